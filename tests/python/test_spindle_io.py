@@ -391,6 +391,13 @@ class Joining(Folder):
 
 
 class Errors(Folder):
+    def test_they_are_printable(self):
+        for name, shown in (("\x1b[1m", "\\033[1m"), ("a\nä", "a\\012ä"), ("\udcff", "\\377")):
+            with self.assertRaises(sp.SpindleError) as e:
+                sp.sort_file(self.folder / name, self.folder / "out")
+            self.assertEqual(str(e.exception), f"{self.folder}/{shown}: No such file or directory")
+            self.assertEqual(e.exception.path, f"{self.folder}/{name}")
+
     def test_they_carry_code_path_and_offset(self):
         with self.assertRaises(sp.SpindleError) as e:
             sp.sort_file(self.folder / "none", self.folder / "out")
@@ -503,6 +510,57 @@ class OutputFolder(Folder):
         with self.assertRaisesRegex(ValueError, "not empty"):
             self.write(self.out, meanwhile=lambda: (self.out / "b").touch())
         self.assertEqual((self.names(self.folder), self.names(self.out)), (["out"], ["b"]))
+
+    def test_it_is_private_until_it_is_complete(self):
+        seen = []
+        before = os.umask(0o027)
+        self.addCleanup(os.umask, before)
+        for mode in (0o750, 0o700):
+            with files.folder(str(self.out), True) as new:
+                seen.append(os.stat(new).st_mode & 0o777)
+                Path(files.part(new, 0)).write_bytes(b"1\n")
+            self.assertEqual(os.stat(self.out).st_mode & 0o777, mode)
+            self.out.chmod(0o700)
+        self.assertEqual(seen, [0o700, 0o700])
+
+    def test_one_that_cannot_be_renamed_gets_the_parts(self):
+        self.out.mkdir()
+        before = os.stat(self.out).st_ino
+        with mock.patch.object(files, "is_mounted", lambda path: path == str(self.out)):
+            self.write(self.out)
+            self.assertEqual(self.names(self.out), ["part-00000"])
+            (self.out / "old").touch()
+            self.assertRaises(ValueError, self.write, self.out)
+            self.assertEqual(self.names(self.out), ["old", "part-00000"])
+            self.write(self.out, overwrite=True)
+            self.assertEqual(self.names(self.out), ["part-00000"])
+            (self.out / "old").touch()
+            (self.out / "part-00000").write_bytes(b"old")
+            rename = os.rename
+
+            def failing(a, b):
+                if b == str(self.out / "part-00000") and ".new" in a:
+                    raise KeyboardInterrupt
+                rename(a, b)
+
+            with mock.patch("os.rename", failing), self.assertRaises(KeyboardInterrupt):
+                self.write(self.out, overwrite=True)
+        self.assertEqual(self.names(self.folder), ["out"])
+        self.assertEqual(self.names(self.out), ["old", "part-00000"])
+        self.assertEqual((self.out / "part-00000").read_bytes(), b"old")
+        self.assertEqual(os.stat(self.out).st_ino, before)
+
+    def test_a_mount_point(self):
+        out, code = self.folder / "a b", "from spindle_io.ray import files; import sys; "
+        out.mkdir()
+        code += "exec('with files.folder(sys.argv[1], True) as f: open(f + \"/p\", \"x\")')"
+        script = 'mount --bind "$1" "$1" && exec "$2" -c "$3" "$1"'
+        words = ["unshare", "-rm", "sh", "-c", script, "sh", out, sys.executable, code]
+        if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
+            self.skipTest("no mounts in a namespace of one's own here")
+        done = subprocess.run(words, capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.names(out), ["p"])
 
     def test_a_link_stays_one(self):
         (self.folder / "there").mkdir()

@@ -84,6 +84,28 @@ class Leaving(Stages):
         return tasks.reduce_range(number, work, *args)
 
 
+class Touching(Stages):
+    """An input is written to once it has been read."""
+
+    @staticmethod
+    def reduce_range(number, work, *args):
+        os.utime(work.inputs[0][0])
+        return tasks.reduce_range(number, work, *args)
+
+
+class Replacing(Stages):
+    """A part becomes another file with as many bytes."""
+
+    @staticmethod
+    def reduce_range(number, work, *args):
+        done = tasks.reduce_range(number, work, *args)
+        path = Path(work.folder) / f"part-{number:05d}"
+        data = path.read_bytes()
+        path.unlink()
+        path.write_bytes(data[::-1])
+        return done
+
+
 class Truncating(Stages):
     @staticmethod
     def reduce_range(number, work, *args):
@@ -126,6 +148,11 @@ def no_permission(cluster, store, path):
     return _node(cluster, store, "sitecustomize", _REFUSING.format(path=str(path)))
 
 
+def another(cluster, store, path):
+    """A node that has another file by the name of the path."""
+    return _node(cluster, store, "sitecustomize", _ANOTHER.format(path=str(path)))
+
+
 def full(cluster, store):
     """A node where no file can have more than 256 KiB."""
     return _node(cluster, store, "sitecustomize", _FULL)
@@ -142,6 +169,13 @@ def refusing(function):
     return opened
 
 builtins.open, os.open = refusing(builtins.open), refusing(os.open)
+"""
+
+_ANOTHER = """\
+import os
+
+real, name = os.open, {path!r}
+os.open = lambda path, *args: real(name + ".other" if path == name else path, *args)
 """
 
 _FULL = """\

@@ -26,7 +26,7 @@ import faults
 import ray
 import tap
 from ray.cluster_utils import Cluster
-from spindle_io.ray import cli, job, plan, tasks
+from spindle_io.ray import cli, job, plan, seen, tasks
 
 XSORT, XJOIN = os.environ["XSORT"], os.environ["XJOIN"]
 FITS_SCHEMA = Path(__file__).resolve().parents[2] / "scripts/fits-schema"
@@ -385,6 +385,59 @@ class Refusals(Base):
         self.refused("sort", f"--stats={report}", "-o", self.out, a, because=f"{report}: No such")
         self.assertFalse(self.out.exists())
 
+    def test_a_report_over_an_input(self):
+        a = self.file("a", b"2\n1\n")
+        other, link = self.folder / "other", self.folder / "link"
+        os.link(a, other)
+        link.symlink_to("other")
+        for name in (a, other, link):
+            for words in ((a,), (self.file("b", b""), a)):
+                self.refused("sort", f"--stats={name}", "-o", self.out, *words, because="--stats")
+            words = ("-o", self.out, self.file("b", b""), "--", a)
+            self.refused("join", f"--stats={name}", *words, because="and the file of --stats")
+        self.assertEqual(Path(a).read_bytes(), b"2\n1\n")
+        self.out.mkdir()
+        self.refused("sort", f"--stats={self.out}/r", "-o", self.out, a, because="which the result")
+
+    def test_a_report_is_written_beside(self):
+        a, report = self.file("a", b"2\n1\n"), self.file("r", b"old")
+        os.link(a, self.folder / "data")
+        (self.folder / "link").symlink_to("r")
+        link = f"--stats={self.folder}/link"
+        self.refused("sort", link, "-o", a, a, because="not a folder")
+        status, said = self.command("sort", link, "-o", self.out, "--csv", self.file("q", b'"'))
+        self.assertEqual(status, 2, said)
+        self.assertEqual(Path(report).read_bytes(), b"old")
+        before = os.stat(report).st_ino
+        self.assertEqual(self.command("sort", link, "-S1M", "-o", self.out, a)[0], 0)
+        self.assertEqual(json.loads(Path(report).read_text())["schema"], "spindle.ray/1")
+        self.assertNotEqual(os.stat(report).st_ino, before)
+        self.assertTrue((self.folder / "link").is_symlink())
+
+    def test_options_that_could_not_take_effect(self):
+        a = self.file("a", b"1\n")
+        for words in (("--address=x", "--object-store-memory"), ("--dry-run", "--stats")):
+            given = words[0], words[1] + "=1G"
+            self.refused("sort", *given, "-o", self.out, a, because=f"{words[1]} is of a")
+
+    def test_names_in_messages_are_printable(self):
+        for name in ("\x1b[31m", "a\nb", "\u202e", os.fsdecode(b"\xff")):
+            status, said = self.command("sort", "-o", self.out, self.folder / name)
+            self.assertEqual((status, said.count("\n")), (2, 1))
+            self.assertTrue(said[:-1].isprintable(), repr(said))
+            a = self.file(name, b"12345")
+            status, said = self.command("sort", "--record-size=4", "-o", self.out, a)
+            self.assertEqual((status, said[:-1].isprintable()), (2, True), repr(said))
+
+    def test_folders_of_others(self):
+        a = self.file("a", b"1\n")
+        self.out.mkdir()
+        self.out.chmod(0o777)
+        self.refused("sort", "-o", self.out, a, because=f"{self.out}: every user can write to it")
+        self.out.chmod(0o755)
+        with mock.patch("os.geteuid", lambda: os.getuid() + 1):
+            self.refused("sort", "-o", self.out, a, because="belongs to another user")
+
     def test_a_folder_that_is_not_empty(self):
         a = self.file("a", b"2\n1\n")
         self.out.mkdir()
@@ -442,6 +495,29 @@ class Refusals(Base):
                 self.refused("join", "-o", self.out, a, "--", b, because=because)
         self.assertFalse(self.out.exists())
 
+    def test_another_file_on_one_node(self):
+        a, b = self.file("a", b"1\n"), self.file("b", b"1\n")
+        words = ("sort", "-o", self.out, a, b), ("join", "-o", self.out, a, "--", b)
+        with faults.another(cluster, STORE, b):
+            for data, because in ((b"12\n", "size 3, not 2"), (b"2\n", "--copies")):
+                other = self.file("b.other", data)
+                os.utime(other, ns=(0, os.stat(b).st_mtime_ns))
+                for command in words:
+                    self.refused(*command, because=f"{b}: is not the file that the command saw: ")
+                    self.refused(*command, because=because)
+            self.assertFalse(self.out.exists())
+            for command, *more in words:
+                self.assertEqual(self.command(command, "--copies", "--overwrite", *more), (0, ""))
+
+    def test_a_task_names_its_node(self):
+        a = self.file("a", b"1\n")
+        work = cli.work_of(cli.parsed(["sort", "-o", str(self.out), a]))
+        made = plan.make(work, job.machine())
+        os.utime(a, ns=(0, 0))
+        for function, *args in ((tasks.sample, work), (tasks.map_piece, made.pieces[0], made.work)):
+            with self.assertRaisesRegex(Exception, "a: is not the .*: on node [0-9a-f]{12}, t"):
+                ray.get(job.remote(function).remote(*args))
+
     def test_no_temporary_folder_on_one_node(self):
         a, tmp = self.file("a", b"1\n"), self.folder / "tmp"
         tmp.mkdir()
@@ -464,7 +540,6 @@ class Refusals(Base):
     def faulty(self, inputs, stages, *options):
         words = ["sort", "-S1M", "--ranges=5", *options, "-o", str(self.out), *inputs]
         return job.Job(cli.work_of(cli.parsed(words)), stages).run()
-
 
 class Faults(Base):
     def setUp(self):
@@ -496,8 +571,18 @@ class Faults(Base):
         self.assertEqual(len(list(self.out.iterdir())), 5)
 
     def test_parts_that_became_shorter_are_an_error(self):
-        with self.assertRaisesRegex(Exception, "its length is not what was written"):
+        with self.assertRaisesRegex(Exception, "is not what was written: size 1, not"):
             self.run_with(faults.Truncating)
+        self.assertFalse(self.out.exists())
+
+    def test_parts_that_were_replaced_are_an_error(self):
+        with self.assertRaisesRegex(Exception, "is not what was written: (inode|time)"):
+            self.run_with(faults.Replacing)
+        self.assertFalse(self.out.exists())
+
+    def test_inputs_that_change_are_an_error(self):
+        with self.assertRaisesRegex(Exception, "in0: is not the file that .*: time"):
+            self.run_with(faults.Touching)
         self.assertFalse(self.out.exists())
 
     def test_a_node_is_removed_in_reduce(self):
@@ -517,13 +602,13 @@ class Faults(Base):
         thread.join()
         self.assertTrue(gone.is_set())
 
-
 class Configuration(Base):
     def test_a_cluster_of_ones_own_gets_the_same(self):
         status, said = self.command("config")
         self.assertEqual((status, json.loads(said)), (0, cli.SPILLING))
 
-    def test_a_cluster_that_runs_is_used(self):
+    def test_clusters_that_run(self):
+        """One is used if it is named, from any folder, and left alone if not."""
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
@@ -532,32 +617,49 @@ class Configuration(Base):
         config = f"--system-config={self.command('config')[1]}"
         ray_start = (sys.executable, "-m", "ray.scripts.scripts", "start", *head, *size, config)
         env = {**os.environ, "RAY_AUTH_MODE": "disabled"}  # whatever tokens there are
-        started = subprocess.Popen(ray_start, stdout=subprocess.DEVNULL, env=env)
+        there = self.folder / "there"
+        there.mkdir()
+        for name in ("a", "b"):
+            (there / name).write_bytes(b"another\n")
+        started = subprocess.Popen(ray_start, stdout=subprocess.DEVNULL, env=env, cwd=there)
         try:
-            self.sort_on(port, env)
+            self.use(f"127.0.0.1:{port}", env)
         finally:
             started.terminate()
             started.wait()
 
-    def sort_on(self, port, env):
-        a, address = self.file("a", lines(9000)), f"127.0.0.1:{port}"
-        words = ("sort", "-S1M", "--address", address, "-o", self.out, "--stats", a)
-        spindle_ray = (sys.executable, "-m", "spindle_io.ray.cli", *words)
+    def spindle_ray(self, env, *words):
+        command = (sys.executable, "-m", "spindle_io.ray.cli", *words)
+        return subprocess.run(command, capture_output=True, env=env, cwd=self.folder)
+
+    def use(self, address, env):
+        a, _ = self.file("a", lines(9000)), (self.folder / "tmp").mkdir()
+        self.file("b", lines(9000))
+        words = ("-S1M", "--address", address, "-T", "tmp", "--overwrite", "-o", "out", "--stats")
         for _ in range(20):  # until it has started
-            done = subprocess.run(spindle_ray, capture_output=True, env=env)
+            done = self.spindle_ray(env, "sort", *words, "a")
             if not done.returncode:
                 break
             time.sleep(1)
         self.assertIn(b'"nodes": 1', done.stderr)
         want = subprocess.run([XSORT, a], check=True, capture_output=True).stdout
         self.assertTrue(self.result() == want)
-
+        done = self.spindle_ray(env, "sort", "-u", "--count", *words, "a")  # merged in files
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.spindle_ray(env, "join", "-t|", *words, "a", "--", "b")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn(b"another", self.result())
+        own = ("-S1M", "--object-store-memory=90M", "--overwrite", "-o", "out", "a")
+        for more in ({}, {"RAY_ADDRESS": address}, {"RAY_ADDRESS": "127.0.0.1:1"}):
+            done = self.spindle_ray({**env, **more}, "sort", *own)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
 
 class Planning(unittest.TestCase):
     machine = plan.Machine(tuple(f"n{i}" for i in range(10)), 40, 10 << 30, 1 << 30)
 
     def work(self, *inputs, words=(), memory=4000, **more):
-        return plan.Work(inputs, "", (words,) * 2, (), (), memory, **more)
+        found = {path: seen.look(path) for side in inputs for path in side}
+        return plan.Work(inputs, "", (words,) * 2, (), (), memory, found, **more)
 
     def test_pieces_cover_files(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -572,9 +674,10 @@ class Planning(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "a"
             path.write_bytes(data)
+            file = seen.look(path)
             for step in range(1, 12):
                 cut = [
-                    plan.Piece(str(path), 0, lo, min(lo + step, len(data)), len(data))
+                    plan.Piece(str(path), 0, lo, min(lo + step, len(data)), file)
                     for lo in range(0, len(data), step)
                 ]
                 got = [bytes(tasks.read_piece(p, plan.Options())) for p in cut]
@@ -631,7 +734,6 @@ class Planning(unittest.TestCase):
         for number, block in ((0, b"a\nb\n"), (1, b"a\nc\n"), (1, b"b\nd\n"), (2, b"c\nd\n")):
             with self.assertRaises(tasks.SpindleError):
                 tasks.check_borders(work, number, plan.Options(), block)
-
 
 if __name__ == "__main__":
     unittest.main(testRunner=tap.Runner)

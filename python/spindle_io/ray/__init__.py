@@ -8,4 +8,5 @@ Ray places tasks, moves and spills what they return, and runs again what is lost
     tasks.py   what runs on the machines: sample, map, merge, reduce, join
     job.py     the driver: stages one after the other, the proof, the report
     files.py   what is read, and the folder of the result, which appears as a whole
+    seen.py    whether a file is the one that another process saw
 """

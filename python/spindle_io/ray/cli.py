@@ -13,17 +13,21 @@ import json
 import locale
 import os
 import re
-import stat
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import spindle_io
 from spindle_io import JoinOptions, Options, SpindleError
+from spindle_io._lib import printable
 
-from . import files
+from . import files, seen
 from .plan import Work
+from .seen import Seen
 
 HELP = """\
 usage: spindle-ray sort [option]... -o FOLDER FILE...
@@ -38,6 +42,7 @@ xsort and xjoin.  The others:
   -T, --temporary-directory=DIR  on each machine, for ranges that are merged in files
       --ranges=N                 parts of the result
       --group=N                  pieces whose blocks are merged on their node; 1: none
+      --copies                   each machine may have copies of the inputs
       --overwrite                replace a folder that is not empty
       --address=ADDRESS          of a cluster that runs; without it one is started here
       --object-store-memory=SIZE of the cluster that is started here (Ray's choice)
@@ -48,7 +53,7 @@ xsort and xjoin.  The others:
 #: Options, with : or = if an argument follows.
 OWN = """
     -o: -S: -T: --output= --buffer-size= --temporary-directory= --ranges= --group= --overwrite
-    --address= --object-store-memory= --dry-run --stats= --progress --no-progress
+    --copies --address= --object-store-memory= --dry-run --stats= --progress --no-progress
 """
 PASSED = {
     "sort": """
@@ -142,16 +147,26 @@ def words_of(options: Sequence[Option], without: Sequence[str] = ()) -> list[str
     return [word for o in options if o.name not in without for word in o.words]
 
 
+def absolute(path: str) -> str:
+    """The same file for processes that run in other folders."""
+    return os.path.join(os.getcwd(), path)
+
+
 def work_of(c: Command) -> Work:
     """Whatever can be refused before there is a cluster, is."""
     if not c.own.get("--output"):
         raise ValueError("-o/--output is needed: the folder of the result")
     shown = "--progress" in c.own or sys.stderr.isatty()
+    c = c._replace(inputs=[list(map(absolute, side)) for side in c.inputs])
+    tmpdir, output = c.own.get("--temporary-directory"), absolute(c.own["--output"])
+    inputs = seen_of(c, output)
     work = Work(
         inputs=c.inputs,
-        output=c.own["--output"],
+        output=output,
         memory_bytes=memory_of(c.own.get("--buffer-size", "256M")),
-        tmpdir=c.own.get("--temporary-directory"),
+        seen=inputs,
+        copies="--copies" in c.own,
+        tmpdir=tmpdir and absolute(tmpdir),
         overwrite="--overwrite" in c.own,
         ranges=number(c, "--ranges"),
         group=number(c, "--group"),
@@ -159,22 +174,33 @@ def work_of(c: Command) -> Work:
         **(join_options if c.name == "join" else sort_options)(c),
     )
     work.options(work.result_words, JoinOptions if c.name == "join" else Options)
-    for side, paths in enumerate(work.inputs):
+    for side in range(len(work.inputs)):
         work.files(side)
-        for path in paths:
-            if not stat.S_ISREG(os.stat(path).st_mode):
-                raise ValueError(f"{path}: not a regular file")
-            if within(path, work.output):
-                raise ValueError(f"{path}: lies in {work.output}, which the result replaces")
-            if os.path.realpath(path) == os.path.realpath(c.own.get("--stats", "-")):
-                raise ValueError(f"{path}: an input, and the file of --stats")
-            open(path, "rb").close()
     files.check(work.output, work.overwrite)
     return work
 
 
+def seen_of(c: Command, output: str) -> dict[str, Seen]:
+    """What the inputs are; the outputs are others."""
+    stats, found = c.own.get("--stats", "-"), {}
+    if stats != "-" and within(stats, output):
+        raise ValueError(f"{stats}: lies in {output}, which the result replaces")
+    for path in (path for side in c.inputs for path in side):
+        found[path] = seen.look(path)
+        if within(path, output):
+            raise ValueError(f"{path}: lies in {output}, which the result replaces")
+        if os.path.exists(stats) and os.path.samefile(stats, path):
+            raise ValueError(f"{path}: an input, and the file of --stats")
+        if "--copies" in c.own:
+            found[path] = found[path].copied()
+    return found
+
+
 def within(path: str, folder: str) -> bool:
-    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
+    """By any name of the folder: through links, and where it is mounted again."""
+    if not os.path.isdir(folder):
+        return False
+    return any(os.path.samefile(parent, folder) for parent in Path(os.path.realpath(path)).parents)
 
 
 def number(c: Command, name: str) -> int:
@@ -257,43 +283,79 @@ SPILLING = {
 }
 
 
-def start_ray(address: str | None, store: str | None) -> None:
-    """Connects to a cluster, or starts one for this command, on the loopback interface."""
+#: Bytes of the name of a socket of Ray, of at most 107, without the folder of all temporary files.
+SOCKETS = 85
+
+
+@contextlib.contextmanager
+def cluster(own: dict[str, str]) -> Iterator[None]:
+    """Connects to the cluster that is named, or starts one for this command, on the loopback
+    interface, whatever others there are; its files are in a folder that others cannot enter."""
     import ray
 
-    own = {
-        "include_dashboard": False,
-        "object_store_memory": memory_of(store) if store else None,
-        "_node_ip_address": "127.0.0.1",
-        "_system_config": SPILLING,
-    }
-    if not ray.is_initialized():
-        which = {"address": address} if address else own
-        ray.init(logging_level="error", log_to_driver=False, **which)
+    quiet: dict[str, Any] = {"logging_level": "error", "log_to_driver": False}
+    store = own.get("--object-store-memory")
+    if ray.is_initialized():
+        yield
+    elif "--address" in own:
+        ray.init(address=own["--address"], **quiet)
+        yield
+    else:
+        parent = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
+        short = len(os.fsencode(parent)) <= 107 - SOCKETS
+        folder = tempfile.mkdtemp(prefix="sp-ray.", dir=parent if short else "/tmp")
+        try:
+            ray.init(
+                address="local",
+                include_dashboard=False,
+                object_store_memory=memory_of(store) if store else None,
+                _node_ip_address="127.0.0.1",
+                _system_config=SPILLING,
+                _temp_dir=os.path.join(folder, "r"),  # which Ray opens to everybody
+                **quiet,
+            )
+            yield
+        finally:
+            ray.shutdown()
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def refuse_idle(own: dict[str, str]) -> None:
+    """Options that could not take effect."""
+    if {"--address", "--object-store-memory"} <= set(own):
+        raise ValueError("--object-store-memory is of a cluster that is started here: no --address")
+    if {"--dry-run", "--stats"} <= set(own):
+        raise ValueError("--stats is of a run: no --dry-run")
 
 
 def run(command: Command) -> None:
-    work, own = work_of(command), command.own
+    own = command.own
+    refuse_idle(own)
+    work = work_of(command)
     try:
         from .job import Job
     except ImportError as e:
         raise ValueError(f"{e}; pip install 'spindle-io[ray]'") from e
-    if own.get("--stats", "-") != "-" and "--dry-run" not in own:
-        open(own["--stats"], "a").close()  # a refusal comes before the work
-    began = time.monotonic()
-    start_ray(own.get("--address"), own.get("--object-store-memory"))
-    started = time.monotonic() - began
-    job = Job(work)
-    if {"--dry-run", "--stats"} & set(own) or work.progress:
-        print(job.plan, file=sys.stdout if "--dry-run" in own else sys.stderr)
-    if "--dry-run" in own:
-        return
-    report = json.dumps({**job.run(), "start_s": started}, indent=2) + "\n"
-    if own.get("--stats") == "-":
-        sys.stderr.write(report)
-    elif "--stats" in own:
-        with open(own["--stats"], "w", encoding="utf-8") as f:
-            f.write(report)
+    with contextlib.ExitStack() as stack:
+        write = report_to(own.get("--stats"), stack)
+        began = time.monotonic()
+        stack.enter_context(cluster(own))
+        started = time.monotonic() - began
+        job = Job(work)
+        if {"--dry-run", "--stats"} & set(own) or work.progress:
+            print(job.plan, file=sys.stdout if "--dry-run" in own else sys.stderr)
+        if "--dry-run" not in own:
+            write(json.dumps({**job.run(), "start_s": started}, indent=2) + "\n")
+
+
+def report_to(stats: str | None, stack: contextlib.ExitStack) -> Callable[[str], Any]:
+    """What writes the report; that a file can be written is known before the work."""
+    if stats is None:
+        return lambda report: None
+    if stats == "-":
+        return sys.stderr.write
+    write = stack.enter_context(files.written(stats))
+    return lambda report: write(report.encode())
 
 
 def execute(argv: Sequence[str]) -> None:
@@ -328,7 +390,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as e:
-        print(f"spindle-ray: {reason_of(e)}", file=sys.stderr)
+        print(f"spindle-ray: {printable(reason_of(e))}", file=sys.stderr)
         return 2
     return 0
 

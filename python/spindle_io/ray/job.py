@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Callable
 
@@ -18,8 +18,9 @@ import spindle_io
 from spindle_io import SpindleError, Tally
 from spindle_io._lib import EBALANCE
 
-from . import files, plan, tasks
+from . import files, plan, seen, tasks
 from .plan import Machine, Work
+from .seen import Seen
 from .tasks import Done
 
 #: Functions are sent once, not with each task.
@@ -44,12 +45,14 @@ def machine() -> Machine:
     )
 
 
-def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folders: dict[str, str]) -> None:
-    """Every machine has this version of the package, can read the inputs, and write to the folders:
-    what a message calls them, and where they are."""
+def look_at_nodes(
+    nodes: Iterable[str], inputs: Mapping[str, Seen], folders: Mapping[str, str]
+) -> None:
+    """Every machine has this version of the package, can read the inputs, which are those that were
+    seen, and write to the folders: what a message calls them, and where they are."""
 
     # A function within a function travels as code: the machine need not have this package.
-    def look(version: str, inputs: Sequence[str], folders: dict[str, str]) -> str | None:
+    def look(version: str, inputs: dict[str, tuple], folders: Mapping[str, str]) -> str | None:
         import tempfile
 
         try:
@@ -58,19 +61,25 @@ def look_at_nodes(nodes: Iterable[str], inputs: Sequence[str], folders: dict[str
             return f"no spindle-io there: {e}"
         if own.__version__ != version:
             return f"spindle-io there is {own.__version__}, not {version}"
+        from spindle_io.ray import seen
+
         try:
-            for name in inputs:
-                open(name, "rb").close()
+            for name, file in inputs.items():
+                with seen.opened(name, seen.Seen(*file)):
+                    pass
             for name, folder in folders.items():
                 tempfile.TemporaryFile(dir=folder).close()
         except OSError as e:
             return f"{name}: {e.strerror} there"
+        except own.SpindleError as e:
+            return str(e)
         return None
 
     def begin(node: str) -> Any:
         there = NodeAffinitySchedulingStrategy(node, soft=False)
         task = ray.remote(look).options(num_cpus=0, scheduling_strategy=there)
-        return task.remote(spindle_io.__version__, inputs, folders)
+        plain = {name: tuple(file) for name, file in inputs.items()}
+        return task.remote(spindle_io.__version__, plain, folders)
 
     for node, ref in [(node, begin(node)) for node in nodes]:
         try:
@@ -98,12 +107,15 @@ class Job:
         files.check(w.output, w.overwrite)
         with files.folder(w.output, w.overwrite) as folder:
             folders = {w.output: folder, **({w.tmpdir: w.tmpdir} if w.tmpdir else {})}
-            look_at_nodes(self.plan.machine.nodes, [p for i in w.inputs for p in i], folders)
+            look_at_nodes(self.plan.machine.nodes, w.seen, folders)
             self.work = replace(w, folder=folder)
             read, last = self._join() if w.joins else self._sort()
             for found, want in zip(read, self.plan.bytes):
                 _same("the first stage", found._replace(bytes=want), found)
-            files.complete(folder, [sum(done.sizes) for done in last])
+            files.complete(folder, [d.part.copied() if w.copies else d.part for d in last])
+            for path, file in w.seen.items():
+                with seen.opened(path, file):  # it is still the same
+                    pass
         return self._report(sum(read, Tally()), last)
 
     def _task(self, function: Callable[..., Any], group: int = 0, returns: int = 1) -> Any:

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import locale
 import math
+import mmap
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, BinaryIO
 
 from spindle_io import Options, tally
 
-from .files import mapped
+from . import seen
+from .seen import Seen
 
 #: Of the memory of a task: its piece; the same for the sorted piece, the rest is the sort's.
 PIECE_SHARE = 4
@@ -58,6 +60,8 @@ class Work:
     result_words: Sequence[str]
     header_words: Sequence[str]
     memory_bytes: int
+    seen: dict[str, Seen] = field(default_factory=dict)  #: the inputs, by their names
+    copies: bool = False  #: each machine may have its own, equal ones
     tmpdir: str | None = None
     overwrite: bool = False
     progress: bool = False
@@ -98,7 +102,7 @@ class Piece:
     base: int  #: where the records begin, after the header
     lo: int
     hi: int
-    size: int  #: of the file
+    seen: Seen  #: the file
     side: int = 0  #: of a join
 
 
@@ -177,23 +181,35 @@ def _ended(data: bytes, options: Options) -> bytes:
     return data if options.info.kind == FIXED or not data or data.endswith(eol) else data + eol
 
 
-def header_of(path: str, options: Options) -> bytes:
-    """The records of a file that are its header, each whole."""
-    if not options.info.header_records or not os.path.getsize(path):
+def header_of(f: BinaryIO, options: Options) -> bytes:
+    """The records of a file, not empty, that are its header, each whole."""
+    if not options.info.header_records:
         return b""
-    with mapped(path) as view:
+    with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m, memoryview(m) as view:
         header = _ended(bytes(view[: options.head(view, options.info.header_records)]), options)
     tally(header, options)
     return header
 
 
-def pieces_of(inputs: Sequence[str], options: Options, piece_bytes: int, side: int = 0):
+def ends_of(path: str, file: Seen, options: Options, headed: bool) -> tuple[bytes, int]:
+    """The header of a file, if it is to have one, and the bytes that its last record lacks."""
+    if not file.size:
+        return b"", 0
+    with seen.opened(path, file) as fd, open(fd, "rb", closefd=False) as f:
+        header = header_of(f, options) if headed else b""
+        f.seek(-1, os.SEEK_END)
+        return header, len(_ended(f.read(1), options)) - 1
+
+
+def pieces_of(work: Work, side: int, piece_bytes: int):
     """The pieces of files, the bytes of their records, and the header that these begin with."""
+    inputs, options = work.inputs[side], work.files(side)
     pieces, total, header, fixed = [], 0, b"", options.info.fixed_bytes
     for i, path in enumerate(inputs):
-        length, base = os.stat(path).st_size, 0
-        if i == 0 or not options.info.header_first:
-            own = header_of(path, options)
+        file, base = work.seen[path], 0
+        length, headed = file.size, i == 0 or not options.info.header_first
+        own, lacking = ends_of(path, file, options, headed)
+        if headed:
             if i and own != header:
                 raise ValueError(f"{path}: its header differs from that of {inputs[0]}")
             header, base = own, len(own)
@@ -203,13 +219,10 @@ def pieces_of(inputs: Sequence[str], options: Options, piece_bytes: int, side: i
         # Where a record of CSV begins can only be told from the beginning of the file.
         step = max(length, 1) if options.info.kind == CSV else step
         pieces += [
-            Piece(path, base, lo, min(lo + step, length), length, side)
+            Piece(path, base, lo, min(lo + step, length), file, side)
             for lo in range(base, length, step)
         ]
-        if base < length:
-            with open(path, "rb") as f:
-                f.seek(-1, os.SEEK_END)
-                total += length - base + len(_ended(f.read(1), options)) - 1
+        total += length - base + lacking if base < length else 0
     return pieces, total, header
 
 
@@ -218,10 +231,7 @@ def make(work: Work, machine: Machine) -> Plan:
     piece_bytes = max(work.memory_bytes // PIECE_SHARE, 1)
     if whole is not None:
         piece_bytes = min(piece_bytes, WHOLE_PIECE)
-    cut = [
-        pieces_of(inputs, work.files(side), piece_bytes, side)
-        for side, inputs in enumerate(work.inputs)
-    ]
+    cut = [pieces_of(work, side, piece_bytes) for side in range(len(work.inputs))]
     pieces, bytes_, headers = ([side[i] for side in cut] for i in range(3))
     tasks_of_node = max(1, machine.cpus // len(machine.nodes))
     most = max(machine.store_of_node / STORE_SHARE / tasks_of_node, 1)

@@ -21,8 +21,9 @@ import spindle_io
 from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
 from spindle_io._lib import EBALANCE, EFORMAT
 
-from . import files
+from . import files, seen
 from .plan import FIXED, Piece, Work
+from .seen import Seen
 
 #: Beyond the end of a piece its last record is looked for within so much at first.
 REACH = 1 << 16
@@ -35,10 +36,18 @@ class Done(NamedTuple):
     given: Tally
     sizes: tuple[int, ...]  #: bytes of the blocks, or of the part's file
     external: bool = False
+    part: Seen | None = None
+
+
+def _here() -> str:
+    return f"on node {ray.get_runtime_context().get_node_id()[:12]}, "
 
 
 def sample(work: Work) -> list[bytes]:
     """The splitters."""
+    for path in work.inputs[0]:
+        with seen.opened(path, work.seen[path], _here()):
+            pass
     return spindle_io.splitters(work.inputs[0], work.ranges, work.files())
 
 
@@ -46,15 +55,13 @@ def read_piece(piece: Piece, options: Options, name: str = "input") -> memoryvie
     """The records that begin in the piece, all whole, in the memory of that name."""
     fixed, eol = options.info.kind == FIXED, bytes([options.info.eol])
     lo, reach = piece.lo - (piece.lo > piece.base and not fixed), 0 if fixed else REACH
-    with open(piece.path, "rb", buffering=0) as f:
-        if os.fstat(f.fileno()).st_size != piece.size:
-            raise SpindleError(EFORMAT, "has changed since the run began", piece.path)
+    with seen.opened(piece.path, piece.seen, _here()) as fd:
         large = piece.hi - lo > options.info.memory_bytes  # a file of CSV
-        if large and os.pread(f.fileno(), 1, piece.hi - 1) == eol:
-            return memoryview(mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ))[lo:]
+        if large and os.pread(fd, 1, piece.hi - 1) == eol:
+            return memoryview(mmap.mmap(fd, 0, access=mmap.ACCESS_READ))[lo:]
         while True:
-            end = min(piece.hi + reach, piece.size)
-            memory, first, last = files.read(f.fileno(), lo, end, name)
+            end = min(piece.hi + reach, piece.seen.size)
+            memory, first, last = files.read(fd, lo, end, name)
             if last - first < end - lo:
                 raise SpindleError(EFORMAT, "became shorter while it was read", piece.path)
             at = first + piece.hi - 1 - lo  # the piece's last byte
@@ -63,7 +70,7 @@ def read_piece(piece: Piece, options: Options, name: str = "input") -> memoryvie
                 if not first:
                     return memoryview(b"")
             found = memory.find(eol, at, last) + 1
-            if fixed or found or end == piece.size:
+            if fixed or found or end == piece.seen.size:
                 break
             reach *= 16
     last = found or last
@@ -132,7 +139,12 @@ def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blo
     with Merge(blocks, options) as m:
         m.write(path, b"" if number else work.headers[0])
         read, given = m.tallies()
-    return Done((read,), given, (os.path.getsize(path),))
+    return _written(path, (read,), given)
+
+
+def _written(path: str, read: tuple[Tally, ...], given: Tally, external: bool = False) -> Done:
+    part = seen.look(path, os.O_NOFOLLOW)
+    return Done(read, given, (part.size,), external, part)
 
 
 def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
@@ -163,7 +175,7 @@ def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
     if read.records and not options.info.count:
         with files.mapped(path) as view, view[len(header) :] as records:
             given = spindle_io.tally(records, options)
-    return Done((read,), given, (os.path.getsize(path),), True)
+    return _written(path, (read,), given, True)
 
 
 def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]) -> Done:
@@ -193,4 +205,4 @@ def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]
             f.write(view[work.pieces().head(view, 1) :])
         os.unlink(result)
         os.rename(f.name, path)
-    return Done(tuple(read), Tally(report["output_records"]), (os.path.getsize(path),))
+    return _written(path, tuple(read), Tally(report["output_records"]))
