@@ -35,7 +35,9 @@ struct sp_outfile {
 	char *path;	  /* to appear under; NULL: written in place */
 	int fd;
 	FILE *stream;
-	const char *staged; /* its name until then; NULL: none, or a temporary one */
+	const struct sp__owndir *staging; /* where it is until then; NULL: elsewhere */
+	const char *staged;		  /* its name there */
+	struct sp_errinfo *err;		  /* of opening */
 	bool unnamed, replaces;
 	struct sp__outname *temp; /* NULL: no temporary name */
 	bool truncate;		  /* by begin() */
@@ -88,9 +90,9 @@ static int make_file(struct sp_outfile *o, mode_t mode)
 {
 	int rc;
 
-	if (o->staged) {
-		o->fd = open(o->staged, O_RDWR | O_CREAT | O_CLOEXEC, mode);
-		return o->fd < 0 ? -errno : 0;
+	if (o->staging) {
+		o->fd = sp__owndir_file(o->staging, o->staged, O_RDWR | O_CREAT, mode, o->err);
+		return o->fd < 0 ? o->fd : 0;
 	}
 	rc = make_unnamed(o, mode);
 	if (rc)
@@ -240,7 +242,7 @@ static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 		return -EISDIR;
 	if (faccessat(AT_FDCWD, o->name, W_OK, AT_EACCESS) < 0)
 		return -errno;
-	if (o->staged && !S_ISREG(st->st_mode))
+	if (o->staging && !S_ISREG(st->st_mode))
 		return SP_EUNSUP;
 	if (!S_ISREG(st->st_mode)) {
 		o->fd = open(o->name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
@@ -248,7 +250,7 @@ static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 	}
 	if (st->st_nlink == 1 && !(flags & SP_OUTFILE_LIVE) && standard_descriptor(st) < 0)
 		rc = replace(o, st);
-	if (rc == IN_PLACE && o->staged)
+	if (rc == IN_PLACE && o->staging)
 		return SP_EUNSUP;
 	return rc == IN_PLACE ? open_in_place(o, st) : rc;
 }
@@ -274,8 +276,8 @@ static int open_any(struct sp_outfile *o, int flags)
 	return rc;
 }
 
-static int open_output(struct sp_outfile **out, const char *path, const char *staged, int flags,
-		       struct sp_errinfo *err)
+static int open_output(struct sp_outfile **out, const char *path, const struct sp__owndir *staging,
+		       const char *staged, int flags, struct sp_errinfo *err)
 {
 	struct sp_outfile *o = calloc(1, sizeof(*o));
 	int rc;
@@ -284,7 +286,9 @@ static int open_output(struct sp_outfile **out, const char *path, const char *st
 	if (!o)
 		return sp__err(err, -ENOMEM, "open", path, -1);
 	o->name = path;
+	o->staging = staging;
 	o->staged = staged;
+	o->err = err;
 	o->fd = -1;
 	rc = open_any(o, flags);
 	if (rc < 0) {
@@ -299,13 +303,13 @@ static int open_output(struct sp_outfile **out, const char *path, const char *st
 
 int sp_outfile_open(struct sp_outfile **out, const char *path, int flags, struct sp_errinfo *err)
 {
-	return open_output(out, path, NULL, flags, err);
+	return open_output(out, path, NULL, NULL, flags, err);
 }
 
-int sp__outfile_staged(struct sp_outfile **out, const char *path, const char *staged,
-		       struct sp_errinfo *err)
+int sp__outfile_staged(struct sp_outfile **out, const char *path, const struct sp__owndir *dir,
+		       const char *staged, struct sp_errinfo *err)
 {
-	return open_output(out, path, staged, 0, err);
+	return open_output(out, path, dir, staged, 0, err);
 }
 
 bool sp_outfile_in_place(const struct sp_outfile *o)
@@ -409,7 +413,8 @@ static int give_name(struct sp_outfile *o, const char **op)
 	*op = "rename";
 	if (o->unnamed)
 		rc = name_unnamed(o);
-	else if (rename(o->staged ? o->staged : o->temp->name, o->path) < 0)
+	else if (renameat(o->staging ? o->staging->fd : AT_FDCWD,
+			  o->staging ? o->staged : o->temp->name, AT_FDCWD, o->path) < 0)
 		rc = -errno;
 	if (rc == 0)
 		sp__outname_forget(&o->temp);

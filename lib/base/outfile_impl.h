@@ -9,13 +9,15 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <spindle/outfile.h>
+#include "base/owndir.h"
 
 /*
- * sp_outfile_open() of a file that has the name `staged`, on the same file system, until it is
- * committed; it is used as it is if it exists, and stays if it is not committed.  SP_EUNSUP: it
- * would be written in place.
+ * sp_outfile_open() of a file that has the name `staged` in a directory of the user's own, on the
+ * same file system, until it is committed; it is used as it is if it exists, and stays if it is not
+ * committed.  SP_EUNSUP: it would be written in place.
  */
-SP_MUST_CHECK int sp__outfile_staged(struct sp_outfile **out, const char *path, const char *staged,
+SP_MUST_CHECK int sp__outfile_staged(struct sp_outfile **out, const char *path,
+				     const struct sp__owndir *dir, const char *staged,
 				     struct sp_errinfo *err);
 
 /* A temporary name, where handlers of fatal signals find it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/owndir.h"
 #include "dev/model.h"
 #include "io/volume.h"
 #include "obs/trace.h"
@@ -264,18 +266,19 @@ int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct dire
 	return rc;
 }
 
-int sp__volume_named(struct sp__volume **v, const char *path, enum sp__direct direct,
-		     struct sp_errinfo *err)
+int sp__volume_named(struct sp__volume **v, const struct sp__owndir *dir, const char *name,
+		     enum sp__direct direct, struct sp_errinfo *err)
 {
-	const int flags = O_RDWR | O_CREAT | O_CLOEXEC;
+	char path[PATH_MAX];
 	int fd = -1, rc;
 
+	snprintf(path, sizeof(path), "%s/%s", dir->path, name);
 	if (direct != SP__DIRECT_NEVER)
-		fd = open(path, flags | O_DIRECT, 0600);
+		fd = sp__owndir_file(dir, name, O_RDWR | O_CREAT | O_DIRECT, 0600, NULL);
 	if (fd < 0)
-		fd = open(path, flags, 0600);
+		fd = sp__owndir_file(dir, name, O_RDWR | O_CREAT, 0600, err);
 	if (fd < 0)
-		return sp__err(err, -errno, "open", path, -1);
+		return sp__err(err, fd, "open", path, -1);
 	rc = sp__volume_adopt(v, fd, true, path, err);
 	if (rc < 0)
 		close(fd);

@@ -62,10 +62,12 @@ SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum s
 				  struct sp_errinfo *err);
 
 /*
- * A file that has this name, and stays: made if it is missing.  direct: as above, but
- * SP__DIRECT_ALWAYS is AUTO.
+ * A file of this name in a directory of the user's own, which stays: made if it is missing.
+ * direct: as above, but SP__DIRECT_ALWAYS is AUTO.
  */
-SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const char *path, enum sp__direct direct,
+struct sp__owndir;
+SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const struct sp__owndir *dir,
+				   const char *name, enum sp__direct direct,
 				   struct sp_errinfo *err);
 
 /*

@@ -3,6 +3,7 @@
  * Runs, and ranges of the result, as records of the journal: noted, and taken up again.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,12 +144,13 @@ int sp__checkpoints_take(struct sp__resume *r, const char *output, struct sp__jo
 		return take_mark(r, rec);
 	case SP__RECORD_COMPLETE:
 		memcpy(id, rec->data, rec->bytes == sizeof(*id) ? sizeof(*id) : 0);
-		r->committed = rec->bytes == sizeof(*id) && access(r->result_path, F_OK) < 0 &&
-			       stat(output, &st) == 0 && st.st_dev == id->dev &&
-			       st.st_ino == id->ino;
+		r->committed =
+			rec->bytes == sizeof(*id) &&
+			faccessat(r->dir.fd, SP__RESUME_RESULT, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
+			stat(output, &st) == 0 && st.st_dev == id->dev && st.st_ino == id->ino;
 		return 0;
 	default:
-		return sp__resume_refuse(r, "has a journal that is damaged");
+		return sp__resume_foreign(r, "has a journal that is damaged");
 	}
 }
 
@@ -241,7 +243,9 @@ int sp__resume_adopt(struct sp_sort *s)
 	int rc = 1;
 
 	/* New runs are behind all that is there, known or not. */
-	r->kept_bytes = stat(r->runs_path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	r->kept_bytes = fstatat(r->dir.fd, SP__RESUME_RUNS, &st, AT_SYMLINK_NOFOLLOW) == 0
+				? (uint64_t)st.st_size
+				: 0;
 	if (r->nfound) {
 		rc = sp__form_join(s);
 		if (!rc)
@@ -327,7 +331,7 @@ int sp__resume_begin_ranges(struct sp__resume *r)
 	const struct iovec pieces[] = { { &h, sizeof(h) },
 					{ g->list, g->n * sizeof(*g->list) },
 					{ g->spans, (size_t)g->n * g->runs * sizeof(*g->spans) } };
-	int rc = sp__resume_sync_directory(r, r->dir);
+	int rc = sp__owndir_sync(&r->dir, r->err);
 
 	return rc < 0 ? rc : sp__journal_append(&r->journal, SP__RECORD_RANGES, pieces, 3);
 }

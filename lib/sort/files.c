@@ -359,7 +359,8 @@ static int open_resume(struct job *j)
 		rc = sp__resume_remove(j->resume, j->io->output);
 		return rc < 0 ? rc : 1;
 	}
-	j->result.staged = j->resume->result_path;
+	j->result.staging = &j->resume->dir;
+	j->result.staged = SP__RESUME_RESULT;
 	return sp__result_prepare(&j->result);
 }
 

@@ -69,8 +69,9 @@ int sp__result_prepare(struct sp__sort_result *r)
 	if (r->io->splitters)
 		rc = check_distinct(r);
 	for (size_t i = 0; !rc && i < r->nfiles && name_of(r, i); i++)
-		rc = r->staged ? sp__outfile_staged(&r->files[i], name_of(r, i), r->staged, r->err)
-			       : sp_outfile_open(&r->files[i], name_of(r, i), 0, r->err);
+		rc = r->staging ? sp__outfile_staged(&r->files[i], name_of(r, i), r->staging,
+						     r->staged, r->err)
+				: sp_outfile_open(&r->files[i], name_of(r, i), 0, r->err);
 	if (!rc && r->io->splitters && sp__fds_free(DESCRIPTORS_LEFT) < DESCRIPTORS_LEFT)
 		rc = sp__err(r->err, -EMFILE, "open", name_of(r, r->nfiles - 1), -1);
 	return rc;

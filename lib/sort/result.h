@@ -16,8 +16,10 @@
 struct sp__sort_result {
 	const struct sp_sort_io *io; /* borrowed */
 	struct sp_errinfo *err;
-	bool counted;	    /* each record has its number before it */
-	const char *staged; /* name of the one output until it is complete; or NULL */
+	bool counted; /* each record has its number before it */
+	const struct sp__owndir
+		*staging;   /* where the one output is until it is complete; or NULL */
+	const char *staged; /* its name there */
 
 	struct sp_outfile **files; /* for each part; NULL: the caller's descriptor */
 	size_t nfiles;		   /* 0: not prepared */

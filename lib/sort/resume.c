@@ -56,7 +56,13 @@ struct input {
 
 int sp__resume_refuse(const struct sp__resume *r, const char *what)
 {
-	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir, -1, "%s", what);
+	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir.path, -1, "%s", what);
+}
+
+int sp__resume_foreign(const struct sp__resume *r, const char *what)
+{
+	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir.path, -1,
+			"%s: remove this directory to begin again", what);
 }
 
 static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
@@ -119,9 +125,9 @@ static int check_version(const struct sp__resume *r, const struct sp__journal_re
 		return sp__resume_refuse(r, "is not a directory of a sort to be resumed");
 	memcpy(&version, rec->data, sizeof(version));
 	if (version != FORMAT_VERSION)
-		return sp__resume_refuse(r, "was begun by another version");
+		return sp__resume_foreign(r, "was begun by another version");
 	return rec->bytes < sizeof(struct identity)
-		       ? sp__resume_refuse(r, "has a journal that is damaged")
+		       ? sp__resume_foreign(r, "has a journal that is damaged")
 		       : 0;
 }
 
@@ -140,27 +146,32 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 
 	memcpy(&old, rec->data, sizeof(old));
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
-		return sp__resume_refuse(r, "was begun with other inputs");
+		return sp__resume_foreign(r, "was begun with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
 		if (memcmp(&then[i], &inputs[i], sizeof(*then)) && !is_result(r, &inputs[i]))
 			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
-					"is not the input, or not as it was, when %.150s was begun",
-					r->dir);
+					"is not the input, or not as it was, when %.60s was begun: "
+					"remove %.60s to begin again",
+					r->dir.path, r->dir.path);
 	if (memcmp(&old, now, sizeof(old)))
-		return sp__resume_refuse(r,
-					 "was begun with other keys or options, or another locale");
+		return sp__resume_foreign(
+			r, "was begun with other keys or options, or another locale");
 	return 0;
 }
 
 /* Nothing but what a sort makes there first. */
 static int check_empty(const struct sp__resume *r)
 {
-	DIR *d = opendir(r->dir);
+	int fd = openat(r->dir.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
-	int rc = 0;
 
-	if (!d)
-		return sp__err(r->err, -errno, "open", r->dir, -1);
+	if (!d) {
+		rc = sp__err(r->err, -errno, "open", r->dir.path, -1);
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
 	while (!rc && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 		    strcmp(e->d_name, JOURNAL_NAME))
@@ -202,37 +213,43 @@ static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct
 	return rc;
 }
 
-/* Is the file that was locked still the one of this name? */
-static bool still_there(const struct sp__resume *r)
+/* Opens the directory and the journal in it: 0; -ENOENT: the directory was removed; or an error. */
+static int open_journal(struct sp__resume *r, const char *path)
 {
-	struct stat open, found;
+	int rc;
 
-	return fstat(r->journal.fd, &open) == 0 && stat(r->journal_path, &found) == 0 &&
-	       open.st_ino == found.st_ino && open.st_dev == found.st_dev;
+	if (r->journal.fd >= 0)
+		close(r->journal.fd);
+	sp__owndir_close(&r->dir);
+	r->journal.fd = -1;
+	rc = sp__owndir_open(&r->dir, path, r->err);
+	if (rc < 0)
+		return rc;
+	rc = r->journal.fd = sp__owndir_file(&r->dir, JOURNAL_NAME, O_RDWR | O_CREAT, 0600, r->err);
+	return rc < 0 ? rc : 0;
 }
 
-static int lock(struct sp__resume *r)
+static int lock(struct sp__resume *r, const char *path)
 {
+	bool made = false;
+	int rc;
+
 	do {
-		if (r->journal.fd >= 0)
-			close(r->journal.fd);
-		if (mkdir(r->dir, 0700) == 0)
-			r->made = true;
-		else if (errno != EEXIST)
-			return sp__err(r->err, -errno, "create", r->dir, -1);
-		r->journal.fd = open(r->journal_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		if (r->journal.fd < 0 && errno != ENOENT)
-			return sp__err(r->err, -errno, "open", r->journal_path, -1);
-		if (r->journal.fd >= 0 && flock(r->journal.fd, LOCK_EX | LOCK_NB) < 0)
+		rc = open_journal(r, path);
+		made |= r->dir.made;
+		if (rc < 0 && (rc != -ENOENT || r->err->code))
+			return rc;
+		if (!rc && flock(r->journal.fd, LOCK_EX | LOCK_NB) < 0)
 			return errno == EWOULDBLOCK
 				       ? sp__resume_refuse(r, "is in use by another process")
 				       : sp__err(r->err, -errno, "lock", r->journal_path, -1);
-	} while (r->journal.fd < 0 || !still_there(r));
+	} while (rc < 0 || !sp__owndir_has(&r->dir, JOURNAL_NAME, r->journal.fd));
+	r->dir.made = made;
 	r->locked = true;
 	return 0;
 }
 
-int sp__resume_sync_directory(const struct sp__resume *r, const char *dir)
+static int sync_directory(const struct sp__resume *r, const char *dir)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 
@@ -268,38 +285,26 @@ static int check_place(const struct sp__resume *r, const char *output)
 	char *dir = NULL;
 	int rc = output_directory(r, output, &dir);
 
-	if (!rc && (stat(r->dir, &here) < 0 || stat(dir, &there) < 0))
+	if (!rc && (fstat(r->dir.fd, &here) < 0 || stat(dir, &there) < 0))
 		rc = sp__err(r->err, -errno, "open", dir, -1);
 	if (!rc && here.st_dev != there.st_dev)
-		rc = sp__errf(r->err, SP_EUNSUP, "resume", r->dir, -1,
+		rc = sp__errf(r->err, SP_EUNSUP, "resume", r->dir.path, -1,
 			      "is not on the file system of %.200s", output);
 	if (!rc)
-		rc = sp__resume_sync_directory(r, dir);
+		rc = sync_directory(r, dir);
 	free(dir);
 	return rc;
 }
 
-static bool name_files(struct sp__resume *r)
-{
-	if (asprintf(&r->journal_path, "%s/" JOURNAL_NAME, r->dir) < 0)
-		r->journal_path = NULL;
-	if (asprintf(&r->runs_path, "%s/spindle.runs", r->dir) < 0)
-		r->runs_path = NULL;
-	if (asprintf(&r->result_path, "%s/spindle.result", r->dir) < 0)
-		r->result_path = NULL;
-	return r->journal_path && r->runs_path && r->result_path;
-}
-
-/* NULL, or the file that cannot be removed: see errno. */
-static const char *remove_files(const struct sp__resume *r)
+static int remove_files(const struct sp__resume *r)
 {
 	/* The journal is the last: what has one can be resumed, or removed. */
-	const char *const paths[] = { r->runs_path, r->result_path, r->journal_path };
+	static const char *const names[] = { SP__RESUME_RUNS, SP__RESUME_RESULT, JOURNAL_NAME };
+	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (unlink(paths[i]) < 0 && errno != ENOENT)
-			return paths[i];
-	return NULL;
+	for (size_t i = 0; !rc && i < sizeof(names) / sizeof(names[0]); i++)
+		rc = sp__owndir_unlink(&r->dir, names[i]);
+	return rc;
 }
 
 /* What has been made, if it is of no use. */
@@ -312,11 +317,11 @@ static void take_back(const struct sp__resume *r)
 	if (st.st_size && r->journal.end == r->begin_bytes)
 		(void)remove_files(r);
 	else if (!st.st_size)
-		unlink(r->journal_path);
+		(void)sp__owndir_unlink(&r->dir, JOURNAL_NAME);
 	else
 		return;
-	if (r->made)
-		rmdir(r->dir);
+	if (r->dir.made)
+		rmdir(r->dir.path);
 }
 
 static int open_all(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io,
@@ -327,13 +332,12 @@ static int open_all(struct sp__resume *r, const struct sp_sort_opts *o, const st
 	if (!rc)
 		rc = identify_inputs(r, io, inputs);
 	if (!rc)
-		rc = name_files(r) ? lock(r) : sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
-	r->journal.name = r->journal_path;
+		rc = lock(r, io->resume);
 	if (!rc)
 		rc = check_place(r, io->output);
 	if (!rc)
 		rc = load(r, o, io, inputs);
-	return rc < 0 ? rc : sp__resume_sync_directory(r, r->dir);
+	return rc < 0 ? rc : sp__owndir_sync(&r->dir, r->err);
 }
 
 int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
@@ -341,16 +345,17 @@ int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
 {
 	struct sp__resume *r = calloc(1, sizeof(*r));
 	struct input *inputs = calloc(io->ninputs + 1, sizeof(*inputs));
-	int rc = -ENOMEM;
+	int rc;
 
-	if (!r || !inputs) {
-		sp__err(err, rc, "allocate", NULL, -1);
-	} else {
-		*r = (struct sp__resume){ .dir = io->resume, .err = err };
-		r->journal.fd = -1;
-		r->journal.err = err;
-		rc = open_all(r, opts, io, inputs);
+	if (r) {
+		*r = (struct sp__resume){ .dir = { io->resume, -1, false }, .err = err };
+		r->journal = (struct sp__journal){ .fd = -1, .err = err };
+		if (asprintf(&r->journal_path, "%s/" JOURNAL_NAME, io->resume) < 0)
+			r->journal_path = NULL;
+		r->journal.name = r->journal_path;
 	}
+	rc = !r || !inputs || !r->journal_path ? sp__err(err, -ENOMEM, "allocate", NULL, -1)
+					       : open_all(r, opts, io, inputs);
 	free(inputs);
 	if (rc < 0) {
 		sp__resume_close(r);
@@ -372,12 +377,11 @@ void sp__resume_close(struct sp__resume *r)
 	take_back(r);
 	if (r->journal.fd >= 0)
 		close(r->journal.fd);
+	sp__owndir_close(&r->dir);
 	sp__checkpoints_free(r);
 	sp__ranges_forget(&r->ranges);
 	free(r->runs);
 	free(r->journal_path);
-	free(r->runs_path);
-	free(r->result_path);
 	free(r);
 }
 
@@ -387,7 +391,7 @@ int sp__resume_complete(struct sp__resume *r, int fd)
 	struct stat st;
 
 	if (fsync(fd) < 0 || fstat(fd, &st) < 0)
-		return sp__err(r->err, -errno, "fsync", r->result_path, -1);
+		return sp__err(r->err, -errno, "fsync", r->dir.path, -1);
 	id = (struct sp__file_id){ st.st_dev, st.st_ino };
 	return sp__journal_append(&r->journal, SP__RECORD_COMPLETE,
 				  &(struct iovec){ &id, sizeof(id) }, 1);
@@ -397,17 +401,16 @@ int sp__resume_remove(struct sp__resume *r, const char *output)
 {
 	char *dir = NULL;
 	int rc = output_directory(r, output, &dir);
-	const char *left;
 
 	if (!rc)
-		rc = sp__resume_sync_directory(r, dir);
+		rc = sync_directory(r, dir);
 	free(dir);
 	if (rc < 0)
 		return rc;
-	left = remove_files(r);
-	if (left)
-		return sp__err(r->err, -errno, "remove", left, -1);
-	rmdir(r->dir);
+	rc = remove_files(r);
+	if (rc < 0)
+		return sp__err(r->err, rc, "remove", r->dir.path, -1);
+	rmdir(r->dir.path);
 	r->locked = false;
 	return 0;
 }

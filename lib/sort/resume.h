@@ -11,7 +11,12 @@
 #include <spindle/sort.h>
 #include "base/tally.h"
 #include "base/journal.h"
+#include "base/owndir.h"
 #include "spill/run.h"
+
+/* Names in the directory. */
+#define SP__RESUME_RUNS "spindle.runs"
+#define SP__RESUME_RESULT "spindle.result"
 
 /* What a run has: these bytes of the records of all inputs, one after the other. */
 struct sp__checkpoint {
@@ -48,9 +53,9 @@ struct sp__ranges {
 };
 
 struct sp__resume {
-	const char *dir; /* borrowed */
-	char *runs_path, *result_path, *journal_path;
-	bool made, locked;    /* the directory; the journal */
+	struct sp__owndir dir;
+	char *journal_path;   /* for messages */
+	bool locked;	      /* the journal */
 	uint64_t begin_bytes; /* of the journal when nothing had been done; 0: not begun */
 	struct sp__journal journal;
 	struct sp_errinfo *err;

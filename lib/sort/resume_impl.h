@@ -19,9 +19,9 @@ enum sp__resume_record {
 SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, const char *output,
 				       struct sp__journal_record *rec);
 void sp__checkpoints_free(struct sp__resume *r);
-/* SP_EUNSUP: the directory is, or has, something that is not for this sort. */
+/* SP_EUNSUP: the directory cannot be used. */
 int sp__resume_refuse(const struct sp__resume *r, const char *what);
-/* What was made in a directory has its names there. */
-SP_MUST_CHECK int sp__resume_sync_directory(const struct sp__resume *r, const char *dir);
+/* SP_EUNSUP: the directory has the checkpoints of another sort; it is to be removed. */
+int sp__resume_foreign(const struct sp__resume *r, const char *what);
 
 #endif

@@ -116,7 +116,8 @@ int sp__runs_open_spill(struct sp_sort *s)
 	o.direct = spill_direct(s);
 	o.page_bytes = s->plan.page_bytes;
 	o.recycle_level = s->plan.recycle;
-	o.kept = s->resume ? s->resume->runs_path : NULL;
+	o.kept = s->resume ? &s->resume->dir : NULL;
+	o.kept_name = SP__RESUME_RUNS;
 	o.kept_bytes = s->resume ? s->resume->kept_bytes : 0;
 	o.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.run.compression;
 	o.pack_beside = s->threads > 1;

@@ -60,7 +60,7 @@ static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_err
 	if (o->block)
 		return sp__volume_block(&s->files[file].volume, o->block, err);
 	if (o->kept) {
-		rc = sp__volume_named(&s->files[file].volume, o->kept, direct, err);
+		rc = sp__volume_named(&s->files[file].volume, o->kept, o->kept_name, direct, err);
 		s->files[file].space.end = (o->kept_bytes + s->unit_bytes - 1) / s->unit_bytes;
 		return rc;
 	}

@@ -47,10 +47,11 @@ struct sp__spill_opts {
 	bool apart;			 /* on it: each run is a file of its own, until it ends */
 	const char *block;		 /* a block device instead of files; or NULL */
 	/*
-	 * Not NULL: the one file of the store, which has this name and outlives it.  Runs are
-	 * appended from `kept_bytes` on, and nothing is reused.
+	 * Not NULL: the one file of the store has a name, kept_name, in this directory, and
+	 * outlives it.  Runs are appended from `kept_bytes` on, and nothing is reused.
 	 */
-	const char *kept;
+	const struct sp__owndir *kept;
+	const char *kept_name;
 	uint64_t kept_bytes;
 	/* Where runs lie on a simulated or a block device: */
 	enum sp_placement placement;

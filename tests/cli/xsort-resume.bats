@@ -101,7 +101,7 @@ checkpoints()
 	cmp out want
 	checkpoints 3000 text
 	LC_ALL=C run -2 resume text
-	[[ $output == *'d: was begun with other keys or options, or another locale' ]]
+	[[ $output == *'d: was begun with other keys or options, or another locale: remove this directory to begin again' ]]
 }
 
 @test "several inputs, one without a newline at its end, and the output is one of them" {
@@ -125,11 +125,13 @@ checkpoints()
 		# shellcheck disable=SC2086 # words
 		run -2 resume $args
 		[ "$(wc -l <<<"$output")" = 1 ]
+		[[ $output == 'xsort: d: '*': remove this directory to begin again' ||
+			$output == *'when d was begun: remove d to begin again' ]]
 		cmp d/spindle.journal before
 	done
 	touch -d '1 hour ago' in
 	run -2 resume -n in
-	[ "$output" = 'xsort: in: is not the input, or not as it was, when d was begun' ]
+	[ "$output" = 'xsort: in: is not the input, or not as it was, when d was begun: remove d to begin again' ]
 	cmp d/spindle.journal before
 	[ ! -e out ]
 }
@@ -159,6 +161,62 @@ checkpoints()
 	[ "$output" = 'xsort: full: is not empty, and has no sort to be resumed' ]
 	[ "$(ls full)" = file ]
 	[ ! -e d ]
+}
+
+refused() # TEXT: the sort is refused so, and the file victim is as it was
+{
+	run -2 resume in
+	[[ $output == "xsort: $1" ]] || { echo "$output"; return 1; }
+	[ "$(cat victim)" = precious ]
+	[ ! -e out ]
+}
+
+@test "the directory is the user's own, and not to be written by others" {
+	local uid
+	echo precious >victim
+	(umask 0 && checkpoints 3000 in)
+	[ "$(stat -c %a d)" = 700 ]
+	[ "$(stat -c %a d/spindle.journal)" = 600 ]
+	chmod 757 d
+	refused 'd: can be written by every user: give a directory of your own, with mode 0700'
+	chmod 755 d
+	if [ "$(id -u)" = 0 ]; then
+		chgrp 4321 d
+		chmod 770 d
+		refused 'd: can be written by a group: give a directory of your own, with mode 0700'
+		chmod 700 d
+		chown 4321 d
+		refused 'd: belongs to another user: give a directory of your own, with mode 0700'
+		chown 0:0 d
+		chmod 770 d # the group of root is private
+	else
+		uid=$(stat -c %u /)
+		[ "$uid" = "$(id -u)" ] || run -2 "$xsort" --resume=/ -o out in
+	fi
+	resume in
+	"$xsort" in | cmp - out
+	ln -s nowhere e
+	run -2 timeout 20 "$xsort" --resume=e -o out2 in
+	[[ $output == *' e: No such file or directory' ]]
+}
+
+@test "no file in the directory is a link, or anything but a file" {
+	local file
+	for file in spindle.journal spindle.runs spindle.result; do
+		for make in 'ln -s ../victim' 'ln victim' mkfifo; do
+			rm -rf d
+			mkdir -m 700 d
+			echo precious >victim
+			[ $file = spindle.journal ] || checkpoints 3000 in
+			rm -f d/$file out
+			case $make in
+			'ln -s'*) ln -s ../victim d/$file ;;
+			ln*) ln victim d/$file ;;
+			*) mkfifo d/$file ;;
+			esac
+			refused "d/$file: is a link, or not a regular file of your own: remove it"
+		done
+	done
 }
 
 @test "one process at a time" {

@@ -17,7 +17,7 @@
  *			open for openat, fopen is counted where it opens;
  *			tmpfile is an open with O_TMPFILE, which is counted as
  *			open if tmpfile is not among the words; link stands for
- *			linkat.
+ *			linkat, unlink for unlinkat.
  *	FAILCALL_AT	the number, from 1, of the counted call that fails.
  *	FAILCALL_TIMES	how many calls fail from there on (default 1; 0: all).
  *	FAILCALL_ERRNO	a name (ENOMEM ENOSPC EIO EINTR EAGAIN EACCES EMFILE
@@ -483,6 +483,12 @@ int unlink(const char *path)
 {
 	REAL(unlink);
 	return fails(C_UNLINK) ? -1 : real(path);
+}
+
+int unlinkat(int at, const char *path, int flags)
+{
+	REAL(unlinkat);
+	return fails(C_UNLINK) ? -1 : real(at, path, flags);
 }
 
 int ftruncate(int fd, off_t size)

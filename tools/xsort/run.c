@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/report.h>
 #include "msg.h"
@@ -44,8 +45,10 @@ static void speak_of(const char *dir)
 
 static void speak_of_rest(const char *dir, const struct sp_errinfo *err)
 {
+	struct stat st;
+
 	signals_say(NULL, NULL);
-	if (err->code < 0 && err->code != SP_EUNSUP && access(dir, F_OK) == 0)
+	if (err->code < 0 && err->code != SP_EUNSUP && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
 		msg("%s keeps what has been done; the same command goes on from there",
 		    quote_file_always(dir));
 }

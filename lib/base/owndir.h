@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens directories and files that hold the state of unfinished work.
+ *
+ * A later run trusts this state, and writes into these files.  So nobody but the user may be able
+ * to change them, and no link leads from them to another file.
+ *
+ * Owner: one thread at a time.
+ */
+#ifndef SP__BASE_OWNDIR_H
+#define SP__BASE_OWNDIR_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+#include <spindle/error.h>
+
+struct sp__owndir {
+	const char *path; /* borrowed */
+	int fd;		  /* -1: not open */
+	bool made;	  /* by this open */
+};
+
+/*
+ * Says why a file or directory is not safe from other users, or returns NULL: it belongs to the
+ * user, and only the user, or a group that has no other member, may write to it.
+ */
+const char *sp__own_refusal(const struct stat *st);
+
+/*
+ * Opens a directory, or creates it with mode 0700.  Returns 0, -errno, or SP_EUNSUP if it is not
+ * safe from other users.  After an error d->fd is -1.
+ */
+SP_MUST_CHECK int sp__owndir_open(struct sp__owndir *d, const char *path, struct sp_errinfo *err);
+void sp__owndir_close(struct sp__owndir *d);
+
+/*
+ * Opens a file in the directory, with O_NOFOLLOW and O_CLOEXEC besides flags.  Returns the
+ * descriptor, -errno, or SP_EUNSUP for anything but a regular file of the user's own that has no
+ * second name.  -ENOENT is not described in err: with O_CREAT in flags, another process has removed
+ * the directory.
+ */
+SP_MUST_CHECK int sp__owndir_file(const struct sp__owndir *d, const char *name, int flags,
+				  mode_t mode, struct sp_errinfo *err);
+/* True if the directory still has a file of this name, which is the one that fd refers to. */
+bool sp__owndir_has(const struct sp__owndir *d, const char *name, int fd);
+/* Removes a file, if it exists.  Returns 0 or -errno. */
+int sp__owndir_unlink(const struct sp__owndir *d, const char *name);
+/* Writes the names in the directory to the device.  Returns 0 or -errno. */
+SP_MUST_CHECK int sp__owndir_sync(const struct sp__owndir *d, struct sp_errinfo *err);
+
+#endif
