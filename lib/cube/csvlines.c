@@ -100,8 +100,10 @@ int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 
 		if (l->number == 1 && !strncmp(l->text, "\xEF\xBB\xBF", 3)) /* byte order mark */
 			memmove(l->text, l->text + 3, strlen(l->text + 3) + 1);
-		if (!l->text[0])
+		if (!l->text[0]) {
+			l->blank++;
 			continue;
+		}
 		l->begun = true;
 		if (!first || !is_header(l->text))
 			return parse_point(l, x, value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines of coordinates and a value, X0,X1,...,VALUE, from a file or standard input.  Empty lines
- * are skipped, and a first one whose first field is no number.
+ * Lines of coordinates and a value, X0,X1,...,VALUE, from a file or standard input.  Blank lines
+ * are skipped and counted, and a first one whose first field is no number is skipped.
  */
 #ifndef SP__CUBE_CSVLINES_H
 #define SP__CUBE_CSVLINES_H
@@ -17,8 +17,9 @@ struct sp__csvlines {
 	FILE *in;
 	uint64_t file_bytes; /* of the input at opening, if it is a regular file */
 	char *text;
-	size_t room; /* bytes of a line and its end */
-	uint64_t number;
+	size_t room;	 /* bytes of a line and its end */
+	uint64_t number; /* of the line */
+	uint64_t blank;	 /* lines that were skipped */
 	bool begun;
 };
 

@@ -172,6 +172,7 @@ int sp__csv_load(struct sp_cube *cube, const char *input, const struct sp_cube_l
 	};
 	int rc = run_lines(&l);
 
+	stats->blank_lines = l.csv.blank;
 	sp__change_close(&l.change);
 	sp__csvlines_close(&l.csv);
 	free(l.points);

@@ -18,6 +18,19 @@ static int read_error(const struct sp__loadinput *in, int code, uint64_t offset,
 	return sp__errf(in->err, code, "read", in->name, (long long)offset, "%s", text);
 }
 
+/* The next bytes of a pipe, as read(). */
+static ssize_t read_pipe(struct sp__loadinput *in, void *to, size_t bytes)
+{
+	size_t n = sp__min(in->nheld, bytes);
+
+	if (!n)
+		return read(in->fd, to, bytes);
+	memcpy(to, in->held, n);
+	in->nheld -= (unsigned)n;
+	memmove(in->held, in->held + n, in->nheld);
+	return (ssize_t)n;
+}
+
 /* Reads bytes at an offset, to which a pipe has come already. */
 static int read_piece(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset)
 {
@@ -26,7 +39,7 @@ static int read_piece(struct sp__loadinput *in, void *data, uint64_t bytes, uint
 	while (bytes) {
 		size_t n = (size_t)sp__min(bytes, UINT64_C(1) << 30);
 		ssize_t got =
-			in->seekable ? pread(in->fd, to, n, (off_t)offset) : read(in->fd, to, n);
+			in->seekable ? pread(in->fd, to, n, (off_t)offset) : read_pipe(in, to, n);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -122,7 +135,7 @@ static int spool(struct sp__loadinput *in, uint64_t end)
 	}
 	/* One byte more than it should have is enough to know. */
 	for (ssize_t n = 1; !rc && n && at + in->at <= end;) {
-		n = read(in->fd, data, COPY_BYTES);
+		n = read_pipe(in, data, COPY_BYTES);
 		if (n < 0 && errno != EINTR)
 			rc = read_error(in, -errno, at, "");
 		if (n <= 0)
@@ -182,7 +195,7 @@ int sp__loadinput_end(struct sp__loadinput *in)
 	ssize_t n;
 
 	do {
-		n = in->seekable ? pread(in->fd, &byte, 1, (off_t)end) : read(in->fd, &byte, 1);
+		n = in->seekable ? pread(in->fd, &byte, 1, (off_t)end) : read_pipe(in, &byte, 1);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return read_error(in, -errno, end, "");
@@ -203,6 +216,42 @@ static int open_file(struct sp__loadinput *in)
 		return rc;
 	in->seekable = lseek(in->fd, 0, SEEK_CUR) == 0;
 	return 0;
+}
+
+/* Whether the input begins as a .npy file does: 1, 0, or an error.  No byte of it is lost. */
+static int is_npy(struct sp__loadinput *in)
+{
+	while (in->nheld < SP__NPY_MAGIC_BYTES) {
+		uint8_t *to = in->held + in->nheld;
+		size_t n = SP__NPY_MAGIC_BYTES - in->nheld;
+		ssize_t got = in->seekable ? pread(in->fd, to, n, in->nheld) : read(in->fd, to, n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return read_error(in, -errno, 0, "");
+		if (!got)
+			break;
+		in->nheld += (unsigned)got;
+	}
+	if (in->nheld < SP__NPY_MAGIC_BYTES || memcmp(in->held, SP__NPY_MAGIC, in->nheld) != 0)
+		return 0;
+	return 1;
+}
+
+/* RAW becomes NPY where that is asked for, and is what the input is. */
+static int find_format(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
+{
+	int rc = 0;
+
+	if (opts->format == SP_CUBE_RAW && opts->detect && !opts->ordered && !opts->offset &&
+	    !opts->big_endian)
+		rc = is_npy(in);
+	if (in->seekable)
+		in->nheld = 0;
+	if (rc > 0)
+		opts->format = SP_CUBE_NPY;
+	return rc < 0 ? rc : 0;
 }
 
 /* The head of a .npy file says offset, order, byte order, and how many elements there are. */
@@ -301,6 +350,8 @@ int sp__loadinput_open(struct sp__loadinput *in, const struct sp_cube *cube, con
 	*in = (struct sp__loadinput){ .cube = cube, .name = name, .err = err, .fd = -1 };
 	memcpy(in->count, count, sizeof(in->count));
 	rc = open_file(in);
+	if (!rc)
+		rc = find_format(in, &own);
 	if (!rc && own.format == SP_CUBE_NPY)
 		rc = read_npy_head(in, &own);
 	if (!rc)

@@ -22,6 +22,8 @@ struct sp__loadinput {
 	bool seekable;
 	uint64_t file_bytes; /* at the first element, of a regular file; else 0 */
 	uint64_t at;	     /* offset in an input that is not */
+	unsigned nheld;
+	uint8_t held[8]; /* the next bytes of a pipe, read to find out its format */
 };
 
 /*

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cube/literal.h"
 #include "cube/npy.h"
 
-#define MAGIC "\x93NUMPY"
 #define UNIT 64 /* data begin at a multiple of it */
 
 /* NumPy's word for a type, without the byte order; kind 'V' is raw bytes. */
@@ -26,80 +26,143 @@ uint64_t sp__npy_head_bytes(const uint8_t *p)
 {
 	uint64_t bytes;
 
-	if (memcmp(p, MAGIC, 6) != 0 || !p[6] || p[6] > 3)
+	if (memcmp(p, SP__NPY_MAGIC, SP__NPY_MAGIC_BYTES) != 0 || !p[6] || p[6] > 3 || p[7])
 		return 0;
 	bytes = p[8] + ((uint64_t)p[9] << 8);
 	if (p[6] > 1)
 		bytes += ((uint64_t)p[10] << 16) + ((uint64_t)p[11] << 24);
+	if (bytes > SP__NPY_TEXT_MAX)
+		return 0;
 	bytes += text_begin(p);
-	return bytes < SP__NPY_PREFIX || bytes > SP__NPY_HEAD_MAX ? 0 : bytes;
+	return bytes < SP__NPY_PREFIX ? 0 : bytes;
 }
 
-/* What follows 'key': in the dictionary; NULL: there is no such key. */
-static const char *value_of(const char *text, const char *key)
-{
-	char quoted[32];
-	const char *at;
+/* The names that NumPy has for types besides a letter and a size. */
+static const struct {
+	const char *name, *word;
+} names[] = {
+	{ "byte", "i1" },      { "ubyte", "u1" },  { "short", "i2" },	{ "ushort", "u2" },
+	{ "intc", "i4" },      { "uintc", "u4" },  { "int", "i8" },	{ "uint", "u8" },
+	{ "int_", "i8" },      { "long", "i8" },   { "ulong", "u8" },	{ "longlong", "i8" },
+	{ "ulonglong", "u8" }, { "intp", "i8" },   { "uintp", "u8" },	{ "single", "f4" },
+	{ "double", "f8" },    { "float", "f8" },  { "int8", "i1" },	{ "uint8", "u1" },
+	{ "int16", "i2" },     { "uint16", "u2" }, { "int32", "i4" },	{ "uint32", "u4" },
+	{ "int64", "i8" },     { "uint64", "u8" }, { "float32", "f4" }, { "float64", "f8" },
+};
 
-	snprintf(quoted, sizeof(quoted), "'%s':", key);
-	at = strstr(text, quoted);
-	if (!at)
-		return NULL;
-	at += strlen(quoted);
-	return at + strspn(at, " ");
+/* The types that are one letter, with the same meaning of an order of bytes before it. */
+static const char letters[][4] = { "bi1", "Bu1", "hi2", "Hu2", "ii4", "Iu4", "li8", "Lu8",
+				   "qi8", "Qu8", "ni8", "Nu8", "pi8", "Pu8", "ff4", "df8" };
+
+/* A type as a letter and a size, for all the words that NumPy has for it. */
+static const char *plain_type(const char *word, bool ordered)
+{
+	for (size_t i = 0; !word[1] && i < sizeof(letters) / sizeof(letters[0]); i++)
+		if (letters[i][0] == word[0])
+			return letters[i] + 1;
+	for (size_t i = 0; !ordered && i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i].name, word))
+			return names[i].word;
+	return word;
 }
 
-static bool same_type(const char *descr, const struct sp_cube_shape *s, bool *big_endian)
+static bool same_type(const struct sp__literal *descr, const struct sp_cube_shape *s,
+		      bool *big_endian)
 {
-	char kind, *end;
+	char kind, *end, word[SP__LITERAL_TEXT_MAX + 1] = { 0 };
+	const char *type = word;
 	uint32_t bytes;
+	bool ordered;
 
-	type_word(s, &kind, &bytes);
-	if (descr[0] != '\'' || !descr[1] || !strchr("<>|=", descr[1]) || descr[2] != kind)
+	if (descr->bytes > SP__LITERAL_TEXT_MAX || strlen(descr->text) < descr->bytes)
 		return false;
-	*big_endian = descr[1] == '>';
-	return strtoul(descr + 3, &end, 10) == bytes && *end == '\'';
+	memcpy(word, descr->text, descr->bytes);
+	ordered = word[0] && strchr("<>|=", word[0]);
+	*big_endian = word[0] == '>';
+	type = plain_type(word + ordered, ordered);
+	type_word(s, &kind, &bytes);
+	return type[0] == kind && strtoul(type + 1, &end, 10) == bytes && end != type + 1 && !*end;
 }
 
-static bool same_shape(const char *text, struct sp_cube_shape *s)
+static bool same_shape(const struct sp__literal *dims, struct sp_cube_shape *s)
 {
-	char *end;
-
-	if (*text++ != '(')
+	if (dims->nitems != s->ndims)
 		return false;
 	for (unsigned i = 0; i < s->ndims; i++) {
-		uint64_t n = strtoull(text, &end, 10);
+		uint64_t n = dims->items[i];
 
-		if (!n || (s->dims[i] && n != s->dims[i]) || end == text)
+		if (!n || n == UINT64_MAX || (s->dims[i] && n != s->dims[i]))
 			return false;
 		s->dims[i] = n;
-		text = end + strspn(end, ", ");
 	}
-	return *text == ')';
+	return true;
+}
+
+struct entries {
+	bool has[3];
+	struct sp__literal descr, order, dims;
+};
+
+static bool is_key(const struct sp__literal *key, const char *name)
+{
+	return key->kind == SP__LITERAL_STRING && key->bytes == strlen(name) &&
+	       !memcmp(key->text, name, key->bytes);
+}
+
+/* Of several entries of one key the last one counts. */
+static bool take_entry(void *arg, const struct sp__literal *key, const struct sp__literal *value)
+{
+	static const char *const keys[] = { "descr", "fortran_order", "shape" };
+	struct entries *e = arg;
+	struct sp__literal *to[] = { &e->descr, &e->order, &e->dims };
+
+	for (unsigned i = 0; i < 3; i++)
+		if (is_key(key, keys[i])) {
+			e->has[i] = true;
+			*to[i] = *value;
+			return true;
+		}
+	return false;
+}
+
+/* Version 3 is UTF-8, the others are Latin-1, of which each byte is a character. */
+static bool is_utf8(const uint8_t *text, uint64_t bytes)
+{
+	unsigned more = 0;
+
+	for (uint64_t i = 0; i < bytes; i++) {
+		uint8_t c = text[i];
+
+		if (more ? c >> 6 != 2 : c >= 0x80 && (c < 0xc2 || c > 0xf4))
+			return false;
+		more = more ? more - 1 : c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc2;
+	}
+	return !more;
 }
 
 const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_shape *shape,
 			  struct sp_cube_load_opts *opts)
 {
-	char text[SP__NPY_HEAD_MAX + 1];
-	uint64_t prefix = text_begin(head);
-	const char *descr, *fortran, *dims;
+	uint64_t prefix = text_begin(head), n = bytes - prefix;
+	const char *text = (const char *)head + prefix;
+	struct entries e = { .has = { false } };
 
-	memcpy(text, head + prefix, bytes - prefix);
-	text[bytes - prefix] = '\0';
-	descr = value_of(text, "descr");
-	fortran = value_of(text, "fortran_order");
-	dims = value_of(text, "shape");
-	if (!descr || !fortran || !dims)
-		return "is no .npy file";
-	if (!same_type(descr, shape, &opts->big_endian))
+	if ((head[6] == 3 && !is_utf8(head + prefix, n)) ||
+	    !sp__literal_dict(text, n, head[6] < 3, take_entry, &e) || !e.has[0] || !e.has[1] ||
+	    !e.has[2])
+		return "the header is not a dictionary of descr, fortran_order and shape";
+	if (e.order.kind != SP__LITERAL_BOOL)
+		return "fortran_order is neither True nor False";
+	if (e.dims.kind != SP__LITERAL_TUPLE)
+		return "shape is not a tuple of integers";
+	if (e.descr.kind != SP__LITERAL_STRING || !same_type(&e.descr, shape, &opts->big_endian))
 		return "the elements of the .npy file have another type than those of the cube";
-	if (!same_shape(dims, shape))
+	if (!same_shape(&e.dims, shape))
 		return "the .npy file has another shape than the cube";
 	opts->ordered = true;
 	opts->offset = bytes;
 	for (unsigned i = 0; i < shape->ndims; i++)
-		opts->order[i] = !strncmp(fortran, "True", 4) ? i : shape->ndims - 1 - i;
+		opts->order[i] = e.order.number ? i : shape->ndims - 1 - i;
 	return NULL;
 }
 
@@ -121,7 +184,7 @@ uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
 	while ((10 + n + 1) % UNIT)
 		text[n++] = ' ';
 	text[n++] = '\n';
-	memcpy(head, MAGIC "\1\0", 8);
+	memcpy(head, SP__NPY_MAGIC "\1\0", 8);
 	head[8] = (uint8_t)n;
 	head[9] = (uint8_t)(n >> 8);
 	return 10 + n;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The head of NumPy's .npy files: magic, version, and a Python dictionary as text with the
- * type, the shape, and whether the first or the last coordinate changes fastest.
+ * type, the shape, and whether the first or the last coordinate changes fastest.  The dictionary
+ * is read as NumPy does: any literal of Python that gives it these three entries and no other.
  */
 #ifndef SP__CUBE_NPY_H
 #define SP__CUBE_NPY_H
 
 #include "cube/grid.h"
 
-#define SP__NPY_PREFIX 12 /* bytes that tell how long the head is */
-#define SP__NPY_HEAD_MAX 4096
+#define SP__NPY_PREFIX 12      /* bytes that tell how long the head is */
+#define SP__NPY_TEXT_MAX 10000 /* bytes of the dictionary: NumPy reads no longer one either */
+#define SP__NPY_HEAD_MAX (SP__NPY_PREFIX + SP__NPY_TEXT_MAX)
+
+/* How a .npy file begins. */
+#define SP__NPY_MAGIC "\x93NUMPY"
+#define SP__NPY_MAGIC_BYTES 6
 
 /* Bytes of the whole head, SP__NPY_PREFIX to SP__NPY_HEAD_MAX; 0: this is none. */
 uint64_t sp__npy_head_bytes(const uint8_t *prefix);

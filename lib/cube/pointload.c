@@ -27,6 +27,7 @@
 #include "base/whole.h"
 #include "base/minmax.h"
 #include "cube/csvlines.h"
+#include "cube/npy.h"
 #include "cube/pointcell.h"
 #include "cube/pointio.h"
 #include "cube/pointsort.h"
@@ -85,6 +86,7 @@ static int read_csv(struct load *l)
 
 	while (!rc && !(rc = sp__csvlines_next(&csv, x, value)))
 		rc = add_point(l, x, value);
+	l->stats->blank_lines = csv.blank;
 	sp__csvlines_close(&csv);
 	free(value);
 	return rc < 0 ? rc : 0;
@@ -111,6 +113,12 @@ static int add_raw(struct load *l, const uint8_t *point)
 	return add_point(l, x, point + s->ndims * sizeof(*x));
 }
 
+static int refuse_npy(const struct load *l)
+{
+	return sp__errf(l->err, SP_EUNSUP, "load", l->name, -1,
+			"points are loaded from CSV or raw data: a .npy file has a grid");
+}
+
 static int read_raw(struct load *l)
 {
 	size_t bytes = sp__point_bytes(l->cube), n = 0;
@@ -121,8 +129,13 @@ static int read_raw(struct load *l)
 		       : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	file_bytes = rc ? 0 : sp__file_bytes(fileno(in));
-	while (!rc && (n = fread(point, 1, bytes, in)) == bytes)
-		rc = add_raw(l, point);
+	while (!rc && (n = fread(point, 1, bytes, in)) == bytes) {
+		if (!l->given && l->opts->detect &&
+		    !memcmp(point, SP__NPY_MAGIC, SP__NPY_MAGIC_BYTES))
+			rc = refuse_npy(l);
+		else
+			rc = add_raw(l, point);
+	}
 	if (!rc && ferror(in))
 		rc = read_error(l, errno ? -errno : -EIO, "cannot be read");
 	else if (!rc && n)
@@ -146,10 +159,7 @@ static int check_opts(const struct load *l)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
 				"order, offset, byte order, roll-up and resuming do not apply to "
 				"points");
-	return o->format == SP_CUBE_NPY
-		       ? sp__errf(l->err, SP_EUNSUP, "load", l->name, -1,
-				  "points are loaded from CSV or raw data: a .npy file has a grid")
-		       : 0;
+	return o->format == SP_CUBE_NPY ? refuse_npy(l) : 0;
 }
 
 static int to_file(void *arg, const void *data, size_t bytes)

@@ -203,3 +203,106 @@ small()
 	run -0 "$cube" info c
 	[[ $output == *'unit = \033[31mK\nstate  complete'* ]]
 }
+
+# npy TEXT: a .npy file of version 2 with this dictionary before six numbers.
+npy()
+{
+	printf '\x93NUMPY\2\0'
+	printf '%b' "$(printf '\\x%02x\\x%02x\\0\\0' $((${#1} % 256)) $((${#1} / 256)))"
+	printf '%s' "$1"
+	printf '\0\0\200?\0\0\0@\0\0@@\0\0\200@\0\0\240@\0\0\300@'
+}
+
+@test "heads of npy files are read as NumPy reads them" {
+	"$cube" create c --dims 3x2
+	for text in "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }" \
+		'{"descr": "<f4", "fortran_order": True, "shape": (3L, 2L), }' \
+		"{'descr':	u'float32','shape':(0x3,2),#c
+		'fortran_order':(True)}" "$(printf "%-10000s" "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }")"; do
+		npy "$text" > in.npy
+		"$cube" load c in.npy
+		[ "$("$cube" export c --format csv | tr '\n' ' ')" = '0,0,1 1,0,2 2,0,3 0,1,4 1,1,5 2,1,6 ' ]
+	done
+	"$cube" export c > before
+	for text in "{'descr': '<f4', 'fortran_order': 1, 'shape': (3, 2), }" \
+		"{'descr': '<f4', 'fortran_order': 'True', 'shape': (3, 2), }" \
+		"{'descr': '<f4', 'fortran_order': Truex, 'shape': (3, 2), }" \
+		"{'descr': '<f4', 'fortran_order': True, 'shape': [3, 2], }" \
+		"{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), 'x': 1}" \
+		"$(printf "%-10001s" "{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }")"; do
+		npy "$text" > in.npy
+		run -2 "$cube" load c in.npy
+		"$cube" export c | cmp - before
+	done
+}
+
+@test "an input that begins as a npy file is one, unless a format, an offset or an order says otherwise" {
+	"$cube" create c --dims 3x2
+	npy "{'descr': '>f4', 'fortran_order': False, 'shape': (3, 2), }" > in
+	for input in in -; do
+		"$cube" load c $input < in
+		[[ $("$cube" get c 0,0) == 4.60*e-41 ]]
+		"$cube" append c $input --dim=1 < in
+		"$cube" create c --dims 3x2 --overwrite
+	done
+	tail -c 24 in > raw
+	"$cube" load c in --offset=$(($(stat -c %s in) - 24))
+	"$cube" export c | cmp - raw
+	"$cube" create d --dims 6x2 --dtype u8 --tile 4096x1
+	printf '\x93NUMPY\x93NUMPY' > magic
+	run -2 "$cube" load d magic
+	"$cube" load d magic --format=raw
+	"$cube" export d | cmp - magic
+	"$cube" load d - --format=raw < magic
+	"$cube" export d | cmp - magic
+	printf '\x93NUMP' > short
+	"$cube" create e --dims 5 --dtype u8
+	"$cube" load e - < short
+	"$cube" export e | cmp - short
+	"$cube" create p --points --dims 99x99 --dtype u8
+	run -2 "$cube" load p in
+	[[ $output == *"a .npy file has a grid" ]]
+}
+
+@test "the ending of a name is its form in any case, and one of compressed files is refused" {
+	"$cube" create c --dims 3x2 --dtype u8
+	printf 'abcdef' > in
+	"$cube" load c in
+	"$cube" export c -o out.CSV
+	[ "$(head -n 1 out.CSV)" = 0,0,97 ]
+	"$cube" create d --dims 3x2 --dtype u8
+	"$cube" load d out.CSV
+	"$cube" export d | cmp - in
+	for name in out.csv.gz out.npy.zst out.xz a.b/out.npz OUT.GZ; do
+		mkdir -p a.b
+		for command in export 'range --lo=0,0' 'beam --dim=0 --at=0,0'; do
+			# shellcheck disable=SC2086 # an option of its own
+			run -2 "$cube" $command c -o $name
+			[[ $output == "mmap-cube: $name: "*" is the ending of a compressed file: "* ]]
+			[ ! -e $name ]
+		done
+		run -2 "$cube" export c -o $name --format=csv
+		cp in $name
+		run -2 "$cube" load d $name
+		[[ $output == "mmap-cube: $name: "*" is the ending of a compressed file: "* ]]
+		"$cube" load d $name --format=raw
+		rm $name
+	done
+	mkdir a.gz
+	"$cube" export c -o a.gz/out
+	cmp a.gz/out in
+}
+
+@test "blank lines of CSV are skipped, and said to be" {
+	"$cube" create c --dims 3x2 --dtype u8
+	printf 'x,y,v\n\n0,0,1\n  \t\n1,1,2\r\n\r\n' > in.csv
+	run -0 "$cube" load c in.csv
+	[ "$output" = "mmap-cube: in.csv: 3 blank lines skipped" ]
+	[ "$("$cube" get c 1,1)" = 2 ]
+	"$cube" create p --points --dims 9x9 --dtype u8
+	run -0 bash -c "printf '1,2,3\n\n' | '$cube' load p - --format=csv"
+	[ "$output" = "mmap-cube: -: 1 blank line skipped" ]
+	[ "$("$cube" get p 1,2)" = 3 ]
+	run -0 bash -c "printf '1,2,3\n' | '$cube' load p - --format=csv"
+	[ -z "$output" ]
+}

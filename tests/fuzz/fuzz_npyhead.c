@@ -10,9 +10,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 extern const char *const sp_fuzz_tokens[];
-const char *const sp_fuzz_tokens[] = { "'descr': ", "'<f4'", "'>f4'",	  "'fortran_order': ",
-				       "True",	    "False", "'shape': ", "(3, 2)",
-				       "\x93NUMPY", NULL };
+const char *const sp_fuzz_tokens[] = { "'descr': ", "'<f4'",	 "'>f4'",     "'fortran_order': ",
+				       "True",	    "False",	 "'shape': ", "(3, 2)",
+				       "\x93NUMPY", "\"descr\"", "(3L, 2L)",  "u'f'",
+				       "#\n",	    "\\\n",	 "\\x66",     "'''",
+				       "0x3",	    "+(3)",	 "'float32'", NULL };
 
 static void require(bool cond)
 {

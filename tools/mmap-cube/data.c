@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "msg.h"
 #include "outputs.h"
 #include "quote.h"
@@ -18,18 +20,58 @@ void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_s
 		statsfile_finish(&c->stats, sp_report_cube(&info, s));
 }
 
+/* Endings of files that are compressed; .npz is a compressed archive of .npy files. */
+static const char *const packed[] = { ".gz",  ".bgz", ".zst", ".zstd", ".xz", ".lzma", ".lz4",
+				      ".bz2", ".zip", ".npz", ".Z",    ".br", ".7z" };
+
+static bool is_packed(const char *dot)
+{
+	for (size_t i = 0; dot && i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (!strcasecmp(dot, packed[i]))
+			return true;
+	return false;
+}
+
 /* The form that a file's name says; else raw. */
 static enum sp_cube_format format_of(const struct config *c, const char *name)
 {
-	const char *dot = name ? strrchr(name, '.') : NULL;
+	const char *slash = name ? strrchr(name, '/') : NULL;
+	const char *dot = name ? strrchr(slash ? slash : name, '.') : NULL;
+	char word[8];
+	size_t n = 0;
 	int format;
 
 	if (c->format_given)
 		return c->format;
-	return dot && dot[1] && !sp_cube_format_parse(dot + 1, &format) &&
-			       !strcmp(sp_cube_format_name(format), dot + 1)
+	for (; dot && dot[n + 1] && n + 1 < sizeof(word); n++)
+		word[n] = (char)tolower((unsigned char)dot[n + 1]);
+	word[n] = '\0';
+	return n && !dot[n + 1] && !sp_cube_format_parse(word, &format) &&
+			       !strcmp(sp_cube_format_name(format), word)
 		       ? (enum sp_cube_format)format
 		       : SP_CUBE_RAW;
+}
+
+/* What is written is never compressed, whatever form is asked for. */
+static void check_output(const struct config *c)
+{
+	const char *dot = c->output ? strrchr(c->output, '.') : NULL;
+
+	if (is_packed(dot))
+		die("%s: %s is the ending of a compressed file: write to standard output, say "
+		    "--format, and compress that",
+		    quote_file(c->output), dot);
+}
+
+/* What is read is not decompressed: a format that is said says that it need not be. */
+static void check_input(const struct config *c)
+{
+	const char *name = c->operands.text[1], *dot = name ? strrchr(name, '.') : NULL;
+
+	if (!c->format_given && is_packed(dot))
+		die("%s: %s is the ending of a compressed file: decompress it into standard input, "
+		    "and say --format",
+		    quote_file(name), dot);
 }
 
 /* The form of the input, and the order of its dimensions. */
@@ -38,8 +80,10 @@ static void set_input(struct config *c, const struct sp_cube *cube)
 	uint64_t order[SP_CUBE_DIMS_MAX];
 	struct sp_cube_info info;
 
+	check_input(c);
 	sp_cube_info(cube, &info);
 	c->load.format = format_of(c, c->operands.text[1]);
+	c->load.detect = !c->format_given;
 	if (!c->order)
 		return;
 	coordinate("--order", c->order, info.shape.ndims, order);
@@ -60,6 +104,9 @@ static int finish(struct config *c, struct sp_cube *cube, int rc, const struct s
 		(void)sp_cube_close(cube);
 		die_of(rc, err);
 	}
+	if (stats->blank_lines)
+		msg("%s: %" PRIu64 " blank line%s skipped", quote_file(c->operands.text[1]),
+		    stats->blank_lines, stats->blank_lines == 1 ? "" : "s");
 	report(c, cube, stats);
 	close_cube(c, cube);
 	return 0;
@@ -113,6 +160,7 @@ static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cub
 	FILE *out = stdout;
 	int rc = 0;
 
+	check_output(c);
 	if (c->output &&
 	    (sp_outfile_open(&file, c->output, 0, &err) || sp_outfile_stream(file, &out, &err)))
 		output_die(&err);

@@ -265,7 +265,8 @@ struct sp_cube_stats {
 	uint64_t cell_bytes; /* of the cells alone: bytes beyond it were read to save requests */
 	uint64_t seeks;	     /* requests that did not begin where the one before ended */
 	uint64_t volume_requests[SP_CUBE_VOLUMES_MAX], volume_bytes[SP_CUBE_VOLUMES_MAX];
-	double transfer_s; /* of the requests alone, without opening and closing */
+	double transfer_s;    /* of the requests alone, without opening and closing */
+	uint64_t blank_lines; /* of CSV, which a load skipped */
 };
 
 /* A query of a workload: a box of elements, at a place or anywhere. */
@@ -378,6 +379,11 @@ SP_API SP_MUST_CHECK int sp_cube_put(struct sp_cube *cube, const uint64_t *x, co
 
 struct sp_cube_load_opts {
 	enum sp_cube_format format; /* only SP_CUBE_RAW has order, offset, byte order */
+	/*
+	 * With SP_CUBE_RAW, and without order, offset and byte order: an input that begins as a
+	 * .npy file does is one.
+	 */
+	bool detect;
 	bool ordered;
 	unsigned order
 		[SP_CUBE_DIMS_MAX]; /* dimensions of the input, fastest first; default 0, 1, ... */
@@ -397,9 +403,9 @@ struct sp_cube_load_opts {
  * where it stopped: layers that are complete are skipped.
  *
  * CSV sets the elements that its lines name, in any order, the last line of each counting; the
- * others keep their values.  A first line whose first field is no number is skipped, and empty
- * ones.  SP_EFORMAT, -ERANGE: a line that is wrong, with its number.  A roll-up needs numbers
- * and a fill of 0; -ERANGE: an integer that its sum does not fit.
+ * others keep their values.  A first line whose first field is no number is skipped, and blank
+ * ones, which stats count.  SP_EFORMAT, -ERANGE: a line that is wrong, with its number.  A roll-up
+ * needs numbers and a fill of 0; -ERANGE: an integer that its sum does not fit.
  */
 SP_API SP_MUST_CHECK int sp_cube_load(struct sp_cube *cube, const char *input,
 				      const struct sp_cube_load_opts *opts,

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Literals of Python as text, as far as heads of .npy files need them: dictionaries whose keys
+ * are strings, strings, integers, True and False, and tuples of integers.
+ */
+#ifndef SP__CUBE_LITERAL_H
+#define SP__CUBE_LITERAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SP__LITERAL_TEXT_MAX 64 /* bytes of a string that are kept; longer ones are cut */
+#define SP__LITERAL_ITEMS_MAX 16
+
+enum sp__literal_kind {
+	SP__LITERAL_STRING,
+	SP__LITERAL_INTEGER,
+	SP__LITERAL_BOOL,
+	SP__LITERAL_TUPLE,
+};
+
+struct sp__literal {
+	enum sp__literal_kind kind;
+	char text[SP__LITERAL_TEXT_MAX];
+	size_t bytes;	 /* of the string, also those that were cut */
+	uint64_t number; /* of an integer or bool; UINT64_MAX: it is negative, or larger */
+	size_t nitems;	 /* of a tuple, also those that were cut */
+	uint64_t items[SP__LITERAL_ITEMS_MAX]; /* as number */
+};
+
+/* Takes an entry of a dictionary; false: it is not wanted. */
+typedef bool (*sp__literal_entry)(void *arg, const struct sp__literal *key,
+				  const struct sp__literal *value);
+
+/*
+ * Reads text that is one dictionary and nothing else, in the syntax of Python.  long_suffix: an
+ * integer may have the suffix L of Python 2.  Returns true if all entries were taken.
+ */
+bool sp__literal_dict(const char *text, size_t bytes, bool long_suffix, sp__literal_entry entry,
+		      void *arg);
+
+#endif
