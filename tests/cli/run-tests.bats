@@ -5,6 +5,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../../scripts/needs
+
 setup()
 {
 	top=$BATS_TEST_DIRNAME/../..
@@ -40,6 +42,44 @@ setup()
 	[[ $output == *"not ok - all skipped, which CI forbids: needs no-such-program"* ]]
 	[[ $output == *"not ok - without it (skipped, which CI forbids: needs no-such-program)"* ]]
 	[ "${lines[-1]}" = "1 passed, 2 failed, 1 skipped" ]
+}
+
+@test "a program that tests nothing fails, unless tags left nothing" {
+	printf '#!/bin/sh\necho 1..0\n' >none.t
+	printf "#!/usr/bin/env bash\n. '%s/scripts/tap.bash'\ntap_done\n" "$top" >empty.t
+	chmod +x none.t empty.t
+	run -1 "$top/scripts/run-tests" none.t empty.t part.bats
+	[[ $output == *"not ok - nothing was tested, and no reason given"* ]]
+	[[ $output == *"not ok 1 - something is checked"* ]]
+	[ "${lines[-1]}" = "1 passed, 2 failed, 2 skipped" ]
+	SP_TEST_TAGS=no-such run -0 "$top/scripts/run-tests" part.bats whole.t
+	[ "${lines[-1]}" = "0 passed, 0 failed, 1 skipped" ]
+}
+
+@test "tests in Python count as they end" {
+	needs python3
+	cat >few.py <<-E
+		import os, sys, unittest
+		sys.path.insert(0, "$top/tests/python")
+		import tap
+		class Few(unittest.TestCase):
+		    def test_good(self): pass
+		    def test_skipped(self): self.skipTest("not here")
+		    def test_wrong(self): self.assertTrue(False)
+		    def test_parts(self):
+		        with self.subTest(1): raise OSError
+		    def test_killed(self): os.kill(os.getpid(), 9)
+		unittest.main(testRunner=tap.Runner)
+	E
+	printf "#!/usr/bin/env bash\n. '%s/scripts/tap.bash'\ntap_lines '%s/log' python3 '%s/few.py' \$TESTS\ntap_done\n" \
+		"$top" "$PWD" "$PWD" >few.t
+	chmod +x few.t
+	TESTS='Few.test_good Few.test_skipped' run -0 "$top/scripts/run-tests" few.t
+	[ "${lines[-1]}" = "2 passed, 0 failed, 1 skipped" ]
+	TESTS='Few.test_good Few.test_wrong Few.test_parts' run -1 "$top/scripts/run-tests" few.t
+	[ "${lines[-1]}" = "1 passed, 3 failed, 0 skipped" ]
+	TESTS='Few.test_good Few.test_killed' run -1 "$top/scripts/run-tests" few.t
+	[ "${lines[-1]}" = "1 passed, 1 failed, 0 skipped" ]
 }
 
 @test "in the strict mode every skip fails" {
