@@ -29,7 +29,8 @@ setup()
 	[[ ${lines[1]} == "14817600 track 21600 first 14817600 blocks 672 "* ]]
 	run -0 "$diskprobe" --geometry=g.json adjacent 0 --step=8
 	near=${output##* }
-	[ "$near" -ge 5488 ] && [ "$near" -lt 6174 ]
+	[ "$near" -ge 5488 ]
+	[ "$near" -lt 6174 ]
 	run -0 "$diskprobe" --geometry=g.json adjacent 0 --step=8 --conservatism=10
 	[ "${output##* }" -gt "$near" ]
 	run -2 "$diskprobe" --geometry=g.json adjacent 0 --step=1000

@@ -88,7 +88,8 @@ setup()
 		($15 == "MAIL" || $15 == "SHIP") && $12 < $13 && $11 < $12 && $13 ~ /^1994-/ {
 			n[$15 "|" priority[$1]]++ }
 		END { for (g in n) print g "|" n[g] }' orders lineitem | sort > want.12
-	[ -s want.1a ] && [ -s want.12 ]
+	[ -s want.1a ]
+	[ -s want.12 ]
 	for query in 1a 2a 12; do
 		for algorithm in inl async-inl merge; do
 			for volume in '' sim:cheetah36es-like,files=in; do

@@ -23,7 +23,7 @@ merge()
 		--run-formation=load --run-size=$((16 * 512 * 96)) --merge-policy=lazy --fan-in=15 \
 		--page-size=32K --merge-buffer=$(($2 * 32))K --readahead="$3" --stats=report --trace=trace \
 		-o out "in$1"
-	grep -q '"spilled_runs": 15' report
+	grep -q '"spilled_runs": 15' report || echo 'not 15 runs'
 	sed -n '/"io": {/,/}/s/.*"cluster_reads": \([0-9]*\).*/\1/p' report
 	awk '$2 == "tmp" && $1 == "W" && $7 > w { w = $7 } $2 == "tmp" && $1 == "R" && $7 > r { r = $7 }
 		END { printf "%.0f\n", r - w }' trace

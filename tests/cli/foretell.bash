@@ -33,11 +33,12 @@ both_times()
 # table FILE MODEL SETTING...: a line for each setting, in FILE and as a comment.
 table()
 {
-	local file=$1 model=$2 setting
+	local file=$1 model=$2 setting times
 
 	shift 2
 	for setting; do
-		echo "$(compare "$model" "$setting") $model $setting"
+		times=$(compare "$model" "$setting") || exit 2
+		echo "$times $model $setting"
 	done >"$file"
 	sed 's/^/# /' "$file"
 }

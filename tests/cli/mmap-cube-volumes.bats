@@ -160,7 +160,9 @@ seconds()
 	data
 	mkdir a b
 	"$cube" create a/c "${dims[@]}" --mapping naive --volumes="x,../b/y,$PWD/z"
-	[ -e a/x ] && [ -e b/y ] && [ -e z ]
+	[ -e a/x ]
+	[ -e b/y ]
+	[ -e z ]
 	"$cube" load a/c in
 	mv a moved
 	"$cube" export moved/c --verify | cmp - in
@@ -170,32 +172,40 @@ seconds()
 	done
 	for number in 0 65 99999999999 -1 2x 2.; do
 		run -2 "$cube" create n "${dims[@]}" --volumes=$number
-		[ ! -e n ] && [ ! -e "./$number" ]
+		[ ! -e n ]
+		[ ! -e "./$number" ]
 	done
 	"$cube" create n "${dims[@]}" --volumes=./2x
 	[ -e 2x ]
 	"$cube" create o "${dims[@]}" --volumes=p,q --volumes=3
-	[ -e o.1 ] && [ -e o.2 ] && [ ! -e p ]
+	[ -e o.1 ]
+	[ -e o.2 ]
+	[ ! -e p ]
 }
 
 @test "create leaves nothing behind when a volume cannot be made" {
 	touch c.2
 	run -2 "$cube" create c "${dims[@]}" --volumes=3
 	[[ $output == *"c.2: File exists"* ]]
-	[ ! -e c ] && [ ! -e c.1 ] && [ ! -s c.2 ]
+	[ ! -e c ]
+	[ ! -e c.1 ]
+	[ ! -s c.2 ]
 	rm c.2
 	mkdir c.2
 	run -2 "$cube" create c "${dims[@]}" --volumes=3 --overwrite
-	[ ! -e c ] && [ ! -e c.1 ]
+	[ ! -e c ]
+	[ ! -e c.1 ]
 	run -2 "$cube" create c "${dims[@]}" --volumes=x,x
-	[ ! -e c ] && [ ! -e x ]
+	[ ! -e c ]
+	[ ! -e x ]
 	"$cube" create old "${dims[@]}" --volumes=2
 	cp old kept
 	run -2 "$cube" create old "${dims[@]}" --volumes=old --overwrite
 	[[ $output == *"is another volume of the cube"* ]]
 	cmp old kept
 	run -2 bash -c "ulimit -f 16; '$cube' create new --dims 100x100x100 --volumes=2"
-	[ ! -e new ] && [ ! -e new.1 ]
+	[ ! -e new ]
+	[ ! -e new.1 ]
 }
 
 @test "a cube that is being changed is not overwritten" {

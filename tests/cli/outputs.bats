@@ -103,7 +103,8 @@ spared()
 		run -2 "$aiobench" run --runtime=1 --trace=$name --stats=$name sim:tiny
 		[ "$output" = "aiobench: $name: --stats and --trace would both write it" ]
 	done
-	[ ! -s x ] && [ ! -e new ]
+	[ ! -s x ]
+	[ ! -e new ]
 	ln -s nowhere link
 	run -2 "$xsort" --stats=link --trace=nowhere i
 	[ "$output" = "xsort: nowhere: --stats and --trace would both write it" ]
@@ -116,7 +117,7 @@ spared()
 	for command in "$xsort i" "$blockseq t" "$aiobench run --runtime=1 sim:tiny" "$diskprobe sim:tiny"; do
 		echo kept >out
 		# shellcheck disable=SC2086
-		! $command --stats=out >>out 2>err
+		! $command --stats=out >>out 2>err || return
 		grep -q ': out: standard output and --stats would both write it$' err
 		[ "$(cat out)" = kept ]
 	done
@@ -132,7 +133,8 @@ spared()
 	cmp i other
 	ln -s i soft
 	"$xsort" -o soft --trace=trace i other
-	[ -L soft ] && [ "$(wc -l <i)" = 4 ]
+	[ -L soft ]
+	[ "$(wc -l <i)" = 4 ]
 	printf '3 c\n1 a\n' >i
 	"$xjoin" --output=i i other
 	[ "$(cat i)" = '1 a a' ]
@@ -189,7 +191,8 @@ through()
 	for name in x.png x.svg; do
 		ln -s "real.$name" $name
 		"$aiobench" run --io_size=40K --plot=$name sim:tiny >/dev/null
-		[ -L $name ] && [ -s real.$name ]
+		[ -L $name ]
+		[ -s real.$name ]
 	done
 	"$aiobench" run --io_size=40K --plot=y.png sim:tiny >/dev/null
 	[ "$(head -c 4 y.png | tail -c 3)" = PNG ]

@@ -93,17 +93,20 @@ setup()
 	"$xgen" part --scale 0.01 | cmp - out
 	chmod 640 out
 	"$xgen" part -n 10 -o out
-	[ "$(wc -l < out)" = 10 ] && [ "$(stat -c %a out)" = 640 ]
+	[ "$(wc -l < out)" = 10 ]
+	[ "$(stat -c %a out)" = 640 ]
 	(ulimit -f 8; run -2 "$xgen" records -n 100000 -o out
 		[ "$output" = "xgen: write error: File too large" ])
-	[ "$(wc -l < out)" = 10 ] && [ "$(ls)" = out ]
+	[ "$(wc -l < out)" = 10 ]
+	[ "$(ls)" = out ]
 }
 
 @test "-o through a symbolic link keeps the link" {
 	ln -s target link
 	echo old > target
 	"$xgen" lines -n 3 -o link
-	[ -L link ] && [ "$(wc -l < target)" = 3 ]
+	[ -L link ]
+	[ "$(wc -l < target)" = 3 ]
 }
 
 @test "a signal removes the incomplete output file" {
