@@ -59,6 +59,7 @@ seeds()
 {
 	local seed bad all=''
 
+	[ "$first" -le "$last" ] || all="no seeds"
 	for ((seed = first; seed <= last; seed++)); do
 		bad=$(SP_TASK_DELAY=$seed "$1" "$seed")
 		[ -z "$bad" ] || all+="SP_TASK_DELAY=$seed: $bad"$'\n'

@@ -221,4 +221,5 @@ requests merge WRITE
 requests append WRITE
 requests range READ
 all_points
+all_swept
 tap_done

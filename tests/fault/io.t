@@ -31,6 +31,7 @@ sweep()
 {
 	local i bad='' what
 
+	[ "$4" -gt 0 ] || bad='no request could fail'
 	for i in $(steps "$4"); do
 		run --engine="fault:SCOPE=PROCESS,KIND=$2,NTH=$i,ERROR=$3:$inner" --trace=trace \
 			"${args[@]}"
@@ -86,6 +87,7 @@ sweep 'a full device under runs placed by tracks, too' WRITE ENOSPC "$writes" st
 expect large-want large
 args=(-S 16M --run-size=512K --parallel=3 large) inner=auto
 reads=$(requests READ) bad=''
+[ "$reads" -gt 0 ] || bad='no request could fail'
 for i in $(steps "$reads" 12); do
 	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=EIO:$inner" --trace=trace "${args[@]}"
 	what=$(judge large-want strict)

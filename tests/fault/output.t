@@ -27,6 +27,7 @@ killed()
 
 	shift 2
 	took=$({ TIMEFORMAT=%R; time "$@"; } 2>&1)
+	sort place/out | cmp -s - "$wanted" || bad="not killed: $took"$'\n'
 	for ((i = 1; i <= 60; i++)); do
 		echo old >place/out
 		"$@" &

@@ -24,5 +24,9 @@ sweep()
 		[ ! -s wrong ] || bad+="$calls $i of $n: $(cat wrong)"$'\n'
 	done
 	wrap=()
+	swept=$((${swept:-0} + told))
 	tap_empty "$command, $calls$name: each fault is reported ($told of $runs), or harmless" "$bad"
 }
+
+# all_swept: some of the faults of all sweeps were reported: there was a shim, and it was asked.
+all_swept() { tap "faults had effects (${swept:-0} were reported)" [ "${swept:-0}" -gt 0 ]; }

@@ -95,4 +95,5 @@ requests build WRITE 3 --volume=sim:atlas10k3-like,files=both
 requests lookup READ 50 --volume=sim:atlas10k3-like,files=both
 requests range READ 3 --volume=sim:atlas10k3-like,files=both
 requests check READ 3 --volume=sim:atlas10k3-like,files=both
+all_swept
 tap_done
