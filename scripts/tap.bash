@@ -60,7 +60,7 @@ tap_lines()
 	done <<<"$out"
 	[ "$seen" -gt 0 ] || status="$status without any test"
 	tap "these tests have all run and passed" [ "$status" = 0 ]
-	[ "$status" = 0 ] || sed "1s/^/status $status; /; s/^/# /" "$log"
+	[ "$status" = 0 ] || { echo "status $status"; cat "$log"; echo; } | sed 's/^/# /'
 }
 
 tap_done()
