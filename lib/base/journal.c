@@ -52,9 +52,9 @@ static int read_record(struct sp__journal *j, struct sp__journal_record *rec)
 
 	if (rc <= 0)
 		return rc;
-	if (fstat(j->fd, &st) < 0)
+	if (!j->limit && fstat(j->fd, &st) < 0)
 		return failed(j, -errno, "read");
-	if (h.bytes > (uint64_t)st.st_size)
+	if (h.bytes > (j->limit ? j->limit - j->end - sizeof(h) : (uint64_t)st.st_size))
 		return 0;
 	rec->data = malloc(h.bytes + 1);
 	if (!rec->data)
@@ -81,7 +81,7 @@ int sp__journal_next(struct sp__journal *j, struct sp__journal_record *rec)
 {
 	int rc = read_record(j, rec);
 
-	if (rc == 0 && ftruncate(j->fd, (off_t)j->end) < 0)
+	if (rc == 0 && !j->limit && ftruncate(j->fd, (off_t)j->end) < 0)
 		return failed(j, -errno, "write");
 	return rc;
 }

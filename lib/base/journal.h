@@ -19,6 +19,11 @@ struct sp__journal {
 	int fd;
 	const char *name; /* for messages */
 	uint64_t end;	  /* of the whole records found or appended so far */
+	/*
+	 * Where the journal is inside a file: the offset that no record passes, and nothing is cut
+	 * off.  0: it is the rest of the file.
+	 */
+	uint64_t limit;
 	struct sp_errinfo *err;
 };
 
