@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/pointio.h"
+#include "cube/putlog.h"
 #include "cube/volumes.h"
 #include "io/volume.h"
 #include "run/memory.h"
@@ -115,7 +116,7 @@ static int open_volume(struct sp_cube *c, unsigned i, int flags, struct sp_errin
 	name = sp__cube_volume_name(&c->head, c->path, i);
 	if (!name)
 		return sp__err(err, -ENOMEM, "open", c->path, -1);
-	rc = sp__cube_volume_check(&c->head, i, name, err);
+	rc = sp__cube_volume_check(&c->head, i, name, c->path, err);
 	if (!rc)
 		rc = adopt(c, i, open(name, flags), name, err);
 	free(name);
@@ -236,6 +237,7 @@ int sp_cube_close(struct sp_cube *c)
 	if (!c)
 		return 0;
 	sp__directory_free(c);
+	sp__putlog_forget(c);
 	for (unsigned i = 0; i < SP_CUBE_VOLUMES_MAX; i++)
 		sp__volume_close(c->volumes[i]);
 	if (c->env.opts) {
@@ -465,6 +467,24 @@ void sp__cube_hollow(struct sp_cube *c, bool hollow)
 {
 	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++)
 		c->volumes[i]->hollow = hollow;
+}
+
+int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err)
+{
+	struct sp__cube_head *h = &c->head;
+	unsigned n = sp__parts_volumes(&h->parts);
+	int rc = 0;
+
+	if (!h->log_bytes || h->no_data || n == 1)
+		return 0;
+	if (!h->marking) {
+		h->marking = true;
+		h->generation++;
+		rc = sp__cube_head_write(h, c->fd, c->path, err);
+	}
+	for (unsigned i = 1; !rc && i < n; i++)
+		rc = sp__cube_volume_mark(h, i, c->volumes[i]->fd, c->volumes[i]->name, err);
+	return rc;
 }
 
 int sp__cube_sync(const struct sp_cube *c, struct sp_errinfo *err)

@@ -9,11 +9,20 @@
 #include "cube/pointset.h"
 #include "run/env.h"
 
+/* A put that was interrupted: an extent as it is to be (cube/putlog.h). */
+struct sp__pending {
+	uint64_t block, x[SP_CUBE_DIMS_MAX]; /* of its first cell */
+	uint32_t sum;
+	void *record;
+	uint8_t *extent; /* in record; NULL: there is none */
+};
+
 struct sp_cube {
 	struct sp_cube_opts opts; /* run.volume: the one in use */
 	char *path;
 	struct sp__cube_head head;
 	struct sp__pointset set; /* of a dataset of points */
+	struct sp__pending pending;
 	uint64_t cell_bytes;
 	uint64_t progress_bytes; /* loaded between two notes of progress */
 	struct sp__env env;
@@ -35,12 +44,22 @@ SP_MUST_CHECK int sp__cube_lock(struct sp_cube *c, struct sp_errinfo *err);
 /* SP_ESTATE: the descriptor is not that of the file with the head, which had the same name. */
 SP_MUST_CHECK int sp__cube_check_same(const struct sp_cube *c, int fd, struct sp_errinfo *err);
 /* Around what reads cells.  SP_ESTATE: the cube is being changed, or was since it was opened. */
-SP_MUST_CHECK int sp__cube_begin_reading(const struct sp_cube *c, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__cube_begin_reading(struct sp_cube *c, struct sp_errinfo *err);
 void sp__cube_end_reading(const struct sp_cube *c);
 /* sp_cube_read() between these two. */
 SP_MUST_CHECK int sp__cube_read(struct sp_cube *cube, const struct sp_cube_box *box,
 				sp_cube_sink sink, void *arg, struct sp_cube_stats *stats,
 				struct sp_errinfo *err);
+
+/*
+ * Before the first change of a call: writes the extent of a put that was interrupted to its place.
+ */
+SP_MUST_CHECK int sp__put_settle(struct sp_cube *c, struct sp_errinfo *err);
+/*
+ * Before cells change: gives the cube and its further volumes a new generation; the next head
+ * that says that the change has ended is written with marking unset.
+ */
+SP_MUST_CHECK int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err);
 
 /* Requests of a simulated volume move no bytes. */
 void sp__cube_hollow(struct sp_cube *c, bool hollow);

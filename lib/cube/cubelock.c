@@ -16,7 +16,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include "base/err.h"
-#include "cube/cube_impl.h"
+#include "cube/putlog.h"
 
 static int refuse(const struct sp_cube *c, struct sp_errinfo *err, const char *text)
 {
@@ -49,16 +49,22 @@ int sp__cube_check_same(const struct sp_cube *c, int fd, struct sp_errinfo *err)
 	return sp__cube_same_file(&own, &st) ? 0 : refuse(c, err, "another program is changing it");
 }
 
-int sp__cube_begin_reading(const struct sp_cube *c, struct sp_errinfo *err)
+int sp__cube_begin_reading(struct sp_cube *c, struct sp_errinfo *err)
 {
-	if (c->opts.write || c->fd < 0)
+	int rc;
+
+	if (c->opts.write)
+		return sp__put_settle(c, err);
+	if (c->fd < 0)
 		return 0;
 	if (!lock(c, LOCK_SH))
 		return refuse(c, err, "another program is changing it");
-	if (sp__cube_head_current(&c->head, c->fd))
-		return 0;
-	sp__cube_end_reading(c);
-	return refuse(c, err, "it has changed since it was opened");
+	rc = sp__cube_head_current(&c->head, c->fd)
+		     ? sp__putlog_read(c, err)
+		     : refuse(c, err, "it has changed since it was opened");
+	if (rc)
+		sp__cube_end_reading(c);
+	return rc;
 }
 
 void sp__cube_end_reading(const struct sp_cube *c)

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/whole.h"
 #include "cube/extents.h"
+#include "cube/putlog.h"
 
 uint32_t sp__extent_cells(uint64_t cell_bytes)
 {
@@ -167,9 +168,27 @@ static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *er
 	return rc;
 }
 
+/* Whether the extent of the log of puts is among these. */
+static bool has_pending(const struct sp__extents *e)
+{
+	const struct sp_cube *c = e->cube;
+	const uint64_t *x = c->pending.x;
+	uint64_t extent = x[0] / c->head.extent_cells;
+	bool has = c->pending.extent && extent >= e->box.lo[0] && extent <= e->box.hi[0];
+
+	for (unsigned i = 1; has && i < c->head.shape.ndims; i++)
+		has = x[i] >= e->box.lo[i] && x[i] <= e->box.hi[i] &&
+		      (x[i] - e->box.lo[i]) % e->box.stride[i] == 0;
+	return has;
+}
+
 int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err)
 {
-	return move_entries(e, false, err);
+	int rc = move_entries(e, false, err);
+
+	if (!rc && has_pending(e))
+		e->known[entry(e, e->cube->pending.x)] = e->cube->pending.sum;
+	return rc;
 }
 
 /* Of an extent whose cells are being written: what is there is neither the old nor the new. */
@@ -181,6 +200,11 @@ static uint32_t folded(uint64_t sum)
 	uint32_t word = (uint32_t)(sum ^ sum >> 32);
 
 	return !word ? 1 : word == CHANGING ? CHANGING - 1 : word;
+}
+
+uint32_t sp__extents_sum(const struct sp__extents *e)
+{
+	return folded(e->sums[0]);
 }
 
 int sp__extents_write(struct sp__extents *e, struct sp_errinfo *err)

@@ -53,6 +53,9 @@ SP_MUST_CHECK int sp__extents_mark(struct sp__extents *e, struct sp_errinfo *err
 /* Whether a load that was interrupted was changing the first extent. */
 bool sp__extents_changing(const struct sp__extents *e);
 
+/* What the table is to have for the first extent, after all its cells were added. */
+uint32_t sp__extents_sum(const struct sp__extents *e);
+
 /* Whether the cell was never written. */
 bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x);
 void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell);

@@ -34,15 +34,21 @@ static bool chosen_anew(const struct sp__cube_head *h, const uint64_t *size)
 	return anew;
 }
 
-/* Basic cubes like those of the first part, balanced. */
+/* Basic cubes like those of the first part, balanced unless that has the same sizes. */
 static void set_basic(const struct sp__cube_head *h, struct sp__cubepart *p)
 {
 	const uint64_t *like = h->parts.list[0]->mapping.basic.k;
 	uint64_t *k = p->mapping.basic.k, size[SP_CUBE_DIMS_MAX];
-	bool anew;
+	bool anew, same = !p->first;
 
-	for (unsigned i = 0; i < h->shape.ndims; i++)
+	for (unsigned i = 0; i < h->shape.ndims; i++) {
 		size[i] = p->placed[h->mapping.order[i]];
+		same &= size[i] == h->parts.list[0]->mapping.grid.size[i];
+	}
+	if (same) {
+		memcpy(k, like, h->shape.ndims * sizeof(*k));
+		return;
+	}
 	anew = chosen_anew(h, size);
 	for (unsigned i = 0; i < h->shape.ndims; i++)
 		k[i] = anew ? 0 : div_up(size[i], div_up(size[i], sp__min(like[i], size[i])));
@@ -66,7 +72,7 @@ static int place_at(const struct sp__cube_head *h, struct sp__cubepart *p, uint6
 
 static int find_place(const struct sp__cube_head *h, struct sp__cubepart *p)
 {
-	uint64_t block = div_up(2 * (uint64_t)h->room_bytes, h->block_bytes);
+	uint64_t block = sp__cube_head_front(h);
 	const struct sp__cubepart *other;
 	int rc;
 
@@ -166,6 +172,19 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigne
 	if (!rc && !possible(g, h))
 		rc = -ERANGE;
 	return rc ? unplaceable(path, err, rc) : 0;
+}
+
+int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h)
+{
+	int rc;
+
+	*g = (struct sp__growth){ .size = h->shape.dims[0] };
+	rc = copy_list(g, &h->parts);
+	if (rc)
+		return rc;
+	sp__cube_head_cells(h, g->part->placed);
+	rc = find_place(h, g->part);
+	return rc ? rc : possible(g, h) ? 0 : -ERANGE;
 }
 
 void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h)

@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/minmax.h"
 #include "base/whole.h"
 #include "cube/head.h"
 
@@ -23,6 +24,7 @@
 struct coder {
 	bool reading, failed, no_memory;
 	bool rounds;	     /* zones have rounds */
+	bool log;	     /* of puts */
 	const uint8_t *from; /* when reading */
 	uint8_t *data;	     /* when writing */
 	size_t at, bytes;    /* bytes: room when writing, contents when reading */
@@ -274,6 +276,12 @@ static void members(struct coder *c, struct sp__cube_head *h)
 	flag(c, &h->points);
 	if (h->points)
 		pointset(c, &h->pointset);
+	if (!c->log)
+		return;
+	number(c, &h->log_offset);
+	number(c, &h->log_bytes);
+	number(c, &h->generation);
+	flag(c, &h->marking);
 }
 
 void sp__cube_head_free(struct sp__cube_head *h)
@@ -314,8 +322,11 @@ uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes)
 	uint32_t room = h->room_bytes, length = 0;
 
 	c.rounds = sp__multimap_rounds(&h->mapping.multimap);
+	c.log = h->log_bytes > 0;
 	if (c.rounds)
 		version = SP__CUBE_VERSION_ROUNDS;
+	if (c.log)
+		version += SP__CUBE_VERSION_LOG;
 	prefix(&c, &version, &sum, &room, &length);
 	members(&c, &own);
 	if (c.failed) {
@@ -349,19 +360,27 @@ int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t by
 	if (c.failed)
 		return SP_EFORMAT;
 	*why = "is a cube of another version of Spindle";
-	c.rounds = version == SP__CUBE_VERSION_ROUNDS;
-	if (version != SP__CUBE_VERSION && !c.rounds)
+	if (version < SP__CUBE_VERSION || version > SP__CUBE_VERSION_ROUNDS + SP__CUBE_VERSION_LOG)
 		return SP_EFORMAT;
+	c.log = version >= SP__CUBE_VERSION + SP__CUBE_VERSION_LOG;
+	c.rounds = version - (c.log ? SP__CUBE_VERSION_LOG : 0) == SP__CUBE_VERSION_ROUNDS;
 	*why = "the superblock is damaged";
 	if (length > bytes - PREFIX || sp__checksum(data + PREFIX, length) != sum)
 		return SP_ECORRUPT;
 	c.bytes = PREFIX + length;
 	members(&c, h);
 	c.failed |= c.rounds != sp__multimap_rounds(&h->mapping.multimap);
+	c.failed |= c.log != (h->log_bytes > 0);
 	if (!c.failed && c.at == c.bytes && sp__cube_head_possible(h))
 		return 0;
 	sp__cube_head_free(h);
 	return c.no_memory ? -ENOMEM : SP_ECORRUPT;
+}
+
+/* Bytes that a head may have: the log may be at the end of the second place. */
+static uint64_t place_bytes(const struct sp__cube_head *h)
+{
+	return h->log_bytes ? sp__min(h->room_bytes, h->log_offset - h->room_bytes) : h->room_bytes;
 }
 
 int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
@@ -380,7 +399,7 @@ int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struc
 		return sp__err(err, -ENOMEM, "write", path, -1);
 	}
 	/* Data that the new state speaks of comes first. */
-	rc = bytes > h->room_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
+	rc = bytes > place_bytes(h) ? -ENOSPC : fdatasync(fd) ? -errno : 0;
 	if (!rc)
 		rc = sp__write_whole(fd, data, bytes, at);
 	if (!rc && fdatasync(fd)) {

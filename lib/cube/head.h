@@ -13,6 +13,7 @@
 
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
+#define SP__CUBE_VERSION_LOG 2	  /* more: with a log of puts */
 #define SP__PART_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
 #define SP__CUBE_PREFIX 32 /* bytes of each place before the members, their checksum among them */
@@ -64,6 +65,14 @@ struct sp__cube_head {
 	char *volumes[SP_CUBE_VOLUMES_MAX]; /* their names; NULL: the first's and the number */
 	bool points; /* it has no parts, tiles are 1; of the mapping kind, order and zones count */
 	struct sp__cube_pointset pointset;
+	uint64_t log_offset; /* of the log of puts (cube/putlog.h), in bytes ... */
+	uint64_t log_bytes;  /* ... and its size; 0: there is none, as in cubes of old versions */
+	/*
+	 * Changes of cells so far, which the headers of further volumes repeat; marking: these
+	 * may still have the number before, since the last change was interrupted.
+	 */
+	uint64_t generation;
+	bool marking;
 	uint8_t *fill;
 	char *volume, *device; /* the simulated one, for each of the volumes; of the geometry */
 	struct sp_cube_attribute *attributes;
@@ -81,6 +90,8 @@ uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes);
 SP_MUST_CHECK int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t bytes,
 				       const char **why);
 
+/* The first block that parts may have: behind the heads and the log. */
+uint64_t sp__cube_head_front(const struct sp__cube_head *h);
 /* Elements of whole tiles, along dimension 0 of whole extents: parts begin at a multiple. */
 uint64_t sp__cube_head_unit(const struct sp__cube_head *h, unsigned dim);
 /* The most blocks of a volume. */

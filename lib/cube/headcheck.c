@@ -9,6 +9,7 @@
 #include "cube/extents.h"
 #include "cube/head.h"
 #include "cube/pointset.h"
+#include "cube/putlog.h"
 
 #define LINEAR_UNIT 4096 /* bytes: direct requests of most devices lie so */
 #define BYTES_MAX (UINT64_C(1) << 62)
@@ -139,6 +140,23 @@ static bool mapping_possible(const struct sp__cube_head *h)
 	       zones_possible(h);
 }
 
+uint64_t sp__cube_head_front(const struct sp__cube_head *h)
+{
+	uint64_t bytes = sp__max(2 * (uint64_t)h->room_bytes, h->log_offset + h->log_bytes);
+
+	return (bytes + h->block_bytes - 1) / h->block_bytes;
+}
+
+/* The log takes an extent, and leaves room for a head at the second place. */
+static bool log_possible(const struct sp__cube_head *h)
+{
+	uint64_t cell = (uint64_t)h->cell_blocks * h->block_bytes;
+
+	return !h->log_bytes ||
+	       (h->log_bytes == sp__putlog_bytes(cell * h->extent_cells) &&
+		h->log_offset > h->room_bytes && h->log_offset <= 2 * (uint64_t)h->room_bytes);
+}
+
 /* First the head, then the table, then the cells; basic cubes have cells. */
 static bool part_possible(const struct sp__cube_head *h, const struct sp__cubepart *p)
 {
@@ -148,7 +166,7 @@ static bool part_possible(const struct sp__cube_head *h, const struct sp__cubepa
 		if (!m->basic.k[i])
 			return false;
 	return cells_fit(h, m->first_block, p->placed) && p->table_block <= m->first_block &&
-	       2 * (uint64_t)h->room_bytes <= p->table_block * h->block_bytes &&
+	       sp__cube_head_front(h) <= p->table_block &&
 	       sp__extents_table_end(h, p) <= m->first_block &&
 	       (p->dim || p->first % h->extent_cells == 0);
 }
@@ -198,8 +216,8 @@ bool sp__cube_head_possible(const struct sp__cube_head *h)
 	if (h->volume && strncmp(h->volume, "sim:", 4) != 0)
 		return false;
 	if (h->points)
-		return pointset_possible(h);
-	return sp__cube_shape_possible(h) && volumes_possible(h) &&
+		return !h->log_bytes && pointset_possible(h);
+	return sp__cube_shape_possible(h) && log_possible(h) && volumes_possible(h) &&
 	       is_permutation(h->load_order, n) &&
 	       h->loaded <= h->shape.dims[h->load_order[n - 1]] && mapping_possible(h) &&
 	       parts_possible(h);

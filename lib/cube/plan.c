@@ -15,6 +15,7 @@
 #include "base/words.h"
 #include "cube/extents.h"
 #include "cube/plan.h"
+#include "cube/putlog.h"
 #include "cube/pointio.h"
 #include "cube/volumes.h"
 #include "dev/geometry.h"
@@ -221,11 +222,6 @@ static int find_geometry(struct sp__cube_plan *p)
 	return rc;
 }
 
-static uint64_t round_up(uint64_t v, uint64_t unit)
-{
-	return (v + unit - 1) / unit * unit;
-}
-
 static int copy_texts(struct sp__cube_plan *p)
 {
 	struct sp__cube_head *h = &p->head;
@@ -332,6 +328,14 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 	return rc ? unplaceable(p, rc) : 0;
 }
 
+/* The log of puts is at the end of the second place for the head, or behind it. */
+static void place_log(struct sp__cube_head *h, uint64_t head_bytes)
+{
+	uint64_t end = 2 * (uint64_t)h->room_bytes;
+
+	h->log_offset = head_bytes + h->log_bytes <= h->room_bytes ? end - h->log_bytes : end;
+}
+
 /* How much the head takes, how long the table is, and where cells begin. */
 static int lay_out(struct sp__cube_plan *p)
 {
@@ -341,6 +345,8 @@ static int lay_out(struct sp__cube_plan *p)
 	size_t bytes;
 	int rc;
 
+	h->log_bytes =
+		sp__putlog_bytes((uint64_t)h->cell_blocks * h->block_bytes * h->extent_cells);
 	/* The zones that the head lists do not get more when cells begin further back. */
 	rc = place_cells(p, p->opts->mapping, 0);
 	if (rc)
@@ -355,7 +361,8 @@ static int lay_out(struct sp__cube_plan *p)
 		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
 	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
 		h->room_bytes *= 2;
-	all->table_block = round_up(2 * h->room_bytes, h->block_bytes) / h->block_bytes;
+	place_log(h, bytes);
+	all->table_block = sp__cube_head_front(h);
 	sp__cube_head_cells(h, all->placed);
 	rc = place_cells(p, h->mapping.kind == SP_CUBE_NAIVE ? SP_CUBE_NAIVE : p->opts->mapping,
 			 sp__extents_table_end(h, all));

@@ -7,6 +7,7 @@
 #include "base/minmax.h"
 #include "cube/pointio.h"
 #include "cube/points.h"
+#include "cube/putlog.h"
 #include "cube/tiles.h"
 
 /* The extent of a cell by its first block. */
@@ -81,7 +82,7 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 	each = ch->extent_bytes + sizeof(*ch->extents);
 	ch->room = sp__max(bytes / (each + SP__EXTENT_MEMORY), 1);
 	ch->extents = calloc(ch->room, sizeof(*ch->extents));
-	ch->data = malloc(ch->room * ch->extent_bytes);
+	ch->data = calloc(ch->room, ch->extent_bytes); /* rows may end within an extent */
 	if (!ch->extents || !ch->data)
 		return sp__err(ch->err, -ENOMEM, "malloc", NULL, -1);
 	ch->charged = ch->room * each;
@@ -286,6 +287,25 @@ static int mark_extents(struct sp__change *ch)
 	return rc ? rc : sp__cube_sync(ch->cube, ch->err);
 }
 
+/* Writes an extent to the log, before it is written to its place; one that is new needs no log. */
+static int log_extent(struct sp__change *ch)
+{
+	struct sp__pointextent *e = &ch->extents[0];
+	struct sp_cube_box cells;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	uint32_t sum;
+
+	if (e->absent)
+		return 0;
+	cells_of(ch->cube, e, &cells);
+	memcpy(x, cells.lo, sizeof(x));
+	for (uint64_t k = 0; k < sp__box_count(&cells, 0); k++, x[0]++)
+		sp__extents_add(&e->sums, x, e->data + k * ch->cube->cell_bytes);
+	sum = sp__extents_sum(&e->sums);
+	e->sums.sums[0] = 0;
+	return sp__putlog_write(ch->cube, e->block, sum, e->data, ch->err);
+}
+
 static int change_extents(struct sp__change *ch)
 {
 	int rc = move_extents(ch, SP__OP_READ);
@@ -296,9 +316,11 @@ static int change_extents(struct sp__change *ch)
 		rc = apply_points(ch);
 	if (!rc && ch->repeatable)
 		rc = mark_extents(ch);
+	if (!rc && ch->logged)
+		rc = log_extent(ch);
 	if (!rc)
 		rc = move_extents(ch, SP__OP_WRITE);
-	if (!rc && ch->repeatable)
+	if (!rc && (ch->repeatable || ch->logged))
 		rc = sp__cube_sync(ch->cube, ch->err);
 	for (size_t i = 0; !rc && i < ch->n; i++)
 		rc = sp__extents_write(&ch->extents[i].sums, ch->err);
@@ -401,31 +423,21 @@ int sp__change_absent(struct sp__change *ch)
 	return rc;
 }
 
-int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
-		struct sp_errinfo *err)
+int sp__change_restore(struct sp__change *ch, uint64_t block, const uint8_t *extent)
 {
-	struct sp__change ch = { .cube = cube, .err = err };
-	struct sp_cube_stats stats = { 0 };
-	struct sp_cube_box box = { 0 };
-	struct sp__point point = { 0 };
 	int rc;
 
-	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
-		box.lo[i] = box.hi[i] = x[i];
-		box.stride[i] = 1;
+	add_extent(ch, block);
+	memcpy(ch->extents[0].data, extent, ch->extent_bytes);
+	rc = open_sums(ch);
+	if (!rc) {
+		ch->extents[0].sums.sums[0] = 0;
+		rc = move_extents(ch, SP__OP_WRITE);
 	}
-	rc = sp__cube_check_box(cube, &box, err);
 	if (!rc)
-		rc = sp__cube_check_elements(cube, "write", err);
-	if (rc)
-		return rc;
-	if (cube->head.points)
-		return sp__points_put(cube, x, element, err);
-	sp__cube_hollow(cube, false);
-	sp__point_locate(cube, x, &point);
-	rc = sp__change_open(&ch, 0, &stats);
+		rc = sp__cube_sync(ch->cube, ch->err);
 	if (!rc)
-		rc = sp__change_points(&ch, &point, 1, element);
-	sp__change_close(&ch);
+		rc = sp__extents_write(&ch->extents[0].sums, ch->err);
+	close_sums(ch);
 	return rc;
 }

@@ -32,6 +32,7 @@ struct sp__change {
 	bool sum;	 /* add values to their elements */
 	bool repeatable; /* after an interruption all that is changed will be set again ... */
 	bool again;	 /* ... as it was one before */
+	bool logged;	 /* one extent, which the log of puts keeps whole */
 	struct sp__transfer transfer;
 	uint64_t extent_bytes;
 	uint64_t charged; /* bytes of memory */
@@ -59,6 +60,8 @@ void sp__change_close(struct sp__change *ch);
  */
 SP_MUST_CHECK int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 				    const uint8_t *values);
+/* Writes an extent, by its first block, as the log of puts has it. */
+SP_MUST_CHECK int sp__change_restore(struct sp__change *ch, uint64_t block, const uint8_t *extent);
 /* Writes the extents that were never written.  SP_ESTATE: some are not set again. */
 SP_MUST_CHECK int sp__change_absent(struct sp__change *ch);
 

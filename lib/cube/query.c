@@ -286,6 +286,7 @@ int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_
 		check->cells *= all.hi[i] / cube->head.shape.tile[i] + 1;
 	}
 	rc = cube->head.points ? sp__points_verify(cube, check, stats, err) : run_query(&q, &all);
+	check->put = cube->pending.extent != NULL;
 	sp__cube_end_reading(cube);
 	return rc;
 }

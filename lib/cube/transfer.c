@@ -15,6 +15,7 @@
 #include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "cube/putlog.h"
 #include "cube/transfer.h"
 
 #define DEPTH 16
@@ -89,6 +90,13 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 	return sp__queue_open(&t->queue, &qo, err);
 }
 
+/* A cell that was read, or the room for one that is written. */
+static uint8_t *cell_of(const struct sp__transfer *t, const uint64_t *x, uint8_t *cell)
+{
+	return t->op == SP__OP_READ && t->cube->pending.extent ? sp__putlog_cell(t->cube, x, cell)
+							       : cell;
+}
+
 static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 {
 	const struct sp__cube_head *h = &t->cube->head;
@@ -106,7 +114,7 @@ static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 							x);
 			else
 				x[0] = q->runs[i].block + k * h->cell_blocks;
-			t->fn(t->arg, x, data + k * t->cube->cell_bytes);
+			t->fn(t->arg, x, cell_of(t, x, data + k * t->cube->cell_bytes));
 		}
 	}
 }

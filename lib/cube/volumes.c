@@ -15,22 +15,40 @@
 
 #define MAGIC "SPCUBEV\n"
 
-/* In the file: little-endian, then zeros up to a page. */
+/*
+ * In the file: little-endian, then zeros up to a page.  The last member is the checksum of those
+ * before it; only cubes with a log of puts have a generation.
+ */
 struct header {
 	char magic[8];
 	uint64_t version, id, number, volumes;
-	uint64_t sum; /* of what is before it */
-	uint8_t zeros[4096 - 48];
+	uint64_t last[2]; /* the generation if there is one, and the checksum */
+	uint8_t zeros[4096 - 56];
 };
+
+/* Where the checksum is in last. */
+static unsigned sum_index(const struct sp__cube_head *h)
+{
+	return h->log_bytes ? 1 : 0;
+}
+
+static uint64_t sum_of(const struct header *m, unsigned index)
+{
+	return sp__checksum(m, offsetof(struct header, last) + index * sizeof(m->last[0]));
+}
 
 static void fill_in(struct header *m, const struct sp__cube_head *h, unsigned i)
 {
-	*m = (struct header){ .version = htole64(SP__CUBE_VERSION),
+	unsigned sum = sum_index(h);
+
+	*m = (struct header){ .version =
+				      htole64(SP__CUBE_VERSION + (sum ? SP__CUBE_VERSION_LOG : 0)),
 			      .id = htole64(h->id),
 			      .number = htole64(i),
 			      .volumes = htole64(h->mapping.basic.volumes) };
 	memcpy(m->magic, MAGIC, sizeof(m->magic));
-	m->sum = htole64(sp__checksum(m, offsetof(struct header, sum)));
+	m->last[0] = htole64(h->generation);
+	m->last[sum] = htole64(sum_of(m, sum));
 }
 
 char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsigned i)
@@ -47,7 +65,7 @@ char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsi
 int sp__cube_volume_mark(const struct sp__cube_head *h, unsigned i, int fd, const char *name,
 			 struct sp_errinfo *err)
 {
-	struct header m;
+	_Alignas(4096) struct header m; /* as direct requests want it */
 	ssize_t n;
 
 	fill_in(&m, h, i);
@@ -63,9 +81,24 @@ static int refuse(const char *name, struct sp_errinfo *err, const char *text)
 	return sp__errf(err, SP_EFORMAT, "open", name, -1, "%s", text);
 }
 
-static int check_header(const struct sp__cube_head *h, unsigned i, const struct header *m,
-			const char *name, struct sp_errinfo *err)
+/* Whether the volume is of the same time as the first one. */
+static int check_generation(const struct sp__cube_head *h, uint64_t generation, const char *name,
+			    const char *first, struct sp_errinfo *err)
 {
+	if (!h->log_bytes || generation == h->generation ||
+	    (h->marking && generation + 1 == h->generation))
+		return 0;
+	if (generation < h->generation)
+		return refuse(name, err,
+			      "is an older copy of the volume: the cube has been changed since");
+	return sp__errf(err, SP_EFORMAT, "open", name, -1,
+			"is newer than %s, which is a copy from before the last change", first);
+}
+
+static int check_header(const struct sp__cube_head *h, unsigned i, const struct header *m,
+			const char *name, const char *first, struct sp_errinfo *err)
+{
+	unsigned sum = sum_index(h);
 	struct header right;
 
 	fill_in(&right, h, i);
@@ -73,7 +106,7 @@ static int check_header(const struct sp__cube_head *h, unsigned i, const struct 
 		return refuse(name, err, "is not a volume of a cube");
 	if (m->version != right.version)
 		return refuse(name, err, "is a volume of another version of Spindle");
-	if (le64toh(m->sum) != sp__checksum(m, offsetof(struct header, sum)))
+	if (le64toh(m->last[sum]) != sum_of(m, sum))
 		return refuse(name, err, "its header is damaged");
 	if (m->id != right.id)
 		return refuse(name, err, "is a volume of another cube");
@@ -81,11 +114,11 @@ static int check_header(const struct sp__cube_head *h, unsigned i, const struct 
 		return sp__errf(err, SP_EFORMAT, "open", name, -1,
 				"is volume %llu of the cube, not volume %u",
 				(unsigned long long)le64toh(m->number), i);
-	return 0;
+	return check_generation(h, le64toh(m->last[0]), name, first, err);
 }
 
 int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char *name,
-			  struct sp_errinfo *err)
+			  const char *first, struct sp_errinfo *err)
 {
 	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc;
 	struct header m;
@@ -96,7 +129,7 @@ int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char 
 	if (pread(fd, &m, sizeof(m), 0) < 0)
 		rc = sp__err(err, -errno, "read", name, 0);
 	else
-		rc = check_header(h, i, &m, name, err);
+		rc = check_header(h, i, &m, name, first, err);
 	close(fd);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The files or devices of a cube beyond the first one.  Each begins with a header that says to
- * which cube it belongs and as which volume, so that none is taken for another.
+ * which cube it belongs, as which volume, and how often the cube was changed, so that none is
+ * taken for another, and no copy from before a change for the volume.
  */
 #ifndef SP__CUBE_VOLUMES_H
 #define SP__CUBE_VOLUMES_H
@@ -15,9 +16,12 @@ char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsi
 /* Writes the header of volume i > 0, and waits until it is on the device. */
 SP_MUST_CHECK int sp__cube_volume_mark(const struct sp__cube_head *h, unsigned i, int fd,
 				       const char *name, struct sp_errinfo *err);
-/* SP_EFORMAT with the reason: what name is is not volume i of the cube; -errno. */
+/*
+ * SP_EFORMAT with the reason: the file of this name is not volume i of the cube, or it is of
+ * another time than the first volume; -errno.
+ */
 SP_MUST_CHECK int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char *name,
-					struct sp_errinfo *err);
+					const char *first, struct sp_errinfo *err);
 
 /*
  * The specification of a machine on which each volume is a drive, one after the other.

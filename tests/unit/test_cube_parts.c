@@ -376,14 +376,38 @@ static unsigned version_of(const struct sp__cube_head *h)
 		version = data[8];
 		sp__cube_head_free(&again);
 	}
-	/* In the other version the members are too few, or too many. */
-	if (data && version) {
-		data[8] = (uint8_t)(5 - version);
-		if (sp__cube_head_decode(&again, data, bytes, &why) != SP_ECORRUPT)
+	/* In another version the members are too few, or too many. */
+	for (uint8_t other = 2; data && version && other <= 5; other++) {
+		data[8] = other;
+		if (other != version &&
+		    sp__cube_head_decode(&again, data, bytes, &why) != SP_ECORRUPT)
 			version = 0;
 	}
 	free(data);
 	return version;
+}
+
+/* The log of puts is where no head and no part is. */
+static void test_log(void)
+{
+	struct sp_cube_create_opts o;
+	struct sp__cube_plan p;
+	struct sp__cube_head *h = plan_small(&p, &o, "sim:tiny");
+	uint64_t offset;
+
+	if (!ok(h && version_of(h) == 4, "a cube has a log of puts"))
+		return;
+	offset = h->log_offset;
+	h->log_offset = h->room_bytes;
+	ok(!version_of(h), "a log in the place of a head is refused");
+	h->log_offset = offset + 2 * (uint64_t)h->room_bytes;
+	ok(!version_of(h), "and one among the cells");
+	h->log_offset = offset;
+	h->log_bytes -= 4096;
+	ok(!version_of(h), "and one that an extent does not fit");
+	h->log_bytes = h->log_offset = 0;
+	ok(version_of(h) == 2, "a cube without one has version 2");
+	sp__cube_plan_free(&p);
 }
 
 static void test_rounds(void)
@@ -398,12 +422,12 @@ static void test_rounds(void)
 
 	for (unsigned i = 0; i < 4; i++) {
 		h = plan_small(&p, &o, drives[i]);
-		right += h && version_of(h) == 2;
+		right += h && version_of(h) == 4;
 		sp__cube_plan_free(&p);
 	}
-	ok(right == 4, "heads of drives that are no serpentines have version 2");
+	ok(right == 4, "heads of drives that are no serpentines have version 4");
 	h = plan_small(&p, &o, "sim:serpentine");
-	if (!ok(h && version_of(h) == 3 && is_kept(h), "those of serpentines have version 3"))
+	if (!ok(h && version_of(h) == 5 && is_kept(h), "those of serpentines have version 5"))
 		return;
 	z = &h->mapping.multimap.zones[0];
 	was = *z;
@@ -420,8 +444,11 @@ static void test_rounds(void)
 	z->turned = 0;
 	ok(!version_of(h), "and turns without rounds");
 	z->turn_blocks = 0;
-	ok(version_of(h) == 3, "a zone without rounds may be among others");
+	ok(version_of(h) == 5, "a zone without rounds may be among others");
+	h->log_bytes = h->log_offset = 0;
+	ok(version_of(h) == 3, "without a log of puts they have version 3");
 	sp__cube_plan_free(&p);
+	test_log();
 }
 
 /* As many parts as there can be, and not one more. */

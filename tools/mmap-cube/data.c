@@ -305,9 +305,26 @@ int command_put(struct config *c)
 	return 0;
 }
 
+/* What has a copy that is right. */
+static void repair(struct sp_cube *cube)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_repair done;
+	int rc = sp_cube_repair(cube, &done, &err);
+
+	if (rc) {
+		(void)sp_cube_close(cube);
+		die_of(rc, &err);
+	}
+	if (done.put)
+		puts("a put that was interrupted is finished");
+	if (done.superblock)
+		puts("the damaged superblock is written again from the other one");
+}
+
 int command_check(struct config *c)
 {
-	struct sp_cube *cube = open_cube(c, false);
+	struct sp_cube *cube = open_cube(c, c->repair);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube_check check;
 	struct sp_cube_stats stats;
@@ -315,6 +332,8 @@ int command_check(struct config *c)
 	bool lost;
 	int rc;
 
+	if (c->repair)
+		repair(cube);
 	sp_cube_info(cube, &info);
 	rc = sp_cube_verify(cube, &check, &stats, &err);
 	if (rc)
@@ -331,6 +350,9 @@ int command_check(struct config *c)
 	if (info.points && !check.damaged && check.points != info.npoints)
 		printf("the head says %" PRIu64 " points: %s\n", info.npoints,
 		       lost ? "some are lost" : "reorganise sets it right");
+	if (check.put)
+		puts("a put was interrupted, and its element is in the log: check --repair "
+		     "finishes it");
 	if (info.unfinished)
 		puts(info.unfinished);
 	if (info.unfinished && info.loaded)

@@ -32,7 +32,7 @@ struct config {
 	const char *queries[QUERIES_MAX];
 	unsigned nqueries;
 	struct sp_cube_workload workload;
-	bool discard, format_given, dim_given, measure;
+	bool discard, repair, format_given, dim_given, measure;
 	enum sp_cube_format format;
 	unsigned dim;
 	int coalesce;

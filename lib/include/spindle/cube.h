@@ -371,7 +371,13 @@ SP_API SP_MUST_CHECK int sp_cube_value_parse(const struct sp_cube_shape *shape, 
 /* The reverse; text has SP_CUBE_VALUE_MAX bytes, and 2 more for each byte of an opaque element. */
 SP_API void sp_cube_value_print(const struct sp_cube_shape *shape, const void *element, char *text);
 
-/* One element.  Of points: -ENOENT if there is none, else the first one; put adds a point. */
+/*
+ * One element.  Of points: -ENOENT if there is none, else the first one; put adds a point.
+ *
+ * A put that is interrupted, or fails, leaves the old element or the new one.  A cube that was made
+ * by a version without a log of puts (spindle-cube(5)) has no such protection: there an interrupted
+ * put can damage the extent.  Signals wait until put returns.
+ */
 SP_API SP_MUST_CHECK int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element,
 				     struct sp_errinfo *err);
 SP_API SP_MUST_CHECK int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
@@ -438,9 +444,22 @@ struct sp_cube_check {
 	uint64_t damaged;			  /* extents whose checksum differs */
 	uint64_t first_damaged[SP_CUBE_DIMS_MAX]; /* an element of the first of them */
 	bool superblock; /* one of the two is not valid, as sp_cube_info says */
+	bool put;	 /* one was interrupted, and its element is read from the log of puts */
 };
 /* Verifies all checksums.  0, also if something is damaged. */
 SP_API SP_MUST_CHECK int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check,
 					struct sp_cube_stats *stats, struct sp_errinfo *err);
+
+/* What was repaired. */
+struct sp_cube_repair {
+	bool put;	 /* an interrupted put was finished */
+	bool superblock; /* the superblock that was not valid was written again from the other */
+};
+/*
+ * Repairs what has a copy that is right; the cube is open to write.  Returns 0, also if there was
+ * nothing to repair; -EBADF: it is open to read; errors of writing.
+ */
+SP_API SP_MUST_CHECK int sp_cube_repair(struct sp_cube *cube, struct sp_cube_repair *done,
+					struct sp_errinfo *err);
 
 #endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing one element so that an interruption leaves the old one or the new one.
+ *
+ * The cube's log keeps the extent (cube/putlog.h); a cube of an old version has none, and there
+ * only signals are held back.  Of several volumes the further ones are marked first: the number
+ * of the head, which the log repeats, is then final until the put has ended.
+ */
+#include <signal.h>
+#include <string.h>
+#include "base/err.h"
+#include "cube/pointio.h"
+#include "cube/points.h"
+#include "cube/putlog.h"
+
+/* The extent is in its place, and so is its checksum: the log can be erased. */
+static int end_put(struct sp_cube *c, struct sp_errinfo *err)
+{
+	int rc = sp__cube_sync(c, err);
+
+	if (!rc && c->head.marking) {
+		c->head.marking = false;
+		rc = sp__cube_head_write(&c->head, c->fd, c->path, err);
+	}
+	return rc ? rc : sp__putlog_erase(c, err);
+}
+
+static int put_element(struct sp_cube *c, const uint64_t *x, const void *element,
+		       struct sp_errinfo *err)
+{
+	struct sp__change ch = { .cube = c, .err = err, .logged = c->head.log_bytes > 0 };
+	struct sp_cube_stats stats = { 0 };
+	struct sp__point point = { 0 };
+	int rc = sp__put_settle(c, err);
+
+	sp__cube_hollow(c, false);
+	sp__point_locate(c, x, &point);
+	if (!rc)
+		rc = sp__cube_begin_change(c, err);
+	if (!rc)
+		rc = sp__change_open(&ch, 0, &stats);
+	if (!rc)
+		rc = sp__change_points(&ch, &point, 1, element);
+	sp__change_close(&ch);
+	return rc || !ch.logged ? rc : end_put(c, err);
+}
+
+int sp__put_settle(struct sp_cube *c, struct sp_errinfo *err)
+{
+	struct sp__change ch = { .cube = c, .err = err };
+	struct sp_cube_stats stats = { 0 };
+	int rc = sp__putlog_read(c, err);
+
+	if (rc || !c->pending.extent)
+		return rc;
+	sp__cube_hollow(c, false);
+	rc = sp__change_open(&ch, 0, &stats);
+	if (!rc)
+		rc = sp__change_restore(&ch, c->pending.block, c->pending.extent);
+	sp__change_close(&ch);
+	sp__putlog_forget(c);
+	return rc ? rc : end_put(c, err);
+}
+
+int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
+		struct sp_errinfo *err)
+{
+	struct sp_cube_box box = { 0 };
+	sigset_t all, old;
+	int rc;
+
+	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
+		box.lo[i] = box.hi[i] = x[i];
+		box.stride[i] = 1;
+	}
+	rc = sp__cube_check_box(cube, &box, err);
+	if (!rc)
+		rc = sp__cube_check_elements(cube, "write", err);
+	if (rc)
+		return rc;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	rc = cube->head.points ? sp__points_put(cube, x, element, err)
+			       : put_element(cube, x, element, err);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/journal.h"
+#include "base/whole.h"
+#include "cube/putlog.h"
+
+#define RECORD 1	/* the only type */
+#define HEAD_BYTES 4096 /* what the journal and the members below take, and more */
+
+/* Before the extent: little-endian. */
+struct members {
+	uint64_t number; /* of the superblock */
+	uint64_t block;
+	uint64_t sum;
+};
+
+uint64_t sp__putlog_bytes(uint64_t extent_bytes)
+{
+	return HEAD_BYTES + (extent_bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
+}
+
+static uint64_t extent_bytes(const struct sp_cube *c)
+{
+	return c->cell_bytes * c->head.extent_cells;
+}
+
+static struct sp__journal journal_of(const struct sp_cube *c, struct sp_errinfo *err)
+{
+	return (struct sp__journal){ .fd = c->fd,
+				     .name = c->path,
+				     .end = c->head.log_offset,
+				     .limit = c->head.log_offset + c->head.log_bytes,
+				     .err = err };
+}
+
+int sp__putlog_write(const struct sp_cube *c, uint64_t block, uint32_t sum, const uint8_t *extent,
+		     struct sp_errinfo *err)
+{
+	struct sp__journal j = journal_of(c, err);
+	struct members m = { htole64(c->head.number), htole64(block), htole64(sum) };
+	const struct iovec pieces[] = { { &m, sizeof(m) },
+					{ (void *)(uintptr_t)extent, extent_bytes(c) } };
+	int rc = sp__journal_append(&j, RECORD, pieces, 2);
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+
+	if (rc)
+		(void)!sp__putlog_erase(c, &ignored);
+	return rc;
+}
+
+int sp__putlog_erase(const struct sp_cube *c, struct sp_errinfo *err)
+{
+	static const uint8_t zeros[512];
+	int rc = sp__write_whole(c->fd, zeros, sizeof(zeros), c->head.log_offset);
+
+	return rc ? sp__err(err, rc, "write", c->path, (long long)c->head.log_offset) : 0;
+}
+
+void sp__putlog_forget(struct sp_cube *c)
+{
+	free(c->pending.record);
+	c->pending = (struct sp__pending){ 0 };
+}
+
+/* Whether a record is of this state of the cube, and of an extent of it. */
+static bool take(struct sp_cube *c, const struct sp__journal_record *rec)
+{
+	struct sp__pending *p = &c->pending;
+	struct members m;
+
+	if (rec->type != RECORD || rec->bytes != sizeof(m) + extent_bytes(c))
+		return false;
+	memcpy(&m, rec->data, sizeof(m));
+	p->block = le64toh(m.block);
+	p->sum = (uint32_t)le64toh(m.sum);
+	if (le64toh(m.number) != c->head.number ||
+	    !sp__parts_cell(&c->head.parts, p->block, p->x) || p->x[0] % c->head.extent_cells)
+		return false;
+	p->record = rec->data;
+	p->extent = (uint8_t *)rec->data + sizeof(m);
+	return true;
+}
+
+int sp__putlog_read(struct sp_cube *c, struct sp_errinfo *err)
+{
+	struct sp__journal j = journal_of(c, err);
+	struct sp__journal_record rec;
+	int rc;
+
+	sp__putlog_forget(c);
+	if (!c->head.log_bytes || c->head.no_data || c->fd < 0)
+		return 0;
+	rc = sp__journal_next(&j, &rec);
+	if (rc <= 0)
+		return rc;
+	if (!take(c, &rec)) {
+		free(rec.data);
+		c->pending = (struct sp__pending){ 0 };
+	}
+	return 0;
+}
+
+bool sp__putlog_has(const struct sp_cube *c, const uint64_t *x)
+{
+	const struct sp__pending *p = &c->pending;
+	uint32_t per = c->head.extent_cells;
+
+	return p->extent && x[0] / per == p->x[0] / per &&
+	       !memcmp(x + 1, p->x + 1, (c->head.shape.ndims - 1) * sizeof(*x));
+}
+
+uint8_t *sp__putlog_cell(const struct sp_cube *c, const uint64_t *x, uint8_t *cell)
+{
+	if (!sp__putlog_has(c, x))
+		return cell;
+	return c->pending.extent + x[0] % c->head.extent_cells * c->cell_bytes;
+}
