@@ -8,7 +8,10 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "cube/loading.h"
@@ -137,6 +140,27 @@ static int fill_part(struct sp__loading *l)
 	return rc ? rc : sp__cube_sync(l->cube, l->err);
 }
 
+/* The new part is on the device: the head that names it takes the place of the one before. */
+static int write_head(struct sp__loading *l)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	bool marking;
+	int rc;
+
+	sp__growth_exchange(&l->growth, h);
+	rc = sp__cube_begin_change(l->cube, l->err);
+	sp__growth_exchange(&l->growth, h);
+	if (rc)
+		return rc;
+	if (h->complete)
+		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
+	marking = h->marking;
+	h->marking = false;
+	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	h->marking = rc && marking;
+	return rc;
+}
+
 /* Makes the head what the growth says, if all goes well; nothing of it stays otherwise. */
 static int grow(struct sp__loading *l)
 {
@@ -154,14 +178,89 @@ static int grow(struct sp__loading *l)
 	for (unsigned i = 0; rc && i < volumes; i++)
 		if (bytes[i] >= 0)
 			(void)!ftruncate(l->cube->volumes[i]->fd, bytes[i]);
-	if (h->complete)
-		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
 	if (!rc)
-		rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+		rc = write_head(l);
 	if (rc) {
 		sp__growth_exchange(&l->growth, h);
 		h->loaded = loaded;
 	}
+	return rc;
+}
+
+/*
+ * Gives back what older parts of the file have taken, when both places have a head that does not
+ * name them.
+ */
+static int release(struct sp__loading *l)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	int rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	off_t end = (off_t)(sp__cube_head_end(h) * h->block_bytes);
+
+	for (unsigned v = 0; !rc && v < sp__parts_volumes(&h->parts); v++) {
+		const struct sp__volume *volume = l->cube->volumes[v];
+		struct stat st;
+
+		if (!volume->regular || fstat(volume->fd, &st))
+			continue;
+		if (st.st_size > end)
+			(void)!ftruncate(volume->fd, end);
+		for (size_t i = 0; i < l->growth.parts.n; i++) {
+			const struct sp__cubepart *p = l->growth.parts.list[i];
+			off_t begin = (off_t)(p->table_block * h->block_bytes);
+			off_t bytes = (off_t)(sp__cubepart_end(p) * h->block_bytes) - begin;
+
+			(void)fallocate(volume->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					begin, bytes);
+		}
+	}
+	return rc;
+}
+
+/* Whether the volumes have room for the part that is planned. */
+static bool has_room(const struct sp__loading *l)
+{
+	const struct sp_cube *c = l->cube;
+	const struct sp__cubepart *p = l->growth.part;
+	uint64_t end = sp__cubepart_end(p) * c->head.block_bytes;
+	uint64_t bytes = end - p->table_block * c->head.block_bytes;
+
+	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++) {
+		uint64_t most = volume_bytes(c, c->volumes[i]);
+		struct statvfs fs;
+		struct rlimit limit;
+
+		if (most && most < end)
+			return false;
+		if (!c->volumes[i]->regular)
+			continue;
+		if (!fstatvfs(c->volumes[i]->fd, &fs) && fs.f_bavail < bytes / fs.f_frsize + 1)
+			return false;
+		if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < end)
+			return false;
+	}
+	return true;
+}
+
+int sp__loading_aside(struct sp__loading *l)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	unsigned order[SP_CUBE_DIMS_MAX];
+	int rc = sp__growth_replace(&l->growth, h);
+
+	memcpy(order, h->load_order, sizeof(order));
+	if (rc || !has_room(l)) {
+		sp__growth_free(&l->growth);
+		l->growth = (struct sp__growth){ 0 };
+		return rc == -ENOMEM ? sp__err(l->err, rc, "load", l->cube->path, -1) : 1;
+	}
+	memcpy(h->load_order, l->order, sizeof(order));
+	rc = grow(l);
+	if (rc)
+		memcpy(h->load_order, order, sizeof(order));
+	else
+		rc = release(l);
+	sp__growth_free(&l->growth);
 	return rc;
 }
 
@@ -172,6 +271,8 @@ static int run_append(struct sp__loading *l, uint64_t count, const char *name,
 	uint64_t counts[SP_CUBE_DIMS_MAX];
 	int rc = check_call(l, name, opts);
 
+	if (!rc)
+		rc = sp__put_settle(l->cube, l->err);
 	if (rc)
 		return rc;
 	memcpy(counts, h->shape.dims, sizeof(counts));

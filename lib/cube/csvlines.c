@@ -9,6 +9,8 @@
 #include "base/whole.h"
 #include "cube/csvlines.h"
 
+#define COPY_BYTES (1 << 20)
+
 static int line_error(const struct sp__csvlines *l, int code, const char *reason)
 {
 	return sp__errf(l->err, code, "read", l->name, -1, "line %" PRIu64 ": %s", l->number,
@@ -141,6 +143,63 @@ int sp__csvlines_open(struct sp__csvlines *l)
 		  2 * (size_t)l->cube->head.shape.element_bytes;
 	l->text = malloc(l->room);
 	return l->text ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+}
+
+/* Copies the input to a file. */
+static int copy_input(struct sp__csvlines *l, int fd, const char *name)
+{
+	char *data = malloc(COPY_BYTES);
+	uint64_t at = 0;
+	size_t n = 1;
+	int rc = data ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
+
+	for (; !rc && n; at += n) {
+		n = fread(data, 1, COPY_BYTES, l->in);
+		rc = sp__write_whole(fd, data, n, at);
+		if (rc)
+			rc = sp__err(l->err, rc, "write", name, (long long)at);
+	}
+	free(data);
+	if (!rc && ferror(l->in))
+		rc = sp__err(l->err, errno ? -errno : -EIO, "read", l->name, -1);
+	return rc;
+}
+
+int sp__csvlines_keep(struct sp__csvlines *l)
+{
+	const struct sp_run_opts *o = &l->cube->opts.run;
+	struct sp__volume *v;
+	FILE *copy = NULL;
+	int fd, rc;
+
+	l->begin = ftell(l->in);
+	if (l->begin >= 0)
+		return 0;
+	rc = sp__volume_temp(&v, o->ntmpdirs ? o->tmpdirs[0] : "/tmp", SP__DIRECT_NEVER, l->err);
+	if (rc)
+		return rc;
+	rc = copy_input(l, v->fd, v->name);
+	fd = rc ? -1 : fcntl(v->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd >= 0)
+		copy = fdopen(fd, "r");
+	if (!rc && !copy)
+		rc = sp__err(l->err, -errno, "open", v->name, -1);
+	if (!copy && fd >= 0)
+		close(fd);
+	sp__volume_close(v);
+	if (rc)
+		return rc;
+	fclose(l->in);
+	l->in = copy;
+	l->begin = 0;
+	return sp__csvlines_rewind(l);
+}
+
+int sp__csvlines_rewind(struct sp__csvlines *l)
+{
+	l->number = l->blank = 0;
+	l->begun = false;
+	return fseek(l->in, l->begin, SEEK_SET) ? sp__err(l->err, -errno, "seek", l->name, -1) : 0;
 }
 
 void sp__csvlines_close(struct sp__csvlines *l)

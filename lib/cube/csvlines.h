@@ -15,6 +15,7 @@ struct sp__csvlines {
 	const char *name;
 	struct sp_errinfo *err;
 	FILE *in;
+	long begin;	     /* offset of the first line */
 	uint64_t file_bytes; /* of the input at opening, if it is a regular file */
 	char *text;
 	size_t room;	 /* bytes of a line and its end */
@@ -34,6 +35,13 @@ SP_MUST_CHECK int sp__cube_open_input(FILE **in, const struct sp_cube *c, const 
 SP_MUST_CHECK int sp__csvlines_open(struct sp__csvlines *l);
 /* The next point; 1: there is none. */
 SP_MUST_CHECK int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value);
+/*
+ * Makes sure, before the first line, that lines can be read a second time: a pipe is copied to a
+ * temporary file.
+ */
+SP_MUST_CHECK int sp__csvlines_keep(struct sp__csvlines *l);
+/* Begins again with the first line. */
+SP_MUST_CHECK int sp__csvlines_rewind(struct sp__csvlines *l);
 void sp__csvlines_close(struct sp__csvlines *l);
 
 #endif

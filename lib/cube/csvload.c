@@ -40,13 +40,16 @@ static int note_state(struct lines *l, enum sp__cube_loading loading)
 	int rc = 0;
 
 	c->head.complete = !loading;
+	c->head.marking &= loading != SP__LOADING_NONE;
 	c->head.loading = loading;
 	c->head.loaded = loading ? 0 : c->head.shape.dims[last];
 	for (unsigned i = 0; i <= last; i++)
 		c->head.load_order[i] = i;
 	if (!loading)
 		rc = sp__cube_sync(c, l->err);
-	return rc ? rc : sp__cube_head_write(&c->head, c->fd, c->path, l->err);
+	if (!rc)
+		rc = sp__cube_head_write(&c->head, c->fd, c->path, l->err);
+	return rc || !loading ? rc : sp__cube_begin_change(c, l->err);
 }
 
 /* From the first change on.  A wrong line that comes before it leaves the cube as it was. */
@@ -143,12 +146,27 @@ static int open_lines(struct lines *l)
 	return sp__change_open(&l->change, bytes, l->stats);
 }
 
+/* Reads all lines of the input of a complete cube before the first of them changes it. */
+static int check_lines(struct lines *l)
+{
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
+	int rc = sp__csvlines_keep(&l->csv);
+
+	while (!rc)
+		rc = sp__csvlines_next(&l->csv, x, l->values);
+	return rc < 0 ? rc : sp__csvlines_rewind(&l->csv);
+}
+
 static int run_lines(struct lines *l)
 {
 	int rc = check_opts(l);
 
 	if (!rc)
+		rc = sp__put_settle(l->cube, l->err);
+	if (!rc)
 		rc = open_lines(l);
+	if (!rc && l->cube->head.complete)
+		rc = check_lines(l);
 	if (!rc)
 		rc = load_lines(l);
 	if (!rc)

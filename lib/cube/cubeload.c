@@ -2,6 +2,10 @@
 /*
  * A load of all elements.  The head counts the layers that are complete, so that an interrupted
  * load can go on.
+ *
+ * The elements of a complete cube are kept until the new ones are complete: these go to a part of
+ * their own.  Where the volumes have no room for one, the elements are written over the old ones;
+ * then an input is first known to have the right length, and a pipe is copied to a file for that.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,6 +24,7 @@ static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
 	l->noted = 0;
 	h->loaded = layers;
 	h->complete = end;
+	h->marking &= !end;
 	h->loading = end ? SP__LOADING_NONE : SP__LOADING_ALL;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
 	rc = sp__cube_sync(l->cube, l->err);
@@ -61,6 +66,8 @@ static int begin(struct sp__loading *l)
 	h->loaded = l->layer;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
 	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	if (!rc)
+		rc = sp__cube_begin_change(l->cube, l->err);
 	for (size_t i = 0; !rc && !l->layer && i < h->parts.n; i++) {
 		const struct sp__cubepart *p = h->parts.list[i];
 
@@ -83,37 +90,50 @@ static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opt
 				     : 0;
 }
 
-static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
+/* Writes the elements to their places. */
+static int load_in_place(struct sp__loading *l, bool resume)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_head *h = &l->cube->head;
 	uint64_t first;
-	int rc = check_opts(l, opts, name);
+	int rc;
 
+	l->begin = begin;
+	l->progress = note_progress;
+	rc = sp__loading_open(l);
 	if (!rc)
-		rc = sp__loadinput_open(&l->input, l->cube, name, opts, h->shape.dims, l->err);
-	memcpy(l->order, l->input.order, sizeof(l->order));
-	if (!rc)
-		rc = sp__loading_open(l);
-	if (!rc)
-		rc = find_first(l, opts->resume, &first);
+		rc = find_first(l, resume, &first);
 	if (!rc)
 		rc = sp__loading_parts(l, first);
 	sp__loading_close(l);
 	if (!rc)
 		rc = sp__loadinput_end(&l->input);
-	sp__loadinput_close(&l->input);
 	return rc ? rc : note_layers(l, h->shape.dims[l->order[h->shape.ndims - 1]], true);
+}
+
+/* A complete cube has nothing to go on with: there, too, resume loads all. */
+static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
+{
+	struct sp__cube_head *h = &l->cube->head;
+	int rc = check_opts(l, opts, name);
+
+	if (!rc)
+		rc = sp__put_settle(l->cube, l->err);
+	if (!rc)
+		rc = sp__loadinput_open(&l->input, l->cube, name, opts, h->shape.dims, l->err);
+	memcpy(l->order, l->input.order, sizeof(l->order));
+	l->whole = h->complete;
+	if (!rc)
+		rc = h->complete ? sp__loading_aside(l) : 1;
+	if (rc > 0)
+		rc = load_in_place(l, opts->resume && !h->complete);
+	sp__loadinput_close(&l->input);
+	return rc;
 }
 
 int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
 		 struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct sp__loading l = { .cube = cube,
-				 .stats = stats,
-				 .err = err,
-				 .begin = begin,
-				 .progress = note_progress,
-				 .input.fd = -1 };
+	struct sp__loading l = { .cube = cube, .stats = stats, .err = err, .input.fd = -1 };
 	int rc;
 
 	*stats = (struct sp_cube_stats){ 0 };

@@ -212,7 +212,7 @@ int sp__loading_open(struct sp__loading *l)
 	int rc = open_buffers(l, set_lengths(l));
 
 	if (!rc && l->input.name)
-		rc = sp__loadinput_begin(&l->input, in_sequence(l));
+		rc = sp__loadinput_begin(&l->input, in_sequence(l) && !l->whole);
 	l->read_err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	l->input.err = &l->read_err;
 	return rc ? rc : sp__transfer_open(&l->transfer, l->cube, SP__OP_WRITE, l->stats, l->err);

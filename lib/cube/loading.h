@@ -37,6 +37,7 @@ struct sp__loading {
 	int (*keep)(struct sp__loading *l, const struct sp_cube_box *box);
 	struct sp__tiles kept;
 	uint64_t layer; /* at which parts begin */
+	bool whole;	/* the input is known to have the right length before anything is changed */
 	/* Is called once, when the first part was read; then NULL. */
 	int (*begin)(struct sp__loading *l);
 	/* Is called before each part that begins at a layer of the input's slowest dimension. */
@@ -61,5 +62,12 @@ SP_MUST_CHECK int sp__loading_open(struct sp__loading *l);
 /* Loads what begins at a layer, a multiple of the unit, of the slowest dimension of the input. */
 SP_MUST_CHECK int sp__loading_parts(struct sp__loading *l, uint64_t layer);
 void sp__loading_close(struct sp__loading *l);
+
+/*
+ * append.c: loads all elements into a new part that takes the place of all others when it is
+ * complete; until then, and after an error, the cube is what it was.  1: the volumes have no
+ * room for it, and nothing was done.
+ */
+SP_MUST_CHECK int sp__loading_aside(struct sp__loading *l);
 
 #endif

@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What a put or a load that fails leaves behind, cubes of old versions, and volumes of other times.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	build=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
+	cube=${MMAP_CUBE:-$build/bin/mmap-cube}
+	cd "$BATS_TEST_TMPDIR" || return
+	dims=(--dims 37x29x11 --dtype u32 --tile 4x4x8 --mapping naive)
+	bytes=$((37 * 29 * 11 * 4))
+}
+
+# full OPTION...: a complete cube in c, of what is in old.
+full()
+{
+	head -c "$bytes" /dev/urandom > old
+	head -c "$bytes" /dev/urandom > new
+	"$cube" create c "${dims[@]}" --overwrite "$@"
+	"$cube" load c old
+}
+
+is_old() { "$cube" export c --verify | cmp - old; }
+
+shim()
+{
+	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
+}
+
+@test "a put that is killed at any call leaves the old element or the new one" {
+	shim
+	for volumes in 1 3; do
+		full --volumes=$volumes
+		for file in c*; do cp "$file" "kept-$file"; done
+		"$cube" put c 20,11,9 5 --engine=sync
+		"$cube" export c > put
+		seen=
+		for ((call = 1; call < 99; call++)); do
+			for file in kept-*; do cp "$file" "${file#kept-}"; done
+			FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+				"$cube" put c 20,11,9 5 --engine=sync && break
+			run -0 "$cube" check c
+			[[ $output == *" 0 damaged"* ]]
+			"$cube" export c --verify > out
+			if cmp out old; then seen+=o; elif cmp out put; then seen+=n; fi
+			[ ${#seen} = $call ]
+			# Another element is put, in the same extent or elsewhere.
+			"$cube" put c $((call % 37)),11,9 7
+			[ "$("$cube" get c --verify $((call % 37)),11,9)" = 7 ]
+			"$cube" check c
+		done
+		[[ $seen =~ ^o+n+$ ]]
+		rm -f c* kept-*
+	done
+}
+
+@test "check says that a put was interrupted, and --repair finishes it" {
+	shim
+	full
+	FAILCALL_KILL=1 FAILCALL_AT=3 FAILCALL_CALLS='pwrite' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+		"$cube" put c 20,11,9 5 --engine=sync || true
+	cp c before
+	run -0 "$cube" check c
+	[[ $output == *"a put was interrupted, and its element is in the log: check --repair finishes it" ]]
+	cmp c before
+	[ "$("$cube" get c 20,11,9)" = 5 ]
+	run -0 "$cube" check c --repair
+	[[ ${lines[0]} == "a put that was interrupted is finished" ]]
+	run -0 "$cube" check c
+	[ "${#lines[@]}" = 1 ]
+	run -0 "$cube" check c --repair
+	[ "${#lines[@]}" = 1 ]
+	# A log that is torn, or of another time, does not count.
+	FAILCALL_KILL=1 FAILCALL_AT=3 FAILCALL_CALLS='pwrite' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+		"$cube" put c 1,1,1 7 --engine=sync || true
+	place=$(($(od -An -tu4 -j24 -N4 c) * 2 - 8192))
+	printf 'torn' | dd of=c bs=1 seek=$((place + 3000)) conv=notrunc status=none
+	"$cube" get c --verify 20,11,9
+	[[ $("$cube" check c) != *interrupted* ]]
+}
+
+@test "a put whose writes fail leaves the old element or the new one" {
+	full
+	for error in EIO ENOSPC; do
+		for nth in 1 2; do
+			"$cube" put c 20,11,9 25 --engine=fault:SCOPE=PROCESS,KIND=WRITE,NTH=$nth,ERROR=$error:sync || status=$?
+			"$cube" check c
+			[ "$("$cube" get c --verify 20,11,9)" = 25 ] || is_old
+			"$cube" put c 20,11,9 1
+			[ "$("$cube" get c --verify 20,11,9)" = 1 ]
+		done
+	done
+}
+
+@test "--repair writes a damaged superblock again from the other one" {
+	full
+	"$cube" load c old
+	room=$(od -An -tu4 -j24 -N4 c)
+	for at in 50 $((room + 50)); do
+		printf x | dd of=c bs=1 seek=$at conv=notrunc status=none
+		run -1 "$cube" check c
+		run -0 "$cube" check c --repair
+		[[ $output == *"the damaged superblock is written again from the other one"* ]]
+		run -0 "$cube" check c
+		[ "${#lines[@]}" = 1 ]
+		is_old
+		"$cube" load c old
+	done
+	run -2 "$cube" check old --repair
+}
+
+@test "a load that fails leaves a complete cube as it was, whatever its input is" {
+	for options in '' '--volumes=2' '--mapping=zorder'; do
+		# shellcheck disable=SC2086 # none or one
+		full $options
+		"$cube" export c -o whole.npy
+		head -c 40000 whole.npy > cut.npy
+		"$cube" export c --format=csv > good.csv
+		{ cat good.csv; echo 1,2,3,x; } > bad.csv
+		{ cat good.csv; echo 1,2,99,1; } > far.csv
+		gzip -c < new > new.packed
+		for input in 'cat old new' 'head -c 40000 new' 'true' 'cat new.packed' 'cat cut.npy' 'cat whole.npy new'; do
+			run -2 bash -c "$input | '$cube' load c -"
+			is_old
+			run -2 bash -c "$input > file; '$cube' load c file"
+			is_old
+		done
+		for input in bad.csv far.csv; do
+			run -2 "$cube" load c $input -S 20K
+			is_old
+			run -2 bash -c "cat $input | '$cube' load c - --format=csv -S 20K"
+			is_old
+			run -2 bash -c "cat $input | '$cube' load c - --format=csv -S 20K --rollup=0:1"
+			is_old
+		done
+		head -c "$bytes" new | "$cube" load c -
+		"$cube" export c --verify | cmp - new
+		"$cube" load c whole.npy --resume
+		is_old
+		tail -n +1 good.csv | "$cube" load c - --format=csv -S 20K
+		is_old
+		"$cube" check c
+	done
+}
+
+@test "a load that is killed at any call leaves a complete cube as it was, or has loaded all" {
+	shim
+	full --volumes=2
+	for file in c c.1; do cp $file kept-$file; done
+	for ((call = 1; call < 99; call++)); do
+		for file in c c.1; do cp kept-$file $file; done
+		FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync ftruncate' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+			"$cube" load c new --engine=sync && break
+		"$cube" export c --verify > out
+		cmp out old || cmp out new
+		"$cube" check c
+		"$cube" load c new
+		"$cube" export c --verify | cmp - new
+	done
+	[ $call -gt 10 ]
+}
+
+@test "the space of a load does not grow from one to the next, and where there is none it is done in place" {
+	full
+	once=$(stat -c %s c)
+	for ((i = 0; i < 4; i++)); do
+		"$cube" load c new
+		"$cube" load c old
+		is_old
+		[ "$(stat -c %s c)" = "$once" ]
+	done
+	# Files of this length, but no longer.
+	run -2 bash -c "ulimit -f $(((once + 1023) / 1024)); cat old new | '$cube' load c -"
+	is_old
+	bash -c "ulimit -f $(((once + 1023) / 1024)); cat new | '$cube' load c -"
+	"$cube" export c --verify | cmp - new
+	"$cube" create b "${dims[@]}" --basic-cube 3x4x1
+	"$cube" load b old
+	"$cube" info b > before
+	"$cube" load b new
+	diff <(grep -v blocks before) <("$cube" info b | grep -v blocks)
+}
+
+@test "cubes of version 2 are read and changed as before" {
+	tar xzf "$BATS_TEST_DIRNAME/../golden/cubes-version-2.tar.gz"
+	"$cube" export c --format=csv | awk -F, '$3 != $1 + 40 * $2 { exit 1 }'
+	for file in c v; do
+		[ "$(od -An -tu8 -j8 -N8 $file)" -eq 2 ]
+		"$cube" check $file
+		"$cube" export $file --verify > data
+		"$cube" put $file 3,4 99
+		[ "$("$cube" get $file --verify 3,4)" = 99 ]
+		head -c 4800 data | "$cube" load $file -
+		"$cube" export $file --verify | cmp - data
+		run -2 bash -c "cat data data | '$cube' load $file -"
+		head -c 1600 data | "$cube" append $file - --dim=1
+		"$cube" range $file --hi=39,29 --verify | cmp - data
+		[ "$("$cube" get $file 1,31)" = 41 ]
+		"$cube" check $file --repair
+		[ "$(od -An -tu8 -j8 -N8 $file)" -eq 2 ]
+	done
+}
+
+@test "a volume of another time, exchanged, or of another cube is refused, under links, too" {
+	full --volumes=3
+	mkdir there
+	mv c.1 there/x
+	ln -s there/x c.1
+	ln c.2 there/y
+	is_old
+	cp c c-0; cp there/x x-0
+	"$cube" put c 12,0,0 1
+	cp c c-1; cp there/x x-1
+	cp x-0 there/x
+	run -2 "$cube" export c
+	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+	run -2 "$cube" put c 1,1,1 1
+	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+	cp x-1 there/x; cp c-0 c
+	run -2 "$cube" export c
+	[ "$output" = "mmap-cube: c.1: is newer than c, which is a copy from before the last change" ]
+	cp c-1 c
+	[ "$("$cube" get c --verify 12,0,0)" = 1 ]
+	for change in 'load c old' 'append c - --dim=2 --count=1' "load c one.csv"; do
+		echo 1,1,1,1 > one.csv
+		cp there/x x-1
+		# shellcheck disable=SC2086 # a command and its options
+		head -c $((37 * 29 * 4)) new | "$cube" $change
+		cp there/x x-2; cp x-1 there/x
+		run -2 "$cube" check c
+		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+		cp x-2 there/x
+		"$cube" check c
+	done
+	rm c.1
+	ln -s c.2 c.1
+	run -2 "$cube" info c
+	[ "$output" = "mmap-cube: c.1: is volume 2 of the cube, not volume 1" ]
+}
