@@ -177,7 +177,8 @@ class Options(_Words):
     def head(self, data: Any, records: int) -> int:
         """How many bytes the first records of data take; all, if there are fewer."""
         with Views([data]) as v:
-            return lib.sp_head_buffer(byref(self.info.format), v.batches, records)
+            mark = v.skip_mark(self.info)
+            return len(mark) + lib.sp_head_buffer(byref(self.info.format), v.batches, records)
 
 
 def _options(options: Options | Words) -> Options:
@@ -264,7 +265,8 @@ def join_blocks(
     sizes: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """The same of data: the records of each side in blocks that are all whole, one after the other,
-    with a header if there is to be one.  Each block is used until the next one is asked for."""
+    with a header if there is to be one, and without a byte order mark.  Each block is used until
+    the next one is asked for."""
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, report, feed = no_error(), c_void_p(), _Feed(left, right)
     try:
@@ -313,33 +315,38 @@ def sort_buffer(
 ) -> SortedBuffer:
     """Sorts the records of data, or of a list of buffers one after the other.
 
-    A last record without terminator gets one.  What does not fit into -S is spilled to -T.
+    A last record without terminator gets one.  The byte order mark that CSV begins with stays at
+    the beginning, and belongs to no record.  What does not fit into -S is spilled to -T.
     into: gives writable memory of that many bytes, or more, for the result; less is a ValueError.
     """
     buffers = data if isinstance(data, (list, tuple)) else [data]
     o, err, read, given = _options(options), no_error(), CTally(), CTally()
     with Views(buffers) as v:
         bytes_ = v.bytes + len(buffers)
+        mark = v.skip_mark(o.info)
         out = into(bytes_)
         with Views([out], bytes_) as to:
+            ctypes.memmove(to.batches[0].data, mark, len(mark))
             rc = lib.sp_sort_buffer(
                 o._opts,
                 v.batches,
                 len(buffers),
-                to.batches[0].data,
-                bytes_,
+                to.batches[0].data + len(mark),
+                bytes_ - len(mark),
                 byref(read),
                 byref(given),
                 byref(err),
             )
     check(rc, err)
-    return SortedBuffer(memoryview(out)[: given.bytes], _tally(read), _tally(given))
+    end = len(mark) + given.bytes
+    return SortedBuffer(memoryview(out)[:end], _tally(read), _tally(given))
 
 
 def tally(data: Any, options: Options | Words = ()) -> Tally:
-    """The tally of data, whose records are all whole."""
+    """The tally of data, whose records are all whole; a byte order mark belongs to none."""
     o, err, t = _options(options), no_error(), CTally()
     with Views([data]) as v:
+        v.skip_mark(o.info)
         check(lib.sp_tally_buffer(byref(t), byref(o.info.format), v.batches, byref(err)), err)
     return _tally(t)
 

@@ -27,6 +27,9 @@ from ._version import __version__
 PATH = Path(__file__).parent / "lib" / "libspindle.so.0"
 END, READY = 0, 1
 EFORMAT, EBALANCE = -4096, -4103
+LINE, CSV, FIXED = range(3)
+#: What some programs write before UTF-8 text; at the beginning of CSV it belongs to no field.
+MARK = b"\xef\xbb\xbf"
 
 
 def printable(text: str) -> str:
@@ -269,6 +272,15 @@ class Views:
         except BaseException:
             self.release()
             raise
+
+    def skip_mark(self, info: CallInfo) -> bytes:
+        """Leaves out the byte order mark that CSV begins with, and returns it."""
+        first = self.batches[0]
+        if info.kind != CSV or ctypes.string_at(first.data, min(first.bytes, len(MARK))) != MARK:
+            return b""
+        first.data += len(MARK)
+        first.bytes -= len(MARK)
+        return MARK
 
     @property
     def bytes(self) -> int:

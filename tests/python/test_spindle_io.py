@@ -94,6 +94,15 @@ class Sorting(Folder):
         got = sp.sort_buffer(b'b,1\n"a\nx",2\n', "--csv -k1,1").data
         self.assertEqual(bytes(got), b'"a\nx",2\nb,1\n')
 
+    def test_a_byte_order_mark_belongs_to_no_record(self):
+        mark, data = b"\xef\xbb\xbf", b'"Smith\nJohn",5\n"Doe",4\n'
+        got, read, given = sp.sort_buffer(mark + data, "--csv -k2,2n")
+        self.assertEqual(bytes(got), mark + b'"Doe",4\n"Smith\nJohn",5\n')
+        self.assertEqual((read, given), (sp.tally(data, "--csv"), sp.tally(mark + data, "--csv")))
+        self.assertEqual(sp.Options("--csv").head(mark + data, 1), 18)
+        self.assertEqual(bytes(sp.sort_buffer(mark, "--csv").data), mark)
+        self.assertEqual(bytes(sp.sort_buffer(b"b\n" + mark).data), b"b\n" + mark + b"\n")
+
     def test_what_does_not_fit_is_spilled(self):
         data = lines(200000)
         options = ["-S1M", "-T", str(self.folder), "--parallel=2"]

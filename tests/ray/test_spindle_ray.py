@@ -148,6 +148,39 @@ class Sort(Base):
             "-k1,1n",
         )
 
+    def test_csv_with_byte_order_marks(self):
+        rows = b"".join(b'"a\n%d",%d\n' % (i, i * 7919 % 9973) for i in range(9000))
+        mark, more = b"\xef\xbb\xbf", b'"b\n1",5\n'
+        for names, other in ((b"", b""), (b'"x y",n\n', b"x y,n\r\n")):
+            header = ["--header"] * bool(names)
+            for first, second in ((mark, mark), (mark, b""), (b"", mark)):
+                a = self.file("a", first + names + rows)
+                b = self.file("b", second + other + more)
+                for options in (["-k2,2n"], ["-k2,2n", "-u"], ["-k2,2n", "-u", "--count"]):
+                    with self.subTest((first, header, options)):
+                        self.sort([a, b], "--csv", *header, *options)
+                for left, right in ((a, b), (b, a)):
+                    begin = mark if Path(left).read_bytes().startswith(mark) else b""
+                    words = ["-S1M", "--ranges=3", "--overwrite", "--csv", *header, "-12", "-22"]
+                    words += ["-o", self.out, left, "--", right]
+                    self.assertEqual(self.command("join", *words), (0, ""))
+                    got = self.result()
+                    marks = (got.count(mark), got.startswith(mark))
+                    self.assertEqual(marks, (len(begin) // 3, bool(begin)))
+                    self.assertIn(b'"a\n', got)
+
+    def test_headers_that_differ(self):
+        a = self.file("a", b"id,name\n1,x\n")
+        for data, because in (
+            (b"id,other\n", "column 2 is 'other', not 'name'"),
+            (b"id\n", "column 2 is none, not 'name'"),
+            (b"id,name,z\n", "column 3 is 'z', not none"),
+        ):
+            words = ("sort", "--csv", "--header", "-o", self.out, a, self.file("b", data))
+            status, said = self.command(*words)
+            self.assertEqual((status, said.count("\n")), (2, 1), said)
+            self.assertIn(f"b: its header differs from that of {a}: {because}", said)
+
     def test_binary_and_zero_terminated_records(self):
         data = random.Random(4).randbytes(16 * 90000)
         self.sort([self.file("a", data)], "--record-size=16", "--bkey=3:4:u32le")

@@ -9,6 +9,9 @@ merged there, and then cut into ranges.  That makes M x G slices and M / G x R l
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import locale
 import math
 import mmap
@@ -18,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from spindle_io import Options, tally
+from spindle_io._lib import CSV, FIXED, MARK
 
 from . import seen
 from .seen import Seen
@@ -41,8 +45,6 @@ WHOLE_SHARE = 0.75
 WHOLE_PIECE = 8 << 20
 #: ... and its share of the other side, in the same unit: reading the whole one is then little.
 WHOLE_ROUND = 16
-LINE, CSV, FIXED = range(3)
-
 
 def _locales() -> tuple[tuple[int, str], ...]:
     """Of letters, their order, decimal points and names of months."""
@@ -188,31 +190,62 @@ def header_of(f: BinaryIO, options: Options) -> bytes:
     with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m, memoryview(m) as view:
         header = _ended(bytes(view[: options.head(view, options.info.header_records)]), options)
     tally(header, options)
-    return header
+    return header.removeprefix(MARK) if options.info.kind == CSV else header
 
 
-def ends_of(path: str, file: Seen, options: Options, headed: bool) -> tuple[bytes, int]:
-    """The header of a file, if it is to have one, and the bytes that its last record lacks."""
+def ends_of(path: str, file: Seen, options: Options, headed: bool) -> tuple[bytes, bytes, int]:
+    """The byte order mark of a file, its header, if it is to have one, and the bytes that its last
+    record lacks."""
     if not file.size:
-        return b"", 0
+        return b"", b"", 0
     with seen.opened(path, file) as fd, open(fd, "rb", closefd=False) as f:
+        mark = MARK if options.info.kind == CSV and f.read(len(MARK)) == MARK else b""
         header = header_of(f, options) if headed else b""
         f.seek(-1, os.SEEK_END)
-        return header, len(_ended(f.read(1), options)) - 1
+        return mark, header, len(_ended(f.read(1), options)) - 1
+
+
+def names_of(header: bytes, options: Options) -> list[list[str]]:
+    """The names of columns in the records of a header, without quotes and carriage returns."""
+    info, text = options.info, header.decode("latin-1")
+    if info.kind != CSV:
+        return [[line.removesuffix("\r")] for line in text.split(chr(info.eol))]
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    separator = info.format.separator.decode("latin-1")
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
+
+
+def shown(name: str | None) -> str:
+    return "none" if name is None else f"'{name.encode('latin-1').decode(errors='replace')}'"
+
+
+def same_names(first: str, header: bytes, path: str, own: bytes, options: Options) -> None:
+    if own == header:
+        return
+    pairs = itertools.zip_longest(*(names_of(h, options) for h in (own, header)), fillvalue=[])
+    for mine, its in pairs:
+        for number, (a, b) in enumerate(itertools.zip_longest(mine, its), 1):
+            if a != b:
+                where = f": column {number} is {shown(a)}, not {shown(b)}"
+                where = where if options.info.kind == CSV else ""
+                raise ValueError(f"{path}: its header differs from that of {first}{where}")
+
 
 
 def pieces_of(work: Work, side: int, piece_bytes: int):
-    """The pieces of files, the bytes of their records, and the header that these begin with."""
+    """The pieces of files, the bytes of their records, and what these begin with: the byte order
+    mark of the first, and a header."""
     inputs, options = work.inputs[side], work.files(side)
-    pieces, total, header, fixed = [], 0, b"", options.info.fixed_bytes
+    pieces, total, first, header, fixed = [], 0, b"", b"", options.info.fixed_bytes
     for i, path in enumerate(inputs):
-        file, base = work.seen[path], 0
+        file = work.seen[path]
         length, headed = file.size, i == 0 or not options.info.header_first
-        own, lacking = ends_of(path, file, options, headed)
-        if headed:
-            if i and own != header:
-                raise ValueError(f"{path}: its header differs from that of {inputs[0]}")
-            header, base = own, len(own)
+        mark, own, lacking = ends_of(path, file, options, headed)
+        if i == 0:
+            first, header = mark, own
+        elif headed:
+            same_names(inputs[0], header, path, own, options)
+        base = len(mark) + len(own)
         if fixed and (length - base) % fixed:
             raise ValueError(f"{path}: length is not a multiple of the record size {fixed}")
         step = max(piece_bytes - piece_bytes % fixed, fixed) if fixed else piece_bytes
@@ -223,7 +256,7 @@ def pieces_of(work: Work, side: int, piece_bytes: int):
             for lo in range(base, length, step)
         ]
         total += length - base + lacking if base < length else 0
-    return pieces, total, header
+    return pieces, total, first + header
 
 
 def make(work: Work, machine: Machine) -> Plan:

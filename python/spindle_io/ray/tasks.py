@@ -9,6 +9,7 @@ import contextlib
 import mmap
 import os
 import resource
+import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator, Sequence
@@ -19,10 +20,10 @@ import ray
 
 import spindle_io
 from spindle_io import JoinOptions, Merge, Options, SpindleError, Tally
-from spindle_io._lib import EBALANCE, EFORMAT
+from spindle_io._lib import CSV, EBALANCE, EFORMAT, FIXED, MARK
 
 from . import files, seen
-from .plan import FIXED, Piece, Work
+from .plan import Piece, Work
 from .seen import Seen
 
 #: Beyond the end of a piece its last record is looked for within so much at first.
@@ -154,7 +155,8 @@ def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     path, read = files.part(work.folder, number), Tally()
     header = b"" if number else work.headers[0]
-    headed = [f"--header={work.files().info.header_records},first"] if header else []
+    lines = work.files().info.header_records
+    headed = [f"--header={lines},first"] if header and lines else []
     options = work.options([*work.result_words, *headed])
     with contextlib.ExitStack() as stack:
 
@@ -180,10 +182,11 @@ def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
 
 def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]) -> Done:
     read, path = [Tally(), Tally()], files.part(work.folder, number)
+    mark = MARK if work.pieces().info.kind == CSV else b""
 
     def records(side: int) -> Iterator[Any]:
         options = work.pieces(side, 4)
-        yield work.headers[side]
+        yield work.headers[side].removeprefix(mark)
         for block in sides[side]:
             for data in block if isinstance(block, list) else [block]:
                 if isinstance(data, Piece):
@@ -195,14 +198,21 @@ def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]
 
     both = records(0), records(1)
     options = work.options(work.result_words, JoinOptions)
-    headed = number and any(work.headers)  # only the first part keeps it
-    result = f"{path}.{uuid.uuid4().hex}" if headed else path
+    first = mark if number == 0 and work.headers[0].startswith(mark) else b""
+    headed = number and any(h.removeprefix(mark) for h in work.headers)  # only the first keeps it
+    result = f"{path}.{uuid.uuid4().hex}" if first or headed else path
     report = spindle_io.join_blocks(*both, result, options, sizes=sizes)["result"]
     for side in both:
         collections.deque(side, maxlen=0)  # what the join had no need of counts too
     if headed:
         with files.mapped(result) as view, open(f"{result}.rest", "xb") as f:
             f.write(view[work.pieces().head(view, 1) :])
-        os.unlink(result)
         os.rename(f.name, path)
+    elif first:
+        with open(result, "rb") as whole, open(f"{result}.rest", "xb") as f:
+            f.write(first)
+            shutil.copyfileobj(whole, f, files.CHUNK)
+        os.rename(f.name, path)
+    if result != path:
+        os.unlink(result)
     return _written(path, tuple(read), Tally(report["output_records"]))
