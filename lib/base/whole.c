@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/minmax.h"
 #include "base/whole.h"
+
+#define SUMMED_BYTES (256u << 10)
 
 ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at)
 {
@@ -31,6 +36,35 @@ int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at)
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return 0;
+}
+
+static int digest_range(int fd, uint64_t at, uint64_t to, XXH3_state_t *digest, char *buffer)
+{
+	while (at < to) {
+		size_t bytes = sp__min(SUMMED_BYTES, to - at);
+		ssize_t n = sp__read_whole(fd, buffer, bytes, at);
+
+		if (n < 0 || (size_t)n < bytes)
+			return n < 0 ? (int)n : 0;
+		sp__digest_add(digest, buffer, bytes);
+		at += bytes;
+	}
+	return 1;
+}
+
+int sp__checksum_range(int fd, uint64_t from, uint64_t to, uint64_t *checksum)
+{
+	XXH3_state_t *digest = sp__digest_new();
+	char *buffer = malloc(SUMMED_BYTES);
+	int rc = -ENOMEM;
+
+	if (digest && buffer) {
+		rc = digest_range(fd, from, to, digest, buffer);
+		*checksum = sp__digest_take(digest);
+	}
+	sp__digest_free(digest);
+	free(buffer);
+	return rc;
 }
 
 uint64_t sp__file_bytes(int fd)

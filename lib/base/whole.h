@@ -16,6 +16,12 @@ SP_MUST_CHECK ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at
 /* 0 or -errno. */
 SP_MUST_CHECK int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at);
 
+/*
+ * Computes the checksum of bytes [from, to) of a file.  Returns 1; 0: the file ends before; or
+ * -errno.
+ */
+SP_MUST_CHECK int sp__checksum_range(int fd, uint64_t from, uint64_t to, uint64_t *checksum);
+
 /* Returns the size of a regular file in bytes, or 0 for anything else. */
 uint64_t sp__file_bytes(int fd);
 /*

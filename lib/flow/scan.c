@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "flow/scan.h"
 #include "flow/seams.h"
@@ -32,8 +33,9 @@ struct sp__scan {
 	uint64_t newlines;	     /* CSV: in the current input so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
-	uint64_t skip_left; /* bytes of records not to be given */
-	int error;	    /* the final error */
+	XXH3_state_t *digest; /* of the current input; NULL: none is wanted */
+	uint64_t skip_left;   /* bytes of records not to be given */
+	int error;	      /* the final error */
 };
 
 /* A regular file: is it to be unpacked? */
@@ -139,6 +141,11 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	s->skip_left = opts->skip_bytes;
 	s->fd = -1;
 	s->wait = (struct sp__waiter){ .ops = &wait_on_stream, .source = s };
+	s->digest = opts->checksums ? sp__digest_new() : NULL;
+	if (opts->checksums && !s->digest) {
+		free(s);
+		return sp__err(opts->err, -ENOMEM, "allocate", NULL, -1);
+	}
 	*scan = s;
 	return 0;
 }
@@ -172,6 +179,8 @@ static void close_input(struct sp__scan *s)
 	s->stream = NULL;
 	s->chunks = NULL;
 	s->seams = NULL;
+	if (s->fd >= 0 && s->digest)
+		s->opts.checksums[s->input] = sp__digest_take(s->digest);
 	if (s->fd >= 0)
 		sp__input_close(s->opts.inputs[s->input++], s->fd);
 	s->fd = -1;
@@ -185,6 +194,7 @@ void sp__scan_close(struct sp__scan *s)
 	close_input(s);
 	sp__splitter_release(&s->splitter);
 	sp__bytes_release(&s->header, NULL);
+	sp__digest_free(s->digest);
 	free(s);
 }
 
@@ -222,6 +232,8 @@ static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 static void take_span(struct sp__scan *s, const char *data, size_t bytes)
 {
 	s->bytes += bytes;
+	if (s->digest)
+		sp__digest_add(s->digest, data, bytes);
 	if (s->opts.format.kind == SP_REC_CSV)
 		s->newlines += sp__count_lines(data, bytes);
 	(void)sp__splitter_feed(&s->splitter, data, bytes);
@@ -376,7 +388,13 @@ static int take_header(struct sp__scan *s, struct sp_batch *batch)
 static void skip(struct sp__scan *s, struct sp_batch *batch)
 {
 	size_t bytes = batch->bytes < s->skip_left ? batch->bytes : (size_t)s->skip_left;
+	const char *at = batch->data, *end = at + bytes, *next;
 
+	for (; at < end; at = next) {
+		next = sp__rec_end(&s->opts.format, at, (size_t)(end - at));
+		next = next ? next : end;
+		sp__tally_add(s->opts.skipped, at, (size_t)(next - at));
+	}
 	batch->data += bytes;
 	batch->bytes -= bytes;
 	s->skip_left -= bytes;

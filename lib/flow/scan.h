@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <spindle/rec.h>
+#include "base/tally.h"
 #include "flow/iter.h"
 #include "io/rstream.h"
 
@@ -33,13 +34,19 @@ struct sp__scan_opts {
 	 * inputs are unpacked these bytes are too.
 	 */
 	struct sp_batch ahead;
-	/* Of records, that many bytes are left out: the first, which need not be read. */
+	/* Of records, that many bytes are left out: the first.  They are added to *skipped. */
 	uint64_t skip_bytes;
+	struct sp__tally *skipped;
 	/*
 	 * The records of an input may come in any order, after its header: those that are in memory
 	 * first.  Of pipes, small files and CSV they come in order.
 	 */
 	bool any_order;
+	/*
+	 * NULL; or for each input: gets the checksum of its bytes (base/hash.h) when it has been
+	 * read to its end.  Not with any_order, and not of inputs that are unpacked.
+	 */
+	uint64_t *checksums;
 	struct sp__rstream_opts stream; /* sim_file: of the first input; the others follow it */
 	struct sp__waits *waits;
 	struct sp_errinfo *err;

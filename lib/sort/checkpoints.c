@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
+#include "base/whole.h"
 #include "sort/resume_impl.h"
 #include "sort/state.h"
 #include "spill/runimage.h"
@@ -102,6 +104,7 @@ static int take_ranges(struct sp__resume *r, const struct sp__journal_record *re
 	memcpy(g->spans, from + h.n * sizeof(*g->list), h.n * h.runs * sizeof(*g->spans));
 	for (unsigned i = 0; i < g->n; i++)
 		g->list[i].spans = g->spans + (size_t)i * g->runs;
+	g->from = g->n ? g->list[0].at : 0;
 	return 0;
 }
 
@@ -130,11 +133,24 @@ static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
 	return 0;
 }
 
-int sp__checkpoints_take(struct sp__resume *r, const char *output, struct sp__journal_record *rec)
+static int take_complete(struct sp__resume *r, const struct sp__journal_record *rec)
 {
-	struct sp__file_id *id = &r->result;
-	struct stat st;
+	const size_t bytes = rec->bytes - sp__min(rec->bytes, sizeof(r->complete));
 
+	if (rec->bytes < sizeof(r->complete) || bytes % sizeof(*r->ends))
+		return sp__resume_foreign(r, "has a journal that is damaged");
+	free(r->ends);
+	r->ends = malloc(bytes + 1);
+	if (!r->ends)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	memcpy(&r->complete, rec->data, sizeof(r->complete));
+	memcpy(r->ends, rec->data + sizeof(r->complete), bytes);
+	r->nends = bytes / sizeof(*r->ends);
+	return 0;
+}
+
+int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec)
+{
 	switch (rec->type) {
 	case SP__RECORD_RUN:
 		return take_run(r, rec);
@@ -143,15 +159,25 @@ int sp__checkpoints_take(struct sp__resume *r, const char *output, struct sp__jo
 	case SP__RECORD_MARK:
 		return take_mark(r, rec);
 	case SP__RECORD_COMPLETE:
-		memcpy(id, rec->data, rec->bytes == sizeof(*id) ? sizeof(*id) : 0);
-		r->committed =
-			rec->bytes == sizeof(*id) &&
-			faccessat(r->dir.fd, SP__RESUME_RESULT, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-			stat(output, &st) == 0 && st.st_dev == id->dev && st.st_ino == id->ino;
-		return 0;
+		return take_complete(r, rec);
 	default:
 		return sp__resume_foreign(r, "has a journal that is damaged");
 	}
+}
+
+int sp__ranges_verify(const struct sp__ranges *r, int fd)
+{
+	uint64_t checksum;
+	int rc = 1;
+
+	for (size_t i = 0; rc > 0 && i < r->nwritten; i++) {
+		const struct sp__written *w = &r->written[i];
+
+		rc = sp__checksum_range(fd, w->from, w->to, &checksum);
+		if (rc > 0)
+			rc = checksum == w->checksum;
+	}
+	return rc;
 }
 
 /* Reads all pages of a run.  1; 0: it is not what was written; or an error. */

@@ -2,11 +2,14 @@
 /*
  * Named inputs to an output, or several: scan, sort, write as one plan.
  */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/minmax.h"
 #include "base/outset.h"
 #include "flow/scan.h"
@@ -30,6 +33,8 @@ struct job {
 	struct sp__scan *scan;
 	struct sp_sort *sort;
 	struct sp__resume *resume; /* NULL: there are no checkpoints */
+	struct sp__tally skipped;  /* records of the inputs that runs found have */
+	uint64_t *checksums;	   /* of the inputs */
 	unsigned sim_file;	   /* number of the first input on a simulated machine */
 	struct sp__sort_result result;
 	struct sp__progress progress;
@@ -106,6 +111,8 @@ static int open_scan(struct job *j)
 		.header_first = j->io->header_first,
 		.ahead = j->io->ahead,
 		.skip_bytes = j->sort->stats.input_bytes,
+		.skipped = &j->skipped,
+		.checksums = j->checksums,
 		.stream = sp__env_reading(&j->sort->env),
 		.waits = &j->waits,
 		.err = j->err,
@@ -129,7 +136,10 @@ static int take_input(struct job *j)
 		sp__progress_tell(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
 				  j->total_bytes);
 	}
-	if (rc == SP_END)
+	if (rc < 0)
+		return rc;
+	rc = j->resume ? sp__resume_compare(j->resume, &j->skipped) : 0;
+	if (!rc)
 		rc = sp__balance_taken(j->sort, sp__scan_owed(j->scan));
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
@@ -222,7 +232,9 @@ static int commit(struct job *j)
 	int rc = 0;
 
 	if (j->resume)
-		rc = sp__resume_complete(j->resume, sp_outfile_begin(j->result.files[0], j->err));
+		rc = sp__resume_complete(j->resume, j->io,
+					 sp_outfile_begin(j->result.files[0], j->err),
+					 j->checksums);
 	if (rc == 0)
 		rc = sp__result_commit(&j->result);
 	if (rc == 0 && j->resume)
@@ -359,6 +371,9 @@ static int open_resume(struct job *j)
 		rc = sp__resume_remove(j->resume, j->io->output);
 		return rc < 0 ? rc : 1;
 	}
+	j->checksums = calloc(j->io->ninputs, sizeof(*j->checksums));
+	if (!j->checksums)
+		return sp__err(j->err, -ENOMEM, "allocate", NULL, -1);
 	j->result.staging = &j->resume->dir;
 	j->result.staged = SP__RESUME_RESULT;
 	return sp__result_prepare(&j->result);
@@ -432,5 +447,6 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	/* Failing to write a trace is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);
 	sp__resume_close(j.resume);
+	free(j.checksums);
 	return rc < 0 ? rc : closed;
 }

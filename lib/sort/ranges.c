@@ -34,7 +34,6 @@
 #define MARKED_BYTES (UINT64_C(256) << 20)
 #define MARKED_SHARE 16
 #define STRIDE_BYTES (64u << 10)
-#define VERIFY_BYTES (1u << 20)
 
 struct writing {
 	struct sp_sort *sort;
@@ -382,43 +381,16 @@ static int write_all(struct writing *w)
 	return rc;
 }
 
-/* 1; 0: it is not what was written; or an error. */
-static int verify_written(struct writing *w, const struct sp__written *p, char *buffer,
-			  XXH3_state_t *digest)
-{
-	for (uint64_t at = p->from; at < p->to;) {
-		size_t bytes = sp__min(VERIFY_BYTES, p->to - at);
-		ssize_t n = sp__read_whole(w->out->fd, buffer, bytes, at);
-
-		if (n < 0)
-			return sp__err(w->sort->env.err, (int)n, "read", w->out->name, -1);
-		sp__digest_add(digest, buffer, (size_t)n);
-		if ((size_t)n < bytes)
-			break;
-		at += bytes;
-	}
-	return sp__digest_take(digest) == p->checksum;
-}
-
 /* Can what is there be continued?  1, 0, or an error. */
 static int continues(struct writing *w)
 {
 	const struct sp__ranges *g = w->ranges;
-	XXH3_state_t *digest;
-	char *buffer;
-	int rc = 1;
+	int rc;
 
 	if (!g->list || g->runs != w->sort->merging.runs_left)
 		return 0;
-	digest = sp__digest_new();
-	buffer = malloc(VERIFY_BYTES);
-	if (!digest || !buffer)
-		rc = sp__err(w->sort->env.err, -ENOMEM, "allocate", NULL, -1);
-	for (size_t i = 0; rc > 0 && i < g->nwritten; i++)
-		rc = verify_written(w, &g->written[i], buffer, digest);
-	sp__digest_free(digest);
-	free(buffer);
-	return rc;
+	rc = sp__ranges_verify(g, w->out->fd);
+	return rc < 0 ? sp__err(w->sort->env.err, rc, "read", w->out->name, -1) : rc;
 }
 
 /* The ranges between the cuts, or one of all. */
@@ -431,6 +403,7 @@ static int make_ranges(struct writing *w, const struct sp__cuts *c, unsigned n, 
 	sp__ranges_forget(g);
 	g->runs = s->merging.runs_left;
 	g->n = n;
+	g->from = at;
 	g->list = calloc(n, sizeof(*g->list));
 	g->spans = calloc((size_t)n * g->runs + 1, sizeof(*g->spans));
 	if (!g->list || !g->spans)

@@ -96,6 +96,9 @@ static int begin_part(struct sp__sort_result *r)
 
 	if (fd < 0)
 		return fd;
+	/* What another run has left of it is not continued here. */
+	if (r->staging && ftruncate(fd, 0) < 0)
+		return sp__err(r->err, -errno, "write", name, -1);
 	return sp__wstream_open(&r->stream, fd, name ? name : "standard output", &r->writing,
 				r->err);
 }

@@ -39,19 +39,15 @@
 #include "sort/resume_impl.h"
 
 /* Of the journal, and of the encoded keys that runs' images have. */
-#define FORMAT_VERSION 3
+#define FORMAT_VERSION 4
 #define JOURNAL_NAME "spindle.journal"
 
-/* The first record: this, and an `input` for each input. */
+/* The first record: this, and the state of each input. */
 struct identity {
 	uint64_t version;
 	uint64_t order; /* sp__keyset_identity() */
 	uint64_t unique, count, top, header_records, header_first, compression;
 	uint64_t ninputs;
-};
-
-struct input {
-	uint64_t dev, ino, size, mtime_s, mtime_ns;
 };
 
 int sp__resume_refuse(const struct sp__resume *r, const char *what)
@@ -63,6 +59,14 @@ int sp__resume_foreign(const struct sp__resume *r, const char *what)
 {
 	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir.path, -1,
 			"%s: remove this directory to begin again", what);
+}
+
+int sp__resume_changed(const struct sp__resume *r, const char *input)
+{
+	return sp__errf(r->err, SP_EUNSUP, "resume", input, -1,
+			"is not the input, or not as it was, when %.60s was begun: remove %.60s to "
+			"begin again",
+			r->dir.path, r->dir.path);
 }
 
 static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
@@ -83,8 +87,7 @@ static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
 	return 0;
 }
 
-static int identify_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
-			   struct input *list)
+static int identify_inputs(const struct sp__resume *r, const struct sp_sort_io *io)
 {
 	struct stat st;
 
@@ -96,9 +99,7 @@ static int identify_inputs(const struct sp__resume *r, const struct sp_sort_io *
 		if (!strcmp(name, "-") || !S_ISREG(st.st_mode))
 			return sp__errf(r->err, SP_EUNSUP, "resume", name, -1,
 					"only a sort of named regular files can be resumed");
-		list[i] =
-			(struct input){ st.st_dev, st.st_ino, (uint64_t)st.st_size,
-					(uint64_t)st.st_mtim.tv_sec, (uint64_t)st.st_mtim.tv_nsec };
+		r->inputs[i] = sp__file_state(&st);
 	}
 	return 0;
 }
@@ -131,28 +132,18 @@ static int check_version(const struct sp__resume *r, const struct sp__journal_re
 		       : 0;
 }
 
-/* A result that took the place of an input has changed it. */
-static bool is_result(const struct sp__resume *r, const struct input *in)
-{
-	return r->committed && in->dev == r->result.dev && in->ino == r->result.ino;
-}
-
 static int compare_identity(const struct sp__resume *r, const struct sp_sort_io *io,
-			    const struct identity *now, const struct input *inputs,
-			    const struct sp__journal_record *rec)
+			    const struct identity *now, const struct sp__journal_record *rec)
 {
-	const struct input *then = (const void *)(rec->data + sizeof(*now));
+	const struct sp__file_state *then = (const void *)(rec->data + sizeof(*now));
 	struct identity old;
 
 	memcpy(&old, rec->data, sizeof(old));
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
 		return sp__resume_foreign(r, "was begun with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
-		if (memcmp(&then[i], &inputs[i], sizeof(*then)) && !is_result(r, &inputs[i]))
-			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
-					"is not the input, or not as it was, when %.60s was begun: "
-					"remove %.60s to begin again",
-					r->dir.path, r->dir.path);
+		if (memcmp(&then[i], &r->inputs[i], sizeof(*then)) && !sp__resume_replaced(r, i))
+			return sp__resume_changed(r, io->inputs[i]);
 	if (memcmp(&old, now, sizeof(old)))
 		return sp__resume_foreign(
 			r, "was begun with other keys or options, or another locale");
@@ -181,12 +172,11 @@ static int check_empty(const struct sp__resume *r)
 }
 
 /* Reads the journal, or begins it. */
-static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io,
-		struct input *inputs)
+static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io)
 {
 	const struct identity now = identify(o, io);
 	const struct iovec pieces[] = { { (void *)(uintptr_t)&now, sizeof(now) },
-					{ inputs, io->ninputs * sizeof(*inputs) } };
+					{ r->inputs, io->ninputs * sizeof(*r->inputs) } };
 	struct sp__journal_record rec, first;
 	int rc = sp__journal_next(&r->journal, &first);
 
@@ -202,13 +192,15 @@ static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct
 	rc = check_version(r, &first);
 	r->begin_bytes = rc == 0 ? r->journal.end : 0;
 	while (rc >= 0 && (rc = sp__journal_next(&r->journal, &rec)) > 0) {
-		rc = sp__checkpoints_take(r, io->output, &rec);
+		rc = sp__checkpoints_take(r, &rec);
 		free(rec.data);
 		if (rc < 0)
 			break;
 	}
 	if (rc == 0)
-		rc = compare_identity(r, io, &now, inputs, &first);
+		rc = sp__resume_find_result(r, io);
+	if (rc == 0)
+		rc = compare_identity(r, io, &now, &first);
 	free(first.data);
 	return rc;
 }
@@ -324,19 +316,18 @@ static void take_back(const struct sp__resume *r)
 		rmdir(r->dir.path);
 }
 
-static int open_all(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io,
-		    struct input *inputs)
+static int open_all(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io)
 {
 	int rc = check_what(r, o, io);
 
 	if (!rc)
-		rc = identify_inputs(r, io, inputs);
+		rc = identify_inputs(r, io);
 	if (!rc)
 		rc = lock(r, io->resume);
 	if (!rc)
 		rc = check_place(r, io->output);
 	if (!rc)
-		rc = load(r, o, io, inputs);
+		rc = load(r, o, io);
 	return rc < 0 ? rc : sp__owndir_sync(&r->dir, r->err);
 }
 
@@ -344,7 +335,6 @@ int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
 		    const struct sp_sort_io *io, struct sp_errinfo *err)
 {
 	struct sp__resume *r = calloc(1, sizeof(*r));
-	struct input *inputs = calloc(io->ninputs + 1, sizeof(*inputs));
 	int rc;
 
 	if (r) {
@@ -353,10 +343,10 @@ int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
 		if (asprintf(&r->journal_path, "%s/" JOURNAL_NAME, io->resume) < 0)
 			r->journal_path = NULL;
 		r->journal.name = r->journal_path;
+		r->inputs = calloc(io->ninputs + 1, sizeof(*r->inputs));
 	}
-	rc = !r || !inputs || !r->journal_path ? sp__err(err, -ENOMEM, "allocate", NULL, -1)
-					       : open_all(r, opts, io, inputs);
-	free(inputs);
+	rc = r && r->inputs && r->journal_path ? open_all(r, opts, io)
+					       : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	if (rc < 0) {
 		sp__resume_close(r);
 		return rc;
@@ -381,20 +371,10 @@ void sp__resume_close(struct sp__resume *r)
 	sp__checkpoints_free(r);
 	sp__ranges_forget(&r->ranges);
 	free(r->runs);
+	free(r->inputs);
+	free(r->ends);
 	free(r->journal_path);
 	free(r);
-}
-
-int sp__resume_complete(struct sp__resume *r, int fd)
-{
-	struct sp__file_id id;
-	struct stat st;
-
-	if (fsync(fd) < 0 || fstat(fd, &st) < 0)
-		return sp__err(r->err, -errno, "fsync", r->dir.path, -1);
-	id = (struct sp__file_id){ st.st_dev, st.st_ino };
-	return sp__journal_append(&r->journal, SP__RECORD_COMPLETE,
-				  &(struct iovec){ &id, sizeof(id) }, 1);
 }
 
 int sp__resume_remove(struct sp__resume *r, const char *output)

@@ -33,8 +33,21 @@ struct sp__range {
 	struct sp__tally given;	    /* so far */
 };
 
-struct sp__file_id {
-	uint64_t dev, ino;
+/* What is recorded about a file, and compared as a whole before the file is trusted. */
+struct sp__file_state {
+	uint64_t dev, ino, bytes, mtime_s, mtime_ns;
+};
+
+/* A complete result: the marks have the checksums of its bytes behind `from`. */
+struct sp__complete {
+	struct sp__file_state file;
+	uint64_t from, checksum; /* of the bytes before */
+};
+
+/* An input, when the result was complete. */
+struct sp__input_end {
+	uint64_t checksum;
+	uint64_t replaced; /* true: by the result */
 };
 
 /* What has been written of the result: bytes of the file, and their checksum. */
@@ -45,6 +58,7 @@ struct sp__written {
 struct sp__ranges {
 	struct sp__range *list; /* n of them; NULL: the final merge has not begun */
 	unsigned n, runs;
+	uint64_t from;		    /* where the first one begins in the file */
 	struct sp__run_span *spans; /* theirs */
 	struct sp__tally dropped;   /* by the final merge so far */
 	uint64_t counted;
@@ -63,8 +77,11 @@ struct sp__resume {
 	uint64_t kept_bytes;	    /* of the file of runs */
 	struct sp__kept_run *found; /* in the journal, in the order of the input */
 	size_t nfound;
-	bool committed;		     /* the result has its name already, */
-	struct sp__file_id result;   /* and is this file */
+	struct sp__file_state *inputs; /* as they were when it was opened */
+	struct sp__complete complete;
+	struct sp__input_end *ends; /* of the inputs; NULL: no result has been complete */
+	size_t nends;
+	bool committed;		     /* the result has its name already */
 	struct sp__checkpoint *runs; /* by number of the run */
 	size_t runs_cap;
 	uint64_t covered_bytes;		/* of the input, by runs */
@@ -80,13 +97,19 @@ SP_MUST_CHECK int sp__resume_open(struct sp__resume **resume, struct sp_sort_opt
 				  const struct sp_sort_io *io, struct sp_errinfo *err);
 /* Closes; what has been done stays, and if nothing has, nothing does.  Accepts NULL. */
 void sp__resume_close(struct sp__resume *r);
-/* The result is complete, and has this file: from now on it need only be given its name. */
-SP_MUST_CHECK int sp__resume_complete(struct sp__resume *r, int fd);
+/*
+ * The result is complete, and has this file: from now on it need only be given its name.
+ * checksums: of the inputs, which must be as they were.
+ */
+SP_MUST_CHECK int sp__resume_complete(struct sp__resume *r, const struct sp_sort_io *io, int fd,
+				      const uint64_t *checksums);
 /* The result has its name: removes all. */
 SP_MUST_CHECK int sp__resume_remove(struct sp__resume *r, const char *output);
 
 /* Gives a new sort the runs found that are as they were written, before records are put. */
 SP_MUST_CHECK int sp__resume_adopt(struct sp_sort *s);
+/* Compares the records of the inputs that the runs found have with those that they had. */
+SP_MUST_CHECK int sp__resume_compare(const struct sp__resume *r, const struct sp__tally *skipped);
 /* The run added last is that of this slot, which is not emptied yet: a checkpoint. */
 struct sp__slot;
 SP_MUST_CHECK int sp__resume_formed(struct sp_sort *s, struct sp__slot *slot);
@@ -99,6 +122,8 @@ SP_MUST_CHECK int sp__resume_begin_ranges(struct sp__resume *r);
 SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places,
 				  const struct sp__written *written);
 void sp__ranges_forget(struct sp__ranges *r);
+/* Compares what has been written with its checksums: 1; 0: it differs; or -errno. */
+SP_MUST_CHECK int sp__ranges_verify(const struct sp__ranges *r, int fd);
 
 /* ranges.c: what sp__parts_write() does, with checkpoints; always possible. */
 struct sp__parts_out;

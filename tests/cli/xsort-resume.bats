@@ -129,6 +129,13 @@ checkpoints()
 			$output == *'when d was begun: remove d to begin again' ]]
 		cmp d/spindle.journal before
 	done
+	cp -p in keep
+	tr 123 321 <keep >in
+	touch -r keep in
+	run -2 resume -n in
+	[ "$output" = 'xsort: d: has records that are not those of the inputs: remove this directory to begin again' ]
+	cp -p keep in
+	cp d/spindle.journal before
 	touch -d '1 hour ago' in
 	run -2 resume -n in
 	[ "$output" = 'xsort: in: is not the input, or not as it was, when d was begun: remove d to begin again' ]

@@ -102,4 +102,60 @@ bad+=$(done_sort -n -S 600K -o both both)
 "$xsort" -n -S 600K --resume=d -o both both || bad+=' in place: not found done'
 cmp -s both want || bad+=' in place: a wrong result'
 tap_empty 'killed when the result has its name' "$bad"
+
+# Whatever has been done to a file since the kill: the same command again is refused, or gives the
+# result of what the inputs are now.
+tampers=('echo 0 >>F' 'truncate -s -1000 F' ': >F' 'cp in2 F' 'cp F g && rm F && mv g F' 'touch -d 12:00 F'
+	'cp -p F g && tr 1 2 <g >F && touch -r g F' ':')
+
+# tampered FILE SIZE OUT INPUT...: after a kill with the result's name, and each of the above.
+tampered()
+{
+	local file=$1 out=$3 bad='' t before
+	local sort=("$xsort" -n -S "$2" --resume=d -o "$3" "${@:4}")
+
+	for t in "${tampers[@]}"; do
+		cp in io
+		cp in2 other
+		bad+=$(done_sort "${sort[@]:1:3}" "${sort[@]:5}")
+		eval "${t//F/$file}"
+		"$xsort" -n "${@:4}" >want
+		[ "$t" != : ] || cp "$out" want
+		before=$(cksum io other "$out" 2>&1)
+		if "${sort[@]}" 2>err; then
+			cmp -s want "$out" || bad+="$t: a wrong result with status 0"$'\n'
+			[ ! -e d ] || bad+="$t: d is left"$'\n'
+		else
+			grep -q ': remove .* to begin again$' err || bad+="$t: $(<err)"$'\n'
+			[ "$before" = "$(cksum io other "$out" 2>&1)" ] || bad+="$t: a file has changed"$'\n'
+			rm -r d
+			"${sort[@]}" && cmp -s want "$out" || bad+="$t: no new begin"$'\n'
+		fi
+	done
+	tap_empty "-S $2 -o ${*:3} is done, and then $file is tampered with" "$bad"
+}
+seq 3000 >in2
+tampered io 600K io io
+tampered io 100M io io
+tampered io 600K io other io
+tampered other 600K io other io
+tampered out 600K out io
+tampered io 600K out io
+tampered other 100M out io other
+
+# Killed at every third call, the result over its input, to which a line is then appended.
+bad=''
+for ((n = 1; ; n += 3)); do
+	rm -rf d hit
+	cp in io
+	{ env FAILCALL_HIT=hit FAILCALL_AT=$n FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 FAILCALL_KILL=1 \
+		LD_PRELOAD="$shim" "$xsort" -n -S 600K --resume=d -o io io; } >/dev/null 2>&1
+	[ -e hit ] || break
+	[ $((n % 2)) = 0 ] || echo 0 >>io
+	"$xsort" -n io >want
+	"$xsort" -n -S 600K --resume=d -o io io 2>err ||
+		{ rm -r d && "$xsort" -n -S 600K --resume=d -o io io 2>>err; } || bad+="call $n: $(<err)"
+	cmp -s io want || bad+="call $n: a wrong result"
+done
+tap_empty "killed at every third of $n calls, and the input appended to" "$bad"
 tap_done
