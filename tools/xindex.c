@@ -36,9 +36,11 @@ int command_build(struct config *c)
 	return 0;
 }
 
-static struct sp_index *open_index(const struct config *c, struct sp_errinfo *err)
+static struct sp_index *open_index(const struct config *c, bool any_source, struct sp_errinfo *err)
 {
-	const struct sp_index_opts o = { .run = c->run, .depth = c->depth };
+	const struct sp_index_opts o = { .run = c->run,
+					 .depth = c->depth,
+					 .any_source = any_source };
 	struct sp_index *index;
 	int rc = sp_index_open(&index, c->operands.text[0], &o, err);
 
@@ -147,7 +149,7 @@ static int finish(struct config *c, struct sp_index *index, int rc, const struct
 int command_lookup(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_index *index = open_index(c, &err);
+	struct sp_index *index = open_index(c, false, &err);
 	struct keys keys = { .c = c, .next = 1 };
 	struct sp_index_stats st;
 	struct printing p;
@@ -167,7 +169,7 @@ int command_lookup(struct config *c)
 int command_range(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_index *index = open_index(c, &err);
+	struct sp_index *index = open_index(c, false, &err);
 	struct sp_index_stats st;
 	struct printing p;
 	int rc;
@@ -206,7 +208,7 @@ static void print_format(const struct sp_index_info *i)
 int command_stat(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_index *index = open_index(c, &err);
+	struct sp_index *index = open_index(c, true, &err);
 	struct sp_index_info i;
 
 	if (!index)
@@ -215,6 +217,8 @@ int command_stat(struct config *c)
 	printf("source: %s\n", quote_file(i.source));
 	printf("source bytes: %" PRIu64 "\n", i.source_bytes);
 	print_time(i.source_mtime_ns);
+	if (i.stale)
+		printf("source has changed: %s\n", i.stale);
 	printf("source checksum: %016" PRIx64 "\n", i.source_checksum);
 	print_format(&i);
 	printf("header records: %" PRIu64 "\n", i.header_records);
@@ -230,7 +234,7 @@ int command_stat(struct config *c)
 int command_check(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_index *index = open_index(c, &err);
+	struct sp_index *index = open_index(c, true, &err);
 	struct sp_index_stats st;
 
 	if (index && !sp_index_check(index, &st)) {

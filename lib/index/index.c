@@ -10,6 +10,7 @@
 #include <spindle/index.h>
 #include "base/err.h"
 #include "index/index_impl.h"
+#include "index/indexcheck.h"
 #include "index/leafscan.h"
 #include "index/matched.h"
 #include "run/charge.h"
@@ -36,7 +37,7 @@ int sp_index_open(struct sp_index **index, const char *path, const struct sp_ind
 		ix->env_open = true;
 	}
 	if (!rc)
-		rc = sp__index_open(&ix->file, path, &ix->env);
+		rc = sp__index_open_any(&ix->file, path, &ix->env, ix->opts.any_source);
 	if (rc) {
 		(void)sp_index_close(ix);
 		return rc;
@@ -74,7 +75,15 @@ void sp_index_info(const struct sp_index *ix, struct sp_index_info *info)
 					.keys = h->keys,
 					.source_bytes = h->source_bytes,
 					.source_checksum = h->source_checksum,
-					.source_mtime_ns = h->source_mtime_ns };
+					.source_mtime_ns = h->source_mtime_ns,
+					.stale = *ix->file.stale ? ix->file.stale : NULL };
+}
+
+int sp_index_check(struct sp_index *ix, struct sp_index_stats *stats)
+{
+	int rc = sp__index_check(&ix->file, stats);
+
+	return rc ? rc : sp__index_accept(&ix->file);
 }
 
 /* One call of lookup or range. */
@@ -108,6 +117,8 @@ static int begin(struct query *q, bool records)
 
 	q->stats = q->stats ? q->stats : &q->own;
 	*q->stats = (struct sp_index_stats){ 0 };
+	if (*ix->file.stale)
+		return sp__index_stale_err(&ix->file);
 	rc = sp__reads_open(&q->reads, &o, ix->env.err);
 	if (!rc && records)
 		rc = sp__fetch_open(&q->matched.fetch, &ix->file, &q->reads, &q->waits,

@@ -12,11 +12,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"
-#include "index/index_impl.h"
+#include "index/indexcheck.h"
 #include "index/keyscan.h"
 #include "index/nodestream.h"
 
@@ -32,7 +33,7 @@ struct orphans {
 };
 
 struct check {
-	struct sp_index *ix;
+	struct sp__index *ix;
 	struct sp__waits waits;
 	struct orphans orphans[SP__NODE_LEVELS];
 	struct sp__bytes last, key; /* of leaves: the key before, this one */
@@ -52,12 +53,12 @@ static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keym
 
 static int bad(const struct check *c, uint64_t page, const char *why)
 {
-	return sp__index_page_err(&c->ix->file, 0, page, why);
+	return sp__index_page_err(c->ix, 0, page, why);
 }
 
 static int no_memory(const struct check *c)
 {
-	return sp__err(c->ix->env.err, -ENOMEM, "check", c->ix->file.path, -1);
+	return sp__err(c->ix->env->err, -ENOMEM, "check", c->ix->path, -1);
 }
 
 /* The whole key of an entry, in c->key. */
@@ -158,7 +159,7 @@ static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
 /* After the last page: is the root what the head says, and is nothing beside it? */
 static int check_root(const struct check *c)
 {
-	const struct sp__index_head *h = &c->ix->file.head;
+	const struct sp__index_head *h = &c->ix->head;
 	bool good = c->last_leaf == h->last_leaf && c->entries == h->records && c->keys == h->keys;
 
 	for (unsigned i = 0; i < SP__NODE_LEVELS; i++) {
@@ -168,18 +169,17 @@ static int check_root(const struct check *c)
 		good &= !o->n || o->list[0].page == h->root;
 	}
 	return good ? 0
-		    : sp__errf(c->ix->env.err, SP_ECORRUPT, "check", c->ix->file.path, -1,
+		    : sp__errf(c->ix->env->err, SP_ECORRUPT, "check", c->ix->path, -1,
 			       "the tree is not what its head says");
 }
 
 static int read_pages(struct check *c, struct sp_index_stats *st)
 {
-	const struct sp__index_head *h = &c->ix->file.head;
+	const struct sp__index_head *h = &c->ix->head;
 	struct sp__nodestream s;
 	struct sp__io_counters io = { 0 };
 	struct sp__node node;
-	int rc = sp__nodestream_open(&s, &c->ix->file, &c->waits, h->head_bytes / h->page_bytes,
-				     true);
+	int rc = sp__nodestream_open(&s, c->ix, &c->waits, h->head_bytes / h->page_bytes, true);
 
 	while (!rc && s.page < h->end_page) {
 		rc = sp__nodestream_next(&s, &node);
@@ -202,16 +202,28 @@ static int add_record(void *arg, const uint8_t *key, size_t bytes, const struct 
 	return 0;
 }
 
+static int changed(const struct check *c)
+{
+	const struct sp__index *f = c->ix;
+
+	if (*f->stale)
+		return sp__errf(f->env->err, -ESTALE, "check", f->path, -1,
+				"its source %.80s has changed since: its content, and %s",
+				f->source, f->stale);
+	return sp__errf(f->env->err, -ESTALE, "check", f->path, -1,
+			"its source %.150s has changed, though not its size or time", f->source);
+}
+
 static int read_source(struct check *c, struct sp_index_stats *st)
 {
-	const struct sp__index *f = &c->ix->file;
+	const struct sp__index *f = c->ix;
 	const char *source = f->source;
 	struct sp__keyscan scan = { .scan = { .format = f->head.format,
 					      .inputs = &source,
 					      .ninputs = 1,
 					      .header_records = f->head.header_records,
-					      .stream = sp__env_reading(&c->ix->env),
-					      .err = c->ix->env.err },
+					      .stream = sp__env_reading(c->ix->env),
+					      .err = c->ix->env->err },
 				    .key = &f->key,
 				    .source_bytes = f->head.source_bytes,
 				    .each = add_record,
@@ -224,30 +236,33 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 	if (rc)
 		return rc;
 	if (scan.read_bytes != f->head.source_bytes || scan.checksum != f->head.source_checksum)
-		return sp__errf(c->ix->env.err, -ESTALE, "check", f->path, -1,
-				"its source %.150s has changed, though not its size or time",
-				source);
+		return changed(c);
 	if (scan.records != c->entries || c->source_sum != c->sum)
-		return sp__errf(c->ix->env.err, SP_ECORRUPT, "check", f->path, -1,
+		return sp__errf(c->ix->env->err, SP_ECORRUPT, "check", f->path, -1,
 				"its entries are not those of the records of %.150s", source);
 	return 0;
 }
 
-int sp_index_check(struct sp_index *ix, struct sp_index_stats *stats)
+int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats)
 {
 	struct check c = { .ix = ix };
 	struct sp_index_stats own, *st = stats ? stats : &own;
+	bool comparable = ix->source_fd >= 0;
+	struct stat source;
 	int rc;
 
 	*st = (struct sp_index_stats){ 0 };
 	rc = read_pages(&c, st);
+	if (!rc && *ix->stale)
+		comparable = comparable && fstat(ix->source_fd, &source) == 0 &&
+			     (uint64_t)source.st_size == ix->head.source_bytes;
 	if (!rc)
-		rc = read_source(&c, st);
+		rc = comparable ? read_source(&c, st) : sp__index_stale_err(ix);
 	st->records = c.entries;
 	st->keys = c.keys;
-	st->pages = ix->file.head.end_page;
-	st->levels = ix->file.head.levels;
-	sp__env_note(&ix->env, &st->run, true);
+	st->pages = ix->head.end_page;
+	st->levels = ix->head.levels;
+	sp__env_note(ix->env, &st->run, true);
 	for (unsigned i = 0; i < SP__NODE_LEVELS; i++)
 		free(c.orphans[i].list);
 	sp__bytes_release(&c.last, NULL);

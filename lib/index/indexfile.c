@@ -174,37 +174,16 @@ static int find_source(struct sp__index *ix)
 	return 0;
 }
 
-/* Is the source as it was?  fd -1: not open yet, because a pipe in its place would wait there. */
-static int compare_source(struct sp__index *ix, int fd)
-{
-	struct sp_errinfo *err = ix->env->err;
-	struct stat st;
-
-	if (fd < 0 ? stat(ix->source, &st) : fstat(fd, &st))
-		return sp__errf(err, -errno, "open", ix->source, -1,
-				"%s (the source of the index %.100s)", strerror(errno), ix->path);
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size != ix->head.source_bytes ||
-	    sp__index_mtime_ns(&st) != ix->head.source_mtime_ns)
-		return sp__errf(err, -ESTALE, "open", ix->path, -1,
-				"its source %.150s has changed since: build the index again",
-				ix->source);
-	return 0;
-}
-
 static int open_source(struct sp__index *ix)
 {
 	int rc = find_source(ix);
 
 	if (rc)
 		return sp__err(ix->env->err, rc, "open", ix->path, -1);
-	rc = compare_source(ix, -1);
-	if (rc)
+	rc = sp__index_open_source(ix);
+	if (rc || ix->source_fd < 0)
 		return rc;
-	ix->source_fd = open(ix->source, O_RDONLY | O_CLOEXEC);
-	if (ix->source_fd < 0)
-		return sp__err(ix->env->err, -errno, "open", ix->source, -1);
-	rc = compare_source(ix, ix->source_fd);
-	return rc ? rc : make_volume(ix, &ix->records, ix->source_fd, ix->source);
+	return make_volume(ix, &ix->records, ix->source_fd, ix->source);
 }
 
 static int open_key(struct sp__index *ix)
@@ -223,11 +202,11 @@ static int open_key(struct sp__index *ix)
 	return 0;
 }
 
-int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env)
+int sp__index_open_any(struct sp__index *ix, const char *path, struct sp__env *env, bool any_source)
 {
 	int rc;
 
-	*ix = (struct sp__index){ .env = env, .fd = -1, .source_fd = -1 };
+	*ix = (struct sp__index){ .env = env, .fd = -1, .source_fd = -1, .any_source = any_source };
 	ix->path = strdup(path);
 	if (!ix->path)
 		return sp__err(env->err, -ENOMEM, "open", path, -1);
@@ -239,7 +218,14 @@ int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env)
 		rc = make_volume(ix, &ix->nodes, ix->fd, path);
 	if (!rc)
 		rc = open_key(ix);
-	return rc ? rc : open_source(ix);
+	if (!rc)
+		rc = open_source(ix);
+	return rc || any_source ? rc : sp__index_settle(ix);
+}
+
+int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env)
+{
+	return sp__index_open_any(ix, path, env, false);
 }
 
 void sp__index_close(struct sp__index *ix)

@@ -21,6 +21,10 @@ struct sp__index {
 	struct sp__volume *nodes;   /* the index */
 	struct sp__volume *records; /* the source */
 	char *path, *source;	    /* the source's: as it can be opened from here */
+	bool any_source;	    /* open whatever the source is now */
+	bool moved;		    /* only the nanoseconds of its time are lost */
+	int missing;		    /* 0; or -errno: the source cannot be opened */
+	char stale[128];	    /* what differs; empty: the source is as it was */
 };
 
 /*
@@ -30,6 +34,9 @@ struct sp__index {
  * must be closed, too.
  */
 SP_MUST_CHECK int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env);
+/* any_source: opens it even if the source has changed or is missing; then ix->stale says so. */
+SP_MUST_CHECK int sp__index_open_any(struct sp__index *ix, const char *path, struct sp__env *env,
+				     bool any_source);
 void sp__index_close(struct sp__index *ix); /* accepts one all zero */
 /*
  * For random reads of both files: from now on each is read past the page cache, if it can be and
@@ -44,6 +51,15 @@ static inline int64_t sp__index_mtime_ns(const struct stat *st)
 {
 	return st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
 }
+
+/* indexsource.c: opens the source, and compares it; at ix->source. */
+SP_MUST_CHECK int sp__index_open_source(struct sp__index *ix);
+/* After a comparison without a fault: records the time of a source that was moved; or -ESTALE. */
+SP_MUST_CHECK int sp__index_accept(struct sp__index *ix);
+/* Decides about a source that was moved. */
+SP_MUST_CHECK int sp__index_settle(struct sp__index *ix);
+/* -ESTALE, with what differs. */
+int sp__index_stale_err(const struct sp__index *ix);
 
 /* The path of the source from the directory of the index; both must exist, or their directories. */
 SP_MUST_CHECK int sp__index_relative(const char *index, const char *source,

@@ -16,6 +16,8 @@ enum { AT_MAGIC, AT_VERSION, AT_CHECKSUM, AT_HEAD_BYTES, AT_PAGE_BYTES, AT_MORE 
 #define NUMBERS (AT_MORE + 16)
 #define TEXTS_AT (8 * NUMBERS)
 
+_Static_assert(TEXTS_AT == SP__INDEX_NUMBERS_BYTES, "texts follow the numbers");
+
 static void put(uint8_t *data, unsigned i, uint64_t v)
 {
 	for (unsigned k = 0; k < 8; k++)

@@ -34,7 +34,8 @@ struct sp__index_head {
 
 /* Sets head_bytes from the texts and page_bytes. */
 void sp__index_head_size(struct sp__index_head *h);
-/* Writes head_bytes. */
+/* Writes head_bytes; numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES. */
+#define SP__INDEX_NUMBERS_BYTES 168
 void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data);
 #define SP__INDEX_HEAD_MOST SP__NODE_MOST /* bytes that it can have */
 /*

@@ -5,7 +5,8 @@
  *
  * The source is a regular file of lines, CSV records or records of a fixed length; it stays where
  * it is.  Its size and time of modification are compared whenever the index is opened, its
- * checksum by sp_index_check().  An index is built once and never changed.
+ * checksum by sp_index_check().  An index is built once; only the time of its source can change in
+ * it.
  *
  * Texts are ordered by their bytes, whatever the locale's order is; all other types of keys are
  * those of sorting.  Source: Iyengar et al. 2008, section 6 (asynchronous index lookup).
@@ -51,6 +52,7 @@ struct sp_index_info {
 	uint64_t records, keys; /* keys: different ones */
 	uint64_t source_bytes, source_checksum;
 	int64_t source_mtime_ns;
+	const char *stale; /* how the source differs from what the index says; NULL: it does not */
 };
 
 /* Figures of one call; spindle-report(5) explains each. */
@@ -79,11 +81,18 @@ struct sp_index;
 struct sp_index_opts {
 	struct sp_run_opts run;
 	unsigned depth; /* requests outstanding, of nodes and of records; 0: 128 each */
+	/*
+	 * Opens an index even if its source has changed or is missing.  Until sp_index_check()
+	 * has found it unchanged, queries are then -ESTALE.
+	 */
+	bool any_source;
 };
 
 /*
  * err also receives the errors of later calls: it must outlive the index.  -ESTALE: the source has
- * changed since the index was built; SP_EFORMAT, SP_ECORRUPT; SP_EUNSUP: built in a locale in
+ * changed since the index was built (if only the nanoseconds of its time are lost, as by tar, its
+ * content is compared as by sp_index_check(), and its new time is recorded in the index, if that
+ * can be written); SP_EFORMAT, SP_ECORRUPT; SP_EUNSUP: built in a locale in
  * which keys differ.
  */
 SP_API SP_MUST_CHECK int sp_index_open(struct sp_index **index, const char *path,

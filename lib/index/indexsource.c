@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compares the source of an index with what the index says of it.
+ *
+ * States: as it was; changed (another size or time, or no regular file); moved: tar, zip and cp can
+ * lose the nanoseconds of its time, so the size is the same, and the time is the second that was
+ * recorded, without nanoseconds.  If it was moved, the full comparison of `check` decides, once:
+ * then the index gets the new time, if it can be written.
+ *
+ * Rejected: to trust size and second, since a source can change within a second; to write the
+ * index anew, since the new time and the checksum of the head lie in its first 512 bytes, which a
+ * device writes as a whole.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/whole.h"
+#include "index/indexcheck.h"
+#include "index/indexfile.h"
+
+#define SECOND_NS INT64_C(1000000000)
+#define TIME_BYTES 40
+
+static void put_time(char text[TIME_BYTES], int64_t ns)
+{
+	int64_t part = ((ns % SECOND_NS) + SECOND_NS) % SECOND_NS;
+	time_t seconds = (time_t)((ns - part) / SECOND_NS);
+	struct tm tm;
+	size_t n = gmtime_r(&seconds, &tm) ? strftime(text, 32, "%Y-%m-%d %H:%M:%S", &tm) : 0;
+
+	snprintf(text + n, TIME_BYTES - n, ".%09" PRId64, part);
+}
+
+static int64_t second_of(int64_t ns)
+{
+	return ns / SECOND_NS - (ns % SECOND_NS < 0);
+}
+
+/* Sets ix->stale and ix->moved. */
+static void compare(struct sp__index *ix, const struct stat *st)
+{
+	const int64_t now = sp__index_mtime_ns(st), then = ix->head.source_mtime_ns;
+	char now_text[TIME_BYTES], then_text[TIME_BYTES];
+
+	*ix->stale = '\0';
+	ix->moved = false;
+	if (!S_ISREG(st->st_mode)) {
+		snprintf(ix->stale, sizeof(ix->stale), "it is not a regular file");
+	} else if ((uint64_t)st->st_size != ix->head.source_bytes) {
+		snprintf(ix->stale, sizeof(ix->stale), "it has %lld bytes, not %" PRIu64,
+			 (long long)st->st_size, ix->head.source_bytes);
+	} else if (now != then) {
+		put_time(now_text, now);
+		put_time(then_text, then);
+		snprintf(ix->stale, sizeof(ix->stale), "its time is %s, not %s", now_text,
+			 then_text);
+		ix->moved = now % SECOND_NS == 0 && second_of(now) == second_of(then);
+	}
+}
+
+int sp__index_stale_err(const struct sp__index *ix)
+{
+	if (ix->missing)
+		return sp__errf(ix->env->err, ix->missing, "open", ix->source, -1,
+				"%s (the source of the index %.100s)", ix->stale, ix->path);
+	return sp__errf(ix->env->err, -ESTALE, "open", ix->path, -1,
+			"its source %.100s has changed since: %s: build the index again",
+			ix->source, ix->stale);
+}
+
+static int no_source(struct sp__index *ix)
+{
+	ix->missing = -errno;
+	snprintf(ix->stale, sizeof(ix->stale), "%s", strerror(-ix->missing));
+	return ix->any_source ? 0 : sp__index_stale_err(ix);
+}
+
+int sp__index_open_source(struct sp__index *ix)
+{
+	struct stat st;
+
+	/* Not open yet, because a pipe in its place would wait there. */
+	if (stat(ix->source, &st) < 0)
+		return no_source(ix);
+	compare(ix, &st);
+	if (!*ix->stale || ix->moved || (ix->any_source && S_ISREG(st.st_mode))) {
+		ix->source_fd = open(ix->source, O_RDONLY | O_CLOEXEC);
+		if (ix->source_fd < 0 || fstat(ix->source_fd, &st) < 0)
+			return no_source(ix);
+		compare(ix, &st);
+	}
+	return *ix->stale && !ix->moved && !ix->any_source ? sp__index_stale_err(ix) : 0;
+}
+
+/* Writes the new time into the head of the index; false: the index cannot be written. */
+static bool record_time(struct sp__index *ix)
+{
+	struct sp__index_head h = ix->head;
+	struct stat source, open_file, file;
+	uint8_t *data = malloc(h.head_bytes);
+	int fd = open(ix->path, O_WRONLY | O_CLOEXEC);
+	bool done = false;
+
+	if (data && fd >= 0 && fstat(ix->source_fd, &source) == 0 &&
+	    fstat(ix->fd, &open_file) == 0 && fstat(fd, &file) == 0 &&
+	    file.st_dev == open_file.st_dev && file.st_ino == open_file.st_ino) {
+		h.source_mtime_ns = sp__index_mtime_ns(&source);
+		sp__index_head_encode(&h, data);
+		done = sp__write_whole(fd, data, SP__INDEX_NUMBERS_BYTES, 0) == 0 && fsync(fd) == 0;
+	}
+	if (done)
+		ix->head = h;
+	free(data);
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+int sp__index_accept(struct sp__index *ix)
+{
+	if (*ix->stale && !ix->moved)
+		return sp__errf(
+			ix->env->err, -ESTALE, "check", ix->path, -1,
+			"its source %.80s has the same content, but %s: build the index again",
+			ix->source, ix->stale);
+	if (ix->moved)
+		(void)record_time(ix);
+	ix->moved = false;
+	*ix->stale = '\0';
+	return 0;
+}
+
+int sp__index_settle(struct sp__index *ix)
+{
+	int rc = ix->moved ? sp__index_check(ix, NULL) : 0;
+
+	return rc ? rc : sp__index_accept(ix);
+}
