@@ -26,11 +26,11 @@ static void show(void *arg, enum sp_probe_step step, double done)
 	progress_draw("%s: %3.0f %%", sp_probe_step_name(step), 100 * done);
 }
 
-static struct sp_geometry *load(const char *path)
+static struct sp_geometry *load(const char *path, bool resume)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_geometry *g;
-	int rc = sp_geometry_load(&g, path, &err);
+	int rc = resume ? sp_geometry_resume(&g, path, &err) : sp_geometry_load(&g, path, &err);
 
 	if (rc)
 		fail(path, rc, &err);
@@ -110,7 +110,7 @@ static int probe(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const struct sp_probe_result *r;
-	struct sp_geometry *resumed = c->resume ? load(c->resume) : NULL;
+	struct sp_geometry *resumed = c->resume ? load(c->resume, true) : NULL;
 	struct sp_probe *p;
 	bool tracks;
 	int rc;
@@ -148,7 +148,7 @@ static int probe(struct config *c)
 
 static int use(struct config *c)
 {
-	struct sp_geometry *g = load(c->geometry);
+	struct sp_geometry *g = load(c->geometry, false);
 
 	if (c->ask != ASK_PROBE)
 		answer(c, g);

@@ -131,3 +131,26 @@ int sp__owndir_sync(const struct sp__owndir *d, struct sp_errinfo *err)
 {
 	return fsync(d->fd) < 0 ? sp__err(err, -errno, "fsync", d->path, -1) : 0;
 }
+
+int sp__ownfile_open(const char *path, struct sp_errinfo *err)
+{
+	/* A pipe in its place does not wait for a writer. */
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc;
+	const char *reason = NULL;
+	struct stat st;
+
+	if (fd < 0 && errno != ELOOP)
+		return sp__err(err, -errno, "open", path, -1);
+	rc = fd >= 0 && fstat(fd, &st) < 0 ? -errno : 0;
+	if (fd < 0)
+		reason = "is a link";
+	else if (!rc)
+		reason = S_ISREG(st.st_mode) ? sp__own_refusal(&st) : "is not a regular file";
+	if (!rc && !reason)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		return sp__err(err, rc, "open", path, -1);
+	return sp__errf(err, SP_EUNSUP, "open", path, -1, "%s: give a file of your own", reason);
+}

@@ -2,8 +2,8 @@
 /*
  * Opens directories and files that hold the state of unfinished work.
  *
- * A later run trusts this state, and writes into these files.  So nobody but the user may be able
- * to change them, and no link leads from them to another file.
+ * A later run trusts this state, and writes into these files.  So only the user may be able to
+ * change them, and no link may lead from them to another file.
  *
  * Owner: one thread at a time.
  */
@@ -47,5 +47,11 @@ bool sp__owndir_has(const struct sp__owndir *d, const char *name, int fd);
 int sp__owndir_unlink(const struct sp__owndir *d, const char *name);
 /* Writes the names in the directory to the device.  Returns 0 or -errno. */
 SP_MUST_CHECK int sp__owndir_sync(const struct sp__owndir *d, struct sp_errinfo *err);
+
+/*
+ * Opens a file for reading that an earlier run has left: a regular one that is safe from other
+ * users, not through a link.  Returns the descriptor, -errno or SP_EUNSUP.
+ */
+SP_MUST_CHECK int sp__ownfile_open(const char *path, struct sp_errinfo *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <jansson.h>
 #include "base/err.h"
+#include "base/owndir.h"
 #include "dev/geometry.h"
 #include "dev/model_json.h"
 #include "dev/raid.h"
@@ -314,6 +315,15 @@ int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc, const c
 	return rc == -ENOMEM ? sp__err(err, rc, "malloc", path, -1) : rc;
 }
 
+static int parse_loaded(struct sp_geometry **g, json_t *doc, const char *path,
+			struct sp_errinfo *err)
+{
+	int rc = sp__geometry_parse(g, doc, path, err);
+
+	json_decref(doc);
+	return rc;
+}
+
 int sp_geometry_load(struct sp_geometry **g, const char *path, struct sp_errinfo *err)
 {
 	json_t *doc;
@@ -321,9 +331,17 @@ int sp_geometry_load(struct sp_geometry **g, const char *path, struct sp_errinfo
 
 	*g = NULL;
 	rc = sp__json_load(&doc, path, err);
-	if (rc)
-		return rc;
-	rc = sp__geometry_parse(g, doc, path, err);
-	json_decref(doc);
-	return rc;
+	return rc ? rc : parse_loaded(g, doc, path, err);
+}
+
+int sp_geometry_resume(struct sp_geometry **g, const char *path, struct sp_errinfo *err)
+{
+	json_t *doc;
+	int rc;
+
+	*g = NULL;
+	rc = sp__ownfile_open(path, err);
+	if (rc >= 0)
+		rc = sp__json_read(&doc, rc, path, err);
+	return rc ? rc : parse_loaded(g, doc, path, err);
 }

@@ -6,11 +6,13 @@
  * and checks once.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "base/err.h"
 #include "dev/model_json.h"
 
@@ -28,12 +30,22 @@ int sp__json_result(const json_t *doc, const char *file, const json_error_t *why
 
 int sp__json_load(json_t **doc, const char *path, struct sp_errinfo *err)
 {
-	FILE *f = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? sp__err(err, -errno, "open", path, -1) : sp__json_read(doc, fd, path, err);
+}
+
+int sp__json_read(json_t **doc, int fd, const char *path, struct sp_errinfo *err)
+{
+	FILE *f = fdopen(fd, "r");
 	json_error_t why;
 	int rc = 0;
 
-	if (!f)
-		return sp__err(err, -errno, "open", path, -1);
+	if (!f) {
+		rc = sp__err(err, -errno, "open", path, -1);
+		close(fd);
+		return rc;
+	}
 	errno = 0;
 	*doc = json_loadf(f, JSON_REJECT_DUPLICATES, &why);
 	if (ferror(f))

@@ -22,6 +22,8 @@ SP_MUST_CHECK int sp__json_result(const json_t *doc, const char *file, const jso
 				  struct sp_errinfo *err);
 /* The document in a file; also -errno. */
 SP_MUST_CHECK int sp__json_load(json_t **doc, const char *path, struct sp_errinfo *err);
+/* The same of an open file, which it closes. */
+SP_MUST_CHECK int sp__json_read(json_t **doc, int fd, const char *path, struct sp_errinfo *err);
 
 #define SP__JREQUIRED (-1) /* as a default of numbers: there is none */
 #define SP__JFIELDS_MAX 40

@@ -8,7 +8,7 @@
  * then the index gets the new time, if it can be written.
  *
  * Rejected: to trust size and second, since a source can change within a second; to write the
- * index anew, since the new time and the checksum of the head lie in its first 512 bytes, which a
+ * whole index, since the new time and the checksum of the head lie in its first 512 bytes, which a
  * device writes as a whole.
  */
 #include <errno.h>

@@ -19,6 +19,34 @@ setup()
 	[[ $output == "diskprobe (Spindle) "* ]]
 }
 
+@test "a geometry to go on from is a file of one's own" {
+	local file
+	printf '{}' >g
+	run -2 "$diskprobe" --resume=g sim:atlas10k3-like
+	[[ $output == *"g: schema"* ]]
+	ln -s g link
+	mkfifo pipe
+	mkdir dir
+	cp g open
+	chmod 646 open
+	for file in link:'is a link' pipe:'is not a regular file' dir:'is not a regular file' \
+		open:'can be written by every user'; do
+		run -2 timeout 20 "$diskprobe" --resume="${file%%:*}" sim:atlas10k3-like
+		[[ $output == "diskprobe: ${file%%:*}: ${file#*:}: give a file of your own" ]]
+	done
+	run -2 "$diskprobe" --resume=none sim:atlas10k3-like
+	[[ $output == *'none: No such file or directory' ]]
+	[ "$(id -u)" = 0 ] || return 0
+	chown 4321 g
+	run -2 "$diskprobe" --resume=g sim:atlas10k3-like
+	[[ $output == *'g: belongs to another user: give a file of your own' ]]
+	chown 0 g
+	chgrp 4321 g
+	chmod 664 g
+	run -2 "$diskprobe" --resume=g sim:atlas10k3-like
+	[[ $output == *'g: can be written by a group: give a file of your own' ]]
+}
+
 @test "a model is probed; its geometry answers for tracks and adjacent blocks" {
 	needs jq
 	run -0 "$diskprobe" sim:atlas10k3-like,noise=20us/2%/1ms -o g.json

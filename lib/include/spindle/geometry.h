@@ -50,6 +50,12 @@ enum sp_geometry_op { SP_GEOMETRY_READ, SP_GEOMETRY_WRITE };
 SP_API SP_MUST_CHECK int sp_geometry_load(struct sp_geometry **g, const char *path,
 					  struct sp_errinfo *err);
 /*
+ * The same of a partial geometry to go on from: SP_EUNSUP if the file is a link, belongs to another
+ * user, or can be written by others.
+ */
+SP_API SP_MUST_CHECK int sp_geometry_resume(struct sp_geometry **g, const char *path,
+					    struct sp_errinfo *err);
+/*
  * The geometry of a device model: the name of a shipped one or a file, as in
  * --volume sim:MODEL.  A model without tracks gives a geometry without tracks.
  */
