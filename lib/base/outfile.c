@@ -8,8 +8,9 @@
  * one must have a name as well, since only rename() replaces: for the instant between
  * linkat() and rename().
  *
- * What the old file has is given to the new one at once and not at the end, so that the choice of
- * writing in place is made before anything is written.
+ * The new file gets the attributes of the old one when it is created, so that the choice of
+ * writing in place is made before anything is written.  If the system refuses the name after all,
+ * the complete content is copied into the old file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,14 +22,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 #include <spindle/outfile.h>
 #include "base/err.h"
 #include "base/outfile_impl.h"
-
-/* Not an error: the old file cannot be replaced. */
-#define IN_PLACE 1
 
 struct sp_outfile {
 	const char *name; /* as given, for messages */
@@ -153,62 +150,6 @@ static int open_in_place(struct sp_outfile *o, const struct stat *st)
 	return o->fd < 0 ? -errno : 0;
 }
 
-/* Some are not for us to set, or gone meanwhile. */
-static bool attribute_optional(int error)
-{
-	return error == EPERM || error == EACCES || error == EOPNOTSUPP || error == ENODATA ||
-	       error == EINVAL;
-}
-
-static int copy_xattr(const char *from, const char *name, int to)
-{
-	ssize_t len = getxattr(from, name, NULL, 0);
-	char *value = malloc(len > 0 ? (size_t)len : 1);
-	int rc;
-
-	if (!value)
-		return -ENOMEM;
-	if (len >= 0)
-		len = getxattr(from, name, value, (size_t)len);
-	rc = len < 0 || fsetxattr(to, name, value, (size_t)len, 0) < 0 ? -errno : 0;
-	free(value);
-	return attribute_optional(-rc) ? 0 : rc;
-}
-
-static int copy_xattrs(const char *from, int to)
-{
-	ssize_t n = listxattr(from, NULL, 0);
-	char *names;
-	int rc = 0;
-
-	if (n <= 0)
-		return n < 0 && !attribute_optional(errno) ? -errno : 0;
-	names = malloc((size_t)n);
-	if (!names)
-		return -ENOMEM;
-	n = listxattr(from, names, (size_t)n);
-	if (n < 0)
-		rc = -errno;
-	for (ssize_t i = 0; rc == 0 && i < n; i += (ssize_t)strlen(names + i) + 1)
-		rc = copy_xattr(from, names + i, to);
-	free(names);
-	return rc;
-}
-
-/* Gives the new file mode, owner and extended attributes of the old one at path; -errno. */
-static int keep_attributes(const char *path, const struct stat *old, int fd)
-{
-	struct stat now;
-
-	if (fstat(fd, &now) < 0)
-		return -errno;
-	if (((old->st_uid != now.st_uid || old->st_gid != now.st_gid) &&
-	     fchown(fd, old->st_uid, old->st_gid) < 0) ||
-	    fchmod(fd, old->st_mode & 07777) < 0)
-		return errno == EPERM || errno == EINVAL ? IN_PLACE : -errno;
-	return copy_xattrs(path, fd);
-}
-
 static int replace(struct sp_outfile *o, const struct stat *st)
 {
 	struct stat link, found;
@@ -218,15 +159,17 @@ static int replace(struct sp_outfile *o, const struct stat *st)
 	o->path = lstat(o->name, &link) == 0 && S_ISLNK(link.st_mode) ? realpath(o->name, NULL)
 								      : strdup(o->name);
 	if (!o->path)
-		return errno == ENOMEM ? -ENOMEM : IN_PLACE;
+		return errno == ENOMEM ? -ENOMEM : SP__OUTOLD_STAYS;
 	/* A link of /proc may lead to a file that has lost its name. */
 	if (stat(o->path, &found) < 0 || !same_file(&found, st))
-		return IN_PLACE;
+		return SP__OUTOLD_STAYS;
+	if (sp__outold_stays(o->path, st))
+		return SP__OUTOLD_STAYS;
 	rc = make_file(o, 0600);
 	if (rc == -EACCES || rc == -EPERM || rc == -EROFS)
-		return IN_PLACE;
+		return SP__OUTOLD_STAYS;
 	if (rc == 0)
-		rc = keep_attributes(o->path, st, o->fd);
+		rc = sp__outold_attributes(o->path, st, o->fd);
 	if (rc)
 		close_file(o);
 	if (rc)
@@ -236,7 +179,7 @@ static int replace(struct sp_outfile *o, const struct stat *st)
 
 static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 {
-	int rc = IN_PLACE;
+	int rc = SP__OUTOLD_STAYS;
 
 	if (S_ISDIR(st->st_mode))
 		return -EISDIR;
@@ -250,9 +193,9 @@ static int open_old(struct sp_outfile *o, const struct stat *st, int flags)
 	}
 	if (st->st_nlink == 1 && !(flags & SP_OUTFILE_LIVE) && standard_descriptor(st) < 0)
 		rc = replace(o, st);
-	if (rc == IN_PLACE && o->staging)
+	if (rc == SP__OUTOLD_STAYS && o->staging)
 		return SP_EUNSUP;
-	return rc == IN_PLACE ? open_in_place(o, st) : rc;
+	return rc == SP__OUTOLD_STAYS ? open_in_place(o, st) : rc;
 }
 
 static int open_any(struct sp_outfile *o, int flags)
@@ -405,7 +348,7 @@ static int check_close(int fd)
 
 static int give_name(struct sp_outfile *o, const char **op)
 {
-	int rc = o->unnamed ? check_close(o->fd) : close_file(o);
+	int rc = check_close(o->fd);
 
 	*op = "close";
 	if (rc < 0)
@@ -418,6 +361,27 @@ static int give_name(struct sp_outfile *o, const char **op)
 		rc = -errno;
 	if (rc == 0)
 		sp__outname_forget(&o->temp);
+	return rc;
+}
+
+/* True if the system refuses another file under this name, although its content can change. */
+static bool name_refused(int rc)
+{
+	return rc == -EBUSY || rc == -EXDEV || rc == -EPERM || rc == -EACCES || rc == -ENOSYS ||
+	       rc == -EOPNOTSUPP;
+}
+
+/* Copies the complete file into the one that has the name. */
+static int copy_to_name(struct sp_outfile *o, const char **op)
+{
+	int fd = open(o->path, O_WRONLY | O_CLOEXEC | (o->replaces ? 0 : O_CREAT | O_EXCL), 0666);
+	int rc = fd < 0 ? -errno : sp__outold_copy(o->fd, fd, &o->lost);
+
+	*op = fd < 0 ? "open" : "write";
+	if (fd >= 0 && close(fd) < 0 && !rc)
+		rc = -errno;
+	if (fd >= 0 && rc < 0 && !o->replaces)
+		unlink(o->path);
 	return rc;
 }
 
@@ -436,6 +400,8 @@ static int complete(struct sp_outfile *o, const char **op)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = give_name(o, op);
+	if (name_refused(rc) && !o->staging)
+		rc = copy_to_name(o, op);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The temporary names of base/outfile.
+ * The parts of base/outfile: temporary names, and the old file.
  */
 #ifndef SP__BASE_OUTFILE_IMPL_H
 #define SP__BASE_OUTFILE_IMPL_H
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <spindle/outfile.h>
 #include "base/owndir.h"
+
+struct stat;
 
 /*
  * sp_outfile_open() of a file that has the name `staged` in a directory of the user's own, on the
@@ -45,5 +48,20 @@ void sp__outname_forget(struct sp__outname **n);
 int sp__outname_resolve(const char *path, char **resolved);
 /* The directory of path, "." if it names none; to be freed, NULL: no memory. */
 char *sp__outname_directory(const char *path);
+
+#define SP__OUTOLD_STAYS 1 /* not an error: the old file cannot be replaced */
+
+/* True if rename() cannot replace the regular file at path, which has the status `old`. */
+bool sp__outold_stays(const char *path, const struct stat *old);
+/*
+ * Gives fd the mode, owner and extended attributes of the old file at path.  0,
+ * SP__OUTOLD_STAYS if that is not permitted, or -errno.
+ */
+SP_MUST_CHECK int sp__outold_attributes(const char *path, const struct stat *old, int fd);
+/*
+ * Replaces the content of `to` by that of `from`.  Sets *lost once the old content is gone.
+ * 0 or -errno; if there is no space for it, the old content stays.
+ */
+SP_MUST_CHECK int sp__outold_copy(int from, int to, bool *lost);
 
 #endif

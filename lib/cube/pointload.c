@@ -500,7 +500,8 @@ static int open_out(struct load *l)
 			"which %s",
 			!fstat(c->fd, &st) && st.st_nlink > 1
 				? "has other names (hard links)"
-				: "cannot be replaced by this user in this folder");
+				: "cannot be replaced (a mount point, or by this user in this "
+				  "folder)");
 }
 
 int sp__points_load(struct sp_cube *c, const char *input, const struct sp_cube_load_opts *opts,

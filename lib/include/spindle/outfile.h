@@ -8,13 +8,15 @@
  * attributes of a file that it replaces.  Until then it has no name (O_TMPFILE), or a
  * temporary one if the file system does not support that.
  *
- * These are written in place: a device, a FIFO, a file with several links, in a read-only
- * directory, or whose owner cannot be kept; and a file that is already open as standard
- * output or standard error, which is written at its current offset.  If that fails, the
- * error says that the old contents are lost.
+ * These are written in place: a device, a FIFO, a mount point, a file with several links, in
+ * a read-only directory, of another user in a sticky one, or whose owner cannot be kept; and
+ * a file that is already open as standard output or standard error, which is written at its
+ * current offset.  If that fails, the error says that the old contents are lost.
  *
  * If a new file cannot be created for any other reason (space, inodes, memory,
- * descriptors), that is an error, and the old file stays.
+ * descriptors), that is an error, and the old file stays.  If the system refuses the name only
+ * when the new file is complete (EBUSY, EXDEV, EPERM, EACCES), its content is copied into the
+ * old file.
  *
  * Thread rule: an output, or a set, belongs to one thread at a time.
  */
