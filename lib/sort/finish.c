@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "sort/foretell.h"
 #include "sort/plan.h"
 #include "sort/state.h"
@@ -100,26 +101,27 @@ static int merge_files(struct sp_sort *s, unsigned n)
 /* Merges files into runs until the final merge can take the runs and the rest. */
 static int reduce_files(struct sp_sort *s)
 {
-	const struct sp__inputs *in = &s->merging.inputs;
+	struct sp__inputs *in = &s->merging.inputs;
 
-	for (;;) {
+	while (in->next < in->n) {
 		uint64_t runs = sp__policy_runs(s->spilled.policy), left = in->n - in->next, over;
+		int open = sp__inputs_acquire(in, s->env.err), rc;
 		unsigned n = in->fan_in;
-		int rc;
 
-		if (runs + left <= in->fan_in || !left)
+		if (open < 0)
+			return open;
+		if (runs + left <= in->fan_in && (uint64_t)open == left)
 			return 0;
-		over = runs + left - in->fan_in + 1;
+		over = runs + left - sp__min(runs + left, in->fan_in) + 1;
 		if (over < n && over >= 2 && runs + 1 < in->fan_in)
 			n = (unsigned)over;
-		if (n > left)
-			n = (unsigned)left;
-		rc = merge_files(s, n);
+		rc = merge_files(s, sp__min(n, (unsigned)open));
 		if (!rc)
 			rc = relieve(s);
 		if (rc < 0)
 			return rc;
 	}
+	return 0;
 }
 
 /*
@@ -296,7 +298,7 @@ void sp__finish_close(struct sp_sort *s)
 	sp__step_close(s, &s->merging.final);
 	sp__merge_release(&s->merging.merge);
 	sp__inputs_close(&s->merging.inputs);
-	free(s->merging.inputs.list);
+	sp__inputs_free(&s->merging.inputs);
 	for (size_t i = 0; i < s->spilled.nruns; i++)
 		sp__run_free(s->spilled.runs[i]);
 	free(s->spilled.runs);

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "flow/scan.h"
+#include "io/engine.h"
 #include "sort/state.h"
 
 /* Descriptors that merging needs besides the inputs and the output: the spill store's. */
 #define OTHER_DESCRIPTORS 2
+/* Those of a program that compresses runs, in addition. */
+#define PROGRAM_DESCRIPTORS 12
 /* Those of the threads that merge inputs, of each of which the engine may have a descriptor. */
 #define QUEUES (SP__BRANCHES_MAX + 1)
 /* Unless --batch-size says it: as many as have that much memory each. */
@@ -66,14 +71,9 @@ int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
 
 		o.sim_file = in->sim_file + in->next;
 		o.memory = in->chunks + i * o.depth * o.chunk_bytes;
-		input->fd = sp__input_open(input->name, err);
-		if (input->fd < 0)
-			return input->fd;
 		rc = sp__rstream_open(&input->stream, input->fd, input->name, &o, err);
-		if (rc < 0) {
-			sp__input_close(input->name, input->fd);
+		if (rc < 0)
 			return rc;
-		}
 		cursors[i].feed = (struct sp__feed){ .ctx = in,
 						     .index = in->next++,
 						     .get = get,
@@ -81,6 +81,53 @@ int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
 						     .read = &in->read };
 	}
 	return 0;
+}
+
+static void release(struct sp__input *input)
+{
+	if (input->fd >= 0)
+		sp__input_close(input->name, input->fd);
+	input->fd = -1;
+}
+
+/* Closes the last of n inputs that can be opened again, to leave descriptors for the store. */
+static unsigned give_back(struct sp__input *list, unsigned n)
+{
+	unsigned left = n;
+	struct stat st;
+
+	while (left > 1 && n - left < OTHER_DESCRIPTORS && fstat(list[left - 1].fd, &st) == 0 &&
+	       S_ISREG(st.st_mode) && list[left - 1].fd != STDIN_FILENO)
+		release(&list[--left]);
+	return left;
+}
+
+int sp__inputs_acquire(struct sp__inputs *in, struct sp_errinfo *err)
+{
+	struct sp__input *list = in->list + in->next;
+	unsigned most = sp__min(in->n - in->next, in->fan_in), n = 0;
+	struct sp_errinfo refusal = SP_ERRINFO_INIT;
+
+	while (n < most &&
+	       (list[n].fd >= 0 || (list[n].fd = sp__input_open(list[n].name, &refusal)) >= 0))
+		n++;
+	if (n == most)
+		return (int)n;
+	if (!n || (refusal.code != -EMFILE && refusal.code != -ENFILE)) {
+		*err = refusal;
+		return refusal.code;
+	}
+	n = give_back(list, n);
+	in->fan_in = sp__max(n, 2);
+	in->direct = SP__DIRECT_NEVER;
+	return (int)n;
+}
+
+void sp__inputs_free(struct sp__inputs *in)
+{
+	for (unsigned i = 0; in->list && i < in->n; i++)
+		release(&in->list[i]);
+	free(in->list);
 }
 
 void sp__inputs_close(struct sp__inputs *in)
@@ -99,7 +146,7 @@ void sp__inputs_close(struct sp__inputs *in)
 		sp__io_add(&in->done, &c);
 		sp__rstream_close(input->stream);
 		input->stream = NULL;
-		sp__input_close(input->name, input->fd);
+		release(input);
 	}
 	sp__pages_free(in->chunks, in->chunks_bytes);
 	in->queue = NULL;
@@ -133,10 +180,19 @@ void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part)
 	in->bytes += part->bytes;
 }
 
+/* Where descriptors are scarce there are no queues, unless the engine was given. */
+static unsigned others_of(const struct sp_sort *s)
+{
+	bool queues = !sp__fds_scarce() || !sp__engine_is_auto(s->opts.run.engine);
+
+	return OTHER_DESCRIPTORS + (queues ? QUEUES : 0) +
+	       (s->opts.compress_program ? PROGRAM_DESCRIPTORS : 0);
+}
+
 static unsigned fan_in(const struct sp_sort *s)
 {
 	size_t some = s->merging.inputs.memory_bytes / FAN_IN_BYTES;
-	unsigned most = s->opts.batch_size, free_fds;
+	unsigned most = s->opts.batch_size, others, free_fds;
 
 	if (!most)
 		most = some < FAN_IN_LEAST  ? FAN_IN_LEAST
@@ -145,9 +201,10 @@ static unsigned fan_in(const struct sp_sort *s)
 
 	if (s->opts.fan_in && s->opts.fan_in < most)
 		most = s->opts.fan_in;
-	free_fds = sp__fds_free(most + OTHER_DESCRIPTORS);
-	if (free_fds < most + OTHER_DESCRIPTORS)
-		most = free_fds > OTHER_DESCRIPTORS ? free_fds - OTHER_DESCRIPTORS : 0;
+	others = others_of(s);
+	free_fds = sp__fds_free(most + others);
+	if (free_fds < most + others)
+		most = free_fds > others ? free_fds - others : 0;
 	return most < 2 ? 2 : most;
 }
 
@@ -180,6 +237,7 @@ int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsign
 		bool file;
 
 		input->name = io->inputs[i];
+		input->fd = -1;
 		input->file_bytes = sp__inputs_bytes(&input->name, 1, SP_PACKED_NONE, &file);
 		in->total_bytes += input->file_bytes;
 		in->files = in->files && file;

@@ -69,8 +69,8 @@ struct sp__step_inputs {
 
 struct sp__input {
 	const char *name;
-	uint64_t file_bytes; /* if it is a regular file */
-	int fd;
+	uint64_t file_bytes;	    /* if it is a regular file */
+	int fd;			    /* -1: not open */
 	struct sp__rstream *stream; /* NULL: not open */
 };
 
@@ -128,8 +128,13 @@ SP_MUST_CHECK int sp__finish_add_run(struct sp_sort *s, struct sp__run *run);
 SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io,
 					unsigned sim_file);
 /*
- * Opens the next n as cursors.  After a failure sp__inputs_close() closes those that were
- * opened.  Errors, later ones too, are recorded in err.
+ * Opens the files of the next inputs, up to the fan-in.  Returns how many are open: fewer if the
+ * system has no more descriptors, which lowers the fan-in; or an error.
+ */
+SP_MUST_CHECK int sp__inputs_acquire(struct sp__inputs *in, struct sp_errinfo *err);
+/*
+ * Makes cursors of the next n, whose files are open.  After a failure sp__inputs_close() closes
+ * those that have streams.  Errors, later ones too, are recorded in err.
  */
 SP_MUST_CHECK int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
 				  struct sp__cursor *cursors, struct sp_errinfo *err);
@@ -139,8 +144,10 @@ void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part)
 void sp__inputs_unpart(struct sp__inputs *in, const struct sp__inputs *part);
 /* Closes a part, and counts what it has read. */
 void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part);
-/* Closes all open inputs. */
+/* Closes all inputs that have streams. */
 void sp__inputs_close(struct sp__inputs *in);
+/* Closes the others, too, and frees the list. */
+void sp__inputs_free(struct sp__inputs *in);
 
 /* step.c: one merge of runs.  Branches call it with their own readers. */
 /* The largest free piece of the arena; with_write: nothing will be written any more. */

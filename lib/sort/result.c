@@ -12,9 +12,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/outfile_impl.h"
@@ -54,6 +56,34 @@ static int check_distinct(const struct sp__sort_result *r)
 	return rc;
 }
 
+/* The error of a part for which there is no descriptor; `opened` parts have one. */
+static int too_many(const struct sp__sort_result *r, size_t part, size_t opened)
+{
+	struct rlimit limit = { 0 };
+	size_t used = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		used = limit.rlim_cur - sp__fds_free(UINT_MAX);
+	return sp__errf(r->err, -EMFILE, "open", name_of(r, part), -1,
+			"Too many open files: %zu parts need a limit (ulimit -n) of %zu", r->nfiles,
+			used - opened + r->nfiles + DESCRIPTORS_LEFT);
+}
+
+static int open_file(struct sp__sort_result *r, size_t part)
+{
+	struct sp_errinfo refusal = SP_ERRINFO_INIT;
+	const char *name = name_of(r, part);
+	int rc = r->staging ? sp__outfile_staged(&r->files[part], name, r->staging, r->staged,
+						 &refusal)
+			    : sp_outfile_open(&r->files[part], name, 0, &refusal);
+
+	if (rc == -EMFILE && r->io->splitters)
+		return too_many(r, part, part);
+	if (rc < 0)
+		*r->err = refusal;
+	return rc;
+}
+
 int sp__result_prepare(struct sp__sort_result *r)
 {
 	int rc = 0;
@@ -69,11 +99,9 @@ int sp__result_prepare(struct sp__sort_result *r)
 	if (r->io->splitters)
 		rc = check_distinct(r);
 	for (size_t i = 0; !rc && i < r->nfiles && name_of(r, i); i++)
-		rc = r->staging ? sp__outfile_staged(&r->files[i], name_of(r, i), r->staging,
-						     r->staged, r->err)
-				: sp_outfile_open(&r->files[i], name_of(r, i), 0, r->err);
+		rc = open_file(r, i);
 	if (!rc && r->io->splitters && sp__fds_free(DESCRIPTORS_LEFT) < DESCRIPTORS_LEFT)
-		rc = sp__err(r->err, -EMFILE, "open", name_of(r, r->nfiles - 1), -1);
+		rc = too_many(r, r->nfiles - 1, r->nfiles);
 	return rc;
 }
 

@@ -20,6 +20,8 @@
 /* Descriptors beyond this share of the memory are reduced. */
 #define DESCRIBED_SHARE 32
 #define MOST_GROUP_SHIFT 12
+/* The least with which a program packs runs: four runs and their pipes, and another being made. */
+#define PROGRAM_DESCRIPTORS 12
 
 /* A record as it is in a run. */
 static void skip_number(const struct sp_sort *s, const char **rec, size_t *bytes)
@@ -108,6 +110,9 @@ static bool needs_last_keys(const struct sp_sort *s)
 int sp__runs_open_spill(struct sp_sort *s)
 {
 	struct sp__spill_opts o = sp__env_spilling(&s->env);
+	bool refused =
+		s->opts.compress_program && sp__fds_free(PROGRAM_DESCRIPTORS) < PROGRAM_DESCRIPTORS;
+	int rc;
 
 	if (s->spilled.store)
 		return 0;
@@ -121,14 +126,17 @@ int sp__runs_open_spill(struct sp_sort *s)
 	o.kept_bytes = s->resume ? s->resume->kept_bytes : 0;
 	o.codec = s->opts.compress_program ? SP_SPILL_RAW : s->opts.run.compression;
 	o.pack_beside = s->threads > 1;
-	o.program = s->opts.compress_program;
+	o.program = refused ? NULL : s->opts.compress_program;
 	o.depth = REQUESTS;
 	o.pool = s->spilled.write_mem;
 	o.pool_bytes = s->spilled.write_bytes;
 	o.budget = &s->env.budget;
 	o.placement = s->plan.placement;
 	o.runs = s->plan.runs;
-	return sp__spill_open(&s->spilled.store, &o);
+	rc = sp__spill_open(&s->spilled.store, &o);
+	if (rc == 0 && refused)
+		s->spilled.store->program_error = EMFILE;
+	return rc;
 }
 
 static bool too_much_described(const struct sp_sort *s)

@@ -187,7 +187,10 @@ refused() # MESSAGE OPTION...
 	rmdir p10
 	run bash -c "ulimit -n 20; '$xsort' -n --split=s -o p%d in"
 	[ "$status" -eq 2 ]
-	[ "$output" = "xsort: open failed: p10: Too many open files" ]
+	[[ $output =~ ^"xsort: open failed: p10: Too many open files: 11 parts need a limit (ulimit -n) of "([0-9]+)$ ]]
+	mkdir enough
+	(ulimit -n "${BASH_REMATCH[1]}" && "$xsort" -n --split=s -o enough/p%d in)
+	rm -r enough
 	mkdir d
 	refused 'read failed: d: Is a directory' -n --split=s -o p%d in d
 	[ "$(cat p?)" = "$(printf 'old %d\n' {0..9})" ]
