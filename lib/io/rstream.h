@@ -34,7 +34,8 @@ struct sp__rstream_opts {
 	const struct sp__volume *device; /* simulated: a regular file lies on it, ... */
 	unsigned sim_file;		 /* ... with this number; or NULL */
 	enum sp_packed unpack;		 /* the format to be unpacked, by a thread of its own */
-	uint64_t unpack_bytes;		 /* the memory for that, beside the chunks */
+	uint64_t unpack_bytes;		 /* the memory for that, with its chunks, ... */
+	unsigned unpack_share;		 /* ... and which share of -S it is: 1 / unpack_share */
 	struct sp_batch ahead; /* read from fd before, to be unpacked too: it comes first */
 };
 

@@ -36,7 +36,7 @@ struct sp__unpacking {
 	char *name;
 	struct sp__rstream_opts opts; /* of what is read */
 	enum sp_packed format;
-	uint64_t memory_bytes; /* for unpacking */
+	struct sp__packmemory memory; /* for unpacking */
 	size_t chunk_bytes;
 	struct sp_errinfo *err;
 	bool threaded;
@@ -108,6 +108,20 @@ static int keep_beginning(struct sp__unpacking *u)
 	return 0;
 }
 
+/*
+ * The format of what has been read: as said, if it can be; AUTO: the first frame that is not
+ * skipped decides.
+ */
+static enum sp_packed format_of(const struct sp__unpacking *u)
+{
+	bool frames = u->format == SP_PACKED_AUTO || u->format == SP_PACKED_ZSTD ||
+		      u->format == SP_PACKED_LZ4;
+
+	if (frames && sp__packed_skippable(u->beginning, u->beginning_bytes))
+		return u->format;
+	return sp_packed_by_magic(u->beginning, u->beginning_bytes);
+}
+
 /* Opens the stream, and chooses how it is unpacked. */
 static int begin(struct sp__unpacking *u)
 {
@@ -128,13 +142,13 @@ static int begin(struct sp__unpacking *u)
 	}
 	u->span.in = u->beginning;
 	u->span.in_bytes = u->beginning_bytes;
-	is = sp_packed_by_magic(u->beginning, u->beginning_bytes);
+	is = format_of(u);
 	if (u->format != SP_PACKED_AUTO && is != u->format)
 		return sp__errf(&u->own_err, SP_EFORMAT, "read", u->name, -1,
 				"it is not in the format %s", sp_packed_name(u->format));
 	if (is == SP_PACKED_NONE)
 		return 0;
-	return sp__decoder_new(&u->decoder, is, u->name, u->memory_bytes, &u->own_err);
+	return sp__decoder_new(&u->decoder, is, u->name, &u->memory, &u->own_err);
 }
 
 /* What is unpacked. */
@@ -260,7 +274,11 @@ static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 	u->opts.whole = true;
 	u->format = opts->unpack;
 	u->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MOST);
-	u->memory_bytes = opts->unpack_bytes - sp__min(opts->unpack_bytes, CHUNKS * u->chunk_bytes);
+	u->memory = (struct sp__packmemory){
+		.bytes = opts->unpack_bytes - sp__min(opts->unpack_bytes, CHUNKS * u->chunk_bytes),
+		.beside_bytes = CHUNKS * CHUNK_MOST, /* with a larger -S */
+		.share = opts->unpack_share,
+	};
 	u->ended = SP_READY;
 	u->beginning = malloc(sp__max(opts->ahead.bytes, 1));
 	if (!u->name || !u->beginning)

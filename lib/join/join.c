@@ -159,6 +159,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 	j->read = sp__env_reading(&j->env);
 	j->read.whole = !j->opts.limited;
 	j->read.unpack_bytes /= 2; /* both are open at once */
+	j->read.unpack_share *= 2;
 	if (!rc)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
 	j->result.emit.inputs = j->io->inputs;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <spindle/packed.h>
 #include "base/words.h"
+#include "pack/unpack.h"
 
 #ifdef SP_HAVE_ZLIB
 #define NO_ZLIB NULL
@@ -33,9 +34,10 @@ static const struct kind {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* A frame to be skipped, with which a file of pzstd begins. */
-static bool is_skippable(const unsigned char *p, size_t bytes)
+bool sp__packed_skippable(const void *data, size_t bytes)
 {
+	const unsigned char *p = data;
+
 	return bytes >= 4 && (p[0] & 0xf0) == 0x50 && !memcmp(p + 1, "\x2a\x4d\x18", 3);
 }
 
@@ -45,7 +47,7 @@ enum sp_packed sp_packed_by_magic(const void *data, size_t bytes)
 		if (bytes >= kinds[i].magic_bytes &&
 		    !memcmp(data, kinds[i].magic, kinds[i].magic_bytes))
 			return kinds[i].format;
-	return is_skippable(data, bytes) ? SP_PACKED_ZSTD : SP_PACKED_NONE;
+	return sp__packed_skippable(data, bytes) ? SP_PACKED_ZSTD : SP_PACKED_NONE;
 }
 
 static bool ends_with(const char *name, const char *suffix)

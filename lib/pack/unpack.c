@@ -2,10 +2,13 @@
 /*
  * zlib, libzstd, liblz4 and liblzma behind one function that makes a step.
  *
+ * Before the first frame of zstd or lz4 there can be frames to be skipped.  If no format was given,
+ * the first frame that is not one of those decides.
+ *
  * Each library is told how much memory it may take: zstd by the size of its window, lzma by a
  * limit of its own.  zlib's is constant.  An LZ4 frame names the size of its blocks in its sixth
  * byte, and the library takes two of them, so the beginning of a frame is kept until that byte is
- * there.
+ * there.  Of a frame of zstd the beginning is kept, too, to say what its window needs.
  *
  * gzip and xz have checksums of the contents, as have the files that the programs zstd and lz4
  * write.  Frames without one, which zstd's and lz4's libraries can write, are as good as their
@@ -35,17 +38,21 @@
 #define ZSTD_WINDOW_LEAST 10
 #define ZSTD_WINDOW_MOST 31
 #define LZ4_HEAD 6
+#define SKIPPED_HEAD 8
+#define MAGIC_BYTES 4 /* of zstd, lz4 and frames to be skipped */
+#define HEAD_MOST 14  /* of zstd: magic, descriptor, dictionary and size, or window */
 
 struct sp__decoder {
 	enum sp_packed format;
 	const char *name;
 	struct sp_errinfo *err;
-	uint64_t memory_bytes;
-	bool whole; /* at the end of a member */
+	struct sp__packmemory memory;
+	bool whole;	   /* at the end of a member */
+	uint32_t skipping; /* bytes left of a frame to be skipped */
 	int (*step)(struct sp__decoder *u, struct sp__packspan *span);
 	ZSTD_DCtx *zstd;
 	LZ4F_dctx *lz4;
-	unsigned char head[LZ4_HEAD]; /* of a frame of LZ4 */
+	unsigned char head[HEAD_MOST]; /* of a frame */
 	size_t head_bytes;
 #ifdef SP_HAVE_ZLIB
 	z_stream gzip;
@@ -62,17 +69,22 @@ static int damaged(struct sp__decoder *u)
 			sp_packed_name(u->format));
 }
 
-/* needs: bytes; 0: not known. */
+/* The -S with which a decoder has so many bytes, in MiB: two digits are enough for a user. */
+static unsigned long long buffer_for(const struct sp__decoder *u, uint64_t needs)
+{
+	uint64_t mib = ((needs + u->memory.beside_bytes) * u->memory.share >> 20) + 1;
+	uint64_t unit = mib > 1000 ? 100 : mib > 100 ? 10 : 1;
+
+	return (mib + unit - 1) / unit * unit;
+}
+
 static int too_large(struct sp__decoder *u, uint64_t needs)
 {
-	if (!needs)
-		return sp__errf(u->err, SP_EBUDGET, "read", u->name, -1,
-				"to be decompressed it needs more than the %llu bytes of -S that "
-				"are for that",
-				(unsigned long long)u->memory_bytes);
 	return sp__errf(u->err, SP_EBUDGET, "read", u->name, -1,
-			"to be decompressed it needs %llu bytes; of -S %llu are for that",
-			(unsigned long long)needs, (unsigned long long)u->memory_bytes);
+			"to be decompressed it needs %llu bytes; of -S %llu are for that: "
+			"use -S %lluM",
+			(unsigned long long)needs, (unsigned long long)u->memory.bytes,
+			buffer_for(u, needs));
 }
 
 static int no_memory(struct sp__decoder *u)
@@ -116,21 +128,63 @@ static int open_gzip(struct sp__decoder *u)
 
 /* zstd. */
 
+static uint64_t little_endian(const unsigned char *p, unsigned bytes)
+{
+	uint64_t n = 0;
+
+	while (bytes--)
+		n = n << 8 | p[bytes];
+	return n;
+}
+
+/* RFC 8878, 3.1.1.1: the window of the frame whose head is kept. */
+static uint64_t window_of(const unsigned char *head)
+{
+	static const unsigned id_bytes[] = { 0, 1, 2, 4 }, size_bytes[] = { 1, 2, 4, 8 };
+	const unsigned size = head[4] >> 6;
+
+	/* A single segment: what it stands for. */
+	if (head[4] & 0x20)
+		return little_endian(head + 5 + id_bytes[head[4] & 3], size_bytes[size]) +
+		       (size == 1 ? 256 : 0);
+	return (UINT64_C(8) + (head[5] & 7)) << (7 + (head[5] >> 3));
+}
+
+/* As large as the limit of the library, a power of two, must be. */
+static int window_too_large(struct sp__decoder *u)
+{
+	const uint64_t window = window_of(u->head);
+	uint64_t limit = 1;
+
+	while (limit < window && limit < UINT64_C(1) << 62)
+		limit *= 2;
+	if (limit > UINT64_C(1) << ZSTD_WINDOW_MOST)
+		return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
+				"its zstd window of %llu bytes is larger than 2 GiB",
+				(unsigned long long)window);
+	return too_large(u, limit + ZSTD_BESIDE);
+}
+
 static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 {
 	ZSTD_inBuffer in = { span->in, span->in_bytes, 0 };
 	ZSTD_outBuffer out = { span->out, span->room, 0 };
-	size_t left;
+	size_t left, kept;
 
 	if (u->whole && !span->in_bytes)
 		return 0;
+	if (u->whole)
+		u->head_bytes = 0;
+	kept = sp__min(span->in_bytes, HEAD_MOST - u->head_bytes);
+	memcpy(u->head + u->head_bytes, span->in, kept);
 	left = ZSTD_decompressStream(u->zstd, &out, &in);
 	if (ZSTD_isError(left)) {
 		if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
-			return too_large(u, 0);
+			return window_too_large(u);
 		return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? no_memory(u)
 									       : damaged(u);
 	}
+	u->head_bytes += sp__min(kept, in.pos);
 	span->in += in.pos;
 	span->in_bytes -= in.pos;
 	span->out += out.pos;
@@ -144,7 +198,7 @@ static int open_zstd(struct sp__decoder *u)
 	int window = ZSTD_WINDOW_LEAST;
 
 	while (window < ZSTD_WINDOW_MOST &&
-	       (UINT64_C(2) << window) + ZSTD_BESIDE <= u->memory_bytes)
+	       (UINT64_C(2) << window) + ZSTD_BESIDE <= u->memory.bytes)
 		window++;
 	u->step = step_zstd;
 	u->zstd = ZSTD_createDCtx();
@@ -168,7 +222,7 @@ static int take_head(struct sp__decoder *u, struct sp__packspan *span)
 	if (u->head_bytes < LZ4_HEAD || sp_packed_by_magic(u->head, 4) != SP_PACKED_LZ4)
 		return 0;
 	needs = (UINT64_C(2) << (8 + 2 * (u->head[5] >> 4 & 7))) + LZ4_BESIDE;
-	return needs > u->memory_bytes ? too_large(u, needs) : 0;
+	return needs > u->memory.bytes ? too_large(u, needs) : 0;
 }
 
 /* 1: the frame ends here. */
@@ -258,7 +312,7 @@ static int open_xz(struct sp__decoder *u)
 {
 	u->xz = (lzma_stream)LZMA_STREAM_INIT;
 	u->step = step_xz;
-	return lzma_stream_decoder(&u->xz, u->memory_bytes,
+	return lzma_stream_decoder(&u->xz, u->memory.bytes,
 				   LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK) == LZMA_OK
 		       ? 0
 		       : no_memory(u);
@@ -291,8 +345,64 @@ static int open_format(struct sp__decoder *u)
 	}
 }
 
+/* The first frame that is not skipped: its magic number is in u->head. */
+static int decide(struct sp__decoder *u, struct sp__packspan *span)
+{
+	char magic[MAGIC_BYTES];
+	struct sp__packspan first = { magic, sizeof(magic), span->out, span->room };
+	int rc;
+
+	memcpy(magic, u->head, sizeof(magic));
+	u->format = sp_packed_by_magic(magic, sizeof(magic));
+	if (u->format != SP_PACKED_ZSTD && u->format != SP_PACKED_LZ4)
+		return sp__errf(u->err, SP_EFORMAT, "read", u->name, -1,
+				"what follows its skippable frames is neither zstd nor lz4");
+	rc = open_format(u);
+	if (rc || u->format == SP_PACKED_LZ4)
+		return rc;
+	u->whole = true;
+	return step_zstd(u, &first);
+}
+
+static int skip(struct sp__decoder *u, struct sp__packspan *span)
+{
+	const size_t n = sp__min(span->in_bytes, u->skipping);
+
+	span->in += n;
+	span->in_bytes -= n;
+	u->skipping -= (uint32_t)n;
+	u->whole = !u->skipping;
+	return 0;
+}
+
+static int step_skipping(struct sp__decoder *u, struct sp__packspan *span)
+{
+	if (u->skipping)
+		return skip(u, span);
+	while (span->in_bytes && u->head_bytes < SKIPPED_HEAD) {
+		u->head[u->head_bytes++] = (unsigned char)*span->in++;
+		span->in_bytes--;
+		u->whole = false;
+		if (u->head_bytes == MAGIC_BYTES && !sp__packed_skippable(u->head, MAGIC_BYTES))
+			return decide(u, span);
+	}
+	if (u->head_bytes < SKIPPED_HEAD)
+		return 0;
+	u->skipping = (uint32_t)little_endian(u->head + MAGIC_BYTES, 4);
+	u->whole = !u->skipping;
+	u->head_bytes = 0;
+	return 0;
+}
+
+static int open_skipping(struct sp__decoder *u)
+{
+	u->format = SP_PACKED_ZSTD;
+	u->step = step_skipping;
+	return 0;
+}
+
 int sp__decoder_new(struct sp__decoder **decoder, enum sp_packed format, const char *name,
-		    uint64_t memory_bytes, struct sp_errinfo *err)
+		    const struct sp__packmemory *m, struct sp_errinfo *err)
 {
 	struct sp__decoder *u = calloc(1, sizeof(*u));
 	int rc;
@@ -302,9 +412,9 @@ int sp__decoder_new(struct sp__decoder **decoder, enum sp_packed format, const c
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	u->format = format;
 	u->name = name;
-	u->memory_bytes = memory_bytes;
+	u->memory = *m;
 	u->err = err;
-	rc = open_format(u);
+	rc = format == SP_PACKED_AUTO ? open_skipping(u) : open_format(u);
 	if (rc) {
 		sp__decoder_free(u);
 		return rc;
@@ -364,19 +474,20 @@ int sp__decoder_end(struct sp__decoder *u)
 int sp_packed_beginning(enum sp_packed format, const char *name, const void *data, size_t bytes,
 			char *out, size_t room, size_t *unpacked, struct sp_errinfo *err)
 {
+	static const struct sp__packmemory memory = { .bytes = BEGINNING_MEMORY, .share = 1 };
 	struct sp__packspan span = { data, bytes, out, room };
 	struct sp__decoder *u;
 	int rc;
 
 	*unpacked = 0;
-	if (format == SP_PACKED_AUTO)
+	if (format == SP_PACKED_AUTO && !sp__packed_skippable(data, bytes))
 		format = sp_packed_by_magic(data, bytes);
 	if (format == SP_PACKED_NONE) {
 		*unpacked = sp__min(bytes, room);
 		memcpy(out, data, *unpacked);
 		return 0;
 	}
-	rc = sp__decoder_new(&u, format, name, BEGINNING_MEMORY, err);
+	rc = sp__decoder_new(&u, format, name, &memory, err);
 	if (!rc)
 		rc = sp__decoder_run(u, &span);
 	*unpacked = (size_t)(span.out - out);

@@ -24,12 +24,20 @@ struct sp__packspan {
 
 struct sp__decoder;
 
+/* The memory of a decoder, and what a user sets for it: 1 / share of -S, beside the chunks. */
+struct sp__packmemory {
+	uint64_t bytes;
+	uint64_t beside_bytes;
+	unsigned share;
+};
+
 /*
- * memory_bytes: the most that it may take; members that need more are refused.  name is borrowed.
- * 0, SP_EUNSUP (the format is missing) or -ENOMEM.
+ * Members that need more memory than m->bytes are refused.  SP_PACKED_AUTO: the file begins with
+ * frames to be skipped, and the first other one decides.  name is borrowed.  0, SP_EUNSUP (the
+ * format is missing) or -ENOMEM.
  */
 SP_MUST_CHECK int sp__decoder_new(struct sp__decoder **u, enum sp_packed format, const char *name,
-				  uint64_t memory_bytes, struct sp_errinfo *err);
+				  const struct sp__packmemory *m, struct sp_errinfo *err);
 void sp__decoder_free(struct sp__decoder *u); /* accepts NULL */
 
 /*
@@ -39,5 +47,8 @@ void sp__decoder_free(struct sp__decoder *u); /* accepts NULL */
 SP_MUST_CHECK int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span);
 /* At the end of the file, when run() has left room: SP_EFORMAT if a member is not complete. */
 SP_MUST_CHECK int sp__decoder_end(struct sp__decoder *u);
+
+/* True if data begins with a frame that zstd and lz4 skip, as a file of pzstd does. */
+bool sp__packed_skippable(const void *data, size_t bytes);
 
 #endif

@@ -104,7 +104,8 @@ struct sp__rstream_opts sp__env_reading(const struct sp__env *e)
 					  .trace = e->trace,
 					  .device = device_for(e, SP__SIM_FILES_IN),
 					  .unpack = e->opts->decompress,
-					  .unpack_bytes = sp__unpacking_memory(e->opts, memory) };
+					  .unpack_bytes = sp__unpacking_memory(e->opts, memory),
+					  .unpack_share = SP__UNPACKING_SHARE };
 }
 
 struct sp__wstream_opts sp__env_writing(const struct sp__env *e)

@@ -13,7 +13,6 @@
  * The shares of compression, and the least: that of small members.  The windows of zstd, of
  * xz and of LZ4's blocks at the usual levels have 2 to 9 MB.
  */
-#define UNPACKING_SHARE 4
 #define PACKING_SHARE 16
 #define LEAST_BYTES (UINT64_C(1) << 20)
 
@@ -24,7 +23,7 @@ static uint64_t given(uint64_t memory_bytes)
 
 uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
 {
-	return o->decompress ? sp__max(given(memory_bytes) / UNPACKING_SHARE, LEAST_BYTES) : 0;
+	return o->decompress ? sp__max(given(memory_bytes) / SP__UNPACKING_SHARE, LEAST_BYTES) : 0;
 }
 
 uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes)

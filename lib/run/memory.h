@@ -16,6 +16,7 @@
 uint64_t sp__working_memory(const struct sp_run_opts *o, uint64_t memory_bytes);
 
 /* For unpacking all inputs that are open at once, and for packing the output; 0: there is none. */
+#define SP__UNPACKING_SHARE 4
 uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes);
 uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes);
 

@@ -84,7 +84,8 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, const stru
 					      .depth = b.reads,
 					      .unpack = opts->run.decompress,
 					      .unpack_bytes = sp__unpacking_memory(
-						      &opts->run, opts->run.memory_bytes) };
+						      &opts->run, opts->run.memory_bytes),
+					      .unpack_share = SP__UNPACKING_SHARE };
 	rc = sp__scan_open(&scan, &o);
 	if (rc < 0)
 		return rc;

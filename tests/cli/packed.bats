@@ -241,11 +241,59 @@ fails() # ARGUMENT...
 	cat in in in in >big
 	xz -9 -c big >big.xz
 	run -2 "$xsort" -S 1M --decompress big.xz
-	[[ $output == "xsort: big.xz: to be decompressed it needs "*" bytes; of -S "*" are for that" ]]
+	[[ $output == "xsort: big.xz: to be decompressed it needs "*" bytes; of -S "*" are for that: use -S 260M" ]]
+	"$xsort" -S 260M --decompress big.xz | cmp - <(sort big)
 	zstd --long=27 -q -c <(cat big big) >big.zst
 	run -2 "$xsort" -S 1M --decompress big.zst
-	[[ $output == "xsort: big.zst: to be decompressed it needs more than the "* ]]
-	"$xsort" -S 400M --decompress big.xz | cmp - <(sort big)
+	[[ $output == "xsort: big.zst: to be decompressed it needs "*" bytes; of -S "*" are for that: use -S 520M" ]]
+	run -2 "$xsort" -S 1M --decompress <(skippable 3; cat big.zst)
+	[[ $output == *": use -S 520M" ]]
+	"$xsort" -S 520M --decompress big.zst | cmp - <(sort big big)
+	run -2 bash -c "zstd --long=31 -q -c <big | '$xsort' --decompress -S 64M"
+	[[ $output == "xsort: -: "*": use -S 8200M" ]]
+	run -1 "$xjoin" -S 1M --decompress big.zst in
+	[[ $output == *": use -S 1100M" ]]
+}
+
+@test "xsort -S 2M reads what it wrote with any -S" {
+	for i in {1..8}; do cat in; done | sort >big.s
+	for f in gzip zstd lz4; do
+		for s in 1M 40M 1G; do
+			"$xsort" -S $s --compress-output=$f -o out big.s
+			"$xsort" -S 2M --decompress out | cmp - big.s
+		done
+	done
+}
+
+# skippable BYTES: a frame that zstd and lz4 skip.
+skippable()
+{
+	printf '\x5e\x2a\x4d\x18'
+	printf '%08x' "$1" | sed 's/\(..\)\(..\)\(..\)\(..\)/\\x\4\\x\3\\x\2\\x\1/' | xargs -0 printf '%b'
+	head -c "$1" /dev/zero
+}
+
+@test "the first frame that is not skipped decides between zstd and lz4" {
+	for f in zstd lz4; do
+		for n in 0 1 70000 700000; do
+			{ skippable $n; skippable 3; pack $f <in; } >p
+			for option in --decompress --decompress=$f; do
+				"$xsort" "$option" p | cmp - sorted
+				cat p | "$xsort" "$option" | cmp - sorted
+			done
+		done
+	done
+	run -2 "$xsort" --decompress=gzip p
+	[ "$output" = "xsort: p: it is not in the format gzip" ]
+	{ skippable 3; skippable 0; } >p
+	"$xsort" --decompress p | cmp - /dev/null
+	{ skippable 3; pack gzip <in; } >p
+	run -2 "$xsort" --decompress p
+	[ "$output" = "xsort: p: what follows its skippable frames is neither zstd nor lz4" ]
+	{ skippable 3; pack lz4 <in; } >p
+	printf '%s\n' id,n 1,2 >h.csv
+	{ skippable 3; pack lz4 <h.csv; } >h.lz4
+	[ "$("$xsort" --decompress --csv --header -k n h.lz4)" = "$(<h.csv)" ]
 }
 
 @test "joins: all formats, both sides, any number of threads" {
