@@ -10,6 +10,7 @@
 #include "choice.h"
 #include "msg.h"
 #include "number.h"
+#include "packedwarn.h"
 #include "quote.h"
 #include "signals.h"
 #include "stdio_end.h"
@@ -223,6 +224,7 @@ int main(int argc, char **argv)
 	stdio_guard();
 	signals_catch();
 	args_read(&args, argc, argv, &c);
+	packedwarn_output(c.output, "a pipe to a program such as gzip compresses it");
 	rc = empty(&c) ? 0 : sp_gen_new(&gen, &c.gen, &err);
 	if (rc < 0)
 		die("%s: %s", sp_gen_kind_name(c.gen.kind),

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "msg.h"
 #include "outputs.h"
+#include "packedwarn.h"
 #include "quote.h"
 #include "signals.h"
 #include "stdio_end.h"
@@ -48,6 +49,18 @@ static void spare_files(const struct settings *set)
 	}
 }
 
+static void warn_packed(const struct settings *set)
+{
+	bool warned = set->opts.run.decompress != SP_PACKED_NONE;
+
+	for (int i = 0; i < 2 && !warned; i++)
+		warned = packedwarn_input(set->inputs[i], "--decompress");
+	for (size_t i = 0; i < set->opts.nthen && !warned; i++)
+		warned = packedwarn_input(set->then[i].input, NULL);
+	if (set->opts.run.compress_output == SP_PACKED_NONE)
+		packedwarn_output(set->output, "--compress-output compresses it");
+}
+
 static void files_check(const struct settings *set)
 {
 	try_input(set->inputs[0]);
@@ -55,6 +68,8 @@ static void files_check(const struct settings *set)
 	if (!strcmp(set->inputs[0], "-") && !strcmp(set->inputs[1], "-"))
 		die("both files cannot be standard input");
 	spare_files(set);
+	if (!set->form.plain)
+		warn_packed(set);
 }
 
 int main(int argc, char **argv)

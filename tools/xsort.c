@@ -83,6 +83,7 @@ int main(int argc, char **argv)
 	files_read_list(&set);
 	if (!set.nfiles)
 		set.files[set.nfiles++] = "-";
+	files_warn_packed(&set);
 	names_resolve(&set);
 	order_finish(&set);
 	warn_about_keys(&set);

@@ -147,7 +147,7 @@ static int begin(struct sp__unpacking *u)
 		return sp__errf(&u->own_err, SP_EFORMAT, "read", u->name, -1,
 				"it is not in the format %s", sp_packed_name(u->format));
 	if (is == SP_PACKED_NONE)
-		return 0;
+		return sp__packed_refuse(u->beginning, u->beginning_bytes, u->name, &u->own_err);
 	return sp__decoder_new(&u->decoder, is, u->name, &u->memory, &u->own_err);
 }
 
@@ -255,7 +255,8 @@ bool sp__unpacking_wanted(int fd, const struct sp__rstream_opts *opts)
 		return opts->unpack != SP_PACKED_NONE;
 	at = lseek(fd, 0, SEEK_CUR);
 	n = at < 0 ? 0 : pread(fd, magic, sizeof(magic), at);
-	return n > 0 && sp_packed_by_magic(magic, (size_t)n) != SP_PACKED_NONE;
+	return n > 0 && (sp_packed_by_magic(magic, (size_t)n) != SP_PACKED_NONE ||
+			 sp_packed_foreign(magic, (size_t)n));
 }
 
 static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)

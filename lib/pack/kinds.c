@@ -50,6 +50,28 @@ enum sp_packed sp_packed_by_magic(const void *data, size_t bytes)
 	return sp__packed_skippable(data, bytes) ? SP_PACKED_ZSTD : SP_PACKED_NONE;
 }
 
+/* "BZh", the size of its blocks, and the magic of the first block or of the end. */
+static bool is_bzip2(const unsigned char *p)
+{
+	return !memcmp(p, "BZh", 3) && p[3] >= '1' && p[3] <= '9' &&
+	       (!memcmp(p + 4, "1A", 2) || !memcmp(p + 4, "\x17\x72", 2));
+}
+
+/* The usual properties, a dictionary that is a power of two, and a size that is not known. */
+static bool is_lzma(const unsigned char *p)
+{
+	unsigned high = p[3] | (unsigned)p[4] << 8;
+
+	return !memcmp(p, "\x5d\0\0", 3) && high && !(high & (high - 1)) && p[5] == 0xff;
+}
+
+const char *sp_packed_foreign(const void *data, size_t bytes)
+{
+	if (bytes < SP_PACKED_MAGIC_BYTES)
+		return NULL;
+	return is_bzip2(data) ? "bzip2" : is_lzma(data) ? "lzma" : NULL;
+}
+
 static bool ends_with(const char *name, const char *suffix)
 {
 	size_t bytes = strlen(name), end = strlen(suffix);

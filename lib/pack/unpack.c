@@ -468,6 +468,17 @@ int sp__decoder_end(struct sp__decoder *u)
 			"the file ends before its %s data does", sp_packed_name(u->format));
 }
 
+int sp__packed_refuse(const void *data, size_t bytes, const char *name, struct sp_errinfo *err)
+{
+	const char *format = sp_packed_foreign(data, bytes);
+
+	if (!format)
+		return 0;
+	return sp__errf(err, SP_EUNSUP, "read", name, -1,
+			"the format %s is not read here: decompress it with %s -dc", format,
+			format);
+}
+
 /* The most that a beginning may need: what reads the file later keeps to -S. */
 #define BEGINNING_MEMORY (UINT64_C(1) << 30)
 
@@ -485,7 +496,7 @@ int sp_packed_beginning(enum sp_packed format, const char *name, const void *dat
 	if (format == SP_PACKED_NONE) {
 		*unpacked = sp__min(bytes, room);
 		memcpy(out, data, *unpacked);
-		return 0;
+		return sp__packed_refuse(data, bytes, name, err);
 	}
 	rc = sp__decoder_new(&u, format, name, &memory, err);
 	if (!rc)

@@ -48,6 +48,10 @@ SP_MUST_CHECK int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *sp
 /* At the end of the file, when run() has left room: SP_EFORMAT if a member is not complete. */
 SP_MUST_CHECK int sp__decoder_end(struct sp__decoder *u);
 
+/* SP_EUNSUP if data begins as a file in a format that is not read here. */
+SP_MUST_CHECK int sp__packed_refuse(const void *data, size_t bytes, const char *name,
+				    struct sp_errinfo *err);
+
 /* True if data begins with a frame that zstd and lz4 skip, as a file of pzstd does. */
 bool sp__packed_skippable(const void *data, size_t bytes);
 

@@ -5,6 +5,7 @@
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
+#include "packedwarn.h"
 #include "quote.h"
 #include "xindex.h"
 
@@ -171,6 +172,16 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_spare_volume(&set, c->run.volume);
 }
 
+static void warn_packed(const struct command *command, const struct config *c)
+{
+	if (command->bit == BUILD) {
+		packedwarn_input(c->operands.text[0], NULL);
+		packedwarn_output(c->output, "lookups read it as it is");
+	}
+	if (c->keys)
+		packedwarn_input(c->keys, NULL);
+}
+
 static void check(const struct command *command, struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -185,6 +196,7 @@ static void check(const struct command *command, struct config *c)
 	}
 	common_options_finish(&c->common);
 	check_files(command, c);
+	warn_packed(command, c);
 	set_format(c);
 	if (command->bit == BUILD)
 		resolve_name(c);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "msg.h"
 #include "outputs.h"
+#include "packedwarn.h"
 #include "quote.h"
 #include "uncut.h"
 #include "xsort.h"
@@ -169,4 +170,16 @@ void files_check_output(const struct settings *set)
 		check_one_output(set, set->output);
 	for (size_t i = 0; i < set->nparts; i++)
 		check_one_output(set, set->parts[i]);
+}
+
+void files_warn_packed(const struct settings *set)
+{
+	bool warned = set->opts.run.decompress != SP_PACKED_NONE;
+
+	if (!strcmp(msg_program(), "sort"))
+		return;
+	for (size_t i = 0; i < set->nfiles && !warned; i++)
+		warned = packedwarn_input(set->files[i], "--decompress");
+	if (!set->check && set->opts.run.compress_output == SP_PACKED_NONE)
+		packedwarn_output(set->output, "--compress-output compresses it");
 }

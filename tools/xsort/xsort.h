@@ -83,6 +83,8 @@ _Noreturn void incompatible(const char *letters);
 void files_read_list(struct settings *set);
 void files_check_inputs(const struct settings *set);
 void files_check_output(const struct settings *set);
+/* Warns of inputs and an output that look compressed, except under the name sort. */
+void files_warn_packed(const struct settings *set);
 
 /* split.c */
 void split_check(const struct settings *set);

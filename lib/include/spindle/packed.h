@@ -28,6 +28,12 @@ SP_WORDS(sp_packing) /* formats of results */
 /* The format of a file that begins with these bytes; SP_PACKED_NONE: none of them. */
 SP_API enum sp_packed sp_packed_by_magic(const void *data, size_t bytes);
 
+/*
+ * The name of a format that is not read here: "bzip2" or "lzma"; NULL: data begins as none of
+ * those.
+ */
+SP_API const char *sp_packed_foreign(const void *data, size_t bytes);
+
 /* The format that the suffix of a file's name stands for; SP_PACKED_NONE: none. */
 SP_API enum sp_packed sp_packed_by_suffix(const char *name);
 

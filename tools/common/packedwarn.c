@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/packed.h>
+#include "msg.h"
+#include "packedwarn.h"
+#include "quote.h"
+
+/* The beginning of a file that can be read again; returns the number of bytes. */
+static size_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
+{
+	bool standard = !strcmp(name, "-");
+	struct stat st;
+	ssize_t n = 0;
+	off_t at;
+	int fd;
+
+	if ((standard ? fstat(STDIN_FILENO, &st) : stat(name, &st)) || !S_ISREG(st.st_mode))
+		return 0;
+	fd = standard ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+	at = fd < 0 ? -1 : lseek(fd, 0, SEEK_CUR);
+	if (at >= 0)
+		n = pread(fd, magic, SP_PACKED_MAGIC_BYTES, at);
+	if (!standard && fd >= 0)
+		close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+bool packedwarn_input(const char *name, const char *option)
+{
+	char magic[SP_PACKED_MAGIC_BYTES];
+	size_t bytes = beginning(name, magic);
+	enum sp_packed format = sp_packed_by_magic(magic, bytes);
+	const char *foreign = sp_packed_foreign(magic, bytes);
+
+	if (format != SP_PACKED_NONE && option)
+		msg("warning: %s: is read as bytes, although it is in the format %s: %s "
+		    "decompresses it",
+		    quote_file(name), sp_packed_name(format), option);
+	else if (format != SP_PACKED_NONE || foreign)
+		msg("warning: %s: is read as bytes, although it is in the format %s: decompress it "
+		    "first",
+		    quote_file(name), foreign ? foreign : sp_packed_name(format));
+	return format != SP_PACKED_NONE || foreign;
+}
+
+void packedwarn_output(const char *name, const char *remedy)
+{
+	if (name && sp_packed_by_suffix(name) != SP_PACKED_NONE)
+		msg("warning: %s: is written uncompressed: %s", quote_file(name), remedy);
+}
