@@ -146,6 +146,11 @@ static int finish(struct config *c, struct sp_index *index, int rc, const struct
 	return st->records ? 0 : NOTHING_FOUND;
 }
 
+static bool is_dash_alone(const struct config *c)
+{
+	return c->operands.n == 2 && !strcmp(c->operands.text[1], "-");
+}
+
 int command_lookup(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -160,6 +165,8 @@ int command_lookup(struct config *c)
 	p = printing(c, index);
 	open_keys(&keys, &p);
 	rc = sp_index_lookup(index, next_key, &keys, !c->offsets, print, &p, &st);
+	if (!rc && !st.records && !c->keys && is_dash_alone(c))
+		msg("lookup: no record has the key -; --keys=- reads keys from standard input");
 	if (keys.file && keys.file != stdin)
 		fclose(keys.file);
 	free(keys.line);

@@ -391,6 +391,20 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	[ ! -e j ]
 }
 
+@test "keys in the wrong place are answered with the option for them" {
+	numbers 10
+	"$xindex" build -o i n
+	run -1 "$xindex" lookup i -
+	[ "$output" = "xindex: lookup: no record has the key -; --keys=- reads keys from standard input" ]
+	run -2 bash -c "echo 3 | '$xindex' lookup i"
+	[ "${lines[0]}" = "xindex: lookup: missing KEY; --keys=FILE reads keys, --keys=- those of standard input" ]
+	run -2 "$xindex" range i 3 4
+	[[ ${lines[0]} == "xindex: range: extra operand: "*"; --lo=KEY and --hi=KEY are the keys" ]]
+	echo - >>n
+	"$xindex" build -o i n
+	[ "$("$xindex" lookup i -)" = - ]
+}
+
 @test "the report has the keys that are documented" {
 	needs jq
 	seq 100 >s

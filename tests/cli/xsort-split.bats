@@ -140,6 +140,9 @@ refused() # MESSAGE OPTION...
 @test "what --split does not go with, and splitters out of order" {
 	printf '3\n2\n' >s
 	refused '--split needs -o' --split=s in
+	refused '--split=4: there is no such file of splitters: --splitters=4 makes one for 4 parts' --split=4 -o p%d in
+	refused "-o 'p%02d': --splitters writes one file of splitters; --split=FILE writes the parts" --splitters=4 -o p%02d in
+	[ ! -e p%02d ]
 	refused "options '-c' and '--split' are incompatible" -c --split=s -o p%d in
 	refused "options '-C' and '--split' are incompatible" -C --split=s -o p%d in
 	refused "options '-R' and '--split' are incompatible" -R --split=s -o p%d in

@@ -103,8 +103,8 @@ static const struct command commands[] = {
 	{ "build", "-o INDEX FILE", "Builds the index of a file.", BUILD, 1, 1, command_build },
 	{ "lookup", "INDEX KEY...\nINDEX --keys=FILE", "Prints the records that have a key.",
 	  LOOKUP, 1, UINT32_MAX, command_lookup },
-	{ "range", "INDEX", "Prints the records between two keys, in their order.", RANGE, 1, 1,
-	  command_range },
+	{ "range", "INDEX", "Prints the records between two keys, in their order.", RANGE, 1,
+	  UINT32_MAX, command_range },
 	{ "stat", "INDEX", "Describes an index.", STAT, 1, 1, command_stat },
 	{ "check", "INDEX", "Compares all of an index with all of its source.", CHECK, 1, 1,
 	  command_check },
@@ -191,7 +191,14 @@ static void check(const struct command *command, struct config *c)
 		usage_error();
 	}
 	if (command->bit == LOOKUP && (c->operands.n > 1) == (c->keys != NULL)) {
-		msg(c->keys ? "lookup: KEY does not go with --keys" : "lookup: missing KEY");
+		msg(c->keys ? "lookup: KEY does not go with --keys"
+			    : "lookup: missing KEY; --keys=FILE reads keys, --keys=- those of "
+			      "standard input");
+		usage_error();
+	}
+	if (command->bit == RANGE && c->operands.n > 1) {
+		msg("range: extra operand: %s; --lo=KEY and --hi=KEY are the keys",
+		    quote(c->operands.text[1]));
 		usage_error();
 	}
 	common_options_finish(&c->common);

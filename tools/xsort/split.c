@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <spindle/outfile.h>
 #include <spindle/split.h>
 #include "longopt.h"
@@ -45,6 +46,14 @@ static char *part_name(const char *pattern, size_t part)
 	return NULL;
 }
 
+static bool names_parts(const char *pattern)
+{
+	char *name = part_name(pattern, 0);
+
+	free(name);
+	return name;
+}
+
 /* What goes with neither. */
 static void check_common(const struct settings *set, const char *option)
 {
@@ -69,12 +78,14 @@ static void check_splitters(const struct settings *set)
 	longopt_exclude(set->common.explain, "--explain", true, option);
 	longopt_exclude(set->common.stats || set->common.stats_text, "--stats", true, option);
 	longopt_exclude(set->opts.run.trace_path, "--trace", true, option);
+	if (set->output && names_parts(set->output))
+		die("-o %s: --splitters writes one file of splitters; --split=FILE writes the "
+		    "parts",
+		    quote_file_always(set->output));
 }
 
 void split_check(const struct settings *set)
 {
-	char *name;
-
 	if (set->splitters)
 		check_splitters(set);
 	if (!set->split)
@@ -82,12 +93,21 @@ void split_check(const struct settings *set)
 	check_common(set, "--split");
 	if (!set->output)
 		die("--split needs -o");
-	name = part_name(set->output, 0);
-	if (!name)
+	if (!names_parts(set->output))
 		die("-o %s: with --split the name has exactly one %%d, %%Nd or %%0Nd, and %%%% for "
 		    "a percent sign",
 		    quote_file_always(set->output));
-	free(name);
+}
+
+/* A number of parts is an error that --splitters would have avoided. */
+static void check_number(const struct settings *set)
+{
+	const char *text = set->split;
+
+	if (access(text, F_OK) == 0 || strspn(text, "0123456789") != strlen(text))
+		return;
+	die("--split=%s: there is no such file of splitters: --splitters=%s makes one for %s parts",
+	    text, text, text);
 }
 
 static void spare_standard_input(const struct settings *set)
@@ -108,6 +128,7 @@ void split_read(struct settings *set)
 		return;
 	if (!strcmp(set->split, "-"))
 		spare_standard_input(set);
+	check_number(set);
 	if (sp_splitters_load(&set->cuts, &set->opts, set->split, &err) < 0)
 		failure(set, &err, 0);
 	set->nparts = sp_splitters_count(set->cuts) + 1;
