@@ -295,3 +295,8 @@ lines","a ""q"""' 100000; printf '7,"closed",pl"ain\n8,"x\ny","not ""closed\n'; 
 	run ls
 	[ "$output" = $'abc\ngot\nn\nwant' ]
 }
+
+@test "a model that is not known is named without a failed operation" {
+	run -2 "$xsort" --volume=sim:nosuch /dev/null
+	[[ $output == "xsort: nosuch: no such model; known are "* ]]
+}

@@ -81,7 +81,7 @@ void failure(const struct settings *set, const struct sp_errinfo *err, uint64_t 
 	if (err->code == -ENOMEM && !err->text[0])
 		die("memory exhausted");
 	spill_failed(err);
-	if (err->code <= SP_EFORMAT || is(err, "plan"))
+	if (err->code <= SP_EFORMAT || is(err, "plan") || is(err, "model"))
 		refused(err);
 	if ((is(err, "write") || is(err, "fsync")) && names_output(set, err))
 		output_failed(set, err, out_bytes);
