@@ -32,10 +32,8 @@ void sp_cube_region(const struct sp_cube *c, size_t i, struct sp_cube_region *re
 					   .first_block = sp__mapping_begin(&r->mapping),
 					   .end_block = sp__mapping_end(&r->mapping) };
 	for (unsigned d = 0; d < c->set.space.n; d++) {
-		unsigned shift = sp__zspace_shift(&c->set.space, d, region->level);
-
-		region->lo[d] = r->origin[d] << shift;
-		region->cell[d] = UINT64_C(1) << shift;
+		region->lo[d] = r->origin[d] << r->shift[d];
+		region->cell[d] = UINT64_C(1) << r->shift[d];
 		region->cells[d] = r->size[d];
 		region->basic[d] = r->basic[d];
 	}

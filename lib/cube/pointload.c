@@ -208,15 +208,21 @@ static int sort_points(struct load *l)
 	return rc;
 }
 
-/* Cells that are collected, and the one that is being filled, which is the last of them. */
+/* A cell that is being filled. */
+struct opencell {
+	struct sp__pointcell head;
+	uint64_t block;
+	size_t index; /* of its data */
+};
+
+/* Cells that are collected: those that are full, and those that are being filled. */
 struct writer {
 	struct load *load;
 	struct sp__transfer transfer;
-	struct sp__pointcell head;
-	uint8_t *cell; /* NULL: none is being filled */
-	uint64_t block;
-	uint64_t overflow; /* cells used */
-	size_t n, most;
+	struct opencell open[1 << SP__REGION_CUT_MAX];
+	unsigned nopen;
+	uint64_t overflow;    /* cells used */
+	size_t used, n, most; /* used: of data; n: full */
 	struct place {
 		uint64_t block;
 		size_t index;
@@ -240,6 +246,19 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 	memcpy(cell, w->data + w->places[i].index * bytes, bytes);
 }
 
+static int by_index(const void *a, const void *b)
+{
+	const struct opencell *p = a, *q = b;
+
+	return SP__ORDER(p->index, q->index);
+}
+
+static uint8_t *data_of(const struct writer *w, size_t index)
+{
+	return w->data + index * w->load->cube->cell_bytes;
+}
+
+/* Writes the cells that are full; the others move to the front. */
 static int flush(struct writer *w)
 {
 	int rc = 0;
@@ -250,42 +269,52 @@ static int flush(struct writer *w)
 		rc = sp__transfer_run(&w->transfer, w->places[i].block, 1);
 	if (!rc)
 		rc = sp__transfer_end(&w->transfer);
+	qsort(w->open, w->nopen, sizeof(*w->open), by_index);
+	for (size_t i = 0; i < w->nopen; i++) {
+		memmove(data_of(w, i), data_of(w, w->open[i].index), w->load->cube->cell_bytes);
+		w->open[i].index = i;
+	}
+	w->used = w->nopen;
 	w->n = 0;
 	return rc;
 }
 
-static void end_cell(struct writer *w)
+static void end_cell(struct writer *w, struct opencell *o)
 {
-	if (w->cell)
-		sp__pointcell_seal(w->cell, w->head, w->load->cube->set.record_bytes);
-	w->cell = NULL;
+	sp__pointcell_seal(data_of(w, o->index), o->head, w->load->cube->set.record_bytes);
+	w->places[w->n++] = (struct place){ o->block, o->index };
+	*o = w->open[--w->nopen];
 }
 
-/* A new cell of the chain of a home. */
+static void end_cells(struct writer *w)
+{
+	while (w->nopen)
+		end_cell(w, w->open);
+}
+
+/* A new cell of the chain of a home: the last one of those open. */
 static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 {
-	uint64_t bytes = w->load->cube->cell_bytes;
-	int rc;
+	int rc = w->used == w->most ? flush(w) : 0;
 
-	end_cell(w);
-	rc = w->n == w->most ? flush(w) : 0;
-	w->head = (struct sp__pointcell){ .home = home };
-	w->places[w->n] = (struct place){ block, w->n };
-	w->cell = memset(w->data + w->n++ * bytes, 0, bytes);
+	w->open[w->nopen++] = (struct opencell){ { .home = home }, block, w->used };
+	memset(data_of(w, w->used++), 0, w->load->cube->cell_bytes);
 	return rc;
 }
 
-/* The cell is full: the next one of its chain. */
-static int continue_cell(struct writer *w)
+/* The cell is full: the next one of its chain, the last one of those open. */
+static int continue_cell(struct writer *w, struct opencell *o)
 {
 	const struct sp__cube_pointset *p = &w->load->cube->head.pointset;
-	uint64_t block = p->overflow_block + w->overflow * w->load->cube->head.cell_blocks;
+	uint64_t block = p->overflow_block + w->overflow * w->load->cube->head.cell_blocks, home;
 
 	if (w->overflow++ == p->overflow_cells)
 		return sp__errf(w->load->err, -ERANGE, "load", w->load->cube->path, -1,
 				"too many points have the same coordinates");
-	w->head.next = block;
-	return begin_cell(w, block, w->head.home);
+	o->head.next = block;
+	home = o->head.home;
+	end_cell(w, o);
+	return begin_cell(w, block, home);
 }
 
 static void fill_empty(void *arg, const uint64_t *x, uint8_t *cell)
@@ -318,6 +347,34 @@ static int write_regions(struct writer *w)
 	return rc ? rc : sp__transfer_end(&w->transfer);
 }
 
+/* The open cell of a home, which has all points up to that one; NULL: none. */
+static struct opencell *find_open(struct writer *w, uint64_t home)
+{
+	for (unsigned i = 0; i < w->nopen; i++)
+		if (w->open[i].head.home == home)
+			return &w->open[i];
+	return NULL;
+}
+
+static int add_record(struct writer *w, uint64_t home, const uint8_t *record)
+{
+	struct sp_cube *c = w->load->cube;
+	struct opencell *o = find_open(w, home);
+
+	if (!o || o->head.count == c->set.capacity) {
+		int rc = o ? continue_cell(w, o) : begin_cell(w, home, home);
+
+		if (rc)
+			return rc;
+		c->head.pointset.cells += !o;
+		o = &w->open[w->nopen - 1];
+	}
+	memcpy(data_of(w, o->index) + sizeof(o->head) +
+		       (size_t)o->head.count++ * c->set.record_bytes,
+	       record, c->set.record_bytes);
+	return 0;
+}
+
 static int write_points(struct writer *w)
 {
 	struct load *l = w->load;
@@ -332,20 +389,15 @@ static int write_points(struct writer *w)
 	while (!rc && (record = sp__pointcursor_next(&cursor, &rc))) {
 		sp__zkey key = sp__zkey_load(&c->set.space, record);
 
-		if (!w->cell || key > home.last) {
+		if (key > home.last)
+			end_cells(w);
+		if (!w->nopen || home.shared) {
 			sp__zkey_coordinates(&c->set.space, key, x);
 			home = sp__pointset_home(&c->set, key, x);
-			c->head.pointset.cells++;
-			rc = begin_cell(w, home.block, home.block);
-		} else if (w->head.count == c->set.capacity) {
-			rc = continue_cell(w);
 		}
-		if (rc)
-			break;
-		memcpy(w->cell + sizeof(w->head) + (size_t)w->head.count++ * c->set.record_bytes,
-		       record, c->set.record_bytes);
+		rc = add_record(w, home.block, record);
 	}
-	end_cell(w);
+	end_cells(w);
 	sp__pointcursor_close(&cursor);
 	return rc ? rc : flush(w);
 }
@@ -357,7 +409,10 @@ static int write_cells(struct load *l)
 	uint64_t each = c->cell_bytes + sizeof(*w.places), bytes;
 	int rc = -ENOMEM;
 
-	w.most = sp__max(sp__cube_part_bytes(c) / 2 / each, 1);
+	/* Cells that share a node are open together, and one of them may have to be replaced. */
+	w.most = sp__max(sp__cube_part_bytes(c) / 2 / each,
+			 1 + sp__min(SP__REGION_NODE_BYTES / c->cell_bytes,
+				     UINT64_C(1) << SP__REGION_CUT_MAX));
 	bytes = w.most * each;
 	w.places = calloc(w.most, sizeof(*w.places));
 	w.data = malloc(w.most * c->cell_bytes);
@@ -383,13 +438,17 @@ static int plan_cells(struct load *l)
 {
 	struct sp_cube *c = l->cube;
 	struct sp__cube_pointset *p = &c->head.pointset;
-	uint64_t most, bytes, unit = c->head.block_bytes;
+	struct sp__pointsource source = { .fd = l->sorted->fd,
+					  .name = l->sorted->name,
+					  .n = l->count,
+					  .bytes = sp__cube_part_bytes(c),
+					  .err = l->err };
+	uint64_t bytes, unit = c->head.block_bytes;
 	int rc = sp__pointset_init(&c->set, &c->head);
 
-	most = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
+	source.most = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
 	if (!rc)
-		rc = sp__pointtree_build(&c->set, l->sorted->fd, l->sorted->name, l->count, most,
-					 sp__cube_part_bytes(c), l->err);
+		rc = sp__pointtree_build(&c->set, &source);
 	if (rc)
 		return rc;
 	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
@@ -400,7 +459,7 @@ static int plan_cells(struct load *l)
 	p->count = l->count;
 	p->cells = 0;
 	c->set.outside_block = p->outside_block;
-	rc = sp__pointtree_place(&c->set, &c->head);
+	rc = sp__pointtree_place(&c->set, &c->head, &source);
 	return rc ? sp__err(l->err, rc, "load", c->path, -1) : 0;
 }
 

@@ -66,8 +66,28 @@ int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h)
 	return rc;
 }
 
-/* In the file: level, points, first block; origin, size and basic cube of each dimension. */
+bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
+		      const struct sp__cube_head *h)
+{
+	r->major = h->mapping.order[0];
+	if (!r->level || r->level > z->levels || r->cut > SP__REGION_CUT_MAX ||
+	    (uint64_t)h->cell_blocks * h->block_bytes << r->cut >
+		    sp__max(SP__REGION_NODE_BYTES, (uint64_t)h->cell_blocks * h->block_bytes))
+		return false;
+	for (unsigned i = 0; i < z->n; i++)
+		r->shift[i] = (uint8_t)sp__zspace_shift(z, i, (unsigned)r->level);
+	if (r->cut > r->shift[r->major])
+		return false;
+	r->shift[r->major] -= (uint8_t)r->cut;
+	return true;
+}
+
+/*
+ * In the file: level + CUT_UNIT * cut, points, first block; origin, size and basic cube of each
+ * dimension.
+ */
 #define REGION_NUMBERS(n) (3 + 3 * (n))
+#define CUT_UNIT 256
 
 uint64_t sp__regions_bytes(const struct sp__cube_head *h, size_t n)
 {
@@ -92,22 +112,27 @@ void sp__regions_encode(const struct sp__pointset *s, uint8_t *to)
 {
 	unsigned n = s->space.n;
 
-	for (size_t i = 0; i < s->nregions; i++)
-		copy_region(s->regions[i], to + i * REGION_NUMBERS(n) * sizeof(uint64_t), n, false);
+	for (size_t i = 0; i < s->nregions; i++) {
+		struct sp__pointregion r = *s->regions[i];
+
+		r.level += (uint64_t)CUT_UNIT * r.cut;
+		copy_region(&r, to + i * REGION_NUMBERS(n) * sizeof(uint64_t), n, false);
+	}
 }
 
-/* A box of nodes of one level inside of the space, in blocks that nothing else has. */
+/* A box of cells inside of the space, in blocks that nothing else has. */
 static int check_region(const struct sp__pointset *s, const struct sp__cube_head *h,
 			struct sp__pointregion *r, uint64_t *end)
 {
 	int rc;
 
-	if (!r->level || r->level > s->space.levels || r->first_block < *end ||
+	r->cut = (unsigned)sp__min(r->level / CUT_UNIT, UINT32_MAX);
+	r->level %= CUT_UNIT;
+	if (!sp__region_shape(r, &s->space, h) || r->first_block < *end ||
 	    r->first_block >= h->pointset.leaf_block)
 		return SP_ECORRUPT;
 	for (unsigned i = 0; i < s->space.n; i++) {
-		uint64_t last = sp__zspace_last(&s->space, i) >>
-				sp__zspace_shift(&s->space, i, (unsigned)r->level);
+		uint64_t last = sp__zspace_last(&s->space, i) >> r->shift[i];
 
 		if (!r->size[i] || !r->basic[i] || r->size[i] - 1 > last ||
 		    r->origin[i] > last - (r->size[i] - 1))
@@ -179,28 +204,46 @@ static bool in_region(const struct sp__zspace *z, const struct sp__pointregion *
 		      const uint64_t *x, uint64_t *cell)
 {
 	for (unsigned i = 0; i < z->n; i++) {
-		cell[i] = (x[i] >> sp__zspace_shift(z, i, (unsigned)r->level)) - r->origin[i];
+		cell[i] = (x[i] >> r->shift[i]) - r->origin[i];
 		if (cell[i] >= r->size[i])
 			return false;
 	}
 	return true;
 }
 
+struct sp__pointregion *sp__region_of(const struct sp__pointset *s, const uint64_t *x,
+				      uint64_t *cell)
+{
+	for (size_t i = 0; i < s->nregions; i++)
+		if (in_region(&s->space, s->regions[i], x, cell))
+			return s->regions[i];
+	return NULL;
+}
+
+void sp__region_box(const struct sp__zspace *z, const struct sp__pointregion *r,
+		    struct sp_cube_box *box)
+{
+	for (unsigned i = 0; i < z->n; i++) {
+		box->lo[i] = r->origin[i] << r->shift[i];
+		box->hi[i] = box->lo[i] + ((r->size[i] << r->shift[i]) - 1);
+		box->stride[i] = 1;
+	}
+}
+
 struct sp__home sp__pointset_home(const struct sp__pointset *s, sp__zkey key, const uint64_t *x)
 {
 	struct sp__home home = { .block = s->outside_block, .first = key, .last = key };
-	unsigned level = s->space.levels;
 	uint64_t cell[SP_CUBE_DIMS_MAX];
+	const struct sp__pointregion *r = sp__region_of(s, x, cell);
 	size_t before;
 
-	for (size_t i = 0; i < s->nregions; i++)
-		if (in_region(&s->space, s->regions[i], x, cell)) {
-			home.block = sp__mapping_block(&s->regions[i]->mapping, cell);
-			level = (unsigned)s->regions[i]->level;
-			home.first = sp__zkey_first(&s->space, key, level);
-			home.last = sp__zkey_last(&s->space, home.first, level);
-			return home;
-		}
+	if (r) {
+		home.block = sp__mapping_block(&r->mapping, cell);
+		home.shared = r->cut;
+		home.first = sp__zkey_first(&s->space, key, (unsigned)r->level);
+		home.last = sp__zkey_last(&s->space, home.first, (unsigned)r->level);
+		return home;
+	}
 	before = SP__BISECT(s->nleaves, i, sp__leaf_key(&s->leaves[i]) <= key);
 	if (before) {
 		const struct sp__leaf *l = &s->leaves[before - 1];
@@ -221,8 +264,7 @@ bool sp__region_clip(const struct sp__zspace *z, const struct sp__pointregion *r
 		     const struct sp_cube_box *box, struct sp_cube_box *cells)
 {
 	for (unsigned i = 0; i < z->n; i++) {
-		unsigned shift = sp__zspace_shift(z, i, (unsigned)r->level);
-		uint64_t lo = box->lo[i] >> shift, hi = box->hi[i] >> shift;
+		uint64_t lo = box->lo[i] >> r->shift[i], hi = box->hi[i] >> r->shift[i];
 		uint64_t end = r->origin[i] + r->size[i] - 1;
 
 		if (hi < r->origin[i] || lo > end)
@@ -244,10 +286,8 @@ bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_c
 		if (!sp__mapping_cell(&r->mapping, block, cell))
 			continue;
 		for (unsigned d = 0; d < s->space.n; d++) {
-			unsigned shift = sp__zspace_shift(&s->space, d, (unsigned)r->level);
-
-			box->lo[d] = (r->origin[d] + cell[d]) << shift;
-			box->hi[d] = box->lo[d] + ((UINT64_C(1) << shift) - 1);
+			box->lo[d] = (r->origin[d] + cell[d]) << r->shift[d];
+			box->hi[d] = box->lo[d] + ((UINT64_C(1) << r->shift[d]) - 1);
 			box->stride[d] = 1;
 		}
 		return true;

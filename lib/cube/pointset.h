@@ -2,9 +2,11 @@
 /*
  * The directory of a dataset of points: which cell has a point.
  *
- * The points lie in cells, each the node of a tree (cube/zkey.h).  Where many neighbours are of
- * one level they form a region, a grid of cells with a MultiMap mapping of its own; the other
- * cells, called leaves, lie one after the other in the order of a linear mapping.  Nodes without
+ * The points lie in cells.  Where points are dense enough a region has them: a grid of cells of
+ * one size with a MultiMap mapping of its own.  The other cells, called leaves, are nodes of a
+ * tree (cube/zkey.h); they lie one after the other in the order of a linear mapping.  A cell of a
+ * region is a node, too, or a slice of one: thin along the major dimension, which is read in
+ * sequence, so that lines along the others meet few cells.  Nodes without
  * points have no cell: points put there later go to one cell more, outside of all others.
  *
  * The directory is in memory while the dataset is open: 24 bytes for each leaf.  It changes only
@@ -20,6 +22,9 @@
 #include "cube/zkey.h"
 
 #define SP__REGIONS_MAX 256
+/* Cells that share a node of a region: at most 1 << this, and at most so many bytes. */
+#define SP__REGION_CUT_MAX 4
+#define SP__REGION_NODE_BYTES (UINT64_C(64) << 10)
 
 struct sp__leaf {
 	uint64_t high, low; /* the first key of the node */
@@ -29,12 +34,16 @@ struct sp__leaf {
 };
 
 struct sp__pointregion {
-	uint64_t level, points;
+	uint64_t level; /* its cells are nodes of this level, ... */
+	unsigned cut;	/* ... each halved so many times along the major dimension */
+	uint64_t points;
 	uint64_t overflow;    /* overflow cells that it needs; not kept in the file */
 	uint64_t first_block; /* its cells begin on the first whole track from here on */
-	uint64_t origin[SP_CUBE_DIMS_MAX]; /* the first cell, in cells of the level */
+	uint64_t origin[SP_CUBE_DIMS_MAX]; /* the first cell, counted in cells */
 	uint64_t size[SP_CUBE_DIMS_MAX];   /* cells along each dimension */
 	uint64_t basic[SP_CUBE_DIMS_MAX];  /* cells of a basic cube, in the mapping's order */
+	unsigned major;			   /* the first dimension of the mapping */
+	uint8_t shift[SP_CUBE_DIMS_MAX];   /* bits of a coordinate inside a cell */
 	struct sp__mapping mapping;
 };
 
@@ -54,6 +63,7 @@ struct sp__pointset {
 struct sp__home {
 	uint64_t block;
 	sp__zkey first, last; /* its keys */
+	bool shared;	      /* other cells, of the same region, have some of these keys */
 	bool outside;	      /* it is the cell outside: no other has that point */
 };
 
@@ -75,6 +85,20 @@ SP_MUST_CHECK int sp__pointset_init(struct sp__pointset *s, const struct sp__cub
 void sp__pointset_free(struct sp__pointset *s);
 
 void sp__region_free(struct sp__pointregion *r); /* accepts NULL */
+/* Sets major and shift of a region whose level and cut are known; false: no cell is so. */
+bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
+		      const struct sp__cube_head *h);
+/* The region that has a point, and its cell there; NULL: none. */
+struct sp__pointregion *sp__region_of(const struct sp__pointset *s, const uint64_t *x,
+				      uint64_t *cell);
+/* Which of the cells that share its node has a point. */
+static inline unsigned sp__region_slice(const struct sp__pointregion *r, const uint64_t *x)
+{
+	return (unsigned)(x[r->major] >> r->shift[r->major]) & ((1u << r->cut) - 1);
+}
+/* The coordinates of a region. */
+void sp__region_box(const struct sp__zspace *z, const struct sp__pointregion *r,
+		    struct sp_cube_box *box);
 /* Initialises the mapping of a region; errors of sp__mapping_init(), -ENOMEM. */
 SP_MUST_CHECK int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h);
 

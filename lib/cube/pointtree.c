@@ -6,6 +6,9 @@
  * too many points: else it would have been the leaf of its first point.  Two cursors, that many
  * points apart, read the same file.
  *
+ * Points in a region have no leaf; a node that meets a region is split.  So a tree is built twice:
+ * the regions are found from the first one, which has all points.
+ *
  * The leaves of a linear mapping are numbered along it by their first coordinates.
  */
 #include <errno.h>
@@ -70,10 +73,13 @@ void sp__pointcursor_close(struct sp__pointcursor *c)
 
 struct build {
 	struct sp__pointset *s;
-	struct sp_errinfo *err;
+	const struct sp__pointsource *source;
 	struct sp__pointcursor here, ahead;
-	uint64_t bytes; /* most, of leaves */
 	size_t room;
+	/* The region of the last point that one has, its node's last key, the points so far. */
+	struct sp__pointregion *region;
+	sp__zkey node_last;
+	uint64_t in_cell[1 << SP__REGION_CUT_MAX];
 };
 
 static int add_leaf(struct build *b, sp__zkey key, unsigned level)
@@ -81,13 +87,13 @@ static int add_leaf(struct build *b, sp__zkey key, unsigned level)
 	struct sp__pointset *s = b->s;
 	sp__zkey first = sp__zkey_first(&s->space, key, level);
 
-	if ((s->nleaves + 1) * SP__LEAF_MEMORY > b->bytes || s->nleaves == UINT32_MAX)
-		return sp__errf(b->err, SP_EBUDGET, "load", NULL, -1,
+	if ((s->nleaves + 1) * SP__LEAF_MEMORY > b->source->bytes || s->nleaves == UINT32_MAX)
+		return sp__errf(b->source->err, SP_EBUDGET, "load", NULL, -1,
 				"the tree of the points has more than %zu nodes, as many as half "
 				"of the memory holds: larger cells or more memory are needed",
 				s->nleaves);
 	if (!SP__ARRAY_ROOM(s->leaves, b->room, s->nleaves + 1))
-		return sp__err(b->err, -ENOMEM, "malloc", NULL, -1);
+		return sp__err(b->source->err, -ENOMEM, "malloc", NULL, -1);
 	s->leaves[s->nleaves++] = (struct sp__leaf){ .high = (uint64_t)(first >> 64),
 						     .low = (uint64_t)first,
 						     .level = (uint8_t)level };
@@ -100,48 +106,108 @@ static unsigned shared_levels(const struct sp__zspace *z, bool there, sp__zkey k
 	return there ? sp__zkey_common(z, key, other) + 1 : 0;
 }
 
+/* The first level of nodes that do not meet a region, on the way to a point outside of it. */
+static unsigned leaving_level(const struct sp__zspace *z, const struct sp__pointregion *r,
+			      const uint64_t *x)
+{
+	unsigned level = z->levels;
+	struct sp_cube_box box;
+
+	sp__region_box(z, r, &box);
+	for (unsigned i = 0; i < z->n; i++) {
+		uint64_t near = x[i] < box.lo[i] ? box.lo[i] : box.hi[i];
+
+		if (x[i] < box.lo[i] || x[i] > box.hi[i])
+			level = sp__min(
+				level, z->size[i] - (63u - (unsigned)__builtin_clzll(x[i] ^ near)));
+	}
+	return level;
+}
+
+/* Counts a point, if a region has it. */
+static bool in_region(struct build *b, sp__zkey key, const uint64_t *x)
+{
+	const struct sp__zspace *z = &b->s->space;
+	uint64_t cell[SP_CUBE_DIMS_MAX], *n;
+	struct sp__pointregion *r = sp__region_of(b->s, x, cell);
+
+	if (!r)
+		return false;
+	if (r != b->region || key > b->node_last) {
+		b->region = r;
+		b->node_last = sp__zkey_last(z, sp__zkey_first(z, key, (unsigned)r->level),
+					     (unsigned)r->level);
+		memset(b->in_cell, 0, sizeof(b->in_cell));
+	}
+	n = &b->in_cell[sp__region_slice(r, x)];
+	r->points++;
+	r->overflow += *n && *n % b->s->capacity == 0;
+	++*n;
+	return true;
+}
+
+/* The leaf of a point that has none yet and is in no region; ahead: a record it may not have. */
+static int begin_leaf(struct build *b, sp__zkey key, const uint64_t *x, const uint8_t *ahead)
+{
+	const struct sp__pointset *s = b->s;
+	const struct sp__zspace *z = &s->space;
+	unsigned level = shared_levels(z, ahead, key, ahead ? sp__zkey_load(z, ahead) : 0);
+
+	if (s->nleaves) {
+		/* A node with the point before and this one has all of the leaf before. */
+		const struct sp__leaf *l = &s->leaves[s->nleaves - 1];
+		sp__zkey last = sp__zkey_last(z, sp__leaf_key(l), l->level);
+
+		level = sp__max(level, shared_levels(z, true, key, last));
+	}
+	for (size_t i = 0; i < s->nregions; i++)
+		level = sp__max(level, leaving_level(z, s->regions[i], x));
+	return add_leaf(b, key, sp__min(level, z->levels));
+}
+
 static int scan(struct build *b)
 {
 	const struct sp__zspace *z = &b->s->space;
-	sp__zkey key, last = 0;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	struct sp__leaf *leaf = NULL;
 	const uint8_t *record, *other;
-	bool any = false;
+	sp__zkey last = 0;
 	int rc;
 
 	while ((record = sp__pointcursor_next(&b->here, &rc))) {
-		struct sp__leaf *leaf;
+		sp__zkey key = sp__zkey_load(z, record);
 
-		key = sp__zkey_load(z, record);
 		other = sp__pointcursor_next(&b->ahead, &rc);
 		if (rc)
 			return rc;
-		if (!any || key > last) {
-			/* A node with the point before and this one has all of the leaf before. */
-			unsigned before = shared_levels(z, any, key, last);
-			unsigned ahead =
-				shared_levels(z, other, key, other ? sp__zkey_load(z, other) : 0);
-
-			rc = add_leaf(b, key, sp__min(sp__max(before, ahead), z->levels));
+		if (!leaf || key > last) {
+			sp__zkey_coordinates(z, key, x);
+			if (in_region(b, key, x))
+				continue;
+			rc = begin_leaf(b, key, x, other);
 			if (rc)
 				return rc;
-			last = sp__zkey_last(z, sp__leaf_key(&b->s->leaves[b->s->nleaves - 1]),
-					     b->s->leaves[b->s->nleaves - 1].level);
-			any = true;
+			leaf = &b->s->leaves[b->s->nleaves - 1];
+			last = sp__zkey_last(z, sp__leaf_key(leaf), leaf->level);
 		}
-		leaf = &b->s->leaves[b->s->nleaves - 1];
 		leaf->place += leaf->place < UINT32_MAX - 1;
 	}
 	return rc;
 }
 
-int sp__pointtree_build(struct sp__pointset *s, int fd, const char *name, uint64_t n, uint64_t most,
-			uint64_t bytes, struct sp_errinfo *err)
+int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *from)
 {
-	struct build b = { .s = s, .err = err, .bytes = bytes };
-	int rc = sp__pointcursor_open(&b.here, fd, name, s->record_bytes, 0, n, err);
+	struct build b = { .s = s, .source = from };
+	int rc;
 
+	free(s->leaves);
+	s->leaves = NULL;
+	s->nleaves = 0;
+	rc = sp__pointcursor_open(&b.here, from->fd, from->name, s->record_bytes, 0, from->n,
+				  from->err);
 	if (!rc)
-		rc = sp__pointcursor_open(&b.ahead, fd, name, s->record_bytes, most, n, err);
+		rc = sp__pointcursor_open(&b.ahead, from->fd, from->name, s->record_bytes,
+					  from->most, from->n, from->err);
 	if (!rc)
 		rc = scan(&b);
 	sp__pointcursor_close(&b.here);
@@ -217,14 +283,36 @@ static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, cons
 	return rc;
 }
 
-int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h)
+/*
+ * Finds regions and takes their points out of the tree.  The directory has room for the leaves of
+ * the whole tree: regions that cut the others into more than that are not worth it.
+ */
+static int separate_regions(struct sp__pointset *s, const struct sp__cube_head *h,
+			    const struct sp__pointsource *source)
+{
+	size_t before = s->nleaves;
+	int rc = sp__regions_find(s, h);
+
+	if (rc || !s->nregions)
+		return rc;
+	rc = sp__pointtree_build(s, source);
+	if (!rc && s->nleaves > before) {
+		while (s->nregions)
+			sp__region_free(s->regions[--s->nregions]);
+		rc = sp__pointtree_build(s, source);
+	}
+	return rc;
+}
+
+int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h,
+			const struct sp__pointsource *source)
 {
 	struct sp__cube_pointset *p = &h->pointset;
 	bool tracks = h->mapping.kind == SP_CUBE_MULTIMAP;
-	uint64_t end = p->outside_block + h->cell_blocks, unit, n = 0;
+	uint64_t end = p->outside_block + h->cell_blocks, unit;
 	int rc;
 
-	rc = tracks ? sp__regions_find(s, h) : 0;
+	rc = tracks ? separate_regions(s, h, source) : 0;
 	if (rc)
 		return rc;
 	p->overflow_cells = 0;
@@ -232,13 +320,8 @@ int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h)
 		p->overflow_cells += s->regions[i]->overflow;
 	/* Of a leaf, more than a cell holds has only one place. */
 	for (size_t i = 0; i < s->nleaves; i++)
-		if (s->leaves[i].place != UINT32_MAX)
-			p->overflow_cells += (s->leaves[i].place - 1) / s->capacity;
+		p->overflow_cells += (s->leaves[i].place - 1) / s->capacity;
 	p->full = p->overflow_cells;
-	for (size_t i = 0; i < s->nleaves; i++)
-		if (s->leaves[i].place != UINT32_MAX)
-			s->leaves[n++] = s->leaves[i];
-	s->nleaves = n;
 	for (size_t i = 0; i < s->nregions; i++)
 		end = sp__mapping_end(&s->regions[i]->mapping);
 	unit = sp__max(ALIGN_BYTES / h->block_bytes, 1u);

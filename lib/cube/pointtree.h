@@ -27,22 +27,33 @@ SP_MUST_CHECK int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const 
 const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc);
 void sp__pointcursor_close(struct sp__pointcursor *c);
 
-/*
- * Makes a leaf of each node that has at most most points, though its parent has more; at the
- * deepest level whatever it has.  place of a leaf is the number of its points, capped.  leaves
- * are at most so many bytes: else SP_EBUDGET.
- */
-SP_MUST_CHECK int sp__pointtree_build(struct sp__pointset *s, int fd, const char *name, uint64_t n,
-				      uint64_t most, uint64_t bytes, struct sp_errinfo *err);
+/* Sorted points in a file, and what may be made of them. */
+struct sp__pointsource {
+	int fd;
+	const char *name; /* for messages */
+	uint64_t n;	  /* points */
+	uint64_t most;	  /* of a leaf */
+	uint64_t bytes;	  /* of all leaves */
+	struct sp_errinfo *err;
+};
 
 /*
- * Takes the leaves that are best read along tracks out of the list, into regions behind the
- * cell outside, and gives the others their places behind the regions.  h: the new head, whose
- * mapping says what is wanted; its places are set.  -ENOMEM; SP_EUNSUP: a curve of too many bits.
+ * Makes a leaf of each node that has at most most points and no part of a region, though its
+ * parent is not so; at the deepest level whatever it has.  place of a leaf is the number of its
+ * points, capped.  Counts the points and the overflow cells of regions.  SP_EBUDGET: too many
+ * leaves.
  */
-SP_MUST_CHECK int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h);
+SP_MUST_CHECK int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *source);
 
-/* regions.c: fills in regions, and sets place of their leaves to UINT32_MAX.  -ENOMEM. */
+/*
+ * Finds the regions, which follow the cell outside, makes the other leaves again, and gives them
+ * their places behind the regions.  h: the new head, whose mapping says what is wanted; its
+ * places are set.  -ENOMEM; SP_EUNSUP: a curve of too many bits; errors of reading, in err.
+ */
+SP_MUST_CHECK int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h,
+				      const struct sp__pointsource *source);
+
+/* regions.c: adds regions to those of a tree.  -ENOMEM. */
 SP_MUST_CHECK int sp__regions_find(struct sp__pointset *s, const struct sp__cube_head *h);
 
 /* Bytes of memory for each leaf while the tree is built. */

@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Regions: parts of the space where points are so uniform that a grid of cells of one level
- * holds them, with a MultiMap mapping (Shao 2008, section 5.3.5).
+ * Finds regions: boxes in which points are dense enough for a grid of cells of one size, with a
+ * MultiMap mapping (Shao 2008, section 5.3.5).
  *
- * 1. Seeds.  From the root on, a node is a seed if cells of one level, the coarsest that holds
- *    nearly all of its points, do so at a price that pays; else its children are looked at.
+ * Algorithm
+ * 1. Seeds.  A node of the tree is a seed if cells of one shape hold its points at a price that
+ *    pays, and that is not above the price of its children.  Shapes are nodes of one level, halved
+ *    along the major dimension: each has twice the coordinates of the next one, so one of them
+ *    suits any density.
  * 2. Growth.  The largest seed comes first.  A region is a box of cells; on each side it takes
- *    slabs, as thick as it is, or half, and so on down to one cell, as long as they pay.
- * 3. A region is kept if MultiMap can place it behind the one before, and its rows are not so
- *    short that several of them lie on one track (cube/plan.c).
+ *    slabs, as thick as it is, or half, and so on down to one cell, while they pay.  A seed that
+ *    meets a region is replaced by its children.
+ * 3. A region is kept if MultiMap can place it behind the one before, in at most
+ *    MOST_SPACE_PER_LEAF times the space of its leaves.
  *
- * The price is cells.  Some of a region are emptier than leaves would be, and stand for a part of
- * a leaf, or for nothing.  Off the major dimension a leaf costs its positioning and half a
+ * The price is cells.  Off the major dimension a leaf costs its positioning and half a
  * revolution, a cell of a region one hop; so a region pays if
  *
  *	cells * hop < leaves * (positioning + revolution / 2)
  *
- * and, whatever the time, it has at most twice as many cells as leaves.  A cell whose points do not
- * fit has overflow cells, each of which costs as much as a leaf.  A leaf is in a region as a whole
- * or not at all.
+ * and, whatever the time, it has at most MOST_CELLS_PER_LEAF times as many cells as leaves.  A cell
+ * whose points do not fit has overflow cells, each of which costs as much as a leaf, and delays
+ * lines along the major dimension; so few cells have them.
+ *
+ * A leaf may lie in a region in part: then so do its points, by volume.  All this is an estimate;
+ * pointtree.c makes the leaves again without the regions, and counts what these have.
  */
 #include <errno.h>
 #include <math.h>
@@ -27,18 +33,25 @@
 #include "base/array.h"
 #include "base/bisect.h"
 #include "base/minmax.h"
+#include "base/rng.h"
 #include "cube/pointtree.h"
 
-#define MOST_CELLS_PER_LEAF 2.0
-/* Cells are as large as possible, but at most this share of them needs overflow cells. */
-#define CROWDED 0.02
+#define MOST_CELLS_PER_LEAF 2.5
+#define CROWDED 0.03		/* overflow cells for a cell */
+#define MOST_SPACE_PER_LEAF 4.0 /* with the ends of tracks that no cell has */
+#define SEED_LEAVES 16
+#define GRID 1.1 /* cells for a leaf where points are a grid */
 
-enum mark { FREE, TAKEN, TRIED };
+/* Cells: nodes of a level, each halved so many times along the major dimension. */
+struct shape {
+	uint8_t level, cut;
+};
 
-/* A node whose leaves, from begin to end, fit cells of one level. */
+/* A node of the tree, its leaves from begin to end, and its cells. */
 struct seed {
 	size_t begin, end;
-	uint8_t node_level, level;
+	uint8_t node_level;
+	struct shape shape;
 };
 
 struct finder {
@@ -47,15 +60,17 @@ struct finder {
 	double most;  /* cells for a leaf */
 	double chain; /* an overflow cell, in cells */
 	uint64_t cell_points;
-	uint8_t *marks;
 	struct seed *seeds;
 	size_t nseeds, room;
 	uint64_t end; /* block after the last region */
-	/* The region that grows, and what a slab of it has. */
 	struct sp__pointregion *region;
-	struct sp_cube_box slab;
-	uint64_t leaves, overflow, in_cell;
-	sp__zkey cell;
+	/* Cells that are counted, and what a box of them has: */
+	struct sp__pointregion counted;
+	struct sp_cube_box box;
+	double leaves;
+	uint64_t overflow;
+	sp__zkey node; /* of the last leaf; in_cell: of the cells there */
+	uint64_t in_cell[1 << SP__REGION_CUT_MAX];
 };
 
 /* What a leaf costs, in cells of a region. */
@@ -67,43 +82,64 @@ static double leaf_cost(const struct sp__cube_head *h)
 	return ((double)z->need_blocks + (double)z->track_blocks / 2) / hop;
 }
 
-static bool pays(const struct finder *f, double cells, uint64_t leaves)
-{
-	return leaves && cells <= f->most * (double)leaves;
-}
-
-/* Overflow cells that a cell counts for: it wants room for further points, too. */
+/*
+ * What the overflow cells of a cell count for: it wants room for further points, too.  The more of
+ * them, the more queries meet the cell, and each reads all of them.
+ */
 static uint64_t crowded(const struct finder *f, uint64_t points)
 {
-	return points > f->cell_points ? 1 + (points - f->cell_points - 1) / f->s->capacity : 0;
+	uint64_t n =
+		points > f->cell_points ? 1 + (points - f->cell_points - 1) / f->s->capacity : 0;
+
+	return n * n;
 }
 
-/* Overflow cells of leaves begin to end in cells of a level. */
-static uint64_t overflow_of(const struct finder *f, size_t begin, size_t end, unsigned level)
+/*
+ * Counts the points of a leaf in its cells, evenly if it has several, from any one on; a leaf that
+ * is larger than the node of a cell crowds none.
+ */
+static void add_leaf(struct finder *f, const struct sp__leaf *l)
 {
-	uint64_t points = 0, overflow = 0;
-	sp__zkey cell = 0;
+	const struct sp__zspace *z = &f->s->space;
+	const struct sp__pointregion *r = &f->counted;
+	sp__zkey key = sp__leaf_key(l), node;
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, cells, any;
 
-	for (size_t i = begin; i < end; i++) {
-		const struct sp__leaf *l = &f->s->leaves[i];
-		sp__zkey own = sp__zkey_first(&f->s->space, sp__leaf_key(l), level);
-
-		if (own != cell) {
-			overflow += crowded(f, points);
-			points = 0;
-		}
-		points += l->place;
-		cell = own;
+	if (l->level < r->level)
+		return;
+	node = sp__zkey_first(z, key, (unsigned)r->level);
+	if (node != f->node) {
+		f->node = node;
+		memset(f->in_cell, 0, sizeof(f->in_cell));
 	}
-	return overflow + crowded(f, points);
+	if (r->cut && l->level > r->level)
+		sp__zkey_coordinates(z, key, x);
+	cells = UINT64_C(1) << sp__zspace_shift(z, r->major, l->level) >> r->shift[r->major];
+	cells = sp__max(cells, 1);
+	any = sp__mix64((uint64_t)key) % cells;
+	for (uint64_t i = 0; i < cells; i++) {
+		uint64_t *n = &f->in_cell[sp__region_slice(r, x) + (i + any) % cells];
+
+		f->overflow -= crowded(f, *n);
+		*n += l->place * (i + 1) / cells - l->place * i / cells;
+		f->overflow += crowded(f, *n);
+	}
 }
 
-/* Cells of a level in a node of another. */
-static double cells_of(const struct finder *f, unsigned node_level, unsigned level)
+static void begin_count(struct finder *f, struct shape shape)
 {
-	const uint8_t *bits = f->s->space.level_bits;
+	f->counted = (struct sp__pointregion){ .level = shape.level, .cut = shape.cut };
+	(void)sp__region_shape(&f->counted, &f->s->space, f->h);
+	f->leaves = 0;
+	f->overflow = 0;
+	f->node = ~(sp__zkey)0;
+}
 
-	return ldexp(1, bits[level] - bits[node_level]);
+/* Whether that many cells suit the leaves that were counted. */
+static bool pays(const struct finder *f, double cells, double leaves)
+{
+	return (double)f->overflow <= CROWDED * cells &&
+	       cells + f->chain * (double)f->overflow <= f->most * leaves;
 }
 
 static int add_seed(struct finder *f, struct seed seed)
@@ -114,39 +150,112 @@ static int add_seed(struct finder *f, struct seed seed)
 	return 0;
 }
 
-/* Leaves begin to end, which are those of a node. */
-static int find_seeds(struct finder *f, size_t begin, size_t end, unsigned node_level)
+/* The cells of which a node has 1 << bits, cut so many times; false: there are none. */
+static bool find_shape(const struct finder *f, unsigned node_level, unsigned bits, unsigned cut,
+		       struct shape *shape)
 {
 	const struct sp__zspace *z = &f->s->space;
-	unsigned level = node_level;
-	uint64_t overflow;
-	double price;
-	int rc = 0;
+	struct sp__pointregion r = { .cut = cut };
 
-	if (end - begin < 2)
-		return 0;
-	for (size_t i = begin; i < end; i++)
-		level = sp__max(level, (unsigned)f->s->leaves[i].level);
-	for (; level > node_level + 1; level--) {
-		overflow = overflow_of(f, begin, end, level - 1);
-		if ((double)overflow > CROWDED * cells_of(f, node_level, level - 1))
+	bits += z->level_bits[node_level];
+	if (bits < cut || bits - cut > z->bits)
+		return false;
+	r.level = z->level_of[bits - cut];
+	if (r.level < node_level || z->level_bits[r.level] + cut != bits ||
+	    !sp__region_shape(&r, z, f->h))
+		return false;
+	*shape = (struct shape){ (uint8_t)r.level, (uint8_t)cut };
+	return true;
+}
+
+/* Counts a node of cells of a shape; true: they suit it. */
+static bool try_shape(struct finder *f, struct seed *seed, struct shape shape, double cells,
+		      double *price)
+{
+	begin_count(f, shape);
+	for (size_t i = seed->begin; i < seed->end; i++)
+		add_leaf(f, &f->s->leaves[i]);
+	if (!pays(f, cells, (double)(seed->end - seed->begin)))
+		return false;
+	seed->shape = shape;
+	*price = cells + f->chain * (double)f->overflow;
+	return true;
+}
+
+/*
+ * The largest cells that suit a node, as thin as can be, and their price; false: none do.  Where
+ * whole nodes are as many as leaves, points form a grid, and slices would be more cells.
+ */
+static bool best_shape(struct finder *f, struct seed *seed, double *price)
+{
+	double leaves = (double)(seed->end - seed->begin);
+	struct shape shape;
+
+	for (unsigned bits = (unsigned)log2(f->most * leaves); bits > 0; bits--) {
+		double cells = ldexp(1, (int)bits);
+		unsigned cut = SP__REGION_CUT_MAX + 1;
+
+		if (find_shape(f, seed->node_level, bits, 0, &shape) && cells <= GRID * leaves &&
+		    try_shape(f, seed, shape, cells, price) && *price <= GRID * leaves)
+			return true;
+		while (cut > 0 && !find_shape(f, seed->node_level, bits, --cut, &shape))
+			;
+		if (!cut && !find_shape(f, seed->node_level, bits, 0, &shape))
+			continue;
+		if (!try_shape(f, seed, shape, cells, price) &&
+		    (double)f->overflow > CROWDED * cells && cells < leaves / 2)
 			break;
 	}
-	price = cells_of(f, node_level, level) +
-		f->chain * (double)overflow_of(f, begin, end, level);
-	if (pays(f, price, end - begin))
-		return add_seed(f,
-				(struct seed){ begin, end, (uint8_t)node_level, (uint8_t)level });
-	for (size_t next; !rc && begin < end; begin = next) {
-		sp__zkey last = sp__zkey_last(
-			z, sp__zkey_first(z, sp__leaf_key(&f->s->leaves[begin]), node_level + 1),
-			node_level + 1);
+	return seed->shape.level;
+}
 
-		next = begin +
-		       SP__BISECT(end - begin, i, sp__leaf_key(&f->s->leaves[begin + i]) <= last);
-		rc = find_seeds(f, begin, next, node_level + 1);
+/* The end of the leaves of the node that leaf begin is the first of. */
+static size_t node_end(const struct finder *f, size_t begin, size_t end, unsigned level)
+{
+	const struct sp__leaf *l = f->s->leaves;
+	sp__zkey last = sp__zkey_last(
+		&f->s->space, sp__zkey_first(&f->s->space, sp__leaf_key(&l[begin]), level), level);
+
+	return begin + SP__BISECT(end - begin, i, sp__leaf_key(&l[begin + i]) <= last);
+}
+
+static int find_seeds(struct finder *f, size_t begin, size_t end, unsigned node_level,
+		      double *price);
+
+/* Seeds of the children of a node, and the price of them and of the leaves in no seed. */
+static int split_node(struct finder *f, size_t begin, size_t end, unsigned node_level,
+		      double *price)
+{
+	double child;
+	int rc = 0;
+
+	*price = 0;
+	for (size_t next; !rc && begin < end; begin = next) {
+		next = node_end(f, begin, end, node_level + 1);
+		rc = find_seeds(f, begin, next, node_level + 1, &child);
+		*price += child;
 	}
 	return rc;
+}
+
+/* Leaves begin to end, which are those of a node: a seed, or those of its children. */
+static int find_seeds(struct finder *f, size_t begin, size_t end, unsigned node_level,
+		      double *price)
+{
+	struct seed seed = { begin, end, (uint8_t)node_level, { 0 } };
+	size_t before = f->nseeds;
+	double own = 0;
+	int rc;
+
+	*price = f->chain * (double)(end - begin);
+	if (end - begin < SEED_LEAVES)
+		return 0;
+	rc = split_node(f, begin, end, node_level, price);
+	if (rc || !best_shape(f, &seed, &own) || own > *price)
+		return rc;
+	*price = own;
+	f->nseeds = before;
+	return add_seed(f, seed);
 }
 
 static int larger_first(const void *a, const void *b)
@@ -159,110 +268,73 @@ static int larger_first(const void *a, const void *b)
 	return SP__ORDER(p->begin, q->begin);
 }
 
-/* The coordinates of a box of cells. */
-static void coordinates(const struct finder *f, const struct sp_cube_box *cells,
-			struct sp_cube_box *box)
+static bool meet(unsigned n, const struct sp_cube_box *a, const struct sp_cube_box *b)
 {
-	for (unsigned i = 0; i < f->s->space.n; i++) {
-		unsigned shift = sp__zspace_shift(&f->s->space, i, (unsigned)f->region->level);
-
-		box->lo[i] = cells->lo[i] << shift;
-		box->hi[i] = (cells->hi[i] << shift) + ((UINT64_C(1) << shift) - 1);
-		box->stride[i] = 1;
-	}
+	for (unsigned i = 0; i < n; i++)
+		if (a->hi[i] < b->lo[i] || a->lo[i] > b->hi[i])
+			return false;
+	return true;
 }
 
-static void region_box(const struct finder *f, struct sp_cube_box *box)
+/* Whether the box meets a region that is kept. */
+static bool taken(const struct finder *f)
 {
-	struct sp_cube_box cells;
+	struct sp_cube_box box;
 
-	for (unsigned i = 0; i < f->s->space.n; i++) {
-		cells.lo[i] = f->region->origin[i];
-		cells.hi[i] = f->region->origin[i] + f->region->size[i] - 1;
+	for (size_t i = 0; i < f->s->nregions; i++) {
+		sp__region_box(&f->s->space, f->s->regions[i], &box);
+		if (meet(f->s->space.n, &box, &f->box))
+			return true;
 	}
-	coordinates(f, &cells, box);
+	return false;
 }
 
-/* A leaf of a slab; 1: it cannot be in the region. */
+static struct shape shape_of(const struct sp__pointregion *r)
+{
+	return (struct shape){ (uint8_t)r->level, (uint8_t)r->cut };
+}
+
+/* A leaf that the box has, or a part of it. */
 static int look(void *arg, size_t i)
 {
 	struct finder *f = arg;
 	const struct sp__leaf *l = &f->s->leaves[i];
-	sp__zkey cell = sp__zkey_first(&f->s->space, sp__leaf_key(l), (unsigned)f->region->level);
 	struct sp_cube_box node;
+	double share = 1;
 
 	sp__znode_box(&f->s->space, sp__leaf_key(l), l->level, &node);
-	for (unsigned d = 0; d < f->s->space.n; d++)
-		if (node.lo[d] < f->slab.lo[d] || node.hi[d] > f->slab.hi[d])
-			return 1;
-	if (f->marks[i] == TAKEN)
-		return 1;
-	f->in_cell = f->leaves && cell == f->cell ? f->in_cell : 0;
-	f->overflow -= crowded(f, f->in_cell);
-	f->in_cell += l->place;
-	f->overflow += crowded(f, f->in_cell);
-	f->cell = cell;
-	f->leaves++;
+	for (unsigned d = 0; d < f->s->space.n; d++) {
+		uint64_t lo = sp__max(node.lo[d], f->box.lo[d]);
+		uint64_t hi = sp__min(node.hi[d], f->box.hi[d]);
+
+		share *= ((double)(hi - lo) + 1) / ((double)(node.hi[d] - node.lo[d]) + 1);
+	}
+	f->leaves += share;
+	add_leaf(f, l);
 	return 0;
 }
 
-static int take(void *arg, size_t i)
-{
-	struct finder *f = arg;
-
-	f->marks[i] = TAKEN;
-	f->region->points += f->s->leaves[i].place;
-	return 0;
-}
-
-/* Counts the overflow cells that the region has. */
-static int count_overflow(void *arg, size_t i)
-{
-	struct finder *f = arg;
-	const struct sp__leaf *l = &f->s->leaves[i];
-	sp__zkey cell = sp__zkey_first(&f->s->space, sp__leaf_key(l), (unsigned)f->region->level);
-
-	if (!f->in_cell || cell != f->cell)
-		f->in_cell = 0;
-	else
-		f->region->overflow -= (f->in_cell - 1) / f->s->capacity;
-	f->in_cell += l->place;
-	f->region->overflow += (f->in_cell - 1) / f->s->capacity;
-	f->cell = cell;
-	return 0;
-}
-
-static int give_back(void *arg, size_t i)
-{
-	((struct finder *)arg)->marks[i] = TRIED;
-	return 0;
-}
-
-/* Adds a slab of cells on one side of the region, if it pays. */
+/* Adds a slab of cells, of whole nodes, on one side of the region, if it pays. */
 static bool add_slab(struct finder *f, unsigned dim, bool above, uint64_t thick)
 {
-	struct sp__pointregion *r = f->region;
+	struct sp__pointregion *r = f->region, slab = *r;
 	uint64_t end = r->origin[dim] + r->size[dim],
-		 last = sp__zspace_last(&f->s->space, dim) >>
-			sp__zspace_shift(&f->s->space, dim, (unsigned)r->level);
-	struct sp_cube_box cells;
-	double n = (double)thick;
+		 last = sp__zspace_last(&f->s->space, dim) >> r->shift[dim];
+	double cells = 1;
 
 	if (above ? end > last || thick > last - end + 1 : thick > r->origin[dim])
 		return false;
-	for (unsigned i = 0; i < f->s->space.n; i++) {
-		cells.lo[i] = r->origin[i];
-		cells.hi[i] = r->origin[i] + r->size[i] - 1;
-		n *= i == dim ? 1 : (double)r->size[i];
-	}
-	cells.lo[dim] = above ? end : r->origin[dim] - thick;
-	cells.hi[dim] = cells.lo[dim] + thick - 1;
-	coordinates(f, &cells, &f->slab);
-	f->leaves = f->overflow = 0;
-	if (sp__leaves_walk(f->s, &f->slab, look, f) ||
-	    !pays(f, n + f->chain * (double)f->overflow, f->leaves))
+	slab.origin[dim] = above ? end : r->origin[dim] - thick;
+	slab.size[dim] = thick;
+	for (unsigned i = 0; i < f->s->space.n; i++)
+		cells *= (double)slab.size[i];
+	sp__region_box(&f->s->space, &slab, &f->box);
+	if (taken(f))
 		return false;
-	(void)sp__leaves_walk(f->s, &f->slab, take, f);
+	begin_count(f, shape_of(r));
+	(void)sp__leaves_walk(f->s, &f->box, look, f);
+	if (!pays(f, cells, f->leaves))
+		return false;
 	r->size[dim] += thick;
 	r->origin[dim] -= above ? 0 : thick;
 	return true;
@@ -272,63 +344,63 @@ static bool grow(struct finder *f)
 {
 	bool grown = false;
 
-	for (unsigned side = 0; side < 2 * f->s->space.n; side++)
-		for (uint64_t thick = f->region->size[side / 2]; thick; thick /= 2)
-			if (add_slab(f, side / 2, side % 2, thick)) {
+	for (unsigned side = 0; side < 2 * f->s->space.n; side++) {
+		unsigned dim = side / 2, cut = dim == f->region->major ? f->region->cut : 0;
+
+		for (uint64_t nodes = f->region->size[dim] >> cut; nodes; nodes /= 2)
+			if (add_slab(f, dim, side % 2, nodes << cut)) {
 				grown = true;
 				break;
 			}
+	}
 	return grown;
 }
 
+/* The node of a seed; its box is left in f->box. */
 static void begin_region(struct finder *f, const struct seed *seed)
 {
 	const struct sp__zspace *z = &f->s->space;
-	struct sp_cube_box box;
+	struct sp__pointregion *r = f->region;
 
-	*f->region = (struct sp__pointregion){ .level = seed->level, .first_block = f->end };
+	*r = (struct sp__pointregion){ .level = seed->shape.level,
+				       .cut = seed->shape.cut,
+				       .first_block = f->end };
+	(void)sp__region_shape(r, z, f->h);
 	sp__znode_box(z,
 		      sp__zkey_first(z, sp__leaf_key(&f->s->leaves[seed->begin]), seed->node_level),
-		      seed->node_level, &box);
+		      seed->node_level, &f->box);
 	for (unsigned i = 0; i < z->n; i++) {
-		unsigned shift = sp__zspace_shift(z, i, seed->level);
-
-		f->region->origin[i] = box.lo[i] >> shift;
-		f->region->size[i] = (box.hi[i] >> shift) - f->region->origin[i] + 1;
+		r->origin[i] = f->box.lo[i] >> r->shift[i];
+		r->size[i] = (f->box.hi[i] >> r->shift[i]) - r->origin[i] + 1;
 	}
-	region_box(f, &box);
-	(void)sp__leaves_walk(f->s, &box, take, f);
 }
 
-/* Keeps the region, or gives its leaves back. */
+/* Keeps the region, or forgets it. */
 static int end_region(struct finder *f)
 {
-	const struct sp__multimap *m = &f->region->mapping.multimap;
 	int rc = sp__region_place(f->region, f->h);
-	struct sp_cube_box box;
+	double space;
 
-	region_box(f, &box);
-	if (!rc &&
-	    f->region->size[f->h->mapping.order[0]] * f->h->cell_blocks >= m->zones[0].hop_blocks) {
-		f->end = sp__mapping_end(&f->region->mapping);
-		f->in_cell = 0;
-		(void)sp__leaves_walk(f->s, &box, count_overflow, f);
-		f->s->regions[f->s->nregions++] = f->region;
-		return 0;
+	if (!rc) {
+		sp__region_box(&f->s->space, f->region, &f->box);
+		begin_count(f, shape_of(f->region));
+		(void)sp__leaves_walk(f->s, &f->box, look, f);
+		space = (double)(sp__mapping_end(&f->region->mapping) - f->end);
+		if (space <= MOST_SPACE_PER_LEAF * f->leaves * f->h->cell_blocks) {
+			f->end = sp__mapping_end(&f->region->mapping);
+			f->s->regions[f->s->nregions++] = f->region;
+			return 0;
+		}
 	}
-	(void)sp__leaves_walk(f->s, &box, give_back, f);
 	sp__region_free(f->region);
 	return rc == -ENOMEM ? rc : 0;
 }
 
-/* Of a seed that is not in another region. */
-static int try_seed(struct finder *f, const struct seed *seed)
+static int try_seed(struct finder *f, struct seed seed)
 {
 	size_t n = f->s->nregions;
+	double price;
 
-	for (size_t i = seed->begin; i < seed->end; i++)
-		if (f->marks[i] != FREE)
-			return 0;
 	if (n == SP__REGIONS_MAX)
 		return 0;
 	if (!SP__ARRAY_RESIZE(f->s->regions, n + 1))
@@ -336,7 +408,11 @@ static int try_seed(struct finder *f, const struct seed *seed)
 	f->region = calloc(1, sizeof(*f->region));
 	if (!f->region)
 		return -ENOMEM;
-	begin_region(f, seed);
+	begin_region(f, &seed);
+	if (taken(f)) {
+		sp__region_free(f->region);
+		return split_node(f, seed.begin, seed.end, seed.node_level, &price);
+	}
 	while (grow(f))
 		;
 	return end_region(f);
@@ -350,20 +426,16 @@ int sp__regions_find(struct sp__pointset *s, const struct sp__cube_head *h)
 			    .chain = leaf_cost(h),
 			    .end = h->pointset.outside_block + h->cell_blocks };
 	uint64_t filled = sp__max((uint64_t)s->capacity * h->pointset.fill / 1000, 1);
+	double price;
 	int rc;
 
 	/* Half of the room that the fill factor leaves. */
-	f.cell_points = (filled + s->capacity) / 2;
-	f.marks = calloc(s->nleaves + 1, 1);
-	rc = f.marks ? find_seeds(&f, 0, s->nleaves, 0) : -ENOMEM;
+	f.cell_points = (filled + s->capacity + 1) / 2;
+	rc = find_seeds(&f, 0, s->nleaves, 0, &price);
 	if (!rc && f.nseeds)
 		qsort(f.seeds, f.nseeds, sizeof(*f.seeds), larger_first);
 	for (size_t i = 0; !rc && i < f.nseeds; i++)
-		rc = try_seed(&f, &f.seeds[i]);
-	for (size_t i = 0; !rc && i < s->nleaves; i++)
-		if (f.marks[i] == TAKEN)
-			s->leaves[i].place = UINT32_MAX;
-	free(f.marks);
+		rc = try_seed(&f, f.seeds[i]);
 	free(f.seeds);
 	return rc;
 }

@@ -150,6 +150,64 @@ same()
 	[[ $output == '100,100 103,103' ]]
 }
 
+# Points of 200 bytes, 2 in a cell, loaded under each mapping on a simulated drive; same export.
+load_all()
+{
+	for mapping in multimap naive hilbert; do
+		"$cube" create $mapping --overwrite --points --dims 8192x8192x8192 --dtype bytes:200 --cell 512 \
+			--fill-factor 0.5 --mapping $mapping --volume sim:atlas10k3-like
+		awk -F, -v OFS=, '{ $4 = sprintf("%0400d", NR); print }' in.csv | "$cube" load $mapping - --format csv
+		"$cube" check $mapping
+		"$cube" export $mapping > $mapping.out
+	done
+	cmp multimap.out naive.out
+	cmp multimap.out hilbert.out
+}
+
+# ms MAPPING QUERY...: of all queries, options of range.
+ms()
+{
+	local query
+
+	for query in "${@:2}"; do
+		# shellcheck disable=SC2086
+		"$cube" range "$1" $query --discard --coalesce=off
+	done | awk '{ sum += $4 } END { print 1000 * sum }'
+}
+
+# first QUERY...: MultiMap is the fastest.
+first()
+{
+	awk -v m="$(ms multimap "$@")" -v n="$(ms naive "$@")" -v h="$(ms hilbert "$@")" \
+		'BEGIN { print "# multimap " m ", naive " n ", hilbert " h; exit !(m < n && m < h) }'
+}
+
+@test "areas that no node of the tree has become regions, and boxes in them are faster" {
+	# One point in each cell of 10 x 10 x 10, from 137,211,333 on; and a few anywhere.
+	awk 'BEGIN {
+		srand(3)
+		for (z = 0; z < 16; z++) for (y = 0; y < 16; y++) for (x = 0; x < 128; x++)
+			print 137 + 10 * x + int(rand() * 10) "," 211 + 10 * y + int(rand() * 10) "," 333 + 10 * z + int(rand() * 10) ",0"
+		for (i = 0; i < 1000; i++) print int(rand() * 8192) "," int(rand() * 8192) "," int(rand() * 8192) ",0"
+	}' > in.csv
+	load_all
+	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 28000) }'
+	first '--lo=700,300,340 --hi=700,300,480' '--lo=400,250,340 --hi=400,250,480' '--lo=1100,350,340 --hi=1100,350,480'
+	first '--lo=700,220,340 --hi=799,319,439' '--lo=300,250,350 --hi=399,349,449'
+	# A point that is put goes to its region.
+	"$cube" put multimap 701,301,401 "$(printf %0400d 7)"
+	"$cube" get multimap 701,301,401 | grep -x "$(printf %0400d 7)"
+	"$cube" check multimap
+}
+
+@test "a cluster whose density falls from its centre has regions, and boxes in it are faster" {
+	awk 'function normal() { return sqrt(-2 * log(1 - rand())) * cos(6.283185307 * rand()) }
+		BEGIN { srand(4); for (i = 0; i < 60000; i++) print int(3000 + 600 * normal()) "," int(2500 + 100 * normal()) "," int(4000 + 100 * normal()) ",0" }' > in.csv
+	load_all
+	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 20000) }'
+	first '--lo=2950,2450,3950 --hi=3049,2549,4049' '--lo=2900,2500,3980 --hi=2999,2599,4079'
+}
+
 @test "what makes no sense for points is refused with the reason" {
 	refused()
 	{

@@ -22,7 +22,7 @@ static char dir[64];
 static char path[80], input[80];
 static const char *tmpdirs[] = { dir };
 static unsigned long seed;
-static size_t regions_seen, overflow_seen, outside_seen;
+static size_t regions_seen, slices_seen, overflow_seen, outside_seen;
 
 /* Points as they are loaded: coordinates, and the value. */
 struct model {
@@ -279,6 +279,8 @@ static bool check(struct model *m)
 	sp_cube_info(cube, &info);
 	good &= info.npoints == m->count && disjoint(cube);
 	regions_seen += info.nregions;
+	for (size_t i = 0; i < cube->set.nregions; i++)
+		slices_seen += cube->set.regions[i]->cut != 0;
 	overflow_seen += info.overflow_cells;
 	outside_seen += cube->head.pointset.outside;
 	for (unsigned k = 0; good && k < 8; k++)
@@ -427,9 +429,10 @@ int main(void)
 		bad += !one_case();
 	ok(!bad, "each box has the points that a filter of all gives, through loads, puts, and "
 		 "reorganisation");
-	ok(cases < 60 || (regions_seen && overflow_seen && outside_seen),
-	   "among them are regions (%zu), overflow cells (%zu), points outside of cells (%zu)",
-	   regions_seen, overflow_seen, outside_seen);
+	ok(cases < 60 || (regions_seen && slices_seen && overflow_seen && outside_seen),
+	   "among them are regions (%zu, %zu of slices), overflow cells (%zu), points outside of "
+	   "cells (%zu)",
+	   regions_seen, slices_seen, overflow_seen, outside_seen);
 	unlink(path);
 	unlink(input);
 	rmdir(dir);

@@ -228,9 +228,9 @@ SP_API SP_MUST_CHECK int sp_cube_part(const struct sp_cube *cube, size_t i,
 
 /* A region of a dataset of points: a grid of cells that MultiMap places. */
 struct sp_cube_region {
-	unsigned level;			  /* of its cells in the tree; 0 is the whole space */
-	uint64_t lo[SP_CUBE_DIMS_MAX];	  /* its first coordinates ... */
-	uint64_t cell[SP_CUBE_DIMS_MAX];  /* ... coordinates of a cell */
+	unsigned level;			 /* in the tree, of the nodes that are cells or have them */
+	uint64_t lo[SP_CUBE_DIMS_MAX];	 /* its first coordinates ... */
+	uint64_t cell[SP_CUBE_DIMS_MAX]; /* ... coordinates of a cell */
 	uint64_t cells[SP_CUBE_DIMS_MAX]; /* ... and cells, along each dimension */
 	uint64_t basic[SP_CUBE_DIMS_MAX];
 	uint64_t points; /* when it was loaded or reorganised */
