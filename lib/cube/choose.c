@@ -71,6 +71,8 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t
 	const struct sp__cube_head *h = &plan->head;
 	struct sp__predict_opts o = { .geometry = plan->geometry,
 				      .depth = w->depth,
+				      .fifo = plan->fifo,
+				      .window = plan->window,
 				      .host_ns = plan->host_ns,
 				      .gap_blocks = sp__transfer_gap(h, w->no_coalesce),
 				      .request_blocks = SP__TRANSFER_BYTES / h->block_bytes,

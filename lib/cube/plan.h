@@ -16,6 +16,8 @@ struct sp__cube_plan {
 	struct sp_geometry *own;	    /* the same, if it is the plan's */
 	double host_ns;			    /* of a simulated host, for each request */
 	bool caches;			    /* a simulated drive that keeps what it has read */
+	bool fifo;			    /* it serves requests in their order, ... */
+	unsigned window;		    /* ... or chooses among so many; 0: of any number */
 	uint64_t device_bytes;		    /* 0: unlimited */
 };
 

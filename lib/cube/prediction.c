@@ -22,8 +22,10 @@
  *
  * Several requests outstanding: a request may be chosen when its overhead has passed since it
  * was issued, which the host does when another one ends.  The drive takes the one that is next
- * under the head.  One request at a time is the same with a queue of one, where all of the
- * overhead is left.
+ * under the head, of those in its window.  One request at a time is the same with a queue of one,
+ * where all of the overhead is left.
+ *
+ * Not modelled: a cache in the drive, schedulers, the arms of an array.
  *
  * In parts of a device that the geometry does not know, and for the first request, positioning
  * is a mean: a seek within the cube, and half a revolution.
@@ -279,16 +281,18 @@ static double position_ns(const struct predictor *p, const struct drive *d, doub
 /* The request of the queue that is served next. */
 static unsigned choose(const struct predictor *p, const struct drive *d, double *position)
 {
-	unsigned best = 0;
+	unsigned best = 0, n = d->queued;
 
-	for (unsigned i = 1; i < d->queued; i++)
+	if (p->o->window)
+		n = sp__min(n, p->o->window);
+	for (unsigned i = 1; i < n; i++)
 		if (d->queue[i].ready_ns < d->queue[best].ready_ns)
 			best = i;
 	*position =
 		position_ns(p, d, fmax(d->queue[best].ready_ns - d->now_ns, 0), &d->queue[best]);
 	if (p->o->fifo)
 		return best;
-	for (unsigned i = 0; i < d->queued; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		double ns;
 
 		if (i == best || d->queue[i].ready_ns > d->now_ns)

@@ -23,6 +23,7 @@ struct sp__predict_opts {
 	const struct sp_geometry *geometry; /* of each volume; NULL: unknown */
 	unsigned depth;		 /* requests outstanding on each; 0 or 1: one at a time */
 	bool fifo;		 /* the drive keeps their order; else the nearest in time is next */
+	unsigned window;	 /* of so many, those that were issued first; 0: of all */
 	uint64_t gap_blocks;	 /* runs are read as one request across gaps of up to this */
 	uint64_t request_blocks; /* the longest request; 0: any length */
 	/* The host's own time for a request, beyond the overhead; 0 if a probe measured that. */

@@ -36,6 +36,17 @@ first() { grep -v auto | sort -k2n | sed -n '1s/ .*//p'; }
 	done
 }
 
+@test "predictions know the window of the drive, however many requests are outstanding" {
+	for window in 1 4/fifo 3 64/sptf; do
+		create 180x180x180 "atlas10k3-like,window=$window"
+		for query in 'beam 1' 'range 20x20x20'; do
+			echo "1 $query" >w
+			"$cube" compare c --workload=w --depth=16 --coalesce=off --places=10 |
+				awk -v w="$window" 'NR > 3 && $1 != "auto" && ($2 / $3 < 0.85 || $2 / $3 > 1.15) { print w, $0; bad = 1 } END { exit bad }'
+		done
+	done
+}
+
 @test "a drive without overhead for commands prefers a curve" {
 	sed 's/"read_overhead_ms": [0-9.]*/"read_overhead_ms": 0/' "$models/atlas10k3-like.json" >bare.json
 	create 259x259x259 "$PWD/bare.json"
