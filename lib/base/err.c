@@ -49,6 +49,23 @@ static int fill(struct sp_errinfo *err, int code, const char *op, const char *pa
 	return code;
 }
 
+void sp_no_effects_add(struct sp_no_effects *to, const char *option, const char *reason, ...)
+{
+	struct sp_no_effect *e = &to->list[to->n];
+	va_list ap;
+
+	for (size_t i = 0; i < to->n; i++)
+		if (!strcmp(to->list[i].option, option))
+			return;
+	if (to->n == SP_NO_EFFECTS_MAX)
+		return;
+	to->n++;
+	snprintf(e->option, sizeof(e->option), "%s", option);
+	va_start(ap, reason);
+	vsnprintf(e->reason, sizeof(e->reason), reason, ap);
+	va_end(ap);
+}
+
 int sp__errf(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset,
 	     const char *fmt, ...)
 {

@@ -87,6 +87,9 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 		if (is_sim(o->targets[i]) && o->engine && strcmp(o->engine, "auto") != 0)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
 					"a simulated target has an engine of its own");
+		if (is_sim(o->targets[i]) && o->create)
+			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
+					"a simulated target has no file to create");
 	}
 	if (o->create && ((!o->size_bytes && !o->replay) || o->offset_bytes))
 		return SP__REFUSE(err, "a file to create needs a size, and no offset");

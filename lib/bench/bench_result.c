@@ -130,7 +130,8 @@ void sp__bench_figures(struct sp_bench *b)
 
 	r->simulated = b->device;
 	r->engine = b->loads[0].port->engine;
-	r->fixed_buffers = b->loads[0].port->registered;
+	r->fixed_buffers = b->opts.fixed_buffers && !b->device && !b->loads[0].port->pool_rc;
+	sp__bench_no_effects(b);
 	r->stopped = b->stopped;
 	r->elapsed_ns = b->meter.finished_ns - b->meter.begin_ns;
 	r->user_ns = b->device ? 0 : b->meter.user_ns;

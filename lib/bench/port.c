@@ -23,6 +23,12 @@ static int queue_submit(struct sp__port *port, struct sp__request **reqs, size_t
 	return rc;
 }
 
+static void note_registered(struct queue_port *p)
+{
+	p->port.pool_rc = sp__queue_pool_rc(p->queue);
+	p->port.files_rc = sp__queue_files_rc(p->queue);
+}
+
 static int queue_reap(struct sp__port *port, struct sp__request **done, size_t max, size_t min,
 		      uint64_t until_ns)
 {
@@ -37,7 +43,7 @@ static int queue_reap(struct sp__port *port, struct sp__request **done, size_t m
 	n = sp__queue_reap(p->queue, done, max, min,
 			   until_ns == UINT64_MAX ? -1 : (int64_t)wait_ns);
 	port->engine = sp__queue_engine(p->queue);
-	port->registered = sp__queue_registered(p->queue);
+	note_registered(p);
 	/* The next call may follow without a submission. */
 	p->last_ns = n > 0 ? done[n - 1]->done_ns : sp__now_ns();
 	return n;
@@ -66,7 +72,7 @@ int sp__port_queue(struct sp__port **out, const struct sp__queue_opts *opts, str
 	}
 	p->port.ops = &queue_ops;
 	p->port.engine = sp__queue_engine(p->queue);
-	p->port.registered = sp__queue_registered(p->queue);
+	note_registered(p);
 	*out = &p->port;
 	return 0;
 }

@@ -26,8 +26,8 @@ struct sp__port_ops {
 
 struct sp__port {
 	const struct sp__port_ops *ops;
-	const char *engine; /* at the last reap */
-	bool registered;    /* the pool is registered with the kernel */
+	const char *engine;    /* at the last reap */
+	int pool_rc, files_rc; /* as those of a queue, at the last reap */
 };
 
 /* opts as for a queue; data of the requests lie in its pool. */

@@ -68,6 +68,9 @@ void sp__bench_close_targets(struct sp_bench *b);
 /* prio.c: replaces class RT where it is not allowed, or -EPERM. */
 SP_MUST_CHECK int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err);
 
+/* no_effect.c: after the loads, which are still open. */
+void sp__bench_no_effects(struct sp_bench *b);
+
 /* bench_result.c */
 void sp__bench_figures(struct sp_bench *b);
 

@@ -135,6 +135,9 @@ static int note(struct sp_benchset *set, struct sp__setpoint *p, const struct sp
 	r->simulated = from->simulated;
 	r->size_bytes = from->size_bytes;
 	r->prio_fallback |= from->prio_fallback;
+	for (size_t i = 0; i < from->no_effects.n; i++)
+		sp_no_effects_add(&r->no_effects, from->no_effects.list[i].option, "%s",
+				  from->no_effects.list[i].reason);
 	for (size_t i = 0; i < from->nerrors; i++)
 		sp__bench_count_error(r->errors, &r->nerrors, from->errors[i].code,
 				      from->errors[i].count);
@@ -149,6 +152,17 @@ static double ramp_ns(const struct sp_benchset *set, const struct sp__setpoint *
 	if (set->opts.bench->ramp_ns)
 		return (double)set->opts.bench->ramp_ns;
 	return fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
+}
+
+/* Without the option both settings might be the same. */
+static int refuse_no_effect(const struct sp__setpoint *p, const struct sp_bench_result *r,
+			    struct sp_errinfo *err)
+{
+	const struct sp_no_effect *e = &r->no_effects.list[0];
+
+	return sp__errf(err, SP_EUNSUP, "measure", "", -1,
+			"setting %s cannot be compared: %s had no effect: %s", p->name, e->option,
+			e->reason);
 }
 
 static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, struct sp_errinfo *err)
@@ -171,6 +185,8 @@ static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, str
 	if (!strcmp(sp_bench_result(b)->engine, "sync"))
 		kept = sp__errf(err, SP_EUNSUP, "open", "", -1,
 				"neither io_uring nor libaio is available");
+	else if (set->strict && sp_bench_result(b)->no_effects.n)
+		kept = refuse_no_effect(p, sp_bench_result(b), err);
 	else
 		kept = note(set, p, b, (double)spent_ns);
 	sp_bench_free(b);

@@ -66,6 +66,7 @@ struct sp_benchset {
 	uint64_t budget_ns, spent_ns;
 	unsigned rounds; /* done */
 	bool stopped;
+	bool strict; /* an option without effect is an error */
 	struct sp_benchset_point *shown;
 	struct sp_benchset_row *rows;
 	struct sp_benchset_result result;

@@ -60,6 +60,7 @@ int sp_benchset_compare(struct sp_benchset **out, const struct sp_benchset_opts 
 	*out = NULL;
 	if (!set)
 		return rc;
+	set->strict = true;
 	sp__set_add(set, a->bench)->name = "A";
 	sp__set_add(set, b)->name = "B";
 	if (rc == 0)

@@ -34,6 +34,14 @@ int sp__engine_no_fd(void *engine)
 	return -1;
 }
 
+int sp__engine_no_files(void *engine, const int *fds, unsigned n)
+{
+	(void)engine;
+	(void)fds;
+	(void)n;
+	return -ENOTSUP;
+}
+
 int sp__engine_no_signal(void *engine, int event)
 {
 	(void)engine;

@@ -35,8 +35,6 @@ struct sp__engine_opts {
 	unsigned depth;			 /* most requests ever outstanding at once */
 	const struct sp__volume *device; /* of simulated volumes; or NULL */
 	bool bound;			 /* as in struct sp__queue_opts */
-	const int *fds;			 /* descriptors that may be registered; or NULL */
-	unsigned nfds;
 };
 
 struct sp__engine_ops {
@@ -59,6 +57,12 @@ struct sp__engine_ops {
 	 * engine.  An error means only that it is not registered.
 	 */
 	int (*register_pool)(void *engine, void *pool, size_t bytes);
+
+	/*
+	 * Optional (sp__engine_no_files).  Called at most once, right after open: requests will
+	 * use these descriptors.  An error means only that they are not registered.
+	 */
+	int (*register_files)(void *engine, const int *fds, unsigned n);
 
 	/*
 	 * Required.  Takes requests in order, as many as one system call will;
@@ -118,6 +122,8 @@ int32_t sp__engine_transfer(const struct sp__request *r);
 
 /* The hook of engines that cannot register memory: -ENOTSUP. */
 int sp__engine_no_register(void *engine, void *pool, size_t bytes);
+/* The hook of engines that cannot register descriptors: -ENOTSUP. */
+int sp__engine_no_files(void *engine, const int *fds, unsigned n);
 /* The hook of engines that cannot signal: SP_EUNSUP. */
 int sp__engine_no_signal(void *engine, int event);
 /* The hook of engines without a descriptor: -1. */

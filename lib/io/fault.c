@@ -187,6 +187,13 @@ static int fault_register(void *engine, void *pool, size_t bytes)
 	return f->ops->register_pool(f->inner, pool, bytes);
 }
 
+static int fault_register_files(void *engine, const int *fds, unsigned n)
+{
+	struct fault *f = engine;
+
+	return f->ops->register_files(f->inner, fds, n);
+}
+
 /* Submitting. */
 
 static bool chosen(struct fault *f, const struct sp__request *r)
@@ -356,6 +363,7 @@ const struct sp__engine_ops sp__fault_engine = {
 	.open = fault_open,
 	.close = fault_close,
 	.register_pool = fault_register,
+	.register_files = fault_register_files,
 	.submit = fault_submit,
 	.reap = fault_reap,
 	.fd = sp__engine_no_fd,

@@ -41,9 +41,9 @@ struct sp__queue {
 	struct sp__completing completing;
 	struct sp__trace *trace;
 	const struct sp__volume *device;
-	bool registered;
-	bool changeable; /* another engine would do too */
-	bool changing;	 /* when nothing is with this one; and something waits */
+	int pool_rc, files_rc; /* of registering them */
+	bool changeable;       /* another engine would do too */
+	bool changing;	       /* when nothing is with this one; and something waits */
 	unsigned depth;
 	unsigned with_engine;
 	struct list waiting;  /* for the engine to take */
@@ -97,11 +97,8 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 	q->waiting.tail = &q->waiting.head;
 	q->finished.tail = &q->finished.head;
 	rc = sp__engine_open(&q->ops, &q->engine, opts->engine,
-			     &(struct sp__engine_opts){ .depth = depth,
-							.device = opts->device,
-							.bound = opts->bound,
-							.fds = opts->fds,
-							.nfds = opts->nfds },
+			     &(struct sp__engine_opts){
+				     .depth = depth, .device = opts->device, .bound = opts->bound },
 			     err);
 	if (rc) {
 		free(q);
@@ -115,7 +112,9 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 				"the engine cannot signal completions by an event descriptor");
 	}
 	if (opts->pool)
-		q->registered = q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes) == 0;
+		q->pool_rc = q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes);
+	if (opts->nfds)
+		q->files_rc = q->ops->register_files(q->engine, opts->fds, opts->nfds);
 	*out = q;
 	return 0;
 }
@@ -177,7 +176,7 @@ static void change_engine(struct sp__queue *q)
 	if (sp__engine_next(&q->ops, &q->engine, &opts))
 		q->changeable = false;
 	else
-		q->registered = false;
+		q->pool_rc = q->files_rc = -ENOTSUP;
 }
 
 /* Offers the engine the waiting requests; one that it refuses for good is finished. */
@@ -392,9 +391,14 @@ const char *sp__queue_engine(const struct sp__queue *q)
 	return q->ops->name;
 }
 
-bool sp__queue_registered(const struct sp__queue *q)
+int sp__queue_pool_rc(const struct sp__queue *q)
 {
-	return q->registered;
+	return q->pool_rc;
+}
+
+int sp__queue_files_rc(const struct sp__queue *q)
+{
+	return q->files_rc;
 }
 
 unsigned sp__queue_outstanding(const struct sp__queue *q)

@@ -86,7 +86,9 @@ SP_MUST_CHECK int sp__queue_open(struct sp__queue **q, const struct sp__queue_op
 void sp__queue_close(struct sp__queue *q);
 
 const char *sp__queue_engine(const struct sp__queue *q); /* the one in use */
-bool sp__queue_registered(const struct sp__queue *q);	 /* the kernel knows the pool */
+/* Of the pool and of fds: 0 if the kernel knows them; -ENOTSUP: the engine has no such thing. */
+int sp__queue_pool_rc(const struct sp__queue *q);
+int sp__queue_files_rc(const struct sp__queue *q);
 unsigned sp__queue_outstanding(const struct sp__queue *q);
 const struct sp__io_counters *sp__queue_counters(const struct sp__queue *q);
 

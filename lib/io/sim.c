@@ -153,6 +153,7 @@ const struct sp__engine_ops sp__sim_engine = {
 	.open = sim_open,
 	.close = sim_close,
 	.register_pool = sp__engine_no_register,
+	.register_files = sp__engine_no_files,
 	.submit = sim_submit,
 	.reap = sim_reap,
 	.fd = sp__engine_no_fd,

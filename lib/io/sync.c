@@ -37,6 +37,7 @@ const struct sp__engine_ops sp__sync_engine = {
 	.open = sp__donering_open,
 	.close = free,
 	.register_pool = sp__engine_no_register,
+	.register_files = sp__engine_no_files,
 	.submit = sync_submit,
 	.reap = sp__donering_reap,
 	.fd = sp__engine_no_fd,

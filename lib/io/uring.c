@@ -83,17 +83,6 @@ static int init_ring(struct uring *u, const struct sp__engine_opts *opts)
 	return SP_EUNSUP;
 }
 
-/* Refused, requests name descriptors as ever. */
-static void register_files(struct uring *u, const struct sp__engine_opts *opts)
-{
-	if (!opts->nfds || opts->nfds > FILES_MAX ||
-	    io_uring_register_files(&u->ring, opts->fds, opts->nfds))
-		return;
-	for (unsigned i = 0; i < opts->nfds; i++)
-		u->fds[i] = opts->fds[i];
-	u->nfds = opts->nfds;
-}
-
 static int file_index(const struct uring *u, int fd)
 {
 	for (unsigned i = 0; i < u->nfds; i++)
@@ -116,7 +105,6 @@ static int uring_open(void **engine, const struct sp__engine_opts *opts, struct 
 		/* The ring's memory is the kernel's: refusal is no lack of ours. */
 		return rc == -ENOMEM ? SP_EUNSUP : rc;
 	}
-	register_files(u, opts);
 	*engine = u;
 	return 0;
 }
@@ -151,6 +139,19 @@ static int uring_register(void *engine, void *pool, size_t bytes)
 		return rc;
 	u->pool = pool;
 	u->pool_bytes = bytes;
+	return 0;
+}
+
+static int uring_register_files(void *engine, const int *fds, unsigned n)
+{
+	struct uring *u = engine;
+	int rc = n > FILES_MAX ? -E2BIG : io_uring_register_files(&u->ring, fds, n);
+
+	if (rc)
+		return rc;
+	for (unsigned i = 0; i < n; i++)
+		u->fds[i] = fds[i];
+	u->nfds = n;
 	return 0;
 }
 
@@ -283,6 +284,7 @@ const struct sp__engine_ops sp__uring_engine = {
 	.open = uring_open,
 	.close = uring_close,
 	.register_pool = uring_register,
+	.register_files = uring_register_files,
 	.submit = uring_submit,
 	.reap = uring_reap,
 	.fd = uring_fd,

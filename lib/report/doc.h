@@ -38,6 +38,8 @@ void sp__doc_fields(struct sp__doc doc, const struct sp_report_field *fields, co
 void sp__doc_nulls(struct sp__doc doc, const struct sp_report_field *fields);
 /* The object key, which is made if there is none. */
 struct sp__doc sp__doc_object(struct sp__doc doc, const char *key);
+/* Of struct sp_no_effect. */
+extern const struct sp_report_field sp__no_effect_fields[];
 /* An array of texts. */
 void sp__doc_names(struct sp__doc doc, const char *key, const char *const *names, size_t n);
 json_t *sp__doc_array(struct sp__doc doc, const char *key);

@@ -124,6 +124,8 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(bench_result, "result.fixed_buffers", BOOL, fixed_buffers),
 	FIELD(bench_result, "result.stopped", BOOL, stopped),
 	FIELD(bench_result, "result.prio_fallback", BOOL, prio_fallback),
+	ELEMENTS(bench_result, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
+		 sp__no_effect_fields),
 	FIELD(bench_result, "result.size_bytes", COUNT, size_bytes),
 	FIELD(bench_result, "result.elapsed_s", SECONDS, elapsed_ns),
 	FIELD(bench_result, "result.overdue", COUNT, overdue),

@@ -94,22 +94,6 @@ static void remarks(const json_t *doc, FILE *out)
 	sp__report_tail(doc, out);
 }
 
-/* With sync what was asked for is not what was done. */
-static void threads(const json_t *doc, FILE *out)
-{
-	const json_t *config = json_object_get(doc, "config"), *row;
-	const json_t *classes = json_object_get(config, "classes");
-	bool differ = number(config, "depth") > 1;
-
-	for (size_t i = 0; (row = json_array_get(classes, i)); i++)
-		differ |= number(row, "share") != number(json_array_get(classes, 0), "share") ||
-			  number(row, "depth") > 1;
-	if (differ && !strcmp(word(json_object_get(doc, "result"), "engine"), "sync"))
-		fputs("sync: one request at a time for each class; neither depths nor shares "
-		      "count\n",
-		      out);
-}
-
 static void run_text(const json_t *doc, FILE *out)
 {
 	const json_t *r = json_object_get(doc, "result"), *row;
@@ -134,7 +118,6 @@ static void run_text(const json_t *doc, FILE *out)
 			number(r, "cpu_system_us_per_request"), number(r, "cpu_ms_per_mb"));
 	replay(json_object_get(doc, "replay"), out);
 	steady(json_object_get(r, "steady"), number(config, "steady_round_s"), out);
-	threads(doc, out);
 	remarks(doc, out);
 }
 

@@ -75,6 +75,8 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(benchset_result, "result.simulated", BOOL, simulated),
 	FIELD(benchset_result, "result.stopped", BOOL, stopped),
 	FIELD(benchset_result, "result.prio_fallback", BOOL, prio_fallback),
+	ELEMENTS(benchset_result, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
+		 sp__no_effect_fields),
 	FIELD(benchset_result, "result.size_bytes", COUNT, size_bytes),
 	FIELD(benchset_result, "result.elapsed_s", REAL, elapsed_s),
 	FIELD(benchset_result, "result.rounds", COUNT, rounds),

@@ -21,6 +21,18 @@
 #define GROUPS 20
 #define GROUPS_MIN 5
 
+/* Such a run did not measure what was requested. */
+static int refuse_no_effect(const json_t *doc, const char *path, struct sp_errinfo *err)
+{
+	const json_t *list = json_object_get(json_object_get(doc, "result"), "no_effect");
+	const json_t *e = json_array_get(list, 0);
+
+	return e ? sp__errf(err, SP_EUNSUP, "read", path, -1,
+			    "cannot be compared: %s had no effect: %s", word(e, "option"),
+			    word(e, "reason"))
+		 : 0;
+}
+
 static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 {
 	FILE *f = fopen(path, "re");
@@ -39,12 +51,13 @@ static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 	if (!*doc)
 		return sp__errf(err, SP_EFORMAT, "read", path, -1, "line %d: %s", error.line,
 				error.text);
-	if (strcmp(word(*doc, "schema"), "spindle.aiobench/1") == 0 &&
-	    strcmp(word(*doc, "kind"), "run") == 0 &&
-	    json_is_object(json_object_get(*doc, "config")) &&
-	    json_is_object(json_object_get(*doc, "result")))
-		return 0;
-	return sp__errf(err, SP_EFORMAT, "read", path, -1, "is not a report of aiobench run");
+	if (strcmp(word(*doc, "schema"), "spindle.aiobench/1") != 0 ||
+	    strcmp(word(*doc, "kind"), "run") != 0 ||
+	    !json_is_object(json_object_get(*doc, "config")) ||
+	    !json_is_object(json_object_get(*doc, "result")))
+		return sp__errf(err, SP_EFORMAT, "read", path, -1,
+				"is not a report of aiobench run");
+	return refuse_no_effect(*doc, path, err);
 }
 
 /* Requests a second of a group of windows, or their mean latency. */

@@ -182,6 +182,12 @@ struct sp__doc sp__doc_object(struct sp__doc doc, const char *key)
 	return child;
 }
 
+const struct sp_report_field sp__no_effect_fields[] = {
+	FIELD(no_effect, "option", TEXT, option),
+	FIELD(no_effect, "reason", TEXT, reason),
+	{ 0 },
+};
+
 json_t *sp__doc_array(struct sp__doc doc, const char *key)
 {
 	json_t *array = json_array();

@@ -273,9 +273,9 @@ agrees()
 
 @test "the keys of reports are those that are promised" {
 	golden=$BATS_TEST_DIRNAME/../golden
-	"$aiobench" run --runtime=5 --stats=run.json --class a:share=50 --class b: sim:linear > /dev/null
-	"$aiobench" sweep --runtime=40 --iodepth=4 --stats=sweep.json sim:linear > /dev/null
-	"$aiobench" mix --runtime=40 --iodepth=8 --shares=0,50,100 --stats=mix.json sim:linear > /dev/null
+	"$aiobench" run --runtime=5 --fixedbufs --stats=run.json --class a:share=50 --class b: sim:linear > /dev/null
+	"$aiobench" sweep --runtime=40 --iodepth=4 --fixedbufs --stats=sweep.json sim:linear > /dev/null
+	"$aiobench" mix --runtime=40 --iodepth=8 --shares=0,50,100 --fixedbufs --stats=mix.json sim:linear > /dev/null
 	"$aiobench" compare --runtime=40 --interleave=3 --a= --stats=compare.json sim:linear > /dev/null
 	for kind in run sweep mix compare; do
 		keys $kind.json > keys

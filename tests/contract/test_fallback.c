@@ -133,7 +133,7 @@ static int threadless(struct sp__volume *v)
 	q = open_queue("auto", true);
 	if (write_threadless(q, v, BLOCK) != NBLOCKS)
 		return 1;
-	if (strcmp(sp__queue_engine(q), "io_uring") == 0 || sp__queue_registered(q))
+	if (strcmp(sp__queue_engine(q), "io_uring") == 0 || !sp__queue_pool_rc(q))
 		return 2;
 	if (one(q, v, SP__OP_READ, pool + BYTES, (uint32_t)BYTES) != (int)BYTES)
 		return 3;

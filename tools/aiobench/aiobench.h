@@ -53,6 +53,7 @@ struct load_options {
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status, *plot;
 	struct statsfile stats_file;
+	struct sp_no_effects no_effects; /* of these options, without any target */
 	FILE *status_file;
 	struct sp_outfile *status_out;
 	bool status_failed;
@@ -99,10 +100,11 @@ int close_status(struct load_options *o); /* the status of the program */
 /* Dies if an output is another output, or an input. */
 void check_outputs(const struct load_options *o);
 /*
- * Text on standard output, JSON where --stats says.  Frees both; before, which was printed
- * before the run, can be NULL.
+ * Text on standard output, JSON where --stats says, and a line for each option without effect.
+ * Frees both; before, which was printed before the run, and no_effects can be NULL.
  */
-void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before);
+void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before,
+		  const struct sp_no_effects *no_effects);
 
 /* preflight.c: prints whether the priorities of a run can act; NULL: it has none.  To be freed. */
 struct sp_preflight *preflight_before(const struct load_options *o);

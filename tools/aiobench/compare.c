@@ -78,7 +78,7 @@ static int take_turns(struct load_options *o)
 	if (!set)
 		die_of(rc, &err);
 	report = sp_report_comparison(&a.bench, &b.bench, sp_benchset_result(set));
-	write_report(o, report, NULL);
+	write_report(o, report, NULL, &sp_benchset_result(set)->no_effects);
 	sp_benchset_free(set);
 	if (rc < 0)
 		die_of(rc, &err);
@@ -100,6 +100,6 @@ int command_compare(struct load_options *o)
 	rc = sp_report_compare_files(&report, o->targets[0], o->targets[1], &err);
 	if (rc)
 		die_of(rc, &err);
-	write_report(o, report, NULL);
+	write_report(o, report, NULL, NULL);
 	return 0;
 }

@@ -327,6 +327,8 @@ static void finish_plain(struct load_options *o)
 
 	if (o->mix >= 0 && c->reads > 0 && c->reads < 1)
 		c->reads = o->mix;
+	else if (o->mix >= 0)
+		sp_no_effects_add(&o->no_effects, "--rwmixread", "--rw is no mix");
 	if (c->stride_bytes && c->pattern == SP_BENCH_SEQUENTIAL)
 		c->pattern = SP_BENCH_STRIDED;
 	else if (c->stride_bytes)
@@ -384,12 +386,33 @@ static void finish_classes(struct load_options *o)
 	finish_shares(o);
 }
 
+/* A class with a rate and without a depth of its own has the run's. */
+static void find_no_effects(struct load_options *o)
+{
+	bool depth = false, rate = o->bench.rate > 0;
+
+	for (size_t i = 0; i < o->bench.nclasses; i++) {
+		depth |= !o->bench.classes[i].depth;
+		rate |= o->bench.classes[i].rate > 0;
+	}
+	if (o->depth_given && !depth)
+		sp_no_effects_add(&o->no_effects, "--iodepth", "each class has a depth of its own");
+	if (o->bench.poisson && !rate)
+		sp_no_effects_add(&o->no_effects, "--rate_process", "no class has a rate");
+	if (o->bench.batch_submit && o->bench.ntargets && !strncmp(o->bench.targets[0], "sim:", 4))
+		sp_no_effects_add(&o->no_effects, "--iodepth_batch",
+				  "a simulated target takes all ready requests at once");
+}
+
 void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns)
 {
 	if (o->job)
 		fiojob_finish(o);
 	else
 		finish_classes(o);
+	if (!o->job)
+		find_no_effects(o);
+	o->bench.no_effects = &o->no_effects;
 	if (!o->bench.depth)
 		o->bench.depth = depth;
 	if (!o->bench.runtime_ns && !o->bench.total_bytes)

@@ -25,13 +25,16 @@ void check_outputs(const struct load_options *o)
 		outputs_spare_volume(&set, o->bench.targets[i]);
 }
 
-void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before)
+void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before,
+		  const struct sp_no_effects *no_effects)
 {
 	if (!report || (before && sp_report_add_preflight(report, before) < 0))
 		die("memory exhausted");
 	free(before);
 	/* A failure is found when standard output is closed. */
 	(void)sp_report_bench_text(report, stdout);
+	if (no_effects)
+		say_no_effects(no_effects);
 	statsfile_finish(&o->stats_file, report);
 }
 

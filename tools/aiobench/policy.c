@@ -225,6 +225,14 @@ static struct sp_preflight *preflight(const struct runs *r)
 	return preflight_pair(r->o, both);
 }
 
+static void add_no_effects(struct sp_no_effects *to, const struct sp_policy *policy)
+{
+	const struct sp_no_effects *from = &sp_policy_result(policy)->bench->no_effects;
+
+	for (size_t i = 0; i < from->n; i++)
+		sp_no_effects_add(to, from->list[i].option, "%s", from->list[i].reason);
+}
+
 int command_policy(struct load_options *o)
 {
 	static struct runs r;
@@ -249,7 +257,9 @@ int command_policy(struct load_options *o)
 	if (!r.n && r.rc < 0)
 		die_of(r.rc, &r.err);
 	report = sp_report_policy(&o->bench, (const struct sp_policy *const *)r.policies, r.n);
-	write_report(o, report, before);
+	for (size_t i = 0; i < r.n; i++)
+		add_no_effects(&o->no_effects, r.policies[i]);
+	write_report(o, report, before, &o->no_effects);
 	if (o->plot && r.n)
 		plot_policy(o, (const struct sp_policy *const *)r.policies, r.n);
 	while (r.n)

@@ -110,7 +110,7 @@ int command_run(struct load_options *o)
 	if (!bench)
 		die_of(rc, &err);
 	report = sp_report_bench(&o->bench, sp_bench_result(bench));
-	write_report(o, report, preflight);
+	write_report(o, report, preflight, &sp_bench_result(bench)->no_effects);
 	if (o->plot)
 		plot_run(o, bench);
 	if (rc < 0)

@@ -39,7 +39,8 @@ int command_sweep(struct load_options *o)
 	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
-	write_report(o, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL);
+	write_report(o, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL,
+		     &sp_benchset_result(set)->no_effects);
 	if (o->plot)
 		plot_sweep(o, sp_benchset_result(set));
 	sp_benchset_free(set);
@@ -82,6 +83,10 @@ int command_mix(struct load_options *o)
 	struct sp_benchset *set;
 	int rc;
 
+	if (o->set.mix.kind == SP_BENCHSET_SCANS && o->set.mix.nshares)
+		die("--shares and --scans exclude each other");
+	if (o->set.mix.kind == SP_BENCHSET_SCANS && o->set.mix.of_issued)
+		die("--share-of and --scans exclude each other");
 	finish_shares(&o->set);
 	set_options_load(o);
 	if (o->set.mix.kind == SP_BENCHSET_SCANS) {
@@ -94,7 +99,8 @@ int command_mix(struct load_options *o)
 	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
-	write_report(o, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)), before);
+	write_report(o, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)), before,
+		     &sp_benchset_result(set)->no_effects);
 	if (o->plot)
 		plot_mix(o, sp_benchset_result(set));
 	sp_benchset_free(set);

@@ -17,6 +17,12 @@ void say_error(int rc, const struct sp_errinfo *err)
 		msg("%s", reason);
 }
 
+void say_no_effects(const struct sp_no_effects *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		msg("warning: %s had no effect: %s", list->list[i].option, list->list[i].reason);
+}
+
 void die_of(int rc, const struct sp_errinfo *err)
 {
 	say_error(rc, err);

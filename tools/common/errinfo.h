@@ -15,4 +15,7 @@ noreturn void die_of(int rc, const struct sp_errinfo *err);
 /* "program: reason 'where'", of a word of the command line; where NULL: without it. */
 noreturn void die_word(const struct sp_errinfo *err, const char *where);
 
+/* One line for each option that could not take effect. */
+void say_no_effects(const struct sp_no_effects *list);
+
 #endif

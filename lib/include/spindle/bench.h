@@ -158,6 +158,8 @@ struct sp_bench_opts {
 	bool keep_going;   /* after a request has failed */
 	bool no_fallback;  /* fail if class RT is not permitted */
 	const char *trace; /* path of a spindle-trace(5) to write, or NULL */
+	/* Of the caller's own options: the result lists them, too.  Or NULL. */
+	const struct sp_no_effects *no_effects;
 	/* Polled; not 0: stop and report what was measured. Or NULL. */
 	const volatile sig_atomic_t *stop;
 	uint64_t interval_ns; /* 0: none */
@@ -244,9 +246,10 @@ struct sp_bench_error {
 struct sp_bench_result {
 	const char *engine; /* in use */
 	bool simulated;
-	bool fixed_buffers;  /* registered with the kernel */
-	bool stopped;	     /* by *stop */
-	bool prio_fallback;  /* RT was not permitted: RT became BE, and the others IDLE */
+	bool fixed_buffers; /* registered with the kernel */
+	bool stopped;	    /* by *stop */
+	bool prio_fallback; /* RT was not permitted: RT became BE, and the others IDLE */
+	struct sp_no_effects no_effects;
 	uint64_t size_bytes; /* used of all targets */
 	uint64_t elapsed_ns;
 	/* With a rate: due before the end, but never submitted because the depth was used up. */

@@ -99,6 +99,7 @@ struct sp_benchset_result {
 	const char *engine;
 	bool simulated, stopped;
 	bool prio_fallback;
+	struct sp_no_effects no_effects; /* of any slice */
 	uint64_t size_bytes;
 	double elapsed_s; /* all time, measured or not */
 	unsigned rounds;  /* the most slices of a point */

@@ -55,6 +55,25 @@ struct sp_errinfo {
  */
 SP_API const char *sp_strerror(int code);
 
+#define SP_NO_EFFECTS_MAX 16
+
+/* What a caller requested and could not take effect: the run went on without it. */
+struct sp_no_effects {
+	size_t n;
+	struct sp_no_effect {
+		char option[32]; /* as the tools name it: "--fixedbufs" */
+		char reason[128];
+	} list[SP_NO_EFFECTS_MAX];
+};
+
+/*
+ * Adds an option, unless it is in the list or the list is full, and its reason, a format of
+ * printf().
+ * Thread rule: one thread at a time for one list.
+ */
+SP_API void sp_no_effects_add(struct sp_no_effects *to, const char *option, const char *reason, ...)
+	__attribute__((format(printf, 3, 4)));
+
 enum {
 	SP_PRINTABLE_UTF8 = 1,	  /* characters are those of UTF-8, not of the locale: for JSON */
 	SP_PRINTABLE_ESCAPED = 2, /* text holds escapes already: a backslash stays one */

@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# A request that an engine, the kernel or a limit does not heed is named, and not compared.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	export LC_ALL=C
+	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
+	cd "$BATS_TEST_TMPDIR" || return
+	head -c 1M /dev/zero >t
+}
+
+# without OPTION REASON ARGUMENT...: the run goes on without OPTION, in a line and in the report.
+without()
+{
+	local option=$1 reason=$2
+
+	shift 2
+	run -0 --separate-stderr "$aiobench" run --direct=0 --io_size=64K --stats=s.json "$@"
+	# shellcheck disable=SC2154
+	[[ $stderr == *"aiobench: warning: $option had no effect: $reason"* ]]
+	[ "$(grep -c -e "$option had no" <<<"$stderr")" -eq 1 ]
+	grep -q "\"option\": \"$option\"" s.json
+}
+
+@test "what an engine cannot register is named" {
+	for engine in libaio sync null; do
+		without --fixedbufs "the engine $engine cannot register" --fixedbufs --ioengine=$engine t
+		without --registerfiles "the engine $engine cannot" --registerfiles --ioengine=$engine t
+		grep -q '"fixed_buffers": false' s.json
+	done
+	without --registerfiles 'a simulated target' --registerfiles sim:atlas10k3-like
+	without --direct=0 'a simulated target' sim:atlas10k3-like
+}
+
+@test "a limit on locked memory is named" {
+	local as=()
+
+	if [ "$(id -u)" -eq 0 ]; then
+		command -v setpriv >/dev/null || skip 'setpriv drops a capability of root'
+		as=(setpriv --bounding-set -ipc_lock)
+	fi
+	run "${as[@]}" bash -c "ulimit -l 64; '$aiobench' run --direct=0 --ioengine=io_uring --fixedbufs \
+		--iodepth=64 --bs=16K --io_size=1M --stats=s.json t 2>&1"
+	[[ $output != *warning* ]] || [[ $output == *'locked memory is limited to 65536 bytes (ulimit -l)'* ]]
+	[ "$status" -eq 0 ] || skip 'no io_uring here'
+	[[ $output == *warning* ]] || skip 'this kernel does not limit buffers here'
+	run -2 "$aiobench" compare s.json s.json
+	[[ $output == *'s.json: cannot be compared: --fixedbufs had no effect: locked memory'* ]]
+}
+
+@test "settings that are the same in effect are not compared" {
+	run -2 "$aiobench" compare --direct=0 --ioengine=libaio --runtime=0.2 --a= --b=--fixedbufs t
+	[[ ${lines[-1]} == *'setting B cannot be compared: --fixedbufs had no effect'* ]]
+	run -2 "$aiobench" compare --direct=0 --ioengine=libaio --runtime=0.2 --a=--registerfiles --b= t
+	[[ ${lines[-1]} == *'setting A cannot be compared: --registerfiles had no effect'* ]]
+	run -0 "$aiobench" compare --direct=0 --ioengine=libaio --runtime=0.2 --a= --b=--iodepth=2 t
+}
+
+@test "options that contradict others are named" {
+	without --rwmixread '--rw is no mix' --rwmixread=30 t
+	without --rate_process 'no class has a rate' --rate_process=poisson t
+	without --iodepth 'each class has a depth of its own' --iodepth=9 --class=a:depth=2 t
+	without --rate_iops 'each class has a depth or rate' --rate_iops=99999 --class=a:depth=2 t
+	without --iodepth_batch 'sync has one request' --ioengine=sync --iodepth=4 --iodepth_batch=4 t
+	without 'prio of --class' 'the engine null' --ioengine=null --class=a:prio=be/1 t
+	run -2 "$aiobench" mix --scans --shares=50 t
+	[[ ${lines[-1]} == *'--shares and --scans exclude each other' ]]
+	run -2 "$aiobench" run --create --size=1M sim:atlas10k3-like
+	[[ ${lines[-1]} == *'has no file to create' ]]
+}
+
+@test "what takes effect is not named" {
+	run -0 --separate-stderr "$aiobench" run --direct=0 --io_size=64K --rw=randrw --rwmixread=30 --overwrite \
+		--rate_iops=99999 --rate_process=poisson --ioengine=libaio --stats=s.json t
+	[ -z "$stderr" ]
+	grep -q '"no_effect": \[\]' s.json
+	run -0 --separate-stderr "$aiobench" sweep --direct=0 --iodepth=2 --runtime=0.2 --fixedbufs \
+		--ioengine=libaio --stats=s.json t
+	[[ $stderr == *'--fixedbufs had no effect'* ]]
+	grep -q '"option": "--fixedbufs"' s.json
+}
