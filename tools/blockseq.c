@@ -129,12 +129,17 @@ static void operand(struct argp_state *state, void *config, char *arg)
 static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sequence_stats stats;
 	struct sp_sequence *seq;
 	int rc = sp_sequence_load(&seq, path, order, &err);
 
+	const char *name = strcmp(path, "-") ? quote_file(path) : "standard input";
+
 	if (rc < 0)
-		die("%s: %s", strcmp(path, "-") ? quote_file(path) : "standard input",
-		    err.text[0] ? err.text : sp_strerror(rc));
+		die("%s: %s", name, err.text[0] ? err.text : sp_strerror(rc));
+	sp_sequence_stats(seq, &stats);
+	if (!stats.total.requests)
+		die("%s: has no requests", name);
 	return seq;
 }
 

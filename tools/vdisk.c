@@ -19,12 +19,18 @@
 static struct server server;
 static bool mounted;
 
-/* However the program ends: nothing stays mounted. */
+/* However the program ends: nothing stays mounted.  0, or -1 after a message. */
+static int finish(void)
+{
+	bool was = mounted;
+
+	mounted = false;
+	return was ? serve_stop(&server) : 0;
+}
+
 static void clean_up(void)
 {
-	if (mounted)
-		serve_stop(&server);
-	mounted = false;
+	(void)finish();
 }
 
 /* The folder, which must be empty: what is mounted there already is not. The caller frees. */
@@ -141,6 +147,7 @@ int main(int argc, char **argv)
 	struct options o;
 	sigset_t set;
 	char *folder;
+	int status;
 
 	msg_init(argv);
 	stdio_guard();
@@ -151,12 +158,12 @@ int main(int argc, char **argv)
 	pace_start(&server.pace, o.spec, 1);
 	sp_vdrive_info(server.pace.drive, &info);
 	server.bytes = disk_bytes(&o, &info);
-	server.backing = backing_open(o.backing, server.bytes);
+	server.backing = backing_open(o.backing, server.bytes, folder);
 	serve_start(&server);
 	mounted = true;
 	atexit(clean_up);
 	run(&server, &o, &set);
-	clean_up();
+	status = finish() < 0 ? 2 : 0;
 	free(folder);
-	return 0;
+	return status;
 }

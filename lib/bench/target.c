@@ -165,11 +165,16 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 
 	if (!bytes && begin < f->bytes)
 		bytes = f->bytes - begin;
+	if (begin % f->align_bytes)
+		return sp__errf(err, -EINVAL, "open", f->path, -1,
+				"direct requests begin at multiples of %u bytes; the offset of "
+				"class %s is %llu",
+				f->align_bytes, c->spec.name, (unsigned long long)begin);
 	if (begin > f->bytes || bytes > f->bytes - begin || c->spec.bytes > bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"is too small for requests of %u bytes of class %s", c->spec.bytes,
 				c->spec.name);
-	if (c->spec.bytes % f->align_bytes || begin % f->align_bytes)
+	if (c->spec.bytes % f->align_bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"direct requests must be multiples of %u bytes; class %s has %u",
 				f->align_bytes, c->spec.name, c->spec.bytes);

@@ -315,15 +315,30 @@ void sp__set_forget(struct sp_benchset *set)
 	set->rounds = 0;
 }
 
+/* True if a slice that counts has a request, completed or failed. */
+static bool any_request(const struct sp_benchset *set)
+{
+	bool any = set->result.nerrors > 0;
+
+	for (size_t i = 0; i < set->npoints; i++)
+		any |= set->points[i].nslices > 0 &&
+		       set->points[i].sums[set->points[i].opts.nclasses].requests > 0;
+	return any;
+}
+
 int sp__set_done(struct sp_benchset **out, struct sp_benchset *set, int rc, struct sp_errinfo *err)
 {
 	struct sp_benchset_result *r = &set->result;
 	bool any = false;
 
+	if (rc == 0 && !set->stopped && !any_request(set))
+		rc = sp__errf(err, -ENODATA, "measure", "", -1,
+			      "no measurement was long enough for a request: --runtime gives more "
+			      "time");
 	r->stopped = set->stopped && rc == 0;
 	r->elapsed_s = (double)set->spent_ns / 1e9;
 	for (size_t i = 0; i < set->npoints; i++)
-		any |= set->points[i].nslices > 0;
+		any |= set->points[i].nslices > 0 && rc != -ENODATA;
 	if (sp__set_figures(set)) {
 		any = false;
 		rc = sp__err(err, -ENOMEM, "measure", "", -1);

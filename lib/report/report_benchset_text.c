@@ -75,7 +75,8 @@ static void depth_line(const json_t *row, const json_t *r, double most, FILE *ou
 		bar[i] = '#';
 	bar[(int)lround(part * BAR)] = 0;
 	fprintf(out, "%5.0f %9s %6s %9s %9s %9s  %-*s", number(row, "depth"),
-		rate(row, "iops", iops), spread(row, "iops", "iops_low", "iops_high", width),
+		number(row, "requests") > 0 ? rate(row, "iops", iops) : "-",
+		spread(row, "iops", "iops_low", "iops_high", width),
 		duration(row, "latency_mean_ns", mean), duration(row, "latency_p50_ns", p50),
 		duration(row, "latency_p99_ns", p99), BAR, bar);
 	for (size_t i = 0; i < sizeof(knees) / sizeof(knees[0]); i++) {

@@ -4,6 +4,7 @@
 # A request that an engine, the kernel or a limit does not heed is named, and not compared.
 
 bats_require_minimum_version 1.5.0
+load ../../scripts/needs
 
 setup()
 {
@@ -40,7 +41,7 @@ without()
 	local as=()
 
 	if [ "$(id -u)" -eq 0 ]; then
-		command -v setpriv >/dev/null || skip 'setpriv drops a capability of root'
+		needs setpriv
 		as=(setpriv --bounding-set -ipc_lock)
 	fi
 	run "${as[@]}" bash -c "ulimit -l 64; '$aiobench' run --direct=0 --ioengine=io_uring --fixedbufs \

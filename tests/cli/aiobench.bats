@@ -359,3 +359,21 @@ filling()
 	run -2 "$aiobench" compare --runtime=40 --a=--steady --b= sim:linear
 	[[ $output == *"unrecognized option '--steady'"* ]]
 }
+
+@test "the offset of a class is blamed for what it does, and not the size" {
+	head -c 1M /dev/zero > t
+	"$aiobench" run --runtime=10ms t > /dev/null || skip "no direct I/O here"
+	run -2 "$aiobench" run --class a:offset=32 --runtime=10ms t
+	[[ $output == *'the offset of class a is 32' && $output != *' has 4096'* ]]
+	run -2 "$aiobench" run --class a:size=100 --runtime=10ms t
+	[[ $output == *'class a has 100' ]]
+}
+
+@test "many measurements without time for a request are an error" {
+	head -c 1M /dev/zero > t
+	for command in sweep "mix --shares=50" "compare --a="; do
+		# shellcheck disable=SC2086
+		run -2 "$aiobench" $command --direct=0 --runtime=1us t
+		[[ ${lines[-1]} == 'aiobench: no measurement was long enough for a request: --runtime gives more time' ]]
+	done
+}

@@ -185,3 +185,17 @@ sort_four_runs()
 	[ "$("$blockseq" --cache=3 --first="$counted" --policy=opt eager | value transfers)" = 5 ]
 	[[ $("$blockseq" eager) == *"overwritten               16.0 KiB"* ]]
 }
+
+@test "a trace without requests is an error" {
+	: >empty
+	printf '# spindle-trace/1\n' >head
+	echo 'R v 0 4096 0 0 10 4096' >one
+	for trace in empty head; do
+		run -2 "$blockseq" $trace
+		[ "$output" = "blockseq: $trace: has no requests" ]
+		run -2 "$blockseq" --compare one $trace
+		[ "$output" = "blockseq: $trace: has no requests" ]
+	done
+	run -2 "$blockseq" - </dev/null
+	[ "$output" = 'blockseq: standard input: has no requests' ]
+}

@@ -199,6 +199,27 @@ value()
 	ended
 }
 
+@test "it ends well where the folder above it has another name" {
+	fuse_needed
+	mkdir -p a/m
+	start linear a/m
+	mv a b
+	[ "$(stat -c %s b/m/disk)" -gt 0 ]
+	stop
+	[ -z "$(ls b/m)" ]
+	rmdir b/m
+}
+
+@test "a backing file in the folder to mount on is refused" {
+	run -2 "$vdisk" --backing=m/image linear m
+	[[ $output == *'m/image: lies in the folder that the disk is mounted on'* ]]
+	[ -z "$(ls m)" ]
+	ln -s m/image link
+	run -2 "$vdisk" --backing=link linear m
+	[[ $output == *'lies in the folder that the disk is mounted on'* ]]
+	[ -z "$(ls m)" ]
+}
+
 @test "a signal waits for its users; a second one does not" {
 	fuse_needed
 	start --floor=0 tiny m

@@ -5,6 +5,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -23,13 +26,38 @@ static int open_memory(uint64_t bytes)
 	return fd;
 }
 
-static int open_file(const char *path, uint64_t bytes)
+/* True if the file, whose whole name is found, lies in the folder, where a mount would hide it. */
+static bool inside(int fd, const char *folder, char name[PATH_MAX])
 {
+	char link[64];
+	size_t n = strlen(folder);
+	ssize_t bytes;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	bytes = readlink(link, name, PATH_MAX - 1);
+	if (bytes < 0)
+		return false;
+	name[bytes] = '\0';
+	return !strncmp(name, folder, n) && (name[n] == '/' || !strcmp(folder, "/"));
+}
+
+static int open_file(const char *path, uint64_t bytes, const char *folder)
+{
+	bool created = access(path, F_OK) < 0 && errno == ENOENT;
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char name[PATH_MAX];
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		die_sys(errno, "%s", quote_file(path));
+	if (inside(fd, folder, name)) {
+		if (created)
+			unlink(name);
+		die("%s: lies in the folder that the disk is mounted on, and would be hidden: "
+		    "choose "
+		    "another place for --backing",
+		    quote_file(path));
+	}
 	if (!S_ISREG(st.st_mode))
 		die("%s: not a regular file", quote_file(path));
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -39,9 +67,9 @@ static int open_file(const char *path, uint64_t bytes)
 	return fd;
 }
 
-int backing_open(const char *path, uint64_t bytes)
+int backing_open(const char *path, uint64_t bytes, const char *folder)
 {
-	return path ? open_file(path, bytes) : open_memory(bytes);
+	return path ? open_file(path, bytes, folder) : open_memory(bytes);
 }
 
 int backing_read(int fd, char *buf, size_t bytes, uint64_t offset)

@@ -346,6 +346,7 @@ void serve_start(struct server *s)
 	if (s->stop_fd < 0)
 		die_sys(errno, "eventfd");
 	s->session = fuse_session_new(&args, &operations, sizeof(operations), s);
+	s->folder = open(s->options->mount, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!s->session || fuse_session_mount(s->session, s->options->mount) < 0)
 		refuse_mount(s->options->mount);
 	fuse_opt_free_args(&args);
@@ -356,7 +357,7 @@ void serve_start(struct server *s)
 	}
 }
 
-void serve_stop(struct server *s)
+int serve_stop(struct server *s)
 {
 	eventfd_write(s->stop_fd, 1);
 	pthread_join(s->thread, NULL);
@@ -365,4 +366,5 @@ void serve_stop(struct server *s)
 	fuse_session_destroy(s->session);
 	close(s->stop_fd);
 	close(s->backing);
+	return unmount_moved(s->folder);
 }

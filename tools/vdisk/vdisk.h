@@ -42,8 +42,11 @@ struct options {
 
 void parse_options(int argc, char **argv, struct options *o);
 
-/* Memory, or the file, of this many bytes.  Ends the program on failure. */
-int backing_open(const char *path, uint64_t bytes);
+/*
+ * Memory, or the file, of this many bytes, which does not lie in the folder to mount on.  Ends the
+ * program on failure.
+ */
+int backing_open(const char *path, uint64_t bytes, const char *folder);
 /* What part of a range is left before an error: 0 or -errno; holes are zeros. */
 int backing_read(int fd, char *buf, size_t bytes, uint64_t offset);
 int backing_write(int fd, const char *buf, size_t bytes, uint64_t offset);
@@ -102,6 +105,7 @@ struct server {
 	uint64_t bytes;
 	int backing;
 	int stop_fd;	   /* an event ends the reader */
+	int folder;	   /* below the mount */
 	const char *loop;  /* name of the device; NULL: none */
 	uint64_t floor_ns; /* as measured or given */
 	atomic_int opens;  /* of the disk */
@@ -113,8 +117,10 @@ struct server {
 
 /* Mounts; options->mount is absolute. Ends the program if that cannot be. */
 void serve_start(struct server *s);
-/* Unmounts. Requests that are outstanding then fail. */
-void serve_stop(struct server *s);
+/* Unmounts. Requests that are outstanding then fail.  0, or -1 after a message. */
+int serve_stop(struct server *s);
+/* What is still mounted on the folder, an O_PATH descriptor, under its present name: likewise. */
+int unmount_moved(int folder);
 
 /* The text, of malloc; NULL: no memory. */
 char *status_text(struct server *s);
