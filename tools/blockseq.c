@@ -126,20 +126,27 @@ static void operand(struct argp_state *state, void *config, char *arg)
 		c->trace[c->traces++] = arg;
 }
 
+static const char *shown(const char *path)
+{
+	return strcmp(path, "-") ? quote_file(path) : "standard input";
+}
+
+static bool empty(const struct sp_sequence *seq)
+{
+	struct sp_sequence_stats stats;
+
+	sp_sequence_stats(seq, &stats);
+	return !stats.total.requests;
+}
+
 static struct sp_sequence *load(const char *path, enum sp_sequence_order order)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_sequence_stats stats;
 	struct sp_sequence *seq;
 	int rc = sp_sequence_load(&seq, path, order, &err);
 
-	const char *name = strcmp(path, "-") ? quote_file(path) : "standard input";
-
 	if (rc < 0)
-		die("%s: %s", name, err.text[0] ? err.text : sp_strerror(rc));
-	sp_sequence_stats(seq, &stats);
-	if (!stats.total.requests)
-		die("%s: has no requests", name);
+		die("%s: %s", shown(path), err.text[0] ? err.text : sp_strerror(rc));
 	return seq;
 }
 
@@ -152,6 +159,8 @@ static int describe(const struct config *c, struct statsfile *stats)
 	struct sp_report *report;
 	int rc = 0;
 
+	if (empty(seq))
+		die("%s: has no requests", shown(c->trace[0]));
 	if (c->refine)
 		rc = sp_sequence_refine(seq, c->refine, c->window ? c->window : WINDOW);
 	if (!rc && cache)
@@ -210,6 +219,8 @@ static int compare(const struct config *c, struct statsfile *stats)
 	struct sp_sequence_comparison r;
 	struct sp_report *report;
 
+	if (empty(a) && empty(b))
+		die("%s: neither trace has requests", shown(c->trace[0]));
 	if (sp_sequence_compare(a, b, &r) < 0)
 		die("memory exhausted");
 	report = sp_report_sequence_comparison(c->trace[0], c->trace[1], &r);

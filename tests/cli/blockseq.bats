@@ -188,13 +188,14 @@ sort_four_runs()
 
 @test "a trace without requests is an error" {
 	: >empty
-	printf '# spindle-trace/1\n' >head
+	printf '# spindle-trace/1\n' >bare
 	echo 'R v 0 4096 0 0 10 4096' >one
-	for trace in empty head; do
+	for trace in empty bare; do
 		run -2 "$blockseq" $trace
 		[ "$output" = "blockseq: $trace: has no requests" ]
-		run -2 "$blockseq" --compare one $trace
-		[ "$output" = "blockseq: $trace: has no requests" ]
+		run -1 "$blockseq" --compare one $trace
+		run -2 "$blockseq" --compare $trace empty
+		[ "$output" = "blockseq: $trace: neither trace has requests" ]
 	done
 	run -2 "$blockseq" - </dev/null
 	[ "$output" = 'blockseq: standard input: has no requests' ]
