@@ -283,6 +283,22 @@ agrees()
 	done
 }
 
+@test "a picture shows a run over time, and each of two equal series" {
+	needs gnuplot
+	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.svg sim:linear >/dev/null
+	grep -q 'Throughput over time' run.svg
+	grep -q 'p99 of latency over time' run.svg
+	run -1 grep 'Outstanding requests' run.svg
+	# One point for each hundredth of the run.
+	[ "$(grep -c 'gpPt' run.svg)" -gt 150 ]
+	head -c 1M /dev/zero >t
+	"$aiobench" run --runtime=100ms --direct=0 --plot=fast.svg t >/dev/null
+	grep -q 'µs' fast.svg
+	"$aiobench" policy --size=64M --runtime=1 --load=scan --plot=policy.svg sim:linear >/dev/null
+	grep -q 'stroke-width="8.00"' policy.svg
+	grep -q 'stroke-width="1.50"' policy.svg
+}
+
 @test "pictures are drawn by gnuplot" {
 	needs gnuplot
 	"$aiobench" run --runtime=20 --iodepth=8 --plot=run.png sim:linear > /dev/null

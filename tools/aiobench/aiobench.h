@@ -19,6 +19,16 @@
 #include "progress.h"
 #include "statsfile.h"
 
+/* Requests and p99 over time; a full series is halved (plot_time.c). */
+#define TIME_SERIES_MAX 512
+struct time_series {
+	size_t n;
+	unsigned each, last; /* intervals in a point, and in the last one */
+	struct time_point {
+		uint64_t begin_ns, end_ns, requests, p99_ns;
+	} points[TIME_SERIES_MAX];
+};
+
 /* Options of the commands that measure several settings. */
 struct set_options {
 	struct sp_benchset_mix mix;
@@ -53,6 +63,7 @@ struct load_options {
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status, *plot;
 	struct statsfile stats_file;
+	struct time_series series;	 /* for plot */
 	struct sp_no_effects no_effects; /* of these options, without any target */
 	FILE *status_file;
 	struct sp_outfile *status_out;
@@ -130,6 +141,8 @@ void show_progress(void *arg, double share_done);
  * its requests do (NULL: by their classes), their size, and the engine.
  */
 struct gnuplot;
+void time_series_add(struct time_series *s, const struct sp_bench_interval *i);
+void plot_time(struct gnuplot *g, const struct time_series *s);
 struct gnuplot_layout;
 void plot_open(struct gnuplot *g, const struct load_options *o, const char *what,
 	       const char *engine, struct gnuplot_layout layout);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pictures: of a run the distribution of outstanding requests and that of
+ * Pictures: of a run throughput and p99 over time, and the distribution of
  * latencies; of a sweep throughput and latency by depth, with the knees; of a
  * mix throughput and latency of both classes.
  */
@@ -141,8 +141,8 @@ void plot_run(const struct load_options *o, const struct sp_bench *bench)
 		msg("%s: no measurement to draw", quote_file(o->plot));
 		return;
 	}
-	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 2, 1200, 450 });
-	plot_depths(&g, r->total.depth_ns, r->total.depths);
+	plot_open(&g, o, NULL, r->engine, (struct gnuplot_layout){ 1, 3, 1600, 450 });
+	plot_time(&g, &o->series);
 	for (size_t i = 0; i < r->nclasses; i++) {
 		snprintf(name, sizeof(name), "class%zu", i);
 		gnuplot_string(&g, name, r->classes[i].name);

@@ -44,19 +44,29 @@ static void put_run(struct gnuplot *g, size_t i, const struct sp_policy_result *
 		r->opts.priorities ? ", priorities" : "");
 }
 
-/* One line or point for each run of the load. */
+/*
+ * One line or point for each run of the load.  A later line is narrower, so that one below it that
+ * has the same values shows at its sides; a later point is smaller, for the same reason.
+ */
 static void plot_runs(struct gnuplot *g, const struct sp_policy *const *p, size_t n,
-		      enum sp_policy_load load, const char *data, const char *with)
+		      enum sp_policy_load load, const char *data, const char *with, double widest,
+		      double narrowest)
 {
 	const char *before = "plot ";
-	size_t colour = 0;
+	size_t colour = 0, runs = 0;
+	double shrink;
+
+	for (size_t i = 0; i < n; i++)
+		runs += load_of(p[i]) == load;
+	shrink = runs > 1 ? (widest - narrowest) / (double)(runs - 1) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (load_of(p[i]) != load)
 			continue;
-		fprintf(g->in, "%s$%s%zu %s lc rgb '%s' title name%zu", before, data, i, with,
-			colours[colour++ % COLOURS], i);
+		fprintf(g->in, "%s$%s%zu %s %.1f lc rgb '%s' title name%zu", before, data, i, with,
+			widest - shrink * (double)colour, colours[colour % COLOURS], i);
 		before = ", ";
+		colour++;
 	}
 	fputc('\n', g->in);
 }
@@ -76,7 +86,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		"set yrange [0:102]\n"
 		"unset key\n",
 		sp_policy_load_name(load));
-	plot_runs(g, p, n, load, "depths", "with steps lw 2");
+	plot_runs(g, p, n, load, "depths", "with steps lw", 8, 1.5);
 	fprintf(g->in,
 		"set title '%s: what it brings and costs'\n"
 		"set xlabel 'pages worked on, MB/s'\n"
@@ -94,7 +104,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 			 "set yrange [0:*]\n"
 			 "set offsets 0, graph 0.1, graph 0.1, 0\n",
 	      g->in);
-	plot_runs(g, p, n, load, "gain", "with points pt 7 ps 1.8");
+	plot_runs(g, p, n, load, "gain", "with points pt 7 ps", 2.4, 1);
 	fputs("unset logscale y\nset offsets\n", g->in);
 }
 

@@ -24,16 +24,20 @@ static void show_interval(void *arg, const struct sp_bench_interval *i)
 {
 	struct load_options *o = arg;
 
+	if (o->plot)
+		time_series_add(&o->series, i);
 	if (!o->status_failed)
 		check_status(o, sp_report_bench_interval(i, o->status_file));
 }
 
 static void show_state(void *arg, const struct sp_bench_interval *i)
 {
-	const struct load_options *o = arg;
+	struct load_options *o = arg;
 	double seconds = (double)(i->end_ns - i->begin_ns) / 1e9;
 	char of[32] = "";
 
+	if (o->plot)
+		time_series_add(&o->series, i);
 	if (o->bench.runtime_ns)
 		snprintf(of, sizeof(of), " of %g", (double)o->bench.runtime_ns / 1e9);
 	show_live("%.1f%s s, %.0f IOPS, mean latency %.3f ms, %u outstanding",
@@ -64,12 +68,24 @@ int close_status(struct load_options *o)
 	return o->status_failed ? 2 : 0;
 }
 
+/* The interval of a point in a picture: a hundredth of the run, 10 ms at least. */
+static uint64_t drawn_ns(uint64_t runtime_ns)
+{
+	const uint64_t least = 10000000;
+
+	if (!runtime_ns)
+		return LIVE_NS / 10;
+	return runtime_ns / 100 > least ? runtime_ns / 100 : least;
+}
+
 static void tell_intervals(struct load_options *o)
 {
 	open_status(o);
 	o->bench.interval = o->status_file ? show_interval : show_state;
 	o->bench.interval_arg = o;
-	if (!o->status_file && live_wanted())
+	if (!o->status_file && o->plot)
+		o->bench.interval_ns = drawn_ns(o->bench.runtime_ns);
+	else if (!o->status_file && live_wanted())
 		o->bench.interval_ns = LIVE_NS;
 }
 

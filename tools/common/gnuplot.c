@@ -13,9 +13,11 @@
 
 extern char **environ;
 
-static const char head[] = "set border 3\n"
+static const char head[] = "set encoding utf8\n"
+			   "set micro\n"
+			   "set border 3\n"
 			   "set tics nomirror\n"
-			   "set grid lc rgb '#dddddd'\n"
+			   "set grid back lt 1 lw 1 lc rgb '#e6e6e6'\n"
 			   "set key outside below center horizontal height 1.5\n"
 			   "set rmargin 6\n"
 			   "set style line 1 lc rgb '#2060a0' lw 2 pt 7 ps 0.4\n"

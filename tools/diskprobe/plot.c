@@ -17,7 +17,7 @@ static const char tracks_script[] =
 	"set ylabel 'MB/s'\n"
 	"set yrange [0:*]\n"
 	"unset key\n"
-	"plot $zones using 1:2 with lines ls 1\n"
+	"plot $zones using 1:2 with steps ls 1\n"
 	"set title 'From issue to the first block that can be reached'\n"
 	"set xlabel dist\n"
 	"set ylabel 'ms'\n"
@@ -54,17 +54,23 @@ static const char rates_script[] = "set title 'Random reads of one size'\n"
 				   "set ylabel 'MB/s'\n"
 				   "plot $sizes using 1:2 with linespoints ls 2 title 'rate'\n";
 
+/* A zone's rate holds to its end, where that of the next one begins. */
 static void put_zones(FILE *f, const struct sp_probe_result *r)
 {
+	const double gb = (double)r->block_bytes / 1e9;
+	const struct sp_probe_zone *last = NULL;
+
 	fprintf(f, "$zones << EOD\n");
 	for (size_t i = 0; i < r->nzones; i++) {
 		const struct sp_probe_zone *z = &r->zones[i];
-		double gb = (double)r->block_bytes / 1e9;
 
-		if (z->mb_s > 0)
-			fprintf(f, "%.9g %.6g\n%.9g %.6g\n", (double)z->first * gb, z->mb_s,
-				(double)(z->first + z->blocks) * gb, z->mb_s);
+		if (!(z->mb_s > 0))
+			continue;
+		fprintf(f, "%.9g %.6g\n", (double)z->first * gb, z->mb_s);
+		last = z;
 	}
+	if (last)
+		fprintf(f, "%.9g %.6g\n", (double)(last->first + last->blocks) * gb, last->mb_s);
 	fprintf(f, "EOD\n");
 }
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Draws throughput and latency over time.
+ *
+ * The length of a run can be unknown, so a full series is halved: each point then stands for twice
+ * as many intervals, and its p99 is the highest of theirs.
+ */
+#include "gnuplot.h"
+#include "aiobench.h"
+
+static void join(struct time_point *to, const struct time_point *next)
+{
+	to->end_ns = next->end_ns;
+	to->requests += next->requests;
+	if (next->p99_ns > to->p99_ns)
+		to->p99_ns = next->p99_ns;
+}
+
+void time_series_add(struct time_series *s, const struct sp_bench_interval *i)
+{
+	const struct time_point point = { i->begin_ns, i->end_ns, i->total.requests,
+					  i->total.latency_p99_ns };
+
+	if (s->n && s->last < s->each) {
+		join(&s->points[s->n - 1], &point);
+		s->last++;
+		return;
+	}
+	if (s->n == TIME_SERIES_MAX) {
+		s->n /= 2;
+		for (size_t k = 0; k < s->n; k++) {
+			s->points[k] = s->points[2 * k];
+			join(&s->points[k], &s->points[2 * k + 1]);
+		}
+		s->each *= 2;
+	}
+	s->each = s->each ? s->each : 1;
+	s->points[s->n++] = point;
+	s->last = 1;
+}
+
+void plot_time(struct gnuplot *g, const struct time_series *s)
+{
+	fprintf(g->in, "$time << EOD\n");
+	for (size_t i = 0; i < s->n; i++) {
+		const struct time_point *p = &s->points[i];
+		double seconds = (double)(p->end_ns - p->begin_ns) / 1e9;
+
+		fprintf(g->in, "%.9g %.6g ", (double)(p->begin_ns + p->end_ns) / 2e9,
+			seconds > 0 ? (double)p->requests / seconds : 0);
+		/* An interval without a completed request has no latency. */
+		if (p->requests)
+			fprintf(g->in, "%.6g\n", (double)p->p99_ns / 1e9);
+		else
+			fprintf(g->in, "NaN\n");
+	}
+	fputs("EOD\n"
+	      "set xlabel 's'\n"
+	      "set xrange [0:*]\n"
+	      "set yrange [0:*]\n"
+	      "unset key\n"
+	      "set title 'Throughput over time'\n"
+	      "set ylabel 'IOPS'\n"
+	      "plot $time using 1:2 with linespoints ls 1\n"
+	      "set title 'p99 of latency over time'\n"
+	      "unset ylabel\n"
+	      "set format y '%.1s %cs'\n"
+	      "plot $time using 1:3 with linespoints ls 2\n",
+	      g->in);
+}
