@@ -24,6 +24,8 @@ const struct sp__fiovalues sp__fiojob_defaults = {
 #define SECOND UINT64_C(1000000000)
 
 static const struct sp__unit sizes[] = {
+	{ "ki", KIB },	     { "mi", KIB << 10 },  { "gi", KIB << 20 },
+	{ "ti", KIB << 30 }, { "pi", KIB << 40 },  { "pib", KIB << 40 },
 	{ "", 1 },	     { "b", 1 },	   { "k", KIB },
 	{ "kb", KIB },	     { "kib", KIB },	   { "m", KIB << 10 },
 	{ "mb", KIB << 10 }, { "mib", KIB << 10 }, { "g", KIB << 20 },
@@ -33,8 +35,13 @@ static const struct sp__unit sizes[] = {
 };
 static const struct sp__unit times[] = { { "", SECOND },	  { "s", SECOND },
 					 { "ms", 1000000 },	  { "us", 1000 },
+					 { "msec", 1000000 },	  { "usec", 1000 },
 					 { "m", 60 * SECOND },	  { "h", 3600 * SECOND },
 					 { "d", 86400 * SECOND }, { NULL, 0 } };
+/* Of a rate, in billionths; k is 1024 here, too. */
+static const struct sp__unit counts[] = {
+	{ "", SECOND }, { "k", KIB *SECOND }, { "m", (KIB << 10) * SECOND }, { NULL, 0 }
+};
 static const struct sp_word engines[] = { { "io_uring", SP__FIO_URING },
 					  { "libaio", SP__FIO_AIO },
 					  { "sync", SP__FIO_SYNC },
@@ -136,7 +143,7 @@ static const struct sp__setting keys[] = {
 	  AT(rate),
 	  0,
 	  1000000000 * SECOND,
-	  sp__unit_real },
+	  counts },
 	{ .name = "prioclass", NUMBER, AT(prioclass), 0, SP_BENCH_IDLE },
 	{ .name = "prio", NUMBER, .set = set_prio },
 	{ .name = "cmdprio_percentage",

@@ -51,19 +51,27 @@ static void defaults(void)
 	ok(o.total_bytes == 2ull << 30, "or after another size");
 }
 
+static void rates(void)
+{
+	ok(one("rate_iops=1k")->rate == 1024 && one("rate_iops=1.5k")->rate == 1536 &&
+		   one("rate_iops=500")->rate == 500,
+	   "a rate can count in units of 1024, as in fio");
+}
+
 static void values(void)
 {
 	static const struct {
 		const char *text;
 		uint64_t bytes;
-	} sizes[] = { { "512", 512 },	{ "4k", 4096 },	   { "4K", 4096 },	{ "4kb", 4096 },
-		      { "4kib", 4096 }, { "1m", 1 << 20 }, { "1MiB", 1 << 20 }, { "8192b", 8192 } };
+	} sizes[] = { { "512", 512 },	  { "4k", 4096 },    { "4K", 4096 },	  { "4kb", 4096 },
+		      { "4kib", 4096 },	  { "1m", 1 << 20 }, { "1MiB", 1 << 20 }, { "8192b", 8192 },
+		      { "1mi", 1 << 20 }, { "4Ki", 4096 } };
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} times[] = { { "3", 3000000000 },     { "30s", 30000000000 }, { "500ms", 500000000 },
-		      { "20us", 20000 },       { "2m", 120000000000 }, { "1h", 3600000000000 },
-		      { "1d", 86400000000000 } };
+	} times[] = { { "3", 3000000000 },	{ "30s", 30000000000 }, { "500ms", 500000000 },
+		      { "20us", 20000 },	{ "2m", 120000000000 }, { "1h", 3600000000000 },
+		      { "1d", 86400000000000 }, { "10msec", 10000000 }, { "20usec", 20000 } };
 	const struct sp_bench_class *c;
 	char text[64];
 
@@ -178,6 +186,7 @@ int main(void)
 {
 	defaults();
 	values();
+	rates();
 	jobs();
 	not_understood();
 	refused();
