@@ -14,6 +14,8 @@
 #include "uncut.h"
 #include "xindex/xindex.h"
 
+/* The byte order mark that a file of keys can begin with. */
+#define UTF8_MARK "\xEF\xBB\xBF"
 /* Negative answers. */
 #define NOTHING_FOUND 1
 #define FOUND_BAD 1
@@ -88,10 +90,24 @@ struct keys {
 	unsigned next;
 	FILE *file;
 	unsigned long long file_bytes; /* its size when it was opened */
-	int end;		       /* of a key in the file */
+	bool csv;   /* keys can have a mark before the first, and carriage returns */
+	bool begun; /* the first has been read */
+	int end;    /* of a key in the file */
 	char *line;
 	size_t room;
 };
+
+/* Leaves out what belongs to no field of CSV. */
+static void trim_csv(const struct keys *k, const char **key, size_t *bytes)
+{
+	const size_t mark = sizeof(UTF8_MARK) - 1;
+
+	if (!k->begun && *bytes >= mark && !memcmp(*key, UTF8_MARK, mark)) {
+		*key += mark;
+		*bytes -= mark;
+	}
+	*bytes -= *bytes && (*key)[*bytes - 1] == '\r';
+}
 
 static int next_key(void *arg, const char **key, size_t *bytes)
 {
@@ -117,6 +133,9 @@ static int next_key(void *arg, const char **key, size_t *bytes)
 	}
 	*key = k->line;
 	*bytes = (size_t)n - (k->line[n - 1] == k->end);
+	if (k->csv)
+		trim_csv(k, key, bytes);
+	k->begun = true;
 	return 1;
 }
 
@@ -124,6 +143,7 @@ static void open_keys(struct keys *k, const struct printing *p)
 {
 	const char *name = k->c->keys;
 
+	k->csv = p->format.kind == SP_REC_CSV;
 	k->end = p->format.kind == SP_REC_LINE ? p->format.eol : '\n';
 	if (!name)
 		return;

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
 #include "cube/csvlines.h"
+#include "rec/recfmt.h"
 
 #define COPY_BYTES (1 << 20)
 
@@ -17,10 +19,10 @@ static int line_error(const struct sp__csvlines *l, int code, const char *reason
 			reason);
 }
 
-/* The next line, without its end; 1: there is none. */
-static int next_line(struct sp__csvlines *l)
+/* The next line, without its end, after the n bytes of text that are there; 1: there is none. */
+static int next_line(struct sp__csvlines *l, size_t n)
 {
-	size_t n = 0;
+	const size_t before = n;
 	int c;
 
 	l->number++;
@@ -34,10 +36,10 @@ static int next_line(struct sp__csvlines *l)
 	if (c == EOF) {
 		int rc = sp__check_uncut(fileno(l->in), l->file_bytes, l->name, l->err);
 
-		if (rc || !n)
+		if (rc || n == before)
 			return rc ? rc : 1;
 	}
-	while (n && strchr("\r \t", l->text[n - 1]))
+	while (n > before && strchr("\r \t", l->text[n - 1]))
 		n--;
 	l->text[n] = '\0';
 	return 0;
@@ -93,15 +95,42 @@ static bool is_header(const char *text)
 	return !strchr("0123456789+-.", text[strspn(text, " \t\"")]);
 }
 
+/* Adds the lines of a header with a newline in quotes. */
+static int rest_of_header(struct sp__csvlines *l)
+{
+	uint64_t first = l->number, scanned = 0;
+	size_t n;
+	int rc = 0;
+
+	for (;;) {
+		n = strlen(l->text);
+		if (n + 2 > l->room)
+			return line_error(l, SP_EFORMAT, "it is too long");
+		l->text[n] = '\n';
+		if (sp__rec_end_csv(l->text, n + 1, ',', &scanned))
+			break;
+		rc = next_line(l, n + 1);
+		if (rc) {
+			l->number = first;
+			return rc < 0 ? rc
+				      : line_error(l, SP_EFORMAT, "a quoted field is not closed");
+		}
+	}
+	l->text[n] = '\0';
+	return 0;
+}
+
 int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 {
 	int rc;
 
-	while (!(rc = next_line(l))) {
+	while (!(rc = next_line(l, 0))) {
 		bool first = !l->begun;
+		size_t bytes = strlen(l->text), mark = 0;
 
-		if (l->number == 1 && !strncmp(l->text, "\xEF\xBB\xBF", 3)) /* byte order mark */
-			memmove(l->text, l->text + 3, strlen(l->text + 3) + 1);
+		if (l->number == 1)
+			mark = sp__utf8_mark(l->text, bytes);
+		memmove(l->text, l->text + mark, bytes - mark + 1);
 		if (!l->text[0]) {
 			l->blank++;
 			continue;
@@ -109,6 +138,9 @@ int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 		l->begun = true;
 		if (!first || !is_header(l->text))
 			return parse_point(l, x, value);
+		rc = rest_of_header(l);
+		if (rc)
+			break;
 	}
 	return rc;
 }

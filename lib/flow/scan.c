@@ -9,9 +9,11 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/utf8mark.h"
 #include "flow/scan.h"
 #include "flow/seams.h"
 #include "io/unpacking.h"
+#include "rec/header.h"
 
 struct sp__scan {
 	struct sp__scan_opts opts;
@@ -25,8 +27,10 @@ struct sp__scan {
 	size_t from;		/* the input of the batch */
 	struct sp__bytes header;
 	size_t header_from;	     /* the input whose header it is */
+	size_t mark_bytes;	     /* of the first input's mark, with which the header begins */
+	bool marked;		     /* the mark of this input has been counted */
 	uint64_t header_left;	     /* records of the batch's input that belong to its header */
-	size_t repeated;	     /* bytes of the header that this input has repeated */
+	size_t repeated;	     /* bytes of the header whose records this input has repeated */
 	uint64_t bytes;		     /* read */
 	uint64_t terminators;	     /* added to the last records of inputs that had none */
 	uint64_t header_bytes;	     /* of the headers of all inputs */
@@ -247,7 +251,8 @@ static int open_input(struct sp__scan *s)
 	if (rc < 0)
 		return rc;
 	o.sim_file += (unsigned)s->input;
-	if (o.unpack && !s->input)
+	o.drop_mark = s->opts.format.kind == SP_REC_CSV;
+	if (!s->input)
 		o.ahead = s->opts.ahead;
 	rc = open_chunks(s, &o);
 	if (rc == SP_EUNSUP)
@@ -260,8 +265,7 @@ static int open_input(struct sp__scan *s)
 	s->from = s->input;
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
-	if (!s->from && s->opts.ahead.bytes && !o.unpack)
-		take_span(s, s->opts.ahead.data, s->opts.ahead.bytes);
+	s->marked = false;
 	return 0;
 }
 
@@ -291,6 +295,23 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	return sp__splitter_give_carry(&s->splitter, batch);
 }
 
+/*
+ * Once what an input begins with has been read: a mark counts as a part of its header.  That of the
+ * first input is kept, to begin the output.
+ */
+static int note_mark(struct sp__scan *s)
+{
+	if (s->marked || !s->stream || !sp__rstream_marked(s->stream))
+		return 0;
+	s->marked = true;
+	s->bytes += SP__UTF8_MARK_BYTES;
+	s->header_bytes += SP__UTF8_MARK_BYTES;
+	if (s->from)
+		return 0;
+	s->mark_bytes = SP__UTF8_MARK_BYTES;
+	return sp__bytes_append(&s->header, SP__UTF8_MARK, SP__UTF8_MARK_BYTES, NULL);
+}
+
 /* In order until the header is complete, and while too much is kept of records. */
 static int next_chunk(struct sp__scan *s, struct sp__file_chunk *chunk)
 {
@@ -311,6 +332,8 @@ static int read_span(struct sp__scan *s)
 		sp__waits_add(s->opts.waits, &s->wait);
 	else
 		sp__waits_withdraw(&s->wait);
+	if ((rc == SP_READY || rc == SP_END) && note_mark(s) < 0)
+		return no_memory(s);
 	if (rc != SP_READY)
 		return rc;
 	if (!s->seams) {
@@ -350,16 +373,19 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	}
 }
 
-/* A header record of a further input must equal that of the first header. */
+/* A header record of a further input must have the names of that of the first header. */
 static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
 {
-	const char *head = s->header.data + s->repeated;
-	const char *end = sp__rec_end(&s->opts.format, head, s->header.bytes - s->repeated);
+	const struct sp_recfmt *f = &s->opts.format;
+	const size_t at = s->mark_bytes + s->repeated, term = sp__rec_term(f);
+	const char *head = s->header.data + at;
+	const char *end = sp__rec_end(f, head, s->header.bytes - at);
+	const struct sp__header_record own = { s->opts.inputs[s->from], { rec, bytes - term } };
+	const struct sp__header_record first = { s->opts.inputs[s->header_from],
+						 { head, (size_t)(end - head) - term } };
 
-	if (bytes == (size_t)(end - head) && !memcmp(rec, head, bytes))
-		return 0;
-	return sp__errf(s->opts.err, SP_EFORMAT, "read", s->opts.inputs[s->from], -1,
-			"header differs from that of %s", s->opts.inputs[s->header_from]);
+	s->repeated += (size_t)(end - head);
+	return sp__header_compare(f, s->opts.separator, &own, &first, s->opts.err);
 }
 
 /* Removes the header records from the batch. */
@@ -371,13 +397,14 @@ static int take_header(struct sp__scan *s, struct sp_batch *batch)
 		const char *end = sp__rec_end(&s->opts.format, batch->data, batch->bytes);
 		size_t bytes = (size_t)(end - batch->data);
 
-		if (!s->header.bytes)
+		if (s->header.bytes == s->mark_bytes)
 			s->header_from = s->from;
-		if (s->repeated < s->header.bytes)
+		if (s->mark_bytes + s->repeated < s->header.bytes)
 			rc = repeat_header(s, batch->data, bytes);
 		else if (sp__bytes_append(&s->header, batch->data, bytes, NULL) < 0)
 			rc = no_memory(s);
-		s->repeated += bytes;
+		else
+			s->repeated += bytes;
 		s->header_bytes += bytes;
 		batch->data += bytes;
 		batch->bytes -= bytes;
@@ -423,6 +450,11 @@ void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)
 {
 	header->data = s->header.data;
 	header->bytes = s->header.bytes;
+}
+
+bool sp__scan_marked(const struct sp__scan *s)
+{
+	return s->mark_bytes;
 }
 
 uint64_t sp__scan_bytes(const struct sp__scan *s)

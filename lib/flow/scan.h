@@ -29,9 +29,10 @@ struct sp__scan_opts {
 	 */
 	uint64_t header_records;
 	bool header_first;
+	int separator; /* of names in a header of lines; -1: runs of blanks */
 	/*
-	 * What was read from the first input before, such as its header: it comes first.  Where
-	 * inputs are unpacked these bytes are too.
+	 * What was read from the first input before, such as its header: it comes first.  If inputs
+	 * are unpacked, these bytes are too.
 	 */
 	struct sp_batch ahead;
 	/* Of records, that many bytes are left out: the first.  They are added to *skipped. */
@@ -62,8 +63,13 @@ SP_MUST_CHECK int sp__scan_begin(struct sp__scan *scan);
 int sp__scan_fd(const struct sp__scan *scan);
 /* The next() of a sp__iter. */
 SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
-/* The header, complete once next() has returned a batch or SP_END. */
+/*
+ * The header, complete once next() has returned a batch or SP_END.  In CSV it begins with the byte
+ * order mark of the first input, if there is one, even if no record is a header.
+ */
 void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
+/* True if the first input begins with a byte order mark; known with its first batch, or its end. */
+bool sp__scan_marked(const struct sp__scan *scan);
 uint64_t sp__scan_bytes(const struct sp__scan *scan); /* read so far */
 /* At the end: the total bytes that all batches must have had. */
 uint64_t sp__scan_owed(const struct sp__scan *scan);

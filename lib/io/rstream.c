@@ -43,6 +43,7 @@
 #include "io/cached.h"
 #include "io/engine.h"
 #include "io/rstream.h"
+#include "io/unmark.h"
 #include "io/unpacking.h"
 #include "obs/trace.h"
 
@@ -55,6 +56,8 @@ struct slot {
 
 struct sp__rstream {
 	struct sp__unpacking *unpacking; /* which does all; or NULL */
+	struct sp_batch given;		 /* read before, to be returned first; or none */
+	struct sp__unmark unmark;
 	int fd;
 	char *name;
 	struct sp_errinfo *err;
@@ -448,6 +451,7 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	rs->whole = opts->whole;
 	rs->borrowed = opts->memory;
 	rs->status = SP_READY;
+	rs->unmark.over = !opts->drop_mark;
 	rs->chunk_bytes = opts->chunk_bytes;
 	rs->name = strdup(name);
 	if (!rs->name)
@@ -456,6 +460,8 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 		rc = sp__unpacking_open(&rs->unpacking, fd, name, opts, err);
 	else
 		rc = start(rs, opts, err);
+	if (!rs->unpacking)
+		rs->given = opts->ahead;
 	if (rc) {
 		sp__rstream_close(rs);
 		return sp__err(err, rc, "read", name, -1);
@@ -464,13 +470,53 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	return 0;
 }
 
-int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+/* Takes the span over. */
+static int give(struct sp_batch *span, const char **data, size_t *bytes)
+{
+	*data = span->data;
+	*bytes = span->bytes;
+	span->bytes = 0;
+	return SP_READY;
+}
+
+static int next_bytes(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
 	if (rs->unpacking)
 		return sp__unpacking_next(rs->unpacking, data, bytes, wait);
+	if (rs->given.bytes)
+		return give(&rs->given, data, bytes);
 	if (rs->status != SP_READY)
 		return rs->status;
 	return rs->queued ? next_queued(rs, data, bytes, wait) : next_plain(rs, data, bytes, wait);
+}
+
+/* The same, at the beginning of a text that can have a mark. */
+static int next_unmarked(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	struct sp_batch span = { 0 };
+	int rc;
+
+	do {
+		rc = next_bytes(rs, &span.data, &span.bytes, wait);
+		if (rc != SP_READY && rc != SP_END)
+			return rc;
+		if (rc == SP_END)
+			span = (struct sp_batch){ 0 };
+	} while (!sp__unmark(&rs->unmark, &span, rc == SP_END) && rc != SP_END);
+	return span.bytes ? give(&span, data, bytes) : rc;
+}
+
+int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
+{
+	if (rs->unmark.rest.bytes)
+		return give(&rs->unmark.rest, data, bytes);
+	return rs->unmark.over ? next_bytes(rs, data, bytes, wait)
+			       : next_unmarked(rs, data, bytes, wait);
+}
+
+bool sp__rstream_marked(const struct sp__rstream *rs)
+{
+	return rs->unmark.marked;
 }
 
 int sp__rstream_wait(struct sp__rstream *rs, int64_t timeout_ns)

@@ -36,7 +36,8 @@ struct sp__rstream_opts {
 	enum sp_packed unpack;		 /* the format to be unpacked, by a thread of its own */
 	uint64_t unpack_bytes;		 /* the memory for that, with its chunks, ... */
 	unsigned unpack_share;		 /* ... and which share of -S it is: 1 / unpack_share */
-	struct sp_batch ahead; /* read from fd before, to be unpacked too: it comes first */
+	struct sp_batch ahead; /* read from fd before: it comes first, and is unpacked too */
+	bool drop_mark;	       /* a byte order mark at the beginning is left out */
 };
 
 struct sp__rstream;
@@ -58,6 +59,8 @@ SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, si
  * most timeout_ns (-1: no limit), then 0; or an error.
  */
 SP_MUST_CHECK int sp__rstream_wait(struct sp__rstream *rs, int64_t timeout_ns);
+/* True if a mark was left out; known when next() has returned SP_READY or SP_END. */
+bool sp__rstream_marked(const struct sp__rstream *rs);
 /* A descriptor for poll(2), as sp__queue_fd(); -1: none. */
 int sp__rstream_fd(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);

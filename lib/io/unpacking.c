@@ -270,7 +270,8 @@ static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 	pthread_condattr_destroy(&attr);
 	u->opts = *opts;
 	u->opts.unpack = SP_PACKED_NONE;
-	u->opts.queue = NULL; /* it belongs to the caller's thread */
+	u->opts.drop_mark = false; /* it is in the text */
+	u->opts.queue = NULL;	   /* it belongs to the caller's thread */
 	u->opts.ahead = (struct sp_batch){ 0 };
 	u->opts.whole = true;
 	u->format = opts->unpack;

@@ -25,13 +25,10 @@ int sp__balance_bytes(struct sp__join *j, const char *where, uint64_t in, uint64
 			where, (unsigned long long)in, (unsigned long long)out);
 }
 
-/* At its end a scan has returned all that it read, and perhaps a last terminator. */
+/* At its end a scan has returned all that it read. */
 static uint64_t scanned(const struct sp__source *s)
 {
-	uint64_t bytes = s->scan ? sp__scan_bytes(s->scan) : s->bytes;
-
-	return !s->ended || (s->format.kind != SP_REC_FIXED && s->bytes == bytes + 1) ? s->bytes
-										      : bytes;
+	return s->scan && s->ended ? sp__scan_owed(s->scan) : s->bytes;
 }
 
 static int balance_source(struct sp__join *j, int side)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/utf8mark.h"
 #include "join/emit.h"
 #include "join/keying.h"
 #include "join/record.h"
@@ -85,7 +86,7 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 	memset(share->fields, 0, sizeof(share->fields));
 	share->ws = NULL;
 	share->timeline = NULL;
-	share->each = share->begun = false;
+	share->each = share->begun = share->mark_due = false;
 	share->bytes = share->records = 0;
 	share->buf = share->at = share->whole = buf;
 	share->end = buf + bytes;
@@ -107,13 +108,29 @@ int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *firs
 	return 0;
 }
 
+int sp__emit_begin(struct sp__emit *e)
+{
+	int rc = 0;
+
+	if (!e->mark_due)
+		return 0;
+	e->mark_due = false;
+	if (e->marked(e->marked_arg)) {
+		rc = sp__wstream_put(e->ws, SP__UTF8_MARK, SP__UTF8_MARK_BYTES);
+		e->bytes += SP__UTF8_MARK_BYTES;
+	}
+	return rc;
+}
+
 static void to_stream(struct sp__emit *e, const char *data, size_t bytes)
 {
 	int rc;
 
 	if (e->error || !bytes)
 		return;
-	rc = sp__wstream_put(e->ws, data, bytes);
+	rc = sp__emit_begin(e);
+	if (!rc)
+		rc = sp__wstream_put(e->ws, data, bytes);
 	if (rc < 0)
 		e->error = rc;
 	e->bytes += bytes;

@@ -45,6 +45,13 @@ struct sp__emit {
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*
+	 * CSV: true if file 1 begins with a byte order mark, which then begins ws.  mark_due, set
+	 * by the owner: nothing has been written.  File 1 has been read if there is a record.
+	 */
+	bool (*marked)(void *arg);
+	void *marked_arg;
+	bool mark_due;
+	/*
 	 * Instead of ws, or NULL: receives records; whole: the last of them ends here.  each:
 	 * it gets every record by itself.
 	 */
@@ -101,6 +108,8 @@ static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
 void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes);
 /* They were the rest of a record that goes to ws, or a sink has it no longer: counts it. */
 void sp__emit_count(struct sp__emit *e);
+/* Writes to ws what stands before all records, unless it has been written. */
+SP_MUST_CHECK int sp__emit_begin(struct sp__emit *e);
 /* Flushes everything so far to the stream or sink.  0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 

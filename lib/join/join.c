@@ -5,6 +5,8 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/outset.h"
+#include "base/utf8mark.h"
+#include "base/whole.h"
 #include "base/words.h"
 #include "join/inlindex.h"
 #include "join/keying.h"
@@ -96,9 +98,36 @@ static int open_file(struct sp__join *j)
 	return rc ? rc : sp_outfile_begin(j->result.file, j->env.err);
 }
 
+/* True if file 1 begins with a byte order mark. */
+static bool file1_marked(void *join)
+{
+	struct sp__join *j = join;
+	char text[SP__UTF8_MARK_BYTES];
+	bool marked = false;
+	int fd;
+
+	if (j->source[0].scan)
+		return sp__scan_marked(j->source[0].scan);
+	if (j->io->next)
+		return false;
+	/* Index nested loops read it by its index, so it is a regular file. */
+	fd = sp__input_open(j->io->inputs[0], NULL);
+	if (fd < 0)
+		return false;
+	if (sp__read_whole(fd, text, sizeof(text), 0) == sizeof(text))
+		marked = sp__utf8_mark(text, sizeof(text));
+	sp__input_close(j->io->inputs[0], fd);
+	return marked;
+}
+
 /* The output stays unchanged until it is complete, unless it is written in place. */
 static int open_result(struct sp__join *j)
 {
+	struct sp__emit *e = &j->result.emit;
+
+	e->marked = file1_marked;
+	e->marked_arg = j;
+	e->mark_due = j->opts.csv;
 	j->result.fd = j->io->output ? open_file(j) : j->io->output_fd;
 	return j->result.fd < 0 ? j->result.fd : open_stream(j);
 }
@@ -125,6 +154,19 @@ int sp__result_flush(struct sp__join *j)
 	return open_stream(j);
 }
 
+/* Begins a result without records: file 1 might not have been read. */
+static int begin_empty(struct sp__join *j)
+{
+	struct sp__source *file1 = &j->source[0];
+	int rc = 0;
+
+	if (!j->result.emit.mark_due || j->opts.limited)
+		return 0;
+	if (file1->scan && !file1->bytes && !file1->ended)
+		rc = sp__source_fill(file1);
+	return rc < 0 ? rc : sp__emit_begin(&j->result.emit);
+}
+
 /* Ends the records and writes everything; returns rc, or an error if rc was none. */
 static int end_result(struct sp__join *j, int rc)
 {
@@ -133,6 +175,8 @@ static int end_result(struct sp__join *j, int rc)
 	rc = rc == SP__LIMIT_REACHED ? 0 : rc;
 	if (j->result.emit.error == SP__LIMIT_REACHED)
 		j->result.emit.error = 0;
+	if (!rc && j->result.ws && !j->result.emit.records)
+		rc = begin_empty(j);
 	/* Pairs found before disorder or an error are written too; of a damaged file none are. */
 	ended = j->result.ws && !(rc == SP_EFORMAT && j->read.unpack) ? write_all(j) : 0;
 	sp__timeline_end(&j->timeline);

@@ -10,10 +10,9 @@
 #include <spindle/columns.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/utf8mark.h"
+#include "rec/header.h"
 
-/* What some programs put before the first byte of UTF-8. */
-#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
-#define MARK_BYTES 3
 /* A name that differs from it in more bytes is not what was meant. */
 #define NEAREST_SHARE 2
 /* Of a compressed file that are read at a time. */
@@ -62,15 +61,43 @@ static void append(struct text *t, char byte)
 
 /* How much of the header has been seen. */
 struct progress {
-	uint64_t left; /* records */
-	bool quoted;
+	uint64_t left;	  /* records */
+	size_t begin;	  /* of the present one, in the text */
+	uint64_t scanned; /* of it: rec/recfmt.h */
+	size_t first_end; /* of the first one, terminator included */
 };
+
+static struct sp_recfmt format(const struct sp_columns *c)
+{
+	return (struct sp_recfmt){ .kind = c->csv ? SP_REC_CSV : SP_REC_LINE,
+				   .eol = c->eol,
+				   .separator = (char)c->separator };
+}
+
+/* True if the present record ends with the last byte. */
+static bool ends(const struct sp_columns *c, struct progress *p, const struct text *t)
+{
+	if (!c->csv)
+		return t->data[t->bytes - 1] == c->eol;
+	return sp__rec_end_csv(t->data + p->begin, t->bytes - p->begin, (char)c->separator,
+			       &p->scanned);
+}
 
 static void take(const struct sp_columns *c, struct progress *p, struct text *t, char byte)
 {
 	append(t, byte);
-	p->quoted ^= c->csv && byte == '"';
-	p->left -= byte == c->eol && !p->quoted;
+	if (t->failed)
+		return;
+	if (t->bytes == SP__UTF8_MARK_BYTES && sp__utf8_mark(t->data, t->bytes)) {
+		p->begin = t->bytes;
+		p->scanned = 0;
+	} else if (ends(c, p, t)) {
+		p->begin = t->bytes;
+		p->scanned = 0;
+		if (!p->first_end)
+			p->first_end = t->bytes;
+		p->left--;
+	}
 }
 
 /* Bytes read, 0 at the end. */
@@ -135,8 +162,9 @@ static int read_packed(const struct sp_columns *c, int fd, struct text *packed, 
 	return rc;
 }
 
+/* *first_end: of the first record, in t, after its terminator; 0: there is none. */
 static int read_records(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
-			struct sp_errinfo *err)
+			size_t *first_end, struct sp_errinfo *err)
 {
 	struct progress p = { .left = c->header_records };
 	int rc = c->decompress ? read_packed(c, fd, packed, t, &p, err)
@@ -144,93 +172,30 @@ static int read_records(const struct sp_columns *c, int fd, struct text *packed,
 
 	if (rc)
 		return rc;
-	if (p.quoted)
-		return sp__errf(err, -EINVAL, "parse", c->input, -1,
-				"the quotes of the header do not end");
-	if (p.left && t->bytes)
-		append(t, c->eol);
+	/* The last record can lack its terminator. */
+	if (p.left && t->bytes > p.begin) {
+		uint64_t left = p.left;
+
+		take(c, &p, t, c->csv ? '\n' : c->eol);
+		if (p.left == left && !t->failed)
+			return sp__errf(err, -EINVAL, "parse", c->input, -1,
+					"the quotes of the header do not end");
+	}
+	*first_end = p.first_end;
 	return t->failed ? no_memory(err) : 0;
 }
 
-static bool add_name(struct sp_columns *c, const char *name, size_t bytes)
+/* The names in a text whose first record ends there. */
+static int split(struct sp_columns *c, const struct text *t, size_t end, struct sp_errinfo *err)
 {
-	char *copy = SP__ARRAY_ROOM_NEXT(c->names, c->n) ? strndup(name, bytes) : NULL;
+	const struct sp_recfmt f = format(c);
+	struct sp_batch record = { t->data, end - 1 };
 
-	if (copy)
-		c->names[c->n++] = copy;
-	return copy;
-}
-
-/* Words between blanks, of a text that ends at a NUL. */
-static bool split_blanks(struct sp_columns *c, const char *p)
-{
-	for (;;) {
-		size_t bytes;
-
-		p += strspn(p, " \t\n");
-		bytes = strcspn(p, " \t\n");
-		if (!bytes)
-			return true;
-		if (!add_name(c, p, bytes))
-			return false;
-		p += bytes;
-	}
-}
-
-static bool split_fields(struct sp_columns *c, const char *p, const char *end)
-{
-	const char separator = (char)c->separator;
-	struct text name = { 0 };
-	bool quoted = false, done = true;
-
-	for (; p <= end && done; p++) {
-		if (p < end && c->csv && *p == '"') {
-			/* Two of them in quotes are one. */
-			if (quoted && p + 1 < end && p[1] == '"')
-				append(&name, *p++);
-			else
-				quoted = !quoted;
-		} else if (p < end && (quoted || *p != separator)) {
-			append(&name, *p);
-		} else {
-			done = !name.failed && add_name(c, name.data ? name.data : "", name.bytes);
-			name.bytes = 0;
-		}
-	}
-	free(name.data);
-	return done;
-}
-
-/* The length of the first record, without its terminator. */
-static size_t first_record(const struct sp_columns *c, const struct text *t)
-{
-	bool quoted = false;
-	size_t i = 0;
-
-	for (; i < t->bytes && (quoted || t->data[i] != c->eol); i++)
-		quoted ^= c->csv && t->data[i] == '"';
-	return i && c->csv && t->data[i - 1] == '\r' ? i - 1 : i;
-}
-
-/* The names in a text that has the header. */
-static int split(struct sp_columns *c, struct text *t, struct sp_errinfo *err)
-{
-	size_t bytes = first_record(c, t);
-	size_t mark = bytes >= MARK_BYTES && !memcmp(t->data, BYTE_ORDER_MARK, MARK_BYTES)
-			      ? MARK_BYTES
-			      : 0;
-	char *record;
-	bool done;
-
-	c->empty = !t->bytes;
+	c->empty = !end;
 	if (c->empty)
 		return 0;
-	if (c->separator >= 0)
-		return split_fields(c, t->data + mark, t->data + bytes) ? 0 : no_memory(err);
-	record = strndup(t->data + mark, bytes - mark);
-	done = record && split_blanks(c, record);
-	free(record);
-	return done ? 0 : no_memory(err);
+	return sp__header_names(&f, c->separator, &record, &c->names, &c->n) < 0 ? no_memory(err)
+										 : 0;
 }
 
 static int open_input(const struct sp_columns *c, bool standard, struct sp_errinfo *err)
@@ -260,13 +225,14 @@ int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err)
 	struct text t = { 0 }, packed = { 0 };
 	struct text *kept = c->decompress ? &packed : &t;
 	int fd = open_input(c, standard, err), rc;
+	size_t first_end = 0;
 
 	c->taken_fd = -1;
 	if (fd < 0)
 		return fd;
-	rc = read_records(c, fd, &packed, &t, err);
+	rc = read_records(c, fd, &packed, &t, &first_end, err);
 	if (!rc)
-		rc = split(c, &t, err);
+		rc = split(c, &t, first_end, err);
 	if (!rc && kept->data && (standard || !is_regular(fd))) {
 		c->taken = kept->data;
 		c->taken_bytes = kept->bytes;
@@ -423,8 +389,6 @@ int sp_columns_check(const struct sp_columns *c, size_t number, struct sp_errinf
 
 void sp_columns_close(struct sp_columns *c)
 {
-	for (size_t i = 0; i < c->n; i++)
-		free(c->names[i]);
 	free(c->names);
 	if (c->taken && c->taken_fd >= 0)
 		close(c->taken_fd);

@@ -172,6 +172,9 @@ static inline const char *sp__find_nth(const char *p, const char *end, char c, s
 	return end;
 }
 
+/* Of lines: the byte between fields; -1: runs of blanks. */
+int sp__key_separator(const struct sp_keyset *ks);
+
 /* CSV: the end of the field that begins at p, its separator or the record's end. */
 const char *sp__csv_field_end(const char *p, const char *end, char sep);
 /* The field [p, end) without its quotes; returns the end of what it writes, at most as much. */

@@ -249,6 +249,11 @@ void sp_keyset_free(struct sp_keyset *ks)
 	free(ks);
 }
 
+int sp__key_separator(const struct sp_keyset *ks)
+{
+	return ks->separator;
+}
+
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes)
 {
 	if (ks->pub.form == SP__KEY_COLLATED)

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/outset.h"
+#include "base/utf8mark.h"
 #include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
@@ -109,6 +110,7 @@ static int open_scan(struct job *j)
 		.ninputs = j->io->ninputs,
 		.header_records = j->io->header_records,
 		.header_first = j->io->header_first,
+		.separator = sp__key_separator(j->opts.keys),
 		.ahead = j->io->ahead,
 		.skip_bytes = j->sort->stats.input_bytes,
 		.skipped = &j->skipped,
@@ -160,19 +162,30 @@ static uint64_t to_merge(const struct job *j)
 	return j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
 }
 
+/* Returns what stands before the records of the result: the first input's mark, and the header. */
+static struct sp_batch header(const struct job *j)
+{
+	struct sp_batch header = { SP__UTF8_MARK, SP__UTF8_MARK_BYTES };
+
+	if (j->scan)
+		sp__scan_header(j->scan, &header);
+	else if (!j->sort->merging.inputs.n || !j->sort->merging.inputs.list[0].marked)
+		header.bytes = 0;
+	return header;
+}
+
 static int begin_result(struct job *j)
 {
 	struct sp__wstream_opts o = sp__env_writing(&j->sort->env);
-	struct sp_batch header = { 0 };
+	struct sp_batch before;
 	int rc;
 
 	o.expected_bytes = j->total_bytes;
 	rc = sp__result_begin(&j->result, &o);
 	if (rc < 0)
 		return rc;
-	if (j->scan)
-		sp__scan_header(j->scan, &header);
-	return sp__result_put_header(&j->result, &header);
+	before = header(j);
+	return sp__result_put_header(&j->result, &before);
 }
 
 static void tell_merged(void *job, uint64_t done)
@@ -211,14 +224,14 @@ static int give_ranges(struct job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(&j->sort->env);
 	struct sp__parts_out out;
-	struct sp_batch header;
+	struct sp_batch before;
 	int rc = sp__sort_reduce(j->sort);
 
 	if (rc < 0)
 		return rc;
 	tell_merged(j, 0);
-	sp__scan_header(j->scan, &header);
-	rc = sp__result_continue(&j->result, &writing, &header, &out);
+	before = header(j);
+	rc = sp__result_continue(&j->result, &writing, &before, &out);
 	if (rc < 0)
 		return rc;
 	out.tell = tell_merged;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/utf8mark.h"
 #include "flow/scan.h"
 #include "io/engine.h"
 #include "sort/state.h"
@@ -26,10 +27,15 @@
 static int get(void *ctx, size_t index, bool wait, const char **data, size_t *bytes)
 {
 	struct sp__inputs *in = ctx;
+	struct sp__input *input = &in->list[index];
 	/* The merging thread has nothing else to do meanwhile. */
-	int rc = sp__rstream_next(in->list[index].stream, data, bytes, true);
+	int rc = sp__rstream_next(input->stream, data, bytes, true);
 
 	(void)wait;
+	if (!input->marked && sp__rstream_marked(input->stream)) {
+		input->marked = true;
+		in->bytes += SP__UTF8_MARK_BYTES;
+	}
 	if (rc == SP_READY)
 		in->bytes += *bytes;
 	return rc;
@@ -57,6 +63,7 @@ int sp__inputs_open(const struct sp_sort *s, struct sp__inputs *in, unsigned n,
 				      .direct = in->direct,
 				      .depth = each < 2 * AHEAD_BYTES ? 1 : 2,
 				      .whole = true,
+				      .drop_mark = s->opts.format.kind == SP_REC_CSV,
 				      .device = sp__env_reading(&s->env).device };
 	int shared;
 

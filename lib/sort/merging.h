@@ -72,6 +72,7 @@ struct sp__input {
 	uint64_t file_bytes;	    /* if it is a regular file */
 	int fd;			    /* -1: not open */
 	struct sp__rstream *stream; /* NULL: not open */
+	bool marked;		    /* it begins with a byte order mark */
 };
 
 /* Sorted files (-m): opened in groups no larger than descriptors and fan-in allow; n 0: none. */

@@ -33,6 +33,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
+#include "base/utf8mark.h"
 #include "base/whole.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
@@ -125,6 +126,14 @@ static int fill(struct sampler *s, uint64_t from, uint64_t to)
 	return s->bytes < want ? sp__check_uncut(s->fd, s->file_bytes, s->name, s->err) : 0;
 }
 
+static int skip_mark(struct sampler *s)
+{
+	int rc = fill(s, s->range.from, s->range.from + SP__UTF8_MARK_BYTES);
+
+	s->range.from += sp__utf8_mark(s->window, s->bytes);
+	return rc;
+}
+
 /* The end of the header, which begins the range. */
 static int skip_header(struct sampler *s, uint64_t records)
 {
@@ -169,7 +178,9 @@ static int measure(struct sampler *s, size_t i)
 				"not a regular file, so it cannot be sampled");
 	s->range.from = (uint64_t)from;
 	s->range.to = sp__max((uint64_t)from, (uint64_t)st.st_size);
-	if (s->io->header_records && (i == 0 || !s->io->header_first))
+	if (f->kind == SP_REC_CSV)
+		rc = skip_mark(s);
+	if (!rc && s->io->header_records && (i == 0 || !s->io->header_first))
 		rc = skip_header(s, s->io->header_records);
 	if (!rc && f->kind == SP_REC_FIXED && (s->range.to - s->range.from) % f->fixed_bytes)
 		rc = sp__rec_partial(f, s->name, s->err);

@@ -155,15 +155,15 @@ refuses()
 	printf 'name\nz\nm\n' >one
 	printf 'name\na\n' >two
 	printf 'other\nb\n' >three
-	refuses "three: header differs from that of one" --header one two three
-	refuses "three: header differs from that of one" -m --header one two three
-	refuses "three: header differs from that of one" --header -o out one two three
+	refuses "three: header differs from that of one: column 1 is 'other', not 'name'" --header one two three
+	refuses "three: header differs from that of one: column 1 is 'other', not 'name'" -m --header one two three
+	refuses "three: header differs from that of one: column 1 is 'other', not 'name'" --header -o out one two three
 	[ ! -e out ]
-	refuses "one: header differs from that of -" --header - one <three
-	refuses "two: header differs from that of one" --header=2 one two
+	refuses "one: header differs from that of -: column 1 is 'name', not 'other'" --header - one <three
+	refuses "two: header differs from that of one: column 1 is 'a', not 'z'" --header=2 one two
 	printf 'k,v\n"a\nb",1\n' >c1
-	printf 'k,v\r\nc,2\n' >c2
-	refuses "c2: header differs from that of c1" --csv --header c1 c2
+	printf 'k,w\r\nc,2\n' >c2
+	refuses "c2: header differs from that of c1: column 2 is 'w', not 'v'" --csv --header c1 c2
 }
 
 @test "--header=N,first: the first input alone has a header" {

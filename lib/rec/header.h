@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of columns in a header record.
+ */
+#ifndef SP__REC_HEADER_H
+#define SP__REC_HEADER_H
+
+#include "rec/fields.h"
+
+/*
+ * The names in a header record of this format, given without its terminator; separator: of lines,
+ * -1: runs of blanks.  A byte order mark at the beginning and a carriage return at the end belong
+ * to no name.  The names are NUL-terminated and lie in one block of memory, for free(), with the
+ * pointers to them: *names.  0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__header_names(const struct sp_recfmt *f, int separator,
+				   const struct sp_batch *record, char ***names, size_t *n);
+
+/* One header record of an input. */
+struct sp__header_record {
+	const char *input;    /* its name */
+	struct sp_batch text; /* without terminator */
+};
+
+/*
+ * Compares the names in two header records: quotes around a name, a mark and a carriage return make
+ * no difference.  0, -ENOMEM, or SP_EFORMAT with the column that differs.
+ */
+SP_MUST_CHECK int sp__header_compare(const struct sp_recfmt *f, int separator,
+				     const struct sp__header_record *own,
+				     const struct sp__header_record *first, struct sp_errinfo *err);
+
+#endif

@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# CSV as other programs write it: byte order marks, headers, blank lines.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
+	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
+	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
+	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
+	export LC_ALL=C
+	mark=$'\xef\xbb\xbf'
+	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
+	needs gzip zstd
+	cd "$BATS_TEST_TMPDIR" || return
+	printf '%s"Smith\nJohn",5\n"Doe",4\n' "$mark" >m.csv
+	printf '%s"full\nname",age\n"Smith\nJohn",5\n"Doe",14\n' "$mark" >h.csv
+}
+
+# Writes a file in three pieces, the first two of one byte.
+trickle()
+{
+	head -c1 "$1"
+	sleep 0.02
+	tail -c+2 "$1" | head -c1
+	sleep 0.02
+	tail -c+3 "$1"
+}
+
+@test "xsort: a mark belongs to no field, and begins the output once" {
+	printf '%s"Doe",4\n"Smith\nJohn",5\n' "$mark" >want
+	gzip -k m.csv
+	for key in 2,2n 1,1; do
+		"$xsort" --csv -k "$key" m.csv | cmp - want
+		"$xsort" --csv -k "$key" <m.csv | cmp - want
+		cat m.csv | "$xsort" --csv -k "$key" | cmp - want
+		trickle m.csv | "$xsort" --csv -k "$key" | cmp - want
+		"$xsort" --csv -k "$key" --decompress m.csv.gz | cmp - want
+		"$xsort" --csv -k "$key" --decompress <(cat m.csv.gz) | cmp - want
+	done
+	"$xsort" --csv -k 2,2n -o out m.csv && cmp out want
+	"$xsort" --csv --top=1 -k 2,2n m.csv | cmp - <(printf '%s"Doe",4\n' "$mark")
+	"$xsort" --csv -u -k 2,2n m.csv m.csv | cmp - want
+	"$xsort" --csv -c -k 2,2n want
+	run -1 "$xsort" --csv -c -k 2,2n m.csv
+	[[ $output == *'disorder: "Doe",4' ]]
+}
+
+@test "xsort: the first of several inputs decides about the mark" {
+	printf 'b,2\n' >plain
+	printf '%sa,1\n' "$mark" >a.csv
+	printf '%sc,3\n' "$mark" >c.csv
+	for m in '' -m; do
+		"$xsort" $m --csv a.csv plain c.csv | cmp - <(printf '%sa,1\nb,2\nc,3\n' "$mark")
+		"$xsort" $m --csv plain a.csv c.csv | cmp - <(printf 'a,1\nb,2\nc,3\n')
+		"$xsort" $m --csv <(cat a.csv) <(cat plain) <(cat c.csv) | cmp - <(printf '%sa,1\nb,2\nc,3\n' "$mark")
+		"$xsort" $m --csv --batch-size=2 a.csv plain c.csv c.csv c.csv | cmp - <(printf '%sa,1\nb,2\nc,3\nc,3\nc,3\n' "$mark")
+	done
+	: >none
+	printf '%s' "$mark" >alone
+	"$xsort" --csv none a.csv | cmp - <(printf 'a,1\n')
+	"$xsort" --csv alone plain | cmp - <(printf '%sb,2\n' "$mark")
+	"$xsort" --csv alone | cmp - alone
+	"$xsort" --csv -m alone plain | cmp - <(printf '%sb,2\n' "$mark")
+	printf '\xef\xbb' | "$xsort" --csv | cmp - <(printf '\xef\xbb\n')
+	printf '\xef\xbbx,1\na,2\n' >almost
+	trickle almost | "$xsort" --csv -k2,2nr | cmp - <(printf 'a,2\n\xef\xbbx,1\n')
+}
+
+@test "xsort: a mark, parts and checkpoints" {
+	printf '%sx,5\n' "$mark" >cuts
+	"$xsort" --csv -k 2,2n --split=cuts -o p%d m.csv
+	cmp p0 <(printf '%s"Doe",4\n' "$mark")
+	cmp p1 <(printf '"Smith\nJohn",5\n')
+	for i in $(seq 3000); do printf '"r\n%d",%d\n' $((i * 7 % 3001)) $((i * 7 % 3001)); done >body
+	{ printf '%s' "$mark"; cat body; } >big.csv
+	{ printf '%s' "$mark"; "$xsort" --csv -k2,2n body; } >want
+	"$xsort" --csv -k2,2n --splitters=3 big.csv >cuts
+	"$xsort" --csv -k2,2n --split=cuts -o s%d big.csv
+	cat s0 s1 s2 | cmp - want
+	"$xsort" --csv -k2,2n --resume=ck -o big.out big.csv
+	cmp big.out want
+	"$xsort" --csv -k2,2n -m -o merged.out want body
+	head -c3 merged.out | cmp - <(printf '%s' "$mark")
+}
+
+@test "xsort: a mark before a header, whose newline is a part of it" {
+	printf '%s"full\nname",age\n"Doe",14\n"Smith\nJohn",5\n' "$mark" >want
+	zstd -q h.csv
+	"$xsort" --csv --header -k age:nr h.csv | cmp - want
+	"$xsort" --csv --header -k age:nr <h.csv | cmp - want
+	trickle h.csv | "$xsort" --csv --header -k age:nr | cmp - want
+	"$xsort" --csv --header -k age:nr --decompress h.csv.zst | cmp - want
+	"$xsort" --csv --header -k age:nr --decompress <h.csv.zst | cmp - want
+	"$xsort" --csv --header -k $'"full\nname"' h.csv | cmp - want
+	"$xsort" --csv --header -k age:nr h.csv h.csv | cmp - <("$xsort" --csv --header -k2,2nr h.csv h.csv)
+	printf 'id,5" disk\n1,b\n2,a\n' | "$xsort" --csv --header -k '"5"" disk"' | cmp - <(printf 'id,5" disk\n2,a\n1,b\n')
+}
+
+@test "headers are compared by their names" {
+	printf 'id,age\r\n3,1\r\n' >cr
+	printf '"id","age"\n2,5\n' >quoted
+	printf '%sid,age\n7,7\n' "$mark" >marked
+	"$xsort" --csv --header -k age:n cr quoted marked | cmp - <(printf 'id,age\r\n3,1\r\n2,5\n7,7\n')
+	"$xsort" --csv --header -k age:n quoted marked cr | cmp - <(printf '"id","age"\n3,1\r\n2,5\n7,7\n')
+	"$xsort" --header -t, -k age:n marked cr | cmp - <(printf '%sid,age\n3,1\r\n7,7\n' "$mark")
+	printf 'id,aged\n' >other
+	printf 'id\n' >fewer
+	printf 'id,a\033ge\n' >escape
+	run -2 "$xsort" --csv --header marked other
+	[ "$output" = "xsort: other: header differs from that of marked: column 2 is 'aged', not 'age'" ]
+	run -2 "$xsort" --csv --header marked fewer
+	[ "$output" = "xsort: fewer: header differs from that of marked: it has 1 columns, not 2" ]
+	run -2 "$xsort" --csv --header marked escape
+	[[ $output == *"column 2 is 'a?ge', not 'age'" ]]
+	run -2 "$xsort" --header -t, marked other
+	[[ $output == *"column 2 is 'aged', not 'age'" ]]
+	printf 'a b\n' >l1
+	printf 'a  c\n' >l2
+	run -2 "$xsort" --header l1 l2
+	[[ $output == *"column 2 is 'c', not 'b'" ]]
+}
+
+@test "xjoin: a mark belongs to no field, and the result begins with that of file 1" {
+	printf '"Doe",x\n"Smith\nJohn",y\n' >p.csv
+	printf '%s"Smith\nJohn",5,y\n"Doe",4,x\n' "$mark" >want
+	zstd -q m.csv
+	for f in m.csv '-' '<(cat m.csv)' '--decompress m.csv.zst'; do
+		bash -c "'$xjoin' --csv --ordered=1 $f p.csv <m.csv" | cmp - want
+	done
+	"$xjoin" --csv --ordered=2 p.csv m.csv | cmp - <(printf '"Smith\nJohn",y,5\n"Doe",x,4\n')
+	"$xjoin" --csv m.csv m.csv | sort | cmp - <({ printf '%s"Smith\nJohn",5,5\n' "$mark"; printf '"Doe",4,4\n'; } | sort)
+	"$xjoin" --csv m.csv /dev/null | cmp - <(printf '%s' "$mark")
+	"$xjoin" --csv -v1 m.csv /dev/null | cmp - m.csv
+	[ -z "$("$xjoin" --csv p.csv - </dev/null)" ]
+	"$xindex" build --csv -k1,1 -o i m.csv
+	"$xjoin" --csv --algorithm=inl --index1=i m.csv p.csv | cmp - <(printf '%s"Doe",4,x\n"Smith\nJohn",5,y\n' "$mark")
+	"$xjoin" --csv --algorithm=async-inl --index2=i --ordered=1 p.csv m.csv | cmp - <(printf '"Doe",x,4\n"Smith\nJohn",y,5\n')
+}
+
+@test "xjoin: a mark before a header, whose newline is a part of it" {
+	printf 'k,w\nDoe,1\n' >p.csv
+	"$xjoin" --csv --header -1 $'"full\nname"' -2 k -o 1.age,2.w h.csv p.csv | cmp - <(printf '%sage,w\n14,1\n' "$mark")
+	"$xjoin" --csv --header -1 1 -2 1 -o 1.2 h.csv p.csv | cmp - <(printf '%sage\n14\n' "$mark")
+	"$xjoin" --csv --header -1 k -2 $'"full\nname"' -o 2.age p.csv <(trickle h.csv) | cmp - <(printf 'age\n14\n')
+}
+
+@test "xindex: a mark belongs to no field or key" {
+	"$xindex" build --csv -k1,1 -o i m.csv
+	"$xindex" check i
+	"$xindex" lookup i $'Smith\nJohn' | cmp - <(printf '"Smith\nJohn",5\n')
+	"$xindex" lookup --offsets i $'Smith\nJohn' | cmp - <(echo 3 14)
+	printf '%sDoe\r\n' "$mark" | "$xindex" lookup i --keys=- | cmp - <(printf '"Doe",4\n')
+	"$xindex" build --csv --header -k age:n -o j h.csv
+	"$xindex" check j
+	"$xindex" lookup j 5 | cmp - <(printf '"Smith\nJohn",5\n')
+}
+
+@test "mmap-cube: a mark, and a newline in the header" {
+	"$cube" create c --dims 4x4 --dtype i32
+	printf '%s"x\n0",y,v\n1,2,7\n' "$mark" | "$cube" load c - --format csv
+	"$cube" range c --lo 1,2 --hi 1,2 --format csv | grep -qx '1,2,7'
+	run -2 bash -c "printf '\"x,y,v\n1,2,7\n' | '$cube' load c - --format csv"
+	[[ $output == *"line 1: a quoted field is not closed" ]]
+}
