@@ -270,6 +270,7 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 		.output = output,
 		.header_records = c->order.header_records,
 		.header_first = c->order.header_first,
+		.count_name = c->count_name,
 		.device_figures = report != NULL,
 	};
 

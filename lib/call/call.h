@@ -16,6 +16,7 @@ struct sp_call {
 	size_t nwords;
 	char **copies; /* more of them, that are cut up */
 	size_t ncopies;
+	const char *count_name;
 	bool named; /* a key has the name of a column: there are no keys yet */
 	const char **tmpdirs;
 };

@@ -13,7 +13,7 @@
 static const struct sp__optname names[] = {
 	SP__ORDER_NAMES,
 	SP__CALL_NAMES,
-	{ "count", SP__CALL_COUNT, SP__OPT_NONE },
+	{ "count", SP__CALL_COUNT, SP__OPT_MAYBE },
 	{ "spill-compression", SP__CALL_SPILL, SP__OPT_ARG },
 	{ 0 },
 };
@@ -36,6 +36,7 @@ static int apply(struct sp_call *call, int code, const char *arg, const char **w
 
 	if (code == SP__CALL_COUNT) {
 		call->sort.count = true;
+		call->count_name = arg;
 		return 0;
 	}
 	if (code == SP__CALL_SPILL)
@@ -72,6 +73,8 @@ static int finish(struct sp_call *call, const char **where, struct sp_errinfo *e
 		rc = sp__order_complete(&call->order, where, err);
 	if (!rc && call->sort.count && !call->order.unique)
 		rc = sp__call_bad(err, where, NULL, "--count needs --unique");
+	if (!rc && call->count_name && !(call->order.csv && call->order.header_records))
+		rc = sp__call_bad(err, where, NULL, "--count=NAME needs --csv and --header");
 	if (!rc && !call->named)
 		rc = sp_order_keyset(&call->keys, &call->order, NULL, err);
 	call->sort.format = sp_order_format(&call->order);

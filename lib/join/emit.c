@@ -19,23 +19,15 @@
 /* The replacement of empty fields; in CSV it is quoted like a field. */
 static int set_filler(struct sp__emit *e, const char *text)
 {
-	char *to;
-
 	e->filler = text ? text : "";
 	e->filler_bytes = strlen(e->filler);
-	if (e->cut.kind != SP__CUT_CSV ||
-	    (!strpbrk(e->filler, "\"\r\n") && !memchr(e->filler, e->cut.sep[0], e->filler_bytes)))
+	if (e->cut.kind != SP__CUT_CSV)
 		return 0;
-	to = e->own_filler = malloc(2 * e->filler_bytes + 2);
-	if (!to)
+	e->own_filler = malloc(2 * e->filler_bytes + 2);
+	if (!e->own_filler)
 		return -ENOMEM;
-	*to++ = '"';
-	for (const char *p = e->filler; *p; *to++ = *p++)
-		if (*p == '"')
-			*to++ = '"';
-	*to++ = '"';
+	e->filler_bytes = sp__csv_quote(e->filler, e->filler_bytes, e->cut.sep[0], e->own_filler);
 	e->filler = e->own_filler;
-	e->filler_bytes = (size_t)(to - e->own_filler);
 	return 0;
 }
 

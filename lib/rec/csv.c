@@ -79,6 +79,25 @@ unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *ou
 	return out + n;
 }
 
+size_t sp__csv_quote(const char *text, size_t n, char sep, char *out)
+{
+	char *to = out;
+
+	if (!memchr(text, sep, n) && !memchr(text, '"', n) && !memchr(text, '\n', n) &&
+	    !memchr(text, '\r', n)) {
+		memcpy(out, text, n);
+		return n;
+	}
+	*to++ = '"';
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '"')
+			*to++ = '"';
+		*to++ = text[i];
+	}
+	*to++ = '"';
+	return (size_t)(to - out);
+}
+
 /* Appends the field [p, end) without its quotes; there is room. */
 static void unquote(const char *p, const char *end, struct sp__keybuf *text)
 {

@@ -17,17 +17,30 @@ int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes, uint64_t 
 	return 0;
 }
 
-void sp__group_give(struct sp__group *g, struct sp__balance *b, const char **data, size_t *bytes)
+/* What follows a number. */
+static char separator(const struct sp_recfmt *f)
+{
+	return f->kind == SP_REC_CSV ? f->separator : ' ';
+}
+
+void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
+		    const char **data, size_t *bytes)
 {
 	char *rec = g->held.data + ROOM, *p = rec;
 
 	sp__tally_add(&b->given, rec, g->held.bytes - ROOM);
 	b->counted += g->number;
-	*--p = ' ';
+	*--p = separator(f);
 	for (; g->number; g->number /= 10)
 		*--p = (char)('0' + g->number % 10);
-	while (p > rec - SP__COUNTED_BYTES)
+	while (p > rec - sp__counted_bytes(f))
 		*--p = ' ';
 	*data = p;
 	*bytes = g->held.bytes - (size_t)(p - g->held.data);
+}
+
+const char *sp__uncounted(const struct sp_recfmt *f, const char *rec)
+{
+	rec += strspn(rec, " ");
+	return strchr(rec, separator(f)) + 1;
 }

@@ -5,7 +5,7 @@
  * In a run buffer it is the number before the record, SP__COUNT_HEAD bytes.  In a run it takes as
  * few bytes as it needs, right before the record: six bits in each, the lowest first, 0x80, and
  * 0x40 if more follow.  So none of them ends a line or opens quotes, and one byte is the rule.  In
- * the result it is what uniq -c writes.
+ * the result it is what uniq -c writes, in CSV a field.
  */
 #ifndef SP__SORT_COUNTED_H
 #define SP__SORT_COUNTED_H
@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <spindle/api.h>
+#include <spindle/rec.h>
 #include "base/mem.h"
 
 struct sp__balance;
@@ -74,12 +75,19 @@ struct sp__group {
 	uint64_t number;       /* 0: there is none */
 };
 
-#define SP__COUNTED_BYTES 8 /* of a number as it is given out, if it has up to seven digits */
+/* Of a 1 as it is given out: as uniq -c writes it, or, in CSV, with a separator. */
+static inline size_t sp__counted_bytes(const struct sp_recfmt *f)
+{
+	return f->kind == SP_REC_CSV ? 2 : 8;
+}
 
 /* Holds a copy of the first record of a group.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes,
 				 uint64_t number, struct sp__budget *budget);
-/* The record after its number, as uniq -c writes it; valid until another is held.  Adds to b. */
-void sp__group_give(struct sp__group *g, struct sp__balance *b, const char **data, size_t *bytes);
+/* The record after its number; valid until another is held.  Adds to b. */
+void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
+		    const char **data, size_t *bytes);
+/* The record after a number that was given out. */
+const char *sp__uncounted(const struct sp_recfmt *f, const char *rec);
 
 #endif

@@ -38,6 +38,7 @@ struct job {
 	uint64_t *checksums;	   /* of the inputs */
 	unsigned sim_file;	   /* number of the first input on a simulated machine */
 	struct sp__sort_result result;
+	struct sp__bytes counted_header; /* with the column of numbers; or empty */
 	struct sp__progress progress;
 	uint64_t total_bytes;
 	uint64_t begin_ns;
@@ -162,30 +163,55 @@ static uint64_t to_merge(const struct job *j)
 	return j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
 }
 
-/* Returns what stands before the records of the result: the first input's mark, and the header. */
-static struct sp_batch header(const struct job *j)
+/* Writes the header again, with a column of numbers before the others. */
+static int count_header(struct job *j, struct sp_batch *header)
 {
-	struct sp_batch header = { SP__UTF8_MARK, SP__UTF8_MARK_BYTES };
+	const struct sp_recfmt *f = &j->opts.format;
+	const char *name = j->io->count_name ? j->io->count_name : "count";
+	const char *at = header->data, *end = at + header->bytes, *next;
+	size_t mark = sp__utf8_mark(at, header->bytes), bytes = strlen(name);
+	char *field = malloc(2 * bytes + 2);
+	int rc = field ? sp__bytes_set(&j->counted_header, at, mark, NULL) : -ENOMEM;
 
+	bytes = rc ? 0 : sp__csv_quote(name, bytes, f->separator, field);
+	/* Further records have no name for it. */
+	for (at += mark; !rc && at < end; at = next, bytes = 0) {
+		next = sp__rec_end(f, at, (size_t)(end - at));
+		if (sp__bytes_append(&j->counted_header, field, bytes, NULL) ||
+		    sp__bytes_append(&j->counted_header, &f->separator, 1, NULL) ||
+		    sp__bytes_append(&j->counted_header, at, (size_t)(next - at), NULL))
+			rc = -ENOMEM;
+	}
+	free(field);
+	*header = (struct sp_batch){ j->counted_header.data, j->counted_header.bytes };
+	return rc < 0 ? sp__err(j->err, rc, "allocate", NULL, -1) : 0;
+}
+
+/* What stands before the records of the result: the first input's mark, and the header. */
+static int make_header(struct job *j, struct sp_batch *header)
+{
+	*header = (struct sp_batch){ SP__UTF8_MARK, SP__UTF8_MARK_BYTES };
 	if (j->scan)
-		sp__scan_header(j->scan, &header);
+		sp__scan_header(j->scan, header);
 	else if (!j->sort->merging.inputs.n || !j->sort->merging.inputs.list[0].marked)
-		header.bytes = 0;
-	return header;
+		header->bytes = 0;
+	if (!j->opts.count || j->opts.format.kind != SP_REC_CSV || !header->bytes)
+		return 0;
+	return count_header(j, header);
 }
 
 static int begin_result(struct job *j)
 {
 	struct sp__wstream_opts o = sp__env_writing(&j->sort->env);
-	struct sp_batch before;
+	struct sp_batch header;
 	int rc;
 
 	o.expected_bytes = j->total_bytes;
 	rc = sp__result_begin(&j->result, &o);
 	if (rc < 0)
 		return rc;
-	before = header(j);
-	return sp__result_put_header(&j->result, &before);
+	rc = make_header(j, &header);
+	return rc < 0 ? rc : sp__result_put_header(&j->result, &header);
 }
 
 static void tell_merged(void *job, uint64_t done)
@@ -224,14 +250,15 @@ static int give_ranges(struct job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(&j->sort->env);
 	struct sp__parts_out out;
-	struct sp_batch before;
+	struct sp_batch header;
 	int rc = sp__sort_reduce(j->sort);
 
 	if (rc < 0)
 		return rc;
 	tell_merged(j, 0);
-	before = header(j);
-	rc = sp__result_continue(&j->result, &writing, &before, &out);
+	rc = make_header(j, &header);
+	if (!rc)
+		rc = sp__result_continue(&j->result, &writing, &header, &out);
 	if (rc < 0)
 		return rc;
 	out.tell = tell_merged;
@@ -370,12 +397,25 @@ static int check_outputs(struct job *j)
 	return rc;
 }
 
+/* Reads as much as the header takes, and writes it alone. */
+static int give_header(struct job *j)
+{
+	struct sp_batch batch;
+	int rc = open_scan(j);
+
+	if (!rc)
+		rc = sp__iter_next(&(struct sp__iter){ j->scan, sp__scan_next }, &j->waits, &batch);
+	if (rc >= 0)
+		rc = begin_result(j);
+	return rc < 0 ? rc : complete(j);
+}
+
 /* 1: the result has its name already. */
 static int open_resume(struct job *j)
 {
 	int rc;
 
-	if (!j->io->resume)
+	if (!j->io->resume || j->io->header_only)
 		return 0;
 	rc = sp__resume_open(&j->resume, &j->opts, j->io, j->err);
 	if (rc < 0)
@@ -419,8 +459,8 @@ static int run(struct job *j)
 	if (!rc)
 		rc = sp__inputs_lay(sp__env_reading(&j->sort->env).device, j->io->inputs,
 				    j->io->ninputs, &j->sim_file, j->err);
-	if (rc < 0)
-		return rc;
+	if (rc < 0 || j->io->header_only)
+		return rc < 0 ? rc : give_header(j);
 	rc = j->io->merge ? must_read_first(j) : true;
 	if (rc < 0)
 		return rc;
@@ -457,6 +497,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 		note(&j, stats);
 	sp__result_close(&j.result);
 	sp__scan_close(j.scan);
+	sp__bytes_release(&j.counted_header, NULL);
 	/* Failing to write a trace is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);
 	sp__resume_close(j.resume);

@@ -178,7 +178,7 @@ static int put_group(struct part *part)
 
 	if (!part->group.number)
 		return 0;
-	sp__group_give(&part->group, &part->balance, &data, &bytes);
+	sp__group_give(&part->group, &part->all->sort->opts.format, &part->balance, &data, &bytes);
 	return put(part, data, bytes, bytes);
 }
 

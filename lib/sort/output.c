@@ -36,12 +36,6 @@ static int hold(struct sp_sort *s)
 			      &s->env.budget);
 }
 
-const char *sp__output_uncounted(const char *rec)
-{
-	rec += strspn(rec, " ");
-	return strchr(rec, ' ') + 1;
-}
-
 /* One output record for each group of equal keys: the first, and their number. */
 static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t *bytes)
 {
@@ -59,7 +53,7 @@ static int next_counted(struct sp_sort *s, bool wait, const char **data, size_t 
 	s->output.group_due = rc == SP_READY;
 	if (!s->output.group.number)
 		return rc == SP_READY ? next_counted(s, wait, data, bytes) : rc;
-	sp__group_give(&s->output.group, &s->balance, data, bytes);
+	sp__group_give(&s->output.group, &s->opts.format, &s->balance, data, bytes);
 	return SP_READY;
 }
 

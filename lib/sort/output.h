@@ -27,8 +27,6 @@ SP_MUST_CHECK int sp__output_get(struct sp_sort *s, struct sp_batch *batch);
 SP_MUST_CHECK int sp__output_wait(struct sp_sort *s);
 /* The next record that the final merge gives, as sp__ring_source; where there is no thread. */
 SP_MUST_CHECK int sp__output_next(void *sort, bool wait, const char **data, size_t *bytes);
-/* A record of the result after the number that --count puts before it. */
-const char *sp__output_uncounted(const char *rec);
 /* Stops the merge at any point; afterwards nothing runs in the background. */
 void sp__output_stop(struct sp_sort *s);
 void sp__output_close(struct sp_sort *s);

@@ -68,7 +68,7 @@ static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
 
 uint64_t sp__numbers_bytes(const struct sp_sort *s, uint64_t records)
 {
-	return s->opts.count ? records * SP__COUNTED_BYTES : 0;
+	return s->opts.count ? records * sp__counted_bytes(&s->opts.format) : 0;
 }
 
 static uint64_t result_bytes(const struct sp_sort *s, unsigned n)

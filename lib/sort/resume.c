@@ -34,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/outfile_impl.h"
 #include "rec/key.h"
 #include "sort/resume_impl.h"
@@ -46,7 +47,9 @@
 struct identity {
 	uint64_t version;
 	uint64_t order; /* sp__keyset_identity() */
-	uint64_t unique, count, top, header_records, header_first, compression;
+	uint64_t unique;
+	uint64_t count; /* 0: not counted; else the checksum of the column's name */
+	uint64_t top, header_records, header_first, compression;
 	uint64_t ninputs;
 };
 
@@ -106,10 +109,12 @@ static int identify_inputs(const struct sp__resume *r, const struct sp_sort_io *
 
 static struct identity identify(const struct sp_sort_opts *o, const struct sp_sort_io *io)
 {
+	const char *name = io->count_name ? io->count_name : "";
+
 	return (struct identity){ .version = FORMAT_VERSION,
 				  .order = sp__keyset_identity(o->keys),
 				  .unique = o->unique,
-				  .count = o->count,
+				  .count = o->count ? sp__checksum(name, strlen(name)) : 0,
 				  .top = o->top,
 				  .header_records = io->header_records,
 				  .header_first = io->header_first,

@@ -24,7 +24,7 @@
 #include "rec/key.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
-#include "sort/output.h"
+#include "sort/counted.h"
 #include "sort/splitters.h"
 
 int sp__splitters_new(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
@@ -149,7 +149,7 @@ struct place {
 static struct place place_at(const struct sp_splitters *s, const char *at, const char *end,
 			     bool counted)
 {
-	const char *rec = counted ? sp__output_uncounted(at) : at;
+	const char *rec = counted ? sp__uncounted(&s->format, at) : at;
 
 	return (struct place){ rec, sp__rec_end(&s->format, rec, (size_t)(end - rec)) };
 }

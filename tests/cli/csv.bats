@@ -165,3 +165,39 @@ trickle()
 	run -2 bash -c "printf '\"x,y,v\n1,2,7\n' | '$cube' load c - --format csv"
 	[[ $output == *"line 1: a quoted field is not closed" ]]
 }
+
+@test "xsort -u --count writes a column" {
+	printf '"k",v\n"a",1\nb,2\n"a",3\n' >d.csv
+	"$xsort" --csv --header -u --count -k1,1 d.csv | cmp - <(printf 'count,"k",v\n2,"a",1\n1,b,2\n')
+	"$xsort" --csv --header -u --count='n, "all"' -k1,1 d.csv | cmp - <(printf '"n, ""all""","k",v\n2,"a",1\n1,b,2\n')
+	"$xsort" --csv --header=2 -u --count -k1,1 d.csv | cmp - <(printf 'count,"k",v\n,"a",1\n1,"a",3\n1,b,2\n')
+	"$xsort" --csv -t ';' -u --count <(printf 'x;1\nx;1\n') | cmp - <(printf '2;x;1\n')
+	{ printf '%s' "$mark"; cat d.csv; } | "$xsort" --csv --header -u --count -k k |
+		cmp - <(printf '%scount,"k",v\n2,"a",1\n1,b,2\n' "$mark")
+	for i in $(seq 4000); do echo "\"$((i % 700))\",$i"; done >body
+	"$xsort" --csv -s -k1,1 body | awk -F, '$1 != k { if (n) print n "," first; n = 0; first = $0; k = $1 } { n++ } END { print n "," first }' >want
+	for o in '-S 600K' '--parallel=1' '--top=700' '--run-size=10K --fan-in=3'; do
+		# shellcheck disable=SC2086 # several options
+		"$xsort" --csv -u --count -k1,1 $o -o out body
+		cmp out want
+	done
+	"$xsort" --csv -u --count -k1,1 --resume=ck -S 600K -o out body
+	cmp out want
+	"$xsort" --csv -k1,1 --splitters=3 body >cuts
+	"$xsort" --csv -u --count -k1,1 --split=cuts -o p%d body
+	cat p0 p1 p2 | cmp - want
+	run -2 "$xsort" -u --count=n body
+	[ "$output" = "xsort: --count=NAME needs --csv and --header" ]
+}
+
+@test "xsort --top=0 writes the header alone, as head -n 0" {
+	printf 'k,v\na,1\n' >d.csv
+	"$xsort" --csv --header --top=0 d.csv d.csv | cmp - <(echo k,v)
+	"$xsort" --csv --header -m --top=0 -o out d.csv
+	cmp out <(echo k,v)
+	[ -z "$("$xsort" --top=0 d.csv)" ]
+	[ -z "$(yes | "$xsort" --top=0)" ]
+	"$xsort" --top=0 --top=1 d.csv | cmp - <(echo a,1)
+	run -2 "$xsort" --top=0 missing
+	run -2 "$xsort" --top=0 -c d.csv
+}

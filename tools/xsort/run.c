@@ -87,6 +87,8 @@ int sort_run(struct settings *set)
 		.parts = (const char *const *)set->parts,
 		.header_records = set->order.header_records,
 		.header_first = set->order.header_first,
+		.count_name = set->count_name,
+		.header_only = set->top && !set->opts.top,
 		.ahead = set->header_taken,
 		.resume = set->resume,
 		.device_figures = set->common.stats || set->common.stats_text,

@@ -61,7 +61,7 @@ static void check_common(const struct settings *set, const char *option)
 	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
 	longopt_exclude(set->check, c, true, option);
 	longopt_exclude(sp_order_has_letter(&set->order, 'R'), "-R", true, option);
-	longopt_exclude(set->opts.top, "--top", true, option);
+	longopt_exclude(set->top, "--top", true, option);
 }
 
 /* Nothing is sorted, so there is nothing to tell. */

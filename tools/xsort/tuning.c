@@ -30,6 +30,15 @@ static void set_header(void *order, const char *name, const char *text)
 		number_die(NUMBER_INVALID, name, text, "valid are N and N,first");
 }
 
+static void set_count(void *settings, const char *name, const char *text)
+{
+	struct settings *set = settings;
+
+	(void)name;
+	set->opts.count = true;
+	set->count_name = text;
+}
+
 static uint64_t record_size(const char *name, const char *text)
 {
 	uint64_t bytes = size_option(name, text);
@@ -55,8 +64,9 @@ const struct setting tuning_settings[] = {
 	{ "csv", TO(order.csv) },
 	{ "record-size", "N", TO(order.record_bytes), .whole = record_size },
 	{ "bkey", "SPEC", TO(order), .call = add_bkey },
-	{ "top", "N", TO(opts.top), .number = { 1, UINT64_MAX } },
-	{ "count", TO(opts.count) },
+	{ "top", "N", TO(opts.top), .number = { 0, UINT64_MAX },
+	  .given = offsetof(struct settings, top) },
+	{ "count", "NAME", .call = set_count, .optional = true },
 	{ "splitters", "P", TO(splitters), .number = { 1, 1000000 } },
 	{ "split", "FILE", TO(split), .once = "files of splitters" },
 	{ "resume", "DIR", TO(resume), .once = "directories of checkpoints" },
@@ -133,8 +143,10 @@ void tuning_check(const struct settings *set)
 	longopt_exclude(set->order.csv, "--csv", set->debug, "--debug");
 	if (set->opts.count && !set->order.unique)
 		die("--count needs --unique");
+	if (set->count_name && !(set->order.csv && set->order.header_records))
+		die("--count=NAME needs --csv and --header");
 	longopt_exclude(set->opts.count, "--count", set->check, c);
-	longopt_exclude(set->opts.top, "--top", set->check, c);
+	longopt_exclude(set->top, "--top", set->check, c);
 	longopt_exclude(set->common.explain, "--explain", set->check, c);
 	longopt_exclude(set->debug, "--debug", set->common.explain, "--explain");
 	longopt_exclude(set->require_space, "--require-space", set->check, c);

@@ -48,8 +48,10 @@ struct settings {
 	const char *resume; /* directory of checkpoints; or NULL */
 	bool stdin_closed;
 	bool require_space;
-	uint64_t splitters; /* 0, or for as many parts */
-	const char *split;  /* the file of splitters; then output is a pattern of names: */
+	bool top;		/* --top was given */
+	const char *count_name; /* of --count; NULL: its own */
+	uint64_t splitters;	/* 0, or for as many parts */
+	const char *split;	/* the file of splitters; then output is a pattern of names: */
 	struct sp_splitters *cuts;
 	char **parts;
 	size_t nparts;

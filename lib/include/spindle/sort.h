@@ -51,7 +51,8 @@ struct sp_sort_opts {
 	struct sp_recfmt format;
 	const struct sp_keyset *keys; /* borrowed for the sort's life */
 	bool unique;		      /* one record of each group of equal keys: the first */
-	bool count;   /* with unique only: prefixed with its number of occurrences, as uniq -c */
+	/* With unique only: its number of occurrences before it, as uniq -c, or as a field of CSV. */
+	bool count;
 	uint64_t top; /* only this many records of the result, the first; 0: all */
 
 	uint64_t input_bytes;  /* expected; 0: unknown */
@@ -188,6 +189,12 @@ struct sp_sort_io {
 	 */
 	uint64_t header_records;
 	bool header_first;
+	/*
+	 * The name of the column of numbers that opts.count puts before the others of a header, in
+	 * CSV; NULL: "count".
+	 */
+	const char *count_name;
+	bool header_only; /* the result has no records; as many inputs are read as the header takes */
 	/*
 	 * What was read from the first input before, such as its header: it comes first.  Where
 	 * inputs are decompressed these bytes are too.
