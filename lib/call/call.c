@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <spindle/report.h>
 #include <spindle/size.h>
 #include <spindle/version.h>
@@ -145,7 +146,7 @@ int sp__call_complete(struct sp_call *call, struct sp_run_opts *run, struct sp_e
 
 	if (!run->memory_bytes)
 		run->memory_bytes = sp_memory_default();
-	return run->ntmpdirs ? 0 : add_tmpdir(call, run, dir ? dir : "/tmp", err);
+	return run->ntmpdirs ? 0 : add_tmpdir(call, run, dir && *dir ? dir : "/tmp", err);
 }
 
 int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
@@ -242,10 +243,16 @@ int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 static const struct sp_call *numbered(const struct sp_call *call, const char *const *inputs,
 				      size_t ninputs, struct sp_call **made, struct sp_errinfo *err)
 {
+	size_t i = 0;
+	struct stat st;
+
 	*made = NULL;
 	if (!call->named)
 		return call;
-	if (sp_call_numbered(made, call, ninputs ? inputs[0] : "-", err))
+	/* The header of the first input that is not empty. */
+	while (!call->order.header_first && i + 1 < ninputs && !stat(inputs[i], &st) && !st.st_size)
+		i++;
+	if (sp_call_numbered(made, call, ninputs ? inputs[i] : "-", err))
 		return NULL;
 	return *made;
 }

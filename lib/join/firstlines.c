@@ -4,6 +4,7 @@
 #include "join/inlindex.h"
 #include "join/record.h"
 #include "join/state.h"
+#include "rec/header.h"
 
 bool sp__is_scanned(const struct sp__join *j, int side)
 {
@@ -102,6 +103,7 @@ static int check_header(struct sp__join *j, unsigned file, const struct sp__line
 {
 	struct sp__emit *e = &j->result.emit;
 	size_t last = last_column(&j->opts, file);
+	char uncut[SP__UNCUT_BYTES];
 
 	if (!j->opts.header || !j->opts.csv)
 		return 0;
@@ -111,7 +113,8 @@ static int check_header(struct sp__join *j, unsigned file, const struct sp__line
 		return 0;
 	return sp__errf(j->env.err, SP_EFORMAT, "join",
 			file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input, -1,
-			"the header has %zu columns, not %zu", e->fields[file].n, last);
+			"the header has %zu columns, not %zu%s", e->fields[file].n, last,
+			sp__header_uncut(e->fields[file].n, (unsigned char)e->cut.sep[0], uncut));
 }
 
 static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)

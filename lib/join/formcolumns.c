@@ -104,6 +104,17 @@ const char *sp_join_form_name(const struct sp_join_form *form)
 	return NULL;
 }
 
+/* An empty file has no column of any name, and no record whose column matters. */
+static int find(const struct sp_columns *c, const char *text, const char *ends, size_t *number,
+		const char **rest, struct sp_errinfo *err)
+{
+	if (!c->empty)
+		return sp_columns_find(c, text, ends, number, rest, err);
+	*number = 1;
+	*rest = sp__form_item_end(text, ends);
+	return 0;
+}
+
 /* The list of a key with numbers. */
 static int number_list(const struct sp_columns *c, const char *text, char **list,
 		       const char **where, struct sp_errinfo *err)
@@ -116,7 +127,7 @@ static int number_list(const struct sp_columns *c, const char *text, char **list
 		return sp__form_no_memory(err);
 	for (const char *p = text, *end;; p = end + 1) {
 		if (sp_columns_is_name(p)) {
-			int rc = sp_columns_find(c, p, ":,", &number, &p, err);
+			int rc = find(c, p, ":,", &number, &p, err);
 
 			if (rc)
 				return rc;
@@ -171,7 +182,7 @@ static int number_columns(struct sp_join_form *form, unsigned side, const struct
 		if (form->columns[i].file != side + 1)
 			continue;
 		if (form->column_names[i])
-			rc = sp_columns_find(c, form->column_names[i], "", &number, &rest, err);
+			rc = find(c, form->column_names[i], "", &number, &rest, err);
 		form->column_names[i] = NULL;
 		form->columns[i].field = number - 1;
 		if (!rc)

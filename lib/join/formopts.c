@@ -257,7 +257,9 @@ static int finish_text(struct sp_join_form *form, const char **where, struct sp_
 	if (rc)
 		return rc;
 	if (o->csv && (o->separator_bytes != 1 || strchr("\"\n", form->separator[0])))
-		return sp__form_wrong(err, where, NULL, "invalid separator for --csv");
+		return sp__form_wrong(err, where, NULL,
+				      "the separator of --csv is one byte, and not a quote, "
+				      "newline or zero byte");
 	if (form->nbkeys)
 		return sp__form_wrong(err, where, NULL, "--bkey needs --record-size");
 	if (form->binary_column)

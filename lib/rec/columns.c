@@ -253,7 +253,10 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* How many bytes must be inserted, removed or changed to make the one of the other; row: n + 1. */
+/*
+ * How many bytes must be inserted, removed or changed, but for their case, to make the one of the
+ * other; row: n + 1.
+ */
 static size_t distance(const char *a, const char *b, size_t *row, size_t n)
 {
 	for (size_t k = 0; k <= n; k++)
@@ -263,7 +266,8 @@ static size_t distance(const char *a, const char *b, size_t *row, size_t n)
 
 		row[0] = i + 1;
 		for (size_t k = 0; k < n; k++) {
-			size_t change = diagonal + (a[i] != b[k]);
+			size_t change = diagonal + (tolower((unsigned char)a[i]) !=
+						    tolower((unsigned char)b[k]));
 
 			diagonal = row[k + 1];
 			row[k + 1] = least(change, 1 + least(row[k], diagonal));
@@ -296,11 +300,12 @@ static const char *nearest(const struct sp_columns *c, const char *name)
 static int wrong_name(const struct sp_columns *c, const char *name, const char *format,
 		      const char *other, struct sp_errinfo *err)
 {
-	char own[SHOWN_MAX], near[SHOWN_MAX];
+	char own[SHOWN_MAX], near[SHOWN_MAX], uncut[SP__UNCUT_BYTES];
 
-	return sp__errf(err, -EINVAL, "parse", c->input, -1, "%s %s%s%s", format,
+	return sp__errf(err, -EINVAL, "parse", c->input, -1, "%s %s%s%s%s", format,
 			shown(c, name, own), other ? "; the nearest is " : "",
-			other ? shown(c, other, near) : "");
+			other ? shown(c, other, near) : "",
+			sp__header_uncut(c->n, c->separator, uncut));
 }
 
 static int number_of(const struct sp_columns *c, const char *name, size_t *number,
@@ -373,7 +378,10 @@ int sp_columns_key(const struct sp_columns *c, const char *text, char **key, str
 		return sp__errf(err, -EINVAL, "parse", NULL, -1,
 				"stray character in field spec: invalid field specification %s",
 				shown(c, text, buffer));
-	if (asprintf(key, "%zu,%zu%s", number, number, options + (*options == ':')) >= 0)
+	options += *options == ':';
+	/* At the end of a field the letter b alone would not hold at its beginning. */
+	if (asprintf(key, "%zu%s,%zu%s", number, strchr(options, 'b') ? "b" : "", number,
+		     options) >= 0)
 		return 0;
 	*key = NULL;
 	return no_memory(err);
@@ -381,10 +389,13 @@ int sp_columns_key(const struct sp_columns *c, const char *text, char **key, str
 
 int sp_columns_check(const struct sp_columns *c, size_t number, struct sp_errinfo *err)
 {
+	char uncut[SP__UNCUT_BYTES];
+
 	if (c->empty || number <= c->n)
 		return 0;
-	return sp__errf(err, -EINVAL, "parse", c->input, -1, "the header has %zu columns, not %zu",
-			c->n, number);
+	return sp__errf(err, -EINVAL, "parse", c->input, -1,
+			"the header has %zu columns, not %zu%s", c->n, number,
+			sp__header_uncut(c->n, c->separator, uncut));
 }
 
 void sp_columns_close(struct sp_columns *c)

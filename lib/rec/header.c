@@ -31,31 +31,51 @@ static int split(const struct sp__cut *cut, const struct sp_batch *record,
 	return rc;
 }
 
+/* Writes the names, and their addresses, to memory that suffices. */
+static void copy_names(const struct sp__cut *cut, const struct sp__fields *fields, char **names)
+{
+	char *text = (char *)(names + fields->n);
+
+	for (size_t i = 0; i < fields->n; i++) {
+		const char *p = fields->at[i].p, *end = p + fields->at[i].n;
+
+		names[i] = text;
+		if (cut->kind == SP__CUT_CSV)
+			text = (char *)sp__csv_unquote(p, end, (unsigned char *)text);
+		else
+			text = mempcpy(text, p, fields->at[i].n);
+		*text++ = '\0';
+	}
+}
+
 int sp__header_names(const struct sp_recfmt *f, int separator, const struct sp_batch *record,
 		     char ***names, size_t *n)
 {
 	struct sp__fields fields = { 0 };
 	struct sp__cut cut;
-	char *text;
 	int rc;
 
 	init_cut(&cut, f, separator);
 	rc = split(&cut, record, &fields);
 	*n = fields.n;
 	*names = rc ? NULL : malloc(fields.n * sizeof(**names) + record->bytes + fields.n + 1);
-	text = (char *)(*names + fields.n);
-	for (size_t i = 0; *names && i < fields.n; i++) {
-		const char *p = fields.at[i].p, *end = p + fields.at[i].n;
-
-		(*names)[i] = text;
-		if (cut.kind == SP__CUT_CSV)
-			text = (char *)sp__csv_unquote(p, end, (unsigned char *)text);
-		else
-			text = mempcpy(text, p, fields.at[i].n);
-		*text++ = '\0';
-	}
+	if (*names)
+		copy_names(&cut, &fields, *names);
 	free(fields.at);
 	return *names ? 0 : -ENOMEM;
+}
+
+const char *sp__header_uncut(size_t columns, int separator, char text[SP__UNCUT_BYTES])
+{
+	text[0] = '\0';
+	if (columns != 1 || separator < 0)
+		return text;
+	snprintf(text, SP__UNCUT_BYTES,
+		 separator == '\t'		      ? "; it does not have the separator '\\t'"
+		 : separator < ' ' || separator > '~' ? "; it does not have the separator '\\%03o'"
+						      : "; it does not have the separator '%c'",
+		 separator);
+	return text;
 }
 
 /* Names come from strangers: control characters could reach a terminal. */

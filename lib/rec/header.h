@@ -16,6 +16,10 @@
 SP_MUST_CHECK int sp__header_names(const struct sp_recfmt *f, int separator,
 				   const struct sp_batch *record, char ***names, size_t *n);
 
+#define SP__UNCUT_BYTES 64
+/* For the end of a message: a header of one column has no separator.  Else it is empty. */
+const char *sp__header_uncut(size_t columns, int separator, char text[SP__UNCUT_BYTES]);
+
 /* One header record of an input. */
 struct sp__header_record {
 	const char *input;    /* its name */

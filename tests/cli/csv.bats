@@ -201,3 +201,61 @@ trickle()
 	run -2 "$xsort" --top=0 missing
 	run -2 "$xsort" --top=0 -c d.csv
 }
+
+@test "letters of a named key hold at both ends" {
+	printf 'id,name\n1, b\n2,a\n' >b.csv
+	"$xsort" --csv --header -k name:b b.csv | cmp - <(printf 'id,name\n2,a\n1, b\n')
+	"$xsort" --csv --header -k name:bf b.csv | cmp - <("$xsort" --csv --header -k 2bf,2bf b.csv)
+	printf 'k\tname\n1\t b\n2\ta\n' | "$xsort" --header -t $'\t' -k name:b | cmp - <(printf 'k\tname\n2\ta\n1\t b\n')
+	"$xindex" build --csv --header -k name:b -o i b.csv
+	"$xindex" build --csv --header -k 2b,2b -o j b.csv
+	"$xindex" lookup i b | cmp - <("$xindex" lookup j b)
+	"$xindex" range i | cmp - <(printf '2,a\n1, b\n')
+}
+
+@test "names come from the first input that is not empty" {
+	printf 'id,name\n1,b\n2,a\n' >b.csv
+	printf 'id,name\n2,a\n1,b\n' >want
+	: >none
+	"$xsort" --csv --header -k name /dev/null none b.csv | cmp - want
+	"$xsort" --csv --header -k name - b.csv </dev/null | cmp - want
+	cat b.csv | "$xsort" --csv --header -k name none - | cmp - want
+	"$xsort" --csv --header -k name none <(cat b.csv) none | cmp - want
+	run -2 "$xsort" --csv --header -k name none none
+	[[ $output == "xsort: none: there is no header"* ]]
+	run -2 "$xsort" --csv --header=1,first -k name none b.csv
+	[[ $output == "xsort: none: there is no header"* ]]
+	"$xjoin" --csv --header -j id none b.csv >out
+	"$xjoin" --csv --header -j 1 none b.csv | cmp - out
+	[ "$("$xjoin" --csv --header -a 2 -j id -o 2.name none b.csv | tail -n +2)" = $'b\na' ]
+}
+
+@test "what is wrong with a name or a separator" {
+	printf 'id,Name\n1,b\n' >b.csv
+	run -2 "$xsort" --csv --header -k NAME b.csv
+	[ "$output" = "xsort: b.csv: the header has no column 'NAME'; the nearest is 'Name'" ]
+	run -2 "$xsort" --csv --header -t ';' -k Name b.csv
+	[ "$output" = "xsort: b.csv: the header has no column 'Name'; it does not have the separator ';'" ]
+	run -2 "$xsort" --csv --header -t $'\t' -k 2 b.csv
+	[ "$output" = "xsort: b.csv: the header has 1 columns, not 2; it does not have the separator '\\t'" ]
+	run -1 "$xjoin" --csv --header -t ';' -j Name b.csv b.csv
+	[[ $output == *"it does not have the separator ';'" ]]
+	run -1 "$xjoin" --csv --header -t ';' -j 2 b.csv b.csv
+	[[ $output == *"it does not have the separator ';'" ]]
+	run -2 "$xsort" --csv -k Name b.csv
+	[ "$output" = "xsort: -k 'Name': columns have names only with --header" ]
+	run -2 "$xindex" build --csv -o i -k Name b.csv
+	[[ $output == *"-k 'Name': columns have names only with --header" ]]
+	for command in "$xsort --csv -t é b.csv" "$xsort -t é b.csv" "$xjoin --csv -t é b.csv b.csv" \
+		"$xindex build -t é -o i -k1 b.csv"; do
+		LC_ALL=C.UTF-8 run $command
+		[ "$status" != 0 ]
+		[[ $output == *"one byte"* ]]
+	done
+}
+
+@test "an empty TMPDIR is as none, and numbers without an order of bytes are little-endian" {
+	seq 100000 | TMPDIR='' "$xsort" -n -r -S 600K | cmp - <(seq 100000 -1 1)
+	printf '\1\0\0\2' | "$xsort" --record-size=2 --bkey=0:2:u16 | cmp - <(printf '\1\0\0\2')
+	printf '\0\2\1\0' | "$xsort" --record-size=2 --bkey=0:2:u16 | cmp - <(printf '\1\0\0\2')
+}

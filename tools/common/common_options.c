@@ -93,7 +93,7 @@ void common_options_finish(struct common_options *c)
 	const char *dir = getenv("TMPDIR");
 
 	if (!c->run->ntmpdirs)
-		tmpdir_add(c, NULL, dir ? dir : "/tmp");
+		tmpdir_add(c, NULL, dir && *dir ? dir : "/tmp");
 }
 
 static void need_format(const char *option, enum sp_packed format)

@@ -117,7 +117,7 @@ static void set_format(struct config *c)
 	struct sp_recfmt *f = &c->build.format;
 
 	if (c->separator && (!c->separator[0] || (c->separator[1] && strcmp(c->separator, "\\0"))))
-		die("invalid -t argument %s: valid is one character, or \\0", quote(c->separator));
+		die("invalid -t argument %s: valid is one byte, or \\0", quote(c->separator));
 	if (c->separator)
 		c->build.separator = c->separator[1] ? 0 : (unsigned char)c->separator[0];
 	if (c->record_bytes && (c->csv || c->zero || c->separator))
@@ -148,6 +148,8 @@ static void resolve_name(struct config *c)
 
 	if (c->csv)
 		columns.eol = '\n';
+	if (c->build.key && sp_columns_is_name(c->build.key) && c->csv && !c->build.header_records)
+		die("-k %s: columns have names only with --header", quote(c->build.key));
 	if (!c->build.key || !c->build.header_records || c->record_bytes ||
 	    !sp_columns_is_name(c->build.key) || !strcmp(columns.input, "-"))
 		return;

@@ -3,8 +3,10 @@
  * Keys that name a column of the header: NAME[:OPTS] is the key FIELD,FIELD with these options.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "columns.h"
 #include "msg.h"
+#include "quote.h"
 #include "xsort.h"
 
 static void set_key(struct sp_order_key *key, const struct sp_columns *columns)
@@ -13,6 +15,23 @@ static void set_key(struct sp_order_key *key, const struct sp_columns *columns)
 
 	order_set_key(key, text, key->name);
 	free(text);
+}
+
+/* Reads the first header that there is; empty inputs before it have been read, and are left out. */
+static void read_header(struct settings *set, struct sp_columns *columns)
+{
+	size_t i = 0;
+
+	columns_read(columns);
+	while (columns->empty && !set->order.header_first && ++i < set->nfiles) {
+		sp_columns_close(columns);
+		columns->input = set->files[i];
+		columns_read(columns);
+	}
+	if (columns->empty)
+		columns->input = set->files[0];
+	else
+		memmove(set->files, set->files + i, (set->nfiles -= i) * sizeof(*set->files));
 }
 
 void names_resolve(struct settings *set)
@@ -35,12 +54,15 @@ void names_resolve(struct settings *set)
 	if (!set->order.nkeys || !looked_at)
 		return;
 	for (size_t i = 0; !set->order.header_records && i < set->order.nkeys; i++)
-		if (set->order.keys[i].name)
+		if (set->order.keys[i].name && set->order.csv)
+			die("-k %s: columns have names only with --header",
+			    quote(set->order.keys[i].name));
+		else if (set->order.keys[i].name)
 			order_set_key(&set->order.keys[i], set->order.keys[i].name, NULL);
 	if (set->order.record_bytes)
 		die("records of a fixed length have no columns with names");
 	files_check_inputs(set);
-	columns_read(&columns);
+	read_header(set, &columns);
 	for (size_t i = 0; i < set->order.nkeys; i++) {
 		if (set->order.keys[i].name)
 			set_key(&set->order.keys[i], &columns);

@@ -58,7 +58,7 @@ SP_API void sp_columns_close(struct sp_columns *c);
 SP_API SP_MUST_CHECK int sp_columns_find(const struct sp_columns *c, const char *text,
 					 const char *ends, size_t *number, const char **rest,
 					 struct sp_errinfo *err);
-/* *key: NAME[:OPTS] as FIELD,FIELDOPTS, for free(). */
+/* *key: NAME[:OPTS] as FIELD,FIELDOPTS, for free(); b of OPTS holds at both ends. */
 SP_API SP_MUST_CHECK int sp_columns_key(const struct sp_columns *c, const char *text, char **key,
 					struct sp_errinfo *err);
 /* -EINVAL: there is a header, and it has no column of that number. */
