@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/utf8mark.h"
+#include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/seams.h"
 #include "io/unpacking.h"
@@ -37,6 +38,7 @@ struct sp__scan {
 	uint64_t newlines;	     /* CSV: in the current input so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
+	struct sp__blank blank;
 	XXH3_state_t *digest; /* of the current input; NULL: none is wanted */
 	uint64_t skip_left;   /* bytes of records not to be given */
 	int error;	      /* the final error */
@@ -266,6 +268,7 @@ static int open_input(struct sp__scan *s)
 	s->header_left = s->opts.header_first && s->from ? 0 : s->opts.header_records;
 	s->repeated = 0;
 	s->marked = false;
+	s->blank.decided = s->blank.remove = false;
 	return 0;
 }
 
@@ -306,6 +309,8 @@ static int note_mark(struct sp__scan *s)
 	s->marked = true;
 	s->bytes += SP__UTF8_MARK_BYTES;
 	s->header_bytes += SP__UTF8_MARK_BYTES;
+	if (s->digest)
+		sp__digest_add(s->digest, SP__UTF8_MARK, SP__UTF8_MARK_BYTES);
 	if (s->from)
 		return 0;
 	s->mark_bytes = SP__UTF8_MARK_BYTES;
@@ -373,6 +378,23 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	}
 }
 
+/* The same, without blank lines. */
+static int next_kept(struct sp__scan *s, struct sp_batch *batch)
+{
+	const struct sp_recfmt *f = &s->opts.format;
+	int rc;
+
+	if (!s->opts.remove_blank)
+		return next_batch(s, batch);
+	while (!s->blank.rest.bytes || !sp__blank_next(&s->blank, f, batch)) {
+		rc = next_batch(s, batch);
+		if (rc != SP_READY)
+			return rc;
+		sp__blank_put(&s->blank, f, batch);
+	}
+	return SP_READY;
+}
+
 /* A header record of a further input must have the names of that of the first header. */
 static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
 {
@@ -435,7 +457,7 @@ int sp__scan_next(void *scan, struct sp_batch *batch)
 	if (rc < 0)
 		return rc;
 	do {
-		rc = next_batch(s, batch);
+		rc = next_kept(s, batch);
 		if (rc == SP_READY && s->header_left)
 			rc = take_header(s, batch);
 		if (rc == SP_READY && s->skip_left)
@@ -452,6 +474,11 @@ void sp__scan_header(const struct sp__scan *s, struct sp_batch *header)
 	header->bytes = s->header.bytes;
 }
 
+uint64_t sp__scan_blank_lines(const struct sp__scan *s)
+{
+	return s->blank.removed;
+}
+
 bool sp__scan_marked(const struct sp__scan *s)
 {
 	return s->mark_bytes;
@@ -464,7 +491,7 @@ uint64_t sp__scan_bytes(const struct sp__scan *s)
 
 uint64_t sp__scan_owed(const struct sp__scan *s)
 {
-	return s->bytes + s->terminators - s->header_bytes;
+	return s->bytes + s->terminators - s->header_bytes - s->blank.bytes;
 }
 
 void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)

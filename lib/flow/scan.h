@@ -48,6 +48,7 @@ struct sp__scan_opts {
 	 * read to its end.  Not with any_order, and not of inputs that are unpacked.
 	 */
 	uint64_t *checksums;
+	bool remove_blank; /* CSV: blank lines, where records have several columns */
 	struct sp__rstream_opts stream; /* sim_file: of the first input; the others follow it */
 	struct sp__waits *waits;
 	struct sp_errinfo *err;
@@ -70,7 +71,8 @@ SP_MUST_CHECK int sp__scan_next(void *scan, struct sp_batch *batch);
 void sp__scan_header(const struct sp__scan *scan, struct sp_batch *header);
 /* True if the first input begins with a byte order mark; known with its first batch, or its end. */
 bool sp__scan_marked(const struct sp__scan *scan);
-uint64_t sp__scan_bytes(const struct sp__scan *scan); /* read so far */
+uint64_t sp__scan_bytes(const struct sp__scan *scan);	    /* read so far */
+uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far */
 /* At the end: the total bytes that all batches must have had. */
 uint64_t sp__scan_owed(const struct sp__scan *scan);
 void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);

@@ -53,6 +53,8 @@ int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp
 	if (e->cut.kind != SP__CUT_FIXED && set_filler(e, opts->filler) < 0)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	e->padded = !opts->ncolumns && (opts->auto_columns || (opts->csv && opts->header));
+	e->first_alone =
+		opts->first_alone && !opts->unpaired[1] && e->padded && !opts->auto_columns;
 	e->simple = !opts->ncolumns && !e->padded && !e->filler_bytes && opts->nkeys == 1 &&
 		    !opts->nthen && e->cut.kind != SP__CUT_BLANKS && e->cut.kind != SP__CUT_FIXED;
 	e->buf = e->at = e->whole = malloc(SP__EMIT_BYTES);

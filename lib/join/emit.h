@@ -35,6 +35,7 @@ struct sp__emit {
 	/* The result has as many columns of each file as its first line: auto_fields. */
 	bool padded;
 	size_t auto_fields[SP_JOIN_FILES_MAX];
+	bool first_alone; /* ... or of file 1 alone */
 	unsigned nfiles;
 	const char *const *inputs; /* names of files 1 and 2, set by the owner: for messages */
 	bool simple;		   /* the rest of a line can be copied as a whole */

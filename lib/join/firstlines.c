@@ -127,12 +127,14 @@ static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)
 	for (unsigned i = 0; i < e->nfiles; i++) {
 		int rc = first_line(j, i, &copies[i], &first[i]);
 
-		if (rc == SP_READY) {
+		if (rc == SP_READY)
+			rc = check_header(j, i, &first[i]);
+		else if (rc == SP_END)
+			continue;
+		if (!rc && (!e->first_alone || i == 0)) {
 			of[i] = &first[i];
 			any |= i < 2;
-			rc = check_header(j, i, &first[i]);
-			if (!rc)
-				rc = sp__emit_auto(e, i, &first[i]);
+			rc = sp__emit_auto(e, i, &first[i]);
 		}
 		if (rc < 0)
 			return rc;

@@ -102,6 +102,7 @@ void sp_join_form_set_type(struct sp_join_form *form, int type)
 	o->semi = type == SP_JOIN_SEMI;
 	if (type == SP_JOIN_SEMI || type == SP_JOIN_ANTI)
 		o->pairs = false;
+	o->first_alone = !o->pairs && (o->semi || type == SP_JOIN_ANTI);
 }
 
 int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const char **where,

@@ -255,6 +255,8 @@ static void note(struct sp__join *j)
 		note_reading(j, &j->source[i]);
 		st->records[i] = j->source[i].lines;
 		st->input_bytes[i] = j->source[i].bytes;
+		if (j->source[i].scan)
+			st->blank_lines[i] = sp__scan_blank_lines(j->source[i].scan);
 		st->merged_records[i] = j->merged[i];
 	}
 	if (st->foretold.seconds > 0)

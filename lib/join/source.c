@@ -55,6 +55,7 @@ int sp__source_open(struct sp__join *j, int side)
 				   .inputs = &s->input,
 				   .ninputs = 1,
 				   .ahead = j->io->ahead[side],
+				   .remove_blank = j->opts.csv,
 				   .stream = j->read,
 				   .waits = &j->waits,
 				   .err = j->env.err };

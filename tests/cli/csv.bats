@@ -259,3 +259,41 @@ trickle()
 	printf '\1\0\0\2' | "$xsort" --record-size=2 --bkey=0:2:u16 | cmp - <(printf '\1\0\0\2')
 	printf '\0\2\1\0' | "$xsort" --record-size=2 --bkey=0:2:u16 | cmp - <(printf '\1\0\0\2')
 }
+
+@test "xjoin --type=semi and anti have the columns of file 1" {
+	printf 'k,a\n1,x\n2,y\n' >l
+	printf 'b,k\nq,1\n' >r
+	"$xjoin" --csv --header -2 2 --type=semi l r | cmp - <(printf 'k,a\n1,x\n')
+	"$xjoin" --csv --header -2 2 --type=anti l r | cmp - <(printf 'k,a\n2,y\n')
+	"$xjoin" --csv --header -2 2 --type=anti -o 1.2,2.1 l r | cmp - <(printf 'a,b\ny,\n')
+	"$xjoin" --csv --header -2 2 --type=left l r | cmp - <(printf 'k,a,b\n1,x,q\n2,y,\n')
+	"$xjoin" --csv --header -1 2 -v 2 r l | cmp - <(printf 'k,b,a\n2,,y\n')
+	"$xjoin" --csv --header -2 2 --type=anti l /dev/null | cmp - l
+	"$xindex" build --csv --header -k 2,2 -o i r
+	"$xjoin" --csv --header -2 2 --type=semi --algorithm=inl --index2=i l r | cmp - <(printf 'k,a\n1,x\n')
+}
+
+@test "a blank line is not a record where there are several columns" {
+	printf 'k,a\r\n1,x\r\n\r\n"2\n\n",y\r\n\n' >b.csv
+	printf '1,v\n' >r
+	run --separate-stderr "$xjoin" --csv --type=left --ordered=1 b.csv r
+	[ "$output" = $'k,a\n1,x,v\n"2\n\n",y' ]
+	[ "$stderr" = "xjoin: b.csv: 2 blank lines skipped" ]
+	run --separate-stderr bash -c "cat b.csv | '$xjoin' --csv --header --type=full - b.csv"
+	[ "$output" = $'k,a,a\n1,x,x\n"2\n\n",y,y' ]
+	[ "$stderr" = $'xjoin: -: 2 blank lines skipped\nxjoin: b.csv: 2 blank lines skipped' ]
+	"$xsort" --csv b.csv | wc -l | grep -qx 7
+	printf 'k\n1\n\n' >one
+	run --separate-stderr "$xjoin" --csv --header --ordered=1 one one
+	[ "$output" = $'k\n1' ] # and a blank record, of which $() drops the end
+	[ -z "$stderr" ]
+	seq 9000 | awk '{ print $1 "," $1; if ($1 % 7 == 0) print "" }' >blanks
+	grep . blanks >none
+	"$xjoin" --csv --ordered=1 none none >want
+	for o in --algorithm=grace --algorithm=nested --ordered=1 --ordered=2; do
+		"$xjoin" --csv -S 1M $o blanks blanks | sort -n | cmp - want
+	done
+	"$cube" create c --dims 4x4 --dtype i32
+	run -0 --separate-stderr bash -c "printf '1,2,3\n\n2,2,2\n' | '$cube' load c - --format csv"
+	[ "$stderr" = "mmap-cube: -: 1 blank line skipped" ]
+}

@@ -60,7 +60,6 @@ refuses()
 	local volumes="valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]..."
 
 	refuses "invalid --top argument 'x': a whole number is wanted" --top=x abc
-	refuses "minimum --top argument is '1'" --top=0 abc
 	refuses "minimum --fan-in argument is '2'" --fan-in=1 abc
 	refuses "--fan-in argument '99999999999' too large: at most 2147483647" --fan-in=99999999999 abc
 	for option in run-size merge-buffer page-size record-size; do

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -195,6 +196,10 @@ int join_run(struct settings *set)
 	timeline_close(&timeline);
 	if (rc > 0 && set->opts.order != SP_JOIN_CHECK)
 		msg("input is not in sorted order");
+	for (int i = 0; i < 2; i++)
+		if (stats.blank_lines[i])
+			msg("%s: %" PRIu64 " blank line%s skipped", quote_file(set->inputs[i]),
+			    stats.blank_lines[i], stats.blank_lines[i] == 1 ? "" : "s");
 	if (!set->output)
 		finish_output();
 	if (set->common.stats || set->common.stats_text)

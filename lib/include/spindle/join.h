@@ -123,6 +123,7 @@ struct sp_join_opts {
 	bool pairs;	  /* write pairs */
 	bool unpaired[2]; /* write unpaired records of this file */
 	bool semi;	  /* write records of file 1 with partners, each once */
+	bool first_alone; /* CSV with a header: only columns of file 1, for semi and its opposite */
 	/*
 	 * The first lines are joined regardless of their keys.  With csv, and without columns,
 	 * all records of the result have their fields: missing ones are empty; a record
@@ -287,6 +288,7 @@ struct sp_join_stats {
 	uint64_t merged_records[2];
 	uint64_t sort_runs; /* of the result in temporary space */
 	uint64_t records[2], input_bytes[2];
+	uint64_t blank_lines[2]; /* skipped: in CSV of several columns they are not records */
 	uint64_t output_records, output_bytes;
 	unsigned build;		     /* the file that was read first; 0: merged */
 	uint64_t partitions;	     /* of the build input, at first */
