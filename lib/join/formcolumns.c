@@ -101,6 +101,9 @@ const char *sp_join_form_name(const struct sp_join_form *form)
 	for (size_t i = 0; i < form->opts->ncolumns; i++)
 		if (form->column_names[i])
 			return form->column_names[i];
+	for (size_t i = 0; i < form->opts->nthen; i++)
+		if (form->left_name[i] || form->key_name[i])
+			return form->left_name[i] ? form->left_name[i] : form->key_name[i];
 	return NULL;
 }
 
@@ -146,8 +149,10 @@ static int number_list(const struct sp_columns *c, const char *text, char **list
 
 static bool is_wanted(const struct sp_join_form *form, unsigned side)
 {
-	bool wanted = form->key[side].name != NULL;
+	bool wanted = side < 2 ? form->key[side].name != NULL : form->key_name[side - 2] != NULL;
 
+	for (size_t i = 0; i < form->opts->nthen; i++)
+		wanted |= form->left_name[i] && form->then[i].left == side + 1;
 	for (size_t i = 0; i < form->opts->ncolumns; i++)
 		wanted |= form->column_names[i] && form->columns[i].file == side + 1;
 	return wanted;
@@ -156,9 +161,12 @@ static bool is_wanted(const struct sp_join_form *form, unsigned side)
 static int number_key(struct sp_join_form *form, unsigned side, const struct sp_columns *c,
 		      const char **where, struct sp_errinfo *err)
 {
-	struct sp_join_form_key *key = &form->key[side];
+	struct sp_join_form_key *key;
 	int rc = 0;
 
+	if (side >= 2)
+		return 0;
+	key = &form->key[side];
 	if (key->name) {
 		rc = number_list(c, key->name, &form->list[side], where, err);
 		key->name = NULL;
@@ -191,6 +199,39 @@ static int number_columns(struct sp_join_form *form, unsigned side, const struct
 	return rc;
 }
 
+/* A name as a field number, counted from 0; *name: NULL, or it is NULL afterwards. */
+static int number_field(const struct sp_columns *c, const char **name, size_t *field,
+			struct sp_errinfo *err)
+{
+	const char *rest;
+	size_t number;
+	int rc = 0;
+
+	if (*name)
+		rc = find(c, *name, "", &number, &rest, err);
+	if (!rc && *name)
+		*field = number - 1;
+	*name = NULL;
+	return rc;
+}
+
+/* The fields of a file by which further files are joined. */
+static int number_then(struct sp_join_form *form, unsigned side, const struct sp_columns *c,
+		       struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < form->opts->nthen; i++) {
+		struct sp_join_then *t = &form->then[i];
+
+		if (t->left == side + 1)
+			rc = number_field(c, &form->left_name[i], &t->left_field, err);
+		if (!rc && i + 2 == side)
+			rc = number_field(c, &form->key_name[i], &t->key, err);
+	}
+	return rc;
+}
+
 int sp__form_check_names(const struct sp_join_form *form, const char **where,
 			 struct sp_errinfo *err)
 {
@@ -208,11 +249,45 @@ int sp__form_check_names(const struct sp_join_form *form, const char **where,
 	if (form->binary_column)
 		return sp__form_wrong(err, where, form->binary_column + 2, "invalid field number:");
 	for (size_t i = 0; i < o->ncolumns; i++)
-		if (form->column_names[i] && form->columns[i].file > 2)
+		if (form->column_names[i] && form->columns[i].file > 2 + o->nthen)
 			return sp__errf(err, -EINVAL, "parse", NULL, -1,
-					"columns of files 3 and up go by number: %u.%s",
+					"there is no file %u: %u.%s", form->columns[i].file,
 					form->columns[i].file, form->column_names[i]);
 	return 0;
+}
+
+/* ahead: as for sp_join_form_resolve(); NULL: of a file that is read by an index. */
+static int resolve_file(struct sp_join_form *form, unsigned side, const char *input,
+			const char *(*quote)(const char *), struct sp_batch *ahead,
+			const char **where, struct sp_errinfo *err)
+{
+	const struct sp_join_opts *o = form->opts;
+	struct sp_columns c = {
+		.input = input,
+		.csv = o->csv,
+		.separator = o->separator ? (unsigned char)o->separator[0]
+			     : o->csv	  ? ','
+					  : -1,
+		.eol = o->eol,
+		.header_records = 1,
+		.decompress = o->run.decompress,
+		.quote = quote,
+		.only_regular = form->only_regular || !ahead,
+	};
+	int rc = sp_columns_read(&c, err);
+
+	if (!rc)
+		rc = number_key(form, side, &c, where, err);
+	if (!rc)
+		rc = number_columns(form, side, &c, err);
+	if (!rc)
+		rc = number_then(form, side, &c, err);
+	if (!rc && ahead) {
+		*ahead = (struct sp_batch){ .data = c.taken, .bytes = c.taken_bytes };
+		c.taken = NULL;
+	}
+	sp_columns_close(&c);
+	return rc;
 }
 
 int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
@@ -225,32 +300,9 @@ int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
 	if (!sp_join_form_name(form))
 		return 0;
 	rc = sp__form_check_names(form, where, err);
-	for (unsigned i = 0; !rc && i < 2; i++) {
-		struct sp_columns c = {
-			.input = inputs[i],
-			.csv = o->csv,
-			.separator = o->separator ? (unsigned char)o->separator[0]
-				     : o->csv	  ? ','
-						  : -1,
-			.eol = o->eol,
-			.header_records = 1,
-			.decompress = o->run.decompress,
-			.quote = quote,
-			.only_regular = form->only_regular,
-		};
-
-		if (!is_wanted(form, i))
-			continue;
-		rc = sp_columns_read(&c, err);
-		if (!rc)
-			rc = number_key(form, i, &c, where, err);
-		if (!rc)
-			rc = number_columns(form, i, &c, err);
-		if (!rc) {
-			ahead[i] = (struct sp_batch){ .data = c.taken, .bytes = c.taken_bytes };
-			c.taken = NULL;
-		}
-		sp_columns_close(&c);
-	}
+	for (unsigned i = 0; !rc && i < 2 + o->nthen; i++)
+		if (is_wanted(form, i))
+			rc = resolve_file(form, i, i < 2 ? inputs[i] : o->then[i - 2].input, quote,
+					  i < 2 ? &ahead[i] : NULL, where, err);
 	return rc;
 }

@@ -297,3 +297,27 @@ trickle()
 	run -0 --separate-stderr bash -c "printf '1,2,3\n\n2,2,2\n' | '$cube' load c - --format csv"
 	[ "$stderr" = "mmap-cube: -: 1 blank line skipped" ]
 }
+
+@test "xjoin --then by name" {
+	printf 'id,day,land\n1,mo,at\n2,tu,de\n' >a
+	printf 'n,key\nann,2\nbob,1\n' >b
+	printf '%s"the\nname",code,"x, y"\nAustria,at,7\nGermany,de,8\n' "$mark" >c
+	printf 'no,what\n7,seven\n8,eight\n' >d
+	"$xindex" build --csv --header -k key -o bi b
+	"$xindex" build --csv --header -k code -o ci c
+	"$xindex" build --csv --header -k no -o di d
+	run -0 "$xjoin" --csv --header -1 id -2 key --index2=bi --ordered=1 --then=c,left=1.land,key=code,index=ci \
+		--then='d,left=3."x, y",key=no,index=di' -o $'1.day,2.n,3."the\nname",4.what' a b
+	[ "$output" = $'day,n,"the\nname",what\nmo,bob,Austria,seven\ntu,ann,Germany,eight' ]
+	"$xjoin" --csv --header -1 1 -2 2 --index2=bi --ordered=1 --then=c,left=1.3,key=2,index=ci -o 1.2,3.1 a b >want
+	"$xjoin" --csv --header -1 1 -2 2 --index2=bi --ordered=1 --then=c,left=1.land,key=2,index=ci -o 1.2,3.1 a b | cmp - want
+	"$xjoin" --csv --header -1 1 -2 2 --index2=bi --ordered=1 --then=c,left=1.3,key=code,index=ci -o 1.2,3.1 a b | cmp - want
+	run -1 "$xjoin" --csv --header -1 id -2 key --index2=bi --then=c,left=1.lnd,key=code,index=ci a b
+	[ "$output" = "xjoin: a: the header has no column 'lnd'; the nearest is 'land'" ]
+	run -1 "$xjoin" --csv --header -1 id -2 key --index2=bi --then=c,left=1.land,key=cod,index=ci a b
+	[ "$output" = "xjoin: c: the header has no column 'cod'; the nearest is 'code'" ]
+	run -1 "$xjoin" --csv --header -1 id -2 key --index2=bi --then=c,left=1.land,key=code,index=ci -o 4.x a b
+	[ "$output" = "xjoin: there is no file 4: 4.x" ]
+	run -1 "$xjoin" --csv -1 1 -2 2 --index2=bi --then=c,left=1.land,key=code,index=ci a b
+	[[ $output == "xjoin: invalid field number: 'land'" ]]
+}

@@ -14,8 +14,15 @@ static _Noreturn void bad(const char *name, const char *text)
 	die("%s %s: valid is FILE,left=N.F,key=F[,index=FILE]", name, quote(text));
 }
 
+/* F, or the name of a column. */
+static void set_field(const char *text, size_t *field, const char **name)
+{
+	*name = sp_columns_is_name(text) ? text : NULL;
+	*field = *name ? 0 : field_number(text);
+}
+
 /* N.F */
-static bool set_left(struct sp_join_then *t, const char *text)
+static bool set_left(struct sp_join_then *t, const char *text, const char **name)
 {
 	char *end;
 	unsigned long file = strtoul(text, &end, 10);
@@ -23,16 +30,17 @@ static bool set_left(struct sp_join_then *t, const char *text)
 	if (end == text || *end != '.' || !file || file > SP_JOIN_FILES_MAX)
 		return false;
 	t->left = (unsigned)file;
-	t->left_field = field_number(end + 1);
+	set_field(end + 1, &t->left_field, name);
 	return true;
 }
 
-static bool set_item(struct sp_join_then *t, const char *item)
+static bool set_item(struct sp_join_then *t, const char *item, const char **left_name,
+		     const char **key_name)
 {
 	if (!strncmp(item, "left=", 5))
-		return set_left(t, item + 5);
+		return set_left(t, item + 5, left_name);
 	if (!strncmp(item, "key=", 4)) {
-		t->key = field_number(item + 4);
+		set_field(item + 4, &t->key, key_name);
 		return true;
 	}
 	if (strncmp(item, "index=", 6) != 0 || !item[6])
@@ -41,21 +49,36 @@ static bool set_item(struct sp_join_then *t, const char *item)
 	return true;
 }
 
+/* The next item between commas, which may be in quotes; NULL: there is none. */
+static char *next_item(char **rest)
+{
+	char *item = *rest, *p = item;
+	bool quoted = false;
+
+	for (; p && *p && (quoted || *p != ','); p++)
+		quoted ^= *p == '"';
+	*rest = p && *p ? p + 1 : NULL;
+	if (p)
+		*p = '\0';
+	return item;
+}
+
 void then_add(void *settings, const char *name, const char *text)
 {
 	struct settings *set = settings;
 	struct sp_join_opts *o = &set->opts;
 	char *rest = must_copy(text), *item;
 	struct sp_join_then t = { .key = SIZE_MAX };
+	const size_t n = o->nthen;
 
+	if (n == SP_JOIN_FILES_MAX - 2)
+		die("%s: at most %d files are joined", name, SP_JOIN_FILES_MAX);
 	t.input = strsep(&rest, ",");
-	while ((item = strsep(&rest, ",")))
-		if (!set_item(&t, item))
+	while ((item = next_item(&rest)))
+		if (!set_item(&t, item, &set->form.left_name[n], &set->form.key_name[n]))
 			bad(name, text);
 	if (!*t.input || !t.left || t.key == SIZE_MAX)
 		bad(name, text);
-	if (o->nthen == SP_JOIN_FILES_MAX - 2)
-		die("%s: at most %d files are joined", name, SP_JOIN_FILES_MAX);
 	set->then[o->nthen++] = t;
-	o->then = set->then;
+	o->then = set->form.then = set->then;
 }

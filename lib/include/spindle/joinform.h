@@ -47,6 +47,12 @@ struct sp_join_form {
 	bool *collated;
 	struct sp_join_column *columns;
 	const char **column_names; /* of each column, until its number is known; or NULL */
+	/*
+	 * Further files, which opts->then are: set by the program, with the names of their columns
+	 * in the place of numbers, until these are known; or NULL.
+	 */
+	struct sp_join_then *then;
+	const char *left_name[SP_JOIN_FILES_MAX - 2], *key_name[SP_JOIN_FILES_MAX - 2];
 	/* The first column that suits only lines, only binary records; or NULL. */
 	const char *line_column, *binary_column;
 	struct sp_key *parts; /* of binary records: their keys and columns */
