@@ -48,7 +48,7 @@ struct sp__scan_opts {
 	 * read to its end.  Not with any_order, and not of inputs that are unpacked.
 	 */
 	uint64_t *checksums;
-	bool remove_blank; /* CSV: blank lines, where records have several columns */
+	bool remove_blank;		/* CSV: blank lines, where records have several columns */
 	struct sp__rstream_opts stream; /* sim_file: of the first input; the others follow it */
 	struct sp__waits *waits;
 	struct sp_errinfo *err;

@@ -51,7 +51,7 @@ struct sp_sort_opts {
 	struct sp_recfmt format;
 	const struct sp_keyset *keys; /* borrowed for the sort's life */
 	bool unique;		      /* one record of each group of equal keys: the first */
-	/* With unique only: its number of occurrences before it, as uniq -c, or as a field of CSV. */
+	/* With unique only: its number of occurrences before it, as uniq -c or a field of CSV. */
 	bool count;
 	uint64_t top; /* only this many records of the result, the first; 0: all */
 
@@ -194,7 +194,7 @@ struct sp_sort_io {
 	 * CSV; NULL: "count".
 	 */
 	const char *count_name;
-	bool header_only; /* the result has no records; as many inputs are read as the header takes */
+	bool header_only; /* the result has no records; no more is read than the header takes */
 	/*
 	 * What was read from the first input before, such as its header: it comes first.  Where
 	 * inputs are decompressed these bytes are too.
