@@ -68,7 +68,9 @@ static void check_version(uint64_t version, size_t words, int type)
 	o.format = (struct sp_recfmt){ SP_REC_LINE, '\n', 0, 0 };
 	o.keys = ks;
 	rc = sp_sort_run(&o, &io, NULL, &err);
-	ok(rc == SP_EUNSUP && !strcmp(err.text, "was begun by another version"),
+	ok(rc == SP_EUNSUP &&
+		   !strcmp(err.text, "was begun by another version: remove this directory to begin "
+				     "again"),
 	   "version %llu, %zu words, then a record of type %d: refused (%s)",
 	   (unsigned long long)version, words, type, err.text);
 	ok(size() == before && access(out, F_OK) < 0, "its journal stays, and nothing is written");
@@ -91,8 +93,8 @@ int main(void)
 	check_version(1, 9, SP__RECORD_RUN);
 	/* Its keys of versions were others. */
 	check_version(2, 2, SP__RECORD_RUN);
-	check_version(4, 2, 99);
-	check_version(4, 16, SP__RECORD_MARK);
+	check_version(5, 2, 99);
+	check_version(5, 16, SP__RECORD_MARK);
 	unlink(in);
 	rmdir(dir);
 	return done();
