@@ -82,8 +82,10 @@ judge()
 }
 
 @test "too little time gives no knees" {
-	run -0 "$aiobench" sweep --runtime=2 sim:ultrastar36lzx-like
+	run -0 "$aiobench" sweep --runtime=6 sim:ultrastar36lzx-like
 	[[ $output == *"no knees: each depth must be measured three times"* ]]
+	run -2 "$aiobench" sweep --runtime=2 sim:ultrastar36lzx-like
+	[[ $output == *"no measurement was long enough for a request"* ]]
 }
 
 @test "an interrupted sweep reports the measurements so far" {
