@@ -122,22 +122,30 @@ static bool spares_space(const struct sp__cube_plan *plan)
 	return !(most > 0) || 100 * sp__mapping_waste(&plan->head.mapping) <= most;
 }
 
-/* At how many places all queries have few enough cells to be measured; 0: at none. */
+/*
+ * The number of positions at which all queries have few enough cells to be measured; 0: none.  The
+ * tile can be one that the plan chooses.  A shape that cannot be is refused later.
+ */
 static unsigned measurable_places(const struct sp_cube_create_opts *o)
 {
 	const struct sp_cube_workload *w = o->workload;
+	struct sp__cube_plan plan;
+	struct sp_cube_shape shape;
 	double cells = 0;
+	int rc = sp__cube_plan(&plan, o, "", NULL);
 
-	for (size_t i = 0; i < w->n; i++) {
-		struct sp_cube_box e = sp__cube_query_box(&w->queries[i], &o->shape, w->seed, 0);
-		struct sp_cube_box box = sp__cube_cells(&o->shape, &e);
+	shape = plan.head.shape;
+	sp__cube_plan_free(&plan);
+	for (size_t i = 0; !rc && i < w->n; i++) {
+		struct sp_cube_box e = sp__cube_query_box(&w->queries[i], &shape, w->seed, 0);
+		struct sp_cube_box box = sp__cube_cells(&shape, &e);
 		double each = 1;
 
-		for (unsigned k = 0; k < o->shape.ndims; k++)
+		for (unsigned k = 0; k < shape.ndims; k++)
 			each *= (double)sp__box_count(&box, k);
 		cells += each;
 	}
-	return (unsigned)fmin(MEASURED_CELLS / cells, UINT32_MAX);
+	return rc ? 0 : (unsigned)fmin(MEASURED_CELLS / cells, UINT32_MAX);
 }
 
 static int cost(const struct search *s, struct sp__cube_plan *plan, double *ns)

@@ -571,3 +571,11 @@ create()
 	done
 	[[ $(<out) == *"auto hilbert"* ]]
 }
+
+@test "auto plans for a workload where no tile was given" {
+	echo 'beam 1' >w
+	run -0 "$cube" create f --dims 32x32x32 --workload w
+	run -0 "$cube" create g --dims 32x32x32 --query 'range 4x4x4' --volume sim:atlas10k3-like
+	run -0 "$cube" info g
+	[[ $output == *'dimensions  32 x 32 x 32'* ]]
+}
