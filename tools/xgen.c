@@ -64,6 +64,15 @@ struct config {
 	bool kind_given, records_given, bytes_given, special[SPECIALS];
 };
 
+#define ORDERED(order) (1u << SP_GEN_##order)
+
+/* Those that some distributions of keys alone heed; 0: all. */
+static const unsigned int orders[SPECIALS] = {
+	[THETA] = ORDERED(ZIPF),
+	[DISTINCT] = ORDERED(ZIPF) | ORDERED(FEW),
+	[NEARLY] = ORDERED(NEARLY),
+};
+
 #define TO(member) SETTING_TO(struct config, member)
 #define SPECIAL(option) .given = offsetof(struct config, special) + (option)
 
@@ -124,6 +133,9 @@ static void check(struct argp_state *state, const struct config *c)
 		if (i < SPECIALS && c->special[i] && !(kinds[i] >> g->kind & 1))
 			argp_error(state, "--%s does not apply to %s", s->name,
 				   sp_gen_kind_name(g->kind));
+		if (i < SPECIALS && c->special[i] && orders[i] && !(orders[i] >> g->order & 1))
+			argp_error(state, "--%s does not apply to --order=%s", s->name,
+				   sp_gen_order_name(g->order));
 	}
 	if (g->kind <= SP_GEN_RUNS && !g->records && !g->bytes && !empty(c))
 		argp_error(state, "%s: -n or --bytes is needed", sp_gen_kind_name(g->kind));

@@ -31,6 +31,9 @@ struct config {
 	const char *stats; /* "-": standard error */
 	struct statsfile stats_file;
 	bool verify, require;
+	struct {
+		bool extent, seed, step, conservatism; /* extent: --quick or --full */
+	} given;
 	enum progress_mode progress;
 };
 

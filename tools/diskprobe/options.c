@@ -58,18 +58,19 @@ static void set_overwrite(void *probe, const char *option, const char *text)
 }
 
 #define TO(member) SETTING_TO(struct config, member)
+#define GIVEN(member) .given = offsetof(struct config, given.member)
 
 static const struct setting settings[] = {
 	{ .doc = "Probing:", .group = 1 },
 	{ "quick", NULL, "Period, some tracks in three places, settling: under a minute",
-	  TO(probe.quick) },
+	  TO(probe.quick), GIVEN(extent) },
 	{ "full", NULL, "Every zone, the whole seek curve (default)", TO(probe.quick),
-	  .clear = true },
+	  .clear = true, GIVEN(extent) },
 	{ "resume", "FILE", "Go on from a partial geometry", TO(resume) },
 	{ "overwrite", "OFFSET:LENGTH", "Bytes of DEVICE that may be overwritten to measure writes",
 	  TO(probe), .call = set_overwrite },
 	{ "seed", "N", "Another N, other random choices (0)", TO(probe.seed),
-	  .number = { 0, UINT64_MAX } },
+	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ .doc = "Results:", .group = 2 },
 	{ "output", "FILE", "Write the geometry to FILE; - is standard output", TO(output),
 	  .letter = 'o' },
@@ -86,9 +87,9 @@ static const struct setting settings[] = {
 	  "Foretell the responses of 1000 pairs of reads, make them on DEVICE, and compare",
 	  TO(verify) },
 	{ "step", "N", "Adjacent: number of tracks to the next block (1)", TO(step),
-	  .number = { 1, UINT64_MAX } },
+	  .number = { 1, UINT64_MAX }, GIVEN(step) },
 	{ "conservatism", "DEG", "Adjacent: aim this many degrees later (0)", TO(conservatism_deg),
-	  .call = set_degrees },
+	  .call = set_degrees, GIVEN(conservatism) },
 	{ "write", NULL, "Adjacent: for writes", TO(write) },
 	{ 0 },
 };
@@ -108,6 +109,35 @@ static void operand(struct config *c, char *arg)
 	}
 }
 
+static void refuse(struct argp_state *state, bool given, const char *option, const char *needs)
+{
+	if (given)
+		argp_error(state, "%s needs %s", option, needs);
+}
+
+/* An answer from a file probes nothing. */
+static void check_probing(struct argp_state *state, const struct config *c)
+{
+	static const char needs[] = "a device to probe, not --geometry";
+
+	refuse(state, c->given.extent, c->probe.quick ? "--quick" : "--full", needs);
+	refuse(state, c->probe.overwrite_bytes, "--overwrite", needs);
+	refuse(state, c->given.seed && !c->verify, "--seed", needs);
+	refuse(state, c->output, "--output", needs);
+	refuse(state, c->plot, "--plot", needs);
+	refuse(state, c->require, "--require", needs);
+	refuse(state, c->stats && !c->verify, "--stats", needs);
+}
+
+static void check_answer(struct argp_state *state, const struct config *c)
+{
+	static const char needs[] = "adjacent LBN";
+
+	refuse(state, c->given.step, "--step", needs);
+	refuse(state, c->given.conservatism, "--conservatism", needs);
+	refuse(state, c->write, "--write", needs);
+}
+
 static void check(struct argp_state *state, const struct config *c)
 {
 	if (c->ask != ASK_PROBE && !c->nlbns)
@@ -120,6 +150,10 @@ static void check(struct argp_state *state, const struct config *c)
 		argp_error(state, "--geometry and --resume exclude each other");
 	if (c->resume && c->probe.quick)
 		argp_error(state, "--resume and --quick exclude each other");
+	if (c->geometry)
+		check_probing(state, c);
+	if (c->ask != ASK_ADJACENT)
+		check_answer(state, c);
 }
 
 static void take_operand(struct argp_state *state, void *config, char *arg)
