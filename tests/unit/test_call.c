@@ -248,7 +248,7 @@ int main(void)
 	keys_have_numbers("-t| -k n",
 			  "invalid number at field start: invalid count at start of 'n'");
 	join_is_refused("--header -1 id -2 id -o 0,1.v,2.0:4", "invalid field number: '0:4'");
-	join_is_refused("--header -1 id -o 3.v", "columns of files 3 and up go by number: 3.v");
+	join_is_refused("--header -1 id -o 3.v", "there is no file 3: 3.v");
 	join_is_refused("-1 id", "invalid field number: 'id'");
 	files_are_joined("-1 1 -2 2", "2 b x\n");
 	files_are_joined("-1 1n -2 2 -a 1 -e - -o 0,1.2,2.1", "1 a -\n2 b x\n");
