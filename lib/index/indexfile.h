@@ -23,6 +23,7 @@ struct sp__index {
 	char *path, *source;	    /* the source's: as it can be opened from here */
 	bool any_source;	    /* open whatever the source is now */
 	bool moved;		    /* only the nanoseconds of its time are lost */
+	int64_t compared_ns;	    /* the time of the source when it was compared last */
 	int missing;		    /* 0; or -errno: the source cannot be opened */
 	char stale[128];	    /* what differs; empty: the source is as it was */
 };

@@ -50,6 +50,7 @@ static void compare(struct sp__index *ix, const struct stat *st)
 
 	*ix->stale = '\0';
 	ix->moved = false;
+	ix->compared_ns = now;
 	if (!S_ISREG(st->st_mode)) {
 		snprintf(ix->stale, sizeof(ix->stale), "it is not a regular file");
 	} else if ((uint64_t)st->st_size != ix->head.source_bytes) {
@@ -98,19 +99,18 @@ int sp__index_open_source(struct sp__index *ix)
 	return *ix->stale && !ix->moved && !ix->any_source ? sp__index_stale_err(ix) : 0;
 }
 
-/* Writes the new time into the head of the index; false: the index cannot be written. */
+/* Writes the time compared into the head of the index; false: the index cannot be written. */
 static bool record_time(struct sp__index *ix)
 {
 	struct sp__index_head h = ix->head;
-	struct stat source, open_file, file;
+	struct stat open_file, file;
 	uint8_t *data = malloc(h.head_bytes);
 	int fd = open(ix->path, O_WRONLY | O_CLOEXEC);
 	bool done = false;
 
-	if (data && fd >= 0 && fstat(ix->source_fd, &source) == 0 &&
-	    fstat(ix->fd, &open_file) == 0 && fstat(fd, &file) == 0 &&
+	if (data && fd >= 0 && fstat(ix->fd, &open_file) == 0 && fstat(fd, &file) == 0 &&
 	    file.st_dev == open_file.st_dev && file.st_ino == open_file.st_ino) {
-		h.source_mtime_ns = sp__index_mtime_ns(&source);
+		h.source_mtime_ns = ix->compared_ns;
 		sp__index_head_encode(&h, data);
 		done = sp__write_whole(fd, data, SP__INDEX_NUMBERS_BYTES, 0) == 0 && fsync(fd) == 0;
 	}
@@ -122,8 +122,22 @@ static bool record_time(struct sp__index *ix)
 	return done;
 }
 
+/* Whether the source is still the one that was compared: it can change while it is read. */
+static bool still_moved(struct sp__index *ix)
+{
+	const int64_t before = ix->compared_ns;
+	struct stat st;
+
+	if (fstat(ix->source_fd, &st) < 0)
+		return false;
+	compare(ix, &st);
+	return ix->moved && ix->compared_ns == before;
+}
+
 int sp__index_accept(struct sp__index *ix)
 {
+	if (ix->moved && !still_moved(ix))
+		return sp__index_stale_err(ix);
 	if (*ix->stale && !ix->moved)
 		return sp__errf(
 			ix->env->err, -ESTALE, "check", ix->path, -1,

@@ -95,5 +95,30 @@ requests build WRITE 3 --volume=sim:atlas10k3-like,files=both
 requests lookup READ 50 --volume=sim:atlas10k3-like,files=both
 requests range READ 3 --volume=sim:atlas10k3-like,files=both
 requests check READ 3 --volume=sim:atlas10k3-like,files=both
+
+# A source that lost the nanoseconds of its time is cut while it is compared.
+moving()
+{
+	local i=1 bad='' time
+
+	while :; do
+		cp s m && touch -d '2024-05-06 07:08:09.5 UTC' m && "$xindex" build -o j m
+		touch -d '2024-05-06 07:08:09 UTC' m
+		rm -f hit
+		env FAILCALL_CALLS=open FAILCALL_AT=$i FAILCALL_CUT="$work/m" FAILCALL_HIT=hit \
+			LD_PRELOAD="$shim" "$xindex" "$@" >/dev/null 2>&1
+		[ -e hit ] || break
+		time=$("$xindex" stat j | sed -n 's/^source modified: //p')
+		case $time in
+		'2024-05-06 07:08:09.'[05]00000000' UTC') ;;
+		*) bad+="open $i: the index has the time $time"$'\n' ;;
+		esac
+		i=$((i + 1))
+	done
+	[ $i -gt 5 ] || bad+="only $((i - 1)) calls"
+	tap_empty "$1: an index gets no time of a source that it was not compared with" "$bad"
+}
+moving check j
+moving lookup j 7
 all_swept
 tap_done
