@@ -2,6 +2,9 @@
 /*
  * The choice of a mapping for a workload.  An order or a basic cube that is given stays.
  *
+ * Without queries each mapping as it is by default stands against the others, on a beam along
+ * each dimension and a box of as many cells as a mean beam.
+ *
  * Every candidate is planned in full, without a file, and its queries are predicted run by run
  * (prediction.c) at the same places.  Naive and MultiMap are tried with each dimension as the
  * first one; MultiMap also with several conservatisms, since they decide how many cells of a
@@ -27,7 +30,9 @@
 #define CHOICE_RUNS 500
 #define FINAL_RUNS 20000
 #define BASIC_CUBES_MAX 300
-#define MEASURED_CELLS 1000000 /* of all queries at all places */
+#define MEASURED_CELLS 1000000	/* of all queries at all places */
+#define DEFAULT_WASTE_MAX 50	/* percent, without queries */
+#define APPENDABLE_CURVE_DIMS 4 /* curves over more need sizes that are powers of two */
 
 struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k)
@@ -292,4 +297,67 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 	if (!rc && final.any)
 		*opts = final.best;
 	return rc == -ENODATA ? 0 : rc;
+}
+
+/* A beam along each dimension, and a box of about as many cells as a mean beam, at most all. */
+static size_t default_queries(const struct sp_cube_shape *s,
+			      struct sp_cube_query queries[SP_CUBE_DIMS_MAX + 1])
+{
+	struct sp_cube_query *box = &queries[s->ndims];
+	double cells = 0, edge;
+
+	memset(queries, 0, (s->ndims + 1) * sizeof(*queries));
+	for (unsigned i = 0; i < s->ndims; i++) {
+		cells += (double)((s->dims[i] - 1) / s->tile[i] + 1) / s->ndims;
+		queries[i].weight = 1;
+		for (unsigned k = 0; k < s->ndims; k++)
+			queries[i].size[k] = k != i;
+	}
+	box->weight = 1;
+	edge = round(pow(cells, 1.0 / s->ndims));
+	for (unsigned i = 0; i < s->ndims; i++)
+		box->size[i] = (uint64_t)fmin(edge * s->tile[i], (double)s->dims[i]);
+	return s->ndims + 1;
+}
+
+static int choose_default(struct sp_cube_create_opts *opts, struct sp_cube_workload *w)
+{
+	struct search s = { .trial = *opts, .runs = FINAL_RUNS };
+	enum sp_cube_mapping end =
+		opts->shape.ndims > APPENDABLE_CURVE_DIMS ? SP_CUBE_ZORDER : SP_CUBE_GRAY + 1;
+	int rc = 0;
+
+	s.trial.workload = w;
+	if (!(opts->waste_max_percent > 0))
+		s.trial.waste_max_percent = DEFAULT_WASTE_MAX;
+	s.measured_places = measurable_places(&s.trial);
+	for (unsigned i = SP_CUBE_MULTIMAP; !rc && i < end; i++) {
+		s.trial.mapping = (enum sp_cube_mapping)i;
+		rc = try(&s);
+	}
+	if (!rc && s.any)
+		opts->mapping = s.best.mapping;
+	return rc == -ENODATA ? 0 : rc;
+}
+
+int sp__cube_choose_default(struct sp_cube_create_opts *opts)
+{
+	struct sp_cube_query queries[SP_CUBE_DIMS_MAX + 1];
+	struct sp_errinfo ignored = SP_ERRINFO_INIT;
+	struct sp_cube_workload w = { 0 };
+	struct sp_cube_create_opts o = *opts;
+	struct sp__cube_plan plan;
+	int rc = sp__cube_plan(&plan, opts, "", &ignored);
+
+	if (!rc) {
+		o.shape = plan.head.shape;
+		if (opts->workload)
+			w = *opts->workload;
+		w.queries = queries;
+		w.n = default_queries(&o.shape, queries);
+		rc = choose_default(&o, &w);
+		opts->mapping = o.mapping;
+	}
+	sp__cube_plan_free(&plan);
+	return rc == -ENOMEM ? rc : 0;
 }

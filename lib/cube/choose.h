@@ -27,6 +27,13 @@ SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, 
  */
 SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
+/*
+ * Sets the mapping of opts, which have no queries, to the one that is fastest on a mean of beams
+ * and a box, as sp__cube_choose() predicts or measures it.  Leaves it if nothing is known of the
+ * device, or opts are refused; -ENOMEM.
+ */
+SP_MUST_CHECK int sp__cube_choose_default(struct sp_cube_create_opts *opts);
+
 /* The place of a query of a shape, the k-th of its random ones. */
 struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k);

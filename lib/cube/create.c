@@ -193,8 +193,9 @@ int sp_cube_create(const char *path, const struct sp_cube_create_opts *opts, str
 	struct sp__cube_plan p = { 0 };
 	int rc = 0;
 
-	if (opts->mapping == SP_CUBE_AUTO && opts->workload && !opts->points)
-		rc = sp__cube_choose(&chosen, err);
+	if (opts->mapping == SP_CUBE_AUTO && !opts->points)
+		rc = opts->workload && opts->workload->n ? sp__cube_choose(&chosen, err)
+							 : sp__cube_choose_default(&chosen);
 	if (rc)
 		return rc;
 	rc = sp__cube_plan(&p, &chosen, path, err);

@@ -31,7 +31,7 @@ static int check_opts(const struct sp__cube_plan *p)
 	if (tiled || basic || o->fill)
 		return refuse(p, SP_ESYNTAX,
 			      "tile, basic cube and fill are of grids: points have none");
-	if (o->no_data || o->workload)
+	if (o->no_data || (o->workload && o->workload->n))
 		return refuse(p, SP_ESYNTAX,
 			      "where points lie depends on them: they cannot be planned without");
 	if (!(o->fill_factor >= 0.001 && o->fill_factor <= 1))

@@ -134,10 +134,10 @@ static void say_choice(struct config *c)
 		msg("%s: mapped naive: the geometry has no tracks, or no hops",
 		    quote_file(c->operands.text[0]));
 	else if (info.mapping != SP_CUBE_MULTIMAP)
-		msg("%s: mapped %s: MultiMap gains nothing on this geometry for this shape%s, or "
-		    "wastes too much space",
+		msg("%s: mapped %s: for %s MultiMap is slower, is not possible, or wastes too much "
+		    "space",
 		    quote_file(c->operands.text[0]), sp_cube_mapping_name((int)info.mapping),
-		    c->workload_path || c->nqueries ? " and workload" : "");
+		    c->workload.n ? "this workload" : "beams and boxes");
 	(void)sp_cube_close(cube);
 }
 
@@ -159,17 +159,17 @@ int command_create(struct config *c)
 		c->create.ordered = true;
 	}
 	c->create.fill = fill = fill_value(c);
-	if (load_workload(c, &c->create.shape))
-		c->create.workload = &c->workload;
+	(void)load_workload(c, &c->create.shape);
+	c->create.workload = &c->workload;
 	c->create.run.geometry = g;
 	rc = sp_cube_create(c->operands.text[0], &c->create, &err);
 	if (rc)
 		die_of(rc, &err);
 	free(fill);
 	sp_geometry_free(g);
-	sp_cube_workload_free(&c->workload);
 	if (c->create.mapping == SP_CUBE_AUTO)
 		say_choice(c);
+	sp_cube_workload_free(&c->workload);
 	return 0;
 }
 

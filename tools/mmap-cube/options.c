@@ -210,7 +210,7 @@ static const struct command_option options[] = {
 	    TO(create.conservatism_deg), .real = { 0, 360 } },
 	  CREATE | JUDGES },
 	{ { "waste", "PERCENT",
-	    "auto: the most space to leave unused (50; with a workload: any share)",
+	    "auto: the most space to leave unused (50; with queries: any share)",
 	    TO(create.waste_max_percent), .real = { 0.001, 100 } },
 	  CREATE | JUDGES },
 	{ { "workload", "FILE", "Queries, one a line: [WEIGHT] beam K, or [WEIGHT] range SxS...",

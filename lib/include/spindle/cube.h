@@ -50,7 +50,7 @@
 #define SP_CUBE_ELEMENT_MAX 65536 /* bytes */
 
 enum sp_cube_mapping {
-	SP_CUBE_AUTO, /* MultiMap if the volume has tracks that hold it, else naive */
+	SP_CUBE_AUTO, /* the fastest for the workload, or for beams and a box */
 	SP_CUBE_MULTIMAP,
 	SP_CUBE_NAIVE, /* rows along dimension 0, one after the other */
 	SP_CUBE_ZORDER,
@@ -114,10 +114,13 @@ struct sp_cube_create_opts {
 	 */
 	double conservatism_deg;
 	/*
-	 * AUTO: how much of the space may be in no cell.  0: 50, or with a workload, any share.
+	 * AUTO: how much of the space may be in no cell.  0: 50, or with queries, any share.
 	 */
 	double waste_max_percent;
-	/* With AUTO: mapping, order, basic cube and conservatism for the least predicted time. */
+	/*
+	 * With AUTO: mapping, order, basic cube and conservatism for the least predicted time.
+	 * NULL or without queries: the mapping alone, for beams along each dimension and a box.
+	 */
 	const struct sp_cube_workload *workload;
 	/*
 	 * Files or devices over which basic cubes are spread, 0: 1; the names of all but the
