@@ -9,6 +9,8 @@
 #include "bench/state.h"
 #include "io/ioprio.h"
 
+#define SEED_STEP 16
+
 static int copy_classes(struct sp_bench *b, struct sp_errinfo *err)
 {
 	for (size_t i = 0; i < b->opts.nclasses; i++) {
@@ -17,7 +19,7 @@ static int copy_classes(struct sp_bench *b, struct sp_errinfo *err)
 		if (!c)
 			return sp__err(err, -ENOMEM, "open", "", -1);
 		c->spec = b->opts.classes[i];
-		c->rng.state = sp__mix64(b->opts.seed * SP_BENCH_CLASSES_MAX + i + 1);
+		c->rng.state = sp__mix64(b->opts.seed * SEED_STEP + i + 1);
 		b->classes[b->nclasses++] = c;
 	}
 	return 0;
@@ -44,6 +46,8 @@ struct sp__bench_group *sp__bench_add_group(struct sp__load *l, size_t first, si
 		.depth = depth,
 		.gap_ns = rate > 0 ? 1e9 / rate : 0,
 	};
+	for (size_t i = 0; i < n; i++)
+		g->total_bytes = sp__max(g->total_bytes, g->classes[i]->spec.total_bytes);
 	l->depth += depth;
 	return g;
 }
@@ -242,12 +246,21 @@ int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, sp__b
 	return rc;
 }
 
+/* True if every class has an end. */
+static bool ends(const struct sp_bench_opts *o)
+{
+	for (size_t i = 0; i < o->nclasses; i++)
+		if (!o->classes[i].total_bytes)
+			return false;
+	return true;
+}
+
 int sp_bench_run(struct sp_bench **out, const struct sp_bench_opts *opts, struct sp_errinfo *err)
 {
 	int rc = sp__bench_check(opts, err);
 
 	*out = NULL;
-	if (rc == 0 && !opts->replay && !opts->runtime_ns && !opts->total_bytes)
+	if (rc == 0 && !opts->replay && !opts->runtime_ns && !opts->total_bytes && !ends(opts))
 		rc = SP__REFUSE(err, "a run needs a duration or a number of bytes");
 	return rc ? rc : sp__bench_run(out, opts, plan_classes, NULL, err);
 }

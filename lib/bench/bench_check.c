@@ -25,6 +25,8 @@ static int check_class(const struct sp_bench_opts *o, const struct sp_bench_clas
 		return refuse(err, c, "the share is from 0 to 1");
 	if (!(c->rate >= 0))
 		return refuse(err, c, "the rate is not negative");
+	if (!(c->range_share >= 0 && c->range_share <= 1))
+		return refuse(err, c, "the share of its range is from 0 to 1");
 	if (c->target > o->ntargets)
 		return refuse(err, c, "there is no target of this number");
 	if (c->pattern == SP_BENCH_STRIDED && (!c->stride_bytes || c->stride_bytes % c->bytes))
@@ -91,7 +93,8 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
 					"a simulated target has no file to create");
 	}
-	if (o->create && ((!o->size_bytes && !o->replay) || o->offset_bytes))
+	if (o->create && o->create != SP_BENCH_CREATE_MISSING &&
+	    ((!o->size_bytes && !o->replay) || o->offset_bytes))
 		return SP__REFUSE(err, "a file to create needs a size, and no offset");
 	if (o->remove && !o->create)
 		return SP__REFUSE(err, "only created files can be removed");

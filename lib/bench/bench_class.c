@@ -94,7 +94,7 @@ static const struct sp__setting keys[] = {
 	{ .name = "pattern", "seq, random, stride:SIZE or zipf:THETA", .set = set_pattern },
 	{ .name = "rwmixread", PERCENTAGE, AT(reads), 0, 1000000000, sp__unit_percent },
 	{ .name = "target",
-	  "a number from 1 to 16",
+	  "a number from 1 to 64",
 	  SP__KEY_NUMBER,
 	  AT(target),
 	  1,

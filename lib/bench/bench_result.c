@@ -63,6 +63,20 @@ static void windows(struct sp_bench *b)
 	b->result.total.nwindows = b->meter.nwindows;
 }
 
+/* A class that has ended was measured until its last completion. */
+static uint64_t class_elapsed_ns(const struct sp_bench *b, const struct sp__benchclass *c)
+{
+	for (size_t i = 0; i < b->nloads; i++)
+		for (size_t k = 0; k < b->loads[i].ngroups; k++) {
+			const struct sp__bench_group *g = &b->loads[i].groups[k];
+
+			for (size_t n = 0; n < g->nclasses; n++)
+				if (g->classes[n] == c && sp__group_issued(b, g) && !c->depth.n)
+					return c->mark_ns - b->meter.begin_ns;
+		}
+	return b->result.elapsed_ns;
+}
+
 static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct sp__benchclass *c)
 {
 	uint64_t limit = (uint64_t)b->meter.depth.max * PASSED_TIMES;
@@ -75,7 +89,7 @@ static void class_figures(struct sp_bench *b, struct sp_bench_stats *s, struct s
 	s->unfinished = c->depth.n;
 	latencies(s, &c->latency);
 	depths(s, &c->depth);
-	rates(s, b->result.elapsed_ns);
+	rates(s, class_elapsed_ns(b, c));
 	s->longest_wait_ns = sp__max(c->oldest_ns, s->latency_max_ns);
 	s->longest_gap_ns = c->longest_gap_ns;
 	s->passed_over = c->passed_over;

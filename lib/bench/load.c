@@ -243,13 +243,19 @@ static void unlock(struct sp_bench *b)
 		pthread_mutex_unlock(&b->lock);
 }
 
-/* Have all requests been issued, of one class of a replay or of all? */
+/* True if all requests are issued, of the load of one class or of all. */
 static bool all_issued(const struct sp_bench *b, int class)
 {
 	if (b->opts.total_bytes && b->meter.measuring && b->issued_bytes >= b->opts.total_bytes)
 		return true;
-	if (!b->replay)
-		return false;
+	if (!b->replay && class >= 0)
+		return sp__load_issued(&b->loads[class]);
+	if (!b->replay) {
+		for (size_t i = 0; i < b->nloads; i++)
+			if (!sp__load_issued(&b->loads[i]))
+				return false;
+		return true;
+	}
 	if (class >= 0 || !b->threaded)
 		return sp__replay_due(b->replay, class) == UINT64_MAX;
 	for (size_t i = 0; i < b->nclasses; i++)

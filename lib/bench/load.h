@@ -39,6 +39,7 @@ struct sp__bench_group {
 	unsigned depth;
 	double gap_ns; /* between requests; 0: the next one follows a completion */
 	double next_ns;
+	uint64_t total_bytes, issued_bytes; /* it ends after total_bytes; 0: with the run */
 	struct sp__bench_slot *free;
 };
 
@@ -69,6 +70,10 @@ int sp__load_run(struct sp__load *l, struct sp_errinfo *err);
 void sp__load_close(struct sp__load *l);
 
 /* load_fill.c; under the lock if there are threads. */
+/* True if a group has an end of its own, and all its requests are issued. */
+bool sp__group_issued(const struct sp_bench *b, const struct sp__bench_group *g);
+/* True if that holds for each group of the load. */
+bool sp__load_issued(const struct sp__load *l);
 /* Fills free slots that are due into the batch; how many. */
 size_t sp__load_fill(struct sp__load *l, uint64_t now_ns);
 /* When there may be something to fill next, at most due_ns. */

@@ -55,6 +55,19 @@ static bool may_issue(const struct sp_bench *b, uint64_t now_ns)
 		b->issued_bytes < b->opts.total_bytes);
 }
 
+bool sp__group_issued(const struct sp_bench *b, const struct sp__bench_group *g)
+{
+	return g->total_bytes && b->meter.measuring && g->issued_bytes >= g->total_bytes;
+}
+
+bool sp__load_issued(const struct sp__load *l)
+{
+	for (size_t i = 0; i < l->ngroups; i++)
+		if (!sp__group_issued(l->bench, &l->groups[i]))
+			return false;
+	return true;
+}
+
 static double gap(struct sp__load *l, const struct sp__bench_group *g)
 {
 	return l->bench->opts.poisson ? -log(1 - sp__rng_real(&l->rng)) * g->gap_ns : g->gap_ns;
@@ -139,11 +152,13 @@ size_t sp__load_fill(struct sp__load *l, uint64_t now_ns)
 		if (g->feed && may_issue(l->bench, now_ns))
 			n += fill_feed(l->bench, g, l->batch + n, now_ns);
 		while (!g->feed && g->free && may_issue(l->bench, now_ns) &&
+		       !sp__group_issued(l->bench, g) &&
 		       (g->gap_ns <= 0 || g->next_ns <= (double)now_ns)) {
 			struct sp__bench_slot *s = g->free;
 
 			g->free = s->next;
 			prepare(l->bench, choose(l, g), s);
+			g->issued_bytes += s->req.bytes;
 			s->intended_ns = 0;
 			if (g->gap_ns > 0) {
 				s->intended_ns = (uint64_t)g->next_ns;
@@ -164,7 +179,8 @@ uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns
 	for (size_t i = 0; i < l->ngroups; i++) {
 		const struct sp__bench_group *g = &l->groups[i];
 
-		if (g->gap_ns > 0 && g->free && g->next_ns < (double)due_ns)
+		if (g->gap_ns > 0 && g->free && !sp__group_issued(b, g) &&
+		    g->next_ns < (double)due_ns)
 			due_ns = (uint64_t)ceil(g->next_ns);
 		if (g->feed)
 			due_ns =

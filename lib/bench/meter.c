@@ -144,6 +144,9 @@ static void measure(struct sp_bench *b, uint64_t now_ns)
 {
 	b->meter.measuring = true;
 	b->issued_bytes = 0;
+	for (size_t i = 0; i < b->nloads; i++)
+		for (size_t k = 0; k < b->loads[i].ngroups; k++)
+			b->loads[i].groups[k].issued_bytes = 0;
 	b->meter.begin_ns = b->meter.interval_begin_ns = now_ns;
 	b->meter.end_ns = b->opts.runtime_ns ? now_ns + b->opts.runtime_ns : UINT64_MAX;
 	b->meter.tick_ns = b->opts.interval_ns ? now_ns + b->opts.interval_ns : UINT64_MAX;
@@ -350,7 +353,7 @@ void sp__meter_end(struct sp_bench *b, uint64_t now_ns)
 					sp__max(s->class->oldest_ns, now_ns - s->intended_ns);
 		}
 		for (size_t k = 0; k < l->ngroups && !all_asked(b); k++)
-			if (l->groups[k].gap_ns > 0)
+			if (l->groups[k].gap_ns > 0 && !sp__group_issued(b, &l->groups[k]))
 				overdue(b, &l->groups[k], now_ns);
 	}
 }

@@ -30,6 +30,7 @@ struct sp__benchclass {
 	struct sp__rng rng;
 	unsigned turn; /* of the targets */
 	struct sp__walk walks[SP_BENCH_TARGETS_MAX];
+	uint64_t pass_bytes; /* of all whole requests in its ranges */
 
 	/* meter.c */
 	struct sp__hist latency, earlier; /* earlier: at the last interval */

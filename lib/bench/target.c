@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/minmax.h"
 #include "base/whole.h"
 #include "bench/state.h"
 #include "dev/model.h"
@@ -57,12 +58,42 @@ static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile
 	return rc;
 }
 
+/* The end of the last range of the file; 0: a class uses all of it. */
+static uint64_t ranges_end(const struct sp_bench *b, size_t file)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < b->nclasses; i++) {
+		const struct sp_bench_class *c = &b->classes[i]->spec;
+
+		if (!used_by(b->classes[i], file))
+			continue;
+		if (!c->range_bytes)
+			return 0;
+		if (c->range_bytes > INT64_MAX || c->offset_bytes > INT64_MAX)
+			return UINT64_MAX;
+		end = sp__max(end, c->offset_bytes + c->range_bytes);
+	}
+	return end;
+}
+
 /* Size of a file to create, or of a target without a file; 0: unspecified. */
 static uint64_t size_wanted(const struct sp_bench *b, size_t file)
 {
-	if (b->opts.size_bytes || !b->replay)
-		return b->opts.size_bytes;
+	uint64_t bytes = b->opts.size_bytes;
+
+	if (bytes)
+		return bytes;
+	if (!b->replay)
+		return ranges_end(b, file);
 	return (sp__replay_need_bytes(b->replay, file) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+static bool exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 || errno != ENOENT;
 }
 
 static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
@@ -70,13 +101,20 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	struct sp__rng rng = { sp__mix64(b->opts.seed + 77) };
 	struct sp__benchfile *f = &b->files[file];
 	uint64_t bytes = size_wanted(b, file);
-	int fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), rc = 0;
+	int fd, rc = 0;
 
+	if (b->opts.create == SP_BENCH_CREATE_MISSING && exists(f->path))
+		return 0;
+	if (!bytes)
+		return sp__errf(err, -ENOENT, "create", f->path, -1,
+				"%s, and no size to create it with", sp_strerror(-ENOENT));
+	fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return sp__err(err, -errno, "create", f->path, -1);
 	if (bytes > INT64_MAX)
 		rc = -EFBIG;
-	else if (b->opts.create == SP_BENCH_CREATE_WRITTEN)
+	else if (b->opts.create == SP_BENCH_CREATE_WRITTEN ||
+		 b->opts.create == SP_BENCH_CREATE_MISSING)
 		rc = write_all(fd, bytes, &rng, b->opts.stop);
 	else if (b->opts.create == SP_BENCH_CREATE_RESERVED)
 		rc = -posix_fallocate(fd, 0, (off_t)bytes);
@@ -149,7 +187,10 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 				"its file system cannot bypass the page cache (try --direct=0)");
 	if (fd < 0)
 		return sp__volume_open_err(err, -errno, f->path);
-	rc = sp__volume_adopt(&f->volume, fd, true, f->path, err);
+	if (b->opts.invalidate)
+		rc = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	rc = rc ? sp__err(err, -rc, "invalidate", f->path, -1)
+		: sp__volume_adopt(&f->volume, fd, true, f->path, err);
 	if (rc)
 		close(fd);
 	else
@@ -163,7 +204,10 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 {
 	uint64_t begin = c->spec.offset_bytes, bytes = c->spec.range_bytes;
 
-	if (!bytes && begin < f->bytes)
+	if (begin < f->bytes && c->spec.range_share > 0)
+		bytes = sp__min((uint64_t)((double)f->bytes * c->spec.range_share),
+				f->bytes - begin);
+	else if (!bytes && begin < f->bytes)
 		bytes = f->bytes - begin;
 	if (begin % f->align_bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
@@ -179,6 +223,7 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 				"direct requests must be multiples of %u bytes; class %s has %u",
 				f->align_bytes, c->spec.name, c->spec.bytes);
 	sp__walk_init(&c->walks[file], &c->spec, f->begin + begin, bytes);
+	c->pass_bytes += bytes / c->spec.bytes * c->spec.bytes;
 	return 0;
 }
 
@@ -263,6 +308,9 @@ int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err)
 		}
 		rc = rc ? rc : set_part(b, i, err);
 	}
+	for (size_t i = 0; i < b->nclasses; i++)
+		if (b->classes[i]->spec.total_bytes == SP_BENCH_ONE_PASS)
+			b->classes[i]->spec.total_bytes = b->classes[i]->pass_bytes;
 	return rc;
 }
 

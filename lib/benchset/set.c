@@ -103,7 +103,8 @@ struct sp__setpoint *sp__set_add(struct sp_benchset *set, const struct sp_bench_
 
 	*p = (struct sp__setpoint){ .share = NAN, .opts = *load };
 	memcpy(p->classes, load->classes, load->nclasses * sizeof(p->classes[0]));
-	p->opts.overwrite = load->overwrite || load->create;
+	p->opts.overwrite =
+		load->overwrite || (load->create && load->create != SP_BENCH_CREATE_MISSING);
 	p->opts.create = SP_BENCH_CREATE_NO;
 	p->opts.remove = false;
 	return p;

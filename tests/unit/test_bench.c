@@ -324,6 +324,86 @@ static void ramp(void)
 	   "who is stopped in the ramp has measured nothing, and no interval");
 }
 
+/* Classes of the null engine or of a simulated device, each with an end of its own. */
+static void ends_of_classes(const char *engine)
+{
+	const struct sp_bench_result *r;
+
+	reset();
+	opts.engine = engine;
+	opts.targets = engine ? &(const char *){ "nothing" } : &target;
+	opts.runtime_ns = 0;
+	opts.nclasses = 3;
+	opts.size_bytes = 100 * 16384 + 1;
+	for (int i = 0; i < 3; i++) {
+		classes[i].share = 0;
+		classes[i].depth = 1;
+	}
+	classes[0].total_bytes = SP_BENCH_ONE_PASS;
+	classes[1].total_bytes = 10 * 16384 - 1;
+	classes[2].total_bytes = SP_BENCH_ONE_PASS;
+	classes[2].range_share = 0.5;
+	r = run();
+	ok(r->classes[0].requests == 100 && r->classes[1].requests == 10 &&
+		   r->classes[2].requests == 50 && r->total.unfinished == 0,
+	   "%s: each class ends after its own bytes", r->engine);
+	ok(r->classes[1].iops > 10e9 / (double)r->elapsed_ns, "%s: rates count until its end",
+	   r->engine);
+	classes[1].total_bytes = 0;
+	opts.total_bytes = 60 * 16384;
+	r = run();
+	ok(r->total.requests == 60, "%s: the run can end before them", r->engine);
+	opts.total_bytes = 0;
+	ok(sp_bench_run(&bench, &opts, NULL) == -EINVAL && !bench,
+	   "%s: a class without an end needs a run with one", engine ? engine : "sim");
+	opts.nclasses = 1;
+	classes[0].rate = 1000;
+	opts.runtime_ns = 2 * S;
+	r = run();
+	ok(r->total.requests == 100 && r->overdue == 0 && r->elapsed_ns < 2 * S,
+	   "%s: requests at a rate end, too", r->engine);
+}
+
+static void shared_end(void)
+{
+	const struct sp_bench_result *r;
+
+	reset();
+	opts.runtime_ns = 0;
+	opts.nclasses = 2;
+	opts.depth = 4;
+	classes[0].share = 0.25;
+	classes[1].share = 0.75;
+	classes[0].total_bytes = classes[1].total_bytes = 100 * 16384;
+	r = run();
+	ok(r->total.requests == 100 && r->classes[0].requests && r->classes[1].requests,
+	   "classes that share the depth end together");
+}
+
+static void many(void)
+{
+	static struct sp_bench_class all[SP_BENCH_CLASSES_MAX];
+	const struct sp_bench_result *r;
+	bool good = true;
+
+	reset();
+	opts.targets = &(const char *){ "nothing" };
+	opts.engine = "null";
+	opts.size_bytes = 1 << 20;
+	opts.runtime_ns = 0;
+	opts.classes = all;
+	opts.nclasses = SP_BENCH_CLASSES_MAX;
+	for (size_t i = 0; i < SP_BENCH_CLASSES_MAX; i++) {
+		all[i] = classes[0];
+		all[i].depth = 1;
+		all[i].total_bytes = (i + 1) * 16384;
+	}
+	r = run();
+	for (size_t i = 0; i < r->nclasses; i++)
+		good &= r->classes[i].requests == i + 1;
+	ok(good && r->nclasses == 64, "64 classes, each with an end of its own");
+}
+
 static void null_engine(void)
 {
 	static const char *nothing = "nothing";
@@ -489,6 +569,10 @@ int main(void)
 	repeated();
 	intervals();
 	ramp();
+	ends_of_classes(NULL);
+	ends_of_classes("null");
+	shared_end();
+	many();
 	null_engine();
 	spoiled();
 	threads();

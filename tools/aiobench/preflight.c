@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
+#include <unistd.h>
 #include "msg.h"
 #include "aiobench.h"
 
@@ -29,6 +30,11 @@ static unsigned outstanding(const struct sp_bench_opts *b)
 	return all + (shared ? b->depth : 0);
 }
 
+static bool to_create(const struct sp_bench_opts *b, const char *path)
+{
+	return b->create && (b->create != SP_BENCH_CREATE_MISSING || access(path, F_OK) != 0);
+}
+
 static struct sp_preflight_opts ask(const struct load_options *o, size_t target)
 {
 	const struct sp_bench_opts *b = &o->bench;
@@ -39,7 +45,7 @@ static struct sp_preflight_opts ask(const struct load_options *o, size_t target)
 					   .engine = b->engine,
 					   .buffered = b->buffered,
 					   .no_fallback = b->no_fallback,
-					   .created = b->create,
+					   .created = to_create(b, b->targets[target]),
 					   .outstanding = outstanding(b) };
 }
 

@@ -38,8 +38,8 @@
 #include <spindle/error.h>
 #include <spindle/words.h>
 
-#define SP_BENCH_CLASSES_MAX 16
-#define SP_BENCH_TARGETS_MAX 16
+#define SP_BENCH_CLASSES_MAX 64
+#define SP_BENCH_TARGETS_MAX 64
 #define SP_BENCH_DEPTH_MAX 4096
 
 enum sp_bench_pattern {
@@ -80,13 +80,24 @@ struct sp_bench_class {
 	unsigned target;       /* number of the target, from 1; 0: all in turn */
 	/* Its range within the used part of each target; range 0: to the end. */
 	uint64_t offset_bytes, range_bytes;
+	double range_share; /* instead of range_bytes: of the used part, at most to its end; or 0 */
+	/*
+	 * The class ends after requests for this many bytes, counted from the end of the
+	 * ramp; SP_BENCH_ONE_PASS: for all whole requests of its ranges.  0: it ends with the
+	 * run.  A run in which every class has an end is over when the last one ends.
+	 * Classes that share the depth of the run end together, after the largest number of
+	 * theirs for all of them.
+	 */
+	uint64_t total_bytes;
 };
+#define SP_BENCH_ONE_PASS UINT64_MAX
 
 enum sp_bench_create {
 	SP_BENCH_CREATE_NO,
 	SP_BENCH_CREATE_WRITTEN,  /* filled with random bytes */
 	SP_BENCH_CREATE_RESERVED, /* space reserved, nothing written */
 	SP_BENCH_CREATE_SPARSE,
+	SP_BENCH_CREATE_MISSING, /* written, if there is no such file; others are used */
 };
 
 /* Counts of one interval. */
@@ -108,7 +119,7 @@ struct sp_bench_interval {
  * target i modulo the number of targets, and volumes of one target follow each
  * other at multiples of 1 MiB.  Requests that failed or moved nothing are left
  * out; direct ones are extended to the alignment of the target.  Each priority
- * of the trace is a class (from the 16th on the others are one).
+ * of the trace is a class.
  */
 struct sp_bench_replay {
 	const char *trace; /* path; "-": standard input */
@@ -133,10 +144,11 @@ struct sp_bench_opts {
 	 * and opens no target.  A simulated target has an engine of its own.
 	 */
 	const char *engine;
-	unsigned depth; /* of the classes that share; 1 to SP_BENCH_DEPTH_MAX */
-	double rate;	/* of these, requests per second; 0: each follows a completion */
-	bool poisson;	/* rates: at random instead of regular intervals */
-	bool buffered;	/* through the page cache */
+	unsigned depth;	 /* of the classes that share; 1 to SP_BENCH_DEPTH_MAX */
+	double rate;	 /* of these, requests per second; 0: each follows a completion */
+	bool poisson;	 /* rates: at random instead of regular intervals */
+	bool buffered;	 /* through the page cache, */
+	bool invalidate; /* from which the targets are dropped before the run */
 	bool fixed_buffers, register_files; /* io_uring: registered with the kernel */
 	/*
 	 * The most requests submitted in one call; completions waited for; the most
@@ -144,14 +156,17 @@ struct sp_bench_opts {
 	 * ready requests are submitted at once, and all completions taken if batch_max is 0.
 	 */
 	unsigned batch_submit, batch_min, batch_max;
-	uint64_t runtime_ns;  /* 0: until total_bytes */
+	uint64_t runtime_ns;  /* 0: until total_bytes, or the end of all classes */
 	uint64_t ramp_ns;     /* before the measurement */
 	uint64_t total_bytes; /* of all requests; 0: until runtime_ns */
 	uint64_t steady_ns;   /* a round; ends earlier at a steady state.  0: does not */
 	/* The used part of each target; size 0: to its end. */
 	uint64_t offset_bytes, size_bytes;
 	uint64_t seed;
-	/* Creates files of size_bytes (replay: as large as needed); -EEXIST if one exists. */
+	/*
+	 * Creates files of size_bytes (0: as large as ranges or a replay need); -EEXIST if one
+	 * exists, except with SP_BENCH_CREATE_MISSING.
+	 */
 	enum sp_bench_create create;
 	bool remove;	   /* created files; always done if nothing could be measured */
 	bool overwrite;	   /* allows writing to targets that were not created */
@@ -202,8 +217,8 @@ struct sp_bench_stats {
 	uint16_t prio;	  /* in effect */
 	uint64_t requests, read_requests, bytes;
 	uint64_t errors;
-	uint64_t unfinished; /* outstanding at the end of the measurement */
-	double iops, bandwidth_bytes_per_s;
+	uint64_t unfinished;		    /* outstanding at the end of the measurement */
+	double iops, bandwidth_bytes_per_s; /* of a class that has ended: until then */
 	/* Of completed requests; all 0 if there are none. */
 	double latency_mean_ns;
 	uint64_t latency_min_ns, latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns,
