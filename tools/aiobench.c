@@ -214,6 +214,13 @@ const struct command *load_options_read(struct load_options *o, int argc, char *
 	return c;
 }
 
+static int run_command(struct load_options *o, const struct command *c)
+{
+	check_outputs(o);
+	statsfile_open(&o->stats_file, o->stats);
+	return c->run(o);
+}
+
 int main(int argc, char **argv)
 {
 	static struct load_options load;
@@ -228,9 +235,16 @@ int main(int argc, char **argv)
 		msg("missing target");
 		usage_error();
 	}
-	check_outputs(&load);
-	statsfile_open(&load.stats_file, load.stats);
-	status = command->run(&load);
+	if (fiojob_runs() > 1 && command->bit != RUN)
+		die("%s: jobs that run one after the other (stonewall) can only be measured by "
+		    "aiobench run",
+		    quote_file(load.job_path));
+	status = run_command(&load, command);
+	for (size_t i = 1; i < fiojob_runs() && !interrupted; i++) {
+		fiojob_select(i);
+		(void)load_options_read(&load, argc, argv);
+		status |= run_command(&load, command);
+	}
 	stdio_finish();
 	return status;
 }

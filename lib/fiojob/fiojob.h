@@ -13,15 +13,18 @@ struct sp__setting;
 
 enum sp__fioengine { SP__FIO_URING, SP__FIO_AIO, SP__FIO_SYNC, SP__FIO_NULL };
 
+#define SP__FIO_NAME_BYTES 64
+
 /* The values of one job. Times in ns, sizes in bytes. */
 struct sp__fiovalues {
-	bool time_based, direct, fixed_buffers, register_files;
+	bool time_based, direct, keep_cached, stonewall, fixed_buffers, register_files;
 	int rw;	      /* enum sp_bench_rw */
 	double mix;   /* of these, the share of reads */
 	double theta; /* 0: uniform */
 	uint32_t bytes;
 	uint64_t size, io_size, offset;
-	char filename[512];
+	double size_share; /* instead of size: of the file; or 0 */
+	char name[SP__FIO_NAME_BYTES], filename[512], directory[512];
 	uint32_t iodepth, numjobs, batch_submit, batch_min, batch_max;
 	int engine; /* enum sp__fioengine */
 	uint64_t runtime_ns, ramp_ns, seed;

@@ -60,14 +60,98 @@ static bool set_rw(void *values, const char *text)
 	return sp__word_take(&text, "", sp_bench_rw_words(), &((struct sp__fiovalues *)values)->rw);
 }
 
+static bool set_path(char *path, size_t bytes, const char *text)
+{
+	if (!*text || strpbrk(text, ":\\") || strlen(text) >= bytes)
+		return false;
+	strcpy(path, text);
+	return true;
+}
+
 static bool set_filename(void *values, const char *text)
 {
 	struct sp__fiovalues *v = values;
 
-	if (!*text || strpbrk(text, ":\\") || strlen(text) >= sizeof(v->filename))
+	return set_path(v->filename, sizeof(v->filename), text);
+}
+
+static bool set_directory(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+
+	return set_path(v->directory, sizeof(v->directory), text);
+}
+
+/* A longer name is cut, as that of a section. */
+static bool set_name(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+
+	memcpy(v->name, text, strnlen(text, sizeof(v->name) - 1) + 1);
+	v->name[sizeof(v->name) - 1] = '\0';
+	return *text;
+}
+
+static bool set_size(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	uint64_t n;
+
+	if (strchr(text, '%')) {
+		if (!sp__number_parse(text, sp__unit_percent, 10000000, 1000000000, &n))
+			return false;
+		v->size = 0;
+		v->size_share = (double)n / 1e9;
+		return true;
+	}
+	if (!sp__number_parse(text, sizes, 0, INT64_MAX, &n))
 		return false;
-	strcpy(v->filename, text);
+	v->size = n;
+	v->size_share = 0;
 	return true;
+}
+
+/* A flag; a key alone is 1. */
+static bool set_flag(bool *flag, const char *text)
+{
+	if (text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
+		return false;
+	*flag = !text || *text == '1';
+	return true;
+}
+
+static bool set_invalidate(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	bool flag = false;
+
+	if (!set_flag(&flag, text))
+		return false;
+	v->keep_cached = !flag;
+	return true;
+}
+
+static bool set_buffered(void *values, const char *text)
+{
+	struct sp__fiovalues *v = values;
+	bool flag = false;
+
+	if (!set_flag(&flag, text))
+		return false;
+	v->direct = !flag;
+	return true;
+}
+
+static bool set_off(void *values, const char *text)
+{
+	(void)values;
+	return !strcmp(text, "0") || !strcmp(text, "none");
+}
+
+static bool set_one(void *values, const char *text)
+{
+	(void)values;
+	return !strcmp(text, "1");
 }
 
 static bool set_distribution(void *values, const char *text)
@@ -112,16 +196,23 @@ static bool set_prio(void *values, const char *text)
 #define NUMBER "a number that can be used", SP__KEY_NUMBER
 #define TIME "a time that can be used", SP__KEY_NUMBER
 #define PERCENT "a percentage", SP__KEY_REAL
+#define OFF "0 or none: it is not supported"
 #define FLAG "0 or 1", SP__KEY_FLAG
 static const struct sp__setting keys[] = {
 	{ .name = "rw", RW, .set = set_rw },
 	{ .name = "readwrite", RW, .set = set_rw },
 	{ .name = "bs", BLOCK },
 	{ .name = "blocksize", BLOCK },
-	{ .name = "size", SIZE, AT(size), 0, INT64_MAX, sizes },
+	{ .name = "size", "a size in bytes, or a percentage such as 50%", .set = set_size },
 	{ .name = "io_size", SIZE, AT(io_size), 0, INT64_MAX, sizes },
 	{ .name = "offset", SIZE, AT(offset), 0, INT64_MAX, sizes },
 	{ .name = "filename", "one file, without : and \\", .set = set_filename },
+	{ .name = "directory", "one folder, without : and \\", .set = set_directory },
+	{ .name = "name", "a name", .set = set_name },
+	{ .name = "stonewall", FLAG, AT(stonewall) },
+	{ .name = "wait_for_previous", FLAG, AT(stonewall) },
+	{ .name = "invalidate", "0 or 1", .set = set_invalidate, .alone = true },
+	{ .name = "buffered", "0 or 1", .set = set_buffered, .alone = true },
 	{ .name = "iodepth", NUMBER, AT(iodepth), 1, SP_BENCH_DEPTH_MAX },
 	{ .name = "numjobs", NUMBER, AT(numjobs), 1, SP_BENCH_CLASSES_MAX },
 	{ .name = "ioengine",
@@ -166,7 +257,55 @@ static const struct sp__setting keys[] = {
 	{ .name = "description", .kind = SP__KEY_IGNORED },
 	{ .name = "norandommap", .kind = SP__KEY_IGNORED },
 	{ .name = "randrepeat", .kind = SP__KEY_IGNORED },
+	{ .name = "allrandrepeat", .kind = SP__KEY_IGNORED },
 	{ .name = "refill_buffers", .kind = SP__KEY_IGNORED },
+	{ .name = "scramble_buffers", .kind = SP__KEY_IGNORED },
+	{ .name = "new_group", .kind = SP__KEY_IGNORED },
+	{ .name = "write_bw_log", .kind = SP__KEY_IGNORED },
+	{ .name = "write_lat_log", .kind = SP__KEY_IGNORED },
+	{ .name = "write_iops_log", .kind = SP__KEY_IGNORED },
+	{ .name = "write_hist_log", .kind = SP__KEY_IGNORED },
+	{ .name = "log_avg_msec", .kind = SP__KEY_IGNORED },
+	{ .name = "log_hist_msec", .kind = SP__KEY_IGNORED },
+	{ .name = "log_hist_coarseness", .kind = SP__KEY_IGNORED },
+	{ .name = "log_max_value", .kind = SP__KEY_IGNORED },
+	{ .name = "log_offset", .kind = SP__KEY_IGNORED },
+	{ .name = "log_compression", .kind = SP__KEY_IGNORED },
+	{ .name = "log_compression_cpus", .kind = SP__KEY_IGNORED },
+	{ .name = "log_store_compressed", .kind = SP__KEY_IGNORED },
+	{ .name = "log_unix_epoch", .kind = SP__KEY_IGNORED },
+	{ .name = "log_entries", .kind = SP__KEY_IGNORED },
+	{ .name = "per_job_logs", .kind = SP__KEY_IGNORED },
+	{ .name = "bwavgtime", .kind = SP__KEY_IGNORED },
+	{ .name = "iopsavgtime", .kind = SP__KEY_IGNORED },
+	{ .name = "lat_percentiles", .kind = SP__KEY_IGNORED },
+	{ .name = "clat_percentiles", .kind = SP__KEY_IGNORED },
+	{ .name = "slat_percentiles", .kind = SP__KEY_IGNORED },
+	{ .name = "percentile_list", .kind = SP__KEY_IGNORED },
+	{ .name = "significant_figures", .kind = SP__KEY_IGNORED },
+	{ .name = "disable_lat", .kind = SP__KEY_IGNORED },
+	{ .name = "disable_clat", .kind = SP__KEY_IGNORED },
+	{ .name = "disable_slat", .kind = SP__KEY_IGNORED },
+	{ .name = "disable_bw_measurement", .kind = SP__KEY_IGNORED },
+	{ .name = "gtod_reduce", .kind = SP__KEY_IGNORED },
+	{ .name = "clocksource", .kind = SP__KEY_IGNORED },
+	{ .name = "unified_rw_reporting", .kind = SP__KEY_IGNORED },
+	{ .name = "unit_base", .kind = SP__KEY_IGNORED },
+	{ .name = "stats", .kind = SP__KEY_IGNORED },
+	{ .name = "create_serialize", .kind = SP__KEY_IGNORED },
+	{ .name = "create_fsync", .kind = SP__KEY_IGNORED },
+	{ .name = "create_on_open", .kind = SP__KEY_IGNORED },
+	{ .name = "verify", OFF, .set = set_off },
+	{ .name = "do_verify", OFF, .set = set_off },
+	{ .name = "fsync", OFF, .set = set_off },
+	{ .name = "fdatasync", OFF, .set = set_off },
+	{ .name = "end_fsync", OFF, .set = set_off },
+	{ .name = "fsync_on_close", OFF, .set = set_off },
+	{ .name = "thinktime", OFF, .set = set_off },
+	{ .name = "startdelay", OFF, .set = set_off },
+	{ .name = "zonemode", OFF, .set = set_off },
+	{ .name = "loops", "1, the only number that is supported", .set = set_one },
+	{ .name = "nrfiles", "1, the only number that is supported", .set = set_one },
 	{ NULL },
 };
 

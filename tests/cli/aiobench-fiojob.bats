@@ -43,7 +43,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[ "$(value elapsed_s)" = 20.0 ]
 	[ "$(value depth_mean)" = 4.0 ]
 	run -2 "$aiobench" run --fio-job=j.fio
-	[[ $output == *"absent: No such file or directory" ]]
+	[[ $output == *"absent: No such file or directory, and no size to create it with" ]]
 	run -2 "$aiobench" run --fio-job=j.fio --bs=8K sim:linear
 	[[ $output == *"--rw, --bs, --class and the like do not go with it"* ]]
 }
@@ -59,10 +59,10 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 }
 
 @test "lines that are not understood are reported with their numbers and stop it" {
-	printf '[j]\nrw=randread\nsize=1m\nstonewall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
+	printf '[j]\nrw=randread\nsize=1m\nexitall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
-	[[ $output == *"j.fio:4: not understood: stonewall: is not known here"* ]]
-	[[ $output == *"j.fio:5: not understood: verify=crc32c: is not known here"* ]]
+	[[ $output == *"j.fio:4: not understood: "*exitall*": is not known here"* ]]
+	[[ $output == *"j.fio:5: not understood: "*verify=crc32c*": is not 0 or none: it is not supported"* ]]
 	[[ $output == *"j.fio:6: not understood: "*"has a variable"* ]]
 	[[ $output == *"3 of its lines not understood"* ]]
 	run -0 "$aiobench" run --fio-job=j.fio --fio-job-ignore sim:linear
@@ -88,7 +88,114 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	echo 'rw=read' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
 	[[ $output == *"j.fio: there is no job in it"* ]]
-	printf '[j]\nnumjobs=16\n[k]\n' > j.fio
+	printf '[j]\nnumjobs=64\n[k]\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
-	[[ $output == *"more than 16 jobs"* ]]
+	[[ $output == *"j.fio: more than 64 jobs"* ]]
+}
+
+# all REPORT: the requests of all classes
+all() {
+	sed -n 's/^      "requests": \([0-9]*\),$/\1/p' "$1" | paste -sd ' '
+}
+
+# job LINE...: measures this job on data, a file of 1 MiB.
+job() {
+	[ -e data ] || head -c 1M /dev/zero > data
+	printf '[j]\nfilename=data\n' > j.fio
+	printf '%s\n' "$@" >> j.fio
+	"$aiobench" run --fio-job=j.fio --overwrite --stats=r.json > /dev/null && all r.json
+}
+
+@test "a job ends as in fio" {
+	# The numbers are those of fio 3.33.
+	[ "$(job)" = 256 ]
+	[ "$(job runtime=100)" = 256 ]
+	[ "$(job time_based)" = 256 ]
+	[ "$(job size=256k)" = 64 ]
+	[ "$(job size=256k runtime=100)" = 64 ]
+	[ "$(job size=50%)" = 128 ]
+	[ "$(job size=33%)" = 84 ]
+	[ "$(job size=50% offset=64k)" = 128 ]
+	[ "$(job size=100% offset=64k)" = 240 ]
+	[ "$(job offset=64k)" = 240 ]
+	[ "$(job io_size=128k)" = 32 ]
+	[ "$(job size=256k io_size=1mi)" = 256 ]
+	[ "$(job size=50% io_size=1m)" = 256 ]
+	[ "$(job size=100k bs=64k)" = 1 ]
+	[ "$(job size=100k bs=64k io_size=1m)" = 16 ]
+	[ "$(job size=256k io_size=100k bs=64k rw=randwrite)" = 2 ]
+	[ "$(job size=64k rate_iops=1k)" = 16 ]
+	[ "$(job size=64k invalidate=0 buffered=1 verify=0 fsync=0 loops=1)" = 16 ]
+}
+
+@test "jobs end one by one, and have offsets of their own" {
+	[ "$(job size=256k numjobs=32)" = "$(printf '64 %.0s' {1..31})64" ]
+	[ "$(job size=256k numjobs=32 rw=randread ioengine=null)" = "$(printf '64 %.0s' {1..31})64" ]
+	printf '[global]\nioengine=null\nfilename=x\n[a]\nsize=64k\n[b]\nsize=1m\n[c]\nsize=1m\nnumjobs=2\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --stats=r.json
+	[ "$(all r.json)" = "16 256 256 256" ]
+	# A sequential job reads each block once, and so does its clone.
+	head -c 64K /dev/zero > small
+	printf '[j]\nfilename=small\nnumjobs=2\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --trace=t
+	[ "$(grep -c '^R.* 4096 ' t)" -ge 32 ]
+}
+
+@test "files are made where there are none" {
+	mkdir d
+	printf '[j]\ndirectory=d\nsize=64k\nnumjobs=32\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --stats=r.json
+	[ "$(all r.json)" = "$(printf '16 %.0s' {1..31})16" ]
+	[ "$(stat -c %s d/j.0.0 d/j.31.0)" = $'65536\n65536' ]
+	# They are there now: to write to them needs --overwrite.
+	sum=$(cat d/* | cksum)
+	run -2 "$aiobench" run --fio-job=<(sed 's/size/rw=write\nsize/' j.fio)
+	[[ $output == *"its data would be lost"* ]]
+	[ "$(cat d/* | cksum)" = "$sum" ]
+	printf '[j]\ndirectory=d\nfilename=x\nrw=write\nsize=64k\n[k]\nfilename=d/x\noffset=64k\nsize=64k\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --stats=r.json
+	[ "$(stat -c %s d/x)" = 131072 ]
+	[ "$(all r.json)" = "16 16" ]
+	# Nothing is left if nothing could be measured.
+	printf '[j]\nfilename=y\nsize=64k\n[k]\nfilename=nowhere/y\nsize=64k\n' > j.fio
+	run -2 "$aiobench" run --fio-job=j.fio
+	[[ $output == *"nowhere/y: No such file or directory"* ]]
+	[ ! -e y ]
+	# sweep and the like create nothing, and do not write to what is there.
+	printf '[j]\nfilename=d/x\nrw=write\nsize=64k\n[k]\nfilename=d/x\noffset=64k\nsize=64k\n' > j.fio
+	sum=$(cksum < d/x)
+	run -2 "$aiobench" sweep --fio-job=j.fio --runtime=1
+	[ "$(cksum < d/x)" = "$sum" ]
+}
+
+@test "stonewall: jobs run one after the other" {
+	head -c 1M /dev/zero > data
+	printf '[a]\nfilename=data\nsize=256k\n[b]\nstonewall\nfilename=new\nsize=64k\nnumjobs=32\nruntime=9\n[c]\nruntime=9\nfilename=data\n' > j.fio
+	run -0 "$aiobench" run --fio-job=j.fio --stats=r.json --trace=t
+	[ "$(all r.1.json)" = 64 ]
+	[ "$(all r.2.json)" = "$(printf '16 %.0s' {1..32})256" ]
+	[[ -s t.1 && -s t.2 && ! -e r.json && ! -e t ]]
+	[[ $output == *$'\na '*$'\nb.0 '*$'\nc '* ]]
+	run -2 "$aiobench" sweep --fio-job=j.fio
+	[[ $output == *"one after the other"* ]]
+	# A file without a target in a later run is refused before the first one.
+	printf '[a]\nfilename=data\n[b]\nstonewall\n' > j.fio
+	run -2 "$aiobench" run --fio-job=j.fio --stats=r.json
+	[[ $output == *"missing target"* ]]
+	# From a pipe, too.
+	sed -i '$a filename=data' j.fio
+	run -0 "$aiobench" run --fio-job=- --stats=s.json < j.fio
+	[ "$(all s.1.json) $(all s.2.json)" = "256 256" ]
+}
+
+@test "ignored keys are noted in one line, a reason is given once" {
+	head -c 64K /dev/zero > data
+	printf '[global]\ngroup_reporting\nlog_avg_msec=500\n[j]\nfilename=data\nthread\ngroup_reporting\n' > j.fio
+	"$aiobench" run --fio-job=j.fio > /dev/null 2> err
+	[ "$(cat err)" = "aiobench: j.fio: ignored keys that change nothing here: group_reporting, log_avg_msec, thread" ]
+	printf '[j]\nfilename=data\nexitall\ndirect=1\n' > j.fio
+	run -2 "$aiobench" run --fio-job=j.fio
+	[ "$(grep -c exitall <<< "$output")" = 1 ]
+	run -0 "$aiobench" compare --fio-job=j.fio --fio-job-ignore --a= --b= --runtime=1 sim:linear
+	[ "$(grep -c exitall <<< "$output")" = 1 ]
 }

@@ -30,6 +30,12 @@ const char *const sp_fuzz_tokens[] = { "[global]\n",
 				       "rate_iops=5\n",
 				       "offset=",
 				       "kib",
+				       "size=50%\n",
+				       "directory=d\n",
+				       "stonewall\n",
+				       "name=n\n",
+				       "invalidate=0\n",
+				       "thread\n",
 				       NULL };
 
 static void require(bool cond)
@@ -48,6 +54,7 @@ static void in_limits(const struct sp_bench_opts *o)
 	for (size_t i = 0; i < o->nclasses; i++) {
 		const struct sp_bench_class *c = &o->classes[i];
 
+		require(c->range_share >= 0 && c->range_share <= 1);
 		require(c->name && c->bytes > 0 && c->bytes <= 1u << 30);
 		require(c->reads >= 0 && c->reads <= 1 && c->rate >= 0);
 		require(c->target <= o->ntargets && c->depth <= SP_BENCH_DEPTH_MAX);
@@ -76,8 +83,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		for (size_t i = 0; i < n; i++)
 			require(lines[i].line > 0 && *lines[i].why &&
 				(!i || lines[i].line >= lines[i - 1].line));
-		sp_fiojob_apply(job, &o);
-		in_limits(&o);
+		require(sp_fiojob_runs(job) > 0 && strlen(sp_fiojob_ignored(job)) < 1024);
+		for (size_t i = 0; i < sp_fiojob_runs(job); i++) {
+			o = (struct sp_bench_opts){ 0 };
+			sp_fiojob_apply(job, i, &o);
+			in_limits(&o);
+		}
 	}
 	sp_fiojob_free(job);
 	free(text);

@@ -22,7 +22,7 @@ static void read_job(const char *text)
 	for (size_t i = 0; i < nlines; i++)
 		diag("line %u: %s: %s", lines[i].line, lines[i].text, lines[i].why);
 	o = (struct sp_bench_opts){ 0 };
-	sp_fiojob_apply(job, &o);
+	sp_fiojob_apply(job, 0, &o);
 }
 
 static const struct sp_bench_class *one(const char *lines_of_it)
@@ -42,13 +42,27 @@ static void defaults(void)
 		   c->bytes == 4096 && c->pattern == SP_BENCH_SEQUENTIAL && c->depth == 1 &&
 		   c->prio == 0 && o.buffered && !strcmp(o.engine, "sync") && o.ntargets == 0,
 	   "defaults are those of fio");
-	ok(o.total_bytes == 1u << 30 && o.size_bytes == 1u << 30 && c->range_bytes == 1u << 30 &&
-		   o.runtime_ns == 0,
+	ok(c->total_bytes == SP_BENCH_ONE_PASS && o.size_bytes == 1u << 30 &&
+		   c->range_bytes == 1u << 30 && o.runtime_ns == 0 && o.invalidate,
 	   "it ends after its size");
-	one("time_based\nruntime=2");
-	ok(o.total_bytes == 0 && o.runtime_ns == 2000000000, "or, with time_based, after its time");
-	one("io_size=2g");
-	ok(o.total_bytes == 2ull << 30, "or after another size");
+	c = one("time_based\nruntime=2");
+	ok(c->total_bytes == 0 && o.runtime_ns == 2000000000,
+	   "or, with time_based, after its time");
+	c = one("runtime=2");
+	ok(c->total_bytes == SP_BENCH_ONE_PASS && o.runtime_ns == 2000000000,
+	   "with a time alone, after one pass or that time");
+	c = one("time_based");
+	ok(c->total_bytes == SP_BENCH_ONE_PASS, "time_based without a time is one pass");
+	ok(one("io_size=2g")->total_bytes == 2ull << 30, "or after another size");
+	read_job("[j]\n");
+	ok(nlines == 0 && o.classes[0].total_bytes == SP_BENCH_ONE_PASS && !o.size_bytes &&
+		   !o.classes[0].range_bytes,
+	   "a job without size and time is one pass over its file");
+	c = one("size=50%");
+	ok(nlines == 0 && c->range_share == 0.5 && !c->range_bytes && !o.size_bytes,
+	   "a size can be a share of the file");
+	c = one("size=50%\nsize=1m");
+	ok(c->range_share == 0 && c->range_bytes == 1 << 20, "the last size counts");
 }
 
 static void rates(void)
@@ -128,9 +142,53 @@ static void jobs(void)
 		   c[4].prio == SP_BENCH_PRIO(SP_BENCH_BE, 5),
 	   "one with two priorities shares its depth between them");
 	o = (struct sp_bench_opts){ .targets = (const char *[]){ "sim:linear" }, .ntargets = 1 };
-	sp_fiojob_apply(job, &o);
-	ok(o.ntargets == 1 && !o.engine && o.classes[4].target == 0,
+	sp_fiojob_apply(job, 0, &o);
+	ok(o.ntargets == 1 && !o.create && !o.engine && o.classes[4].target == 0,
 	   "other targets replace the files");
+}
+
+static void files(void)
+{
+	read_job("[j]\ndirectory=d\nsize=1m\nnumjobs=32\n");
+	ok(nlines == 0 && o.nclasses == 32 && o.ntargets == 32 &&
+		   !strcmp(o.targets[31], "d/j.31.0") && o.classes[31].target == 32 &&
+		   o.create == SP_BENCH_CREATE_MISSING,
+	   "each clone has a file of its own in a directory");
+	read_job("[j]\ndirectory=d\nfilename=x\nsize=1m\nnumjobs=32\n");
+	ok(nlines == 0 && o.nclasses == 32 && o.ntargets == 1 && !strcmp(o.targets[0], "d/x"),
+	   "or all of them the file that is named");
+	read_job("[global]\nname=g\n[j]\nfilename=x\nname=k\n[l]\nfilename=y\n");
+	ok(nlines == 0 && !strcmp(o.classes[0].name, "k") && !strcmp(o.classes[1].name, "l"),
+	   "a job can have another name than its section");
+	read_job("[j]\ninvalidate=0\nbuffered=0\n");
+	ok(nlines == 0 && !o.invalidate && !o.buffered, "the page cache");
+	read_job("[j]\nfilename=x\nioengine=null\n");
+	ok(o.create == SP_BENCH_CREATE_NO, "the null engine creates no file");
+}
+
+static void runs(void)
+{
+	read_job("[a]\nfilename=x\nstonewall\n[b]\nstonewall\nfilename=y\nnumjobs=2\ndirect=1\n"
+		 "runtime=3\n[c]\ndirect=1\nruntime=3\nfilename=x\n[d]\nwait_for_previous\n");
+	ok(nlines == 0 && sp_fiojob_runs(job) == 3 && o.nclasses == 1 && o.buffered,
+	   "a job with stonewall begins a run; jobs of different runs can differ");
+	o = (struct sp_bench_opts){ 0 };
+	sp_fiojob_apply(job, 1, &o);
+	ok(o.nclasses == 3 && o.ntargets == 2 && !o.buffered && o.runtime_ns == 3000000000 &&
+		   !strcmp(o.classes[1].name, "b.1") && !strcmp(o.classes[2].name, "c"),
+	   "jobs without stonewall join the last run");
+	read_job("[global]\nstonewall\n[a]\n[b]\nstonewall=0\n");
+	ok(sp_fiojob_runs(job) == 1 && o.nclasses == 2, "it can be switched off again");
+}
+
+static void ignored(void)
+{
+	read_job(
+		"[global]\ngroup_reporting\n[a]\nwrite_bw_log=${X}\nthread=1\ngroup_reporting=0\n");
+	ok(nlines == 0 && !strcmp(sp_fiojob_ignored(job), "group_reporting, write_bw_log, thread"),
+	   "keys that change nothing are noted once");
+	read_job("[a]\nverify=0\nfsync=0\nloops=1\nnrfiles=1\n");
+	ok(nlines == 0 && !*sp_fiojob_ignored(job), "what is off is off");
 }
 
 /* Is that the only line that is not understood? */
@@ -142,11 +200,12 @@ static bool only(const char *text, unsigned line, const char *why)
 
 static void not_understood(void)
 {
-	ok(only("[j]\nsize=1m\nverify=md5\n", 3, "not known"), "a key that is not known");
+	ok(only("[j]\nsize=1m\nhipri\n", 3, "not known"), "a key that is not known");
 	ok(only("bs=4k\n[j]\nsize=1m\n", 1, "before the first section"),
 	   "a line without a section");
 	ok(only("[j]\nsize=1m\nbs=4k,8k\n", 3, "not one size"), "two sizes");
-	ok(only("[j]\nsize=10%\nruntime=1\n", 2, "size in bytes"), "a part of a size");
+	ok(only("[j]\nsize=101%\n", 2, "a percentage") && only("[j]\nsize=0%\n", 2, "a percentage"),
+	   "more than all of a file, or nothing of it");
 	ok(only("[j]\nsize=9999999999999999999999\nruntime=1", 2, "size"), "a number too large");
 	ok(only("[j]\nsize=16777216t\nruntime=1", 2, "size"), "a size too large");
 	ok(only("[j]\nsize=1m\nrw=trim\n", 3, "is not read"), "another operation");
@@ -155,14 +214,18 @@ static void not_understood(void)
 	ok(only("[j]\nsize=1m\niodepth=0\n", 3, "not a number"), "a depth of nothing");
 	ok(only("[j]\nsize=1m\nbs=${B}\n", 3, "variable"), "a variable");
 	ok(only("[j]\nsize=1m\ndirect=2\n", 3, "is not 0 or 1"), "a flag that is none");
-	ok(only("[j]\n", 1, "no end"), "a job without an end");
-	ok(only("[a]\nsize=1m\n[b]\nruntime=1\ntime_based\n", 3, "its time differs"),
+	ok(only("[j]\nverify=md5\n", 2, "not supported") &&
+		   only("[j]\nfsync=8\n", 2, "not supported") && only("[j]\nloops=2\n", 2, "1"),
+	   "keys that change what is measured");
+	ok(only("[j]\nexitall\n", 2, "not known"), "others of this kind");
+	ok(only("[global]\nsize=1m\n[a]\n[b]\nrandseed=3\n", 4, "randseed"),
+	   "jobs with different seeds");
+	ok(only("[a]\nsize=1m\n[b]\nruntime=1\n", 3, "its time differs"),
 	   "jobs with different times");
 	ok(only("[global]\ntime_based\nruntime=1\n[a]\n[b]\ndirect=1\n", 5, "direct differs"),
 	   "jobs with different access");
 	ok(only("[global]\ntime_based\nruntime=1\n[a]\n[b]\nfilename=x\n", 5, "some jobs"),
 	   "a file for one job alone");
-	ok(only("[a]\nsize=1m\nnumjobs=2", 1, "end together"), "jobs that end one by one");
 	ok(only("[a]\nsize=1m\ncmdprio_percentage=5", 1, "asynchronous engine"),
 	   "priorities of requests with an engine that has none");
 	ok(only("[a]\nioengine=libaio\nsize=1m\ncmdprio_percentage=5\nrate_iops=3", 1, "rate_iops"),
@@ -176,9 +239,15 @@ static void refused(void)
 	ok(sp_fiojob_parse(&job, "# nothing\n", 10, NULL) == -ENODATA && !job,
 	   "a text without a job is refused");
 	memset(big, 0, sizeof(big));
-	for (int i = 0; i < 17; i++)
+	for (int i = 0; i < SP_BENCH_CLASSES_MAX + 1; i++)
 		strcat(big, "[j]\n");
 	ok(sp_fiojob_parse(&job, big, strlen(big), NULL) == -E2BIG && !job, "and too many jobs");
+	strcpy(big, "[global]\nstonewall\n");
+	for (int i = 0; i < 65; i++)
+		strcat(big, "[j]\n");
+	ok(sp_fiojob_parse(&job, big, strlen(big), NULL) == -E2BIG && !job, "or runs");
+	strcpy(big, "[a]\ndirectory=d\nnumjobs=64\nioengine=libaio\n[b]\n");
+	ok(sp_fiojob_parse(&job, big, strlen(big), NULL) == -E2BIG && !job, "or files");
 	ok(sp_fiojob_load(&job, "/nonexistent", NULL) == -ENOENT && !job, "and no file");
 }
 
@@ -188,6 +257,9 @@ int main(void)
 	values();
 	rates();
 	jobs();
+	files();
+	runs();
+	ignored();
 	not_understood();
 	refused();
 	sp_fiojob_free(job);

@@ -5,6 +5,7 @@
  * last.
  */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
@@ -12,55 +13,137 @@
 #include "quote.h"
 #include "aiobench.h"
 
+/* The last file that was read, which several settings or runs of one process use. */
+static struct {
+	const char *path;
+	struct sp_fiojob *job;
+	bool reported;
+	size_t run;
+} last;
+
+size_t fiojob_runs(void)
+{
+	return last.job ? sp_fiojob_runs(last.job) : 1;
+}
+
+void fiojob_select(size_t run)
+{
+	last.run = run;
+}
+
+static void read_job(const char *path)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	if (last.path && !strcmp(last.path, path))
+		return;
+	last.path = path;
+	last.reported = false;
+	rc = sp_fiojob_load(&last.job, path, &err);
+	if (rc < 0)
+		die_of(rc, &err);
+}
+
 void fiojob_load(void *load, const char *option, const char *path)
 {
 	struct load_options *o = load;
-	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_bench_opts said = o->bench;
-	int rc;
 
 	if (o->job)
 		die("more than one %s", option);
-	rc = sp_fiojob_load(&o->job, path, &err);
-	if (rc < 0)
-		die_of(rc, &err);
-	sp_fiojob_apply(o->job, &said);
+	read_job(path);
+	o->job = last.job;
+	sp_fiojob_apply(o->job, last.run, &said);
 	said.targets = o->bench.targets;
 	said.ntargets = o->bench.ntargets;
+	said.create = o->bench.create;
 	o->bench = said;
 	o->job_path = path;
 	o->depth_given = o->runtime_given = true;
 }
 
-static void tell_lines(const struct load_options *o)
+/* Reports lines that are not understood, and ignored keys. */
+static void report_lines(const struct load_options *o)
 {
 	const struct sp_fiojob_line *lines;
 	size_t n = sp_fiojob_lines(o->job, &lines);
 
+	if (last.reported)
+		return;
+	last.reported = true;
 	for (size_t i = 0; i < n; i++)
 		msg("%s:%u: not understood: %s: %s", quote_file(o->job_path), lines[i].line,
-		    lines[i].text, lines[i].why);
+		    quote(lines[i].text), lines[i].why);
 	if (n && !o->job_ignore)
 		die("%zu of its lines not understood (--fio-job-ignore goes on)", n);
+	if (*sp_fiojob_ignored(o->job))
+		msg("%s: ignored keys that change nothing here: %s", quote_file(o->job_path),
+		    sp_fiojob_ignored(o->job));
+}
+
+/* Inserts the number of the run before the suffix of a name. */
+static void number(const char **name)
+{
+	const char *base, *dot;
+	size_t bytes;
+	char *to;
+
+	if (!*name || !strcmp(*name, "-") || !strncmp(*name, "/dev/", 5))
+		return;
+	base = strrchr(*name, '/');
+	base = base ? base + 1 : *name;
+	dot = strrchr(base, '.');
+	if (!dot || dot == base)
+		dot = base + strlen(base);
+	bytes = strlen(*name) + 24;
+	to = must_alloc(NULL, bytes, 1);
+	snprintf(to, bytes, "%.*s.%zu%s", (int)(dot - *name), *name, last.run + 1, dot);
+	*name = to;
+}
+
+/* Each run writes files of its own. */
+static void number_outputs(struct load_options *o)
+{
+	if (sp_fiojob_runs(o->job) == 1)
+		return;
+	number(&o->stats);
+	number(&o->status);
+	number(&o->plot);
+	number(&o->bench.trace);
+}
+
+static void need_targets(const struct load_options *o)
+{
+	for (size_t i = sp_fiojob_runs(o->job); i-- > 0;) {
+		struct sp_bench_opts run = { .targets = o->bench.targets,
+					     .ntargets = o->bench.ntargets };
+
+		sp_fiojob_apply(o->job, i, &run);
+		if (!run.ntargets)
+			die("missing target: %s names none", quote_file(o->job_path));
+	}
 }
 
 void fiojob_finish(struct load_options *o)
 {
 	struct sp_bench_opts said = o->bench;
-	bool simulated;
 
 	if (o->nclass_text || o->plain_given || o->bytes_given)
 		die("--fio-job says what is asked for: --rw, --bs, --class and the like do not go "
 		    "with it");
-	tell_lines(o);
-	sp_fiojob_apply(o->job, &said);
-	if (!said.ntargets)
-		die("missing target: %s names none", quote_file(o->job_path));
-	simulated = !strncmp(said.targets[0], "sim:", 4);
+	report_lines(o);
+	need_targets(o);
+	sp_fiojob_apply(o->job, last.run, &said);
 	o->bench.targets = said.targets;
 	o->bench.ntargets = said.ntargets;
-	o->bench.classes = said.classes;
+	o->bench.create = said.create;
+	memcpy(o->classes, said.classes, said.nclasses * sizeof(o->classes[0]));
+	o->bench.classes = o->classes;
 	o->bench.nclasses = said.nclasses;
-	if (simulated)
+	for (size_t i = 0; o->bench.total_bytes && i < o->bench.nclasses; i++)
+		o->classes[i].total_bytes = 0;
+	if (!strncmp(said.targets[0], "sim:", 4))
 		o->bench.engine = NULL;
+	number_outputs(o);
 }

@@ -415,6 +415,6 @@ void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtim
 	o->bench.no_effects = &o->no_effects;
 	if (!o->bench.depth)
 		o->bench.depth = depth;
-	if (!o->bench.runtime_ns && !o->bench.total_bytes)
+	if (!o->job && !o->bench.runtime_ns && !o->bench.total_bytes)
 		o->bench.runtime_ns = runtime_ns;
 }

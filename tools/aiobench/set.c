@@ -16,14 +16,16 @@ void set_options_load(struct load_options *o)
 	if (!o->job)
 		return;
 	b->total_bytes = 0;
+	for (size_t i = 0; i < b->nclasses; i++)
+		o->classes[i].total_bytes = 0;
+	if (b->create == SP_BENCH_CREATE_MISSING)
+		b->create = SP_BENCH_CREATE_NO;
 	if (!b->runtime_ns)
 		b->runtime_ns = SET_RUNTIME_NS;
 	if (b->nclasses > 1 || b->classes[0].rate > 0)
 		return;
-	o->classes[0] = b->classes[0];
 	o->classes[0].depth = 0;
 	o->classes[0].share = 1;
-	b->classes = o->classes;
 }
 
 int command_sweep(struct load_options *o)

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A job file while it is read, and the runs that it describes.
+ */
+#ifndef SP__FIOJOB_STATE_H
+#define SP__FIOJOB_STATE_H
+
+#include <spindle/error.h>
+#include "fiojob/fiojob.h"
+
+#define SP__FIOJOB_LINES_MAX 1024
+#define SP__FIOJOB_RUNS_MAX 64
+#define SP__FIOJOB_PATH_BYTES 1200
+#define SP__FIOJOB_CLASS_BYTES (SP__FIO_NAME_BYTES + 16)
+
+/* Jobs that run concurrently. */
+struct sp__fiorun {
+	struct sp__fiovalues first; /* of its first job: the values that all of them share */
+	size_t njobs;
+	bool shared;	    /* a job has cmdprio_percentage */
+	bool sized;	    /* all jobs have a size in bytes */
+	uint64_t end_bytes; /* the largest offset + size */
+	unsigned depth;
+	char names[SP_BENCH_CLASSES_MAX][SP__FIOJOB_CLASS_BYTES];
+	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
+	size_t nclasses;
+	char files[SP_BENCH_TARGETS_MAX][SP__FIOJOB_PATH_BYTES];
+	const char *targets[SP_BENCH_TARGETS_MAX];
+	size_t ntargets;
+};
+
+struct sp_fiojob {
+	struct sp_fiojob_line lines[SP__FIOJOB_LINES_MAX];
+	size_t nlines;
+	char ignored[1024]; /* keys, separated by commas */
+	struct sp__fiovalues global, job;
+	bool in_job, in_global;
+	unsigned job_line;
+	struct sp__fiorun *runs[SP__FIOJOB_RUNS_MAX];
+	size_t nruns;
+};
+
+/* fiojob.c: adds a line that is not understood. */
+__attribute__((format(printf, 4, 5))) void
+sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *why, ...);
+
+/* fiojob_runs.c: adds the job that was read to a run.  0, -E2BIG with a reason, or -ENOMEM. */
+SP_MUST_CHECK int sp__fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err);
+
+#endif
