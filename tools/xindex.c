@@ -90,23 +90,71 @@ struct keys {
 	unsigned next;
 	FILE *file;
 	unsigned long long file_bytes; /* its size when it was opened */
-	bool csv;   /* keys can have a mark before the first, and carriage returns */
-	bool begun; /* the first has been read */
-	int end;    /* of a key in the file */
+	bool mark;		       /* can be before the first key */
+	bool cr;		       /* at the end of a line belongs to no key */
+	bool begun;		       /* the first has been read */
+	int end;		       /* of a key in the file */
 	char *line;
 	size_t room;
 };
 
-/* Leaves out what belongs to no field of CSV. */
-static void trim_csv(const struct keys *k, const char **key, size_t *bytes)
+/* Leaves out the mark and the carriage return that belong to no key. */
+static void trim_key(const struct keys *k, const char **key, size_t *bytes)
 {
 	const size_t mark = sizeof(UTF8_MARK) - 1;
 
-	if (!k->begun && *bytes >= mark && !memcmp(*key, UTF8_MARK, mark)) {
+	if (k->mark && !k->begun && *bytes >= mark && !memcmp(*key, UTF8_MARK, mark)) {
 		*key += mark;
 		*bytes -= mark;
 	}
-	*bytes -= *bytes && (*key)[*bytes - 1] == '\r';
+	*bytes -= k->cr && *bytes && (*key)[*bytes - 1] == '\r';
+}
+
+/* True if the key of a line ends before its last byte. */
+static bool key_ends_early(const struct sp_index_info *info, const char *line, size_t bytes)
+{
+	struct sp_key key = SP_KEY_INIT;
+	struct sp_keyset_opts o = { .format = info->format,
+				    .keys = &key,
+				    .nkeys = 1,
+				    .separator = info->separator,
+				    .bytes = true };
+	struct sp_keyset *keyset;
+	const char *where;
+	size_t begin, end;
+	bool inherits;
+
+	if (!*info->key || sp_key_parse(info->key, &key, &inherits, &where, NULL) ||
+	    sp_keyset_new(&keyset, &o, NULL))
+		return false;
+	sp_keyset_extent(keyset, 0, line, bytes, &begin, &end);
+	sp_keyset_free(keyset);
+	return end < bytes;
+}
+
+/* True if the first line of the index ends with a carriage return that its key does not have. */
+static bool lines_end_with_cr(const struct sp_index *index)
+{
+	struct sp_index_info info;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n = 0;
+	FILE *file;
+	bool cr;
+
+	sp_index_info(index, &info);
+	if (info.format.kind != SP_REC_LINE || info.format.eol != '\n')
+		return false;
+	file = fopen(info.source, "re");
+	if (!file)
+		return false;
+	for (uint64_t i = 0; i <= info.header_records && n >= 0; i++)
+		n = getline(&line, &room, file);
+	cr = n >= 2 && line[n - 1] == '\n' && line[n - 2] == '\r' &&
+	     key_ends_early(&info, line, (size_t)n - 1);
+	free(line);
+	fclose(file);
+	return cr;
 }
 
 static int next_key(void *arg, const char **key, size_t *bytes)
@@ -133,20 +181,20 @@ static int next_key(void *arg, const char **key, size_t *bytes)
 	}
 	*key = k->line;
 	*bytes = (size_t)n - (k->line[n - 1] == k->end);
-	if (k->csv)
-		trim_csv(k, key, bytes);
+	trim_key(k, key, bytes);
 	k->begun = true;
 	return 1;
 }
 
-static void open_keys(struct keys *k, const struct printing *p)
+static void open_keys(struct keys *k, const struct printing *p, const struct sp_index *index)
 {
 	const char *name = k->c->keys;
 
-	k->csv = p->format.kind == SP_REC_CSV;
-	k->end = p->format.kind == SP_REC_LINE ? p->format.eol : '\n';
 	if (!name)
 		return;
+	k->mark = p->format.kind == SP_REC_CSV;
+	k->cr = k->mark || lines_end_with_cr(index);
+	k->end = p->format.kind == SP_REC_LINE ? p->format.eol : '\n';
 	k->file = strcmp(name, "-") ? fopen(name, "re") : stdin;
 	if (!k->file)
 		die_sys(errno, "%s", quote_file(name));
@@ -183,7 +231,7 @@ int command_lookup(struct config *c)
 	if (!index)
 		die_of(err.code, &err);
 	p = printing(c, index);
-	open_keys(&keys, &p);
+	open_keys(&keys, &p, index);
 	rc = sp_index_lookup(index, next_key, &keys, !c->offsets, print, &p, &st);
 	if (!rc && !st.records && !c->keys && is_dash_alone(c))
 		msg("lookup: no record has the key -; --keys=- reads keys from standard input");

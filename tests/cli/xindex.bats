@@ -405,6 +405,29 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	[ "$("$xindex" lookup i -)" = - ]
 }
 
+@test "keys end with CR LF where the lines of the index do" {
+	printf 'k,n,v\r\na,10,x\r\nb,9,y\r\n' >crlf
+	for key in 1,1 1,1.1 1.1,1; do
+		"$xindex" build --header -t, -k $key -o i crlf
+		printf 'b\r\na' | "$xindex" lookup i --keys=- | cmp - <(printf 'b,9,y\r\na,10,x\r\n')
+		printf 'b\na\n' | "$xindex" lookup i --keys=- | cmp - <(printf 'b,9,y\r\na,10,x\r\n')
+	done
+	"$xindex" build --header -t, -k 2,2n -o i crlf
+	printf '9\r\n' | "$xindex" lookup i --keys=- | cmp - <(printf 'b,9,y\r\n')
+	# A key that has the carriage return of the line keeps that of the list.
+	for key in 3 3,3; do
+		"$xindex" build --header -t, -k $key -o i crlf
+		printf 'y\r\n' | "$xindex" lookup i --keys=- | cmp - <(printf 'b,9,y\r\n')
+	done
+	"$xindex" build -o i crlf
+	printf 'b,9,y\r\n' | "$xindex" lookup i --keys=- | cmp - <(printf 'b,9,y\r\n')
+	# A carriage return that is not at the end of lines is a part of keys.
+	printf 'a\r,1\nb,2\n' >lf
+	"$xindex" build -t, -k 1,1 -o i lf
+	printf 'a\r\n' | "$xindex" lookup i --keys=- | cmp - <(printf 'a\r,1\n')
+	run -1 bash -c "printf 'b\r\n' | '$xindex' lookup i --keys=-"
+}
+
 @test "the report has the keys that are documented" {
 	needs jq
 	seq 100 >s
