@@ -182,6 +182,12 @@ job() {
 	printf '[a]\nfilename=data\n[b]\nstonewall\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio --stats=r.json
 	[[ $output == *"missing target"* ]]
+	# The report of one run is no file of another one.
+	printf '[a]\nfilename=data\n[b]\nstonewall\nfilename=s.1.json\n' > j.fio
+	echo mine > s.1.json
+	run -2 "$aiobench" run --fio-job=j.fio --stats=s.json
+	[ "$(cat s.1.json)" = mine ]
+	printf '[a]\nfilename=data\n[b]\nstonewall\n' > j.fio
 	# From a pipe, too.
 	sed -i '$a filename=data' j.fio
 	run -0 "$aiobench" run --fio-job=- --stats=s.json < j.fio

@@ -98,6 +98,9 @@ const struct command *load_options_read(struct load_options *o, int argc, char *
 /* fiojob.c: values from a job, later its targets and classes; dies if that is impossible. */
 void fiojob_load(void *load, const char *option, const char *path);
 void fiojob_finish(struct load_options *o);
+/* Keeps outputs from the files of all runs. */
+struct sp_outset;
+void fiojob_spare(struct sp_outset *set, struct sp_fiojob *job);
 /* The number of runs of the last job file, and the one that the next options are read for. */
 size_t fiojob_runs(void);
 void fiojob_select(size_t run);

@@ -10,6 +10,7 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
+#include "outputs.h"
 #include "quote.h"
 #include "aiobench.h"
 
@@ -29,6 +30,17 @@ size_t fiojob_runs(void)
 void fiojob_select(size_t run)
 {
 	last.run = run;
+}
+
+void fiojob_spare(struct sp_outset *set, struct sp_fiojob *job)
+{
+	for (size_t i = 0; i < sp_fiojob_runs(job); i++) {
+		struct sp_bench_opts run = { .ntargets = 0 };
+
+		sp_fiojob_apply(job, i, &run);
+		for (size_t k = 0; k < run.ntargets; k++)
+			outputs_spare_volume(set, run.targets[k]);
+	}
 }
 
 static void read_job(const char *path)

@@ -23,6 +23,8 @@ void check_outputs(const struct load_options *o)
 	outputs_spare(&set, o->job_path);
 	for (size_t i = 0; i < o->bench.ntargets; i++)
 		outputs_spare_volume(&set, o->bench.targets[i]);
+	if (o->job && o->bench.targets != o->targets)
+		fiojob_spare(&set, o->job);
 }
 
 void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before,
