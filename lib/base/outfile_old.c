@@ -112,19 +112,19 @@ static int copy_all(int from, int to, uint64_t bytes)
 
 int sp__outold_copy(int from, int to, bool *lost)
 {
-	struct stat new, old;
+	struct stat result, old;
 	int rc;
 
-	if (fstat(from, &new) < 0 || fstat(to, &old) < 0)
+	if (fstat(from, &result) < 0 || fstat(to, &old) < 0)
 		return -errno;
 	/* A full device shows before the old content is touched. */
-	if (new.st_size > old.st_size && fallocate(to, 0, 0, new.st_size) < 0 &&
-	    errno != EOPNOTSUPP &&errno != ENOSYS) {
+	if (result.st_size > old.st_size && fallocate(to, 0, 0, result.st_size) < 0 &&
+	    errno != EOPNOTSUPP && errno != ENOSYS) {
 		rc = -errno;
 		(void)!ftruncate(to, old.st_size);
 		return rc;
 	}
 	*lost = old.st_size > 0;
-	rc = copy_all(from, to, (uint64_t) new.st_size);
-	return rc == 0 && ftruncate(to, new.st_size) < 0 ? -errno : rc;
+	rc = copy_all(from, to, (uint64_t)result.st_size);
+	return rc == 0 && ftruncate(to, result.st_size) < 0 ? -errno : rc;
 }
