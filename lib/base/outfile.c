@@ -238,7 +238,9 @@ static int open_output(struct sp_outfile **out, const char *path, const struct s
 		free(o->path);
 		free(o);
 		return sp__errf(err, rc, "open", path, -1, "%s",
-				rc == SP_EUNSUP ? "can only be written in place" : "");
+				rc == SP_EUNSUP ? "can only be written in place, after the work: "
+						  "name another output"
+						: "");
 	}
 	*out = o;
 	return 0;

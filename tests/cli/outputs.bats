@@ -268,7 +268,7 @@ mounted()
 	[ "$output" = "xjoin: m: an input cannot be written in place" ]
 	cmp m other
 	run -2 mounted "$xsort" --resume=ck -o m numbers
-	[ "$output" = "xsort: m: can only be written in place" ]
+	[ "$output" = "xsort: m: can only be written in place, after the work: name another output" ]
 	cmp m other
 }
 

@@ -162,7 +162,7 @@ checkpoints()
 	ln in other
 	touch out && ln out out2
 	run -2 resume in
-	[[ $output == *'out: can only be written in place' ]]
+	[[ $output == *'out: can only be written in place, after the work: name another output' ]]
 	mkdir full && touch full/file
 	run -2 "$xsort" --resume=full -o out3 in
 	[ "$output" = 'xsort: full: is not empty, and has no sort to be resumed' ]
