@@ -137,6 +137,8 @@ static int fill_part(struct sp__loading *l)
 	sp__loading_close(l);
 	if (!rc && l->input.name)
 		rc = sp__loadinput_end(&l->input);
+	if (!rc && l->change)
+		rc = l->change(l->arg);
 	return rc ? rc : sp__cube_sync(l->cube, l->err);
 }
 
@@ -255,6 +257,7 @@ int sp__loading_aside(struct sp__loading *l)
 		return rc == -ENOMEM ? sp__err(l->err, rc, "load", l->cube->path, -1) : 1;
 	}
 	memcpy(h->load_order, l->order, sizeof(order));
+	l->keep = keep;
 	rc = grow(l);
 	if (rc)
 		memcpy(h->load_order, order, sizeof(order));

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Loading from CSV: points are collected until the memory for them is full, and merged into the
- * cube.  The result does not depend on how many that are.  A load ends with writing the extents
- * that no line has named, so that the cube is complete.
+ * cube.  The result does not depend on how many that are.
  *
- * A load that was interrupted anywhere is done again with the same input, since it sets the same
- * elements; sums would be added twice.
+ * A complete cube is first copied: points are merged into a part of its own that takes the place
+ * of all others at the end.  Where the volumes do not have the space for a copy, points are merged
+ * into the cube itself, and a roll-up is refused.
+ *
+ * A load into an incomplete cube ends with writing the extents that no line has named, so that the
+ * cube is complete.  A load into the cube itself that was interrupted is done again with the same
+ * input, since it sets the same elements; sums would be added twice.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +19,7 @@
 #include "base/minmax.h"
 #include "cube/csvlines.h"
 #include "cube/csvload.h"
+#include "cube/loading.h"
 #include "cube/points.h"
 #include "run/charge.h"
 
@@ -30,7 +35,7 @@ struct lines {
 	size_t n, most;
 	uint64_t charged;
 	struct sp__change change;
-	bool begun; /* the cube is no longer what it was */
+	bool begun; /* the cube is no longer what it was, or is left alone */
 };
 
 static int note_state(struct lines *l, enum sp__cube_loading loading)
@@ -128,14 +133,11 @@ static int check_opts(struct lines *l)
  * Half of the memory of a part is for points: what qsort() may take included.  The other half
  * is for extents.
  */
-static int open_lines(struct lines *l)
+static int open_points(struct lines *l)
 {
 	uint64_t bytes = sp__cube_part_bytes(l->cube) / 2;
 	uint32_t element = l->cube->head.shape.element_bytes;
-	int rc = sp__csvlines_open(&l->csv);
 
-	if (rc)
-		return rc;
 	l->most = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);
 	l->points = malloc(l->most * sizeof(*l->points));
 	l->values = malloc(l->most * element);
@@ -146,34 +148,92 @@ static int open_lines(struct lines *l)
 	return sp__change_open(&l->change, bytes, l->stats);
 }
 
+/* After an error of open_points(), too. */
+static void close_points(struct lines *l)
+{
+	sp__change_close(&l->change);
+	free(l->points);
+	free(l->values);
+	sp__budget_credit(&l->cube->env.budget, l->charged);
+}
+
 /* Reads all lines of the input of a complete cube before the first of them changes it. */
 static int check_lines(struct lines *l)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
-	int rc = sp__csvlines_keep(&l->csv);
+	uint8_t *value = malloc(l->cube->head.shape.element_bytes);
+	int rc = value ? sp__csvlines_keep(&l->csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	while (!rc)
-		rc = sp__csvlines_next(&l->csv, x, l->values);
+		rc = sp__csvlines_next(&l->csv, x, value);
+	free(value);
 	return rc < 0 ? rc : sp__csvlines_rewind(&l->csv);
 }
 
-static int run_lines(struct lines *l)
+/* Merges the lines into the copy of the cube. */
+static int change_copy(void *arg)
 {
-	int rc = check_opts(l);
+	struct lines *l = arg;
+	int rc;
 
+	l->begun = true;
+	l->change.repeatable = false;
+	rc = open_points(l);
 	if (!rc)
-		rc = sp__put_settle(l->cube, l->err);
-	if (!rc)
-		rc = open_lines(l);
-	if (!rc && l->cube->head.complete)
-		rc = check_lines(l);
+		rc = load_lines(l);
+	close_points(l);
+	return rc;
+}
+
+/* 1: the volumes do not have the space, and nothing was done. */
+static int load_aside(struct lines *l)
+{
+	struct sp__loading copy = { .cube = l->cube,
+				    .stats = l->stats,
+				    .err = l->err,
+				    .input.fd = -1,
+				    .change = change_copy,
+				    .arg = l };
+	int rc;
+
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		copy.order[i] = i;
+	rc = sp__loading_aside(&copy);
+	if (rc <= 0 || !l->change.sum)
+		return rc;
+	return sp__errf(l->err, -ENOSPC, "load", l->cube->path, -1,
+			"a roll-up into a complete cube needs space for a copy of it, which the "
+			"volumes do not have");
+}
+
+static int load_in_place(struct lines *l)
+{
+	int rc = open_points(l);
+
 	if (!rc)
 		rc = load_lines(l);
 	if (!rc)
 		rc = begin(l);
 	if (!rc)
 		rc = sp__change_absent(&l->change);
+	close_points(l);
 	return rc ? rc : note_state(l, SP__LOADING_NONE);
+}
+
+static int run_lines(struct lines *l)
+{
+	bool complete = l->cube->head.complete;
+	int rc = check_opts(l);
+
+	if (!rc)
+		rc = sp__put_settle(l->cube, l->err);
+	if (!rc)
+		rc = sp__csvlines_open(&l->csv);
+	if (!rc && complete)
+		rc = check_lines(l);
+	if (!rc)
+		rc = complete ? load_aside(l) : 1;
+	return rc > 0 ? load_in_place(l) : rc;
 }
 
 int sp__csv_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
@@ -191,10 +251,6 @@ int sp__csv_load(struct sp_cube *cube, const char *input, const struct sp_cube_l
 	int rc = run_lines(&l);
 
 	stats->blank_lines = l.csv.blank;
-	sp__change_close(&l.change);
 	sp__csvlines_close(&l.csv);
-	free(l.points);
-	free(l.values);
-	sp__budget_credit(&cube->env.budget, l.charged);
 	return rc;
 }

@@ -34,21 +34,22 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 		edge |= (x[i] + 1) * h->shape.tile[i] > h->shape.dims[i];
 	if (edge)
 		sp__tile_fill(&h->shape, cell, h->fill);
-	if (l->kept.buffer)
+	if (l->kept.buffer && !l->change)
 		sp__tiles_to_cell(&l->kept, x, cell);
 	sp__tiles_to_cell(&l->part->tiles, x, cell);
 	sp__extents_add(&l->extents, x, cell);
 }
 
-/* The task: the elements of the input in a part; fill if there is no input. */
+/* The task: the elements of the input in a part; fill if there is no input.  A copy needs none. */
 static void read_elements(void *arg)
 {
 	struct sp__loading *l = arg;
 	const struct sp__cube_head *h = &l->cube->head;
 	struct sp_cube_box box = l->read->tiles.box;
 	uint8_t *to = l->read->tiles.buffer;
+	uint64_t filled = l->input.name || l->change ? 0 : l->read->bytes;
 
-	for (uint64_t at = 0; !l->input.name && at < l->read->bytes; at += h->shape.element_bytes)
+	for (uint64_t at = 0; at < filled; at += h->shape.element_bytes)
 		memcpy(to + at, h->fill, h->shape.element_bytes);
 	box.lo[l->dim] -= l->first;
 	box.hi[l->dim] -= l->first;
@@ -86,12 +87,16 @@ static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
 	return rc ? rc : sp__transfer_end(&l->transfer);
 }
 
-/* Old elements that share cells with those of the part. */
+/* Old elements that share cells with those of the part, or are to be copied to it. */
 static int read_kept(struct sp__loading *l)
 {
 	const struct sp__loadpart *p = l->part;
 	struct sp_cube_box old = p->box;
 
+	if (l->change) {
+		l->kept.buffer = p->tiles.buffer;
+		return l->keep(l, &old);
+	}
 	old.hi[l->dim] = p->tiles.box.lo[l->dim] - 1;
 	l->kept.buffer = NULL;
 	if (p->box.lo[l->dim] >= l->first)
@@ -122,7 +127,7 @@ static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
 	if (!rc)
 		rc = sp__extents_write(&l->extents, l->err);
 	sp__extents_close(&l->extents);
-	l->stats->elements += part->bytes / s->element_bytes;
+	l->stats->elements += l->change ? 0 : part->bytes / s->element_bytes;
 	l->noted += part->bytes;
 	if (!rc && next && part->tiles.buffer == next->tiles.buffer)
 		begin_reading(l, next);

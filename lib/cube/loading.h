@@ -38,6 +38,12 @@ struct sp__loading {
 	struct sp__tiles kept;
 	uint64_t layer; /* at which parts begin */
 	bool whole;	/* the input is known to have the right length before anything is changed */
+	/*
+	 * For sp__loading_aside() without an input: the new part has the old elements, which this
+	 * changes with the head as it will be; nothing else refers to the part yet.
+	 */
+	int (*change)(void *arg);
+	void *arg;
 	/* Is called once, when the first part was read; then NULL. */
 	int (*begin)(struct sp__loading *l);
 	/* Is called before each part that begins at a layer of the input's slowest dimension. */
@@ -65,8 +71,8 @@ void sp__loading_close(struct sp__loading *l);
 
 /*
  * append.c: loads all elements into a new part that takes the place of all others when it is
- * complete; until then, and after an error, the cube is what it was.  1: the volumes have no
- * room for it, and nothing was done.
+ * complete; until then, and after an error, the cube is what it was.  Without an input the old
+ * elements are copied and changed.  1: the volumes do not have the space, and nothing was done.
  */
 SP_MUST_CHECK int sp__loading_aside(struct sp__loading *l);
 

@@ -163,6 +163,99 @@ shim()
 	[ $call -gt 10 ]
 }
 
+# sums OPTION...: a complete cube of bytes in c, and lines that add to its elements.
+sums()
+{
+	"$cube" create c --dims 37x29x11 --dtype u8 --tile 8x8x8 --mapping naive --overwrite "$@"
+	awk 'BEGIN { for (i = 0; i < 37 * 29 * 11; i++) printf "%c", i % 100 + 1 }' > old
+	"$cube" load c old
+	awk 'BEGIN { for (i = 0; i < 3000; i++) print i % 37 "," i % 29 "," i % 11 ",1" }' > add.csv
+}
+
+@test "lines of CSV that are killed at any call leave a complete cube as it was, or are all loaded" {
+	shim
+	sums --volumes=2
+	for option in --format=csv --rollup=0:1; do
+		for file in c c.1; do cp $file kept-$file; done
+		"$cube" load c add.csv $option
+		"$cube" export c --verify > want
+		run ! cmp -s want old
+		seen=
+		for ((call = 1; call < 99; call++)); do
+			for file in c c.1; do cp kept-$file $file; done
+			FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync ftruncate' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+				"$cube" load c add.csv $option --engine=sync && break
+			"$cube" check c
+			"$cube" export c --verify > out
+			if cmp -s out old; then seen+=o; elif cmp -s out want; then seen+=n; fi
+			[ ${#seen} = $call ]
+		done
+		[[ $seen =~ ^o+n+$ ]]
+		for file in c c.1; do cp kept-$file $file; done
+	done
+}
+
+@test "a sum that does not fit, early or late, leaves a complete cube as it was" {
+	for options in '' '--volumes=2' '--mapping=zorder'; do
+		# shellcheck disable=SC2086 # none or one
+		sums $options
+		for at in 0,0,0 36,28,10; do
+			{ cat add.csv; echo $at,254; echo $at,9; } > over.csv
+			for size in 64M 20K; do
+				run -2 "$cube" load c over.csv --rollup=0:1 -S $size
+				[[ $output == *"the sum of element $at does not fit u8" ]]
+				is_old
+				run -2 bash -c "cat over.csv | '$cube' load c - --format=csv --rollup=0:1 -S $size"
+				is_old
+			done
+		done
+		"$cube" check c
+		once=$(stat -c %s c)
+		for size in 64M 20K; do
+			"$cube" load c old
+			"$cube" load c add.csv --rollup=0:1 -S $size
+			[ "$(stat -c %s c)" -le "$once" ]
+			"$cube" export c --verify --format=csv | awk -F, '
+				NR == FNR { add[$1 "," $2 "," $3] += $4; next }
+				$4 != (FNR - 1) % 100 + 1 + add[$1 "," $2 "," $3] { exit 1 }' add.csv -
+		done
+	done
+}
+
+@test "CSV is loaded into a cube of several parts, and into one with damage only by a full load" {
+	sums
+	"$cube" append c --dim=0 --count=6
+	"$cube" append c --dim=2 --count=3
+	"$cube" export c --format=csv > before.csv
+	"$cube" load c add.csv --rollup=0:1 -S 20K
+	"$cube" export c --verify --format=csv | awk -F, '
+		FILENAME == "add.csv" { add[$1 "," $2 "," $3] += $4; next }
+		FILENAME == "before.csv" { old[$1 "," $2 "," $3] = $4; next }
+		$4 != old[$1 "," $2 "," $3] + add[$1 "," $2 "," $3] { exit 1 }' add.csv before.csv -
+	printf '\377' | dd of=c bs=512 seek="$("$cube" map c 8,8,8)" conv=notrunc status=none
+	run -1 "$cube" check c
+	cp c damaged
+	run -2 "$cube" load c - --format=csv <<< 0,0,0,1
+	[[ $output == *"a checksum differs: run check" ]]
+	cmp <("$cube" export c) <("$cube" export damaged)
+}
+
+@test "where there is no space for a copy CSV is loaded in place, and a roll-up refused" {
+	sums
+	limit=$((($(stat -c %s c) + 1023) / 1024))
+	run -2 bash -c "ulimit -f $limit; '$cube' load c add.csv --rollup=0:1"
+	[[ $output == *"a roll-up into a complete cube needs space for a copy of it, which the volumes do not have" ]]
+	is_old
+	echo 3,4,5,x | cat add.csv - > bad.csv
+	run -2 bash -c "ulimit -f $limit; '$cube' load c bad.csv"
+	is_old
+	"$cube" info c > before
+	bash -c "ulimit -f $limit; '$cube' load c add.csv"
+	diff before <("$cube" info c)
+	[ "$("$cube" get c --verify 36,28,10)" = "$(tail -c 1 old | od -An -tu1 | tr -d ' ')" ]
+	[ "$("$cube" get c --verify 5,5,5)" = 1 ]
+}
+
 @test "the space of a load does not grow from one to the next, and where there is none it is done in place" {
 	full
 	once=$(stat -c %s c)

@@ -415,6 +415,9 @@ struct sp_cube_load_opts {
  * others keep their values.  A first line whose first field is no number is skipped, and blank
  * ones, which stats count.  SP_EFORMAT, -ERANGE: a line that is wrong, with its number.  A roll-up
  * needs numbers and a fill of 0; -ERANGE: an integer that its sum does not fit.
+ *
+ * A load that fails leaves a complete cube as it was, where its volumes have the space for a copy.
+ * Otherwise elements are overwritten; a roll-up is -ENOSPC then.
  */
 SP_API SP_MUST_CHECK int sp_cube_load(struct sp_cube *cube, const char *input,
 				      const struct sp_cube_load_opts *opts,
