@@ -22,6 +22,7 @@
 
 static void report(struct config *c, const struct sp_index_stats *st)
 {
+	say_no_effects(&st->run.no_effects);
 	if (c->common.stats)
 		statsfile_finish(&c->stats, sp_report_index(st));
 }

@@ -38,6 +38,7 @@ struct sp__scan {
 	uint64_t newlines;	     /* CSV: in the current input so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
+	bool refused; /* direct I/O, by a stream closed */
 	struct sp__blank blank;
 	XXH3_state_t *digest; /* of the current input; NULL: none is wanted */
 	uint64_t skip_left;   /* bytes of records not to be given */
@@ -177,6 +178,7 @@ static void close_input(struct sp__scan *s)
 		engine = sp__chunks_engine(s->chunks);
 	else if (s->stream)
 		engine = sp__rstream_engine(s->stream);
+	s->refused = sp__scan_refused(s);
 	if (engine && strlen(engine) < sizeof(s->engine))
 		strcpy(s->engine, engine);
 	sp__rstream_close(s->stream);
@@ -501,6 +503,11 @@ void sp__scan_counters(const struct sp__scan *s, struct sp__io_counters *c)
 	count_reads(s, &now);
 	*c = s->done;
 	sp__io_add(c, &now);
+}
+
+bool sp__scan_refused(const struct sp__scan *s)
+{
+	return s->refused || (s->stream && sp__rstream_refused(s->stream));
 }
 
 const char *sp__scan_engine(const struct sp__scan *s)

@@ -77,6 +77,8 @@ uint64_t sp__scan_blank_lines(const struct sp__scan *scan); /* removed so far */
 uint64_t sp__scan_owed(const struct sp__scan *scan);
 void sp__scan_counters(const struct sp__scan *scan, struct sp__io_counters *c);
 const char *sp__scan_engine(const struct sp__scan *scan);
+/* True if a file system has refused direct I/O for an input. */
+bool sp__scan_refused(const struct sp__scan *scan);
 
 /*
  * Total bytes of the inputs that are regular files, and are read as they are; *all is false if some

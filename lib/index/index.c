@@ -132,6 +132,8 @@ static void note(struct query *q)
 	struct sp_index_stats *st = q->stats;
 
 	sp__env_note(&q->ix->env, &st->run, true);
+	if (!q->ix->file.nodes->direct && !q->ix->env.device)
+		sp__env_note_cached(&q->ix->env, &st->run, q->ix->file.path);
 	if (q->reads.queue) {
 		sp__env_note_io(&st->run, sp__queue_counters(q->reads.queue));
 		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",

@@ -263,6 +263,8 @@ int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats)
 	st->pages = ix->head.end_page;
 	st->levels = ix->head.levels;
 	sp__env_note(ix->env, &st->run, true);
+	if (!ix->nodes->direct && !ix->env->device)
+		sp__env_note_cached(ix->env, &st->run, ix->path);
 	for (unsigned i = 0; i < SP__NODE_LEVELS; i++)
 		free(c.orphans[i].list);
 	sp__bytes_release(&c.last, NULL);

@@ -63,6 +63,7 @@ struct sp__rstream {
 	struct sp_errinfo *err;
 	struct sp__trace *trace;
 	bool queued;
+	bool refused;	 /* direct I/O is */
 	bool pollable;	 /* may have nothing to read yet: pipe, terminal */
 	int status;	 /* SP_READY until the end or an error, which stay */
 	uint64_t offset; /* of the next byte to give */
@@ -350,6 +351,7 @@ static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *
 		sp__volume_close(rs->volume);
 		rs->volume = NULL;
 	}
+	rs->refused = direct != SP__DIRECT_NEVER;
 	posix_fadvise(rs->fd, (off_t)rs->offset, 0, POSIX_FADV_SEQUENTIAL);
 	if (sp__engine_is_auto(opts->engine))
 		return SP_EUNSUP;
@@ -553,6 +555,11 @@ void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *
 		sp__unpacking_counters(rs->unpacking, c);
 	if (rs->q && !rs->shared)
 		sp__io_add(c, sp__queue_counters(rs->q));
+}
+
+bool sp__rstream_refused(const struct sp__rstream *rs)
+{
+	return rs->refused;
 }
 
 const char *sp__rstream_engine(const struct sp__rstream *rs)

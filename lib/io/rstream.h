@@ -64,6 +64,8 @@ bool sp__rstream_marked(const struct sp__rstream *rs);
 /* A descriptor for poll(2), as sp__queue_fd(); -1: none. */
 int sp__rstream_fd(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
+/* True if the file is read through the page cache because its file system refuses direct I/O. */
+bool sp__rstream_refused(const struct sp__rstream *rs);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
 
 #endif

@@ -250,7 +250,7 @@ void sp__hash_note_spill(struct sp__hash *h)
 {
 	if (!h->spill)
 		return;
-	sp__env_note_spill(&h->j->stats.run, h->spill);
+	sp__env_note_spill(&h->j->env, &h->j->stats.run, h->spill);
 	/* Where the result counts, so does what is written for it; this is not. */
 	if (sp__env_writing(&h->j->env).device)
 		sp__spill_forget(h->spill);

@@ -244,6 +244,8 @@ static void note_reading(struct sp__join *j, struct sp__source *src)
 		 sp__scan_engine(src->scan));
 	sp__scan_counters(src->scan, &c);
 	sp__env_note_io(&j->stats.run, &c);
+	if (sp__scan_refused(src->scan))
+		sp__env_note_cached(&j->env, &j->stats.run, j->io->inputs[src - j->source]);
 }
 
 static void note(struct sp__join *j)

@@ -13,6 +13,8 @@ static const struct sp_report_field used_fields[] = {
 	FIELD(run_stats, "spill.read_bytes", COUNT, spill_read_bytes),
 	FIELD(run_stats, "spill.write_bytes", COUNT, spill_write_bytes),
 	FIELD(run_stats, "spill.peak_bytes", COUNT, spill_peak_bytes),
+	ELEMENTS(run_stats, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
+		 sp__no_effect_fields),
 	{ 0 },
 };
 

@@ -8,7 +8,10 @@
 #include <spindle/run.h>
 #include "report/doc.h"
 
-/* What the run used: objects io, memory, spill, and sim on a simulated machine. */
+/*
+ * What the run used: objects io, memory, spill, and sim on a simulated machine; and the options
+ * without effect, in the object result.
+ */
 void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s);
 
 /* Seconds of n phases; cpu_s: NULL if unknown. */

@@ -190,6 +190,9 @@ void sp__env_note(const struct sp__env *e, struct sp_run_stats *st, bool device)
 	if (getrusage(RUSAGE_SELF, &ru) == 0)
 		st->memory_peak_bytes = (uint64_t)ru.ru_maxrss << 10;
 	st->device_read_bytes = st->device_write_bytes = -1;
+	if (e->device && e->opts->direct > 0)
+		sp_no_effects_add(&st->no_effects, "--direct=always",
+				  "a simulated volume bypasses no cache of the system");
 	if (e->device)
 		note_machine(e, st);
 	else if (device)
@@ -204,10 +207,20 @@ void sp__env_note_io(struct sp_run_stats *st, const struct sp__io_counters *c)
 	st->write_bytes += c->write_bytes;
 }
 
-void sp__env_note_spill(struct sp_run_stats *st, const struct sp__spill *spill)
+void sp__env_note_cached(const struct sp__env *e, struct sp_run_stats *st, const char *name)
+{
+	if (e->opts->direct > 0)
+		sp_no_effects_add(&st->no_effects, "--direct=always", "no direct I/O for %s", name);
+}
+
+void sp__env_note_spill(const struct sp__env *e, struct sp_run_stats *st,
+			const struct sp__spill *spill)
 {
 	if (!spill)
 		return;
+	for (size_t i = 0; i < spill->nfiles; i++)
+		if (spill->files[i].volume && !spill->files[i].volume->direct)
+			sp__env_note_cached(e, st, spill->files[i].volume->name);
 	st->spill_read_bytes += spill->read_bytes;
 	st->spill_write_bytes += spill->write_bytes;
 	st->spill_peak_bytes = sp__max(st->spill_peak_bytes, spill->peak_bytes);

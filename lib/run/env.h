@@ -61,8 +61,11 @@ void sp__env_sync(const struct sp__env *e, struct sp__spill *spill);
 void sp__env_note(const struct sp__env *e, struct sp_run_stats *st, bool device);
 /* Adds requests and bytes of reading and writing. */
 void sp__env_note_io(struct sp_run_stats *st, const struct sp__io_counters *c);
-/* Adds the counts of a spill store, which may be NULL. */
-void sp__env_note_spill(struct sp_run_stats *st, const struct sp__spill *spill);
+/* Adds the counts of a spill store, which may be NULL, and whether direct I/O was refused. */
+void sp__env_note_spill(const struct sp__env *e, struct sp_run_stats *st,
+			const struct sp__spill *spill);
+/* The file of that name was not read or written directly: adds the option that requested it. */
+void sp__env_note_cached(const struct sp__env *e, struct sp_run_stats *st, const char *name);
 /* Fills in the number of pieces in which temporary data lies on its device now. */
 void sp__env_note_regions(const struct sp__env *e, struct sp_run_stats *st,
 			  const struct sp__spill *spill);

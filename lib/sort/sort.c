@@ -219,7 +219,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 	if (s->spilled.store) {
 		sp__spill_counters(s->spilled.store, &c);
 		sp__env_note_io(&st->run, &c);
-		sp__env_note_spill(&st->run, s->spilled.store);
+		sp__env_note_spill(&s->env, &st->run, s->spilled.store);
 		st->compress_error = s->spilled.store->program_error;
 		st->cluster_reads = s->spilled.store->cluster_reads;
 		st->demand_reads = s->spilled.store->demand_reads;

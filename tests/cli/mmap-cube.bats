@@ -459,7 +459,9 @@ create()
 	data $((19 * 13 * 7 * 4))
 	"$cube" load c in
 	run -0 "$cube" beam c --dim 1 --at 3,0,2 --discard --coalesce=off --stats=s.json --trace=t
-	keys s.json > keys
+	"$cube" create d --dims 19x13x7 --tile 16x16x4 --mapping naive --volume sim:atlas10k3-like
+	"$cube" load d in --direct --stats=d.json
+	keys d.json > keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-cube.keys" keys
 	[ "$(jq .io.requests s.json)" = "$(grep -c '^R' t)" ]
 	[ "$(jq .result.cells s.json)" = 4 ]

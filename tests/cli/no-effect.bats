@@ -26,6 +26,35 @@ refused()
 	[ -z "$output" ]
 }
 
+# without OPTION REASON COMMAND...: the run goes on without OPTION, in one line and in the report.
+without()
+{
+	local option=$1 reason=$2
+
+	shift 2
+	run -0 --separate-stderr "$@" --stats=s.json </dev/null
+	# shellcheck disable=SC2154
+	[[ $stderr == *": warning: $option had no effect: $reason"* ]] || { echo "$*: $stderr" && false; }
+	[ "$(grep -c -e "$option had no" <<<"$stderr")" -eq 1 ]
+	grep -q "\"option\": \"$option\"" s.json
+}
+
+# silent COMMAND...: it says nothing, and its report has no such option.
+silent()
+{
+	run -0 --separate-stderr "$@" --stats=s.json </dev/null
+	[ -z "$stderr" ] || { echo "$*: $stderr" && false; }
+	grep -q '"no_effect": \[\]' s.json
+}
+
+# nodirect COMMAND...: where no file can be opened for direct I/O.
+nodirect()
+{
+	[ -z "${SAN:-}" ] || skip 'the shim is not for sanitizers'
+	env FAILCALL_AT=1 FAILCALL_TIMES=0 FAILCALL_CALLS=direct FAILCALL_ERRNO=22 \
+		LD_PRELOAD="$BATS_TEST_DIRNAME/../../build/tests/shim/failcall.so" "$@"
+}
+
 @test "xgen refuses what the order of keys does not heed" {
 	for kind in lines records; do
 		refused '--theta does not apply to --order=few' "$bin/xgen" $kind -n 3 --order=few --theta=2
@@ -56,4 +85,84 @@ refused()
 	run -0 "$bin/diskprobe" --geometry=g.json --verify --seed=3 --stats=s sim:tiny
 	[ -s s ]
 	run -0 "$bin/diskprobe" --geometry=g.json adjacent 0 --step=2 --conservatism=3 --write
+}
+
+@test "xsort refuses options that another option makes void" {
+	local plan=(--run-formation=load --run-size=64K --merge-policy=eager --fan-in=4 --merge-buffer=64K
+		--readahead=double --recycle=all --spill-compression=lz4 --page-size=8K --direct --geometry=g
+		--volume=sim:tiny --placement=track)
+
+	seq 100 >in
+	for option in "${plan[@]}"; do
+		refused "options '${option%%=*}' and '-c' are incompatible" "$bin/xsort" -c "$option" in
+		refused "options '${option%%=*}' and '-C' are incompatible" "$bin/xsort" -C "$option" in
+		refused "options '${option%%=*}' and '--splitters' are incompatible" "$bin/xsort" --splitters=3 "$option" in
+	done
+	for option in --stats --stats=s --trace=s --progress=always; do
+		refused " and '-c' are incompatible" "$bin/xsort" -c "$option" in
+	done
+	[ ! -e s ]
+	for option in --spill-compression=zstd --recycle=0 --readahead=cluster --run-formation=replacement --direct; do
+		refused " and '--compress-program' are incompatible" "$bin/xsort" --compress-program=gzip "$option" in
+	done
+	refused "options '-m' and '--run-formation' are incompatible" "$bin/xsort" -m --run-formation=load in in
+	refused "options '-m' and '--run-size' are incompatible" "$bin/xsort" -m --run-size=64K in in
+	refused "options '--resume' and '--recycle' are incompatible" "$bin/xsort" --resume=ck --recycle=all -o o in
+	refused "options '--seed' and '--random-source' are incompatible" "$bin/xsort" -R --seed=3 --random-source=in in
+	refused '--fan-in=9 is more than --batch-size=4 allows' "$bin/xsort" --fan-in=9 --batch-size=4 in
+	run -0 "$bin/xsort" --fan-in=4 --batch-size=4 --recycle=none --compress-program=gzip in
+	run -0 "$bin/xsort" -c --direct=auto --recycle=auto --spill-compression=none <(sort in)
+}
+
+@test "xsort names what had no effect, and sort does not" {
+	seq 100000 >in
+	without --seed 'without -R nothing is random' "$bin/xsort" --seed=3 in
+	without --direct=always 'a simulated volume' "$bin/xsort" -S 600K --direct --volume=sim:tiny in
+	without --direct=always "no direct I/O for $PWD" nodirect "$bin/xsort" -S 600K --direct -T "$PWD" in
+	without --placement 'runs of replacement selection differ' "$bin/xsort" -S 600K --volume=sim:atlas10k3-like \
+		--placement=semiseq --run-formation=replacement in
+	silent nodirect "$bin/xsort" -S 600K -T "$PWD" in
+	silent nodirect "$bin/xsort" -S 600K --direct=auto -T "$PWD" in
+	silent nodirect "$bin/xsort" -S 600K --direct=never -T "$PWD" in
+	silent "$bin/xsort" -R --seed=3 in
+	ln -s "$(realpath "$bin/xsort")" sort
+	run -0 --separate-stderr ./sort --seed=3 in
+	[ -z "$stderr" ]
+}
+
+@test "xjoin refuses what its algorithm does not use, and names what auto did not" {
+	seq 100000 499999 >a
+	seq 300000 499999 >b
+	for option in --build=1 --join-memory=1M --seed=3; do
+		refused "options '${option%%=*}' and '--algorithm=merge' are incompatible" "$bin/xjoin" \
+			--algorithm=merge "$option" a b
+		refused "options '${option%%=*}' and '--check-order' are incompatible" "$bin/xjoin" \
+			--check-order "$option" a b
+		refused "options '${option%%=*}' and '--algorithm=inl' are incompatible" "$bin/xjoin" \
+			--algorithm=inl --index1=i "$option" a b
+		without "${option%%=*}" 'the files were joined by merge' "$bin/xjoin" "$option" a b
+		silent "$bin/xjoin" --algorithm=hybrid "$option" a b
+	done
+	without --max-outstanding 'the files were joined by ' "$bin/xjoin" --max-outstanding=9 a b
+	without --parallel 'a simulated machine has one thread' "$bin/xjoin" --parallel=2 --volume=sim:tiny a b
+	without --direct=always 'a simulated volume' "$bin/xjoin" --direct --volume=sim:tiny a b
+	"$bin/xgen" lines --bytes=2M >l
+	without --direct=always 'no direct I/O for l' nodirect "$bin/xjoin" --direct --algorithm=merge --nocheck-order l b
+	silent nodirect "$bin/xjoin" --algorithm=hybrid l b
+	silent "$bin/xjoin" a b
+}
+
+@test "xindex and mmap-cube name direct I/O that cannot be" {
+	local sim=--volume=sim:tiny,files=both
+
+	seq 5 >in
+	without --direct=always 'a simulated volume' "$bin/xindex" build -k1 -o i --direct "$sim" in
+	without --direct=always 'a simulated volume' "$bin/xindex" lookup --direct "$sim" i 3
+	without --direct=always 'no direct I/O for i' nodirect "$bin/xindex" lookup --direct i 3
+	without --direct=always 'no direct I/O for i' nodirect "$bin/xindex" check --direct i
+	silent nodirect "$bin/xindex" lookup i 3
+	"$bin/mmap-cube" create c --dims 16x16x4 --volume sim:tiny 2>/dev/null
+	head -c 4096 /dev/zero >raw
+	without --direct=always 'a simulated volume' "$bin/mmap-cube" load --direct c raw
+	silent "$bin/mmap-cube" load c raw
 }

@@ -432,7 +432,7 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	needs jq
 	seq 100 >s
 	"$xindex" build -o i s
-	"$xindex" lookup i 5 6 700 --volume sim:atlas10k3-like,files=both --stats=stats >/dev/null
+	"$xindex" lookup i 5 6 700 --direct --volume sim:atlas10k3-like,files=both --stats=stats >/dev/null
 	[ "$(jq -c '[.schema, .result.keys, .result.found, .result.records]' stats)" = '["spindle.index/1",3,2,2]' ]
 	keys stats >keys
 	diff "$BATS_TEST_DIRNAME/../golden/report-index.keys" keys

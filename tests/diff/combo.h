@@ -21,7 +21,7 @@ struct combo {
 	const char *locale;
 	struct input_shape shape;
 	unsigned nfiles;
-	bool use_stdin, merge, check;
+	bool use_stdin, merge, check, batch, program;
 	const char *output;
 };
 
@@ -121,13 +121,15 @@ static void choose_mode(struct combo *c)
 		add(&c->both, "-S%s", pick(c, sizes));
 	if (one_in(c, 4))
 		add(&c->both, "--parallel=%u", 1 + below(c, 4));
-	if (one_in(c, 6))
+	c->batch = one_in(c, 6);
+	if (c->batch)
 		add(&c->both, "--batch-size=%u", 2 + below(c, 5));
 	if (one_in(c, 6))
 		add(&c->both, "-Ttmp");
 	if (one_in(c, 12))
 		add(&c->both, "-Ttmp2");
-	if (one_in(c, 40))
+	c->program = one_in(c, 40);
+	if (c->program)
 		add(&c->both, "--compress-program=gzip");
 	if (!c->check && one_in(c, 6)) {
 		c->output = pick(c, names);
@@ -138,38 +140,48 @@ static void choose_mode(struct combo *c)
 		add(&c->both, "--debug");
 }
 
-/* None of these may show in the result. */
-static void choose_tuning(struct combo *c)
+/* Those that a program which compresses runs makes void are refused with it. */
+static void choose_runs(struct combo *c)
 {
-	static const char *const policies[] = { "lazy", "eager", "polyphase", "mms",
-						"ppms", "auto",	 NULL };
 	static const char *const reads[] = { "none",	 "double",  "equal", "forecast",
 					     "extended", "cluster", "auto",  NULL };
 	static const char *const forms[] = { "load", "replacement", "auto", NULL };
 	static const char *const cycles[] = { "none", "all", "0", "1", "2", "auto", NULL };
 	static const char *const packs[] = { "lz4", "zstd", "none", NULL };
-	static const char *const engines[] = { "auto", "io_uring", "libaio", "sync", NULL };
 
 	if (one_in(c, 2))
-		add(&c->xsort, "--merge-policy=%s", pick(c, policies));
-	if (one_in(c, 2))
 		add(&c->xsort, "--readahead=%s", pick(c, reads));
-	if (one_in(c, 3))
+	if (!c->merge && one_in(c, 3))
 		add(&c->xsort, "--run-formation=%s", pick(c, forms));
 	if (one_in(c, 3))
 		add(&c->xsort, "--recycle=%s", pick(c, cycles));
 	if (one_in(c, 4))
 		add(&c->xsort, "--spill-compression=%s", pick(c, packs));
-	if (one_in(c, 4))
-		add(&c->xsort, "--engine=%s", pick(c, engines));
-	if (one_in(c, 2))
-		add(&c->xsort, "--page-size=%u", 4096u << below(c, 4));
-	if (one_in(c, 2))
-		add(&c->xsort, "--fan-in=%u", 2 + below(c, 6));
-	if (one_in(c, 2))
-		add(&c->xsort, "--run-size=%uK", 16u << below(c, 4));
 	if (one_in(c, 16))
 		add(&c->xsort, "--direct=%s", one_in(c, 2) ? "always" : "never");
+}
+
+/* None of these may show in the result. */
+static void choose_tuning(struct combo *c)
+{
+	static const char *const policies[] = { "lazy", "eager", "polyphase", "mms",
+						"ppms", "auto",	 NULL };
+	static const char *const engines[] = { "auto", "io_uring", "libaio", "sync", NULL };
+
+	if (one_in(c, 4))
+		add(&c->xsort, "--engine=%s", pick(c, engines));
+	if (c->check)
+		return;
+	if (!c->program)
+		choose_runs(c);
+	if (one_in(c, 2))
+		add(&c->xsort, "--merge-policy=%s", pick(c, policies));
+	if (one_in(c, 2))
+		add(&c->xsort, "--page-size=%u", 4096u << below(c, 4));
+	if (!c->batch && one_in(c, 2))
+		add(&c->xsort, "--fan-in=%u", 2 + below(c, 6));
+	if (!c->merge && one_in(c, 2))
+		add(&c->xsort, "--run-size=%uK", 16u << below(c, 4));
 }
 
 static void choose_input(struct combo *c)

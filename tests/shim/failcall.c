@@ -10,14 +10,15 @@
  *	FAILCALL_CALLS	which calls are counted: words out of malloc calloc
  *			realloc aligned_alloc mmap open read write pread pwrite
  *			close rename unlink ftruncate fallocate fsync tmpfile
- *			link, or the groups "alloc" (the first five) and "io"
+ *			link direct, or the groups "alloc" (the first five) and "io"
  *			(the others), with commas or spaces; default alloc.
  *			aligned_alloc stands for posix_memalign and memalign too,
  *			pread for preadv, write for writev and copy_file_range,
  *			open for openat, fopen is counted where it opens;
  *			tmpfile is an open with O_TMPFILE, which is counted as
  *			open if tmpfile is not among the words; link stands for
- *			linkat, unlink for unlinkat.
+ *			linkat, unlink for unlinkat; direct is an open with
+ *			O_DIRECT, counted as open if direct is not among the words.
  *	FAILCALL_AT	the number, from 1, of the counted call that fails.
  *	FAILCALL_TIMES	how many calls fail from there on (default 1; 0: all).
  *	FAILCALL_ERRNO	a name (ENOMEM ENOSPC EIO EINTR EAGAIN EACCES EMFILE
@@ -90,13 +91,14 @@ enum call {
 	C_FSYNC,
 	C_TMPFILE,
 	C_LINK,
+	C_DIRECT,
 	C_COUNT_
 };
 
 static const char *const names[C_COUNT_] = {
-	"malloc", "calloc",    "realloc",   "aligned_alloc", "mmap",	"open",
-	"read",	  "write",     "pread",	    "pwrite",	     "close",	"rename",
-	"unlink", "ftruncate", "fallocate", "fsync",	     "tmpfile", "link",
+	"malloc",    "calloc", "realloc", "aligned_alloc", "mmap",   "open",   "read",
+	"write",     "pread",  "pwrite",  "close",	   "rename", "unlink", "ftruncate",
+	"fallocate", "fsync",  "tmpfile", "link",	   "direct",
 };
 
 static bool wanted[C_COUNT_];
@@ -356,6 +358,8 @@ static mode_t mode_of(int flags, va_list ap)
 
 static enum call open_call(int flags)
 {
+	if (flags & O_DIRECT && wanted[C_DIRECT])
+		return C_DIRECT;
 	return (flags & O_TMPFILE) == O_TMPFILE && wanted[C_TMPFILE] ? C_TMPFILE : C_OPEN;
 }
 

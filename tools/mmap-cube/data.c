@@ -16,6 +16,7 @@ void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_s
 	struct sp_cube_info info;
 
 	sp_cube_info(cube, &info);
+	say_no_effects(&s->run.no_effects);
 	if (c->common.stats)
 		statsfile_finish(&c->stats, sp_report_cube(&info, s));
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <spindle/report.h>
 #include <spindle/size.h>
+#include "errinfo.h"
 #include "msg.h"
 #include "quote.h"
 #include "statsfile.h"
@@ -164,6 +165,41 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 	return rc;
 }
 
+/* Options that the algorithm which auto has chosen does not use. */
+static void find_no_effects(const struct settings *set, const struct sp_join_stats *stats,
+			    struct sp_no_effects *list)
+{
+	static const char reason[] = "the files were joined by %s";
+	const struct sp_join_opts *o = &set->opts;
+	const char *name = sp_join_algorithm_name(stats->algorithm);
+	bool loops = stats->algorithm == SP_JOIN_INL || stats->algorithm == SP_JOIN_ASYNC_INL;
+
+	if (o->algorithm != SP_JOIN_AUTO || stats->algorithm == SP_JOIN_AUTO)
+		return;
+	if (o->max_outstanding && stats->algorithm != SP_JOIN_ASYNC_INL)
+		sp_no_effects_add(list, "--max-outstanding", reason, name);
+	if (!loops && stats->algorithm != SP_JOIN_MERGE)
+		return;
+	if (o->build)
+		sp_no_effects_add(list, "--build", reason, name);
+	if (o->join_bytes)
+		sp_no_effects_add(list, "--join-memory", reason, name);
+	if (set->common.seeded)
+		sp_no_effects_add(list, "--seed", reason, name);
+}
+
+static void name_no_effects(const struct settings *set, struct sp_join_stats *stats)
+{
+	struct sp_no_effects *list = &stats->run.no_effects;
+
+	if (!set->opts.nthen)
+		find_no_effects(set, stats, list);
+	if (set->opts.run.parallel > 1 && stats->run.simulated)
+		sp_no_effects_add(list, "--parallel", "a simulated machine has one thread");
+	if (!set->form.plain)
+		say_no_effects(list);
+}
+
 int join_run(struct settings *set)
 {
 	struct sp_join_io io = {
@@ -202,6 +238,7 @@ int join_run(struct settings *set)
 			    stats.blank_lines[i], stats.blank_lines[i] == 1 ? "" : "s");
 	if (!set->output)
 		finish_output();
+	name_no_effects(set, &stats);
 	if (set->common.stats || set->common.stats_text)
 		statsfile_tell(&file, sp_report_join(&set->opts, &io, &stats));
 	return rc;

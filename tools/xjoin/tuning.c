@@ -70,6 +70,21 @@ const struct setting tuning_settings[] = {
 	{ 0 },
 };
 
+/* Of hash joins: those of memory and of temporary data. */
+static void check_hash_options(const struct settings *set)
+{
+	const struct sp_join_opts *o = &set->opts;
+	bool unused = o->order == SP_JOIN_CHECK || o->algorithm == SP_JOIN_MERGE ||
+		      o->algorithm == SP_JOIN_INL || o->algorithm == SP_JOIN_ASYNC_INL;
+	char by[40] = "--check-order";
+
+	if (o->order != SP_JOIN_CHECK)
+		snprintf(by, sizeof(by), "--algorithm=%s", sp_join_algorithm_name(o->algorithm));
+	longopt_exclude(o->build, "--build", unused, by);
+	longopt_exclude(o->join_bytes, "--join-memory", unused, by);
+	longopt_exclude(set->common.seeded, "--seed", unused, by);
+}
+
 /* What an algorithm would not use is refused; auto may come to use an index. */
 static void check_index_options(const struct settings *set)
 {
@@ -96,6 +111,7 @@ void tuning_finish(struct settings *set)
 	bool check = o->order == SP_JOIN_CHECK;
 
 	check_index_options(set);
+	check_hash_options(set);
 	if (o->algorithm == SP_JOIN_AUTO && (set->form.plain || check))
 		o->algorithm = SP_JOIN_MERGE;
 	if (o->algorithm == SP_JOIN_MERGE) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/report.h>
+#include "errinfo.h"
 #include "msg.h"
 #include "quote.h"
 #include "signals.h"
@@ -65,6 +66,21 @@ static void finish_output(const struct settings *set)
 	}
 }
 
+/* GNU sort says nothing of the kind. */
+static void name_no_effects(const struct settings *set, struct sp_sort_stats *stats)
+{
+	struct sp_no_effects *list = &stats->run.no_effects;
+
+	if (set->opts.run.placement == SP_PLACE_SEMISEQ &&
+	    stats->plan.placement != SP_PLACE_SEMISEQ)
+		sp_no_effects_add(list, "--placement",
+				  "runs of replacement selection differ in length");
+	if (set->common.seeded && !sp_order_has_letter(&set->order, 'R'))
+		sp_no_effects_add(list, "--seed", "without -R nothing is random");
+	if (strcmp(msg_program(), "sort") != 0)
+		say_no_effects(list);
+}
+
 int sort_run(struct settings *set)
 {
 	static struct sp_sort_stats stats;
@@ -117,6 +133,7 @@ int sort_run(struct settings *set)
 	if (rc < 0)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
+	name_no_effects(set, &stats);
 	if (set->common.stats || set->common.stats_text)
 		statsfile_tell(&file, sp_report_sort(&set->opts, &io, &stats));
 	return 0;

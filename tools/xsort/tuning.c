@@ -157,4 +157,5 @@ void tuning_check(const struct settings *set)
 	split_check(set);
 	if (set->resume)
 		check_resume(set, c);
+	unused_check(set);
 }

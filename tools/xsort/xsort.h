@@ -65,6 +65,8 @@ void options_parse(struct settings *set, int argc, char **argv);
 /* tuning.c: Spindle's own long options, of struct settings. */
 extern const struct setting tuning_settings[];
 void tuning_check(const struct settings *set);
+/* unused.c */
+void unused_check(const struct settings *set);
 
 /* -t; order: the struct sp_order. */
 void order_set_separator(void *order, const char *option, const char *text);

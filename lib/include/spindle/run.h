@@ -68,6 +68,8 @@ struct sp_run_stats {
 	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
 	uint64_t sim_dispatched_reads;
+	/* Of the options; the caller can add those of its own. */
+	struct sp_no_effects no_effects;
 };
 
 /*

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Refuses Spindle's options that the rest of the command line makes void.
+ */
+#include "longopt.h"
+#include "msg.h"
+#include "xsort.h"
+
+/* Options of runs and merges, where nothing is sorted. */
+static void check_work(const struct settings *set, const char *by)
+{
+	const struct sp_sort_opts *o = &set->opts;
+
+	longopt_exclude(o->formation != SP_FORM_AUTO, "--run-formation", true, by);
+	longopt_exclude(o->run_bytes, "--run-size", true, by);
+	longopt_exclude(o->policy != SP_MERGE_AUTO, "--merge-policy", true, by);
+	longopt_exclude(o->fan_in, "--fan-in", true, by);
+	longopt_exclude(o->merge_bytes, "--merge-buffer", true, by);
+	longopt_exclude(o->readahead != SP_READ_AUTO, "--readahead", true, by);
+	longopt_exclude(o->recycle != SP_RECYCLE_AUTO, "--recycle", true, by);
+	longopt_exclude(o->run.compression != SP_SPILL_RAW, "--spill-compression", true, by);
+	longopt_exclude(o->run.page_bytes, "--page-size", true, by);
+	longopt_exclude(o->run.direct > 0, "--direct", true, by);
+	longopt_exclude(o->run.volume, "--volume", true, by);
+	longopt_exclude(set->common.geometry, "--geometry", true, by);
+	longopt_exclude(o->run.placement != SP_PLACE_CONTIGUOUS, "--placement", true, by);
+}
+
+/* A check reads one input, and reports what it finds. */
+static void check_reports(const struct settings *set, const char *by)
+{
+	longopt_exclude(set->common.stats || set->common.stats_text, "--stats", true, by);
+	longopt_exclude(set->opts.run.trace_path, "--trace", true, by);
+	longopt_exclude(set->common.progress == PROGRESS_ALWAYS, "--progress=always", true, by);
+}
+
+/* A program takes and gives each run as a stream, through the page cache. */
+static void check_program(const struct settings *set)
+{
+	static const char by[] = "--compress-program";
+	const struct sp_sort_opts *o = &set->opts;
+
+	longopt_exclude(o->run.compression != SP_SPILL_RAW, "--spill-compression", true, by);
+	longopt_exclude(o->recycle >= 0, "--recycle", true, by);
+	longopt_exclude(o->readahead > SP_READ_NONE, "--readahead", true, by);
+	longopt_exclude(o->formation == SP_FORM_REPLACEMENT, "--run-formation=replacement", true,
+			by);
+	longopt_exclude(o->run.direct > 0, "--direct", true, by);
+}
+
+void unused_check(const struct settings *set)
+{
+	const struct sp_sort_opts *o = &set->opts;
+	const char check[] = { '-', set->check, '\0' };
+
+	if (set->check) {
+		check_work(set, check);
+		check_reports(set, check);
+	}
+	if (set->splitters)
+		check_work(set, "--splitters");
+	if (o->compress_program)
+		check_program(set);
+	longopt_exclude(set->merge, "-m", o->formation != SP_FORM_AUTO, "--run-formation");
+	longopt_exclude(set->merge, "-m", o->run_bytes, "--run-size");
+	longopt_exclude(set->resume, "--resume", o->recycle >= 0, "--recycle");
+	longopt_exclude(set->common.seeded && !set->splitters, "--seed", set->random_source,
+			"--random-source");
+	if (o->batch_size && o->fan_in > o->batch_size)
+		die("--fan-in=%u is more than --batch-size=%u allows", o->fan_in, o->batch_size);
+}
