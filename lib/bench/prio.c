@@ -77,5 +77,7 @@ int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err)
 			c->prio = SP_BENCH_PRIO(SP_BENCH_IDLE, 0);
 	}
 	b->result.prio_fallback = true;
+	sp_no_effects_add(&b->result.no_effects, "prio of --class",
+			  "class rt needs CAP_SYS_NICE; be and idle were used instead");
 	return 0;
 }

@@ -70,8 +70,6 @@ void sp__report_tail(const json_t *doc, FILE *out)
 
 	for (size_t i = 0; (row = json_array_get(json_object_get(doc, "errors"), i)); i++)
 		fprintf(out, "errors: %.0f of %s\n", number(row, "count"), word(row, "kind"));
-	if (truth(r, "prio_fallback"))
-		fputs("priorities: rt needs CAP_SYS_NICE; be and idle were used instead\n", out);
 	if (truth(r, "stopped"))
 		fputs("stopped before the end\n", out);
 }

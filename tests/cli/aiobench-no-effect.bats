@@ -53,6 +53,27 @@ without()
 	[[ $output == *'s.json: cannot be compared: --fixedbufs had no effect: locked memory'* ]]
 }
 
+@test "a priority class that is not permitted is named" {
+	local as=()
+
+	if [ "$(id -u)" -eq 0 ]; then
+		needs setpriv
+		as=(setpriv '--bounding-set=-sys_nice,-sys_admin')
+	fi
+	run -0 "${as[@]}" "$aiobench" run --direct=0 --ioengine=libaio --io_size=64K --stats=s.json \
+		--class=a:prio=rt/0 --class=b:prio=be/4 t
+	grep -q '"prio_fallback": true' s.json || skip 'class rt is permitted here'
+	[[ $output == *'warning: prio of --class had no effect: class rt needs CAP_SYS_NICE'* ]]
+	[ "$(grep -c CAP_SYS_NICE <<<"$output")" -eq 1 ]
+	run -2 "$aiobench" compare s.json s.json
+	[[ $output == *'s.json: cannot be compared: prio of --class had no effect: class rt needs'* ]]
+}
+
+@test "watch refuses a sample rate where nothing is sampled" {
+	run -2 "$aiobench" watch --source=trace --sample_rate=9 1
+	[[ ${lines[0]} == *'--sample_rate and --source=trace exclude each other'* ]]
+}
+
 @test "settings that are the same in effect are not compared" {
 	run -2 "$aiobench" compare --direct=0 --ioengine=libaio --runtime=0.2 --a= --b=--fixedbufs t
 	[[ ${lines[-1]} == *'setting B cannot be compared: --fixedbufs had no effect'* ]]

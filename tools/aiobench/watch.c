@@ -48,6 +48,9 @@ int command_watch(struct load_options *o)
 
 	if (o->bench.ntargets > 1)
 		die("watch takes one device or process");
+	if (w->source == SP_WATCH_TRACE && w->rate > 0)
+		die("--sample_rate and --source=trace exclude each other: a trace has each "
+		    "request");
 	w->target = o->bench.targets[0];
 	w->runtime_ns = o->runtime_given ? o->bench.runtime_ns : 0;
 	w->stop = &interrupted;
