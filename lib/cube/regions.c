@@ -94,6 +94,17 @@ static uint64_t crowded(const struct finder *f, uint64_t points)
 	return n * n;
 }
 
+/* The slice of the node of a region's cells in which a key is: of its bits those of the cut alone. */
+static unsigned slice_of(const struct sp__zspace *z, const struct sp__pointregion *r, sp__zkey key)
+{
+	unsigned end = z->level_bits[sp__min((unsigned)(r->level + r->cut), z->levels)], slice = 0;
+
+	for (unsigned b = z->level_bits[r->level]; b < end; b++)
+		if (z->dim[b] == r->major)
+			slice = slice << 1 | (unsigned)(key >> (z->bits - 1 - b) & 1);
+	return slice;
+}
+
 /*
  * Counts the points of a leaf in its cells, evenly if it has several, from any one on; a leaf that
  * is larger than the node of a cell crowds none.
@@ -103,7 +114,8 @@ static void add_leaf(struct finder *f, const struct sp__leaf *l)
 	const struct sp__zspace *z = &f->s->space;
 	const struct sp__pointregion *r = &f->counted;
 	sp__zkey key = sp__leaf_key(l), node;
-	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, cells, any;
+	unsigned slice = 0;
+	uint64_t cells, any;
 
 	if (l->level < r->level)
 		return;
@@ -113,12 +125,12 @@ static void add_leaf(struct finder *f, const struct sp__leaf *l)
 		memset(f->in_cell, 0, sizeof(f->in_cell));
 	}
 	if (r->cut && l->level > r->level)
-		sp__zkey_coordinates(z, key, x);
+		slice = slice_of(z, r, key);
 	cells = UINT64_C(1) << sp__zspace_shift(z, r->major, l->level) >> r->shift[r->major];
 	cells = sp__max(cells, 1);
 	any = sp__mix64((uint64_t)key) % cells;
 	for (uint64_t i = 0; i < cells; i++) {
-		uint64_t *n = &f->in_cell[sp__region_slice(r, x) + (i + any) % cells];
+		uint64_t *n = &f->in_cell[slice + (i + any) % cells];
 
 		f->overflow -= crowded(f, *n);
 		*n += l->place * (i + 1) / cells - l->place * i / cells;
