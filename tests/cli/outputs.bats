@@ -75,7 +75,10 @@ spared()
 	"$diskprobe" --quick sim:tiny -o g >/dev/null
 	spared "g: --stats would overwrite it" g "$xsort" --geometry=g --stats=g i
 	spared "g: --trace would overwrite it" g "$xjoin" --geometry=g --trace=g i other
-	spared "g: --stats would overwrite it" g "$diskprobe" --geometry=g --stats=g tracks 1
+	before=$(cksum <g)
+	run -2 "$diskprobe" --geometry=g --stats=g tracks 1
+	[ "${lines[0]}" = "diskprobe: --stats needs a device to probe, not --geometry" ]
+	[ "$before" = "$(cksum <g)" ]
 	spared "g: --output would overwrite it" g "$diskprobe" --resume=g -o g sim:tiny
 	cp "$BATS_TEST_DIRNAME/../../lib/dev/models/tiny.json" model.json
 	spared "model.json: --stats would overwrite it" model.json \

@@ -85,7 +85,7 @@ setup()
 			xsort --csv --record-size=8|options <--csv> and <--record-size> are incompatible
 			xjoin -a3 - -|invalid field number: <3>
 			xindex x|unknown command: <x>
-			xsort --top=0|minimum --top argument is <1>
+			xjoin --max-outstanding=0 a b|minimum --max-outstanding argument is <1>
 			mmap-cube create --dtype=x c|invalid argument <x> for <--dtype>
 			mmap-cube create --dims=x c|invalid --dims argument <x>
 			aiobench x|unknown command: <x>

@@ -49,9 +49,10 @@ static char *part_name(const char *pattern, size_t part)
 static bool names_parts(const char *pattern)
 {
 	char *name = part_name(pattern, 0);
+	bool named = name;
 
 	free(name);
-	return name;
+	return named;
 }
 
 /* What goes with neither. */
