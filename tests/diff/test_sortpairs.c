@@ -45,8 +45,10 @@ static size_t record_end(const struct text *t, size_t at, char eol)
 }
 
 /* Each of the records of `unique` with the number of those in `all` that it stands for. */
-static void count(const struct text *all, const struct text *unique, char eol, struct text *t)
+static void count(const struct sort_case *c, const struct text *all, const struct text *unique,
+		  struct text *t)
 {
+	const char eol = c->eol;
 	size_t at = 0;
 	char number[32];
 
@@ -65,7 +67,7 @@ static void count(const struct text *all, const struct text *unique, char eol, s
 			    !memcmp(all->data + at, unique->data + next, end - at))
 				break;
 		}
-		text_put(t, number, (size_t)sprintf(number, "%7llu ", n));
+		text_put(t, number, (size_t)sprintf(number, c->csv ? "%llu," : "%7llu ", n));
 		text_put(t, unique->data + u, next - u);
 	}
 }
@@ -79,7 +81,7 @@ static void wanted(struct sort_case *c, const char *dir, struct text *want)
 		*want = (struct text){ 0 };
 		must_succeed(start_gnu(c, dir, "-s", &c->files, open_stdin(c, dir), "all"));
 		read_file(dir, "all", &all);
-		count(&all, &unique, c->eol, want);
+		count(c, &all, &unique, want);
 		free(all.data);
 		free(unique.data);
 	}
