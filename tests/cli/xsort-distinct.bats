@@ -63,8 +63,7 @@ figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
 	awk '{ n[$0]++ } END { for (l in n) printf "%d %s\n", n[l], l }' in | sort -k2 >want
 	squeeze() { sed 's/^ *//'; }
 	tr '\n' '\0' <in | "$xsort" -zu --count -S 600K --fan-in=3 | tr '\0' '\n' | squeeze | cmp - want
-	"$xsort" --csv -u --count -S 600K --fan-in=3 csv | squeeze | paste - - |
-		awk '{ print $1 }' >numbers
+	"$xsort" --csv -u --count -S 600K --fan-in=3 csv | paste - - | cut -d, -f1 >numbers
 	awk '{ print $7 "," $1 }' in | sort | uniq -c | awk '{ print $1 }' | cmp - numbers
 	cut -c1-6 in | tr -d '\n' >fixed
 	"$xsort" --record-size=6 -u -S 600K --fan-in=3 fixed | cmp - <(cut -c1-6 in | sort -u | tr -d '\n')
