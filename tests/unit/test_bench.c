@@ -354,6 +354,7 @@ static void ends_of_classes(const char *engine)
 	r = run();
 	ok(r->total.requests == 60, "%s: the run can end before them", r->engine);
 	opts.total_bytes = 0;
+	sp_bench_free(bench);
 	ok(sp_bench_run(&bench, &opts, NULL) == -EINVAL && !bench,
 	   "%s: a class without an end needs a run with one", engine ? engine : "sim");
 	opts.nclasses = 1;
