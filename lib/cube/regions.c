@@ -94,7 +94,7 @@ static uint64_t crowded(const struct finder *f, uint64_t points)
 	return n * n;
 }
 
-/* The slice of the node of a region's cells in which a key is: of its bits those of the cut alone. */
+/* The slice of a node of a region's cells that a key is in: only the bits of the cut count. */
 static unsigned slice_of(const struct sp__zspace *z, const struct sp__pointregion *r, sp__zkey key)
 {
 	unsigned end = z->level_bits[sp__min((unsigned)(r->level + r->cut), z->levels)], slice = 0;
