@@ -118,3 +118,11 @@ unbeaten()
 	"$cube" create c --dims=16x8x8x8x8 --tile=1x1x1x1x1 --dtype=bytes:512 --volume=sim:atlas10k3-like --no-data
 	"$cube" append c --dim=4 --count=3
 }
+
+@test "figure 5.6: all generated points are inside the cube" {
+	eval "$(sed -n '/^skewed()/,/^}/p' "$BATS_TEST_DIRNAME/../../scripts/experiments/sh08cube")"
+	for kind in aligned odd clusters; do
+		skewed $kind | awk -F, -v kind=$kind '{ for (i = 1; i <= 3; i++) if ($i < 0 || $i > 8191) { print kind, $0; bad = 1 } }
+			END { exit bad || NR < 500000 }'
+	done
+}
