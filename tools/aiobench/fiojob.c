@@ -20,6 +20,7 @@ static struct {
 	struct sp_fiojob *job;
 	bool reported;
 	size_t run;
+	char *names[4]; /* of outputs of this run */
 } last;
 
 size_t fiojob_runs(void)
@@ -94,8 +95,8 @@ static void report_lines(const struct load_options *o)
 		    sp_fiojob_ignored(o->job));
 }
 
-/* Inserts the number of the run before the suffix of a name. */
-static void number(const char **name)
+/* Inserts the number of the run before the suffix of a name; the new one replaces *numbered. */
+static void number(const char **name, char **numbered)
 {
 	const char *base, *dot;
 	size_t bytes;
@@ -111,7 +112,8 @@ static void number(const char **name)
 	bytes = strlen(*name) + 24;
 	to = must_alloc(NULL, bytes, 1);
 	snprintf(to, bytes, "%.*s.%zu%s", (int)(dot - *name), *name, last.run + 1, dot);
-	*name = to;
+	free(*numbered);
+	*name = *numbered = to;
 }
 
 /* Each run writes files of its own. */
@@ -119,10 +121,10 @@ static void number_outputs(struct load_options *o)
 {
 	if (sp_fiojob_runs(o->job) == 1)
 		return;
-	number(&o->stats);
-	number(&o->status);
-	number(&o->plot);
-	number(&o->bench.trace);
+	number(&o->stats, &last.names[0]);
+	number(&o->status, &last.names[1]);
+	number(&o->plot, &last.names[2]);
+	number(&o->bench.trace, &last.names[3]);
 }
 
 static void need_targets(const struct load_options *o)
