@@ -168,3 +168,25 @@ nodirect()
 	without --direct=always 'a simulated volume' "$bin/mmap-cube" load --direct c raw
 	silent "$bin/mmap-cube" load c raw
 }
+
+@test "mmap-cube refuses what other options make void" {
+	make=("$bin/mmap-cube" create new.cube --dims 16x16x4)
+	for option in --cell=8192 --fill-factor=0.5 --overflow=0.1; do
+		refused "mmap-cube: ${option%=*} applies to --points alone" "${make[@]}" $option
+	done
+	refused '--conservatism applies to --mapping=multimap and auto alone' "${make[@]}" --mapping=naive --conservatism=5
+	refused '--waste applies to --mapping=auto alone' "${make[@]}" --mapping=multimap --waste=5
+	refused '--places needs --workload or --query' "${make[@]}" --places=5
+	refused '--seed needs --workload or --query' "${make[@]}" --seed=5
+	refused '--decluster needs --volumes' "${make[@]}" --decluster=round-robin
+	refused '--decluster needs --volumes' "${make[@]}" --decluster=round-robin --volumes=1
+	[ ! -e new.cube ]
+	"$bin/mmap-cube" create c --dims 16x16x4 --volume sim:tiny --waste=30 --conservatism=10 -q 'beam 1' --places=3 --seed=2 2>/dev/null
+	head -c 4096 /dev/zero >raw
+	refused '--depth is always 1 with --engine=sync' "$bin/mmap-cube" load --depth=4 --engine=sync c raw
+	"$bin/mmap-cube" create d --dims 16x16x4 2>/dev/null
+	"$bin/mmap-cube" load --depth=1 --engine=sync d raw
+	refused '--output and --discard are incompatible' "$bin/mmap-cube" range c --discard -o out
+	refused '--format and --discard are incompatible' "$bin/mmap-cube" beam c --dim 1 --at 0,0,0 --discard --format=csv
+	[ ! -e out ]
+}

@@ -33,6 +33,9 @@ struct config {
 	unsigned nqueries;
 	struct sp_cube_workload workload;
 	bool discard, repair, format_given, dim_given, measure;
+	struct {
+		bool cell, fill_factor, overflow, conservatism, waste, places, seed, decluster;
+	} given;
 	enum sp_cube_format format;
 	unsigned dim;
 	int coalesce;
@@ -46,6 +49,9 @@ const struct command *options_parse(struct config *c, int argc, char **argv);
 unsigned list_option(const char *option, const char *text, char separator, uint64_t *values);
 /* A coordinate of a cube: as many numbers as it has dimensions. */
 void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *x);
+
+/* void.c: dies if an option cannot take effect because of others, or of their absence. */
+void refuse_void_options(const struct config *c);
 
 /* The cube of the first operand; dies if it cannot be opened. */
 struct sp_cube *open_cube(struct config *c, bool write);

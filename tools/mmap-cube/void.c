@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Refuses options that other options, or their absence, make void: a user would take the result
+ * for one that heeds them.
+ */
+#include <string.h>
+#include "mmap-cube.h"
+#include "msg.h"
+
+static void refuse_if(bool is_void, const char *option, const char *reason)
+{
+	if (is_void)
+		die("%s %s", option, reason);
+}
+
+void refuse_void_options(const struct config *c)
+{
+	const bool grid = !c->create.points, one_volume = c->create.volumes <= 1;
+	const bool queries = c->workload_path || c->nqueries;
+	const bool chosen = c->create.mapping == SP_CUBE_AUTO;
+	const bool multimap = chosen || c->create.mapping == SP_CUBE_MULTIMAP;
+
+	refuse_if(c->given.cell && grid, "--cell", "applies to --points alone");
+	refuse_if(c->given.fill_factor && grid, "--fill-factor", "applies to --points alone");
+	refuse_if(c->given.overflow && grid, "--overflow", "applies to --points alone");
+	refuse_if(c->given.conservatism && !multimap, "--conservatism",
+		  "applies to --mapping=multimap and auto alone");
+	refuse_if(c->given.waste && !chosen, "--waste", "applies to --mapping=auto alone");
+	refuse_if(c->given.places && !queries, "--places", "needs --workload or --query");
+	refuse_if(c->given.seed && !queries, "--seed", "needs --workload or --query");
+	refuse_if(c->given.decluster && one_volume, "--decluster", "needs --volumes");
+	refuse_if(c->discard && c->output, "--output", "and --discard are incompatible");
+	refuse_if(c->open.depth > 1 && c->run.engine && !strcmp(c->run.engine, "sync"), "--depth",
+		  "is always 1 with --engine=sync");
+	refuse_if(c->discard && c->format_given, "--format", "and --discard are incompatible");
+}
