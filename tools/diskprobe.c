@@ -141,6 +141,8 @@ static int probe(struct config *c)
 				: "no track was known yet");
 	else if (c->verify && tracks)
 		verify(c, sp_probe_geometry(p));
+	else if (c->verify)
+		msg("%s: --verify had no effect: no tracks were found", c->probe.device);
 	sp_probe_free(p);
 	sp_geometry_free(resumed);
 	return c->require && !tracks ? 1 : 0;

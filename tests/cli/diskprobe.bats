@@ -94,6 +94,8 @@ setup()
 	[[ $output == *"knee depth"* ]]
 	run -1 "$diskprobe" --require sim:flash
 	run -0 "$diskprobe" --require sim:tiny
+	run -0 "$diskprobe" --verify sim:flash
+	[[ $output == *"diskprobe: sim:flash: --verify had no effect: no tracks were found"* ]]
 }
 
 @test "a file of this machine is probed in seconds, and no tracks are made up" {
