@@ -25,7 +25,10 @@ struct sp__growth {
  */
 SP_MUST_CHECK int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigned dim,
 				  uint64_t count, const char *path, struct sp_errinfo *err);
-/* For all elements anew, in one part: -ENOSPC, SP_EUNSUP, -ENOMEM or -ERANGE without a message. */
+/*
+ * Plans a new part for all elements.  Returns 0, or -ENOSPC, SP_EUNSUP, -ENOMEM or -ERANGE without
+ * a message.
+ */
 SP_MUST_CHECK int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h);
 /* Exchanges what the growth has with what the head has. */
 void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h);
