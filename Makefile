@@ -68,7 +68,8 @@ SP_RPATH := $(if $(RPATH),-Wl$(comma)-rpath$(comma)'$(RPATH)')
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 
-LIB_SRC := $(sort $(wildcard lib/*/*.c))
+# A room, and its inner rooms.
+LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 # The shipped device models, the default first, are part of the library.
 MODELS := $(sort $(wildcard lib/dev/models/*.json))
 SCHEMAS := $(sort $(wildcard lib/report/schemas/*.json))
