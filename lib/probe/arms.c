@@ -37,10 +37,10 @@ static unsigned below(const struct times *t, double ns)
 /* A block near the begin of the device, and one near its end. */
 static void choose(struct sp__probe *p, uint64_t pair[2])
 {
-	uint64_t quarter = p->t->blocks / 4;
+	uint64_t quarter = p->tm.target->blocks / 4;
 
-	pair[0] = sp__rng_below(&p->rng, quarter);
-	pair[1] = p->t->blocks - 1 - sp__rng_below(&p->rng, quarter);
+	pair[0] = sp__rng_below(&p->tm.rng, quarter);
+	pair[1] = p->tm.target->blocks - 1 - sp__rng_below(&p->tm.rng, quarter);
 }
 
 /* What cannot be read is left out, here and below. */
@@ -52,11 +52,11 @@ static int read_pairs(struct sp__probe *p, struct times *t, unsigned n)
 
 	for (unsigned i = 0; i < n && !rc; i++) {
 		choose(p, pair);
-		rc = sp__probe_stopped(p);
+		rc = sp__timing_stopped(&p->tm);
 		if (!rc)
-			rc = p->t->ops->pair(p->t, pair, s);
+			rc = p->tm.target->ops->pair(p->tm.target, pair, s);
 		if (!rc) {
-			p->r->reads += 2;
+			p->tm.reads += 2;
 			t->ns[t->n++] = fabs((double)s[0].done_ns - (double)s[1].done_ns);
 		}
 		rc = rc == -EIO ? 0 : rc;
@@ -73,7 +73,7 @@ static int read_singly(struct sp__probe *p, struct times *t)
 	for (unsigned i = 0; i < SINGLES && !rc; i++) {
 		if (i % 2 == 0)
 			choose(p, pair);
-		rc = sp__probe_read(p, pair[i % 2], &s);
+		rc = sp__timing_read(&p->tm, pair[i % 2], &s);
 		if (!rc)
 			t->ns[t->n++] = (double)(s.done_ns - s.issue_ns);
 		rc = rc == -EIO ? 0 : rc;
@@ -85,7 +85,7 @@ int sp__arms_find(struct sp__probe *p)
 {
 	struct sp_probe_evidence *e = &p->r->evidence;
 	struct times pairs = { .n = 0 }, single = { .n = 0 };
-	double period = p->spin.period_ns, seek;
+	double period = p->tm.spin.period_ns, seek;
 	int rc = read_pairs(p, &pairs, FEW);
 
 	e->pairs = pairs.n;

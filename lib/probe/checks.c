@@ -42,14 +42,14 @@ static uint64_t layout_hop(struct sp__probe *p, uint64_t tracks, bool turn, uint
 {
 	uint64_t band = p->place.band, far;
 
-	*at = sp__rng_below(&p->rng, tracks);
+	*at = sp__rng_below(&p->tm.rng, tracks);
 	if (turn && p->place.order == SP__ORDER_BANDS && p->place.surfaces > 1) {
 		*at -= *at % sp__place_round(&p->place);
-		*at += sp__rng_below(&p->rng, p->place.surfaces - 1) * band;
+		*at += sp__rng_below(&p->tm.rng, p->place.surfaces - 1) * band;
 		return 2 * band - 1;
 	}
 	far = *at < tracks ? tracks - *at : 1;
-	return 1 + sp__rng_below(&p->rng, far < 300 ? far : 300);
+	return 1 + sp__rng_below(&p->tm.rng, far < 300 ? far : 300);
 }
 
 /* Does a hop not take what is wanted?  What misses once is made again. */
@@ -61,7 +61,7 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 	*off = true;
 	for (unsigned i = 0; i < 2 && *off && !rc; i++) {
 		rc = sp__hop_time(p, from, to, false, &ns);
-		*off = fabs(ns - want) > (LAYOUT_OFF + 6 * sp__hop_error(p)) * p->spin.period_ns;
+		*off = fabs(ns - want) > (LAYOUT_OFF + 6 * sp__hop_error(p)) * p->tm.spin.period_ns;
 	}
 	return rc;
 }
@@ -69,7 +69,7 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 /* By less the times of two hops may differ that are as long. */
 static double little(const struct sp__probe *p)
 {
-	return 6 * sp__hop_error(p) * p->spin.period_ns;
+	return 6 * sp__hop_error(p) * p->tm.spin.period_ns;
 }
 
 /* Where the seek curve falls most, and where last; NULL: nowhere by so much. */
@@ -113,7 +113,7 @@ static int check_falls(struct sp__probe *p, bool line, uint64_t first, uint64_t 
 
 		if (!s || s->tracks >= tracks)
 			continue;
-		at = first + sp__rng_below(&p->rng, tracks - s->tracks);
+		at = first + sp__rng_below(&p->tm.rng, tracks - s->tracks);
 		rc = off_by(p, at, at + s->tracks, s->read_ns, &off);
 		off &= !rc;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
@@ -132,7 +132,7 @@ static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 	int rc = 0;
 
 	for (unsigned i = 0; i < EIGHTHS && eighth > 1 && !rc; i++) {
-		at = 1 + eighth * i + sp__rng_below(&p->rng, eighth - 1);
+		at = 1 + eighth * i + sp__rng_below(&p->tm.rng, eighth - 1);
 		rc = sp__hop_time(p, first, first + at, false, &ns);
 		if (!rc) {
 			p->r->layout_hops++;
@@ -207,7 +207,7 @@ static int check_rounds(struct sp__probe *p, uint64_t first, struct sp__pzone *z
 	if (want <= 0 || z->tracks <= ROUNDS_MIN * round)
 		return 0;
 	for (unsigned i = 0; i < ROUND_TRIES * hops && n < hops && !off && !rc; i++) {
-		at = first + (1 + sp__rng_below(&p->rng, z->tracks / round - 1)) * round;
+		at = first + (1 + sp__rng_below(&p->tm.rng, z->tracks / round - 1)) * round;
 		rc = off_by(p, at - 1, at, want, &off);
 		/* A track with slipped blocks says nothing. */
 		n += !rc;
@@ -252,15 +252,17 @@ struct trial {
 /* A block of a random zone, or one that may be written. */
 static uint64_t some_block(struct sp__probe *p, bool write)
 {
-	const struct sp__pzone *z = &p->zones[sp__rng_below(&p->rng, p->nzones)];
+	const struct sp__pzone *z = &p->zones[sp__rng_below(&p->tm.rng, p->nzones)];
 
-	return write ? p->t->write_first + sp__rng_below(&p->rng, p->t->write_blocks)
-		     : z->first_lbn + sp__rng_below(&p->rng, z->blocks);
+	return write ? p->tm.target->write_first +
+			       sp__rng_below(&p->tm.rng, p->tm.target->write_blocks)
+		     : z->first_lbn + sp__rng_below(&p->tm.rng, z->blocks);
 }
 
 static bool may_write(const struct sp__probe *p, uint64_t lbn)
 {
-	return lbn >= p->t->write_first && lbn - p->t->write_first < p->t->write_blocks;
+	return lbn >= p->tm.target->write_first &&
+	       lbn - p->tm.target->write_first < p->tm.target->write_blocks;
 }
 
 /* From a random block to an adjacent one, as far as its place allows; false: there is none. */
@@ -279,8 +281,8 @@ static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, const s
 	reach = sp__hops_reach(h, h->aim_deg);
 	least = t->far && reach ? reach - 1 - reach / 16 : 0;
 	if (!reach ||
-	    sp_geometry_adjacent(g, hop[0], least + 1 + sp__rng_below(&p->rng, reach - least), op,
-				 t->extra, &hop[1]) ||
+	    sp_geometry_adjacent(g, hop[0], least + 1 + sp__rng_below(&p->tm.rng, reach - least),
+				 op, t->extra, &hop[1]) ||
 	    sp_geometry_track(g, hop[1], &to) ||
 	    sp__geometry_hops(g, op, from.number, to.number, &h))
 		return false;
@@ -290,18 +292,18 @@ static bool choose_hop(struct sp__probe *p, const struct sp_geometry *g, const s
 
 static int shoot(struct sp__probe *p, const uint64_t hop[2], bool write, double aim, bool *missed)
 {
-	double period = p->spin.period_ns;
+	double period = p->tm.spin.period_ns;
 	struct sp__shot a, b;
-	int rc = p->r->cache && !write ? sp__probe_flush(p, hop[0]) : 0;
+	int rc = p->tm.cache.on && !write ? sp__timing_flush(&p->tm, hop[0]) : 0;
 
 	if (!rc)
-		rc = write ? p->t->ops->transfer(p->t, hop[0], true, &a)
-			   : sp__probe_read(p, hop[0], &a);
+		rc = write ? p->tm.target->ops->transfer(p->tm.target, hop[0], true, &a)
+			   : sp__timing_read(&p->tm, hop[0], &a);
 	if (rc)
 		return rc;
-	p->r->reads += !write;
-	p->r->writes += 2 * write;
-	rc = p->t->ops->transfer(p->t, hop[1], write, &b);
+	p->tm.reads += !write;
+	p->tm.writes += 2 * write;
+	rc = p->tm.target->ops->transfer(p->tm.target, hop[1], write, &b);
 	if (!rc)
 		*missed = (double)(b.done_ns - a.done_ns) > aim / 360 * period + period / 2;
 	return rc;
@@ -335,14 +337,14 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 {
 	struct sp_probe_result *r = p->r;
 	/* 2.5 deviations of the noise, and a degree for what was not measured exactly. */
-	double extra = ceil(2.5 * p->scatter.sd_ns * 360 / p->spin.period_ns + 1);
+	double extra = ceil(2.5 * p->tm.scatter.sd_ns * 360 / p->tm.spin.period_ns + 1);
 	const struct trial plain = { HOPS, 0, false, false },
 			   guarded = { HOPS, extra, false, false },
 			   far = { FAR_HOPS, extra, true, false },
 			   writes = { FAR_HOPS, extra, true, true };
 	int rc = hops(p, g, &plain, &r->hops, &r->hop_misses);
 
-	sp__probe_progress(p, SP_PROBE_CHECKS, 0.6);
+	sp__timing_progress(&p->tm, SP_PROBE_CHECKS, 0.6);
 	r->conservatism_deg = extra;
 	if (!rc)
 		rc = hops(p, g, &guarded, &r->guarded_hops, &r->guarded_hop_misses);
@@ -366,7 +368,7 @@ int sp__checks(struct sp__probe *p, const struct sp_geometry *g)
 
 	if (!p->nzones)
 		return 0;
-	sp__probe_progress(p, SP_PROBE_CHECKS, 0);
+	sp__timing_progress(&p->tm, SP_PROBE_CHECKS, 0);
 	rc = check_layout(p);
 	if (!rc)
 		rc = check_reach(p, g);

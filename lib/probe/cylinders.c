@@ -138,7 +138,7 @@ static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone
 	rc = sp__hop_time(p, first, first + 2 * reach - 1, false, &straight);
 	if (!rc)
 		rc = sp__hop_time(p, turn - reach, turn + reach - 1, false, &across);
-	if (rc || across > straight - p->spin.period_ns / 100)
+	if (rc || across > straight - p->tm.spin.period_ns / 100)
 		return rc;
 	while (&z[n] < p->zones + p->nzones && z[n].lens[0] == z->lens[0] &&
 	       z[n].tracks == z->tracks)
@@ -220,7 +220,7 @@ static int verify(struct sp__probe *p, uint64_t first, const double *ns, uint32_
  */
 static int find_stairs(struct sp__probe *p, uint64_t first)
 {
-	double ns[STAIRS] = { 0 }, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	double ns[STAIRS] = { 0 }, little = SURE * sp__hop_error(p) * p->tm.spin.period_ns;
 	bool yes = false;
 	uint32_t s;
 	int rc = 0;
@@ -243,7 +243,7 @@ static int find_stairs(struct sp__probe *p, uint64_t first)
 static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 {
 	double half = 0, last, back = 0,
-	       little = fmax(1.0 / 200, SURE * sp__hop_error(p)) * p->spin.period_ns;
+	       little = fmax(1.0 / 200, SURE * sp__hop_error(p)) * p->tm.spin.period_ns;
 	int rc = sp__hop_time(p, t, t + run - 1, false, &last);
 
 	if (!rc && run > 2)
@@ -300,7 +300,7 @@ static uint64_t clean(const struct sp__pzone *z, uint64_t from, uint32_t q, uint
 /* Two bands are a round only if the arm moves on after them, and no band is twice as long. */
 static int confirm_two(struct sp__probe *p, uint32_t run)
 {
-	double one = 0, last = 0, jump = 0, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	double one = 0, last = 0, jump = 0, little = SURE * sp__hop_error(p) * p->tm.spin.period_ns;
 	uint64_t end = p->base + 2 * (uint64_t)run;
 	int rc = sp__hop_time(p, p->base, p->base + 1, false, &one);
 
@@ -350,7 +350,8 @@ static int place_pattern(struct sp__probe *p, uint64_t first, const struct sp__p
 static int find_descent(struct sp__probe *p)
 {
 	uint64_t end = p->base + sp__place_round(&p->place), band = p->place.band;
-	double step = 0, turn = 0, next = 0, little = SURE * sp__hop_error(p) * p->spin.period_ns;
+	double step = 0, turn = 0, next = 0,
+	       little = SURE * sp__hop_error(p) * p->tm.spin.period_ns;
 	int rc = sp__hop_time(p, p->base, p->base + 1, false, &step);
 
 	if (!rc)
@@ -383,7 +384,7 @@ static int find_round(struct sp__probe *p)
 			at = turn;
 		}
 	}
-	if (!rc && most > next + SURE * sp__hop_error(p) * p->spin.period_ns)
+	if (!rc && most > next + SURE * sp__hop_error(p) * p->tm.spin.period_ns)
 		p->base = at;
 	return rc || p->place.surfaces % 2 == 0 ? rc : find_descent(p);
 }
@@ -403,7 +404,7 @@ static int find_head_turns(struct sp__probe *p, const struct sp__pzone *z, uint6
 {
 	/* The two are aimed at in different ways. */
 	double last, first,
-		little = (1.0 / 200 + SURE * M_SQRT2 * sp__hop_error(p)) * p->spin.period_ns;
+		little = (1.0 / 200 + SURE * M_SQRT2 * sp__hop_error(p)) * p->tm.spin.period_ns;
 	uint32_t s = p->place.surfaces;
 	int rc;
 

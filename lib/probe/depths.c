@@ -36,19 +36,20 @@ struct load {
 static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct sp_probe_rate *r)
 {
 	struct sp__probe *p = l->p;
-	uint64_t places = p->t->blocks / blocks, elapsed;
-	int rc = sp__probe_stopped(p);
+	uint64_t places = p->tm.target->blocks / blocks, elapsed;
+	int rc = sp__timing_stopped(&p->tm);
 
 	for (size_t i = 0; i < n; i++)
-		l->lbn[i] = sp__rng_below(&p->rng, places) * blocks;
+		l->lbn[i] = sp__rng_below(&p->tm.rng, places) * blocks;
 	if (!rc)
-		rc = p->t->ops->stream(p->t, l->lbn, n, blocks, depth, l->shot, &elapsed);
+		rc = p->tm.target->ops->stream(p->tm.target, l->lbn, n, blocks, depth, l->shot,
+					       &elapsed);
 	if (rc)
 		return rc;
-	p->r->reads += n;
+	p->tm.reads += n;
 	for (size_t i = 0; i < n; i++)
 		l->sorted[i] = (double)(l->shot[i].done_ns - l->shot[i].issue_ns);
-	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * p->t->block_bytes };
+	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * p->tm.target->block_bytes };
 	r->requests_s = (double)n / ((double)elapsed / 1e9);
 	r->mb_s = r->requests_s * r->bytes / 1e6;
 	r->p50_ns = sp__quantile(l->sorted, n, 0.5);
@@ -79,7 +80,7 @@ static int point(struct load *l, uint32_t blocks, unsigned depth)
 
 static uint32_t to_blocks(const struct sp__probe *p, uint32_t bytes)
 {
-	return bytes > p->t->block_bytes ? bytes / p->t->block_bytes : 1;
+	return bytes > p->tm.target->block_bytes ? bytes / p->tm.target->block_bytes : 1;
 }
 
 /* *knee: the first x from which doubling gains less than a tenth. */
@@ -101,7 +102,7 @@ static int depths(struct load *l, uint32_t blocks)
 		if (rc)
 			return rc;
 		find_knee(d, r->rates[r->nrates - 1].requests_s, &before, &r->knee_depth);
-		sp__probe_progress(l->p, SP_PROBE_DEPTHS, 0.5 * d / DEPTH_MAX);
+		sp__timing_progress(&l->p->tm, SP_PROBE_DEPTHS, 0.5 * d / DEPTH_MAX);
 	}
 	return 0;
 }
@@ -113,7 +114,7 @@ static int sizes(struct load *l)
 
 	for (uint32_t bytes = SIZE_FIRST; bytes <= SIZE_MAX_BYTES; bytes *= 2) {
 		uint32_t blocks = to_blocks(l->p, bytes);
-		int rc = blocks > l->p->t->blocks / 4 ? 1 : point(l, blocks, 1);
+		int rc = blocks > l->p->tm.target->blocks / 4 ? 1 : point(l, blocks, 1);
 
 		if (rc)
 			return rc < 0 ? rc : 0;
@@ -133,7 +134,7 @@ static int windows(struct load *l, uint32_t blocks, double from, double rate[WIN
 	for (unsigned i = 0; i < WINDOWS && !rc; i++) {
 		rc = run(l, READS_MAX / 4, blocks, depth, &w);
 		rate[i] = w.requests_s;
-		sp__probe_progress(l->p, SP_PROBE_DEPTHS, from + 0.15 * i / WINDOWS);
+		sp__timing_progress(&l->p->tm, SP_PROBE_DEPTHS, from + 0.15 * i / WINDOWS);
 	}
 	return rc;
 }

@@ -35,13 +35,13 @@ struct ray {
  */
 static double least_jump(const struct sp__probe *p, double block_rev)
 {
-	return fmax(p->scatter.jump_rev, 1.5 * block_rev);
+	return fmax(p->tm.scatter.jump_rev, 1.5 * block_rev);
 }
 
 static int ask(struct sp__probe *p, uint64_t lbn, bool exact, double *rev)
 {
-	return exact ? sp__angle_exact(p, lbn, p->scatter.exact, rev)
-		     : sp__angle_agreed(p, lbn, rev);
+	return exact ? sp__angle_exact(&p->tm, lbn, p->tm.scatter.exact, rev)
+		     : sp__angle_agreed(&p->tm, lbn, rev);
 }
 
 /*
@@ -68,8 +68,8 @@ static int excess(struct sp__probe *p, uint64_t lbn, uint32_t length, bool exact
 
 int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 {
-	double over,
-		unsure = UNSURE * p->scatter.sd_ns / p->spin.period_ns / sqrt(p->scatter.agree);
+	double over, unsure = UNSURE * p->tm.scatter.sd_ns / p->tm.spin.period_ns /
+			      sqrt(p->tm.scatter.agree);
 	int rc = excess(p, lbn, length, false, &over);
 
 	if (!rc && fabs(over) < unsure)
@@ -82,7 +82,7 @@ int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 static int on_line(struct sp__probe *p, struct ray *ray, uint64_t distance, bool *on)
 {
 	double rev, expect, off;
-	int rc = sp__angle_agreed(p, ray->from + distance, &rev);
+	int rc = sp__angle_agreed(&p->tm, ray->from + distance, &rev);
 
 	if (rc)
 		return rc;
@@ -121,10 +121,10 @@ static int bisect(struct sp__probe *p, struct ray *ray, uint64_t lo, uint64_t hi
 static int begin(struct sp__probe *p, struct ray *ray, uint64_t first)
 {
 	double rev;
-	int rc = sp__angle_agreed(p, ray->from, &ray->rev);
+	int rc = sp__angle_agreed(&p->tm, ray->from, &ray->rev);
 
 	if (!rc)
-		rc = sp__angle_agreed(p, ray->from + first, &rev);
+		rc = sp__angle_agreed(&p->tm, ray->from + first, &rev);
 	if (rc)
 		return rc;
 	ray->far = first;
@@ -136,18 +136,18 @@ static int begin(struct sp__probe *p, struct ray *ray, uint64_t first)
 static int search(struct sp__probe *p, uint64_t from, uint64_t *next)
 {
 	struct ray ray = { .from = from };
-	uint64_t rest = p->t->blocks - from, hi = 0;
+	uint64_t rest = p->tm.target->blocks - from, hi = 0;
 	bool on = true;
 	int rc;
 
 	if (rest < 3) {
-		*next = p->t->blocks;
+		*next = p->tm.target->blocks;
 		return 0;
 	}
 	rc = begin(p, &ray, 1);
 	while (!rc && on) {
 		if (ray.far == rest - 1) {
-			*next = p->t->blocks;
+			*next = p->tm.target->blocks;
 			return 0;
 		}
 		/* More than a turn without a jump: there is nothing to be seen. */
@@ -171,7 +171,7 @@ static int search_near(struct sp__probe *p, struct ray *ray, uint32_t hint, uint
 	int rc;
 
 	*found = false;
-	if (ray->from + hi >= p->t->blocks)
+	if (ray->from + hi >= p->tm.target->blocks)
 		return 0;
 	rc = on_line(p, ray, lo, &on);
 	if (rc || !on)
@@ -205,7 +205,7 @@ static int search_hinted(struct sp__probe *p, uint64_t from, uint32_t hint, bool
 /* One angle that was wrong leads a search astray: what it found must be a jump. */
 static int is_edge(struct sp__probe *p, uint64_t lbn, uint64_t next, bool *is)
 {
-	*is = next == p->t->blocks;
+	*is = next == p->tm.target->blocks;
 	return *is ? 0 : sp__edge_at(p, next, (uint32_t)(next - lbn), is);
 }
 
@@ -232,7 +232,7 @@ static int next_edge(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t 
 	int rc = 0;
 
 	*next = 0;
-	if (hint > 8 && lbn + hint < p->t->blocks)
+	if (hint > 8 && lbn + hint < p->tm.target->blocks)
 		rc = hinted_edge(p, lbn, hint, &found, next);
 	for (unsigned i = 0; i < TRIES && !rc && !found; i++) {
 		before = *next;
@@ -260,13 +260,13 @@ int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *ne
 
 int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
 {
-	unsigned n = 2 * p->scatter.exact;
+	unsigned n = 2 * p->tm.scatter.exact;
 	double before, here, step = 1.0 / length;
-	double least = fmax(8 * sp__angle_error(p, n), p->scatter.jump_rev / 4);
-	int rc = sp__angle_exact(p, lbn - 1, n, &before);
+	double least = fmax(8 * sp__angle_error(&p->tm, n), p->tm.scatter.jump_rev / 4);
+	int rc = sp__angle_exact(&p->tm, lbn - 1, n, &before);
 
 	if (!rc)
-		rc = sp__angle_exact(p, lbn, n, &here);
+		rc = sp__angle_exact(&p->tm, lbn, n, &here);
 	if (rc)
 		return rc;
 	*is = fabs(sp__wrap(here - before - step)) > fmax(least, 1.5 * step);

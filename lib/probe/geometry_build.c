@@ -268,15 +268,15 @@ static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool 
 
 		if (ns <= 0)
 			break;
-		rc = sp__hops_add(h, k, (ns + p->r->turnaround_ns) / p->spin.period_ns * 360);
+		rc = sp__hops_add(h, k, (ns + p->tm.turnaround_ns) / p->tm.spin.period_ns * 360);
 	}
-	knee(h, p->spin.period_ns, sp__hop_error(p) * 360, CERTAIN, &h->aim_deg);
+	knee(h, p->tm.spin.period_ns, sp__hop_error(p) * 360, CERTAIN, &h->aim_deg);
 	return rc;
 }
 
 int sp__plateau_look(struct sp__probe *p, bool *doubtful)
 {
-	double period = p->spin.period_ns, error = sp__hop_error(p) * 360, aim;
+	double period = p->tm.spin.period_ns, error = sp__hop_error(p) * 360, aim;
 	struct sp__hops h = { 0 };
 	int rc = add_curve(p, &h, false, false);
 
@@ -304,7 +304,7 @@ static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 	double overhead = p->r->nseeks && !s[0].tracks ? s[0].read_ns : 0;
 	int rc = 0;
 
-	p->r->overhead_ns = fmax(overhead - p->r->bus_ns, 0);
+	p->r->overhead_ns = fmax(overhead - p->tm.cache.bus_ns, 0);
 	g->overhead_ns[SP_GEOMETRY_READ] = p->r->overhead_ns;
 	g->overhead_ns[SP_GEOMETRY_WRITE] = p->r->overhead_ns;
 	g->seek_in_tracks = p->place.order == SP__ORDER_UNKNOWN || p->place.order == SP__ORDER_LINE;
@@ -331,11 +331,11 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 		{ "other_ns", e->other_ns },
 		{ "near_ns", e->near_ns },
 		{ "far_ns", e->far_ns },
-		{ "noise_ns", p->r->noise_ns },
-		{ "noise_tail", p->r->noise_tail },
-		{ "turnaround_ns", p->r->turnaround_ns },
-		{ "period_ppm", p->r->period_ppm },
-		{ "bus_ns", p->r->bus_ns },
+		{ "noise_ns", p->tm.scatter.sd_ns },
+		{ "noise_tail", p->tm.scatter.tail },
+		{ "turnaround_ns", p->tm.turnaround_ns },
+		{ "period_ppm", p->tm.spin.period_ppm },
+		{ "bus_ns", p->tm.cache.bus_ns },
 		{ "conservatism_deg", p->r->conservatism_deg },
 	};
 	int rc = 0;
@@ -353,7 +353,7 @@ static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
 	const char *layout = sp__place_words(&p->place);
 	int rc = layout ? sp__geometry_text(&g->layout, layout) : 0;
 
-	g->period_ns = p->spin.period_ns;
+	g->period_ns = p->tm.spin.period_ns;
 	g->surfaces = p->place.surfaces;
 	if (!rc)
 		rc = add_zones(p, g);
@@ -376,8 +376,8 @@ int sp__made_geometry(struct sp__probe *p, struct sp_geometry **out)
 	*out = NULL;
 	if (!g)
 		return rc;
-	g->blocks = p->t->blocks;
-	g->block_bytes = p->t->block_bytes;
+	g->blocks = p->tm.target->blocks;
+	g->block_bytes = p->tm.target->block_bytes;
 	g->partial = p->r->stopped;
 	rc = sp__geometry_text(&g->device, p->r->device);
 	if (!rc)

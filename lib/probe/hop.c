@@ -48,31 +48,31 @@ struct hop {
 static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 {
 	struct sp__probe *p = h->p;
-	int rc = sp__probe_stopped(p);
+	int rc = sp__timing_stopped(&p->tm);
 
 	if (rc)
 		return rc;
-	p->r->writes += h->write;
-	p->r->reads += !h->write;
-	return p->t->ops->transfer(p->t, lbn, h->write, s);
+	p->tm.writes += h->write;
+	p->tm.reads += !h->write;
+	return p->tm.target->ops->transfer(p->tm.target, lbn, h->write, s);
 }
 
 /* The last moment, up to ns (since epoch), at which an angle passes. */
 static double passing(const struct sp__probe *p, double rev, double ns)
 {
-	double first = p->spin.anchor_ns + rev * p->spin.period_ns;
+	double first = p->tm.spin.anchor_ns + rev * p->tm.spin.period_ns;
 
-	return first + floor((ns - first) / p->spin.period_ns) * p->spin.period_ns;
+	return first + floor((ns - first) / p->tm.spin.period_ns) * p->tm.spin.period_ns;
 }
 
 /* The block of the track whose start passes first, from the given moment on; when it does. */
 static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double *rev)
 {
-	double turns = (ns - h->p->spin.anchor_ns) / h->p->spin.period_ns - h->to_rev;
+	double turns = (ns - h->p->tm.spin.anchor_ns) / h->p->tm.spin.period_ns - h->to_rev;
 	uint32_t block = (uint32_t)ceil((turns - floor(turns)) * h->to_blocks) % h->to_blocks;
 
 	*rev = h->to_rev + (double)block / h->to_blocks;
-	*start_ns = passing(h->p, *rev, ns) + h->p->spin.period_ns;
+	*start_ns = passing(h->p, *rev, ns) + h->p->tm.spin.period_ns;
 	return h->to + block;
 }
 
@@ -83,20 +83,21 @@ static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double
 static int shoot(struct hop *h, double u, double *left, bool *caught)
 {
 	struct sp__probe *p = h->p;
-	double period = p->spin.period_ns, gap = GAP_NS + 3 * p->scatter.sd_ns, at, end, rev, sent;
+	double period = p->tm.spin.period_ns, gap = GAP_NS + 3 * p->tm.scatter.sd_ns, at, end, rev,
+	       sent;
 	double late;
 	struct sp__shot s;
 	uint64_t lbn;
-	int rc = p->r->cache ? sp__probe_flush(p, h->to) : 0;
+	int rc = p->tm.cache.on ? sp__timing_flush(&p->tm, h->to) : 0;
 
 	if (!rc)
-		rc = sp__spin_look(p);
+		rc = sp__spin_look(&p->tm);
 	if (!rc)
 		rc = issue(h, h->from, &s);
 	if (rc)
 		return rc;
 	/* Where the first block really ended; completions are late, hardly ever early. */
-	end = passing(p, h->from_rev, (double)(s.done_ns - p->spin.epoch_ns) + period / 8);
+	end = passing(p, h->from_rev, (double)(s.done_ns - p->tm.spin.epoch_ns) + period / 8);
 	if (h->behind && h->to == h->first) {
 		lbn = h->to;
 		rev = h->to_rev;
@@ -104,22 +105,22 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 	} else {
 		lbn = soonest(h, end + gap + u, &at, &rev);
 	}
-	if ((double)(p->t->ops->now(p->t) - p->spin.epoch_ns) > at - u)
+	if ((double)(p->tm.target->ops->now(p->tm.target) - p->tm.spin.epoch_ns) > at - u)
 		return -EAGAIN;
-	p->t->ops->wait(p->t, p->spin.epoch_ns + (uint64_t)(at - u));
+	p->tm.target->ops->wait(p->tm.target, p->tm.spin.epoch_ns + (uint64_t)(at - u));
 	rc = issue(h, lbn, &s);
 	if (rc)
 		return rc;
 	/* On one track a block may come as soon as from memory, but is not there. */
-	if (p->r->cache && h->to != h->first && s.done_ns - s.issue_ns < p->cache.hit_ns)
+	if (p->tm.cache.on && h->to != h->first && s.done_ns - s.issue_ns < p->tm.cache.hit_ns)
 		return -EAGAIN;
-	sent = (double)(s.issue_ns - p->spin.epoch_ns);
-	end = (double)(s.done_ns - p->spin.epoch_ns) - period / h->to_blocks;
+	sent = (double)(s.issue_ns - p->tm.spin.epoch_ns);
+	end = (double)(s.done_ns - p->tm.spin.epoch_ns) - period / h->to_blocks;
 	late = end;
 	end = passing(p, rev, end + period / 8);
 	late -= end;
 	/* So late that it may belong to another passing. */
-	if (late < -4 * p->scatter.sd_ns - sp__hop_fine(p) || late > period / 2)
+	if (late < -4 * p->tm.scatter.sd_ns - sp__hop_fine(p) || late > period / 2)
 		return -EAGAIN;
 	*left = at - sent;
 	*caught = end < at + period / 2;
@@ -184,12 +185,12 @@ static int confirm(struct hop *h, bool *sure)
 /* The interval, one revolution wide, that any hop gives. */
 static int bracket(struct hop *h)
 {
-	double left, period = h->p->spin.period_ns;
+	double left, period = h->p->tm.spin.period_ns;
 	bool caught;
 	int rc = -EAGAIN;
 
 	for (unsigned i = 0; i < STEPS_MAX && rc == -EAGAIN; i++)
-		rc = shoot(h, period * sp__rng_real(&h->p->rng), &left, &caught);
+		rc = shoot(h, period * sp__rng_real(&h->p->tm.rng), &left, &caught);
 	if (rc)
 		return rc == -EAGAIN ? -ENODATA : rc;
 	h->hi_ns = caught ? left : left + period;
@@ -202,14 +203,14 @@ static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 {
 	double revs[SP__ANGLE_MAX];
 	struct sp__shot s;
-	int rc = sp__spin_look(h->p);
+	int rc = sp__spin_look(&h->p->tm);
 
 	if (!h->write)
-		return sp__angle_exact(h->p, lbn, n, rev);
+		return sp__angle_exact(&h->p->tm, lbn, n, rev);
 	n = n > SP__ANGLE_MAX ? SP__ANGLE_MAX : n;
 	for (unsigned i = 0; i < n && !rc; i++) {
 		rc = issue(h, lbn, &s);
-		revs[i] = sp__rev_at(h->p, s.done_ns);
+		revs[i] = sp__rev_at(&h->p->tm, s.done_ns);
 	}
 	if (!rc)
 		*rev = sp__rev_middle(revs, n, SP__EARLY);
@@ -232,10 +233,10 @@ static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_
 	struct sp__datum *d = &h->p->datum[h->write];
 	int rc = 0;
 
-	if (!d->known || d->track != track || d->looks != h->p->spin.looks) {
-		rc = start_of(h, first, blocks, 2 * h->p->scatter.exact, &d->rev);
+	if (!d->known || d->track != track || d->looks != h->p->tm.spin.looks) {
+		rc = start_of(h, first, blocks, 2 * h->p->tm.scatter.exact, &d->rev);
 		d->track = track;
-		d->looks = h->p->spin.looks;
+		d->looks = h->p->tm.spin.looks;
 		d->known = !rc;
 	}
 	*rev = d->rev;
@@ -250,7 +251,7 @@ static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint6
 			  uint64_t first, uint32_t blocks, double *rev)
 {
 	struct sp__probe *p = h->p;
-	unsigned n = p->scatter.exact / 2 < CHECK ? CHECK : p->scatter.exact / 2;
+	unsigned n = p->tm.scatter.exact / 2 < CHECK ? CHECK : p->tm.scatter.exact / 2;
 	double skew;
 	int rc;
 
@@ -259,19 +260,19 @@ static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint6
 		if (rc)
 			return rc;
 		skew += datum_rev;
-		if (fabs(sp__wrap(*rev - skew)) < AGREES * sp__angle_error(p, n) + 0.0002) {
+		if (fabs(sp__wrap(*rev - skew)) < AGREES * sp__angle_error(&p->tm, n) + 0.0002) {
 			*rev = skew;
 			return 0;
 		}
 	}
-	return start_of(h, first, blocks, 2 * p->scatter.exact, rev);
+	return start_of(h, first, blocks, 2 * p->tm.scatter.exact, rev);
 }
 
 /* Both tracks, and where the hop begins and may end. */
 static int aim(struct hop *h, uint64_t from, uint64_t to)
 {
 	struct sp__probe *p = h->p;
-	double floor_rev = p->scatter.floor_ns / p->spin.period_ns;
+	double floor_rev = p->tm.scatter.floor_ns / p->tm.spin.period_ns;
 	int rc;
 
 	if (!sp__probe_track(p, from, &h->first, &h->from_blocks) ||
@@ -297,12 +298,13 @@ static int aim(struct hop *h, uint64_t from, uint64_t to)
 
 double sp__hop_error(const struct sp__probe *p)
 {
-	return sp__angle_error(p, 2 * p->scatter.exact) + sp__hop_fine(p) / p->spin.period_ns / 2;
+	return sp__angle_error(&p->tm, 2 * p->tm.scatter.exact) +
+	       sp__hop_fine(p) / p->tm.spin.period_ns / 2;
 }
 
 int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
 {
-	struct hop h = { .p = p, .write = write, .behind = p->r->cache && !write };
+	struct hop h = { .p = p, .write = write, .behind = p->tm.cache.on && !write };
 	bool sure = false;
 	int rc = h.behind && to > from ? aim(&h, to, from) : aim(&h, from, to);
 
@@ -325,10 +327,10 @@ int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, do
 static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double *left_ns)
 {
 	struct sp__probe *p = h->p;
-	double period = p->spin.period_ns, at, end, rev, start;
+	double period = p->tm.spin.period_ns, at, end, rev, start;
 	struct sp__shot s[2];
 	uint64_t pair[2];
-	int rc = p->r->cache ? sp__probe_flush(p, h->to) : sp__spin_look(p);
+	int rc = p->tm.cache.on ? sp__timing_flush(&p->tm, h->to) : sp__spin_look(&p->tm);
 	struct hop here = *h;
 
 	if (!rc)
@@ -338,19 +340,20 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	here.to = h->first;
 	here.to_blocks = h->from_blocks;
 	here.to_rev = h->first_rev;
-	at = (double)(p->t->ops->now(p->t) - p->spin.epoch_ns) + reach_ns + GAP_NS / 2;
+	at = (double)(p->tm.target->ops->now(p->tm.target) - p->tm.spin.epoch_ns) + reach_ns +
+	     GAP_NS / 2;
 	pair[0] = soonest(&here, at, &end, &rev);
 	end += period / h->from_blocks;
 	pair[1] = soonest(h, end + want_rev * period, &at, &start);
-	rc = p->t->ops->pair(p->t, pair, s);
-	p->r->reads += 2;
+	rc = p->tm.target->ops->pair(p->tm.target, pair, s);
+	p->tm.reads += 2;
 	if (rc)
 		return rc;
 	if (s[1].done_ns <= s[0].done_ns)
 		return -EAGAIN;
 	rev += 1.0 / h->from_blocks;
-	end = passing(p, rev, (double)(s[0].done_ns - p->spin.epoch_ns) + period / 8);
-	at = (double)(s[1].done_ns - p->spin.epoch_ns) - period / h->to_blocks;
+	end = passing(p, rev, (double)(s[0].done_ns - p->tm.spin.epoch_ns) + period / 8);
+	at = (double)(s[1].done_ns - p->tm.spin.epoch_ns) - period / h->to_blocks;
 	*left_ns = passing(p, start, at + period / 8) - end;
 	return *left_ns > 0 ? 0 : -EAGAIN;
 }
@@ -358,14 +361,14 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, double reach_ns, double *ns)
 {
 	struct hop h = { .p = p };
-	double period = p->spin.period_ns, block, lo = 0, hi = INFINITY, left = 0;
+	double period = p->tm.spin.period_ns, block, lo = 0, hi = INFINITY, left = 0;
 	int rc = aim(&h, from, to);
 
 	if (rc)
 		return rc;
 	block = period / h.to_blocks;
 	for (unsigned i = 0; i < STEPS_MAX && !rc && hi - lo > 1.5 * block; i++) {
-		double want = isinf(hi) ? sp__rng_real(&p->rng) : (lo + hi) / 2 / period;
+		double want = isinf(hi) ? sp__rng_real(&p->tm.rng) : (lo + hi) / 2 / period;
 
 		rc = shoot_queued(&h, reach_ns, want, &left);
 		if (rc == -EAGAIN) {

@@ -134,7 +134,7 @@ int sp__pzone_learn(struct sp__probe *p, struct sp__pzone *z, const struct sp__p
 	*known = false;
 	if (least >= most)
 		return 0;
-	while (l.reading && l.n < most && l.at[l.n] < p->t->blocks && !q && !rc) {
+	while (l.reading && l.n < most && l.at[l.n] < p->tm.target->blocks && !q && !rc) {
 		rc = read_one(p, &l, before);
 		if (!rc)
 			q = pattern_of(&l, least);

@@ -10,7 +10,6 @@
 #include "base/words.h"
 #include "probe/state.h"
 
-#define BLOCKS_MIN 64
 #define LINE_PLACES 9
 #define LINE_STEPS 6
 #define LINE_BLOCKS 40 /* in a step: a layer often goes on elsewhere after 128 */
@@ -21,17 +20,6 @@ struct sp_probe {
 	struct sp_geometry *geometry;
 };
 
-int sp__probe_stopped(const struct sp__probe *p)
-{
-	return p->opts->stop && *p->opts->stop ? -EINTR : 0;
-}
-
-void sp__probe_progress(struct sp__probe *p, enum sp_probe_step step, double done)
-{
-	if (p->opts->progress)
-		p->opts->progress(p->opts->progress_arg, step, done);
-}
-
 SP__WORD_TABLE(sp_probe_verdict, { "inconclusive", SP_PROBE_INCONCLUSIVE },
 	       { "rotating", SP_PROBE_ROTATING }, { "not-rotating", SP_PROBE_NOT_ROTATING },
 	       { "layered", SP_PROBE_LAYERED })
@@ -41,53 +29,11 @@ SP__WORD_TABLE(sp_probe_step, { "rotation", SP_PROBE_ROTATION }, { "period", SP_
 	       { "seeks", SP_PROBE_SEEKS }, { "checks", SP_PROBE_CHECKS },
 	       { "depths", SP_PROBE_DEPTHS })
 
-int sp__probe_target(struct sp__target **t, const struct sp_probe_opts *opts,
-		     struct sp_errinfo *err)
-{
-	if (strncmp(opts->device, "sim:", 4) == 0)
-		return sp__target_sim(t, opts->device + 4, err);
-	return sp__target_file(t, opts->device, opts->overwrite_bytes > 0, err);
-}
-
-/* Whole blocks of the range that may be overwritten. */
-static int set_range(struct sp__target *t, const struct sp_probe_opts *opts, struct sp_errinfo *err)
-{
-	uint64_t end = (opts->overwrite_offset + opts->overwrite_bytes) / t->block_bytes;
-
-	if (t->simulated || !opts->overwrite_bytes)
-		return 0;
-	t->write_first = opts->overwrite_offset / t->block_bytes +
-			 (opts->overwrite_offset % t->block_bytes != 0);
-	if (opts->overwrite_offset + opts->overwrite_bytes < opts->overwrite_offset ||
-	    end > t->blocks || end <= t->write_first)
-		return sp__errf(err, -EINVAL, "open", opts->device, -1,
-				"the range to overwrite is not inside the device");
-	t->write_blocks = end - t->write_first;
-	return 0;
-}
-
-int sp__probe_begin(struct sp__probe *p, struct sp__target *t, const struct sp_probe_opts *opts,
-		    struct sp_probe_result *r, struct sp_errinfo *err)
-{
-	*p = (struct sp__probe){ .t = t, .opts = opts, .r = r, .err = err };
-	p->rng.state = sp__mix64(opts->seed + 77);
-	if (t->blocks < BLOCKS_MIN)
-		return sp__errf(err, SP_EFORMAT, "open", opts->device, -1,
-				"too small to be probed: %llu blocks of %u bytes",
-				(unsigned long long)t->blocks, t->block_bytes);
-	r->simulated = t->simulated;
-	r->blocks = t->blocks;
-	r->block_bytes = t->block_bytes;
-	strncpy(r->device, t->name, sizeof(r->device) - 1);
-	return set_range(t, opts, err);
-}
-
-void sp__probe_close(struct sp__probe *p)
+static void close_probe(struct sp__probe *p)
 {
 	for (size_t i = 0; i < p->nzones; i++)
 		sp__pzone_clear(&p->zones[i]);
 	free(p->zones);
-	sp__target_close(p->t);
 }
 
 /* Where zones are to be looked for when an earlier probe knew some. */
@@ -114,10 +60,10 @@ static bool no_tracks(const struct sp__probe *p)
 static int on_a_line(struct sp__probe *p, uint64_t lbn, bool *yes)
 {
 	double first, step = 0, rev;
-	int rc = sp__angle_exact(p, lbn, p->scatter.exact, &first);
+	int rc = sp__angle_exact(&p->tm, lbn, p->tm.scatter.exact, &first);
 
 	for (unsigned i = 1; i <= LINE_STEPS && !rc; i++) {
-		rc = sp__angle_exact(p, lbn + i * LINE_BLOCKS, p->scatter.exact, &rev);
+		rc = sp__angle_exact(&p->tm, lbn + i * LINE_BLOCKS, p->tm.scatter.exact, &rev);
 		if (i == 1)
 			step = rev - first;
 		*yes &= !rc && fabs(sp__wrap(rev - first - i * step)) < LINE_OFF;
@@ -132,10 +78,10 @@ static int judge_no_tracks(struct sp__probe *p)
 	unsigned off = 0;
 	int rc = 0;
 
-	for (unsigned i = 0; i < LINE_PLACES && p->t->blocks > span && !rc; i++) {
+	for (unsigned i = 0; i < LINE_PLACES && p->tm.target->blocks > span && !rc; i++) {
 		bool yes = true;
 
-		rc = on_a_line(p, sp__rng_below(&p->rng, p->t->blocks - span), &yes);
+		rc = on_a_line(p, sp__rng_below(&p->tm.rng, p->tm.target->blocks - span), &yes);
 		off += !rc && !yes;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
@@ -192,9 +138,17 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 	return rc ? rc : sp__made_result(p, *g);
 }
 
+static void describe(struct sp_probe_result *r, const struct sp__target *t)
+{
+	r->simulated = t->simulated;
+	r->blocks = t->blocks;
+	r->block_bytes = t->block_bytes;
+	strncpy(r->device, t->name, sizeof(r->device) - 1);
+}
+
 static int run(struct sp__probe *p, struct sp_geometry **g)
 {
-	uint64_t begin = p->t->ops->now(p->t);
+	uint64_t begin = p->tm.target->ops->now(p->tm.target);
 	int rc = sp__rotation_find(p);
 
 	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
@@ -209,7 +163,7 @@ static int run(struct sp__probe *p, struct sp_geometry **g)
 	}
 	if (!rc)
 		rc = finish(p, g);
-	p->r->device_s = (double)(p->t->ops->now(p->t) - begin) / 1e9;
+	p->r->device_s = (double)(p->tm.target->ops->now(p->tm.target) - begin) / 1e9;
 	return rc;
 }
 
@@ -217,18 +171,18 @@ int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_pr
 		 struct sp_errinfo *err)
 {
 	struct sp_probe *probe = calloc(1, sizeof(*probe));
-	struct sp__probe p;
-	int rc;
+	int rc = probe ? 0 : -ENOMEM;
 
 	*out = NULL;
-	if (!probe) {
-		sp__target_close(t);
-		return sp__err(err, -ENOMEM, "probe", opts->device, -1);
-	}
-	rc = sp__probe_begin(&p, t, opts, &probe->result, err);
-	if (!rc)
+	if (!rc) {
+		struct sp__probe p = { .opts = opts, .r = &probe->result, .err = err };
+
+		describe(&probe->result, t);
+		sp__timing_begin(&p.tm, t, opts);
 		rc = run(&p, &probe->geometry);
-	sp__probe_close(&p);
+		close_probe(&p);
+	}
+	sp__target_close(t);
 	if (rc) {
 		sp_probe_free(probe);
 		return sp__err(err, rc, "probe", opts->device, -1);
@@ -240,7 +194,7 @@ int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_pr
 int sp_probe_run(struct sp_probe **out, const struct sp_probe_opts *opts, struct sp_errinfo *err)
 {
 	struct sp__target *t;
-	int rc = sp__probe_target(&t, opts, err);
+	int rc = sp__target_open(&t, opts, err);
 
 	*out = NULL;
 	return rc ? rc : sp__probe_on(out, t, opts, err);

@@ -37,9 +37,9 @@ void sp__made_unknown(struct sp__probe *p)
 		if (!p->zones[i].nskew)
 			unknown(p, "angles");
 	}
-	if (!covers || end != p->t->blocks)
+	if (!covers || end != p->tm.target->blocks)
 		unknown(p, "part of the tracks");
-	if (5 * p->r->cache_look_misses > p->r->cache_looks)
+	if (5 * p->tm.cache.look_misses > p->tm.cache.looks)
 		unknown(p, "cache");
 	if (!sp__place_words(&p->place))
 		unknown(p, "layout");
@@ -79,7 +79,7 @@ static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_
 				       .skew_deg = NAN };
 	if (!z->nskew)
 		return;
-	out->mb_s = mean * p->t->block_bytes / (turns * p->spin.period_ns) * 1e3;
+	out->mb_s = mean * p->tm.target->block_bytes / (turns * p->tm.spin.period_ns) * 1e3;
 	out->start_deg = (z->start - p->zones[0].start) * 360;
 	out->start_deg -= floor(out->start_deg / 360) * 360;
 	out->skew_deg = sp__pzone_usual_skew(z) * 360;
@@ -105,7 +105,7 @@ static int tell_zones(struct sp__probe *p)
 		if (i && z->nlens == p->zones[i - 1].nlens && z->lens[0] > p->zones[i - 1].lens[0])
 			r->descending = false;
 	}
-	r->covers &= end == p->t->blocks;
+	r->covers &= end == p->tm.target->blocks;
 	return 0;
 }
 
@@ -135,13 +135,34 @@ static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
 	if (p->place.order == SP__ORDER_BANDS)
 		per = 1;
 	p->r->settle_cylinders = reach / per;
-	p->r->settle_ns = aim / 360 * p->spin.period_ns - p->r->turnaround_ns;
+	p->r->settle_ns = aim / 360 * p->tm.spin.period_ns - p->tm.turnaround_ns;
+}
+
+static void tell_timing(struct sp_probe_result *r, const struct sp__timing *tm)
+{
+	r->period_ns = tm->spin.found ? tm->spin.period_ns : 0;
+	r->period_ppm = tm->spin.period_ppm;
+	r->noise_ns = tm->scatter.sd_ns;
+	r->noise_tail = tm->scatter.tail;
+	r->turnaround_ns = tm->turnaround_ns;
+	r->cache = tm->cache.on;
+	r->cache_hit_ns = tm->cache.on ? r->evidence.same_ns : 0;
+	r->cache_flush = tm->cache.flush;
+	r->cache_looks = tm->cache.looks;
+	r->cache_look_misses = tm->cache.look_misses;
+	r->bus_ns = tm->cache.bus_ns;
+	r->reads = tm->reads;
+	r->flush_reads = tm->flush_reads;
+	r->writes = tm->writes;
+	r->cache_hits = tm->cache_hits;
+	r->errors = tm->errors;
 }
 
 int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 {
 	int rc;
 
+	tell_timing(p->r, &p->tm);
 	if (p->r->verdict != SP_PROBE_ROTATING || !p->nzones)
 		return 0;
 	rc = tell_zones(p);
@@ -194,19 +215,19 @@ int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g)
 	bool angles = g->hops[SP_GEOMETRY_READ].nsteps > 0;
 	int rc = 0;
 
-	if (g->blocks != p->t->blocks || g->block_bytes != p->t->block_bytes)
+	if (g->blocks != p->tm.target->blocks || g->block_bytes != p->tm.target->block_bytes)
 		return sp__errf(p->err, SP_EFORMAT, "probe", p->opts->device, -1,
 				"the geometry to resume from is not one of this device");
 	for (size_t i = 0; i < g->nzones && !rc && g->zones[i].first_lbn == end; i++) {
 		end += g->zones[i].map->blocks;
-		rc = resume_zone(p, &g->zones[i], angles && p->spin.ref_lbn == 0);
+		rc = resume_zone(p, &g->zones[i], angles && p->tm.spin.ref_lbn == 0);
 	}
 	if (rc || !p->nzones)
 		return rc;
 	for (size_t i = 0; i < p->nzones; i++)
 		p->zones[i].start -= 1.0 / p->zones[0].lens[0];
 	/* The last one may not have been at its end. */
-	if (end < p->t->blocks) {
+	if (end < p->tm.target->blocks) {
 		struct sp__pzone *last = &p->zones[p->nzones - 1];
 
 		rc = sp__pzone_extend(p, last, 0);

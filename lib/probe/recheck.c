@@ -31,7 +31,7 @@ static int boundary(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, 
 	uint32_t length = sp__pzone_length(z, t ? t - 1 : 0);
 	int rc = 0;
 
-	*is = !lbn || lbn >= p->t->blocks;
+	*is = !lbn || lbn >= p->tm.target->blocks;
 	if (!*is)
 		rc = sp__edge_at(p, lbn, length, is);
 	return rc || *is ? rc : sp__edge_fine(p, lbn, length, is);
@@ -49,15 +49,15 @@ static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, boo
 	/* Where many slipped blocks lie is not known. */
 	if (blocks < 2 * PARTS || sp__pzone_length(z, t) - blocks > blocks / 32)
 		return 0;
-	rc = sp__angle_agreed(p, lbn, &a);
+	rc = sp__angle_agreed(&p->tm, lbn, &a);
 	for (unsigned part = 0; part < PARTS && *is && !rc; part++) {
-		some = blocks * part / PARTS + (uint32_t)sp__rng_below(&p->rng, blocks / PARTS);
+		some = blocks * part / PARTS + (uint32_t)sp__rng_below(&p->tm.rng, blocks / PARTS);
 		*is = false;
 		for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
-			rc = sp__angle_agreed(p, lbn + some, &b);
+			rc = sp__angle_agreed(&p->tm, lbn + some, &b);
 			*is = fabs(sp__wrap(b - a - (double)some / blocks)) < PART_OFF;
 			if (!rc && !*is)
-				rc = sp__angle_agreed(p, lbn, &a);
+				rc = sp__angle_agreed(&p->tm, lbn, &a);
 		}
 	}
 	return rc;
@@ -157,7 +157,7 @@ static int ask_odd(struct inquiry *q, size_t *odd, uint64_t to)
 static uint64_t random_track(struct sp__probe *p, const struct sp__pzone *z, uint64_t i, uint64_t n)
 {
 	uint64_t from = z->tracks * i / n, wide = z->tracks * (i + 1) / n - from;
-	uint64_t t = from + (wide ? sp__rng_below(&p->rng, wide) : 0);
+	uint64_t t = from + (wide ? sp__rng_below(&p->tm.rng, wide) : 0);
 
 	return t + (i % z->nlens + z->nlens - t % z->nlens) % z->nlens;
 }
@@ -211,7 +211,7 @@ static int not_alone(struct sp__probe *p, const struct sp__pzone *z, uint64_t t,
 {
 	uint64_t lbn = sp__pzone_start(z, t);
 	bool alone = false;
-	int rc = *is && lbn && lbn + 1 < p->t->blocks
+	int rc = *is && lbn && lbn + 1 < p->tm.target->blocks
 			 ? sp__edge_at(p, lbn + 1, sp__pzone_length(z, t ? t - 1 : 0), &alone)
 			 : 0;
 

@@ -30,16 +30,16 @@ struct randoms {
 
 static int random_reads(struct sp__probe *p, struct randoms *r)
 {
-	uint64_t blocks = p->t->blocks, last = 0, lbn;
+	uint64_t blocks = p->tm.target->blocks, last = 0, lbn;
 	struct sp__shot s;
 	int rc;
 
 	for (unsigned i = 0; i < RANDOMS; i++) {
 		/* Every other one is close to the one before. */
-		lbn = sp__rng_below(&p->rng, blocks);
+		lbn = sp__rng_below(&p->tm.rng, blocks);
 		if (i % 2)
-			lbn = (last + sp__rng_below(&p->rng, blocks / 100 + 1)) % blocks;
-		rc = sp__probe_read(p, lbn, &s);
+			lbn = (last + sp__rng_below(&p->tm.rng, blocks / 100 + 1)) % blocks;
+		rc = sp__timing_read(&p->tm, lbn, &s);
 		if (rc == -EIO)
 			continue;
 		if (rc)
@@ -51,7 +51,7 @@ static int random_reads(struct sp__probe *p, struct randoms *r)
 			r->far[r->nfar++] = r->took[r->n - 1];
 		last = lbn;
 		if (i % 16 == 0)
-			sp__probe_progress(p, SP_PROBE_ROTATION, 0.2 * i / RANDOMS);
+			sp__timing_progress(&p->tm, SP_PROBE_ROTATION, 0.2 * i / RANDOMS);
 	}
 	return 0;
 }
@@ -63,10 +63,11 @@ static int clock_reads(struct sp__probe *p)
 	uint64_t until;
 
 	for (unsigned i = 0; i < 48; i++) {
-		until = p->t->ops->now(p->t) + 500000 + sp__rng_below(&p->rng, 1000000);
-		p->t->ops->wait(p->t, until);
-		late[i] = (double)(p->t->ops->now(p->t) - until);
-		if (sp__probe_stopped(p))
+		until = p->tm.target->ops->now(p->tm.target) + 500000 +
+			sp__rng_below(&p->tm.rng, 1000000);
+		p->tm.target->ops->wait(p->tm.target, until);
+		late[i] = (double)(p->tm.target->ops->now(p->tm.target) - until);
+		if (sp__timing_stopped(&p->tm))
 			return -EINTR;
 	}
 	p->r->evidence.clock_p99_ns = sp__quantile(late, 48, 0.99);
@@ -81,7 +82,7 @@ static int same_reads(struct sp__probe *p, double *took, double *between, unsign
 	int rc;
 
 	for (unsigned i = 0; i < n; i++) {
-		rc = sp__probe_read(p, p->spin.ref_lbn, &s);
+		rc = sp__timing_read(&p->tm, p->tm.spin.ref_lbn, &s);
 		if (rc)
 			return rc;
 		took[i] = (double)(s.done_ns - s.issue_ns);
@@ -96,13 +97,13 @@ static int choose_reference(struct sp__probe *p)
 {
 	struct sp__shot s;
 	uint64_t lbn = 0;
-	int rc = sp__probe_read(p, 0, &s);
+	int rc = sp__timing_read(&p->tm, 0, &s);
 
 	for (unsigned i = 0; i < 16 && rc == -EIO; i++) {
-		lbn = sp__rng_below(&p->rng, p->t->blocks);
-		rc = sp__probe_read(p, lbn, &s);
+		lbn = sp__rng_below(&p->tm.rng, p->tm.target->blocks);
+		rc = sp__timing_read(&p->tm, lbn, &s);
 	}
-	p->spin.ref_lbn = lbn;
+	p->tm.spin.ref_lbn = lbn;
 	return rc;
 }
 
@@ -131,8 +132,8 @@ static int gather(struct sp__probe *p)
 	e->near_ns = r.nnear ? sp__quantile(r.near, r.nnear, 0.5) : 0;
 	e->far_ns = r.nfar ? sp__quantile(r.far, r.nfar, 0.5) : 0;
 	e->same_ns = sp__quantile(same, REPEATS, 0.5);
-	p->r->turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
-	return sp__cache_find(p, same, REPEATS);
+	p->tm.turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
+	return sp__cache_find(&p->tm, e, same, REPEATS);
 }
 
 int sp__rotation_find(struct sp__probe *p)
@@ -141,14 +142,14 @@ int sp__rotation_find(struct sp__probe *p)
 	int rc = gather(p);
 
 	if (!rc)
-		rc = sp__spin_find(p);
+		rc = sp__spin_find(&p->tm, e);
 	if (rc && rc != -ENODATA)
 		return rc;
 	if (rc)
 		p->r->verdict = e->concentration > 1.5 * e->chance ? SP_PROBE_INCONCLUSIVE
 								   : SP_PROBE_NOT_ROTATING;
-	else if (p->scatter.sd_ns > p->spin.period_ns / NOISE_SHARE / 3 ||
-		 e->clock_p99_ns > p->spin.period_ns / NOISE_SHARE)
+	else if (p->tm.scatter.sd_ns > p->tm.spin.period_ns / NOISE_SHARE / 3 ||
+		 e->clock_p99_ns > p->tm.spin.period_ns / NOISE_SHARE)
 		p->r->verdict = SP_PROBE_INCONCLUSIVE;
 	else
 		p->r->verdict = SP_PROBE_ROTATING;

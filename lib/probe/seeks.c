@@ -120,7 +120,8 @@ static int measure_all(struct sp__probe *p)
 		t = tracks_of(p, d);
 		if (t)
 			rc = measure(p, p->r->nseeks, t, d);
-		sp__probe_progress(p, SP_PROBE_SEEKS, log((double)d) / log((double)most + 1) * 0.7);
+		sp__timing_progress(&p->tm, SP_PROBE_SEEKS,
+				    log((double)d) / log((double)most + 1) * 0.7);
 		if (d < dense)
 			d++;
 		else if (d < most && d + d / 2 + 1 > most && farther(p, d, most) == most)
@@ -134,7 +135,7 @@ static int measure_all(struct sp__probe *p)
 /* More distances where neighbours differ much. */
 static int insert(struct sp__probe *p)
 {
-	double much = p->spin.period_ns / 300;
+	double much = p->tm.spin.period_ns / 300;
 	unsigned n = 0;
 	int rc = 0;
 
@@ -158,10 +159,10 @@ static int insert(struct sp__probe *p)
 
 static bool may_write(const struct sp__probe *p, uint64_t track)
 {
-	uint64_t lbn, end = p->t->write_first + p->t->write_blocks;
+	uint64_t lbn, end = p->tm.target->write_first + p->tm.target->write_blocks;
 	uint32_t blocks;
 
-	return sp__probe_track(p, track, &lbn, &blocks) && lbn >= p->t->write_first &&
+	return sp__probe_track(p, track, &lbn, &blocks) && lbn >= p->tm.target->write_first &&
 	       lbn + blocks <= end;
 }
 
@@ -176,12 +177,12 @@ static int writes_reach_platter(struct sp__probe *p, uint64_t track, bool *yes)
 
 	*yes = sp__probe_track(p, track, &lbn, &blocks);
 	for (unsigned i = 0; i < 9 && !rc && *yes; i++) {
-		rc = p->t->ops->transfer(p->t, lbn, true, &s);
-		p->r->writes++;
+		rc = p->tm.target->ops->transfer(p->tm.target, lbn, true, &s);
+		p->tm.writes++;
 		took[i] = (double)(s.done_ns - s.issue_ns);
 	}
 	if (!rc && *yes)
-		*yes = sp__quantile(took, 9, 0.5) > p->spin.period_ns / 2;
+		*yes = sp__quantile(took, 9, 0.5) > p->tm.spin.period_ns / 2;
 	return rc == -EIO ? 0 : rc;
 }
 
@@ -190,7 +191,7 @@ static bool write_base(const struct sp__probe *p, uint64_t *track)
 {
 	uint64_t per = p->place.surfaces ? p->place.surfaces : 1, n = 0, step;
 
-	if (p->t->write_blocks == 0)
+	if (p->tm.target->write_blocks == 0)
 		return false;
 	step = p->place.order == SP__ORDER_BANDS ? per * p->place.band : per;
 	for (size_t i = 0; i < p->nzones; i++)
@@ -225,7 +226,7 @@ static int measure_writes(struct sp__probe *p)
 			p->r->seeks[i].write_ns = ns;
 		if (rc == -EIO || rc == -ENODATA)
 			rc = 0;
-		sp__probe_progress(p, SP_PROBE_SEEKS, 0.8 + 0.1 * (double)i / (double)n);
+		sp__timing_progress(&p->tm, SP_PROBE_SEEKS, 0.8 + 0.1 * (double)i / (double)n);
 	}
 	return rc;
 }
@@ -246,7 +247,7 @@ static double settling(const struct sp__probe *p)
 	if (n < 3)
 		return -1;
 	middle = sp__quantile(extra, n, 0.5);
-	return extra[n - 1] - extra[0] < p->spin.period_ns / 100 ? middle : -1;
+	return extra[n - 1] - extra[0] < p->tm.spin.period_ns / 100 ? middle : -1;
 }
 
 static void fill_writes(struct sp__probe *p)
@@ -295,8 +296,8 @@ static void forget_late(struct sp__probe *p)
 {
 	const struct sp_probe_seek *s = p->r->seeks;
 
-	p->late = p->r->cache && p->r->nseeks && !s->tracks &&
-		  s->read_ns > (double)p->cache.hit_ns + p->spin.period_ns / 4;
+	p->late = p->tm.cache.on && p->r->nseeks && !s->tracks &&
+		  s->read_ns > (double)p->tm.cache.hit_ns + p->tm.spin.period_ns / 4;
 	if (!p->late)
 		return;
 	p->r->nseeks = 0;
@@ -313,7 +314,7 @@ static int measure_reads(struct sp__probe *p)
 /* Once more, with twice as many samples, from here on. */
 static int measure_again(struct sp__probe *p)
 {
-	p->scatter.exact *= 2;
+	p->tm.scatter.exact *= 2;
 	p->datum[0].known = false;
 	p->r->nseeks = 0;
 	return measure_reads(p);
@@ -321,7 +322,7 @@ static int measure_again(struct sp__probe *p)
 
 int sp__seeks_find(struct sp__probe *p)
 {
-	uint64_t before = p->r->reads, first;
+	uint64_t before = p->tm.reads, first;
 	bool doubtful = false;
 	uint32_t blocks;
 	int rc;
@@ -331,14 +332,14 @@ int sp__seeks_find(struct sp__probe *p)
 	rc = measure_reads(p);
 	if (!rc)
 		rc = sp__plateau_look(p, &doubtful);
-	if (!rc && doubtful && 4 * p->scatter.exact <= SP__ANGLE_MAX)
+	if (!rc && doubtful && 4 * p->tm.scatter.exact <= SP__ANGLE_MAX)
 		rc = measure_again(p);
 	if (!rc)
 		rc = measure_writes(p);
 	fill_writes(p);
 	if (!rc)
 		rc = measure_queued(p);
-	p->r->seek_reads = p->r->reads - before;
+	p->r->seek_reads = p->tm.reads - before;
 	forget_late(p);
 	return rc;
 }

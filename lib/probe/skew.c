@@ -60,13 +60,13 @@ struct run {
  */
 static double tolerance(const struct sp__probe *p)
 {
-	return fmax(12 * sp__angle_error(p, p->scatter.exact), 0.0004);
+	return fmax(12 * sp__angle_error(&p->tm, p->tm.scatter.exact), 0.0004);
 }
 
 /* The angle at which a track of the zone begins. */
 static int track_start(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, double *rev)
 {
-	int rc = sp__angle_exact(p, sp__pzone_start(z, track), p->scatter.exact, rev);
+	int rc = sp__angle_exact(&p->tm, sp__pzone_start(z, track), p->tm.scatter.exact, rev);
 
 	*rev -= 1.0 / sp__pzone_length(z, track);
 	return rc;
@@ -288,16 +288,16 @@ static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, d
 		   uint64_t *broken)
 {
 	uint64_t good = 0, bad = 0, m, most = (z->tracks - 1) / q;
-	unsigned exact = p->scatter.exact;
+	unsigned exact = p->tm.scatter.exact;
 	double off;
 	bool is;
 	int rc;
 
 	for (m = most < 3 ? 1 : 3; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
 		/* Only the last one has to be exact. */
-		p->scatter.exact = m < most ? exact / 2 + 2 : exact;
+		p->tm.scatter.exact = m < most ? exact / 2 + 2 : exact;
 		rc = as_foretold(p, z, q, *sum, m * q, &is, &off);
-		p->scatter.exact = exact;
+		p->tm.scatter.exact = exact;
 		if (rc)
 			return rc;
 		if (is) {
@@ -411,25 +411,25 @@ int sp__skews_find(struct sp__probe *p)
 	int rc = 0;
 
 	for (size_t i = 0; i < p->nzones && !rc; i++) {
-		unsigned exact = p->scatter.exact;
+		unsigned exact = p->tm.scatter.exact;
 
 		if (p->zones[i].nskew)
 			continue;
-		before = p->r->reads;
+		before = p->tm.reads;
 		/* If it fails, by chance most likely, once or twice more with more care. */
 		for (unsigned n = 0; n < 3 && !rc && !p->zones[i].nskew; n++) {
-			p->scatter.exact = n ? 2 * exact : exact;
+			p->tm.scatter.exact = n ? 2 * exact : exact;
 			rc = zone_skews(p, i, n ? nothing : e);
-			p->scatter.exact = exact;
+			p->tm.scatter.exact = exact;
 		}
-		p->r->layout_reads += p->r->reads - before;
+		p->r->layout_reads += p->tm.reads - before;
 		run = p->zones[i].nskew ? run_of(p, &p->zones[i]) : 0;
 		/* The slopes of another zone are others. */
 		if (run)
 			e = (struct expect){ run, -1, p->zones[i].nskew };
 		if (rc == -EIO || rc == -ENODATA)
 			rc = 0;
-		sp__probe_progress(p, SP_PROBE_SKEWS, (double)(i + 1) / (double)p->nzones);
+		sp__timing_progress(&p->tm, SP_PROBE_SKEWS, (double)(i + 1) / (double)p->nzones);
 	}
 	return rc;
 }

@@ -2,10 +2,6 @@
 /*
  * A probe at work: what it knows so far, and the steps by which it learns more.
  *
- * Angles are fractions of a revolution (doubles; "rev").  The angle of a block
- * is where its end passes under the head, as the host sees completions, counted
- * from where the end of the reference block passes.
- *
  * Every step returns 0, -EIO (these blocks cannot be read), -EINTR (it was
  * stopped), -ENODATA (there is nothing to be found here), -ENOMEM or
  * -ESTALE.
@@ -15,51 +11,8 @@
 #ifndef SP__PROBE_STATE_H
 #define SP__PROBE_STATE_H
 
-#include <math.h>
-#include <spindle/probe.h>
-#include "base/rng.h"
 #include "dev/geometry.h"
-#include "probe/target.h"
-
-#define SP__SPIN_POINTS 64
-
-/* The platter: period and a moment when the reference block's end passes. */
-struct sp__spin {
-	double period_ns;
-	double anchor_ns; /* since epoch_ns */
-	uint64_t epoch_ns;
-	uint64_t ref_lbn;
-	size_t n; /* observed passings: revolution, time */
-	double turn[SP__SPIN_POINTS], at_ns[SP__SPIN_POINTS];
-	uint64_t due_ns; /* when it is to be looked after */
-	unsigned looks;	 /* how often that was done: the anchor moves a little */
-	uint64_t interval_ns;
-};
-
-/* The quantile of samples that an exact angle is: completions are dense where they are early. */
-#define SP__EARLY 0.08
-
-#define SP__AGREE_MAX 32 /* samples */
-
-/* How the host's view of a completion scatters. */
-struct sp__scatter {
-	double sd_ns;	 /* of a half-normal distribution */
-	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
-	unsigned agree;	 /* samples that must agree, at most half of SP__AGREE_MAX */
-	unsigned exact;	 /* samples of an exact angle */
-	double tol_rev;	 /* so far apart may two samples be that agree */
-	double jump_rev; /* more is a jump */
-};
-
-#define SP__RECENT 128
-#define SP__NEAR_BLOCKS 4096 /* a segment of a cache is hardly longer */
-
-/* The drive's cache, if it answers without the platter. */
-struct sp__cachefact {
-	uint64_t hit_ns;	     /* whatever is faster came from the cache */
-	uint64_t recent[SP__RECENT]; /* read last, a ring */
-	unsigned count;
-};
+#include "probe/timing/timing.h"
 
 struct sp__oddtrack {
 	uint64_t track;	  /* of the zone */
@@ -108,14 +61,10 @@ struct sp__datum {
 };
 
 struct sp__probe {
-	struct sp__target *t;
+	struct sp__timing tm;
 	const struct sp_probe_opts *opts;
 	struct sp_probe_result *r; /* the result */
 	struct sp_errinfo *err;
-	struct sp__rng rng;
-	struct sp__spin spin;
-	struct sp__scatter scatter;
-	struct sp__cachefact cache;
 	struct sp__trackorder place;
 	bool no_reach, no_write_reach;	/* hops as far as they should reach fail */
 	bool late;			/* the arm waits for something else */
@@ -128,49 +77,9 @@ struct sp__probe {
 };
 
 /* probe.c */
-SP_MUST_CHECK int sp__probe_target(struct sp__target **t, const struct sp_probe_opts *opts,
-				   struct sp_errinfo *err);
-/* t belongs to p, also after a failure. */
-SP_MUST_CHECK int sp__probe_begin(struct sp__probe *p, struct sp__target *t,
-				  const struct sp_probe_opts *opts, struct sp_probe_result *r,
-				  struct sp_errinfo *err);
 /* sp_probe_run() on an open target, which is closed in any case. */
 SP_MUST_CHECK int sp__probe_on(struct sp_probe **probe, struct sp__target *t,
 			       const struct sp_probe_opts *opts, struct sp_errinfo *err);
-void sp__probe_close(struct sp__probe *p);
-SP_MUST_CHECK int sp__probe_stopped(const struct sp__probe *p); /* 0 or -EINTR */
-void sp__probe_progress(struct sp__probe *p, enum sp_probe_step step, double done);
-
-/* sample.c: reads and angles. */
-static inline double sp__wrap(double rev) /* to [-0.5, 0.5) */
-{
-	return rev - floor(rev + 0.5);
-}
-double sp__quantile(double *v, size_t n, double q); /* sorts v */
-/* A low quantile that does not depend on how many samples there are. */
-double sp__low_quantile(double *v, size_t n, double q); /* sorts v */
-/* One block from the platter, not from the cache. */
-SP_MUST_CHECK int sp__probe_read(struct sp__probe *p, uint64_t lbn, struct sp__shot *s);
-/* Makes the cache forget what it holds. */
-SP_MUST_CHECK int sp__probe_flush(struct sp__probe *p, uint64_t lbn);
-double sp__rev_at(const struct sp__probe *p, uint64_t ns);
-/* The standard error of an exact angle of n samples, rev. */
-double sp__angle_error(const struct sp__probe *p, unsigned n);
-#define SP__ANGLE_MAX 512				 /* samples */
-double sp__rev_middle(double *revs, size_t n, double q); /* circular quantile */
-/* Angle of a block's end by as many samples as agree; by n samples. */
-SP_MUST_CHECK int sp__angle_agreed(struct sp__probe *p, uint64_t lbn, double *rev);
-SP_MUST_CHECK int sp__angle_exact(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev);
-/* The latter without a look at the reference block, and when the last sample was complete. */
-SP_MUST_CHECK int sp__angle_read(struct sp__probe *p, uint64_t lbn, unsigned n, double *rev,
-				 uint64_t *done_ns);
-
-/* cache.c: given what n reads of the reference block took. */
-SP_MUST_CHECK int sp__cache_find(struct sp__probe *p, double *same, size_t n);
-
-/* spin.c: rotation. */
-SP_MUST_CHECK int sp__spin_find(struct sp__probe *p);
-SP_MUST_CHECK int sp__spin_look(struct sp__probe *p); /* re-anchors when it is time */
 
 /* edge.c: track boundaries. */
 /* Does a track begin at lbn?  (lbn > 0.)  length: of the track before. */
@@ -250,7 +159,7 @@ bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, dou
 /* The resolution of a hop. */
 static inline double sp__hop_fine(const struct sp__probe *p)
 {
-	return 0.0005 * sp__geometry_slow(p->spin.period_ns) * p->spin.period_ns;
+	return 0.0005 * sp__geometry_slow(p->tm.spin.period_ns) * p->tm.spin.period_ns;
 }
 /* The standard error of a hop's time: of its bisection, and of the angle of its end; rev. */
 double sp__hop_error(const struct sp__probe *p);

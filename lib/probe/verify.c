@@ -50,7 +50,7 @@ static double arm_ns(const struct sp_geometry *g, uint64_t tracks)
 static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64_t issue_ns,
 		    double *ns)
 {
-	const struct sp__spin *s = &f->p->spin;
+	const struct sp__spin *s = &f->p->tm.spin;
 	struct sp_track a, b;
 	double need, first, at, issue = (double)(issue_ns - s->epoch_ns), rev;
 	int rc = sp_geometry_track(f->g, from, &a);
@@ -60,7 +60,7 @@ static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64
 	if (rc)
 		return rc;
 	/* Passings are seen when the bus has carried the block. */
-	need = f->g->overhead_ns[SP_GEOMETRY_READ] + f->p->r->bus_ns +
+	need = f->g->overhead_ns[SP_GEOMETRY_READ] + f->p->tm.cache.bus_ns +
 	       arm_ns(f->g, a.number > b.number ? a.number - b.number : b.number - a.number);
 	rev = f->zero_rev + b.angle_deg / 360 + (double)(to - b.first) / b.blocks;
 	first = s->anchor_ns + rev * s->period_ns;
@@ -86,26 +86,26 @@ static void compare(double *was, double *foretold, unsigned n, struct sp_probe_v
 /* A block in a part of the device that is known. */
 static uint64_t random_block(struct forecast *f)
 {
-	const struct sp__geozone *z = &f->g->zones[sp__rng_below(&f->p->rng, f->g->nzones)];
+	const struct sp__geozone *z = &f->g->zones[sp__rng_below(&f->p->tm.rng, f->g->nzones)];
 
-	return z->first_lbn + sp__rng_below(&f->p->rng, z->map->blocks);
+	return z->first_lbn + sp__rng_below(&f->p->tm.rng, z->map->blocks);
 }
 
 static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
 		 struct sp_probe_verify *v)
 {
-	double period = f->p->spin.period_ns, off;
+	double period = f->p->tm.spin.period_ns, off;
 	struct sp__shot s;
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
 		uint64_t a = random_block(f), b = random_block(f);
 
-		rc = sp__spin_look(f->p);
+		rc = sp__spin_look(&f->p->tm);
 		if (!rc)
-			rc = sp__probe_read(f->p, a, &s);
+			rc = sp__timing_read(&f->p->tm, a, &s);
 		if (!rc)
-			rc = sp__probe_read(f->p, b, &s);
+			rc = sp__timing_read(&f->p->tm, b, &s);
 		if (!rc)
 			rc = foretell(f, a, b, s.issue_ns, &foretold[v->pairs]);
 		v->errors += rc == -EIO;
@@ -119,7 +119,7 @@ static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
 		v->within_share += fabs(off) < period / 10;
 		v->pairs++;
 		if (i % 32 == 0)
-			sp__probe_progress(f->p, SP_PROBE_CHECKS, (double)i / n);
+			sp__timing_progress(&f->p->tm, SP_PROBE_CHECKS, (double)i / n);
 	}
 	return rc;
 }
@@ -136,11 +136,11 @@ static int verify(struct sp__probe *p, const struct sp_geometry *g, unsigned n,
 		rc = sp__errf(p->err, SP_EUNSUP, "probe", p->opts->device, -1,
 			      "does not rotate, but the geometry does");
 	if (!rc)
-		rc = sp_geometry_track(g, p->spin.ref_lbn, &zero);
+		rc = sp_geometry_track(g, p->tm.spin.ref_lbn, &zero);
 	if (!rc) {
 		/* Our angles count from the end of the reference block. */
 		f.zero_rev = -zero.angle_deg / 360 -
-			     (double)(p->spin.ref_lbn + 1 - zero.first) / zero.blocks;
+			     (double)(p->tm.spin.ref_lbn + 1 - zero.first) / zero.blocks;
 		rc = pairs(&f, n, was, foretold, v);
 	}
 	if (rc == -EINTR && v->pairs)
@@ -158,8 +158,8 @@ int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *
 		    unsigned n, struct sp_probe_verify *result, struct sp_errinfo *err)
 {
 	struct sp_probe_result r = { 0 };
+	struct sp__probe p = { .opts = opts, .r = &r, .err = err };
 	struct sp__target *t;
-	struct sp__probe p;
 	int rc;
 
 	*result = (struct sp_probe_verify){ 0 };
@@ -168,16 +168,15 @@ int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *
 				"the geometry has no tracks");
 	if (!n || n > PAIRS_MAX)
 		return sp__err(err, -EINVAL, "probe", opts->device, -1);
-	rc = sp__probe_target(&t, opts, err);
+	rc = sp__target_open(&t, opts, err);
 	if (rc)
 		return rc;
-	rc = sp__probe_begin(&p, t, opts, &r, err);
-	if (!rc && (geometry->blocks != p.t->blocks || geometry->block_bytes != p.t->block_bytes))
+	sp__timing_begin(&p.tm, t, opts);
+	if (geometry->blocks != t->blocks || geometry->block_bytes != t->block_bytes)
 		rc = sp__errf(err, SP_EFORMAT, "probe", opts->device, -1,
 			      "the geometry is not one of this device");
-	if (!rc)
+	else
 		rc = verify(&p, geometry, n, result);
-	sp__probe_close(&p);
-	free(r.bad);
+	sp__target_close(t);
 	return rc ? sp__err(err, rc, "probe", opts->device, -1) : 0;
 }

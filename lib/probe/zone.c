@@ -102,7 +102,7 @@ static int one(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, b
 	uint64_t lbn = sp__pzone_start(z, track);
 
 	*is = true;
-	if (track == 0 || lbn == p->t->blocks)
+	if (track == 0 || lbn == p->tm.target->blocks)
 		return 0;
 	return sp__edge_at(p, lbn, sp__pzone_length(z, track - 1), is);
 }
@@ -138,12 +138,12 @@ static int holds_near(struct sp__probe *p, const struct sp__pzone *z, uint64_t *
 /* How many whole tracks the device could still hold by the forecast. */
 static uint64_t most_tracks(const struct sp__probe *p, const struct sp__pzone *z)
 {
-	uint64_t rest = p->t->blocks - z->first_lbn, n, sum = pattern_blocks(z, z->nlens);
+	uint64_t rest = p->tm.target->blocks - z->first_lbn, n, sum = pattern_blocks(z, z->nlens);
 
 	for (size_t i = 0; i < z->nodd; i++)
 		rest += z->odd[i].missing;
 	n = rest / sum * z->nlens;
-	while (sp__pzone_start(z, n + 1) <= p->t->blocks)
+	while (sp__pzone_start(z, n + 1) <= p->tm.target->blocks)
 		n++;
 	return n;
 }
@@ -209,7 +209,7 @@ static int goes_on(struct sp__probe *p, const struct sp__pzone *z, uint64_t trac
 	uint64_t next = lbn + sp__pzone_length(z, track + 1);
 	int rc = sp__edge_at(p, lbn, sp__pzone_length(z, track), yes);
 
-	if (rc || !*yes || next >= p->t->blocks)
+	if (rc || !*yes || next >= p->tm.target->blocks)
 		return rc;
 	return sp__edge_at(p, next, sp__pzone_length(z, track + 1), yes);
 }
@@ -221,7 +221,7 @@ static int find_few(struct sp__probe *p, const struct sp__pzone *z, uint64_t lbn
 	int rc = 0;
 
 	for (*missing = 0; *missing <= FEW && *missing < length / 2 && !*found && !rc; ++*missing)
-		if (lbn + length - *missing < p->t->blocks)
+		if (lbn + length - *missing < p->tm.target->blocks)
 			rc = goes_on(p, z, z->tracks, lbn + length - *missing, found);
 	*missing -= *found;
 	return rc;
@@ -248,15 +248,15 @@ static int find_slips(struct sp__probe *p, const struct sp__pzone *z, bool *foun
 	if (rc && rc != -ENODATA)
 		return rc;
 	if (rc || next - lbn > length + length / 4) {
-		*more = lbn + length == p->t->blocks;
-		if (lbn + length >= p->t->blocks)
+		*more = lbn + length == p->tm.target->blocks;
+		if (lbn + length >= p->tm.target->blocks)
 			return 0;
 		return sp__edge_fine(p, lbn + length, length, more);
 	}
 	if (next - lbn > length)
 		return 0;
 	*missing = (uint32_t)(length - (next - lbn));
-	*found = next == p->t->blocks;
+	*found = next == p->tm.target->blocks;
 	/* More than an eighth of a track is never slipped. */
 	if (!*found && *missing <= length / 8 + 1)
 		rc = goes_on(p, z, z->tracks, next, found);
@@ -279,7 +279,7 @@ static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 		rc = z->tracks > 1 ? holds(p, z, z->tracks, &is) : 0;
 	} while (!rc && !is && z->tracks > 1);
 	*ended = z->tracks == before;
-	if (rc || !*ended || sp__pzone_start(z, z->tracks) >= p->t->blocks)
+	if (rc || !*ended || sp__pzone_start(z, z->tracks) >= p->tm.target->blocks)
 		return rc == -EIO ? 0 : rc;
 	rc = find_slips(p, z, &is, &more, &missing);
 	if (rc == -EIO || rc == -ENODATA) {
@@ -299,7 +299,7 @@ static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 
 int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
 {
-	uint64_t before = p->r->reads;
+	uint64_t before = p->tm.reads;
 	bool ended = false, same = false;
 	int rc = hint ? same_tracks(p, z, hint, &same) : 0;
 
@@ -311,11 +311,12 @@ int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
 			rc = look_closer(p, z, &ended);
 		if (!rc && !ended)
 			rc = sp__pzone_express(z);
-		sp__probe_progress(p, SP_PROBE_ZONES,
-				   (double)sp__pzone_start(z, z->tracks) / (double)p->t->blocks);
+		sp__timing_progress(&p->tm, SP_PROBE_ZONES,
+				    (double)sp__pzone_start(z, z->tracks) /
+					    (double)p->tm.target->blocks);
 	}
 	z->blocks = sp__pzone_start(z, z->tracks) - z->first_lbn;
-	z->reads += p->r->reads - before;
+	z->reads += p->tm.reads - before;
 	return rc;
 }
 
@@ -326,7 +327,7 @@ static int find_longer(struct sp__probe *p, const struct sp__pzone *hint, struct
 	bool known = false;
 	int rc;
 
-	if (z->tracks >= FEW_TRACKS || sp__pzone_end(z) == p->t->blocks)
+	if (z->tracks >= FEW_TRACKS || sp__pzone_end(z) == p->tm.target->blocks)
 		return 0;
 	rc = sp__pzone_learn(p, &longer, hint, z->tracks + 1, &known);
 	if (!rc && known)
@@ -343,7 +344,7 @@ static int find_longer(struct sp__probe *p, const struct sp__pzone *hint, struct
 int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
 		   struct sp__pzone *z)
 {
-	uint64_t before = p->r->reads;
+	uint64_t before = p->tm.reads;
 	bool known;
 	int rc;
 
@@ -353,6 +354,6 @@ int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hi
 		rc = sp__pzone_extend(p, z, hint ? hint->tracks : 0);
 	if (!rc)
 		rc = find_longer(p, hint, z);
-	z->reads = p->r->reads - before;
+	z->reads = p->tm.reads - before;
 	return rc;
 }

@@ -74,7 +74,7 @@ static int absorb(struct sp__probe *p, bool *done)
 		return 0;
 	/* Slips are few; else it is the beginning of something new. */
 	if (missing > (length < 64 ? length / 8 + 1 : 4 + length / 64) &&
-	    sp__pzone_end(b) != p->t->blocks)
+	    sp__pzone_end(b) != p->tm.target->blocks)
 		return 0;
 	rc = append(a, b, missing);
 	sp__pzone_clear(b);
@@ -152,14 +152,14 @@ static int skip(struct sp__probe *p, uint64_t *lbn)
 	struct sp__shot s;
 	int rc = -EIO;
 
-	for (at = from; rc == -EIO && at < p->t->blocks; step *= 2) {
+	for (at = from; rc == -EIO && at < p->tm.target->blocks; step *= 2) {
 		at += step;
-		rc = at < p->t->blocks ? sp__probe_read(p, at, &s) : 0;
-		if (!rc && at < p->t->blocks)
+		rc = at < p->tm.target->blocks ? sp__timing_read(&p->tm, at, &s) : 0;
+		if (!rc && at < p->tm.target->blocks)
 			rc = sp__edge_next(p, at, 0, &at);
 	}
-	if (at > p->t->blocks)
-		at = p->t->blocks;
+	if (at > p->tm.target->blocks)
+		at = p->tm.target->blocks;
 	*lbn = at;
 	return rc ? rc : note_bad(p, from, at - 1);
 }
@@ -193,7 +193,7 @@ static int step_over(struct sp__probe *p, uint64_t lbn, struct sp__pzone *z)
 	int rc = -ENODATA;
 
 	for (unsigned i = 2; i < 8 && rc == -ENODATA; i++)
-		if (lbn + (uint64_t)length * i / 2 < p->t->blocks)
+		if (lbn + (uint64_t)length * i / 2 < p->tm.target->blocks)
 			rc = sp__edge_next(p, lbn + (uint64_t)length * i / 2, 0, &next);
 	if (rc)
 		return rc;
@@ -210,7 +210,7 @@ int sp__zones_find(struct sp__probe *p, uint64_t lbn)
 	struct sp__pzone z, *last;
 	int rc = 0;
 
-	while (!rc && lbn < p->t->blocks) {
+	while (!rc && lbn < p->tm.target->blocks) {
 		last = p->nzones ? &p->zones[p->nzones - 1] : NULL;
 		rc = sp__pzone_find(p, lbn, last, &z);
 		if (rc == -EIO) {
@@ -245,7 +245,7 @@ int sp__zones_sample(struct sp__probe *p)
 
 		if (i) {
 			/* The last place leaves room for some tracks. */
-			lbn = p->t->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
+			lbn = p->tm.target->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
 			rc = sp__edge_next(p, lbn, 0, &lbn);
 		}
 		end = p->nzones ? sp__pzone_end(&p->zones[p->nzones - 1]) : 0;
@@ -256,7 +256,7 @@ int sp__zones_sample(struct sp__probe *p)
 			rc = sp__zones_add(p, &z);
 		else
 			sp__pzone_clear(&z);
-		sp__probe_progress(p, SP_PROBE_ZONES, (double)(i + 1) / SAMPLES);
+		sp__timing_progress(&p->tm, SP_PROBE_ZONES, (double)(i + 1) / SAMPLES);
 	}
 	return rc;
 }

@@ -214,7 +214,7 @@ probe_as(const char *device, uint64_t lost,
 	struct sp__target *t;
 	struct sp_probe *p;
 
-	if (sp__probe_target(&t, &opts, &err))
+	if (sp__target_open(&t, &opts, &err))
 		return NULL;
 	base = t->ops;
 	ops = *base;
@@ -376,7 +376,7 @@ static void probe_range(const char *path, unsigned tracks, struct sp_probe_resul
 	struct sp_probe *p = NULL;
 
 	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
-	if (!sp__probe_target(&t, &opts, &err)) {
+	if (!sp__target_open(&t, &opts, &err)) {
 		t->write_first = 40000;
 		t->write_blocks = 400 * tracks;
 		if (sp__probe_on(&p, t, &opts, &err))

@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
+#include <spindle/probe.h>
 
 struct sp__shot {
 	uint64_t issue_ns, done_ns;
@@ -59,6 +60,12 @@ struct sp__target {
 SP_MUST_CHECK int sp__target_sim(struct sp__target **t, const char *spec, struct sp_errinfo *err);
 /* A block device or a regular file; writable: it is opened for writing too. */
 SP_MUST_CHECK int sp__target_file(struct sp__target **t, const char *path, bool writable,
+				  struct sp_errinfo *err);
+/*
+ * Either of them, by opts->device.  SP_EFORMAT: it has too few blocks; -EINVAL: the range to
+ * overwrite is not inside it.
+ */
+SP_MUST_CHECK int sp__target_open(struct sp__target **t, const struct sp_probe_opts *opts,
 				  struct sp_errinfo *err);
 void sp__target_close(struct sp__target *t); /* accepts NULL */
 

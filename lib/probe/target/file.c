@@ -24,7 +24,7 @@
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "io/queue.h"
-#include "probe/target.h"
+#include "probe/target/target.h"
 
 #define BUFFER_BYTES (1u << 20)
 #define DEPTH_MAX 128

@@ -6,7 +6,7 @@
  * Such answers show the bus, too: they take longer by the same time for each block more.
  */
 #include <errno.h>
-#include "probe/state.h"
+#include "probe/timing/timing.h"
 
 #define SLOW_NS 2e6   /* reads elsewhere, of a disk */
 #define LOOKS 8	      /* of each kind */
@@ -18,7 +18,7 @@
 #define HALF_NORMAL 0.5742 /* its deviations from the early quantile to the median */
 
 /* How many reads elsewhere make the cache forget a block? */
-static int find_flush(struct sp__probe *p, double hit_ns)
+static int find_flush(struct sp__timing *tm, double hit_ns)
 {
 	static const unsigned counts[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 };
 	struct sp__shot s;
@@ -27,11 +27,11 @@ static int find_flush(struct sp__probe *p, double hit_ns)
 	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]) && !rc; i++) {
 		unsigned hits = 0;
 
-		p->r->cache_flush = counts[i];
+		tm->cache.flush = counts[i];
 		for (unsigned j = 0; j < 4 && !rc; j++) {
-			rc = sp__probe_flush(p, p->spin.ref_lbn);
+			rc = sp__timing_flush(tm, tm->spin.ref_lbn);
 			if (!rc)
-				rc = sp__probe_read(p, p->spin.ref_lbn, &s);
+				rc = sp__timing_read(tm, tm->spin.ref_lbn, &s);
 			hits += !rc && (double)(s.done_ns - s.issue_ns) < hit_ns;
 		}
 		if (!hits)
@@ -41,25 +41,24 @@ static int find_flush(struct sp__probe *p, double hit_ns)
 }
 
 /* A random block is answered from memory when it was just read, and not after a flush. */
-static int look_again(struct sp__probe *p, double hit_ns)
+static int look_again(struct sp__timing *tm, double hit_ns)
 {
-	struct sp_probe_result *r = p->r;
+	struct sp__cachefact *c = &tm->cache;
 	struct sp__shot s;
 	int rc = 0;
 
 	for (unsigned i = 0; i < LOOKS && !rc; i++) {
-		uint64_t lbn = sp__rng_below(&p->rng, p->t->blocks);
+		uint64_t lbn = sp__rng_below(&tm->rng, tm->target->blocks);
 
-		rc = sp__probe_read(p, lbn, &s);
+		rc = sp__timing_read(tm, lbn, &s);
 		for (unsigned flushed = 0; flushed < 2 && !rc; flushed++) {
-			rc = flushed ? sp__probe_flush(p, lbn) : 0;
+			rc = flushed ? sp__timing_flush(tm, lbn) : 0;
 			if (!rc)
-				rc = sp__probe_read(p, lbn, &s);
+				rc = sp__timing_read(tm, lbn, &s);
 			if (rc)
 				break;
-			r->cache_looks++;
-			r->cache_look_misses +=
-				((double)(s.done_ns - s.issue_ns) < hit_ns) == flushed;
+			c->looks++;
+			c->look_misses += ((double)(s.done_ns - s.issue_ns) < hit_ns) == flushed;
 		}
 		rc = rc == -EIO ? 0 : rc;
 	}
@@ -67,7 +66,7 @@ static int look_again(struct sp__probe *p, double hit_ns)
 }
 
 /* What reads of n blocks from the cache take, with the standard error of that. */
-static int hits_of(struct sp__probe *p, uint32_t n, double *ns, double *error_ns)
+static int hits_of(struct sp__timing *tm, uint32_t n, double *ns, double *error_ns)
 {
 	const unsigned samples = BUS_READS - BUS_WARM;
 	uint64_t lbns[BUS_READS], elapsed;
@@ -76,9 +75,9 @@ static int hits_of(struct sp__probe *p, uint32_t n, double *ns, double *error_ns
 	int rc;
 
 	for (unsigned i = 0; i < BUS_READS; i++)
-		lbns[i] = p->spin.ref_lbn;
-	rc = p->t->ops->stream(p->t, lbns, BUS_READS, n, 1, s, &elapsed);
-	p->r->reads += BUS_READS;
+		lbns[i] = tm->spin.ref_lbn;
+	rc = tm->target->ops->stream(tm->target, lbns, BUS_READS, n, 1, s, &elapsed);
+	tm->reads += BUS_READS;
 	for (unsigned i = BUS_WARM; i < BUS_READS && !rc; i++)
 		took[i - BUS_WARM] = (double)(s[i].done_ns - s[i].issue_ns);
 	if (rc)
@@ -92,29 +91,28 @@ static int hits_of(struct sp__probe *p, uint32_t n, double *ns, double *error_ns
  * Half as many blocks must take half as much more: all came from the cache.  Through much noise a
  * fast bus does not show.
  */
-static int find_bus(struct sp__probe *p)
+static int find_bus(struct sp__timing *tm)
 {
-	uint32_t most = p->t->blocks - p->spin.ref_lbn > BUS_BLOCKS ? BUS_BLOCKS : 0;
+	uint32_t most = tm->target->blocks - tm->spin.ref_lbn > BUS_BLOCKS ? BUS_BLOCKS : 0;
 	double one, half, all, each, error[3];
-	int rc = most ? hits_of(p, 1, &one, &error[0]) : -EIO;
+	int rc = most ? hits_of(tm, 1, &one, &error[0]) : -EIO;
 
 	if (!rc)
-		rc = hits_of(p, most / 2, &half, &error[1]);
+		rc = hits_of(tm, most / 2, &half, &error[1]);
 	if (!rc)
-		rc = hits_of(p, most, &all, &error[2]);
+		rc = hits_of(tm, most, &all, &error[2]);
 	if (rc)
 		return rc == -EIO ? 0 : rc;
 	each = (all - one) / (most - 1);
 	if (BUS_EXACT * hypot(error[0], error[2]) < all - one &&
 	    fabs(half - one - each * (most / 2 - 1)) < (all - one) / BUS_ERRORS)
-		p->r->bus_ns = each;
+		tm->cache.bus_ns = each;
 	return 0;
 }
 
 /* A block that comes at once the second time, on a device that is slow elsewhere. */
-int sp__cache_find(struct sp__probe *p, double *same, size_t n)
+int sp__cache_find(struct sp__timing *tm, const struct sp_probe_evidence *e, double *same, size_t n)
 {
-	struct sp_probe_evidence *e = &p->r->evidence;
 	double low, high, hit;
 	int rc;
 
@@ -123,15 +121,14 @@ int sp__cache_find(struct sp__probe *p, double *same, size_t n)
 	if (e->same_ns > 0.4 * e->other_ns || e->other_ns < SLOW_NS)
 		return 0;
 	hit = high + 4 * (high - low) + 50000;
-	rc = find_flush(p, hit);
+	rc = find_flush(tm, hit);
 	if (!rc)
-		rc = look_again(p, hit);
+		rc = look_again(tm, hit);
 	if (rc) {
-		p->r->cache_flush = 0;
+		tm->cache.flush = 0;
 		return rc;
 	}
-	p->cache.hit_ns = (uint64_t)hit;
-	p->r->cache = true;
-	p->r->cache_hit_ns = e->same_ns;
-	return find_bus(p);
+	tm->cache.hit_ns = (uint64_t)hit;
+	tm->cache.on = true;
+	return find_bus(tm);
 }

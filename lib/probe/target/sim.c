@@ -12,7 +12,7 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "dev/model.h"
-#include "probe/target.h"
+#include "probe/target/target.h"
 #include "sim/machine.h"
 
 #define STREAM_MAX 256

@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe/state.h"
+#include "probe/timing/timing.h"
 
 #define PERIOD_MIN_NS 2.4e6
 #define PERIOD_MAX_NS 207e6
@@ -60,23 +60,23 @@ static double concentration(const struct times *t, double period)
 }
 
 /* Reads the reference block after a random wait, n times. */
-static int collect(struct sp__probe *p, struct times *t, size_t n)
+static int collect(struct sp__timing *tm, struct times *t, size_t n)
 {
-	const struct sp__target_ops *ops = p->t->ops;
+	const struct sp__target_ops *ops = tm->target->ops;
 	struct sp__shot s;
 	int rc;
 
 	while (t->n < n) {
-		rc = sp__probe_flush(p, p->spin.ref_lbn);
+		rc = sp__timing_flush(tm, tm->spin.ref_lbn);
 		if (rc)
 			return rc;
-		ops->wait(p->t, ops->now(p->t) + sp__rng_below(&p->rng, WAIT_MAX_NS));
-		rc = sp__probe_read(p, p->spin.ref_lbn, &s);
+		ops->wait(tm->target, ops->now(tm->target) + sp__rng_below(&tm->rng, WAIT_MAX_NS));
+		rc = sp__timing_read(tm, tm->spin.ref_lbn, &s);
 		if (rc)
 			return rc;
-		t->at_ns[t->n++] = (double)(s.done_ns - p->spin.epoch_ns);
+		t->at_ns[t->n++] = (double)(s.done_ns - tm->spin.epoch_ns);
 		if (t->n % 16 == 0)
-			sp__probe_progress(p, SP_PROBE_ROTATION, (double)t->n / SAMPLES_MAX);
+			sp__timing_progress(tm, SP_PROBE_ROTATION, (double)t->n / SAMPLES_MAX);
 	}
 	return 0;
 }
@@ -179,10 +179,10 @@ static void make_points(struct sp__spin *s, const struct times *t, const double 
 }
 
 /* Period and anchor from all times, starting from a period that is nearly right. */
-static double fit(struct sp__probe *p, const struct times *t)
+static double fit(struct sp__timing *tm, const struct times *t)
 {
 	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], error = INFINITY;
-	struct sp__spin *s = &p->spin;
+	struct sp__spin *s = &tm->spin;
 
 	for (unsigned round = 0; round < 4; round++) {
 		double revs[SP__ANGLE_MAX];
@@ -203,13 +203,13 @@ static double fit(struct sp__probe *p, const struct times *t)
  * How completions scatter around the line: the first n, since where those of a later look lie
  * beside the line depends on few of them.
  */
-static void scatter(struct sp__probe *p, const struct times *t, size_t n)
+static void scatter(struct sp__timing *tm, const struct times *t, size_t n)
 {
 	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], low, high, many;
-	struct sp__scatter *c = &p->scatter;
+	struct sp__scatter *c = &tm->scatter;
 	size_t late = 0, early = 0;
 
-	residues(&p->spin, t, rest);
+	residues(&tm->spin, t, rest);
 	high = sp__quantile(rest, n, 0.75);
 	low = sp__quantile(rest, n, 0.25);
 	/* Quartiles of a half-normal distribution lie 0.83 deviations apart. */
@@ -220,79 +220,79 @@ static void scatter(struct sp__probe *p, const struct times *t, size_t n)
 	c->floor_ns = sp__low_quantile(rest + early, n - early, SP__EARLY) - rest[early];
 	for (size_t i = 0; i < n; i++)
 		late += rest[i] > low + 4 * c->sd_ns;
-	p->r->noise_tail = (double)late / (double)n;
-	c->agree = p->r->noise_tail > 0.035 ? 3 : 2;
-	many = sp__angle_error(p, EXACT_MIN) / EXACT_REV;
+	c->tail = (double)late / (double)n;
+	c->agree = c->tail > 0.035 ? 3 : 2;
+	many = sp__angle_error(tm, EXACT_MIN) / EXACT_REV;
 	c->exact = (unsigned)fmin(fmax(ceil(EXACT_MIN * many * many), EXACT_MIN), EXACT_MAX);
-	c->tol_rev = 3 * c->sd_ns / p->spin.period_ns;
-	c->jump_rev = fmin(fmax(6 * c->sd_ns / p->spin.period_ns, 0.01), 0.06);
+	c->tol_rev = 3 * c->sd_ns / tm->spin.period_ns;
+	c->jump_rev = fmin(fmax(6 * c->sd_ns / tm->spin.period_ns, 0.01), 0.06);
 	/* A jump is at least so many deviations of the difference of two angles. */
-	many = JUMP_ERRORS * AGREED_ERROR * M_SQRT2 * c->sd_ns / p->spin.period_ns / c->jump_rev;
+	many = JUMP_ERRORS * AGREED_ERROR * M_SQRT2 * c->sd_ns / tm->spin.period_ns / c->jump_rev;
 	c->agree = (unsigned)fmin(fmax(ceil(many * many), c->agree), SP__AGREE_MAX / 2);
-	p->r->noise_ns = c->sd_ns;
 }
 
 /* On a slow platter a look takes long. */
-static void set_due(struct sp__probe *p)
+static void set_due(struct sp__timing *tm)
 {
-	double least = TURNS_LEAST * p->spin.period_ns;
+	double least = TURNS_LEAST * tm->spin.period_ns;
 
-	p->spin.due_ns = p->t->ops->now(p->t) + (uint64_t)fmax((double)p->spin.interval_ns, least);
+	tm->spin.due_ns = tm->target->ops->now(tm->target) +
+			  (uint64_t)fmax((double)tm->spin.interval_ns, least);
 }
 
 /* A longer baseline: looks after 1, 3 and 9 times what was spanned so far. */
-static int extend(struct sp__probe *p, struct times *t)
+static int extend(struct sp__timing *tm, struct times *t)
 {
-	const struct sp__target_ops *ops = p->t->ops;
-	double span = fmax(0.7e9, TURNS_LEAST * p->spin.period_ns);
+	const struct sp__target_ops *ops = tm->target->ops;
+	double span = fmax(0.7e9, TURNS_LEAST * tm->spin.period_ns);
 	int rc = 0;
 
 	for (unsigned e = 0; e < EXTENSIONS && !rc; e++, span *= 3) {
-		uint64_t until = ops->now(p->t) + (uint64_t)span;
+		uint64_t until = ops->now(tm->target) + (uint64_t)span;
 
 		/* In pieces, so that a request to stop is heard. */
-		while (!rc && ops->now(p->t) < until) {
-			uint64_t now = ops->now(p->t);
+		while (!rc && ops->now(tm->target) < until) {
+			uint64_t now = ops->now(tm->target);
 
-			rc = sp__probe_stopped(p);
-			ops->wait(p->t, until - now > SECOND / 10 ? now + SECOND / 10 : until);
+			rc = sp__timing_stopped(tm);
+			ops->wait(tm->target,
+				  until - now > SECOND / 10 ? now + SECOND / 10 : until);
 		}
 		if (!rc)
-			rc = collect(p, t, t->n + EXTENSION_READS);
+			rc = collect(tm, t, t->n + EXTENSION_READS);
 		if (!rc)
-			p->r->period_ppm = fit(p, t);
-		sp__probe_progress(p, SP_PROBE_PERIOD, (e + 1.0) / EXTENSIONS);
+			tm->spin.period_ppm = fit(tm, t);
+		sp__timing_progress(tm, SP_PROBE_PERIOD, (e + 1.0) / EXTENSIONS);
 	}
 	return rc;
 }
 
-int sp__spin_find(struct sp__probe *p)
+int sp__spin_find(struct sp__timing *tm, struct sp_probe_evidence *e)
 {
-	struct sp_probe_evidence *e = &p->r->evidence;
 	struct times t = { .n = 0 };
 	size_t first;
 	int rc;
 
-	p->spin.epoch_ns = p->t->ops->now(p->t);
+	tm->spin.epoch_ns = tm->target->ops->now(tm->target);
 	for (size_t n = SAMPLES_FIRST; n <= SAMPLES_MAX && e->concentration < ROTATES; n *= 4) {
-		rc = collect(p, &t, n);
+		rc = collect(tm, &t, n);
 		if (rc)
 			return rc;
 		search(&t, e);
 	}
 	if (e->concentration < ROTATES)
 		return -ENODATA;
-	p->spin.period_ns = e->best_period_ns;
-	p->spin.anchor_ns = t.at_ns[0];
-	fit(p, &t);
+	tm->spin.period_ns = e->best_period_ns;
+	tm->spin.anchor_ns = t.at_ns[0];
+	fit(tm, &t);
 	first = t.n;
-	rc = extend(p, &t);
+	rc = extend(tm, &t);
 	if (rc)
 		return rc;
-	scatter(p, &t, first);
-	p->spin.interval_ns = SECOND;
-	set_due(p);
-	p->r->period_ns = p->spin.period_ns;
+	scatter(tm, &t, first);
+	tm->spin.interval_ns = SECOND;
+	set_due(tm);
+	tm->spin.found = true;
 	return 0;
 }
 
@@ -320,40 +320,40 @@ static void forget(struct sp__spin *s)
 }
 
 /* How far the reference block is from where the line puts it. */
-static int offset(struct sp__probe *p, unsigned n, double *off_ns, double *at_ns)
+static int offset(struct sp__timing *tm, unsigned n, double *off_ns, double *at_ns)
 {
 	uint64_t done_ns;
 	double rev;
-	int rc = sp__angle_read(p, p->spin.ref_lbn, n, &rev, &done_ns);
+	int rc = sp__angle_read(tm, tm->spin.ref_lbn, n, &rev, &done_ns);
 
 	if (rc)
 		return rc;
-	*off_ns = sp__wrap(rev) * p->spin.period_ns;
-	*at_ns = (double)(done_ns - p->spin.epoch_ns);
+	*off_ns = sp__wrap(rev) * tm->spin.period_ns;
+	*at_ns = (double)(done_ns - tm->spin.epoch_ns);
 	return 0;
 }
 
 /* So much off is no chance. */
-static double allowed(const struct sp__probe *p, unsigned n)
+static double allowed(const struct sp__timing *tm, unsigned n)
 {
-	return fmax(6 * sp__angle_error(p, n) * p->spin.period_ns, p->spin.period_ns / 500);
+	return fmax(6 * sp__angle_error(tm, n) * tm->spin.period_ns, tm->spin.period_ns / 500);
 }
 
-int sp__spin_look(struct sp__probe *p)
+int sp__spin_look(struct sp__timing *tm)
 {
-	struct sp__spin *s = &p->spin;
+	struct sp__spin *s = &tm->spin;
 	double off, at, error;
 	bool drifted = false;
 	int rc;
 
-	if (p->t->ops->now(p->t) < s->due_ns)
+	if (tm->target->ops->now(tm->target) < s->due_ns)
 		return 0;
 	s->looks++;
-	rc = offset(p, LOOK_READS, &off, &at);
+	rc = offset(tm, LOOK_READS, &off, &at);
 	/* To forget what was known for nothing does more harm than a second look. */
-	if (!rc && fabs(off) > allowed(p, LOOK_READS)) {
-		rc = offset(p, 4 * LOOK_READS, &off, &at);
-		drifted = fabs(off) > allowed(p, 4 * LOOK_READS);
+	if (!rc && fabs(off) > allowed(tm, LOOK_READS)) {
+		rc = offset(tm, 4 * LOOK_READS, &off, &at);
+		drifted = fabs(off) > allowed(tm, 4 * LOOK_READS);
 	}
 	if (rc)
 		return rc;
@@ -370,8 +370,7 @@ int sp__spin_look(struct sp__probe *p)
 		s->interval_ns *= 2;
 	}
 	error = line(s, s->turn, s->at_ns, s->n);
-	p->r->period_ns = s->period_ns;
-	p->r->period_ppm = error / s->period_ns * 1e6;
-	set_due(p);
+	tm->spin.period_ppm = error / s->period_ns * 1e6;
+	set_due(tm);
 	return 0;
 }

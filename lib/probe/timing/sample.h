@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of samples, and differences of angles.  Pure functions; arrays are changed. */
+#ifndef SP__PROBE_TIMING_SAMPLE_H
+#define SP__PROBE_TIMING_SAMPLE_H
+
+#include <math.h>
+#include <stddef.h>
+
+#define SP__ANGLE_MAX 512 /* samples of an angle */
+
+static inline double sp__wrap(double rev) /* to [-0.5, 0.5) */
+{
+	return rev - floor(rev + 0.5);
+}
+double sp__quantile(double *v, size_t n, double q); /* sorts v */
+/* A low quantile that does not depend on how many samples there are. */
+double sp__low_quantile(double *v, size_t n, double q); /* sorts v */
+/* The circular quantile of at most SP__ANGLE_MAX angles; changes revs. */
+double sp__rev_middle(double *revs, size_t n, double q);
+
+#endif
