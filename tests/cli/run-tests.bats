@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# scripts/run-tests: what a missing program counts as.
+# scripts/run-tests: how missing programs count, the order of tests, and the list of the slowest.
 
 bats_require_minimum_version 1.5.0
 
@@ -85,4 +85,34 @@ setup()
 @test "in the strict mode every skip fails" {
 	SP_TEST_STRICT=1 run -1 "$top/scripts/run-tests" whole.t part.bats
 	[ "${lines[-1]}" = "1 passed, 3 failed, 0 skipped" ]
+}
+
+@test "the ten slowest of more programs are listed, with elapsed and CPU seconds" {
+	for n in {10..19}; do printf '#!/bin/sh\necho ok\necho 1..1\n' >$n.t; done
+	printf '#!/bin/sh\nsleep 0.3\necho ok\necho 1..1\n' >sleeps.t
+	chmod +x ./*.t
+	run -0 "$top/scripts/run-tests" {10..18}.t sleeps.t
+	[[ $output != *slowest* ]]
+	run -0 "$top/scripts/run-tests" {10..19}.t sleeps.t
+	[ "${lines[-1]}" = "11 passed, 0 failed, 0 skipped" ]
+	[ "${lines[-13]}" = "The ten slowest:" ]
+	[[ ${lines[-12]} =~ ^\ +elapsed\ +CPU$ ]]
+	printf '%s\n' "${lines[@]: -11:10}" >list
+	[ "$(grep -cE '^ +[0-9]+\.[0-9] +[0-9]+\.[0-9]  [a-z0-9]+\.t$' list)" = 10 ]
+	sort -rn -c list
+	grep -E '^ +([1-9]|0\.[3-9]).* sleeps.t$' list
+}
+
+@test "slow scripts start first, or are left out" {
+	for n in a b c; do printf '#!/bin/sh\necho ok\necho 1..1\n' >$n.t; done
+	echo '# file_tags=slow' >>c.t
+	sed 's/^TEST /@test /' >slow.bats <<-E
+		# bats file_tags=slow
+		TEST "it is" { true; }
+	E
+	chmod +x ./*.t
+	SP_TEST_JOBS=1 run -0 "$top/scripts/run-tests" a.t b.t c.t slow.bats
+	[[ ${lines[0]} == *c.t* && ${lines[1]} == *slow.bats* && ${lines[2]} == *a.t* ]]
+	SP_TEST_TAGS='!slow' run -0 "$top/scripts/run-tests" a.t b.t c.t slow.bats
+	[[ ${lines[-1]} == "2 passed, 0 failed, 0 skipped" && $output != *slow.bats* ]]
 }
