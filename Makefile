@@ -86,7 +86,12 @@ SO := $(B)/lib/libspindle.so.$(VERSION)
 STATIC := $(B)/lib/libspindle.a
 
 # Tests: C programs that print TAP, fuzz targets, bats suites, TAP scripts.
-UNIT := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c)))
+UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c tests/contract/test_*.c))
+# ThreadSanitizer finds nothing in one thread (tests/tap.h).
+ifeq ($(SAN),thread)
+UNIT_SRC := $(shell grep -l '^.define TAP_THREADS' $(UNIT_SRC))
+endif
+UNIT := $(UNIT_SRC:%.c=$(B)/%)
 FUZZ := $(patsubst %.c,$(B)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 CLI := $(sort $(wildcard tests/cli/*.bats tests/cli/*.t))
 TEST_OTHER := $(patsubst %.c,$(B)/%,$(sort $(filter-out tests/unit/% tests/contract/% tests/fuzz/%, \
@@ -310,7 +315,7 @@ run-unit: $(UNIT) $(LOCALES)
 check-cli: ## only tests of the command line
 	$(Q)scripts/setup check
 	$(Q)+$(MAKE) --no-print-directory run-cli
-run-cli: all $(TEST_PROGRAMS) $(LOCALES)
+run-cli: all $(TEST_PROGRAMS) $(LOCALES) $(filter $(B)/%,$(CLI))
 	$(RUN) $(CLI)
 # The programs whose cases are drawn in pairs (SP_DIFF_CASES; 200 in "check").
 DIFF := $(addprefix $(B)/tests/diff/,test_sortpairs test_diffjoin)
@@ -323,7 +328,7 @@ run-diff: export SP_TEST_TIMEOUT ?= 1800
 run-diff: all $(DIFF) $(LOCALES)
 	$(RUN) $(DIFF)
 check-fast: export SP_TEST_TAGS := !slow
-check-fast: all $(TEST_PROGRAMS) $(LOCALES)
+check-fast: all $(UNIT) $(EXAMPLES) $(LOCALES)
 	$(RUN) $(UNIT) $(CLI)
 asan: ## the fast tests under AddressSanitizer and UBSan
 	$(Q)scripts/setup check

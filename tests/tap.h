@@ -8,13 +8,18 @@
  *		skip("no root", "needs a loop device");
  *		return done();
  *	}
+ *
+ * A test that creates threads begins with "#define TAP_THREADS": ThreadSanitizer runs these tests
+ * alone.  Any other test ends where it creates a thread.
  */
 #ifndef TAP_H
 #define TAP_H
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static int tap__count, tap__failed;
 
@@ -55,6 +60,16 @@ __attribute__((unused, format(printf, 1, 2))) static void diag(const char *fmt, 
 	va_end(ap);
 	putchar('\n');
 }
+
+#ifndef TAP_THREADS
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	(void)thread, (void)attr, (void)fn, (void)arg;
+	puts("Bail out! A thread is created: #define TAP_THREADS before the first #include");
+	fflush(stdout);
+	abort();
+}
+#endif
 
 /* Prints the plan; the exit status of main. */
 __attribute__((unused)) static int done(void)

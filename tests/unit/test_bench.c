@@ -3,6 +3,8 @@
  * Measurements on simulated devices, where all is known beforehand, on the
  * engine that does nothing, and on a spoiled one.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <math.h>
 #include <signal.h>

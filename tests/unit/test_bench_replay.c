@@ -3,6 +3,8 @@
  * Traces that are done again, on a simulated device whose times are known, and
  * on files.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * When a measurement is steady: series by hand, on a simulated machine with exact figures, and
  * with threads.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

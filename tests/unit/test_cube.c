@@ -7,6 +7,8 @@
  *	SP_CUBE_CASES	random cubes (40)
  *	SP_TEST_SEED	the first of them (1)
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * Several that use a cube at a time: who changes it is alone, who reads it gets what was there
  * when it was opened, or nothing.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * Cutting sorted runs: the parts, merged each by itself, are the result of the sort; no key is in
  * two of them; and they are as even as pages and groups of equal keys allow.
  */
+#define TAP_THREADS
+
 #include <spindle/sort.h>
 #include "keysets.h"
 #include "sort/cut.h"

@@ -4,6 +4,8 @@
  * same files: records that end with a zero byte, CSV with quoted keys and newlines, keys that
  * compare as numbers, without case, or as a locale has it.
  */
+#define TAP_THREADS
+
 #include <unistd.h>
 #include <spindle/flow.h>
 #include <spindle/index.h>

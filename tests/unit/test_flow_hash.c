@@ -3,6 +3,8 @@
  * Hash joins in plans: over inputs that do not fit in memory, against joins of files, which are
  * tested against others; and left at any point.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>

@@ -5,6 +5,8 @@
  * order may lose, double or invent a row, give one before its records are there, or leave the plan
  * waiting for nothing.  Then random inputs, against hash joins.
  */
+#define TAP_THREADS
+
 #include <unistd.h>
 #include <spindle/index.h>
 #include <spindle/join.h>

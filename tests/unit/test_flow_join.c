@@ -4,6 +4,8 @@
  * batches arrive one read at a time, in every order that is possible; no order may lose, double or
  * invent a row, or leave the plan waiting for nothing.  Then over files, against a naive join.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

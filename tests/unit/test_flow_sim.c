@@ -2,6 +2,8 @@
 /*
  * Files sorted and joined in one plan on a simulated machine, against GNU sort and join.
  */
+#define TAP_THREADS
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

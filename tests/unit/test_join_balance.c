@@ -4,6 +4,8 @@
  * an output.  Every way of joining goes through without a fault first, and is seen to be
  * that way; then a fault is put at each seam (joinseams.h) that it came through.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -3,6 +3,8 @@
  * Keys longer than SP__KEY_MOST: they are cut, order as whole ones do wherever they
  * differ, and where they do not, records with different keys are still distinguished.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <string.h>
 #include <spindle/sort.h>

@@ -4,6 +4,8 @@
  * but temporary space dearer: the costs that tasks measure are replaced by given ones.  The result
  * is the same, and slots are given up, or not.
  */
+#define TAP_THREADS
+
 #include <stdio.h>
 #include "base/rng.h"
 #include "keysets.h"

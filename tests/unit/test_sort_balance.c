@@ -6,6 +6,8 @@
  * The faults are in sp__scan_next(), sp__runbuf_sort() and sp__merge_next(), which are wrapped
  * (see the Makefile): the first record that comes by is lost, doubled or changed.
  */
+#define TAP_THREADS
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -3,6 +3,8 @@
  * The incremental sort: what each call says in each state, and that a sort may
  * be abandoned anywhere.
  */
+#define TAP_THREADS
+
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -4,6 +4,8 @@
  * engine and with every packing: the bytes, the last keys, reuse of space, and
  * that a page which comes back other than it was written is noticed.
  */
+#define TAP_THREADS
+
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
