@@ -72,7 +72,11 @@ say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 # The shipped device models, the default first, are part of the library.
 MODELS := $(sort $(wildcard lib/dev/models/*.json))
-SCHEMAS := $(sort $(wildcard lib/report/schemas/*.json))
+# JSON Schemas: written by hand, or from the tables of lib/report, which documents.c lists.
+SCHEMA_SRC := $(sort $(wildcard lib/report/schemas/*.json))
+SCHEMAS := $(sort $(notdir $(SCHEMA_SRC)) \
+	$(shell sed -nE 's|.*"(spindle\.[a-z-]+)/([0-9]+)".*|\1-\2.json|p' lib/report/documents.c))
+SCHEMA_PROGRAM := $(B)/obj/scripts/report-schemas
 MODEL_C := $(B)/gen/lib/dev/shipped.c
 MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
 LIB_OBJ := $(LIB_SRC:%.c=$(B)/obj/%.o) $(MODEL_OBJ)
@@ -103,8 +107,8 @@ EXAMPLES := $(patsubst %.c,$(B)/%,$(sort $(wildcard examples/*.c)))
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all lib tools completions
-all: lib tools $(if $(VARIANT),,completions) ## library and tools, in build/lib and build/bin
+.PHONY: all lib tools schemas completions
+all: lib tools schemas $(if $(VARIANT),,completions) ## library and tools, in build/lib and build/bin
 lib: $(SO) $(STATIC)
 tools: $(TOOLS:%=$(B)/bin/%)
 	$(if $(FUSE),,@echo '  vdisk is not built: there is no libfuse3')
@@ -182,6 +186,16 @@ completions: $(COMPLETED)
 $(COMPLETED): $(B)/completions/%.done: $(B)/bin/% scripts/completions $(wildcard scripts/completions.d/*)
 	$(call say,COMPLETE,$*)
 	$(Q)LD_LIBRARY_PATH="$(abspath $(B))/lib$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" scripts/completions $< $(@D) && touch $@
+
+schemas: $(B)/schemas/keys
+$(SCHEMA_PROGRAM): scripts/report-schemas.c $(STATIC) $(B)/flags
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(test_cc) $< $(STATIC) $(SP_LIBS)
+$(B)/schemas/keys: $(SCHEMA_PROGRAM) $(SCHEMA_SRC)
+	$(call say,SCHEMAS,$(@D))
+	@mkdir -p $(@D); rm -f $(@D)/*
+	$(Q)cp $(SCHEMA_SRC) $(@D) && $(WRAP) $< $(@D)
 
 # The Python package, with the library in it: a tree to be used in place, and a wheel of it.
 PYTHON ?= python3
@@ -265,7 +279,7 @@ $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 		-o $@ $< -L$(B)/lib -lspindle $(SP_RPATH)
 
 -include $(LIB_OBJ:.o=.d) $(TOOL_COMMON_OBJ:.o=.d) $(UNIT:=.d) $(TEST_OTHER:=.d) $(FUZZ:=.d) \
-	$(BENCHES:=.d) $(SIMS:=.d) $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
+	$(BENCHES:=.d) $(SIMS:=.d) $(SCHEMA_PROGRAM).d $(EXAMPLES:=.d) $(SHIM:.so=.d) $(B)/obj/tests/fuzz/driver.d \
 	$(wildcard $(B)/obj/tools/*.d $(B)/obj/tools/*/*.d)
 
 # Checks.  run-tests adds everything up in one last line.  A sanitizer's finding
@@ -416,7 +430,7 @@ INSTALLED = $(TOOLS:%=$(BINDIR)/%) $(HEADERS:%=$(INCLUDEDIR)/%) \
 	$(LIBDIR)/$(notdir $(SO)) $(LIBDIR)/$(SONAME) $(LIBDIR)/libspindle.so $(LIBDIR)/libspindle.a \
 	$(LIBDIR)/pkgconfig/libspindle.pc \
 	$(foreach m,$(notdir $(MANPAGES)),$(MANDIR)/man$(patsubst .%,%,$(suffix $(m)))/$(m)) \
-	$(MODELS:lib/dev/models/%=$(MODELDIR)/%) $(SCHEMAS:lib/report/schemas/%=$(SCHEMADIR)/%) \
+	$(MODELS:lib/dev/models/%=$(MODELDIR)/%) $(SCHEMAS:%=$(SCHEMADIR)/%) \
 	$(TOOLS:%=$(BASHCOMPDIR)/%) $(TOOLS:%=$(ZSHCOMPDIR)/_%) \
 	$(TOOLS:%=$(FISHCOMPDIR)/%.fish)
 # Programs linked with the library find it through the loader's cache, which only root can
@@ -444,8 +458,7 @@ install: all ## into DESTDIR, PREFIX, BINDIR, LIBDIR, INCLUDEDIR, MANDIR, MODELD
 		$(call put,644,$(B)/$$m,$(MANDIR)/man$${m##*.}/$$m); rm $(B)/$$m; done
 	$(Q)set -e; for m in $(notdir $(MODELS)); do \
 		$(call put,644,lib/dev/models/$$m,$(MODELDIR)/$$m); done
-	$(Q)set -e; for s in $(notdir $(SCHEMAS)); do \
-		$(call put,644,lib/report/schemas/$$s,$(SCHEMADIR)/$$s); done
+	$(Q)set -e; for s in $(SCHEMAS); do $(call put,644,$(B)/schemas/$$s,$(SCHEMADIR)/$$s); done
 	$(Q)set -e; for t in $(TOOLS); do \
 		$(call put,644,$(B)/completions/bash/$$t,$(BASHCOMPDIR)/$$t); \
 		$(call put,644,$(B)/completions/zsh/_$$t,$(ZSHCOMPDIR)/_$$t); \

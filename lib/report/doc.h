@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 #include <jansson.h>
-#include <spindle/report.h>
+#include "report/documents.h"
 
 struct sp_report {
 	json_t *doc;
@@ -46,9 +46,11 @@ json_t *sp__doc_array(struct sp__doc doc, const char *key);
 void sp__doc_append(struct sp__doc doc, json_t *array, json_t *value); /* steals value */
 struct sp__doc sp__doc_element(struct sp__doc doc, json_t *array);
 
-/* An empty report; and one with schema, tool and version. */
+/* An empty report; and one with schema, tool and version, and the kind if the schema has kinds. */
 struct sp__doc sp__report_empty(void);
-struct sp__doc sp__report_new(const char *schema, const char *tool);
+struct sp__doc sp__report_new(enum sp__document_kind kind);
+/* The same of a capability outside of the library. */
+struct sp__doc sp__report_named(const char *schema, const char *tool);
 /* The report, or NULL and no report if something is missing in it. */
 struct sp_report *sp__report_done(struct sp__doc doc);
 /*
@@ -60,21 +62,31 @@ json_t *sp__doc_printable(const struct sp_report *report);
 int sp__report_line(struct sp__doc doc, FILE *out);
 
 /*
- * Rows of tables: a member of struct sp_OF; an array whose number is the member n; a key whose
- * value is computed, and set after the others.
+ * Rows of tables: a member of struct sp_OF; an array whose number is the member n; a value that is
+ * computed, and set after the others; an object or an array that the table does not write; all
+ * rows of another table.
  */
 #define FIELD(of, ...) SP_REPORT_FIELD(struct sp_##of, __VA_ARGS__)
-#define ELEMENTS(of, key_, type_, member, n, fields_)                                              \
+#define ELEMENTS(of, key_, type_, member, n, fields_, about_, ...)                                 \
 	{                                                                                          \
-		.key = key_, .type = SP_REPORT_##type_,                                            \
+		.key = key_, .type = SP_REPORT_##type_, .about = about_,                           \
 		.offset = offsetof(struct sp_##of, member),                                        \
 		.bytes = sizeof(((struct sp_##of *)0)->member[0]),                                 \
-		.count = offsetof(struct sp_##of, n), .fields = fields_                            \
+		.count = offsetof(struct sp_##of, n), .fields = fields_, ##__VA_ARGS__             \
 	}
-
-#define LATER(key_)                                                                                \
+#define LATER(key_, as_, about_, ...)                                                              \
 	{                                                                                          \
-		.key = key_, .type = SP_REPORT_NULL                                                \
+		.key = key_, .type = SP_REPORT_NULL, .as = SP_REPORT_##as_, .about = about_,       \
+		##__VA_ARGS__                                                                      \
+	}
+#define GROUP(key_, as_, fields_, about_, ...)                                                     \
+	{                                                                                          \
+		.key = key_, .type = SP_REPORT_GROUP, .as = SP_REPORT_##as_, .fields = fields_,    \
+		.about = about_, ##__VA_ARGS__                                                     \
+	}
+#define INCLUDE(fields_)                                                                           \
+	{                                                                                          \
+		.type = SP_REPORT_OBJECT, .fields = fields_                                        \
 	}
 
 #endif

@@ -1,57 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The documents of measurements; their keys are those of spindle-report(5).
+ * Builds the documents of a measurement.
  */
 #include <math.h>
 #include "report/doc.h"
 #include "report/report_bench.h"
 
-static void put_class_config(struct sp__doc doc, json_t *array, const struct sp_bench_class *c)
-{
-	struct sp__doc row = sp__doc_element(doc, array);
-	char prio[16];
-
-	sp__doc_text(row, "name", c->name);
-	sp__doc_real(row, "share", c->depth || c->rate > 0 ? NAN : c->share);
-	sp__doc_known(row, "depth", c->depth);
-	sp__doc_real(row, "rate_iops", c->rate > 0 ? c->rate : NAN);
-	sp__doc_text(row, "prio", sp_bench_prio_name(c->prio, prio));
-	sp__doc_real(row, "read_share", c->reads);
-	sp__doc_count(row, "request_bytes", c->bytes);
-	sp__doc_text(row, "pattern", sp_bench_pattern_name(c->pattern));
-	sp__doc_known(row, "stride_bytes", c->stride_bytes);
-	sp__doc_real(row, "theta", c->pattern == SP_BENCH_ZIPF ? c->theta : NAN);
-	sp__doc_known(row, "target", c->target);
-	sp__doc_count(row, "offset_bytes", c->offset_bytes);
-	sp__doc_known(row, "range_bytes", c->range_bytes);
-}
-
-void sp__report_bench_config(struct sp__doc doc, const char *key, const struct sp_bench_opts *o)
-{
-	struct sp__doc c = sp__doc_object(doc, key);
-	json_t *classes;
-
-	sp__doc_names(c, "targets", o->targets, o->ntargets);
-	sp__doc_text(c, "engine", o->engine ? o->engine : "auto");
-	sp__doc_count(c, "depth", o->depth);
-	sp__doc_real(c, "rate_iops", o->rate > 0 ? o->rate : NAN);
-	sp__doc_text(c, "rate_process", sp_bench_process_name(o->poisson));
-	sp__doc_bool(c, "direct", !o->buffered);
-	sp__doc_bool(c, "fixed_buffers", o->fixed_buffers);
-	sp__doc_bool(c, "register_files", o->register_files);
-	sp__doc_count(c, "batch_submit", o->batch_submit ? o->batch_submit : 1);
-	sp__doc_count(c, "batch_min", o->batch_min ? o->batch_min : 1);
-	sp__doc_known(c, "batch_max", o->batch_max);
-	sp__doc_real(c, "runtime_s", o->runtime_ns ? (double)o->runtime_ns / 1e9 : NAN);
-	sp__doc_real(c, "ramp_s", (double)o->ramp_ns / 1e9);
-	sp__doc_known(c, "total_bytes", o->total_bytes);
-	sp__doc_real(c, "steady_round_s", o->steady_ns ? (double)o->steady_ns / 1e9 : NAN);
-	sp__doc_count(c, "offset_bytes", o->offset_bytes);
-	sp__doc_count(c, "seed", o->seed);
-	classes = sp__doc_array(c, "classes");
-	for (size_t i = 0; i < o->nclasses; i++)
-		put_class_config(c, classes, &o->classes[i]);
-}
+const struct sp_report_field sp__report_depth_fields[] = {
+	LATER("depth", COUNT, "outstanding requests"),
+	LATER("share", REAL, "share of the time with so many"),
+	{ 0 },
+};
 
 /* Pairs of a depth and the share of the time; what never was is left out. */
 void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, size_t n)
@@ -73,40 +32,50 @@ void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, 
 }
 
 static const struct sp_report_field latency_fields[] = {
-	FIELD(bench_stats, "latency_mean_ns", REAL, latency_mean_ns),
-	FIELD(bench_stats, "latency_min_ns", COUNT, latency_min_ns),
-	FIELD(bench_stats, "latency_p50_ns", COUNT, latency_p50_ns),
-	FIELD(bench_stats, "latency_p90_ns", COUNT, latency_p90_ns),
-	FIELD(bench_stats, "latency_p99_ns", COUNT, latency_p99_ns),
-	FIELD(bench_stats, "latency_p999_ns", COUNT, latency_p999_ns),
-	FIELD(bench_stats, "latency_p9999_ns", COUNT, latency_p9999_ns),
-	FIELD(bench_stats, "latency_max_ns", COUNT, latency_max_ns),
+	FIELD(bench_stats, "latency_mean_ns", REAL, latency_mean_ns, "mean latency"),
+	FIELD(bench_stats, "latency_min_ns", COUNT, latency_min_ns, "lowest latency"),
+	FIELD(bench_stats, "latency_p50_ns", COUNT, latency_p50_ns, "median latency"),
+	FIELD(bench_stats, "latency_p90_ns", COUNT, latency_p90_ns,
+	      "90th percentile of the latency"),
+	FIELD(bench_stats, "latency_p99_ns", COUNT, latency_p99_ns,
+	      "99th percentile of the latency"),
+	FIELD(bench_stats, "latency_p999_ns", COUNT, latency_p999_ns,
+	      "99.9th percentile of the latency"),
+	FIELD(bench_stats, "latency_p9999_ns", COUNT, latency_p9999_ns,
+	      "99.99th percentile of the latency"),
+	FIELD(bench_stats, "latency_max_ns", COUNT, latency_max_ns, "highest latency"),
 	{ 0 },
 };
 
 static const struct sp_report_field window_fields[] = {
-	FIELD(bench_window, "end_s", SECONDS, end_ns),
-	FIELD(bench_window, "requests", COUNT, requests),
-	FIELD(bench_window, "latency_sum_ns", COUNT, latency_sum_ns),
+	FIELD(bench_window, "end_s", SECONDS, end_ns, "end since the measurement began"),
+	FIELD(bench_window, "requests", COUNT, requests, "requests completed in the window"),
+	FIELD(bench_window, "latency_sum_ns", COUNT, latency_sum_ns, "sum of their latencies"),
 	{ 0 },
 };
 
 static const struct sp_report_field stats_fields[] = {
-	FIELD(bench_stats, "requests", COUNT, requests),
-	FIELD(bench_stats, "read_requests", COUNT, read_requests),
-	FIELD(bench_stats, "bytes", COUNT, bytes),
-	FIELD(bench_stats, "errors", COUNT, errors),
-	FIELD(bench_stats, "unfinished", COUNT, unfinished),
-	FIELD(bench_stats, "iops", REAL, iops),
-	FIELD(bench_stats, "bandwidth_bytes_per_s", REAL, bandwidth_bytes_per_s),
-	{ .type = SP_REPORT_OBJECT, .fields = latency_fields },
-	FIELD(bench_stats, "longest_wait_ns", COUNT, longest_wait_ns),
-	FIELD(bench_stats, "longest_gap_ns", COUNT, longest_gap_ns),
-	FIELD(bench_stats, "passed_over", COUNT, passed_over),
-	FIELD(bench_stats, "starved", BOOL, starved),
-	FIELD(bench_stats, "depth_mean", REAL, depth_mean),
-	LATER("depth_histogram"),
-	ELEMENTS(bench_stats, "windows", LIST, windows, nwindows, window_fields),
+	FIELD(bench_stats, "requests", COUNT, requests, "completed requests"),
+	FIELD(bench_stats, "read_requests", COUNT, read_requests, "completed reads"),
+	FIELD(bench_stats, "bytes", COUNT, bytes, "bytes of the completed requests"),
+	FIELD(bench_stats, "errors", COUNT, errors, "requests that failed"),
+	FIELD(bench_stats, "unfinished", COUNT, unfinished, "requests outstanding at the end"),
+	FIELD(bench_stats, "iops", REAL, iops, "completed requests per second"),
+	FIELD(bench_stats, "bandwidth_bytes_per_s", REAL, bandwidth_bytes_per_s,
+	      "bytes of completed requests per second"),
+	INCLUDE(latency_fields),
+	FIELD(bench_stats, "longest_wait_ns", COUNT, longest_wait_ns,
+	      "highest latency, unfinished and overdue requests included"),
+	FIELD(bench_stats, "longest_gap_ns", COUNT, longest_gap_ns,
+	      "longest time without a completion while a request was outstanding"),
+	FIELD(bench_stats, "passed_over", COUNT, passed_over,
+	      "maximum number of completions of other classes in such a time"),
+	FIELD(bench_stats, "starved", BOOL, starved, "true if the class starved"),
+	FIELD(bench_stats, "depth_mean", REAL, depth_mean, "mean number of outstanding requests"),
+	LATER("depth_histogram", LIST, "share of the time by outstanding requests",
+	      .fields = sp__report_depth_fields),
+	ELEMENTS(bench_stats, "windows", LIST, windows, nwindows, window_fields,
+		 "parts of the measurement, at most 64"),
 	{ 0 },
 };
 
@@ -119,32 +88,42 @@ static void put_stats(struct sp__doc doc, const struct sp_bench_stats *s)
 }
 
 static const struct sp_report_field result_fields[] = {
-	FIELD(bench_result, "result.engine", STRING, engine),
-	FIELD(bench_result, "result.simulated", BOOL, simulated),
-	FIELD(bench_result, "result.fixed_buffers", BOOL, fixed_buffers),
-	FIELD(bench_result, "result.stopped", BOOL, stopped),
-	FIELD(bench_result, "result.prio_fallback", BOOL, prio_fallback),
+	GROUP("result", OBJECT, NULL, "results of all classes together"),
+	FIELD(bench_result, "result.engine", STRING, engine, "I/O engine in use"),
+	FIELD(bench_result, "result.simulated", BOOL, simulated, "true if times are virtual"),
+	FIELD(bench_result, "result.fixed_buffers", BOOL, fixed_buffers,
+	      "true if the kernel has registered the buffers"),
+	FIELD(bench_result, "result.stopped", BOOL, stopped, "true if it ended before its time"),
+	FIELD(bench_result, "result.prio_fallback", BOOL, prio_fallback,
+	      "true if class rt was not permitted, and be and idle were used"),
 	ELEMENTS(bench_result, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
-		 sp__no_effect_fields),
-	FIELD(bench_result, "result.size_bytes", COUNT, size_bytes),
-	FIELD(bench_result, "result.elapsed_s", SECONDS, elapsed_ns),
-	FIELD(bench_result, "result.overdue", COUNT, overdue),
+		 sp__no_effect_fields, "options that had no effect", .optional = true),
+	FIELD(bench_result, "result.size_bytes", COUNT, size_bytes, "used part of the targets"),
+	FIELD(bench_result, "result.elapsed_s", SECONDS, elapsed_ns, "duration of the measurement"),
+	FIELD(bench_result, "result.overdue", COUNT, overdue,
+	      "requests at a rate that were due before the end and not submitted"),
 	{ 0 },
 };
 
 static const struct sp_report_field round_fields[] = {
-	FIELD(bench_round, "end_s", SECONDS, end_ns),
-	FIELD(bench_round, "iops", REAL, iops),
+	FIELD(bench_round, "end_s", SECONDS, end_ns, "end since the measurement began"),
+	FIELD(bench_round, "iops", REAL, iops, "completed requests per second"),
 	{ 0 },
 };
 
 static const struct sp_report_field steady_fields[] = {
-	FIELD(bench_steady, "result.steady.reached", BOOL, reached),
-	FIELD(bench_steady, "result.steady.rounds", COUNT, rounds),
-	ELEMENTS(bench_steady, "result.steady.window", ARRAY, window, nwindow, round_fields),
-	FIELD(bench_steady, "result.steady.iops", REAL, iops),
-	FIELD(bench_steady, "result.steady.range", REAL, range),
-	FIELD(bench_steady, "result.steady.slope", REAL, slope),
+	GROUP("result.steady", OBJECT, NULL, "steady state; only with --steady", .optional = true),
+	FIELD(bench_steady, "result.steady.reached", BOOL, reached,
+	      "true if a steady state was reached"),
+	FIELD(bench_steady, "result.steady.rounds", COUNT, rounds, "number of rounds"),
+	ELEMENTS(bench_steady, "result.steady.window", ARRAY, window, nwindow, round_fields,
+		 "the last five rounds"),
+	FIELD(bench_steady, "result.steady.iops", REAL, iops,
+	      "mean of their requests per second; null: fewer rounds"),
+	FIELD(bench_steady, "result.steady.range", REAL, range,
+	      "highest less lowest value as a share of the mean; null: fewer rounds"),
+	FIELD(bench_steady, "result.steady.slope", REAL, slope,
+	      "rise of the least-squares line as a share of the mean; null: fewer rounds"),
 	{ 0 },
 };
 
@@ -157,6 +136,14 @@ static void put_steady(struct sp__doc doc, const struct sp_bench_steady *s)
 	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]) && !full; i++)
 		sp__doc_null(sp__doc_object(doc, "result.steady"), judged[i]);
 }
+
+static const struct sp_report_field cpu_fields[] = {
+	LATER("cpu_us_per_request", REAL, "processor time of the process per request"),
+	LATER("cpu_user_us_per_request", REAL, "its part in user mode"),
+	LATER("cpu_system_us_per_request", REAL, "its part in the kernel"),
+	LATER("cpu_ms_per_mb", REAL, "processor time of the process per 10^6 bytes"),
+	{ 0 },
+};
 
 static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 {
@@ -175,16 +162,21 @@ static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 		     r->simulated ? NAN : cpu_ns / 1e6 / ((double)r->total.bytes / 1e6));
 }
 
+static const struct sp_report_field class_fields[] = {
+	FIELD(bench_stats, "name", STRING, name, "name of the class"),
+	FIELD(bench_stats, "prio", PRIO, prio, "I/O priority in effect"),
+	INCLUDE(stats_fields),
+	{ 0 },
+};
+
 static void put_classes(struct sp__doc doc, const struct sp_bench_result *r)
 {
 	json_t *classes = sp__doc_array(doc, "classes");
-	char prio[16];
 
 	for (size_t i = 0; i < r->nclasses; i++) {
 		struct sp__doc row = sp__doc_element(doc, classes);
 
-		sp__doc_text(row, "name", r->classes[i].name);
-		sp__doc_text(row, "prio", sp_bench_prio_name(r->classes[i].prio, prio));
+		sp__doc_fields(row, class_fields, &r->classes[i]);
 		put_stats(row, &r->classes[i]);
 	}
 }
@@ -195,49 +187,76 @@ static const char *error_kind(int code)
 }
 
 const struct sp_report_field sp__report_error_fields[] = {
-	FIELD(bench_error, "kind", WORD, code, .name = error_kind),
-	FIELD(bench_error, "count", COUNT, count),
+	FIELD(bench_error, "kind", WORD, code, "kind of failure", .name = error_kind),
+	FIELD(bench_error, "count", COUNT, count, "requests that failed so"),
 	{ 0 },
 };
 
 static const struct sp_report_field volume_fields[] = {
-	FIELD(bench_volume, "name", STRING, name),
-	FIELD(bench_volume, "target", STRING, target),
-	FIELD(bench_volume, "begin_bytes", COUNT, begin_bytes),
-	FIELD(bench_volume, "bytes", COUNT, bytes),
+	FIELD(bench_volume, "name", STRING, name, "file of the trace"),
+	FIELD(bench_volume, "target", STRING, target, "target of its requests"),
+	FIELD(bench_volume, "begin_bytes", COUNT, begin_bytes, "begin of its range in the target"),
+	FIELD(bench_volume, "bytes", COUNT, bytes, "length of its range"),
 	{ 0 },
 };
 
 static const struct sp_report_field replayed_fields[] = {
-	FIELD(bench_replayed, "replay.depth", COUNT, depth),
-	FIELD(bench_replayed, "replay.recorded_depth", COUNT, recorded_depth),
-	FIELD(bench_replayed, "replay.recorded_s", SECONDS, recorded_ns),
-	FIELD(bench_replayed, "replay.recorded_requests", COUNT, requests),
-	FIELD(bench_replayed, "replay.left_out", COUNT, left_out),
-	FIELD(bench_replayed, "replay.extended", COUNT, extended),
-	ELEMENTS(bench_replayed, "replay.volumes", LIST, volumes, nvolumes, volume_fields),
+	GROUP("replay", OBJECT, NULL, "replay of the trace"),
+	LATER("replay.trace", TEXT, "path of the trace"),
+	LATER("replay.recorded_times", BOOL, "true if requests were due at their recorded times"),
+	LATER("replay.time_scale", REAL, "divisor of the recorded times"),
+	FIELD(bench_replayed, "replay.depth", COUNT, depth,
+	      "maximum number of outstanding requests"),
+	FIELD(bench_replayed, "replay.recorded_depth", COUNT, recorded_depth,
+	      "maximum number of outstanding requests of the trace"),
+	FIELD(bench_replayed, "replay.recorded_s", SECONDS, recorded_ns, "duration of the trace"),
+	FIELD(bench_replayed, "replay.recorded_requests", COUNT, requests, "requests of the trace"),
+	FIELD(bench_replayed, "replay.left_out", COUNT, left_out,
+	      "requests of the trace that failed or moved no bytes"),
+	FIELD(bench_replayed, "replay.extended", COUNT, extended,
+	      "requests rounded outward to the alignment of the target"),
+	ELEMENTS(bench_replayed, "replay.volumes", LIST, volumes, nvolumes, volume_fields,
+		 "one object for each file of the trace"),
 	{ 0 },
 };
 
 static void put_replay(struct sp__doc doc, const struct sp_bench_replay *r,
 		       const struct sp_bench_replayed *replayed)
 {
+	sp__doc_fields(doc, replayed_fields, replayed);
 	sp__doc_text(doc, "replay.trace", r->trace);
 	sp__doc_bool(doc, "replay.recorded_times", !r->no_stall);
 	sp__doc_real(doc, "replay.time_scale", r->time_scale > 0 ? r->time_scale : 1);
-	sp__doc_fields(doc, replayed_fields, replayed);
 }
 
 static const struct sp_report_field sim_fields[] = {
-	FIELD(bench_result, "sim.dispatched", COUNT, dispatched),
-	FIELD(bench_result, "sim.merges", COUNT, merges),
-	FIELD(bench_result, "sim.seeks", COUNT, seeks),
-	FIELD(bench_result, "sim.io_time_ns", COUNT, busy_ns),
+	GROUP("sim", OBJECT, NULL, "simulated machine", .optional = true),
+	FIELD(bench_result, "sim.dispatched", COUNT, dispatched,
+	      "requests received by the device, after merging and splitting"),
+	FIELD(bench_result, "sim.merges", COUNT, merges, "requests merged into another one"),
+	FIELD(bench_result, "sim.seeks", COUNT, seeks,
+	      "requests of the device that did not begin where the previous one ended"),
+	FIELD(bench_result, "sim.io_time_ns", COUNT, busy_ns, "time in which the device was busy"),
 	{ 0 },
 };
 
 static const struct sp_report_field errors[] = {
-	ELEMENTS(bench_result, "errors", ARRAY, errors, nerrors, sp__report_error_fields),
+	ELEMENTS(bench_result, "errors", ARRAY, errors, nerrors, sp__report_error_fields,
+		 "failed requests by kind", .optional = true),
+	{ 0 },
+};
+
+const struct sp_report_field sp__bench_result_fields[] = {
+	INCLUDE(result_fields),
+	GROUP("result", OBJECT, stats_fields, NULL),
+	INCLUDE(steady_fields),
+	GROUP("result", OBJECT, cpu_fields, NULL),
+	GROUP("classes", LIST, class_fields, "results of each class"),
+	INCLUDE(errors),
+	INCLUDE(sim_fields),
+	LATER("sim.device_depth_histogram", LIST,
+	      "share of the time by requests inside the window of the device",
+	      .fields = sp__report_depth_fields),
 	{ 0 },
 };
 
@@ -252,18 +271,24 @@ void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r
 	sp__report_depths(doc, "sim.device_depth_histogram", r->device_depth_ns, r->device_depths);
 }
 
-struct sp__doc sp__report_bench_new(const char *kind)
-{
-	struct sp__doc doc = sp__report_new("spindle.aiobench/1", "aiobench");
-
-	sp__doc_text(doc, "kind", kind);
-	return doc;
-}
+const struct sp_report_field sp__run_document[] = {
+	GROUP("config", OBJECT, sp__bench_config_fields, "options in effect"),
+	INCLUDE(sp__bench_result_fields),
+	INCLUDE(sp__preflight_fields),
+	{ 0 },
+};
+const struct sp_report_field sp__replay_document[] = {
+	GROUP("config", OBJECT, sp__bench_config_fields, "options in effect"),
+	INCLUDE(replayed_fields),
+	INCLUDE(sp__bench_result_fields),
+	INCLUDE(sp__preflight_fields),
+	{ 0 },
+};
 
 struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 				  const struct sp_bench_result *result)
 {
-	struct sp__doc doc = sp__report_bench_new(result->replay ? "replay" : "run");
+	struct sp__doc doc = sp__report_new(result->replay ? SP__DOC_REPLAY : SP__DOC_RUN);
 
 	sp__report_bench_config(doc, "config", opts);
 	if (result->replay)

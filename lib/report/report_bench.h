@@ -8,11 +8,11 @@
 #include <spindle/benchset.h>
 #include "report/doc.h"
 
-/* A report of schema spindle.aiobench/1. */
-struct sp__doc sp__report_bench_new(const char *kind);
 /* An array of a depth and the share of the time, without those that never were. */
+extern const struct sp_report_field sp__report_depth_fields[];
 void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, size_t n);
 /* What was asked for, as the member key. */
+extern const struct sp_report_field sp__bench_config_fields[];
 void sp__report_bench_config(struct sp__doc doc, const char *key, const struct sp_bench_opts *o);
 /* Of structs sp_bench_error and sp_benchset_row. */
 extern const struct sp_report_field sp__report_error_fields[], sp__report_row_fields[];
@@ -25,7 +25,10 @@ void sp__report_sweep_text(const json_t *doc, FILE *out);
 void sp__report_mix_text(const json_t *doc, FILE *out);
 void sp__report_compare_text(const json_t *doc, FILE *out);
 void sp__report_policy_text(const json_t *doc, FILE *out);
+/* The member "preflight". */
+extern const struct sp_report_field sp__preflight_fields[];
 /* All that a measurement has found: members result, classes, errors, sim. */
+extern const struct sp_report_field sp__bench_result_fields[];
 void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r);
 
 #endif

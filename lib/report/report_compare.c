@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two documents of runs compared.
+ * Compares two documents of runs.
  *
  * Throughput and mean latency have an interval: a run is cut into windows, up
  * to twenty groups of which count as one measurement each (batch means);
@@ -35,6 +35,7 @@ static int refuse_no_effect(const json_t *doc, const char *path, struct sp_errin
 
 static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 {
+	const struct sp__document *run = &sp__documents[SP__DOC_RUN];
 	FILE *f = fopen(path, "re");
 	json_error_t error;
 	int rc = 0;
@@ -51,8 +52,8 @@ static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 	if (!*doc)
 		return sp__errf(err, SP_EFORMAT, "read", path, -1, "line %d: %s", error.line,
 				error.text);
-	if (strcmp(word(*doc, "schema"), "spindle.aiobench/1") != 0 ||
-	    strcmp(word(*doc, "kind"), "run") != 0 ||
+	if (strcmp(word(*doc, "schema"), run->schema) != 0 ||
+	    strcmp(word(*doc, "kind"), run->kind) != 0 ||
 	    !json_is_object(json_object_get(*doc, "config")) ||
 	    !json_is_object(json_object_get(*doc, "result")))
 		return sp__errf(err, SP_EFORMAT, "read", path, -1,
@@ -158,7 +159,7 @@ static void put_classes(struct sp__doc doc, json_t *rows, const json_t *a, const
 
 static struct sp_report *build(const char *file_a, const char *file_b, json_t *a, json_t *b)
 {
-	struct sp__doc doc = sp__report_bench_new("compare");
+	struct sp__doc doc = sp__report_new(SP__DOC_COMPARE);
 
 	sp__doc_text(doc, "file_a", file_a);
 	sp__doc_text(doc, "file_b", file_b);

@@ -1,15 +1,44 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds the documents of cubes.
+ */
 #include <spindle/cube.h>
 #include "report/report_run.h"
 
+static const struct sp_report_field config_fields[] = {
+	FIELD(cube_info, "mapping", WORD, mapping, "mapping of cells to blocks",
+	      .values = sp_cube_mapping_words),
+	LATER("dims", COUNTS, "elements along each dimension"),
+	LATER("tile", COUNTS, "elements of a cell along each dimension"),
+	LATER("order", COUNTS, "dimensions in the order of the mapping"),
+	LATER("basic_cube", COUNTS, "cells of a basic cube along each dimension; empty: none",
+	      .optional = true),
+	FIELD(cube_info, "type", WORD, shape.type, "type of an element",
+	      .values = sp_cube_type_words),
+	FIELD(cube_info, "element_bytes", COUNT, shape.element_bytes, "size of an element"),
+	LATER("cell_bytes", COUNT, "size of a cell"),
+	FIELD(cube_info, "waste_bytes", COUNT, waste_bytes,
+	      "space between the first and the last block that is in no cell"),
+	LATER("parts", COUNT, "fragments: one, and one more for each append"),
+	FIELD(cube_info, "volume", STRING, volume, "simulated volume; null: none"),
+	FIELD(cube_info, "geometry", STRING, device, "device of the geometry; null: none"),
+	FIELD(cube_info, "volumes", COUNT, volumes, "number of volumes"),
+	LATER("decluster", WORD, "distribution of cells over volumes; null: one volume",
+	      .values = sp_cube_decluster_words),
+	{ 0 },
+};
+
 static const struct sp_report_field stats_fields[] = {
-	FIELD(cube_stats, "result.elements", COUNT, elements),
-	FIELD(cube_stats, "result.cells", COUNT, cells),
-	FIELD(cube_stats, "result.cell_bytes", COUNT, cell_bytes),
-	FIELD(cube_stats, "result.elapsed_s", REAL, transfer_s),
-	FIELD(cube_stats, "io.requests", COUNT, requests),
-	FIELD(cube_stats, "io.bytes", COUNT, bytes),
-	FIELD(cube_stats, "io.seeks", COUNT, seeks),
+	FIELD(cube_stats, "result.elements", COUNT, elements,
+	      "elements requested, loaded or appended"),
+	FIELD(cube_stats, "result.cells", COUNT, cells, "cells of these elements"),
+	FIELD(cube_stats, "result.cell_bytes", COUNT, cell_bytes, "bytes of these cells"),
+	FIELD(cube_stats, "result.elapsed_s", REAL, transfer_s,
+	      "time from the first request to the last completion"),
+	FIELD(cube_stats, "io.requests", COUNT, requests, "requests issued"),
+	FIELD(cube_stats, "io.bytes", COUNT, bytes, "bytes of these requests, gaps included"),
+	FIELD(cube_stats, "io.seeks", COUNT, seeks,
+	      "requests that did not begin where the previous one on their volume ended"),
 	{ 0 },
 };
 
@@ -31,26 +60,29 @@ static void describe(struct sp__doc doc, const struct sp_cube_info *i)
 		tile[k] = i->shape.tile[k];
 		order[k] = i->order[k];
 	}
-	sp__doc_text(config, "mapping", sp_cube_mapping_name((int)i->mapping));
+	sp__doc_fields(config, config_fields, i);
 	numbers(config, "dims", i->shape.dims, n);
 	numbers(config, "tile", tile, n);
 	numbers(config, "order", order, n);
 	numbers(config, "basic_cube", i->basic, i->basic[0] ? n : 0);
-	sp__doc_text(config, "type", sp_cube_type_name((int)i->shape.type));
-	sp__doc_count(config, "element_bytes", i->shape.element_bytes);
 	sp__doc_count(config, "cell_bytes", (uint64_t)i->cell_blocks * i->block_bytes);
-	sp__doc_count(config, "waste_bytes", i->waste_bytes);
 	sp__doc_count(config, "parts", i->parts);
-	sp__doc_text(config, "volume", i->volume);
-	sp__doc_text(config, "geometry", i->device);
-	sp__doc_count(config, "volumes", i->volumes);
-	sp__doc_text(config, "decluster",
-		     i->volumes > 1 ? sp_cube_decluster_name((int)i->decluster) : NULL);
+	if (i->volumes > 1)
+		sp__doc_text(config, "decluster", sp_cube_decluster_name((int)i->decluster));
 }
+
+const struct sp_report_field sp__cube_document[] = {
+	GROUP("config", OBJECT, config_fields, "the cube"),
+	INCLUDE(sp__used_fields),
+	INCLUDE(stats_fields),
+	LATER("io.volume_requests", COUNTS, "requests issued on each volume"),
+	LATER("io.volume_bytes", COUNTS, "bytes of these requests on each volume"),
+	{ 0 },
+};
 
 struct sp_report *sp_report_cube(const struct sp_cube_info *info, const struct sp_cube_stats *stats)
 {
-	struct sp__doc doc = sp__report_new("spindle.cube/1", "mmap-cube");
+	struct sp__doc doc = sp__report_new(SP__DOC_CUBE);
 
 	describe(doc, info);
 	sp__report_used(doc, &stats->run);
@@ -62,16 +94,44 @@ struct sp_report *sp_report_cube(const struct sp_cube_info *info, const struct s
 }
 
 static const struct sp_report_field candidate_fields[] = {
-	FIELD(cube_candidate, "mapping", WORD, mapping, .name = sp_cube_mapping_name),
-	FIELD(cube_candidate, "conservatism_deg", REAL, conservatism_deg),
-	FIELD(cube_candidate, "waste_share", REAL, waste),
-	FIELD(cube_candidate, "predicted_s", REAL, predicted_s),
-	FIELD(cube_candidate, "early_s", REAL, early_s),
-	FIELD(cube_candidate, "late_s", REAL, late_s),
-	FIELD(cube_candidate, "measured_s", REAL, measured_s),
-	FIELD(cube_candidate, "requests", REAL, requests),
-	FIELD(cube_candidate, "bytes", REAL, bytes),
-	FIELD(cube_candidate, "reason", TEXT, reason),
+	FIELD(cube_candidate, "mapping", WORD, mapping, "mapping of cells to blocks",
+	      .values = sp_cube_mapping_words),
+	FIELD(cube_candidate, "conservatism_deg", REAL, conservatism_deg,
+	      "angle added to the aim of adjacent blocks"),
+	FIELD(cube_candidate, "waste_share", REAL, waste,
+	      "share of the space that is in no cell; null: the mapping is not possible"),
+	FIELD(cube_candidate, "predicted_s", REAL, predicted_s,
+	      "predicted duration of a mean query; null: unknown"),
+	FIELD(cube_candidate, "early_s", REAL, early_s,
+	      "predicted duration if each aim were met by two blocks more"),
+	FIELD(cube_candidate, "late_s", REAL, late_s,
+	      "predicted duration if each aim were missed by two blocks more"),
+	FIELD(cube_candidate, "measured_s", REAL, measured_s,
+	      "measured duration of a mean query; null: not measured"),
+	FIELD(cube_candidate, "requests", REAL, requests, "predicted requests of a mean query"),
+	FIELD(cube_candidate, "bytes", REAL, bytes, "predicted bytes of a mean query"),
+	FIELD(cube_candidate, "reason", TEXT, reason,
+	      "reason for which the mapping is not possible; null: possible"),
+	LATER("chosen", BOOL, "true for the mapping that auto chooses"),
+	LATER("order", COUNTS, "dimensions in the order of the mapping"),
+	LATER("basic_cube", COUNTS, "cells of a basic cube along each dimension; empty: none"),
+	{ 0 },
+};
+
+static const struct sp_report_field comparison_config_fields[] = {
+	LATER("dims", COUNTS, "elements along each dimension"),
+	LATER("volume", TEXT, "simulated volume; null: none"),
+	LATER("queries", COUNT, "queries of the workload"),
+	LATER("depth", COUNT, "maximum number of outstanding requests"),
+	LATER("coalesce", BOOL, "true if requests are joined across gaps"),
+	LATER("seed", COUNT, "seed of random positions"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__cube_comparison_document[] = {
+	GROUP("config", OBJECT, comparison_config_fields, "the cube and the workload"),
+	GROUP("candidates", LIST, candidate_fields,
+	      "one object for each mapping; the last one is the choice of auto"),
 	{ 0 },
 };
 
@@ -79,7 +139,7 @@ struct sp_report *sp_report_cube_comparison(const struct sp_cube_info *info,
 					    const struct sp_cube_workload *workload,
 					    const struct sp_cube_candidate *candidates)
 {
-	struct sp__doc doc = sp__report_new("spindle.cube-comparison/1", "mmap-cube");
+	struct sp__doc doc = sp__report_new(SP__DOC_CUBE_COMPARISON);
 	struct sp__doc config = sp__doc_object(doc, "config");
 	unsigned n = info->shape.ndims;
 	json_t *array;

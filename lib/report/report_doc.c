@@ -103,6 +103,13 @@ static uint64_t integer(const struct sp_report_field *f, const void *at)
 	return f->bytes == sizeof(uint32_t) ? *(const uint32_t *)at : *(const uint64_t *)at;
 }
 
+static json_t *word_of(const struct sp_report_field *f, int value)
+{
+	const char *word = f->values ? sp_word_name(f->values(), value) : f->name(value);
+
+	return word || f->type == SP_REPORT_WORD ? text(word) : json_integer(value);
+}
+
 static json_t *scalar(const struct sp_report_field *f, const void *at)
 {
 	char prio[16];
@@ -131,7 +138,8 @@ static json_t *scalar(const struct sp_report_field *f, const void *at)
 	case SP_REPORT_STRING:
 		return text(*(const char *const *)at);
 	case SP_REPORT_WORD:
-		return text(f->name(*(const int *)at));
+	case SP_REPORT_LEVEL:
+		return word_of(f, *(const int *)at);
 	case SP_REPORT_PRIO:
 		return text(sp_bench_prio_name(*(const uint16_t *)at, prio));
 	default:
@@ -160,7 +168,7 @@ void sp__doc_fields(struct sp__doc doc, const struct sp_report_field *f, const v
 			put_elements(doc, f, at, *count);
 		else if (f->type == SP_REPORT_LIST)
 			put_elements(doc, f, *(const char *const *)(const void *)at, *count);
-		else
+		else if (f->type != SP_REPORT_GROUP)
 			sp__doc_put(doc, f->key, scalar(f, at));
 	}
 }
@@ -183,8 +191,9 @@ struct sp__doc sp__doc_object(struct sp__doc doc, const char *key)
 }
 
 const struct sp_report_field sp__no_effect_fields[] = {
-	FIELD(no_effect, "option", TEXT, option),
-	FIELD(no_effect, "reason", TEXT, reason),
+	FIELD(no_effect, "option", TEXT, option, "name of the option", .required = true),
+	FIELD(no_effect, "reason", TEXT, reason, "reason for which it had no effect",
+	      .required = true),
 	{ 0 },
 };
 
@@ -221,13 +230,23 @@ struct sp__doc sp__report_empty(void)
 	return doc;
 }
 
-struct sp__doc sp__report_new(const char *schema, const char *tool)
+struct sp__doc sp__report_named(const char *schema, const char *tool)
 {
 	struct sp__doc doc = sp__report_empty();
 
 	sp__doc_text(doc, "schema", schema);
 	sp__doc_text(doc, "tool", tool);
 	sp__doc_text(doc, "version", SP_VERSION);
+	return doc;
+}
+
+struct sp__doc sp__report_new(enum sp__document_kind kind)
+{
+	const struct sp__document *d = &sp__documents[kind];
+	struct sp__doc doc = sp__report_named(d->schema, d->tool);
+
+	if (d->kind)
+		sp__doc_text(doc, "kind", d->kind);
 	return doc;
 }
 

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds the document of a command on an index.
+ */
 #include <spindle/index.h>
 #include "report/report_run.h"
 
 static const struct sp_report_field fields[] = {
-	FIELD(index_stats, "keys", COUNT, keys),
-	FIELD(index_stats, "found", COUNT, found),
-	FIELD(index_stats, "records", COUNT, records),
-	FIELD(index_stats, "levels", COUNT, levels),
-	FIELD(index_stats, "pages", COUNT, pages),
-	FIELD(index_stats, "nodes_read", COUNT, nodes_read),
-	FIELD(index_stats, "nodes_in_memory", COUNT, nodes_in_memory),
+	FIELD(index_stats, "keys", COUNT, keys,
+	      "keys looked up; of an index that was built or checked, its different keys"),
+	FIELD(index_stats, "found", COUNT, found, "keys looked up that have a record"),
+	FIELD(index_stats, "records", COUNT, records, "records indexed, checked or matching"),
+	FIELD(index_stats, "levels", COUNT, levels, "levels of the index"),
+	FIELD(index_stats, "pages", COUNT, pages, "pages of the index"),
+	FIELD(index_stats, "nodes_read", COUNT, nodes_read,
+	      "nodes that lookups read from the file"),
+	FIELD(index_stats, "nodes_in_memory", COUNT, nodes_in_memory,
+	      "nodes that lookups found in memory or already requested"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__index_document[] = {
+	GROUP("result", OBJECT, fields, "results of the command"),
+	LATER("result.elapsed_s", REAL, "duration of the command"),
+	INCLUDE(sp__used_fields),
 	{ 0 },
 };
 
 struct sp_report *sp_report_index(const struct sp_index_stats *stats)
 {
-	return sp_report_run("spindle.index/1", "xindex", fields, stats, &stats->run);
+	return sp_report_run(sp__documents[SP__DOC_INDEX].schema, sp__documents[SP__DOC_INDEX].tool,
+			     fields, stats, &stats->run);
 }

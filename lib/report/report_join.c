@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The document of a join.  The keys are a contract: spindle-report(5) tells
- * what each means, and tests/golden/report-join.keys holds the list.
+ * Builds the documents of a join.
  */
 #include "report/report_run.h"
 
@@ -23,12 +22,54 @@ static void put_key(struct sp__doc doc, const char *name, const struct sp_join_o
 	}
 }
 
+static const struct sp_report_field config_fields[] = {
+	FIELD(join_opts, "algorithm", WORD, algorithm, "requested algorithm",
+	      .values = sp_join_algorithm_words),
+	LATER("format", WORD, "format of the records", .values = sp_recfmt_words),
+	LATER("record_1_bytes", COUNT, "length of a binary record of file 1; null: lines"),
+	LATER("record_2_bytes", COUNT, "length of a binary record of file 2; null: lines"),
+	LATER("zero_terminated", BOOL, "true if lines end with NUL"),
+	LATER("input_1", TEXT, "file 1"),
+	LATER("input_2", TEXT, "file 2"),
+	LATER("output", TEXT, "output file; null: standard output"),
+	LATER("key_1", COUNTS, "fields of the key in file 1; of binary records, their offsets"),
+	LATER("key_2", COUNTS, "fields of the key in file 2; of binary records, their offsets"),
+	FIELD(join_opts, "ignore_case", BOOL, ignore_case,
+	      "true if keys compare without regard to case"),
+	FIELD(join_opts, "pairs", BOOL, pairs, "true if pairs are written"),
+	FIELD(join_opts, "semi", BOOL, semi,
+	      "true if records of file 1 with a partner are written once"),
+	FIELD(join_opts, "unpaired_1", BOOL, unpaired[0],
+	      "true if records of file 1 without a partner are written"),
+	FIELD(join_opts, "unpaired_2", BOOL, unpaired[1],
+	      "true if records of file 2 without a partner are written"),
+	FIELD(join_opts, "ordered", KNOWN, ordered,
+	      "file in whose order the result is; null: in no order"),
+	FIELD(join_opts, "index_1", STRING, index[0], "index of file 1; null: none"),
+	FIELD(join_opts, "index_2", STRING, index[1], "index of file 2; null: none"),
+	FIELD(join_opts, "max_outstanding", KNOWN, max_outstanding,
+	      "requested maximum of outstanding keys; null: the default"),
+	FIELD(join_opts, "memory_bytes", COUNT, run.memory_bytes,
+	      "memory limit of the whole process"),
+	FIELD(join_opts, "join_memory_bytes", KNOWN, join_bytes,
+	      "requested memory of the build input; null: the default"),
+	FIELD(join_opts, "page_bytes", KNOWN, run.page_bytes,
+	      "requested page size of temporary data; null: the default"),
+	FIELD(join_opts, "volume", STRING, run.volume,
+	      "volume of temporary data; null: directories"),
+	FIELD(join_opts, "placement", WORD, run.placement, "placement of partitions",
+	      .values = sp_placement_words),
+	FIELD(join_opts, NULL, OBJECT, run, NULL, .fields = sp__io_config_fields),
+	FIELD(join_opts, "seed", COUNT, run.seed, "seed of all random choices"),
+	{ 0 },
+};
+
 static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 		       const struct sp_join_io *io)
 {
 	struct sp__doc c = sp__doc_object(doc, "config");
 
-	sp__doc_text(c, "algorithm", sp_join_algorithm_name(o->algorithm));
+	sp__doc_fields(c, config_fields, o);
 	sp__doc_text(c, "format",
 		     sp_recfmt_name(o->fixed_bytes[0] ? SP_REC_FIXED
 				    : o->csv	      ? SP_REC_CSV
@@ -41,80 +82,97 @@ static void put_config(struct sp__doc doc, const struct sp_join_opts *o,
 	sp__doc_text(c, "output", io->output);
 	put_key(c, "key_1", o, 0);
 	put_key(c, "key_2", o, 1);
-	sp__doc_bool(c, "ignore_case", o->ignore_case);
-	sp__doc_bool(c, "pairs", o->pairs);
-	sp__doc_bool(c, "semi", o->semi);
-	sp__doc_bool(c, "unpaired_1", o->unpaired[0]);
-	sp__doc_bool(c, "unpaired_2", o->unpaired[1]);
-	sp__doc_known(c, "ordered", o->ordered);
-	sp__doc_text(c, "index_1", o->index[0]);
-	sp__doc_text(c, "index_2", o->index[1]);
-	sp__doc_known(c, "max_outstanding", o->max_outstanding);
-	sp__doc_count(c, "memory_bytes", o->run.memory_bytes);
-	sp__doc_known(c, "join_memory_bytes", o->join_bytes);
-	sp__doc_known(c, "page_bytes", o->run.page_bytes);
-	sp__doc_text(c, "volume", o->run.volume);
-	sp__doc_text(c, "placement", sp_placement_name(o->run.placement));
-	sp__report_engine(c, o->run.engine, o->run.direct);
-	sp__report_packing(c, &o->run);
-	sp__doc_count(c, "seed", o->run.seed);
+	sp__report_io_config(c, &o->run);
 }
 
 static const struct sp_report_field result_fields[] = {
-	FIELD(join_stats, "algorithm", WORD, algorithm, .name = sp_join_algorithm_name),
-	FIELD(join_stats, "merged_records_1", COUNT, merged_records[0]),
-	FIELD(join_stats, "merged_records_2", COUNT, merged_records[1]),
-	FIELD(join_stats, "ordered_by", WORD, ordered_by, .name = sp_join_ordering_name),
-	FIELD(join_stats, "sort_runs", COUNT, sort_runs),
-	FIELD(join_stats, "records_1", COUNT, records[0]),
-	FIELD(join_stats, "records_2", COUNT, records[1]),
-	FIELD(join_stats, "input_1_bytes", COUNT, input_bytes[0]),
-	FIELD(join_stats, "input_2_bytes", COUNT, input_bytes[1]),
-	FIELD(join_stats, "output_records", COUNT, output_records),
-	FIELD(join_stats, "output_bytes", COUNT, output_bytes),
-	FIELD(join_stats, "build_input", KNOWN, build),
-	FIELD(join_stats, "partitions", COUNT, partitions),
-	FIELD(join_stats, "spilled_partitions", COUNT, spilled_partitions),
-	FIELD(join_stats, "resident_share", REAL, resident_share),
-	FIELD(join_stats, "partition_groups", KNOWN, groups),
-	FIELD(join_stats, "recursion_depth", COUNT, depth),
-	FIELD(join_stats, "role_reversals", COUNT, reversals),
-	FIELD(join_stats, "nested_blocks", COUNT, nested_blocks),
-	FIELD(join_stats, "filter_probes", COUNT, filter_probes),
-	FIELD(join_stats, "filter_drops", COUNT, filter_drops),
-	FIELD(join_stats, "elapsed_s", REAL, run.elapsed_s),
+	FIELD(join_stats, "algorithm", WORD, algorithm, "algorithm that ended the join",
+	      .values = sp_join_algorithm_words),
+	FIELD(join_stats, "merged_records_1", COUNT, merged_records[0],
+	      "records of file 1 that auto merged, before disorder if there was any"),
+	FIELD(join_stats, "merged_records_2", COUNT, merged_records[1],
+	      "records of file 2 that auto merged, before disorder if there was any"),
+	FIELD(join_stats, "ordered_by", WORD, ordered_by,
+	      "operation that ordered the result; null: in no order",
+	      .values = sp_join_ordering_words),
+	FIELD(join_stats, "sort_runs", COUNT, sort_runs,
+	      "sorted runs of the result in temporary space"),
+	FIELD(join_stats, "records_1", COUNT, records[0], "records read of file 1"),
+	FIELD(join_stats, "records_2", COUNT, records[1], "records read of file 2"),
+	FIELD(join_stats, "input_1_bytes", COUNT, input_bytes[0], "bytes read of file 1"),
+	FIELD(join_stats, "input_2_bytes", COUNT, input_bytes[1], "bytes read of file 2"),
+	FIELD(join_stats, "output_records", COUNT, output_records, "records written"),
+	FIELD(join_stats, "output_bytes", COUNT, output_bytes, "bytes written"),
+	FIELD(join_stats, "build_input", KNOWN, build,
+	      "file that was read into memory first; null: files were merged"),
+	FIELD(join_stats, "partitions", COUNT, partitions, "initial partitions of the build input"),
+	FIELD(join_stats, "spilled_partitions", COUNT, spilled_partitions,
+	      "partitions of the build input in temporary space, at any depth"),
+	FIELD(join_stats, "resident_share", REAL, resident_share,
+	      "share of the build input that was never in temporary space"),
+	FIELD(join_stats, "partition_groups", KNOWN, groups,
+	      "series of pages of one partition written together by a sort-hash join; null: none"),
+	FIELD(join_stats, "recursion_depth", COUNT, depth,
+	      "maximum number of times that a partition was partitioned again; 1: never"),
+	FIELD(join_stats, "role_reversals", COUNT, reversals,
+	      "pairs of partitions that exchanged roles"),
+	FIELD(join_stats, "nested_blocks", COUNT, nested_blocks, "blocks of block nested loops"),
+	FIELD(join_stats, "filter_probes", COUNT, filter_probes,
+	      "records of the probe input whose partition was in temporary space"),
+	FIELD(join_stats, "filter_drops", COUNT, filter_drops,
+	      "filter probes without a partner, which were not written to temporary space"),
+	FIELD(join_stats, "elapsed_s", REAL, run.elapsed_s, "duration of the join"),
 	{ 0 },
 };
 
 static const struct sp_report_field inl_fields[] = {
-	FIELD(join_stats, "index_loops.probes", COUNT, probes),
-	FIELD(join_stats, "index_loops.index_reads", COUNT, index_reads),
-	FIELD(join_stats, "index_loops.inner_records", COUNT, inner_records),
-	FIELD(join_stats, "index_loops.inner_reads", COUNT, inner_reads),
-	FIELD(join_stats, "index_loops.inner_bytes", COUNT, inner_bytes),
-	FIELD(join_stats, "index_loops.shared_records", COUNT, shared_records),
-	FIELD(join_stats, "index_loops.coalesced_records", COUNT, coalesced_records),
-	FIELD(join_stats, "index_loops.batch", COUNT, batch),
+	FIELD(join_stats, "probes", COUNT, probes, "keys looked up"),
+	FIELD(join_stats, "index_reads", COUNT, index_reads, "requests for pages of indexes"),
+	FIELD(join_stats, "inner_records", COUNT, inner_records,
+	      "records of the files with indexes that were needed"),
+	FIELD(join_stats, "inner_reads", COUNT, inner_reads, "requests for these records"),
+	FIELD(join_stats, "inner_bytes", COUNT, inner_bytes, "bytes of these requests"),
+	FIELD(join_stats, "shared_records", COUNT, shared_records,
+	      "records in blocks that were read for another record"),
+	FIELD(join_stats, "coalesced_records", COUNT, coalesced_records,
+	      "records read in one request with the previous record and the gap between them"),
+	FIELD(join_stats, "batch", COUNT, batch, "maximum number of outstanding keys"),
 	{ 0 },
 };
 
 static const struct sp_report_field sim_fields[] = {
-	FIELD(run_stats, "sim.device_read_bytes", SIGNED, device_read_bytes),
-	FIELD(run_stats, "sim.device_write_bytes", SIGNED, device_write_bytes),
-	FIELD(run_stats, "sim.partition_regions", COUNT, spill_regions),
-	FIELD(run_stats, "sim.region_bytes_mean", REAL, spill_region_bytes_mean),
+	FIELD(run_stats, "sim.device_read_bytes", SIGNED, device_read_bytes,
+	      "bytes read from the device"),
+	FIELD(run_stats, "sim.device_write_bytes", SIGNED, device_write_bytes,
+	      "bytes written to the device"),
+	FIELD(run_stats, "sim.partition_regions", COUNT, spill_regions,
+	      "contiguous extents of the partitions when both inputs were partitioned"),
+	FIELD(run_stats, "sim.region_bytes_mean", REAL, spill_region_bytes_mean,
+	      "mean size of these extents"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__join_document[] = {
+	GROUP("config", OBJECT, config_fields, "options in effect"),
+	GROUP("result", OBJECT, result_fields, "results of the join"),
+	GROUP("index_loops", OBJECT, inl_fields, "sums over all indexes of index nested loops",
+	      .optional = true),
+	INCLUDE(sp__foretold_fields),
+	GROUP("phases", LIST, sp__phase_fields, "phases in the order of the work"),
+	INCLUDE(sp__used_fields),
+	INCLUDE(sim_fields),
 	{ 0 },
 };
 
 struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct sp_join_io *io,
 				 const struct sp_join_stats *stats)
 {
-	struct sp__doc doc = sp__report_new("spindle.join/1", "xjoin");
+	struct sp__doc doc = sp__report_new(SP__DOC_JOIN);
 
 	put_config(doc, opts, io);
 	sp__doc_fields(sp__doc_object(doc, "result"), result_fields, stats);
 	if (stats->algorithm == SP_JOIN_INL || stats->algorithm == SP_JOIN_ASYNC_INL)
-		sp__doc_fields(doc, inl_fields, stats);
+		sp__doc_fields(sp__doc_object(doc, "index_loops"), inl_fields, stats);
 	sp__report_foretold(doc, &stats->foretold);
 	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
 	sp__report_used(doc, &stats->run);
@@ -124,31 +182,50 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 }
 
 static const struct sp_report_field plan_fields[] = {
-	FIELD(join_plan, "algorithm", WORD, algorithm, .name = sp_join_algorithm_name),
-	FIELD(join_plan, "ordered_by", WORD, ordered_by, .name = sp_join_ordering_name),
-	FIELD(join_plan, "build_input", COUNT, build),
-	FIELD(join_plan, "build_bytes", KNOWN, build_bytes),
-	FIELD(join_plan, "need_bytes", KNOWN, need_bytes),
-	FIELD(join_plan, "memory_bytes", COUNT, memory_bytes),
-	FIELD(join_plan, "page_bytes", COUNT, page_bytes),
-	FIELD(join_plan, "partitions", KNOWN, partitions),
-	FIELD(join_plan, "group_pages", KNOWN, group_pages),
-	FIELD(join_plan, "resident_partitions", COUNT, resident),
-	FIELD(join_plan, "spilled_partitions", COUNT, spilled),
-	FIELD(join_plan, "resident_share", REAL, resident_share),
-	FIELD(join_plan, "elapsed_s", POSITIVE, seconds),
+	FIELD(join_plan, "algorithm", WORD, algorithm, "algorithm of the join",
+	      .values = sp_join_algorithm_words),
+	FIELD(join_plan, "ordered_by", WORD, ordered_by,
+	      "operation that orders the result; null: in no order",
+	      .values = sp_join_ordering_words),
+	FIELD(join_plan, "build_input", COUNT, build, "file to be read into memory first"),
+	FIELD(join_plan, "build_bytes", KNOWN, build_bytes, "length of this file; null: unknown"),
+	FIELD(join_plan, "need_bytes", KNOWN, need_bytes,
+	      "memory that its records need, in whole pages; null: unknown"),
+	FIELD(join_plan, "memory_bytes", COUNT, memory_bytes,
+	      "memory for its records, in whole pages"),
+	FIELD(join_plan, "page_bytes", COUNT, page_bytes, "page size of temporary data"),
+	FIELD(join_plan, "partitions", KNOWN, partitions,
+	      "partitions by formula (1) of Wang and Cherniack; null: unknown"),
+	FIELD(join_plan, "group_pages", KNOWN, group_pages,
+	      "pages of one partition written together by a sort-hash join, formula (2); null: "
+	      "none"),
+	FIELD(join_plan, "resident_partitions", COUNT, resident, "partitions that stay in memory"),
+	FIELD(join_plan, "spilled_partitions", COUNT, spilled, "partitions in temporary space"),
+	FIELD(join_plan, "resident_share", REAL, resident_share,
+	      "share of the file in resident partitions"),
+	FIELD(join_plan, "elapsed_s", POSITIVE, seconds,
+	      "predicted duration on a simulated machine; null: unknown"),
 	{ 0 },
 };
 
 static const struct sp_report_field choice_fields[] = {
-	FIELD(join_plan, "index_s", REAL, index_s),
-	FIELD(join_plan, "hash_s", REAL, hash_s),
+	FIELD(join_plan, "index_s", REAL, index_s, "predicted duration of index nested loops",
+	      .optional = true),
+	FIELD(join_plan, "hash_s", REAL, hash_s, "predicted duration of a hash join",
+	      .optional = true),
+	{ 0 },
+};
+
+const struct sp_report_field sp__join_plan_document[] = {
+	GROUP("plan", OBJECT, plan_fields,
+	      "plan of the join; without partitions, algorithm and elapsed_s alone"),
+	GROUP("plan", OBJECT, choice_fields, NULL),
 	{ 0 },
 };
 
 struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 {
-	struct sp__doc doc = sp__report_new("spindle.join-plan/1", "xjoin");
+	struct sp__doc doc = sp__report_new(SP__DOC_JOIN_PLAN);
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
 	/* The plan of these is their name, and what is foretold. */

@@ -1,74 +1,114 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The document of several policies on one target; its keys are those of
- * spindle-report(5).
+ * Builds the document of several policies on one target.
  */
 #include <math.h>
 #include "report/report_bench.h"
 
-static const struct sp_report_field opts_fields[] = {
-	FIELD(policy_opts, "config.high_prio", PRIO, high_prio),
-	FIELD(policy_opts, "config.low_prio", PRIO, low_prio),
-	FIELD(policy_opts, "config.page_bytes", COUNT, page_bytes),
-	FIELD(policy_opts, "config.extent_pages", COUNT, extent_pages),
-	FIELD(policy_opts, "config.ahead", COUNT, ahead),
-	FIELD(policy_opts, "config.clients", COUNT, clients),
-	FIELD(policy_opts, "config.query_pages", COUNT, query_pages),
-	FIELD(policy_opts, "config.batch", COUNT, batch),
-	FIELD(policy_opts, "config.buffer", REAL, buffer),
-	FIELD(policy_opts, "config.steal", COUNT, steal),
-	FIELD(policy_opts, "config.flow", COUNT, flow),
-	FIELD(policy_opts, "config.preflush_s", SECONDS, preflush_ns),
-	FIELD(policy_opts, "config.victims", WORD, victims, .name = sp_policy_victims_name),
-	FIELD(policy_opts, "config.room", WORD, room, .name = sp_policy_room_name),
-	FIELD(policy_opts, "config.threads", COUNT, threads),
-	FIELD(policy_opts, "config.crowd", COUNT, crowd),
-	FIELD(policy_opts, "config.table_bytes", KNOWN, table_bytes),
-	FIELD(policy_opts, "config.log_bytes", COUNT, log_bytes),
-	FIELD(policy_opts, "config.compute_s", SECONDS, compute_ns),
-	FIELD(policy_opts, "config.critical_rate_iops", REAL, critical_rate),
-	FIELD(policy_opts, "config.passes", KNOWN, passes),
+static const struct sp_report_field target_fields[] = {
+	LATER("target", TEXT, "target"),
+	LATER("engine", TEXT, "requested I/O engine"),
+	LATER("direct", BOOL, "true if the page cache is bypassed"),
+	FIELD(bench_opts, "fixed_buffers", BOOL, fixed_buffers,
+	      "true if buffers are to be registered with the kernel"),
+	FIELD(bench_opts, "register_files", BOOL, register_files,
+	      "true if files are to be registered with the kernel"),
+	FIELD(bench_opts, "depth", COUNT, depth, "maximum number of outstanding requests"),
+	LATER("runtime_s", REAL, "duration of a run; null: until all passes are done"),
+	FIELD(bench_opts, "ramp_s", SECONDS, ramp_ns, "time before the measurement"),
+	FIELD(bench_opts, "offset_bytes", COUNT, offset_bytes,
+	      "begin of the used part of the target"),
+	FIELD(bench_opts, "seed", COUNT, seed, "seed of all random choices"),
 	{ 0 },
 };
 
-static void put_config(struct sp__doc doc, const struct sp_bench_opts *t,
+static const struct sp_report_field config_fields[] = {
+	FIELD(policy_opts, "high_prio", PRIO, high_prio, "I/O priority of high requests"),
+	FIELD(policy_opts, "low_prio", PRIO, low_prio, "I/O priority of low requests"),
+	FIELD(policy_opts, "page_bytes", COUNT, page_bytes, "size of a page"),
+	FIELD(policy_opts, "extent_pages", COUNT, extent_pages, "pages of an extent"),
+	FIELD(policy_opts, "ahead", COUNT, ahead,
+	      "extents requested ahead by an aggressive scan or update"),
+	FIELD(policy_opts, "clients", COUNT, clients, "concurrent range queries"),
+	FIELD(policy_opts, "query_pages", COUNT, query_pages, "pages of a range query"),
+	FIELD(policy_opts, "batch", COUNT, batch,
+	      "pages requested together by an aggressive range query"),
+	FIELD(policy_opts, "buffer", REAL, buffer, "buffer of an update as a share of the table"),
+	FIELD(policy_opts, "steal", COUNT, steal, "pages written when no frame is free"),
+	FIELD(policy_opts, "flow", COUNT, flow, "outstanding writes of an aggressive update"),
+	FIELD(policy_opts, "preflush_s", SECONDS, preflush_ns,
+	      "interval of inspection of an adaptive update"),
+	FIELD(policy_opts, "victims", WORD, victims, "pages written when no frame is free: which",
+	      .values = sp_policy_victims_words),
+	FIELD(policy_opts, "room", WORD, room, "free frames needed before a request",
+	      .values = sp_policy_room_words),
+	FIELD(policy_opts, "threads", COUNT, threads,
+	      "threads of each kind of request; 0: asynchronous requests"),
+	FIELD(policy_opts, "crowd", COUNT, crowd,
+	      "pages of an extent beyond which it is requested as a whole; 0: never"),
+	FIELD(policy_opts, "table_bytes", KNOWN, table_bytes,
+	      "requested size of the table; null: all of the target"),
+	FIELD(policy_opts, "log_bytes", COUNT, log_bytes,
+	      "bytes of the log per changed page; 0: no log"),
+	FIELD(policy_opts, "compute_s", SECONDS, compute_ns, "time that a query works on a page"),
+	FIELD(policy_opts, "critical_rate_iops", REAL, critical_rate,
+	      "critical reads per second; 0: none"),
+	FIELD(policy_opts, "passes", KNOWN, passes,
+	      "passes or queries after which a run ends; null: the duration"),
+	{ 0 },
+};
+
+static void put_config(struct sp__doc c, const struct sp_bench_opts *t,
 		       const struct sp_policy_opts *o)
 {
-	sp__doc_text(doc, "config.target", t->targets[0]);
-	sp__doc_text(doc, "config.engine", t->engine ? t->engine : "auto");
-	sp__doc_bool(doc, "config.direct", !t->buffered);
-	sp__doc_bool(doc, "config.fixed_buffers", t->fixed_buffers);
-	sp__doc_bool(doc, "config.register_files", t->register_files);
-	sp__doc_count(doc, "config.depth", t->depth);
-	sp__doc_real(doc, "config.runtime_s", t->runtime_ns ? (double)t->runtime_ns / 1e9 : NAN);
-	sp__doc_real(doc, "config.ramp_s", (double)t->ramp_ns / 1e9);
-	sp__doc_count(doc, "config.offset_bytes", t->offset_bytes);
-	sp__doc_count(doc, "config.seed", t->seed);
-	sp__doc_fields(doc, opts_fields, o);
+	sp__doc_fields(c, target_fields, t);
+	sp__doc_text(c, "target", t->targets[0]);
+	sp__doc_text(c, "engine", t->engine ? t->engine : "auto");
+	sp__doc_bool(c, "direct", !t->buffered);
+	sp__doc_real(c, "runtime_s", t->runtime_ns ? (double)t->runtime_ns / 1e9 : NAN);
+	sp__doc_fields(c, config_fields, o);
 }
 
 static const struct sp_report_field run_fields[] = {
-	FIELD(policy_result, "load", WORD, opts.load, .name = sp_policy_load_name),
-	FIELD(policy_result, "submission", WORD, opts.submission,
-	      .name = sp_policy_submission_name),
-	FIELD(policy_result, "priorities", BOOL, opts.priorities),
-	FIELD(policy_result, "table_bytes", COUNT, table_bytes),
-	FIELD(policy_result, "pages", COUNT, pages),
-	FIELD(policy_result, "queries", COUNT, queries),
-	FIELD(policy_result, "pages_per_s", REAL, pages_per_s),
-	FIELD(policy_result, "page_bandwidth_bytes_per_s", REAL, bandwidth_bytes_per_s),
-	FIELD(policy_result, "idle_share", REAL, idle),
+	FIELD(policy_result, "load", WORD, opts.load, "load", .values = sp_policy_load_words),
+	FIELD(policy_result, "submission", WORD, opts.submission, "submission of requests",
+	      .values = sp_policy_submission_words),
+	FIELD(policy_result, "priorities", BOOL, opts.priorities,
+	      "true if requests have priorities"),
+	FIELD(policy_result, "table_bytes", COUNT, table_bytes, "size of the table"),
+	FIELD(policy_result, "pages", COUNT, pages, "pages processed"),
+	FIELD(policy_result, "queries", COUNT, queries, "range queries completed"),
+	FIELD(policy_result, "pages_per_s", REAL, pages_per_s, "pages per second"),
+	FIELD(policy_result, "page_bandwidth_bytes_per_s", REAL, bandwidth_bytes_per_s,
+	      "bytes of pages per second"),
+	FIELD(policy_result, "idle_share", REAL, idle,
+	      "share of the time without outstanding requests"),
+	{ 0 },
+};
+
+static const struct sp_report_field policy_fields[] = {
+	INCLUDE(run_fields),
+	INCLUDE(sp__bench_result_fields),
+	{ 0 },
+};
+
+const struct sp_report_field sp__policy_document[] = {
+	GROUP("config", OBJECT, target_fields, "options in effect"),
+	GROUP("config", OBJECT, config_fields, NULL),
+	GROUP("runs", LIST, policy_fields, "one object for each policy, in the order of execution"),
+	INCLUDE(sp__preflight_fields),
 	{ 0 },
 };
 
 struct sp_report *sp_report_policy(const struct sp_bench_opts *target,
 				   const struct sp_policy *const *policies, size_t n)
 {
-	struct sp__doc doc = sp__report_bench_new("policy");
+	struct sp__doc doc = sp__report_new(SP__DOC_POLICY);
 	json_t *runs;
 
 	if (n)
-		put_config(doc, target, &sp_policy_result(policies[0])->opts);
+		put_config(sp__doc_object(doc, "config"), target,
+			   &sp_policy_result(policies[0])->opts);
 	runs = sp__doc_array(doc, "runs");
 	for (size_t i = 0; i < n; i++) {
 		const struct sp_policy_result *r = sp_policy_result(policies[i]);

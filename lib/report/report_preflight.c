@@ -1,38 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a preflight has found, as a part of a document and for people.
+ * Builds the document and the text of a preflight.
  */
 #include <errno.h>
 #include "report/read.h"
 #include "report/report_bench.h"
 
 static const struct sp_report_field layer_fields[] = {
-	FIELD(preflight_layer, "level", COUNT, level),
-	FIELD(preflight_layer, "name", TEXT, name),
-	FIELD(preflight_layer, "kind", TEXT, kind),
-	FIELD(preflight_layer, "scheduler", TEXT, scheduler),
-	FIELD(preflight_layer, "scheduler_places", KNOWN, places),
-	FIELD(preflight_layer, "hardware_queues", KNOWN, queues),
-	FIELD(preflight_layer, "hardware_window", KNOWN, window),
-	FIELD(preflight_layer, "outstanding", KNOWN, outstanding),
-	FIELD(preflight_layer, "others_outstanding", COUNT, others),
-	FIELD(preflight_layer, "verdict", WORD, verdict, .name = sp_preflight_verdict_name),
+	FIELD(preflight_layer, "level", COUNT, level, "level below the target"),
+	FIELD(preflight_layer, "name", TEXT, name, "name of the device"),
+	FIELD(preflight_layer, "kind", TEXT, kind, "kind of the device", .required = true),
+	FIELD(preflight_layer, "scheduler", TEXT, scheduler, "scheduler; null: none"),
+	FIELD(preflight_layer, "scheduler_places", KNOWN, places,
+	      "request slots of the scheduler; null: unknown"),
+	FIELD(preflight_layer, "hardware_queues", KNOWN, queues, "hardware queues; null: unknown"),
+	FIELD(preflight_layer, "hardware_window", KNOWN, window,
+	      "requests inside the device; null: unknown"),
+	FIELD(preflight_layer, "outstanding", KNOWN, outstanding,
+	      "outstanding requests of the measurement; null: unknown"),
+	FIELD(preflight_layer, "others_outstanding", COUNT, others,
+	      "outstanding requests of other programs"),
+	FIELD(preflight_layer, "verdict", WORD, verdict, "effect of priorities at this device",
+	      .values = sp_preflight_verdict_words),
 	{ 0 },
 };
 
 static const struct sp_report_field remark_fields[] = {
-	FIELD(preflight_remark, "obstacle", BOOL, obstacle),
-	FIELD(preflight_remark, "text", TEXT, text),
-	FIELD(preflight_remark, "advice", TEXT, advice),
+	FIELD(preflight_remark, "obstacle", BOOL, obstacle,
+	      "true if it is an obstacle to priorities"),
+	FIELD(preflight_remark, "text", TEXT, text, "the remark"),
+	FIELD(preflight_remark, "advice", TEXT, advice, "remedy; null: none"),
 	{ 0 },
 };
 
 static const struct sp_report_field preflight_fields[] = {
-	FIELD(preflight, "priorities_act", WORD, verdict, .name = sp_preflight_verdict_name),
-	FIELD(preflight, "best_latency_share", POSITIVE, best_share),
-	FIELD(preflight, "filesystem", TEXT, filesystem),
-	ELEMENTS(preflight, "layers", ARRAY, layers, nlayers, layer_fields),
-	ELEMENTS(preflight, "remarks", ARRAY, remarks, nremarks, remark_fields),
+	FIELD(preflight, "priorities_act", WORD, verdict, "effect of priorities",
+	      .values = sp_preflight_verdict_words),
+	FIELD(preflight, "best_latency_share", POSITIVE, best_share,
+	      "lowest latency of the highest class as a share of the mean; null: unknown"),
+	FIELD(preflight, "filesystem", TEXT, filesystem, "file system of the target; null: none"),
+	ELEMENTS(preflight, "layers", ARRAY, layers, nlayers, layer_fields,
+		 "devices below the target", .optional = true),
+	ELEMENTS(preflight, "remarks", ARRAY, remarks, nremarks, remark_fields, "remarks",
+		 .optional = true),
+	{ 0 },
+};
+
+const struct sp_report_field sp__preflight_fields[] = {
+	GROUP("preflight", OBJECT, preflight_fields,
+	      "preflight; of a measurement, if its classes have different priorities",
+	      .optional = true),
 	{ 0 },
 };
 
@@ -44,10 +61,20 @@ int sp_report_add_preflight(struct sp_report *report, const struct sp_preflight 
 	return report->failed ? -ENOMEM : 0;
 }
 
+const struct sp_report_field sp__preflight_document[] = {
+	GROUP("config", OBJECT, NULL, "options in effect"),
+	LATER("config.target", TEXT, "target"),
+	LATER("config.engine", TEXT, "requested I/O engine"),
+	LATER("config.direct", BOOL, "true if the page cache is bypassed"),
+	LATER("config.outstanding", COUNT, "outstanding requests; null: undecided"),
+	INCLUDE(sp__preflight_fields),
+	{ 0 },
+};
+
 struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,
 				      const struct sp_preflight *preflight)
 {
-	struct sp__doc doc = sp__report_bench_new("preflight");
+	struct sp__doc doc = sp__report_new(SP__DOC_PREFLIGHT);
 
 	sp__doc_text(doc, "config.target", opts->target);
 	sp__doc_text(doc, "config.engine", opts->engine ? opts->engine : "auto");

@@ -1,61 +1,92 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The document of a probe.  The keys are a contract: spindle-report(5) tells
- * what each means, and tests/golden/ holds the list.
+ * Builds the documents of a probe.
  */
 #include <math.h>
 #include "report/doc.h"
-
-static const char tool[] = "diskprobe";
 
 #define REACH_STEP_DEG 5
 #define REACH_ROWS 60
 
 /* What every probe reports. */
 static const struct sp_report_field common_fields[] = {
-	FIELD(probe_result, "result.verdict", WORD, verdict, .name = sp_probe_verdict_name),
-	FIELD(probe_result, "result.stopped", BOOL, stopped),
-	FIELD(probe_result, "evidence.samples", COUNT, evidence.samples),
-	FIELD(probe_result, "evidence.trial_periods", COUNT, evidence.trials),
-	FIELD(probe_result, "evidence.shortest_period_s", DURATION, evidence.shortest_ns),
-	FIELD(probe_result, "evidence.longest_period_s", DURATION, evidence.longest_ns),
-	FIELD(probe_result, "evidence.concentration", REAL, evidence.concentration),
-	FIELD(probe_result, "evidence.chance", POSITIVE, evidence.chance),
-	FIELD(probe_result, "evidence.best_period_s", POSITIVE_DURATION, evidence.best_period_ns),
-	FIELD(probe_result, "evidence.fast_share", REAL, evidence.fast_share),
-	FIELD(probe_result, "evidence.same_block_s", DURATION, evidence.same_ns),
-	FIELD(probe_result, "evidence.random_block_s", DURATION, evidence.other_ns),
-	FIELD(probe_result, "evidence.near_s", POSITIVE_DURATION, evidence.near_ns),
-	FIELD(probe_result, "evidence.far_s", POSITIVE_DURATION, evidence.far_ns),
-	FIELD(probe_result, "evidence.clock_p99_s", DURATION, evidence.clock_p99_ns),
-	FIELD(probe_result, "evidence.pairs", COUNT, evidence.pairs),
-	FIELD(probe_result, "evidence.pairs_together", COUNT, evidence.pairs_together),
-	FIELD(probe_result, "host.turnaround_s", DURATION, turnaround_ns),
-	FIELD(probe_result, "host.noise_s", POSITIVE_DURATION, noise_ns),
-	FIELD(probe_result, "host.noise_tail", REAL, noise_tail),
+	GROUP("result", OBJECT, NULL, "result of the probe"),
+	FIELD(probe_result, "result.verdict", WORD, verdict, "kind of the device",
+	      .values = sp_probe_verdict_words),
+	FIELD(probe_result, "result.stopped", BOOL, stopped, "true if the probe was interrupted"),
+	GROUP("evidence", OBJECT, NULL, "measurements behind the verdict"),
+	FIELD(probe_result, "evidence.samples", COUNT, evidence.samples,
+	      "completions of one block that were compared"),
+	FIELD(probe_result, "evidence.trial_periods", COUNT, evidence.trials,
+	      "periods that were tried"),
+	FIELD(probe_result, "evidence.shortest_period_s", DURATION, evidence.shortest_ns,
+	      "shortest period that was tried"),
+	FIELD(probe_result, "evidence.longest_period_s", DURATION, evidence.longest_ns,
+	      "longest period that was tried"),
+	FIELD(probe_result, "evidence.concentration", REAL, evidence.concentration,
+	      "best concentration of the phases, 0 to 1"),
+	FIELD(probe_result, "evidence.chance", POSITIVE, evidence.chance,
+	      "concentration that chance alone reaches once in 10000 searches"),
+	FIELD(probe_result, "evidence.best_period_s", POSITIVE_DURATION, evidence.best_period_ns,
+	      "period of the best concentration"),
+	FIELD(probe_result, "evidence.fast_share", REAL, evidence.fast_share,
+	      "share of random reads that took less than 1 ms"),
+	FIELD(probe_result, "evidence.same_block_s", DURATION, evidence.same_ns,
+	      "median duration of a read of the same block"),
+	FIELD(probe_result, "evidence.random_block_s", DURATION, evidence.other_ns,
+	      "median duration of a read of a random block"),
+	FIELD(probe_result, "evidence.near_s", POSITIVE_DURATION, evidence.near_ns,
+	      "median duration of a read of a near block"),
+	FIELD(probe_result, "evidence.far_s", POSITIVE_DURATION, evidence.far_ns,
+	      "median duration of a read of a far block"),
+	FIELD(probe_result, "evidence.clock_p99_s", DURATION, evidence.clock_p99_ns,
+	      "99th percentile of the delay with which the host wakes up"),
+	FIELD(probe_result, "evidence.pairs", COUNT, evidence.pairs,
+	      "pairs of distant blocks that were read concurrently"),
+	FIELD(probe_result, "evidence.pairs_together", COUNT, evidence.pairs_together,
+	      "pairs of these that were served without a seek between them"),
+	GROUP("host", OBJECT, NULL, "delays of the host"),
+	FIELD(probe_result, "host.turnaround_s", DURATION, turnaround_ns,
+	      "time from a completion to the next request"),
+	FIELD(probe_result, "host.noise_s", POSITIVE_DURATION, noise_ns,
+	      "standard deviation of completions"),
+	FIELD(probe_result, "host.noise_tail", REAL, noise_tail, "share of late completions"),
 	{ 0 },
 };
 
 static const struct sp_report_field zone_fields[] = {
-	FIELD(probe_zone, "first", COUNT, first),
-	FIELD(probe_zone, "blocks", COUNT, blocks),
-	FIELD(probe_zone, "tracks", COUNT, tracks),
-	FIELD(probe_zone, "track_blocks", REAL, track_blocks),
-	FIELD(probe_zone, "pattern", COUNT, pattern),
-	FIELD(probe_zone, "odd_tracks", COUNT, odd),
-	FIELD(probe_zone, "start_deg", REAL, start_deg),
-	FIELD(probe_zone, "skew_deg", REAL, skew_deg),
-	FIELD(probe_zone, "mb_per_second", POSITIVE, mb_s),
-	FIELD(probe_zone, "reads", COUNT, reads),
+	FIELD(probe_zone, "first", COUNT, first, "first block"),
+	FIELD(probe_zone, "blocks", COUNT, blocks, "number of blocks"),
+	FIELD(probe_zone, "tracks", COUNT, tracks, "number of tracks"),
+	FIELD(probe_zone, "track_blocks", REAL, track_blocks, "mean number of blocks per track"),
+	FIELD(probe_zone, "pattern", COUNT, pattern,
+	      "number of tracks after which their lengths repeat"),
+	FIELD(probe_zone, "odd_tracks", COUNT, odd,
+	      "tracks with fewer blocks than the pattern: slipped blocks"),
+	FIELD(probe_zone, "start_deg", REAL, start_deg, "angle of the first block"),
+	FIELD(probe_zone, "skew_deg", REAL, skew_deg, "most frequent skew from track to track"),
+	FIELD(probe_zone, "mb_per_second", POSITIVE, mb_s,
+	      "media rate in 10^6 bytes per second, skews included"),
+	FIELD(probe_zone, "reads", COUNT, reads, "reads that found the tracks"),
 	{ 0 },
 };
 
 static const struct sp_report_field seek_fields[] = {
-	FIELD(probe_seek, "tracks", COUNT, tracks),
-	FIELD(probe_seek, "cylinders", COUNT, cylinders),
-	FIELD(probe_seek, "read_s", POSITIVE_DURATION, read_ns),
-	FIELD(probe_seek, "write_s", POSITIVE_DURATION, write_ns),
-	FIELD(probe_seek, "queued_s", POSITIVE_DURATION, queued_ns),
+	FIELD(probe_seek, "tracks", COUNT, tracks, "distance in tracks"),
+	FIELD(probe_seek, "cylinders", COUNT, cylinders, "distance in cylinders"),
+	FIELD(probe_seek, "read_s", POSITIVE_DURATION, read_ns,
+	      "time from the issue of a read to the first reachable block"),
+	FIELD(probe_seek, "write_s", POSITIVE_DURATION, write_ns,
+	      "time from the issue of a write to the first reachable block"),
+	FIELD(probe_seek, "queued_s", POSITIVE_DURATION, queued_ns,
+	      "time from the end of the previous block to the first reachable block"),
+	{ 0 },
+};
+
+static const struct sp_report_field reach_fields[] = {
+	LATER("w_deg", REAL, "angle from the aim"),
+	LATER("read_tracks", COUNT, "distance in tracks that reads reach"),
+	LATER("write_tracks", COUNT, "distance in tracks that writes reach"),
 	{ 0 },
 };
 
@@ -97,46 +128,78 @@ static void put_aim(struct sp__doc doc, const struct sp_geometry *g, enum sp_geo
 }
 
 static const struct sp_report_field track_fields[] = {
-	FIELD(probe_result, "rotation.period_s", DURATION, period_ns),
-	LATER("rotation.rpm"),
-	FIELD(probe_result, "rotation.error_ppm", REAL, period_ppm),
-	FIELD(probe_result, "rotation.layout", STRING, layout),
-	FIELD(probe_result, "rotation.surfaces", KNOWN, surfaces),
-	FIELD(probe_result, "rotation.band_tracks", KNOWN, band),
-	FIELD(probe_result, "rotation.settle_cylinders", KNOWN, settle_cylinders),
-	FIELD(probe_result, "rotation.settle_s", POSITIVE_DURATION, settle_ns),
-	FIELD(probe_result, "rotation.overhead_s", POSITIVE_DURATION, overhead_ns),
-	FIELD(probe_result, "rotation.bus_block_s", POSITIVE_DURATION, bus_ns),
-	FIELD(probe_result, "rotation.cache", BOOL, cache),
-	FIELD(probe_result, "rotation.cache_hit_s", POSITIVE_DURATION, cache_hit_ns),
-	FIELD(probe_result, "rotation.cache_flush_reads", KNOWN, cache_flush),
-	ELEMENTS(probe_result, "zones", LIST, zones, nzones, zone_fields),
-	ELEMENTS(probe_result, "seeks", LIST, seeks, nseeks, seek_fields),
-	LATER("adjacency.read_aim_deg"),
-	LATER("adjacency.read_tracks"),
-	LATER("adjacency.write_aim_deg"),
-	LATER("adjacency.write_tracks"),
-	FIELD(probe_result, "adjacency.write_estimated", BOOL, write_estimated),
-	FIELD(probe_result, "adjacency.hops", COUNT, hops),
-	FIELD(probe_result, "adjacency.misses", COUNT, hop_misses),
-	FIELD(probe_result, "adjacency.conservatism_deg", POSITIVE, conservatism_deg),
-	FIELD(probe_result, "adjacency.guarded_hops", COUNT, guarded_hops),
-	FIELD(probe_result, "adjacency.guarded_misses", COUNT, guarded_hop_misses),
-	FIELD(probe_result, "adjacency.far_hops", COUNT, far_hops),
-	FIELD(probe_result, "adjacency.far_misses", COUNT, far_hop_misses),
-	FIELD(probe_result, "adjacency.write_hops", COUNT, write_hops),
-	FIELD(probe_result, "adjacency.write_misses", COUNT, write_hop_misses),
-	LATER("adjacency.reach"),
-	FIELD(probe_result, "checks.tracks_cover_device", BOOL, covers),
-	FIELD(probe_result, "checks.tracks_descend", BOOL, descending),
-	FIELD(probe_result, "checks.boundaries", COUNT, rechecked),
-	FIELD(probe_result, "checks.boundary_misses", COUNT, recheck_misses),
-	FIELD(probe_result, "checks.layout_hops", COUNT, layout_hops),
-	FIELD(probe_result, "checks.layout_misses", COUNT, layout_hop_misses),
-	FIELD(probe_result, "checks.round_hops", COUNT, round_hops),
-	FIELD(probe_result, "checks.round_misses", COUNT, round_hop_misses),
-	FIELD(probe_result, "checks.cache_reads", COUNT, cache_looks),
-	FIELD(probe_result, "checks.cache_misses", COUNT, cache_look_misses),
+	GROUP("rotation", OBJECT, NULL, "rotation of the device; only with tracks",
+	      .optional = true),
+	FIELD(probe_result, "rotation.period_s", DURATION, period_ns, "duration of a revolution"),
+	LATER("rotation.rpm", REAL, "revolutions per minute"),
+	FIELD(probe_result, "rotation.error_ppm", REAL, period_ppm,
+	      "standard error of the period in parts per million"),
+	FIELD(probe_result, "rotation.layout", STRING, layout, "layout of the tracks"),
+	FIELD(probe_result, "rotation.surfaces", KNOWN, surfaces,
+	      "number of surfaces; null: unknown"),
+	FIELD(probe_result, "rotation.band_tracks", KNOWN, band, "tracks of a band; null: unknown"),
+	FIELD(probe_result, "rotation.settle_cylinders", KNOWN, settle_cylinders,
+	      "cylinders of the plateau of the seek curve; null: none"),
+	FIELD(probe_result, "rotation.settle_s", POSITIVE_DURATION, settle_ns,
+	      "positioning time within this plateau"),
+	FIELD(probe_result, "rotation.overhead_s", POSITIVE_DURATION, overhead_ns,
+	      "overhead of a read before the arm moves"),
+	FIELD(probe_result, "rotation.bus_block_s", POSITIVE_DURATION, bus_ns,
+	      "time of a block on the bus; null: the cache of the drive does not answer"),
+	FIELD(probe_result, "rotation.cache", BOOL, cache,
+	      "true if the drive answers repeated reads from its cache"),
+	FIELD(probe_result, "rotation.cache_hit_s", POSITIVE_DURATION, cache_hit_ns,
+	      "duration of such a read"),
+	FIELD(probe_result, "rotation.cache_flush_reads", KNOWN, cache_flush,
+	      "reads elsewhere after which the cache has lost a block; null: no cache"),
+	ELEMENTS(probe_result, "zones", LIST, zones, nzones, zone_fields, "zones of equal tracks",
+		 .optional = true),
+	ELEMENTS(probe_result, "seeks", LIST, seeks, nseeks, seek_fields,
+		 "one object for each distance", .optional = true),
+	GROUP("adjacency", OBJECT, NULL, "hops to adjacent blocks; only with tracks",
+	      .optional = true),
+	LATER("adjacency.read_aim_deg", REAL, "aim of reads; null: unknown"),
+	LATER("adjacency.read_tracks", COUNT, "distance in tracks that this aim reaches"),
+	LATER("adjacency.write_aim_deg", REAL, "aim of writes; null: unknown"),
+	LATER("adjacency.write_tracks", COUNT, "distance in tracks that this aim reaches"),
+	FIELD(probe_result, "adjacency.write_estimated", BOOL, write_estimated,
+	      "true if the values of writes are estimated"),
+	FIELD(probe_result, "adjacency.hops", COUNT, hops, "hops to adjacent blocks"),
+	FIELD(probe_result, "adjacency.misses", COUNT, hop_misses,
+	      "hops that took a revolution more"),
+	FIELD(probe_result, "adjacency.conservatism_deg", POSITIVE, conservatism_deg,
+	      "recommended conservatism"),
+	FIELD(probe_result, "adjacency.guarded_hops", COUNT, guarded_hops,
+	      "hops with this conservatism"),
+	FIELD(probe_result, "adjacency.guarded_misses", COUNT, guarded_hop_misses,
+	      "hops with this conservatism that took a revolution more"),
+	FIELD(probe_result, "adjacency.far_hops", COUNT, far_hops,
+	      "hops to the farthest tracks in reach"),
+	FIELD(probe_result, "adjacency.far_misses", COUNT, far_hop_misses,
+	      "hops to the farthest tracks that took a revolution more"),
+	FIELD(probe_result, "adjacency.write_hops", COUNT, write_hops, "hops by writes"),
+	FIELD(probe_result, "adjacency.write_misses", COUNT, write_hop_misses,
+	      "hops by writes that took a revolution more"),
+	LATER("adjacency.reach", LIST, "distances in reach, by angle", .fields = reach_fields),
+	GROUP("checks", OBJECT, NULL, "checks of the tracks; only with tracks", .optional = true),
+	FIELD(probe_result, "checks.tracks_cover_device", BOOL, covers,
+	      "true if the tracks add up to the device"),
+	FIELD(probe_result, "checks.tracks_descend", BOOL, descending,
+	      "true if tracks do not become longer inwards"),
+	FIELD(probe_result, "checks.boundaries", COUNT, rechecked,
+	      "track boundaries checked again"),
+	FIELD(probe_result, "checks.boundary_misses", COUNT, recheck_misses,
+	      "track boundaries found elsewhere"),
+	FIELD(probe_result, "checks.layout_hops", COUNT, layout_hops, "hops between random tracks"),
+	FIELD(probe_result, "checks.layout_misses", COUNT, layout_hop_misses,
+	      "hops that the layout did not predict"),
+	FIELD(probe_result, "checks.round_hops", COUNT, round_hops, "hops between rounds of bands"),
+	FIELD(probe_result, "checks.round_misses", COUNT, round_hop_misses,
+	      "hops between rounds that the layout did not predict"),
+	FIELD(probe_result, "checks.cache_reads", COUNT, cache_looks,
+	      "reads of blocks that the cache has, or has lost"),
+	FIELD(probe_result, "checks.cache_misses", COUNT, cache_look_misses,
+	      "reads of these that were not answered accordingly"),
 	{ 0 },
 };
 
@@ -151,54 +214,88 @@ static void put_tracks(struct sp__doc doc, const struct sp_probe_result *r,
 }
 
 static const struct sp_report_field rate_fields[] = {
-	FIELD(probe_rate, "depth", COUNT, depth),
-	FIELD(probe_rate, "request_bytes", COUNT, bytes),
-	FIELD(probe_rate, "requests_per_second", REAL, requests_s),
-	FIELD(probe_rate, "mb_per_second", REAL, mb_s),
-	FIELD(probe_rate, "p50_s", DURATION, p50_ns),
-	FIELD(probe_rate, "p99_s", DURATION, p99_ns),
+	FIELD(probe_rate, "depth", COUNT, depth, "outstanding requests"),
+	FIELD(probe_rate, "request_bytes", COUNT, bytes, "size of a request"),
+	FIELD(probe_rate, "requests_per_second", REAL, requests_s, "requests per second"),
+	FIELD(probe_rate, "mb_per_second", REAL, mb_s, "10^6 bytes per second"),
+	FIELD(probe_rate, "p50_s", DURATION, p50_ns, "median latency"),
+	FIELD(probe_rate, "p99_s", DURATION, p99_ns, "99th percentile of the latency"),
 	{ 0 },
 };
 
 static const struct sp_report_field range_fields[] = {
-	{ .key = "first", .type = SP_REPORT_COUNT, .bytes = sizeof(uint64_t) },
+	{ .key = "first",
+	  .type = SP_REPORT_COUNT,
+	  .bytes = sizeof(uint64_t),
+	  .about = "first block of the range" },
 	{ .key = "last",
 	  .type = SP_REPORT_COUNT,
 	  .offset = sizeof(uint64_t),
-	  .bytes = sizeof(uint64_t) },
+	  .bytes = sizeof(uint64_t),
+	  .about = "last block of the range" },
 	{ 0 },
 };
 
 static const struct sp_report_field load_fields[] = {
-	FIELD(probe_result, "load.knee_depth", KNOWN, knee_depth),
-	FIELD(probe_result, "load.preferred_bytes", KNOWN, knee_bytes),
-	FIELD(probe_result, "load.throttled", BOOL, throttled),
-	FIELD(probe_result, "load.throttle_share", POSITIVE, throttle_share),
-	FIELD(probe_result, "load.throttle_windows", COUNT, throttle_looks),
-	FIELD(probe_result, "load.throttle_misses", COUNT, throttle_look_misses),
-	ELEMENTS(probe_result, "load.rates", LIST, rates, nrates, rate_fields),
+	GROUP("load", OBJECT, NULL, "rates under load; only without tracks", .optional = true),
+	FIELD(probe_result, "load.knee_depth", KNOWN, knee_depth,
+	      "outstanding requests beyond which the rate gains less than a tenth; null: unknown"),
+	FIELD(probe_result, "load.preferred_bytes", KNOWN, knee_bytes,
+	      "request size beyond which the rate gains less than a tenth; null: unknown"),
+	FIELD(probe_result, "load.throttled", BOOL, throttled,
+	      "true if the rate fell to a steady lower rate"),
+	FIELD(probe_result, "load.throttle_share", POSITIVE, throttle_share,
+	      "share of the rate that remained; null: not throttled"),
+	FIELD(probe_result, "load.throttle_windows", COUNT, throttle_looks,
+	      "windows of load compared with the lower rate"),
+	FIELD(probe_result, "load.throttle_misses", COUNT, throttle_look_misses,
+	      "windows of these that were not at the lower rate"),
+	ELEMENTS(probe_result, "load.rates", LIST, rates, nrates, rate_fields,
+		 "one object for each depth and size"),
 	{ 0 },
 };
 
 static const struct sp_report_field end_fields[] = {
-	ELEMENTS(probe_result, "unreadable", LIST, bad, nbad, range_fields),
-	LATER("unknown"),
-	FIELD(probe_result, "cost.reads", COUNT, reads),
-	FIELD(probe_result, "cost.layout_reads", COUNT, layout_reads),
-	FIELD(probe_result, "cost.seek_reads", COUNT, seek_reads),
-	FIELD(probe_result, "cost.flush_reads", COUNT, flush_reads),
-	FIELD(probe_result, "cost.cache_hits", COUNT, cache_hits),
-	FIELD(probe_result, "cost.writes", COUNT, writes),
-	FIELD(probe_result, "cost.read_errors", COUNT, errors),
-	FIELD(probe_result, "cost.device_s", REAL, device_s),
+	ELEMENTS(probe_result, "unreadable", LIST, bad, nbad, range_fields,
+		 "ranges of blocks that could not be read", .optional = true),
+	LATER("unknown", TEXTS, "names of values that could not be found", .optional = true),
+	GROUP("cost", OBJECT, NULL, "requests of the probe"),
+	FIELD(probe_result, "cost.reads", COUNT, reads, "reads"),
+	FIELD(probe_result, "cost.layout_reads", COUNT, layout_reads, "reads for skews"),
+	FIELD(probe_result, "cost.seek_reads", COUNT, seek_reads, "reads for the seek curve"),
+	FIELD(probe_result, "cost.flush_reads", COUNT, flush_reads, "reads that flushed the cache"),
+	FIELD(probe_result, "cost.cache_hits", COUNT, cache_hits, "reads that the cache answered"),
+	FIELD(probe_result, "cost.writes", COUNT, writes, "writes"),
+	FIELD(probe_result, "cost.read_errors", COUNT, errors, "reads that failed"),
+	FIELD(probe_result, "cost.device_s", REAL, device_s, "time on the clock of the device"),
 	{ 0 },
 };
 
-struct sp_report *sp_report_probe(const struct sp_probe *probe, const struct sp_probe_opts *opts)
-{
-	const struct sp_probe_result *r = sp_probe_result(probe);
-	struct sp__doc doc = sp__report_new("spindle.probe/1", tool);
+static const struct sp_report_field config_fields[] = {
+	LATER("device", TEXT, "device or simulated model"),
+	LATER("simulated", BOOL, "true if the device is simulated"),
+	LATER("blocks", COUNT, "blocks of the device"),
+	LATER("block_bytes", COUNT, "size of a block"),
+	LATER("quick", BOOL, "true if the probe was quick"),
+	LATER("resumed", BOOL, "true if the probe began with a partial geometry"),
+	LATER("overwrite_bytes", COUNT,
+	      "bytes that the probe was allowed to overwrite; null: none"),
+	LATER("seed", COUNT, "seed of all random choices"),
+	{ 0 },
+};
 
+const struct sp_report_field sp__probe_document[] = {
+	GROUP("config", OBJECT, config_fields, "options in effect, and the device"),
+	INCLUDE(common_fields),
+	INCLUDE(track_fields),
+	INCLUDE(load_fields),
+	INCLUDE(end_fields),
+	{ 0 },
+};
+
+static void put_config(struct sp__doc doc, const struct sp_probe_result *r,
+		       const struct sp_probe_opts *opts)
+{
 	sp__doc_text(doc, "config.device", opts->device);
 	sp__doc_bool(doc, "config.simulated", r->simulated);
 	sp__doc_count(doc, "config.blocks", r->blocks);
@@ -207,6 +304,14 @@ struct sp_report *sp_report_probe(const struct sp_probe *probe, const struct sp_
 	sp__doc_bool(doc, "config.resumed", opts->resume != NULL);
 	sp__doc_known(doc, "config.overwrite_bytes", opts->overwrite_bytes);
 	sp__doc_count(doc, "config.seed", opts->seed);
+}
+
+struct sp_report *sp_report_probe(const struct sp_probe *probe, const struct sp_probe_opts *opts)
+{
+	const struct sp_probe_result *r = sp_probe_result(probe);
+	struct sp__doc doc = sp__report_new(SP__DOC_PROBE);
+
+	put_config(doc, r, opts);
 	sp__doc_fields(doc, common_fields, r);
 	if (!(r->noise_ns > 0))
 		sp__doc_null(doc, "host.noise_tail");
@@ -220,19 +325,32 @@ struct sp_report *sp_report_probe(const struct sp_probe *probe, const struct sp_
 }
 
 static const struct sp_report_field verify_fields[] = {
-	FIELD(probe_verify, "result.pairs", COUNT, pairs),
-	FIELD(probe_verify, "result.read_errors", COUNT, errors),
-	FIELD(probe_verify, "result.response_s", DURATION, mean_ns),
-	FIELD(probe_verify, "result.foretold_s", DURATION, predicted_ns),
-	FIELD(probe_verify, "result.demerit_s", DURATION, demerit_ns),
-	FIELD(probe_verify, "result.turns_right_share", REAL, turns_right),
-	FIELD(probe_verify, "result.within_tenth_turn_share", REAL, within_share),
+	FIELD(probe_verify, "result.pairs", COUNT, pairs,
+	      "pairs of reads whose response times were predicted"),
+	FIELD(probe_verify, "result.read_errors", COUNT, errors, "reads that failed"),
+	FIELD(probe_verify, "result.response_s", DURATION, mean_ns, "mean measured response time"),
+	FIELD(probe_verify, "result.foretold_s", DURATION, predicted_ns,
+	      "mean predicted response time"),
+	FIELD(probe_verify, "result.demerit_s", DURATION, demerit_ns,
+	      "rms distance of the two distributions"),
+	FIELD(probe_verify, "result.turns_right_share", REAL, turns_right,
+	      "share of pairs with the right number of revolutions"),
+	FIELD(probe_verify, "result.within_tenth_turn_share", REAL, within_share,
+	      "share of pairs predicted within a tenth of a revolution"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__probe_verify_document[] = {
+	GROUP("config", OBJECT, NULL, "options in effect"),
+	LATER("config.device", TEXT, "device or simulated model"),
+	GROUP("result", OBJECT, NULL, "measured and predicted response times"),
+	INCLUDE(verify_fields),
 	{ 0 },
 };
 
 struct sp_report *sp_report_probe_verify(const char *device, const struct sp_probe_verify *v)
 {
-	struct sp__doc doc = sp__report_new("spindle.probe-verify/1", tool);
+	struct sp__doc doc = sp__report_new(SP__DOC_PROBE_VERIFY);
 
 	sp__doc_text(doc, "config.device", device);
 	sp__doc_fields(doc, verify_fields, v);

@@ -1,68 +1,98 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds the objects that the documents of all operators share.
+ */
 #include "report/report_run.h"
 
-static const struct sp_report_field used_fields[] = {
-	FIELD(run_stats, "io.engine", TEXT, engine),
-	FIELD(run_stats, "io.input_engine", TEXT, input_engine),
-	FIELD(run_stats, "io.read_requests", COUNT, read_requests),
-	FIELD(run_stats, "io.read_bytes", COUNT, read_bytes),
-	FIELD(run_stats, "io.write_requests", COUNT, write_requests),
-	FIELD(run_stats, "io.write_bytes", COUNT, write_bytes),
-	FIELD(run_stats, "memory.limit_bytes", COUNT, memory_limit_bytes),
-	FIELD(run_stats, "memory.peak_bytes", COUNT, memory_peak_bytes),
-	FIELD(run_stats, "spill.read_bytes", COUNT, spill_read_bytes),
-	FIELD(run_stats, "spill.write_bytes", COUNT, spill_write_bytes),
-	FIELD(run_stats, "spill.peak_bytes", COUNT, spill_peak_bytes),
-	ELEMENTS(run_stats, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
-		 sp__no_effect_fields),
+static const struct sp_report_field sim_fields[] = {
+	FIELD(run_stats, "requests", COUNT, sim_requests, "reads and writes issued by the program"),
+	FIELD(run_stats, "dispatched", COUNT, sim_dispatched,
+	      "requests received by the device, after merging and splitting"),
+	FIELD(run_stats, "dispatched_reads", COUNT, sim_dispatched_reads,
+	      "reads among the requests received by the device"),
+	FIELD(run_stats, "merges", COUNT, sim_merges, "requests merged into another one"),
+	FIELD(run_stats, "transfers", COUNT, sim_transfers,
+	      "pages transferred between page cache and device; without a page cache, blocks"),
+	FIELD(run_stats, "seeks", COUNT, sim_seeks,
+	      "requests of the device that did not begin where the previous one ended"),
+	FIELD(run_stats, "io_time_ns", COUNT, sim_io_time_ns, "time in which the device was busy"),
+	FIELD(run_stats, "cpu_time_ns", COUNT, sim_cpu_time_ns, "time charged for computation"),
 	{ 0 },
 };
 
-static const struct sp_report_field sim_fields[] = {
-	FIELD(run_stats, "sim.requests", COUNT, sim_requests),
-	FIELD(run_stats, "sim.dispatched", COUNT, sim_dispatched),
-	FIELD(run_stats, "sim.dispatched_reads", COUNT, sim_dispatched_reads),
-	FIELD(run_stats, "sim.merges", COUNT, sim_merges),
-	FIELD(run_stats, "sim.transfers", COUNT, sim_transfers),
-	FIELD(run_stats, "sim.seeks", COUNT, sim_seeks),
-	FIELD(run_stats, "sim.io_time_ns", COUNT, sim_io_time_ns),
-	FIELD(run_stats, "sim.cpu_time_ns", COUNT, sim_cpu_time_ns),
+const struct sp_report_field sp__used_fields[] = {
+	GROUP("io", OBJECT, NULL, "requests for inputs, temporary data and output together"),
+	FIELD(run_stats, "io.engine", TEXT, engine, "I/O engine of temporary data"),
+	FIELD(run_stats, "io.input_engine", TEXT, input_engine, "I/O engine of the inputs"),
+	FIELD(run_stats, "io.read_requests", COUNT, read_requests, "read requests"),
+	FIELD(run_stats, "io.read_bytes", COUNT, read_bytes, "bytes of the read requests"),
+	FIELD(run_stats, "io.write_requests", COUNT, write_requests, "write requests"),
+	FIELD(run_stats, "io.write_bytes", COUNT, write_bytes, "bytes of the write requests"),
+	GROUP("memory", OBJECT, NULL, "memory of the process"),
+	FIELD(run_stats, "memory.limit_bytes", COUNT, memory_limit_bytes, "limit in force"),
+	FIELD(run_stats, "memory.peak_bytes", COUNT, memory_peak_bytes, "maximum resident memory"),
+	GROUP("spill", OBJECT, NULL, "temporary data"),
+	FIELD(run_stats, "spill.read_bytes", COUNT, spill_read_bytes, "bytes read"),
+	FIELD(run_stats, "spill.write_bytes", COUNT, spill_write_bytes, "bytes written"),
+	FIELD(run_stats, "spill.peak_bytes", COUNT, spill_peak_bytes, "maximum space in use"),
+	GROUP("result", OBJECT, NULL, "results of the run"),
+	ELEMENTS(run_stats, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
+		 sp__no_effect_fields, "options that had no effect", .optional = true),
+	GROUP("sim", OBJECT, sim_fields,
+	      "simulated machine; if there is one, all times of the report are virtual",
+	      .optional = true),
 	{ 0 },
 };
 
 void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 {
-	sp__doc_fields(doc, used_fields, s);
+	sp__doc_fields(doc, sp__used_fields, s);
 	if (s->simulated)
-		sp__doc_fields(doc, sim_fields, s);
+		sp__doc_fields(sp__doc_object(doc, "sim"), sim_fields, s);
 }
 
 static const struct sp_report_field foretold_fields[] = {
-	FIELD(foretold, "foretold.transfer_s_per_mb", POSITIVE, transfer_s_per_mb),
-	FIELD(foretold, "foretold.read_s_per_mb", POSITIVE, read_s_per_mb),
-	FIELD(foretold, "foretold.seek_s", POSITIVE, seek_s),
-	FIELD(foretold, "foretold.elapsed_s", POSITIVE, seconds),
-	FIELD(foretold, "foretold.again_elapsed_s", POSITIVE, again_s),
+	FIELD(foretold, "transfer_s_per_mb", POSITIVE, transfer_s_per_mb,
+	      "measured write time of temporary data per MiB; null: not measured"),
+	FIELD(foretold, "read_s_per_mb", POSITIVE, read_s_per_mb,
+	      "measured read time of temporary data per MiB; null: not measured"),
+	FIELD(foretold, "seek_s", POSITIVE, seek_s,
+	      "measured time of a read at another offset; null: not measured"),
+	FIELD(foretold, "elapsed_s", POSITIVE, seconds, "predicted duration of the whole run"),
+	FIELD(foretold, "again_elapsed_s", POSITIVE, again_s,
+	      "duration predicted again early in the last phase; null: the phase was too short"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__foretold_fields[] = {
+	GROUP("foretold", OBJECT, foretold_fields,
+	      "prediction made when runs were formed or inputs were partitioned", .optional = true),
 	{ 0 },
 };
 
 void sp__report_foretold(struct sp__doc doc, const struct sp_foretold *f)
 {
 	if (f->seconds > 0)
-		sp__doc_fields(doc, foretold_fields, f);
+		sp__doc_fields(sp__doc_object(doc, "foretold"), foretold_fields, f);
 }
 
 struct sp_report *sp_report_run(const char *schema, const char *tool,
 				const struct sp_report_field *fields, const void *result,
 				const struct sp_run_stats *run)
 {
-	struct sp__doc doc = sp__report_new(schema, tool), r = sp__doc_object(doc, "result");
+	struct sp__doc doc = sp__report_named(schema, tool), r = sp__doc_object(doc, "result");
 
 	sp__doc_fields(r, fields, result);
 	sp__doc_real(r, "elapsed_s", run->elapsed_s);
 	sp__report_used(doc, run);
 	return sp__report_done(doc);
 }
+
+const struct sp_report_field sp__phase_fields[] = {
+	LATER("name", TEXT, "name of the phase"),
+	LATER("elapsed_s", REAL, "duration of the phase"),
+	{ 0 },
+};
 
 void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
 		       const double *cpu_s)
@@ -79,15 +109,19 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 	}
 }
 
-void sp__report_engine(struct sp__doc config, const char *engine, int direct)
-{
-	sp__doc_text(config, "engine", engine ? engine : "auto");
-	sp__doc_text(config, "direct", sp_direct_name(direct));
-}
+const struct sp_report_field sp__io_config_fields[] = {
+	LATER("engine", TEXT, "requested I/O engine"),
+	FIELD(run_opts, "direct", WORD, direct, "direct I/O", .values = sp_direct_words),
+	LATER("decompress", TEXT,
+	      "format of compressed inputs; auto: by their magic numbers; null: not compressed"),
+	FIELD(run_opts, "compress_output", WORD, compress_output,
+	      "format of the compressed output; null: not compressed", .values = sp_packing_words),
+	{ 0 },
+};
 
-void sp__report_packing(struct sp__doc config, const struct sp_run_opts *run)
+void sp__report_io_config(struct sp__doc config, const struct sp_run_opts *run)
 {
+	sp__doc_text(config, "engine", run->engine ? run->engine : "auto");
 	sp__doc_text(config, "decompress",
 		     run->decompress == SP_PACKED_AUTO ? "auto" : sp_packed_name(run->decompress));
-	sp__doc_text(config, "compress_output", sp_packing_name(run->compress_output));
 }

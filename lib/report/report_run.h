@@ -12,18 +12,20 @@
  * What the run used: objects io, memory, spill, and sim on a simulated machine; and the options
  * without effect, in the object result.
  */
+extern const struct sp_report_field sp__used_fields[];
 void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s);
 
-/* Seconds of n phases; cpu_s: NULL if unknown. */
+/* Seconds of n phases; cpu_s: NULL if unknown.  The table has no row of it. */
+extern const struct sp_report_field sp__phase_fields[];
 void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
 		       const double *cpu_s);
 
 /* Not there if nothing is known. */
+extern const struct sp_report_field sp__foretold_fields[];
 void sp__report_foretold(struct sp__doc doc, const struct sp_foretold *f);
 
-/* Members of a configuration. */
-void sp__report_engine(struct sp__doc config, const char *engine, int direct);
-/* The formats of compressed inputs and output. */
-void sp__report_packing(struct sp__doc config, const struct sp_run_opts *run);
+/* Members of a configuration: engine, direct I/O, and formats of compressed inputs and output. */
+extern const struct sp_report_field sp__io_config_fields[];
+void sp__report_io_config(struct sp__doc config, const struct sp_run_opts *run);
 
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The documents of request sequences; their keys are those of
- * spindle-report(5).
+ * Builds the documents of request sequences.
  */
 #include <math.h>
 #include "report/doc.h"
-
-static const char tool[] = "blockseq";
 
 static double mean(uint64_t sum, uint64_t n)
 {
@@ -14,39 +11,51 @@ static double mean(uint64_t sum, uint64_t n)
 }
 
 static const struct sp_report_field request_fields[] = {
-	FIELD(sequence_counts, "read_requests", COUNT, read_requests),
-	FIELD(sequence_counts, "read_bytes", COUNT, read_bytes),
-	FIELD(sequence_counts, "write_requests", COUNT, write_requests),
-	FIELD(sequence_counts, "write_bytes", COUNT, write_bytes),
+	FIELD(sequence_counts, "read_requests", COUNT, read_requests, "reads that moved bytes"),
+	FIELD(sequence_counts, "read_bytes", COUNT, read_bytes, "bytes of these reads"),
+	FIELD(sequence_counts, "write_requests", COUNT, write_requests, "writes that moved bytes"),
+	FIELD(sequence_counts, "write_bytes", COUNT, write_bytes, "bytes of these writes"),
 	{ 0 },
 };
 
 static const struct sp_report_field total_fields[] = {
-	FIELD(sequence_stats, "refined", WORD, refinement, .name = sp_sequence_refinement_name),
-	FIELD(sequence_stats, "window", KNOWN, window),
-	FIELD(sequence_stats, "total.requests", COUNT, total.requests),
-	FIELD(sequence_stats, "total.failed", COUNT, total.failed),
-	FIELD(sequence_stats, "total.empty", COUNT, total.empty),
-	FIELD(sequence_stats, "total", OBJECT, total, .fields = request_fields),
-	LATER("total.request_bytes_mean"),
-	FIELD(sequence_stats, "total.seeks", COUNT, total.seeks),
-	FIELD(sequence_stats, "total.device_seeks", COUNT, device_seeks),
-	FIELD(sequence_stats, "total.merges", COUNT, total.merges),
-	FIELD(sequence_stats, "total.cluster_reads", COUNT, total.cluster_reads),
-	FIELD(sequence_stats, "total.regions", COUNT, total.regions),
-	LATER("total.region_bytes_mean"),
-	FIELD(sequence_stats, "total.overwritten_bytes", COUNT, total.overwritten_bytes),
+	FIELD(sequence_stats, "refined", WORD, refinement, "order into which requests were put",
+	      .values = sp_sequence_refinement_words, .required = true),
+	FIELD(sequence_stats, "window", KNOWN, window,
+	      "requests among which the next one was chosen; null: not refined"),
+	GROUP("total", OBJECT, NULL, "all volumes together"),
+	FIELD(sequence_stats, "total.requests", COUNT, total.requests, "all requests"),
+	FIELD(sequence_stats, "total.failed", COUNT, total.failed, "requests that failed"),
+	FIELD(sequence_stats, "total.empty", COUNT, total.empty, "requests that moved no bytes"),
+	FIELD(sequence_stats, "total", OBJECT, total, NULL, .fields = request_fields),
+	LATER("total.request_bytes_mean", REAL, "mean size of a request that moved bytes"),
+	FIELD(sequence_stats, "total.seeks", COUNT, total.seeks,
+	      "seeks if each volume has a position of its own"),
+	FIELD(sequence_stats, "total.device_seeks", COUNT, device_seeks,
+	      "seeks if all volumes are on one device"),
+	FIELD(sequence_stats, "total.merges", COUNT, total.merges,
+	      "requests that a scheduler can merge with the previous one"),
+	FIELD(sequence_stats, "total.cluster_reads", COUNT, total.cluster_reads,
+	      "maximal series of reads that continue one another"),
+	FIELD(sequence_stats, "total.regions", COUNT, total.regions,
+	      "maximal ranges that writes cover"),
+	LATER("total.region_bytes_mean", REAL, "mean size of these ranges"),
+	FIELD(sequence_stats, "total.overwritten_bytes", COUNT, total.overwritten_bytes,
+	      "bytes written to ranges written before"),
 	{ 0 },
 };
 
 static const struct sp_report_field volume_fields[] = {
-	LATER("name"),
-	{ .type = SP_REPORT_OBJECT, .fields = request_fields },
-	FIELD(sequence_counts, "seeks", COUNT, seeks),
-	FIELD(sequence_counts, "merges", COUNT, merges),
-	FIELD(sequence_counts, "cluster_reads", COUNT, cluster_reads),
-	FIELD(sequence_counts, "regions", COUNT, regions),
-	FIELD(sequence_counts, "overwritten_bytes", COUNT, overwritten_bytes),
+	LATER("name", TEXT, "name of the volume"),
+	INCLUDE(request_fields),
+	FIELD(sequence_counts, "seeks", COUNT, seeks, "seeks of the volume"),
+	FIELD(sequence_counts, "merges", COUNT, merges,
+	      "requests that a scheduler can merge with the previous one"),
+	FIELD(sequence_counts, "cluster_reads", COUNT, cluster_reads,
+	      "maximal series of reads that continue one another"),
+	FIELD(sequence_counts, "regions", COUNT, regions, "maximal ranges that writes cover"),
+	FIELD(sequence_counts, "overwritten_bytes", COUNT, overwritten_bytes,
+	      "bytes written to ranges written before"),
 	{ 0 },
 };
 
@@ -65,29 +74,51 @@ static void put_volumes(struct sp__doc doc, const struct sp_sequence *seq)
 }
 
 static const struct sp_report_field cache_fields[] = {
-	FIELD(sequence_cache, "cache.policy", WORD, policy, .name = sp_sequence_policy_name),
-	FIELD(sequence_cache, "cache.pages", COUNT, pages),
-	FIELD(sequence_cache, "cache.page_bytes", COUNT, page_bytes),
-	FIELD(sequence_cache, "cache.counted_requests", KNOWN, counted),
+	FIELD(sequence_cache, "policy", WORD, policy, "replacement policy",
+	      .values = sp_sequence_policy_words),
+	FIELD(sequence_cache, "pages", COUNT, pages, "capacity in pages"),
+	FIELD(sequence_cache, "page_bytes", COUNT, page_bytes, "size of a page"),
+	FIELD(sequence_cache, "counted_requests", KNOWN, counted,
+	      "number of requests counted; null: all"),
 	{ 0 },
 };
 
 static const struct sp_report_field transfer_fields[] = {
-	FIELD(sequence_transfers, "cache.accesses", COUNT, accesses),
-	FIELD(sequence_transfers, "cache.hits", COUNT, hits),
-	LATER("cache.transfers"),
-	FIELD(sequence_transfers, "cache.reads", COUNT, reads),
-	FIELD(sequence_transfers, "cache.writes", COUNT, writes),
-	FIELD(sequence_transfers, "cache.dropped", COUNT, dropped),
-	FIELD(sequence_transfers, "cache.dirty", COUNT, dirty),
+	FIELD(sequence_transfers, "accesses", COUNT, accesses, "pages accessed"),
+	FIELD(sequence_transfers, "hits", COUNT, hits, "accessed pages found in the cache"),
+	LATER("transfers", COUNT, "pages transferred"),
+	FIELD(sequence_transfers, "reads", COUNT, reads, "pages read from the device"),
+	FIELD(sequence_transfers, "writes", COUNT, writes, "pages written to the device"),
+	FIELD(sequence_transfers, "dropped", COUNT, dropped, "dirty pages discarded unwritten"),
+	FIELD(sequence_transfers, "dirty", COUNT, dirty, "pages not yet written at the end"),
 	{ 0 },
 };
+
+const struct sp_report_field sp__sequence_document[] = {
+	LATER("trace", TEXT, "trace of the requests"),
+	INCLUDE(total_fields),
+	GROUP("volumes", LIST, volume_fields, "one object for each volume", .optional = true),
+	GROUP("cache", OBJECT, cache_fields,
+	      "transfers of a simulated page cache; null: not simulated", .optional = true),
+	GROUP("cache", OBJECT, transfer_fields, NULL),
+	{ 0 },
+};
+
+static void put_cache(struct sp__doc doc, const struct sp_sequence_cache *cache,
+		      const struct sp_sequence_transfers *t)
+{
+	struct sp__doc c = sp__doc_object(doc, "cache");
+
+	sp__doc_fields(c, cache_fields, cache);
+	sp__doc_fields(c, transfer_fields, t);
+	sp__doc_count(c, "transfers", t->reads + t->writes);
+}
 
 struct sp_report *sp_report_sequence(const char *trace, const struct sp_sequence *seq,
 				     const struct sp_sequence_cache *cache,
 				     const struct sp_sequence_transfers *t)
 {
-	struct sp__doc doc = sp__report_new("spindle.sequence/1", tool);
+	struct sp__doc doc = sp__report_new(SP__DOC_SEQUENCE);
 	const struct sp_sequence_counts *c;
 	struct sp_sequence_stats stats;
 
@@ -99,40 +130,60 @@ struct sp_report *sp_report_sequence(const char *trace, const struct sp_sequence
 		     mean(c->read_bytes + c->write_bytes, c->read_requests + c->write_requests));
 	sp__doc_real(doc, "total.region_bytes_mean", mean(c->region_bytes, c->regions));
 	put_volumes(doc, seq);
-	if (cache && t) {
-		sp__doc_fields(doc, cache_fields, cache);
-		sp__doc_fields(doc, transfer_fields, t);
-		sp__doc_count(doc, "cache.transfers", t->reads + t->writes);
-	} else {
+	if (cache && t)
+		put_cache(doc, cache, t);
+	else
 		sp__doc_null(doc, "cache");
-	}
 	return sp__report_done(doc);
 }
+
+static const struct sp_report_field moved_fields[] = {
+	LATER("op", TEXT, "R: read; W: write"),
+	FIELD(sequence_request, "volume", STRING, volume, "volume of the request"),
+	FIELD(sequence_request, "offset_bytes", COUNT, offset, "offset on the volume"),
+	FIELD(sequence_request, "request_bytes", COUNT, bytes, "bytes moved"),
+	FIELD(sequence_request, "line", KNOWN, line, "line of the first trace"),
+	LATER("line_b", COUNT, "line of the second trace; null: no pair"),
+	{ 0 },
+};
 
 static void put_request(struct sp__doc doc, const char *key, const struct sp_sequence_request *r,
 			uint64_t line_b)
 {
 	struct sp__doc o = sp__doc_object(doc, key);
 
+	sp__doc_fields(o, moved_fields, r);
 	sp__doc_text(o, "op", r->write ? "W" : "R");
-	sp__doc_text(o, "volume", r->volume);
-	sp__doc_count(o, "offset_bytes", r->offset);
-	sp__doc_count(o, "request_bytes", r->bytes);
-	sp__doc_known(o, "line", r->line);
 	sp__doc_known(o, "line_b", line_b);
 }
+
+static const struct sp_report_field comparison_fields[] = {
+	FIELD(sequence_comparison, "verdict", WORD, verdict, "result of the comparison",
+	      .values = sp_sequence_verdict_words),
+	FIELD(sequence_comparison, "moved", COUNT, moved,
+	      "requests with another position in the second trace"),
+	LATER("first", OBJECT, "missing or extra request, or the first one of the pair; null: none",
+	      .fields = moved_fields, .optional = true),
+	LATER("second", OBJECT, "second request of the pair; null: no pair", .fields = moved_fields,
+	      .optional = true),
+	{ 0 },
+};
+
+const struct sp_report_field sp__sequence_comparison_document[] = {
+	LATER("trace_a", TEXT, "first trace"),
+	LATER("trace_b", TEXT, "second trace"),
+	INCLUDE(comparison_fields),
+	{ 0 },
+};
 
 struct sp_report *sp_report_sequence_comparison(const char *a, const char *b,
 						const struct sp_sequence_comparison *comparison)
 {
-	struct sp__doc doc = sp__report_new("spindle.sequence-comparison/1", tool);
+	struct sp__doc doc = sp__report_new(SP__DOC_SEQUENCE_COMPARISON);
 
 	sp__doc_text(doc, "trace_a", a);
 	sp__doc_text(doc, "trace_b", b);
-	sp__doc_text(doc, "verdict", sp_sequence_verdict_name(comparison->verdict));
-	sp__doc_count(doc, "moved", comparison->moved);
-	sp__doc_null(doc, "first");
-	sp__doc_null(doc, "second");
+	sp__doc_fields(doc, comparison_fields, comparison);
 	if (comparison->verdict != SP_SEQUENCE_LEGAL)
 		put_request(doc, "first", &comparison->first, comparison->first_line_b);
 	if (comparison->verdict > SP_SEQUENCE_EXTRA)

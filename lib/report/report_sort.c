@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The documents of a sort.  The keys are a contract: spindle-report(5) tells
- * what each means, and tests/golden/ holds the list.
+ * Builds the documents of a sort.
  */
 #include <math.h>
 #include "report/report_run.h"
-
-static const char tool[] = "xsort";
 
 static const char *const phase_names[SP_SORT_PHASES] = {
 	[SP_PHASE_RUN_FORMATION] = "run_formation", [SP_PHASE_MERGE] = "merge"
 };
 
 static const struct sp_report_field strategy_fields[] = {
-	LATER("name"),
-	LATER("chosen"),
-	FIELD(strategy_plan, "feasible", BOOL, feasible),
-	FIELD(strategy_plan, "cluster_reads", REAL, cluster_reads),
-	FIELD(strategy_plan, "cluster_pages", REAL, cluster_pages),
-	FIELD(strategy_plan, "merge_s", REAL, seconds),
+	LATER("name", WORD, "name of the read-ahead strategy", .values = sp_readahead_words),
+	LATER("chosen", BOOL, "true if the plan uses this strategy"),
+	FIELD(strategy_plan, "feasible", BOOL, feasible, "true if there are enough buffers"),
+	FIELD(strategy_plan, "cluster_reads", REAL, cluster_reads,
+	      "predicted cluster reads of one merge of all runs"),
+	FIELD(strategy_plan, "cluster_pages", REAL, cluster_pages, "mean pages per cluster"),
+	FIELD(strategy_plan, "merge_s", REAL, seconds, "predicted duration of that merge"),
 	{ 0 },
 };
 
@@ -37,28 +35,43 @@ static void put_strategies(struct sp__doc doc, const struct sp_strategy_plan *st
 }
 
 static const struct sp_report_field plan_fields[] = {
-	FIELD(sort_plan, "memory_bytes", COUNT, memory_bytes),
-	FIELD(sort_plan, "input_bytes", KNOWN, input_bytes),
-	FIELD(sort_plan, "in_memory", BOOL, in_memory),
-	FIELD(sort_plan, "run_formation", WORD, formation, .name = sp_run_formation_name),
-	FIELD(sort_plan, "merge_policy", WORD, policy, .name = sp_merge_policy_name),
-	FIELD(sort_plan, "readahead", WORD, readahead, .name = sp_readahead_name),
-	FIELD(sort_plan, "recycle", WORD, recycle, .name = sp_recycle_name),
-	FIELD(sort_plan, "placement", WORD, placement, .name = sp_placement_name),
-	FIELD(sort_plan, "run_bytes", COUNT, run_bytes),
-	FIELD(sort_plan, "run_buffers_count", COUNT, run_buffers),
-	FIELD(sort_plan, "runs", KNOWN, runs),
-	FIELD(sort_plan, "fan_in", COUNT, fan_in),
-	FIELD(sort_plan, "merge_passes", COUNT, passes),
-	FIELD(sort_plan, "page_bytes", COUNT, page_bytes),
-	FIELD(sort_plan, "merge_bytes", COUNT, merge_bytes),
-	FIELD(sort_plan, "merge_pages", COUNT, merge_pages),
-	FIELD(sort_plan, "transfer_s_per_mb", REAL, transfer_s_per_mb),
-	FIELD(sort_plan, "seek_s", REAL, seek_s),
-	FIELD(sort_plan, "cluster_reads", POSITIVE, cluster_reads),
-	FIELD(sort_plan, "spill_bytes", KNOWN, spill_bytes),
-	/* Of an input of unknown size nothing can be foretold. */
-	FIELD(sort_plan, "elapsed_s", POSITIVE, seconds),
+	FIELD(sort_plan, "memory_bytes", COUNT, memory_bytes,
+	      "working memory: the limit without fixed overheads"),
+	FIELD(sort_plan, "input_bytes", KNOWN, input_bytes, "size of the input; null: unknown"),
+	FIELD(sort_plan, "in_memory", BOOL, in_memory,
+	      "true if the sort is expected to need no temporary space"),
+	FIELD(sort_plan, "run_formation", WORD, formation, "method of run formation",
+	      .values = sp_run_formation_words),
+	FIELD(sort_plan, "merge_policy", WORD, policy, "order of the merges",
+	      .values = sp_merge_policy_words),
+	FIELD(sort_plan, "readahead", WORD, readahead, "read-ahead strategy of the merges",
+	      .values = sp_readahead_words),
+	FIELD(sort_plan, "recycle", LEVEL, recycle,
+	      "merge levels whose consumed pages are reused: a name or the highest level",
+	      .values = sp_recycle_words),
+	FIELD(sort_plan, "placement", WORD, placement, "placement of runs on a device with tracks",
+	      .values = sp_placement_words),
+	FIELD(sort_plan, "run_bytes", COUNT, run_bytes, "memory of one run buffer"),
+	FIELD(sort_plan, "run_buffers_count", COUNT, run_buffers,
+	      "run buffers that are filled, sorted and written alternately"),
+	FIELD(sort_plan, "runs", KNOWN, runs, "expected runs of the input; null: unknown"),
+	FIELD(sort_plan, "fan_in", COUNT, fan_in, "runs merged concurrently"),
+	FIELD(sort_plan, "merge_passes", COUNT, passes,
+	      "number of times that each byte of temporary data is read"),
+	FIELD(sort_plan, "page_bytes", COUNT, page_bytes, "page size of temporary data"),
+	FIELD(sort_plan, "merge_bytes", COUNT, merge_bytes, "read buffers of one merge"),
+	FIELD(sort_plan, "merge_pages", COUNT, merge_pages, "read buffers of one merge, in pages"),
+	FIELD(sort_plan, "transfer_s_per_mb", REAL, transfer_s_per_mb,
+	      "modelled transfer time per MiB"),
+	FIELD(sort_plan, "seek_s", REAL, seek_s, "modelled time before each cluster"),
+	FIELD(sort_plan, "cluster_reads", POSITIVE, cluster_reads,
+	      "expected cluster reads of all merges; null: none, or an input of unknown size"),
+	FIELD(sort_plan, "spill_bytes", KNOWN, spill_bytes,
+	      "maximum temporary space; null: none, or an input of unknown size"),
+	FIELD(sort_plan, "elapsed_s", POSITIVE, seconds,
+	      "predicted duration of the sort; null: an input of unknown size"),
+	LATER("strategies", LIST, "one object for each read-ahead strategy",
+	      .fields = strategy_fields),
 	{ 0 },
 };
 
@@ -67,18 +80,49 @@ static void put_plan(struct sp__doc doc, const struct sp_sort_plan *plan)
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
 	sp__doc_fields(p, plan_fields, plan);
-	if (plan->recycle >= 0 && plan->recycle < SP_RECYCLE_ALL)
-		sp__doc_count(p, "recycle", (uint64_t)plan->recycle);
 	put_strategies(p, plan->strategy, plan->readahead);
 }
 
+const struct sp_report_field sp__sort_plan_document[] = {
+	GROUP("plan", OBJECT, plan_fields, "plan of the sort"),
+	{ 0 },
+};
+
 struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan)
 {
-	struct sp__doc doc = sp__report_new("spindle.sort-plan/1", tool);
+	struct sp__doc doc = sp__report_new(SP__DOC_SORT_PLAN);
 
 	put_plan(doc, plan);
 	return sp__report_done(doc);
 }
+
+static const struct sp_report_field config_fields[] = {
+	LATER("format", WORD, "format of the records", .values = sp_recfmt_words),
+	LATER("record_bytes", COUNT, "length of a fixed-length record"),
+	LATER("zero_terminated", BOOL, "true if lines end with NUL"),
+	LATER("inputs_count", COUNT, "number of inputs"),
+	LATER("output", TEXT, "output file; null: standard output"),
+	LATER("merge_only", BOOL, "true if sorted inputs were merged (-m)"),
+	LATER("header_records", COUNT, "records at the start of each input that stay there"),
+	FIELD(sort_opts, "unique", BOOL, unique, "true if one record of each key is kept (-u)"),
+	FIELD(sort_opts, "count", BOOL, count, "true if records of each key are counted (--count)"),
+	FIELD(sort_opts, "top", KNOWN, top, "maximum number of records written; null: all"),
+	FIELD(sort_opts, "memory_bytes", COUNT, run.memory_bytes,
+	      "memory limit of the whole process"),
+	LATER("temporary_directories", TEXTS, "directories of temporary data"),
+	FIELD(sort_opts, "volume", STRING, run.volume,
+	      "volume of temporary data; null: the directories"),
+	FIELD(sort_opts, "parallel", KNOWN, run.parallel,
+	      "requested threads; null: one for each processor"),
+	FIELD(sort_opts, NULL, OBJECT, run, NULL, .fields = sp__io_config_fields),
+	FIELD(sort_opts, "spill_compression", WORD, run.compression,
+	      "compression of temporary data", .values = sp_spill_compression_words),
+	FIELD(sort_opts, "compress_program", STRING, compress_program,
+	      "program that compresses temporary data; null: none"),
+	FIELD(sort_opts, "seed", COUNT, run.seed, "seed of all random choices"),
+	GROUP("plan", OBJECT, plan_fields, "plan made before the inputs were read"),
+	{ 0 },
+};
 
 static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 		       const struct sp_sort_io *io, const struct sp_sort_plan *plan)
@@ -86,6 +130,7 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	const struct sp_recfmt *format = &opts->format;
 	struct sp__doc c = sp__doc_object(doc, "config");
 
+	sp__doc_fields(c, config_fields, opts);
 	sp__doc_text(c, "format", sp_recfmt_name(format->kind));
 	sp__doc_known(c, "record_bytes", format->kind == SP_REC_FIXED ? format->fixed_bytes : 0);
 	sp__doc_bool(c, "zero_terminated", format->kind == SP_REC_LINE && !format->eol);
@@ -93,69 +138,102 @@ static void put_config(struct sp__doc doc, const struct sp_sort_opts *opts,
 	sp__doc_text(c, "output", io->output);
 	sp__doc_bool(c, "merge_only", io->merge);
 	sp__doc_count(c, "header_records", io->header_records);
-	sp__doc_bool(c, "unique", opts->unique);
-	sp__doc_bool(c, "count", opts->count);
-	sp__doc_known(c, "top", opts->top);
-	sp__doc_count(c, "memory_bytes", opts->run.memory_bytes);
 	sp__doc_names(c, "temporary_directories", opts->run.tmpdirs, opts->run.ntmpdirs);
-	sp__doc_text(c, "volume", opts->run.volume);
-	sp__doc_known(c, "parallel", opts->run.parallel);
-	sp__report_engine(c, opts->run.engine, opts->run.direct);
-	sp__report_packing(c, &opts->run);
-	sp__doc_text(c, "spill_compression", sp_spill_compression_name(opts->run.compression));
-	sp__doc_text(c, "compress_program", opts->compress_program);
-	sp__doc_count(c, "seed", opts->run.seed);
+	sp__report_io_config(c, &opts->run);
 	put_plan(c, plan);
 }
 
 static const struct sp_report_field result_fields[] = {
-	FIELD(sort_stats, "result.records", COUNT, records),
-	FIELD(sort_stats, "result.output_records", COUNT, output_records),
-	FIELD(sort_stats, "result.input_bytes", COUNT, input_bytes),
-	FIELD(sort_stats, "result.output_bytes", COUNT, output_bytes),
-	FIELD(sort_stats, "result.resumed_bytes", COUNT, resumed_bytes),
-	FIELD(sort_stats, "result.collapsed", COUNT, collapsed),
-	FIELD(sort_stats, "result.runs", COUNT, runs),
-	FIELD(sort_stats, "result.spilled_runs", COUNT, spilled_runs),
-	FIELD(sort_stats, "result.merges", COUNT, merges),
-	FIELD(sort_stats, "result.merge_passes", COUNT, merge_passes),
-	FIELD(sort_stats, "result.merge_branches", COUNT, merge_branches),
-	FIELD(sort_stats, "result.merge_parts", COUNT, merge_parts),
-	FIELD(sort_stats, "result.elapsed_s", REAL, run.elapsed_s),
-	FIELD(sort_stats, "comparison.runs.predicted", KNOWN, plan.runs),
-	FIELD(sort_stats, "comparison.runs.measured", COUNT, runs),
-	FIELD(sort_stats, "comparison.merge_passes.predicted", COUNT, plan.passes),
-	FIELD(sort_stats, "comparison.merge_passes.measured", COUNT, merge_passes),
-	LATER("comparison.cluster_reads.predicted"),
-	FIELD(sort_stats, "comparison.cluster_reads.measured", COUNT, cluster_reads),
-	FIELD(sort_stats, "comparison.elapsed_s.predicted", POSITIVE, plan.seconds),
-	FIELD(sort_stats, "comparison.elapsed_s.measured", REAL, run.elapsed_s),
+	GROUP("result", OBJECT, NULL, "results of the sort"),
+	FIELD(sort_stats, "result.records", COUNT, records, "records read"),
+	FIELD(sort_stats, "result.output_records", COUNT, output_records, "records written"),
+	FIELD(sort_stats, "result.input_bytes", COUNT, input_bytes, "bytes read"),
+	FIELD(sort_stats, "result.output_bytes", COUNT, output_bytes, "bytes written"),
+	FIELD(sort_stats, "result.resumed_bytes", COUNT, resumed_bytes,
+	      "bytes of the input in runs that --resume found"),
+	FIELD(sort_stats, "result.collapsed", COUNT, collapsed,
+	      "records dropped or counted during run formation: another with their key was in "
+	      "memory"),
+	FIELD(sort_stats, "result.runs", COUNT, runs,
+	      "runs formed from the input, in memory or in temporary space"),
+	FIELD(sort_stats, "result.spilled_runs", COUNT, spilled_runs,
+	      "runs written to temporary space, those of merges included"),
+	FIELD(sort_stats, "result.merges", COUNT, merges, "merges, the final one included"),
+	FIELD(sort_stats, "result.merge_passes", COUNT, merge_passes,
+	      "maximum number of merges of one record"),
+	FIELD(sort_stats, "result.merge_branches", COUNT, merge_branches,
+	      "sets of runs that threads of their own merge for the final merge"),
+	FIELD(sort_stats, "result.merge_parts", COUNT, merge_parts,
+	      "parts of the result merged concurrently, each by a thread; 0: one"),
+	FIELD(sort_stats, "result.elapsed_s", REAL, run.elapsed_s,
+	      "time from the start of the sort to the complete output"),
+	GROUP("comparison", OBJECT, NULL, "predicted and measured values"),
+	GROUP("comparison.runs", OBJECT, NULL, "runs of the input"),
+	FIELD(sort_stats, "comparison.runs.predicted", KNOWN, plan.runs, "value of the plan"),
+	FIELD(sort_stats, "comparison.runs.measured", COUNT, runs, "value of the sort"),
+	GROUP("comparison.merge_passes", OBJECT, NULL, "passes over temporary data"),
+	FIELD(sort_stats, "comparison.merge_passes.predicted", COUNT, plan.passes,
+	      "value of the plan"),
+	FIELD(sort_stats, "comparison.merge_passes.measured", COUNT, merge_passes,
+	      "value of the sort"),
+	GROUP("comparison.cluster_reads", OBJECT, NULL, "cluster reads of all merges"),
+	LATER("comparison.cluster_reads.predicted", REAL,
+	      "value of the plan, or, of a single merge, of its plan when it began"),
+	FIELD(sort_stats, "comparison.cluster_reads.measured", COUNT, cluster_reads,
+	      "value of the sort"),
+	GROUP("comparison.elapsed_s", OBJECT, NULL, "duration of the sort"),
+	FIELD(sort_stats, "comparison.elapsed_s.predicted", POSITIVE, plan.seconds,
+	      "value of the plan"),
+	FIELD(sort_stats, "comparison.elapsed_s.measured", REAL, run.elapsed_s,
+	      "value of the sort"),
 	{ 0 },
 };
 
-/* What the objects of sp__report_used() have besides. */
+/* Members of the objects of sp__report_used() that only a sort has. */
 static const struct sp_report_field used_fields[] = {
-	FIELD(sort_stats, "io.cluster_reads", COUNT, cluster_reads),
-	FIELD(sort_stats, "io.demand_reads", COUNT, demand_reads),
-	FIELD(sort_stats, "io.device_read_bytes", SIGNED, run.device_read_bytes),
-	FIELD(sort_stats, "io.device_write_bytes", SIGNED, run.device_write_bytes),
-	FIELD(sort_stats, "memory.charged_peak_bytes", COUNT, run.memory_charged_peak_bytes),
-	FIELD(sort_stats, "memory.overrun_bytes", COUNT, run.memory_overrun_bytes),
-	FIELD(sort_stats, "spill.recycled_bytes", COUNT, spill_recycled_bytes),
-	FIELD(sort_stats, "spill.extents_count", COUNT, run.spill_regions),
-	FIELD(sort_stats, "spill.region_bytes_mean", REAL, run.spill_region_bytes_mean),
+	FIELD(sort_stats, "io.cluster_reads", COUNT, cluster_reads,
+	      "maximal series of reads of one run, each of which begins where the last one ended"),
+	FIELD(sort_stats, "io.demand_reads", COUNT, demand_reads,
+	      "pages that a merge needed before the read plan had requested them"),
+	FIELD(sort_stats, "io.device_read_bytes", SIGNED, run.device_read_bytes,
+	      "bytes that the kernel read from devices for the process"),
+	FIELD(sort_stats, "io.device_write_bytes", SIGNED, run.device_write_bytes,
+	      "bytes that the kernel wrote to devices for the process"),
+	FIELD(sort_stats, "memory.charged_peak_bytes", COUNT, run.memory_charged_peak_bytes,
+	      "maximum charged to the budget"),
+	FIELD(sort_stats, "memory.overrun_bytes", COUNT, run.memory_overrun_bytes,
+	      "excess over the budget, of records larger than the budget"),
+	FIELD(sort_stats, "spill.recycled_bytes", COUNT, spill_recycled_bytes,
+	      "bytes written to space of merged runs"),
+	FIELD(sort_stats, "spill.extents_count", COUNT, run.spill_regions,
+	      "contiguous extents on the device; null: unknown"),
+	FIELD(sort_stats, "spill.region_bytes_mean", REAL, run.spill_region_bytes_mean,
+	      "mean size of these extents; null: unknown"),
+	{ 0 },
+};
+
+static const struct sp_report_field replan_fields[] = {
+	FIELD(sort_replan, "runs", COUNT, runs,
+	      "runs of the merge, those of its branches included"),
+	FIELD(sort_replan, "readahead", WORD, readahead, "read-ahead strategy of the merge",
+	      .values = sp_readahead_words),
+	FIELD(sort_replan, "merge_pages", COUNT, merge_pages,
+	      "read buffers of the merge, in pages"),
+	LATER("strategies", LIST, "one object for each read-ahead strategy",
+	      .fields = strategy_fields),
 	{ 0 },
 };
 
 /* What was settled when the last merge of spilled runs began. */
 static void put_replan(struct sp__doc doc, const struct sp_sort_replan *p)
 {
+	struct sp__doc replan;
+
 	if (!p->runs)
 		return;
-	sp__doc_count(doc, "replan.runs", p->runs);
-	sp__doc_text(doc, "replan.readahead", sp_readahead_name(p->readahead));
-	sp__doc_count(doc, "replan.merge_pages", p->merge_pages);
-	put_strategies(sp__doc_object(doc, "replan"), p->strategy, p->readahead);
+	replan = sp__doc_object(doc, "replan");
+	sp__doc_fields(replan, replan_fields, p);
+	put_strategies(replan, p->strategy, p->readahead);
 }
 
 static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
@@ -172,10 +250,28 @@ static void put_result(struct sp__doc doc, const struct sp_sort_stats *s)
 		sp__doc_real(doc, "comparison.cluster_reads.predicted", chosen->cluster_reads);
 }
 
+static const struct sp_report_field phase_fields[] = {
+	INCLUDE(sp__phase_fields),
+	LATER("cpu_s", REAL, "processor time of all threads"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__sort_document[] = {
+	GROUP("config", OBJECT, config_fields, "options in effect"),
+	INCLUDE(sp__foretold_fields),
+	GROUP("replan", OBJECT, replan_fields,
+	      "plan of the last merge of spilled runs, made when it began", .optional = true),
+	INCLUDE(result_fields),
+	GROUP("phases", LIST, phase_fields, "phases in the order of the work; they can overlap"),
+	INCLUDE(sp__used_fields),
+	INCLUDE(used_fields),
+	{ 0 },
+};
+
 struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 				 const struct sp_sort_stats *s)
 {
-	struct sp__doc doc = sp__report_new("spindle.sort/1", tool);
+	struct sp__doc doc = sp__report_new(SP__DOC_SORT);
 
 	put_config(doc, opts, io, &s->plan);
 	sp__report_foretold(doc, &s->foretold);

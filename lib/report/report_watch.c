@@ -11,32 +11,55 @@
 #define ROWS_MAX 20
 
 static const struct sp_report_field result_fields[] = {
-	FIELD(watch_result, "result.name", TEXT, name),
-	FIELD(watch_result, "result.source", WORD, source, .name = sp_watch_source_name),
-	LATER("result.counts"),
-	FIELD(watch_result, "result.stopped", BOOL, stopped),
-	FIELD(watch_result, "result.ended", BOOL, ended),
-	FIELD(watch_result, "result.rings", KNOWN, rings),
-	FIELD(watch_result, "result.elapsed_s", SECONDS, elapsed_ns),
-	FIELD(watch_result, "result.samples", COUNT, samples),
-	FIELD(watch_result, "result.missed", COUNT, missed),
-	LATER("result.cpu_share"),
-	FIELD(watch_result, "result.depth_mean", REAL, depth_mean),
-	FIELD(watch_result, "result.depth_mean_exact", REAL, depth_mean_exact),
-	FIELD(watch_result, "result.depth_p50", COUNT, depth_p50),
-	FIELD(watch_result, "result.depth_p90", COUNT, depth_p90),
-	FIELD(watch_result, "result.depth_p99", COUNT, depth_p99),
-	FIELD(watch_result, "result.depth_max", COUNT, depth_max),
-	LATER("result.depth_histogram"),
-	FIELD(watch_result, "result.requests", COUNT, requests),
-	FIELD(watch_result, "result.iops", REAL, iops),
-	FIELD(watch_result, "result.latency_mean_ns", REAL, latency_mean_ns),
+	GROUP("result", OBJECT, NULL, "outstanding requests of the device or process"),
+	FIELD(watch_result, "result.name", TEXT, name, "name of the device or process"),
+	FIELD(watch_result, "result.source", WORD, source, "source of the samples",
+	      .values = sp_watch_source_words),
+	LATER("result.counts", TEXT, "what the source counts"),
+	FIELD(watch_result, "result.stopped", BOOL, stopped, "true if it was interrupted"),
+	FIELD(watch_result, "result.ended", BOOL, ended, "true if the process has ended"),
+	FIELD(watch_result, "result.rings", KNOWN, rings,
+	      "io_uring rings of the process; null: a device"),
+	FIELD(watch_result, "result.elapsed_s", SECONDS, elapsed_ns, "duration"),
+	FIELD(watch_result, "result.samples", COUNT, samples,
+	      "samples; of the source trace, changes"),
+	FIELD(watch_result, "result.missed", COUNT, missed, "missed samples"),
+	LATER("result.cpu_share", REAL, "share of a processor that sampling took"),
+	FIELD(watch_result, "result.depth_mean", REAL, depth_mean,
+	      "mean number of outstanding requests"),
+	FIELD(watch_result, "result.depth_mean_exact", REAL, depth_mean_exact,
+	      "mean number by the counters of the kernel; null: unknown"),
+	FIELD(watch_result, "result.depth_p50", COUNT, depth_p50,
+	      "median number of outstanding requests"),
+	FIELD(watch_result, "result.depth_p90", COUNT, depth_p90,
+	      "90th percentile of outstanding requests"),
+	FIELD(watch_result, "result.depth_p99", COUNT, depth_p99,
+	      "99th percentile of outstanding requests"),
+	FIELD(watch_result, "result.depth_max", COUNT, depth_max,
+	      "maximum number of outstanding requests"),
+	LATER("result.depth_histogram", LIST, "share of the time by outstanding requests",
+	      .fields = sp__report_depth_fields),
+	FIELD(watch_result, "result.requests", COUNT, requests,
+	      "completed requests; null: unknown to the source"),
+	FIELD(watch_result, "result.iops", REAL, iops,
+	      "completed requests per second; null: unknown to the source"),
+	FIELD(watch_result, "result.latency_mean_ns", REAL, latency_mean_ns,
+	      "mean latency; null: unknown to the source"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__watch_document[] = {
+	GROUP("config", OBJECT, NULL, "options in effect"),
+	LATER("config.target", TEXT, "device or process"),
+	LATER("config.sample_rate", REAL, "samples per second"),
+	LATER("config.runtime_s", REAL, "duration; null: until interrupted"),
+	INCLUDE(result_fields),
 	{ 0 },
 };
 
 struct sp_report *sp_report_watch(const struct sp_watch_opts *opts, const struct sp_watch_result *r)
 {
-	struct sp__doc doc = sp__report_bench_new("watch");
+	struct sp__doc doc = sp__report_new(SP__DOC_WATCH);
 
 	sp__doc_text(doc, "config.target", opts->target);
 	sp__doc_real(doc, "config.sample_rate", opts->rate > 0 ? opts->rate : 1000);
@@ -54,13 +77,16 @@ struct sp_report *sp_report_watch(const struct sp_watch_opts *opts, const struct
 }
 
 static const struct sp_report_field interval_fields[] = {
-	FIELD(watch_interval, "begin_s", SECONDS, begin_ns),
-	FIELD(watch_interval, "end_s", SECONDS, end_ns),
-	FIELD(watch_interval, "samples", COUNT, samples),
-	FIELD(watch_interval, "depth_mean", REAL, depth_mean),
-	FIELD(watch_interval, "depth_mean_exact", REAL, depth_mean_exact),
-	FIELD(watch_interval, "depth_max", COUNT, depth_max),
-	FIELD(watch_interval, "outstanding", COUNT, depth_last),
+	FIELD(watch_interval, "begin_s", SECONDS, begin_ns, "begin of the interval"),
+	FIELD(watch_interval, "end_s", SECONDS, end_ns, "end of the interval"),
+	FIELD(watch_interval, "samples", COUNT, samples, "samples"),
+	FIELD(watch_interval, "depth_mean", REAL, depth_mean,
+	      "mean number of outstanding requests"),
+	FIELD(watch_interval, "depth_mean_exact", REAL, depth_mean_exact,
+	      "mean number by the counters of the kernel; null: unknown"),
+	FIELD(watch_interval, "depth_max", COUNT, depth_max,
+	      "maximum number of outstanding requests"),
+	FIELD(watch_interval, "outstanding", COUNT, depth_last, "outstanding requests at the end"),
 	{ 0 },
 };
 

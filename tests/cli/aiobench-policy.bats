@@ -25,8 +25,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	mv r.json first.json
 	"$aiobench" policy --size=64M --runtime=5 --stats=r.json sim:linear
 	cmp r.json first.json
-	keys r.json >keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-policy.keys" keys
+	has_keys r.json runs[].sim preflight preflight.layers[] preflight.remarks[]
 }
 
 @test "options select the load and the policies" {

@@ -12,8 +12,7 @@ setup()
 
 @test "the keys of its report are those that are promised" {
 	"$aiobench" preflight --iodepth=5 --stats=r.json sim:linear > /dev/null
-	keys r.json > keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-preflight.keys" keys
+	has_keys r.json preflight preflight.layers[] preflight.remarks[]
 }
 
 @test "a simulated device: reports whether the scheduler heeds priorities" {

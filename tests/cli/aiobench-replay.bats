@@ -16,8 +16,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 @test "the keys of its report are those that are promised" {
 	echo 'R a 0 4096 0 0 10 4096' > t.trace
 	"$aiobench" replay --fixedbufs --stats=r.json t.trace sim:linear > /dev/null
-	keys r.json > keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-replay.keys" keys
+	has_keys r.json result.no_effect[] sim
 }
 
 @test "the trace of a sort is done again on files and on a simulated drive" {

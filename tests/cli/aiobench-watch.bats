@@ -104,8 +104,7 @@ device()
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"
 	"$aiobench" watch --runtime=100ms --stats=r.json "$d" > /dev/null
-	keys r.json > keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-aiobench-watch.keys" keys
+	has_keys r.json
 }
 
 @test "an interrupt gives the report; it also ends with the process" {

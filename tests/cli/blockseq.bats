@@ -99,13 +99,11 @@ value()
 @test "the keys of a report are those that are promised" {
 	echo "W v 0 4096 0 1 2 4096" > t
 	"$blockseq" --cache=1 --stats=s.json t
-	keys s.json > keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-sequence.keys" keys
+	has_keys s.json volumes[] cache
 	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 0 4096 0 2 2 4096" > a
 	printf '%s\n' "R v 0 4096 0 1 1 4096" "W v 0 4096 0 2 2 4096" > b
 	run -1 "$blockseq" --compare --stats=s.json a b
-	keys s.json > keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-sequence-comparison.keys" keys
+	has_keys s.json first second
 }
 
 @test "legal and illegal permutations are distinguished" {

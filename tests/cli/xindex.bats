@@ -434,6 +434,5 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	"$xindex" build -o i s
 	"$xindex" lookup i 5 6 700 --direct --volume sim:atlas10k3-like,files=both --stats=stats >/dev/null
 	[ "$(jq -c '[.schema, .result.keys, .result.found, .result.records]' stats)" = '["spindle.index/1",3,2,2]' ]
-	keys stats >keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-index.keys" keys
+	has_keys stats result.no_effect[] sim
 }

@@ -83,8 +83,7 @@ value()
 	[ "$(value plan.json input_bytes)" = 6 ]
 	cat abc | "$xsort" --explain --stats=plan.json
 	[ "$(value plan.json input_bytes)" = null ]
-	keys plan.json >keys
-	diff "$BATS_TEST_DIRNAME/../golden/report-sort-plan.keys" keys
+	has_keys plan.json
 }
 
 @test "the plan of a report is that of --explain; what a merge settled anew is beside it" {
@@ -130,25 +129,9 @@ value()
 }
 
 @test "the keys of a real report are those of the golden list" {
-	needs python3
 	seq 100000 >n
 	"$xsort" -S 512K --seed=1 --stats=r.json n >out
-	python3 - r.json >keys <<'P'
-import json, sys
-
-def walk(prefix, v):
-    if isinstance(v, list) and v and isinstance(v[0], dict):
-        walk(prefix + "[]", v[0])
-    elif isinstance(v, dict):
-        for k in v:
-            walk(prefix + "." + k if prefix else k, v[k])
-    else:
-        print(prefix)
-
-walk("", json.load(open(sys.argv[1])))
-P
-	diff keys "$BATS_TEST_DIRNAME/../golden/report-sort.keys"
-	fits_schema r.json
+	has_keys r.json foretold replan result.no_effect[]
 }
 
 @test "when runs are formed, the sort foretells its end from what it has measured" {

@@ -26,7 +26,8 @@ struct sp_report;
 /* How a member of a struct is reported. */
 enum sp_report_type {
 	SP_REPORT_END,
-	SP_REPORT_NULL,	    /* null, until another value is set */
+	SP_REPORT_NULL,	    /* null, until a value of type .as is set */
+	SP_REPORT_GROUP,    /* not written by the table: an object, or .as = SP_REPORT_LIST */
 	SP_REPORT_COUNT,    /* uint32_t or uint64_t */
 	SP_REPORT_KNOWN,    /* the same; 0 is unknown: null */
 	SP_REPORT_SIGNED,   /* int64_t; negative is unknown: null */
@@ -38,21 +39,32 @@ enum sp_report_type {
 	SP_REPORT_BOOL,
 	SP_REPORT_TEXT,	  /* array of char; null if it is empty */
 	SP_REPORT_STRING, /* const char *; NULL: null */
-	SP_REPORT_WORD,	  /* int or enum: its name; NULL: null */
+	SP_REPORT_WORD,	  /* int or enum: its name; no name: null */
+	SP_REPORT_LEVEL,  /* the same; no name: the number */
 	SP_REPORT_PRIO,	  /* uint16_t: as sp_bench_prio_name() */
 	SP_REPORT_OBJECT, /* a struct; without a key: its members are those of the outer object */
 	SP_REPORT_ARRAY,  /* array of structs */
 	SP_REPORT_LIST,	  /* pointer to structs */
+	SP_REPORT_TEXTS,  /* .as alone: array of texts */
+	SP_REPORT_COUNTS, /* .as alone: array of counts */
 };
 
-/* A table of them ends with { 0 }. */
+/*
+ * A table of them ends with { 0 }.  Documents, their JSON Schemas and the list of their keys are
+ * made from tables.
+ */
 struct sp_report_field {
 	const char *key;
 	enum sp_report_type type;
-	size_t offset, bytes;		      /* of the member; bytes of an array: of an element */
-	size_t count;			      /* ARRAY, LIST: offset of the number, a size_t */
-	const char *(*name)(int value);	      /* WORD */
-	const struct sp_report_field *fields; /* OBJECT, ARRAY, LIST: of the struct */
+	size_t offset, bytes;		       /* of the member; bytes of an array: of an element */
+	size_t count;			       /* ARRAY, LIST: offset of the number, a size_t */
+	const char *about;		       /* a noun phrase with the unit, for the schema */
+	const char *(*name)(int value);	       /* WORD without .values */
+	const struct sp_word *(*values)(void); /* WORD, LEVEL */
+	const struct sp_report_field *fields;  /* OBJECT, ARRAY, LIST, GROUP: of the struct */
+	enum sp_report_type as;		       /* NULL, GROUP */
+	bool optional;			       /* not in every document; of a list: can be empty */
+	bool required; /* for the schema: in every document, and never null */
 };
 
 /* 1 if the member m has the type that is read; otherwise the row does not compile. */
@@ -68,13 +80,18 @@ struct sp_report_field {
 #define SP_REPORT_IS_TEXT(m) _Generic(&(m), char(*)[sizeof(m)] : 1)
 #define SP_REPORT_IS_STRING(m) _Generic(&(m), const char ** : 1)
 #define SP_REPORT_IS_WORD(m) _Generic(&(m), int * : 1, unsigned int * : 1)
+#define SP_REPORT_IS_LEVEL(m) SP_REPORT_IS_WORD(m)
 #define SP_REPORT_IS_PRIO(m) _Generic(&(m), uint16_t * : 1)
 #define SP_REPORT_IS_OBJECT(m) 1
 
-/* SP_REPORT_FIELD(struct x, "records", COUNT, records): a row of the table of struct x. */
-#define SP_REPORT_FIELD(struct_, key_, type_, member, ...)                                         \
+/*
+ * SP_REPORT_FIELD(struct x, "records", COUNT, records, "records read"): a row of the table of
+ * struct x.
+ */
+#define SP_REPORT_FIELD(struct_, key_, type_, member, about_, ...)                                 \
 	{                                                                                          \
-		.key = key_, .type = SP_REPORT_##type_, .offset = offsetof(struct_, member),       \
+		.key = key_, .type = SP_REPORT_##type_, .about = about_,                           \
+		.offset = offsetof(struct_, member),                                               \
 		.bytes = sizeof(((struct_ *)0)->member) *                                          \
 			 SP_REPORT_IS_##type_(((struct_ *)0)->member),                             \
 		##__VA_ARGS__                                                                      \

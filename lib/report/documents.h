@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * All kinds of documents.
+ */
+#ifndef SP__REPORT_DOCUMENTS_H
+#define SP__REPORT_DOCUMENTS_H
+
+#include <spindle/report.h>
+
+enum sp__document_kind {
+	SP__DOC_SORT,
+	SP__DOC_SORT_PLAN,
+	SP__DOC_JOIN,
+	SP__DOC_JOIN_PLAN,
+	SP__DOC_INDEX,
+	SP__DOC_CUBE,
+	SP__DOC_CUBE_COMPARISON,
+	SP__DOC_SEQUENCE,
+	SP__DOC_SEQUENCE_COMPARISON,
+	SP__DOC_PROBE,
+	SP__DOC_PROBE_VERIFY,
+	SP__DOC_RUN,
+	SP__DOC_REPLAY,
+	SP__DOC_SWEEP,
+	SP__DOC_MIX,
+	SP__DOC_COMPARE,
+	SP__DOC_POLICY,
+	SP__DOC_PREFLIGHT,
+	SP__DOC_WATCH,
+	SP__DOC_COUNT_
+};
+
+/* Documents of one schema that differ in their keys have a member "kind". */
+struct sp__document {
+	const char *schema, *tool, *kind;     /* kind: or NULL */
+	const struct sp_report_field *fields; /* of the whole document, in its order */
+};
+
+extern const struct sp__document sp__documents[SP__DOC_COUNT_];
+
+/* Their tables, each beside its constructor. */
+extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[],
+	sp__join_document[], sp__join_plan_document[], sp__index_document[], sp__cube_document[],
+	sp__cube_comparison_document[], sp__sequence_document[], sp__sequence_comparison_document[],
+	sp__probe_document[], sp__probe_verify_document[], sp__run_document[],
+	sp__replay_document[], sp__sweep_document[], sp__mix_document[], sp__compare_document[],
+	sp__policy_document[], sp__preflight_document[], sp__watch_document[];
+
+#endif
