@@ -317,7 +317,7 @@ static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 
 static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 {
-	const struct sp_probe_evidence *e = &p->r->evidence;
+	const struct sp_probe_evidence *e = &p->rotation.evidence;
 	const struct {
 		const char *name;
 		double value;
@@ -383,8 +383,8 @@ int sp__made_geometry(struct sp__probe *p, struct sp_geometry **out)
 	if (!rc)
 		rc = sp__geometry_text(&g->source, "probe");
 	if (!rc)
-		rc = sp__geometry_text(&g->verdict, sp_probe_verdict_name(p->r->verdict));
-	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
+		rc = sp__geometry_text(&g->verdict, sp_probe_verdict_name(p->rotation.verdict));
+	if (!rc && p->rotation.verdict == SP_PROBE_ROTATING)
 		rc = add_tracks(p, g);
 	if (!rc)
 		rc = add_facts(p, g);

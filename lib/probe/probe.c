@@ -10,11 +10,6 @@
 #include "base/words.h"
 #include "probe/state.h"
 
-#define LINE_PLACES 9
-#define LINE_STEPS 6
-#define LINE_BLOCKS 40 /* in a step: a layer often goes on elsewhere after 128 */
-#define LINE_OFF 0.1   /* rev */
-
 struct sp_probe {
 	struct sp_probe_result result;
 	struct sp_geometry *geometry;
@@ -34,6 +29,7 @@ static void close_probe(struct sp__probe *p)
 	for (size_t i = 0; i < p->nzones; i++)
 		sp__pzone_clear(&p->zones[i]);
 	free(p->zones);
+	free(p->depths.rates);
 }
 
 /* Where zones are to be looked for when an earlier probe knew some. */
@@ -53,42 +49,6 @@ static bool no_tracks(const struct sp__probe *p)
 	return !known;
 }
 
-/*
- * Do blocks from here on lie one behind the other?  Their angles are then on a line, but for skews
- * that are too small to be seen.
- */
-static int on_a_line(struct sp__probe *p, uint64_t lbn, bool *yes)
-{
-	double first, step = 0, rev;
-	int rc = sp__angle_exact(&p->tm, lbn, p->tm.scatter.exact, &first);
-
-	for (unsigned i = 1; i <= LINE_STEPS && !rc; i++) {
-		rc = sp__angle_exact(&p->tm, lbn + i * LINE_BLOCKS, p->tm.scatter.exact, &rev);
-		if (i == 1)
-			step = rev - first;
-		*yes &= !rc && fabs(sp__wrap(rev - first - i * step)) < LINE_OFF;
-	}
-	return rc;
-}
-
-/* No track was seen: because blocks are anywhere, or because nothing shows where tracks begin? */
-static int judge_no_tracks(struct sp__probe *p)
-{
-	uint64_t span = LINE_STEPS * LINE_BLOCKS;
-	unsigned off = 0;
-	int rc = 0;
-
-	for (unsigned i = 0; i < LINE_PLACES && p->tm.target->blocks > span && !rc; i++) {
-		bool yes = true;
-
-		rc = on_a_line(p, sp__rng_below(&p->tm.rng, p->tm.target->blocks - span), &yes);
-		off += !rc && !yes;
-		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
-	}
-	p->r->verdict = off > 1 ? SP_PROBE_LAYERED : SP_PROBE_INCONCLUSIVE;
-	return rc;
-}
-
 static int find_tracks(struct sp__probe *p)
 {
 	int rc = 0;
@@ -105,7 +65,7 @@ static int find_tracks(struct sp__probe *p)
 	if (!rc)
 		rc = sp__tracks_recheck(p);
 	if (!rc && no_tracks(p))
-		return judge_no_tracks(p);
+		return sp__line_find(&p->rotation);
 	if (!rc)
 		rc = sp__skews_find(p);
 	if (!rc)
@@ -121,7 +81,7 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 
 	sp__made_unknown(p);
 	rc = sp__made_geometry(p, g);
-	if (!rc && p->r->verdict == SP_PROBE_ROTATING && !p->r->stopped) {
+	if (!rc && p->rotation.verdict == SP_PROBE_ROTATING && !p->r->stopped) {
 		rc = sp__checks(p, *g);
 		if (rc == -EINTR) {
 			p->r->stopped = true;
@@ -149,14 +109,14 @@ static void describe(struct sp_probe_result *r, const struct sp__target *t)
 static int run(struct sp__probe *p, struct sp_geometry **g)
 {
 	uint64_t begin = p->tm.target->ops->now(p->tm.target);
-	int rc = sp__rotation_find(p);
+	int rc = sp__rotation_find(&p->rotation);
 
-	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
-		rc = sp__arms_find(p);
-	if (!rc && p->r->verdict == SP_PROBE_ROTATING)
+	if (!rc && p->rotation.verdict == SP_PROBE_ROTATING)
+		rc = sp__arms_find(&p->rotation);
+	if (!rc && p->rotation.verdict == SP_PROBE_ROTATING)
 		rc = find_tracks(p);
-	if (!rc && p->r->verdict != SP_PROBE_ROTATING)
-		rc = sp__depths_find(p);
+	if (!rc && p->rotation.verdict != SP_PROBE_ROTATING)
+		rc = sp__depths_find(&p->depths, p->rotation.evidence.other_ns);
 	if (rc == -EINTR) {
 		p->r->stopped = true;
 		rc = 0;
@@ -179,6 +139,7 @@ int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_pr
 
 		describe(&probe->result, t);
 		sp__timing_begin(&p.tm, t, opts);
+		p.rotation.tm = p.depths.tm = &p.tm;
 		rc = run(&p, &probe->geometry);
 		close_probe(&p);
 	}

@@ -29,7 +29,7 @@ void sp__made_unknown(struct sp__probe *p)
 	bool covers = true;
 
 	p->r->nunknown = 0;
-	if (p->r->verdict != SP_PROBE_ROTATING)
+	if (p->rotation.verdict != SP_PROBE_ROTATING)
 		return;
 	for (size_t i = 0; i < p->nzones; i++) {
 		covers &= p->zones[i].first_lbn == end;
@@ -138,15 +138,19 @@ static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
 	p->r->settle_ns = aim / 360 * p->tm.spin.period_ns - p->tm.turnaround_ns;
 }
 
-static void tell_timing(struct sp_probe_result *r, const struct sp__timing *tm)
+static void tell_timing(struct sp_probe_result *r, const struct sp__rotation *ro)
 {
+	const struct sp__timing *tm = ro->tm;
+
+	r->verdict = ro->verdict;
+	r->evidence = ro->evidence;
 	r->period_ns = tm->spin.found ? tm->spin.period_ns : 0;
 	r->period_ppm = tm->spin.period_ppm;
 	r->noise_ns = tm->scatter.sd_ns;
 	r->noise_tail = tm->scatter.tail;
 	r->turnaround_ns = tm->turnaround_ns;
 	r->cache = tm->cache.on;
-	r->cache_hit_ns = tm->cache.on ? r->evidence.same_ns : 0;
+	r->cache_hit_ns = tm->cache.on ? ro->evidence.same_ns : 0;
 	r->cache_flush = tm->cache.flush;
 	r->cache_looks = tm->cache.looks;
 	r->cache_look_misses = tm->cache.look_misses;
@@ -158,12 +162,26 @@ static void tell_timing(struct sp_probe_result *r, const struct sp__timing *tm)
 	r->errors = tm->errors;
 }
 
+static void tell_depths(struct sp_probe_result *r, struct sp__depths *d)
+{
+	r->nrates = d->nrates;
+	r->rates = d->rates;
+	d->rates = NULL;
+	r->knee_depth = d->knee_depth;
+	r->knee_bytes = d->knee_bytes;
+	r->throttled = d->throttled;
+	r->throttle_share = d->throttle_share;
+	r->throttle_looks = d->throttle_looks;
+	r->throttle_look_misses = d->throttle_look_misses;
+}
+
 int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 {
 	int rc;
 
-	tell_timing(p->r, &p->tm);
-	if (p->r->verdict != SP_PROBE_ROTATING || !p->nzones)
+	tell_timing(p->r, &p->rotation);
+	tell_depths(p->r, &p->depths);
+	if (p->rotation.verdict != SP_PROBE_ROTATING || !p->nzones)
 		return 0;
 	rc = tell_zones(p);
 	if (!rc)

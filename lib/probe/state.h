@@ -12,7 +12,8 @@
 #define SP__PROBE_STATE_H
 
 #include "dev/geometry.h"
-#include "probe/timing/timing.h"
+#include "probe/depths/depths.h"
+#include "probe/rotation/rotation.h"
 
 struct sp__oddtrack {
 	uint64_t track;	  /* of the zone */
@@ -62,6 +63,8 @@ struct sp__datum {
 
 struct sp__probe {
 	struct sp__timing tm;
+	struct sp__rotation rotation;
+	struct sp__depths depths;
 	const struct sp_probe_opts *opts;
 	struct sp_probe_result *r; /* the result */
 	struct sp_errinfo *err;
@@ -177,12 +180,6 @@ SP_MUST_CHECK int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to
 /* seeks.c */
 SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);
 
-/* arms.c: what has several arms is layered. */
-SP_MUST_CHECK int sp__arms_find(struct sp__probe *p);
-
-/* rotation.c: verdict and evidence. */
-SP_MUST_CHECK int sp__rotation_find(struct sp__probe *p);
-
 /* geometry_build.c, probe_result.c: geometry and result, from what is known. */
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
 void sp__made_unknown(struct sp__probe *p); /* what is not known; before the geometry */
@@ -208,8 +205,5 @@ double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to);
 /* Do rounds of bands begin with zones?  After the seek curve, before the geometry. */
 SP_MUST_CHECK int sp__rounds_check(struct sp__probe *p);
 SP_MUST_CHECK int sp__checks(struct sp__probe *p, const struct sp_geometry *g);
-
-/* depths.c: what is true of every device. */
-SP_MUST_CHECK int sp__depths_find(struct sp__probe *p);
 
 #endif

@@ -16,12 +16,12 @@
 #include "base/doubles.h"
 #include "base/err.h"
 #include "dev/geometry.h"
-#include "probe/state.h"
+#include "probe/rotation/rotation.h"
 
 #define PAIRS_MAX 100000
 
 struct forecast {
-	struct sp__probe *p;
+	struct sp__timing *tm;
 	const struct sp_geometry *g;
 	double zero_rev; /* angle of block 0's start, as the host sees it */
 };
@@ -50,7 +50,7 @@ static double arm_ns(const struct sp_geometry *g, uint64_t tracks)
 static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64_t issue_ns,
 		    double *ns)
 {
-	const struct sp__spin *s = &f->p->tm.spin;
+	const struct sp__spin *s = &f->tm->spin;
 	struct sp_track a, b;
 	double need, first, at, issue = (double)(issue_ns - s->epoch_ns), rev;
 	int rc = sp_geometry_track(f->g, from, &a);
@@ -60,7 +60,7 @@ static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64
 	if (rc)
 		return rc;
 	/* Passings are seen when the bus has carried the block. */
-	need = f->g->overhead_ns[SP_GEOMETRY_READ] + f->p->tm.cache.bus_ns +
+	need = f->g->overhead_ns[SP_GEOMETRY_READ] + f->tm->cache.bus_ns +
 	       arm_ns(f->g, a.number > b.number ? a.number - b.number : b.number - a.number);
 	rev = f->zero_rev + b.angle_deg / 360 + (double)(to - b.first) / b.blocks;
 	first = s->anchor_ns + rev * s->period_ns;
@@ -86,26 +86,26 @@ static void compare(double *was, double *foretold, unsigned n, struct sp_probe_v
 /* A block in a part of the device that is known. */
 static uint64_t random_block(struct forecast *f)
 {
-	const struct sp__geozone *z = &f->g->zones[sp__rng_below(&f->p->tm.rng, f->g->nzones)];
+	const struct sp__geozone *z = &f->g->zones[sp__rng_below(&f->tm->rng, f->g->nzones)];
 
-	return z->first_lbn + sp__rng_below(&f->p->tm.rng, z->map->blocks);
+	return z->first_lbn + sp__rng_below(&f->tm->rng, z->map->blocks);
 }
 
 static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
 		 struct sp_probe_verify *v)
 {
-	double period = f->p->tm.spin.period_ns, off;
+	double period = f->tm->spin.period_ns, off;
 	struct sp__shot s;
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
 		uint64_t a = random_block(f), b = random_block(f);
 
-		rc = sp__spin_look(&f->p->tm);
+		rc = sp__spin_look(f->tm);
 		if (!rc)
-			rc = sp__timing_read(&f->p->tm, a, &s);
+			rc = sp__timing_read(f->tm, a, &s);
 		if (!rc)
-			rc = sp__timing_read(&f->p->tm, b, &s);
+			rc = sp__timing_read(f->tm, b, &s);
 		if (!rc)
 			rc = foretell(f, a, b, s.issue_ns, &foretold[v->pairs]);
 		v->errors += rc == -EIO;
@@ -119,28 +119,29 @@ static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
 		v->within_share += fabs(off) < period / 10;
 		v->pairs++;
 		if (i % 32 == 0)
-			sp__timing_progress(&f->p->tm, SP_PROBE_CHECKS, (double)i / n);
+			sp__timing_progress(f->tm, SP_PROBE_CHECKS, (double)i / n);
 	}
 	return rc;
 }
 
-static int verify(struct sp__probe *p, const struct sp_geometry *g, unsigned n,
-		  struct sp_probe_verify *v)
+static int verify(struct sp__rotation *ro, const struct sp_geometry *g, unsigned n,
+		  struct sp_probe_verify *v, struct sp_errinfo *err)
 {
-	struct forecast f = { .p = p, .g = g };
+	struct sp__timing *tm = ro->tm;
+	struct forecast f = { .tm = tm, .g = g };
 	double *was = calloc(2 * (size_t)n, sizeof(*was)), *foretold = was + n;
 	struct sp_track zero;
-	int rc = was ? sp__rotation_find(p) : -ENOMEM;
+	int rc = was ? sp__rotation_find(ro) : -ENOMEM;
 
-	if (!rc && p->r->verdict != SP_PROBE_ROTATING)
-		rc = sp__errf(p->err, SP_EUNSUP, "probe", p->opts->device, -1,
+	if (!rc && ro->verdict != SP_PROBE_ROTATING)
+		rc = sp__errf(err, SP_EUNSUP, "probe", tm->opts->device, -1,
 			      "does not rotate, but the geometry does");
 	if (!rc)
-		rc = sp_geometry_track(g, p->tm.spin.ref_lbn, &zero);
+		rc = sp_geometry_track(g, tm->spin.ref_lbn, &zero);
 	if (!rc) {
 		/* Our angles count from the end of the reference block. */
 		f.zero_rev = -zero.angle_deg / 360 -
-			     (double)(p->tm.spin.ref_lbn + 1 - zero.first) / zero.blocks;
+			     (double)(tm->spin.ref_lbn + 1 - zero.first) / zero.blocks;
 		rc = pairs(&f, n, was, foretold, v);
 	}
 	if (rc == -EINTR && v->pairs)
@@ -157,8 +158,8 @@ static int verify(struct sp__probe *p, const struct sp_geometry *g, unsigned n,
 int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *geometry,
 		    unsigned n, struct sp_probe_verify *result, struct sp_errinfo *err)
 {
-	struct sp_probe_result r = { 0 };
-	struct sp__probe p = { .opts = opts, .r = &r, .err = err };
+	struct sp__timing tm;
+	struct sp__rotation rotation = { .tm = &tm };
 	struct sp__target *t;
 	int rc;
 
@@ -171,12 +172,12 @@ int sp_probe_verify(const struct sp_probe_opts *opts, const struct sp_geometry *
 	rc = sp__target_open(&t, opts, err);
 	if (rc)
 		return rc;
-	sp__timing_begin(&p.tm, t, opts);
+	sp__timing_begin(&tm, t, opts);
 	if (geometry->blocks != t->blocks || geometry->block_bytes != t->block_bytes)
 		rc = sp__errf(err, SP_EFORMAT, "probe", opts->device, -1,
 			      "the geometry is not one of this device");
 	else
-		rc = verify(&p, geometry, n, result);
+		rc = verify(&rotation, geometry, n, result, err);
 	sp__target_close(t);
 	return rc ? sp__err(err, rc, "probe", opts->device, -1) : 0;
 }

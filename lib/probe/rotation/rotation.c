@@ -15,7 +15,7 @@
  */
 #include <errno.h>
 #include "base/minmax.h"
-#include "probe/state.h"
+#include "probe/rotation/rotation.h"
 
 #define RANDOMS 120
 #define REPEATS 24
@@ -28,18 +28,18 @@ struct randoms {
 	size_t n, nnear, nfar;
 };
 
-static int random_reads(struct sp__probe *p, struct randoms *r)
+static int random_reads(struct sp__timing *tm, struct randoms *r)
 {
-	uint64_t blocks = p->tm.target->blocks, last = 0, lbn;
+	uint64_t blocks = tm->target->blocks, last = 0, lbn;
 	struct sp__shot s;
 	int rc;
 
 	for (unsigned i = 0; i < RANDOMS; i++) {
 		/* Every other one is close to the one before. */
-		lbn = sp__rng_below(&p->tm.rng, blocks);
+		lbn = sp__rng_below(&tm->rng, blocks);
 		if (i % 2)
-			lbn = (last + sp__rng_below(&p->tm.rng, blocks / 100 + 1)) % blocks;
-		rc = sp__timing_read(&p->tm, lbn, &s);
+			lbn = (last + sp__rng_below(&tm->rng, blocks / 100 + 1)) % blocks;
+		rc = sp__timing_read(tm, lbn, &s);
 		if (rc == -EIO)
 			continue;
 		if (rc)
@@ -51,38 +51,38 @@ static int random_reads(struct sp__probe *p, struct randoms *r)
 			r->far[r->nfar++] = r->took[r->n - 1];
 		last = lbn;
 		if (i % 16 == 0)
-			sp__timing_progress(&p->tm, SP_PROBE_ROTATION, 0.2 * i / RANDOMS);
+			sp__timing_progress(tm, SP_PROBE_ROTATION, 0.2 * i / RANDOMS);
 	}
 	return 0;
 }
 
 /* How late the host comes from waiting. */
-static int clock_reads(struct sp__probe *p)
+static int clock_reads(struct sp__timing *tm, struct sp_probe_evidence *e)
 {
 	double late[48];
 	uint64_t until;
 
 	for (unsigned i = 0; i < 48; i++) {
-		until = p->tm.target->ops->now(p->tm.target) + 500000 +
-			sp__rng_below(&p->tm.rng, 1000000);
-		p->tm.target->ops->wait(p->tm.target, until);
-		late[i] = (double)(p->tm.target->ops->now(p->tm.target) - until);
-		if (sp__timing_stopped(&p->tm))
+		until = tm->target->ops->now(tm->target) + 500000 +
+			sp__rng_below(&tm->rng, 1000000);
+		tm->target->ops->wait(tm->target, until);
+		late[i] = (double)(tm->target->ops->now(tm->target) - until);
+		if (sp__timing_stopped(tm))
 			return -EINTR;
 	}
-	p->r->evidence.clock_p99_ns = sp__quantile(late, 48, 0.99);
+	e->clock_p99_ns = sp__quantile(late, 48, 0.99);
 	return 0;
 }
 
 /* Reads one block n times; from completions to the next issues is what the host needs. */
-static int same_reads(struct sp__probe *p, double *took, double *between, unsigned n)
+static int same_reads(struct sp__timing *tm, double *took, double *between, unsigned n)
 {
 	struct sp__shot s;
 	uint64_t last = 0;
 	int rc;
 
 	for (unsigned i = 0; i < n; i++) {
-		rc = sp__timing_read(&p->tm, p->tm.spin.ref_lbn, &s);
+		rc = sp__timing_read(tm, tm->spin.ref_lbn, &s);
 		if (rc)
 			return rc;
 		took[i] = (double)(s.done_ns - s.issue_ns);
@@ -93,36 +93,35 @@ static int same_reads(struct sp__probe *p, double *took, double *between, unsign
 }
 
 /* Blocks near the start may be unreadable. */
-static int choose_reference(struct sp__probe *p)
+static int choose_reference(struct sp__timing *tm)
 {
 	struct sp__shot s;
 	uint64_t lbn = 0;
-	int rc = sp__timing_read(&p->tm, 0, &s);
+	int rc = sp__timing_read(tm, 0, &s);
 
 	for (unsigned i = 0; i < 16 && rc == -EIO; i++) {
-		lbn = sp__rng_below(&p->tm.rng, p->tm.target->blocks);
-		rc = sp__timing_read(&p->tm, lbn, &s);
+		lbn = sp__rng_below(&tm->rng, tm->target->blocks);
+		rc = sp__timing_read(tm, lbn, &s);
 	}
-	p->tm.spin.ref_lbn = lbn;
+	tm->spin.ref_lbn = lbn;
 	return rc;
 }
 
-static int gather(struct sp__probe *p)
+static int gather(struct sp__timing *tm, struct sp_probe_evidence *e)
 {
-	struct sp_probe_evidence *e = &p->r->evidence;
 	struct randoms r = { .n = 0 };
 	double same[REPEATS], between[REPEATS];
 	size_t fast = 0;
-	int rc = choose_reference(p);
+	int rc = choose_reference(tm);
 
 	if (!rc)
-		rc = clock_reads(p);
+		rc = clock_reads(tm, e);
 	if (!rc)
-		rc = random_reads(p, &r);
+		rc = random_reads(tm, &r);
 	if (!rc && !r.n)
 		rc = -EIO;
 	if (!rc)
-		rc = same_reads(p, same, between, REPEATS);
+		rc = same_reads(tm, same, between, REPEATS);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < r.n; i++)
@@ -132,26 +131,27 @@ static int gather(struct sp__probe *p)
 	e->near_ns = r.nnear ? sp__quantile(r.near, r.nnear, 0.5) : 0;
 	e->far_ns = r.nfar ? sp__quantile(r.far, r.nfar, 0.5) : 0;
 	e->same_ns = sp__quantile(same, REPEATS, 0.5);
-	p->tm.turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
-	return sp__cache_find(&p->tm, e, same, REPEATS);
+	tm->turnaround_ns = sp__quantile(between + 1, REPEATS - 1, 0.5);
+	return sp__cache_find(tm, e, same, REPEATS);
 }
 
-int sp__rotation_find(struct sp__probe *p)
+int sp__rotation_find(struct sp__rotation *ro)
 {
-	struct sp_probe_evidence *e = &p->r->evidence;
-	int rc = gather(p);
+	struct sp_probe_evidence *e = &ro->evidence;
+	struct sp__timing *tm = ro->tm;
+	int rc = gather(tm, e);
 
 	if (!rc)
-		rc = sp__spin_find(&p->tm, e);
+		rc = sp__spin_find(tm, e);
 	if (rc && rc != -ENODATA)
 		return rc;
 	if (rc)
-		p->r->verdict = e->concentration > 1.5 * e->chance ? SP_PROBE_INCONCLUSIVE
-								   : SP_PROBE_NOT_ROTATING;
-	else if (p->tm.scatter.sd_ns > p->tm.spin.period_ns / NOISE_SHARE / 3 ||
-		 e->clock_p99_ns > p->tm.spin.period_ns / NOISE_SHARE)
-		p->r->verdict = SP_PROBE_INCONCLUSIVE;
+		ro->verdict = e->concentration > 1.5 * e->chance ? SP_PROBE_INCONCLUSIVE
+								 : SP_PROBE_NOT_ROTATING;
+	else if (tm->scatter.sd_ns > tm->spin.period_ns / NOISE_SHARE / 3 ||
+		 e->clock_p99_ns > tm->spin.period_ns / NOISE_SHARE)
+		ro->verdict = SP_PROBE_INCONCLUSIVE;
 	else
-		p->r->verdict = SP_PROBE_ROTATING;
+		ro->verdict = SP_PROBE_ROTATING;
 	return 0;
 }

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
-#include "probe/state.h"
+#include "probe/depths/depths.h"
 
 #define DEPTH_MAX 128
 #define SIZE_FIRST 4096
@@ -23,11 +23,13 @@
 #define READS_MAX 4096
 #define READS_MIN 16
 #define WINDOWS 10
+#define SLOW_NS 2e6 /* of a random read */
 #define GAIN 1.1
 #define CUT 0.6
 
 struct load {
-	struct sp__probe *p;
+	struct sp__timing *tm;
+	struct sp__depths *d;
 	uint64_t lbn[READS_MAX];
 	struct sp__shot shot[READS_MAX];
 	double sorted[READS_MAX];
@@ -35,21 +37,21 @@ struct load {
 
 static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct sp_probe_rate *r)
 {
-	struct sp__probe *p = l->p;
-	uint64_t places = p->tm.target->blocks / blocks, elapsed;
-	int rc = sp__timing_stopped(&p->tm);
+	struct sp__timing *tm = l->tm;
+	uint64_t places = tm->target->blocks / blocks, elapsed;
+	int rc = sp__timing_stopped(tm);
 
 	for (size_t i = 0; i < n; i++)
-		l->lbn[i] = sp__rng_below(&p->tm.rng, places) * blocks;
+		l->lbn[i] = sp__rng_below(&tm->rng, places) * blocks;
 	if (!rc)
-		rc = p->tm.target->ops->stream(p->tm.target, l->lbn, n, blocks, depth, l->shot,
-					       &elapsed);
+		rc = tm->target->ops->stream(tm->target, l->lbn, n, blocks, depth, l->shot,
+					     &elapsed);
 	if (rc)
 		return rc;
-	p->tm.reads += n;
+	tm->reads += n;
 	for (size_t i = 0; i < n; i++)
 		l->sorted[i] = (double)(l->shot[i].done_ns - l->shot[i].issue_ns);
-	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * p->tm.target->block_bytes };
+	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * tm->target->block_bytes };
 	r->requests_s = (double)n / ((double)elapsed / 1e9);
 	r->mb_s = r->requests_s * r->bytes / 1e6;
 	r->p50_ns = sp__quantile(l->sorted, n, 0.5);
@@ -60,7 +62,7 @@ static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct
 /* A point that takes about POINT_NS, judging by a short run. */
 static int point(struct load *l, uint32_t blocks, unsigned depth)
 {
-	struct sp_probe_result *res = l->p->r;
+	struct sp__depths *d = l->d;
 	struct sp_probe_rate r;
 	double n;
 	int rc = run(l, READS_MIN < depth ? 2 * depth : READS_MIN, blocks, depth, &r);
@@ -72,15 +74,15 @@ static int point(struct load *l, uint32_t blocks, unsigned depth)
 		rc = run(l, (size_t)n, blocks, depth, &r);
 	if (rc)
 		return rc;
-	if (!SP__ARRAY_RESIZE(res->rates, res->nrates + 1))
+	if (!SP__ARRAY_RESIZE(d->rates, d->nrates + 1))
 		return -ENOMEM;
-	res->rates[res->nrates++] = r;
+	d->rates[d->nrates++] = r;
 	return 0;
 }
 
-static uint32_t to_blocks(const struct sp__probe *p, uint32_t bytes)
+static uint32_t to_blocks(const struct sp__timing *tm, uint32_t bytes)
 {
-	return bytes > p->tm.target->block_bytes ? bytes / p->tm.target->block_bytes : 1;
+	return bytes > tm->target->block_bytes ? bytes / tm->target->block_bytes : 1;
 }
 
 /* *knee: the first x from which doubling gains less than a tenth. */
@@ -93,7 +95,7 @@ static void find_knee(unsigned x, double now, double *before, unsigned *knee)
 
 static int depths(struct load *l, uint32_t blocks)
 {
-	struct sp_probe_result *r = l->p->r;
+	struct sp__depths *r = l->d;
 	double before = 0;
 
 	for (unsigned d = 1; d <= DEPTH_MAX; d *= 2) {
@@ -102,19 +104,19 @@ static int depths(struct load *l, uint32_t blocks)
 		if (rc)
 			return rc;
 		find_knee(d, r->rates[r->nrates - 1].requests_s, &before, &r->knee_depth);
-		sp__timing_progress(&l->p->tm, SP_PROBE_DEPTHS, 0.5 * d / DEPTH_MAX);
+		sp__timing_progress(l->tm, SP_PROBE_DEPTHS, 0.5 * d / DEPTH_MAX);
 	}
 	return 0;
 }
 
 static int sizes(struct load *l)
 {
-	struct sp_probe_result *r = l->p->r;
+	struct sp__depths *r = l->d;
 	double before = 0;
 
 	for (uint32_t bytes = SIZE_FIRST; bytes <= SIZE_MAX_BYTES; bytes *= 2) {
-		uint32_t blocks = to_blocks(l->p, bytes);
-		int rc = blocks > l->p->tm.target->blocks / 4 ? 1 : point(l, blocks, 1);
+		uint32_t blocks = to_blocks(l->tm, bytes);
+		int rc = blocks > l->tm->target->blocks / 4 ? 1 : point(l, blocks, 1);
 
 		if (rc)
 			return rc < 0 ? rc : 0;
@@ -126,7 +128,7 @@ static int sizes(struct load *l)
 /* Steady load in windows: their rates. */
 static int windows(struct load *l, uint32_t blocks, double from, double rate[WINDOWS])
 {
-	struct sp_probe_result *r = l->p->r;
+	struct sp__depths *r = l->d;
 	struct sp_probe_rate w = { 0 };
 	unsigned depth = r->knee_depth ? r->knee_depth : DEPTH_MAX;
 	int rc = 0;
@@ -134,7 +136,7 @@ static int windows(struct load *l, uint32_t blocks, double from, double rate[WIN
 	for (unsigned i = 0; i < WINDOWS && !rc; i++) {
 		rc = run(l, READS_MAX / 4, blocks, depth, &w);
 		rate[i] = w.requests_s;
-		sp__timing_progress(&l->p->tm, SP_PROBE_DEPTHS, from + 0.15 * i / WINDOWS);
+		sp__timing_progress(l->tm, SP_PROBE_DEPTHS, from + 0.15 * i / WINDOWS);
 	}
 	return rc;
 }
@@ -142,7 +144,7 @@ static int windows(struct load *l, uint32_t blocks, double from, double rate[WIN
 /* Does the rate fall to a lower level and stay there? */
 static int throttling(struct load *l, uint32_t blocks)
 {
-	struct sp_probe_result *r = l->p->r;
+	struct sp__depths *r = l->d;
 	double rate[WINDOWS], early, late = 0;
 	int rc = windows(l, blocks, 0.7, rate);
 
@@ -165,20 +167,21 @@ static int throttling(struct load *l, uint32_t blocks)
 	return rc;
 }
 
-int sp__depths_find(struct sp__probe *p)
+int sp__depths_find(struct sp__depths *d, double latency_ns)
 {
 	struct load *l = malloc(sizeof(*l));
-	uint32_t blocks = to_blocks(p, SIZE_FIRST);
+	uint32_t blocks = to_blocks(d->tm, SIZE_FIRST);
 	int rc;
 
 	if (!l)
 		return -ENOMEM;
-	l->p = p;
+	l->tm = d->tm;
+	l->d = d;
 	rc = depths(l, blocks);
 	if (!rc)
 		rc = sizes(l);
 	/* On a device that is slow by nature there is nothing to cut. */
-	if (!rc && p->r->evidence.other_ns < 2e6)
+	if (!rc && latency_ns < SLOW_NS)
 		rc = throttling(l, blocks);
 	free(l);
 	return rc == -EIO ? 0 : rc;

@@ -9,7 +9,7 @@
  * arm; more of them, and single reads, are only looked at if some are in doubt.
  */
 #include <errno.h>
-#include "probe/state.h"
+#include "probe/rotation/rotation.h"
 
 #define FEW 32
 #define MANY 64
@@ -35,28 +35,28 @@ static unsigned below(const struct times *t, double ns)
 }
 
 /* A block near the begin of the device, and one near its end. */
-static void choose(struct sp__probe *p, uint64_t pair[2])
+static void choose(struct sp__timing *tm, uint64_t pair[2])
 {
-	uint64_t quarter = p->tm.target->blocks / 4;
+	uint64_t quarter = tm->target->blocks / 4;
 
-	pair[0] = sp__rng_below(&p->tm.rng, quarter);
-	pair[1] = p->tm.target->blocks - 1 - sp__rng_below(&p->tm.rng, quarter);
+	pair[0] = sp__rng_below(&tm->rng, quarter);
+	pair[1] = tm->target->blocks - 1 - sp__rng_below(&tm->rng, quarter);
 }
 
 /* What cannot be read is left out, here and below. */
-static int read_pairs(struct sp__probe *p, struct times *t, unsigned n)
+static int read_pairs(struct sp__timing *tm, struct times *t, unsigned n)
 {
 	struct sp__shot s[2];
 	uint64_t pair[2];
 	int rc = 0;
 
 	for (unsigned i = 0; i < n && !rc; i++) {
-		choose(p, pair);
-		rc = sp__timing_stopped(&p->tm);
+		choose(tm, pair);
+		rc = sp__timing_stopped(tm);
 		if (!rc)
-			rc = p->tm.target->ops->pair(p->tm.target, pair, s);
+			rc = tm->target->ops->pair(tm->target, pair, s);
 		if (!rc) {
-			p->tm.reads += 2;
+			tm->reads += 2;
 			t->ns[t->n++] = fabs((double)s[0].done_ns - (double)s[1].done_ns);
 		}
 		rc = rc == -EIO ? 0 : rc;
@@ -64,7 +64,7 @@ static int read_pairs(struct sp__probe *p, struct times *t, unsigned n)
 	return rc;
 }
 
-static int read_singly(struct sp__probe *p, struct times *t)
+static int read_singly(struct sp__timing *tm, struct times *t)
 {
 	struct sp__shot s;
 	uint64_t pair[2];
@@ -72,8 +72,8 @@ static int read_singly(struct sp__probe *p, struct times *t)
 
 	for (unsigned i = 0; i < SINGLES && !rc; i++) {
 		if (i % 2 == 0)
-			choose(p, pair);
-		rc = sp__timing_read(&p->tm, pair[i % 2], &s);
+			choose(tm, pair);
+		rc = sp__timing_read(tm, pair[i % 2], &s);
 		if (!rc)
 			t->ns[t->n++] = (double)(s.done_ns - s.issue_ns);
 		rc = rc == -EIO ? 0 : rc;
@@ -81,25 +81,26 @@ static int read_singly(struct sp__probe *p, struct times *t)
 	return rc;
 }
 
-int sp__arms_find(struct sp__probe *p)
+int sp__arms_find(struct sp__rotation *ro)
 {
-	struct sp_probe_evidence *e = &p->r->evidence;
+	struct sp_probe_evidence *e = &ro->evidence;
+	struct sp__timing *tm = ro->tm;
 	struct times pairs = { .n = 0 }, single = { .n = 0 };
-	double period = p->tm.spin.period_ns, seek;
-	int rc = read_pairs(p, &pairs, FEW);
+	double period = tm->spin.period_ns, seek;
+	int rc = read_pairs(tm, &pairs, FEW);
 
 	e->pairs = pairs.n;
 	if (rc || !below(&pairs, (e->far_ns - period / 2) / 2))
 		return rc;
-	rc = read_singly(p, &single);
+	rc = read_singly(tm, &single);
 	if (!rc)
-		rc = read_pairs(p, &pairs, MANY - FEW);
+		rc = read_pairs(tm, &pairs, MANY - FEW);
 	if (rc || !single.n)
 		return rc;
 	e->pairs = pairs.n;
 	seek = TOGETHER * (sp__quantile(single.ns, single.n, QUICK) - TURN * period);
 	e->pairs_together = below(&pairs, seek);
 	if (e->pairs_together > below(&single, seek) + CHANCE)
-		p->r->verdict = SP_PROBE_LAYERED;
+		ro->verdict = SP_PROBE_LAYERED;
 	return rc;
 }
