@@ -148,16 +148,16 @@ static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 /* Hops in the base's zone take what the layout foretells. */
 static int check_layout(struct sp__probe *p)
 {
-	const struct sp__pzone *z = p->zones;
+	const struct sp__pzone *z = p->tracks.zones;
 	uint64_t first = 0, round = sp__place_round(&p->place), start, span, at, k;
 	struct sp_probe_result *r = p->r;
 	unsigned n = 0;
 	bool line = p->place.order == SP__ORDER_SURFACE || p->place.surfaces == 1;
 	int rc = 0;
 
-	while (z < p->zones + p->nzones && p->base >= first + z->tracks)
+	while (z < p->tracks.zones + p->tracks.nzones && p->base >= first + z->tracks)
 		first += z++->tracks;
-	if (z == p->zones + p->nzones)
+	if (z == p->tracks.zones + p->tracks.nzones)
 		return 0;
 	rc = check_falls(p, line, first, z->tracks);
 	if (rc || !sp__place_words(&p->place))
@@ -229,9 +229,9 @@ int sp__rounds_check(struct sp__probe *p)
 
 	if (p->place.order != SP__ORDER_BANDS || p->place.whole || near)
 		return 0;
-	hops = sp__max(LAYOUT_HOPS / p->nzones + 1, ROUND_HOPS);
-	for (size_t i = 0; i < p->nzones && !rc; i++) {
-		struct sp__pzone *z = &p->zones[i];
+	hops = sp__max(LAYOUT_HOPS / p->tracks.nzones + 1, ROUND_HOPS);
+	for (size_t i = 0; i < p->tracks.nzones && !rc; i++) {
+		struct sp__pzone *z = &p->tracks.zones[i];
 
 		if (i && !sp__pzone_follows(z, z - 1))
 			break;
@@ -252,7 +252,7 @@ struct trial {
 /* A block of a random zone, or one that may be written. */
 static uint64_t some_block(struct sp__probe *p, bool write)
 {
-	const struct sp__pzone *z = &p->zones[sp__rng_below(&p->tm.rng, p->nzones)];
+	const struct sp__pzone *z = &p->tracks.zones[sp__rng_below(&p->tm.rng, p->tracks.nzones)];
 
 	return write ? p->tm.target->write_first +
 			       sp__rng_below(&p->tm.rng, p->tm.target->write_blocks)
@@ -366,7 +366,7 @@ int sp__checks(struct sp__probe *p, const struct sp_geometry *g)
 {
 	int rc;
 
-	if (!p->nzones)
+	if (!p->tracks.nzones)
 		return 0;
 	sp__timing_progress(&p->tm, SP_PROBE_CHECKS, 0);
 	rc = check_layout(p);

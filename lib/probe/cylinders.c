@@ -18,7 +18,6 @@
  * to the next cylinder, from the last track or from the first, then needs it.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include "dev/drive.h"
 #include "probe/state.h"
 
@@ -26,31 +25,14 @@
 #define SURE 5	  /* errors of a hop's time */
 #define STAIRS 33 /* hops of less tracks than this are compared */
 
-bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks)
-{
-	for (size_t i = 0; i < p->nzones; i++) {
-		const struct sp__pzone *z = &p->zones[i];
-
-		if (i && !sp__pzone_follows(z, z - 1))
-			return false;
-		if (number < z->tracks) {
-			*lbn = sp__pzone_start(z, number);
-			*blocks = (uint32_t)(sp__pzone_start(z, number + 1) - *lbn);
-			return *blocks == sp__pzone_length(z, number);
-		}
-		number -= z->tracks;
-	}
-	return false;
-}
-
 /* The first zone of the longest ones that has angles; its first track's number. */
 static const struct sp__pzone *main_zone(const struct sp__probe *p, uint64_t *first)
 {
 	const struct sp__pzone *best = NULL;
 	uint64_t tracks = 0;
 
-	for (size_t i = 0; i < p->nzones; i++) {
-		const struct sp__pzone *z = &p->zones[i];
+	for (size_t i = 0; i < p->tracks.nzones; i++) {
+		const struct sp__pzone *z = &p->tracks.zones[i];
 
 		/* After a gap tracks have no number. */
 		if (i && !sp__pzone_follows(z, z - 1))
@@ -132,7 +114,7 @@ static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone
 	uint32_t n = 1;
 	int rc;
 
-	if (next >= p->zones + p->nzones || next->lens[0] != z->lens[0] ||
+	if (next >= p->tracks.zones + p->tracks.nzones || next->lens[0] != z->lens[0] ||
 	    next->tracks != z->tracks || reach < 20)
 		return 0;
 	rc = sp__hop_time(p, first, first + 2 * reach - 1, false, &straight);
@@ -140,11 +122,11 @@ static int find_turn(struct sp__probe *p, uint64_t first, const struct sp__pzone
 		rc = sp__hop_time(p, turn - reach, turn + reach - 1, false, &across);
 	if (rc || across > straight - p->tm.spin.period_ns / 100)
 		return rc;
-	while (&z[n] < p->zones + p->nzones && z[n].lens[0] == z->lens[0] &&
+	while (&z[n] < p->tracks.zones + p->tracks.nzones && z[n].lens[0] == z->lens[0] &&
 	       z[n].tracks == z->tracks)
 		n++;
 	/* A surface of another size is two of them, of which one begins unseen. */
-	if (&z[n] == p->zones + p->nzones || z[n].lens[0] != z->lens[0])
+	if (&z[n] == p->tracks.zones + p->tracks.nzones || z[n].lens[0] != z->lens[0])
 		p->place = (struct sp__trackorder){ .order = SP__ORDER_SURFACE, .surfaces = n };
 	return 0;
 }
@@ -265,8 +247,8 @@ static int confirm(struct sp__probe *p, uint64_t t, uint32_t run, uint32_t q)
 /* Was the zone cut where its angles break?  Then it is no cylinders that go on. */
 static bool is_part(const struct sp__probe *p, const struct sp__pzone *z)
 {
-	return (z > p->zones && z[-1].lens[0] == z->lens[0]) ||
-	       (z + 1 < p->zones + p->nzones && z[1].lens[0] == z->lens[0]);
+	return (z > p->tracks.zones && z[-1].lens[0] == z->lens[0]) ||
+	       (z + 1 < p->tracks.zones + p->tracks.nzones && z[1].lens[0] == z->lens[0]);
 }
 
 static int place_line(struct sp__probe *p, uint64_t first, const struct sp__pzone *z)

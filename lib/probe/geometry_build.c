@@ -79,7 +79,7 @@ static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp_
 
 	if (n > PATTERN_MAX)
 		return sp__geometry_add_unknown(g, "zone");
-	r.start = angle_of_rev(z->start - p->zones[0].start);
+	r.start = angle_of_rev(z->start - p->tracks.zones[0].start);
 	r.npattern = (uint32_t)n;
 	r.pattern = calloc(n, sizeof(*r.pattern));
 	slips = slips_of(z, &nslips);
@@ -109,8 +109,8 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < p->nzones && !rc; i++) {
-		const struct sp__pzone *z = &p->zones[i];
+	for (size_t i = 0; i < p->tracks.nzones && !rc; i++) {
+		const struct sp__pzone *z = &p->tracks.zones[i];
 		size_t before = g->nzones;
 
 		if (z->nskew || !p->r->nseeks)

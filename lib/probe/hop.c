@@ -255,7 +255,10 @@ static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint6
 	double skew;
 	int rc;
 
-	if (!h->write && sp__skew_between(p, datum, track, &skew)) {
+	if (!h->write &&
+	    sp__skew_between(&p->tracks,
+			     p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces : 0, datum,
+			     track, &skew)) {
 		rc = start_of(h, first, blocks, n, rev);
 		if (rc)
 			return rc;
@@ -275,8 +278,8 @@ static int aim(struct hop *h, uint64_t from, uint64_t to)
 	double floor_rev = p->tm.scatter.floor_ns / p->tm.spin.period_ns;
 	int rc;
 
-	if (!sp__probe_track(p, from, &h->first, &h->from_blocks) ||
-	    !sp__probe_track(p, to, &h->to, &h->to_blocks))
+	if (!sp__tracks_at(&p->tracks, from, &h->first, &h->from_blocks) ||
+	    !sp__tracks_at(&p->tracks, to, &h->to, &h->to_blocks))
 		return -ENODATA;
 	if (to == p->base) {
 		rc = start_of_datum(h, to, h->to, h->to_blocks, &h->to_rev);

@@ -24,18 +24,10 @@ SP__WORD_TABLE(sp_probe_step, { "rotation", SP_PROBE_ROTATION }, { "period", SP_
 	       { "seeks", SP_PROBE_SEEKS }, { "checks", SP_PROBE_CHECKS },
 	       { "depths", SP_PROBE_DEPTHS })
 
-static void close_probe(struct sp__probe *p)
-{
-	for (size_t i = 0; i < p->nzones; i++)
-		sp__pzone_clear(&p->zones[i]);
-	free(p->zones);
-	free(p->depths.rates);
-}
-
 /* Where zones are to be looked for when an earlier probe knew some. */
 static uint64_t first_unknown(const struct sp__probe *p)
 {
-	return p->nzones ? sp__pzone_end(&p->zones[p->nzones - 1]) : 0;
+	return p->tracks.nzones ? sp__pzone_end(&p->tracks.zones[p->tracks.nzones - 1]) : 0;
 }
 
 /* Something turns, but no track of it can be seen. */
@@ -43,9 +35,9 @@ static bool no_tracks(const struct sp__probe *p)
 {
 	uint64_t known = 0;
 
-	for (size_t i = 0; i < p->nzones; i++)
-		if (p->zones[i].tracks >= 4)
-			known += p->zones[i].blocks;
+	for (size_t i = 0; i < p->tracks.nzones; i++)
+		if (p->tracks.zones[i].tracks >= 4)
+			known += p->tracks.zones[i].blocks;
 	return !known;
 }
 
@@ -56,18 +48,19 @@ static int find_tracks(struct sp__probe *p)
 	if (p->opts->resume)
 		rc = sp__made_resume(p, p->opts->resume);
 	if (!rc)
-		rc = p->opts->quick && !p->nzones ? sp__zones_sample(p)
-						  : sp__zones_find(p, first_unknown(p));
+		rc = p->opts->quick && !p->tracks.nzones
+			     ? sp__zones_sample(&p->tracks)
+			     : sp__zones_find(&p->tracks, first_unknown(p));
 	if (rc == -ENODATA)
 		rc = 0;
 	if (!rc)
-		rc = sp__zones_mend(p);
+		rc = sp__zones_join(&p->tracks);
 	if (!rc)
-		rc = sp__tracks_recheck(p);
+		rc = sp__tracks_recheck(&p->tracks);
 	if (!rc && no_tracks(p))
 		return sp__line_find(&p->rotation);
 	if (!rc)
-		rc = sp__skews_find(p);
+		rc = sp__skews_find(&p->tracks);
 	if (!rc)
 		rc = sp__layout_find(p);
 	if (!rc)
@@ -139,9 +132,11 @@ int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_pr
 
 		describe(&probe->result, t);
 		sp__timing_begin(&p.tm, t, opts);
+		sp__tracks_begin(&p.tracks, &p.tm);
 		p.rotation.tm = p.depths.tm = &p.tm;
 		rc = run(&p, &probe->geometry);
-		close_probe(&p);
+		sp__tracks_free(&p.tracks);
+		free(p.depths.rates);
 	}
 	sp__target_close(t);
 	if (rc) {

@@ -31,10 +31,10 @@ void sp__made_unknown(struct sp__probe *p)
 	p->r->nunknown = 0;
 	if (p->rotation.verdict != SP_PROBE_ROTATING)
 		return;
-	for (size_t i = 0; i < p->nzones; i++) {
-		covers &= p->zones[i].first_lbn == end;
-		end = sp__pzone_end(&p->zones[i]);
-		if (!p->zones[i].nskew)
+	for (size_t i = 0; i < p->tracks.nzones; i++) {
+		covers &= p->tracks.zones[i].first_lbn == end;
+		end = sp__pzone_end(&p->tracks.zones[i]);
+		if (!p->tracks.zones[i].nskew)
 			unknown(p, "angles");
 	}
 	if (!covers || end != p->tm.target->blocks)
@@ -80,9 +80,19 @@ static void tell_zone(struct sp__probe *p, const struct sp__pzone *z, struct sp_
 	if (!z->nskew)
 		return;
 	out->mb_s = mean * p->tm.target->block_bytes / (turns * p->tm.spin.period_ns) * 1e3;
-	out->start_deg = (z->start - p->zones[0].start) * 360;
+	out->start_deg = (z->start - p->tracks.zones[0].start) * 360;
 	out->start_deg -= floor(out->start_deg / 360) * 360;
 	out->skew_deg = sp__pzone_usual_skew(z) * 360;
+}
+
+static void tell_tracks(struct sp_probe_result *r, struct sp__tracks *tr)
+{
+	r->nbad = tr->nbad;
+	r->bad = tr->bad;
+	tr->bad = NULL;
+	r->rechecked = tr->rechecked;
+	r->recheck_misses = tr->recheck_misses;
+	r->layout_reads = tr->skew_reads;
 }
 
 static int tell_zones(struct sp__probe *p)
@@ -90,19 +100,20 @@ static int tell_zones(struct sp__probe *p)
 	struct sp_probe_result *r = p->r;
 	uint64_t end = 0;
 
-	r->zones = calloc(p->nzones, sizeof(*r->zones));
+	r->zones = calloc(p->tracks.nzones, sizeof(*r->zones));
 	if (!r->zones)
 		return -ENOMEM;
-	r->nzones = p->nzones;
+	r->nzones = p->tracks.nzones;
 	r->covers = r->descending = true;
-	for (size_t i = 0; i < p->nzones; i++) {
-		const struct sp__pzone *z = &p->zones[i];
+	for (size_t i = 0; i < p->tracks.nzones; i++) {
+		const struct sp__pzone *z = &p->tracks.zones[i];
 
 		tell_zone(p, z, &r->zones[i]);
 		r->covers &= z->first_lbn == end;
 		end = sp__pzone_end(z);
 		/* Heads of their own lengths are compared over a pattern. */
-		if (i && z->nlens == p->zones[i - 1].nlens && z->lens[0] > p->zones[i - 1].lens[0])
+		if (i && z->nlens == p->tracks.zones[i - 1].nlens &&
+		    z->lens[0] > p->tracks.zones[i - 1].lens[0])
 			r->descending = false;
 	}
 	r->covers &= end == p->tm.target->blocks;
@@ -111,7 +122,7 @@ static int tell_zones(struct sp__probe *p)
 
 static int tell_skews(struct sp__probe *p)
 {
-	const struct sp__pzone *z = &p->zones[0];
+	const struct sp__pzone *z = &p->tracks.zones[0];
 	size_t n = z->nskew ? sp__min(sp__min(z->tracks, 600), 2 * (size_t)z->nskew + 24) : 0;
 
 	p->r->skews_deg = n ? malloc(n * sizeof(double)) : NULL;
@@ -180,8 +191,9 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	int rc;
 
 	tell_timing(p->r, &p->rotation);
+	tell_tracks(p->r, &p->tracks);
 	tell_depths(p->r, &p->depths);
-	if (p->rotation.verdict != SP_PROBE_ROTATING || !p->nzones)
+	if (p->rotation.verdict != SP_PROBE_ROTATING || !p->tracks.nzones)
 		return 0;
 	rc = tell_zones(p);
 	if (!rc)
@@ -224,7 +236,7 @@ static int resume_zone(struct sp__probe *p, const struct sp__geozone *from, bool
 	sp__trackmap_track(from->map, 0, &t);
 	/* Angles of a geometry count from block 0's start, ours from its end. */
 	z.start = (double)t.start * 0x1p-64;
-	return sp__zones_add(p, &z);
+	return sp__zones_add(&p->tracks, &z);
 }
 
 int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g)
@@ -240,15 +252,15 @@ int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g)
 		end += g->zones[i].map->blocks;
 		rc = resume_zone(p, &g->zones[i], angles && p->tm.spin.ref_lbn == 0);
 	}
-	if (rc || !p->nzones)
+	if (rc || !p->tracks.nzones)
 		return rc;
-	for (size_t i = 0; i < p->nzones; i++)
-		p->zones[i].start -= 1.0 / p->zones[0].lens[0];
+	for (size_t i = 0; i < p->tracks.nzones; i++)
+		p->tracks.zones[i].start -= 1.0 / p->tracks.zones[0].lens[0];
 	/* The last one may not have been at its end. */
 	if (end < p->tm.target->blocks) {
-		struct sp__pzone *last = &p->zones[p->nzones - 1];
+		struct sp__pzone *last = &p->tracks.zones[p->tracks.nzones - 1];
 
-		rc = sp__pzone_extend(p, last, 0);
+		rc = sp__pzone_extend(&p->tracks, last, 0);
 		if (sp__pzone_end(last) != end)
 			last->nskew = 0;
 	}

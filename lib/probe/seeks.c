@@ -16,7 +16,6 @@
  * the result is marked as estimated.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
 #include "probe/state.h"
@@ -82,13 +81,13 @@ static uint64_t farthest(const struct sp__probe *p)
 {
 	uint64_t tracks = 0, per = p->place.surfaces ? p->place.surfaces : 1;
 
-	for (size_t i = 0; i < p->nzones; i++) {
-		if (i && !sp__pzone_follows(&p->zones[i], &p->zones[i - 1]))
+	for (size_t i = 0; i < p->tracks.nzones; i++) {
+		if (i && !sp__pzone_follows(&p->tracks.zones[i], &p->tracks.zones[i - 1]))
 			break;
-		tracks += p->zones[i].tracks;
+		tracks += p->tracks.zones[i].tracks;
 	}
 	if (p->place.order == SP__ORDER_SURFACE)
-		return p->zones[0].tracks - 1;
+		return p->tracks.zones[0].tracks - 1;
 	return tracks > p->base + per ? (tracks - p->base) / per - 1 : 0;
 }
 
@@ -162,8 +161,8 @@ static bool may_write(const struct sp__probe *p, uint64_t track)
 	uint64_t lbn, end = p->tm.target->write_first + p->tm.target->write_blocks;
 	uint32_t blocks;
 
-	return sp__probe_track(p, track, &lbn, &blocks) && lbn >= p->tm.target->write_first &&
-	       lbn + blocks <= end;
+	return sp__tracks_at(&p->tracks, track, &lbn, &blocks) &&
+	       lbn >= p->tm.target->write_first && lbn + blocks <= end;
 }
 
 /* A drive that answers writes from its memory shows nothing of its arm. */
@@ -175,7 +174,7 @@ static int writes_reach_platter(struct sp__probe *p, uint64_t track, bool *yes)
 	uint32_t blocks;
 	int rc = 0;
 
-	*yes = sp__probe_track(p, track, &lbn, &blocks);
+	*yes = sp__tracks_at(&p->tracks, track, &lbn, &blocks);
 	for (unsigned i = 0; i < 9 && !rc && *yes; i++) {
 		rc = p->tm.target->ops->transfer(p->tm.target, lbn, true, &s);
 		p->tm.writes++;
@@ -194,8 +193,8 @@ static bool write_base(const struct sp__probe *p, uint64_t *track)
 	if (p->tm.target->write_blocks == 0)
 		return false;
 	step = p->place.order == SP__ORDER_BANDS ? per * p->place.band : per;
-	for (size_t i = 0; i < p->nzones; i++)
-		n += p->zones[i].tracks;
+	for (size_t i = 0; i < p->tracks.nzones; i++)
+		n += p->tracks.zones[i].tracks;
 	for (uint64_t t = p->base; t + step < n; t += step)
 		if (may_write(p, t)) {
 			*track = t;
@@ -327,7 +326,7 @@ int sp__seeks_find(struct sp__probe *p)
 	uint32_t blocks;
 	int rc;
 
-	if (!sp__probe_track(p, p->base, &first, &blocks))
+	if (!sp__tracks_at(&p->tracks, p->base, &first, &blocks))
 		return 0;
 	rc = measure_reads(p);
 	if (!rc)

@@ -14,25 +14,7 @@
 #include "dev/geometry.h"
 #include "probe/depths/depths.h"
 #include "probe/rotation/rotation.h"
-
-struct sp__oddtrack {
-	uint64_t track;	  /* of the zone */
-	uint32_t missing; /* blocks fewer than in the pattern */
-};
-
-/* Tracks that repeat with one pattern. */
-struct sp__pzone {
-	uint64_t first_lbn, blocks, tracks;
-	uint32_t nlens;
-	uint32_t *lens;
-	size_t nodd;
-	struct sp__oddtrack *odd;
-	uint32_t nskew; /* 0: angles are not known */
-	double *skew;	/* from the start of a track to that of the next one, rev */
-	double start;	/* angle of the first block's start */
-	bool rounds;	/* of bands; one begins with the first track */
-	uint64_t reads; /* that it took to find it */
-};
+#include "probe/tracks/tracks.h"
 
 /* Cylinder and head of the tracks, as far as timing shows. */
 enum sp__head_order {
@@ -65,18 +47,15 @@ struct sp__probe {
 	struct sp__timing tm;
 	struct sp__rotation rotation;
 	struct sp__depths depths;
+	struct sp__tracks tracks;
 	const struct sp_probe_opts *opts;
 	struct sp_probe_result *r; /* the result */
 	struct sp_errinfo *err;
 	struct sp__trackorder place;
-	bool no_reach, no_write_reach;	/* hops as far as they should reach fail */
-	bool late;			/* the arm waits for something else */
-	uint64_t base;			/* track from which hops start */
-	struct sp__datum datum[2];	/* the last one of reads, and of writes */
-	uint64_t learnt;		/* up to here no pattern of lengths was seen */
-	uint64_t last_asked, last_next; /* the last boundary found, and the block it follows */
-	size_t nzones, room;
-	struct sp__pzone *zones;
+	bool no_reach, no_write_reach; /* hops as far as they should reach fail */
+	bool late;		       /* the arm waits for something else */
+	uint64_t base;		       /* track from which hops start */
+	struct sp__datum datum[2];     /* the last one of reads, and of writes */
 };
 
 /* probe.c */
@@ -84,70 +63,7 @@ struct sp__probe {
 SP_MUST_CHECK int sp__probe_on(struct sp_probe **probe, struct sp__target *t,
 			       const struct sp_probe_opts *opts, struct sp_errinfo *err);
 
-/* edge.c: track boundaries. */
-/* Does a track begin at lbn?  (lbn > 0.)  length: of the track before. */
-SP_MUST_CHECK int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is);
-/* The same for jumps that are hardly larger than the noise, at more expense. */
-SP_MUST_CHECK int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is);
-/* The first track that begins after lbn; the device's end counts. hint 0: nothing is known. */
-SP_MUST_CHECK int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next);
-
-/* zone.c */
-static inline uint64_t sp__pzone_end(const struct sp__pzone *z)
-{
-	return z->first_lbn + z->blocks;
-}
-static inline bool sp__pzone_follows(const struct sp__pzone *z, const struct sp__pzone *before)
-{
-	return z->first_lbn == sp__pzone_end(before);
-}
-uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track);  /* its first LBN */
-uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track); /* places */
-/* Are two skews of one kind, as all head switches are? */
-static inline bool sp__skew_alike(double a, double b)
-{
-	return fabs(sp__wrap(a - b)) < 0.004;
-}
-/* The skew that most of the pattern, or the most of it, are like; 0: there are none. */
-double sp__pzone_usual_skew(const struct sp__pzone *z);
-/* Inserts an odd track at this place of the list. */
-SP_MUST_CHECK int sp__pzone_add_odd(struct sp__pzone *z, size_t at, uint64_t track,
-				    uint32_t missing);
-void sp__pzone_clear(struct sp__pzone *z);
-/* The zone that begins at lbn, where a track begins; hint: the zone before it, or NULL. */
-SP_MUST_CHECK int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
-				 struct sp__pzone *z);
-
-/*
- * learn.c: the lengths of its first tracks, at least so many.  *known: there is a pattern, if only
- * of one length; else z is one track.  before: the zone before it, or NULL.
- */
-SP_MUST_CHECK int sp__pzone_learn(struct sp__probe *p, struct sp__pzone *z,
-				  const struct sp__pzone *before, uint64_t least, bool *known);
-/* Goes on where z ends; hint: its probable number of tracks, or 0. */
-SP_MUST_CHECK int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint);
-
-/* zones.c */
-/* All zones from lbn on, where a track begins (or, from 0 on, is taken to begin). */
-SP_MUST_CHECK int sp__zones_find(struct sp__probe *p, uint64_t lbn);
-/* mend.c: many odd tracks may be a pattern of several lengths. */
-SP_MUST_CHECK int sp__pzone_express(struct sp__pzone *z);
-/* What the finder left in pieces around invisible boundaries is put together. */
-SP_MUST_CHECK int sp__zones_mend(struct sp__probe *p);
-/* recheck.c: tracks that are not what they were taken for are no longer known. */
-SP_MUST_CHECK int sp__tracks_recheck(struct sp__probe *p);
-/* Some tracks of three places of the device. */
-SP_MUST_CHECK int sp__zones_sample(struct sp__probe *p);
-SP_MUST_CHECK int sp__zones_add(struct sp__probe *p, struct sp__pzone *z); /* takes it over */
-void sp__zones_drop(struct sp__probe *p, size_t first, size_t n);
-
-/* skew.c */
-/* The layout from the first zone; the angles of every zone. */
-SP_MUST_CHECK int sp__skews_find(struct sp__probe *p);
-
 /* cylinders.c */
-/* A track by its number from block 0 on; false: it is not known, or has slipped blocks. */
-bool sp__probe_track(const struct sp__probe *p, uint64_t number, uint64_t *lbn, uint32_t *blocks);
 SP_MUST_CHECK int sp__layout_find(struct sp__probe *p);
 const char *sp__place_words(const struct sp__trackorder *place); /* NULL: unknown */
 /* Without a layout nothing is known of a hop that was not made. */
@@ -155,9 +71,6 @@ static inline bool sp__reach_known(const struct sp__probe *p)
 {
 	return sp__place_words(&p->place) && !p->no_reach;
 }
-
-/* skew.c: the angle from the start of one track to that of another, of one zone; false: unknown. */
-bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev);
 
 /* The resolution of a hop. */
 static inline double sp__hop_fine(const struct sp__probe *p)

@@ -20,7 +20,6 @@
  * the longest is true.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "probe/timing/timing.h"
 

@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where one zone meets the next, the skew is what chance makes it, sometimes
- * nothing; then the boundary cannot be seen, and the finder leaves pieces that
- * are no tracks.  But the pieces lie between two zones whose lengths are known:
- * if some more tracks of the one and some of the other add up to them exactly,
- * that is what they are.
+ * Joins what the finder left in pieces.
+ *
+ * Where one zone meets the next, the skew is what chance makes it, sometimes nothing.  Then the
+ * boundary cannot be seen, and the finder leaves pieces that are no tracks.  But the pieces lie
+ * between two zones whose lengths are known: if some more tracks of the one and some of the other
+ * add up to them exactly, that is what they are.
  *
  * At the start of the device slipped blocks may have hidden the pattern; tracks
  * there that fit into it backwards, except for a few blocks, belong to it.
- *
- * A zone most of whose tracks are "odd" has a pattern of several lengths that
- * only then can be seen: the shortest one that leaves fewer odd ones is taken.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define PIECE_TRACKS 2
 #define SOLID_TRACKS 4
 #define MORE 40 /* tracks that a zone may win */
-#define PATTERN_MAX 64
-#define LIST_MAX 2048
 
 static uint32_t few(uint32_t length)
 {
@@ -116,9 +112,9 @@ static int untrim(struct sp__pzone *a, uint64_t back, struct sp__pzone *b, uint6
 }
 
 /* Two solid zones with pieces, or odd tracks, between them. */
-static int join_two(struct sp__probe *p, size_t i, size_t j, bool *done)
+static int join_two(struct sp__tracks *tr, size_t i, size_t j, bool *done)
 {
-	struct sp__pzone *a = &p->zones[i], *b = &p->zones[j];
+	struct sp__pzone *a = &tr->zones[i], *b = &tr->zones[j];
 	uint64_t gap = b->first_lbn - sp__pzone_end(a), reads = 0;
 	uint64_t back = trim(a, true), front = trim(b, false);
 	int rc = 0;
@@ -129,45 +125,45 @@ static int join_two(struct sp__probe *p, size_t i, size_t j, bool *done)
 	if (rc || !*done)
 		return rc ? rc : untrim(a, back, b, front);
 	for (size_t k = i + 1; k < j; k++)
-		reads += p->zones[k].reads;
+		reads += tr->zones[k].reads;
 	b->reads += reads;
-	sp__zones_drop(p, i + 1, j - i - 1);
+	sp__zones_drop(tr, i + 1, j - i - 1);
 	return 0;
 }
 
-static int join_pieces(struct sp__probe *p)
+static int join_pieces(struct sp__tracks *tr)
 {
 	bool done;
 	int rc = 0;
 
-	for (size_t i = 0, j; i + 1 < p->nzones && !rc; i++) {
+	for (size_t i = 0, j; i + 1 < tr->nzones && !rc; i++) {
 		for (j = i + 1;
-		     j < p->nzones && sp__pzone_follows(&p->zones[j], &p->zones[j - 1]) &&
-		     p->zones[j].tracks <= PIECE_TRACKS;
+		     j < tr->nzones && sp__pzone_follows(&tr->zones[j], &tr->zones[j - 1]) &&
+		     tr->zones[j].tracks <= PIECE_TRACKS;
 		     j++)
 			;
-		if (j < p->nzones && solid(&p->zones[i]) && solid(&p->zones[j]) &&
-		    sp__pzone_follows(&p->zones[j], &p->zones[j - 1]))
-			rc = join_two(p, i, j, &done);
+		if (j < tr->nzones && solid(&tr->zones[i]) && solid(&tr->zones[j]) &&
+		    sp__pzone_follows(&tr->zones[j], &tr->zones[j - 1]))
+			rc = join_two(tr, i, j, &done);
 	}
 	return rc;
 }
 
 /* Pieces at the device's start that fit into the first zone's pattern backwards. */
-static int join_front(struct sp__probe *p)
+static int join_front(struct sp__tracks *tr)
 {
 	uint64_t n = 0, blocks = 0, reads = 0;
 	size_t first = 0, i;
 	struct sp__pzone *z;
 	int rc;
 
-	while (first < p->nzones && p->zones[first].tracks <= SOLID_TRACKS)
+	while (first < tr->nzones && tr->zones[first].tracks <= SOLID_TRACKS)
 		first++;
-	if (!first || first == p->nzones)
+	if (!first || first == tr->nzones)
 		return 0;
-	z = &p->zones[first];
+	z = &tr->zones[first];
 	for (i = first; i--;) {
-		const struct sp__pzone *piece = &p->zones[i];
+		const struct sp__pzone *piece = &tr->zones[i];
 
 		for (uint64_t t = piece->tracks; t--; n++) {
 			uint32_t have = sp__pzone_length(piece, t), want = length_before(z, n);
@@ -182,8 +178,8 @@ static int join_front(struct sp__probe *p)
 	rc = extend_back(z, n, blocks);
 	/* From the front on, so that the list ascends. */
 	for (i = 0, n = 0; i < first && !rc; i++)
-		for (uint64_t t = 0; t < p->zones[i].tracks && !rc; t++, n++) {
-			uint32_t have = sp__pzone_length(&p->zones[i], t);
+		for (uint64_t t = 0; t < tr->zones[i].tracks && !rc; t++, n++) {
+			uint32_t have = sp__pzone_length(&tr->zones[i], t);
 			uint32_t want = sp__pzone_length(z, n);
 			size_t at = 0;
 
@@ -194,72 +190,17 @@ static int join_front(struct sp__probe *p)
 		}
 	z->reads += reads;
 	if (!rc)
-		sp__zones_drop(p, 0, first);
+		sp__zones_drop(tr, 0, first);
 	return rc;
 }
 
-/*
- * How many of n tracks differ from a pattern of q lengths (the longest at each place); UINT64_MAX:
- * there is no pattern.
- */
-static uint64_t leaves(const uint32_t *len, uint64_t n, uint32_t q, uint32_t *pattern)
-{
-	uint64_t odd = 0;
-
-	memset(pattern, 0, q * sizeof(*pattern));
-	for (uint64_t i = 0; i < n; i++)
-		if (len[i] > pattern[i % q])
-			pattern[i % q] = len[i];
-	for (uint64_t i = 0; i < n; i++)
-		odd += len[i] != pattern[i % q];
-	return odd;
-}
-
-int sp__pzone_express(struct sp__pzone *z)
-{
-	uint32_t pattern[PATTERN_MAX], *len, q, had = z->lens[0];
-	size_t k = 0, n = 0;
-	int rc = 0;
-
-	if (z->nlens != 1 || z->nodd < 3 || 3 * z->nodd < z->tracks || z->tracks > LIST_MAX)
-		return 0;
-	len = malloc(z->tracks * sizeof(*len));
-	if (!len)
-		return -ENOMEM;
-	for (uint64_t i = 0; i < z->tracks; i++) {
-		len[i] = had;
-		if (k < z->nodd && z->odd[k].track == i)
-			len[i] -= z->odd[k++].missing;
-	}
-	for (q = 2; q <= PATTERN_MAX && 2 * q <= z->tracks; q++)
-		if (3 * leaves(len, z->tracks, q, pattern) <= z->nodd)
-			break;
-	if (q <= PATTERN_MAX && 2 * q <= z->tracks) {
-		uint32_t *lens = malloc(q * sizeof(*lens));
-
-		rc = lens ? 0 : -ENOMEM;
-		for (uint64_t i = 0; i < z->tracks && !rc; i++)
-			if (len[i] != pattern[i % q])
-				z->odd[n++] = (struct sp__oddtrack){ i, pattern[i % q] - len[i] };
-		if (!rc) {
-			memcpy(lens, pattern, q * sizeof(*lens));
-			free(z->lens);
-			z->lens = lens;
-			z->nlens = q;
-			z->nodd = n;
-		}
-	}
-	free(len);
-	return rc;
-}
-
-int sp__zones_mend(struct sp__probe *p)
+int sp__zones_join(struct sp__tracks *tr)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < p->nzones && !rc; i++)
-		rc = sp__pzone_express(&p->zones[i]);
+	for (size_t i = 0; i < tr->nzones && !rc; i++)
+		rc = sp__pzone_express(&tr->zones[i]);
 	if (!rc)
-		rc = join_pieces(p);
-	return rc ? rc : join_front(p);
+		rc = join_pieces(tr);
+	return rc ? rc : join_front(tr);
 }

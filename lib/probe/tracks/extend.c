@@ -22,10 +22,7 @@
  * Memory: the pattern and 16 bytes for each odd track.
  */
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/array.h"
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define ODD_MAX 4096
 #define EIO_SKIP 8
@@ -33,92 +30,29 @@
 #define SHORT 80 /* blocks of a short track */
 #define FEW_TRACKS 8
 
-static uint64_t pattern_blocks(const struct sp__pzone *z, uint32_t n)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		sum += z->lens[i];
-	return sum;
-}
-
-uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track)
-{
-	uint64_t lbn = z->first_lbn + track / z->nlens * pattern_blocks(z, z->nlens) +
-		       pattern_blocks(z, (uint32_t)(track % z->nlens));
-
-	for (size_t i = 0; i < z->nodd && z->odd[i].track < track; i++)
-		lbn -= z->odd[i].missing;
-	return lbn;
-}
-
-uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track)
-{
-	return z->lens[track % z->nlens];
-}
-
-void sp__pzone_clear(struct sp__pzone *z)
-{
-	free(z->lens);
-	free(z->odd);
-	free(z->skew);
-	*z = (struct sp__pzone){ 0 };
-}
-
-double sp__pzone_usual_skew(const struct sp__pzone *z)
-{
-	uint32_t votes = 0;
-	double usual = 0;
-
-	for (uint32_t i = 0; i < z->nskew && votes <= z->nskew / 2; i++) {
-		uint32_t same = 0;
-
-		for (uint32_t k = 0; k < z->nskew; k++)
-			same += sp__skew_alike(z->skew[i], z->skew[k]);
-		if (same > votes) {
-			votes = same;
-			usual = z->skew[i];
-		}
-	}
-	return usual;
-}
-
-int sp__pzone_add_odd(struct sp__pzone *z, size_t at, uint64_t track, uint32_t missing)
-{
-	struct sp__oddtrack *odd;
-
-	if (!SP__ARRAY_RESIZE(z->odd, z->nodd + 1))
-		return -ENOMEM;
-	odd = z->odd;
-	memmove(&odd[at + 1], &odd[at], (z->nodd - at) * sizeof(*odd));
-	odd[at] = (struct sp__oddtrack){ track, missing };
-	z->nodd++;
-	return 0;
-}
-
 /* Does a track begin at the given boundary, as foretold? */
-static int one(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, bool *is)
+static int one(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t track, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, track);
 
 	*is = true;
-	if (track == 0 || lbn == p->tm.target->blocks)
+	if (track == 0 || lbn == tr->blocks)
 		return 0;
-	return sp__edge_at(p, lbn, sp__pzone_length(z, track - 1), is);
+	return sp__edge_at(tr, lbn, sp__pzone_length(z, track - 1), is);
 }
 
-static int holds(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, bool *is)
+static int holds(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t track, bool *is)
 {
-	int rc = one(p, z, track, is);
+	int rc = one(tr, z, track, is);
 
-	return rc || !*is ? rc : one(p, z, track - 1, is);
+	return rc || !*is ? rc : one(tr, z, track - 1, is);
 }
 
 /*
  * The same for the first track from *track on, below limit, that can be read.
  * If none can, the answer is no.
  */
-static int holds_near(struct sp__probe *p, const struct sp__pzone *z, uint64_t *track,
+static int holds_near(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t *track,
 		      uint64_t limit, bool *is)
 {
 	uint64_t first = *track;
@@ -126,7 +60,7 @@ static int holds_near(struct sp__probe *p, const struct sp__pzone *z, uint64_t *
 
 	for (unsigned i = 0; i < EIO_SKIP && rc == -EIO && first + i < limit; i++) {
 		*track = first + i;
-		rc = holds(p, z, *track, is);
+		rc = holds(tr, z, *track, is);
 	}
 	if (rc != -EIO)
 		return rc;
@@ -136,34 +70,34 @@ static int holds_near(struct sp__probe *p, const struct sp__pzone *z, uint64_t *
 }
 
 /* How many whole tracks the device could still hold by the forecast. */
-static uint64_t most_tracks(const struct sp__probe *p, const struct sp__pzone *z)
+static uint64_t most_tracks(const struct sp__tracks *tr, const struct sp__pzone *z)
 {
-	uint64_t rest = p->tm.target->blocks - z->first_lbn, n, sum = pattern_blocks(z, z->nlens);
+	uint64_t rest = tr->blocks - z->first_lbn, n, sum = sp__pzone_round(z);
 
 	for (size_t i = 0; i < z->nodd; i++)
 		rest += z->odd[i].missing;
 	n = rest / sum * z->nlens;
-	while (sp__pzone_start(z, n + 1) <= p->tm.target->blocks)
+	while (sp__pzone_start(z, n + 1) <= tr->blocks)
 		n++;
 	return n;
 }
 
 /* Does it end where the zone before ended?  Then z->tracks is that. */
-static int same_tracks(struct sp__probe *p, struct sp__pzone *z, uint64_t hint, bool *yes)
+static int same_tracks(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint, bool *yes)
 {
 	bool is = true;
 	int rc;
 
 	*yes = false;
-	if (z->tracks < 2 || hint <= z->tracks || hint >= most_tracks(p, z))
+	if (z->tracks < 2 || hint <= z->tracks || hint >= most_tracks(tr, z))
 		return 0;
 	/* One place alone may be an alias of other lengths. */
-	rc = hint > 8 ? holds(p, z, hint / 3 + 1, &is) : 0;
+	rc = hint > 8 ? holds(tr, z, hint / 3 + 1, &is) : 0;
 	if (rc || !is)
 		return rc == -EIO ? 0 : rc;
-	rc = holds(p, z, hint, yes);
+	rc = holds(tr, z, hint, yes);
 	if (!rc && *yes)
-		rc = one(p, z, hint + 1, &is);
+		rc = one(tr, z, hint + 1, &is);
 	*yes = !rc && *yes && !is;
 	if (*yes)
 		z->tracks = hint;
@@ -171,15 +105,15 @@ static int same_tracks(struct sp__probe *p, struct sp__pzone *z, uint64_t hint, 
 }
 
 /* Extends z->tracks as far as the forecast holds. */
-static int gallop(struct sp__probe *p, struct sp__pzone *z)
+static int gallop(struct sp__tracks *tr, struct sp__pzone *z)
 {
-	uint64_t good = z->tracks, most = most_tracks(p, z), bad = most + 1, m, step = 1;
+	uint64_t good = z->tracks, most = most_tracks(tr, z), bad = most + 1, m, step = 1;
 	bool is = true;
 	int rc;
 
 	while (is && good < most) {
 		m = good + step < most ? good + step : most;
-		rc = holds_near(p, z, &m, most + 1, &is);
+		rc = holds_near(tr, z, &m, most + 1, &is);
 		if (rc)
 			return rc;
 		if (is)
@@ -190,7 +124,7 @@ static int gallop(struct sp__probe *p, struct sp__pzone *z)
 	}
 	while (bad - good > 1 && good < most) {
 		m = good + (bad - good) / 2;
-		rc = holds_near(p, z, &m, bad, &is);
+		rc = holds_near(tr, z, &m, bad, &is);
 		if (rc)
 			return rc;
 		if (is)
@@ -203,26 +137,26 @@ static int gallop(struct sp__probe *p, struct sp__pzone *z)
 }
 
 /* Is there a boundary at lbn, and the next one where the lengths of old put it? */
-static int goes_on(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, uint64_t lbn,
+static int goes_on(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t track, uint64_t lbn,
 		   bool *yes)
 {
 	uint64_t next = lbn + sp__pzone_length(z, track + 1);
-	int rc = sp__edge_at(p, lbn, sp__pzone_length(z, track), yes);
+	int rc = sp__edge_at(tr, lbn, sp__pzone_length(z, track), yes);
 
-	if (rc || !*yes || next >= p->tm.target->blocks)
+	if (rc || !*yes || next >= tr->blocks)
 		return rc;
-	return sp__edge_at(p, next, sp__pzone_length(z, track + 1), yes);
+	return sp__edge_at(tr, next, sp__pzone_length(z, track + 1), yes);
 }
 
 /* On short tracks a slipped block is itself a jump: looks where a few would put the end. */
-static int find_few(struct sp__probe *p, const struct sp__pzone *z, uint64_t lbn, uint32_t length,
+static int find_few(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t lbn, uint32_t length,
 		    bool *found, uint32_t *missing)
 {
 	int rc = 0;
 
 	for (*missing = 0; *missing <= FEW && *missing < length / 2 && !*found && !rc; ++*missing)
-		if (lbn + length - *missing < p->tm.target->blocks)
-			rc = goes_on(p, z, z->tracks, lbn + length - *missing, found);
+		if (lbn + length - *missing < tr->blocks)
+			rc = goes_on(tr, z, z->tracks, lbn + length - *missing, found);
 	*missing -= *found;
 	return rc;
 }
@@ -232,7 +166,7 @@ static int find_few(struct sp__probe *p, const struct sp__pzone *z, uint64_t lbn
  * after which all goes on.  *more: one whose end was hardly to be seen, and then
  * something else.
  */
-static int find_slips(struct sp__probe *p, const struct sp__pzone *z, bool *found, bool *more,
+static int find_slips(struct sp__tracks *tr, const struct sp__pzone *z, bool *found, bool *more,
 		      uint32_t *missing)
 {
 	uint64_t lbn = sp__pzone_start(z, z->tracks), next = 0;
@@ -241,30 +175,30 @@ static int find_slips(struct sp__probe *p, const struct sp__pzone *z, bool *foun
 
 	*found = *more = false;
 	if (length < SHORT)
-		rc = find_few(p, z, lbn, length, found, missing);
+		rc = find_few(tr, z, lbn, length, found, missing);
 	if (rc || *found)
 		return rc;
-	rc = sp__edge_next(p, lbn, length, &next);
+	rc = sp__edge_next(tr, lbn, length, &next);
 	if (rc && rc != -ENODATA)
 		return rc;
 	if (rc || next - lbn > length + length / 4) {
-		*more = lbn + length == p->tm.target->blocks;
-		if (lbn + length >= p->tm.target->blocks)
+		*more = lbn + length == tr->blocks;
+		if (lbn + length >= tr->blocks)
 			return 0;
-		return sp__edge_fine(p, lbn + length, length, more);
+		return sp__edge_fine(tr, lbn + length, length, more);
 	}
 	if (next - lbn > length)
 		return 0;
 	*missing = (uint32_t)(length - (next - lbn));
-	*found = next == p->tm.target->blocks;
+	*found = next == tr->blocks;
 	/* More than an eighth of a track is never slipped. */
 	if (!*found && *missing <= length / 8 + 1)
-		rc = goes_on(p, z, z->tracks, next, found);
+		rc = goes_on(tr, z, z->tracks, next, found);
 	return rc;
 }
 
 /* Why the forecast failed after the last track.  *ended: it was the zone's end. */
-static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
+static int look_closer(struct sp__tracks *tr, struct sp__pzone *z, bool *ended)
 {
 	uint64_t before = z->tracks;
 	uint32_t missing = 0;
@@ -276,12 +210,12 @@ static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 	do {
 		if (!is)
 			z->tracks--;
-		rc = z->tracks > 1 ? holds(p, z, z->tracks, &is) : 0;
+		rc = z->tracks > 1 ? holds(tr, z, z->tracks, &is) : 0;
 	} while (!rc && !is && z->tracks > 1);
 	*ended = z->tracks == before;
-	if (rc || !*ended || sp__pzone_start(z, z->tracks) >= p->tm.target->blocks)
+	if (rc || !*ended || sp__pzone_start(z, z->tracks) >= tr->blocks)
 		return rc == -EIO ? 0 : rc;
-	rc = find_slips(p, z, &is, &more, &missing);
+	rc = find_slips(tr, z, &is, &more, &missing);
 	if (rc == -EIO || rc == -ENODATA) {
 		is = false;
 		rc = 0;
@@ -297,41 +231,40 @@ static int look_closer(struct sp__probe *p, struct sp__pzone *z, bool *ended)
 	return rc == -ENODATA ? 0 : rc;
 }
 
-int sp__pzone_extend(struct sp__probe *p, struct sp__pzone *z, uint64_t hint)
+int sp__pzone_extend(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint)
 {
-	uint64_t before = p->tm.reads;
+	uint64_t before = tr->tm->reads;
 	bool ended = false, same = false;
-	int rc = hint ? same_tracks(p, z, hint, &same) : 0;
+	int rc = hint ? same_tracks(tr, z, hint, &same) : 0;
 
 	while (!rc && !ended) {
 		if (!same)
-			rc = gallop(p, z);
+			rc = gallop(tr, z);
 		same = false;
 		if (!rc)
-			rc = look_closer(p, z, &ended);
+			rc = look_closer(tr, z, &ended);
 		if (!rc && !ended)
 			rc = sp__pzone_express(z);
-		sp__timing_progress(&p->tm, SP_PROBE_ZONES,
-				    (double)sp__pzone_start(z, z->tracks) /
-					    (double)p->tm.target->blocks);
+		sp__timing_progress(tr->tm, SP_PROBE_ZONES,
+				    (double)sp__pzone_start(z, z->tracks) / (double)tr->blocks);
 	}
 	z->blocks = sp__pzone_start(z, z->tracks) - z->first_lbn;
-	z->reads += p->tm.reads - before;
+	z->reads += tr->tm->reads - before;
 	return rc;
 }
 
 /* A few equal tracks may be the beginning of a longer pattern. */
-static int find_longer(struct sp__probe *p, const struct sp__pzone *hint, struct sp__pzone *z)
+static int find_longer(struct sp__tracks *tr, const struct sp__pzone *hint, struct sp__pzone *z)
 {
 	struct sp__pzone longer = { .first_lbn = z->first_lbn };
 	bool known = false;
 	int rc;
 
-	if (z->tracks >= FEW_TRACKS || sp__pzone_end(z) == p->tm.target->blocks)
+	if (z->tracks >= FEW_TRACKS || sp__pzone_end(z) == tr->blocks)
 		return 0;
-	rc = sp__pzone_learn(p, &longer, hint, z->tracks + 1, &known);
+	rc = sp__pzone_learn(tr, &longer, hint, z->tracks + 1, &known);
 	if (!rc && known)
-		rc = sp__pzone_extend(p, &longer, 0);
+		rc = sp__pzone_extend(tr, &longer, 0);
 	if (rc || !known || longer.tracks <= z->tracks) {
 		sp__pzone_clear(&longer);
 		return rc == -EIO || rc == -ENODATA ? 0 : rc;
@@ -341,19 +274,19 @@ static int find_longer(struct sp__probe *p, const struct sp__pzone *hint, struct
 	return 0;
 }
 
-int sp__pzone_find(struct sp__probe *p, uint64_t lbn, const struct sp__pzone *hint,
+int sp__pzone_find(struct sp__tracks *tr, uint64_t lbn, const struct sp__pzone *hint,
 		   struct sp__pzone *z)
 {
-	uint64_t before = p->tm.reads;
+	uint64_t before = tr->tm->reads;
 	bool known;
 	int rc;
 
 	*z = (struct sp__pzone){ .first_lbn = lbn };
-	rc = sp__pzone_learn(p, z, hint, 0, &known);
+	rc = sp__pzone_learn(tr, z, hint, 0, &known);
 	if (!rc)
-		rc = sp__pzone_extend(p, z, hint ? hint->tracks : 0);
+		rc = sp__pzone_extend(tr, z, hint ? hint->tracks : 0);
 	if (!rc)
-		rc = find_longer(p, hint, z);
-	z->reads = p->tm.reads - before;
+		rc = find_longer(tr, hint, z);
+	z->reads = tr->tm->reads - before;
 	return rc;
 }

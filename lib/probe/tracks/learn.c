@@ -12,7 +12,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define SHORT_READ 4   /* tracks, if no pattern is to be expected */
 #define PATTERN_MAX 32 /* tracks */
@@ -93,9 +93,9 @@ static uint32_t expected(const struct lengths *l, const struct sp__pzone *before
 }
 
 /* One more track.  Lengths that differ much are no heads. */
-static int read_one(struct sp__probe *p, struct lengths *l, const struct sp__pzone *before)
+static int read_one(struct sp__tracks *tr, struct lengths *l, const struct sp__pzone *before)
 {
-	int rc = sp__edge_next(p, l->at[l->n], expected(l, before), &l->at[l->n + 1]);
+	int rc = sp__edge_next(tr, l->at[l->n], expected(l, before), &l->at[l->n + 1]);
 	uint32_t len;
 
 	if (rc)
@@ -124,25 +124,25 @@ static int put(struct sp__pzone *z, const struct lengths *l, uint32_t q)
 	return rc;
 }
 
-int sp__pzone_learn(struct sp__probe *p, struct sp__pzone *z, const struct sp__pzone *before,
+int sp__pzone_learn(struct sp__tracks *tr, struct sp__pzone *z, const struct sp__pzone *before,
 		    uint64_t least, bool *known)
 {
 	struct lengths l = { .at = { z->first_lbn }, .reading = true };
-	uint32_t most = z->first_lbn < p->learnt ? SHORT_READ : READ_MAX, q = 0;
+	uint32_t most = z->first_lbn < tr->learnt ? SHORT_READ : READ_MAX, q = 0;
 	int rc = 0;
 
 	*known = false;
 	if (least >= most)
 		return 0;
-	while (l.reading && l.n < most && l.at[l.n] < p->tm.target->blocks && !q && !rc) {
-		rc = read_one(p, &l, before);
+	while (l.reading && l.n < most && l.at[l.n] < tr->blocks && !q && !rc) {
+		rc = read_one(tr, &l, before);
 		if (!rc)
 			q = pattern_of(&l, least);
 	}
 	if (rc && (!l.n || (rc != -EIO && rc != -ENODATA)))
 		return rc;
 	if (!q && most == READ_MAX)
-		p->learnt = l.at[l.n];
+		tr->learnt = l.at[l.n];
 	*known = q > 0;
 	return put(z, &l, q);
 }

@@ -11,32 +11,13 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/array.h"
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define ROUND_MAX 32	 /* zones of a round */
 #define PATTERN_MAX 4096 /* tracks of a round */
 #define SAMPLES 3
 #define SOLID_TRACKS 16 /* of a zone whose length is beyond doubt */
-
-int sp__zones_add(struct sp__probe *p, struct sp__pzone *z)
-{
-	if (!SP__ARRAY_ROOM(p->zones, p->room, p->nzones + 1)) {
-		sp__pzone_clear(z);
-		return -ENOMEM;
-	}
-	p->zones[p->nzones++] = *z;
-	return 0;
-}
-
-void sp__zones_drop(struct sp__probe *p, size_t first, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		sp__pzone_clear(&p->zones[first + i]);
-	p->nzones -= n;
-	memmove(&p->zones[first], &p->zones[first + n], (p->nzones - first) * sizeof(*p->zones));
-}
 
 /* Tracks of b, which follows a, become tracks of a. */
 static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)
@@ -54,16 +35,16 @@ static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missi
 }
 
 /* The last zone belongs to the one before: equal tracks, or one that slips have made short. */
-static int absorb(struct sp__probe *p, bool *done)
+static int absorb(struct sp__tracks *tr, bool *done)
 {
 	struct sp__pzone *a, *b;
 	uint32_t length, missing = 0;
 	int rc;
 
 	*done = false;
-	if (p->nzones < 2)
+	if (tr->nzones < 2)
 		return 0;
-	a = &p->zones[p->nzones - 2];
+	a = &tr->zones[tr->nzones - 2];
 	b = a + 1;
 	length = sp__pzone_length(a, a->tracks);
 	if (!sp__pzone_follows(b, a) || b->nlens != 1)
@@ -74,11 +55,11 @@ static int absorb(struct sp__probe *p, bool *done)
 		return 0;
 	/* Slips are few; else it is the beginning of something new. */
 	if (missing > (length < 64 ? length / 8 + 1 : 4 + length / 64) &&
-	    sp__pzone_end(b) != p->tm.target->blocks)
+	    sp__pzone_end(b) != tr->blocks)
 		return 0;
 	rc = append(a, b, missing);
 	sp__pzone_clear(b);
-	p->nzones -= rc == 0;
+	tr->nzones -= rc == 0;
 	*done = rc == 0;
 	return rc;
 }
@@ -90,10 +71,10 @@ static bool alike(const struct sp__pzone *a, const struct sp__pzone *b, bool las
 }
 
 /* How many zones make a round that the last ones show twice; 0: none. */
-static size_t round_of(const struct sp__probe *p)
+static size_t round_of(const struct sp__tracks *tr)
 {
-	for (size_t m = 2; m <= ROUND_MAX && 2 * m <= p->nzones; m++) {
-		const struct sp__pzone *z = &p->zones[p->nzones - 2 * m];
+	for (size_t m = 2; m <= ROUND_MAX && 2 * m <= tr->nzones; m++) {
+		const struct sp__pzone *z = &tr->zones[tr->nzones - 2 * m];
 		bool same = true;
 		uint64_t tracks = 0;
 
@@ -110,9 +91,9 @@ static size_t round_of(const struct sp__probe *p)
 }
 
 /* The last 2m zones become one. */
-static int fold(struct sp__probe *p, size_t m)
+static int fold(struct sp__tracks *tr, size_t m)
 {
-	struct sp__pzone *z = &p->zones[p->nzones - 2 * m];
+	struct sp__pzone *z = &tr->zones[tr->nzones - 2 * m];
 	uint32_t n = 0, *lens;
 
 	for (size_t i = 0; i < m; i++)
@@ -131,50 +112,50 @@ static int fold(struct sp__probe *p, size_t m)
 		z->reads += z[i].reads;
 		sp__pzone_clear(&z[i]);
 	}
-	p->nzones -= 2 * m - 1;
+	tr->nzones -= 2 * m - 1;
 	z->tracks = 2 * n;
-	return sp__pzone_extend(p, z, 0);
+	return sp__pzone_extend(tr, z, 0);
 }
 
-static int note_bad(struct sp__probe *p, uint64_t first, uint64_t last)
+static int note_bad(struct sp__tracks *tr, uint64_t first, uint64_t last)
 {
-	if (!SP__ARRAY_RESIZE(p->r->bad, p->r->nbad + 1))
+	if (!SP__ARRAY_RESIZE(tr->bad, tr->nbad + 1))
 		return -ENOMEM;
-	p->r->bad[p->r->nbad][0] = first;
-	p->r->bad[p->r->nbad++][1] = last;
+	tr->bad[tr->nbad][0] = first;
+	tr->bad[tr->nbad++][1] = last;
 	return 0;
 }
 
 /* From an unreadable block to the first boundary after it that can be read. */
-static int skip(struct sp__probe *p, uint64_t *lbn)
+static int skip(struct sp__tracks *tr, uint64_t *lbn)
 {
 	uint64_t from = *lbn, at, step = 16;
 	struct sp__shot s;
 	int rc = -EIO;
 
-	for (at = from; rc == -EIO && at < p->tm.target->blocks; step *= 2) {
+	for (at = from; rc == -EIO && at < tr->blocks; step *= 2) {
 		at += step;
-		rc = at < p->tm.target->blocks ? sp__timing_read(&p->tm, at, &s) : 0;
-		if (!rc && at < p->tm.target->blocks)
-			rc = sp__edge_next(p, at, 0, &at);
+		rc = at < tr->blocks ? sp__timing_read(tr->tm, at, &s) : 0;
+		if (!rc && at < tr->blocks)
+			rc = sp__edge_next(tr, at, 0, &at);
 	}
-	if (at > p->tm.target->blocks)
-		at = p->tm.target->blocks;
+	if (at > tr->blocks)
+		at = tr->blocks;
 	*lbn = at;
-	return rc ? rc : note_bad(p, from, at - 1);
+	return rc ? rc : note_bad(tr, from, at - 1);
 }
 
-static int add_zone(struct sp__probe *p, struct sp__pzone *z)
+static int add_zone(struct sp__tracks *tr, struct sp__pzone *z)
 {
 	size_t m;
 	bool done = true;
-	int rc = sp__zones_add(p, z);
+	int rc = sp__zones_add(tr, z);
 
 	while (!rc && done) {
-		rc = absorb(p, &done);
-		m = rc || done ? 0 : round_of(p);
+		rc = absorb(tr, &done);
+		m = rc || done ? 0 : round_of(tr);
 		if (m) {
-			rc = fold(p, m);
+			rc = fold(tr, m);
 			done = true;
 		}
 	}
@@ -186,15 +167,15 @@ static int add_zone(struct sp__probe *p, struct sp__pzone *z)
  * From beyond it the following one is seen; the blocks before that are one
  * piece, to be divided later.
  */
-static int step_over(struct sp__probe *p, uint64_t lbn, struct sp__pzone *z)
+static int step_over(struct sp__tracks *tr, uint64_t lbn, struct sp__pzone *z)
 {
-	uint32_t length = p->nzones ? p->zones[p->nzones - 1].lens[0] : 1024;
+	uint32_t length = tr->nzones ? tr->zones[tr->nzones - 1].lens[0] : 1024;
 	uint64_t next = 0;
 	int rc = -ENODATA;
 
 	for (unsigned i = 2; i < 8 && rc == -ENODATA; i++)
-		if (lbn + (uint64_t)length * i / 2 < p->tm.target->blocks)
-			rc = sp__edge_next(p, lbn + (uint64_t)length * i / 2, 0, &next);
+		if (lbn + (uint64_t)length * i / 2 < tr->blocks)
+			rc = sp__edge_next(tr, lbn + (uint64_t)length * i / 2, 0, &next);
 	if (rc)
 		return rc;
 	*z = (struct sp__pzone){ .first_lbn = lbn, .blocks = next - lbn, .tracks = 1, .nlens = 1 };
@@ -205,29 +186,29 @@ static int step_over(struct sp__probe *p, uint64_t lbn, struct sp__pzone *z)
 	return 0;
 }
 
-int sp__zones_find(struct sp__probe *p, uint64_t lbn)
+int sp__zones_find(struct sp__tracks *tr, uint64_t lbn)
 {
 	struct sp__pzone z, *last;
 	int rc = 0;
 
-	while (!rc && lbn < p->tm.target->blocks) {
-		last = p->nzones ? &p->zones[p->nzones - 1] : NULL;
-		rc = sp__pzone_find(p, lbn, last, &z);
+	while (!rc && lbn < tr->blocks) {
+		last = tr->nzones ? &tr->zones[tr->nzones - 1] : NULL;
+		rc = sp__pzone_find(tr, lbn, last, &z);
 		if (rc == -EIO) {
 			sp__pzone_clear(&z);
-			rc = skip(p, &lbn);
+			rc = skip(tr, &lbn);
 			continue;
 		}
 		if (rc == -ENODATA) {
 			sp__pzone_clear(&z);
-			rc = step_over(p, lbn, &z);
+			rc = step_over(tr, lbn, &z);
 		}
 		/* What was found before it was stopped counts. */
 		if ((!rc || rc == -EINTR) && z.nlens && z.tracks > (rc ? 1 : 0)) {
-			int full = add_zone(p, &z);
+			int full = add_zone(tr, &z);
 
 			rc = rc ? rc : full;
-			lbn = sp__pzone_end(&p->zones[p->nzones - 1]);
+			lbn = sp__pzone_end(&tr->zones[tr->nzones - 1]);
 		} else {
 			sp__pzone_clear(&z);
 		}
@@ -235,7 +216,7 @@ int sp__zones_find(struct sp__probe *p, uint64_t lbn)
 	return rc;
 }
 
-int sp__zones_sample(struct sp__probe *p)
+int sp__zones_sample(struct sp__tracks *tr)
 {
 	uint64_t lbn = 0, end;
 	int rc = 0;
@@ -245,18 +226,18 @@ int sp__zones_sample(struct sp__probe *p)
 
 		if (i) {
 			/* The last place leaves room for some tracks. */
-			lbn = p->tm.target->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
-			rc = sp__edge_next(p, lbn, 0, &lbn);
+			lbn = tr->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
+			rc = sp__edge_next(tr, lbn, 0, &lbn);
 		}
-		end = p->nzones ? sp__pzone_end(&p->zones[p->nzones - 1]) : 0;
+		end = tr->nzones ? sp__pzone_end(&tr->zones[tr->nzones - 1]) : 0;
 		if (rc || lbn < end)
 			continue;
-		rc = sp__pzone_find(p, lbn, NULL, &z);
+		rc = sp__pzone_find(tr, lbn, NULL, &z);
 		if (!rc)
-			rc = sp__zones_add(p, &z);
+			rc = sp__zones_add(tr, &z);
 		else
 			sp__pzone_clear(&z);
-		sp__timing_progress(&p->tm, SP_PROBE_ZONES, (double)(i + 1) / SAMPLES);
+		sp__timing_progress(tr->tm, SP_PROBE_ZONES, (double)(i + 1) / SAMPLES);
 	}
 	return rc;
 }

@@ -15,7 +15,7 @@
  * by a few.
  */
 #include <errno.h>
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define TRIES 3
 #define UNSURE 4 /* deviations of an angle by samples that agree, rather more than errors */
@@ -33,62 +33,62 @@ struct ray {
  * Larger than this is a jump.  On short tracks a block is long: there the jump
  * of one slipped block must not be taken for a skew.
  */
-static double least_jump(const struct sp__probe *p, double block_rev)
+static double least_jump(const struct sp__tracks *tr, double block_rev)
 {
-	return fmax(p->tm.scatter.jump_rev, 1.5 * block_rev);
+	return fmax(tr->tm->scatter.jump_rev, 1.5 * block_rev);
 }
 
-static int ask(struct sp__probe *p, uint64_t lbn, bool exact, double *rev)
+static int ask(struct sp__tracks *tr, uint64_t lbn, bool exact, double *rev)
 {
-	return exact ? sp__angle_exact(&p->tm, lbn, p->tm.scatter.exact, rev)
-		     : sp__angle_agreed(&p->tm, lbn, rev);
+	return exact ? sp__angle_exact(tr->tm, lbn, tr->tm->scatter.exact, rev)
+		     : sp__angle_agreed(tr->tm, lbn, rev);
 }
 
 /*
  * How much larger than the least jump is what happens at lbn?  If the length is not what is
  * believed, a step on a short track may look like a jump: there two are compared.
  */
-static int excess(struct sp__probe *p, uint64_t lbn, uint32_t length, bool exact, double *over)
+static int excess(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool exact, double *over)
 {
 	double before, here, more, step = 1.0 / length;
-	int rc = ask(p, lbn - 1, exact, &before);
+	int rc = ask(tr, lbn - 1, exact, &before);
 
 	if (!rc)
-		rc = ask(p, lbn, exact, &here);
+		rc = ask(tr, lbn, exact, &here);
 	if (rc)
 		return rc;
-	*over = fabs(sp__wrap(here - before - step)) - least_jump(p, step);
+	*over = fabs(sp__wrap(here - before - step)) - least_jump(tr, step);
 	if (*over <= 0 || lbn < 2 || step < SHORT_STEP)
 		return 0;
-	rc = ask(p, lbn - 2, exact, &more);
+	rc = ask(tr, lbn - 2, exact, &more);
 	step = fmax(step, fabs(sp__wrap(before - more)));
-	*over = fabs(sp__wrap(here - before - (before - more))) - least_jump(p, step);
+	*over = fabs(sp__wrap(here - before - (before - more))) - least_jump(tr, step);
 	return rc;
 }
 
-int sp__edge_at(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
+int sp__edge_at(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool *is)
 {
-	double over, unsure = UNSURE * p->tm.scatter.sd_ns / p->tm.spin.period_ns /
-			      sqrt(p->tm.scatter.agree);
-	int rc = excess(p, lbn, length, false, &over);
+	double over, unsure = UNSURE * tr->tm->scatter.sd_ns / tr->tm->spin.period_ns /
+			      sqrt(tr->tm->scatter.agree);
+	int rc = excess(tr, lbn, length, false, &over);
 
 	if (!rc && fabs(over) < unsure)
-		rc = excess(p, lbn, length, true, &over);
+		rc = excess(tr, lbn, length, true, &over);
 	*is = !rc && over > 0;
 	return rc;
 }
 
 /* Is the block at this distance on the line?  A block farther out than before improves the line. */
-static int on_line(struct sp__probe *p, struct ray *ray, uint64_t distance, bool *on)
+static int on_line(struct sp__tracks *tr, struct ray *ray, uint64_t distance, bool *on)
 {
 	double rev, expect, off;
-	int rc = sp__angle_agreed(&p->tm, ray->from + distance, &rev);
+	int rc = sp__angle_agreed(tr->tm, ray->from + distance, &rev);
 
 	if (rc)
 		return rc;
 	expect = ray->turns * (double)distance / (double)ray->far;
 	off = sp__wrap(rev - ray->rev - expect);
-	*on = fabs(off) < least_jump(p, fabs(ray->turns) / (double)ray->far);
+	*on = fabs(off) < least_jump(tr, fabs(ray->turns) / (double)ray->far);
 	if (*on && distance > ray->far) {
 		ray->far = distance;
 		ray->turns = expect + off;
@@ -97,7 +97,7 @@ static int on_line(struct sp__probe *p, struct ray *ray, uint64_t distance, bool
 }
 
 /* lo is on the line, hi is not. */
-static int bisect(struct sp__probe *p, struct ray *ray, uint64_t lo, uint64_t hi, uint64_t *edge)
+static int bisect(struct sp__tracks *tr, struct ray *ray, uint64_t lo, uint64_t hi, uint64_t *edge)
 {
 	bool on;
 	int rc;
@@ -105,7 +105,7 @@ static int bisect(struct sp__probe *p, struct ray *ray, uint64_t lo, uint64_t hi
 	while (hi - lo > 1) {
 		uint64_t mid = lo + (hi - lo) / 2;
 
-		rc = on_line(p, ray, mid, &on);
+		rc = on_line(tr, ray, mid, &on);
 		if (rc)
 			return rc;
 		if (on)
@@ -118,13 +118,13 @@ static int bisect(struct sp__probe *p, struct ray *ray, uint64_t lo, uint64_t hi
 }
 
 /* The slope from blocks close together, as long as nothing better is known. */
-static int begin(struct sp__probe *p, struct ray *ray, uint64_t first)
+static int begin(struct sp__tracks *tr, struct ray *ray, uint64_t first)
 {
 	double rev;
-	int rc = sp__angle_agreed(&p->tm, ray->from, &ray->rev);
+	int rc = sp__angle_agreed(tr->tm, ray->from, &ray->rev);
 
 	if (!rc)
-		rc = sp__angle_agreed(&p->tm, ray->from + first, &rev);
+		rc = sp__angle_agreed(tr->tm, ray->from + first, &rev);
 	if (rc)
 		return rc;
 	ray->far = first;
@@ -133,37 +133,37 @@ static int begin(struct sp__probe *p, struct ray *ray, uint64_t first)
 	return 0;
 }
 
-static int search(struct sp__probe *p, uint64_t from, uint64_t *next)
+static int search(struct sp__tracks *tr, uint64_t from, uint64_t *next)
 {
 	struct ray ray = { .from = from };
-	uint64_t rest = p->tm.target->blocks - from, hi = 0;
+	uint64_t rest = tr->blocks - from, hi = 0;
 	bool on = true;
 	int rc;
 
 	if (rest < 3) {
-		*next = p->tm.target->blocks;
+		*next = tr->blocks;
 		return 0;
 	}
-	rc = begin(p, &ray, 1);
+	rc = begin(tr, &ray, 1);
 	while (!rc && on) {
 		if (ray.far == rest - 1) {
-			*next = p->tm.target->blocks;
+			*next = tr->blocks;
 			return 0;
 		}
 		/* More than a turn without a jump: there is nothing to be seen. */
 		if (ray.turns > 1.5)
 			return -ENODATA;
 		hi = ray.far * 2 < rest - 1 ? ray.far * 2 : rest - 1;
-		rc = on_line(p, &ray, hi, &on);
+		rc = on_line(tr, &ray, hi, &on);
 	}
-	return rc ? rc : bisect(p, &ray, ray.far, hi, next);
+	return rc ? rc : bisect(tr, &ray, ray.far, hi, next);
 }
 
 /*
  * A boundary within `window` blocks of the hint, seen from a line laid through
  * the first half of the track.
  */
-static int search_near(struct sp__probe *p, struct ray *ray, uint32_t hint, uint32_t window,
+static int search_near(struct sp__tracks *tr, struct ray *ray, uint32_t hint, uint32_t window,
 		       bool *found, uint64_t *next)
 {
 	uint64_t lo = hint > 2 * window ? hint - window : hint / 2, hi = (uint64_t)hint + window;
@@ -171,24 +171,24 @@ static int search_near(struct sp__probe *p, struct ray *ray, uint32_t hint, uint
 	int rc;
 
 	*found = false;
-	if (ray->from + hi >= p->tm.target->blocks)
+	if (ray->from + hi >= tr->blocks)
 		return 0;
-	rc = on_line(p, ray, lo, &on);
+	rc = on_line(tr, ray, lo, &on);
 	if (rc || !on)
 		return rc;
-	rc = on_line(p, ray, hi, &on);
+	rc = on_line(tr, ray, hi, &on);
 	if (rc || on)
 		return rc;
 	*found = true;
-	return bisect(p, ray, lo, hi, next);
+	return bisect(tr, ray, lo, hi, next);
 }
 
-static int search_hinted(struct sp__probe *p, uint64_t from, uint32_t hint, bool *found,
+static int search_hinted(struct sp__tracks *tr, uint64_t from, uint32_t hint, bool *found,
 			 uint64_t *next)
 {
 	static const uint32_t windows[] = { 4, 16, 64 };
 	struct ray ray = { .from = from };
-	int rc = begin(p, &ray, hint / 2);
+	int rc = begin(tr, &ray, hint / 2);
 
 	*found = false;
 	if (rc)
@@ -198,75 +198,75 @@ static int search_hinted(struct sp__probe *p, uint64_t from, uint32_t hint, bool
 	if (fabs(ray.turns - 0.5) > 0.1)
 		return 0;
 	for (unsigned i = 0; i < 3 && !*found && !rc; i++)
-		rc = search_near(p, &ray, hint, windows[i], found, next);
+		rc = search_near(tr, &ray, hint, windows[i], found, next);
 	return rc;
 }
 
 /* One angle that was wrong leads a search astray: what it found must be a jump. */
-static int is_edge(struct sp__probe *p, uint64_t lbn, uint64_t next, bool *is)
+static int is_edge(struct sp__tracks *tr, uint64_t lbn, uint64_t next, bool *is)
 {
-	*is = next == p->tm.target->blocks;
-	return *is ? 0 : sp__edge_at(p, next, (uint32_t)(next - lbn), is);
+	*is = next == tr->blocks;
+	return *is ? 0 : sp__edge_at(tr, next, (uint32_t)(next - lbn), is);
 }
 
 /* Where a track of about that length ends. */
-static int hinted_edge(struct sp__probe *p, uint64_t lbn, uint32_t hint, bool *found,
+static int hinted_edge(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, bool *found,
 		       uint64_t *next)
 {
 	int rc;
 
-	rc = is_edge(p, lbn, lbn + hint, found);
+	rc = is_edge(tr, lbn, lbn + hint, found);
 	if (*found)
 		*next = lbn + hint;
 	if (rc || *found)
 		return rc;
-	rc = search_hinted(p, lbn, hint, found, next);
-	return rc || !*found ? rc : is_edge(p, lbn, *next, found);
+	rc = search_hinted(tr, lbn, hint, found, next);
+	return rc || !*found ? rc : is_edge(tr, lbn, *next, found);
 }
 
 /* Among short tracks a jump may be smaller than a block: what is found twice counts, too. */
-static int next_edge(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next)
+static int next_edge(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_t *next)
 {
 	bool found = false, brief = hint > 8 && hint * SHORT_STEP < 1;
 	uint64_t before;
 	int rc = 0;
 
 	*next = 0;
-	if (hint > 8 && lbn + hint < p->tm.target->blocks)
-		rc = hinted_edge(p, lbn, hint, &found, next);
+	if (hint > 8 && lbn + hint < tr->blocks)
+		rc = hinted_edge(tr, lbn, hint, &found, next);
 	for (unsigned i = 0; i < TRIES && !rc && !found; i++) {
 		before = *next;
-		rc = search(p, lbn, next);
+		rc = search(tr, lbn, next);
 		if (!rc)
-			rc = is_edge(p, lbn, *next, &found);
+			rc = is_edge(tr, lbn, *next, &found);
 		found |= brief && *next == before;
 	}
 	return rc || found ? rc : -ENODATA;
 }
 
 /* The end of a zone asks what the start of the next one asks again. */
-int sp__edge_next(struct sp__probe *p, uint64_t lbn, uint32_t hint, uint64_t *next)
+int sp__edge_next(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_t *next)
 {
 	int rc = 0;
 
-	if (p->last_next > lbn && p->last_asked == lbn)
-		*next = p->last_next;
+	if (tr->last_next > lbn && tr->last_asked == lbn)
+		*next = tr->last_next;
 	else
-		rc = next_edge(p, lbn, hint, next);
-	p->last_asked = lbn;
-	p->last_next = rc ? 0 : *next;
+		rc = next_edge(tr, lbn, hint, next);
+	tr->last_asked = lbn;
+	tr->last_next = rc ? 0 : *next;
 	return rc;
 }
 
-int sp__edge_fine(struct sp__probe *p, uint64_t lbn, uint32_t length, bool *is)
+int sp__edge_fine(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool *is)
 {
-	unsigned n = 2 * p->tm.scatter.exact;
+	unsigned n = 2 * tr->tm->scatter.exact;
 	double before, here, step = 1.0 / length;
-	double least = fmax(8 * sp__angle_error(&p->tm, n), p->tm.scatter.jump_rev / 4);
-	int rc = sp__angle_exact(&p->tm, lbn - 1, n, &before);
+	double least = fmax(8 * sp__angle_error(tr->tm, n), tr->tm->scatter.jump_rev / 4);
+	int rc = sp__angle_exact(tr->tm, lbn - 1, n, &before);
 
 	if (!rc)
-		rc = sp__angle_exact(&p->tm, lbn, n, &here);
+		rc = sp__angle_exact(tr->tm, lbn, n, &here);
 	if (rc)
 		return rc;
 	*is = fabs(sp__wrap(here - before - step)) > fmax(least, 1.5 * step);

@@ -15,7 +15,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define RECHECKS 60
 #define ZONE_RECHECKS 3
@@ -25,20 +25,20 @@
 #define PIECE_LOOKS 2
 
 /* A no is asked for once more, with exact angles. */
-static int boundary(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+static int boundary(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, t);
 	uint32_t length = sp__pzone_length(z, t ? t - 1 : 0);
 	int rc = 0;
 
-	*is = !lbn || lbn >= p->tm.target->blocks;
+	*is = !lbn || lbn >= tr->blocks;
 	if (!*is)
-		rc = sp__edge_at(p, lbn, length, is);
-	return rc || *is ? rc : sp__edge_fine(p, lbn, length, is);
+		rc = sp__edge_at(tr, lbn, length, is);
+	return rc || *is ? rc : sp__edge_fine(tr, lbn, length, is);
 }
 
 /* Are parts of a track these parts of a turn? */
-static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+static int whole(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, t);
 	uint32_t blocks = (uint32_t)(sp__pzone_start(z, t + 1) - lbn), some;
@@ -49,15 +49,16 @@ static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, boo
 	/* Where many slipped blocks lie is not known. */
 	if (blocks < 2 * PARTS || sp__pzone_length(z, t) - blocks > blocks / 32)
 		return 0;
-	rc = sp__angle_agreed(&p->tm, lbn, &a);
+	rc = sp__angle_agreed(tr->tm, lbn, &a);
 	for (unsigned part = 0; part < PARTS && *is && !rc; part++) {
-		some = blocks * part / PARTS + (uint32_t)sp__rng_below(&p->tm.rng, blocks / PARTS);
+		some = blocks * part / PARTS +
+		       (uint32_t)sp__rng_below(&tr->tm->rng, blocks / PARTS);
 		*is = false;
 		for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
-			rc = sp__angle_agreed(&p->tm, lbn + some, &b);
+			rc = sp__angle_agreed(tr->tm, lbn + some, &b);
 			*is = fabs(sp__wrap(b - a - (double)some / blocks)) < PART_OFF;
 			if (!rc && !*is)
-				rc = sp__angle_agreed(&p->tm, lbn, &a);
+				rc = sp__angle_agreed(tr->tm, lbn, &a);
 		}
 	}
 	return rc;
@@ -65,7 +66,7 @@ static int whole(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, boo
 
 /* What was asked of a zone, in ascending order of tracks. */
 struct inquiry {
-	struct sp__probe *p;
+	struct sp__tracks *tr;
 	struct sp__pzone *z;
 	uint64_t from;	/* the last track at which there was a boundary */
 	uint64_t asked; /* the last track that was looked at */
@@ -98,7 +99,7 @@ static int part_of(const struct sp__pzone *z, uint64_t from, uint64_t to, struct
 }
 
 /* Moves all of a zone, or copies a part, to the list. */
-static int keep(struct sp__probe *p, struct sp__pzone *z, uint64_t from, uint64_t to)
+static int keep(struct sp__tracks *tr, struct sp__pzone *z, uint64_t from, uint64_t to)
 {
 	struct sp__pzone part = *z;
 	int rc = 0;
@@ -109,17 +110,17 @@ static int keep(struct sp__probe *p, struct sp__pzone *z, uint64_t from, uint64_
 		rc = part_of(z, from, to, &part);
 	else
 		*z = (struct sp__pzone){ 0 };
-	return rc ? rc : sp__zones_add(p, &part);
+	return rc ? rc : sp__zones_add(tr, &part);
 }
 
 static int note(struct inquiry *q, uint64_t track, bool is)
 {
 	int rc = 0;
 
-	q->p->r->rechecked++;
-	q->p->r->recheck_misses += !is;
+	q->tr->rechecked++;
+	q->tr->recheck_misses += !is;
 	if (!is && q->good && q->asked > q->from + PIECE_TRACKS)
-		rc = keep(q->p, q->z, q->from, q->asked);
+		rc = keep(q->tr, q->z, q->from, q->asked);
 	else if (is && !q->good)
 		q->from = track;
 	q->good = is;
@@ -132,10 +133,10 @@ static int ask(struct inquiry *q, uint64_t track)
 {
 	unsigned looks = q->z->tracks > PIECE_TRACKS ? 1 : PIECE_LOOKS;
 	bool is;
-	int rc = boundary(q->p, q->z, track, &is);
+	int rc = boundary(q->tr, q->z, track, &is);
 
 	for (unsigned i = 0; i < looks && !rc && is && track < q->z->tracks; i++) {
-		rc = whole(q->p, q->z, track, &is);
+		rc = whole(q->tr, q->z, track, &is);
 		q->broken |= !rc && !is;
 	}
 	return rc == -EIO ? 0 : rc ? rc : note(q, track, is);
@@ -154,10 +155,11 @@ static int ask_odd(struct inquiry *q, size_t *odd, uint64_t to)
 }
 
 /* One in each of n stretches, of another place of the pattern each. */
-static uint64_t random_track(struct sp__probe *p, const struct sp__pzone *z, uint64_t i, uint64_t n)
+static uint64_t random_track(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t i,
+			     uint64_t n)
 {
 	uint64_t from = z->tracks * i / n, wide = z->tracks * (i + 1) / n - from;
-	uint64_t t = from + (wide ? sp__rng_below(&p->tm.rng, wide) : 0);
+	uint64_t t = from + (wide ? sp__rng_below(&tr->tm->rng, wide) : 0);
 
 	return t + (i % z->nlens + z->nlens - t % z->nlens) % z->nlens;
 }
@@ -181,7 +183,7 @@ static int ask_zone(struct inquiry *q, uint64_t n)
 	if (n < z->nlens)
 		n = z->nlens;
 	for (uint64_t i = 0; i < n && !rc; i++) {
-		uint64_t t = random_track(q->p, z, i, n);
+		uint64_t t = random_track(q->tr, z, i, n);
 
 		rc = ask_odd(q, &odd, t);
 		if (!rc && t > q->asked && t + 1 < z->tracks)
@@ -193,26 +195,26 @@ static int ask_zone(struct inquiry *q, uint64_t n)
 }
 
 /* Adds to the list what is right of a zone; what there was no time to look at counts as right. */
-static int recheck(struct sp__probe *p, struct sp__pzone *z, uint64_t n)
+static int recheck(struct sp__tracks *tr, struct sp__pzone *z, uint64_t n)
 {
-	struct inquiry q = { .p = p, .z = z, .good = true };
-	size_t before = p->nzones;
+	struct inquiry q = { .tr = tr, .z = z, .good = true };
+	size_t before = tr->nzones;
 	int rc = z->tracks <= PIECE_TRACKS ? ask_piece(&q) : ask_zone(&q, n);
 	bool rest = q.good && (!q.from || z->tracks > q.from + PIECE_TRACKS);
-	int full = rest ? keep(p, z, q.from, z->tracks) : 0;
+	int full = rest ? keep(tr, z, q.from, z->tracks) : 0;
 
-	if (q.broken && p->nzones > before)
-		sp__zones_drop(p, before, p->nzones - before);
+	if (q.broken && tr->nzones > before)
+		sp__zones_drop(tr, before, tr->nzones - before);
 	return rc ? rc : full;
 }
 
 /* A remapped block is elsewhere, alone: a jump to it is followed by one back. */
-static int not_alone(struct sp__probe *p, const struct sp__pzone *z, uint64_t t, bool *is)
+static int not_alone(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, t);
 	bool alone = false;
-	int rc = *is && lbn && lbn + 1 < p->tm.target->blocks
-			 ? sp__edge_at(p, lbn + 1, sp__pzone_length(z, t ? t - 1 : 0), &alone)
+	int rc = *is && lbn && lbn + 1 < tr->blocks
+			 ? sp__edge_at(tr, lbn + 1, sp__pzone_length(z, t ? t - 1 : 0), &alone)
 			 : 0;
 
 	*is &= !alone;
@@ -220,17 +222,17 @@ static int not_alone(struct sp__probe *p, const struct sp__pzone *z, uint64_t t,
 }
 
 /* A zone beside a gap loses its first or last track if it is not seen to begin or end there. */
-static int recheck_end(struct sp__probe *p, size_t i, bool last)
+static int recheck_end(struct sp__tracks *tr, size_t i, bool last)
 {
-	struct sp__pzone *z = &p->zones[i];
-	bool joins = last ? i + 1 < p->nzones && sp__pzone_follows(z + 1, z)
+	struct sp__pzone *z = &tr->zones[i];
+	bool joins = last ? i + 1 < tr->nzones && sp__pzone_follows(z + 1, z)
 			  : i && sp__pzone_follows(z, z - 1);
 	bool asked = !joins && z->tracks > PIECE_TRACKS, is = true;
 	struct sp__pzone part;
-	int rc = asked ? boundary(p, z, last ? z->tracks : 0, &is) : 0;
+	int rc = asked ? boundary(tr, z, last ? z->tracks : 0, &is) : 0;
 
 	if (!rc && asked)
-		rc = not_alone(p, z, last ? z->tracks : 0, &is);
+		rc = not_alone(tr, z, last ? z->tracks : 0, &is);
 	if (!rc && !is)
 		rc = part_of(z, !last, z->tracks - last, &part);
 	if (rc || is)
@@ -240,25 +242,25 @@ static int recheck_end(struct sp__probe *p, size_t i, bool last)
 	return 0;
 }
 
-int sp__tracks_recheck(struct sp__probe *p)
+int sp__tracks_recheck(struct sp__tracks *tr)
 {
-	struct sp__pzone *old = p->zones;
-	size_t n = p->nzones;
+	struct sp__pzone *old = tr->zones;
+	size_t n = tr->nzones;
 	uint64_t each = n ? RECHECKS / n + 1 : 0;
 	int rc = 0, full = 0;
 
-	p->zones = NULL;
-	p->nzones = p->room = 0;
+	tr->zones = NULL;
+	tr->nzones = tr->capacity = 0;
 	for (size_t i = 0; i < n; i++) {
 		if (rc)
-			full = keep(p, &old[i], 0, old[i].tracks);
+			full = keep(tr, &old[i], 0, old[i].tracks);
 		else
-			rc = recheck(p, &old[i], each > ZONE_RECHECKS ? each : ZONE_RECHECKS);
+			rc = recheck(tr, &old[i], each > ZONE_RECHECKS ? each : ZONE_RECHECKS);
 		rc = full ? full : rc;
 		sp__pzone_clear(&old[i]);
 	}
 	free(old);
-	for (size_t i = 0; i < 2 * p->nzones && !rc; i++)
-		rc = recheck_end(p, i / 2, i % 2);
+	for (size_t i = 0; i < 2 * tr->nzones && !rc; i++)
+		rc = recheck_end(tr, i / 2, i % 2);
 	return rc;
 }

@@ -19,11 +19,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/minmax.h"
-#include "probe/state.h"
+#include "probe/tracks/tracks.h"
 
 #define RUNS_MAX 96
 #define SKEWS_MAX 4096
+
+/* The tracks, and how many samples an exact angle has now. */
+struct work {
+	struct sp__tracks *tr;
+	unsigned exact;
+};
 
 /* What is expected of a run and of the pattern: from the run or zone before. */
 struct expect {
@@ -58,30 +63,30 @@ struct run {
  * Angles further apart are different: 12 standard errors of an exact one.  An extrapolation is 2.5
  * times as uncertain.
  */
-static double tolerance(const struct sp__probe *p)
+static double tolerance(const struct work *w)
 {
-	return fmax(12 * sp__angle_error(&p->tm, p->tm.scatter.exact), 0.0004);
+	return fmax(12 * sp__angle_error(w->tr->tm, w->exact), 0.0004);
 }
 
 /* The angle at which a track of the zone begins. */
-static int track_start(struct sp__probe *p, const struct sp__pzone *z, uint64_t track, double *rev)
+static int track_start(struct work *w, const struct sp__pzone *z, uint64_t track, double *rev)
 {
-	int rc = sp__angle_exact(&p->tm, sp__pzone_start(z, track), p->tm.scatter.exact, rev);
+	int rc = sp__angle_exact(w->tr->tm, sp__pzone_start(z, track), w->exact, rev);
 
 	*rev -= 1.0 / sp__pzone_length(z, track);
 	return rc;
 }
 
 /* Is the track at distance m on the line?  Then the slope is known better. */
-static int look(struct sp__probe *p, const struct sp__pzone *z, struct run *run, uint64_t m)
+static int look(struct work *w, const struct sp__pzone *z, struct run *run, uint64_t m)
 {
 	double rev, off;
-	int rc = track_start(p, z, run->pos + m, &rev);
+	int rc = track_start(w, z, run->pos + m, &rev);
 
 	if (rc)
 		return rc;
 	off = sp__wrap(rev - run->first - run->slope * (double)m);
-	if (fabs(off) >= tolerance(p)) {
+	if (fabs(off) >= tolerance(w)) {
 		run->hi = m;
 		run->behind = rev;
 		return 0;
@@ -98,7 +103,7 @@ static int look(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
 }
 
 /* A run like the one before: two looks, at its last track and at the next one. */
-static int try_expected(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
+static int try_expected(struct work *w, const struct sp__pzone *z, struct run *run,
 			const struct expect *e)
 {
 	int rc = 0;
@@ -107,9 +112,9 @@ static int try_expected(struct sp__probe *p, const struct sp__pzone *z, struct r
 		return 0;
 	run->slope = e->slope;
 	run->far = e->tracks - 1;
-	rc = look(p, z, run, e->tracks - 1);
+	rc = look(w, z, run, e->tracks - 1);
 	if (!rc && !run->hi)
-		rc = look(p, z, run, e->tracks);
+		rc = look(w, z, run, e->tracks);
 	/* Shorter: what was expected means nothing. */
 	if (run->hi && run->hi < e->tracks)
 		run->hi = run->lo = run->far = 0;
@@ -120,7 +125,7 @@ static int try_expected(struct sp__probe *p, const struct sp__pzone *z, struct r
  * The run that begins with track run->pos, whose angle is run->first.  By
  * doubling, which the slope always allows, then by bisection.
  */
-static int find_run(struct sp__probe *p, const struct sp__pzone *z, struct run *run,
+static int find_run(struct work *w, const struct sp__pzone *z, struct run *run,
 		    const struct expect *e)
 {
 	uint64_t most = z->tracks - run->pos - 1;
@@ -129,17 +134,17 @@ static int find_run(struct sp__probe *p, const struct sp__pzone *z, struct run *
 
 	run->last = run->first;
 	if (most)
-		rc = try_expected(p, z, run, e);
+		rc = try_expected(w, z, run, e);
 	if (!rc && most && !run->lo) {
-		rc = track_start(p, z, run->pos + 1, &rev);
+		rc = track_start(w, z, run->pos + 1, &rev);
 		run->slope = rev - run->first - floor(rev - run->first);
 		run->last = rev;
 		run->lo = run->far = 1;
 	}
 	while (!rc && !run->hi && run->lo < most)
-		rc = look(p, z, run, 2 * run->lo < most ? 2 * run->lo : most);
+		rc = look(w, z, run, 2 * run->lo < most ? 2 * run->lo : most);
 	while (!rc && run->hi && run->hi - run->lo > 1)
-		rc = look(p, z, run, run->lo + (run->hi - run->lo) / 2);
+		rc = look(w, z, run, run->lo + (run->hi - run->lo) / 2);
 	run->open = !run->hi;
 	run->tracks = run->open ? most + 1 : run->hi;
 	run->jump = run->behind - run->last - floor(run->behind - run->last);
@@ -148,14 +153,14 @@ static int find_run(struct sp__probe *p, const struct sp__pzone *z, struct run *
 }
 
 /* Adds n times a skew; values that cannot be distinguished share a class. */
-static int put(struct sp__probe *p, struct runs *s, double skew, uint64_t n, unsigned weight)
+static int put(struct work *w, struct runs *s, double skew, uint64_t n, unsigned weight)
 {
 	unsigned c = 0;
 	double off;
 
 	if (s->n + n > SKEWS_MAX)
 		return -ENODATA;
-	while (c < s->nclasses && fabs(sp__wrap(skew - s->mean[c])) > tolerance(p))
+	while (c < s->nclasses && fabs(sp__wrap(skew - s->mean[c])) > tolerance(w))
 		c++;
 	if (c == s->nclasses) {
 		if (c == RUNS_MAX)
@@ -185,12 +190,12 @@ static uint32_t period_of(const struct runs *s)
  * repeats, beyond one run, or until there is one pattern as long as expected.
  * *q: the pattern; -ENODATA: there is none.
  */
-static int read_runs(struct sp__probe *p, const struct sp__pzone *z, struct expect *e,
-		     uint64_t least, struct runs *s, uint32_t *q)
+static int read_runs(struct work *w, const struct sp__pzone *z, struct expect *e, uint64_t least,
+		     struct runs *s, uint32_t *q)
 {
 	for (unsigned n = 0; s->n < z->tracks; n++) {
 		struct run run = { .pos = s->n, .first = s->next };
-		int rc = n == RUNS_MAX ? -ENODATA : find_run(p, z, &run, e);
+		int rc = n == RUNS_MAX ? -ENODATA : find_run(w, z, &run, e);
 
 		if (rc)
 			return rc;
@@ -200,13 +205,13 @@ static int read_runs(struct sp__probe *p, const struct sp__pzone *z, struct expe
 		 */
 		if (!s->n && (run.open || run.tracks > SKEWS_MAX / 2)) {
 			*q = 1;
-			return put(p, s, run.slope, 1, 1);
+			return put(w, s, run.slope, 1, 1);
 		}
-		rc = run.tracks > 1 ? put(p, s, run.slope, run.tracks - 1,
+		rc = run.tracks > 1 ? put(w, s, run.slope, run.tracks - 1,
 					  (unsigned)(run.tracks < 64 ? run.tracks : 64))
 				    : 0;
 		if (!rc)
-			rc = put(p, s, run.open ? run.slope : run.jump, 1, run.open ? 0 : 1);
+			rc = put(w, s, run.open ? run.slope : run.jump, 1, run.open ? 0 : 1);
 		if (rc)
 			return rc;
 		s->next = run.behind;
@@ -226,9 +231,9 @@ static int read_runs(struct sp__probe *p, const struct sp__pzone *z, struct expe
 }
 
 /* From track `at` of zone i on, tracks are a zone of their own. */
-static int cut(struct sp__probe *p, size_t i, uint64_t at)
+static int cut(struct work *w, size_t i, uint64_t at)
 {
-	struct sp__pzone tail = { 0 }, *z = &p->zones[i];
+	struct sp__pzone tail = { 0 }, *z = &w->tr->zones[i];
 	uint64_t lbn = sp__pzone_start(z, at);
 	size_t keep = 0;
 	int rc;
@@ -253,17 +258,17 @@ static int cut(struct sp__probe *p, size_t i, uint64_t at)
 	z->tracks = at;
 	z->blocks = lbn - z->first_lbn;
 	z->nodd = keep;
-	rc = sp__zones_add(p, &tail);
+	rc = sp__zones_add(w->tr, &tail);
 	if (rc)
 		return rc;
-	tail = p->zones[p->nzones - 1];
-	memmove(&p->zones[i + 2], &p->zones[i + 1], (p->nzones - i - 2) * sizeof(tail));
-	p->zones[i + 1] = tail;
+	tail = w->tr->zones[w->tr->nzones - 1];
+	memmove(&w->tr->zones[i + 2], &w->tr->zones[i + 1], (w->tr->nzones - i - 2) * sizeof(tail));
+	w->tr->zones[i + 1] = tail;
 	return 0;
 }
 
 /* Is the track where the pattern puts it?  A no is asked for twice. */
-static int as_foretold(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, double sum,
+static int as_foretold(struct work *w, const struct sp__pzone *z, uint32_t q, double sum,
 		       uint64_t track, bool *is, double *off)
 {
 	double rev, expect = z->start + sum * (double)(track / q);
@@ -273,9 +278,9 @@ static int as_foretold(struct sp__probe *p, const struct sp__pzone *z, uint32_t 
 		expect += z->skew[k];
 	*is = false;
 	for (unsigned i = 0; i < 2 && !*is && !rc; i++) {
-		rc = track_start(p, z, track, &rev);
+		rc = track_start(w, z, track, &rev);
 		*off = sp__wrap(rev - expect);
-		*is = fabs(*off) < 2 * tolerance(p);
+		*is = fabs(*off) < 2 * tolerance(w);
 	}
 	return rc;
 }
@@ -284,20 +289,20 @@ static int as_foretold(struct sp__probe *p, const struct sp__pzone *z, uint32_t 
  * Looks m patterns on, m growing, and improves the sum of a pattern.  *broken:
  * the first track that is not where it should be, or 0.
  */
-static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, double *sum,
+static int stretch(struct work *w, const struct sp__pzone *z, uint32_t q, double *sum,
 		   uint64_t *broken)
 {
 	uint64_t good = 0, bad = 0, m, most = (z->tracks - 1) / q;
-	unsigned exact = p->tm.scatter.exact;
+	unsigned exact = w->exact;
 	double off;
 	bool is;
 	int rc;
 
 	for (m = most < 3 ? 1 : 3; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
 		/* Only the last one has to be exact. */
-		p->tm.scatter.exact = m < most ? exact / 2 + 2 : exact;
-		rc = as_foretold(p, z, q, *sum, m * q, &is, &off);
-		p->tm.scatter.exact = exact;
+		w->exact = m < most ? exact / 2 + 2 : exact;
+		rc = as_foretold(w, z, q, *sum, m * q, &is, &off);
+		w->exact = exact;
 		if (rc)
 			return rc;
 		if (is) {
@@ -309,7 +314,7 @@ static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, d
 	}
 	while (bad && bad - good > 1) {
 		m = good + (bad - good) / 2;
-		rc = as_foretold(p, z, q, *sum, m, &is, &off);
+		rc = as_foretold(w, z, q, *sum, m, &is, &off);
 		if (rc)
 			return rc;
 		if (is)
@@ -322,7 +327,7 @@ static int stretch(struct sp__probe *p, const struct sp__pzone *z, uint32_t q, d
 }
 
 /* A pattern, its skews, and how far it holds. */
-static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct runs *s, uint32_t q,
+static int try_pattern(struct work *w, struct sp__pzone *z, const struct runs *s, uint32_t q,
 		       uint64_t *broken)
 {
 	double sum = 0, was;
@@ -335,101 +340,75 @@ static int try_pattern(struct sp__probe *p, struct sp__pzone *z, const struct ru
 	for (uint32_t k = 0; k < q; k++)
 		sum += z->skew[k] = s->mean[s->class[k]];
 	was = sum;
-	rc = stretch(p, z, q, &sum, broken);
+	rc = stretch(w, z, q, &sum, broken);
 	for (uint32_t k = 0; k < q; k++)
 		z->skew[k] += (sum - was) / q;
 	return rc;
 }
 
 /* A pattern that breaks soon was only the beginning of a longer one. */
-static int zone_skews(struct sp__probe *p, size_t i, struct expect e)
+static int zone_skews(struct work *w, size_t i, struct expect e)
 {
-	struct sp__pzone *z = &p->zones[i];
+	struct sp__pzone *z = &w->tr->zones[i];
 	struct runs s = { .n = 0 };
 	uint64_t broken = 0, before;
 	uint32_t q = 0;
 	int rc;
 
-	rc = track_start(p, z, 0, &z->start);
+	rc = track_start(w, z, 0, &z->start);
 	s.next = z->start;
 	do {
 		before = broken;
 		if (!rc)
-			rc = read_runs(p, z, &e, 2 * broken, &s, &q);
+			rc = read_runs(w, z, &e, 2 * broken, &s, &q);
 		if (!rc)
-			rc = try_pattern(p, z, &s, q, &broken);
+			rc = try_pattern(w, z, &s, q, &broken);
 	} while (!rc && broken > before && 2 * broken <= z->tracks && 2 * broken < SKEWS_MAX &&
 		 q > 1);
 	if (!rc && broken && broken > q)
-		rc = cut(p, i, broken);
+		rc = cut(w, i, broken);
 	else if (broken)
 		q = 0;
-	p->zones[i].nskew = rc ? 0 : q;
+	w->tr->zones[i].nskew = rc ? 0 : q;
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/*
- * The sum of a pattern is known from far, single skews are not; and where all seem to be one, they
- * may differ by less than the tolerance.  So only whole patterns, or cylinders, are foretold.
- */
-bool sp__skew_between(const struct sp__probe *p, uint64_t from, uint64_t to, double *rev)
-{
-	uint32_t q = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces : 0;
-	const struct sp__pzone *z = p->zones;
-	double sum = 0;
-
-	while (z < p->zones + p->nzones && from >= z->tracks && to >= z->tracks) {
-		from -= z->tracks;
-		to -= z->tracks;
-		z++;
-	}
-	if (z == p->zones + p->nzones || from >= z->tracks || to >= z->tracks || !z->nskew)
-		return false;
-	q = z->nskew > 1 ? z->nskew : q;
-	if (!q || sp__apart(from, to) % q)
-		return false;
-	for (uint32_t k = 0; k < z->nskew; k++)
-		sum += z->skew[k];
-	*rev = sum / z->nskew * ((double)to - (double)from);
-	return true;
-}
-
 /* How long a run is in a pattern: until the first skew that is not like the first. */
-static uint64_t run_of(const struct sp__probe *p, const struct sp__pzone *z)
+static uint64_t run_of(const struct work *w, const struct sp__pzone *z)
 {
 	for (uint32_t k = 0; k < z->nskew; k++)
-		if (fabs(sp__wrap(z->skew[k] - z->skew[0])) > tolerance(p))
+		if (fabs(sp__wrap(z->skew[k] - z->skew[0])) > tolerance(w))
 			return k + 1;
 	return 0;
 }
 
-int sp__skews_find(struct sp__probe *p)
+int sp__skews_find(struct sp__tracks *tr)
 {
 	const struct expect nothing = { .slope = -1 };
+	const unsigned exact = tr->tm->scatter.exact;
+	struct work w = { tr, exact };
 	struct expect e = nothing;
 	uint64_t before, run;
 	int rc = 0;
 
-	for (size_t i = 0; i < p->nzones && !rc; i++) {
-		unsigned exact = p->tm.scatter.exact;
-
-		if (p->zones[i].nskew)
+	for (size_t i = 0; i < tr->nzones && !rc; i++) {
+		if (tr->zones[i].nskew)
 			continue;
-		before = p->tm.reads;
+		before = tr->tm->reads;
 		/* If it fails, by chance most likely, once or twice more with more care. */
-		for (unsigned n = 0; n < 3 && !rc && !p->zones[i].nskew; n++) {
-			p->tm.scatter.exact = n ? 2 * exact : exact;
-			rc = zone_skews(p, i, n ? nothing : e);
-			p->tm.scatter.exact = exact;
+		for (unsigned n = 0; n < 3 && !rc && !tr->zones[i].nskew; n++) {
+			w.exact = n ? 2 * exact : exact;
+			rc = zone_skews(&w, i, n ? nothing : e);
 		}
-		p->r->layout_reads += p->tm.reads - before;
-		run = p->zones[i].nskew ? run_of(p, &p->zones[i]) : 0;
+		w.exact = exact;
+		tr->skew_reads += tr->tm->reads - before;
+		run = tr->zones[i].nskew ? run_of(&w, &tr->zones[i]) : 0;
 		/* The slopes of another zone are others. */
 		if (run)
-			e = (struct expect){ run, -1, p->zones[i].nskew };
+			e = (struct expect){ run, -1, tr->zones[i].nskew };
 		if (rc == -EIO || rc == -ENODATA)
 			rc = 0;
-		sp__timing_progress(&p->tm, SP_PROBE_SKEWS, (double)(i + 1) / (double)p->nzones);
+		sp__timing_progress(tr->tm, SP_PROBE_SKEWS, (double)(i + 1) / (double)tr->nzones);
 	}
 	return rc;
 }

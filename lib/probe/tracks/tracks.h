@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracks: where they begin, and at which angles.
+ *
+ * Who writes: the steps below, in this order.  Afterwards zones do not change, except for `rounds`.
+ * Functions return 0, -ENOMEM, or the errors of probe/timing/timing.h.
+ */
+#ifndef SP__PROBE_TRACKS_TRACKS_H
+#define SP__PROBE_TRACKS_TRACKS_H
+
+#include "probe/timing/timing.h"
+#include "probe/tracks/zone.h"
+
+struct sp__tracks {
+	struct sp__timing *tm;
+	uint64_t blocks; /* of the device */
+	size_t nzones, capacity;
+	struct sp__pzone *zones;
+	size_t nbad; /* ranges that cannot be read: first, last */
+	uint64_t (*bad)[2];
+	unsigned rechecked, recheck_misses; /* boundaries */
+	uint64_t skew_reads;
+	/* Of the search: */
+	uint64_t learnt;		/* up to here no pattern of lengths was seen */
+	uint64_t last_asked, last_next; /* the last boundary found, and the block it follows */
+};
+
+/* tracks.c */
+void sp__tracks_begin(struct sp__tracks *tr, struct sp__timing *tm); /* tm outlives tr */
+void sp__tracks_free(struct sp__tracks *tr);
+SP_MUST_CHECK int sp__zones_add(struct sp__tracks *tr, struct sp__pzone *z); /* takes it over */
+void sp__zones_drop(struct sp__tracks *tr, size_t first, size_t n);
+/* A track by its number from block 0 on; false: it is not known, or has slipped blocks. */
+bool sp__tracks_at(const struct sp__tracks *tr, uint64_t number, uint64_t *lbn, uint32_t *blocks);
+/*
+ * The angle from the start of one track to that of another, of one zone; false: unknown.
+ * cylinder: tracks of a cylinder, or 0.
+ */
+bool sp__skew_between(const struct sp__tracks *tr, uint32_t cylinder, uint64_t from, uint64_t to,
+		      double *rev);
+
+/* The steps.  zones.c: all zones from lbn on, where a track begins (or, from 0 on, is taken to). */
+SP_MUST_CHECK int sp__zones_find(struct sp__tracks *tr, uint64_t lbn);
+/* Or only some tracks of three places of the device. */
+SP_MUST_CHECK int sp__zones_sample(struct sp__tracks *tr);
+/* join.c: what the finder left in pieces around invisible boundaries is put together. */
+SP_MUST_CHECK int sp__zones_join(struct sp__tracks *tr);
+/* recheck.c: tracks that are not what they were taken for are no longer known. */
+SP_MUST_CHECK int sp__tracks_recheck(struct sp__tracks *tr);
+/* skew.c: the angles of every zone. */
+SP_MUST_CHECK int sp__skews_find(struct sp__tracks *tr);
+
+/* edge.c: does a track begin at lbn?  (lbn > 0.)  length: of the track before. */
+SP_MUST_CHECK int sp__edge_at(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool *is);
+/* The same for jumps that are hardly larger than the noise, at more expense. */
+SP_MUST_CHECK int sp__edge_fine(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool *is);
+/* The first track that begins after lbn; the device's end counts. hint 0: nothing is known. */
+SP_MUST_CHECK int sp__edge_next(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_t *next);
+/*
+ * learn.c: the lengths of its first tracks, at least so many.  *known: there is a pattern, if only
+ * of one length; else z is one track.  before: the zone before it, or NULL.
+ */
+SP_MUST_CHECK int sp__pzone_learn(struct sp__tracks *tr, struct sp__pzone *z,
+				  const struct sp__pzone *before, uint64_t least, bool *known);
+/* extend.c: the zone that begins at lbn, where a track begins; hint: the one before it, or NULL. */
+SP_MUST_CHECK int sp__pzone_find(struct sp__tracks *tr, uint64_t lbn, const struct sp__pzone *hint,
+				 struct sp__pzone *z);
+/* Goes on where z ends; hint: its probable number of tracks, or 0. */
+SP_MUST_CHECK int sp__pzone_extend(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* A zone as data: consecutive tracks with one pattern of lengths.  No function reads the device. */
+#ifndef SP__PROBE_TRACKS_ZONE_H
+#define SP__PROBE_TRACKS_ZONE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <spindle/api.h>
+#include "probe/timing/sample.h"
+
+struct sp__oddtrack {
+	uint64_t track;	  /* of the zone */
+	uint32_t missing; /* blocks fewer than in the pattern */
+};
+
+struct sp__pzone {
+	uint64_t first_lbn, blocks, tracks;
+	uint32_t nlens;
+	uint32_t *lens;
+	size_t nodd;
+	struct sp__oddtrack *odd;
+	uint32_t nskew; /* 0: angles are not known */
+	double *skew;	/* from the start of a track to that of the next one, rev */
+	double start;	/* angle of the first block's start */
+	bool rounds;	/* of bands; one begins with the first track; checks.c writes it */
+	uint64_t reads; /* that it took to find it */
+};
+
+static inline uint64_t sp__pzone_end(const struct sp__pzone *z)
+{
+	return z->first_lbn + z->blocks;
+}
+static inline bool sp__pzone_follows(const struct sp__pzone *z, const struct sp__pzone *before)
+{
+	return z->first_lbn == sp__pzone_end(before);
+}
+/* Are two skews of one kind, as all head switches are? */
+static inline bool sp__skew_alike(double a, double b)
+{
+	return fabs(sp__wrap(a - b)) < 0.004;
+}
+
+/* zone.c */
+uint64_t sp__pzone_round(const struct sp__pzone *z);		      /* blocks of one pattern */
+uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track);  /* its first LBN */
+uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track); /* places */
+/* The skew that most of the pattern, or the most of it, are like; 0: there are none. */
+double sp__pzone_usual_skew(const struct sp__pzone *z);
+/* Inserts an odd track at this place of the list.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__pzone_add_odd(struct sp__pzone *z, size_t at, uint64_t track,
+				    uint32_t missing);
+void sp__pzone_clear(struct sp__pzone *z);
+
+/* express.c: many odd tracks may be a pattern of several lengths.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__pzone_express(struct sp__pzone *z);
+
+#endif
