@@ -134,16 +134,20 @@ static void stop(struct sp_bench *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* A load on a thread of its own. */
+/* A load on a thread of its own, which other tasks use later. */
 static void load_main(void *arg)
 {
 	struct sp__load *l = arg;
+	const uint16_t prio = l->classes[0]->spec.prio;
+	long before = sp__ioprio_get();
 
-	l->rc = sp__ioprio_set(l->classes[0]->spec.prio);
+	l->rc = sp__ioprio_set(prio);
 	if (l->rc)
 		sp__err(&l->err, l->rc, "ioprio_set", "", -1);
 	else
 		l->rc = sp__load_run(l, &l->err);
+	if (prio)
+		sp__ioprio_restore(before);
 	if (l->rc)
 		stop(l->bench);
 }

@@ -15,16 +15,24 @@ int sp__ioprio_set(uint16_t prio)
 	return syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)prio) < 0 ? -errno : 0;
 }
 
+long sp__ioprio_get(void)
+{
+	return syscall(SYS_ioprio_get, WHO_PROCESS, 0);
+}
+
+void sp__ioprio_restore(long before)
+{
+	/* A priority that was never set is still read as a class; 0 unsets it. */
+	if (before >= 0 && syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)before) < 0)
+		(void)!syscall(SYS_ioprio_set, WHO_PROCESS, 0, 0);
+}
+
 bool sp__ioprio_rt_allowed(void)
 {
-	long before = syscall(SYS_ioprio_get, WHO_PROCESS, 0);
+	long before = sp__ioprio_get();
 
-	if (before < 0)
+	if (before < 0 || sp__ioprio_set(RT_4) < 0)
 		return false;
-	if (syscall(SYS_ioprio_set, WHO_PROCESS, 0, RT_4) < 0)
-		return false;
-	/* A priority that was never set is still read as a class; 0 unsets it. */
-	if (syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)before) < 0)
-		(void)!syscall(SYS_ioprio_set, WHO_PROCESS, 0, 0);
+	sp__ioprio_restore(before);
 	return true;
 }

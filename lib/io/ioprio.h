@@ -11,6 +11,9 @@
 
 /* prio as in ioprio_set(2); 0 leaves the priority unchanged. 0 or -errno. */
 SP_MUST_CHECK int sp__ioprio_set(uint16_t prio);
+/* The priority, for sp__ioprio_restore(); negative: unknown, which restores nothing. */
+long sp__ioprio_get(void);
+void sp__ioprio_restore(long before);
 /* May this thread use class RT?  Tries it, and restores the priority. */
 bool sp__ioprio_rt_allowed(void);
 
