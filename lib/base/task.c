@@ -1,24 +1,181 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Schedules tasks on the threads of the process's pool.
+ *
+ * States of a task (under the lock; the owner may read FINISHED without it):
+ *
+ *	IDLE      not active
+ *	WAITING   in one of the two lists; a thread takes those of a thread first
+ *	RUNNING   a thread of the pool or, if queued, its owner runs the function
+ *	FINISHED  no thread touches the task any more; its owner has to join it
+ *
+ * Invariants.
+ * - The pool has an idle thread for each waiting task that may run now: all of those of a thread,
+ *   and of the queued ones as many as the limit leaves.  A thread that is being created counts as
+ *   idle; a start without such a thread is refused (provide()).
+ * - A running task waits only for what goes on without the queue: devices, tasks of a thread, and
+ *   queued tasks that it joins, which it runs if they wait.
+ * - An owner runs no task but the one that it joins: it may hold locks, and its stack is as deep as
+ *   if it called the function.
+ *
+ * Lifetime.  The pool is in use while an sp__tasks_open() or an active task is counted.  The last
+ * use joins all threads, so none outlives the library's work, and programs may fork or unload the
+ * library.  A child of a fork has none of the threads: it begins with an empty pool.
+ *
+ * Rejected: a pool for each run.  The operators of one plan would have more threads than
+ * processors, and streams would have to know the run.
+ */
+#include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
+#include <stdlib.h>
 #include "base/delay.h"
 #include "base/task.h"
 
 #define STACK_BYTES (1024u << 10)
+#define THREAD_NAME "spindle"
 
-static void *run(void *arg)
+TAILQ_HEAD(tasks, sp__task);
+SLIST_HEAD(threads, thread);
+
+struct waiting {
+	struct tasks tasks;
+	unsigned n;
+};
+
+struct thread {
+	pthread_t id;
+	bool leave;
+	SLIST_ENTRY(thread) link;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t work, finished;
+	struct waiting own, queued; /* tasks with a thread of their own; queued tasks */
+	struct threads threads;
+	unsigned idle;		 /* threads that run no task */
+	unsigned running, limit; /* queued tasks that threads of the pool run */
+	unsigned opened, active; /* calls of sp__tasks_open() without a close; active tasks */
+} pool = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.work = PTHREAD_COND_INITIALIZER,
+	.finished = PTHREAD_COND_INITIALIZER,
+	.own = { .tasks = TAILQ_HEAD_INITIALIZER(pool.own.tasks) },
+	.queued = { .tasks = TAILQ_HEAD_INITIALIZER(pool.queued.tasks) },
+	.limit = 1,
+};
+
+/* Tasks.  These functions are called with the lock. */
+
+static struct waiting *list_of(const struct sp__task *t)
 {
-	struct sp__task *t = arg;
+	return t->own_thread ? &pool.own : &pool.queued;
+}
 
+static void put(struct sp__task *t)
+{
+	TAILQ_INSERT_TAIL(&list_of(t)->tasks, t, link);
+	list_of(t)->n++;
+	atomic_store(&t->state, SP__TASK_WAITING);
+}
+
+static void take(struct sp__task *t)
+{
+	TAILQ_REMOVE(&list_of(t)->tasks, t, link);
+	list_of(t)->n--;
+	atomic_store(&t->state, SP__TASK_RUNNING);
+}
+
+/* Waiting tasks that may run now. */
+static unsigned count_due(void)
+{
+	unsigned left = pool.limit > pool.running ? pool.limit - pool.running : 0;
+
+	return pool.own.n + (pool.queued.n < left ? pool.queued.n : left);
+}
+
+static struct sp__task *take_due(void)
+{
+	struct sp__task *t = TAILQ_FIRST(&pool.own.tasks);
+
+	if (!count_due())
+		return NULL;
+	t = t ? t : TAILQ_FIRST(&pool.queued.tasks);
+	take(t);
+	return t;
+}
+
+/* Ends with the lock, and without touching the task again. */
+static void run(struct sp__task *t)
+{
+	pthread_mutex_unlock(&pool.lock);
 	sp__delay(SP__DELAY_TASK);
 	t->fn(t->arg);
 	sp__delay(SP__DELAY_TASK);
-	atomic_store(&t->finished, true);
+	pthread_mutex_lock(&pool.lock);
+	atomic_store(&t->state, SP__TASK_FINISHED);
+	pthread_cond_broadcast(&pool.finished);
+}
+
+/* Threads. */
+
+static void *thread_main(void *arg)
+{
+	const struct thread *self = arg;
+
+	pthread_setname_np(pthread_self(), THREAD_NAME);
+	pthread_mutex_lock(&pool.lock);
+	while (!self->leave) {
+		struct sp__task *t = take_due();
+		bool queued = t && !t->own_thread;
+
+		if (!t) {
+			pthread_cond_wait(&pool.work, &pool.lock);
+			continue;
+		}
+		pool.idle--;
+		pool.running += queued;
+		run(t);
+		pool.running -= queued;
+		pool.idle++;
+	}
+	pthread_mutex_unlock(&pool.lock);
 	return NULL;
 }
 
+static void lock_before_fork(void)
+{
+	pthread_mutex_lock(&pool.lock);
+}
+
+static void unlock_after_fork(void)
+{
+	pthread_mutex_unlock(&pool.lock);
+}
+
+/* The child has only the thread that forked; tasks and runs of the others never end in it. */
+static void empty_after_fork(void)
+{
+	for (struct thread *t; (t = SLIST_FIRST(&pool.threads));) {
+		SLIST_REMOVE_HEAD(&pool.threads, link);
+		free(t);
+	}
+	TAILQ_INIT(&pool.own.tasks);
+	TAILQ_INIT(&pool.queued.tasks);
+	pool.own.n = pool.queued.n = pool.idle = pool.running = 0;
+	pool.opened = pool.active = 0;
+	pthread_cond_init(&pool.work, NULL);
+	pthread_cond_init(&pool.finished, NULL);
+	pthread_mutex_unlock(&pool.lock);
+}
+
+static void prepare_forks(void)
+{
+	pthread_atfork(lock_before_fork, unlock_after_fork, empty_after_fork);
+}
+
 /* Signals are for the main thread, whose handlers clean up. */
-static int create(struct sp__task *t)
+static int create(struct thread *t)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
@@ -30,41 +187,133 @@ static int create(struct sp__task *t)
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&t->thread, &attr, run, t);
+	rc = pthread_create(&t->id, &attr, thread_main, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	return rc;
 }
 
-bool sp__task_try_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
+static bool add_thread(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct thread *t = calloc(1, sizeof(*t));
+
+	pthread_once(&once, prepare_forks);
+	if (!t || create(t)) {
+		free(t);
+		return false;
+	}
+	SLIST_INSERT_HEAD(&pool.threads, t, link);
+	pool.idle++;
+	return true;
+}
+
+/* Releases the lock.  The last use of the pool joins its threads, which are all idle then. */
+static void leave_pool(void)
+{
+	struct threads all = SLIST_HEAD_INITIALIZER(all);
+	struct thread *t;
+
+	if (!pool.opened)
+		pool.limit = 1;
+	if (!pool.opened && !pool.active) {
+		all = pool.threads;
+		SLIST_INIT(&pool.threads);
+		pool.idle = 0;
+		SLIST_FOREACH(t, &all, link)
+		t->leave = true;
+		pthread_cond_broadcast(&pool.work);
+	}
+	pthread_mutex_unlock(&pool.lock);
+	while ((t = SLIST_FIRST(&all))) {
+		SLIST_REMOVE_HEAD(&all, link);
+		pthread_join(t->id, NULL);
+		free(t);
+	}
+}
+
+void sp__tasks_open(unsigned threads)
+{
+	pthread_mutex_lock(&pool.lock);
+	pool.opened++;
+	if (pool.limit < threads)
+		pool.limit = threads;
+	while (count_due() > pool.idle && add_thread())
+		;
+	pthread_cond_broadcast(&pool.work);
+	pthread_mutex_unlock(&pool.lock);
+}
+
+void sp__tasks_close(void)
+{
+	pthread_mutex_lock(&pool.lock);
+	pool.opened--;
+	leave_pool();
+}
+
+/* Tasks, as their owners use them. */
+
+/* False: the system refuses a thread, and the task is in neither list. */
+static bool start(struct sp__task *t, void (*fn)(void *arg), void *arg)
 {
 	t->fn = fn;
 	t->arg = arg;
-	atomic_store(&t->finished, false);
-	t->threaded = t->active = create(t) == 0;
-	sp__delay(SP__DELAY_TASK);
-	return t->active;
+	put(t);
+	pool.active++;
+	if (count_due() > pool.idle && !add_thread()) {
+		take(t);
+		return false;
+	}
+	pthread_cond_signal(&pool.work);
+	return true;
 }
 
 void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg)
 {
-	if (sp__task_try_start(t, fn, arg))
-		return;
-	t->active = true;
-	run(t);
+	pthread_mutex_lock(&pool.lock);
+	t->own_thread = false;
+	if (!start(t, fn, arg))
+		run(t);
+	pthread_mutex_unlock(&pool.lock);
+	sp__delay(SP__DELAY_TASK);
 }
 
-bool sp__task_done(struct sp__task *t)
+bool sp__task_start_thread(struct sp__task *t, void (*fn)(void *arg), void *arg)
 {
-	return !t->active || atomic_load(&t->finished);
+	bool started;
+
+	pthread_mutex_lock(&pool.lock);
+	t->own_thread = true;
+	started = start(t, fn, arg);
+	if (!started) {
+		atomic_store(&t->state, SP__TASK_IDLE);
+		pool.active--;
+	}
+	pthread_mutex_unlock(&pool.lock);
+	sp__delay(SP__DELAY_TASK);
+	return started;
+}
+
+bool sp__task_done(const struct sp__task *t)
+{
+	enum sp__task_state state = atomic_load(&t->state);
+
+	return state == SP__TASK_IDLE || state == SP__TASK_FINISHED;
 }
 
 void sp__task_join(struct sp__task *t)
 {
-	if (!t->active)
+	if (atomic_load(&t->state) == SP__TASK_IDLE)
 		return;
 	sp__delay(SP__DELAY_TASK);
-	if (t->threaded)
-		pthread_join(t->thread, NULL);
-	t->active = false;
+	pthread_mutex_lock(&pool.lock);
+	if (atomic_load(&t->state) == SP__TASK_WAITING && !t->own_thread) {
+		take(t);
+		run(t);
+	}
+	while (atomic_load(&t->state) != SP__TASK_FINISHED)
+		pthread_cond_wait(&pool.finished, &pool.lock);
+	atomic_store(&t->state, SP__TASK_IDLE);
+	pool.active--;
+	leave_pool();
 }

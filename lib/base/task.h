@@ -1,38 +1,60 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A task: one function call on a thread of its own, started, watched and
- * joined by one owner.  Starting costs some 20 us, so tasks are for work of
- * milliseconds and more.  If the system has no thread, sp__task_start() runs
- * the function at once, in the caller: slower, never wrong.
+ * The scheduler of the library: one pool of threads for the whole process.
  *
- * The owner sees all that the function wrote once sp__task_done() has returned
- * true or sp__task_join() has returned.
+ * A task is one function call, started, watched and joined by one owner.  Tasks are for work of
+ * milliseconds and more.  There are two kinds:
  *
- * Every thread of the library is a task, so that delay.h can delay all of them in tests.
+ *	queued      sp__task_start(): computes, or waits for devices or for tasks that it started.
+ *	            At most as many run at a time as sp__tasks_open() allows.  An owner that joins
+ *	            a task that no thread has begun runs it itself: a full pool cannot deadlock.
+ *	own thread  sp__task_start_thread(): may also wait for other threads, for pipes and for
+ *	            programs.  It gets a thread of its own immediately, an idle one or a new one.
+ *
+ * Both kinds run on the same threads, which are created when needed and then kept.
+ *
+ * The owner sees all that the function wrote once sp__task_done() has returned true or
+ * sp__task_join() has returned.  A function leaves its thread as it found it (locale, priority).
+ *
+ * Threads have all signals blocked and a stack of 1 MiB.  Every thread of the library runs tasks
+ * of this pool, so that delay.h can delay all of them in tests.
  */
 #ifndef SP__BASE_TASK_H
 #define SP__BASE_TASK_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/queue.h>
+
+enum sp__task_state { SP__TASK_IDLE, SP__TASK_WAITING, SP__TASK_RUNNING, SP__TASK_FINISHED };
 
 struct sp__task {
 	void (*fn)(void *arg);
 	void *arg;
-	pthread_t thread;
-	bool active;   /* started and not yet joined */
-	bool threaded; /* there is a thread to join */
-	_Atomic bool finished;
+	bool own_thread;
+	_Atomic enum sp__task_state state;
+	TAILQ_ENTRY(sp__task) link; /* while it is WAITING */
 };
 
-/* False: there is no thread to be had and nothing was started. */
-bool sp__task_try_start(struct sp__task *t, void (*fn)(void *arg), void *arg);
-/* The task must not be active. */
+/*
+ * Keeps the threads of the pool until sp__tasks_close(), and lets at least that many queued tasks
+ * run at a time.  While calls are nested or come from several threads, the largest limit holds.
+ * Without it, one queued task runs at a time, and threads last while tasks are active.
+ */
+void sp__tasks_open(unsigned threads);
+/* The last call that finds no active task joins the threads of the pool. */
+void sp__tasks_close(void);
+
+/*
+ * Queues a task, which must not be active.  If the system refuses a thread for it, the function
+ * runs at once, in the caller: slower, never wrong.
+ */
 void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg);
+/* Starts a task with a thread of its own.  False: the system refuses one; it is not active. */
+bool sp__task_start_thread(struct sp__task *t, void (*fn)(void *arg), void *arg);
 /* True if not active, or finished (still to be joined). */
-bool sp__task_done(struct sp__task *t);
-/* Waits for the end; nothing to do if not active. */
+bool sp__task_done(const struct sp__task *t);
+/* Waits for the end, or runs a queued task that has not begun.  No effect if it is not active. */
 void sp__task_join(struct sp__task *t);
 
 #endif

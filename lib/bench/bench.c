@@ -163,7 +163,7 @@ static int run_threads(struct sp_bench *b, struct sp_errinfo *err)
 	size_t n = 0;
 	int rc = 0;
 
-	while (n < b->nloads && sp__task_try_start(&b->loads[n].task, load_main, &b->loads[n]))
+	while (n < b->nloads && sp__task_start_thread(&b->loads[n].task, load_main, &b->loads[n]))
 		n++;
 	if (!n && alone(b))
 		return sp__load_run(&b->loads[0], err);

@@ -7,6 +7,7 @@
  * Without a thread to be had the caller packs a full chunk itself.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +172,7 @@ int sp__packing_open(struct sp__packing **packing, int fd, const char *name,
 		sp__packing_close(p);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	}
-	p->threaded = sp__task_try_start(&p->task, work, p);
+	p->threaded = sp__task_start_thread(&p->task, work, p);
 	*packing = p;
 	return 0;
 }

@@ -9,6 +9,7 @@
  * Without a thread to be had the caller fills a chunk itself, whenever it asks for one.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -309,7 +310,7 @@ int sp__unpacking_open(struct sp__unpacking **unpacking, int fd, const char *nam
 		sp__unpacking_close(u);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	}
-	u->threaded = sp__task_try_start(&u->task, work, u);
+	u->threaded = sp__task_start_thread(&u->task, work, u);
 	*unpacking = u;
 	return 0;
 }

@@ -440,7 +440,7 @@ static struct sp__crew *crew_new(struct sp__hash *h)
 	pthread_cond_init(&c->results, NULL);
 	pthread_cond_init(&c->go_on, NULL);
 	lay_out(c, h->write_mem + h->layout.write_bytes - h->crew_bytes, each);
-	while (c->nworkers < workers && sp__task_try_start(&c->workers[c->nworkers], work, c))
+	while (c->nworkers < workers && sp__task_start_thread(&c->workers[c->nworkers], work, c))
 		c->nworkers++;
 	return c;
 }

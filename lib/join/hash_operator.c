@@ -251,7 +251,7 @@ static int next(void *operator, struct sp_batch * batch)
 	int rc;
 
 	sp__waits_withdraw(&h->for_task);
-	if (!h->begun && !sp__task_try_start(&h->task, work, h))
+	if (!h->begun && !sp__task_start_thread(&h->task, work, h))
 		return sp__err(err, SP_ETHREAD, "join", NULL, -1);
 	h->begun = true;
 	pthread_mutex_lock(&h->lock);

@@ -26,8 +26,10 @@ void sp__touching_begin(struct sp__touching *t, const struct sp__stage *s)
 	t->bytes -= t->bytes % table->page_bytes;
 	/* Partitions that are read back come into the memory of those before them. */
 	if (!s->depth && !j->env.device && t->bytes >= ENOUGH_BYTES &&
-	    sp__threads(j->opts.run.parallel) > 1 && sp__task_try_start(&t->task, touch, t))
+	    sp__threads(j->opts.run.parallel) > 1) {
+		sp__task_start(&t->task, touch, t);
 		table->touched = (uint32_t)(t->bytes / table->page_bytes);
+	}
 }
 
 void sp__touching_end(struct sp__touching *t)

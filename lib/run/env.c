@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/task.h"
 #include "obs/trace.h"
 #include "run/env.h"
 #include "run/memory.h"
@@ -19,6 +20,8 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 
 	*e = (struct sp__env){ .opts = opts, .own_err = SP_ERRINFO_INIT };
 	e->err = err ? err : &e->own_err;
+	e->keeps_threads = true;
+	sp__tasks_open(sp__threads(opts->parallel));
 	sp__budget_init(&e->budget, sp__working_memory(opts, opts->memory_bytes));
 	rc = sp__where_check(opts, e->err);
 	if (!rc)
@@ -48,6 +51,8 @@ int sp__env_close(struct sp__env *e)
 {
 	if (e->shared)
 		return 0;
+	if (e->keeps_threads)
+		sp__tasks_close();
 	/* Requests still outstanding are added to the trace. */
 	sp__volume_close(e->device);
 	return sp__trace_close(e->trace, e->err);

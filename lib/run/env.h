@@ -22,6 +22,7 @@ struct sp__env {
 	struct sp__volume *device; /* simulated; NULL: real files and devices */
 	struct sp__trace *trace;   /* NULL: none */
 	bool shared;		   /* device and trace are another's */
+	bool keeps_threads;	   /* of the pool of tasks */
 	struct sp__budget budget;
 	uint64_t begin_ns, cpu_begin_ns;
 };

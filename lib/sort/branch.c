@@ -146,7 +146,7 @@ static bool branch_start(struct sp__branch *b, char *spans)
 	b->merge.plain = true;
 	sp__ring_use(&b->ring, spans, span_bytes(s));
 	return (b->files.n || sp__spill_reader_open(&b->reader, s->spilled.store, &b->err) == 0) &&
-	       sp__task_try_start(&b->task, branch_main, b);
+	       sp__task_start_thread(&b->task, branch_main, b);
 }
 
 /* Memory of a branch in addition to pages: its ring, and its pool's unpacking. */

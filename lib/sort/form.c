@@ -269,7 +269,7 @@ static int rotate(struct sp_sort *s)
 		start_work(s, full, store);
 	if (next)
 		return SP_READY;
-	return s->task.active ? SP_LATER : rotate(s);
+	return sp__task_done(&s->task) ? rotate(s) : SP_LATER;
 }
 
 /*

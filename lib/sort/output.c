@@ -129,7 +129,7 @@ int sp__output_start(struct sp_sort *s)
 {
 	s->output.threaded = s->threads > 1 && run_beside(s);
 	s->state = SP__SORT_OUTPUT;
-	s->output.threaded = s->output.threaded && sp__task_try_start(&s->task, run_ahead, s);
+	s->output.threaded = s->output.threaded && sp__task_start_thread(&s->task, run_ahead, s);
 	/* If threaded, get() returns its errors. */
 	return s->output.threaded ? 0 : sp__finish_prepare(s, false);
 }
