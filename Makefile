@@ -72,10 +72,10 @@ say = $(if $(filter 1,$(V)),,@echo '  $(1)' '$(2)')
 LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 # The shipped device models, the default first, are part of the library.
 MODELS := $(sort $(wildcard lib/dev/models/*.json))
-# JSON Schemas: written by hand, or from the tables of lib/report, which documents.c lists.
+# JSON Schemas: written by hand, or from tables: those that documents.c lists, and vdisk's.
 SCHEMA_SRC := $(sort $(wildcard lib/report/schemas/*.json))
 SCHEMAS := $(sort $(notdir $(SCHEMA_SRC)) \
-	$(shell sed -nE 's|.*"(spindle\.[a-z-]+)/([0-9]+)".*|\1-\2.json|p' lib/report/documents.c))
+	$(shell sed -nE 's|.*"(spindle\.[a-z-]+)/([0-9]+)".*|\1-\2.json|p' lib/report/documents.c tools/vdisk/status.h))
 SCHEMA_PROGRAM := $(B)/obj/scripts/report-schemas
 MODEL_C := $(B)/gen/lib/dev/shipped.c
 MODEL_OBJ := $(B)/obj/lib/dev/shipped.o
@@ -188,6 +188,7 @@ $(COMPLETED): $(B)/completions/%.done: $(B)/bin/% scripts/completions $(wildcard
 	$(Q)LD_LIBRARY_PATH="$(abspath $(B))/lib$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}" scripts/completions $< $(@D) && touch $@
 
 schemas: $(B)/schemas/keys
+$(SCHEMA_PROGRAM): private SP_CPPFLAGS += -Itools
 $(SCHEMA_PROGRAM): scripts/report-schemas.c $(STATIC) $(B)/flags
 	$(call say,CC,$<)
 	@mkdir -p $(@D)

@@ -15,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "report/doc.h"
+#include "vdisk/status.h"
 
 #define OPTIONAL "optional"
+#define ADDED "Keys may be added, and keep their meaning."
 #define DRAFT "https://json-schema.org/draft/2020-12/schema"
 
 static void fail(const char *what, const char *key)
@@ -68,7 +70,9 @@ static const char *type_name(enum sp_report_type type)
 /* Numbers that are not negative, or above 0. */
 static void set_minimum(json_t *property, enum sp_report_type type)
 {
-	if (!strcmp(type_name(type), "integer") || type == SP_REPORT_SECONDS)
+	if (type == SP_REPORT_KNOWN)
+		json_object_set_new(property, "minimum", json_integer(1));
+	else if (!strcmp(type_name(type), "integer") || type == SP_REPORT_SECONDS)
 		json_object_set_new(property, "minimum", json_integer(0));
 	if (type == SP_REPORT_POSITIVE || type == SP_REPORT_POSITIVE_DURATION)
 		json_object_set_new(property, "exclusiveMinimum", json_integer(0));
@@ -136,22 +140,23 @@ static json_t *property_of(json_t *object, const char *path)
 /* A value that another document has too is the same one there. */
 static void describe(json_t *property, const struct sp_report_field *f, enum sp_report_type type)
 {
-	json_t *known = json_object_get(property, "type"), *now = json_object();
+	json_t *now = json_object(), *before = json_object_get(property, "type"), *value;
+	const char *key;
 
-	set_type(now, type, f->required);
-	if (known && !json_equal(known, json_object_get(now, "type")))
-		fail("has two types", f->key);
-	if (!known && !f->about)
+	if (!before && !f->about)
 		fail("has no description", f->key);
-	if (!known) {
+	set_type(now, type, f->required);
+	if (f->values && type == SP_REPORT_WORD)
+		set_names(now, f->values(), f->required);
+	json_object_foreach(now, key,
+			    value) if (before && !json_equal(value, json_object_get(property, key)))
+		fail("differs in two documents", f->key);
+	if (!before)
 		set_text(property, "description", f->about);
-		json_object_update(property, now);
-	}
+	json_object_update(property, now);
 	json_decref(now);
 	if (f->optional)
 		json_object_set_new(property, OPTIONAL, json_true());
-	if (f->values && f->type != SP_REPORT_LEVEL && f->as != SP_REPORT_LEVEL)
-		set_names(property, f->values(), f->required);
 }
 
 static void add_field(json_t *object, const struct sp_report_field *f)
@@ -187,11 +192,15 @@ static void add_head(json_t *tree, const struct sp__document *d)
 		LATER("version", TEXT, "version of Spindle", .required = true),
 		{ 0 },
 	};
+	const struct sp_report_field *tool = &head[1];
 	json_t *property;
 
 	if (!json_object_get(tree, "properties"))
-		add_fields(tree, head);
+		add_field(tree, head);
 	json_object_set_new(property_of(tree, "schema"), "const", json_string(d->schema));
+	if (!d->tool)
+		return;
+	add_fields(tree, tool);
 	json_object_set_new(property_of(tree, "tool"), "const", json_string(d->tool));
 	if (!d->kind)
 		return;
@@ -260,9 +269,9 @@ static FILE *create(const char *folder, const char *name)
 /* name: "spindle.sort/1". */
 static void write_schema(const char *folder, const char *name, json_t *tree)
 {
-	static const char about[] =
-		"A report of Spindle; spindle-report(5). Keys may be added, and "
-		"keep their meaning.";
+	const char *about = json_object_get(json_object_get(tree, "properties"), "tool")
+				    ? "A report of Spindle; spindle-report(5). " ADDED
+				    : "The status file of vdisk; vdisk(1). " ADDED;
 	const char *slash = strchr(name, '/'), *kind = strchr(name, '.') + 1;
 	char file[128];
 	json_t *schema;
@@ -280,8 +289,18 @@ static void write_schema(const char *folder, const char *name, json_t *tree)
 	json_decref(schema);
 }
 
+static void add_document(json_t *schemas, const struct sp__document *d, FILE *keys)
+{
+	json_t *tree = child(schemas, d->schema, json_object);
+
+	add_head(tree, d);
+	add_fields(tree, d->fields);
+	write_list(d, keys);
+}
+
 int main(int argc, char **argv)
 {
+	static const struct sp__document vdisk = { STATUS_SCHEMA, NULL, NULL, status_fields };
 	json_t *schemas = json_object(), *tree;
 	const char *name;
 	FILE *keys;
@@ -289,14 +308,9 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		fail("usage", "report-schemas FOLDER");
 	keys = create(argv[1], "keys");
-	for (int i = 0; i < SP__DOC_COUNT_; i++) {
-		const struct sp__document *d = &sp__documents[i];
-
-		tree = child(schemas, d->schema, json_object);
-		add_head(tree, d);
-		add_fields(tree, d->fields);
-		write_list(d, keys);
-	}
+	for (int i = 0; i < SP__DOC_COUNT_; i++)
+		add_document(schemas, &sp__documents[i], keys);
+	add_document(schemas, &vdisk, keys);
 	if (fclose(keys))
 		fail("cannot be written", "keys");
 	json_object_foreach(schemas, name, tree) write_schema(argv[1], name, tree);

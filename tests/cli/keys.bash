@@ -22,11 +22,11 @@ has_keys()
 same_keys()
 {
 	needs jq
-	diff <(golden_keys "$(jq -r '[.schema, .kind // empty] | "[" + join(" ") + "]"' "$1")" "${@:2}") \
-		<(report_keys "$1")
+	diff <(golden_keys "$(jq -r '"[" + .schema + if .tool == "aiobench" then " " + .kind else "" end + "]"' "$1")" \
+		"${@:2}") <(report_keys "$1")
 }
 
-# golden_keys [KIND] GROUP...: in the list, "?" follows what can be missing.
+# golden_keys "[SCHEMA KIND]" GROUP...: in the list, "?" follows what can be missing.
 golden_keys()
 {
 	awk -v head="$1 " -v named="${*:2}" '

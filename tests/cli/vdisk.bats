@@ -131,7 +131,7 @@ value()
 	[ "$dev" = "$PWD/m/disk" ]
 	[ "$(stat -c %s m/disk)" = 709632 ]
 	cp m/status status
-	fits_schema status
+	has_keys status
 	head -c 709632 /dev/urandom >data
 	dd if=data of=m/disk bs=64K conv=fsync status=none
 	cmp data m/disk

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes the status of the device as JSON.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <spindle/error.h>
 #include "msg.h"
 #include "vdisk.h"
+#include "status.h"
 
 /* A JSON string; what is no printable UTF-8 becomes an escape of C. */
-static void put_string(FILE *f, const char *name, const char *text)
+static void put_string(FILE *f, const char *text)
 {
 	size_t bytes;
 	char *shown;
 
-	fprintf(f, "  \"%s\": ", name);
 	if (!text) {
-		fputs("null,\n", f);
+		fputs("null", f);
 		return;
 	}
 	bytes = sp_printable(NULL, 0, text, SP_PRINTABLE_UTF8 | SP_PRINTABLE_ESCAPED) + 1;
@@ -26,13 +29,33 @@ static void put_string(FILE *f, const char *name, const char *text)
 			putc('\\', f);
 		putc(*p, f);
 	}
-	fputs("\",\n", f);
+	putc('"', f);
 	free(shown);
 }
 
-static void put_number(FILE *f, const char *name, uint64_t n)
+static void put_fields(FILE *f, const struct sp_report_field *fields, const void *base,
+		       const char *separator)
 {
-	fprintf(f, "  \"%s\": %" PRIu64 ",\n", name, n);
+	for (const struct sp_report_field *r = fields; r->type != SP_REPORT_END; r++) {
+		const char *at = (const char *)base + r->offset;
+
+		fprintf(f, "%s\"%s\": ", r == fields ? "" : separator, r->key);
+		if (r->type == SP_REPORT_TEXT) {
+			put_string(f, at);
+		} else if (r->type == SP_REPORT_STRING) {
+			put_string(f, *(const char *const *)(const void *)at);
+		} else if (r->type == SP_REPORT_REAL) {
+			fprintf(f, "%.3f", *(const double *)(const void *)at);
+		} else if (r->type == SP_REPORT_SECONDS) {
+			fprintf(f, "%.6f", (double)*(const uint64_t *)(const void *)at / 1e9);
+		} else if (r->type == SP_REPORT_OBJECT) {
+			putc('{', f);
+			put_fields(f, r->fields, at, ", ");
+			putc('}', f);
+		} else {
+			fprintf(f, "%" PRIu64, *(const uint64_t *)(const void *)at);
+		}
+	}
 }
 
 static double us(uint64_t ns)
@@ -40,60 +63,50 @@ static double us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
-static void put_requests(FILE *f, const struct sp_vdrive_stats *d)
+static void fill_in(struct status *t, struct server *s)
 {
-	put_number(f, "requests", d->reads + d->writes + d->flushes);
-	put_number(f, "reads", d->reads);
-	put_number(f, "writes", d->writes);
-	put_number(f, "flushes", d->flushes);
-	put_number(f, "read_bytes", d->read_bytes);
-	put_number(f, "write_bytes", d->write_bytes);
-	put_number(f, "outstanding", d->outstanding);
-	put_number(f, "pieces", d->pieces);
-	put_number(f, "merges", d->merges);
-	put_number(f, "dispatched", d->dispatched);
-	put_number(f, "seeks", d->seeks);
-	put_number(f, "hits", d->hits);
-	fprintf(f, "  \"busy_s\": %.6f,\n", (double)d->busy_ns / 1e9);
-	fprintf(f, "  \"response_us\": {\"mean\": %.3f, \"max\": %.3f},\n",
-		d->completed ? us(d->response_ns) / (double)d->completed : 0,
-		us(d->longest_response_ns));
+	struct sp_vdrive_info info;
+	const struct sp_vdrive_stats *d = &t->drive;
+	struct lateness late;
+	uint64_t began;
+
+	pthread_mutex_lock(&s->pace.lock);
+	sp_vdrive_info(s->pace.drive, &info);
+	sp_vdrive_stats(s->pace.drive, &t->drive);
+	snprintf(t->model, sizeof(t->model), "%s", info.model);
+	snprintf(t->kind, sizeof(t->kind), "%s", info.kind);
+	late = s->pace.late;
+	began = s->pace.begin_ns;
+	pthread_mutex_unlock(&s->pace.lock);
+	t->block_bytes = info.block_bytes;
+	t->elapsed_ns = (clock_now_ns() - began) / s->options->dilation;
+	t->requests = d->reads + d->writes + d->flushes;
+	if (d->completed)
+		t->response_us.mean = us(d->response_ns) / (double)d->completed;
+	t->response_us.max = us(d->longest_response_ns);
+	t->late_us.p50 = us(lateness_quantile(&late, 0.5));
+	t->late_us.p99 = us(lateness_quantile(&late, 0.99));
+	t->late_us.max = us(late.max_ns);
 }
 
 char *status_text(struct server *s)
 {
-	struct sp_vdrive_info info;
-	struct sp_vdrive_stats d;
-	struct lateness late;
-	uint64_t began;
+	struct status status = { .spec = s->options->spec,
+				 .backing = s->options->backing,
+				 .loop = s->loop,
+				 .bytes = s->bytes,
+				 .dilation = s->options->dilation,
+				 .floor_us = us(s->floor_ns) };
 	char *text = NULL;
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
 		return NULL;
-	pthread_mutex_lock(&s->pace.lock);
-	sp_vdrive_info(s->pace.drive, &info);
-	sp_vdrive_stats(s->pace.drive, &d);
-	late = s->pace.late;
-	began = s->pace.begin_ns;
-	fputs("{\n  \"schema\": \"spindle.vdisk/1\",\n", f);
-	put_string(f, "model", info.model);
-	put_string(f, "kind", info.kind);
-	pthread_mutex_unlock(&s->pace.lock);
-	put_string(f, "spec", s->options->spec);
-	put_string(f, "backing", s->options->backing);
-	put_string(f, "loop", s->loop);
-	put_number(f, "bytes", s->bytes);
-	put_number(f, "block_bytes", info.block_bytes);
-	put_number(f, "dilation", s->options->dilation);
-	fprintf(f, "  \"floor_us\": %.3f,\n", us(s->floor_ns));
-	fprintf(f, "  \"elapsed_s\": %.6f,\n",
-		(double)(clock_now_ns() - began) / 1e9 / (double)s->options->dilation);
-	put_requests(f, &d);
-	fprintf(f, "  \"late_us\": {\"p50\": %.3f, \"p99\": %.3f, \"max\": %.3f}\n}\n",
-		us(lateness_quantile(&late, 0.5)), us(lateness_quantile(&late, 0.99)),
-		us(late.max_ns));
+	fill_in(&status, s);
+	fputs("{\n  \"schema\": \"" STATUS_SCHEMA "\",\n  ", f);
+	put_fields(f, status_fields, &status, ",\n  ");
+	fputs("\n}\n", f);
 	if (fclose(f) != 0) {
 		free(text);
 		return NULL;
