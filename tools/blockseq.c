@@ -15,15 +15,16 @@
 #include "statsfile.h"
 #include "stdio_end.h"
 
-static const char doc[] =
-	"Says what a sequence of block requests costs, or whether one is a legal permutation of "
-	"another.\n"
-	"\v"
+static const char about[] =
+	"Counts what a sequence of block requests costs, or checks that one is a legal\n"
+	"permutation of another.";
+
+static const char notes[] =
 	"TRACE is a file that a tool of Spindle wrote with --trace; - is standard input.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
-	"Exit status: 0 if all went well, 1 if --compare found no legal permutation, 2 after an "
-	"error.\n"
+	"Exit status: 0 if all went well, 1 if --compare found no legal permutation, 2\n"
+	"after an error.\n"
 	"\n"
 	"Examples:\n"
 	"  xsort --trace=sort.trace big > sorted; blockseq sort.trace\n"
@@ -36,7 +37,6 @@ static const char doc[] =
 
 struct config {
 	const char *trace[2], *stats, *cache_text;
-	int traces;
 	bool compare, cache_option;
 	enum sp_sequence_order order;
 	enum sp_sequence_refinement refine;
@@ -57,27 +57,38 @@ static uint64_t page_value(const char *option, const char *text)
 #define OF_CACHE .given = offsetof(struct config, cache_option)
 
 static const struct setting settings[] = {
-	{ "order", "ORDER", "By time of: submit (default), done", TO(order),
-	  .words = sp_sequence_order_words, .group = 1 },
+	{ .doc = "Sequence:" },
+	{ "order", "ORDER", "by time of: submit or done (submit)", TO(order),
+	  .words = sp_sequence_order_words },
 	{ "refine", "HOW",
-	  "Rearrange before counting, legally, to group by: block, file, place (a sweep); "
-	  "none (default)",
-	  TO(refine), .words = sp_sequence_refinement_words, .group = 1 },
-	{ "window", "N", "Choose what is next among the N oldest requests left (64)", TO(window),
-	  .number = { 1, SIZE_MAX }, .group = 1 },
+	  "rearrange legally before counting, to group by\n"
+	  "block, file, place (a sweep); or none (none)",
+	  TO(refine), .words = sp_sequence_refinement_words },
+	{ "window", "N", "choose the next one of the N oldest requests (64)", TO(window),
+	  .number = { 1, SIZE_MAX } },
+	{ "compare", NULL,
+	  "check that the second trace is a legal permutation\n"
+	  "of the first",
+	  TO(compare) },
+	{ .doc = "Page cache:" },
 	{ "cache", "SIZE",
-	  "Count the transfers of a page cache of SIZE pages, or of bytes with a suffix",
-	  TO(cache_text), .group = 2 },
-	{ "policy", "POLICY", "Which pages it evicts: lru (default), opt", TO(cache.policy),
+	  "count the transfers of a page cache of SIZE pages,\n"
+	  "or of SIZE bytes if it has a suffix",
+	  TO(cache_text) },
+	{ "policy", "POLICY", "pages to evict: lru or opt (lru)", TO(cache.policy),
 	  .words = sp_sequence_policy_words, OF_CACHE },
-	{ "page", "SIZE", "Bytes of a page (4K)", TO(cache.page_bytes), .whole = page_value,
+	{ "page", "SIZE", "bytes of a page (4K)", TO(cache.page_bytes), .whole = page_value,
 	  OF_CACHE },
-	{ "first", "N", "Count the transfers of the first N requests; opt knows the others too",
+	{ "first", "N",
+	  "count the transfers of the first N requests only;\n"
+	  "opt knows the others too",
 	  TO(cache.counted), .number = { 1, UINT64_MAX }, OF_CACHE },
-	{ "compare", NULL, "Is the second trace a legal permutation of the first?", TO(compare),
-	  .group = 3 },
-	{ "stats", "FILE", "Write the report as JSON; on standard error if no FILE", TO(stats),
-	  .optional = true, .group = 4 },
+	{ .doc = "Report:" },
+	{ "stats", "FILE",
+	  "write a report as JSON to FILE; without FILE, to\n"
+	  "standard error",
+	  TO(stats), .optional = true },
+	SETTING_ANSWERS,
 	{ 0 },
 };
 
@@ -94,36 +105,26 @@ static uint64_t cache_pages(const char *text, uint32_t page_bytes)
 	return v;
 }
 
-static void check(struct argp_state *state, struct config *c)
+static void check(struct config *c, const struct operands *operands)
 {
-	int want = c->compare ? 2 : 1;
+	unsigned want = c->compare ? 2 : 1;
 
-	if (c->traces < want)
-		argp_error(state, "missing trace");
-	if (c->traces > want)
-		argp_error(state, "extra operand: %s", quote(c->trace[want]));
+	if (operands->n < want)
+		die_usage("missing trace");
+	if (operands->n > want)
+		die_usage("extra operand: %s", quote(operands->text[want]));
 	if (c->compare && (c->cache_text || c->cache_option))
-		argp_error(state, "--compare knows no cache");
+		die_usage("--compare knows no cache");
 	if (c->compare && (c->refine || c->window))
-		argp_error(state, "--compare does not rearrange");
+		die_usage("--compare does not rearrange");
 	if (c->window && !c->refine)
-		argp_error(state, "--window needs --refine");
+		die_usage("--window needs --refine");
 	if (c->cache_option && !c->cache_text)
-		argp_error(state, "--policy, --page and --first need --cache");
+		die_usage("--policy, --page and --first need --cache");
 	if (c->cache_text)
 		c->cache.pages = cache_pages(c->cache_text, c->cache.page_bytes);
-}
-
-static void operand(struct argp_state *state, void *config, char *arg)
-{
-	struct config *c = config;
-
-	if (!arg)
-		check(state, c);
-	else if (c->traces == 2)
-		argp_error(state, "extra operand: %s", quote(arg));
-	else
-		c->trace[c->traces++] = arg;
+	c->trace[0] = operands->text[0];
+	c->trace[1] = operands->text[want - 1];
 }
 
 static const char *shown(const char *path)
@@ -239,13 +240,17 @@ static void spare_traces(const struct config *c)
 
 	outputs_add_stdout(&set);
 	outputs_add_stats(&set, c->stats);
-	for (int i = 0; i < c->traces; i++)
+	for (int i = 0; i < 2; i++)
 		outputs_spare(&set, c->trace[i]);
 }
 
 int main(int argc, char **argv)
 {
-	static const struct args args = { settings, "TRACE\n--compare TRACE TRACE", doc, operand };
+	static const struct args args = { .settings = settings,
+					  .operands = "TRACE\n--compare TRACE TRACE",
+					  .about = about,
+					  .notes = notes };
+	struct operands operands;
 	struct config c = { .cache.page_bytes = 4096 };
 	struct statsfile stats;
 	int status;
@@ -253,7 +258,8 @@ int main(int argc, char **argv)
 	msg_init(argv);
 	stdio_guard();
 	signals_catch();
-	args_read(&args, argc, argv, &c);
+	args_read(&args, argc, argv, &c, &operands);
+	check(&c, &operands);
 	spare_traces(&c);
 	statsfile_open(&stats, c.stats);
 	status = c.compare ? compare(&c, &stats) : describe(&c, &stats);

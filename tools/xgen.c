@@ -18,10 +18,11 @@
 #define BLOCK ((size_t)1 << 20)
 #define RECORD_ROOM ((size_t)1 << 16)
 
-static const char doc[] =
-	"Writes deterministic data: the same options give the same bytes on every machine.\n"
-	"\v"
-	"KIND is lines, records, runs, or one of the tables lineitem, orders, partsupp, "
+static const char about[] =
+	"Writes deterministic data: the same options give the same bytes on every\nmachine.";
+
+static const char notes[] =
+	"KIND is lines, records, runs, or one of the tables lineitem, orders, partsupp,\n"
 	"supplier, customer, part.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
@@ -61,7 +62,7 @@ static const unsigned int kinds[SPECIALS] = {
 struct config {
 	struct sp_gen_opts gen;
 	const char *output;
-	bool kind_given, records_given, bytes_given, special[SPECIALS];
+	bool records_given, bytes_given, special[SPECIALS];
 };
 
 #define ORDERED(order) (1u << SP_GEN_##order)
@@ -77,42 +78,47 @@ static const unsigned int orders[SPECIALS] = {
 #define SPECIAL(option) .given = offsetof(struct config, special) + (option)
 
 static const struct setting settings[] = {
-	{ .doc = "How much:", .group = 1 },
-	{ "records", "COUNT", "Write COUNT records (tables: at most COUNT rows)", TO(gen.records),
+	{ .doc = "Size:" },
+	{ "records", "COUNT", "write COUNT records (tables: at most COUNT rows)", TO(gen.records),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
 	  .letter = 'n' },
-	{ "bytes", "SIZE", "Stop after the record that reaches SIZE bytes", TO(gen.bytes),
+	{ "bytes", "SIZE", "stop after the record that reaches SIZE bytes", TO(gen.bytes),
 	  .whole = size_option, .given = offsetof(struct config, bytes_given) },
-	{ .doc = "Keys of lines and records:", .group = 2 },
-	{ "order", "ORDER", "uniform, zipf, few, sorted, reverse or nearly (uniform)",
+	{ .doc = "Keys of lines and records:" },
+	{ "order", "ORDER",
+	  "uniform, zipf, few, sorted, reverse or nearly\n"
+	  "(uniform)",
 	  TO(gen.order), .words = sp_gen_order_words, SPECIAL(ORDER) },
-	{ "theta", "T", "Zipf: exponent, 0 to 8 (1)", TO(gen.theta), .real = { 0, 8 },
+	{ "theta", "T", "zipf: exponent, 0 to 8 (1)", TO(gen.theta), .real = { 0, 8 },
 	  SPECIAL(THETA) },
-	{ "distinct", "K", "Zipf, few: different keys (100000, 16)", TO(gen.distinct),
+	{ "distinct", "K", "number of different keys (zipf: 100000, few: 16)", TO(gen.distinct),
 	  .number = { 0, UINT64_MAX }, SPECIAL(DISTINCT) },
-	{ "nearly", "SHARE", "Nearly: share of records out of place (0.01)", TO(gen.nearly),
+	{ "nearly", "SHARE", "nearly: share of records out of order (0.01)", TO(gen.nearly),
 	  .real = { 0, 1 }, SPECIAL(NEARLY) },
-	{ "words", "N", "Lines: N words in each; 1: words in mixed case", TO(gen.words),
-	  .number = { 0, UINT32_MAX }, SPECIAL(WORDS) },
-	{ "binary", NULL, "Records: binary instead of ASCII", TO(gen.binary), SPECIAL(BINARY) },
-	{ .doc = "Runs:", .group = 3 },
-	{ "alpha", "A", "Overlap of neighbouring runs, 0 to 1 (1)", TO(gen.alpha), .real = { 0, 1 },
+	{ "words", "N",
+	  "lines: words per line (random); 1: one word in\n"
+	  "mixed case",
+	  TO(gen.words), .number = { 0, UINT32_MAX }, SPECIAL(WORDS) },
+	{ "binary", NULL, "records: binary instead of ASCII", TO(gen.binary), SPECIAL(BINARY) },
+	{ .doc = "Runs:" },
+	{ "alpha", "A", "overlap of neighbouring runs, 0 to 1 (1)", TO(gen.alpha), .real = { 0, 1 },
 	  SPECIAL(ALPHA) },
-	{ "runs", "N", "Number of runs (15)", TO(gen.runs), .number = { 0, UINT64_MAX },
+	{ "runs", "N", "number of runs (15)", TO(gen.runs), .number = { 0, UINT64_MAX },
 	  SPECIAL(RUNS) },
-	{ "sorted", NULL, "Each run ascending instead of in random order", TO(gen.sorted_runs),
+	{ "sorted", NULL, "each run ascending instead of in random order", TO(gen.sorted_runs),
 	  SPECIAL(SORTED) },
-	{ "record-size", "SIZE", "Bytes of a record (64)", TO(gen.record_bytes),
+	{ "record-size", "SIZE", "bytes of a record (64)", TO(gen.record_bytes),
 	  .whole = size_option, SPECIAL(RECORD_SIZE) },
-	{ .doc = "Tables:", .group = 4 },
-	{ "scale", "SF", "Scale factor; 1 is 6 million lineitems (1)", TO(gen.scale),
+	{ .doc = "Tables:" },
+	{ "scale", "SF", "scale factor; 1 is 6 million lineitems (1)", TO(gen.scale),
 	  .real = { 0, 100000 }, SPECIAL(SCALE) },
-	{ "shuffle", NULL, "Rows in random order instead of that of the key", TO(gen.shuffle),
+	{ "shuffle", NULL, "rows in random order instead of key order", TO(gen.shuffle),
 	  SPECIAL(SHUFFLE) },
-	{ .doc = "General:", .group = 5 },
-	{ "seed", "N", "Seed of the data (1)", TO(gen.seed), .number = { 0, UINT64_MAX } },
-	{ "output", "FILE", "Write to FILE, which appears when it is complete", TO(output),
+	{ .doc = "All kinds:" },
+	{ "seed", "N", "seed of the data (1)", TO(gen.seed), .number = { 0, UINT64_MAX } },
+	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
 	  .letter = 'o' },
+	SETTING_ANSWERS,
 	{ 0 },
 };
 
@@ -121,41 +127,34 @@ static bool empty(const struct config *c)
 	return (c->records_given && !c->gen.records) || (c->bytes_given && !c->gen.bytes);
 }
 
-static void check(struct argp_state *state, const struct config *c)
+static void check(const struct config *c)
 {
 	const struct sp_gen_opts *g = &c->gen;
 
-	if (!c->kind_given)
-		argp_error(state, "missing kind of data");
-	for (const struct setting *s = settings; s->doc; s++) {
+	for (const struct setting *s = settings; !SETTING_ENDS(s); s++) {
 		size_t i = s->given - offsetof(struct config, special);
 
 		if (i < SPECIALS && c->special[i] && !(kinds[i] >> g->kind & 1))
-			argp_error(state, "--%s does not apply to %s", s->name,
-				   sp_gen_kind_name(g->kind));
+			die_usage("--%s does not apply to %s", s->name, sp_gen_kind_name(g->kind));
 		if (i < SPECIALS && c->special[i] && orders[i] && !(orders[i] >> g->order & 1))
-			argp_error(state, "--%s does not apply to --order=%s", s->name,
-				   sp_gen_order_name(g->order));
+			die_usage("--%s does not apply to --order=%s", s->name,
+				  sp_gen_order_name(g->order));
 	}
 	if (g->kind <= SP_GEN_RUNS && !g->records && !g->bytes && !empty(c))
-		argp_error(state, "%s: -n or --bytes is needed", sp_gen_kind_name(g->kind));
+		die_usage("%s: -n or --bytes is needed", sp_gen_kind_name(g->kind));
 }
 
-static void operand(struct argp_state *state, void *config, char *arg)
+static void take_operands(struct config *c, const struct operands *operands)
 {
-	struct config *c = config;
-
-	if (!arg) {
-		check(state, c);
-		return;
-	}
-	if (c->kind_given)
-		argp_error(state, "extra operand: %s", quote(arg));
-	c->kind_given = true;
-	c->gen.kind = (enum sp_gen_kind)choice_option("KIND", arg, sp_gen_kind_words());
-	if (strcmp(arg, sp_gen_kind_name(c->gen.kind)) != 0)
-		argp_error(state, "a kind of data is written in full: %s",
-			   quote(sp_gen_kind_name(c->gen.kind)));
+	if (!operands->n)
+		die_usage("missing kind of data");
+	if (operands->n > 1)
+		die_usage("extra operand: %s", quote(operands->text[1]));
+	c->gen.kind =
+		(enum sp_gen_kind)choice_option("KIND", operands->text[0], sp_gen_kind_words());
+	if (strcmp(operands->text[0], sp_gen_kind_name(c->gen.kind)) != 0)
+		die_usage("a kind of data is written in full: %s",
+			  quote(sp_gen_kind_name(c->gen.kind)));
 }
 
 static int write_all(int fd, const char *buf, size_t bytes)
@@ -226,7 +225,14 @@ static void generate(const char *output, struct sp_gen *gen)
 
 int main(int argc, char **argv)
 {
-	static const struct args args = { settings, "KIND", doc, operand };
+	static const struct args args = {
+		.settings = settings,
+		.operands = "KIND",
+		.about = about,
+		.notes = notes,
+		.operand_words = sp_gen_kind_words,
+	};
+	struct operands operands;
 	struct config c = { .gen = SP_GEN_OPTS_INIT };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_gen *gen = NULL;
@@ -235,7 +241,9 @@ int main(int argc, char **argv)
 	msg_init(argv);
 	stdio_guard();
 	signals_catch();
-	args_read(&args, argc, argv, &c);
+	args_read(&args, argc, argv, &c, &operands);
+	take_operands(&c, &operands);
+	check(&c);
 	packedwarn_output(c.output, "a pipe to a program such as gzip compresses it");
 	rc = empty(&c) ? 0 : sp_gen_new(&gen, &c.gen, &err);
 	if (rc < 0)

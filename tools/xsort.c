@@ -87,7 +87,7 @@ int main(int argc, char **argv)
 	names_resolve(&set);
 	order_finish(&set);
 	warn_about_keys(&set);
-	tuning_check(&set);
+	options_check(&set);
 	order_read_salt(&set);
 	fill_options(&set);
 	if (set.check)

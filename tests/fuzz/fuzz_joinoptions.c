@@ -20,9 +20,9 @@
 #include "choice.h"
 #include "columns.h"
 #include "errinfo.h"
+#include "help.h"
 #include "msg.h"
 #include "quote.h"
-#include "stdio_end.h"
 #include "version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -180,21 +180,30 @@ void usage_error(void)
 	longjmp(out, 1);
 }
 
-void stdio_leave(void)
+void die_usage(const char *fmt, ...)
 {
+	(void)fmt;
 	longjmp(out, 1);
 }
 
-void help_print(bool plain_join)
+void help_print(const struct args *args, const char *me)
 {
-	(void)plain_join;
+	(void)args;
+	(void)me;
+	longjmp(out, 1);
 }
 
-void usage_print(void)
+void usage_print(const struct args *args, const char *me)
 {
+	help_print(args, me);
 }
 
-void version_leave(void)
+void help_table(const struct args *args)
+{
+	help_print(args, NULL);
+}
+
+void version_print(void)
 {
 	longjmp(out, 1);
 }
@@ -284,7 +293,6 @@ static void mean_the_same(const struct settings *a, const struct settings *b)
 
 static bool accepted(struct settings *set, int argc, char **argv)
 {
-	optind = 0; /* begin anew */
 	opterr = 0;
 	if (setjmp(out))
 		return false;

@@ -12,7 +12,7 @@
 #include <spindle/fiojob.h>
 #include <spindle/policy.h>
 #include <spindle/report.h>
-#include "args.h"
+#include "commands.h"
 #include "errinfo.h"
 #include "signals.h"
 #include "number.h"
@@ -54,7 +54,7 @@ struct policy_options {
 };
 
 /* The load that options describe; --class makes several out of one. */
-struct load_options {
+struct config {
 	struct sp_bench_class plain; /* the values that classes start from */
 	const char *class_text[SP_BENCH_CLASSES_MAX];
 	size_t nclass_text;
@@ -82,22 +82,33 @@ struct load_options {
 	struct policy_options policy;
 };
 
-/* The options of struct load_options.  Which command takes which stands in aiobench.c. */
+enum command_bit {
+	RUN = 1,
+	SWEEP = 2,
+	MIX = 4,
+	COMPARE = 8,
+	PREFLIGHT = 16,
+	REPLAY = 32,
+	WATCH = 64,
+	POLICY = 128,
+	ALL = 255
+};
+
+/* options.c: the options of struct config. */
 extern const struct setting load_settings[];
-void load_options_operand(struct argp_state *state, void *load, char *arg); /* a target */
-void load_options_init(struct load_options *o);
+void load_options_init(struct config *o);
+void load_options_targets(struct config *o, const struct operands *operands);
 /*
  * Combines classes and targets; ends the program if that is impossible.  depth and
  * runtime_ns are defaults.
  */
-void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns);
+void load_options_finish(struct config *o, unsigned depth, uint64_t runtime_ns);
 /* aiobench.c: parses a whole command line and returns its command. */
-struct command;
-const struct command *load_options_read(struct load_options *o, int argc, char **argv);
+const struct command *load_options_read(struct config *o, int argc, char **argv);
 
 /* fiojob.c: values from a job, later its targets and classes; dies if that is impossible. */
 void fiojob_load(void *load, const char *option, const char *path);
-void fiojob_finish(struct load_options *o);
+void fiojob_finish(struct config *o);
 /* Keeps outputs from the files of all runs. */
 struct sp_outset;
 void fiojob_spare(struct sp_outset *set, struct sp_fiojob *job);
@@ -109,32 +120,31 @@ void fiojob_select(size_t run);
  * run.c: the file for intervals, if requested.  The first write error (rc of the report) is
  * printed at once; the program continues and fails at its end.
  */
-void open_status(struct load_options *o);
-void check_status(struct load_options *o, int rc);
-int close_status(struct load_options *o); /* the status of the program */
+void open_status(struct config *o);
+void check_status(struct config *o, int rc);
+int close_status(struct config *o); /* the status of the program */
 
 /* output.c */
 /* Dies if an output is another output, or an input. */
-void check_outputs(const struct load_options *o);
+void check_outputs(const struct config *o);
 /*
  * Text on standard output, JSON where --stats says, and a line for each option without effect.
  * Frees both; before, which was printed before the run, and no_effects can be NULL.
  */
-void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before,
+void write_report(struct config *o, struct sp_report *report, struct sp_preflight *before,
 		  const struct sp_no_effects *no_effects);
 
 /* preflight.c: prints whether the priorities of a run can act; NULL: it has none.  To be freed. */
-struct sp_preflight *preflight_before(const struct load_options *o);
+struct sp_preflight *preflight_before(const struct config *o);
 /* The same for two classes in place of the run's. */
-struct sp_preflight *preflight_pair(const struct load_options *o,
-				    const struct sp_bench_class pair[2]);
+struct sp_preflight *preflight_pair(const struct config *o, const struct sp_bench_class pair[2]);
 
 /* set.c */
 /*
  * Adapts a job file of fio to many short measurements: they end by time, not by bytes, and
  * the depth of its only job is that of the run.
  */
-void set_options_load(struct load_options *o);
+void set_options_load(struct config *o);
 
 /* output.c: the state of a measurement, on the line of progress */
 #define LIVE_NS 500000000 /* default interval */
@@ -150,11 +160,11 @@ struct gnuplot;
 void time_series_add(struct time_series *s, const struct sp_bench_interval *i);
 void plot_time(struct gnuplot *g, const struct time_series *s);
 struct gnuplot_layout;
-void plot_open(struct gnuplot *g, const struct load_options *o, const char *what,
-	       const char *engine, struct gnuplot_layout layout);
-void plot_run(const struct load_options *o, const struct sp_bench *bench);
-void plot_sweep(const struct load_options *o, const struct sp_benchset_result *r);
-void plot_mix(const struct load_options *o, const struct sp_benchset_result *r);
+void plot_open(struct gnuplot *g, const struct config *o, const char *what, const char *engine,
+	       struct gnuplot_layout layout);
+void plot_run(const struct config *o, const struct sp_bench *bench);
+void plot_sweep(const struct config *o, const struct sp_benchset_result *r);
+void plot_mix(const struct config *o, const struct sp_benchset_result *r);
 /* The share of the time with each number outstanding, n > 0 of them: one plot of a picture. */
 void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n);
 
@@ -165,19 +175,19 @@ struct watch_series {
 	struct sp_watch_interval points[WATCH_SERIES_MAX];
 };
 void watch_series_add(struct watch_series *s, const struct sp_watch_interval *i);
-void plot_watch(const struct load_options *o, const struct sp_watch_result *r,
+void plot_watch(const struct config *o, const struct sp_watch_result *r,
 		const struct watch_series *s);
 
 /* plot_policy.c */
-void plot_policy(const struct load_options *o, const struct sp_policy *const *p, size_t n);
+void plot_policy(const struct config *o, const struct sp_policy *const *p, size_t n);
 
-int command_run(struct load_options *o);
-int command_preflight(struct load_options *o);
-int command_replay(struct load_options *o);
-int command_watch(struct load_options *o);
-int command_sweep(struct load_options *o);
-int command_mix(struct load_options *o);
-int command_compare(struct load_options *o);
-int command_policy(struct load_options *o);
+int command_run(struct config *o);
+int command_preflight(struct config *o);
+int command_replay(struct config *o);
+int command_watch(struct config *o);
+int command_sweep(struct config *o);
+int command_mix(struct config *o);
+int command_compare(struct config *o);
+int command_policy(struct config *o);
 
 #endif

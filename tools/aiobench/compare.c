@@ -41,8 +41,7 @@ static int split(char *text, char **words, int max)
 }
 
 /* Parses the command line followed by these options. */
-static void read_setting(struct load_options *setting, const struct load_options *o,
-			 const char *more)
+static void read_setting(struct config *setting, const struct config *o, const char *more)
 {
 	size_t words = (size_t)o->argc + WORDS_MAX + 1;
 	char **argv = must_alloc(NULL, words * sizeof(*argv) + strlen(more) + 1, 1);
@@ -59,10 +58,10 @@ static void read_setting(struct load_options *setting, const struct load_options
 	set_options_load(setting);
 }
 
-static int take_turns(struct load_options *o)
+static int take_turns(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	static struct load_options a, b;
+	static struct config a, b;
 	struct sp_benchset_opts opts = { .bench = &a.bench,
 					 .rounds = o->set.pairs,
 					 .progress = show_progress };
@@ -85,7 +84,7 @@ static int take_turns(struct load_options *o)
 	return 0;
 }
 
-int command_compare(struct load_options *o)
+int command_compare(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;

@@ -60,7 +60,7 @@ static void read_job(const char *path)
 
 void fiojob_load(void *load, const char *option, const char *path)
 {
-	struct load_options *o = load;
+	struct config *o = load;
 	struct sp_bench_opts said = o->bench;
 
 	if (o->job)
@@ -77,7 +77,7 @@ void fiojob_load(void *load, const char *option, const char *path)
 }
 
 /* Reports lines that are not understood, and ignored keys. */
-static void report_lines(const struct load_options *o)
+static void report_lines(const struct config *o)
 {
 	const struct sp_fiojob_line *lines;
 	size_t n = sp_fiojob_lines(o->job, &lines);
@@ -117,7 +117,7 @@ static void number(const char **name, char **numbered)
 }
 
 /* Each run writes files of its own. */
-static void number_outputs(struct load_options *o)
+static void number_outputs(struct config *o)
 {
 	if (sp_fiojob_runs(o->job) == 1)
 		return;
@@ -127,7 +127,7 @@ static void number_outputs(struct load_options *o)
 	number(&o->bench.trace, &last.names[3]);
 }
 
-static void need_targets(const struct load_options *o)
+static void need_targets(const struct config *o)
 {
 	for (size_t i = sp_fiojob_runs(o->job); i-- > 0;) {
 		struct sp_bench_opts run = { .targets = o->bench.targets,
@@ -139,7 +139,7 @@ static void need_targets(const struct load_options *o)
 	}
 }
 
-void fiojob_finish(struct load_options *o)
+void fiojob_finish(struct config *o)
 {
 	struct sp_bench_opts said = o->bench;
 

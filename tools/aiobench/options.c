@@ -41,7 +41,7 @@ static uint64_t prio_value(const char *option, const char *text)
 
 static void add_class(void *load, const char *option, const char *text)
 {
-	struct load_options *o = load;
+	struct config *o = load;
 
 	(void)option;
 	if (o->nclass_text == SP_BENCH_CLASSES_MAX)
@@ -109,188 +109,244 @@ static unsigned list_value(const char *option, const char *text, const struct sp
 	return bits;
 }
 
-static uint64_t loads_value(const char *option, const char *text)
+static void set_loads(void *to, const char *option, const char *text)
 {
-	return list_value(option, text, sp_policy_load_words());
+	*(unsigned *)to = list_value(option, text, sp_policy_load_words());
 }
 
-static uint64_t submissions_value(const char *option, const char *text)
+static void set_submissions(void *to, const char *option, const char *text)
 {
-	return list_value(option, text, sp_policy_submission_words());
+	*(unsigned *)to = list_value(option, text, sp_policy_submission_words());
 }
 
 static const struct sp_word priorities_words[] = {
 	{ "no", PRIORITIES_NO }, { "yes", PRIORITIES_YES }, { "both", PRIORITIES_BOTH }, { 0 }
 };
 
-#define TO(member) SETTING_TO(struct load_options, member)
-#define GIVEN(member) .given = offsetof(struct load_options, member)
+#define TO(member) SETTING_TO(struct config, member)
+#define GIVEN(member) .given = offsetof(struct config, member)
 #define DEPTH .count = SP_BENCH_DEPTH_MAX
 
+#define LOADS (ALL & ~(REPLAY | WATCH | POLICY)) /* whose requests the options describe */
+#define RUNS (ALL & ~WATCH)
+
 const struct setting load_settings[] = {
-	{ .doc = "Requests:", .group = 1 },
-	{ "rw", "OP", "read, write, rw, randread (default), randwrite, randrw", TO(plain),
-	  .call = set_rw, GIVEN(plain_given) },
-	{ "bs", "SIZE", "Request size (4K)", TO(plain.bytes), .whole = request_value,
-	  GIVEN(bytes_given) },
-	{ "size", "SIZE", "How much of each TARGET to use (to its end)", TO(bench.size_bytes),
-	  .whole = size_option },
-	{ "offset", "SIZE", "Where the used part begins (0)", TO(bench.offset_bytes),
-	  .whole = size_option },
-	{ "rwmixread", "PERCENT", "Share of reads in a mix (50)", TO(mix), .call = set_percent,
-	  GIVEN(plain_given) },
+	{ .doc = "Requests:" },
+	{ "rw", "OP",
+	  "read, write, rw, randread, randwrite or randrw\n"
+	  "(randread)",
+	  TO(plain), .words = sp_bench_rw_words, .call = set_rw, GIVEN(plain_given), .by = LOADS },
+	{ "bs", "SIZE", "request size (4K; policy: page size, 16K)", TO(plain.bytes),
+	  .whole = request_value, GIVEN(bytes_given), .by = LOADS | POLICY },
+	{ "size", "SIZE", "bytes of each TARGET to use (all)", TO(bench.size_bytes),
+	  .whole = size_option, .by = RUNS },
+	{ "offset", "SIZE", "offset of the first byte to use (0)", TO(bench.offset_bytes),
+	  .whole = size_option, .by = RUNS },
+	{ "rwmixread", "PERCENT", "share of reads if --rw is a mix (50)", TO(mix),
+	  .call = set_percent, GIVEN(plain_given), .by = LOADS },
 	{ "random_distribution", "DIST",
-	  "Distribution of random requests: random (default), zipf:THETA", TO(distribution),
-	  GIVEN(plain_given) },
-	{ "stride", "SIZE", "Distance between sequential requests", TO(plain.stride_bytes),
-	  .whole = size_option, GIVEN(plain_given) },
-	{ "randseed", "N", "Seed of everything random (1)", TO(bench.seed),
-	  .number = { 0, UINT64_MAX } },
+	  "distribution of random requests: random or\n"
+	  "zipf:THETA (random)",
+	  TO(distribution), GIVEN(plain_given), .by = LOADS },
+	{ "stride", "SIZE", "distance between the starts of sequential requests",
+	  TO(plain.stride_bytes), .whole = size_option, GIVEN(plain_given), .by = LOADS },
+	{ "randseed", "N", "seed of all random choices (1)", TO(bench.seed),
+	  .number = { 0, UINT64_MAX }, .by = RUNS },
 	{ "class", "NAME:KEY=VALUE,...",
-	  "A class of requests; may be repeated.  Keys: share or depth or rate; "
-	  "prio=rt|be|idle[/LEVEL], "
-	  "op, size, pattern=seq|random|stride:SIZE|zipf:THETA, rwmixread, target=NUMBER, offset, "
-	  "range",
-	  .call = add_class },
-	{ .doc = "Depth, rate and duration:", .group = 2 },
+	  "a class of requests; may be repeated\n"
+	  "keys: share, depth or rate;\n"
+	  "prio=rt|be|idle[/LEVEL]; op; size;\n"
+	  "pattern=seq|random|stride:SIZE|zipf:THETA;\n"
+	  "rwmixread; target=NUMBER; offset; range",
+	  .call = add_class, .by = LOADS },
+	{ .doc = "Depth, rate and duration:" },
 	{ "iodepth", "N",
-	  "Outstanding requests (1; mix: 200, with --scans 64; policy: 128); sweep: the most (256)",
-	  TO(bench.depth), DEPTH, GIVEN(depth_given) },
+	  "outstanding requests (1; mix: 200, with --scans 64;\n"
+	  "policy: 128); sweep: their maximum (256)",
+	  TO(bench.depth), DEPTH, GIVEN(depth_given), .by = RUNS },
 	{ "rate_iops", "N",
-	  "Requests per second, at most --iodepth outstanding; latency runs from when each was due",
-	  TO(bench.rate), .real = { 1e-6, 1e9 } },
-	{ "rate_process", "HOW", "Arrivals: linear (default) or poisson", TO(bench.poisson),
-	  .words = sp_bench_process_words },
+	  "requests per second, with at most --iodepth of them\n"
+	  "outstanding; latency counts from when a request was\n"
+	  "due",
+	  TO(bench.rate), .real = { 1e-6, 1e9 }, .by = LOADS & ~SWEEP },
+	{ "rate_process", "HOW", "arrivals: linear or poisson (linear)", TO(bench.poisson),
+	  .words = sp_bench_process_words, .by = LOADS & ~SWEEP },
 	{ "runtime", "TIME",
-	  "Duration (10 unless --io_size; sweep, mix and compare: 30 in total; policy: 3 for each "
-	  "run; watch and replay: no limit)",
-	  TO(bench.runtime_ns), .whole = span_value, GIVEN(runtime_given) },
-	{ "ramp_time", "TIME", "Run this long before measuring (0)", TO(bench.ramp_ns),
-	  .whole = time_value },
-	{ "io_size", "SIZE", "End after requests for this many bytes", TO(bench.total_bytes),
-	  .whole = size_option },
+	  "duration (10; sweep, mix, compare: 30 in total;\n"
+	  "policy: 3 per run; none with --io_size, and for\n"
+	  "watch and replay)",
+	  TO(bench.runtime_ns), .whole = span_value, GIVEN(runtime_given), .by = ALL },
+	{ "ramp_time", "TIME", "run for TIME before measuring (0)", TO(bench.ramp_ns),
+	  .whole = time_value, .by = LOADS | POLICY },
+	{ "io_size", "SIZE", "end after requests for SIZE bytes", TO(bench.total_bytes),
+	  .whole = size_option, .by = RUN | PREFLIGHT | REPLAY },
 	{ "steady", "TIME",
-	  "End earlier if the last 5 rounds of TIME (1) are steady: range at most 20 %, slope 10 %",
-	  TO(bench.steady_ns), .whole = round_value, .optional = true },
-	{ "iodepth_batch", "N", "Submit at most N in one call (1)", TO(bench.batch_submit), DEPTH },
-	{ "iodepth_batch_complete_min", "N", "Wait for N completions (1)", TO(bench.batch_min),
-	  DEPTH },
+	  "end early when the last 5 rounds of TIME (1) are\n"
+	  "steady: spread at most 20 %, slope at most 10 %",
+	  TO(bench.steady_ns), .whole = round_value, .optional = true, .by = RUN | PREFLIGHT },
+	{ "iodepth_batch", "N", "submit at most N requests per call (1)", TO(bench.batch_submit),
+	  DEPTH, .by = LOADS | REPLAY },
+	{ "iodepth_batch_complete_min", "N", "wait for N completions (1)", TO(bench.batch_min),
+	  DEPTH, .by = LOADS | REPLAY },
 	{ "iodepth_batch_complete_max", "N",
-	  "Take at most N completions at once (as many as are waited for)", TO(bench.batch_max),
-	  DEPTH },
-	{ .doc = "Engine:", .group = 3 },
-	{ "ioengine", "NAME", "auto (default), io_uring, libaio, sync, null", TO(bench.engine),
-	  .call = engine_set },
-	{ "direct", "0|1", "Bypass the page cache (1)", TO(bench.buffered), .call = set_direct,
-	  .optional = true },
-	{ "fixedbufs", "0|1", "io_uring: registered buffers", TO(bench.fixed_buffers),
-	  .whole = bool_value, .optional = true },
-	{ "registerfiles", "0|1", "io_uring: registered files", TO(bench.register_files),
-	  .whole = bool_value, .optional = true },
-	{ "no-fallback", NULL, "Fail if class rt is not allowed", TO(bench.no_fallback) },
-	{ "trace", "FILE", "Write a trace of all requests to FILE", TO(bench.trace) },
-	{ .doc = "Safety of data:", .group = 4 },
+	  "take at most N completions per call (as many as are\n"
+	  "waited for)",
+	  TO(bench.batch_max), DEPTH, .by = LOADS | REPLAY },
+	{ .doc = "Engine:" },
+	{ "ioengine", "NAME", "io_uring, libaio, sync, null or auto (auto)", TO(bench.engine),
+	  .words = sp_engine_words, .call = engine_set, .by = RUNS },
+	{ "direct", "0|1", "bypass the page cache (1)", TO(bench.buffered), .call = set_direct,
+	  .optional = true, .by = RUNS },
+	{ "fixedbufs", "0|1", "io_uring: use registered buffers (0)", TO(bench.fixed_buffers),
+	  .whole = bool_value, .optional = true, .by = RUNS },
+	{ "registerfiles", "0|1", "io_uring: use registered files (0)", TO(bench.register_files),
+	  .whole = bool_value, .optional = true, .by = RUNS },
+	{ "no-fallback", NULL, "fail if class rt is not allowed", TO(bench.no_fallback),
+	  .by = RUNS },
+	{ "trace", "FILE", "write every block request to FILE", TO(bench.trace),
+	  .by = RUN | PREFLIGHT | REPLAY | POLICY },
+	{ .doc = "Safety of data:" },
 	{ "create", "HOW",
-	  "Create each TARGET, a file of --size: written (default), reserved, sparse",
+	  "create each TARGET as a file of --size: written,\n"
+	  "reserved or sparse (written)",
 	  TO(bench.create), .words = sp_bench_create_words, .optional = true,
-	  .absent = SP_BENCH_CREATE_WRITTEN },
-	{ "remove", NULL, "Remove at the end what --create created", TO(bench.remove) },
-	{ "overwrite", NULL, "Allow writing to a TARGET that already exists", TO(bench.overwrite) },
-	{ "continue_on_error", NULL, "Count failed requests and continue", TO(bench.keep_going) },
-	{ .doc = "Reports:", .group = 5 },
-	{ "stats", "FILE", "Write the report as JSON to FILE or standard error", TO(stats),
-	  .optional = true },
-	{ "status-interval", "TIME", "Write a line of JSON for each interval",
-	  TO(bench.interval_ns), .whole = span_value },
-	{ "status", "FILE", "Write these lines to FILE (standard error)", TO(status) },
-	{ "plot", "FILE", "Draw the results with gnuplot: FILE.png or FILE.svg", TO(plot),
-	  .call = gnuplot_set },
-	{ .doc = "Options of replay:", .group = 6 },
-	{ "replay_no_stall", "0|1", "As fast as the depth allows, ignoring recorded times",
-	  TO(replay.no_stall), .whole = bool_value, .optional = true },
-	{ "replay_time_scale", "PERCENT", "Speed of the recorded time (100); 200: twice as fast",
-	  TO(replay.time_scale), .call = set_time_scale },
-	{ .doc = "Job files of fio:", .group = 7 },
+	  .absent = SP_BENCH_CREATE_WRITTEN, .by = RUNS },
+	{ "remove", NULL, "remove at the end the files that --create created", TO(bench.remove),
+	  .by = RUNS },
+	{ "overwrite", NULL, "allow writes to a TARGET that already exists", TO(bench.overwrite),
+	  .by = RUNS },
+	{ "continue_on_error", NULL, "count failed requests and continue", TO(bench.keep_going),
+	  .by = RUNS },
+	{ .doc = "Reports:" },
+	{ "stats", "FILE",
+	  "write a report as JSON to FILE; without FILE, to\n"
+	  "standard error",
+	  TO(stats), .optional = true, .by = ALL },
+	{ "status-interval", "TIME", "write a line of JSON for each interval of TIME",
+	  TO(bench.interval_ns), .whole = span_value, .by = RUN | REPLAY | WATCH },
+	{ "status", "FILE", "write these lines to FILE (standard error)", TO(status),
+	  .by = RUN | REPLAY | WATCH },
+	{ "plot", "FILE", "draw the results with gnuplot: FILE.png or FILE.svg", TO(plot),
+	  .call = gnuplot_set, .by = ALL & ~(COMPARE | PREFLIGHT) },
+	{ .doc = "Options of replay:" },
+	{ "replay_no_stall", "0|1",
+	  "submit as fast as the depth allows, and ignore the\n"
+	  "recorded times (0)",
+	  TO(replay.no_stall), .whole = bool_value, .optional = true, .by = REPLAY },
+	{ "replay_time_scale", "PERCENT",
+	  "speed of the recorded time (100); 200 is twice as\n"
+	  "fast",
+	  TO(replay.time_scale), .call = set_time_scale, .by = REPLAY },
+	{ .doc = "Job files of fio:" },
 	{ "fio-job", "FILE",
-	  "Measure what FILE, a job file of fio, describes; later options override it",
-	  .call = fiojob_load },
-	{ "fio-job-ignore", NULL, "Ignore lines that are not understood", TO(job_ignore) },
-	{ .doc = "Options of watch:", .group = 8 },
+	  "measure the load that FILE, a job file of fio,\n"
+	  "describes; later options override it",
+	  .call = fiojob_load, .by = LOADS },
+	{ "fio-job-ignore", NULL, "ignore lines of FILE that are not supported", TO(job_ignore),
+	  .by = LOADS },
+	{ .doc = "Options of watch:" },
 	{ "source", "NAME",
-	  "auto (default); stat, inflight: of a device; fdinfo: of a process; trace: of either",
-	  TO(watch.source), .words = sp_watch_source_words },
-	{ "sample_rate", "N", "Samples per second (1000)", TO(watch.rate), .real = { 0.001, 1e6 } },
-	{ .doc = "Options of mix:", .group = 9 },
-	{ "shares", "LIST", "Ascending percentages of high priority (0,10,20 and so on to 100)",
-	  TO(set), .call = add_shares },
-	{ "share-of", "WHAT", "Shares of the requests outstanding (default), or issued",
-	  TO(set.mix.of_issued), .words = sp_benchset_share_of_words },
+	  "stat, inflight: of a device; fdinfo: of a process;\n"
+	  "trace: of either; or auto (auto)",
+	  TO(watch.source), .words = sp_watch_source_words, .by = WATCH },
+	{ "sample_rate", "N", "samples per second (1000)", TO(watch.rate), .real = { 0.001, 1e6 },
+	  .by = WATCH },
+	{ .doc = "Options of mix:" },
+	{ "shares", "LIST",
+	  "ascending percentages of requests of high priority\n"
+	  "(0,10,20 and so on to 100)",
+	  TO(set), .call = add_shares, .by = MIX },
+	{ "share-of", "WHAT",
+	  "requests that the shares count: outstanding or\n"
+	  "issued (outstanding)",
+	  TO(set.mix.of_issued), .words = sp_benchset_share_of_words, .by = MIX },
 	{ "scans", "N",
-	  "Instead of shares: random requests of high priority beside N (3) sequential readers",
-	  TO(set.mix), .call = set_scans, .optional = true },
-	{ "high", "PRIO", "The high priority (rt)", TO(set.mix.high), .whole = prio_value },
-	{ "low", "PRIO", "The low priority (be)", TO(set.mix.low), .whole = prio_value },
-	{ .doc = "Options of compare:", .group = 10 },
-	{ "a", "OPTIONS", "Setting A: additional options, separated by blanks", TO(set.a) },
-	{ "b", "OPTIONS", "Setting B", TO(set.b) },
-	{ "interleave", "N", "Run A and B in turn, N times each (15)", TO(set.pairs),
-	  .count = 200 },
-	{ .doc = "Options of policy (--bs is the page size, 16K):", .group = 11 },
+	  "instead of shares: random requests of high priority\n"
+	  "next to N (3) sequential readers",
+	  TO(set.mix), .call = set_scans, .optional = true, .by = MIX },
+	{ "high", "PRIO", "the high priority (rt)", TO(set.mix.high), .whole = prio_value,
+	  .by = MIX },
+	{ "low", "PRIO", "the low priority (be)", TO(set.mix.low), .whole = prio_value, .by = MIX },
+	{ .doc = "Options of compare:" },
+	{ "a", "OPTIONS", "setting A: additional options, separated by blanks", TO(set.a),
+	  .by = COMPARE },
+	{ "b", "OPTIONS", "setting B: the same for the other runs", TO(set.b), .by = COMPARE },
+	{ "interleave", "N", "run A and B alternately, N times each (15)", TO(set.pairs),
+	  .count = 200, .by = COMPARE },
+	{ .doc = "Options of policy:" },
 	{ "load", "LOAD,...",
-	  "scan, range, update (default: all, but no update if TARGET may not be written to)",
-	  TO(policy.loads), .whole = loads_value },
+	  "scan, range, update (all; without update if writes\n"
+	  "to TARGET are not allowed)",
+	  TO(policy.loads), .words = sp_policy_load_words, .call = set_loads, .by = POLICY },
 	{ "submission", "WAY,...", "conservative, aggressive, adaptive (all)",
-	  TO(policy.submissions), .whole = submissions_value },
-	{ "priorities", "no|yes|both", "Default: no if conservative, otherwise both",
-	  TO(policy.priorities), .choices = priorities_words },
-	{ "urgent", "PRIO", "Priority of requests that a user waits for (be/0)",
-	  TO(policy.policy.high_prio), .whole = prio_value, GIVEN(policy.given.urgent) },
-	{ "background", "PRIO", "Priority of all others (idle)", TO(policy.policy.low_prio),
-	  .whole = prio_value, GIVEN(policy.given.background) },
-	{ "extent", "N", "Pages of an extent (64)", TO(policy.policy.extent_pages),
-	  .count = 65536 },
-	{ "ahead", "N", "Aggressive: extents requested ahead (2)", TO(policy.policy.ahead),
-	  .count = 256, GIVEN(policy.given.ahead) },
-	{ "clients", "N", "Range: concurrent queries (4)", TO(policy.policy.clients), .count = 4096,
-	  GIVEN(policy.given.clients) },
-	{ "query", "N", "Range: pages of a query (1000)", TO(policy.policy.query_pages),
-	  .count = 1000000000, GIVEN(policy.given.query) },
-	{ "batch", "N", "Range, aggressive: pages requested at once (16)", TO(policy.policy.batch),
-	  .count = 4096, GIVEN(policy.given.batch) },
-	{ "buffer", "PERCENT", "Update: buffer size, of the table (75)", TO(policy.policy.buffer),
-	  .call = set_percent, GIVEN(policy.given.buffer) },
-	{ "steal", "N", "Update: pages written when a frame is needed (5)", TO(policy.policy.steal),
-	  .count = 1000000, GIVEN(policy.given.steal) },
-	{ "flow", "N", "Update, aggressive: writes outstanding (32)", TO(policy.policy.flow), DEPTH,
-	  GIVEN(policy.given.flow) },
-	{ "preflush", "TIME", "Update, adaptive: interval of inspection (1)",
-	  TO(policy.policy.preflush_ns), .whole = time_value, GIVEN(policy.given.preflush) },
-	{ "victims", "WHICH", "Update: pages written and replaced: random (default), oldest",
-	  TO(policy.policy.victims), .words = sp_policy_victims_words,
-	  GIVEN(policy.given.victims) },
+	  TO(policy.submissions), .words = sp_policy_submission_words, .call = set_submissions,
+	  .by = POLICY },
+	{ "priorities", "no|yes|both", "use priorities (no if conservative, else both)",
+	  TO(policy.priorities), .choices = priorities_words, .by = POLICY },
+	{ "urgent", "PRIO", "priority of requests that a user waits for (be/0)",
+	  TO(policy.policy.high_prio), .whole = prio_value, GIVEN(policy.given.urgent),
+	  .by = POLICY },
+	{ "background", "PRIO", "priority of all other requests (idle)", TO(policy.policy.low_prio),
+	  .whole = prio_value, GIVEN(policy.given.background), .by = POLICY },
+	{ "extent", "N", "pages per extent (64)", TO(policy.policy.extent_pages), .count = 65536,
+	  .by = POLICY },
+	{ "ahead", "N", "aggressive: extents read ahead (2)", TO(policy.policy.ahead), .count = 256,
+	  GIVEN(policy.given.ahead), .by = POLICY },
+	{ "clients", "N", "range: concurrent queries (4)", TO(policy.policy.clients), .count = 4096,
+	  GIVEN(policy.given.clients), .by = POLICY },
+	{ "query", "N", "range: pages per query (1000)", TO(policy.policy.query_pages),
+	  .count = 1000000000, GIVEN(policy.given.query), .by = POLICY },
+	{ "batch", "N", "range, aggressive: pages per batch of requests (16)",
+	  TO(policy.policy.batch), .count = 4096, GIVEN(policy.given.batch), .by = POLICY },
+	{ "buffer", "PERCENT", "update: buffer size, as a share of the table (75)",
+	  TO(policy.policy.buffer), .call = set_percent, GIVEN(policy.given.buffer), .by = POLICY },
+	{ "steal", "N", "update: pages written when a frame is needed (5)", TO(policy.policy.steal),
+	  .count = 1000000, GIVEN(policy.given.steal), .by = POLICY },
+	{ "flow", "N", "update, aggressive: outstanding writes (32)", TO(policy.policy.flow), DEPTH,
+	  GIVEN(policy.given.flow), .by = POLICY },
+	{ "preflush", "TIME", "update, adaptive: interval of inspection (1)",
+	  TO(policy.policy.preflush_ns), .whole = time_value, GIVEN(policy.given.preflush),
+	  .by = POLICY },
+	{ "victims", "WHICH",
+	  "update: pages to write and replace: random or\n"
+	  "oldest (random)",
+	  TO(policy.policy.victims), .words = sp_policy_victims_words, GIVEN(policy.given.victims),
+	  .by = POLICY },
 	{ "room", "OF",
-	  "Update: reads when there are frames for a page, an extent (default: usual)",
-	  TO(policy.policy.room), .words = sp_policy_room_words, GIVEN(policy.given.room) },
-	{ "threads", "N", "Scan, update: threads in place of asynchronous reads, and of writes",
-	  TO(policy.policy.threads), .count = SP_BENCH_DEPTH_MAX, GIVEN(policy.given.threads) },
-	{ "crowd", "N", "Range: read an extent as a whole after more than N of its pages",
-	  TO(policy.policy.crowd), .count = 65535, GIVEN(policy.given.crowd) },
-	{ "table", "SIZE", "The table is the first SIZE of TARGET (all)",
-	  TO(policy.policy.table_bytes), .whole = size_option },
-	{ "log", "SIZE", "Update: a page adds SIZE to a log at the end of TARGET (none)",
-	  TO(policy.policy.log_bytes), .whole = request_value, GIVEN(policy.given.log) },
-	{ "compute", "TIME", "Time that a query works on a page (50us)",
-	  TO(policy.policy.compute_ns), .whole = time_value },
-	{ "critical", "N", "Critical reads per second (20)", TO(policy.policy.critical_rate),
-	  .real = { 0, 1e6 } },
-	{ "passes", "N", "End after N passes through the table, or N queries of range",
-	  TO(policy.policy.passes), .count = 1000000 },
+	  "update: read when there are free frames for a page\n"
+	  "or an extent (usual: as the submission does)",
+	  TO(policy.policy.room), .words = sp_policy_room_words, GIVEN(policy.given.room),
+	  .by = POLICY },
+	{ "threads", "N",
+	  "scan, update: threads that read, and that write,\n"
+	  "instead of asynchronous requests",
+	  TO(policy.policy.threads), DEPTH, GIVEN(policy.given.threads), .by = POLICY },
+	{ "crowd", "N",
+	  "range, conservative: request the rest of an extent\n"
+	  "after queries have worked on N of its pages",
+	  TO(policy.policy.crowd), .count = 65535, GIVEN(policy.given.crowd), .by = POLICY },
+	{ "table", "SIZE", "size of the table, at the start of TARGET (all)",
+	  TO(policy.policy.table_bytes), .whole = size_option, .by = POLICY },
+	{ "log", "SIZE",
+	  "update: bytes that a page adds to a log at the end\n"
+	  "of TARGET (no log)",
+	  TO(policy.policy.log_bytes), .whole = request_value, GIVEN(policy.given.log),
+	  .by = POLICY },
+	{ "compute", "TIME", "time that a query works on each page (50us)",
+	  TO(policy.policy.compute_ns), .whole = time_value, .by = POLICY },
+	{ "critical", "N", "critical reads per second (20)", TO(policy.policy.critical_rate),
+	  .real = { 0, 1e6 }, .by = POLICY },
+	{ "passes", "N",
+	  "end after N passes through the table, or N queries\n"
+	  "of range",
+	  TO(policy.policy.passes), .count = 1000000, .by = POLICY },
+	SETTING_ANSWERS,
 	{ 0 },
 };
 
-void load_options_init(struct load_options *o)
+void load_options_init(struct config *o)
 {
-	*o = (struct load_options){
+	*o = (struct config){
 		.plain = { .name = "all",
 			   .share = 1,
 			   .reads = 1,
@@ -307,21 +363,19 @@ void load_options_init(struct load_options *o)
 	sp_policy_defaults(&o->policy.policy);
 }
 
-void load_options_operand(struct argp_state *state, void *load, char *arg)
+void load_options_targets(struct config *o, const struct operands *operands)
 {
-	struct load_options *o = load;
-
-	if (!arg)
-		return;
-	if (!*arg)
-		die("'': %s", strerror(ENOENT));
-	if (o->bench.ntargets == SP_BENCH_TARGETS_MAX)
-		argp_error(state, "more than %d targets", SP_BENCH_TARGETS_MAX);
-	o->targets[o->bench.ntargets++] = arg;
+	if (operands->n > SP_BENCH_TARGETS_MAX)
+		die_usage("more than %d targets", SP_BENCH_TARGETS_MAX);
+	for (unsigned i = 0; i < operands->n; i++) {
+		if (!*operands->text[i])
+			die_sys(ENOENT, "''");
+		o->targets[o->bench.ntargets++] = operands->text[i];
+	}
 }
 
 /* Values of all classes; --class may change them. */
-static void finish_plain(struct load_options *o)
+static void finish_plain(struct config *o)
 {
 	struct sp_bench_class *c = &o->plain;
 
@@ -343,7 +397,7 @@ static void finish_plain(struct load_options *o)
 }
 
 /* Classes without a share divide the rest equally. */
-static void finish_shares(struct load_options *o)
+static void finish_shares(struct config *o)
 {
 	double left = 1;
 	unsigned without = 0;
@@ -367,7 +421,7 @@ static void finish_shares(struct load_options *o)
 }
 
 /* The classes that --class describes, or the only one. */
-static void finish_classes(struct load_options *o)
+static void finish_classes(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
@@ -387,7 +441,7 @@ static void finish_classes(struct load_options *o)
 }
 
 /* A class with a rate and without a depth of its own has the run's. */
-static void find_no_effects(struct load_options *o)
+static void find_no_effects(struct config *o)
 {
 	bool depth = false, rate = o->bench.rate > 0;
 
@@ -404,7 +458,7 @@ static void find_no_effects(struct load_options *o)
 				  "a simulated target takes all ready requests at once");
 }
 
-void load_options_finish(struct load_options *o, unsigned depth, uint64_t runtime_ns)
+void load_options_finish(struct config *o, unsigned depth, uint64_t runtime_ns)
 {
 	if (o->job)
 		fiojob_finish(o);

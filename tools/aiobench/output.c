@@ -11,7 +11,7 @@
 #include "outputs.h"
 #include "aiobench.h"
 
-void check_outputs(const struct load_options *o)
+void check_outputs(const struct config *o)
 {
 	struct sp_outset set = { 0 };
 
@@ -27,7 +27,7 @@ void check_outputs(const struct load_options *o)
 		fiojob_spare(&set, o->job);
 }
 
-void write_report(struct load_options *o, struct sp_report *report, struct sp_preflight *before,
+void write_report(struct config *o, struct sp_report *report, struct sp_preflight *before,
 		  const struct sp_no_effects *no_effects)
 {
 	if (!report || (before && sp_report_add_preflight(report, before) < 0))

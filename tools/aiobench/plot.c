@@ -31,7 +31,7 @@ static const char *word_of(const struct sp_bench_class *c)
 }
 
 /* The classes together. */
-static const char *what_is_done(const struct load_options *o)
+static const char *what_is_done(const struct config *o)
 {
 	const char *word = word_of(&o->bench.classes[0]);
 
@@ -44,7 +44,7 @@ static const char *what_is_done(const struct load_options *o)
 }
 
 /* The size of requests, if they have one. */
-static void write_size(const struct load_options *o, char *text, size_t room)
+static void write_size(const struct config *o, char *text, size_t room)
 {
 	uint32_t bytes = o->bench.classes[0].bytes;
 
@@ -57,8 +57,8 @@ static void write_size(const struct load_options *o, char *text, size_t room)
 			 bytes % 1024 ? bytes : bytes / 1024);
 }
 
-void plot_open(struct gnuplot *g, const struct load_options *o, const char *what,
-	       const char *engine, struct gnuplot_layout layout)
+void plot_open(struct gnuplot *g, const struct config *o, const char *what, const char *engine,
+	       struct gnuplot_layout layout)
 {
 	char *title, bytes[32];
 
@@ -131,7 +131,7 @@ static void plot_latencies(struct gnuplot *g, const struct sp_bench_result *r)
 	fputc('\n', g->in);
 }
 
-void plot_run(const struct load_options *o, const struct sp_bench *bench)
+void plot_run(const struct config *o, const struct sp_bench *bench)
 {
 	const struct sp_bench_result *r = sp_bench_result(bench);
 	struct gnuplot g;
@@ -201,7 +201,7 @@ static const char knee_points[] =
 	"     $knee2 using 1:2 with points pt 6 ps 2.6 lw 2 lc rgb '#c02020' title knee2, \\\n"
 	"     $knee3 using 1:2 with points pt 8 ps 2.2 lw 2 lc rgb '#408040' title knee3";
 
-void plot_sweep(const struct load_options *o, const struct sp_benchset_result *r)
+void plot_sweep(const struct config *o, const struct sp_benchset_result *r)
 {
 	struct gnuplot g;
 
@@ -324,7 +324,7 @@ static void plot_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 	      g->in);
 }
 
-void plot_mix(const struct load_options *o, const struct sp_benchset_result *r)
+void plot_mix(const struct config *o, const struct sp_benchset_result *r)
 {
 	struct gnuplot g;
 

@@ -108,7 +108,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 	fputs("unset logscale y\nset offsets\n", g->in);
 }
 
-void plot_policy(const struct load_options *o, const struct sp_policy *const *p, size_t n)
+void plot_policy(const struct config *o, const struct sp_policy *const *p, size_t n)
 {
 	unsigned loads = 0;
 	struct gnuplot g;

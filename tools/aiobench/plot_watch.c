@@ -53,7 +53,7 @@ static void put_series(struct gnuplot *g, const struct watch_series *s)
 		last->depth_max);
 }
 
-void plot_watch(const struct load_options *o, const struct sp_watch_result *r,
+void plot_watch(const struct config *o, const struct sp_watch_result *r,
 		const struct watch_series *s)
 {
 	struct gnuplot g;

@@ -17,7 +17,7 @@
 #define RUNS_MAX 32
 
 struct runs {
-	struct load_options *o;
+	struct config *o;
 	struct sp_policy *policies[RUNS_MAX];
 	size_t n;
 	size_t planned, begun; /* runs */
@@ -150,7 +150,7 @@ static void run_load(struct runs *r, enum sp_policy_load load)
 	}
 }
 
-static unsigned default_loads(const struct load_options *o)
+static unsigned default_loads(const struct config *o)
 {
 	bool may_write =
 		o->bench.create || o->bench.overwrite || !strncmp(o->bench.targets[0], "sim:", 4);
@@ -233,7 +233,7 @@ static void add_no_effects(struct sp_no_effects *to, const struct sp_policy *pol
 		sp_no_effects_add(to, from->list[i].option, "%s", from->list[i].reason);
 }
 
-int command_policy(struct load_options *o)
+int command_policy(struct config *o)
 {
 	static struct runs r;
 	struct policy_options *p = &o->policy;

@@ -35,7 +35,7 @@ static bool to_create(const struct sp_bench_opts *b, const char *path)
 	return b->create && (b->create != SP_BENCH_CREATE_MISSING || access(path, F_OK) != 0);
 }
 
-static struct sp_preflight_opts ask(const struct load_options *o, size_t target)
+static struct sp_preflight_opts ask(const struct config *o, size_t target)
 {
 	const struct sp_bench_opts *b = &o->bench;
 
@@ -49,7 +49,7 @@ static struct sp_preflight_opts ask(const struct load_options *o, size_t target)
 					   .outstanding = outstanding(b) };
 }
 
-int command_preflight(struct load_options *o)
+int command_preflight(struct config *o)
 {
 	static struct sp_preflight p;
 	struct sp_preflight_opts opts = ask(o, 0);
@@ -81,7 +81,7 @@ static bool differ(const struct sp_bench_opts *b)
 	return false;
 }
 
-struct sp_preflight *preflight_before(const struct load_options *o)
+struct sp_preflight *preflight_before(const struct config *o)
 {
 	const struct sp_preflight_opts opts = ask(o, 0);
 	struct sp_preflight *p;
@@ -98,10 +98,9 @@ struct sp_preflight *preflight_before(const struct load_options *o)
 	return p;
 }
 
-struct sp_preflight *preflight_pair(const struct load_options *o,
-				    const struct sp_bench_class pair[2])
+struct sp_preflight *preflight_pair(const struct config *o, const struct sp_bench_class pair[2])
 {
-	struct load_options asked = *o;
+	struct config asked = *o;
 
 	asked.bench.classes = pair;
 	asked.bench.nclasses = 2;

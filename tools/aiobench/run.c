@@ -11,7 +11,7 @@
 
 static struct sp_preflight *preflight;
 
-void check_status(struct load_options *o, int rc)
+void check_status(struct config *o, int rc)
 {
 	if (rc == 0 || o->status_failed)
 		return;
@@ -22,7 +22,7 @@ void check_status(struct load_options *o, int rc)
 
 static void show_interval(void *arg, const struct sp_bench_interval *i)
 {
-	struct load_options *o = arg;
+	struct config *o = arg;
 
 	if (o->plot)
 		time_series_add(&o->series, i);
@@ -32,7 +32,7 @@ static void show_interval(void *arg, const struct sp_bench_interval *i)
 
 static void show_state(void *arg, const struct sp_bench_interval *i)
 {
-	struct load_options *o = arg;
+	struct config *o = arg;
 	double seconds = (double)(i->end_ns - i->begin_ns) / 1e9;
 	char of[32] = "";
 
@@ -45,7 +45,7 @@ static void show_state(void *arg, const struct sp_bench_interval *i)
 		  i->total.latency_mean_ns / 1e6, i->total.outstanding);
 }
 
-void open_status(struct load_options *o)
+void open_status(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
@@ -59,7 +59,7 @@ void open_status(struct load_options *o)
 		output_die(&err);
 }
 
-int close_status(struct load_options *o)
+int close_status(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
@@ -78,7 +78,7 @@ static uint64_t drawn_ns(uint64_t runtime_ns)
 	return runtime_ns / 100 > least ? runtime_ns / 100 : least;
 }
 
-static void tell_intervals(struct load_options *o)
+static void tell_intervals(struct config *o)
 {
 	open_status(o);
 	o->bench.interval = o->status_file ? show_interval : show_state;
@@ -92,7 +92,7 @@ static void tell_intervals(struct load_options *o)
 /* The classes of a replay are known once its trace has been read. */
 static void settled(void *arg, const struct sp_bench_opts *opts)
 {
-	struct load_options asked = *(const struct load_options *)arg;
+	struct config asked = *(const struct config *)arg;
 
 	asked.bench = *opts;
 	preflight = preflight_before(&asked);
@@ -107,7 +107,7 @@ static void refuse_failures(const struct sp_bench_result *r)
 		    sp_strerror(r->nerrors && r->errors[0].code < 0 ? r->errors[0].code : -EIO));
 }
 
-int command_run(struct load_options *o)
+int command_run(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_report *report;
@@ -137,7 +137,7 @@ int command_run(struct load_options *o)
 }
 
 /* The first argument is the trace, the others are targets. */
-int command_replay(struct load_options *o)
+int command_replay(struct config *o)
 {
 	struct sp_bench_opts *b = &o->bench;
 

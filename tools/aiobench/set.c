@@ -9,7 +9,7 @@
 
 #define SET_RUNTIME_NS 30000000000
 
-void set_options_load(struct load_options *o)
+void set_options_load(struct config *o)
 {
 	struct sp_bench_opts *b = &o->bench;
 
@@ -28,7 +28,7 @@ void set_options_load(struct load_options *o)
 	o->classes[0].share = 1;
 }
 
-int command_sweep(struct load_options *o)
+int command_sweep(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_benchset_opts opts = { .bench = &o->bench, .progress = show_progress };
@@ -62,7 +62,7 @@ static void finish_shares(struct set_options *s)
 }
 
 /* Can the two priorities act? */
-static struct sp_preflight *preflight(const struct load_options *o)
+static struct sp_preflight *preflight(const struct config *o)
 {
 	struct sp_bench_class both[2] = { o->bench.classes[0], o->bench.classes[0] };
 
@@ -77,7 +77,7 @@ static struct sp_preflight *preflight(const struct load_options *o)
 	return preflight_pair(o, both);
 }
 
-int command_mix(struct load_options *o)
+int command_mix(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_benchset_opts opts = { .bench = &o->bench, .progress = show_progress };

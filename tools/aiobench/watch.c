@@ -21,7 +21,7 @@ static void show_state(const struct sp_watch_interval *i)
 
 static void take_interval(void *arg, const struct sp_watch_interval *i)
 {
-	struct load_options *o = arg;
+	struct config *o = arg;
 
 	if (o->plot)
 		watch_series_add(&series, i);
@@ -31,14 +31,14 @@ static void take_interval(void *arg, const struct sp_watch_interval *i)
 		check_status(o, sp_report_watch_interval(i, o->status_file));
 }
 
-static uint64_t interval_ns(const struct load_options *o)
+static uint64_t interval_ns(const struct config *o)
 {
 	if (o->status_file)
 		return o->bench.interval_ns;
 	return o->plot ? PLOT_NS : live_wanted() ? LIVE_NS : 0;
 }
 
-int command_watch(struct load_options *o)
+int command_watch(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_watch_opts *w = &o->watch;

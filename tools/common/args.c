@@ -1,109 +1,160 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 #include "args.h"
+#include "help.h"
 #include "msg.h"
+#include "quote.h"
 #include "version.h"
 
-#define FAILURE 2
-
-static bool parsing;
-
-/* argp ends the program after --help, so write errors are checked here. */
-static void close_output(void)
+static bool is_gnu(const struct args *args, const char *name)
 {
-	if (!parsing || fclose(stdout) == 0)
-		return;
-	msg_sys(errno, "write error");
-	_exit(FAILURE);
+	for (const char *const *g = args->gnu; g && name && *g; g++)
+		if (!strcmp(*g, name))
+			return true;
+	return false;
 }
 
-void args_parse(const struct argp *argp, int argc, char **argv, void *input)
+bool args_take(const struct args *args, const struct setting *s)
 {
-	argp_err_exit_status = FAILURE;
-	argp_program_version_hook = version_print;
-	parsing = true;
-	atexit(close_output);
-	argp_parse(argp, argc, argv, 0, 0, input);
-	parsing = false;
+	if (!s->name && !s->letter)
+		return false;
+	if (args->only_gnu && s->name && !is_gnu(args, s->name))
+		return false;
+	return !args->command || !s->by || s->by & args->command;
 }
 
-struct reading {
-	const struct args *args;
-	void *input;
-	struct operands *operands; /* NULL: args->operand takes them */
-};
-
-static void keep_operand(struct operands *o, const char *arg)
+static void add_name(struct option **table, const char *name, const struct args *args)
 {
-	o->text = must_alloc(o->text, o->n + 2, sizeof(*o->text));
-	o->text[o->n++] = arg;
-	o->text[o->n] = NULL;
-}
-
-static error_t read_one(int key, char *arg, struct argp_state *state)
-{
-	const struct reading *r = state->input;
-	const struct setting *s;
-	char option[64];
-
-	if (key == ARGP_KEY_ARG || key == ARGP_KEY_END) {
-		if (!r->operands)
-			r->args->operand(state, r->input, arg);
-		else if (arg)
-			keep_operand(r->operands, arg);
-		return 0;
-	}
-	s = setting_find(r->args->settings, key);
-	if (!s)
-		return ARGP_ERR_UNKNOWN;
-	snprintf(option, sizeof(option), "--%s", s->name);
-	setting_apply(s, option, arg, r->input);
-	return 0;
-}
-
-/* Ends with a row of zeros, as the settings do. */
-static struct argp_option *argp_table(const struct setting *settings)
-{
-	struct argp_option *table = NULL;
-	const struct setting *s;
+	const struct setting *s = args->settings;
 	size_t n = 0;
 
-	do {
-		s = &settings[n];
-		table = must_alloc(table, n + 1, sizeof(*table));
-		table[n] = (struct argp_option){
-			.name = s->name,
-			.key = s->name ? SETTING_CODE(settings, n) : 0,
-			.arg = s->arg,
-			.flags = s->optional ? OPTION_ARG_OPTIONAL : 0,
-			.doc = s->doc,
-			.group = s->group,
-		};
-	} while (settings[n++].doc);
-	return table;
+	while ((*table)[n].name)
+		n++;
+	*table = must_alloc(*table, n + 2, sizeof(**table));
+	(*table)[n + 1] = (struct option){ 0 };
+	while (!s->name || strcmp(s->name, name) != 0 || !args_take(args, s))
+		s++;
+	/* Different codes: names that could be both would pass for one. */
+	(*table)[n] = (struct option){
+		.name = s->name,
+		.has_arg = !s->arg	 ? no_argument
+			   : s->optional ? optional_argument
+					 : required_argument,
+		.val = SETTING_CODE(args->settings, s - args->settings),
+	};
 }
 
-static void read_all(struct reading *r, int argc, char **argv)
+static void add_letter(char *letters, const struct setting *s)
 {
-	const struct args *args = r->args;
-	struct argp_option *options = argp_table(args->settings);
-	struct argp argp = { options, read_one, args->usage, args->doc, 0, 0, 0 };
+	size_t n = strlen(letters);
 
-	args_parse(&argp, argc, argv, r);
-	free(options);
+	letters[n++] = (char)s->letter;
+	if (s->arg)
+		letters[n++] = ':';
+	letters[n] = '\0';
 }
 
-void args_read(const struct args *args, int argc, char **argv, void *input)
+void args_begin(struct args_reader *r, const struct args *args, int argc, char **argv)
 {
-	read_all(&(struct reading){ args, input, NULL }, argc, argv);
+	*r = (struct args_reader){ .args = args, .argc = argc, .argv = argv };
+	if (argc == 2 && !strcmp(argv[1], ARGS_TABLE))
+		help_table(args);
+	if (argc == 2 && !args->gnu && !strcmp(argv[1], "-?")) /* argp had it */
+		help_print(args, argv[0]);
+	optind = 0; /* getopt begins anew */
+	if (args->in_order)
+		r->letters[0] = '-';
+	for (int i = 0; i < 2; i++) {
+		r->tables[i] = must_alloc(NULL, 1, sizeof(*r->tables[i]));
+		r->tables[i][0] = (struct option){ 0 };
+	}
+	for (const char *const *g = args->gnu; g && *g; g++)
+		add_name(&r->tables[0], *g, args);
+	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++) {
+		if (!args_take(args, s))
+			continue;
+		if (s->letter)
+			add_letter(r->letters, s);
+		if (s->name && !is_gnu(args, s->name))
+			add_name(&r->tables[args->gnu != NULL], s->name, args);
+	}
 }
 
-void args_read_list(const struct args *args, int argc, char **argv, void *input,
-		    struct operands *operands)
+void args_end(struct args_reader *r)
 {
-	read_all(&(struct reading){ args, input, operands }, argc, argv);
+	free(r->tables[0]);
+	free(r->tables[1]);
+}
+
+/* Does a name of the table begin with the long option in word? */
+static bool names(const struct option *table, const char *word)
+{
+	size_t len = strcspn(word + 2, "=");
+
+	for (; table->name; table++)
+		if (!strncmp(table->name, word + 2, len))
+			return true;
+	return false;
+}
+
+static const struct option *table_of(const struct args_reader *r)
+{
+	const char *word = optind ? r->argv[optind] : r->argv[1];
+	bool other = r->args->gnu && word && !strncmp(word, "--", 2) && word[2] &&
+		     !names(r->tables[0], word) && names(r->tables[1], word);
+
+	return r->tables[other];
+}
+
+static void answer(const struct args_reader *r, enum setting_answer what)
+{
+	if (what == SETTING_HELP)
+		help_print(r->args, r->argv[0]);
+	if (what == SETTING_USAGE)
+		usage_print(r->args, r->argv[0]);
+	if (what == SETTING_VERSION)
+		version_print();
+}
+
+bool args_next(struct args_reader *r, struct arg *arg)
+{
+	const struct option *table = table_of(r);
+	int index = -1, c;
+
+	c = getopt_long(r->argc, r->argv, r->letters, table, &index);
+	if (c == -1)
+		return false;
+	if (c == '?')
+		usage_error();
+	*arg = (struct arg){ .text = optarg };
+	if (c == 1)
+		return true;
+	arg->setting = setting_find(r->args->settings, c);
+	if (index < 0)
+		snprintf(arg->option, sizeof(arg->option), "-%c", c);
+	else
+		snprintf(arg->option, sizeof(arg->option), "--%s", table[index].name);
+	answer(r, arg->setting->answer);
+	return true;
+}
+
+void args_read(const struct args *args, int argc, char **argv, void *input,
+	       struct operands *operands)
+{
+	struct args_reader r;
+	struct arg arg;
+
+	args_begin(&r, args, argc, argv);
+	while (args_next(&r, &arg))
+		setting_apply(arg.setting, arg.option, arg.text, input);
+	args_end(&r);
+	*operands = (struct operands){ argv + optind, (unsigned)(argc - optind) };
+}
+
+void args_exclude(bool a, const char *name_a, bool b, const char *name_b)
+{
+	if (a && b)
+		die("options %s and %s are incompatible", quote(name_a), quote(name_b));
 }

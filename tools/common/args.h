@@ -1,34 +1,71 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * A command line of settings and operands, read with getopt_long(), whose messages are GNU's.
+ */
 #ifndef ARGS_H
 #define ARGS_H
 
-#include <argp.h>
+#include <getopt.h>
+#include <stdbool.h>
 #include "setting.h"
 
-/*
- * argp_parse(), and what it leaves out: the status of usage errors is 2, and
- * --help, --usage and --version that cannot be written are errors too.
- */
-void args_parse(const struct argp *argp, int argc, char **argv, void *input);
-
-/* A command line of settings and operands. */
 struct args {
 	const struct setting *settings;
-	const char *usage, *doc; /* as argp's */
-	/* Takes an operand, or, at the end, NULL. */
-	void (*operand)(struct argp_state *state, void *input, char *arg);
+	unsigned command;	   /* its bit; 0: all settings apply */
+	const char *operands;	   /* as --help shows them, a line for each form of the command */
+	const char *about, *notes; /* what --help prints before and after the settings */
+	const struct sp_word *(*operand_words)(void); /* of the first operand; NULL: it is a file */
+
+	/*
+	 * GNU's long names, NULL ends them; NULL: none.  They and all their abbreviations resolve
+	 * first; another name is looked up only if no GNU name begins with it.  getopt lists the
+	 * candidates of an abbreviation in this sequence.
+	 */
+	const char *const *gnu;
+	bool only_gnu; /* settings with other long names do not apply */
+	bool in_order; /* operands are returned between the options */
 };
 
-void args_read(const struct args *args, int argc, char **argv, void *input);
+/* The only argument: prints the table (help_table()). */
+#define ARGS_TABLE "--option-table"
 
-/* In the sequence of the command line, then NULL if there is any; texts are borrowed. */
+/* A row that is not a heading, and applies. */
+bool args_take(const struct args *args, const struct setting *s);
+
+/* Texts are those of the command line. */
 struct operands {
-	const char **text;
+	char **text;
 	unsigned n;
 };
 
-/* Operands go to a list instead of args->operand; the caller frees operands->text. */
-void args_read_list(const struct args *args, int argc, char **argv, void *input,
-		    struct operands *operands);
+/* Applies all settings to input; argv is permuted, and operands points to its end. */
+void args_read(const struct args *args, int argc, char **argv, void *input,
+	       struct operands *operands);
+
+/* The same step by step. */
+struct args_reader {
+	const struct args *args;
+	int argc;
+	char **argv;
+	char letters[128];	  /* as getopt wants them */
+	struct option *tables[2]; /* GNU's names, others */
+};
+
+struct arg {
+	const struct setting *setting; /* NULL: an operand */
+	char option[64];	       /* as it is to be shown, with its hyphens */
+	char *text;		       /* the argument of the option, or NULL; or the operand */
+};
+
+void args_begin(struct args_reader *r, const struct args *args, int argc, char **argv);
+/*
+ * Reads the next option, or operand if in_order.  Returns false at the end of the options; optind
+ * is then the first operand.  --help and its like, and what is invalid, end the program.
+ */
+bool args_next(struct args_reader *r, struct arg *arg);
+void args_end(struct args_reader *r);
+
+/* If both were given, the program ends. */
+void args_exclude(bool a, const char *name_a, bool b, const char *name_b);
 
 #endif

@@ -11,25 +11,25 @@
 
 static int name_columns(const struct command *list)
 {
-	size_t most = NAME_COLUMNS;
+	size_t columns = NAME_COLUMNS;
 
 	for (; list->name; list++)
-		if (strlen(list->name) > most)
-			most = strlen(list->name);
-	return (int)most;
+		if (strlen(list->name) > columns)
+			columns = strlen(list->name);
+	return (int)columns;
 }
 
-static void write_doc(FILE *f, const struct commands *all)
+static void write_about(FILE *f, const struct commands *all)
 {
 	int columns = name_columns(all->list);
 
 	fprintf(f, "%s\n\n", all->about);
 	for (const struct command *c = all->list; c->name; c++)
 		fprintf(f, "  %-*s  %s\n", columns, c->name, c->about);
-	fprintf(f, "\nCOMMAND --help lists its options.\n\v%s", all->notes);
+	fputs("\nCOMMAND --help lists its options.", f);
 }
 
-/* The text above and below argp's list of options; the caller frees. */
+/* The text above the options; the caller frees. */
 static char *describe(const struct commands *all)
 {
 	size_t bytes;
@@ -37,44 +37,41 @@ static char *describe(const struct commands *all)
 	FILE *f = open_memstream(&text, &bytes);
 
 	if (f) {
-		write_doc(f, all);
+		write_about(f, all);
 		if (!fclose(f))
 			return text;
 	}
 	die("memory exhausted");
 }
 
-static _Noreturn void without_command(const struct commands *all, int argc, char **argv)
+static bool is_command(const struct commands *all, const char *word)
 {
-	struct argp argp = { NULL, NULL, "COMMAND [OPTION...]", NULL, 0, 0, 0 };
-	char *doc;
-
-	if (argc > 1 && argv[1][0] != '-') {
-		msg("unknown command: %s", quote(argv[1]));
-		usage_error();
-	}
-	argp.doc = doc = describe(all);
-	args_parse(&argp, argc, argv, NULL);
-	free(doc);
-	msg("missing command");
-	usage_error();
+	for (const struct command *c = all->list; c->name; c++)
+		if (!strcmp(c->name, word))
+			return true;
+	return false;
 }
 
-/* The rows of a command, as a table of settings; the caller frees. */
-static struct setting *choose(const struct command_option *options, unsigned bit)
+static _Noreturn void without_command(const struct commands *all, int argc, char **argv)
 {
-	struct setting *chosen = NULL;
-	size_t n = 0;
+	static const struct setting answers[] = { SETTING_ANSWERS, { 0 } };
+	struct args args = { .settings = answers, .operands = "COMMAND", .notes = all->notes };
+	struct operands operands;
+	char *about;
 
-	for (; options->s.doc; options++) {
-		if (!(options->by & bit))
-			continue;
-		chosen = must_alloc(chosen, n + 1, sizeof(*chosen));
-		chosen[n++] = options->s;
-	}
-	chosen = must_alloc(chosen, n + 1, sizeof(*chosen));
-	chosen[n] = (struct setting){ 0 };
-	return chosen;
+	/* An option whose argument is a word of its own hides a command that comes after it. */
+	for (int i = 2; i < argc; i++)
+		if (is_command(all, argv[i]))
+			die_usage("the command comes before its options");
+	if (argc == 2 && !strcmp(argv[1], ARGS_TABLE))
+		for (const struct command *c = all->list; c->name; c++)
+			printf("C\t%s\t%s\n", c->name, c->about);
+	args.about = about = describe(all);
+	args_read(&args, argc, argv, NULL, &operands);
+	free(about);
+	if (operands.n)
+		die_usage("unknown command: %s", quote(operands.text[0]));
+	die_usage("missing command");
 }
 
 /* The first one is a file. */
@@ -82,32 +79,49 @@ static void check_operands(const struct command *command, const struct operands 
 {
 	if (operands->n && !*operands->text[0])
 		die_sys(ENOENT, "''");
-	if (operands->n >= command->min && operands->n <= command->max)
-		return;
 	if (operands->n < command->min)
-		msg("%s: missing operand", command->name);
-	else
-		msg("%s: extra operand: %s", command->name, quote(operands->text[command->max]));
-	usage_error();
+		die_usage("%s: missing operand", command->name);
+	if (operands->n > command->max)
+		die_usage("%s: extra operand: %s", command->name,
+			  quote(operands->text[command->max]));
+}
+
+/* The command of argv[*at], the first argument that is not an option; NULL: none. */
+static const struct command *find(const struct commands *all, int argc, char **argv, int *at)
+{
+	const struct command *c = all->list;
+
+	for (*at = 1; *at < argc && *argv[*at] == '-'; ++*at)
+		;
+	while (c->name && !(*at < argc && !strcmp(argv[*at], c->name)))
+		c++;
+	return c->name ? c : NULL;
 }
 
 const struct command *commands_read(const struct commands *all, int argc, char **argv,
 				    struct config *c, struct operands *operands)
 {
-	const struct command *command = all->list;
-	struct setting *chosen;
-	char name[64];
+	static char name[64];
+	char **words = must_alloc(NULL, (size_t)argc + 1, sizeof(*words));
+	const struct command *command;
+	struct args args;
+	int at;
 
-	while (command->name && !(argc > 1 && !strcmp(argv[1], command->name)))
-		command++;
-	if (!command->name)
+	command = find(all, argc, argv, &at);
+	if (!command)
 		without_command(all, argc, argv);
-	chosen = choose(all->options, command->bit);
 	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
-	argv[1] = name; /* argp's messages and help begin with it */
-	args_read_list(&(struct args){ chosen, command->args, command->about, NULL }, argc - 1,
-		       argv + 1, c, operands);
-	free(chosen);
+	msg_set_command(name);
+	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
+	memmove(&words[at], &words[at + 1], (size_t)(argc - at) * sizeof(*words));
+	words[0] = name; /* messages and help begin with it */
+	args = (struct args){ .settings = all->settings,
+			      .command = command->bit,
+			      .operands = command->operands,
+			      .about = command->about,
+			      .notes = all->command_notes };
+	args_read(&args, argc - 1, words, c, operands);
+	operands->text = memmove(words, operands->text, ((size_t)operands->n + 1) * sizeof(*words));
 	check_operands(command, operands);
 	return command;
 }

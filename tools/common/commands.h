@@ -11,26 +11,21 @@
 struct config; /* the tool's own: what the command line says */
 
 struct command {
-	const char *name, *args, *about; /* args as argp's */
+	const char *name, *operands, *about; /* operands as in struct args */
 	unsigned bit;
-	unsigned min, max;	      /* operands */
+	unsigned min, max;	      /* number of operands */
 	int (*run)(struct config *c); /* returns the exit status */
 };
 
-struct command_option {
-	struct setting s;
-	unsigned by; /* bits of the commands that take it */
-};
-
-/* Rows of zeros end both tables. */
 struct commands {
-	const char *about, *notes; /* of --help without a command */
-	const struct command *list;
-	const struct command_option *options;
+	const char *about, *notes;  /* of --help without a command */
+	const char *command_notes;  /* of --help with one, or NULL */
+	const struct command *list; /* a row of zeros ends it */
+	const struct setting *settings;
 };
 
 /*
- * Reads what follows the command, the first word, and returns the command.  Without one, with
+ * Reads the options and operands of a command line, and returns its command.  Without one, with
  * --help and after an error the program ends.  The caller frees operands->text.
  */
 const struct command *commands_read(const struct commands *all, int argc, char **argv,

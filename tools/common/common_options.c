@@ -11,8 +11,9 @@
 
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)
-#define SIM "sim:"
 #define DIR "dir:"
+
+const struct sp_word volume_kinds[] = { { DIR, 0 }, { "block:", 1 }, { "sim:", 2 }, { NULL, 0 } };
 
 void tmpdir_add(void *to, const char *option, const char *dir)
 {
@@ -58,13 +59,12 @@ void data_engine_set(void *to, const char *option, const char *text)
 
 void volume_set(void *to, const char *option, const char *text)
 {
-	static const char *const kinds[] = { DIR, "block:", SIM };
 	struct common_options *c = to;
 	const char *colon = strchr(text, ':');
 	bool known = false;
 
-	for (size_t i = 0; colon && i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		known |= colon[1] && !strncmp(text, kinds[i], (size_t)(colon + 1 - text));
+	for (const struct sp_word *k = volume_kinds; colon && k->word; k++)
+		known |= colon[1] && !strncmp(text, k->word, (size_t)(colon + 1 - text));
 	if (!known)
 		number_die(NUMBER_INVALID, option, text,
 			   "valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]...");

@@ -18,7 +18,7 @@
 
 struct common_options {
 	enum progress_mode progress;
-	bool explain, usage;
+	bool explain;
 	const char *stats;    /* NULL: none; "-": standard error */
 	bool stats_text;      /* for people, on standard error; stats is NULL */
 	const char **tmpdirs; /* memory of run->tmpdirs */
@@ -27,50 +27,80 @@ struct common_options {
 	struct sp_run_opts *run; /* of the library's options: what they set */
 };
 
-/*
- * Rows of a table for a struct that has common and run as members; getopt lists the candidates
- * of a word in their sequence.  Only the tool knows what --usage prints.
- */
-#define COMMON_SETTINGS(type, run)                                                                 \
-	{ "progress",                                                                              \
-	  "WHEN",                                                                                  \
-	  SETTING_TO(type, common.progress),                                                       \
-	  .words = progress_words,                                                                 \
+/* Rows of a table for a struct that has common, and run somewhere, as members. */
+#define PACKED_SETTINGS(type, run)                                                                 \
+	{ "decompress",                                                                            \
+	  "FORMAT",                                                                                \
+	  "inputs are compressed: gzip, zstd, lz4 or xz;\n"                                        \
+	  "without FORMAT, those recognised by their first\n"                                      \
+	  "bytes",                                                                                 \
+	  SETTING_TO(type, run.decompress),                                                        \
+	  .words = sp_packed_words,                                                                \
 	  .optional = true,                                                                        \
-	  .absent = PROGRESS_ALWAYS },                                                             \
-		{ "explain", SETTING_TO(type, common.explain) },                                   \
-		{ "stats", "FILE", SETTING_TO(type, common), .call = stats_set,                    \
+	  .absent = SP_PACKED_AUTO },                                                              \
+	{                                                                                          \
+		"compress-output", "FORMAT",                                                       \
+			"write gzip, zstd or lz4; without FORMAT, by the\n"                        \
+			"suffix of the output's name",                                             \
+			SETTING_TO(type, run.compress_output),                                     \
+			.words = sp_packing_words, .optional = true, .absent = SP_PACKED_AUTO      \
+	}
+
+#define REPORT_SETTINGS(type, run)                                                                 \
+	{ "explain", NULL, "print the plan on standard error, and do no more",                     \
+	  SETTING_TO(type, common.explain) },                                                      \
+		{ "stats",                                                                         \
+		  "FILE",                                                                          \
+		  "write a report as JSON to FILE; without FILE, as\n"                             \
+		  "text to standard error",                                                        \
+		  SETTING_TO(type, common),                                                        \
+		  .call = stats_set,                                                               \
 		  .optional = true },                                                              \
-		{ "trace", "FILE", SETTING_TO(type, run.trace_path) },                             \
-		{ "page-size", "SIZE", SETTING_TO(type, run.page_bytes), .whole = page_option },   \
-		{ "engine", "NAME", SETTING_TO(type, run.engine), .call = engine_set },            \
+		{ "trace", "FILE", "write every block request to FILE",                            \
+		  SETTING_TO(type, run.trace_path) },                                              \
+		{ "progress",                                                                      \
+		  "WHEN",                                                                          \
+		  "show progress: auto, always or never (auto)",                                   \
+		  SETTING_TO(type, common.progress),                                               \
+		  .words = progress_words,                                                         \
+		  .optional = true,                                                                \
+		  .absent = PROGRESS_ALWAYS },                                                     \
+	{                                                                                          \
+		"seed", "N", "seed of all random choices", SETTING_TO(type, run.seed),             \
+			.number = { 0, UINT64_MAX }, .given = offsetof(type, common.seeded)        \
+	}
+
+#define SPACE_SETTINGS(type, run)                                                                  \
+	{ "volume",                                                                                \
+	  "WHERE",                                                                                 \
+	  "dir:PATH, as -T PATH; block:DEVICE; or\n"                                               \
+	  "sim:MODEL[,KEY=VALUE]..., a simulated machine in\n"                                     \
+	  "virtual time",                                                                          \
+	  SETTING_TO(type, common),                                                                \
+	  .choices = volume_kinds,                                                                 \
+	  .call = volume_set },                                                                    \
+		{ "overwrite", NULL, "allow all data on block:DEVICE to be overwritten",           \
+		  SETTING_TO(type, run.overwrite) },                                               \
+		{ "geometry", "FILE", "geometry of the device, from diskprobe",                    \
+		  SETTING_TO(type, common.geometry) },                                             \
+		{ "placement", "HOW", "contiguous, track, semiseq or auto (contiguous)",           \
+		  SETTING_TO(type, run.placement), .words = sp_placement_words },                  \
+		{ "engine",                                                                        \
+		  "NAME",                                                                          \
+		  "io_uring, libaio, sync, null or auto (auto)",                                   \
+		  SETTING_TO(type, run.engine),                                                    \
+		  .words = sp_engine_words,                                                        \
+		  .call = engine_set },                                                            \
 		{ "direct",                                                                        \
 		  "WHEN",                                                                          \
+		  "bypass the page cache: auto, always or never",                                  \
 		  SETTING_TO(type, run.direct),                                                    \
 		  .words = sp_direct_words,                                                        \
 		  .optional = true,                                                                \
 		  .absent = 1 },                                                                   \
-		{ "volume", "WHERE", SETTING_TO(type, common), .call = volume_set },               \
-		{ "geometry", "FILE", SETTING_TO(type, common.geometry) },                         \
-		{ "placement", "HOW", SETTING_TO(type, run.placement),                             \
-		  .words = sp_placement_words },                                                   \
-		{ "overwrite", SETTING_TO(type, run.overwrite) },                                  \
-		{ "decompress",                                                                    \
-		  "FORMAT",                                                                        \
-		  SETTING_TO(type, run.decompress),                                                \
-		  .words = sp_packed_words,                                                        \
-		  .optional = true,                                                                \
-		  .absent = SP_PACKED_AUTO },                                                      \
-		{ "compress-output",                                                               \
-		  "FORMAT",                                                                        \
-		  SETTING_TO(type, run.compress_output),                                           \
-		  .words = sp_packing_words,                                                       \
-		  .optional = true,                                                                \
-		  .absent = SP_PACKED_AUTO },                                                      \
-		{ "seed", "N", SETTING_TO(type, run.seed), .number = { 0, UINT64_MAX },            \
-		  .given = offsetof(type, common.seeded) },                                        \
 	{                                                                                          \
-		"usage", SETTING_TO(type, common.usage)                                            \
+		"page-size", "SIZE", "page size of temporary data",                                \
+			SETTING_TO(type, run.page_bytes), .whole = page_option                     \
 	}
 
 /* An I/O engine, NULL for auto. */
@@ -80,6 +110,7 @@ void data_engine_set(void *to, const char *option, const char *text);
 uint64_t page_option(const char *option, const char *text);
 /* to is the struct common_options; a directory for temporary data, and what may be one. */
 void tmpdir_add(void *to, const char *option, const char *dir);
+extern const struct sp_word volume_kinds[]; /* what an argument of --volume can begin with */
 void volume_set(void *to, const char *option, const char *text);
 /* The same; text: the file, or NULL. */
 void stats_set(void *to, const char *option, const char *text);

@@ -11,6 +11,7 @@
 #include "quote.h"
 
 static const char *program = "spindle";
+static const char *helper; /* of which --help is to be asked; NULL: program */
 static int failure = 2;
 
 void msg_init(char **argv)
@@ -109,11 +110,26 @@ void die_sys(int errnum, const char *fmt, ...)
 	exit(failure);
 }
 
+void msg_set_command(const char *command)
+{
+	helper = command;
+}
+
 void usage_error(void)
 {
 	fflush(stdout);
-	fprintf(stderr, "Try '%s --help' for more information.\n", program);
+	fprintf(stderr, "Try '%s --help' for more information.\n", helper ? helper : program);
 	exit(failure);
+}
+
+void die_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(0, fmt, ap);
+	va_end(ap);
+	usage_error();
 }
 
 void *must_alloc(void *old, unsigned long count, unsigned long bytes)

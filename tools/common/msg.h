@@ -35,8 +35,12 @@ __attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, 
 __attribute__((format(printf, 1, 2))) noreturn void die(const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) noreturn void die_sys(int errnum, const char *fmt, ...);
 
+/* What --help is asked of: the program, or this command of it, a text that remains. */
+void msg_set_command(const char *command);
 /* Points to --help and ends the program. */
 noreturn void usage_error(void);
+/* The same after a message. */
+__attribute__((format(printf, 1, 2))) noreturn void die_usage(const char *fmt, ...);
 
 /* malloc and realloc that end the program with "memory exhausted". */
 void *must_alloc(void *old, unsigned long count, unsigned long bytes);

@@ -9,7 +9,7 @@
 
 const struct setting *setting_find(const struct setting *table, int code)
 {
-	for (size_t i = 0; table[i].name || table[i].doc; i++)
+	for (size_t i = 0; !SETTING_ENDS(&table[i]); i++)
 		if (SETTING_CODE(table, i) == code)
 			return &table[i];
 	return NULL;
@@ -74,7 +74,7 @@ void setting_apply(const struct setting *s, const char *option, const char *text
 	if (s->call)
 		s->call(to, option, text);
 	else if (!s->arg)
-		*(bool *)to = !s->clear;
+		store(to, s->bytes, s->absent ? (uint64_t)s->absent : !s->clear);
 	else if (s->real.max > 0)
 		*(double *)to = number_value(option, text, s->real.min, s->real.max);
 	else if (keeps_text(s))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options as rows of a table: what --help shows of each, how its argument is read, and which
- * member of the tool's struct it sets.  The row { 0 } ends a table.
+ * The options of a tool as rows of one table, from which the parser (args.h), --help, --usage
+ * (help.h) and the completions come: its names, the lines of --help, how its argument is read, and
+ * which member of the tool's struct it sets.  The row { 0 } ends a table.
  */
 #ifndef SETTING_H
 #define SETTING_H
@@ -11,10 +12,13 @@
 #include <stdint.h>
 #include <spindle/words.h>
 
+/* Options that print something and end the program. */
+enum setting_answer { SETTING_ACTS, SETTING_HELP, SETTING_USAGE, SETTING_VERSION };
+
 struct setting {
-	const char *name; /* without its hyphens; NULL: doc is a heading */
-	const char *arg;  /* NULL: takes none */
-	const char *doc;
+	const char *name;     /* without its hyphens; NULL: a letter alone, or a heading */
+	const char *arg;      /* its name in --help; NULL: takes none */
+	const char *doc;      /* the heading; or lines of at most 51 columns; NULL: not in --help */
 	size_t offset, bytes; /* SETTING_TO() */
 
 	/*
@@ -35,17 +39,31 @@ struct setting {
 
 	const char *once; /* of texts: the name of the things of which there is only one */
 	bool clear;	  /* a flag is cleared, not set */
-	bool optional;	  /* is the argument; without it a text is "-", a word this value: */
-	int absent;
-	size_t given; /* offset of a bool that is set too; 0: none */
-	int letter;   /* a short name, or 0 */
-	int group;    /* of --help; 0: as the row before */
+	bool optional;	  /* is the argument; without it a text is "-" */
+	int absent;	  /* what is stored without an argument; 0: true, or as said above */
+	size_t given;	  /* offset of a bool that is set too; 0: none */
+	int letter;	  /* a short name, or 0 */
+	unsigned by;	  /* bits of the commands that take it; 0: all */
+	enum setting_answer answer;
 };
+
+#define SETTING_ENDS(s) (!(s)->name && !(s)->letter && !(s)->doc)
+#define SETTING_HEADS(s) (!(s)->name && !(s)->letter && (s)->doc)
+
+/* Rows at the end of the table of a tool that replaces none of GNU's. */
+#define SETTING_ANSWERS                                                                            \
+	{ .doc = "General:" }, { "help", NULL, "print this and exit", .answer = SETTING_HELP },    \
+		{ "usage", NULL, "print a short usage message and exit",                           \
+		  .answer = SETTING_USAGE },                                                       \
+	{                                                                                          \
+		"version", NULL, "print the version and what was built in",                        \
+			.letter = 'V', .answer = SETTING_VERSION                                   \
+	}
 
 #define SETTING_TO(type, member)                                                                   \
 	.offset = offsetof(type, member), .bytes = sizeof(((type *)NULL)->member)
 
-/* What getopt and argp return for row i. */
+/* What getopt returns for row i. */
 #define SETTING_CODE(table, i) ((table)[i].letter ? (table)[i].letter : SETTING_CODES + (int)(i))
 #define SETTING_CODES 4096
 

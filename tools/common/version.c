@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 #include <spindle/run.h>
 #include <spindle/version.h>
@@ -7,35 +8,29 @@
 #include "version.h"
 
 /* What the library has: the words of an option, but for those that leave a choice or want none. */
-static void list(FILE *f, const struct sp_word *words)
+static void list(const struct sp_word *words)
 {
 	for (; words->word; words++)
 		if (strcmp(words->word, "auto") != 0 && strcmp(words->word, "none") != 0)
-			fprintf(f, " %s", words->word);
+			printf(" %s", words->word);
 }
 
-void version_print(FILE *f, struct argp_state *state)
+void version_print(void)
 {
-	(void)state;
-	fprintf(f, "%s (Spindle) %s\nBuilt in:", msg_program(), SP_VERSION);
-	list(f, sp_engine_words());
-	list(f, sp_spill_compression_words());
+	printf("%s (Spindle) %s\nBuilt in:", msg_program(), SP_VERSION);
+	list(sp_engine_words());
+	list(sp_spill_compression_words());
 #ifdef SP_HAVE_ZLIB
-	fputs(" gzip", f);
+	fputs(" gzip", stdout);
 #endif
 #ifdef SP_HAVE_LZMA
-	fputs(" xz", f);
+	fputs(" xz", stdout);
 #endif
 #ifdef WITH_FUSE
-	fputs(" FUSE", f);
+	fputs(" FUSE", stdout);
 #endif
 	/* Text is ordered by the collation of any locale of the C library. */
-	fputs(" locales\n", f);
-	fputs("MIT licence: free to use, change and pass on, without any warranty.\n", f);
-}
-
-void version_leave(void)
-{
-	version_print(stdout, NULL);
+	fputs(" locales\n", stdout);
+	fputs("MIT licence: free to use, change and pass on, without any warranty.\n", stdout);
 	stdio_leave();
 }

@@ -9,16 +9,17 @@
 #include "quote.h"
 #include "diskprobe.h"
 
-static const char doc[] =
-	"Finds out by timing alone what a storage device is: rotation period, zones, track "
-	"boundaries, seek curve, adjacent blocks; or that it has no tracks, and what is true "
-	"of it instead.  Reads only, except where --overwrite allows writes.\n"
-	"\v"
-	"DEVICE is a block device, a regular file, or sim:MODEL[,noise=SD[/TAIL%[/MEAN]]]"
-	"[,seed=N].\n"
+static const char about[] =
+	"Finds out by timing alone what a storage device is: rotation period, zones,\n"
+	"track boundaries, seek curve, adjacent blocks; or that it has no tracks, and\n"
+	"what is true of it instead.  Reads only, unless --overwrite allows writes.";
+
+static const char notes[] =
+	"DEVICE is a block device, a regular file, or\n"
+	"sim:MODEL[,noise=SD[/TAIL%[/MEAN]]][,seed=N].\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
-	"Exit status: 0 if all went well, 1 if --require found no tracks, 2 after an error.\n"
+	"Exit status: 0 for success, 1 if --require found no tracks, 2 after an error.\n"
 	"\n"
 	"Examples:\n"
 	"  diskprobe /dev/sdb -o sdb.json\n"
@@ -26,7 +27,7 @@ static const char doc[] =
 	"  diskprobe --geometry=sdb.json adjacent 123456 --step=8\n"
 	"  diskprobe --geometry=sdb.json --verify /dev/sdb\n";
 
-static const char usage[] =
+static const char forms[] =
 	"DEVICE\n--geometry=FILE tracks LBN...\n--geometry=FILE adjacent LBN...\n"
 	"DEVICE tracks LBN...\nDEVICE adjacent LBN...";
 
@@ -61,36 +62,46 @@ static void set_overwrite(void *probe, const char *option, const char *text)
 #define GIVEN(member) .given = offsetof(struct config, given.member)
 
 static const struct setting settings[] = {
-	{ .doc = "Probing:", .group = 1 },
-	{ "quick", NULL, "Period, some tracks in three places, settling: under a minute",
+	{ .doc = "Probing:" },
+	{ "quick", NULL,
+	  "measure the period, tracks in three places and\n"
+	  "settling, in less than a minute",
 	  TO(probe.quick), GIVEN(extent) },
-	{ "full", NULL, "Every zone, the whole seek curve (default)", TO(probe.quick),
+	{ "full", NULL, "every zone, and the whole seek curve (default)", TO(probe.quick),
 	  .clear = true, GIVEN(extent) },
-	{ "resume", "FILE", "Go on from a partial geometry", TO(resume) },
-	{ "overwrite", "OFFSET:LENGTH", "Bytes of DEVICE that may be overwritten to measure writes",
+	{ "resume", "FILE", "continue from a partial geometry", TO(resume) },
+	{ "overwrite", "OFFSET:LENGTH",
+	  "bytes of DEVICE that may be overwritten to measure\n"
+	  "writes",
 	  TO(probe), .call = set_overwrite },
-	{ "seed", "N", "Another N, other random choices (0)", TO(probe.seed),
+	{ "seed", "N", "seed of all random choices (0)", TO(probe.seed),
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
-	{ .doc = "Results:", .group = 2 },
-	{ "output", "FILE", "Write the geometry to FILE; - is standard output", TO(output),
+	{ .doc = "Results:" },
+	{ "output", "FILE", "write the geometry to FILE; - is standard output", TO(output),
 	  .letter = 'o' },
-	{ "plot", "FILE", "Draw it with gnuplot: FILE.png or FILE.svg", TO(plot),
+	{ "plot", "FILE", "draw it with gnuplot: FILE.png or FILE.svg", TO(plot),
 	  .call = gnuplot_set },
-	{ "stats", "FILE", "Write the report as JSON; on standard error if no FILE", TO(stats),
-	  .optional = true },
-	{ "require", NULL, "Exit with 1 if DEVICE has no tracks", TO(require) },
-	{ "progress", "WHEN", "Show how far it has come: auto (default), always, never",
-	  TO(progress), .words = progress_words, .optional = true, .absent = PROGRESS_ALWAYS },
-	{ .doc = "Using a geometry:", .group = 3 },
-	{ "geometry", "FILE", "Answer from FILE instead of probing", TO(geometry) },
+	{ "stats", "FILE",
+	  "write a report as JSON to FILE; without FILE, to\n"
+	  "standard error",
+	  TO(stats), .optional = true },
+	{ "require", NULL, "exit with status 1 if DEVICE has no tracks", TO(require) },
+	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(progress),
+	  .words = progress_words, .optional = true, .absent = PROGRESS_ALWAYS },
+	{ .doc = "Using a geometry:" },
+	{ "geometry", "FILE", "answer from FILE instead of probing", TO(geometry) },
 	{ "verify", NULL,
-	  "Foretell the responses of 1000 pairs of reads, make them on DEVICE, and compare",
+	  "compare predicted and measured responses of 1000\n"
+	  "pairs of reads on DEVICE",
 	  TO(verify) },
-	{ "step", "N", "Adjacent: number of tracks to the next block (1)", TO(step),
+	{ "step", "N", "adjacent: number of tracks to the next block (1)", TO(step),
 	  .number = { 1, UINT64_MAX }, GIVEN(step) },
-	{ "conservatism", "DEG", "Adjacent: aim this many degrees later (0)", TO(conservatism_deg),
-	  .call = set_degrees, GIVEN(conservatism) },
-	{ "write", NULL, "Adjacent: for writes", TO(write) },
+	{ "conservatism", "DEG",
+	  "adjacent: degrees by which a hop lands later than\n"
+	  "the fastest one would (0)",
+	  TO(conservatism_deg), .call = set_degrees, GIVEN(conservatism) },
+	{ "write", NULL, "adjacent: predict for writes instead of reads", TO(write) },
+	SETTING_ANSWERS,
 	{ 0 },
 };
 
@@ -109,66 +120,64 @@ static void operand(struct config *c, char *arg)
 	}
 }
 
-static void refuse(struct argp_state *state, bool given, const char *option, const char *needs)
+static void refuse(bool given, const char *option, const char *needs)
 {
 	if (given)
-		argp_error(state, "%s needs %s", option, needs);
+		die_usage("%s needs %s", option, needs);
 }
 
 /* An answer from a file probes nothing. */
-static void check_probing(struct argp_state *state, const struct config *c)
+static void check_probing(const struct config *c)
 {
 	static const char needs[] = "a device to probe, not --geometry";
 
-	refuse(state, c->given.extent, c->probe.quick ? "--quick" : "--full", needs);
-	refuse(state, c->probe.overwrite_bytes, "--overwrite", needs);
-	refuse(state, c->given.seed && !c->verify, "--seed", needs);
-	refuse(state, c->output, "--output", needs);
-	refuse(state, c->plot, "--plot", needs);
-	refuse(state, c->require, "--require", needs);
-	refuse(state, c->stats && !c->verify, "--stats", needs);
+	refuse(c->given.extent, c->probe.quick ? "--quick" : "--full", needs);
+	refuse(c->probe.overwrite_bytes, "--overwrite", needs);
+	refuse(c->given.seed && !c->verify, "--seed", needs);
+	refuse(c->output, "--output", needs);
+	refuse(c->plot, "--plot", needs);
+	refuse(c->require, "--require", needs);
+	refuse(c->stats && !c->verify, "--stats", needs);
 }
 
-static void check_answer(struct argp_state *state, const struct config *c)
+static void check_answer(const struct config *c)
 {
 	static const char needs[] = "adjacent LBN";
 
-	refuse(state, c->given.step, "--step", needs);
-	refuse(state, c->given.conservatism, "--conservatism", needs);
-	refuse(state, c->write, "--write", needs);
+	refuse(c->given.step, "--step", needs);
+	refuse(c->given.conservatism, "--conservatism", needs);
+	refuse(c->write, "--write", needs);
 }
 
-static void check(struct argp_state *state, const struct config *c)
+static void check(const struct config *c)
 {
 	if (c->ask != ASK_PROBE && !c->nlbns)
-		argp_error(state, "missing LBN");
+		die_usage("missing LBN");
 	if (!c->probe.device && (c->ask == ASK_PROBE || c->verify))
-		argp_error(state, "missing device");
+		die_usage("missing device");
 	if (c->geometry && c->ask == ASK_PROBE && !c->verify)
-		argp_error(state, "--geometry needs tracks, adjacent or --verify");
+		die_usage("--geometry needs tracks, adjacent or --verify");
 	if (c->geometry && c->resume)
-		argp_error(state, "--geometry and --resume exclude each other");
+		die_usage("--geometry and --resume exclude each other");
 	if (c->resume && c->probe.quick)
-		argp_error(state, "--resume and --quick exclude each other");
+		die_usage("--resume and --quick exclude each other");
 	if (c->geometry)
-		check_probing(state, c);
+		check_probing(c);
 	if (c->ask != ASK_ADJACENT)
-		check_answer(state, c);
-}
-
-static void take_operand(struct argp_state *state, void *config, char *arg)
-{
-	if (arg)
-		operand(config, arg);
-	else
-		check(state, config);
+		check_answer(c);
 }
 
 void options_parse(struct config *c, int argc, char **argv)
 {
-	static const struct args args = { settings, usage, doc, take_operand };
+	static const struct args args = {
+		.settings = settings, .operands = forms, .about = about, .notes = notes
+	};
+	struct operands operands;
 
 	c->lbns = must_alloc(NULL, (unsigned long)argc, sizeof(*c->lbns));
 	c->step = 1;
-	args_read(&args, argc, argv, c);
+	args_read(&args, argc, argv, c, &operands);
+	for (unsigned i = 0; i < operands.n; i++)
+		operand(c, operands.text[i]);
+	check(c);
 }

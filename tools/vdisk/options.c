@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include "args.h"
+#include "msg.h"
 #include "number.h"
 #include "quote.h"
 #include "vdisk.h"
 
-static const char doc[] =
-	"A simulated drive as a real device: MOUNT/disk takes the time that the model says.\n"
-	"\v"
-	"SPEC is MODEL[,sched=NAME[:PARAMETERS]][,window=N[/fifo|/sptf]][,merge=yes|no|SIZE], with "
-	"a "
-	"model "
-	"that is shipped or a file. MOUNT is an empty folder.\n"
+static const char notes[] =
+	"SPEC is MODEL[,sched=NAME[:PARAMETERS]][,window=N[/fifo|/sptf]]\n"
+	"[,merge=yes|no|SIZE], with a model that is shipped or a file.\n"
+	"MOUNT is an empty folder.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
-	"The name of the device is printed when it is ready. It ends when it is unmounted, or by "
-	"SIGINT or SIGTERM.\n"
+	"The name of the device is printed when it is ready.  It ends when it is\n"
+	"unmounted, or by SIGINT or SIGTERM.\n"
 	"\n"
 	"Examples:\n"
 	"  vdisk atlas10k3-like /mnt/v &\n"
@@ -26,39 +24,40 @@ static const char doc[] =
 #define TO(member) SETTING_TO(struct options, member)
 
 static const struct setting settings[] = {
-	{ "backing", "FILE", "Keep the bytes in FILE instead of in memory", TO(backing),
-	  .group = 1 },
-	{ "size", "SIZE", "Only so much of the drive, from its beginning", TO(size),
+	{ .doc = "The device:" },
+	{ "backing", "FILE", "keep the bytes in FILE instead of in memory", TO(backing) },
+	{ "size", "SIZE", "use only the first SIZE bytes of the drive", TO(size),
 	  .whole = size_option, .given = offsetof(struct options, size_given) },
-	{ "loop", NULL, "Attach a loop device, for what needs a block device", TO(loop) },
-	{ "dilation", "N", "Let all take N times as long (1)", TO(dilation),
-	  .number = { 1, 1000000 }, .group = 2 },
+	{ "loop", NULL, "attach a loop device, to have a block device", TO(loop) },
+	{ .doc = "Its time:" },
+	{ "dilation", "N", "multiply all times by N (1)", TO(dilation), .number = { 1, 1000000 } },
 	{ "floor", "N",
-	  "Take N microseconds off each request instead of what is measured at the start",
+	  "subtract N microseconds from each request (measured\n"
+	  "at the start)",
 	  TO(floor_us), .number = { 0, 1000000 }, .given = offsetof(struct options, floor_given) },
+	SETTING_ANSWERS,
 	{ 0 },
 };
 
-static void operand(struct argp_state *state, void *options, char *arg)
-{
-	struct options *o = options;
-
-	if (!arg && o->size_given && !o->size)
-		argp_error(state, "--size: a drive has at least a block");
-	else if (!arg && !o->mount)
-		argp_error(state, o->spec ? "missing folder" : "missing model");
-	else if (!o->spec)
-		o->spec = arg;
-	else if (!o->mount)
-		o->mount = arg;
-	else if (arg)
-		argp_error(state, "extra operand: %s", quote(arg));
-}
-
 void parse_options(int argc, char **argv, struct options *o)
 {
-	static const struct args args = { settings, "SPEC MOUNT", doc, operand };
+	static const struct args args = {
+		.settings = settings,
+		.operands = "SPEC MOUNT",
+		.about = "Presents a simulated drive as a real device: MOUNT/disk takes the time "
+			 "that the\nmodel says.",
+		.notes = notes,
+	};
+	struct operands operands;
 
 	*o = (struct options){ .dilation = 1 };
-	args_read(&args, argc, argv, o);
+	args_read(&args, argc, argv, o, &operands);
+	if (operands.n > 2)
+		die_usage("extra operand: %s", quote(operands.text[2]));
+	if (o->size_given && !o->size)
+		die_usage("--size: a drive has at least a block");
+	if (operands.n < 2)
+		die_usage(operands.n ? "missing folder" : "missing model");
+	o->spec = operands.text[0];
+	o->mount = operands.text[1];
 }

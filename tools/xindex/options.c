@@ -42,61 +42,57 @@ static void set_header(void *to, const char *option, const char *text)
 
 #define TO(member) SETTING_TO(struct config, member)
 
-static const struct command_option options[] = {
-	{ { .doc = "Records and key:", .group = 1 }, BUILD },
-	{ { "key", "KEYDEF", "The key, as xsort -k (the whole record); NAME[:OPTS] with --header",
-	    TO(build.key), .letter = 'k', .once = "keys" },
-	  BUILD },
-	{ { "field-separator", "SEP", "Between fields of lines, as xsort -t", TO(separator),
-	    .letter = 't' },
-	  BUILD },
-	{ { "zero-terminated", NULL, "Lines end with a zero byte", TO(zero), .letter = 'z' },
-	  BUILD },
-	{ { "csv", NULL, "CSV records; -t names their separator", TO(csv) }, BUILD },
-	{ { "record-size", "N", "Records of N bytes; KEYDEF is OFFSET:LENGTH[:TYPE][:r]",
-	    TO(record_bytes), .whole = record_size },
-	  BUILD },
-	{ { "header", "N", "The first N records (1) are not indexed", TO(build.header_records),
-	    .call = set_header, .optional = true },
-	  BUILD },
-	{ { .doc = "The index:", .group = 2 }, BUILD },
-	{ { "output", "INDEX", "Where it goes; appears when it is complete", TO(output),
-	    .letter = 'o', .once = "outputs" },
-	  BUILD },
-	{ { "page-size", "SIZE", "Of its pages, 512 to 64K (4K)", TO(build.page_bytes),
-	    .whole = page_size },
-	  BUILD },
-	{ { .doc = "What to look for:", .group = 3 }, QUERIES },
-	{ { "keys", "FILE", "Keys, one a line; - is standard input", TO(keys) }, LOOKUP },
-	{ { "lo", "KEY", "The first key (that of the index)", TO(lo) }, RANGE },
-	{ { "hi", "KEY", "The last key (that of the index)", TO(hi) }, RANGE },
-	{ { "offsets", NULL, "Print where records are, not the records", TO(offsets) }, QUERIES },
-	{ { .doc = "Resources:", .group = 4 }, MOVERS },
-	{ { "buffer-size", "SIZE", "Memory to use", TO(run.memory_bytes), .whole = size_option,
-	    .letter = 'S' },
-	  MOVERS },
-	{ { "temporary-directory", "DIR", "For temporary data; several", TO(common),
-	    .call = tmpdir_add, .letter = 'T' },
-	  MOVERS },
-	{ { "parallel", "N", "Threads", TO(run.parallel), .count = 1024 }, BUILD },
-	{ { "depth", "N", "Lookups, and reads of records, outstanding (128)", TO(depth),
-	    .count = 1024 },
-	  QUERIES },
-	{ { "engine", "NAME", "io_uring, libaio, sync or auto", TO(run.engine),
-	    .call = data_engine_set },
-	  MOVERS },
-	{ { "direct", "WHEN", "Bypass the page cache", TO(run.direct), .words = sp_direct_words,
-	    .optional = true, .absent = 1 },
-	  MOVERS },
-	{ { "volume", "WHERE", "sim:MODEL,files=both: times of this simulated device", TO(common),
-	    .call = volume_set },
-	  MOVERS },
-	{ { .doc = "Report:", .group = 5 }, MOVERS },
-	{ { "stats", "FILE", "Write the report as JSON; on standard error if no FILE",
-	    TO(common.stats), .optional = true },
-	  MOVERS },
-	{ { "trace", "FILE", "Write each request to FILE", TO(run.trace_path) }, MOVERS },
-	{ .by = 0 },
+static const struct setting settings[] = {
+	{ .doc = "Records and key:" },
+	{ "key", "KEYDEF",
+	  "the key, as for xsort -k (the whole record); with\n"
+	  "--header it may be NAME[:OPTS]",
+	  TO(build.key), .letter = 'k', .once = "keys", .by = BUILD },
+	{ "field-separator", "SEP", "fields of lines end at SEP, as for xsort -t", TO(separator),
+	  .letter = 't', .by = BUILD },
+	{ "zero-terminated", NULL, "lines end with NUL, not newline", TO(zero), .letter = 'z',
+	  .by = BUILD },
+	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv),
+	  .by = BUILD },
+	{ "record-size", "N",
+	  "binary records of N bytes each; KEYDEF is\n"
+	  "OFFSET:LENGTH[:TYPE][:r]",
+	  TO(record_bytes), .whole = record_size, .by = BUILD },
+	{ "header", "N", "do not index the first N records (1)", TO(build.header_records),
+	  .call = set_header, .optional = true, .by = BUILD },
+	{ .doc = "The index:" },
+	{ "output", "INDEX", "write to INDEX, which appears when it is complete", TO(output),
+	  .letter = 'o', .once = "outputs", .by = BUILD },
+	{ "page-size", "SIZE", "size of its pages, 512 to 64K (4K)", TO(build.page_bytes),
+	  .whole = page_size, .by = BUILD },
+	{ .doc = "What to find:" },
+	{ "keys", "FILE", "keys, one per line; - is standard input", TO(keys), .by = LOOKUP },
+	{ "lo", "KEY", "the first key (the first one of the index)", TO(lo), .by = RANGE },
+	{ "hi", "KEY", "the last key (the last one of the index)", TO(hi), .by = RANGE },
+	{ "offsets", NULL, "print the offsets of the records, not the records", TO(offsets),
+	  .by = QUERIES },
+	{ .doc = "Resources:" },
+	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
+	  .letter = 'S', .by = MOVERS },
+	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
+	  .call = tmpdir_add, .letter = 'T', .by = MOVERS },
+	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024, .by = BUILD },
+	{ "depth", "N", "outstanding lookups, and reads of records (128)", TO(depth), .count = 1024,
+	  .by = QUERIES },
+	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
+	  .words = sp_engine_words, .call = data_engine_set, .by = MOVERS },
+	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
+	  .words = sp_direct_words, .optional = true, .absent = 1, .by = MOVERS },
+	{ "volume", "WHERE", "sim:MODEL,files=both: time of this simulated device", TO(common),
+	  .choices = volume_kinds, .call = volume_set, .by = MOVERS },
+	{ .doc = "Report:" },
+	{ "stats", "FILE",
+	  "write a report as JSON to FILE; without FILE, to\n"
+	  "standard error",
+	  TO(common.stats), .optional = true, .by = MOVERS },
+	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = MOVERS },
+	SETTING_ANSWERS,
+	{ 0 },
 };
 
 static const struct command commands[] = {
@@ -188,21 +184,15 @@ static void check(const struct command *command, struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (command->bit == BUILD && !c->output) {
-		msg("build: -o INDEX is missing");
-		usage_error();
-	}
-	if (command->bit == LOOKUP && (c->operands.n > 1) == (c->keys != NULL)) {
-		msg(c->keys ? "lookup: KEY does not go with --keys"
-			    : "lookup: missing KEY; --keys=FILE reads keys, --keys=- those of "
-			      "standard input");
-		usage_error();
-	}
-	if (command->bit == RANGE && c->operands.n > 1) {
-		msg("range: extra operand: %s; --lo=KEY and --hi=KEY are the keys",
-		    quote(c->operands.text[1]));
-		usage_error();
-	}
+	if (command->bit == BUILD && !c->output)
+		die_usage("build: -o INDEX is missing");
+	if (command->bit == LOOKUP && (c->operands.n > 1) == (c->keys != NULL))
+		die_usage(c->keys ? "lookup: KEY does not go with --keys"
+				  : "lookup: missing KEY; --keys=FILE reads keys, --keys=- those "
+				    "of standard input");
+	if (command->bit == RANGE && c->operands.n > 1)
+		die_usage("range: extra operand: %s; --lo=KEY and --hi=KEY are the keys",
+			  quote(c->operands.text[1]));
 	common_options_finish(&c->common);
 	check_files(command, c);
 	warn_packed(command, c);
@@ -220,13 +210,17 @@ static const char notes[] =
 	"  xindex lookup orders.idx 4711 4712\n"
 	"  xindex range orders.idx --lo 4700 --hi 4800 --offsets\n"
 	"\n"
-	"Exit status: 0 for success, 1 if nothing is found or check finds a fault, 2 after "
-	"an error.\n";
+	"Exit status: 0 for success, 1 if nothing is found or check finds a fault, 2\n"
+	"after an error.\n";
 
 const struct command *options_parse(struct config *c, int argc, char **argv)
 {
-	static const struct commands all = { "An index over one key of a file.", notes, commands,
-					     options };
+	static const struct commands all = {
+		.about = "An index over one key of a file.",
+		.notes = notes,
+		.list = commands,
+		.settings = settings,
+	};
 	const struct command *command;
 
 	*c = (struct config){ .run = SP_RUN_OPTS_INIT, .build = SP_INDEX_BUILD_OPTS_INIT };

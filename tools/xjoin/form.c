@@ -7,7 +7,6 @@
 #include <string.h>
 #include "columns.h"
 #include "errinfo.h"
-#include "longopt.h"
 #include "msg.h"
 #include "number.h"
 #include "quote.h"
@@ -26,28 +25,32 @@ size_t field_number(const char *text)
 	return field;
 }
 
-void key_set(struct settings *set, int side, const char *text)
+void key_set(void *settings, const char *option, const char *text)
 {
+	struct settings *set = settings;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where;
 
-	if (sp_join_form_set_key(&set->form, side, text, &where, &err))
+	if (sp_join_form_set_key(&set->form, option[1] == '2', text, &where, &err))
 		die_word(&err, where);
 }
 
-void unpaired_set(struct settings *set, const char *text, bool pairs)
+void unpaired_set(void *settings, const char *option, const char *text)
 {
+	struct settings *set = settings;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where;
 
-	if (sp_join_form_set_unpaired(&set->form, text, pairs, &where, &err))
+	if (sp_join_form_set_unpaired(&set->form, text, option[1] == 'a', &where, &err))
 		die_word(&err, where);
 }
 
-void filler_set(struct settings *set, const char *text)
+void filler_set(void *settings, const char *option, const char *text)
 {
+	struct settings *set = settings;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
+	(void)option;
 	if (sp_join_form_set_filler(&set->form, text, &err))
 		die_word(&err, NULL);
 }
@@ -61,11 +64,13 @@ void columns_add(struct settings *set, char *text)
 		die_word(&err, where);
 }
 
-void separator_set(struct settings *set, const char *text)
+void separator_set(void *settings, const char *option, const char *text)
 {
+	struct settings *set = settings;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	const char *where;
 
+	(void)option;
 	if (sp_join_form_set_separator(&set->form, text, &where, &err))
 		die_word(&err, where);
 }
@@ -122,7 +127,7 @@ void form_finish(struct settings *set)
 	const char *a, *b, *where;
 
 	if (sp_join_form_conflict(&set->form, &a, &b))
-		longopt_exclude(true, a, true, b);
+		args_exclude(true, a, true, b);
 	if (!sp_join_form_finish(&set->form, &where, &err))
 		return;
 	if (where && where == set->opts.filler)

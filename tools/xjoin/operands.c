@@ -17,10 +17,10 @@ static void take_as_argument(struct settings *set, size_t i)
 	if (o.doubt == MAYBE_LIST) {
 		columns_add(set, o.text);
 	} else {
-		int side = o.doubt == MAYBE_J2;
+		bool second = o.doubt == MAYBE_J2;
 
-		set->lone_j[side]--;
-		key_set(set, side, o.text);
+		set->lone_j[second]--;
+		key_set(set, second ? "-2" : "-1", o.text);
 	}
 	set->noperands--;
 	if (i == 0)
@@ -33,8 +33,7 @@ enum doubt operand_add(struct settings *set, char *text, enum doubt doubt)
 		size_t i = set->operands[0].doubt == SURELY_FILE;
 
 		if (set->operands[i].doubt == SURELY_FILE) {
-			msg("extra operand %s", quote_file_always(text));
-			usage_error();
+			die_usage("extra operand %s", quote_file_always(text));
 		}
 		take_as_argument(set, i);
 	}
@@ -46,17 +45,15 @@ void operands_finish(struct settings *set, int argc, char **argv)
 {
 	if (set->noperands < 2) {
 		if (set->noperands)
-			msg("missing operand after %s", quote(argv[argc - 1]));
-		else
-			msg("missing operand");
-		usage_error();
+			die_usage("missing operand after %s", quote(argv[argc - 1]));
+		die_usage("missing operand");
 	}
 	/* -j1 without an argument is -j 1. */
 	for (int i = 0; i < 2; i++) {
 		if (!set->lone_j[i])
 			continue;
-		key_set(set, 0, i ? "2" : "1");
-		key_set(set, 1, i ? "2" : "1");
+		key_set(set, "-1", i ? "2" : "1");
+		key_set(set, "-2", i ? "2" : "1");
 	}
 	for (int i = 0; i < 2; i++)
 		set->inputs[i] = set->operands[i].text;

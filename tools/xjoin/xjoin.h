@@ -2,14 +2,14 @@
 /*
  * xjoin's command line: parsed, checked and turned into one call of the library.
  *
- *	options.c   parsing: GNU join's options; which table an option belongs to
- *	tuning.c    Spindle's own options
+ *	options.c   the command line: options and operands
+ *	settings.c  the table of options
+ *	tuning.c    options that do not go together
  *	operands.c  files, and the obsolescent arguments among them
  *	form.c      what the library reads (spindle/joinform.h), with its errors
  *	further.c   --then, files 3 and up
  *	timeline.c  the file of --timeline
  *	run.c       joining; errors as GNU join's messages
- *	help.c      --help
  */
 #ifndef XJOIN_H
 #define XJOIN_H
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <spindle/joinform.h>
+#include "args.h"
 #include "common_options.h"
 
 /* An operand may also be the argument of the option before it. */
@@ -51,13 +52,13 @@ void operands_finish(struct settings *set, int argc, char **argv);
 
 /* form.c: errors end the program. */
 size_t field_number(const char *text); /* counted from 0 */
-void key_set(struct settings *set, int side, const char *text);
-void unpaired_set(struct settings *set, const char *text, bool pairs);
-void filler_set(struct settings *set, const char *text);
 /* Splits text into its items, in place. */
 void columns_add(struct settings *set, char *text);
-void separator_set(struct settings *set, const char *text);
-/* settings: the struct settings; name: the option with its hyphens. */
+/* settings: the struct settings; name: the option with its hyphens; -1, -2; -a, -v. */
+void key_set(void *settings, const char *option, const char *text);
+void unpaired_set(void *settings, const char *option, const char *text);
+void filler_set(void *settings, const char *option, const char *text);
+void separator_set(void *settings, const char *option, const char *text);
 void record_size_set(void *settings, const char *name, const char *text);
 void bkey_add(void *settings, const char *name, const char *text);
 /* Once the inputs are known: names of columns, then keys that were not given. */
@@ -67,14 +68,11 @@ void form_finish(struct settings *set);
 /* further.c: --then; settings: the struct settings, which gets another file. */
 void then_add(void *settings, const char *name, const char *text);
 
-/* tuning.c: Spindle's own options, of struct settings. */
-extern const struct setting tuning_settings[];
-/* Combines and checks the options. */
+/* settings.c: of struct settings. */
+extern const struct setting xjoin_settings[];
+/* tuning.c: combines and checks the options. */
 void tuning_finish(struct settings *set);
 
 int join_run(struct settings *set);
-
-void help_print(bool plain_join);
-void usage_print(void);
 
 #endif

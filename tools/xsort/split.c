@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <spindle/outfile.h>
 #include <spindle/split.h>
-#include "longopt.h"
 #include "msg.h"
 #include "quote.h"
 #include "stdio_end.h"
@@ -60,9 +59,9 @@ static void check_common(const struct settings *set, const char *option)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
 	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
-	longopt_exclude(set->check, c, true, option);
-	longopt_exclude(sp_order_has_letter(&set->order, 'R'), "-R", true, option);
-	longopt_exclude(set->top, "--top", true, option);
+	args_exclude(set->check, c, true, option);
+	args_exclude(sp_order_has_letter(&set->order, 'R'), "-R", true, option);
+	args_exclude(set->top, "--top", true, option);
 }
 
 /* Nothing is sorted, so there is nothing to tell. */
@@ -71,14 +70,14 @@ static void check_splitters(const struct settings *set)
 	static const char option[] = "--splitters";
 
 	check_common(set, option);
-	longopt_exclude(set->split, "--split", true, option);
-	longopt_exclude(set->debug, "--debug", true, option);
-	longopt_exclude(set->opts.run.decompress, "--decompress", true, option);
-	longopt_exclude(set->require_space, "--require-space", true, option);
-	longopt_exclude(set->opts.run.compress_output, "--compress-output", true, option);
-	longopt_exclude(set->common.explain, "--explain", true, option);
-	longopt_exclude(set->common.stats || set->common.stats_text, "--stats", true, option);
-	longopt_exclude(set->opts.run.trace_path, "--trace", true, option);
+	args_exclude(set->split, "--split", true, option);
+	args_exclude(set->debug, "--debug", true, option);
+	args_exclude(set->opts.run.decompress, "--decompress", true, option);
+	args_exclude(set->require_space, "--require-space", true, option);
+	args_exclude(set->opts.run.compress_output, "--compress-output", true, option);
+	args_exclude(set->common.explain, "--explain", true, option);
+	args_exclude(set->common.stats || set->common.stats_text, "--stats", true, option);
+	args_exclude(set->opts.run.trace_path, "--trace", true, option);
 	if (set->output && names_parts(set->output))
 		die("-o %s: --splitters writes one file of splitters; --split=FILE writes the "
 		    "parts",

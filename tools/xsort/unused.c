@@ -2,7 +2,7 @@
 /*
  * Refuses Spindle's options that the rest of the command line makes void.
  */
-#include "longopt.h"
+#include "args.h"
 #include "msg.h"
 #include "xsort.h"
 
@@ -11,27 +11,27 @@ static void check_work(const struct settings *set, const char *by)
 {
 	const struct sp_sort_opts *o = &set->opts;
 
-	longopt_exclude(o->formation != SP_FORM_AUTO, "--run-formation", true, by);
-	longopt_exclude(o->run_bytes, "--run-size", true, by);
-	longopt_exclude(o->policy != SP_MERGE_AUTO, "--merge-policy", true, by);
-	longopt_exclude(o->fan_in, "--fan-in", true, by);
-	longopt_exclude(o->merge_bytes, "--merge-buffer", true, by);
-	longopt_exclude(o->readahead != SP_READ_AUTO, "--readahead", true, by);
-	longopt_exclude(o->recycle != SP_RECYCLE_AUTO, "--recycle", true, by);
-	longopt_exclude(o->run.compression != SP_SPILL_RAW, "--spill-compression", true, by);
-	longopt_exclude(o->run.page_bytes, "--page-size", true, by);
-	longopt_exclude(o->run.direct > 0, "--direct", true, by);
-	longopt_exclude(o->run.volume, "--volume", true, by);
-	longopt_exclude(set->common.geometry, "--geometry", true, by);
-	longopt_exclude(o->run.placement != SP_PLACE_CONTIGUOUS, "--placement", true, by);
+	args_exclude(o->formation != SP_FORM_AUTO, "--run-formation", true, by);
+	args_exclude(o->run_bytes, "--run-size", true, by);
+	args_exclude(o->policy != SP_MERGE_AUTO, "--merge-policy", true, by);
+	args_exclude(o->fan_in, "--fan-in", true, by);
+	args_exclude(o->merge_bytes, "--merge-buffer", true, by);
+	args_exclude(o->readahead != SP_READ_AUTO, "--readahead", true, by);
+	args_exclude(o->recycle != SP_RECYCLE_AUTO, "--recycle", true, by);
+	args_exclude(o->run.compression != SP_SPILL_RAW, "--spill-compression", true, by);
+	args_exclude(o->run.page_bytes, "--page-size", true, by);
+	args_exclude(o->run.direct > 0, "--direct", true, by);
+	args_exclude(o->run.volume, "--volume", true, by);
+	args_exclude(set->common.geometry, "--geometry", true, by);
+	args_exclude(o->run.placement != SP_PLACE_CONTIGUOUS, "--placement", true, by);
 }
 
 /* A check reads one input, and reports what it finds. */
 static void check_reports(const struct settings *set, const char *by)
 {
-	longopt_exclude(set->common.stats || set->common.stats_text, "--stats", true, by);
-	longopt_exclude(set->opts.run.trace_path, "--trace", true, by);
-	longopt_exclude(set->common.progress == PROGRESS_ALWAYS, "--progress=always", true, by);
+	args_exclude(set->common.stats || set->common.stats_text, "--stats", true, by);
+	args_exclude(set->opts.run.trace_path, "--trace", true, by);
+	args_exclude(set->common.progress == PROGRESS_ALWAYS, "--progress=always", true, by);
 }
 
 /* A program takes and gives each run as a stream, through the page cache. */
@@ -40,12 +40,11 @@ static void check_program(const struct settings *set)
 	static const char by[] = "--compress-program";
 	const struct sp_sort_opts *o = &set->opts;
 
-	longopt_exclude(o->run.compression != SP_SPILL_RAW, "--spill-compression", true, by);
-	longopt_exclude(o->recycle >= 0, "--recycle", true, by);
-	longopt_exclude(o->readahead > SP_READ_NONE, "--readahead", true, by);
-	longopt_exclude(o->formation == SP_FORM_REPLACEMENT, "--run-formation=replacement", true,
-			by);
-	longopt_exclude(o->run.direct > 0, "--direct", true, by);
+	args_exclude(o->run.compression != SP_SPILL_RAW, "--spill-compression", true, by);
+	args_exclude(o->recycle >= 0, "--recycle", true, by);
+	args_exclude(o->readahead > SP_READ_NONE, "--readahead", true, by);
+	args_exclude(o->formation == SP_FORM_REPLACEMENT, "--run-formation=replacement", true, by);
+	args_exclude(o->run.direct > 0, "--direct", true, by);
 }
 
 void unused_check(const struct settings *set)
@@ -61,11 +60,11 @@ void unused_check(const struct settings *set)
 		check_work(set, "--splitters");
 	if (o->compress_program)
 		check_program(set);
-	longopt_exclude(set->merge, "-m", o->formation != SP_FORM_AUTO, "--run-formation");
-	longopt_exclude(set->merge, "-m", o->run_bytes, "--run-size");
-	longopt_exclude(set->resume, "--resume", o->recycle >= 0, "--recycle");
-	longopt_exclude(set->common.seeded && !set->splitters, "--seed", set->random_source,
-			"--random-source");
+	args_exclude(set->merge, "-m", o->formation != SP_FORM_AUTO, "--run-formation");
+	args_exclude(set->merge, "-m", o->run_bytes, "--run-size");
+	args_exclude(set->resume, "--resume", o->recycle >= 0, "--recycle");
+	args_exclude(set->common.seeded && !set->splitters, "--seed", set->random_source,
+		     "--random-source");
 	if (o->batch_size && o->fan_in > o->batch_size)
 		die("--fan-in=%u is more than --batch-size=%u allows", o->fan_in, o->batch_size);
 }

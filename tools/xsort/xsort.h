@@ -2,8 +2,10 @@
 /*
  * xsort's command line: parsed, checked and turned into one call of the library.
  *
- *	options.c   parsing: GNU sort's options and Spindle's own
- *	tuning.c    Spindle's own options
+ *	options.c   the command line: options, obsolescent keys, files
+ *	settings.c  the table of options
+ *	checks.c    options that do not go together
+ *	unused.c    options that others make void
  *	order.c     ordering letters, keys, inheritance of the global letters
  *	names.c     keys that name columns of the header
  *	files.c     --files0-from; checks that inputs are readable and the output writable
@@ -13,7 +15,6 @@
  *	explain.c   --explain: the plan in words; the temporary space that it needs
  *	run.c       sorting, merging, the report; -c, -C
  *	failure.c   library errors as GNU sort's messages
- *	help.c      --help, --usage
  */
 #ifndef XSORT_H
 #define XSORT_H
@@ -23,6 +24,7 @@
 #include <stdint.h>
 #include <spindle/order.h>
 #include <spindle/sort.h>
+#include "args.h"
 #include "common_options.h"
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
@@ -35,7 +37,7 @@ struct settings {
 	unsigned char salt[16];
 
 	/* What to do. */
-	bool merge, debug, help, version;
+	bool merge, debug;
 	char check;		      /* 0, 'c' or 'C' */
 	struct sp_batch header_taken; /* read from the first input, for the names of its columns */
 	struct common_options common;
@@ -62,9 +64,10 @@ struct settings {
 
 void options_parse(struct settings *set, int argc, char **argv);
 
-/* tuning.c: Spindle's own long options, of struct settings. */
-extern const struct setting tuning_settings[];
-void tuning_check(const struct settings *set);
+/* settings.c: of struct settings. */
+extern const struct setting xsort_settings[];
+/* checks.c */
+void options_check(const struct settings *set);
 /* unused.c */
 void unused_check(const struct settings *set);
 
@@ -115,8 +118,5 @@ int sort_run(struct settings *set);
 /* Prints the error and ends the program.  out_bytes: size of the result. */
 _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err,
 		       uint64_t out_bytes);
-
-void help_print(void);
-void usage_print(void);
 
 #endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of xjoin's options: GNU join's, and Spindle's own.
+ */
+#include "choice.h"
+#include "msg.h"
+#include "number.h"
+#include "xjoin.h"
+
+#define THREADS_MAX 1024
+#define OUTSTANDING_MAX 2048
+
+static const struct sp_word build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
+static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
+
+static void set_type(void *to, const char *name, const char *text)
+{
+	struct settings *set = to;
+
+	sp_join_form_set_type(&set->form, choice_option(name, text, sp_join_type_words()));
+}
+
+static uint64_t threads(const char *name, const char *text)
+{
+	uint64_t n = number_option(name, text, 1);
+
+	return n < THREADS_MAX ? n : THREADS_MAX;
+}
+
+static uint64_t memory(const char *name, const char *text)
+{
+	uint64_t bytes = 0;
+	enum number_status status = size_parse(text, 1024, &bytes);
+
+	if (status != NUMBER_OK)
+		number_die(status, name, text, SIZE_FORMS);
+	return bytes ? bytes : 1; /* 0 would mean the default */
+}
+
+#define TO(member) SETTING_TO(struct settings, member)
+
+/* options.c takes -j and -o, whose arguments can be others. */
+const struct setting xjoin_settings[] = {
+	{ .doc = "GNU join's options:" },
+	{ NULL, "FILENUM", "also write unpaired lines of file FILENUM (1 or 2)",
+	  .call = unpaired_set, .letter = 'a' },
+	{ NULL, "STRING", "write STRING for empty or missing fields", .call = filler_set,
+	  .letter = 'e' },
+	{ "ignore-case", NULL, "ignore case in keys", TO(opts.ignore_case), .letter = 'i' },
+	{ NULL, "FIELD",
+	  "the key is field FIELD of both files; as\n"
+	  "-1 FIELD -2 FIELD",
+	  .letter = 'j' },
+	{ NULL, "FORMAT", "write these fields", .letter = 'o' },
+	{ NULL, "CHAR", "separate fields by CHAR, in input and result", .call = separator_set,
+	  .letter = 't' },
+	{ NULL, "FILENUM", "as -a FILENUM, but do not write pairs", .call = unpaired_set,
+	  .letter = 'v' },
+	{ NULL, "FIELD", "the key is this field of file 1", .call = key_set, .letter = '1' },
+	{ NULL, "FIELD", "the key is this field of file 2", .call = key_set, .letter = '2' },
+	{ "check-order", NULL,
+	  "disorder in a file is an error, even if all lines\n"
+	  "pair",
+	  TO(opts.order), .absent = SP_JOIN_CHECK },
+	{ "nocheck-order", NULL, "do not check the order", TO(opts.order),
+	  .absent = SP_JOIN_NOCHECK },
+	{ "header", NULL, "join the first lines of the files whatever the keys", TO(opts.header) },
+	{ "zero-terminated", NULL, "lines end with NUL, not newline", TO(opts.eol), .clear = true,
+	  .letter = 'z' },
+	{ "help", NULL, "print this and exit", .answer = SETTING_HELP },
+	{ "version", NULL, "print the version and what was built in", .answer = SETTING_VERSION },
+	{ .doc = "Spindle's own options, records and result:" },
+	{ "type", "WORD",
+	  "inner (default); left, right, full: as -a 1, -a 2,\n"
+	  "both; semi: lines of file 1 with a partner, each\n"
+	  "once; anti: as -v 1",
+	  .words = sp_join_type_words, .call = set_type },
+	{ "csv", NULL, "RFC 4180 records; fields end at -t CHAR, or comma", TO(opts.csv) },
+	{ "record-size", "N[,N]", "binary records of N bytes, in each file",
+	  .call = record_size_set },
+	{ "bkey", "SPEC[,SPEC]",
+	  "their key, in each file: OFFSET:LENGTH[:TYPE]; TYPE\n"
+	  "is bytes, or u8 to u64, i8 to i64, f32, f64 with le\n"
+	  "or be; if repeated, all must be equal",
+	  .call = bkey_add },
+	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
+	  .once = "output files" },
+	PACKED_SETTINGS(struct settings, opts.run),
+	{ "ordered", "FILE", "write the result in the order of file 1 or 2", TO(opts.ordered),
+	  .choices = ordered_words },
+	{ "limit", "N", "stop after N lines of the result", TO(opts.limit),
+	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
+	{ .doc = "Spindle's own options, how to join:" },
+	{ "algorithm", "WORD",
+	  "hybrid, grace, shj, nested, merge, inl, async-inl\n"
+	  "or auto (auto)",
+	  TO(opts.algorithm), .words = sp_join_algorithm_words },
+	{ "build", "FILE", "read file 1 or 2 first; or auto, the smaller (auto)", TO(opts.build),
+	  .choices = build_words },
+	{ "join-memory", "SIZE", "memory for lines of the file read first", TO(opts.join_bytes),
+	  .whole = size_option },
+	{ "index1", "FILE", "inl, async-inl: the index of file 1, from xindex", TO(opts.index[0]),
+	  .once = "indexes of file 1" },
+	{ "index2", "FILE", "inl, async-inl: the index of file 2, from xindex", TO(opts.index[1]),
+	  .once = "indexes of file 2" },
+	{ "then", "FILE,left=N.F,key=F,index=INDEX",
+	  "join file 3, 4 and so on by its field F, which\n"
+	  "equals field F of file N",
+	  .call = then_add },
+	{ "max-outstanding", "N", "async-inl: outstanding keys and reads (128)",
+	  TO(opts.max_outstanding), .number = { 1, OUTSTANDING_MAX } },
+	{ "buffer-size", "SIZE",
+	  "memory for the whole program, plus up to 16 MB and\n"
+	  "three times the longest huge line",
+	  TO(opts.run.memory_bytes), .whole = memory, .letter = 'S' },
+	{ "parallel", "N", "use at most N threads", TO(opts.run.parallel), .whole = threads },
+	{ .doc = "Spindle's own options, temporary space:" },
+	{ "temporary-directory", "DIR",
+	  "put temporary data in DIR, not in $TMPDIR or /tmp;\n"
+	  "may be repeated",
+	  TO(common), .call = tmpdir_add, .letter = 'T' },
+	SPACE_SETTINGS(struct settings, opts.run),
+	{ .doc = "Spindle's own options, reporting:" },
+	REPORT_SETTINGS(struct settings, opts.run),
+	{ "usage", NULL, "print a short usage message and exit", .answer = SETTING_USAGE },
+	{ "timeline", "FILE", "write the time of each line of the result to FILE", TO(timeline) },
+	{ 0 },
+};

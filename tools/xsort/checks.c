@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Refuses options that do not go together.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include "args.h"
+#include "msg.h"
+#include "number.h"
+#include "quote.h"
+#include "xsort.h"
+
+static void check_fixed(const struct settings *set)
+{
+	static const char fixed[] = "--record-size";
+
+	args_exclude(set->debug, "--debug", true, fixed);
+	args_exclude(set->opts.count, "--count", true, fixed);
+	if (!sp_order_is_default(&set->order.global))
+		die("with %s the order is given by --bkey; of the ordering letters only -r "
+		    "is allowed",
+		    fixed);
+}
+
+/* A salt of its own would make another order each time. */
+static bool random_order(const struct settings *set)
+{
+	return sp_order_has_letter(&set->order, 'R') && !set->random_source;
+}
+
+static void check_resume(const struct settings *set, const char *check)
+{
+	static const char resume[] = "--resume";
+	char policy[40];
+
+	args_exclude(set->merge, "-m", true, resume);
+	args_exclude(set->check, check, true, resume);
+	args_exclude(set->debug, "--debug", true, resume);
+	args_exclude(set->split, "--split", true, resume);
+	args_exclude(set->splitters, "--splitters", true, resume);
+	args_exclude(set->opts.run.volume, "--volume", true, resume);
+	/* A place in such an input cannot be found again, nor one in such an output. */
+	args_exclude(set->opts.run.decompress, "--decompress", true, resume);
+	args_exclude(set->opts.run.compress_output, "--compress-output", true, resume);
+	args_exclude(set->opts.compress_program, "--compress-program", true, resume);
+	args_exclude(set->opts.formation == SP_FORM_REPLACEMENT, "--run-formation=replacement",
+		     true, resume);
+	snprintf(policy, sizeof(policy), "--merge-policy=%s",
+		 sp_merge_policy_name(set->opts.policy));
+	args_exclude(set->opts.policy > SP_MERGE_LAZY, policy, true, resume);
+	if (!set->output)
+		die("%s needs -o", resume);
+	if (random_order(set))
+		die("%s with -R needs --random-source", resume);
+}
+
+void options_check(const struct settings *set)
+{
+	static const char check[3][3] = { "", "-c", "-C" };
+	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
+	const char *a, *b;
+
+	if (sp_order_conflict(&set->order, &a, &b))
+		args_exclude(true, a, true, b);
+	if (set->order.record_bytes)
+		check_fixed(set);
+	else if (set->order.nbkeys)
+		die("--bkey needs --record-size");
+	args_exclude(set->order.csv, "--csv", set->debug, "--debug");
+	if (set->opts.count && !set->order.unique)
+		die("--count needs --unique");
+	if (set->count_name && !(set->order.csv && set->order.header_records))
+		die("--count=NAME needs --csv and --header");
+	args_exclude(set->opts.count, "--count", set->check, c);
+	args_exclude(set->top, "--top", set->check, c);
+	args_exclude(set->common.explain, "--explain", set->check, c);
+	args_exclude(set->debug, "--debug", set->common.explain, "--explain");
+	args_exclude(set->require_space, "--require-space", set->check, c);
+	args_exclude(set->require_space, "--require-space", set->merge, "-m");
+	args_exclude(set->require_space, "--require-space", set->opts.run.volume, "--volume");
+	args_exclude(set->opts.run.compress_output, "--compress-output", set->check, c);
+	args_exclude(set->opts.run.compress_output, "--compress-output", set->debug, "--debug");
+	split_check(set);
+	if (set->resume)
+		check_resume(set, c);
+	unused_check(set);
+}
