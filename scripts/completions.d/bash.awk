@@ -15,7 +15,7 @@ function names(  s) { # patterns of case
 $1 == "C" { commands = commands " " $2 }
 $1 == "W" && $3 != "" { operands = operands "\t'" $2 "') words='" $3 "' ;;\n" }
 $1 == "O" {
-	if ($3 != "" && $3 != "?")
+	if ($3 != "")
 		list[$2] = list[$2] " -" $3
 	if ($4 != "")
 		list[$2] = list[$2] " --" $4 ($5 != "" && !$6 ? "=" : "")
@@ -34,7 +34,7 @@ $1 == "O" {
 END {
 	f = "_spindle_" tool
 	gsub(/-/, "_", f)
-	print "# Completion of " tool " for bash; made from " tool " --help."
+	print "# Completion of " tool " for bash; made from its table of options."
 	print f "()\n{"
 	print "\tlocal cur=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} option='' command=''"
 	print "\tlocal joined='' prefix='' words='' action=''" (commands != "" ? " word" : "")

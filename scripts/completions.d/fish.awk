@@ -13,8 +13,6 @@ function condition(command) {
 	return command == "" ? (commands == "" ? "" : " -n __fish_use_subcommand") : " -n '__fish_seen_subcommand_from " command "'"
 }
 $1 == "O" {
-	if ($3 == "?")
-		$3 = ""
 	options = options "complete -c " tool condition($2) ($3 == "" ? "" : " -s '" $3 "'") \
 		($4 == "" ? "" : " -l " $4) " -d " quoted($7)
 	if ($5 != "") {
@@ -25,6 +23,6 @@ $1 == "O" {
 }
 
 END {
-	print "# Completion of " tool " for fish; made from " tool " --help."
+	print "# Completion of " tool " for fish; made from its table of options."
 	printf "%s%s%s", commands, operands, options
 }

@@ -22,7 +22,7 @@ function spec(option, glue) {
 $1 == "C" { about[++n] = "\t\t\t'" $2 ":" quoted($3) "'\n" }
 $1 == "W" { operand[$2] = " \\\n\t\t'*:operand:" ($3 != "" ? "(" $3 ")" : "_files") "'"; order[++m] = $2 }
 $1 == "O" {
-	if ($3 != "" && !($3 == "?" && $4 != ""))
+	if ($3 != "")
 		specs[$2] = specs[$2] spec("-" $3, "+")
 	if ($4 != "")
 		specs[$2] = specs[$2] spec("--" $4, "=")
@@ -30,7 +30,7 @@ $1 == "O" {
 
 END {
 	print "#compdef " tool
-	print "# Completion of " tool " for zsh; made from " tool " --help."
+	print "# Completion of " tool " for zsh; made from its table of options."
 	if (!n) {
 		print "_arguments -s -S" specs[""] operand[""]
 		exit
