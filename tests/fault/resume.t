@@ -11,7 +11,9 @@
 build=${SP_BUILD:-$PWD/build}
 xsort=$(realpath "${XSORT:-$build/bin/xsort}")
 shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
-work=$(mktemp -d "${TMPDIR:-/tmp}/xsort-resume.XXXXXX") || exit 2
+place=${TMPDIR:-/tmp} # checkpoints wait for the device often
+[ -w /dev/shm ] && place=/dev/shm
+work=$(mktemp -d "$place/xsort-resume.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 2
 export LC_ALL=C
