@@ -3,6 +3,8 @@
 #
 # Shao 2008, chapter 5, in small: which mapping is the fastest, measured on the simulated drive with
 # the sizes of the thesis.  The whole of it is scripts/experiments/sh08cube.
+#
+# bats file_tags=slow
 bats_require_minimum_version 1.5.0
 
 setup()
