@@ -3,6 +3,8 @@
  * The pool of threads.  Threads created and joined are counted, and their creation fails on demand.
  * Builds with delays (sanitizers) delay each hand-over.
  */
+#define TAP_THREADS
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
