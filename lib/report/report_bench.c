@@ -8,7 +8,7 @@
 
 const struct sp_report_field sp__report_depth_fields[] = {
 	LATER("depth", COUNT, "outstanding requests"),
-	LATER("share", REAL, "share of the time with so many"),
+	LATER("share", REAL, "share of the time with this number"),
 	{ 0 },
 };
 
@@ -188,7 +188,7 @@ static const char *error_kind(int code)
 
 const struct sp_report_field sp__report_error_fields[] = {
 	FIELD(bench_error, "kind", WORD, code, "kind of failure", .name = error_kind),
-	FIELD(bench_error, "count", COUNT, count, "requests that failed so"),
+	FIELD(bench_error, "count", COUNT, count, "requests that failed in this way"),
 	{ 0 },
 };
 

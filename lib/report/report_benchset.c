@@ -181,7 +181,7 @@ static const struct sp_report_field mix_fields[] = {
 };
 
 static const struct sp_report_field mixed_fields[] = {
-	LATER("of", TEXT, "what shares are of: outstanding, issued; or scans"),
+	LATER("of", TEXT, "requests that shares count: outstanding or issued; or scans"),
 	FIELD(benchset_mix, "high", PRIO, high, "I/O priority of high requests"),
 	FIELD(benchset_mix, "low", PRIO, low, "I/O priority of low requests"),
 	LATER("readers", COUNT, "sequential readers of scans; null: no scans"),

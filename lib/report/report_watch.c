@@ -15,7 +15,7 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(watch_result, "result.name", TEXT, name, "name of the device or process"),
 	FIELD(watch_result, "result.source", WORD, source, "source of the samples",
 	      .values = sp_watch_source_words),
-	LATER("result.counts", TEXT, "what the source counts"),
+	LATER("result.counts", TEXT, "requests that the source counts, in words"),
 	FIELD(watch_result, "result.stopped", BOOL, stopped, "true if it was interrupted"),
 	FIELD(watch_result, "result.ended", BOOL, ended, "true if the process has ended"),
 	FIELD(watch_result, "result.rings", KNOWN, rings,

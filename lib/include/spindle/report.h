@@ -54,17 +54,15 @@ enum sp_report_type {
  * made from tables.
  */
 struct sp_report_field {
-	const char *key;
-	enum sp_report_type type;
-	size_t offset, bytes;		       /* of the member; bytes of an array: of an element */
-	size_t count;			       /* ARRAY, LIST: offset of the number, a size_t */
-	const char *about;		       /* a noun phrase with the unit, for the schema */
+	const char *key, *about;	       /* about: a noun phrase, for the schema */
+	uint32_t offset, bytes;		       /* of the member; ARRAY, LIST: of an element */
+	uint32_t count;			       /* ARRAY, LIST: offset of the number, a size_t */
+	enum sp_report_type type : 8, as : 8;  /* as: of a NULL or a GROUP */
+	bool optional;			       /* not in every document; a list: can be empty */
+	bool required;			       /* in every document and never null */
 	const char *(*name)(int value);	       /* WORD without .values */
 	const struct sp_word *(*values)(void); /* WORD, LEVEL */
 	const struct sp_report_field *fields;  /* OBJECT, ARRAY, LIST, GROUP: of the struct */
-	enum sp_report_type as;		       /* NULL, GROUP */
-	bool optional;			       /* not in every document; of a list: can be empty */
-	bool required; /* for the schema: in every document, and never null */
 };
 
 /* 1 if the member m has the type that is read; otherwise the row does not compile. */
