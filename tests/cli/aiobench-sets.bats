@@ -220,6 +220,7 @@ agrees()
 	"$aiobench" compare a.json a.json > same
 	"$aiobench" --compare a.json a.json | cmp - same
 	grep -q "IOPS .* 1.000 " same
+	has_keys r.json file_a file_b config_a.classes[] config_b.classes[]
 }
 
 @test "a file that is no report is refused" {

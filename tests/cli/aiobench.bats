@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 
 bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+load keys
 
 setup()
 {
@@ -344,9 +344,11 @@ filling()
 	run -0 filling 5
 	[[ $output == *"steady state: not reached in 5 rounds of 1 s; the last 5: 171.6 IOPS, range 63.5 %, slope +64.3 %"* ]]
 	[ "$(value reached)" = false ]
+	mv r.json filling.json
 	run -0 "$aiobench" run --steady=3 --io_size=1M --stats=r.json sim:linear
 	[[ $output == *"steady state: not reached in 0 rounds of 3 s" ]]
 	[ "$(value slope)" = null ]
+	has_keys filling.json config.classes[] result.no_effect[] result.steady sim
 }
 
 @test "what cannot end at a steady state is refused" {

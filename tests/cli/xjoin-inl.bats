@@ -5,7 +5,7 @@
 # awk.
 
 bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+load keys
 
 setup()
 {
@@ -420,6 +420,9 @@ number() # FILE KEY
 	[ "$(<out)" = '17||inner' ]
 	# Keys that compare as in the locale are not those of an index.
 	[ "$("$xjoin" -t'|' -1 1l -2 1l --index2=b.index few b)" = '17||inner' ]
+	"$xjoin" -t'|' --index2=b.index --explain --stats=plan.json b b
+	fits_schema plan.json
+	has_keys s index_loops
 }
 
 @test "simulated: 64 reads outstanding are more than twice as fast, and the first row as early" {
@@ -439,6 +442,7 @@ number() # FILE KEY
 	awk -F, 'FNR == 1 { n++ } { s[n] = $2 } END { exit !(s[1] > 2 * s[2]) }' t.inl t.async-inl
 	[ "$(number s.async-inl batch)" -eq 64 ]
 	[ "$(number s.inl batch)" -eq 1 ]
+	has_keys s.inl index_loops sim
 }
 
 @test "index nested loops: blocks are read once, and neighbours together" {
