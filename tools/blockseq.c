@@ -61,32 +61,26 @@ static const struct setting settings[] = {
 	{ "order", "ORDER", "by time of: submit or done (submit)", TO(order),
 	  .words = sp_sequence_order_words },
 	{ "refine", "HOW",
-	  "rearrange legally before counting, to group by\n"
-	  "block, file, place (a sweep); or none (none)",
+	  "rearrange legally before counting, to group by block, file, place (a sweep); or none "
+	  "(none)",
 	  TO(refine), .words = sp_sequence_refinement_words },
 	{ "window", "N", "choose the next one of the N oldest requests (64)", TO(window),
 	  .number = { 1, SIZE_MAX } },
-	{ "compare", NULL,
-	  "check that the second trace is a legal permutation\n"
-	  "of the first",
+	{ "compare", NULL, "check that the second trace is a legal permutation of the first",
 	  TO(compare) },
 	{ .doc = "Page cache:" },
 	{ "cache", "SIZE",
-	  "count the transfers of a page cache of SIZE pages,\n"
-	  "or of SIZE bytes if it has a suffix",
+	  "count the transfers of a page cache of SIZE pages, or of SIZE bytes if it has a suffix",
 	  TO(cache_text) },
 	{ "policy", "POLICY", "pages to evict: lru or opt (lru)", TO(cache.policy),
 	  .words = sp_sequence_policy_words, OF_CACHE },
 	{ "page", "SIZE", "bytes of a page (4K)", TO(cache.page_bytes), .whole = page_value,
 	  OF_CACHE },
 	{ "first", "N",
-	  "count the transfers of the first N requests only;\n"
-	  "opt knows the others too",
+	  "count the transfers of the first N requests only; opt knows the others too",
 	  TO(cache.counted), .number = { 1, UINT64_MAX }, OF_CACHE },
 	{ .doc = "Report:" },
-	{ "stats", "FILE",
-	  "write a report as JSON to FILE; without FILE, to\n"
-	  "standard error",
+	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(stats), .optional = true },
 	SETTING_ANSWERS,
 	{ 0 },

@@ -85,9 +85,7 @@ static const struct setting settings[] = {
 	{ "bytes", "SIZE", "stop after the record that reaches SIZE bytes", TO(gen.bytes),
 	  .whole = size_option, .given = offsetof(struct config, bytes_given) },
 	{ .doc = "Keys of lines and records:" },
-	{ "order", "ORDER",
-	  "uniform, zipf, few, sorted, reverse or nearly\n"
-	  "(uniform)",
+	{ "order", "ORDER", "uniform, zipf, few, sorted, reverse or nearly (uniform)",
 	  TO(gen.order), .words = sp_gen_order_words, SPECIAL(ORDER) },
 	{ "theta", "T", "zipf: exponent, 0 to 8 (1)", TO(gen.theta), .real = { 0, 8 },
 	  SPECIAL(THETA) },
@@ -95,10 +93,8 @@ static const struct setting settings[] = {
 	  .number = { 0, UINT64_MAX }, SPECIAL(DISTINCT) },
 	{ "nearly", "SHARE", "nearly: share of records out of order (0.01)", TO(gen.nearly),
 	  .real = { 0, 1 }, SPECIAL(NEARLY) },
-	{ "words", "N",
-	  "lines: words per line (random); 1: one word in\n"
-	  "mixed case",
-	  TO(gen.words), .number = { 0, UINT32_MAX }, SPECIAL(WORDS) },
+	{ "words", "N", "lines: words per line (random); 1: one word in mixed case", TO(gen.words),
+	  .number = { 0, UINT32_MAX }, SPECIAL(WORDS) },
 	{ "binary", NULL, "records: binary instead of ASCII", TO(gen.binary), SPECIAL(BINARY) },
 	{ .doc = "Runs:" },
 	{ "alpha", "A", "overlap of neighbouring runs, 0 to 1 (1)", TO(gen.alpha), .real = { 0, 1 },

@@ -16,13 +16,25 @@ static bool is_gnu(const struct args *args, const char *name)
 	return false;
 }
 
+/* The bits of the row, or of the heading above it. */
+static unsigned commands_of(const struct args *args, const struct setting *s)
+{
+	if (s->by)
+		return s->by;
+	while (s > args->settings && !SETTING_HEADS(s))
+		s--;
+	return s->by;
+}
+
 bool args_take(const struct args *args, const struct setting *s)
 {
+	unsigned by = commands_of(args, s);
+
 	if (!s->name && !s->letter)
 		return false;
 	if (args->only_gnu && s->name && !is_gnu(args, s->name))
 		return false;
-	return !args->command || !s->by || s->by & args->command;
+	return !args->command || !by || by & args->command;
 }
 
 static void add_name(struct option **table, const char *name, const struct args *args)

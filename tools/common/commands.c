@@ -111,7 +111,7 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 	if (!command)
 		without_command(all, argc, argv);
 	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
-	msg_set_command(name);
+	program_invocation_name = name;
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	memmove(&words[at], &words[at + 1], (size_t)(argc - at) * sizeof(*words));
 	words[0] = name; /* messages and help begin with it */

@@ -31,17 +31,16 @@ struct common_options {
 #define PACKED_SETTINGS(type, run)                                                                 \
 	{ "decompress",                                                                            \
 	  "FORMAT",                                                                                \
-	  "inputs are compressed: gzip, zstd, lz4 or xz;\n"                                        \
-	  "without FORMAT, those recognised by their first\n"                                      \
-	  "bytes",                                                                                 \
+	  "inputs are compressed: gzip, zstd, lz4 or xz; without FORMAT, those recognised by "     \
+	  "their first bytes",                                                                     \
 	  SETTING_TO(type, run.decompress),                                                        \
 	  .words = sp_packed_words,                                                                \
 	  .optional = true,                                                                        \
 	  .absent = SP_PACKED_AUTO },                                                              \
 	{                                                                                          \
 		"compress-output", "FORMAT",                                                       \
-			"write gzip, zstd or lz4; without FORMAT, by the\n"                        \
-			"suffix of the output's name",                                             \
+			"write gzip, zstd or lz4; without FORMAT, by the suffix of the output's "  \
+			"name",                                                                    \
 			SETTING_TO(type, run.compress_output),                                     \
 			.words = sp_packing_words, .optional = true, .absent = SP_PACKED_AUTO      \
 	}
@@ -51,8 +50,7 @@ struct common_options {
 	  SETTING_TO(type, common.explain) },                                                      \
 		{ "stats",                                                                         \
 		  "FILE",                                                                          \
-		  "write a report as JSON to FILE; without FILE, as\n"                             \
-		  "text to standard error",                                                        \
+		  "write a report as JSON to FILE; without FILE, as text to standard error",       \
 		  SETTING_TO(type, common),                                                        \
 		  .call = stats_set,                                                               \
 		  .optional = true },                                                              \
@@ -73,9 +71,8 @@ struct common_options {
 #define SPACE_SETTINGS(type, run)                                                                  \
 	{ "volume",                                                                                \
 	  "WHERE",                                                                                 \
-	  "dir:PATH, as -T PATH; block:DEVICE; or\n"                                               \
-	  "sim:MODEL[,KEY=VALUE]..., a simulated machine in\n"                                     \
-	  "virtual time",                                                                          \
+	  "dir:PATH, as -T PATH; block:DEVICE; or sim:MODEL[,KEY=VALUE]..., a simulated machine "  \
+	  "in virtual time",                                                                       \
 	  SETTING_TO(type, common),                                                                \
 	  .choices = volume_kinds,                                                                 \
 	  .call = volume_set },                                                                    \

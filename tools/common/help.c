@@ -4,55 +4,65 @@
 #include "help.h"
 #include "stdio_end.h"
 
-#define DOC_COLUMN 28
 #define WIDTH 79
+#define DOC_COLUMN 28
+#define SPELLED 96
 
-/* Each line of text, after what stands before the first one, or the others. */
-static void print_lines(const char *text, const char *first, const char *other)
+/* As in --help, "-k, --key=KEYDEF", or as in --usage, with the first of its names alone. */
+static void spell(char to[SPELLED], const struct setting *s, bool both)
 {
-	const char *before = first;
+	const char *name = s->letter && !both ? NULL : s->name;
+	const char *mark = !s->arg ? "" : s->optional ? "[=" : name ? "=" : " ";
+	size_t n = 0;
 
-	while (*text) {
-		int n = (int)strcspn(text, "\n");
-
-		printf("%s%.*s\n", before, n, text);
-		text += n + (text[n] != '\0');
-		before = other;
-	}
+	if (s->letter)
+		n = (size_t)snprintf(to, SPELLED, "-%c%s", s->letter, name ? ", " : "");
+	if (name)
+		n += (size_t)snprintf(to + n, SPELLED - n, "--%s", name);
+	snprintf(to + n, SPELLED - n, "%s%s%s", mark, s->arg ? s->arg : "", s->optional ? "]" : "");
 }
 
-/* As in --help: "-k, --key=KEYDEF"; as in --usage, with one of the names. */
-static void spell(char *to, size_t bytes, const struct setting *s, bool letter, bool name)
+/* The bytes up to a place for the end of a line: no space in parentheses, if they fit a line. */
+static int unit(const char *text)
 {
-	int n = snprintf(to, bytes, "%s%.1s%s", letter ? "-" : "",
-			 letter ? (const char[]){ (char)s->letter, '\0' } : "",
-			 letter && name ? ", " : "");
+	int n = 0, depth = 0;
 
-	if (name)
-		n += snprintf(to + n, bytes - (size_t)n, "--%s", s->name);
-	if (s->arg)
-		snprintf(to + n, bytes - (size_t)n,
-			 s->optional ? "[=%s]"
-			 : name	     ? "=%s"
-				     : " %s",
-			 s->arg);
+	for (; text[n] && text[n] != '\n' && (depth || text[n] != ' '); n++)
+		depth += (text[n] == '(') - (text[n] == ')');
+	return n <= WIDTH - DOC_COLUMN ? n : (int)strcspn(text, " \n");
+}
+
+static void print_doc(const char *text)
+{
+	int column = DOC_COLUMN;
+
+	while (*text) {
+		int n = unit(text);
+
+		if (column > DOC_COLUMN && (text[-1] == '\n' || column + 1 + n > WIDTH)) {
+			printf("\n%*s", DOC_COLUMN, "");
+			column = DOC_COLUMN;
+		}
+		column += printf("%s%.*s", column > DOC_COLUMN ? " " : "", n, text);
+		text += n + (text[n] != '\0');
+	}
+	putchar('\n');
 }
 
 static void print_setting(const struct setting *s)
 {
-	char spelled[80], other[DOC_COLUMN + 1];
+	char spelled[SPELLED];
 	int columns;
 
-	spell(spelled, sizeof(spelled), s, s->letter != 0, s->name != NULL);
-	snprintf(other, sizeof(other), "%*s", DOC_COLUMN, "");
+	spell(spelled, s, true);
 	columns = printf("%s%s", s->letter ? "  " : "      ", spelled);
 	if (columns <= DOC_COLUMN - 2)
 		printf("%*s", DOC_COLUMN - columns, "");
-	else if (columns + 2 + (int)strcspn(s->doc, "\n") <= WIDTH)
-		printf("  ");
+	else if (columns + 2 + (int)strlen(s->doc) <= WIDTH)
+		fputs("  ", stdout);
 	else
-		printf("\n%s", other);
-	print_lines(s->doc, "", other);
+		printf("\n%*s", DOC_COLUMN, "");
+	print_doc(s->doc);
 }
 
 static void print_settings(const struct args *args)
@@ -71,18 +81,15 @@ static void print_settings(const struct args *args)
 	}
 }
 
-static void print_forms(const char *operands, const char *me)
-{
-	char first[96], other[96];
-
-	snprintf(first, sizeof(first), "Usage: %s [OPTION]... ", me);
-	snprintf(other, sizeof(other), "  or:  %s [OPTION]... ", me);
-	print_lines(operands, first, other);
-}
-
 void help_print(const struct args *args, const char *me)
 {
-	print_forms(args->operands, me);
+	const char *before = "Usage:";
+
+	for (const char *form = args->operands; form; before = "  or: ") {
+		printf("%s %s [OPTION]... %.*s\n", before, me, (int)strcspn(form, "\n"), form);
+		form = strchr(form, '\n');
+		form += form != NULL;
+	}
 	printf("%s\n", args->about);
 	print_settings(args);
 	if (args->notes)
@@ -90,53 +97,26 @@ void help_print(const struct args *args, const char *me)
 	stdio_leave();
 }
 
-static void put_word(int *column, const char *word)
+static void put_word(int *column, const char *before, const char *word, const char *after)
 {
-	if (*column + (int)strlen(word) >= WIDTH) {
-		fputs("\n       ", stdout);
-		*column = 7;
-	}
-	*column += printf(" %s", word);
-}
-
-/* Letters without arguments in one word. */
-static void put_flags(int *column, const struct args *args)
-{
-	char flags[132] = "[-";
-	size_t n = 2;
-
-	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++)
-		if (s->doc && s->letter && !s->arg && args_take(args, s))
-			flags[n++] = (char)s->letter;
-	if (n == 2)
-		return;
-	flags[n] = ']';
-	put_word(column, flags);
-}
-
-static void put_setting(int *column, const struct setting *s, bool letter)
-{
-	char spelled[80], word[84];
-
-	spell(spelled, sizeof(spelled), s, letter, !letter);
-	snprintf(word, sizeof(word), "[%s]", spelled);
-	put_word(column, word);
+	if (*column + (int)strlen(word) + 3 > WIDTH)
+		*column = printf("\n       ") - 1;
+	*column += printf(" %s%s%s", before, word, after);
 }
 
 void usage_print(const struct args *args, const char *me)
 {
 	int column = printf("Usage: %s", me);
-	char form[80];
+	char word[SPELLED];
 
-	put_flags(&column, args);
-	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++)
-		if (s->doc && s->letter && s->arg && args_take(args, s))
-			put_setting(&column, s, true);
-	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++)
-		if (s->doc && !s->letter && args_take(args, s))
-			put_setting(&column, s, false);
-	snprintf(form, sizeof(form), "%.*s", (int)strcspn(args->operands, "\n"), args->operands);
-	put_word(&column, form);
+	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++) {
+		if (!s->doc || !args_take(args, s))
+			continue;
+		spell(word, s, false);
+		put_word(&column, "[", word, "]");
+	}
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(args->operands, "\n"), args->operands);
+	put_word(&column, "", word, "");
 	putchar('\n');
 	stdio_leave();
 }

@@ -11,7 +11,6 @@
 #include "quote.h"
 
 static const char *program = "spindle";
-static const char *helper; /* of which --help is to be asked; NULL: program */
 static int failure = 2;
 
 void msg_init(char **argv)
@@ -110,15 +109,10 @@ void die_sys(int errnum, const char *fmt, ...)
 	exit(failure);
 }
 
-void msg_set_command(const char *command)
-{
-	helper = command;
-}
-
 void usage_error(void)
 {
 	fflush(stdout);
-	fprintf(stderr, "Try '%s --help' for more information.\n", helper ? helper : program);
+	fprintf(stderr, "Try '%s --help' for more information.\n", program_invocation_name);
 	exit(failure);
 }
 

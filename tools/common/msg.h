@@ -35,9 +35,7 @@ __attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, 
 __attribute__((format(printf, 1, 2))) noreturn void die(const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) noreturn void die_sys(int errnum, const char *fmt, ...);
 
-/* What --help is asked of: the program, or this command of it, a text that remains. */
-void msg_set_command(const char *command);
-/* Points to --help and ends the program. */
+/* Points to --help of program_invocation_name, and ends the program. */
 noreturn void usage_error(void);
 /* The same after a message. */
 __attribute__((format(printf, 1, 2))) noreturn void die_usage(const char *fmt, ...);

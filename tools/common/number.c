@@ -194,3 +194,12 @@ uint64_t size_option(const char *option, const char *text)
 		number_die(status, option, text, SIZE_FORMS);
 	return bytes;
 }
+
+uint64_t record_size_option(const char *option, const char *text)
+{
+	uint64_t bytes = size_option(option, text);
+
+	if (!bytes || bytes > SIZE_MAX / 2)
+		number_die(NUMBER_INVALID, option, text, "at least a byte");
+	return bytes;
+}

@@ -45,7 +45,8 @@ uint64_t bool_value(const char *option, const char *text);  /* 0 or 1; NULL: tru
 /* A size by the rules of sort -S. */
 enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t *bytes);
 
-/* The same in bytes, or the end of the program. */
+/* The same in bytes, or the end of the program; of a record. */
 uint64_t size_option(const char *option, const char *text);
+uint64_t record_size_option(const char *option, const char *text);
 
 #endif

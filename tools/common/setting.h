@@ -18,7 +18,7 @@ enum setting_answer { SETTING_ACTS, SETTING_HELP, SETTING_USAGE, SETTING_VERSION
 struct setting {
 	const char *name;     /* without its hyphens; NULL: a letter alone, or a heading */
 	const char *arg;      /* its name in --help; NULL: takes none */
-	const char *doc;      /* the heading; or lines of at most 51 columns; NULL: not in --help */
+	const char *doc;      /* the heading; or its text in --help; NULL: not in --help */
 	size_t offset, bytes; /* SETTING_TO() */
 
 	/*
@@ -43,7 +43,7 @@ struct setting {
 	int absent;	  /* what is stored without an argument; 0: true, or as said above */
 	size_t given;	  /* offset of a bool that is set too; 0: none */
 	int letter;	  /* a short name, or 0 */
-	unsigned by;	  /* bits of the commands that take it; 0: all */
+	unsigned by;	  /* bits of the commands that take it; 0: those of the heading, or all */
 	enum setting_answer answer;
 };
 

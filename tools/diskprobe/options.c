@@ -64,15 +64,12 @@ static void set_overwrite(void *probe, const char *option, const char *text)
 static const struct setting settings[] = {
 	{ .doc = "Probing:" },
 	{ "quick", NULL,
-	  "measure the period, tracks in three places and\n"
-	  "settling, in less than a minute",
+	  "measure the period, tracks in three places and settling, in less than a minute",
 	  TO(probe.quick), GIVEN(extent) },
 	{ "full", NULL, "every zone, and the whole seek curve (default)", TO(probe.quick),
 	  .clear = true, GIVEN(extent) },
 	{ "resume", "FILE", "continue from a partial geometry", TO(resume) },
-	{ "overwrite", "OFFSET:LENGTH",
-	  "bytes of DEVICE that may be overwritten to measure\n"
-	  "writes",
+	{ "overwrite", "OFFSET:LENGTH", "bytes of DEVICE that may be overwritten to measure writes",
 	  TO(probe), .call = set_overwrite },
 	{ "seed", "N", "seed of all random choices (0)", TO(probe.seed),
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
@@ -81,9 +78,7 @@ static const struct setting settings[] = {
 	  .letter = 'o' },
 	{ "plot", "FILE", "draw it with gnuplot: FILE.png or FILE.svg", TO(plot),
 	  .call = gnuplot_set },
-	{ "stats", "FILE",
-	  "write a report as JSON to FILE; without FILE, to\n"
-	  "standard error",
+	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(stats), .optional = true },
 	{ "require", NULL, "exit with status 1 if DEVICE has no tracks", TO(require) },
 	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(progress),
@@ -91,14 +86,11 @@ static const struct setting settings[] = {
 	{ .doc = "Using a geometry:" },
 	{ "geometry", "FILE", "answer from FILE instead of probing", TO(geometry) },
 	{ "verify", NULL,
-	  "compare predicted and measured responses of 1000\n"
-	  "pairs of reads on DEVICE",
-	  TO(verify) },
+	  "compare predicted and measured responses of 1000 pairs of reads on DEVICE", TO(verify) },
 	{ "step", "N", "adjacent: number of tracks to the next block (1)", TO(step),
 	  .number = { 1, UINT64_MAX }, GIVEN(step) },
 	{ "conservatism", "DEG",
-	  "adjacent: degrees by which a hop lands later than\n"
-	  "the fastest one would (0)",
+	  "adjacent: degrees by which a hop lands later than the fastest one would (0)",
 	  TO(conservatism_deg), .call = set_degrees, GIVEN(conservatism) },
 	{ "write", NULL, "adjacent: predict for writes instead of reads", TO(write) },
 	SETTING_ANSWERS,

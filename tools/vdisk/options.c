@@ -31,9 +31,7 @@ static const struct setting settings[] = {
 	{ "loop", NULL, "attach a loop device, to have a block device", TO(loop) },
 	{ .doc = "Its time:" },
 	{ "dilation", "N", "multiply all times by N (1)", TO(dilation), .number = { 1, 1000000 } },
-	{ "floor", "N",
-	  "subtract N microseconds from each request (measured\n"
-	  "at the start)",
+	{ "floor", "N", "subtract N microseconds from each request (measured at the start)",
 	  TO(floor_us), .number = { 0, 1000000 }, .given = offsetof(struct options, floor_given) },
 	SETTING_ANSWERS,
 	{ 0 },

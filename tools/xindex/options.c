@@ -24,15 +24,6 @@ static uint64_t page_size(const char *option, const char *text)
 	return bytes;
 }
 
-static uint64_t record_size(const char *option, const char *text)
-{
-	uint64_t bytes = size_option(option, text);
-
-	if (!bytes || bytes > SIZE_MAX / 2)
-		number_die(NUMBER_INVALID, option, text, "at least a byte");
-	return bytes;
-}
-
 static void set_header(void *to, const char *option, const char *text)
 {
 	uint64_t *records = to;
@@ -43,54 +34,46 @@ static void set_header(void *to, const char *option, const char *text)
 #define TO(member) SETTING_TO(struct config, member)
 
 static const struct setting settings[] = {
-	{ .doc = "Records and key:" },
+	{ .doc = "Records and key:", .by = BUILD },
 	{ "key", "KEYDEF",
-	  "the key, as for xsort -k (the whole record); with\n"
-	  "--header it may be NAME[:OPTS]",
-	  TO(build.key), .letter = 'k', .once = "keys", .by = BUILD },
+	  "the key, as for xsort -k (the whole record); with --header it may be NAME[:OPTS]",
+	  TO(build.key), .letter = 'k', .once = "keys" },
 	{ "field-separator", "SEP", "fields of lines end at SEP, as for xsort -t", TO(separator),
-	  .letter = 't', .by = BUILD },
-	{ "zero-terminated", NULL, "lines end with NUL, not newline", TO(zero), .letter = 'z',
-	  .by = BUILD },
-	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv),
-	  .by = BUILD },
-	{ "record-size", "N",
-	  "binary records of N bytes each; KEYDEF is\n"
-	  "OFFSET:LENGTH[:TYPE][:r]",
-	  TO(record_bytes), .whole = record_size, .by = BUILD },
+	  .letter = 't' },
+	{ "zero-terminated", NULL, "lines end with NUL, not newline", TO(zero), .letter = 'z' },
+	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(csv) },
+	{ "record-size", "N", "binary records of N bytes each; KEYDEF is OFFSET:LENGTH[:TYPE][:r]",
+	  TO(record_bytes), .whole = record_size_option },
 	{ "header", "N", "do not index the first N records (1)", TO(build.header_records),
-	  .call = set_header, .optional = true, .by = BUILD },
-	{ .doc = "The index:" },
+	  .call = set_header, .optional = true },
+	{ .doc = "The index:", .by = BUILD },
 	{ "output", "INDEX", "write to INDEX, which appears when it is complete", TO(output),
-	  .letter = 'o', .once = "outputs", .by = BUILD },
+	  .letter = 'o', .once = "outputs" },
 	{ "page-size", "SIZE", "size of its pages, 512 to 64K (4K)", TO(build.page_bytes),
-	  .whole = page_size, .by = BUILD },
-	{ .doc = "What to find:" },
+	  .whole = page_size },
+	{ .doc = "What to find:", .by = QUERIES },
 	{ "keys", "FILE", "keys, one per line; - is standard input", TO(keys), .by = LOOKUP },
 	{ "lo", "KEY", "the first key (the first one of the index)", TO(lo), .by = RANGE },
 	{ "hi", "KEY", "the last key (the last one of the index)", TO(hi), .by = RANGE },
-	{ "offsets", NULL, "print the offsets of the records, not the records", TO(offsets),
-	  .by = QUERIES },
-	{ .doc = "Resources:" },
+	{ "offsets", NULL, "print the offsets of the records, not the records", TO(offsets) },
+	{ .doc = "Resources:", .by = MOVERS },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
-	  .letter = 'S', .by = MOVERS },
+	  .letter = 'S' },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
-	  .call = tmpdir_add, .letter = 'T', .by = MOVERS },
+	  .call = tmpdir_add, .letter = 'T' },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024, .by = BUILD },
 	{ "depth", "N", "outstanding lookups, and reads of records (128)", TO(depth), .count = 1024,
 	  .by = QUERIES },
 	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
-	  .words = sp_engine_words, .call = data_engine_set, .by = MOVERS },
+	  .words = sp_engine_words, .call = data_engine_set },
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
-	  .words = sp_direct_words, .optional = true, .absent = 1, .by = MOVERS },
+	  .words = sp_direct_words, .optional = true, .absent = 1 },
 	{ "volume", "WHERE", "sim:MODEL,files=both: time of this simulated device", TO(common),
-	  .choices = volume_kinds, .call = volume_set, .by = MOVERS },
-	{ .doc = "Report:" },
-	{ "stats", "FILE",
-	  "write a report as JSON to FILE; without FILE, to\n"
-	  "standard error",
-	  TO(common.stats), .optional = true, .by = MOVERS },
-	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = MOVERS },
+	  .choices = volume_kinds, .call = volume_set },
+	{ .doc = "Report:", .by = MOVERS },
+	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
+	  TO(common.stats), .optional = true },
+	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path) },
 	SETTING_ANSWERS,
 	{ 0 },
 };

@@ -47,9 +47,7 @@ const struct setting xjoin_settings[] = {
 	{ NULL, "STRING", "write STRING for empty or missing fields", .call = filler_set,
 	  .letter = 'e' },
 	{ "ignore-case", NULL, "ignore case in keys", TO(opts.ignore_case), .letter = 'i' },
-	{ NULL, "FIELD",
-	  "the key is field FIELD of both files; as\n"
-	  "-1 FIELD -2 FIELD",
+	{ NULL, "FIELD", "the key is field FIELD of both files; as -1 FIELD -2 FIELD",
 	  .letter = 'j' },
 	{ NULL, "FORMAT", "write these fields", .letter = 'o' },
 	{ NULL, "CHAR", "separate fields by CHAR, in input and result", .call = separator_set,
@@ -58,9 +56,7 @@ const struct setting xjoin_settings[] = {
 	  .letter = 'v' },
 	{ NULL, "FIELD", "the key is this field of file 1", .call = key_set, .letter = '1' },
 	{ NULL, "FIELD", "the key is this field of file 2", .call = key_set, .letter = '2' },
-	{ "check-order", NULL,
-	  "disorder in a file is an error, even if all lines\n"
-	  "pair",
+	{ "check-order", NULL, "disorder in a file is an error, even if all lines pair",
 	  TO(opts.order), .absent = SP_JOIN_CHECK },
 	{ "nocheck-order", NULL, "do not check the order", TO(opts.order),
 	  .absent = SP_JOIN_NOCHECK },
@@ -71,17 +67,15 @@ const struct setting xjoin_settings[] = {
 	{ "version", NULL, "print the version and what was built in", .answer = SETTING_VERSION },
 	{ .doc = "Spindle's own options, records and result:" },
 	{ "type", "WORD",
-	  "inner (default); left, right, full: as -a 1, -a 2,\n"
-	  "both; semi: lines of file 1 with a partner, each\n"
-	  "once; anti: as -v 1",
+	  "inner (default); left, right, full: as -a 1, -a 2, both; semi: lines of file 1 with a "
+	  "partner, each once; anti: as -v 1",
 	  .words = sp_join_type_words, .call = set_type },
 	{ "csv", NULL, "RFC 4180 records; fields end at -t CHAR, or comma", TO(opts.csv) },
 	{ "record-size", "N[,N]", "binary records of N bytes, in each file",
 	  .call = record_size_set },
 	{ "bkey", "SPEC[,SPEC]",
-	  "their key, in each file: OFFSET:LENGTH[:TYPE]; TYPE\n"
-	  "is bytes, or u8 to u64, i8 to i64, f32, f64 with le\n"
-	  "or be; if repeated, all must be equal",
+	  "their key, in each file: OFFSET:LENGTH[:TYPE]; TYPE is bytes, or u8 to u64, i8 to i64, "
+	  "f32, f64 with le or be; if repeated, all must be equal",
 	  .call = bkey_add },
 	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
 	  .once = "output files" },
@@ -91,9 +85,7 @@ const struct setting xjoin_settings[] = {
 	{ "limit", "N", "stop after N lines of the result", TO(opts.limit),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
 	{ .doc = "Spindle's own options, how to join:" },
-	{ "algorithm", "WORD",
-	  "hybrid, grace, shj, nested, merge, inl, async-inl\n"
-	  "or auto (auto)",
+	{ "algorithm", "WORD", "hybrid, grace, shj, nested, merge, inl, async-inl or auto (auto)",
 	  TO(opts.algorithm), .words = sp_join_algorithm_words },
 	{ "build", "FILE", "read file 1 or 2 first; or auto, the smaller (auto)", TO(opts.build),
 	  .choices = build_words },
@@ -104,21 +96,18 @@ const struct setting xjoin_settings[] = {
 	{ "index2", "FILE", "inl, async-inl: the index of file 2, from xindex", TO(opts.index[1]),
 	  .once = "indexes of file 2" },
 	{ "then", "FILE,left=N.F,key=F,index=INDEX",
-	  "join file 3, 4 and so on by its field F, which\n"
-	  "equals field F of file N",
+	  "join file 3, 4 and so on by its field F, which equals field F of file N",
 	  .call = then_add },
 	{ "max-outstanding", "N", "async-inl: outstanding keys and reads (128)",
 	  TO(opts.max_outstanding), .number = { 1, OUTSTANDING_MAX } },
 	{ "buffer-size", "SIZE",
-	  "memory for the whole program, plus up to 16 MB and\n"
-	  "three times the longest huge line",
+	  "memory for the whole program, plus up to 16 MB and three times the longest huge line",
 	  TO(opts.run.memory_bytes), .whole = memory, .letter = 'S' },
 	{ "parallel", "N", "use at most N threads", TO(opts.run.parallel), .whole = threads },
 	{ .doc = "Spindle's own options, temporary space:" },
 	{ "temporary-directory", "DIR",
-	  "put temporary data in DIR, not in $TMPDIR or /tmp;\n"
-	  "may be repeated",
-	  TO(common), .call = tmpdir_add, .letter = 'T' },
+	  "put temporary data in DIR, not in $TMPDIR or /tmp; may be repeated", TO(common),
+	  .call = tmpdir_add, .letter = 'T' },
 	SPACE_SETTINGS(struct settings, opts.run),
 	{ .doc = "Spindle's own options, reporting:" },
 	REPORT_SETTINGS(struct settings, opts.run),

@@ -132,15 +132,6 @@ static void set_count(void *settings, const char *name, const char *text)
 	set->count_name = text;
 }
 
-static uint64_t record_size(const char *name, const char *text)
-{
-	uint64_t bytes = size_option(name, text);
-
-	if (!bytes || bytes > SIZE_MAX / 2)
-		number_die(NUMBER_INVALID, name, text, "at least a byte");
-	return bytes;
-}
-
 static void add_bkey(void *order, const char *name, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -168,8 +159,8 @@ const struct setting xsort_settings[] = {
 	  .once = "random sources" },
 	{ "reverse", NULL, "reverse the order", .letter = 'r' },
 	{ "sort", "WORD",
-	  "one of general-numeric (-g), human-numeric (-h),\n"
-	  "month (-M), numeric (-n), random (-R), version (-V)",
+	  "one of general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), random (-R), "
+	  "version (-V)",
 	  .words = sp_order_sort_words, .call = set_sort },
 	{ "version-sort", NULL, "by value of numbers within text", .letter = 'V' },
 	{ .doc = "GNU sort's options, other:" },
@@ -182,8 +173,7 @@ const struct setting xsort_settings[] = {
 	{ "check", "WORD", "diagnose-first (as -c), quiet or silent (as -C)",
 	  .choices = check_words, .call = set_check_word, .optional = true },
 	{ "compress-program", "PROG",
-	  "compress temporary data with PROG, and decompress\n"
-	  "it with PROG -d",
+	  "compress temporary data with PROG, and decompress it with PROG -d",
 	  TO(opts.compress_program), .once = "compress programs" },
 	{ "debug", NULL, "underline the keys in each line; warn about keys", TO(debug) },
 	{ "files0-from", "F", "read input names from F, each terminated by NUL", TO(files_from) },
@@ -195,19 +185,16 @@ const struct setting xsort_settings[] = {
 	{ "stable", NULL, "keep records with equal keys in input order", TO(order.stable),
 	  .letter = 's' },
 	{ "buffer-size", "SIZE",
-	  "memory for the whole program, plus up to 16 MB and\n"
-	  "three times the longest huge record",
+	  "memory for the whole program, plus up to 16 MB and three times the longest huge record",
 	  TO(opts.run.memory_bytes), .call = set_memory, .letter = 'S' },
 	{ "field-separator", "SEP", "fields end at SEP, not where blanks begin", TO(order),
 	  .call = order_set_separator, .letter = 't' },
 	{ "temporary-directory", "DIR",
-	  "put temporary data in DIR, not in $TMPDIR or /tmp;\n"
-	  "may be repeated",
-	  TO(common), .call = tmpdir_add, .letter = 'T' },
+	  "put temporary data in DIR, not in $TMPDIR or /tmp; may be repeated", TO(common),
+	  .call = tmpdir_add, .letter = 'T' },
 	{ "parallel", "N", "use N threads", TO(opts.run.parallel), .whole = threads },
 	{ "unique", NULL,
-	  "write only the first record of equal keys; with -c,\n"
-	  "treat equal keys as disorder",
+	  "write only the first record of equal keys; with -c, treat equal keys as disorder",
 	  TO(order.unique), .letter = 'u' },
 	{ NULL, "N", NULL, .letter = 'y' }, /* Solaris's */
 	{ "zero-terminated", NULL, "records end with NUL, not newline", TO(order.eol),
@@ -216,36 +203,32 @@ const struct setting xsort_settings[] = {
 	{ "version", NULL, "print the version and what was built in", .answer = SETTING_VERSION },
 	{ .doc = "Spindle's own options, records:" },
 	{ "header", "N",
-	  "the first N records (1) of each input, or of\n"
-	  "the first one (N,first), are a header: written\n"
-	  "once, first",
+	  "the first N records (1) of each input, or of the first one (N,first), are a header: "
+	  "written once, first",
 	  TO(order), .call = set_header, .optional = true },
 	{ "csv", NULL, "RFC 4180 records; fields end at SEP of -t, or comma", TO(order.csv) },
 	{ "record-size", "N", "binary records of N bytes each", TO(order.record_bytes),
-	  .whole = record_size },
+	  .whole = record_size_option },
 	{ "bkey", "SPEC",
-	  "key of binary records, OFFSET:LENGTH[:TYPE][:r];\n"
-	  "TYPE is bytes, or u8 to u64, i8 to i64, f32, f64\n"
-	  "with le or be; may be repeated",
+	  "key of binary records, OFFSET:LENGTH[:TYPE][:r]; TYPE is bytes, or u8 to u64, i8 to "
+	  "i64, f32, f64 with le or be; may be repeated",
 	  TO(order), .call = add_bkey },
 	{ "top", "N", "write only the first N records of the result", TO(opts.top),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, top) },
 	{ "count", "NAME",
-	  "with -u: prefix each record with its number of\n"
-	  "occurrences; with --csv: a column NAME (count)",
+	  "with -u: prefix each record with its number of occurrences; with --csv: a column NAME "
+	  "(count)",
 	  .call = set_count, .optional = true },
 	{ "split", "FILE",
-	  "cut the result at the records of FILE, which are in\n"
-	  "order; the parts go to the names of -o, in which %d\n"
-	  "is their number from 0",
+	  "cut the result at the records of FILE, which are in order; the parts go to the names of "
+	  "-o, in which %d is their number from 0",
 	  TO(split), .once = "files of splitters" },
 	{ "splitters", "P",
-	  "do not sort; write P - 1 records, found by\n"
-	  "sampling, for P parts of about equal size",
+	  "do not sort; write P - 1 records, found by sampling, for P parts of about equal size",
 	  TO(splitters), .number = { 1, 1000000 } },
 	{ "resume", "DIR",
-	  "with -o: checkpoints in DIR, instead of -T; after a\n"
-	  "crash the same command goes on from there",
+	  "with -o: checkpoints in DIR, instead of -T; after a crash the same command goes on from "
+	  "there",
 	  TO(resume), .once = "directories of checkpoints" },
 	PACKED_SETTINGS(struct settings, opts.run),
 	{ .doc = "Spindle's own options, reporting:" },
@@ -260,16 +243,13 @@ const struct setting xsort_settings[] = {
 	{ "fan-in", "N", "merge N runs at once", TO(opts.fan_in), .number = { 2, INT_MAX } },
 	{ "merge-buffer", "SIZE", "memory for the read buffers of one merge", TO(opts.merge_bytes),
 	  .whole = size_option },
-	{ "readahead", "HOW",
-	  "none, double, equal, forecast, extended, cluster or\n"
-	  "auto",
+	{ "readahead", "HOW", "none, double, equal, forecast, extended, cluster or auto",
 	  TO(opts.readahead), .words = sp_readahead_words },
 	{ .doc = "Spindle's own options, temporary space:" },
 	SPACE_SETTINGS(struct settings, opts.run),
 	{ "recycle", "WHICH",
-	  "reuse space of merged runs: none, all, or of merge\n"
-	  "levels 0 to WHICH",
-	  TO(opts.recycle), .words = sp_recycle_words, .call = set_recycle },
+	  "reuse space of merged runs: none, all, or of merge levels 0 to WHICH", TO(opts.recycle),
+	  .words = sp_recycle_words, .call = set_recycle },
 	{ "require-space", NULL, "refuse to sort if -T may lack the space", TO(require_space) },
 	{ "spill-compression", "HOW", "lz4, zstd or none", TO(opts.run.compression),
 	  .words = sp_spill_compression_words },
