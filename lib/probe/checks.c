@@ -40,12 +40,12 @@
  */
 static uint64_t layout_hop(struct sp__probe *p, uint64_t tracks, bool turn, uint64_t *at)
 {
-	uint64_t band = p->place.band, far;
+	uint64_t band = p->layout.order.band, far;
 
 	*at = sp__rng_below(&p->tm.rng, tracks);
-	if (turn && p->place.order == SP__ORDER_BANDS && p->place.surfaces > 1) {
-		*at -= *at % sp__place_round(&p->place);
-		*at += sp__rng_below(&p->tm.rng, p->place.surfaces - 1) * band;
+	if (turn && p->layout.order.kind == SP__ORDER_BANDS && p->layout.order.surfaces > 1) {
+		*at -= *at % sp__order_round(&p->layout.order);
+		*at += sp__rng_below(&p->tm.rng, p->layout.order.surfaces - 1) * band;
 		return 2 * band - 1;
 	}
 	far = *at < tracks ? tracks - *at : 1;
@@ -60,8 +60,9 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 
 	*off = true;
 	for (unsigned i = 0; i < 2 && *off && !rc; i++) {
-		rc = sp__hop_time(p, from, to, false, &ns);
-		*off = fabs(ns - want) > (LAYOUT_OFF + 6 * sp__hop_error(p)) * p->tm.spin.period_ns;
+		rc = sp__hop_time(&p->hops, from, to, false, &ns);
+		*off = fabs(ns - want) >
+		       (LAYOUT_OFF + 6 * sp__hop_error(&p->hops)) * p->tm.spin.period_ns;
 	}
 	return rc;
 }
@@ -69,7 +70,7 @@ static int off_by(struct sp__probe *p, uint64_t from, uint64_t to, double want, 
 /* By less the times of two hops may differ that are as long. */
 static double little(const struct sp__probe *p)
 {
-	return 6 * sp__hop_error(p) * p->tm.spin.period_ns;
+	return 6 * sp__hop_error(&p->hops) * p->tm.spin.period_ns;
 }
 
 /* Where the seek curve falls most, and where last; NULL: nowhere by so much. */
@@ -119,7 +120,7 @@ static int check_falls(struct sp__probe *p, bool line, uint64_t first, uint64_t 
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
 	if (off)
-		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
+		p->layout.order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
 	return rc;
 }
 
@@ -133,7 +134,7 @@ static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 
 	for (unsigned i = 0; i < EIGHTHS && eighth > 1 && !rc; i++) {
 		at = 1 + eighth * i + sp__rng_below(&p->tm.rng, eighth - 1);
-		rc = sp__hop_time(p, first, first + at, false, &ns);
+		rc = sp__hop_time(&p->hops, first, first + at, false, &ns);
 		if (!rc) {
 			p->r->layout_hops++;
 			misses += ns < most - little(p);
@@ -149,22 +150,22 @@ static int check_surface(struct sp__probe *p, uint64_t first, uint64_t tracks)
 static int check_layout(struct sp__probe *p)
 {
 	const struct sp__pzone *z = p->tracks.zones;
-	uint64_t first = 0, round = sp__place_round(&p->place), start, span, at, k;
+	uint64_t first = 0, round = sp__order_round(&p->layout.order), start, span, at, k;
 	struct sp_probe_result *r = p->r;
 	unsigned n = 0;
-	bool line = p->place.order == SP__ORDER_SURFACE || p->place.surfaces == 1;
+	bool line = p->layout.order.kind == SP__ORDER_SURFACE || p->layout.order.surfaces == 1;
 	int rc = 0;
 
-	while (z < p->tracks.zones + p->tracks.nzones && p->base >= first + z->tracks)
+	while (z < p->tracks.zones + p->tracks.nzones && p->hops.base >= first + z->tracks)
 		first += z++->tracks;
 	if (z == p->tracks.zones + p->tracks.nzones)
 		return 0;
 	rc = check_falls(p, line, first, z->tracks);
-	if (rc || !sp__place_words(&p->place))
+	if (rc || !sp__order_words(&p->layout.order))
 		return rc;
 	/* At the base a round begins. */
-	start = (p->base - first) % round;
-	span = p->place.whole ? z->tracks : z->tracks > 2 * round ? z->tracks - round : 0;
+	start = (p->hops.base - first) % round;
+	span = p->layout.order.whole ? z->tracks : z->tracks > 2 * round ? z->tracks - round : 0;
 	if (line)
 		rc = check_surface(p, first, z->tracks);
 	first += start;
@@ -178,7 +179,7 @@ static int check_layout(struct sp__probe *p)
 		if (want <= 0 || at + k >= span)
 			continue;
 		/* At which end bands begin shows only from round to round. */
-		if (p->place.order == SP__ORDER_BANDS && at / round != (at + k) / round)
+		if (p->layout.order.kind == SP__ORDER_BANDS && at / round != (at + k) / round)
 			continue;
 		rc = off_by(p, first + at, first + at + k, want, &off);
 		n += !rc;
@@ -187,7 +188,7 @@ static int check_layout(struct sp__probe *p)
 	}
 	r->layout_hops += n;
 	if (r->layout_hop_misses)
-		p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
+		p->layout.order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
 	return rc;
 }
 
@@ -197,7 +198,7 @@ static int check_layout(struct sp__probe *p)
  */
 static int check_rounds(struct sp__probe *p, uint64_t first, struct sp__pzone *z, unsigned hops)
 {
-	uint64_t round = sp__place_round(&p->place), at;
+	uint64_t round = sp__order_round(&p->layout.order), at;
 	double want = sp__hop_foretold(p, round - 1, round);
 	struct sp_probe_result *r = p->r;
 	bool off = false;
@@ -224,10 +225,10 @@ static int check_rounds(struct sp__probe *p, uint64_t first, struct sp__pzone *z
 int sp__rounds_check(struct sp__probe *p)
 {
 	uint64_t first = 0, hops;
-	bool near = p->place.surfaces % 2 && !p->place.descends;
+	bool near = p->layout.order.surfaces % 2 && !p->layout.order.descends;
 	int rc = 0;
 
-	if (p->place.order != SP__ORDER_BANDS || p->place.whole || near)
+	if (p->layout.order.kind != SP__ORDER_BANDS || p->layout.order.whole || near)
 		return 0;
 	hops = sp__max(LAYOUT_HOPS / p->tracks.nzones + 1, ROUND_HOPS);
 	for (size_t i = 0; i < p->tracks.nzones && !rc; i++) {
@@ -355,7 +356,7 @@ static int check_reach(struct sp__probe *p, const struct sp_geometry *g)
 	p->no_reach = r->far_hops < FAR_LEAST || 5 * r->far_hop_misses > r->far_hops;
 	/* Hops told that, too. */
 	if (p->no_reach)
-		p->place.turns = p->place.turns_known = false;
+		p->layout.order.turns = p->layout.order.turns_known = false;
 	p->no_write_reach = 5 * r->write_hop_misses > r->write_hops;
 	/* Where less may be written than is in reach, far writes are foretold by near ones. */
 	r->write_estimated |= !p->no_reach && r->write_hops < FAR_LEAST;

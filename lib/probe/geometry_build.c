@@ -100,8 +100,8 @@ static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp_
  */
 static bool is_apart(const struct sp__probe *p, const struct sp__pzone *z)
 {
-	return p->place.order == SP__ORDER_BANDS ||
-	       (p->place.order == SP__ORDER_SURFACE && z[-1].lens[0] != z->lens[0]);
+	return p->layout.order.kind == SP__ORDER_BANDS ||
+	       (p->layout.order.kind == SP__ORDER_SURFACE && z[-1].lens[0] != z->lens[0]);
 }
 
 /* Without hops angles are of no use, so zones may do without; else they may not. */
@@ -118,8 +118,8 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 		if (rc || g->nzones == before)
 			continue;
 		g->zones[before].apart = i && is_apart(p, z);
-		if (z->rounds && p->place.order == SP__ORDER_BANDS)
-			g->zones[before].round = sp__place_round(&p->place);
+		if (z->rounds && p->layout.order.kind == SP__ORDER_BANDS)
+			g->zones[before].round = sp__order_round(&p->layout.order);
 	}
 	return rc;
 }
@@ -155,25 +155,6 @@ static double switch_of(const struct sp__probe *p, bool write)
 	return 0;
 }
 
-static void where(const struct sp__trackorder *l, uint64_t track, uint64_t *cyl, uint64_t *head)
-{
-	uint64_t round = (uint64_t)l->band * l->surfaces, at;
-
-	*head = 0;
-	*cyl = track;
-	if (l->order == SP__ORDER_CYLINDER) {
-		*cyl = track / l->surfaces;
-		*head = track % l->surfaces;
-		if (l->turns && *cyl % 2)
-			*head = l->surfaces - 1 - *head;
-	} else if (l->order == SP__ORDER_BANDS) {
-		*head = track % round / l->band;
-		at = track % l->band;
-		at = *head % 2 != l->descends ? l->band - 1 - at : at;
-		*cyl = track / round * l->band + at;
-	}
-}
-
 static double hop_of(const struct sp__probe *p, uint64_t cylinders, bool switches, bool write)
 {
 	double ns = cylinders ? seek_of(p, cylinders, write) : 0;
@@ -194,8 +175,8 @@ double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to)
 {
 	uint64_t c, h, c2, h2;
 
-	where(&p->place, from, &c, &h);
-	where(&p->place, to, &c2, &h2);
+	sp__order_where(&p->layout.order, from, &c, &h);
+	sp__order_where(&p->layout.order, to, &c2, &h2);
 	c = c > c2 ? c - c2 : c2 - c;
 	return measured(p, c) ? hop_of(p, c, h != h2, false) : -1;
 }
@@ -203,16 +184,16 @@ double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to)
 /* The worst hop of k tracks, or that of a round; negative: farther than is known. */
 static double worst(const struct sp__probe *p, uint64_t k, bool within, bool write)
 {
-	const struct sp__trackorder *l = &p->place;
-	uint64_t starts = sp__place_round(l);
+	const struct sp__trackorder *l = &p->layout.order;
+	uint64_t starts = sp__order_round(l);
 	uint64_t far = 0, c, h, c2, h2;
 	bool switches = false;
 
 	for (uint64_t i = 0; i < starts; i++) {
 		if ((within || l->whole) && i + k >= starts)
 			break;
-		where(l, i, &c, &h);
-		where(l, i + k, &c2, &h2);
+		sp__order_where(l, i, &c, &h);
+		sp__order_where(l, i + k, &c2, &h2);
 		c = c > c2 ? c - c2 : c2 - c;
 		far = c > far ? c : far;
 		switches |= h != h2;
@@ -258,7 +239,7 @@ static bool knee(const struct sp__hops *h, double period_ns, double error_deg, d
 
 static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool write)
 {
-	uint64_t most = within ? sp__place_round(&p->place) - 1 : HOPS_MAX;
+	uint64_t most = within ? sp__order_round(&p->layout.order) - 1 : HOPS_MAX;
 	bool known = sp__reach_known(p) && !(write && p->no_write_reach);
 	int rc = 0;
 
@@ -270,13 +251,13 @@ static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool 
 			break;
 		rc = sp__hops_add(h, k, (ns + p->tm.turnaround_ns) / p->tm.spin.period_ns * 360);
 	}
-	knee(h, p->tm.spin.period_ns, sp__hop_error(p) * 360, CERTAIN, &h->aim_deg);
+	knee(h, p->tm.spin.period_ns, sp__hop_error(&p->hops) * 360, CERTAIN, &h->aim_deg);
 	return rc;
 }
 
 int sp__plateau_look(struct sp__probe *p, bool *doubtful)
 {
-	double period = p->tm.spin.period_ns, error = sp__hop_error(p) * 360, aim;
+	double period = p->tm.spin.period_ns, error = sp__hop_error(&p->hops) * 360, aim;
 	struct sp__hops h = { 0 };
 	int rc = add_curve(p, &h, false, false);
 
@@ -307,7 +288,8 @@ static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 	p->r->overhead_ns = fmax(overhead - p->tm.cache.bus_ns, 0);
 	g->overhead_ns[SP_GEOMETRY_READ] = p->r->overhead_ns;
 	g->overhead_ns[SP_GEOMETRY_WRITE] = p->r->overhead_ns;
-	g->seek_in_tracks = p->place.order == SP__ORDER_UNKNOWN || p->place.order == SP__ORDER_LINE;
+	g->seek_in_tracks =
+		p->layout.order.kind == SP__ORDER_UNKNOWN || p->layout.order.kind == SP__ORDER_LINE;
 	for (size_t i = 0; i < p->r->nseeks && !rc; i++)
 		if (s[i].cylinders || (s[i].tracks && !g->seek_in_tracks))
 			rc = sp__geometry_add_seek(g, s[i].cylinders,
@@ -350,11 +332,11 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 
 static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
 {
-	const char *layout = sp__place_words(&p->place);
+	const char *layout = sp__order_words(&p->layout.order);
 	int rc = layout ? sp__geometry_text(&g->layout, layout) : 0;
 
 	g->period_ns = p->tm.spin.period_ns;
-	g->surfaces = p->place.surfaces;
+	g->surfaces = p->layout.order.surfaces;
 	if (!rc)
 		rc = add_zones(p, g);
 	if (!rc && p->r->nseeks)

@@ -61,8 +61,11 @@ static int find_tracks(struct sp__probe *p)
 		return sp__line_find(&p->rotation);
 	if (!rc)
 		rc = sp__skews_find(&p->tracks);
+	sp__hopper_begin(&p->hops, &p->tm, &p->tracks, &p->layout.order);
+	p->layout.hops = &p->hops;
+	p->layout.tracks = &p->tracks;
 	if (!rc)
-		rc = sp__layout_find(p);
+		rc = sp__layout_find(&p->layout);
 	if (!rc)
 		rc = sp__seeks_find(p);
 	return rc ? rc : sp__rounds_check(p);

@@ -41,9 +41,10 @@ void sp__made_unknown(struct sp__probe *p)
 		unknown(p, "part of the tracks");
 	if (5 * p->tm.cache.look_misses > p->tm.cache.looks)
 		unknown(p, "cache");
-	if (!sp__place_words(&p->place))
+	if (!sp__order_words(&p->layout.order))
 		unknown(p, "layout");
-	if (p->place.order == SP__ORDER_CYLINDER && p->place.surfaces > 1 && !p->place.turns_known)
+	if (p->layout.order.kind == SP__ORDER_CYLINDER && p->layout.order.surfaces > 1 &&
+	    !p->layout.order.turns_known)
 		unknown(p, "direction of heads");
 	if (!sp__reach_known(p))
 		unknown(p, "adjacency");
@@ -138,12 +139,12 @@ static int tell_skews(struct sp__probe *p)
 static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
 {
 	double aim;
-	uint64_t reach, per = p->place.surfaces;
+	uint64_t reach, per = p->layout.order.surfaces;
 
 	if (!g || !per || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
 	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &reach))
 		return;
-	if (p->place.order == SP__ORDER_BANDS)
+	if (p->layout.order.kind == SP__ORDER_BANDS)
 		per = 1;
 	p->r->settle_cylinders = reach / per;
 	p->r->settle_ns = aim / 360 * p->tm.spin.period_ns - p->tm.turnaround_ns;
@@ -198,9 +199,9 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	rc = tell_zones(p);
 	if (!rc)
 		rc = tell_skews(p);
-	p->r->layout = sp__place_words(&p->place);
-	p->r->surfaces = p->place.surfaces;
-	p->r->band = p->place.band;
+	p->r->layout = sp__order_words(&p->layout.order);
+	p->r->surfaces = p->layout.order.surfaces;
+	p->r->band = p->layout.order.band;
 	tell_settle(p, g);
 	return rc;
 }

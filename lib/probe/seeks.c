@@ -32,9 +32,9 @@
 /* Tracks from the base to the same head this many cylinders on; 0: unknown. */
 static uint64_t tracks_of(const struct sp__probe *p, uint64_t cylinders)
 {
-	const struct sp__trackorder *l = &p->place;
+	const struct sp__trackorder *l = &p->layout.order;
 
-	switch (l->order) {
+	switch (l->kind) {
 	case SP__ORDER_CYLINDER:
 		return cylinders * l->surfaces + (l->turns && cylinders % 2 ? l->surfaces - 1 : 0);
 	case SP__ORDER_BANDS:
@@ -64,7 +64,7 @@ static int measure(struct sp__probe *p, size_t at, uint64_t tracks, uint64_t cyl
 {
 	struct sp_probe_seek *s;
 	double ns = 0;
-	int rc = sp__hop_time(p, p->base, p->base + tracks, false, &ns);
+	int rc = sp__hop_time(&p->hops, p->hops.base, p->hops.base + tracks, false, &ns);
 
 	if (rc == -EIO || rc == -ENODATA)
 		return 0;
@@ -79,22 +79,22 @@ static int measure(struct sp__probe *p, size_t at, uint64_t tracks, uint64_t cyl
 
 static uint64_t farthest(const struct sp__probe *p)
 {
-	uint64_t tracks = 0, per = p->place.surfaces ? p->place.surfaces : 1;
+	uint64_t tracks = 0, per = p->layout.order.surfaces ? p->layout.order.surfaces : 1;
 
 	for (size_t i = 0; i < p->tracks.nzones; i++) {
 		if (i && !sp__pzone_follows(&p->tracks.zones[i], &p->tracks.zones[i - 1]))
 			break;
 		tracks += p->tracks.zones[i].tracks;
 	}
-	if (p->place.order == SP__ORDER_SURFACE)
+	if (p->layout.order.kind == SP__ORDER_SURFACE)
 		return p->tracks.zones[0].tracks - 1;
-	return tracks > p->base + per ? (tracks - p->base) / per - 1 : 0;
+	return tracks > p->hops.base + per ? (tracks - p->hops.base) / per - 1 : 0;
 }
 
 /* On a serpentine only whole bands lead to the same head. */
 static uint64_t farther(const struct sp__probe *p, uint64_t from, uint64_t d)
 {
-	uint64_t band = p->place.order == SP__ORDER_BANDS ? p->place.band : 0;
+	uint64_t band = p->layout.order.kind == SP__ORDER_BANDS ? p->layout.order.band : 0;
 
 	if (!band || d < band)
 		return d;
@@ -108,11 +108,13 @@ static int measure_all(struct sp__probe *p)
 	uint64_t most = farthest(p), dense = p->opts->quick ? DENSE_QUICK : DENSE, d, t;
 	int rc = measure(p, 0, 0, 0);
 
-	if (!rc && p->place.order != SP__ORDER_UNKNOWN && p->place.order != SP__ORDER_LINE &&
-	    p->place.order != SP__ORDER_SURFACE && p->place.surfaces > 1) {
+	if (!rc && p->layout.order.kind != SP__ORDER_UNKNOWN &&
+	    p->layout.order.kind != SP__ORDER_LINE && p->layout.order.kind != SP__ORDER_SURFACE &&
+	    p->layout.order.surfaces > 1) {
 		/* To the other side of the platter, without moving the arm. */
-		t = p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces - 1
-							 : 2 * (uint64_t)p->place.band - 1;
+		t = p->layout.order.kind == SP__ORDER_CYLINDER
+			    ? p->layout.order.surfaces - 1
+			    : 2 * (uint64_t)p->layout.order.band - 1;
 		rc = measure(p, p->r->nseeks, t, 0);
 	}
 	for (d = 1; d <= most && !rc && p->r->nseeks < POINTS_MAX;) {
@@ -188,14 +190,14 @@ static int writes_reach_platter(struct sp__probe *p, uint64_t track, bool *yes)
 /* The first track that may be written with this many after it. */
 static bool write_base(const struct sp__probe *p, uint64_t *track)
 {
-	uint64_t per = p->place.surfaces ? p->place.surfaces : 1, n = 0, step;
+	uint64_t per = p->layout.order.surfaces ? p->layout.order.surfaces : 1, n = 0, step;
 
 	if (p->tm.target->write_blocks == 0)
 		return false;
-	step = p->place.order == SP__ORDER_BANDS ? per * p->place.band : per;
+	step = p->layout.order.kind == SP__ORDER_BANDS ? per * p->layout.order.band : per;
 	for (size_t i = 0; i < p->tracks.nzones; i++)
 		n += p->tracks.zones[i].tracks;
-	for (uint64_t t = p->base; t + step < n; t += step)
+	for (uint64_t t = p->hops.base; t + step < n; t += step)
 		if (may_write(p, t)) {
 			*track = t;
 			return may_write(p, t + step);
@@ -220,7 +222,7 @@ static int measure_writes(struct sp__probe *p)
 		t = base + p->r->seeks[i].tracks;
 		if (!may_write(p, t))
 			break;
-		rc = sp__hop_time(p, base, t, true, &ns);
+		rc = sp__hop_time(&p->hops, base, t, true, &ns);
 		if (!rc)
 			p->r->seeks[i].write_ns = ns;
 		if (rc == -EIO || rc == -ENODATA)
@@ -278,7 +280,8 @@ static int measure_queued(struct sp__probe *p)
 		struct sp_probe_seek *s = &p->r->seeks[i];
 		double ns;
 
-		rc = sp__hop_queued(p, p->base, p->base + s->tracks, p->r->seeks[0].read_ns, &ns);
+		rc = sp__hop_queued(&p->hops, p->hops.base, p->hops.base + s->tracks,
+				    p->r->seeks[0].read_ns, &ns);
 		if (!rc)
 			s->queued_ns = ns;
 		if (rc == -EIO || rc == -ENODATA)
@@ -300,7 +303,7 @@ static void forget_late(struct sp__probe *p)
 	if (!p->late)
 		return;
 	p->r->nseeks = 0;
-	p->place = (struct sp__trackorder){ .order = SP__ORDER_UNKNOWN };
+	p->layout.order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
 }
 
 static int measure_reads(struct sp__probe *p)
@@ -313,8 +316,7 @@ static int measure_reads(struct sp__probe *p)
 /* Once more, with twice as many samples, from here on. */
 static int measure_again(struct sp__probe *p)
 {
-	p->tm.scatter.exact *= 2;
-	p->datum[0].known = false;
+	sp__hopper_refine(&p->hops);
 	p->r->nseeks = 0;
 	return measure_reads(p);
 }
@@ -326,12 +328,12 @@ int sp__seeks_find(struct sp__probe *p)
 	uint32_t blocks;
 	int rc;
 
-	if (!sp__tracks_at(&p->tracks, p->base, &first, &blocks))
+	if (!sp__tracks_at(&p->tracks, p->hops.base, &first, &blocks))
 		return 0;
 	rc = measure_reads(p);
 	if (!rc)
 		rc = sp__plateau_look(p, &doubtful);
-	if (!rc && doubtful && 4 * p->tm.scatter.exact <= SP__ANGLE_MAX)
+	if (!rc && doubtful && 4 * p->hops.exact <= SP__ANGLE_MAX)
 		rc = measure_again(p);
 	if (!rc)
 		rc = measure_writes(p);

@@ -23,7 +23,7 @@
  * moment, and the resolution is one block.
  */
 #include <errno.h>
-#include "probe/state.h"
+#include "probe/hops/hops.h"
 
 #define STEPS_MAX 40
 #define SHOTS 4	      /* until one comes to something */
@@ -32,7 +32,7 @@
 #define GAP_NS 160000 /* from the end of the first read to the issue of the second */
 
 struct hop {
-	struct sp__probe *p;
+	struct sp__hopper *hp;
 	uint64_t from, to; /* a block; a track's first block */
 	uint32_t to_blocks;
 	double from_rev; /* angle at which `from` ends */
@@ -47,32 +47,32 @@ struct hop {
 
 static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 {
-	struct sp__probe *p = h->p;
-	int rc = sp__timing_stopped(&p->tm);
+	struct sp__hopper *hp = h->hp;
+	int rc = sp__timing_stopped(hp->tm);
 
 	if (rc)
 		return rc;
-	p->tm.writes += h->write;
-	p->tm.reads += !h->write;
-	return p->tm.target->ops->transfer(p->tm.target, lbn, h->write, s);
+	hp->tm->writes += h->write;
+	hp->tm->reads += !h->write;
+	return hp->tm->target->ops->transfer(hp->tm->target, lbn, h->write, s);
 }
 
 /* The last moment, up to ns (since epoch), at which an angle passes. */
-static double passing(const struct sp__probe *p, double rev, double ns)
+static double passing(const struct sp__hopper *hp, double rev, double ns)
 {
-	double first = p->tm.spin.anchor_ns + rev * p->tm.spin.period_ns;
+	double first = hp->tm->spin.anchor_ns + rev * hp->tm->spin.period_ns;
 
-	return first + floor((ns - first) / p->tm.spin.period_ns) * p->tm.spin.period_ns;
+	return first + floor((ns - first) / hp->tm->spin.period_ns) * hp->tm->spin.period_ns;
 }
 
 /* The block of the track whose start passes first, from the given moment on; when it does. */
 static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double *rev)
 {
-	double turns = (ns - h->p->tm.spin.anchor_ns) / h->p->tm.spin.period_ns - h->to_rev;
+	double turns = (ns - h->hp->tm->spin.anchor_ns) / h->hp->tm->spin.period_ns - h->to_rev;
 	uint32_t block = (uint32_t)ceil((turns - floor(turns)) * h->to_blocks) % h->to_blocks;
 
 	*rev = h->to_rev + (double)block / h->to_blocks;
-	*start_ns = passing(h->p, *rev, ns) + h->p->tm.spin.period_ns;
+	*start_ns = passing(h->hp, *rev, ns) + h->hp->tm->spin.period_ns;
 	return h->to + block;
 }
 
@@ -82,45 +82,45 @@ static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double
  */
 static int shoot(struct hop *h, double u, double *left, bool *caught)
 {
-	struct sp__probe *p = h->p;
-	double period = p->tm.spin.period_ns, gap = GAP_NS + 3 * p->tm.scatter.sd_ns, at, end, rev,
-	       sent;
+	struct sp__hopper *hp = h->hp;
+	double period = hp->tm->spin.period_ns, gap = GAP_NS + 3 * hp->tm->scatter.sd_ns, at, end,
+	       rev, sent;
 	double late;
 	struct sp__shot s;
 	uint64_t lbn;
-	int rc = p->tm.cache.on ? sp__timing_flush(&p->tm, h->to) : 0;
+	int rc = hp->tm->cache.on ? sp__timing_flush(hp->tm, h->to) : 0;
 
 	if (!rc)
-		rc = sp__spin_look(&p->tm);
+		rc = sp__spin_look(hp->tm);
 	if (!rc)
 		rc = issue(h, h->from, &s);
 	if (rc)
 		return rc;
 	/* Where the first block really ended; completions are late, hardly ever early. */
-	end = passing(p, h->from_rev, (double)(s.done_ns - p->tm.spin.epoch_ns) + period / 8);
+	end = passing(hp, h->from_rev, (double)(s.done_ns - hp->tm->spin.epoch_ns) + period / 8);
 	if (h->behind && h->to == h->first) {
 		lbn = h->to;
 		rev = h->to_rev;
-		at = passing(p, rev, end + gap + u) + period;
+		at = passing(hp, rev, end + gap + u) + period;
 	} else {
 		lbn = soonest(h, end + gap + u, &at, &rev);
 	}
-	if ((double)(p->tm.target->ops->now(p->tm.target) - p->tm.spin.epoch_ns) > at - u)
+	if ((double)(hp->tm->target->ops->now(hp->tm->target) - hp->tm->spin.epoch_ns) > at - u)
 		return -EAGAIN;
-	p->tm.target->ops->wait(p->tm.target, p->tm.spin.epoch_ns + (uint64_t)(at - u));
+	hp->tm->target->ops->wait(hp->tm->target, hp->tm->spin.epoch_ns + (uint64_t)(at - u));
 	rc = issue(h, lbn, &s);
 	if (rc)
 		return rc;
 	/* On one track a block may come as soon as from memory, but is not there. */
-	if (p->tm.cache.on && h->to != h->first && s.done_ns - s.issue_ns < p->tm.cache.hit_ns)
+	if (hp->tm->cache.on && h->to != h->first && s.done_ns - s.issue_ns < hp->tm->cache.hit_ns)
 		return -EAGAIN;
-	sent = (double)(s.issue_ns - p->tm.spin.epoch_ns);
-	end = (double)(s.done_ns - p->tm.spin.epoch_ns) - period / h->to_blocks;
+	sent = (double)(s.issue_ns - hp->tm->spin.epoch_ns);
+	end = (double)(s.done_ns - hp->tm->spin.epoch_ns) - period / h->to_blocks;
 	late = end;
-	end = passing(p, rev, end + period / 8);
+	end = passing(hp, rev, end + period / 8);
 	late -= end;
 	/* So late that it may belong to another passing. */
-	if (late < -4 * p->tm.scatter.sd_ns - sp__hop_fine(p) || late > period / 2)
+	if (late < -4 * hp->tm->scatter.sd_ns - sp__hop_fine(hp) || late > period / 2)
 		return -EAGAIN;
 	*left = at - sent;
 	*caught = end < at + period / 2;
@@ -149,7 +149,7 @@ static int bisect(struct hop *h)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > sp__hop_fine(h->p); i++)
+	for (unsigned i = 0; i < STEPS_MAX && !rc && h->hi_ns - h->lo_ns > sp__hop_fine(h->hp); i++)
 		rc = narrow(h, h->lo_ns + (h->hi_ns - h->lo_ns) / 2);
 	return rc;
 }
@@ -170,7 +170,7 @@ static int shoot_surely(struct hop *h, double u, bool expected, bool *sure)
 /* Both sides once more, a little farther out.  False: one of them was wrong. */
 static int confirm(struct hop *h, bool *sure)
 {
-	double out = 2 * sp__hop_fine(h->p);
+	double out = 2 * sp__hop_fine(h->hp);
 	int rc;
 
 	*sure = false;
@@ -185,12 +185,12 @@ static int confirm(struct hop *h, bool *sure)
 /* The interval, one revolution wide, that any hop gives. */
 static int bracket(struct hop *h)
 {
-	double left, period = h->p->tm.spin.period_ns;
+	double left, period = h->hp->tm->spin.period_ns;
 	bool caught;
 	int rc = -EAGAIN;
 
 	for (unsigned i = 0; i < STEPS_MAX && rc == -EAGAIN; i++)
-		rc = shoot(h, period * sp__rng_real(&h->p->tm.rng), &left, &caught);
+		rc = shoot(h, period * sp__rng_real(&h->hp->tm->rng), &left, &caught);
 	if (rc)
 		return rc == -EAGAIN ? -ENODATA : rc;
 	h->hi_ns = caught ? left : left + period;
@@ -203,14 +203,14 @@ static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 {
 	double revs[SP__ANGLE_MAX];
 	struct sp__shot s;
-	int rc = sp__spin_look(&h->p->tm);
+	int rc = sp__spin_look(h->hp->tm);
 
 	if (!h->write)
-		return sp__angle_exact(&h->p->tm, lbn, n, rev);
+		return sp__angle_exact(h->hp->tm, lbn, n, rev);
 	n = n > SP__ANGLE_MAX ? SP__ANGLE_MAX : n;
 	for (unsigned i = 0; i < n && !rc; i++) {
 		rc = issue(h, lbn, &s);
-		revs[i] = sp__rev_at(&h->p->tm, s.done_ns);
+		revs[i] = sp__rev_at(h->hp->tm, s.done_ns);
 	}
 	if (!rc)
 		*rev = sp__rev_middle(revs, n, SP__EARLY);
@@ -230,13 +230,13 @@ static int start_of(struct hop *h, uint64_t first, uint32_t blocks, unsigned n, 
 static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_t blocks,
 			  double *rev)
 {
-	struct sp__datum *d = &h->p->datum[h->write];
+	struct sp__datum *d = &h->hp->datum[h->write];
 	int rc = 0;
 
-	if (!d->known || d->track != track || d->looks != h->p->tm.spin.looks) {
-		rc = start_of(h, first, blocks, 2 * h->p->tm.scatter.exact, &d->rev);
+	if (!d->known || d->track != track || d->looks != h->hp->tm->spin.looks) {
+		rc = start_of(h, first, blocks, 2 * h->hp->exact, &d->rev);
 		d->track = track;
-		d->looks = h->p->tm.spin.looks;
+		d->looks = h->hp->tm->spin.looks;
 		d->known = !rc;
 	}
 	*rev = d->rev;
@@ -250,38 +250,36 @@ static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_
 static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint64_t track,
 			  uint64_t first, uint32_t blocks, double *rev)
 {
-	struct sp__probe *p = h->p;
-	unsigned n = p->tm.scatter.exact / 2 < CHECK ? CHECK : p->tm.scatter.exact / 2;
+	struct sp__hopper *hp = h->hp;
+	uint32_t cylinder = hp->order->kind == SP__ORDER_CYLINDER ? hp->order->surfaces : 0;
+	unsigned n = hp->exact / 2 < CHECK ? CHECK : hp->exact / 2;
 	double skew;
 	int rc;
 
-	if (!h->write &&
-	    sp__skew_between(&p->tracks,
-			     p->place.order == SP__ORDER_CYLINDER ? p->place.surfaces : 0, datum,
-			     track, &skew)) {
+	if (!h->write && sp__skew_between(hp->tracks, cylinder, datum, track, &skew)) {
 		rc = start_of(h, first, blocks, n, rev);
 		if (rc)
 			return rc;
 		skew += datum_rev;
-		if (fabs(sp__wrap(*rev - skew)) < AGREES * sp__angle_error(&p->tm, n) + 0.0002) {
+		if (fabs(sp__wrap(*rev - skew)) < AGREES * sp__angle_error(hp->tm, n) + 0.0002) {
 			*rev = skew;
 			return 0;
 		}
 	}
-	return start_of(h, first, blocks, 2 * p->tm.scatter.exact, rev);
+	return start_of(h, first, blocks, 2 * hp->exact, rev);
 }
 
 /* Both tracks, and where the hop begins and may end. */
 static int aim(struct hop *h, uint64_t from, uint64_t to)
 {
-	struct sp__probe *p = h->p;
-	double floor_rev = p->tm.scatter.floor_ns / p->tm.spin.period_ns;
+	struct sp__hopper *hp = h->hp;
+	double floor_rev = hp->tm->scatter.floor_ns / hp->tm->spin.period_ns;
 	int rc;
 
-	if (!sp__tracks_at(&p->tracks, from, &h->first, &h->from_blocks) ||
-	    !sp__tracks_at(&p->tracks, to, &h->to, &h->to_blocks))
+	if (!sp__tracks_at(hp->tracks, from, &h->first, &h->from_blocks) ||
+	    !sp__tracks_at(hp->tracks, to, &h->to, &h->to_blocks))
 		return -ENODATA;
-	if (to == p->base) {
+	if (to == hp->base) {
 		rc = start_of_datum(h, to, h->to, h->to_blocks, &h->to_rev);
 		if (!rc)
 			rc = start_of_other(h, to, h->to_rev, from, h->first, h->from_blocks,
@@ -299,15 +297,29 @@ static int aim(struct hop *h, uint64_t from, uint64_t to)
 	return rc;
 }
 
-double sp__hop_error(const struct sp__probe *p)
+void sp__hopper_begin(struct sp__hopper *hp, struct sp__timing *tm, const struct sp__tracks *tracks,
+		      const struct sp__trackorder *order)
 {
-	return sp__angle_error(&p->tm, 2 * p->tm.scatter.exact) +
-	       sp__hop_fine(p) / p->tm.spin.period_ns / 2;
+	*hp = (struct sp__hopper){
+		.tm = tm, .tracks = tracks, .order = order, .exact = tm->scatter.exact
+	};
 }
 
-int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, double *ns)
+void sp__hopper_refine(struct sp__hopper *hp)
 {
-	struct hop h = { .p = p, .write = write, .behind = p->tm.cache.on && !write };
+	hp->exact *= 2;
+	hp->datum[0].known = false;
+}
+
+double sp__hop_error(const struct sp__hopper *hp)
+{
+	return sp__angle_error(hp->tm, 2 * hp->exact) +
+	       sp__hop_fine(hp) / hp->tm->spin.period_ns / 2;
+}
+
+int sp__hop_time(struct sp__hopper *hp, uint64_t from, uint64_t to, bool write, double *ns)
+{
+	struct hop h = { .hp = hp, .write = write, .behind = hp->tm->cache.on && !write };
 	bool sure = false;
 	int rc = h.behind && to > from ? aim(&h, to, from) : aim(&h, from, to);
 
@@ -329,11 +341,11 @@ int sp__hop_time(struct sp__probe *p, uint64_t from, uint64_t to, bool write, do
  */
 static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double *left_ns)
 {
-	struct sp__probe *p = h->p;
-	double period = p->tm.spin.period_ns, at, end, rev, start;
+	struct sp__hopper *hp = h->hp;
+	double period = hp->tm->spin.period_ns, at, end, rev, start;
 	struct sp__shot s[2];
 	uint64_t pair[2];
-	int rc = p->tm.cache.on ? sp__timing_flush(&p->tm, h->to) : sp__spin_look(&p->tm);
+	int rc = hp->tm->cache.on ? sp__timing_flush(hp->tm, h->to) : sp__spin_look(hp->tm);
 	struct hop here = *h;
 
 	if (!rc)
@@ -343,35 +355,35 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	here.to = h->first;
 	here.to_blocks = h->from_blocks;
 	here.to_rev = h->first_rev;
-	at = (double)(p->tm.target->ops->now(p->tm.target) - p->tm.spin.epoch_ns) + reach_ns +
+	at = (double)(hp->tm->target->ops->now(hp->tm->target) - hp->tm->spin.epoch_ns) + reach_ns +
 	     GAP_NS / 2;
 	pair[0] = soonest(&here, at, &end, &rev);
 	end += period / h->from_blocks;
 	pair[1] = soonest(h, end + want_rev * period, &at, &start);
-	rc = p->tm.target->ops->pair(p->tm.target, pair, s);
-	p->tm.reads += 2;
+	rc = hp->tm->target->ops->pair(hp->tm->target, pair, s);
+	hp->tm->reads += 2;
 	if (rc)
 		return rc;
 	if (s[1].done_ns <= s[0].done_ns)
 		return -EAGAIN;
 	rev += 1.0 / h->from_blocks;
-	end = passing(p, rev, (double)(s[0].done_ns - p->tm.spin.epoch_ns) + period / 8);
-	at = (double)(s[1].done_ns - p->tm.spin.epoch_ns) - period / h->to_blocks;
-	*left_ns = passing(p, start, at + period / 8) - end;
+	end = passing(hp, rev, (double)(s[0].done_ns - hp->tm->spin.epoch_ns) + period / 8);
+	at = (double)(s[1].done_ns - hp->tm->spin.epoch_ns) - period / h->to_blocks;
+	*left_ns = passing(hp, start, at + period / 8) - end;
 	return *left_ns > 0 ? 0 : -EAGAIN;
 }
 
-int sp__hop_queued(struct sp__probe *p, uint64_t from, uint64_t to, double reach_ns, double *ns)
+int sp__hop_queued(struct sp__hopper *hp, uint64_t from, uint64_t to, double reach_ns, double *ns)
 {
-	struct hop h = { .p = p };
-	double period = p->tm.spin.period_ns, block, lo = 0, hi = INFINITY, left = 0;
+	struct hop h = { .hp = hp };
+	double period = hp->tm->spin.period_ns, block, lo = 0, hi = INFINITY, left = 0;
 	int rc = aim(&h, from, to);
 
 	if (rc)
 		return rc;
 	block = period / h.to_blocks;
 	for (unsigned i = 0; i < STEPS_MAX && !rc && hi - lo > 1.5 * block; i++) {
-		double want = isinf(hi) ? sp__rng_real(&p->tm.rng) : (lo + hi) / 2 / period;
+		double want = isinf(hi) ? sp__rng_real(&hp->tm->rng) : (lo + hi) / 2 / period;
 
 		rc = shoot_queued(&h, reach_ns, want, &left);
 		if (rc == -EAGAIN) {

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Layout: which tracks are on one cylinder.  The skews propose, hops decide.
+ *
+ * Who writes: sp__layout_find(), with the base of hops.  Afterwards the order only becomes less
+ * known, where the seek curve or the checks contradict it.
+ */
+#ifndef SP__PROBE_LAYOUT_LAYOUT_H
+#define SP__PROBE_LAYOUT_LAYOUT_H
+
+#include "probe/hops/hops.h"
+
+#define SP__HOP_SURE 5 /* errors of a hop's time */
+#define SP__STAIRS 33  /* hops of less tracks than this are compared */
+
+struct sp__tracklayout {
+	struct sp__hopper *hops;
+	const struct sp__tracks *tracks;
+	struct sp__trackorder order;
+};
+
+/* 0, -ENOMEM, or the errors of probe/timing/timing.h except -EIO and -ENODATA. */
+SP_MUST_CHECK int sp__layout_find(struct sp__tracklayout *l);
+/* stairs.c: for hops from this track on; the errors of probe/hops/hops.h. */
+SP_MUST_CHECK int sp__stairs_find(struct sp__tracklayout *l, uint64_t first);
+
+#endif
