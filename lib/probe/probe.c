@@ -7,22 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/words.h"
 #include "probe/state.h"
 
 struct sp_probe {
 	struct sp_probe_result result;
 	struct sp_geometry *geometry;
 };
-
-SP__WORD_TABLE(sp_probe_verdict, { "inconclusive", SP_PROBE_INCONCLUSIVE },
-	       { "rotating", SP_PROBE_ROTATING }, { "not-rotating", SP_PROBE_NOT_ROTATING },
-	       { "layered", SP_PROBE_LAYERED })
-
-SP__WORD_TABLE(sp_probe_step, { "rotation", SP_PROBE_ROTATION }, { "period", SP_PROBE_PERIOD },
-	       { "zones", SP_PROBE_ZONES }, { "skews", SP_PROBE_SKEWS },
-	       { "seeks", SP_PROBE_SEEKS }, { "checks", SP_PROBE_CHECKS },
-	       { "depths", SP_PROBE_DEPTHS })
 
 /* Where zones are to be looked for when an earlier probe knew some. */
 static uint64_t first_unknown(const struct sp__probe *p)
@@ -43,12 +33,13 @@ static bool no_tracks(const struct sp__probe *p)
 
 static int find_tracks(struct sp__probe *p)
 {
+	const struct sp_probe_opts *opts = p->tm.opts;
 	int rc = 0;
 
-	if (p->opts->resume)
-		rc = sp__made_resume(p, p->opts->resume);
+	if (opts->resume)
+		rc = sp__tracks_resume(&p->tracks, opts->resume, p->err);
 	if (!rc)
-		rc = p->opts->quick && !p->tracks.nzones
+		rc = opts->quick && !p->tracks.nzones
 			     ? sp__zones_sample(&p->tracks)
 			     : sp__zones_find(&p->tracks, first_unknown(p));
 	if (rc == -ENODATA)
@@ -62,13 +53,24 @@ static int find_tracks(struct sp__probe *p)
 	if (!rc)
 		rc = sp__skews_find(&p->tracks);
 	sp__hopper_begin(&p->hops, &p->tm, &p->tracks, &p->layout.order);
-	p->layout.hops = &p->hops;
-	p->layout.tracks = &p->tracks;
 	if (!rc)
 		rc = sp__layout_find(&p->layout);
 	if (!rc)
-		rc = sp__seeks_find(p);
-	return rc ? rc : sp__rounds_check(p);
+		rc = sp__seeks_find(&p->seeks);
+	if (p->seeks.late)
+		p->layout.order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
+	return rc ? rc : sp__rounds_check(&p->checks);
+}
+
+static int check(struct sp__probe *p, const struct sp_geometry *g)
+{
+	int rc;
+
+	if (!p->tracks.nzones)
+		return 0;
+	sp__timing_progress(&p->tm, SP_PROBE_CHECKS, 0);
+	rc = sp__layout_check(&p->checks);
+	return rc ? rc : sp__reach_check(&p->checks, g);
 }
 
 static int finish(struct sp__probe *p, struct sp_geometry **g)
@@ -78,7 +80,7 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 	sp__made_unknown(p);
 	rc = sp__made_geometry(p, g);
 	if (!rc && p->rotation.verdict == SP_PROBE_ROTATING && !p->r->stopped) {
-		rc = sp__checks(p, *g);
+		rc = check(p, *g);
 		if (rc == -EINTR) {
 			p->r->stopped = true;
 			rc = 0;
@@ -94,12 +96,28 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 	return rc ? rc : sp__made_result(p, *g);
 }
 
-static void describe(struct sp_probe_result *r, const struct sp__target *t)
+/* Each inner room gets those below it. */
+static void begin(struct sp__probe *p, struct sp__target *t, const struct sp_probe_opts *opts)
 {
-	r->simulated = t->simulated;
-	r->blocks = t->blocks;
-	r->block_bytes = t->block_bytes;
-	strncpy(r->device, t->name, sizeof(r->device) - 1);
+	p->r->simulated = t->simulated;
+	p->r->blocks = t->blocks;
+	p->r->block_bytes = t->block_bytes;
+	strncpy(p->r->device, t->name, sizeof(p->r->device) - 1);
+	sp__timing_begin(&p->tm, t, opts);
+	p->rotation.tm = p->depths.tm = &p->tm;
+	sp__tracks_begin(&p->tracks, &p->tm);
+	p->layout.tm = &p->tm;
+	p->layout.hops = &p->hops;
+	p->layout.tracks = &p->tracks;
+	p->seeks.tm = &p->tm;
+	p->seeks.hops = &p->hops;
+	p->seeks.tracks = &p->tracks;
+	p->seeks.order = &p->layout.order;
+	p->checks.tm = &p->tm;
+	p->checks.hops = &p->hops;
+	p->checks.tracks = &p->tracks;
+	p->checks.order = &p->layout.order;
+	p->checks.seeks = &p->seeks;
 }
 
 static int run(struct sp__probe *p, struct sp_geometry **g)
@@ -131,15 +149,13 @@ int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_pr
 
 	*out = NULL;
 	if (!rc) {
-		struct sp__probe p = { .opts = opts, .r = &probe->result, .err = err };
+		struct sp__probe p = { .r = &probe->result, .err = err };
 
-		describe(&probe->result, t);
-		sp__timing_begin(&p.tm, t, opts);
-		sp__tracks_begin(&p.tracks, &p.tm);
-		p.rotation.tm = p.depths.tm = &p.tm;
+		begin(&p, t, opts);
 		rc = run(&p, &probe->geometry);
 		sp__tracks_free(&p.tracks);
 		free(p.depths.rates);
+		free(p.seeks.seeks);
 	}
 	sp__target_close(t);
 	if (rc) {

@@ -11,8 +11,8 @@
 #ifndef SP__PROBE_STATE_H
 #define SP__PROBE_STATE_H
 
+#include "probe/checks/checks.h"
 #include "probe/depths/depths.h"
-#include "probe/layout/layout.h"
 #include "probe/rotation/rotation.h"
 
 struct sp__probe {
@@ -22,11 +22,10 @@ struct sp__probe {
 	struct sp__tracks tracks;
 	struct sp__hopper hops;
 	struct sp__tracklayout layout;
-	const struct sp_probe_opts *opts;
+	struct sp__seeks seeks;
+	struct sp__checks checks;
 	struct sp_probe_result *r; /* the result */
 	struct sp_errinfo *err;
-	bool no_reach, no_write_reach; /* hops as far as they should reach fail */
-	bool late;		       /* the arm waits for something else */
 };
 
 /* probe.c */
@@ -37,29 +36,17 @@ SP_MUST_CHECK int sp__probe_on(struct sp_probe **probe, struct sp__target *t,
 /* Without a layout nothing is known of a hop that was not made. */
 static inline bool sp__reach_known(const struct sp__probe *p)
 {
-	return sp__order_words(&p->layout.order) && !p->no_reach;
+	return sp__order_words(&p->layout.order) && !p->checks.no_reach;
 }
 
-/* seeks.c */
-SP_MUST_CHECK int sp__seeks_find(struct sp__probe *p);
+static inline bool sp__writes_estimated(const struct sp__probe *p)
+{
+	return p->seeks.write_estimated || p->checks.few_writes;
+}
 
-/* geometry_build.c, probe_result.c: geometry and result, from what is known. */
+/* geometry.c, result.c: geometry and result, from what is known. */
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
 void sp__made_unknown(struct sp__probe *p); /* what is not known; before the geometry */
-/* Does the plateau of settling probably end, by the seek curve, but not certainly? */
-SP_MUST_CHECK int sp__plateau_look(struct sp__probe *p, bool *doubtful);
 SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);
-SP_MUST_CHECK int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g);
-
-/*
- * What the layout and the seek curve say of a hop between tracks counted from the start of a round;
- * negative: the distance was not measured.
- */
-double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to);
-
-/* checks.c: what is found to be wrong is no longer known. */
-/* Do rounds of bands begin with zones?  After the seek curve, before the geometry. */
-SP_MUST_CHECK int sp__rounds_check(struct sp__probe *p);
-SP_MUST_CHECK int sp__checks(struct sp__probe *p, const struct sp_geometry *g);
 
 #endif

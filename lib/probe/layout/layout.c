@@ -117,7 +117,7 @@ static int find_turn(struct sp__tracklayout *l, uint64_t first, const struct sp_
 	rc = sp__hop_time(l->hops, first, first + 2 * reach - 1, false, &straight);
 	if (!rc)
 		rc = sp__hop_time(l->hops, turn - reach, turn + reach - 1, false, &across);
-	if (rc || across > straight - l->hops->tm->spin.period_ns / 100)
+	if (rc || across > straight - l->tm->spin.period_ns / 100)
 		return rc;
 	while (&z[n] < l->tracks->zones + l->tracks->nzones && z[n].lens[0] == z->lens[0] &&
 	       z[n].tracks == z->tracks)
@@ -136,7 +136,7 @@ static int confirm(struct sp__tracklayout *l, uint64_t t, uint32_t run, uint32_t
 {
 	double half = 0, last, back = 0,
 	       little = fmax(1.0 / 200, SP__HOP_SURE * sp__hop_error(l->hops)) *
-			l->hops->tm->spin.period_ns;
+			l->tm->spin.period_ns;
 	int rc = sp__hop_time(l->hops, t, t + run - 1, false, &last);
 
 	if (!rc && run > 2)
@@ -194,7 +194,7 @@ static uint64_t clean(const struct sp__pzone *z, uint64_t from, uint32_t q, uint
 static int confirm_two(struct sp__tracklayout *l, uint32_t run)
 {
 	double one = 0, last = 0, jump = 0,
-	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->hops->tm->spin.period_ns;
+	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->tm->spin.period_ns;
 	uint64_t end = l->hops->base + 2 * (uint64_t)run;
 	int rc = sp__hop_time(l->hops, l->hops->base, l->hops->base + 1, false, &one);
 
@@ -244,7 +244,7 @@ static int find_descent(struct sp__tracklayout *l)
 {
 	uint64_t end = l->hops->base + sp__order_round(&l->order), band = l->order.band;
 	double step = 0, turn = 0, next = 0,
-	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->hops->tm->spin.period_ns;
+	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->tm->spin.period_ns;
 	int rc = sp__hop_time(l->hops, l->hops->base, l->hops->base + 1, false, &step);
 
 	if (!rc)
@@ -279,8 +279,7 @@ static int find_round(struct sp__tracklayout *l)
 			at = turn;
 		}
 	}
-	if (!rc &&
-	    most > next + SP__HOP_SURE * sp__hop_error(l->hops) * l->hops->tm->spin.period_ns)
+	if (!rc && most > next + SP__HOP_SURE * sp__hop_error(l->hops) * l->tm->spin.period_ns)
 		l->hops->base = at;
 	return rc || l->order.surfaces % 2 == 0 ? rc : find_descent(l);
 }
@@ -301,7 +300,7 @@ static int find_head_turns(struct sp__tracklayout *l, const struct sp__pzone *z,
 	/* The two are aimed at in different ways. */
 	double last, first,
 		little = (1.0 / 200 + SP__HOP_SURE * M_SQRT2 * sp__hop_error(l->hops)) *
-			 l->hops->tm->spin.period_ns;
+			 l->tm->spin.period_ns;
 	uint32_t s = l->order.surfaces;
 	int rc;
 

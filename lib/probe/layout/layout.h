@@ -14,6 +14,7 @@
 #define SP__STAIRS 33  /* hops of less tracks than this are compared */
 
 struct sp__tracklayout {
+	struct sp__timing *tm;
 	struct sp__hopper *hops;
 	const struct sp__tracks *tracks;
 	struct sp__trackorder order;

@@ -73,7 +73,7 @@ static int verify(struct sp__tracklayout *l, uint64_t first, const double *ns, u
 int sp__stairs_find(struct sp__tracklayout *l, uint64_t first)
 {
 	double ns[SP__STAIRS] = { 0 },
-	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->hops->tm->spin.period_ns;
+	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->tm->spin.period_ns;
 	bool yes = false;
 	uint32_t s;
 	int rc = 0;

@@ -39,7 +39,13 @@ bool sp__tracks_at(const struct sp__tracks *tr, uint64_t number, uint64_t *lbn, 
 bool sp__skew_between(const struct sp__tracks *tr, uint32_t cylinder, uint64_t from, uint64_t to,
 		      double *rev);
 
-/* The steps.  zones.c: all zones from lbn on, where a track begins (or, from 0 on, is taken to). */
+/*
+ * The steps.  resume.c: zones of a partial geometry, if there is one.  SP_EFORMAT: it is not one of
+ * this device.
+ */
+SP_MUST_CHECK int sp__tracks_resume(struct sp__tracks *tr, const struct sp_geometry *g,
+				    struct sp_errinfo *err);
+/* zones.c: all zones from lbn on, where a track begins (or, from 0 on, is taken to). */
 SP_MUST_CHECK int sp__zones_find(struct sp__tracks *tr, uint64_t lbn);
 /* Or only some tracks of three places of the device. */
 SP_MUST_CHECK int sp__zones_sample(struct sp__tracks *tr);

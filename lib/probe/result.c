@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The result of a probe, from its state; and the way back, from a partial
- * geometry to the state of a probe when it was stopped.
- */
+/* Makes the result of a probe from what the inner rooms have measured. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,11 +45,11 @@ void sp__made_unknown(struct sp__probe *p)
 		unknown(p, "direction of heads");
 	if (!sp__reach_known(p))
 		unknown(p, "adjacency");
-	else if (p->no_write_reach)
+	else if (p->checks.no_write_reach)
 		unknown(p, "adjacency of writes");
-	if (p->late)
+	if (p->seeks.late)
 		unknown(p, "seek curve");
-	else if (p->r->write_estimated)
+	else if (sp__writes_estimated(p))
 		unknown(p, "writes (estimated from reads)");
 }
 
@@ -94,6 +91,32 @@ static void tell_tracks(struct sp_probe_result *r, struct sp__tracks *tr)
 	r->rechecked = tr->rechecked;
 	r->recheck_misses = tr->recheck_misses;
 	r->layout_reads = tr->skew_reads;
+}
+
+static void tell_seeks(struct sp_probe_result *r, struct sp__seeks *sk)
+{
+	r->nseeks = sk->nseeks;
+	r->seeks = sk->seeks;
+	sk->seeks = NULL;
+	r->write_measured = sk->write_measured;
+	r->seek_reads = sk->reads;
+}
+
+static void tell_checks(struct sp_probe_result *r, const struct sp__checks *c)
+{
+	r->layout_hops = c->layout_hops;
+	r->layout_hop_misses = c->layout_hop_misses;
+	r->round_hops = c->round_hops;
+	r->round_hop_misses = c->round_hop_misses;
+	r->hops = c->plain_hops;
+	r->hop_misses = c->plain_hop_misses;
+	r->guarded_hops = c->guarded_hops;
+	r->guarded_hop_misses = c->guarded_hop_misses;
+	r->far_hops = c->far_hops;
+	r->far_hop_misses = c->far_hop_misses;
+	r->write_hops = c->write_hops;
+	r->write_hop_misses = c->write_hop_misses;
+	r->conservatism_deg = c->conservatism_deg;
 }
 
 static int tell_zones(struct sp__probe *p)
@@ -193,6 +216,9 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 
 	tell_timing(p->r, &p->rotation);
 	tell_tracks(p->r, &p->tracks);
+	tell_seeks(p->r, &p->seeks);
+	tell_checks(p->r, &p->checks);
+	p->r->write_estimated = sp__writes_estimated(p);
 	tell_depths(p->r, &p->depths);
 	if (p->rotation.verdict != SP_PROBE_ROTATING || !p->tracks.nzones)
 		return 0;
@@ -203,67 +229,5 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	p->r->surfaces = p->layout.order.surfaces;
 	p->r->band = p->layout.order.band;
 	tell_settle(p, g);
-	return rc;
-}
-
-static int resume_zone(struct sp__probe *p, const struct sp__geozone *from, bool angles)
-{
-	const struct sp__region *r = from->map->regions;
-	struct sp__pzone z = { .first_lbn = from->first_lbn, .tracks = from->map->tracks };
-	struct sp__track t;
-
-	z.blocks = from->map->blocks;
-	z.nlens = r->npattern;
-	z.lens = malloc(r->npattern * sizeof(*z.lens));
-	z.skew = malloc(r->npattern * sizeof(*z.skew));
-	z.odd = malloc((from->map->nslips + 1) * sizeof(*z.odd));
-	if (!z.lens || !z.skew || !z.odd) {
-		sp__pzone_clear(&z);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < r->npattern; i++) {
-		z.lens[i] = r->pattern[i].blocks;
-		z.skew[i] = (double)r->pattern[i].skew / r->skew_den;
-	}
-	z.nskew = angles ? r->npattern : 0;
-	/* Slips follow one another along the tracks. */
-	for (size_t i = 0; i < from->map->nslips; i++) {
-		sp__trackmap_at(from->map, from->map->slips[i], &t);
-		if (z.nodd && z.odd[z.nodd - 1].track == t.number)
-			z.odd[z.nodd - 1].missing++;
-		else
-			z.odd[z.nodd++] = (struct sp__oddtrack){ t.number, 1 };
-	}
-	sp__trackmap_track(from->map, 0, &t);
-	/* Angles of a geometry count from block 0's start, ours from its end. */
-	z.start = (double)t.start * 0x1p-64;
-	return sp__zones_add(&p->tracks, &z);
-}
-
-int sp__made_resume(struct sp__probe *p, const struct sp_geometry *g)
-{
-	uint64_t end = 0;
-	bool angles = g->hops[SP_GEOMETRY_READ].nsteps > 0;
-	int rc = 0;
-
-	if (g->blocks != p->tm.target->blocks || g->block_bytes != p->tm.target->block_bytes)
-		return sp__errf(p->err, SP_EFORMAT, "probe", p->opts->device, -1,
-				"the geometry to resume from is not one of this device");
-	for (size_t i = 0; i < g->nzones && !rc && g->zones[i].first_lbn == end; i++) {
-		end += g->zones[i].map->blocks;
-		rc = resume_zone(p, &g->zones[i], angles && p->tm.spin.ref_lbn == 0);
-	}
-	if (rc || !p->tracks.nzones)
-		return rc;
-	for (size_t i = 0; i < p->tracks.nzones; i++)
-		p->tracks.zones[i].start -= 1.0 / p->tracks.zones[0].lens[0];
-	/* The last one may not have been at its end. */
-	if (end < p->tm.target->blocks) {
-		struct sp__pzone *last = &p->tracks.zones[p->tracks.nzones - 1];
-
-		rc = sp__pzone_extend(&p->tracks, last, 0);
-		if (sp__pzone_end(last) != end)
-			last->nskew = 0;
-	}
 	return rc;
 }

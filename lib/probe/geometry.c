@@ -7,26 +7,16 @@
  * no more than as many blocks as have slipped.  Angles are counted from the
  * start of block 0.
  *
- * What a hop of k tracks needs is the worst over all tracks of a pattern where
- * it may start: the layout gives the number of cylinders, the seek curve the
- * time.  Without a layout there are no adjacent blocks, and the distance of seeks is in tracks.
+ * Without a layout there are no adjacent blocks, and the distance of seeks is in tracks.
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include "base/minmax.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
 
 #define SKEW_DEN 1000000000u
 #define PATTERN_MAX 65536
-#define HOPS_MAX 2048
-#define KNEE_DEG 0.2
-#define KNEE_STEEPER 2.0
-#define SAME_DEG 0.6
-#define BEFORE 3 /* steps */
-#define CERTAIN 4.0
-#define PROBABLE 2.0
 
 static sp__angle angle_of_rev(double rev)
 {
@@ -113,7 +103,7 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 		const struct sp__pzone *z = &p->tracks.zones[i];
 		size_t before = g->nzones;
 
-		if (z->nskew || !p->r->nseeks)
+		if (z->nskew || !p->seeks.nseeks)
 			rc = add_zone(p, g, z);
 		if (rc || g->nzones == before)
 			continue;
@@ -124,165 +114,27 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 	return rc;
 }
 
-/* Time of a hop over this many cylinders (d > 0), from the measured ones. */
-static double seek_of(const struct sp__probe *p, uint64_t d, bool write)
-{
-	const struct sp_probe_seek *s = p->r->seeks, *a = NULL;
-
-	for (size_t i = 0; i < p->r->nseeks; i++) {
-		double ns = write ? s[i].write_ns : s[i].read_ns, before;
-
-		if (!s[i].cylinders)
-			continue;
-		if (s[i].cylinders >= d) {
-			if (!a || s[i].cylinders == d)
-				return ns;
-			before = write ? a->write_ns : a->read_ns;
-			return before + (ns - before) * (double)(d - a->cylinders) /
-						(double)(s[i].cylinders - a->cylinders);
-		}
-		a = &s[i];
-	}
-	return -1;
-}
-
-/* Of a hop to another head of the same cylinder; 0: there is none. */
-static double switch_of(const struct sp__probe *p, bool write)
-{
-	for (size_t i = 0; i < p->r->nseeks; i++)
-		if (!p->r->seeks[i].cylinders && p->r->seeks[i].tracks)
-			return write ? p->r->seeks[i].write_ns : p->r->seeks[i].read_ns;
-	return 0;
-}
-
-static double hop_of(const struct sp__probe *p, uint64_t cylinders, bool switches, bool write)
-{
-	double ns = cylinders ? seek_of(p, cylinders, write) : 0;
-
-	return ns < 0 ? ns : fmax(ns, switches ? switch_of(p, write) : 0);
-}
-
-static bool measured(const struct sp__probe *p, uint64_t cylinders)
-{
-	size_t i = 0;
-
-	while (i < p->r->nseeks && p->r->seeks[i].cylinders != cylinders)
-		i++;
-	return i < p->r->nseeks;
-}
-
-double sp__hop_foretold(const struct sp__probe *p, uint64_t from, uint64_t to)
-{
-	uint64_t c, h, c2, h2;
-
-	sp__order_where(&p->layout.order, from, &c, &h);
-	sp__order_where(&p->layout.order, to, &c2, &h2);
-	c = c > c2 ? c - c2 : c2 - c;
-	return measured(p, c) ? hop_of(p, c, h != h2, false) : -1;
-}
-
-/* The worst hop of k tracks, or that of a round; negative: farther than is known. */
-static double worst(const struct sp__probe *p, uint64_t k, bool within, bool write)
-{
-	const struct sp__trackorder *l = &p->layout.order;
-	uint64_t starts = sp__order_round(l);
-	uint64_t far = 0, c, h, c2, h2;
-	bool switches = false;
-
-	for (uint64_t i = 0; i < starts; i++) {
-		if ((within || l->whole) && i + k >= starts)
-			break;
-		sp__order_where(l, i, &c, &h);
-		sp__order_where(l, i + k, &c2, &h2);
-		c = c > c2 ? c - c2 : c2 - c;
-		far = c > far ? c : far;
-		switches |= h != h2;
-	}
-	return hop_of(p, far, switches, write);
-}
-
-/*
- * Where the plateau of settling ends, by the rule of sp__hops_knee(), as far as errors allow:
- * steps so close together that they may be one count as one, the slope before a rise is that
- * of some steps, and the rise must be so many errors more.  False: there is none, and *aim is the
- * end of the first plateau.
- */
-static bool knee(const struct sp__hops *h, double period_ns, double error_deg, double errors,
-		 double *aim)
-{
-	const struct sp__hopstep *s = h->steps, *first = s, *last[BEFORE] = { NULL };
-	double best = 0, before = 0, rise, n;
-	double slow = sp__geometry_slow(period_ns);
-
-	*aim = h->nsteps ? s->w_deg : 0;
-	for (; h->nsteps && s + 1 < h->steps + h->nsteps; s++) {
-		if (s[1].w_deg - first->w_deg < fmax(SAME_DEG * slow, 2 * error_deg))
-			continue;
-		n = (double)(s[1].tracks - s->tracks);
-		rise = s[1].w_deg - s->w_deg;
-		for (size_t i = 0; i < BEFORE && last[i]; i++)
-			before =
-				(s->w_deg - last[i]->w_deg) / (double)(s->tracks - last[i]->tracks);
-		if (!last[0])
-			*aim = s->w_deg;
-		else if (rise >= KNEE_DEG * slow + KNEE_STEEPER * before * n + errors * error_deg &&
-			 rise / n - before > best) {
-			best = rise / n - before;
-			*aim = s->w_deg;
-		}
-		memmove(last + 1, last, sizeof(last) - sizeof(*last));
-		last[0] = s;
-		first = s + 1;
-	}
-	return best > 0;
-}
-
-static int add_curve(struct sp__probe *p, struct sp__hops *h, bool within, bool write)
-{
-	uint64_t most = within ? sp__order_round(&p->layout.order) - 1 : HOPS_MAX;
-	bool known = sp__reach_known(p) && !(write && p->no_write_reach);
-	int rc = 0;
-
-	h->estimated = write && p->r->write_estimated;
-	for (uint64_t k = 1; k <= sp__min(most, HOPS_MAX) && !rc && known; k++) {
-		double ns = worst(p, k, within, write);
-
-		if (ns <= 0)
-			break;
-		rc = sp__hops_add(h, k, (ns + p->tm.turnaround_ns) / p->tm.spin.period_ns * 360);
-	}
-	knee(h, p->tm.spin.period_ns, sp__hop_error(&p->hops) * 360, CERTAIN, &h->aim_deg);
-	return rc;
-}
-
-int sp__plateau_look(struct sp__probe *p, bool *doubtful)
-{
-	double period = p->tm.spin.period_ns, error = sp__hop_error(&p->hops) * 360, aim;
-	struct sp__hops h = { 0 };
-	int rc = add_curve(p, &h, false, false);
-
-	*doubtful =
-		!knee(&h, period, error, CERTAIN, &aim) && knee(&h, period, error, PROBABLE, &aim);
-	free(h.steps);
-	return rc;
-}
-
 /* Where rounds of bands are known, also of hops inside them. */
 static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry_op op)
 {
 	bool write = op == SP_GEOMETRY_WRITE, rounds = false;
-	int rc = add_curve(p, &g->hops[op], false, write);
+	bool known = !p->checks.no_reach && !(write && p->checks.no_write_reach);
+	int rc = known ? sp__seeks_reach(&p->seeks, &g->hops[op], false, write) : 0;
 
 	for (size_t i = 0; i < g->nzones; i++)
 		rounds |= g->zones[i].round > 0;
-	return rc || !rounds ? rc : add_curve(p, &g->within[op], true, write);
+	g->hops[op].estimated = write && sp__writes_estimated(p);
+	if (!rounds)
+		return rc;
+	g->within[op].estimated = g->hops[op].estimated;
+	return rc || !known ? rc : sp__seeks_reach(&p->seeks, &g->within[op], true, write);
 }
 
 /* Seeks alone: what a hop within a track takes is overhead and bus. */
 static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 {
-	const struct sp_probe_seek *s = p->r->seeks;
-	double overhead = p->r->nseeks && !s[0].tracks ? s[0].read_ns : 0;
+	const struct sp_probe_seek *s = p->seeks.seeks;
+	double overhead = p->seeks.nseeks && !s[0].tracks ? s[0].read_ns : 0;
 	int rc = 0;
 
 	p->r->overhead_ns = fmax(overhead - p->tm.cache.bus_ns, 0);
@@ -290,7 +142,7 @@ static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 	g->overhead_ns[SP_GEOMETRY_WRITE] = p->r->overhead_ns;
 	g->seek_in_tracks =
 		p->layout.order.kind == SP__ORDER_UNKNOWN || p->layout.order.kind == SP__ORDER_LINE;
-	for (size_t i = 0; i < p->r->nseeks && !rc; i++)
+	for (size_t i = 0; i < p->seeks.nseeks && !rc; i++)
 		if (s[i].cylinders || (s[i].tracks && !g->seek_in_tracks))
 			rc = sp__geometry_add_seek(g, s[i].cylinders,
 						   fmax(s[i].read_ns - overhead, 0));
@@ -318,7 +170,7 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 		{ "turnaround_ns", p->tm.turnaround_ns },
 		{ "period_ppm", p->tm.spin.period_ppm },
 		{ "bus_ns", p->tm.cache.bus_ns },
-		{ "conservatism_deg", p->r->conservatism_deg },
+		{ "conservatism_deg", p->checks.conservatism_deg },
 	};
 	int rc = 0;
 
@@ -339,14 +191,14 @@ static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
 	g->surfaces = p->layout.order.surfaces;
 	if (!rc)
 		rc = add_zones(p, g);
-	if (!rc && p->r->nseeks)
+	if (!rc && p->seeks.nseeks)
 		rc = add_seeks(p, g);
-	if (!rc && p->r->nseeks)
+	if (!rc && p->seeks.nseeks)
 		rc = add_hops(p, g, SP_GEOMETRY_READ);
-	if (!rc && p->r->nseeks)
+	if (!rc && p->seeks.nseeks)
 		rc = add_hops(p, g, SP_GEOMETRY_WRITE);
-	if (p->r->hops)
-		g->miss_rate = (double)p->r->hop_misses / p->r->hops;
+	if (p->checks.plain_hops)
+		g->miss_rate = (double)p->checks.plain_hop_misses / p->checks.plain_hops;
 	return rc;
 }
 

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks the layout by new hops:
+ *
+ *  - hops between random tracks take what distance and heads predict;
+ *  - rounds of bands, inside which D is larger: in each zone hops from round to round do so, too.
+ *
+ * A layout that fails becomes unknown; a zone that fails has no rounds.
+ */
+#include <errno.h>
+#include "base/minmax.h"
+#include "probe/checks/checks.h"
+
+#define LAYOUT_HOPS 16
+#define FALL_HOPS 8 /* for each of two */
+/* Seeks of real drives are faster than shorter ones by up to an eighth. */
+#define FALL_SHARE 0.15
+#define EIGHTHS 8
+#define LAYOUT_TRIES 64	 /* for each */
+#define ROUND_HOPS 4	 /* at least in each zone, and as many in all as for the layout */
+#define ROUND_TRIES 4	 /* for each */
+#define ROUNDS_MIN 4	 /* of a zone */
+#define LAYOUT_OFF 0.002 /* rev, besides errors */
+
+/*
+ * A hop of up to a few hundred tracks from a random one, counted from the start of a round.  Or
+ * from the start of a band to the end of the next, where in another layout the arm would move.
+ */
+static uint64_t layout_hop(struct sp__checks *c, uint64_t tracks, bool turn, uint64_t *at)
+{
+	uint64_t band = c->order->band, far;
+
+	*at = sp__rng_below(&c->tm->rng, tracks);
+	if (turn && c->order->kind == SP__ORDER_BANDS && c->order->surfaces > 1) {
+		*at -= *at % sp__order_round(c->order);
+		*at += sp__rng_below(&c->tm->rng, c->order->surfaces - 1) * band;
+		return 2 * band - 1;
+	}
+	far = *at < tracks ? tracks - *at : 1;
+	return 1 + sp__rng_below(&c->tm->rng, far < 300 ? far : 300);
+}
+
+/* Does a hop not take what is wanted?  What misses once is made again. */
+static int off_by(struct sp__checks *c, uint64_t from, uint64_t to, double want, bool *off)
+{
+	double ns = 0;
+	int rc = 0;
+
+	*off = true;
+	for (unsigned i = 0; i < 2 && *off && !rc; i++) {
+		rc = sp__hop_time(c->hops, from, to, false, &ns);
+		*off = fabs(ns - want) >
+		       (LAYOUT_OFF + 6 * sp__hop_error(c->hops)) * c->tm->spin.period_ns;
+	}
+	return rc;
+}
+
+/* By less the times of two hops may differ that are as long. */
+static double little(const struct sp__checks *c)
+{
+	return 6 * sp__hop_error(c->hops) * c->tm->spin.period_ns;
+}
+
+/* Where the seek curve falls most, and where last; NULL: nowhere by so much. */
+static void find_falls(const struct sp__checks *c, double by, double share,
+		       const struct sp_probe_seek *falls[2])
+{
+	double most = 0, depth = 0;
+
+	falls[0] = falls[1] = NULL;
+	for (size_t i = 0; i < c->seeks->nseeks; i++) {
+		const struct sp_probe_seek *s = &c->seeks->seeks[i];
+		double fall = s->cylinders ? most - s->read_ns : 0;
+
+		if (fall > fmax(by, share * most)) {
+			falls[0] = fall > depth ? s : falls[0];
+			falls[1] = s;
+			depth = fmax(depth, fall);
+		}
+		if (s->cylinders)
+			most = fmax(most, s->read_ns);
+	}
+}
+
+/*
+ * What is more cylinders away is farther for the arm, too, as a rule.  Where that is not so in the
+ * seek curve a surface may have ended unseen a few hundred tracks on, as bands do.  On what looks
+ * like one surface a hop as long does not take the same from elsewhere then.
+ */
+static int check_falls(struct sp__checks *c, bool line, uint64_t first, uint64_t tracks)
+{
+	const struct sp_probe_seek *falls[2];
+	bool off;
+	int rc = 0;
+
+	/* Several surfaces have been confirmed by hops already. */
+	find_falls(c, line ? little(c) : 2 * little(c), line ? 0 : FALL_SHARE, falls);
+	off = !line && falls[0];
+	for (unsigned i = 0; i < 2 * FALL_HOPS && !off && !rc; i++) {
+		const struct sp_probe_seek *s = falls[i % 2];
+		uint64_t at;
+
+		if (!s || s->tracks >= tracks)
+			continue;
+		at = first + sp__rng_below(&c->tm->rng, tracks - s->tracks);
+		rc = off_by(c, at, at + s->tracks, s->read_ns, &off);
+		off &= !rc;
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	if (off)
+		*c->order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
+	return rc;
+}
+
+/* Nor is a track farther on nearer all over the zone: by eighths, with which surfaces may end. */
+static int check_surface(struct sp__checks *c, uint64_t first, uint64_t tracks)
+{
+	uint64_t eighth = tracks / EIGHTHS, at;
+	double ns, most = 0;
+	unsigned misses = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < EIGHTHS && eighth > 1 && !rc; i++) {
+		at = 1 + eighth * i + sp__rng_below(&c->tm->rng, eighth - 1);
+		rc = sp__hop_time(c->hops, first, first + at, false, &ns);
+		if (!rc) {
+			c->layout_hops++;
+			misses += ns < most - little(c);
+			most = fmax(most, ns);
+		}
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	c->layout_hop_misses += misses;
+	return rc;
+}
+
+/* Hops in the base's zone take what the layout foretells. */
+int sp__layout_check(struct sp__checks *c)
+{
+	const struct sp__pzone *z = c->tracks->zones;
+	uint64_t first = 0, round = sp__order_round(c->order), start, span, at, k;
+	unsigned n = 0;
+	bool line = c->order->kind == SP__ORDER_SURFACE || c->order->surfaces == 1;
+	int rc = 0;
+
+	while (z < c->tracks->zones + c->tracks->nzones && c->hops->base >= first + z->tracks)
+		first += z++->tracks;
+	if (z == c->tracks->zones + c->tracks->nzones)
+		return 0;
+	rc = check_falls(c, line, first, z->tracks);
+	if (rc || !sp__order_words(c->order))
+		return rc;
+	/* At the base a round begins. */
+	start = (c->hops->base - first) % round;
+	span = c->order->whole ? z->tracks : z->tracks > 2 * round ? z->tracks - round : 0;
+	if (line)
+		rc = check_surface(c, first, z->tracks);
+	first += start;
+	for (unsigned i = 0; i < LAYOUT_TRIES * LAYOUT_HOPS && n < LAYOUT_HOPS && span && !rc;
+	     i++) {
+		double want;
+		bool off;
+
+		k = layout_hop(c, span, i % 2, &at);
+		want = sp__seeks_predict(c->seeks, at, at + k);
+		if (want <= 0 || at + k >= span)
+			continue;
+		/* At which end bands begin shows only from round to round. */
+		if (c->order->kind == SP__ORDER_BANDS && at / round != (at + k) / round)
+			continue;
+		rc = off_by(c, first + at, first + at + k, want, &off);
+		n += !rc;
+		c->layout_hop_misses += !rc && off;
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	c->layout_hops += n;
+	if (c->layout_hop_misses)
+		*c->order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
+	return rc;
+}
+
+/*
+ * Do rounds begin with the zone, whose first track is this?  Then the ways from the last tracks of
+ * random ones to the next are what the layout says.
+ */
+static int check_rounds(struct sp__checks *c, uint64_t first, struct sp__pzone *z, unsigned hops)
+{
+	uint64_t round = sp__order_round(c->order), at;
+	double want = sp__seeks_predict(c->seeks, round - 1, round);
+	bool off = false;
+	unsigned n = 0;
+	int rc = 0;
+
+	if (want <= 0 || z->tracks <= ROUNDS_MIN * round)
+		return 0;
+	for (unsigned i = 0; i < ROUND_TRIES * hops && n < hops && !off && !rc; i++) {
+		at = first + (1 + sp__rng_below(&c->tm->rng, z->tracks / round - 1)) * round;
+		rc = off_by(c, at - 1, at, want, &off);
+		/* A track with slipped blocks says nothing. */
+		n += !rc;
+		off &= !rc;
+		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
+	}
+	z->rounds = n == hops && !off;
+	c->round_hops += n;
+	c->round_hop_misses += off;
+	return rc;
+}
+
+/* Where the next round is near, rounds are of no use. */
+int sp__rounds_check(struct sp__checks *c)
+{
+	uint64_t first = 0, hops;
+	bool near = c->order->surfaces % 2 && !c->order->descends;
+	int rc = 0;
+
+	if (c->order->kind != SP__ORDER_BANDS || c->order->whole || near)
+		return 0;
+	hops = sp__max(LAYOUT_HOPS / c->tracks->nzones + 1, ROUND_HOPS);
+	for (size_t i = 0; i < c->tracks->nzones && !rc; i++) {
+		struct sp__pzone *z = &c->tracks->zones[i];
+
+		if (i && !sp__pzone_follows(z, z - 1))
+			break;
+		rc = check_rounds(c, first, z, (unsigned)hops);
+		first += z->tracks;
+	}
+	return rc;
+}
