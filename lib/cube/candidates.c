@@ -29,7 +29,7 @@ static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *o
 {
 	struct sp_errinfo why = SP_ERRINFO_INIT;
 	struct sp__cube_plan plan;
-	struct sp__prediction p;
+	struct sp__cube_prediction p;
 	int rc;
 
 	*c = (struct sp_cube_candidate){ .mapping = opts->mapping,

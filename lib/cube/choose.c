@@ -59,7 +59,7 @@ unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp
 	return q->placed ? 1 : most && most < places ? most : places;
 }
 
-static void add(struct sp__prediction *to, const struct sp__prediction *p, double weight)
+static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction *p, double weight)
 {
 	to->ns += p->ns * weight;
 	to->late_ns += p->late_ns * weight;
@@ -70,7 +70,7 @@ static void add(struct sp__prediction *to, const struct sp__prediction *p, doubl
 }
 
 int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t runs,
-		     struct sp__prediction *mean)
+		     struct sp__cube_prediction *mean)
 {
 	const struct sp_cube_workload *w = plan->opts->workload;
 	const struct sp__cube_head *h = &plan->head;
@@ -86,7 +86,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t
 	double weights = 0;
 	int rc = 0;
 
-	*mean = (struct sp__prediction){ 0 };
+	*mean = (struct sp__cube_prediction){ 0 };
 	for (size_t i = 0; i < w->n; i++)
 		weights += w->queries[i].weight;
 	for (size_t i = 0; !rc && i < w->n; i++) {
@@ -97,7 +97,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t
 			struct sp_cube_box e =
 				sp__cube_query_box(q, &h->shape, w->seed + i * 1000, k);
 			struct sp_cube_box cells = sp__cube_cells(&h->shape, &e);
-			struct sp__prediction p;
+			struct sp__cube_prediction p;
 
 			rc = sp__predict_box(&o, &h->mapping, &cells, &p);
 			if (!rc)
@@ -155,7 +155,7 @@ static unsigned measurable_places(const struct sp_cube_create_opts *o)
 
 static int cost(const struct search *s, struct sp__cube_plan *plan, double *ns)
 {
-	struct sp__prediction p;
+	struct sp__cube_prediction p;
 	double seconds;
 	int rc;
 

@@ -13,7 +13,7 @@
  * effort, 0: those of the workload, and none.  -ENODATA: nothing is known of the device.
  */
 SP_MUST_CHECK int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t runs,
-				   struct sp__prediction *mean);
+				   struct sp__cube_prediction *mean);
 
 /* The same measured on the simulated volume, in seconds; the plan is only to be freed then. */
 SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *seconds,

@@ -451,7 +451,7 @@ static double finish(struct predictor *p, unsigned drive, double scale)
 /* The part of the query that lies on one volume, if anything does. */
 static void predict_volume(const struct sp__predict_opts *o, const struct sp__mapping *m,
 			   const struct sp_cube_box *box, unsigned volume,
-			   struct sp__prediction *out)
+			   struct sp__cube_prediction *out)
 {
 	struct sp_cube_box part = *box;
 	struct predictor p = { 0 };
@@ -478,11 +478,11 @@ static void predict_volume(const struct sp__predict_opts *o, const struct sp__ma
 }
 
 int sp__predict_box(const struct sp__predict_opts *o, const struct sp__mapping *m,
-		    const struct sp_cube_box *box, struct sp__prediction *out)
+		    const struct sp_cube_box *box, struct sp__cube_prediction *out)
 {
 	if (!o->geometry || (!o->geometry->nzones && !(o->geometry->transfer_s_per_mb > 0)))
 		return -ENODATA;
-	*out = (struct sp__prediction){ 0 };
+	*out = (struct sp__cube_prediction){ 0 };
 	for (unsigned v = 0; v < m->basic.volumes; v++)
 		predict_volume(o, m, box, v, out);
 	return 0;

@@ -33,7 +33,7 @@ struct sp__predict_opts {
 };
 
 /* Means, or estimates where not all runs were followed: therefore no whole numbers. */
-struct sp__prediction {
+struct sp__cube_prediction {
 	double ns;
 	double late_ns, early_ns; /* with each aim missed, or gained, by two blocks; else ns */
 	double requests, seeks;	  /* seeks: requests that do not begin where the last one ended */
@@ -52,6 +52,6 @@ struct sp__prediction {
  * -ENODATA: the geometry is unknown, or has neither tracks nor times.
  */
 SP_MUST_CHECK int sp__predict_box(const struct sp__predict_opts *opts, const struct sp__mapping *m,
-				  const struct sp_cube_box *box, struct sp__prediction *out);
+				  const struct sp_cube_box *box, struct sp__cube_prediction *out);
 
 #endif

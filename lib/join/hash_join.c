@@ -214,7 +214,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		rc = sp__balance_stage(s, came);
 	count(s);
 	if (!rc && !depth)
-		sp__stage_foretell(s);
+		sp__stage_predict(s);
 	if (!rc)
 		rc = pairs_of(s);
 	if (!depth)

@@ -261,8 +261,8 @@ static void note(struct sp__join *j)
 			st->blank_lines[i] = sp__scan_blank_lines(j->source[i].scan);
 		st->merged_records[i] = j->merged[i];
 	}
-	if (st->foretold.seconds > 0)
-		st->foretold.again_s = sp__progress_told_s(&j->progress, j->env.begin_ns);
+	if (st->prediction.seconds > 0)
+		st->prediction.revised_s = sp__progress_end_s(&j->progress, j->env.begin_ns);
 	for (int i = 0; i < SP_JOIN_PHASES; i++)
 		st->phase_elapsed_s[i] = (double)j->phase_ns[i] * 1e-9;
 	st->output_records = j->result.emit.records;

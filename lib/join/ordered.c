@@ -280,7 +280,7 @@ static int order_write(struct sp__order *o, struct sp__join *j)
 		}
 		rc = write_batch(o, &batch, &j->result.emit);
 		done += batch.bytes;
-		sp__progress_tell(&j->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
+		sp__progress_report(&j->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
 	}
 	return rc;
 }

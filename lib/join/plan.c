@@ -319,15 +319,15 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 	return 0;
 }
 
-int sp_join_foretell(const struct sp_join_opts *opts, struct sp_join_plan *plan,
-		     struct sp_errinfo *err)
+int sp_join_predict(const struct sp_join_opts *opts, struct sp_join_plan *plan,
+		    struct sp_errinfo *err)
 {
 	struct sp__join_layout l = { 0 };
-	struct sp__join_foretold told = { 0 };
+	struct sp__join_prediction told = { 0 };
 	int rc = plan->algorithm == SP_JOIN_MERGE ? 0 : sp__join_layout(opts, &l, err);
 
 	if (!rc)
-		rc = sp__join_foretell(opts, plan, &l, &told, err);
+		rc = sp__join_predict(opts, plan, &l, &told, err);
 	plan->seconds = told.seconds;
 	return rc;
 }

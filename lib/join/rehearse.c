@@ -6,7 +6,7 @@
  * computation is charged as the join charges it; but records are counts, and no byte is read.  What
  * the drive does with them needs no model here.
  *
- * Rejected: a mean cost of positioning, as the sort's prediction has it (sort/foretell.c).  A
+ * Rejected: a mean cost of positioning, as the sort's prediction has it (sort/predict.c).  A
  * chunk of a partition is read beside two others of it, and drives differ in which of them comes
  * next; and partitions fill in nearly the same order again and again, so that their chunks lie at
  * nearly one distance, whose angle may suit the drive or not.
@@ -136,9 +136,9 @@ static bool is_known(const struct sp_join_opts *o, const struct sp_join_plan *pl
 	       !(spec->cache_bytes && spec->policy == SP__PCACHE_OPT);
 }
 
-int sp__join_foretell(const struct sp_join_opts *o, const struct sp_join_plan *plan,
-		      const struct sp__join_layout *layout, struct sp__join_foretold *told,
-		      struct sp_errinfo *err)
+int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
+		     const struct sp__join_layout *layout, struct sp__join_prediction *told,
+		     struct sp_errinfo *err)
 {
 	const char *text = sp__where_machine_spec(&o->run);
 	struct sp__told t = { .o = o,

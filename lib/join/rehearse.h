@@ -4,17 +4,17 @@
 
 #include "join/plan.h"
 
-struct sp__join_foretold {
+struct sp__join_prediction {
 	double seconds; /* 0: unknown */
 	uint64_t work;	/* that the rehearsal took; at most SP__REHEARSAL_MOST, and a little */
 };
 
 /*
- * Foretells a join by plan->algorithm on the simulated machine of o->run, of inputs of known
+ * Predicts a join by plan->algorithm on the simulated machine of o->run, of inputs of known
  * length.  0, or an error.
  */
-SP_MUST_CHECK int sp__join_foretell(const struct sp_join_opts *o, const struct sp_join_plan *plan,
-				    const struct sp__join_layout *layout,
-				    struct sp__join_foretold *told, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
+				   const struct sp__join_layout *layout,
+				   struct sp__join_prediction *told, struct sp_errinfo *err);
 
 #endif

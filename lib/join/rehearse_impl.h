@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A join being foretold: rehearse.c, rehearse_parts.c. */
+/* A join being predicted: rehearse.c, rehearse_parts.c. */
 #ifndef SP__JOIN_REHEARSE_IMPL_H
 #define SP__JOIN_REHEARSE_IMPL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash join being foretold: stages as hash_join.c has them, pairs, and nested loops.  A partition
+ * A hash join being predicted: stages as hash_join.c has them, pairs, nested loops.  A partition
  * is two runs of which lengths and places are known.
  *
  * Not looked at: partitions that leave memory because the plan was wrong, and the filter.

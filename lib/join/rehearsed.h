@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Streams without bytes on a simulated machine: what is read and written by a join that is only
- * foretold.  They make the requests that runread.c, spill/writer.c, io/rstream.c and io/wstream.c
+ * predicted.  They make the requests that runread.c, spill/writer.c, io/rstream.c and io/wstream.c
  * would make, in the same rings of chunks, and wait for them at the same places; space is given
  * out as the store does.
  *

@@ -100,7 +100,7 @@ static void filling(struct sp__source *s)
 		total = total && j->opts.input_bytes[!side] ? total + j->opts.input_bytes[!side]
 							    : 0;
 	}
-	sp__progress_tell(&j->progress, phase, done, total);
+	sp__progress_report(&j->progress, phase, done, total);
 }
 
 int sp__source_try(struct sp__source *s)

@@ -47,7 +47,7 @@ struct sp__hash {
 	struct sp__keymem keymem;
 	struct sp__table table;
 	struct sp__spill *spill; /* NULL until something is spilled */
-	uint64_t to_read;	 /* of it, as foretold; 0: unknown */
+	uint64_t to_read;	 /* of it, as predicted; 0: unknown */
 	char *read_mem;		 /* a partition being read */
 	/* Buffers of the writers of a stage, or a second partition; and the crew's (crew.h). */
 	char *write_mem;
@@ -167,8 +167,8 @@ SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
 /* After some input: keeps the descriptors of spilled pages within bounds, tells progress. */
 void sp__stage_bound(struct sp__stage *s);
 
-/* foretold.c: after partitioning both inputs, on real files: fills in stats.foretold. */
-void sp__stage_foretell(const struct sp__stage *s);
+/* predict_run.c: after partitioning both inputs, on real files: fills in stats.prediction. */
+void sp__stage_predict(const struct sp__stage *s);
 
 /* probing.c */
 SP_MUST_CHECK int sp__probe(const struct sp__prober *by, const struct sp_batch *batch);
@@ -210,7 +210,7 @@ void sp__hash_note_spill(struct sp__hash *h);
 /* Tells the progress of joining partitions. */
 static inline void sp__hash_tell_joining(struct sp__hash *h)
 {
-	sp__progress_tell(&h->j->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
-			  sp__max(h->spill->write_bytes, h->to_read));
+	sp__progress_report(&h->j->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
+			    sp__max(h->spill->write_bytes, h->to_read));
 }
 #endif

@@ -2,7 +2,7 @@
 /*
  * Telling the caller how far the work has come, by the clock of the real machine: at the
  * beginning of each phase, else not more than about ten times a second.  The end of the last
- * phase is foretold by its second sixteenth; in the first one little is under way side by side.
+ * phase is predicted by its second sixteenth; in the first one little is under way side by side.
  * One thread at a time.
  */
 #ifndef SP__OBS_PROGRESS_H
@@ -21,11 +21,11 @@ struct sp__progress {
 	int phase;			/* the last one reported */
 	int last;			/* the last of all phases, */
 	uint64_t begin_ns, begin_bytes; /* when a sixteenth of it was done, */
-	uint64_t end_ns;		/* and it will end, as foretold; 0: unknown */
+	uint64_t end_ns;		/* and it will end, as predicted; 0: unknown */
 };
 
-static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, uint64_t done_bytes,
-					 uint64_t total_bytes)
+static inline void sp__progress_predict(struct sp__progress *p, uint64_t now, uint64_t done_bytes,
+					uint64_t total_bytes)
 {
 	uint64_t done = done_bytes - p->begin_bytes;
 
@@ -41,20 +41,20 @@ static inline void sp__progress_foretell(struct sp__progress *p, uint64_t now, u
 	}
 }
 
-/* How long all from begin_ns on will have taken, as foretold; 0: unknown. */
-static inline double sp__progress_told_s(const struct sp__progress *p, uint64_t begin_ns)
+/* How long all from begin_ns on will have taken, as predicted; 0: unknown. */
+static inline double sp__progress_end_s(const struct sp__progress *p, uint64_t begin_ns)
 {
 	return p->end_ns ? (double)(p->end_ns - begin_ns) * 1e-9 : 0;
 }
 
 /* total_bytes 0: not known. */
-static inline void sp__progress_tell(struct sp__progress *p, int phase, uint64_t done_bytes,
-				     uint64_t total_bytes)
+static inline void sp__progress_report(struct sp__progress *p, int phase, uint64_t done_bytes,
+				       uint64_t total_bytes)
 {
 	uint64_t now = sp__now_ns();
 
 	if (phase == p->last)
-		sp__progress_foretell(p, now, done_bytes, total_bytes);
+		sp__progress_predict(p, now, done_bytes, total_bytes);
 	if (!p->tell)
 		return;
 	if (phase == p->phase && now - p->told_ns < SP__PROGRESS_PACE_NS)

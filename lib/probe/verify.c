@@ -47,8 +47,8 @@ static double arm_ns(const struct sp_geometry *g, uint64_t tracks)
 }
 
 /* Response of a read that is issued at a time, the arm being at another track. */
-static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64_t issue_ns,
-		    double *ns)
+static int predict(const struct forecast *f, uint64_t from, uint64_t to, uint64_t issue_ns,
+		   double *ns)
 {
 	const struct sp__spin *s = &f->tm->spin;
 	struct sp_track a, b;
@@ -69,16 +69,16 @@ static int foretell(const struct forecast *f, uint64_t from, uint64_t to, uint64
 	return 0;
 }
 
-static void compare(double *was, double *foretold, unsigned n, struct sp_probe_verify *v)
+static void compare(double *was, double *predicted, unsigned n, struct sp_probe_verify *v)
 {
 	double square = 0;
 
 	sp__doubles_sort(was, n);
-	sp__doubles_sort(foretold, n);
+	sp__doubles_sort(predicted, n);
 	for (unsigned i = 0; i < n; i++) {
-		square += (was[i] - foretold[i]) * (was[i] - foretold[i]);
+		square += (was[i] - predicted[i]) * (was[i] - predicted[i]);
 		v->mean_ns += was[i] / n;
-		v->predicted_ns += foretold[i] / n;
+		v->predicted_ns += predicted[i] / n;
 	}
 	v->demerit_ns = n ? sqrt(square / n) : 0;
 }
@@ -91,7 +91,7 @@ static uint64_t random_block(struct forecast *f)
 	return z->first_lbn + sp__rng_below(&f->tm->rng, z->map->blocks);
 }
 
-static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
+static int pairs(struct forecast *f, unsigned n, double *was, double *predicted,
 		 struct sp_probe_verify *v)
 {
 	double period = f->tm->spin.period_ns, off;
@@ -107,14 +107,14 @@ static int pairs(struct forecast *f, unsigned n, double *was, double *foretold,
 		if (!rc)
 			rc = sp__timing_read(f->tm, b, &s);
 		if (!rc)
-			rc = foretell(f, a, b, s.issue_ns, &foretold[v->pairs]);
+			rc = predict(f, a, b, s.issue_ns, &predicted[v->pairs]);
 		v->errors += rc == -EIO;
 		if (rc) {
 			rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 			continue;
 		}
 		was[v->pairs] = (double)(s.done_ns - s.issue_ns);
-		off = was[v->pairs] - foretold[v->pairs];
+		off = was[v->pairs] - predicted[v->pairs];
 		v->turns_right += fabs(off) < period / 2;
 		v->within_share += fabs(off) < period / 10;
 		v->pairs++;
@@ -129,7 +129,7 @@ static int verify(struct sp__rotation *ro, const struct sp_geometry *g, unsigned
 {
 	struct sp__timing *tm = ro->tm;
 	struct forecast f = { .tm = tm, .g = g };
-	double *was = calloc(2 * (size_t)n, sizeof(*was)), *foretold = was + n;
+	double *was = calloc(2 * (size_t)n, sizeof(*was)), *predicted = was + n;
 	struct sp_track zero;
 	int rc = was ? sp__rotation_find(ro) : -ENOMEM;
 
@@ -142,12 +142,12 @@ static int verify(struct sp__rotation *ro, const struct sp_geometry *g, unsigned
 		/* Our angles count from the end of the reference block. */
 		f.zero_rev = -zero.angle_deg / 360 -
 			     (double)(tm->spin.ref_lbn + 1 - zero.first) / zero.blocks;
-		rc = pairs(&f, n, was, foretold, v);
+		rc = pairs(&f, n, was, predicted, v);
 	}
 	if (rc == -EINTR && v->pairs)
 		rc = 0;
 	if (!rc && v->pairs) {
-		compare(was, foretold, v->pairs, v);
+		compare(was, predicted, v->pairs, v);
 		v->turns_right /= v->pairs;
 		v->within_share /= v->pairs;
 	}

@@ -157,7 +157,7 @@ const struct sp_report_field sp__join_document[] = {
 	GROUP("result", OBJECT, result_fields, "results of the join"),
 	GROUP("index_loops", OBJECT, inl_fields, "sums over all indexes of index nested loops",
 	      .optional = true),
-	INCLUDE(sp__foretold_fields),
+	INCLUDE(sp__predicted_fields),
 	GROUP("phases", LIST, sp__phase_fields, "phases in the order of the work"),
 	INCLUDE(sp__used_fields),
 	INCLUDE(sim_fields),
@@ -173,7 +173,7 @@ struct sp_report *sp_report_join(const struct sp_join_opts *opts, const struct s
 	sp__doc_fields(sp__doc_object(doc, "result"), result_fields, stats);
 	if (stats->algorithm == SP_JOIN_INL || stats->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_fields(sp__doc_object(doc, "index_loops"), inl_fields, stats);
-	sp__report_foretold(doc, &stats->foretold);
+	sp__report_prediction(doc, &stats->prediction);
 	sp__report_phases(doc, phase_names, SP_JOIN_PHASES, stats->phase_elapsed_s, NULL);
 	sp__report_used(doc, &stats->run);
 	if (stats->run.simulated)
@@ -228,7 +228,7 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 	struct sp__doc doc = sp__report_new(SP__DOC_JOIN_PLAN);
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
-	/* The plan of these is their name, and what is foretold. */
+	/* The plan of these is their name, and what is predicted. */
 	if (plan->algorithm == SP_JOIN_MERGE || plan->algorithm == SP_JOIN_INL ||
 	    plan->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));

@@ -329,7 +329,7 @@ static const struct sp_report_field verify_fields[] = {
 	      "pairs of reads whose response times were predicted"),
 	FIELD(probe_verify, "result.read_errors", COUNT, errors, "reads that failed"),
 	FIELD(probe_verify, "result.response_s", DURATION, mean_ns, "mean measured response time"),
-	FIELD(probe_verify, "result.foretold_s", DURATION, predicted_ns,
+	FIELD(probe_verify, "result.predicted_s", DURATION, predicted_ns,
 	      "mean predicted response time"),
 	FIELD(probe_verify, "result.demerit_s", DURATION, demerit_ns,
 	      "rms distance of the two distributions"),

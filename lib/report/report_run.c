@@ -51,29 +51,29 @@ void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 		sp__doc_fields(sp__doc_object(doc, "sim"), sim_fields, s);
 }
 
-static const struct sp_report_field foretold_fields[] = {
-	FIELD(foretold, "transfer_s_per_mb", POSITIVE, transfer_s_per_mb,
+static const struct sp_report_field prediction_fields[] = {
+	FIELD(prediction, "transfer_s_per_mb", POSITIVE, transfer_s_per_mb,
 	      "measured write time of temporary data per MiB; null: not measured"),
-	FIELD(foretold, "read_s_per_mb", POSITIVE, read_s_per_mb,
+	FIELD(prediction, "read_s_per_mb", POSITIVE, read_s_per_mb,
 	      "measured read time of temporary data per MiB; null: not measured"),
-	FIELD(foretold, "seek_s", POSITIVE, seek_s,
+	FIELD(prediction, "seek_s", POSITIVE, seek_s,
 	      "measured time of a read at another offset; null: not measured"),
-	FIELD(foretold, "elapsed_s", POSITIVE, seconds, "predicted duration of the whole run"),
-	FIELD(foretold, "again_elapsed_s", POSITIVE, again_s,
+	FIELD(prediction, "elapsed_s", POSITIVE, seconds, "predicted duration of the whole run"),
+	FIELD(prediction, "revised_elapsed_s", POSITIVE, revised_s,
 	      "duration predicted again early in the last phase; null: the phase was too short"),
 	{ 0 },
 };
 
-const struct sp_report_field sp__foretold_fields[] = {
-	GROUP("foretold", OBJECT, foretold_fields,
+const struct sp_report_field sp__predicted_fields[] = {
+	GROUP("prediction", OBJECT, prediction_fields,
 	      "prediction made when runs were formed or inputs were partitioned", .optional = true),
 	{ 0 },
 };
 
-void sp__report_foretold(struct sp__doc doc, const struct sp_foretold *f)
+void sp__report_prediction(struct sp__doc doc, const struct sp_prediction *f)
 {
 	if (f->seconds > 0)
-		sp__doc_fields(sp__doc_object(doc, "foretold"), foretold_fields, f);
+		sp__doc_fields(sp__doc_object(doc, "prediction"), prediction_fields, f);
 }
 
 struct sp_report *sp_report_run(const char *schema, const char *tool,

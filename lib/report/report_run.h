@@ -21,8 +21,8 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 		       const double *cpu_s);
 
 /* Not there if nothing is known. */
-extern const struct sp_report_field sp__foretold_fields[];
-void sp__report_foretold(struct sp__doc doc, const struct sp_foretold *f);
+extern const struct sp_report_field sp__predicted_fields[];
+void sp__report_prediction(struct sp__doc doc, const struct sp_prediction *f);
 
 /* Members of a configuration: engine, direct I/O, and formats of compressed inputs and output. */
 extern const struct sp_report_field sp__io_config_fields[];

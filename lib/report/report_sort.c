@@ -258,7 +258,7 @@ static const struct sp_report_field phase_fields[] = {
 
 const struct sp_report_field sp__sort_document[] = {
 	GROUP("config", OBJECT, config_fields, "options in effect"),
-	INCLUDE(sp__foretold_fields),
+	INCLUDE(sp__predicted_fields),
 	GROUP("replan", OBJECT, replan_fields,
 	      "plan of the last merge of spilled runs, made when it began", .optional = true),
 	INCLUDE(result_fields),
@@ -274,7 +274,7 @@ struct sp_report *sp_report_sort(const struct sp_sort_opts *opts, const struct s
 	struct sp__doc doc = sp__report_new(SP__DOC_SORT);
 
 	put_config(doc, opts, io, &s->plan);
-	sp__report_foretold(doc, &s->foretold);
+	sp__report_prediction(doc, &s->prediction);
 	put_replan(doc, &s->replan);
 	put_result(doc, s);
 	sp__report_phases(doc, phase_names, SP_SORT_PHASES, s->phase_elapsed_s, s->phase_cpu_s);

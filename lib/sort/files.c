@@ -136,8 +136,8 @@ static int take_input(struct job *j)
 		rc = sp__sort_put_all(j->sort, &batch);
 		if (rc < 0)
 			return rc;
-		sp__progress_tell(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
-				  j->total_bytes);
+		sp__progress_report(&j->progress, SP_PHASE_RUN_FORMATION, sp__scan_bytes(j->scan),
+				    j->total_bytes);
 	}
 	if (rc < 0)
 		return rc;
@@ -218,7 +218,7 @@ static void tell_merged(void *job, uint64_t done)
 {
 	struct job *j = job;
 
-	sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, to_merge(j));
+	sp__progress_report(&j->progress, SP_PHASE_MERGE, done, to_merge(j));
 }
 
 /* Lets all parts of the result be written at once.  1; 0: that is not possible; or an error. */
@@ -304,7 +304,7 @@ static int give_batches(struct job *j)
 	if (rc < 0)
 		return rc;
 	if (!j->result.stream) {
-		sp__progress_tell(&j->progress, SP_PHASE_MERGE, 0, total);
+		sp__progress_report(&j->progress, SP_PHASE_MERGE, 0, total);
 		begun = begin_result(j);
 		if (begun < 0)
 			return begun;
@@ -314,7 +314,7 @@ static int give_batches(struct job *j)
 		if (rc < 0)
 			return rc;
 		done += batch.bytes;
-		sp__progress_tell(&j->progress, SP_PHASE_MERGE, done, total);
+		sp__progress_report(&j->progress, SP_PHASE_MERGE, done, total);
 	}
 	if (rc == SP_END)
 		rc = sp__balance_written(j->sort, done);
@@ -349,8 +349,8 @@ static void note(struct job *j, struct sp_sort_stats *st)
 	}
 	sp__result_counters(&j->result, &c);
 	sp__env_note_io(&st->run, &c);
-	if (st->foretold.seconds > 0)
-		st->foretold.again_s = sp__progress_told_s(&j->progress, j->begin_ns);
+	if (st->prediction.seconds > 0)
+		st->prediction.revised_s = sp__progress_end_s(&j->progress, j->begin_ns);
 	if (!st->run.simulated)
 		st->run.elapsed_s = (double)(sp__now_ns() - j->begin_ns) * 1e-9;
 }

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "sort/foretell.h"
+#include "sort/predict.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 
@@ -274,7 +274,7 @@ int sp__finish_reduce(struct sp_sort *s)
 	if (!rc && s->spilled.store) {
 		rc = store_rest(s);
 		if (!rc)
-			sp__foretell_formed(s);
+			sp__sort_predict_formed(s);
 		if (!rc)
 			n = merge_due(s, true, sp__free_region(s, false));
 		sp__spill_trim(s->spilled.store);

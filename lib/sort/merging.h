@@ -103,7 +103,7 @@ struct sp__merging {
 	const struct sp__run_span *spans; /* of its runs; NULL: it has them whole */
 	struct sp__run_places *places;	  /* ... and how far it is in its cursors; or NULL */
 	struct sp_sort_replan replan;	  /* of the merge opened last */
-	struct sp_foretold foretold;	  /* when runs were formed */
+	struct sp_prediction prediction;  /* when runs were formed */
 	bool seeks;			  /* which may read a little to measure s */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches, branched; /* ... and how many runs they have */

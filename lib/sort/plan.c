@@ -25,7 +25,7 @@
 #include "dev/geometry.h"
 #include "run/memory.h"
 #include "run/where.h"
-#include "sort/foretell.h"
+#include "sort/predict.h"
 #include "sort/plan_impl.h"
 #include "sort/readplan.h"
 #include "spill/writer.h"
@@ -451,5 +451,5 @@ int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 	if (layout.misfit)
 		return refuse(opts, &layout, choice.page_bytes, err);
 	fill(plan, opts, &choice, &layout);
-	return sp__foretell(opts, layout.keys, plan, err);
+	return sp__sort_predict(opts, layout.keys, plan, err);
 }

@@ -240,7 +240,7 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	note_phases(s);
 	*stats = s->stats;
 	stats->plan = s->plan;
-	stats->foretold = s->merging.foretold;
+	stats->prediction = s->merging.prediction;
 	stats->replan = s->merging.replan;
 	stats->output_records = s->balance.given.records;
 	for (unsigned i = 0; i < s->forming.nslots; i++)

@@ -7,7 +7,7 @@
  * too, or if nothing was outstanding when it was submitted.  What is left to the page cache tells
  * nothing of the device.
  *
- * The reads of a merge come too late to foretell it, so a few are made before, two outstanding at
+ * The reads of a merge come too late to predict it, so a few are made before, two outstanding at
  * a time as by clustering and extended forecasting.  Small ones here and there show s; what 4096
  * bytes take is part of it.  Larger ones, one behind the other, show t of reading: flash reads in a
  * quarter of the time that small writes take.  The first only brings the arm there.

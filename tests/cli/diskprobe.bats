@@ -79,7 +79,7 @@ setup()
 	[[ $output == "500 track "*" first 492 blocks 19 "* ]]
 }
 
-@test "a geometry foretells the device it came from, and no other" {
+@test "a geometry predicts the device it came from, and no other" {
 	needs jq
 	"$diskprobe" sim:atlas10k3-like,noise=20us -o g.json > /dev/null
 	run -0 "$diskprobe" --geometry=g.json --verify --stats=v.json sim:atlas10k3-like,noise=20us,seed=5

@@ -327,13 +327,13 @@ assert d["result"]["records_1"] == 42858 and d["result"]["records_2"] == 50001
 assert d["result"]["output_records"] == len(open("out").readlines())
 assert d["spill"]["write_bytes"] > 0 and d["result"]["partitions"] > 1
 parted = d["phases"][0]["elapsed_s"] + d["phases"][1]["elapsed_s"]
-assert parted < d["foretold"]["elapsed_s"] < 60
-assert parted < d["foretold"]["again_elapsed_s"] < 60
+assert parted < d["prediction"]["elapsed_s"] < 60
+assert parted < d["prediction"]["revised_elapsed_s"] < 60
 P
-	has_keys r.json foretold result.no_effect[]
+	has_keys r.json predicted result.no_effect[]
 }
 
-@test "repeated passes of nested loops are foretold: bytes at the pace of partitioning" {
+@test "repeated passes of nested loops are predicted: bytes at the pace of partitioning" {
 	needs jq
 	for side in 7919 104729; do
 		seq 150000 | awk -v m=$side '{ printf "%d|%060d\n", $1 * m % 150011, $1 }' >n$side
@@ -341,7 +341,7 @@ P
 	told()
 	{
 		"$xjoin" -S 1536K -t'|' --algorithm=nested --direct=never --stats=r.json n7919 n104729 >out &&
-			jq -e '.phases as $p | .foretold.again_elapsed_s - $p[0].elapsed_s - $p[1].elapsed_s |
+			jq -e '.phases as $p | .prediction.revised_elapsed_s - $p[0].elapsed_s - $p[1].elapsed_s |
 				. > $p[2].elapsed_s / 2' r.json
 	}
 	# One of three is not stopped in the middle.
@@ -354,7 +354,7 @@ d = json.load(open(sys.argv[1]))
 r, s, phases = d["result"], d["spill"], d["phases"]
 parted = phases[0]["elapsed_s"] + phases[1]["elapsed_s"]
 pace = parted / (r["input_1_bytes"] + r["input_2_bytes"] + s["write_bytes"])
-told = (d["foretold"]["elapsed_s"] - parted) / pace
+told = (d["prediction"]["elapsed_s"] - parted) / pace
 assert r["nested_blocks"] > 8
 assert told > 0.8 * (s["read_bytes"] + r["output_bytes"]), told
 P
@@ -374,7 +374,7 @@ P
 	[[ $stderr == *"algorithm"*merge* && $stderr != *elapsed* ]]
 }
 
-@test "--explain foretells the time on a simulated machine, and the plan of what does not fit on it" {
+@test "--explain predicts the time on a simulated machine, and the plan of what does not fit on it" {
 	seq 300000 | awk '{ print $1, "a line of some length", $1 * 7 }' >big
 	run -0 "$xjoin" --explain --volume=sim:linear,files=both --algorithm=merge --stats=plan.json big big
 	grep -q '"elapsed_s": [1-9]' plan.json

@@ -131,34 +131,34 @@ value()
 @test "the keys of a real report are those of the golden list" {
 	seq 100000 >n
 	"$xsort" -S 512K --seed=1 --stats=r.json n >out
-	has_keys r.json foretold replan result.no_effect[]
+	has_keys r.json predicted replan result.no_effect[]
 }
 
-@test "when runs are formed, the sort foretells its end from what it has measured" {
+@test "when runs are formed, the sort predicts its end from what it has measured" {
 	needs jq
 	seq 200000 >n
 	for policy in lazy eager; do
 		"$xsort" -S 512K --merge-policy=$policy --stats=r.json n >out
 		fits_schema r.json
-		jq -e '.phases[0].elapsed_s as $formed | .foretold |
+		jq -e '.phases[0].elapsed_s as $formed | .prediction |
 			.elapsed_s > $formed and .elapsed_s < 60 and
-			.again_elapsed_s > $formed and .again_elapsed_s < 60' r.json
+			.revised_elapsed_s > $formed and .revised_elapsed_s < 60' r.json
 		cmp out <(LC_ALL=C sort n)
 	done
 	"$xsort" -S 512K --direct=never --stats=r.json n >out
-	jq -e '.foretold | .elapsed_s > 0 and .transfer_s_per_mb == null and .read_s_per_mb == null and .seek_s == null' r.json
+	jq -e '.prediction | .elapsed_s > 0 and .transfer_s_per_mb == null and .read_s_per_mb == null and .seek_s == null' r.json
 	"$xsort" -S 64M --stats=r.json n >out
 	has_keys r.json
 	"$xsort" -S 512K --volume=sim:linear --stats=r.json n >out
 	has_keys r.json replan sim
 }
 
-@test "what is foretold of packed runs is of the bytes that the device has" {
+@test "what is predicted of packed runs is of the bytes that the device has" {
 	needs jq
 	awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d %0100d\n", i * 7919 % 150001, 0 }' >n
 	"$xsort" -S 2M --spill-compression=lz4 --direct=always --stats=r.json n >out
 	jq -e '.result.input_bytes > 5 * .spill.write_bytes' r.json
 	# At most as long again for computation, and for the device twice what it wrote.
-	jq -e '.foretold.elapsed_s < 2 * (.result.elapsed_s + .io.cluster_reads * (.foretold.seek_s // 0) +
-		.spill.write_bytes / 1048576 * (.foretold.transfer_s_per_mb // 0))' r.json
+	jq -e '.prediction.elapsed_s < 2 * (.result.elapsed_s + .io.cluster_reads * (.prediction.seek_s // 0) +
+		.spill.write_bytes / 1048576 * (.prediction.transfer_s_per_mb // 0))' r.json
 }

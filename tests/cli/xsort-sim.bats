@@ -247,7 +247,7 @@ on()
 	[ $(($(<rounds) * 10)) -lt $(($(<any) * 9)) ]
 }
 
-@test "runs are placed around tracks of spare sectors, and foretold so" {
+@test "runs are placed around tracks of spare sectors, and predicted so" {
 	for spares in '[300, 100, 400]' '[0, 400]'; do
 		cat >spare.json <<-EOF
 			{"schema": "spindle.model/1", "name": "spare", "about": "every fourth track is spare",

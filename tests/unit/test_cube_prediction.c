@@ -183,14 +183,14 @@ static void place_box(const struct sp__mapping *m, const struct sp_cube_box *sha
 /* The mean over so many places of a box of this shape, each place in the grid equally likely. */
 static int predict_mean(const struct sp__predict_opts *o, const struct sp__mapping *m,
 			const struct sp_cube_box *shape, unsigned n, uint64_t seed,
-			struct sp__prediction *out)
+			struct sp__cube_prediction *out)
 {
 	struct sp__rng rng = { seed };
-	struct sp__prediction one;
+	struct sp__cube_prediction one;
 	struct sp_cube_box box;
 	int rc = 0;
 
-	*out = (struct sp__prediction){ 0 };
+	*out = (struct sp__cube_prediction){ 0 };
 	for (unsigned i = 0; !rc && i < n; i++) {
 		place_box(m, shape, &rng, &box);
 		rc = sp__predict_box(o, m, &box, &one);
@@ -207,7 +207,7 @@ static int predict_mean(const struct sp__predict_opts *o, const struct sp__mappi
 /* How far the prediction is from the machine, as a share. */
 static double error_of(struct bench *b, const struct sp_cube_box *shape)
 {
-	struct sp__prediction p;
+	struct sp__cube_prediction p;
 	double ns = measure(b, shape);
 
 	if (predict_mean(&b->opts, &b->m, shape, places, SEED, &p))
@@ -308,7 +308,7 @@ static void test_parts(void)
 static void test_cliff(void)
 {
 	struct sp_cube_box beam = shape_of(1, 1, 259), range = shape_of(20, 20, 20);
-	struct sp__prediction p;
+	struct sp__cube_prediction p;
 	struct bench b;
 
 	boot(&b, "atlas10k3-like");
@@ -383,7 +383,7 @@ static void test_rounds(struct sp_cube_box shape, double least)
 static void test_coalescing(void)
 {
 	struct sp_cube_box box = { .lo = { 3, 0, 7 }, .hi = { 250, 9, 7 }, .stride = { 2, 1, 1 } };
-	struct sp__prediction p, whole;
+	struct sp__cube_prediction p, whole;
 	struct bench b;
 
 	boot(&b, "atlas10k3-like");
@@ -408,7 +408,7 @@ static void test_sample(void)
 	struct sp_cube_box box = { .lo = { 100, 50, 60 },
 				   .hi = { 119, 139, 149 },
 				   .stride = { 1, 1, 1 } };
-	struct sp__prediction p, some, again;
+	struct sp__cube_prediction p, some, again;
 	struct bench b;
 
 	boot(&b, "atlas10k3-like");
@@ -427,7 +427,7 @@ static void test_sample(void)
 static void test_without_tracks(void)
 {
 	struct sp_cube_box box = shape_of(8, 8, 1);
-	struct sp__prediction p;
+	struct sp__cube_prediction p;
 	struct bench b;
 	double e;
 

@@ -259,7 +259,7 @@ static void test_verify(void)
 	struct sp_probe_verify v;
 
 	if (!ok(p && !sp_probe_verify(&opts, sp_probe_geometry(p), 1000, &v, NULL),
-		"responses of 1000 pairs are foretold"))
+		"responses of 1000 pairs are predicted"))
 		return;
 	ok(v.turns_right > 0.99, "lost revolutions too (%.4f)", v.turns_right);
 	ok(v.demerit_ns < 0.03 * v.mean_ns, "the distributions differ by %.3f ms",
@@ -267,7 +267,7 @@ static void test_verify(void)
 	sp_probe_free(p);
 	ok(!sp_geometry_model(&flash, "flash", NULL) &&
 		   sp_probe_verify(&opts, flash, 10, &v, NULL) == SP_EUNSUP,
-	   "a geometry without tracks foretells nothing");
+	   "a geometry without tracks predicts nothing");
 	sp_geometry_free(flash);
 }
 

@@ -398,7 +398,7 @@ static void test_write_range(const char *path)
 	   "in a range a little longer than D writes are held to 40 far hops");
 	probe_range(path, 28, &r);
 	ok(r.write_measured && r.write_estimated && !r.write_hops,
-	   "in one of less than 15/16 of D far writes are foretold, and said to be");
+	   "in one of less than 15/16 of D far writes are predicted, and said to be");
 }
 
 /* A device that needs thrice the time for some of its windows of load, from one to another. */

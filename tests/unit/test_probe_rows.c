@@ -388,7 +388,7 @@ static void test_verified(void)
 	ok(c.r && c.r->rechecked >= 3 * c.r->nzones && !c.r->recheck_misses,
 	   "tracks of every zone are looked at again (%u)", c.r ? c.r->rechecked : 0);
 	ok(c.r && c.r->layout_hops >= 8 && !c.r->layout_hop_misses,
-	   "the layout foretells hops that had no part in finding it");
+	   "the layout predicts hops that had no part in finding it");
 	ok(c.r && c.r->far_hops >= 20 && 10 * c.r->far_hop_misses <= c.r->far_hops,
 	   "the farthest tracks in reach are reached");
 	ok(c.r && c.r->write_hops >= 20 && 10 * c.r->write_hop_misses <= c.r->write_hops,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is foretold of joins on simulated machines, against bounds that need no join; how near it
- * is to joins is measured in tests/cli/xjoin-foretell.t.
+ * What is predicted of joins on simulated machines, against bounds that need no join; how near it
+ * is to joins is measured in tests/cli/xjoin-predict.t.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,18 +31,18 @@ static double seconds(const struct sp_join_opts *o)
 {
 	struct sp_join_plan p;
 
-	return sp_join_plan(o, &p, NULL) || sp_join_foretell(o, &p, NULL) ? -1 : p.seconds;
+	return sp_join_plan(o, &p, NULL) || sp_join_predict(o, &p, NULL) ? -1 : p.seconds;
 }
 
-/* Work of the rehearsal, and the time foretold. */
-static struct sp__join_foretold foretold(const struct sp_join_opts *o)
+/* Work of the rehearsal, and the time predicted. */
+static struct sp__join_prediction predicted(const struct sp_join_opts *o)
 {
-	struct sp__join_foretold told = { 0 };
+	struct sp__join_prediction told = { 0 };
 	struct sp__join_layout l;
 	struct sp_join_plan p;
 
 	if (sp_join_plan(o, &p, NULL) || sp__join_layout(o, &l, NULL) ||
-	    sp__join_foretell(o, &p, &l, &told, NULL))
+	    sp__join_predict(o, &p, &l, &told, NULL))
 		exit(1);
 	return told;
 }
@@ -84,14 +84,14 @@ static void test_shape(void)
 	struct sp_join_opts o = some("sim:atlas10k3-like", 8 << 20, 50 * MB, 2000 * MB);
 	double one = seconds(&o), two;
 
-	ok(one > 0 && seconds(&o) == one, "the same is foretold each time");
+	ok(one > 0 && seconds(&o) == one, "the same is predicted each time");
 	o.input_bytes[1] *= 2;
 	two = seconds(&o) / one;
 	ok(two > 1.9 && two < 2.1, "a probe input twice as long takes about twice the time: %.2f",
 	   two);
 	o = some("sim:linear", 1 << 20, 3 * MB, 900 * MB);
 	o.algorithm = SP_JOIN_NESTED;
-	ok(seconds(&o) > 0, "blocks of nested loops are foretold");
+	ok(seconds(&o) > 0, "blocks of nested loops are predicted");
 	o = some("sim:linear,fs=group:8,cache=4M", 512 << 10, 60 * MB, 90 * MB);
 	o.join_bytes = 256 << 10;
 	o.run.page_bytes = 4096;
@@ -103,32 +103,32 @@ static void test_shape(void)
 static void test_work(void)
 {
 	struct sp_join_opts o = some("sim:atlas10k3-like", 64 << 20, 4ull << 30, 4ull << 30);
-	struct sp__join_foretold one, many;
+	struct sp__join_prediction one, many;
 
 	o.record_bytes[0] = o.record_bytes[1] = 1;
-	many = foretold(&o);
+	many = predicted(&o);
 	ok(many.work > 0 && many.work < SP__REHEARSAL_MOST + 100000,
 	   "short records: a bounded number of steps: %llu", (unsigned long long)many.work);
 	o.record_bytes[0] = o.record_bytes[1] = 64;
-	one = foretold(&o);
+	one = predicted(&o);
 	ok(one.seconds > 0 && one.work < 10000000, "records of 64 bytes go in bundles: %llu",
 	   (unsigned long long)one.work);
 	o.algorithm = SP_JOIN_NESTED;
-	one = foretold(&o);
+	one = predicted(&o);
 	o.input_bytes[0] = o.input_bytes[1] = 1ull << 40;
-	many = foretold(&o);
+	many = predicted(&o);
 	ok(many.work < 3000000, "of nested loops a few blocks are rehearsed: %llu",
 	   (unsigned long long)many.work);
 	ok(fabs(many.seconds / one.seconds / 65536 - 1) < 0.2,
 	   "256 times the blocks and the probe input take 65536 times as long: %.3f",
 	   many.seconds / one.seconds / 65536);
 	o = some("sim:linear", 1 << 20, 1ull << 40, 1ull << 40);
-	many = foretold(&o);
+	many = predicted(&o);
 	ok(many.seconds == 0 && many.work < SP__REHEARSAL_MOST + 100000,
 	   "what is too much work is unknown");
 	o = some("sim:linear,files=in", 1 << 20, 1, 1000 * MB);
 	o.algorithm = SP_JOIN_MERGE;
-	ok(isfinite(seconds(&o)) && seconds(&o) > 0, "one byte and very many are foretold");
+	ok(isfinite(seconds(&o)) && seconds(&o) > 0, "one byte and very many are predicted");
 }
 
 static void test_plan(void)
@@ -149,7 +149,7 @@ static void test_unknown(void)
 	struct sp_join_opts o = some(NULL, 1 << 20, 2 * MB, 8 * MB);
 	struct sp_join_plan p;
 
-	ok(seconds(&o) == 0, "nothing is foretold of a real device");
+	ok(seconds(&o) == 0, "nothing is predicted of a real device");
 	o = some("sim:linear", 1 << 20, 0, 8 * MB);
 	ok(seconds(&o) == 0, "nor of an input of unknown length");
 	o = some("sim:linear", 1 << 20, 2 * MB, 8 * MB);

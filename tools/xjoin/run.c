@@ -107,7 +107,7 @@ static int explain(struct settings *set)
 
 	statsfile_open(&stats, set->common.stats);
 	sp_join_expect(&set->opts, set->inputs);
-	if (sp_join_plan(&set->opts, &plan, &err) || sp_join_foretell(&set->opts, &plan, &err))
+	if (sp_join_plan(&set->opts, &plan, &err) || sp_join_predict(&set->opts, &plan, &err))
 		failure(set, &err);
 	statsfile_tell(&stats, sp_report_join_plan(&plan));
 	return 0;

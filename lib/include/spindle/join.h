@@ -250,7 +250,7 @@ struct sp_join_plan {
 	unsigned spilled;      /* partitions in temporary space from the start */
 	double resident_share; /* of the build input, for those in memory */
 	enum sp_join_ordering ordered_by;
-	double seconds; /* from sp_join_foretell(); 0: unknown */
+	double seconds; /* from sp_join_predict(); 0: unknown */
 };
 
 /*
@@ -273,11 +273,11 @@ SP_API SP_MUST_CHECK int sp_join_plan(const struct sp_join_opts *opts, struct sp
 /*
  * Fills in plan->seconds of a plan for the same options, on a simulated machine: its requests are
  * simulated, in about a second, on a file system three, for inputs of any length.  It stays 0 for
- * inputs of unknown length, what the man page xjoin(1) says is not foretold, files that the device
+ * inputs of unknown length, what the man page xjoin(1) says is not predicted, files that the device
  * has no room for, and joins of which even a part would take longer.  Pure.  0 or an error.
  */
-SP_API SP_MUST_CHECK int sp_join_foretell(const struct sp_join_opts *opts,
-					  struct sp_join_plan *plan, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_join_predict(const struct sp_join_opts *opts, struct sp_join_plan *plan,
+					 struct sp_errinfo *err);
 
 /* Results of a join; spindle-report(5) explains each figure. */
 struct sp_join_stats {
@@ -310,7 +310,7 @@ struct sp_join_stats {
 	uint64_t coalesced_records; /* read together with the one before, beyond a gap */
 	unsigned batch;		    /* the largest reached */
 	double phase_elapsed_s[SP_JOIN_PHASES]; /* hash joins */
-	struct sp_foretold foretold;		/* the same; seek_s is 0 */
+	struct sp_prediction prediction;	/* the same; seek_s is 0 */
 };
 
 /*

@@ -151,14 +151,13 @@ struct sp_probe_result {
 	unsigned hops, hop_misses;		   /* of GETADJACENT at W */
 	unsigned guarded_hops, guarded_hop_misses; /* at W and the conservatism advised: */
 	double conservatism_deg;
-	unsigned far_hops, far_hop_misses;     /* the same, to the farthest tracks in reach */
-	unsigned write_hops, write_hop_misses; /* the same by writes, if they were measured */
-	unsigned layout_hops,
-		layout_hop_misses;	       /* between random tracks: as the layout foretells */
-	unsigned round_hops, round_hop_misses; /* the same from one round of bands to the next */
-	unsigned rechecked, recheck_misses;    /* tracks looked at again */
-	bool covers;			       /* the tracks add up to the device */
-	bool descending;		       /* tracks never get longer inwards */
+	unsigned far_hops, far_hop_misses;	 /* the same, to the farthest tracks in reach */
+	unsigned write_hops, write_hop_misses;	 /* the same by writes, if they were measured */
+	unsigned layout_hops, layout_hop_misses; /* between random tracks: as the layout predicts */
+	unsigned round_hops, round_hop_misses;	 /* the same from one round of bands to the next */
+	unsigned rechecked, recheck_misses;	 /* tracks looked at again */
+	bool covers;				 /* the tracks add up to the device */
+	bool descending;			 /* tracks never get longer inwards */
 
 	size_t nrates;
 	struct sp_probe_rate *rates;
@@ -180,8 +179,8 @@ struct sp_probe_verify {
 	unsigned pairs, errors;
 	double mean_ns, predicted_ns; /* mean response */
 	double demerit_ns;	      /* rms distance of the two distributions of response times */
-	double turns_right;	      /* share of pairs whose lost revolutions were foretold */
-	double within_share;	      /* share foretold to a tenth of a revolution */
+	double turns_right;	      /* share of pairs whose lost revolutions were predicted */
+	double within_share;	      /* share predicted to a tenth of a revolution */
 };
 
 struct sp_probe;
@@ -200,7 +199,7 @@ SP_API const struct sp_geometry *sp_probe_geometry(const struct sp_probe *probe)
 SP_API void sp_probe_free(struct sp_probe *probe); /* accepts NULL */
 
 /*
- * Foretells the response of random pairs of reads from a geometry, makes them
+ * Predicts the response of random pairs of reads from a geometry, makes them
  * on the device, and compares.  SP_EUNSUP: the geometry has no tracks;
  * SP_EFORMAT: it is not one of this device.
  */

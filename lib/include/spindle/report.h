@@ -142,7 +142,7 @@ sp_report_sequence_comparison(const char *a, const char *b,
 /* What a probe found: schema spindle.probe/1. */
 SP_API struct sp_report *sp_report_probe(const struct sp_probe *probe,
 					 const struct sp_probe_opts *opts);
-/* How well a geometry foretells: schema spindle.probe-verify/1. */
+/* How well a geometry predicts: schema spindle.probe-verify/1. */
 SP_API struct sp_report *sp_report_probe_verify(const char *device,
 						const struct sp_probe_verify *verify);
 /* Of a measurement: schema spindle.aiobench/1. */

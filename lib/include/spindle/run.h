@@ -73,15 +73,15 @@ struct sp_run_stats {
 };
 
 /*
- * What a run on real files foretold when its runs were formed, or its inputs partitioned, from its
+ * What a run on real files predicted when its runs were formed, or its inputs partitioned, from its
  * requests until then; 0: unknown.
  */
-struct sp_foretold {
+struct sp_prediction {
 	double transfer_s_per_mb; /* of writing temporary data: t of Zhang & Larson, in MiB */
 	double read_s_per_mb;	  /* the same of reading it */
 	double seek_s;		  /* of a read elsewhere: their s */
 	double seconds;		  /* of the whole run */
-	double again_s;		  /* ... told again by the second sixteenth of its last phase */
+	double revised_s;	  /* ... told again by the second sixteenth of its last phase */
 };
 
 /* Space for temporary files. */

@@ -146,7 +146,7 @@ enum { SP_PHASE_RUN_FORMATION, SP_PHASE_MERGE };
 struct sp_sort_stats {
 	struct sp_run_stats run;
 	struct sp_sort_plan plan;
-	struct sp_foretold foretold;
+	struct sp_prediction prediction;
 	struct sp_sort_replan replan; /* of the last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;

@@ -134,7 +134,7 @@ static int check_surface(struct sp__checks *c, uint64_t first, uint64_t tracks)
 	return rc;
 }
 
-/* Hops in the base's zone take what the layout foretells. */
+/* Hops in the base's zone take what the layout predicts. */
 int sp__layout_check(struct sp__checks *c)
 {
 	const struct sp__pzone *z = c->tracks->zones;

@@ -132,7 +132,7 @@ int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g)
 	if (c->no_reach)
 		c->order->turns = c->order->turns_known = false;
 	c->no_write_reach = 5 * c->write_hop_misses > c->write_hops;
-	/* Where less may be written than is in reach, far writes are foretold by near ones. */
+	/* Where less may be written than is in reach, far writes are predicted by near ones. */
 	c->few_writes = !c->no_reach && c->write_hops < FAR_LEAST;
 	return rc;
 }

@@ -27,7 +27,7 @@
 
 #define STEPS_MAX 40
 #define SHOTS 4	      /* until one comes to something */
-#define CHECK 12      /* readings of an angle that was foretold */
+#define CHECK 12      /* readings of an angle that was predicted */
 #define AGREES 5      /* standard errors */
 #define GAP_NS 160000 /* from the end of the first read to the issue of the second */
 
@@ -244,7 +244,7 @@ static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_
 }
 
 /*
- * Of the other one.  Where the skews foretell it, they are more exact than many
+ * Of the other one.  Where the skews predict it, they are more exact than many
  * readings; a few must agree.
  */
 static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint64_t track,

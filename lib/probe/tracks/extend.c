@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Idea: once two consecutive tracks are equally long, or a pattern of lengths has
- * repeated (learn.c), every later boundary is foretold; whether the forecast still
+ * repeated (learn.c), every later boundary is predicted; whether the forecast still
  * holds k tracks on is asked at distances that double, and where it fails is
  * found by bisection.  So a zone of thousands of tracks costs some dozens of
  * questions.
@@ -30,7 +30,7 @@
 #define SHORT 80 /* blocks of a short track */
 #define FEW_TRACKS 8
 
-/* Does a track begin at the given boundary, as foretold? */
+/* Does a track begin at the given boundary, as predicted? */
 static int one(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t track, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, track);

@@ -268,8 +268,8 @@ static int cut(struct work *w, size_t i, uint64_t at)
 }
 
 /* Is the track where the pattern puts it?  A no is asked for twice. */
-static int as_foretold(struct work *w, const struct sp__pzone *z, uint32_t q, double sum,
-		       uint64_t track, bool *is, double *off)
+static int as_predicted(struct work *w, const struct sp__pzone *z, uint32_t q, double sum,
+			uint64_t track, bool *is, double *off)
 {
 	double rev, expect = z->start + sum * (double)(track / q);
 	int rc = 0;
@@ -301,7 +301,7 @@ static int stretch(struct work *w, const struct sp__pzone *z, uint32_t q, double
 	for (m = most < 3 ? 1 : 3; m <= most && !bad; m = m < most && 3 * m > most ? most : 3 * m) {
 		/* Only the last one has to be exact. */
 		w->exact = m < most ? exact / 2 + 2 : exact;
-		rc = as_foretold(w, z, q, *sum, m * q, &is, &off);
+		rc = as_predicted(w, z, q, *sum, m * q, &is, &off);
 		w->exact = exact;
 		if (rc)
 			return rc;
@@ -314,7 +314,7 @@ static int stretch(struct work *w, const struct sp__pzone *z, uint32_t q, double
 	}
 	while (bad && bad - good > 1) {
 		m = good + (bad - good) / 2;
-		rc = as_foretold(w, z, q, *sum, m, &is, &off);
+		rc = as_predicted(w, z, q, *sum, m, &is, &off);
 		if (rc)
 			return rc;
 		if (is)

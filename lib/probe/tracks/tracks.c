@@ -57,7 +57,7 @@ bool sp__tracks_at(const struct sp__tracks *tr, uint64_t number, uint64_t *lbn, 
 
 /*
  * The sum of a pattern is known from far, single skews are not; and where all seem to be one, they
- * may differ by less than the tolerance.  So only whole patterns, or cylinders, are foretold.
+ * may differ by less than the tolerance.  So only whole patterns, or cylinders, are predicted.
  */
 bool sp__skew_between(const struct sp__tracks *tr, uint32_t cylinder, uint64_t from, uint64_t to,
 		      double *rev)

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# What xjoin --explain foretells for simulated machines beside the time that the join then takes
+# What xjoin --explain predicts for simulated machines beside the time that the join then takes
 # there: 20 settings on three drives and on the linear device.
 #
-#	tests/cli/xjoin-foretell.t [MODEL]...
+#	tests/cli/xjoin-predict.t [MODEL]...
 #
 # The ratios are printed as comments.  The prediction passes the requests that it expects through
 # the same simulated machine, so that it knows the drive is by construction; that it knows the
 # requests and when they come is what can fail.  No constant was fitted.  It was developed on
 # linear and atlas10k3-like; that several records have one key was added for flash.  The other
 # drives, the file system, the page cache and the array had no part.
-# shellcheck source=tests/cli/foretell.bash
-. "$(dirname "$0")/foretell.bash"
+# shellcheck source=tests/cli/predict.bash
+. "$(dirname "$0")/predict.bash"
 xjoin=$(program xjoin)
 cd "$work" || exit 2
 
@@ -59,7 +59,7 @@ all_near() { [ "$(wc -l <"$1")" -eq "$2" ] && [ -z "$(off "$1" 15)" ]; }
 [ $# -gt 0 ] || set -- linear barracuda4-like atlas10k3-like cheetah36es-like
 for model; do
 	table "$model" "$model" "${settings[@]}"
-	check "$model: 20 settings take as long as foretold, within 15 %" all_near "$model" 20
+	check "$model: 20 settings take as long as predicted, within 15 %" all_near "$model" 20
 done
 for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like flash \
 	atlas10k3-like,fs=group:8,cache=8M barracuda4-like,array=raid0:3; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# For scripts that compare what --explain foretells for simulated machines with the time that then
+# For scripts that compare what --explain predicts for simulated machines with the time that then
 # passes there.  They define compare MODEL SETTING, which prints both times, in seconds, and their
 # ratio; and work in a directory of their own.
 # shellcheck shell=bash

@@ -3,7 +3,7 @@
  * How long a sort on real files will take, told when its runs have been formed.
  *
  * Its merges are those that the policy will order, of runs of their mean length, and each takes as
- * long as its device or its computation (foretell.c).  The device is measured: t of writing by the
+ * long as its device or its computation (predict.c).  The device is measured: t of writing by the
  * writing of the runs, t of reading and s by a few reads of them.  How fast merging computes is not
  * known yet; it is taken to move its bytes at the pace at which all were moved until now: of the
  * processors, where it is known what the device took, else, where the page cache keeps the runs, of
@@ -18,8 +18,8 @@
  */
 #include <stdlib.h>
 #include "run/memory.h"
-#include "sort/foretell.h"
-#include "sort/foretell_impl.h"
+#include "sort/predict.h"
+#include "sort/predict_impl.h"
 #include "sort/state.h"
 
 /* Runs in temporary space, and how many bytes each of theirs is there; NULL: no memory. */
@@ -42,7 +42,7 @@ static struct sp__run **stored(const struct sp_sort *s, size_t *n, uint64_t *byt
 
 static void measure(struct sp_sort *s, struct sp__run *const *runs, size_t n)
 {
-	struct sp_foretold *f = &s->merging.foretold;
+	struct sp_prediction *f = &s->merging.prediction;
 	struct sp__freemem where = sp__free_region(s, false);
 	double seek_s = -1;
 
@@ -62,7 +62,7 @@ static double pace_s(const struct sp_sort *s, double packed)
 		       (double)(store->write_bytes + store->read_bytes) / packed;
 	uint64_t took = sp__env_now_ns(&s->env) - s->env.begin_ns;
 
-	if (s->merging.foretold.transfer_s_per_mb > 0)
+	if (s->merging.prediction.transfer_s_per_mb > 0)
 		took = sp__min(took, sp__env_cpu_ns(&s->env) - s->env.cpu_begin_ns);
 	return (double)took * 1e-9 / moved;
 }
@@ -79,31 +79,32 @@ static double in_memory(const struct sp_sort *s)
 
 static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 {
-	const struct sp_foretold *f = &s->merging.foretold;
+	const struct sp_prediction *f = &s->merging.prediction;
 	double write_s = f->transfer_s_per_mb / MB * packed, pace = pace_s(s, packed);
 	double read_s = f->read_s_per_mb > 0 ? f->read_s_per_mb / MB * packed : write_s;
-	struct sp__told_sort t = { .at = { .byte_s = read_s,
-					   .write_byte_s = write_s,
-					   .run_byte_s = read_s,
-					   .run_write_byte_s = write_s,
-					   .seek_s = f->seek_s,
-					   .drives = 1,
-					   .mirrors = 1,
-					   .copy_s = 2 * pace },
-				   .o = &s->opts,
-				   .plan = &s->plan,
-				   .device = sp__plan_device(&s->opts),
-				   .keys = s->spilled.lastkey_fn != NULL,
-				   .bytes = (double)bytes,
-				   .most_bytes = INFINITY,
-				   .record_bytes = SP__PLAN_RECORD_BYTES,
-				   .chunk_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes,
-				   .run_bytes = (double)bytes / (double)n };
+	struct sp__sort_prediction t = { .at = { .byte_s = read_s,
+						 .write_byte_s = write_s,
+						 .run_byte_s = read_s,
+						 .run_write_byte_s = write_s,
+						 .seek_s = f->seek_s,
+						 .drives = 1,
+						 .mirrors = 1,
+						 .copy_s = 2 * pace },
+					 .o = &s->opts,
+					 .plan = &s->plan,
+					 .device = sp__plan_device(&s->opts),
+					 .keys = s->spilled.lastkey_fn != NULL,
+					 .bytes = (double)bytes,
+					 .most_bytes = INFINITY,
+					 .record_bytes = SP__PLAN_RECORD_BYTES,
+					 .chunk_bytes =
+						 sp__buffers(s->plan.memory_bytes).chunk_bytes,
+					 .run_bytes = (double)bytes / (double)n };
 
-	return sp__told_merges(&t, n) < 0 ? -1 : t.seconds + pace * in_memory(s);
+	return sp__sort_predict_merges(&t, n) < 0 ? -1 : t.seconds + pace * in_memory(s);
 }
 
-void sp__foretell_formed(struct sp_sort *s)
+void sp__sort_predict_formed(struct sp_sort *s)
 {
 	double now, rest, packed;
 	struct sp__run **runs;
@@ -118,7 +119,7 @@ void sp__foretell_formed(struct sp_sort *s)
 		now = (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9;
 		measure(s, runs, n);
 		rest = rest_s(s, n, bytes, packed);
-		s->merging.foretold.seconds = rest < 0 ? 0 : now + rest;
+		s->merging.prediction.seconds = rest < 0 ? 0 : now + rest;
 	}
 	free(runs);
 }

@@ -66,10 +66,10 @@ static double pair_s(const struct sp__stage *s, const struct sp__run *const run[
 	return fmax(pace_s * (bytes + given_bytes(s, run)), sp__spill_write_s(s->h->spill) * bytes);
 }
 
-void sp__stage_foretell(const struct sp__stage *s)
+void sp__stage_predict(const struct sp__stage *s)
 {
 	const struct sp__hash *h = s->h;
-	struct sp_foretold *f = &h->j->stats.foretold;
+	struct sp_prediction *f = &h->j->stats.prediction;
 	uint64_t moved = s->bytes[SP__BUILD] + s->bytes[SP__PROBE];
 	double now = (double)(sp__env_now_ns(&h->j->env) - h->j->env.begin_ns) * 1e-9;
 

@@ -34,8 +34,8 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/memory.h"
-#include "sort/foretell.h"
-#include "sort/foretell_impl.h"
+#include "sort/predict.h"
+#include "sort/predict_impl.h"
 #include "sort/merge.h"
 #include "sort/policy.h"
 #include "sort/readplan.h"
@@ -59,14 +59,14 @@ struct run {
 };
 
 /* Its description: a checksum for each page, and an extent for each piece. */
-static double described(const struct sp__told_sort *t, const struct run *r)
+static double described(const struct sp__sort_prediction *t, const struct run *r)
 {
 	return r->bytes / t->plan->page_bytes *
 	       (sizeof(uint64_t) + r->pieces * sizeof(struct sp__extent));
 }
 
 /* Memory to describe runs while n are merged: what buffers and merges leave (form.c, step.c). */
-static double left_to_describe(const struct sp__told_sort *t, unsigned n)
+static double left_to_describe(const struct sp__sort_prediction *t, unsigned n)
 {
 	const struct sp_sort_plan *p = t->plan;
 	const struct sp__spill store = { .opts.page_bytes = p->page_bytes };
@@ -84,7 +84,7 @@ static double left_to_describe(const struct sp__told_sort *t, unsigned n)
  * The share of the pieces of a run being merged from n for which there is memory.  Beyond that the
  * store takes new space in sequence.  Arrays grow by halves, so that a fifth is not used yet.
  */
-static double pieces_kept(const struct sp__told_sort *t, unsigned n, const struct run *out)
+static double pieces_kept(const struct sp__sort_prediction *t, unsigned n, const struct run *out)
 {
 	const struct run whole = { .bytes = out->bytes };
 	double pages = described(t, &whole), pieces = described(t, out) - pages;
@@ -122,7 +122,7 @@ static double pieces_of(double k, double n)
  * Pages for a merge: of the memory for runs what holds none any more, the last one may stay to its
  * end; and of the final merge what writes none.
  */
-static unsigned pages_for(const struct sp__told_sort *t, bool formed, bool final)
+static unsigned pages_for(const struct sp__sort_prediction *t, bool formed, bool final)
 {
 	const struct sp_sort_plan *p = t->plan;
 	uint64_t slots = p->run_bytes * p->run_buffers, bytes = p->merge_bytes;
@@ -150,7 +150,7 @@ struct reading {
 	enum sp_readahead strategy;
 };
 
-static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned n,
+static void plan_reading(struct sp__sort_prediction *t, const struct run *in, unsigned n,
 			 double kept_bytes, struct reading *r)
 {
 	const struct sp_sort_plan *p = t->plan;
@@ -194,7 +194,7 @@ static void plan_reading(struct sp__told_sort *t, const struct run *in, unsigned
  * is merged into requests of some size, behind each of which the next one may have passed.  Without
  * reading ahead the page behind has passed when it is asked for, unless the drive reads on.
  */
-static double turns_s(const struct sp__told_sort *t, const struct reading *r)
+static double turns_s(const struct sp__sort_prediction *t, const struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
 	double page = t->plan->page_bytes, each = page;
@@ -206,7 +206,7 @@ static double turns_s(const struct sp__told_sort *t, const struct reading *r)
 	return fmax(r->bytes / each - r->clusters, 0) * c->turn_s;
 }
 
-static double reading_s(const struct sp__told_sort *t, const struct reading *r, bool alone)
+static double reading_s(const struct sp__sort_prediction *t, const struct reading *r, bool alone)
 {
 	const struct sp__costs *c = &t->at;
 	struct sp__sites at = { t->run_bytes, r->runs, r->bytes / r->clusters };
@@ -229,7 +229,7 @@ static double reading_s(const struct sp__told_sort *t, const struct reading *r, 
  * How often an arm leaves reading to write some of n chunks that lie in sequence; of an array it
  * comes back for each stripe.
  */
-static double changes(const struct sp__told_sort *t, double n, const struct reading *r,
+static double changes(const struct sp__sort_prediction *t, double n, const struct reading *r,
 		      double outstanding_bytes, double chunk_bytes)
 {
 	double places = r->clusters + r->jumps, times = n * places / (n + places);
@@ -240,21 +240,21 @@ static double changes(const struct sp__told_sort *t, double n, const struct read
 }
 
 /* An intermediate run. */
-static double writing_s(const struct sp__told_sort *t, const struct reading *r, unsigned n,
+static double writing_s(const struct sp__sort_prediction *t, const struct reading *r, unsigned n,
 			struct run *out)
 {
-	double k = sp__told_chunk_pages(t);
+	double k = sp__sort_predict_chunk_pages(t);
 	double kept =
 		t->at.behind_sorts ? fmax(floor(t->at.behind_bytes / t->plan->page_bytes), k) : k;
 	double pages = r->merged_bytes / t->plan->page_bytes, chunks = pages / k;
-	double chunk_bytes = sp__told_run_chunk(t);
-	double hops = changes(t, chunks, r, sp__told_chunks(t) * chunk_bytes, chunk_bytes);
+	double chunk_bytes = sp__sort_predict_run_chunk(t);
+	double hops = changes(t, chunks, r, sp__sort_predict_chunks(t) * chunk_bytes, chunk_bytes);
 	struct sp__sites at = { t->run_bytes, n, t->plan->page_bytes };
-	double waits = sp__told_chunks(t) - 1, share;
+	double waits = sp__sort_predict_chunks(t) - 1, share;
 	bool sorts = t->at.sorts || t->at.behind_sorts;
 
 	/* One chunk goes out when the one before has been written, and its place has passed. */
-	if (sp__told_chunks(t) < 2)
+	if (sp__sort_predict_chunks(t) < 2)
 		hops = chunks;
 	out->bytes = r->merged_bytes;
 	out->pieces = 0;
@@ -274,16 +274,17 @@ static double writing_s(const struct sp__told_sort *t, const struct reading *r, 
 }
 
 /* Does a chunk of the result come too late for the place behind the one before? */
-static bool late(const struct sp__told_sort *t, unsigned n)
+static bool late(const struct sp__sort_prediction *t, unsigned n)
 {
 	const struct sp__costs *c = &t->at;
 
-	return c->tracks && t->chunk_bytes * c->byte_s <
-				    c->overhead_s[1] + sp__told_merging_s(t, t->chunk_bytes, n);
+	return c->tracks &&
+	       t->chunk_bytes * c->byte_s <
+		       c->overhead_s[1] + sp__sort_predict_merging_s(t, t->chunk_bytes, n);
 }
 
 /* Of the result that are outstanding. */
-static double result_bytes(const struct sp__told_sort *t)
+static double result_bytes(const struct sp__sort_prediction *t)
 {
 	return sp__buffers(t->plan->memory_bytes).writes * t->chunk_bytes;
 }
@@ -292,7 +293,7 @@ static double result_bytes(const struct sp__told_sort *t)
  * The result, if it lies on the device.  Late chunks go out two at a time, and nothing is read
  * meanwhile; else the drive reads before it turns to them.
  */
-static double result_s(const struct sp__told_sort *t, struct reading *r)
+static double result_s(const struct sp__sort_prediction *t, struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
 	double bytes = r->merged_bytes, chunks = bytes / t->chunk_bytes;
@@ -305,19 +306,19 @@ static double result_s(const struct sp__told_sort *t, struct reading *r)
 	} else if (c->sorts) {
 		hop -= c->turn_s / 2 - c->turn_s / (r->waits + 2);
 	}
-	return sp__told_storing_s(t, bytes, t->chunk_bytes, c->write_byte_s) + hops * hop;
+	return sp__sort_predict_storing_s(t, bytes, t->chunk_bytes, c->write_byte_s) + hops * hop;
 }
 
 /*
  * The device's time for a merge.  Of an array some arms read while others write; none of the two
  * has more than its own.
  */
-static double device_s(const struct sp__told_sort *t, struct reading *r, unsigned n,
+static double device_s(const struct sp__sort_prediction *t, struct reading *r, unsigned n,
 		       struct run *out)
 {
 	double writing = 0, drives = t->at.drives, mirrors = t->at.mirrors, arms[2], reading;
-	double chunk_bytes = out ? sp__told_run_chunk(t) : t->chunk_bytes;
-	double outstanding = out ? sp__told_chunks(t) * chunk_bytes : result_bytes(t);
+	double chunk_bytes = out ? sp__sort_predict_run_chunk(t) : t->chunk_bytes;
+	double outstanding = out ? sp__sort_predict_chunks(t) * chunk_bytes : result_bytes(t);
 
 	if (out)
 		writing = writing_s(t, r, n, out);
@@ -333,17 +334,18 @@ static double device_s(const struct sp__told_sort *t, struct reading *r, unsigne
 }
 
 /* The time of one merge; out: the run that it makes, or NULL for the result. */
-static double merge_s(struct sp__told_sort *t, const struct run *in, unsigned n, struct run *out)
+static double merge_s(struct sp__sort_prediction *t, const struct run *in, unsigned n,
+		      struct run *out)
 {
 	double kept = out ? 0 : t->kept_bytes, cpu, device, first;
 	struct reading r;
 
 	plan_reading(t, in, n, kept, &r);
-	cpu = sp__told_merging_s(t, r.merged_bytes, n + (kept > 0)) +
-	      sp__told_requests_s(t, r.bytes, t->plan->page_bytes);
+	cpu = sp__sort_predict_merging_s(t, r.merged_bytes, n + (kept > 0)) +
+	      sp__sort_predict_requests_s(t, r.bytes, t->plan->page_bytes);
 	if (out || t->at.out)
-		cpu += sp__told_requests_s(t, r.merged_bytes,
-					   out ? sp__told_run_chunk(t) : t->chunk_bytes);
+		cpu += sp__sort_predict_requests_s(
+			t, r.merged_bytes, out ? sp__sort_predict_run_chunk(t) : t->chunk_bytes);
 	device = device_s(t, &r, n, out);
 	if (r.strategy == SP_READ_NONE)
 		return device + cpu;
@@ -360,7 +362,7 @@ struct steps {
 };
 
 /* The next run is formed. */
-static int form(struct sp__told_sort *t, struct steps *s, uint64_t i)
+static int form(struct sp__sort_prediction *t, struct steps *s, uint64_t i)
 {
 	double left = t->bytes - (double)i * t->run_bytes;
 
@@ -373,7 +375,7 @@ static int form(struct sp__told_sort *t, struct steps *s, uint64_t i)
 }
 
 /* Its result takes the number of the first of those merged. */
-static int merge(struct sp__told_sort *t, struct steps *s, unsigned n,
+static int merge(struct sp__sort_prediction *t, struct steps *s, unsigned n,
 		 const struct sp__policy_step *step, bool formed)
 {
 	struct run *out = &s->runs[s->ids[0]];
@@ -389,7 +391,7 @@ static int merge(struct sp__told_sort *t, struct steps *s, unsigned n,
 	return step->final ? 0 : sp__policy_merged(s->policy, s->ids[0], (uint64_t)out->bytes);
 }
 
-static int follow(struct sp__told_sort *t, struct steps *s)
+static int follow(struct sp__sort_prediction *t, struct steps *s)
 {
 	struct sp__policy_step step = { 0 };
 	uint64_t formed = 0;
@@ -406,7 +408,7 @@ static int follow(struct sp__told_sort *t, struct steps *s)
 	return rc;
 }
 
-int sp__told_merges(struct sp__told_sort *t, uint64_t n)
+int sp__sort_predict_merges(struct sp__sort_prediction *t, uint64_t n)
 {
 	const unsigned fan_in = t->plan->fan_in;
 	struct steps s = { .runs = calloc(n, sizeof(*s.runs)),
@@ -426,7 +428,7 @@ int sp__told_merges(struct sp__told_sort *t, uint64_t n)
 }
 
 /* Bytes of the records that fill a run. */
-static double run_of(const struct sp__told_sort *t, uint64_t runs)
+static double run_of(const struct sp__sort_prediction *t, uint64_t runs)
 {
 	double full = (double)t->plan->run_bytes / (1 + SP__ENTRY_COST / t->record_bytes);
 
@@ -439,7 +441,7 @@ static double run_of(const struct sp__told_sort *t, uint64_t runs)
  * The last run stays in memory if what is left has pages for the others (finish.c).  On a simulated
  * machine one run is formed at a time.
  */
-static double kept_of(struct sp__told_sort *t, uint64_t runs)
+static double kept_of(struct sp__sort_prediction *t, uint64_t runs)
 {
 	const struct sp_sort_plan *p = t->plan;
 	double last = t->bytes - (double)(runs - 1) * t->run_bytes;
@@ -451,7 +453,7 @@ static double kept_of(struct sp__told_sort *t, uint64_t runs)
 	return (runs - 1) * SP__PAGES_KEPT <= pages_for(t, true, true) ? last : 0;
 }
 
-static uint64_t expected_runs(const struct sp__told_sort *t)
+static uint64_t expected_runs(const struct sp__sort_prediction *t)
 {
 	/* The first and the last run of replacement selection are short. */
 	if (t->plan->formation == SP_FORM_REPLACEMENT)
@@ -459,18 +461,20 @@ static uint64_t expected_runs(const struct sp__told_sort *t)
 	return t->plan->runs;
 }
 
-int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *plan,
-		 struct sp_errinfo *err)
+int sp__sort_predict(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *plan,
+		     struct sp_errinfo *err)
 {
 	uint64_t record = o->format.kind == SP_REC_FIXED ? o->format.fixed_bytes : o->record_bytes;
-	struct sp__told_sort t = { .o = o,
-				   .plan = plan,
-				   .device = sp__plan_device(o),
-				   .keys = keys,
-				   .bytes = (double)plan->input_bytes,
-				   .most_bytes = INFINITY,
-				   .record_bytes = record ? (double)record : SP__PLAN_RECORD_BYTES,
-				   .chunk_bytes = sp__buffers(plan->memory_bytes).chunk_bytes };
+	struct sp__sort_prediction t = { .o = o,
+					 .plan = plan,
+					 .device = sp__plan_device(o),
+					 .keys = keys,
+					 .bytes = (double)plan->input_bytes,
+					 .most_bytes = INFINITY,
+					 .record_bytes =
+						 record ? (double)record : SP__PLAN_RECORD_BYTES,
+					 .chunk_bytes =
+						 sp__buffers(plan->memory_bytes).chunk_bytes };
 	uint64_t runs = expected_runs(&t);
 	int rc = sp__costs(&t.at, &o->run, plan->input_bytes, err);
 	bool in_memory;
@@ -479,15 +483,15 @@ int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *p
 		return rc;
 	if (o->top && !o->count)
 		t.most_bytes = (double)o->top * t.record_bytes;
-	sp__costs_chunks(&t.at, t.chunk_bytes, sp__told_run_chunk(&t));
+	sp__costs_chunks(&t.at, t.chunk_bytes, sp__sort_predict_run_chunk(&t));
 	t.run_bytes = run_of(&t, runs);
 	t.kept_bytes = plan->in_memory ? 0 : kept_of(&t, runs);
 	if (plan->placement != SP_PLACE_CONTIGUOUS)
 		sp__costs_place(&t.at, plan->page_bytes,
 				plan->placement == SP_PLACE_SEMISEQ ? (unsigned)runs : 1);
-	in_memory = plan->in_memory || t.kept_bytes == t.bytes || sp__told_unspilled(&t);
-	t.seconds = in_memory ? sp__told_in_memory_s(&t) : sp__told_in_runs_s(&t);
-	rc = in_memory ? 0 : sp__told_merges(&t, runs - (t.kept_bytes > 0));
+	in_memory = plan->in_memory || t.kept_bytes == t.bytes || sp__sort_predict_unspilled(&t);
+	t.seconds = in_memory ? sp__sort_predict_in_memory_s(&t) : sp__sort_predict_in_runs_s(&t);
+	rc = in_memory ? 0 : sp__sort_predict_merges(&t, runs - (t.kept_bytes > 0));
 	if (rc < 0)
 		return sp__err(err, rc, "allocate", NULL, -1);
 	plan->cluster_reads = t.clusters;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A sort being foretold: foretell.c, foretell_form.c. */
-#ifndef SP__SORT_FORETELL_IMPL_H
-#define SP__SORT_FORETELL_IMPL_H
+/* A sort being predicted: predict.c, predict_form.c. */
+#ifndef SP__SORT_PREDICT_IMPL_H
+#define SP__SORT_PREDICT_IMPL_H
 
 #include <math.h>
 #include "run/costs.h"
 #include "sort/plan_impl.h"
 #include "spill/writer.h"
 
-struct sp__told_sort {
+struct sp__sort_prediction {
 	struct sp__costs at;
 	const struct sp_sort_opts *o;
 	struct sp_sort_plan *plan;
@@ -22,7 +22,8 @@ struct sp__told_sort {
 	double described;	  /* bytes that describe runs */
 };
 
-static inline double sp__told_merging_s(const struct sp__told_sort *t, double bytes, double runs)
+static inline double sp__sort_predict_merging_s(const struct sp__sort_prediction *t, double bytes,
+						double runs)
 {
 	const struct sp__costs *c = &t->at;
 	double records = bytes / t->record_bytes;
@@ -31,13 +32,14 @@ static inline double sp__told_merging_s(const struct sp__told_sort *t, double by
 }
 
 /* Pages or chunks that are dealt with one at a time. */
-static inline double sp__told_requests_s(const struct sp__told_sort *t, double bytes, double each)
+static inline double sp__sort_predict_requests_s(const struct sp__sort_prediction *t, double bytes,
+						 double each)
 {
 	return bytes / each * t->at.request_s;
 }
 
 /* The writer's chunks, which are whole pages: with large ones there are fewer (spill/writer.c). */
-static inline double sp__told_chunks(const struct sp__told_sort *t)
+static inline double sp__sort_predict_chunks(const struct sp__sort_prediction *t)
 {
 	const struct sp_sort_plan *p = t->plan;
 	size_t bytes = sp__plan_spill_bytes(t->o, p->memory_bytes, p->page_bytes);
@@ -45,32 +47,33 @@ static inline double sp__told_chunks(const struct sp__told_sort *t)
 	return fmin(floor((double)bytes / p->page_bytes), SP__WRITER_CHUNKS);
 }
 
-static inline double sp__told_chunk_pages(const struct sp__told_sort *t)
+static inline double sp__sort_predict_chunk_pages(const struct sp__sort_prediction *t)
 {
 	return fmax(floor(t->chunk_bytes / t->plan->page_bytes), 1);
 }
 
-static inline double sp__told_run_chunk(const struct sp__told_sort *t)
+static inline double sp__sort_predict_run_chunk(const struct sp__sort_prediction *t)
 {
-	return sp__told_chunk_pages(t) * t->plan->page_bytes;
+	return sp__sort_predict_chunk_pages(t) * t->plan->page_bytes;
 }
 
 /* Steps of more runs are not followed one by one. */
 #define SP__TOLD_RUNS 4096
 
-/* foretell.c: adds all merges of n runs.  0 or an error. */
-SP_MUST_CHECK int sp__told_merges(struct sp__told_sort *t, uint64_t n);
+/* predict.c: adds all merges of n runs.  0 or an error. */
+SP_MUST_CHECK int sp__sort_predict_merges(struct sp__sort_prediction *t, uint64_t n);
 
-/* foretell_form.c */
+/* predict_form.c */
 /* Does replacement selection keep all in memory? */
-bool sp__told_unspilled(const struct sp__told_sort *t);
-double sp__told_in_memory_s(const struct sp__told_sort *t);
+bool sp__sort_predict_unspilled(const struct sp__sort_prediction *t);
+double sp__sort_predict_in_memory_s(const struct sp__sort_prediction *t);
 /* All runs. */
-double sp__told_in_runs_s(const struct sp__told_sort *t);
+double sp__sort_predict_in_runs_s(const struct sp__sort_prediction *t);
 /*
  * Storing bytes that go on where those before end, in chunks of each, at byte_s: with a bus slower
  * than the medium each chunk waits for a turn, as its last block comes too late.
  */
-double sp__told_storing_s(const struct sp__told_sort *t, double bytes, double each, double byte_s);
+double sp__sort_predict_storing_s(const struct sp__sort_prediction *t, double bytes, double each,
+				  double byte_s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SP__SORT_FORETELL_H
-#define SP__SORT_FORETELL_H
+#ifndef SP__SORT_PREDICT_H
+#define SP__SORT_PREDICT_H
 
 #include <stdbool.h>
 #include <spindle/error.h>
@@ -11,11 +11,11 @@
  * plan->seconds.  keys: last keys of pages are kept.  0, -ENOMEM, or the error of the volume's
  * specification.
  */
-SP_MUST_CHECK int sp__foretell(const struct sp_sort_opts *o, bool keys, struct sp_sort_plan *plan,
-			       struct sp_errinfo *err);
+SP_MUST_CHECK int sp__sort_predict(const struct sp_sort_opts *o, bool keys,
+				   struct sp_sort_plan *plan, struct sp_errinfo *err);
 
 struct sp_sort;
-/* Fills in merging.foretold when runs have been formed, on real files; nothing is outstanding. */
-void sp__foretell_formed(struct sp_sort *s);
+/* Fills in merging.prediction when runs have been formed, on real files; nothing is outstanding. */
+void sp__sort_predict_formed(struct sp_sort *s);
 
 #endif

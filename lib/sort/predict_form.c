@@ -11,7 +11,7 @@
  * sorted between two chunks of the result; if that takes too long the drive has nothing to do.
  */
 #include "run/memory.h"
-#include "sort/foretell_impl.h"
+#include "sort/predict_impl.h"
 #include "sort/replace.h"
 #include "sort/runbuf.h"
 
@@ -19,12 +19,12 @@
 #define CHUNKS_IN_A_ROW 16
 
 /* An input on the device, in chunks of which some are asked for ahead. */
-static double ahead_bytes(const struct sp__told_sort *t)
+static double ahead_bytes(const struct sp__sort_prediction *t)
 {
 	return t->chunk_bytes * sp__buffers(t->plan->memory_bytes).reads;
 }
 
-static double reading_s(const struct sp__told_sort *t, double bytes)
+static double reading_s(const struct sp__sort_prediction *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
 
@@ -32,7 +32,7 @@ static double reading_s(const struct sp__told_sort *t, double bytes)
 }
 
 /* The same if nothing else is read or written meanwhile. */
-static double input_s(const struct sp__told_sort *t, double bytes)
+static double input_s(const struct sp__sort_prediction *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
 
@@ -46,26 +46,27 @@ static bool bus_is_slow(const struct sp__costs *c)
 	       c->bus_byte_s > c->turn_s / c->bytes_on_track;
 }
 
-double sp__told_storing_s(const struct sp__told_sort *t, double bytes, double each, double byte_s)
+double sp__sort_predict_storing_s(const struct sp__sort_prediction *t, double bytes, double each,
+				  double byte_s)
 {
 	return fmax(bytes * byte_s, bus_is_slow(&t->at) ? bytes / each * t->at.turn_s : 0);
 }
 
 /* Writing chunks of runs.  The place of one that is alone has passed. */
-static double storing_s(const struct sp__told_sort *t, double bytes)
+static double storing_s(const struct sp__sort_prediction *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
-	double chunk_bytes = sp__told_run_chunk(t);
-	double n = sp__told_chunks(t);
+	double chunk_bytes = sp__sort_predict_run_chunk(t);
+	double n = sp__sort_predict_chunks(t);
 	double byte_s =
 		sp__costs_stream_s(c, true, c->run_write_byte_s, n * chunk_bytes, chunk_bytes);
 
 	if (n < 2 && !(c->behind_bytes > 0))
 		return bytes * byte_s + bytes / chunk_bytes * c->turn_s;
-	return sp__told_storing_s(t, bytes, chunk_bytes, byte_s);
+	return sp__sort_predict_storing_s(t, bytes, chunk_bytes, byte_s);
 }
 
-static double formation_s(const struct sp__told_sort *t)
+static double formation_s(const struct sp__sort_prediction *t)
 {
 	const struct sp__costs *c = &t->at;
 	double bytes = t->run_bytes, records = bytes / t->record_bytes;
@@ -73,18 +74,21 @@ static double formation_s(const struct sp__told_sort *t)
 	double sort = records * log2(fmax(records, 2)) * c->compare_s;
 	double stored = fmin(bytes, t->most_bytes);
 	double write = storing_s(t, stored), waits = 1.5 * c->turn_s + c->overhead_s[1];
-	double store = stored * c->copy_s + sp__told_requests_s(t, stored, sp__told_run_chunk(t));
+	double store = stored * c->copy_s +
+		       sp__sort_predict_requests_s(t, stored, sp__sort_predict_run_chunk(t));
 
 	/* Reading the input takes the arm away and back. */
 	if (c->in) {
-		fill += sp__told_requests_s(t, bytes, t->chunk_bytes);
+		fill += sp__sort_predict_requests_s(t, bytes, t->chunk_bytes);
 		fill = fmax(fill, input_s(t, bytes)) + sp__costs_hop(c, t->bytes, false);
 		waits = sp__costs_hop(c, t->bytes, true) + c->turn_s + c->overhead_s[1];
 	}
 	if (c->behind_bytes > 0)
 		waits = c->in ? sp__costs_hop(c, t->bytes, true) : 0;
 	/* The last chunks. */
-	store += write - fmin(write * fmin(sp__told_chunks(t) * sp__told_run_chunk(t) / stored, 1),
+	store += write - fmin(write * fmin(sp__sort_predict_chunks(t) *
+						   sp__sort_predict_run_chunk(t) / stored,
+					   1),
 			      fill + sort);
 	return ((fill + sort) * t->bytes + (store + waits) * (t->bytes - t->kept_bytes)) / bytes;
 }
@@ -98,7 +102,7 @@ struct batch {
 	double records, strips;
 };
 
-static struct batch batch_of(const struct sp__told_sort *t, double memory)
+static struct batch batch_of(const struct sp__sort_prediction *t, double memory)
 {
 	double bytes = (double)sp__replace_batch_bytes((size_t)memory);
 	double records = fmax(bytes / (t->record_bytes + SP__ENTRY_COST), 1);
@@ -112,29 +116,29 @@ static struct batch batch_of(const struct sp__told_sort *t, double memory)
  * batches that are read and sorted meanwhile, take longer than writing those before it, of which
  * all of the writer's but one were there at the beginning.
  */
-static bool starves(const struct sp__told_sort *t, const struct batch *b)
+static bool starves(const struct sp__sort_prediction *t, const struct batch *b)
 {
 	const struct sp__costs *c = &t->at;
 	double bytes = b->records * t->record_bytes;
 	double fill = b->records * c->record_s + bytes * c->copy_s;
 	double sort = b->records * log2(fmax(b->records, 2)) * c->compare_s;
-	double chunk_bytes = sp__told_run_chunk(t);
-	double chunk = sp__told_merging_s(t, chunk_bytes, b->strips) + c->request_s;
+	double chunk_bytes = sp__sort_predict_run_chunk(t);
+	double chunk = sp__sort_predict_merging_s(t, chunk_bytes, b->strips) + c->request_s;
 	double written = chunk_bytes * c->turn_s / c->bytes_on_track;
 	bool late = false;
 
 	for (unsigned n = 1; n <= CHUNKS_IN_A_ROW; n++)
 		late |= n * chunk + ceil(n * chunk_bytes / bytes) * (fill + sort) +
 				c->overhead_s[1] >
-			(n + sp__told_chunks(t) - 2) * written;
-	return late && c->tracks && !bus_is_slow(c) && sp__told_chunks(t) > 1;
+			(n + sp__sort_predict_chunks(t) - 2) * written;
+	return late && c->tracks && !bus_is_slow(c) && sp__sort_predict_chunks(t) > 1;
 }
 
 /*
  * Chunks go out as they are computed, and one that comes too late costs a turn, in which the
  * writer's others and one more become ready.
  */
-static double replacement_s(const struct sp__told_sort *t, double memory)
+static double replacement_s(const struct sp__sort_prediction *t, double memory)
 {
 	const struct sp__costs *c = &t->at;
 	const struct batch b = batch_of(t, memory);
@@ -143,12 +147,12 @@ static double replacement_s(const struct sp__told_sort *t, double memory)
 	double ahead = sp__buffers(t->plan->memory_bytes).reads - 1;
 
 	cpu = records * (2 * c->record_s + comparisons * c->compare_s) + 2 * t->bytes * c->copy_s +
-	      sp__told_requests_s(t, t->bytes, sp__told_run_chunk(t));
+	      sp__sort_predict_requests_s(t, t->bytes, sp__sort_predict_run_chunk(t));
 	device = storing_s(t, t->bytes);
 	/* Of an array it is the turn that the next stripe waits for. */
 	if (!c->in && !(c->behind_bytes > 0) && starves(t, &b)) {
-		double chunks = t->bytes / sp__told_run_chunk(t);
-		double late = chunks / (sp__told_chunks(t) + 1) * c->turn_s;
+		double chunks = t->bytes / sp__sort_predict_run_chunk(t);
+		double late = chunks / (sp__sort_predict_chunks(t) + 1) * c->turn_s;
 
 		device = fmax((c->drives > 1 ? t->bytes * c->run_write_byte_s : device) + late,
 			      device);
@@ -161,24 +165,24 @@ static double replacement_s(const struct sp__told_sort *t, double memory)
 	return fmax(cpu, device);
 }
 
-bool sp__told_unspilled(const struct sp__told_sort *t)
+bool sp__sort_predict_unspilled(const struct sp__sort_prediction *t)
 {
 	return !t->plan->in_memory && t->plan->formation == SP_FORM_REPLACEMENT &&
 	       t->bytes <= sp__replace_run_bytes(t->plan->run_bytes) / 2;
 }
 
 /* Of replacement selection the batches are sorted, and merged as they are in memory. */
-double sp__told_in_memory_s(const struct sp__told_sort *t)
+double sp__sort_predict_in_memory_s(const struct sp__sort_prediction *t)
 {
 	const struct sp__costs *c = &t->at;
 	double records = t->bytes / t->record_bytes, sorted = records;
 	double fill = records * c->record_s + t->bytes * c->copy_s, bytes, out;
 	double outstanding = sp__buffers(t->plan->memory_bytes).writes * t->chunk_bytes;
 
-	if (sp__told_unspilled(t))
+	if (sp__sort_predict_unspilled(t))
 		sorted = fmin(batch_of(t, (double)t->plan->run_bytes).records, records);
 	bytes = fmin(t->bytes, t->most_bytes);
-	out = sp__told_merging_s(t, bytes, records / sorted);
+	out = sp__sort_predict_merging_s(t, bytes, records / sorted);
 	if (c->in)
 		fill = fmax(fill, input_s(t, t->bytes)) + sp__costs_hop(c, 0, false);
 	if (c->out)
@@ -187,7 +191,7 @@ double sp__told_in_memory_s(const struct sp__told_sort *t)
 	return fill + records * log2(fmax(sorted, 2)) * c->compare_s + out;
 }
 
-double sp__told_in_runs_s(const struct sp__told_sort *t)
+double sp__sort_predict_in_runs_s(const struct sp__sort_prediction *t)
 {
 	return t->plan->formation == SP_FORM_LOAD ? formation_s(t)
 						  : replacement_s(t, (double)t->plan->run_bytes);

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# What xsort --explain foretells for simulated machines beside the time that the sort then takes
+# What xsort --explain predicts for simulated machines beside the time that the sort then takes
 # there: 20 settings on three drives and on the linear device.
 #
-#	tests/cli/xsort-foretell.t [MODEL]...
+#	tests/cli/xsort-predict.t [MODEL]...
 #
 # The ratios are printed as comments.  These settings and drives are those on which the prediction
 # was developed: no constant was fitted, but what is modelled was chosen while looking at them.
 # The last check has other settings: for serpentine nothing was changed, of its drives alone; rules for
 # lost turns were changed for nearline6t-like, and the write-behind of the two others was added for
 # them.  Of arrays see below.
-# shellcheck source=tests/cli/foretell.bash
-. "$(dirname "$0")/foretell.bash"
+# shellcheck source=tests/cli/predict.bash
+. "$(dirname "$0")/predict.bash"
 xsort=$(program xsort)
 cd "$work" || exit 2
 
@@ -45,7 +45,7 @@ arrays=('none -S1M' 'none -S4M --readahead=cluster' 'none -S1M --readahead=doubl
 	'none -S1M --run-formation=replacement' 'both -S3M' 'none -S1500K --fan-in=5'
 	'in -S2M --readahead=double' 'both -S32M')
 
-# compare MODEL SETTING, of input and record: see foretell.bash.
+# compare MODEL SETTING, of input and record: see predict.bash.
 compare()
 {
 	# shellcheck disable=SC2086
@@ -75,7 +75,7 @@ for model; do
 	else
 		table "$model" "$model" "${settings[@]}" "${placed[@]}"
 	fi
-	check "$model: 18 of 20 settings take as long as foretold, within 15 %" few_off "$model"
+	check "$model: 18 of 20 settings take as long as predicted, within 15 %" few_off "$model"
 	check "$model: none is more than 30 % off" none_far "$model"
 done
 input=records record=100
@@ -89,13 +89,13 @@ check "others, on other drives: none is more than 30 % off" none_far all
 while read -r model setting; do
 	table drawn "$model" "$setting"
 	cat drawn >>all
-done <"$here/xsort-foretell.drawn"
-check "drawn at random: 74 of 90 settings are foretold within 15 %" near all 15 74
-check "drawn at random: 80 of 90 settings are foretold within 30 %" near all 30 80
+done <"$here/xsort-predict.drawn"
+check "drawn at random: 74 of 90 settings are predicted within 15 %" near all 15 74
+check "drawn at random: 80 of 90 settings are predicted within 30 %" near all 30 80
 # The bus takes three times as long as the medium.
 sed 's/"bus_mb_s": 160/"bus_mb_s": 12/' "$here/../../lib/dev/models/cheetah36es-like.json" >slow.json
 table slow ./slow.json "${others[@]}" 'none -S1M --run-formation=replacement'
-check "a bus slower than the medium is foretold: none is more than 30 % off" none_far slow
+check "a bus slower than the medium is predicted: none is more than 30 % off" none_far slow
 # Arrays.  The model was made with linear, barracuda4-like and atlas10k3-like and, but for three,
 # other settings; nothing was changed for the last two drives.
 : >all
@@ -104,7 +104,7 @@ for model in linear,array=raid0:{2,4} barracuda4-like,array=raid0:{2,4}; do
 	table array "$model" "${arrays[@]}"
 	cat array >>all
 done
-check "arrays: 24 of 32 settings are foretold within 15 %" most all 24
+check "arrays: 24 of 32 settings are predicted within 15 %" most all 24
 : >all
 for model in cheetah36es-like,array=raid0:2 ultrastar36lzx-like,array=raid0:4; do
 	table array "$model" "${arrays[@]}"
