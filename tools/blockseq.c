@@ -230,12 +230,12 @@ static int compare(const struct config *c, struct statsfile *stats)
 
 static void spare_traces(const struct config *c)
 {
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 
 	outputs_add_stdout(&set);
 	outputs_add_stats(&set, c->stats);
 	for (int i = 0; i < 2; i++)
-		outputs_spare(&set, c->trace[i]);
+		outputs_check_input(&set, c->trace[i]);
 }
 
 int main(int argc, char **argv)

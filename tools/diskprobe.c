@@ -163,15 +163,15 @@ static int use(struct config *c)
 static void spare_files(const struct config *c)
 {
 	bool standard = c->output && !strcmp(c->output, "-");
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 
 	outputs_add_stdout(&set);
 	outputs_add(&set, standard ? NULL : c->output, "--output", false);
 	outputs_add_stats(&set, c->stats);
 	outputs_add(&set, c->plot, "--plot", false);
-	outputs_spare(&set, c->geometry);
-	outputs_spare(&set, c->resume);
-	outputs_spare_volume(&set, c->probe.device);
+	outputs_check_input(&set, c->geometry);
+	outputs_check_input(&set, c->resume);
+	outputs_check_volume(&set, c->probe.device);
 }
 
 int main(int argc, char **argv)

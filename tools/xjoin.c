@@ -35,17 +35,17 @@ static void try_input(const char *name)
 /* Refuses an output that is another output or an input; only the result may be an input. */
 static void spare_files(const struct settings *set)
 {
-	struct sp_outset out = { 0 };
+	struct sp_output_set out = { 0 };
 
 	outputs_common(&out, &set->common, set->output);
 	outputs_add(&out, set->timeline, "--timeline", false);
 	for (int i = 0; i < 2; i++) {
-		outputs_spare(&out, set->inputs[i]);
-		outputs_spare(&out, set->opts.index[i]);
+		outputs_check_input(&out, set->inputs[i]);
+		outputs_check_input(&out, set->opts.index[i]);
 	}
 	for (size_t i = 0; i < set->opts.nthen; i++) {
-		outputs_spare(&out, set->then[i].input);
-		outputs_spare(&out, set->then[i].index);
+		outputs_check_input(&out, set->then[i].input);
+		outputs_check_input(&out, set->then[i].index);
 	}
 }
 

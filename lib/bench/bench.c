@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/outset.h"
+#include "base/output_set.h"
 #include "base/words.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
@@ -105,9 +105,10 @@ static int open_all(struct sp_bench *b, sp__bench_plan *plan, void *arg, struct 
 
 	rc = rc ? rc : copy_classes(b, err);
 	if (rc == 0)
-		rc = sp__outset_check(NULL, b->opts.trace, b->opts.targets, b->opts.ntargets, err);
+		rc = sp__output_set_check(NULL, b->opts.trace, b->opts.targets, b->opts.ntargets,
+					  err);
 	if (rc == 0 && b->opts.replay)
-		rc = sp__outset_check(NULL, b->opts.trace, &b->opts.replay->trace, 1, err);
+		rc = sp__output_set_check(NULL, b->opts.trace, &b->opts.replay->trace, 1, err);
 	if (rc == 0 && b->opts.trace)
 		rc = sp__trace_open(&b->trace, b->opts.trace, err);
 	if (rc == 0)

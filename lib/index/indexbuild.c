@@ -42,14 +42,14 @@ static struct sp__env *env_of(struct build *b)
 static int check_files(struct build *b)
 {
 	const bool unnamed = strcmp(b->source, "-") == 0; /* standard input, as elsewhere */
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 	struct stat st;
-	int rc = sp_outset_add(&set, b->path, "the index", false, b->err);
+	int rc = sp_output_set_add(&set, b->path, "the index", false, b->err);
 
 	if (!rc)
-		rc = sp_outset_add(&set, b->opts->run.trace_path, "the trace", false, b->err);
+		rc = sp_output_set_add(&set, b->opts->run.trace_path, "the trace", false, b->err);
 	if (!rc)
-		rc = sp_outset_spare(&set, b->source, b->err);
+		rc = sp_output_set_check_input(&set, b->source, b->err);
 	if (!rc && !stat(b->path, &st) && !S_ISREG(st.st_mode))
 		rc = sp__errf(b->err, SP_EUNSUP, "open", b->path, -1,
 			      "an index must be a regular file");

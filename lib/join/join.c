@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/outset.h"
+#include "base/output_set.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "base/words.h"
@@ -32,7 +32,7 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "index nested loops read files");
 	if (!rc && o->run.compression != SP_SPILL_RAW)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "partitions are not compressed");
-	return rc ? rc : sp__outset_check(io->output, o->run.trace_path, io->inputs, 2, err);
+	return rc ? rc : sp__output_set_check(io->output, o->run.trace_path, io->inputs, 2, err);
 }
 
 static int open_stream(struct sp__join *j)

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/outset.h"
+#include "base/output_set.h"
 #include "base/utf8mark.h"
 #include "flow/scan.h"
 #include "obs/progress.h"
@@ -391,9 +391,9 @@ static int check_outputs(struct job *j)
 	int rc = 0;
 
 	if (!io->splitters)
-		return sp__outset_check(io->output, trace, io->inputs, io->ninputs, j->err);
+		return sp__output_set_check(io->output, trace, io->inputs, io->ninputs, j->err);
 	for (size_t i = 0; !rc && i <= sp_splitters_count(io->splitters); i++)
-		rc = sp__outset_check(io->parts[i], trace, io->inputs, io->ninputs, j->err);
+		rc = sp__output_set_check(io->parts[i], trace, io->inputs, io->ninputs, j->err);
 	return rc;
 }
 

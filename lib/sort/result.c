@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/outfile_impl.h"
-#include "base/outset.h"
+#include "base/output_set.h"
 #include "base/whole.h"
 #include "io/volume.h"
 #include "sort/result.h"
@@ -38,16 +38,16 @@ static const char *name_of(const struct sp__sort_result *r, size_t part)
 /* Two names of one file, however they lead there, would lose a part. */
 static int check_distinct(const struct sp__sort_result *r)
 {
-	struct sp_outset_file *seen = calloc(r->nfiles, sizeof(*seen)), *f = seen;
+	struct sp_output_set_file *seen = calloc(r->nfiles, sizeof(*seen)), *f = seen;
 	int rc = 0;
 
 	if (!seen)
 		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 	for (size_t i = 0; !rc && i < r->nfiles; i++) {
-		if (!sp__outset_identify(f, r->io->parts[i]))
+		if (!sp__output_set_identify(f, r->io->parts[i]))
 			continue;
-		for (const struct sp_outset_file *o = seen; !rc && o < f; o++)
-			if (sp__outset_same(o, f))
+		for (const struct sp_output_set_file *o = seen; !rc && o < f; o++)
+			if (sp__output_set_same(o, f))
 				rc = sp__errf(r->err, SP_EUNSUP, "open", r->io->parts[i], -1,
 					      "another part would write it too");
 		f++;

@@ -249,30 +249,31 @@ static void long_names(void)
 static void sets(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 
 	make("in", "");
 	(void)!link("in", "in2");
 	(void)!symlink("in2", "in3");
-	ok(sp_outset_add(&set, "out", "--one", true, NULL) == 0 &&
-		   sp_outset_add(&set, "in", "--two", false, NULL) == 0,
+	ok(sp_output_set_add(&set, "out", "--one", true, NULL) == 0 &&
+		   sp_output_set_add(&set, "in", "--two", false, NULL) == 0,
 	   "outputs are added, also one that does not exist yet");
-	ok(sp_outset_add(&set, "./out", "--three", false, &err) == SP_EUNSUP &&
+	ok(sp_output_set_add(&set, "./out", "--three", false, &err) == SP_EUNSUP &&
 		   !strcmp(err.text, "--one and --three would both write it"),
 	   "the same one is refused");
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	ok(sp_outset_spare(&set, "in3", &err) == SP_EUNSUP && !strcmp(err.path, "in3") &&
+	ok(sp_output_set_check_input(&set, "in3", &err) == SP_EUNSUP && !strcmp(err.path, "in3") &&
 		   !strcmp(err.text, "--two would overwrite it"),
 	   "what is read is spared by device and inode");
-	ok(sp_outset_spare(&set, "../in", NULL) == 0 && sp_outset_spare(&set, "other", NULL) == 0,
+	ok(sp_output_set_check_input(&set, "../in", NULL) == 0 &&
+		   sp_output_set_check_input(&set, "other", NULL) == 0,
 	   "another file is no matter");
 	make("out", "");
 	set.n = 0;
-	ok(sp_outset_add(&set, "out", "--one", true, NULL) == 0 &&
-		   sp_outset_spare(&set, "out", NULL) == 0,
+	ok(sp_output_set_add(&set, "out", "--one", true, NULL) == 0 &&
+		   sp_output_set_check_input(&set, "out", NULL) == 0,
 	   "a result may be what was read");
-	ok(sp_outset_add(&set, "/dev/null", "--two", false, NULL) == 0 &&
-		   sp_outset_add(&set, "/dev/null", "--three", false, NULL) == 0 && set.n == 1,
+	ok(sp_output_set_add(&set, "/dev/null", "--two", false, NULL) == 0 &&
+		   sp_output_set_add(&set, "/dev/null", "--three", false, NULL) == 0 && set.n == 1,
 	   "devices that are no disks may be written twice");
 }
 

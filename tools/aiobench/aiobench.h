@@ -110,8 +110,8 @@ const struct command *load_options_read(struct config *o, int argc, char **argv)
 void fiojob_load(void *load, const char *option, const char *path);
 void fiojob_finish(struct config *o);
 /* Keeps outputs from the files of all runs. */
-struct sp_outset;
-void fiojob_spare(struct sp_outset *set, struct sp_fiojob *job);
+struct sp_output_set;
+void fiojob_check_inputs(struct sp_output_set *set, struct sp_fiojob *job);
 /* The number of runs of the last job file, and the one that the next options are read for. */
 size_t fiojob_runs(void);
 void fiojob_select(size_t run);

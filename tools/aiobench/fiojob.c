@@ -33,14 +33,14 @@ void fiojob_select(size_t run)
 	last.run = run;
 }
 
-void fiojob_spare(struct sp_outset *set, struct sp_fiojob *job)
+void fiojob_check_inputs(struct sp_output_set *set, struct sp_fiojob *job)
 {
 	for (size_t i = 0; i < sp_fiojob_runs(job); i++) {
 		struct sp_bench_opts run = { .ntargets = 0 };
 
 		sp_fiojob_apply(job, i, &run);
 		for (size_t k = 0; k < run.ntargets; k++)
-			outputs_spare_volume(set, run.targets[k]);
+			outputs_check_volume(set, run.targets[k]);
 	}
 }
 

@@ -13,18 +13,18 @@
 
 void check_outputs(const struct config *o)
 {
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 
 	outputs_add_stdout(&set);
 	outputs_add_stats(&set, o->stats);
 	outputs_add(&set, o->status, "--status", false);
 	outputs_add(&set, o->bench.trace, "--trace", false);
 	outputs_add(&set, o->plot, "--plot", false);
-	outputs_spare(&set, o->job_path);
+	outputs_check_input(&set, o->job_path);
 	for (size_t i = 0; i < o->bench.ntargets; i++)
-		outputs_spare_volume(&set, o->bench.targets[i]);
+		outputs_check_volume(&set, o->bench.targets[i]);
 	if (o->job && o->bench.targets != o->targets)
-		fiojob_spare(&set, o->job);
+		fiojob_check_inputs(&set, o->job);
 }
 
 void write_report(struct config *o, struct sp_report *report, struct sp_preflight *before,

@@ -15,59 +15,60 @@ void output_die(const struct sp_errinfo *err)
 	die("%s failed: %s: %s", err->op, subject, reason);
 }
 
-void outputs_add(struct sp_outset *set, const char *path, const char *option, bool input_allowed)
+void outputs_add(struct sp_output_set *set, const char *path, const char *option,
+		 bool input_allowed)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (sp_outset_add(set, path, option, input_allowed, &err) < 0)
+	if (sp_output_set_add(set, path, option, input_allowed, &err) < 0)
 		output_die(&err);
 }
 
-void outputs_add_stdout(struct sp_outset *set)
+void outputs_add_stdout(struct sp_output_set *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (sp_outset_add_stdout(set, &err) < 0)
+	if (sp_output_set_add_stdout(set, &err) < 0)
 		output_die(&err);
 }
 
-void outputs_add_stats(struct sp_outset *set, const char *path)
+void outputs_add_stats(struct sp_output_set *set, const char *path)
 {
 	if (path && strcmp(path, "-") != 0)
 		outputs_add(set, path, "--stats", false);
 }
 
-void outputs_spare(const struct sp_outset *set, const char *path)
+void outputs_check_input(const struct sp_output_set *set, const char *path)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (sp_outset_spare(set, path, &err) < 0)
+	if (sp_output_set_check_input(set, path, &err) < 0)
 		output_die(&err);
 }
 
 /* Each word that could name a file: a model, a trace. */
-static void spare_words(const struct sp_outset *set, const char *spec)
+static void spare_words(const struct sp_output_set *set, const char *spec)
 {
 	char *copy = must_copy(spec), *rest = NULL;
 
 	for (char *word = strtok_r(copy, ",=", &rest); word; word = strtok_r(NULL, ",=", &rest))
-		outputs_spare(set, word);
+		outputs_check_input(set, word);
 	free(copy);
 }
 
-void outputs_spare_volume(const struct sp_outset *set, const char *text)
+void outputs_check_volume(const struct sp_output_set *set, const char *text)
 {
 	const char *colon = text ? strchr(text, ':') : NULL;
 
 	if (colon && !strncmp(text, "sim:", 4))
 		spare_words(set, colon + 1);
 	else if (colon && !strncmp(text, "block:", 6))
-		outputs_spare(set, colon + 1);
+		outputs_check_input(set, colon + 1);
 	else
-		outputs_spare(set, text);
+		outputs_check_input(set, text);
 }
 
-void outputs_common(struct sp_outset *set, const struct common_options *c, const char *output)
+void outputs_common(struct sp_output_set *set, const struct common_options *c, const char *output)
 {
 	if (output)
 		outputs_add(set, output, "--output", true);
@@ -75,6 +76,6 @@ void outputs_common(struct sp_outset *set, const struct common_options *c, const
 		outputs_add_stdout(set);
 	outputs_add_stats(set, c->stats);
 	outputs_add(set, c->run->trace_path, "--trace", false);
-	outputs_spare(set, c->geometry);
-	outputs_spare_volume(set, c->run->volume);
+	outputs_check_input(set, c->geometry);
+	outputs_check_volume(set, c->run->volume);
 }

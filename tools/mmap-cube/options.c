@@ -321,7 +321,7 @@ static const struct command commands[] = {
 /* No file that is written may be one that is read, or the cube. */
 static void check_files(const struct command *command, const struct config *c)
 {
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 
 	if (command->bit == CREATE)
 		outputs_add(&set, c->operands.text[0], "FILE", false);
@@ -332,13 +332,13 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
 	outputs_add(&set, c->plot, "--plot", false);
-	outputs_spare(&set, c->common.geometry);
-	outputs_spare(&set, c->workload_path);
-	outputs_spare_volume(&set, c->run.volume);
+	outputs_check_input(&set, c->common.geometry);
+	outputs_check_input(&set, c->workload_path);
+	outputs_check_volume(&set, c->run.volume);
 	if (command->bit != CREATE)
-		outputs_spare(&set, c->operands.text[0]);
+		outputs_check_input(&set, c->operands.text[0]);
 	if (command->bit & LOADERS && c->operands.n > 1)
-		outputs_spare(&set, c->operands.text[1]);
+		outputs_check_input(&set, c->operands.text[1]);
 }
 
 static void check(const struct command *command, struct config *c)

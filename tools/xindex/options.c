@@ -140,7 +140,7 @@ static void resolve_name(struct config *c)
 /* No file that is written may be one that is read. */
 static void check_files(const struct command *command, const struct config *c)
 {
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 
 	if (command->bit == BUILD)
 		outputs_add(&set, c->output, "--output", false);
@@ -148,9 +148,9 @@ static void check_files(const struct command *command, const struct config *c)
 		outputs_add_stdout(&set);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
-	outputs_spare(&set, c->operands.text[0]);
-	outputs_spare(&set, c->keys);
-	outputs_spare_volume(&set, c->run.volume);
+	outputs_check_input(&set, c->operands.text[0]);
+	outputs_check_input(&set, c->keys);
+	outputs_check_volume(&set, c->run.volume);
 }
 
 static void warn_packed(const struct command *command, const struct config *c)

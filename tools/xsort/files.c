@@ -142,17 +142,17 @@ static int try_output(const char *path)
 /* Refuses an output that is another output or an input; only the result may be an input. */
 static void spare_files(const struct settings *set, const char *output)
 {
-	struct sp_outset out = { 0 }, part = { 0 };
+	struct sp_output_set out = { 0 }, part = { 0 };
 
 	outputs_common(&out, &set->common, output);
-	outputs_spare(&out, set->files_from);
-	outputs_spare(&out, set->random_source);
+	outputs_check_input(&out, set->files_from);
+	outputs_check_input(&out, set->random_source);
 	for (size_t i = 0; i < set->nfiles; i++)
-		outputs_spare(&out, set->files[i]);
+		outputs_check_input(&out, set->files[i]);
 	/* The next sort by these splitters would miss them. */
 	if (set->split)
 		outputs_add(&part, output, "--output", false);
-	outputs_spare(&part, set->split);
+	outputs_check_input(&part, set->split);
 }
 
 static void check_one_output(const struct settings *set, const char *output)

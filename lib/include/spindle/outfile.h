@@ -69,18 +69,18 @@ SP_API void sp_outfile_cleanup_signal(void);
  * input.  Existing files are identified by device and inode, others by directory and
  * name.  Only regular files and block devices are checked.  Initialise with { 0 }.
  */
-#define SP_OUTSET_MAX 8
+#define SP_OUTPUT_SET_MAX 8
 
-struct sp_outset_file {
+struct sp_output_set_file {
 	const char *label;
 	bool input_allowed;
 	unsigned long long dev, ino; /* of the file, or of its directory ... */
 	char name[256];		     /* ... and its name there; "": it exists */
 };
 
-struct sp_outset {
+struct sp_output_set {
 	unsigned n;
-	struct sp_outset_file files[SP_OUTSET_MAX];
+	struct sp_output_set_file files[SP_OUTPUT_SET_MAX];
 };
 
 /*
@@ -88,15 +88,17 @@ struct sp_outset {
  * messages, such as "--stats".  input_allowed: it may be an input.  A path of NULL is
  * ignored.
  */
-SP_API SP_MUST_CHECK int sp_outset_add(struct sp_outset *set, const char *path, const char *label,
-				       bool input_allowed, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_output_set_add(struct sp_output_set *set, const char *path,
+					   const char *label, bool input_allowed,
+					   struct sp_errinfo *err);
 /* The same for standard output. */
-SP_API SP_MUST_CHECK int sp_outset_add_stdout(struct sp_outset *set, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_output_set_add_stdout(struct sp_output_set *set,
+						  struct sp_errinfo *err);
 /*
  * Checks an input or target: SP_EUNSUP if it is one of the outputs.  "-" is standard
  * input; NULL is ignored.
  */
-SP_API SP_MUST_CHECK int sp_outset_spare(const struct sp_outset *set, const char *path,
-					 struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_output_set_check_input(const struct sp_output_set *set,
+						   const char *path, struct sp_errinfo *err);
 
 #endif

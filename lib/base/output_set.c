@@ -7,10 +7,10 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/outfile_impl.h"
-#include "base/outset.h"
+#include "base/output_set.h"
 
 /* Of a device all nodes are the same.  False: no file that could be overwritten. */
-static bool identify_open(struct sp_outset_file *f, const struct stat *st)
+static bool identify_open(struct sp_output_set_file *f, const struct stat *st)
 {
 	bool block = S_ISBLK(st->st_mode);
 
@@ -21,7 +21,7 @@ static bool identify_open(struct sp_outset_file *f, const struct stat *st)
 }
 
 /* A file that does not exist: its directory, and its name there. */
-static bool identify_missing(struct sp_outset_file *f, const char *path)
+static bool identify_missing(struct sp_output_set_file *f, const char *path)
 {
 	char *resolved, *dir;
 	const char *slash;
@@ -44,7 +44,7 @@ static bool identify_missing(struct sp_outset_file *f, const char *path)
 	return known;
 }
 
-bool sp__outset_identify(struct sp_outset_file *f, const char *path)
+bool sp__output_set_identify(struct sp_output_set_file *f, const char *path)
 {
 	struct stat st;
 
@@ -53,45 +53,45 @@ bool sp__outset_identify(struct sp_outset_file *f, const char *path)
 	return errno == ENOENT && *path && identify_missing(f, path);
 }
 
-bool sp__outset_same(const struct sp_outset_file *a, const struct sp_outset_file *b)
+bool sp__output_set_same(const struct sp_output_set_file *a, const struct sp_output_set_file *b)
 {
 	return a->dev == b->dev && a->ino == b->ino && !strcmp(a->name, b->name);
 }
 
-static const struct sp_outset_file *find(const struct sp_outset *set,
-					 const struct sp_outset_file *f)
+static const struct sp_output_set_file *find(const struct sp_output_set *set,
+					     const struct sp_output_set_file *f)
 {
 	for (unsigned i = 0; i < set->n; i++)
-		if (sp__outset_same(&set->files[i], f))
+		if (sp__output_set_same(&set->files[i], f))
 			return &set->files[i];
 	return NULL;
 }
 
-static int add(struct sp_outset *set, const struct sp_outset_file *f, const char *path,
+static int add(struct sp_output_set *set, const struct sp_output_set_file *f, const char *path,
 	       struct sp_errinfo *err)
 {
-	const struct sp_outset_file *other = find(set, f);
+	const struct sp_output_set_file *other = find(set, f);
 
 	if (other)
 		return sp__errf(err, SP_EUNSUP, "open", path, -1, "%s and %s would both write it",
 				other->label, f->label);
-	if (set->n == SP_OUTSET_MAX)
+	if (set->n == SP_OUTPUT_SET_MAX)
 		return sp__err(err, SP_ESTATE, "open", path, -1);
 	set->files[set->n++] = *f;
 	return 0;
 }
 
-int sp_outset_add(struct sp_outset *set, const char *path, const char *label, bool input_allowed,
-		  struct sp_errinfo *err)
+int sp_output_set_add(struct sp_output_set *set, const char *path, const char *label,
+		      bool input_allowed, struct sp_errinfo *err)
 {
-	struct sp_outset_file f = { .label = label, .input_allowed = input_allowed };
+	struct sp_output_set_file f = { .label = label, .input_allowed = input_allowed };
 
-	return path && sp__outset_identify(&f, path) ? add(set, &f, path, err) : 0;
+	return path && sp__output_set_identify(&f, path) ? add(set, &f, path, err) : 0;
 }
 
-int sp_outset_add_stdout(struct sp_outset *set, struct sp_errinfo *err)
+int sp_output_set_add_stdout(struct sp_output_set *set, struct sp_errinfo *err)
 {
-	struct sp_outset_file f = { .label = "standard output", .input_allowed = true };
+	struct sp_output_set_file f = { .label = "standard output", .input_allowed = true };
 	struct stat st;
 
 	if (fstat(STDOUT_FILENO, &st) < 0 || !identify_open(&f, &st))
@@ -99,16 +99,17 @@ int sp_outset_add_stdout(struct sp_outset *set, struct sp_errinfo *err)
 	return add(set, &f, "standard output", err);
 }
 
-int sp_outset_spare(const struct sp_outset *set, const char *path, struct sp_errinfo *err)
+int sp_output_set_check_input(const struct sp_output_set *set, const char *path,
+			      struct sp_errinfo *err)
 {
-	const struct sp_outset_file *other;
-	struct sp_outset_file f;
+	const struct sp_output_set_file *other;
+	struct sp_output_set_file f;
 	struct stat st;
 	bool known;
 
 	if (!path || !set->n)
 		return 0;
-	known = strcmp(path, "-") ? sp__outset_identify(&f, path)
+	known = strcmp(path, "-") ? sp__output_set_identify(&f, path)
 				  : fstat(STDIN_FILENO, &st) == 0 && identify_open(&f, &st);
 	other = known ? find(set, &f) : NULL;
 	if (!other || other->input_allowed)
@@ -116,18 +117,18 @@ int sp_outset_spare(const struct sp_outset *set, const char *path, struct sp_err
 	return sp__errf(err, SP_EUNSUP, "open", path, -1, "%s would overwrite it", other->label);
 }
 
-int sp__outset_check(const char *output, const char *trace, const char *const *inputs, size_t n,
-		     struct sp_errinfo *err)
+int sp__output_set_check(const char *output, const char *trace, const char *const *inputs, size_t n,
+			 struct sp_errinfo *err)
 {
-	struct sp_outset set = { 0 };
+	struct sp_output_set set = { 0 };
 	int rc;
 
 	if (!trace)
 		return 0;
-	rc = sp_outset_add(&set, output, "the result", true, err);
+	rc = sp_output_set_add(&set, output, "the result", true, err);
 	if (!rc)
-		rc = sp_outset_add(&set, trace, "the trace", false, err);
+		rc = sp_output_set_add(&set, trace, "the trace", false, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = sp_outset_spare(&set, inputs[i], err);
+		rc = sp_output_set_check_input(&set, inputs[i], err);
 	return rc;
 }
