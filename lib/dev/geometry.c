@@ -20,7 +20,7 @@ struct sp_geometry *sp__geometry_alloc(void)
 
 	if (!g)
 		return NULL;
-	g->abreast = 1;
+	g->stripe_drives = 1;
 	g->miss_rate = -1;
 	g->evidence = json_object();
 	if (!g->evidence) {

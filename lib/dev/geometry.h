@@ -62,10 +62,10 @@ struct sp_geometry {
 	uint32_t block_bytes;
 	/* Of one revolution: exact where period_den is not 0; period_ns is then filled in. */
 	uint64_t period_num, period_den;
-	double period_ns;  /* 0: none */
-	unsigned surfaces; /* 0: unknown */
-	unsigned abreast;  /* track i is on drive i % abreast of an array; 1: there is one */
-	struct sp_geometry *drive; /* of an array, of which abreast hold stripes side by side */
+	double period_ns;	   /* 0: none */
+	unsigned surfaces;	   /* 0: unknown */
+	unsigned stripe_drives;	   /* track i is on drive i % stripe_drives of an array; or 1 */
+	struct sp_geometry *drive; /* one of the drives of an array */
 	double overhead_ns[2];	   /* by enum sp_geometry_op */
 	struct sp__hops hops[2];
 	struct sp__hops within[2];	  /* of hops inside a round */
@@ -148,10 +148,10 @@ SP_MUST_CHECK int sp__geometry_of(struct sp_geometry **g, const struct sp__model
 
 /*
  * Fills in that of an array of such drives from that of one; tracks: they are its stripes.  The
- * seek is a drive's, the rate that of all abreast.
+ * seek is a drive's, the rate that of stripe_drives drives.
  */
 SP_MUST_CHECK int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive,
-				     unsigned abreast, bool tracks, struct sp_errinfo *err);
+				     unsigned stripe_drives, bool tracks, struct sp_errinfo *err);
 
 /* From a parsed document, which it leaves alone; path is for the messages. */
 SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t *doc,

@@ -99,7 +99,7 @@ static int put_tracks(struct sp_geometry *g, const struct sp_geometry *one, unsi
 	return rc;
 }
 
-int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive, unsigned abreast,
+int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive, unsigned stripe_drives,
 		       bool tracks, struct sp_errinfo *err)
 {
 	struct sp_geometry *one;
@@ -107,9 +107,9 @@ int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive, uns
 
 	if (rc)
 		return rc;
-	g->transfer_s_per_mb = one->transfer_s_per_mb / abreast;
+	g->transfer_s_per_mb = one->transfer_s_per_mb / stripe_drives;
 	g->seek_s = one->seek_s;
-	g->abreast = abreast;
+	g->stripe_drives = stripe_drives;
 	g->drive = one;
-	return tracks ? put_tracks(g, one, abreast, err) : 0;
+	return tracks ? put_tracks(g, one, stripe_drives, err) : 0;
 }

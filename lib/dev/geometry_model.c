@@ -314,9 +314,9 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp_errinfo *err)
 {
 	const struct sp__drive *d = sp__model_drive(m);
-	unsigned abreast;
+	unsigned stripe_drives;
 	bool tracks = d;
-	const struct sp__model *drive = sp__raid_drive(m, &abreast, &tracks);
+	const struct sp__model *drive = sp__raid_drive(m, &stripe_drives, &tracks);
 	int rc;
 
 	g->blocks = m->blocks;
@@ -329,7 +329,7 @@ static int put_model(struct sp_geometry *g, const struct sp__model *m, struct sp
 	if (rc)
 		return rc;
 	if (drive)
-		rc = sp__geometry_array(g, drive, abreast, tracks, err);
+		rc = sp__geometry_array(g, drive, stripe_drives, tracks, err);
 	else
 		rc = d ? put_drive(g, m, d, err) : sp__geometry_measure(g, m);
 	return rc ? rc : sp__geometry_seal(g, err);

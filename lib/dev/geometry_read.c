@@ -258,6 +258,8 @@ static int read_remarks(struct sp_geometry *g, struct sp__jobj *top)
 static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 {
 	const char *schema = sp__jstring(top, "schema");
+	/* The key of files written of older versions. */
+	const char *stripes = sp__jhas(top, "abreast") ? "abreast" : "stripe_drives";
 
 	if (!top->rc && (!schema || strcmp(schema, "spindle.geometry/1") != 0))
 		sp__jfail(top, "schema", "is not \"spindle.geometry/1\"");
@@ -265,7 +267,7 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 	g->blocks = (uint64_t)sp__jint(top, "blocks", 1, COUNT_MAX, SP__JREQUIRED);
 	g->block_bytes = (uint32_t)sp__jint(top, "block_bytes", 1, 1 << 20, SP__JREQUIRED);
 	g->surfaces = (unsigned)sp__jint(top, "surfaces", 0, 1000, 0);
-	g->abreast = (unsigned)sp__jint(top, "abreast", 1, SP__RAID_DRIVES_MAX, 1);
+	g->stripe_drives = (unsigned)sp__jint(top, stripes, 1, SP__RAID_DRIVES_MAX, 1);
 	g->transfer_s_per_mb = sp__jreal(top, "transfer_s_per_mb", 0, 1e6, 0);
 	g->seek_s = sp__jreal(top, "seek_s", 0, 1e6, 0);
 	if (sp__jhas(top, "miss_rate"))

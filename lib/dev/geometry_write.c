@@ -177,8 +177,8 @@ static void put_scalars(struct doc *top, const struct sp_geometry *g)
 		put_period(top, g);
 	if (g->surfaces)
 		put_count(top, "surfaces", g->surfaces);
-	if (g->abreast > 1 && g->nzones)
-		put_count(top, "abreast", g->abreast);
+	if (g->stripe_drives > 1 && g->nzones)
+		put_count(top, "stripe_drives", g->stripe_drives);
 	put_text(top, "layout", g->layout);
 	put(top, "overhead_ns",
 	    json_pack("{s:f,s:f}", "read", g->overhead_ns[SP_GEOMETRY_READ], "write",

@@ -30,8 +30,8 @@ struct raid {
 	struct sp__model *drive;
 	uint64_t stripe; /* blocks; 0: a track */
 	const struct sp__trackmap *map;
-	unsigned copies;  /* drives of a set */
-	unsigned abreast; /* sets that transfer side by side */
+	unsigned copies;	/* drives of a set */
+	unsigned stripe_drives; /* sets that transfer side by side */
 };
 
 struct member {
@@ -119,7 +119,7 @@ struct place {
 static struct place place_of(const struct sp__model *m, uint64_t lbn)
 {
 	const struct raid *r = m->impl;
-	uint64_t first, blocks, into; /* of the stripes that lie abreast */
+	uint64_t first, blocks, into; /* of the stripes that lie stripe_drives */
 	struct sp__track t;
 
 	if (r->stripe) {
@@ -335,7 +335,7 @@ static struct sp__model *make(struct sp__model *drive, const struct sp__raid_spe
 	r->drive = drive;
 	r->copies = spec->level == SP__RAID_10 ? 2 : 1;
 	sets = spec->drives / r->copies;
-	r->abreast = linear ? 1 : sets;
+	r->stripe_drives = linear ? 1 : sets;
 	r->stripe = linear ? drive->blocks : spec->stripe_bytes / drive->block_bytes;
 	*a = *drive;
 	a->name = name;
@@ -364,13 +364,14 @@ int sp__raid_make(struct sp__model **m, const struct sp__raid_spec *spec, struct
 	return 0;
 }
 
-const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *abreast, bool *tracks)
+const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *stripe_drives,
+				       bool *tracks)
 {
 	const struct raid *r = m->ops == &raid_ops ? m->impl : NULL;
 
 	if (!r)
 		return NULL;
-	*abreast = r->abreast;
+	*stripe_drives = r->stripe_drives;
 	*tracks = !r->stripe;
 	return r->drive;
 }

@@ -41,6 +41,7 @@ SP_MUST_CHECK int sp__raid_make(struct sp__model **m, const struct sp__raid_spec
  * The drive of which an array is made, how many transfer side by side, and whether their tracks
  * are the stripes; NULL: no array.
  */
-const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *abreast, bool *tracks);
+const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *stripe_drives,
+				       bool *tracks);
 
 #endif

@@ -168,9 +168,9 @@ static void from_flash(struct sp__costs *c, const struct sp__model *m, const str
 static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spec,
 			 const struct sp__model *m)
 {
-	unsigned abreast;
+	unsigned stripe_drives;
 	bool tracks;
-	const struct sp__model *one = sp__raid_drive(m, &abreast, &tracks);
+	const struct sp__model *one = sp__raid_drive(m, &stripe_drives, &tracks);
 	const struct sp__drive *d = sp__model_drive(one ? one : m);
 
 	c->simulated = true;
@@ -218,7 +218,7 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 		sp__model_free(m);
 	}
 	if (c->geometry && c->geometry->drive) {
-		c->drives = c->geometry->abreast;
+		c->drives = c->geometry->stripe_drives;
 		c->geometry = c->geometry->drive;
 	}
 	c->begin = c->in ? (double)at / c->drives : 0;

@@ -58,7 +58,7 @@ static int by_unit(const void *a, const void *b)
 
 static uint64_t drive_of(const struct sp__place *p, uint64_t unit)
 {
-	return p->rows[unit >> PLACE_BITS].number % p->opts.geometry->abreast;
+	return p->rows[unit >> PLACE_BITS].number % p->opts.geometry->stripe_drives;
 }
 
 static int by_drive(const void *a, const void *b, void *place)

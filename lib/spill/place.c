@@ -162,7 +162,7 @@ static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 /* Turns a row so that the hop along the path, from the row before on its drive, is in time. */
 static int turn(const struct sp__place *p, struct sp__row *row)
 {
-	unsigned step = p->opts.geometry->abreast;
+	unsigned step = p->opts.geometry->stripe_drives;
 	const struct sp__row *before = row - step;
 	uint64_t last = before->lbn + before->start + p->page_blocks - 1, adjacent;
 	int rc = sp_geometry_adjacent(p->opts.geometry, last, step, p->opts.hops, 0, &adjacent);
@@ -211,7 +211,7 @@ static bool same_round(const struct sp__place *p, uint64_t from, uint64_t to)
 static int add_row(struct sp__place *p, const struct sp__band *b)
 {
 	struct sp__row *row = &p->rows[p->nrows];
-	unsigned step = p->opts.geometry->abreast;
+	unsigned step = p->opts.geometry->stripe_drives;
 	struct sp_track t;
 	int rc;
 
@@ -243,13 +243,13 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
  */
 static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 {
-	unsigned abreast = p->opts.geometry->abreast;
+	unsigned stripe_drives = p->opts.geometry->stripe_drives;
 	int rc = 0;
 
 	while (rc == 0 && b->rows < p->band_rows) {
 		rc = add_row(p, b);
-		if (rc == 0 && before != NONE && p->band_rows > abreast && b->rows < abreast &&
-		    b->rows < p->bands[before].rows)
+		if (rc == 0 && before != NONE && p->band_rows > stripe_drives &&
+		    b->rows < stripe_drives && b->rows < p->bands[before].rows)
 			follow_on(p, &p->rows[p->bands[before].first_row + b->rows],
 				  &p->rows[b->first_row + b->rows]);
 		b->rows += rc == 0;

@@ -163,7 +163,7 @@ static void section_2_2_1(struct rig *r)
 }
 
 /* ms for a hop on each drive of an array, which all go at once: each on a path of its own. */
-static double paths_abreast(struct rig *r, unsigned n, unsigned hops)
+static double paths_on_stripe_drives(struct rig *r, unsigned n, unsigned hops)
 {
 	uint64_t lbn[8], done[8] = { 0 }, last = 0;
 	struct sp_track t;
@@ -205,7 +205,7 @@ static void section_2_4(struct rig *one)
 	    sp__raid_make(&r.m, &tracks, NULL) || sp__device_open(&r.dev, r.m) ||
 	    sp__geometry_of(&r.g, r.m, NULL))
 		exit(1);
-	ms = paths_abreast(&r, 4, 500);
+	ms = paths_on_stripe_drives(&r, 4, 500);
 	diag("csv s2.4,%.4f,%.4f", each, ms);
 	ok(fabs(ms - each) < 0.01 * each,
 	   "sh08.s2.4: through four drives striped by tracks a hop takes the time of one drive's");

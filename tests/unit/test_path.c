@@ -18,7 +18,7 @@
 #define PAGE 8192u
 #define RUNS 100u
 #define PAGES 120u
-#define ABREAST 4u
+#define STRIPE_DRIVES 4u
 
 static struct sp_geometry *g;
 static struct sp__place *place;
@@ -223,7 +223,7 @@ static void addresses(void)
 static double array_ms(const struct sp__model *m, const struct sp__stop *s, size_t n,
 		       unsigned *late)
 {
-	uint64_t now[ABREAST] = { 0 }, sum = 0;
+	uint64_t now[STRIPE_DRIVES] = { 0 }, sum = 0;
 	struct sp__device d;
 
 	if (sp__device_open(&d, m))
@@ -244,7 +244,7 @@ static double array_ms(const struct sp__model *m, const struct sp__stop *s, size
 		*t = v.done_ns;
 	}
 	sp__device_close(&d);
-	return (double)sum * 1e-6 / (double)(n - ABREAST);
+	return (double)sum * 1e-6 / (double)(n - STRIPE_DRIVES);
 }
 
 /* On drives striped by tracks each has a path of its own. */
@@ -265,7 +265,7 @@ static void on_an_array(void)
 	if (sp__place_order(place, s, RUNS))
 		exit(1);
 	ms = array_ms(m, s, RUNS, &late);
-	ok(ms < 1.1 + 2 * 0.14 && late <= ABREAST,
+	ok(ms < 1.1 + 2 * 0.14 && late <= STRIPE_DRIVES,
 	   "sh08.s2.4: pages of one offset on four drives: on each as on one drive (%.3f ms)", ms);
 	clear();
 	sp_geometry_free(g);

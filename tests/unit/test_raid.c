@@ -174,9 +174,9 @@ static unsigned inside(const struct sp__piece *p, unsigned n, unsigned lane, uin
 static bool split_holds(const struct sp__device *d, uint64_t stripe, bool write, uint64_t lbn,
 			uint32_t blocks)
 {
-	unsigned abreast, set, n, in, copies = d->model->drives / d->model->queues;
+	unsigned stripe_drives, set, n, in, copies = d->model->drives / d->model->queues;
 	bool tracks;
-	const struct sp__model *m = d->model, *drive = sp__raid_drive(m, &abreast, &tracks);
+	const struct sp__model *m = d->model, *drive = sp__raid_drive(m, &stripe_drives, &tracks);
 	struct sp__piece p[SP__DEV_PIECES_MAX];
 	uint32_t got = blocks, sum = 0;
 	struct sp__service s;
@@ -504,7 +504,13 @@ static void test_tracks(const char *model)
 	doc = sp__geometry_document(array);
 	if (!doc || sp__geometry_parse(&one, doc, model, NULL))
 		exit(done() | 1);
-	ok(one->abreast == 3, "and written and read, tracks still are on three drives");
+	ok(one->stripe_drives == 3, "and written and read, tracks still are on three drives");
+	sp_geometry_free(one);
+	json_object_set(doc, "abreast", json_object_get(doc, "stripe_drives"));
+	json_object_del(doc, "stripe_drives");
+	if (sp__geometry_parse(&one, doc, model, NULL))
+		exit(done() | 1);
+	ok(one->stripe_drives == 3, "and so under the key's former name");
 	json_decref(doc);
 	sp_geometry_free(array);
 	sp_geometry_free(one);
