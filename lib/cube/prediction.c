@@ -223,7 +223,7 @@ static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, 
 
 static double plain_ns(const struct sp_geometry *g, uint64_t blocks)
 {
-	return (double)blocks * g->block_bytes / MB * g->transfer_s_per_mb * 1e9;
+	return (double)blocks * g->block_bytes / MB * g->transfer_s_per_mib * 1e9;
 }
 
 /* Blocks from first on that lie in a zone, or before one (*z NULL). */
@@ -480,7 +480,7 @@ static void predict_volume(const struct sp__predict_opts *o, const struct sp__ma
 int sp__predict_box(const struct sp__predict_opts *o, const struct sp__mapping *m,
 		    const struct sp_cube_box *box, struct sp__cube_prediction *out)
 {
-	if (!o->geometry || (!o->geometry->nzones && !(o->geometry->transfer_s_per_mb > 0)))
+	if (!o->geometry || (!o->geometry->nzones && !(o->geometry->transfer_s_per_mib > 0)))
 		return -ENODATA;
 	*out = (struct sp__cube_prediction){ 0 };
 	for (unsigned v = 0; v < m->basic.volumes; v++)

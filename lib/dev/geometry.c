@@ -167,7 +167,7 @@ void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info
 		.period_ns = g->period_ns,
 		.read_overhead_ns = g->overhead_ns[SP_GEOMETRY_READ],
 		.write_overhead_ns = g->overhead_ns[SP_GEOMETRY_WRITE],
-		.transfer_s_per_mb = g->transfer_s_per_mb,
+		.transfer_s_per_mib = g->transfer_s_per_mib,
 		.seek_s = g->seek_s,
 		.write_estimated = g->hops[SP_GEOMETRY_WRITE].estimated,
 		.miss_rate = g->miss_rate,

@@ -68,9 +68,9 @@ struct sp_geometry {
 	struct sp_geometry *drive; /* one of the drives of an array */
 	double overhead_ns[2];	   /* by enum sp_geometry_op */
 	struct sp__hops hops[2];
-	struct sp__hops within[2];	  /* of hops inside a round */
-	double transfer_s_per_mb, seek_s; /* 0: sealing derives them if it can */
-	double miss_rate;		  /* below 0: not measured; so after allocation */
+	struct sp__hops within[2];	   /* of hops inside a round */
+	double transfer_s_per_mib, seek_s; /* 0: sealing derives them if it can */
+	double miss_rate;		   /* below 0: not measured; so after allocation */
 	size_t nzones;
 	struct sp__geozone *zones;
 	bool seek_in_tracks; /* the seek curve's distances; else cylinders */
@@ -139,7 +139,7 @@ SP_MUST_CHECK int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *er
 const struct sp__geozone *sp__geometry_zone_of(const struct sp_geometry *g, uint64_t lbn);
 const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g, uint64_t number);
 
-/* Fills in transfer_s_per_mb and seek_s from how the model's device behaves; 0 or -ENOMEM. */
+/* Fills in transfer_s_per_mib and seek_s from how the model's device behaves; 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m);
 
 /* The geometry of a model or of an array, as sp_geometry_model(). */

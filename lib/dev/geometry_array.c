@@ -107,7 +107,7 @@ int sp__geometry_array(struct sp_geometry *g, const struct sp__model *drive, uns
 
 	if (rc)
 		return rc;
-	g->transfer_s_per_mb = one->transfer_s_per_mb / stripe_drives;
+	g->transfer_s_per_mib = one->transfer_s_per_mib / stripe_drives;
 	g->seek_s = one->seek_s;
 	g->stripe_drives = stripe_drives;
 	g->drive = one;

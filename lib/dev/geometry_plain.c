@@ -58,7 +58,7 @@ int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m)
 		one = serve(&dev, lanes, m->blocks / 4, MB, 0);
 		two = serve(&dev, lanes, m->blocks / 2, 2 * MB, one);
 		if (two > one) {
-			g->transfer_s_per_mb = (double)(two - one) * 1e-9;
+			g->transfer_s_per_mib = (double)(two - one) * 1e-9;
 			g->seek_s = one > two - one ? (double)(2 * one - two) * 1e-9 : 0;
 		}
 	}

@@ -268,7 +268,7 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 	g->block_bytes = (uint32_t)sp__jint(top, "block_bytes", 1, 1 << 20, SP__JREQUIRED);
 	g->surfaces = (unsigned)sp__jint(top, "surfaces", 0, 1000, 0);
 	g->stripe_drives = (unsigned)sp__jint(top, stripes, 1, SP__RAID_DRIVES_MAX, 1);
-	g->transfer_s_per_mb = sp__jreal(top, "transfer_s_per_mb", 0, 1e6, 0);
+	g->transfer_s_per_mib = sp__jreal(top, "transfer_s_per_mb", 0, 1e6, 0);
 	g->seek_s = sp__jreal(top, "seek_s", 0, 1e6, 0);
 	if (sp__jhas(top, "miss_rate"))
 		g->miss_rate = sp__jreal(top, "miss_rate", 0, 1, 0);

@@ -56,7 +56,7 @@ static int check_numbers(struct sp_geometry *g, struct sp_errinfo *err)
 		return bad(err, "period", "is missing, but there are zones");
 	if (!within(g->overhead_ns[0], PERIOD_MAX_NS) || !within(g->overhead_ns[1], PERIOD_MAX_NS))
 		return bad(err, "overhead_ns", "is not between 0 and 10 s");
-	if (!within(g->transfer_s_per_mb, 1e6))
+	if (!within(g->transfer_s_per_mib, 1e6))
 		return bad(err, "transfer_s_per_mb", "is not between 0 and 1000000");
 	if (!within(g->seek_s, 1e6))
 		return bad(err, "seek_s", "is not between 0 and 1000000");
@@ -199,8 +199,8 @@ int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err)
 		rc = check_seeks(g, err);
 	if (rc)
 		return rc;
-	if (!(g->transfer_s_per_mb > 0))
-		g->transfer_s_per_mb = transfer(g);
+	if (!(g->transfer_s_per_mib > 0))
+		g->transfer_s_per_mib = transfer(g);
 	if (!(g->seek_s > 0))
 		g->seek_s = positioning(g);
 	return 0;

@@ -183,8 +183,8 @@ static void put_scalars(struct doc *top, const struct sp_geometry *g)
 	put(top, "overhead_ns",
 	    json_pack("{s:f,s:f}", "read", g->overhead_ns[SP_GEOMETRY_READ], "write",
 		      g->overhead_ns[SP_GEOMETRY_WRITE]));
-	if (g->transfer_s_per_mb > 0)
-		put_real(top, "transfer_s_per_mb", g->transfer_s_per_mb);
+	if (g->transfer_s_per_mib > 0)
+		put_real(top, "transfer_s_per_mb", g->transfer_s_per_mib);
 	if (g->seek_s > 0)
 		put_real(top, "seek_s", g->seek_s);
 	if (g->miss_rate >= 0)

@@ -87,7 +87,8 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 
 	if (o->algorithm == SP_JOIN_INL)
 		return 0;
-	return o->run.geometry ? (uint64_t)(d.seek_s / d.transfer_s_per_mb * (1 << 20)) : GAP_BYTES;
+	return o->run.geometry ? (uint64_t)(d.seek_s / d.transfer_s_per_mib * (1 << 20))
+			       : GAP_BYTES;
 }
 
 /* input: NULL for an operator, which takes the source of the index. */

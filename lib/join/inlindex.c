@@ -73,8 +73,8 @@ bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s)
 	if (o->limited && (double)o->limit < probes)
 		share = (double)o->limit / probes;
 	*index_s = share * (2 * probes * d.seek_s +
-			    (double)o->input_bytes[outer] / mb * d.transfer_s_per_mb);
-	*hash_s = all / mb * d.transfer_s_per_mb;
+			    (double)o->input_bytes[outer] / mb * d.transfer_s_per_mib);
+	*hash_s = all / mb * d.transfer_s_per_mib;
 	if (sp__join_need(o->input_bytes[build], sp__join_records(o, build)) > l.table_bytes)
 		*hash_s *= 3;
 	return *index_s < *hash_s;

@@ -205,7 +205,7 @@ static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uin
 /* Time to write bytes in pieces of the given size, and to read them again. */
 static double spill_s(const struct sp__plan_device *d, double bytes, double piece)
 {
-	return 2 * (bytes / (1 << 20) * d->transfer_s_per_mb + bytes / piece * d->seek_s);
+	return 2 * (bytes / (1 << 20) * d->transfer_s_per_mib + bytes / piece * d->seek_s);
 }
 
 /*

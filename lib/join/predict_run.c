@@ -75,7 +75,7 @@ void sp__stage_predict(const struct sp__stage *s)
 
 	if (h->j->env.device || !h->spill || h->sorting)
 		return;
-	f->transfer_s_per_mb = sp__spill_write_s(h->spill) * MB;
+	f->transfer_s_per_mib = sp__spill_write_s(h->spill) * MB;
 	f->seconds = now;
 	for (unsigned i = 0; i < s->nparts; i++) {
 		const struct sp__run *const run[2] = { s->parts[i].run[SP__BUILD],

@@ -52,9 +52,9 @@ void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 }
 
 static const struct sp_report_field prediction_fields[] = {
-	FIELD(prediction, "transfer_s_per_mb", POSITIVE, transfer_s_per_mb,
+	FIELD(prediction, "transfer_s_per_mib", POSITIVE, transfer_s_per_mib,
 	      "measured write time of temporary data per MiB; null: not measured"),
-	FIELD(prediction, "read_s_per_mb", POSITIVE, read_s_per_mb,
+	FIELD(prediction, "read_s_per_mib", POSITIVE, read_s_per_mib,
 	      "measured read time of temporary data per MiB; null: not measured"),
 	FIELD(prediction, "seek_s", POSITIVE, seek_s,
 	      "measured time of a read at another offset; null: not measured"),

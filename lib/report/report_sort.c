@@ -61,7 +61,7 @@ static const struct sp_report_field plan_fields[] = {
 	FIELD(sort_plan, "page_bytes", COUNT, page_bytes, "page size of temporary data"),
 	FIELD(sort_plan, "merge_bytes", COUNT, merge_bytes, "read buffers of one merge"),
 	FIELD(sort_plan, "merge_pages", COUNT, merge_pages, "read buffers of one merge, in pages"),
-	FIELD(sort_plan, "transfer_s_per_mb", REAL, transfer_s_per_mb,
+	FIELD(sort_plan, "transfer_s_per_mib", REAL, transfer_s_per_mib,
 	      "modelled transfer time per MiB"),
 	FIELD(sort_plan, "seek_s", REAL, seek_s, "modelled time before each cluster"),
 	FIELD(sort_plan, "cluster_reads", POSITIVE, cluster_reads,

@@ -138,8 +138,8 @@ static void from_geometry(struct sp__costs *c, uint64_t at)
 	struct sp_geometry_info info;
 
 	sp_geometry_info(c->geometry, &info);
-	if (info.transfer_s_per_mb > 0) {
-		c->byte_s = c->write_byte_s = info.transfer_s_per_mb / (1 << 20);
+	if (info.transfer_s_per_mib > 0) {
+		c->byte_s = c->write_byte_s = info.transfer_s_per_mib / (1 << 20);
 		c->seek_s = info.seek_s;
 	}
 	if (!info.tracks || !(info.period_ns > 0))

@@ -207,7 +207,7 @@ static bool has_enough(struct sp_sort *s, const struct sp__slot *slot)
 	       sp__slot_oldest(s, SP__SLOT_EMPTY);
 }
 
-static double seconds_per_mb(const struct sp__cost *c)
+static double seconds_per_mib(const struct sp__cost *c)
 {
 	return (double)c->ns * 1e-9 / ((double)c->bytes / (1 << 20));
 }
@@ -220,9 +220,9 @@ static void weigh_memory(struct sp_sort *s)
 
 	if (f->touching.bytes < WEIGHED_BYTES)
 		return;
-	touching = seconds_per_mb(&f->touching) * TOUCHED_EACH;
-	storing = f->storing.bytes ? seconds_per_mb(&f->storing) : SP__PLAN_TRANSFER_S_PER_MB;
-	storing = 2 * storing + SP__PLAN_MERGE_S_PER_MB;
+	touching = seconds_per_mib(&f->touching) * TOUCHED_EACH;
+	storing = f->storing.bytes ? seconds_per_mib(&f->storing) : SP__PLAN_TRANSFER_S_PER_MIB;
+	storing = 2 * storing + SP__PLAN_MERGE_S_PER_MIB;
 	if (f->patient && touching > storing)
 		sp__slots_give_up(s);
 	else if (f->given_up && touching < storing)

@@ -194,7 +194,7 @@ static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 {
 	double bytes = (double)l->nominal_bytes;
 
-	return SP__PLAN_MERGE_S_PER_MB * bytes / MB + SP__PLAN_PAGE_S * bytes / page_bytes;
+	return SP__PLAN_MERGE_S_PER_MIB * bytes / MB + SP__PLAN_PAGE_S * bytes / page_bytes;
 }
 
 /*
@@ -222,7 +222,7 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, const str
 {
 	const enum sp_readahead given = o->readahead;
 	const uint32_t page_bytes = c->page_bytes;
-	double pass = device.transfer_s_per_mb * (double)l->nominal_bytes / MB, before;
+	double pass = device.transfer_s_per_mib * (double)l->nominal_bytes / MB, before;
 	double work = work_seconds(l, page_bytes);
 
 	l->seconds = 2 * pass; /* input and output */
@@ -349,5 +349,5 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		estimate(layout, choice, opts, sp__plan_device(opts));
 	if (choice->formation == SP_FORM_REPLACEMENT)
 		layout->seconds +=
-			SP__PLAN_REPLACEMENT_S_PER_MB * (double)layout->nominal_bytes / MB;
+			SP__PLAN_REPLACEMENT_S_PER_MIB * (double)layout->nominal_bytes / MB;
 }

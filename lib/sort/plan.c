@@ -73,14 +73,14 @@ static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_
 
 struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
 {
-	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false, 0 };
+	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MIB, SP__PLAN_SEEK_S, false, 0 };
 	struct sp_geometry_info info;
 
 	if (!o->run.geometry)
 		return d;
 	sp_geometry_info(o->run.geometry, &info);
-	if (info.transfer_s_per_mb > 0) {
-		d.transfer_s_per_mb = info.transfer_s_per_mb;
+	if (info.transfer_s_per_mib > 0) {
+		d.transfer_s_per_mib = info.transfer_s_per_mib;
 		d.seek_s = info.seek_s;
 	}
 	d.path = placement_of(o) == SP_PLACE_SEMISEQ && info.tracks;
@@ -130,7 +130,7 @@ enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsign
 		/* At least one for each run, however much memory there is. */
 		p->cluster_reads =
 			p->cluster_pages > 0 ? fmax((double)pages / p->cluster_pages, runs) : runs;
-		p->seconds = device.transfer_s_per_mb * ((double)pages * page_bytes) / MB +
+		p->seconds = device.transfer_s_per_mib * ((double)pages * page_bytes) / MB +
 			     device.seek_s * p->cluster_reads;
 		if (p->feasible &&
 		    (best == SP_READ_AUTO || p->seconds < all[best].seconds * (1 - 1e-9)))
@@ -424,7 +424,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.merge_bytes = l->merge_bytes,
 		.merge_pages = l->merge_pages,
 		.placement = placement_of(o),
-		.transfer_s_per_mb = device.transfer_s_per_mb,
+		.transfer_s_per_mib = device.transfer_s_per_mib,
 		.seek_s = device.seek_s,
 		.seconds = o->input_bytes ? l->seconds : 0,
 	};

@@ -18,13 +18,13 @@
  * Device model without a geometry file: a flash drive of 2 GB/s, 0.03 ms for a
  * non-sequential read while others are outstanding.
  */
-#define SP__PLAN_TRANSFER_S_PER_MB 0.0005
+#define SP__PLAN_TRANSFER_S_PER_MIB 0.0005
 #define SP__PLAN_SEEK_S 0.00003
 /* Processor time of merging: at least this, and this for each page it reads. */
-#define SP__PLAN_MERGE_S_PER_MB 0.001
+#define SP__PLAN_MERGE_S_PER_MIB 0.001
 #define SP__PLAN_PAGE_S 0.000004
 /* Processor time of selecting from a heap, beyond sorting a loaded buffer. */
-#define SP__PLAN_REPLACEMENT_S_PER_MB 0.002
+#define SP__PLAN_REPLACEMENT_S_PER_MIB 0.002
 
 /* Pages for each spilled run in a merge, if runs in memory are to stay there. */
 #define SP__PAGES_KEPT 4
@@ -35,7 +35,7 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_by
 
 /* The cost of a read, t and s of Zhang & Larson: from the geometry, or as above. */
 struct sp__plan_device {
-	double transfer_s_per_mb, seek_s;
+	double transfer_s_per_mib, seek_s;
 	bool path;     /* runs lie along the semi-sequential path, and s is a hop */
 	double away_s; /* with a path: of leaving it for a write and returning */
 };

@@ -108,8 +108,8 @@ static struct sp__plan_device device_of(const struct sp_sort *s)
 {
 	struct sp__plan_device d = sp__plan_device(&s->opts);
 
-	if (s->merging.prediction.transfer_s_per_mb > 0)
-		d.transfer_s_per_mb = s->merging.prediction.transfer_s_per_mb;
+	if (s->merging.prediction.transfer_s_per_mib > 0)
+		d.transfer_s_per_mib = s->merging.prediction.transfer_s_per_mib;
 	if (s->merging.prediction.seek_s > 0)
 		d.seek_s = s->merging.prediction.seek_s;
 	return d;

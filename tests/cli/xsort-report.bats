@@ -146,7 +146,7 @@ value()
 		cmp out <(LC_ALL=C sort n)
 	done
 	"$xsort" -S 512K --direct=never --stats=r.json n >out
-	jq -e '.prediction | .elapsed_s > 0 and .transfer_s_per_mb == null and .read_s_per_mb == null and .seek_s == null' r.json
+	jq -e '.prediction | .elapsed_s > 0 and .transfer_s_per_mib == null and .read_s_per_mib == null and .seek_s == null' r.json
 	"$xsort" -S 64M --stats=r.json n >out
 	has_keys r.json
 	"$xsort" -S 512K --volume=sim:linear --stats=r.json n >out
@@ -160,5 +160,5 @@ value()
 	jq -e '.result.input_bytes > 5 * .spill.write_bytes' r.json
 	# At most as long again for computation, and for the device twice what it wrote.
 	jq -e '.prediction.elapsed_s < 2 * (.result.elapsed_s + .io.cluster_reads * (.prediction.seek_s // 0) +
-		.spill.write_bytes / 1048576 * (.prediction.transfer_s_per_mb // 0))' r.json
+		.spill.write_bytes / 1048576 * (.prediction.transfer_s_per_mib // 0))' r.json
 }

@@ -354,13 +354,13 @@ static void planner(void)
 	p.blocks = 200000;
 	r.m->ops->serve(r.m, r.dev.state, 0, &p, &s);
 	seconds = (double)s.done_ns * 1e-9 / (p.blocks * 512.0 / 1048576);
-	ok(fabs(info.transfer_s_per_mb - seconds) < 0.005 * seconds,
-	   "a MB takes what the device takes in sequence (%.5f and %.5f s)", info.transfer_s_per_mb,
-	   seconds);
+	ok(fabs(info.transfer_s_per_mib - seconds) < 0.005 * seconds,
+	   "a MB takes what the device takes in sequence (%.5f and %.5f s)",
+	   info.transfer_s_per_mib, seconds);
 	rig_close(&r);
 	ok(rig_open(&r, line), "a device without tracks has a geometry too");
 	sp_geometry_info(r.g, &info);
-	ok(!info.tracks && fabs(info.transfer_s_per_mb - 0.3) < 1e-6 &&
+	ok(!info.tracks && fabs(info.transfer_s_per_mib - 0.3) < 1e-6 &&
 		   fabs(info.seek_s - 0.007) < 1e-6,
 	   "with t and s of its model");
 	ok(sp_geometry_track(r.g, 0, &t) == SP_EUNSUP &&

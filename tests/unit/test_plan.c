@@ -323,7 +323,7 @@ static void formulas(void)
 
 static void strategies(void)
 {
-	const struct sp__plan_device usual = { SP__PLAN_TRANSFER_S_PER_MB, SP__PLAN_SEEK_S, false,
+	const struct sp__plan_device usual = { SP__PLAN_TRANSFER_S_PER_MIB, SP__PLAN_SEEK_S, false,
 					       0 };
 	struct sp_strategy_plan t[SP_READ_COUNT_];
 

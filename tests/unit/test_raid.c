@@ -530,7 +530,7 @@ static bool figures(const char *volume, double t, double s)
 	}
 	sp_geometry_info(g, &info);
 	right = !info.tracks && !strcmp(info.verdict, "not-rotating") &&
-		info.transfer_s_per_mb == t && info.seek_s == s;
+		info.transfer_s_per_mib == t && info.seek_s == s;
 	sp_geometry_free(g);
 	return right;
 }
@@ -545,11 +545,11 @@ static void test_geometry(void)
 	   "the device of a volume has a geometry");
 	sp_geometry_info(g, &one);
 	ok(one.tracks &&
-		   figures("sim:atlas10k3-like,array=linear:4", one.transfer_s_per_mb,
+		   figures("sim:atlas10k3-like,array=linear:4", one.transfer_s_per_mib,
 			   one.seek_s) &&
-		   figures("sim:atlas10k3-like,array=raid0:4/1M", one.transfer_s_per_mb / 4,
+		   figures("sim:atlas10k3-like,array=raid0:4/1M", one.transfer_s_per_mib / 4,
 			   one.seek_s) &&
-		   figures("sim:atlas10k3-like,array=raid10:4", one.transfer_s_per_mb / 2,
+		   figures("sim:atlas10k3-like,array=raid10:4", one.transfer_s_per_mib / 2,
 			   one.seek_s),
 	   "that of an array has no tracks, the seek of a drive, and the rate of those side by "
 	   "side");

@@ -58,7 +58,7 @@ static void test_bounds(void)
 	if (sp_geometry_model(&linear, "linear", NULL))
 		exit(1);
 	sp_geometry_info(linear, &g);
-	inputs = 10.0 * MB / (1 << 20) * g.transfer_s_per_mb;
+	inputs = 10.0 * MB / (1 << 20) * g.transfer_s_per_mib;
 	ok(fabs(seconds(&o) - inputs) < 3 * g.seek_s,
 	   "in memory a join takes as long as its inputs");
 	o.algorithm = SP_JOIN_MERGE;
@@ -74,7 +74,7 @@ static void test_bounds(void)
 	ok(time > least && time < least + (g.seek_s + 1e-3) * 10 * MB / (16 << 10),
 	   "partitions are written and read, with a seek for each chunk of them at most");
 	o.run.volume = "sim:linear,files=both";
-	ok(seconds(&o) > time + inputs + 16.0 * MB / (1 << 20) * g.transfer_s_per_mb,
+	ok(seconds(&o) > time + inputs + 16.0 * MB / (1 << 20) * g.transfer_s_per_mib,
 	   "inputs and the result add to that if they are on the machine");
 	sp_geometry_free(linear);
 }

@@ -41,8 +41,8 @@ static void write_run(struct sp__spill *s, struct sp__run **run, void *mem, uint
 }
 
 /* What is measured on a machine. */
-static void measure(const char *spec, uint64_t compute_ns, double *transfer_s_per_mb,
-		    double *read_s_per_mb, double *seek_s)
+static void measure(const char *spec, uint64_t compute_ns, double *transfer_s_per_mib,
+		    double *read_s_per_mib, double *seek_s)
 {
 	static const char *const dirs[] = { "/tmp" };
 	char *mem = sp__pages_alloc(SP__WRITER_CHUNKS * CHUNK, false);
@@ -57,13 +57,13 @@ static void measure(const char *spec, uint64_t compute_ns, double *transfer_s_pe
 							 .device = device,
 							 .err = &err }))
 		abort();
-	*transfer_s_per_mb = sp__spill_write_s(s) * MB;
-	ok(*transfer_s_per_mb == 0, "%s: nothing is known before anything is written", spec);
+	*transfer_s_per_mib = sp__spill_write_s(s) * MB;
+	ok(*transfer_s_per_mib == 0, "%s: nothing is known before anything is written", spec);
 	for (int i = 0; i < RUNS; i++)
 		write_run(s, &runs[i], mem, compute_ns);
-	*transfer_s_per_mb = sp__spill_write_s(s) * MB;
+	*transfer_s_per_mib = sp__spill_write_s(s) * MB;
 	*seek_s = sp__spill_seek_s(s, runs, RUNS, mem);
-	*read_s_per_mb = sp__spill_read_s(s, runs[RUNS / 2], mem) * MB;
+	*read_s_per_mib = sp__spill_read_s(s, runs[RUNS / 2], mem) * MB;
 	for (int i = 0; i < RUNS; i++)
 		sp__run_free(runs[i]);
 	sp__spill_close(s);

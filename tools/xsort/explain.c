@@ -168,7 +168,7 @@ static void tell_device(const struct sp_sort_opts *o, const struct sp_sort_plan 
 	fprintf(stderr,
 		"  The device is not known: that it moves %.0f MB a second, and begins a cluster\n"
 		"  in %.2f ms, is assumed.\n",
-		1.048576 / p->transfer_s_per_mb, p->seek_s * 1000);
+		1.048576 / p->transfer_s_per_mib, p->seek_s * 1000);
 }
 
 int explain(struct settings *set)

@@ -84,7 +84,7 @@ struct sp_geometry_info {
 	unsigned surfaces;			    /* 0: unknown */
 	double period_ns;			    /* of one revolution */
 	double read_overhead_ns, write_overhead_ns; /* of a request issued by itself */
-	double transfer_s_per_mb; /* MB of 2^20, in sequence: t of the planner; 0: unknown */
+	double transfer_s_per_mib; /* MB of 2^20, in sequence: t of the planner; 0: unknown */
 	double seek_s; /* mean positioning of a random request: s of the planner; 0: unknown */
 	bool write_estimated; /* hops of writes were not measured but derived from reads */
 	double miss_rate;     /* share of hops that lost a revolution; negative: not measured */

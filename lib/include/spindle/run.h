@@ -77,11 +77,11 @@ struct sp_run_stats {
  * requests until then; 0: unknown.
  */
 struct sp_prediction {
-	double transfer_s_per_mb; /* of writing temporary data: t of Zhang & Larson, in MiB */
-	double read_s_per_mb;	  /* the same of reading it */
-	double seek_s;		  /* of a read elsewhere: their s */
-	double seconds;		  /* of the whole run */
-	double revised_s;	  /* ... told again by the second sixteenth of its last phase */
+	double transfer_s_per_mib; /* of writing temporary data: t of Zhang & Larson, in MiB */
+	double read_s_per_mib;	   /* the same of reading it */
+	double seek_s;		   /* of a read elsewhere: their s */
+	double seconds;		   /* of the whole run */
+	double revised_s;	   /* ... told again by the second sixteenth of its last phase */
 };
 
 /* Space for temporary files. */

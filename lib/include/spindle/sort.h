@@ -100,12 +100,12 @@ struct sp_sort_plan {
 	unsigned passes; /* times each spilled byte is read */
 	uint32_t page_bytes;
 	uint64_t merge_bytes;
-	unsigned merge_pages;	  /* b: pages in the merge's pool */
-	double transfer_s_per_mb; /* t of the device model */
-	double seek_s;		  /* s of the device model */
-	double seconds;		  /* expected for run formation and merges */
-	double cluster_reads;	  /* expected in all merges; 0: none, or unknown */
-	uint64_t spill_bytes;	  /* of temporary space, at most; 0: none, or unknown input */
+	unsigned merge_pages;	   /* b: pages in the merge's pool */
+	double transfer_s_per_mib; /* t of the device model */
+	double seek_s;		   /* s of the device model */
+	double seconds;		   /* expected for run formation and merges */
+	double cluster_reads;	   /* expected in all merges; 0: none, or unknown */
+	uint64_t spill_bytes;	   /* of temporary space, at most; 0: none, or unknown input */
 	struct sp_strategy_plan strategy[SP_READ_COUNT_];
 };
 
