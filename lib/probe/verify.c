@@ -115,7 +115,7 @@ static int pairs(struct forecast *f, unsigned n, double *was, double *predicted,
 		}
 		was[v->pairs] = (double)(s.done_ns - s.issue_ns);
 		off = was[v->pairs] - predicted[v->pairs];
-		v->turns_right += fabs(off) < period / 2;
+		v->revolutions_right += fabs(off) < period / 2;
 		v->within_share += fabs(off) < period / 10;
 		v->pairs++;
 		if (i % 32 == 0)
@@ -148,7 +148,7 @@ static int verify(struct sp__rotation *ro, const struct sp_geometry *g, unsigned
 		rc = 0;
 	if (!rc && v->pairs) {
 		compare(was, predicted, v->pairs, v);
-		v->turns_right /= v->pairs;
+		v->revolutions_right /= v->pairs;
 		v->within_share /= v->pairs;
 	}
 	free(was);

@@ -333,9 +333,9 @@ static const struct sp_report_field verify_fields[] = {
 	      "mean predicted response time"),
 	FIELD(probe_verify, "result.demerit_s", DURATION, demerit_ns,
 	      "rms distance of the two distributions"),
-	FIELD(probe_verify, "result.turns_right_share", REAL, turns_right,
+	FIELD(probe_verify, "result.revolutions_right_share", REAL, revolutions_right,
 	      "share of pairs with the right number of revolutions"),
-	FIELD(probe_verify, "result.within_tenth_turn_share", REAL, within_share,
+	FIELD(probe_verify, "result.within_tenth_revolution_share", REAL, within_share,
 	      "share of pairs predicted within a tenth of a revolution"),
 	{ 0 },
 };

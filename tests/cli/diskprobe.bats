@@ -83,7 +83,7 @@ setup()
 	needs jq
 	"$diskprobe" sim:atlas10k3-like,noise=20us -o g.json > /dev/null
 	run -0 "$diskprobe" --geometry=g.json --verify --stats=v.json sim:atlas10k3-like,noise=20us,seed=5
-	[ "$(jq '.result.pairs == 1000 and .result.turns_right_share > 0.97' v.json)" = true ]
+	[ "$(jq '.result.pairs == 1000 and .result.revolutions_right_share > 0.97' v.json)" = true ]
 	run -2 "$diskprobe" --geometry=g.json --verify sim:tiny
 	[[ $output == *"the geometry is not one of this device"* ]]
 }

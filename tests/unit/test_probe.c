@@ -261,7 +261,7 @@ static void test_verify(void)
 	if (!ok(p && !sp_probe_verify(&opts, sp_probe_geometry(p), 1000, &v, NULL),
 		"responses of 1000 pairs are predicted"))
 		return;
-	ok(v.turns_right > 0.99, "lost revolutions too (%.4f)", v.turns_right);
+	ok(v.revolutions_right > 0.99, "lost revolutions too (%.4f)", v.revolutions_right);
 	ok(v.demerit_ns < 0.03 * v.mean_ns, "the distributions differ by %.3f ms",
 	   v.demerit_ns / 1e6);
 	sp_probe_free(p);

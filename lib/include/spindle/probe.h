@@ -179,7 +179,7 @@ struct sp_probe_verify {
 	unsigned pairs, errors;
 	double mean_ns, predicted_ns; /* mean response */
 	double demerit_ns;	      /* rms distance of the two distributions of response times */
-	double turns_right;	      /* share of pairs whose lost revolutions were predicted */
+	double revolutions_right;     /* share of pairs whose lost revolutions were predicted */
 	double within_share;	      /* share predicted to a tenth of a revolution */
 };
 
