@@ -93,12 +93,12 @@ static void set_type(json_t *property, enum sp_report_type type, bool required)
 }
 
 /* Of several names of a value the first one is written. */
-static void set_names(json_t *property, const struct sp_word *v, bool required)
+static void set_names(json_t *property, const struct sp_enum_value *v, bool required)
 {
 	json_t *names = json_array();
 
-	for (const struct sp_word *w = v; w->word; w++)
-		if (!strcmp(sp_word_name(v, w->value), w->word))
+	for (const struct sp_enum_value *w = v; w->word; w++)
+		if (!strcmp(sp_enum_name(v, w->value), w->word))
 			json_array_append_new(names, json_string(w->word));
 	if (!required)
 		json_array_append_new(names, json_null());

@@ -59,11 +59,11 @@ static uint64_t page_value(const char *option, const char *text)
 static const struct setting settings[] = {
 	{ .doc = "Sequence:" },
 	{ "order", "ORDER", "by time of: submit or done (submit)", TO(order),
-	  .words = sp_sequence_order_words },
+	  .values = sp_sequence_order_values },
 	{ "refine", "HOW",
-	  "rearrange legally before counting, to group by block, file, place (a sweep); or none "
+	  "rearrange legally before counting, to group by block, file, offset (a sweep); or none "
 	  "(none)",
-	  TO(refine), .words = sp_sequence_refinement_words },
+	  TO(refine), .values = sp_sequence_refinement_values },
 	{ "window", "N", "choose the next one of the N oldest requests (64)", TO(window),
 	  .number = { 1, SIZE_MAX } },
 	{ "compare", NULL, "check that the second trace is a legal permutation of the first",
@@ -73,7 +73,7 @@ static const struct setting settings[] = {
 	  "count the transfers of a page cache of SIZE pages, or of SIZE bytes if it has a suffix",
 	  TO(cache_text) },
 	{ "policy", "POLICY", "pages to evict: lru or opt (lru)", TO(cache.policy),
-	  .words = sp_sequence_policy_words, OF_CACHE },
+	  .values = sp_sequence_policy_values, OF_CACHE },
 	{ "page", "SIZE", "bytes of a page (4K)", TO(cache.page_bytes), .whole = page_value,
 	  OF_CACHE },
 	{ "first", "N",

@@ -86,7 +86,7 @@ static const struct setting settings[] = {
 	  .whole = size_option, .given = offsetof(struct config, bytes_given) },
 	{ .doc = "Keys of lines and records:" },
 	{ "order", "ORDER", "uniform, zipf, few, sorted, reverse or nearly (uniform)",
-	  TO(gen.order), .words = sp_gen_order_words, SPECIAL(ORDER) },
+	  TO(gen.order), .values = sp_gen_order_values, SPECIAL(ORDER) },
 	{ "theta", "T", "zipf: exponent, 0 to 8 (1)", TO(gen.theta), .real = { 0, 8 },
 	  SPECIAL(THETA) },
 	{ "distinct", "K", "number of different keys (zipf: 100000, few: 16)", TO(gen.distinct),
@@ -147,7 +147,7 @@ static void take_operands(struct config *c, const struct operands *operands)
 	if (operands->n > 1)
 		die_usage("extra operand: %s", quote(operands->text[1]));
 	c->gen.kind =
-		(enum sp_gen_kind)choice_option("KIND", operands->text[0], sp_gen_kind_words());
+		(enum sp_gen_kind)choice_option("KIND", operands->text[0], sp_gen_kind_values());
 	if (strcmp(operands->text[0], sp_gen_kind_name(c->gen.kind)) != 0)
 		die_usage("a kind of data is written in full: %s",
 			  quote(sp_gen_kind_name(c->gen.kind)));
@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 		.operands = "KIND",
 		.about = about,
 		.notes = notes,
-		.operand_words = sp_gen_kind_words,
+		.operand_words = sp_gen_kind_values,
 	};
 	struct operands operands;
 	struct config c = { .gen = SP_GEN_OPTS_INIT };

@@ -59,13 +59,14 @@ bool sp__number_parse(const char *text, const struct sp__unit *units, uint64_t m
 	return true;
 }
 
-bool sp__word_take(const char **text, const char *end, const struct sp_word *words, int *value)
+bool sp__word_take(const char **text, const char *end, const struct sp_enum_value *words,
+		   int *value)
 {
 	size_t len = strcspn(*text, end);
 
-	while (words->word && (strncmp(words->word, *text, len) || words->word[len]))
+	while (words->name && (strncmp(words->name, *text, len) || words->name[len]))
 		words++;
-	if (!words->word)
+	if (!words->name)
 		return false;
 	*text += len;
 	*value = words->value;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 /* What follows a number, in either case, and what that multiplies it by.  Ends with a NULL. */
 struct sp__unit {
@@ -47,7 +47,7 @@ struct sp__setting {
 	size_t at, bytes;	      /* SP__KEY_AT() */
 	uint64_t min, max;	      /* of numbers and sizes; max 0: no limit */
 	const struct sp__unit *units; /* NULL: none */
-	const struct sp_word *words;
+	const struct sp_enum_value *words;
 	bool (*set)(void *out, const char *value);
 	bool alone; /* may stand without a value: set() gets NULL */
 	bool list;  /* what separates settings also separates values of this one */
@@ -90,7 +90,7 @@ SP_MUST_CHECK bool sp__number_parse(const char *text, const struct sp__unit *uni
  * The word, in full, at the start of *text, which ends before any of these bytes; *text then
  * points behind it.  False: it is none of words.
  */
-SP_MUST_CHECK bool sp__word_take(const char **text, const char *end, const struct sp_word *words,
-				 int *value);
+SP_MUST_CHECK bool sp__word_take(const char **text, const char *end,
+				 const struct sp_enum_value *words, int *value);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/output_set.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "bench/state.h"
 #include "io/ioprio.h"
 
@@ -315,7 +315,7 @@ void sp_bench_free(struct sp_bench *b)
 	free(b);
 }
 
-SP__WORD_TABLE(sp_bench_create, { "written", SP_BENCH_CREATE_WRITTEN },
+SP__ENUM_TABLE(sp_bench_create, { "written", SP_BENCH_CREATE_WRITTEN },
 	       { "reserved", SP_BENCH_CREATE_RESERVED }, { "sparse", SP_BENCH_CREATE_SPARSE })
 
-SP__WORD_TABLE(sp_bench_process, { "linear", 0 }, { "poisson", 1 })
+SP__ENUM_TABLE(sp_bench_process, { "linear", 0 }, { "poisson", 1 })

@@ -8,15 +8,15 @@
 #include <spindle/size.h>
 #include "base/err.h"
 #include "base/keyval.h"
-#include "base/words.h"
+#include "base/enum.h"
 
-SP__WORD_TABLE(sp_bench_rw, { "read", SP_BENCH_OP_READ }, { "write", SP_BENCH_OP_WRITE },
+SP__ENUM_TABLE(sp_bench_rw, { "read", SP_BENCH_OP_READ }, { "write", SP_BENCH_OP_WRITE },
 	       { "rw", SP_BENCH_OP_RW }, { "readwrite", SP_BENCH_OP_RW },
 	       { "randread", SP_BENCH_OP_RANDOM | SP_BENCH_OP_READ },
 	       { "randwrite", SP_BENCH_OP_RANDOM | SP_BENCH_OP_WRITE },
 	       { "randrw", SP_BENCH_OP_RANDOM | SP_BENCH_OP_RW })
 
-SP__WORD_TABLE(sp_bench_pattern, { "sequential", SP_BENCH_SEQUENTIAL },
+SP__ENUM_TABLE(sp_bench_pattern, { "sequential", SP_BENCH_SEQUENTIAL },
 	       { "seq", SP_BENCH_SEQUENTIAL }, { "random", SP_BENCH_RANDOM },
 	       { "rand", SP_BENCH_RANDOM }, { "strided", SP_BENCH_STRIDED },
 	       { "stride", SP_BENCH_STRIDED }, { "zipf", SP_BENCH_ZIPF })
@@ -33,7 +33,7 @@ int sp_bench_class_pattern(struct sp_bench_class *c, const char *text)
 	bool good;
 	int pattern;
 
-	if (!sp__word_take(&text, ":", sp_bench_pattern_words(), &pattern))
+	if (!sp__word_take(&text, ":", sp_bench_pattern_values(), &pattern))
 		return -EINVAL;
 	if (pattern == SP_BENCH_STRIDED)
 		good = *text && !sp_size_parse(text + 1, 1, &n);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "bench/state.h"
 
 #define CRITICAL_DEPTH 64
@@ -44,16 +44,16 @@ void sp_policy_defaults(struct sp_policy_opts *o)
 				      .critical_rate = 20 };
 }
 
-SP__WORD_TABLE(sp_policy_load, { "scan", SP_POLICY_SCAN }, { "range", SP_POLICY_RANGE },
+SP__ENUM_TABLE(sp_policy_load, { "scan", SP_POLICY_SCAN }, { "range", SP_POLICY_RANGE },
 	       { "update", SP_POLICY_UPDATE })
 
-SP__WORD_TABLE(sp_policy_victims, { "random", SP_POLICY_VICTIMS_RANDOM },
+SP__ENUM_TABLE(sp_policy_victims, { "random", SP_POLICY_VICTIMS_RANDOM },
 	       { "oldest", SP_POLICY_VICTIMS_OLDEST })
 
-SP__WORD_TABLE(sp_policy_room, { "usual", SP_POLICY_ROOM_USUAL }, { "page", SP_POLICY_ROOM_PAGE },
-	       { "extent", SP_POLICY_ROOM_EXTENT })
+SP__ENUM_TABLE(sp_policy_frames, { "usual", SP_POLICY_FRAMES_USUAL },
+	       { "page", SP_POLICY_FRAMES_PAGE }, { "extent", SP_POLICY_FRAMES_EXTENT })
 
-SP__WORD_TABLE(sp_policy_submission, { "conservative", SP_POLICY_CONSERVATIVE },
+SP__ENUM_TABLE(sp_policy_submission, { "conservative", SP_POLICY_CONSERVATIVE },
 	       { "aggressive", SP_POLICY_AGGRESSIVE }, { "adaptive", SP_POLICY_ADAPTIVE })
 
 static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,

@@ -26,12 +26,12 @@ static const char *check_update(const struct sp_policy_opts *o, uint64_t pages)
 	return NULL;
 }
 
-static const char *check_crowd(const struct sp_policy_opts *o, uint64_t pages)
+static const char *check_threshold(const struct sp_policy_opts *o, uint64_t pages)
 {
 	if (o->load != SP_POLICY_RANGE || o->submission == SP_POLICY_AGGRESSIVE)
-		return "crowds are of queries that read one page at a time";
-	if (o->crowd >= o->extent_pages)
-		return "a crowd is smaller than an extent";
+		return "the extent threshold is for queries that read one page at a time";
+	if (o->extent_threshold >= o->extent_pages)
+		return "the extent threshold is smaller than an extent";
 	if (!(o->buffer > 0 && o->buffer < 1) ||
 	    o->buffer * (double)pages < 2.0 * (o->extent_pages + o->clients))
 		return "the buffer cannot hold the extents that are read";
@@ -51,8 +51,8 @@ const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 		return "a table has at most 4294967295 pages";
 	if (pages / o->extent_pages <= o->ahead)
 		return "the table has no more extents than are requested ahead";
-	if (o->crowd && check_crowd(o, pages))
-		return check_crowd(o, pages);
+	if (o->extent_threshold && check_threshold(o, pages))
+		return check_threshold(o, pages);
 	if (o->threads && o->load == SP_POLICY_RANGE)
 		return "threads are for scans and updates: queries read for themselves";
 	return o->load == SP_POLICY_UPDATE ? check_update(o, pages) : NULL;
@@ -255,7 +255,7 @@ static const struct sp__pageload_ops *ops_of(const struct sp_policy_opts *o)
 	case SP_POLICY_SCAN:
 		return &scan_ops;
 	case SP_POLICY_RANGE:
-		return o->crowd ? &sp__pageload_crowd : &range_ops;
+		return o->extent_threshold ? &sp__pageload_threshold : &range_ops;
 	default:
 		return &sp__pageload_update;
 	}
@@ -283,9 +283,9 @@ void sp__pageload_close(struct sp__pageload *l)
 	free(l->buffer.dirty.pages);
 	free(l->buffer.clean.pages);
 	free(l->buffer.where);
-	free(l->crowd.state);
-	free(l->crowd.here);
-	free(l->crowd.worked);
+	free(l->threshold.state);
+	free(l->threshold.here);
+	free(l->threshold.worked);
 }
 
 void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns)

@@ -54,9 +54,9 @@ struct sp__pagescan {
 
 struct sp__pageclient {
 	uint64_t busy_ns;
-	unsigned left;	      /* pages of the query that no batch has had yet */
-	unsigned n, at;	      /* pages of the batch, and the next one */
-	uint32_t page;	      /* with crowds: the one that the query is at, if n is 1 */
+	unsigned left;	/* pages of the query that no batch has had yet */
+	unsigned n, at; /* pages of the batch, and the next one */
+	uint32_t page;	/* with an extent threshold: the one that the query is at, if n is 1 */
 	uint64_t *arrived_ns; /* of the batch; 0: not yet */
 };
 
@@ -86,8 +86,8 @@ struct sp__pagebuffer {
 	uint32_t dirty_hand, clean_hand;
 };
 
-/* The buffer of queries whose crowded extents are read as a whole. */
-struct sp__pagecrowd {
+/* The buffer of queries that read an extent as a whole once they have used many of its pages. */
+struct sp__pagethreshold {
 	uint8_t *state; /* of each page */
 	uint32_t *here; /* those that are no longer out, first in, first out */
 	size_t frames, head, n;
@@ -120,7 +120,7 @@ struct sp__pageload {
 	unsigned batch;	      /* of a client */
 	uint64_t *arrived_ns; /* of all clients */
 	struct sp__pagebuffer buffer;
-	struct sp__pagecrowd crowd;
+	struct sp__pagethreshold threshold;
 	struct sp__pagelog log;
 };
 
@@ -182,6 +182,6 @@ void sp__pagelog_changed(struct sp__pageload *l, uint64_t now_ns);
 void sp__pagelog_run(struct sp__pageload *l, uint64_t now_ns);
 bool sp__pagelog_next(struct sp__pageload *l, struct sp__pagereq *r);
 
-extern const struct sp__pageload_ops sp__pageload_update, sp__pageload_crowd;
+extern const struct sp__pageload_ops sp__pageload_update, sp__pageload_threshold;
 
 #endif

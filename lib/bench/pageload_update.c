@@ -117,12 +117,12 @@ static int open_buffer(struct sp__pageload *l)
 /* A constant flow usually reads ahead in whole extents. */
 static bool has_room(const struct sp__pageload *l)
 {
-	enum sp_policy_room room = l->opts.room;
+	enum sp_policy_frames room = l->opts.frames_needed;
 
-	if (room == SP_POLICY_ROOM_USUAL)
-		room = l->opts.submission == SP_POLICY_AGGRESSIVE ? SP_POLICY_ROOM_EXTENT
-								  : SP_POLICY_ROOM_PAGE;
-	return room == SP_POLICY_ROOM_PAGE || l->scan.asked % l->opts.extent_pages != 0 ||
+	if (room == SP_POLICY_FRAMES_USUAL)
+		room = l->opts.submission == SP_POLICY_AGGRESSIVE ? SP_POLICY_FRAMES_EXTENT
+								  : SP_POLICY_FRAMES_PAGE;
+	return room == SP_POLICY_FRAMES_PAGE || l->scan.asked % l->opts.extent_pages != 0 ||
 	       free_frames(&l->buffer) >= l->opts.extent_pages;
 }
 

@@ -16,9 +16,10 @@ static unsigned class_of(uint16_t prio)
 	return prio >> 13;
 }
 
-static const struct sp_word classes[] = { { "default", SP_BENCH_NONE }, { "none", SP_BENCH_NONE },
-					  { "rt", SP_BENCH_RT },	{ "be", SP_BENCH_BE },
-					  { "idle", SP_BENCH_IDLE },	{ NULL, 0 } };
+static const struct sp_enum_value classes[] = {
+	{ "default", SP_BENCH_NONE }, { "none", SP_BENCH_NONE }, { "rt", SP_BENCH_RT },
+	{ "be", SP_BENCH_BE },	      { "idle", SP_BENCH_IDLE }, { NULL, 0 }
+};
 
 static bool has_levels(int class)
 {
@@ -30,9 +31,9 @@ const char *sp_bench_prio_name(uint16_t prio, char text[16])
 	int class = prio >> 13 & 3;
 
 	if (has_levels(class))
-		snprintf(text, 16, "%s/%u", sp_word_name(classes, class), prio & 7u);
+		snprintf(text, 16, "%s/%u", sp_enum_name(classes, class), prio & 7u);
 	else
-		snprintf(text, 16, "%s", sp_word_name(classes, class));
+		snprintf(text, 16, "%s", sp_enum_name(classes, class));
 	return text;
 }
 
@@ -41,10 +42,10 @@ int sp_bench_prio_parse(const char *text, uint16_t *prio)
 	size_t len = strcspn(text, "/");
 	const char *level = text + len;
 
-	for (const struct sp_word *c = classes; c->word; c++) {
+	for (const struct sp_enum_value *c = classes; c->name; c++) {
 		bool levels = has_levels(c->value);
 
-		if (strncmp(c->word, text, len) != 0 || c->word[len])
+		if (strncmp(c->name, text, len) != 0 || c->name[len])
 			continue;
 		if (*level && (!levels || level[1] < '0' || level[1] > '7' || level[2]))
 			break;

@@ -21,7 +21,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "benchset/set.h"
 
 #define ROUNDS_MIN 3
@@ -357,10 +357,10 @@ const struct sp_benchset_result *sp_benchset_result(const struct sp_benchset *se
 	return &set->result;
 }
 
-SP__WORD_TABLE(sp_benchset_share_of, { "outstanding", 0 }, { "issued", 1 })
+SP__ENUM_TABLE(sp_benchset_share_of, { "outstanding", 0 }, { "issued", 1 })
 
-SP__WORD_TABLE(sp_benchset_effect, { "unknown", SP_BENCHSET_EFFECT_UNKNOWN },
+SP__ENUM_TABLE(sp_benchset_effect, { "unknown", SP_BENCHSET_EFFECT_UNKNOWN },
 	       { "no", SP_BENCHSET_EFFECT_NONE }, { "yes", SP_BENCHSET_EFFECT_YES })
 
-SP__WORD_TABLE(sp_benchset_noise, { "smaller", SP_BENCHSET_NOISE_SMALLER },
+SP__ENUM_TABLE(sp_benchset_noise, { "smaller", SP_BENCHSET_NOISE_SMALLER },
 	       { "all", SP_BENCHSET_NOISE_ALL }, { "tenth", SP_BENCHSET_NOISE_TENTH })

@@ -96,13 +96,13 @@ static int set_number(uint64_t *to, const char *arg, uint64_t least, const char 
 	return 0;
 }
 
-static int set_format(enum sp_packed *to, const char *arg, const struct sp_word *words,
+static int set_format(enum sp_packed *to, const char *arg, const struct sp_enum_value *words,
 		      const char **where, struct sp_errinfo *err)
 {
 	int format = SP_PACKED_AUTO;
 	const char *missing;
 
-	if (arg && sp_word_parse(words, arg, &format))
+	if (arg && sp_enum_parse(words, arg, &format))
 		return sp__call_bad(err, where, arg, "invalid format of compressed files");
 	missing = sp_packed_missing((enum sp_packed)format);
 	if (missing)
@@ -132,9 +132,9 @@ int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code, c
 		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 		return rc;
 	case SP__CALL_DECOMPRESS:
-		return set_format(&run->decompress, arg, sp_packed_words(), where, err);
+		return set_format(&run->decompress, arg, sp_packed_values(), where, err);
 	case SP__CALL_PACK:
-		return set_format(&run->compress_output, arg, sp_packing_words(), where, err);
+		return set_format(&run->compress_output, arg, sp_packing_values(), where, err);
 	default:
 		return 1;
 	}
@@ -164,7 +164,7 @@ int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 	*c = init;
 	rc = sp__call_keep(c, words, nwords, &why);
 	if (!rc)
-		rc = sp__call_sort_words(c, &where, &why);
+		rc = sp__call_sort_values(c, &where, &why);
 	if (!rc)
 		rc = sp__call_complete(c, &c->sort.run, &why);
 	if (rc < 0) {

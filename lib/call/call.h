@@ -32,8 +32,8 @@ SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *words, 
 int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why);
 
 /* Applies the words of a sort; where: as for sp_order_parse(). */
-SP_MUST_CHECK int sp__call_sort_words(struct sp_call *call, const char **where,
-				      struct sp_errinfo *err);
+SP_MUST_CHECK int sp__call_sort_values(struct sp_call *call, const char **where,
+				       struct sp_errinfo *err);
 
 /* A copy of a text that lives as long as the call; NULL is short memory. */
 char *sp__call_copy(struct sp_call *call, const char *text);

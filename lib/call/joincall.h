@@ -18,8 +18,8 @@ struct sp_call_join {
  * Applies the words, which base has; where: as for sp_order_parse().  Columns by name keep their
  * names, and then the form is not finished.
  */
-SP_MUST_CHECK int sp__call_join_words(struct sp_call_join *join, size_t nwords, const char **where,
-				      struct sp_errinfo *err);
+SP_MUST_CHECK int sp__call_join_values(struct sp_call_join *join, size_t nwords, const char **where,
+				       struct sp_errinfo *err);
 /* The words of a call whose names have numbers now, for sp__call_release(); 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__call_join_numbered(const struct sp_call_join *join,
 					 const struct sp_join_form *form, struct sp_call *words,

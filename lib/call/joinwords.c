@@ -138,8 +138,8 @@ static int finish(struct sp_join_form *form, const char **where, struct sp_errin
 	return sp_join_form_finish(form, where, err);
 }
 
-int sp__call_join_words(struct sp_call_join *join, size_t nwords, const char **where,
-			struct sp_errinfo *err)
+int sp__call_join_values(struct sp_call_join *join, size_t nwords, const char **where,
+			 struct sp_errinfo *err)
 {
 	struct sp__optwords o = { .table = names,
 				  .words = (const char *const *)join->base.words,

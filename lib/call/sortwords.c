@@ -83,7 +83,7 @@ static int finish(struct sp_call *call, const char **where, struct sp_errinfo *e
 	return rc;
 }
 
-int sp__call_sort_words(struct sp_call *call, const char **where, struct sp_errinfo *err)
+int sp__call_sort_values(struct sp_call *call, const char **where, struct sp_errinfo *err)
 {
 	struct sp__optwords o = { .table = names,
 				  .words = (const char *const *)call->words,

@@ -44,7 +44,7 @@ struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 		uint64_t size = q->size[i] ? q->size[i] : shape->dims[i];
 		uint64_t any = sp__rng_below(&rng, shape->dims[i] - size + 1);
 
-		box.lo[i] = q->placed ? q->at[i] : any;
+		box.lo[i] = q->at_given ? q->at[i] : any;
 		box.hi[i] = box.lo[i] + size - 1;
 		box.stride[i] = 1;
 	}
@@ -54,9 +54,9 @@ struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
 			       unsigned most)
 {
-	unsigned places = w->places ? w->places : PLACES;
+	unsigned places = w->positions ? w->positions : PLACES;
 
-	return q->placed ? 1 : most && most < places ? most : places;
+	return q->at_given ? 1 : most && most < places ? most : places;
 }
 
 static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction *p, double weight)
@@ -278,7 +278,7 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
 		struct search s = { .asked = opts,
 				    .trial = *opts,
-				    .places = CHOICE_PLACES,
+				    .positions = CHOICE_PLACES,
 				    .runs = CHOICE_RUNS,
 				    .err = err };
 

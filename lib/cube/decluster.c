@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <spindle/error.h>
 #include "base/minmax.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "cube/decluster.h"
 
 #define CUBES_MAX 4096 /* that a split makes */
 
-SP__WORD_TABLE(sp_cube_decluster, { "disk-modulo", SP_CUBE_DISK_MODULO },
+SP__ENUM_TABLE(sp_cube_decluster, { "disk-modulo", SP_CUBE_DISK_MODULO },
 	       { "round-robin", SP_CUBE_ROUND_ROBIN })
 
 static uint64_t div_up(uint64_t a, uint64_t b)

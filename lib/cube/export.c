@@ -11,11 +11,11 @@
 #include <string.h>
 #include <spindle/error.h>
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "cube/cube_impl.h"
 #include "cube/npy.h"
 
-SP__WORD_TABLE(sp_cube_format, { "raw", SP_CUBE_RAW }, { "npy", SP_CUBE_NPY },
+SP__ENUM_TABLE(sp_cube_format, { "raw", SP_CUBE_RAW }, { "npy", SP_CUBE_NPY },
 	       { "csv", SP_CUBE_CSV })
 
 static bool is_signed(enum sp_cube_type t)

@@ -62,7 +62,7 @@ static const char *plain_type(const char *word, bool ordered)
 			return letters[i] + 1;
 	for (size_t i = 0; !ordered && i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i].name, word))
-			return names[i].word;
+			return names[i].name;
 	return word;
 }
 

@@ -12,7 +12,7 @@
 #include <spindle/geometry.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "cube/extents.h"
 #include "cube/plan.h"
 #include "cube/putlog.h"
@@ -29,11 +29,11 @@
 #define VOLUME_BYTES (UINT64_C(1) << 56) /* of the address space of several volumes, each */
 #define WASTE_MAX 50			 /* percent */
 
-SP__WORD_TABLE(sp_cube_mapping, { "auto", SP_CUBE_AUTO }, { "multimap", SP_CUBE_MULTIMAP },
+SP__ENUM_TABLE(sp_cube_mapping, { "auto", SP_CUBE_AUTO }, { "multimap", SP_CUBE_MULTIMAP },
 	       { "naive", SP_CUBE_NAIVE }, { "zorder", SP_CUBE_ZORDER },
 	       { "hilbert", SP_CUBE_HILBERT }, { "gray", SP_CUBE_GRAY })
 
-SP__WORD_TABLE(sp_cube_type, { "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 }, { "u8", SP_CUBE_U8 },
+SP__ENUM_TABLE(sp_cube_type, { "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 }, { "u8", SP_CUBE_U8 },
 	       { "i16", SP_CUBE_I16 }, { "u16", SP_CUBE_U16 }, { "i32", SP_CUBE_I32 },
 	       { "u32", SP_CUBE_U32 }, { "i64", SP_CUBE_I64 }, { "u64", SP_CUBE_U64 },
 	       { "f32", SP_CUBE_F32 }, { "f64", SP_CUBE_F64 })

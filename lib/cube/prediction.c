@@ -115,7 +115,7 @@ static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone 
 	if (!g->layout || !n || g->seek_in_tracks || !g->nseeks || g->seeks[0].distance)
 		return;
 	s->cylinder = z->first_track / n;
-	if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_HYBRID_SERPENTINE])) {
+	if (!strcmp(g->layout, sp__layout_names[SP__LAYOUT_HYBRID_SERPENTINE])) {
 		round = z->map->regions[0].npattern;
 		band = round / n;
 		if (!band || round % n)
@@ -124,12 +124,12 @@ static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone 
 		at = i % band;
 		s->cylinder += i / round * band;
 		s->cylinder += s->surface % 2 != descends(g) ? band - 1 - at : at;
-	} else if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_SURFACE_SERPENTINE])) {
+	} else if (!strcmp(g->layout, sp__layout_names[SP__LAYOUT_SURFACE_SERPENTINE])) {
 		return;
 	} else {
 		s->cylinder += i / n;
 		s->surface = i % n;
-		if (!strcmp(g->layout, sp__layout_words[SP__LAYOUT_CYLINDER_SERPENTINE]) &&
+		if (!strcmp(g->layout, sp__layout_names[SP__LAYOUT_CYLINDER_SERPENTINE]) &&
 		    i / n % 2)
 			s->surface = n - 1 - s->surface;
 	}

@@ -79,7 +79,7 @@ static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cu
 	why = parse_kind(q, kind, what, s);
 	if (why || !at)
 		return why;
-	q->placed = true;
+	q->at_given = true;
 	if (!numbers(at, ',', s->ndims, q->at) || strtok_r(NULL, " \t\r\n", &rest))
 		return "a place has a number for each dimension, such as 0,7,3";
 	for (unsigned i = 0; i < s->ndims; i++) {

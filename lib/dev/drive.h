@@ -31,7 +31,7 @@ enum sp__lbn_layout {
 	SP__LAYOUT_SURFACE_SERPENTINE,	/* all of a surface of the zone, back on the next one */
 	SP__LAYOUT_HYBRID_SERPENTINE,	/* the same by bands of some cylinders */
 };
-extern const char *const sp__layout_words[]; /* of these, in models and geometry files */
+extern const char *const sp__layout_names[]; /* of these, in models and geometry files */
 
 struct sp__seekpoint {
 	uint32_t cylinders;

@@ -300,7 +300,7 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 	g->period_num = d->period_den; /* the drive's is a rate */
 	g->period_den = d->period_num;
 	g->period_ns = (double)g->period_num / (double)g->period_den;
-	if (c && !sp__geometry_text(&g->layout, sp__layout_words[d->layout]))
+	if (c && !sp__geometry_text(&g->layout, sp__layout_names[d->layout]))
 		rc = put_mechanics(g, d, c, err);
 	if (c) {
 		free(c->seek_ns);

@@ -126,7 +126,7 @@ static void settle(struct sp__jobj *o, struct sp__drive *d)
 				  c->points[i].cylinders);
 }
 
-const char *const sp__layout_words[] = {
+const char *const sp__layout_names[] = {
 	[SP__LAYOUT_CYLINDER] = "cylinder",
 	[SP__LAYOUT_CYLINDER_SERPENTINE] = "cylinder-serpentine",
 	[SP__LAYOUT_SURFACE_SERPENTINE] = "surface-serpentine",
@@ -141,7 +141,7 @@ static void layout(struct sp__jobj *o, struct sp__drive *d)
 	if (both(o, "layout", "layout_mapping"))
 		return;
 	d->layout = (enum sp__lbn_layout)sp__jint(o, "layout_mapping", 0, 1, 0);
-	d->layout = (enum sp__lbn_layout)sp__jword(o, "layout", sp__layout_words, (int)d->layout);
+	d->layout = (enum sp__lbn_layout)sp__jword(o, "layout", sp__layout_names, (int)d->layout);
 	hybrid = d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
 	d->band_tracks = (uint32_t)sp__jint(o, "band_tracks", 1, 4096, hybrid ? SP__JREQUIRED : 1);
 	if (sp__jhas(o, "band_tracks") && !hybrid)

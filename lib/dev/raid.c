@@ -40,10 +40,10 @@ struct member {
 	uint64_t free_ns; /* end of its last service */
 };
 
-static const struct sp_word levels[] = { { "linear", SP__RAID_LINEAR },
-					 { "raid0", SP__RAID_0 },
-					 { "raid10", SP__RAID_10 },
-					 { NULL, 0 } };
+static const struct sp_enum_value levels[] = { { "linear", SP__RAID_LINEAR },
+					       { "raid0", SP__RAID_0 },
+					       { "raid10", SP__RAID_10 },
+					       { NULL, 0 } };
 
 static const char by_track[] = "/track";
 
@@ -304,7 +304,7 @@ static int check(const struct sp__model *m, const struct sp__raid_spec *spec,
 /* As the text that asks for it. */
 static char *name_of(const struct sp__model *drive, const struct sp__raid_spec *spec)
 {
-	const char *level = sp_word_name(levels, spec->level);
+	const char *level = sp_enum_name(levels, spec->level);
 	char size[24] = "", *name;
 
 	if (spec->level != SP__RAID_LINEAR && spec->stripe_bytes)

@@ -42,22 +42,23 @@ static const struct sp__unit times[] = { { "", SECOND },	  { "s", SECOND },
 static const struct sp__unit counts[] = {
 	{ "", SECOND }, { "k", KIB *SECOND }, { "m", (KIB << 10) * SECOND }, { NULL, 0 }
 };
-static const struct sp_word engines[] = { { "io_uring", SP__FIO_URING },
-					  { "libaio", SP__FIO_AIO },
-					  { "sync", SP__FIO_SYNC },
-					  { "psync", SP__FIO_SYNC },
-					  { "pread", SP__FIO_SYNC },
-					  { "null", SP__FIO_NULL },
-					  { NULL, 0 } };
+static const struct sp_enum_value engines[] = { { "io_uring", SP__FIO_URING },
+						{ "libaio", SP__FIO_AIO },
+						{ "sync", SP__FIO_SYNC },
+						{ "psync", SP__FIO_SYNC },
+						{ "pread", SP__FIO_SYNC },
+						{ "null", SP__FIO_NULL },
+						{ NULL, 0 } };
 
 const char *sp__fiojob_engine(const struct sp__fiovalues *v)
 {
-	return sp_word_name(engines, v->engine);
+	return sp_enum_name(engines, v->engine);
 }
 
 static bool set_rw(void *values, const char *text)
 {
-	return sp__word_take(&text, "", sp_bench_rw_words(), &((struct sp__fiovalues *)values)->rw);
+	return sp__word_take(&text, "", sp_bench_rw_values(),
+			     &((struct sp__fiovalues *)values)->rw);
 }
 
 static bool set_path(char *path, size_t bytes, const char *text)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "gen/gen.h"
 
 static int bad(struct sp_errinfo *err, const char *why)
@@ -107,12 +107,12 @@ void sp_gen_free(struct sp_gen *g)
 	free(g);
 }
 
-SP__WORD_TABLE(sp_gen_kind, { "lines", SP_GEN_LINES }, { "records", SP_GEN_RECORDS },
+SP__ENUM_TABLE(sp_gen_kind, { "lines", SP_GEN_LINES }, { "records", SP_GEN_RECORDS },
 	       { "runs", SP_GEN_RUNS }, { "lineitem", SP_GEN_LINEITEM },
 	       { "orders", SP_GEN_ORDERS }, { "partsupp", SP_GEN_PARTSUPP },
 	       { "supplier", SP_GEN_SUPPLIER }, { "customer", SP_GEN_CUSTOMER },
 	       { "part", SP_GEN_PART })
 
-SP__WORD_TABLE(sp_gen_order, { "uniform", SP_GEN_UNIFORM }, { "zipf", SP_GEN_ZIPF },
+SP__ENUM_TABLE(sp_gen_order, { "uniform", SP_GEN_UNIFORM }, { "zipf", SP_GEN_ZIPF },
 	       { "few", SP_GEN_FEW }, { "sorted", SP_GEN_SORTED }, { "reverse", SP_GEN_REVERSE },
 	       { "nearly", SP_GEN_NEARLY })

@@ -37,6 +37,6 @@
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
 #include <spindle/watch.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 #endif

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "io/donering.h"
 
 /*
@@ -152,7 +152,7 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 }
 
 /* Those that a user may ask for. */
-SP__WORD_TABLE(sp_engine, { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "null", 3 },
+SP__ENUM_TABLE(sp_engine, { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "null", 3 },
 	       { "auto", 4 })
 
-SP__WORD_TABLE(sp_direct, { "auto", -1 }, { "always", 1 }, { "never", 0 })
+SP__ENUM_TABLE(sp_direct, { "auto", -1 }, { "always", 1 }, { "never", 0 })

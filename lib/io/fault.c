@@ -71,18 +71,22 @@ static _Atomic uint64_t process_seen;
 
 /* Reading the specification. */
 
-static const struct sp_word kinds[] = {
+static const struct sp_enum_value kinds[] = {
 	{ "READ", FAULT_READS }, { "WRITE", FAULT_WRITES }, { "ANY", FAULT_ANY }, { NULL, 0 }
 };
-static const struct sp_word scopes[] = { { "QUEUE", false }, { "PROCESS", true }, { NULL, 0 } };
-static const struct sp_word errors[] = { { "NONE", FAULT_NONE },      { "SHORT", FAULT_SHORT },
-					 { "FLIP", FAULT_FLIP },      { "EAGAIN", -EAGAIN },
-					 { "EBADF", -EBADF },	      { "EDQUOT", -EDQUOT },
-					 { "EFBIG", -EFBIG },	      { "EINTR", -EINTR },
-					 { "EINVAL", -EINVAL },	      { "EIO", -EIO },
-					 { "ENOMEM", -ENOMEM },	      { "ENOSPC", -ENOSPC },
-					 { "EPERM", -EPERM },	      { "EROFS", -EROFS },
-					 { "ETIMEDOUT", -ETIMEDOUT }, { NULL, 0 } };
+static const struct sp_enum_value scopes[] = { { "QUEUE", false },
+					       { "PROCESS", true },
+					       { NULL, 0 } };
+static const struct sp_enum_value errors[] = {
+	{ "NONE", FAULT_NONE },	     { "SHORT", FAULT_SHORT },
+	{ "FLIP", FAULT_FLIP },	     { "EAGAIN", -EAGAIN },
+	{ "EBADF", -EBADF },	     { "EDQUOT", -EDQUOT },
+	{ "EFBIG", -EFBIG },	     { "EINTR", -EINTR },
+	{ "EINVAL", -EINVAL },	     { "EIO", -EIO },
+	{ "ENOMEM", -ENOMEM },	     { "ENOSPC", -ENOSPC },
+	{ "EPERM", -EPERM },	     { "EROFS", -EROFS },
+	{ "ETIMEDOUT", -ETIMEDOUT }, { NULL, 0 }
+};
 static const struct sp__unit microseconds[] = { { "", 1000 }, { NULL, 0 } };
 
 static bool set_reorder(void *fault, const char *seed)

@@ -7,7 +7,7 @@
 #include "base/output_set.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "join/inlindex.h"
 #include "join/keying.h"
 #include "join/merge_join.h"
@@ -421,14 +421,14 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 	return close_all(&j, rc);
 }
 
-SP__WORD_TABLE(sp_join_type, { "inner", SP_JOIN_INNER }, { "left", SP_JOIN_LEFT },
+SP__ENUM_TABLE(sp_join_type, { "inner", SP_JOIN_INNER }, { "left", SP_JOIN_LEFT },
 	       { "right", SP_JOIN_RIGHT }, { "full", SP_JOIN_FULL }, { "semi", SP_JOIN_SEMI },
 	       { "anti", SP_JOIN_ANTI })
 
-SP__WORD_TABLE(sp_join_algorithm, { "auto", SP_JOIN_AUTO }, { "hybrid", SP_JOIN_HYBRID },
+SP__ENUM_TABLE(sp_join_algorithm, { "auto", SP_JOIN_AUTO }, { "hybrid", SP_JOIN_HYBRID },
 	       { "grace", SP_JOIN_GRACE }, { "shj", SP_JOIN_SHJ }, { "merge", SP_JOIN_MERGE },
 	       { "nested", SP_JOIN_NESTED }, { "inl", SP_JOIN_INL },
 	       { "async-inl", SP_JOIN_ASYNC_INL })
 
-SP__WORD_TABLE(sp_join_ordering, { "probing", SP_JOIN_BY_PROBING },
+SP__ENUM_TABLE(sp_join_ordering, { "probing", SP_JOIN_BY_PROBING },
 	       { "sorting", SP_JOIN_BY_SORTING }, { "merging", SP_JOIN_BY_MERGING })

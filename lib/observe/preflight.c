@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "dev/model.h"
 #include "io/ioprio.h"
 #include "observe/preflight.h"
@@ -369,5 +369,5 @@ int sp_preflight(struct sp_preflight *out, const struct sp_preflight_opts *opts,
 	return 0;
 }
 
-SP__WORD_TABLE(sp_preflight_verdict, { "no", SP_PREFLIGHT_NO }, { "unknown", SP_PREFLIGHT_UNKNOWN },
+SP__ENUM_TABLE(sp_preflight_verdict, { "no", SP_PREFLIGHT_NO }, { "unknown", SP_PREFLIGHT_UNKNOWN },
 	       { "weakly", SP_PREFLIGHT_WEAK }, { "yes", SP_PREFLIGHT_YES })

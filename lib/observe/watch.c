@@ -12,7 +12,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "observe/moments.h"
 #include "observe/watch.h"
 #include "observe/watch_trace.h"
@@ -291,7 +291,7 @@ void sp_watch_free(struct sp_watch *watch)
 	free(watch);
 }
 
-SP__WORD_TABLE(sp_watch_source, { "auto", SP_WATCH_AUTO }, { "stat", SP_WATCH_STAT },
+SP__ENUM_TABLE(sp_watch_source, { "auto", SP_WATCH_AUTO }, { "stat", SP_WATCH_STAT },
 	       { "inflight", SP_WATCH_INFLIGHT }, { "fdinfo", SP_WATCH_FDINFO },
 	       { "trace", SP_WATCH_TRACE })
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <spindle/packed.h>
-#include "base/words.h"
+#include "base/enum.h"
 #include "pack/unpack.h"
 
 #ifdef SP_HAVE_ZLIB
@@ -96,7 +96,7 @@ const char *sp_packed_missing(enum sp_packed format)
 	return NULL;
 }
 
-SP__WORD_TABLE(sp_packed, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
+SP__ENUM_TABLE(sp_packed, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
 	       { "lz4", SP_PACKED_LZ4 }, { "xz", SP_PACKED_XZ })
-SP__WORD_TABLE(sp_packing, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
+SP__ENUM_TABLE(sp_packing, { "gzip", SP_PACKED_GZIP }, { "zstd", SP_PACKED_ZSTD },
 	       { "lz4", SP_PACKED_LZ4 })

@@ -184,7 +184,7 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 
 static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
 {
-	const char *layout = sp__order_words(&p->layout.order);
+	const char *layout = sp__order_values(&p->layout.order);
 	int rc = layout ? sp__geometry_text(&g->layout, layout) : 0;
 
 	g->period_ns = p->tm.spin.period_ns;

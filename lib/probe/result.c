@@ -38,7 +38,7 @@ void sp__made_unknown(struct sp__probe *p)
 		unknown(p, "part of the tracks");
 	if (5 * p->tm.cache.look_misses > p->tm.cache.looks)
 		unknown(p, "cache");
-	if (!sp__order_words(&p->layout.order))
+	if (!sp__order_values(&p->layout.order))
 		unknown(p, "layout");
 	if (p->layout.order.kind == SP__ORDER_CYLINDER && p->layout.order.surfaces > 1 &&
 	    !p->layout.order.turns_known)
@@ -225,7 +225,7 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	rc = tell_zones(p);
 	if (!rc)
 		rc = tell_skews(p);
-	p->r->layout = sp__order_words(&p->layout.order);
+	p->r->layout = sp__order_values(&p->layout.order);
 	p->r->surfaces = p->layout.order.surfaces;
 	p->r->band = p->layout.order.band;
 	tell_settle(p, g);

@@ -36,7 +36,7 @@ SP_MUST_CHECK int sp__probe_on(struct sp_probe **probe, struct sp__target *t,
 /* Without a layout nothing is known of a hop that was not made. */
 static inline bool sp__reach_known(const struct sp__probe *p)
 {
-	return sp__order_words(&p->layout.order) && !p->checks.no_reach;
+	return sp__order_values(&p->layout.order) && !p->checks.no_reach;
 }
 
 static inline bool sp__writes_estimated(const struct sp__probe *p)

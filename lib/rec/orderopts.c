@@ -11,9 +11,9 @@
 #include <spindle/order.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 
-SP__WORD_TABLE(sp_order_sort, { "general-numeric", 'g' }, { "human-numeric", 'h' },
+SP__ENUM_TABLE(sp_order_sort, { "general-numeric", 'g' }, { "human-numeric", 'h' },
 	       { "month", 'M' }, { "numeric", 'n' }, { "random", 'R' }, { "version", 'V' })
 
 void sp_order_release(struct sp_order *order)

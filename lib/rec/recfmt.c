@@ -26,7 +26,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "rec/recfmt.h"
 
 enum { FIELD_START, PLAIN, QUOTED, QUOTE_SEEN };
@@ -314,4 +314,4 @@ int sp__splitter_next(struct sp__splitter *s, struct sp_batch *batch)
 	return from < s->whole ? sp__splitter_give_carry(s, batch) : SP_END;
 }
 
-SP__WORD_TABLE(sp_recfmt, { "line", SP_REC_LINE }, { "csv", SP_REC_CSV }, { "fixed", SP_REC_FIXED })
+SP__ENUM_TABLE(sp_recfmt, { "line", SP_REC_LINE }, { "csv", SP_REC_CSV }, { "fixed", SP_REC_FIXED })

@@ -128,7 +128,7 @@ static const struct sp_report_field sweep_fields[] = {
 	      "true if throughput still rises at the maximum depth"),
 	FIELD(benchset_result, "result.noise_hides", WORD, noise,
 	      "differences that are smaller than the noise; null: none",
-	      .values = sp_benchset_noise_words),
+	      .values = sp_benchset_noise_values),
 	FIELD(benchset_result, "result.alike_depth_low", KNOWN, alike_low,
 	      "lowest depth that does not differ from the recommended one by more than noise; "
 	      "null: unknown"),
@@ -176,7 +176,7 @@ static const struct sp_report_field mix_fields[] = {
 	FIELD(benchset_result, "result.ratio_share", REAL, ratio_share,
 	      "share of high priority at which the effect is surest; null: the mean of all"),
 	FIELD(benchset_result, "result.effect", WORD, effect, "effect of priorities",
-	      .values = sp_benchset_effect_words),
+	      .values = sp_benchset_effect_values),
 	{ 0 },
 };
 

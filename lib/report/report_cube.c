@@ -7,14 +7,14 @@
 
 static const struct sp_report_field config_fields[] = {
 	FIELD(cube_info, "mapping", WORD, mapping, "mapping of cells to blocks",
-	      .values = sp_cube_mapping_words),
+	      .values = sp_cube_mapping_values),
 	LATER("dims", COUNTS, "elements along each dimension"),
 	LATER("tile", COUNTS, "elements of a cell along each dimension"),
 	LATER("order", COUNTS, "dimensions in the order of the mapping"),
 	LATER("basic_cube", COUNTS, "cells of a basic cube along each dimension; empty: none",
 	      .optional = true),
 	FIELD(cube_info, "type", WORD, shape.type, "type of an element",
-	      .values = sp_cube_type_words),
+	      .values = sp_cube_type_values),
 	FIELD(cube_info, "element_bytes", COUNT, shape.element_bytes, "size of an element"),
 	LATER("cell_bytes", COUNT, "size of a cell"),
 	FIELD(cube_info, "waste_bytes", COUNT, waste_bytes,
@@ -24,7 +24,7 @@ static const struct sp_report_field config_fields[] = {
 	FIELD(cube_info, "geometry", STRING, device, "device of the geometry; null: none"),
 	FIELD(cube_info, "volumes", COUNT, volumes, "number of volumes"),
 	LATER("decluster", WORD, "distribution of cells over volumes; null: one volume",
-	      .values = sp_cube_decluster_words),
+	      .values = sp_cube_decluster_values),
 	{ 0 },
 };
 
@@ -95,7 +95,7 @@ struct sp_report *sp_report_cube(const struct sp_cube_info *info, const struct s
 
 static const struct sp_report_field candidate_fields[] = {
 	FIELD(cube_candidate, "mapping", WORD, mapping, "mapping of cells to blocks",
-	      .values = sp_cube_mapping_words),
+	      .values = sp_cube_mapping_values),
 	FIELD(cube_candidate, "conservatism_deg", REAL, conservatism_deg,
 	      "angle added to the aim of adjacent blocks"),
 	FIELD(cube_candidate, "waste_share", REAL, waste,

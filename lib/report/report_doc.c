@@ -105,7 +105,7 @@ static uint64_t integer(const struct sp_report_field *f, const void *at)
 
 static json_t *word_of(const struct sp_report_field *f, int value)
 {
-	const char *word = f->values ? sp_word_name(f->values(), value) : f->name(value);
+	const char *word = f->values ? sp_enum_name(f->values(), value) : f->name(value);
 
 	return word || f->type == SP_REPORT_WORD ? text(word) : json_integer(value);
 }

@@ -21,7 +21,7 @@ static const struct sp_report_field layer_fields[] = {
 	FIELD(preflight_layer, "others_outstanding", COUNT, others,
 	      "outstanding requests of other programs"),
 	FIELD(preflight_layer, "verdict", WORD, verdict, "effect of priorities at this device",
-	      .values = sp_preflight_verdict_words),
+	      .values = sp_preflight_verdict_values),
 	{ 0 },
 };
 
@@ -35,7 +35,7 @@ static const struct sp_report_field remark_fields[] = {
 
 static const struct sp_report_field preflight_fields[] = {
 	FIELD(preflight, "priorities_act", WORD, verdict, "effect of priorities",
-	      .values = sp_preflight_verdict_words),
+	      .values = sp_preflight_verdict_values),
 	FIELD(preflight, "best_latency_share", POSITIVE, best_share,
 	      "lowest latency of the highest class as a share of the mean; null: unknown"),
 	FIELD(preflight, "filesystem", TEXT, filesystem, "file system of the target; null: none"),

@@ -12,7 +12,7 @@
 static const struct sp_report_field common_fields[] = {
 	GROUP("result", OBJECT, NULL, "result of the probe"),
 	FIELD(probe_result, "result.verdict", WORD, verdict, "kind of the device",
-	      .values = sp_probe_verdict_words),
+	      .values = sp_probe_verdict_values),
 	FIELD(probe_result, "result.stopped", BOOL, stopped, "true if the probe was interrupted"),
 	GROUP("evidence", OBJECT, NULL, "measurements behind the verdict"),
 	FIELD(probe_result, "evidence.samples", COUNT, evidence.samples,

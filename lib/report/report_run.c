@@ -111,11 +111,11 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 
 const struct sp_report_field sp__io_config_fields[] = {
 	LATER("engine", TEXT, "requested I/O engine"),
-	FIELD(run_opts, "direct", WORD, direct, "direct I/O", .values = sp_direct_words),
+	FIELD(run_opts, "direct", WORD, direct, "direct I/O", .values = sp_direct_values),
 	LATER("decompress", TEXT,
 	      "format of compressed inputs; auto: by their magic numbers; null: not compressed"),
 	FIELD(run_opts, "compress_output", WORD, compress_output,
-	      "format of the compressed output; null: not compressed", .values = sp_packing_words),
+	      "format of the compressed output; null: not compressed", .values = sp_packing_values),
 	{ 0 },
 };
 

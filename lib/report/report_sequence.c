@@ -20,7 +20,7 @@ static const struct sp_report_field request_fields[] = {
 
 static const struct sp_report_field total_fields[] = {
 	FIELD(sequence_stats, "refined", WORD, refinement, "order into which requests were put",
-	      .values = sp_sequence_refinement_words, .required = true),
+	      .values = sp_sequence_refinement_values, .required = true),
 	FIELD(sequence_stats, "window", KNOWN, window,
 	      "requests among which the next one was chosen; null: not refined"),
 	GROUP("total", OBJECT, NULL, "all volumes together"),
@@ -75,7 +75,7 @@ static void put_volumes(struct sp__doc doc, const struct sp_sequence *seq)
 
 static const struct sp_report_field cache_fields[] = {
 	FIELD(sequence_cache, "policy", WORD, policy, "replacement policy",
-	      .values = sp_sequence_policy_words),
+	      .values = sp_sequence_policy_values),
 	FIELD(sequence_cache, "pages", COUNT, pages, "capacity in pages"),
 	FIELD(sequence_cache, "page_bytes", COUNT, page_bytes, "size of a page"),
 	FIELD(sequence_cache, "counted_requests", KNOWN, counted,
@@ -159,7 +159,7 @@ static void put_request(struct sp__doc doc, const char *key, const struct sp_seq
 
 static const struct sp_report_field comparison_fields[] = {
 	FIELD(sequence_comparison, "verdict", WORD, verdict, "result of the comparison",
-	      .values = sp_sequence_verdict_words),
+	      .values = sp_sequence_verdict_values),
 	FIELD(sequence_comparison, "moved", COUNT, moved,
 	      "requests with another position in the second trace"),
 	LATER("first", OBJECT, "missing or extra request, or the first one of the pair; null: none",

@@ -10,7 +10,7 @@ static const char *const phase_names[SP_SORT_PHASES] = {
 };
 
 static const struct sp_report_field strategy_fields[] = {
-	LATER("name", WORD, "name of the read-ahead strategy", .values = sp_readahead_words),
+	LATER("name", WORD, "name of the read-ahead strategy", .values = sp_readahead_values),
 	LATER("chosen", BOOL, "true if the plan uses this strategy"),
 	FIELD(strategy_plan, "feasible", BOOL, feasible, "true if there are enough buffers"),
 	FIELD(strategy_plan, "cluster_reads", REAL, cluster_reads,
@@ -41,16 +41,16 @@ static const struct sp_report_field plan_fields[] = {
 	FIELD(sort_plan, "in_memory", BOOL, in_memory,
 	      "true if the sort is expected to need no temporary space"),
 	FIELD(sort_plan, "run_formation", WORD, formation, "method of run formation",
-	      .values = sp_run_formation_words),
+	      .values = sp_run_formation_values),
 	FIELD(sort_plan, "merge_policy", WORD, policy, "order of the merges",
-	      .values = sp_merge_policy_words),
+	      .values = sp_merge_policy_values),
 	FIELD(sort_plan, "readahead", WORD, readahead, "read-ahead strategy of the merges",
-	      .values = sp_readahead_words),
+	      .values = sp_readahead_values),
 	FIELD(sort_plan, "recycle", LEVEL, recycle,
 	      "merge levels whose consumed pages are reused: a name or the highest level",
-	      .values = sp_recycle_words),
+	      .values = sp_recycle_values),
 	FIELD(sort_plan, "placement", WORD, placement, "placement of runs on a device with tracks",
-	      .values = sp_placement_words),
+	      .values = sp_placement_values),
 	FIELD(sort_plan, "run_bytes", COUNT, run_bytes, "memory of one run buffer"),
 	FIELD(sort_plan, "run_buffers_count", COUNT, run_buffers,
 	      "run buffers that are filled, sorted and written alternately"),
@@ -97,7 +97,7 @@ struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan)
 }
 
 static const struct sp_report_field config_fields[] = {
-	LATER("format", WORD, "format of the records", .values = sp_recfmt_words),
+	LATER("format", WORD, "format of the records", .values = sp_recfmt_values),
 	LATER("record_bytes", COUNT, "length of a fixed-length record"),
 	LATER("zero_terminated", BOOL, "true if lines end with NUL"),
 	LATER("inputs_count", COUNT, "number of inputs"),
@@ -116,7 +116,7 @@ static const struct sp_report_field config_fields[] = {
 	      "requested threads; null: one for each processor"),
 	FIELD(sort_opts, NULL, OBJECT, run, NULL, .fields = sp__io_config_fields),
 	FIELD(sort_opts, "spill_compression", WORD, run.compression,
-	      "compression of temporary data", .values = sp_spill_compression_words),
+	      "compression of temporary data", .values = sp_spill_compression_values),
 	FIELD(sort_opts, "compress_program", STRING, compress_program,
 	      "program that compresses temporary data; null: none"),
 	FIELD(sort_opts, "seed", COUNT, run.seed, "seed of all random choices"),
@@ -216,7 +216,7 @@ static const struct sp_report_field replan_fields[] = {
 	FIELD(sort_replan, "runs", COUNT, runs,
 	      "runs of the merge, those of its branches included"),
 	FIELD(sort_replan, "readahead", WORD, readahead, "read-ahead strategy of the merge",
-	      .values = sp_readahead_words),
+	      .values = sp_readahead_values),
 	FIELD(sort_replan, "merge_pages", COUNT, merge_pages,
 	      "read buffers of the merge, in pages"),
 	LATER("strategies", LIST, "one object for each read-ahead strategy",

@@ -14,7 +14,7 @@ static const struct sp_report_field result_fields[] = {
 	GROUP("result", OBJECT, NULL, "outstanding requests of the device or process"),
 	FIELD(watch_result, "result.name", TEXT, name, "name of the device or process"),
 	FIELD(watch_result, "result.source", WORD, source, "source of the samples",
-	      .values = sp_watch_source_words),
+	      .values = sp_watch_source_values),
 	LATER("result.counts", TEXT, "requests that the source counts, in words"),
 	FIELD(watch_result, "result.stopped", BOOL, stopped, "true if it was interrupted"),
 	FIELD(watch_result, "result.ended", BOOL, ended, "true if the process has ended"),

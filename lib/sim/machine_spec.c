@@ -16,21 +16,21 @@
 #define MERGE_BYTES (1u << 20)
 
 static const struct sp__unit tail_share[] = { { "%", 10000000 }, { NULL, 0 } };
-static const struct sp_word file_systems[] = {
+static const struct sp_enum_value file_systems[] = {
 	{ "none", SP__FS_NONE }, { "group", SP__FS_GROUP }, { "extent", SP__FS_EXTENT }, { NULL, 0 }
 };
-static const struct sp_word policies[] = { { "lru", SP__PCACHE_LRU },
-					   { "opt", SP__PCACHE_OPT },
-					   { NULL, 0 } };
-static const struct sp_word windows[] = { { "fifo", SP__WINDOW_FIFO },
-					  { "sptf", SP__WINDOW_SPTF },
-					  { NULL, 0 } };
-static const struct sp_word answers[] = { { "no", false }, { "yes", true }, { NULL, 0 } };
-static const struct sp_word files[] = { { "none", SP__SIM_FILES_NONE },
-					{ "in", SP__SIM_FILES_IN },
-					{ "out", SP__SIM_FILES_OUT },
-					{ "both", SP__SIM_FILES_BOTH },
-					{ NULL, 0 } };
+static const struct sp_enum_value policies[] = { { "lru", SP__PCACHE_LRU },
+						 { "opt", SP__PCACHE_OPT },
+						 { NULL, 0 } };
+static const struct sp_enum_value windows[] = { { "fifo", SP__WINDOW_FIFO },
+						{ "sptf", SP__WINDOW_SPTF },
+						{ NULL, 0 } };
+static const struct sp_enum_value answers[] = { { "no", false }, { "yes", true }, { NULL, 0 } };
+static const struct sp_enum_value files[] = { { "none", SP__SIM_FILES_NONE },
+					      { "in", SP__SIM_FILES_IN },
+					      { "out", SP__SIM_FILES_OUT },
+					      { "both", SP__SIM_FILES_BOTH },
+					      { NULL, 0 } };
 
 static bool take_time(const char **value, uint64_t *ns)
 {

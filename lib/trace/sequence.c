@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/whole.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "base/minmax.h"
 #include "trace/sequence.h"
 #include "trace/sequence_parse.h"
@@ -267,9 +267,9 @@ void sp__sequence_pages_release(struct sp__seqpages *pages)
 	pages->n = 0;
 }
 
-SP__WORD_TABLE(sp_sequence_order, { "submit", SP_SEQUENCE_SUBMIT }, { "done", SP_SEQUENCE_DONE })
-SP__WORD_TABLE(sp_sequence_policy, { "lru", SP_SEQUENCE_LRU }, { "opt", SP_SEQUENCE_OPT })
-SP__WORD_TABLE(sp_sequence_verdict, { "legal", SP_SEQUENCE_LEGAL },
+SP__ENUM_TABLE(sp_sequence_order, { "submit", SP_SEQUENCE_SUBMIT }, { "done", SP_SEQUENCE_DONE })
+SP__ENUM_TABLE(sp_sequence_policy, { "lru", SP_SEQUENCE_LRU }, { "opt", SP_SEQUENCE_OPT })
+SP__ENUM_TABLE(sp_sequence_verdict, { "legal", SP_SEQUENCE_LEGAL },
 	       { "missing", SP_SEQUENCE_MISSING }, { "extra", SP_SEQUENCE_EXTRA },
 	       { "read-after-write", SP_SEQUENCE_READ_AFTER_WRITE },
 	       { "write-after-read", SP_SEQUENCE_WRITE_AFTER_READ },

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"
-#include "base/words.h"
+#include "base/enum.h"
 #include "trace/sequence.h"
 
 struct waiting {
@@ -63,7 +63,7 @@ static bool better(const struct refining *f, const struct sp__seqreq *a, const s
 
 	if (suits_a != suits_b)
 		return suits_a;
-	return f->how == SP_SEQUENCE_BY_PLACE && by_place(a, b) < 0;
+	return f->how == SP_SEQUENCE_BY_OFFSET && by_place(a, b) < 0;
 }
 
 /* The oldest is never in conflict. */
@@ -125,6 +125,6 @@ int sp_sequence_refine(struct sp_sequence *seq, enum sp_sequence_refinement how,
 	return sp__sequence_count(seq);
 }
 
-SP__WORD_TABLE(sp_sequence_refinement, { "none", SP_SEQUENCE_AS_IS },
+SP__ENUM_TABLE(sp_sequence_refinement, { "none", SP_SEQUENCE_AS_IS },
 	       { "block", SP_SEQUENCE_BY_BLOCK }, { "file", SP_SEQUENCE_BY_FILE },
-	       { "place", SP_SEQUENCE_BY_PLACE })
+	       { "offset", SP_SEQUENCE_BY_OFFSET }, { "offset", SP_SEQUENCE_BY_OFFSET })

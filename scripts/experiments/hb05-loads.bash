@@ -96,15 +96,15 @@ measure_policies()
 	policy scan-aggressive sched=deadline --load=scan --submission=aggressive --priorities=no --passes=1
 	for n in 1 4 16; do
 		policy "range-$n" sched=deadline "${range[@]}" --clients=$n "${long[@]}"
-		policy "crowd-$n" sched=deadline "${range[@]}" --clients=$n --crowd=13 --passes=$((n * 10))
+		policy "crowd-$n" sched=deadline "${range[@]}" --clients=$n --extent-threshold=13 --passes=$((n * 10))
 	done
 	policy range-4-batches sched=deadline --load=range --submission=aggressive --priorities=no \
 		--clients=4 "${long[@]}"
 	for way in conservative adaptive aggressive; do
-		update random-page-$way $way --room=page
-		update random-extent-$way $way --room=extent
-		update oldest-page-$way $way --victims=oldest --room=page
-		update oldest-extent-$way $way --victims=oldest --room=extent
+		update random-page-$way $way --frames-needed=page
+		update random-extent-$way $way --frames-needed=extent
+		update oldest-page-$way $way --victims=oldest --frames-needed=page
+		update oldest-extent-$way $way --victims=oldest --frames-needed=extent
 	done
 }
 

@@ -52,11 +52,11 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 
 @test "an update has a log on a drive of its own" {
 	"$aiobench" policy --table=64M --load=update --submission=con --passes=1 --critical=0 --compute=1ms \
-		--log=2K --victims=oldest --room=extent --stats=r.json sim:ultrastar36lzx-like,array=linear:2
+		--log=2K --victims=oldest --frames-needed=extent --stats=r.json sim:ultrastar36lzx-like,array=linear:2
 	[ "$(values name)" = "read write urgent log" ]
 	grep -q '"log_bytes": 2048' r.json
 	grep -q '"victims": "oldest"' r.json
-	grep -q '"room": "extent"' r.json
+	grep -q '"frames_needed": "extent"' r.json
 	run -2 "$aiobench" policy --table=4T --load=update --log=2K sim:linear
 	[[ $output == *"no room for table and log"* ]]
 }
@@ -75,11 +75,11 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	[[ $output != *"requests failed"* ]]
 }
 
-@test "a crowded extent is read as a whole" {
-	"$aiobench" policy --size=64M --load=range --submission=con --passes=20 --critical=0 --crowd=13 \
+@test "an extent above the threshold is read as a whole" {
+	"$aiobench" policy --size=64M --load=range --submission=con --passes=20 --critical=0 --extent-threshold=13 \
 		--stats=r.json sim:linear
-	[ "$(value crowd)" = 13 ]
-	run -2 "$aiobench" policy --size=64M --load=range --submission=agg --crowd=13 sim:linear
+	[ "$(value extent_threshold)" = 13 ]
+	run -2 "$aiobench" policy --size=64M --load=range --submission=agg --extent-threshold=13 sim:linear
 	[[ $output == *"one page at a time"* ]]
 }
 
@@ -141,9 +141,9 @@ refused()
 	head -c 8M /dev/zero >t
 	refused "queries read for themselves" --load=scan,range --threads=1 sim:linear
 	refused "queries read for themselves" --threads=1 --create --size=8M f
-	refused "one page at a time" --load=range --crowd=13 --size=64M sim:linear
-	refused "one page at a time" --load=scan,range --submission=con --crowd=13 --size=64M sim:linear
-	refused "smaller than an extent" --load=range --submission=con --crowd=64 --size=64M sim:linear
+	refused "one page at a time" --load=range --extent-threshold=13 --size=64M sim:linear
+	refused "one page at a time" --load=scan,range --submission=con --extent-threshold=13 --size=64M sim:linear
+	refused "smaller than an extent" --load=range --submission=con --extent-threshold=64 --size=64M sim:linear
 	refused "at most 4194304 pages" --load=scan,update sim:linear
 	refused "no room for table and log" --load=scan,update --log=1K --create --size=8M f
 	refused "must not be 0" --load=scan,update --preflush=0 --size=64M sim:linear
@@ -160,7 +160,7 @@ refused()
 @test "an option that no run heeds is refused" {
 	local at="--size=64M sim:linear" option
 	# shellcheck disable=SC2086 # words are wanted
-	for option in victims=oldest room=page log=1K steal=3 flow=3 preflush=2 buffer=50 clients=2 query=9 batch=2; do
+	for option in victims=oldest frames-needed=page log=1K steal=3 flow=3 preflush=2 buffer=50 clients=2 query=9 batch=2; do
 		refused "--${option%=*} concerns " --load=scan --$option $at
 	done
 	# shellcheck disable=SC2086
@@ -184,9 +184,9 @@ refused()
 	refused "at most 4194304 pages" --log=1K sim:linear
 	refused "nothing to run for scan" --load=scan,update --submission=ada --size=64M sim:linear
 	refused "nothing to run for adaptive" --load=scan --submission=ada,con --size=64M sim:linear
-	run -0 "$aiobench" policy --runtime=1 --load=range --submission=con --crowd=13 --buffer=50 $at
+	run -0 "$aiobench" policy --runtime=1 --load=range --submission=con --extent-threshold=13 --buffer=50 $at
 	run -0 "$aiobench" policy --runtime=1 --load=scan,update --steal=3 --flow=3 --preflush=2 --victims=oldest \
-		--room=page --ahead=3 --threads=2 --urgent=be/1 --background=be/7 $at
+		--frames-needed=page --ahead=3 --threads=2 --urgent=be/1 --background=be/7 $at
 }
 
 @test "an interrupt ends the runs, and the measurements so far are reported" {

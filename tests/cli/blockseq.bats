@@ -75,7 +75,7 @@ value()
 	grep -q '"refined": "file"' s.json && grep -q '"window": 3' s.json
 	[ "$("$blockseq" --refine=none t | value "device seeks")" = 8 ]
 	printf '%s\n' "R v 0 4096 0 1 1 4096" "R v 8192 4096 0 2 2 4096" "R v 4096 4096 0 3 3 4096" > t
-	[ "$("$blockseq" --refine=place t | value seeks)" = 1 ]
+	[ "$("$blockseq" --refine=offset t | value seeks)" = 1 ]
 	printf '%s\n' "W v 0 4096 0 1 1 4096" "R v 8192 4096 0 2 2 4096" "R v 0 4096 0 3 3 4096" > t
 	[ "$("$blockseq" --cache=1 t | value transfers)" = 3 ]
 	[ "$("$blockseq" --cache=1 --refine=block t | value transfers)" = 2 ]

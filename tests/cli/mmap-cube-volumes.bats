@@ -230,7 +230,7 @@ seconds()
 	done
 	"$cube" range s4 --discard | seconds | cmp - range4
 	for volumes in 1 4; do
-		"$cube" compare s$volumes -q 'beam 0' --places 200 --stats=report > /dev/null
+		"$cube" compare s$volumes -q 'beam 0' --positions 200 --stats=report > /dev/null
 		jq '.candidates[:2][].measured_s' report > row$volumes
 	done
 	paste row1 row4 | awk '$2 > $1 { exit 1 }'
@@ -240,7 +240,7 @@ seconds()
 	needs jq
 	shape=(--dims 200x100x60 --dtype bytes:512 --tile 1x1x1 --volume sim:atlas10k3-like --no-data)
 	"$cube" create c "${shape[@]}" --volumes=3 --mapping multimap
-	"$cube" compare c -q 'range 200x80x50' -q 'beam 1' --places 5 --coalesce=off --stats=report > /dev/null
+	"$cube" compare c -q 'range 200x80x50' -q 'beam 1' --positions 5 --coalesce=off --stats=report > /dev/null
 	jq -e '[.candidates[] | .predicted_s / .measured_s | . > 0.9 and . < 1.1] | all' report
 }
 

@@ -522,10 +522,10 @@ create()
 	: > w
 	run -2 "$cube" explain c --workload w
 	[[ $output == *"it has no queries"* ]]
-	run -2 "$cube" explain c --workload w --places 0
-	[[ $output == *"--places argument '0' is not within 1 and 1000000" ]]
-	run -2 "$cube" explain c --workload w --places x
-	[[ $output == *"invalid --places argument 'x': a whole number is wanted" ]]
+	run -2 "$cube" explain c --workload w --positions 0
+	[[ $output == *"--positions argument '0' is not within 1 and 1000000" ]]
+	run -2 "$cube" explain c --workload w --positions x
+	[[ $output == *"invalid --positions argument 'x': a whole number is wanted" ]]
 	run -2 "$cube" explain c
 	[[ $output == *"needs --workload or --query"* ]]
 	run -2 "$cube" explain c --query='beam 3'
@@ -568,7 +568,7 @@ create()
 	"$cube" create c.cube --no-data --volume=sim:ultrastar36lzx-like --dims 128x128x64 \
 		--dtype bytes:512 --tile 1x1x1 --mapping naive
 	for query in "beam 0" "beam 2" "range 10x10x10"; do
-		"$cube" compare c.cube --query "$query" --places 20 --coalesce=off >out
+		"$cube" compare c.cube --query "$query" --positions 20 --coalesce=off >out
 		awk '$1 == "auto" { auto = $4 } $1 ~ /^(multimap|naive|zorder|hilbert|gray)$/ && $3 > 0 && (!n++ || $3 < best) { best = $3 }
 			END { exit !(n == 5 && auto > 0 && auto <= 1.001 * best) }' out || { cat out; false; }
 	done

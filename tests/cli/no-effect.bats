@@ -176,12 +176,12 @@ nodirect()
 	done
 	refused '--conservatism applies to --mapping=multimap and auto alone' "${make[@]}" --mapping=naive --conservatism=5
 	refused '--waste applies to --mapping=auto alone' "${make[@]}" --mapping=multimap --waste=5
-	refused '--places needs --workload or --query' "${make[@]}" --places=5
+	refused '--positions needs --workload or --query' "${make[@]}" --positions=5
 	refused '--seed needs --workload or --query' "${make[@]}" --seed=5
 	refused '--decluster needs --volumes' "${make[@]}" --decluster=round-robin
 	refused '--decluster needs --volumes' "${make[@]}" --decluster=round-robin --volumes=1
 	[ ! -e new.cube ]
-	"$bin/mmap-cube" create c --dims 16x16x4 --volume sim:tiny --waste=30 --conservatism=10 -q 'beam 1' --places=3 --seed=2 2>/dev/null
+	"$bin/mmap-cube" create c --dims 16x16x4 --volume sim:tiny --waste=30 --conservatism=10 -q 'beam 1' --positions=3 --seed=2 2>/dev/null
 	head -c 4096 /dev/zero >raw
 	refused '--depth is always 1 with --engine=sync' "$bin/mmap-cube" load --depth=4 --engine=sync c raw
 	"$bin/mmap-cube" create d --dims 16x16x4 2>/dev/null

@@ -34,7 +34,7 @@ first() { grep -v auto | sort -k2n | sed -n '1s/ .*//p'; }
 @test "one at a time, without coalescing and cache, MultiMap is the fastest off dimension 0" {
 	create 259x259x259
 	for query in 'beam 1' 'beam 2' 'range 10x10x10' 'range 20x20x20' 'range 30x30x30'; do
-		[ "$(times "$query" --coalesce=off --places=10 | first)" = multimap ]
+		[ "$(times "$query" --coalesce=off --positions=10 | first)" = multimap ]
 	done
 }
 
@@ -43,7 +43,7 @@ first() { grep -v auto | sort -k2n | sed -n '1s/ .*//p'; }
 		create 180x180x180 "atlas10k3-like,window=$window"
 		for query in 'beam 1' 'range 20x20x20'; do
 			echo "1 $query" >w
-			"$cube" compare c --workload=w --depth=16 --coalesce=off --places=10 |
+			"$cube" compare c --workload=w --depth=16 --coalesce=off --positions=10 |
 				awk -v w="$window" 'NR > 3 && $1 != "auto" && ($2 / $3 < 0.85 || $2 / $3 > 1.15) { print w, $0; bad = 1 } END { exit bad }'
 		done
 	done
@@ -53,7 +53,7 @@ first() { grep -v auto | sort -k2n | sed -n '1s/ .*//p'; }
 	sed 's/"read_overhead_ms": [0-9.]*/"read_overhead_ms": 0/' "$models/atlas10k3-like.json" >bare.json
 	create 259x259x259 "$PWD/bare.json"
 	for query in 'beam 1' 'range 10x10x10'; do
-		[[ $(times "$query" --coalesce=off --places=10 | first) =~ ^(hilbert|zorder|gray)$ ]]
+		[[ $(times "$query" --coalesce=off --positions=10 | first) =~ ^(hilbert|zorder|gray)$ ]]
 	done
 }
 
@@ -61,23 +61,23 @@ first() { grep -v auto | sort -k2n | sed -n '1s/ .*//p'; }
 	for drive in atlas10k3-like cheetah36es-like; do
 		create 591x75x25x25 $drive
 		for query in 'range 183x1x1x25' 'range 183x1x25x25'; do
-			[ "$(times "$query" --coalesce=off --places=5 | first)" = multimap ]
+			[ "$(times "$query" --coalesce=off --positions=5 | first)" = multimap ]
 		done
 	done
 }
 
 @test "rows that take longer than a hop, and those that pass the end of a track, lose no revolution" {
 	create 259x259x259
-	[ "$(times 'range 56x56x56' --coalesce=off --places=3 | first)" = multimap ]
+	[ "$(times 'range 56x56x56' --coalesce=off --positions=3 | first)" = multimap ]
 	create 591x75x25x25
 	# A row of 591 of 686 blocks: a mean seek and delay, and one revolution of 6 ms.
-	times 'beam 0' --coalesce=off --places=20 | awk '$1 == "multimap" { exit !($2 < 14) }'
+	times 'beam 0' --coalesce=off --positions=20 | awk '$1 == "multimap" { exit !($2 < 14) }'
 }
 
 @test "figure 5.7: the choice for 4 dimensions is as good as the best mapping, however it is issued" {
 	create 591x75x25x25
 	for how in '--coalesce=off' '--depth=64'; do
-		times 'range 10x10x10x10' $how --places=10 |
+		times 'range 10x10x10x10' $how --positions=10 |
 			awk '$1 != "auto" && (!best || $2 < best) { best = $2 } $1 == "auto" { exit $2 > 1.05 * best }'
 	done
 }

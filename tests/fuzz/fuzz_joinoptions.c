@@ -223,11 +223,11 @@ const char *quote_file_always(const char *name)
 	return name;
 }
 
-int choice_option(const char *option, const char *text, const struct sp_word *table)
+int choice_option(const char *option, const char *text, const struct sp_enum_value *table)
 {
 	int value;
 
-	if (!sp_word_parse(table, text, &value))
+	if (!sp_enum_parse(table, text, &value))
 		return value;
 	die("invalid argument %s for %s", text, option);
 }

@@ -201,7 +201,7 @@ static void refusals(void)
 	opts.page_bytes = 0;
 	ok(refused() == -EINVAL, "a page has bytes");
 	reset(SP_POLICY_RANGE, SP_POLICY_AGGRESSIVE);
-	opts.crowd = 13;
+	opts.extent_threshold = 13;
 	ok(refused() == -EINVAL && strstr(err.text, "one page at a time"), "a batch is no crowd");
 	reset(SP_POLICY_UPDATE, SP_POLICY_CONSERVATIVE);
 	ok(refused() == 0, "and nothing is said of what can run");

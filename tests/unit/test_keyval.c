@@ -16,8 +16,8 @@ struct out {
 	char set[16];
 };
 
-static const struct sp_word colours[] = { { "red", -2 }, { "redder", 3 }, { NULL, 0 } };
-static const struct sp_word answers[] = { { "no", 0 }, { "yes", 1 }, { NULL, 0 } };
+static const struct sp_enum_value colours[] = { { "red", -2 }, { "redder", 3 }, { NULL, 0 } };
+static const struct sp_enum_value answers[] = { { "no", 0 }, { "yes", 1 }, { NULL, 0 } };
 
 static bool set(void *out, const char *value)
 {

@@ -331,8 +331,9 @@ static void refusals(void)
 	ok(sp__pageload_check(&opts, PAGES) != NULL, "a smaller one is refused");
 	ok(sp__pageload_check(&opts, 2 * E) != NULL, "as is a table that is too small");
 	begin(SP_POLICY_RANGE, SP_POLICY_AGGRESSIVE);
-	opts.crowd = 13;
-	ok(sp__pageload_check(&opts, PAGES) != NULL, "crowds are of pages read one by one");
+	opts.extent_threshold = 13;
+	ok(sp__pageload_check(&opts, PAGES) != NULL,
+	   "an extent threshold needs pages read one by one");
 	begin(SP_POLICY_RANGE, SP_POLICY_CONSERVATIVE);
 	opts.threads = 1;
 	ok(sp__pageload_check(&opts, PAGES) != NULL, "queries need no threads");

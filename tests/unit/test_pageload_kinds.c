@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page loads with the oldest victims, threads, crowds and a log, on a fake device.
+ * Page loads with the oldest victims, threads, extent thresholds and a log, on a fake device.
  */
 #include "pageload_device.h"
 
@@ -15,7 +15,7 @@ static void oldest(void)
 	opts.passes = 2;
 	opts.buffer = 0.25;
 	opts.victims = SP_POLICY_VICTIMS_OLDEST;
-	opts.room = SP_POLICY_ROOM_EXTENT;
+	opts.frames_needed = SP_POLICY_FRAMES_EXTENT;
 	drive(300 * US, NULL);
 	for (size_t i = 0; i < nevents; i++) {
 		const struct event *e = &events[i];
@@ -73,17 +73,17 @@ static void threads(void)
 }
 
 /* Four queries in a table of eight extents, with a buffer for half of them. */
-static void crowds(void)
+static void thresholds(void)
 {
 	static bool in[PAGES];
 	size_t here = 0, most = 0;
-	bool once = true, crowded = false;
+	bool once = true, whole = false;
 
 	begin(SP_POLICY_RANGE, SP_POLICY_CONSERVATIVE);
 	memset(in, 0, sizeof(in));
 	opts.passes = 40;
 	opts.query_pages = 100;
-	opts.crowd = 13;
+	opts.extent_threshold = 13;
 	opts.buffer = 0.5;
 	most_out = 0;
 	drive(300 * US, look_range);
@@ -96,21 +96,21 @@ static void crowds(void)
 		in[e->page] = true;
 		most = here > most ? here : most;
 		once &= e->class == SP__PAGE_READ && e->n == 1;
-		crowded |= i > 0 && events[i - 1].what == 's' && events[i - 1].ns == e->ns &&
-			   events[i - 1].page / E == e->page / E;
+		whole |= i > 0 && events[i - 1].what == 's' && events[i - 1].ns == e->ns &&
+			 events[i - 1].page / E == e->page / E;
 	}
 	ok(load.queries == 40 && load.accessed >= 4000 && once,
-	   "queries with crowds come to their end");
-	ok(crowded && most_out > 4 + 30, "a crowded extent is read as a whole (%u outstanding)",
-	   most_out);
-	ok(load.crowd.n == load.crowd.frames && load.crowd.frames == PAGES / 2,
+	   "queries with an extent threshold come to their end");
+	ok(whole && most_out > 4 + 30,
+	   "an extent above the threshold is read as a whole (%u outstanding)", most_out);
+	ok(load.threshold.n == load.threshold.frames && load.threshold.frames == PAGES / 2,
 	   "the buffer is full and no larger");
 	sp__pageload_close(&load);
 
 	begin(SP_POLICY_RANGE, SP_POLICY_CONSERVATIVE);
 	opts.passes = 4;
 	opts.query_pages = 100;
-	opts.crowd = 63;
+	opts.extent_threshold = 63;
 	opts.compute_ns = 0;
 	opts.buffer = 0.9;
 	most_out = 0;
@@ -175,7 +175,7 @@ int main(void)
 {
 	oldest();
 	threads();
-	crowds();
+	thresholds();
 	logs();
 	return done();
 }

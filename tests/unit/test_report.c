@@ -233,7 +233,7 @@ static const struct sp_report_field all_fields[] = {
 	SP_REPORT_FIELD(struct all, "none", STRING, none, "a value"),
 	SP_REPORT_FIELD(struct all, "unknown", SIGNED, unknown, "a value"),
 	SP_REPORT_FIELD(struct all, "word", WORD, recycle, "a value", .name = sp_recycle_name),
-	SP_REPORT_FIELD(struct all, "level", LEVEL, level, "a value", .values = sp_recycle_words),
+	SP_REPORT_FIELD(struct all, "level", LEVEL, level, "a value", .values = sp_recycle_values),
 	{ .key = "not written", .type = SP_REPORT_GROUP, .as = SP_REPORT_OBJECT },
 	SP_REPORT_FIELD(struct all, "prio", PRIO, prio, "a value"),
 	{ .key = "array",

@@ -153,7 +153,7 @@ static struct sp_sequence *refined(enum sp_sequence_refinement how)
 
 static void figure_3_refined(void)
 {
-	struct sp_sequence *place = refined(SP_SEQUENCE_BY_PLACE), *d = seqtrace(fig_d);
+	struct sp_sequence *place = refined(SP_SEQUENCE_BY_OFFSET), *d = seqtrace(fig_d);
 	struct sp_sequence *block = refined(SP_SEQUENCE_BY_BLOCK), *b = seqtrace(fig_b);
 	bool same = true;
 

@@ -42,7 +42,7 @@ enum priorities { PRIORITIES_DEFAULT, PRIORITIES_NO, PRIORITIES_YES, PRIORITIES_
 /* Options of policy that not every run heeds. */
 struct policy_partial {
 	bool urgent, background, ahead, clients, query, batch, buffer, steal, flow, preflush,
-		victims, room, threads, crowd, log;
+		victims, frames_needed, threads, extent_threshold, log;
 };
 
 /* Which policies to run; 0: the default. */

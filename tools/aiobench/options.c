@@ -16,7 +16,7 @@
 
 static void set_rw(void *class, const char *option, const char *text)
 {
-	sp_bench_class_rw(class, choice_option(option, text, sp_bench_rw_words()));
+	sp_bench_class_rw(class, choice_option(option, text, sp_bench_rw_values()));
 }
 
 static uint64_t request_value(const char *option, const char *text)
@@ -98,7 +98,7 @@ static void set_scans(void *to, const char *option, const char *text)
 }
 
 /* Words of a list, as bits. */
-static unsigned list_value(const char *option, const char *text, const struct sp_word *words)
+static unsigned list_value(const char *option, const char *text, const struct sp_enum_value *words)
 {
 	char *copy = must_copy(text), *rest = copy, *word;
 	unsigned bits = 0;
@@ -111,15 +111,15 @@ static unsigned list_value(const char *option, const char *text, const struct sp
 
 static void set_loads(void *to, const char *option, const char *text)
 {
-	*(unsigned *)to = list_value(option, text, sp_policy_load_words());
+	*(unsigned *)to = list_value(option, text, sp_policy_load_values());
 }
 
 static void set_submissions(void *to, const char *option, const char *text)
 {
-	*(unsigned *)to = list_value(option, text, sp_policy_submission_words());
+	*(unsigned *)to = list_value(option, text, sp_policy_submission_values());
 }
 
-static const struct sp_word priorities_words[] = {
+static const struct sp_enum_value priorities_words[] = {
 	{ "no", PRIORITIES_NO }, { "yes", PRIORITIES_YES }, { "both", PRIORITIES_BOTH }, { 0 }
 };
 
@@ -133,7 +133,7 @@ static const struct sp_word priorities_words[] = {
 const struct setting load_settings[] = {
 	{ .doc = "Requests:", .by = LOADS },
 	{ "rw", "OP", "read, write, rw, randread, randwrite or randrw (randread)", TO(plain),
-	  .words = sp_bench_rw_words, .call = set_rw, GIVEN(plain_given) },
+	  .values = sp_bench_rw_values, .call = set_rw, GIVEN(plain_given) },
 	{ "bs", "SIZE", "request size (4K; policy: page size, 16K)", TO(plain.bytes),
 	  .whole = request_value, GIVEN(bytes_given), .by = LOADS | POLICY },
 	{ "size", "SIZE", "bytes of each TARGET to use (all)", TO(bench.size_bytes),
@@ -163,7 +163,7 @@ const struct setting load_settings[] = {
 	  "when a request was due",
 	  TO(bench.rate), .real = { 1e-6, 1e9 }, .by = LOADS & ~SWEEP },
 	{ "rate_process", "HOW", "arrivals: linear or poisson (linear)", TO(bench.poisson),
-	  .words = sp_bench_process_words, .by = LOADS & ~SWEEP },
+	  .values = sp_bench_process_values, .by = LOADS & ~SWEEP },
 	{ "runtime", "TIME",
 	  "duration (10; sweep, mix, compare: 30 in total; policy: 3 per run; none with --io_size, "
 	  "and for watch and replay)",
@@ -185,7 +185,7 @@ const struct setting load_settings[] = {
 	  DEPTH },
 	{ .doc = "Engine:", .by = RUNS },
 	{ "ioengine", "NAME", "io_uring, libaio, sync, null or auto (auto)", TO(bench.engine),
-	  .words = sp_engine_words, .call = engine_set },
+	  .values = sp_engine_values, .call = engine_set },
 	{ "direct", "0|1", "bypass the page cache (1)", TO(bench.buffered), .call = set_direct,
 	  .optional = true },
 	{ "fixedbufs", "0|1", "io_uring: use registered buffers (0)", TO(bench.fixed_buffers),
@@ -198,7 +198,7 @@ const struct setting load_settings[] = {
 	{ .doc = "Safety of data:", .by = RUNS },
 	{ "create", "HOW",
 	  "create each TARGET as a file of --size: written, reserved or sparse (written)",
-	  TO(bench.create), .words = sp_bench_create_words, .optional = true,
+	  TO(bench.create), .values = sp_bench_create_values, .optional = true,
 	  .absent = SP_BENCH_CREATE_WRITTEN },
 	{ "remove", NULL, "remove at the end the files that --create created", TO(bench.remove) },
 	{ "overwrite", NULL, "allow writes to a TARGET that already exists", TO(bench.overwrite) },
@@ -225,14 +225,14 @@ const struct setting load_settings[] = {
 	{ .doc = "Options of watch:", .by = WATCH },
 	{ "source", "NAME",
 	  "stat, inflight: of a device; fdinfo: of a process; trace: of either; or auto (auto)",
-	  TO(watch.source), .words = sp_watch_source_words },
+	  TO(watch.source), .values = sp_watch_source_values },
 	{ "sample_rate", "N", "samples per second (1000)", TO(watch.rate), .real = { 0.001, 1e6 } },
 	{ .doc = "Options of mix:", .by = MIX },
 	{ "shares", "LIST",
 	  "ascending percentages of requests of high priority (0,10,20 and so on to 100)", TO(set),
 	  .call = add_shares },
 	{ "share-of", "WHAT", "requests that the shares count: outstanding or issued (outstanding)",
-	  TO(set.mix.of_issued), .words = sp_benchset_share_of_words },
+	  TO(set.mix.of_issued), .values = sp_benchset_share_of_values },
 	{ "scans", "N",
 	  "instead of shares: random requests of high priority next to N (3) sequential readers",
 	  TO(set.mix), .call = set_scans, .optional = true },
@@ -246,9 +246,9 @@ const struct setting load_settings[] = {
 	{ .doc = "Options of policy:", .by = POLICY },
 	{ "load", "LOAD,...",
 	  "scan, range, update (all; without update if writes to TARGET are not allowed)",
-	  TO(policy.loads), .words = sp_policy_load_words, .call = set_loads },
+	  TO(policy.loads), .values = sp_policy_load_values, .call = set_loads },
 	{ "submission", "WAY,...", "conservative, aggressive, adaptive (all)",
-	  TO(policy.submissions), .words = sp_policy_submission_words, .call = set_submissions },
+	  TO(policy.submissions), .values = sp_policy_submission_values, .call = set_submissions },
 	{ "priorities", "no|yes|both", "use priorities (no if conservative, else both)",
 	  TO(policy.priorities), .choices = priorities_words },
 	{ "urgent", "PRIO", "priority of requests that a user waits for (be/0)",
@@ -273,19 +273,21 @@ const struct setting load_settings[] = {
 	{ "preflush", "TIME", "update, adaptive: interval of inspection (1)",
 	  TO(policy.policy.preflush_ns), .whole = time_value, GIVEN(policy.given.preflush) },
 	{ "victims", "WHICH", "update: pages to write and replace: random or oldest (random)",
-	  TO(policy.policy.victims), .words = sp_policy_victims_words,
+	  TO(policy.policy.victims), .values = sp_policy_victims_values,
 	  GIVEN(policy.given.victims) },
-	{ "room", "OF",
+	{ "frames-needed", "WHAT",
 	  "update: read when there are free frames for a page or an extent (usual: as the "
 	  "submission does)",
-	  TO(policy.policy.room), .words = sp_policy_room_words, GIVEN(policy.given.room) },
+	  TO(policy.policy.frames_needed), .values = sp_policy_frames_values,
+	  GIVEN(policy.given.frames_needed) },
 	{ "threads", "N",
 	  "scan, update: threads that read, and that write, instead of asynchronous requests",
 	  TO(policy.policy.threads), DEPTH, GIVEN(policy.given.threads) },
-	{ "crowd", "N",
+	{ "extent-threshold", "N",
 	  "range, conservative: request the rest of an extent after queries have worked on N of "
 	  "its pages",
-	  TO(policy.policy.crowd), .count = 65535, GIVEN(policy.given.crowd) },
+	  TO(policy.policy.extent_threshold), .count = 65535,
+	  GIVEN(policy.given.extent_threshold) },
 	{ "table", "SIZE", "size of the table, at the start of TARGET (all)",
 	  TO(policy.policy.table_bytes), .whole = size_option },
 	{ "log", "SIZE", "update: bytes that a page adds to a log at the end of TARGET (no log)",

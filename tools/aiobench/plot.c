@@ -20,12 +20,12 @@ static const char colours[][8] = { "#2060a0", "#d08020", "#408040", "#a04080",
 /* fio's word for what requests do; "mixed" if there is none. */
 static const char *word_of(const struct sp_bench_class *c)
 {
-	for (const struct sp_word *w = sp_bench_rw_words(); w->word; w++) {
+	for (const struct sp_enum_value *w = sp_bench_rw_values(); w->name; w++) {
 		struct sp_bench_class like = *c;
 
 		sp_bench_class_rw(&like, w->value);
 		if (like.reads == c->reads && like.pattern == c->pattern)
-			return w->word;
+			return w->name;
 	}
 	return "mixed";
 }

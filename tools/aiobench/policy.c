@@ -42,14 +42,14 @@ static void note_heeded(struct policy_partial *h, const struct sp_policy_opts *o
 	h->clients |= range;
 	h->query |= range;
 	h->batch |= range && aggressive;
-	h->buffer |= update || o->crowd;
+	h->buffer |= update || o->extent_threshold;
 	h->steal |= update && !aggressive;
 	h->flow |= update && aggressive;
 	h->preflush |= o->submission == SP_POLICY_ADAPTIVE;
 	h->victims |= update;
-	h->room |= update;
+	h->frames_needed |= update;
 	h->threads |= !range;
-	h->crowd |= range;
+	h->extent_threshold |= range;
 	h->log |= update;
 }
 
@@ -69,14 +69,15 @@ static const char *unheeded(const struct runs *r, const char **whose)
 		{ PARTIAL(clients), "range queries" },
 		{ PARTIAL(query), "range queries" },
 		{ PARTIAL(batch), "aggressive range queries" },
-		{ PARTIAL(buffer), "updates, and range queries with --crowd" },
+		{ PARTIAL(buffer), "updates, and range queries with --extent-threshold" },
 		{ PARTIAL(steal), "updates that are not aggressive" },
 		{ PARTIAL(flow), "aggressive updates" },
 		{ PARTIAL(preflush), "adaptive updates" },
 		{ PARTIAL(victims), "updates" },
-		{ PARTIAL(room), "updates" },
+		{ "frames-needed", offsetof(struct policy_partial, frames_needed), "updates" },
 		{ PARTIAL(threads), "scans and updates" },
-		{ PARTIAL(crowd), "conservative range queries" },
+		{ "extent-threshold", offsetof(struct policy_partial, extent_threshold),
+		  "conservative range queries" },
 		{ PARTIAL(log), "updates" },
 	};
 	const bool *given = (const bool *)&r->o->policy.given, *heeded = (const bool *)&r->heeded;

@@ -14,7 +14,8 @@ struct args {
 	unsigned command;	   /* its bit; 0: all settings apply */
 	const char *operands;	   /* as --help shows them, a line for each form of the command */
 	const char *about, *notes; /* what --help prints before and after the settings */
-	const struct sp_word *(*operand_words)(void); /* of the first operand; NULL: it is a file */
+	const struct sp_enum_value *(*operand_words)(
+		void); /* of the first operand; NULL: it is a file */
 
 	/*
 	 * GNU's long names, NULL ends them; NULL: none.  They and all their abbreviations resolve

@@ -5,19 +5,19 @@
 #include "msg.h"
 #include "quote.h"
 
-int choice_option(const char *option, const char *text, const struct sp_word *table)
+int choice_option(const char *option, const char *text, const struct sp_enum_value *table)
 {
-	const struct sp_word *c;
-	int value, rc = sp_word_parse(table, text, &value);
+	const struct sp_enum_value *c;
+	int value, rc = sp_enum_parse(table, text, &value);
 
 	if (!rc)
 		return value;
 	msg("%s argument %s for %s", rc == -ENOTUNIQ ? "ambiguous" : "invalid", quote(text),
 	    quote(option));
 	fputs("Valid arguments are:", stderr);
-	for (c = table; c->word; c++)
+	for (c = table; c->name; c++)
 		fprintf(stderr, "%s%s", c > table && c[-1].value == c->value ? ", " : "\n  - ",
-			quote(c->word));
+			quote(c->name));
 	putc('\n', stderr);
 	usage_error();
 }

@@ -13,7 +13,9 @@
 #define PAGE_MAX (16u << 20)
 #define DIR "dir:"
 
-const struct sp_word volume_kinds[] = { { DIR, 0 }, { "block:", 1 }, { "sim:", 2 }, { NULL, 0 } };
+const struct sp_enum_value volume_kinds[] = {
+	{ DIR, 0 }, { "block:", 1 }, { "sim:", 2 }, { NULL, 0 }
+};
 
 void tmpdir_add(void *to, const char *option, const char *dir)
 {
@@ -43,7 +45,7 @@ void engine_set(void *to, const char *option, const char *text)
 	if (!strncmp(text, "fault:", 6))
 		*engine = text;
 	else
-		*engine = sp_engine_name(choice_option(option, text, sp_engine_words()));
+		*engine = sp_engine_name(choice_option(option, text, sp_engine_values()));
 	if (!strcmp(*engine, "auto"))
 		*engine = NULL;
 }
@@ -63,7 +65,7 @@ void volume_set(void *to, const char *option, const char *text)
 	const char *colon = strchr(text, ':');
 	bool known = false;
 
-	for (const struct sp_word *k = volume_kinds; colon && k->word; k++)
+	for (const struct sp_enum_value *k = volume_kinds; colon && k->word; k++)
 		known |= colon[1] && !strncmp(text, k->word, (size_t)(colon + 1 - text));
 	if (!known)
 		number_die(NUMBER_INVALID, option, text,

@@ -34,7 +34,7 @@ struct common_options {
 	  "inputs are compressed: gzip, zstd, lz4 or xz; without FORMAT, those recognised by "     \
 	  "their first bytes",                                                                     \
 	  SETTING_TO(type, run.decompress),                                                        \
-	  .words = sp_packed_words,                                                                \
+	  .values = sp_packed_values,                                                              \
 	  .optional = true,                                                                        \
 	  .absent = SP_PACKED_AUTO },                                                              \
 	{                                                                                          \
@@ -42,7 +42,7 @@ struct common_options {
 			"write gzip, zstd or lz4; without FORMAT, by the suffix of the output's "  \
 			"name",                                                                    \
 			SETTING_TO(type, run.compress_output),                                     \
-			.words = sp_packing_words, .optional = true, .absent = SP_PACKED_AUTO      \
+			.values = sp_packing_values, .optional = true, .absent = SP_PACKED_AUTO    \
 	}
 
 #define REPORT_SETTINGS(type, run)                                                                 \
@@ -60,7 +60,7 @@ struct common_options {
 		  "WHEN",                                                                          \
 		  "show progress: auto, always or never (auto)",                                   \
 		  SETTING_TO(type, common.progress),                                               \
-		  .words = progress_words,                                                         \
+		  .values = progress_values,                                                       \
 		  .optional = true,                                                                \
 		  .absent = PROGRESS_ALWAYS },                                                     \
 	{                                                                                          \
@@ -81,18 +81,18 @@ struct common_options {
 		{ "geometry", "FILE", "geometry of the device, from diskprobe",                    \
 		  SETTING_TO(type, common.geometry) },                                             \
 		{ "placement", "HOW", "contiguous, track, semiseq or auto (contiguous)",           \
-		  SETTING_TO(type, run.placement), .words = sp_placement_words },                  \
+		  SETTING_TO(type, run.placement), .values = sp_placement_values },                \
 		{ "engine",                                                                        \
 		  "NAME",                                                                          \
 		  "io_uring, libaio, sync, null or auto (auto)",                                   \
 		  SETTING_TO(type, run.engine),                                                    \
-		  .words = sp_engine_words,                                                        \
+		  .values = sp_engine_values,                                                      \
 		  .call = engine_set },                                                            \
 		{ "direct",                                                                        \
 		  "WHEN",                                                                          \
 		  "bypass the page cache: auto, always or never",                                  \
 		  SETTING_TO(type, run.direct),                                                    \
-		  .words = sp_direct_words,                                                        \
+		  .values = sp_direct_values,                                                      \
 		  .optional = true,                                                                \
 		  .absent = 1 },                                                                   \
 	{                                                                                          \
@@ -107,7 +107,7 @@ void data_engine_set(void *to, const char *option, const char *text);
 uint64_t page_option(const char *option, const char *text);
 /* to is the struct common_options; a directory for temporary data, and what may be one. */
 void tmpdir_add(void *to, const char *option, const char *dir);
-extern const struct sp_word volume_kinds[]; /* what an argument of --volume can begin with */
+extern const struct sp_enum_value volume_kinds[]; /* what an argument of --volume can begin with */
 void volume_set(void *to, const char *option, const char *text);
 /* The same; text: the file, or NULL. */
 void stats_set(void *to, const char *option, const char *text);

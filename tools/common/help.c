@@ -121,7 +121,7 @@ void usage_print(const struct args *args, const char *me)
 	stdio_leave();
 }
 
-static void print_words(const struct sp_word *w)
+static void print_words(const struct sp_enum_value *w)
 {
 	for (const char *before = ""; w && w->word; w++, before = " ")
 		printf("%s%s", before, w->word);
@@ -134,7 +134,7 @@ static void print_row(const struct setting *s)
 	for (const char *c = s->doc; *c; c++)
 		putchar(*c == '\n' ? ' ' : *c);
 	putchar('\t');
-	print_words(s->words ? s->words() : s->choices);
+	print_words(s->values ? s->values() : s->choices);
 	putchar('\n');
 }
 

@@ -20,12 +20,12 @@ static volatile sig_atomic_t shown; /* columns on the screen */
 static double next_s;		    /* nothing is drawn before */
 static bool dumb;		    /* the terminal has no sequence that wipes a line */
 
-const struct sp_word *progress_words(void)
+const struct sp_enum_value *progress_values(void)
 {
-	static const struct sp_word words[] = { { "auto", PROGRESS_AUTO },
-						{ "always", PROGRESS_ALWAYS },
-						{ "never", PROGRESS_NEVER },
-						{ NULL, 0 } };
+	static const struct sp_enum_value words[] = { { "auto", PROGRESS_AUTO },
+						      { "always", PROGRESS_ALWAYS },
+						      { "never", PROGRESS_NEVER },
+						      { NULL, 0 } };
 
 	return words;
 }

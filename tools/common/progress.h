@@ -11,12 +11,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 /* The arguments of --progress; without one it is PROGRESS_ALWAYS. */
-const struct sp_word *progress_words(void);
+const struct sp_enum_value *progress_values(void);
 
 /*
  * Is there anything to draw?  PROGRESS_AUTO: on a terminal that can wipe a line, and not in

@@ -20,9 +20,9 @@ static uint64_t whole(const struct setting *s, const char *option, const char *t
 	uint64_t v;
 	char most[40];
 
-	if (s->words || s->choices)
+	if (s->values || s->choices)
 		return (uint64_t)(text ? choice_option(option, text,
-						       s->words ? s->words() : s->choices)
+						       s->values ? s->values() : s->choices)
 				       : s->absent);
 	if (s->whole)
 		return s->whole(option, text);
@@ -38,7 +38,7 @@ static uint64_t whole(const struct setting *s, const char *option, const char *t
 
 static bool keeps_text(const struct setting *s)
 {
-	return !s->words && !s->choices && !s->whole && !s->count && !s->number.max;
+	return !s->values && !s->choices && !s->whole && !s->count && !s->number.max;
 }
 
 static void keep_text(const struct setting *s, const char **to, const char *text)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 /* Options that print something and end the program. */
 enum setting_answer { SETTING_ACTS, SETTING_HELP, SETTING_USAGE, SETTING_VERSION };
@@ -26,7 +26,7 @@ struct setting {
 	 * text.  "option" is its name with hyphens, for messages.  What is invalid ends the
 	 * program.
 	 */
-	const struct sp_word *(*words)(void), *choices;
+	const struct sp_enum_value *(*values)(void), *choices;
 	uint64_t (*whole)(const char *option, const char *text);
 	unsigned count; /* not 0: from 1 to this */
 	struct {

@@ -8,7 +8,7 @@
 #include "version.h"
 
 /* What the library has: the words of an option, but for those that leave a choice or want none. */
-static void list(const struct sp_word *words)
+static void list(const struct sp_enum_value *words)
 {
 	for (; words->word; words++)
 		if (strcmp(words->word, "auto") != 0 && strcmp(words->word, "none") != 0)
@@ -18,8 +18,8 @@ static void list(const struct sp_word *words)
 void version_print(void)
 {
 	printf("%s (Spindle) %s\nBuilt in:", msg_program(), SP_VERSION);
-	list(sp_engine_words());
-	list(sp_spill_compression_words());
+	list(sp_engine_values());
+	list(sp_spill_compression_values());
 #ifdef SP_HAVE_ZLIB
 	fputs(" gzip", stdout);
 #endif

@@ -82,7 +82,7 @@ static const struct setting settings[] = {
 	  TO(stats), .optional = true },
 	{ "require", NULL, "exit with status 1 if DEVICE has no tracks", TO(require) },
 	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(progress),
-	  .words = progress_words, .optional = true, .absent = PROGRESS_ALWAYS },
+	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS },
 	{ .doc = "Using a geometry:" },
 	{ "geometry", "FILE", "answer from FILE instead of probing", TO(geometry) },
 	{ "verify", NULL,

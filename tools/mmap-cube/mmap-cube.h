@@ -34,7 +34,7 @@ struct config {
 	struct sp_cube_workload workload;
 	bool discard, repair, format_given, dim_given, measure;
 	struct {
-		bool cell, fill_factor, overflow, conservatism, waste, places, seed, decluster;
+		bool cell, fill_factor, overflow, conservatism, waste, positions, seed, decluster;
 	} given;
 	enum sp_cube_format format;
 	unsigned dim;

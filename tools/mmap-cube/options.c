@@ -101,7 +101,7 @@ static void set_type(void *to, const char *option, const char *text)
 		s->element_bytes = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 		return;
 	}
-	s->type = (enum sp_cube_type)choice_option(option, text, sp_cube_type_words());
+	s->type = (enum sp_cube_type)choice_option(option, text, sp_cube_type_values());
 	s->element_bytes = sp_cube_type_bytes(s->type);
 	if (s->type == SP_CUBE_BYTES)
 		die("invalid %s argument %s: say how many, such as bytes:512", option, quote(text));
@@ -165,7 +165,7 @@ static void add_query(void *to, const char *option, const char *text)
 	c->queries[c->nqueries++] = text;
 }
 
-static const struct sp_word coalesce_words[] = { { "auto", 0 }, { "off", 1 }, { NULL, 0 } };
+static const struct sp_enum_value coalesce_words[] = { { "auto", 0 }, { "off", 1 }, { NULL, 0 } };
 
 #define TO(member) SETTING_TO(struct config, member)
 #define GIVEN(member) .given = offsetof(struct config, given.member)
@@ -174,7 +174,7 @@ static const struct setting settings[] = {
 	{ .doc = "The dataset:", .by = CREATE },
 	{ "dims", "SxSx...", "elements along each dimension", TO(create.shape), .call = set_dims },
 	{ "dtype", "TYPE", "i8 to u64, f32, f64, or bytes:N (f32)", TO(create.shape),
-	  .words = sp_cube_type_words, .call = set_type },
+	  .values = sp_cube_type_values, .call = set_type },
 	{ "tile", "SxSx...", "elements in a cell (as many as fit in 4096 bytes)", TO(create.shape),
 	  .call = set_tile },
 	{ "fill", "VALUE", "value of elements that were never written (0)", TO(fill) },
@@ -196,7 +196,7 @@ static const struct setting settings[] = {
 	  TO(create.overflow), .real = { 0, 1000 }, GIVEN(overflow) },
 	{ .doc = "Placement:", .by = CREATE },
 	{ "mapping", "NAME", "multimap, naive, zorder, hilbert, gray, auto (auto)",
-	  TO(create.mapping), .words = sp_cube_mapping_words },
+	  TO(create.mapping), .values = sp_cube_mapping_values },
 	{ "order", "D,D,...",
 	  "create: dimensions, the one along tracks first; load, append: dimensions of INPUT, the "
 	  "one that varies fastest first",
@@ -212,7 +212,7 @@ static const struct setting settings[] = {
 	  .by = CREATE | JUDGES },
 	{ "decluster", "NAME",
 	  "distribution of basic cubes over volumes: disk-modulo or round-robin (disk-modulo)",
-	  TO(create.decluster), .words = sp_cube_decluster_words, GIVEN(decluster) },
+	  TO(create.decluster), .values = sp_cube_decluster_values, GIVEN(decluster) },
 	{ "volumes", "N|PATH,...",
 	  "use N volumes, FILE, FILE.1 and so on; or FILE and the volumes PATH,... (1)",
 	  .call = set_volumes },
@@ -221,9 +221,9 @@ static const struct setting settings[] = {
 	  TO(workload_path) },
 	{ "query", "QUERY", "a query, such as 'beam 1' or 'range 8x8x8'; may be repeated",
 	  .call = add_query, .letter = 'q' },
-	{ "places", "N", "Places of a query that names none (20)", TO(workload.places),
-	  .count = 1000000, GIVEN(places) },
-	{ "seed", "N", "Another N, other places (0)", TO(workload.seed),
+	{ "positions", "N", "Random positions of a query that names none (20)",
+	  TO(workload.positions), .count = 1000000, GIVEN(places) },
+	{ "seed", "N", "Seed of these positions (0)", TO(workload.seed),
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ "run", NULL, "also make the requests, on the simulated volume", TO(measure),
 	  .by = EXPLAIN },
@@ -231,7 +231,7 @@ static const struct setting settings[] = {
 	  .call = gnuplot_set, .by = COMPARE },
 	{ .doc = "Data:", .by = LOADERS },
 	{ "format", "FORM", "raw, npy or csv (by the suffix of the file, or raw)", TO(format),
-	  .words = sp_cube_format_words, .given = offsetof(struct config, format_given),
+	  .values = sp_cube_format_values, .given = offsetof(struct config, format_given),
 	  .by = LOADERS | EXPORT | QUERIES },
 	{ "offset", "SIZE", "bytes before the first element of INPUT (0)", TO(load.offset),
 	  .whole = size_option },
@@ -271,9 +271,9 @@ static const struct setting settings[] = {
 	{ "request-size", "SIZE", "maximum size of a request (1M)", TO(request),
 	  .whole = size_option },
 	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
-	  .words = sp_engine_words, .call = data_engine_set },
+	  .values = sp_engine_values, .call = data_engine_set },
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
-	  .words = sp_direct_words, .optional = true, .absent = 1 },
+	  .values = sp_direct_values, .optional = true, .absent = 1 },
 	{ .doc = "Volume and report:", .by = MOVERS },
 	{ "volume", "sim:MODEL", "requests take the time of this simulated device", TO(run.volume),
 	  .by = MOVERS | CREATE | JUDGES },

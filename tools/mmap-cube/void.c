@@ -26,7 +26,7 @@ void refuse_void_options(const struct config *c)
 	refuse_if(c->given.conservatism && !multimap, "--conservatism",
 		  "applies to --mapping=multimap and auto alone");
 	refuse_if(c->given.waste && !chosen, "--waste", "applies to --mapping=auto alone");
-	refuse_if(c->given.places && !queries, "--places", "needs --workload or --query");
+	refuse_if(c->given.positions && !queries, "--positions", "needs --workload or --query");
 	refuse_if(c->given.seed && !queries, "--seed", "needs --workload or --query");
 	refuse_if(c->given.decluster && one_volume, "--decluster", "needs --volumes");
 	refuse_if(c->discard && c->output, "--output", "and --discard are incompatible");

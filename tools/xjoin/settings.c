@@ -10,14 +10,16 @@
 #define THREADS_MAX 1024
 #define OUTSTANDING_MAX 2048
 
-static const struct sp_word build_words[] = { { "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 } };
-static const struct sp_word ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
+static const struct sp_enum_value build_words[] = {
+	{ "1", 1 }, { "2", 2 }, { "auto", 0 }, { NULL, 0 }
+};
+static const struct sp_enum_value ordered_words[] = { { "1", 1 }, { "2", 2 }, { NULL, 0 } };
 
 static void set_type(void *to, const char *name, const char *text)
 {
 	struct settings *set = to;
 
-	sp_join_form_set_type(&set->form, choice_option(name, text, sp_join_type_words()));
+	sp_join_form_set_type(&set->form, choice_option(name, text, sp_join_type_values()));
 }
 
 static uint64_t threads(const char *name, const char *text)
@@ -69,7 +71,7 @@ const struct setting xjoin_settings[] = {
 	{ "type", "WORD",
 	  "inner (default); left, right, full: as -a 1, -a 2, both; semi: lines of file 1 with a "
 	  "partner, each once; anti: as -v 1",
-	  .words = sp_join_type_words, .call = set_type },
+	  .values = sp_join_type_values, .call = set_type },
 	{ "csv", NULL, "RFC 4180 records; fields end at -t CHAR, or comma", TO(opts.csv) },
 	{ "record-size", "N[,N]", "binary records of N bytes, in each file",
 	  .call = record_size_set },
@@ -86,7 +88,7 @@ const struct setting xjoin_settings[] = {
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct settings, opts.limited) },
 	{ .doc = "Spindle's own options, how to join:" },
 	{ "algorithm", "WORD", "hybrid, grace, shj, nested, merge, inl, async-inl or auto (auto)",
-	  TO(opts.algorithm), .words = sp_join_algorithm_words },
+	  TO(opts.algorithm), .values = sp_join_algorithm_values },
 	{ "build", "FILE", "read file 1 or 2 first; or auto, the smaller (auto)", TO(opts.build),
 	  .choices = build_words },
 	{ "join-memory", "SIZE", "memory for lines of the file read first", TO(opts.join_bytes),

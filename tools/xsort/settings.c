@@ -14,12 +14,12 @@
 #include "quote.h"
 #include "xsort.h"
 
-static const struct sp_word check_words[] = {
+static const struct sp_enum_value check_words[] = {
 	{ "quiet", 'C' }, { "silent", 'C' }, { "diagnose-first", 'c' }, { NULL, 0 }
 };
 
 /* For what is no such word GNU sort has a status of its own. */
-static int gnu_word(const char *option, const char *text, const struct sp_word *words)
+static int gnu_word(const char *option, const char *text, const struct sp_enum_value *words)
 {
 	int value;
 
@@ -52,7 +52,7 @@ static void set_sort(void *settings, const char *option, const char *text)
 {
 	struct settings *set = settings;
 
-	sp_key_letter(&set->order.global, (char)gnu_word(option, text, sp_order_sort_words()),
+	sp_key_letter(&set->order.global, (char)gnu_word(option, text, sp_order_sort_values()),
 		      SP_KEY_BOTH);
 }
 
@@ -161,7 +161,7 @@ const struct setting xsort_settings[] = {
 	{ "sort", "WORD",
 	  "one of general-numeric (-g), human-numeric (-h), month (-M), numeric (-n), random (-R), "
 	  "version (-V)",
-	  .words = sp_order_sort_words, .call = set_sort },
+	  .values = sp_order_sort_values, .call = set_sort },
 	{ "version-sort", NULL, "by value of numbers within text", .letter = 'V' },
 	{ .doc = "GNU sort's options, other:" },
 	{ "batch-size", "N", "merge at most N runs at once", TO(opts.batch_size),
@@ -236,22 +236,22 @@ const struct setting xsort_settings[] = {
 	{ "usage", NULL, "print a short usage message and exit", .answer = SETTING_USAGE },
 	{ .doc = "Spindle's own options, by default chosen from a cost model:" },
 	{ "run-formation", "HOW", "load, replacement or auto", TO(opts.formation),
-	  .words = sp_run_formation_words },
+	  .values = sp_run_formation_values },
 	{ "run-size", "SIZE", "memory for one run", TO(opts.run_bytes), .whole = size_option },
 	{ "merge-policy", "HOW", "lazy, eager, polyphase, mms, ppms or auto", TO(opts.policy),
-	  .words = sp_merge_policy_words },
+	  .values = sp_merge_policy_values },
 	{ "fan-in", "N", "merge N runs at once", TO(opts.fan_in), .number = { 2, INT_MAX } },
 	{ "merge-buffer", "SIZE", "memory for the read buffers of one merge", TO(opts.merge_bytes),
 	  .whole = size_option },
 	{ "readahead", "HOW", "none, double, equal, forecast, extended, cluster or auto",
-	  TO(opts.readahead), .words = sp_readahead_words },
+	  TO(opts.readahead), .values = sp_readahead_values },
 	{ .doc = "Spindle's own options, temporary space:" },
 	SPACE_SETTINGS(struct settings, opts.run),
 	{ "recycle", "WHICH",
 	  "reuse space of merged runs: none, all, or of merge levels 0 to WHICH", TO(opts.recycle),
-	  .words = sp_recycle_words, .call = set_recycle },
+	  .values = sp_recycle_values, .call = set_recycle },
 	{ "require-space", NULL, "refuse to sort if -T may lack the space", TO(require_space) },
 	{ "spill-compression", "HOW", "lz4, zstd or none", TO(opts.run.compression),
-	  .words = sp_spill_compression_words },
+	  .values = sp_spill_compression_values },
 	{ 0 },
 };

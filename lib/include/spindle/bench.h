@@ -36,7 +36,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 #define SP_BENCH_CLASSES_MAX 64
 #define SP_BENCH_TARGETS_MAX 64
@@ -303,10 +303,10 @@ SP_API const struct sp_bench_result *sp_bench_result(const struct sp_bench *benc
 SP_API uint64_t sp_bench_quantile(const struct sp_bench *bench, size_t which, double share);
 SP_API void sp_bench_free(struct sp_bench *bench); /* accepts NULL */
 
-SP_WORDS(sp_bench_pattern)
-SP_WORDS(sp_bench_rw)
-SP_WORDS(sp_bench_create)
-SP_WORDS(sp_bench_process) /* of requests at a rate: linear (0), poisson (1) */
+SP_ENUM(sp_bench_pattern)
+SP_ENUM(sp_bench_rw)
+SP_ENUM(sp_bench_create)
+SP_ENUM(sp_bench_process) /* of requests at a rate: linear (0), poisson (1) */
 
 /* Sets the pattern and the share of reads, which is half in a mix, from an sp_bench_rw. */
 SP_API void sp_bench_class_rw(struct sp_bench_class *c, int rw);

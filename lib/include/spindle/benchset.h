@@ -185,8 +185,8 @@ SP_API SP_MUST_CHECK int sp_benchset_compare(struct sp_benchset **set,
 SP_API const struct sp_benchset_result *sp_benchset_result(const struct sp_benchset *set);
 SP_API void sp_benchset_free(struct sp_benchset *set); /* accepts NULL */
 
-SP_WORDS(sp_benchset_share_of) /* of requests: outstanding (0), issued (1) */
-SP_WORDS(sp_benchset_effect)
-SP_WORDS(sp_benchset_noise) /* NULL for SP_BENCHSET_NOISE_LOW */
+SP_ENUM(sp_benchset_share_of) /* of requests: outstanding (0), issued (1) */
+SP_ENUM(sp_benchset_effect)
+SP_ENUM(sp_benchset_noise) /* NULL for SP_BENCHSET_NOISE_LOW */
 
 #endif

@@ -44,7 +44,7 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/run.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 #define SP_CUBE_DIMS_MAX 16
 #define SP_CUBE_ELEMENT_MAX 65536 /* bytes */
@@ -57,14 +57,14 @@ enum sp_cube_mapping {
 	SP_CUBE_HILBERT,
 	SP_CUBE_GRAY,
 };
-SP_WORDS(sp_cube_mapping)
+SP_ENUM(sp_cube_mapping)
 
 /* On which of several volumes a basic cube lies. */
 enum sp_cube_decluster {
 	SP_CUBE_DISK_MODULO, /* the sum of its coordinates modulo the volumes */
 	SP_CUBE_ROUND_ROBIN, /* its number modulo the volumes */
 };
-SP_WORDS(sp_cube_decluster)
+SP_ENUM(sp_cube_decluster)
 
 #define SP_CUBE_VOLUMES_MAX 64
 
@@ -81,7 +81,7 @@ enum sp_cube_type {
 	SP_CUBE_F32,
 	SP_CUBE_F64,
 };
-SP_WORDS(sp_cube_type)
+SP_ENUM(sp_cube_type)
 /* Bytes of an element; 0 for SP_CUBE_BYTES.  Numbers are little-endian in the file. */
 SP_API uint32_t sp_cube_type_bytes(enum sp_cube_type type);
 
@@ -272,20 +272,20 @@ struct sp_cube_stats {
 	uint64_t blank_lines; /* of CSV, which a load skipped */
 };
 
-/* A query of a workload: a box of elements, at a place or anywhere. */
+/* A query of a workload: a box of elements, at a given position or at random ones. */
 struct sp_cube_query {
 	double weight;			 /* how often it is asked, among the others */
 	uint64_t size[SP_CUBE_DIMS_MAX]; /* elements along each dimension; 0: all of it */
-	bool placed;			 /* at is given; else each place is equally likely */
+	bool at_given;			 /* false: each position is equally likely */
 	uint64_t at[SP_CUBE_DIMS_MAX];	 /* the first element; 0 where size is */
 };
 
 struct sp_cube_workload {
 	struct sp_cube_query *queries;
 	size_t n;
-	unsigned places; /* at which each query that is not placed is looked at; 0: 20 */
-	uint64_t seed;	 /* of the places */
-	unsigned depth;	 /* how requests are issued, as in struct sp_cube_opts; 0: 1 */
+	unsigned positions; /* of each query without one, drawn at random; 0: 20 */
+	uint64_t seed;	    /* of the positions */
+	unsigned depth;	    /* how requests are issued, as in struct sp_cube_opts; 0: 1 */
 	bool no_coalesce;
 };
 
@@ -353,7 +353,7 @@ enum sp_cube_format {
 	SP_CUBE_NPY, /* NumPy's .npy: shape (S0, S1, ...), fortran_order when written */
 	SP_CUBE_CSV, /* a line for each element: X0,X1,...,VALUE */
 };
-SP_WORDS(sp_cube_format)
+SP_ENUM(sp_cube_format)
 
 /*
  * The same into a stream.  CSV has numbers as decimal text that gives the same number back,

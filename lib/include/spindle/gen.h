@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 struct sp_gen;
 
@@ -86,7 +86,7 @@ SP_API SP_MUST_CHECK long sp_gen_fill(struct sp_gen *gen, char *buf, size_t byte
 SP_API uint64_t sp_gen_count(const struct sp_gen *gen);
 SP_API void sp_gen_free(struct sp_gen *gen); /* accepts NULL */
 
-SP_WORDS(sp_gen_kind)
-SP_WORDS(sp_gen_order)
+SP_ENUM(sp_gen_kind)
+SP_ENUM(sp_gen_order)
 
 #endif

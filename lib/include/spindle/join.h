@@ -370,8 +370,8 @@ enum sp_join_type {
 	SP_JOIN_ANTI
 };
 
-SP_WORDS(sp_join_type)
-SP_WORDS(sp_join_algorithm)
-SP_WORDS(sp_join_ordering)
+SP_ENUM(sp_join_type)
+SP_ENUM(sp_join_algorithm)
+SP_ENUM(sp_join_ordering)
 
 #endif

@@ -23,7 +23,7 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/rec.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 struct sp_order_key {
 	struct sp_key spec;
@@ -101,6 +101,6 @@ SP_API struct sp_recfmt sp_order_format(const struct sp_order *order);
 SP_API SP_MUST_CHECK int sp_order_keyset(struct sp_keyset **keyset, const struct sp_order *order,
 					 const unsigned char *salt, struct sp_errinfo *err);
 
-SP_WORDS(sp_order_sort) /* of --sort: the letter that a word stands for */
+SP_ENUM(sp_order_sort) /* of --sort: the letter that a word stands for */
 
 #endif

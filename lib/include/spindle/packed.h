@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 enum sp_packed {
 	SP_PACKED_NONE, /* as it is */
@@ -19,8 +19,8 @@ enum sp_packed {
 	SP_PACKED_XZ   /* read only */
 };
 
-SP_WORDS(sp_packed)  /* formats that inputs may have */
-SP_WORDS(sp_packing) /* formats of results */
+SP_ENUM(sp_packed)  /* formats that inputs may have */
+SP_ENUM(sp_packing) /* formats of results */
 
 /* Bytes at the beginning of a file that sp_packed_by_magic() looks at. */
 #define SP_PACKED_MAGIC_BYTES 6

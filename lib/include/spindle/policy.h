@@ -49,7 +49,7 @@
 #include <spindle/api.h>
 #include <spindle/bench.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 enum sp_policy_load { SP_POLICY_SCAN, SP_POLICY_RANGE, SP_POLICY_UPDATE };
 
@@ -59,7 +59,7 @@ enum sp_policy_submission { SP_POLICY_CONSERVATIVE, SP_POLICY_AGGRESSIVE, SP_POL
 enum sp_policy_victims { SP_POLICY_VICTIMS_RANDOM, SP_POLICY_VICTIMS_OLDEST };
 
 /* An update reads when there is a frame for the page, or frames for an extent. */
-enum sp_policy_room { SP_POLICY_ROOM_USUAL, SP_POLICY_ROOM_PAGE, SP_POLICY_ROOM_EXTENT };
+enum sp_policy_frames { SP_POLICY_FRAMES_USUAL, SP_POLICY_FRAMES_PAGE, SP_POLICY_FRAMES_EXTENT };
 
 struct sp_policy_opts {
 	enum sp_policy_load load;
@@ -77,7 +77,7 @@ struct sp_policy_opts {
 	unsigned flow;	      /* aggressive update: writes outstanding */
 	uint64_t preflush_ns; /* adaptive: interval of inspection */
 	enum sp_policy_victims victims;
-	enum sp_policy_room room; /* usual: for an extent if aggressive */
+	enum sp_policy_frames frames_needed; /* usual: for an extent if aggressive */
 	/*
 	 * scan and update: threads of each kind of request that stand for asynchronous I/O: each
 	 * takes requests of consecutive pages as one, up to an extent, and waits for it.  Writes
@@ -88,7 +88,7 @@ struct sp_policy_opts {
 	 * range, one page at a time: an extent is requested as a whole when queries have worked on
 	 * more than so many of its pages; queries then have the buffer of an update.  0: never.
 	 */
-	unsigned crowd;
+	unsigned extent_threshold;
 	uint64_t table_bytes; /* 0: all of the target */
 	/*
 	 * update: what a changed page adds to the log, which is written each second, or when 512 KB
@@ -146,9 +146,9 @@ SP_API SP_MUST_CHECK int sp_policy_check(const struct sp_bench_opts *target,
 SP_API const struct sp_policy_result *sp_policy_result(const struct sp_policy *policy);
 SP_API void sp_policy_free(struct sp_policy *policy); /* accepts NULL */
 
-SP_WORDS(sp_policy_load)
-SP_WORDS(sp_policy_submission)
-SP_WORDS(sp_policy_victims)
-SP_WORDS(sp_policy_room)
+SP_ENUM(sp_policy_load)
+SP_ENUM(sp_policy_submission)
+SP_ENUM(sp_policy_victims)
+SP_ENUM(sp_policy_frames)
 
 #endif

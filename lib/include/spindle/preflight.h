@@ -88,6 +88,6 @@ struct sp_preflight {
  */
 SP_API SP_MUST_CHECK int sp_preflight(struct sp_preflight *preflight,
 				      const struct sp_preflight_opts *opts, struct sp_errinfo *err);
-SP_WORDS(sp_preflight_verdict)
+SP_ENUM(sp_preflight_verdict)
 
 #endif

@@ -30,7 +30,7 @@
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/geometry.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 enum sp_probe_verdict {
 	SP_PROBE_INCONCLUSIVE,
@@ -207,7 +207,7 @@ SP_API SP_MUST_CHECK int sp_probe_verify(const struct sp_probe_opts *opts,
 					 const struct sp_geometry *geometry, unsigned pairs,
 					 struct sp_probe_verify *result, struct sp_errinfo *err);
 
-SP_WORDS(sp_probe_verdict)
-SP_WORDS(sp_probe_step)
+SP_ENUM(sp_probe_verdict)
+SP_ENUM(sp_probe_step)
 
 #endif

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 /* Record formats. */
 
@@ -176,6 +176,6 @@ SP_API SP_MUST_CHECK int sp_bkey_parse(const char *text, struct sp_key *key,
 SP_API void sp_keyset_extent(const struct sp_keyset *keyset, size_t k, const char *rec,
 			     size_t bytes, size_t *begin, size_t *end);
 
-SP_WORDS(sp_recfmt)
+SP_ENUM(sp_recfmt)
 
 #endif

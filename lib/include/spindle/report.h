@@ -54,15 +54,15 @@ enum sp_report_type {
  * made from tables.
  */
 struct sp_report_field {
-	const char *key, *about;	       /* about: a noun phrase, for the schema */
-	uint32_t offset, bytes;		       /* of the member; ARRAY, LIST: of an element */
-	uint32_t count;			       /* ARRAY, LIST: offset of the number, a size_t */
-	enum sp_report_type type : 8, as : 8;  /* as: of a NULL or a GROUP */
-	bool optional;			       /* not in every document; a list: can be empty */
-	bool required;			       /* in every document and never null */
-	const char *(*name)(int value);	       /* WORD without .values */
-	const struct sp_word *(*values)(void); /* WORD, LEVEL */
-	const struct sp_report_field *fields;  /* OBJECT, ARRAY, LIST, GROUP: of the struct */
+	const char *key, *about;	      /* about: a noun phrase, for the schema */
+	uint32_t offset, bytes;		      /* of the member; ARRAY, LIST: of an element */
+	uint32_t count;			      /* ARRAY, LIST: offset of the number, a size_t */
+	enum sp_report_type type : 8, as : 8; /* as: of a NULL or a GROUP */
+	bool optional;			      /* not in every document; a list: can be empty */
+	bool required;			      /* in every document and never null */
+	const char *(*name)(int value);	      /* WORD without .values */
+	const struct sp_enum_value *(*values)(void); /* WORD, LEVEL */
+	const struct sp_report_field *fields;	     /* OBJECT, ARRAY, LIST, GROUP: of the struct */
 };
 
 /* 1 if the member m has the type that is read; otherwise the row does not compile. */

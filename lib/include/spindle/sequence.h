@@ -29,7 +29,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 struct sp_sequence;
 
@@ -48,9 +48,9 @@ SP_API void sp_sequence_free(struct sp_sequence *seq); /* accepts NULL */
 /* What is to follow a request, as far as the order of conflicting ones allows; else the oldest. */
 enum sp_sequence_refinement {
 	SP_SEQUENCE_AS_IS,
-	SP_SEQUENCE_BY_BLOCK, /* one that touches the same bytes */
-	SP_SEQUENCE_BY_FILE,  /* one to the same volume */
-	SP_SEQUENCE_BY_PLACE, /* that with the next place, cyclically: by volume, then by offset */
+	SP_SEQUENCE_BY_BLOCK,  /* one that touches the same bytes */
+	SP_SEQUENCE_BY_FILE,   /* one to the same volume */
+	SP_SEQUENCE_BY_OFFSET, /* that with the next offset, cyclically, by volume, then offset */
 };
 
 /*
@@ -159,9 +159,9 @@ SP_API SP_MUST_CHECK int sp_sequence_compare(const struct sp_sequence *a,
 					     const struct sp_sequence *b,
 					     struct sp_sequence_comparison *result);
 
-SP_WORDS(sp_sequence_order)
-SP_WORDS(sp_sequence_policy)
-SP_WORDS(sp_sequence_refinement)
-SP_WORDS(sp_sequence_verdict)
+SP_ENUM(sp_sequence_order)
+SP_ENUM(sp_sequence_policy)
+SP_ENUM(sp_sequence_refinement)
+SP_ENUM(sp_sequence_verdict)
 
 #endif

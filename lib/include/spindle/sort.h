@@ -283,9 +283,9 @@ struct sp_operator;
 SP_API SP_MUST_CHECK int sp_sort_operator(struct sp_operator **op, struct sp_operator *input,
 					  const struct sp_sort_opts *opts);
 
-SP_WORDS(sp_run_formation)
-SP_WORDS(sp_merge_policy)
-SP_WORDS(sp_readahead)
-SP_WORDS(sp_recycle) /* of the SP_RECYCLE_... */
+SP_ENUM(sp_run_formation)
+SP_ENUM(sp_merge_policy)
+SP_ENUM(sp_readahead)
+SP_ENUM(sp_recycle) /* of the SP_RECYCLE_... */
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef SPINDLE_SPILL_H
 #define SPINDLE_SPILL_H
 
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 /* Where runs and partitions lie on a device with tracks (see xsort(1)). */
 enum sp_placement {
@@ -17,7 +17,7 @@ enum sp_placement {
 
 enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };
 
-SP_WORDS(sp_placement)
-SP_WORDS(sp_spill_compression)
+SP_ENUM(sp_placement)
+SP_ENUM(sp_spill_compression)
 
 #endif

@@ -33,7 +33,7 @@
 #include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
-#include <spindle/words.h>
+#include <spindle/enum.h>
 
 #define SP_WATCH_DEPTH_MAX 16384 /* more count as this many */
 
@@ -99,7 +99,7 @@ SP_API SP_MUST_CHECK int sp_watch_run(struct sp_watch **watch, const struct sp_w
 SP_API const struct sp_watch_result *sp_watch_result(const struct sp_watch *watch);
 SP_API void sp_watch_free(struct sp_watch *watch); /* accepts NULL */
 
-SP_WORDS(sp_watch_source)
+SP_ENUM(sp_watch_source)
 /* A phrase that says what it counts. */
 SP_API const char *sp_watch_source_about(enum sp_watch_source source);
 

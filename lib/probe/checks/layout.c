@@ -148,7 +148,7 @@ int sp__layout_check(struct sp__checks *c)
 	if (z == c->tracks->zones + c->tracks->nzones)
 		return 0;
 	rc = check_falls(c, line, first, z->tracks);
-	if (rc || !sp__order_words(c->order))
+	if (rc || !sp__order_values(c->order))
 		return rc;
 	/* At the base a round begins. */
 	start = (c->hops->base - first) % round;

@@ -23,7 +23,7 @@ void sp__order_where(const struct sp__trackorder *o, uint64_t track, uint64_t *c
 	}
 }
 
-const char *sp__order_words(const struct sp__trackorder *o)
+const char *sp__order_values(const struct sp__trackorder *o)
 {
 	switch (o->kind) {
 	case SP__ORDER_CYLINDER:

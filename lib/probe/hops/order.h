@@ -36,6 +36,6 @@ static inline uint64_t sp__order_round(const struct sp__trackorder *o)
 }
 /* Cylinder and head of a track counted from the start of a round. */
 void sp__order_where(const struct sp__trackorder *o, uint64_t track, uint64_t *cyl, uint64_t *head);
-const char *sp__order_words(const struct sp__trackorder *o); /* NULL: unknown */
+const char *sp__order_values(const struct sp__trackorder *o); /* NULL: unknown */
 
 #endif

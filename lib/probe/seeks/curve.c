@@ -134,7 +134,7 @@ static bool knee(const struct sp__hops *h, double period_ns, double error_deg, d
 int sp__seeks_reach(const struct sp__seeks *sk, struct sp__hops *h, bool within, bool write)
 {
 	uint64_t most = within ? sp__order_round(sk->order) - 1 : HOPS_MAX;
-	bool known = sp__order_words(sk->order);
+	bool known = sp__order_values(sk->order);
 	int rc = 0;
 
 	for (uint64_t k = 1; k <= sp__min(most, HOPS_MAX) && !rc && known; k++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Range queries beside a read-ahead of crowded extents.
+ * Range queries next to a read-ahead of extents whose use is above a threshold.
  *
  * Queries read one page at a time, into a buffer.  When they have worked on more pages of an
- * extent than a crowd, those of its pages that are out are requested together: the read-ahead that
- * section 3.1 describes for accesses that are not sequential.  The page longest in the buffer is
- * replaced first, whoever asked for it.
+ * extent than the threshold, its pages outside the buffer are requested together: the read-ahead
+ * that section 3.1 describes for accesses that are not sequential.  The page longest in the buffer
+ * is replaced first.
  *
  *	OUT -> COMING -> HERE -> WORKED -> OUT
  *
@@ -17,9 +17,9 @@
 
 enum { OUT, COMING, HERE, WORKED };
 
-static int open_crowd(struct sp__pageload *l)
+static int open_threshold(struct sp__pageload *l)
 {
-	struct sp__pagecrowd *c = &l->crowd;
+	struct sp__pagethreshold *c = &l->threshold;
 
 	c->frames = (size_t)(l->opts.buffer * (double)l->pages);
 	c->state = calloc(l->pages, sizeof(c->state[0]));
@@ -36,7 +36,7 @@ static int open_crowd(struct sp__pageload *l)
 /* Takes the frame of the page longest there; false: all are being read. */
 static bool take_frame(struct sp__pageload *l)
 {
-	struct sp__pagecrowd *c = &l->crowd;
+	struct sp__pagethreshold *c = &l->threshold;
 
 	for (size_t i = 0; c->n == c->frames && i < c->frames; i++) {
 		uint32_t page = c->here[c->head];
@@ -56,7 +56,7 @@ static bool take_frame(struct sp__pageload *l)
 
 static void ask(struct sp__pageload *l, uint32_t page)
 {
-	struct sp__pagecrowd *c = &l->crowd;
+	struct sp__pagethreshold *c = &l->threshold;
 
 	if (c->state[page] != OUT || !take_frame(l))
 		return;
@@ -65,16 +65,16 @@ static void ask(struct sp__pageload *l, uint32_t page)
 	sp__pageload_ask(l, SP__PAGE_READ, page, 0);
 }
 
-/* The page has been worked on: is its extent crowded now? */
+/* The page has been worked on: does its extent pass the threshold now? */
 static void count(struct sp__pageload *l, uint32_t page)
 {
-	struct sp__pagecrowd *c = &l->crowd;
+	struct sp__pagethreshold *c = &l->threshold;
 	uint32_t extent = page / l->opts.extent_pages;
 
 	if (c->state[page] == WORKED)
 		return;
 	c->state[page] = WORKED;
-	if (++c->worked[extent] != l->opts.crowd + 1)
+	if (++c->worked[extent] != l->opts.extent_threshold + 1)
 		return;
 	for (uint32_t i = 0; i < l->opts.extent_pages; i++)
 		ask(l, extent * l->opts.extent_pages + i);
@@ -97,7 +97,7 @@ static void run_client(struct sp__pageload *l, struct sp__pageclient *q, uint64_
 			q->left--;
 		}
 		ask(l, q->page);
-		if (l->crowd.state[q->page] < HERE)
+		if (l->threshold.state[q->page] < HERE)
 			return;
 		sp__pageload_work(l, &q->busy_ns, now_ns);
 		q->n = 0;
@@ -116,11 +116,11 @@ static void done(struct sp__pageload *l, enum sp__pageclass class, const struct 
 {
 	(void)class;
 	(void)now_ns;
-	l->crowd.state[r->page] = HERE;
+	l->threshold.state[r->page] = HERE;
 }
 
-const struct sp__pageload_ops sp__pageload_crowd = {
-	.open = open_crowd,
+const struct sp__pageload_ops sp__pageload_threshold = {
+	.open = open_threshold,
 	.run = run,
 	.done = done,
 };

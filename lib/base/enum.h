@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SP__ENUM_TABLE(sp_x, { "name", VALUE }, ...) defines the table that SP_ENUM(sp_x) declares.
+ */
+#ifndef SP__BASE_ENUM_H
+#define SP__BASE_ENUM_H
+
+#include <spindle/enum.h>
+
+#define SP__ENUM_TABLE(name, ...)                                                                  \
+	const struct sp_enum_value *name##_values(void)                                            \
+	{                                                                                          \
+		static const struct sp_enum_value values[] = { __VA_ARGS__, { NULL, 0 } };         \
+                                                                                                   \
+		return values;                                                                     \
+	}
+
+#endif

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include <spindle/spill.h>
-#include "base/words.h"
-
-SP__WORD_TABLE(sp_placement, { "contiguous", SP_PLACE_CONTIGUOUS }, { "track", SP_PLACE_TRACK },
-	       { "auto", SP_PLACE_AUTO }, { "semiseq", SP_PLACE_SEMISEQ })
-SP__WORD_TABLE(sp_spill_compression, { "lz4", SP_SPILL_LZ4 }, { "zstd", SP_SPILL_ZSTD },
-	       { "none", SP_SPILL_RAW })
