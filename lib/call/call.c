@@ -202,7 +202,7 @@ const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 	return call->named ? NULL : &call->sort;
 }
 
-const char *const *sp_call_words(const struct sp_call *call)
+const char *const *sp_call_args(const struct sp_call *call)
 {
 	return (const char *const *)call->words;
 }

@@ -49,7 +49,7 @@ const struct sp_join_opts *sp_call_join_opts(const struct sp_call_join *call)
 	return sp_call_join_named(call) ? NULL : &call->opts;
 }
 
-const char *const *sp_call_join_words(const struct sp_call_join *call)
+const char *const *sp_call_join_args(const struct sp_call_join *call)
 {
 	return (const char *const *)call->base.words;
 }
@@ -92,8 +92,8 @@ int sp_call_join_numbered(struct sp_call_join **made, const struct sp_call_join 
 	*made = NULL;
 	/* A default key has no words: it need not go with the other options. */
 	if (!sp_call_join_named(call))
-		return sp_call_join(made, sp_call_join_words(call), call->base.nwords, err);
-	rc = sp_call_join(&copy, sp_call_join_words(call), call->base.nwords, err);
+		return sp_call_join(made, sp_call_join_args(call), call->base.nwords, err);
+	rc = sp_call_join(&copy, sp_call_join_args(call), call->base.nwords, err);
 	if (!rc)
 		rc = number_words(copy, left, right, &words, err);
 	if (!rc)

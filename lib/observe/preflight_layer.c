@@ -113,13 +113,13 @@ static void describe(const struct sp__preflight *p, const struct sp__sysdev *d,
 	snprintf(l->name, sizeof(l->name), "%s", d->name);
 	name_kind(d, l->kind);
 	*all = '\0';
-	if (!sp__sys_number(d->dir, "queue/nr_requests", &l->places) ||
+	if (!sp__sys_number(d->dir, "queue/nr_requests", &l->requests) ||
 	    !sp__sys_line(d->dir, "queue/scheduler", all, bytes))
 		return;
 	measure_window(p, d, l);
 	/* Devices that only pass requests on show such files too. */
 	if (!l->queues && !strcmp(all, "none"))
-		l->places = 0;
+		l->requests = 0;
 	else
 		sp__sys_chosen(all, l->scheduler, sizeof(l->scheduler));
 	if (*l->scheduler)
@@ -229,16 +229,16 @@ static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct
 	}
 	while (wish < 2 * together(l))
 		wish *= 2;
-	if (l->places < together(l)) {
+	if (l->requests < together(l)) {
 		snprintf(advice, sizeof(advice), "echo %llu > /sys/block/%s/queue/nr_requests",
 			 (unsigned long long)wish, l->name);
-		sp__preflight_remark(p, true, advice,
-				     "%s: the scheduler has %llu places for %llu requests: the "
-				     "others wait in line before it",
-				     l->name, (unsigned long long)l->places,
-				     (unsigned long long)together(l));
-		if (v > SP_PREFLIGHT_WEAK || l->places <= l->window)
-			v = l->places <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
+		sp__preflight_remark(
+			p, true, advice,
+			"%s: the scheduler has %llu request slots for %llu requests: the "
+			"others wait in line before it",
+			l->name, (unsigned long long)l->requests, (unsigned long long)together(l));
+		if (v > SP_PREFLIGHT_WEAK || l->requests <= l->window)
+			v = l->requests <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
 	}
 	return v;
 }

@@ -11,7 +11,7 @@ static const struct sp_report_field layer_fields[] = {
 	FIELD(preflight_layer, "name", TEXT, name, "name of the device"),
 	FIELD(preflight_layer, "kind", TEXT, kind, "kind of the device", .required = true),
 	FIELD(preflight_layer, "scheduler", TEXT, scheduler, "scheduler; null: none"),
-	FIELD(preflight_layer, "scheduler_places", KNOWN, places,
+	FIELD(preflight_layer, "scheduler_requests", KNOWN, places,
 	      "request slots of the scheduler; null: unknown"),
 	FIELD(preflight_layer, "hardware_queues", KNOWN, queues, "hardware queues; null: unknown"),
 	FIELD(preflight_layer, "hardware_window", KNOWN, window,
@@ -86,11 +86,11 @@ struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,
 
 static void layers(const struct sp_preflight *p, FILE *out)
 {
-	fprintf(out, "%-16s %-10s %-12s %7s %7s %7s %s\n", "device", "kind", "scheduler", "places",
-		"window", "queues", "act");
+	fprintf(out, "%-16s %-10s %-12s %7s %7s %7s %s\n", "device", "kind", "scheduler",
+		"nr_requests", "window", "queues", "act");
 	for (size_t i = 0; i < p->nlayers; i++) {
 		const struct sp_preflight_layer *l = &p->layers[i];
-		const uint64_t numbers[] = { l->places, l->window, l->queues };
+		const uint64_t numbers[] = { l->requests, l->window, l->queues };
 
 		fprintf(out, "%*s%-*s %-10s %-12s", (int)l->level, "", 16 - (int)l->level,
 			printable(l->name).text, printable(l->kind).text,

@@ -150,7 +150,7 @@ class JoinOptions(_Words):
 
         Each word is an option with its argument; an empty one of a letter is the next word.
         """
-        return self._renewed(lib.sp_call_join_numbered, lib.sp_call_join_words, left, right)
+        return self._renewed(lib.sp_call_join_numbered, lib.sp_call_join_args, left, right)
 
 
 class Options(_Words):
@@ -172,7 +172,7 @@ class Options(_Words):
 
         Each word is an option with its argument; an empty one of a letter is the next word.
         """
-        return self._renewed(lib.sp_call_numbered, lib.sp_call_words, path)
+        return self._renewed(lib.sp_call_numbered, lib.sp_call_args, path)
 
     def head(self, data: Any, records: int) -> int:
         """How many bytes the first records of data take; all, if there are fewer."""

@@ -126,7 +126,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "sp_call_sort": (c_int, [_HANDLE, _WORDS, c_size_t, _ERR]),
     "sp_call_free": (None, [c_void_p]),
     "sp_call_sort_opts": (c_void_p, [c_void_p]),
-    "sp_call_words": (_WORDS, [c_void_p]),
+    "sp_call_args": (_WORDS, [c_void_p]),
     "sp_call_numbered": (c_int, [_HANDLE, c_void_p, c_char_p, _ERR]),
     "sp_call_info": (None, [c_void_p, POINTER(CallInfo)]),
     "sp_call_sort_files": (
@@ -137,7 +137,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "sp_call_join_free": (None, [c_void_p]),
     "sp_call_join_divides": (c_bool, [c_void_p, c_int]),
     "sp_call_join_opts": (c_void_p, [c_void_p]),
-    "sp_call_join_words": (_WORDS, [c_void_p]),
+    "sp_call_join_args": (_WORDS, [c_void_p]),
     "sp_call_join_named": (c_bool, [c_void_p]),
     "sp_call_join_numbered": (c_int, [_HANDLE, c_void_p, c_char_p, c_char_p, _ERR]),
     "sp_call_join_files": (

@@ -124,7 +124,7 @@ static void names_have_numbers(const char *options, const char *want)
 	if (!rc)
 		rc = sp_call_join_numbered(&made, call, file(left, "id,n\n1,2\n"),
 					   file(right, "\"of,me\",id\n1,2\n"), &err);
-	for (const char *const *w = made ? sp_call_join_words(made) : NULL; w && *w; w++)
+	for (const char *const *w = made ? sp_call_join_args(made) : NULL; w && *w; w++)
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", **w ? *w : "''");
 	if (rc)
 		snprintf(got, sizeof(got), "%s", err.text);
@@ -154,7 +154,7 @@ static void keys_have_numbers(const char *options, const char *want)
 		waits = !sp_call_sort_opts(call);
 		rc = sp_call_numbered(&made, call, file(path, "id|n\n1|2\n"), &err);
 	}
-	for (const char *const *w = made ? sp_call_words(made) : NULL; w && *w; w++)
+	for (const char *const *w = made ? sp_call_args(made) : NULL; w && *w; w++)
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s ", *w);
 	if (made)
 		sp_call_info(made, &info);

@@ -139,7 +139,7 @@ static void schedulers(void)
 	ok(of("sdd", 200) == SP_PREFLIGHT_UNKNOWN, "of a scheduler that is not known it says so");
 	device("sde", 8, 64, "none [mq-deadline]", 256, 32);
 	ok(of("sde", 200) == SP_PREFLIGHT_YES && p.best_share == 32.0 / 200 && p.nlayers == 1 &&
-		   !strcmp(p.layers[0].scheduler, "mq-deadline") && p.layers[0].places == 256 &&
+		   !strcmp(p.layers[0].scheduler, "mq-deadline") && p.layers[0].requests == 256 &&
 		   p.layers[0].window == 32 && p.layers[0].queues == 1 && !p.nremarks,
 	   "mq-deadline with room and a small window: yes, without remarks");
 	reset("sde", 200);
@@ -160,7 +160,7 @@ static void windows(void)
 	   "a few more: weakly");
 	ok(of("sde", 0) == SP_PREFLIGHT_YES && said("more than 32 requests must be outstanding"),
 	   "without a number it says how many are needed");
-	ok(of("sde", 300) == SP_PREFLIGHT_WEAK && said("256 places for 300 requests") &&
+	ok(of("sde", 300) == SP_PREFLIGHT_WEAK && said("256 request slots for 300 requests") &&
 		   said("echo 1024 > /sys/block/sde/queue/nr_requests"),
 	   "more than the scheduler has places: the rest waits in line");
 	device("sdf", 8, 80, "none [mq-deadline]", 16, 32);

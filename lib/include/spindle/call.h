@@ -37,7 +37,7 @@ SP_API void sp_call_free(struct sp_call *call); /* accepts NULL */
 /* What its words came to; valid while the call lives.  NULL: columns have no numbers yet. */
 SP_API const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call);
 /* Its words, up to NULL. */
-SP_API const char *const *sp_call_words(const struct sp_call *call);
+SP_API const char *const *sp_call_args(const struct sp_call *call);
 /* The same call with numbers for the columns that it names, from the header of a file. */
 SP_API SP_MUST_CHECK int sp_call_numbered(struct sp_call **made, const struct sp_call *call,
 					  const char *input, struct sp_errinfo *err);
@@ -81,7 +81,7 @@ SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *co
 SP_API void sp_call_join_free(struct sp_call_join *call); /* accepts NULL */
 /* What its words came to; valid while the call lives.  NULL: columns have no numbers yet. */
 SP_API const struct sp_join_opts *sp_call_join_opts(const struct sp_call_join *call);
-SP_API const char *const *sp_call_join_words(const struct sp_call_join *call);
+SP_API const char *const *sp_call_join_args(const struct sp_call_join *call);
 /* A key, or a column of the result, has the name of a column. */
 SP_API bool sp_call_join_named(const struct sp_call_join *call);
 /* Is the join of parts of file 0 or 1, each with all of the other file, the whole join? */

@@ -6,7 +6,7 @@
  * Priorities act on requests that wait in a scheduler which honours them.  A
  * request of high priority then waits at most for what the device has already
  * taken, its window; if no more than that is outstanding nothing ever waits, and
- * if the scheduler has fewer places than there are requests, they wait for a place
+ * if the scheduler has fewer request slots than requests, they wait for a slot
  * in order of arrival.  Requests of others on the device count too; they are
  * sampled for some milliseconds.
  *
@@ -57,7 +57,7 @@ struct sp_preflight_layer {
 	char name[64];	      /* as in /sys/block */
 	char kind[32];	      /* "disk", "loop", "dm", "md", and the like */
 	char scheduler[32];   /* in use; "" if it has no queue */
-	uint64_t places;      /* of the scheduler, in one queue (nr_requests); 0: unknown */
+	uint64_t requests;    /* of the scheduler, in one queue (nr_requests); 0: unknown */
 	unsigned queues;      /* of the hardware */
 	uint64_t window;      /* requests that the hardware takes from one queue; 0: unknown */
 	uint64_t outstanding; /* requests that can reach it; 0: undecided */
