@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending: the new part is planned, filled, and waits on the device; then the head that names
+ * Appending: the new fragment is planned, filled, and waits on the device; then the head that names
  * it replaces the one before.
  *
  * The head in memory is the new one while cells are written, and the old one while elements are
@@ -100,18 +100,18 @@ static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v
 
 	if (c->env.device)
 		return sp__cube_drive_bytes(c->env.device->size_bytes,
-					    sp__parts_volumes(&c->head.parts),
+					    sp__fragments_volumes(&c->head.fragments),
 					    c->env.device->align_bytes);
 	if (!v->regular)
 		end = lseek(v->fd, 0, SEEK_END);
 	return end > 0 ? (uint64_t)end : 0;
 }
 
-/* Room for the new part on a volume; *bytes is what its file had, to go back to, or -1. */
+/* Room for the new fragment on a volume; *bytes is what its file had, to go back to, or -1. */
 static int make_room(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
 {
 	const struct sp_cube *c = l->cube;
-	uint64_t need = sp__cubepart_end(l->growth.part) * c->head.block_bytes;
+	uint64_t need = sp__fragment_end(l->growth.fragment) * c->head.block_bytes;
 	uint64_t most = volume_bytes(c, v);
 	struct stat st;
 
@@ -142,7 +142,7 @@ static int fill_part(struct sp__loading *l)
 	return rc ? rc : sp__cube_sync(l->cube, l->err);
 }
 
-/* The new part is on the device: the head that names it takes the place of the one before. */
+/* The new fragment is on the device: the head that names it takes the place of the one before. */
 static int write_head(struct sp__loading *l)
 {
 	struct sp__cube_head *h = &l->cube->head;
@@ -167,7 +167,7 @@ static int write_head(struct sp__loading *l)
 static int grow(struct sp__loading *l)
 {
 	struct sp__cube_head *h = &l->cube->head;
-	unsigned volumes = 0, n = sp__parts_volumes(&h->parts);
+	unsigned volumes = 0, n = sp__fragments_volumes(&h->fragments);
 	off_t bytes[SP_CUBE_VOLUMES_MAX];
 	uint64_t loaded = h->loaded;
 	int rc = 0;
@@ -190,8 +190,8 @@ static int grow(struct sp__loading *l)
 }
 
 /*
- * Gives back what older parts of the file have taken, when both places have a head that does not
- * name them.
+ * Gives back what older fragments of the file have taken, when both places have a head that does
+ * not name them.
  */
 static int release(struct sp__loading *l)
 {
@@ -199,7 +199,7 @@ static int release(struct sp__loading *l)
 	int rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
 	off_t end = (off_t)(sp__cube_head_end(h) * h->block_bytes);
 
-	for (unsigned v = 0; !rc && v < sp__parts_volumes(&h->parts); v++) {
+	for (unsigned v = 0; !rc && v < sp__fragments_volumes(&h->fragments); v++) {
 		const struct sp__volume *volume = l->cube->volumes[v];
 		struct stat st;
 
@@ -207,10 +207,10 @@ static int release(struct sp__loading *l)
 			continue;
 		if (st.st_size > end)
 			(void)!ftruncate(volume->fd, end);
-		for (size_t i = 0; i < l->growth.parts.n; i++) {
-			const struct sp__cubepart *p = l->growth.parts.list[i];
+		for (size_t i = 0; i < l->growth.fragments.n; i++) {
+			const struct sp__fragment *p = l->growth.fragments.list[i];
 			off_t begin = (off_t)(p->table_block * h->block_bytes);
-			off_t bytes = (off_t)(sp__cubepart_end(p) * h->block_bytes) - begin;
+			off_t bytes = (off_t)(sp__fragment_end(p) * h->block_bytes) - begin;
 
 			(void)fallocate(volume->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 					begin, bytes);
@@ -219,15 +219,15 @@ static int release(struct sp__loading *l)
 	return rc;
 }
 
-/* Whether the volumes have room for the part that is planned. */
+/* Whether the volumes have room for the fragment that is planned. */
 static bool has_room(const struct sp__loading *l)
 {
 	const struct sp_cube *c = l->cube;
-	const struct sp__cubepart *p = l->growth.part;
-	uint64_t end = sp__cubepart_end(p) * c->head.block_bytes;
+	const struct sp__fragment *p = l->growth.fragment;
+	uint64_t end = sp__fragment_end(p) * c->head.block_bytes;
 	uint64_t bytes = end - p->table_block * c->head.block_bytes;
 
-	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++) {
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++) {
 		uint64_t most = volume_bytes(c, c->volumes[i]);
 		struct statvfs fs;
 		struct rlimit limit;

@@ -107,7 +107,7 @@ static int make_room(const struct creation *c, const struct target *t, uint64_t 
 
 	if (t->device)
 		return sp__extents_clear(
-			t->fd, 0, sp__extents_table_end(h, h->parts.list[0]) * h->block_bytes,
+			t->fd, 0, sp__extents_table_end(h, h->fragments.list[0]) * h->block_bytes,
 			t->name, c->plan->err);
 	return ftruncate(t->fd, 0) ? sp__err(c->plan->err, -errno, "truncate", t->name, -1)
 				   : set_length(c, t, file_bytes(h, need));

@@ -135,7 +135,7 @@ static int check_opts(struct lines *l)
  */
 static int open_points(struct lines *l)
 {
-	uint64_t bytes = sp__cube_part_bytes(l->cube) / 2;
+	uint64_t bytes = sp__cube_fragment_bytes(l->cube) / 2;
 	uint32_t element = l->cube->head.shape.element_bytes;
 
 	l->most = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);

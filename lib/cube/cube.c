@@ -89,7 +89,7 @@ static int adopt(struct sp_cube *c, unsigned i, int fd, const char *name, struct
 static int simulate(struct sp_cube *c, struct sp_errinfo *err)
 {
 	const struct sp__volume *device = c->env.device;
-	unsigned n = sp__parts_volumes(&c->head.parts);
+	unsigned n = sp__fragments_volumes(&c->head.fragments);
 	int rc;
 
 	if (n == 1)
@@ -132,14 +132,14 @@ static int open_cells(struct sp_cube *c, int fd, int flags, struct sp_errinfo *e
 		rc = sp__cube_check_same(c, c->volumes[0]->fd, err);
 	if (!rc && c->head.no_data && !c->env.device)
 		rc = refuse(c, SP_EUNSUP, err, "a cube without data needs --volume=sim:MODEL");
-	for (unsigned i = 1; !rc && i < sp__parts_volumes(&c->head.parts); i++)
+	for (unsigned i = 1; !rc && i < sp__fragments_volumes(&c->head.fragments); i++)
 		rc = open_volume(c, i, flags, err);
 	return rc || !c->env.device ? rc : simulate(c, err);
 }
 
 static int open_env(struct sp_cube *c, struct sp_errinfo *err)
 {
-	unsigned volumes = sp__parts_volumes(&c->head.parts);
+	unsigned volumes = sp__fragments_volumes(&c->head.fragments);
 	struct sp__machine_spec spec;
 	int rc;
 
@@ -296,10 +296,10 @@ static void copy_basic(const struct sp__mapping *m, uint64_t *basic)
 static void grid_info(const struct sp_cube *c, struct sp_cube_info *info)
 {
 	const struct sp__cube_head *h = &c->head;
-	const struct sp__mapping *m = &h->parts.list[0]->mapping;
+	const struct sp__mapping *m = &h->fragments.list[0]->mapping;
 
 	info->all_cells = 1;
-	info->first_block = sp__parts_begin(&h->parts);
+	info->first_block = sp__fragments_begin(&h->fragments);
 	sp__cube_head_cells(h, info->cells);
 	copy_basic(m, info->basic);
 	for (unsigned i = 0; i < h->shape.ndims; i++)
@@ -320,9 +320,9 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.block_bytes = h->block_bytes,
 		.cell_blocks = h->cell_blocks,
 		.reach = multimap ? m->multimap.reach : 0,
-		.parts = h->parts.n,
+		.fragments = h->fragments.n,
 		.zones = multimap ? h->mapping.multimap.nzones : 0,
-		.volumes = sp__parts_volumes(&h->parts),
+		.volumes = sp__fragments_volumes(&h->fragments),
 		.decluster = m->basic.method,
 		.volume_blocks = m->basic.volume_blocks,
 		.end_block = sp__cube_head_end(h),
@@ -344,13 +344,13 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		grid_info(c, info);
 }
 
-int sp_cube_part(const struct sp_cube *c, size_t i, struct sp_cube_part *part)
+int sp_cube_fragment(const struct sp_cube *c, size_t i, struct sp_cube_fragment *part)
 {
-	const struct sp__cubepart *p = c->head.parts.list[i];
+	const struct sp__fragment *p = c->head.fragments.list[i];
 	const struct sp_cube_shape *s = &c->head.shape;
 
-	*part = (struct sp_cube_part){ .first_block = sp__mapping_begin(&p->mapping),
-				       .end_block = sp__cubepart_end(p) };
+	*part = (struct sp_cube_fragment){ .first_block = sp__mapping_begin(&p->mapping),
+					   .end_block = sp__fragment_end(p) };
 	copy_basic(&p->mapping, part->basic);
 	for (unsigned d = 0; d < s->ndims; d++) {
 		uint64_t lo = d == p->dim ? p->first : 0;
@@ -385,7 +385,7 @@ int sp_cube_block(const struct sp_cube *c, const uint64_t *x, uint64_t *block)
 	for (unsigned i = 0; i < c->head.shape.ndims; i++)
 		cell[i] = x[i] / c->head.shape.tile[i];
 	if (!rc)
-		*block = sp__parts_block(&c->head.parts, cell);
+		*block = sp__fragments_block(&c->head.fragments, cell);
 	return rc;
 }
 
@@ -399,14 +399,14 @@ int sp_cube_element(const struct sp_cube *c, uint64_t block, uint64_t *x)
 		memcpy(x, node.lo, c->head.shape.ndims * sizeof(*x));
 		return 0;
 	}
-	if (!sp__parts_cell(&c->head.parts, block, x))
+	if (!sp__fragments_cell(&c->head.fragments, block, x))
 		return -ENOENT;
 	for (unsigned i = 0; i < c->head.shape.ndims; i++)
 		x[i] *= c->head.shape.tile[i];
 	return 0;
 }
 
-uint64_t sp__cube_part_bytes(const struct sp_cube *c)
+uint64_t sp__cube_fragment_bytes(const struct sp_cube *c)
 {
 	return sp__max(c->env.budget.limit_bytes / 2, c->cell_bytes);
 }
@@ -451,7 +451,7 @@ int sp__cube_check_input(const struct sp_cube *c, int fd, const char *name, stru
 {
 	struct stat own, input;
 
-	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++) {
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++) {
 		if (fstat(c->volumes[i]->fd, &own) || fstat(fd, &input))
 			return sp__err(err, -errno, "stat", name, -1);
 		if (S_ISDIR(input.st_mode))
@@ -465,14 +465,14 @@ int sp__cube_check_input(const struct sp_cube *c, int fd, const char *name, stru
 
 void sp__cube_hollow(struct sp_cube *c, bool hollow)
 {
-	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++)
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++)
 		c->volumes[i]->hollow = hollow;
 }
 
 int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err)
 {
 	struct sp__cube_head *h = &c->head;
-	unsigned n = sp__parts_volumes(&h->parts);
+	unsigned n = sp__fragments_volumes(&h->fragments);
 	int rc = 0;
 
 	if (!h->log_bytes || h->no_data || n == 1)
@@ -489,7 +489,7 @@ int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err)
 
 int sp__cube_sync(const struct sp_cube *c, struct sp_errinfo *err)
 {
-	for (unsigned i = 0; i < sp__parts_volumes(&c->head.parts); i++)
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++)
 		if (fdatasync(c->volumes[i]->fd))
 			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
 	return 0;

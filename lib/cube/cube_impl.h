@@ -66,7 +66,7 @@ void sp__cube_hollow(struct sp_cube *c, bool hollow);
 /* Waits until the cells that were written are on their devices. */
 SP_MUST_CHECK int sp__cube_sync(const struct sp_cube *c, struct sp_errinfo *err);
 /* Bytes of working memory for one part of a query or a load, beside the I/O buffers. */
-uint64_t sp__cube_part_bytes(const struct sp_cube *c);
+uint64_t sp__cube_fragment_bytes(const struct sp_cube *c);
 
 /* SP_ESYNTAX or -ERANGE with the reason: a box outside of the dataset. */
 SP_MUST_CHECK int sp__cube_check_box(const struct sp_cube *c, const struct sp_cube_box *box,

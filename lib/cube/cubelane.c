@@ -28,7 +28,7 @@ static void refill(struct sp__cubelane *l)
 	if (!l->walking || !sp__cubelane_has_room(l))
 		return;
 	compact(l);
-	l->walking = sp__partswalk_runs(&l->walk, keep_run, l);
+	l->walking = sp__fragwalk_runs(&l->walk, keep_run, l);
 }
 
 void sp__cubelane_add(struct sp__cubelane *l, uint64_t block, uint64_t cells)

@@ -6,7 +6,7 @@
 #ifndef SP__CUBE_CUBELANE_H
 #define SP__CUBE_CUBELANE_H
 
-#include "cube/parts.h"
+#include "cube/fragments.h"
 
 /* Cells that follow each other. */
 struct sp__cellrun {
@@ -24,7 +24,7 @@ struct sp__cubelanerules {
 };
 
 struct sp__cubelane {
-	struct sp__partswalk walk;
+	struct sp__fragwalk walk;
 	bool walking;	      /* the walk may have more runs */
 	bool ending;	      /* no other walk follows */
 	bool rest;	      /* the first run is what is left of a longer one */

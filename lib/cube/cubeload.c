@@ -68,8 +68,8 @@ static int begin(struct sp__loading *l)
 	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
 	if (!rc)
 		rc = sp__cube_begin_change(l->cube, l->err);
-	for (size_t i = 0; !rc && !l->layer && i < h->parts.n; i++) {
-		const struct sp__cubepart *p = h->parts.list[i];
+	for (size_t i = 0; !rc && !l->layer && i < h->fragments.n; i++) {
+		const struct sp__fragment *p = h->fragments.list[i];
 
 		rc = sp__extents_clear(l->cube->fd, p->table_block * h->block_bytes,
 				       sp__extents_table_end(h, p) * h->block_bytes, l->cube->path,

@@ -22,7 +22,7 @@ static uint64_t row_extents(const struct sp__cube_head *h, uint64_t cells)
 	return (cells - 1) / h->extent_cells + 1;
 }
 
-/* Of the table of a part of so many cells along each dimension. */
+/* Of the table of a fragment of so many cells along each dimension. */
 static uint64_t table_bytes(const struct sp__cube_head *h, const uint64_t *cells)
 {
 	uint64_t rows = 1;
@@ -32,11 +32,11 @@ static uint64_t table_bytes(const struct sp__cube_head *h, const uint64_t *cells
 	return rows * row_extents(h, cells[0]) * sizeof(uint32_t);
 }
 
-uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__cubepart *part)
+uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__fragment *fragment)
 {
-	uint64_t bytes = table_bytes(h, part->placed);
+	uint64_t bytes = table_bytes(h, fragment->placed);
 
-	return part->table_block + (bytes + h->block_bytes - 1) / h->block_bytes;
+	return fragment->table_block + (bytes + h->block_bytes - 1) / h->block_bytes;
 }
 
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
@@ -117,8 +117,8 @@ static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
 	return at + x[0] / e->cube->head.extent_cells - e->box.lo[0];
 }
 
-/* Where the table of a part has the entry of a cell that the part has. */
-static uint64_t entry_offset(const struct sp__cube_head *h, const struct sp__cubepart *p,
+/* Where the table of a fragment has the entry of a cell that the fragment has. */
+static uint64_t entry_offset(const struct sp__cube_head *h, const struct sp__fragment *p,
 			     const uint64_t *x)
 {
 	uint64_t row = 0, inside[SP_CUBE_DIMS_MAX];
@@ -132,8 +132,8 @@ static uint64_t entry_offset(const struct sp__cube_head *h, const struct sp__cub
 		       sizeof(uint32_t);
 }
 
-/* Moves the entries of cells that a part has, a row at a time. */
-static int move_rows(struct sp__extents *e, const struct sp__cubepart *p,
+/* Moves the entries of cells that a fragment has, a row at a time. */
+static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 		     const struct sp_cube_box *cells, bool write, struct sp_errinfo *err)
 {
 	const struct sp__cube_head *h = &e->cube->head;
@@ -153,18 +153,18 @@ static int move_rows(struct sp__extents *e, const struct sp__cubepart *p,
 	return 0;
 }
 
-/* Moves the entries of the box, part by part. */
+/* Moves the entries of the box, fragment by fragment. */
 static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *err)
 {
-	const struct sp__parts *parts = &e->cube->head.parts;
+	const struct sp__fragments *fragments = &e->cube->head.fragments;
 	struct sp_cube_box cells = e->box, shared;
 	int rc = 0;
 
 	cells.lo[0] *= e->cube->head.extent_cells;
 	cells.hi[0] = (cells.hi[0] + 1) * e->cube->head.extent_cells - 1;
-	for (size_t i = 0; !rc && i < parts->n; i++)
-		if (sp__cubepart_clip(parts->list[i], &cells, &shared))
-			rc = move_rows(e, parts->list[i], &shared, write, err);
+	for (size_t i = 0; !rc && i < fragments->n; i++)
+		if (sp__fragment_clip(fragments->list[i], &cells, &shared))
+			rc = move_rows(e, fragments->list[i], &shared, write, err);
 	return rc;
 }
 

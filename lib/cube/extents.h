@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checksums of the data.  Some consecutive cells of a row along dimension 0 form an extent, of
- * 4096 bytes if cells are smaller, which has a checksum in the table of its part; 0 means that
+ * 4096 bytes if cells are smaller, which has a checksum in the table of its fragment; 0 means that
  * it was never written.  The checksum is a sum over cells, so they may come in any order.
  *
  * A load of points marks the extents that it is going to change.  After an interruption each of
@@ -29,8 +29,8 @@ struct sp__extents {
 
 /* Grows a box of cells to whole extents along dimension 0. */
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells);
-/* The block after the table of a part. */
-uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__cubepart *part);
+/* The block after the table of a fragment. */
+uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__fragment *fragment);
 
 /* Bytes of memory for a box of whole extents. */
 uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells);

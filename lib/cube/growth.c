@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new part goes to the first blocks that hold its table and its cells: between two parts, if
- * an older one has left, else behind the last.
+ * A new fragment goes to the first blocks that hold its table and its cells: between two fragments,
+ * if an older one has left, else behind the last.
  *
  * Parts begin at whole tiles and extents.  What the dataset has of the last one is stored anew,
- * as the begin of the new part; nothing that is there is changed, so that the cube stays what
- * it is until its head is replaced.  If a part has nothing else, it leaves then; so appending
+ * as the begin of the new fragment; nothing that is there is changed, so that the cube stays what
+ * it is until its head is replaced.  If a fragment has nothing else, it leaves then; so appending
  * layer by layer takes turns between two places until the tiles are full.
  */
 #include <errno.h>
@@ -22,11 +22,12 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 
 /*
  * Whether basic cubes are chosen anew: a linear mapping that fills no basic cubes fills none, and
- * where the first part ends its basic cubes could not be longer, but those of a longer part can.
+ * where the first fragment ends its basic cubes could not be longer, but those of a longer fragment
+ * can.
  */
 static bool chosen_anew(const struct sp__cube_head *h, const uint64_t *size)
 {
-	const struct sp__mapping *first = &h->parts.list[0]->mapping;
+	const struct sp__mapping *first = &h->fragments.list[0]->mapping;
 	bool anew = first->kind != SP_CUBE_MULTIMAP && first->basic.ncubes == 1;
 
 	for (unsigned i = 0; i < h->shape.ndims; i++)
@@ -34,16 +35,16 @@ static bool chosen_anew(const struct sp__cube_head *h, const uint64_t *size)
 	return anew;
 }
 
-/* Basic cubes like those of the first part, balanced unless that has the same sizes. */
-static void set_basic(const struct sp__cube_head *h, struct sp__cubepart *p)
+/* Basic cubes like those of the first fragment, balanced unless that has the same sizes. */
+static void set_basic(const struct sp__cube_head *h, struct sp__fragment *p)
 {
-	const uint64_t *like = h->parts.list[0]->mapping.basic.k;
+	const uint64_t *like = h->fragments.list[0]->mapping.basic.k;
 	uint64_t *k = p->mapping.basic.k, size[SP_CUBE_DIMS_MAX];
 	bool anew, same = !p->first;
 
 	for (unsigned i = 0; i < h->shape.ndims; i++) {
 		size[i] = p->placed[h->mapping.order[i]];
-		same &= size[i] == h->parts.list[0]->mapping.grid.size[i];
+		same &= size[i] == h->fragments.list[0]->mapping.grid.size[i];
 	}
 	if (same) {
 		memcpy(k, like, h->shape.ndims * sizeof(*k));
@@ -55,67 +56,67 @@ static void set_basic(const struct sp__cube_head *h, struct sp__cubepart *p)
 }
 
 /* Places table and cells from a block on. */
-static int place_at(const struct sp__cube_head *h, struct sp__cubepart *p, uint64_t block)
+static int place_at(const struct sp__cube_head *h, struct sp__fragment *p, uint64_t block)
 {
 	int rc;
 
 	p->table_block = block;
 	p->mapping.first_block = sp__cube_head_begin(h, sp__extents_table_end(h, p));
 	set_basic(h, p);
-	rc = sp__cubepart_place(p, &h->mapping, h->shape.ndims);
+	rc = sp__fragment_place(p, &h->mapping, h->shape.ndims);
 	if (rc != -ENOSPC)
 		return rc;
 	/* Tracks further in are shorter. */
 	memset(p->mapping.basic.k, 0, sizeof(p->mapping.basic.k));
-	return sp__cubepart_place(p, &h->mapping, h->shape.ndims);
+	return sp__fragment_place(p, &h->mapping, h->shape.ndims);
 }
 
-static int find_place(const struct sp__cube_head *h, struct sp__cubepart *p)
+static int find_place(const struct sp__cube_head *h, struct sp__fragment *p)
 {
 	uint64_t block = sp__cube_head_front(h);
-	const struct sp__cubepart *other;
+	const struct sp__fragment *other;
 	int rc;
 
 	do {
 		rc = place_at(h, p, block);
-		other = rc ? NULL : sp__parts_within(&h->parts, block, sp__cubepart_end(p));
-		block = other ? sp__cubepart_end(other) : 0;
+		other = rc ? NULL : sp__fragments_within(&h->fragments, block, sp__fragment_end(p));
+		block = other ? sp__fragment_end(other) : 0;
 	} while (other);
-	return !rc && sp__cubepart_end(p) > sp__cube_volume_blocks(h) ? -ENOSPC : rc;
+	return !rc && sp__fragment_end(p) > sp__cube_volume_blocks(h) ? -ENOSPC : rc;
 }
 
-static int copy_list(struct sp__growth *g, const struct sp__parts *old)
+static int copy_list(struct sp__growth *g, const struct sp__fragments *old)
 {
 	for (size_t i = 0; i < g->shared; i++) {
-		if (!SP__ARRAY_ROOM_NEXT(g->parts.list, g->parts.n))
+		if (!SP__ARRAY_ROOM_NEXT(g->fragments.list, g->fragments.n))
 			return -ENOMEM;
-		g->parts.list[g->parts.n++] = old->list[i];
+		g->fragments.list[g->fragments.n++] = old->list[i];
 	}
-	g->part = sp__parts_add(&g->parts);
-	return g->part ? 0 : -ENOMEM;
+	g->fragment = sp__fragments_add(&g->fragments);
+	return g->fragment ? 0 : -ENOMEM;
 }
 
-/* Cells of the new part, and which parts stay. */
+/* Cells of the new fragment, and which fragments stay. */
 static int begin_part(struct sp__growth *g, const struct sp__cube_head *h)
 {
 	uint64_t have = h->shape.dims[g->dim], first, cells[SP_CUBE_DIMS_MAX];
-	const struct sp__cubepart *last = h->parts.list[h->parts.n - 1];
+	const struct sp__fragment *last = h->fragments.list[h->fragments.n - 1];
 	struct sp__cube_head grown = *h;
 	int rc;
 
 	first = (have - have % sp__cube_head_unit(h, g->dim)) / h->shape.tile[g->dim];
-	g->shared = h->parts.n - (last->dim == g->dim && last->first == first);
+	g->shared = h->fragments.n - (last->dim == g->dim && last->first == first);
 	if (!first)
 		g->shared = 0;
-	rc = copy_list(g, &h->parts);
+	rc = copy_list(g, &h->fragments);
 	if (rc)
 		return rc;
 	grown.shape.dims[g->dim] = g->size;
 	sp__cube_head_cells(&grown, cells);
-	memcpy(g->part->placed, cells, sizeof(cells));
-	g->part->dim = g->dim;
-	g->part->first = first;
-	g->part->placed[g->dim] -= first;
+	memcpy(g->fragment->placed, cells, sizeof(cells));
+	g->fragment->dim = g->dim;
+	g->fragment->first = first;
+	g->fragment->placed[g->dim] -= first;
 	return 0;
 }
 
@@ -125,7 +126,7 @@ static bool possible(const struct sp__growth *g, const struct sp__cube_head *h)
 	struct sp__cube_head grown = *h;
 
 	grown.shape.dims[g->dim] = g->size;
-	grown.parts = g->parts;
+	grown.fragments = g->fragments;
 	return sp__cube_head_possible(&grown);
 }
 
@@ -154,7 +155,7 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigne
 	struct sp__cube_head grown = *h;
 	int rc;
 
-	*g = (struct sp__growth){ .dim = dim, .shared = h->parts.n };
+	*g = (struct sp__growth){ .dim = dim, .shared = h->fragments.n };
 	if (!count)
 		return refuse(path, err, SP_ESYNTAX, "there are no elements to append");
 	if (__builtin_add_overflow(h->shape.dims[dim], count, &g->size))
@@ -163,12 +164,12 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigne
 	if (!sp__cube_shape_possible(&grown))
 		return unplaceable(path, err, -ERANGE);
 	rc = begin_part(g, h);
-	if (!rc && g->parts.n > SP__PARTS_MAX)
+	if (!rc && g->fragments.n > SP__FRAGMENTS_MAX)
 		return refuse(path, err, SP_EUNSUP,
-			      "the cube has 1000 parts, and cannot have more: export it, and "
+			      "the cube has 1000 fragments, and cannot have more: export it, and "
 			      "create it anew");
 	if (!rc)
-		rc = find_place(h, g->part);
+		rc = find_place(h, g->fragment);
 	if (!rc && !possible(g, h))
 		rc = -ERANGE;
 	return rc ? unplaceable(path, err, rc) : 0;
@@ -179,30 +180,30 @@ int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h)
 	int rc;
 
 	*g = (struct sp__growth){ .size = h->shape.dims[0] };
-	rc = copy_list(g, &h->parts);
+	rc = copy_list(g, &h->fragments);
 	if (rc)
 		return rc;
-	sp__cube_head_cells(h, g->part->placed);
-	rc = find_place(h, g->part);
+	sp__cube_head_cells(h, g->fragment->placed);
+	rc = find_place(h, g->fragment);
 	return rc ? rc : possible(g, h) ? 0 : -ERANGE;
 }
 
 void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h)
 {
-	struct sp__parts parts = h->parts;
+	struct sp__fragments fragments = h->fragments;
 	uint64_t size = h->shape.dims[g->dim], cells[SP_CUBE_DIMS_MAX];
 
-	h->parts = g->parts;
-	g->parts = parts;
+	h->fragments = g->fragments;
+	g->fragments = fragments;
 	h->shape.dims[g->dim] = g->size;
 	g->size = size;
 	sp__cube_head_cells(h, cells);
-	(void)sp__parts_settle(&h->parts, h->shape.ndims, cells);
+	(void)sp__fragments_settle(&h->fragments, h->shape.ndims, cells);
 }
 
 void sp__growth_free(struct sp__growth *g)
 {
-	for (size_t i = g->shared; i < g->parts.n; i++)
-		sp__cubepart_free(g->parts.list[i]);
-	free(g->parts.list);
+	for (size_t i = g->shared; i < g->fragments.n; i++)
+		sp__fragment_free(g->fragments.list[i]);
+	free(g->fragments.list);
 }

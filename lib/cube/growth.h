@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plan of an append: the part that it adds to a cube, with every cell placed, on blocks
- * that no part has.
+ * The plan of an append: the fragment that it adds to a cube, with every cell placed, on blocks
+ * that no fragment has.
  */
 #ifndef SP__CUBE_GROWTH_H
 #define SP__CUBE_GROWTH_H
@@ -12,27 +12,27 @@
 struct sp__growth {
 	unsigned dim;
 	uint64_t size; /* elements along dim */
-	struct sp__parts parts;
-	struct sp__cubepart *part; /* the new one */
-	size_t shared;		   /* parts, of both lists, that stay; the others leave */
+	struct sp__fragments fragments;
+	struct sp__fragment *fragment; /* the new one */
+	size_t shared;		       /* fragments, of both lists, that stay; the others leave */
 };
 
 /*
  * For count more elements along a dimension.  Where the dataset ends within a tile, or along
- * dimension 0 within an extent, the new part begins with that one.  After an error, too, it is
- * to be freed.  SP_ESYNTAX: no elements, or more than 2^62 bytes; SP_EUNSUP: too many parts, or
+ * dimension 0 within an extent, the new fragment begins with that one.  After an error, too, it is
+ * to be freed.  SP_ESYNTAX: no elements, or more than 2^62 bytes; SP_EUNSUP: too many fragments, or
  * a curve that the sizes do not allow; -ENOSPC: the tracks of MultiMap end; -ENOMEM.
  */
 SP_MUST_CHECK int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigned dim,
 				  uint64_t count, const char *path, struct sp_errinfo *err);
 /*
- * Plans a new part for all elements.  Returns 0, or -ENOSPC, SP_EUNSUP, -ENOMEM or -ERANGE without
- * a message.
+ * Plans a new fragment for all elements.  Returns 0, or -ENOSPC, SP_EUNSUP, -ENOMEM or -ERANGE
+ * without a message.
  */
 SP_MUST_CHECK int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h);
 /* Exchanges what the growth has with what the head has. */
 void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h);
-/* Frees the parts that the head has not. */
+/* Frees the fragments that the head has not. */
 void sp__growth_free(struct sp__growth *g);
 
 #endif

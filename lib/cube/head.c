@@ -159,7 +159,7 @@ static void zone(struct coder *c, struct sp__cubezone *z)
 	small(c, &z->turn_blocks, UINT32_MAX / 2);
 }
 
-static void part(struct coder *c, unsigned n, struct sp__cubepart *p)
+static void fragment(struct coder *c, unsigned n, struct sp__fragment *p)
 {
 	number(c, &p->table_block);
 	number(c, &p->mapping.first_block);
@@ -171,16 +171,16 @@ static void part(struct coder *c, unsigned n, struct sp__cubepart *p)
 	}
 }
 
-static void parts(struct coder *c, struct sp__cube_head *h)
+static void fragments(struct coder *c, struct sp__cube_head *h)
 {
-	uint32_t n = (uint32_t)h->parts.n;
+	uint32_t n = (uint32_t)h->fragments.n;
 
-	small(c, &n, SP__PARTS_MAX);
+	small(c, &n, SP__FRAGMENTS_MAX);
 	for (uint32_t i = 0; !c->failed && i < n; i++) {
 		if (c->reading)
-			lack(c, !sp__parts_add(&h->parts));
+			lack(c, !sp__fragments_add(&h->fragments));
 		if (!c->failed)
-			part(c, h->shape.ndims, h->parts.list[i]);
+			fragment(c, h->shape.ndims, h->fragments.list[i]);
 	}
 }
 
@@ -258,7 +258,7 @@ static void members(struct coder *c, struct sp__cube_head *h)
 		small(c, &mm->hops[i], UINT32_MAX);
 	for (unsigned i = 0; c->rounds && i < SP__CUBE_HOPS; i++)
 		small(c, &mm->within[i], UINT32_MAX);
-	parts(c, h);
+	fragments(c, h);
 	if (c->reading && !c->failed) {
 		h->fill = calloc(1, h->shape.element_bytes + 1);
 		lack(c, !h->fill);
@@ -296,7 +296,7 @@ void sp__cube_head_free(struct sp__cube_head *h)
 	free(h->fill);
 	free(h->volume);
 	free(h->device);
-	sp__parts_free(&h->parts);
+	sp__fragments_free(&h->fragments);
 	sp__multimap_free(&h->mapping.multimap);
 	*h = (struct sp__cube_head){ 0 };
 }

@@ -9,12 +9,12 @@
 #ifndef SP__CUBE_HEAD_H
 #define SP__CUBE_HEAD_H
 
-#include "cube/parts.h"
+#include "cube/fragments.h"
 
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
 #define SP__CUBE_VERSION_LOG 2	  /* more: with a log of puts */
-#define SP__PART_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
+#define SP__FRAGMENT_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
 #define SP__CUBE_PREFIX 32 /* bytes of each place before the members, their checksum among them */
 #define SP__CUBE_ROOM_MAX (UINT32_C(64) << 20)
@@ -59,11 +59,11 @@ struct sp__cube_head {
 	uint32_t extent_cells; /* of a row along dimension 0 that share a checksum */
 	uint64_t loaded;       /* layers along the slowest dimension of the load ... */
 	unsigned load_order[SP_CUBE_DIMS_MAX]; /* ... in this order */
-	struct sp__mapping mapping; /* of a new cube; of others, how each part is mapped */
-	struct sp__parts parts;
+	struct sp__mapping mapping; /* of a new cube; of others, how each fragment is mapped */
+	struct sp__fragments fragments;
 	uint64_t id;			    /* of the cube, in the headers of further volumes */
 	char *volumes[SP_CUBE_VOLUMES_MAX]; /* their names; NULL: the first's and the number */
-	bool points; /* it has no parts, tiles are 1; of the mapping kind, order and zones count */
+	bool points; /* no fragments, tiles are 1; of the mapping kind, order and zones count */
 	struct sp__cube_pointset pointset;
 	uint64_t log_offset; /* of the log of puts (cube/putlog.h), in bytes ... */
 	uint64_t log_bytes;  /* ... and its size; 0: there is none, as in cubes of old versions */
@@ -90,9 +90,9 @@ uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes);
 SP_MUST_CHECK int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t bytes,
 				       const char **why);
 
-/* The first block that parts may have: behind the heads and the log. */
+/* The first block that fragments may have: behind the heads and the log. */
 uint64_t sp__cube_head_front(const struct sp__cube_head *h);
-/* Elements of whole tiles, along dimension 0 of whole extents: parts begin at a multiple. */
+/* Elements of whole tiles, along dimension 0 of whole extents: fragments begin at a multiple. */
 uint64_t sp__cube_head_unit(const struct sp__cube_head *h, unsigned dim);
 /* The most blocks of a volume. */
 uint64_t sp__cube_volume_blocks(const struct sp__cube_head *h);
@@ -110,8 +110,8 @@ void sp__cube_head_cells(const struct sp__cube_head *h, uint64_t *cells);
  */
 SP_MUST_CHECK int sp__cube_head_place(struct sp__cube_head *h);
 /*
- * Places the cells of all parts: errors of sp__cubepart_place(); -ERANGE if they go beyond 2^62
- * bytes, -EINVAL if parts overlap, or do not make up the dataset.
+ * Places the cells of all fragments: errors of sp__fragment_place(); -ERANGE if they go beyond 2^62
+ * bytes, -EINVAL if fragments overlap, or do not make up the dataset.
  */
 SP_MUST_CHECK int sp__cube_head_settle(struct sp__cube_head *h);
 /* One beyond the last block of the file. */
@@ -124,7 +124,7 @@ uint32_t sp__extent_cells(uint64_t cell_bytes);
 /* Writes the head to the place whose turn it is, and waits until it is on the device. */
 SP_MUST_CHECK int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path,
 				      struct sp_errinfo *err);
-/* Reads the newer valid head, and places its parts. */
+/* Reads the newer valid head, and places its fragments. */
 SP_MUST_CHECK int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path,
 				     struct sp_errinfo *err);
 /* Whether the file still has the heads that were there when this one was read. */

@@ -158,7 +158,7 @@ static bool log_possible(const struct sp__cube_head *h)
 }
 
 /* First the head, then the table, then the cells; basic cubes have cells. */
-static bool part_possible(const struct sp__cube_head *h, const struct sp__cubepart *p)
+static bool part_possible(const struct sp__cube_head *h, const struct sp__fragment *p)
 {
 	const struct sp__mapping *m = &p->mapping;
 
@@ -173,10 +173,10 @@ static bool part_possible(const struct sp__cube_head *h, const struct sp__cubepa
 
 static bool parts_possible(const struct sp__cube_head *h)
 {
-	for (size_t i = 0; i < h->parts.n; i++)
-		if (!part_possible(h, h->parts.list[i]))
+	for (size_t i = 0; i < h->fragments.n; i++)
+		if (!part_possible(h, h->fragments.list[i]))
 			return false;
-	return h->parts.n > 0;
+	return h->fragments.n > 0;
 }
 
 /* The file in its order: heads, directory, cell outside, regions, leaves, overflow. */
@@ -205,7 +205,7 @@ static bool pointset_possible(const struct sp__cube_head *h)
 	return h->shape.element_bytes && (!type_bytes || type_bytes == h->shape.element_bytes) &&
 	       sp__cube_block_possible(h->block_bytes) && h->cell_blocks &&
 	       (uint64_t)h->cell_blocks * h->block_bytes <= SP__CELL_MAX && mapping_possible(h) &&
-	       !h->parts.n && h->pointset.fill && places_in_sequence(h) &&
+	       !h->fragments.n && h->pointset.fill && places_in_sequence(h) &&
 	       !sp__pointset_init(&s, h);
 }
 
@@ -245,22 +245,22 @@ int sp__cube_head_place(struct sp__cube_head *h)
 
 int sp__cube_head_settle(struct sp__cube_head *h)
 {
-	struct sp__parts placed = { h->parts.list, 0 };
+	struct sp__fragments placed = { h->fragments.list, 0 };
 	uint64_t cells[SP_CUBE_DIMS_MAX];
 	int rc = 0;
 
 	if (h->points)
 		return 0;
-	for (; !rc && placed.n < h->parts.n; placed.n++) {
-		struct sp__cubepart *p = h->parts.list[placed.n];
+	for (; !rc && placed.n < h->fragments.n; placed.n++) {
+		struct sp__fragment *p = h->fragments.list[placed.n];
 
-		rc = sp__cubepart_place(p, &h->mapping, h->shape.ndims);
-		if (!rc && (sp__cubepart_end(p) > sp__cube_volume_blocks(h) ||
-			    sp__parts_within(&placed, p->table_block, sp__cubepart_end(p))))
+		rc = sp__fragment_place(p, &h->mapping, h->shape.ndims);
+		if (!rc && (sp__fragment_end(p) > sp__cube_volume_blocks(h) ||
+			    sp__fragments_within(&placed, p->table_block, sp__fragment_end(p))))
 			rc = -EINVAL;
 	}
 	sp__cube_head_cells(h, cells);
-	return rc ? rc : sp__parts_settle(&h->parts, h->shape.ndims, cells) ? 0 : -EINVAL;
+	return rc ? rc : sp__fragments_settle(&h->fragments, h->shape.ndims, cells) ? 0 : -EINVAL;
 }
 
 uint64_t sp__cube_head_end(const struct sp__cube_head *h)
@@ -268,5 +268,5 @@ uint64_t sp__cube_head_end(const struct sp__cube_head *h)
 	const struct sp__cube_pointset *p = &h->pointset;
 
 	return h->points ? p->overflow_block + p->overflow_cells * h->cell_blocks
-			 : sp__parts_end(&h->parts);
+			 : sp__fragments_end(&h->fragments);
 }

@@ -157,7 +157,7 @@ static bool may_read_ahead(const struct sp__loading *l)
 static unsigned set_lengths(struct sp__loading *l)
 {
 	const struct sp_cube_shape *s = &l->cube->head.shape;
-	uint64_t most = sp__cube_part_bytes(l->cube), least = s->element_bytes, layer = least,
+	uint64_t most = sp__cube_fragment_bytes(l->cube), least = s->element_bytes, layer = least,
 		 all = least, unit[SP_CUBE_DIMS_MAX];
 	unsigned buffers = 2;
 

@@ -343,7 +343,7 @@ static void place_log(struct sp__cube_head *h, uint64_t head_bytes)
 static int lay_out(struct sp__cube_plan *p)
 {
 	struct sp__cube_head *h = &p->head;
-	struct sp__cubepart *all = sp__parts_add(&h->parts);
+	struct sp__fragment *all = sp__fragments_add(&h->fragments);
 	uint8_t *data = NULL;
 	size_t bytes;
 	int rc;
@@ -359,7 +359,7 @@ static int lay_out(struct sp__cube_plan *p)
 	free(data);
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
-	bytes += (SP__PARTS_MAX - 1) * SP__PART_BYTES(h->shape.ndims);
+	bytes += (SP__FRAGMENTS_MAX - 1) * SP__FRAGMENT_BYTES(h->shape.ndims);
 	if (bytes > SP__CUBE_ROOM_MAX)
 		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
 	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)

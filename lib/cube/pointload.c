@@ -410,7 +410,7 @@ static int write_cells(struct load *l)
 	int rc = -ENOMEM;
 
 	/* Cells that share a node are open together, and one of them may have to be replaced. */
-	w.most = sp__max(sp__cube_part_bytes(c) / 2 / each,
+	w.most = sp__max(sp__cube_fragment_bytes(c) / 2 / each,
 			 1 + sp__min(SP__REGION_NODE_BYTES / c->cell_bytes,
 				     UINT64_C(1) << SP__REGION_CUT_MAX));
 	bytes = w.most * each;
@@ -441,7 +441,7 @@ static int plan_cells(struct load *l)
 	struct sp__pointsource source = { .fd = l->sorted->fd,
 					  .name = l->sorted->name,
 					  .n = l->count,
-					  .bytes = sp__cube_part_bytes(c),
+					  .bytes = sp__cube_fragment_bytes(c),
 					  .err = l->err };
 	uint64_t bytes, unit = c->head.block_bytes;
 	int rc = sp__pointset_init(&c->set, &c->head);

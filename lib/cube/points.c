@@ -17,7 +17,7 @@ static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)
 
 	memcpy(first, cell, sizeof(first));
 	first[0] -= first[0] % c->head.extent_cells;
-	return sp__parts_block(&c->head.parts, first);
+	return sp__fragments_block(&c->head.fragments, first);
 }
 
 void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p)
@@ -40,7 +40,7 @@ static void element_of(const struct sp_cube *c, const struct sp__point *p, uint6
 	const struct sp_cube_shape *s = &c->head.shape;
 	uint64_t rest = p->offset % c->cell_bytes / s->element_bytes;
 
-	(void)sp__parts_cell(&c->head.parts, p->block, x);
+	(void)sp__fragments_cell(&c->head.fragments, p->block, x);
 	x[0] += p->offset / c->cell_bytes;
 	for (unsigned i = 0; i < s->ndims; rest /= s->tile[i++])
 		x[i] = x[i] * s->tile[i] + rest % s->tile[i];
@@ -121,7 +121,7 @@ static void cells_of(const struct sp_cube *c, const struct sp__pointextent *e,
 		     struct sp_cube_box *cells)
 {
 	*cells = (struct sp_cube_box){ 0 };
-	(void)sp__parts_cell(&c->head.parts, e->block, cells->lo);
+	(void)sp__fragments_cell(&c->head.fragments, e->block, cells->lo);
 	for (unsigned i = 0; i < c->head.shape.ndims; i++) {
 		cells->hi[i] = cells->lo[i];
 		cells->stride[i] = 1;
@@ -415,7 +415,7 @@ int sp__change_absent(struct sp__change *ch)
 		all.stride[i] = i ? 1 : h->extent_cells;
 	}
 	while (!rc && more) {
-		add_extent(ch, sp__parts_block(&h->parts, x));
+		add_extent(ch, sp__fragments_block(&h->fragments, x));
 		more = sp__box_next(&all, 0, h->shape.ndims, x);
 		if (ch->n == ch->room || !more)
 			rc = fill_group(ch);

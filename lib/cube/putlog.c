@@ -78,7 +78,8 @@ static bool take(struct sp_cube *c, const struct sp__journal_record *rec)
 	p->block = le64toh(m.block);
 	p->sum = (uint32_t)le64toh(m.sum);
 	if (le64toh(m.number) != c->head.number ||
-	    !sp__parts_cell(&c->head.parts, p->block, p->x) || p->x[0] % c->head.extent_cells)
+	    !sp__fragments_cell(&c->head.fragments, p->block, p->x) ||
+	    p->x[0] % c->head.extent_cells)
 		return false;
 	p->record = rec->data;
 	p->extent = (uint8_t *)rec->data + sizeof(m);

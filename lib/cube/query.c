@@ -69,7 +69,7 @@ static int check_part(struct query *q)
 		count_damage(q, damaged, x);
 	if (!damaged || q->check)
 		return 0;
-	block = sp__parts_block(&q->cube->head.parts, x);
+	block = sp__fragments_block(&q->cube->head.fragments, x);
 	return sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
 			(long long)(block * q->cube->head.block_bytes),
 			"a checksum differs: run check");
@@ -189,7 +189,7 @@ static int open_query(struct query *q)
 	if (c->head.no_data && q->verify)
 		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
 				"the cube was made without data: there are no checksums");
-	q->part_bytes = sp__cube_part_bytes(c);
+	q->part_bytes = sp__cube_fragment_bytes(c);
 	sp__cube_hollow(c, c->env.device && !q->sink && !q->verify);
 	if (!q->sparse)
 		return 0;

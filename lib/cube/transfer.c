@@ -42,7 +42,7 @@ static void set_sizes(struct sp__transfer *t)
 
 	most = sp__min(most, REQUEST_MAX);
 
-	t->nlanes = sp__parts_volumes(&c->head.parts);
+	t->nlanes = sp__fragments_volumes(&c->head.fragments);
 	t->depth = c->opts.depth ? c->opts.depth : c->env.device ? 1 : DEPTH;
 	t->depth = (unsigned)sp__min(t->depth, REQUESTS_MAX / t->nlanes);
 	/* A quarter of the memory is for requests. */
@@ -103,14 +103,14 @@ static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 	uint64_t first = q->runs[0].block, x[SP_CUBE_DIMS_MAX];
 
 	for (unsigned i = 0; t->fn && i < q->nruns; i++) {
-		const struct sp__cubepart *part =
-			h->points ? NULL : sp__parts_of(&h->parts, q->runs[i].block);
+		const struct sp__fragment *part =
+			h->points ? NULL : sp__fragments_of(&h->fragments, q->runs[i].block);
 		uint8_t *data = q->r.data;
 
 		data += (q->runs[i].block - first) * h->block_bytes;
 		for (uint64_t k = 0; k < q->runs[i].cells; k++) {
 			if (part)
-				(void)sp__cubepart_cell(part, q->runs[i].block + k * h->cell_blocks,
+				(void)sp__fragment_cell(part, q->runs[i].block + k * h->cell_blocks,
 							x);
 			else
 				x[0] = q->runs[i].block + k * h->cell_blocks;
@@ -230,7 +230,7 @@ int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 		n *= sp__box_count(cells, i);
 	t->stats->cells += n;
 	for (unsigned v = 0; v < t->nlanes; v++) {
-		sp__partswalk_begin(&t->lanes[v].walk, &t->cube->head.parts, cells, v);
+		sp__fragwalk_begin(&t->lanes[v].walk, &t->cube->head.fragments, cells, v);
 		t->lanes[v].walking = true;
 	}
 	return feed_all(t);

@@ -66,7 +66,7 @@ static void describe(struct sp__doc doc, const struct sp_cube_info *i)
 	numbers(config, "order", order, n);
 	numbers(config, "basic_cube", i->basic, i->basic[0] ? n : 0);
 	sp__doc_count(config, "cell_bytes", (uint64_t)i->cell_blocks * i->block_bytes);
-	sp__doc_count(config, "parts", i->parts);
+	sp__doc_count(config, "fragments", i->fragments);
 	if (i->volumes > 1)
 		sp__doc_text(config, "decluster", sp_cube_decluster_name((int)i->decluster));
 }

@@ -224,10 +224,10 @@ static void tell_merged(void *job, uint64_t done)
 /* Lets all parts of the result be written at once.  1; 0: that is not possible; or an error. */
 static int give_in_parts(struct job *j)
 {
-	struct sp__parts_out out;
+	struct sp__fragments_out out;
 	int rc;
 
-	if (j->io->splitters || j->opts.run.compress_output || !sp__parts_possible(j->sort))
+	if (j->io->splitters || j->opts.run.compress_output || !sp__fragments_possible(j->sort))
 		return 0;
 	rc = sp__sort_reduce(j->sort);
 	if (rc < 0)
@@ -238,7 +238,7 @@ static int give_in_parts(struct job *j)
 		return rc;
 	out.tell = tell_merged;
 	out.arg = j;
-	rc = sp__parts_write(j->sort, &out);
+	rc = sp__fragments_write(j->sort, &out);
 	if (rc <= 0)
 		return rc;
 	rc = sp__sort_given(j->sort);
@@ -249,7 +249,7 @@ static int give_in_parts(struct job *j)
 static int give_ranges(struct job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(&j->sort->env);
-	struct sp__parts_out out;
+	struct sp__fragments_out out;
 	struct sp_batch header;
 	int rc = sp__sort_reduce(j->sort);
 

@@ -11,7 +11,7 @@
 #include "io/wstream.h"
 
 /* The file that the result goes to, and where. */
-struct sp__parts_out {
+struct sp__fragments_out {
 	int fd;
 	const char *name;
 	uint64_t at; /* its offset */
@@ -25,6 +25,6 @@ struct sp__parts_out {
  * After sp__finish_reduce(): merges and writes all that is left, and checks it.  1; 0: it does not
  * pay or is not possible, and nothing has changed; or an error.
  */
-SP_MUST_CHECK int sp__parts_write(struct sp_sort *s, const struct sp__parts_out *out);
+SP_MUST_CHECK int sp__fragments_write(struct sp_sort *s, const struct sp__fragments_out *out);
 
 #endif

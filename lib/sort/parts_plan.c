@@ -19,7 +19,7 @@
 #define RUN_PAGES_EACH 4
 #define LEAST_CHUNK (8u << 10)
 
-bool sp__parts_possible(const struct sp_sort *s)
+bool sp__fragments_possible(const struct sp_sort *s)
 {
 	const struct sp_sort_opts *o = &s->opts;
 
@@ -28,7 +28,7 @@ bool sp__parts_possible(const struct sp_sort *s)
 	       !s->merging.inputs.n;
 }
 
-unsigned sp__parts_pages(const struct sp_sort *s, struct sp__freemem where, unsigned parts)
+unsigned sp__fragments_pages(const struct sp_sort *s, struct sp__freemem where, unsigned parts)
 {
 	size_t beside =
 		parts * sp__pool_unpacking(s->spilled.store->opts.codec, s->plan.page_bytes);
@@ -38,18 +38,18 @@ unsigned sp__parts_pages(const struct sp_sort *s, struct sp__freemem where, unsi
 		       : (unsigned)((where.bytes - beside) / s->plan.page_bytes / parts);
 }
 
-size_t sp__parts_chunk(const struct sp__wstream_opts *w, unsigned k)
+size_t sp__fragments_chunk(const struct sp__wstream_opts *w, unsigned k)
 {
 	size_t all = w->chunk_bytes * (SP__RING_BUFFERS + w->depth);
 
 	return sp__min(w->chunk_bytes, all / (k * w->depth)) & ~(size_t)4095;
 }
 
-bool sp__parts_fit(const struct sp_sort *s, unsigned n, struct sp__freemem where,
-		   const struct sp__wstream_opts *w, unsigned k)
+bool sp__fragments_fit(const struct sp_sort *s, unsigned n, struct sp__freemem where,
+		       const struct sp__wstream_opts *w, unsigned k)
 {
-	return sp__parts_chunk(w, k) >= LEAST_CHUNK &&
-	       (!n || sp__parts_pages(s, where, k) >= PAGES_EACH * n);
+	return sp__fragments_chunk(w, k) >= LEAST_CHUNK &&
+	       (!n || sp__fragments_pages(s, where, k) >= PAGES_EACH * n);
 }
 
 /* How many parts there is memory and work for; less than 2: none. */
@@ -60,7 +60,7 @@ static unsigned parts_for(const struct sp_sort *s, unsigned n, uint64_t bytes,
 
 	if (bytes < LEAST_BYTES)
 		return 0;
-	while (k > 1 && (!sp__parts_fit(s, n, where, w, k) ||
+	while (k > 1 && (!sp__fragments_fit(s, n, where, w, k) ||
 			 bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
 		k--;
 	return k;
@@ -98,7 +98,8 @@ static bool uneven(const struct sp__cuts *c, uint64_t bytes)
 	return most > bytes / c->parts / 2 * 3;
 }
 
-int sp__parts_cut(struct sp_sort *s, const struct sp__wstream_opts *writing, struct sp__cuts *cuts)
+int sp__fragments_cut(struct sp_sort *s, const struct sp__wstream_opts *writing,
+		      struct sp__cuts *cuts)
 {
 	struct sp__freemem where = sp__free_region(s, true);
 	const unsigned n = s->merging.runs_left;
@@ -107,7 +108,7 @@ int sp__parts_cut(struct sp_sort *s, const struct sp__wstream_opts *writing, str
 	unsigned k = parts_for(s, n, bytes, where, writing);
 	int rc;
 
-	if (k < 2 || (n && s->spilled.store->place) || !sp__parts_possible(s) ||
+	if (k < 2 || (n && s->spilled.store->place) || !sp__fragments_possible(s) ||
 	    (s->opts.unique && !sp__balance_none_dropped(s)) ||
 	    !sp__cuts_possible(s, s->spilled.ids, n))
 		return 0;

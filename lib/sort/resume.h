@@ -125,8 +125,8 @@ void sp__ranges_forget(struct sp__ranges *r);
 /* Compares what has been written with its checksums: 1; 0: it differs; or -errno. */
 SP_MUST_CHECK int sp__ranges_verify(const struct sp__ranges *r, int fd);
 
-/* ranges.c: what sp__parts_write() does, with checkpoints; always possible. */
-struct sp__parts_out;
-SP_MUST_CHECK int sp__ranges_write(struct sp_sort *s, struct sp__parts_out *out);
+/* ranges.c: what sp__fragments_write() does, with checkpoints; always possible. */
+struct sp__fragments_out;
+SP_MUST_CHECK int sp__ranges_write(struct sp_sort *s, struct sp__fragments_out *out);
 
 #endif

@@ -104,7 +104,7 @@ static bool outgrows_cache(const struct sp_sort *s)
 static bool needs_last_keys(const struct sp_sort *s)
 {
 	return sp__readplan_needs_sequence(s->plan.readahead) ||
-	       (sp__parts_possible(s) && s->plan.strategy[SP_READ_CLUSTER].feasible);
+	       (sp__fragments_possible(s) && s->plan.strategy[SP_READ_CLUSTER].feasible);
 }
 
 int sp__runs_open_spill(struct sp_sort *s)

@@ -26,9 +26,9 @@ static int count(void *arg, uint64_t first, uint64_t cells)
 {
 	const struct sp__cube_head *h = arg;
 
-	(void)sp__basicgrid_volume(&h->parts.list[0]->mapping.basic, &first);
+	(void)sp__basicgrid_volume(&h->fragments.list[0]->mapping.basic, &first);
 	require(first >= least_blocks);
-	require(first + cells * h->cell_blocks <= sp__parts_end(&h->parts));
+	require(first + cells * h->cell_blocks <= sp__fragments_end(&h->fragments));
 	seen += cells;
 	return seen > 4096;
 }
@@ -36,21 +36,21 @@ static int count(void *arg, uint64_t first, uint64_t cells)
 /* Cells at the ends and between them. */
 static void ask(struct sp__cube_head *h)
 {
-	const struct sp__parts *p = &h->parts;
+	const struct sp__fragments *p = &h->fragments;
 	struct sp_cube_box box = { 0 };
 	uint64_t x[SP_CUBE_DIMS_MAX], back[SP_CUBE_DIMS_MAX], cells = 1;
 
-	least_blocks = sp__parts_begin(p);
+	least_blocks = sp__fragments_begin(p);
 	require(least_blocks >= 2 * (uint64_t)h->room_bytes / h->block_bytes);
-	require(sp__parts_end(p) <= (UINT64_C(1) << 62) / h->block_bytes);
+	require(sp__fragments_end(p) <= (UINT64_C(1) << 62) / h->block_bytes);
 	for (uint64_t part = 0; part <= 4; part++) {
 		for (unsigned i = 0; i < h->shape.ndims; i++)
 			x[i] = ((h->shape.dims[i] - 1) / h->shape.tile[i]) / 4 * part;
-		require(sp__parts_cell(p, sp__parts_block(p, x), back));
+		require(sp__fragments_cell(p, sp__fragments_block(p, x), back));
 		require(!memcmp(x, back, h->shape.ndims * sizeof(*x)));
 	}
-	(void)sp__parts_cell(p, 0, back);
-	(void)sp__parts_cell(p, UINT64_MAX - 1, back);
+	(void)sp__fragments_cell(p, 0, back);
+	(void)sp__fragments_cell(p, UINT64_MAX - 1, back);
 	for (unsigned i = 0; i < h->shape.ndims; i++) {
 		box.stride[i] = 1;
 		box.lo[i] = (h->shape.dims[i] - 1) / h->shape.tile[i] / 2;
@@ -61,7 +61,7 @@ static void ask(struct sp__cube_head *h)
 	}
 	seen = 0;
 	if (cells <= 4096 && h->shape.ndims <= 8) {
-		require(!sp__parts_walk(p, &box, count, h));
+		require(!sp__fragments_walk(p, &box, count, h));
 		require(seen == cells);
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cubes of several parts: random grids that grow along random dimensions, where the first cells
- * of a part may take over the last ones of older parts.  What a part has is kept cell by cell.
- * And plans of appends to random cubes: no block is taken twice, nor while an old part has it.
+ * Cubes of several fragments: random grids that grow along random dimensions, where the first cells
+ * of a fragment may take over the last ones of older fragments.  What a fragment has is kept cell
+ * by cell. And plans of appends to random cubes: no block is taken twice, nor while an old fragment
+ * has it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,10 @@
 
 struct grown {
 	struct sp__mapping like;
-	struct sp__parts parts;
+	struct sp__fragments fragments;
 	unsigned n;
 	uint64_t size[SP_CUBE_DIMS_MAX], cells;
-	const struct sp__cubepart **owner; /* of each cell */
+	const struct sp__fragment **owner; /* of each cell */
 	uint64_t used;			   /* blocks */
 };
 
@@ -44,8 +45,10 @@ static struct sp_cube_box whole(const struct grown *g)
 	return all;
 }
 
-/* The cells of a grid one larger along dim, with their owners; the new part has all from first. */
-static void grow_owners(struct grown *g, const struct sp__cubepart *part, const uint64_t *size)
+/*
+ * The cells of a grid one larger along dim, with their owners; the new fragment has all from first.
+ */
+static void grow_owners(struct grown *g, const struct sp__fragment *fragment, const uint64_t *size)
 {
 	struct grown old = *g;
 	struct sp_cube_box all;
@@ -58,33 +61,34 @@ static void grow_owners(struct grown *g, const struct sp__cubepart *part, const 
 	g->owner = calloc(g->cells, sizeof(*g->owner));
 	all = whole(g);
 	do {
-		g->owner[number_of(g, x)] =
-			x[part->dim] >= part->first ? part : old.owner[number_of(&old, x)];
+		g->owner[number_of(g, x)] = x[fragment->dim] >= fragment->first
+						    ? fragment
+						    : old.owner[number_of(&old, x)];
 	} while (sp__box_next(&all, 0, g->n, x));
 	free(old.owner);
 }
 
-/* Adds a part, after some blocks for a table; false: it cannot be mapped. */
+/* Adds a fragment, after some blocks for a table; false: it cannot be mapped. */
 static bool add(struct grown *g, unsigned dim, uint64_t first, const uint64_t *size)
 {
-	struct sp__cubepart *part = sp__parts_add(&g->parts);
+	struct sp__fragment *fragment = sp__fragments_add(&g->fragments);
 	int rc;
 
-	memcpy(part->placed, size, sizeof(part->placed));
-	part->dim = dim;
-	part->first = first;
-	part->placed[dim] -= first;
-	part->table_block = g->used;
-	part->mapping.first_block = g->used + 1 + below(9);
-	rc = sp__cubepart_place(part, &g->like, g->n);
+	memcpy(fragment->placed, size, sizeof(fragment->placed));
+	fragment->dim = dim;
+	fragment->first = first;
+	fragment->placed[dim] -= first;
+	fragment->table_block = g->used;
+	fragment->mapping.first_block = g->used + 1 + below(9);
+	rc = sp__fragment_place(fragment, &g->like, g->n);
 	if (rc) {
-		g->parts.n--;
-		sp__cubepart_free(part);
+		g->fragments.n--;
+		sp__fragment_free(fragment);
 		return false;
 	}
-	g->used = sp__cubepart_end(part);
-	grow_owners(g, part, size);
-	return sp__parts_settle(&g->parts, g->n, size);
+	g->used = sp__fragment_end(fragment);
+	grow_owners(g, fragment, size);
+	return sp__fragments_settle(&g->fragments, g->n, size);
 }
 
 static bool grow(struct grown *g)
@@ -117,12 +121,14 @@ static bool begin(struct grown *g, enum sp_cube_mapping kind, const struct sp_ge
 
 static void end(struct grown *g)
 {
-	sp__parts_free(&g->parts);
+	sp__fragments_free(&g->fragments);
 	sp__multimap_free(&g->like.multimap);
 	free(g->owner);
 }
 
-/* Each cell has blocks of its own, in its part, which give it back; no other block has a cell. */
+/*
+ * Each cell has blocks of its own, in its fragment, which give it back; no other block has a cell.
+ */
 static bool is_bijection(const struct grown *g)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX];
@@ -131,19 +137,20 @@ static bool is_bijection(const struct grown *g)
 	bool right = true;
 
 	do {
-		const struct sp__cubepart *part = g->owner[number_of(g, x)];
-		uint64_t block = sp__parts_block(&g->parts, x);
+		const struct sp__fragment *fragment = g->owner[number_of(g, x)];
+		uint64_t block = sp__fragments_block(&g->fragments, x);
 
-		right = block >= part->mapping.first_block &&
-			block + g->like.cell_blocks <= sp__cubepart_end(part);
+		right = block >= fragment->mapping.first_block &&
+			block + g->like.cell_blocks <= sp__fragment_end(fragment);
 		for (uint32_t b = 0; right && b < g->like.cell_blocks; b++)
-			right = !taken[block + b]++ && sp__parts_cell(&g->parts, block + b, back) &&
+			right = !taken[block + b]++ &&
+				sp__fragments_cell(&g->fragments, block + b, back) &&
 				!memcmp(back, x, g->n * sizeof(*x));
 	} while (right && sp__box_next(&all, 0, g->n, x));
 	for (uint64_t b = 0; right && b < g->used; b++)
-		right = taken[b] || !sp__parts_cell(&g->parts, b, back);
+		right = taken[b] || !sp__fragments_cell(&g->fragments, b, back);
 	free(taken);
-	return right && sp__parts_end(&g->parts) <= g->used;
+	return right && sp__fragments_end(&g->fragments) <= g->used;
 }
 
 struct seen {
@@ -159,7 +166,8 @@ static int see(void *arg, uint64_t block, uint64_t cells)
 	uint64_t x[SP_CUBE_DIMS_MAX];
 
 	for (uint64_t i = 0; i < cells; i++) {
-		bool in = sp__parts_cell(&s->g->parts, block + i * s->g->like.cell_blocks, x);
+		bool in =
+			sp__fragments_cell(&s->g->fragments, block + i * s->g->like.cell_blocks, x);
 
 		for (unsigned d = 0; in && d < s->g->n; d++)
 			in = x[d] >= s->box->lo[d] && x[d] <= s->box->hi[d] &&
@@ -184,7 +192,7 @@ static bool walk_is_right(const struct grown *g)
 		box.stride[i] = below(3) ? 1 : 1 + below(4);
 		cells *= sp__box_count(&box, i);
 	}
-	rc = sp__parts_walk(&g->parts, &box, see, &s);
+	rc = sp__fragments_walk(&g->fragments, &box, see, &s);
 	free(s.at);
 	return !rc && s.given == cells && !s.wrong;
 }
@@ -204,16 +212,17 @@ static void test_random(enum sp_cube_mapping kind, const char *model)
 			for (unsigned i = 0; i < GROWTHS && grow(&g); i++)
 				;
 			tried++;
-			grown += g.parts.n > 2;
+			grown += g.fragments.n > 2;
 			wrong += !is_bijection(&g);
 			for (unsigned w = 0; w < 5; w++)
 				wrong_walks += !walk_is_right(&g);
 		}
 		end(&g);
 	}
-	ok(tried > 100 && grown > 50 && !wrong, "%s: the cells of %u grids, %u of several parts",
-	   sp_cube_mapping_name((int)kind), tried, grown);
-	ok(!wrong_walks, "%s: walks over parts give each cell once",
+	ok(tried > 100 && grown > 50 && !wrong,
+	   "%s: the cells of %u grids, %u of several fragments", sp_cube_mapping_name((int)kind),
+	   tried, grown);
+	ok(!wrong_walks, "%s: walks over fragments give each cell once",
 	   sp_cube_mapping_name((int)kind));
 	sp_geometry_free(geometry);
 }
@@ -223,24 +232,27 @@ static void test_refusals(void)
 {
 	struct grown g = { .n = 2,
 			   .like = { .kind = SP_CUBE_NAIVE, .cell_blocks = 1, .order = { 0, 1 } } };
-	const struct sp__cubepart *second;
+	const struct sp__fragment *second;
 
 	ok(add(&g, 0, 0, (uint64_t[SP_CUBE_DIMS_MAX]){ 4, 4 }) &&
 		   add(&g, 1, 3, (uint64_t[SP_CUBE_DIMS_MAX]){ 4, 6 }),
-	   "a part takes over the last layer of the one before");
-	second = g.parts.list[1];
-	ok(g.parts.list[0]->size[1] == 3 && sp__parts_within(&g.parts, second->table_block,
-							     second->table_block + 1) == second,
+	   "a fragment takes over the last layer of the one before");
+	second = g.fragments.list[1];
+	ok(g.fragments.list[0]->size[1] == 3 &&
+		   sp__fragments_within(&g.fragments, second->table_block,
+					second->table_block + 1) == second,
 	   "which has less then");
-	g.parts.list[1]->first = 5;
-	ok(!sp__parts_settle(&g.parts, 2, g.size), "a part beyond the end of those before is none");
-	g.parts.list[1]->first = 3;
-	g.parts.list[1]->placed[0] = 3;
-	ok(!sp__parts_settle(&g.parts, 2, g.size), "nor is one that is narrower");
-	g.parts.list[1]->placed[0] = 4;
-	ok(sp__parts_settle(&g.parts, 2, g.size), "as it was, it is one");
+	g.fragments.list[1]->first = 5;
+	ok(!sp__fragments_settle(&g.fragments, 2, g.size),
+	   "a fragment beyond the end of those before is none");
+	g.fragments.list[1]->first = 3;
+	g.fragments.list[1]->placed[0] = 3;
+	ok(!sp__fragments_settle(&g.fragments, 2, g.size), "nor is one that is narrower");
+	g.fragments.list[1]->placed[0] = 4;
+	ok(sp__fragments_settle(&g.fragments, 2, g.size), "as it was, it is one");
 	g.size[1]++;
-	ok(!sp__parts_settle(&g.parts, 2, g.size), "together they have the cells of the dataset");
+	ok(!sp__fragments_settle(&g.fragments, 2, g.size),
+	   "together they have the cells of the dataset");
 	end(&g);
 }
 
@@ -264,12 +276,12 @@ static bool plan_head(struct sp__cube_plan *p, struct sp_cube_create_opts *o, co
 }
 
 /* Parts of a list, and the blocks of each, are apart from those of another one. */
-static bool apart(const struct sp__parts *parts, const struct sp__cubepart *part)
+static bool apart(const struct sp__fragments *fragments, const struct sp__fragment *fragment)
 {
-	for (size_t i = 0; i < parts->n; i++)
-		if (parts->list[i] != part &&
-		    parts->list[i]->table_block < sp__cubepart_end(part) &&
-		    part->table_block < sp__cubepart_end(parts->list[i]))
+	for (size_t i = 0; i < fragments->n; i++)
+		if (fragments->list[i] != fragment &&
+		    fragments->list[i]->table_block < sp__fragment_end(fragment) &&
+		    fragment->table_block < sp__fragment_end(fragments->list[i]))
 			return false;
 	return true;
 }
@@ -287,7 +299,8 @@ static bool goes_both_ways(const struct sp__cube_head *h)
 		all.stride[i] = 1;
 	}
 	do {
-		right = sp__parts_cell(&h->parts, sp__parts_block(&h->parts, x), back) &&
+		right = sp__fragments_cell(&h->fragments, sp__fragments_block(&h->fragments, x),
+					   back) &&
 			!memcmp(x, back, h->shape.ndims * sizeof(*x));
 	} while (right && sp__box_next(&all, 0, h->shape.ndims, x));
 	return right;
@@ -303,8 +316,8 @@ static bool is_kept(const struct sp__cube_head *h)
 	bool same = data && sp__cube_head_decode(&again, data, bytes, &why) == 0;
 
 	if (same) {
-		same = sp__cube_head_settle(&again) == 0 && again.parts.n == h->parts.n &&
-		       sp__parts_end(&again.parts) == sp__parts_end(&h->parts) &&
+		same = sp__cube_head_settle(&again) == 0 && again.fragments.n == h->fragments.n &&
+		       sp__fragments_end(&again.fragments) == sp__fragments_end(&h->fragments) &&
 		       goes_both_ways(&again);
 		sp__cube_head_free(&again);
 	}
@@ -320,9 +333,9 @@ static bool grow_head(struct sp__cube_head *h, unsigned *grown)
 	bool right = true;
 
 	if (sp__growth_plan(&g, h, dim, 1 + below(9), "cube", &err) == 0) {
-		right = apart(&h->parts, g.part);
+		right = apart(&h->fragments, g.fragment);
 		sp__growth_exchange(&g, h);
-		right = right && apart(&h->parts, h->parts.list[h->parts.n - 1]) &&
+		right = right && apart(&h->fragments, h->fragments.list[h->fragments.n - 1]) &&
 			goes_both_ways(h) && is_kept(h);
 		++*grown;
 	}
@@ -346,7 +359,7 @@ static void test_growth(void)
 				wrong += !grow_head(&p.head, &grown);
 		sp__cube_plan_free(&p);
 	}
-	ok(grown > 400 && !wrong, "%u appends are planned on blocks that no part has", grown);
+	ok(grown > 400 && !wrong, "%u appends are planned on blocks that no fragment has", grown);
 }
 
 /* A cube of one cell on a drive. */
@@ -387,7 +400,7 @@ static unsigned version_of(const struct sp__cube_head *h)
 	return version;
 }
 
-/* The log of puts is where no head and no part is. */
+/* The log of puts is where no head and no fragment is. */
 static void test_log(void)
 {
 	struct sp_cube_create_opts o;
@@ -451,7 +464,7 @@ static void test_rounds(void)
 	test_log();
 }
 
-/* As many parts as there can be, and not one more. */
+/* As many fragments as there can be, and not one more. */
 static void test_most(void)
 {
 	struct sp_cube_create_opts o = SP_CUBE_CREATE_OPTS_INIT;
@@ -473,8 +486,8 @@ static void test_most(void)
 			sp__growth_exchange(&g, &p.head);
 		sp__growth_free(&g);
 	}
-	ok(rc == SP_EUNSUP && p.head.parts.n == SP__PARTS_MAX, "a cube has at most %d parts",
-	   SP__PARTS_MAX);
+	ok(rc == SP_EUNSUP && p.head.fragments.n == SP__FRAGMENTS_MAX,
+	   "a cube has at most %d fragments", SP__FRAGMENTS_MAX);
 	free(sp__cube_head_encode(&p.head, &bytes));
 	ok(bytes <= p.head.room_bytes, "for which the head has room: %zu bytes", bytes);
 	sp__cube_plan_free(&p);

@@ -41,10 +41,10 @@ static void print_place(const uint64_t *x, unsigned n)
 /* Where the elements of each part are. */
 static void describe_parts(const struct sp_cube *cube, size_t parts, unsigned n)
 {
-	struct sp_cube_part part;
+	struct sp_cube_fragment part;
 
 	for (size_t k = 0; k < parts; k++) {
-		if (sp_cube_part(cube, k, &part))
+		if (sp_cube_fragment(cube, k, &part))
 			continue;
 		printf("part %-7zu", k + 1);
 		print_place(part.lo, n);
@@ -73,7 +73,7 @@ static void describe_grid(const struct sp_cube *cube, const struct sp_cube_info 
 	printf("%-12s%" PRIu64 " to %" PRIu64 "%s, %.1f %% of the space unused\n", "blocks",
 	       i->first_block, i->end_block - 1, i->volumes > 1 ? " of each volume" : "",
 	       100 * (double)i->waste_bytes / data);
-	describe_parts(cube, i->parts > 1 ? i->parts : 0, n);
+	describe_parts(cube, i->fragments > 1 ? i->fragments : 0, n);
 }
 
 static void describe(const char *path, const struct sp_cube *cube, const struct sp_cube_info *i)

@@ -188,9 +188,9 @@ struct sp_cube_info {
 	uint64_t cells[SP_CUBE_DIMS_MAX]; /* along each dimension */
 	uint64_t all_cells;
 	uint32_t block_bytes, cell_blocks;
-	uint64_t reach; /* D of MultiMap, else 0 */
-	size_t zones;	/* that MultiMap uses or may use */
-	size_t parts;	/* 1, and one more for each append */
+	uint64_t reach;	  /* D of MultiMap, else 0 */
+	size_t zones;	  /* that MultiMap uses or may use */
+	size_t fragments; /* 1, and one more for each append */
 	unsigned volumes;
 	enum sp_cube_decluster decluster;
 	uint64_t volume_blocks;		 /* block b of volume v has the number v * this + b */
@@ -220,14 +220,14 @@ struct sp_cube_info {
 SP_API void sp_cube_info(const struct sp_cube *cube, struct sp_cube_info *info);
 
 /* What was created, or appended, at once. */
-struct sp_cube_part {
+struct sp_cube_fragment {
 	uint64_t lo[SP_CUBE_DIMS_MAX], hi[SP_CUBE_DIMS_MAX]; /* its elements, both included */
 	uint64_t basic[SP_CUBE_DIMS_MAX];		     /* as in struct sp_cube_info */
 	uint64_t first_block, end_block;		     /* of the data */
 };
-/* i < parts of the info.  -ENOENT: newer parts have taken over all that it had. */
-SP_API SP_MUST_CHECK int sp_cube_part(const struct sp_cube *cube, size_t i,
-				      struct sp_cube_part *part);
+/* i < fragments of the info.  -ENOENT: newer fragments have taken over all that it had. */
+SP_API SP_MUST_CHECK int sp_cube_fragment(const struct sp_cube *cube, size_t i,
+					  struct sp_cube_fragment *fragment);
 
 /* A region of a dataset of points: a grid of cells that MultiMap places. */
 struct sp_cube_region {
@@ -438,7 +438,7 @@ SP_API SP_MUST_CHECK int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube
  * along dimension 0 extents, with them.  Until all is on the device the cube stays as it was.
  *
  * SP_EFORMAT: the input is no whole number of layers; SP_ESTATE: a load was interrupted;
- * SP_EUNSUP: the cube has 1000 parts.
+ * SP_EUNSUP: the cube has 1000 fragments.
  */
 SP_API SP_MUST_CHECK int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count,
 					const char *input, const struct sp_cube_load_opts *opts,
