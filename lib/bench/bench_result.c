@@ -121,7 +121,7 @@ static void total_figures(struct sp_bench *b)
 	rates(t, b->result.elapsed_ns);
 }
 
-static void device_figures(struct sp_bench *b)
+static void device_counters(struct sp_bench *b)
 {
 	struct sp_bench_result *r = &b->result;
 	struct sp__machine_stats m;
@@ -161,7 +161,7 @@ void sp__bench_figures(struct sp_bench *b)
 	total_figures(b);
 	windows(b);
 	if (b->device)
-		device_figures(b);
+		device_counters(b);
 }
 
 uint64_t sp_bench_quantile(const struct sp_bench *b, size_t which, double share)

@@ -112,7 +112,7 @@ static int place(struct sp__replay *r, const struct sp_bench_opts *opts)
 		r->need[file] = begin + seq->volume[v].end;
 		r->writes[file] |= c->write_requests > 0;
 		r->result.requests += c->requests;
-		r->result.left_out += c->failed + c->empty;
+		r->result.skipped += c->failed + c->empty;
 	}
 	return 0;
 }

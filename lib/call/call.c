@@ -278,7 +278,7 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 		.header_records = c->order.header_records,
 		.header_first = c->order.header_first,
 		.count_name = c->count_name,
-		.device_figures = report != NULL,
+		.device_counters = report != NULL,
 	};
 
 	rc = sp_sort_run(&c->sort, &io, &stats, to);

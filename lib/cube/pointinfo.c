@@ -18,7 +18,8 @@ void sp__points_info(const struct sp_cube *c, struct sp_cube_info *info)
 	info->overflow_cells = p->overflow_cells;
 	info->fill_factor = p->fill / 1000.0;
 	info->overflow = p->overflow / 1000.0;
-	info->crowded = (p->overflow_cells - p->full) * 1000 > sp__max(p->cells, 1) * p->overflow;
+	info->needs_repack =
+		(p->overflow_cells - p->full) * 1000 > sp__max(p->cells, 1) * p->overflow;
 	info->nregions = c->set.nregions;
 	info->nleaves = c->set.nleaves;
 }

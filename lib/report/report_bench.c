@@ -211,7 +211,7 @@ static const struct sp_report_field replayed_fields[] = {
 	      "maximum number of outstanding requests of the trace"),
 	FIELD(bench_replayed, "replay.recorded_s", SECONDS, recorded_ns, "duration of the trace"),
 	FIELD(bench_replayed, "replay.recorded_requests", COUNT, requests, "requests of the trace"),
-	FIELD(bench_replayed, "replay.left_out", COUNT, left_out,
+	FIELD(bench_replayed, "replay.skipped", COUNT, skipped,
 	      "requests of the trace that failed or moved no bytes"),
 	FIELD(bench_replayed, "replay.extended", COUNT, extended,
 	      "requests rounded outward to the alignment of the target"),

@@ -33,8 +33,8 @@ static void replay(const json_t *r, FILE *out)
 		fprintf(out, ", at recorded times (%.0f %%)", number(r, "time_scale") * 100);
 	fprintf(out, ", at most %.0f outstanding (recorded: %.0f)", number(r, "depth"),
 		number(r, "recorded_depth"));
-	if (number(r, "left_out") > 0)
-		fprintf(out, "; %.0f failed ones left out", number(r, "left_out"));
+	if (number(r, "skipped") > 0)
+		fprintf(out, "; %.0f failed ones skipped", number(r, "skipped"));
 	if (number(r, "extended") > 0)
 		fprintf(out, "; %.0f extended", number(r, "extended"));
 	putc('\n', out);

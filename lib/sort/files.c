@@ -340,7 +340,7 @@ static void note(struct job *j, struct sp_sort_stats *st)
 
 	if (!j->sort)
 		return;
-	sp__sort_stats(j->sort, st, j->io->device_figures);
+	sp__sort_stats(j->sort, st, j->io->device_counters);
 	if (j->scan) {
 		sp__scan_counters(j->scan, &c);
 		sp__env_note_io(&st->run, &c);
@@ -451,7 +451,7 @@ static int run(struct job *j)
 		return rc < 0 ? rc : 0;
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (!rc)
-		j->sort->merging.seeks = j->io->device_figures;
+		j->sort->merging.seeks = j->io->device_counters;
 	if (!rc && j->resume) {
 		j->sort->resume = j->resume;
 		rc = sp__resume_adopt(j->sort);

@@ -229,7 +229,7 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 		sp__env_note_regions(&s->env, &st->run, s->spilled.store);
 }
 
-void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures)
+void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_counters)
 {
 	/* The working thread owns the figures: wait for run formation, or for the next
 	 * buffer of the final merge, which may itself wait for the caller. */
@@ -245,8 +245,8 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	stats->output_records = s->balance.given.records;
 	for (unsigned i = 0; i < s->forming.nslots; i++)
 		stats->collapsed += s->forming.slots[i].buf.distinct.collapsed;
-	sp__env_note(&s->env, &stats->run, device_figures);
-	note_spill(s, stats, device_figures);
+	sp__env_note(&s->env, &stats->run, device_counters);
+	note_spill(s, stats, device_counters);
 	if (s->merging.inputs.n) {
 		sp__inputs_close(&s->merging.inputs);
 		sp__env_note_io(&stats->run, &s->merging.inputs.done);

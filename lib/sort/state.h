@@ -56,7 +56,7 @@ struct sp_sort {
 SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
 			       const struct sp__env *plan, struct sp_errinfo *err);
 /* sp_sort_stats(), with or without the figures that the system must supply. */
-void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_figures);
+void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_counters);
 /* After finish(): waits until runs are formed, and does all merges but the last. */
 SP_MUST_CHECK int sp__sort_reduce(struct sp_sort *s);
 /* All of the result has been given otherwise than by get(): the checks at the end. */

@@ -117,7 +117,7 @@ same()
 	[[ $output == *' 3091 points, 0 damaged' ]]
 }
 
-@test "many points at one place have overflow cells and are not crowded" {
+@test "many points at one place have overflow cells and need no repacking" {
 	create
 	seq 1000 | sed 's/^/1,2,3,/' | "$cube" load c - --format csv
 	run -0 "$cube" get c 1,2,3

@@ -81,7 +81,7 @@ static void moments(void)
 	   "requests come at the recorded times, from the first one on");
 	ok(near(r->total.latency_mean_ns, SERVICE_NS), "and wait for nothing");
 	ok(r->replay->recorded_ns == 2 * S + 1 && r->replay->recorded_depth == 1 &&
-		   r->replay->depth == 1 && r->replay->requests == 3 && !r->replay->left_out,
+		   r->replay->depth == 1 && r->replay->requests == 3 && !r->replay->skipped,
 	   "the recorded figures are reported");
 	replay.time_scale = 4;
 	r = run();
@@ -124,7 +124,7 @@ static void contents(void)
 	r = run();
 	ok(r->total.requests == 4 && r->total.read_requests == 2 && r->total.bytes == 12704,
 	   "what was moved is moved again");
-	ok(r->replay->requests == 6 && r->replay->left_out == 2,
+	ok(r->replay->requests == 6 && r->replay->skipped == 2,
 	   "requests that failed or moved nothing are skipped");
 	ok(r->replay->recorded_depth == 4 && r->replay->depth == 4,
 	   "the depth is that of the trace");

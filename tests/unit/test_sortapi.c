@@ -259,7 +259,7 @@ static void no_directory(const struct sp_keyset *ks)
 }
 
 /* What the system must be asked for is not asked for unless that is wanted. */
-static void device_figures(const struct sp_keyset *ks)
+static void device_counters(const struct sp_keyset *ks)
 {
 	const char *const inputs[] = { "/proc/self/status" };
 	struct sp_sort_io io = { .inputs = inputs, .ninputs = 1, .output = "/dev/null" };
@@ -273,7 +273,7 @@ static void device_figures(const struct sp_keyset *ks)
 	o.run.ntmpdirs = 1;
 	if (sp_sort_run(&o, &io, &not_asked, &err))
 		abort();
-	io.device_figures = true;
+	io.device_counters = true;
 	if (sp_sort_run(&o, &io, &asked, &err))
 		abort();
 	ok(not_asked.run.device_read_bytes == -1 && asked.run.device_read_bytes >= 0,
@@ -342,7 +342,7 @@ int main(void)
 	states(ks);
 	figures(ks);
 	no_directory(ks);
-	device_figures(ks);
+	device_counters(ks);
 	many_pages(ks);
 	abandoned(ks);
 	errors(ks);

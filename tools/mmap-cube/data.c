@@ -301,7 +301,7 @@ int command_put(struct config *c)
 		(void)sp_cube_close(cube);
 		die_of(rc, &err);
 	}
-	points_say_crowded(c, cube);
+	points_say_repack(c, cube);
 	close_cube(c, cube);
 	return 0;
 }

@@ -83,7 +83,7 @@ int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info
 	       const uint64_t *x);
 void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block);
 /* After a put: says if queries get slow. */
-void points_say_crowded(const struct config *c, const struct sp_cube *cube);
+void points_say_repack(const struct config *c, const struct sp_cube *cube);
 
 void print_sizes(const char *label, const uint64_t *sizes, unsigned n);
 /* --stats. */

@@ -29,7 +29,7 @@ void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info
 	       "points", info->npoints, info->capacity, info->fill_factor);
 	printf("%-12s%" PRIu64 " with points, %" PRIu64 " overflow%s\n", "cells",
 	       info->filled_cells, info->overflow_cells,
-	       info->crowded ? ": reorganise makes queries faster" : "");
+	       info->needs_repack ? ": reorganise makes queries faster" : "");
 	printf("%-12s%zu, and %zu cells outside of them\n", "regions", info->nregions,
 	       info->nleaves);
 	printf("%-12s%" PRIu64 " to %" PRIu64 "\n", "blocks", info->first_block,
@@ -103,12 +103,12 @@ void points_map_block(const struct config *c, const struct sp_cube *cube, uint64
 	print_coordinate(box.hi, info.shape.ndims, '\n');
 }
 
-void points_say_crowded(const struct config *c, const struct sp_cube *cube)
+void points_say_repack(const struct config *c, const struct sp_cube *cube)
 {
 	struct sp_cube_info info;
 
 	sp_cube_info(cube, &info);
-	if (info.points && info.crowded)
+	if (info.points && info.needs_repack)
 		msg("%s: %" PRIu64 " overflow cells for %" PRIu64
 		    " cells: reorganise makes queries faster",
 		    quote_file(c->operands.text[0]), info.overflow_cells, info.filled_cells);

@@ -107,7 +107,7 @@ int sort_run(struct settings *set)
 		.header_only = set->top && !set->opts.top,
 		.ahead = set->header_taken,
 		.resume = set->resume,
-		.device_figures = set->common.stats || set->common.stats_text,
+		.device_counters = set->common.stats || set->common.stats_text,
 	};
 	struct statsfile file;
 	int rc;

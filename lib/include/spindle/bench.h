@@ -239,7 +239,7 @@ struct sp_bench_stats {
 /* What was replayed. */
 struct sp_bench_replayed {
 	uint64_t requests; /* in the trace */
-	uint64_t left_out; /* of these */
+	uint64_t skipped;  /* of these */
 	uint64_t extended; /* of the submitted ones */
 	/* From the first submission to the last completion in the trace. */
 	uint64_t recorded_ns;

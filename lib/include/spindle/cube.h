@@ -141,7 +141,7 @@ struct sp_cube_create_opts {
 	bool points;
 	uint32_t cell_bytes; /* whole blocks, at most 1 MiB; 0: 4096, or what a point needs */
 	double fill_factor;  /* share of a cell that a load may fill, up to 1 */
-	double overflow;     /* overflow cells for each cell from which on it is crowded */
+	double overflow;     /* overflow cells for each cell from which on it needs repacking */
 };
 
 #define SP_CUBE_CREATE_OPTS_INIT                                                                   \
@@ -214,7 +214,7 @@ struct sp_cube_info {
 	uint64_t filled_cells; /* that got points when it was loaded or reorganised */
 	uint64_t overflow_cells;
 	double fill_factor, overflow; /* as created */
-	bool crowded; /* puts have made more overflow cells than that share: reorganise it */
+	bool needs_repack; /* puts have made more overflow cells than that share: reorganise it */
 	size_t nregions, nleaves; /* leaves: cells outside of regions */
 };
 SP_API void sp_cube_info(const struct sp_cube *cube, struct sp_cube_info *info);

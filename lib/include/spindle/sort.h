@@ -210,7 +210,7 @@ struct sp_sort_io {
 	 * leaves none.
 	 */
 	const char *resume;
-	bool device_figures; /* stats: also the figures that the system must supply:
+	bool device_counters; /* stats: also the figures that the system must supply:
 			      * device_* and spill_regions */
 	/*
 	 * Called at the beginning of a phase (SP_PHASE_MERGE: before any of the result is

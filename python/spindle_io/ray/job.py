@@ -266,7 +266,7 @@ class Job:
                 "task_memory_bytes": p.work.memory_bytes,
                 "object_store_bytes": m.store_bytes,
                 "total_memory_bytes": p.total_memory_bytes,
-                "pieces": len(p.pieces),
+                "splits": len(p.pieces),
                 "ranges": p.work.ranges,
                 "group": p.group,
             },
