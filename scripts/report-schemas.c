@@ -97,9 +97,9 @@ static void set_names(json_t *property, const struct sp_enum_value *v, bool requ
 {
 	json_t *names = json_array();
 
-	for (const struct sp_enum_value *w = v; w->word; w++)
-		if (!strcmp(sp_enum_name(v, w->value), w->word))
-			json_array_append_new(names, json_string(w->word));
+	for (const struct sp_enum_value *w = v; w->name; w++)
+		if (!strcmp(sp_enum_name(v, w->value), w->name))
+			json_array_append_new(names, json_string(w->name));
 	if (!required)
 		json_array_append_new(names, json_null());
 	json_object_set_new(property, "enum", names);

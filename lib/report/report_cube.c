@@ -19,7 +19,7 @@ static const struct sp_report_field config_fields[] = {
 	LATER("cell_bytes", COUNT, "size of a cell"),
 	FIELD(cube_info, "waste_bytes", COUNT, waste_bytes,
 	      "space between the first and the last block that is in no cell"),
-	LATER("parts", COUNT, "fragments: one, and one more for each append"),
+	LATER("fragments", COUNT, "fragments: one, and one more for each append"),
 	FIELD(cube_info, "volume", STRING, volume, "simulated volume; null: none"),
 	FIELD(cube_info, "geometry", STRING, device, "device of the geometry; null: none"),
 	FIELD(cube_info, "volumes", COUNT, volumes, "number of volumes"),

@@ -11,7 +11,7 @@ static const struct sp_report_field layer_fields[] = {
 	FIELD(preflight_layer, "name", TEXT, name, "name of the device"),
 	FIELD(preflight_layer, "kind", TEXT, kind, "kind of the device", .required = true),
 	FIELD(preflight_layer, "scheduler", TEXT, scheduler, "scheduler; null: none"),
-	FIELD(preflight_layer, "scheduler_requests", KNOWN, places,
+	FIELD(preflight_layer, "scheduler_requests", KNOWN, requests,
 	      "request slots of the scheduler; null: unknown"),
 	FIELD(preflight_layer, "hardware_queues", KNOWN, queues, "hardware queues; null: unknown"),
 	FIELD(preflight_layer, "hardware_window", KNOWN, window,
