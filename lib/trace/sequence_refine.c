@@ -127,4 +127,4 @@ int sp_sequence_refine(struct sp_sequence *seq, enum sp_sequence_refinement how,
 
 SP__ENUM_TABLE(sp_sequence_refinement, { "none", SP_SEQUENCE_AS_IS },
 	       { "block", SP_SEQUENCE_BY_BLOCK }, { "file", SP_SEQUENCE_BY_FILE },
-	       { "offset", SP_SEQUENCE_BY_OFFSET }, { "offset", SP_SEQUENCE_BY_OFFSET })
+	       { "offset", SP_SEQUENCE_BY_OFFSET }, { "place", SP_SEQUENCE_BY_OFFSET })

@@ -65,8 +65,8 @@ void volume_set(void *to, const char *option, const char *text)
 	const char *colon = strchr(text, ':');
 	bool known = false;
 
-	for (const struct sp_enum_value *k = volume_kinds; colon && k->word; k++)
-		known |= colon[1] && !strncmp(text, k->word, (size_t)(colon + 1 - text));
+	for (const struct sp_enum_value *k = volume_kinds; colon && k->name; k++)
+		known |= colon[1] && !strncmp(text, k->name, (size_t)(colon + 1 - text));
 	if (!known)
 		number_die(NUMBER_INVALID, option, text,
 			   "valid are dir:PATH, block:DEVICE and sim:MODEL[,KEY=VALUE]...");

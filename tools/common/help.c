@@ -121,10 +121,14 @@ void usage_print(const struct args *args, const char *me)
 	stdio_leave();
 }
 
-static void print_words(const struct sp_enum_value *w)
+/* The names of the values; of synonyms, which are neighbours, the first. */
+static void print_names(const struct sp_enum_value *values)
 {
-	for (const char *before = ""; w && w->word; w++, before = " ")
-		printf("%s%s", before, w->word);
+	const struct sp_enum_value *v = values;
+
+	for (; v && v->name; v++)
+		if (v == values || v->value != v[-1].value)
+			printf("%s%s", v == values ? "" : " ", v->name);
 }
 
 static void print_row(const struct setting *s)
@@ -134,7 +138,7 @@ static void print_row(const struct setting *s)
 	for (const char *c = s->doc; *c; c++)
 		putchar(*c == '\n' ? ' ' : *c);
 	putchar('\t');
-	print_words(s->values ? s->values() : s->choices);
+	print_names(s->values ? s->values() : s->choices);
 	putchar('\n');
 }
 
@@ -143,7 +147,7 @@ void help_table(const struct args *args)
 	if (args->operand_words) {
 		putchar('W');
 		putchar('\t');
-		print_words(args->operand_words());
+		print_names(args->operand_words());
 		putchar('\n');
 	}
 	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++)

@@ -10,9 +10,9 @@
 /* What the library has: the words of an option, but for those that leave a choice or want none. */
 static void list(const struct sp_enum_value *words)
 {
-	for (; words->word; words++)
-		if (strcmp(words->word, "auto") != 0 && strcmp(words->word, "none") != 0)
-			printf(" %s", words->word);
+	for (; words->name; words++)
+		if (strcmp(words->name, "auto") != 0 && strcmp(words->name, "none") != 0)
+			printf(" %s", words->name);
 }
 
 void version_print(void)
