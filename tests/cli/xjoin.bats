@@ -330,7 +330,7 @@ parted = d["phases"][0]["elapsed_s"] + d["phases"][1]["elapsed_s"]
 assert parted < d["prediction"]["elapsed_s"] < 60
 assert parted < d["prediction"]["revised_elapsed_s"] < 60
 P
-	has_keys r.json predicted result.no_effect[]
+	has_keys r.json prediction result.no_effect[]
 }
 
 @test "repeated passes of nested loops are predicted: bytes at the pace of partitioning" {

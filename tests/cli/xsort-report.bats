@@ -131,7 +131,7 @@ value()
 @test "the keys of a real report are those of the golden list" {
 	seq 100000 >n
 	"$xsort" -S 512K --seed=1 --stats=r.json n >out
-	has_keys r.json predicted replan result.no_effect[]
+	has_keys r.json prediction replan result.no_effect[]
 }
 
 @test "when runs are formed, the sort predicts its end from what it has measured" {
