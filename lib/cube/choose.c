@@ -278,7 +278,7 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
 		struct search s = { .asked = opts,
 				    .trial = *opts,
-				    .positions = CHOICE_PLACES,
+				    .places = CHOICE_PLACES,
 				    .runs = CHOICE_RUNS,
 				    .err = err };
 

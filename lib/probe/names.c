@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The names of verdicts and steps. */
 #include <spindle/probe.h>
-#include "base/words.h"
+#include "base/enum.h"
 
 SP__ENUM_TABLE(sp_probe_verdict, { "inconclusive", SP_PROBE_INCONCLUSIVE },
 	       { "rotating", SP_PROBE_ROTATING }, { "not-rotating", SP_PROBE_NOT_ROTATING },

@@ -280,12 +280,19 @@ const struct setting load_settings[] = {
 	  "submission does)",
 	  TO(policy.policy.frames_needed), .values = sp_policy_frames_values,
 	  GIVEN(policy.given.frames_needed) },
+	{ "room", "WHAT", NULL, /* its former name */
+	  TO(policy.policy.frames_needed), .values = sp_policy_frames_values,
+	  GIVEN(policy.given.frames_needed) },
 	{ "threads", "N",
 	  "scan, update: threads that read, and that write, instead of asynchronous requests",
 	  TO(policy.policy.threads), DEPTH, GIVEN(policy.given.threads) },
 	{ "extent-threshold", "N",
-	  "range, conservative: request the rest of an extent after queries have worked on N of "
-	  "its pages",
+	  "range, conservative: request the rest of an extent after queries have worked on more "
+	  "than N "
+	  "of its pages",
+	  TO(policy.policy.extent_threshold), .count = 65535,
+	  GIVEN(policy.given.extent_threshold) },
+	{ "crowd", "N", NULL, /* its former name */
 	  TO(policy.policy.extent_threshold), .count = 65535,
 	  GIVEN(policy.given.extent_threshold) },
 	{ "table", "SIZE", "size of the table, at the start of TARGET (all)",

@@ -27,13 +27,13 @@ const char *sp__order_values(const struct sp__trackorder *o)
 {
 	switch (o->kind) {
 	case SP__ORDER_CYLINDER:
-		return sp__layout_words[o->turns ? SP__LAYOUT_CYLINDER_SERPENTINE
+		return sp__layout_names[o->turns ? SP__LAYOUT_CYLINDER_SERPENTINE
 						 : SP__LAYOUT_CYLINDER];
 	case SP__ORDER_BANDS:
-		return sp__layout_words[o->whole ? SP__LAYOUT_SURFACE_SERPENTINE
+		return sp__layout_names[o->whole ? SP__LAYOUT_SURFACE_SERPENTINE
 						 : SP__LAYOUT_HYBRID_SERPENTINE];
 	case SP__ORDER_SURFACE:
-		return sp__layout_words[SP__LAYOUT_SURFACE_SERPENTINE];
+		return sp__layout_names[SP__LAYOUT_SURFACE_SERPENTINE];
 	default:
 		return NULL;
 	}
