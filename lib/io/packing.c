@@ -1,60 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of chunks between the caller, who fills them, and the thread that packs and writes.  The
- * lock covers what both use.  The thread alone has the encoder and the stream of what is written;
- * the caller has the chunk behind the full ones.
+ * Packs and writes on a thread of its own what the caller puts into a ring (base/ring.h).
  *
- * Without a thread to be had the caller packs a full chunk itself.
+ * The thread has the encoder and the stream to which it writes.  The ring's lock covers the
+ * counters.  If the thread fails it abandons the ring, and the caller finds its error.
+ *
+ * If the system refuses a thread, the caller packs each buffer as soon as it is full.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/ring.h"
 #include "base/task.h"
 #include "io/packing.h"
 #include "pack/pack.h"
 
-#define CHUNKS 3
 #define CHUNK_MOST (256u << 10)
-
-struct chunk {
-	char *data;
-	size_t bytes;
-};
 
 struct sp__packing {
 	/* Constant. */
 	int fd;
 	char *name;
-	struct sp__wstream_opts opts; /* of what is written */
+	struct sp__wstream_opts opts; /* of the packed stream */
 	enum sp_packed format;
 	uint64_t memory_bytes; /* for packing */
 	size_t chunk_bytes;
 	struct sp_errinfo *err;
+	char *mem; /* of the ring, and then of packed bytes */
 	bool threaded;
 	struct sp__task task;
 
-	/* Under the lock. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct chunk ring[CHUNKS];
-	unsigned head, full;
-	bool last; /* the caller puts no more */
-	bool stop; /* and wants no result */
-	int error; /* the thread's, which has ended then */
-	struct sp__io_counters counters;
+	struct sp__ring ring;
+	struct sp__io_counters counters; /* under the ring's lock */
 
-	/* The thread's. */
+	/* The thread's; error and own_err are the caller's, too, once the ring is abandoned. */
 	struct sp_errinfo own_err;
+	int error;
 	struct sp__wstream *packed;
 	struct sp__encoder *encoder;
-	char *out;
 };
 
-/* The thread. */
+/* The taking side of the ring. */
 
 static int begin(struct sp__packing *p)
 {
@@ -64,39 +53,41 @@ static int begin(struct sp__packing *p)
 		  : sp__encoder_new(&p->encoder, p->format, p->name, p->memory_bytes, &p->own_err);
 }
 
-static int pack(struct sp__packing *p, const struct chunk *c, bool end)
+static int pack(struct sp__packing *p, const char *data, size_t bytes, bool end)
 {
-	struct sp__packspan span = { .in = c->data, .in_bytes = c->bytes };
+	char *out = p->mem + SP__RING_BUFFERS * p->chunk_bytes;
+	struct sp__packspan span = { .in = data, .in_bytes = bytes };
 	int rc = p->encoder ? 0 : begin(p), more = 1;
 
 	while (!rc && more > 0) {
-		span.out = p->out;
+		span.out = out;
 		span.room = p->chunk_bytes;
 		more = sp__encoder_run(p->encoder, &span, end);
-		rc = more < 0 ? more
-			      : sp__wstream_put(p->packed, p->out, (size_t)(span.out - p->out));
+		rc = more < 0 ? more : sp__wstream_put(p->packed, out, (size_t)(span.out - out));
 	}
 	if (!rc && end)
 		rc = sp__wstream_finish(p->packed);
-	pthread_mutex_lock(&p->lock);
+	pthread_mutex_lock(&p->ring.lock);
 	if (p->packed)
 		sp__wstream_counters(p->packed, &p->counters);
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&p->ring.lock);
 	return rc;
 }
 
-/* The chunk that was packed, unless it is NULL, is empty. */
-static void give_back(struct sp__packing *p, struct chunk *c, int rc)
+/* Packs the next buffer, or the end.  SP_READY: there may be more. */
+static int pack_next(struct sp__packing *p, bool wait)
 {
-	pthread_mutex_lock(&p->lock);
-	if (c) {
-		c->bytes = 0;
-		p->head = (p->head + 1) % CHUNKS;
-		p->full--;
-	}
-	p->error = rc;
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
+	const char *data = NULL;
+	size_t bytes = 0;
+	int rc = sp__ring_get(&p->ring, wait, &data, &bytes);
+
+	if (rc != SP_READY && rc != SP_END)
+		return rc;
+	p->error = pack(p, data, bytes, rc == SP_END);
+	sp__ring_release(&p->ring);
+	if (p->error)
+		sp__ring_abandon(&p->ring);
+	return rc;
 }
 
 static void finish(struct sp__packing *p)
@@ -107,33 +98,12 @@ static void finish(struct sp__packing *p)
 	p->packed = NULL;
 }
 
-/* NULL: there will be none. */
-static struct chunk *take_full(struct sp__packing *p)
-{
-	struct chunk *c;
-
-	pthread_mutex_lock(&p->lock);
-	while (!p->full && !p->last && !p->stop)
-		pthread_cond_wait(&p->changed, &p->lock);
-	c = p->full && !p->stop ? &p->ring[p->head] : NULL;
-	pthread_mutex_unlock(&p->lock);
-	return c;
-}
-
 static void work(void *arg)
 {
-	static const struct chunk nothing;
 	struct sp__packing *p = arg;
-	struct chunk *c;
-	int rc = 0;
 
-	while (!rc && (c = take_full(p))) {
-		rc = pack(p, c, false);
-		give_back(p, c, rc);
-	}
-	/* The caller no longer changes these. */
-	if (!rc && p->last && !p->stop)
-		give_back(p, NULL, pack(p, &nothing, true));
+	while (pack_next(p, true) == SP_READY)
+		;
 	finish(p);
 }
 
@@ -141,20 +111,18 @@ static void work(void *arg)
 
 static int prepare(struct sp__packing *p, const struct sp__wstream_opts *opts)
 {
-	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->changed, NULL);
 	p->opts = *opts;
 	p->opts.pack = SP_PACKED_NONE;
 	p->opts.expected_bytes = 0;
 	p->format = opts->pack;
 	p->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MOST);
-	p->memory_bytes =
-		opts->pack_bytes - sp__min(opts->pack_bytes, (CHUNKS + 1) * p->chunk_bytes);
-	p->out = malloc(p->chunk_bytes);
-	for (unsigned i = 0; i < CHUNKS; i++)
-		if (!(p->ring[i].data = malloc(p->chunk_bytes)))
-			return -ENOMEM;
-	return p->name && p->out ? 0 : -ENOMEM;
+	p->memory_bytes = opts->pack_bytes -
+			  sp__min(opts->pack_bytes, (SP__RING_BUFFERS + 1) * p->chunk_bytes);
+	p->mem = malloc((SP__RING_BUFFERS + 1) * p->chunk_bytes);
+	if (!p->name || !p->mem)
+		return -ENOMEM;
+	sp__ring_use(&p->ring, p->mem, p->chunk_bytes);
+	return 0;
 }
 
 int sp__packing_open(struct sp__packing **packing, int fd, const char *name,
@@ -168,6 +136,7 @@ int sp__packing_open(struct sp__packing **packing, int fd, const char *name,
 	p->name = strdup(name);
 	p->err = err;
 	p->own_err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	sp__ring_init(&p->ring);
 	if (prepare(p, opts) < 0) {
 		sp__packing_close(p);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -181,96 +150,64 @@ void sp__packing_close(struct sp__packing *p)
 {
 	if (!p)
 		return;
-	pthread_mutex_lock(&p->lock);
-	p->stop |= !p->last;
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
+	sp__ring_abandon(&p->ring);
 	sp__task_join(&p->task);
 	finish(p);
-	pthread_cond_destroy(&p->changed);
-	pthread_mutex_destroy(&p->lock);
-	for (unsigned i = 0; i < CHUNKS; i++)
-		free(p->ring[i].data);
-	free(p->out);
+	sp__ring_destroy(&p->ring);
+	free(p->mem);
 	free(p->name);
 	free(p);
 }
 
-/* The error of the thread, as the caller's, who would have had this signal from write(2). */
-static int told(struct sp__packing *p, int rc)
+/* Returns the thread's error, as the caller's, which write(2) would have sent this signal. */
+static int report(struct sp__packing *p)
 {
-	if (rc == -EPIPE && p->threaded)
+	if (p->error == -EPIPE && p->threaded)
 		raise(SIGPIPE);
-	if (rc < 0 && p->err && !p->err->code)
+	if (p->error < 0 && p->err && !p->err->code)
 		*p->err = p->own_err;
-	return rc;
+	return p->error;
 }
 
-/* The chunk to be filled, when there is one; NULL: the thread has failed. */
-static struct chunk *room(struct sp__packing *p, int *rc)
+static void publish(struct sp__packing *p, int rc)
 {
-	struct chunk *c;
-
-	pthread_mutex_lock(&p->lock);
-	while (p->full == CHUNKS && !p->error)
-		pthread_cond_wait(&p->changed, &p->lock);
-	*rc = p->error;
-	c = *rc ? NULL : &p->ring[(p->head + p->full) % CHUNKS];
-	pthread_mutex_unlock(&p->lock);
-	return c;
-}
-
-static void give_full(struct sp__packing *p, struct chunk *c)
-{
-	pthread_mutex_lock(&p->lock);
-	p->full++;
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
+	sp__ring_publish(&p->ring, rc);
 	if (!p->threaded)
-		give_back(p, c, pack(p, c, false));
+		(void)pack_next(p, false);
 }
 
 int sp__packing_put(struct sp__packing *p, const void *data, size_t bytes)
 {
+	struct sp__ring_buffer *to = NULL;
 	const char *at = data;
-	struct chunk *c;
-	int rc = 0;
 
-	while (bytes && (c = room(p, &rc))) {
-		size_t n = sp__min(bytes, p->chunk_bytes - c->bytes);
+	while (bytes && (to = sp__ring_empty(&p->ring))) {
+		size_t n = sp__min(bytes, p->chunk_bytes - to->bytes);
 
-		memcpy(c->data + c->bytes, at, n);
-		c->bytes += n;
+		memcpy(to->mem + to->bytes, at, n);
+		to->bytes += n;
 		at += n;
 		bytes -= n;
-		if (c->bytes == p->chunk_bytes)
-			give_full(p, c);
+		if (to->bytes == p->chunk_bytes)
+			publish(p, SP_READY);
 	}
-	return told(p, rc);
+	return bytes ? report(p) : 0;
 }
 
 int sp__packing_finish(struct sp__packing *p)
 {
-	static const struct chunk nothing;
-	struct chunk *c;
-	int rc;
+	const struct sp__ring_buffer *last = sp__ring_empty(&p->ring);
 
-	c = room(p, &rc);
-	if (c && c->bytes)
-		give_full(p, c);
-	pthread_mutex_lock(&p->lock);
-	p->last = true;
-	pthread_cond_broadcast(&p->changed);
-	pthread_mutex_unlock(&p->lock);
+	if (last && last->bytes)
+		publish(p, SP_READY);
+	publish(p, SP_END);
 	sp__task_join(&p->task);
-	if (!p->threaded && !p->error)
-		give_back(p, NULL, pack(p, &nothing, true));
-	return told(p, p->error);
+	return report(p);
 }
 
 void sp__packing_counters(struct sp__packing *p, struct sp__io_counters *c)
 {
-	pthread_mutex_lock(&p->lock);
+	pthread_mutex_lock(&p->ring.lock);
 	*c = p->counters;
-	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&p->ring.lock);
 }

@@ -1,59 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of chunks between the thread that reads and unpacks and the caller.  The lock covers what
- * both use: the ring's state, the end, the counters.  The thread alone has the stream of what is
- * read, the decoder, and the empty chunk that it fills; the caller has the full one it was lent.
+ * Reads and unpacks on a thread of its own what the caller takes from a ring (base/ring.h).
  *
- * A chunk is given before it is full if otherwise the caller would wait for a pipe.
+ * The thread has the stream from which it reads, and the decoder.  The ring's lock covers the
+ * counters.  A buffer is published before it is full if otherwise the caller would wait for a pipe.
  *
- * Without a thread to be had the caller fills a chunk itself, whenever it asks for one.
+ * If the system refuses a thread, the caller fills a buffer itself, whenever it requests one.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "base/ring.h"
 #include "base/task.h"
 #include "io/unpacking.h"
 #include "pack/unpack.h"
 
-#define CHUNKS 3
 #define CHUNK_MOST (256u << 10)
 /* How long the thread waits for a pipe before it looks whether it is still wanted. */
 #define STOP_NS 50000000
-
-struct chunk {
-	char *data;
-	size_t bytes;
-};
 
 struct sp__unpacking {
 	/* Constant. */
 	int fd;
 	char *name;
-	struct sp__rstream_opts opts; /* of what is read */
+	struct sp__rstream_opts opts; /* of the packed stream */
 	enum sp_packed format;
 	struct sp__packmemory memory; /* for unpacking */
 	size_t chunk_bytes;
 	struct sp_errinfo *err;
+	char *mem; /* of the ring */
 	bool threaded;
 	struct sp__task task;
 
-	/* Under the lock. */
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	struct chunk ring[CHUNKS];
-	unsigned head, full; /* the chunks from head on are full; the first of them may be lent */
-	bool lent;
-	int ended; /* SP_READY; or what follows the full chunks: SP_END, or an error */
-	bool stop;
-	struct sp__io_counters counters;
+	struct sp__ring ring;
+	struct sp__io_counters counters; /* under the ring's lock */
 
-	/* The thread's. */
+	/* The thread's; own_err is the caller's, too, once the end is published. */
 	struct sp_errinfo own_err;
 	struct sp__rstream *raw;
 	struct sp__decoder *decoder; /* NULL: the bytes are given as they are */
@@ -65,16 +51,6 @@ struct sp__unpacking {
 
 /* What is read. */
 
-static bool must_stop(struct sp__unpacking *u)
-{
-	bool stop;
-
-	pthread_mutex_lock(&u->lock);
-	stop = u->stop;
-	pthread_mutex_unlock(&u->lock);
-	return stop;
-}
-
 /* The next span that is read: SP_READY; SP_END; SP_LATER if !wait; or an error. */
 static int read_raw(struct sp__unpacking *u, bool wait)
 {
@@ -84,15 +60,15 @@ static int read_raw(struct sp__unpacking *u, bool wait)
 		return SP_END;
 	while ((rc = sp__rstream_next(u->raw, &u->span.in, &u->span.in_bytes, false)) == SP_LATER &&
 	       wait) {
-		if (must_stop(u))
+		if (sp__ring_abandoned(&u->ring))
 			return SP_END;
 		rc = sp__rstream_wait(u->raw, STOP_NS);
 		if (rc < 0)
 			return rc;
 	}
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&u->ring.lock);
 	sp__rstream_counters(u->raw, &u->counters);
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->ring.lock);
 	u->raw_ended = rc == SP_END;
 	return rc;
 }
@@ -169,12 +145,12 @@ static int unpack(struct sp__unpacking *u)
 	return 0;
 }
 
-/* SP_READY: the chunk has bytes, unless it is to stop; SP_END; or an error. */
-static int fill(struct sp__unpacking *u, struct chunk *c)
+/* SP_READY: the buffer has bytes, unless it is to stop; SP_END; or an error. */
+static int fill(struct sp__unpacking *u, struct sp__ring_buffer *c)
 {
 	int rc = u->begun ? 0 : begin(u);
 
-	u->span.out = c->data;
+	u->span.out = c->mem;
 	u->span.room = u->chunk_bytes;
 	/* What does not fit stays with the decoder: it is asked first. */
 	while (!rc) {
@@ -193,30 +169,16 @@ static int fill(struct sp__unpacking *u, struct chunk *c)
 	return rc < 0 ? rc : SP_END;
 }
 
-/* The thread. */
+/* The filling side of the ring. */
 
-/* An empty chunk, when there is one; NULL: to stop. */
-static struct chunk *take_empty(struct sp__unpacking *u)
+/* Fills and publishes a buffer, or the end.  SP_READY: there may be more. */
+static int fill_next(struct sp__unpacking *u)
 {
-	struct chunk *c;
+	struct sp__ring_buffer *c = sp__ring_empty(&u->ring);
+	int rc = c ? fill(u, c) : -ECANCELED;
 
-	pthread_mutex_lock(&u->lock);
-	while (u->full == CHUNKS && !u->stop)
-		pthread_cond_wait(&u->changed, &u->lock);
-	c = u->stop ? NULL : &u->ring[(u->head + u->full) % CHUNKS];
-	pthread_mutex_unlock(&u->lock);
-	return c;
-}
-
-static void give(struct sp__unpacking *u, int rc)
-{
-	pthread_mutex_lock(&u->lock);
-	if (rc == SP_READY)
-		u->full++;
-	else
-		u->ended = rc;
-	pthread_cond_broadcast(&u->changed);
-	pthread_mutex_unlock(&u->lock);
+	sp__ring_publish(&u->ring, rc);
+	return rc;
 }
 
 static void finish(struct sp__unpacking *u)
@@ -232,13 +194,9 @@ static void finish(struct sp__unpacking *u)
 static void work(void *arg)
 {
 	struct sp__unpacking *u = arg;
-	struct chunk *c;
-	int rc = SP_READY;
 
-	while (rc == SP_READY && (c = take_empty(u))) {
-		rc = fill(u, c);
-		give(u, rc);
-	}
+	while (fill_next(u) == SP_READY)
+		;
 	finish(u);
 }
 
@@ -262,13 +220,6 @@ bool sp__unpacking_wanted(int fd, const struct sp__rstream_opts *opts)
 
 static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 {
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&u->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&u->changed, &attr);
-	pthread_condattr_destroy(&attr);
 	u->opts = *opts;
 	u->opts.unpack = SP_PACKED_NONE;
 	u->opts.drop_mark = false; /* it is in the text */
@@ -278,20 +229,19 @@ static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 	u->format = opts->unpack;
 	u->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MOST);
 	u->memory = (struct sp__packmemory){
-		.bytes = opts->unpack_bytes - sp__min(opts->unpack_bytes, CHUNKS * u->chunk_bytes),
-		.beside_bytes = CHUNKS * CHUNK_MOST, /* with a larger -S */
+		.bytes = opts->unpack_bytes -
+			 sp__min(opts->unpack_bytes, SP__RING_BUFFERS * u->chunk_bytes),
+		.beside_bytes = SP__RING_BUFFERS * CHUNK_MOST, /* with a larger -S */
 		.share = opts->unpack_share,
 	};
-	u->ended = SP_READY;
 	u->beginning = malloc(sp__max(opts->ahead.bytes, 1));
-	if (!u->name || !u->beginning)
+	u->mem = malloc(SP__RING_BUFFERS * u->chunk_bytes);
+	if (!u->name || !u->beginning || !u->mem)
 		return -ENOMEM;
 	if (opts->ahead.bytes)
 		memcpy(u->beginning, opts->ahead.data, opts->ahead.bytes);
 	u->beginning_bytes = opts->ahead.bytes;
-	for (unsigned i = 0; i < CHUNKS; i++)
-		if (!(u->ring[i].data = malloc(u->chunk_bytes)))
-			return -ENOMEM;
+	sp__ring_use(&u->ring, u->mem, u->chunk_bytes);
 	return 0;
 }
 
@@ -306,6 +256,7 @@ int sp__unpacking_open(struct sp__unpacking **unpacking, int fd, const char *nam
 	u->name = strdup(name);
 	u->err = err;
 	u->own_err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	sp__ring_init(&u->ring);
 	if (prepare(u, opts) < 0) {
 		sp__unpacking_close(u);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -319,57 +270,23 @@ void sp__unpacking_close(struct sp__unpacking *u)
 {
 	if (!u)
 		return;
-	pthread_mutex_lock(&u->lock);
-	u->stop = true;
-	pthread_cond_broadcast(&u->changed);
-	pthread_mutex_unlock(&u->lock);
+	sp__ring_abandon(&u->ring);
 	sp__task_join(&u->task);
 	finish(u);
-	pthread_cond_destroy(&u->changed);
-	pthread_mutex_destroy(&u->lock);
-	for (unsigned i = 0; i < CHUNKS; i++)
-		free(u->ring[i].data);
+	sp__ring_destroy(&u->ring);
+	free(u->mem);
 	free(u->name);
 	free(u);
-}
-
-/* With the lock held: is there something to tell the caller? */
-static bool has_news(const struct sp__unpacking *u)
-{
-	return u->full > u->lent || u->ended != SP_READY;
-}
-
-static void return_lent(struct sp__unpacking *u)
-{
-	if (!u->lent)
-		return;
-	u->lent = false;
-	u->full--;
-	u->head = (u->head + 1) % CHUNKS;
-	pthread_cond_broadcast(&u->changed);
 }
 
 int sp__unpacking_next(struct sp__unpacking *u, const char **data, size_t *bytes, bool wait)
 {
 	int rc;
 
-	pthread_mutex_lock(&u->lock);
-	return_lent(u);
-	if (!u->threaded && !has_news(u)) {
-		pthread_mutex_unlock(&u->lock);
-		give(u, fill(u, &u->ring[u->head]));
-		pthread_mutex_lock(&u->lock);
-	}
-	while (wait && !has_news(u))
-		pthread_cond_wait(&u->changed, &u->lock);
-	rc = u->full ? SP_READY : has_news(u) ? u->ended : SP_LATER;
-	if (rc == SP_READY) {
-		*data = u->ring[u->head].data;
-		*bytes = u->ring[u->head].bytes;
-		u->lent = true;
-	}
-	pthread_mutex_unlock(&u->lock);
-	/* The thread has ended. */
+	sp__ring_release(&u->ring);
+	if (!u->threaded && !sp__ring_await(&u->ring, 0))
+		(void)fill_next(u);
+	rc = sp__ring_get(&u->ring, wait, data, bytes);
 	if (rc < 0 && u->err && !u->err->code)
 		*u->err = u->own_err;
 	return rc;
@@ -377,26 +294,12 @@ int sp__unpacking_next(struct sp__unpacking *u, const char **data, size_t *bytes
 
 int sp__unpacking_wait(struct sp__unpacking *u, int64_t timeout_ns)
 {
-	struct timespec until;
-	int64_t ns;
-	int rc = 0;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	ns = until.tv_nsec + timeout_ns % 1000000000;
-	until.tv_sec += timeout_ns / 1000000000 + ns / 1000000000;
-	until.tv_nsec = ns % 1000000000;
-	pthread_mutex_lock(&u->lock);
-	while (u->threaded && !has_news(u) && rc != ETIMEDOUT)
-		rc = timeout_ns < 0 ? pthread_cond_wait(&u->changed, &u->lock)
-				    : pthread_cond_timedwait(&u->changed, &u->lock, &until);
-	rc = !u->threaded || has_news(u);
-	pthread_mutex_unlock(&u->lock);
-	return rc;
+	return !u->threaded || sp__ring_await(&u->ring, timeout_ns);
 }
 
 void sp__unpacking_counters(struct sp__unpacking *u, struct sp__io_counters *c)
 {
-	pthread_mutex_lock(&u->lock);
+	pthread_mutex_lock(&u->ring.lock);
 	*c = u->counters;
-	pthread_mutex_unlock(&u->lock);
+	pthread_mutex_unlock(&u->ring.lock);
 }

@@ -65,13 +65,13 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 	return rc;
 }
 
-static uint64_t *begin_of(struct sp__branch *b, const struct sp__outbuf *out)
+static uint64_t *begin_of(struct sp__branch *b, const struct sp__ring_buffer *out)
 {
 	return b->begin + (size_t)(out - b->ring.buf) * b->n;
 }
 
 /* Notes where in the runs a ring buffer begins: at the record for which the last one was full. */
-static void note_begin(struct sp__branch *b, const struct sp__outbuf *out)
+static void note_begin(struct sp__branch *b, const struct sp__ring_buffer *out)
 {
 	if (!b->begin)
 		return;
@@ -93,13 +93,13 @@ static void branch_main(void *arg)
 {
 	struct sp__branch *b = arg;
 	struct sp__step_inputs in = { 0 };
-	struct sp__outbuf *out;
+	struct sp__ring_buffer *out;
 	int rc = open_cursors(b, &in);
 	bool going = rc == 0;
 
 	if (rc < 0)
 		sp__ring_publish(&b->ring, rc);
-	while (going && (out = sp__ring_room(&b->ring))) {
+	while (going && (out = sp__ring_empty(&b->ring))) {
 		note_begin(b, out);
 		rc = sp__ring_pack(&b->ring, out, next_of_branch, b, true);
 		if (rc < 0)

@@ -23,7 +23,7 @@
 #include "sort/plan_impl.h"
 #include "sort/policy.h"
 #include "sort/readplan.h"
-#include "sort/ring.h"
+#include "base/ring.h"
 #include "sort/runbuf.h"
 #include "spill/codec.h"
 #include "spill/pool.h"

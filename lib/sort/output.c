@@ -80,7 +80,7 @@ int sp__output_next(void *sort, bool wait, const char **data, size_t *bytes)
 	return rc;
 }
 
-static int fill(struct sp_sort *s, struct sp__outbuf *out, bool wait)
+static int fill(struct sp_sort *s, struct sp__ring_buffer *out, bool wait)
 {
 	int rc = sp__ring_pack(&s->output.ring, out, sp__output_next, s, wait);
 
@@ -93,7 +93,7 @@ static void run_ahead(void *arg)
 {
 	struct sp_sort *s = arg;
 	struct sp__ring *ring = &s->output.ring;
-	struct sp__outbuf *out;
+	struct sp__ring_buffer *out;
 	int rc;
 
 	pthread_mutex_lock(&s->output.busy);
@@ -104,7 +104,7 @@ static void run_ahead(void *arg)
 		return;
 	}
 	do {
-		out = sp__ring_room(ring);
+		out = sp__ring_empty(ring);
 		if (!out)
 			return;
 		pthread_mutex_lock(&s->output.busy);
@@ -136,12 +136,12 @@ int sp__output_start(struct sp_sort *s)
 
 int sp__output_get(struct sp_sort *s, struct sp_batch *batch)
 {
-	struct sp__outbuf *out;
+	struct sp__ring_buffer *out;
 	int rc;
 
 	sp__ring_release(&s->output.ring);
 	if (!s->output.threaded) {
-		out = sp__ring_room(&s->output.ring);
+		out = sp__ring_empty(&s->output.ring);
 		rc = fill(s, out, false);
 		if (rc != SP_READY)
 			return rc;
@@ -158,7 +158,7 @@ int sp__output_wait(struct sp_sort *s)
 		rc = s->spilled.store ? sp__spill_reap(s->spilled.store, 1) : SP_ESTATE;
 		return rc < 0 ? rc : 0;
 	}
-	sp__ring_await(&s->output.ring);
+	(void)sp__ring_await(&s->output.ring, -1);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <spindle/sort.h>
 #include "sort/counted.h"
-#include "sort/ring.h"
+#include "base/ring.h"
 
 struct sp__output {
 	struct sp__ring ring;	/* from the final merge to get() */

@@ -40,7 +40,7 @@
 #include "sort/policy.h"
 #include "sort/readplan.h"
 #include "sort/replace.h"
-#include "sort/ring.h"
+#include "base/ring.h"
 #include "sort/runbuf.h"
 #include "spill/pool.h"
 

@@ -30,7 +30,7 @@ static bool formed(struct sp_sort *s)
 
 static bool merged(struct sp_sort *s)
 {
-	return sp__ring_ready(&s->output.ring);
+	return sp__ring_await(&s->output.ring, 0);
 }
 
 static int until(void *sort, int64_t timeout_ns)

@@ -11,7 +11,7 @@
 #include "sort/plan.h"
 #include "sort/policy.h"
 #include "sort/readplan.h"
-#include "sort/ring.h"
+#include "base/ring.h"
 #include "spill/writer.h"
 #include "tap.h"
 

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output buffers between the merging thread and the one that takes the result.
+ * A ring of three buffers between two threads: one fills them, the other takes them in order.
  *
- *	filling side: room(), pack(), publish(), repeated until the end or an error is published
- *	taking side:  get(), and release() when the data is no longer needed
+ *	filling side: empty() and publish(), repeated until it publishes the end or an error
+ *	taking side:  get(), then release() when the bytes are no longer needed
+ *	either side:  abandon() stops the other one
  *
- * A record larger than a buffer is not copied: the buffer lends it in place, so the
- * filling side must keep it there until settled() reports that it was taken.
+ * A buffer can refer to bytes elsewhere, which the filling side must keep until settled() reports
+ * that they were taken: a record larger than a buffer is not copied.
  *
- * Thread rule: one thread on either side.
+ * Thread rule: one thread on either side; both sides may be the same thread if it never waits.
  */
-#ifndef SP__SORT_RING_H
-#define SP__SORT_RING_H
+#ifndef SP__BASE_RING_H
+#define SP__BASE_RING_H
 
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 #include <spindle/batch.h>
 
 #define SP__RING_BUFFERS 3
 
-struct sp__outbuf {
+struct sp__ring_buffer {
 	char *mem;
 	const char *data; /* mem, or a giant record elsewhere */
 	size_t bytes;
@@ -29,18 +31,18 @@ struct sp__outbuf {
 };
 
 struct sp__ring {
-	struct sp__outbuf buf[SP__RING_BUFFERS];
+	struct sp__ring_buffer buf[SP__RING_BUFFERS];
 	size_t bytes;	     /* of each buffer */
-	unsigned put, get;   /* the next to fill, to lend */
+	unsigned put, get;   /* the next to fill, to take */
 	const char *pending; /* filling side: a record that did not fit */
 	size_t pending_bytes;
-	bool lent; /* taking side: buf[get] has been lent */
+	bool taken; /* taking side: it has buf[get] */
 
 	pthread_mutex_t lock; /* protects the following members, and buf[].full */
 	pthread_cond_t changed;
 	bool ended;	/* nothing follows, ... */
 	int error;	/* ... because of this, if it is below 0 */
-	bool abandoned; /* the taking side has stopped */
+	bool abandoned; /* one side has stopped */
 };
 
 /* The next record, valid until the call after this one: as sp__merge_next(). */
@@ -52,30 +54,33 @@ void sp__ring_use(struct sp__ring *r, char *mem, size_t bytes);
 void sp__ring_destroy(struct sp__ring *r);
 
 /* Waits for an empty buffer; NULL: abandoned. */
-struct sp__outbuf *sp__ring_room(struct sp__ring *r);
+struct sp__ring_buffer *sp__ring_empty(struct sp__ring *r);
 /* Publishes that buffer (SP_READY), or the end: SP_END or an error. */
 void sp__ring_publish(struct sp__ring *r, int rc);
-/* If the published buffer lends a record, waits until that is taken; false: abandoned. */
-bool sp__ring_settled(struct sp__ring *r, const struct sp__outbuf *out);
+/* If the published buffer refers to bytes elsewhere, waits until it is taken; false: abandoned. */
+bool sp__ring_settled(struct sp__ring *r, const struct sp__ring_buffer *out);
 
-/* SP_READY with the next bytes, valid until release(); SP_LATER, if !wait; SP_END; an error. */
+/*
+ * SP_READY with the next bytes, valid until release(); SP_LATER, if !wait; SP_END; the error that
+ * was published; -ECANCELED: abandoned.
+ */
 int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes);
-/* Waits until get() does not return SP_LATER. */
-void sp__ring_await(struct sp__ring *r);
-/* False: get() would return SP_LATER. */
-bool sp__ring_ready(struct sp__ring *r);
-/* Releases the buffer lent by get(), if any. */
+/* Waits, at most timeout_ns unless it is negative, until get() does not return SP_LATER: true. */
+bool sp__ring_await(struct sp__ring *r, int64_t timeout_ns);
+/* Releases the buffer that get() returned, if any. */
 void sp__ring_release(struct sp__ring *r);
-/* Stops the filling side. */
+/* Stops the other side. */
 void sp__ring_abandon(struct sp__ring *r);
+/* True if a side has stopped: for a filling side that waits for something else. */
+bool sp__ring_abandoned(struct sp__ring *r);
 
 /*
  * Fills a buffer with records: SP_READY (full, or holding the last records), SP_END
  * (nothing left), SP_LATER (call again, with the same buffer), or an error.  Inline
  * because it calls the source for each record.
  */
-static inline int sp__ring_pack(struct sp__ring *r, struct sp__outbuf *out, sp__ring_source *next,
-				void *ctx, bool wait)
+static inline int sp__ring_pack(struct sp__ring *r, struct sp__ring_buffer *out,
+				sp__ring_source *next, void *ctx, bool wait)
 {
 	int rc = SP_READY;
 

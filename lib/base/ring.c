@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Hands buffers from one thread to another under one lock.
+ *
+ * States of a buffer: empty, filled by the filling side; full from publish() until release(), and
+ * taken from get() on.  After the end has been published no buffer becomes full.
+ */
+#include <errno.h>
+#include <time.h>
 #include "base/delay.h"
-#include "sort/ring.h"
+#include "base/ring.h"
 
 void sp__ring_init(struct sp__ring *r)
 {
+	pthread_condattr_t attr;
+
 	*r = (struct sp__ring){ 0 };
 	pthread_mutex_init(&r->lock, NULL);
-	pthread_cond_init(&r->changed, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&r->changed, &attr);
+	pthread_condattr_destroy(&attr);
 }
 
 void sp__ring_use(struct sp__ring *r, char *mem, size_t bytes)
 {
 	r->bytes = bytes;
 	for (unsigned i = 0; i < SP__RING_BUFFERS; i++)
-		r->buf[i].mem = mem + i * bytes;
+		r->buf[i].data = r->buf[i].mem = mem + i * bytes;
 }
 
 void sp__ring_destroy(struct sp__ring *r)
@@ -23,7 +36,7 @@ void sp__ring_destroy(struct sp__ring *r)
 }
 
 /* Waits until the buffer is empty: true; false: abandoned. */
-static bool await_empty(struct sp__ring *r, const struct sp__outbuf *out)
+static bool await_empty(struct sp__ring *r, const struct sp__ring_buffer *out)
 {
 	bool wanted;
 
@@ -36,14 +49,14 @@ static bool await_empty(struct sp__ring *r, const struct sp__outbuf *out)
 	return wanted;
 }
 
-struct sp__outbuf *sp__ring_room(struct sp__ring *r)
+struct sp__ring_buffer *sp__ring_empty(struct sp__ring *r)
 {
-	struct sp__outbuf *out = &r->buf[r->put];
+	struct sp__ring_buffer *out = &r->buf[r->put];
 
 	return await_empty(r, out) ? out : NULL;
 }
 
-bool sp__ring_settled(struct sp__ring *r, const struct sp__outbuf *out)
+bool sp__ring_settled(struct sp__ring *r, const struct sp__ring_buffer *out)
 {
 	return out->data == out->mem || await_empty(r, out);
 }
@@ -63,56 +76,66 @@ void sp__ring_publish(struct sp__ring *r, int rc)
 	pthread_mutex_unlock(&r->lock);
 }
 
-static void await_locked(struct sp__ring *r)
+static bool is_ready(const struct sp__ring *r)
 {
-	while (!r->buf[r->get].full && !r->ended)
-		pthread_cond_wait(&r->changed, &r->lock);
+	return r->buf[r->get].full || r->ended || r->abandoned;
 }
 
-void sp__ring_await(struct sp__ring *r)
+static struct timespec after(int64_t ns)
 {
-	pthread_mutex_lock(&r->lock);
-	await_locked(r);
-	pthread_mutex_unlock(&r->lock);
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns += t.tv_nsec;
+	t.tv_sec += ns / 1000000000;
+	t.tv_nsec = ns % 1000000000;
+	return t;
 }
 
-bool sp__ring_ready(struct sp__ring *r)
+bool sp__ring_await(struct sp__ring *r, int64_t timeout_ns)
 {
+	struct timespec until = after(timeout_ns < 0 ? 0 : timeout_ns);
 	bool ready;
+	int rc = 0;
 
 	pthread_mutex_lock(&r->lock);
-	ready = r->buf[r->get].full || r->ended;
+	while (!is_ready(r) && timeout_ns && rc != ETIMEDOUT)
+		rc = timeout_ns < 0 ? pthread_cond_wait(&r->changed, &r->lock)
+				    : pthread_cond_timedwait(&r->changed, &r->lock, &until);
+	ready = is_ready(r);
 	pthread_mutex_unlock(&r->lock);
 	return ready;
 }
 
 int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes)
 {
-	struct sp__outbuf *out = &r->buf[r->get];
+	struct sp__ring_buffer *out = &r->buf[r->get];
 	int rc = SP_READY;
 
 	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
-	if (wait)
-		await_locked(r);
-	if (!out->full)
+	while (wait && !is_ready(r))
+		pthread_cond_wait(&r->changed, &r->lock);
+	if (r->abandoned)
+		rc = -ECANCELED;
+	else if (!out->full)
 		rc = !r->ended ? SP_LATER : r->error ? r->error : SP_END;
 	pthread_mutex_unlock(&r->lock);
 	if (rc == SP_READY) {
 		*data = out->data;
 		*bytes = out->bytes;
-		r->lent = true;
+		r->taken = true;
 	}
 	return rc;
 }
 
 void sp__ring_release(struct sp__ring *r)
 {
-	struct sp__outbuf *out = &r->buf[r->get];
+	struct sp__ring_buffer *out = &r->buf[r->get];
 
-	if (!r->lent)
+	if (!r->taken)
 		return;
-	r->lent = false;
+	r->taken = false;
 	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&r->lock);
 	out->full = false;
@@ -128,4 +151,14 @@ void sp__ring_abandon(struct sp__ring *r)
 	r->abandoned = true;
 	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
+}
+
+bool sp__ring_abandoned(struct sp__ring *r)
+{
+	bool abandoned;
+
+	pthread_mutex_lock(&r->lock);
+	abandoned = r->abandoned;
+	pthread_mutex_unlock(&r->lock);
+	return abandoned;
 }
