@@ -10,7 +10,6 @@
 #include <spindle/version.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "base/optwords.h"
 #include "call/call.h"
 
 const char *sp_version(void)
@@ -58,11 +57,11 @@ static int add_word(struct sp_call *call, char *word, struct sp_errinfo *err)
 	return 0;
 }
 
-int sp__call_add_word(struct sp_call *call, const struct sp__optname *table, int code,
+int sp__call_add_word(struct sp_call *call, const struct sp__option *table, int code,
 		      const char *arg, struct sp_errinfo *err)
 {
 	bool apart;
-	char *word = sp__optwords_spell(table, code, arg, &apart);
+	char *word = sp__option_spell(table, code, arg, &apart);
 	int rc = add_word(call, word, err);
 
 	return rc || !apart ? rc : add_word(call, strdup(arg), err);
@@ -111,8 +110,8 @@ static int set_format(enum sp_packed *to, const char *arg, const struct sp_enum_
 	return 0;
 }
 
-int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code, const char *arg,
-		      const char **where, struct sp_errinfo *err)
+int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code, const char *arg,
+			const char **where, struct sp_errinfo *err)
 {
 	uint64_t n = 0;
 	int rc = 0;
@@ -125,15 +124,15 @@ int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code, c
 		return 0;
 	case 'T':
 		return add_tmpdir(call, run, arg, err);
-	case SP__CALL_SEED:
+	case SP__OPT_SEED:
 		return set_number(&run->seed, arg, 0, where, err);
-	case SP__CALL_PARALLEL:
+	case SP__OPT_PARALLEL:
 		rc = set_number(&n, arg, 1, where, err);
 		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 		return rc;
-	case SP__CALL_DECOMPRESS:
+	case SP__OPT_DECOMPRESS:
 		return set_format(&run->decompress, arg, sp_packed_values(), where, err);
-	case SP__CALL_PACK:
+	case SP__OPT_COMPRESS_OUTPUT:
 		return set_format(&run->compress_output, arg, sp_packing_values(), where, err);
 	default:
 		return 1;

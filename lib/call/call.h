@@ -7,6 +7,7 @@
 
 #include <spindle/call.h>
 #include <spindle/order.h>
+#include "call/options.h"
 
 struct sp_call {
 	struct sp_order order;
@@ -31,17 +32,20 @@ SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *words, 
 /* -EINVAL, for a word. */
 int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why);
 
-/* Applies the words of a sort; where: as for sp_order_parse(). */
+/* Applies the words of a sort; *where, if it is not NULL, is to be quoted after err->text. */
 SP_MUST_CHECK int sp__call_sort_values(struct sp_call *call, const char **where,
 				       struct sp_errinfo *err);
+
+/* Their table, and what each sets in an order; 1: it is of no order. */
+extern const struct sp__option sp__call_sort_options[];
+SP_MUST_CHECK int sp__call_order_option(struct sp_order *order, int code, const char *arg,
+					const char **where, struct sp_errinfo *err);
 
 /* A copy of a text that lives as long as the call; NULL is short memory. */
 char *sp__call_copy(struct sp_call *call, const char *text);
 
-struct sp__optname;
-
 /* Adds an option of the table to the words; 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__call_add_word(struct sp_call *call, const struct sp__optname *table, int code,
+SP_MUST_CHECK int sp__call_add_word(struct sp_call *call, const struct sp__option *table, int code,
 				    const char *arg, struct sp_errinfo *err);
 
 /* Frees words and directories. */
@@ -52,29 +56,6 @@ struct sp_report;
 /* The document of a report, which is freed; NULL is short memory. */
 SP_MUST_CHECK int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err);
 
-/* The options of resources, for a table of names. */
-enum sp__call_code {
-	SP__CALL_SEED = 512,
-	SP__CALL_PARALLEL,
-	SP__CALL_COUNT,
-	SP__CALL_DECOMPRESS,
-	SP__CALL_PACK,
-	SP__CALL_SPILL,
-	SP__CALL_CODES
-};
-
-#define SP__CALL_NAMES                                                                             \
-	{ "buffer-size", 'S', SP__OPT_ARG }, { "temporary-directory", 'T', SP__OPT_ARG },          \
-		{ "seed", SP__CALL_SEED, SP__OPT_ARG },                                            \
-		{ "parallel", SP__CALL_PARALLEL, SP__OPT_ARG },                                    \
-		{ "decompress", SP__CALL_DECOMPRESS, SP__OPT_MAYBE },                              \
-	{                                                                                          \
-		"compress-output", SP__CALL_PACK, SP__OPT_ARG                                      \
-	}
-
-/* Applies one of them to run; 1: it is none. */
-SP_MUST_CHECK int sp__call_resource(struct sp_call *call, struct sp_run_opts *run, int code,
-				    const char *arg, const char **where, struct sp_errinfo *err);
 /* Memory and temporary directories where the words name none. */
 SP_MUST_CHECK int sp__call_complete(struct sp_call *call, struct sp_run_opts *run,
 				    struct sp_errinfo *err);

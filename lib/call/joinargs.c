@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
-#include "base/optwords.h"
 #include "call/joincall.h"
 #include "join/form_impl.h"
 
-enum { CSV = 600, HEADER, TYPE, FIXED, BKEY };
-
-static const struct sp__optname names[] = {
+static const struct sp__option names[] = {
 	{ NULL, '1', SP__OPT_ARG },
 	{ NULL, '2', SP__OPT_ARG },
 	{ NULL, 'j', SP__OPT_ARG },
@@ -23,13 +20,9 @@ static const struct sp__optname names[] = {
 	{ NULL, 'e', SP__OPT_ARG },
 	{ NULL, 'o', SP__OPT_ARG },
 	{ "ignore-case", 'i', SP__OPT_NONE },
-	{ "zero-terminated", 'z', SP__OPT_NONE },
-	{ "csv", CSV, SP__OPT_NONE },
-	{ "header", HEADER, SP__OPT_NONE },
-	{ "type", TYPE, SP__OPT_ARG },
-	{ "record-size", FIXED, SP__OPT_ARG },
-	{ "bkey", BKEY, SP__OPT_ARG },
-	SP__CALL_NAMES,
+	{ "header", SP__OPT_HEADER, SP__OPT_NONE },
+	{ "type", SP__OPT_TYPE, SP__OPT_ARG },
+	SP__OPTIONS_COMMON,
 	{ 0 },
 };
 
@@ -38,9 +31,8 @@ static int set_type(struct sp_join_form *form, const char *text, const char **wh
 {
 	int type;
 
-	*where = text;
 	if (sp_join_type_parse(text, &type))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "invalid --type argument");
+		return sp__call_bad(err, where, text, "invalid --type argument");
 	sp_join_form_set_type(form, type);
 	return 0;
 }
@@ -79,10 +71,10 @@ static bool set_flag(struct sp_join_opts *o, int code)
 	case 'z':
 		o->eol = '\0';
 		return true;
-	case CSV:
+	case SP__OPT_CSV:
 		o->csv = true;
 		return true;
-	case HEADER:
+	case SP__OPT_HEADER:
 		o->header = true;
 		return true;
 	default:
@@ -90,9 +82,9 @@ static bool set_flag(struct sp_join_opts *o, int code)
 	}
 }
 
-static int apply(struct sp_call_join *j, int code, const char *arg, const char **where,
-		 struct sp_errinfo *err)
+static int apply(void *to, int code, const char *arg, const char **where, struct sp_errinfo *err)
 {
+	struct sp_call_join *j = to;
 	struct sp_join_form *form = &j->form;
 
 	if (set_flag(&j->opts, code))
@@ -112,14 +104,14 @@ static int apply(struct sp_call_join *j, int code, const char *arg, const char *
 		return sp_join_form_set_filler(form, arg, err);
 	case 'o':
 		return add_columns(j, arg, where, err);
-	case TYPE:
+	case SP__OPT_TYPE:
 		return set_type(form, arg, where, err);
-	case FIXED:
+	case SP__OPT_RECORD_SIZE:
 		return sp_join_form_set_sizes(form, arg, where, err);
-	case BKEY:
+	case SP__OPT_BKEY:
 		return sp_join_form_add_bkey(form, arg, where, err);
 	default:
-		return sp__call_resource(&j->base, &j->opts.run, code, arg, where, err);
+		return sp__option_resource(&j->base, &j->opts.run, code, arg, where, err);
 	}
 }
 
@@ -138,20 +130,10 @@ static int finish(struct sp_join_form *form, const char **where, struct sp_errin
 	return sp_join_form_finish(form, where, err);
 }
 
-int sp__call_join_values(struct sp_call_join *join, size_t nwords, const char **where,
-			 struct sp_errinfo *err)
+int sp__call_join_values(struct sp_call_join *join, const char **where, struct sp_errinfo *err)
 {
-	struct sp__optwords o = { .table = names,
-				  .words = (const char *const *)join->base.words,
-				  .nwords = nwords };
-	const char *arg;
-	int rc, code;
+	int rc = sp__options_each(&join->base, names, apply, join, where, err);
 
-	while ((rc = sp__optwords_next(&o, &code, &arg, where, err)) == 1) {
-		rc = apply(join, code, arg, where, err);
-		if (rc < 0)
-			return rc;
-	}
 	if (rc < 0)
 		return rc;
 	if (!sp_join_form_name(&join->form))
@@ -194,23 +176,23 @@ static int add_list(struct sp_call *words, const struct sp_join_form *form, stru
 	return rc;
 }
 
+/* Keys and columns are added afterwards, as the form has them. */
+static int add_other(void *to, int code, const char *arg, const char **where,
+		     struct sp_errinfo *err)
+{
+	(void)where;
+	if (code == '1' || code == '2' || code == 'j' || (code == 'o' && strcmp(arg, "auto") != 0))
+		return 0;
+	return sp__call_add_word(to, names, code, arg, err);
+}
+
 int sp__call_join_numbered(const struct sp_call_join *join, const struct sp_join_form *form,
 			   struct sp_call *words, struct sp_errinfo *err)
 {
-	struct sp__optwords o = { .table = names,
-				  .words = (const char *const *)join->base.words,
-				  .nwords = join->base.nwords };
-	const char *arg, *where;
-	int rc, code;
+	const char *where;
+	int rc = sp__options_each(&join->base, names, add_other, words, &where, err);
 
-	while ((rc = sp__optwords_next(&o, &code, &arg, &where, err)) == 1) {
-		bool list = code == 'o' && strcmp(arg, "auto") != 0;
-
-		if (code != '1' && code != '2' && code != 'j' && !list)
-			rc = sp__call_add_word(words, names, code, arg, err);
-		if (rc < 0)
-			return rc;
-	}
-	rc = add_keys(words, form, err);
+	if (!rc)
+		rc = add_keys(words, form, err);
 	return rc ? rc : add_list(words, form, err);
 }

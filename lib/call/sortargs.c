@@ -3,20 +3,108 @@
  * The words of xsort(1), and columns by name in them.
  */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/columns.h>
+#include <spindle/size.h>
 #include "base/err.h"
 #include "call/call.h"
-#include "rec/orderwords.h"
 
-static const struct sp__optname names[] = {
-	SP__ORDER_NAMES,
-	SP__CALL_NAMES,
-	{ "count", SP__CALL_COUNT, SP__OPT_MAYBE },
-	{ "spill-compression", SP__CALL_SPILL, SP__OPT_ARG },
+const struct sp__option sp__call_sort_options[] = {
+	{ "dictionary-order", 'd', SP__OPT_NONE },
+	{ "field-separator", 't', SP__OPT_ARG },
+	{ "general-numeric-sort", 'g', SP__OPT_NONE },
+	{ "human-numeric-sort", 'h', SP__OPT_NONE },
+	{ "ignore-case", 'f', SP__OPT_NONE },
+	{ "ignore-leading-blanks", 'b', SP__OPT_NONE },
+	{ "ignore-nonprinting", 'i', SP__OPT_NONE },
+	{ "key", 'k', SP__OPT_ARG },
+	{ "month-sort", 'M', SP__OPT_NONE },
+	{ "numeric-sort", 'n', SP__OPT_NONE },
+	{ "random-sort", 'R', SP__OPT_NONE },
+	{ "reverse", 'r', SP__OPT_NONE },
+	{ "sort", SP__OPT_SORT, SP__OPT_ARG },
+	{ "stable", 's', SP__OPT_NONE },
+	{ "unique", 'u', SP__OPT_NONE },
+	{ "version-sort", 'V', SP__OPT_NONE },
+	{ "header", SP__OPT_HEADER, SP__OPT_MAYBE },
+	{ "count", SP__OPT_COUNT, SP__OPT_MAYBE },
+	{ "spill-compression", SP__OPT_SPILL_COMPRESSION, SP__OPT_ARG },
+	SP__OPTIONS_COMMON,
 	{ 0 },
 };
+
+static int set_fixed(struct sp_order *o, const char *text, const char **where,
+		     struct sp_errinfo *err)
+{
+	uint64_t bytes = 0;
+
+	if (sp_size_parse(text, 1, &bytes) || !bytes || bytes > SIZE_MAX / 2)
+		return sp__call_bad(err, where, text, "invalid --record-size argument");
+	o->record_bytes = bytes;
+	return 0;
+}
+
+static int set_sort(struct sp_order *o, const char *text, const char **where,
+		    struct sp_errinfo *err)
+{
+	int letter;
+
+	if (sp_order_sort_parse(text, &letter))
+		return sp__call_bad(err, where, text, "invalid --sort argument");
+	sp_key_letter(&o->global, (char)letter, SP_KEY_BOTH);
+	return 0;
+}
+
+/* Options with a letter. */
+static int letter_option(struct sp_order *o, char letter, const char *arg, const char **where,
+			 struct sp_errinfo *err)
+{
+	switch (letter) {
+	case 'k':
+		return sp_order_add_key(o, arg, where, err);
+	case 't':
+		return sp_order_set_separator(o, arg, where, err);
+	case 's':
+		o->stable = true;
+		return 0;
+	case 'u':
+		o->unique = true;
+		return 0;
+	case 'z':
+		o->eol = '\0';
+		return 0;
+	default:
+		return sp_key_letter(&o->global, letter, SP_KEY_BOTH) ? 0 : 1;
+	}
+}
+
+int sp__call_order_option(struct sp_order *o, int code, const char *arg, const char **where,
+			  struct sp_errinfo *err)
+{
+	int rc;
+
+	switch (code) {
+	case SP__OPT_CSV:
+		o->csv = true;
+		return 0;
+	case SP__OPT_RECORD_SIZE:
+		return set_fixed(o, arg, where, err);
+	case SP__OPT_SORT:
+		return set_sort(o, arg, where, err);
+	case SP__OPT_HEADER:
+		if (sp_order_set_header(o, arg))
+			return sp__call_bad(err, where, arg, "invalid --header argument");
+		return 0;
+	case SP__OPT_BKEY:
+		rc = sp_order_add_bkey(o, arg, err);
+		*where = arg;
+		return rc;
+	default:
+		return code < SP__OPT_CSV ? letter_option(o, (char)code, arg, where, err) : 1;
+	}
+}
 
 static int set_compression(struct sp_call *call, const char *arg, const char **where,
 			   struct sp_errinfo *err)
@@ -29,25 +117,25 @@ static int set_compression(struct sp_call *call, const char *arg, const char **w
 	return 0;
 }
 
-static int apply(struct sp_call *call, int code, const char *arg, const char **where,
-		 struct sp_errinfo *err)
+static int apply(void *to, int code, const char *arg, const char **where, struct sp_errinfo *err)
 {
+	struct sp_call *call = to;
 	int rc;
 
-	if (code == SP__CALL_COUNT) {
+	if (code == SP__OPT_COUNT) {
 		call->sort.count = true;
 		call->count_name = arg;
 		return 0;
 	}
-	if (code == SP__CALL_SPILL)
+	if (code == SP__OPT_SPILL_COMPRESSION)
 		return set_compression(call, arg, where, err);
 	if (code == 'k' && sp_columns_is_name(arg)) {
 		call->named = true;
 		*where = NULL;
 		return sp_order_add_name(&call->order, arg, err);
 	}
-	rc = sp__call_resource(call, &call->sort.run, code, arg, where, err);
-	return rc == 1 ? sp__order_option(&call->order, code, arg, where, err) : rc;
+	rc = sp__option_resource(call, &call->sort.run, code, arg, where, err);
+	return rc == 1 ? sp__call_order_option(&call->order, code, arg, where, err) : rc;
 }
 
 /* Names need a header, and records that can have one. */
@@ -65,12 +153,34 @@ static int check_names(struct sp_call *call, const char **where, struct sp_errin
 	return rc;
 }
 
+/* Errors, after all options, of those that do not go together. */
+static int complete(struct sp_order *o, const char **where, struct sp_errinfo *err)
+{
+	const char *a, *b;
+	int rc;
+
+	*where = NULL;
+	rc = sp_order_finish(o, err);
+	if (rc)
+		return rc;
+	if (sp_order_conflict(o, &a, &b))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"options '%s' and '%s' are incompatible", a, b);
+	if (o->nbkeys && !o->record_bytes)
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "--bkey needs --record-size");
+	if (o->record_bytes && !sp_order_is_default(&o->global))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1,
+				"with --record-size the order is given by --bkey; of the ordering "
+				"letters only -r is allowed");
+	return 0;
+}
+
 static int finish(struct sp_call *call, const char **where, struct sp_errinfo *err)
 {
 	int rc = check_names(call, where, err);
 
 	if (!rc)
-		rc = sp__order_complete(&call->order, where, err);
+		rc = complete(&call->order, where, err);
 	if (!rc && call->sort.count && !call->order.unique)
 		rc = sp__call_bad(err, where, NULL, "--count needs --unique");
 	if (!rc && call->count_name && !(call->order.csv && call->order.header_records))
@@ -85,52 +195,41 @@ static int finish(struct sp_call *call, const char **where, struct sp_errinfo *e
 
 int sp__call_sort_values(struct sp_call *call, const char **where, struct sp_errinfo *err)
 {
-	struct sp__optwords o = { .table = names,
-				  .words = (const char *const *)call->words,
-				  .nwords = call->nwords };
-	const char *arg;
-	int rc, code;
+	int rc = sp__options_each(call, sp__call_sort_options, apply, call, where, err);
 
-	*where = NULL;
-	while ((rc = sp__optwords_next(&o, &code, &arg, where, err)) == 1) {
-		rc = apply(call, code, arg, where, err);
-		if (rc < 0)
-			return rc;
-	}
 	return rc < 0 ? rc : finish(call, where, err);
 }
 
-/* Adds an option to the words, a name as the number of its column. */
-static int add_word(struct sp_call *words, const struct sp_columns *c, int code, const char *arg,
-		    struct sp_errinfo *err)
-{
-	char *key = NULL;
-	int rc = code == 'k' && sp_columns_is_name(arg) ? sp_columns_key(c, arg, &key, err) : 0;
+/* Columns of a header, and the words that are to have numbers in the place of their names. */
+struct numbering {
+	const struct sp_columns *columns;
+	struct sp_call *words;
+};
 
+static int add_numbered(void *to, int code, const char *arg, const char **where,
+			struct sp_errinfo *err)
+{
+	struct numbering *n = to;
+	char *key = NULL;
+	int rc = 0;
+
+	(void)where;
+	if (code == 'k' && sp_columns_is_name(arg))
+		rc = sp_columns_key(n->columns, arg, &key, err);
 	if (!rc)
-		rc = sp__call_add_word(words, names, code, key ? key : arg, err);
+		rc = sp__call_add_word(n->words, sp__call_sort_options, code, key ? key : arg, err);
 	free(key);
 	return rc;
 }
 
-/* The words of a call with numbers in the place of names. */
-static int number_words(const struct sp_call *call, const struct sp_columns *c,
-			struct sp_call *words, struct sp_errinfo *err)
+static int number_words(const struct sp_call *call, struct numbering *n, struct sp_errinfo *err)
 {
-	struct sp__optwords o = { .table = names,
-				  .words = (const char *const *)call->words,
-				  .nwords = call->nwords };
-	const char *arg, *where;
-	int rc, code;
+	const char *where;
+	int rc = sp__options_each(call, sp__call_sort_options, add_numbered, n, &where, err);
 
-	while ((rc = sp__optwords_next(&o, &code, &arg, &where, err)) == 1) {
-		rc = add_word(words, c, code, arg, err);
-		if (rc)
-			return rc;
-	}
 	for (size_t i = 0; !rc && call->named && i < call->order.nkeys; i++)
 		if (!call->order.keys[i].name)
-			rc = sp_columns_check(c, call->order.keys[i].spec.sword + 1, err);
+			rc = sp_columns_check(n->columns, call->order.keys[i].spec.sword + 1, err);
 	return rc;
 }
 
@@ -154,7 +253,7 @@ int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const ch
 	if (call->named)
 		rc = sp_columns_read(&c, err);
 	if (!rc)
-		rc = number_words(call, &c, &words, err);
+		rc = number_words(call, &(struct numbering){ &c, &words }, err);
 	if (!rc)
 		rc = sp_call_sort(made, (const char *const *)words.words, words.nwords, err);
 	sp__call_release(&words);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 #include <spindle/order.h>
+#include "call/call.h"
 #include "tap.h"
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__ })
@@ -10,14 +11,22 @@
 static struct sp_errinfo err;
 static const char *where;
 
+static int apply(void *order, int code, const char *arg, const char **about,
+		 struct sp_errinfo *reason)
+{
+	return sp__call_order_option(order, code, arg, about, reason);
+}
+
 static int parse(struct sp_order *o, const char *const *words, size_t n)
 {
 	static const struct sp_order init = SP_ORDER_INIT;
+	char *copy[8];
+	const struct sp_call call = { .words = copy, .nwords = n };
 
+	memcpy(copy, words, n * sizeof(*copy));
 	*o = init;
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	where = NULL;
-	return sp_order_parse(o, words, n, &where, &err);
+	return sp__options_each(&call, sp__call_sort_options, apply, o, &where, &err);
 }
 
 #define PARSE(o, ...) parse(o, WORDS(__VA_ARGS__), COUNT(WORDS(__VA_ARGS__)))

@@ -3,9 +3,9 @@
  * What the options of a command say about records and their order: those of xsort(1) that decide
  * where a record ends, what its key is, and how keys are ordered.
  *
- * Two ways lead to an order.  A program with a command line of its own calls one function for each
- * option as it meets it; one that has the options as words calls sp_order_parse().  Either then
- * calls sp_order_finish() and compiles the key set with sp_order_keyset().
+ * A program with a command line calls one function for each option as it meets it, then
+ * sp_order_finish(), and compiles the key set with sp_order_keyset().  One that has the options of
+ * xsort(1) as words calls sp_call_sort() (spindle/call.h) instead.
  *
  * Errors: 0 or a negative code.  An option that is wrong is -EINVAL: err->text is the reason, and
  * *where, if it is not NULL, the part of the text that the reason is about, to be quoted after it.
@@ -74,15 +74,6 @@ SP_API SP_MUST_CHECK int sp_order_add_bkey(struct sp_order *order, const char *t
 					   struct sp_errinfo *err);
 /* --header=TEXT, N or N,first; NULL: one record.  Without a reason in err. */
 SP_API SP_MUST_CHECK int sp_order_set_header(struct sp_order *order, const char *text);
-
-/*
- * Reads words that are all options: those above, the ordering letters, -s, -u, -z, --csv,
- * --record-size, --sort and the long names of xsort(1), which may be abbreviated; the argument of
- * an option is the rest of its word or the next word.  What decides neither order nor format, and
- * an operand, is -EINVAL.
- */
-SP_API SP_MUST_CHECK int sp_order_parse(struct sp_order *order, const char *const *words,
-					size_t nwords, const char **where, struct sp_errinfo *err);
 
 /*
  * Keys without letters of their own inherit the global ones.  -EINVAL: letters of a key are

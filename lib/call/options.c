@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+#include "call/call.h"
+
+struct reader {
+	const struct sp__option *table;
+	const char *const *words;
+	size_t nwords, next;
+	const char *letters; /* the rest of a word with short options; or NULL */
+};
+
+static const struct sp__option *by_letter(const struct sp__option *table, char letter)
+{
+	for (; table->code; table++)
+		if (table->code == (unsigned char)letter)
+			return table;
+	return NULL;
+}
+
+/* An exact name, or the only one that begins so; NULL: *count of them do. */
+static const struct sp__option *by_name(const struct sp__option *table, const char *name,
+					size_t bytes, unsigned *count)
+{
+	const struct sp__option *found = NULL;
+
+	for (*count = 0; table->code; table++) {
+		if (!table->name || strncmp(table->name, name, bytes) != 0)
+			continue;
+		if (!table->name[bytes]) {
+			*count = 1;
+			return table;
+		}
+		*count += !found || found->code != table->code;
+		found = table;
+	}
+	return *count == 1 ? found : NULL;
+}
+
+static const char *next_word(struct reader *o)
+{
+	return o->next < o->nwords ? o->words[o->next++] : NULL;
+}
+
+static int long_option(struct reader *o, const char *word, int *code, const char **arg,
+		       const char **where, struct sp_errinfo *err)
+{
+	size_t bytes = strcspn(word + 2, "=");
+	const struct sp__option *found;
+	unsigned count;
+
+	found = by_name(o->table, word + 2, bytes, &count);
+	if (!found)
+		return sp__call_bad(err, where, word,
+				    count ? "ambiguous option"
+					  : "not an option that applies here:");
+	*code = found->code;
+	*arg = word[2 + bytes] ? word + 2 + bytes + 1 : NULL;
+	if (*arg && found->arg == SP__OPT_NONE)
+		return sp__call_bad(err, where, word, "option takes no argument:");
+	if (!*arg && found->arg == SP__OPT_ARG)
+		*arg = next_word(o);
+	if (!*arg && found->arg == SP__OPT_ARG)
+		return sp__call_bad(err, where, word, "option requires an argument:");
+	return 1;
+}
+
+static int short_option(struct reader *o, int *code, const char **arg, const char **where,
+			struct sp_errinfo *err)
+{
+	const char *word = o->words[o->next - 1];
+	const struct sp__option *found = by_letter(o->table, *o->letters);
+
+	if (!found)
+		return sp__call_bad(err, where, word, "not an option that applies here:");
+	*code = found->code;
+	*arg = NULL;
+	o->letters++;
+	if (found->arg == SP__OPT_ARG) {
+		*arg = *o->letters ? o->letters : next_word(o);
+		o->letters = "";
+		if (!*arg)
+			return sp__call_bad(err, where, word, "option requires an argument:");
+	}
+	if (!*o->letters)
+		o->letters = NULL;
+	return 1;
+}
+
+/* The next option: 1, its code, its argument or NULL; 0 at the end. */
+static int next_option(struct reader *o, int *code, const char **arg, const char **where,
+		       struct sp_errinfo *err)
+{
+	const char *word;
+
+	if (o->letters)
+		return short_option(o, code, arg, where, err);
+	word = next_word(o);
+	if (!word)
+		return 0;
+	if (word[0] != '-' || !word[1] || !strcmp(word, "--"))
+		return sp__call_bad(err, where, word, "not an option:");
+	if (word[1] == '-')
+		return long_option(o, word, code, arg, where, err);
+	o->letters = word + 1;
+	return short_option(o, code, arg, where, err);
+}
+
+int sp__options_each(const struct sp_call *call, const struct sp__option *table,
+		     sp__option_apply *apply, void *to, const char **where, struct sp_errinfo *err)
+{
+	struct reader o = { .table = table,
+			    .words = (const char *const *)call->words,
+			    .nwords = call->nwords };
+	const char *arg;
+	int rc, code;
+
+	*where = NULL;
+	while ((rc = next_option(&o, &code, &arg, where, err)) == 1) {
+		rc = apply(to, code, arg, where, err);
+		if (rc < 0)
+			return rc;
+	}
+	return rc;
+}
+
+char *sp__option_spell(const struct sp__option *table, int code, const char *arg, bool *apart)
+{
+	char *word = NULL;
+	int n;
+
+	while (table->code != code)
+		table++;
+	*apart = !table->name && arg && !*arg;
+	if (table->name)
+		n = asprintf(&word, "--%s%s%s", table->name, arg ? "=" : "", arg ? arg : "");
+	else
+		n = asprintf(&word, "-%c%s", code, arg ? arg : "");
+	return n < 0 ? NULL : word;
+}
