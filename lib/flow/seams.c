@@ -42,7 +42,7 @@ struct sp__seams {
 	uint64_t kept_bytes;
 	enum part at;
 	struct piece *whole[PARTS]; /* of MIDDLE none */
-	struct piece *lent;
+	struct piece *pinned;
 	struct sp_batch middle;
 };
 
@@ -170,21 +170,21 @@ int sp__seams_put(struct sp__seams *s, const struct sp__file_chunk *c)
 
 int sp__seams_next(struct sp__seams *s, struct sp_batch *batch)
 {
-	free_piece(take(&s->lent));
+	free_piece(take(&s->pinned));
 	for (; s->at < PARTS; s->at++) {
 		*batch = s->middle;
 		if (s->at != MIDDLE) {
-			s->lent = take(&s->whole[s->at]);
-			if (!s->lent)
+			s->pinned = take(&s->whole[s->at]);
+			if (!s->pinned)
 				continue;
-			*batch = (struct sp_batch){ s->lent->text.data, s->lent->text.bytes };
+			*batch = (struct sp_batch){ s->pinned->text.data, s->pinned->text.bytes };
 		}
 		/* Between fixed-length records that end with their chunk there is nothing. */
 		if (batch->bytes) {
 			s->at++;
 			return SP_READY;
 		}
-		free_piece(take(&s->lent));
+		free_piece(take(&s->pinned));
 	}
 	return SP_END;
 }
@@ -237,7 +237,7 @@ void sp__seams_close(struct sp__seams *s)
 	}
 	free_piece(s->whole[HEAD]);
 	free_piece(s->whole[TAIL]);
-	free_piece(s->lent);
+	free_piece(s->pinned);
 	free(s->borders);
 	free(s);
 }

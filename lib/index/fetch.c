@@ -10,7 +10,7 @@ struct block {
 	struct sp__read read;
 	char *room;
 	size_t room_bytes;
-	unsigned users; /* records that are wanted or lent */
+	unsigned users; /* records that are wanted or pinned */
 	bool done;
 	struct block *next; /* free */
 };
@@ -26,7 +26,7 @@ struct sp__fetch {
 	struct sp__waits *waits;
 	struct block *blocks, *free;
 	struct block *last; /* that was asked for; NULL: none, or it is free */
-	struct block *lent;
+	struct block *pinned;
 	struct wanted *ring; /* max of them: the oldest at head, n in use */
 	unsigned max, head, n;
 	uint64_t bytes, used_bytes; /* used: of the blocks in use */
@@ -152,12 +152,12 @@ int sp__fetch_put(struct sp__fetch *f, const struct sp__keymatch *m)
 	return 0;
 }
 
-/* What was lent is no longer used. */
+/* What was pinned is no longer used. */
 static void release(struct sp__fetch *f)
 {
-	struct block *b = f->lent;
+	struct block *b = f->pinned;
 
-	f->lent = NULL;
+	f->pinned = NULL;
 	if (!b || --b->users)
 		return;
 	if (f->last == b)
@@ -204,7 +204,7 @@ int sp__fetch_get(struct sp__fetch *f, struct sp__keymatch *m, const char **reco
 	if (rc < 0)
 		return f->error = rc;
 	*m = w->match;
-	f->lent = w->block;
+	f->pinned = w->block;
 	f->head = (f->head + 1) % f->max;
 	f->n--;
 	return SP_READY;

@@ -4,7 +4,7 @@
  *
  *	WAITING  the frame is being read; the lookup is in its list of those who wait
  *	READY    the frame is the leaf that has entries with the key, or has none
- *	LENT     returned by get; the next get lets it go, or on to the next leaf
+ *	PINNED     returned by get; the next get lets it go, or on to the next leaf
  *
  * Equal keys continue in the next leaf.  Leaves are in the order of their keys; pages between
  * them that are inner nodes are passed over.
@@ -18,7 +18,7 @@
 #include "index/nodecache.h"
 #include "run/charge.h"
 
-enum state { WAITING, READY, LENT };
+enum state { WAITING, READY, PINNED };
 
 struct slot {
 	enum state state;
@@ -40,9 +40,9 @@ struct list {
 struct sp__lookup {
 	struct sp__lookup_opts opts;
 	struct sp__nodecache cache;
-	struct slot *slots, *free, *lent;
+	struct slot *slots, *free, *pinned;
 	struct list ready, puts;
-	struct sp__keymatch *matches; /* of the page that is lent */
+	struct sp__keymatch *matches; /* of the page that is pinned */
 	unsigned max, outstanding;
 	size_t charged;
 	int error;
@@ -239,9 +239,9 @@ int sp__lookup_put(struct sp__lookup *l, const void *key, size_t bytes, uint64_t
 /* What the last get returned is no longer used. */
 static int release(struct sp__lookup *l)
 {
-	struct slot *s = l->lent;
+	struct slot *s = l->pinned;
 
-	l->lent = NULL;
+	l->pinned = NULL;
 	if (!s)
 		return 0;
 	sp__nodecache_unpin(&l->cache, s->frame);
@@ -281,8 +281,8 @@ static void lend(struct sp__lookup *l, struct slot *s, struct sp__found *found)
 
 		l->matches[i] = (struct sp__keymatch){ e.a, e.b };
 	}
-	s->state = LENT;
-	l->lent = s;
+	s->state = PINNED;
+	l->pinned = s;
 	*found = (struct sp__found){ s->tag, l->matches, n, !s->more, s->page };
 }
 

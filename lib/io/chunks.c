@@ -42,7 +42,7 @@ enum state { CACHED, MISSING, TAKEN, GIVEN };
 
 struct slot {
 	struct sp__request req; /* first; its tag is the number of the chunk */
-	enum { FREE, BUSY, DONE, LENT } use;
+	enum { FREE, BUSY, DONE, PINNED } use;
 	uint64_t arrival; /* DONE: they are counted */
 };
 
@@ -233,7 +233,7 @@ static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chu
 				     "has become shorter while it was read");
 		return c->status;
 	}
-	s->use = LENT;
+	s->use = PINNED;
 	c->stalled = false;
 	*state_of(c, r->tag) = GIVEN;
 	while (c->lowest < c->looked && *state_of(c, c->lowest) == GIVEN)
@@ -246,7 +246,7 @@ static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chu
 static void take_back(struct sp__chunks *c)
 {
 	for (unsigned i = 0; i < c->depth; i++)
-		if (c->slots[i].use == LENT)
+		if (c->slots[i].use == PINNED)
 			c->slots[i].use = FREE;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slot of memory is free, requested for a run, or lent to the merge.  The slots of a run form a
- * list in the order of its pages: the first may be lent, the others are read or being read.
+ * A slot of memory is free, requested for a run, or pinned to the merge.  The slots of a run form a
+ * list in the order of its pages: the first may be pinned, the others are read or being read.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -44,13 +44,13 @@ SP_MUST_CHECK int sp__pool_open(struct sp__pool **pool, struct sp__spill *spill,
 				size_t nruns, void *mem, unsigned npages,
 				const struct sp__poolplan *plan);
 void sp__pool_close(struct sp__pool *pool); /* waits for reads; accepts NULL */
-/* All pages are in memory or have been lent: the store is not read any more. */
+/* All pages are in memory or have been pinned: the store is not read any more. */
 bool sp__pool_has_all(struct sp__pool *pool);
 
 /*
  * The run's next page: SP_READY with its payload within the span, valid until released; SP_END;
  * SP_LATER if !wait and it has not arrived yet; or an error.  At most one page of a
- * run is lent at a time.
+ * run is pinned at a time.
  */
 SP_MUST_CHECK int sp__pool_get(struct sp__pool *pool, size_t run, bool wait, const char **data,
 			       size_t *bytes);

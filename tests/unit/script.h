@@ -24,7 +24,7 @@ struct source {
 	const char *const *batches; /* NULL ends them */
 	int given, arrived;	    /* one more is outstanding, unless all have arrived */
 	int fails;		    /* the read of this batch, from 1; 0: none */
-	char lent[128];		    /* overwritten when its time is over */
+	char pinned[128];	    /* overwritten when its time is over */
 };
 
 struct scripted {
@@ -227,7 +227,7 @@ static inline int source_next(void *operator, struct sp_batch * batch)
 	static const struct sp__wait_ops ops = { source_until, source_fd };
 	struct source *s = operator;
 
-	memset(s->lent, '#', sizeof(s->lent));
+	memset(s->pinned, '#', sizeof(s->pinned));
 	if (!s->batches[s->given])
 		return SP_END;
 	if (s->arrived == s->given) {
@@ -238,8 +238,8 @@ static inline int source_next(void *operator, struct sp_batch * batch)
 	}
 	if (++s->given == s->fails)
 		return sp__err(s->op.flow->env.err, -EIO, "read", "source", -1);
-	strcpy(s->lent, s->batches[s->given - 1]);
-	*batch = (struct sp_batch){ s->lent, strlen(s->lent) };
+	strcpy(s->pinned, s->batches[s->given - 1]);
+	*batch = (struct sp_batch){ s->pinned, strlen(s->pinned) };
 	return SP_READY;
 }
 

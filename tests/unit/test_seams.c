@@ -83,17 +83,17 @@ static bool gives(const struct sp_recfmt *f, const unsigned *order, unsigned chu
 	for (unsigned i = 0; i < chunks && good; i++) {
 		size_t at = order[i] * chunk_bytes;
 		size_t bytes = text_bytes - at < chunk_bytes ? text_bytes - at : chunk_bytes;
-		char *lent = malloc(bytes); /* so that a late look at it is seen */
-		struct sp__file_chunk c = { order[i], lent, bytes };
+		char *pinned = malloc(bytes); /* so that a late look at it is seen */
+		struct sp__file_chunk c = { order[i], pinned, bytes };
 
-		memcpy(lent, text + at, bytes);
+		memcpy(pinned, text + at, bytes);
 		memset(have + at, 1, bytes);
 		if (sp__seams_put(s, &c))
 			abort();
 		while (good && sp__seams_next(s, &b) == SP_READY)
 			good = take(f, &b);
-		memset(lent, '#', bytes);
-		free(lent);
+		memset(pinned, '#', bytes);
+		free(pinned);
 		good &= come == due(f);
 	}
 	if (good) {
