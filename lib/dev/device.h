@@ -59,7 +59,7 @@ struct sp__piece {
  * What is known of some pieces that wait and begin at neighbouring blocks: enough for a bound of
  * their positions.
  */
-struct sp__shelf {
+struct sp__bucket {
 	unsigned reads, writes;	      /* so many of them */
 	unsigned unplaced;	      /* of both: without a place */
 	uint32_t first_cyl, last_cyl; /* the places of the others lie between */
@@ -103,12 +103,13 @@ struct sp__device_ops {
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
 			     const struct sp__piece *p, uint64_t limit_ns);
 	/*
-	 * Optional: bound[i] is to be no more than the position of any piece on shelf i, which has
-	 * those that begin in blocks i << shift and on; n shelves cover the device.  Like
+	 * Optional: bound[i] is to be no more than the position of any piece on bucket i, which has
+	 * those that begin in blocks i << shift and on; n buckets cover the device.  Like
 	 * position() it may bring the state up to now_ns.
 	 */
 	void (*bounds)(const struct sp__model *m, void *state, uint64_t now_ns,
-		       const struct sp__shelf *shelf, unsigned n, unsigned shift, uint64_t *bound);
+		       const struct sp__bucket *bucket, unsigned n, unsigned shift,
+		       uint64_t *bound);
 	/* Serves the piece from start_ns on, and changes the state accordingly. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);

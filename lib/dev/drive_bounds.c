@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How near the pieces of a shelf can be at best, so that SPTF need not look at each of thousands.
+ * How near the pieces of a bucket can be at best, so that SPTF need not look at each of thousands.
  *
  * No piece is reached before the arm has moved to its cylinder.  What the cache has, or will soon
- * have read, and writes that go to its buffer need no arm: shelves with such places have no bound,
+ * have read, and writes that go to its buffer need no arm: buckets with such places have no bound,
  * which costs time at most.
  */
 #include "base/minmax.h"
@@ -14,9 +14,9 @@ static bool monotone(const struct sp__drive *d)
 	return d->seek[0].monotone && (!d->seek[1].n || d->seek[1].monotone);
 }
 
-/* Of the way to the nearest cylinder of a shelf, for what waits there. */
+/* Of the way to the nearest cylinder of a bucket, for what waits there. */
 static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
-		       const struct sp__shelf *s)
+		       const struct sp__bucket *s)
 {
 	uint64_t ns = UINT64_MAX;
 	uint32_t way = 0;
@@ -59,7 +59,7 @@ static void clear_kept(const struct sp__drive_cache *c, unsigned n, unsigned shi
 }
 
 void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
-		      uint64_t now_ns, const struct sp__shelf *shelf, unsigned n, unsigned shift,
+		      uint64_t now_ns, const struct sp__bucket *bucket, unsigned n, unsigned shift,
 		      uint64_t *bound)
 {
 	const struct sp__piece least = { .blocks = 1, .write = true };
@@ -73,9 +73,9 @@ void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, stru
 		room = sp__buffer_room(c, arm, now_ns, &least);
 	}
 	for (unsigned i = 0; i < n; i++)
-		bound[i] = shelf[i].unplaced || (room && shelf[i].writes)
+		bound[i] = bucket[i].unplaced || (room && bucket[i].writes)
 				   ? 0
-				   : wait + way_ns(d, arm, &shelf[i]);
+				   : wait + way_ns(d, arm, &bucket[i]);
 	if (c)
 		clear_kept(c, n, shift, bound);
 }

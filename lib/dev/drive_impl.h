@@ -71,7 +71,7 @@ bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64
 			  const struct sp__piece *piece);
 /* drive_bounds.c: of the hook; c NULL: there is no cache. */
 void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
-		      uint64_t now_ns, const struct sp__shelf *shelf, unsigned n, unsigned shift,
+		      uint64_t now_ns, const struct sp__bucket *bucket, unsigned n, unsigned shift,
 		      uint64_t *bound);
 /* Does lbn go on where a segment or its read-ahead may have got by then? */
 bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn);

@@ -95,11 +95,12 @@ static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t 
 }
 
 static void drive_bounds(const struct sp__model *m, void *state, uint64_t now_ns,
-			 const struct sp__shelf *shelf, unsigned n, unsigned shift, uint64_t *bound)
+			 const struct sp__bucket *bucket, unsigned n, unsigned shift,
+			 uint64_t *bound)
 {
 	struct state *s = state;
 
-	sp__drive_bounds(m->impl, s->cache, &s->arm, now_ns, shelf, n, shift, bound);
+	sp__drive_bounds(m->impl, s->cache, &s->arm, now_ns, bucket, n, shift, bound);
 }
 
 static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,

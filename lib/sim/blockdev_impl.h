@@ -19,22 +19,22 @@ struct sp__lanepiece {
 	struct sp__piece piece;
 	struct sp__blockreq *req;
 	struct sp__lanepiece *next, *prev;     /* in the order of dispatch */
-	struct sp__lanepiece *beside, *before; /* on the shelf */
+	struct sp__lanepiece *beside, *before; /* on the bucket */
 };
 
 /* The pieces of a lane by their blocks. */
-#define SP__SHELVES 512
+#define SP__BLOCK_BUCKETS 512
 
-struct sp__shelves {
-	unsigned shift; /* shelf i has pieces that begin in blocks i << shift and on */
-	struct sp__shelf shelf[SP__SHELVES];
-	struct sp__lanepiece *first[SP__SHELVES];
+struct sp__bucketset {
+	unsigned shift; /* bucket i has pieces that begin in blocks i << shift and on */
+	struct sp__bucket bucket[SP__BLOCK_BUCKETS];
+	struct sp__lanepiece *first[SP__BLOCK_BUCKETS];
 };
 
 struct sp__lane {
 	struct sp__lanepiece *head, *tail; /* in the order of dispatch */
 	unsigned n;
-	struct sp__shelves *shelves; /* NULL: none */
+	struct sp__bucketset *buckets; /* NULL: none */
 	struct sp__lanepiece *active;
 	struct sp__service service; /* of the active one */
 	uint64_t end;		    /* of what was served last */
@@ -108,12 +108,12 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r);
 
 SP_MUST_CHECK int sp__lanes_open(struct sp__blockdev *bd); /* 0 or -ENOMEM */
 void sp__lanes_close(struct sp__blockdev *bd);
-/* blockdev_shelf.c: pieces come, and go; of a lane with shelves. */
-void sp__shelves_put(struct sp__shelves *s, struct sp__lanepiece *p);
-void sp__shelves_take(struct sp__shelves *s, struct sp__lanepiece *p);
-SP_MUST_CHECK struct sp__shelves *sp__shelves_new(uint64_t blocks); /* NULL: no memory */
+/* blockdev_bucket.c: pieces come, and go; of a lane with buckets. */
+void sp__bucketset_put(struct sp__bucketset *s, struct sp__lanepiece *p);
+void sp__bucketset_take(struct sp__bucketset *s, struct sp__lanepiece *p);
+SP_MUST_CHECK struct sp__bucketset *sp__bucketset_new(uint64_t blocks); /* NULL: no memory */
 /* The piece with the shortest positioning time, the one submitted first of several. */
-struct sp__lanepiece *sp__shelves_nearest(struct sp__blockdev *bd, struct sp__lane *lane);
+struct sp__lanepiece *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__lane *lane);
 /* The best of the pieces looked at. */
 struct sp__nearest {
 	struct sp__lanepiece *piece; /* NULL: none yet */

@@ -4,7 +4,7 @@
  *
  * A dispatched request is split into pieces, and each goes to the end of the list of its lane.  A
  * lane that has something and is idle is awake; at a decision each lane that is awake chooses a
- * piece, the first or the one with the shortest positioning time (of many: blockdev_shelf.c), and
+ * piece, the first or the one with the shortest positioning time (of many: blockdev_bucket.c), and
  * serves it to its end.  If the first has been there for the age limit it goes first in any case.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "base/minmax.h"
 #include "sim/blockdev_impl.h"
 
-/* From so many pieces on shelves cost less than looking at all. */
+/* From so many pieces on buckets cost less than looking at all. */
 #define SHELVED 128
 
 int sp__lanes_open(struct sp__blockdev *bd)
@@ -33,8 +33,8 @@ int sp__lanes_open(struct sp__blockdev *bd)
 		bd->lanes[i].end = SP__NEVER;
 		if (!shelved)
 			continue;
-		bd->lanes[i].shelves = sp__shelves_new(m->blocks);
-		if (!bd->lanes[i].shelves)
+		bd->lanes[i].buckets = sp__bucketset_new(m->blocks);
+		if (!bd->lanes[i].buckets)
 			return -ENOMEM;
 	}
 	/* Untouched until it is used: a window may be far deeper than it is ever filled. */
@@ -47,7 +47,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 void sp__lanes_close(struct sp__blockdev *bd)
 {
 	for (unsigned i = 0; bd->lanes && i < bd->nlanes; i++)
-		free(bd->lanes[i].shelves);
+		free(bd->lanes[i].buckets);
 	free(bd->lanes);
 	free(bd->awake);
 	free(bd->pool);
@@ -81,8 +81,8 @@ static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struc
 	*(lane->tail ? &lane->tail->next : &lane->head) = p;
 	lane->tail = p;
 	lane->n++;
-	if (lane->shelves)
-		sp__shelves_put(lane->shelves, p);
+	if (lane->buckets)
+		sp__bucketset_put(lane->buckets, p);
 	wake(bd, lane);
 }
 
@@ -130,8 +130,8 @@ static struct sp__lanepiece *nearest(struct sp__blockdev *bd, struct sp__lane *l
 	struct sp__lanepiece *p;
 	unsigned n = 0;
 
-	if (lane->shelves && lane->n >= SHELVED)
-		return sp__shelves_nearest(bd, lane);
+	if (lane->buckets && lane->n >= SHELVED)
+		return sp__bucketset_nearest(bd, lane);
 	for (p = lane->head; p && n < bd->held; p = p->next, n++)
 		sp__lane_look(bd, p, &best);
 	return best.piece;
@@ -147,8 +147,8 @@ static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *la
 	*(p->prev ? &p->prev->next : &lane->head) = p->next;
 	*(p->next ? &p->next->prev : &lane->tail) = p->prev;
 	lane->n--;
-	if (lane->shelves)
-		sp__shelves_take(lane->shelves, p);
+	if (lane->buckets)
+		sp__bucketset_take(lane->buckets, p);
 	return p;
 }
 
