@@ -18,7 +18,7 @@ static inline uint64_t sp__max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static inline uint64_t sp__apart(uint64_t a, uint64_t b)
+static inline uint64_t sp__absdiff(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "cube/choose.h"
 #include "cube/cube_impl.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 
 static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
 {
@@ -72,7 +72,7 @@ int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
 	struct sp_cube_create_opts o = *opts;
 	int rc = 0;
 
-	if (run && !sp__where_simulated(&opts->run))
+	if (run && !sp__volume_spec_simulated(&opts->run))
 		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
 				"mappings are measured on a simulated volume alone");
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {

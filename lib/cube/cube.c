@@ -18,7 +18,7 @@
 #include "cube/volumes.h"
 #include "io/volume.h"
 #include "run/memory.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sim/machine.h"
 
 /* Each note of progress waits for the device. */
@@ -146,13 +146,13 @@ static int open_env(struct sp_cube *c, struct sp_errinfo *err)
 	c->cell_bytes = (uint64_t)c->head.cell_blocks * c->head.block_bytes;
 	if (!c->opts.run.volume)
 		c->opts.run.volume = c->head.volume;
-	if (c->opts.run.volume && !sp__where_simulated(&c->opts.run))
+	if (c->opts.run.volume && !sp__volume_spec_simulated(&c->opts.run))
 		return refuse(c, SP_ESYNTAX, err,
 			      "the volume of a cube is simulated, or its own file");
 	c->drive = c->opts.run.volume;
 	if (c->drive && volumes > 1) {
-		rc = sp__cube_drives(&spec, sp__where_machine_spec(&c->opts.run), volumes, c->path,
-				     err);
+		rc = sp__cube_drives(&spec, sp__volume_spec_machine_spec(&c->opts.run), volumes,
+				     c->path, err);
 		if (rc)
 			return rc;
 		if (asprintf(&c->array, "%s,array=linear:%u", c->drive, volumes) < 0) {

@@ -228,11 +228,11 @@ static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *
 {
 	const struct sp__cubezone *z = s->zone;
 	const uint32_t *hops = s->m->hops;
-	uint64_t tracks = sp__apart(s->at.track, p->track), aim = z->aim_blocks, need;
+	uint64_t tracks = sp__absdiff(s->at.track, p->track), aim = z->aim_blocks, need;
 	unsigned i = 0;
 
 	if (z->round) {
-		uint64_t rounds = sp__apart(s->at.round, p->round);
+		uint64_t rounds = sp__absdiff(s->at.round, p->round);
 
 		aim += rounds * z->turn_blocks;
 		hops = rounds ? hops : s->m->within;

@@ -21,7 +21,7 @@
 #include "dev/geometry.h"
 #include "dev/drive.h"
 #include "dev/model.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sim/machine.h"
 
 #define CELL_BYTES 4096
@@ -196,8 +196,8 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
 			 : sp__geometry_of(&p->own, m, p->err);
 	if (!rc)
-		rc = sp__where_check_geometry(p->geometry, m->blocks / volumes, m->block_bytes,
-					      p->err);
+		rc = sp__volume_spec_check_geometry(p->geometry, m->blocks / volumes,
+						    m->block_bytes, p->err);
 	sp__model_free(m);
 	if (!p->geometry)
 		p->geometry = p->own;
@@ -207,7 +207,7 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 /* The geometry of the options, or of the simulated volume's model. */
 static int find_geometry(struct sp__cube_plan *p)
 {
-	const char *spec = sp__where_machine_spec(&p->opts->run);
+	const char *spec = sp__volume_spec_machine_spec(&p->opts->run);
 	struct sp_geometry_info info;
 	int rc = 0;
 
@@ -386,8 +386,8 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	p->head.no_data = opts->no_data;
 	rc = opts->volumes > SP_CUBE_VOLUMES_MAX
 		     ? refuse(p, SP_ESYNTAX, "a cube has 1 to 64 volumes")
-		     : sp__where_check(&opts->run, err);
-	if (!rc && opts->run.volume && !sp__where_simulated(&opts->run))
+		     : sp__volume_spec_check(&opts->run, err);
+	if (!rc && opts->run.volume && !sp__volume_spec_simulated(&opts->run))
 		rc = refuse(p, SP_ESYNTAX, "the volume of a cube is simulated, or its own file");
 	if (!rc)
 		rc = find_geometry(p);
@@ -403,7 +403,7 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 		rc = refuse(p, SP_ESYNTAX, "too many attributes");
 	if (!rc && copy_texts(p))
 		rc = sp__err(err, -ENOMEM, "create", path, -1);
-	if (!rc && opts->no_data && !sp__where_simulated(&opts->run))
+	if (!rc && opts->no_data && !sp__volume_spec_simulated(&opts->run))
 		rc = refuse(p, SP_ESYNTAX, "a cube without data needs a simulated volume");
 	return rc ? rc : opts->points ? sp__pointplan_lay_out(p) : lay_out(p);
 }

@@ -139,7 +139,7 @@ static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone 
 /* By the hop curves: that inside a round, where both tracks are in one. */
 static double hop_ns(const struct sp_geometry *g, uint64_t from, uint64_t to)
 {
-	uint64_t tracks = sp__apart(from, to);
+	uint64_t tracks = sp__absdiff(from, to);
 	const struct sp__hops *h;
 	double deg;
 
@@ -156,7 +156,7 @@ static double move_ns(const struct sp_geometry *g, const struct spot *from, cons
 	if (!from->exact || !to->exact)
 		return hop_ns(g, from->track, to->track);
 	if (from->cylinder != to->cylinder)
-		ns = sp__geometry_seek_ns(g, (double)sp__apart(from->cylinder, to->cylinder));
+		ns = sp__geometry_seek_ns(g, (double)sp__absdiff(from->cylinder, to->cylinder));
 	return from->surface != to->surface ? fmax(ns, g->seeks[0].ns) : ns;
 }
 

@@ -3,7 +3,7 @@
  * The read stream has two modes, and goes from the first to the second but never back:
  *
  *   queued: requests of one chunk each lie in order in a ring of `depth` slots; the head is the
- *      next to hand out.  A slot is requested (busy), then read (done), then with the caller (pinned)
+ *      next to hand out.  A slot is requested (busy), then read (done), then pinned by the caller
  *      until the next call.  Requests begin and end at aligned offsets, the first one at or before
  *      the beginning of the stream, the last one at or after the size that the file had at opening.
  *   plain: read(2) into one buffer, at the descriptor's own offset.  If the caller does not wait, a

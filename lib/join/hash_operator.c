@@ -26,7 +26,7 @@
 #include "base/err.h"
 #include "base/task.h"
 #include "join/joining.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 
 enum input_state { KEPT, WANTED, GIVEN, OVER };
 
@@ -347,7 +347,7 @@ int sp__hash_operator(struct sp_operator **op, struct sp_operator *const inputs[
 	struct sp__joining *g;
 	int rc;
 
-	if (flow->env.device || sp__where_simulated(&opts->run))
+	if (flow->env.device || sp__volume_spec_simulated(&opts->run))
 		return sp__errf(flow->env.err, SP_EUNSUP, "plan", opts->run.volume, -1,
 				"a hash join within a plan uses no simulated volume");
 	g = sp__joining_new(inputs, opts, sizeof(struct hashing), &rc);

@@ -9,7 +9,7 @@
 #include "join/record.h"
 #include "join/rehearse.h"
 #include "run/memory.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
 #include "sort/plan.h"
@@ -189,7 +189,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 /* The least contiguous piece of a simulated file system, and its cache; 0: none. */
 static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uint64_t *cache_bytes)
 {
-	const char *text = sp__where_machine_spec(&o->run);
+	const char *text = sp__volume_spec_machine_spec(&o->run);
 	struct sp__machine_spec spec;
 
 	*piece_bytes = *cache_bytes = 0;
@@ -299,7 +299,7 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 {
 	struct sp_join_opts o = *opts;
 	struct sp__join_layout l = { 0 };
-	int rc = sp__where_check(&o.run, err);
+	int rc = sp__volume_spec_check(&o.run, err);
 
 	if (!rc && (o.fixed_bytes[0] || o.fixed_bytes[1]))
 		rc = sp__binary_check(&o, err);

@@ -25,7 +25,7 @@
 #include "join/emit.h"
 #include "join/rehearse_impl.h"
 #include "join/inlindex.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 
 /* Of inputs that are rehearsed whole. */
 #define MOST_CHUNKS 4096
@@ -140,7 +140,7 @@ int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *pl
 		     const struct sp__join_layout *layout, struct sp__join_prediction *told,
 		     struct sp_errinfo *err)
 {
-	const char *text = sp__where_machine_spec(&o->run);
+	const char *text = sp__volume_spec_machine_spec(&o->run);
 	struct sp__told t = { .o = o,
 			      .l = layout,
 			      .buffers =

@@ -8,7 +8,7 @@
 #include "dev/geometry.h"
 #include "dev/raid.h"
 #include "run/costs.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sim/machine.h"
 
 #define LOOKED_AT 64 /* tracks, whose mean is taken */
@@ -202,7 +202,7 @@ static void from_machine(struct sp__costs *c, const struct sp__machine_spec *spe
 
 int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, struct sp_errinfo *err)
 {
-	const char *text = sp__where_machine_spec(o);
+	const char *text = sp__volume_spec_machine_spec(o);
 	struct sp__machine_spec spec;
 	struct sp__model *m;
 	int rc;
@@ -273,7 +273,8 @@ double sp__costs_spread(const struct sp__costs *c, double bytes, double request_
 	return c->drives > 1 ? fmin(c->drives, 1 + more / c->stripe_bytes) : 1;
 }
 
-bool sp__costs_parted(const struct sp__costs *c, double outstanding_bytes, double request_bytes)
+bool sp__costs_interrupted(const struct sp__costs *c, double outstanding_bytes,
+			   double request_bytes)
 {
 	return c->drives > 1 && outstanding_bytes - request_bytes < c->drives * c->stripe_bytes;
 }
@@ -287,7 +288,7 @@ double sp__costs_stream_s(const struct sp__costs *c, bool write, double byte_s,
 	if (c->drives <= 1)
 		return byte_s;
 	round_s = n * stripe_s / sp__costs_spread(c, outstanding_bytes, request_bytes);
-	if (c->tracks && !kept && sp__costs_parted(c, outstanding_bytes, request_bytes))
+	if (c->tracks && !kept && sp__costs_interrupted(c, outstanding_bytes, request_bytes))
 		round_s = stripe_s +
 			  c->turn_s * fmax(n / fmax(outstanding_bytes / c->stripe_bytes, 1) - 1, 1);
 	return round_s / (n * c->stripe_bytes);
@@ -327,11 +328,11 @@ static double position_s(const struct sp__costs *c, const struct place *from,
 			 const struct place *to, bool write)
 {
 	const struct sp_geometry *g = c->geometry;
-	uint64_t tracks = sp__apart(from->track, to->track);
+	uint64_t tracks = sp__absdiff(from->track, to->track);
 	bool cylinders = !g->seek_in_tracks && g->surfaces;
 	uint64_t surfaces = g->surfaces ? g->surfaces : 1;
 	uint64_t a = from->track / surfaces, b = to->track / surfaces;
-	uint64_t distance = cylinders ? sp__apart(a, b) : tracks;
+	uint64_t distance = cylinders ? sp__absdiff(a, b) : tracks;
 	double go = write ? c->settle_s : 0, turns;
 
 	if (tracks)

@@ -65,7 +65,8 @@ double sp__costs_arms(const struct sp__costs *c, double bytes, double request_by
 /* On how many drives each piece lies. */
 double sp__costs_spread(const struct sp__costs *c, double bytes, double request_bytes);
 /* Does a drive have no other stripe of a stream to go on to, as too little is outstanding? */
-bool sp__costs_parted(const struct sp__costs *c, double outstanding_bytes, double request_bytes);
+bool sp__costs_interrupted(const struct sp__costs *c, double outstanding_bytes,
+			   double request_bytes);
 
 /*
  * Of a byte in sequence, of which one takes a drive byte_s, if so many are outstanding.  A drive

@@ -9,7 +9,7 @@
 #include "obs/trace.h"
 #include "run/env.h"
 #include "run/memory.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
 #include "spill/fiemap.h"
@@ -23,9 +23,9 @@ int sp__env_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_er
 	e->keeps_threads = true;
 	sp__tasks_open(sp__threads(opts->parallel));
 	sp__budget_init(&e->budget, sp__working_memory(opts, opts->memory_bytes));
-	rc = sp__where_check(opts, e->err);
+	rc = sp__volume_spec_check(opts, e->err);
 	if (!rc)
-		rc = sp__where_device(opts, &e->device, e->err);
+		rc = sp__volume_spec_device(opts, &e->device, e->err);
 	if (!rc && opts->trace_path)
 		rc = sp__trace_open(&e->trace, opts->trace_path, e->err);
 	sp__volume_trace(e->device, e->trace);
@@ -44,7 +44,7 @@ int sp__env_share(struct sp__env *e, const struct sp_run_opts *opts, const struc
 	sp__budget_init(&e->budget, sp__working_memory(opts, opts->memory_bytes));
 	e->begin_ns = sp__env_now_ns(e);
 	e->cpu_begin_ns = sp__env_cpu_ns(e);
-	return sp__where_check(opts, e->err);
+	return sp__volume_spec_check(opts, e->err);
 }
 
 int sp__env_close(struct sp__env *e)
@@ -137,7 +137,7 @@ struct sp__spill_opts sp__env_spilling(const struct sp__env *e)
 					.engine = o->engine,
 					.trace = e->trace,
 					.device = e->device,
-					.block = sp__where_block(o),
+					.block = sp__volume_spec_block(o),
 					.placement = o->placement,
 					.geometry = o->geometry,
 					.err = e->err };

@@ -24,7 +24,7 @@
 #include "base/minmax.h"
 #include "dev/geometry.h"
 #include "run/memory.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sort/predict.h"
 #include "sort/plan_impl.h"
 #include "sort/readplan.h"
@@ -267,7 +267,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	struct sp__layout load, replacement;
 
 	*c = (struct sp__choice){ .working_bytes = sp__working_memory(&o->run, memory_bytes),
-				  .threads = sp__where_simulated(&o->run)
+				  .threads = sp__volume_spec_simulated(&o->run)
 						     ? 1
 						     : sp__threads(o->run.parallel),
 				  .formation = o->formation };
@@ -355,7 +355,7 @@ static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 	if (o->run.volume && o->compress_program)
 		return sp__errf(err, SP_EUNSUP, "plan", o->run.volume, -1,
 				"what a program compresses cannot lie on a volume");
-	rc = sp__where_check(&o->run, err);
+	rc = sp__volume_spec_check(&o->run, err);
 	if (rc < 0 || o->run.placement == SP_PLACE_CONTIGUOUS)
 		return rc;
 	if (o->run.compression != SP_SPILL_RAW || o->compress_program)

@@ -9,7 +9,7 @@
  * are contiguous.  Predictions that are nearly equal decide nothing.
  */
 #include <spindle/sort.h>
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sort/plan_impl.h"
 
 #define NOTABLE 0.98
@@ -24,7 +24,7 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 		return sp__plan_placed(opts, plan, err);
 	o.run.placement = SP_PLACE_CONTIGUOUS;
 	rc = sp__plan_placed(&o, plan, err);
-	if (rc < 0 || !sp__where_simulated(&o.run) || !plan->seconds || plan->in_memory)
+	if (rc < 0 || !sp__volume_spec_simulated(&o.run) || !plan->seconds || plan->in_memory)
 		return rc;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		struct sp_errinfo unused = SP_ERRINFO_INIT;

@@ -234,7 +234,7 @@ static double changes(const struct sp__sort_prediction *t, double n, const struc
 {
 	double places = r->clusters + r->jumps, times = n * places / (n + places);
 
-	return sp__costs_parted(&t->at, outstanding_bytes, chunk_bytes)
+	return sp__costs_interrupted(&t->at, outstanding_bytes, chunk_bytes)
 		       ? fmax(times, r->bytes / t->at.stripe_bytes)
 		       : times;
 }

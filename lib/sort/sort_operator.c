@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "flow/operator.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sort/state.h"
 
 /* Worker threads have no descriptor: with a limit it sleeps that long. */
@@ -134,7 +134,7 @@ static int choose_volume(const struct sp_flow *flow, struct sp_run_opts *run)
 			run->geometry = flow->run.geometry;
 		return 0;
 	}
-	if (!flow->env.device && !sp__where_simulated(run))
+	if (!flow->env.device && !sp__volume_spec_simulated(run))
 		return 0;
 	return sp__errf(flow->env.err, SP_EUNSUP, "plan", run->volume, -1,
 			"a sort within a plan uses the simulated volume of the plan, or none");

@@ -149,7 +149,7 @@ static uint32_t lower_bound(const struct sp__waypoint *w, uint32_t n, double pha
 /* The time of a hop in revolutions; over unknown distances a whole one. */
 static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 {
-	uint64_t tracks = sp__apart(from, to);
+	uint64_t tracks = sp__absdiff(from, to);
 	const struct sp__hops *hops;
 	double w_deg;
 

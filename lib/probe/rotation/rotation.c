@@ -47,7 +47,7 @@ static int random_reads(struct sp__timing *tm, struct randoms *r)
 		r->took[r->n++] = (double)(s.done_ns - s.issue_ns);
 		if (i % 2)
 			r->near[r->nnear++] = r->took[r->n - 1];
-		else if (i && sp__apart(lbn, last) > blocks / 2)
+		else if (i && sp__absdiff(lbn, last) > blocks / 2)
 			r->far[r->nfar++] = r->took[r->n - 1];
 		last = lbn;
 		if (i % 16 == 0)

@@ -45,7 +45,7 @@ static bool remembered(const struct sp__timing *tm, uint64_t lbn)
 	for (unsigned i = 1; i <= tm->cache.flush && i <= c->count; i++) {
 		uint64_t near = c->recent[(c->count - i) % SP__RECENT];
 
-		if (sp__apart(near, lbn) < SP__NEAR_BLOCKS)
+		if (sp__absdiff(near, lbn) < SP__NEAR_BLOCKS)
 			return true;
 	}
 	return false;

@@ -74,7 +74,7 @@ bool sp__skew_between(const struct sp__tracks *tr, uint32_t cylinder, uint64_t f
 	if (z == tr->zones + tr->nzones || from >= z->tracks || to >= z->tracks || !z->nskew)
 		return false;
 	q = z->nskew > 1 ? z->nskew : q;
-	if (!q || sp__apart(from, to) % q)
+	if (!q || sp__absdiff(from, to) % q)
 		return false;
 	for (uint32_t k = 0; k < z->nskew; k++)
 		sum += z->skew[k];

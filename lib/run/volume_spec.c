@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "dev/geometry.h"
 #include "io/volume.h"
-#include "run/where.h"
+#include "run/volume_spec.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
 
@@ -18,23 +18,23 @@ static const char *after(const char *volume, const char *kind)
 	return volume && !strncmp(volume, kind, n) ? volume + n : NULL;
 }
 
-const char *sp__where_machine_spec(const struct sp_run_opts *o)
+const char *sp__volume_spec_machine_spec(const struct sp_run_opts *o)
 {
 	return after(o->volume, SIM);
 }
 
-bool sp__where_simulated(const struct sp_run_opts *o)
+bool sp__volume_spec_simulated(const struct sp_run_opts *o)
 {
-	return sp__where_machine_spec(o) != NULL;
+	return sp__volume_spec_machine_spec(o) != NULL;
 }
 
-const char *sp__where_block(const struct sp_run_opts *o)
+const char *sp__volume_spec_block(const struct sp_run_opts *o)
 {
 	return after(o->volume, BLOCK);
 }
 
-int sp__where_check_geometry(const struct sp_geometry *geometry, uint64_t blocks,
-			     uint32_t block_bytes, struct sp_errinfo *err)
+int sp__volume_spec_check_geometry(const struct sp_geometry *geometry, uint64_t blocks,
+				   uint32_t block_bytes, struct sp_errinfo *err)
 {
 	struct sp_geometry_info info;
 
@@ -49,17 +49,16 @@ int sp__where_check_geometry(const struct sp_geometry *geometry, uint64_t blocks
 			(unsigned long long)blocks, block_bytes);
 }
 
-int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
-		     struct sp_errinfo *err)
+int sp__volume_spec_device(const struct sp_run_opts *o, struct sp__volume **device,
+			   struct sp_errinfo *err)
 {
-	const char *text = sp__where_machine_spec(o);
+	const char *text = sp__volume_spec_machine_spec(o);
 	int rc = text ? sp__volume_device(device, text, err) : 0;
 
-	return rc || !text
-		       ? rc
-		       : sp__where_check_geometry(o->geometry,
-						  (*device)->size_bytes / (*device)->block_bytes,
-						  (*device)->block_bytes, err);
+	return rc || !text ? rc
+			   : sp__volume_spec_check_geometry(
+				     o->geometry, (*device)->size_bytes / (*device)->block_bytes,
+				     (*device)->block_bytes, err);
 }
 
 int sp_run_geometry(struct sp_geometry **g, const char *volume, struct sp_errinfo *err)
@@ -85,7 +84,7 @@ int sp_run_geometry(struct sp_geometry **g, const char *volume, struct sp_errinf
 static int check_machine(const struct sp_run_opts *o, struct sp_errinfo *err)
 {
 	struct sp__machine_spec spec;
-	int rc = sp__machine_spec_parse(&spec, sp__where_machine_spec(o), err);
+	int rc = sp__machine_spec_parse(&spec, sp__volume_spec_machine_spec(o), err);
 
 	if (rc == 0 && o->placement != SP_PLACE_CONTIGUOUS && spec.fs != SP__FS_NONE)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
@@ -93,7 +92,7 @@ static int check_machine(const struct sp_run_opts *o, struct sp_errinfo *err)
 	return rc;
 }
 
-int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err)
+int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 {
 	struct sp_geometry_info info;
 	const char *v = o->volume;

@@ -3,8 +3,8 @@
  * The volume named by the options of a run: files in directories, a block device, or a
  * simulated device; and whether it supports the requested placement.
  */
-#ifndef SP__RUN_WHERE_H
-#define SP__RUN_WHERE_H
+#ifndef SP__RUN_VOLUME_SPEC_H
+#define SP__RUN_VOLUME_SPEC_H
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -13,23 +13,24 @@
 struct sp__volume;
 
 /* SP_ESYNTAX, -EPERM or SP_EUNSUP, with the reason in err: the options contradict the volume. */
-SP_MUST_CHECK int sp__where_check(const struct sp_run_opts *o, struct sp_errinfo *err);
-bool sp__where_simulated(const struct sp_run_opts *o);
+SP_MUST_CHECK int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err);
+bool sp__volume_spec_simulated(const struct sp_run_opts *o);
 /* The specification of a simulated device; NULL: the volume is none. */
-const char *sp__where_machine_spec(const struct sp_run_opts *o);
+const char *sp__volume_spec_machine_spec(const struct sp_run_opts *o);
 /*
  * Opens a simulated device; leaves *device unchanged for other volumes.
  * SP_ESYNTAX: the geometry is that of another device.
  */
-SP_MUST_CHECK int sp__where_device(const struct sp_run_opts *o, struct sp__volume **device,
-				   struct sp_errinfo *err);
+SP_MUST_CHECK int sp__volume_spec_device(const struct sp_run_opts *o, struct sp__volume **device,
+					 struct sp_errinfo *err);
 /*
  * A geometry, or NULL, against a simulated device, which is known completely; a real one may be
  * used in part.  SP_ESYNTAX: it is that of another device.
  */
-SP_MUST_CHECK int sp__where_check_geometry(const struct sp_geometry *geometry, uint64_t blocks,
-					   uint32_t block_bytes, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__volume_spec_check_geometry(const struct sp_geometry *geometry,
+						 uint64_t blocks, uint32_t block_bytes,
+						 struct sp_errinfo *err);
 /* The device of "block:DEVICE"; NULL: the volume is none. */
-const char *sp__where_block(const struct sp_run_opts *o);
+const char *sp__volume_spec_block(const struct sp_run_opts *o);
 
 #endif
