@@ -220,8 +220,8 @@ static void leave_pool(void)
 		all = pool.threads;
 		SLIST_INIT(&pool.threads);
 		pool.idle = 0;
-		SLIST_FOREACH(t, &all, link)
-		t->leave = true;
+		for (t = SLIST_FIRST(&all); t; t = SLIST_NEXT(t, link))
+			t->leave = true;
 		pthread_cond_broadcast(&pool.work);
 	}
 	pthread_mutex_unlock(&pool.lock);

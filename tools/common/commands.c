@@ -86,7 +86,7 @@ static void check_operands(const struct command *command, const struct operands 
 			  quote(operands->text[command->max]));
 }
 
-/* The command of argv[*at], the first argument that is not an option; NULL: none. */
+/* The command of argv[*at], the first argument that is not an option; the end of the list: none. */
 static const struct command *find(const struct commands *all, int argc, char **argv, int *at)
 {
 	const struct command *c = all->list;
@@ -95,7 +95,7 @@ static const struct command *find(const struct commands *all, int argc, char **a
 		;
 	while (c->name && !(*at < argc && !strcmp(argv[*at], c->name)))
 		c++;
-	return c->name ? c : NULL;
+	return c;
 }
 
 const struct command *commands_read(const struct commands *all, int argc, char **argv,
@@ -108,7 +108,7 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 	int at;
 
 	command = find(all, argc, argv, &at);
-	if (!command)
+	if (!command->name)
 		without_command(all, argc, argv);
 	snprintf(name, sizeof(name), "%s %s", msg_program(), command->name);
 	program_invocation_name = name;
