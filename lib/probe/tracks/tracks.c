@@ -14,7 +14,8 @@ void sp__tracks_begin(struct sp__tracks *tr, struct sp__timing *tm)
 
 void sp__tracks_free(struct sp__tracks *tr)
 {
-	sp__zones_drop(tr, 0, tr->nzones);
+	for (size_t i = 0; i < tr->nzones; i++)
+		sp__pzone_clear(&tr->zones[i]);
 	free(tr->zones);
 	free(tr->bad);
 }
