@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of a call are all options.  Short options may be joined in one word, long ones
- * abbreviated as long as they are unique.  Unlike getopt() the reader has no state outside itself,
- * and it neither prints nor changes the words.
+ * Reads the arguments of a call, which are all options.  Short options may be joined in one
+ * argument, long ones abbreviated if they are unique.  Unlike getopt() the reader has no state
+ * outside itself, and it neither prints nor changes the arguments.
  */
 #ifndef SP__CALL_OPTIONS_H
 #define SP__CALL_OPTIONS_H
