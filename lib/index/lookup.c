@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
@@ -25,23 +26,21 @@ struct slot {
 	struct sp__bytes key;
 	uint64_t tag, page;
 	struct sp__nodeframe *frame;
-	unsigned level;	       /* that the page must have ... */
-	bool along;	       /* ... unless it is passed over: looking for the next leaf */
-	bool more;	       /* equal keys may continue in it */
-	unsigned first, end;   /* entries of the leaf */
-	struct slot *next;     /* free, ready, or waiting for the same frame */
-	struct slot *next_put; /* ordered */
-};
-
-struct list {
-	struct slot *first, *last;
+	unsigned level;		/* that the page must have ... */
+	bool along;		/* ... unless it is passed over: looking for the next leaf */
+	bool more;		/* equal keys may continue in it */
+	unsigned first, end;	/* entries of the leaf */
+	struct slot *next;	/* free, or waiting for the same frame */
+	TAILQ_ENTRY(slot) link; /* among the ready ones */
+	STAILQ_ENTRY(slot) put; /* ordered: among all that have been put */
 };
 
 struct sp__lookup {
 	struct sp__lookup_opts opts;
 	struct sp__nodecache cache;
 	struct slot *slots, *free, *pinned;
-	struct list ready, puts;
+	TAILQ_HEAD(, slot) ready;
+	STAILQ_HEAD(, slot) puts;
 	struct sp__keymatch *matches; /* of the page that is pinned */
 	unsigned max, outstanding;
 	size_t charged;
@@ -68,9 +67,7 @@ static void look(struct sp__lookup *l, struct slot *s)
 	s->end = sp__node_below(n, key, s->key.bytes, true);
 	s->more = s->end == n->count && s->first < s->end && s->page < head_of(l)->last_leaf;
 	s->state = READY;
-	s->next = NULL;
-	*(l->ready.first ? &l->ready.last->next : &l->ready.first) = s;
-	l->ready.last = s;
+	TAILQ_INSERT_TAIL(&l->ready, s, link);
 }
 
 /* The page to go to from this one, which has arrived; 0: it is the leaf. */
@@ -168,6 +165,8 @@ int sp__lookup_open(struct sp__lookup **lookup, const struct sp__lookup_opts *op
 	if (!l)
 		return sp__err(opts->index->env->err, -ENOMEM, "allocate", NULL, -1);
 	l->opts = *opts;
+	TAILQ_INIT(&l->ready);
+	STAILQ_INIT(&l->puts);
 	rc = sp__nodecache_open(&l->cache, opts->index, opts->reads, opts->bytes, opts->gap_bytes);
 	if (rc)
 		return rc;
@@ -228,11 +227,8 @@ int sp__lookup_put(struct sp__lookup *l, const void *key, size_t bytes, uint64_t
 	s->tag = tag;
 	s->along = false;
 	s->level = head_of(l)->levels - 1;
-	s->next_put = NULL;
-	if (l->opts.ordered) {
-		*(l->puts.first ? &l->puts.last->next_put : &l->puts.first) = s;
-		l->puts.last = s;
-	}
+	if (l->opts.ordered)
+		STAILQ_INSERT_TAIL(&l->puts, s, put);
 	return l->error = go(l, s, head_of(l)->root);
 }
 
@@ -250,7 +246,7 @@ static int release(struct sp__lookup *l)
 		return go(l, s, s->page + 1);
 	}
 	if (l->opts.ordered)
-		l->puts.first = s->next_put;
+		STAILQ_REMOVE_HEAD(&l->puts, put);
 	s->next = l->free;
 	l->free = s;
 	l->outstanding--;
@@ -260,15 +256,11 @@ static int release(struct sp__lookup *l)
 /* Takes the lookup that is to be returned from the list of those that can be. */
 static struct slot *take_ready(struct sp__lookup *l)
 {
-	struct slot *s = l->opts.ordered ? l->puts.first : l->ready.first, *before = NULL, *at;
+	struct slot *s = l->opts.ordered ? STAILQ_FIRST(&l->puts) : TAILQ_FIRST(&l->ready);
 
 	if (!s || s->state != READY)
 		return NULL;
-	for (at = l->ready.first; at != s; at = at->next)
-		before = at;
-	*(before ? &before->next : &l->ready.first) = s->next;
-	if (l->ready.last == s)
-		l->ready.last = before;
+	TAILQ_REMOVE(&l->ready, s, link);
 	return s;
 }
 

@@ -31,7 +31,7 @@
 #define DEPTH_MAX 4096
 
 struct list {
-	struct sp__request *head, **tail;
+	STAILQ_HEAD(, sp__request) requests;
 	unsigned count;
 };
 
@@ -59,19 +59,15 @@ static uint64_t now(const struct sp__queue *q)
 
 static void append(struct list *l, struct sp__request *r)
 {
-	r->next = NULL;
-	*l->tail = r;
-	l->tail = &r->next;
+	STAILQ_INSERT_TAIL(&l->requests, r, link);
 	l->count++;
 }
 
 static struct sp__request *take_first(struct list *l)
 {
-	struct sp__request *r = l->head;
+	struct sp__request *r = STAILQ_FIRST(&l->requests);
 
-	l->head = r->next;
-	if (!l->head)
-		l->tail = &l->head;
+	STAILQ_REMOVE_HEAD(&l->requests, link);
 	l->count--;
 	return r;
 }
@@ -94,8 +90,8 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 	q->device = opts->device;
 	q->changeable = sp__engine_is_auto(opts->engine) && !opts->device &&
 			opts->completion != SP__COMPLETE_EVENT;
-	q->waiting.tail = &q->waiting.head;
-	q->finished.tail = &q->finished.head;
+	STAILQ_INIT(&q->waiting.requests);
+	STAILQ_INIT(&q->finished.requests);
 	rc = sp__engine_open(&q->ops, &q->engine, opts->engine,
 			     &(struct sp__engine_opts){
 				     .depth = depth, .device = opts->device, .bound = opts->bound },
@@ -187,11 +183,12 @@ static void offer(struct sp__queue *q)
 	if (q->changing)
 		change_engine(q);
 	while (q->waiting.count) {
+		struct sp__request *r;
 		size_t n = 0;
 		int rc;
 
-		for (struct sp__request *r = q->waiting.head; r; r = r->next)
-			q->array[n++] = r;
+		STAILQ_FOREACH(r, &q->waiting.requests, link)
+		q->array[n++] = r;
 		rc = q->ops->submit(q->engine, q->array, n);
 		if (full_now(rc))
 			return;

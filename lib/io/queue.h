@@ -20,6 +20,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include "io/volume.h"
 
 enum sp__op { SP__OP_READ, SP__OP_WRITE };
@@ -31,11 +32,11 @@ struct sp__request {
 	uint64_t offset; /* bytes */
 	void *data;
 	uint32_t bytes;
-	int32_t result;		     /* after reaping: bytes moved, or -errno */
-	uint64_t tag;		     /* the caller's */
-	uint64_t submit_ns, done_ns; /* as sp__volume_now_ns() */
-	uint32_t moved;		     /* bytes done so far, kept by the queue */
-	struct sp__request *next;    /* for the current owner */
+	int32_t result;			/* after reaping: bytes moved, or -errno */
+	uint64_t tag;			/* the caller's */
+	uint64_t submit_ns, done_ns;	/* as sp__volume_now_ns() */
+	uint32_t moved;			/* bytes done so far, kept by the queue */
+	STAILQ_ENTRY(sp__request) link; /* of a list of the queue */
 };
 
 /* How a queue waits for completions (Iyengar et al. 2008, section 3). */

@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "join/gather.h"
@@ -40,16 +41,19 @@ struct piece {
 
 struct want {
 	struct sp__gathered record;
-	struct piece *piece;	  /* NULL: it waits */
-	struct want *next, *prev; /* in the order of asking; of idle ones: next */
-	struct want *mate;	  /* the next on the piece, or of those that are ready */
+	struct piece *piece;	/* NULL: it waits */
+	TAILQ_ENTRY(want) link; /* among those asked for, or the idle ones */
+	struct want *mate;	/* the next on the piece, or of those that are ready */
 	bool ready;
 };
+
+TAILQ_HEAD(wants, want);
 
 struct sp__gather {
 	struct sp__gather_opts opts;
 	struct sp__gather_counts counts;
-	struct want *wants, *idle, *first, *last, *lent;
+	struct want *wants, *lent;
+	struct wants idle, asked;	 /* asked: in the order of asking */
 	struct want *ready, *ready_last; /* in the order in which they came; unless ordered */
 	struct want **batch;		 /* being ordered */
 	unsigned nidle, nwaiting;
@@ -87,6 +91,8 @@ int sp__gather_open(struct sp__gather **gather, const struct sp__gather_opts *op
 	if (!f)
 		return sp__err(opts->err, -ENOMEM, "read", opts->volume->name, -1);
 	f->opts = *opts;
+	TAILQ_INIT(&f->idle);
+	TAILQ_INIT(&f->asked);
 	choose_pieces(f);
 	f->wants = calloc(opts->most, sizeof(*f->wants));
 	f->batch = calloc(opts->most, sizeof(struct want *));
@@ -99,8 +105,7 @@ int sp__gather_open(struct sp__gather **gather, const struct sp__gather_opts *op
 	for (unsigned i = 0; i < f->npieces; i++)
 		f->pieces[i].memory = f->memory + i * f->piece_bytes;
 	for (f->nidle = 0; f->nidle < opts->most; f->nidle++) {
-		f->wants[f->nidle].next = f->idle;
-		f->idle = &f->wants[f->nidle];
+		TAILQ_INSERT_HEAD(&f->idle, &f->wants[f->nidle], link);
 	}
 	return 0;
 }
@@ -142,18 +147,13 @@ unsigned sp__gather_room(const struct sp__gather *f)
 
 void sp__gather_ask(struct sp__gather *f, uint64_t offset, size_t bytes, uint64_t tag)
 {
-	struct want *w = f->idle;
+	struct want *w = TAILQ_FIRST(&f->idle);
 
-	f->idle = w->next;
+	TAILQ_REMOVE(&f->idle, w, link);
 	f->nidle--;
 	f->nwaiting++;
-	*w = (struct want){ .record = { .offset = offset, .bytes = bytes, .tag = tag },
-			    .prev = f->last };
-	if (f->last)
-		f->last->next = w;
-	else
-		f->first = w;
-	f->last = w;
+	*w = (struct want){ .record = { .offset = offset, .bytes = bytes, .tag = tag } };
+	TAILQ_INSERT_TAIL(&f->asked, w, link);
 	f->counts.records++;
 }
 
@@ -161,19 +161,11 @@ static void leave(struct sp__gather *f, struct want *w)
 {
 	struct piece *p = w->piece;
 
-	if (w->prev)
-		w->prev->next = w->next;
-	else
-		f->first = w->next;
-	if (w->next)
-		w->next->prev = w->prev;
-	else
-		f->last = w->prev;
+	TAILQ_REMOVE(&f->asked, w, link);
 	p->used = ++f->clock;
 	if (!--p->wants && p->own_bytes)
 		empty_piece(f, p);
-	w->next = f->idle;
-	f->idle = w;
+	TAILQ_INSERT_HEAD(&f->idle, w, link);
 	f->nidle++;
 }
 
@@ -245,16 +237,16 @@ static size_t own_room(const struct sp__gather *f, const struct sp__gathered *r)
 /* Lays wants on the pieces that there are; the others, from the first on, are the batch. */
 static unsigned choose_batch(struct sp__gather *f)
 {
-	struct want *w = f->last, *next;
+	struct want *w = TAILQ_LAST(&f->asked, wants), *next;
 	unsigned n = 0, free_pieces = count_free(f);
 	uint64_t own = f->own_bytes, room;
 
 	for (unsigned i = 1; i < f->nwaiting; i++)
-		w = w->prev;
+		w = TAILQ_PREV(w, wants, link);
 	for (; w && n < free_pieces; w = next) {
 		struct piece *p = find(f, &w->record);
 
-		next = w->next;
+		next = TAILQ_NEXT(w, link);
 		if (p) {
 			free_pieces -= !p->wants;
 			if (free_pieces < n)
@@ -400,7 +392,7 @@ void sp__gather_release(struct sp__gather *f)
 /* A record that has arrived. */
 static struct want *next_ready(struct sp__gather *f)
 {
-	struct want *w = f->opts.ordered ? f->first : f->ready;
+	struct want *w = f->opts.ordered ? TAILQ_FIRST(&f->asked) : f->ready;
 
 	if (!w || !w->ready)
 		return NULL;
@@ -417,7 +409,7 @@ int sp__gather_take(struct sp__gather *f, struct sp__gathered *record)
 	sp__gather_release(f);
 	if (f->error)
 		return f->error;
-	if (!f->first)
+	if (TAILQ_EMPTY(&f->asked))
 		return SP_END;
 	w = next_ready(f);
 	if (!w)

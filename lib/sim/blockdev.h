@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include "sim/fwd.h"
@@ -60,7 +61,7 @@ struct sp__blockreq {
 	struct sp__blockreq *last;	   /* ... and the last of them */
 	struct sp__blockreq *part;	   /* the next of its indivisible batch */
 	bool batch;			   /* is part of one */
-	struct sp__blockreq *prev;	   /* with next: in a queue of the scheduler */
+	TAILQ_ENTRY(sp__blockreq) link;	   /* in a queue of the scheduler */
 	struct sp__blockreq *left, *right; /* in a tree of the scheduler */
 	uint64_t rank;
 };

@@ -18,9 +18,11 @@
 struct sp__lanepiece {
 	struct sp__piece piece;
 	struct sp__blockreq *req;
-	struct sp__lanepiece *next, *prev;     /* in the order of dispatch */
+	TAILQ_ENTRY(sp__lanepiece) link;       /* of its lane, or of the free ones */
 	struct sp__lanepiece *beside, *before; /* on the bucket */
 };
+
+TAILQ_HEAD(sp__lanepieces, sp__lanepiece);
 
 /* The pieces of a lane by their blocks. */
 #define SP__BLOCK_BUCKETS 512
@@ -32,7 +34,7 @@ struct sp__bucketset {
 };
 
 struct sp__lane {
-	struct sp__lanepiece *head, *tail; /* in the order of dispatch */
+	struct sp__lanepieces pieces; /* in the order of dispatch */
 	unsigned n;
 	struct sp__bucketset *buckets; /* NULL: none */
 	struct sp__lanepiece *active;
@@ -88,7 +90,8 @@ struct sp__blockdev {
 	unsigned *awake;
 	uint64_t lanes_next_ns; /* the earliest end of service; SP__NEVER: none */
 	uint64_t busy_since_ns;
-	struct sp__lanepiece *pool, *fresh, *free; /* fresh: from here on never used */
+	struct sp__lanepiece *pool, *fresh; /* fresh: from here on never used */
+	struct sp__lanepieces free;
 	unsigned nfree;
 
 	struct sp__blockdev_stats stats;

@@ -31,6 +31,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 		return -ENOMEM;
 	for (i = 0; i < bd->nlanes; i++) {
 		bd->lanes[i].end = SP__NEVER;
+		TAILQ_INIT(&bd->lanes[i].pieces);
 		if (!shelved)
 			continue;
 		bd->lanes[i].buckets = sp__bucketset_new(m->blocks);
@@ -39,6 +40,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 	}
 	/* Untouched until it is used: a window may be far deeper than it is ever filled. */
 	bd->fresh = bd->pool;
+	TAILQ_INIT(&bd->free);
 	bd->nfree = n;
 	bd->lanes_next_ns = SP__NEVER;
 	return 0;
@@ -60,7 +62,7 @@ bool sp__lanes_ready(const struct sp__blockdev *bd)
 
 static void wake(struct sp__blockdev *bd, struct sp__lane *lane)
 {
-	if (lane->awake || lane->active || !lane->head)
+	if (lane->awake || lane->active || !lane->n)
 		return;
 	lane->awake = true;
 	bd->awake[bd->nawake++] = (unsigned)(lane - bd->lanes);
@@ -69,17 +71,16 @@ static void wake(struct sp__blockdev *bd, struct sp__lane *lane)
 static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struct sp__piece *piece)
 {
 	struct sp__lane *lane = &bd->lanes[piece->lane];
-	struct sp__lanepiece *p = bd->free ? bd->free : bd->fresh++;
+	struct sp__lanepiece *p = TAILQ_FIRST(&bd->free);
 
-	if (p == bd->free)
-		bd->free = p->next;
+	if (p)
+		TAILQ_REMOVE(&bd->free, p, link);
+	else
+		p = bd->fresh++;
 	bd->nfree--;
 	p->piece = *piece;
 	p->req = r;
-	p->next = NULL;
-	p->prev = lane->tail;
-	*(lane->tail ? &lane->tail->next : &lane->head) = p;
-	lane->tail = p;
+	TAILQ_INSERT_TAIL(&lane->pieces, p, link);
 	lane->n++;
 	if (lane->buckets)
 		sp__bucketset_put(lane->buckets, p);
@@ -132,20 +133,19 @@ static struct sp__lanepiece *nearest(struct sp__blockdev *bd, struct sp__lane *l
 
 	if (lane->buckets && lane->n >= SHELVED)
 		return sp__bucketset_nearest(bd, lane);
-	for (p = lane->head; p && n < bd->held; p = p->next, n++)
+	for (p = TAILQ_FIRST(&lane->pieces); p && n < bd->held; p = TAILQ_NEXT(p, link), n++)
 		sp__lane_look(bd, p, &best);
 	return best.piece;
 }
 
 static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *lane)
 {
-	struct sp__lanepiece *p = lane->head;
+	struct sp__lanepiece *p = TAILQ_FIRST(&lane->pieces);
 
-	if (bd->policy == SP__WINDOW_SPTF && p->next &&
+	if (bd->policy == SP__WINDOW_SPTF && lane->n > 1 &&
 	    bd->now_ns - p->req->dispatch_ns < bd->age_ns)
 		p = nearest(bd, lane);
-	*(p->prev ? &p->prev->next : &lane->head) = p->next;
-	*(p->next ? &p->next->prev : &lane->tail) = p->prev;
+	TAILQ_REMOVE(&lane->pieces, p, link);
 	lane->n--;
 	if (lane->buckets)
 		sp__bucketset_take(lane->buckets, p);
@@ -191,8 +191,7 @@ static struct sp__blockreq *finish(struct sp__blockdev *bd, struct sp__lane *lan
 	bd->stats.transfer_ns += lane->service.transfer_ns;
 	r->missed |= !lane->service.hit;
 	lane->active = NULL;
-	p->next = bd->free;
-	bd->free = p;
+	TAILQ_INSERT_HEAD(&bd->free, p, link);
 	bd->nfree++;
 	if (!--bd->nbusy)
 		bd->stats.busy_ns += bd->now_ns - bd->busy_since_ns;

@@ -28,6 +28,8 @@ int sp__sched_open(struct sp__sched *s, const char *text, struct sp_errinfo *err
 	if (rc)
 		return rc;
 	s->sorted = s->ops->sorted;
+	for (unsigned i = 0; i < SP__SCHED_FIFOS_MAX; i++)
+		TAILQ_INIT(&s->fifos[i].requests);
 	if (s->ops->init)
 		s->ops->init(s);
 	s->batched = s->params.batch; /* no batch is open */
@@ -69,13 +71,7 @@ void sp__sched_add(struct sp__sched *s, struct sp__blockreq *r, uint64_t now_ns)
 	r->fifo = (uint8_t)(f - s->fifos);
 	r->added_ns = now_ns;
 	r->expire_ns = s->ops->expire ? now_ns + s->ops->expire(s, r) : SP__NEVER;
-	r->next = NULL;
-	r->prev = f->tail;
-	if (f->tail)
-		f->tail->next = r;
-	else
-		f->head = r;
-	f->tail = r;
+	TAILQ_INSERT_TAIL(&f->requests, r, link);
 	f->n++;
 	s->n++;
 	if (s->sorted)
@@ -86,14 +82,7 @@ static void take(struct sp__sched *s, struct sp__blockreq *r)
 {
 	struct sp__fifo *f = &s->fifos[r->fifo];
 
-	if (r->prev)
-		r->prev->next = r->next;
-	else
-		f->head = r->next;
-	if (r->next)
-		r->next->prev = r->prev;
-	else
-		f->tail = r->prev;
+	TAILQ_REMOVE(&f->requests, r, link);
 	f->n--;
 	s->n--;
 	if (s->sorted)

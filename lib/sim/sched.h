@@ -37,7 +37,7 @@ enum sp__prioclass { SP__PRIO_NONE, SP__PRIO_RT, SP__PRIO_BE, SP__PRIO_IDLE };
 enum sp__prioclass sp__prio_class(uint16_t prio);
 
 struct sp__fifo {
-	struct sp__blockreq *head, *tail;
+	TAILQ_HEAD(, sp__blockreq) requests;
 	unsigned n;
 };
 

@@ -47,7 +47,7 @@ static struct sp__blockreq *choose(struct sp__sched *s, unsigned class, uint64_t
 {
 	unsigned base = 2 * class, dir = s->dir, starved = s->starved, batched = s->batched + 1;
 	struct sp__fifo *f = &s->fifos[base];
-	struct sp__blockreq *r = sp__reqtree_ceil(s->trees[base + dir], s->pos[base + dir]);
+	struct sp__blockreq *r = sp__reqtree_ceil(s->trees[base + dir], s->pos[base + dir]), *first;
 
 	if (!f[0].n && !f[1].n)
 		return NULL;
@@ -55,8 +55,9 @@ static struct sp__blockreq *choose(struct sp__sched *s, unsigned class, uint64_t
 		dir = sp__sched_direction(s, f[0].n > 0, f[1].n > 0);
 		batched = 1;
 		r = sp__reqtree_ceil(s->trees[base + dir], s->pos[base + dir]);
-		if (!r || f[dir].head->expire_ns <= now_ns)
-			r = f[dir].head;
+		first = TAILQ_FIRST(&f[dir].requests);
+		if (!r || first->expire_ns <= now_ns)
+			r = first;
 	}
 	if (r->added_ns > latest_ns) {
 		s->starved = starved;

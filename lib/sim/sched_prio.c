@@ -54,7 +54,7 @@ static struct sp__blockreq *expired(const struct sp__sched *s, uint64_t now_ns)
 	unsigned i;
 
 	for (i = 0; i < s->params.levels; i++) {
-		r = s->fifos[i].head;
+		r = TAILQ_FIRST(&s->fifos[i].requests);
 		if (r && r->expire_ns <= now_ns && (!first || r->expire_ns < first->expire_ns))
 			first = r;
 	}

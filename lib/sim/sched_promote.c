@@ -25,12 +25,12 @@ static struct sp__blockreq *pick(struct sp__sched *s, uint64_t now_ns)
 	unsigned active = 0;
 
 	(void)now_ns;
-	while (!sp__sched_queue(s, active)->head)
+	while (!sp__sched_queue(s, active)->n)
 		active++;
-	r = sp__sched_queue(s, active)->head;
+	r = TAILQ_FIRST(&sp__sched_queue(s, active)->requests);
 	if (!s->params.open)
 		s->promoted += active;
-	else if (!r->next)
+	else if (!TAILQ_NEXT(r, link))
 		s->promoted++;
 	return r;
 }

@@ -8,7 +8,7 @@
 static struct sp__blockreq *noop_pick(struct sp__sched *s, uint64_t now_ns)
 {
 	(void)now_ns;
-	return s->fifos[0].head;
+	return TAILQ_FIRST(&s->fifos[0].requests);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <spindle/vdrive.h>
 #include "base/err.h"
 #include "base/minmax.h"
@@ -29,9 +30,10 @@ struct item {
 	struct sp__blockreq req; /* first: the block device gives it back */
 	enum sp_vdrive_op op;
 	void *cookie;
-	struct item *before, *after; /* by submission */
-	struct item *next;	     /* of those that are done, or free */
+	TAILQ_ENTRY(item) link;
 };
+
+TAILQ_HEAD(items, item);
 
 /* What the next request may be a piece of. */
 struct whole {
@@ -44,8 +46,7 @@ struct sp_vdrive {
 	struct sp__model *model;
 	struct sp__blockdev *bd;
 	uint64_t now_ns;
-	struct item *first, *last; /* outstanding, by submission */
-	struct item *done, **done_end, *free;
+	struct items outstanding, done, free; /* the first by submission */
 	uint64_t flushed_ns; /* of a flush at the head of the list; 0: not known yet */
 	struct whole whole;
 	struct sp_vdrive_stats stats;
@@ -75,39 +76,38 @@ int sp_vdrive_open(struct sp_vdrive **out, const char *spec, struct sp_errinfo *
 	int rc = v ? open_device(v, spec, err) : -ENOMEM;
 
 	*out = NULL;
+	if (v) {
+		TAILQ_INIT(&v->outstanding);
+		TAILQ_INIT(&v->done);
+		TAILQ_INIT(&v->free);
+	}
 	if (rc < 0) {
 		sp_vdrive_close(v);
 		return sp__err(err, rc, "vdrive", "", -1);
 	}
-	v->done_end = &v->done;
 	*out = v;
 	return 0;
 }
 
-static void free_items(struct item *i)
+static void free_items(struct items *list)
 {
-	struct item *next;
+	struct item *i;
 
-	for (; i; i = next) {
-		next = i->next;
+	while ((i = TAILQ_FIRST(list))) {
+		TAILQ_REMOVE(list, i, link);
 		free(i);
 	}
 }
 
 void sp_vdrive_close(struct sp_vdrive *v)
 {
-	struct item *i, *after;
-
 	if (!v)
 		return;
 	sp__blockdev_close(v->bd);
 	sp__model_free(v->model);
-	for (i = v->first; i; i = after) {
-		after = i->after;
-		free(i);
-	}
-	free_items(v->done);
-	free_items(v->free);
+	free_items(&v->outstanding);
+	free_items(&v->done);
+	free_items(&v->free);
 	free(v);
 }
 
@@ -124,10 +124,10 @@ void sp_vdrive_info(const struct sp_vdrive *v, struct sp_vdrive_info *info)
 
 static struct item *new_item(struct sp_vdrive *v)
 {
-	struct item *i = v->free;
+	struct item *i = TAILQ_FIRST(&v->free);
 
 	if (i)
-		v->free = i->next;
+		TAILQ_REMOVE(&v->free, i, link);
 	else
 		i = malloc(sizeof(*i));
 	return i;
@@ -135,32 +135,17 @@ static struct item *new_item(struct sp_vdrive *v)
 
 static void into_list(struct sp_vdrive *v, struct item *i)
 {
-	i->before = v->last;
-	i->after = NULL;
-	if (v->last)
-		v->last->after = i;
-	else
-		v->first = i;
-	v->last = i;
+	TAILQ_INSERT_TAIL(&v->outstanding, i, link);
 	v->stats.outstanding++;
 }
 
 /* From the list of what is outstanding to that of what is done. */
 static void finish(struct sp_vdrive *v, struct item *i)
 {
-	if (i->before)
-		i->before->after = i->after;
-	else
-		v->first = i->after;
-	if (i->after)
-		i->after->before = i->before;
-	else
-		v->last = i->before;
 	if (v->whole.last == i)
 		v->whole.last = NULL;
-	i->next = NULL;
-	*v->done_end = i;
-	v->done_end = &i->next;
+	TAILQ_REMOVE(&v->outstanding, i, link);
+	TAILQ_INSERT_TAIL(&v->done, i, link);
 }
 
 static bool is_piece(const struct sp_vdrive *v, const struct item *i, uint64_t now_ns)
@@ -239,7 +224,7 @@ int sp_vdrive_submit(struct sp_vdrive *v, uint64_t now_ns, enum sp_vdrive_op op,
 /* When the flush at the head completes, if there is one and its time is known. */
 static uint64_t flush_ns(const struct sp_vdrive *v)
 {
-	const struct item *i = v->first;
+	const struct item *i = TAILQ_FIRST(&v->outstanding);
 
 	if (!i || i->op != SP_VDRIVE_FLUSH)
 		return SP_VDRIVE_NEVER;
@@ -256,14 +241,17 @@ static uint64_t next_event(const struct sp_vdrive *v)
 
 uint64_t sp_vdrive_next_ns(const struct sp_vdrive *v)
 {
-	return v->done ? v->done->req.done_ns : next_event(v);
+	const struct item *done = TAILQ_FIRST(&v->done);
+
+	return done ? done->req.done_ns : next_event(v);
 }
 
 static void settle_flushes(struct sp_vdrive *v)
 {
 	struct item *i;
 
-	while ((i = v->first) && i->op == SP_VDRIVE_FLUSH && i->req.submit_ns <= v->now_ns) {
+	while ((i = TAILQ_FIRST(&v->outstanding)) && i->op == SP_VDRIVE_FLUSH &&
+	       i->req.submit_ns <= v->now_ns) {
 		if (!v->flushed_ns) {
 			v->flushed_ns = sp__blockdev_flushed_ns(v->bd);
 			v->flushed_ns = sp__max(v->flushed_ns, v->now_ns);
@@ -299,7 +287,7 @@ static void run(struct sp_vdrive *v, uint64_t until_ns)
 	uint64_t t;
 
 	while ((t = next_event(v)) <= until_ns && t != SP_VDRIVE_NEVER &&
-	       !(v->now_ns == until_ns && v->done))
+	       !(v->now_ns == until_ns && !TAILQ_EMPTY(&v->done)))
 		step(v, t);
 	if (until_ns > v->now_ns && until_ns != SP_VDRIVE_NEVER)
 		step(v, until_ns);
@@ -313,19 +301,16 @@ size_t sp_vdrive_advance(struct sp_vdrive *v, uint64_t until_ns, struct sp_vdriv
 
 	until_ns = sp__max(until_ns, v->now_ns);
 	run(v, until_ns);
-	for (n = 0; n < max && (i = v->done); n++) {
+	for (n = 0; n < max && (i = TAILQ_FIRST(&v->done)); n++) {
 		done[n] = (struct sp_vdrive_done){ .cookie = i->cookie,
 						   .op = i->op,
 						   .hit = i->req.hit,
 						   .submit_ns = i->req.submit_ns,
 						   .done_ns = i->req.done_ns };
-		v->done = i->next;
-		i->next = v->free;
-		v->free = i;
+		TAILQ_REMOVE(&v->done, i, link);
+		TAILQ_INSERT_HEAD(&v->free, i, link);
 		v->stats.outstanding--;
 	}
-	if (!v->done)
-		v->done_end = &v->done;
 	return n;
 }
 
