@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The branches of a final merge, for a pipe, and its parts, for a file, under -u too; those of sorted files.
+# The branches of a final merge, for a pipe, and its parts, for a file.
 
 # shellcheck source=tests/delay/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -21,48 +21,6 @@ parts()
 	same want $?
 }
 
-# The first quarter comes again, in other runs.
-{ cat many && head -c 2250000 many; } >again
-sort -u again >want-unique
-sort again | uniq -c >want-counted
-
-unique()
-{
-	"$xsort" -u -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
-	same want-unique $?
-}
-
-counted()
-{
-	"$xsort" -u --count -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
-	same want-counted $?
-}
-
-split -a 1 -n l/7 many sorted.
-for file in sorted.?; do sort -o "$file" "$file"; done
-
-files()
-{
-	"$xsort" -m -S 16M --parallel="${threads[$1 % 3]}" -o out sorted.? 2>err
-	same want $?
-}
-
-# The files that a thread merges are read through one queue of its.
-engines=(sync libaio fault:REORDER=2:sync)
-split -a 2 -n l/8 again group.
-for file in group.??; do sort -o "$file" "$file"; done
-sort again >want-again
-
-queued()
-{
-	"$xsort" -m -S 16M --engine="${engines[$1 % 3]}" --parallel="${threads[$1 / 3 % 3]}" -o out group.?? 2>err
-	same want-again $?
-}
-
 seeds branches
 seeds parts
-seeds unique
-seeds counted
-seeds files
-seeds queued
 tap_done

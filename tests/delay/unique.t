@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The parts of a final merge that keep one record of each group.
+
+# shellcheck source=tests/delay/lib.bash
+. "$(dirname "$0")/lib.bash"
+
+"$xgen" records --seed=7 --bytes=9M >many
+# The first quarter comes again, in other runs.
+{ cat many && head -c 2250000 many; } >again
+sort -u again >want-unique
+sort again | uniq -c >want-counted
+
+unique()
+{
+	"$xsort" -u -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
+	same want-unique $?
+}
+
+counted()
+{
+	"$xsort" -u --count -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" again >out 2>err
+	same want-counted $?
+}
+
+seeds unique
+seeds counted
+tap_done
