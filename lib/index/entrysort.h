@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "index/lookup.h"
-#include "sort/state.h"
+#include "sort/sort.h"
 
 struct sp__entrysort {
 	struct sp_keyset *keys;

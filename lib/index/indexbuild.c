@@ -35,7 +35,7 @@ struct build {
 
 static struct sp__env *env_of(struct build *b)
 {
-	return &b->sort.sort->env;
+	return sp__sort_env(b->sort.sort);
 }
 
 /* The index may be neither the source nor another output, nor anything but a file. */

@@ -12,8 +12,8 @@
 #include "join/inl_plan.h"
 #include "join/inlindex.h"
 #include "join/record.h"
+#include "run/costs.h"
 #include "run/memory.h"
-#include "sort/plan.h"
 
 #define OUTSTANDING_DEFAULT 128
 #define QUEUE_MOST 4096
@@ -82,8 +82,7 @@ static uint64_t level_memory(const struct sp__inl_plan *p)
 
 static uint64_t gap_bytes(const struct sp_join_opts *o)
 {
-	const struct sp_sort_opts so = { .run.geometry = o->run.geometry };
-	const struct sp__plan_device d = sp__plan_device(&so);
+	const struct sp__device_costs d = sp__device_costs(o->run.geometry, false);
 
 	if (o->algorithm == SP_JOIN_INL)
 		return 0;

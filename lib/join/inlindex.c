@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "join/inlindex.h"
 #include "join/plan.h"
-#include "sort/plan.h"
+#include "run/costs.h"
 
 static bool is_inner(const struct sp_join_opts *o, int side)
 {
@@ -57,8 +57,7 @@ static int check_type(const struct sp_join_opts *o, struct sp_errinfo *err)
  */
 bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s)
 {
-	const struct sp_sort_opts so = { .run.geometry = o->run.geometry };
-	const struct sp__plan_device d = sp__plan_device(&so);
+	const struct sp__device_costs d = sp__device_costs(o->run.geometry, false);
 	const double mb = 1 << 20;
 	int outer = sp__inl_outer(o), build = (int)sp__join_build(o) - 1;
 	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1];

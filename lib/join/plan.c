@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
+#include <spindle/sort.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "join/inlindex.h"
@@ -8,11 +9,11 @@
 #include "join/presorted.h"
 #include "join/record.h"
 #include "join/rehearse.h"
+#include "run/costs.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
-#include "sort/plan.h"
 #include "spill/writer.h"
 
 #define PAGE_DEFAULT (64u << 10)
@@ -144,7 +145,7 @@ static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 	uint32_t page = PAGE_DEFAULT, most = page;
 
 	if (o->run.placement != SP_PLACE_CONTIGUOUS)
-		most = sp__plan_track_page(o->run.geometry);
+		most = sp__device_page(o->run.geometry, SP__DEVICE_PAGES);
 	while (page > PAGE_LEAST && (page > most || table_bytes / page < SP__JOIN_PAGES_LEAST))
 		page /= 2;
 	return page;
@@ -203,7 +204,7 @@ static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uin
 }
 
 /* Time to write bytes in pieces of the given size, and to read them again. */
-static double spill_s(const struct sp__plan_device *d, double bytes, double piece)
+static double spill_s(const struct sp__device_costs *d, double bytes, double piece)
 {
 	return 2 * (bytes / (1 << 20) * d->transfer_s_per_mib + bytes / piece * d->seek_s);
 }
@@ -215,8 +216,7 @@ static double spill_s(const struct sp__plan_device *d, double bytes, double piec
  */
 static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_layout *l)
 {
-	const struct sp_sort_opts so = { .run.geometry = o->run.geometry };
-	const struct sp__plan_device device = sp__plan_device(&so);
+	const struct sp__device_costs device = sp__device_costs(o->run.geometry, false);
 	int build = (int)sp__join_build(o) - 1;
 	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1], row;
 	uint64_t piece, cache, chunk, records = sp__join_records(o, build);

@@ -42,6 +42,20 @@ struct sp__costs {
 	double compare_s, record_s, copy_s, request_s;
 };
 
+/* The cost of a read in two numbers, t and s of Zhang & Larson, for planners (device.c). */
+struct sp__device_costs {
+	double transfer_s_per_mib, seek_s;
+	bool path; /* the data lies along the semi-sequential path, and seek_s is that of a hop */
+	double away_s; /* with a path: of leaving it for a write and returning */
+};
+#define SP__DEVICE_TRANSFER_S_PER_MIB 0.0005 /* of a device without a geometry */
+/* geometry: NULL: an assumed flash drive.  semiseq: the data is placed along the path. */
+struct sp__device_costs sp__device_costs(const struct sp_geometry *geometry, bool semiseq);
+/* The largest page of which that many lie on the first track, from 4 KiB to SP__DEVICE_PAGE_MAX. */
+uint32_t sp__device_page(const struct sp_geometry *geometry, unsigned pages);
+#define SP__DEVICE_PAGE_MAX (1u << 20)
+#define SP__DEVICE_PAGES 10 /* on a track: little of it is left unused */
+
 /* at, bytes: where the data lies.  0, or the error of a specification that is wrong. */
 SP_MUST_CHECK int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at,
 			    struct sp_errinfo *err);

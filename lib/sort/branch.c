@@ -22,6 +22,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "sort/plan.h"
 #include "sort/state.h"
 
 #define LEAST_RUNS 8
@@ -179,7 +180,7 @@ static unsigned branches_for(const struct sp_sort *s, unsigned n, uint64_t bytes
 	if (s->spilled.store->opts.program || s->spilled.store->place ||
 	    span_bytes(s) < LEAST_SPAN || n < LEAST_RUNS || bytes < LEAST_BYTES)
 		return 0;
-	if (o->readahead != SP_READ_AUTO || o->merge_bytes || room < beside)
+	if (sp__plan_reading_given(o) || o->merge_bytes || room < beside)
 		return 0;
 	return (room - beside) / s->plan.page_bytes < PAGES_EACH * (uint64_t)n ? 0 : k;
 }

@@ -12,7 +12,6 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "sort/predict.h"
 #include "sort/plan.h"
 #include "sort/state.h"
 

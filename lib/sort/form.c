@@ -221,7 +221,7 @@ static void weigh_memory(struct sp_sort *s)
 	if (f->touching.bytes < WEIGHED_BYTES)
 		return;
 	touching = seconds_per_mib(&f->touching) * TOUCHED_EACH;
-	storing = f->storing.bytes ? seconds_per_mib(&f->storing) : SP__PLAN_TRANSFER_S_PER_MIB;
+	storing = f->storing.bytes ? seconds_per_mib(&f->storing) : SP__DEVICE_TRANSFER_S_PER_MIB;
 	storing = 2 * storing + SP__PLAN_MERGE_S_PER_MIB;
 	if (f->patient && touching > storing)
 		sp__slots_give_up(s);

@@ -179,14 +179,14 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 
 /* given: the strategy, or SP_READ_AUTO. */
 static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsigned runs,
-			   enum sp_readahead given, struct sp__plan_device device)
+			   enum sp_readahead given, struct sp__device_costs device)
 {
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 	uint64_t pages = l->nominal_bytes / page_bytes + 1;
-	enum sp_readahead best =
-		sp__plan_readahead(pages, page_bytes, runs, l->merge_pages, l->keys, device, table);
+	enum sp_readahead strategy = sp__plan_readahead(given, pages, page_bytes, runs,
+							l->merge_pages, l->keys, device, table);
 
-	return table[given ? given : best].seconds;
+	return table[strategy].seconds;
 }
 
 /* Processor time for merging all bytes once. */
@@ -194,7 +194,7 @@ static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 {
 	double bytes = (double)l->nominal_bytes;
 
-	return SP__PLAN_MERGE_S_PER_MIB * bytes / MB + SP__PLAN_PAGE_S * bytes / page_bytes;
+	return SP__PLAN_MERGE_S_PER_MIB * bytes / MIB + SP__PLAN_PAGE_S * bytes / page_bytes;
 }
 
 /*
@@ -218,11 +218,11 @@ static double merged_before(const struct sp__layout *l)
  * mean over the whole device, which is larger.
  */
 static void estimate(struct sp__layout *l, const struct sp__choice *c, const struct sp_sort_opts *o,
-		     struct sp__plan_device device)
+		     struct sp__device_costs device)
 {
 	const enum sp_readahead given = o->readahead;
 	const uint32_t page_bytes = c->page_bytes;
-	double pass = device.transfer_s_per_mib * (double)l->nominal_bytes / MB, before;
+	double pass = device.transfer_s_per_mib * (double)l->nominal_bytes / MIB, before;
 	double work = work_seconds(l, page_bytes);
 
 	l->seconds = 2 * pass; /* input and output */
@@ -259,8 +259,8 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 			(o->run.compression != SP_SPILL_RAW ? SP__PLAN_PACKED_BYTES : 0);
 	uint64_t with_keys = pages * (each + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
 
-	l->keys = o->readahead == SP_READ_AUTO ? with_keys <= c->working_bytes / KEYS_SHARE
-					       : sp__readplan_needs_sequence(o->readahead);
+	l->keys = sp__plan_reading_given(o) ? sp__readplan_needs_sequence(o->readahead)
+					    : with_keys <= c->working_bytes / KEYS_SHARE;
 	l->descriptor_bytes = l->keys ? with_keys : pages * each;
 	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;
@@ -349,5 +349,5 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 		estimate(layout, choice, opts, sp__plan_device(opts));
 	if (choice->formation == SP_FORM_REPLACEMENT)
 		layout->seconds +=
-			SP__PLAN_REPLACEMENT_S_PER_MIB * (double)layout->nominal_bytes / MB;
+			SP__PLAN_REPLACEMENT_S_PER_MIB * (double)layout->nominal_bytes / MIB;
 }

@@ -121,6 +121,10 @@ SP_MUST_CHECK int sp__finish_due(struct sp_sort *s);
 void sp__finish_close(struct sp_sort *s);
 SP_MUST_CHECK int sp__finish_add_run(struct sp_sort *s, struct sp__run *run);
 
+/* predict_run.c */
+/* Fills in merging.prediction when runs have been formed, on real files; nothing is outstanding. */
+void sp__sort_predict_formed(struct sp_sort *s);
+
 /* inputs.c */
 /*
  * Sets a list of sorted files as the sort's input, merged without forming runs (-m).  sim_file:

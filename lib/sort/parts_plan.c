@@ -9,6 +9,7 @@
  */
 #include "base/minmax.h"
 #include "sort/parts_plan.h"
+#include "sort/plan.h"
 #include "sort/state.h"
 
 /* Less takes less time than the preparations. */
@@ -24,7 +25,7 @@ bool sp__fragments_possible(const struct sp_sort *s)
 	const struct sp_sort_opts *o = &s->opts;
 
 	return s->threads > 1 && !s->env.device && !o->top && !o->compress_program &&
-	       o->readahead == SP_READ_AUTO && !o->merge_bytes && !s->forming.replacing &&
+	       !sp__plan_reading_given(o) && !o->merge_bytes && !s->forming.replacing &&
 	       !s->merging.inputs.n;
 }
 

@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "dev/geometry.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sort/predict.h"
@@ -33,114 +32,13 @@
 #define MIN_PAGE 4096u
 #define USUAL_PAGE (32u << 10)
 #define FINE_PAGE (256u << 10)
-#define MAX_AUTO_PAGE (1u << 20)
 #define MAX_PAGE (16u << 20)
 #define PAGES_ON_TRACK 5
-#define MANY_ON_TRACK 10
 /* Sizes tried. */
 #define MAX_PAGES 20
 #define NEAR_BEST 1.03
 #define SMALL_COSTS 1.25
 #define WORTH_REPLACEMENT 0.8
-
-size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes,
-			    uint32_t page_bytes)
-{
-	size_t bytes = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__WRITER_CHUNKS;
-	size_t least = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
-
-	return sp__max(bytes, least);
-}
-
-/* The requested placement if runs, as they are formed, can be placed so. */
-static enum sp_placement placement_of(const struct sp_sort_opts *o)
-{
-	/* Runs of unpredictable length cannot lie side by side. */
-	if (o->run.placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
-		return SP_PLACE_CONTIGUOUS;
-	return o->run.placement;
-}
-
-/* A hop along the semi-sequential path, inside a round of a serpentine, costs its angle. */
-static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_info *info)
-{
-	const struct sp__hops *hops;
-
-	if (sp__geometry_hops(g, SP_GEOMETRY_READ, 0, 0, &hops) < 0)
-		return info->seek_s;
-	return hops->aim_deg / 360 * info->period_ns * 1e-9;
-}
-
-struct sp__plan_device sp__plan_device(const struct sp_sort_opts *o)
-{
-	struct sp__plan_device d = { SP__PLAN_TRANSFER_S_PER_MIB, SP__PLAN_SEEK_S, false, 0 };
-	struct sp_geometry_info info;
-
-	if (!o->run.geometry)
-		return d;
-	sp_geometry_info(o->run.geometry, &info);
-	if (info.transfer_s_per_mib > 0) {
-		d.transfer_s_per_mib = info.transfer_s_per_mib;
-		d.seek_s = info.seek_s;
-	}
-	d.path = placement_of(o) == SP_PLACE_SEMISEQ && info.tracks;
-	if (d.path) {
-		d.seek_s = hop_seconds(o->run.geometry, &info);
-		d.away_s = d.seek_s + info.period_ns / 2 * 1e-9;
-	}
-	return d;
-}
-
-double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers)
-{
-	double n = runs, b = buffers;
-
-	if (buffers < sp__readplan_least(strategy, runs))
-		return 0;
-	switch (strategy) {
-	case SP_READ_DOUBLE:
-		return b < 2 * n ? 1 : floor(b / (2 * n));
-	case SP_READ_EQUAL:
-		return b < 2 * n ? 1 : b / n - 1;
-	case SP_READ_FORECAST:
-		return floor(b / (n + 1));
-	case SP_READ_EXTENDED:
-		return b / (n + 2);
-	case SP_READ_CLUSTER:
-		return b / (n + 1);
-	default:
-		return 1;
-	}
-}
-
-enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
-				     unsigned buffers, bool sequence, struct sp__plan_device device,
-				     struct sp_strategy_plan *table)
-{
-	struct sp_strategy_plan own[SP_READ_COUNT_], *all = table ? table : own;
-	enum sp_readahead best = SP_READ_AUTO;
-
-	all[SP_READ_AUTO] = (struct sp_strategy_plan){ 0 };
-	for (enum sp_readahead s = SP_READ_NONE; s < SP_READ_COUNT_; s++) {
-		struct sp_strategy_plan *p = &all[s];
-
-		p->feasible = buffers >= sp__readplan_least(s, runs) &&
-			      (sequence || !sp__readplan_needs_sequence(s));
-		p->cluster_pages = sp__plan_cluster_pages(s, runs, buffers);
-		/* At least one for each run, however much memory there is. */
-		p->cluster_reads =
-			p->cluster_pages > 0 ? fmax((double)pages / p->cluster_pages, runs) : runs;
-		p->seconds = device.transfer_s_per_mib * ((double)pages * page_bytes) / MB +
-			     device.seek_s * p->cluster_reads;
-		if (p->feasible &&
-		    (best == SP_READ_AUTO || p->seconds < all[best].seconds * (1 - 1e-9)))
-			best = s;
-	}
-	/* Along the path many runs are read together, each when half of its pages are free. */
-	if (device.path && all[SP_READ_DOUBLE].feasible)
-		best = SP_READ_DOUBLE;
-	return best == SP_READ_AUTO ? SP_READ_NONE : best;
-}
 
 /* Rates a layout's page size, among layouts of about equal time. */
 static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t working_bytes)
@@ -157,25 +55,6 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 	return score + (each >= 4 ? 100 : 0) - distance;
 }
 
-/* The largest page of which the given number lie on the first track. */
-static uint32_t page_of_track(const struct sp_geometry *g, unsigned pages)
-{
-	struct sp_geometry_info info;
-	struct sp_zone zone;
-	double bytes;
-
-	if (sp_geometry_zone(g, 0, &zone))
-		return MAX_AUTO_PAGE;
-	sp_geometry_info(g, &info);
-	bytes = zone.track_blocks * info.block_bytes / pages;
-	return (uint32_t)fmin(fmax(bytes, MIN_PAGE), MAX_AUTO_PAGE);
-}
-
-uint32_t sp__plan_track_page(const struct sp_geometry *g)
-{
-	return page_of_track(g, MANY_ON_TRACK);
-}
-
 /*
  * Along the semi-sequential path: few passes, since runs of merges are far longer than
  * their neighbours and lie along no path; then as described above.
@@ -186,7 +65,7 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 	int page = (int)(page_bytes >> 12), few = -4096 * (int)l->passes;
 
 	if (each >= 8 && page_bytes >= USUAL_PAGE &&
-	    page_bytes <= sp__plan_track_page(o->run.geometry))
+	    page_bytes <= sp__device_page(o->run.geometry, SP__DEVICE_PAGES))
 		return few + 1024 + page;
 	return few + (each >= 2 ? page : -page);
 }
@@ -194,9 +73,9 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 /* The largest page that leaves little of a track unused, if pages lie on tracks. */
 static uint32_t largest_on_track(const struct sp_sort_opts *o)
 {
-	if (placement_of(o) == SP_PLACE_CONTIGUOUS)
-		return MAX_AUTO_PAGE;
-	return page_of_track(o->run.geometry, PAGES_ON_TRACK);
+	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
+		return SP__DEVICE_PAGE_MAX;
+	return sp__device_page(o->run.geometry, PAGES_ON_TRACK);
 }
 
 /*
@@ -220,7 +99,7 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 		uint32_t between = p + p / 2;
 
 		page[n++] = p;
-		if (placement_of(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
+		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
 		    between <= most)
 			page[n++] = between;
 	}
@@ -233,7 +112,7 @@ static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choi
 	struct sp__layout l[MAX_PAGES];
 	uint32_t page[MAX_PAGES];
 	double time[MAX_PAGES], seconds = -1;
-	bool path = placement_of(o) == SP_PLACE_SEMISEQ;
+	bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
 	int n = pages_to_try(o, c->working_bytes, page), best = -1, best_score = 0, score;
 
 	for (int i = 0; i < n; i++) {
@@ -405,8 +284,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 {
 	unsigned final_runs = l->final_runs > 1 ? l->final_runs : 2;
 	uint64_t pages = (l->nominal_bytes + c->page_bytes - 1) / c->page_bytes;
-	struct sp__plan_device device = sp__plan_device(o);
-	enum sp_readahead strategy;
+	struct sp__device_costs device = sp__plan_device(o);
 
 	*plan = (struct sp_sort_plan){
 		.memory_bytes = c->working_bytes,
@@ -414,7 +292,7 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.in_memory = l->in_memory,
 		.formation = c->formation,
 		.policy = sp__plan_policy(o),
-		.recycle = o->recycle == SP_RECYCLE_AUTO ? SP_RECYCLE_ALL : o->recycle,
+		.recycle = sp__plan_recycle(o),
 		.run_bytes = l->run_bytes,
 		.run_buffers = l->run_buffers,
 		.runs = o->input_bytes ? l->runs : 0,
@@ -423,14 +301,13 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 		.page_bytes = c->page_bytes,
 		.merge_bytes = l->merge_bytes,
 		.merge_pages = l->merge_pages,
-		.placement = placement_of(o),
+		.placement = sp__plan_placement(o),
 		.transfer_s_per_mib = device.transfer_s_per_mib,
 		.seek_s = device.seek_s,
 		.seconds = o->input_bytes ? l->seconds : 0,
 	};
-	strategy = sp__plan_readahead(pages, c->page_bytes, final_runs, l->merge_pages, l->keys,
-				      device, plan->strategy);
-	plan->readahead = o->readahead == SP_READ_AUTO ? strategy : o->readahead;
+	plan->readahead = sp__plan_readahead(o->readahead, pages, c->page_bytes, final_runs,
+					     l->merge_pages, l->keys, device, plan->strategy);
 	if (o->compress_program) {
 		plan->readahead = SP_READ_NONE;
 		plan->recycle = SP_RECYCLE_NONE;

@@ -6,6 +6,7 @@
 #define SP__SORT_PLAN_H
 
 #include <spindle/sort.h>
+#include "run/costs.h"
 
 /* Assumed length of a record of line and CSV formats if unknown. */
 #define SP__PLAN_RECORD_BYTES 64
@@ -14,12 +15,6 @@
 #define SP__PLAN_PAGE_KEY_BYTES 100
 /* Under compression in addition: the page's stored length. */
 #define SP__PLAN_PACKED_BYTES 5
-/*
- * Device model without a geometry file: a flash drive of 2 GB/s, 0.03 ms for a
- * non-sequential read while others are outstanding.
- */
-#define SP__PLAN_TRANSFER_S_PER_MIB 0.0005
-#define SP__PLAN_SEEK_S 0.00003
 /* Processor time of merging: at least this, and this for each page it reads. */
 #define SP__PLAN_MERGE_S_PER_MIB 0.001
 #define SP__PLAN_PAGE_S 0.000004
@@ -33,13 +28,8 @@
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
 			    uint32_t page_bytes);
 
-/* The cost of a read, t and s of Zhang & Larson: from the geometry, or as above. */
-struct sp__plan_device {
-	double transfer_s_per_mib, seek_s;
-	bool path;     /* runs lie along the semi-sequential path, and s is a hop */
-	double away_s; /* with a path: of leaving it for a write and returning */
-};
-struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
+/* The cost of a read of runs, where they will be placed. */
+struct sp__device_costs sp__plan_device(const struct sp_sort_opts *opts);
 
 /*
  * Mean pages in a cluster, R / p, of a merge of runs on random input: formulas (1)-(4) of
@@ -48,17 +38,17 @@ struct sp__plan_device sp__plan_device(const struct sp_sort_opts *opts);
  */
 double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers);
 
-/* The largest page that suits the tracks, if there is memory for many. */
-uint32_t sp__plan_track_page(const struct sp_geometry *g);
-
 /*
- * The feasible strategy with the least predicted time for a merge of pages
- * pages of page_bytes in runs runs and buffers buffers; if table is not NULL
- * it is filled for every strategy.  Without last keys (sequence false) those
- * that need the consumption sequence are not feasible.
+ * The strategy for a merge of pages pages of page_bytes in runs runs and buffers buffers: the given
+ * one or, if that is SP_READ_AUTO, the feasible one with the minimum predicted time.  table: NULL,
+ * or filled for every strategy.  Without last keys (sequence false) those that need the consumption
+ * sequence are not feasible.
  */
-enum sp_readahead sp__plan_readahead(uint64_t pages, uint32_t page_bytes, unsigned runs,
-				     unsigned buffers, bool sequence, struct sp__plan_device device,
+enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, uint32_t page_bytes,
+				     unsigned runs, unsigned buffers, bool sequence,
+				     struct sp__device_costs device,
 				     struct sp_strategy_plan *table);
+/* True if the user has chosen the strategy. */
+bool sp__plan_reading_given(const struct sp_sort_opts *opts);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "sort/plan.h"
 
-#define MB 1048576.0
+#define MIB 1048576.0
 
 /* Choices for which layout() is called. */
 struct sp__choice {
@@ -41,10 +41,11 @@ struct sp__layout {
 	double seconds;
 };
 
-static inline enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
-{
-	return o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy;
-}
+/* choices.c: the policy, and what is recycled. */
+enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *opts);
+int sp__plan_recycle(const struct sp_sort_opts *opts);
+/* The requested placement if runs, as they are formed, can be placed so. */
+enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
 
 /* Lays out memory for a choice. */
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,

@@ -212,7 +212,7 @@ int sp__policy_new(struct sp__policy **policy, enum sp_merge_policy kind, unsign
 	struct sp__policy *p;
 
 	*policy = NULL;
-	if (fan_in < 2 || kind <= SP_MERGE_AUTO || kind > SP_MERGE_PPMS)
+	if (fan_in < 2 || kind < SP_MERGE_LAZY || kind > SP_MERGE_PPMS)
 		return -EINVAL;
 	if (sp__policy_polyphase(kind) && stable)
 		return SP_EUNSUP;

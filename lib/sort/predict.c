@@ -168,10 +168,8 @@ static void plan_reading(struct sp__sort_prediction *t, const struct run *in, un
 	r->merged_bytes = fmin(r->bytes + kept_bytes, t->most_bytes);
 	r->bytes = fmin(r->bytes, t->most_bytes + (double)r->buffers * p->page_bytes);
 	r->pages = r->bytes / p->page_bytes;
-	r->strategy = sp__plan_readahead((uint64_t)ceil(r->pages), p->page_bytes, n, r->buffers,
-					 t->keys, t->device, table);
-	if (t->o->readahead != SP_READ_AUTO)
-		r->strategy = t->o->readahead;
+	r->strategy = sp__plan_readahead(t->o->readahead, (uint64_t)ceil(r->pages), p->page_bytes,
+					 n, r->buffers, t->keys, t->device, table);
 	/* One run is read in sequence. */
 	r->clusters = n > 1 ? table[r->strategy].cluster_reads : 1;
 	r->waits = waiting(r->strategy, n, (double)r->buffers / n);

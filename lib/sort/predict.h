@@ -14,8 +14,4 @@
 SP_MUST_CHECK int sp__sort_predict(const struct sp_sort_opts *o, bool keys,
 				   struct sp_sort_plan *plan, struct sp_errinfo *err);
 
-struct sp_sort;
-/* Fills in merging.prediction when runs have been formed, on real files; nothing is outstanding. */
-void sp__sort_predict_formed(struct sp_sort *s);
-
 #endif

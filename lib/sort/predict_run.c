@@ -18,7 +18,6 @@
  */
 #include <stdlib.h>
 #include "run/memory.h"
-#include "sort/predict.h"
 #include "sort/predict_impl.h"
 #include "sort/state.h"
 
@@ -49,9 +48,10 @@ static void measure(struct sp_sort *s, struct sp__run *const *runs, size_t n)
 	if (s->merging.seeks && where.bytes >= 2 * SP__SEEK_BYTES)
 		seek_s = sp__spill_seek_s(s->spilled.store, runs, n, where.mem);
 	if (s->merging.seeks && where.bytes >= sp__spill_read_memory(s->spilled.store))
-		f->read_s_per_mib = sp__spill_read_s(s->spilled.store, runs[n / 2], where.mem) * MB;
+		f->read_s_per_mib =
+			sp__spill_read_s(s->spilled.store, runs[n / 2], where.mem) * MIB;
 	f->seek_s = fmax(seek_s, 0);
-	f->transfer_s_per_mib = sp__spill_write_s(s->spilled.store) * MB;
+	f->transfer_s_per_mib = sp__spill_write_s(s->spilled.store) * MIB;
 }
 
 /* Of each byte that has been read or written, before it was packed. */
@@ -80,8 +80,8 @@ static double in_memory(const struct sp_sort *s)
 static double rest_s(struct sp_sort *s, size_t n, uint64_t bytes, double packed)
 {
 	const struct sp_prediction *f = &s->merging.prediction;
-	double write_s = f->transfer_s_per_mib / MB * packed, pace = pace_s(s, packed);
-	double read_s = f->read_s_per_mib > 0 ? f->read_s_per_mib / MB * packed : write_s;
+	double write_s = f->transfer_s_per_mib / MIB * packed, pace = pace_s(s, packed);
+	double read_s = f->read_s_per_mib > 0 ? f->read_s_per_mib / MIB * packed : write_s;
 	struct sp__sort_prediction t = { .at = { .byte_s = read_s,
 						 .write_byte_s = write_s,
 						 .run_byte_s = read_s,

@@ -301,7 +301,7 @@ int sp__readplan_new(struct sp__readplan **plan, const struct sp__readplan_opts 
 	int rc;
 
 	*plan = NULL;
-	if (opts->strategy <= SP_READ_AUTO || opts->strategy >= SP_READ_COUNT_ || !opts->runs)
+	if (opts->strategy < SP_READ_NONE || opts->strategy >= SP_READ_COUNT_ || !opts->runs)
 		return -EINVAL;
 	p = calloc(1, sizeof(*p));
 	if (!p)

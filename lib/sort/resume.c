@@ -37,6 +37,7 @@
 #include "base/hash.h"
 #include "base/outfile_impl.h"
 #include "rec/key.h"
+#include "sort/plan_impl.h"
 #include "sort/resume_impl.h"
 
 /* Of the journal, and of the encoded keys that runs' images have. */
@@ -83,8 +84,7 @@ static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
 	if (io->merge || o->compress_program || o->run.volume)
 		return sp__resume_refuse(
 			r, "a merge, and runs of a program or on a volume, cannot be resumed");
-	if (o->formation == SP_FORM_REPLACEMENT ||
-	    (o->policy != SP_MERGE_AUTO && o->policy != SP_MERGE_LAZY))
+	if (o->formation == SP_FORM_REPLACEMENT || sp__plan_policy(o) != SP_MERGE_LAZY)
 		return sp__resume_refuse(
 			r, "only runs formed by load and merged lazily can be resumed");
 	return 0;

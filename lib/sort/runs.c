@@ -10,6 +10,7 @@
 #include "base/host.h"
 #include "base/minmax.h"
 #include "sort/parts_plan.h"
+#include "sort/plan.h"
 #include "sort/state.h"
 
 #define PREFETCH 24
@@ -162,7 +163,7 @@ static bool too_much_described(const struct sp_sort *s)
  */
 static void bound_descriptors(struct sp_sort *s)
 {
-	bool drop = s->spilled.lastkey_fn && s->opts.readahead == SP_READ_AUTO;
+	bool drop = s->spilled.lastkey_fn && !sp__plan_reading_given(&s->opts);
 
 	while (too_much_described(s)) {
 		for (size_t i = 0; i < s->spilled.nruns; i++) {

@@ -60,8 +60,7 @@ int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const s
 	sp__ring_init(&s->output.ring);
 	pthread_mutex_init(&s->output.busy, NULL);
 	rc = sp_sort_plan(&s->opts, &s->plan, err);
-	if (s->opts.run.placement == SP_PLACE_AUTO)
-		s->opts.run.placement = s->plan.placement;
+	s->opts.run.placement = s->plan.placement;
 	if (!rc)
 		rc = plan ? sp__env_share(&s->env, &s->opts.run, plan)
 			  : sp__env_open(&s->env, &s->opts.run, err);
@@ -282,6 +281,11 @@ int sp__sort_free(struct sp_sort *s)
 	pthread_mutex_destroy(&s->output.busy);
 	free(s);
 	return rc;
+}
+
+struct sp__env *sp__sort_env(struct sp_sort *s)
+{
+	return &s->env;
 }
 
 void sp_sort_free(struct sp_sort *s)

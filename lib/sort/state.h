@@ -21,6 +21,7 @@
 #include "sort/merging.h"
 #include "sort/output.h"
 #include "sort/resume.h"
+#include "sort/sort.h"
 #include "sort/spilled.h"
 
 enum sp__sort_state {
@@ -52,9 +53,6 @@ struct sp_sort {
 	struct sp_sort_stats stats;
 };
 
-/* sp_sort_new(); plan: the environment of a plan whose simulated device is used, or NULL. */
-SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
-			       const struct sp__env *plan, struct sp_errinfo *err);
 /* sp_sort_stats(), with or without the figures that the system must supply. */
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_counters);
 /* After finish(): waits until runs are formed, and does all merges but the last. */
@@ -64,11 +62,7 @@ SP_MUST_CHECK int sp__sort_given(struct sp_sort *s);
 /* sp_sort_put(), and sp_sort_get(), that wait where they have to. */
 SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch);
-/* The result has been written: on a simulated machine, waits for its device. */
-void sp__sort_sync(struct sp_sort *s);
 /* sort_operator.c: registers the wait of a put() or get() that has returned SP_LATER. */
 void sp__sort_later(struct sp_sort *s, struct sp__waits *waits);
-/* sp_sort_free(); a trace that could not be written is an error. */
-int sp__sort_free(struct sp_sort *s);
 
 #endif

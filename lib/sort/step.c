@@ -104,9 +104,9 @@ void sp__step_close(struct sp_sort *s, struct sp__step_inputs *in)
 }
 
 /* Measured, if the runs are formed. */
-static struct sp__plan_device device_of(const struct sp_sort *s)
+static struct sp__device_costs device_of(const struct sp_sort *s)
 {
-	struct sp__plan_device d = sp__plan_device(&s->opts);
+	struct sp__device_costs d = sp__plan_device(&s->opts);
 
 	if (s->merging.prediction.transfer_s_per_mib > 0)
 		d.transfer_s_per_mib = s->merging.prediction.transfer_s_per_mib;
@@ -119,11 +119,8 @@ static struct sp__plan_device device_of(const struct sp_sort *s)
 static enum sp_readahead strategy_for(const struct sp_sort *s, unsigned n, uint64_t pages,
 				      unsigned buffers, struct sp_strategy_plan *table)
 {
-	enum sp_readahead best =
-		sp__plan_readahead(pages, s->plan.page_bytes, n, buffers,
-				   s->spilled.lastkey_fn != NULL, device_of(s), table);
-
-	return s->opts.readahead != SP_READ_AUTO ? s->opts.readahead : best;
+	return sp__plan_readahead(s->opts.readahead, pages, s->plan.page_bytes, n, buffers,
+				  s->spilled.lastkey_fn != NULL, device_of(s), table);
 }
 
 static int open_plan(struct sp_sort *s, struct sp__step_inputs *in)

@@ -301,7 +301,7 @@ static bool near(double a, double b)
 static void formulas(void)
 {
 	const unsigned n = 15, b = 64;
-	struct sp__plan_device device = { 0.3, 0.007, false, 0 };
+	struct sp__device_costs device = { 0.3, 0.007, false, 0 };
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 
 	ok(near(sp__plan_cluster_pages(SP_READ_DOUBLE, n, b), 2), "formula (1) at whole pages");
@@ -310,7 +310,7 @@ static void formulas(void)
 	ok(near(sp__plan_cluster_pages(SP_READ_EQUAL, n, b), 64 / 15. - 1), "formula (2)");
 	ok(near(sp__plan_cluster_pages(SP_READ_EXTENDED, n, b), 64 / 17.), "formula (3)");
 	ok(near(sp__plan_cluster_pages(SP_READ_CLUSTER, n, b), 4), "formula (4)");
-	(void)!sp__plan_readahead(1600, 32768, n, b, true, device, table);
+	(void)!sp__plan_readahead(SP_READ_AUTO, 1600, 32768, n, b, true, device, table);
 	ok(near(table[SP_READ_CLUSTER].cluster_reads, 400), "1600 pages are 400 clusters");
 	ok(near(table[SP_READ_CLUSTER].seconds, 17.8), "formula (5)");
 	ok(near(sp__plan_cluster_pages(SP_READ_FORECAST, n, b), 4),
@@ -323,21 +323,23 @@ static void formulas(void)
 
 static void strategies(void)
 {
-	const struct sp__plan_device usual = { SP__PLAN_TRANSFER_S_PER_MIB, SP__PLAN_SEEK_S, false,
-					       0 };
+	const struct sp__device_costs usual = sp__device_costs(NULL, false);
 	struct sp_strategy_plan t[SP_READ_COUNT_];
 
-	ok(sp__plan_readahead(1600, 32 * K, 15, 64, true, usual, t) == SP_READ_FORECAST &&
+	ok(sp__plan_readahead(SP_READ_AUTO, 1600, 32 * K, 15, 64, true, usual, t) ==
+			   SP_READ_FORECAST &&
 		   near(t[SP_READ_CLUSTER].seconds, t[SP_READ_FORECAST].seconds),
 	   "at equal time the simpler strategy is chosen");
-	ok(sp__plan_readahead(1600, 32 * K, 15, 70, true, usual, t) == SP_READ_CLUSTER,
+	ok(sp__plan_readahead(SP_READ_AUTO, 1600, 32 * K, 15, 70, true, usual, t) ==
+		   SP_READ_CLUSTER,
 	   "clustering is fastest");
-	ok(sp__plan_readahead(1600, 32 * K, 3, 64, true, usual, t) == SP_READ_EQUAL,
+	ok(sp__plan_readahead(SP_READ_AUTO, 1600, 32 * K, 3, 64, true, usual, t) == SP_READ_EQUAL,
 	   "with few runs equal buffering wastes less");
-	ok(sp__plan_readahead(1600, 32 * K, 15, 15, true, usual, t) == SP_READ_NONE &&
+	ok(sp__plan_readahead(SP_READ_AUTO, 1600, 32 * K, 15, 15, true, usual, t) == SP_READ_NONE &&
 		   !t[SP_READ_CLUSTER].feasible,
 	   "without spare buffers there is no choice");
-	ok(sp__plan_readahead(100, 32 * K, 15, 1000, true, usual, t) != SP_READ_NONE &&
+	ok(sp__plan_readahead(SP_READ_AUTO, 100, 32 * K, 15, 1000, true, usual, t) !=
+			   SP_READ_NONE &&
 		   t[SP_READ_EQUAL].cluster_reads == 15,
 	   "no strategy is credited with less than one read for each run");
 }

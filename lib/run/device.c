@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Summarizes a device in a few numbers for planners: the cost of a read by its size, and the pages
+ * that suit its tracks.
+ */
+#include <math.h>
+#include "dev/geometry.h"
+#include "run/costs.h"
+
+/* Without a geometry: a flash drive of 2 GB/s, 0.03 ms for a read while others are outstanding. */
+#define SEEK_S 0.00003
+#define PAGE_MIN 4096u
+
+/* A hop along the semi-sequential path, inside a round of a serpentine, costs its angle. */
+static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_info *info)
+{
+	const struct sp__hops *hops;
+
+	if (sp__geometry_hops(g, SP_GEOMETRY_READ, 0, 0, &hops) < 0)
+		return info->seek_s;
+	return hops->aim_deg / 360 * info->period_ns * 1e-9;
+}
+
+struct sp__device_costs sp__device_costs(const struct sp_geometry *g, bool semiseq)
+{
+	struct sp__device_costs d = { SP__DEVICE_TRANSFER_S_PER_MIB, SEEK_S, false, 0 };
+	struct sp_geometry_info info;
+
+	if (!g)
+		return d;
+	sp_geometry_info(g, &info);
+	if (info.transfer_s_per_mib > 0) {
+		d.transfer_s_per_mib = info.transfer_s_per_mib;
+		d.seek_s = info.seek_s;
+	}
+	d.path = semiseq && info.tracks;
+	if (d.path) {
+		d.seek_s = hop_seconds(g, &info);
+		d.away_s = d.seek_s + info.period_ns / 2 * 1e-9;
+	}
+	return d;
+}
+
+uint32_t sp__device_page(const struct sp_geometry *g, unsigned pages)
+{
+	struct sp_geometry_info info;
+	struct sp_zone zone;
+	double bytes;
+
+	if (sp_geometry_zone(g, 0, &zone))
+		return SP__DEVICE_PAGE_MAX;
+	sp_geometry_info(g, &info);
+	bytes = zone.track_blocks * info.block_bytes / pages;
+	return (uint32_t)fmin(fmax(bytes, PAGE_MIN), SP__DEVICE_PAGE_MAX);
+}
