@@ -6,7 +6,7 @@
  * computation is charged as the join charges it; but records are counts, and no byte is read.  What
  * the drive does with them needs no model here.
  *
- * Rejected: a mean cost of positioning, as the sort's prediction has it (sort/predict.c).  A
+ * Rejected: a mean cost of positioning, as the sort's prediction has it (sort/plan/predict.c).  A
  * chunk of a partition is read beside two others of it, and drives differ in which of them comes
  * next; and partitions fill in nearly the same order again and again, so that their chunks lie at
  * nearly one distance, whose angle may suit the drive or not.

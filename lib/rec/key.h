@@ -38,7 +38,7 @@
 #include <emmintrin.h>
 #endif
 
-/* More than offset-value codes (sort/ovc.h) look at, so that keys cut alike have equal codes. */
+/* More than offset-value codes (sort/records/ovc.h) cover, so keys cut alike have equal codes. */
 #define SP__KEY_MOST ((size_t)512 << 10)
 
 enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };

@@ -22,7 +22,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 #define LEAST_RUNS 8

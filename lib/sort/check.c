@@ -6,7 +6,7 @@
 #include "rec/collate.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 
 /* The last record of the batch before. */
 struct checker {

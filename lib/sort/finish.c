@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 /* Descriptors besides those of stored runs: 0-2, input, output, report, and one merge's. */

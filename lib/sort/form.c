@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 /* Of the slots for input that fits in memory these stay free if records are as long as expected. */

@@ -18,7 +18,7 @@
 
 #include <spindle/sort.h>
 #include "base/task.h"
-#include "sort/replace.h"
+#include "sort/select/replace.h"
 #include "sort/slot.h"
 
 /* Below this, sorting in the caller's thread is cheaper than starting another. */

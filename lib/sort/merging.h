@@ -13,8 +13,8 @@
 #include <spindle/sort.h>
 #include "run/charge.h"
 #include "io/rstream.h"
-#include "sort/merge.h"
-#include "sort/readplan.h"
+#include "sort/tree/merge.h"
+#include "sort/plan/readplan.h"
 #include "spill/pool.h"
 
 struct sp__branch;

@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 #include <spindle/sort.h>
-#include "sort/counted.h"
+#include "sort/group.h"
 #include "base/ring.h"
 
 struct sp__output {

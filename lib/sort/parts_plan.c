@@ -9,7 +9,7 @@
  */
 #include "base/minmax.h"
 #include "sort/parts_plan.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 /* Less takes less time than the preparations. */

@@ -18,7 +18,7 @@
  */
 #include <stdlib.h>
 #include "run/memory.h"
-#include "sort/predict_impl.h"
+#include "sort/plan/predict_impl.h"
 #include "sort/state.h"
 
 /* Runs in temporary space, and how many bytes each of theirs is there; NULL: no memory. */

@@ -37,7 +37,7 @@
 #include "base/hash.h"
 #include "base/outfile_impl.h"
 #include "rec/key.h"
-#include "sort/plan_impl.h"
+#include "sort/plan/layout.h"
 #include "sort/resume_impl.h"
 
 /* Of the journal, and of the encoded keys that runs' images have. */

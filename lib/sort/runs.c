@@ -10,7 +10,7 @@
 #include "base/host.h"
 #include "base/minmax.h"
 #include "sort/parts_plan.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 #define PREFETCH 24
@@ -295,7 +295,7 @@ static int put_all(struct sp_sort *s, const struct sp__runbuf *rb)
 int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes, uint64_t number,
 		      struct sp__budget *budget)
 {
-	static const char room[SP__COUNT_MOST];
+	static const char room[SP__COUNT_BYTES_MAX];
 	struct sp__bytes *b = &c->held[c->now];
 
 	c->number = number;
@@ -312,11 +312,11 @@ int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w)
 
 	if (!c->number)
 		return 0;
-	head = sp__count_put(b->data + SP__COUNT_MOST, c->number);
+	head = sp__count_put(b->data + SP__COUNT_BYTES_MAX, c->number);
 	c->number = 0;
 	c->now ^= 1;
-	return sp__runwriter_put(w, b->data + SP__COUNT_MOST - head,
-				 b->bytes - SP__COUNT_MOST + head);
+	return sp__runwriter_put(w, b->data + SP__COUNT_BYTES_MAX - head,
+				 b->bytes - SP__COUNT_BYTES_MAX + head);
 }
 
 int sp__runs_store(struct sp_sort *s, struct sp__slot *slot)

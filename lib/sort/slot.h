@@ -28,7 +28,7 @@
 #define SP__SORT_SLOT_H
 
 #include <stdatomic.h>
-#include "sort/runbuf.h"
+#include "sort/records/runbuf.h"
 
 struct sp_sort;
 

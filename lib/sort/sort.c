@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "rec/collate.h"
 #include "run/memory.h"
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 static int fail(struct sp_sort *s, int rc)

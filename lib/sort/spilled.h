@@ -10,7 +10,7 @@
 
 #include <spindle/sort.h>
 #include "rec/key.h"
-#include "sort/policy.h"
+#include "sort/plan/policy.h"
 #include "sort/slot.h"
 #include "spill/writer.h"
 

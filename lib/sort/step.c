@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "sort/consume.h"
-#include "sort/plan.h"
+#include "sort/plan/consume.h"
+#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 struct sp__freemem sp__free_region(const struct sp_sort *s, bool with_write)

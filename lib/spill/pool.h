@@ -18,7 +18,7 @@
 
 #include "spill/store.h"
 
-/* The plan (sort/readplan.h), of which the pool knows only this. */
+/* The plan (sort/plan/readplan.h), of which the pool knows only this. */
 struct sp__readplan;
 struct sp__poolplan {
 	struct sp__readplan *plan;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "sort/consume.h"
-#include "sort/readplan.h"
+#include "sort/plan/consume.h"
+#include "sort/plan/readplan.h"
 
 struct merge {
 	unsigned runs;

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 #include "keysets.h"
-#include "sort/runbuf.h"
+#include "sort/records/runbuf.h"
 #include "tap.h"
 
 #define SMALL (64u << 10)

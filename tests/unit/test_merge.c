@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <spindle/batch.h>
 #include "keysets.h"
-#include "sort/merge.h"
+#include "sort/tree/merge.h"
 #include "tap.h"
 
 #define INPUTS_MAX 9

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/rng.h"
-#include "sort/ovc.h"
+#include "sort/records/ovc.h"
 #include "tap.h"
 
 struct key {

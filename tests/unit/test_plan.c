@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "run/memory.h"
-#include "sort/plan.h"
-#include "sort/policy.h"
-#include "sort/readplan.h"
+#include "sort/plan/plan.h"
+#include "sort/plan/policy.h"
+#include "sort/plan/readplan.h"
 #include "base/ring.h"
 #include "spill/writer.h"
 #include "tap.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "sort/policy.h"
+#include "sort/plan/policy.h"
 #include "tap.h"
 
 #define MAX_RUNS 3000

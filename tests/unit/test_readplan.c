@@ -5,7 +5,7 @@
  * speed, and the formulas of Zhang & Larson 1998.
  */
 #include <time.h>
-#include "sort/plan.h"
+#include "sort/plan/plan.h"
 #include "tap.h"
 #include "mergesim.h"
 

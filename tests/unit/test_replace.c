@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "sort/replace.h"
+#include "sort/select/replace.h"
 #include "tap.h"
 
 #define MEMORY (1u << 20)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include "keysets.h"
-#include "sort/runbuf.h"
+#include "sort/records/runbuf.h"
 #include "tap.h"
 
 #define MEMORY 8192

@@ -5,7 +5,7 @@
  */
 #include "join/sweep.h"
 #include "sim/fsmap.h"
-#include "sort/consume.h"
+#include "sort/plan/consume.h"
 #include "seqtrace.h"
 #include "tap.h"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <spindle/sort.h>
 #include "keysets.h"
-#include "sort/merge.h"
+#include "sort/tree/merge.h"
 #include "tap.h"
 
 #define LINES 40000

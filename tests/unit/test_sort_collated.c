@@ -12,7 +12,7 @@
 #include <spindle/sort.h>
 #include "base/rng.h"
 #include "rec/collate.h"
-#include "sort/merge.h"
+#include "sort/tree/merge.h"
 #include "tap.h"
 
 #define RECORDS 4000

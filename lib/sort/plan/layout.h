@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Internals of the planner: the layout of a sort for given choices.
+ */
+#ifndef SP__SORT_PLAN_LAYOUT_H
+#define SP__SORT_PLAN_LAYOUT_H
+
+#include "sort/plan/plan.h"
+
+#define MIB 1048576.0
+
+/* Choices for which layout() is called. */
+struct sp__choice {
+	uint64_t working_bytes;
+	unsigned threads;
+	enum sp_run_formation formation; /* not AUTO */
+	uint32_t page_bytes;
+	bool largest_page; /* no larger one can be chosen */
+};
+
+/* The size that does not fit, for the message. */
+enum sp__misfit {
+	SP__FITS,
+	SP__MISFIT_RUN,		/* run_bytes in the memory */
+	SP__MISFIT_MERGE,	/* merge_bytes in the memory */
+	SP__MISFIT_PAGES,	/* the pages of a merge in the memory */
+	SP__MISFIT_SMALL_MERGE, /* the pages of a merge in a hand-set merge_bytes */
+};
+
+struct sp__layout {
+	enum sp__misfit misfit;
+	uint64_t need_merge_bytes; /* SP__MISFIT_SMALL_MERGE: the minimum */
+	bool in_memory;
+	uint64_t descriptor_bytes;
+	bool keys; /* last keys are kept: they fit, or are required */
+	uint64_t run_bytes, merge_bytes;
+	unsigned run_buffers, fan_in, merge_pages, passes;
+	uint64_t nominal_bytes; /* of the input, or an assumption if unknown */
+	uint64_t runs;		/* expected */
+	unsigned final_runs;	/* runs in the final merge */
+	double seconds;
+};
+
+/* choices.c: the policy, and what is recycled. */
+enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *opts);
+int sp__plan_recycle(const struct sp_sort_opts *opts);
+/* The requested placement if runs, as they are formed, can be placed so. */
+enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
+
+/* Lays out memory for a choice. */
+void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
+		struct sp__layout *layout);
+
+/* plan.c: the plan for a placement that is not SP_PLACE_AUTO. */
+SP_MUST_CHECK int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
+				  struct sp_errinfo *err);
+
+#endif

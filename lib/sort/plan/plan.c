@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner: tries every page size, and both ways of forming runs if not fixed, and
+ * chooses the layout (layout.c) with the least predicted time.
+ *
+ * Page size.  Formula (4) does not depend on it: clusters have b / (n + 1) pages of
+ * any size.  It affects the memory for descriptors (small pages), the fan-in that two
+ * pages for each run allow (large ones), and the number of requests.  So among sizes
+ * within 3 % of the best time: descriptors at most 1/16 of the memory if possible;
+ * then the largest up to 256 KB that leaves 8 pages for each run; otherwise the one
+ * nearest to the 32 KB of the paper that leaves four.  Pages below 32 KB count as a
+ * quarter slower than predicted: hundreds of runs get two of 16 KB at a time instead of
+ * one of 32 KB, which formula (5) wrongly considers equal.  Along the semi-sequential
+ * path they are equal: there the largest page near the best time that leaves two for
+ * each run is chosen.
+ *
+ * Refusals.  The minimum memory is found by bisection over the planner itself, so that
+ * the message cannot disagree with it.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "run/memory.h"
+#include "run/volume_spec.h"
+#include "sort/plan/predict.h"
+#include "sort/plan/layout.h"
+#include "sort/plan/readplan.h"
+#include "spill/writer.h"
+
+#define MIN_PAGE 4096u
+#define USUAL_PAGE (32u << 10)
+#define FINE_PAGE (256u << 10)
+#define MAX_PAGE (16u << 20)
+#define PAGES_ON_TRACK 5
+/* Sizes tried. */
+#define MAX_PAGES 20
+#define NEAR_BEST 1.03
+#define SMALL_COSTS 1.25
+#define WORTH_REPLACEMENT 0.8
+
+/* Rates a layout's page size, among layouts of about equal time. */
+static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t working_bytes)
+{
+	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
+	int distance = 0, score = l->descriptor_bytes <= working_bytes / 16 ? 1000 : 0;
+
+	if (each >= 8 && page_bytes >= USUAL_PAGE && page_bytes <= FINE_PAGE)
+		return score + 500 + (int)(page_bytes >> 12);
+	for (uint32_t p = USUAL_PAGE; p < page_bytes; p *= 2)
+		distance++;
+	for (uint32_t p = page_bytes; p < USUAL_PAGE; p *= 2)
+		distance++;
+	return score + (each >= 4 ? 100 : 0) - distance;
+}
+
+/*
+ * Along the semi-sequential path: few passes, since runs of merges are far longer than
+ * their neighbours and lie along no path; then as described above.
+ */
+static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes)
+{
+	unsigned runs = l->final_runs > 2 ? l->final_runs : 2, each = l->merge_pages / runs;
+	int page = (int)(page_bytes >> 12), few = -4096 * (int)l->passes;
+
+	if (each >= 8 && page_bytes >= USUAL_PAGE &&
+	    page_bytes <= sp__device_page(o->run.geometry, SP__DEVICE_PAGES))
+		return few + 1024 + page;
+	return few + (each >= 2 ? page : -page);
+}
+
+/* The largest page that leaves little of a track unused, if pages lie on tracks. */
+static uint32_t largest_on_track(const struct sp_sort_opts *o)
+{
+	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
+		return SP__DEVICE_PAGE_MAX;
+	return sp__device_page(o->run.geometry, PAGES_ON_TRACK);
+}
+
+/*
+ * The page sizes to try, smallest first; returns how many.  If each page is read by
+ * itself, the size that fits twice for each run may lie between powers of two.
+ */
+static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
+{
+	uint32_t most = largest_on_track(o);
+	uint32_t chunk = sp__buffers(working_bytes).chunk_bytes;
+	int n = 0;
+
+	if (o->run.page_bytes) {
+		page[0] = o->run.page_bytes;
+		return 1;
+	}
+	/* A run is written in whole pages, one buffer at a time. */
+	if (most > chunk)
+		most = chunk;
+	for (uint32_t p = MIN_PAGE; p <= most; p *= 2) {
+		uint32_t between = p + p / 2;
+
+		page[n++] = p;
+		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
+		    between <= most)
+			page[n++] = between;
+	}
+	return n;
+}
+
+/* The best layout for a way of forming runs; if none fits, the last misfit. */
+static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choice *c)
+{
+	struct sp__layout l[MAX_PAGES];
+	uint32_t page[MAX_PAGES];
+	double time[MAX_PAGES], seconds = -1;
+	bool path = sp__plan_placement(o) == SP_PLACE_SEMISEQ;
+	int n = pages_to_try(o, c->working_bytes, page), best = -1, best_score = 0, score;
+
+	for (int i = 0; i < n; i++) {
+		c->page_bytes = page[i];
+		c->largest_page = i == n - 1 && !(o->run.page_bytes && o->input_bytes);
+		sp__layout(o, c, &l[i]);
+		time[i] = l[i].seconds * (page[i] < USUAL_PAGE && !path ? SMALL_COSTS : 1);
+		if (!l[i].misfit && (seconds < 0 || time[i] < seconds))
+			seconds = time[i];
+	}
+	for (int i = 0; i < n; i++) {
+		if (l[i].misfit || time[i] > seconds * NEAR_BEST)
+			continue;
+		score = path ? path_score(o, &l[i], page[i])
+			     : page_score(&l[i], page[i], c->working_bytes);
+		if (best < 0 || score > best_score) {
+			best = i;
+			best_score = score;
+		}
+	}
+	if (best < 0)
+		best = n - 1;
+	c->page_bytes = page[best];
+	return l[best];
+}
+
+static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memory_bytes,
+				     struct sp__choice *c)
+{
+	struct sp__choice other;
+	struct sp__layout load, replacement;
+
+	*c = (struct sp__choice){ .working_bytes = sp__working_memory(&o->run, memory_bytes),
+				  .threads = sp__volume_spec_simulated(&o->run)
+						     ? 1
+						     : sp__threads(o->run.parallel),
+				  .formation = o->formation };
+	/* Each run is then a process and a file: better to have few, merged early. */
+	if (o->compress_program)
+		c->formation = SP_FORM_LOAD;
+	/* Runs placed side by side must have about the same length. */
+	if (o->run.placement == SP_PLACE_SEMISEQ && c->formation == SP_FORM_AUTO)
+		c->formation = SP_FORM_LOAD;
+	if (c->formation != SP_FORM_AUTO)
+		return best_page(o, c);
+	c->formation = SP_FORM_LOAD;
+	load = best_page(o, c);
+	if (!o->input_bytes)
+		return load;
+	other = *c;
+	other.formation = SP_FORM_REPLACEMENT;
+	replacement = best_page(o, &other);
+	/* It costs more comparisons: only if it saves a whole pass, or nearly. */
+	if (replacement.misfit ||
+	    (!load.misfit && (replacement.passes >= load.passes ||
+			      replacement.seconds > WORTH_REPLACEMENT * load.seconds)))
+		return load;
+	*c = other;
+	return replacement;
+}
+
+static uint64_t least_memory(const struct sp_sort_opts *o)
+{
+	uint64_t low = sp__working_memory(&o->run, 1), high = low;
+	struct sp__choice c;
+
+	while (best_layout(o, high, &c).misfit) {
+		low = high;
+		if (high >> 60)
+			return 0;
+		high *= 2;
+	}
+	while (high - low > 4096) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (best_layout(o, mid, &c).misfit)
+			low = mid;
+		else
+			high = mid;
+	}
+	return (high + 4095) & ~UINT64_C(4095);
+}
+
+static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes,
+		  struct sp_errinfo *err)
+{
+	unsigned runs = l->fan_in ? l->fan_in : 2;
+	unsigned long long memory;
+	char what[80];
+
+	if (l->misfit == SP__MISFIT_SMALL_MERGE)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"merging %u runs in pages of %u bytes needs a merge buffer of at "
+				"least %llu bytes",
+				l->fan_in, page_bytes, (unsigned long long)l->need_merge_bytes);
+	memory = least_memory(o);
+	if (!memory)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
+				"no amount of memory can do what was asked");
+	if (l->misfit == SP__MISFIT_RUN)
+		snprintf(what, sizeof(what), "a run size of %llu bytes",
+			 (unsigned long long)o->run_bytes);
+	else if (l->misfit == SP__MISFIT_MERGE && o->merge_bytes)
+		snprintf(what, sizeof(what), "a merge buffer of %llu bytes",
+			 (unsigned long long)o->merge_bytes);
+	else if (o->run.page_bytes)
+		snprintf(what, sizeof(what), "merging %u runs in pages of %u bytes", runs,
+			 page_bytes);
+	else
+		snprintf(what, sizeof(what), "merging %u runs", runs);
+	return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "%s needs at least %llu bytes of memory",
+			what, memory);
+}
+
+static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
+{
+	int rc;
+
+	if (o->run.volume && o->compress_program)
+		return sp__errf(err, SP_EUNSUP, "plan", o->run.volume, -1,
+				"what a program compresses cannot lie on a volume");
+	rc = sp__volume_spec_check(&o->run, err);
+	if (rc < 0 || o->run.placement == SP_PLACE_CONTIGUOUS)
+		return rc;
+	if (o->run.compression != SP_SPILL_RAW || o->compress_program)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"compressed runs cannot be placed by tracks");
+	return 0;
+}
+
+static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
+{
+	if (o->run.page_bytes % MIN_PAGE || o->run.page_bytes > MAX_PAGE)
+		return sp__errf(err, -EINVAL, "plan", NULL, -1,
+				"a page is a multiple of %u bytes and at most %u", MIN_PAGE,
+				MAX_PAGE);
+	if (o->fan_in == 1)
+		return sp__errf(err, -EINVAL, "plan", NULL, -1, "the least fan-in is 2");
+	if (o->run_bytes && o->run_bytes < MIN_PAGE)
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "the least run size is %u bytes",
+				MIN_PAGE);
+	if (o->count && !o->unique)
+		return sp__errf(err, -EINVAL, "plan", NULL, -1,
+				"only groups of equal keys are counted");
+	return check_volume(o, err);
+}
+
+/*
+ * What is written to temporary space and not used again.  Intermediate merges write where they have
+ * read, unless nothing is recycled.  Of each run --top leaves its first records.
+ */
+static uint64_t spill_bytes(const struct sp_sort_opts *o, const struct sp_sort_plan *plan)
+{
+	uint64_t record = o->format.kind == SP_REC_FIXED ? o->format.fixed_bytes : o->record_bytes;
+	double bytes = (double)plan->input_bytes, left;
+
+	if (plan->in_memory || !plan->input_bytes)
+		return 0;
+	left = (double)plan->runs * (double)o->top * (double)record;
+	if (left > 0 && left < bytes && !o->count)
+		bytes = left;
+	if (plan->recycle == SP_RECYCLE_NONE && plan->passes > 1)
+		bytes *= plan->passes;
+	return (uint64_t)bytes;
+}
+
+static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
+		 const struct sp__choice *c, const struct sp__layout *l)
+{
+	unsigned final_runs = l->final_runs > 1 ? l->final_runs : 2;
+	uint64_t pages = (l->nominal_bytes + c->page_bytes - 1) / c->page_bytes;
+	struct sp__device_costs device = sp__plan_device(o);
+
+	*plan = (struct sp_sort_plan){
+		.memory_bytes = c->working_bytes,
+		.input_bytes = o->input_bytes,
+		.in_memory = l->in_memory,
+		.formation = c->formation,
+		.policy = sp__plan_policy(o),
+		.recycle = sp__plan_recycle(o),
+		.run_bytes = l->run_bytes,
+		.run_buffers = l->run_buffers,
+		.runs = o->input_bytes ? l->runs : 0,
+		.fan_in = l->fan_in,
+		.passes = o->input_bytes ? l->passes : 0,
+		.page_bytes = c->page_bytes,
+		.merge_bytes = l->merge_bytes,
+		.merge_pages = l->merge_pages,
+		.placement = sp__plan_placement(o),
+		.transfer_s_per_mib = device.transfer_s_per_mib,
+		.seek_s = device.seek_s,
+		.seconds = o->input_bytes ? l->seconds : 0,
+	};
+	plan->readahead = sp__plan_readahead(o->readahead, pages, c->page_bytes, final_runs,
+					     l->merge_pages, l->keys, device, plan->strategy);
+	if (o->compress_program) {
+		plan->readahead = SP_READ_NONE;
+		plan->recycle = SP_RECYCLE_NONE;
+	}
+	plan->spill_bytes = spill_bytes(o, plan);
+}
+
+int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
+		    struct sp_errinfo *err)
+{
+	struct sp__layout layout;
+	struct sp__choice choice;
+	int rc = check_opts(opts, err);
+
+	if (rc < 0)
+		return rc;
+	layout = best_layout(opts, opts->run.memory_bytes, &choice);
+	if (layout.misfit)
+		return refuse(opts, &layout, choice.page_bytes, err);
+	fill(plan, opts, &choice, &layout);
+	return sp__sort_predict(opts, layout.keys, plan, err);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner's interface for run formation and merging, beyond <spindle/sort.h>.
+ */
+#ifndef SP__SORT_PLAN_PLAN_H
+#define SP__SORT_PLAN_PLAN_H
+
+#include <spindle/sort.h>
+#include "run/costs.h"
+
+/* Assumed length of a record of line and CSV formats if unknown. */
+#define SP__PLAN_RECORD_BYTES 64
+/* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
+#define SP__PLAN_PAGE_BYTES 10
+#define SP__PLAN_PAGE_KEY_BYTES 100
+/* Under compression in addition: the page's stored length. */
+#define SP__PLAN_PACKED_BYTES 5
+/* Processor time of merging: at least this, and this for each page it reads. */
+#define SP__PLAN_MERGE_S_PER_MIB 0.001
+#define SP__PLAN_PAGE_S 0.000004
+/* Processor time of selecting from a heap, beyond sorting a loaded buffer. */
+#define SP__PLAN_REPLACEMENT_S_PER_MIB 0.002
+
+/* Pages for each spilled run in a merge, if runs in memory are to stay there. */
+#define SP__PAGES_KEPT 4
+
+/* Memory of the run writer: its chunks or, with large pages, its minimum. */
+size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
+			    uint32_t page_bytes);
+
+/* The cost of a read of runs, where they will be placed. */
+struct sp__device_costs sp__plan_device(const struct sp_sort_opts *opts);
+
+/*
+ * Mean pages in a cluster, R / p, of a merge of runs on random input: formulas (1)-(4) of
+ * Zhang & Larson, section 4, and b / (n + 1) for forecasting, at the sizes actually read:
+ * double buffering and forecasting round down to pages.  0: too few buffers.
+ */
+double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers);
+
+/*
+ * The strategy for a merge of pages pages of page_bytes in runs runs and buffers buffers: the given
+ * one or, if that is SP_READ_AUTO, the feasible one with the minimum predicted time.  table: NULL,
+ * or filled for every strategy.  Without last keys (sequence false) those that need the consumption
+ * sequence are not feasible.
+ */
+enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, uint32_t page_bytes,
+				     unsigned runs, unsigned buffers, bool sequence,
+				     struct sp__device_costs device,
+				     struct sp_strategy_plan *table);
+/* True if the user has chosen the strategy. */
+bool sp__plan_reading_given(const struct sp_sort_opts *opts);
+
+#endif

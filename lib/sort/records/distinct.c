@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Repeated keys collapse while a run buffer is filled.
+ *
+ * A hash table of the records in the buffer: a record whose key is there already is dropped, or
+ * counted with the one that came first, so a buffer holds as many groups as fit, however many
+ * records they have.  It is sorted and stored like any other.
+ *
+ * Memory.  The table lies at the end of the buffer, behind the entries, which move down when it
+ * is doubled.  Slots of eight bytes, at most half of them used: 16 to 32 bytes a group.  Each
+ * has 24 bits of the hash and the offset of its record, whose key is compared in full.
+ *
+ *	| record, record, ...   ->  | scratch (n entries) | <- entries (n) | table |
+ *
+ * Giving way.  Of records with G different keys, one after the other at random, a share of g / G
+ * is found among the g there are: so G is about g looked / found.  The table pays if G is at most
+ * four times the groups that fit the buffer, or if a quarter is found, as where repetitions lie
+ * together.  It is judged whenever chance would have found 16 at that limit (window after window,
+ * for what comes later may be different), and ends if it does not pay; the buffer is then filled
+ * as without it.  The next buffer tries again.  A trial takes some 11 sqrt(groups that fit)
+ * records, a few per cent of a buffer.
+ *
+ * Where the key is the whole record, a sort without -u keeps identical records once, too, with
+ * their number: the buffer holds more, and gives each as often as it came when it is stored or
+ * merged.  Only what fits then saves temporary space, so the table pays if G is at most twice the
+ * groups that fit, and once it has ended the next buffers do not try again.  Short records cost as
+ * much to look up as to sort, and the thread that reads has to: all but an eighth must be found.
+ *
+ * Records without a byte key (COLLATED) stay outside: sorting finds what they equal.
+ *
+ * Lookups miss the caches when there are many groups.  So records are taken 32 at a time: all
+ * are hashed and their slots fetched, then the records found there, then keys are compared.
+ *
+ * Rejected: the hash aggregation of flow/group.c, which keeps each group in memory of its own
+ * and needs 150 bytes for it; a table of entries, which costs one more cache miss; two threads
+ * that look up halves of a batch, while nothing changes the table: a thread starts 50 us late on a
+ * virtual machine, reading 1 GB of repeated lines took no less time (0.53 and 0.56 s, in the page
+ * cache too) and a third more of the processors.
+ */
+#include <string.h>
+#include "base/hash.h"
+#include "base/minmax.h"
+#include "sort/records/runbuf_impl.h"
+
+#define BLOCK 32
+#define BEGIN_SLOTS 16384
+#define LEAST_SLOTS 64
+/* The table of an empty buffer takes at most this share of it. */
+#define BEGIN_SHARE 16
+#define JUDGE_EACH 256
+#define FOUND_ENOUGH 16
+#define TIMES_GROUPS 4
+#define TIMES_REPEATED 2
+#define SHORT_BYTES 32u
+#define SHORT_SHARE 8
+#define OFFSET_MASK (SP__REF_OFFSET_MAX - 1)
+
+static size_t table_bytes(const struct sp__runbuf *rb)
+{
+	return rb->distinct.nslots * sizeof(*rb->distinct.slots);
+}
+
+/* Moves the entries to the new end of the buffer's memory. */
+static void set_capacity(struct sp__runbuf *rb, size_t capacity)
+{
+	struct sp__entry *to = (void *)(rb->base + capacity);
+
+	to -= rb->n;
+	memmove(to, rb->entries, rb->n * sizeof(*to));
+	rb->entries = to;
+	rb->capacity = capacity;
+}
+
+void sp__distinct_begin(struct sp__runbuf *rb)
+{
+	struct sp__distinct *d = &rb->distinct;
+	size_t n = BEGIN_SLOTS;
+
+	d->due = false;
+	while (n * sizeof(*d->slots) > rb->capacity / BEGIN_SHARE)
+		n /= 2;
+	if (n < LEAST_SLOTS)
+		return;
+	d->nslots = n;
+	d->looked = d->found = d->judge_at = 0;
+	set_capacity(rb, rb->capacity - table_bytes(rb));
+	d->slots = (void *)(rb->base + rb->capacity);
+	memset(d->slots, 0, table_bytes(rb));
+}
+
+/* No record has come again: they are moved to where they would lie without numbers. */
+static void strip(struct sp__runbuf *rb)
+{
+	size_t bytes;
+
+	rb->used = 0;
+	for (struct sp__entry *e = rb->entries + rb->n; e-- > rb->entries;) {
+		const char *rec = sp__runbuf_record(rb, e, &bytes);
+
+		memmove(rb->base + rb->used, rec, bytes);
+		e->ref = sp__ref(rb->used, bytes);
+		rb->used += bytes;
+	}
+	rb->head = 0;
+}
+
+static void end(struct sp__runbuf *rb)
+{
+	set_capacity(rb, rb->capacity + table_bytes(rb));
+	rb->distinct.nslots = 0;
+	if (rb->repeats && !rb->repeated)
+		strip(rb);
+}
+
+void sp__distinct_extend(struct sp__runbuf *rb, size_t more)
+{
+	size_t bytes = rb->n * sizeof(*rb->entries) + table_bytes(rb);
+
+	memmove((char *)rb->entries + more, rb->entries, bytes);
+	rb->capacity += more;
+	rb->entries = (void *)((char *)rb->entries + more);
+	rb->distinct.slots = (void *)(rb->base + rb->capacity);
+}
+
+static uint64_t *free_slot(const struct sp__distinct *d, uint64_t hash)
+{
+	size_t at = hash & (d->nslots - 1);
+
+	while (d->slots[at])
+		at = (at + 1) & (d->nslots - 1);
+	return &d->slots[at];
+}
+
+static void fill_slot(uint64_t *slot, uint64_t hash, uint64_t offset)
+{
+	*slot = (hash & ~OFFSET_MASK) | (offset + 1);
+}
+
+/* Doubles the table; false: the buffer is full. */
+static bool grow(struct sp__runbuf *rb)
+{
+	struct sp__distinct *d = &rb->distinct;
+	const unsigned char *key;
+	size_t bytes;
+
+	if (!sp__runbuf_fits(rb, table_bytes(rb)))
+		return false;
+	set_capacity(rb, rb->capacity - table_bytes(rb));
+	d->nslots *= 2;
+	d->slots = (void *)(rb->base + rb->capacity);
+	memset(d->slots, 0, table_bytes(rb));
+	for (size_t i = rb->n; i-- > 0;) {
+		uint64_t hash;
+
+		key = sp__runbuf_key(rb, &rb->entries[i], &bytes);
+		if (!key)
+			continue;
+		hash = sp__checksum(key, bytes);
+		fill_slot(free_slot(d, hash), hash, sp__ref_offset(rb->entries[i].ref));
+	}
+	return true;
+}
+
+/* Has the record at that offset the key of the one that arrives? */
+static bool same_key(const struct sp__runbuf *rb, uint64_t offset, const struct sp__arrival *a)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	const size_t term = sp__rec_term(&ks->format);
+	const char *rec = rb->base + offset, *slice;
+	size_t bytes, left = rb->used - offset;
+	const unsigned char *key;
+
+	if (ks->whole)
+		return left >= a->bytes && !memcmp(rec, a->rec, a->bytes);
+	if (ks->form != SP__KEY_INPLACE) {
+		key = sp__runbuf_stored_key(rb, offset, &bytes);
+		if (!key || bytes != a->key_bytes || memcmp(key, a->key, bytes))
+			return false;
+		return !sp__key_is_cut(ks, bytes) ||
+		       !sp__key_compare(rb->keys, rec,
+					(size_t)(sp__rec_end(&ks->format, rec, left) - rec) - term,
+					a->rec, a->bytes - term);
+	}
+	bytes = (size_t)(sp__rec_end(&ks->format, rec, left) - rec) - term;
+	sp__key_slice(rb->keys, rec, bytes, &slice, &bytes);
+	return bytes == a->key_bytes && !memcmp(slice, a->key, bytes);
+}
+
+/* The slot of that key, or the free one where it belongs. */
+static uint64_t *find(const struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
+{
+	const struct sp__distinct *d = &rb->distinct;
+	size_t at = hash & (d->nslots - 1);
+
+	for (; d->slots[at]; at = (at + 1) & (d->nslots - 1))
+		if (!((d->slots[at] ^ hash) & ~OFFSET_MASK) &&
+		    same_key(rb, (d->slots[at] & OFFSET_MASK) - 1, a))
+			break;
+	return &d->slots[at];
+}
+
+/* One more record of the group. */
+static void count(struct sp__runbuf *rb, uint64_t offset)
+{
+	char *rec = rb->base + offset;
+
+	sp__count_store(rec, sp__count_load(rec) + 1);
+}
+
+/* Takes a record; false: the buffer is full. */
+static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
+{
+	struct sp__distinct *d = &rb->distinct;
+	struct sp__tally one = { 1, sp__record_hash(a->rec, a->bytes), a->bytes };
+	uint64_t *slot = a->key ? find(rb, hash, a) : NULL;
+
+	if (slot && *slot) {
+		d->found++;
+		d->collapsed++;
+		if (rb->head)
+			count(rb, (*slot & OFFSET_MASK) - 1);
+		if (!rb->repeats)
+			sp__tally_join(&rb->dropped, &one);
+		rb->repeated += rb->repeats;
+		rb->repeated_bytes += rb->repeats ? a->bytes : 0;
+	} else {
+		if (2 * (rb->n + 1) > d->nslots) {
+			if (!grow(rb))
+				return false;
+			slot = a->key ? find(rb, hash, a) : NULL;
+		}
+		if (!sp__runbuf_append(rb, a))
+			return false;
+		if (slot)
+			fill_slot(slot, hash, sp__ref_offset(rb->entries->ref));
+	}
+	d->looked++;
+	sp__tally_join(&rb->added, &one);
+	return true;
+}
+
+static bool pays(const struct sp__runbuf *rb, uint64_t expected)
+{
+	const struct sp__distinct *d = &rb->distinct;
+
+	if (rb->repeats && rb->record_bytes / (rb->n + 1) < SHORT_BYTES)
+		return d->found >= d->looked - d->looked / SHORT_SHARE;
+	return d->found >= expected || d->found >= d->looked / 4;
+}
+
+/* Ends the table if it does not pay. */
+static void judge(struct sp__runbuf *rb)
+{
+	struct sp__distinct *d = &rb->distinct;
+	const uint64_t times = rb->repeats ? TIMES_REPEATED : TIMES_GROUPS;
+	uint64_t each, most, expected;
+
+	if (d->looked < d->judge_at)
+		return;
+	d->judge_at = d->looked + JUDGE_EACH;
+	each = rb->used / (rb->n + 1) + SP__ENTRY_COST + 2 * sizeof(*d->slots);
+	most = (rb->capacity + table_bytes(rb)) / each + 1;
+	/* While the window passed, g was half of its final value at first, and nearly it later. */
+	expected = d->looked * rb->n / 2 / (times * most);
+	if (expected < FOUND_ENOUGH && d->looked < most)
+		return;
+	if (!pays(rb, expected))
+		end(rb);
+	d->looked = d->found = d->judge_at = 0;
+}
+
+int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
+{
+	const struct sp__distinct *d = &rb->distinct;
+	const char *p = data, *end = data + bytes;
+	/* An encoded key lasts until the next one is encoded. */
+	unsigned most = sp__ks(rb->keys)->form == SP__KEY_INPLACE ? BLOCK : 1, n;
+	struct sp__arrival a[BLOCK];
+	uint64_t hash[BLOCK];
+	bool room = true;
+
+	while (p < end && room && d->nslots) {
+		const char *next = p;
+
+		for (n = 0; n < most && next < end; n++) {
+			int rc = sp__runbuf_look(rb, next, end, &a[n]);
+
+			if (rc < 0)
+				return rc;
+			next += a[n].bytes;
+			hash[n] = a[n].key ? sp__checksum(a[n].key, a[n].key_bytes) : 0;
+			__builtin_prefetch(&d->slots[hash[n] & (d->nslots - 1)]);
+		}
+		for (unsigned i = 0; i < n && n > 1; i++) {
+			uint64_t slot = d->slots[hash[i] & (d->nslots - 1)];
+
+			__builtin_prefetch(rb->base + (slot & OFFSET_MASK));
+			__builtin_prefetch(rb->base + (slot & OFFSET_MASK) + 64);
+		}
+		for (unsigned i = 0; i < n && (room = take(rb, hash[i], &a[i])); i++)
+			p += a[i].bytes;
+		judge(rb);
+	}
+	*taken = (size_t)(p - data);
+	return 0;
+}

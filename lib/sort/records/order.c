@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting entries.
+ *
+ * Idea: radix sort on the eight prefix bytes, most significant first, out of place and
+ * stable, with insertion sort for small buckets.  Its digits are made of the bits in which the
+ * prefixes of a bucket differ, from one byte or two, and as many as there are entries for: ten
+ * bits are then two decimal digits or two letters.  When all prefixes are sorted, one pass finds
+ * the groups of equal ones.  Of a group the bytes that all keys share are skipped at once: the
+ * eight bytes after them replace the prefix, and the sort continues one level deeper (a caching
+ * string radix sort).  At the end of the keys, the record itself follows as a second key if the
+ * key set has a last resort by bytes.  Small groups, deep recursion, and keys of different lengths
+ * that are equal but for padding, are sorted by a stable merge sort with full comparison.
+ *
+ * Rejected: a comparison sort of (prefix, reference) throughout (a third of the speed on
+ * random keys); LSD radix (touches all bytes of all prefixes, most of which decide
+ * nothing); in-place American flag (not stable); whole bytes as digits (text has ten or thirty
+ * values in each, so that there were twice as many passes).
+ */
+#include "base/minmax.h"
+#include "sort/records/ovc.h"
+#include "sort/records/runbuf.h"
+
+#define INSERTION_MAX 24
+/* Equal prefixes of so few are not worth a level. */
+#define FEW_MAX 4
+/* Recursion is bounded for the stacks of threads. */
+#define LEVELS_MAX 4
+#define PREFETCH 8
+#define GROUPS_AHEAD 24
+#define KEY_AHEAD 32
+/* More buckets than that need more streams than the caches hold. */
+#define DIGIT_BITS 10u
+#define DIGITS (1u << DIGIT_BITS)
+#define FEW_BITS 6u
+#define FEW_DIGITS (1u << FEW_BITS)
+
+/* The bytes that the prefixes of a group now hold. */
+struct depth {
+	size_t offset;	/* into the key, or into the record */
+	bool in_record; /* at the last resort */
+	int level;
+};
+
+static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct sp__entry *e,
+				     bool in_record, size_t *len)
+{
+	if (!in_record)
+		return sp__runbuf_key(rb, e, len);
+	const char *rec = sp__runbuf_record(rb, e, len);
+
+	*len -= sp__rec_term(&sp__ks(rb->keys)->format);
+	return (const unsigned char *)rec;
+}
+
+/* Full comparison, by bytes if there are byte keys. */
+static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
+		   const struct sp__entry *y)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	const size_t term = sp__rec_term(&ks->format);
+	const unsigned char *a, *b;
+	const char *ra, *rc;
+	bool keys_decide = false;
+	size_t an, bn;
+	int c;
+
+	a = sp__runbuf_key(rb, x, &an);
+	b = sp__runbuf_key(rb, y, &bn);
+	if (a && b) {
+		c = sp__order_bytes(a, an, b, bn);
+		if (c)
+			return ks->descending ? -c : c;
+		keys_decide = !sp__key_is_cut(ks, an);
+	}
+	ra = sp__runbuf_record(rb, x, &an);
+	rc = sp__runbuf_record(rb, y, &bn);
+	if (keys_decide)
+		return sp__key_last_resort(rb->keys, ra, an - term, rc, bn - term);
+	return sp_keyset_compare(rb->keys, ra, an - term, rc, bn - term);
+}
+
+/* Bottom-up stable merge sort by full comparison. */
+static void merge_sort(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		       size_t n)
+{
+	struct sp__entry *from = a, *to = tmp;
+
+	for (size_t width = 1; width < n; width *= 2) {
+		for (size_t lo = 0; lo < n; lo += 2 * width) {
+			size_t i = lo, mid = lo + width < n ? lo + width : n;
+			size_t j = mid, hi = mid + width < n ? mid + width : n, k = lo;
+
+			while (i < mid && j < hi)
+				to[k++] =
+					compare(rb, &from[j], &from[i]) < 0 ? from[j++] : from[i++];
+			memcpy(to + k, from + i, (mid - i) * sizeof(*to));
+			memcpy(to + k + (mid - i), from + j, (hi - j) * sizeof(*to));
+		}
+		struct sp__entry *t = from;
+
+		from = to;
+		to = t;
+	}
+	if (from != a)
+		memcpy(a, from, n * sizeof(*a));
+}
+
+static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		      size_t n, const struct depth *d);
+
+/* The eight bytes of an entry, as far as there are, that a depth asks for. */
+static inline uint64_t prefix_at(const struct sp__runbuf *rb, const struct sp__entry *e,
+				 const struct depth *d)
+{
+	size_t len;
+	const unsigned char *p = bytes_at(rb, e, d->in_record, &len);
+
+	return len > d->offset ? sp__key_prefix(p + d->offset, len - d->offset) : 0;
+}
+
+/* Where an encoded key is short it lies right before the record. */
+static inline void prefetch_one(const struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	const char *rec = rb->base + sp__ref_offset(e->ref);
+
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE)
+		rec -= KEY_AHEAD;
+	__builtin_prefetch(rec);
+	__builtin_prefetch(rec + 64);
+}
+
+/* Their records will be looked at in this order. */
+static inline __attribute__((always_inline)) void
+prefetch(const struct sp__runbuf *rb, const struct sp__entry *a, size_t i, size_t n)
+{
+	if (i + PREFETCH < n)
+		prefetch_one(rb, &a[i + PREFETCH]);
+}
+
+/* Puts the next eight bytes of every entry of a group into its prefix. */
+static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
+		   const struct depth *d)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	bool down = d->in_record ? ks->last_reverse : ks->descending;
+	uint64_t flip = down ? ~UINT64_C(0) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		prefetch(rb, a, i, n);
+		a[i].prefix = flip ^ prefix_at(rb, &a[i], d);
+	}
+}
+
+/*
+ * How many bytes all strings of a group share, of which the first `known` are known to be shared
+ * where there are as many; *same: they are all identical.
+ */
+static size_t common(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
+		     bool in_record, size_t known, bool *same)
+{
+	size_t len = 0, shared, first_len = 0;
+	const unsigned char *first = bytes_at(rb, &a[0], in_record, &first_len);
+
+	shared = first_len;
+	*same = true;
+	for (size_t i = 1; i < n; i++) {
+		const unsigned char *p;
+
+		if (first_len > known)
+			prefetch(rb, a, i, n);
+		p = bytes_at(rb, &a[i], in_record, &len);
+		*same &= len == first_len;
+		if (shared > len)
+			shared = len;
+		if (shared > known)
+			shared = sp__mismatch(first, shared, p, shared, known);
+	}
+	*same &= shared == first_len;
+	return shared;
+}
+
+static bool all_told(const struct sp__entry *a, size_t n)
+{
+	uint64_t all = SP__REF_TOLD;
+
+	for (size_t i = 0; i < n; i++)
+		all &= a[i].ref;
+	return all;
+}
+
+/* Are the records of a group identical?  So are their keys, then: one look at each is enough. */
+static bool identical(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n)
+{
+	size_t bytes, len;
+	const char *first, *p;
+
+	if (all_told(a, n))
+		return true;
+	first = sp__runbuf_record(rb, &a[0], &bytes);
+	for (size_t i = 1; i < n; i++) {
+		prefetch(rb, a, i, n);
+		p = sp__runbuf_record(rb, &a[i], &len);
+		if (len != bytes || !sp__same_bytes(p, first, len))
+			return false;
+	}
+	return true;
+}
+
+static bool same_prefixes(const struct sp__entry *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (a[i].prefix != a[0].prefix)
+			return false;
+	return true;
+}
+
+/* After what all share; false: they are identical, or sorted by now. */
+static bool skip_common(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+			size_t n, struct depth *d)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	bool same;
+	size_t shared = common(rb, a, n, d->in_record, d->offset, &same);
+
+	if (same && !d->in_record &&
+	    (sp__key_is_cut(ks, shared) || (ks->last_resort && ks->last_collated))) {
+		merge_sort(rb, a, tmp, n);
+		return false;
+	}
+	if (same && !d->in_record && ks->last_resort && !ks->exact) {
+		d->in_record = true;
+		shared = common(rb, a, n, true, 0, &same);
+	}
+	d->offset = shared;
+	return !same;
+}
+
+/* All prefixes of the group are equal: decides by the following bytes. */
+static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		   size_t n, struct depth d)
+{
+	if (sp__ks(rb->keys)->form != SP__KEY_INPLACE && !d.in_record && identical(rb, a, n))
+		return;
+	if (n > FEW_MAX && d.level++ < LEVELS_MAX) {
+		d.offset += 8;
+		if (prefix_at(rb, &a[0], &d) == prefix_at(rb, &a[n - 1], &d) &&
+		    !skip_common(rb, a, tmp, n, &d))
+			return;
+		reload(rb, a, n, &d);
+		/* They are equal again if NUL bytes look like padding. */
+		if (!same_prefixes(a, n)) {
+			by_prefix(rb, a, tmp, n, &d);
+			return;
+		}
+	}
+	merge_sort(rb, a, tmp, n);
+}
+
+/* A group of equal prefixes; restores them afterwards. */
+static void group(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n,
+		  const struct depth *d)
+{
+	uint64_t prefix = a[0].prefix;
+
+	refine(rb, a, tmp, n, *d);
+	for (size_t i = 0; i < n; i++)
+		a[i].prefix = prefix;
+}
+
+static inline __attribute__((always_inline)) void prefetch_both(const struct sp__runbuf *rb,
+								const struct sp__entry *a)
+{
+	prefetch_one(rb, &a[0]);
+	prefetch_one(rb, &a[1]);
+}
+
+/* All groups of a sequence sorted on prefixes; records are fetched before their group's turn. */
+static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		   size_t n, const struct depth *d)
+{
+	size_t ahead = 1;
+
+	for (size_t i = 0, j; i < n; i = j) {
+		for (; ahead < n && ahead < i + GROUPS_AHEAD; ahead++)
+			if (a[ahead].prefix == a[ahead - 1].prefix && !all_told(&a[ahead - 1], 2))
+				prefetch_both(rb, &a[ahead - 1]);
+		for (j = i + 1; j < n && a[j].prefix == a[i].prefix; j++)
+			;
+		ahead = sp__max(ahead, j + 1);
+		if (j - i > 1)
+			group(rb, a + i, tmp + i, j - i, d);
+	}
+}
+
+/* To where they lie, or elsewhere. */
+static void insertion(const struct sp__entry *src, struct sp__entry *to, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct sp__entry e = src[i];
+		size_t j = i;
+
+		for (; j > 0 && to[j - 1].prefix > e.prefix; j--)
+			to[j] = to[j - 1];
+		to[j] = e;
+	}
+}
+
+struct spread {
+	uint64_t differ; /* the bits in which prefixes differ */
+	uint64_t spare;	 /* those that in each prefix are as the next lower one of their byte */
+};
+
+static struct spread spread_of(const struct sp__entry *src, size_t n)
+{
+	uint64_t differ = 0, change = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		differ |= src[i].prefix ^ src[0].prefix;
+		change |= src[i].prefix ^ src[i].prefix << 1;
+	}
+	return (struct spread){ differ, ~(change | 0x0101010101010101u) };
+}
+
+/* Bits of a prefix, from two places, one behind the other as one number. */
+struct digit {
+	unsigned bits;				  /* of both together */
+	unsigned high_shift, low_shift, low_bits; /* low_bits 0: from one place */
+	uint64_t high_mask, low_mask;
+};
+
+static inline size_t digit_of(const struct digit *d, uint64_t prefix)
+{
+	size_t high = prefix >> d->high_shift & d->high_mask;
+
+	return d->low_bits ? high << d->low_bits | (prefix >> d->low_shift & d->low_mask) : high;
+}
+
+/* As many buckets as entries, about: more would cost more than they part. */
+static unsigned bits_for(size_t n)
+{
+	unsigned bits = 63 - (unsigned)__builtin_clzll(n);
+
+	return bits < DIGIT_BITS ? bits : DIGIT_BITS;
+}
+
+/* The first bit of a byte that differs and is not spare. */
+static unsigned first_bit(const struct spread *s, unsigned byte)
+{
+	unsigned bit = byte + 31 - (unsigned)__builtin_clz((unsigned)(s->differ >> byte & 0xFF));
+
+	while (s->spare >> bit & 1)
+		bit--;
+	return bit;
+}
+
+/*
+ * The first bits of all that differ, at most so many: of one byte, then of the next.  Where digits
+ * and padding occur, or letters of one case, the first bit of a byte is as the second, and spare.
+ */
+static struct digit first_digit(const struct spread *s, unsigned most)
+{
+	unsigned byte = (63 - (unsigned)__builtin_clzll(s->differ)) & ~7u;
+	unsigned top = first_bit(s, byte), bits = (unsigned)sp__min(top - byte + 1, most);
+	struct digit d = { .bits = bits,
+			   .high_shift = top + 1 - bits,
+			   .high_mask = (1u << bits) - 1 };
+
+	if (!byte || bits == most || !(s->differ >> (byte - 8) & 0xFF))
+		return d;
+	top = first_bit(s, byte - 8);
+	d.low_bits = (unsigned)sp__min(top - (byte - 8) + 1, most - bits);
+	d.low_shift = top + 1 - d.low_bits;
+	d.low_mask = (1u << d.low_bits) - 1;
+	d.bits += d.low_bits;
+	return d;
+}
+
+/* Where the bucket of each digit begins. */
+static void count_buckets(const struct sp__entry *src, size_t n, struct digit d, size_t *start)
+{
+	size_t sum = 0, bytes = sizeof(*start) << d.bits;
+
+	memset(start, 0, bytes);
+	for (size_t i = 0; i < n; i++)
+		start[digit_of(&d, src[i].prefix)]++;
+	for (size_t b = 0; b < (size_t)1 << d.bits; b++) {
+		size_t count = start[b];
+
+		start[b] = sum;
+		sum += count;
+	}
+}
+
+static inline void distribute(const struct sp__entry *src, struct sp__entry *to, size_t n,
+			      struct digit d, size_t *start)
+{
+	for (size_t i = 0; i < n; i++)
+		to[start[digit_of(&d, src[i].prefix)]++] = src[i];
+}
+
+static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n);
+
+/* Parts src[0..n) by a digit and sorts the buckets. */
+static inline void part(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n,
+			struct digit digit, size_t *start)
+{
+	count_buckets(src, n, digit, start);
+	distribute(src, other, n, digit, start);
+	for (size_t b = 0, lo = 0; b < (size_t)1 << digit.bits; lo = start[b++]) {
+		if (start[b] > lo + 1)
+			radix(other + lo, src + lo, !to_other, start[b] - lo);
+		else if (start[b] > lo && !to_other)
+			src[lo] = other[lo];
+	}
+}
+
+/* Their counts lie on the stack while buckets are sorted: few for few entries. */
+static void __attribute__((noinline)) part_few(struct sp__entry *src, struct sp__entry *other,
+					       bool to_other, size_t n, struct digit digit)
+{
+	size_t start[FEW_DIGITS];
+
+	part(src, other, to_other, n, digit, start);
+}
+
+static void __attribute__((noinline)) part_many(struct sp__entry *src, struct sp__entry *other,
+						bool to_other, size_t n, struct digit digit)
+{
+	size_t start[DIGITS];
+
+	part(src, other, to_other, n, digit, start);
+}
+
+/* Sorts src[0..n) on prefixes; the result goes to other, or stays. */
+static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n)
+{
+	struct spread spread = { 0 };
+	struct digit digit;
+
+	if (n > INSERTION_MAX)
+		spread = spread_of(src, n);
+	if (spread.differ) {
+		digit = first_digit(&spread, bits_for(n));
+		(digit.bits > FEW_BITS ? part_many : part_few)(src, other, to_other, n, digit);
+	} else if (n <= INSERTION_MAX) {
+		insertion(src, to_other ? other : src, n);
+	} else if (to_other) {
+		memcpy(other, src, n * sizeof(*src));
+	}
+}
+
+static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+		      size_t n, const struct depth *d)
+{
+	radix(a, tmp, false, n);
+	groups(rb, a, tmp, n, d);
+}
+
+/* Equal in every respect: the earlier one in the input first. */
+static bool precedes(const struct sp__runbuf *rb, const struct sp__entry *x,
+		     const struct sp__entry *y)
+{
+	int c = compare(rb, x, y);
+
+	return c ? c < 0 : x->ref < y->ref;
+}
+
+/* How many of a[0..n), which is in order, precede an entry: fast if few do. */
+static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
+		     const struct sp__entry *e)
+{
+	size_t lo = 0, step = 1, hi = n;
+
+	for (; lo + step <= n; step *= 2) {
+		if (!precedes(rb, &a[lo + step - 1], e)) {
+			hi = lo + step - 1;
+			break;
+		}
+		lo += step;
+	}
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (precedes(rb, &a[mid], e))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/*
+ * Merges two sequences by searching for the place of each entry of the shorter one: m
+ * log n comparisons instead of m + n.
+ */
+static void merge_few(const struct sp__runbuf *rb, struct sp__entry *to,
+		      const struct sp__entry *few, size_t m, const struct sp__entry *many, size_t n)
+{
+	for (size_t i = 0; i < m; i++) {
+		size_t before = gallop(rb, many, n, &few[i]);
+
+		memcpy(to, many, before * sizeof(*to));
+		to += before;
+		many += before;
+		n -= before;
+		*to++ = few[i];
+	}
+	memcpy(to, many, n * sizeof(*to));
+}
+
+/*
+ * Collated keys: records with byte keys by radix, the others by strcoll(),
+ * then both together.
+ */
+static void order_collated(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
+			   size_t n)
+{
+	struct depth top = { 0 };
+	size_t coded = 0, rest = 0, len;
+
+	for (size_t r = 0; r < n; r++) {
+		if (sp__runbuf_key(rb, &a[r], &len))
+			a[coded++] = a[r];
+		else
+			tmp[rest++] = a[r];
+	}
+	by_prefix(rb, a, tmp + rest, coded, &top);
+	memcpy(a + coded, tmp, rest * sizeof(*a));
+	merge_sort(rb, a + coded, tmp, rest);
+	if (!rest || !coded)
+		return;
+	memcpy(tmp, a, n * sizeof(*a));
+	if (rest < coded)
+		merge_few(rb, a, tmp + coded, rest, tmp, coded);
+	else
+		merge_few(rb, a, tmp, coded, tmp + coded, rest);
+}
+
+void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n)
+{
+	struct depth top = { 0 };
+
+	if (sp__ks(rb->keys)->form == SP__KEY_COLLATED)
+		order_collated(rb, a, tmp, n);
+	else
+		by_prefix(rb, a, tmp, n, &top);
+}
