@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/journal.h"
+#include "datafile/journal.h"
 #include "base/whole.h"
 #include "cube/putlog.h"
 

@@ -10,7 +10,7 @@
 
 #include <spindle/sort.h>
 #include "base/tally.h"
-#include "base/journal.h"
+#include "datafile/journal.h"
 #include "base/owndir.h"
 #include "spill/run.h"
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The journal of a sort's checkpoints, and one that another version has begun.
+ * A journal: records torn at each byte, an area inside a file; and the journal of a sort's
+ * checkpoints that another version has begun.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/sort.h>
 #include "keysets.h"
-#include "base/journal.h"
+#include "datafile/journal.h"
 #include "sort/resume_impl.h"
 #include "tap.h"
 
@@ -28,23 +31,86 @@ static bool append(struct sp__journal *j, uint32_t type, const void *data, size_
 	return sp__journal_append(j, type, &piece, 1) == 0;
 }
 
+static struct sp__journal journal_at(int fd, uint64_t end, uint64_t limit)
+{
+	return (struct sp__journal){ .fd = fd, .name = "journal", .end = end, .limit = limit };
+}
+
+/* Reads records of type 1, 2, ... whose data is this text; returns how many there are. */
+static int count(struct sp__journal *j, const char *text)
+{
+	struct sp__journal_record rec;
+	int n = 0, rc;
+
+	while ((rc = sp__journal_next(j, &rec)) > 0) {
+		n += rec.type == (uint32_t)n + 1 && rec.bytes == strlen(text) &&
+		     !memcmp(rec.data, text, rec.bytes);
+		free(rec.data);
+	}
+	return rc < 0 ? rc : n;
+}
+
+/* The second of two records is cut, or changed, at each of its bytes. */
 static void check_torn(void)
 {
-	struct sp__journal j = { .fd = open(path, O_RDWR | O_CREAT, 0600), .name = "journal" };
-	struct sp__journal_record rec = { 0 };
-	off_t whole;
+	static const char text[] = "some data";
+	const size_t bytes = SP__JOURNAL_HEADER_BYTES + strlen(text);
+	int fd = open(path, O_RDWR | O_CREAT, 0600), whole = 0, cut = 0, changed = 0;
+	struct sp__journal j = journal_at(fd, 0, 0);
 
-	ok(append(&j, 7, "whole", 5), "a record is appended");
-	whole = size();
-	ok(append(&j, 8, "torn", 4) && ftruncate(j.fd, size() - 1) == 0, "another is torn");
-	j.end = 0;
-	ok(sp__journal_next(&j, &rec) == 1 && rec.type == 7 && rec.bytes == 5 &&
-		   !memcmp(rec.data, "whole", 5),
-	   "the whole one is read");
-	free(rec.data);
-	ok(sp__journal_next(&j, &rec) == 0 && size() == whole && (off_t)j.end == whole,
-	   "the torn one ends the journal, and is cut off");
-	close(j.fd);
+	ok(append(&j, 1, text, strlen(text)) && (size_t)size() == bytes, "a record is appended");
+	for (size_t at = 0; at < bytes; at++) {
+		char byte;
+
+		j = journal_at(fd, bytes, 0);
+		whole += append(&j, 2, text, strlen(text));
+		j.end = 0;
+		whole += count(&j, text) == 2 && (size_t)size() == 2 * bytes && j.end == 2 * bytes;
+		whole += pread(fd, &byte, 1, (off_t)(bytes + at)) == 1;
+		byte ^= 1;
+		whole += pwrite(fd, &byte, 1, (off_t)(bytes + at)) == 1;
+		j.end = 0;
+		changed += count(&j, text) == 1 && (size_t)size() == bytes && j.end == bytes;
+		whole += append(&j, 2, text, strlen(text)) && !ftruncate(fd, (off_t)(bytes + at));
+		j.end = 0;
+		cut += count(&j, text) == 1 && (size_t)size() == bytes && j.end == bytes;
+	}
+	ok((size_t)whole == 5 * bytes, "two records are read");
+	ok((size_t)changed == bytes, "one changed at any byte ends the journal, and is cut off");
+	ok((size_t)cut == bytes, "one torn at any byte ends the journal, and is cut off");
+	close(fd);
+	unlink(path);
+}
+
+/* A journal in an area of a file, without syncs. */
+static void check_area(void)
+{
+	static const char text[] = "in an area", other[] = "the next area";
+	const uint64_t begin = 100, bytes = SP__JOURNAL_HEADER_BYTES + strlen(text),
+		       limit = begin + 2 * bytes + SP__JOURNAL_HEADER_BYTES - 1;
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__journal j = journal_at(fd, begin, limit);
+	char found[sizeof(other)] = "";
+
+	j.unsynced = true;
+	j.err = &err;
+	ok(pwrite(fd, other, sizeof(other), (off_t)limit) == sizeof(other) &&
+		   count(&j, text) == 0 && j.end == begin,
+	   "an area of zeros has no record");
+	ok(append(&j, 1, text, strlen(text)) && append(&j, 2, text, strlen(text)) &&
+		   !sp__journal_sync(&j),
+	   "two records fit");
+	ok(!append(&j, 3, "", 0) && err.code == -ENOSPC && j.end == begin + 2 * bytes,
+	   "a third one would pass the limit: refused");
+	j.end = begin;
+	ok(count(&j, text) == 2, "both are read");
+	ok(pread(fd, found, sizeof(found), (off_t)limit) == sizeof(found) &&
+		   !memcmp(found, other, sizeof(other)),
+	   "what follows the area is not cut off");
+	j = journal_at(fd, begin, limit - SP__JOURNAL_HEADER_BYTES);
+	ok(count(&j, text) == 1, "a record that passes the limit is not read");
+	close(fd);
 	unlink(path);
 }
 
@@ -90,6 +156,7 @@ int main(void)
 	snprintf(out, sizeof(out), "%s/out", dir);
 	close(open(in, O_WRONLY | O_CREAT, 0600));
 	check_torn();
+	check_area();
 	check_version(1, 9, SP__RECORD_RUN);
 	/* Its keys of versions were others. */
 	check_version(2, 2, SP__RECORD_RUN);
