@@ -8,7 +8,7 @@
 #include "join/plan.h"
 #include "join/presorted.h"
 #include "join/record.h"
-#include "join/rehearse.h"
+#include "join/dryrun.h"
 #include "run/costs.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
@@ -323,11 +323,11 @@ int sp_join_predict(const struct sp_join_opts *opts, struct sp_join_plan *plan,
 		    struct sp_errinfo *err)
 {
 	struct sp__join_layout l = { 0 };
-	struct sp__join_prediction told = { 0 };
+	struct sp__join_prediction prediction = { 0 };
 	int rc = plan->algorithm == SP_JOIN_MERGE ? 0 : sp__join_layout(opts, &l, err);
 
 	if (!rc)
-		rc = sp__join_predict(opts, plan, &l, &told, err);
-	plan->seconds = told.seconds;
+		rc = sp__join_predict(opts, plan, &l, &prediction, err);
+	plan->seconds = prediction.seconds;
 	return rc;
 }

@@ -8,7 +8,7 @@
  * the larger run is read once for each block of the other one, or both are partitioned once more,
  * as the join will decide.  Probing is dearer than partitioning, so many blocks take longer.
  *
- * Assumed, as when a join is rehearsed (rehearse.c): each record of the side that has more of them
+ * Assumed, as in the dry run of a join (dryrun.c): each record of the side that has more of them
  * has one partner, since the filter has dropped most of those without, and a pair is as long as
  * both its records.
  */

@@ -385,7 +385,7 @@ P
 	grep -q '"elapsed_s": null' plan.json
 	"$xjoin" --explain --volume=sim:tiny,files=both -S 1M --stats=plan.json big big
 	grep -q '"elapsed_s": null' plan.json
-	# Sparse files: a rehearsal record by record, or block by block, would take hours.
+	# Sparse files: a dry run record by record, or block by block, would take hours.
 	truncate -s 1T huge
 	timeout 60 "$xjoin" --explain --volume=sim:flash --algorithm=nested -S 1M --record-size=1 \
 		--stats=plan.json huge huge

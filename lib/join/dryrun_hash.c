@@ -9,14 +9,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"
-#include "join/rehearse_impl.h"
+#include "join/dryrun_impl.h"
 #include "join/sweep.h"
 #include "join/table.h"
 #include "spill/writer.h"
 
 enum { BUILD, PROBE };
 
-/* Blocks of nested loops that are rehearsed, of long and short runs; others take as long. */
+/* Blocks of nested loops that are run dry, of long and short runs; others take as long. */
 #define LEAST_BLOCKS 4
 #define MOST_BLOCKS 16
 #define BLOCKS_CHUNKS 4096
@@ -25,14 +25,14 @@ enum { BUILD, PROBE };
 #define CELL_BYTES (SP__SWEEP_CELL - 8)
 
 struct part {
-	struct sp__rehearsed run[2]; /* of each role */
-	struct sp__rehearsed_write write;
+	struct sp__dryfile run[2]; /* of each role */
+	struct sp__drywrite write;
 	uint64_t queued; /* bytes in cells */
 	bool spilled, writing;
 };
 
 struct stage {
-	struct sp__told *t;
+	struct sp__dryrun *t;
 	unsigned depth;
 	int side[2]; /* of each role */
 	unsigned nparts;
@@ -47,11 +47,11 @@ struct stage {
 	int role;
 };
 
-static void run_stage(struct sp__told *t, unsigned depth, int build_side,
-		      struct sp__rehearsed *const from[2]);
+static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
+		      struct sp__dryfile *const from[2]);
 
 /* The length of the next records of a file. */
-static uint64_t next_length(struct sp__told *t, int side)
+static uint64_t next_length(struct sp__dryrun *t, int side)
 {
 	uint64_t bytes;
 
@@ -65,10 +65,10 @@ static uint64_t next_length(struct sp__told *t, int side)
 
 static void open_part(struct stage *s, struct part *p, int role)
 {
-	struct sp__rehearsal *r = &s->t->r;
+	struct sp__drymachine *r = &s->t->r;
 
-	sp__rehearsed_run(r, &p->run[role], s->t->l->page_bytes);
-	sp__rehearsed_write_open(r, &p->write, &p->run[role], s->chunk_bytes, s->nchunks);
+	sp__dryfile_run(r, &p->run[role], s->t->l->page_bytes);
+	sp__drywrite_open(r, &p->write, &p->run[role], s->chunk_bytes, s->nchunks);
 	p->writing = true;
 }
 
@@ -94,9 +94,9 @@ static void drain(struct stage *s)
 	bytes = sp__min(p->queued, cells_of(bytes) * CELL_BYTES);
 	p->queued -= bytes;
 	s->cells -= cells - cells_of(p->queued);
-	sp__rehearsal_work(&s->t->r, 1);
-	sp__told_work(s->t, (uint64_t)((double)bytes / s->t->mean[side]), 0, bytes);
-	sp__rehearsed_put(&p->write, bytes);
+	sp__drymachine_work(&s->t->r, 1);
+	sp__dryrun_work(s->t, (uint64_t)((double)bytes / s->t->mean[side]), 0, bytes);
+	sp__drywrite_put(&p->write, bytes);
 }
 
 static void sweep(struct stage *s, struct part *p, uint64_t bytes)
@@ -115,14 +115,14 @@ static void spill(struct stage *s, struct part *p, int role, uint64_t records, u
 	if (s->sorted)
 		sweep(s, p, bytes);
 	else
-		sp__rehearsed_put(&p->write, bytes);
+		sp__drywrite_put(&p->write, bytes);
 }
 
 /* The bucket of the next records: of each key there is one in the file that has fewer. */
 static unsigned next_bucket(struct stage *s, int role)
 {
-	struct sp__told *t = s->t;
-	const struct sp__rehearsed *in = t->input;
+	struct sp__dryrun *t = s->t;
+	const struct sp__dryfile *in = t->input;
 	uint64_t key = s->passed[role], keys = in[s->side[!role]].records;
 
 	s->passed[role] += (uint64_t)t->bundle[s->side[role]];
@@ -133,7 +133,7 @@ static unsigned next_bucket(struct stage *s, int role)
 
 static void take(struct stage *s, int role, uint64_t bytes)
 {
-	struct sp__told *t = s->t;
+	struct sp__dryrun *t = s->t;
 	struct part *p = &s->parts[s->part_of[next_bucket(s, role)]];
 	const double mean = t->mean[s->side[role]];
 	uint64_t emitted = 0, records = t->bundle[s->side[role]] > 1
@@ -143,9 +143,9 @@ static void take(struct stage *s, int role, uint64_t bytes)
 	if (p->spilled)
 		spill(s, p, role, records, bytes);
 	else if (role == PROBE)
-		emitted = sp__told_emit(t, t->emits[s->side[PROBE]] * (double)records);
-	sp__rehearsal_work(&t->r, 1);
-	sp__told_work(t, records, 1, bytes + emitted);
+		emitted = sp__dryrun_emit(t, t->emits[s->side[PROBE]] * (double)records);
+	sp__drymachine_work(&t->r, 1);
+	sp__dryrun_work(t, records, 1, bytes + emitted);
 }
 
 static void end_writing(struct stage *s)
@@ -155,27 +155,26 @@ static void end_writing(struct stage *s)
 	s->now = 0;
 	for (unsigned i = 0; i < s->nparts; i++)
 		if (s->parts[i].writing)
-			sp__rehearsed_write_end(&s->parts[i].write);
+			sp__drywrite_end(&s->parts[i].write);
 	for (unsigned i = 0; i < s->nparts; i++)
 		if (s->parts[i].writing)
-			sp__rehearsed_write_finish(&s->parts[i].write);
+			sp__drywrite_finish(&s->parts[i].write);
 	for (unsigned i = 0; i < s->nparts; i++)
 		s->parts[i].writing = false;
 }
 
 /* Reads an input or a run to its end, and parts it. */
-static void pass(struct stage *s, int role, struct sp__rehearsed *from)
+static void pass(struct stage *s, int role, struct sp__dryfile *from)
 {
-	struct sp__told *t = s->t;
-	struct sp__rehearsed_read read;
+	struct sp__dryrun *t = s->t;
+	struct sp__dryread read;
 	uint64_t bytes, have = 0, next = next_length(t, s->side[role]);
 
 	s->role = role;
-	sp__rehearsed_read_open(&t->r, &read, from,
-				s->depth ? t->l->read_bytes / SP__REHEARSED_CHUNKS
-					 : t->buffers.chunk_bytes,
-				s->depth);
-	while ((bytes = sp__rehearsed_next(&read))) {
+	sp__dryread_open(&t->r, &read, from,
+			 s->depth ? t->l->read_bytes / SP__DRY_CHUNKS : t->buffers.chunk_bytes,
+			 s->depth);
+	while ((bytes = sp__dryread_next(&read))) {
 		for (have += bytes; have >= next && !t->r.error; have -= next) {
 			take(s, role, next);
 			next = next_length(t, s->side[role]);
@@ -187,52 +186,52 @@ static void pass(struct stage *s, int role, struct sp__rehearsed *from)
 }
 
 /* Block nested loops; side: the file of the build run. */
-static void nested(struct sp__told *t, struct sp__rehearsed *const run[2], int side)
+static void nested(struct sp__dryrun *t, struct sp__dryfile *const run[2], int side)
 {
-	struct sp__rehearsed_read build, probe;
+	struct sp__dryread build, probe;
 	double block = (double)t->l->table_bytes / t->scale, all = (double)run[BUILD]->bytes;
 	double size = (double)sp__rec_size((size_t)t->mean[side], 0) +
 		      (double)sp__table_slots_bytes(1 << 20) / (1 << 20);
 	double need = all / t->mean[side] * size, blocks = ceil(need / block), share = 1 / blocks;
-	uint64_t chunk = t->l->read_bytes / SP__REHEARSED_CHUNKS, bytes;
+	uint64_t chunk = t->l->read_bytes / SP__DRY_CHUNKS, bytes;
 	double affordable = BLOCKS_CHUNKS * (double)chunk / (double)run[PROBE]->bytes, first = 0;
 	double most = fmin(blocks, fmin(fmax(floor(affordable), LEAST_BLOCKS), MOST_BLOCKS));
 
-	sp__rehearsed_read_open(&t->r, &build, run[BUILD], chunk, true);
+	sp__dryread_open(&t->r, &build, run[BUILD], chunk, true);
 	for (double i = 1, loaded = 0; i <= most && !t->r.error; i++) {
 		if (i == 2)
-			first = sp__told_now(t);
-		for (; loaded < all * i * share && (bytes = sp__rehearsed_next(&build));
+			first = sp__dryrun_now(t);
+		for (; loaded < all * i * share && (bytes = sp__dryread_next(&build));
 		     loaded += (double)bytes)
-			sp__told_work(t, (uint64_t)((double)bytes / t->mean[side]), 1, bytes);
-		sp__rehearsed_read_open(&t->r, &probe, run[PROBE], chunk, i == most);
-		while ((bytes = sp__rehearsed_next(&probe))) {
+			sp__dryrun_work(t, (uint64_t)((double)bytes / t->mean[side]), 1, bytes);
+		sp__dryread_open(&t->r, &probe, run[PROBE], chunk, i == most);
+		while ((bytes = sp__dryread_next(&probe))) {
 			double records = (double)bytes / t->mean[!side];
 
-			bytes += sp__told_emit(t, records * t->emits[!side] * share);
-			sp__told_work(t, (uint64_t)records, 1, bytes);
+			bytes += sp__dryrun_emit(t, records * t->emits[!side] * share);
+			sp__dryrun_work(t, (uint64_t)records, 1, bytes);
 		}
 	}
-	sp__rehearsed_stop(&build);
+	sp__dryread_stop(&build);
 	/* Before the first the drive may have been elsewhere, and its cache knew nothing. */
 	if (blocks > most)
-		t->more_s += (sp__told_now(t) - first) / (most - 1) * (blocks - most);
+		t->more_s += (sp__dryrun_now(t) - first) / (most - 1) * (blocks - most);
 }
 
-static uint64_t scaled(const struct sp__told *t, uint64_t n)
+static uint64_t scaled(const struct sp__dryrun *t, uint64_t n)
 {
 	return (uint64_t)((double)n * t->scale);
 }
 
-static uint64_t need_of(const struct sp__told *t, const struct sp__rehearsed *run)
+static uint64_t need_of(const struct sp__dryrun *t, const struct sp__dryfile *run)
 {
 	return sp__join_need(scaled(t, run->bytes), scaled(t, run->records));
 }
 
 static void pair(struct stage *s, struct part *p)
 {
-	struct sp__told *t = s->t;
-	struct sp__rehearsed *run[2] = { &p->run[BUILD], &p->run[PROBE] };
+	struct sp__dryrun *t = s->t;
+	struct sp__dryfile *run[2] = { &p->run[BUILD], &p->run[PROBE] };
 	bool stubborn = sp__join_stubborn(run[BUILD]->bytes, s->build_bytes);
 	int side = s->side[BUILD];
 	uint64_t bytes[2];
@@ -255,8 +254,8 @@ static void pair(struct stage *s, struct part *p)
 
 /* Stages. */
 
-static int begin_stage(struct stage *s, struct sp__told *t,
-		       const struct sp__rehearsed *const from[2])
+static int begin_stage(struct stage *s, struct sp__dryrun *t,
+		       const struct sp__dryfile *const from[2])
 {
 	const struct sp__join_layout *l = t->l;
 	enum sp_join_algorithm algorithm = s->depth ? SP_JOIN_HYBRID : t->algorithm;
@@ -283,15 +282,15 @@ static int begin_stage(struct stage *s, struct sp__told *t,
 }
 
 /* Joins two inputs or runs. */
-static void run_stage(struct sp__told *t, unsigned depth, int build_side,
-		      struct sp__rehearsed *const from[2])
+static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
+		      struct sp__dryfile *const from[2])
 {
-	const struct sp__rehearsed *const known[2] = { from[BUILD], from[PROBE] };
+	const struct sp__dryfile *const known[2] = { from[BUILD], from[PROBE] };
 	struct stage s = { .t = t, .depth = depth, .side = { build_side, !build_side } };
 	int rc = begin_stage(&s, t, known);
 
 	/* About what dealing out the buckets takes. */
-	sp__rehearsal_work(&t->r, SP__BUCKETS / 16 + 4 * s.nparts);
+	sp__drymachine_work(&t->r, SP__BUCKETS / 16 + 4 * s.nparts);
 	if (rc)
 		t->r.error = rc;
 	for (int role = 0; role < 2 && !t->r.error; role++)
@@ -300,14 +299,14 @@ static void run_stage(struct sp__told *t, unsigned depth, int build_side,
 		if (!t->r.error)
 			pair(&s, &s.parts[i]);
 		for (int role = 0; role < 2; role++)
-			sp__rehearsed_end(&t->r, &s.parts[i].run[role]);
+			sp__dryfile_end(&t->r, &s.parts[i].run[role]);
 	}
 	free(s.parts);
 }
 
-void sp__told_hash(struct sp__told *t, int build)
+void sp__dryrun_hash(struct sp__dryrun *t, int build)
 {
-	struct sp__rehearsed *from[2] = { &t->input[build], &t->input[!build] };
+	struct sp__dryfile *from[2] = { &t->input[build], &t->input[!build] };
 
 	run_stage(t, 0, build, from);
 }

@@ -2,46 +2,46 @@
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
-#include "join/rehearsed.h"
+#include "join/drystreams.h"
 #include "sim/fsmap.h"
 
 #define BLOCK 4096u
 
-int sp__rehearsal_open(struct sp__rehearsal *r, const struct sp__machine_spec *spec,
-		       struct sp_errinfo *err)
+int sp__drymachine_open(struct sp__drymachine *r, const struct sp__machine_spec *spec,
+			struct sp_errinfo *err)
 {
-	*r = (struct sp__rehearsal){ .spill = -1 };
+	*r = (struct sp__drymachine){ .spill = -1 };
 	sp__budget_init(&r->budget, UINT64_MAX);
 	return sp__machine_open(&r->machine, spec, err);
 }
 
-void sp__rehearsal_close(struct sp__rehearsal *r)
+void sp__drymachine_close(struct sp__drymachine *r)
 {
 	/* After an error requests may be outstanding; nothing refers to them any more. */
 	sp__machine_close(r->machine);
 	sp__space_release(&r->space);
 }
 
-static void fail(struct sp__rehearsal *r, int rc)
+static void fail(struct sp__drymachine *r, int rc)
 {
 	if (!r->error && rc < 0)
 		r->error = rc;
 }
 
-void sp__rehearsal_work(struct sp__rehearsal *r, uint64_t work)
+void sp__drymachine_work(struct sp__drymachine *r, uint64_t work)
 {
 	r->work += work;
-	if (r->work > SP__REHEARSAL_MOST)
+	if (r->work > SP__DRY_WORK_MAX)
 		fail(r, -E2BIG);
 }
 
-static void submit(struct sp__rehearsal *r, struct sp__simreq *request)
+static void submit(struct sp__drymachine *r, struct sp__simreq *request)
 {
 	const struct sp__machine_spec *spec = sp__machine_spec(r->machine);
 	bool by_pages = spec->cache_bytes || spec->fs != SP__FS_NONE || spec->array.drives > 1;
 
-	sp__rehearsal_work(r, SP__REHEARSAL_REQUEST +
-				      (by_pages ? request->bytes / BLOCK * SP__REHEARSAL_PAGE : 0));
+	sp__drymachine_work(r, SP__DRY_WORK_REQUEST +
+				       (by_pages ? request->bytes / BLOCK * SP__DRY_WORK_PAGE : 0));
 	if (!r->error)
 		fail(r, sp__machine_submit(r->machine, &request, 1, true));
 }
@@ -51,7 +51,7 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
 	return (bytes + unit - 1) / unit * unit;
 }
 
-static int new_file(struct sp__rehearsal *r, enum sp__sim_area area, uint64_t bytes)
+static int new_file(struct sp__drymachine *r, enum sp__sim_area area, uint64_t bytes)
 {
 	int file = sp__machine_file(r->machine, area, bytes);
 
@@ -59,14 +59,14 @@ static int new_file(struct sp__rehearsal *r, enum sp__sim_area area, uint64_t by
 	return file;
 }
 
-static void new_own(struct sp__rehearsal *r, struct sp__rehearsed *f, uint32_t unit_bytes)
+static void new_own(struct sp__drymachine *r, struct sp__dryfile *f, uint32_t unit_bytes)
 {
-	*f = (struct sp__rehearsed){ .file = -1, .unit_bytes = unit_bytes };
+	*f = (struct sp__dryfile){ .file = -1, .unit_bytes = unit_bytes };
 	fail(r, sp__run_new(&f->run, &r->budget));
 }
 
-void sp__rehearsed_input(struct sp__rehearsal *r, struct sp__rehearsed *f, bool on_machine,
-			 uint64_t bytes, uint64_t read_bytes)
+void sp__dryfile_input(struct sp__drymachine *r, struct sp__dryfile *f, bool on_machine,
+		       uint64_t bytes, uint64_t read_bytes)
 {
 	new_own(r, f, BLOCK);
 	f->bytes = read_bytes;
@@ -79,14 +79,14 @@ void sp__rehearsed_input(struct sp__rehearsal *r, struct sp__rehearsed *f, bool 
 	}
 }
 
-void sp__rehearsed_result(struct sp__rehearsal *r, struct sp__rehearsed *f, bool on_machine)
+void sp__dryfile_result(struct sp__drymachine *r, struct sp__dryfile *f, bool on_machine)
 {
 	new_own(r, f, BLOCK);
 	if (on_machine && !r->error)
 		f->file = new_file(r, SP__SIM_OUTPUT, 0);
 }
 
-void sp__rehearsed_run(struct sp__rehearsal *r, struct sp__rehearsed *run, uint32_t page_bytes)
+void sp__dryfile_run(struct sp__drymachine *r, struct sp__dryfile *run, uint32_t page_bytes)
 {
 	new_own(r, run, page_bytes);
 	if (r->error)
@@ -101,18 +101,18 @@ void sp__rehearsed_run(struct sp__rehearsal *r, struct sp__rehearsed *run, uint3
 	run->space = &r->space;
 }
 
-void sp__rehearsed_end(struct sp__rehearsal *r, struct sp__rehearsed *run)
+void sp__dryfile_end(struct sp__drymachine *r, struct sp__dryfile *run)
 {
 	if (run->run && run->file >= 0 && !run->space && !r->error)
 		sp__machine_punch(r->machine, (unsigned)run->file, 0,
 				  run->run->units * run->unit_bytes);
 	sp__space_release(&run->own);
 	sp__run_free(run->run);
-	*run = (struct sp__rehearsed){ 0 };
+	*run = (struct sp__dryfile){ 0 };
 }
 
 /* Lets time pass until no request of a chunk is outstanding. */
-static void wait_for(struct sp__rehearsal *r, const unsigned *busy)
+static void wait_for(struct sp__drymachine *r, const unsigned *busy)
 {
 	while (*busy && !r->error) {
 		struct sp__simreq *done = sp__machine_reap(r->machine, true);
@@ -126,23 +126,22 @@ static void wait_for(struct sp__rehearsal *r, const unsigned *busy)
 
 /* Writing. */
 
-void sp__rehearsed_write_open(struct sp__rehearsal *r, struct sp__rehearsed_write *w,
-			      struct sp__rehearsed *to, uint64_t chunk_bytes, unsigned nchunks)
+void sp__drywrite_open(struct sp__drymachine *r, struct sp__drywrite *w, struct sp__dryfile *to,
+		       uint64_t chunk_bytes, unsigned nchunks)
 {
-	*w = (struct sp__rehearsed_write){ .r = r,
-					   .to = to,
-					   .nchunks = sp__min(nchunks, SP__REHEARSED_CHUNKS),
-					   .chunk_units =
-						   (uint32_t)(chunk_bytes / to->unit_bytes) };
+	*w = (struct sp__drywrite){ .r = r,
+				    .to = to,
+				    .nchunks = sp__min(nchunks, SP__DRY_CHUNKS),
+				    .chunk_units = (uint32_t)(chunk_bytes / to->unit_bytes) };
 	w->requests = calloc((size_t)w->nchunks * w->chunk_units, sizeof(*w->requests));
 	if (!w->requests)
 		fail(r, -ENOMEM);
 }
 
 /* Submits the chunk that has been filled, in as many requests as its units lie in pieces. */
-static void send(struct sp__rehearsed_write *w)
+static void send(struct sp__drywrite *w)
 {
-	struct sp__rehearsed *to = w->to;
+	struct sp__dryfile *to = w->to;
 	struct sp__space *space = to->space ? to->space : &to->own;
 
 	for (unsigned n = 0; w->filled && !w->r->error; n++) {
@@ -163,7 +162,7 @@ static void send(struct sp__rehearsed_write *w)
 	}
 }
 
-void sp__rehearsed_put(struct sp__rehearsed_write *w, uint64_t bytes)
+void sp__drywrite_put(struct sp__drywrite *w, uint64_t bytes)
 {
 	const uint64_t chunk = (uint64_t)w->chunk_units * w->to->unit_bytes;
 
@@ -183,41 +182,40 @@ void sp__rehearsed_put(struct sp__rehearsed_write *w, uint64_t bytes)
 	}
 }
 
-void sp__rehearsed_write_end(struct sp__rehearsed_write *w)
+void sp__drywrite_end(struct sp__drywrite *w)
 {
 	send(w);
 }
 
-void sp__rehearsed_write_finish(struct sp__rehearsed_write *w)
+void sp__drywrite_finish(struct sp__drywrite *w)
 {
 	for (unsigned i = 0; i < w->nchunks; i++)
 		wait_for(w->r, &w->busy[i]);
 	free(w->requests);
-	*w = (struct sp__rehearsed_write){ 0 };
+	*w = (struct sp__drywrite){ 0 };
 }
 
 /* Reading. */
 
-void sp__rehearsed_read_open(struct sp__rehearsal *r, struct sp__rehearsed_read *read,
-			     struct sp__rehearsed *from, uint64_t chunk_bytes, bool last_time)
+void sp__dryread_open(struct sp__drymachine *r, struct sp__dryread *read, struct sp__dryfile *from,
+		      uint64_t chunk_bytes, bool last_time)
 {
-	*read = (struct sp__rehearsed_read){ .r = r,
-					     .from = from,
-					     .last_time = last_time,
-					     .chunk_units =
-						     (uint32_t)(chunk_bytes / from->unit_bytes) };
+	*read = (struct sp__dryread){ .r = r,
+				      .from = from,
+				      .last_time = last_time,
+				      .chunk_units = (uint32_t)(chunk_bytes / from->unit_bytes) };
 }
 
 /* Payload up to a unit. */
-static uint64_t payload(const struct sp__rehearsed *f, uint64_t units)
+static uint64_t payload(const struct sp__dryfile *f, uint64_t units)
 {
 	return sp__min(units * f->unit_bytes, f->bytes);
 }
 
 /* The next piece, at most a chunk. */
-static void ask(struct sp__rehearsed_read *read, unsigned at)
+static void ask(struct sp__dryread *read, unsigned at)
 {
-	struct sp__rehearsed *f = read->from;
+	struct sp__dryfile *f = read->from;
 	const struct sp__extent *e;
 
 	read->chunks[at].units = 0;
@@ -241,9 +239,9 @@ static void ask(struct sp__rehearsed_read *read, unsigned at)
 }
 
 /* The space of units of the run, first and following. */
-static void give_back(struct sp__rehearsed_read *read, uint64_t first, uint64_t units)
+static void give_back(struct sp__dryread *read, uint64_t first, uint64_t units)
 {
-	struct sp__rehearsed *f = read->from;
+	struct sp__dryfile *f = read->from;
 	const struct sp__extent *e = sp__run_extent(f->run, first);
 	const uint64_t end = first + units;
 
@@ -254,17 +252,17 @@ static void give_back(struct sp__rehearsed_read *read, uint64_t first, uint64_t 
 	}
 }
 
-uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read)
+uint64_t sp__dryread_next(struct sp__dryread *read)
 {
-	const struct sp__rehearsed *f = read->from;
+	const struct sp__dryfile *f = read->from;
 	unsigned at = read->head;
 
-	for (unsigned i = 0; i < SP__REHEARSED_CHUNKS && !read->begun; i++)
+	for (unsigned i = 0; i < SP__DRY_CHUNKS && !read->begun; i++)
 		ask(read, i);
 	read->begun = true;
 	if (read->lent) {
 		ask(read, at);
-		at = read->head = (at + 1) % SP__REHEARSED_CHUNKS;
+		at = read->head = (at + 1) % SP__DRY_CHUNKS;
 	}
 	read->lent = true;
 	wait_for(read->r, &read->chunks[at].busy);
@@ -276,12 +274,12 @@ uint64_t sp__rehearsed_next(struct sp__rehearsed_read *read)
 	       payload(f, read->chunks[at].first);
 }
 
-void sp__rehearsed_stop(struct sp__rehearsed_read *read)
+void sp__dryread_stop(struct sp__dryread *read)
 {
-	const struct sp__rehearsed *f = read->from;
+	const struct sp__dryfile *f = read->from;
 	uint64_t first = 0;
 
-	for (unsigned i = 0; i < SP__REHEARSED_CHUNKS; i++)
+	for (unsigned i = 0; i < SP__DRY_CHUNKS; i++)
 		wait_for(read->r, &read->chunks[i].busy);
 	if (!read->last_time || !f->space)
 		return;
@@ -290,7 +288,7 @@ void sp__rehearsed_stop(struct sp__rehearsed_read *read)
 	give_back(read, first, f->run->units - first);
 }
 
-void sp__rehearsal_sync(struct sp__rehearsal *r)
+void sp__drymachine_sync(struct sp__drymachine *r)
 {
 	if (r->spill >= 0)
 		sp__machine_punch(r->machine, (unsigned)r->spill, 0, UINT64_MAX / 2);

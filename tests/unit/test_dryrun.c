@@ -8,8 +8,8 @@
 #include <string.h>
 #include <spindle/geometry.h>
 #include "join/plan.h"
-#include "join/rehearse.h"
-#include "join/rehearsed.h"
+#include "join/dryrun.h"
+#include "join/drystreams.h"
 #include "tap.h"
 
 #define MB 1000000u
@@ -34,17 +34,17 @@ static double seconds(const struct sp_join_opts *o)
 	return sp_join_plan(o, &p, NULL) || sp_join_predict(o, &p, NULL) ? -1 : p.seconds;
 }
 
-/* Work of the rehearsal, and the time predicted. */
+/* Work of the dry run, and the time predicted. */
 static struct sp__join_prediction predicted(const struct sp_join_opts *o)
 {
-	struct sp__join_prediction told = { 0 };
+	struct sp__join_prediction prediction = { 0 };
 	struct sp__join_layout l;
 	struct sp_join_plan p;
 
 	if (sp_join_plan(o, &p, NULL) || sp__join_layout(o, &l, NULL) ||
-	    sp__join_predict(o, &p, &l, &told, NULL))
+	    sp__join_predict(o, &p, &l, &prediction, NULL))
 		exit(1);
-	return told;
+	return prediction;
 }
 
 /* The linear machine takes no time to compute, and one seek for all that is not in sequence. */
@@ -107,7 +107,7 @@ static void test_work(void)
 
 	o.record_bytes[0] = o.record_bytes[1] = 1;
 	many = predicted(&o);
-	ok(many.work > 0 && many.work < SP__REHEARSAL_MOST + 100000,
+	ok(many.work > 0 && many.work < SP__DRY_WORK_MAX + 100000,
 	   "short records: a bounded number of steps: %llu", (unsigned long long)many.work);
 	o.record_bytes[0] = o.record_bytes[1] = 64;
 	one = predicted(&o);
@@ -117,14 +117,14 @@ static void test_work(void)
 	one = predicted(&o);
 	o.input_bytes[0] = o.input_bytes[1] = 1ull << 40;
 	many = predicted(&o);
-	ok(many.work < 3000000, "of nested loops a few blocks are rehearsed: %llu",
+	ok(many.work < 3000000, "of nested loops a few blocks are run dry: %llu",
 	   (unsigned long long)many.work);
 	ok(fabs(many.seconds / one.seconds / 65536 - 1) < 0.2,
 	   "256 times the blocks and the probe input take 65536 times as long: %.3f",
 	   many.seconds / one.seconds / 65536);
 	o = some("sim:linear", 1 << 20, 1ull << 40, 1ull << 40);
 	many = predicted(&o);
-	ok(many.seconds == 0 && many.work < SP__REHEARSAL_MOST + 100000,
+	ok(many.seconds == 0 && many.work < SP__DRY_WORK_MAX + 100000,
 	   "what is too much work is unknown");
 	o = some("sim:linear,files=in", 1 << 20, 1, 1000 * MB);
 	o.algorithm = SP_JOIN_MERGE;
@@ -138,7 +138,7 @@ static void test_plan(void)
 	struct sp_join_plan p;
 
 	ok(sp_join_plan(&o, &p, NULL) == 0 && p.seconds == 0,
-	   "a plan alone is made without a rehearsal");
+	   "a plan alone is made without a dry run");
 	o.run.placement = SP_PLACE_AUTO;
 	ok(sp_join_plan(&o, &p, &err) == SP_EUNSUP && strstr(err.text, "placement auto"),
 	   "what a join refuses its plan refuses too");
@@ -167,44 +167,44 @@ static void test_streams(void)
 {
 	struct sp__machine_spec spec;
 	struct sp__machine_stats stats;
-	struct sp__rehearsal r;
-	struct sp__rehearsed run[2];
-	struct sp__rehearsed_write w[2];
-	struct sp__rehearsed_read read;
+	struct sp__drymachine r;
+	struct sp__dryfile run[2];
+	struct sp__drywrite w[2];
+	struct sp__dryread read;
 	uint64_t bytes = 0, n;
 
-	if (sp__machine_spec_parse(&spec, "linear", NULL) || sp__rehearsal_open(&r, &spec, NULL))
+	if (sp__machine_spec_parse(&spec, "linear", NULL) || sp__drymachine_open(&r, &spec, NULL))
 		exit(1);
 	for (int i = 0; i < 2; i++) {
-		sp__rehearsed_run(&r, &run[i], 4096);
-		sp__rehearsed_write_open(&r, &w[i], &run[i], 8192, 3);
+		sp__dryfile_run(&r, &run[i], 4096);
+		sp__drywrite_open(&r, &w[i], &run[i], 8192, 3);
 	}
 	for (int i = 0; i < 10; i++)
-		sp__rehearsed_put(&w[i % 2], 8192);
-	sp__rehearsed_put(&w[0], 100);
+		sp__drywrite_put(&w[i % 2], 8192);
+	sp__drywrite_put(&w[0], 100);
 	for (int i = 0; i < 2; i++)
-		sp__rehearsed_write_end(&w[i]);
+		sp__drywrite_end(&w[i]);
 	for (int i = 0; i < 2; i++)
-		sp__rehearsed_write_finish(&w[i]);
+		sp__drywrite_finish(&w[i]);
 	sp__machine_stats(r.machine, &stats);
 	ok(!r.error && stats.requests == 11 && stats.device_write_bytes == 10 * 8192 + 4096,
 	   "a chunk is a request, and the last one is rounded up to blocks");
 	ok(run[0].run->nextents == 6 && run[1].run->nextents == 5, "runs lie chunk by chunk");
-	sp__rehearsed_read_open(&r, &read, &run[1], 8192, true);
-	sp__rehearsed_next(&read);
-	sp__rehearsed_next(&read);
-	sp__rehearsed_stop(&read);
+	sp__dryread_open(&r, &read, &run[1], 8192, true);
+	sp__dryread_next(&read);
+	sp__dryread_next(&read);
+	sp__dryread_stop(&read);
 	ok(!r.error && r.space.nfree == 10, "the space of what is not read to its end is free");
-	sp__rehearsed_read_open(&r, &read, &run[0], 16384, true);
-	while ((n = sp__rehearsed_next(&read)))
+	sp__dryread_open(&r, &read, &run[0], 16384, true);
+	while ((n = sp__dryread_next(&read)))
 		bytes += n;
 	sp__machine_stats(r.machine, &stats);
 	ok(!r.error && bytes == 5 * 8192 + 100 && stats.requests == 21,
 	   "each piece is read by itself, and the bytes are those written");
 	ok(r.space.nfree == 21, "the space of what was read is free");
 	for (int i = 0; i < 2; i++)
-		sp__rehearsed_end(&r, &run[i]);
-	sp__rehearsal_close(&r);
+		sp__dryfile_end(&r, &run[i]);
+	sp__drymachine_close(&r);
 }
 
 int main(void)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SP__JOIN_REHEARSE_H
-#define SP__JOIN_REHEARSE_H
+#ifndef SP__JOIN_DRYRUN_H
+#define SP__JOIN_DRYRUN_H
 
 #include "join/plan.h"
 
 struct sp__join_prediction {
 	double seconds; /* 0: unknown */
-	uint64_t work;	/* that the rehearsal took; at most SP__REHEARSAL_MOST, and a little */
+	uint64_t work;	/* of the dry run; at most SP__DRY_WORK_MAX, and a little */
 };
 
 /*
@@ -15,6 +15,6 @@ struct sp__join_prediction {
  */
 SP_MUST_CHECK int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
 				   const struct sp__join_layout *layout,
-				   struct sp__join_prediction *told, struct sp_errinfo *err);
+				   struct sp__join_prediction *prediction, struct sp_errinfo *err);
 
 #endif

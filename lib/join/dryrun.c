@@ -2,7 +2,7 @@
 /*
  * How long a join on a simulated machine will take, from sizes, budget and machine alone.
  *
- * The join is rehearsed: what reads and writes makes its requests on the machine (rehearsed.h), and
+ * The join is run dry: its streams submit their requests to the machine (drystreams.h), and
  * computation is charged as the join charges it; but records are counts, and no byte is read.  What
  * the drive does with them needs no model here.
  *
@@ -15,7 +15,7 @@
  * the file with fewer records are all different, and each record of the other one has one of them;
  * a pair is as long as both its records.
  *
- * Of large inputs only a part is rehearsed, as if all partitions were so many times smaller, and
+ * Of large inputs only a part is run dry, as if all partitions were so many times smaller, and
  * the time is multiplied; so is that of a few blocks of nested loops.  Of short records several go
  * together.  What is still too much work remains unknown: many levels of many partitions.
  */
@@ -23,17 +23,17 @@
 #include <math.h>
 #include "base/err.h"
 #include "join/emit.h"
-#include "join/rehearse_impl.h"
+#include "join/dryrun_impl.h"
 #include "join/inlindex.h"
 #include "run/volume_spec.h"
 
-/* Of inputs that are rehearsed whole. */
+/* Of inputs that are run dry as a whole. */
 #define MOST_CHUNKS 4096
 /* Of both inputs, that are looked at one by one. */
 #define MOST_RECORDS 2000000
 
 /* Bytes of the result come into the buffer. */
-uint64_t sp__told_emit(struct sp__told *t, double bytes)
+uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes)
 {
 	uint64_t n;
 
@@ -41,7 +41,7 @@ uint64_t sp__told_emit(struct sp__told *t, double bytes)
 	n = (uint64_t)t->emit_owed;
 	t->emit_owed -= (double)n;
 	if (t->emitted + n > SP__EMIT_BYTES) {
-		sp__rehearsed_put(&t->to, t->emitted);
+		sp__drywrite_put(&t->to, t->emitted);
 		t->emitted = 0;
 	}
 	t->emitted += n;
@@ -49,31 +49,30 @@ uint64_t sp__told_emit(struct sp__told *t, double bytes)
 }
 
 /* Sorted inputs side by side, and the result as they come; reading charges what has passed. */
-static void merge(struct sp__told *t)
+static void merge(struct sp__dryrun *t)
 {
-	struct sp__rehearsed_read read[2];
+	struct sp__dryread read[2];
 	double passed[2] = { 0, 0 }, done = 0;
 	uint64_t bytes[2] = { 0, 0 };
 	bool ended[2] = { false, false };
 	double all = t->emits[0] * (double)t->input[0].records;
 
 	for (int i = 0; i < 2; i++)
-		sp__rehearsed_read_open(&t->r, &read[i], &t->input[i], t->buffers.chunk_bytes,
-					false);
+		sp__dryread_open(&t->r, &read[i], &t->input[i], t->buffers.chunk_bytes, false);
 	while (!(ended[0] && ended[1]) && !t->r.error) {
 		int i = ended[0] || (!ended[1] && passed[1] < passed[0]);
 
-		sp__told_emit(t, all * (passed[i] - done));
+		sp__dryrun_emit(t, all * (passed[i] - done));
 		done = passed[i];
-		sp__told_work(t, (uint64_t)((double)bytes[i] / t->mean[i]), 1, bytes[i]);
-		bytes[i] = sp__rehearsed_next(&read[i]);
+		sp__dryrun_work(t, (uint64_t)((double)bytes[i] / t->mean[i]), 1, bytes[i]);
+		bytes[i] = sp__dryread_next(&read[i]);
 		passed[i] += (double)bytes[i] / (double)t->input[i].bytes;
 		ended[i] = !bytes[i];
 	}
 }
 
 /* Lengths and numbers of records, and what each gives. */
-static void describe(struct sp__told *t)
+static void describe(struct sp__dryrun *t)
 {
 	const struct sp_join_opts *o = t->o;
 	double bundle_bytes, all = (double)o->input_bytes[0] + (double)o->input_bytes[1], most = 0,
@@ -96,7 +95,7 @@ static void describe(struct sp__told *t)
 		t->emits[i] = each / (double)t->input[i].records;
 }
 
-static void join(struct sp__told *t, const struct sp_join_plan *plan)
+static void join(struct sp__dryrun *t, const struct sp_join_plan *plan)
 {
 	const enum sp__sim_files on = sp__machine_spec(t->r.machine)->files;
 	const bool both = on == SP__SIM_FILES_BOTH;
@@ -104,29 +103,28 @@ static void join(struct sp__told *t, const struct sp_join_plan *plan)
 	for (int i = 0; i < 2; i++) {
 		uint64_t records = t->input[i].records;
 
-		sp__rehearsed_input(&t->r, &t->input[i], both || on == SP__SIM_FILES_IN,
-				    t->o->input_bytes[i], t->input[i].bytes);
+		sp__dryfile_input(&t->r, &t->input[i], both || on == SP__SIM_FILES_IN,
+				  t->o->input_bytes[i], t->input[i].bytes);
 		t->input[i].records = records;
 	}
-	sp__rehearsed_result(&t->r, &t->result, both || on == SP__SIM_FILES_OUT);
-	sp__rehearsed_write_open(&t->r, &t->to, &t->result, t->buffers.chunk_bytes,
-				 t->buffers.writes);
+	sp__dryfile_result(&t->r, &t->result, both || on == SP__SIM_FILES_OUT);
+	sp__drywrite_open(&t->r, &t->to, &t->result, t->buffers.chunk_bytes, t->buffers.writes);
 	if (t->algorithm == SP_JOIN_MERGE) {
 		merge(t);
 	} else {
-		sp__told_hash(t, (int)plan->build - 1);
+		sp__dryrun_hash(t, (int)plan->build - 1);
 	}
-	sp__rehearsed_put(&t->to, t->emitted);
-	sp__rehearsed_write_end(&t->to);
-	sp__rehearsed_write_finish(&t->to);
+	sp__drywrite_put(&t->to, t->emitted);
+	sp__drywrite_end(&t->to);
+	sp__drywrite_finish(&t->to);
 	if (t->result.file >= 0 && !t->r.error)
-		sp__rehearsal_sync(&t->r);
+		sp__drymachine_sync(&t->r);
 	for (int i = 0; i < 2; i++)
-		sp__rehearsed_end(&t->r, &t->input[i]);
-	sp__rehearsed_end(&t->r, &t->result);
+		sp__dryfile_end(&t->r, &t->input[i]);
+	sp__dryfile_end(&t->r, &t->result);
 }
 
-/* Can a join be rehearsed so? */
+/* Can a join be run dry so? */
 static bool is_known(const struct sp_join_opts *o, const struct sp_join_plan *plan,
 		     const struct sp__machine_spec *spec)
 {
@@ -137,17 +135,17 @@ static bool is_known(const struct sp_join_opts *o, const struct sp_join_plan *pl
 }
 
 int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
-		     const struct sp__join_layout *layout, struct sp__join_prediction *told,
+		     const struct sp__join_layout *layout, struct sp__join_prediction *prediction,
 		     struct sp_errinfo *err)
 {
 	const char *text = sp__volume_spec_machine_spec(&o->run);
-	struct sp__told t = { .o = o,
-			      .l = layout,
-			      .buffers =
-				      sp__buffers(sp__working_memory(&o->run, o->run.memory_bytes)),
-			      .algorithm = plan->algorithm,
-			      .seed = sp__mix64(o->run.seed + 1),
-			      .rng.state = o->run.seed };
+	struct sp__dryrun t = { .o = o,
+				.l = layout,
+				.buffers = sp__buffers(
+					sp__working_memory(&o->run, o->run.memory_bytes)),
+				.algorithm = plan->algorithm,
+				.seed = sp__mix64(o->run.seed + 1),
+				.rng.state = o->run.seed };
 	struct sp__machine_spec spec;
 	int rc;
 
@@ -156,16 +154,16 @@ int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *pl
 	rc = sp__machine_spec_parse(&spec, text, err);
 	if (rc < 0 || !is_known(o, plan, &spec))
 		return rc;
-	rc = sp__rehearsal_open(&t.r, &spec, err);
+	rc = sp__drymachine_open(&t.r, &spec, err);
 	if (rc < 0)
 		return rc;
 	describe(&t);
 	join(&t, plan);
 	rc = t.r.error;
-	told->work = t.r.work;
+	prediction->work = t.r.work;
 	if (!rc)
-		told->seconds = (sp__told_now(&t) + t.more_s) * t.scale;
-	sp__rehearsal_close(&t.r);
+		prediction->seconds = (sp__dryrun_now(&t) + t.more_s) * t.scale;
+	sp__drymachine_close(&t.r);
 	/* No room on the device, which the join may find too; or too much work. */
 	if (rc == -ENOSPC || rc == -E2BIG)
 		return 0;
