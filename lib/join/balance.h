@@ -29,7 +29,7 @@
  * for; of spilled stage_spill.c sums the hashes and the writer counts the records.  (Nested
  * loops have nothing but blocks: read is kept there, and compared with the partition.)
  * Those of the join are added up by balance.c.  All belong to the thread of the join, which
- * adds those of the bundles that other threads have probed (crew.c).
+ * adds those of the bundles that other threads have probed (workers.c).
  *
  * A join that has failed, as when the reader of its output has gone, is not checked.
  */

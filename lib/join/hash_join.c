@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
-#include "join/crew.h"
+#include "join/workers.h"
 #include "join/plan.h"
 #include "join/stage.h"
 
@@ -236,7 +236,7 @@ static int open_hash(struct sp__hash *h, int build)
 		return rc;
 	h->read_mem = sp__pages_alloc(h->layout.read_bytes, true);
 	h->write_mem = sp__pages_alloc(h->layout.write_bytes, true);
-	h->crew_bytes = sp__crew_bytes(j, &h->layout);
+	h->workers_bytes = sp__workers_bytes(j, &h->layout);
 	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
 	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);
 	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
@@ -258,7 +258,7 @@ void sp__hash_note_spill(struct sp__hash *h)
 
 static void close_hash(struct sp__hash *h)
 {
-	sp__crew_close(h->crew);
+	sp__workers_close(h->workers);
 	sp__hash_note_spill(h);
 	sp__spill_close(h->spill);
 	sp__table_release(&h->table);

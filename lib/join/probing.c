@@ -7,7 +7,7 @@
 #include <errno.h>
 #include "base/bits.h"
 #include "base/err.h"
-#include "join/crew.h"
+#include "join/workers.h"
 #include "join/stage.h"
 
 #define GROUP 32
@@ -222,13 +222,14 @@ int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 	int rc;
 
 	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
-		rc = sp__crew_begin(s, batch.bytes) ? sp__crew_probe(s->h->crew, &alone, &batch)
-						    : sp__probe(&alone, &batch);
+		rc = sp__workers_begin(s, batch.bytes)
+			     ? sp__workers_probe(s->h->workers, &alone, &batch)
+			     : sp__probe(&alone, &batch);
 		if (rc < 0)
 			break;
 		sp__stage_bound(s);
 	}
-	rc = sp__crew_end(s->h->crew, rc);
+	rc = sp__workers_end(s->h->workers, rc);
 	return rc < 0 ? rc : sp__stage_end_writing(s);
 }
 

@@ -49,14 +49,16 @@ struct sp__hash {
 	struct sp__spill *spill; /* NULL until something is spilled */
 	uint64_t to_read;	 /* of it, as predicted; 0: unknown */
 	char *read_mem;		 /* a partition being read */
-	/* Buffers of the writers of a stage, or a second partition; and the crew's (crew.h). */
+	/*
+	 * Buffers of the writers of a stage, or a second partition; and the workers' (workers.h).
+	 */
 	char *write_mem;
 	struct sp__bloom bloom;
 	bool bloom_used;
-	struct sp__crew *crew; /* NULL: one thread probes */
-	uint64_t crew_bytes;   /* its memory, the last of write_mem */
-	uint64_t seed;	       /* of the hashes of keys */
-	bool mark;	       /* record which records of the build side had partners */
+	struct sp__workers *workers; /* NULL: one thread probes */
+	uint64_t workers_bytes;	     /* its memory, the last of write_mem */
+	uint64_t seed;		     /* of the hashes of keys */
+	bool mark;		     /* record which records of the build side had partners */
 	/* Records of each file in the stages: how they end; bytes of tag (record.h) in them. */
 	struct sp_recfmt format[2];
 	size_t tag[2];

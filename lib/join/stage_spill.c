@@ -73,8 +73,8 @@ static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 	const struct sp__hash *h = s->h;
 	bool of_table;
 
-	*each = sp__join_writer(&h->layout, h->layout.write_bytes - h->crew_bytes, table_memory(s),
-				s->nparts, s->sorted, &of_table);
+	*each = sp__join_writer(&h->layout, h->layout.write_bytes - h->workers_bytes,
+				table_memory(s), s->nparts, s->sorted, &of_table);
 	return of_table ? h->table.mem : h->write_mem;
 }
 

@@ -28,7 +28,7 @@
 #include "base/delay.h"
 #include "base/minmax.h"
 #include "base/task.h"
-#include "join/crew.h"
+#include "join/workers.h"
 #include "run/memory.h"
 
 /* Share of the writers' memory, and the least and the most of a bundle. */
@@ -44,7 +44,7 @@
 enum state { FREE, READY, TAKEN, FULL, DONE };
 
 struct sp__bundle {
-	struct sp__crew *crew;
+	struct sp__workers *workers;
 	enum state state; /* changes under the lock */
 	bool own;	  /* the join's thread has taken it */
 	uint64_t number;
@@ -64,14 +64,14 @@ struct sp__bundle {
 	bool whole;
 };
 
-struct sp__crew {
+struct sp__workers {
 	struct sp__hash *h;
 	struct sp__stage *stage;
 	struct sp__bundle *bundles;
 	unsigned nbundles;
 	size_t in_most, deferred_most;
-	struct sp__task workers[WORKERS_MAX];
-	unsigned nworkers;
+	struct sp__task tasks[WORKERS_MAX];
+	unsigned ntasks;
 
 	pthread_mutex_t lock; /* protects the following members, and the states */
 	pthread_cond_t work, results, go_on;
@@ -79,7 +79,7 @@ struct sp__crew {
 	bool stopped, closing;
 };
 
-static struct sp__bundle *bundle(struct sp__crew *c, uint64_t number)
+static struct sp__bundle *bundle(struct sp__workers *c, uint64_t number)
 {
 	return &c->bundles[number % c->nbundles];
 }
@@ -95,7 +95,7 @@ static void change(struct sp__bundle *b, enum state to, pthread_cond_t *tell)
 
 static void process(struct sp__bundle *b)
 {
-	const struct sp__prober by = { .stage = b->crew->stage,
+	const struct sp__prober by = { .stage = b->workers->stage,
 				       .emit = &b->emit,
 				       .keymem = &b->keymem,
 				       .balance = &b->balance,
@@ -107,9 +107,9 @@ static void process(struct sp__bundle *b)
 	b->error = sp__probe(&by, &batch);
 }
 
-static void work(void *crew)
+static void work(void *workers)
 {
-	struct sp__crew *c = crew;
+	struct sp__workers *c = workers;
 
 	pthread_mutex_lock(&c->lock);
 	while (!c->closing) {
@@ -135,7 +135,7 @@ static void work(void *crew)
 /* Takes results: all there are of a bundle, and bytes of whole records, or of a part of one. */
 static int take(struct sp__bundle *b, const char *data, size_t bytes, bool whole)
 {
-	struct sp__crew *c = b->crew;
+	struct sp__workers *c = b->workers;
 	struct sp__emit *e = &c->h->j->result.emit;
 	int rc = 0;
 
@@ -159,7 +159,7 @@ static void add_balance(struct sp__join_balance *to, struct sp__join_balance *fr
 
 static int take_rest(struct sp__bundle *b)
 {
-	struct sp__crew *c = b->crew;
+	struct sp__workers *c = b->workers;
 	struct sp__emit *e = &b->emit;
 	int rc = take(b, e->buf, (size_t)(e->at - e->buf), true);
 
@@ -173,7 +173,7 @@ static int take_rest(struct sp__bundle *b)
 }
 
 /* Takes the results of the oldest bundle, which is FULL or DONE; called and ends with the lock. */
-static int take_oldest(struct sp__crew *c)
+static int take_oldest(struct sp__workers *c)
 {
 	struct sp__bundle *b = bundle(c, c->taken);
 	bool done = b->state == DONE;
@@ -191,7 +191,7 @@ static int take_oldest(struct sp__crew *c)
 	return rc;
 }
 
-static bool is_due(struct sp__crew *c)
+static bool is_due(struct sp__workers *c)
 {
 	const struct sp__bundle *b = bundle(c, c->taken);
 
@@ -199,7 +199,7 @@ static bool is_due(struct sp__crew *c)
 }
 
 /* The join's thread, in the middle of a bundle: takes the results of all before it. */
-static int take_earlier(struct sp__crew *c, const struct sp__bundle *b)
+static int take_earlier(struct sp__workers *c, const struct sp__bundle *b)
 {
 	int rc = 0;
 
@@ -218,7 +218,7 @@ static int take_earlier(struct sp__crew *c, const struct sp__bundle *b)
 static int hand_over(void *of, const char *data, size_t bytes, bool whole)
 {
 	struct sp__bundle *b = of;
-	struct sp__crew *c = b->crew;
+	struct sp__workers *c = b->workers;
 	int rc;
 
 	if (b->own) {
@@ -239,7 +239,7 @@ static int hand_over(void *of, const char *data, size_t bytes, bool whole)
 
 int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record)
 {
-	if (b->ndeferred == b->crew->deferred_most) {
+	if (b->ndeferred == b->workers->deferred_most) {
 		int rc = sp__emit_flush(&b->emit);
 
 		/* There may have been nothing to flush. */
@@ -253,7 +253,7 @@ int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record)
 }
 
 /* Takes results, or probes a bundle, or waits; called and ends with the lock. */
-static int step(struct sp__crew *c)
+static int step(struct sp__workers *c)
 {
 	struct sp__bundle *b;
 
@@ -275,7 +275,7 @@ static int step(struct sp__crew *c)
 }
 
 /* Until at most so many bundles are in use. */
-static int steps(struct sp__crew *c, unsigned most)
+static int steps(struct sp__workers *c, unsigned most)
 {
 	int rc = 0;
 
@@ -305,7 +305,7 @@ static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_
 	return (size_t)(to - at);
 }
 
-static int put(struct sp__crew *c, const char *data, size_t bytes)
+static int put(struct sp__workers *c, const char *data, size_t bytes)
 {
 	int rc = steps(c, c->nbundles - 1);
 	struct sp__bundle *b = bundle(c, c->filled);
@@ -322,7 +322,8 @@ static int put(struct sp__crew *c, const char *data, size_t bytes)
 	return 0;
 }
 
-int sp__crew_probe(struct sp__crew *c, const struct sp__prober *alone, const struct sp_batch *batch)
+int sp__workers_probe(struct sp__workers *c, const struct sp__prober *alone,
+		      const struct sp_batch *batch)
 {
 	const struct sp_recfmt *f = &c->h->format[c->stage->side[SP__PROBE]];
 	const char *at = batch->data, *end = at + batch->bytes;
@@ -346,7 +347,7 @@ int sp__crew_probe(struct sp__crew *c, const struct sp__prober *alone, const str
 }
 
 /* Bundles that nobody has begun are dropped, and the workers give up the others. */
-static void stop(struct sp__crew *c)
+static void stop(struct sp__workers *c)
 {
 	pthread_mutex_lock(&c->lock);
 	c->stopped = true;
@@ -362,7 +363,7 @@ static void stop(struct sp__crew *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-int sp__crew_end(struct sp__crew *c, int rc)
+int sp__workers_end(struct sp__workers *c, int rc)
 {
 	if (!c || !c->stage)
 		return rc;
@@ -384,7 +385,7 @@ static unsigned workers_wanted(const struct sp__join *j)
  * One thread: a simulated machine, whose time would depend on the threads; a limit or a timeline,
  * which are about each record; a plan, which wants early rows early.
  */
-uint64_t sp__crew_bytes(const struct sp__join *j, const struct sp__join_layout *l)
+uint64_t sp__workers_bytes(const struct sp__join *j, const struct sp__join_layout *l)
 {
 	uint64_t bytes = l->write_bytes / SHARE, rest = l->write_bytes - bytes;
 
@@ -397,7 +398,7 @@ uint64_t sp__crew_bytes(const struct sp__join *j, const struct sp__join_layout *
 }
 
 /* Deferred records, input, results: each part at a multiple of 64. */
-static void lay_out(struct sp__crew *c, char *mem, uint64_t each)
+static void lay_out(struct sp__workers *c, char *mem, uint64_t each)
 {
 	size_t list = (size_t)(each / 8) & ~(size_t)63, in = (size_t)(each / 4) & ~(size_t)63;
 
@@ -406,7 +407,7 @@ static void lay_out(struct sp__crew *c, char *mem, uint64_t each)
 	for (unsigned i = 0; i < c->nbundles; i++, mem += each) {
 		struct sp__bundle *b = &c->bundles[i];
 
-		b->crew = c;
+		b->workers = c;
 		b->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 		b->deferred = (struct sp__deferred *)(void *)mem;
 		b->in = mem + list;
@@ -417,14 +418,14 @@ static void lay_out(struct sp__crew *c, char *mem, uint64_t each)
 	}
 }
 
-static struct sp__crew *crew_new(struct sp__hash *h)
+static struct sp__workers *workers_new(struct sp__hash *h)
 {
 	unsigned workers = workers_wanted(h->j), n;
 	uint64_t each;
-	struct sp__crew *c;
+	struct sp__workers *c;
 
-	n = (unsigned)sp__min(2 * workers + BUNDLES_LEAST, h->crew_bytes / BUNDLE_LEAST);
-	each = sp__min(h->crew_bytes / n, BUNDLE_MOST) & ~UINT64_C(63);
+	n = (unsigned)sp__min(2 * workers + BUNDLES_LEAST, h->workers_bytes / BUNDLE_LEAST);
+	each = sp__min(h->workers_bytes / n, BUNDLE_MOST) & ~UINT64_C(63);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;
@@ -439,28 +440,28 @@ static struct sp__crew *crew_new(struct sp__hash *h)
 	pthread_cond_init(&c->work, NULL);
 	pthread_cond_init(&c->results, NULL);
 	pthread_cond_init(&c->go_on, NULL);
-	lay_out(c, h->write_mem + h->layout.write_bytes - h->crew_bytes, each);
-	while (c->nworkers < workers && sp__task_start_thread(&c->workers[c->nworkers], work, c))
-		c->nworkers++;
+	lay_out(c, h->write_mem + h->layout.write_bytes - h->workers_bytes, each);
+	while (c->ntasks < workers && sp__task_start_thread(&c->tasks[c->ntasks], work, c))
+		c->ntasks++;
 	return c;
 }
 
-bool sp__crew_begin(struct sp__stage *s, size_t bytes)
+bool sp__workers_begin(struct sp__stage *s, size_t bytes)
 {
 	struct sp__hash *h = s->h;
 
 	/* Not if records are known by their numbers, or are put into a sort one by one. */
-	if (!h->crew_bytes || s->had || h->j->result.emit.each)
+	if (!h->workers_bytes || s->had || h->j->result.emit.each)
 		return false;
-	if (!h->crew && s->bytes[SP__PROBE] + bytes >= ENOUGH_BYTES)
-		h->crew = crew_new(h);
+	if (!h->workers && s->bytes[SP__PROBE] + bytes >= ENOUGH_BYTES)
+		h->workers = workers_new(h);
 	/* From now on all threads read it. */
-	if (h->crew && !h->crew->stage)
-		h->crew->stage = s;
-	return h->crew;
+	if (h->workers && !h->workers->stage)
+		h->workers->stage = s;
+	return h->workers;
 }
 
-void sp__crew_close(struct sp__crew *c)
+void sp__workers_close(struct sp__workers *c)
 {
 	if (!c)
 		return;
@@ -468,8 +469,8 @@ void sp__crew_close(struct sp__crew *c)
 	c->closing = true;
 	pthread_cond_broadcast(&c->work);
 	pthread_mutex_unlock(&c->lock);
-	for (unsigned i = 0; i < c->nworkers; i++)
-		sp__task_join(&c->workers[i]);
+	for (unsigned i = 0; i < c->ntasks; i++)
+		sp__task_join(&c->tasks[i]);
 	for (unsigned i = 0; i < c->nbundles; i++) {
 		sp__emit_share_release(&c->bundles[i].emit);
 		sp__keymem_release(&c->bundles[i].keymem);
