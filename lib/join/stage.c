@@ -18,7 +18,7 @@
 #include "base/minmax.h"
 #include "join/plan.h"
 #include "join/stage.h"
-#include "join/touch.h"
+#include "join/prefault.h"
 
 /* Of the records in memory, without their slots. */
 static uint64_t resident_bytes(double share, uint64_t bytes, uint64_t records)
@@ -205,12 +205,12 @@ static int take_all(struct sp__stage *s, struct sp__iter *input)
 
 int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 {
-	struct sp__touching touching;
+	struct sp__prefault prefault;
 	int rc;
 
-	sp__touching_begin(&touching, s);
+	sp__prefault_begin(&prefault, s);
 	rc = take_all(s, input);
-	sp__touching_end(&touching);
+	sp__prefault_end(&prefault);
 	if (!rc && !s->depth)
 		rc = leave_room(s);
 	return rc ? rc : sp__stage_end_writing(s);
