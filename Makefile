@@ -266,11 +266,11 @@ $(PROGRESS_LINE): private SP_CPPFLAGS += -Itools/common
 $(PROGRESS_LINE): private TEST_OBJ := $(PROGRESS_LINE_OBJ)
 
 # Places where a record can be lost, for tests that the loss is detected.
-SORT_SEAMS := sp__scan_next sp__runbuf_sort sp__merge_next
-$(B)/tests/unit/test_sort_balance: private LDFLAGS += $(SORT_SEAMS:%=-Wl$(comma)--wrap=%)
-JOIN_SEAMS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__table_walk \
+SORT_WRAPS := sp__scan_next sp__runbuf_sort sp__merge_next
+$(B)/tests/unit/test_sort_balance: private LDFLAGS += $(SORT_WRAPS:%=-Wl$(comma)--wrap=%)
+JOIN_WRAPS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__table_walk \
 	sp__stage_spill sp__sweep_put sp__runread_next sp_sort_get
-$(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_SEAMS:%=-Wl$(comma)--wrap=%)
+$(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_WRAPS:%=-Wl$(comma)--wrap=%)
 
 # Examples are built as a user would: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags

@@ -12,7 +12,7 @@
 #include "base/utf8mark.h"
 #include "flow/blank.h"
 #include "flow/scan.h"
-#include "flow/seams.h"
+#include "flow/stitch.h"
 #include "io/unpacking.h"
 #include "rec/header.h"
 
@@ -23,7 +23,7 @@ struct sp__scan {
 	struct sp__rstream *stream; /* of an input that is read in order; else NULL */
 	struct sp__splitter splitter;
 	struct sp__chunks *chunks; /* of one in any order; else NULL */
-	struct sp__seams *seams;
+	struct sp__stitch *stitch;
 	struct sp__waiter wait; /* for the stream or the chunks */
 	size_t from;		/* the input of the batch */
 	struct sp__bytes header;
@@ -183,10 +183,10 @@ static void close_input(struct sp__scan *s)
 		strcpy(s->engine, engine);
 	sp__rstream_close(s->stream);
 	sp__chunks_close(s->chunks);
-	sp__seams_close(s->seams);
+	sp__stitch_close(s->stitch);
 	s->stream = NULL;
 	s->chunks = NULL;
-	s->seams = NULL;
+	s->stitch = NULL;
 	if (s->fd >= 0 && s->digest)
 		s->opts.checksums[s->input] = sp__digest_take(s->digest);
 	if (s->fd >= 0)
@@ -232,8 +232,8 @@ static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 	rc = sp__chunks_open(&s->chunks, s->fd, s->opts.inputs[s->input], o, s->opts.err);
 	if (rc < 0)
 		return rc;
-	rc = sp__seams_open(&s->seams, &s->opts.format, o->chunk_bytes,
-			    sp__chunks_window(s->chunks));
+	rc = sp__stitch_open(&s->stitch, &s->opts.format, o->chunk_bytes,
+			     sp__chunks_window(s->chunks));
 	return rc < 0 ? no_memory(s) : 0;
 }
 
@@ -282,8 +282,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 	const char *name = s->opts.inputs[s->input];
 	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
 
-	if (s->seams)
-		sp__seams_rest(s->seams, sp__chunks_count(s->chunks), last);
+	if (s->stitch)
+		sp__stitch_rest(s->stitch, sp__chunks_count(s->chunks), last);
 	if (!last->bytes) {
 		close_input(s);
 		return SP_END;
@@ -323,8 +323,8 @@ static int note_mark(struct sp__scan *s)
 static int next_chunk(struct sp__scan *s, struct sp__file_chunk *chunk)
 {
 	return sp__chunks_next(s->chunks,
-			       s->header_left ||
-				       sp__seams_kept_bytes(s->seams) > s->opts.stream.chunk_bytes,
+			       s->header_left || sp__stitch_kept_bytes(s->stitch) >
+							 s->opts.stream.chunk_bytes,
 			       chunk);
 }
 
@@ -343,12 +343,12 @@ static int read_span(struct sp__scan *s)
 		return no_memory(s);
 	if (rc != SP_READY)
 		return rc;
-	if (!s->seams) {
+	if (!s->stitch) {
 		take_span(s, c.data, c.bytes);
 		return rc;
 	}
 	s->bytes += c.bytes;
-	return sp__seams_put(s->seams, &c) < 0 ? no_memory(s) : rc;
+	return sp__stitch_put(s->stitch, &c) < 0 ? no_memory(s) : rc;
 }
 
 /* The next batch of the list of inputs, headers included. */
@@ -357,8 +357,8 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	int rc;
 
 	for (;;) {
-		rc = s->seams ? sp__seams_next(s->seams, batch)
-			      : sp__splitter_next(&s->splitter, batch);
+		rc = s->stitch ? sp__stitch_next(s->stitch, batch)
+			       : sp__splitter_next(&s->splitter, batch);
 		if (rc != SP_END)
 			return rc < 0 ? no_memory(s) : rc;
 		if (!s->stream && !s->chunks) {

@@ -2,7 +2,7 @@
 /*
  * A join that loses, doubles or exchanges a record ends with SP_EBALANCE and without
  * an output.  Every way of joining goes through without a fault first, and is seen to be
- * that way; then a fault is put at each seam (joinseams.h) that it came through.
+ * that way; then a fault is put at each wrapped function (joinwraps.h) that it came through.
  */
 #define TAP_THREADS
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "joinseams.h"
+#include "joinwraps.h"
 #include "tap.h"
 
 /* Ways of joining. */
@@ -28,7 +28,7 @@
 struct way {
 	const char *name;
 	enum sp_join_algorithm algorithm;
-	unsigned seams; /* that it goes through */
+	unsigned wraps; /* that it goes through */
 	uint64_t join_bytes, input_bytes;
 	unsigned threads; /* 0: one; more need some megabytes of memory */
 	size_t lines, line_bytes;
@@ -234,8 +234,8 @@ static int run_into(const struct way *w, int fd, struct sp_join_stats *st, struc
 	return rc;
 }
 
-/* How many of the runs with that fault at that seam were not ended as they should be? */
-static unsigned undetected(const struct way *w, enum seam s, enum fault f, uint64_t ncalls)
+/* How many of the runs with that fault at that function were not ended as they should be? */
+static unsigned undetected(const struct way *w, enum wrapped s, enum fault f, uint64_t ncalls)
 {
 	/* How pipes are read is not the same each time. */
 	const uint64_t at[] = { w->pipes ? 1 : ncalls / 2 + 1, ncalls };
@@ -247,7 +247,7 @@ static unsigned undetected(const struct way *w, enum seam s, enum fault f, uint6
 		struct sp_errinfo err = SP_ERRINFO_INIT;
 		int rc;
 
-		seam = s;
+		wrapped = s;
 		fault = f;
 		fault_at = at[i];
 		rc = run_into(w, -1, &st, &err);
@@ -266,7 +266,7 @@ static unsigned undetected(const struct way *w, enum seam s, enum fault f, uint6
 }
 
 /* Faults that the join must notice; the sort of the result balances itself. */
-static bool judged(const struct way *w, enum seam s, enum fault f)
+static bool judged(const struct way *w, enum wrapped s, enum fault f)
 {
 	switch (s) {
 	case AHEAD:
@@ -284,29 +284,29 @@ static void test_way(const struct way *w)
 {
 	struct sp_join_stats st = { 0 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	unsigned seams = 0;
-	uint64_t clean[SEAMS];
+	unsigned wraps = 0;
+	uint64_t clean[WRAPS];
 	int rc;
 
 	for (int i = 0; i < 2; i++)
 		write_input(w, i);
 	rc = run_into(w, -1, &st, &err);
 	memcpy(clean, calls, sizeof(clean));
-	for (int s = 0; s < SEAMS; s++)
-		seams |= clean[s] ? BIT(s) : 0;
+	for (int s = 0; s < WRAPS; s++)
+		wraps |= clean[s] ? BIT(s) : 0;
 	ok(rc == 0 && st.output_records && !access(output, F_OK), "%s: the balance holds", w->name);
 	if (rc)
 		diag("%s", err.text);
 	ok(!st.run.spill_write_bytes || st.run.memory_charged_peak_bytes,
 	   "%s: descriptions of spilled pages are charged", w->name);
-	ok(w->was(&st) && (seams & w->seams) == w->seams, "%s: the join went that way (%x)",
-	   w->name, seams);
-	for (int s = 0; s < SEAMS; s++)
+	ok(w->was(&st) && (wraps & w->wraps) == w->wraps, "%s: the join went that way (%x)",
+	   w->name, wraps);
+	for (int s = 0; s < WRAPS; s++)
 		for (int f = LOSE; f < FAULTS && clean[s]; f++)
-			if (judged(w, (enum seam)s, (enum fault)f))
-				ok(!undetected(w, (enum seam)s, (enum fault)f, clean[s]),
+			if (judged(w, (enum wrapped)s, (enum fault)f))
+				ok(!undetected(w, (enum wrapped)s, (enum fault)f, clean[s]),
 				   "%s: a record %s, %s: the join ends with an error", w->name,
-				   fault_names[f], seam_names[s]);
+				   fault_names[f], wrap_names[s]);
 }
 
 /* Nobody reads the result: that is the error, whatever has become of the records. */
@@ -323,7 +323,7 @@ static void test_reader_gone(void)
 	write_input(&w, 1);
 	if (pipe(fd) || close(fd[0]))
 		abort();
-	seam = ADD;
+	wrapped = ADD;
 	fault = LOSE;
 	fault_at = 1;
 	ok(run_into(&w, fd[1], &st, &err) == -EPIPE && fired && err.code == -EPIPE,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "flow/seams.h"
+#include "flow/stitch.h"
 #include "tap.h"
 
 #define TEXT_MAX 4096
@@ -70,12 +70,12 @@ static size_t due(const struct sp_recfmt *f)
 static bool gives(const struct sp_recfmt *f, const unsigned *order, unsigned chunks,
 		  unsigned window, const char *rest)
 {
-	struct sp__seams *s;
+	struct sp__stitch *s;
 	struct sp_batch b;
 	struct sp__bytes left;
 	bool good = true;
 
-	if (sp__seams_open(&s, f, chunk_bytes, window))
+	if (sp__stitch_open(&s, f, chunk_bytes, window))
 		abort();
 	memset(have, 0, sizeof(have));
 	memset(seen, 0, sizeof(seen));
@@ -88,23 +88,23 @@ static bool gives(const struct sp_recfmt *f, const unsigned *order, unsigned chu
 
 		memcpy(pinned, text + at, bytes);
 		memset(have + at, 1, bytes);
-		if (sp__seams_put(s, &c))
+		if (sp__stitch_put(s, &c))
 			abort();
-		while (good && sp__seams_next(s, &b) == SP_READY)
+		while (good && sp__stitch_next(s, &b) == SP_READY)
 			good = take(f, &b);
 		memset(pinned, '#', bytes);
 		free(pinned);
 		good &= come == due(f);
 	}
 	if (good) {
-		good = sp__seams_kept_bytes(s) == strlen(rest);
-		sp__seams_rest(s, chunks, &left);
+		good = sp__stitch_kept_bytes(s) == strlen(rest);
+		sp__stitch_rest(s, chunks, &left);
 		good &= left.bytes == strlen(rest) &&
 			(!left.bytes || !memcmp(left.data, rest, left.bytes)) &&
-			sp__seams_kept_bytes(s) == 0;
+			sp__stitch_kept_bytes(s) == 0;
 		sp__bytes_release(&left, NULL);
 	}
-	sp__seams_close(s);
+	sp__stitch_close(s);
 	return good;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults between the parts of a join, put there by the linker (--wrap; the Makefile lists the
- * functions): the Nth call through one of the seams loses a record, doubles it, or
+ * functions): the Nth call through one of the wrapped functions loses a record, doubles it, or
  * gives it in place of another.
  */
-#ifndef JOINSEAMS_H
-#define JOINSEAMS_H
+#ifndef JOINWRAPS_H
+#define JOINWRAPS_H
 
 #include <errno.h>
 #include <spindle/sort.h>
@@ -13,18 +13,18 @@
 #include <string.h>
 #include "join/stage.h"
 
-enum seam { SCAN, FILL, AHEAD, ADD, WALK, SPILL, SWEEP, READ, SORTED, SEAMS };
+enum wrapped { SCAN, FILL, AHEAD, ADD, WALK, SPILL, SWEEP, READ, SORTED, WRAPS };
 enum fault { NONE, LOSE, DOUBLE, EXCHANGE, FAULTS };
 
-static const char *const seam_names[SEAMS] = {
+static const char *const wrap_names[WRAPS] = {
 	"read stream", "batch of an input",   "batch read ahead",
 	"table",       "partition given up",  "partition written",
 	"sweep",       "partition read back", "sort of the result"
 };
 static const char *const fault_names[FAULTS] = { "nothing", "lost", "doubled", "exchanged" };
 
-static uint64_t calls[SEAMS];
-static enum seam seam;
+static uint64_t calls[WRAPS];
+static enum wrapped wrapped;
 static enum fault fault;
 static uint64_t fault_at;
 static bool fired;
@@ -32,10 +32,10 @@ static struct sp_recfmt format; /* of both inputs */
 static char *copy;		/* of what a fault has made of a batch or record */
 
 /* Is it this call's turn? */
-static bool now(enum seam s)
+static bool now(enum wrapped s)
 {
 	calls[s]++;
-	return fault && s == seam && !fired && calls[s] >= fault_at;
+	return fault && s == wrapped && !fired && calls[s] >= fault_at;
 }
 
 static void spoil(struct sp_batch *b, const struct sp_recfmt *f)
@@ -171,9 +171,9 @@ int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, si
 			return 0;
 		if (__real_sp__sweep_put(s, part, rec, bytes))
 			return -EIO;
-	} else if (fault == EXCHANGE && seam == SWEEP && calls[SWEEP] == fault_at) {
+	} else if (fault == EXCHANGE && wrapped == SWEEP && calls[SWEEP] == fault_at) {
 		memcpy(kept, rec, bytes);
-	} else if (fault == EXCHANGE && seam == SWEEP && calls[SWEEP] > fault_at && !fired) {
+	} else if (fault == EXCHANGE && wrapped == SWEEP && calls[SWEEP] > fault_at && !fired) {
 		/* In place of this one the one before once more. */
 		fired = true;
 		rec = kept;

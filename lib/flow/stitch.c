@@ -19,7 +19,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "flow/seams.h"
+#include "flow/stitch.h"
 
 struct piece {
 	struct sp__bytes text;
@@ -34,7 +34,7 @@ struct border {
 /* The batches of a chunk: the record that ends at its head, its middle, the one of its tail. */
 enum part { HEAD, MIDDLE, TAIL, PARTS };
 
-struct sp__seams {
+struct sp__stitch {
 	struct sp_recfmt format;
 	uint64_t chunk_bytes;
 	struct border *borders; /* window + 1 */
@@ -46,7 +46,7 @@ struct sp__seams {
 	struct sp_batch middle;
 };
 
-static struct border *border(struct sp__seams *s, uint64_t number)
+static struct border *border(struct sp__stitch *s, uint64_t number)
 {
 	return &s->borders[number % (s->window + 1)];
 }
@@ -68,7 +68,7 @@ static struct piece *take(struct piece **from)
 }
 
 /* Takes a piece, or NULL, from the borders on which it hangs. */
-static struct piece *unhook(struct sp__seams *s, struct piece *p)
+static struct piece *unhook(struct sp__stitch *s, struct piece *p)
 {
 	if (p && !p->begun)
 		border(s, p->from)->wanted = NULL;
@@ -77,7 +77,7 @@ static struct piece *unhook(struct sp__seams *s, struct piece *p)
 	return p;
 }
 
-static void hook(struct sp__seams *s, struct piece *p)
+static void hook(struct sp__stitch *s, struct piece *p)
 {
 	if (!p->begun)
 		border(s, p->from)->wanted = p;
@@ -96,7 +96,7 @@ static int extend(struct piece *p, const char *data, size_t bytes, uint64_t to, 
  * Adds a piece, joined with those at its borders.  *whole: the record, if it is complete with them;
  * else NULL.  0 or -ENOMEM.
  */
-static int add(struct sp__seams *s, const struct piece *as, const char *data, size_t bytes,
+static int add(struct sp__stitch *s, const struct piece *as, const char *data, size_t bytes,
 	       struct piece **whole)
 {
 	struct piece *after = as->ended ? NULL : unhook(s, border(s, as->to)->wanted);
@@ -127,7 +127,7 @@ static int add(struct sp__seams *s, const struct piece *as, const char *data, si
 }
 
 /* Where the first record ends that ends in the chunk, and the last; false: none does. */
-static bool cut(const struct sp__seams *s, const struct sp__file_chunk *c, size_t *first,
+static bool cut(const struct sp__stitch *s, const struct sp__file_chunk *c, size_t *first,
 		size_t *last)
 {
 	size_t fixed = s->format.fixed_bytes;
@@ -149,7 +149,7 @@ static bool cut(const struct sp__seams *s, const struct sp__file_chunk *c, size_
 	return true;
 }
 
-int sp__seams_put(struct sp__seams *s, const struct sp__file_chunk *c)
+int sp__stitch_put(struct sp__stitch *s, const struct sp__file_chunk *c)
 {
 	struct piece head = { .from = c->number, .to = c->number, .ended = true };
 	struct piece tail = { .from = c->number + 1, .to = c->number + 1, .begun = true };
@@ -168,7 +168,7 @@ int sp__seams_put(struct sp__seams *s, const struct sp__file_chunk *c)
 	return rc;
 }
 
-int sp__seams_next(struct sp__seams *s, struct sp_batch *batch)
+int sp__stitch_next(struct sp__stitch *s, struct sp_batch *batch)
 {
 	free_piece(take(&s->pinned));
 	for (; s->at < PARTS; s->at++) {
@@ -189,12 +189,12 @@ int sp__seams_next(struct sp__seams *s, struct sp_batch *batch)
 	return SP_END;
 }
 
-uint64_t sp__seams_kept_bytes(const struct sp__seams *s)
+uint64_t sp__stitch_kept_bytes(const struct sp__stitch *s)
 {
 	return s->kept_bytes;
 }
 
-void sp__seams_rest(struct sp__seams *s, uint64_t chunks, struct sp__bytes *rest)
+void sp__stitch_rest(struct sp__stitch *s, uint64_t chunks, struct sp__bytes *rest)
 {
 	struct piece *p = unhook(s, border(s, chunks)->open);
 
@@ -203,16 +203,16 @@ void sp__seams_rest(struct sp__seams *s, uint64_t chunks, struct sp__bytes *rest
 	free(p);
 }
 
-int sp__seams_open(struct sp__seams **out, const struct sp_recfmt *format, uint64_t chunk_bytes,
-		   unsigned window)
+int sp__stitch_open(struct sp__stitch **out, const struct sp_recfmt *format, uint64_t chunk_bytes,
+		    unsigned window)
 {
-	struct sp__seams *s = calloc(1, sizeof(*s));
+	struct sp__stitch *s = calloc(1, sizeof(*s));
 	struct piece *first = malloc(sizeof(*first));
 
 	if (s)
 		s->borders = calloc(window + 1, sizeof(*s->borders));
 	if (!s || !s->borders || !first) {
-		sp__seams_close(s);
+		sp__stitch_close(s);
 		free(first);
 		return -ENOMEM;
 	}
@@ -227,7 +227,7 @@ int sp__seams_open(struct sp__seams **out, const struct sp_recfmt *format, uint6
 	return 0;
 }
 
-void sp__seams_close(struct sp__seams *s)
+void sp__stitch_close(struct sp__stitch *s)
 {
 	if (!s)
 		return;
