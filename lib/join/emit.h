@@ -67,7 +67,7 @@ struct sp__emit {
 	char *buf, *at, *end;
 	uint64_t bytes, records; /* flushed; begun */
 	int error;
-	/* Of records that go to ws: how many there may be, and who is told of each. */
+	/* Of records that go to ws: how many there may be, and the timeline of them. */
 	uint64_t limit;
 	struct sp__timeline *timeline; /* NULL: nobody */
 };

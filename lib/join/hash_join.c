@@ -83,7 +83,7 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 			at = sp__record_next(&h->format[side], line, end, &bytes);
 			rc = alone(h, side, line, bytes, &read_back);
 		}
-		sp__hash_tell_joining(h);
+		sp__hash_report_joining(h);
 		if (rc < 0)
 			break;
 	}

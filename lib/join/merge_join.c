@@ -77,7 +77,7 @@ static int compare(const struct sp__merging_join *m, const struct sp__slice *a,
 
 /* Order. */
 
-static int tell_disorder(struct sp__merging_join *m, struct side *s)
+static int report_disorder(struct sp__merging_join *m, struct side *s)
 {
 	struct sp__join *j = m->j;
 	int rc = sp__result_flush(j);
@@ -99,7 +99,7 @@ static int check(struct sp__merging_join *m, struct side *s)
 		return 0;
 	if (compare(m, &s->last_key, &s->now.key) <= 0)
 		return 0;
-	return tell_disorder(m, s);
+	return report_disorder(m, s);
 }
 
 /* Advancing. */

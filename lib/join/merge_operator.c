@@ -11,8 +11,8 @@ struct merging {
 	struct sp__merging_join *merge;
 };
 
-static void tell_disorder(void *merging, unsigned file, uint64_t line, const char *data,
-			  size_t bytes)
+static void report_disorder(void *merging, unsigned file, uint64_t line, const char *data,
+			    size_t bytes)
 {
 	struct merging *m = merging;
 
@@ -69,7 +69,7 @@ int sp__merge_operator(struct sp_operator **op, struct sp_operator *const inputs
 	m = (struct merging *)(void *)g;
 	g->op.next = next;
 	g->op.close = close_merging;
-	g->io.disorder = tell_disorder;
+	g->io.disorder = report_disorder;
 	g->io.disorder_arg = m;
 	*op = &g->op;
 	if (!rc)

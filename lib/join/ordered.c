@@ -338,7 +338,7 @@ static struct head *least(struct head *heads, size_t n)
 }
 
 /* Copies the mark of the last record of each chain to all its records. */
-static void tell_chains(const struct sp__table *t)
+static void mark_chains(const struct sp__table *t)
 {
 	for (uint64_t i = 0; i < t->nslots; i++) {
 		struct sp__rec *last = t->slots[i] ? sp__table_rec(t, (uint32_t)t->slots[i]) : NULL;
@@ -364,7 +364,7 @@ int sp__ordered_rest(struct sp__stage *s)
 	heads = calloc(s->nparts, sizeof(*heads));
 	if (!heads)
 		return sp__join_no_memory(h->j);
-	tell_chains(&h->table);
+	mark_chains(&h->table);
 	for (unsigned i = 0; i < s->nparts; i++) {
 		heads[i].list = &s->parts[i].list;
 		advance(h, &heads[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a hash join on real files will take, told when both inputs have been partitioned.
+ * How long a hash join on real files will take, predicted when both inputs have been partitioned.
  *
  * What is left to do is to read each pair of partitions and to write what it gives.  That moves as
  * fast as all has moved until now, if the device can: its t is measured by writing the partitions,

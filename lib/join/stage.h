@@ -166,7 +166,7 @@ static inline int sp__stage_spill_deferred(struct sp__stage *s, const struct sp_
 }
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
-/* After some input: keeps the descriptors of spilled pages within bounds, tells progress. */
+/* After some input: keeps the descriptors of spilled pages within bounds, reports progress. */
 void sp__stage_bound(struct sp__stage *s);
 
 /* predict_run.c: after partitioning both inputs, on real files: fills in stats.prediction. */
@@ -209,8 +209,8 @@ static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct
 SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 			       struct sp__slice *key);
 void sp__hash_note_spill(struct sp__hash *h);
-/* Tells the progress of joining partitions. */
-static inline void sp__hash_tell_joining(struct sp__hash *h)
+/* Reports the progress of joining partitions. */
+static inline void sp__hash_report_joining(struct sp__hash *h)
 {
 	sp__progress_report(&h->j->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
 			    sp__max(h->spill->write_bytes, h->to_read));

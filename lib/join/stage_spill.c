@@ -173,7 +173,7 @@ void sp__stage_bound(struct sp__stage *s)
 	struct sp__hash *h = s->h;
 
 	if (s->depth)
-		sp__hash_tell_joining(h);
+		sp__hash_report_joining(h);
 	while (h->spill && h->spill->group_shift < MOST_GROUP_SHIFT &&
 	       h->j->env.budget.used_bytes - h->table.giant_bytes >
 		       h->layout.table_bytes / DESCRIBED_SHARE) {

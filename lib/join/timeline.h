@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The times at which the records of a result are complete, for the caller of the join: sp_join_io
- * says which of them are told.
+ * says which of them are reported.
  */
 #ifndef SP__JOIN_TIMELINE_H
 #define SP__JOIN_TIMELINE_H
@@ -13,8 +13,8 @@
 struct sp__timeline {
 	const struct sp_join_io *io;
 	const struct sp__env *env;
-	uint64_t rows, told; /* complete; the last one told */
-	double elapsed_s;    /* of the last one */
+	uint64_t rows, reported; /* complete; the last one reported */
+	double elapsed_s;	 /* of the last one */
 };
 
 /* Another record is complete. */

@@ -86,11 +86,11 @@ static struct sp__bundle *bundle(struct sp__workers *c, uint64_t number)
 
 /* Any thread. */
 
-static void change(struct sp__bundle *b, enum state to, pthread_cond_t *tell)
+static void change(struct sp__bundle *b, enum state to, pthread_cond_t *signal)
 {
 	sp__delay(SP__DELAY_BUFFER);
 	b->state = to;
-	pthread_cond_broadcast(tell);
+	pthread_cond_broadcast(signal);
 }
 
 static void process(struct sp__bundle *b)
