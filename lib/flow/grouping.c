@@ -78,10 +78,10 @@ int sp__grouping_split(struct sp__grouping *g, struct sp_operator *op, const cha
 	return make_key(g, op);
 }
 
-static int bad_number(const struct sp_operator *op, const struct sp__slice *s, const char *why)
+static int bad_number(const struct sp_operator *op, const struct sp__slice *s, const char *reason)
 {
 	return sp__errf(op->flow->env.err, SP_EFORMAT, "aggregate", NULL, -1, "'%.*s': %s",
-			(int)sp__min(s->n, 40), s->p, why);
+			(int)sp__min(s->n, 40), s->p, reason);
 }
 
 /* The same number with more places: so the result does not depend on the order of the records. */

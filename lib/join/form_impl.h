@@ -8,7 +8,8 @@
 #include <spindle/joinform.h>
 
 /* -EINVAL, with the reason and what it is about, which is NULL or outlives the call. */
-int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text, const char *why);
+int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text,
+		   const char *reason);
 int sp__form_no_memory(struct sp_errinfo *err);
 /* A copy of an item for *where; NULL is short memory. */
 const char *sp__form_keep(struct sp_join_form *form, const char *item, size_t bytes);

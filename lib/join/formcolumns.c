@@ -31,13 +31,13 @@ static char *next_item(char **rest)
 static int set_part(struct sp_join_form *form, const char *text, struct sp_join_column *c,
 		    const char **where, struct sp_errinfo *err)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo reason = SP_ERRINFO_INIT;
 	struct sp_key part = SP_KEY_INIT;
 
 	*where = text;
-	if (sp_bkey_parse(text, &part, &why))
+	if (sp_bkey_parse(text, &part, &reason))
 		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"%s: invalid field specifier:", why.text);
+				"%s: invalid field specifier:", reason.text);
 	if (strchr(strchr(text, ':') + 1, ':'))
 		return sp__form_wrong(err, where, text, "invalid field specifier:");
 	if (!SP__ARRAY_RESIZE(form->parts, form->nparts + 1))

@@ -14,10 +14,10 @@
 /* The letter of a text that is collated; sp_key_letter() has not got it. */
 #define COLLATED (1u << 31)
 
-int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text, const char *why)
+int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text, const char *reason)
 {
 	*where = text;
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", reason);
 }
 
 int sp__form_no_memory(struct sp_errinfo *err)
@@ -59,7 +59,7 @@ int sp_join_form_field(const char *text, size_t *field, const char **where, stru
 static int take_letters(const struct sp_join_form *form, const char *item, size_t digits,
 			struct sp_key *type, const char **where, struct sp_errinfo *err)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo reason = SP_ERRINFO_INIT;
 
 	for (const char *c = item + digits; digits && *c && !form->plain; c++) {
 		if (*c == 'l')
@@ -68,8 +68,8 @@ static int take_letters(const struct sp_join_form *form, const char *item, size_
 			return sp__form_wrong(err, where, item, "invalid field number:");
 	}
 	*where = NULL;
-	if (sp_key_check(type, &why))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: %s", item, why.text);
+	if (sp_key_check(type, &reason))
+		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: %s", item, reason.text);
 	if (type->letters & COLLATED && type->type != SP_KEY_TEXT)
 		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: 'l' applies to text only",
 				item);

@@ -108,7 +108,7 @@ void sp_join_form_set_type(struct sp_join_form *form, int type)
 int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const char **where,
 			   struct sp_errinfo *err)
 {
-	static const char why[] = "invalid --record-size argument";
+	static const char reason[] = "invalid --record-size argument";
 	const char *p = text;
 
 	for (int i = 0; i < 2; i++) {
@@ -119,10 +119,10 @@ int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const ch
 		if (!*where)
 			return sp__form_no_memory(err);
 		if (sp_size_parse(*where, 1, &n) || !n || n > SIZE_MAX / 2)
-			return sp__form_wrong(err, where, *where, why);
+			return sp__form_wrong(err, where, *where, reason);
 		form->opts->fixed_bytes[i] = (size_t)n;
 		if (p[bytes] && i == 1)
-			return sp__form_wrong(err, where, text, why);
+			return sp__form_wrong(err, where, text, reason);
 		if (p[bytes])
 			p += bytes + 1;
 	}

@@ -19,9 +19,9 @@ int sp__inl_outer(const struct sp_join_opts *o)
 	return o->input_bytes[1] && o->input_bytes[1] < o->input_bytes[0] ? 1 : 0;
 }
 
-static int refuse(struct sp_errinfo *err, const char *path, const char *why)
+static int refuse(struct sp_errinfo *err, const char *path, const char *reason)
 {
-	return sp__errf(err, SP_EUNSUP, "plan", path, -1, "%s", why);
+	return sp__errf(err, SP_EUNSUP, "plan", path, -1, "%s", reason);
 }
 
 /* What joins the records of one file, but not those of another, and how keys compare. */

@@ -99,10 +99,10 @@ int sp_join_operator(struct sp_operator **op, struct sp_operator *left, struct s
 		     const struct sp_join_opts *opts)
 {
 	struct sp_operator *const inputs[2] = { left, right };
-	const char *why = refuse(opts, inputs);
+	const char *reason = refuse(opts, inputs);
 
-	if (why)
-		return sp__errf(left->flow->env.err, SP_EUNSUP, "plan", NULL, -1, "%s", why);
+	if (reason)
+		return sp__errf(left->flow->env.err, SP_EUNSUP, "plan", NULL, -1, "%s", reason);
 	if (!right)
 		return sp__inl_operator(op, inputs, opts);
 	return opts->algorithm == SP_JOIN_MERGE || opts->algorithm == SP_JOIN_AUTO

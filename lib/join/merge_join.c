@@ -32,7 +32,7 @@ struct copies {
 	char data[];
 };
 
-/* Must a side move on before anything else, and why? */
+/* Must a side move on before anything else, and reason? */
 enum due { NOT_DUE, AFTER_PAIR, AFTER_UNPAIRED };
 
 /* One file. */
@@ -185,23 +185,23 @@ static int put_aside(struct sp__merging_join *m, struct side *s)
 }
 
 /* The next line, for that reason, which is due if there is none yet; as next(). */
-static inline int try_next(struct sp__merging_join *m, struct side *s, enum due why)
+static inline int try_next(struct sp__merging_join *m, struct side *s, enum due reason)
 {
 	int rc = next(m, s);
 
-	s->due = rc == SP_LATER ? why : NOT_DUE;
-	if (why == AFTER_UNPAIRED && !rc)
+	s->due = rc == SP_LATER ? reason : NOT_DUE;
+	if (reason == AFTER_UNPAIRED && !rc)
 		m->unpairable = true;
 	return rc;
 }
 
 /* The current line has been used. */
-static inline int leave(struct sp__merging_join *m, struct side *s, enum due why)
+static inline int leave(struct sp__merging_join *m, struct side *s, enum due reason)
 {
 	s->last_key = s->now.key;
 	s->last = true;
 	s->have = false;
-	return try_next(m, s, why);
+	return try_next(m, s, reason);
 }
 
 /* Moves on what is due. */
@@ -322,14 +322,14 @@ static int all_pairs(struct sp__merging_join *m)
 	return e->error;
 }
 
-static int single(struct sp__merging_join *m, struct side *s, enum due why)
+static int single(struct sp__merging_join *m, struct side *s, enum due reason)
 {
 	struct sp__emit *e = &m->j->result.emit;
 
 	if (m->j->opts.unpaired[s->number])
 		sp__emit_sides(e, s->number, &s->now, NULL);
 	settle(s, &s->now);
-	return e->error ? e->error : leave(m, s, why);
+	return e->error ? e->error : leave(m, s, reason);
 }
 
 static int apart(struct sp__merging_join *m)
