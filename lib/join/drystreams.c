@@ -260,11 +260,11 @@ uint64_t sp__dryread_next(struct sp__dryread *read)
 	for (unsigned i = 0; i < SP__DRY_CHUNKS && !read->begun; i++)
 		ask(read, i);
 	read->begun = true;
-	if (read->lent) {
+	if (read->pinned) {
 		ask(read, at);
 		at = read->head = (at + 1) % SP__DRY_CHUNKS;
 	}
-	read->lent = true;
+	read->pinned = true;
 	wait_for(read->r, &read->chunks[at].busy);
 	if (read->r->error || !read->chunks[at].units)
 		return 0;
@@ -283,7 +283,7 @@ void sp__dryread_stop(struct sp__dryread *read)
 		wait_for(read->r, &read->chunks[i].busy);
 	if (!read->last_time || !f->space)
 		return;
-	if (read->lent)
+	if (read->pinned)
 		first = read->chunks[read->head].first + read->chunks[read->head].units;
 	give_back(read, first, f->run->units - first);
 }

@@ -59,7 +59,7 @@ struct sp__dryread {
 	bool last_time; /* space is free again once it is read */
 	uint32_t chunk_units;
 	unsigned head;
-	bool begun, lent;
+	bool begun, pinned;
 	uint64_t asked; /* units */
 	struct {
 		struct sp__simreq request;

@@ -2,7 +2,7 @@
 /*
  * Records wanted, and pieces of the file that hold them.
  *
- * A want is idle, waiting (asked for), on a piece, or lent to the caller.  All that are not idle
+ * A want is idle, waiting (asked for), on a piece, or pinned by the caller.  All that are not idle
  * are in one list in the order in which they were asked for; so the waiting ones are its last.
  *
  * A piece is memory of one size, or, for a longer record, memory of its own.  It is empty, being
@@ -52,7 +52,7 @@ TAILQ_HEAD(wants, want);
 struct sp__gather {
 	struct sp__gather_opts opts;
 	struct sp__gather_counts counts;
-	struct want *wants, *lent;
+	struct want *wants, *pinned;
 	struct wants idle, asked;	 /* asked: in the order of asking */
 	struct want *ready, *ready_last; /* in the order in which they came; unless ordered */
 	struct want **batch;		 /* being ordered */
@@ -384,9 +384,9 @@ int sp__gather_flush(struct sp__gather *f)
 
 void sp__gather_release(struct sp__gather *f)
 {
-	if (f->lent)
-		leave(f, f->lent);
-	f->lent = NULL;
+	if (f->pinned)
+		leave(f, f->pinned);
+	f->pinned = NULL;
 }
 
 /* A record that has arrived. */
@@ -414,7 +414,7 @@ int sp__gather_take(struct sp__gather *f, struct sp__gathered *record)
 	w = next_ready(f);
 	if (!w)
 		return SP_LATER;
-	f->lent = w;
+	f->pinned = w;
 	w->record.data = w->piece->memory + (w->record.offset - w->piece->begin);
 	rc = sp__read_result(&w->piece->read, w->record.data,
 			     (size_t)(end_of(&w->record) - w->record.offset));

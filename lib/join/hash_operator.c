@@ -8,7 +8,7 @@
  *
  *	a batch of an input	KEPT by the task, which may still read it; WANTED: the next one,
  *				for which the plan asks the operator; GIVEN; or OVER
- *	rows			in the buffer being filled; full: the plan may take it; lent to
+ *	rows			in the buffer being filled; full: the plan may take it; pinned by
  *				who asks the plan, until it asks again
  *
  * The task is idle while it waits for inputs.  Then the plan may take what there is of rows, so
@@ -52,11 +52,11 @@ struct hashing {
 	pthread_cond_t changed;
 	struct input input[2];
 	struct sp__bytes rows[2];
-	unsigned filling; /* the buffer that is the task's */
-	bool full, lent;  /* the other one */
-	bool idle;	  /* the task waits for inputs */
-	bool ended;	  /* the task, with this status */
-	bool stopped;	  /* the plan, while the task goes on */
+	unsigned filling;  /* the buffer that is the task's */
+	bool full, pinned; /* the other one */
+	bool idle;	   /* the task waits for inputs */
+	bool ended;	   /* the task, with this status */
+	bool stopped;	   /* the plan, while the task goes on */
 	int status;
 };
 
@@ -65,7 +65,7 @@ struct hashing {
 /* Exchanges the buffers, if the other one is free. */
 static void exchange(struct hashing *h)
 {
-	if (h->full || h->lent || !h->rows[h->filling].bytes)
+	if (h->full || h->pinned || !h->rows[h->filling].bytes)
 		return;
 	h->filling = !h->filling;
 	sp__bytes_empty(&h->rows[h->filling], &h->g.j.env.budget);
@@ -80,7 +80,7 @@ static int hand_over(struct hashing *h)
 
 	sp__delay(SP__DELAY_BUFFER);
 	pthread_mutex_lock(&h->lock);
-	while ((h->full || h->lent) && !h->stopped)
+	while ((h->full || h->pinned) && !h->stopped)
 		pthread_cond_wait(&h->changed, &h->lock);
 	exchange(h);
 	rc = h->stopped ? SP__LIMIT_REACHED : 0;
@@ -255,7 +255,7 @@ static int next(void *operator, struct sp_batch * batch)
 		return sp__err(err, SP_ETHREAD, "join", NULL, -1);
 	h->begun = true;
 	pthread_mutex_lock(&h->lock);
-	h->lent = h->input[0].later = h->input[1].later = false;
+	h->pinned = h->input[0].later = h->input[1].later = false;
 	pthread_cond_broadcast(&h->changed);
 	rc = serve(h);
 	if (rc == SP_READY) {
@@ -263,7 +263,7 @@ static int next(void *operator, struct sp_batch * batch)
 
 		*batch = (struct sp_batch){ rows->data, rows->bytes };
 		h->full = false;
-		h->lent = true;
+		h->pinned = true;
 	}
 	if (rc < 0 && h->ended)
 		*err = h->err;

@@ -32,7 +32,7 @@ struct copies {
 	char data[];
 };
 
-/* Must a side move on before anything else, and reason? */
+/* Must a side move on before anything else, and for which reason? */
 enum due { NOT_DUE, AFTER_PAIR, AFTER_UNPAIRED };
 
 /* One file. */

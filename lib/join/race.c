@@ -19,8 +19,8 @@ static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_
 {
 	struct sp__ahead *a = s->ahead ? s->ahead_last : NULL;
 
-	/* What is lent does not grow. */
-	if (!a || (s->ahead_lent && a == s->ahead) || a->room - a->bytes < bytes) {
+	/* What is pinned does not grow. */
+	if (!a || (s->ahead_pinned && a == s->ahead) || a->room - a->bytes < bytes) {
 		size_t room = bytes > SP__AHEAD_BYTES ? bytes : SP__AHEAD_BYTES;
 
 		a = malloc(sizeof(*a) + room);
@@ -64,7 +64,7 @@ int sp__source_aside(struct sp__source *s, struct sp_errinfo *err)
 {
 	int rc = 0;
 
-	if (s->ahead_lent || s->at == s->end)
+	if (s->ahead_pinned || s->at == s->end)
 		return 0;
 	rc = keep(s, s->at, (size_t)(s->end - s->at), err);
 	s->at = s->end;
@@ -103,7 +103,7 @@ bool sp__source_ahead(struct sp__source *s)
 {
 	struct sp__ahead *a = s->ahead;
 
-	if (a && s->ahead_lent) {
+	if (a && s->ahead_pinned) {
 		s->ahead = a->next;
 		s->ahead_bytes -= sizeof(*a) + a->room;
 		if (s->budget)
@@ -111,7 +111,7 @@ bool sp__source_ahead(struct sp__source *s)
 		free(a);
 		a = s->ahead;
 	}
-	s->ahead_lent = a != NULL;
+	s->ahead_pinned = a != NULL;
 	if (!a)
 		return false;
 	s->at = a->data;

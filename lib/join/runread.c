@@ -108,12 +108,12 @@ static int next_chunk(struct sp__runread *r)
 	for (unsigned i = 0; i < r->nchunks && !r->begun && !rc; i++)
 		rc = ask(r, i);
 	r->begun = true;
-	if (r->lent) {
+	if (r->pinned) {
 		rc = ask(r, r->head);
 		r->head = (r->head + 1) % r->nchunks;
 		c = &r->chunks[r->head];
 	}
-	r->lent = false;
+	r->pinned = false;
 	if (!rc && !c->pages)
 		return SP_END;
 	while (!rc && c->in_flight && !r->error) {
@@ -129,7 +129,7 @@ static int next_chunk(struct sp__runread *r)
 	bytes = (size_t)(c->pages - 1) * r->spill->opts.page_bytes +
 		sp__spill_page_payload(r->spill, r->run, c->first + c->pages - 1);
 	(void)sp__splitter_feed(&r->splitter, data, bytes);
-	r->lent = true;
+	r->pinned = true;
 	return SP_READY;
 }
 

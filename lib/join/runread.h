@@ -33,7 +33,7 @@ struct sp__runread {
 	uint32_t chunk_pages;
 	struct sp__runread_chunk chunks[SP__RUNREAD_CHUNKS];
 	unsigned nchunks, head, in_flight;
-	bool begun, lent;
+	bool begun, pinned;
 	size_t asked, given; /* pages */
 	uint64_t sum;	     /* of verifying */
 	int error;

@@ -36,7 +36,7 @@ struct sp__source {
 	struct sp__tally done; /* records processed, and their bytes */
 	bool ended;
 	struct sp__ahead *ahead, *ahead_last; /* read and kept, in order */
-	bool ahead_lent;		      /* the first is the current batch */
+	bool ahead_pinned;		      /* the first is the current batch */
 	uint64_t ahead_bytes;		      /* of memory that they take */
 	struct sp__budget *budget;	      /* to which it is charged; NULL: by who made room */
 	struct sp__join *join;
