@@ -20,9 +20,9 @@ static sp__int128 power(unsigned places)
 }
 
 /* Appends digits to units, at most so many; returns where they end. */
-static const char *digits(const char *p, const char *end, size_t most, sp__int128 *units)
+static const char *digits(const char *p, const char *end, size_t max, sp__int128 *units)
 {
-	for (; p < end && digit(*p) && most-- && *units < UNITS_MAX; p++)
+	for (; p < end && digit(*p) && max-- && *units < UNITS_MAX; p++)
 		*units = *units * 10 + (*p - '0');
 	return p;
 }

@@ -17,7 +17,7 @@ __extension__ typedef __int128 sp__int128;
 
 struct sp__decimal {
 	sp__int128 units;
-	unsigned places; /* of its text; of a sum: the most of its parts */
+	unsigned places; /* of its text; of a sum: the maximum of its parts */
 };
 
 /* False: not a number, or one with too many digits. */

@@ -19,7 +19,7 @@
 #include "flow/grouping.h"
 
 #define BATCH_BYTES (64u << 10)
-#define SLOTS_LEAST 64
+#define SLOTS_MIN 64
 
 struct group {
 	uint64_t hash, records;
@@ -91,7 +91,7 @@ static uint64_t *find_free(const struct grouped *g, uint64_t hash)
 /* Twice the slots, and as many groups as half of them. */
 static int grow(struct grouped *g)
 {
-	size_t n = g->nslots ? 2 * g->nslots : SLOTS_LEAST;
+	size_t n = g->nslots ? 2 * g->nslots : SLOTS_MIN;
 	uint64_t each = sizeof(*g->slots) + sizeof(*g->groups) / 2;
 	struct group **groups;
 	int rc = charge(g, n * each);

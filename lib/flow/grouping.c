@@ -98,10 +98,10 @@ static int add(const struct sp_operator *op, const struct sp__slice *s, struct s
 		return bad_number(op, s, "not a number of at most 9 decimal places");
 	if (!sp__decimal_add(&t->sum, &d))
 		return bad_number(op, s, "the sum up to here is too large");
-	if (!t->numbers || d.units < t->least.units || is_longer(&d, &t->least))
-		t->least = d;
-	if (!t->numbers || d.units > t->most.units || is_longer(&d, &t->most))
-		t->most = d;
+	if (!t->numbers || d.units < t->min.units || is_longer(&d, &t->min))
+		t->min = d;
+	if (!t->numbers || d.units > t->max.units || is_longer(&d, &t->max))
+		t->max = d;
 	t->numbers++;
 	return 0;
 }
@@ -134,9 +134,9 @@ static size_t print(enum sp_flow_function function, const struct sp__total *t, u
 	if (function == SP_FLOW_SUM)
 		return sp__decimal_print(&t->sum, text);
 	if (function == SP_FLOW_MIN)
-		return sp__decimal_print(&t->least, text);
+		return sp__decimal_print(&t->min, text);
 	if (function == SP_FLOW_MAX)
-		return sp__decimal_print(&t->most, text);
+		return sp__decimal_print(&t->max, text);
 	avg = sp__decimal_divide(&t->sum, t->numbers, (unsigned)sp__max(AVG_PLACES, t->sum.places));
 	return sp__decimal_print(&avg, text);
 }

@@ -11,7 +11,7 @@
 /* Of the numbers in one field of the records of a group; begins as zero. */
 struct sp__total {
 	uint64_t numbers;
-	struct sp__decimal sum, least, most;
+	struct sp__decimal sum, min, max;
 };
 
 /* Part of an operator; zero to begin. */

@@ -28,9 +28,9 @@
 #include "run/volume_spec.h"
 
 /* Of inputs that are run dry as a whole. */
-#define MOST_CHUNKS 4096
+#define MAX_CHUNKS 4096
 /* Of both inputs, that are looked at one by one. */
-#define MOST_RECORDS 2000000
+#define MAX_RECORDS 2000000
 
 /* Bytes of the result come into the buffer. */
 uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes)
@@ -75,21 +75,21 @@ static void merge(struct sp__dryrun *t)
 static void describe(struct sp__dryrun *t)
 {
 	const struct sp_join_opts *o = t->o;
-	double bundle_bytes, all = (double)o->input_bytes[0] + (double)o->input_bytes[1], most = 0,
+	double bundle_bytes, all = (double)o->input_bytes[0] + (double)o->input_bytes[1], max = 0,
 			     each;
 
-	t->scale = fmax(all / MOST_CHUNKS / t->buffers.chunk_bytes, 1);
-	bundle_bytes = all / t->scale / MOST_RECORDS;
+	t->scale = fmax(all / MAX_CHUNKS / t->buffers.chunk_bytes, 1);
+	bundle_bytes = all / t->scale / MAX_RECORDS;
 	for (int i = 0; i < 2; i++) {
 		t->mean[i] =
 			(double)(o->record_bytes[i] ? o->record_bytes[i] : SP__JOIN_MEAN_BYTES);
 		t->bundle[i] = fmax(ceil(bundle_bytes / t->mean[i]), 1);
 		t->input[i].bytes = (uint64_t)fmax((double)o->input_bytes[i] / t->scale, 1);
 		t->input[i].records = (uint64_t)fmax((double)t->input[i].bytes / t->mean[i], 1);
-		most = fmax(most, (double)t->input[i].records);
+		max = fmax(max, (double)t->input[i].records);
 	}
 	/* Pairs, or records of the first file that have a partner. */
-	each = o->pairs ? most * (t->mean[0] + t->mean[1])
+	each = o->pairs ? max * (t->mean[0] + t->mean[1])
 			: (o->semi ? (double)t->input[0].records * t->mean[0] : 0);
 	for (int i = 0; i < 2; i++)
 		t->emits[i] = each / (double)t->input[i].records;

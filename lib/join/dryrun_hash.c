@@ -17,8 +17,8 @@
 enum { BUILD, PROBE };
 
 /* Blocks of nested loops that are run dry, of long and short runs; others take as long. */
-#define LEAST_BLOCKS 4
-#define MOST_BLOCKS 16
+#define MIN_BLOCKS 4
+#define MAX_BLOCKS 16
 #define BLOCKS_CHUNKS 4096
 
 /* Of a cell of a sort-hash join, for records. */
@@ -195,16 +195,16 @@ static void nested(struct sp__dryrun *t, struct sp__dryfile *const run[2], int s
 	double need = all / t->mean[side] * size, blocks = ceil(need / block), share = 1 / blocks;
 	uint64_t chunk = t->l->read_bytes / SP__DRY_CHUNKS, bytes;
 	double affordable = BLOCKS_CHUNKS * (double)chunk / (double)run[PROBE]->bytes, first = 0;
-	double most = fmin(blocks, fmin(fmax(floor(affordable), LEAST_BLOCKS), MOST_BLOCKS));
+	double max = fmin(blocks, fmin(fmax(floor(affordable), MIN_BLOCKS), MAX_BLOCKS));
 
 	sp__dryread_open(&t->r, &build, run[BUILD], chunk, true);
-	for (double i = 1, loaded = 0; i <= most && !t->r.error; i++) {
+	for (double i = 1, loaded = 0; i <= max && !t->r.error; i++) {
 		if (i == 2)
 			first = sp__dryrun_now(t);
 		for (; loaded < all * i * share && (bytes = sp__dryread_next(&build));
 		     loaded += (double)bytes)
 			sp__dryrun_work(t, (uint64_t)((double)bytes / t->mean[side]), 1, bytes);
-		sp__dryread_open(&t->r, &probe, run[PROBE], chunk, i == most);
+		sp__dryread_open(&t->r, &probe, run[PROBE], chunk, i == max);
 		while ((bytes = sp__dryread_next(&probe))) {
 			double records = (double)bytes / t->mean[!side];
 
@@ -214,8 +214,8 @@ static void nested(struct sp__dryrun *t, struct sp__dryfile *const run[2], int s
 	}
 	sp__dryread_stop(&build);
 	/* Before the first the drive may have been elsewhere, and its cache knew nothing. */
-	if (blocks > most)
-		t->more_s += (sp__dryrun_now(t) - first) / (most - 1) * (blocks - most);
+	if (blocks > max)
+		t->more_s += (sp__dryrun_now(t) - first) / (max - 1) * (blocks - max);
 }
 
 static uint64_t scaled(const struct sp__dryrun *t, uint64_t n)

@@ -71,7 +71,7 @@ struct sp__dryread {
 SP_MUST_CHECK int sp__drymachine_open(struct sp__drymachine *r, const struct sp__machine_spec *spec,
 				      struct sp_errinfo *err);
 void sp__drymachine_close(struct sp__drymachine *r);
-/* Counts work; -E2BIG is the error once it is more than the most. */
+/* Counts work; -E2BIG is the error once it is more than the maximum. */
 void sp__drymachine_work(struct sp__drymachine *r, uint64_t work);
 /* Discards temporary data, and writes the rest. */
 void sp__drymachine_sync(struct sp__drymachine *r);

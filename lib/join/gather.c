@@ -25,8 +25,8 @@
 #include "base/minmax.h"
 #include "join/gather.h"
 
-#define PIECE_MOST (16u << 10)
-#define PIECE_LEAST (8u << 10)
+#define PIECE_MAX (16u << 10)
+#define PIECE_MIN (8u << 10)
 
 struct piece {
 	struct sp__read read;
@@ -77,10 +77,10 @@ static void choose_pieces(struct sp__gather *f)
 {
 	const struct sp__gather_opts *o = &f->opts;
 	const size_t align = sp__max(o->volume->align_bytes, 4096);
-	uint64_t each = sp__max(sp__min(o->memory_bytes / o->most, PIECE_MOST), PIECE_LEAST);
+	uint64_t each = sp__max(sp__min(o->memory_bytes / o->max, PIECE_MAX), PIECE_MIN);
 
 	f->piece_bytes = sp__max(each / align * align, 2 * align);
-	f->npieces = (unsigned)sp__max(sp__min(o->memory_bytes / f->piece_bytes, o->most), 2);
+	f->npieces = (unsigned)sp__max(sp__min(o->memory_bytes / f->piece_bytes, o->max), 2);
 }
 
 int sp__gather_open(struct sp__gather **gather, const struct sp__gather_opts *opts)
@@ -94,8 +94,8 @@ int sp__gather_open(struct sp__gather **gather, const struct sp__gather_opts *op
 	TAILQ_INIT(&f->idle);
 	TAILQ_INIT(&f->asked);
 	choose_pieces(f);
-	f->wants = calloc(opts->most, sizeof(*f->wants));
-	f->batch = calloc(opts->most, sizeof(struct want *));
+	f->wants = calloc(opts->max, sizeof(*f->wants));
+	f->batch = calloc(opts->max, sizeof(struct want *));
 	f->pieces = calloc(f->npieces, sizeof(*f->pieces));
 	f->memory = sp__pages_alloc(f->npieces * f->piece_bytes, false);
 	if (f->memory)
@@ -104,7 +104,7 @@ int sp__gather_open(struct sp__gather **gather, const struct sp__gather_opts *op
 		return no_memory(f);
 	for (unsigned i = 0; i < f->npieces; i++)
 		f->pieces[i].memory = f->memory + i * f->piece_bytes;
-	for (f->nidle = 0; f->nidle < opts->most; f->nidle++) {
+	for (f->nidle = 0; f->nidle < opts->max; f->nidle++) {
 		TAILQ_INSERT_HEAD(&f->idle, &f->wants[f->nidle], link);
 	}
 	return 0;

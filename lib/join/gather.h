@@ -22,7 +22,7 @@ struct sp__gather_opts {
 	struct sp__reads *reads;
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
-	unsigned most;	       /* records at once; reads are never more */
+	unsigned max;	       /* records at once; reads are never more */
 	uint64_t memory_bytes; /* for what is read; a longer record has its own */
 	uint64_t gap_bytes;
 	bool ordered;

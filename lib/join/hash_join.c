@@ -282,8 +282,8 @@ static int choose_build(struct sp__hash *h)
 	struct sp__join *j = h->j;
 	struct sp_join_opts *o = &j->opts;
 	const bool known[2] = { o->input_bytes[0] > 0, o->input_bytes[1] > 0 };
-	uint64_t least = SP__JOIN_PAGES_LEAST * (uint64_t)h->layout.page_bytes;
-	uint64_t limit = sp__min(h->layout.table_bytes / 2, h->layout.table_bytes - least);
+	uint64_t min = SP__JOIN_PAGES_MIN * (uint64_t)h->layout.page_bytes;
+	uint64_t limit = sp__min(h->layout.table_bytes / 2, h->layout.table_bytes - min);
 	int first = 2, build;
 
 	if (!o->build && !(known[0] && known[1]) && limit)

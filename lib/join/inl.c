@@ -5,7 +5,7 @@
  * joined.  Keys that are looking and records that are asked for together are in flight.
  *
  * The batch is how many may be.  It begins at 1 and doubles each time as many have been joined,
- * up to `most`.  A lookup ahead of the rows that are joined delays them if the device serves one
+ * up to `max`.  A lookup ahead of the rows that are joined delays them if the device serves one
  * request at a time.  So no more than 1 + n / 4 outer rows are unsettled after n settled ones: a
  * row of the result is late by at most an eighth of the time so far if a lookup takes as long as
  * the read of its record.  The batch is filled again when a tenth of what may be unsettled has
@@ -87,7 +87,7 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 	struct sp__lookup_opts lo = { .index = opts->index,
 				      .reads = opts->reads,
 				      .waits = opts->waits,
-				      .max = opts->most,
+				      .max = opts->max,
 				      .bytes = opts->memory_bytes * 7 / 16,
 				      .gap_bytes = opts->gap_bytes,
 				      .ordered = opts->ordered };
@@ -95,7 +95,7 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 				      .reads = opts->reads,
 				      .budget = &env->budget,
 				      .err = env->err,
-				      .most = opts->most,
+				      .max = opts->max,
 				      .memory_bytes = opts->memory_bytes * 7 / 16,
 				      .gap_bytes = opts->gap_bytes,
 				      .ordered = opts->ordered };
@@ -107,10 +107,10 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 	l->opts = *opts;
 	l->status = SP_READY;
 	l->batch = 1;
-	l->rows = calloc(opts->most, sizeof(*l->rows));
+	l->rows = calloc(opts->max, sizeof(*l->rows));
 	if (!l->rows)
 		return no_memory(l);
-	for (unsigned i = 0; i < opts->most; i++) {
+	for (unsigned i = 0; i < opts->max; i++) {
 		l->rows[i].next = l->idle;
 		l->idle = &l->rows[i];
 	}
@@ -127,7 +127,7 @@ void sp__inl_close(struct sp__inl *l)
 	if (!l)
 		return;
 	budget = &l->opts.j->env.budget;
-	for (unsigned i = 0; l->rows && i < l->opts.most; i++) {
+	for (unsigned i = 0; l->rows && i < l->opts.max; i++) {
 		sp__bytes_release(&l->rows[i].copy, budget);
 		sp__bytes_release(&l->rows[i].key, budget);
 	}
@@ -187,7 +187,7 @@ static int look_up(struct sp__inl *l, struct outer *o)
 
 static unsigned in_flight(const struct sp__inl *l)
 {
-	return l->looking + l->opts.most - sp__gather_room(l->gather);
+	return l->looking + l->opts.max - sp__gather_room(l->gather);
 }
 
 /* Takes the next outer row.  1: taken; 0: not now. */
@@ -255,7 +255,7 @@ static void join_one(struct sp__inl *l)
 	if (++l->grown < l->batch)
 		return;
 	l->grown = 0;
-	l->batch = (unsigned)sp__min(2 * (uint64_t)l->batch, l->opts.most);
+	l->batch = (unsigned)sp__min(2 * (uint64_t)l->batch, l->opts.max);
 }
 
 /* Matches. */
@@ -286,7 +286,7 @@ static int ask(struct sp__inl *l)
 	for (; l->asked < l->found.n; l->asked++) {
 		const struct sp__keymatch *m = &l->found.matches[l->asked];
 
-		if (l->opts.most - sp__gather_room(l->gather) >= l->batch)
+		if (l->opts.max - sp__gather_room(l->gather) >= l->batch)
 			return 0;
 		sp__gather_ask(l->gather, m->offset, m->bytes, l->found.tag);
 		l->finding->pending++;

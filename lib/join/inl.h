@@ -31,7 +31,7 @@ struct sp__tuples {
 struct sp__inl_opts {
 	struct sp__join *j;
 	struct sp__tuples outer;
-	struct sp__reads *reads; /* 2 * most of its depth are for this */
+	struct sp__reads *reads; /* 2 * max of its depth are for this */
 	struct sp__waits *waits;
 	const struct sp__index *index;
 	struct sp__volume *volume;	 /* of the inner file */
@@ -39,7 +39,7 @@ struct sp__inl_opts {
 	int outer_side;			 /* of keys: 0 or 1 */
 	unsigned left, inner;		 /* files: with the outer key; read here */
 	struct sp_recfmt format;	 /* of the inner file */
-	unsigned most;			 /* keys or reads outstanding; 1: synchronous */
+	unsigned max;			 /* keys or reads outstanding; 1: synchronous */
 	uint64_t memory_bytes;
 	uint64_t gap_bytes;
 	bool ordered;

@@ -16,10 +16,10 @@
 #include "run/memory.h"
 
 #define OUTSTANDING_DEFAULT 128
-#define QUEUE_MOST 4096
+#define QUEUE_MAX 4096
 /* What costs as much to read as a request, where the device is not known. */
 #define GAP_BYTES (16u << 10)
-#define EXPECT_LEAST 16
+#define EXPECT_MIN 16
 
 /*
  * How many rows are still to come, by the length of those that have: now and then, and not before
@@ -32,7 +32,7 @@ static void expect_rows(struct sp__inl_plan *p, const struct sp__source *src)
 	const uint64_t done = src->bytes - (uint64_t)(src->end - src->at);
 	uint64_t rows;
 
-	if (src->lines < EXPECT_LEAST || (src->lines & (src->lines - 1)) || all <= done)
+	if (src->lines < EXPECT_MIN || (src->lines & (src->lines - 1)) || all <= done)
 		return;
 	rows = (uint64_t)((double)(all - done) / (double)done * (double)src->lines);
 	sp__inl_expect(p->level[0].inl, o->limited ? sp__min(rows, o->limit) : rows);
@@ -64,11 +64,11 @@ static int outer_next(void *plan, const struct sp__tuple **row)
 
 /* Opening. */
 
-static unsigned most_outstanding(const struct sp_join_opts *o, unsigned nlevels)
+static unsigned max_outstanding(const struct sp_join_opts *o, unsigned nlevels)
 {
-	unsigned most = o->max_outstanding ? o->max_outstanding : OUTSTANDING_DEFAULT;
+	unsigned max = o->max_outstanding ? o->max_outstanding : OUTSTANDING_DEFAULT;
 
-	return o->algorithm == SP_JOIN_INL ? 1 : (unsigned)sp__min(most, QUEUE_MOST / 2 / nlevels);
+	return o->algorithm == SP_JOIN_INL ? 1 : (unsigned)sp__min(max, QUEUE_MAX / 2 / nlevels);
 }
 
 static uint64_t level_memory(const struct sp__inl_plan *p)
@@ -133,7 +133,7 @@ static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo
 	return open_index(p, l, !lo->outer_side, path, input);
 }
 
-static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)
+static int open_level(struct sp__inl_plan *p, unsigned i, unsigned max)
 {
 	struct sp__inl_level *l = &p->level[i];
 	struct sp__inl_opts lo = {
@@ -144,7 +144,7 @@ static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)
 		.waits = p->waits,
 		.index = &l->index,
 		.keys = &l->keys,
-		.most = most,
+		.max = max,
 		.memory_bytes = level_memory(p),
 		.gap_bytes = gap_bytes(&p->j->opts),
 	};
@@ -161,16 +161,16 @@ static int open_level(struct sp__inl_plan *p, unsigned i, unsigned most)
 int sp__inl_plan_open(struct sp__inl_plan *p)
 {
 	const struct sp_join_opts *o = &p->j->opts;
-	const unsigned most = most_outstanding(o, p->nlevels);
+	const unsigned max = max_outstanding(o, p->nlevels);
 	const struct sp__queue_opts qo = { .engine = o->run.engine,
-					   .depth = 2 * most * p->nlevels,
+					   .depth = 2 * max * p->nlevels,
 					   .trace = p->j->env.trace,
 					   .device = p->j->read.device,
 					   .bound = p->bound };
 	int rc = sp__reads_open(&p->reads, &qo, p->j->env.err);
 
 	for (unsigned i = 0; i < p->nlevels && !rc; i++)
-		rc = open_level(p, i, most);
+		rc = open_level(p, i, max);
 	return rc;
 }
 

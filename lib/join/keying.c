@@ -9,7 +9,7 @@
 #include "join/keying.h"
 #include "rec/collate.h"
 
-/* The most bytes of a binary number's value. */
+/* Maximum bytes of a binary number's value. */
 #define VALUE_BYTES 9
 
 void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts)

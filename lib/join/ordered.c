@@ -327,7 +327,7 @@ static void advance(const struct sp__hash *h, struct head *head)
 			    SP__TAG_BYTES;
 }
 
-static struct head *least(struct head *heads, size_t n)
+static struct head *first_head(struct head *heads, size_t n)
 {
 	struct head *best = NULL;
 
@@ -369,7 +369,7 @@ int sp__ordered_rest(struct sp__stage *s)
 		heads[i].list = &s->parts[i].list;
 		advance(h, &heads[i]);
 	}
-	while ((head = least(heads, s->nparts)) && !h->j->result.emit.error) {
+	while ((head = first_head(heads, s->nparts)) && !h->j->result.emit.error) {
 		if (!(head->rec->bytes & SP__REC_MATCHED)) {
 			sp__hash_line(h, side, head->rec, &l);
 			sp__emit_sides(&h->j->result.emit, side, &l, NULL);

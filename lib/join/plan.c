@@ -17,7 +17,7 @@
 #include "spill/writer.h"
 
 #define PAGE_DEFAULT (64u << 10)
-#define PAGE_LEAST 4096u
+#define PAGE_MIN 4096u
 /* With less than this, writers write single pages, and direct requests would wait. */
 #define BUFFERED_BELOW (3u << 19)
 /* The sort's share of the table's memory: half, or this much but at least a quarter. */
@@ -142,11 +142,11 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 /* The largest page size with enough pages, and that suits tracks if pages lie on them. */
 static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 {
-	uint32_t page = PAGE_DEFAULT, most = page;
+	uint32_t page = PAGE_DEFAULT, max = page;
 
 	if (o->run.placement != SP_PLACE_CONTIGUOUS)
-		most = sp__device_page(o->run.geometry, SP__DEVICE_PAGES);
-	while (page > PAGE_LEAST && (page > most || table_bytes / page < SP__JOIN_PAGES_LEAST))
+		max = sp__device_page(o->run.geometry, SP__DEVICE_PAGES);
+	while (page > PAGE_MIN && (page > max || table_bytes / page < SP__JOIN_PAGES_MIN))
 		page /= 2;
 	return page;
 }
@@ -171,11 +171,11 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 			sp__min(l->table_bytes / 2, sp__max(l->table_bytes / 4, ORDER_ENOUGH));
 	l->page_bytes = o->run.page_bytes ? o->run.page_bytes
 					  : choose_page(o, l->table_bytes - l->order_bytes);
-	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_LEAST)
+	if (l->table_bytes / l->page_bytes < SP__JOIN_PAGES_MIN)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"join memory must be at least %u pages: %llu bytes",
-				SP__JOIN_PAGES_LEAST,
-				(unsigned long long)SP__JOIN_PAGES_LEAST * l->page_bytes);
+				SP__JOIN_PAGES_MIN,
+				(unsigned long long)SP__JOIN_PAGES_MIN * l->page_bytes);
 	/* Three pages for each writer: one fills while the others are written. */
 	l->writer_max = 3 * sp__max(b.chunk_bytes, l->page_bytes);
 	l->read_bytes = l->writer_max;
@@ -187,7 +187,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	return 0;
 }
 
-/* The least contiguous piece of a simulated file system, and its cache; 0: none. */
+/* The smallest contiguous piece of a simulated file system, and its cache; 0: none. */
 static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uint64_t *cache_bytes)
 {
 	const char *text = sp__volume_spec_machine_spec(&o->run);

@@ -16,14 +16,14 @@
 /* Of the hash's range. */
 #define SP__BUCKETS 4096
 /* Of memory for records. */
-#define SP__JOIN_PAGES_LEAST 64u
+#define SP__JOIN_PAGES_MIN 64u
 
 /* Memory, in bytes; everything but the streams' buffers. */
 struct sp__join_layout {
 	uint32_t page_bytes;
 	uint64_t table_bytes; /* records of the build side and slots: |M| */
 	uint64_t write_bytes; /* all writers of a stage together */
-	uint64_t writer_max;  /* the most that one of them takes */
+	uint64_t writer_max;  /* the maximum of one of them */
 	uint64_t read_bytes;  /* reading one partition */
 	uint64_t bloom_bytes;
 	uint64_t order_bytes; /* part of the table's memory for sorting the result */

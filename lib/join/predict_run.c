@@ -20,15 +20,15 @@
 /* Of the result. */
 static double given_bytes(const struct sp__stage *s, const struct sp__run *const run[2])
 {
-	double mean = 0, most = 0;
+	double mean = 0, max = 0;
 
 	for (int role = 0; role < 2; role++) {
 		double records = fmax((double)run[role]->records, 1);
 
 		mean += (double)run[role]->bytes / records;
-		most = fmax(most, records);
+		max = fmax(max, records);
 	}
-	return s->h->j->opts.pairs ? most * mean : 0;
+	return s->h->j->opts.pairs ? max * mean : 0;
 }
 
 /* Bytes until its tables have been probed. */

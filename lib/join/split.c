@@ -65,11 +65,11 @@ static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n
 		      struct sp__join_split *split)
 {
 	uint64_t memory = l->table_bytes / l->page_bytes;
-	uint64_t most = sp__min(memory / 2, SP__JOIN_PARTS_MAX);
+	uint64_t max = sp__min(memory / 2, SP__JOIN_PARTS_MAX);
 
-	while (n < most && (double)need / (double)n > FILL * (double)memory)
+	while (n < max && (double)need / (double)n > FILL * (double)memory)
 		n++;
-	*split = (struct sp__join_split){ 0, (unsigned)sp__min(n, most), 0 };
+	*split = (struct sp__join_split){ 0, (unsigned)sp__min(n, max), 0 };
 }
 
 /* Changes split if it is cheaper to keep nothing in memory; need in pages. */
@@ -90,7 +90,7 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
 		    struct sp__join_split *split)
 {
-	uint64_t memory = l->table_bytes / l->page_bytes, need, n, most;
+	uint64_t memory = l->table_bytes / l->page_bytes, need, n, max;
 	unsigned resident = (unsigned)sp__min(l->parts_max / 2, PARTS_RESIDENT);
 	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
 	double share, each;
@@ -121,11 +121,11 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		return;
 	share = FILL * (double)memory / (double)need;
 	each = (1 - share) * (double)need;
-	most = l->parts_max - resident;
+	max = l->parts_max - resident;
 	n--; /* one is in memory */
-	while (n < most && each / (double)n > FILL * (double)memory)
+	while (n < max && each / (double)n > FILL * (double)memory)
 		n++;
-	*split = (struct sp__join_split){ resident, (unsigned)sp__min(n, most), share };
+	*split = (struct sp__join_split){ resident, (unsigned)sp__min(n, max), share };
 	weigh(l, need, bytes, probe_bytes, split);
 }
 

@@ -111,15 +111,15 @@ static int give_up(struct sp__stage *s, struct sp__part *p)
 /* No page is left: evicts the largest partition, or, if there is none, p. */
 static int give_up_largest(struct sp__stage *s, struct sp__part *p)
 {
-	struct sp__part *most = p;
+	struct sp__part *max = p;
 
 	for (unsigned i = 0; i < s->nparts; i++) {
 		struct sp__part *q = &s->parts[i];
 
-		if (!q->spilled && q->list.bytes > most->list.bytes)
-			most = q;
+		if (!q->spilled && q->list.bytes > max->list.bytes)
+			max = q;
 	}
-	return give_up(s, most);
+	return give_up(s, max);
 }
 
 /* Reading the build input. */

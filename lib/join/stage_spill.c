@@ -21,7 +21,7 @@
 #define DEPTH_GATHERED 1024
 /* Share of memory for descriptors of spilled pages, before one checksum covers several. */
 #define DESCRIBED_SHARE 32
-#define MOST_GROUP_SHIFT 12
+#define MAX_GROUP_SHIFT 12
 
 /* Is there a file system on the simulated machine?  Then partitions are files there. */
 static bool has_files(const struct sp__join *j)
@@ -174,7 +174,7 @@ void sp__stage_bound(struct sp__stage *s)
 
 	if (s->depth)
 		sp__hash_report_joining(h);
-	while (h->spill && h->spill->group_shift < MOST_GROUP_SHIFT &&
+	while (h->spill && h->spill->group_shift < MAX_GROUP_SHIFT &&
 	       h->j->env.budget.used_bytes - h->table.giant_bytes >
 		       h->layout.table_bytes / DESCRIBED_SHARE) {
 		for (unsigned i = 0; i < s->nparts; i++)

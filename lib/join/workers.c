@@ -31,11 +31,11 @@
 #include "join/workers.h"
 #include "run/memory.h"
 
-/* Share of the writers' memory, and the least and the most of a bundle. */
+/* Share of the writers' memory, and the minimum and the maximum of a bundle. */
 #define SHARE 4
-#define BUNDLE_LEAST (64u << 10)
-#define BUNDLE_MOST (512u << 10)
-#define BUNDLES_LEAST 3u
+#define BUNDLE_MIN (64u << 10)
+#define BUNDLE_MAX (512u << 10)
+#define BUNDLES_MIN 3u
 #define WORKERS_MAX 15u
 
 /* Probe records that are worth starting threads. */
@@ -69,7 +69,7 @@ struct sp__workers {
 	struct sp__stage *stage;
 	struct sp__bundle *bundles;
 	unsigned nbundles;
-	size_t in_most, deferred_most;
+	size_t in_max, deferred_max;
 	struct sp__task tasks[WORKERS_MAX];
 	unsigned ntasks;
 
@@ -239,7 +239,7 @@ static int hand_over(void *of, const char *data, size_t bytes, bool whole)
 
 int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record)
 {
-	if (b->ndeferred == b->workers->deferred_most) {
+	if (b->ndeferred == b->workers->deferred_max) {
 		int rc = sp__emit_flush(&b->emit);
 
 		/* There may have been nothing to flush. */
@@ -275,32 +275,32 @@ static int step(struct sp__workers *c)
 }
 
 /* Until at most so many bundles are in use. */
-static int steps(struct sp__workers *c, unsigned most)
+static int steps(struct sp__workers *c, unsigned max)
 {
 	int rc = 0;
 
 	pthread_mutex_lock(&c->lock);
-	while (!rc && c->filled - c->taken > most)
+	while (!rc && c->filled - c->taken > max)
 		rc = step(c);
 	pthread_mutex_unlock(&c->lock);
 	return rc;
 }
 
 /* Whole records at the beginning of a batch, as many as fit; 0: the first does not. */
-static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_t most)
+static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_t max)
 {
 	const char *end = at + bytes, *to = at, *next;
 	size_t n;
 
-	if (bytes <= most)
+	if (bytes <= max)
 		return bytes;
 	if (f->kind == SP_REC_FIXED)
-		return most - most % f->fixed_bytes;
+		return max - max % f->fixed_bytes;
 	if (f->kind == SP_REC_LINE) {
-		to = memrchr(at, f->eol, most);
+		to = memrchr(at, f->eol, max);
 		return to ? (size_t)(to + 1 - at) : 0;
 	}
-	while ((next = sp__record_next(f, to, end, &n)) <= at + most)
+	while ((next = sp__record_next(f, to, end, &n)) <= at + max)
 		to = next;
 	return (size_t)(to - at);
 }
@@ -330,7 +330,7 @@ int sp__workers_probe(struct sp__workers *c, const struct sp__prober *alone,
 	int rc = 0;
 
 	while (at < end && !rc) {
-		size_t n = cut(f, at, (size_t)(end - at), c->in_most);
+		size_t n = cut(f, at, (size_t)(end - at), c->in_max);
 
 		if (n) {
 			rc = put(c, at, n);
@@ -391,7 +391,7 @@ uint64_t sp__workers_bytes(const struct sp__join *j, const struct sp__join_layou
 
 	if (j->env.device || j->opts.limited || j->io->row || !j->source[0].scan)
 		return 0;
-	return workers_wanted(j) && bytes / BUNDLE_LEAST >= BUNDLES_LEAST &&
+	return workers_wanted(j) && bytes / BUNDLE_MIN >= BUNDLES_MIN &&
 			       rest >= sp__max(l->read_bytes, l->page_bytes * l->parts_max)
 		       ? bytes
 		       : 0;
@@ -402,8 +402,8 @@ static void lay_out(struct sp__workers *c, char *mem, uint64_t each)
 {
 	size_t list = (size_t)(each / 8) & ~(size_t)63, in = (size_t)(each / 4) & ~(size_t)63;
 
-	c->in_most = in;
-	c->deferred_most = list / sizeof(struct sp__deferred);
+	c->in_max = in;
+	c->deferred_max = list / sizeof(struct sp__deferred);
 	for (unsigned i = 0; i < c->nbundles; i++, mem += each) {
 		struct sp__bundle *b = &c->bundles[i];
 
@@ -424,8 +424,8 @@ static struct sp__workers *workers_new(struct sp__hash *h)
 	uint64_t each;
 	struct sp__workers *c;
 
-	n = (unsigned)sp__min(2 * workers + BUNDLES_LEAST, h->workers_bytes / BUNDLE_LEAST);
-	each = sp__min(h->workers_bytes / n, BUNDLE_MOST) & ~UINT64_C(63);
+	n = (unsigned)sp__min(2 * workers + BUNDLES_MIN, h->workers_bytes / BUNDLE_MIN);
+	each = sp__min(h->workers_bytes / n, BUNDLE_MAX) & ~UINT64_C(63);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NULL;

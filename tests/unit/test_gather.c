@@ -33,14 +33,14 @@ struct gathering {
 	bool wrong;
 };
 
-static void open_all(struct gathering *g, bool ordered, unsigned most, uint64_t gap)
+static void open_all(struct gathering *g, bool ordered, unsigned max, uint64_t gap)
 {
 	const struct sp__queue_opts qo = { .engine = "null", .depth = RECORDS };
 	struct sp__gather_opts o = { .volume = volume,
 				     .reads = &g->reads,
 				     .budget = &g->budget,
 				     .err = &err,
-				     .most = most,
+				     .max = max,
 				     .memory_bytes = 64 << 10,
 				     .gap_bytes = gap,
 				     .ordered = ordered };
@@ -99,7 +99,7 @@ static int run(struct gathering *g)
 	return rc;
 }
 
-static void check_orders(bool ordered, unsigned most, uint64_t gap, long least)
+static void check_orders(bool ordered, unsigned max, uint64_t gap, long least)
 {
 	long paths = 0, wrong = 0;
 	struct gathering g;
@@ -107,7 +107,7 @@ static void check_orders(bool ordered, unsigned most, uint64_t gap, long least)
 
 	script.depth = 0;
 	do {
-		open_all(&g, ordered, most, gap);
+		open_all(&g, ordered, max, gap);
 		g.wrong |= run(&g) != 0 || g.n != RECORDS;
 		for (unsigned i = 0; ordered && i < g.n; i++)
 			g.wrong |= g.came[i] != i;
@@ -118,7 +118,7 @@ static void check_orders(bool ordered, unsigned most, uint64_t gap, long least)
 		paths++;
 	} while (script_next_path());
 	ok(!wrong && paths >= least,
-	   "%u at once, %s: in all %ld orders each record comes once (%d)", most,
+	   "%u at once, %s: in all %ld orders each record comes once (%d)", max,
 	   ordered ? "ordered" : "as they come", paths, (int)reads);
 }
 

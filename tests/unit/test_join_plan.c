@@ -87,7 +87,7 @@ static void test_split(void)
 	struct sp__join_layout l;
 	struct sp__join_split s;
 	bool fits = true, bounded = true;
-	uint64_t most;
+	uint64_t max;
 
 	o.run.memory_bytes = 64 << 20;
 	if (sp__join_layout(&o, &l, NULL))
@@ -109,9 +109,9 @@ static void test_split(void)
 		double need = (double)sp__join_need(bytes, bytes / 100);
 
 		sp__join_split(&l, SP_JOIN_HYBRID, bytes, bytes / 100, bytes, &s);
-		most = s.resident ? l.parts_max : l.table_bytes / l.page_bytes / 2;
-		bounded &= s.resident + s.spilled <= most;
-		if (s.spilled && s.resident + s.spilled < most)
+		max = s.resident ? l.parts_max : l.table_bytes / l.page_bytes / 2;
+		bounded &= s.resident + s.spilled <= max;
+		if (s.spilled && s.resident + s.spilled < max)
 			fits &= (1 - s.share) * need / s.spilled <= (double)l.table_bytes;
 		fits &= s.share * need <= (double)l.table_bytes || !s.spilled;
 	}

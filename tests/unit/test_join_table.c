@@ -142,7 +142,7 @@ static void test_giants_gone(void)
 	struct sp__reclist l;
 	struct sp__recwalk w = { 0 };
 	struct sp__table t;
-	size_t most = 0, walked = 0;
+	size_t max = 0, walked = 0;
 
 	if (sp__table_init(&t, 64 * PAGE, PAGE, 1, &budget))
 		return;
@@ -150,9 +150,9 @@ static void test_giants_gone(void)
 	for (int i = 0; i < 1000; i++) {
 		if (add(&t, &l, "giant", 2 * PAGE) == 1)
 			sp__table_drop(&t, &l);
-		most = t.ngiants > most ? t.ngiants : most;
+		max = t.ngiants > max ? t.ngiants : max;
 	}
-	ok(most < 64, "giants that went make room for others (%zu)", most);
+	ok(max < 64, "giants that went make room for others (%zu)", max);
 	while (sp__table_walk(&t, &l, &w))
 		walked++;
 	ok(walked == l.records && walked > 0, "a walk sees those that are there (%zu)", walked);
