@@ -164,7 +164,7 @@ int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *pl
 	if (!rc)
 		prediction->seconds = (sp__dryrun_now(&t) + t.more_s) * t.scale;
 	sp__drymachine_close(&t.r);
-	/* No room on the device, which the join may find too; or too much work. */
+	/* No space on the device, which the join may find too; or too much work. */
 	if (rc == -ENOSPC || rc == -E2BIG)
 		return 0;
 	return rc < 0 ? sp__err(err, rc, "allocate", NULL, -1) : 0;

@@ -140,7 +140,7 @@ void sp__gather_close(struct sp__gather *f)
 
 /* Asking. */
 
-unsigned sp__gather_room(const struct sp__gather *f)
+unsigned sp__gather_free(const struct sp__gather *f)
 {
 	return f->nidle;
 }
@@ -227,11 +227,11 @@ static unsigned count_free(const struct sp__gather *f)
 }
 
 /* The memory of its own that a record needs. */
-static size_t own_room(const struct sp__gather *f, const struct sp__gathered *r)
+static size_t own_memory_bytes(const struct sp__gather *f, const struct sp__gathered *r)
 {
-	size_t room = sp__read_room(f->opts.volume, (size_t)(end_of(r) - r->offset));
+	size_t bytes = sp__read_room(f->opts.volume, (size_t)(end_of(r) - r->offset));
 
-	return room > f->piece_bytes ? room : 0;
+	return bytes > f->piece_bytes ? bytes : 0;
 }
 
 /* Lays wants on the pieces that there are; the others, from the first on, are the batch. */
@@ -239,7 +239,7 @@ static unsigned choose_batch(struct sp__gather *f)
 {
 	struct want *w = TAILQ_LAST(&f->asked, wants), *next;
 	unsigned n = 0, free_pieces = count_free(f);
-	uint64_t own = f->own_bytes, room;
+	uint64_t own = f->own_bytes, more;
 
 	for (unsigned i = 1; i < f->nwaiting; i++)
 		w = TAILQ_PREV(w, wants, link);
@@ -255,10 +255,10 @@ static unsigned choose_batch(struct sp__gather *f)
 			lay(f, w, p);
 			continue;
 		}
-		room = own_room(f, &w->record);
-		if (own && room && own + room > f->opts.memory_bytes)
+		more = own_memory_bytes(f, &w->record);
+		if (own && more && own + more > f->opts.memory_bytes)
 			break;
-		own += room;
+		own += more;
 		f->batch[n++] = w;
 	}
 	return n;
@@ -339,7 +339,7 @@ static int read_piece(struct sp__gather *f, unsigned i, unsigned k, uint64_t end
 {
 	struct piece *p = free_piece(f);
 	const uint64_t begin = f->batch[i]->record.offset;
-	const size_t own = k == i + 1 ? own_room(f, &f->batch[i]->record) : 0;
+	const size_t own = k == i + 1 ? own_memory_bytes(f, &f->batch[i]->record) : 0;
 	uint64_t known = begin;
 
 	empty_piece(f, p);

@@ -49,8 +49,8 @@ SP_MUST_CHECK int sp__gather_open(struct sp__gather **f, const struct sp__gather
 void sp__gather_close(struct sp__gather *f);
 
 /* Records that can be asked for now. */
-unsigned sp__gather_room(const struct sp__gather *f);
-/* Asks for a record, if there is room; an empty one is followed by a byte at least. */
+unsigned sp__gather_free(const struct sp__gather *f);
+/* Asks for a record, if there is a free one; an empty one is followed by a byte at least. */
 void sp__gather_ask(struct sp__gather *f, uint64_t offset, size_t bytes, uint64_t tag);
 /* Submits what has been asked for, as far as there is memory.  0 or an error. */
 SP_MUST_CHECK int sp__gather_flush(struct sp__gather *f);
@@ -59,7 +59,7 @@ SP_MUST_CHECK int sp__gather_flush(struct sp__gather *f);
  * being read; SP_END: none is asked for; or an error.
  */
 SP_MUST_CHECK int sp__gather_take(struct sp__gather *f, struct sp__gathered *record);
-/* The record taken last is needed no more, and makes room for another. */
+/* The record taken last is needed no more, and another can be asked for. */
 void sp__gather_release(struct sp__gather *f);
 const struct sp__gather_counts *sp__gather_counts(const struct sp__gather *f);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The way of an outer row: free; looking: its key is with the lookup; matched: places of inner
- * records have come, and are asked for as the batch has room; settled: all its records have been
- * joined.  Keys that are looking and records that are asked for together are in flight.
+ * records have come, and are asked for as the batch has free places; settled: all its records have
+ * been joined.  Keys that are looking and records that are asked for together are in flight.
  *
  * The batch is how many may be.  It begins at 1 and doubles each time as many have been joined,
  * up to `max`.  A lookup ahead of the rows that are joined delays them if the device serves one
@@ -187,7 +187,7 @@ static int look_up(struct sp__inl *l, struct outer *o)
 
 static unsigned in_flight(const struct sp__inl *l)
 {
-	return l->looking + l->opts.max - sp__gather_room(l->gather);
+	return l->looking + l->opts.max - sp__gather_free(l->gather);
 }
 
 /* Takes the next outer row.  1: taken; 0: not now. */
@@ -280,13 +280,13 @@ static void found_all(struct sp__inl *l, struct outer *o)
 		enqueue(l, o);
 }
 
-/* Asks for the records found.  1: for all of them; 0: there is no room. */
+/* Asks for the records found.  1: for all of them; 0: the batch is full. */
 static int ask(struct sp__inl *l)
 {
 	for (; l->asked < l->found.n; l->asked++) {
 		const struct sp__keymatch *m = &l->found.matches[l->asked];
 
-		if (l->opts.max - sp__gather_room(l->gather) >= l->batch)
+		if (l->opts.max - sp__gather_free(l->gather) >= l->batch)
 			return 0;
 		sp__gather_ask(l->gather, m->offset, m->bytes, l->found.tag);
 		l->finding->pending++;

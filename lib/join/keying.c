@@ -234,10 +234,10 @@ static int append_binary(const struct sp_key *field, const struct sp__slice *f,
 /* Appends a key that is equal for texts that are equal under strcoll(). */
 static int append_part(const char *part, struct sp__keymem *mem)
 {
-	size_t room = mem->capacity - mem->bytes, n;
+	size_t unused = mem->capacity - mem->bytes, n;
 
-	n = strxfrm(room ? mem->data + mem->bytes : NULL, part, room);
-	if (n >= room) {
+	n = strxfrm(unused ? mem->data + mem->bytes : NULL, part, unused);
+	if (n >= unused) {
 		if (reserve(mem, n + 1) < 0)
 			return -ENOMEM;
 		strxfrm(mem->data + mem->bytes, part, n + 1);

@@ -49,7 +49,7 @@ struct side {
 	bool reported;		    /* disorder was reported */
 
 	struct sp__line *group;
-	size_t ngroup, group_room, copied; /* copied: number of copies, at the start */
+	size_t ngroup, group_capacity, copied; /* copied: number of copies, at the start */
 	struct copies *copies;
 };
 
@@ -266,11 +266,11 @@ static void empty_group(struct side *s)
 
 static int grow_group(struct sp__merging_join *m, struct side *s)
 {
-	size_t before = s->group_room;
+	size_t before = s->group_capacity;
 
-	if (!SP__ARRAY_ROOM(s->group, s->group_room, before + 1))
+	if (!SP__ARRAY_ROOM(s->group, s->group_capacity, before + 1))
 		return sp__join_no_memory(m->j);
-	sp__budget_charge(m->budget, (s->group_room - before) * sizeof(*s->group));
+	sp__budget_charge(m->budget, (s->group_capacity - before) * sizeof(*s->group));
 	return 0;
 }
 
@@ -286,7 +286,7 @@ static int gather(struct sp__merging_join *m, struct side *s, const struct side 
 		if (s->ngroup &&
 		    (s->number ? compare(m, key, &s->now.key) : compare(m, &s->now.key, key)))
 			break;
-		rc = s->ngroup == s->group_room ? grow_group(m, s) : 0;
+		rc = s->ngroup == s->group_capacity ? grow_group(m, s) : 0;
 		if (rc)
 			return rc;
 		s->group[s->ngroup++] = s->now;
@@ -446,7 +446,7 @@ void sp__merge_free(struct sp__merging_join *m)
 		struct side *s = &m->side[i];
 
 		empty_group(s);
-		sp__budget_credit(m->budget, s->group_room * sizeof(*s->group));
+		sp__budget_credit(m->budget, s->group_capacity * sizeof(*s->group));
 		free(s->group);
 		sp__bytes_release(&s->last_copy, m->budget);
 		sp__bytes_release(&s->now_copy, m->budget);

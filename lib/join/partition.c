@@ -22,7 +22,7 @@ struct parting {
 	int side;
 	uint64_t seed;
 	uint32_t *part; /* of each record */
-	size_t room, parts;
+	size_t capacity, parts;
 	size_t *bytes; /* of each part; then where it goes on */
 	struct sp__tally tally;
 };
@@ -63,7 +63,7 @@ static int assign(struct parting *p, const char *rec, size_t bytes)
 
 	if (sp__key_find(&p->keying, p->side, rec, bytes - sp__rec_term(&p->format), &p->mem,
 			 &key) < 0 ||
-	    !SP__ARRAY_ROOM(p->part, p->room, n + 1))
+	    !SP__ARRAY_ROOM(p->part, p->capacity, n + 1))
 		return -ENOMEM;
 	part = sp__key_hash(key.p, key.n, p->seed) % p->parts;
 	p->part[n] = (uint32_t)part;

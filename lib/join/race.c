@@ -11,7 +11,7 @@
 
 struct sp__ahead {
 	struct sp__ahead *next;
-	size_t bytes, room;
+	size_t bytes, capacity;
 	char data[];
 };
 
@@ -20,32 +20,32 @@ static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_
 	struct sp__ahead *a = s->ahead ? s->ahead_last : NULL;
 
 	/* What is pinned does not grow. */
-	if (!a || (s->ahead_pinned && a == s->ahead) || a->room - a->bytes < bytes) {
-		size_t room = bytes > SP__AHEAD_BYTES ? bytes : SP__AHEAD_BYTES;
+	if (!a || (s->ahead_pinned && a == s->ahead) || a->capacity - a->bytes < bytes) {
+		size_t capacity = bytes > SP__AHEAD_BYTES ? bytes : SP__AHEAD_BYTES;
 
-		a = malloc(sizeof(*a) + room);
+		a = malloc(sizeof(*a) + capacity);
 		if (!a)
 			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 		if (s->budget)
-			sp__budget_charge(s->budget, sizeof(*a) + room);
-		*a = (struct sp__ahead){ .room = room };
+			sp__budget_charge(s->budget, sizeof(*a) + capacity);
+		*a = (struct sp__ahead){ .capacity = capacity };
 		if (s->ahead)
 			s->ahead_last->next = a;
 		else
 			s->ahead = a;
 		s->ahead_last = a;
-		s->ahead_bytes += sizeof(*a) + room;
+		s->ahead_bytes += sizeof(*a) + capacity;
 	}
 	memcpy(a->data + a->bytes, data, bytes);
 	a->bytes += bytes;
 	return 0;
 }
 
-int sp__source_take(struct sp__source *s, uint64_t room, struct sp_errinfo *err)
+int sp__source_take(struct sp__source *s, uint64_t capacity, struct sp_errinfo *err)
 {
 	int rc;
 
-	while (s->ahead_bytes < room) {
+	while (s->ahead_bytes < capacity) {
 		struct sp_batch batch;
 
 		rc = s->scan ? sp__scan_next(s->scan, &batch)
@@ -105,9 +105,9 @@ bool sp__source_ahead(struct sp__source *s)
 
 	if (a && s->ahead_pinned) {
 		s->ahead = a->next;
-		s->ahead_bytes -= sizeof(*a) + a->room;
+		s->ahead_bytes -= sizeof(*a) + a->capacity;
 		if (s->budget)
-			sp__budget_credit(s->budget, sizeof(*a) + a->room);
+			sp__budget_credit(s->budget, sizeof(*a) + a->capacity);
 		free(a);
 		a = s->ahead;
 	}

@@ -38,7 +38,7 @@ struct sp__source {
 	struct sp__ahead *ahead, *ahead_last; /* read and kept, in order */
 	bool ahead_pinned;		      /* the first is the current batch */
 	uint64_t ahead_bytes;		      /* of memory that they take */
-	struct sp__budget *budget;	      /* to which it is charged; NULL: by who made room */
+	struct sp__budget *budget; /* to which it is charged; NULL: by the one that limits it */
 	struct sp__join *join;
 	uint64_t charged; /* lines charged to a simulated machine */
 	uint64_t batch_bytes;
@@ -59,10 +59,10 @@ SP_MUST_CHECK int sp__source_fill(struct sp__source *s);
 SP_MUST_CHECK int sp__source_race(struct sp__source s[2], const bool known[2], uint64_t limit_bytes,
 				  struct sp_errinfo *err);
 /*
- * Keeps all batches that an input has by now, in up to room bytes of memory and one piece: SP_END,
- * SP_LATER, SP_READY (enough) or an error.
+ * Keeps all batches that an input has by now, in up to capacity bytes of memory and one piece:
+ * SP_END, SP_LATER, SP_READY (enough) or an error.
  */
-SP_MUST_CHECK int sp__source_take(struct sp__source *s, uint64_t room, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__source_take(struct sp__source *s, uint64_t capacity, struct sp_errinfo *err);
 /* Keeps the rest of the current batch, which then has none, unless it is kept already. */
 SP_MUST_CHECK int sp__source_aside(struct sp__source *s, struct sp_errinfo *err);
 /* Makes kept data the next batch; false: there is none left. */

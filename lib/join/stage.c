@@ -166,7 +166,7 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
  * If the result will be sorted, memory for that must be free now.  Records larger than a
  * page are not found in order, so with them it must be sorted.
  */
-static int leave_room(struct sp__stage *s)
+static int leave_memory(struct sp__stage *s)
 {
 	struct sp__hash *h = s->h;
 	int rc = 0;
@@ -212,7 +212,7 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 	rc = take_all(s, input);
 	sp__prefault_end(&prefault);
 	if (!rc && !s->depth)
-		rc = leave_room(s);
+		rc = leave_memory(s);
 	return rc ? rc : sp__stage_end_writing(s);
 }
 

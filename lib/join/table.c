@@ -54,7 +54,7 @@ static void seal(struct sp__table *t, const struct sp__reclist *l)
 }
 
 /* Is there memory for more bytes, and for slots for all records? */
-static bool room(const struct sp__table *t, uint64_t more)
+static bool fits(const struct sp__table *t, uint64_t more)
 {
 	return (uint64_t)(t->used - t->nfree) * t->page_bytes + t->giant_bytes +
 		       sp__table_slots_bytes(t->records + 1) + more <=
@@ -63,7 +63,7 @@ static bool room(const struct sp__table *t, uint64_t more)
 
 bool sp__table_over(const struct sp__table *t)
 {
-	return !room(t, 0);
+	return !fits(t, 0);
 }
 
 /* 1: there is none. */
@@ -71,7 +71,7 @@ static int add_page(struct sp__table *t, struct sp__reclist *l)
 {
 	uint32_t page = t->free_list;
 
-	if (!room(t, t->page_bytes))
+	if (!fits(t, t->page_bytes))
 		return 1;
 	if (page != SP__NO_PAGE) {
 		t->free_list = t->next[page];
@@ -122,7 +122,7 @@ int sp__table_add(struct sp__table *t, struct sp__reclist *l, const char *line, 
 
 	if (__builtin_expect(size > (size_t)(l->end - l->at), 0)) {
 		if (size > t->page_bytes) {
-			if (t->records && !room(t, size))
+			if (t->records && !fits(t, size))
 				return 1;
 			r = add_giant(t, l, size);
 			if (!r)
@@ -288,7 +288,7 @@ static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64
 }
 
 /* Releases pages that are resident for nothing, as many as the slots need. */
-static void make_room(struct sp__table *t)
+static void free_for_slots(struct sp__table *t)
 {
 	uint32_t touched = sp__max(t->touched, t->used);
 	uint64_t all =
@@ -312,7 +312,7 @@ int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t
 	t->slots = sp__pages_alloc(t->slots_bytes, true);
 	if (!t->slots)
 		return -ENOMEM;
-	make_room(t);
+	free_for_slots(t);
 	for (size_t i = 0; i < n; i++)
 		insert_list(t, lists[i], seed, depth);
 	return 0;
