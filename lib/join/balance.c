@@ -71,10 +71,10 @@ static int check_role(struct sp__stage *s, int role, const struct sp__tally *cam
 	int rc = 0;
 
 	b->spilled = (struct sp__tally){ 0 };
-	for (unsigned i = 0; i < s->nparts; i++) {
-		struct sp__tally part = sp__part_tally(&s->parts[i], role);
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__tally partition = sp__partition_tally(&s->partitions[i], role);
 
-		sp__tally_join(&b->spilled, &part);
+		sp__tally_join(&b->spilled, &partition);
 	}
 	out = ends(b);
 	if (came)

@@ -24,7 +24,7 @@ enum { BUILD, PROBE };
 /* Of a cell of a sort-hash join, for records. */
 #define CELL_BYTES (SP__SWEEP_CELL - 8)
 
-struct part {
+struct partition {
 	struct sp__dryfile run[2]; /* of each role */
 	struct sp__drywrite write;
 	uint64_t queued; /* bytes in cells */
@@ -35,9 +35,9 @@ struct stage {
 	struct sp__dryrun *t;
 	unsigned depth;
 	int side[2]; /* of each role */
-	unsigned nparts;
-	struct part *parts;
-	uint16_t part_of[SP__BUCKETS];
+	unsigned npartitions;
+	struct partition *partitions;
+	uint16_t partition_of[SP__BUCKETS];
 	uint64_t chunk_bytes, build_bytes, passed[2];
 	unsigned nchunks;
 	/* Sort-hash join: */
@@ -63,7 +63,7 @@ static uint64_t next_length(struct sp__dryrun *t, int side)
 
 /* Partitioning. */
 
-static void open_part(struct stage *s, struct part *p, int role)
+static void open_partition(struct stage *s, struct partition *p, int role)
 {
 	struct sp__drymachine *r = &s->t->r;
 
@@ -81,12 +81,12 @@ static uint64_t cells_of(uint64_t bytes)
 static void drain(struct stage *s)
 {
 	const int side = s->side[s->role];
-	struct part *p;
+	struct partition *p;
 	uint64_t bytes, cells;
 
-	while (!s->parts[s->now].queued)
-		s->now = (s->now + 1) % s->nparts;
-	p = &s->parts[s->now];
+	while (!s->partitions[s->now].queued)
+		s->now = (s->now + 1) % s->npartitions;
+	p = &s->partitions[s->now];
 	bytes = CELL_BYTES;
 	if (s->t->bundle[side] > 1)
 		bytes = sp__max(bytes, (uint64_t)(s->t->bundle[side] * s->t->mean[side]));
@@ -99,7 +99,7 @@ static void drain(struct stage *s)
 	sp__drywrite_put(&p->write, bytes);
 }
 
-static void sweep(struct stage *s, struct part *p, uint64_t bytes)
+static void sweep(struct stage *s, struct partition *p, uint64_t bytes)
 {
 	while (s->cells && s->cells + cells_of(p->queued + bytes) - cells_of(p->queued) > s->ncells)
 		drain(s);
@@ -107,10 +107,10 @@ static void sweep(struct stage *s, struct part *p, uint64_t bytes)
 	p->queued += bytes;
 }
 
-static void spill(struct stage *s, struct part *p, int role, uint64_t records, uint64_t bytes)
+static void spill(struct stage *s, struct partition *p, int role, uint64_t records, uint64_t bytes)
 {
 	if (!p->writing)
-		open_part(s, p, role);
+		open_partition(s, p, role);
 	p->run[role].records += records;
 	if (s->sorted)
 		sweep(s, p, bytes);
@@ -134,7 +134,7 @@ static unsigned next_bucket(struct stage *s, int role)
 static void take(struct stage *s, int role, uint64_t bytes)
 {
 	struct sp__dryrun *t = s->t;
-	struct part *p = &s->parts[s->part_of[next_bucket(s, role)]];
+	struct partition *p = &s->partitions[s->partition_of[next_bucket(s, role)]];
 	const double mean = t->mean[s->side[role]];
 	uint64_t emitted = 0, records = t->bundle[s->side[role]] > 1
 						? (uint64_t)fmax((double)bytes / mean, 1)
@@ -153,17 +153,17 @@ static void end_writing(struct stage *s)
 	while (s->cells)
 		drain(s);
 	s->now = 0;
-	for (unsigned i = 0; i < s->nparts; i++)
-		if (s->parts[i].writing)
-			sp__drywrite_end(&s->parts[i].write);
-	for (unsigned i = 0; i < s->nparts; i++)
-		if (s->parts[i].writing)
-			sp__drywrite_finish(&s->parts[i].write);
-	for (unsigned i = 0; i < s->nparts; i++)
-		s->parts[i].writing = false;
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (s->partitions[i].writing)
+			sp__drywrite_end(&s->partitions[i].write);
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (s->partitions[i].writing)
+			sp__drywrite_finish(&s->partitions[i].write);
+	for (unsigned i = 0; i < s->npartitions; i++)
+		s->partitions[i].writing = false;
 }
 
-/* Reads an input or a run to its end, and parts it. */
+/* Reads an input or a run to its end, and partitions it. */
 static void pass(struct stage *s, int role, struct sp__dryfile *from)
 {
 	struct sp__dryrun *t = s->t;
@@ -228,7 +228,7 @@ static uint64_t need_of(const struct sp__dryrun *t, const struct sp__dryfile *ru
 	return sp__join_need(scaled(t, run->bytes), scaled(t, run->records));
 }
 
-static void pair(struct stage *s, struct part *p)
+static void pair(struct stage *s, struct partition *p)
 {
 	struct sp__dryrun *t = s->t;
 	struct sp__dryfile *run[2] = { &p->run[BUILD], &p->run[PROBE] };
@@ -265,20 +265,20 @@ static int begin_stage(struct stage *s, struct sp__dryrun *t,
 
 	sp__join_split(l, algorithm, scaled(t, from[BUILD]->bytes), scaled(t, from[BUILD]->records),
 		       scaled(t, from[PROBE]->bytes), &split);
-	s->nparts = split.resident + split.spilled;
+	s->npartitions = split.resident + split.spilled;
 	s->sorted = algorithm == SP_JOIN_SHJ;
 	s->build_bytes = from[BUILD]->bytes;
-	s->ncells = (table - (uint64_t)s->nparts * l->page_bytes) / SP__SWEEP_CELL;
-	pages = sp__join_writer(l, l->write_bytes, split.resident ? 0 : table, s->nparts, s->sorted,
-				&of_table) /
+	s->ncells = (table - (uint64_t)s->npartitions * l->page_bytes) / SP__SWEEP_CELL;
+	pages = sp__join_writer(l, l->write_bytes, split.resident ? 0 : table, s->npartitions,
+				s->sorted, &of_table) /
 		l->page_bytes;
 	s->nchunks = (unsigned)sp__min(pages, SP__WRITER_CHUNKS);
 	s->chunk_bytes = s->nchunks ? pages / s->nchunks * l->page_bytes : 0;
-	sp__join_deal(&split, s->part_of);
-	s->parts = calloc(s->nparts, sizeof(*s->parts));
-	for (unsigned i = split.resident; s->parts && i < s->nparts; i++)
-		s->parts[i].spilled = true;
-	return s->parts && s->nchunks ? 0 : -ENOMEM;
+	sp__join_deal(&split, s->partition_of);
+	s->partitions = calloc(s->npartitions, sizeof(*s->partitions));
+	for (unsigned i = split.resident; s->partitions && i < s->npartitions; i++)
+		s->partitions[i].spilled = true;
+	return s->partitions && s->nchunks ? 0 : -ENOMEM;
 }
 
 /* Joins two inputs or runs. */
@@ -290,18 +290,18 @@ static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
 	int rc = begin_stage(&s, t, known);
 
 	/* About what dealing out the buckets takes. */
-	sp__drymachine_work(&t->r, SP__BUCKETS / 16 + 4 * s.nparts);
+	sp__drymachine_work(&t->r, SP__BUCKETS / 16 + 4 * s.npartitions);
 	if (rc)
 		t->r.error = rc;
 	for (int role = 0; role < 2 && !t->r.error; role++)
 		pass(&s, role, from[role]);
-	for (unsigned i = 0; s.parts && i < s.nparts; i++) {
+	for (unsigned i = 0; s.partitions && i < s.npartitions; i++) {
 		if (!t->r.error)
-			pair(&s, &s.parts[i]);
+			pair(&s, &s.partitions[i]);
 		for (int role = 0; role < 2; role++)
-			sp__dryfile_end(&t->r, &s.parts[i].run[role]);
+			sp__dryfile_end(&t->r, &s.partitions[i].run[role]);
 	}
-	free(s.parts);
+	free(s.partitions);
 }
 
 void sp__dryrun_hash(struct sp__dryrun *t, int build)

@@ -30,7 +30,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     uint64_t records, const struct sp__tally came[2]);
 
 /* A partition as an input. */
-static void open_part(struct sp__hash *h, struct sp__runread *r, struct sp__run *run, int side)
+static void open_partition(struct sp__hash *h, struct sp__runread *r, struct sp__run *run, int side)
 {
 	sp__runread_open(r, h->spill, run, &h->format[side], true, h->read_mem,
 			 h->layout.read_bytes);
@@ -72,7 +72,7 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 
 	if (!h->j->opts.unpaired[side])
 		return sp__balance_alone(h, side, came, NULL);
-	open_part(h, &r, run, side);
+	open_partition(h, &r, run, side);
 	while ((rc = sp__runread_next(&r, &batch)) == SP_READY) {
 		const char *at = batch.data, *end = at + batch.bytes;
 
@@ -91,13 +91,14 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
 }
 
-/* Joins a pair of partitions; parted: bytes of the build input they were made from. */
-static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsigned depth,
-		uint64_t parted)
+/* Joins a pair of partitions; input_bytes: of the build input they were made from. */
+static int pair(struct sp__hash *h, struct sp__partition *partition, int build_side, unsigned depth,
+		uint64_t input_bytes)
 {
-	struct sp__run *const *run = part->run, *build = run[SP__BUILD], *probe = run[SP__PROBE];
-	struct sp__tally came[2] = { sp__part_tally(part, SP__BUILD),
-				     sp__part_tally(part, SP__PROBE) };
+	struct sp__run *const *run = partition->run, *build = run[SP__BUILD],
+			      *probe = run[SP__PROBE];
+	struct sp__tally came[2] = { sp__partition_tally(partition, SP__BUILD),
+				     sp__partition_tally(partition, SP__PROBE) };
 	struct sp__runread r[2];
 	struct sp__iter it[2] = { { &r[0], sp__runread_next }, { &r[1], sp__runread_next } };
 	uint64_t need, bytes[2];
@@ -108,13 +109,13 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 		return 0;
 	if (!probe || !probe->records)
 		return all_alone(h, build, build_side, &came[SP__BUILD]);
-	stubborn = sp__join_stubborn(build->bytes, parted);
+	stubborn = sp__join_stubborn(build->bytes, input_bytes);
 	if (sp__join_need(probe->bytes, probe->records) <
 	    sp__join_need(build->bytes, build->records)) {
 		build = run[SP__PROBE];
 		probe = run[SP__BUILD];
-		came[SP__BUILD] = sp__part_tally(part, SP__PROBE);
-		came[SP__PROBE] = sp__part_tally(part, SP__BUILD);
+		came[SP__BUILD] = sp__partition_tally(partition, SP__PROBE);
+		came[SP__PROBE] = sp__partition_tally(partition, SP__BUILD);
 		build_side = !build_side;
 		h->j->stats.reversals++;
 	}
@@ -124,8 +125,8 @@ static int pair(struct sp__hash *h, struct sp__part *part, int build_side, unsig
 	if (sp__join_nests(&h->layout, h->j->opts.algorithm, depth, stubborn, need, bytes))
 		return sp__hash_nested(h, build, probe, build_side, depth, came);
 	/* The memory of both: the first has ended when the second begins. */
-	open_part(h, &r[SP__BUILD], build, build_side);
-	open_part(h, &r[SP__PROBE], probe, !build_side);
+	open_partition(h, &r[SP__BUILD], build, build_side);
+	open_partition(h, &r[SP__PROBE], probe, !build_side);
 	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes, build->records,
 		       came);
 	sp__runread_close(&r[0]);
@@ -139,10 +140,10 @@ static void count(struct sp__stage *s)
 	const struct sp__join_balance *probe = &s->balance[SP__PROBE];
 	uint64_t spilled = 0;
 
-	for (unsigned i = 0; i < s->nparts; i++) {
-		if (!s->parts[i].run[SP__BUILD])
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		if (!s->partitions[i].run[SP__BUILD])
 			continue;
-		spilled += s->parts[i].run[SP__BUILD]->bytes;
+		spilled += s->partitions[i].run[SP__BUILD]->bytes;
 		c->spilled_partitions++;
 	}
 	c->filter_drops += probe->filtered.records;
@@ -151,7 +152,7 @@ static void count(struct sp__stage *s)
 		c->depth = s->depth;
 	if (s->depth)
 		return;
-	c->partitions = s->nparts;
+	c->partitions = s->npartitions;
 	c->resident_share =
 		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
 	for (int role = 0; role < 2; role++)
@@ -164,8 +165,8 @@ static int pairs_of(struct sp__stage *s)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < s->nparts && !rc; i++) {
-		struct sp__part *p = &s->parts[i];
+	for (unsigned i = 0; i < s->npartitions && !rc; i++) {
+		struct sp__partition *p = &s->partitions[i];
 
 		rc = pair(s->h, p, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
 		for (int role = 0; role < 2; role++) {

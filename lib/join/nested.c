@@ -47,7 +47,7 @@ static int fill(struct nested *n)
 
 			rc = sp__hash_key(n->h, s->side[SP__BUILD], n->at, bytes, &key);
 			if (!rc)
-				rc = sp__stage_keep(s, &s->parts[0].list, n->at, bytes, &key);
+				rc = sp__stage_keep(s, &s->partitions[0].list, n->at, bytes, &key);
 			if (rc)
 				return rc > 0 ? SP_READY : rc;
 			sp__charge_work(&n->h->j->env, 1, 1, 0);
@@ -90,7 +90,7 @@ static int blocks(struct nested *n)
 		if (!rc)
 			rc = sp__stage_rest(n->s);
 		sp__table_empty(&n->h->table);
-		sp__reclist_init(&n->s->parts[0].list);
+		sp__reclist_init(&n->s->partitions[0].list);
 		n->h->j->stats.nested_blocks++;
 	} while (!rc && more == SP_READY);
 	/* Everything read was in the tables of the blocks, which count it. */
@@ -109,8 +109,8 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 	if (rc < 0)
 		return rc;
 	for (unsigned b = 0; b < SP__BUCKETS; b++)
-		n.s->part_of[b] = 0;
-	n.s->parts[0].spilled = false;
+		n.s->partition_of[b] = 0;
+	n.s->partitions[0].spilled = false;
 	if (needs_bits(n.s)) {
 		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);

@@ -27,7 +27,7 @@
 
 #define BATCH_BYTES (64u << 10)
 #define TAGS_BYTES (2 * SP__TAG_BYTES)
-#define PART_BYTES (64u << 10)
+#define PARTIAL_BYTES (64u << 10)
 #define ESCAPE '\x01'
 #define ITSELF "\x01\x02"
 #define NEWLINE "\x01\x03"
@@ -177,11 +177,11 @@ static int to_sort(struct sp__order *o, const char *data, size_t bytes)
 	return rc < 0 ? rc : 0;
 }
 
-static int put_part(struct sp__order *o)
+static int put_partial(struct sp__order *o)
 {
-	int rc = to_sort(o, o->part.data, o->part.bytes);
+	int rc = to_sort(o, o->partial.data, o->partial.bytes);
 
-	sp__bytes_empty(&o->part, NULL);
+	sp__bytes_empty(&o->partial, NULL);
 	return rc;
 }
 
@@ -201,16 +201,16 @@ static int put_escaped(struct sp__order *o, const char *data, size_t bytes, bool
 
 	for (size_t n; bytes && !rc; data += n, bytes -= n) {
 		n = plain_bytes(data, bytes);
-		rc = sp__bytes_append(&o->part, data, n, NULL);
+		rc = sp__bytes_append(&o->partial, data, n, NULL);
 		if (!rc && n < bytes)
-			rc = sp__bytes_append(&o->part, data[n++] == '\n' ? NEWLINE : ITSELF, 2,
+			rc = sp__bytes_append(&o->partial, data[n++] == '\n' ? NEWLINE : ITSELF, 2,
 					      NULL);
 	}
 	if (!rc && whole)
-		rc = sp__bytes_append(&o->part, "\n", 1, NULL);
+		rc = sp__bytes_append(&o->partial, "\n", 1, NULL);
 	if (rc < 0)
 		return sp__err(o->err, -ENOMEM, "allocate", NULL, -1);
-	return whole && o->part.bytes >= PART_BYTES ? put_part(o) : 0;
+	return whole && o->partial.bytes >= PARTIAL_BYTES ? put_partial(o) : 0;
 }
 
 /*
@@ -224,11 +224,11 @@ static int order_put(void *order, const char *data, size_t bytes, bool whole)
 
 	if (o->escape)
 		return put_escaped(o, data, bytes, whole);
-	if (whole && !o->part.bytes)
+	if (whole && !o->partial.bytes)
 		return to_sort(o, data, bytes);
-	if (sp__bytes_append(&o->part, data, bytes, NULL) < 0)
+	if (sp__bytes_append(&o->partial, data, bytes, NULL) < 0)
 		return sp__err(o->err, -ENOMEM, "allocate", NULL, -1);
-	return whole ? put_part(o) : 0;
+	return whole ? put_partial(o) : 0;
 }
 
 static void write_escaped(struct sp__emit *emit, const char *p, size_t n)
@@ -264,7 +264,7 @@ static int order_write(struct sp__order *o, struct sp__join *j)
 {
 	struct sp_batch batch;
 	uint64_t done = 0;
-	int rc = put_part(o);
+	int rc = put_partial(o);
 
 	if (!rc)
 		rc = sp_sort_finish(o->sort);
@@ -361,15 +361,15 @@ int sp__ordered_rest(struct sp__stage *s)
 
 	if (!h->j->opts.unpaired[side])
 		return 0;
-	heads = calloc(s->nparts, sizeof(*heads));
+	heads = calloc(s->npartitions, sizeof(*heads));
 	if (!heads)
 		return sp__join_no_memory(h->j);
 	mark_chains(&h->table);
-	for (unsigned i = 0; i < s->nparts; i++) {
-		heads[i].list = &s->parts[i].list;
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		heads[i].list = &s->partitions[i].list;
 		advance(h, &heads[i]);
 	}
-	while ((head = first_head(heads, s->nparts)) && !h->j->result.emit.error) {
+	while ((head = first_head(heads, s->npartitions)) && !h->j->result.emit.error) {
 		if (!(head->rec->bytes & SP__REC_MATCHED)) {
 			sp__hash_line(h, side, head->rec, &l);
 			sp__emit_sides(&h->j->result.emit, side, &l, NULL);
@@ -421,7 +421,7 @@ int sp__ordered_end(struct sp__hash *h, int rc)
 	}
 	sp_sort_free(h->order.sort);
 	sp_keyset_free(h->order.keys);
-	sp__bytes_release(&h->order.part, NULL);
+	sp__bytes_release(&h->order.partial, NULL);
 	h->j->phase_ns[SP_JOIN_PHASE_ORDER] = sp__env_now_ns(&h->j->env) - since;
 	return rc;
 }

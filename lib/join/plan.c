@@ -183,7 +183,8 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	l->write_bytes =
 		sp__max(l->write_bytes, sp__max(8 * (uint64_t)l->page_bytes, l->read_bytes));
 	l->buffered = l->write_bytes < BUFFERED_BELOW;
-	l->parts_max = (unsigned)sp__min(l->write_bytes / l->page_bytes / 2, SP__JOIN_PARTS_MAX);
+	l->partitions_max =
+		(unsigned)sp__min(l->write_bytes / l->page_bytes / 2, SP__JOIN_PARTITIONS_MAX);
 	return 0;
 }
 
@@ -255,8 +256,8 @@ enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *o,
 }
 
 /* How both inputs will be partitioned. */
-static void plan_parting(const struct sp_join_opts *o, struct sp__join_layout *l,
-			 struct sp_join_plan *plan)
+static void plan_partitions(const struct sp_join_opts *o, struct sp__join_layout *l,
+			    struct sp_join_plan *plan)
 {
 	const int input = (int)plan->build - 1;
 	uint64_t records = sp__join_records(o, input);
@@ -314,7 +315,7 @@ int sp_join_plan(const struct sp_join_opts *opts, struct sp_join_plan *plan, str
 		return 0;
 	if (plan->algorithm != SP_JOIN_MERGE) {
 		plan->build = sp__join_build(&o);
-		plan_parting(&o, &l, plan);
+		plan_partitions(&o, &l, plan);
 	}
 	return 0;
 }

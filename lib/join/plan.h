@@ -12,7 +12,7 @@
 /* Assumed length of a record if unknown. */
 #define SP__JOIN_MEAN_BYTES 64
 #define SP__JOIN_DEPTH_MAX 16
-#define SP__JOIN_PARTS_MAX 512
+#define SP__JOIN_PARTITIONS_MAX 512
 /* Of the hash's range. */
 #define SP__BUCKETS 4096
 /* Of memory for records. */
@@ -28,7 +28,7 @@ struct sp__join_layout {
 	uint64_t bloom_bytes;
 	uint64_t order_bytes; /* part of the table's memory for sorting the result */
 	bool buffered;	      /* requests are small: leave gathering them to the page cache */
-	unsigned parts_max;
+	unsigned partitions_max;
 };
 
 /* The partitioning of a build input. */
@@ -77,15 +77,15 @@ void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm
 		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
 		    struct sp__join_split *split);
 /* The partition of each bucket of the hash: the last ones divide its range after the share. */
-void sp__join_deal(const struct sp__join_split *split, uint16_t part_of[SP__BUCKETS]);
+void sp__join_deal(const struct sp__join_split *split, uint16_t partition_of[SP__BUCKETS]);
 /*
  * Bytes for each of a stage's writers, which share write_bytes or, if *of_table, memory of the
  * table, of which table_bytes are not used.  sorted: in a sort-hash join.
  */
 uint64_t sp__join_writer(const struct sp__join_layout *layout, uint64_t write_bytes,
-			 uint64_t table_bytes, unsigned nparts, bool sorted, bool *of_table);
+			 uint64_t table_bytes, unsigned npartitions, bool sorted, bool *of_table);
 /* Has partitioning an input not made this part of it smaller? */
-bool sp__join_stubborn(uint64_t part_bytes, uint64_t parted_bytes);
+bool sp__join_stubborn(uint64_t partition_bytes, uint64_t input_bytes);
 /* Is a pair of partitions, to be joined at this depth, joined by nested loops? */
 bool sp__join_nests(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    unsigned depth, bool stubborn, uint64_t need_bytes, const uint64_t bytes[2]);

@@ -77,9 +77,9 @@ void sp__stage_predict(const struct sp__stage *s)
 		return;
 	f->transfer_s_per_mib = sp__spill_write_s(h->spill) * MB;
 	f->seconds = now;
-	for (unsigned i = 0; i < s->nparts; i++) {
-		const struct sp__run *const run[2] = { s->parts[i].run[SP__BUILD],
-						       s->parts[i].run[SP__PROBE] };
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		const struct sp__run *const run[2] = { s->partitions[i].run[SP__BUILD],
+						       s->partitions[i].run[SP__PROBE] };
 
 		if (run[SP__BUILD] && run[SP__PROBE])
 			f->seconds += pair_s(s, run, now / (double)(moved + h->spill->write_bytes));

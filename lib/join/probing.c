@@ -17,7 +17,7 @@ struct probed {
 	struct sp__slice key;
 	size_t key_begin;
 	uint64_t key_hash, hash;
-	struct sp__part *part;
+	struct sp__partition *partition;
 };
 
 static bool needs_field(const struct sp__hash *h)
@@ -117,8 +117,8 @@ static int look(const struct sp__prober *by, struct probed *group, size_t n)
 		p->key_hash = sp__key_hash(p->key.p, p->key.n, h->seed);
 		sp__tally_count(&by->balance->read, p->key_hash);
 		p->hash = sp__key_rehash(p->key_hash, s->depth);
-		p->part = sp__stage_part(s, p->hash);
-		if (!p->part->spilled)
+		p->partition = sp__stage_partition(s, p->hash);
+		if (!p->partition->spilled)
 			__builtin_prefetch(sp__table_slot(&h->table, p->hash));
 		else if (h->bloom.words)
 			__builtin_prefetch(sp__bloom_word(&h->bloom, p->hash));
@@ -133,7 +133,7 @@ static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct sp__rec *r;
 
-		if (group[i].part->spilled)
+		if (group[i].partition->spilled)
 			continue;
 		r = sp__table_likely(t, group[i].hash);
 		if (r) {
@@ -149,10 +149,10 @@ static int defer(const struct sp__prober *by, const struct probed *p)
 	struct sp__stage *s = by->stage;
 	const struct sp__hash *h = s->h;
 	const struct sp__deferred record = { p->line.data,
-					     p->line.bytes + h->tag[s->side[SP__PROBE]], p->part,
-					     p->key_hash };
+					     p->line.bytes + h->tag[s->side[SP__PROBE]],
+					     p->partition, p->key_hash };
 
-	if (p->part->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
+	if (p->partition->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
 		return by->bundle ? sp__bundle_defer(by->bundle, &record)
 				  : sp__stage_spill_deferred(s, &record);
 	sp__tally_count(&by->balance->filtered, p->key_hash);
@@ -170,7 +170,7 @@ static int resolve(const struct sp__prober *by, const struct probed *group, size
 	for (size_t i = 0; i < n && !rc; i++) {
 		const struct probed *p = &group[i];
 
-		if (p->part->spilled) {
+		if (p->partition->spilled) {
 			rc = defer(by, p);
 		} else {
 			met(by, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));

@@ -13,9 +13,9 @@
 #include "join/plan.h"
 
 /* Partitions of an input of unknown size. */
-#define PARTS_UNKNOWN 32
+#define PARTITIONS_UNKNOWN 32
 /* Partitions into which the share in memory is divided. */
-#define PARTS_RESIDENT 4
+#define PARTITIONS_RESIDENT 4
 /* Partitions are made somewhat smaller than memory, because the hash divides unevenly. */
 #define FILL 0.85
 /* A partition with this share of its input is not worth partitioning again. */
@@ -28,7 +28,7 @@ static double rereads(double need, double memory, double probe)
 }
 
 /* Bytes written and read if both sides are partitioned, except the share that stays. */
-static double parting(double need, double memory, double both)
+static double partitioning(double need, double memory, double both)
 {
 	return need > memory ? 2 * (1 - memory / need) * both : 0;
 }
@@ -39,7 +39,7 @@ bool sp__join_nested_pays(const struct sp__join_layout *l, uint64_t need, uint64
 	double memory = (double)l->table_bytes;
 
 	return rereads((double)need, memory, (double)probe_bytes) <
-	       parting((double)need, FILL * memory, (double)build_bytes + (double)probe_bytes);
+	       partitioning((double)need, FILL * memory, (double)build_bytes + (double)probe_bytes);
 }
 
 /*
@@ -51,13 +51,13 @@ static double moved(const struct sp__join_layout *l, double share, uint64_t n, d
 		    double build, double probe)
 {
 	double each = (1 - share) * need / (double)n, memory = FILL * (double)l->table_bytes;
-	double large = probe > build ? probe : build, again, parted;
+	double large = probe > build ? probe : build, again, partitioned;
 
 	if (probe < build)
 		each *= probe / build;
 	again = rereads(each, memory, large);
-	parted = parting(each, memory, build + probe);
-	return (1 - share) * (2 * (build + probe) + (again < parted ? again : parted));
+	partitioned = partitioning(each, memory, build + probe);
+	return (1 - share) * (2 * (build + probe) + (again < partitioned ? again : partitioned));
 }
 
 /* Sends all partitions to temporary space; their writers use the memory of the table. */
@@ -65,7 +65,7 @@ static void split_all(const struct sp__join_layout *l, uint64_t need, uint64_t n
 		      struct sp__join_split *split)
 {
 	uint64_t memory = l->table_bytes / l->page_bytes;
-	uint64_t max = sp__min(memory / 2, SP__JOIN_PARTS_MAX);
+	uint64_t max = sp__min(memory / 2, SP__JOIN_PARTITIONS_MAX);
 
 	while (n < max && (double)need / (double)n > FILL * (double)memory)
 		n++;
@@ -91,7 +91,7 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		    struct sp__join_split *split)
 {
 	uint64_t memory = l->table_bytes / l->page_bytes, need, n, max;
-	unsigned resident = (unsigned)sp__min(l->parts_max / 2, PARTS_RESIDENT);
+	unsigned resident = (unsigned)sp__min(l->partitions_max / 2, PARTITIONS_RESIDENT);
 	bool all = algorithm == SP_JOIN_GRACE || algorithm == SP_JOIN_SHJ;
 	double share, each;
 
@@ -100,12 +100,13 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		return;
 	}
 	if (!bytes && all) {
-		split_all(l, 0, PARTS_UNKNOWN, split);
+		split_all(l, 0, PARTITIONS_UNKNOWN, split);
 		return;
 	}
 	if (!bytes) {
-		*split = (struct sp__join_split){ (unsigned)sp__min(l->parts_max, PARTS_UNKNOWN), 0,
-						  1 };
+		*split = (struct sp__join_split){
+			(unsigned)sp__min(l->partitions_max, PARTITIONS_UNKNOWN), 0, 1
+		};
 		return;
 	}
 	if (!records)
@@ -121,7 +122,7 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 		return;
 	share = FILL * (double)memory / (double)need;
 	each = (1 - share) * (double)need;
-	max = l->parts_max - resident;
+	max = l->partitions_max - resident;
 	n--; /* one is in memory */
 	while (n < max && each / (double)n > FILL * (double)memory)
 		n++;
@@ -129,38 +130,38 @@ void sp__join_split(const struct sp__join_layout *l, enum sp_join_algorithm algo
 	weigh(l, need, bytes, probe_bytes, split);
 }
 
-void sp__join_deal(const struct sp__join_split *split, uint16_t part_of[SP__BUCKETS])
+void sp__join_deal(const struct sp__join_split *split, uint16_t partition_of[SP__BUCKETS])
 {
 	unsigned in = split->spilled ? (unsigned)(split->share * SP__BUCKETS) : SP__BUCKETS;
 
 	if (!split->resident)
 		in = 0;
 	for (unsigned b = 0; b < SP__BUCKETS; b++)
-		part_of[b] = (uint16_t)(b < in ? b * split->resident / in
-					       : split->resident + (b - in) * split->spilled /
-									   (SP__BUCKETS - in));
+		partition_of[b] = (uint16_t)(b < in ? b * split->resident / in
+						    : split->resident + (b - in) * split->spilled /
+										(SP__BUCKETS - in));
 }
 
 uint64_t sp__join_writer(const struct sp__join_layout *l, uint64_t write_bytes,
-			 uint64_t table_bytes, unsigned nparts, bool sorted, bool *of_table)
+			 uint64_t table_bytes, unsigned npartitions, bool sorted, bool *of_table)
 {
 	uint64_t bytes = write_bytes;
 
 	*of_table = false;
-	if (sorted && bytes / nparts < l->page_bytes) {
-		bytes = (uint64_t)nparts * l->page_bytes;
+	if (sorted && bytes / npartitions < l->page_bytes) {
+		bytes = (uint64_t)npartitions * l->page_bytes;
 		*of_table = true;
 	} else if (!sorted && table_bytes > bytes) {
 		bytes = table_bytes;
 		*of_table = true;
 	}
-	bytes = sp__min(bytes / nparts, l->writer_max);
+	bytes = sp__min(bytes / npartitions, l->writer_max);
 	return bytes - bytes % l->page_bytes;
 }
 
-bool sp__join_stubborn(uint64_t part_bytes, uint64_t parted_bytes)
+bool sp__join_stubborn(uint64_t partition_bytes, uint64_t input_bytes)
 {
-	return (double)part_bytes > STUBBORN * (double)parted_bytes;
+	return (double)partition_bytes > STUBBORN * (double)input_bytes;
 }
 
 bool sp__join_nests(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,

@@ -4,11 +4,11 @@
  *
  * Their number follows formula (1) of Wang & Cherniack if the size of the build
  * input is known: one share of the hash's range as large as memory allows stays in
- * memory, the rest is divided into parts that will each fit.  The share in memory is
+ * memory, the rest is divided into partitions that will each fit.  The share in memory is
  * itself divided into a few partitions, so that a wrong estimate costs one of them, not
  * all: when there is no page left, the largest partition in memory is written out.  If
- * there are not enough buffers for that many parts, nothing stays in memory, if that
- * moves less (split.c).  An input of unknown size is divided into many equal parts, all
+ * there are not enough buffers for that many partitions, nothing stays in memory, if that
+ * moves less (split.c).  An input of unknown size is divided into many equal partitions, all
  * in memory at first.
  */
 #include <errno.h>
@@ -45,20 +45,20 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	s->depth = depth;
 	s->side[SP__BUILD] = build_side;
 	s->side[SP__PROBE] = !build_side;
-	s->nparts = split.resident + split.spilled;
+	s->npartitions = split.resident + split.spilled;
 	s->planned = split.spilled;
-	s->parts = calloc(s->nparts, sizeof(*s->parts));
-	if (!s->parts) {
+	s->partitions = calloc(s->npartitions, sizeof(*s->partitions));
+	if (!s->partitions) {
 		free(s);
 		return sp__join_no_memory(h->j);
 	}
-	for (unsigned i = 0; i < s->nparts; i++) {
-		sp__reclist_init(&s->parts[i].list);
-		s->parts[i].spilled = i >= split.resident;
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		sp__reclist_init(&s->partitions[i].list);
+		s->partitions[i].spilled = i >= split.resident;
 	}
 	s->resident_bytes = resident_bytes(split.share, bytes[SP__BUILD], build_records);
 	s->sorted = !depth && h->j->opts.algorithm == SP_JOIN_SHJ;
-	sp__join_deal(&split, s->part_of);
+	sp__join_deal(&split, s->partition_of);
 	s->last_block = true;
 	if (h->bloom_used)
 		memset(h->bloom.words, 0, h->layout.bloom_bytes);
@@ -71,8 +71,8 @@ void sp__stage_free(struct sp__stage *s)
 {
 	if (!s)
 		return;
-	for (unsigned i = 0; i < s->nparts; i++) {
-		struct sp__part *p = &s->parts[i];
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__partition *p = &s->partitions[i];
 
 		if (p->writing)
 			sp__runwriter_close(&p->writer);
@@ -81,14 +81,14 @@ void sp__stage_free(struct sp__stage *s)
 	}
 	sp__sweep_close(&s->sweep);
 	free(s->had);
-	free(s->parts);
+	free(s->partitions);
 	free(s);
 }
 
 /* Evicting partitions. */
 
 /* Writes a partition out. */
-static int give_up(struct sp__stage *s, struct sp__part *p)
+static int give_up(struct sp__stage *s, struct sp__partition *p)
 {
 	struct sp__hash *h = s->h;
 	struct sp__recwalk w = { 0 };
@@ -109,12 +109,12 @@ static int give_up(struct sp__stage *s, struct sp__part *p)
 }
 
 /* No page is left: evicts the largest partition, or, if there is none, p. */
-static int give_up_largest(struct sp__stage *s, struct sp__part *p)
+static int give_up_largest(struct sp__stage *s, struct sp__partition *p)
 {
-	struct sp__part *max = p;
+	struct sp__partition *max = p;
 
-	for (unsigned i = 0; i < s->nparts; i++) {
-		struct sp__part *q = &s->parts[i];
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__partition *q = &s->partitions[i];
 
 		if (!q->spilled && q->list.bytes > max->list.bytes)
 			max = q;
@@ -139,7 +139,7 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 static int take(struct sp__stage *s, const char *line, size_t bytes)
 {
 	struct sp__slice key;
-	struct sp__part *p;
+	struct sp__partition *p;
 	uint64_t key_hash, hash;
 	int rc = sp__hash_key(s->h, s->side[SP__BUILD], line, bytes, &key);
 
@@ -148,7 +148,7 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 	key_hash = sp__key_hash(key.p, key.n, s->h->seed);
 	sp__tally_count(&s->balance[SP__BUILD].read, key_hash);
 	hash = sp__key_rehash(key_hash, s->depth);
-	p = sp__stage_part(s, hash);
+	p = sp__stage_partition(s, hash);
 	while (!p->spilled) {
 		rc = sp__stage_keep(s, &p->list, line, bytes, &key);
 		if (rc <= 0)
@@ -174,7 +174,7 @@ static int leave_memory(struct sp__stage *s)
 	if (h->table.ngiants)
 		sp__ordered_spill(h);
 	while (!rc && h->sorting && h->table.records && sp__table_over(&h->table))
-		rc = give_up_largest(s, &s->parts[0]);
+		rc = give_up_largest(s, &s->partitions[0]);
 	return rc;
 }
 
@@ -218,15 +218,15 @@ int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
 
 int sp__stage_make_table(struct sp__stage *s)
 {
-	struct sp__reclist **lists = calloc(s->nparts, sizeof(*lists));
+	struct sp__reclist **lists = calloc(s->npartitions, sizeof(*lists));
 	size_t n = 0;
 	int rc;
 
 	if (!lists)
 		return sp__join_no_memory(s->h->j);
-	for (unsigned i = 0; i < s->nparts; i++)
-		if (!s->parts[i].spilled)
-			lists[n++] = &s->parts[i].list;
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (!s->partitions[i].spilled)
+			lists[n++] = &s->partitions[i].list;
 	rc = sp__table_make(&s->h->table, lists, n, s->h->seed, s->depth);
 	free(lists);
 	sp__tally_join(&s->balance[SP__BUILD].kept, &s->h->table.made);

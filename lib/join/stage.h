@@ -34,8 +34,8 @@ struct sp__order {
 	/* That of the emit before, for the sorted records; or NULL. */
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
-	bool escape;	       /* records can contain line terminators */
-	struct sp__bytes part; /* not yet put into the sort: less than a record, if not escape */
+	bool escape;		  /* records can contain line terminators */
+	struct sp__bytes partial; /* not yet put into the sort: less than a record, if not escape */
 	struct sp_errinfo *err;
 };
 
@@ -76,7 +76,7 @@ struct sp__numbered {
 	struct sp__bytes batch; /* with tags */
 };
 
-struct sp__part {
+struct sp__partition {
 	struct sp__reclist list;
 	bool spilled;
 	struct sp__run *run[2]; /* of each role; NULL: nothing was spilled */
@@ -88,9 +88,9 @@ struct sp__part {
 struct sp__stage {
 	struct sp__hash *h;
 	unsigned depth;
-	int side[2];		  /* of each role: the file, 0 or 1 */
-	unsigned nparts, planned; /* planned: number, at the end, spilled from the start */
-	struct sp__part *parts;
+	int side[2];		       /* of each role: the file, 0 or 1 */
+	unsigned npartitions, planned; /* planned: number, at the end, spilled from the start */
+	struct sp__partition *partitions;
 	uint64_t resident_bytes; /* expected of records that stay in memory; 0: unknown */
 	uint64_t bytes[2];	 /* received */
 	struct sp__join_balance balance[2]; /* of each role */
@@ -101,14 +101,14 @@ struct sp__stage {
 	bool sorted;		/* sort-hash join: by partition, before writing */
 	struct sp__sweep sweep; /* of the role being written */
 	unsigned written;	/* the partition written to last */
-	uint16_t part_of[SP__BUCKETS];
+	uint16_t partition_of[SP__BUCKETS];
 };
 
 /* A probe record that goes to temporary space; bytes: with its tag. */
 struct sp__deferred {
 	const char *line;
 	size_t bytes;
-	struct sp__part *part;
+	struct sp__partition *partition;
 	uint64_t key_hash;
 };
 
@@ -139,13 +139,13 @@ SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
 SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
 				 size_t bytes, const struct sp__slice *key);
 
-static inline struct sp__part *sp__stage_part(struct sp__stage *s, uint64_t hash)
+static inline struct sp__partition *sp__stage_partition(struct sp__stage *s, uint64_t hash)
 {
-	return &s->parts[s->part_of[hash % SP__BUCKETS]];
+	return &s->partitions[s->partition_of[hash % SP__BUCKETS]];
 }
 
 /* The spilled records of one role, once they are written. */
-static inline struct sp__tally sp__part_tally(const struct sp__part *p, int role)
+static inline struct sp__tally sp__partition_tally(const struct sp__partition *p, int role)
 {
 	return (struct sp__tally){ .records = p->run[role] ? p->run[role]->records : 0,
 				   .sum = p->sum[role] };
@@ -158,11 +158,11 @@ SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool bu
  * Spills a record, with its tag; line[bytes] is its terminator, if it has one.
  * key_hash: of sp__key_hash().
  */
-SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role,
+SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__partition *p, int role,
 				  const char *line, size_t bytes, uint64_t key_hash);
 static inline int sp__stage_spill_deferred(struct sp__stage *s, const struct sp__deferred *d)
 {
-	return sp__stage_spill(s, d->part, SP__PROBE, d->line, d->bytes, d->key_hash);
+	return sp__stage_spill(s, d->partition, SP__PROBE, d->line, d->bytes, d->key_hash);
 }
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);

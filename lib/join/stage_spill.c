@@ -61,7 +61,7 @@ static uint64_t table_memory(const struct sp__stage *s)
 	const struct sp__table *t = &s->h->table;
 	uint64_t bytes = sp__min(t->mem_bytes, t->limit_bytes);
 
-	return s->planned == s->nparts ? bytes - bytes % s->h->layout.page_bytes : 0;
+	return s->planned == s->npartitions ? bytes - bytes % s->h->layout.page_bytes : 0;
 }
 
 /*
@@ -74,11 +74,11 @@ static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 	bool of_table;
 
 	*each = sp__join_writer(&h->layout, h->layout.write_bytes - h->workers_bytes,
-				table_memory(s), s->nparts, s->sorted, &of_table);
+				table_memory(s), s->npartitions, s->sorted, &of_table);
 	return of_table ? h->table.mem : h->write_mem;
 }
 
-static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
+static int open_writer(struct sp__stage *s, struct sp__partition *p, int role)
 {
 	struct sp__hash *h = s->h;
 	uint64_t each;
@@ -92,37 +92,38 @@ static int open_writer(struct sp__stage *s, struct sp__part *p, int role)
 	h->bloom_used |= role == SP__BUILD;
 	p->writing = true;
 	rc = sp__runwriter_open(&p->writer, h->spill, p->run[role],
-				mem + (uint64_t)(p - s->parts) * each, each, NULL, NULL);
+				mem + (uint64_t)(p - s->partitions) * each, each, NULL, NULL);
 	if (!rc)
-		sp__spill_gather(h->spill, (size_t)s->nparts * sp__runwriter_chunk(&p->writer));
+		sp__spill_gather(h->spill,
+				 (size_t)s->npartitions * sp__runwriter_chunk(&p->writer));
 	return rc;
 }
 
 /* Writes the sorted records of one role. */
-static int write_sorted(void *stage, unsigned part, const char *data, size_t bytes,
+static int write_sorted(void *stage, unsigned partition, const char *data, size_t bytes,
 			unsigned records)
 {
 	struct sp__stage *s = stage;
 
-	s->h->j->stats.groups += part != s->written;
-	s->written = part;
+	s->h->j->stats.groups += partition != s->written;
+	s->written = partition;
 	sp__charge_work(&s->h->j->env, records, 0, bytes);
-	return sp__runwriter_put_part(&s->parts[part].writer, data, bytes, records);
+	return sp__runwriter_put_part(&s->partitions[partition].writer, data, bytes, records);
 }
 
 /* N pages of memory are for the writers, the rest for the records. */
 static int open_sweep(struct sp__stage *s)
 {
-	uint64_t pages = (uint64_t)s->nparts * s->h->layout.page_bytes;
+	uint64_t pages = (uint64_t)s->npartitions * s->h->layout.page_bytes;
 
-	if (sp__sweep_open(&s->sweep, s->nparts, s->h->table.mem + pages, table_memory(s) - pages,
-			   write_sorted, s) < 0)
+	if (sp__sweep_open(&s->sweep, s->npartitions, s->h->table.mem + pages,
+			   table_memory(s) - pages, write_sorted, s) < 0)
 		return sp__join_no_memory(s->h->j);
 	s->written = UINT_MAX;
 	return 0;
 }
 
-int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
+int sp__stage_spill(struct sp__stage *s, struct sp__partition *p, int role, const char *line,
 		    size_t bytes, uint64_t key_hash)
 {
 	int rc = 0;
@@ -136,7 +137,7 @@ int sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const cha
 	p->sum[role] += key_hash;
 	bytes += s->h->table.term_bytes;
 	if (s->sorted)
-		return sp__sweep_put(&s->sweep, (unsigned)(p - s->parts), line, bytes);
+		return sp__sweep_put(&s->sweep, (unsigned)(p - s->partitions), line, bytes);
 	return sp__runwriter_put(&p->writer, line, bytes);
 }
 
@@ -145,11 +146,11 @@ int sp__stage_end_writing(struct sp__stage *s)
 	int rc = s->sweep.queues ? sp__sweep_finish(&s->sweep) : 0, one;
 
 	sp__sweep_close(&s->sweep);
-	for (unsigned i = 0; i < s->nparts && !rc; i++)
-		if (s->parts[i].writing)
-			rc = sp__runwriter_end(&s->parts[i].writer);
-	for (unsigned i = 0; i < s->nparts; i++) {
-		struct sp__part *p = &s->parts[i];
+	for (unsigned i = 0; i < s->npartitions && !rc; i++)
+		if (s->partitions[i].writing)
+			rc = sp__runwriter_end(&s->partitions[i].writer);
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__partition *p = &s->partitions[i];
 
 		if (!p->writing)
 			continue;
@@ -177,10 +178,10 @@ void sp__stage_bound(struct sp__stage *s)
 	while (h->spill && h->spill->group_shift < MAX_GROUP_SHIFT &&
 	       h->j->env.budget.used_bytes - h->table.giant_bytes >
 		       h->layout.table_bytes / DESCRIBED_SHARE) {
-		for (unsigned i = 0; i < s->nparts; i++)
+		for (unsigned i = 0; i < s->npartitions; i++)
 			for (int role = 0; role < 2; role++)
-				if (s->parts[i].run[role])
-					sp__run_coarsen(s->parts[i].run[role]);
+				if (s->partitions[i].run[role])
+					sp__run_coarsen(s->partitions[i].run[role]);
 		h->spill->group_shift++;
 	}
 }

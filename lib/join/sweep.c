@@ -21,21 +21,21 @@ static struct cell *cell_at(const struct sp__sweep *s, uint32_t at)
 	return (struct cell *)(void *)(s->mem + (size_t)at * SP__SWEEP_CELL);
 }
 
-int sp__sweep_open(struct sp__sweep *s, unsigned nparts, void *mem, size_t bytes, sp__sweep_fn *out,
-		   void *ctx)
+int sp__sweep_open(struct sp__sweep *s, unsigned npartitions, void *mem, size_t bytes,
+		   sp__sweep_fn *out, void *ctx)
 {
 	size_t ncells = bytes / SP__SWEEP_CELL;
 
 	*s = (struct sp__sweep){ .mem = mem,
 				 .ncells = ncells < NONE ? (uint32_t)ncells : NONE - 1,
 				 .free_list = NONE,
-				 .nparts = nparts,
+				 .npartitions = npartitions,
 				 .out = out,
 				 .ctx = ctx };
-	s->queues = malloc(nparts * sizeof(*s->queues));
+	s->queues = malloc(npartitions * sizeof(*s->queues));
 	if (!s->queues)
 		return -ENOMEM;
-	for (unsigned i = 0; i < nparts; i++)
+	for (unsigned i = 0; i < npartitions; i++)
 		s->queues[i] = (struct sp__sweep_queue){ NONE, NONE };
 	return 0;
 }
@@ -54,7 +54,7 @@ static int drain(struct sp__sweep *s)
 	uint32_t at;
 
 	while (q->first == NONE) {
-		s->now = (s->now + 1) % s->nparts;
+		s->now = (s->now + 1) % s->npartitions;
 		q = &s->queues[s->now];
 	}
 	at = q->first;
@@ -95,9 +95,9 @@ static int add_cell(struct sp__sweep *s, struct sp__sweep_queue *q, struct cell 
 	return 0;
 }
 
-int sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, size_t bytes)
+int sp__sweep_put(struct sp__sweep *s, unsigned partition, const char *rec, size_t bytes)
 {
-	struct sp__sweep_queue *q = &s->queues[part];
+	struct sp__sweep_queue *q = &s->queues[partition];
 	unsigned begins = 1;
 
 	while (bytes) {
@@ -128,13 +128,13 @@ int sp__sweep_finish(struct sp__sweep *s)
 	unsigned empty = 0;
 	int rc = 0;
 
-	while (!rc && empty < s->nparts) {
+	while (!rc && empty < s->npartitions) {
 		if (s->queues[s->now].first != NONE) {
 			empty = 0;
 			rc = drain(s);
 		} else {
 			empty++;
-			s->now = (s->now + 1) % s->nparts;
+			s->now = (s->now + 1) % s->npartitions;
 		}
 	}
 	s->now = 0;

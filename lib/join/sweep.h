@@ -27,23 +27,24 @@
 struct sp__sweep_queue;
 
 /* Receives the next bytes of a partition, with the number of records that begin in them. */
-typedef int sp__sweep_fn(void *ctx, unsigned part, const char *data, size_t bytes,
+typedef int sp__sweep_fn(void *ctx, unsigned partition, const char *data, size_t bytes,
 			 unsigned records);
 
 struct sp__sweep {
 	char *mem;
 	uint32_t ncells, used, free_list;
 	struct sp__sweep_queue *queues; /* NULL: closed */
-	unsigned nparts, now;
+	unsigned npartitions, now;
 	sp__sweep_fn *out;
 	void *ctx;
 };
 
-/* mem: at least one cell for each of nparts, owned by the caller.  0 or -ENOMEM. */
-SP_MUST_CHECK int sp__sweep_open(struct sp__sweep *s, unsigned nparts, void *mem, size_t bytes,
+/* mem: at least one cell for each of npartitions, owned by the caller.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__sweep_open(struct sp__sweep *s, unsigned npartitions, void *mem, size_t bytes,
 				 sp__sweep_fn *out, void *ctx);
 /* Puts a record with its terminator. */
-SP_MUST_CHECK int sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, size_t bytes);
+SP_MUST_CHECK int sp__sweep_put(struct sp__sweep *s, unsigned partition, const char *rec,
+				size_t bytes);
 /* Outputs everything left. */
 SP_MUST_CHECK int sp__sweep_finish(struct sp__sweep *s);
 void sp__sweep_close(struct sp__sweep *s); /* accepts one all zero */

@@ -392,7 +392,7 @@ uint64_t sp__workers_bytes(const struct sp__join *j, const struct sp__join_layou
 	if (j->env.device || j->opts.limited || j->io->row || !j->source[0].scan)
 		return 0;
 	return workers_wanted(j) && bytes / BUNDLE_MIN >= BUNDLES_MIN &&
-			       rest >= sp__max(l->read_bytes, l->page_bytes * l->parts_max)
+			       rest >= sp__max(l->read_bytes, l->page_bytes * l->partitions_max)
 		       ? bytes
 		       : 0;
 }

@@ -142,11 +142,11 @@ struct sp__rec *__wrap_sp__table_walk(const struct sp__table *t, const struct sp
 	return r;
 }
 
-int __real_sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
+int __real_sp__stage_spill(struct sp__stage *s, struct sp__partition *p, int role, const char *line,
 			   size_t bytes, uint64_t key_hash);
-int __wrap_sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
+int __wrap_sp__stage_spill(struct sp__stage *s, struct sp__partition *p, int role, const char *line,
 			   size_t bytes, uint64_t key_hash);
-int __wrap_sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, const char *line,
+int __wrap_sp__stage_spill(struct sp__stage *s, struct sp__partition *p, int role, const char *line,
 			   size_t bytes, uint64_t key_hash)
 {
 	if (now(SPILL)) {
@@ -159,9 +159,9 @@ int __wrap_sp__stage_spill(struct sp__stage *s, struct sp__part *p, int role, co
 	return __real_sp__stage_spill(s, p, role, line, bytes, key_hash);
 }
 
-int __real_sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, size_t bytes);
-int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, size_t bytes);
-int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, size_t bytes)
+int __real_sp__sweep_put(struct sp__sweep *s, unsigned partition, const char *rec, size_t bytes);
+int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned partition, const char *rec, size_t bytes);
+int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned partition, const char *rec, size_t bytes)
 {
 	static char kept[256];
 
@@ -169,7 +169,7 @@ int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, si
 		fired = true;
 		if (fault == LOSE)
 			return 0;
-		if (__real_sp__sweep_put(s, part, rec, bytes))
+		if (__real_sp__sweep_put(s, partition, rec, bytes))
 			return -EIO;
 	} else if (fault == EXCHANGE && wrapped == SWEEP && calls[SWEEP] == fault_at) {
 		memcpy(kept, rec, bytes);
@@ -178,7 +178,7 @@ int __wrap_sp__sweep_put(struct sp__sweep *s, unsigned part, const char *rec, si
 		fired = true;
 		rec = kept;
 	}
-	return __real_sp__sweep_put(s, part, rec, bytes);
+	return __real_sp__sweep_put(s, partition, rec, bytes);
 }
 
 int __real_sp__runread_next(void *runread, struct sp_batch *batch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a hash join parts its inputs: formulas (1) and (2) of Wang and Cherniack,
+ * How a hash join partitions its inputs: formulas (1) and (2) of Wang and Cherniack,
  * and what the planner makes of them.
  */
 #include <stdlib.h>
@@ -69,7 +69,8 @@ static void test_layout(void)
 		}
 		within &= l.table_bytes + l.write_bytes + l.read_bytes + l.bloom_bytes <=
 			  m + (256 << 10);
-		enough &= l.parts_max >= 4 && l.write_bytes / l.parts_max >= l.page_bytes &&
+		enough &= l.partitions_max >= 4 &&
+			  l.write_bytes / l.partitions_max >= l.page_bytes &&
 			  l.table_bytes / l.page_bytes >= 64;
 	}
 	ok(within, "all buffers lie within the memory, from 512 KB to 8 GB");
@@ -100,7 +101,7 @@ static void test_split(void)
 	ok(s.resident == 0 && s.spilled >= sp__join_formula1(300 << 20, l.table_bytes) &&
 		   (300 << 20) / s.spilled <= l.table_bytes &&
 		   (300 << 20) / (s.spilled - 1) > l.table_bytes * 8 / 10,
-	   "SHJ parts all, into no more partitions than will fit");
+	   "SHJ partitions all, into no more partitions than will fit");
 	sp__join_split(&l, SP_JOIN_HYBRID, 0, 0, 0, &s);
 	ok(s.resident > 4 && s.spilled == 0, "an input of unknown size begins in memory");
 	sp__join_split(&l, SP_JOIN_NESTED, 1 << 20, 10000, 0, &s);
@@ -109,7 +110,7 @@ static void test_split(void)
 		double need = (double)sp__join_need(bytes, bytes / 100);
 
 		sp__join_split(&l, SP_JOIN_HYBRID, bytes, bytes / 100, bytes, &s);
-		max = s.resident ? l.parts_max : l.table_bytes / l.page_bytes / 2;
+		max = s.resident ? l.partitions_max : l.table_bytes / l.page_bytes / 2;
 		bounded &= s.resident + s.spilled <= max;
 		if (s.spilled && s.resident + s.spilled < max)
 			fits &= (1 - s.share) * need / s.spilled <= (double)l.table_bytes;
@@ -119,8 +120,8 @@ static void test_split(void)
 	ok(bounded, "never more partitions than writers");
 }
 
-/* Inputs of 130 MB: how a hybrid join of them parts, and whether the partitions fit. */
-static bool parted(uint64_t memory, uint64_t probe_bytes, struct sp__join_split *s)
+/* Inputs of 130 MB: how a hybrid join of them partitions them, and whether the partitions fit. */
+static bool partitioned(uint64_t memory, uint64_t probe_bytes, struct sp__join_split *s)
 {
 	const uint64_t bytes = 130000000, records = bytes / 100;
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
@@ -139,12 +140,12 @@ static void test_share(void)
 	const uint64_t bytes = 130000000;
 	struct sp__join_split s;
 
-	ok(parted(32 << 20, bytes, &s) && s.resident && s.spilled,
+	ok(partitioned(32 << 20, bytes, &s) && s.resident && s.spilled,
 	   "a share stays in memory while the other partitions fit");
-	ok(parted(16 << 20, bytes, &s) && !s.resident && s.share <= 0,
+	ok(partitioned(16 << 20, bytes, &s) && !s.resident && s.share <= 0,
 	   "it goes where they would not, and then they do");
-	ok(parted(16 << 20, 0, &s) && !s.resident, "also if the probe side is not known");
-	ok(!parted(16 << 20, bytes / 8, &s) && s.resident,
+	ok(partitioned(16 << 20, 0, &s) && !s.resident, "also if the probe side is not known");
+	ok(!partitioned(16 << 20, bytes / 8, &s) && s.resident,
 	   "it stays if the probe side is smaller, whose partitions fit");
 }
 
@@ -154,9 +155,9 @@ static void test_nested(void)
 	const struct sp__join_layout l = { .table_bytes = 100 * mb };
 
 	ok(sp__join_nested_pays(&l, 150 * mb, 150 * mb, 150 * mb),
-	   "two blocks past an equal probe side move less than parting both");
+	   "two blocks past an equal probe side move less than partitioning both");
 	ok(!sp__join_nested_pays(&l, 105 * mb, 105 * mb, 105 * mb),
-	   "but not if parting leaves nearly all in memory");
+	   "but not if partitioning leaves nearly all in memory");
 	ok(!sp__join_nested_pays(&l, 150 * mb, 150 * mb, 1500 * mb),
 	   "nor if the probe side is much the larger");
 	ok(!sp__join_nested_pays(&l, 950 * mb, 950 * mb, 950 * mb), "many blocks do not pay");

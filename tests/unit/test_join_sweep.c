@@ -21,17 +21,17 @@ struct sink {
 	unsigned fail_at; /* calls until it fails; 0: never */
 };
 
-static int take(void *ctx, unsigned part, const char *data, size_t bytes, unsigned records)
+static int take(void *ctx, unsigned partition, const char *data, size_t bytes, unsigned records)
 {
 	struct sink *k = ctx;
 
 	if (k->fail_at && !--k->fail_at)
 		return -5;
-	k->groups += part != k->last;
-	k->last = part;
+	k->groups += partition != k->last;
+	k->last = partition;
 	k->records += records;
-	memcpy(k->text[part] + k->bytes[part], data, bytes);
-	k->bytes[part] += bytes;
+	memcpy(k->text[partition] + k->bytes[partition], data, bytes);
+	k->bytes[partition] += bytes;
 	k->all += bytes;
 	return 0;
 }
@@ -57,13 +57,13 @@ static int feed(struct sp__sweep *s, struct sink *want, size_t all, size_t lengt
 
 	while (want->all < all) {
 		size_t bytes = 1 + sp__rng_below(&rng, length);
-		unsigned part = (unsigned)sp__rng_below(&rng, PARTS);
+		unsigned partition = (unsigned)sp__rng_below(&rng, PARTS);
 
 		memset(rec, 'a' + n % 26, bytes);
-		rc = sp__sweep_put(s, part, rec, bytes);
+		rc = sp__sweep_put(s, partition, rec, bytes);
 		if (rc < 0)
 			return rc;
-		(void)take(want, part, rec, bytes, 1);
+		(void)take(want, partition, rec, bytes, 1);
 		n++;
 	}
 	return n;

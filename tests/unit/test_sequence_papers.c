@@ -241,12 +241,14 @@ struct swept {
 	int order[19], n;
 };
 
-static int take_tuple(void *ctx, unsigned part, const char *data, size_t bytes, unsigned records)
+static int take_tuple(void *ctx, unsigned partition, const char *data, size_t bytes,
+		      unsigned records)
 {
 	struct swept *s = ctx;
 
 	s->order[s->n++] = data[0];
-	return bytes == TUPLE_BYTES && records == 1 && (int)part == tuple[(int)data[0]] ? 0 : -1;
+	return bytes == TUPLE_BYTES && records == 1 && (int)partition == tuple[(int)data[0]] ? 0
+											     : -1;
 }
 
 /* Four of the seven pages are for sorting. */
