@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "call/joincall.h"
-#include "join/form_impl.h"
+#include "call/form.h"
 
 static const struct sp__option names[] = {
 	{ NULL, '1', SP__OPT_ARG },

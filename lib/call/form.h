@@ -2,8 +2,8 @@
 /*
  * Shared by the files that read the options of a join.
  */
-#ifndef SP__JOIN_FORM_IMPL_H
-#define SP__JOIN_FORM_IMPL_H
+#ifndef SP__CALL_FORM_H
+#define SP__CALL_FORM_H
 
 #include <spindle/joinform.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "join/form_impl.h"
+#include "call/form.h"
 
 /* The letter of a text that is collated; sp_key_letter() has not got it. */
 #define COLLATED (1u << 31)

@@ -13,7 +13,7 @@
 #include <spindle/size.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "join/form_impl.h"
+#include "call/form.h"
 
 void sp_join_form_release(struct sp_join_form *form)
 {

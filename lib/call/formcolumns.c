@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "join/form_impl.h"
+#include "call/form.h"
 
 #define DIGITS 21 /* of the largest number, and a byte */
 
