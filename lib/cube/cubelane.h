@@ -6,7 +6,7 @@
 #ifndef SP__CUBE_CUBELANE_H
 #define SP__CUBE_CUBELANE_H
 
-#include "cube/fragments.h"
+#include "cube/mapping/fragments.h"
 
 /* Cells that follow each other. */
 struct sp__cellrun {

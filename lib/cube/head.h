@@ -9,7 +9,7 @@
 #ifndef SP__CUBE_HEAD_H
 #define SP__CUBE_HEAD_H
 
-#include "cube/fragments.h"
+#include "cube/mapping/fragments.h"
 
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */

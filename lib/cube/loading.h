@@ -10,7 +10,7 @@
 #include "cube/extents.h"
 #include "cube/growth.h"
 #include "cube/loadinput.h"
-#include "cube/tiles.h"
+#include "cube/mapping/tiles.h"
 #include "cube/transfer.h"
 
 /* Elements that are loaded together. */

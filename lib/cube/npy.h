@@ -7,7 +7,7 @@
 #ifndef SP__CUBE_NPY_H
 #define SP__CUBE_NPY_H
 
-#include "cube/grid.h"
+#include "cube/mapping/grid.h"
 
 #define SP__NPY_PREFIX 12      /* bytes that tell how long the head is */
 #define SP__NPY_TEXT_MAX 10000 /* bytes of the dictionary: NumPy reads no longer one either */

@@ -8,7 +8,7 @@
 #include "cube/pointio.h"
 #include "cube/points.h"
 #include "cube/putlog.h"
-#include "cube/tiles.h"
+#include "cube/mapping/tiles.h"
 
 /* The extent of a cell by its first block. */
 static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)

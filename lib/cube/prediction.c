@@ -43,7 +43,7 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "cube/prediction.h"
-#include "cube/cubewalk.h"
+#include "cube/mapping/walk.h"
 #include "dev/drive.h" /* names of layouts */
 #include "dev/geometry.h"
 

@@ -13,7 +13,7 @@
 #ifndef SP__CUBE_PREDICTION_H
 #define SP__CUBE_PREDICTION_H
 
-#include "cube/mapping.h"
+#include "cube/mapping/mapping.h"
 
 struct sp_geometry;
 

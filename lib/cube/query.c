@@ -17,7 +17,7 @@
 #include "base/minmax.h"
 #include "cube/extents.h"
 #include "cube/pointio.h"
-#include "cube/tiles.h"
+#include "cube/mapping/tiles.h"
 #include "cube/transfer.h"
 #include "run/charge.h"
 

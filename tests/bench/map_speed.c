@@ -19,7 +19,7 @@
 #include <time.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
-#include "cube/mapping.h"
+#include "cube/mapping/mapping.h"
 
 #define PLACES 4096 /* made beforehand */
 

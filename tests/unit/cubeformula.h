@@ -31,7 +31,7 @@
 
 #include <math.h>
 #include "base/minmax.h"
-#include "cube/grid.h"
+#include "cube/mapping/grid.h"
 
 struct formula {
 	unsigned n;

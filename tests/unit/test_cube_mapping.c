@@ -10,7 +10,7 @@
 #include <string.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
-#include "cube/mapping.h"
+#include "cube/mapping/mapping.h"
 #include "dev/geometry.h"
 #include "dev/model.h"
 #include "tap.h"

@@ -11,10 +11,10 @@
  *
  * Thread rule: immutable after sp__fragments_settle().
  */
-#ifndef SP__CUBE_FRAGMENTS_H
-#define SP__CUBE_FRAGMENTS_H
+#ifndef SP__CUBE_MAPPING_FRAGMENTS_H
+#define SP__CUBE_MAPPING_FRAGMENTS_H
 
-#include "cube/cubewalk.h"
+#include "cube/mapping/walk.h"
 
 #define SP__FRAGMENTS_MAX 1000
 
@@ -64,13 +64,13 @@ bool sp__fragment_clip(const struct sp__fragment *fragment, const struct sp_cube
 /* The cell that occupies a block; false if none does. */
 bool sp__fragment_cell(const struct sp__fragment *fragment, uint64_t block, uint64_t *x);
 
-/* As the functions of cube/mapping.h, over all fragments. */
+/* As the functions of cube/mapping/mapping.h, over all fragments. */
 uint64_t sp__fragments_block(const struct sp__fragments *p, const uint64_t *x);
 bool sp__fragments_cell(const struct sp__fragments *p, uint64_t block, uint64_t *x);
 int sp__fragments_walk(const struct sp__fragments *p, const struct sp_cube_box *box,
 		       sp__cells_fn fn, void *arg);
 
-/* A walk of one volume over all fragments, as those of cube/cubewalk.h. */
+/* A walk of one volume over all fragments, as those of cube/mapping/walk.h. */
 struct sp__fragwalk {
 	const struct sp__fragments *fragments;
 	size_t next; /* fragment */

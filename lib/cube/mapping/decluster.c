@@ -2,7 +2,7 @@
 #include <spindle/error.h>
 #include "base/minmax.h"
 #include "base/enum.h"
-#include "cube/decluster.h"
+#include "cube/mapping/decluster.h"
 
 #define CUBES_MAX 4096 /* that a split makes */
 

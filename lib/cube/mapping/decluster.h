@@ -12,10 +12,10 @@
  *
  * Source: Du and Sobolewski 1982 (disk modulo); the numbers are our own.
  */
-#ifndef SP__CUBE_DECLUSTER_H
-#define SP__CUBE_DECLUSTER_H
+#ifndef SP__CUBE_MAPPING_DECLUSTER_H
+#define SP__CUBE_MAPPING_DECLUSTER_H
 
-#include "cube/grid.h"
+#include "cube/mapping/grid.h"
 
 struct sp__basicgrid {
 	unsigned n;

@@ -23,7 +23,7 @@
 #include <string.h>
 #include <spindle/error.h>
 #include "base/minmax.h"
-#include "cube/curve.h"
+#include "cube/mapping/curve.h"
 
 #define COUNTED_DIMS_MAX 4
 

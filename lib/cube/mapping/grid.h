@@ -3,8 +3,8 @@
  * Grids of cells and boxes in them.  A coordinate is one number for each dimension; dimension 0
  * comes first.
  */
-#ifndef SP__CUBE_GRID_H
-#define SP__CUBE_GRID_H
+#ifndef SP__CUBE_MAPPING_GRID_H
+#define SP__CUBE_MAPPING_GRID_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -46,7 +46,7 @@
 #include <string.h>
 #include "base/bisect.h"
 #include "base/minmax.h"
-#include "cube/multimap.h"
+#include "cube/mapping/multimap.h"
 
 static const struct sp__cubezone *zone_of_cube(const struct sp__multimap *m, uint64_t cube)
 {

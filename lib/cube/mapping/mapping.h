@@ -7,18 +7,18 @@
  * one whose neighbours lie in sequence.  All coordinates here are the dataset's.
  *
  * With several volumes a block is a number of an address space in which they follow each other
- * (cube/decluster.h); cells take the same blocks of each of them.
+ * (cube/mapping/decluster.h); cells take the same blocks of each of them.
  *
  * A linear mapping fills one basic cube after the other in its order.  On one volume, unless
  * other sizes are given, all cells are one basic cube.
  *
  * Thread rule: immutable after sp__mapping_init().
  */
-#ifndef SP__CUBE_MAPPING_H
-#define SP__CUBE_MAPPING_H
+#ifndef SP__CUBE_MAPPING_MAPPING_H
+#define SP__CUBE_MAPPING_MAPPING_H
 
-#include "cube/curve.h"
-#include "cube/multimap.h"
+#include "cube/mapping/curve.h"
+#include "cube/mapping/multimap.h"
 
 struct sp__mapping {
 	enum sp_cube_mapping kind; /* not AUTO */

@@ -13,11 +13,11 @@
  *
  * Source: Shao 2008, section 5.3.
  */
-#ifndef SP__CUBE_MULTIMAP_H
-#define SP__CUBE_MULTIMAP_H
+#ifndef SP__CUBE_MAPPING_MULTIMAP_H
+#define SP__CUBE_MAPPING_MULTIMAP_H
 
 #include <stddef.h>
-#include "cube/decluster.h"
+#include "cube/mapping/decluster.h"
 
 struct sp_geometry;
 

@@ -3,10 +3,10 @@
  * Copying between a cell, in which the elements of a tile are in rows along dimension 0, and a
  * buffer that holds the elements of a box in rows along any dimension.
  */
-#ifndef SP__CUBE_TILES_H
-#define SP__CUBE_TILES_H
+#ifndef SP__CUBE_MAPPING_TILES_H
+#define SP__CUBE_MAPPING_TILES_H
 
-#include "cube/grid.h"
+#include "cube/mapping/grid.h"
 
 struct sp__tiles {
 	const struct sp_cube_shape *shape;

@@ -21,7 +21,7 @@
 #include "base/array.h"
 #include "base/bisect.h"
 #include "base/minmax.h"
-#include "cube/multimap.h"
+#include "cube/mapping/multimap.h"
 #include "dev/geometry.h"
 
 /* What passes at least while the host makes the next request. */

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <spindle/error.h>
 #include "base/minmax.h"
-#include "cube/zkey.h"
+#include "cube/mapping/zkey.h"
 
 static unsigned bits_of(uint64_t size)
 {

@@ -8,10 +8,10 @@
  * then the second ones, and so on.  So a node of the tree is a prefix of keys, the nodes of a
  * level are ordered as their keys are, and a node is a range of keys.
  */
-#ifndef SP__CUBE_ZKEY_H
-#define SP__CUBE_ZKEY_H
+#ifndef SP__CUBE_MAPPING_ZKEY_H
+#define SP__CUBE_MAPPING_ZKEY_H
 
-#include "cube/grid.h"
+#include "cube/mapping/grid.h"
 
 #define SP__ZKEY_BITS 128
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cube/cubewalk.h"
+#include "cube/mapping/walk.h"
 
 void sp__cubewalk_begin(struct sp__cubewalk *w, const struct sp__mapping *m,
 			const struct sp_cube_box *box, unsigned volume)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include "cube/mapping.h"
-#include "cube/cubewalk.h"
+#include "cube/mapping/mapping.h"
+#include "cube/mapping/walk.h"
 
 /* The basic cubes of a linear mapping, and what it does within each. */
 static int init_linear(struct sp__mapping *m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 #include "base/minmax.h"
-#include "cube/tiles.h"
+#include "cube/mapping/tiles.h"
 
 uint64_t sp__tiles_init(struct sp__tiles *t, const struct sp_cube_shape *shape,
 			const struct sp_cube_box *box, const unsigned *order)

@@ -10,10 +10,10 @@
  * Source: Shao 2008, section 5.2; Hamilton and Rau-Chaplin 2008 (states of Hilbert's curve in n
  * dimensions, ranks of grids whose sides are different powers of two).
  */
-#ifndef SP__CUBE_CURVE_H
-#define SP__CUBE_CURVE_H
+#ifndef SP__CUBE_MAPPING_CURVE_H
+#define SP__CUBE_MAPPING_CURVE_H
 
-#include "cube/grid.h"
+#include "cube/mapping/grid.h"
 
 struct sp__curve {
 	enum sp_cube_mapping kind; /* ZORDER, GRAY or HILBERT */

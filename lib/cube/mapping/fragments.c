@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/minmax.h"
-#include "cube/fragments.h"
+#include "cube/mapping/fragments.h"
 
 struct sp__fragment *sp__fragments_add(struct sp__fragments *p)
 {

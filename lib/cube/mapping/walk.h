@@ -4,10 +4,10 @@
  * cube, and within each as the mapping says.  It can stop after any run and go on later, so
  * that walks of several volumes can take turns.
  */
-#ifndef SP__CUBE_CUBEWALK_H
-#define SP__CUBE_CUBEWALK_H
+#ifndef SP__CUBE_MAPPING_WALK_H
+#define SP__CUBE_MAPPING_WALK_H
 
-#include "cube/mapping.h"
+#include "cube/mapping/mapping.h"
 
 struct sp__cubewalk {
 	const struct sp__mapping *m;
