@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "cube/loading.h"
-#include "cube/volumes.h"
+#include "cube/file/volumes.h"
 
 static int refuse(const struct sp__loading *l, int code, const char *text)
 {

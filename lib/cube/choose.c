@@ -23,7 +23,7 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "cube/choose.h"
-#include "cube/transfer.h"
+#include "cube/file/transfer.h"
 
 #define PLACES 20
 #define CHOICE_PLACES 4

@@ -13,9 +13,9 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/choose.h"
-#include "cube/extents.h"
+#include "cube/file/extents.h"
 #include "cube/plan.h"
-#include "cube/volumes.h"
+#include "cube/file/volumes.h"
 #include "io/volume.h"
 
 /* A volume. */

@@ -6,10 +6,10 @@
 #define SP__CUBE_CUBE_IMPL_H
 
 #include <sys/stat.h>
-#include "cube/pointset.h"
+#include "cube/file/pointset.h"
 #include "run/env.h"
 
-/* A put that was interrupted: an extent as it is to be (cube/putlog.h). */
+/* A put that was interrupted: an extent as it is to be (cube/file/putlog.h). */
 struct sp__pending {
 	uint64_t block, x[SP_CUBE_DIMS_MAX]; /* of its first cell */
 	uint32_t sum;

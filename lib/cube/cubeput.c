@@ -2,7 +2,7 @@
 /*
  * Changing one element so that an interruption leaves the old one or the new one.
  *
- * The cube's log keeps the extent (cube/putlog.h); a cube of an old version has none, and there
+ * The cube's log keeps the extent (cube/file/putlog.h); a cube of an old version has none, and there
  * only signals are held back.  Of several volumes the further ones are marked first: the number
  * of the head, which the log repeats, is then final until the put has ended.
  */
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "cube/pointio.h"
 #include "cube/points.h"
-#include "cube/putlog.h"
+#include "cube/file/putlog.h"
 
 /* The extent is in its place, and so is its checksum: the log can be erased. */
 static int end_put(struct sp_cube *c, struct sp_errinfo *err)

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"
-#include "cube/extents.h"
+#include "cube/file/extents.h"
 #include "cube/pointio.h"
 
 /* Open datasets use this part of the memory for leaves. */

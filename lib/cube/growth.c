@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "cube/extents.h"
+#include "cube/file/extents.h"
 #include "cube/growth.h"
 
 static uint64_t div_up(uint64_t a, uint64_t b)

@@ -6,7 +6,7 @@
 #ifndef SP__CUBE_GROWTH_H
 #define SP__CUBE_GROWTH_H
 
-#include "cube/head.h"
+#include "cube/file/superblock.h"
 
 /* What an append changes in a head: as it will be, or, once exchanged, as it was. */
 struct sp__growth {

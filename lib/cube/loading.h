@@ -7,11 +7,11 @@
 #define SP__CUBE_LOADING_H
 
 #include "base/task.h"
-#include "cube/extents.h"
+#include "cube/file/extents.h"
 #include "cube/growth.h"
 #include "cube/loadinput.h"
 #include "cube/mapping/tiles.h"
-#include "cube/transfer.h"
+#include "cube/file/transfer.h"
 
 /* Elements that are loaded together. */
 struct sp__loadpart {

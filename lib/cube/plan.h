@@ -5,7 +5,7 @@
 #ifndef SP__CUBE_PLAN_H
 #define SP__CUBE_PLAN_H
 
-#include "cube/head.h"
+#include "cube/file/superblock.h"
 
 struct sp__cube_plan {
 	const struct sp_cube_create_opts *opts;

@@ -28,11 +28,11 @@
 #include "base/minmax.h"
 #include "cube/csvlines.h"
 #include "cube/npy.h"
-#include "cube/pointcell.h"
+#include "cube/file/pointcell.h"
 #include "cube/pointio.h"
 #include "cube/pointsort.h"
 #include "cube/pointtree.h"
-#include "cube/transfer.h"
+#include "cube/file/transfer.h"
 #include "run/charge.h"
 
 struct load {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/pointcell.h"
+#include "cube/file/pointcell.h"
 #include "cube/pointio.h"
 
 #define CELL_BYTES 4096

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/whole.h"
-#include "cube/pointcell.h"
+#include "cube/file/pointcell.h"
 #include "cube/pointio.h"
 
 struct put {

@@ -19,10 +19,10 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/pointcell.h"
+#include "cube/file/pointcell.h"
 #include "cube/pointio.h"
 #include "cube/pointsort.h"
-#include "cube/transfer.h"
+#include "cube/file/transfer.h"
 #include "run/charge.h"
 
 struct query {

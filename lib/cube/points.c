@@ -7,7 +7,7 @@
 #include "base/minmax.h"
 #include "cube/pointio.h"
 #include "cube/points.h"
-#include "cube/putlog.h"
+#include "cube/file/putlog.h"
 #include "cube/mapping/tiles.h"
 
 /* The extent of a cell by its first block. */

@@ -9,8 +9,8 @@
 #ifndef SP__CUBE_POINTS_H
 #define SP__CUBE_POINTS_H
 
-#include "cube/extents.h"
-#include "cube/transfer.h"
+#include "cube/file/extents.h"
+#include "cube/file/transfer.h"
 
 struct sp__point {
 	uint64_t block;	 /* of the first cell of its extent */

@@ -6,7 +6,7 @@
 #define SP__CUBE_POINTTREE_H
 
 #include "cube/cube_impl.h"
-#include "cube/pointset.h"
+#include "cube/file/pointset.h"
 
 /* Records in order, in a file; a cursor reads them one after the other. */
 struct sp__pointcursor {

@@ -15,10 +15,10 @@
 #include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/extents.h"
+#include "cube/file/extents.h"
 #include "cube/pointio.h"
 #include "cube/mapping/tiles.h"
-#include "cube/transfer.h"
+#include "cube/file/transfer.h"
 #include "run/charge.h"
 
 struct query {

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include "base/err.h"
 #include "cube/cube_impl.h"
-#include "cube/putlog.h"
+#include "cube/file/putlog.h"
 
 int sp_cube_repair(struct sp_cube *c, struct sp_cube_repair *done, struct sp_errinfo *err)
 {

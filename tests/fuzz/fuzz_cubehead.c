@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "cube/head.h"
+#include "cube/file/superblock.h"
 
 #define PREFIX 32
 

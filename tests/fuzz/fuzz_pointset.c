@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cube/plan.h"
-#include "cube/pointset.h"
+#include "cube/file/pointset.h"
 
 #define LEAF_BLOCK 400000
 #define REGIONS 3

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "cube/transfer.h"
+#include "cube/file/transfer.h"
 #include "cubemodel.h"
 
 static char dir[64];

@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "base/whole.h"
-#include "cube/head.h"
+#include "cube/file/superblock.h"
 
 #define MAGIC "SPCUBE\r\n"
 #define ROOM_UNIT 4096

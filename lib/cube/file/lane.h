@@ -3,8 +3,8 @@
  * What is to be read from, or written to, one volume: the runs of a walk become requests, in
  * their order.  Runs are taken from the walk some at a time, so that lanes can take turns.
  */
-#ifndef SP__CUBE_CUBELANE_H
-#define SP__CUBE_CUBELANE_H
+#ifndef SP__CUBE_FILE_LANE_H
+#define SP__CUBE_FILE_LANE_H
 
 #include "cube/mapping/fragments.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
-#include "cube/volumes.h"
+#include "cube/file/volumes.h"
 #include "io/volume.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"

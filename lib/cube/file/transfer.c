@@ -6,7 +6,7 @@
  * positioning, the aim of hops, if the tracks are known; else GAP_BYTES.
  *
  * Requests to a volume go out in the order of its walk, at most depth of them at a time.  All
- * volumes are kept busy: each has a lane (cube/cubelane.h), and lanes get their turn whenever
+ * volumes are kept busy: each has a lane (cube/file/lane.h), and lanes get their turn whenever
  * a request has ended.
  */
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/putlog.h"
-#include "cube/transfer.h"
+#include "cube/file/putlog.h"
+#include "cube/file/transfer.h"
 
 #define DEPTH 16
 #define REQUEST_MAX (UINT64_C(1) << 30) /* a result is an int32_t */

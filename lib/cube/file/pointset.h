@@ -14,11 +14,11 @@
  *
  * Thread rule: immutable once read or built.
  */
-#ifndef SP__CUBE_POINTSET_H
-#define SP__CUBE_POINTSET_H
+#ifndef SP__CUBE_FILE_POINTSET_H
+#define SP__CUBE_FILE_POINTSET_H
 
 #include <stddef.h>
-#include "cube/head.h"
+#include "cube/file/superblock.h"
 #include "cube/mapping/zkey.h"
 
 #define SP__REGIONS_MAX 256

@@ -12,8 +12,8 @@
 #include <spindle/error.h>
 #include "base/bisect.h"
 #include "base/minmax.h"
-#include "cube/pointcell.h"
-#include "cube/pointset.h"
+#include "cube/file/pointcell.h"
+#include "cube/file/pointset.h"
 
 int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_head *h)
 {

@@ -11,8 +11,8 @@
  * An object of this kind holds the entries of the extents of a box, which are charged to the
  * budget.
  */
-#ifndef SP__CUBE_EXTENTS_H
-#define SP__CUBE_EXTENTS_H
+#ifndef SP__CUBE_FILE_EXTENTS_H
+#define SP__CUBE_FILE_EXTENTS_H
 
 #include "cube/cube_impl.h"
 

@@ -6,8 +6,8 @@
  * checksum; the valid one with the higher number counts.  So a head is replaced whole or not
  * at all.
  */
-#ifndef SP__CUBE_HEAD_H
-#define SP__CUBE_HEAD_H
+#ifndef SP__CUBE_FILE_SUPERBLOCK_H
+#define SP__CUBE_FILE_SUPERBLOCK_H
 
 #include "cube/mapping/fragments.h"
 
@@ -30,7 +30,7 @@ enum sp__cube_loading {
 	SP__LOADING_SUMS,    /* of points that are added up, which it would add twice */
 };
 
-/* Of a dataset of points (cube/pointset.h): what the directory is, and how full cells are. */
+/* Of a dataset of points (cube/file/pointset.h): what the directory is, and how full cells are. */
 struct sp__cube_pointset {
 	uint32_t fill, overflow;  /* fill factor and threshold of reorganisation, in 1/1000 */
 	uint64_t count;		  /* points */
@@ -65,7 +65,7 @@ struct sp__cube_head {
 	char *volumes[SP_CUBE_VOLUMES_MAX]; /* their names; NULL: the first's and the number */
 	bool points; /* no fragments, tiles are 1; of the mapping kind, order and zones count */
 	struct sp__cube_pointset pointset;
-	uint64_t log_offset; /* of the log of puts (cube/putlog.h), in bytes ... */
+	uint64_t log_offset; /* of the log of puts (cube/file/putlog.h), in bytes ... */
 	uint64_t log_bytes;  /* ... and its size; 0: there is none, as in cubes of old versions */
 	/*
 	 * Changes of cells so far, which the headers of further volumes repeat; marking: these

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "datafile/journal.h"
 #include "base/whole.h"
-#include "cube/putlog.h"
+#include "cube/file/putlog.h"
 
 #define RECORD 1	/* the only type */
 #define HEAD_BYTES 4096 /* what the journal and the members below take, and more */

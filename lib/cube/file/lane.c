@@ -5,7 +5,7 @@
  * run is joined depends on the next one, so the last run that is known waits for it.
  */
 #include <string.h>
-#include "cube/cubelane.h"
+#include "cube/file/lane.h"
 
 static int keep_run(void *arg, uint64_t block, uint64_t cells)
 {

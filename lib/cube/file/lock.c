@@ -16,7 +16,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include "base/err.h"
-#include "cube/putlog.h"
+#include "cube/file/putlog.h"
 
 static int refuse(const struct sp_cube *c, struct sp_errinfo *err, const char *text)
 {

@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 #include <string.h>
-#include "cube/extents.h"
-#include "cube/head.h"
-#include "cube/pointset.h"
-#include "cube/putlog.h"
+#include "cube/file/extents.h"
+#include "cube/file/superblock.h"
+#include "cube/file/pointset.h"
+#include "cube/file/putlog.h"
 
 #define LINEAR_UNIT 4096 /* bytes: direct requests of most devices lie so */
 #define BYTES_MAX (UINT64_C(1) << 62)

@@ -11,8 +11,8 @@
  * The record repeats the number of the superblock, so one that a later state of the cube has left
  * behind does not count.
  */
-#ifndef SP__CUBE_PUTLOG_H
-#define SP__CUBE_PUTLOG_H
+#ifndef SP__CUBE_FILE_PUTLOG_H
+#define SP__CUBE_FILE_PUTLOG_H
 
 #include "cube/cube_impl.h"
 

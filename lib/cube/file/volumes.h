@@ -4,10 +4,10 @@
  * which cube it belongs, as which volume, and how often the cube was changed, so that none is
  * taken for another, and no copy from before a change for the volume.
  */
-#ifndef SP__CUBE_VOLUMES_H
-#define SP__CUBE_VOLUMES_H
+#ifndef SP__CUBE_FILE_VOLUMES_H
+#define SP__CUBE_FILE_VOLUMES_H
 
-#include "cube/head.h"
+#include "cube/file/superblock.h"
 
 struct sp__machine_spec;
 

@@ -6,12 +6,12 @@
  * Each cell has a header, also an empty one of a region: a cell that reads as zeros is damaged.
  * Only the cell outside is not written before the first point of it.
  */
-#ifndef SP__CUBE_POINTCELL_H
-#define SP__CUBE_POINTCELL_H
+#ifndef SP__CUBE_FILE_POINTCELL_H
+#define SP__CUBE_FILE_POINTCELL_H
 
 #include <string.h>
 #include "base/hash.h"
-#include "cube/pointset.h"
+#include "cube/file/pointset.h"
 
 struct sp__pointcell {
 	uint64_t checksum; /* of the rest of the header, and of the points */

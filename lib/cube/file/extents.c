@@ -8,8 +8,8 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "base/whole.h"
-#include "cube/extents.h"
-#include "cube/putlog.h"
+#include "cube/file/extents.h"
+#include "cube/file/putlog.h"
 
 uint32_t sp__extent_cells(uint64_t cell_bytes)
 {

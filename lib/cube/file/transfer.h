@@ -4,11 +4,11 @@
  * makes requests of those that follow each other, and keeps some of them outstanding on each
  * volume.
  */
-#ifndef SP__CUBE_TRANSFER_H
-#define SP__CUBE_TRANSFER_H
+#ifndef SP__CUBE_FILE_TRANSFER_H
+#define SP__CUBE_FILE_TRANSFER_H
 
 #include "cube/cube_impl.h"
-#include "cube/cubelane.h"
+#include "cube/file/lane.h"
 #include "io/queue.h"
 
 /*
