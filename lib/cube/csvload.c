@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/csvlines.h"
+#include "cube/input/csvlines.h"
 #include "cube/csvload.h"
 #include "cube/loading.h"
 #include "cube/points.h"

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/enum.h"
 #include "cube/cube_impl.h"
-#include "cube/npy.h"
+#include "cube/input/npy.h"
 
 SP__ENUM_TABLE(sp_cube_format, { "raw", SP_CUBE_RAW }, { "npy", SP_CUBE_NPY },
 	       { "csv", SP_CUBE_CSV })

@@ -9,7 +9,7 @@
 #include "base/task.h"
 #include "cube/file/extents.h"
 #include "cube/growth.h"
-#include "cube/loadinput.h"
+#include "cube/input/input.h"
 #include "cube/mapping/tiles.h"
 #include "cube/file/transfer.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cube/npy.h"
+#include "cube/input/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 extern const char *const sp_fuzz_tokens[];

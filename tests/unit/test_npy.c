@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cube/npy.h"
+#include "cube/input/npy.h"
 #include "tap.h"
 
 static const struct {

@@ -3,8 +3,8 @@
  * Literals of Python as text, as far as heads of .npy files need them: dictionaries whose keys
  * are strings, strings, integers, True and False, and tuples of integers.
  */
-#ifndef SP__CUBE_LITERAL_H
-#define SP__CUBE_LITERAL_H
+#ifndef SP__CUBE_INPUT_LITERAL_H
+#define SP__CUBE_INPUT_LITERAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

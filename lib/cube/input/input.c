@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/whole.h"
-#include "cube/loadinput.h"
-#include "cube/npy.h"
+#include "cube/input/input.h"
+#include "cube/input/npy.h"
 
 #define COPY_BYTES (1 << 20)
 #define OFFSET_MAX (UINT64_C(1) << 62)

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cube/literal.h"
-#include "cube/npy.h"
+#include "cube/input/literal.h"
+#include "cube/input/npy.h"
 
 #define UNIT 64 /* data begin at a multiple of it */
 

@@ -3,8 +3,8 @@
  * The input of a load that is in sequence: raw elements, or a .npy file; a plain file, or a pipe.
  * Coordinates are those of the input, which begin at 0.
  */
-#ifndef SP__CUBE_LOADINPUT_H
-#define SP__CUBE_LOADINPUT_H
+#ifndef SP__CUBE_INPUT_INPUT_H
+#define SP__CUBE_INPUT_INPUT_H
 
 #include "cube/cube_impl.h"
 

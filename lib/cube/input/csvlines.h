@@ -4,8 +4,8 @@
  * are skipped and counted; a header is skipped: a first record whose first field is no number.  A
  * byte order mark at the beginning belongs to no field.
  */
-#ifndef SP__CUBE_CSVLINES_H
-#define SP__CUBE_CSVLINES_H
+#ifndef SP__CUBE_INPUT_CSVLINES_H
+#define SP__CUBE_INPUT_CSVLINES_H
 
 #include <stdio.h>
 #include "cube/cube_impl.h"

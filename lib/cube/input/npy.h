@@ -4,8 +4,8 @@
  * type, the shape, and whether the first or the last coordinate changes fastest.  The dictionary
  * is read as NumPy does: any literal of Python that gives it these three entries and no other.
  */
-#ifndef SP__CUBE_NPY_H
-#define SP__CUBE_NPY_H
+#ifndef SP__CUBE_INPUT_NPY_H
+#define SP__CUBE_INPUT_NPY_H
 
 #include "cube/mapping/grid.h"
 

@@ -9,7 +9,7 @@
  * Not read: what no head of a .npy file can have in a place that counts, as floats, lists, bytes.
  */
 #include <string.h>
-#include "cube/literal.h"
+#include "cube/input/literal.h"
 
 #define DEPTH_MAX 100 /* brackets within brackets; the parser of Python stops at 200 */
 

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"
-#include "cube/csvlines.h"
+#include "cube/input/csvlines.h"
 #include "rec/recfmt.h"
 
 #define COPY_BYTES (1 << 20)
