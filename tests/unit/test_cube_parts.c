@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
-#include "cube/growth.h"
+#include "cube/elements/growth.h"
 #include "cube/plan.h"
 #include "below.h"
 #include "tap.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "cube/pointio.h"
-#include "cube/points.h"
+#include "cube/elements/change.h"
 #include "cube/file/putlog.h"
 
 /* The extent is in its place, and so is its checksum: the log can be erased. */

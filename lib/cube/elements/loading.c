@@ -18,7 +18,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/mem.h"
-#include "cube/loading.h"
+#include "cube/elements/loading.h"
 #include "run/charge.h"
 
 /* A part of several layers is not larger: memory that is touched for the first time is slow. */

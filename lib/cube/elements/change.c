@@ -5,8 +5,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/pointio.h"
-#include "cube/points.h"
+#include "cube/elements/change.h"
 #include "cube/file/putlog.h"
 #include "cube/mapping/tiles.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SP__CUBE_CSVLOAD_H
-#define SP__CUBE_CSVLOAD_H
+#ifndef SP__CUBE_ELEMENTS_CSV_H
+#define SP__CUBE_ELEMENTS_CSV_H
 
 #include "cube/cube_impl.h"
 

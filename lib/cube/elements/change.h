@@ -6,8 +6,8 @@
  * they were ever written and their checksums agree, changed, and written, each pass in ascending
  * order.
  */
-#ifndef SP__CUBE_POINTS_H
-#define SP__CUBE_POINTS_H
+#ifndef SP__CUBE_ELEMENTS_CHANGE_H
+#define SP__CUBE_ELEMENTS_CHANGE_H
 
 #include "cube/file/extents.h"
 #include "cube/file/transfer.h"

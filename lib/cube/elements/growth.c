@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "cube/file/extents.h"
-#include "cube/growth.h"
+#include "cube/elements/growth.h"
 
 static uint64_t div_up(uint64_t a, uint64_t b)
 {

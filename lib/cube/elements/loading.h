@@ -3,12 +3,12 @@
  * Loading a box of elements that is the end of the dataset along one dimension, or all of it,
  * from an input in sequence.
  */
-#ifndef SP__CUBE_LOADING_H
-#define SP__CUBE_LOADING_H
+#ifndef SP__CUBE_ELEMENTS_LOADING_H
+#define SP__CUBE_ELEMENTS_LOADING_H
 
 #include "base/task.h"
 #include "cube/file/extents.h"
-#include "cube/growth.h"
+#include "cube/elements/growth.h"
 #include "cube/input/input.h"
 #include "cube/mapping/tiles.h"
 #include "cube/file/transfer.h"

@@ -18,9 +18,9 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/input/csvlines.h"
-#include "cube/csvload.h"
-#include "cube/loading.h"
-#include "cube/points.h"
+#include "cube/elements/csv.h"
+#include "cube/elements/loading.h"
+#include "cube/elements/change.h"
 #include "run/charge.h"
 
 struct lines {

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "cube/csvload.h"
-#include "cube/loading.h"
+#include "cube/elements/csv.h"
+#include "cube/elements/loading.h"
 #include "cube/pointio.h"
 
 /* Writes down how many layers of the input's slowest dimension are complete. */

@@ -3,8 +3,8 @@
  * The plan of an append: the fragment that it adds to a cube, with every cell placed, on blocks
  * that no fragment has.
  */
-#ifndef SP__CUBE_GROWTH_H
-#define SP__CUBE_GROWTH_H
+#ifndef SP__CUBE_ELEMENTS_GROWTH_H
+#define SP__CUBE_ELEMENTS_GROWTH_H
 
 #include "cube/file/superblock.h"
 

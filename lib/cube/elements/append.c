@@ -14,7 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "cube/loading.h"
+#include "cube/elements/loading.h"
 #include "cube/file/volumes.h"
 
 static int refuse(const struct sp__loading *l, int code, const char *text)
