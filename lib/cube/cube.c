@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 #include "cube/file/putlog.h"
 #include "cube/file/volumes.h"
 #include "io/volume.h"

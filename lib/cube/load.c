@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "cube/elements/csv.h"
 #include "cube/elements/loading.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 
 /* Writes down how many layers of the input's slowest dimension are complete. */
 static int note_layers(struct sp__loading *l, uint64_t layers, bool end)

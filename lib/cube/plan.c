@@ -16,7 +16,7 @@
 #include "cube/file/extents.h"
 #include "cube/plan.h"
 #include "cube/file/putlog.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 #include "cube/file/volumes.h"
 #include "dev/geometry.h"
 #include "dev/drive.h"

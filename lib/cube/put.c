@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <string.h>
 #include "base/err.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 #include "cube/elements/change.h"
 #include "cube/file/putlog.h"
 

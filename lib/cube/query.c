@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/extents.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 #include "cube/mapping/tiles.h"
 #include "cube/file/transfer.h"
 #include "run/charge.h"

@@ -19,7 +19,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/whole.h"
-#include "cube/pointtree.h"
+#include "cube/points/tree.h"
 
 #define BUFFER_BYTES (UINT32_C(64) << 10)
 /* Cells of leaves begin at multiples of this. */

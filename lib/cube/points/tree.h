@@ -2,8 +2,8 @@
 /*
  * The tree of sorted points, and where its nodes go.
  */
-#ifndef SP__CUBE_POINTTREE_H
-#define SP__CUBE_POINTTREE_H
+#ifndef SP__CUBE_POINTS_TREE_H
+#define SP__CUBE_POINTS_TREE_H
 
 #include "cube/cube_impl.h"
 #include "cube/file/pointset.h"

@@ -4,7 +4,7 @@
 #include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 
 void sp__points_info(const struct sp_cube *c, struct sp_cube_info *info)
 {

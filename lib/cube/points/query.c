@@ -20,8 +20,8 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/pointcell.h"
-#include "cube/pointio.h"
-#include "cube/pointsort.h"
+#include "cube/points/points.h"
+#include "cube/points/sort.h"
 #include "cube/file/transfer.h"
 #include "run/charge.h"
 

@@ -2,18 +2,13 @@
 /*
  * Datasets of points: what cube.h does with a cube, done with one of these.
  */
-#ifndef SP__CUBE_POINTIO_H
-#define SP__CUBE_POINTIO_H
+#ifndef SP__CUBE_POINTS_POINTS_H
+#define SP__CUBE_POINTS_POINTS_H
 
 #include "cube/cube_impl.h"
-#include "cube/plan.h"
 
-/* pointinfo.c: what info says of points. */
+/* info.c: what info says of points. */
 void sp__points_info(const struct sp_cube *c, struct sp_cube_info *info);
-
-/* pointplan.c: checks shape and options, and chooses the cell; then the places of an empty one. */
-SP_MUST_CHECK int sp__pointplan_check(struct sp__cube_plan *p);
-SP_MUST_CHECK int sp__pointplan_lay_out(struct sp__cube_plan *p);
 
 /* directory.c: reads the directory of an open dataset; SP_EBUDGET with the memory it needs. */
 SP_MUST_CHECK int sp__directory_read(struct sp_cube *c, struct sp_errinfo *err);
@@ -21,7 +16,7 @@ SP_MUST_CHECK int sp__directory_read(struct sp_cube *c, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__directory_write(struct sp_cube *c, struct sp_errinfo *err);
 void sp__directory_free(struct sp_cube *c);
 
-/* pointquery.c: a point of the box, as it is in a cell; not 0: stop. */
+/* query.c: a point of the box, as it is in a cell; not 0: stop. */
 typedef int (*sp__record_fn)(void *arg, sp__zkey key, const uint8_t *record);
 /* Gives the points of a box in any order; fn NULL: reads the cells all the same. */
 SP_MUST_CHECK int sp__points_each(struct sp_cube *c, const struct sp_cube_box *box,
@@ -35,12 +30,12 @@ SP_MUST_CHECK int sp__points_verify(struct sp_cube *c, struct sp_cube_check *che
 /* Bytes of a point outside of cells: its coordinates, 8 bytes each, and its value. */
 size_t sp__point_bytes(const struct sp_cube *c);
 
-/* pointload.c: the points that are there and those of an input, NULL: none, in a new file. */
+/* load.c: the points that are there and those of an input, NULL: none, in a new file. */
 SP_MUST_CHECK int sp__points_load(struct sp_cube *c, const char *input,
 				  const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
 				  struct sp_errinfo *err);
 
-/* pointput.c: adds a point. */
+/* put.c: adds a point. */
 SP_MUST_CHECK int sp__points_put(struct sp_cube *c, const uint64_t *x, const void *value,
 				 struct sp_errinfo *err);
 

@@ -34,7 +34,7 @@
 #include "base/bisect.h"
 #include "base/minmax.h"
 #include "base/rng.h"
-#include "cube/pointtree.h"
+#include "cube/points/tree.h"
 
 #define MOST_CELLS_PER_LEAF 2.5
 #define CROWDED 0.03		/* overflow cells for a cell */

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/whole.h"
 #include "cube/file/pointcell.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 
 struct put {
 	struct sp_cube *cube;

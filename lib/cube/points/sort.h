@@ -3,8 +3,8 @@
  * Points in order, in memory of a part and temporary files: records of fixed length are put,
  * sorted as memcmp() orders them, and given to a function.
  */
-#ifndef SP__CUBE_POINTSORT_H
-#define SP__CUBE_POINTSORT_H
+#ifndef SP__CUBE_POINTS_SORT_H
+#define SP__CUBE_POINTS_SORT_H
 
 #include <spindle/sort.h>
 #include "cube/cube_impl.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/pointsort.h"
+#include "cube/points/sort.h"
 
 #define BUFFER_BYTES (UINT32_C(64) << 10)
 

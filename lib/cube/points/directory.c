@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "cube/file/extents.h"
-#include "cube/pointio.h"
+#include "cube/points/points.h"
 
 /* Open datasets use this part of the memory for leaves. */
 #define MEMORY_SHARE 4

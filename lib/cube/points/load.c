@@ -29,9 +29,9 @@
 #include "cube/input/csvlines.h"
 #include "cube/input/npy.h"
 #include "cube/file/pointcell.h"
-#include "cube/pointio.h"
-#include "cube/pointsort.h"
-#include "cube/pointtree.h"
+#include "cube/points/points.h"
+#include "cube/points/sort.h"
+#include "cube/points/tree.h"
 #include "cube/file/transfer.h"
 #include "run/charge.h"
 
