@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "cube/choose.h"
+#include "cube/choose/choose.h"
 #include "cube/file/extents.h"
-#include "cube/plan.h"
+#include "cube/choose/plan.h"
 #include "cube/file/volumes.h"
 #include "io/volume.h"
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cube/plan.h"
+#include "cube/choose/plan.h"
 #include "cube/file/pointset.h"
 
 #define LEAF_BLOCK 400000

@@ -2,7 +2,7 @@
 /*
  * The cost model of the thesis in closed formulas: expected time of a range query on the Naive
  * and the MultiMap mapping, from a few parameters of the drive.  It reproduces the thesis's
- * table and figures; the library itself predicts queries run by run (cube/prediction.h).
+ * table and figures; the library itself predicts queries run by run (cube/choose/prediction.h).
  *
  * The printed formulas are corrected in these points:
  *

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <spindle/geometry.h>
 #include "cube/elements/growth.h"
-#include "cube/plan.h"
+#include "cube/choose/plan.h"
 #include "below.h"
 #include "tap.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <spindle/geometry.h>
 #include "base/rng.h"
-#include "cube/prediction.h"
+#include "cube/choose/prediction.h"
 #include "dev/geometry.h"
 #include "dev/model.h"
 #include "dev/shipped.h"

@@ -2,7 +2,7 @@
 /*
  * A workload on the simulated volume of a plan, with a cube that has no file.
  */
-#include "cube/choose.h"
+#include "cube/choose/choose.h"
 #include "cube/cube_impl.h"
 
 int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *seconds,

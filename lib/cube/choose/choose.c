@@ -22,7 +22,7 @@
 #include <spindle/error.h>
 #include "base/minmax.h"
 #include "base/rng.h"
-#include "cube/choose.h"
+#include "cube/choose/choose.h"
 #include "cube/file/transfer.h"
 
 #define PLACES 20

@@ -2,11 +2,11 @@
 /*
  * What a workload costs on a planned cube, and the mapping on which it costs least.
  */
-#ifndef SP__CUBE_CHOOSE_H
-#define SP__CUBE_CHOOSE_H
+#ifndef SP__CUBE_CHOOSE_CHOOSE_H
+#define SP__CUBE_CHOOSE_CHOOSE_H
 
-#include "cube/plan.h"
-#include "cube/prediction.h"
+#include "cube/choose/plan.h"
+#include "cube/choose/prediction.h"
 
 /*
  * The mean query of the workload, of plan->opts, predicted.  places, runs: limits of the

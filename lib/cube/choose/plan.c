@@ -14,7 +14,7 @@
 #include "base/minmax.h"
 #include "base/enum.h"
 #include "cube/file/extents.h"
-#include "cube/plan.h"
+#include "cube/choose/plan.h"
 #include "cube/file/putlog.h"
 #include "cube/points/points.h"
 #include "cube/file/volumes.h"

@@ -42,7 +42,7 @@
 #include "base/bisect.h"
 #include "base/minmax.h"
 #include "base/rng.h"
-#include "cube/prediction.h"
+#include "cube/choose/prediction.h"
 #include "cube/mapping/walk.h"
 #include "dev/drive.h" /* names of layouts */
 #include "dev/geometry.h"

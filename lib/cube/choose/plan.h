@@ -2,8 +2,8 @@
 /*
  * The plan of a new cube: its head, with every cell placed.
  */
-#ifndef SP__CUBE_PLAN_H
-#define SP__CUBE_PLAN_H
+#ifndef SP__CUBE_CHOOSE_PLAN_H
+#define SP__CUBE_CHOOSE_PLAN_H
 
 #include "cube/file/superblock.h"
 
@@ -30,7 +30,7 @@ SP_MUST_CHECK int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_cr
 				const char *path, struct sp_errinfo *err);
 void sp__cube_plan_free(struct sp__cube_plan *p);
 
-/* pointplan.c: checks shape and options, and chooses the cell; then the places of an empty one. */
+/* points.c: checks shape and options, and chooses the cell; then the places of an empty one. */
 SP_MUST_CHECK int sp__pointplan_check(struct sp__cube_plan *p);
 SP_MUST_CHECK int sp__pointplan_lay_out(struct sp__cube_plan *p);
 

@@ -10,8 +10,8 @@
  *
  * Thread rule: pure functions; they allocate nothing.
  */
-#ifndef SP__CUBE_PREDICTION_H
-#define SP__CUBE_PREDICTION_H
+#ifndef SP__CUBE_CHOOSE_PREDICTION_H
+#define SP__CUBE_CHOOSE_PREDICTION_H
 
 #include "cube/mapping/mapping.h"
 

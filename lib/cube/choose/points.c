@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/pointcell.h"
-#include "cube/plan.h"
+#include "cube/choose/plan.h"
 
 #define CELL_BYTES 4096
 #define HEAD_UNIT 4096

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"
-#include "cube/choose.h"
+#include "cube/choose/choose.h"
 #include "cube/cube_impl.h"
 #include "run/volume_spec.h"
 
