@@ -2,9 +2,9 @@
 /*
  * Changing one element so that an interruption leaves the old one or the new one.
  *
- * The cube's log keeps the extent (cube/file/putlog.h); a cube of an old version has none, and there
- * only signals are held back.  Of several volumes the further ones are marked first: the number
- * of the head, which the log repeats, is then final until the put has ended.
+ * The cube's log keeps the extent (cube/file/putlog.h); a cube of an old version has none, and
+ * there only signals are held back.  Of several volumes the further ones are marked first: the
+ * number of the head, which the log repeats, is then final until the put has ended.
  */
 #include <signal.h>
 #include <string.h>

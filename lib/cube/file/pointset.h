@@ -4,10 +4,10 @@
  *
  * The points lie in cells.  Where points are dense enough a region has them: a grid of cells of
  * one size with a MultiMap mapping of its own.  The other cells, called leaves, are nodes of a
- * tree (cube/mapping/zkey.h); they lie one after the other in the order of a linear mapping.  A cell of a
- * region is a node, too, or a slice of one: thin along the major dimension, which is read in
- * sequence, so that lines along the others meet few cells.  Nodes without
- * points have no cell: points put there later go to one cell more, outside of all others.
+ * tree (cube/mapping/zkey.h); they lie one after the other in the order of a linear mapping.  A
+ * cell of a region is a node, too, or a slice of one: thin along the major dimension, which is read
+ * in sequence, so that lines along the others meet few cells.  Nodes without points have no cell:
+ * points put there later go to one cell more, outside of all others.
  *
  * The directory is in memory while the dataset is open: 24 bytes for each leaf.  It changes only
  * when the dataset is built anew.
