@@ -8,7 +8,7 @@
 
 "$xgen" records --seed=7 --bytes=2M >many
 sort many >want
-"$xsort" --compress-output=zstd -o many.zst many
+"$xsort" -r --compress-output=zstd -o many.zst many
 
 packed()
 {
