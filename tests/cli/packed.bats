@@ -24,6 +24,9 @@ teardown()
 }
 
 formats='gzip zstd lz4 xz'
+# Each byte of a file is damaged in turn; for threads, what follows is the same for most of them.
+step=1
+[ "${SP_TEST_VARIANT:-}" != tsan ] || step=5
 
 pack() # FORMAT < BYTES > PACKED
 {
@@ -139,7 +142,7 @@ fails() # ARGUMENT...
 	seq 30 | awk '{ print $1 * 17 % 31 }' >small
 	for f in $formats; do
 		pack "$f" <small >p
-		for ((i = 1; i < $(stat -c %s p); i++)); do
+		for ((i = 1; i < $(stat -c %s p); i += step)); do
 			head -c "$i" p >short
 			fails --decompress="$f" short
 			[[ $(<err) == "xsort: short: "* ]]
@@ -170,7 +173,7 @@ fails() # ARGUMENT...
 	for f in $formats; do
 		pack "$f" <small >p
 		read -ra was <<<"$(od -An -v -tu1 p | tr -s '\n' ' ')"
-		for ((i = 0; i < ${#was[@]}; i++)); do
+		for ((i = 0; i < ${#was[@]}; i += step)); do
 			printf -v byte '\\x%x' $(((${was[i]} + 1 + RANDOM % 255) % 256))
 			# shellcheck disable=SC2059 # a byte
 			{ head -c "$i" p; printf "$byte"; tail -c "+$((i + 2))" p; } >bad
