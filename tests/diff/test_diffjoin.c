@@ -12,6 +12,8 @@
  * Each join has a process of its own, with SP_TASK_DELAY set to another seed in
  * each: a build with delays (make DELAY=1) then runs its tasks in another order.
  */
+#define TAP_THREADS
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
