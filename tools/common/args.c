@@ -68,9 +68,9 @@ static void add_letter(char *letters, const struct setting *s)
 	letters[n] = '\0';
 }
 
-void args_begin(struct args_reader *r, const struct args *args, int argc, char **argv)
+void args_begin(struct args_reader *r, const struct args *args, int argc, char **argv, void *input)
 {
-	*r = (struct args_reader){ .args = args, .argc = argc, .argv = argv };
+	*r = (struct args_reader){ .args = args, .argc = argc, .argv = argv, .input = input };
 	if (argc == 2 && !strcmp(argv[1], ARGS_TABLE))
 		help_table(args);
 	if (argc == 2 && !args->gnu && !strcmp(argv[1], "-?")) /* argp had it */
@@ -130,37 +130,38 @@ static void answer(const struct args_reader *r, enum setting_answer what)
 		version_print();
 }
 
-bool args_next(struct args_reader *r, struct arg *arg)
+int args_next(struct args_reader *r)
 {
 	const struct option *table = table_of(r);
+	const struct setting *s;
+	char option[64];
 	int index = -1, c;
 
 	c = getopt_long(r->argc, r->argv, r->letters, table, &index);
-	if (c == -1)
-		return false;
+	if (c == -1 || c == ARGS_OPERAND)
+		return c;
 	if (c == '?')
 		usage_error();
-	*arg = (struct arg){ .text = optarg };
-	if (c == 1)
-		return true;
-	arg->setting = setting_find(r->args->settings, c);
+	s = setting_find(r->args->settings, c);
+	answer(r, s->answer);
+	if (!s->bytes && !s->call)
+		return s->letter;
 	if (index < 0)
-		snprintf(arg->option, sizeof(arg->option), "-%c", c);
+		snprintf(option, sizeof(option), "-%c", c);
 	else
-		snprintf(arg->option, sizeof(arg->option), "--%s", table[index].name);
-	answer(r, arg->setting->answer);
-	return true;
+		snprintf(option, sizeof(option), "--%s", table[index].name);
+	setting_apply(s, option, optarg, r->input);
+	return 0;
 }
 
 void args_read(const struct args *args, int argc, char **argv, void *input,
 	       struct operands *operands)
 {
 	struct args_reader r;
-	struct arg arg;
 
-	args_begin(&r, args, argc, argv);
-	while (args_next(&r, &arg))
-		setting_apply(arg.setting, arg.option, arg.text, input);
+	args_begin(&r, args, argc, argv, input);
+	while (args_next(&r) != -1)
+		;
 	args_end(&r);
 	*operands = (struct operands){ argv + optind, (unsigned)(argc - optind) };
 }

@@ -48,22 +48,21 @@ struct args_reader {
 	const struct args *args;
 	int argc;
 	char **argv;
+	void *input;
 	char letters[128];	  /* as getopt wants them */
 	struct option *tables[2]; /* GNU's names, others */
 };
 
-struct arg {
-	const struct setting *setting; /* NULL: an operand */
-	char option[64];	       /* as it is to be shown, with its hyphens */
-	char *text;		       /* the argument of the option, or NULL; or the operand */
-};
+#define ARGS_OPERAND 1
 
-void args_begin(struct args_reader *r, const struct args *args, int argc, char **argv);
+void args_begin(struct args_reader *r, const struct args *args, int argc, char **argv, void *input);
 /*
- * Reads the next option, or operand if in_order.  Returns false at the end of the options; optind
- * is then the first operand.  --help and its like, and what is invalid, end the program.
+ * Reads the next option and applies it.  Returns 0; the letter of a setting that sets nothing, for
+ * the caller to apply, or ARGS_OPERAND if in_order, with the text in optarg; -1 at the end of the
+ * options: optind is then the first operand.  --help and its like, and what is invalid, end the
+ * program.
  */
-bool args_next(struct args_reader *r, struct arg *arg);
+int args_next(struct args_reader *r);
 void args_end(struct args_reader *r);
 
 /* If both were given, the program ends. */

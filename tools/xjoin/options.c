@@ -64,17 +64,19 @@ static enum doubt add_columns(struct settings *set, char *text)
 	return MAYBE_LIST;
 }
 
-/* One option or operand; returns what it makes of the next operand. */
-static enum doubt step(struct settings *set, const struct arg *arg, char **argv, enum doubt doubt)
+/* c: of args_next(); returns what it makes of the next operand. */
+static enum doubt step(struct settings *set, int c, char **argv, enum doubt doubt)
 {
-	if (!arg->setting)
-		return operand_add(set, arg->text, doubt);
-	if (arg->setting->letter == 'j')
-		return set_both_keys(set, arg->text, argv);
-	if (arg->setting->letter == 'o')
-		return add_columns(set, arg->text);
-	setting_apply(arg->setting, arg->option, arg->text, set);
-	return SURELY_FILE;
+	switch (c) {
+	case ARGS_OPERAND:
+		return operand_add(set, optarg, doubt);
+	case 'j':
+		return set_both_keys(set, optarg, argv);
+	case 'o':
+		return add_columns(set, optarg);
+	default:
+		return SURELY_FILE;
+	}
 }
 
 void options_parse(struct settings *set, int argc, char **argv)
@@ -88,13 +90,13 @@ void options_parse(struct settings *set, int argc, char **argv)
 				   .in_order = true };
 	enum doubt doubt = SURELY_FILE;
 	struct args_reader reader;
-	struct arg arg;
+	int c;
 
 	set->opts.algorithm = SP_JOIN_AUTO;
 	set->form.opts = &set->opts;
-	args_begin(&reader, &args, argc, argv);
-	while (args_next(&reader, &arg))
-		doubt = step(set, &arg, argv, doubt);
+	args_begin(&reader, &args, argc, argv, set);
+	while ((c = args_next(&reader)) != -1)
+		doubt = step(set, c, argv, doubt);
 	args_end(&reader);
 	while (optind < argc)
 		operand_add(set, argv[optind++], SURELY_FILE);

@@ -110,20 +110,6 @@ static void ignore_y(const struct parser *p)
 		optind--;
 }
 
-static void apply(struct parser *p, const struct arg *arg)
-{
-	int letter = arg->setting ? arg->setting->letter : 0;
-
-	if (!arg->setting)
-		operand(p, arg->text);
-	else if (letter == 'y')
-		ignore_y(p);
-	else if (letter && strchr(ORDER_LETTERS, letter))
-		sp_key_letter(&p->set->order.global, (char)letter, SP_KEY_BOTH);
-	else
-		setting_apply(arg->setting, arg->option, arg->text, p->set);
-}
-
 /* "-o FILE" after the files remains an option if +POS1 is a key. */
 static bool late_output(const struct parser *p)
 {
@@ -138,12 +124,16 @@ static bool late_output(const struct parser *p)
 /* One argument, or one letter of it. */
 static void step(struct parser *p)
 {
-	struct arg arg;
+	int c = p->ended ? -1 : args_next(&p->reader);
 
-	if (!p->ended && args_next(&p->reader, &arg)) {
-		apply(p, &arg);
+	if (c == ARGS_OPERAND)
+		operand(p, optarg);
+	else if (c == 'y')
+		ignore_y(p);
+	else if (c > 0)
+		sp_key_letter(&p->set->order.global, (char)c, SP_KEY_BOTH);
+	if (c != -1)
 		return;
-	}
 	p->ended = true;
 	if (optind < p->reader.argc)
 		add_file(p->set, p->reader.argv[optind++]);
@@ -164,7 +154,7 @@ void options_parse(struct settings *set, int argc, char **argv)
 	};
 
 	set->files = must_alloc(NULL, (unsigned long)argc + 1, sizeof(*set->files));
-	args_begin(&p.reader, &args, argc, argv);
+	args_begin(&p.reader, &args, argc, argv, set);
 	while (optind < argc) {
 		if (p.posix && set->nfiles && !p.ended && !late_output(&p))
 			add_file(set, argv[optind++]);
