@@ -121,13 +121,13 @@ void usage_print(const struct args *args, const char *me)
 	stdio_leave();
 }
 
-/* The names of the values; of synonyms, which are neighbours, the first. */
-static void print_names(const struct sp_enum_value *values)
+/* The names of the values; of synonyms, which are neighbours, the first or all. */
+static void print_names(const struct sp_enum_value *values, bool synonyms)
 {
 	const struct sp_enum_value *v = values;
 
 	for (; v && v->name; v++)
-		if (v == values || v->value != v[-1].value)
+		if (synonyms || v == values || v->value != v[-1].value)
 			printf("%s%s", v == values ? "" : " ", v->name);
 }
 
@@ -138,7 +138,7 @@ static void print_row(const struct setting *s)
 	for (const char *c = s->doc; *c; c++)
 		putchar(*c == '\n' ? ' ' : *c);
 	putchar('\t');
-	print_names(s->values ? s->values() : s->choices);
+	print_names(s->choices ? s->choices : s->values ? s->values() : NULL, s->choices != NULL);
 	putchar('\n');
 }
 
@@ -147,7 +147,7 @@ void help_table(const struct args *args)
 	if (args->operand_words) {
 		putchar('W');
 		putchar('\t');
-		print_names(args->operand_words());
+		print_names(args->operand_words(), false);
 		putchar('\n');
 	}
 	for (const struct setting *s = args->settings; !SETTING_ENDS(s); s++)
