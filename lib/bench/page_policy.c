@@ -101,12 +101,12 @@ static void make_classes(struct sp_policy *p)
 		c->rate = o->critical_rate;
 		c->depth = CRITICAL_DEPTH;
 	}
-	add_class(p, "read", single)->bytes *= sp__pageload_most(o, SP__PAGE_READ);
+	add_class(p, "read", single)->bytes *= sp__pageload_max(o, SP__PAGE_READ);
 	if (o->load != SP_POLICY_UPDATE)
 		return;
 	c = add_class(p, "write", false);
 	c->reads = 0;
-	c->bytes *= sp__pageload_most(o, SP__PAGE_WRITE);
+	c->bytes *= sp__pageload_max(o, SP__PAGE_WRITE);
 	add_class(p, "urgent", true)->reads = 0;
 	if (o->log_bytes) {
 		c = add_class(p, "log", true);

@@ -295,7 +295,7 @@ void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns)
 		l->ops->run(l, now_ns);
 }
 
-uint32_t sp__pageload_most(const struct sp_policy_opts *o, enum sp__pageclass class)
+uint32_t sp__pageload_max(const struct sp_policy_opts *o, enum sp__pageclass class)
 {
 	if (class == SP__PAGE_LOG)
 		return SP__PAGELOG_MOST_BYTES / SP__PAGELOG_BLOCK_BYTES;
@@ -315,7 +315,7 @@ static struct sp__pagereq take(struct sp__pagequeue *q)
 static void take_following(const struct sp__pageload *l, enum sp__pageclass class,
 			   struct sp__pagequeue *q, struct sp__pagereq *r)
 {
-	uint32_t most = sp__pageload_most(&l->opts, class);
+	uint32_t most = sp__pageload_max(&l->opts, class);
 
 	for (; q->n && r->n < most; r->n++) {
 		const struct sp__pagereq *next = &q->reqs[q->head];

@@ -145,7 +145,7 @@ void sp__pageload_close(struct sp__pageload *l);
 /* Advances the load to now_ns. */
 void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns);
 /* Pages or blocks of the largest request of a class. */
-uint32_t sp__pageload_most(const struct sp_policy_opts *opts, enum sp__pageclass class);
+uint32_t sp__pageload_max(const struct sp_policy_opts *opts, enum sp__pageclass class);
 /* The next request to submit; false: none for now. */
 bool sp__pageload_next(struct sp__pageload *l, enum sp__pageclass *class, struct sp__pagereq *r);
 void sp__pageload_done(struct sp__pageload *l, enum sp__pageclass class,

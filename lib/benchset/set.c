@@ -120,9 +120,9 @@ static void first_slice(struct sp__setpoint *p, const struct sp_bench_result *r,
 		p->wait_ns = fmax(p->wait_ns, r->total.depth_mean / r->total.iops * 1e9);
 	else
 		p->wait_ns = (double)r->elapsed_ns;
-	p->least_ns = fmax(
-		p->wait_ns * SLICE_WAITS,
-		SLICE_REQUESTS * (r->total.iops > 0 ? 1e9 / r->total.iops : (double)r->elapsed_ns));
+	p->min_ns = fmax(p->wait_ns * SLICE_WAITS,
+			 SLICE_REQUESTS *
+				 (r->total.iops > 0 ? 1e9 / r->total.iops : (double)r->elapsed_ns));
 }
 
 static int note(struct sp_benchset *set, struct sp__setpoint *p, const struct sp_bench *b,
@@ -198,7 +198,7 @@ static int slice(struct sp_benchset *set, struct sp__setpoint *p, double ns, str
 
 static double slice_ns(const struct sp__setpoint *p, double ns)
 {
-	return fmax(ns, p->least_ns);
+	return fmax(ns, p->min_ns);
 }
 
 /* All that a slice takes if it is to have this length. */

@@ -49,9 +49,9 @@ struct sp__setpoint {
 	uint64_t elapsed_ns, cpu_ns;
 	/* From the slice that does not count: */
 	bool tried;
-	double wait_ns;	 /* how long a request takes */
-	double least_ns; /* shortest useful slice */
-	double rest_ns;	 /* overhead of a slice: opening and draining */
+	double wait_ns; /* how long a request takes */
+	double min_ns;	/* shortest useful slice */
+	double rest_ns; /* overhead of a slice: opening and draining */
 	struct sp_benchset_stats stats[SP_BENCH_CLASSES_MAX];
 };
 

@@ -47,7 +47,7 @@ struct curve {
 	uint64_t first;		 /* the first of them */
 	uint64_t need[HOPS + 1]; /* to hop this many tracks */
 	uint64_t most[HOPS + 1]; /* to hop this many or fewer */
-	uint64_t within[HOPS + 1], most_within[HOPS + 1]; /* the same inside a round of bands */
+	uint64_t within[HOPS + 1], max_within[HOPS + 1]; /* the same inside a round of bands */
 	uint64_t farthest_within;
 	uint64_t farthest; /* hop inside a region; HOPS at most */
 	uint64_t plateau;  /* what the aim allows for */
@@ -137,7 +137,7 @@ static int all_inside(struct curve *c)
 	}
 	for (unsigned k = 1; k <= HOPS; k++) {
 		c->most[k] = sp__max(c->need[k], c->most[k - 1]);
-		c->most_within[k] = sp__max(c->within[k], c->most_within[k - 1]);
+		c->max_within[k] = sp__max(c->within[k], c->max_within[k - 1]);
 	}
 	return 0;
 }
@@ -184,7 +184,7 @@ static int put_curve(struct sp_geometry *g, const struct curve *c, enum sp_geome
 			: (double)sp__drive_tail_ns(d, 1);
 	rc = put_steps(&g->hops[op], c->most, c->farthest, more, g->period_ns);
 	return rc ? rc
-		  : put_steps(&g->within[op], c->most_within, c->farthest_within, more,
+		  : put_steps(&g->within[op], c->max_within, c->farthest_within, more,
 			      g->period_ns);
 }
 

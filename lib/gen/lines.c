@@ -21,7 +21,7 @@
 #define VOCABULARY_BITS 16
 #define WORD_BYTES (SP__SYMBOL_MAX - 1) /* with the blank after it */
 #define FIRST_WORDS 3
-#define MOST_WORDS 64
+#define MAX_WORDS 64
 #define END_ODDS 5 /* to one that there is another word */
 
 struct lines {
@@ -236,7 +236,7 @@ int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err)
 	if (rc < 0)
 		return sp__err(err, rc, "generate", "", -1);
 	s->least = words ? words : FIRST_WORDS;
-	s->most = words ? words : MOST_WORDS;
+	s->most = words ? words : MAX_WORDS;
 	sp__keys_init(&s->keys, &g->opts, sp__gen_seed(g->opts.seed, SP_GEN_LINES),
 		      g->opts.records ? g->opts.records : g->opts.bytes);
 	g->emit = words == 1			   ? emit_word

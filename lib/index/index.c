@@ -16,7 +16,7 @@
 #include "run/charge.h"
 
 #define DEPTH 128
-#define DEPTH_MOST 1024
+#define DEPTH_MAX 1024
 
 int sp_index_open(struct sp_index **index, const char *path, const struct sp_index_opts *opts,
 		  struct sp_errinfo *err)
@@ -29,8 +29,8 @@ int sp_index_open(struct sp_index **index, const char *path, const struct sp_ind
 	ix->opts = *opts;
 	if (!ix->opts.depth)
 		ix->opts.depth = DEPTH;
-	rc = ix->opts.depth > DEPTH_MOST
-		     ? sp__errf(err, -EINVAL, "open", path, -1, "a depth is at most %d", DEPTH_MOST)
+	rc = ix->opts.depth > DEPTH_MAX
+		     ? sp__errf(err, -EINVAL, "open", path, -1, "a depth is at most %d", DEPTH_MAX)
 		     : 0;
 	if (!rc) {
 		rc = sp__env_open(&ix->env, &ix->opts.run, err);

@@ -16,7 +16,7 @@
 #include "index/keyscan.h"
 #include "index/tree.h"
 
-#define RECORD_MOST (UINT64_C(1) << 30) /* that can be read in one piece */
+#define RECORD_MAX (UINT64_C(1) << 30) /* that can be read in one piece */
 
 struct build {
 	const struct sp_index_build_opts *opts;
@@ -74,10 +74,10 @@ static int make_head(struct build *b)
 	uint32_t page = o->page_bytes ? o->page_bytes : SP_INDEX_PAGE_BYTES;
 	int rc;
 
-	if (page < SP__NODE_LEAST || page > SP__NODE_MOST || (page & (page - 1)))
+	if (page < SP__NODE_MIN || page > SP__NODE_MAX || (page & (page - 1)))
 		return sp__errf(b->err, SP_EUNSUP, "build", b->path, -1,
-				"a page has a power of two of bytes from %d to %d", SP__NODE_LEAST,
-				SP__NODE_MOST);
+				"a page has a power of two of bytes from %d to %d", SP__NODE_MIN,
+				SP__NODE_MAX);
 	if (strlen(key) >= sizeof(h->key))
 		return sp__err(b->err, -ENAMETOOLONG, "key", NULL, -1);
 	*h = (struct sp__index_head){ .page_bytes = page,
@@ -100,12 +100,12 @@ static int make_head(struct build *b)
 /* What page size would do for a key, or none. */
 static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch *place)
 {
-	uint32_t page = SP__NODE_LEAST;
+	uint32_t page = SP__NODE_MIN;
 	char cure[64] = "";
 
-	while (page < SP__NODE_MOST && bytes > sp__node_key_most(page))
+	while (page < SP__NODE_MAX && bytes > sp__node_key_max(page))
 		page *= 2;
-	if (bytes <= sp__node_key_most(page))
+	if (bytes <= sp__node_key_max(page))
 		snprintf(cure, sizeof(cure), "; pages of %" PRIu32 " would do", page);
 	return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)place->offset,
 			"the record at byte %" PRIu64 " has a key of %zu bytes, too long for "
@@ -118,9 +118,9 @@ static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp
 	struct build *b = arg;
 	int rc;
 
-	if (bytes > sp__node_key_most(b->head.page_bytes))
+	if (bytes > sp__node_key_max(b->head.page_bytes))
 		return key_too_long(b, bytes, place);
-	if (place->bytes > RECORD_MOST)
+	if (place->bytes > RECORD_MAX)
 		return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)place->offset,
 				"the record at byte %" PRIu64 " is longer than 1 GiB",
 				place->offset);

@@ -44,7 +44,7 @@ static size_t common_directories(const char *a, const char *b)
 }
 
 /* The path from a directory to a file, both from the root; false: it is too long. */
-static bool relative_path(const char *from, const char *to, char relative[SP__INDEX_TEXT_MOST])
+static bool relative_path(const char *from, const char *to, char relative[SP__INDEX_TEXT_MAX])
 {
 	size_t same = common_directories(from, to), n = 0;
 	const char *rest = from + sp__min(same, strlen(from));
@@ -52,18 +52,18 @@ static bool relative_path(const char *from, const char *to, char relative[SP__IN
 	for (const char *at = rest; *at; at++) {
 		if (at > rest && at[-1] != '/')
 			continue;
-		if (n + sizeof("../") > SP__INDEX_TEXT_MOST)
+		if (n + sizeof("../") > SP__INDEX_TEXT_MAX)
 			return false;
 		strcpy(relative + n, "../");
 		n += 3;
 	}
-	if (n + strlen(to + same) >= SP__INDEX_TEXT_MOST)
+	if (n + strlen(to + same) >= SP__INDEX_TEXT_MAX)
 		return false;
 	strcpy(relative + n, to + same);
 	return true;
 }
 
-int sp__index_relative(const char *index, const char *source, char relative[SP__INDEX_TEXT_MOST],
+int sp__index_relative(const char *index, const char *source, char relative[SP__INDEX_TEXT_MAX],
 		       struct sp_errinfo *err)
 {
 	char *from, *to = realpath(source, NULL);
@@ -96,7 +96,7 @@ int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, cons
 
 static int read_head(struct sp__index *ix)
 {
-	uint8_t *data = malloc(SP__INDEX_HEAD_MOST);
+	uint8_t *data = malloc(SP__INDEX_HEAD_MAX);
 	const char *why = NULL;
 	struct stat st;
 	ssize_t n;
@@ -104,7 +104,7 @@ static int read_head(struct sp__index *ix)
 
 	if (!data)
 		return sp__err(ix->env->err, -ENOMEM, "open", ix->path, -1);
-	n = sp__read_whole(ix->fd, data, SP__INDEX_HEAD_MOST, 0);
+	n = sp__read_whole(ix->fd, data, SP__INDEX_HEAD_MAX, 0);
 	if (n < 0 || fstat(ix->fd, &st)) {
 		rc = n < 0 ? (int)n : -errno;
 	} else {

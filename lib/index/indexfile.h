@@ -64,6 +64,6 @@ int sp__index_stale_err(const struct sp__index *ix);
 
 /* The path of the source from the directory of the index; both must exist, or their directories. */
 SP_MUST_CHECK int sp__index_relative(const char *index, const char *source,
-				     char relative[SP__INDEX_TEXT_MOST], struct sp_errinfo *err);
+				     char relative[SP__INDEX_TEXT_MAX], struct sp_errinfo *err);
 
 #endif

@@ -94,7 +94,7 @@ static const uint8_t *take_text(char *text, const uint8_t *at, const uint8_t *en
 {
 	const uint8_t *nul = memchr(at, 0, (size_t)(end - at));
 
-	if (!nul || nul - at >= SP__INDEX_TEXT_MOST)
+	if (!nul || nul - at >= SP__INDEX_TEXT_MAX)
 		return NULL;
 	memcpy(text, at, (size_t)(nul - at) + 1);
 	return nul + 1;
@@ -154,8 +154,8 @@ int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t 
 	*why = "the head is damaged";
 	head = get(data, AT_HEAD_BYTES);
 	page = get(data, AT_PAGE_BYTES);
-	if (page < SP__NODE_LEAST || page > SP__NODE_MOST || (page & (page - 1)) ||
-	    head < TEXTS_AT || head > bytes || head % page ||
+	if (page < SP__NODE_MIN || page > SP__NODE_MAX || (page & (page - 1)) || head < TEXTS_AT ||
+	    head > bytes || head % page ||
 	    get(data, AT_CHECKSUM) !=
 		    sp__checksum(data + 8 * AT_HEAD_BYTES, head - 8 * AT_HEAD_BYTES))
 		return SP_ECORRUPT;

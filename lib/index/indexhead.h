@@ -13,7 +13,7 @@
 #include "index/node.h"
 
 #define SP__INDEX_VERSION 2
-#define SP__INDEX_TEXT_MOST 4096 /* bytes of a text, with its final 0 */
+#define SP__INDEX_TEXT_MAX 4096 /* bytes of a text, with its final 0 */
 
 struct sp__index_head {
 	uint32_t head_bytes; /* in the file: whole pages */
@@ -28,8 +28,8 @@ struct sp__index_head {
 	uint64_t locale;	 /* sp__keyset_locale() */
 	uint64_t source_bytes, source_checksum;
 	int64_t source_mtime_ns;
-	char key[SP__INDEX_TEXT_MOST];	  /* as -k has it */
-	char source[SP__INDEX_TEXT_MOST]; /* path, relative to the index */
+	char key[SP__INDEX_TEXT_MAX];	 /* as -k has it */
+	char source[SP__INDEX_TEXT_MAX]; /* path, relative to the index */
 };
 
 /* Sets head_bytes from the texts and page_bytes. */
@@ -37,9 +37,9 @@ void sp__index_head_size(struct sp__index_head *h);
 /* Writes head_bytes; numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES. */
 #define SP__INDEX_NUMBERS_BYTES 168
 void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data);
-#define SP__INDEX_HEAD_MOST SP__NODE_MOST /* bytes that it can have */
+#define SP__INDEX_HEAD_MAX SP__NODE_MAX /* bytes that it can have */
 /*
- * From the first SP__INDEX_HEAD_MOST bytes of a file, or all that it has.  SP_EFORMAT: not an
+ * From the first SP__INDEX_HEAD_MAX bytes of a file, or all that it has.  SP_EFORMAT: not an
  * index, or one of another version; SP_ECORRUPT; *why says so.
  */
 SP_MUST_CHECK int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,

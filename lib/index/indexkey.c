@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "index/indexkey.h"
 
-#define NUMBER_TEXT_MOST 400 /* of a number, the longest f64 in decimal included */
+#define NUMBER_TEXT_MAX 400 /* of a number, the longest f64 in decimal included */
 
 static int parse(struct sp_key *key, const char *spec, const struct sp_recfmt *format,
 		 struct sp_errinfo *err)
@@ -128,7 +128,7 @@ static bool number_bits(const struct sp_key *k, const char *text, uint64_t *bits
 /* The field of a fixed-length record that has this value. */
 static bool field_of_text(const struct sp_key *k, const char *text, size_t bytes, char *field)
 {
-	char copy[NUMBER_TEXT_MOST];
+	char copy[NUMBER_TEXT_MAX];
 	uint64_t bits;
 
 	if (k->type == SP_KEY_BYTES) {

@@ -32,7 +32,7 @@ int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts
 	s->opts = *opts;
 	s->status = SP_READY;
 	s->first = ix->head.head_bytes / ix->head.page_bytes;
-	s->charged = sp__node_entries_most(ix->head.page_bytes) * sizeof(*s->matches);
+	s->charged = sp__node_entries_max(ix->head.page_bytes) * sizeof(*s->matches);
 	s->matches = malloc(s->charged);
 	sp__budget_charge(&ix->env->budget, s->charged);
 	if (!s->matches)

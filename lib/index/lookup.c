@@ -157,7 +157,7 @@ static void arrived(void *owner, struct sp__nodeframe *f)
 int sp__lookup_open(struct sp__lookup **lookup, const struct sp__lookup_opts *opts)
 {
 	const struct sp__index_head *h = &opts->index->head;
-	size_t entries = sp__node_entries_most(h->page_bytes);
+	size_t entries = sp__node_entries_max(h->page_bytes);
 	struct sp__lookup *l = calloc(1, sizeof(*l));
 	int rc;
 

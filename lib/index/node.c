@@ -31,7 +31,7 @@
 #include "rec/key.h"
 
 #define HEAD_BYTES 24
-#define NUMBER_MOST 10 /* bytes of 64 bits */
+#define NUMBER_MAX 10 /* bytes of 64 bits */
 
 static void put_fixed(uint8_t *to, uint64_t v, unsigned bytes)
 {
@@ -85,9 +85,9 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *v)
 /* Passes over a number where nothing is known of the bytes; NULL: this is none. */
 static const uint8_t *check_number(const uint8_t *at, const uint8_t *end)
 {
-	for (const uint8_t *p = at; p < end && p < at + NUMBER_MOST; p++)
+	for (const uint8_t *p = at; p < end && p < at + NUMBER_MAX; p++)
 		if (*p < 128)
-			return p == at + NUMBER_MOST - 1 && *p > 1 ? NULL : p + 1;
+			return p == at + NUMBER_MAX - 1 && *p > 1 ? NULL : p + 1;
 	return NULL;
 }
 

@@ -16,18 +16,18 @@
 #include <stdint.h>
 #include <spindle/api.h>
 
-#define SP__NODE_LEAST 512
-#define SP__NODE_MOST 65536
+#define SP__NODE_MIN 512
+#define SP__NODE_MAX 65536
 #define SP__NODE_LEVELS 32
 
 /* The longest key: four entries fit, whatever their numbers are. */
-static inline size_t sp__node_key_most(uint32_t page_bytes)
+static inline size_t sp__node_key_max(uint32_t page_bytes)
 {
 	return page_bytes / 4 - 32;
 }
 
 /* An entry takes two bytes for its place, and a byte at least for each of its three numbers. */
-static inline size_t sp__node_entries_most(uint32_t page_bytes)
+static inline size_t sp__node_entries_max(uint32_t page_bytes)
 {
 	return page_bytes / 5;
 }

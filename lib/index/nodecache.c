@@ -7,7 +7,7 @@
 #include "index/nodecache.h"
 
 /* A larger piece would make the first one late. */
-#define PIECE_MOST (32u << 10)
+#define PIECE_MAX (32u << 10)
 
 int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix, struct sp__reads *reads,
 		       uint64_t bytes, uint64_t gap_bytes)
@@ -150,7 +150,7 @@ static bool pieces_pay(const struct sp__nodecache *c, uint64_t pages)
 
 static void choose_around(struct sp__nodecache *c)
 {
-	uint64_t pages = sp__min(2 * c->gap_bytes, PIECE_MOST) / c->frame_bytes;
+	uint64_t pages = sp__min(2 * c->gap_bytes, PIECE_MAX) / c->frame_bytes;
 
 	if (c->around > 1 || pages < 2 || !pieces_pay(c, pages))
 		return;

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "index/reads.h"
 
-#define REAP_MOST 64
+#define REAP_MAX 64
 
 /* Without reads there is nothing to wait for: their users find that out. */
 static int until(void *reads, int64_t timeout_ns)
@@ -64,11 +64,11 @@ int sp__reads_flush(struct sp__reads *r)
 
 int sp__reads_collect(struct sp__reads *r)
 {
-	struct sp__request *done[REAP_MOST];
+	struct sp__request *done[REAP_MAX];
 	int n = sp__reads_flush(r);
 
 	if (!n && sp__queue_outstanding(r->queue))
-		n = sp__queue_reap(r->queue, done, REAP_MOST, 0, 0);
+		n = sp__queue_reap(r->queue, done, REAP_MAX, 0, 0);
 	for (int i = 0; i < n; i++) {
 		struct sp__read *read = (struct sp__read *)(void *)done[i];
 

@@ -33,7 +33,7 @@ struct sp__tree {
 SP_MUST_CHECK int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, uint32_t page_bytes,
 				uint64_t first_page);
 void sp__tree_free(struct sp__tree *t); /* accepts one all zero */
-/* A key has at most sp__node_key_most() bytes. */
+/* A key has at most sp__node_key_max() bytes. */
 SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes,
 			       uint64_t offset, uint64_t length);
 SP_MUST_CHECK int sp__tree_finish(struct sp__tree *t);

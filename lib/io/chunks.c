@@ -36,7 +36,7 @@
 
 #define DEPTH_MAX 64
 /* Of fewer chunks the order does not matter. */
-#define CHUNKS_LEAST 4
+#define CHUNKS_MIN 4
 
 enum state { CACHED, MISSING, TAKEN, GIVEN };
 
@@ -364,7 +364,7 @@ static bool is_worth(struct sp__chunks *c, const struct sp__rstream_opts *opts)
 		return false;
 	c->known = (uint64_t)st.st_size;
 	c->count = (c->known + c->chunk_bytes - 1) / c->chunk_bytes;
-	return c->count >= CHUNKS_LEAST;
+	return c->count >= CHUNKS_MIN;
 }
 
 int sp__chunks_open(struct sp__chunks **out, int fd, const char *name,

@@ -18,7 +18,7 @@
 #include "io/packing.h"
 #include "pack/pack.h"
 
-#define CHUNK_MOST (256u << 10)
+#define CHUNK_MAX (256u << 10)
 
 struct sp__packing {
 	/* Constant. */
@@ -115,7 +115,7 @@ static int prepare(struct sp__packing *p, const struct sp__wstream_opts *opts)
 	p->opts.pack = SP_PACKED_NONE;
 	p->opts.expected_bytes = 0;
 	p->format = opts->pack;
-	p->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MOST);
+	p->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MAX);
 	p->memory_bytes = opts->pack_bytes -
 			  sp__min(opts->pack_bytes, (SP__RING_BUFFERS + 1) * p->chunk_bytes);
 	p->mem = malloc((SP__RING_BUFFERS + 1) * p->chunk_bytes);

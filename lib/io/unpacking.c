@@ -19,7 +19,7 @@
 #include "io/unpacking.h"
 #include "pack/unpack.h"
 
-#define CHUNK_MOST (256u << 10)
+#define CHUNK_MAX (256u << 10)
 /* How long the thread waits for a pipe before it looks whether it is still wanted. */
 #define STOP_NS 50000000
 
@@ -227,11 +227,11 @@ static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 	u->opts.ahead = (struct sp_batch){ 0 };
 	u->opts.whole = true;
 	u->format = opts->unpack;
-	u->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MOST);
+	u->chunk_bytes = sp__min(opts->chunk_bytes, CHUNK_MAX);
 	u->memory = (struct sp__packmemory){
 		.bytes = opts->unpack_bytes -
 			 sp__min(opts->unpack_bytes, SP__RING_BUFFERS * u->chunk_bytes),
-		.beside_bytes = SP__RING_BUFFERS * CHUNK_MOST, /* with a larger -S */
+		.beside_bytes = SP__RING_BUFFERS * CHUNK_MAX, /* with a larger -S */
 		.share = opts->unpack_share,
 	};
 	u->beginning = malloc(sp__max(opts->ahead.bytes, 1));

@@ -35,12 +35,12 @@
 /* Beside zstd's window, and of an LZ4 frame beside its blocks. */
 #define ZSTD_BESIDE (600u << 10)
 #define LZ4_BESIDE (200u << 10)
-#define ZSTD_WINDOW_LEAST 10
-#define ZSTD_WINDOW_MOST 31
+#define ZSTD_WINDOW_MIN 10
+#define ZSTD_WINDOW_MAX 31
 #define LZ4_HEAD 6
 #define SKIPPED_HEAD 8
 #define MAGIC_BYTES 4 /* of zstd, lz4 and frames to be skipped */
-#define HEAD_MOST 14  /* of zstd: magic, descriptor, dictionary and size, or window */
+#define HEAD_MAX 14   /* of zstd: magic, descriptor, dictionary and size, or window */
 
 struct sp__decoder {
 	enum sp_packed format;
@@ -52,7 +52,7 @@ struct sp__decoder {
 	int (*step)(struct sp__decoder *u, struct sp__packspan *span);
 	ZSTD_DCtx *zstd;
 	LZ4F_dctx *lz4;
-	unsigned char head[HEAD_MOST]; /* of a frame */
+	unsigned char head[HEAD_MAX]; /* of a frame */
 	size_t head_bytes;
 #ifdef SP_HAVE_ZLIB
 	z_stream gzip;
@@ -158,7 +158,7 @@ static int window_too_large(struct sp__decoder *u)
 
 	while (limit < window && limit < UINT64_C(1) << 62)
 		limit *= 2;
-	if (limit > UINT64_C(1) << ZSTD_WINDOW_MOST)
+	if (limit > UINT64_C(1) << ZSTD_WINDOW_MAX)
 		return sp__errf(u->err, SP_EUNSUP, "read", u->name, -1,
 				"its zstd window of %llu bytes is larger than 2 GiB",
 				(unsigned long long)window);
@@ -175,7 +175,7 @@ static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 		return 0;
 	if (u->whole)
 		u->head_bytes = 0;
-	kept = sp__min(span->in_bytes, HEAD_MOST - u->head_bytes);
+	kept = sp__min(span->in_bytes, HEAD_MAX - u->head_bytes);
 	memcpy(u->head + u->head_bytes, span->in, kept);
 	left = ZSTD_decompressStream(u->zstd, &out, &in);
 	if (ZSTD_isError(left)) {
@@ -195,10 +195,9 @@ static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 
 static int open_zstd(struct sp__decoder *u)
 {
-	int window = ZSTD_WINDOW_LEAST;
+	int window = ZSTD_WINDOW_MIN;
 
-	while (window < ZSTD_WINDOW_MOST &&
-	       (UINT64_C(2) << window) + ZSTD_BESIDE <= u->memory.bytes)
+	while (window < ZSTD_WINDOW_MAX && (UINT64_C(2) << window) + ZSTD_BESIDE <= u->memory.bytes)
 		window++;
 	u->step = step_zstd;
 	u->zstd = ZSTD_createDCtx();

@@ -35,7 +35,7 @@ void sp__collate_expect(struct sp__collate *c, uint64_t bytes);
 
 /*
  * Appends bytes that order as the text does under strcoll() and delimit
- * themselves; of a long text at least SP__KEY_MOST.  Returns 0; 1 if this text has no such bytes,
+ * themselves; of a long text at least SP__KEY_MAX.  Returns 0; 1 if this text has no such bytes,
  * or not yet; -ENOMEM.  Texts that were refused and texts that were not may be compared by
  * sp__collate_compare().
  */

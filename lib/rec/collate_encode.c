@@ -381,8 +381,8 @@ int sp__collate_encode_by(const struct sp__collate_table *c, const char *s, size
 	unsigned seen;
 	size_t most;
 
-	if (__builtin_expect(n > SP__KEY_MOST, 0))
-		return sp__collate_encode_window(c, s, n, 0, SP__KEY_MOST, buf);
+	if (__builtin_expect(n > SP__KEY_MAX, 0))
+		return sp__collate_encode_window(c, s, n, 0, SP__KEY_MAX, buf);
 	/* Two bytes for each letter or mark, bits, parts of gaps; ends. */
 	if (__builtin_mul_overflow(n, 2, &most) || sp__keybuf_reserve(buf, most + n / 6 + 16))
 		return -ENOMEM;

@@ -91,7 +91,7 @@ struct sp__collate_build {
 /* The table of the present locale, NULL if it has none that is right. */
 struct sp__collate_table *sp__collate_learn(void);
 
-/* As sp__collate_encode(); of the bytes of a long text only the first SP__KEY_MOST. */
+/* As sp__collate_encode(); of the bytes of a long text only the first SP__KEY_MAX. */
 int sp__collate_encode_by(const struct sp__collate_table *t, const char *s, size_t n,
 			  struct sp__keybuf *buf);
 

@@ -8,7 +8,7 @@
 #include "rec/keyset.h"
 
 /* From here on a copy of two texts, for strcoll(), is worth avoiding. */
-#define LONG_TEXTS SP__KEY_MOST
+#define LONG_TEXTS SP__KEY_MAX
 
 /*
  * The text of one key, in memory of its own where it cannot be compared in its place.  Without

@@ -121,7 +121,7 @@ static int encode_first(const struct sp_keyset *ks, const struct sp__comp *c, co
 {
 	const bool delimited = !c->last || c->key.reverse || c->cased;
 
-	while (n && buf->bytes < SP__KEY_MOST) {
+	while (n && buf->bytes < SP__KEY_MAX) {
 		size_t part = n < PART_BYTES ? n : PART_BYTES;
 
 		if (sp__keybuf_reserve(buf, SP__TEXT_MAX(part)))
@@ -147,10 +147,10 @@ static int encode_text(const struct sp_keyset *ks, const struct sp__comp *c, con
 	if (c->key.type == SP_KEY_RANDOM)
 		return encode_random(ks, s, n, buf);
 	need = room = room_for(c->key.type, n);
-	if (__builtin_expect(n > SP__KEY_MOST, 0) && !buf->uncut) {
+	if (__builtin_expect(n > SP__KEY_MAX, 0) && !buf->uncut) {
 		if (c->key.type == SP_KEY_TEXT)
 			return encode_first(ks, c, s, n, buf);
-		room = SP__KEY_MOST;
+		room = SP__KEY_MAX;
 		need = 2 * room + SP__ROOM_BEYOND;
 	}
 	if (sp__keybuf_reserve(buf, need))
@@ -213,7 +213,7 @@ static int encode_all(const struct sp_keyset *ks, const char *rec, size_t bytes,
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MOST || buf->uncut); i++)
+	for (size_t i = 0; i < ks->nkeys && !rc && (buf->bytes < SP__KEY_MAX || buf->uncut); i++)
 		rc = encode_one(ks, &ks->comp[i], rec, bytes, buf);
 	return rc;
 }
@@ -238,8 +238,8 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	const char *reach = rec + sp__max(bytes, buf->reach);
 	size_t room = SP__NUMBER_MAX(bytes);
 
-	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut)
-		room = SP__KEY_MOST;
+	if (__builtin_expect(bytes > SP__KEY_MAX, 0) && !buf->uncut)
+		room = SP__KEY_MAX;
 	if (sp__keybuf_reserve(buf, room + SP__ROOM_BEYOND))
 		return -ENOMEM;
 	buf->bytes = (size_t)((k->type == SP_KEY_HUMAN ? sp__human_encode : sp__number_encode)(
@@ -291,7 +291,7 @@ static int encode_cased(const struct sp_keyset *ks, const char *rec, size_t byte
 {
 	const struct sp__comp *c = &ks->comp[0];
 
-	if (__builtin_expect(bytes > SP__KEY_MOST, 0) && !buf->uncut)
+	if (__builtin_expect(bytes > SP__KEY_MAX, 0) && !buf->uncut)
 		return encode_text(ks, c, rec, bytes, buf);
 	if (sp__keybuf_reserve(buf, SP__CASED_MAX(bytes)))
 		return -ENOMEM;
@@ -312,10 +312,10 @@ int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 	buf->bytes = 0;
 	buf->tells = false;
 	rc = ks->encode(ks, rec, bytes, buf);
-	if (__builtin_expect(bytes > SP__KEY_MOST, 0))
+	if (__builtin_expect(bytes > SP__KEY_MAX, 0))
 		sp__keybuf_release_scratch(buf);
-	if (__builtin_expect(buf->bytes > SP__KEY_MOST, 0) && !buf->uncut)
-		buf->bytes = SP__KEY_MOST;
+	if (__builtin_expect(buf->bytes > SP__KEY_MAX, 0) && !buf->uncut)
+		buf->bytes = SP__KEY_MAX;
 	return rc;
 }
 

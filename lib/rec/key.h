@@ -16,9 +16,9 @@
  *           come before encoding pays; two refused records, or one
  *           refused and one encoded, are compared by sp__key_compare().
  *
- * Keys made by sp__key_encode() are cut to SP__KEY_MOST bytes, so that a huge
+ * Keys made by sp__key_encode() are cut to SP__KEY_MAX bytes, so that a huge
  * record does not need its length in memory once more for its key.  If two keys
- * of SP__KEY_MOST bytes are equal, sp__key_compare() decides.
+ * of SP__KEY_MAX bytes are equal, sp__key_compare() decides.
  *
  * Files keep encoded keys: indexes (SP__INDEX_VERSION) and checkpoints of sorts (sort/resume.c).
  * Another encoding is another version of both.
@@ -39,7 +39,7 @@
 #endif
 
 /* More than offset-value codes (sort/records/ovc.h) cover, so keys cut alike have equal codes. */
-#define SP__KEY_MOST ((size_t)512 << 10)
+#define SP__KEY_MAX ((size_t)512 << 10)
 
 enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
 
@@ -116,7 +116,7 @@ uint64_t sp__keyset_identity(const struct sp_keyset *ks);
 /* Was a key of that many bytes cut, so that equal keys prove nothing? */
 static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 {
-	return bytes == SP__KEY_MOST && ks->form != SP__KEY_INPLACE;
+	return bytes == SP__KEY_MAX && ks->form != SP__KEY_INPLACE;
 }
 
 /* Keys alone, without last resort: the slow, direct way; any form. */

@@ -349,7 +349,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* The expected least of n of them, each drawn anew. */
-static double least_of(double *s, unsigned count, double n)
+static double min_of(double *s, unsigned count, double n)
 {
 	double sum = 0;
 
@@ -378,6 +378,6 @@ double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool
 	if (!n)
 		return sp__costs_hop(c, p->run_bytes * p->runs / 3, write);
 	if (write && c->behind_bytes > 0)
-		return least_of(s, n, c->behind_sorts ? among : 1);
-	return least_of(s, n, c->sorts ? fmin(among, c->window) : 1);
+		return min_of(s, n, c->behind_sorts ? among : 1);
+	return min_of(s, n, c->sorts ? fmin(among, c->window) : 1);
 }

@@ -14,7 +14,7 @@
  * xz and of LZ4's blocks at the usual levels have 2 to 9 MB.
  */
 #define PACKING_SHARE 16
-#define LEAST_BYTES (UINT64_C(1) << 20)
+#define MIN_BYTES (UINT64_C(1) << 20)
 
 static uint64_t given(uint64_t memory_bytes)
 {
@@ -23,12 +23,12 @@ static uint64_t given(uint64_t memory_bytes)
 
 uint64_t sp__unpacking_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
 {
-	return o->decompress ? sp__max(given(memory_bytes) / SP__UNPACKING_SHARE, LEAST_BYTES) : 0;
+	return o->decompress ? sp__max(given(memory_bytes) / SP__UNPACKING_SHARE, MIN_BYTES) : 0;
 }
 
 uint64_t sp__packing_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
 {
-	return o->compress_output ? sp__max(given(memory_bytes) / PACKING_SHARE, LEAST_BYTES) : 0;
+	return o->compress_output ? sp__max(given(memory_bytes) / PACKING_SHARE, MIN_BYTES) : 0;
 }
 
 uint64_t sp__working_memory(const struct sp_run_opts *o, uint64_t memory_bytes)

@@ -158,7 +158,7 @@ out:
 	if (rc == SP_EBUDGET)
 		return sp__errf(err, rc, "merge", NULL, -1,
 				"merging %u runs needs %u pages of %u bytes, there are %u", in->n,
-				sp__readplan_least(o.strategy, in->n), s->plan.page_bytes,
+				sp__readplan_min(o.strategy, in->n), s->plan.page_bytes,
 				in->buffers);
 	if (rc < 0)
 		return sp__err(err, rc, rc == -ENOMEM ? "allocate" : "merge", NULL, -1);
@@ -190,7 +190,7 @@ int sp__step_open(struct sp_sort *s, struct sp__spill *spill, struct sp__step_in
 		  const unsigned *ids, const struct sp__run_span *spans, unsigned n,
 		  struct sp__freemem where, struct sp__cursor *cursors)
 {
-	unsigned least = sp__readplan_least(s->opts.readahead, n);
+	unsigned least = sp__readplan_min(s->opts.readahead, n);
 	struct sp__poolplan pp;
 	uint64_t pages = 0;
 	int rc;

@@ -20,7 +20,7 @@
 #define WAITED_NS 10000
 #define SEEKS 16
 #define READS 16
-#define LEAST_READS 4
+#define MIN_READS 4
 #define GOLDEN 0.6180339887498949
 
 static bool reaches_device(const struct sp__volume *v)
@@ -155,7 +155,7 @@ double sp__spill_read_s(struct sp__spill *s, const struct sp__run *run, void *me
 			read_at(s, &k, n % 2, run, at, units * s->unit_bytes);
 	}
 	await_all(s, &k);
-	if (k.error || n < LEAST_READS)
+	if (k.error || n < MIN_READS)
 		return 0;
 	return (double)(sp__volume_now_ns(s->opts.device) - begin) * 1e-9 / (double)bytes;
 }

@@ -258,7 +258,7 @@ static bool compare(uint64_t seed, uint64_t number)
 int main(void)
 {
 	uint64_t seed = number_from("SEED", 1), count = number_from("COUNT", 2000);
-	uint64_t only = number_from("CASE", 0), most_s = number_from("SECONDS_MAX", 60), bad = 0, i;
+	uint64_t only = number_from("CASE", 0), max_s = number_from("SECONDS_MAX", 60), bad = 0, i;
 	time_t begin = time(NULL);
 
 	if (!peer_is_gnu()) {
@@ -273,7 +273,7 @@ int main(void)
 		ok(compare(seed, only), "combination %llu of seed %llu", (unsigned long long)only,
 		   (unsigned long long)seed);
 	} else {
-		for (i = 1; i <= count && time(NULL) - begin <= (time_t)most_s; i += GROUP) {
+		for (i = 1; i <= count && time(NULL) - begin <= (time_t)max_s; i += GROUP) {
 			uint64_t group_bad = 0;
 
 			for (uint64_t k = i; k < i + GROUP && k <= count; k++)

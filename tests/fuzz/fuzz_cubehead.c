@@ -20,14 +20,14 @@ static void require(bool cond)
 		abort();
 }
 
-static uint64_t least_blocks, seen;
+static uint64_t min_blocks, seen;
 
 static int count(void *arg, uint64_t first, uint64_t cells)
 {
 	const struct sp__cube_head *h = arg;
 
 	(void)sp__basicgrid_volume(&h->fragments.list[0]->mapping.basic, &first);
-	require(first >= least_blocks);
+	require(first >= min_blocks);
 	require(first + cells * h->cell_blocks <= sp__fragments_end(&h->fragments));
 	seen += cells;
 	return seen > 4096;
@@ -40,8 +40,8 @@ static void ask(struct sp__cube_head *h)
 	struct sp_cube_box box = { 0 };
 	uint64_t x[SP_CUBE_DIMS_MAX], back[SP_CUBE_DIMS_MAX], cells = 1;
 
-	least_blocks = sp__fragments_begin(p);
-	require(least_blocks >= 2 * (uint64_t)h->room_bytes / h->block_bytes);
+	min_blocks = sp__fragments_begin(p);
+	require(min_blocks >= 2 * (uint64_t)h->room_bytes / h->block_bytes);
 	require(sp__fragments_end(p) <= (UINT64_C(1) << 62) / h->block_bytes);
 	for (uint64_t part = 0; part <= 4; part++) {
 		for (unsigned i = 0; i < h->shape.ndims; i++)

@@ -32,7 +32,7 @@ static void put_checksum(uint8_t *at, const uint8_t *data, size_t bytes)
 static void try_head(const uint8_t *data, size_t bytes)
 {
 	static struct sp__index_head h, again;
-	static uint8_t copy[SP__INDEX_HEAD_MOST];
+	static uint8_t copy[SP__INDEX_HEAD_MAX];
 	struct sp__indexkey key;
 	const char *why = NULL;
 	int rc = sp__index_head_decode(&h, data, bytes, &why);
@@ -69,12 +69,12 @@ static void try_node(const uint8_t *page)
 		if (n.level)
 			(void)sp__node_child(&n, key, n.prefix_bytes + e.rest_bytes);
 	}
-	require(n.count <= sp__node_entries_most(PAGE));
+	require(n.count <= sp__node_entries_max(PAGE));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static uint8_t copy[SP__INDEX_HEAD_MOST];
+	static uint8_t copy[SP__INDEX_HEAD_MAX];
 
 	if (bytes > sizeof(copy))
 		return 0;

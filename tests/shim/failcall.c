@@ -105,8 +105,8 @@ static bool wanted[C_COUNT_];
 static bool ready, halve, kills;
 static atomic_ulong counted;
 static unsigned long fail_at, fail_times = 1;
-static size_t least_bytes;
-static int least_fd, fail_errno;
+static size_t min_bytes;
+static int min_fd, fail_errno;
 static char count_path[4096], hit_path[4096], cut_path[4096];
 static __thread bool inside; /* in our own work: not counted */
 
@@ -184,8 +184,8 @@ __attribute__((constructor)) static void begin(void)
 	fail_times = take_number("FAILCALL_TIMES", 1);
 	halve = take_number("FAILCALL_SHORT", 0) == 1;
 	kills = take_number("FAILCALL_KILL", 0) == 1;
-	least_bytes = take_number("FAILCALL_MIN", 0);
-	least_fd = take_number("FAILCALL_FD_MIN", 0);
+	min_bytes = take_number("FAILCALL_MIN", 0);
+	min_fd = take_number("FAILCALL_FD_MIN", 0);
 	take("FAILCALL_COUNT", count_path, sizeof(count_path));
 	take("FAILCALL_HIT", hit_path, sizeof(hit_path));
 	take("FAILCALL_CUT", cut_path, sizeof(cut_path));
@@ -245,12 +245,12 @@ static bool fails(enum call c)
 
 static bool fails_alloc(enum call c, size_t bytes)
 {
-	return bytes >= least_bytes && fails(c);
+	return bytes >= min_bytes && fails(c);
 }
 
 static bool fails_fd(enum call c, int fd)
 {
-	return fd >= least_fd && fails(c);
+	return fd >= min_fd && fails(c);
 }
 
 /* The real functions.  dlsym() may itself allocate: see arena_take(). */

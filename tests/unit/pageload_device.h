@@ -76,7 +76,7 @@ static void submit(void)
 }
 
 /* Runs to the end of the load or of the events; each request takes at most the given time. */
-static void drive(uint64_t most_ns, void (*look)(void))
+static void drive(uint64_t max_ns, void (*look)(void))
 {
 	if (sp__pageload_check(&opts, PAGES) || sp__pageload_open(&load, &opts, PAGES, room, 1)) {
 		diag("cannot open the load");
@@ -84,7 +84,7 @@ static void drive(uint64_t most_ns, void (*look)(void))
 	}
 	submit();
 	while (!load.over && nevents < STEPS_MAX) {
-		uint64_t done_ns = now_ns + sp__rng_below(&chance, most_ns);
+		uint64_t done_ns = now_ns + sp__rng_below(&chance, max_ns);
 		struct sp__pagereq r;
 
 		if (!ninside && load.due_ns == UINT64_MAX)
@@ -111,12 +111,12 @@ static void drive(uint64_t most_ns, void (*look)(void))
 	}
 }
 
-static unsigned most_out;
+static unsigned max_out;
 
 static void look_range(void)
 {
-	if (load.pending[SP__PAGE_READ] > most_out)
-		most_out = (unsigned)load.pending[SP__PAGE_READ];
+	if (load.pending[SP__PAGE_READ] > max_out)
+		max_out = (unsigned)load.pending[SP__PAGE_READ];
 }
 
 #endif

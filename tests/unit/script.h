@@ -16,7 +16,7 @@
 #include "flow/operator.h"
 #include "io/donering.h"
 
-#define SCRIPT_MOST 64
+#define SCRIPT_MAX 64
 
 struct source {
 	struct sp_operator op;
@@ -41,10 +41,10 @@ struct pending {
 static struct {
 	struct source *source[8];
 	int nsources;
-	struct pending request[SCRIPT_MOST];
+	struct pending request[SCRIPT_MAX];
 	int nrequests;
 	/* Where there was a choice: what was chosen, of how many. */
-	int chosen[SCRIPT_MOST], of[SCRIPT_MOST], depth, at;
+	int chosen[SCRIPT_MAX], of[SCRIPT_MAX], depth, at;
 	struct sp__rng *random; /* instead of paths */
 	/* Instead: what this is true of comes last. */
 	bool (*last)(const struct pending *p);
@@ -59,7 +59,7 @@ static int script_choose(int n)
 {
 	if (script.random)
 		return (int)sp__rng_below(script.random, (uint64_t)n);
-	if (n == 1 || script.last || script.at == SCRIPT_MOST)
+	if (n == 1 || script.last || script.at == SCRIPT_MAX)
 		return 0;
 	if (script.at == script.depth) {
 		script.chosen[script.depth] = 0;
@@ -121,7 +121,7 @@ static int script_outstanding(struct pending *can, bool last)
 
 static void script_complete(void)
 {
-	struct pending can[SCRIPT_MOST + 8], *one;
+	struct pending can[SCRIPT_MAX + 8], *one;
 	int n = script_outstanding(can, false);
 
 	script.only_last = !n;
@@ -164,7 +164,7 @@ static int script_submit(void *engine, struct sp__request *const *reqs, size_t n
 {
 	size_t i;
 
-	for (i = 0; i < n && script.nrequests < SCRIPT_MOST; i++) {
+	for (i = 0; i < n && script.nrequests < SCRIPT_MAX; i++) {
 		memset((char *)reqs[i]->data + reqs[i]->moved, '#',
 		       reqs[i]->bytes - reqs[i]->moved);
 		script.request[script.nrequests++] = (struct pending){

@@ -88,7 +88,7 @@ struct check {
 	struct sp__freemem where;
 	char *want;
 	size_t at, last, last_bytes; /* offsets of what was compared, and of the record before */
-	uint64_t group, most_group;  /* bytes of records with one key */
+	uint64_t group, max_group;   /* bytes of records with one key */
 	bool parted;		     /* a key is in two parts */
 };
 
@@ -102,8 +102,8 @@ static bool take(struct check *c, const struct sp__merge *m, bool first)
 				 ks, c->want + c->last, c->last_bytes - 1, m->rec, m->bytes - 1);
 	c->parted |= first && equal;
 	c->group = equal ? c->group + m->bytes : m->bytes;
-	if (c->group > c->most_group)
-		c->most_group = c->group;
+	if (c->group > c->max_group)
+		c->max_group = c->group;
 	c->last = c->at;
 	c->last_bytes = m->bytes;
 	c->at += m->bytes;
@@ -147,7 +147,7 @@ static bool part_is_right(struct check *c, unsigned part)
 static bool even(const struct check *c, const struct text *t)
 {
 	uint64_t slack = t->bytes / 100 + (uint64_t)(c->cuts.n + c->cuts.nbufs) * PAGE +
-			 c->most_group +
+			 c->max_group +
 			 (t->lengths == SOME_LONG ? 4 * 3 * PAGE * (c->cuts.n + c->cuts.nbufs) : 0);
 	uint64_t share = t->bytes / c->cuts.parts, bytes;
 

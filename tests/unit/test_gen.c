@@ -503,7 +503,7 @@ static void shuffled(enum sp_gen_kind kind)
 }
 
 /* The least buffer that is taken is never overrun, whatever is scribbled. */
-static void least_buffer(enum sp_gen_kind kind, bool option)
+static void min_buffer(enum sp_gen_kind kind, bool option)
 {
 	struct sp_gen_opts o = of(kind);
 	size_t room = 1, overrun = 0;
@@ -582,8 +582,8 @@ int main(void)
 	for (enum sp_gen_kind kind = SP_GEN_LINEITEM; kind <= SP_GEN_PART; kind++)
 		shuffled(kind);
 	for (enum sp_gen_kind kind = SP_GEN_LINES; kind <= SP_GEN_PART; kind++) {
-		least_buffer(kind, false);
-		least_buffer(kind, true);
+		min_buffer(kind, false);
+		min_buffer(kind, true);
 	}
 	refusals();
 	return done();

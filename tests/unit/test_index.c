@@ -67,7 +67,7 @@ static void write_file(const char *name, const void *data, size_t bytes)
 }
 
 /* Lines "KEY,filling"; the last one may have no end. */
-static void make_source(size_t n, size_t key_most)
+static void make_source(size_t n, size_t key_max)
 {
 	size_t at = 0;
 
@@ -76,7 +76,7 @@ static void make_source(size_t n, size_t key_most)
 		struct record *r = &records[i];
 		size_t begin = at;
 
-		random_key(r->key, key_most);
+		random_key(r->key, key_max);
 		at += (size_t)sprintf(text + at, "%s,%.*s", r->key, (int)below(30),
 				      "how to fill a line until it is long");
 		r->offset = begin;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys longer than SP__KEY_MOST: they are cut, order as whole ones do wherever they
+ * Keys longer than SP__KEY_MAX: they are cut, order as whole ones do wherever they
  * differ, and where they do not, records with different keys are still distinguished.
  */
 #define TAP_THREADS
@@ -11,8 +11,8 @@
 #include "keysets.h"
 #include "tap.h"
 
-/* More than SP__KEY_MOST bytes of key: of numbers there are two digits in each. */
-#define MOST_BYTES 1100000
+/* More than SP__KEY_MAX bytes of key: of numbers there are two digits in each. */
+#define MAX_BYTES 1100000
 #define TEXT_BYTES 600000
 
 static const char *const alphabets[] = { "abcdeABCDE -_.", "0123456789", "a1B2.3", "\1\2ab", "0" };
@@ -77,7 +77,7 @@ static int by_keys(const struct sp__keybuf *a, const struct sp__keybuf *b)
 
 	if (!c)
 		c = (a->bytes > n) - (b->bytes > n);
-	return !c && n == SP__KEY_MOST ? 2 : sign(c);
+	return !c && n == SP__KEY_MAX ? 2 : sign(c);
 }
 
 /* Each record beside the first one. */
@@ -92,7 +92,7 @@ static bool keys_agree(const struct sp_keyset *ks, const struct record *r)
 		if (sp__key_encode(ks, r[i].data, r[i].bytes - 1, &key))
 			continue;
 		c = by_keys(&first, &key);
-		good = key.bytes <= SP__KEY_MOST &&
+		good = key.bytes <= SP__KEY_MAX &&
 		       (c == 2 || c == sign(sp__key_compare(ks, r->data, r->bytes - 1, r[i].data,
 							    r[i].bytes - 1)));
 	}
@@ -118,7 +118,7 @@ static bool sorts(const struct order *o, const struct sp_keyset *ks, const struc
 {
 	const char *dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
 	struct sp_sort_opts opts = SP_SORT_OPTS_INIT;
-	static char last[MOST_BYTES];
+	static char last[MAX_BYTES];
 	size_t last_bytes = 0, bytes = 0, want = 0;
 	struct sp_sort *s;
 	struct sp_batch b;
@@ -166,7 +166,7 @@ static bool sorts(const struct order *o, const struct sp_keyset *ks, const struc
 
 static void one_order(const struct order *o, struct record *r)
 {
-	size_t length = o->keys[0] && strpbrk(o->keys[0], "nh") ? MOST_BYTES : TEXT_BYTES;
+	size_t length = o->keys[0] && strpbrk(o->keys[0], "nh") ? MAX_BYTES : TEXT_BYTES;
 	struct sp_keyset *ks = order_open(o);
 	bool agree = true, load = true, replace = true;
 
@@ -200,7 +200,7 @@ int main(void)
 	if (!getenv("LOCPATH"))
 		setenv("LOCPATH", "build/locale", 1);
 	for (int i = 0; i < CHANGES; i++)
-		r[i].data = malloc(MOST_BYTES);
+		r[i].data = malloc(MAX_BYTES);
 	for (size_t i = 0; i < LONG_ORDERS; i += step)
 		one_order(&long_orders[i], r);
 	for (int i = 0; i < CHANGES; i++)

@@ -199,7 +199,7 @@ static bool least(struct sp__knee k, double share)
 	return table.iops[at] >= share * table.most;
 }
 
-static bool most_power(struct sp__knee k)
+static bool max_power(struct sp__knee k)
 {
 	int at = row(k.depth);
 
@@ -254,7 +254,7 @@ static void random_tables(void)
 		find(seed);
 		tabulate();
 		kept += least(knees.recommended, 0.9) && least(knees.throughput, 0.95) &&
-			most_power(knees.latency);
+			max_power(knees.latency);
 		warned += knees.noise == hidden(row(knees.recommended.depth));
 		right += !knees.rising ||
 			 (table.best == DEPTHS - 1 && table.iops[DEPTHS - 2] < 0.95 * table.most &&

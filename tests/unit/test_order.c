@@ -86,7 +86,7 @@ static bool sorts(const struct sp_keyset *ks, enum line_shape shape, unsigned li
 static bool sorts_cut(const struct sp_keyset *ks)
 {
 	static const char tails[] = "32164573";
-	const size_t bytes = SP__KEY_MOST * 2 + 100, capacity = 16 * bytes;
+	const size_t bytes = SP__KEY_MAX * 2 + 100, capacity = 16 * bytes;
 	char *line = malloc(bytes), *room = aligned_alloc(64, (capacity + 63) & ~(size_t)63);
 	struct sp__runbuf rb;
 	size_t taken;

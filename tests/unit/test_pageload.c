@@ -122,19 +122,19 @@ static void range(void)
 	opts.passes = 12;
 	opts.query_pages = 100;
 	opts.compute_ns = 0;
-	most_out = 0;
+	max_out = 0;
 	drive(300 * US, look_range);
 	ok(load.queries == 12 && load.accessed >= 1200 && load.accessed < 1600,
 	   "clients' queries have their pages");
-	ok(batches_in_turn(1) && most_out == 4, "one page for each client is outstanding");
+	ok(batches_in_turn(1) && max_out == 4, "one page for each client is outstanding");
 	sp__pageload_close(&load);
 
 	begin(SP_POLICY_RANGE, SP_POLICY_AGGRESSIVE);
 	opts.passes = 12;
 	opts.query_pages = 100;
-	most_out = 0;
+	max_out = 0;
 	drive(300 * US, look_range);
-	ok(batches_in_turn(16) && most_out > 48 && most_out <= 64,
+	ok(batches_in_turn(16) && max_out > 48 && max_out <= 64,
 	   "aggressive: batches of 16, the last of a query smaller");
 	for (size_t i = 0; i < nevents; i++) {
 		different += !seen[events[i].page];
@@ -149,9 +149,9 @@ static void range(void)
 	opts.clients = 10;
 	opts.query_pages = 100;
 	room = 55;
-	most_out = 0;
+	max_out = 0;
 	drive(300 * US, look_range);
-	ok(load.batch == 5 && batches_in_turn(5) && most_out <= 50,
+	ok(load.batch == 5 && batches_in_turn(5) && max_out <= 50,
 	   "many clients have smaller batches, as many as may be outstanding");
 	sp__pageload_close(&load);
 }

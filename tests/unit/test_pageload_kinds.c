@@ -85,7 +85,7 @@ static void thresholds(void)
 	opts.query_pages = 100;
 	opts.extent_threshold = 13;
 	opts.buffer = 0.5;
-	most_out = 0;
+	max_out = 0;
 	drive(300 * US, look_range);
 	for (size_t i = 0; i < nevents; i++) {
 		const struct event *e = &events[i];
@@ -101,8 +101,8 @@ static void thresholds(void)
 	}
 	ok(load.queries == 40 && load.accessed >= 4000 && once,
 	   "queries with an extent threshold come to their end");
-	ok(whole && most_out > 4 + 30,
-	   "an extent above the threshold is read as a whole (%u outstanding)", most_out);
+	ok(whole && max_out > 4 + 30,
+	   "an extent above the threshold is read as a whole (%u outstanding)", max_out);
 	ok(load.threshold.n == load.threshold.frames && load.threshold.frames == PAGES / 2,
 	   "the buffer is full and no larger");
 	sp__pageload_close(&load);
@@ -113,9 +113,9 @@ static void thresholds(void)
 	opts.extent_threshold = 63;
 	opts.compute_ns = 0;
 	opts.buffer = 0.9;
-	most_out = 0;
+	max_out = 0;
 	drive(300 * US, look_range);
-	ok(most_out == 4, "without one each query reads a page at a time");
+	ok(max_out == 4, "without one each query reads a page at a time");
 	ok(load.accessed > nevents / 2, "and none that is in the buffer");
 	sp__pageload_close(&load);
 }

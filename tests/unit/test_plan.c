@@ -61,7 +61,7 @@ static bool usable(const struct sp_sort_plan *p)
 {
 	return p->run_bytes * p->run_buffers >= 128 * K && p->fan_in >= 2 &&
 	       p->page_bytes >= 4096 && p->page_bytes % 4096 == 0 &&
-	       p->merge_pages >= sp__readplan_least(p->readahead, p->fan_in) &&
+	       p->merge_pages >= sp__readplan_min(p->readahead, p->fan_in) &&
 	       (p->in_memory || p->merge_pages >= 2 * p->fan_in) &&
 	       p->strategy[p->readahead].feasible;
 }

@@ -82,7 +82,7 @@ static double reads_per_zone(const struct sp_probe_result *r)
 	return r->nzones ? sum / (double)r->nzones : 0;
 }
 
-static void test_model(const char *model, const char *noise, double most_reads, const char *layout)
+static void test_model(const char *model, const char *noise, double max_reads, const char *layout)
 {
 	struct sp_geometry *truth;
 	struct sp_geometry_info info;
@@ -112,8 +112,8 @@ static void test_model(const char *model, const char *noise, double most_reads, 
 		ok(r->nunknown, "W of writes is marked as an estimate");
 	else
 		ok(off < 1, "W of writes is right to a degree up to 1024 tracks (%.2f)", off);
-	ok(reads_per_zone(r) <= most_reads, "a zone took %.0f reads, at most %.0f",
-	   reads_per_zone(r), most_reads);
+	ok(reads_per_zone(r) <= max_reads, "a zone took %.0f reads, at most %.0f",
+	   reads_per_zone(r), max_reads);
 	ok(r->recheck_misses <= r->rechecked / 20, "boundaries are found again");
 	ok(r->guarded_hops == 100,
 	   "100 hops to adjacent blocks: %u misses, %u with %.0f degrees more", r->hop_misses,

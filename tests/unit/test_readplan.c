@@ -334,7 +334,7 @@ static void properties(enum sp_readahead strategy, bool exact, bool lazily)
 	for (int i = 0; i < cases && bad < 0; i++) {
 		struct merge m;
 		unsigned spare = draw(&m, &rng, exact);
-		unsigned b = sp__readplan_least(strategy, m.runs) + spare;
+		unsigned b = sp__readplan_min(strategy, m.runs) + spare;
 		struct outcome o = run_plan(&m, strategy, b, lazily ? &rng : NULL);
 
 		demanded += o.demanded;
@@ -361,7 +361,7 @@ static void same_as_slow(enum sp_readahead strategy)
 	for (int i = 0; i < 400 && same; i++) {
 		struct merge m;
 		unsigned spare = draw(&m, &rng, true);
-		unsigned b = sp__readplan_least(strategy, m.runs) + spare;
+		unsigned b = sp__readplan_min(strategy, m.runs) + spare;
 		struct outcome fast = run_plan(&m, strategy, b, NULL), ref;
 		struct slow s;
 

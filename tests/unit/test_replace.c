@@ -19,8 +19,8 @@ static struct {
 	size_t bytes, capacity;
 	size_t run[MAX_RUNS + 1], nruns; /* where each begins */
 	bool open, prev_right;
-	size_t last;		  /* where the record put last begins */
-	uint64_t live, most_live; /* bytes that are in memory */
+	size_t last;		 /* where the record put last begins */
+	uint64_t live, max_live; /* bytes that are in memory */
 	const struct sp_keyset *keys;
 } out;
 
@@ -115,8 +115,8 @@ static int form(const struct sp_keyset *ks, const char *data, size_t bytes, size
 		out.live += took;
 		if (!rc)
 			rc = sp__replace_add(&r, &rb);
-		if (out.live > out.most_live)
-			out.most_live = out.live;
+		if (out.live > out.max_live)
+			out.max_live = out.live;
 	}
 	if (!rc)
 		rc = sp__replace_drain(&r);
@@ -186,9 +186,9 @@ static bool runs_are_stable(void)
 enum order { RANDOM, NEARLY, REVERSE, SORTED, FEW };
 
 /* Lines "KEY PADDING NUMBER". */
-static char *lines(enum order order, size_t n, size_t most_padding, size_t displaced, size_t *bytes)
+static char *lines(enum order order, size_t n, size_t max_padding, size_t displaced, size_t *bytes)
 {
-	char *data = malloc(n * (most_padding + 40) + 1), *p = data;
+	char *data = malloc(n * (max_padding + 40) + 1), *p = data;
 	struct sp__rng rng = { order + 1 };
 
 	for (size_t i = 0; i < n; i++) {
@@ -196,7 +196,7 @@ static char *lines(enum order order, size_t n, size_t most_padding, size_t displ
 			       : order == REVERSE ? n - i
 			       : order == NEARLY  ? i + sp__rng_below(&rng, displaced)
 						  : i;
-		size_t pad = most_padding ? sp__rng_below(&rng, most_padding) : 0;
+		size_t pad = max_padding ? sp__rng_below(&rng, max_padding) : 0;
 
 		if (order == FEW)
 			*p++ = (char)('a' + sp__rng_below(&rng, 5));
@@ -215,20 +215,20 @@ static char *lines(enum order order, size_t n, size_t most_padding, size_t displ
  * In memory of 1 MB a batch is a twentieth of it, and what waits in a batch does
  * not take part in the selection: hence 1.7, and not 2.
  */
-static void random_input(const char *letters, size_t most_padding, size_t memory, double times)
+static void random_input(const char *letters, size_t max_padding, size_t memory, double times)
 {
 	struct sp_keyset *ks = keyset_of(letters, true, false);
-	size_t bytes, n = 12 * memory / (24 + most_padding / 2);
-	char *data = lines(RANDOM, n, most_padding, 0, &bytes);
+	size_t bytes, n = 12 * memory / (24 + max_padding / 2);
+	char *data = lines(RANDOM, n, max_padding, 0, &bytes);
 	double mean, use;
 
 	ok(!form(ks, data, bytes, memory, false) && out.bytes == bytes && runs_are_right(),
-	   "random lines with up to %zu bytes make runs in order (keys: -%s)", most_padding + 24,
+	   "random lines with up to %zu bytes make runs in order (keys: -%s)", max_padding + 24,
 	   *letters ? letters : "k1,1");
 	ok(out.prev_right, "the record before is known at each");
 	/* The first run and the last ones are shorter. */
 	mean = (double)(out.run[out.nruns - 2] - out.run[1]) / (double)(out.nruns - 3);
-	use = (double)out.most_live / (double)memory;
+	use = (double)out.max_live / (double)memory;
 	diag("%zu runs, mean %.2f memories; %.1f %% of the memory hold records", out.nruns,
 	     mean / (double)memory, 100 * use);
 	ok(mean > times * (double)memory && mean < 2.2 * (double)memory,
@@ -301,7 +301,7 @@ static void giants(void)
 		   runs_are_right() && out.prev_right,
 	   "records up to six times the memory pass through");
 	diag("%zu bytes in %zu runs", out.bytes, out.nruns);
-	ok(out.most_live < 600000, "without a second one staying in memory");
+	ok(out.max_live < 600000, "without a second one staying in memory");
 	free(data);
 	sp_keyset_free(ks);
 }

@@ -12,7 +12,7 @@
 
 #define HOPS 100
 #define FAR_HOPS 40
-#define FAR_LEAST 8  /* with less nothing is verified */
+#define FAR_MIN 8    /* with less nothing is verified */
 #define HOP_TRIES 64 /* for each */
 #define SURE 3
 
@@ -127,12 +127,12 @@ int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g)
 		rc = hops(c, g, &far, &c->far_hops, &c->far_hop_misses);
 	if (!rc && c->seeks->write_measured)
 		rc = hops(c, g, &writes, &c->write_hops, &c->write_hop_misses);
-	c->no_reach = c->far_hops < FAR_LEAST || 5 * c->far_hop_misses > c->far_hops;
+	c->no_reach = c->far_hops < FAR_MIN || 5 * c->far_hop_misses > c->far_hops;
 	/* Hops told that, too. */
 	if (c->no_reach)
 		c->order->turns = c->order->turns_known = false;
 	c->no_write_reach = 5 * c->write_hop_misses > c->write_hops;
 	/* Where less may be written than is in reach, far writes are predicted by near ones. */
-	c->few_writes = !c->no_reach && c->write_hops < FAR_LEAST;
+	c->few_writes = !c->no_reach && c->write_hops < FAR_MIN;
 	return rc;
 }

@@ -34,7 +34,7 @@
 #define GROUP_EARLY 0.15
 #define LOOK_READS 7
 #define SECOND 1000000000u
-#define TURNS_LEAST 120	 /* between looks, and of the first extension */
+#define TURNS_MIN 120	 /* between looks, and of the first extension */
 #define ROTATES 0.8	 /* concentration */
 #define EXACT_REV 0.0006 /* error of an exact angle */
 #define AGREED_ERROR 0.6 /* of the mean of samples that agree */
@@ -233,7 +233,7 @@ static void scatter(struct sp__timing *tm, const struct times *t, size_t n)
 /* On a slow platter a look takes long. */
 static void set_due(struct sp__timing *tm)
 {
-	double least = TURNS_LEAST * tm->spin.period_ns;
+	double least = TURNS_MIN * tm->spin.period_ns;
 
 	tm->spin.due_ns = tm->target->ops->now(tm->target) +
 			  (uint64_t)fmax((double)tm->spin.interval_ns, least);
@@ -243,7 +243,7 @@ static void set_due(struct sp__timing *tm)
 static int extend(struct sp__timing *tm, struct times *t)
 {
 	const struct sp__target_ops *ops = tm->target->ops;
-	double span = fmax(0.7e9, TURNS_LEAST * tm->spin.period_ns);
+	double span = fmax(0.7e9, TURNS_MIN * tm->spin.period_ns);
 	int rc = 0;
 
 	for (unsigned e = 0; e < EXTENSIONS && !rc; e++, span *= 3) {

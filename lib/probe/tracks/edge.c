@@ -33,7 +33,7 @@ struct ray {
  * Larger than this is a jump.  On short tracks a block is long: there the jump
  * of one slipped block must not be taken for a skew.
  */
-static double least_jump(const struct sp__tracks *tr, double block_rev)
+static double min_jump(const struct sp__tracks *tr, double block_rev)
 {
 	return fmax(tr->tm->scatter.jump_rev, 1.5 * block_rev);
 }
@@ -57,12 +57,12 @@ static int excess(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool exa
 		rc = ask(tr, lbn, exact, &here);
 	if (rc)
 		return rc;
-	*over = fabs(sp__wrap(here - before - step)) - least_jump(tr, step);
+	*over = fabs(sp__wrap(here - before - step)) - min_jump(tr, step);
 	if (*over <= 0 || lbn < 2 || step < SHORT_STEP)
 		return 0;
 	rc = ask(tr, lbn - 2, exact, &more);
 	step = fmax(step, fabs(sp__wrap(before - more)));
-	*over = fabs(sp__wrap(here - before - (before - more))) - least_jump(tr, step);
+	*over = fabs(sp__wrap(here - before - (before - more))) - min_jump(tr, step);
 	return rc;
 }
 
@@ -88,7 +88,7 @@ static int on_line(struct sp__tracks *tr, struct ray *ray, uint64_t distance, bo
 		return rc;
 	expect = ray->turns * (double)distance / (double)ray->far;
 	off = sp__wrap(rev - ray->rev - expect);
-	*on = fabs(off) < least_jump(tr, fabs(ray->turns) / (double)ray->far);
+	*on = fabs(off) < min_jump(tr, fabs(ray->turns) / (double)ray->far);
 	if (*on && distance > ray->far) {
 		ray->far = distance;
 		ray->turns = expect + off;

@@ -70,7 +70,7 @@ static int holds_near(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t
 }
 
 /* How many whole tracks the device could still hold by the forecast. */
-static uint64_t most_tracks(const struct sp__tracks *tr, const struct sp__pzone *z)
+static uint64_t max_tracks(const struct sp__tracks *tr, const struct sp__pzone *z)
 {
 	uint64_t rest = tr->blocks - z->first_lbn, n, sum = sp__pzone_round(z);
 
@@ -89,7 +89,7 @@ static int same_tracks(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint
 	int rc;
 
 	*yes = false;
-	if (z->tracks < 2 || hint <= z->tracks || hint >= most_tracks(tr, z))
+	if (z->tracks < 2 || hint <= z->tracks || hint >= max_tracks(tr, z))
 		return 0;
 	/* One place alone may be an alias of other lengths. */
 	rc = hint > 8 ? holds(tr, z, hint / 3 + 1, &is) : 0;
@@ -107,7 +107,7 @@ static int same_tracks(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint
 /* Extends z->tracks as far as the forecast holds. */
 static int gallop(struct sp__tracks *tr, struct sp__pzone *z)
 {
-	uint64_t good = z->tracks, most = most_tracks(tr, z), bad = most + 1, m, step = 1;
+	uint64_t good = z->tracks, most = max_tracks(tr, z), bad = most + 1, m, step = 1;
 	bool is = true;
 	int rc;
 

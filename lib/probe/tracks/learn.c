@@ -17,7 +17,7 @@
 #define SHORT_READ 4   /* tracks, if no pattern is to be expected */
 #define PATTERN_MAX 32 /* tracks */
 #define READ_MAX (2 * PATTERN_MAX + SHORT_READ)
-#define ALIKE_LEAST 4 /* equal tracks, if others came before them */
+#define ALIKE_MIN 4 /* equal tracks, if others came before them */
 
 struct lengths {
 	uint64_t at[READ_MAX + 1]; /* where tracks begin */
@@ -40,7 +40,7 @@ static uint32_t by_pattern(const struct lengths *l, uint32_t q, uint32_t i)
 /* Do the last tracks repeat with q, and fit those before, but for few slips? */
 static bool repeats(const struct lengths *l, uint32_t q)
 {
-	uint32_t same = q == 1 ? ALIKE_LEAST : 2 * q, odd = 0;
+	uint32_t same = q == 1 ? ALIKE_MIN : 2 * q, odd = 0;
 
 	if (l->n < same)
 		return false;

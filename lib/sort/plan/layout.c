@@ -170,7 +170,7 @@ static void choose_fan_in(const struct sp_sort_opts *o, const struct sp__choice 
 	} else {
 		l->fan_in = cap;
 	}
-	at_least = sp__readplan_least(strategy, l->fan_in);
+	at_least = sp__readplan_min(strategy, l->fan_in);
 	if (l->merge_pages >= at_least)
 		return;
 	l->misfit = o->merge_bytes ? SP__MISFIT_SMALL_MERGE : SP__MISFIT_PAGES;

@@ -22,7 +22,7 @@
 #include <string.h>
 #include "sort/plan/readplan_impl.h"
 
-unsigned sp__readplan_least(enum sp_readahead strategy, unsigned runs)
+unsigned sp__readplan_min(enum sp_readahead strategy, unsigned runs)
 {
 	switch (strategy) {
 	case SP_READ_FORECAST:
@@ -284,7 +284,7 @@ static bool sequence_fits(struct sp__readplan *p, const struct sp__readplan_opts
 
 static int plan_family(struct sp__readplan *p, const struct sp__readplan_opts *opts)
 {
-	if (p->buffers < sp__readplan_least(p->strategy, p->live))
+	if (p->buffers < sp__readplan_min(p->strategy, p->live))
 		return SP_EBUDGET;
 	if (!sp__readplan_needs_sequence(p->strategy))
 		return fixed_plan(p);

@@ -49,7 +49,7 @@ struct sp__readplan_opts {
 struct sp__readplan;
 
 /* The least b for a number of runs. */
-unsigned sp__readplan_least(enum sp_readahead strategy, unsigned runs);
+unsigned sp__readplan_min(enum sp_readahead strategy, unsigned runs);
 
 /* Does the strategy need the consumption sequence? */
 bool sp__readplan_needs_sequence(enum sp_readahead strategy);

@@ -15,7 +15,7 @@ double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigne
 {
 	double n = runs, b = buffers;
 
-	if (buffers < sp__readplan_least(strategy, runs))
+	if (buffers < sp__readplan_min(strategy, runs))
 		return 0;
 	switch (strategy) {
 	case SP_READ_DOUBLE:
@@ -44,7 +44,7 @@ enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, ui
 	for (enum sp_readahead s = SP_READ_NONE; s < SP_READ_COUNT_; s++) {
 		struct sp_strategy_plan *p = &all[s];
 
-		p->feasible = buffers >= sp__readplan_least(s, runs) &&
+		p->feasible = buffers >= sp__readplan_min(s, runs) &&
 			      (sequence || !sp__readplan_needs_sequence(s));
 		p->cluster_pages = sp__plan_cluster_pages(s, runs, buffers);
 		/* At least one for each run, however much memory there is. */
