@@ -163,7 +163,7 @@ int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 	*c = init;
 	rc = sp__call_keep(c, words, nwords, &why);
 	if (!rc)
-		rc = sp__call_sort_values(c, &where, &why);
+		rc = sp__call_sort_args(c, &where, &why);
 	if (!rc)
 		rc = sp__call_complete(c, &c->sort.run, &why);
 	if (rc < 0) {

@@ -130,7 +130,7 @@ static int finish(struct sp_join_form *form, const char **where, struct sp_errin
 	return sp_join_form_finish(form, where, err);
 }
 
-int sp__call_join_values(struct sp_call_join *join, const char **where, struct sp_errinfo *err)
+int sp__call_join_args(struct sp_call_join *join, const char **where, struct sp_errinfo *err)
 {
 	int rc = sp__options_each(&join->base, names, apply, join, where, err);
 

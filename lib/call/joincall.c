@@ -23,7 +23,7 @@ int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nw
 	c->form.only_regular = true;
 	rc = sp__call_keep(&c->base, words, nwords, &why);
 	if (!rc)
-		rc = sp__call_join_values(c, &where, &why);
+		rc = sp__call_join_args(c, &where, &why);
 	if (!rc)
 		rc = sp__call_complete(&c->base, &c->opts.run, &why);
 	if (rc < 0) {

@@ -15,10 +15,10 @@ struct sp_call_join {
 };
 
 /*
- * Applies the words, which base has; where: as for sp__call_sort_values().  Columns by name keep
+ * Applies the words, which base has; where: as for sp__call_sort_args().  Columns by name keep
  * their names, and then the form is not finished.
  */
-SP_MUST_CHECK int sp__call_join_values(struct sp_call_join *join, const char **where,
+SP_MUST_CHECK int sp__call_join_args(struct sp_call_join *join, const char **where,
 				       struct sp_errinfo *err);
 /* The words of a call whose names have numbers now, for sp__call_release(); 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__call_join_numbered(const struct sp_call_join *join,

@@ -193,7 +193,7 @@ static int finish(struct sp_call *call, const char **where, struct sp_errinfo *e
 	return rc;
 }
 
-int sp__call_sort_values(struct sp_call *call, const char **where, struct sp_errinfo *err)
+int sp__call_sort_args(struct sp_call *call, const char **where, struct sp_errinfo *err)
 {
 	int rc = sp__options_each(call, sp__call_sort_options, apply, call, where, err);
 
