@@ -16,7 +16,7 @@
 #include "stdio_end.h"
 
 #define BLOCK ((size_t)1 << 20)
-#define RECORD_ROOM ((size_t)1 << 16)
+#define RECORD_CAPACITY ((size_t)1 << 16)
 
 static const char about[] =
 	"Writes deterministic data: the same options give the same bytes on every\nmachine.";
@@ -175,7 +175,7 @@ static int pump(struct sp_gen *gen, int fd, char *buf)
 	long n;
 	int rc = 0;
 
-	while (rc == 0 && (n = sp_gen_fill(gen, buf + held, BLOCK + RECORD_ROOM - held)) > 0) {
+	while (rc == 0 && (n = sp_gen_fill(gen, buf + held, BLOCK + RECORD_CAPACITY - held)) > 0) {
 		held += (size_t)n;
 		if (held < BLOCK)
 			continue;
@@ -205,7 +205,7 @@ static void generate(const char *output, struct sp_gen *gen)
 		rc = fd = sp_outfile_begin(out, &err);
 	if (rc < 0)
 		die("%s: %s", quote_file(output), sp_strerror(rc));
-	buf = must_alloc(NULL, 1, BLOCK + RECORD_ROOM);
+	buf = must_alloc(NULL, 1, BLOCK + RECORD_CAPACITY);
 	rc = gen ? pump(gen, fd, buf) : 0;
 	free(buf);
 	if (rc == 0)

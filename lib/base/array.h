@@ -17,14 +17,14 @@
 #define SP__ARRAY_RESIZE(array, n) sp__array_resize(&(array), n, sizeof(*(array)))
 
 /* At least need elements, need > 0; cap, a size_t, counts those that there is room for. */
-#define SP__ARRAY_ROOM(array, cap, need)                                                           \
+#define SP__ARRAY_GROW(array, cap, need)                                                           \
 	((need) <= (cap) || sp__array_grow(&(array), &(cap), need, sizeof(*(array))))
 
 /*
  * One more element than the n there are.  The room is a power of two and need not be kept,
  * so this must be the only way in which the array grows.
  */
-#define SP__ARRAY_ROOM_NEXT(array, n)                                                              \
+#define SP__ARRAY_GROW_BY_ONE(array, n)                                                            \
 	(((n) & ((n)-1)) || SP__ARRAY_RESIZE(array, (n) ? 2 * (n) : 1))
 
 static inline bool sp__array_resize(void *array, size_t n, size_t element_bytes)

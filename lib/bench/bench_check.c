@@ -9,9 +9,9 @@
 
 #define BYTES_MAX (1u << 30)
 
-static int refuse(struct sp_errinfo *err, const struct sp_bench_class *c, const char *why)
+static int refuse(struct sp_errinfo *err, const struct sp_bench_class *c, const char *reason)
 {
-	return SP__REFUSE(err, "class %s: %s", c->name, why);
+	return SP__REFUSE(err, "class %s: %s", c->name, reason);
 }
 
 static int check_class(const struct sp_bench_opts *o, const struct sp_bench_class *c,

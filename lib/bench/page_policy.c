@@ -134,12 +134,12 @@ static int survey(struct sp_policy *p, const char *target, uint64_t begin, uint6
 		  uint64_t *pages, struct sp_errinfo *err)
 {
 	const struct sp_policy_opts *o = &p->result.opts;
-	const char *why = divide(p, begin, bytes, &bytes);
+	const char *reason = divide(p, begin, bytes, &bytes);
 
 	*pages = bytes / o->page_bytes;
-	if (!why)
-		why = sp__pageload_check(o, *pages);
-	return why ? sp__errf(err, -EINVAL, "check", target, -1, "%s", why) : 0;
+	if (!reason)
+		reason = sp__pageload_check(o, *pages);
+	return reason ? sp__errf(err, -EINVAL, "check", target, -1, "%s", reason) : 0;
 }
 
 /* The targets are open. */

@@ -115,7 +115,7 @@ static int open_buffer(struct sp__pageload *l)
 }
 
 /* A constant flow usually reads ahead in whole extents. */
-static bool has_room(const struct sp__pageload *l)
+static bool has_space(const struct sp__pageload *l)
 {
 	enum sp_policy_frames room = l->opts.frames_needed;
 
@@ -231,7 +231,7 @@ static void run(struct sp__pageload *l, uint64_t now_ns)
 	for (;;) {
 		uint32_t page = (uint32_t)(s->at % l->pages);
 
-		while (s->asked < s->wanted && has_room(l) && ask(l, now_ns))
+		while (s->asked < s->wanted && has_space(l) && ask(l, now_ns))
 			;
 		if (stops && s->asked < s->wanted)
 			break;

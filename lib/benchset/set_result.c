@@ -36,7 +36,7 @@ static bool grow(struct sp__setpoint *p)
 {
 	if (!p->latency)
 		p->latency = calloc(p->opts.nclasses, sizeof(*p->latency));
-	return p->latency && SP__ARRAY_ROOM_NEXT(p->slices, p->nslices);
+	return p->latency && SP__ARRAY_GROW_BY_ONE(p->slices, p->nslices);
 }
 
 bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b)

@@ -38,7 +38,7 @@ int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
 
 char *sp__call_copy(struct sp_call *call, const char *text)
 {
-	char *copy = SP__ARRAY_ROOM_NEXT(call->copies, call->ncopies) ? strdup(text) : NULL;
+	char *copy = SP__ARRAY_GROW_BY_ONE(call->copies, call->ncopies) ? strdup(text) : NULL;
 
 	if (copy)
 		call->copies[call->ncopies++] = copy;
@@ -76,7 +76,7 @@ int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, co
 static int add_tmpdir(struct sp_call *call, struct sp_run_opts *run, const char *dir,
 		      struct sp_errinfo *err)
 {
-	if (!SP__ARRAY_ROOM_NEXT(call->tmpdirs, run->ntmpdirs))
+	if (!SP__ARRAY_GROW_BY_ONE(call->tmpdirs, run->ntmpdirs))
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	call->tmpdirs[run->ntmpdirs++] = dir;
 	run->tmpdirs = call->tmpdirs;

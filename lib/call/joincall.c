@@ -9,7 +9,7 @@ int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nw
 		 struct sp_errinfo *err)
 {
 	static const struct sp_call_join init = { .opts = SP_JOIN_OPTS_INIT };
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_call_join *c = malloc(sizeof(*c));
 	const char *where = NULL;
 	int rc;
@@ -21,13 +21,13 @@ int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nw
 	c->opts.algorithm = SP_JOIN_AUTO;
 	c->form.opts = &c->opts;
 	c->form.only_regular = true;
-	rc = sp__call_keep(&c->base, words, nwords, &why);
+	rc = sp__call_keep(&c->base, words, nwords, &cause);
 	if (!rc)
-		rc = sp__call_join_args(c, &where, &why);
+		rc = sp__call_join_args(c, &where, &cause);
 	if (!rc)
-		rc = sp__call_complete(&c->base, &c->opts.run, &why);
+		rc = sp__call_complete(&c->base, &c->opts.run, &cause);
 	if (rc < 0) {
-		rc = sp__call_wrong(err, &why, where);
+		rc = sp__call_wrong(err, &cause, where);
 		sp_call_join_free(c);
 		return rc;
 	}
@@ -70,15 +70,15 @@ static int number_words(struct sp_call_join *copy, const char *left, const char 
 {
 	const char *const inputs[2] = { left, right };
 	struct sp_batch none[2] = { 0 }; /* of regular files */
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	const char *where = NULL;
-	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, none, &where, &why);
+	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, none, &where, &cause);
 
 	if (rc && where)
-		return sp__call_wrong(err, &why, where);
+		return sp__call_wrong(err, &cause, where);
 	if (rc)
-		return sp__errf(err, why.code, why.op, why.path[0] ? why.path : NULL, why.offset,
-				"%s", why.text);
+		return sp__errf(err, cause.code, cause.op, cause.path[0] ? cause.path : NULL,
+				cause.offset, "%s", cause.text);
 	return sp__call_join_numbered(copy, &copy->form, words, err);
 }
 

@@ -45,7 +45,7 @@ static int add(struct places *p, uint64_t first, uint64_t n, struct sp_errinfo *
 	if (n > PLACES_MAX - p->n)
 		return too_many(err);
 	for (uint64_t i = 0; i < n; i++) {
-		if (!SP__ARRAY_ROOM_NEXT(p->place, p->n))
+		if (!SP__ARRAY_GROW_BY_ONE(p->place, p->n))
 			return no_memory(err);
 		p->place[p->n++] = first + i;
 	}
@@ -156,7 +156,7 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
 		for (; at < all && count <= all - at; at += every) {
 			if (*n >= PLACES_MAX)
 				return too_many(err);
-			if (!SP__ARRAY_ROOM_NEXT(*areas, *n))
+			if (!SP__ARRAY_GROW_BY_ONE(*areas, *n))
 				return no_memory(err);
 			(*areas)[(*n)++] = (struct area){ base + at, count };
 			if (!every)
@@ -255,7 +255,7 @@ static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row,
 				      "zones[%zu].remaps: sector %llu is no spare one", zone,
 				      (unsigned long long)(row[1] + i));
 	}
-	if (!rc && !SP__ARRAY_ROOM_NEXT(d->remaps, d->nremaps))
+	if (!rc && !SP__ARRAY_GROW_BY_ONE(d->remaps, d->nremaps))
 		rc = no_memory(err);
 	if (!rc)
 		d->remaps[d->nremaps++] = (struct sp__remap){ .lbn = sp__trackmap_lbn(map, from),

@@ -69,16 +69,16 @@ int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
 			  const struct sp__region *region, const uint64_t *slips, size_t nslips,
 			  struct sp_errinfo *err)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp__trackmap *map;
 	int rc;
 
-	rc = sp__trackmap_new(&map, region, 1, slips, nslips, &why);
+	rc = sp__trackmap_new(&map, region, 1, slips, nslips, &cause);
 	if (rc == -ENOMEM)
 		return sp__err(err, rc, "malloc", NULL, -1);
 	if (rc)
-		return sp__errf(err, rc, "read", NULL, -1, "zones[%zu]: %s", g->nzones, why.text);
-	if (!SP__ARRAY_ROOM_NEXT(g->zones, g->nzones)) {
+		return sp__errf(err, rc, "read", NULL, -1, "zones[%zu]: %s", g->nzones, cause.text);
+	if (!SP__ARRAY_GROW_BY_ONE(g->zones, g->nzones)) {
 		sp__trackmap_free(map);
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	}
@@ -88,7 +88,7 @@ int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
 
 int sp__geometry_add_seek(struct sp_geometry *g, uint64_t distance, double ns)
 {
-	if (!SP__ARRAY_ROOM_NEXT(g->seeks, g->nseeks))
+	if (!SP__ARRAY_GROW_BY_ONE(g->seeks, g->nseeks))
 		return -ENOMEM;
 	g->seeks[g->nseeks++] = (struct sp__geoseek){ distance, ns };
 	return 0;
@@ -98,7 +98,7 @@ int sp__geometry_add_unknown(struct sp_geometry *g, const char *name)
 {
 	char *copy = strdup(name);
 
-	if (!copy || !SP__ARRAY_ROOM_NEXT(g->unknown, g->nunknown)) {
+	if (!copy || !SP__ARRAY_GROW_BY_ONE(g->unknown, g->nunknown)) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -121,7 +121,7 @@ int sp__hops_add(struct sp__hops *h, uint64_t tracks, double w_deg)
 		h->steps[h->nsteps - 1].tracks = tracks;
 		return 0;
 	}
-	if (!SP__ARRAY_ROOM_NEXT(h->steps, h->nsteps))
+	if (!SP__ARRAY_GROW_BY_ONE(h->steps, h->nsteps))
 		return -ENOMEM;
 	h->steps[h->nsteps++] = (struct sp__hopstep){ tracks, w_deg };
 	return 0;

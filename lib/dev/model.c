@@ -142,9 +142,9 @@ static int from_document(struct sp__model **out, const char *file, json_t *doc,
 int sp__model_parse(struct sp__model **m, const char *file, const char *text, size_t bytes,
 		    struct sp_errinfo *err)
 {
-	json_error_t why;
-	json_t *doc = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &why);
-	int rc = sp__json_result(doc, file, &why, err);
+	json_error_t cause;
+	json_t *doc = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &cause);
+	int rc = sp__json_result(doc, file, &cause, err);
 
 	*m = NULL;
 	return rc ? rc : from_document(m, file, doc, err);

@@ -299,16 +299,16 @@ static struct sp__slip *slips(struct sp__jobj *o, size_t *n)
 
 static int build(struct sp__jobj *o, struct sp__model *m, struct sp__drive *d)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp__slip *s;
 	size_t n;
 	int rc;
 
 	s = slips(o, &n);
-	rc = o->rc ? o->rc : sp__drive_build(d, s, n, &why);
+	rc = o->rc ? o->rc : sp__drive_build(d, s, n, &cause);
 	free(s);
 	if (rc == SP_EFORMAT)
-		sp__jfail(o, NULL, "%s", why.text);
+		sp__jfail(o, NULL, "%s", cause.text);
 	else if (rc)
 		sp__jnomem(o);
 	if (o->rc)

@@ -18,7 +18,7 @@
 #include <spindle/error.h>
 
 /* 0 if there is a document; else why the text is none: SP_EFORMAT, or -ENOMEM. */
-SP_MUST_CHECK int sp__json_result(const json_t *doc, const char *file, const json_error_t *why,
+SP_MUST_CHECK int sp__json_result(const json_t *doc, const char *file, const json_error_t *cause,
 				  struct sp_errinfo *err);
 /* The document in a file; also -errno. */
 SP_MUST_CHECK int sp__json_load(json_t **doc, const char *path, struct sp_errinfo *err);

@@ -277,9 +277,9 @@ static const struct sp__device_ops raid_ops = {
 	.drain = raid_drain,
 };
 
-static int refuse(struct sp_errinfo *err, const struct sp__model *m, const char *why)
+static int refuse(struct sp_errinfo *err, const struct sp__model *m, const char *reason)
 {
-	return sp__errf(err, SP_ESYNTAX, "sim", "", -1, "array: '%.64s' %s", m->name, why);
+	return sp__errf(err, SP_ESYNTAX, "sim", "", -1, "array: '%.64s' %s", m->name, reason);
 }
 
 /* Can these drives be an array? */

@@ -18,7 +18,8 @@
 
 #define TEXT_BYTES ((size_t)1 << 20)
 
-void sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *why, ...)
+void sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *reason,
+			 ...)
 {
 	struct sp_fiojob_line *l;
 	va_list ap;
@@ -28,8 +29,8 @@ void sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, c
 	l = &j->lines[j->nlines++];
 	l->line = line;
 	snprintf(l->text, sizeof(l->text), "%s", text);
-	va_start(ap, why);
-	vsnprintf(l->why, sizeof(l->why), why, ap);
+	va_start(ap, reason);
+	vsnprintf(l->reason, sizeof(l->reason), reason, ap);
 	va_end(ap);
 }
 

@@ -201,7 +201,7 @@ int sp__fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err)
 {
 	struct sp__fiovalues *v = &j->job;
 	struct sp__fiorun *r;
-	const char *why;
+	const char *reason;
 
 	if (!j->in_job)
 		return 0;
@@ -213,12 +213,12 @@ int sp__fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err)
 		return sp__errf(err, -E2BIG, "read", "", -1, "more than %d jobs with stonewall",
 				SP__FIOJOB_RUNS_MAX);
 	r->njobs++;
-	why = differs(&r->first, v);
-	if (why)
-		sp__fiojob_complain(j, j->job_line, v->name, "%s", why);
-	why = cannot_share(r, v);
-	if (why) {
-		sp__fiojob_complain(j, j->job_line, v->name, "%s", why);
+	reason = differs(&r->first, v);
+	if (reason)
+		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
+	reason = cannot_share(r, v);
+	if (reason) {
+		sp__fiojob_complain(j, j->job_line, v->name, "%s", reason);
 		v->cmdprio_share = 0;
 	}
 	if (!add_job(r, v))

@@ -42,7 +42,7 @@ struct sp_fiojob {
 
 /* fiojob.c: adds a line that is not understood. */
 __attribute__((format(printf, 4, 5))) void
-sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *why, ...);
+sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const char *reason, ...);
 
 /* fiojob_runs.c: adds the job that was read to a run.  0, -E2BIG with a reason, or -ENOMEM. */
 SP_MUST_CHECK int sp__fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err);

@@ -5,9 +5,9 @@
 #include "base/enum.h"
 #include "gen/gen.h"
 
-static int bad(struct sp_errinfo *err, const char *why)
+static int bad(struct sp_errinfo *err, const char *reason)
 {
-	return sp__errf(err, -EINVAL, "generate", "", -1, "%s", why);
+	return sp__errf(err, -EINVAL, "generate", "", -1, "%s", reason);
 }
 
 static int check(const struct sp_gen_opts *o, struct sp_errinfo *err)

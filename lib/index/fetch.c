@@ -57,7 +57,7 @@ int sp__fetch_open(struct sp__fetch **fetch, const struct sp__index *ix, struct 
 	return 0;
 }
 
-static void drop_room(struct sp__fetch *f, struct block *b)
+static void drop_space(struct sp__fetch *f, struct block *b)
 {
 	if (!b->room)
 		return;
@@ -72,7 +72,7 @@ void sp__fetch_close(struct sp__fetch *f)
 	if (!f)
 		return;
 	for (unsigned i = 0; f->blocks && i <= f->max; i++)
-		drop_room(f, &f->blocks[i]);
+		drop_space(f, &f->blocks[i]);
 	free(f->ring);
 	free(f->blocks);
 	free(f);
@@ -80,10 +80,10 @@ void sp__fetch_close(struct sp__fetch *f)
 
 static uint64_t room_of(const struct sp__fetch *f, const struct sp__keymatch *m)
 {
-	return sp__read_room(f->index->records, m->bytes);
+	return sp__read_free(f->index->records, m->bytes);
 }
 
-bool sp__fetch_room(const struct sp__fetch *f, const struct sp__keymatch *m)
+bool sp__fetch_free(const struct sp__fetch *f, const struct sp__keymatch *m)
 {
 	return !f->n || (f->n < f->max && f->used_bytes + room_of(f, m) <= f->bytes);
 }
@@ -95,11 +95,11 @@ static void note_read(struct sp__read *read)
 	b->done = true;
 }
 
-static int give_room(struct sp__fetch *f, struct block *b, size_t bytes)
+static int give_space(struct sp__fetch *f, struct block *b, size_t bytes)
 {
 	if (b->room_bytes == bytes)
 		return 0;
-	drop_room(f, b);
+	drop_space(f, b);
 	b->room = sp__pages_alloc(bytes, false);
 	if (!b->room)
 		return sp__err(f->index->env->err, -ENOMEM, "read", f->index->source, -1);
@@ -122,7 +122,7 @@ static const char *in_block(const struct block *b, const struct sp__keymatch *m)
 static int begin_block(struct sp__fetch *f, const struct sp__keymatch *m)
 {
 	struct block *b = f->free;
-	int rc = give_room(f, b, room_of(f, m));
+	int rc = give_space(f, b, room_of(f, m));
 
 	if (rc)
 		return rc;
@@ -139,7 +139,7 @@ int sp__fetch_put(struct sp__fetch *f, const struct sp__keymatch *m)
 {
 	struct wanted *w = &f->ring[(f->head + f->n) % f->max];
 
-	if (!f->error && !sp__fetch_room(f, m))
+	if (!f->error && !sp__fetch_free(f, m))
 		f->error = sp__err(f->index->env->err, SP_ESTATE, "read", f->index->source, -1);
 	if (!f->error && m->bytes && !(f->last && in_block(f->last, m)))
 		f->error = begin_block(f, m);

@@ -51,9 +51,9 @@ static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keym
 	return sp__checksum(parts, sizeof(parts));
 }
 
-static int bad(const struct check *c, uint64_t page, const char *why)
+static int bad(const struct check *c, uint64_t page, const char *reason)
 {
-	return sp__index_page_err(c->ix, 0, page, why);
+	return sp__index_page_err(c->ix, 0, page, reason);
 }
 
 static int no_memory(const struct check *c)
@@ -150,7 +150,7 @@ static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
 	}
 	if (rc)
 		return rc;
-	if (!SP__ARRAY_ROOM(o->list, o->room, o->n + 2))
+	if (!SP__ARRAY_GROW(o->list, o->room, o->n + 2))
 		return no_memory(c);
 	o->list[o->n++] = (struct orphan){ page, first };
 	return 0;

@@ -81,13 +81,13 @@ int sp__index_relative(const char *index, const char *source, char relative[SP__
 	return rc;
 }
 
-int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *why)
+int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason)
 {
 	long long at = (long long)(page * ix->head.page_bytes);
 
-	if (why)
+	if (reason)
 		return sp__errf(ix->env->err, SP_ECORRUPT, "read", ix->path, at,
-				"page %" PRIu64 " is damaged: %s", page, why);
+				"page %" PRIu64 " is damaged: %s", page, reason);
 	if (code == SP_ECORRUPT)
 		return sp__errf(ix->env->err, code, "read", ix->path, at,
 				"page %" PRIu64 " is missing: the file ends before", page);
@@ -97,7 +97,7 @@ int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, cons
 static int read_head(struct sp__index *ix)
 {
 	uint8_t *data = malloc(SP__INDEX_HEAD_MAX);
-	const char *why = NULL;
+	const char *reason = NULL;
 	struct stat st;
 	ssize_t n;
 	int rc = 0;
@@ -108,14 +108,15 @@ static int read_head(struct sp__index *ix)
 	if (n < 0 || fstat(ix->fd, &st)) {
 		rc = n < 0 ? (int)n : -errno;
 	} else {
-		rc = sp__index_head_decode(&ix->head, data, (size_t)n, &why);
+		rc = sp__index_head_decode(&ix->head, data, (size_t)n, &reason);
 		if (!rc && (uint64_t)st.st_size != ix->head.end_page * ix->head.page_bytes) {
 			rc = SP_ECORRUPT;
-			why = "is not as long as its head says";
+			reason = "is not as long as its head says";
 		}
 	}
 	free(data);
-	return rc ? sp__errf(ix->env->err, rc, "open", ix->path, -1, "%s", why ? why : "") : 0;
+	return rc ? sp__errf(ix->env->err, rc, "open", ix->path, -1, "%s", reason ? reason : "")
+		  : 0;
 }
 
 /* A volume on a file, direct if that is asked for and there is such a thing. */

@@ -46,7 +46,7 @@ void sp__index_close(struct sp__index *ix); /* accepts one all zero */
 void sp__index_bypass(struct sp__index *ix);
 
 /* The error of a page that cannot be used: why, or, if that is NULL, code. */
-int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *why);
+int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason);
 
 static inline int64_t sp__index_mtime_ns(const struct stat *st)
 {

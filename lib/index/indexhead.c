@@ -140,18 +140,18 @@ static void take_numbers(struct sp__index_head *h, const uint8_t *data)
 }
 
 int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
-			  const char **why)
+			  const char **reason)
 {
 	const uint8_t *at, *end;
 	uint64_t page, head;
 
-	*why = "is not an index";
+	*reason = "is not an index";
 	if (bytes < TEXTS_AT || memcmp(data, MAGIC, 8) != 0)
 		return SP_EFORMAT;
-	*why = "is an index of another version of Spindle";
+	*reason = "is an index of another version of Spindle";
 	if (get(data, AT_VERSION) != SP__INDEX_VERSION)
 		return SP_EFORMAT;
-	*why = "the head is damaged";
+	*reason = "the head is damaged";
 	head = get(data, AT_HEAD_BYTES);
 	page = get(data, AT_PAGE_BYTES);
 	if (page < SP__NODE_MIN || page > SP__NODE_MAX || (page & (page - 1)) || head < TEXTS_AT ||

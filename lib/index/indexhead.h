@@ -40,9 +40,9 @@ void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data);
 #define SP__INDEX_HEAD_MAX SP__NODE_MAX /* bytes that it can have */
 /*
  * From the first SP__INDEX_HEAD_MAX bytes of a file, or all that it has.  SP_EFORMAT: not an
- * index, or one of another version; SP_ECORRUPT; *why says so.
+ * index, or one of another version; SP_ECORRUPT; *reason says so.
  */
 SP_MUST_CHECK int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
-					const char **why);
+					const char **reason);
 
 #endif

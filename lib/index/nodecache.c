@@ -95,13 +95,13 @@ static struct sp__nodeframe *take_frame(struct sp__nodecache *c)
 /* A page has been read, with this result. */
 static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 {
-	const char *why = NULL;
+	const char *reason = NULL;
 
 	f->unchecked = false;
 	if (!rc)
-		why = sp__node_open(&f->node, f->page, c->index->head.page_bytes, f->number);
-	if ((rc || why) && !c->error)
-		c->error = sp__index_page_err(c->index, rc, f->number, why);
+		reason = sp__node_open(&f->node, f->page, c->index->head.page_bytes, f->number);
+	if ((rc || reason) && !c->error)
+		c->error = sp__index_page_err(c->index, rc, f->number, reason);
 	return c->error;
 }
 

@@ -41,7 +41,7 @@ void sp__reads_close(struct sp__reads *r)
 
 int sp__reads_add(struct sp__reads *r, struct sp__read *read)
 {
-	if (!SP__ARRAY_ROOM(r->added, r->room, r->nadded + 1))
+	if (!SP__ARRAY_GROW(r->added, r->room, r->nadded + 1))
 		return sp__err(r->err, -ENOMEM, "read", read->req.volume->name, -1);
 	read->req.op = SP__OP_READ;
 	r->added[r->nadded++] = &read->req;
@@ -99,7 +99,7 @@ char *sp__read_aim(struct sp__read *read, struct sp__volume *v, uint64_t offset,
 	return (char *)data + (offset - begin);
 }
 
-size_t sp__read_room(const struct sp__volume *v, size_t bytes)
+size_t sp__read_free(const struct sp__volume *v, size_t bytes)
 {
 	return (size_t)align_down(v, bytes + 2 * (size_t)v->align_bytes - 2);
 }

@@ -42,11 +42,11 @@ void sp__reads_later(struct sp__reads *r, struct sp__waits *waits);
 
 /*
  * Makes read one of these bytes of a volume, with the alignment that it needs; data has
- * sp__read_room() bytes.  Returns where in data they will be.
+ * sp__read_free() bytes.  Returns where in data they will be.
  */
 char *sp__read_aim(struct sp__read *read, struct sp__volume *v, uint64_t offset, size_t bytes,
 		   void *data);
-size_t sp__read_room(const struct sp__volume *v, size_t bytes);
+size_t sp__read_free(const struct sp__volume *v, size_t bytes);
 /* Are they there?  0; the error of the request; SP_ECORRUPT: the file ends before. */
 SP_MUST_CHECK int sp__read_result(const struct sp__read *read, const char *at, size_t bytes);
 

@@ -243,7 +243,7 @@ static unsigned in_flight(const struct sp__queue *q)
 	return q->with_engine + q->waiting.count;
 }
 
-static int make_room(struct sp__queue *q, size_t n)
+static int make_space(struct sp__queue *q, size_t n)
 {
 	while (q->depth - in_flight(q) < n) {
 		int rc = collect(q, in_flight(q) + n - q->depth, q->depth, -1);
@@ -257,7 +257,7 @@ static int make_room(struct sp__queue *q, size_t n)
 /* At most depth of them. */
 static int submit_some(struct sp__queue *q, struct sp__request *const *reqs, size_t n)
 {
-	int rc = make_room(q, n), taken = 0;
+	int rc = make_space(q, n), taken = 0;
 	uint64_t now_ns;
 
 	if (rc)

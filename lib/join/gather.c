@@ -229,7 +229,7 @@ static unsigned count_free(const struct sp__gather *f)
 /* The memory of its own that a record needs. */
 static size_t own_memory_bytes(const struct sp__gather *f, const struct sp__gathered *r)
 {
-	size_t bytes = sp__read_room(f->opts.volume, (size_t)(end_of(r) - r->offset));
+	size_t bytes = sp__read_free(f->opts.volume, (size_t)(end_of(r) - r->offset));
 
 	return bytes > f->piece_bytes ? bytes : 0;
 }
@@ -314,7 +314,7 @@ static unsigned group(const struct sp__gather *f, unsigned i, unsigned n, uint64
 		uint64_t to = sp__max(*end, end_of(r));
 
 		if (r->offset >= block_end + o->gap_bytes ||
-		    sp__read_room(o->volume, (size_t)(to - begin)) > f->piece_bytes)
+		    sp__read_free(o->volume, (size_t)(to - begin)) > f->piece_bytes)
 			break;
 		*end = to;
 	}

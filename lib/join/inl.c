@@ -238,7 +238,7 @@ static int fill(struct sp__inl *l)
 		return 0;
 	l->filling = true;
 	l->joined = 0;
-	while (rc == 1 && !l->outer_ended && l->idle && sp__lookup_room(l->lookup) &&
+	while (rc == 1 && !l->outer_ended && l->idle && sp__lookup_free(l->lookup) &&
 	       in_flight(l) < l->batch && l->nrows < rows_ahead(l) &&
 	       (!l->nrows || l->row_bytes < l->opts.memory_bytes / 8))
 		rc = take_outer(l);

@@ -201,7 +201,7 @@ uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed)
 
 static int reserve(struct sp__keymem *mem, size_t more)
 {
-	return SP__ARRAY_ROOM(mem->data, mem->capacity, mem->bytes + more) ? 0 : -ENOMEM;
+	return SP__ARRAY_GROW(mem->data, mem->capacity, mem->bytes + more) ? 0 : -ENOMEM;
 }
 
 /* Copies a field without the quotes of CSV; returns the end. */

@@ -268,7 +268,7 @@ static int grow_group(struct sp__merging_join *m, struct side *s)
 {
 	size_t before = s->group_capacity;
 
-	if (!SP__ARRAY_ROOM(s->group, s->group_capacity, before + 1))
+	if (!SP__ARRAY_GROW(s->group, s->group_capacity, before + 1))
 		return sp__join_no_memory(m->j);
 	sp__budget_charge(m->budget, (s->group_capacity - before) * sizeof(*s->group));
 	return 0;

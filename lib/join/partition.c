@@ -63,7 +63,7 @@ static int assign(struct partitioning *p, const char *rec, size_t bytes)
 
 	if (sp__key_find(&p->keying, p->side, rec, bytes - sp__rec_term(&p->format), &p->mem,
 			 &key) < 0 ||
-	    !SP__ARRAY_ROOM(p->partition, p->capacity, n + 1))
+	    !SP__ARRAY_GROW(p->partition, p->capacity, n + 1))
 		return -ENOMEM;
 	partition = sp__key_hash(key.p, key.n, p->seed) % p->partitions;
 	p->partition[n] = (uint32_t)partition;

@@ -99,7 +99,7 @@ static struct sp__rec *add_giant(struct sp__table *t, struct sp__reclist *l, siz
 	size_t at = t->gone ? t->gone - 1 : t->ngiants;
 	struct sp__rec *r;
 
-	if (!SP__ARRAY_ROOM(t->giants, t->giants_cap, at + 1))
+	if (!SP__ARRAY_GROW(t->giants, t->giants_cap, at + 1))
 		return NULL;
 	r = malloc(size);
 	if (!r)

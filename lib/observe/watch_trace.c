@@ -252,7 +252,7 @@ static void take_event(void *arg, uint64_t ns, const unsigned char *data, size_t
 	memcpy(&e.dev, data + t->kind[k].dev, 4);
 	memcpy(&e.sector, data + t->kind[k].sector, 8);
 	memcpy(&e.sectors, data + t->kind[k].sectors, 4);
-	if (!SP__ARRAY_ROOM(t->events, t->cap, t->n + 1)) {
+	if (!SP__ARRAY_GROW(t->events, t->cap, t->n + 1)) {
 		t->no_memory = true;
 		return;
 	}

@@ -42,7 +42,7 @@ struct sp__encoder {
 	LZ4F_preferences_t lz4_how;
 	bool lz4_begun, lz4_ended;
 	char *packed; /* by LZ4, and not given yet: */
-	size_t packed_room, packed_from, packed_to;
+	size_t packed_capacity, packed_from, packed_to;
 #ifdef SP_HAVE_ZLIB
 	z_stream gzip;
 #endif
@@ -130,14 +130,15 @@ static int make_lz4(struct sp__encoder *p, struct sp__packspan *span, bool end)
 	size_t n = 0;
 
 	if (!p->lz4_begun) {
-		n = LZ4F_compressBegin(p->lz4, p->packed, p->packed_room, &p->lz4_how);
+		n = LZ4F_compressBegin(p->lz4, p->packed, p->packed_capacity, &p->lz4_how);
 		p->lz4_begun = true;
 	} else if (bytes) {
-		n = LZ4F_compressUpdate(p->lz4, p->packed, p->packed_room, span->in, bytes, NULL);
+		n = LZ4F_compressUpdate(p->lz4, p->packed, p->packed_capacity, span->in, bytes,
+					NULL);
 		span->in += bytes;
 		span->in_bytes -= bytes;
 	} else if (end && !p->lz4_ended) {
-		n = LZ4F_compressEnd(p->lz4, p->packed, p->packed_room, NULL);
+		n = LZ4F_compressEnd(p->lz4, p->packed, p->packed_capacity, NULL);
 		p->lz4_ended = true;
 	}
 	if (LZ4F_isError(n))
@@ -171,8 +172,8 @@ static int open_lz4(struct sp__encoder *p)
 	p->step = step_lz4;
 	p->lz4_how.frameInfo.blockSizeID = little ? LZ4F_max64KB : LZ4F_max256KB;
 	p->lz4_how.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
-	p->packed_room = LZ4F_compressBound(little ? LZ4_LITTLE_PIECE : LZ4_PIECE, &p->lz4_how);
-	p->packed = malloc(p->packed_room);
+	p->packed_capacity = LZ4F_compressBound(little ? LZ4_LITTLE_PIECE : LZ4_PIECE, &p->lz4_how);
+	p->packed = malloc(p->packed_capacity);
 	if (!p->packed || LZ4F_isError(LZ4F_createCompressionContext(&p->lz4, LZ4F_VERSION)))
 		return no_memory(p);
 	return 0;

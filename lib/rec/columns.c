@@ -52,7 +52,7 @@ struct text {
 
 static void append(struct text *t, char byte)
 {
-	t->failed |= !SP__ARRAY_ROOM(t->data, t->room, t->bytes + 2);
+	t->failed |= !SP__ARRAY_GROW(t->data, t->room, t->bytes + 2);
 	if (t->failed)
 		return;
 	t->data[t->bytes++] = byte;
@@ -151,7 +151,7 @@ static int read_packed(const struct sp_columns *c, int fd, struct text *packed, 
 
 	while (!rc && p->left && !t->failed && (n || t->bytes == room)) {
 		room *= 2;
-		if (!SP__ARRAY_ROOM(packed->data, packed->room, packed->bytes + PACKED_BYTES))
+		if (!SP__ARRAY_GROW(packed->data, packed->room, packed->bytes + PACKED_BYTES))
 			return no_memory(err);
 		n = read_some(c, fd, packed->data + packed->bytes, PACKED_BYTES, err);
 		if (n < 0)

@@ -151,7 +151,7 @@ static int encode_text(const struct sp_keyset *ks, const struct sp__comp *c, con
 		if (c->key.type == SP_KEY_TEXT)
 			return encode_first(ks, c, s, n, buf);
 		room = SP__KEY_MAX;
-		need = 2 * room + SP__ROOM_BEYOND;
+		need = 2 * room + SP__FREE_BEYOND;
 	}
 	if (sp__keybuf_reserve(buf, need))
 		return -ENOMEM;
@@ -240,7 +240,7 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 
 	if (__builtin_expect(bytes > SP__KEY_MAX, 0) && !buf->uncut)
 		room = SP__KEY_MAX;
-	if (sp__keybuf_reserve(buf, room + SP__ROOM_BEYOND))
+	if (sp__keybuf_reserve(buf, room + SP__FREE_BEYOND))
 		return -ENOMEM;
 	buf->bytes = (size_t)((k->type == SP_KEY_HUMAN ? sp__human_encode : sp__number_encode)(
 				      ks, s, rec + bytes, reach, !k->reverse, k->reverse, buf->data,
@@ -259,7 +259,7 @@ static inline bool encode_plain(const struct sp_keyset *ks, const char *rec, siz
 	unsigned char *end = NULL;
 	unsigned digits = 0;
 
-	if (buf->capacity < SP__INTEGER_ROOM)
+	if (buf->capacity < SP__INTEGER_SIZE)
 		return false;
 	if (k->type == SP_KEY_HUMAN)
 		end = sp__human_short(&ks->numfmt, rec, lim, reach, flip, buf->data);

@@ -88,7 +88,7 @@ int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 	struct sp__slice field;
 
 	for (fields->n = 0; step(&w, &field); fields->at[fields->n++] = field)
-		if (!SP__ARRAY_ROOM(fields->at, fields->capacity, fields->n + 1))
+		if (!SP__ARRAY_GROW(fields->at, fields->capacity, fields->n + 1))
 			return -ENOMEM;
 	return 0;
 }

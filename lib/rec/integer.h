@@ -10,7 +10,7 @@
 #include "rec/keyset.h"
 
 /* What sp__integer_encode() may write. */
-#define SP__INTEGER_ROOM 20
+#define SP__INTEGER_SIZE 20
 
 /* Eight bytes, zeros for those past lim; up to end they may be read. */
 static inline uint64_t sp__integer_load(const char *s, const char *lim, const char *end)

@@ -98,7 +98,7 @@ void sp__encode_choose(struct sp_keyset *ks);
  * self-delimiting: of two different encodings neither begins with the other,
  * unless an argument says that this may be spared.  Those of numbers and versions may
  * stop as soon as they have written room bytes, and write at most twice as many and
- * SP__ROOM_BEYOND more.
+ * SP__FREE_BEYOND more.
  */
 
 #define SP__LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
@@ -132,7 +132,7 @@ int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const c
 
 /* number.c */
 
-#define SP__ROOM_BEYOND 64
+#define SP__FREE_BEYOND 64
 
 #define SP__NUMBER_MAX(n) ((n) / 2 + 32)
 

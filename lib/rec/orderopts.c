@@ -25,14 +25,14 @@ void sp_order_release(struct sp_order *order)
 	order->nkeys = order->nbkeys = 0;
 }
 
-static int invalid(struct sp_errinfo *err, const char *why)
+static int invalid(struct sp_errinfo *err, const char *reason)
 {
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", reason);
 }
 
 static int add(struct sp_order *o, const struct sp_order_key *key, struct sp_errinfo *err)
 {
-	if (!SP__ARRAY_ROOM_NEXT(o->keys, o->nkeys))
+	if (!SP__ARRAY_GROW_BY_ONE(o->keys, o->nkeys))
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	o->keys[o->nkeys++] = *key;
 	return 0;
@@ -103,7 +103,7 @@ int sp_order_add_bkey(struct sp_order *order, const char *text, struct sp_errinf
 
 	if (rc)
 		return rc;
-	if (!SP__ARRAY_ROOM_NEXT(order->bkeys, order->nbkeys))
+	if (!SP__ARRAY_GROW_BY_ONE(order->bkeys, order->nbkeys))
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	order->bkeys[order->nbkeys++] = key;
 	return 0;

@@ -62,7 +62,7 @@ static void file_release(struct file *f)
 
 static int add_area(struct file *f, uint64_t device, uint64_t pages)
 {
-	if (!SP__ARRAY_ROOM_NEXT(f->areas, f->nareas))
+	if (!SP__ARRAY_GROW_BY_ONE(f->areas, f->nareas))
 		return -ENOMEM;
 	f->areas[f->nareas++] = (struct area){ f->covered, device, pages };
 	f->covered += pages;
@@ -101,7 +101,7 @@ static int grow_chunks(struct file *f, size_t want)
 {
 	size_t had = f->nchunks;
 
-	if (!SP__ARRAY_ROOM(f->chunks, f->nchunks, want))
+	if (!SP__ARRAY_GROW(f->chunks, f->nchunks, want))
 		return -ENOMEM;
 	for (size_t i = had; i < f->nchunks; i++)
 		f->chunks[i] = NULL;
@@ -194,7 +194,7 @@ static bool lower(void *ctx, uint64_t a, uint64_t b)
 
 static int heap_push(struct sp__fsmap *fs, uint64_t page)
 {
-	if (!SP__ARRAY_ROOM(fs->unused.item, fs->unused_cap, fs->unused.n + 1))
+	if (!SP__ARRAY_GROW(fs->unused.item, fs->unused_cap, fs->unused.n + 1))
 		return -ENOMEM;
 	sp__heap_push(&fs->unused, page, lower, NULL, NULL);
 	return 0;
@@ -207,7 +207,7 @@ int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 
 	if (pages > fs->opts.device_pages - fs->high)
 		return -ENOSPC;
-	if (!SP__ARRAY_ROOM_NEXT(fs->files, fs->nfiles))
+	if (!SP__ARRAY_GROW_BY_ONE(fs->files, fs->nfiles))
 		return -ENOMEM;
 	if (pages) {
 		rc = add_area(&file, fs->high, pages);

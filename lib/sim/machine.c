@@ -136,7 +136,7 @@ int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t byt
 	uint64_t pages = bytes / m->spec.page_bytes + (bytes % m->spec.page_bytes != 0);
 	int number;
 
-	if (!SP__ARRAY_ROOM_NEXT(m->files, m->nfiles))
+	if (!SP__ARRAY_GROW_BY_ONE(m->files, m->nfiles))
 		return -ENOMEM;
 	number = sp__fsmap_create(m->fs, pages);
 	if (number >= 0)

@@ -201,9 +201,9 @@ static const struct sp__setting keys[] = {
 	{ NULL },
 };
 
-static int refuse(struct sp_errinfo *err, const char *why)
+static int refuse(struct sp_errinfo *err, const char *reason)
 {
-	return sp__errf(err, SP_ESYNTAX, "parse", "", -1, "sim: %s", why);
+	return sp__errf(err, SP_ESYNTAX, "parse", "", -1, "sim: %s", reason);
 }
 
 /* Contradictions between words. */

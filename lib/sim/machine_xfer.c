@@ -102,7 +102,7 @@ static void launch(struct sp__machine *m, struct sp__xfer *x)
 
 int sp__xfer_ready(struct sp__machine *m, struct sp__xfer *x)
 {
-	if (!SP__ARRAY_ROOM(m->ready, m->ready_cap, m->nready + 1)) {
+	if (!SP__ARRAY_GROW(m->ready, m->ready_cap, m->nready + 1)) {
 		sp__simpool_put(&m->xfers, x);
 		return -ENOMEM;
 	}

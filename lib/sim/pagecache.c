@@ -85,7 +85,7 @@ void sp__pcache_free(struct sp__pcache *pc)
 
 static int push(struct sp__pcache_work *w, uint64_t page)
 {
-	if (!SP__ARRAY_ROOM(w->pages, w->cap, w->n + 1))
+	if (!SP__ARRAY_GROW(w->pages, w->cap, w->n + 1))
 		return -ENOMEM;
 	w->pages[w->n++] = page;
 	return 0;

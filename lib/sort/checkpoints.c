@@ -120,7 +120,7 @@ static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
 	memcpy(&m, rec->data, sizeof(m));
 	if (m.range >= g->n)
 		return 0;
-	if (!SP__ARRAY_ROOM_NEXT(g->written, g->nwritten))
+	if (!SP__ARRAY_GROW_BY_ONE(g->written, g->nwritten))
 		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 	g->written[g->nwritten++] = m.written;
 	range = &g->list[m.range];
@@ -209,7 +209,7 @@ static int verify(struct sp_sort *s, unsigned id)
 
 static int add_checkpoint(struct sp__resume *r, size_t id, const struct sp__checkpoint *has)
 {
-	if (!SP__ARRAY_ROOM(r->runs, r->runs_cap, id + 1))
+	if (!SP__ARRAY_GROW(r->runs, r->runs_cap, id + 1))
 		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 	r->runs[id] = *has;
 	return 0;
@@ -227,7 +227,7 @@ static int adopt(struct sp_sort *s, const struct sp__kept_run *f)
 		return 0;
 	if (rc < 0)
 		return sp__err(s->env.err, rc, "allocate", NULL, -1);
-	if (!SP__ARRAY_ROOM(s->spilled.runs, s->spilled.runs_cap, id + 1)) {
+	if (!SP__ARRAY_GROW(s->spilled.runs, s->spilled.runs_cap, id + 1)) {
 		sp__run_free(run);
 		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 	}

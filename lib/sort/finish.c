@@ -21,7 +21,7 @@
 
 int sp__finish_add_run(struct sp_sort *s, struct sp__run *run)
 {
-	if (!SP__ARRAY_ROOM(s->spilled.runs, s->spilled.runs_cap, s->spilled.nruns + 1))
+	if (!SP__ARRAY_GROW(s->spilled.runs, s->spilled.runs_cap, s->spilled.nruns + 1))
 		goto fail;
 	if (sp__policy_add(s->spilled.policy, (unsigned)s->spilled.nruns, run->bytes) < 0)
 		goto fail;

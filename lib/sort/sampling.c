@@ -113,7 +113,7 @@ static int fill(struct sampler *s, uint64_t from, uint64_t to)
 	size_t want = (size_t)(to - from), had = s->room;
 	ssize_t n;
 
-	if (!SP__ARRAY_ROOM(s->window, s->room, want + 1))
+	if (!SP__ARRAY_GROW(s->window, s->room, want + 1))
 		return no_memory(s);
 	sp__budget_charge(s->budget, s->room - had);
 	s->at = from;

@@ -57,7 +57,7 @@ size_t sp_splitters_count(const struct sp_splitters *s)
 
 int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes)
 {
-	if (!SP__ARRAY_ROOM(s->ends, s->ends_cap, s->n + 1) ||
+	if (!SP__ARRAY_GROW(s->ends, s->ends_cap, s->n + 1) ||
 	    sp__bytes_append(&s->text, rec, bytes, &s->budget) < 0)
 		return -ENOMEM;
 	s->ends[s->n++] = s->text.bytes;

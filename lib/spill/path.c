@@ -212,7 +212,7 @@ static void follow(const struct sp__place *p, uint32_t n, uint32_t first, const 
 	}
 }
 
-static int make_room(struct sp__place *p, size_t n)
+static int make_space(struct sp__place *p, size_t n)
 {
 	if (n <= p->path_cap)
 		return 0;
@@ -239,7 +239,7 @@ int sp__place_order(struct sp__place *p, struct sp__stop *stops, size_t n)
 	uint64_t head = n ? stops[0].unit : 0;
 	uint32_t from, upto;
 
-	if (make_room(p, n) < 0)
+	if (make_space(p, n) < 0)
 		return -ENOMEM;
 	if (p->opts.policy != SP_PLACE_SEMISEQ || n < 2) {
 		qsort(stops, n, sizeof(*stops), by_unit);

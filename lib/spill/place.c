@@ -270,8 +270,8 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 		p->bands[*number].again = true;
 		return 0;
 	}
-	if (!SP__ARRAY_ROOM(p->bands, p->bands_cap, p->nbands + 1) ||
-	    !SP__ARRAY_ROOM(p->rows, p->rows_cap, (size_t)p->nrows + p->band_rows))
+	if (!SP__ARRAY_GROW(p->bands, p->bands_cap, p->nbands + 1) ||
+	    !SP__ARRAY_GROW(p->rows, p->rows_cap, (size_t)p->nrows + p->band_rows))
 		return -ENOMEM;
 	rc = add_rows(p, &b, before);
 	/*

@@ -96,7 +96,7 @@ static int add(struct loader *l, const struct sp__seqline *line, uint32_t number
 		volume->counts.empty += !line->result;
 		return 0;
 	}
-	if (!SP__ARRAY_ROOM_NEXT(seq->req, seq->n))
+	if (!SP__ARRAY_GROW_BY_ONE(seq->req, seq->n))
 		return no_memory(l);
 	seq->req[seq->n++] = (struct sp__seqreq){
 		.offset = line->offset,
@@ -116,7 +116,7 @@ static int add(struct loader *l, const struct sp__seqline *line, uint32_t number
 static int one_line(struct loader *l, const char *text, size_t len, bool whole)
 {
 	struct sp__seqline line;
-	const char *why;
+	const char *reason;
 	uint32_t number = 0;
 	int rc;
 
@@ -124,10 +124,10 @@ static int one_line(struct loader *l, const char *text, size_t len, bool whole)
 	if (l->line == 1 && sp__sequence_foreign(text, len))
 		return sp__errf(l->err, SP_EFORMAT, "read", l->path, -1,
 				"line 1: a version of the format that is not known here");
-	rc = sp__sequence_line(text, len, &line, &why);
+	rc = sp__sequence_line(text, len, &line, &reason);
 	if (rc < 0)
 		return sp__errf(l->err, rc, "read", l->path, -1, "line %llu: %s",
-				(unsigned long long)l->line, why);
+				(unsigned long long)l->line, reason);
 	if (!rc)
 		return 0;
 	if (!whole)

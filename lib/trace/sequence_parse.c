@@ -89,7 +89,7 @@ static const char *numbers(struct text *line, struct sp__seqline *out)
 	return NULL;
 }
 
-int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **why)
+int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **reason)
 {
 	struct text rest = { line, line + len }, f = field(&rest);
 
@@ -97,14 +97,14 @@ int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, con
 		return 0;
 	out->write = *f.at == 'W';
 	if (f.end - f.at != 1 || (*f.at != 'R' && *f.at != 'W')) {
-		*why = "op is neither R nor W";
+		*reason = "op is neither R nor W";
 		return SP_EFORMAT;
 	}
 	f = field(&rest);
 	out->name = f.at;
 	out->name_len = (size_t)(f.end - f.at);
-	*why = f.at == f.end ? "volume is missing" : numbers(&rest, out);
-	return *why ? SP_EFORMAT : 1;
+	*reason = f.at == f.end ? "volume is missing" : numbers(&rest, out);
+	return *reason ? SP_EFORMAT : 1;
 }
 
 bool sp__sequence_foreign(const char *line, size_t len)

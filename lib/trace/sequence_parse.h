@@ -22,9 +22,9 @@ struct sp__seqline {
 
 /*
  * A line without its newline.  1: a request; 0: a comment or nothing;
- * SP_EFORMAT with *why (static, ours): what is wrong.
+ * SP_EFORMAT with *reason (static, ours): what is wrong.
  */
-int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **why);
+int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **reason);
 /* The heading of another version than ours.  False for any other comment. */
 bool sp__sequence_foreign(const char *line, size_t len);
 /* Writes the name, unescaped and ended, to out (name_len + 1 bytes); its length. */

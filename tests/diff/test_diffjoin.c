@@ -109,7 +109,7 @@ struct outcome {
 	struct sp_join_stats stats;
 	int rc;
 	bool finished;
-	char why[400];
+	char reason[400];
 };
 
 /* Writes one input to a pipe in pieces of odd sizes. */
@@ -142,7 +142,7 @@ static void join_alone(struct trial *c, const struct sp_join_io *io, int in, uin
 	c->opts.run.ntmpdirs = 1;
 	o->rc = sp_join_run(&c->opts, io, &o->stats, &err);
 	if (o->rc)
-		snprintf(o->why, sizeof(o->why), "%s: %s", err.op,
+		snprintf(o->why, sizeof(o->reason), "%s: %s", err.op,
 			 err.text[0] ? err.text : sp_strerror(o->rc));
 	o->finished = true;
 	_exit(0);
@@ -184,7 +184,7 @@ static bool run(struct trial *c, const struct sp_join_io *io, int piped, uint64_
 	if (!o->finished)
 		diag("the join ended with status %x", (unsigned)status);
 	else if (o->rc)
-		diag("%s", o->why);
+		diag("%s", o->reason);
 	return o->finished && !o->rc;
 }
 

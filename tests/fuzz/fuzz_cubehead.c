@@ -69,13 +69,13 @@ static void ask(struct sp__cube_head *h)
 static void try_head(const uint8_t *data, size_t bytes)
 {
 	struct sp__cube_head h, again;
-	const char *why = NULL;
+	const char *reason = NULL;
 	uint8_t *copy;
 	size_t length;
-	int rc = sp__cube_head_decode(&h, data, bytes, &why);
+	int rc = sp__cube_head_decode(&h, data, bytes, &reason);
 
 	if (rc) {
-		require(why && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
+		require(reason && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
 		return;
 	}
 	rc = sp__cube_head_settle(&h);
@@ -86,7 +86,7 @@ static void try_head(const uint8_t *data, size_t bytes)
 		ask(&h);
 	copy = sp__cube_head_encode(&h, &length);
 	require(copy && !memcmp(copy, data, PREFIX + data[28] + data[29] * 256u));
-	require(!sp__cube_head_decode(&again, copy, length, &why));
+	require(!sp__cube_head_decode(&again, copy, length, &reason));
 	sp__cube_head_free(&again);
 	sp__cube_head_free(&h);
 	free(copy);

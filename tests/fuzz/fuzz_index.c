@@ -34,16 +34,16 @@ static void try_head(const uint8_t *data, size_t bytes)
 	static struct sp__index_head h, again;
 	static uint8_t copy[SP__INDEX_HEAD_MAX];
 	struct sp__indexkey key;
-	const char *why = NULL;
-	int rc = sp__index_head_decode(&h, data, bytes, &why);
+	const char *reason = NULL;
+	int rc = sp__index_head_decode(&h, data, bytes, &reason);
 
 	if (rc) {
-		require(why && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
+		require(reason && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
 		return;
 	}
 	require(h.head_bytes <= bytes && h.root < h.end_page && h.last_leaf < h.end_page);
 	sp__index_head_encode(&h, copy);
-	require(!sp__index_head_decode(&again, copy, h.head_bytes, &why));
+	require(!sp__index_head_decode(&again, copy, h.head_bytes, &reason));
 	require(again.root == h.root && again.records == h.records && !strcmp(again.key, h.key) &&
 		!strcmp(again.source, h.source) && again.separator == h.separator);
 	(void)!sp__indexkey_init(&key, h.key, &h.format, h.separator, NULL);

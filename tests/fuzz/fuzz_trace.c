@@ -29,7 +29,7 @@ static void again(const struct sp__seqline *l)
 	size_t cap = l->name_len + 200;
 	char *text = malloc(cap);
 	struct sp__seqline copy;
-	const char *why;
+	const char *reason;
 	int n;
 
 	require(text != NULL);
@@ -39,7 +39,7 @@ static void again(const struct sp__seqline *l)
 		     l->submit_ns, l->done_ns, l->result);
 	/* A NUL in the name ends it early. */
 	if (memchr(l->name, '\0', l->name_len) == NULL) {
-		require(sp__sequence_line(text, (size_t)n, &copy, &why) == 1);
+		require(sp__sequence_line(text, (size_t)n, &copy, &reason) == 1);
 		require(copy.write == l->write && copy.name_len == l->name_len &&
 			copy.offset == l->offset && copy.bytes == l->bytes &&
 			copy.prio == l->prio && copy.submit_ns == l->submit_ns &&
@@ -52,13 +52,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	char *line = malloc(bytes ? bytes : 1), *name = malloc(bytes + 1);
 	struct sp__seqline l;
-	const char *why = NULL;
+	const char *reason = NULL;
 	int rc;
 
 	require(line && name);
 	memcpy(line, data, bytes);
-	rc = sp__sequence_line(line, bytes, &l, &why);
-	require(rc == 1 || rc == 0 || (rc == SP_EFORMAT && why));
+	rc = sp__sequence_line(line, bytes, &l, &reason);
+	require(rc == 1 || rc == 0 || (rc == SP_EFORMAT && reason));
 	if (rc == 1) {
 		require(l.name_len > 0 && l.done_ns >= l.submit_ns && l.result <= l.bytes);
 		require(sp__sequence_name(l.name, l.name_len, name) <= l.name_len);

@@ -19,9 +19,9 @@ static const char *const mixes[] = { "reads",	"reads and writes",
 				     "writes",	"requests close together",
 				     "streams", "writes, read again" };
 
-static _Noreturn void fail(const char *why)
+static _Noreturn void fail(const char *reason)
 {
-	fprintf(stderr, "%s\n", why);
+	fprintf(stderr, "%s\n", reason);
 	exit(1);
 }
 

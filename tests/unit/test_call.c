@@ -174,7 +174,7 @@ static void pipes_are_refused(void)
 {
 	static const char *const key[] = { "--header", "-k", "id" };
 	static const char *const keys[] = { "--header", "-1", "id", "-2", "id" };
-	static const char why[] = "columns have names in regular files only";
+	static const char reason[] = "columns have names in regular files only";
 	char folder[] = "/tmp/sp-call-XXXXXX", path[64];
 	struct sp_call *call, *numbered;
 	struct sp_call_join *join, *made;
@@ -186,14 +186,14 @@ static void pipes_are_refused(void)
 	ok(!rc, "there are calls with names, and a pipe");
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	rc = sp_call_numbered(&numbered, call, path, &err);
-	ok(rc == SP_EUNSUP && !strcmp(err.text, why) && !strcmp(err.path, path),
+	ok(rc == SP_EUNSUP && !strcmp(err.text, reason) && !strcmp(err.path, path),
 	   "a sort has names in regular files only");
 	for (int i = 0; i < 3; i++) {
 		const char *input = i == 0 ? path : i == 1 ? "/dev/null" : "-";
 
 		err = (struct sp_errinfo)SP_ERRINFO_INIT;
 		rc = sp_call_join_numbered(&made, join, input, input, &err);
-		ok(rc == SP_EUNSUP && !strcmp(err.text, why) && !strcmp(err.path, input),
+		ok(rc == SP_EUNSUP && !strcmp(err.text, reason) && !strcmp(err.path, input),
 		   "a join has names in regular files only: %s", input);
 	}
 	sp_call_free(call);

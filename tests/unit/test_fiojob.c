@@ -20,7 +20,7 @@ static void read_job(const char *text)
 	}
 	nlines = sp_fiojob_lines(job, &lines);
 	for (size_t i = 0; i < nlines; i++)
-		diag("line %u: %s: %s", lines[i].line, lines[i].text, lines[i].why);
+		diag("line %u: %s: %s", lines[i].line, lines[i].text, lines[i].reason);
 	o = (struct sp_bench_opts){ 0 };
 	sp_fiojob_apply(job, 0, &o);
 }
@@ -192,10 +192,10 @@ static void ignored(void)
 }
 
 /* Is that the only line that is not understood? */
-static bool only(const char *text, unsigned line, const char *why)
+static bool only(const char *text, unsigned line, const char *reason)
 {
 	read_job(text);
-	return nlines == 1 && lines[0].line == line && strstr(lines[0].why, why);
+	return nlines == 1 && lines[0].line == line && strstr(lines[0].reason, reason);
 }
 
 static void not_understood(void)

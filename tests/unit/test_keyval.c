@@ -67,11 +67,11 @@ static bool takes(const char *text)
 	return parse(text, NULL) == 0 && !err.code;
 }
 
-static bool refused(const char *text, const char *why)
+static bool refused(const char *text, const char *reason)
 {
 	int rc = parse(text, NULL);
 
-	if (rc == SP_ESYNTAX && err.code == rc && !strcmp(err.text, why))
+	if (rc == SP_ESYNTAX && err.code == rc && !strcmp(err.text, reason))
 		return true;
 	diag("%s: %d %s", text, rc, err.text);
 	return false;

@@ -8,13 +8,13 @@
 #include "sim/machine.h"
 #include "tap.h"
 
-static bool refused(const char *text, const char *why)
+static bool refused(const char *text, const char *reason)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__machine_spec spec = { .seed = 77 };
 	int rc = sp__machine_spec_parse(&spec, text, &err);
 
-	if (rc == SP_ESYNTAX && spec.seed == 77 && strstr(err.text, why))
+	if (rc == SP_ESYNTAX && spec.seed == 77 && strstr(err.text, reason))
 		return true;
 	diag("%s: %d %s", text, rc, err.text);
 	return false;

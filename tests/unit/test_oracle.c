@@ -131,20 +131,20 @@ static bool add_row(struct job *j, const char *line, const int col[COLUMNS], uin
 static const char *load(struct job *j, uint64_t blocks)
 {
 	FILE *f = fopen(j->path, "re");
-	const char *why = NULL;
+	const char *reason = NULL;
 	char line[1024];
 	int col[COLUMNS];
 
 	if (!f)
 		return "cannot be opened";
-	why = fgets(line, sizeof(line), f) ? columns(line, col) : "is empty";
-	while (!why && fgets(line, sizeof(line), f)) {
+	reason = fgets(line, sizeof(line), f) ? columns(line, col) : "is empty";
+	while (!reason && fgets(line, sizeof(line), f)) {
 		if (!add_row(j, line, col, blocks))
-			why = "has a request that is not on the drive";
+			reason = "has a request that is not on the drive";
 	}
 	fclose(f);
-	if (why || !j->n)
-		return why ? why : "has no requests";
+	if (reason || !j->n)
+		return reason ? reason : "has no requests";
 	qsort(j->rows, j->n, sizeof(*j->rows), by_submission);
 	j->done = calloc(j->n, sizeof(*j->done));
 	for (size_t i = 0; i < j->n; i++)
@@ -350,11 +350,12 @@ static void check_order(const struct job *j, const struct sp__model *m, const ch
 
 static void check(const char *path, const struct sp__model *m)
 {
-	const char *base = strrchr(path, '/'), *why, *sched;
+	const char *base = strrchr(path, '/'), *reason, *sched;
 	struct job j = { .path = path, .name = base ? base + 1 : path };
 
-	why = load(&j, m->blocks);
-	if (ok(!why, "%s is a job for %s%s%s", path, m->name, why ? ": " : "", why ? why : "")) {
+	reason = load(&j, m->blocks);
+	if (ok(!reason, "%s is a job for %s%s%s", path, m->name, reason ? ": " : "",
+	       reason ? reason : "")) {
 		check_places(&j, sp__model_drive(m));
 		check_times(&j, m);
 		sched = scheduler(j.name);

@@ -72,7 +72,7 @@ static void test_texts(void)
 	   "or are the tracks of the drives");
 }
 
-static bool refused(const char *name, const char *array, const char *why)
+static bool refused(const char *name, const char *array, const char *reason)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__raid_spec spec;
@@ -84,7 +84,7 @@ static bool refused(const char *name, const char *array, const char *why)
 		return false;
 	before = m;
 	rc = sp__raid_make(&m, &spec, &err);
-	right = rc == SP_ESYNTAX && m == before && strstr(err.text, why);
+	right = rc == SP_ESYNTAX && m == before && strstr(err.text, reason);
 	if (!right)
 		diag("%s %s: %d %s", name, array, rc, err.text);
 	sp__model_free(m);

@@ -52,7 +52,7 @@ static void check_lines(void)
 static void check_refusals(void)
 {
 	static const struct {
-		const char *text, *why;
+		const char *text, *reason;
 	} bad[] = {
 		{ "# spindle-trace/2\n", "line 1: a version of the format that is not known here" },
 		{ "# spindle-trace/10\n",
@@ -80,10 +80,10 @@ static void check_refusals(void)
 	struct sp_sequence *seq = NULL;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		const char *why = refusal(bad[i].text);
+		const char *reason = refusal(bad[i].text);
 
-		if (!ok(why && !strcmp(why, bad[i].why), "refused: %s", bad[i].why))
-			diag("%s", why ? why : "accepted");
+		if (!ok(reason && !strcmp(reason, bad[i].reason), "refused: %s", bad[i].reason))
+			diag("%s", reason ? reason : "accepted");
 	}
 	ok(sp_sequence_load(&seq, "/nosuch/trace", SP_SEQUENCE_SUBMIT, &err) == -ENOENT &&
 		   err.code == -ENOENT,

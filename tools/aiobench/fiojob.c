@@ -87,7 +87,7 @@ static void report_lines(const struct config *o)
 	last.reported = true;
 	for (size_t i = 0; i < n; i++)
 		msg("%s:%u: not understood: %s: %s", quote_file(o->job_path), lines[i].line,
-		    quote(lines[i].text), lines[i].why);
+		    quote(lines[i].text), lines[i].reason);
 	if (n && !o->job_ignore)
 		die("%zu of its lines not understood (--fio-job-ignore goes on)", n);
 	if (*sp_fiojob_ignored(o->job))

@@ -103,7 +103,7 @@ static int add(struct sp_cube_workload *w, char *line, const struct sp_cube_shap
 	*why = parse(&q, line, shape);
 	if (*why)
 		return SP_ESYNTAX;
-	if (!SP__ARRAY_ROOM_NEXT(w->queries, w->n))
+	if (!SP__ARRAY_GROW_BY_ONE(w->queries, w->n))
 		return -ENOMEM;
 	w->queries[w->n++] = q;
 	return 0;

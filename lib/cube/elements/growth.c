@@ -88,7 +88,7 @@ static int find_place(const struct sp__cube_head *h, struct sp__fragment *p)
 static int copy_list(struct sp__growth *g, const struct sp__fragments *old)
 {
 	for (size_t i = 0; i < g->shared; i++) {
-		if (!SP__ARRAY_ROOM_NEXT(g->fragments.list, g->fragments.n))
+		if (!SP__ARRAY_GROW_BY_ONE(g->fragments.list, g->fragments.n))
 			return -ENOMEM;
 		g->fragments.list[g->fragments.n++] = old->list[i];
 	}

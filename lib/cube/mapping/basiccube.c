@@ -87,7 +87,7 @@ static int add_zone(struct sp__multimap *m, const struct sp__geozone *from, uint
 		return 0;
 	sp__trackmap_track(from->map, first, &track);
 	z.first_block = from->first_lbn + track.first_lbn;
-	if (copy_pattern(&z, r, first) || !SP__ARRAY_ROOM_NEXT(m->zones, m->nzones)) {
+	if (copy_pattern(&z, r, first) || !SP__ARRAY_GROW_BY_ONE(m->zones, m->nzones)) {
 		free(z.pattern);
 		return -ENOMEM;
 	}

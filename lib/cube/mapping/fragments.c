@@ -17,7 +17,7 @@ struct sp__fragment *sp__fragments_add(struct sp__fragments *p)
 {
 	struct sp__fragment *fragment;
 
-	if (!SP__ARRAY_ROOM_NEXT(p->list, p->n))
+	if (!SP__ARRAY_GROW_BY_ONE(p->list, p->n))
 		return NULL;
 	fragment = calloc(1, sizeof(*fragment));
 	if (fragment)

@@ -85,7 +85,7 @@ static void follow(struct query *q, uint64_t block, uint64_t next)
 		note_damage(q, block);
 		return;
 	}
-	if (!SP__ARRAY_ROOM(q->chain, q->room, q->nchain + 1)) {
+	if (!SP__ARRAY_GROW(q->chain, q->room, q->nchain + 1)) {
 		q->rc = sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
 		return;
 	}

@@ -156,7 +156,7 @@ static bool pays(const struct finder *f, double cells, double leaves)
 
 static int add_seed(struct finder *f, struct seed seed)
 {
-	if (!SP__ARRAY_ROOM(f->seeds, f->room, f->nseeds + 1))
+	if (!SP__ARRAY_GROW(f->seeds, f->room, f->nseeds + 1))
 		return -ENOMEM;
 	f->seeds[f->nseeds++] = seed;
 	return 0;

@@ -92,7 +92,7 @@ static int add_leaf(struct build *b, sp__zkey key, unsigned level)
 				"the tree of the points has more than %zu nodes, as many as half "
 				"of the memory holds: larger cells or more memory are needed",
 				s->nleaves);
-	if (!SP__ARRAY_ROOM(s->leaves, b->room, s->nleaves + 1))
+	if (!SP__ARRAY_GROW(s->leaves, b->room, s->nleaves + 1))
 		return sp__err(b->source->err, -ENOMEM, "malloc", NULL, -1);
 	s->leaves[s->nleaves++] = (struct sp__leaf){ .high = (uint64_t)(first >> 64),
 						     .low = (uint64_t)first,

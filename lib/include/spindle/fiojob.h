@@ -44,7 +44,7 @@ struct sp_fiojob;
 struct sp_fiojob_line {
 	unsigned line;	/* from 1 */
 	char text[128]; /* cut if longer */
-	char why[128];
+	char reason[128];
 };
 
 /*

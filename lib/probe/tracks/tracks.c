@@ -22,7 +22,7 @@ void sp__tracks_free(struct sp__tracks *tr)
 
 int sp__zones_add(struct sp__tracks *tr, struct sp__pzone *z)
 {
-	if (!SP__ARRAY_ROOM(tr->zones, tr->capacity, tr->nzones + 1)) {
+	if (!SP__ARRAY_GROW(tr->zones, tr->capacity, tr->nzones + 1)) {
 		sp__pzone_clear(z);
 		return -ENOMEM;
 	}

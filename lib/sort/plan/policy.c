@@ -65,7 +65,7 @@ struct sp__policy {
 
 static int push(struct runs *l, struct run run)
 {
-	if (!SP__ARRAY_ROOM(l->run, l->room, l->count + 1))
+	if (!SP__ARRAY_GROW(l->run, l->room, l->count + 1))
 		return -ENOMEM;
 	l->run[l->count++] = run;
 	return 0;

@@ -110,7 +110,7 @@ static int new_strip(struct sp__replace *r, uint32_t first, size_t *strip)
 		*strip = r->free_strip - 1;
 		r->free_strip = r->strips[*strip];
 	} else {
-		if (!SP__ARRAY_ROOM(r->strips, r->strips_cap, r->nstrips + 1))
+		if (!SP__ARRAY_GROW(r->strips, r->strips_cap, r->nstrips + 1))
 			return -ENOMEM;
 		sp__budget_charge(r->budget, (r->strips_cap - cap) * sizeof(*r->strips));
 		*strip = r->nstrips++;
