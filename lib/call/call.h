@@ -34,7 +34,7 @@ int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, co
 
 /* Applies the words of a sort; *where, if it is not NULL, is to be quoted after err->text. */
 SP_MUST_CHECK int sp__call_sort_args(struct sp_call *call, const char **where,
-				       struct sp_errinfo *err);
+				     struct sp_errinfo *err);
 
 /* Their table, and what each sets in an order; 1: it is of no order. */
 extern const struct sp__option sp__call_sort_options[];

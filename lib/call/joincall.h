@@ -19,7 +19,7 @@ struct sp_call_join {
  * their names, and then the form is not finished.
  */
 SP_MUST_CHECK int sp__call_join_args(struct sp_call_join *join, const char **where,
-				       struct sp_errinfo *err);
+				     struct sp_errinfo *err);
 /* The words of a call whose names have numbers now, for sp__call_release(); 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__call_join_numbered(const struct sp_call_join *join,
 					 const struct sp_join_form *form, struct sp_call *words,

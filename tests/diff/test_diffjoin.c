@@ -142,7 +142,7 @@ static void join_alone(struct trial *c, const struct sp_join_io *io, int in, uin
 	c->opts.run.ntmpdirs = 1;
 	o->rc = sp_join_run(&c->opts, io, &o->stats, &err);
 	if (o->rc)
-		snprintf(o->why, sizeof(o->reason), "%s: %s", err.op,
+		snprintf(o->reason, sizeof(o->reason), "%s: %s", err.op,
 			 err.text[0] ? err.text : sp_strerror(o->rc));
 	o->finished = true;
 	_exit(0);

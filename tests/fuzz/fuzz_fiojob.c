@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (rc == 0) {
 		n = sp_fiojob_lines(job, &lines);
 		for (size_t i = 0; i < n; i++)
-			require(lines[i].line > 0 && *lines[i].why &&
+			require(lines[i].line > 0 && *lines[i].reason &&
 				(!i || lines[i].line >= lines[i - 1].line));
 		require(sp_fiojob_runs(job) > 0 && strlen(sp_fiojob_ignored(job)) < 1024);
 		for (size_t i = 0; i < sp_fiojob_runs(job); i++) {
