@@ -44,7 +44,7 @@ static int open_target(const struct creation *c, struct target *t)
 
 	t->there = stat(t->name, &t->st) == 0;
 	t->device = t->there && S_ISBLK(t->st.st_mode);
-	if (t->device && c->plan->head.points)
+	if (t->device && c->plan->superblock.points)
 		return refuse(c, t, SP_EUNSUP,
 			      "points are loaded into a new file: a block device holds none");
 	if (t->there && !t->device && !S_ISREG(t->st.st_mode))
@@ -78,7 +78,7 @@ static int set_length(const struct creation *c, const struct target *t, uint64_t
 		       : 0;
 }
 
-static uint64_t file_bytes(const struct sp__cube_head *h, uint64_t need)
+static uint64_t file_bytes(const struct sp__cube_superblock *h, uint64_t need)
 {
 	return h->no_data ? 2 * (uint64_t)h->room_bytes : need;
 }
@@ -86,7 +86,7 @@ static uint64_t file_bytes(const struct sp__cube_head *h, uint64_t need)
 /* A file that is too short is lengthened, as only that shows whether it may be so long. */
 static int check_room(const struct creation *c, struct target *t, uint64_t need)
 {
-	uint64_t bytes = file_bytes(&c->plan->head, need);
+	uint64_t bytes = file_bytes(&c->plan->superblock, need);
 	off_t size = t->device ? lseek(t->fd, 0, SEEK_END) : 0;
 	uint64_t most = c->plan->device_bytes;
 
@@ -103,7 +103,7 @@ static int check_room(const struct creation *c, struct target *t, uint64_t need)
 /* Room for table and cells; the table of a device is zeroed. */
 static int make_room(const struct creation *c, const struct target *t, uint64_t need)
 {
-	const struct sp__cube_head *h = &c->plan->head;
+	const struct sp__cube_superblock *h = &c->plan->superblock;
 
 	if (t->device)
 		return sp__extents_clear(
@@ -115,7 +115,7 @@ static int make_room(const struct creation *c, const struct target *t, uint64_t 
 
 static int name_targets(struct creation *c, const char *path)
 {
-	const struct sp__cube_head *h = &c->plan->head;
+	const struct sp__cube_superblock *h = &c->plan->superblock;
 
 	for (; c->n < (h->no_data ? 1 : h->mapping.basic.volumes); c->n++) {
 		struct target *t = &c->targets[c->n];
@@ -143,9 +143,9 @@ static void undo(const struct creation *c, bool changed)
 static int write_targets(struct creation *c)
 {
 	struct sp__cube_plan *p = c->plan;
-	uint64_t end = p->head.points ? sp__cube_head_end(&p->head)
-				      : sp__mapping_end(&p->head.mapping),
-		 need = end * p->head.block_bytes;
+	uint64_t end = p->superblock.points ? sp__cube_superblock_end(&p->superblock)
+					    : sp__mapping_end(&p->superblock.mapping),
+		 need = end * p->superblock.block_bytes;
 	bool changed;
 	int rc = 0;
 
@@ -160,10 +160,10 @@ static int write_targets(struct creation *c)
 
 		rc = make_room(c, t, need);
 		if (!rc && i)
-			rc = sp__cube_volume_mark(&p->head, i, t->fd, t->name, p->err);
+			rc = sp__cube_volume_mark(&p->superblock, i, t->fd, t->name, p->err);
 	}
 	for (int i = 0; !rc && i < 2; i++) /* both places */
-		rc = sp__cube_head_write(&p->head, c->targets[0].fd, p->path, p->err);
+		rc = sp__cube_superblock_write(&p->superblock, c->targets[0].fd, p->path, p->err);
 	for (unsigned i = 0; i < c->n; i++)
 		if (c->targets[i].fd >= 0 && close(c->targets[i].fd) && !rc)
 			rc = sp__err(p->err, -errno, "close", c->targets[i].name, -1);
@@ -177,8 +177,9 @@ static int write_files(struct sp__cube_plan *p)
 	struct creation c = { .plan = p };
 	int rc = name_targets(&c, p->path);
 
-	if (!rc && p->head.mapping.basic.volumes > 1 &&
-	    getrandom(&p->head.id, sizeof(p->head.id), 0) != (ssize_t)sizeof(p->head.id))
+	if (!rc && p->superblock.mapping.basic.volumes > 1 &&
+	    getrandom(&p->superblock.id, sizeof(p->superblock.id), 0) !=
+		    (ssize_t)sizeof(p->superblock.id))
 		rc = sp__err(p->err, -errno, "getrandom", p->path, -1);
 	if (!rc)
 		rc = write_targets(&c);

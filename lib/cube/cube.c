@@ -31,8 +31,9 @@ static int refuse(const struct sp_cube *c, int code, struct sp_errinfo *err, con
 
 static int check_direct(const struct sp_cube *c, const struct sp__volume *v, struct sp_errinfo *err)
 {
-	if (v->regular ? c->cell_bytes % v->align_bytes || c->head.mapping.kind == SP_CUBE_MULTIMAP
-		       : c->head.block_bytes % v->block_bytes)
+	if (v->regular ? c->cell_bytes % v->align_bytes ||
+				 c->superblock.mapping.kind == SP_CUBE_MULTIMAP
+		       : c->superblock.block_bytes % v->block_bytes)
 		return refuse(c, SP_EUNSUP, err, "its cells do not lie as direct requests must");
 	return 0;
 }
@@ -50,8 +51,8 @@ static int open_head(struct sp_cube *c, int flags, struct sp_errinfo *err)
 		return refuse(c, SP_EUNSUP, err, "is neither a plain file nor a block device");
 	rc = c->opts.write ? sp__cube_lock(c, err) : 0;
 	if (!rc)
-		rc = sp__cube_head_read(&c->head, c->fd, c->path, err);
-	if (!rc && c->opts.verify && c->head.alone)
+		rc = sp__cube_superblock_read(&c->superblock, c->fd, c->path, err);
+	if (!rc && c->opts.verify && c->superblock.alone)
 		rc = refuse(c, SP_ECORRUPT, err,
 			    "one of the two superblocks is not valid: the last change may be "
 			    "missing");
@@ -61,9 +62,9 @@ static int open_head(struct sp_cube *c, int flags, struct sp_errinfo *err)
 /* The file ends where cells are. */
 static int check_size(const struct sp_cube *c, const struct sp__volume *v, struct sp_errinfo *err)
 {
-	uint64_t need = sp__cube_head_end(&c->head) * c->head.block_bytes;
+	uint64_t need = sp__cube_superblock_end(&c->superblock) * c->superblock.block_bytes;
 
-	if (c->head.no_data || c->fd < 0 || v->size_bytes >= need)
+	if (c->superblock.no_data || c->fd < 0 || v->size_bytes >= need)
 		return 0;
 	return sp__errf(err, SP_ECORRUPT, "open", v->name, -1,
 			"it is cut short: it has %llu bytes, not %llu",
@@ -89,12 +90,13 @@ static int adopt(struct sp_cube *c, unsigned i, int fd, const char *name, struct
 static int simulate(struct sp_cube *c, struct sp_errinfo *err)
 {
 	const struct sp__volume *device = c->env.device;
-	unsigned n = sp__fragments_volumes(&c->head.fragments);
+	unsigned n = sp__fragments_volumes(&c->superblock.fragments);
 	int rc;
 
 	if (n == 1)
-		return sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT,
-					   sp__cube_head_end(&c->head) * c->head.block_bytes, err);
+		return sp__volume_simulate(
+			c->volumes[0], device, SP__SIM_INPUT,
+			sp__cube_superblock_end(&c->superblock) * c->superblock.block_bytes, err);
 	rc = sp__volume_simulate(c->volumes[0], device, SP__SIM_INPUT,
 				 device->size_bytes - device->size_bytes % device->align_bytes,
 				 err);
@@ -111,12 +113,12 @@ static int open_volume(struct sp_cube *c, unsigned i, int flags, struct sp_errin
 	char *name;
 	int rc;
 
-	if (c->head.no_data)
+	if (c->superblock.no_data)
 		return adopt(c, i, fcntl(c->volumes[0]->fd, F_DUPFD_CLOEXEC, 0), c->path, err);
-	name = sp__cube_volume_name(&c->head, c->path, i);
+	name = sp__cube_volume_name(&c->superblock, c->path, i);
 	if (!name)
 		return sp__err(err, -ENOMEM, "open", c->path, -1);
-	rc = sp__cube_volume_check(&c->head, i, name, c->path, err);
+	rc = sp__cube_volume_check(&c->superblock, i, name, c->path, err);
 	if (!rc)
 		rc = adopt(c, i, open(name, flags), name, err);
 	free(name);
@@ -130,22 +132,22 @@ static int open_cells(struct sp_cube *c, int fd, int flags, struct sp_errinfo *e
 
 	if (!rc && c->fd >= 0)
 		rc = sp__cube_check_same(c, c->volumes[0]->fd, err);
-	if (!rc && c->head.no_data && !c->env.device)
+	if (!rc && c->superblock.no_data && !c->env.device)
 		rc = refuse(c, SP_EUNSUP, err, "a cube without data needs --volume=sim:MODEL");
-	for (unsigned i = 1; !rc && i < sp__fragments_volumes(&c->head.fragments); i++)
+	for (unsigned i = 1; !rc && i < sp__fragments_volumes(&c->superblock.fragments); i++)
 		rc = open_volume(c, i, flags, err);
 	return rc || !c->env.device ? rc : simulate(c, err);
 }
 
 static int open_env(struct sp_cube *c, struct sp_errinfo *err)
 {
-	unsigned volumes = sp__fragments_volumes(&c->head.fragments);
+	unsigned volumes = sp__fragments_volumes(&c->superblock.fragments);
 	struct sp__machine_spec spec;
 	int rc;
 
-	c->cell_bytes = (uint64_t)c->head.cell_blocks * c->head.block_bytes;
+	c->cell_bytes = (uint64_t)c->superblock.cell_blocks * c->superblock.block_bytes;
 	if (!c->opts.run.volume)
-		c->opts.run.volume = c->head.volume;
+		c->opts.run.volume = c->superblock.volume;
 	if (c->opts.run.volume && !sp__volume_spec_simulated(&c->opts.run))
 		return refuse(c, SP_ESYNTAX, err,
 			      "the volume of a cube is simulated, or its own file");
@@ -197,7 +199,7 @@ int sp_cube_open(struct sp_cube **out, const char *path, const struct sp_cube_op
 	flags |= opts->run.direct > 0 ? O_DIRECT : 0;
 	if (!rc)
 		rc = open_cells(c, open(path, flags), flags, err);
-	if (!rc && c->head.points)
+	if (!rc && c->superblock.points)
 		rc = sp__directory_read(c, err);
 	if (!rc) {
 		*out = c;
@@ -207,7 +209,7 @@ int sp_cube_open(struct sp_cube **out, const char *path, const struct sp_cube_op
 	return rc;
 }
 
-int sp__cube_open_planned(struct sp_cube **out, struct sp__cube_head *head,
+int sp__cube_open_planned(struct sp_cube **out, struct sp__cube_superblock *head,
 			  const struct sp_cube_opts *opts, struct sp_errinfo *err)
 {
 	struct sp_cube *c;
@@ -215,9 +217,9 @@ int sp__cube_open_planned(struct sp_cube **out, struct sp__cube_head *head,
 
 	if (rc)
 		return rc;
-	c->head = *head;
-	*head = (struct sp__cube_head){ 0 };
-	rc = sp__cube_head_settle(&c->head);
+	c->superblock = *head;
+	*head = (struct sp__cube_superblock){ 0 };
+	rc = sp__cube_superblock_settle(&c->superblock);
 	if (!rc)
 		rc = open_env(c, err);
 	if (!rc)
@@ -244,7 +246,7 @@ int sp_cube_close(struct sp_cube *c)
 		c->env.err = &c->env.own_err;
 		rc = sp__env_close(&c->env);
 	}
-	sp__cube_head_free(&c->head);
+	sp__cube_superblock_free(&c->superblock);
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->array);
@@ -254,7 +256,7 @@ int sp_cube_close(struct sp_cube *c)
 }
 
 /* NULL, or what a load that was interrupted asks for. */
-static const char *unfinished(const struct sp__cube_head *h)
+static const char *unfinished(const struct sp__cube_superblock *h)
 {
 	switch (h->loading) {
 	case SP__LOADING_NONE:
@@ -272,14 +274,14 @@ static const char *unfinished(const struct sp__cube_head *h)
 
 int sp__cube_check_finished(const struct sp_cube *c, const char *op, struct sp_errinfo *err)
 {
-	const char *why = unfinished(&c->head);
+	const char *why = unfinished(&c->superblock);
 
 	return why ? sp__errf(err, SP_ESTATE, op, c->path, -1, "%s", why) : 0;
 }
 
 int sp__cube_check_elements(const struct sp_cube *c, const char *op, struct sp_errinfo *err)
 {
-	if (c->head.no_data)
+	if (c->superblock.no_data)
 		return sp__errf(err, SP_EUNSUP, op, c->path, -1,
 				"the cube was made without data: only --discard is possible");
 	return c->opts.unfinished ? 0 : sp__cube_check_finished(c, op, err);
@@ -295,12 +297,12 @@ static void copy_basic(const struct sp__mapping *m, uint64_t *basic)
 /* What the cells of a grid are. */
 static void grid_info(const struct sp_cube *c, struct sp_cube_info *info)
 {
-	const struct sp__cube_head *h = &c->head;
+	const struct sp__cube_superblock *h = &c->superblock;
 	const struct sp__mapping *m = &h->fragments.list[0]->mapping;
 
 	info->all_cells = 1;
 	info->first_block = sp__fragments_begin(&h->fragments);
-	sp__cube_head_cells(h, info->cells);
+	sp__cube_superblock_cells(h, info->cells);
 	copy_basic(m, info->basic);
 	for (unsigned i = 0; i < h->shape.ndims; i++)
 		info->all_cells *= info->cells[i];
@@ -310,7 +312,7 @@ static void grid_info(const struct sp_cube *c, struct sp_cube_info *info)
 
 void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 {
-	const struct sp__cube_head *h = &c->head;
+	const struct sp__cube_superblock *h = &c->superblock;
 	const struct sp__mapping *m = &h->mapping;
 	bool multimap = m->kind == SP_CUBE_MULTIMAP;
 
@@ -325,7 +327,7 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.volumes = sp__fragments_volumes(&h->fragments),
 		.decluster = m->basic.method,
 		.volume_blocks = m->basic.volume_blocks,
-		.end_block = sp__cube_head_end(h),
+		.end_block = sp__cube_superblock_end(h),
 		.loaded = h->loaded,
 		.complete = h->complete,
 		.unfinished = unfinished(h),
@@ -346,8 +348,8 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 
 int sp_cube_fragment(const struct sp_cube *c, size_t i, struct sp_cube_fragment *part)
 {
-	const struct sp__fragment *p = c->head.fragments.list[i];
-	const struct sp_cube_shape *s = &c->head.shape;
+	const struct sp__fragment *p = c->superblock.fragments.list[i];
+	const struct sp_cube_shape *s = &c->superblock.shape;
 
 	*part = (struct sp_cube_fragment){ .first_block = sp__mapping_begin(&p->mapping),
 					   .end_block = sp__fragment_end(p) };
@@ -365,8 +367,8 @@ int sp_cube_fragment(const struct sp_cube *c, size_t i, struct sp_cube_fragment 
 
 static int check_element(const struct sp_cube *c, const uint64_t *x)
 {
-	for (unsigned i = 0; i < c->head.shape.ndims; i++)
-		if (x[i] >= c->head.shape.dims[i])
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
+		if (x[i] >= c->superblock.shape.dims[i])
 			return -ERANGE;
 	return 0;
 }
@@ -376,16 +378,16 @@ int sp_cube_block(const struct sp_cube *c, const uint64_t *x, uint64_t *block)
 	uint64_t cell[SP_CUBE_DIMS_MAX];
 	int rc = check_element(c, x);
 
-	if (!rc && c->head.points) {
+	if (!rc && c->superblock.points) {
 		struct sp__home home = sp__pointset_home(&c->set, sp__zkey_of(&c->set.space, x), x);
 
 		*block = home.block;
-		return home.outside && !c->head.pointset.outside ? -ENOENT : 0;
+		return home.outside && !c->superblock.pointset.outside ? -ENOENT : 0;
 	}
-	for (unsigned i = 0; i < c->head.shape.ndims; i++)
-		cell[i] = x[i] / c->head.shape.tile[i];
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
+		cell[i] = x[i] / c->superblock.shape.tile[i];
 	if (!rc)
-		*block = sp__fragments_block(&c->head.fragments, cell);
+		*block = sp__fragments_block(&c->superblock.fragments, cell);
 	return rc;
 }
 
@@ -393,16 +395,16 @@ int sp_cube_element(const struct sp_cube *c, uint64_t block, uint64_t *x)
 {
 	struct sp_cube_box node;
 
-	if (c->head.points) {
+	if (c->superblock.points) {
 		if (sp_cube_node(c, block, &node))
 			return -ENOENT;
-		memcpy(x, node.lo, c->head.shape.ndims * sizeof(*x));
+		memcpy(x, node.lo, c->superblock.shape.ndims * sizeof(*x));
 		return 0;
 	}
-	if (!sp__fragments_cell(&c->head.fragments, block, x))
+	if (!sp__fragments_cell(&c->superblock.fragments, block, x))
 		return -ENOENT;
-	for (unsigned i = 0; i < c->head.shape.ndims; i++)
-		x[i] *= c->head.shape.tile[i];
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
+		x[i] *= c->superblock.shape.tile[i];
 	return 0;
 }
 
@@ -413,12 +415,12 @@ uint64_t sp__cube_fragment_bytes(const struct sp_cube *c)
 
 int sp__cube_check_box(const struct sp_cube *c, const struct sp_cube_box *b, struct sp_errinfo *err)
 {
-	for (unsigned i = 0; i < c->head.shape.ndims; i++) {
-		if (b->hi[i] >= c->head.shape.dims[i])
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++) {
+		if (b->hi[i] >= c->superblock.shape.dims[i])
 			return sp__errf(err, -ERANGE, "read", c->path, -1,
 					"coordinate %llu of dimension %u is not below %llu",
 					(unsigned long long)b->hi[i], i,
-					(unsigned long long)c->head.shape.dims[i]);
+					(unsigned long long)c->superblock.shape.dims[i]);
 		if (b->lo[i] > b->hi[i] || !b->stride[i])
 			return sp__errf(err, SP_ESYNTAX, "read", c->path, -1,
 					"the box has no elements along dimension %u", i);
@@ -451,7 +453,7 @@ int sp__cube_check_input(const struct sp_cube *c, int fd, const char *name, stru
 {
 	struct stat own, input;
 
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++) {
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++) {
 		if (fstat(c->volumes[i]->fd, &own) || fstat(fd, &input))
 			return sp__err(err, -errno, "stat", name, -1);
 		if (S_ISDIR(input.st_mode))
@@ -465,13 +467,13 @@ int sp__cube_check_input(const struct sp_cube *c, int fd, const char *name, stru
 
 void sp__cube_hollow(struct sp_cube *c, bool hollow)
 {
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++)
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++)
 		c->volumes[i]->hollow = hollow;
 }
 
 int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err)
 {
-	struct sp__cube_head *h = &c->head;
+	struct sp__cube_superblock *h = &c->superblock;
 	unsigned n = sp__fragments_volumes(&h->fragments);
 	int rc = 0;
 
@@ -480,7 +482,7 @@ int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err)
 	if (!h->marking) {
 		h->marking = true;
 		h->generation++;
-		rc = sp__cube_head_write(h, c->fd, c->path, err);
+		rc = sp__cube_superblock_write(h, c->fd, c->path, err);
 	}
 	for (unsigned i = 1; !rc && i < n; i++)
 		rc = sp__cube_volume_mark(h, i, c->volumes[i]->fd, c->volumes[i]->name, err);
@@ -489,7 +491,7 @@ int sp__cube_begin_change(struct sp_cube *c, struct sp_errinfo *err)
 
 int sp__cube_sync(const struct sp_cube *c, struct sp_errinfo *err)
 {
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++)
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++)
 		if (fdatasync(c->volumes[i]->fd))
 			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
 	return 0;

@@ -20,7 +20,7 @@ struct sp__pending {
 struct sp_cube {
 	struct sp_cube_opts opts; /* run.volume: the one in use */
 	char *path;
-	struct sp__cube_head head;
+	struct sp__cube_superblock superblock;
 	struct sp__pointset set; /* of a dataset of points */
 	struct sp__pending pending;
 	uint64_t cell_bytes;
@@ -36,7 +36,7 @@ struct sp_cube {
  * A cube on a simulated volume that has no file: its requests take time and move nothing.
  * Takes over the contents of head.
  */
-SP_MUST_CHECK int sp__cube_open_planned(struct sp_cube **cube, struct sp__cube_head *head,
+SP_MUST_CHECK int sp__cube_open_planned(struct sp_cube **cube, struct sp__cube_superblock *head,
 					const struct sp_cube_opts *opts, struct sp_errinfo *err);
 
 /* For those who change the cube, until it is closed.  SP_ESTATE: others use it. */

@@ -178,7 +178,7 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 		      enum sp_cube_format format, FILE *out, struct sp_cube_stats *stats,
 		      struct sp_errinfo *err)
 {
-	const struct sp_cube_shape *shape = &cube->head.shape;
+	const struct sp_cube_shape *shape = &cube->superblock.shape;
 	struct csv csv = { .shape = shape, .box = box, .out = out };
 	uint8_t head[SP__NPY_HEAD_MAX];
 	int rc = sp__cube_check_box(cube, box, err);
@@ -187,7 +187,7 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 		rc = sp__cube_check_elements(cube, "read", err);
 	if (rc)
 		return rc;
-	if (format == SP_CUBE_NPY && cube->head.points)
+	if (format == SP_CUBE_NPY && cube->superblock.points)
 		return sp__errf(err, SP_EUNSUP, "read", cube->path, -1,
 				"points are CSV or raw data: a .npy file has a grid");
 	if (format == SP_CUBE_NPY)
@@ -195,7 +195,8 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 	if (format == SP_CUBE_CSV) {
 		csv.text = malloc(SP_CUBE_VALUE_MAX + 2 * (size_t)shape->element_bytes);
 		memcpy(csv.x, box->lo, sizeof(csv.x));
-		rc = csv.text ? sp__cube_read(cube, box, cube->head.points ? put_points : put_lines,
+		rc = csv.text ? sp__cube_read(cube, box,
+					      cube->superblock.points ? put_points : put_lines,
 					      &csv, stats, err)
 			      : -ENOMEM;
 		free(csv.text);

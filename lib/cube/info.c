@@ -8,7 +8,7 @@
 
 void sp__points_info(const struct sp_cube *c, struct sp_cube_info *info)
 {
-	const struct sp__cube_pointset *p = &c->head.pointset;
+	const struct sp__cube_pointset *p = &c->superblock.pointset;
 
 	info->points = true;
 	info->first_block = p->outside_block;
@@ -42,18 +42,18 @@ void sp_cube_region(const struct sp_cube *c, size_t i, struct sp_cube_region *re
 
 int sp_cube_node(const struct sp_cube *c, uint64_t block, struct sp_cube_box *box)
 {
-	if (!c->head.points || !sp__pointset_node(&c->set, block, box))
+	if (!c->superblock.points || !sp__pointset_node(&c->set, block, box))
 		return -ENOENT;
 	/* The space is rounded up to powers of two. */
-	for (unsigned i = 0; i < c->head.shape.ndims; i++)
-		box->hi[i] = sp__min(box->hi[i], c->head.shape.dims[i] - 1);
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
+		box->hi[i] = sp__min(box->hi[i], c->superblock.shape.dims[i] - 1);
 	return 0;
 }
 
 int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
 	*stats = (struct sp_cube_stats){ 0 };
-	if (!cube->head.points)
+	if (!cube->superblock.points)
 		return sp__errf(err, SP_EUNSUP, "reorganise", cube->path, -1,
 				"a grid stays as it was created: only points are reorganised");
 	return sp__points_load(cube, NULL, NULL, stats, err);

@@ -18,7 +18,7 @@
 /* Writes down how many layers of the input's slowest dimension are complete. */
 static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	int rc;
 
 	l->noted = 0;
@@ -28,7 +28,7 @@ static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
 	h->loading = end ? SP__LOADING_NONE : SP__LOADING_ALL;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
 	rc = sp__cube_sync(l->cube, l->err);
-	return rc ? rc : sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	return rc ? rc : sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
 }
 
 static int note_progress(struct sp__loading *l, uint64_t layer)
@@ -39,12 +39,12 @@ static int note_progress(struct sp__loading *l, uint64_t layer)
 /* The layer at which to go on, or 0. */
 static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
 {
-	const struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_superblock *h = &l->cube->superblock;
 	unsigned slowest = l->order[h->shape.ndims - 1];
 
 	*first = resume ? h->loaded : 0;
 	if (*first < h->shape.dims[slowest])
-		*first -= *first % sp__cube_head_unit(h, slowest);
+		*first -= *first % sp__cube_superblock_unit(h, slowest);
 	if (*first && memcmp(h->load_order, l->order, h->shape.ndims * sizeof(*l->order)))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
 				"the order differs from that of the load to go on with");
@@ -58,14 +58,14 @@ static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
  */
 static int begin(struct sp__loading *l)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	int rc;
 
 	h->complete = false;
 	h->loading = SP__LOADING_ALL;
 	h->loaded = l->layer;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
-	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	rc = sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
 	if (!rc)
 		rc = sp__cube_begin_change(l->cube, l->err);
 	for (size_t i = 0; !rc && !l->layer && i < h->fragments.n; i++) {
@@ -85,15 +85,15 @@ static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opt
 		if (opts->rollup[i])
 			return sp__errf(l->err, SP_ESYNTAX, "load", name, -1,
 					"only the coordinates of CSV are rolled up");
-	return l->cube->head.no_data ? sp__errf(l->err, SP_EUNSUP, "load", l->cube->path, -1,
-						"the cube was made without data")
-				     : 0;
+	return l->cube->superblock.no_data ? sp__errf(l->err, SP_EUNSUP, "load", l->cube->path, -1,
+						      "the cube was made without data")
+					   : 0;
 }
 
 /* Writes the elements to their places. */
 static int load_in_place(struct sp__loading *l, bool resume)
 {
-	const struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_superblock *h = &l->cube->superblock;
 	uint64_t first;
 	int rc;
 
@@ -113,7 +113,7 @@ static int load_in_place(struct sp__loading *l, bool resume)
 /* A complete cube has nothing to go on with: there, too, resume loads all. */
 static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	int rc = check_opts(l, opts, name);
 
 	if (!rc)
@@ -138,7 +138,7 @@ int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_l
 
 	*stats = (struct sp_cube_stats){ 0 };
 	sp__cube_hollow(cube, false);
-	if (cube->head.points)
+	if (cube->superblock.points)
 		return sp__points_load(cube, input, opts, stats, err);
 	rc = opts->format == SP_CUBE_CSV ? sp__csv_load(cube, input, opts, stats, err)
 					 : run_load(&l, input, opts);

@@ -18,9 +18,9 @@ static int end_put(struct sp_cube *c, struct sp_errinfo *err)
 {
 	int rc = sp__cube_sync(c, err);
 
-	if (!rc && c->head.marking) {
-		c->head.marking = false;
-		rc = sp__cube_head_write(&c->head, c->fd, c->path, err);
+	if (!rc && c->superblock.marking) {
+		c->superblock.marking = false;
+		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
 	}
 	return rc ? rc : sp__putlog_erase(c, err);
 }
@@ -28,7 +28,7 @@ static int end_put(struct sp_cube *c, struct sp_errinfo *err)
 static int put_element(struct sp_cube *c, const uint64_t *x, const void *element,
 		       struct sp_errinfo *err)
 {
-	struct sp__change ch = { .cube = c, .err = err, .logged = c->head.log_bytes > 0 };
+	struct sp__change ch = { .cube = c, .err = err, .logged = c->superblock.log_bytes > 0 };
 	struct sp_cube_stats stats = { 0 };
 	struct sp__point point = { 0 };
 	int rc = sp__put_settle(c, err);
@@ -69,7 +69,7 @@ int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 	sigset_t all, old;
 	int rc;
 
-	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
+	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++) {
 		box.lo[i] = box.hi[i] = x[i];
 		box.stride[i] = 1;
 	}
@@ -80,8 +80,8 @@ int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 		return rc;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	rc = cube->head.points ? sp__points_put(cube, x, element, err)
-			       : put_element(cube, x, element, err);
+	rc = cube->superblock.points ? sp__points_put(cube, x, element, err)
+				     : put_element(cube, x, element, err);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }

@@ -50,7 +50,7 @@ static void look(void *arg, const uint64_t *x, uint8_t *cell)
 
 static void count_damage(const struct query *q, uint64_t damaged, const uint64_t *x)
 {
-	const struct sp_cube_shape *s = &q->cube->head.shape;
+	const struct sp_cube_shape *s = &q->cube->superblock.shape;
 
 	for (unsigned i = 0; damaged && !q->check->damaged && i < s->ndims; i++)
 		q->check->first_damaged[i] = x[i] * s->tile[i];
@@ -69,22 +69,22 @@ static int check_part(struct query *q)
 		count_damage(q, damaged, x);
 	if (!damaged || q->check)
 		return 0;
-	block = sp__fragments_block(&q->cube->head.fragments, x);
+	block = sp__fragments_block(&q->cube->superblock.fragments, x);
 	return sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
-			(long long)(block * q->cube->head.block_bytes),
+			(long long)(block * q->cube->superblock.block_bytes),
 			"a checksum differs: run check");
 }
 
 /* Reads a part into the buffer, if there is a sink, and empties that. */
 static int read_part(struct query *q, const struct sp_cube_box *part)
 {
-	struct sp_cube_box cells = sp__cube_cells(&q->cube->head.shape, part);
+	struct sp_cube_box cells = sp__cube_cells(&q->cube->superblock.shape, part);
 	bool table = q->verify || q->sparse;
 	uint64_t bytes = 0;
 	int rc = 0;
 
 	if (q->sink) {
-		bytes = sp__tiles_init(&q->tiles, &q->cube->head.shape, part, NULL);
+		bytes = sp__tiles_init(&q->tiles, &q->cube->superblock.shape, part, NULL);
 		q->tiles.buffer = malloc(bytes);
 		if (!q->tiles.buffer)
 			return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
@@ -115,7 +115,7 @@ static int read_part(struct query *q, const struct sp_cube_box *part)
 /* Memory for a part: its elements, if they go to a sink, and its checksums, if they are read. */
 static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
 {
-	const struct sp_cube_shape *s = &q->cube->head.shape;
+	const struct sp_cube_shape *s = &q->cube->superblock.shape;
 	struct sp_cube_box cells = sp__cube_cells(s, b);
 	uint64_t bytes = q->sink ? s->element_bytes : 0;
 
@@ -136,8 +136,8 @@ static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
 static uint64_t part_end(const struct query *q, const struct sp_cube_box *b, unsigned i,
 			 uint64_t lo, uint64_t fit)
 {
-	uint64_t unit =
-		q->cube->head.shape.tile[i] * (i ? 1 : (uint64_t)q->cube->head.extent_cells);
+	uint64_t unit = q->cube->superblock.shape.tile[i] *
+			(i ? 1 : (uint64_t)q->cube->superblock.extent_cells);
 	uint64_t last = lo + (fit - 1) * b->stride[i], end = (last + 1) / unit * unit;
 
 	if (!q->sink)
@@ -186,7 +186,7 @@ static int open_query(struct query *q)
 {
 	struct sp_cube *c = q->cube;
 
-	if (c->head.no_data && q->verify)
+	if (c->superblock.no_data && q->verify)
 		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
 				"the cube was made without data: there are no checksums");
 	q->part_bytes = sp__cube_fragment_bytes(c);
@@ -196,7 +196,7 @@ static int open_query(struct query *q)
 	q->blank = malloc(c->cell_bytes);
 	if (!q->blank)
 		return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
-	sp__tile_fill(&c->head.shape, q->blank, c->head.fill);
+	sp__tile_fill(&c->superblock.shape, q->blank, c->superblock.fill);
 	return 0;
 }
 
@@ -216,13 +216,13 @@ static struct sp_cube_box tightened(const struct sp_cube_box *b, unsigned n)
 static int run_query(struct query *q, const struct sp_cube_box *box)
 {
 	struct sp_cube *c = q->cube;
-	struct sp_cube_box tight = tightened(box, c->head.shape.ndims);
+	struct sp_cube_box tight = tightened(box, c->superblock.shape.ndims);
 	int rc = open_query(q);
 
 	if (!rc) {
 		rc = sp__transfer_open(&q->transfer, c, SP__OP_READ, q->stats, q->err);
 		if (!rc)
-			rc = read_box(q, &tight, c->head.shape.ndims - 1);
+			rc = read_box(q, &tight, c->superblock.shape.ndims - 1);
 		sp__transfer_close(&q->transfer);
 	}
 	free(q->blank);
@@ -239,7 +239,7 @@ int sp__cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_s
 			   .sink = sink,
 			   .arg = arg,
 			   .verify = cube->opts.verify,
-			   .sparse = sink && !cube->head.complete };
+			   .sparse = sink && !cube->superblock.complete };
 	int rc = sp__cube_check_box(cube, box, err);
 
 	*stats = (struct sp_cube_stats){ .elements = 1 };
@@ -247,9 +247,9 @@ int sp__cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_s
 		rc = sp__cube_check_elements(cube, "read", err);
 	if (rc)
 		return rc;
-	if (cube->head.points)
+	if (cube->superblock.points)
 		return sp__points_read(cube, box, sink, arg, stats, err);
-	for (unsigned i = 0; i < cube->head.shape.ndims; i++)
+	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++)
 		stats->elements *= sp__box_count(box, i);
 	return run_query(&q, box);
 }
@@ -276,16 +276,17 @@ int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_
 	struct sp_cube_box all = { 0 };
 	int rc = sp__cube_begin_reading(cube, err);
 
-	*check = (struct sp_cube_check){ .cells = 1, .superblock = cube->head.alone };
+	*check = (struct sp_cube_check){ .cells = 1, .superblock = cube->superblock.alone };
 	*stats = (struct sp_cube_stats){ 0 };
 	if (rc)
 		return rc;
-	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
-		all.hi[i] = cube->head.shape.dims[i] - 1;
+	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++) {
+		all.hi[i] = cube->superblock.shape.dims[i] - 1;
 		all.stride[i] = 1;
-		check->cells *= all.hi[i] / cube->head.shape.tile[i] + 1;
+		check->cells *= all.hi[i] / cube->superblock.shape.tile[i] + 1;
 	}
-	rc = cube->head.points ? sp__points_verify(cube, check, stats, err) : run_query(&q, &all);
+	rc = cube->superblock.points ? sp__points_verify(cube, check, stats, err)
+				     : run_query(&q, &all);
 	check->put = cube->pending.extent != NULL;
 	sp__cube_end_reading(cube);
 	return rc;
@@ -317,7 +318,7 @@ static int keep_first(void *arg, const void *data, size_t bytes)
 static int get_point(struct sp_cube *cube, const struct sp_cube_box *box, void *element,
 		     struct sp_errinfo *err)
 {
-	size_t value = cube->head.shape.element_bytes;
+	size_t value = cube->superblock.shape.element_bytes;
 	struct first f = { element, sp__point_bytes(cube) - value, value, false };
 	struct sp_cube_stats stats;
 	int rc = sp_cube_read(cube, box, keep_first, &f, &stats, err);
@@ -330,11 +331,11 @@ int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element, struct s
 	struct sp_cube_stats stats;
 	struct sp_cube_box box = { 0 };
 
-	for (unsigned i = 0; i < cube->head.shape.ndims; i++) {
+	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++) {
 		box.lo[i] = box.hi[i] = x[i];
 		box.stride[i] = 1;
 	}
-	if (cube->head.points)
+	if (cube->superblock.points)
 		return get_point(cube, &box, element, err);
 	return sp_cube_read(cube, &box, keep, element, &stats, err);
 }

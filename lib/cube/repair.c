@@ -18,12 +18,12 @@ int sp_cube_repair(struct sp_cube *c, struct sp_cube_repair *done, struct sp_err
 	if (rc)
 		return rc;
 	done->put = c->pending.extent != NULL;
-	done->superblock = c->head.alone;
+	done->superblock = c->superblock.alone;
 	rc = sp__put_settle(c, err);
 	/* The next state of the head goes to the other place. */
-	if (!rc && c->head.alone)
-		rc = sp__cube_head_write(&c->head, c->fd, c->path, err);
+	if (!rc && c->superblock.alone)
+		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
 	if (!rc)
-		c->head.alone = false;
+		c->superblock.alone = false;
 	return rc;
 }

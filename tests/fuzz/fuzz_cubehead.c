@@ -24,7 +24,7 @@ static uint64_t min_blocks, seen;
 
 static int count(void *arg, uint64_t first, uint64_t cells)
 {
-	const struct sp__cube_head *h = arg;
+	const struct sp__cube_superblock *h = arg;
 
 	(void)sp__basicgrid_volume(&h->fragments.list[0]->mapping.basic, &first);
 	require(first >= min_blocks);
@@ -34,7 +34,7 @@ static int count(void *arg, uint64_t first, uint64_t cells)
 }
 
 /* Cells at the ends and between them. */
-static void ask(struct sp__cube_head *h)
+static void ask(struct sp__cube_superblock *h)
 {
 	const struct sp__fragments *p = &h->fragments;
 	struct sp_cube_box box = { 0 };
@@ -68,27 +68,27 @@ static void ask(struct sp__cube_head *h)
 
 static void try_head(const uint8_t *data, size_t bytes)
 {
-	struct sp__cube_head h, again;
+	struct sp__cube_superblock h, again;
 	const char *reason = NULL;
 	uint8_t *copy;
 	size_t length;
-	int rc = sp__cube_head_decode(&h, data, bytes, &reason);
+	int rc = sp__cube_superblock_decode(&h, data, bytes, &reason);
 
 	if (rc) {
 		require(reason && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
 		return;
 	}
-	rc = sp__cube_head_settle(&h);
+	rc = sp__cube_superblock_settle(&h);
 	require(rc == 0 || rc == -ENOSPC || rc == SP_EUNSUP || rc == -ERANGE || rc == -EINVAL);
 	if (!rc && h.points)
-		require(sp__cube_head_end(&h) <= (UINT64_C(1) << 62) / h.block_bytes);
+		require(sp__cube_superblock_end(&h) <= (UINT64_C(1) << 62) / h.block_bytes);
 	else if (!rc)
 		ask(&h);
-	copy = sp__cube_head_encode(&h, &length);
+	copy = sp__cube_superblock_encode(&h, &length);
 	require(copy && !memcmp(copy, data, PREFIX + data[28] + data[29] * 256u));
-	require(!sp__cube_head_decode(&again, copy, length, &reason));
-	sp__cube_head_free(&again);
-	sp__cube_head_free(&h);
+	require(!sp__cube_superblock_decode(&again, copy, length, &reason));
+	sp__cube_superblock_free(&again);
+	sp__cube_superblock_free(&h);
 	free(copy);
 }
 

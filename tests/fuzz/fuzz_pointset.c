@@ -33,16 +33,16 @@ static void make_plan(void)
 	opts.shape =
 		(struct sp_cube_shape){ .ndims = 2, .dims = { 65536, 500 }, .type = SP_CUBE_U8 };
 	require(!sp__cube_plan(&plan, &opts, "points", &err));
-	plan.head.pointset.leaf_block = LEAF_BLOCK;
-	plan.head.pointset.overflow_block = LEAF_BLOCK + LEAVES * plan.head.cell_blocks;
+	plan.superblock.pointset.leaf_block = LEAF_BLOCK;
+	plan.superblock.pointset.overflow_block = LEAF_BLOCK + LEAVES * plan.superblock.cell_blocks;
 }
 
 static int in_file(void *arg, uint64_t first, uint64_t cells)
 {
 	uint64_t *seen = arg;
 
-	require(first >= plan.head.pointset.outside_block);
-	require(first + cells * plan.head.cell_blocks <= LEAF_BLOCK);
+	require(first >= plan.superblock.pointset.outside_block);
+	require(first + cells * plan.superblock.cell_blocks <= LEAF_BLOCK);
 	*seen += cells;
 	return *seen > 1000;
 }
@@ -66,7 +66,7 @@ static void ask(const struct sp__pointset *s)
 
 		sp__znode_box(&s->space, sp__leaf_key(&s->leaves[i]), s->leaves[i].level, &node);
 		home = sp__pointset_home(s, sp__leaf_key(&s->leaves[i]), node.lo);
-		require(!home.outside && home.block < plan.head.pointset.overflow_block);
+		require(!home.outside && home.block < plan.superblock.pointset.overflow_block);
 		require(sp__pointset_node(s, sp__leaf_block(s, &s->leaves[i]), &node));
 		leaves = 0;
 		require(!sp__leaves_walk(s, &node, count, &leaves) && leaves >= 1);
@@ -83,16 +83,16 @@ static void ask(const struct sp__pointset *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct sp__cube_head h;
+	struct sp__cube_superblock h;
 	struct sp__pointset s;
 	struct sp__leaf *leaves = calloc(LEAVES + 1, sizeof(*leaves));
 	uint8_t *regions;
 	size_t room, rest;
 	int rc;
 
-	if (!plan.head.points)
+	if (!plan.superblock.points)
 		make_plan();
-	h = plan.head;
+	h = plan.superblock;
 	h.pointset.nregions = bytes ? data[0] % (REGIONS + 1) : 0;
 	h.pointset.nleaves = bytes > 1 ? data[1] % (LEAVES + 1) : 0;
 	room = sp__regions_bytes(&h, h.pointset.nregions);

@@ -336,7 +336,7 @@ static bool damage(struct sp_cube *c, const struct model *m)
 		x[i] = below(m->shape->dims[i]);
 	if (sp_cube_block(c, x, &block))
 		return failed("block", 0, NULL);
-	at = (off_t)(block * c->head.block_bytes + below(c->cell_bytes));
+	at = (off_t)(block * c->superblock.block_bytes + below(c->cell_bytes));
 	if (pread(c->fd, &byte, 1, at) != 1)
 		return failed("pread", -errno, NULL);
 	byte ^= 4;

@@ -272,7 +272,8 @@ static bool plan_head(struct sp__cube_plan *p, struct sp_cube_create_opts *o, co
 	}
 	o->ordered = true;
 	shuffle(o->order, o->shape.ndims);
-	return sp__cube_plan(p, o, "cube", &err) == 0 && sp__cube_head_settle(&p->head) == 0;
+	return sp__cube_plan(p, o, "cube", &err) == 0 &&
+	       sp__cube_superblock_settle(&p->superblock) == 0;
 }
 
 /* Parts of a list, and the blocks of each, are apart from those of another one. */
@@ -287,13 +288,13 @@ static bool apart(const struct sp__fragments *fragments, const struct sp__fragme
 }
 
 /* Each cell of the head has a block that gives it back. */
-static bool goes_both_ways(const struct sp__cube_head *h)
+static bool goes_both_ways(const struct sp__cube_superblock *h)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX], cells[SP_CUBE_DIMS_MAX];
 	struct sp_cube_box all = { 0 };
 	bool right = true;
 
-	sp__cube_head_cells(h, cells);
+	sp__cube_superblock_cells(h, cells);
 	for (unsigned i = 0; i < h->shape.ndims; i++) {
 		all.hi[i] = cells[i] - 1;
 		all.stride[i] = 1;
@@ -307,25 +308,26 @@ static bool goes_both_ways(const struct sp__cube_head *h)
 }
 
 /* The same head after a way through its bytes. */
-static bool is_kept(const struct sp__cube_head *h)
+static bool is_kept(const struct sp__cube_superblock *h)
 {
-	struct sp__cube_head again;
+	struct sp__cube_superblock again;
 	const char *why;
 	size_t bytes;
-	uint8_t *data = sp__cube_head_encode(h, &bytes);
-	bool same = data && sp__cube_head_decode(&again, data, bytes, &why) == 0;
+	uint8_t *data = sp__cube_superblock_encode(h, &bytes);
+	bool same = data && sp__cube_superblock_decode(&again, data, bytes, &why) == 0;
 
 	if (same) {
-		same = sp__cube_head_settle(&again) == 0 && again.fragments.n == h->fragments.n &&
+		same = sp__cube_superblock_settle(&again) == 0 &&
+		       again.fragments.n == h->fragments.n &&
 		       sp__fragments_end(&again.fragments) == sp__fragments_end(&h->fragments) &&
 		       goes_both_ways(&again);
-		sp__cube_head_free(&again);
+		sp__cube_superblock_free(&again);
 	}
 	free(data);
 	return same;
 }
 
-static bool grow_head(struct sp__cube_head *h, unsigned *grown)
+static bool grow_head(struct sp__cube_superblock *h, unsigned *grown)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	unsigned dim = (unsigned)below(h->shape.ndims);
@@ -356,15 +358,15 @@ static void test_growth(void)
 		rng = (struct sp__rng){ sp__mix64(round) };
 		if (plan_head(&p, &o, volumes[below(4)]))
 			for (unsigned i = 0; i < 6; i++)
-				wrong += !grow_head(&p.head, &grown);
+				wrong += !grow_head(&p.superblock, &grown);
 		sp__cube_plan_free(&p);
 	}
 	ok(grown > 400 && !wrong, "%u appends are planned on blocks that no fragment has", grown);
 }
 
 /* A cube of one cell on a drive. */
-static struct sp__cube_head *plan_small(struct sp__cube_plan *p, struct sp_cube_create_opts *o,
-					const char *volume)
+static struct sp__cube_superblock *plan_small(struct sp__cube_plan *p,
+					      struct sp_cube_create_opts *o, const char *volume)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
@@ -372,28 +374,29 @@ static struct sp__cube_head *plan_small(struct sp__cube_plan *p, struct sp_cube_
 	o->mapping = SP_CUBE_MULTIMAP;
 	o->run.volume = volume;
 	o->shape = (struct sp_cube_shape){ .ndims = 1, .dims = { 1 }, .element_bytes = 4096 };
-	return sp__cube_plan(p, o, "cube", &err) || sp__cube_head_settle(&p->head) ? NULL
-										   : &p->head;
+	return sp__cube_plan(p, o, "cube", &err) || sp__cube_superblock_settle(&p->superblock)
+		       ? NULL
+		       : &p->superblock;
 }
 
 /* 0: a head is written in a version that is none, or cannot be read again. */
-static unsigned version_of(const struct sp__cube_head *h)
+static unsigned version_of(const struct sp__cube_superblock *h)
 {
 	unsigned version = 0;
-	struct sp__cube_head again;
+	struct sp__cube_superblock again;
 	const char *why;
 	size_t bytes;
-	uint8_t *data = sp__cube_head_encode(h, &bytes);
+	uint8_t *data = sp__cube_superblock_encode(h, &bytes);
 
-	if (data && !sp__cube_head_decode(&again, data, bytes, &why)) {
+	if (data && !sp__cube_superblock_decode(&again, data, bytes, &why)) {
 		version = data[8];
-		sp__cube_head_free(&again);
+		sp__cube_superblock_free(&again);
 	}
 	/* In another version the members are too few, or too many. */
 	for (uint8_t other = 2; data && version && other <= 5; other++) {
 		data[8] = other;
 		if (other != version &&
-		    sp__cube_head_decode(&again, data, bytes, &why) != SP_ECORRUPT)
+		    sp__cube_superblock_decode(&again, data, bytes, &why) != SP_ECORRUPT)
 			version = 0;
 	}
 	free(data);
@@ -405,7 +408,7 @@ static void test_log(void)
 {
 	struct sp_cube_create_opts o;
 	struct sp__cube_plan p;
-	struct sp__cube_head *h = plan_small(&p, &o, "sim:tiny");
+	struct sp__cube_superblock *h = plan_small(&p, &o, "sim:tiny");
 	uint64_t offset;
 
 	if (!ok(h && version_of(h) == 4, "a cube has a log of puts"))
@@ -429,7 +432,7 @@ static void test_rounds(void)
 					      "sim:ultrastar36lzx-like", "sim:tiny" };
 	struct sp_cube_create_opts o;
 	struct sp__cube_plan p;
-	struct sp__cube_head *h;
+	struct sp__cube_superblock *h;
 	struct sp__cubezone *z, was;
 	unsigned right = 0;
 
@@ -479,17 +482,17 @@ static void test_most(void)
 		.ndims = 2, .dims = { 2, 2 }, .tile = { 1, 1 }, .element_bytes = 512
 	};
 	rc = sp__cube_plan(&p, &o, "cube", &err);
-	rc = rc ? rc : sp__cube_head_settle(&p.head);
+	rc = rc ? rc : sp__cube_superblock_settle(&p.superblock);
 	while (!rc) {
-		rc = sp__growth_plan(&g, &p.head, 1, 1, "cube", &err);
+		rc = sp__growth_plan(&g, &p.superblock, 1, 1, "cube", &err);
 		if (!rc)
-			sp__growth_exchange(&g, &p.head);
+			sp__growth_exchange(&g, &p.superblock);
 		sp__growth_free(&g);
 	}
-	ok(rc == SP_EUNSUP && p.head.fragments.n == SP__FRAGMENTS_MAX,
+	ok(rc == SP_EUNSUP && p.superblock.fragments.n == SP__FRAGMENTS_MAX,
 	   "a cube has at most %d fragments", SP__FRAGMENTS_MAX);
-	free(sp__cube_head_encode(&p.head, &bytes));
-	ok(bytes <= p.head.room_bytes, "for which the head has room: %zu bytes", bytes);
+	free(sp__cube_superblock_encode(&p.superblock, &bytes));
+	ok(bytes <= p.superblock.room_bytes, "for which the head has room: %zu bytes", bytes);
 	sp__cube_plan_free(&p);
 }
 

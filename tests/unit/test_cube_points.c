@@ -282,7 +282,7 @@ static bool check(struct model *m)
 	for (size_t i = 0; i < cube->set.nregions; i++)
 		slices_seen += cube->set.regions[i]->cut != 0;
 	overflow_seen += info.overflow_cells;
-	outside_seen += cube->head.pointset.outside;
+	outside_seen += cube->superblock.pointset.outside;
 	for (unsigned k = 0; good && k < 8; k++)
 		good = same_box(m, cube, k == 0);
 	(void)sp_cube_close(cube);

@@ -14,7 +14,7 @@
 
 static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
 {
-	const struct sp__mapping *m = &plan->head.mapping;
+	const struct sp__mapping *m = &plan->superblock.mapping;
 
 	c->mapping = m->kind;
 	memcpy(c->order, m->order, sizeof(c->order));
@@ -57,7 +57,7 @@ static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *o
 		c->early_s = p.early_ns * 1e-9;
 		c->late_s = p.late_ns * 1e-9;
 		c->requests = p.requests;
-		c->bytes = p.blocks * plan.head.block_bytes;
+		c->bytes = p.blocks * plan.superblock.block_bytes;
 	}
 	rc = rc == -ENODATA ? 0 : rc;
 	if (!rc && run)

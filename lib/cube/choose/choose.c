@@ -73,7 +73,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t
 		     struct sp__cube_prediction *mean)
 {
 	const struct sp_cube_workload *w = plan->opts->workload;
-	const struct sp__cube_head *h = &plan->head;
+	const struct sp__cube_superblock *h = &plan->superblock;
 	struct sp__predict_opts o = { .geometry = plan->geometry,
 				      .depth = w->depth,
 				      .fifo = plan->fifo,
@@ -124,7 +124,7 @@ static bool spares_space(const struct sp__cube_plan *plan)
 {
 	double most = plan->opts->waste_max_percent;
 
-	return !(most > 0) || 100 * sp__mapping_waste(&plan->head.mapping) <= most;
+	return !(most > 0) || 100 * sp__mapping_waste(&plan->superblock.mapping) <= most;
 }
 
 /*
@@ -139,7 +139,7 @@ static unsigned measurable_places(const struct sp_cube_create_opts *o)
 	double cells = 0;
 	int rc = sp__cube_plan(&plan, o, "", NULL);
 
-	shape = plan.head.shape;
+	shape = plan.superblock.shape;
 	sp__cube_plan_free(&plan);
 	for (size_t i = 0; !rc && i < w->n; i++) {
 		struct sp_cube_box e = sp__cube_query_box(&w->queries[i], &shape, w->seed, 0);
@@ -179,7 +179,7 @@ static int try(struct search *s)
 
 	if (!rc && spares_space(&plan)) {
 		/* The sizes that were chosen, so that they stay. */
-		const struct sp__mapping *m = &plan.head.mapping;
+		const struct sp__mapping *m = &plan.superblock.mapping;
 		const bool multimap = m->kind == SP_CUBE_MULTIMAP;
 		uint64_t basic[SP_CUBE_DIMS_MAX];
 
@@ -252,7 +252,7 @@ static int try_multimap(struct search *s)
 	s->left = BASIC_CUBES_MAX;
 	rc = sp__cube_plan(&plan, &s->best, "", s->err);
 	if (!rc)
-		rc = sp__multimap_each(&plan.head.mapping.multimap, try_basic, s);
+		rc = sp__multimap_each(&plan.superblock.mapping.multimap, try_basic, s);
 	sp__cube_plan_free(&plan);
 	return rc < 0 ? rc : 0;
 }
@@ -350,7 +350,7 @@ int sp__cube_choose_default(struct sp_cube_create_opts *opts)
 	int rc = sp__cube_plan(&plan, opts, "", &ignored);
 
 	if (!rc) {
-		o.shape = plan.head.shape;
+		o.shape = plan.superblock.shape;
 		if (opts->workload)
 			w = *opts->workload;
 		w.queries = queries;

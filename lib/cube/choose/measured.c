@@ -17,8 +17,8 @@ int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *second
 	double weights = 0;
 	int rc;
 
-	plan->head.no_data = true;
-	rc = sp__cube_open_planned(&cube, &plan->head, &o, err);
+	plan->superblock.no_data = true;
+	rc = sp__cube_open_planned(&cube, &plan->superblock, &o, err);
 	if (rc)
 		return rc;
 	*seconds = 0;

@@ -77,7 +77,7 @@ static void choose_tile(const struct sp_cube_shape *s, uint64_t block_bytes, uin
 /* Of grids and of points. */
 static int check_shape(struct sp__cube_plan *p)
 {
-	struct sp_cube_shape *s = &p->head.shape;
+	struct sp_cube_shape *s = &p->superblock.shape;
 	uint32_t type_bytes = sp_cube_type_bytes(s->type);
 
 	if (!s->ndims || s->ndims > SP_CUBE_DIMS_MAX)
@@ -94,7 +94,7 @@ static int check_shape(struct sp__cube_plan *p)
 
 static int check_grid(struct sp__cube_plan *p)
 {
-	struct sp_cube_shape *s = &p->head.shape;
+	struct sp_cube_shape *s = &p->superblock.shape;
 	uint64_t bytes, cells = 1;
 	bool tiled = false;
 
@@ -110,7 +110,7 @@ static int check_grid(struct sp__cube_plan *p)
 				      "the tile or the basic cube has more dimensions than the "
 				      "dataset");
 	if (!tiled)
-		choose_tile(s, p->head.block_bytes, s->tile);
+		choose_tile(s, p->superblock.block_bytes, s->tile);
 	bytes = s->element_bytes;
 	for (unsigned i = 0; i < s->ndims; i++) {
 		if (!s->tile[i])
@@ -118,31 +118,31 @@ static int check_grid(struct sp__cube_plan *p)
 		if (s->tile[i] > UINT32_C(1) << 24 || (bytes *= s->tile[i]) > SP__CELL_MAX)
 			return refuse(p, SP_ESYNTAX, "a tile has more than 256 MiB");
 	}
-	if (bytes % p->head.block_bytes)
+	if (bytes % p->superblock.block_bytes)
 		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
 				"a tile of %llu bytes does not fill blocks of %u",
-				(unsigned long long)bytes, p->head.block_bytes);
-	p->head.cell_blocks = (uint32_t)(bytes / p->head.block_bytes);
-	p->head.extent_cells = sp__extent_cells(bytes);
+				(unsigned long long)bytes, p->superblock.block_bytes);
+	p->superblock.cell_blocks = (uint32_t)(bytes / p->superblock.block_bytes);
+	p->superblock.extent_cells = sp__extent_cells(bytes);
 	return 0;
 }
 
 static int set_order(struct sp__cube_plan *p)
 {
-	const struct sp_cube_shape *s = &p->head.shape;
-	struct sp__mapping *m = &p->head.mapping;
+	const struct sp_cube_shape *s = &p->superblock.shape;
+	struct sp__mapping *m = &p->superblock.mapping;
 	unsigned seen = 0;
 	bool chosen = false;
 
-	for (unsigned i = 0; i < p->head.shape.ndims; i++) {
+	for (unsigned i = 0; i < p->superblock.shape.ndims; i++) {
 		m->order[i] = p->opts->ordered ? p->opts->order[i] : i;
 		m->basic.k[i] = p->opts->basic[i];
 		chosen |= m->basic.k[i];
-		p->head.load_order[i] = i;
+		p->superblock.load_order[i] = i;
 		if (m->order[i] < SP_CUBE_DIMS_MAX)
 			seen |= 1u << m->order[i];
 	}
-	if (seen != (1u << p->head.shape.ndims) - 1)
+	if (seen != (1u << p->superblock.shape.ndims) - 1)
 		return refuse(p, SP_ESYNTAX,
 			      "the order of dimensions does not name each of them once");
 	for (unsigned i = 0; chosen && i < s->ndims; i++) {
@@ -159,16 +159,16 @@ static int set_order(struct sp__cube_plan *p)
 static int set_volumes(struct sp__cube_plan *p)
 {
 	const struct sp_cube_create_opts *o = p->opts;
-	struct sp__basicgrid *b = &p->head.mapping.basic;
+	struct sp__basicgrid *b = &p->superblock.mapping.basic;
 
 	if (o->points && o->volumes > 1)
 		return refuse(p, SP_EUNSUP, "points lie on one volume");
 	b->volumes = (unsigned)sp__max(o->volumes, 1);
 	b->method = o->decluster;
-	b->volume_blocks = VOLUME_BYTES / p->head.block_bytes;
+	b->volume_blocks = VOLUME_BYTES / p->superblock.block_bytes;
 	for (unsigned i = 1; o->volume_names && i < b->volumes; i++) {
-		p->head.volumes[i] = strdup(o->volume_names[i - 1]);
-		if (!p->head.volumes[i])
+		p->superblock.volumes[i] = strdup(o->volume_names[i - 1]);
+		if (!p->superblock.volumes[i])
 			return sp__err(p->err, -ENOMEM, "create", p->path, -1);
 	}
 	return 0;
@@ -214,20 +214,20 @@ static int find_geometry(struct sp__cube_plan *p)
 	p->geometry = p->opts->run.geometry;
 	if (spec)
 		rc = read_model(p, spec);
-	p->head.block_bytes = 512;
+	p->superblock.block_bytes = 512;
 	if (!rc && p->geometry) {
 		sp_geometry_info(p->geometry, &info);
-		p->head.block_bytes = info.block_bytes;
+		p->superblock.block_bytes = info.block_bytes;
 	}
-	p->head.mapping.multimap.host_ns = p->host_ns;
-	if (!rc && !sp__cube_block_possible(p->head.block_bytes))
+	p->superblock.mapping.multimap.host_ns = p->host_ns;
+	if (!rc && !sp__cube_block_possible(p->superblock.block_bytes))
 		rc = refuse(p, SP_EUNSUP, "the blocks of the geometry are no power of two");
 	return rc;
 }
 
 static int copy_texts(struct sp__cube_plan *p)
 {
-	struct sp__cube_head *h = &p->head;
+	struct sp__cube_superblock *h = &p->superblock;
 	const struct sp_cube_create_opts *o = p->opts;
 	struct sp_geometry_info info;
 	bool copied = true;
@@ -268,7 +268,7 @@ static bool wastes(const struct sp__cube_plan *p)
 {
 	double most = p->opts->waste_max_percent;
 
-	return 100 * sp__mapping_waste(&p->head.mapping) > (most > 0 ? most : WASTE_MAX);
+	return 100 * sp__mapping_waste(&p->superblock.mapping) > (most > 0 ? most : WASTE_MAX);
 }
 
 static int unplaceable(const struct sp__cube_plan *p, int rc)
@@ -279,7 +279,7 @@ static int unplaceable(const struct sp__cube_plan *p, int rc)
 
 static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 {
-	struct sp__mapping *m = &p->head.mapping;
+	struct sp__mapping *m = &p->superblock.mapping;
 	bool choice = m->kind == SP_CUBE_AUTO;
 	int rc = SP_EUNSUP;
 
@@ -294,7 +294,7 @@ static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 				       "MultiMap needs a geometry with both");
 	m->kind = SP_CUBE_MULTIMAP;
 	if (!rc)
-		rc = sp__cube_head_place(&p->head);
+		rc = sp__cube_superblock_place(&p->superblock);
 	if (choice && (rc == -ENOSPC || (!rc && (rows_are_short(m) || wastes(p)))))
 		return SP_EUNSUP;
 	if (rc == -ENOSPC)
@@ -308,11 +308,11 @@ static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 
 static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint64_t first_block)
 {
-	struct sp__mapping *m = &p->head.mapping;
+	struct sp__mapping *m = &p->superblock.mapping;
 	int rc;
 
 	m->kind = kind;
-	m->first_block = sp__cube_head_begin(&p->head, first_block);
+	m->first_block = sp__cube_superblock_begin(&p->superblock, first_block);
 	if (m->kind == SP_CUBE_MULTIMAP)
 		return place_multimap(p, first_block);
 	if (m->kind == SP_CUBE_AUTO) {
@@ -323,7 +323,7 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 		m->kind = SP_CUBE_NAIVE;
 		memcpy(m->basic.k, p->opts->basic, sizeof(m->basic.k));
 	}
-	rc = sp__cube_head_place(&p->head);
+	rc = sp__cube_superblock_place(&p->superblock);
 	if (rc == SP_EUNSUP)
 		return refuse(p, rc,
 			      "a curve over more than 4 dimensions needs sizes in cells that are "
@@ -332,7 +332,7 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 }
 
 /* The log of puts is at the end of the second place for the head, or behind it. */
-static void place_log(struct sp__cube_head *h, uint64_t head_bytes)
+static void place_log(struct sp__cube_superblock *h, uint64_t head_bytes)
 {
 	uint64_t end = 2 * (uint64_t)h->room_bytes;
 
@@ -342,7 +342,7 @@ static void place_log(struct sp__cube_head *h, uint64_t head_bytes)
 /* How much the head takes, how long the table is, and where cells begin. */
 static int lay_out(struct sp__cube_plan *p)
 {
-	struct sp__cube_head *h = &p->head;
+	struct sp__cube_superblock *h = &p->superblock;
 	struct sp__fragment *all = sp__fragments_add(&h->fragments);
 	uint8_t *data = NULL;
 	size_t bytes;
@@ -355,7 +355,7 @@ static int lay_out(struct sp__cube_plan *p)
 	if (rc)
 		return rc;
 	if (all)
-		data = sp__cube_head_encode(h, &bytes);
+		data = sp__cube_superblock_encode(h, &bytes);
 	free(data);
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
@@ -365,8 +365,8 @@ static int lay_out(struct sp__cube_plan *p)
 	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
 		h->room_bytes *= 2;
 	place_log(h, bytes);
-	all->table_block = sp__cube_head_front(h);
-	sp__cube_head_cells(h, all->placed);
+	all->table_block = sp__cube_superblock_front(h);
+	sp__cube_superblock_cells(h, all->placed);
 	rc = place_cells(p, h->mapping.kind == SP_CUBE_NAIVE ? SP_CUBE_NAIVE : p->opts->mapping,
 			 sp__extents_table_end(h, all));
 	if (rc)
@@ -382,8 +382,8 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	int rc;
 
 	*p = (struct sp__cube_plan){ .opts = opts, .path = path, .err = err };
-	p->head.shape = opts->shape;
-	p->head.no_data = opts->no_data;
+	p->superblock.shape = opts->shape;
+	p->superblock.no_data = opts->no_data;
 	rc = opts->volumes > SP_CUBE_VOLUMES_MAX
 		     ? refuse(p, SP_ESYNTAX, "a cube has 1 to 64 volumes")
 		     : sp__volume_spec_check(&opts->run, err);
@@ -410,6 +410,6 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 
 void sp__cube_plan_free(struct sp__cube_plan *p)
 {
-	sp__cube_head_free(&p->head);
+	sp__cube_superblock_free(&p->superblock);
 	sp_geometry_free(p->own);
 }

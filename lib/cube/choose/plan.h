@@ -11,7 +11,7 @@ struct sp__cube_plan {
 	const struct sp_cube_create_opts *opts;
 	const char *path; /* for messages */
 	struct sp_errinfo *err;
-	struct sp__cube_head head;
+	struct sp__cube_superblock superblock;
 	const struct sp_geometry *geometry; /* of the volume; NULL: unknown */
 	struct sp_geometry *own;	    /* the same, if it is the plan's */
 	double host_ns;			    /* of a simulated host, for each request */

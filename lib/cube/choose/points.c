@@ -44,7 +44,7 @@ static int check_opts(const struct sp__cube_plan *p)
 /* The cell that was given, or one that holds a point. */
 static int choose_cell(struct sp__cube_plan *p, uint32_t record_bytes)
 {
-	struct sp__cube_head *h = &p->head;
+	struct sp__cube_superblock *h = &p->superblock;
 	uint64_t least = sizeof(struct sp__pointcell) + record_bytes, bytes = p->opts->cell_bytes;
 
 	if (!bytes)
@@ -61,7 +61,7 @@ static int choose_cell(struct sp__cube_plan *p, uint32_t record_bytes)
 
 int sp__pointplan_check(struct sp__cube_plan *p)
 {
-	struct sp__cube_head *h = &p->head;
+	struct sp__cube_superblock *h = &p->superblock;
 	struct sp_cube_shape *s = &h->shape;
 	struct sp__zspace z;
 	int rc = check_opts(p);
@@ -87,11 +87,11 @@ int sp__pointplan_check(struct sp__cube_plan *p)
 /* MultiMap if it is wanted or may be chosen, and there are tracks. */
 static int set_mapping(struct sp__cube_plan *p)
 {
-	struct sp__mapping *m = &p->head.mapping;
+	struct sp__mapping *m = &p->superblock.mapping;
 	int rc = SP_EUNSUP;
 
 	m->kind = p->opts->mapping;
-	m->cell_blocks = p->head.cell_blocks;
+	m->cell_blocks = p->superblock.cell_blocks;
 	m->basic.volumes = 1;
 	if (m->kind != SP_CUBE_AUTO && m->kind != SP_CUBE_MULTIMAP)
 		return 0;
@@ -114,7 +114,7 @@ static int set_mapping(struct sp__cube_plan *p)
 
 int sp__pointplan_lay_out(struct sp__cube_plan *p)
 {
-	struct sp__cube_head *h = &p->head;
+	struct sp__cube_superblock *h = &p->superblock;
 	uint64_t unit = sp__max(CELL_BYTES / h->block_bytes, 1u);
 	size_t bytes;
 	uint8_t *data;
@@ -122,7 +122,7 @@ int sp__pointplan_lay_out(struct sp__cube_plan *p)
 
 	if (rc)
 		return rc;
-	data = sp__cube_head_encode(h, &bytes);
+	data = sp__cube_superblock_encode(h, &bytes);
 	free(data);
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);

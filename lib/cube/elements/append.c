@@ -25,7 +25,7 @@ static int refuse(const struct sp__loading *l, int code, const char *text)
 static void keep_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct sp__loading *l = arg;
-	const struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_superblock *h = &l->cube->superblock;
 
 	if (sp__extents_absent(&l->extents, x))
 		sp__tile_fill(&h->shape, cell, h->fill);
@@ -36,12 +36,12 @@ static void keep_cell(void *arg, const uint64_t *x, uint8_t *cell)
 
 static int read_kept(struct sp__loading *l, const struct sp_cube_box *box)
 {
-	struct sp_cube_box cells = sp__cube_cells(&l->cube->head.shape, box);
+	struct sp_cube_box cells = sp__cube_cells(&l->cube->superblock.shape, box);
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	int rc;
 
 	sp__extents_whole(l->cube, &cells);
-	sp__tiles_init(&l->kept, &l->cube->head.shape, box, NULL);
+	sp__tiles_init(&l->kept, &l->cube->superblock.shape, box, NULL);
 	rc = sp__extents_open(&l->extents, l->cube, &cells, l->err);
 	if (!rc)
 		rc = sp__extents_read(&l->extents, l->err);
@@ -60,9 +60,9 @@ static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 {
 	int rc;
 
-	sp__growth_exchange(&l->growth, &l->cube->head);
+	sp__growth_exchange(&l->growth, &l->cube->superblock);
 	rc = read_kept(l, box);
-	sp__growth_exchange(&l->growth, &l->cube->head);
+	sp__growth_exchange(&l->growth, &l->cube->superblock);
 	return rc;
 }
 
@@ -73,12 +73,12 @@ static int check_call(const struct sp__loading *l, const char *input,
 
 	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
 		rollup |= opts->rollup[i] != 0;
-	if (l->cube->head.points)
+	if (l->cube->superblock.points)
 		return refuse(l, SP_EUNSUP, "points are in no grid: they are loaded or put");
-	if (l->dim >= l->cube->head.shape.ndims)
+	if (l->dim >= l->cube->superblock.shape.ndims)
 		return sp__errf(l->err, SP_ESYNTAX, "append", l->cube->path, -1,
 				"there is no dimension %u: dimensions are 0 to %u", l->dim,
-				l->cube->head.shape.ndims - 1);
+				l->cube->superblock.shape.ndims - 1);
 	if (opts->format == SP_CUBE_CSV || opts->resume || rollup)
 		return refuse(l, SP_ESYNTAX,
 			      "what is appended is raw or .npy, without resuming or rolling up");
@@ -87,7 +87,7 @@ static int check_call(const struct sp__loading *l, const char *input,
 		return refuse(l, SP_ESYNTAX,
 			      "format, order, offset and byte order are those of an input, and "
 			      "there is none");
-	if (l->cube->head.no_data && input)
+	if (l->cube->superblock.no_data && input)
 		return refuse(l, SP_EUNSUP,
 			      "the cube was made without data: give a count and no input");
 	return sp__cube_check_finished(l->cube, "append", l->err);
@@ -100,7 +100,7 @@ static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v
 
 	if (c->env.device)
 		return sp__cube_drive_bytes(c->env.device->size_bytes,
-					    sp__fragments_volumes(&c->head.fragments),
+					    sp__fragments_volumes(&c->superblock.fragments),
 					    c->env.device->align_bytes);
 	if (!v->regular)
 		end = lseek(v->fd, 0, SEEK_END);
@@ -111,7 +111,7 @@ static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v
 static int make_room(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
 {
 	const struct sp_cube *c = l->cube;
-	uint64_t need = sp__fragment_end(l->growth.fragment) * c->head.block_bytes;
+	uint64_t need = sp__fragment_end(l->growth.fragment) * c->superblock.block_bytes;
 	uint64_t most = volume_bytes(c, v);
 	struct stat st;
 
@@ -122,7 +122,7 @@ static int make_room(const struct sp__loading *l, const struct sp__volume *v, of
 				(unsigned long long)need, (unsigned long long)most);
 	if (fstat(v->fd, &st))
 		return sp__err(l->err, -errno, "stat", v->name, -1);
-	if (c->head.no_data || !S_ISREG(st.st_mode) || (uint64_t)st.st_size >= need)
+	if (c->superblock.no_data || !S_ISREG(st.st_mode) || (uint64_t)st.st_size >= need)
 		return 0;
 	*bytes = st.st_size;
 	return ftruncate(v->fd, (off_t)need) ? sp__err(l->err, -errno, "truncate", v->name, -1) : 0;
@@ -145,7 +145,7 @@ static int fill_part(struct sp__loading *l)
 /* The new fragment is on the device: the head that names it takes the place of the one before. */
 static int write_head(struct sp__loading *l)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	bool marking;
 	int rc;
 
@@ -158,7 +158,7 @@ static int write_head(struct sp__loading *l)
 		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
 	marking = h->marking;
 	h->marking = false;
-	rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
+	rc = sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
 	h->marking = rc && marking;
 	return rc;
 }
@@ -166,7 +166,7 @@ static int write_head(struct sp__loading *l)
 /* Makes the head what the growth says, if all goes well; nothing of it stays otherwise. */
 static int grow(struct sp__loading *l)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	unsigned volumes = 0, n = sp__fragments_volumes(&h->fragments);
 	off_t bytes[SP_CUBE_VOLUMES_MAX];
 	uint64_t loaded = h->loaded;
@@ -195,9 +195,9 @@ static int grow(struct sp__loading *l)
  */
 static int release(struct sp__loading *l)
 {
-	struct sp__cube_head *h = &l->cube->head;
-	int rc = sp__cube_head_write(h, l->cube->fd, l->cube->path, l->err);
-	off_t end = (off_t)(sp__cube_head_end(h) * h->block_bytes);
+	struct sp__cube_superblock *h = &l->cube->superblock;
+	int rc = sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
+	off_t end = (off_t)(sp__cube_superblock_end(h) * h->block_bytes);
 
 	for (unsigned v = 0; !rc && v < sp__fragments_volumes(&h->fragments); v++) {
 		const struct sp__volume *volume = l->cube->volumes[v];
@@ -224,10 +224,10 @@ static bool has_room(const struct sp__loading *l)
 {
 	const struct sp_cube *c = l->cube;
 	const struct sp__fragment *p = l->growth.fragment;
-	uint64_t end = sp__fragment_end(p) * c->head.block_bytes;
-	uint64_t bytes = end - p->table_block * c->head.block_bytes;
+	uint64_t end = sp__fragment_end(p) * c->superblock.block_bytes;
+	uint64_t bytes = end - p->table_block * c->superblock.block_bytes;
 
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->head.fragments); i++) {
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++) {
 		uint64_t most = volume_bytes(c, c->volumes[i]);
 		struct statvfs fs;
 		struct rlimit limit;
@@ -246,7 +246,7 @@ static bool has_room(const struct sp__loading *l)
 
 int sp__loading_aside(struct sp__loading *l)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	unsigned order[SP_CUBE_DIMS_MAX];
 	int rc = sp__growth_replace(&l->growth, h);
 
@@ -270,7 +270,7 @@ int sp__loading_aside(struct sp__loading *l)
 static int run_append(struct sp__loading *l, uint64_t count, const char *name,
 		      const struct sp_cube_load_opts *opts)
 {
-	struct sp__cube_head *h = &l->cube->head;
+	struct sp__cube_superblock *h = &l->cube->superblock;
 	uint64_t counts[SP_CUBE_DIMS_MAX];
 	int rc = check_call(l, name, opts);
 

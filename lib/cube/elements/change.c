@@ -15,13 +15,13 @@ static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)
 	uint64_t first[SP_CUBE_DIMS_MAX];
 
 	memcpy(first, cell, sizeof(first));
-	first[0] -= first[0] % c->head.extent_cells;
-	return sp__fragments_block(&c->head.fragments, first);
+	first[0] -= first[0] % c->superblock.extent_cells;
+	return sp__fragments_block(&c->superblock.fragments, first);
 }
 
 void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p)
 {
-	const struct sp_cube_shape *s = &c->head.shape;
+	const struct sp_cube_shape *s = &c->superblock.shape;
 	uint64_t cell[SP_CUBE_DIMS_MAX] = { 0 }, row = s->element_bytes;
 
 	p->offset = 0;
@@ -29,17 +29,17 @@ void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__poi
 		cell[i] = x[i] / s->tile[i];
 		p->offset += x[i] % s->tile[i] * row;
 	}
-	p->offset += cell[0] % c->head.extent_cells * c->cell_bytes;
+	p->offset += cell[0] % c->superblock.extent_cells * c->cell_bytes;
 	p->block = extent_block(c, cell);
 }
 
 /* The reverse. */
 static void element_of(const struct sp_cube *c, const struct sp__point *p, uint64_t *x)
 {
-	const struct sp_cube_shape *s = &c->head.shape;
+	const struct sp_cube_shape *s = &c->superblock.shape;
 	uint64_t rest = p->offset % c->cell_bytes / s->element_bytes;
 
-	(void)sp__fragments_cell(&c->head.fragments, p->block, x);
+	(void)sp__fragments_cell(&c->superblock.fragments, p->block, x);
 	x[0] += p->offset / c->cell_bytes;
 	for (unsigned i = 0; i < s->ndims; rest /= s->tile[i++])
 		x[i] = x[i] * s->tile[i] + rest % s->tile[i];
@@ -77,7 +77,7 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 {
 	uint64_t each;
 
-	ch->extent_bytes = ch->cube->cell_bytes * ch->cube->head.extent_cells;
+	ch->extent_bytes = ch->cube->cell_bytes * ch->cube->superblock.extent_cells;
 	each = ch->extent_bytes + sizeof(*ch->extents);
 	ch->room = sp__max(bytes / (each + SP__EXTENT_MEMORY), 1);
 	ch->extents = calloc(ch->room, sizeof(*ch->extents));
@@ -100,7 +100,7 @@ static void move_cell(const struct sp__change *ch, const uint64_t *x, uint8_t *c
 {
 	struct sp__pointextent *e = extent_of(ch, x);
 	uint64_t bytes = ch->cube->cell_bytes;
-	uint8_t *kept = e->data + x[0] % ch->cube->head.extent_cells * bytes;
+	uint8_t *kept = e->data + x[0] % ch->cube->superblock.extent_cells * bytes;
 
 	memcpy(in ? kept : cell, in ? cell : kept, bytes);
 	sp__extents_add(&e->sums, x, cell);
@@ -120,8 +120,8 @@ static void cells_of(const struct sp_cube *c, const struct sp__pointextent *e,
 		     struct sp_cube_box *cells)
 {
 	*cells = (struct sp_cube_box){ 0 };
-	(void)sp__fragments_cell(&c->head.fragments, e->block, cells->lo);
-	for (unsigned i = 0; i < c->head.shape.ndims; i++) {
+	(void)sp__fragments_cell(&c->superblock.fragments, e->block, cells->lo);
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++) {
 		cells->hi[i] = cells->lo[i];
 		cells->stride[i] = 1;
 	}
@@ -164,7 +164,7 @@ static int open_sums(struct sp__change *ch)
 /* Sets what was read apart from what is to be written: checks, fills, and resets sums. */
 static int prepare_extents(struct sp__change *ch)
 {
-	const struct sp__cube_head *h = &ch->cube->head;
+	const struct sp__cube_superblock *h = &ch->cube->superblock;
 	uint64_t at[SP_CUBE_DIMS_MAX];
 
 	for (size_t i = 0; i < ch->n; i++) {
@@ -245,7 +245,7 @@ static bool add(enum sp_cube_type type, uint8_t *to, const uint8_t *value)
 
 static int sum_error(const struct sp__change *ch, const struct sp__point *p)
 {
-	const struct sp_cube_shape *s = &ch->cube->head.shape;
+	const struct sp_cube_shape *s = &ch->cube->superblock.shape;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	char text[SP_CUBE_DIMS_MAX * 21];
 	int n = 0;
@@ -260,7 +260,7 @@ static int sum_error(const struct sp__change *ch, const struct sp__point *p)
 /* Changes the elements of the group that points name. */
 static int apply_points(struct sp__change *ch)
 {
-	const struct sp_cube_shape *s = &ch->cube->head.shape;
+	const struct sp_cube_shape *s = &ch->cube->superblock.shape;
 
 	for (size_t i = 0; i < ch->n; i++)
 		for (; ch->npoints && ch->points->block == ch->extents[i].block;
@@ -403,7 +403,7 @@ static int fill_group(struct sp__change *ch)
 
 int sp__change_absent(struct sp__change *ch)
 {
-	const struct sp__cube_head *h = &ch->cube->head;
+	const struct sp__cube_superblock *h = &ch->cube->superblock;
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
 	struct sp_cube_box all = { 0 };
 	bool more = true;

@@ -41,19 +41,19 @@ struct lines {
 static int note_state(struct lines *l, enum sp__cube_loading loading)
 {
 	struct sp_cube *c = l->cube;
-	unsigned last = c->head.shape.ndims - 1;
+	unsigned last = c->superblock.shape.ndims - 1;
 	int rc = 0;
 
-	c->head.complete = !loading;
-	c->head.marking &= loading != SP__LOADING_NONE;
-	c->head.loading = loading;
-	c->head.loaded = loading ? 0 : c->head.shape.dims[last];
+	c->superblock.complete = !loading;
+	c->superblock.marking &= loading != SP__LOADING_NONE;
+	c->superblock.loading = loading;
+	c->superblock.loaded = loading ? 0 : c->superblock.shape.dims[last];
 	for (unsigned i = 0; i <= last; i++)
-		c->head.load_order[i] = i;
+		c->superblock.load_order[i] = i;
 	if (!loading)
 		rc = sp__cube_sync(c, l->err);
 	if (!rc)
-		rc = sp__cube_head_write(&c->head, c->fd, c->path, l->err);
+		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, l->err);
 	return rc || !loading ? rc : sp__cube_begin_change(c, l->err);
 }
 
@@ -74,7 +74,7 @@ static int merge_batch(struct lines *l)
 	if (rc)
 		return rc;
 	sp__charge_sorting(&l->cube->env, n);
-	sp__charge_work(&l->cube->env, n, 0, n * l->cube->head.shape.element_bytes);
+	sp__charge_work(&l->cube->env, n, 0, n * l->cube->superblock.shape.element_bytes);
 	l->stats->elements += l->n;
 	l->n = 0;
 	return sp__change_points(&l->change, l->points, n, l->values);
@@ -82,7 +82,7 @@ static int merge_batch(struct lines *l)
 
 static int load_lines(struct lines *l)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
 	int rc;
 
@@ -100,7 +100,7 @@ static int load_lines(struct lines *l)
 static int check_opts(struct lines *l)
 {
 	const struct sp_cube_load_opts *o = l->opts;
-	const struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_superblock *h = &l->cube->superblock;
 
 	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++) {
 		l->change.sum |= o->rollup[i] != 0;
@@ -136,7 +136,7 @@ static int check_opts(struct lines *l)
 static int open_points(struct lines *l)
 {
 	uint64_t bytes = sp__cube_fragment_bytes(l->cube) / 2;
-	uint32_t element = l->cube->head.shape.element_bytes;
+	uint32_t element = l->cube->superblock.shape.element_bytes;
 
 	l->most = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);
 	l->points = malloc(l->most * sizeof(*l->points));
@@ -161,7 +161,7 @@ static void close_points(struct lines *l)
 static int check_lines(struct lines *l)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
-	uint8_t *value = malloc(l->cube->head.shape.element_bytes);
+	uint8_t *value = malloc(l->cube->superblock.shape.element_bytes);
 	int rc = value ? sp__csvlines_keep(&l->csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	while (!rc)
@@ -222,7 +222,7 @@ static int load_in_place(struct lines *l)
 
 static int run_lines(struct lines *l)
 {
-	bool complete = l->cube->head.complete;
+	bool complete = l->cube->superblock.complete;
 	int rc = check_opts(l);
 
 	if (!rc)

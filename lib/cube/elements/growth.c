@@ -25,7 +25,7 @@ static uint64_t div_up(uint64_t a, uint64_t b)
  * where the first fragment ends its basic cubes could not be longer, but those of a longer fragment
  * can.
  */
-static bool chosen_anew(const struct sp__cube_head *h, const uint64_t *size)
+static bool chosen_anew(const struct sp__cube_superblock *h, const uint64_t *size)
 {
 	const struct sp__mapping *first = &h->fragments.list[0]->mapping;
 	bool anew = first->kind != SP_CUBE_MULTIMAP && first->basic.ncubes == 1;
@@ -36,7 +36,7 @@ static bool chosen_anew(const struct sp__cube_head *h, const uint64_t *size)
 }
 
 /* Basic cubes like those of the first fragment, balanced unless that has the same sizes. */
-static void set_basic(const struct sp__cube_head *h, struct sp__fragment *p)
+static void set_basic(const struct sp__cube_superblock *h, struct sp__fragment *p)
 {
 	const uint64_t *like = h->fragments.list[0]->mapping.basic.k;
 	uint64_t *k = p->mapping.basic.k, size[SP_CUBE_DIMS_MAX];
@@ -56,12 +56,12 @@ static void set_basic(const struct sp__cube_head *h, struct sp__fragment *p)
 }
 
 /* Places table and cells from a block on. */
-static int place_at(const struct sp__cube_head *h, struct sp__fragment *p, uint64_t block)
+static int place_at(const struct sp__cube_superblock *h, struct sp__fragment *p, uint64_t block)
 {
 	int rc;
 
 	p->table_block = block;
-	p->mapping.first_block = sp__cube_head_begin(h, sp__extents_table_end(h, p));
+	p->mapping.first_block = sp__cube_superblock_begin(h, sp__extents_table_end(h, p));
 	set_basic(h, p);
 	rc = sp__fragment_place(p, &h->mapping, h->shape.ndims);
 	if (rc != -ENOSPC)
@@ -71,9 +71,9 @@ static int place_at(const struct sp__cube_head *h, struct sp__fragment *p, uint6
 	return sp__fragment_place(p, &h->mapping, h->shape.ndims);
 }
 
-static int find_place(const struct sp__cube_head *h, struct sp__fragment *p)
+static int find_place(const struct sp__cube_superblock *h, struct sp__fragment *p)
 {
-	uint64_t block = sp__cube_head_front(h);
+	uint64_t block = sp__cube_superblock_front(h);
 	const struct sp__fragment *other;
 	int rc;
 
@@ -97,14 +97,14 @@ static int copy_list(struct sp__growth *g, const struct sp__fragments *old)
 }
 
 /* Cells of the new fragment, and which fragments stay. */
-static int begin_part(struct sp__growth *g, const struct sp__cube_head *h)
+static int begin_part(struct sp__growth *g, const struct sp__cube_superblock *h)
 {
 	uint64_t have = h->shape.dims[g->dim], first, cells[SP_CUBE_DIMS_MAX];
 	const struct sp__fragment *last = h->fragments.list[h->fragments.n - 1];
-	struct sp__cube_head grown = *h;
+	struct sp__cube_superblock grown = *h;
 	int rc;
 
-	first = (have - have % sp__cube_head_unit(h, g->dim)) / h->shape.tile[g->dim];
+	first = (have - have % sp__cube_superblock_unit(h, g->dim)) / h->shape.tile[g->dim];
 	g->shared = h->fragments.n - (last->dim == g->dim && last->first == first);
 	if (!first)
 		g->shared = 0;
@@ -112,7 +112,7 @@ static int begin_part(struct sp__growth *g, const struct sp__cube_head *h)
 	if (rc)
 		return rc;
 	grown.shape.dims[g->dim] = g->size;
-	sp__cube_head_cells(&grown, cells);
+	sp__cube_superblock_cells(&grown, cells);
 	memcpy(g->fragment->placed, cells, sizeof(cells));
 	g->fragment->dim = g->dim;
 	g->fragment->first = first;
@@ -121,13 +121,13 @@ static int begin_part(struct sp__growth *g, const struct sp__cube_head *h)
 }
 
 /* Whether the head can be what it becomes. */
-static bool possible(const struct sp__growth *g, const struct sp__cube_head *h)
+static bool possible(const struct sp__growth *g, const struct sp__cube_superblock *h)
 {
-	struct sp__cube_head grown = *h;
+	struct sp__cube_superblock grown = *h;
 
 	grown.shape.dims[g->dim] = g->size;
 	grown.fragments = g->fragments;
-	return sp__cube_head_possible(&grown);
+	return sp__cube_superblock_possible(&grown);
 }
 
 static int refuse(const char *path, struct sp_errinfo *err, int code, const char *text)
@@ -149,10 +149,10 @@ static int unplaceable(const char *path, struct sp_errinfo *err, int rc)
 			     : sp__err(err, rc, "append", path, -1);
 }
 
-int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigned dim,
+int sp__growth_plan(struct sp__growth *g, const struct sp__cube_superblock *h, unsigned dim,
 		    uint64_t count, const char *path, struct sp_errinfo *err)
 {
-	struct sp__cube_head grown = *h;
+	struct sp__cube_superblock grown = *h;
 	int rc;
 
 	*g = (struct sp__growth){ .dim = dim, .shared = h->fragments.n };
@@ -175,7 +175,7 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigne
 	return rc ? unplaceable(path, err, rc) : 0;
 }
 
-int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h)
+int sp__growth_replace(struct sp__growth *g, const struct sp__cube_superblock *h)
 {
 	int rc;
 
@@ -183,12 +183,12 @@ int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h)
 	rc = copy_list(g, &h->fragments);
 	if (rc)
 		return rc;
-	sp__cube_head_cells(h, g->fragment->placed);
+	sp__cube_superblock_cells(h, g->fragment->placed);
 	rc = find_place(h, g->fragment);
 	return rc ? rc : possible(g, h) ? 0 : -ERANGE;
 }
 
-void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h)
+void sp__growth_exchange(struct sp__growth *g, struct sp__cube_superblock *h)
 {
 	struct sp__fragments fragments = h->fragments;
 	uint64_t size = h->shape.dims[g->dim], cells[SP_CUBE_DIMS_MAX];
@@ -197,7 +197,7 @@ void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h)
 	g->fragments = fragments;
 	h->shape.dims[g->dim] = g->size;
 	g->size = size;
-	sp__cube_head_cells(h, cells);
+	sp__cube_superblock_cells(h, cells);
 	(void)sp__fragments_settle(&h->fragments, h->shape.ndims, cells);
 }
 

@@ -23,15 +23,16 @@ struct sp__growth {
  * to be freed.  SP_ESYNTAX: no elements, or more than 2^62 bytes; SP_EUNSUP: too many fragments, or
  * a curve that the sizes do not allow; -ENOSPC: the tracks of MultiMap end; -ENOMEM.
  */
-SP_MUST_CHECK int sp__growth_plan(struct sp__growth *g, const struct sp__cube_head *h, unsigned dim,
-				  uint64_t count, const char *path, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__growth_plan(struct sp__growth *g, const struct sp__cube_superblock *h,
+				  unsigned dim, uint64_t count, const char *path,
+				  struct sp_errinfo *err);
 /*
  * Plans a new fragment for all elements.  Returns 0, or -ENOSPC, SP_EUNSUP, -ENOMEM or -ERANGE
  * without a message.
  */
-SP_MUST_CHECK int sp__growth_replace(struct sp__growth *g, const struct sp__cube_head *h);
+SP_MUST_CHECK int sp__growth_replace(struct sp__growth *g, const struct sp__cube_superblock *h);
 /* Exchanges what the growth has with what the head has. */
-void sp__growth_exchange(struct sp__growth *g, struct sp__cube_head *h);
+void sp__growth_exchange(struct sp__growth *g, struct sp__cube_superblock *h);
 /* Frees the fragments that the head has not. */
 void sp__growth_free(struct sp__growth *g);
 

@@ -27,7 +27,7 @@
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct sp__loading *l = arg;
-	const struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_superblock *h = &l->cube->superblock;
 	bool edge = false;
 
 	for (unsigned i = 0; i < h->shape.ndims; i++)
@@ -44,7 +44,7 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 static void read_elements(void *arg)
 {
 	struct sp__loading *l = arg;
-	const struct sp__cube_head *h = &l->cube->head;
+	const struct sp__cube_superblock *h = &l->cube->superblock;
 	struct sp_cube_box box = l->read->tiles.box;
 	uint8_t *to = l->read->tiles.buffer;
 	uint64_t filled = l->input.name || l->change ? 0 : l->read->bytes;
@@ -109,7 +109,7 @@ static int read_kept(struct sp__loading *l)
 static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
 		     const struct sp__loadpart *next)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	struct sp_cube_box cells = sp__cube_cells(s, &part->box);
 	int rc;
 
@@ -137,12 +137,14 @@ static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
 /* Where parts begin along a dimension. */
 static uint64_t begin_of(const struct sp__loading *l, unsigned dim)
 {
-	return dim == l->dim ? l->first - l->first % sp__cube_head_unit(&l->cube->head, dim) : 0;
+	return dim == l->dim
+		       ? l->first - l->first % sp__cube_superblock_unit(&l->cube->superblock, dim)
+		       : 0;
 }
 
 static uint64_t span_of(const struct sp__loading *l, unsigned dim)
 {
-	return l->cube->head.shape.dims[dim] - begin_of(l, dim);
+	return l->cube->superblock.shape.dims[dim] - begin_of(l, dim);
 }
 
 static bool may_read_ahead(const struct sp__loading *l)
@@ -156,7 +158,7 @@ static bool may_read_ahead(const struct sp__loading *l)
  */
 static unsigned set_lengths(struct sp__loading *l)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	uint64_t most = sp__cube_fragment_bytes(l->cube), least = s->element_bytes, layer = least,
 		 all = least, unit[SP_CUBE_DIMS_MAX];
 	unsigned buffers = 2;
@@ -164,7 +166,8 @@ static unsigned set_lengths(struct sp__loading *l)
 	for (unsigned i = 0; i < s->ndims; i++) {
 		unsigned dim = l->order[i];
 
-		unit[dim] = sp__min(sp__cube_head_unit(&l->cube->head, dim), span_of(l, dim));
+		unit[dim] = sp__min(sp__cube_superblock_unit(&l->cube->superblock, dim),
+				    span_of(l, dim));
 		least *= unit[dim];
 		layer *= i + 1 < s->ndims ? span_of(l, dim) : unit[dim];
 		all *= span_of(l, dim);
@@ -204,7 +207,7 @@ static int open_buffers(struct sp__loading *l, unsigned n)
 /* Whether parts are contiguous pieces of the input, one after the other. */
 static bool in_sequence(const struct sp__loading *l)
 {
-	unsigned n = l->cube->head.shape.ndims, i = n - 1;
+	unsigned n = l->cube->superblock.shape.ndims, i = n - 1;
 
 	for (unsigned k = 0; k < i; k++)
 		if (l->length[l->order[k]] < span_of(l, l->order[k]))
@@ -227,7 +230,7 @@ int sp__loading_open(struct sp__loading *l)
 static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *buffer,
 		     struct sp__loadpart *p)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	struct sp_cube_box box;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
@@ -247,7 +250,7 @@ static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *b
 /* Where parts begin, in the order of the input; false: there are none. */
 static bool all_parts(const struct sp__loading *l, uint64_t first, struct sp_cube_box *parts)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	unsigned last = s->ndims - 1;
 
 	for (unsigned i = 0; i <= last; i++) {
@@ -261,7 +264,7 @@ static bool all_parts(const struct sp__loading *l, uint64_t first, struct sp_cub
 /* All parts, those along the input's fastest dimension first. */
 int sp__loading_parts(struct sp__loading *l, uint64_t first)
 {
-	const unsigned n = l->cube->head.shape.ndims;
+	const unsigned n = l->cube->superblock.shape.ndims;
 	struct sp__loadpart part[2];
 	uint64_t at[SP_CUBE_DIMS_MAX];
 	struct sp_cube_box parts;

@@ -17,13 +17,13 @@ uint32_t sp__extent_cells(uint64_t cell_bytes)
 }
 
 /* Extents in a row of cells along dimension 0. */
-static uint64_t row_extents(const struct sp__cube_head *h, uint64_t cells)
+static uint64_t row_extents(const struct sp__cube_superblock *h, uint64_t cells)
 {
 	return (cells - 1) / h->extent_cells + 1;
 }
 
 /* Of the table of a fragment of so many cells along each dimension. */
-static uint64_t table_bytes(const struct sp__cube_head *h, const uint64_t *cells)
+static uint64_t table_bytes(const struct sp__cube_superblock *h, const uint64_t *cells)
 {
 	uint64_t rows = 1;
 
@@ -32,7 +32,8 @@ static uint64_t table_bytes(const struct sp__cube_head *h, const uint64_t *cells
 	return rows * row_extents(h, cells[0]) * sizeof(uint32_t);
 }
 
-uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__fragment *fragment)
+uint64_t sp__extents_table_end(const struct sp__cube_superblock *h,
+			       const struct sp__fragment *fragment)
 {
 	uint64_t bytes = table_bytes(h, fragment->placed);
 
@@ -41,20 +42,20 @@ uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__f
 
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
 {
-	uint64_t per = c->head.extent_cells;
-	uint64_t along = (c->head.shape.dims[0] - 1) / c->head.shape.tile[0] + 1;
+	uint64_t per = c->superblock.extent_cells;
+	uint64_t along = (c->superblock.shape.dims[0] - 1) / c->superblock.shape.tile[0] + 1;
 
 	cells->lo[0] = cells->lo[0] / per * per;
 	cells->hi[0] = sp__min((cells->hi[0] / per + 1) * per, along) - 1;
-	for (unsigned i = 0; i < c->head.shape.ndims; i++)
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
 		cells->stride[i] = i ? cells->stride[i] : 1;
 }
 
 uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells)
 {
-	uint64_t per = c->head.extent_cells, n = cells->hi[0] / per - cells->lo[0] / per + 1;
+	uint64_t per = c->superblock.extent_cells, n = cells->hi[0] / per - cells->lo[0] / per + 1;
 
-	for (unsigned i = 1; i < c->head.shape.ndims; i++)
+	for (unsigned i = 1; i < c->superblock.shape.ndims; i++)
 		n *= sp__box_count(cells, i);
 	return n * SP__EXTENT_MEMORY;
 }
@@ -63,8 +64,8 @@ int sp__extents_open(struct sp__extents *e, struct sp_cube *c, const struct sp_c
 		     struct sp_errinfo *err)
 {
 	*e = (struct sp__extents){ .cube = c, .box = *cells };
-	e->box.lo[0] /= c->head.extent_cells;
-	e->box.hi[0] /= c->head.extent_cells;
+	e->box.lo[0] /= c->superblock.extent_cells;
+	e->box.hi[0] /= c->superblock.extent_cells;
 	e->n = sp__extents_memory(c, cells) / SP__EXTENT_MEMORY;
 	e->known = calloc(e->n, sizeof(*e->known));
 	e->sums = calloc(e->n, sizeof(*e->sums));
@@ -111,14 +112,14 @@ static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
 {
 	uint64_t at = 0;
 
-	for (unsigned i = e->cube->head.shape.ndims; i-- > 1;)
+	for (unsigned i = e->cube->superblock.shape.ndims; i-- > 1;)
 		at = (at + (x[i] - e->box.lo[i]) / e->box.stride[i]) *
 		     sp__box_count(&e->box, i - 1);
-	return at + x[0] / e->cube->head.extent_cells - e->box.lo[0];
+	return at + x[0] / e->cube->superblock.extent_cells - e->box.lo[0];
 }
 
 /* Where the table of a fragment has the entry of a cell that the fragment has. */
-static uint64_t entry_offset(const struct sp__cube_head *h, const struct sp__fragment *p,
+static uint64_t entry_offset(const struct sp__cube_superblock *h, const struct sp__fragment *p,
 			     const uint64_t *x)
 {
 	uint64_t row = 0, inside[SP_CUBE_DIMS_MAX];
@@ -136,7 +137,7 @@ static uint64_t entry_offset(const struct sp__cube_head *h, const struct sp__fra
 static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 		     const struct sp_cube_box *cells, bool write, struct sp_errinfo *err)
 {
-	const struct sp__cube_head *h = &e->cube->head;
+	const struct sp__cube_superblock *h = &e->cube->superblock;
 	uint64_t width = row_extents(h, sp__box_count(cells, 0)), x[SP_CUBE_DIMS_MAX];
 	int rc;
 
@@ -156,12 +157,12 @@ static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 /* Moves the entries of the box, fragment by fragment. */
 static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *err)
 {
-	const struct sp__fragments *fragments = &e->cube->head.fragments;
+	const struct sp__fragments *fragments = &e->cube->superblock.fragments;
 	struct sp_cube_box cells = e->box, shared;
 	int rc = 0;
 
-	cells.lo[0] *= e->cube->head.extent_cells;
-	cells.hi[0] = (cells.hi[0] + 1) * e->cube->head.extent_cells - 1;
+	cells.lo[0] *= e->cube->superblock.extent_cells;
+	cells.hi[0] = (cells.hi[0] + 1) * e->cube->superblock.extent_cells - 1;
 	for (size_t i = 0; !rc && i < fragments->n; i++)
 		if (sp__fragment_clip(fragments->list[i], &cells, &shared))
 			rc = move_rows(e, fragments->list[i], &shared, write, err);
@@ -173,10 +174,10 @@ static bool has_pending(const struct sp__extents *e)
 {
 	const struct sp_cube *c = e->cube;
 	const uint64_t *x = c->pending.x;
-	uint64_t extent = x[0] / c->head.extent_cells;
+	uint64_t extent = x[0] / c->superblock.extent_cells;
 	bool has = c->pending.extent && extent >= e->box.lo[0] && extent <= e->box.hi[0];
 
-	for (unsigned i = 1; has && i < c->head.shape.ndims; i++)
+	for (unsigned i = 1; has && i < c->superblock.shape.ndims; i++)
 		has = x[i] >= e->box.lo[i] && x[i] <= e->box.hi[i] &&
 		      (x[i] - e->box.lo[i]) % e->box.stride[i] == 0;
 	return has;
@@ -233,7 +234,7 @@ bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x)
 
 void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell)
 {
-	uint64_t place = x[0] % e->cube->head.extent_cells;
+	uint64_t place = x[0] % e->cube->superblock.extent_cells;
 
 	e->sums[entry(e, x)] += sp__mix64(sp__checksum(cell, e->cube->cell_bytes) + place);
 }
@@ -249,7 +250,7 @@ uint64_t sp__extents_absent_count(const struct sp__extents *e)
 
 uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first)
 {
-	bool interrupted = e->cube->head.loading == SP__LOADING_POINTS;
+	bool interrupted = e->cube->superblock.loading == SP__LOADING_POINTS;
 	uint64_t damaged = 0;
 
 	for (uint64_t i = 0; i < e->n; i++) {
@@ -258,12 +259,12 @@ uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first)
 		if (!e->known[i] || (interrupted && e->known[i] == CHANGING) ||
 		    e->known[i] == folded(e->sums[i]) || damaged++)
 			continue;
-		for (unsigned d = 0; d < e->cube->head.shape.ndims; d++) {
+		for (unsigned d = 0; d < e->cube->superblock.shape.ndims; d++) {
 			first[d] =
 				e->box.lo[d] + rest % sp__box_count(&e->box, d) * e->box.stride[d];
 			rest /= sp__box_count(&e->box, d);
 		}
-		first[0] *= e->cube->head.extent_cells;
+		first[0] *= e->cube->superblock.extent_cells;
 	}
 	return damaged;
 }

@@ -30,7 +30,8 @@ struct sp__extents {
 /* Grows a box of cells to whole extents along dimension 0. */
 void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells);
 /* The block after the table of a fragment. */
-uint64_t sp__extents_table_end(const struct sp__cube_head *h, const struct sp__fragment *fragment);
+uint64_t sp__extents_table_end(const struct sp__cube_superblock *h,
+			       const struct sp__fragment *fragment);
 
 /* Bytes of memory for a box of whole extents. */
 uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells);

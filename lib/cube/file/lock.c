@@ -59,7 +59,7 @@ int sp__cube_begin_reading(struct sp_cube *c, struct sp_errinfo *err)
 		return 0;
 	if (!lock(c, LOCK_SH))
 		return refuse(c, err, "another program is changing it");
-	rc = sp__cube_head_current(&c->head, c->fd)
+	rc = sp__cube_superblock_current(&c->superblock, c->fd)
 		     ? sp__putlog_read(c, err)
 		     : refuse(c, err, "it has changed since it was opened");
 	if (rc)

@@ -15,7 +15,7 @@
 #include "cube/file/pointcell.h"
 #include "cube/file/pointset.h"
 
-int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_head *h)
+int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_superblock *h)
 {
 	uint64_t cell_bytes = (uint64_t)h->cell_blocks * h->block_bytes;
 	int rc;
@@ -49,7 +49,7 @@ void sp__region_free(struct sp__pointregion *r)
 	free(r);
 }
 
-int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h)
+int sp__region_place(struct sp__pointregion *r, const struct sp__cube_superblock *h)
 {
 	struct sp__mapping *m = &r->mapping;
 	int rc;
@@ -67,7 +67,7 @@ int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h)
 }
 
 bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
-		      const struct sp__cube_head *h)
+		      const struct sp__cube_superblock *h)
 {
 	r->major = h->mapping.order[0];
 	if (!r->level || r->level > z->levels || r->cut > SP__REGION_CUT_MAX ||
@@ -89,7 +89,7 @@ bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
 #define REGION_NUMBERS(n) (3 + 3 * (n))
 #define CUT_UNIT 256
 
-uint64_t sp__regions_bytes(const struct sp__cube_head *h, size_t n)
+uint64_t sp__regions_bytes(const struct sp__cube_superblock *h, size_t n)
 {
 	return n * REGION_NUMBERS(h->shape.ndims) * sizeof(uint64_t);
 }
@@ -121,7 +121,7 @@ void sp__regions_encode(const struct sp__pointset *s, uint8_t *to)
 }
 
 /* A box of cells inside of the space, in blocks that nothing else has. */
-static int check_region(const struct sp__pointset *s, const struct sp__cube_head *h,
+static int check_region(const struct sp__pointset *s, const struct sp__cube_superblock *h,
 			struct sp__pointregion *r, uint64_t *end)
 {
 	int rc;
@@ -171,7 +171,7 @@ static int check_leaves(const struct sp__pointset *s)
 	return good ? 0 : SP_ECORRUPT;
 }
 
-int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_head *h,
+int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_superblock *h,
 			const uint8_t *regions, struct sp__leaf *leaves)
 {
 	uint64_t end = h->pointset.outside_block + h->cell_blocks;

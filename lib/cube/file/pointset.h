@@ -81,13 +81,13 @@ static inline uint64_t sp__leaf_block(const struct sp__pointset *s, const struct
  * What follows from the shape and the places in a head: no regions, no leaves.  SP_EUNSUP: keys
  * are too long; -ERANGE: a cell holds no point.
  */
-SP_MUST_CHECK int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_head *h);
+SP_MUST_CHECK int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_superblock *h);
 void sp__pointset_free(struct sp__pointset *s);
 
 void sp__region_free(struct sp__pointregion *r); /* accepts NULL */
 /* Sets major and shift of a region whose level and cut are known; false: no cell is so. */
 bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
-		      const struct sp__cube_head *h);
+		      const struct sp__cube_superblock *h);
 /* The region that has a point, and its cell there; NULL: none. */
 struct sp__pointregion *sp__region_of(const struct sp__pointset *s, const uint64_t *x,
 				      uint64_t *cell);
@@ -100,16 +100,16 @@ static inline unsigned sp__region_slice(const struct sp__pointregion *r, const u
 void sp__region_box(const struct sp__zspace *z, const struct sp__pointregion *r,
 		    struct sp_cube_box *box);
 /* Initialises the mapping of a region; errors of sp__mapping_init(), -ENOMEM. */
-SP_MUST_CHECK int sp__region_place(struct sp__pointregion *r, const struct sp__cube_head *h);
+SP_MUST_CHECK int sp__region_place(struct sp__pointregion *r, const struct sp__cube_superblock *h);
 
 /* Bytes of the regions in the file. */
-uint64_t sp__regions_bytes(const struct sp__cube_head *h, size_t n);
+uint64_t sp__regions_bytes(const struct sp__cube_superblock *h, size_t n);
 void sp__regions_encode(const struct sp__pointset *s, uint8_t *to);
 /*
  * Takes over leaves, and reads regions; the numbers of both are in the head.  -ENOMEM;
  * SP_ECORRUPT: what they say cannot be.
  */
-SP_MUST_CHECK int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_head *h,
+SP_MUST_CHECK int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_superblock *h,
 				      const uint8_t *regions, struct sp__leaf *leaves);
 
 /* The cell of a key, whose coordinates are x. */

@@ -25,15 +25,15 @@ uint64_t sp__putlog_bytes(uint64_t extent_bytes)
 
 static uint64_t extent_bytes(const struct sp_cube *c)
 {
-	return c->cell_bytes * c->head.extent_cells;
+	return c->cell_bytes * c->superblock.extent_cells;
 }
 
 static struct sp__journal journal_of(const struct sp_cube *c, struct sp_errinfo *err)
 {
 	return (struct sp__journal){ .fd = c->fd,
 				     .name = c->path,
-				     .end = c->head.log_offset,
-				     .limit = c->head.log_offset + c->head.log_bytes,
+				     .end = c->superblock.log_offset,
+				     .limit = c->superblock.log_offset + c->superblock.log_bytes,
 				     .err = err };
 }
 
@@ -41,7 +41,7 @@ int sp__putlog_write(const struct sp_cube *c, uint64_t block, uint32_t sum, cons
 		     struct sp_errinfo *err)
 {
 	struct sp__journal j = journal_of(c, err);
-	struct members m = { htole64(c->head.number), htole64(block), htole64(sum) };
+	struct members m = { htole64(c->superblock.number), htole64(block), htole64(sum) };
 	const struct iovec pieces[] = { { &m, sizeof(m) },
 					{ (void *)(uintptr_t)extent, extent_bytes(c) } };
 	int rc = sp__journal_append(&j, RECORD, pieces, 2);
@@ -55,9 +55,9 @@ int sp__putlog_write(const struct sp_cube *c, uint64_t block, uint32_t sum, cons
 int sp__putlog_erase(const struct sp_cube *c, struct sp_errinfo *err)
 {
 	static const uint8_t zeros[512];
-	int rc = sp__write_whole(c->fd, zeros, sizeof(zeros), c->head.log_offset);
+	int rc = sp__write_whole(c->fd, zeros, sizeof(zeros), c->superblock.log_offset);
 
-	return rc ? sp__err(err, rc, "write", c->path, (long long)c->head.log_offset) : 0;
+	return rc ? sp__err(err, rc, "write", c->path, (long long)c->superblock.log_offset) : 0;
 }
 
 void sp__putlog_forget(struct sp_cube *c)
@@ -77,9 +77,9 @@ static bool take(struct sp_cube *c, const struct sp__journal_record *rec)
 	memcpy(&m, rec->data, sizeof(m));
 	p->block = le64toh(m.block);
 	p->sum = (uint32_t)le64toh(m.sum);
-	if (le64toh(m.number) != c->head.number ||
-	    !sp__fragments_cell(&c->head.fragments, p->block, p->x) ||
-	    p->x[0] % c->head.extent_cells)
+	if (le64toh(m.number) != c->superblock.number ||
+	    !sp__fragments_cell(&c->superblock.fragments, p->block, p->x) ||
+	    p->x[0] % c->superblock.extent_cells)
 		return false;
 	p->record = rec->data;
 	p->extent = (uint8_t *)rec->data + sizeof(m);
@@ -93,7 +93,7 @@ int sp__putlog_read(struct sp_cube *c, struct sp_errinfo *err)
 	int rc;
 
 	sp__putlog_forget(c);
-	if (!c->head.log_bytes || c->head.no_data || c->fd < 0)
+	if (!c->superblock.log_bytes || c->superblock.no_data || c->fd < 0)
 		return 0;
 	rc = sp__journal_next(&j, &rec);
 	if (rc <= 0)
@@ -108,15 +108,15 @@ int sp__putlog_read(struct sp_cube *c, struct sp_errinfo *err)
 bool sp__putlog_has(const struct sp_cube *c, const uint64_t *x)
 {
 	const struct sp__pending *p = &c->pending;
-	uint32_t per = c->head.extent_cells;
+	uint32_t per = c->superblock.extent_cells;
 
 	return p->extent && x[0] / per == p->x[0] / per &&
-	       !memcmp(x + 1, p->x + 1, (c->head.shape.ndims - 1) * sizeof(*x));
+	       !memcmp(x + 1, p->x + 1, (c->superblock.shape.ndims - 1) * sizeof(*x));
 }
 
 uint8_t *sp__putlog_cell(const struct sp_cube *c, const uint64_t *x, uint8_t *cell)
 {
 	if (!sp__putlog_has(c, x))
 		return cell;
-	return c->pending.extent + x[0] % c->head.extent_cells * c->cell_bytes;
+	return c->pending.extent + x[0] % c->superblock.extent_cells * c->cell_bytes;
 }

@@ -171,7 +171,7 @@ static void fragment(struct coder *c, unsigned n, struct sp__fragment *p)
 	}
 }
 
-static void fragments(struct coder *c, struct sp__cube_head *h)
+static void fragments(struct coder *c, struct sp__cube_superblock *h)
 {
 	uint32_t n = (uint32_t)h->fragments.n;
 
@@ -185,7 +185,7 @@ static void fragments(struct coder *c, struct sp__cube_head *h)
 }
 
 /* How many there are, and the names of all but the first. */
-static void volumes(struct coder *c, struct sp__cube_head *h)
+static void volumes(struct coder *c, struct sp__cube_superblock *h)
 {
 	struct sp__basicgrid *b = &h->mapping.basic;
 	uint32_t method = b->method;
@@ -219,7 +219,7 @@ static void pointset(struct coder *c, struct sp__cube_pointset *p)
 	flag(c, &p->outside);
 }
 
-static void members(struct coder *c, struct sp__cube_head *h)
+static void members(struct coder *c, struct sp__cube_superblock *h)
 {
 	struct sp__multimap *mm = &h->mapping.multimap;
 	uint32_t kind = h->mapping.kind, type = h->shape.type;
@@ -284,7 +284,7 @@ static void members(struct coder *c, struct sp__cube_head *h)
 	flag(c, &h->marking);
 }
 
-void sp__cube_head_free(struct sp__cube_head *h)
+void sp__cube_superblock_free(struct sp__cube_superblock *h)
 {
 	for (size_t i = 0; h->attributes && i < h->nattributes; i++) {
 		free(h->attributes[i].key);
@@ -298,7 +298,7 @@ void sp__cube_head_free(struct sp__cube_head *h)
 	free(h->device);
 	sp__fragments_free(&h->fragments);
 	sp__multimap_free(&h->mapping.multimap);
-	*h = (struct sp__cube_head){ 0 };
+	*h = (struct sp__cube_superblock){ 0 };
 }
 
 static void prefix(struct coder *c, uint64_t *version, uint64_t *sum, uint32_t *room,
@@ -314,9 +314,9 @@ static void prefix(struct coder *c, uint64_t *version, uint64_t *sum, uint32_t *
 	raw(c, bytes, 4);
 }
 
-uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes)
+uint8_t *sp__cube_superblock_encode(const struct sp__cube_superblock *h, size_t *bytes)
 {
-	struct sp__cube_head own = *h; /* members() takes one to write to as well */
+	struct sp__cube_superblock own = *h; /* members() takes one to write to as well */
 	struct coder c = { 0 };
 	uint64_t version = SP__CUBE_VERSION, sum = 0;
 	uint32_t room = h->room_bytes, length = 0;
@@ -347,14 +347,14 @@ uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes)
 	return NULL;
 }
 
-int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t bytes,
-			 const char **why)
+int sp__cube_superblock_decode(struct sp__cube_superblock *h, const uint8_t *data, size_t bytes,
+			       const char **why)
 {
 	struct coder c = { .reading = true, .from = data, .bytes = bytes };
 	uint64_t version = 0, sum = 0;
 	uint32_t length = 0;
 
-	*h = (struct sp__cube_head){ 0 };
+	*h = (struct sp__cube_superblock){ 0 };
 	*why = "is not a cube";
 	prefix(&c, &version, &sum, &h->room_bytes, &length);
 	if (c.failed)
@@ -371,19 +371,20 @@ int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t by
 	members(&c, h);
 	c.failed |= c.rounds != sp__multimap_rounds(&h->mapping.multimap);
 	c.failed |= c.log != (h->log_bytes > 0);
-	if (!c.failed && c.at == c.bytes && sp__cube_head_possible(h))
+	if (!c.failed && c.at == c.bytes && sp__cube_superblock_possible(h))
 		return 0;
-	sp__cube_head_free(h);
+	sp__cube_superblock_free(h);
 	return c.no_memory ? -ENOMEM : SP_ECORRUPT;
 }
 
 /* Bytes that a head may have: the log may be at the end of the second place. */
-static uint64_t place_bytes(const struct sp__cube_head *h)
+static uint64_t place_bytes(const struct sp__cube_superblock *h)
 {
 	return h->log_bytes ? sp__min(h->room_bytes, h->log_offset - h->room_bytes) : h->room_bytes;
 }
 
-int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
+int sp__cube_superblock_write(struct sp__cube_superblock *h, int fd, const char *path,
+			      struct sp_errinfo *err)
 {
 	static const uint8_t none[PREFIX];
 	size_t bytes;
@@ -393,7 +394,7 @@ int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struc
 
 	h->number++;
 	at = h->number % 2 * h->room_bytes;
-	data = sp__cube_head_encode(h, &bytes);
+	data = sp__cube_superblock_encode(h, &bytes);
 	if (!data) {
 		h->number--;
 		return sp__err(err, -ENOMEM, "write", path, -1);
@@ -415,7 +416,7 @@ int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path, struc
 }
 
 /* The head at one of the two places, and how it begins: zeroes where the file ends. */
-static int read_place(struct sp__cube_head *h, int fd, uint64_t at, uint8_t *first,
+static int read_place(struct sp__cube_superblock *h, int fd, uint64_t at, uint8_t *first,
 		      const char **why)
 {
 	uint32_t room, length;
@@ -424,7 +425,7 @@ static int read_place(struct sp__cube_head *h, int fd, uint64_t at, uint8_t *fir
 	int rc;
 
 	*why = "is not a cube";
-	*h = (struct sp__cube_head){ 0 };
+	*h = (struct sp__cube_superblock){ 0 };
 	memset(first, 0, PREFIX);
 	n = pread(fd, first, PREFIX, (off_t)at);
 	if (n < PREFIX || memcmp(first, MAGIC, 8) != 0)
@@ -439,7 +440,7 @@ static int read_place(struct sp__cube_head *h, int fd, uint64_t at, uint8_t *fir
 	if (!data)
 		return -ENOMEM;
 	n = pread(fd, data, (size_t)length + PREFIX, (off_t)at);
-	rc = n < 0 ? -errno : sp__cube_head_decode(h, data, (size_t)n, why);
+	rc = n < 0 ? -errno : sp__cube_superblock_decode(h, data, (size_t)n, why);
 	h->room_bytes = room;
 	free(data);
 	return rc;
@@ -460,20 +461,22 @@ static bool is_errno(int rc)
 }
 
 /* Takes the newer of two heads, of which those count whose code is 0. */
-static int choose_head(struct sp__cube_head *h, int rc, struct sp__cube_head *other, int other_rc)
+static int choose_head(struct sp__cube_superblock *h, int rc, struct sp__cube_superblock *other,
+		       int other_rc)
 {
 	bool second = !other_rc && (rc || other->number > h->number);
 
-	sp__cube_head_free(second ? h : other);
+	sp__cube_superblock_free(second ? h : other);
 	if (second)
 		*h = *other;
 	return second ? 0 : rc;
 }
 
-int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct sp_errinfo *err)
+int sp__cube_superblock_read(struct sp__cube_superblock *h, int fd, const char *path,
+			     struct sp_errinfo *err)
 {
 	uint8_t seen[2][PREFIX];
-	struct sp__cube_head other;
+	struct sp__cube_superblock other;
 	const char *why, *ignored;
 	int rc = read_place(h, fd, 0, seen[0], &why), other_rc;
 	/* Without a first head the second lies where the smallest room would put it, or further. */
@@ -484,14 +487,14 @@ int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct
 	       !is_errno(other_rc) && room < SP__CUBE_ROOM_MAX)
 		room *= 2;
 	if (!other_rc && (!other.number || other.room_bytes != room)) {
-		sp__cube_head_free(&other);
+		sp__cube_superblock_free(&other);
 		other_rc = SP_ECORRUPT;
 	}
 	alone = (rc && !is_empty(fd, 0)) || (other_rc && !is_empty(fd, room));
 	/* Which one is the newer is not known if one cannot be read. */
 	if (is_errno(other_rc) || is_errno(rc)) {
-		sp__cube_head_free(h);
-		sp__cube_head_free(&other);
+		sp__cube_superblock_free(h);
+		sp__cube_superblock_free(&other);
 		rc = is_errno(rc) ? rc : other_rc;
 	} else {
 		rc = choose_head(h, rc, &other, other_rc);
@@ -501,15 +504,15 @@ int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path, struct
 	}
 	if (rc)
 		return sp__errf(err, rc, "open", path, -1, "%s", is_errno(rc) ? "" : why);
-	rc = sp__cube_head_settle(h);
+	rc = sp__cube_superblock_settle(h);
 	if (rc) {
-		sp__cube_head_free(h);
+		sp__cube_superblock_free(h);
 		return sp__errf(err, SP_ECORRUPT, "open", path, -1, "the superblock is damaged");
 	}
 	return 0;
 }
 
-bool sp__cube_head_current(const struct sp__cube_head *h, int fd)
+bool sp__cube_superblock_current(const struct sp__cube_superblock *h, int fd)
 {
 	uint8_t now[2][PREFIX] = { 0 };
 

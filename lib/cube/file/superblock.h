@@ -46,7 +46,7 @@ struct sp__cube_pointset {
 	bool outside;  /* the cell outside may have points */
 };
 
-struct sp__cube_head {
+struct sp__cube_superblock {
 	uint64_t number;		  /* of this state of the head */
 	uint32_t room_bytes;		  /* of each of the two places */
 	bool alone;			  /* not in the file: the other place has no valid head */
@@ -79,55 +79,55 @@ struct sp__cube_head {
 	size_t nattributes;
 };
 
-void sp__cube_head_free(struct sp__cube_head *h);
+void sp__cube_superblock_free(struct sp__cube_superblock *h);
 
 /* The bytes of the head, zero-padded to a multiple of 4096; to be freed.  NULL: no memory. */
-uint8_t *sp__cube_head_encode(const struct sp__cube_head *h, size_t *bytes);
+uint8_t *sp__cube_superblock_encode(const struct sp__cube_superblock *h, size_t *bytes);
 /*
  * The reverse; zeroes h first.  SP_EFORMAT or SP_ECORRUPT with the reason in *why, -ENOMEM.
  * What it says is possible; the mapping is not initialised.
  */
-SP_MUST_CHECK int sp__cube_head_decode(struct sp__cube_head *h, const uint8_t *data, size_t bytes,
-				       const char **why);
+SP_MUST_CHECK int sp__cube_superblock_decode(struct sp__cube_superblock *h, const uint8_t *data,
+					     size_t bytes, const char **why);
 
 /* The first block that fragments may have: behind the heads and the log. */
-uint64_t sp__cube_head_front(const struct sp__cube_head *h);
+uint64_t sp__cube_superblock_front(const struct sp__cube_superblock *h);
 /* Elements of whole tiles, along dimension 0 of whole extents: fragments begin at a multiple. */
-uint64_t sp__cube_head_unit(const struct sp__cube_head *h, unsigned dim);
+uint64_t sp__cube_superblock_unit(const struct sp__cube_superblock *h, unsigned dim);
 /* The most blocks of a volume. */
-uint64_t sp__cube_volume_blocks(const struct sp__cube_head *h);
+uint64_t sp__cube_volume_blocks(const struct sp__cube_superblock *h);
 /* Where cells can begin, at a block or after it: those of linear mappings at 4096 bytes. */
-uint64_t sp__cube_head_begin(const struct sp__cube_head *h, uint64_t block);
+uint64_t sp__cube_superblock_begin(const struct sp__cube_superblock *h, uint64_t block);
 /* Whether the tile fills the cell, and the dataset has at most 2^62 bytes. */
-bool sp__cube_shape_possible(const struct sp__cube_head *h);
+bool sp__cube_shape_possible(const struct sp__cube_superblock *h);
 /* Whether the members contradict neither each other nor arithmetic. */
-bool sp__cube_head_possible(const struct sp__cube_head *h);
+bool sp__cube_superblock_possible(const struct sp__cube_superblock *h);
 /* Cells of the dataset along each dimension. */
-void sp__cube_head_cells(const struct sp__cube_head *h, uint64_t *cells);
+void sp__cube_superblock_cells(const struct sp__cube_superblock *h, uint64_t *cells);
 /*
  * Initialises the mapping of a new cube: errors of sp__mapping_init(); -ERANGE if cells go
  * beyond 2^62 bytes.
  */
-SP_MUST_CHECK int sp__cube_head_place(struct sp__cube_head *h);
+SP_MUST_CHECK int sp__cube_superblock_place(struct sp__cube_superblock *h);
 /*
  * Places the cells of all fragments: errors of sp__fragment_place(); -ERANGE if they go beyond 2^62
  * bytes, -EINVAL if fragments overlap, or do not make up the dataset.
  */
-SP_MUST_CHECK int sp__cube_head_settle(struct sp__cube_head *h);
+SP_MUST_CHECK int sp__cube_superblock_settle(struct sp__cube_superblock *h);
 /* One beyond the last block of the file. */
-uint64_t sp__cube_head_end(const struct sp__cube_head *h);
+uint64_t sp__cube_superblock_end(const struct sp__cube_superblock *h);
 /* Whether blocks can have so many bytes: a power of two. */
 bool sp__cube_block_possible(uint32_t bytes);
 /* Cells that share a checksum. */
 uint32_t sp__extent_cells(uint64_t cell_bytes);
 
 /* Writes the head to the place whose turn it is, and waits until it is on the device. */
-SP_MUST_CHECK int sp__cube_head_write(struct sp__cube_head *h, int fd, const char *path,
-				      struct sp_errinfo *err);
+SP_MUST_CHECK int sp__cube_superblock_write(struct sp__cube_superblock *h, int fd, const char *path,
+					    struct sp_errinfo *err);
 /* Reads the newer valid head, and places its fragments. */
-SP_MUST_CHECK int sp__cube_head_read(struct sp__cube_head *h, int fd, const char *path,
-				     struct sp_errinfo *err);
+SP_MUST_CHECK int sp__cube_superblock_read(struct sp__cube_superblock *h, int fd, const char *path,
+					   struct sp_errinfo *err);
 /* Whether the file still has the heads that were there when this one was read. */
-bool sp__cube_head_current(const struct sp__cube_head *h, int fd);
+bool sp__cube_superblock_current(const struct sp__cube_superblock *h, int fd);
 
 #endif

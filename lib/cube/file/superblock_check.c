@@ -20,7 +20,8 @@ static bool multiply(uint64_t *v, uint64_t by, uint64_t max)
 }
 
 /* Whether there are cells, and those from a block on do not go beyond 2^62 bytes. */
-static bool cells_fit(const struct sp__cube_head *h, uint64_t first_block, const uint64_t *cells)
+static bool cells_fit(const struct sp__cube_superblock *h, uint64_t first_block,
+		      const uint64_t *cells)
 {
 	uint64_t bytes = (uint64_t)h->cell_blocks * h->block_bytes, before = h->block_bytes;
 	bool fit = multiply(&before, first_block, BYTES_MAX);
@@ -30,7 +31,7 @@ static bool cells_fit(const struct sp__cube_head *h, uint64_t first_block, const
 	return fit;
 }
 
-void sp__cube_head_cells(const struct sp__cube_head *h, uint64_t *cells)
+void sp__cube_superblock_cells(const struct sp__cube_superblock *h, uint64_t *cells)
 {
 	for (unsigned i = 0; i < h->shape.ndims; i++)
 		cells[i] = (h->shape.dims[i] - 1) / h->shape.tile[i] + 1;
@@ -42,7 +43,7 @@ bool sp__cube_block_possible(uint32_t bytes)
 }
 
 /* The tile fills the cell, and the dataset has at most 2^62 bytes. */
-bool sp__cube_shape_possible(const struct sp__cube_head *h)
+bool sp__cube_shape_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp_cube_shape *s = &h->shape;
 	uint32_t type_bytes = sp_cube_type_bytes(s->type);
@@ -54,18 +55,18 @@ bool sp__cube_shape_possible(const struct sp__cube_head *h)
 		if (!multiply(&all, s->dims[i], BYTES_MAX) ||
 		    !multiply(&tile, s->tile[i], SP__CELL_MAX))
 			return false;
-	sp__cube_head_cells(h, cells);
+	sp__cube_superblock_cells(h, cells);
 	return sp__cube_block_possible(h->block_bytes) && h->cell_blocks &&
 	       tile == (uint64_t)h->cell_blocks * h->block_bytes &&
 	       h->extent_cells == sp__extent_cells(tile) && cells_fit(h, 0, cells);
 }
 
-uint64_t sp__cube_head_unit(const struct sp__cube_head *h, unsigned dim)
+uint64_t sp__cube_superblock_unit(const struct sp__cube_superblock *h, unsigned dim)
 {
 	return h->shape.tile[dim] * (dim ? 1 : (uint64_t)h->extent_cells);
 }
 
-uint64_t sp__cube_head_begin(const struct sp__cube_head *h, uint64_t block)
+uint64_t sp__cube_superblock_begin(const struct sp__cube_superblock *h, uint64_t block)
 {
 	uint64_t unit =
 		h->mapping.kind == SP_CUBE_MULTIMAP ? 1 : sp__max(LINEAR_UNIT / h->block_bytes, 1);
@@ -74,7 +75,7 @@ uint64_t sp__cube_head_begin(const struct sp__cube_head *h, uint64_t block)
 }
 
 /* All blocks of all volumes are below 2^62 bytes. */
-static bool volumes_possible(const struct sp__cube_head *h)
+static bool volumes_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp__basicgrid *b = &h->mapping.basic;
 
@@ -114,7 +115,7 @@ static bool round_possible(const struct sp__cubezone *z)
 }
 
 /* Zones ascend, do not overlap, and end before 2^62 bytes. */
-static bool zones_possible(const struct sp__cube_head *h)
+static bool zones_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp__multimap *m = &h->mapping.multimap;
 	uint64_t end = 0, most = BYTES_MAX / h->block_bytes;
@@ -132,7 +133,7 @@ static bool zones_possible(const struct sp__cube_head *h)
 	return true;
 }
 
-static bool mapping_possible(const struct sp__cube_head *h)
+static bool mapping_possible(const struct sp__cube_superblock *h)
 {
 	return h->mapping.kind != SP_CUBE_AUTO &&
 	       is_permutation(h->mapping.order, h->shape.ndims) &&
@@ -140,7 +141,7 @@ static bool mapping_possible(const struct sp__cube_head *h)
 	       zones_possible(h);
 }
 
-uint64_t sp__cube_head_front(const struct sp__cube_head *h)
+uint64_t sp__cube_superblock_front(const struct sp__cube_superblock *h)
 {
 	uint64_t bytes = sp__max(2 * (uint64_t)h->room_bytes, h->log_offset + h->log_bytes);
 
@@ -148,7 +149,7 @@ uint64_t sp__cube_head_front(const struct sp__cube_head *h)
 }
 
 /* The log takes an extent, and leaves room for a head at the second place. */
-static bool log_possible(const struct sp__cube_head *h)
+static bool log_possible(const struct sp__cube_superblock *h)
 {
 	uint64_t cell = (uint64_t)h->cell_blocks * h->block_bytes;
 
@@ -158,7 +159,7 @@ static bool log_possible(const struct sp__cube_head *h)
 }
 
 /* First the head, then the table, then the cells; basic cubes have cells. */
-static bool part_possible(const struct sp__cube_head *h, const struct sp__fragment *p)
+static bool part_possible(const struct sp__cube_superblock *h, const struct sp__fragment *p)
 {
 	const struct sp__mapping *m = &p->mapping;
 
@@ -166,12 +167,12 @@ static bool part_possible(const struct sp__cube_head *h, const struct sp__fragme
 		if (!m->basic.k[i])
 			return false;
 	return cells_fit(h, m->first_block, p->placed) && p->table_block <= m->first_block &&
-	       sp__cube_head_front(h) <= p->table_block &&
+	       sp__cube_superblock_front(h) <= p->table_block &&
 	       sp__extents_table_end(h, p) <= m->first_block &&
 	       (p->dim || p->first % h->extent_cells == 0);
 }
 
-static bool parts_possible(const struct sp__cube_head *h)
+static bool parts_possible(const struct sp__cube_superblock *h)
 {
 	for (size_t i = 0; i < h->fragments.n; i++)
 		if (!part_possible(h, h->fragments.list[i]))
@@ -180,7 +181,7 @@ static bool parts_possible(const struct sp__cube_head *h)
 }
 
 /* The file in its order: heads, directory, cell outside, regions, leaves, overflow. */
-static bool places_in_sequence(const struct sp__cube_head *h)
+static bool places_in_sequence(const struct sp__cube_superblock *h)
 {
 	const struct sp__cube_pointset *p = &h->pointset;
 	uint64_t most = BYTES_MAX / h->block_bytes, cell = h->cell_blocks;
@@ -197,7 +198,7 @@ static bool places_in_sequence(const struct sp__cube_head *h)
 		       (p->outside_block - p->directory_block) * h->block_bytes;
 }
 
-static bool pointset_possible(const struct sp__cube_head *h)
+static bool pointset_possible(const struct sp__cube_superblock *h)
 {
 	uint32_t type_bytes = sp_cube_type_bytes(h->shape.type);
 	struct sp__pointset s;
@@ -209,7 +210,7 @@ static bool pointset_possible(const struct sp__cube_head *h)
 	       !sp__pointset_init(&s, h);
 }
 
-bool sp__cube_head_possible(const struct sp__cube_head *h)
+bool sp__cube_superblock_possible(const struct sp__cube_superblock *h)
 {
 	unsigned n = h->shape.ndims;
 
@@ -223,19 +224,19 @@ bool sp__cube_head_possible(const struct sp__cube_head *h)
 	       parts_possible(h);
 }
 
-uint64_t sp__cube_volume_blocks(const struct sp__cube_head *h)
+uint64_t sp__cube_volume_blocks(const struct sp__cube_superblock *h)
 {
 	const struct sp__basicgrid *b = &h->mapping.basic;
 
 	return b->volumes > 1 ? b->volume_blocks : BYTES_MAX / h->block_bytes;
 }
 
-int sp__cube_head_place(struct sp__cube_head *h)
+int sp__cube_superblock_place(struct sp__cube_superblock *h)
 {
 	uint64_t cells[SP_CUBE_DIMS_MAX];
 	int rc;
 
-	sp__cube_head_cells(h, cells);
+	sp__cube_superblock_cells(h, cells);
 	if (!cells_fit(h, h->mapping.first_block, cells))
 		return -ERANGE;
 	h->mapping.cell_blocks = h->cell_blocks;
@@ -243,7 +244,7 @@ int sp__cube_head_place(struct sp__cube_head *h)
 	return !rc && sp__mapping_end(&h->mapping) > sp__cube_volume_blocks(h) ? -ERANGE : rc;
 }
 
-int sp__cube_head_settle(struct sp__cube_head *h)
+int sp__cube_superblock_settle(struct sp__cube_superblock *h)
 {
 	struct sp__fragments placed = { h->fragments.list, 0 };
 	uint64_t cells[SP_CUBE_DIMS_MAX];
@@ -259,11 +260,11 @@ int sp__cube_head_settle(struct sp__cube_head *h)
 			    sp__fragments_within(&placed, p->table_block, sp__fragment_end(p))))
 			rc = -EINVAL;
 	}
-	sp__cube_head_cells(h, cells);
+	sp__cube_superblock_cells(h, cells);
 	return rc ? rc : sp__fragments_settle(&h->fragments, h->shape.ndims, cells) ? 0 : -EINVAL;
 }
 
-uint64_t sp__cube_head_end(const struct sp__cube_head *h)
+uint64_t sp__cube_superblock_end(const struct sp__cube_superblock *h)
 {
 	const struct sp__cube_pointset *p = &h->pointset;
 

@@ -25,7 +25,7 @@
 /* Memory of a request beside its cells. */
 #define REQUEST_MEMORY (sizeof(struct sp__cellrequest) + sizeof(struct sp__cellrequest *))
 
-uint64_t sp__transfer_gap(const struct sp__cube_head *h, bool no_coalesce)
+uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce)
 {
 	const struct sp__multimap *m = &h->mapping.multimap;
 
@@ -42,7 +42,7 @@ static void set_sizes(struct sp__transfer *t)
 
 	most = sp__min(most, REQUEST_MAX);
 
-	t->nlanes = sp__fragments_volumes(&c->head.fragments);
+	t->nlanes = sp__fragments_volumes(&c->superblock.fragments);
 	t->depth = c->opts.depth ? c->opts.depth : c->env.device ? 1 : DEPTH;
 	t->depth = (unsigned)sp__min(t->depth, REQUESTS_MAX / t->nlanes);
 	/* A quarter of the memory is for requests. */
@@ -51,9 +51,9 @@ static void set_sizes(struct sp__transfer *t)
 	t->nrequests = t->depth * t->nlanes;
 	limit /= t->nrequests;
 	most = sp__min(most, limit - sp__min(limit, REQUEST_MEMORY));
-	t->rules.cell_blocks = c->head.cell_blocks;
-	t->rules.request_blocks = sp__max(most / c->cell_bytes, 1) * c->head.cell_blocks;
-	t->pool_bytes = t->nrequests * t->rules.request_blocks * c->head.block_bytes;
+	t->rules.cell_blocks = c->superblock.cell_blocks;
+	t->rules.request_blocks = sp__max(most / c->cell_bytes, 1) * c->superblock.cell_blocks;
+	t->pool_bytes = t->nrequests * t->rules.request_blocks * c->superblock.block_bytes;
 }
 
 int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op op,
@@ -80,7 +80,8 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 	for (; t->nfree < t->nrequests; t->nfree++) {
 		struct sp__cellrequest *q = &t->requests[t->nfree];
 
-		q->r.data = t->pool + t->nfree * t->rules.request_blocks * cube->head.block_bytes;
+		q->r.data =
+			t->pool + t->nfree * t->rules.request_blocks * cube->superblock.block_bytes;
 		q->r.tag = t->nfree;
 		t->free[t->nfree] = q;
 	}
@@ -99,7 +100,7 @@ static uint8_t *cell_of(const struct sp__transfer *t, const uint64_t *x, uint8_t
 
 static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 {
-	const struct sp__cube_head *h = &t->cube->head;
+	const struct sp__cube_superblock *h = &t->cube->superblock;
 	uint64_t first = q->runs[0].block, x[SP_CUBE_DIMS_MAX];
 
 	for (unsigned i = 0; t->fn && i < q->nruns; i++) {
@@ -153,15 +154,16 @@ static int submit(struct sp__transfer *t, struct sp__cubelane *lane, unsigned n)
 	struct sp__request *r = &q->r;
 	int rc;
 
-	(void)sp__basicgrid_volume(&t->cube->head.mapping.basic, &local);
+	(void)sp__basicgrid_volume(&t->cube->superblock.mapping.basic, &local);
 	q->nruns = n;
 	q->lane = lane;
 	*r = (struct sp__request){ .op = t->op,
 				   .volume = t->cube->volumes[lane - t->lanes],
 				   .data = r->data,
 				   .tag = r->tag,
-				   .offset = local * t->cube->head.block_bytes,
-				   .bytes = (uint32_t)((end - first) * t->cube->head.block_bytes) };
+				   .offset = local * t->cube->superblock.block_bytes,
+				   .bytes = (uint32_t)((end - first) *
+						       t->cube->superblock.block_bytes) };
 	if (t->op == SP__OP_WRITE)
 		each_cell(t, q);
 	lane->requests++;
@@ -198,8 +200,9 @@ static int feed(struct sp__transfer *t)
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg)
 {
 	t->op = op;
-	t->rules.gap_blocks =
-		op == SP__OP_READ ? sp__transfer_gap(&t->cube->head, t->cube->opts.no_coalesce) : 0;
+	t->rules.gap_blocks = op == SP__OP_READ ? sp__transfer_gap(&t->cube->superblock,
+								   t->cube->opts.no_coalesce)
+						: 0;
 	t->fn = fn;
 	t->arg = arg;
 	for (unsigned v = 0; v < t->nlanes; v++) {
@@ -226,11 +229,11 @@ int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 {
 	uint64_t n = 1;
 
-	for (unsigned i = 0; i < t->cube->head.shape.ndims; i++)
+	for (unsigned i = 0; i < t->cube->superblock.shape.ndims; i++)
 		n *= sp__box_count(cells, i);
 	t->stats->cells += n;
 	for (unsigned v = 0; v < t->nlanes; v++) {
-		sp__fragwalk_begin(&t->lanes[v].walk, &t->cube->head.fragments, cells, v);
+		sp__fragwalk_begin(&t->lanes[v].walk, &t->cube->superblock.fragments, cells, v);
 		t->lanes[v].walking = true;
 	}
 	return feed_all(t);
@@ -240,7 +243,7 @@ int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 {
 	uint64_t local = block;
 	struct sp__cubelane *lane =
-		&t->lanes[sp__basicgrid_volume(&t->cube->head.mapping.basic, &local)];
+		&t->lanes[sp__basicgrid_volume(&t->cube->superblock.mapping.basic, &local)];
 
 	t->stats->cells += cells;
 	sp__cubelane_add(lane, block, cells);

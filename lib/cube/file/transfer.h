@@ -45,7 +45,7 @@ struct sp__transfer {
 };
 
 /* The longest gap that is read, in blocks. */
-uint64_t sp__transfer_gap(const struct sp__cube_head *h, bool no_coalesce);
+uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce);
 #define SP__TRANSFER_BYTES (UINT64_C(1) << 20) /* of the longest request, unless it is given */
 
 SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op op,

@@ -27,7 +27,7 @@ struct header {
 };
 
 /* Where the checksum is in last. */
-static unsigned sum_index(const struct sp__cube_head *h)
+static unsigned sum_index(const struct sp__cube_superblock *h)
 {
 	return h->log_bytes ? 1 : 0;
 }
@@ -37,7 +37,7 @@ static uint64_t sum_of(const struct header *m, unsigned index)
 	return sp__checksum(m, offsetof(struct header, last) + index * sizeof(m->last[0]));
 }
 
-static void fill_in(struct header *m, const struct sp__cube_head *h, unsigned i)
+static void fill_in(struct header *m, const struct sp__cube_superblock *h, unsigned i)
 {
 	unsigned sum = sum_index(h);
 
@@ -51,7 +51,7 @@ static void fill_in(struct header *m, const struct sp__cube_head *h, unsigned i)
 	m->last[sum] = htole64(sum_of(m, sum));
 }
 
-char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsigned i)
+char *sp__cube_volume_name(const struct sp__cube_superblock *h, const char *path, unsigned i)
 {
 	const char *name = h->volumes[i], *slash = strrchr(path, '/');
 	int folder = name && name[0] != '/' && slash ? (int)(slash - path) + 1 : 0;
@@ -62,7 +62,7 @@ char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsi
 	return n < 0 ? NULL : full;
 }
 
-int sp__cube_volume_mark(const struct sp__cube_head *h, unsigned i, int fd, const char *name,
+int sp__cube_volume_mark(const struct sp__cube_superblock *h, unsigned i, int fd, const char *name,
 			 struct sp_errinfo *err)
 {
 	_Alignas(4096) struct header m; /* as direct requests want it */
@@ -82,8 +82,8 @@ static int refuse(const char *name, struct sp_errinfo *err, const char *text)
 }
 
 /* Whether the volume is of the same time as the first one. */
-static int check_generation(const struct sp__cube_head *h, uint64_t generation, const char *name,
-			    const char *first, struct sp_errinfo *err)
+static int check_generation(const struct sp__cube_superblock *h, uint64_t generation,
+			    const char *name, const char *first, struct sp_errinfo *err)
 {
 	if (!h->log_bytes || generation == h->generation ||
 	    (h->marking && generation + 1 == h->generation))
@@ -95,7 +95,7 @@ static int check_generation(const struct sp__cube_head *h, uint64_t generation, 
 			"is newer than %s, which is a copy from before the last change", first);
 }
 
-static int check_header(const struct sp__cube_head *h, unsigned i, const struct header *m,
+static int check_header(const struct sp__cube_superblock *h, unsigned i, const struct header *m,
 			const char *name, const char *first, struct sp_errinfo *err)
 {
 	unsigned sum = sum_index(h);
@@ -117,7 +117,7 @@ static int check_header(const struct sp__cube_head *h, unsigned i, const struct 
 	return check_generation(h, le64toh(m->last[0]), name, first, err);
 }
 
-int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char *name,
+int sp__cube_volume_check(const struct sp__cube_superblock *h, unsigned i, const char *name,
 			  const char *first, struct sp_errinfo *err)
 {
 	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc;

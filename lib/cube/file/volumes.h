@@ -12,16 +12,17 @@
 struct sp__machine_spec;
 
 /* The path of volume i > 0 of the cube at this path; to be freed.  NULL: no memory. */
-char *sp__cube_volume_name(const struct sp__cube_head *h, const char *path, unsigned i);
+char *sp__cube_volume_name(const struct sp__cube_superblock *h, const char *path, unsigned i);
 /* Writes the header of volume i > 0, and waits until it is on the device. */
-SP_MUST_CHECK int sp__cube_volume_mark(const struct sp__cube_head *h, unsigned i, int fd,
+SP_MUST_CHECK int sp__cube_volume_mark(const struct sp__cube_superblock *h, unsigned i, int fd,
 				       const char *name, struct sp_errinfo *err);
 /*
  * SP_EFORMAT with the reason: the file of this name is not volume i of the cube, or it is of
  * another time than the first volume; -errno.
  */
-SP_MUST_CHECK int sp__cube_volume_check(const struct sp__cube_head *h, unsigned i, const char *name,
-					const char *first, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__cube_volume_check(const struct sp__cube_superblock *h, unsigned i,
+					const char *name, const char *first,
+					struct sp_errinfo *err);
 
 /*
  * The specification of a machine on which each volume is a drive, one after the other.

@@ -48,7 +48,7 @@ static int next_line(struct sp__csvlines *l, size_t n)
 /* A coordinate and its comma. */
 static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **at, uint64_t *x)
 {
-	uint64_t size = l->cube->head.shape.dims[dim], by = l->rollup[dim], n = 0;
+	uint64_t size = l->cube->superblock.shape.dims[dim], by = l->rollup[dim], n = 0;
 	const char *text = *at + strspn(*at, " \t"), *end = text;
 	bool over = false;
 
@@ -73,7 +73,7 @@ static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **a
 
 static int parse_point(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	const char *at = l->text;
 	int rc = 0;
 
@@ -171,8 +171,8 @@ int sp__csvlines_open(struct sp__csvlines *l)
 		return rc;
 	l->file_bytes = sp__file_bytes(fileno(l->in));
 	/* Spaces and zeroes before numbers are not worth more. */
-	l->room = l->cube->head.shape.ndims * 64 + 1024 +
-		  2 * (size_t)l->cube->head.shape.element_bytes;
+	l->room = l->cube->superblock.shape.ndims * 64 + 1024 +
+		  2 * (size_t)l->cube->superblock.shape.element_bytes;
 	l->text = malloc(l->room);
 	return l->text ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 }

@@ -79,7 +79,7 @@ static void swap_numbers(uint8_t *data, uint64_t bytes, uint32_t size)
 
 int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, uint8_t *elements)
 {
-	const struct sp_cube_shape *s = &in->cube->head.shape;
+	const struct sp_cube_shape *s = &in->cube->superblock.shape;
 	uint64_t piece = s->element_bytes, x[SP_CUBE_DIMS_MAX];
 	unsigned whole = 0; /* dimensions that a piece covers, as many as follow each other */
 	uint8_t *to = elements;
@@ -111,7 +111,7 @@ int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, 
 /* The offset after the last element. */
 static uint64_t input_end(const struct sp__loadinput *in)
 {
-	unsigned slowest = in->order[in->cube->head.shape.ndims - 1];
+	unsigned slowest = in->order[in->cube->superblock.shape.ndims - 1];
 
 	return in->offset + in->pitch[slowest] * in->count[slowest];
 }
@@ -257,7 +257,7 @@ static int find_format(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 /* The head of a .npy file says offset, order, byte order, and how many elements there are. */
 static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 {
-	struct sp_cube_shape shape = in->cube->head.shape;
+	struct sp_cube_shape shape = in->cube->superblock.shape;
 	uint8_t head[SP__NPY_HEAD_MAX];
 	uint64_t bytes;
 	const char *why;
@@ -283,7 +283,7 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 
 static int set_order(struct sp__loadinput *in, const struct sp_cube_load_opts *opts)
 {
-	unsigned n = in->cube->head.shape.ndims, seen = 0;
+	unsigned n = in->cube->superblock.shape.ndims, seen = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		in->order[i] = opts->ordered ? opts->order[i] : i;
@@ -321,7 +321,7 @@ static int measure(struct sp__loadinput *in, uint64_t *bytes)
 /* As many elements along a dimension as the input has. */
 static int count_elements(struct sp__loadinput *in, unsigned dim)
 {
-	const struct sp_cube_shape *s = &in->cube->head.shape;
+	const struct sp_cube_shape *s = &in->cube->superblock.shape;
 	uint64_t layer = s->element_bytes, bytes = 0;
 	int rc = measure(in, &bytes);
 
@@ -342,7 +342,7 @@ int sp__loadinput_open(struct sp__loadinput *in, const struct sp_cube *cube, con
 		       const struct sp_cube_load_opts *opts, const uint64_t *count,
 		       struct sp_errinfo *err)
 {
-	const struct sp_cube_shape *s = &cube->head.shape;
+	const struct sp_cube_shape *s = &cube->superblock.shape;
 	struct sp_cube_load_opts own = *opts;
 	uint64_t pitch = s->element_bytes;
 	int rc;

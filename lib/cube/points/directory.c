@@ -17,7 +17,7 @@
 
 static uint64_t leaves_bytes(const struct sp_cube *c)
 {
-	return c->head.pointset.nleaves * sizeof(struct sp__leaf);
+	return c->superblock.pointset.nleaves * sizeof(struct sp__leaf);
 }
 
 static int transfer(const struct sp_cube *c, void *data, uint64_t bytes, uint64_t at, bool in,
@@ -40,7 +40,7 @@ static int check_memory(struct sp_cube *c, struct sp_errinfo *err)
 	if (need > c->env.budget.limit_bytes)
 		return sp__errf(err, SP_EBUDGET, "open", c->path, -1,
 				"the directory of %llu leaves needs a memory of %llu bytes",
-				(unsigned long long)c->head.pointset.nleaves,
+				(unsigned long long)c->superblock.pointset.nleaves,
 				(unsigned long long)need);
 	sp__budget_charge(&c->env.budget, leaves_bytes(c));
 	return 0;
@@ -49,9 +49,9 @@ static int check_memory(struct sp_cube *c, struct sp_errinfo *err)
 static int read_parts(struct sp_cube *c, uint8_t *regions, struct sp__leaf *leaves,
 		      struct sp_errinfo *err)
 {
-	const struct sp__cube_pointset *p = &c->head.pointset;
-	uint64_t at = p->directory_block * c->head.block_bytes,
-		 bytes = sp__regions_bytes(&c->head, p->nregions);
+	const struct sp__cube_pointset *p = &c->superblock.pointset;
+	uint64_t at = p->directory_block * c->superblock.block_bytes,
+		 bytes = sp__regions_bytes(&c->superblock, p->nregions);
 	int rc = transfer(c, regions, bytes, at, true, err);
 
 	if (!rc)
@@ -71,13 +71,13 @@ int sp__directory_read(struct sp_cube *c, struct sp_errinfo *err)
 	if (rc)
 		return rc;
 	leaves = malloc(leaves_bytes(c) + 1);
-	regions = malloc(sp__regions_bytes(&c->head, c->head.pointset.nregions) + 1);
+	regions = malloc(sp__regions_bytes(&c->superblock, c->superblock.pointset.nregions) + 1);
 	rc = leaves && regions ? read_parts(c, regions, leaves, err)
 			       : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	if (rc) {
 		free(leaves);
 	} else {
-		rc = sp__pointset_decode(&c->set, &c->head, regions, leaves);
+		rc = sp__pointset_decode(&c->set, &c->superblock, regions, leaves);
 		if (rc)
 			rc = rc == SP_ECORRUPT ? damaged(c, err)
 					       : sp__err(err, rc, "open", c->path, -1);
@@ -88,9 +88,9 @@ int sp__directory_read(struct sp_cube *c, struct sp_errinfo *err)
 
 int sp__directory_write(struct sp_cube *c, struct sp_errinfo *err)
 {
-	struct sp__cube_pointset *p = &c->head.pointset;
-	uint64_t at = p->directory_block * c->head.block_bytes,
-		 bytes = sp__regions_bytes(&c->head, p->nregions);
+	struct sp__cube_pointset *p = &c->superblock.pointset;
+	uint64_t at = p->directory_block * c->superblock.block_bytes,
+		 bytes = sp__regions_bytes(&c->superblock, p->nregions);
 	uint8_t *regions = malloc(bytes + 1);
 	int rc;
 

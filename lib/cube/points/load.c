@@ -70,7 +70,7 @@ static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
 	if (!to)
 		return rc;
 	sp__zkey_store(&c->set.space, sp__zkey_of(&c->set.space, x), to);
-	memcpy(to + c->set.space.bytes, value, c->head.shape.element_bytes);
+	memcpy(to + c->set.space.bytes, value, c->superblock.shape.element_bytes);
 	l->given++;
 	return 0;
 }
@@ -81,7 +81,7 @@ static int read_csv(struct load *l)
 		.cube = l->cube, .rollup = l->opts->rollup, .name = l->name, .err = l->err
 	};
 	uint64_t x[SP_CUBE_DIMS_MAX];
-	uint8_t *value = malloc(l->cube->head.shape.element_bytes);
+	uint8_t *value = malloc(l->cube->superblock.shape.element_bytes);
 	int rc = value ? sp__csvlines_open(&csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	while (!rc && !(rc = sp__csvlines_next(&csv, x, value)))
@@ -100,7 +100,7 @@ static int read_error(const struct load *l, int code, const char *text)
 /* A point of raw data: coordinates, and the value. */
 static int add_raw(struct load *l, const uint8_t *point)
 {
-	const struct sp_cube_shape *s = &l->cube->head.shape;
+	const struct sp_cube_shape *s = &l->cube->superblock.shape;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 
 	memcpy(x, point, s->ndims * sizeof(*x));
@@ -193,13 +193,13 @@ static int sort_points(struct load *l)
 	if (!rc)
 		rc = sp__volume_temp(&l->sorted, o->ntmpdirs ? o->tmpdirs[0] : "/tmp",
 				     SP__DIRECT_NEVER, l->err);
-	if (!rc && c->head.pointset.count)
+	if (!rc && c->superblock.pointset.count)
 		rc = sp__points_each(c, &all, keep, l, l->stats, l->err);
 	if (!rc && l->name)
 		rc = l->opts->format == SP_CUBE_CSV ? read_csv(l) : read_raw(l);
 	if (!rc)
 		rc = sp__pointsort_drain(&l->sort, to_file, l);
-	if (!rc && l->count - l->given < c->head.pointset.count)
+	if (!rc && l->count - l->given < c->superblock.pointset.count)
 		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->path, -1,
 			      "it has fewer points than its head says: run check");
 	sp__charge_sorting(&c->env, l->count);
@@ -305,8 +305,9 @@ static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 /* The cell is full: the next one of its chain, the last one of those open. */
 static int continue_cell(struct writer *w, struct opencell *o)
 {
-	const struct sp__cube_pointset *p = &w->load->cube->head.pointset;
-	uint64_t block = p->overflow_block + w->overflow * w->load->cube->head.cell_blocks, home;
+	const struct sp__cube_pointset *p = &w->load->cube->superblock.pointset;
+	uint64_t block = p->overflow_block + w->overflow * w->load->cube->superblock.cell_blocks,
+		 home;
 
 	if (w->overflow++ == p->overflow_cells)
 		return sp__errf(w->load->err, -ERANGE, "load", w->load->cube->path, -1,
@@ -366,7 +367,7 @@ static int add_record(struct writer *w, uint64_t home, const uint8_t *record)
 
 		if (rc)
 			return rc;
-		c->head.pointset.cells += !o;
+		c->superblock.pointset.cells += !o;
 		o = &w->open[w->nopen - 1];
 	}
 	memcpy(data_of(w, o->index) + sizeof(o->head) +
@@ -437,14 +438,14 @@ static int write_cells(struct load *l)
 static int plan_cells(struct load *l)
 {
 	struct sp_cube *c = l->cube;
-	struct sp__cube_pointset *p = &c->head.pointset;
+	struct sp__cube_pointset *p = &c->superblock.pointset;
 	struct sp__pointsource source = { .fd = l->sorted->fd,
 					  .name = l->sorted->name,
 					  .n = l->count,
 					  .bytes = sp__cube_fragment_bytes(c),
 					  .err = l->err };
-	uint64_t bytes, unit = c->head.block_bytes;
-	int rc = sp__pointset_init(&c->set, &c->head);
+	uint64_t bytes, unit = c->superblock.block_bytes;
+	int rc = sp__pointset_init(&c->set, &c->superblock);
 
 	source.most = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
 	if (!rc)
@@ -452,14 +453,14 @@ static int plan_cells(struct load *l)
 	if (rc)
 		return rc;
 	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
-		sp__regions_bytes(&c->head, sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
+		sp__regions_bytes(&c->superblock, sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
 	p->outside_block = p->directory_block + (bytes + unit - 1) / unit;
 	p->outside_block = (p->outside_block + 7) / 8 * 8;
 	p->outside = false;
 	p->count = l->count;
 	p->cells = 0;
 	c->set.outside_block = p->outside_block;
-	rc = sp__pointtree_place(&c->set, &c->head, &source);
+	rc = sp__pointtree_place(&c->set, &c->superblock, &source);
 	return rc ? sp__err(l->err, rc, "load", c->path, -1) : 0;
 }
 
@@ -470,7 +471,7 @@ static int plan_cells(struct load *l)
 static int open_new(struct load *l)
 {
 	struct sp_cube *c = l->cube;
-	uint64_t bytes = sp__cube_head_end(&c->head) * c->head.block_bytes;
+	uint64_t bytes = sp__cube_superblock_end(&c->superblock) * c->superblock.block_bytes;
 	int fd = sp_outfile_begin(l->out, l->err), own, rc;
 
 	if (fd < 0)
@@ -505,7 +506,7 @@ static int write_new(struct load *l)
 	if (!rc)
 		rc = sp__directory_write(c, l->err);
 	for (int i = 0; !rc && i < 2; i++) /* both places */
-		rc = sp__cube_head_write(&c->head, c->fd, c->path, l->err);
+		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, l->err);
 	return rc ? rc : sp_outfile_commit(l->out, l->err);
 }
 
@@ -521,7 +522,7 @@ static void drop(struct sp_cube *c)
 static int replace(struct load *l)
 {
 	struct sp_cube *c = l->cube, old = *c;
-	uint64_t before = c->head.pointset.nleaves, after;
+	uint64_t before = c->superblock.pointset.nleaves, after;
 	int rc;
 
 	if (c->env.device)
@@ -530,13 +531,13 @@ static int replace(struct load *l)
 	c->volumes[0] = NULL;
 	c->set = (struct sp__pointset){ 0 };
 	rc = write_new(l);
-	after = c->head.pointset.nleaves;
+	after = c->superblock.pointset.nleaves;
 	if (rc) {
 		drop(c);
 		c->fd = old.fd;
 		c->volumes[0] = old.volumes[0];
 		c->set = old.set;
-		c->head = old.head;
+		c->superblock = old.superblock;
 		return rc;
 	}
 	drop(&(struct sp_cube){ .fd = old.fd, .volumes = { old.volumes[0] }, .set = old.set });

@@ -31,13 +31,14 @@ struct put {
 static int io_error(const struct put *p, int code, const char *op)
 {
 	return sp__err(p->err, code, op, p->cube->path,
-		       (long long)(p->block * p->cube->head.block_bytes));
+		       (long long)(p->block * p->cube->superblock.block_bytes));
 }
 
 static int read_cell(struct put *p, uint64_t block)
 {
 	struct sp_cube *c = p->cube;
-	ssize_t n = sp__read_whole(c->fd, p->cell, c->cell_bytes, block * c->head.block_bytes);
+	ssize_t n =
+		sp__read_whole(c->fd, p->cell, c->cell_bytes, block * c->superblock.block_bytes);
 
 	p->block = block;
 	if (n < 0 || (size_t)n < c->cell_bytes)
@@ -45,7 +46,8 @@ static int read_cell(struct put *p, uint64_t block)
 	if (sp__pointcell_read(p->cell, &c->set, &p->head) && p->head.home == p->home)
 		return 0;
 	return sp__errf(p->err, SP_ECORRUPT, "read", c->path,
-			(long long)(block * c->head.block_bytes), "a checksum differs: run check");
+			(long long)(block * c->superblock.block_bytes),
+			"a checksum differs: run check");
 }
 
 /* Writes a part of the cell, and waits until it is on the device. */
@@ -53,7 +55,7 @@ static int write_part(struct put *p, size_t begin, size_t end)
 {
 	struct sp_cube *c = p->cube;
 	int rc = sp__write_whole(c->fd, p->cell + begin, end - begin,
-				 p->block * c->head.block_bytes + begin);
+				 p->block * c->superblock.block_bytes + begin);
 
 	if (!rc && fdatasync(c->fd))
 		rc = -errno;
@@ -73,7 +75,7 @@ static int add_to_cell(struct put *p)
 	int rc;
 
 	sp__zkey_store(&s->space, p->key, p->cell + at);
-	memcpy(p->cell + at + s->space.bytes, p->value, p->cube->head.shape.element_bytes);
+	memcpy(p->cell + at + s->space.bytes, p->value, p->cube->superblock.shape.element_bytes);
 	rc = write_part(p, at, at + s->record_bytes);
 	if (rc)
 		return rc;
@@ -96,12 +98,12 @@ static int allocate(struct put *p, uint64_t *block)
 	struct sp_cube *c = p->cube;
 	uint64_t end;
 
-	*block = sp__cube_head_end(&c->head);
-	end = (*block + c->head.cell_blocks) * c->head.block_bytes;
+	*block = sp__cube_superblock_end(&c->superblock);
+	end = (*block + c->superblock.cell_blocks) * c->superblock.block_bytes;
 	if (ftruncate(c->fd, (off_t)end))
 		return sp__err(p->err, -errno, "truncate", c->path, -1);
-	c->head.pointset.overflow_cells++;
-	return sp__cube_head_write(&c->head, c->fd, c->path, p->err);
+	c->superblock.pointset.overflow_cells++;
+	return sp__cube_superblock_write(&c->superblock, c->fd, c->path, p->err);
 }
 
 /* All cells of the chain are full: a new one behind the first. */
@@ -130,7 +132,7 @@ static int add_cell(struct put *p)
 
 static int add_point(struct put *p)
 {
-	uint64_t cells = p->cube->head.pointset.overflow_cells + 1;
+	uint64_t cells = p->cube->superblock.pointset.overflow_cells + 1;
 	int rc = read_cell(p, p->home);
 
 	while (!rc && p->head.count == p->cube->set.capacity && p->head.next && cells--)
@@ -142,7 +144,7 @@ static int add_point(struct put *p)
 
 static int run_put(struct put *p, bool outside)
 {
-	struct sp__cube_pointset *s = &p->cube->head.pointset;
+	struct sp__cube_pointset *s = &p->cube->superblock.pointset;
 	int rc;
 
 	if (outside && !s->outside) {
@@ -155,7 +157,7 @@ static int run_put(struct put *p, bool outside)
 		return rc;
 	s->outside |= outside;
 	s->count++;
-	return sp__cube_head_write(&p->cube->head, p->cube->fd, p->cube->path, p->err);
+	return sp__cube_superblock_write(&p->cube->superblock, p->cube->fd, p->cube->path, p->err);
 }
 
 int sp__points_put(struct sp_cube *c, const uint64_t *x, const void *value, struct sp_errinfo *err)

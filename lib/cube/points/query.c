@@ -53,7 +53,7 @@ static void note_damage(struct query *q, uint64_t block)
 {
 	if (!q->check) {
 		q->rc = sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
-				 (long long)(block * q->cube->head.block_bytes),
+				 (long long)(block * q->cube->superblock.block_bytes),
 				 "a checksum differs: run check");
 		return;
 	}
@@ -68,10 +68,11 @@ static void note_damage(struct query *q, uint64_t block)
 /* Whether a chain leads on to an overflow cell. */
 static bool link_possible(const struct query *q, uint64_t next)
 {
-	const struct sp__cube_head *h = &q->cube->head;
+	const struct sp__cube_superblock *h = &q->cube->superblock;
 	uint64_t first = h->pointset.overflow_block;
 
-	return next >= first && next < sp__cube_head_end(h) && !((next - first) % h->cell_blocks) &&
+	return next >= first && next < sp__cube_superblock_end(h) &&
+	       !((next - first) % h->cell_blocks) &&
 	       q->overflow + q->nchain < h->pointset.overflow_cells;
 }
 
@@ -115,7 +116,7 @@ static void look(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct query *q = arg;
 	const struct sp__pointset *s = &q->cube->set;
-	bool overflow = x[0] >= q->cube->head.pointset.overflow_block, good = true;
+	bool overflow = x[0] >= q->cube->superblock.pointset.overflow_block, good = true;
 	struct sp__pointcell head;
 
 	if (q->rc)
@@ -219,7 +220,7 @@ static int read_chains(struct query *q)
 
 static int read_cells(struct query *q)
 {
-	const struct sp__cube_head *h = &q->cube->head;
+	const struct sp__cube_superblock *h = &q->cube->superblock;
 	int rc = 0;
 
 	sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
@@ -288,7 +289,7 @@ struct result {
 
 size_t sp__point_bytes(const struct sp_cube *c)
 {
-	return c->head.shape.ndims * sizeof(uint64_t) + c->head.shape.element_bytes;
+	return c->superblock.shape.ndims * sizeof(uint64_t) + c->superblock.shape.element_bytes;
 }
 
 static int keep(void *arg, sp__zkey key, const uint8_t *record)
@@ -308,7 +309,7 @@ static int keep(void *arg, sp__zkey key, const uint8_t *record)
 
 		memcpy(to, &big_endian, sizeof(big_endian));
 	}
-	memcpy(to, record + z->bytes, r->cube->head.shape.element_bytes);
+	memcpy(to, record + z->bytes, r->cube->superblock.shape.element_bytes);
 	return 0;
 }
 
@@ -374,7 +375,7 @@ int sp__points_read(struct sp_cube *c, const struct sp_cube_box *box, sp_cube_si
 	int rc;
 
 	*stats = (struct sp_cube_stats){ 0 };
-	for (unsigned i = 0; i < c->head.shape.ndims; i++)
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
 		if (box->stride[i] != 1)
 			return sp__errf(err, SP_EUNSUP, "read", c->path, -1,
 					"points are in no grid: a stride has no meaning");

@@ -56,7 +56,7 @@ struct seed {
 
 struct finder {
 	struct sp__pointset *s;
-	const struct sp__cube_head *h;
+	const struct sp__cube_superblock *h;
 	double most;  /* cells for a leaf */
 	double chain; /* an overflow cell, in cells */
 	uint64_t cell_points;
@@ -74,7 +74,7 @@ struct finder {
 };
 
 /* What a leaf costs, in cells of a region. */
-static double leaf_cost(const struct sp__cube_head *h)
+static double leaf_cost(const struct sp__cube_superblock *h)
 {
 	const struct sp__cubezone *z = &h->mapping.multimap.zones[0];
 	double hop = (double)z->aim_blocks + 2.0 * h->cell_blocks;
@@ -430,7 +430,7 @@ static int try_seed(struct finder *f, struct seed seed)
 	return end_region(f);
 }
 
-int sp__regions_find(struct sp__pointset *s, const struct sp__cube_head *h)
+int sp__regions_find(struct sp__pointset *s, const struct sp__cube_superblock *h)
 {
 	struct finder f = { .s = s,
 			    .h = h,

@@ -287,7 +287,7 @@ static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, cons
  * Finds regions and takes their points out of the tree.  The directory has room for the leaves of
  * the whole tree: regions that cut the others into more than that are not worth it.
  */
-static int separate_regions(struct sp__pointset *s, const struct sp__cube_head *h,
+static int separate_regions(struct sp__pointset *s, const struct sp__cube_superblock *h,
 			    const struct sp__pointsource *source)
 {
 	size_t before = s->nleaves;
@@ -304,7 +304,7 @@ static int separate_regions(struct sp__pointset *s, const struct sp__cube_head *
 	return rc;
 }
 
-int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h,
+int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
 			const struct sp__pointsource *source)
 {
 	struct sp__cube_pointset *p = &h->pointset;

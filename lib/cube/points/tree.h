@@ -50,11 +50,11 @@ SP_MUST_CHECK int sp__pointtree_build(struct sp__pointset *s, const struct sp__p
  * their places behind the regions.  h: the new head, whose mapping says what is wanted; its
  * places are set.  -ENOMEM; SP_EUNSUP: a curve of too many bits; errors of reading, in err.
  */
-SP_MUST_CHECK int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_head *h,
+SP_MUST_CHECK int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
 				      const struct sp__pointsource *source);
 
 /* regions.c: adds regions to those of a tree.  -ENOMEM. */
-SP_MUST_CHECK int sp__regions_find(struct sp__pointset *s, const struct sp__cube_head *h);
+SP_MUST_CHECK int sp__regions_find(struct sp__pointset *s, const struct sp__cube_superblock *h);
 
 /* Bytes of memory for each leaf while the tree is built. */
 #define SP__LEAF_MEMORY (sizeof(struct sp__leaf) + 64)
