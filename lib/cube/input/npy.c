@@ -39,7 +39,7 @@ uint64_t sp__npy_head_bytes(const uint8_t *p)
 
 /* The names that NumPy has for types besides a letter and a size. */
 static const struct {
-	const char *name, *word;
+	const char *name, *plain;
 } names[] = {
 	{ "byte", "i1" },      { "ubyte", "u1" },  { "short", "i2" },	{ "ushort", "u2" },
 	{ "intc", "i4" },      { "uintc", "u4" },  { "int", "i8" },	{ "uint", "u8" },
@@ -62,7 +62,7 @@ static const char *plain_type(const char *word, bool ordered)
 			return letters[i] + 1;
 	for (size_t i = 0; !ordered && i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(names[i].name, word))
-			return names[i].name;
+			return names[i].plain;
 	return word;
 }
 
