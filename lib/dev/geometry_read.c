@@ -259,7 +259,7 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 {
 	const char *schema = sp__jstring(top, "schema");
 	/* The key of files written of older versions. */
-	const char *stripes = sp__jhas(top, "stripe_drives") ? "stripe_drives" : "stripe_drives";
+	const char *stripes = sp__jhas(top, "abreast") ? "abreast" : "stripe_drives";
 
 	if (!top->rc && (!schema || strcmp(schema, "spindle.geometry/1") != 0))
 		sp__jfail(top, "schema", "is not \"spindle.geometry/1\"");

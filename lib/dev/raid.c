@@ -119,7 +119,7 @@ struct place {
 static struct place place_of(const struct sp__model *m, uint64_t lbn)
 {
 	const struct raid *r = m->impl;
-	uint64_t first, blocks, into; /* of the stripes that lie stripe_drives */
+	uint64_t first, blocks, into; /* of the stripes side by side */
 	struct sp__track t;
 
 	if (r->stripe) {

@@ -506,7 +506,7 @@ static void test_tracks(const char *model)
 		exit(done() | 1);
 	ok(one->stripe_drives == 3, "and written and read, tracks still are on three drives");
 	sp_geometry_free(one);
-	json_object_set(doc, "stripe_drives", json_object_get(doc, "stripe_drives"));
+	json_object_set(doc, "abreast", json_object_get(doc, "stripe_drives"));
 	json_object_del(doc, "stripe_drives");
 	if (sp__geometry_parse(&one, doc, model, NULL))
 		exit(done() | 1);
