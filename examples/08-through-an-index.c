@@ -224,7 +224,7 @@ struct result {
 };
 
 /* Rows 1 to 999, then those whose numbers have three significant digits. */
-static int told(unsigned long row)
+static int reported(unsigned long row)
 {
 	unsigned long unit = 1;
 
@@ -240,7 +240,7 @@ static void take(struct result *r, const struct sp_batch *batch)
 	fwrite(batch->data, 1, batch->bytes, stdout);
 	sp_flow_stats(r->flow, &stats);
 	for (size_t i = 0; r->times && i < batch->bytes; i++)
-		if (batch->data[i] == '\n' && told(++r->rows))
+		if (batch->data[i] == '\n' && reported(++r->rows))
 			fprintf(r->times, "%lu,%.9f\n", r->rows, stats.elapsed_s);
 }
 

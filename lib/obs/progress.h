@@ -17,7 +17,7 @@ struct sp__progress {
 	/* The caller's; NULL: it does not ask. */
 	void (*tell)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *arg;
-	uint64_t told_ns;
+	uint64_t reported_ns;
 	int phase;			/* the last one reported */
 	int last;			/* the last of all phases, */
 	uint64_t begin_ns, begin_bytes; /* when a sixteenth of it was done, */
@@ -57,9 +57,9 @@ static inline void sp__progress_report(struct sp__progress *p, int phase, uint64
 		sp__progress_predict(p, now, done_bytes, total_bytes);
 	if (!p->tell)
 		return;
-	if (phase == p->phase && now - p->told_ns < SP__PROGRESS_PACE_NS)
+	if (phase == p->phase && now - p->reported_ns < SP__PROGRESS_PACE_NS)
 		return;
-	p->told_ns = now;
+	p->reported_ns = now;
 	p->phase = phase;
 	p->tell(p->arg, phase, done_bytes, total_bytes);
 }

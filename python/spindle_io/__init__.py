@@ -117,12 +117,12 @@ class _Words:
             raise ValueError("columns of buffers go by number: see numbered()")
         return opts
 
-    def _renewed(self, make: Any, told: Any, *paths: PathLike) -> Any:
+    def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> Any:
         """The same with the words that the library makes of them and the headers of files."""
         made, err = c_void_p(), no_error()
         self._accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
         try:
-            return type(self)(texts(told(made)))
+            return type(self)(texts(args_of(made)))
         finally:
             self._free(made)
 

@@ -3,7 +3,7 @@
 
 Each peer does a job in a process of its own, from files to a file, at the setting that is best
 for it within the row's memory: the same memory cgroup for all (version 1 or 2; page cache
-counts, and gives way).  Who keeps a limit itself is told about three quarters of the cgroup's.
+counts, and gives way).  A peer that keeps a limit itself gets about three quarters of the cgroup's.
 Without a cgroup only those limits hold, and the table says so.
 
 Peers alternate, and each begins another round; before each run everything is synced and, as

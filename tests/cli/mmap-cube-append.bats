@@ -174,7 +174,7 @@ small()
 	[[ $output == *"load"* ]]
 }
 
-@test "damage in what an append stores anew is found" {
+@test "damage in what an append stores again is found" {
 	dataset
 	small --mapping naive
 	block=$("$cube" map c 4,0,0)
@@ -185,7 +185,7 @@ small()
 	cmp c before
 }
 
-@test "a cube of several parts is loaded anew, in sequence and from points" {
+@test "a cube of several parts is loaded again, in sequence and from points" {
 	dataset
 	small --mapping zorder
 	"$cube" append c --dim=1 --count=4
@@ -227,7 +227,7 @@ small()
 	[[ $output == *"the cube would need "*" bytes, the volume has "* ]]
 }
 
-@test "a damaged superblock is told by check, whichever it is" {
+@test "a damaged superblock is reported by check, whichever it is" {
 	"$cube" create c --dims 8x8x4 --dtype u8 --tile 8x8x8 --mapping naive
 	head -c 256 /dev/urandom >in
 	"$cube" load c in

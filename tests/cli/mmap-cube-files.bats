@@ -34,7 +34,7 @@ small()
 	[[ -L link && ! -e nowhere ]]
 }
 
-@test "what is neither a plain file nor a block device is no cube, and nobody waits for it" {
+@test "what is neither a plain file nor a block device is not a cube, and nobody waits for it" {
 	mkfifo fifo
 	for command in info export check 'load fifo' 'get 0,0' 'put 0,0 1'; do
 		# shellcheck disable=SC2086 # words
@@ -168,7 +168,7 @@ small()
 	[ "$output" = 0,0,0 ]
 }
 
-@test "a file cut short is no cube, or damaged" {
+@test "a file cut short is not a cube, or damaged" {
 	small
 	room=$(od -An -tu4 -j24 -N4 c)
 	for bytes in 0 10 100 $((2 * room)) $((2 * room + 8)) $(($(stat -c %s c) - 1)); do

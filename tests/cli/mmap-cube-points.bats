@@ -325,7 +325,7 @@ first()
 	[[ $output == *'(hard links)' ]]
 }
 
-@test "a file that is cut short is told by its size, whatever is asked" {
+@test "a file that is cut short is noticed by its size, whatever the command" {
 	points 2000
 	create
 	"$cube" load c in.csv

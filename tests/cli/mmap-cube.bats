@@ -227,18 +227,18 @@ create()
 		run -2 "$cube" load c points.csv
 		[[ $output == "mmap-cube: points.csv: line 3: $2" ]]
 	}
-	bad 0,0,x,1 "coordinate 2 is no number"
-	bad -1,0,0,1 "coordinate 0 is no number"
+	bad 0,0,x,1 "coordinate 2 is not a number"
+	bad -1,0,0,1 "coordinate 0 is not a number"
 	bad 0,0 "it has too few fields"
 	bad 0,0,0, "its value is no u8"
 	bad 0,0,0,1,2 "its value is no u8"
 	echo '"0","0","0","1"' > points.csv # no header
 	run -2 "$cube" load c points.csv
-	[[ $output == *"line 1: coordinate 0 is no number" ]]
+	[[ $output == *"line 1: coordinate 0 is not a number" ]]
 	bad 0,0,0,256 "its value is no u8"
 	bad 0,13,0,1 "coordinate 13 of dimension 1 is not below 13"
 	bad 18446744073709551616,0,0,1 "coordinate 18446744073709551616 of dimension 0 is not below 19"
-	bad '0,0,\0000,1' "it is no text"
+	bad '0,0,\0000,1' "it is not text"
 	bad "0,0,0,$(printf %2000d 1)" "it is too long"
 	# Until the first change the cube is what it was.
 	run -0 "$cube" info c

@@ -338,14 +338,14 @@ P
 	for side in 7919 104729; do
 		seq 150000 | awk -v m=$side '{ printf "%d|%060d\n", $1 * m % 150011, $1 }' >n$side
 	done
-	told()
+	reported()
 	{
 		"$xjoin" -S 1536K -t'|' --algorithm=nested --direct=never --stats=r.json n7919 n104729 >out &&
 			jq -e '.phases as $p | .prediction.revised_elapsed_s - $p[0].elapsed_s - $p[1].elapsed_s |
 				. > $p[2].elapsed_s / 2' r.json
 	}
 	# One of three is not stopped in the middle.
-	told || told || told
+	reported || reported || reported
 	# Time in which it was stopped, or others ran, can only make them more.
 	python3 - r.json <<'P'
 import json, sys
@@ -354,9 +354,9 @@ d = json.load(open(sys.argv[1]))
 r, s, phases = d["result"], d["spill"], d["phases"]
 parted = phases[0]["elapsed_s"] + phases[1]["elapsed_s"]
 pace = parted / (r["input_1_bytes"] + r["input_2_bytes"] + s["write_bytes"])
-told = (d["prediction"]["elapsed_s"] - parted) / pace
+reported = (d["prediction"]["elapsed_s"] - parted) / pace
 assert r["nested_blocks"] > 8
-assert told > 0.8 * (s["read_bytes"] + r["output_bytes"]), told
+assert reported > 0.8 * (s["read_bytes"] + r["output_bytes"]), reported
 P
 }
 

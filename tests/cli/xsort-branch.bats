@@ -32,7 +32,7 @@ keyed() { "$xgen" records --seed=7 --bytes=12M | tr ' ' _ | sed 's/^..\(.\)\(.\)
 		branched --parallel=$threads in >out
 		cmp out want
 		[ "$(branches)" = $((threads > 4 ? 3 : threads - 1)) ]
-		# What was planned anew counts all spilled runs, those of branches too.
+		# What was planned again counts all spilled runs, those of branches too.
 		spilled=$(sed -n 's/.*"spilled_runs": *\([0-9]*\).*/\1/p' stats)
 		[ "$(sed -n '/"replan"/,/strategies/s/.*"runs": *\([0-9]*\).*/\1/p' stats)" = "$spilled" ]
 	done

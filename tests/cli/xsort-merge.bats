@@ -55,7 +55,7 @@ branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 	cmp part.ab want
 }
 
-@test "a file that is not there, or no disk, is told" {
+@test "a file that is not there, or no disk, is reported" {
 	files 11
 	rm part.ac
 	for threads in 1 2 4; do
@@ -80,7 +80,7 @@ branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 
 @test "files that could be read directly, and descriptors for each but not for two" {
 	"$xgen" records --seed=7 --bytes=1200K | sort >in
-	dd if=/dev/null of=in conv=notrunc,fdatasync oflag=nocache count=0 2>told || skip "no cold files"
+	dd if=/dev/null of=in conv=notrunc,fdatasync oflag=nocache count=0 2>said || skip "no cold files"
 	read -ra inputs <<<"$(yes in | head -n 20 | tr "\n" " ")"
 	(ulimit -n 32 && "$xsort" -S 16M -m -o out "${inputs[@]}")
 	sort -m "${inputs[@]}" | cmp - out

@@ -253,7 +253,7 @@ lines","a ""q"""' 100000; printf '7,"closed",pl"ain\n8,"x\ny","not ""closed\n'; 
 	[ "$(cat o)" = " ff 01" ]
 }
 
-@test "a file that is no multiple of the record size is an error" {
+@test "a file that is not a multiple of the record size is an error" {
 	printf 'abc' >r
 	run -2 --separate-stderr "$xsort" --record-size=2 r
 	[ -z "$output" ]

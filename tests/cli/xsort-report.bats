@@ -86,7 +86,7 @@ value()
 	has_keys plan.json
 }
 
-@test "the plan of a report is that of --explain; what a merge settled anew is beside it" {
+@test "the plan of a report is that of --explain; what a merge planned again is beside it" {
 	needs jq
 	seq 400000 | shuf --random-source=<(yes) >n
 	"$xsort" -S 1M --explain --stats=plan.json n

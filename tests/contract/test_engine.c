@@ -209,7 +209,7 @@ static void check_tail(struct sp__queue *q, struct sp__volume *v)
 		ok(false, "the file is truncated");
 	v->size_bytes = 3 * BLOCK + 100;
 	ok(one(q, request(0, SP__OP_READ, v, 3 * BLOCK, 0, BLOCK)) == 100,
-	   "%s: a tail that is no whole block is read as a short result", label);
+	   "%s: a tail that is not a whole block is read as a short result", label);
 	ok(one(q, request(0, SP__OP_READ, v, 2 * BLOCK, 0, 2 * BLOCK)) == BLOCK + 100,
 	   "%s: the same after a whole block", label);
 }

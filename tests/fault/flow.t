@@ -37,7 +37,7 @@ judge() # NUMBER CALLS
 	elif ! cmp -s out <(head -c "$(stat -c %s out)" want); then
 		echo "call $1: rows before the error are wrong"
 	else
-		told=$((told + 1))
+		reported=$((reported + 1))
 	fi
 }
 
@@ -48,12 +48,12 @@ sweep() # NAME CALLS
 	rm -f count wrong
 	FAILCALL_COUNT=$work/count FAILCALL_CALLS=$2 FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
 		"$program" orders lineitem >out || exit 2
-	n=$(tail -n 1 count) step=$((n / 100 + 1)) told=0
+	n=$(tail -n 1 count) step=$((n / 100 + 1)) reported=0
 	for ((i = 1; i <= n; i += step)); do
 		judge "$i" "$2" >>wrong
 	done
 	bad=$(cat wrong)
-	[ "$told" -gt 0 ] || bad+='no fault had any effect'
+	[ "$reported" -gt 0 ] || bad+='no fault had any effect'
 	tap_empty "$1" "$bad"
 }
 

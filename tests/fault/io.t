@@ -103,7 +103,7 @@ tap_empty "reads that fail in branches of a merge ($reads requests)" "$bad"
 # calls NAME ARGUMENT...
 calls()
 {
-	local name=$1 n i bad='' what call runs=0 told=0
+	local name=$1 n i bad='' what call runs=0 reported=0
 
 	shift
 	for call in ${which:-open read write pread pwrite close rename ftruncate fallocate}; do
@@ -114,14 +114,14 @@ calls()
 		for i in $(steps "${n:-0}" 6); do
 			wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$call" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 			run "$@"
-			runs=$((runs + 1)) told=$((told + (status == 2)))
+			runs=$((runs + 1)) reported=$((reported + (status == 2)))
 			what=$(judge "${wanted:-want}")
 			[ -z "$what" ] || bad+="$call $i of $n: $what"$'\n'
 		done
 	done
 	wrap=()
-	[ "$told" -gt 0 ] || bad+='no fault had any effect'
-	tap_empty "$name: every failing call is reported ($told of $runs), or harmless" "$bad"
+	[ "$reported" -gt 0 ] || bad+='no fault had any effect'
+	tap_empty "$name: every failing call is reported ($reported of $runs), or harmless" "$bad"
 }
 if [ -e "$shim" ]; then
 	calls 'in memory' in

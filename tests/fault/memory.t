@@ -21,7 +21,7 @@ locale_env=(env)
 # sweep NAME ARGUMENT...: each allocation fails.
 sweep()
 {
-	local name=$1 n i bad='' what runs=0 told=0
+	local name=$1 n i bad='' what runs=0 reported=0
 
 	shift
 	expect want "$@"
@@ -40,7 +40,7 @@ sweep()
 	for i in $(steps "$loading" 3) $(steps $((n - loading)) 16 | awk -v n="$loading" '{ print $1 + n }'); do
 		wrap=("${locale_env[@]}" FAILCALL_AT="$i" FAILCALL_CALLS=alloc LD_PRELOAD="$shim")
 		run "$@"
-		runs=$((runs + 1)) told=$((told + (status == 2)))
+		runs=$((runs + 1)) reported=$((reported + (status == 2)))
 		[ "$status" != 2 ] || grep -Eq 'memory (exhausted|allocation failed)|[Cc]annot allocate memory' err ||
 			bad+="allocation $i: $(cat err)"$'\n'
 		# Where the locale cannot be loaded GNU sort goes on with C.
@@ -49,8 +49,8 @@ sweep()
 		[ -z "$what" ] || bad+="allocation $i of $n: $what"$'\n'
 	done
 	wrap=()
-	[ "$told" -gt 0 ] || bad+='no fault had any effect'
-	tap_empty "$name: refused memory is reported ($told of $runs), or not needed" "$bad"
+	[ "$reported" -gt 0 ] || bad+='no fault had any effect'
+	tap_empty "$name: refused memory is reported ($reported of $runs), or not needed" "$bad"
 }
 sweep 'a small sort' few
 sweep 'numbers, keys, unique' -k2,2n -k1,1 -u few
@@ -70,16 +70,16 @@ else
 	tap_skip 'in a locale' 'needs the locale en_US.UTF-8 in build/locale'
 fi
 
-bad='' told=0
+bad='' reported=0
 for i in $(seq 40); do
 	FAILCALL_AT=$i FAILCALL_CALLS=alloc LD_PRELOAD=$shim "$xsort" -c few >out 2>err
 	status=$?
 	case $status in
 	1) grep -q disorder err || bad+="allocation $i: $(cat err)"$'\n' ;;
-	2) told=$((told + 1)); grep -q '[Mm]emory' err || bad+="allocation $i: $(cat err)"$'\n' ;;
+	2) reported=$((reported + 1)); grep -q '[Mm]emory' err || bad+="allocation $i: $(cat err)"$'\n' ;;
 	*) bad+="allocation $i: status $status"$'\n' ;;
 	esac
 done
-[ "$told" -gt 0 ] || bad+='no fault had any effect'
+[ "$reported" -gt 0 ] || bad+='no fault had any effect'
 tap_empty 'checking: refused memory is reported, or not needed' "$bad"
 tap_done

@@ -9,7 +9,7 @@
 # sweep COMMAND CALLS STEPS [NAME]: about so many of the calls, spread evenly.
 sweep()
 {
-	local command=$1 calls=$2 name=${4:+, $4} n i what bad='' runs=0 told=0
+	local command=$1 calls=$2 name=${4:+, $4} n i what bad='' runs=0 reported=0
 
 	rm -f count
 	wrap=(env FAILCALL_COUNT="$work/count" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
@@ -20,12 +20,12 @@ sweep()
 			for (i = 1; i <= n; i += i < most ? 1 : int(n / most) + 1) print i }'); do
 		wrap=(env FAILCALL_AT="$i" FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 LD_PRELOAD="$shim")
 		once "$command" >wrong
-		runs=$((runs + 1)) told=$((told + (status == 2)))
+		runs=$((runs + 1)) reported=$((reported + (status == 2)))
 		[ ! -s wrong ] || bad+="$calls $i of $n: $(cat wrong)"$'\n'
 	done
 	wrap=()
-	swept=$((${swept:-0} + told))
-	tap_empty "$command, $calls$name: each fault is reported ($told of $runs), or harmless" "$bad"
+	swept=$((${swept:-0} + reported))
+	tap_empty "$command, $calls$name: each fault is reported ($reported of $runs), or harmless" "$bad"
 }
 
 # all_swept: some of the faults of all sweeps were reported: there was a shim, and it was asked.

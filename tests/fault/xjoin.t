@@ -42,7 +42,7 @@ judge() # NUMBER CALLS ARGUMENT...
 	elif [ -n "$(find . -name 'out*')" ]; then
 		echo "call $at: a file was left"
 	else
-		told=$((told + 1))
+		reported=$((reported + 1))
 	fi
 }
 
@@ -55,12 +55,12 @@ sweep() # NAME CALLS ARGUMENT...
 	rm -f count wrong
 	FAILCALL_COUNT=$work/count FAILCALL_CALLS=$calls LD_PRELOAD=$shim \
 		"$xjoin" --output=out -T tmp "$@" || exit 2
-	n=$(tail -n 1 count) step=$((n / 40 + 1)) told=0
+	n=$(tail -n 1 count) step=$((n / 40 + 1)) reported=0
 	for ((i = 1; i <= n; i += step)); do
 		judge "$i" "$calls" "$@" >>wrong
 	done
 	bad=$(cat wrong)
-	[ "$told" -gt 0 ] || bad+='no fault had any effect'
+	[ "$reported" -gt 0 ] || bad+='no fault had any effect'
 	tap_empty "$name" "$bad"
 }
 

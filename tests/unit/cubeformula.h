@@ -10,7 +10,7 @@
  *		a revolution (by_angle); table 5.2 was computed so
  *	5.10	a row of q cells is followed by q - 1 hops and jumps, not q; a jump along
  *		dimension 0 occurs in each row, and not between cubes side by side
- *	5.10	a hop goes from the begin of a row to that of the next, and so includes
+ *	5.10	a hop goes from the start of a row to that of the next, and so includes
  *		reading it; but a row too long for that loses a revolution, or is followed
  *		by one further on (printed: false)
  *	5.11	cubes side by side take the same tracks
@@ -42,7 +42,7 @@ struct formula {
 	double block_ns;   /* sigma: to read one more block in sequence */
 	double hop_ns;	   /* alpha: to an adjacent block */
 	double settle_ns;  /* what a hop needs, overhead included; at most hop_ns */
-	double skew_ns;	   /* from the end of a track to the begin of the next */
+	double skew_ns;	   /* from the end of a track to the start of the next */
 	double latency_ns; /* mean, half a revolution */
 	double init_ns;	   /* C_init: the first positioning */
 	double (*seek_ns)(double tracks);

@@ -288,11 +288,11 @@ static void intervals(void)
 	ok(seen.requests == sp_bench_result(bench)->total.requests, "and leave nothing out");
 }
 
-static volatile sig_atomic_t told;
+static volatile sig_atomic_t reported;
 
 static void tell(int number)
 {
-	told = number;
+	reported = number;
 }
 
 /* What happens in the ramp is not measured. */
@@ -317,7 +317,7 @@ static void ramp(void)
 	opts.interval_ns = S / 100;
 	opts.interval = note;
 	opts.interval_arg = &seen;
-	opts.stop = &told;
+	opts.stop = &reported;
 	seen.n = 0;
 	signal(SIGALRM, tell);
 	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = 50000 }, NULL);

@@ -167,7 +167,7 @@ static void knees_of_little(void)
 	reset("sim:linear", 4, 10);
 	opts.rounds = 2;
 	r = checked(sp_benchset_sweep(&set, &opts, &err));
-	ok(r->rounds == 2 && !r->knees, "nor do two rounds");
+	ok(r->rounds == 2 && !r->knees, "two rounds give no knees");
 	reset("sim:linear", 4, 10);
 	stop = 1;
 	r = checked(sp_benchset_sweep(&set, &opts, &err));
@@ -184,7 +184,7 @@ static void refusals(void)
 	   "a sweep does not end by bytes");
 	reset("sim:linear", 4, 10);
 	bench.rate = 5;
-	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "nor has it a rate");
+	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "a sweep has no rate");
 	reset("sim:linear", 4, 10);
 	class.depth = 3;
 	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "nor classes with a depth");
@@ -264,7 +264,7 @@ static void shares(void)
 	judge_mix(r);
 	ok(r->effect == SP_BENCHSET_EFFECT_YES && r->ratio.high < 1 &&
 		   r->points[1].classes[0].unanswered,
-	   "nor is it none that the high class is slower");
+	   "a slower high class is an effect");
 	reset("sim:ultrastar36lzx-like", 64, 40);
 	mix.shares = list;
 	mix.nshares = 4;

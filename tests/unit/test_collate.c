@@ -183,7 +183,7 @@ static void decided_by_letters(const struct sp__collate_table *c, const char *na
 			diag("'%s' against '%s': strcoll says %d", a, b, strcoll(a, b));
 	}
 	ok(!wrong && decided > PAIRS / 5 / 200,
-	   "%s: letters decide as strcoll() does, before what is no text (%u of %d, kind %zu)",
+	   "%s: letters decide as strcoll() does, before what is not text (%u of %d, kind %zu)",
 	   name, decided, PAIRS / 5, kind);
 }
 
@@ -226,21 +226,21 @@ static void two_characters(const struct sp__collate_table *c, const char *name)
 /* Nothing is encoded until it pays; then the table, or nothing, for good. */
 static void beginning(const char *name, bool table)
 {
-	struct sp__collate *c, *told;
+	struct sp__collate *c, *reported;
 	struct sp__keybuf key = { 0 };
 	size_t before = 0;
 
-	if (!ok(!sp__collate_new(&c) && !sp__collate_new(&told), "%s: two encoders", name))
+	if (!ok(!sp__collate_new(&c) && !sp__collate_new(&reported), "%s: two encoders", name))
 		return;
 	while (before < 1000000 && sp__collate_encode(c, "word", 4, &key) == 1)
 		before++;
 	ok(before > 1000 && (before == 1000000) == !table,
 	   "%s: encoding begins after some text, if at all", name);
-	sp__collate_expect(told, 1 << 20);
-	ok(sp__collate_encode(told, "word", 4, &key) == !table,
+	sp__collate_expect(reported, 1 << 20);
+	ok(sp__collate_encode(reported, "word", 4, &key) == !table,
 	   "%s: encoding begins at once if much text is expected", name);
 	sp__collate_free(c);
-	sp__collate_free(told);
+	sp__collate_free(reported);
 	free(key.data);
 }
 

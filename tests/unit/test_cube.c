@@ -323,7 +323,7 @@ static bool change(struct sp_cube *c, struct model *m)
 							   : true;
 }
 
-/* Flips a bit of a cell: found, refused where read with checksums, and mended. */
+/* Flips a bit of a cell: found, refused where read with checksums, and repaired. */
 static bool damage(struct sp_cube *c, const struct model *m)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -350,7 +350,7 @@ static bool damage(struct sp_cube *c, const struct model *m)
 	return pwrite(c->fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
 }
 
-/* Nobody learns what an interrupted load has left, unless he asks for it. */
+/* Nobody learns what an interrupted load has left, unless it is requested. */
 static bool refused(struct sp_cube *c, const struct model *m)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -471,7 +471,7 @@ static bool run_phase(enum phase p, struct sp_cube *c, struct model *m, const st
 	}
 }
 
-/* Each phase opens the cube anew. */
+/* Each phase opens the cube again. */
 static void test_case(unsigned *good)
 {
 	struct model m = random_model();

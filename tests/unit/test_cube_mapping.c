@@ -176,7 +176,7 @@ struct turned {
 	unsigned inside, across, late, long_inside, long_across;
 };
 
-/* From the end of a cell to the begin of its neighbour, and what the way there needs. */
+/* From the end of a cell to the start of its neighbour, and what the way there needs. */
 static void see_hop(const struct sp_geometry *g, uint64_t from, uint64_t to, double extra_deg,
 		    struct turned *n)
 {
@@ -244,7 +244,7 @@ static double angle_of(const struct sp_geometry *g, uint64_t block, uint32_t bey
 	return t.angle_deg + (double)(block - t.first + beyond) / t.blocks * 360;
 }
 
-/* Hops between tracks of unequal length: from the end of a cell to the begin of the next. */
+/* Hops between tracks of unequal length: from the end of a cell to the start of the next. */
 static void test_unequal(const char *model, uint32_t cell_blocks)
 {
 	const uint64_t sizes[] = { 480 / cell_blocks, 30, 5 };

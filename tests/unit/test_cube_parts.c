@@ -247,7 +247,7 @@ static void test_refusals(void)
 	   "a fragment beyond the end of those before is none");
 	g.fragments.list[1]->first = 3;
 	g.fragments.list[1]->placed[0] = 3;
-	ok(!sp__fragments_settle(&g.fragments, 2, g.size), "nor is one that is narrower");
+	ok(!sp__fragments_settle(&g.fragments, 2, g.size), "a narrower one does not fit");
 	g.fragments.list[1]->placed[0] = 4;
 	ok(sp__fragments_settle(&g.fragments, 2, g.size), "as it was, it is one");
 	g.size[1]++;

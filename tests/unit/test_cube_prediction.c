@@ -84,7 +84,7 @@ static void boot(struct bench *b, const char *model)
 	};
 }
 
-/* Places a grid, once, at the begin of the drive; 0 or why not. */
+/* Places a grid, once, at the start of the drive; 0 or why not. */
 static int map(struct bench *b, enum sp_cube_mapping kind, const uint64_t *sizes)
 {
 	int rc = 0;

@@ -138,7 +138,7 @@ static void test_readers(void)
 	(void)sp_cube_close(other);
 	if (create(false))
 		abort();
-	ok(get(reader, &v) == SP_ESTATE, "nor does who opened the one that was there before");
+	ok(get(reader, &v) == SP_ESTATE, "a reader of the former cube fails, too");
 	(void)sp_cube_close(reader);
 }
 

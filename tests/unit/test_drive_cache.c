@@ -176,7 +176,7 @@ static void zero_latency(void)
 	ok(serve(3 * TURN + 100 * BLOCK + 1, false, 0, 600) == TURN + BLOCK - 1,
 	   "a whole track takes a revolution from the next block's edge");
 	ok(serve(9 * TURN + 700 * BLOCK, false, 100, 100) == 100 * BLOCK,
-	   "a head that comes down at the begin reads as ever");
+	   "a head that comes down at the start reads as ever");
 	ok(serve(12 * TURN + 50 * BLOCK, false, 100, 100) == 150 * BLOCK,
 	   "a head that comes down before waits");
 	ok(serve(15 * TURN + 150 * BLOCK, false, 100, 100) == TURN,

@@ -235,7 +235,7 @@ static void check_numbers(void)
 		   !sp__decimal_parse("1 ", 2, &d) && !sp__decimal_parse("1.0000000000", 12, &d) &&
 		   !sp__decimal_parse("1000000000000000000000000000", 28, &d) &&
 		   !sp__decimal_parse("9999999999999999999999999999999999999999999", 43, &d),
-	   "what is no number of 9 places below 10^27 is refused");
+	   "what is not a number of 9 places below 10^27 is refused");
 	ok(sp__decimal_parse("999999999999999999999999999.999999999", 37, &d) &&
 		   sp__decimal_parse("-0", 2, &d) && d.units == 0,
 	   "the largest is none too large");

@@ -175,7 +175,7 @@ static bool punch(struct sp__fsmap *fs, struct shadow *s, unsigned file, uint64_
 
 static bool regions_agree(const struct sp__fsmap *fs, const struct shadow *s, unsigned file)
 {
-	uint64_t before = 0, regions = 0, pages = 0, told;
+	uint64_t before = 0, regions = 0, pages = 0, reported;
 	double mean;
 
 	for (uint64_t p = 0; p < PAGES; p++) {
@@ -185,8 +185,8 @@ static bool regions_agree(const struct sp__fsmap *fs, const struct shadow *s, un
 		before = s->where[file][p];
 		pages++;
 	}
-	sp__fsmap_regions(fs, file, &told, &mean);
-	return told == regions && (!regions || mean == (double)pages / (double)regions);
+	sp__fsmap_regions(fs, file, &reported, &mean);
+	return reported == regions && (!regions || mean == (double)pages / (double)regions);
 }
 
 static bool random_use(enum sp__fs_policy policy, uint64_t seed)

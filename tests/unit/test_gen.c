@@ -543,7 +543,7 @@ static void refusals(void)
 	   "lines without number or size are refused with a reason");
 	o = of(SP_GEN_RUNS);
 	o.alpha = NAN;
-	ok(sp_gen_new(&g, &o, NULL) == -EINVAL, "an alpha that is no number is refused");
+	ok(sp_gen_new(&g, &o, NULL) == -EINVAL, "an alpha that is not a number is refused");
 	o = of(SP_GEN_PART);
 	o.scale = 0;
 	ok(sp_gen_new(&g, &o, NULL) == -EINVAL, "scale 0 is refused");

@@ -85,7 +85,7 @@ static void tracks(void)
 	   "a block between known parts has no known track");
 	ok(sp_geometry_track(g, 227, &t) == -ENODATA && sp_geometry_track(g, 299, &t) == -ENODATA &&
 		   sp_geometry_track(g, 300, &t) == -ERANGE,
-	   "nor has one after them; beyond the device there is none");
+	   "a block after them has none; beyond the device there is none");
 	ok(sp_geometry_track(g, 206, &t) == 0 && t.number == 11 && t.first == 206 && t.blocks == 7,
 	   "a slipped place is not a block");
 	ok(sp_geometry_track_number(g, 13, &t) == 0 && t.first == 219 && t.blocks == 8 &&
@@ -132,7 +132,7 @@ static void adjacency(void)
 	ok(adjacent(g, 95, 1, 0) == erange, "after the last track before a gap there is nothing");
 	ok(adjacent(g, 226, 1, 0) == erange, "nor after the last one of all");
 	ok(adjacent(g, 150, 1, 0) == (uint64_t)(int64_t)-ENODATA, "an unknown block has none");
-	ok(adjacent(g, 300, 1, 0) == erange, "nor has one that does not exist");
+	ok(adjacent(g, 300, 1, 0) == erange, "a block that does not exist has none");
 	ok(adjacent(g, 0, 0, 0) == einval && adjacent(g, 0, 1, -37) == einval &&
 		   adjacent(g, 0, 1, (double)NAN) == einval,
 	   "a hop to the same track or an aim below 0 is none");
@@ -201,7 +201,7 @@ static void curves(void)
 	   "a farther hop that needs less does not lower the curve");
 	for (size_t i = 0; i < h.nsteps; i++)
 		h.steps[i].w_deg /= 10;
-	ok(sp__hops_knee(&h, 60e6) == 5.75, "nor does it move if the disk turns more slowly");
+	ok(sp__hops_knee(&h, 60e6) == 5.75, "the knee does not move if the disk turns more slowly");
 	free(h.steps);
 	h = (struct sp__hops){ 0 };
 	for (uint64_t k = 1; k < 50; k++)

@@ -147,7 +147,7 @@ static void make_some(struct record *r, const char *letters)
 			}
 }
 
-/* Of which `want` are told by their key's first eight bytes. */
+/* Of which `want` are decided by their key's first eight bytes. */
 static void telling(char letter, bool reverse, const char *letters, unsigned want)
 {
 	struct record *r = calloc(SOMES, sizeof(*r));
@@ -157,7 +157,7 @@ static void telling(char letter, bool reverse, const char *letters, unsigned wan
 				    .nkeys = 1,
 				    .separator = -1 };
 	struct sp_keyset *ks;
-	unsigned told = 0, wrong = 0;
+	unsigned decided = 0, wrong = 0;
 
 	k.reverse = reverse;
 	sp_key_letter(&k, letter, SP_KEY_BOTH);
@@ -167,7 +167,7 @@ static void telling(char letter, bool reverse, const char *letters, unsigned wan
 	for (size_t i = 0; i < SOMES; i++) {
 		/* Not into a buffer without any memory. */
 		wrong += !encode(ks, &r[i]) || !encode(ks, &r[i]);
-		told += r[i].key.tells;
+		decided += r[i].key.tells;
 	}
 	for (size_t i = 0; i < SOMES; i++)
 		for (size_t j = 0; j < i; j++) {
@@ -177,9 +177,9 @@ static void telling(char letter, bool reverse, const char *letters, unsigned wan
 				 sp__key_prefix(r[i].key.data, r[i].key.bytes) ==
 					 sp__key_prefix(r[j].key.data, r[j].key.bytes);
 		}
-	ok(told == want && !wrong,
+	ok(decided == want && !wrong,
 	   "-%c%s: the order of all short lines; keys of %u tell them (%u, %u wrong)", letter,
-	   reverse ? "r" : "", want, told, wrong);
+	   reverse ? "r" : "", want, decided, wrong);
 	for (size_t i = 0; i < SOMES; i++)
 		sp__keybuf_release(&r[i].key);
 	free(r);
@@ -264,7 +264,7 @@ int main(void)
 	telling('h', true, "017.K-", 0);
 	/* All but four letters of which three or four are NULs, which take two bytes each. */
 	telling('f', false, "aAbB-\0", SOMES - (4 * 5 + 1));
-	/* What is dropped is not told. */
+	/* What is dropped is not decided. */
 	telling('d', false, "aAb -\0", 1 + 4 + 16 + 64 + 256);
 	lines();
 	binary();

@@ -273,7 +273,7 @@ static void check_names(void)
 	ok(sp__model_load(&m, "lib/dev", &err) == -EISDIR && !strcmp(err.op, "read"),
 	   "a folder is not a model");
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	ok(sp__model_load(&m, "/dev/null", &err) == SP_EFORMAT, "nor is an empty file");
+	ok(sp__model_load(&m, "/dev/null", &err) == SP_EFORMAT, "an empty file is not a model");
 }
 
 static void check_defaults(void)

@@ -12,7 +12,7 @@
  * _sptf) are also run as a whole through the simulated block device: the order
  * of completion must be the same, for SPTF the mean response time within 1 %.
  * That simulator gives an idle drive the first of several requests of the same
- * moment, ours lets the scheduler choose; so those of the begin are submitted
+ * moment, ours lets the scheduler choose; so those of the start are submitted
  * 1 ns after each other.
  *
  * Without arguments: tests/oracle/atlas10k3_like.json and all files there.

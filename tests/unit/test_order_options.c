@@ -68,7 +68,7 @@ static void words_are_read(void)
 	sp_order_release(&o);
 }
 
-static void errors_are_told(void)
+static void errors_are_reported(void)
 {
 	struct sp_order o;
 
@@ -122,7 +122,7 @@ static void an_order_is_finished(void)
 int main(void)
 {
 	words_are_read();
-	errors_are_told();
+	errors_are_reported();
 	an_order_is_finished();
 	return done();
 }

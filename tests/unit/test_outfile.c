@@ -169,7 +169,7 @@ static void in_place(void)
 	   "with its name if the error is that of another file");
 }
 
-/* Begins name anew beside itself; the number of entries that are there then. */
+/* Begins name again next to itself; the number of entries that are there then. */
 static int begun(const char *name, struct sp_outfile **o)
 {
 	int fd;

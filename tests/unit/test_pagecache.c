@@ -182,7 +182,7 @@ static void test_opt_dead(void)
 	rc |= sp__pcache_read(pc, 102, 1, &r, &a, &w);
 	ok(!rc && !r.n, "the page that comes again was kept");
 	rc |= sp__pcache_sync(pc, &w);
-	ok(!rc && !w.n, "nor are pages written by a sync that nobody will read");
+	ok(!rc && !w.n, "pages are not written by a sync that nobody will read");
 	sp__pcache_work_release(&r);
 	sp__pcache_free(pc);
 }

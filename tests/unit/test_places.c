@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The multiset of places beside one array of counts, while places come and go
- * often enough for the table to be built anew and to grow.
+ * often enough for the table to be rebuilt and to grow.
  */
 #include "base/rng.h"
 #include "observe/places.h"

@@ -289,7 +289,7 @@ static void test_unseen(const char *path)
 	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
 	p = probe_as(device, 0, bad_transfer, NULL);
 	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
-	   "nor is one that cannot be read for the most part");
+	   "a track that is mostly unreadable is not one");
 	sp_probe_free(p);
 }
 

@@ -61,7 +61,7 @@ static void test_one_surface(const char *path)
 	}
 }
 
-/* Head switch and step to the next cylinder are hardly to be told apart. */
+/* Head switch and step to the next cylinder are hardly distinguishable. */
 static void test_cheetah(void)
 {
 	static const char *const noises[] = { "", QUIET, "50us/5%/1ms", "100us" };
@@ -168,9 +168,9 @@ static void test_directions(const char *path)
 }
 
 /*
- * Sixteen surfaces whose ends do not show are not one, nor are bands of 16 or 200 tracks, and bands
- * of 8 are no cylinders; a remapped block where a track would begin if its cylinder had no spares
- * is no begin.
+ * Sixteen surfaces whose ends do not show are not one; neither are bands of 16 or 200 tracks, and
+ * bands of 8 are no cylinders; a remapped block where a track would begin if its cylinder had no
+ * spares is no begin.
  */
 static void test_mistaken(const char *path)
 {
@@ -282,7 +282,7 @@ static void test_cache(const char *path)
 		   "what the cache remembers and forgets is looked at again");
 		ok(c.r && fabs(c.r->overhead_ns / 200e3 - 1) < 0.05 &&
 			   fabs(c.r->bus_ns / 102.4e3 - 1) < 0.05,
-		   "overhead (%.4f ms) and bus (%.4f ms) are told apart within 5 %%",
+		   "overhead (%.4f ms) and bus (%.4f ms) are distinguished within 5 %%",
 		   c.r ? c.r->overhead_ns / 1e6 : 0, c.r ? c.r->bus_ns / 1e6 : 0);
 		probecase_cost(&c, "cache");
 		probecase_free(&c);

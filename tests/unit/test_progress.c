@@ -73,7 +73,7 @@ int main(void)
 		sp__progress_report(&p, 2, 31, 400);
 	tenths = (sp__now_ns() - begin) / TENTH_NS;
 	ok(s.calls <= 1 + tenths, "many calls are passed on at most ten times a second");
-	p.told_ns -= TENTH_NS;
+	p.reported_ns -= TENTH_NS;
 	sp__progress_report(&p, 3, 32, 0);
 	ok(s.phase == 3 && s.done == 32 && s.total == 0,
 	   "a tenth of a second later it is passed on again");
@@ -81,7 +81,7 @@ int main(void)
 	ok(s.phase == 4 && s.done == 0 && s.total == 7,
 	   "the beginning of a phase is passed on at once");
 	sp__progress_report(&deaf, 1, 1, 1);
-	ok(!deaf.told_ns, "without a callback nothing is told");
+	ok(!deaf.reported_ns, "without a callback nothing is reported");
 	predicted();
 	return done();
 }

@@ -80,7 +80,7 @@ static void notices_order(void)
 	add_text(&rb, "9\n");
 	ok(!rb.ordered, "one record out of order is noticed");
 	sp__runbuf_use(&rb, memory, MEMORY);
-	ok(rb.ordered && rb.n == 0, "an emptied buffer begins anew");
+	ok(rb.ordered && rb.n == 0, "an emptied buffer starts over");
 	sp__runbuf_release(&rb);
 	sp_keyset_free(ks);
 }

@@ -307,7 +307,7 @@ static void check_refined(void)
 	ok(left, "a window of one leaves a sequence as it is");
 }
 
-/* Counts are made anew, those of requests that are not in the sequence stay. */
+/* Counts are made again, those of requests that are not in the sequence stay. */
 static void check_refined_counts(void)
 {
 	struct sp_sequence *seq = seqtrace_load("W a 0 1 0 1 1 1\nW b 0 1 0 2 2 1\n"
@@ -319,7 +319,7 @@ static void check_refined_counts(void)
 	sp_sequence_stats(seq, &s);
 	ok(rc == 0 && s.device_seeks == 2 && s.total.requests == 4 && s.total.failed == 1 &&
 		   s.total.regions == 2 && s.total.write_bytes == 3,
-	   "a refined sequence is counted anew");
+	   "a refined sequence is counted again");
 	ok(s.refinement == SP_SEQUENCE_BY_FILE && s.window == 2, "and tells how it was refined");
 	ok(sp_sequence_refine(seq, SP_SEQUENCE_BY_FILE, 0) == -EINVAL, "no window is refused");
 	sp_sequence_free(seq);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sorts whose input fits in memory, on machines where touching memory is cheap, or dear, or dear
- * but temporary space dearer: the costs that tasks measure are replaced by given ones.  The result
- * is the same, and slots are given up, or not.
+ * but temporary space costlier: the costs that tasks measure are replaced by given ones.  The
+ * result is the same, and slots are given up, or not.
  */
 #define TAP_THREADS
 
@@ -18,7 +18,7 @@
 
 static const char *const tmp[] = { "/tmp" };
 static const struct sp__cost cheap = { 1000000, 16 << 20 }, dear = { 800000000, 16 << 20 },
-			     dearer = { 8000000000, 16 << 20 };
+			     costlier = { 8000000000, 16 << 20 };
 
 struct seen {
 	unsigned given_up; /* most */
@@ -106,9 +106,9 @@ int main(void)
 	seen = sort(ks, dear, cheap, &spilled);
 	ok(seen.given_up && !seen.reclaimed && spilled, "dear memory is not: %u slots are given up",
 	   seen.given_up);
-	seen = sort(ks, dear, dearer, &spilled);
+	seen = sort(ks, dear, costlier, &spilled);
 	ok(seen.given_up && seen.reclaimed && spilled,
-	   "but it is where temporary space proves dearer");
+	   "but it is where temporary space proves costlier");
 	sp_keyset_free(ks);
 	return done();
 }

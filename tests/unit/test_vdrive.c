@@ -172,7 +172,7 @@ static void test_small_pieces(void)
 	ok(s.pieces == 0, "are no pieces of one");
 	rc = sp_vdrive_submit(v, s.now_ns, SP_VDRIVE_READ, 0, 64 << 10, NULL);
 	rc |= sp_vdrive_submit(v, s.now_ns, SP_VDRIVE_WRITE, 64 << 10, 64 << 10, NULL);
-	ok(rc == 0 && drain(v, done) == 2, "nor are");
+	ok(rc == 0 && drain(v, done) == 2, "those are not either");
 	sp_vdrive_stats(v, &s);
 	ok(s.pieces == 0, "a read and a write");
 	sp_vdrive_close(v);

@@ -51,7 +51,7 @@ static void check_adopt(void)
 	   "a pipe is no volume");
 	ok(fcntl(fds[0], F_GETFD) >= 0, "and is still its owner's");
 	ok(sp__volume_reopen_direct(&v, fds[0], false, "pipe") == SP_EUNSUP,
-	   "nor is there a direct way to it");
+	   "it cannot be opened for direct I/O");
 	close(fds[0]);
 	close(fds[1]);
 	ok(sp__volume_adopt(&v, -1, false, "none", NULL) == -EBADF, "nothing is no volume");

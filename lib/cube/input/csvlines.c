@@ -28,7 +28,7 @@ static int next_line(struct sp__csvlines *l, size_t n)
 	l->number++;
 	while ((c = getc_unlocked(l->in)) != EOF && c != '\n') {
 		if (!c || n + 1 == l->room)
-			return line_error(l, SP_EFORMAT, c ? "it is too long" : "it is no text");
+			return line_error(l, SP_EFORMAT, c ? "it is too long" : "it is not text");
 		l->text[n++] = (char)c;
 	}
 	if (ferror(l->in))
@@ -58,7 +58,7 @@ static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **a
 	*at = end + strspn(end, " \t");
 	if (end == text || (**at && **at != ','))
 		return sp__errf(l->err, SP_EFORMAT, "read", l->name, -1,
-				"line %" PRIu64 ": coordinate %u is no number", l->number, dim);
+				"line %" PRIu64 ": coordinate %u is not a number", l->number, dim);
 	if (**at != ',')
 		return line_error(l, SP_EFORMAT, "it has too few fields");
 	++*at;

@@ -155,18 +155,18 @@ class Job:
 
     def _map(self, work: Work) -> tuple[list[list[Any]], list[Done]]:
         """Blocks of each piece, and what map did."""
-        blocks, told, shared = [], [], ray.put(work)
+        blocks, reports, shared = [], [], ray.put(work)
         for number, piece in enumerate(self.plan.pieces):
             group, returns = number // self.plan.group, len(self.plan.slices) + 1
             task = self._task(self.stages.map_piece, group, returns)
             *made, done = task.remote(piece, shared)
             blocks.append(made)
-            told.append(done)
-        return blocks, self._await("map", told)
+            reports.append(done)
+        return blocks, self._await("map", reports)
 
     def _merge(self, blocks: list[list[Any]]) -> tuple[list[list[Any]], list[Done]]:
         """Merges the slices of each group on its node: blocks for each range."""
-        groups, told, size, shared = [], [], self.plan.group, ray.put(self.work)
+        groups, reports, size, shared = [], [], self.plan.group, ray.put(self.work)
         for number in range(0, len(blocks), size):
             groups.append([])
             for i, (first, last) in enumerate(self.plan.slices):
@@ -174,9 +174,9 @@ class Job:
                 own = [b[i] for b in blocks[number : number + size]]
                 *made, done = task.remote(shared, first, last, *own)
                 groups[-1] += made
-                told.append(done)
+                reports.append(done)
         blocks.clear()
-        return groups, self._await("merge", told)
+        return groups, self._await("merge", reports)
 
     def _last(
         self, stage: str, blocks: list[list[Any]], sizes: Sequence[Sequence[int]], lefts: int

@@ -249,7 +249,7 @@ def pieces_of(work: Work, side: int, piece_bytes: int):
         if fixed and (length - base) % fixed:
             raise ValueError(f"{path}: length is not a multiple of the record size {fixed}")
         step = max(piece_bytes - piece_bytes % fixed, fixed) if fixed else piece_bytes
-        # Where a record of CSV begins can only be told from the beginning of the file.
+        # Where a record of CSV begins is only known from the beginning of the file.
         step = max(length, 1) if options.info.kind == CSV else step
         pieces += [
             Piece(path, base, lo, min(lo + step, length), file, side)
