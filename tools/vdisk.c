@@ -130,9 +130,8 @@ static void run(struct server *s, const struct options *o, const sigset_t *set)
 	name = disk;
 	if (o->loop) {
 		sp_vdrive_info(s->pace.drive, &info);
-		loop = loop_attach(disk, info.block_bytes, !strcmp(info.kind, "rotating"),
-				   &s->loop);
-		name = s->loop;
+		loop = loop_attach(disk, info.block_bytes, !strcmp(info.kind, "rotating"), &name);
+		s->loop = name;
 	}
 	s->floor_ns = o->floor_given ? o->floor_us * 1000 : floor_measure(s, name);
 	pace_restart(&s->pace, o->dilation, s->floor_ns);

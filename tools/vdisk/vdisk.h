@@ -104,12 +104,13 @@ struct server {
 	pthread_t thread, main;
 	uint64_t bytes;
 	int backing;
-	int stop_fd;	   /* an event ends the reader */
-	int folder;	   /* below the mount */
-	const char *loop;  /* name of the device; NULL: none */
-	uint64_t floor_ns; /* as measured or given */
-	atomic_int opens;  /* of the disk */
-	atomic_bool over;  /* it has been unmounted */
+	int stop_fd; /* an event ends the reader */
+	int folder;  /* below the mount */
+	/* Set while the file system is served already. */
+	const char *_Atomic loop;  /* name of the device; NULL: none */
+	_Atomic uint64_t floor_ns; /* as measured or given */
+	atomic_int opens;	   /* of the disk */
+	atomic_bool over;	   /* it has been unmounted */
 };
 
 /* Sent to the main thread when the session is over, or the disk not open any more. */
