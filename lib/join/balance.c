@@ -45,7 +45,7 @@ int sp__balance_sources(struct sp__join *j)
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++)
-		if (sp__is_scanned(j, i))
+		if (sp__join_scans(&j->opts, i))
 			rc = balance_source(j, i);
 	return rc;
 }

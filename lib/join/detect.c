@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "join/plan.h"
+#include "join/keyorder.h"
 #include "join/presorted.h"
 
 #define SAMPLE_BYTES 4096u

@@ -169,3 +169,16 @@ int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *pl
 		return 0;
 	return rc < 0 ? sp__err(err, rc, "allocate", NULL, -1) : 0;
 }
+
+int sp_join_predict(const struct sp_join_opts *opts, struct sp_join_plan *plan,
+		    struct sp_errinfo *err)
+{
+	struct sp__join_layout l = { 0 };
+	struct sp__join_prediction prediction = { 0 };
+	int rc = plan->algorithm == SP_JOIN_MERGE ? 0 : sp__join_layout(opts, &l, err);
+
+	if (!rc)
+		rc = sp__join_predict(opts, plan, &l, &prediction, err);
+	plan->seconds = prediction.seconds;
+	return rc;
+}

@@ -6,11 +6,6 @@
 #include "join/state.h"
 #include "rec/header.h"
 
-bool sp__is_scanned(const struct sp__join *j, int side)
-{
-	return !sp__is_inl(j->opts.algorithm) || sp__inl_outer(&j->opts) == side;
-}
-
 void sp__header_pass(struct sp__source *src, const char *end)
 {
 	sp__tally_count(&src->done, (uint64_t)(end - src->at));
@@ -72,7 +67,7 @@ static int first_line(struct sp__join *j, unsigned file, struct sp__bytes *copy,
 	const struct sp_recfmt format = sp__join_format(&j->opts, file < 2 ? (int)file : 0);
 	int rc;
 
-	if (file < 2 && sp__is_scanned(j, (int)file))
+	if (file < 2 && sp__join_scans(&j->opts, (int)file))
 		rc = first_of_source(j, (int)file, first);
 	else
 		rc = first_of_file(j, file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input,

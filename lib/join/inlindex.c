@@ -5,78 +5,10 @@
 #include "base/err.h"
 #include "join/inlindex.h"
 #include "join/plan.h"
-#include "run/costs.h"
-
-static bool is_inner(const struct sp_join_opts *o, int side)
-{
-	return o->index[side] && !o->unpaired[side] && !(o->semi && !side);
-}
-
-int sp__inl_outer(const struct sp_join_opts *o)
-{
-	if (!is_inner(o, 1) || !is_inner(o, 0))
-		return is_inner(o, 1) ? 0 : 1;
-	return o->input_bytes[1] && o->input_bytes[1] < o->input_bytes[0] ? 1 : 0;
-}
 
 static int refuse(struct sp_errinfo *err, const char *path, const char *reason)
 {
 	return sp__errf(err, SP_EUNSUP, "plan", path, -1, "%s", reason);
-}
-
-/* What joins the records of one file, but not those of another, and how keys compare. */
-static int check_type(const struct sp_join_opts *o, struct sp_errinfo *err)
-{
-	if (o->collated)
-		return refuse(err, NULL, "an index does not compare as the locale does");
-	if (o->index[0] && !o->index[1] && (o->unpaired[0] || o->semi))
-		return refuse(err, NULL,
-			      "index nested loops with an index of file 1 find no records of it "
-			      "that lack a partner, nor each once");
-	if (o->index[1] && !o->index[0] && o->unpaired[1])
-		return refuse(err, NULL,
-			      "index nested loops with an index of file 2 find no records of it "
-			      "that lack a partner");
-	if (!is_inner(o, 0) && !is_inner(o, 1))
-		return refuse(err, NULL, "index nested loops cannot do this type of join");
-	if (o->nthen && (!o->pairs || o->unpaired[0] || o->unpaired[1]))
-		return refuse(err, NULL, "further files can only be joined to pairs");
-	if (o->nthen && o->fixed_bytes[0])
-		return refuse(err, NULL, "further files have lines or CSV records");
-	if (o->nthen > SP_JOIN_FILES_MAX - 2)
-		return refuse(err, NULL, "too many files");
-	if (o->ordered && (int)o->ordered - 1 != sp__inl_outer(o))
-		return refuse(err, NULL,
-			      "index nested loops keep the order of the file without the index");
-	return 0;
-}
-
-/*
- * Each probe reads a page of the index and one of the inner file.  Depth is not counted in: it
- * makes up for the pages of inner nodes, and for more than one match.
- */
-bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s)
-{
-	const struct sp__device_costs d = sp__device_costs(o->run.geometry, false);
-	const double mb = 1 << 20;
-	int outer = sp__inl_outer(o), build = (int)sp__join_build(o) - 1;
-	double all = (double)o->input_bytes[0] + (double)o->input_bytes[1];
-	double share = 1, probes = (double)sp__join_records(o, outer);
-	struct sp__join_layout l;
-
-	*index_s = *hash_s = 0;
-	if (o->algorithm != SP_JOIN_AUTO || check_type(o, NULL) < 0)
-		return false;
-	if (!o->input_bytes[0] || !o->input_bytes[1] || sp__join_layout(o, &l, NULL) < 0)
-		return false;
-	if (o->limited && (double)o->limit < probes)
-		share = (double)o->limit / probes;
-	*index_s = share * (2 * probes * d.seek_s +
-			    (double)o->input_bytes[outer] / mb * d.transfer_s_per_mib);
-	*hash_s = all / mb * d.transfer_s_per_mib;
-	if (sp__join_need(o->input_bytes[build], sp__join_records(o, build)) > l.table_bytes)
-		*hash_s *= 3;
-	return *index_s < *hash_s;
 }
 
 static int check_then(const struct sp_join_opts *o, size_t i, const struct sp_join_io *io,
@@ -107,7 +39,7 @@ int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io, str
 		sp__want_index(io, o, 1, io->inputs[1], NULL);
 		return refuse(err, NULL, "index nested loops need --index1 or --index2");
 	}
-	rc = check_type(o, err);
+	rc = sp__inl_possible(o, err);
 	for (size_t i = 0; i < o->nthen && !rc; i++)
 		rc = check_then(o, i, io, err);
 	return rc;

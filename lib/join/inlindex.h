@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which joins index nested loops can do, and with which indexes.
+ * Which indexes a join by index nested loops can use.
  */
 #ifndef SP__JOIN_INLINDEX_H
 #define SP__JOIN_INLINDEX_H
@@ -8,18 +8,6 @@
 #include <spindle/join.h>
 #include "index/indexfile.h"
 
-static inline bool sp__is_inl(enum sp_join_algorithm a)
-{
-	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
-}
-
-/*
- * SP_JOIN_AUTO: are index nested loops predicted to be faster than reading both files?  Seconds of
- * each; 0: unknown.
- */
-bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s);
-/* The outer file, 0 or 1; there is an index of the other one. */
-int sp__inl_outer(const struct sp_join_opts *o);
 /* Is there what is needed, and is it a join that can be done so?  0, or SP_EUNSUP with err. */
 SP_MUST_CHECK int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io,
 				struct sp_errinfo *err);

@@ -208,7 +208,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
 	j->result.emit.inputs = j->io->inputs;
 	for (int i = 0; i < 2 && !rc; i++)
-		if (sp__is_scanned(j, i))
+		if (sp__join_scans(&j->opts, i))
 			rc = open_source(j, i);
 	/* Before anything is read: the writer of a FIFO may be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
@@ -376,7 +376,7 @@ static void choose_inl(struct sp_join_opts *o, const char *const inputs[2])
 {
 	double index_s, hash_s;
 
-	if (o->nthen && o->algorithm == SP_JOIN_AUTO)
+	if (sp__inl_needed(o))
 		o->algorithm = SP_JOIN_ASYNC_INL;
 	if (!o->index[0] && !o->index[1])
 		return;

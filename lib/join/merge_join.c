@@ -23,7 +23,7 @@
 #include <string.h>
 #include "base/array.h"
 #include "join/merge_join.h"
-#include "join/presorted.h"
+#include "join/keyorder.h"
 #include "rec/collate.h"
 
 struct copies {

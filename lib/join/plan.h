@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory layout of a hash join, and the partitioning of its inputs.
+ * The plan of a join: its algorithm, memory, and the partitioning of its inputs.  Pure: no file is
+ * touched.
  */
 #ifndef SP__JOIN_PLAN_H
 #define SP__JOIN_PLAN_H
@@ -43,6 +44,8 @@ SP_MUST_CHECK int sp__join_layout(const struct sp_join_opts *opts, struct sp__jo
 				  struct sp_errinfo *err);
 /* Memory for records with a total of bytes: |R| F. */
 uint64_t sp__join_need(uint64_t bytes, uint64_t records);
+/* Memory for an input as build side; 0: unknown. */
+uint64_t sp__join_need_of(const struct sp_join_opts *opts, int input);
 /* Formula (1): partitions for pages of build input and pages of memory. */
 uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages);
 /* Formula (2): pages of one partition written at once, if sorted by partition before. */
@@ -57,20 +60,51 @@ unsigned sp__join_ordered(const struct sp_join_opts *opts);
 /* Will an ordered result probably have to be sorted? */
 bool sp__join_sorts(const struct sp_join_opts *opts, const struct sp__join_layout *layout,
 		    int build_side);
-/* Can files be merged on keys of this kind, if they are sorted? */
-bool sp__join_mergeable(const struct sp_join_opts *opts);
-/* Files that seem sorted: is it better to merge them? */
-bool sp__join_merges(const struct sp_join_opts *opts, const struct sp__join_layout *layout);
 /* How records of input 0 or 1 end. */
 struct sp_recfmt sp__join_format(const struct sp_join_opts *opts, int input);
 /* Records expected of input 0 or 1; 0: unknown. */
 uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
+
+/* choose.c */
+static inline bool sp__is_inl(enum sp_join_algorithm a)
+{
+	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
+}
+/* The outer file, 0 or 1; there is an index of the other one. */
+int sp__inl_outer(const struct sp_join_opts *opts);
+/* Is file 0 or 1 read from its beginning?  The inner file of index nested loops is not. */
+static inline bool sp__join_scans(const struct sp_join_opts *opts, int side)
+{
+	return !sp__is_inl(opts->algorithm) || sp__inl_outer(opts) == side;
+}
+/* Is it a join that index nested loops can do?  0, or SP_EUNSUP with err. */
+SP_MUST_CHECK int sp__inl_possible(const struct sp_join_opts *opts, struct sp_errinfo *err);
+/* AUTO: can only index nested loops do it? */
+bool sp__inl_needed(const struct sp_join_opts *opts);
+/*
+ * AUTO: are index nested loops predicted to be faster than reading both files?  Seconds of each;
+ * 0: unknown.
+ */
+bool sp__inl_pays(const struct sp_join_opts *opts, double *index_s, double *hash_s);
+/* AUTO: is it worth finding out whether the files seem sorted? */
+bool sp__join_detects(const struct sp_join_opts *opts);
+/* Can files be merged on keys of this kind, if they are sorted? */
+bool sp__join_mergeable(const struct sp_join_opts *opts);
+/* Files that seem sorted: is it better to merge them? */
+bool sp__join_merges(const struct sp_join_opts *opts, const struct sp__join_layout *layout);
 /*
  * The hash join: as requested; AUTO: SHJ if formula (2) predicts less time than for
  * HYBRID, which requires that the device is known.
  */
 enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
 				       const struct sp__join_layout *layout);
+/* The algorithm of a plan, with the times by which it was chosen. */
+enum sp_join_algorithm sp__join_choose(const struct sp_join_opts *opts,
+				       const struct sp__join_layout *layout,
+				       struct sp_join_plan *plan);
+/* The algorithm of a join of operators. */
+enum sp_join_algorithm sp__join_operator_algorithm(const struct sp_join_opts *opts);
+
 /* split.c */
 /* bytes 0: unknown; probe_bytes 0: unknown, and assumed equal to bytes. */
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,

@@ -20,6 +20,7 @@
  * Rejected: checking the order of both files before joining, which reads them twice if
  * they are sorted.
  */
+#include "join/keyorder.h"
 #include "join/presorted.h"
 #include "join/stage.h"
 

@@ -95,7 +95,7 @@ static void filling(struct sp__source *s)
 	total = j->opts.input_bytes[side];
 	if (j->stats.build == (unsigned)side + 1) {
 		phase = SP_JOIN_PHASE_BUILD;
-	} else if (!j->stats.build && sp__is_scanned(j, !side)) {
+	} else if (!j->stats.build && sp__join_scans(&j->opts, !side)) {
 		done += j->source[!side].bytes;
 		total = total && j->opts.input_bytes[!side] ? total + j->opts.input_bytes[!side]
 							    : 0;

@@ -61,8 +61,6 @@ SP_MUST_CHECK int sp__result_flush(struct sp__join *j);
 SP_MUST_CHECK int sp__first_lines(struct sp__join *j);
 /* Skips the header at the beginning of the batch, up to its end. */
 void sp__header_pass(struct sp__source *src, const char *end);
-/* Is file 0 or 1 read from its beginning?  The inner file of index nested loops is not. */
-bool sp__is_scanned(const struct sp__join *j, int side);
 
 /* inl_join.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_inl(struct sp__join *j);
