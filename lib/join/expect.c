@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills in what the options of a join do not say of its inputs: lengths and order. */
 #include <spindle/sort.h>
-#include "join/plan.h"
-#include "join/presorted.h"
+#include "join/plan/plan.h"
+#include "join/merge/presorted.h"
 
 void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 {

@@ -4,8 +4,9 @@
  * rows that have come.
  */
 #include "base/err.h"
-#include "join/inl_plan.h"
-#include "join/inlindex.h"
+#include "join/inl/plan.h"
+#include "join/input/balance.h"
+#include "join/inl/index.h"
 #include "join/joining.h"
 
 struct looping {

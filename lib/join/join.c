@@ -8,11 +8,11 @@
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "base/enum.h"
-#include "join/inlindex.h"
-#include "join/keying.h"
-#include "join/merge_join.h"
-#include "join/plan.h"
-#include "join/presorted.h"
+#include "join/inl/index.h"
+#include "join/keys/keying.h"
+#include "join/merge/merge.h"
+#include "join/plan/plan.h"
+#include "join/merge/presorted.h"
 #include "join/state.h"
 
 /* Before anything is opened. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/err.h"
-#include "join/inlindex.h"
+#include "join/inl/index.h"
 #include "join/joining.h"
 
 /* The sink of the emit, which is flushed only between records. */

@@ -3,7 +3,7 @@
  * The merge join as an operator.
  */
 #include "base/err.h"
-#include "join/merge_join.h"
+#include "join/merge/merge.h"
 #include "join/joining.h"
 
 struct merging {

@@ -9,10 +9,10 @@
 #include <spindle/join.h>
 #include <spindle/outfile.h>
 #include "base/err.h"
-#include "join/emit.h"
-#include "join/plan.h"
-#include "join/source.h"
-#include "join/timeline.h"
+#include "join/result/emit.h"
+#include "join/plan/plan.h"
+#include "join/input/source.h"
+#include "join/result/timeline.h"
 #include "obs/progress.h"
 #include "run/charge.h"
 #include "run/env.h"
@@ -62,15 +62,15 @@ SP_MUST_CHECK int sp__first_lines(struct sp__join *j);
 /* Skips the header at the beginning of the batch, up to its end. */
 void sp__header_pass(struct sp__source *src, const char *end);
 
-/* inl_join.c: 0 or an error. */
+/* inl/plan.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_inl(struct sp__join *j);
 /* Writes the first lines; the records after them are those that a limit or a timeline is about. */
 SP_MUST_CHECK int sp__join_begin_rows(struct sp__join *j);
 
-/* merge_join.c: 0, 1 (disorder) or an error. */
+/* merge/merge.c: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join *j);
 
-/* hash_join.c: 0 or an error. */
+/* join.c: 0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join *j);
 
 /* Of the buffer of the emit: what an operator hands out at once. */

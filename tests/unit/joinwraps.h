@@ -11,7 +11,7 @@
 #include <spindle/sort.h>
 #include <stdlib.h>
 #include <string.h>
-#include "join/stage.h"
+#include "join/hash/stage.h"
 
 enum wrapped { SCAN, FILL, AHEAD, ADD, WALK, SPILL, SWEEP, READ, SORTED, WRAPS };
 enum fault { NONE, LOSE, DOUBLE, EXCHANGE, FAULTS };

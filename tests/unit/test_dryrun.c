@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
-#include "join/plan.h"
-#include "join/dryrun.h"
-#include "join/drystreams.h"
+#include "join/plan/plan.h"
+#include "join/dryrun/dryrun.h"
+#include "join/dryrun/streams.h"
 #include "tap.h"
 
 #define MB 1000000u

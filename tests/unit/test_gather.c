@@ -5,7 +5,7 @@
  */
 #include <fcntl.h>
 #include <unistd.h>
-#include "join/gather.h"
+#include "join/inl/gather.h"
 #include "run/env.h"
 #include "script.h"
 #include "tap.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
-#include "join/plan.h"
+#include "join/plan/plan.h"
 #include "tap.h"
 
 static void test_formulas(void)

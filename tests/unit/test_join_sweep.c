@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "join/plan.h"
-#include "join/sweep.h"
+#include "join/plan/plan.h"
+#include "join/hash/sweep.h"
 #include "tap.h"
 
 #define PARTS 12

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "join/table.h"
+#include "join/hash/table.h"
 #include "tap.h"
 
 #define PAGE 4096

@@ -3,7 +3,7 @@
  * The worked examples of Wang & Cherniack 2006 (tables 1 to 3, figure 3) and
  * figure 1 of Zhang & Larson 1998, through the analyser.
  */
-#include "join/sweep.h"
+#include "join/hash/sweep.h"
 #include "sim/fsmap.h"
 #include "sort/plan/consume.h"
 #include "seqtrace.h"

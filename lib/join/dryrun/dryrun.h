@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SP__JOIN_DRYRUN_DRYRUN_H
+#define SP__JOIN_DRYRUN_DRYRUN_H
+
+#include "join/plan/plan.h"
+
+struct sp__join_prediction {
+	double seconds; /* 0: unknown */
+	uint64_t work;	/* of the dry run; at most SP__DRY_WORK_MAX, and a little */
+};
+
+/*
+ * Predicts a join by plan->algorithm on the simulated machine of o->run, of inputs of known
+ * length.  0, or an error.
+ */
+SP_MUST_CHECK int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
+				   const struct sp__join_layout *layout,
+				   struct sp__join_prediction *prediction, struct sp_errinfo *err);
+
+#endif

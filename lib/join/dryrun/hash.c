@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A hash join being predicted: stages as hash/join.c has them, pairs, nested loops.  A partition
+ * is two runs of which lengths and places are known.
+ *
+ * Not looked at: partitions that leave memory because the plan was wrong, and the filter.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include "base/minmax.h"
+#include "join/dryrun/impl.h"
+#include "join/hash/sweep.h"
+#include "join/hash/table.h"
+#include "spill/writer.h"
+
+enum { BUILD, PROBE };
+
+/* Blocks of nested loops that are run dry, of long and short runs; others take as long. */
+#define MIN_BLOCKS 4
+#define MAX_BLOCKS 16
+#define BLOCKS_CHUNKS 4096
+
+/* Of a cell of a sort-hash join, for records. */
+#define CELL_BYTES (SP__SWEEP_CELL - 8)
+
+struct partition {
+	struct sp__dryfile run[2]; /* of each role */
+	struct sp__drywrite write;
+	uint64_t queued; /* bytes in cells */
+	bool spilled, writing;
+};
+
+struct stage {
+	struct sp__dryrun *t;
+	unsigned depth;
+	int side[2]; /* of each role */
+	unsigned npartitions;
+	struct partition *partitions;
+	uint16_t partition_of[SP__BUCKETS];
+	uint64_t chunk_bytes, build_bytes, passed[2];
+	unsigned nchunks;
+	/* Sort-hash join: */
+	bool sorted;
+	uint64_t ncells, cells; /* of memory; in use */
+	unsigned now;		/* the partition being written */
+	int role;
+};
+
+static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
+		      struct sp__dryfile *const from[2]);
+
+/* The length of the next records of a file. */
+static uint64_t next_length(struct sp__dryrun *t, int side)
+{
+	uint64_t bytes;
+
+	t->length_owed[side] += t->mean[side] * t->bundle[side];
+	bytes = (uint64_t)t->length_owed[side];
+	t->length_owed[side] -= (double)bytes;
+	return bytes;
+}
+
+/* Partitioning. */
+
+static void open_partition(struct stage *s, struct partition *p, int role)
+{
+	struct sp__drymachine *r = &s->t->r;
+
+	sp__dryfile_run(r, &p->run[role], s->t->l->page_bytes);
+	sp__drywrite_open(r, &p->write, &p->run[role], s->chunk_bytes, s->nchunks);
+	p->writing = true;
+}
+
+static uint64_t cells_of(uint64_t bytes)
+{
+	return (bytes + CELL_BYTES - 1) / CELL_BYTES;
+}
+
+/* Writes a cell of the partition whose turn it is, or as many as a bundle takes. */
+static void drain(struct stage *s)
+{
+	const int side = s->side[s->role];
+	struct partition *p;
+	uint64_t bytes, cells;
+
+	while (!s->partitions[s->now].queued)
+		s->now = (s->now + 1) % s->npartitions;
+	p = &s->partitions[s->now];
+	bytes = CELL_BYTES;
+	if (s->t->bundle[side] > 1)
+		bytes = sp__max(bytes, (uint64_t)(s->t->bundle[side] * s->t->mean[side]));
+	cells = cells_of(p->queued);
+	bytes = sp__min(p->queued, cells_of(bytes) * CELL_BYTES);
+	p->queued -= bytes;
+	s->cells -= cells - cells_of(p->queued);
+	sp__drymachine_work(&s->t->r, 1);
+	sp__dryrun_work(s->t, (uint64_t)((double)bytes / s->t->mean[side]), 0, bytes);
+	sp__drywrite_put(&p->write, bytes);
+}
+
+static void sweep(struct stage *s, struct partition *p, uint64_t bytes)
+{
+	while (s->cells && s->cells + cells_of(p->queued + bytes) - cells_of(p->queued) > s->ncells)
+		drain(s);
+	s->cells += cells_of(p->queued + bytes) - cells_of(p->queued);
+	p->queued += bytes;
+}
+
+static void spill(struct stage *s, struct partition *p, int role, uint64_t records, uint64_t bytes)
+{
+	if (!p->writing)
+		open_partition(s, p, role);
+	p->run[role].records += records;
+	if (s->sorted)
+		sweep(s, p, bytes);
+	else
+		sp__drywrite_put(&p->write, bytes);
+}
+
+/* The bucket of the next records: of each key there is one in the file that has fewer. */
+static unsigned next_bucket(struct stage *s, int role)
+{
+	struct sp__dryrun *t = s->t;
+	const struct sp__dryfile *in = t->input;
+	uint64_t key = s->passed[role], keys = in[s->side[!role]].records;
+
+	s->passed[role] += (uint64_t)t->bundle[s->side[role]];
+	if (keys < in[s->side[role]].records)
+		key = sp__rng_below(&t->rng, keys);
+	return (unsigned)(sp__mix64(key + t->seed + s->depth) % SP__BUCKETS);
+}
+
+static void take(struct stage *s, int role, uint64_t bytes)
+{
+	struct sp__dryrun *t = s->t;
+	struct partition *p = &s->partitions[s->partition_of[next_bucket(s, role)]];
+	const double mean = t->mean[s->side[role]];
+	uint64_t emitted = 0, records = t->bundle[s->side[role]] > 1
+						? (uint64_t)fmax((double)bytes / mean, 1)
+						: 1;
+
+	if (p->spilled)
+		spill(s, p, role, records, bytes);
+	else if (role == PROBE)
+		emitted = sp__dryrun_emit(t, t->emits[s->side[PROBE]] * (double)records);
+	sp__drymachine_work(&t->r, 1);
+	sp__dryrun_work(t, records, 1, bytes + emitted);
+}
+
+static void end_writing(struct stage *s)
+{
+	while (s->cells)
+		drain(s);
+	s->now = 0;
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (s->partitions[i].writing)
+			sp__drywrite_end(&s->partitions[i].write);
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (s->partitions[i].writing)
+			sp__drywrite_finish(&s->partitions[i].write);
+	for (unsigned i = 0; i < s->npartitions; i++)
+		s->partitions[i].writing = false;
+}
+
+/* Reads an input or a run to its end, and partitions it. */
+static void pass(struct stage *s, int role, struct sp__dryfile *from)
+{
+	struct sp__dryrun *t = s->t;
+	struct sp__dryread read;
+	uint64_t bytes, have = 0, next = next_length(t, s->side[role]);
+
+	s->role = role;
+	sp__dryread_open(&t->r, &read, from,
+			 s->depth ? t->l->read_bytes / SP__DRY_CHUNKS : t->buffers.chunk_bytes,
+			 s->depth);
+	while ((bytes = sp__dryread_next(&read))) {
+		for (have += bytes; have >= next && !t->r.error; have -= next) {
+			take(s, role, next);
+			next = next_length(t, s->side[role]);
+		}
+	}
+	if (have && !t->r.error)
+		take(s, role, have);
+	end_writing(s);
+}
+
+/* Block nested loops; side: the file of the build run. */
+static void nested(struct sp__dryrun *t, struct sp__dryfile *const run[2], int side)
+{
+	struct sp__dryread build, probe;
+	double block = (double)t->l->table_bytes / t->scale, all = (double)run[BUILD]->bytes;
+	double size = (double)sp__rec_size((size_t)t->mean[side], 0) +
+		      (double)sp__table_slots_bytes(1 << 20) / (1 << 20);
+	double need = all / t->mean[side] * size, blocks = ceil(need / block), share = 1 / blocks;
+	uint64_t chunk = t->l->read_bytes / SP__DRY_CHUNKS, bytes;
+	double affordable = BLOCKS_CHUNKS * (double)chunk / (double)run[PROBE]->bytes, first = 0;
+	double max = fmin(blocks, fmin(fmax(floor(affordable), MIN_BLOCKS), MAX_BLOCKS));
+
+	sp__dryread_open(&t->r, &build, run[BUILD], chunk, true);
+	for (double i = 1, loaded = 0; i <= max && !t->r.error; i++) {
+		if (i == 2)
+			first = sp__dryrun_now(t);
+		for (; loaded < all * i * share && (bytes = sp__dryread_next(&build));
+		     loaded += (double)bytes)
+			sp__dryrun_work(t, (uint64_t)((double)bytes / t->mean[side]), 1, bytes);
+		sp__dryread_open(&t->r, &probe, run[PROBE], chunk, i == max);
+		while ((bytes = sp__dryread_next(&probe))) {
+			double records = (double)bytes / t->mean[!side];
+
+			bytes += sp__dryrun_emit(t, records * t->emits[!side] * share);
+			sp__dryrun_work(t, (uint64_t)records, 1, bytes);
+		}
+	}
+	sp__dryread_stop(&build);
+	/* Before the first the drive may have been elsewhere, and its cache knew nothing. */
+	if (blocks > max)
+		t->more_s += (sp__dryrun_now(t) - first) / (max - 1) * (blocks - max);
+}
+
+static uint64_t scaled(const struct sp__dryrun *t, uint64_t n)
+{
+	return (uint64_t)((double)n * t->scale);
+}
+
+static uint64_t need_of(const struct sp__dryrun *t, const struct sp__dryfile *run)
+{
+	return sp__join_need(scaled(t, run->bytes), scaled(t, run->records));
+}
+
+static void pair(struct stage *s, struct partition *p)
+{
+	struct sp__dryrun *t = s->t;
+	struct sp__dryfile *run[2] = { &p->run[BUILD], &p->run[PROBE] };
+	bool stubborn = sp__join_stubborn(run[BUILD]->bytes, s->build_bytes);
+	int side = s->side[BUILD];
+	uint64_t bytes[2];
+
+	if (!run[BUILD]->records || !run[PROBE]->records)
+		return;
+	if (need_of(t, run[PROBE]) < need_of(t, run[BUILD])) {
+		run[BUILD] = &p->run[PROBE];
+		run[PROBE] = &p->run[BUILD];
+		side = !side;
+	}
+	bytes[BUILD] = scaled(t, run[BUILD]->bytes);
+	bytes[PROBE] = scaled(t, run[PROBE]->bytes);
+	if (sp__join_nests(t->l, t->algorithm, s->depth + 1, stubborn, need_of(t, run[BUILD]),
+			   bytes))
+		nested(t, run, side);
+	else
+		run_stage(t, s->depth + 1, side, run);
+}
+
+/* Stages. */
+
+static int begin_stage(struct stage *s, struct sp__dryrun *t,
+		       const struct sp__dryfile *const from[2])
+{
+	const struct sp__join_layout *l = t->l;
+	enum sp_join_algorithm algorithm = s->depth ? SP_JOIN_HYBRID : t->algorithm;
+	struct sp__join_split split;
+	uint64_t table = l->table_bytes - l->table_bytes % l->page_bytes, pages;
+	bool of_table;
+
+	sp__join_split(l, algorithm, scaled(t, from[BUILD]->bytes), scaled(t, from[BUILD]->records),
+		       scaled(t, from[PROBE]->bytes), &split);
+	s->npartitions = split.resident + split.spilled;
+	s->sorted = algorithm == SP_JOIN_SHJ;
+	s->build_bytes = from[BUILD]->bytes;
+	s->ncells = (table - (uint64_t)s->npartitions * l->page_bytes) / SP__SWEEP_CELL;
+	pages = sp__join_writer(l, l->write_bytes, split.resident ? 0 : table, s->npartitions,
+				s->sorted, &of_table) /
+		l->page_bytes;
+	s->nchunks = (unsigned)sp__min(pages, SP__WRITER_CHUNKS);
+	s->chunk_bytes = s->nchunks ? pages / s->nchunks * l->page_bytes : 0;
+	sp__join_deal(&split, s->partition_of);
+	s->partitions = calloc(s->npartitions, sizeof(*s->partitions));
+	for (unsigned i = split.resident; s->partitions && i < s->npartitions; i++)
+		s->partitions[i].spilled = true;
+	return s->partitions && s->nchunks ? 0 : -ENOMEM;
+}
+
+/* Joins two inputs or runs. */
+static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
+		      struct sp__dryfile *const from[2])
+{
+	const struct sp__dryfile *const known[2] = { from[BUILD], from[PROBE] };
+	struct stage s = { .t = t, .depth = depth, .side = { build_side, !build_side } };
+	int rc = begin_stage(&s, t, known);
+
+	/* About what dealing out the buckets takes. */
+	sp__drymachine_work(&t->r, SP__BUCKETS / 16 + 4 * s.npartitions);
+	if (rc)
+		t->r.error = rc;
+	for (int role = 0; role < 2 && !t->r.error; role++)
+		pass(&s, role, from[role]);
+	for (unsigned i = 0; s.partitions && i < s.npartitions; i++) {
+		if (!t->r.error)
+			pair(&s, &s.partitions[i]);
+		for (int role = 0; role < 2; role++)
+			sp__dryfile_end(&t->r, &s.partitions[i].run[role]);
+	}
+	free(s.partitions);
+}
+
+void sp__dryrun_hash(struct sp__dryrun *t, int build)
+{
+	struct sp__dryfile *from[2] = { &t->input[build], &t->input[!build] };
+
+	run_stage(t, 0, build, from);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hash joins: hybrid, GRACE, and sort-hash joins, which are GRACE but for the order in
+ * which partitions are written (sweep.h).
+ *
+ * A stage (stage.h) partitions both inputs and joins the partitions in memory.  Then
+ * each pair of spilled partitions is joined separately, the smaller one as build side:
+ * in one stage without partitions if it fits into memory, by block nested loops
+ * (nested.c) if partitioning has not made it smaller or would cost more than reading the
+ * probe side again, else in a stage that partitions it by another hash.
+ *
+ * Memory: pages of records and slots (table.h) take |M| of formula (1); in addition
+ * there are the streams, the buffers of the writers and of one partition being read, and
+ * the Bloom filter over the keys of the spilled build side.
+ *
+ * Rejected: storing keys and hashes with the spilled lines, which avoids finding them
+ * again but writes and reads a fifth more.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "base/rng.h"
+#include "join/hash/workers.h"
+#include "join/plan/plan.h"
+#include "join/hash/stage.h"
+
+static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
+		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
+		     uint64_t records, const struct sp__tally came[2]);
+
+/* A partition as an input. */
+static void open_partition(struct sp__hash *h, struct sp__runread *r, struct sp__run *run, int side)
+{
+	sp__runread_open(r, h->spill, run, &h->format[side], true, h->read_mem,
+			 h->layout.read_bytes);
+}
+
+int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
+		 struct sp__slice *key)
+{
+	bytes -= h->tag[side];
+	return sp__key_find(&h->keying, side, line, bytes, &h->keymem, key) < 0
+		       ? sp__join_no_memory(h->j)
+		       : 0;
+}
+
+/* A record of a partition without another side; bytes: with its tag. */
+static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
+		 struct sp__tally *read_back)
+{
+	struct sp__line l = { .data = line, .bytes = bytes - h->tag[side] };
+	struct sp__slice key;
+	int rc = sp__hash_key(h, side, line, bytes, &key);
+
+	if (rc < 0)
+		return rc;
+	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
+	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.opts->keys[side][0], &l.key);
+	sp__emit_sides(&h->j->result.emit, side, &l, NULL);
+	return h->j->result.emit.error;
+}
+
+/* Records of a partition whose other side is empty. */
+static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
+		     const struct sp__tally *came)
+{
+	struct sp__runread r;
+	struct sp__tally read_back = { 0 };
+	struct sp_batch batch;
+	int rc;
+
+	if (!h->j->opts.unpaired[side])
+		return sp__balance_alone(h, side, came, NULL);
+	open_partition(h, &r, run, side);
+	while ((rc = sp__runread_next(&r, &batch)) == SP_READY) {
+		const char *at = batch.data, *end = at + batch.bytes;
+
+		while (at < end && rc >= 0) {
+			const char *line = at;
+			size_t bytes;
+
+			at = sp__record_next(&h->format[side], line, end, &bytes);
+			rc = alone(h, side, line, bytes, &read_back);
+		}
+		sp__hash_report_joining(h);
+		if (rc < 0)
+			break;
+	}
+	sp__runread_close(&r);
+	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
+}
+
+/* Joins a pair of partitions; input_bytes: of the build input they were made from. */
+static int pair(struct sp__hash *h, struct sp__partition *partition, int build_side, unsigned depth,
+		uint64_t input_bytes)
+{
+	struct sp__run *const *run = partition->run, *build = run[SP__BUILD],
+			      *probe = run[SP__PROBE];
+	struct sp__tally came[2] = { sp__partition_tally(partition, SP__BUILD),
+				     sp__partition_tally(partition, SP__PROBE) };
+	struct sp__runread r[2];
+	struct sp__iter it[2] = { { &r[0], sp__runread_next }, { &r[1], sp__runread_next } };
+	uint64_t need, bytes[2];
+	bool stubborn;
+	int rc;
+
+	if (!build)
+		return 0;
+	if (!probe || !probe->records)
+		return all_alone(h, build, build_side, &came[SP__BUILD]);
+	stubborn = sp__join_stubborn(build->bytes, input_bytes);
+	if (sp__join_need(probe->bytes, probe->records) <
+	    sp__join_need(build->bytes, build->records)) {
+		build = run[SP__PROBE];
+		probe = run[SP__BUILD];
+		came[SP__BUILD] = sp__partition_tally(partition, SP__PROBE);
+		came[SP__PROBE] = sp__partition_tally(partition, SP__BUILD);
+		build_side = !build_side;
+		h->j->stats.reversals++;
+	}
+	need = sp__join_need(build->bytes, build->records);
+	bytes[SP__BUILD] = build->bytes;
+	bytes[SP__PROBE] = probe->bytes;
+	if (sp__join_nests(&h->layout, h->j->opts.algorithm, depth, stubborn, need, bytes))
+		return sp__hash_nested(h, build, probe, build_side, depth, came);
+	/* The memory of both: the first has ended when the second begins. */
+	open_partition(h, &r[SP__BUILD], build, build_side);
+	open_partition(h, &r[SP__PROBE], probe, !build_side);
+	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes, build->records,
+		       came);
+	sp__runread_close(&r[0]);
+	sp__runread_close(&r[1]);
+	return rc;
+}
+
+static void count(struct sp__stage *s)
+{
+	struct sp_join_stats *c = &s->h->j->stats;
+	const struct sp__join_balance *probe = &s->balance[SP__PROBE];
+	uint64_t spilled = 0;
+
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		if (!s->partitions[i].run[SP__BUILD])
+			continue;
+		spilled += s->partitions[i].run[SP__BUILD]->bytes;
+		c->spilled_partitions++;
+	}
+	c->filter_drops += probe->filtered.records;
+	c->filter_probes += probe->filtered.records + probe->spilled.records;
+	if (s->depth > c->depth)
+		c->depth = s->depth;
+	if (s->depth)
+		return;
+	c->partitions = s->npartitions;
+	c->resident_share =
+		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
+	for (int role = 0; role < 2; role++)
+		s->h->j->source[s->side[role]].lines += s->balance[role].read.records;
+	if (s->h->j->env.device && s->h->spill)
+		sp__env_note_regions(&s->h->j->env, &c->run, s->h->spill);
+}
+
+static int pairs_of(struct sp__stage *s)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < s->npartitions && !rc; i++) {
+		struct sp__partition *p = &s->partitions[i];
+
+		rc = pair(s->h, p, s->side[SP__BUILD], s->depth + 1, s->bytes[SP__BUILD]);
+		for (int role = 0; role < 2; role++) {
+			if (p->run[role])
+				sp__spill_end_run(s->h->spill, p->run[role]);
+			sp__run_free(p->run[role]);
+			p->run[role] = NULL;
+		}
+	}
+	return rc;
+}
+
+/* Adds the time since *since to a phase. */
+static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
+{
+	uint64_t now = sp__env_now_ns(&j->env);
+
+	j->phase_ns[phase] += now - *since;
+	*since = now;
+}
+
+/* came: the records put into the partitions that are the inputs; NULL: they are files. */
+static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
+		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
+		     uint64_t records, const struct sp__tally came[2])
+{
+	struct sp__stage *s;
+	uint64_t since = sp__env_now_ns(&h->j->env);
+	int rc = sp__stage_new(&s, h, depth, build_side, bytes, records);
+
+	if (rc < 0)
+		return rc;
+	rc = sp__stage_build(s, build);
+	if (!rc && !depth)
+		rc = sp__ordered_begin(h);
+	if (!rc)
+		rc = sp__stage_make_table(s);
+	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_BUILD, &since);
+	if (!rc)
+		rc = sp__stage_probe(s, probe);
+	if (!rc)
+		rc = sp__stage_rest(s);
+	sp__table_empty(&h->table);
+	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_PROBE, &since);
+	if (!rc)
+		rc = sp__balance_stage(s, came);
+	count(s);
+	if (!rc && !depth)
+		sp__stage_predict(s);
+	if (!rc)
+		rc = pairs_of(s);
+	if (!depth)
+		h->j->phase_ns[SP_JOIN_PHASE_JOIN] = sp__env_now_ns(&h->j->env) - since;
+	sp__stage_free(s);
+	return rc;
+}
+
+static int open_hash(struct sp__hash *h, int build)
+{
+	struct sp__join *j = h->j;
+	int rc;
+
+	j->opts.algorithm = j->stats.algorithm = sp__join_choice(&j->opts, &h->layout);
+	h->seed = sp__mix64(j->opts.run.seed + 1);
+	sp__numbers_begin(h, build);
+	rc = sp__keying_init(&h->keying, &j->result.emit.cut, &j->opts, j->env.err);
+	if (rc < 0)
+		return rc;
+	h->read_mem = sp__pages_alloc(h->layout.read_bytes, true);
+	h->write_mem = sp__pages_alloc(h->layout.write_bytes, true);
+	h->workers_bytes = sp__workers_bytes(j, &h->layout);
+	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
+	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);
+	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
+			    sp__rec_term(&j->source[0].format), &j->env.budget);
+	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
+		return sp__join_no_memory(j);
+	return 0;
+}
+
+void sp__hash_note_spill(struct sp__hash *h)
+{
+	if (!h->spill)
+		return;
+	sp__env_note_spill(&h->j->env, &h->j->stats.run, h->spill);
+	/* Where the result counts, so does what is written for it; this is not. */
+	if (sp__env_writing(&h->j->env).device)
+		sp__spill_forget(h->spill);
+}
+
+static void close_hash(struct sp__hash *h)
+{
+	sp__workers_close(h->workers);
+	sp__hash_note_spill(h);
+	sp__spill_close(h->spill);
+	sp__table_release(&h->table);
+	if (h->read_mem)
+		sp__pages_free(h->read_mem, h->layout.read_bytes);
+	if (h->write_mem)
+		sp__pages_free(h->write_mem, h->layout.write_bytes);
+	if (h->bloom.words)
+		sp__pages_free(h->bloom.words, h->layout.bloom_bytes);
+	sp__keying_release(&h->keying);
+	sp__keymem_release(&h->keymem);
+}
+
+/*
+ * The build input, 0 or 1.  Of inputs of unknown length it is the one that ends first, if
+ * that is before half of the memory is full; the data read of the other then takes part of
+ * the memory.
+ */
+static int choose_build(struct sp__hash *h)
+{
+	struct sp__join *j = h->j;
+	struct sp_join_opts *o = &j->opts;
+	const bool known[2] = { o->input_bytes[0] > 0, o->input_bytes[1] > 0 };
+	uint64_t min = SP__JOIN_PAGES_MIN * (uint64_t)h->layout.page_bytes;
+	uint64_t limit = sp__min(h->layout.table_bytes / 2, h->layout.table_bytes - min);
+	int first = 2, build;
+
+	if (!o->build && !(known[0] && known[1]) && limit)
+		first = sp__source_race(j->source, known, limit, j->env.err);
+	if (first < 0)
+		return first;
+	if (first < 2)
+		o->input_bytes[first] = j->source[first].bytes;
+	build = (int)sp__join_build(o) - 1;
+	if (first < 2 && !j->source[first].bytes)
+		build = first;
+	h->layout.table_bytes -= sp__min(j->source[!build].ahead_bytes, limit);
+	return build;
+}
+
+int sp__join_hash(struct sp__join *j)
+{
+	struct sp__hash h = { .j = j, .layout = j->layout };
+	struct sp__numbered from[2] = { { .h = &h }, { .h = &h } };
+	struct sp__iter in = { &from[SP__BUILD], sp__numbered_next };
+	struct sp__iter out = { &from[SP__PROBE], sp__numbered_next };
+	uint64_t bytes[2];
+	int build = choose_build(&h), rc;
+
+	if (build < 0)
+		return build;
+	from[SP__BUILD].side = build;
+	from[SP__PROBE].side = !build;
+	bytes[SP__BUILD] = j->opts.input_bytes[build];
+	bytes[SP__PROBE] = j->opts.input_bytes[!build];
+	rc = open_hash(&h, build);
+	j->stats.build = (unsigned)build + 1;
+	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
+	if (!rc)
+		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(&j->opts, build),
+			       NULL);
+	if (!rc)
+		rc = sp__balance_hash(&h);
+	close_hash(&h);
+	for (int i = 0; i < 2; i++)
+		sp__bytes_release(&from[i].batch, NULL);
+	return sp__ordered_end(&h, rc);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Faults in the table's memory ahead of the build input: the first touch of fresh memory can cost
+ * as much as reading what goes into it.
+ *
+ * A task goes through the pages that the build input is expected to fill, while the thread of
+ * the join fills them.
+ */
+#ifndef SP__JOIN_HASH_PREFAULT_H
+#define SP__JOIN_HASH_PREFAULT_H
+
+#include "base/task.h"
+#include "join/hash/stage.h"
+
+struct sp__prefault {
+	struct sp__task task;
+	char *at;
+	uint64_t bytes;
+	_Atomic bool stop;
+};
+
+/* For the input of a stage that begins to build, if it is large and there are processors. */
+void sp__prefault_begin(struct sp__prefault *t, const struct sp__stage *s);
+/* Afterwards no thread touches memory of the table. */
+void sp__prefault_end(struct sp__prefault *t);
+
+#endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Probe records are processed in groups: first all keys of a group are found and their
+ * slots prefetched, then the records that the slots refer to, then they are compared.
+ * So the cache misses of a group overlap.
+ */
+#include <errno.h>
+#include "base/bits.h"
+#include "base/err.h"
+#include "join/hash/workers.h"
+#include "join/hash/stage.h"
+
+#define GROUP 32
+
+struct probed {
+	struct sp__line line;
+	struct sp__slice key;
+	size_t key_begin;
+	uint64_t key_hash, hash;
+	struct sp__partition *partition;
+};
+
+static bool needs_field(const struct sp__hash *h)
+{
+	return !h->keying.plain && h->j->result.emit.simple;
+}
+
+void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
+{
+	l->data = sp__rec_line(r);
+	l->bytes = (sp__rec_bytes(r) & ~SP__REC_MATCHED) - h->tag[side];
+	if (h->keying.plain)
+		l->key = sp__rec_key(r);
+	else if (h->j->result.emit.simple)
+		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.opts->keys[side][0],
+			       &l->key);
+}
+
+static void emit_pairs(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *last)
+{
+	const struct sp__stage *s = p->stage;
+	struct sp__hash *h = s->h;
+	int side = s->side[SP__BUILD];
+	bool old = h->j->resumed && sp__hash_old(h, !side, l);
+	struct sp__rec *r = sp__chain_first(&h->table, last);
+	struct sp__line other;
+
+	for (; r; r = sp__chain_next(&h->table, r, last)) {
+		sp__hash_line(h, side, r, &other);
+		if (old && sp__hash_old(h, side, &other))
+			continue;
+		sp__emit_sides(p->emit, side, &other, l);
+	}
+}
+
+/* Block nested loops: did it have a partner in an earlier block?  Records a match now. */
+static bool had_before(struct sp__stage *s, bool match)
+{
+	uint64_t n;
+	bool had;
+
+	if (!s->had)
+		return false;
+	n = s->probed++;
+	had = sp__bits_has(s->had, n);
+	if (match)
+		sp__bits_add(s->had, n);
+	return had;
+}
+
+/* A probe record has been joined with the table: r is its last partner, or NULL. */
+static inline void met(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *r)
+{
+	struct sp__stage *s = p->stage;
+	const struct sp_join_opts *o = &s->h->j->opts;
+	bool had = had_before(s, r != NULL);
+
+	if (!r) {
+		if (o->unpaired[s->side[SP__PROBE]] && s->last_block && !had)
+			sp__emit_sides(p->emit, s->side[SP__PROBE], l, NULL);
+		return;
+	}
+	if (s->h->mark)
+		sp__rec_mark(r);
+	if (o->semi && s->side[SP__PROBE] == 0 && !had)
+		sp__emit_sides(p->emit, 0, l, NULL);
+	if (o->pairs)
+		emit_pairs(p, l, r);
+}
+
+/* Keys, hashes and slots of a group. */
+static int look(const struct sp__prober *by, struct probed *group, size_t n)
+{
+	struct sp__stage *s = by->stage;
+	const struct sp__hash *h = s->h;
+	struct sp__keymem *keymem = by->keymem;
+	int side = s->side[SP__PROBE];
+
+	keymem->bytes = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct probed *p = &group[i];
+
+		if (h->keying.plain || needs_field(h))
+			sp__field_find(h->keying.cut, p->line.data, p->line.bytes,
+				       h->keying.opts->keys[side][0], &p->line.key);
+		p->key = p->line.key;
+		if (!h->keying.plain && sp__key_make(&h->keying, side, p->line.data, p->line.bytes,
+						     keymem, &p->key_begin) < 0)
+			return sp__err(by->err, -ENOMEM, "allocate", NULL, -1);
+		p->key.n = h->keying.plain ? p->key.n : keymem->bytes - p->key_begin;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct probed *p = &group[i];
+
+		if (!h->keying.plain)
+			p->key.p = p->key.n ? keymem->data + p->key_begin : sp__no_field;
+		p->key_hash = sp__key_hash(p->key.p, p->key.n, h->seed);
+		sp__tally_count(&by->balance->read, p->key_hash);
+		p->hash = sp__key_rehash(p->key_hash, s->depth);
+		p->partition = sp__stage_partition(s, p->hash);
+		if (!p->partition->spilled)
+			__builtin_prefetch(sp__table_slot(&h->table, p->hash));
+		else if (h->bloom.words)
+			__builtin_prefetch(sp__bloom_word(&h->bloom, p->hash));
+	}
+	return 0;
+}
+
+static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
+{
+	const struct sp__table *t = &s->h->table;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sp__rec *r;
+
+		if (group[i].partition->spilled)
+			continue;
+		r = sp__table_likely(t, group[i].hash);
+		if (r) {
+			__builtin_prefetch(r);
+			__builtin_prefetch((const char *)r + 64);
+		}
+	}
+}
+
+/* A probe record whose partition is not in memory. */
+static int defer(const struct sp__prober *by, const struct probed *p)
+{
+	struct sp__stage *s = by->stage;
+	const struct sp__hash *h = s->h;
+	const struct sp__deferred record = { p->line.data,
+					     p->line.bytes + h->tag[s->side[SP__PROBE]],
+					     p->partition, p->key_hash };
+
+	if (p->partition->run[SP__BUILD] && sp__bloom_has(&h->bloom, p->hash))
+		return by->bundle ? sp__bundle_defer(by->bundle, &record)
+				  : sp__stage_spill_deferred(s, &record);
+	sp__tally_count(&by->balance->filtered, p->key_hash);
+	met(by, &p->line, NULL);
+	return 0;
+}
+
+static int resolve(const struct sp__prober *by, const struct probed *group, size_t n)
+{
+	struct sp__stage *s = by->stage;
+	struct sp__emit *e = by->emit;
+	uint64_t written = sp__emit_bytes(e);
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct probed *p = &group[i];
+
+		if (p->partition->spilled) {
+			rc = defer(by, p);
+		} else {
+			met(by, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
+			sp__tally_count(&by->balance->looked_up, p->key_hash);
+		}
+		sp__charge_work(&s->h->j->env, 1, 1,
+				p->line.bytes + 1 + sp__emit_bytes(e) - written);
+		written = sp__emit_bytes(e);
+	}
+	return rc ? rc : e->error;
+}
+
+int sp__probe(const struct sp__prober *by, const struct sp_batch *batch)
+{
+	struct sp__stage *s = by->stage;
+	const struct sp_recfmt *format = &s->h->format[s->side[SP__PROBE]];
+	const size_t tag = s->h->tag[s->side[SP__PROBE]];
+	const char *at = batch->data, *end = at + batch->bytes;
+	struct probed group[GROUP];
+	int rc = 0;
+
+	while (at < end && !rc) {
+		size_t n = 0;
+
+		for (; n < GROUP && at < end; n++) {
+			group[n].line.data = at;
+			at = sp__record_next(format, at, end, &group[n].line.bytes);
+			group[n].line.bytes -= tag;
+		}
+		rc = look(by, group, n);
+		if (rc)
+			break;
+		fetch(s, group, n);
+		rc = resolve(by, group, n);
+	}
+	*by->bytes += batch->bytes;
+	return rc;
+}
+
+int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
+{
+	const struct sp__prober alone = { .stage = s,
+					  .emit = &s->h->j->result.emit,
+					  .keymem = &s->h->keymem,
+					  .balance = &s->balance[SP__PROBE],
+					  .bytes = &s->bytes[SP__PROBE],
+					  .err = s->h->j->env.err };
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
+		rc = sp__workers_begin(s, batch.bytes)
+			     ? sp__workers_probe(s->h->workers, &alone, &batch)
+			     : sp__probe(&alone, &batch);
+		if (rc < 0)
+			break;
+		sp__stage_bound(s);
+	}
+	rc = sp__workers_end(s->h->workers, rc);
+	return rc < 0 ? rc : sp__stage_end_writing(s);
+}
+
+static void chain_rest(struct sp__stage *s, struct sp__rec *last)
+{
+	const struct sp_join_opts *o = &s->h->j->opts;
+	int side = s->side[SP__BUILD];
+	bool matched = last->bytes & SP__REC_MATCHED;
+	struct sp__rec *r = sp__chain_first(&s->h->table, last);
+	struct sp__line l;
+
+	if (matched ? !(o->semi && side == 0) : !o->unpaired[side])
+		return;
+	for (; r; r = sp__chain_next(&s->h->table, r, last)) {
+		sp__hash_line(s->h, side, r, &l);
+		sp__emit_sides(&s->h->j->result.emit, side, &l, NULL);
+	}
+}
+
+int sp__stage_rest(struct sp__stage *s)
+{
+	const struct sp__table *t = &s->h->table;
+
+	if (!s->h->mark)
+		return 0;
+	if (s->h->j->opts.ordered && !s->h->sorting)
+		return sp__ordered_rest(s);
+	for (uint64_t i = 0; i < t->nslots && !s->h->j->result.emit.error; i++)
+		if (t->slots[i])
+			chain_rest(s, sp__table_rec(t, (uint32_t)t->slots[i]));
+	return s->h->j->result.emit.error;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Partitions of a stage.
+ *
+ * Their number follows formula (1) of Wang & Cherniack if the size of the build
+ * input is known: one share of the hash's range as large as memory allows stays in
+ * memory, the rest is divided into partitions that will each fit.  The share in memory is
+ * itself divided into a few partitions, so that a wrong estimate costs one of them, not
+ * all: when there is no page left, the largest partition in memory is written out.  If
+ * there are not enough buffers for that many partitions, nothing stays in memory, if that
+ * moves less (split.c).  An input of unknown size is divided into many equal partitions, all
+ * in memory at first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "join/plan/plan.h"
+#include "join/hash/stage.h"
+#include "join/hash/prefault.h"
+
+/* Of the records in memory, without their slots. */
+static uint64_t resident_bytes(double share, uint64_t bytes, uint64_t records)
+{
+	uint64_t all = sp__join_need(bytes, records), slots = sp__table_slots_bytes(records);
+
+	return (uint64_t)(share * (double)(all - sp__min(all, slots)));
+}
+
+int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, int build_side,
+		  const uint64_t bytes[2], uint64_t build_records)
+{
+	struct sp__stage *s = calloc(1, sizeof(*s));
+	struct sp__join_split split;
+
+	if (!s)
+		return sp__join_no_memory(h->j);
+	/* GRACE partitions whole inputs, but partitions that fit are joined in memory. */
+	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, bytes[SP__BUILD],
+		       build_records, bytes[SP__PROBE], &split);
+	if (!depth && split.spilled)
+		sp__ordered_spill(h);
+	s->h = h;
+	s->depth = depth;
+	s->side[SP__BUILD] = build_side;
+	s->side[SP__PROBE] = !build_side;
+	s->npartitions = split.resident + split.spilled;
+	s->planned = split.spilled;
+	s->partitions = calloc(s->npartitions, sizeof(*s->partitions));
+	if (!s->partitions) {
+		free(s);
+		return sp__join_no_memory(h->j);
+	}
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		sp__reclist_init(&s->partitions[i].list);
+		s->partitions[i].spilled = i >= split.resident;
+	}
+	s->resident_bytes = resident_bytes(split.share, bytes[SP__BUILD], build_records);
+	s->sorted = !depth && h->j->opts.algorithm == SP_JOIN_SHJ;
+	sp__join_deal(&split, s->partition_of);
+	s->last_block = true;
+	if (h->bloom_used)
+		memset(h->bloom.words, 0, h->layout.bloom_bytes);
+	h->bloom_used = false;
+	*stage = s;
+	return 0;
+}
+
+void sp__stage_free(struct sp__stage *s)
+{
+	if (!s)
+		return;
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__partition *p = &s->partitions[i];
+
+		if (p->writing)
+			sp__runwriter_close(&p->writer);
+		sp__run_free(p->run[SP__BUILD]);
+		sp__run_free(p->run[SP__PROBE]);
+	}
+	sp__sweep_close(&s->sweep);
+	free(s->had);
+	free(s->partitions);
+	free(s);
+}
+
+/* Evicting partitions. */
+
+/* Writes a partition out. */
+static int give_up(struct sp__stage *s, struct sp__partition *p)
+{
+	struct sp__hash *h = s->h;
+	struct sp__recwalk w = { 0 };
+	struct sp__rec *r;
+	int rc = 0;
+
+	p->spilled = true;
+	while (!rc && (r = sp__table_walk(&h->table, &p->list, &w))) {
+		struct sp__slice key = sp__rec_key(r);
+
+		uint64_t hash = sp__key_hash(key.p, key.n, h->seed);
+
+		sp__bloom_add(&h->bloom, sp__key_rehash(hash, s->depth));
+		rc = sp__stage_spill(s, p, SP__BUILD, sp__rec_line(r), r->bytes, hash);
+	}
+	sp__table_drop(&h->table, &p->list);
+	return rc;
+}
+
+/* No page is left: evicts the largest partition, or, if there is none, p. */
+static int give_up_largest(struct sp__stage *s, struct sp__partition *p)
+{
+	struct sp__partition *max = p;
+
+	for (unsigned i = 0; i < s->npartitions; i++) {
+		struct sp__partition *q = &s->partitions[i];
+
+		if (!q->spilled && q->list.bytes > max->list.bytes)
+			max = q;
+	}
+	return give_up(s, max);
+}
+
+/* Reading the build input. */
+
+int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line, size_t bytes,
+		   const struct sp__slice *key)
+{
+	int rc;
+
+	if (bytes > SP__REC_BYTES_MAX - key->n)
+		return sp__errf(s->h->j->env.err, SP_EUNSUP, "read", NULL, -1,
+				"a record is longer than 2 GB");
+	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
+	return rc < 0 ? sp__join_no_memory(s->h->j) : rc;
+}
+
+static int take(struct sp__stage *s, const char *line, size_t bytes)
+{
+	struct sp__slice key;
+	struct sp__partition *p;
+	uint64_t key_hash, hash;
+	int rc = sp__hash_key(s->h, s->side[SP__BUILD], line, bytes, &key);
+
+	if (rc < 0)
+		return rc;
+	key_hash = sp__key_hash(key.p, key.n, s->h->seed);
+	sp__tally_count(&s->balance[SP__BUILD].read, key_hash);
+	hash = sp__key_rehash(key_hash, s->depth);
+	p = sp__stage_partition(s, hash);
+	while (!p->spilled) {
+		rc = sp__stage_keep(s, &p->list, line, bytes, &key);
+		if (rc <= 0)
+			return rc;
+		sp__ordered_spill(s->h);
+		rc = give_up_largest(s, p);
+		if (rc < 0)
+			return rc;
+	}
+	sp__bloom_add(&s->h->bloom, hash);
+	return sp__stage_spill(s, p, SP__BUILD, line, bytes, key_hash);
+}
+
+/*
+ * If the result will be sorted, memory for that must be free now.  Records larger than a
+ * page are not found in order, so with them it must be sorted.
+ */
+static int leave_memory(struct sp__stage *s)
+{
+	struct sp__hash *h = s->h;
+	int rc = 0;
+
+	if (h->table.ngiants)
+		sp__ordered_spill(h);
+	while (!rc && h->sorting && h->table.records && sp__table_over(&h->table))
+		rc = give_up_largest(s, &s->partitions[0]);
+	return rc;
+}
+
+static int take_all(struct sp__stage *s, struct sp__iter *input)
+{
+	const struct sp_recfmt *format = &s->h->format[s->side[SP__BUILD]];
+	struct sp_batch batch;
+	int rc;
+
+	while ((rc = input->next(input->operator, & batch)) == SP_READY) {
+		const char *at = batch.data, *end = at + batch.bytes, *stop;
+
+		for (; at < end; at = stop) {
+			size_t bytes;
+
+			stop = sp__record_next(format, at, end, &bytes);
+			rc = take(s, at, bytes);
+			if (rc < 0)
+				return rc;
+			/* Record by record: the division into batches must not show. */
+			sp__charge_work(&s->h->j->env, 1, 1, (uint64_t)(stop - at));
+		}
+		s->bytes[SP__BUILD] += batch.bytes;
+		sp__stage_bound(s);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+int sp__stage_build(struct sp__stage *s, struct sp__iter *input)
+{
+	struct sp__prefault prefault;
+	int rc;
+
+	sp__prefault_begin(&prefault, s);
+	rc = take_all(s, input);
+	sp__prefault_end(&prefault);
+	if (!rc && !s->depth)
+		rc = leave_memory(s);
+	return rc ? rc : sp__stage_end_writing(s);
+}
+
+int sp__stage_make_table(struct sp__stage *s)
+{
+	struct sp__reclist **lists = calloc(s->npartitions, sizeof(*lists));
+	size_t n = 0;
+	int rc;
+
+	if (!lists)
+		return sp__join_no_memory(s->h->j);
+	for (unsigned i = 0; i < s->npartitions; i++)
+		if (!s->partitions[i].spilled)
+			lists[n++] = &s->partitions[i].list;
+	rc = sp__table_make(&s->h->table, lists, n, s->h->seed, s->depth);
+	free(lists);
+	sp__tally_join(&s->balance[SP__BUILD].kept, &s->h->table.made);
+	return rc < 0 ? sp__join_no_memory(s->h->j) : 0;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots are probed linearly, at most two thirds full, each with 32 bits of the hash
+ * next to the reference, so that an absent key costs one cache miss.  Records with equal
+ * keys form a ring, in the order of their lists with giants last; the slot refers to the
+ * last one: even a frequent key costs one comparison for each of its records.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/minmax.h"
+#include "join/hash/table.h"
+
+#define GROUP 16
+
+int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_bytes,
+		   size_t term_bytes, struct sp__budget *budget)
+{
+	*t = (struct sp__table){ .budget = budget,
+				 .term_bytes = term_bytes,
+				 .limit_bytes = limit_bytes,
+				 .page_bytes = page_bytes,
+				 .free_list = SP__NO_PAGE };
+	t->mem_bytes = (limit_bytes < SP__TABLE_MAX ? limit_bytes : SP__TABLE_MAX) / page_bytes *
+		       page_bytes;
+	t->npages = (uint32_t)(t->mem_bytes / page_bytes);
+	t->mem = sp__pages_alloc(t->mem_bytes, true);
+	t->next = malloc(t->npages * sizeof(*t->next));
+	t->fill = malloc(t->npages * sizeof(*t->fill));
+	return t->mem && t->next && t->fill ? 0 : -ENOMEM;
+}
+
+void sp__table_release(struct sp__table *t)
+{
+	sp__table_empty(t);
+	if (t->mem)
+		sp__pages_free(t->mem, t->mem_bytes);
+	free(t->next);
+	free(t->fill);
+	free(t->giants);
+	*t = (struct sp__table){ 0 };
+}
+
+void sp__reclist_init(struct sp__reclist *l)
+{
+	*l = (struct sp__reclist){ .first = SP__NO_PAGE, .last = SP__NO_PAGE };
+}
+
+/* Closes the last page of a list. */
+static void seal(struct sp__table *t, const struct sp__reclist *l)
+{
+	if (l->last != SP__NO_PAGE)
+		t->fill[l->last] = (uint32_t)(l->at - (t->mem + (uint64_t)l->last * t->page_bytes));
+}
+
+/* Is there memory for more bytes, and for slots for all records? */
+static bool fits(const struct sp__table *t, uint64_t more)
+{
+	return (uint64_t)(t->used - t->nfree) * t->page_bytes + t->giant_bytes +
+		       sp__table_slots_bytes(t->records + 1) + more <=
+	       t->limit_bytes;
+}
+
+bool sp__table_over(const struct sp__table *t)
+{
+	return !fits(t, 0);
+}
+
+/* 1: there is none. */
+static int add_page(struct sp__table *t, struct sp__reclist *l)
+{
+	uint32_t page = t->free_list;
+
+	if (!fits(t, t->page_bytes))
+		return 1;
+	if (page != SP__NO_PAGE) {
+		t->free_list = t->next[page];
+		t->nfree--;
+	} else if (t->used < t->npages) {
+		page = t->used++;
+	} else {
+		return 1;
+	}
+	seal(t, l);
+	if (l->last == SP__NO_PAGE)
+		l->first = page;
+	else
+		t->next[l->last] = page;
+	l->last = page;
+	t->next[page] = SP__NO_PAGE;
+	l->at = t->mem + (uint64_t)page * t->page_bytes;
+	l->end = l->at + t->page_bytes;
+	l->pages++;
+	return 0;
+}
+
+static struct sp__rec *add_giant(struct sp__table *t, struct sp__reclist *l, size_t size)
+{
+	size_t at = t->gone ? t->gone - 1 : t->ngiants;
+	struct sp__rec *r;
+
+	if (!SP__ARRAY_GROW(t->giants, t->giants_cap, at + 1))
+		return NULL;
+	r = malloc(size);
+	if (!r)
+		return NULL;
+	sp__budget_charge(t->budget, size);
+	t->giant_bytes += size;
+	if (t->gone)
+		t->gone = t->giants[at].bytes;
+	else
+		t->ngiants++;
+	t->giants[at] = (struct sp__giant){ r, size, l };
+	return r;
+}
+
+int sp__table_add(struct sp__table *t, struct sp__reclist *l, const char *line, size_t bytes,
+		  const struct sp__slice *key, bool apart)
+{
+	size_t size = sp__rec_size(bytes, apart ? key->n : 0);
+	struct sp__rec *r;
+
+	if (__builtin_expect(size > (size_t)(l->end - l->at), 0)) {
+		if (size > t->page_bytes) {
+			if (t->records && !fits(t, size))
+				return 1;
+			r = add_giant(t, l, size);
+			if (!r)
+				return -ENOMEM;
+			goto fill;
+		}
+		if (add_page(t, l))
+			return 1;
+	}
+	r = (struct sp__rec *)(void *)l->at;
+	l->at += size;
+fill:
+	l->records++;
+	l->bytes += size;
+	t->records++;
+	*r = (struct sp__rec){ .bytes = (uint32_t)bytes, .key_bytes = (uint32_t)key->n };
+	memcpy(sp__rec_line(r), line, bytes + t->term_bytes);
+	if (apart) {
+		r->key = (uint32_t)bytes + 1;
+		memcpy(sp__rec_line(r) + bytes + 1, key->p, key->n);
+	} else {
+		r->key = key->p == sp__no_field ? SP__KEY_MISSING : (uint32_t)(key->p - line);
+	}
+	return 0;
+}
+
+static size_t size_of(const struct sp__rec *r)
+{
+	size_t bytes = r->bytes & ~SP__REC_MATCHED;
+
+	return sp__rec_size(bytes,
+			    r->key == bytes + 1 && r->key != SP__KEY_MISSING ? r->key_bytes : 0);
+}
+
+static struct sp__rec *walk_giants(const struct sp__table *t, const struct sp__reclist *l,
+				   struct sp__recwalk *w)
+{
+	for (; w->giant < t->ngiants; w->giant++) {
+		if (t->giants[w->giant].list == l) {
+			w->ref = SP__REF_GIANT | (uint32_t)w->giant;
+			return t->giants[w->giant++].rec;
+		}
+	}
+	return NULL;
+}
+
+struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__reclist *l,
+			       struct sp__recwalk *w)
+{
+	struct sp__rec *r;
+
+	while (w->at == w->end) {
+		if (w->begun && w->page == SP__NO_PAGE)
+			return walk_giants(t, l, w);
+		w->page = w->begun ? t->next[w->page] : l->first;
+		w->begun = true;
+		if (w->page == SP__NO_PAGE)
+			continue;
+		w->at = t->mem + (uint64_t)w->page * t->page_bytes;
+		w->end = w->page == l->last ? l->at : w->at + t->fill[w->page];
+	}
+	r = (struct sp__rec *)(void *)(uintptr_t)w->at;
+	w->ref = (uint32_t)((uint64_t)(w->at - t->mem) / 8) + 1;
+	w->at += size_of(r);
+	return r;
+}
+
+static void drop_giants(struct sp__table *t, const struct sp__reclist *l)
+{
+	for (size_t i = 0; i < t->ngiants; i++) {
+		struct sp__giant *g = &t->giants[i];
+
+		if (g->list != l)
+			continue;
+		sp__budget_credit(t->budget, g->bytes);
+		t->giant_bytes -= g->bytes;
+		free(g->rec);
+		*g = (struct sp__giant){ .bytes = t->gone };
+		t->gone = i + 1;
+	}
+}
+
+void sp__table_drop(struct sp__table *t, struct sp__reclist *l)
+{
+	if (l->first != SP__NO_PAGE) {
+		t->next[l->last] = t->free_list;
+		t->free_list = l->first;
+		t->nfree += (uint32_t)l->pages;
+	}
+	t->records -= l->records;
+	drop_giants(t, l);
+	sp__reclist_init(l);
+}
+
+void sp__table_empty(struct sp__table *t)
+{
+	if (t->slots)
+		sp__pages_free(t->slots, t->slots_bytes);
+	t->slots = NULL;
+	for (size_t i = 0; i < t->ngiants; i++) {
+		if (t->giants[i].rec)
+			sp__budget_credit(t->budget, t->giants[i].bytes);
+		free(t->giants[i].rec);
+	}
+	t->ngiants = t->gone = 0;
+	t->giant_bytes = 0;
+	t->touched = sp__max(t->touched, t->used);
+	t->used = t->nfree = 0;
+	t->free_list = SP__NO_PAGE;
+	t->records = 0;
+}
+
+/* Making the table. */
+
+struct pending {
+	struct sp__rec *rec;
+	uint64_t hash;
+	uint32_t ref;
+};
+
+static void insert(struct sp__table *t, const struct pending *p)
+{
+	uint64_t *s = sp__table_slot(t, p->hash), *end = t->slots + t->nslots;
+	const struct sp__slice key = sp__rec_key(p->rec);
+	uint32_t tag = (uint32_t)p->hash;
+
+	for (; *s; s = s + 1 == end ? t->slots : s + 1) {
+		struct sp__rec *r;
+
+		if (*s >> 32 != tag)
+			continue;
+		r = sp__table_rec(t, (uint32_t)*s);
+		if (r->key_bytes != key.n || memcmp(sp__rec_key(r).p, key.p, key.n) != 0)
+			continue;
+		p->rec->next = r->next ? r->next : (uint32_t)*s;
+		r->next = p->ref;
+		break;
+	}
+	*s = (uint64_t)tag << 32 | p->ref;
+}
+
+static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64_t seed,
+			unsigned depth)
+{
+	struct sp__recwalk w = { 0 };
+	struct pending group[GROUP];
+	struct sp__rec *r = NULL;
+	size_t n;
+
+	do {
+		for (n = 0; n < GROUP && (r = sp__table_walk(t, l, &w)); n++) {
+			struct sp__slice key = sp__rec_key(r);
+
+			uint64_t hash = sp__key_hash(key.p, key.n, seed);
+
+			sp__tally_count(&t->made, hash);
+			group[n] = (struct pending){ r, sp__key_rehash(hash, depth), w.ref };
+			__builtin_prefetch(sp__table_slot(t, group[n].hash), 1);
+		}
+		for (size_t i = 0; i < n; i++)
+			insert(t, &group[i]);
+	} while (r);
+}
+
+/* Releases pages that are resident for nothing, as many as the slots need. */
+static void free_for_slots(struct sp__table *t)
+{
+	uint32_t touched = sp__max(t->touched, t->used);
+	uint64_t all =
+		(uint64_t)(touched - t->nfree) * t->page_bytes + t->giant_bytes + t->slots_bytes;
+	uint64_t over = all > t->limit_bytes ? all - t->limit_bytes : 0;
+	uint32_t n = (uint32_t)sp__min((over + t->page_bytes - 1) / t->page_bytes,
+				       (uint64_t)(touched - t->used));
+
+	for (uint32_t p = t->free_list; p != SP__NO_PAGE; p = t->next[p])
+		sp__pages_drop(t->mem + (uint64_t)p * t->page_bytes, t->page_bytes);
+	t->touched = touched - n;
+	sp__pages_drop(t->mem + (uint64_t)t->touched * t->page_bytes, (uint64_t)n * t->page_bytes);
+}
+
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
+		   unsigned depth)
+{
+	t->slots_bytes = sp__table_slots_bytes(t->records);
+	t->nslots = t->slots_bytes / sizeof(*t->slots);
+	t->made = (struct sp__tally){ 0 };
+	t->slots = sp__pages_alloc(t->slots_bytes, true);
+	if (!t->slots)
+		return -ENOMEM;
+	free_for_slots(t);
+	for (size_t i = 0; i < n; i++)
+		insert_list(t, lists[i], seed, depth);
+	return 0;
+}

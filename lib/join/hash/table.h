@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of the build side in memory, and the hash table over them.
+ *
+ * Records lie in pages, none across two; each partition has its own pages, so that it
+ * can be evicted alone.  A record larger than a page has separate memory.  When all
+ * records have been added the table is made: a slot for each key, from which the
+ * records with that key are chained.
+ *
+ * References are 32 bits: the position of a record in units of 8 bytes, so the pages of
+ * one table take at most 16 GB.
+ */
+#ifndef SP__JOIN_HASH_TABLE_H
+#define SP__JOIN_HASH_TABLE_H
+
+#include <stdint.h>
+#include <string.h>
+#include "base/mem.h"
+#include "base/tally.h"
+#include "join/keys/keying.h"
+
+#define SP__TABLE_MAX ((uint64_t)16 << 30)
+#define SP__REF_GIANT 0x80000000u
+#define SP__REC_MATCHED 0x80000000u /* in bytes, of the last of a chain */
+#define SP__REC_BYTES_MAX 0x7ffffff0u
+#define SP__KEY_MISSING UINT32_MAX
+
+/* Followed by the record, its terminator or an unused byte, and its key if that is separate. */
+struct sp__rec {
+	uint32_t next; /* the next with the same key, of the last the first; 0: itself */
+	uint32_t bytes;
+	uint32_t key; /* its offset in the line; SP__KEY_MISSING: no such field */
+	uint32_t key_bytes;
+};
+
+/* With its mark: several threads may mark a record while others read it. */
+static inline uint32_t sp__rec_bytes(const struct sp__rec *r)
+{
+	return __atomic_load_n(&r->bytes, __ATOMIC_RELAXED);
+}
+
+static inline void sp__rec_mark(struct sp__rec *r)
+{
+	if (!(sp__rec_bytes(r) & SP__REC_MATCHED))
+		__atomic_fetch_or(&r->bytes, SP__REC_MATCHED, __ATOMIC_RELAXED);
+}
+
+#define SP__NO_PAGE UINT32_MAX
+
+/* The records of one partition. */
+struct sp__reclist {
+	uint32_t first, last; /* pages */
+	char *at, *end;	      /* free space in the last */
+	uint64_t records, pages;
+	uint64_t bytes; /* of its records */
+};
+
+struct sp__giant {
+	struct sp__rec *rec;
+	size_t bytes;		  /* gone: the one that went before, counted from 1 */
+	struct sp__reclist *list; /* NULL: gone */
+};
+
+struct sp__table {
+	struct sp__budget *budget; /* giants are charged to it */
+	size_t term_bytes;	   /* of terminator after each record */
+	uint64_t limit_bytes;	   /* for pages, giants and slots */
+	uint64_t giant_bytes;
+	char *mem;
+	uint64_t mem_bytes; /* reserved */
+	uint32_t page_bytes;
+	uint32_t npages, used; /* available; used so far */
+	uint32_t touched;      /* those before it may be resident, or are used */
+	uint32_t free_list, nfree;
+	uint32_t *next; /* page after a page */
+	uint32_t *fill; /* bytes of records in a page, once it is not the last */
+	struct sp__giant *giants;
+	size_t ngiants, giants_cap;
+	size_t gone; /* the giant that went last, counted from 1; 0: none */
+	uint64_t records;
+
+	uint64_t *slots; /* tag << 32 | reference */
+	uint64_t nslots, slots_bytes;
+	struct sp__tally made; /* the records in slots, and their keys' hashes */
+};
+
+/* limit_bytes: for pages and slots together. */
+int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_bytes,
+		   size_t term_bytes, struct sp__budget *budget);
+void sp__table_release(struct sp__table *t);
+
+/* Memory for the slots of a number of records. */
+static inline uint64_t sp__table_slots_bytes(uint64_t records)
+{
+	return (records + records / 2 + 16) * sizeof(uint64_t);
+}
+
+static inline size_t sp__rec_size(size_t bytes, size_t apart)
+{
+	return (sizeof(struct sp__rec) + bytes + 1 + apart + 7) & ~(size_t)7;
+}
+
+static inline struct sp__rec *sp__table_rec(const struct sp__table *t, uint32_t ref)
+{
+	if (__builtin_expect(ref & SP__REF_GIANT, 0))
+		return t->giants[ref & ~SP__REF_GIANT].rec;
+	return (struct sp__rec *)(void *)(t->mem + (uint64_t)(ref - 1) * 8);
+}
+
+/*
+ * The records of a chain in the order in which they were added, starting from the last one,
+ * which the slot refers to; NULL: the end.
+ */
+static inline struct sp__rec *sp__chain_first(const struct sp__table *t, struct sp__rec *last)
+{
+	return last->next ? sp__table_rec(t, last->next) : last;
+}
+
+static inline struct sp__rec *sp__chain_next(const struct sp__table *t, const struct sp__rec *r,
+					     const struct sp__rec *last)
+{
+	return r == last ? NULL : sp__table_rec(t, r->next);
+}
+
+static inline char *sp__rec_line(struct sp__rec *r)
+{
+	return (char *)(r + 1);
+}
+
+/* A record's key in the form that was hashed. */
+static inline struct sp__slice sp__rec_key(struct sp__rec *r)
+{
+	if (r->key == SP__KEY_MISSING)
+		return (struct sp__slice){ sp__no_field, 0 };
+	return (struct sp__slice){ sp__rec_line(r) + r->key, r->key_bytes };
+}
+
+void sp__reclist_init(struct sp__reclist *l);
+/*
+ * Appends a record, terminator included (line[bytes]).  apart: the key is not in the line.
+ * 0; 1: there is no page left, nothing was appended; -ENOMEM.
+ */
+int sp__table_add(struct sp__table *t, struct sp__reclist *l, const char *line, size_t bytes,
+		  const struct sp__slice *key, bool apart);
+
+/* Is more memory in use than the limit, including slots for all records? */
+bool sp__table_over(const struct sp__table *t);
+
+/* Walks over the records of a list; false: no more. Begin with a zero walk. */
+struct sp__recwalk {
+	uint32_t page;
+	bool begun;
+	const char *at, *end;
+	size_t giant;
+	uint32_t ref; /* of the record returned */
+};
+struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__reclist *l,
+			       struct sp__recwalk *w);
+/* Empties a list and frees its pages. */
+void sp__table_drop(struct sp__table *t, struct sp__reclist *l);
+
+/*
+ * Makes slots for all records in n lists; seed, depth: of sp__key_hash() and
+ * sp__key_rehash().  0 or -ENOMEM.
+ */
+int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
+		   unsigned depth);
+/* Frees the slots and everything else. */
+void sp__table_empty(struct sp__table *t);
+
+static inline uint64_t *sp__table_slot(const struct sp__table *t, uint64_t hash)
+{
+	return &t->slots[(uint64_t)(((unsigned __int128)hash * t->nslots) >> 64)];
+}
+
+/* The first record that a search compares; NULL: none has that hash. */
+static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, uint64_t hash)
+{
+	const uint64_t *s = sp__table_slot(t, hash), *end = t->slots + t->nslots;
+
+	for (; *s; s = s + 1 == end ? t->slots : s + 1)
+		if (*s >> 32 == (uint32_t)hash)
+			return sp__table_rec(t, (uint32_t)*s);
+	return NULL;
+}
+
+/* The last record with that key, or NULL. */
+static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t hash,
+					     const struct sp__slice *key)
+{
+	const uint64_t *s = sp__table_slot(t, hash), *end = t->slots + t->nslots;
+	uint32_t tag = (uint32_t)hash;
+
+	while (*s) {
+		if (*s >> 32 == tag) {
+			struct sp__rec *r = sp__table_rec(t, (uint32_t)*s);
+
+			if (r->key_bytes == key->n && !memcmp(sp__rec_key(r).p, key->p, key->n))
+				return r;
+		}
+		if (++s == end)
+			s = t->slots;
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Index nested loops with the indexes and files that options name: operators of inl.h, one above
+ * the other, the lowest above source `outer` of the join.  Its root writes rows: those of a join
+ * of files (plan.c), or of an operator of a plan (inl_operator.c).
+ */
+#ifndef SP__JOIN_INL_PLAN_H
+#define SP__JOIN_INL_PLAN_H
+
+#include "join/inl/inl.h"
+
+struct sp__inl_level {
+	struct sp__index index;
+	struct sp_join_opts keys;
+	size_t field[2]; /* memory of its keys */
+	struct sp__inl *inl;
+};
+
+struct sp__inl_plan {
+	struct sp__join *j; /* the first five are set by the owner */
+	int outer;	    /* file 0 or 1 */
+	unsigned nlevels;
+	struct sp__waits *waits;
+	bool bound; /* stays with the thread that opens it */
+	struct sp__inl_level level[SP_JOIN_FILES_MAX - 1];
+	struct sp__reads reads;
+	struct sp__tuple row; /* of the outer file */
+};
+
+/* After an error, too, it must be closed. */
+SP_MUST_CHECK int sp__inl_plan_open(struct sp__inl_plan *p);
+void sp__inl_plan_close(struct sp__inl_plan *p);
+/* The highest level. */
+static inline struct sp__inl *sp__inl_plan_top(const struct sp__inl_plan *p)
+{
+	return p->level[p->nlevels - 1].inl;
+}
+
+/* Puts a row into the emit of the join. */
+void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row);
+/* Adds what has been read. */
+void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *stats);
+
+#endif

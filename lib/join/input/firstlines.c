@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/err.h"
+#include "base/minmax.h"
+#include "join/keys/tags.h"
+#include "join/state.h"
+#include "rec/header.h"
+
+void sp__header_pass(struct sp__source *src, const char *end)
+{
+	sp__tally_count(&src->done, (uint64_t)(end - src->at));
+	src->at = end;
+	src->lines++;
+}
+
+/* Of a file that is scanned: SP_READY, SP_END or an error. */
+static int first_of_source(struct sp__join *j, int side, struct sp__line *first)
+{
+	struct sp__source *src = &j->source[side];
+	int rc = sp__source_fill(src);
+	const char *next;
+
+	if (rc != SP_READY)
+		return rc;
+	first->data = src->at;
+	next = sp__record_next(&src->format, src->at, src->end, &first->bytes);
+	if (j->opts.header)
+		sp__header_pass(src, next);
+	return rc;
+}
+
+/* The same of another file, copied. */
+static int first_of_file(struct sp__join *j, const char *input, const struct sp_recfmt *format,
+			 struct sp__bytes *copy, struct sp__line *first)
+{
+	struct sp__waits waits = { 0 };
+	struct sp__scan_opts o = { .format = *format,
+				   .inputs = &input,
+				   .ninputs = 1,
+				   .stream = j->read,
+				   .waits = &waits,
+				   .err = j->env.err };
+	struct sp__scan *scan = NULL;
+	struct sp_batch batch = { 0 };
+	int rc;
+
+	/* It takes no simulated time: the file lies there only with its index. */
+	o.stream.device = NULL;
+	/* An index finds its records by their places. */
+	o.stream.unpack = SP_PACKED_NONE;
+	rc = sp__scan_open(&scan, &o);
+	if (!rc)
+		rc = sp__iter_next(&(struct sp__iter){ scan, sp__scan_next }, &waits, &batch);
+	if (rc == SP_READY) {
+		(void)sp__record_next(format, batch.data, batch.data + batch.bytes, &first->bytes);
+		if (sp__bytes_set(copy, batch.data, first->bytes + 1, NULL) < 0)
+			rc = sp__join_no_memory(j);
+		first->data = copy->data;
+	}
+	sp__scan_close(scan);
+	return rc;
+}
+
+static int first_line(struct sp__join *j, unsigned file, struct sp__bytes *copy,
+		      struct sp__line *first)
+{
+	const struct sp_recfmt format = sp__join_format(&j->opts, file < 2 ? (int)file : 0);
+	int rc;
+
+	if (file < 2 && sp__join_scans(&j->opts, (int)file))
+		rc = first_of_source(j, (int)file, first);
+	else
+		rc = first_of_file(j, file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input,
+				   &format, copy, first);
+	if (rc == SP_READY && file < 2)
+		sp__line_set(j, (int)file, first->data, first->bytes, first);
+	return rc;
+}
+
+/* The number of the last column of a file that is asked for. */
+static size_t last_column(const struct sp_join_opts *o, unsigned file)
+{
+	size_t last = file < 2 ? 0 : o->then[file - 2].key + 1;
+
+	for (size_t i = 0; file < 2 && i < o->nkeys; i++)
+		last = sp__max(last, o->keys[file][i] + 1);
+	for (unsigned i = 0; i < o->nthen; i++)
+		if (o->then[i].left == file + 1)
+			last = sp__max(last, o->then[i].left_field + 1);
+	for (size_t i = 0; i < o->ncolumns; i++)
+		if (o->columns[i].file == file + 1)
+			last = sp__max(last, o->columns[i].field + 1);
+	return last;
+}
+
+/* The header of CSV names all columns that there are. */
+static int check_header(struct sp__join *j, unsigned file, const struct sp__line *header)
+{
+	struct sp__emit *e = &j->result.emit;
+	size_t last = last_column(&j->opts, file);
+	char uncut[SP__UNCUT_BYTES];
+
+	if (!j->opts.header || !j->opts.csv)
+		return 0;
+	if (sp__fields_split(&e->cut, header->data, header->bytes, &e->fields[file]) < 0)
+		return sp__join_no_memory(j);
+	if (last <= e->fields[file].n)
+		return 0;
+	return sp__errf(j->env.err, SP_EFORMAT, "join",
+			file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input, -1,
+			"the header has %zu columns, not %zu%s", e->fields[file].n, last,
+			sp__header_uncut(e->fields[file].n, (unsigned char)e->cut.sep[0], uncut));
+}
+
+static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)
+{
+	const struct sp__line *of[SP_JOIN_FILES_MAX] = { 0 };
+	struct sp__line first[SP_JOIN_FILES_MAX] = { 0 };
+	struct sp__emit *e = &j->result.emit;
+	bool any = false;
+
+	for (unsigned i = 0; i < e->nfiles; i++) {
+		int rc = first_line(j, i, &copies[i], &first[i]);
+
+		if (rc == SP_READY)
+			rc = check_header(j, i, &first[i]);
+		else if (rc == SP_END)
+			continue;
+		if (!rc && (!e->first_alone || i == 0)) {
+			of[i] = &first[i];
+			any |= i < 2;
+			rc = sp__emit_auto(e, i, &first[i]);
+		}
+		if (rc < 0)
+			return rc;
+	}
+	if (j->opts.header && any)
+		sp__emit_files(e, of);
+	return 0;
+}
+
+int sp__first_lines(struct sp__join *j)
+{
+	struct sp__bytes copies[SP_JOIN_FILES_MAX] = { 0 };
+	int rc;
+
+	if (!j->opts.header && !j->result.emit.padded)
+		return 0;
+	rc = all_first_lines(j, copies);
+	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
+		sp__bytes_release(&copies[i], NULL);
+	return rc;
+}

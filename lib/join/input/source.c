@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "join/plan/plan.h"
+#include "join/state.h"
+
+/* Reported before anything is written, if the length is known. */
+static int check_length(const struct sp__join *j, int side, const struct sp_recfmt *format)
+{
+	const char *input = j->io->inputs[side];
+	bool standard = !strcmp(input, "-");
+	off_t from = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+	struct stat st;
+
+	if (format->kind != SP_REC_FIXED || j->read.unpack ||
+	    (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || !S_ISREG(st.st_mode) ||
+	    from < 0 || from >= st.st_size ||
+	    !((uint64_t)(st.st_size - from) % format->fixed_bytes))
+		return 0;
+	return sp__errf(j->env.err, SP_EFORMAT, "read", input, -1,
+			"length is not a multiple of the record size %zu", format->fixed_bytes);
+}
+
+/* What is not would be read beyond its end. */
+static bool is_whole(const struct sp_recfmt *f, const struct sp_batch *b)
+{
+	const char *at = b->data, *end = at + b->bytes;
+
+	if (f->kind == SP_REC_LINE)
+		return !b->bytes || end[-1] == f->eol;
+	if (f->kind == SP_REC_FIXED)
+		return !(b->bytes % f->fixed_bytes);
+	while (at && at < end)
+		at = sp__rec_end(f, at, (size_t)(end - at));
+	return at || !b->bytes;
+}
+
+static int next_given(void *operator, struct sp_batch * batch)
+{
+	struct sp__given *g = operator;
+	const struct sp_join_io *io = g->join->io;
+	int rc = io->next(io->next_arg, g->side, batch);
+
+	if (rc != SP_READY || is_whole(&g->join->source[g->side].format, batch))
+		return rc;
+	return sp__errf(g->join->env.err, SP_EFORMAT, "read", io->inputs[g->side], -1,
+			"the last record is not whole");
+}
+
+int sp__source_open(struct sp__join *j, int side)
+{
+	struct sp__source *s = &j->source[side];
+	struct sp__scan_opts o = { .format = sp__join_format(&j->opts, side),
+				   .inputs = &s->input,
+				   .ninputs = 1,
+				   .ahead = j->io->ahead[side],
+				   .remove_blank = j->opts.csv,
+				   .stream = j->read,
+				   .waits = &j->waits,
+				   .err = j->env.err };
+	int rc;
+
+	*s = (struct sp__source){
+		.join = j, .waits = &j->waits, .input = j->io->inputs[side], .format = o.format
+	};
+	if (j->io->next) {
+		s->given = (struct sp__given){ { .next = next_given }, j, side };
+		s->operator= & s->given.op;
+		return 0;
+	}
+	rc = check_length(j, side, &o.format);
+	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
+}
+
+void sp__source_close(struct sp__source *s)
+{
+	while (sp__source_ahead(s))
+		;
+	sp__scan_close(s->scan);
+	s->scan = NULL;
+}
+
+/* Charges the data read, and shows the progress. */
+static void filling(struct sp__source *s)
+{
+	struct sp__join *j = s->join;
+	uint64_t lines = s->lines - s->charged, done = s->bytes, total;
+	int side, phase = SP_JOIN_PHASE_PROBE;
+
+	/* Only lines taken one by one: users of whole batches charge for these. */
+	sp__charge_work(&j->env, lines, 1, lines ? s->batch_bytes : 0);
+	s->charged = s->lines;
+	side = (int)(s - j->source);
+	total = j->opts.input_bytes[side];
+	if (j->stats.build == (unsigned)side + 1) {
+		phase = SP_JOIN_PHASE_BUILD;
+	} else if (!j->stats.build && sp__join_scans(&j->opts, !side)) {
+		done += j->source[!side].bytes;
+		total = total && j->opts.input_bytes[!side] ? total + j->opts.input_bytes[!side]
+							    : 0;
+	}
+	sp__progress_report(&j->progress, phase, done, total);
+}
+
+int sp__source_try(struct sp__source *s)
+{
+	struct sp_batch batch;
+	int rc;
+
+	filling(s);
+	if (sp__source_ahead(s))
+		return SP_READY;
+	rc = s->scan ? sp__scan_next(s->scan, &batch) : sp__operator_next(s->operator, & batch);
+	if (rc == SP_READY) {
+		s->at = batch.data;
+		s->end = batch.data + batch.bytes;
+		s->bytes += batch.bytes;
+		s->batch_bytes = batch.bytes;
+	}
+	s->ended = rc == SP_END;
+	return rc;
+}
+
+int sp__source_fill(struct sp__source *s)
+{
+	int rc;
+
+	while ((rc = sp__source_try(s)) == SP_LATER && s->waits) {
+		rc = sp__waits_block(s->waits);
+		if (rc < 0)
+			break;
+	}
+	return rc;
+}

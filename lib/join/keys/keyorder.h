@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Orders in which sorted files can be merged.
+ *
+ * Any order works in which keys are equal exactly if they are equal for the hash join.
+ * Two are known: that of the bytes, and shorter keys first, which orders whole numbers
+ * by value.
+ */
+#ifndef SP__JOIN_KEYS_KEYORDER_H
+#define SP__JOIN_KEYS_KEYORDER_H
+
+#include <spindle/join.h>
+#include "rec/fields.h"
+#include "rec/key.h"
+
+struct sp__keyorder {
+	enum sp_join_sorted by;
+	const unsigned char *upper; /* of the cut; NULL: bytes unchanged */
+};
+
+static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struct sp__slice *a,
+				       const struct sp__slice *b)
+{
+	size_t n = a->n < b->n ? a->n : b->n;
+	int longer = (a->n > b->n) - (a->n < b->n), diff = 0;
+
+	if (longer && o->by == SP_JOIN_SORTED_LENGTH)
+		return longer;
+	if (!o->upper)
+		return sp__order_bytes(a->p, a->n, b->p, b->n);
+	for (size_t i = 0; i < n && !diff; i++)
+		diff = o->upper[(unsigned char)a->p[i]] - o->upper[(unsigned char)b->p[i]];
+	return diff ? diff : longer;
+}
+
+#endif

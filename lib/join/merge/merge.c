@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joining two sorted files in parallel, in GNU join's order of events.
+ *
+ * Each file has one line of look-ahead.  If keys are equal, all following lines of each
+ * file with that key are collected into two groups, and each pair of the groups is
+ * written.  Lines are used in the read stream's memory; only when a stream moves to its
+ * next batch, the parts of the previous one that are still needed (a group, and the last
+ * key for the order check) are copied.
+ *
+ * The join can stop and go on.  A file that moves on is due; while its input has nothing yet the
+ * join returns SP_LATER and goes on from the same state when it is called again.  Meanwhile it
+ * turns to the other file and reads that ahead, which first copies what is needed of its batch.
+ * That is only for operators: below a join of files the streams read ahead by themselves.
+ *
+ * A line is compared with the one before it if disorder matters: always, from the first
+ * unpaired line on, or never.
+ *
+ * Memory: the largest two groups, two keys, and what is read ahead: two chunks, or 128 KB more
+ * than one.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/array.h"
+#include "join/input/balance.h"
+#include "join/merge/merge.h"
+#include "join/keys/keyorder.h"
+#include "rec/collate.h"
+
+struct copies {
+	struct copies *next;
+	size_t bytes; /* charged */
+	char data[];
+};
+
+/* Must a side move on before anything else, and for which reason? */
+enum due { NOT_DUE, AFTER_PAIR, AFTER_UNPAIRED };
+
+/* One file. */
+struct side {
+	struct sp__source *source;
+	int number;
+	struct sp__line now; /* the current line */
+	bool have;	     /* there is one */
+	enum due due;
+	struct sp__bytes now_copy; /* memory for the line after its batch is gone */
+	struct sp__slice last_key;
+	struct sp__bytes last_copy; /* memory for it after its batch is gone */
+	bool last;		    /* there is a line before */
+	bool reported;		    /* disorder was reported */
+
+	struct sp__line *group;
+	size_t ngroup, group_capacity, copied; /* copied: number of copies, at the start */
+	struct copies *copies;
+};
+
+enum phase { APART, GATHERING_1, GATHERING_2, PAIRING, TAIL_1, TAIL_2, DONE };
+
+struct sp__merging_join {
+	struct sp__join *j;
+	enum phase phase;
+	size_t paired, with; /* PAIRING: lines of the groups, that of the major order first */
+	struct side side[2];
+	struct sp__budget *budget;
+	bool collate;
+	struct sp__keyorder order; /* otherwise */
+	bool unpairable;	   /* some line found no partner */
+	int result;		   /* once DONE */
+};
+
+static int compare(const struct sp__merging_join *m, const struct sp__slice *a,
+		   const struct sp__slice *b)
+{
+	if (m->collate && a->n && b->n)
+		return sp__collate_compare(a->p, a->n, b->p, b->n);
+	return sp__keyorder_compare(&m->order, a, b);
+}
+
+/* Order. */
+
+static int report_disorder(struct sp__merging_join *m, struct side *s)
+{
+	struct sp__join *j = m->j;
+	int rc = sp__result_flush(j);
+
+	s->reported = true;
+	j->io->disorder(j->io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
+			s->now.bytes);
+	if (rc < 0)
+		return rc;
+	return j->opts.order == SP_JOIN_CHECK ? 1 : 0;
+}
+
+static int check(struct sp__merging_join *m, struct side *s)
+{
+	enum sp_join_order order = m->j->opts.order;
+
+	if (!s->last || s->reported || order == SP_JOIN_NOCHECK ||
+	    (order == SP_JOIN_CHECK_UNPAIRABLE && !m->unpairable))
+		return 0;
+	if (compare(m, &s->last_key, &s->now.key) <= 0)
+		return 0;
+	return report_disorder(m, s);
+}
+
+/* Advancing. */
+
+/* A missing field must stay missing. */
+static struct sp__slice moved(const struct sp__slice *key, const char *from, const char *to)
+{
+	if (key->p == sp__no_field)
+		return *key;
+	return (struct sp__slice){ to + (key->p - from), key->n };
+}
+
+/* Before the batch is released: copies the parts still needed. */
+static int keep(struct sp__merging_join *m, struct side *s)
+{
+	struct copies *c;
+	size_t bytes = 0, at = 0;
+
+	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy.data) {
+		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, m->budget) < 0)
+			return sp__join_no_memory(m->j);
+		s->last_key.p = s->last_copy.data;
+	}
+	for (size_t i = s->copied; i < s->ngroup; i++)
+		bytes += s->group[i].bytes;
+	if (s->copied == s->ngroup)
+		return 0;
+	c = malloc(sizeof(*c) + bytes);
+	if (!c)
+		return sp__join_no_memory(m->j);
+	c->bytes = sizeof(*c) + bytes;
+	sp__budget_charge(m->budget, c->bytes);
+	for (; s->copied < s->ngroup; s->copied++) {
+		struct sp__line *l = &s->group[s->copied];
+
+		memcpy(c->data + at, l->data, l->bytes);
+		l->key = moved(&l->key, l->data, c->data + at);
+		l->data = c->data + at;
+		at += l->bytes;
+	}
+	c->next = s->copies;
+	s->copies = c;
+	return 0;
+}
+
+/* The next line: 0, 1 (disorder ends it), SP_LATER, or an error. */
+static int next(struct sp__merging_join *m, struct side *s)
+{
+	struct sp__source *src = s->source;
+	const char *end;
+	int rc;
+
+	while (src->at == src->end) {
+		rc = keep(m, s);
+		if (rc < 0)
+			return rc;
+		rc = sp__source_fill(src);
+		if (rc != SP_READY)
+			return rc;
+	}
+	end = memchr(src->at, src->format.eol, (size_t)(src->end - src->at));
+	sp__line_set(m->j, s->number, src->at, (size_t)(end - src->at), &s->now);
+	src->at = end + 1;
+	src->lines++;
+	s->have = true;
+	return check(m, s);
+}
+
+/* Its batch is released: copies the current line too, and keeps the rest as read ahead. */
+static int put_aside(struct sp__merging_join *m, struct side *s)
+{
+	const char *from = s->now.data;
+	int rc = keep(m, s);
+
+	if (!rc && s->have && from != s->now_copy.data) {
+		/* With its terminator, so that it is never nothing. */
+		if (sp__bytes_set(&s->now_copy, from, s->now.bytes + 1, m->budget) < 0)
+			return sp__join_no_memory(m->j);
+		s->now.key = moved(&s->now.key, from, s->now_copy.data);
+		s->now.data = s->now_copy.data;
+	}
+	return rc ? rc : sp__source_aside(s->source, m->j->env.err);
+}
+
+/* The next line, for that reason, which is due if there is none yet; as next(). */
+static inline int try_next(struct sp__merging_join *m, struct side *s, enum due reason)
+{
+	int rc = next(m, s);
+
+	s->due = rc == SP_LATER ? reason : NOT_DUE;
+	if (reason == AFTER_UNPAIRED && !rc)
+		m->unpairable = true;
+	return rc;
+}
+
+/* The current line has been used. */
+static inline int leave(struct sp__merging_join *m, struct side *s, enum due reason)
+{
+	s->last_key = s->now.key;
+	s->last = true;
+	s->have = false;
+	return try_next(m, s, reason);
+}
+
+/* Moves on what is due. */
+static int move_on(struct sp__merging_join *m)
+{
+	int rc = 0, later = 0;
+
+	for (int i = 0; i < 2 && !rc; i++) {
+		if (m->side[i].due)
+			rc = try_next(m, &m->side[i], m->side[i].due);
+		if (rc == SP_LATER) {
+			later = rc;
+			rc = 0;
+		}
+	}
+	return rc ? rc : later;
+}
+
+/* One file has nothing yet: reads the other ahead.  SP_LATER or an error. */
+static int turn(struct sp__merging_join *m)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc >= 0; i++) {
+		struct side *s = &m->side[i];
+
+		if (s->due)
+			continue;
+		rc = put_aside(m, s);
+		if (!rc)
+			rc = sp__source_take(s->source, m->j->read.chunk_bytes + SP__AHEAD_BYTES,
+					     m->j->env.err);
+	}
+	return rc < 0 ? rc : SP_LATER;
+}
+
+/* Groups. */
+
+/* A line has been processed, with its terminator. */
+static void settle(struct side *s, const struct sp__line *l)
+{
+	sp__tally_count(&s->source->done, l->bytes + 1);
+}
+
+static void settle_group(struct side *s)
+{
+	for (size_t i = 0; i < s->ngroup; i++)
+		settle(s, &s->group[i]);
+}
+
+static void empty_group(struct side *s)
+{
+	while (s->copies) {
+		struct copies *c = s->copies;
+
+		s->copies = c->next;
+		sp__budget_credit(s->source->budget, c->bytes);
+		free(c);
+	}
+	s->ngroup = s->copied = 0;
+}
+
+static int grow_group(struct sp__merging_join *m, struct side *s)
+{
+	size_t before = s->group_capacity;
+
+	if (!SP__ARRAY_GROW(s->group, s->group_capacity, before + 1))
+		return sp__join_no_memory(m->j);
+	sp__budget_charge(m->budget, (s->group_capacity - before) * sizeof(*s->group));
+	return 0;
+}
+
+/* The current line, and those after it as long as they match the other file's. */
+static int gather(struct sp__merging_join *m, struct side *s, const struct side *other)
+{
+	int rc;
+
+	while (s->have) {
+		const struct sp__slice *key =
+			other->ngroup ? &other->group[0].key : &other->now.key;
+
+		if (s->ngroup &&
+		    (s->number ? compare(m, key, &s->now.key) : compare(m, &s->now.key, key)))
+			break;
+		rc = s->ngroup == s->group_capacity ? grow_group(m, s) : 0;
+		if (rc)
+			return rc;
+		s->group[s->ngroup++] = s->now;
+		rc = leave(m, s, AFTER_PAIR);
+		if (rc)
+			return rc;
+	}
+	m->phase++;
+	return 0;
+}
+
+/* In the order of one side, ties in that of the other; until the buffer is full. */
+static int all_pairs(struct sp__merging_join *m)
+{
+	struct sp__emit *e = &m->j->result.emit;
+	int major = m->j->opts.ordered == 2;
+	const struct side *a = &m->side[major], *b = &m->side[!major];
+
+	for (; m->paired < a->ngroup && m->j->opts.pairs; m->paired++, m->with = 0)
+		for (; m->with < b->ngroup; m->with++) {
+			if (e->error)
+				return e->error;
+			if (sp__result_full(m->j))
+				return 0;
+			sp__emit_sides(e, major, &a->group[m->paired], &b->group[m->with]);
+		}
+	m->paired = 0;
+	for (int i = 0; i < 2; i++) {
+		settle_group(&m->side[i]);
+		empty_group(&m->side[i]);
+	}
+	m->phase = APART;
+	return e->error;
+}
+
+static int single(struct sp__merging_join *m, struct side *s, enum due reason)
+{
+	struct sp__emit *e = &m->j->result.emit;
+
+	if (m->j->opts.unpaired[s->number])
+		sp__emit_sides(e, s->number, &s->now, NULL);
+	settle(s, &s->now);
+	return e->error ? e->error : leave(m, s, reason);
+}
+
+static int apart(struct sp__merging_join *m)
+{
+	int rc = 0, diff;
+
+	while (!rc && m->side[0].have && m->side[1].have) {
+		if (sp__result_full(m->j))
+			return 0;
+		diff = compare(m, &m->side[0].now.key, &m->side[1].now.key);
+		if (!diff) {
+			m->phase = GATHERING_1;
+			return 0;
+		}
+		rc = single(m, &m->side[diff > 0], AFTER_UNPAIRED);
+	}
+	if (!rc)
+		m->phase = TAIL_1;
+	return rc;
+}
+
+/* The rest of a file after the other has ended: written, or only checked. */
+static int tail(struct sp__merging_join *m, struct side *s)
+{
+	bool write = m->j->opts.unpaired[s->number];
+	bool look = m->j->opts.order != SP_JOIN_NOCHECK &&
+		    !(m->side[0].reported && m->side[1].reported);
+	int rc = 0;
+
+	while ((write || look) && s->have && !rc) {
+		if (s->reported && !write)
+			break;
+		if (sp__result_full(m->j))
+			return 0;
+		rc = single(m, s, AFTER_PAIR);
+	}
+	if (!rc)
+		m->phase++;
+	return rc;
+}
+
+/* Until the join is done or the buffer is full: 0; 1 (disorder ends it), SP_LATER, or an error. */
+static int run(struct sp__merging_join *m)
+{
+	int rc = move_on(m);
+
+	while (!rc && m->phase != DONE && !sp__result_full(m->j)) {
+		if (m->phase == APART)
+			rc = apart(m);
+		else if (m->phase == PAIRING)
+			rc = all_pairs(m);
+		else if (m->phase < PAIRING)
+			rc = gather(m, &m->side[m->phase - GATHERING_1],
+				    &m->side[m->phase == GATHERING_1]);
+		else
+			rc = tail(m, &m->side[m->phase - TAIL_1]);
+	}
+	return rc == SP_LATER ? turn(m) : rc;
+}
+
+/* Returns rc, the error of its end, or 1 if there was disorder. */
+static int end(struct sp__merging_join *m, int rc)
+{
+	/* A current line that is not needed. */
+	for (int i = 0; i < 2; i++)
+		if (m->side[i].have)
+			settle(&m->side[i], &m->side[i].now);
+	if (!rc)
+		rc = sp__balance_sources(m->j);
+	if (rc && rc != SP__LIMIT_REACHED)
+		return rc;
+	return m->side[0].reported || m->side[1].reported ? 1 : rc;
+}
+
+struct sp__merging_join *sp__merge_new(struct sp__join *j, bool collate, struct sp__budget *budget)
+{
+	struct sp__merging_join *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		(void)sp__join_no_memory(j);
+		return NULL;
+	}
+	m->j = j;
+	m->collate = collate;
+	m->budget = budget;
+	m->order.by = SP_JOIN_SORTED_BYTES;
+	if (j->opts.ignore_case)
+		m->order.upper = j->result.emit.cut.upper;
+	for (int i = 0; i < 2; i++) {
+		j->source[i].budget = budget;
+		m->side[i] =
+			(struct side){ .source = &j->source[i], .number = i, .due = AFTER_PAIR };
+	}
+	return m;
+}
+
+int sp__merge_some(struct sp__merging_join *m)
+{
+	int rc;
+
+	if (m->phase == DONE)
+		return m->result;
+	rc = run(m);
+	if (rc == SP_LATER || (!rc && m->phase != DONE))
+		return rc ? rc : SP_READY;
+	m->phase = DONE;
+	rc = end(m, rc);
+	return m->result = rc == 1 ? SP__MERGE_DISORDER : rc;
+}
+
+void sp__merge_free(struct sp__merging_join *m)
+{
+	for (int i = 0; m && i < 2; i++) {
+		struct side *s = &m->side[i];
+
+		empty_group(s);
+		sp__budget_credit(m->budget, s->group_capacity * sizeof(*s->group));
+		free(s->group);
+		sp__bytes_release(&s->last_copy, m->budget);
+		sp__bytes_release(&s->now_copy, m->budget);
+	}
+	free(m);
+}
+
+int sp__merge_check(const struct sp__join *j)
+{
+	const struct sp_join_opts *o = &j->opts;
+
+	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
+		return sp__errf(j->env.err, SP_EUNSUP, "plan", NULL, -1,
+				"a merge cannot put lines of file %u without partner last",
+				3 - o->ordered);
+	return 0;
+}
+
+int sp__join_merge(struct sp__join *j)
+{
+	bool collate = !j->opts.ignore_case && sp__collate_hard();
+	struct sp__merging_join *m = sp__merge_new(j, collate, &j->env.budget);
+	int rc = m ? sp__merge_some(m) : -ENOMEM;
+
+	sp__merge_free(m);
+	return rc == SP__MERGE_DISORDER ? 1 : rc;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The times at which the records of a result are complete, for the caller of the join: sp_join_io
+ * says which of them are reported.
+ */
+#ifndef SP__JOIN_RESULT_TIMELINE_H
+#define SP__JOIN_RESULT_TIMELINE_H
+
+#include <stdint.h>
+#include <spindle/join.h>
+#include "run/env.h"
+
+struct sp__timeline {
+	const struct sp_join_io *io;
+	const struct sp__env *env;
+	uint64_t rows, reported; /* complete; the last one reported */
+	double elapsed_s;	 /* of the last one */
+};
+
+/* Another record is complete. */
+void sp__timeline_row(struct sp__timeline *t);
+/* The last one was the last of all. */
+void sp__timeline_end(struct sp__timeline *t);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading a spilled partition from its beginning to its end, in batches of
+ * whole records.
+ *
+ * The memory is divided into chunks; the caller has one, the others are read ahead.
+ * Each chunk is one request as far as the partition is contiguous.  Pages are verified
+ * when they are returned.
+ */
+#ifndef SP__JOIN_SPACE_RUNREAD_H
+#define SP__JOIN_SPACE_RUNREAD_H
+
+#include <spindle/batch.h>
+#include "rec/recfmt.h"
+#include "spill/store.h"
+
+#define SP__RUNREAD_CHUNKS 3
+
+struct sp__runread_chunk {
+	struct sp__request req;
+	size_t first; /* page */
+	uint32_t pages;
+	bool in_flight;
+};
+
+struct sp__runread {
+	struct sp__spill *spill;
+	struct sp__run *run;
+	struct sp__io_owner owner;
+	bool last_time; /* frees the space after reading */
+	struct sp__splitter splitter;
+	char *mem;
+	uint32_t chunk_pages;
+	struct sp__runread_chunk chunks[SP__RUNREAD_CHUNKS];
+	unsigned nchunks, head, in_flight;
+	bool begun, pinned;
+	size_t asked, given; /* pages */
+	uint64_t sum;	     /* of verifying */
+	int error;
+};
+
+/* mem: for at least one page, page-aligned; it is touched from the first batch to the last. */
+void sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
+		      const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes);
+/* The next() of a sp__iter. */
+SP_MUST_CHECK int sp__runread_next(void *runread, struct sp_batch *batch);
+void sp__runread_close(struct sp__runread *r); /* accepts one all zero */
+
+#endif
