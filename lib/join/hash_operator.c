@@ -25,6 +25,7 @@
 #include "base/delay.h"
 #include "base/err.h"
 #include "base/task.h"
+#include "join/hash/hash.h"
 #include "join/joining.h"
 #include "run/volume_spec.h"
 
@@ -95,7 +96,7 @@ static int collect(void *hashing, const char *data, size_t bytes, bool whole)
 	struct sp__bytes *rows = &h->rows[h->filling];
 
 	if (sp__bytes_append(rows, data, bytes, &h->g.j.env.budget) < 0)
-		return sp__join_no_memory(&h->g.j);
+		return sp__join_no_memory(&h->g.j.env);
 	return whole && rows->bytes >= SP__RESULT_ENOUGH_BYTES ? hand_over(h) : 0;
 }
 
@@ -122,7 +123,7 @@ static int take(void *asked, struct sp_batch *batch)
 	in->awaited = rc == SP_LATER;
 	pthread_mutex_unlock(&h->lock);
 	if (rc == SP_LATER)
-		sp__waits_add(&h->g.j.waits, &h->for_inputs);
+		sp__waits_add(&h->g.j.in.waits, &h->for_inputs);
 	return rc;
 }
 
@@ -157,7 +158,7 @@ static int until_input(void *hashing, int64_t timeout_ns)
 static void work(void *hashing)
 {
 	struct hashing *h = hashing;
-	int rc = sp__join_hash(&h->g.j);
+	int rc = sp__join_hash(&h->g.j.in, &h->g.j.result, &h->g.j.layout);
 
 	if (!rc)
 		rc = sp__emit_flush(&h->g.j.result.emit);
@@ -303,13 +304,13 @@ static void close_hashing(void *operator)
 static void open_inputs(struct hashing *h, struct sp_operator *const inputs[2])
 {
 	for (int i = 0; i < 2; i++) {
-		struct sp__source *src = &h->g.j.source[i];
+		struct sp__source *src = &h->g.j.in.source[i];
 
 		h->input[i].of = h;
 		h->input[i].operator= inputs[i];
 		h->input[i].asked.next = take;
 		src->operator= & h->input[i].asked;
-		src->waits = &h->g.j.waits;
+		src->waits = &h->g.j.in.waits;
 	}
 }
 
@@ -332,7 +333,7 @@ static int open_hashing(struct hashing *h, struct sp_operator *const inputs[2])
 	rc = sp__env_open(&j->env, &j->opts.run, err);
 	if (!rc)
 		rc = sp__join_layout(&j->opts, &j->layout, err);
-	j->read = sp__env_reading(&j->env);
+	j->in.read = sp__env_reading(&j->env);
 	h->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	j->env.err = j->result.emit.err = &h->err;
 	j->result.emit.sink = collect;

@@ -23,13 +23,13 @@ static int next(void *operator, struct sp_batch * batch)
 
 	while (rc == SP_READY) {
 		sp__inl_plan_write(&l->plan, row);
-		if (sp__result_full(&l->g.j))
+		if (sp__result_full(&l->g.j.result))
 			break;
 		rc = sp__inl_more(top, &row);
 	}
 	/* After the last rows the end, or an error, is there to be returned again. */
 	rc = sp__joining_batch(&l->g, batch, rc);
-	return rc == SP_END ? sp__balance_sources(&l->g.j) : rc;
+	return rc == SP_END ? sp__balance_sources(&l->g.j.in) : rc;
 }
 
 static void note(const void *operator, struct sp_run_stats * st)
@@ -72,7 +72,8 @@ int sp__inl_operator(struct sp_operator **op, struct sp_operator *const inputs[2
 	g->op.next = next;
 	g->op.close = close_looping;
 	g->op.note = note;
-	l->plan.j = &g->j;
+	l->plan.in = &g->j.in;
+	l->plan.out = &g->j.result;
 	l->plan.nlevels = 1;
 	l->plan.waits = &flow->waits;
 	*op = &g->op;

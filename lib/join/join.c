@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs a join of files: checks, opens inputs and result, has one algorithm after the other join
+ * until all pairs are found, and closes everything.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,10 +12,11 @@
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "base/enum.h"
+#include "join/hash/hash.h"
 #include "join/inl/index.h"
+#include "join/inl/plan.h"
 #include "join/keys/keying.h"
 #include "join/merge/merge.h"
-#include "join/plan/plan.h"
 #include "join/merge/presorted.h"
 #include "join/state.h"
 
@@ -35,16 +40,6 @@ static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 	return rc ? rc : sp__output_set_check(io->output, o->run.trace_path, io->inputs, 2, err);
 }
 
-static int open_stream(struct sp__join *j)
-{
-	const char *name = j->io->output ? j->io->output : "standard output";
-	struct sp__wstream_opts o = sp__env_writing(&j->env);
-	int rc = sp__wstream_open(&j->result.ws, j->result.fd, name, &o, j->env.err);
-
-	j->result.emit.ws = j->result.ws;
-	return rc;
-}
-
 static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -66,7 +61,7 @@ static bool is_read(const struct sp__join *j, const struct stat *file)
 	struct stat st;
 
 	for (int i = 0; i < 2; i++) {
-		const struct sp__scan *scan = j->source[i].scan;
+		const struct sp__scan *scan = j->in.source[i].scan;
 
 		is |= scan ? !fstat(sp__scan_fd(scan), &st) && same_file(&st, file)
 			   : is_file(j->io->inputs[i], file);
@@ -106,8 +101,8 @@ static bool file1_marked(void *join)
 	bool marked = false;
 	int fd;
 
-	if (j->source[0].scan)
-		return sp__scan_marked(j->source[0].scan);
+	if (j->in.source[0].scan)
+		return sp__scan_marked(j->in.source[0].scan);
 	if (j->io->next)
 		return false;
 	/* Index nested loops read it by its index, so it is a regular file. */
@@ -129,35 +124,13 @@ static int open_result(struct sp__join *j)
 	e->marked_arg = j;
 	e->mark_due = j->opts.csv;
 	j->result.fd = j->io->output ? open_file(j) : j->io->output_fd;
-	return j->result.fd < 0 ? j->result.fd : open_stream(j);
-}
-
-static int write_all(struct sp__join *j)
-{
-	int rc = sp__emit_flush(&j->result.emit);
-
-	return rc ? rc : sp__wstream_finish(j->result.ws);
-}
-
-/* Ends the stream and starts a new one at the descriptor's offset. */
-int sp__result_flush(struct sp__join *j)
-{
-	int rc;
-
-	if (j->result.emit.sink) /* an operator writes nothing */
-		return 0;
-	rc = write_all(j);
-	if (rc < 0)
-		return rc;
-	sp__wstream_close(j->result.ws);
-	j->result.ws = j->result.emit.ws = NULL;
-	return open_stream(j);
+	return j->result.fd < 0 ? j->result.fd : sp__result_open(&j->result);
 }
 
 /* Begins a result without records: file 1 might not have been read. */
 static int begin_empty(struct sp__join *j)
 {
-	struct sp__source *file1 = &j->source[0];
+	struct sp__source *file1 = &j->in.source[0];
 	int rc = 0;
 
 	if (!j->result.emit.mark_due || j->opts.limited)
@@ -178,8 +151,10 @@ static int end_result(struct sp__join *j, int rc)
 	if (!rc && j->result.ws && !j->result.emit.records)
 		rc = begin_empty(j);
 	/* Pairs found before disorder or an error are written too; of a damaged file none are. */
-	ended = j->result.ws && !(rc == SP_EFORMAT && j->read.unpack) ? write_all(j) : 0;
-	sp__timeline_end(&j->timeline);
+	ended = j->result.ws && !(rc == SP_EFORMAT && j->in.read.unpack)
+			? sp__result_write(&j->result)
+			: 0;
+	sp__timeline_end(&j->result.timeline);
 
 	if (j->result.ws && !ended)
 		sp__env_sync(&j->env, NULL);
@@ -190,20 +165,20 @@ static int end_result(struct sp__join *j, int rc)
 static int open_source(struct sp__join *j, int side)
 {
 	int rc = j->io->next ? 0
-			     : sp__inputs_lay(j->read.device, &j->io->inputs[side], 1,
-					      &j->read.sim_file, j->env.err);
+			     : sp__inputs_lay(j->in.read.device, &j->io->inputs[side], 1,
+					      &j->in.read.sim_file, j->env.err);
 
-	return rc ? rc : sp__source_open(j, side);
+	return rc ? rc : sp__source_open(&j->in, side);
 }
 
 static int open_all(struct sp__join *j, struct sp_errinfo *err)
 {
 	int rc = sp__env_open(&j->env, &j->opts.run, err);
 
-	j->read = sp__env_reading(&j->env);
-	j->read.whole = !j->opts.limited;
-	j->read.unpack_bytes /= 2; /* both are open at once */
-	j->read.unpack_share *= 2;
+	j->in.read = sp__env_reading(&j->env);
+	j->in.read.whole = !j->opts.limited;
+	j->in.read.unpack_bytes /= 2; /* both are open at once */
+	j->in.read.unpack_share *= 2;
 	if (!rc)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
 	j->result.emit.inputs = j->io->inputs;
@@ -212,8 +187,8 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 			rc = open_source(j, i);
 	/* Before anything is read: the writer of a FIFO may be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
-		if (j->source[i].scan)
-			rc = sp__scan_begin(j->source[i].scan);
+		if (j->in.source[i].scan)
+			rc = sp__scan_begin(j->in.source[i].scan);
 	if (rc < 0)
 		return rc;
 	return open_result(j);
@@ -228,7 +203,7 @@ static int close_all(struct sp__join *j, int rc)
 	sp_outfile_close(j->result.file, j->env.err);
 	sp__emit_release(&j->result.emit);
 	for (int i = 0; i < 2; i++)
-		sp__source_close(&j->source[i]);
+		sp__source_close(&j->in.source[i]);
 	closed = sp__env_close(&j->env);
 	return rc < 0 || closed >= 0 ? rc : closed;
 }
@@ -240,31 +215,32 @@ static void note_reading(struct sp__join *j, struct sp__source *src)
 
 	if (!src->scan)
 		return;
-	snprintf(j->stats.run.input_engine, sizeof(j->stats.run.input_engine), "%s",
+	snprintf(j->counts.stats.run.input_engine, sizeof(j->counts.stats.run.input_engine), "%s",
 		 sp__scan_engine(src->scan));
 	sp__scan_counters(src->scan, &c);
-	sp__env_note_io(&j->stats.run, &c);
+	sp__env_note_io(&j->counts.stats.run, &c);
 	if (sp__scan_refused(src->scan))
-		sp__env_note_cached(&j->env, &j->stats.run, j->io->inputs[src - j->source]);
+		sp__env_note_cached(&j->env, &j->counts.stats.run,
+				    j->io->inputs[src - j->in.source]);
 }
 
 static void note(struct sp__join *j)
 {
-	struct sp_join_stats *st = &j->stats;
+	struct sp_join_stats *st = &j->counts.stats;
 	struct sp__io_counters c;
 
 	for (int i = 0; i < 2; i++) {
-		note_reading(j, &j->source[i]);
-		st->records[i] = j->source[i].lines;
-		st->input_bytes[i] = j->source[i].bytes;
-		if (j->source[i].scan)
-			st->blank_lines[i] = sp__scan_blank_lines(j->source[i].scan);
-		st->merged_records[i] = j->merged[i];
+		note_reading(j, &j->in.source[i]);
+		st->records[i] = j->in.source[i].lines;
+		st->input_bytes[i] = j->in.source[i].bytes;
+		if (j->in.source[i].scan)
+			st->blank_lines[i] = sp__scan_blank_lines(j->in.source[i].scan);
+		st->merged_records[i] = j->in.merged[i];
 	}
 	if (st->prediction.seconds > 0)
-		st->prediction.revised_s = sp__progress_end_s(&j->progress, j->env.begin_ns);
+		st->prediction.revised_s = sp__progress_end_s(&j->counts.progress, j->env.begin_ns);
 	for (int i = 0; i < SP_JOIN_PHASES; i++)
-		st->phase_elapsed_s[i] = (double)j->phase_ns[i] * 1e-9;
+		st->phase_elapsed_s[i] = (double)j->counts.phase_ns[i] * 1e-9;
 	st->output_records = j->result.emit.records;
 	st->output_bytes = j->result.emit.bytes;
 	if (j->result.ws) {
@@ -274,33 +250,16 @@ static void note(struct sp__join *j)
 	sp__env_note(&j->env, &st->run, false);
 }
 
-int sp__join_begin_rows(struct sp__join *j)
-{
-	struct sp__emit *e = &j->result.emit;
-	int rc = sp__first_lines(j);
-
-	if (rc < 0)
-		return rc;
-	j->timeline = (struct sp__timeline){ .io = j->io, .env = &j->env };
-	if (j->io->row)
-		e->timeline = &j->timeline;
-	if (!j->opts.limited)
-		return 0;
-	e->limit = e->records + sp__min(j->opts.limit, UINT64_MAX - e->records);
-	e->error = j->opts.limit ? 0 : SP__LIMIT_REACHED;
-	return e->error;
-}
-
 static int merge(struct sp__join *j)
 {
-	int rc = sp__merge_check(j);
+	int rc = sp__merge_check(&j->opts, j->env.err);
 
 	if (rc < 0)
 		return rc;
-	j->stats.algorithm = SP_JOIN_MERGE;
-	j->stats.ordered_by = j->opts.ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
-	rc = sp__join_begin_rows(j);
-	return rc ? rc : sp__join_merge(j);
+	j->counts.stats.algorithm = SP_JOIN_MERGE;
+	j->counts.stats.ordered_by = j->opts.ordered ? SP_JOIN_BY_MERGING : SP_JOIN_ANY_ORDER;
+	rc = sp__join_begin_rows(&j->in, &j->result);
+	return rc ? rc : sp__join_merge(&j->in, &j->result);
 }
 
 /* Opens both inputs again, after their headers. */
@@ -309,12 +268,12 @@ static int read_again(struct sp__join *j)
 	int rc = 0;
 
 	for (int i = 0; i < 2 && !rc; i++) {
-		struct sp__source *src = &j->source[i];
+		struct sp__source *src = &j->in.source[i];
 		size_t bytes;
 
 		note_reading(j, src);
 		sp__source_close(src);
-		rc = sp__source_open(j, i);
+		rc = sp__source_open(&j->in, i);
 		if (rc || !j->opts.header)
 			continue;
 		rc = sp__source_fill(src);
@@ -323,7 +282,7 @@ static int read_again(struct sp__join *j)
 					sp__record_next(&src->format, src->at, src->end, &bytes));
 		rc = rc < 0 ? rc : 0;
 	}
-	j->resumed = true;
+	j->in.resumed = true;
 	return rc;
 }
 
@@ -344,8 +303,8 @@ static int try_merge(struct sp__join *j)
 	if (!sp__join_merges(&j->opts, &j->layout) || j->io->next ||
 	    !can_be_read_again(j->io->inputs[0]) || !can_be_read_again(j->io->inputs[1]))
 		return 1;
-	j->stats.algorithm = SP_JOIN_MERGE;
-	rc = sp__join_presorted(j);
+	j->counts.stats.algorithm = SP_JOIN_MERGE;
+	rc = sp__join_presorted(&j->in, &j->result, &j->layout);
 	if (rc <= 0)
 		return rc;
 	rc = read_again(j);
@@ -360,15 +319,15 @@ static int join(struct sp__join *j)
 	if (j->opts.algorithm == SP_JOIN_MERGE)
 		return merge(j);
 	if (sp__is_inl(j->opts.algorithm))
-		return sp__join_inl(j);
+		return sp__join_inl(&j->in, &j->result);
 	if (!j->io->next)
 		sp_join_expect(&j->opts, j->io->inputs);
-	rc = sp__join_begin_rows(j);
+	rc = sp__join_begin_rows(&j->in, &j->result);
 	if (!rc)
 		rc = try_merge(j);
 	if (rc <= 0)
 		return rc;
-	return sp__join_hash(j);
+	return sp__join_hash(&j->in, &j->result, &j->layout);
 }
 
 /* Sizes of the inputs are needed before they are opened if there is an index. */
@@ -385,29 +344,38 @@ static void choose_inl(struct sp_join_opts *o, const char *const inputs[2])
 		o->algorithm = SP_JOIN_ASYNC_INL;
 }
 
+void sp__join_set(struct sp__join *j, const struct sp_join_opts *opts, const struct sp_join_io *io)
+{
+	static const size_t first = 0;
+
+	j->opts = *opts;
+	if (!opts->nkeys) {
+		j->opts.nkeys = 1;
+		j->opts.keys[0] = j->opts.keys[1] = &first;
+	}
+	j->io = io;
+	j->in.opts = &j->opts;
+	j->in.io = io;
+	j->in.env = j->result.env = &j->env;
+	j->in.counts = &j->counts;
+	j->counts.progress.phase = -1;
+}
+
 int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 		struct sp_join_stats *stats, struct sp_errinfo *err)
 {
-	static const size_t first = 0;
-	struct sp__join j = {
-		.opts = *opts,
-		.io = io,
-		.progress = { .tell = io->progress,
-			      .arg = io->progress_arg,
-			      .phase = -1,
-			      .last = SP_JOIN_PHASE_JOIN },
-	};
+	struct sp__join j = { .counts.progress = { .tell = io->progress,
+						   .arg = io->progress_arg,
+						   .last = SP_JOIN_PHASE_JOIN } };
 	int rc;
 
-	if (!j.opts.nkeys) {
-		j.opts.nkeys = 1;
-		j.opts.keys[0] = j.opts.keys[1] = &first;
-	}
+	sp__join_set(&j, opts, io);
+	j.result.name = io->output ? io->output : "standard output";
 	choose_inl(&j.opts, io->inputs);
 	rc = check_opts(&j.opts, io, err);
 	if (rc < 0) {
 		if (stats)
-			*stats = j.stats;
+			*stats = j.counts.stats;
 		return rc;
 	}
 	rc = open_all(&j, err);
@@ -416,7 +384,7 @@ int sp_join_run(const struct sp_join_opts *opts, const struct sp_join_io *io,
 	rc = end_result(&j, rc);
 	if (stats) {
 		note(&j);
-		*stats = j.stats;
+		*stats = j.counts.stats;
 	}
 	return close_all(&j, rc);
 }

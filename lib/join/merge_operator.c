@@ -73,9 +73,9 @@ int sp__merge_operator(struct sp_operator **op, struct sp_operator *const inputs
 	g->io.disorder_arg = m;
 	*op = &g->op;
 	if (!rc)
-		rc = sp__merge_check(&g->j);
+		rc = sp__merge_check(&g->j.opts, g->j.env.err);
 	if (rc)
 		return rc;
-	m->merge = sp__merge_new(&g->j, false, &flow->env.budget);
+	m->merge = sp__merge_new(&g->j.in, &g->j.result, false, &flow->env.budget);
 	return m->merge ? 0 : -ENOMEM;
 }

@@ -28,8 +28,8 @@ static int check_role(struct sp__stage *s, int role, const struct sp__tally *cam
 	}
 	out = ends(b);
 	if (came)
-		rc = sp__balance_same(s->h->j, s->side[role], "a partition", came, &b->read);
-	return rc ? rc : sp__balance_same(s->h->j, s->side[role], where[role], &b->read, &out);
+		rc = sp__balance_same(s->h->in, s->side[role], "a partition", came, &b->read);
+	return rc ? rc : sp__balance_same(s->h->in, s->side[role], where[role], &b->read, &out);
 }
 
 int sp__balance_probe(struct sp__stage *s, const struct sp__tally *came)
@@ -57,7 +57,7 @@ static void end_records(struct sp__stage *s, int role)
 	struct sp__tally done = { .records = records,
 				  .sum = s->bytes[role] - records * s->h->tag[side] };
 
-	sp__tally_join(&s->h->j->source[side].done, &done);
+	sp__tally_join(&s->h->in->source[side].done, &done);
 }
 
 int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2])
@@ -81,7 +81,7 @@ int sp__balance_alone(struct sp__hash *h, int side, const struct sp__tally *came
 
 	sp__tally_join(&b->unspilled, came);
 	sp__tally_join(&b->alone, came);
-	return read_back ? sp__balance_same(h->j, side, "a partition", came, read_back) : 0;
+	return read_back ? sp__balance_same(h->in, side, "a partition", came, read_back) : 0;
 }
 
 int sp__balance_hash(struct sp__hash *h)
@@ -93,9 +93,9 @@ int sp__balance_hash(struct sp__hash *h)
 		struct sp__tally in = b->read, out = ends(b);
 
 		sp__tally_join(&in, &b->unspilled);
-		rc = sp__balance_same(h->j, i, "all partitions", &b->spilled, &b->unspilled);
+		rc = sp__balance_same(h->in, i, "all partitions", &b->spilled, &b->unspilled);
 		if (!rc)
-			rc = sp__balance_same(h->j, i, "all stages", &in, &out);
+			rc = sp__balance_same(h->in, i, "all stages", &in, &out);
 	}
-	return rc ? rc : sp__balance_sources(h->j);
+	return rc ? rc : sp__balance_sources(h->in);
 }

@@ -21,9 +21,10 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
+#include "join/hash/hash.h"
 #include "join/hash/workers.h"
-#include "join/plan/plan.h"
 #include "join/hash/stage.h"
+#include "join/space/space.h"
 
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
@@ -34,15 +35,6 @@ static void open_partition(struct sp__hash *h, struct sp__runread *r, struct sp_
 {
 	sp__runread_open(r, h->spill, run, &h->format[side], true, h->read_mem,
 			 h->layout.read_bytes);
-}
-
-int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
-		 struct sp__slice *key)
-{
-	bytes -= h->tag[side];
-	return sp__key_find(&h->keying, side, line, bytes, &h->keymem, key) < 0
-		       ? sp__join_no_memory(h->j)
-		       : 0;
 }
 
 /* A record of a partition without another side; bytes: with its tag. */
@@ -57,8 +49,8 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 		return rc;
 	sp__tally_count(read_back, sp__key_hash(key.p, key.n, h->seed));
 	sp__field_find(h->keying.cut, l.data, l.bytes, h->keying.opts->keys[side][0], &l.key);
-	sp__emit_sides(&h->j->result.emit, side, &l, NULL);
-	return h->j->result.emit.error;
+	sp__emit_sides(&h->out->emit, side, &l, NULL);
+	return h->out->emit.error;
 }
 
 /* Records of a partition whose other side is empty. */
@@ -70,7 +62,7 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 	struct sp_batch batch;
 	int rc;
 
-	if (!h->j->opts.unpaired[side])
+	if (!h->opts->unpaired[side])
 		return sp__balance_alone(h, side, came, NULL);
 	open_partition(h, &r, run, side);
 	while ((rc = sp__runread_next(&r, &batch)) == SP_READY) {
@@ -117,12 +109,12 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 		came[SP__BUILD] = sp__partition_tally(partition, SP__PROBE);
 		came[SP__PROBE] = sp__partition_tally(partition, SP__BUILD);
 		build_side = !build_side;
-		h->j->stats.reversals++;
+		h->counts->stats.reversals++;
 	}
 	need = sp__join_need(build->bytes, build->records);
 	bytes[SP__BUILD] = build->bytes;
 	bytes[SP__PROBE] = probe->bytes;
-	if (sp__join_nests(&h->layout, h->j->opts.algorithm, depth, stubborn, need, bytes))
+	if (sp__join_nests(&h->layout, h->opts->algorithm, depth, stubborn, need, bytes))
 		return sp__hash_nested(h, build, probe, build_side, depth, came);
 	/* The memory of both: the first has ended when the second begins. */
 	open_partition(h, &r[SP__BUILD], build, build_side);
@@ -136,7 +128,7 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 
 static void count(struct sp__stage *s)
 {
-	struct sp_join_stats *c = &s->h->j->stats;
+	struct sp_join_stats *c = &s->h->counts->stats;
 	const struct sp__join_balance *probe = &s->balance[SP__PROBE];
 	uint64_t spilled = 0;
 
@@ -156,9 +148,9 @@ static void count(struct sp__stage *s)
 	c->resident_share =
 		s->bytes[SP__BUILD] ? 1 - (double)spilled / (double)s->bytes[SP__BUILD] : 1;
 	for (int role = 0; role < 2; role++)
-		s->h->j->source[s->side[role]].lines += s->balance[role].read.records;
-	if (s->h->j->env.device && s->h->spill)
-		sp__env_note_regions(&s->h->j->env, &c->run, s->h->spill);
+		s->h->in->source[s->side[role]].lines += s->balance[role].read.records;
+	if (s->h->env->device && s->h->spill)
+		sp__env_note_regions(s->h->env, &c->run, s->h->spill);
 }
 
 static int pairs_of(struct sp__stage *s)
@@ -180,11 +172,11 @@ static int pairs_of(struct sp__stage *s)
 }
 
 /* Adds the time since *since to a phase. */
-static void clock_phase(struct sp__join *j, int phase, uint64_t *since)
+static void clock_phase(struct sp__hash *h, int phase, uint64_t *since)
 {
-	uint64_t now = sp__env_now_ns(&j->env);
+	uint64_t now = sp__env_now_ns(h->env);
 
-	j->phase_ns[phase] += now - *since;
+	h->counts->phase_ns[phase] += now - *since;
 	*since = now;
 }
 
@@ -194,7 +186,7 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     uint64_t records, const struct sp__tally came[2])
 {
 	struct sp__stage *s;
-	uint64_t since = sp__env_now_ns(&h->j->env);
+	uint64_t since = sp__env_now_ns(h->env);
 	int rc = sp__stage_new(&s, h, depth, build_side, bytes, records);
 
 	if (rc < 0)
@@ -204,13 +196,13 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		rc = sp__ordered_begin(h);
 	if (!rc)
 		rc = sp__stage_make_table(s);
-	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_BUILD, &since);
+	clock_phase(h, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_BUILD, &since);
 	if (!rc)
 		rc = sp__stage_probe(s, probe);
 	if (!rc)
 		rc = sp__stage_rest(s);
 	sp__table_empty(&h->table);
-	clock_phase(h->j, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_PROBE, &since);
+	clock_phase(h, depth ? SP_JOIN_PHASE_JOIN : SP_JOIN_PHASE_PROBE, &since);
 	if (!rc)
 		rc = sp__balance_stage(s, came);
 	count(s);
@@ -219,48 +211,37 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 	if (!rc)
 		rc = pairs_of(s);
 	if (!depth)
-		h->j->phase_ns[SP_JOIN_PHASE_JOIN] = sp__env_now_ns(&h->j->env) - since;
+		h->counts->phase_ns[SP_JOIN_PHASE_JOIN] = sp__env_now_ns(h->env) - since;
 	sp__stage_free(s);
 	return rc;
 }
 
 static int open_hash(struct sp__hash *h, int build)
 {
-	struct sp__join *j = h->j;
 	int rc;
 
-	j->opts.algorithm = j->stats.algorithm = sp__join_choice(&j->opts, &h->layout);
-	h->seed = sp__mix64(j->opts.run.seed + 1);
+	h->opts->algorithm = h->counts->stats.algorithm = sp__join_choice(h->opts, &h->layout);
+	h->seed = sp__mix64(h->opts->run.seed + 1);
 	sp__numbers_begin(h, build);
-	rc = sp__keying_init(&h->keying, &j->result.emit.cut, &j->opts, j->env.err);
+	rc = sp__keying_init(&h->keying, &h->out->emit.cut, h->opts, h->env->err);
 	if (rc < 0)
 		return rc;
 	h->read_mem = sp__pages_alloc(h->layout.read_bytes, true);
 	h->write_mem = sp__pages_alloc(h->layout.write_bytes, true);
-	h->workers_bytes = sp__workers_bytes(j, &h->layout);
+	h->workers_bytes = sp__workers_bytes(h);
 	h->bloom.nwords = h->layout.bloom_bytes / sizeof(uint64_t);
 	h->bloom.words = sp__pages_alloc(h->layout.bloom_bytes, false);
 	rc = sp__table_init(&h->table, h->layout.table_bytes, h->layout.page_bytes,
-			    sp__rec_term(&j->source[0].format), &j->env.budget);
+			    sp__rec_term(&h->in->source[0].format), &h->env->budget);
 	if (rc < 0 || !h->read_mem || !h->write_mem || !h->bloom.words)
-		return sp__join_no_memory(j);
+		return sp__join_no_memory(h->env);
 	return 0;
-}
-
-void sp__hash_note_spill(struct sp__hash *h)
-{
-	if (!h->spill)
-		return;
-	sp__env_note_spill(&h->j->env, &h->j->stats.run, h->spill);
-	/* Where the result counts, so does what is written for it; this is not. */
-	if (sp__env_writing(&h->j->env).device)
-		sp__spill_forget(h->spill);
 }
 
 static void close_hash(struct sp__hash *h)
 {
 	sp__workers_close(h->workers);
-	sp__hash_note_spill(h);
+	sp__joinspace_note(h->in, h->spill);
 	sp__spill_close(h->spill);
 	sp__table_release(&h->table);
 	if (h->read_mem)
@@ -280,29 +261,35 @@ static void close_hash(struct sp__hash *h)
  */
 static int choose_build(struct sp__hash *h)
 {
-	struct sp__join *j = h->j;
-	struct sp_join_opts *o = &j->opts;
+	struct sp_join_opts *o = h->opts;
 	const bool known[2] = { o->input_bytes[0] > 0, o->input_bytes[1] > 0 };
 	uint64_t min = SP__JOIN_PAGES_MIN * (uint64_t)h->layout.page_bytes;
 	uint64_t limit = sp__min(h->layout.table_bytes / 2, h->layout.table_bytes - min);
 	int first = 2, build;
 
 	if (!o->build && !(known[0] && known[1]) && limit)
-		first = sp__source_race(j->source, known, limit, j->env.err);
+		first = sp__source_race(h->in->source, known, limit, h->env->err);
 	if (first < 0)
 		return first;
 	if (first < 2)
-		o->input_bytes[first] = j->source[first].bytes;
+		o->input_bytes[first] = h->in->source[first].bytes;
 	build = (int)sp__join_build(o) - 1;
-	if (first < 2 && !j->source[first].bytes)
+	if (first < 2 && !h->in->source[first].bytes)
 		build = first;
-	h->layout.table_bytes -= sp__min(j->source[!build].ahead_bytes, limit);
+	h->layout.table_bytes -= sp__min(h->in->source[!build].ahead_bytes, limit);
 	return build;
 }
 
-int sp__join_hash(struct sp__join *j)
+int sp__join_hash(struct sp__inputs *inputs, struct sp__result *result,
+		  const struct sp__join_layout *layout)
 {
-	struct sp__hash h = { .j = j, .layout = j->layout };
+	struct sp_join_opts *o = inputs->opts;
+	struct sp__hash h = { .in = inputs,
+			      .out = result,
+			      .opts = o,
+			      .env = inputs->env,
+			      .counts = inputs->counts,
+			      .layout = *layout };
 	struct sp__numbered from[2] = { { .h = &h }, { .h = &h } };
 	struct sp__iter in = { &from[SP__BUILD], sp__numbered_next };
 	struct sp__iter out = { &from[SP__PROBE], sp__numbered_next };
@@ -313,14 +300,13 @@ int sp__join_hash(struct sp__join *j)
 		return build;
 	from[SP__BUILD].side = build;
 	from[SP__PROBE].side = !build;
-	bytes[SP__BUILD] = j->opts.input_bytes[build];
-	bytes[SP__PROBE] = j->opts.input_bytes[!build];
+	bytes[SP__BUILD] = o->input_bytes[build];
+	bytes[SP__PROBE] = o->input_bytes[!build];
 	rc = open_hash(&h, build);
-	j->stats.build = (unsigned)build + 1;
-	h.mark = j->opts.unpaired[0] || j->opts.unpaired[1] || j->opts.semi;
+	h.counts->stats.build = (unsigned)build + 1;
+	h.mark = o->unpaired[0] || o->unpaired[1] || o->semi;
 	if (!rc)
-		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(&j->opts, build),
-			       NULL);
+		rc = run_stage(&h, 0, &in, &out, build, bytes, sp__join_records(o, build), NULL);
 	if (!rc)
 		rc = sp__balance_hash(&h);
 	close_hash(&h);

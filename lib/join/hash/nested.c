@@ -26,7 +26,7 @@ struct nested {
 
 static bool needs_bits(const struct sp__stage *s)
 {
-	const struct sp_join_opts *o = &s->h->j->opts;
+	const struct sp_join_opts *o = s->h->opts;
 
 	return o->unpaired[s->side[SP__PROBE]] || (o->semi && s->side[SP__PROBE] == 0);
 }
@@ -50,7 +50,7 @@ static int fill(struct nested *n)
 				rc = sp__stage_keep(s, &s->partitions[0].list, n->at, bytes, &key);
 			if (rc)
 				return rc > 0 ? SP_READY : rc;
-			sp__charge_work(&n->h->j->env, 1, 1, 0);
+			sp__charge_work(n->h->env, 1, 1, 0);
 			n->at = stop;
 		}
 		rc = sp__runread_next(&n->build, &batch);
@@ -58,7 +58,7 @@ static int fill(struct nested *n)
 			return rc;
 		n->at = batch.data;
 		n->end = batch.data + batch.bytes;
-		sp__charge_work(&n->h->j->env, 0, 0, batch.bytes);
+		sp__charge_work(n->h->env, 0, 0, batch.bytes);
 	}
 }
 
@@ -91,7 +91,7 @@ static int blocks(struct nested *n)
 			rc = sp__stage_rest(n->s);
 		sp__table_empty(&n->h->table);
 		sp__reclist_init(&n->s->partitions[0].list);
-		n->h->j->stats.nested_blocks++;
+		n->h->counts->stats.nested_blocks++;
 	} while (!rc && more == SP_READY);
 	/* Everything read was in the tables of the blocks, which count it. */
 	n->s->balance[SP__BUILD].read = n->s->balance[SP__BUILD].kept;
@@ -114,15 +114,15 @@ int sp__hash_nested(struct sp__hash *h, struct sp__run *build, struct sp__run *p
 	if (needs_bits(n.s)) {
 		had_bytes = SP__BITS_WORDS(probe_run->records + 1) * sizeof(uint64_t);
 		n.s->had = calloc(1, had_bytes);
-		sp__budget_charge(&h->j->env.budget, had_bytes);
-		rc = n.s->had ? 0 : sp__join_no_memory(h->j);
+		sp__budget_charge(&h->env->budget, had_bytes);
+		rc = n.s->had ? 0 : sp__join_no_memory(h->env);
 	}
 	sp__runread_open(&n.build, h->spill, build, &h->format[build_side], true, h->read_mem,
 			 h->layout.read_bytes);
 	if (!rc)
 		rc = blocks(&n);
 	sp__runread_close(&n.build);
-	sp__budget_credit(&h->j->env.budget, had_bytes);
+	sp__budget_credit(&h->env->budget, had_bytes);
 	sp__stage_free(n.s);
 	return rc;
 }

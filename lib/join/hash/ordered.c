@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "join/plan/plan.h"
 #include "join/hash/stage.h"
 
 #define BATCH_BYTES (64u << 10)
@@ -45,23 +46,21 @@ static void number(struct sp__hash *h, int side)
 
 void sp__numbers_begin(struct sp__hash *h, int build_side)
 {
-	struct sp__join *j = h->j;
-
 	for (int i = 0; i < 2; i++) {
-		h->format[i] = j->source[i].format;
-		sp__tag_set(h->written[i], j->merged[i]);
+		h->format[i] = h->in->source[i].format;
+		sp__tag_set(h->written[i], h->in->merged[i]);
 	}
-	if (j->opts.ordered || j->resumed)
+	if (h->opts->ordered || h->in->resumed)
 		number(h, build_side);
-	if (j->resumed)
+	if (h->in->resumed)
 		number(h, !build_side);
-	if (sp__join_sorts(&j->opts, &h->layout, build_side))
+	if (sp__join_sorts(h->opts, &h->layout, build_side))
 		sp__ordered_spill(h);
 }
 
 void sp__ordered_spill(struct sp__hash *h)
 {
-	if (!h->j->opts.ordered || h->sorting)
+	if (!h->opts->ordered || h->sorting)
 		return;
 	h->sorting = true;
 	number(h, 0);
@@ -83,13 +82,13 @@ static int add_numbered(struct sp__numbered *n, const char *data, size_t bytes, 
 		rc = sp__bytes_append(&n->batch, tag, sizeof(tag), NULL);
 	if (!rc)
 		rc = sp__bytes_append(&n->batch, data + bytes, term, NULL);
-	return rc < 0 ? sp__join_no_memory(n->h->j) : 0;
+	return rc < 0 ? sp__join_no_memory(n->h->env) : 0;
 }
 
 int sp__numbered_next(void *numbered, struct sp_batch *batch)
 {
 	struct sp__numbered *n = numbered;
-	struct sp__source *src = &n->h->j->source[n->side];
+	struct sp__source *src = &n->h->in->source[n->side];
 	const size_t term = sp__rec_term(&src->format);
 	int rc;
 
@@ -259,9 +258,10 @@ static int write_batch(const struct sp__order *o, const struct sp_batch *batch,
 	return emit->error;
 }
 
-/* Writes all records in order, without the numbers, to j->result.emit, as it was before. */
-static int order_write(struct sp__order *o, struct sp__join *j)
+/* Writes all records in order, without the numbers, to the emit, as it was before. */
+static int order_write(struct sp__hash *h)
 {
+	struct sp__order *o = &h->order;
 	struct sp_batch batch;
 	uint64_t done = 0;
 	int rc = put_partial(o);
@@ -271,43 +271,42 @@ static int order_write(struct sp__order *o, struct sp__join *j)
 	while (rc >= 0) {
 		rc = sp_sort_get(o->sort, &batch);
 		if (rc == SP_END)
-			return sp__balance_bytes(j, "sort by numbers", o->bytes, done);
+			return sp__balance_bytes(h->in, "sort by numbers", o->bytes, done);
 		if (rc < 0)
 			break;
 		if (rc == SP_LATER) {
 			rc = sp_sort_wait(o->sort);
 			continue;
 		}
-		rc = write_batch(o, &batch, &j->result.emit);
+		rc = write_batch(o, &batch, &h->out->emit);
 		done += batch.bytes;
-		sp__progress_report(&j->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
+		sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
 	}
 	return rc;
 }
 
 int sp__ordered_begin(struct sp__hash *h)
 {
-	struct sp__join *j = h->j;
 	int rc;
 
-	if (!j->opts.ordered)
+	if (!h->opts->ordered)
 		return 0;
-	j->stats.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
+	h->counts->stats.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
 	if (!h->sorting)
 		return 0;
 	/* A header comes first. */
-	rc = sp__emit_flush(&j->result.emit);
+	rc = sp__emit_flush(&h->out->emit);
 	if (!rc)
-		rc = order_open(&h->order, &j->opts, h->layout.order_bytes, j->env.err);
+		rc = order_open(&h->order, h->opts, h->layout.order_bytes, h->env->err);
 	if (rc < 0)
 		return rc;
-	h->order.before = j->result.emit.records;
-	h->order.sink = j->result.emit.sink;
-	h->order.sink_arg = j->result.emit.sink_arg;
-	j->result.emit.sink = order_put;
-	j->result.emit.sink_arg = &h->order;
-	j->result.emit.each = h->order.escape;
-	j->result.emit.tags_of = j->opts.ordered;
+	h->order.before = h->out->emit.records;
+	h->order.sink = h->out->emit.sink;
+	h->order.sink_arg = h->out->emit.sink_arg;
+	h->out->emit.sink = order_put;
+	h->out->emit.sink_arg = &h->order;
+	h->out->emit.each = h->order.escape;
+	h->out->emit.tags_of = h->opts->ordered;
 	return 0;
 }
 
@@ -359,35 +358,35 @@ int sp__ordered_rest(struct sp__stage *s)
 	struct head *heads, *head;
 	struct sp__line l;
 
-	if (!h->j->opts.unpaired[side])
+	if (!h->opts->unpaired[side])
 		return 0;
 	heads = calloc(s->npartitions, sizeof(*heads));
 	if (!heads)
-		return sp__join_no_memory(h->j);
+		return sp__join_no_memory(h->env);
 	mark_chains(&h->table);
 	for (unsigned i = 0; i < s->npartitions; i++) {
 		heads[i].list = &s->partitions[i].list;
 		advance(h, &heads[i]);
 	}
-	while ((head = first_head(heads, s->npartitions)) && !h->j->result.emit.error) {
+	while ((head = first_head(heads, s->npartitions)) && !h->out->emit.error) {
 		if (!(head->rec->bytes & SP__REC_MATCHED)) {
 			sp__hash_line(h, side, head->rec, &l);
-			sp__emit_sides(&h->j->result.emit, side, &l, NULL);
+			sp__emit_sides(&h->out->emit, side, &l, NULL);
 		}
 		walked.records++;
 		advance(h, head);
 	}
 	free(heads);
-	if (h->j->result.emit.error)
-		return h->j->result.emit.error;
-	return sp__balance_same(h->j, side, "records by number", &s->balance[SP__BUILD].kept,
+	if (h->out->emit.error)
+		return h->out->emit.error;
+	return sp__balance_same(h->in, side, "records by number", &s->balance[SP__BUILD].kept,
 				&walked);
 }
 
 /* Passes the result so far to the sort, and directs the rest to its destination. */
 static int leave_sort(struct sp__hash *h, int rc)
 {
-	struct sp__emit *e = &h->j->result.emit;
+	struct sp__emit *e = &h->out->emit;
 
 	if (!h->order.sort)
 		return rc;
@@ -404,24 +403,24 @@ static int leave_sort(struct sp__hash *h, int rc)
 
 int sp__ordered_end(struct sp__hash *h, int rc)
 {
-	struct sp_run_stats *run = &h->j->stats.run;
+	struct sp_run_stats *run = &h->counts->stats.run;
 	struct sp_sort_stats st;
-	uint64_t since = sp__env_now_ns(&h->j->env);
+	uint64_t since = sp__env_now_ns(h->env);
 
 	rc = leave_sort(h, rc);
 	if (h->order.sort) {
 		if (!rc)
-			rc = order_write(&h->order, h->j);
+			rc = order_write(h);
 		sp_sort_stats(h->order.sort, &st);
 		run->spill_read_bytes += st.run.spill_read_bytes;
 		run->spill_write_bytes += st.run.spill_write_bytes;
 		if (st.run.spill_peak_bytes > run->spill_peak_bytes)
 			run->spill_peak_bytes = st.run.spill_peak_bytes;
-		h->j->stats.sort_runs = st.spilled_runs;
+		h->counts->stats.sort_runs = st.spilled_runs;
 	}
 	sp_sort_free(h->order.sort);
 	sp_keyset_free(h->order.keys);
 	sp__bytes_release(&h->order.partial, NULL);
-	h->j->phase_ns[SP_JOIN_PHASE_ORDER] = sp__env_now_ns(&h->j->env) - since;
+	h->counts->phase_ns[SP_JOIN_PHASE_ORDER] = sp__env_now_ns(h->env) - since;
 	return rc;
 }

@@ -28,7 +28,7 @@ static double given_bytes(const struct sp__stage *s, const struct sp__run *const
 		mean += (double)run[role]->bytes / records;
 		max = fmax(max, records);
 	}
-	return s->h->j->opts.pairs ? max * mean : 0;
+	return s->h->opts->pairs ? max * mean : 0;
 }
 
 /* Bytes until its tables have been probed. */
@@ -50,7 +50,7 @@ static struct moved moved(const struct sp__stage *s, const struct sp__run *const
 	bytes[SP__BUILD] = run[build]->bytes;
 	bytes[SP__PROBE] = run[!build]->bytes;
 	blocks = fmax(ceil((double)needs[build] / (double)l->table_bytes), 1);
-	if (sp__join_nests(l, s->h->j->opts.algorithm, s->depth + 1, stubborn, needs[build], bytes))
+	if (sp__join_nests(l, s->h->opts->algorithm, s->depth + 1, stubborn, needs[build], bytes))
 		return (struct moved){ .read = (double)bytes[SP__BUILD] +
 					       (double)bytes[SP__PROBE] * blocks };
 	return (struct moved){ .read = blocks > 1 ? 2 * all : all,
@@ -69,11 +69,11 @@ static double pair_s(const struct sp__stage *s, const struct sp__run *const run[
 void sp__stage_predict(const struct sp__stage *s)
 {
 	const struct sp__hash *h = s->h;
-	struct sp_prediction *f = &h->j->stats.prediction;
+	struct sp_prediction *f = &h->counts->stats.prediction;
 	uint64_t moved = s->bytes[SP__BUILD] + s->bytes[SP__PROBE];
-	double now = (double)(sp__env_now_ns(&h->j->env) - h->j->env.begin_ns) * 1e-9;
+	double now = (double)(sp__env_now_ns(h->env) - h->env->begin_ns) * 1e-9;
 
-	if (h->j->env.device || !h->spill || h->sorting)
+	if (h->env->device || !h->spill || h->sorting)
 		return;
 	f->transfer_s_per_mib = sp__spill_write_s(h->spill) * MB;
 	f->seconds = now;

@@ -18,15 +18,15 @@ static void run(void *prefault)
 
 void sp__prefault_begin(struct sp__prefault *t, const struct sp__stage *s)
 {
-	const struct sp__join *j = s->h->j;
+	const struct sp__hash *h = s->h;
 	struct sp__table *table = &s->h->table;
 
 	*t = (struct sp__prefault){ .at = table->mem };
 	t->bytes = sp__min(s->resident_bytes, sp__min(table->mem_bytes, table->limit_bytes));
 	t->bytes -= t->bytes % table->page_bytes;
 	/* Partitions that are read back come into the memory of those before them. */
-	if (!s->depth && !j->env.device && t->bytes >= ENOUGH_BYTES &&
-	    sp__threads(j->opts.run.parallel) > 1) {
+	if (!s->depth && !h->env->device && t->bytes >= ENOUGH_BYTES &&
+	    sp__threads(h->opts->run.parallel) > 1) {
 		sp__task_start(&t->task, run, t);
 		table->touched = (uint32_t)(t->bytes / table->page_bytes);
 	}

@@ -22,18 +22,7 @@ struct probed {
 
 static bool needs_field(const struct sp__hash *h)
 {
-	return !h->keying.plain && h->j->result.emit.simple;
-}
-
-void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
-{
-	l->data = sp__rec_line(r);
-	l->bytes = (sp__rec_bytes(r) & ~SP__REC_MATCHED) - h->tag[side];
-	if (h->keying.plain)
-		l->key = sp__rec_key(r);
-	else if (h->j->result.emit.simple)
-		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.opts->keys[side][0],
-			       &l->key);
+	return !h->keying.plain && h->out->emit.simple;
 }
 
 static void emit_pairs(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *last)
@@ -41,7 +30,7 @@ static void emit_pairs(const struct sp__prober *p, const struct sp__line *l, str
 	const struct sp__stage *s = p->stage;
 	struct sp__hash *h = s->h;
 	int side = s->side[SP__BUILD];
-	bool old = h->j->resumed && sp__hash_old(h, !side, l);
+	bool old = h->in->resumed && sp__hash_old(h, !side, l);
 	struct sp__rec *r = sp__chain_first(&h->table, last);
 	struct sp__line other;
 
@@ -72,7 +61,7 @@ static bool had_before(struct sp__stage *s, bool match)
 static inline void met(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *r)
 {
 	struct sp__stage *s = p->stage;
-	const struct sp_join_opts *o = &s->h->j->opts;
+	const struct sp_join_opts *o = s->h->opts;
 	bool had = had_before(s, r != NULL);
 
 	if (!r) {
@@ -176,8 +165,7 @@ static int resolve(const struct sp__prober *by, const struct probed *group, size
 			met(by, &p->line, sp__table_find(&s->h->table, p->hash, &p->key));
 			sp__tally_count(&by->balance->looked_up, p->key_hash);
 		}
-		sp__charge_work(&s->h->j->env, 1, 1,
-				p->line.bytes + 1 + sp__emit_bytes(e) - written);
+		sp__charge_work(s->h->env, 1, 1, p->line.bytes + 1 + sp__emit_bytes(e) - written);
 		written = sp__emit_bytes(e);
 	}
 	return rc ? rc : e->error;
@@ -213,11 +201,11 @@ int sp__probe(const struct sp__prober *by, const struct sp_batch *batch)
 int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 {
 	const struct sp__prober alone = { .stage = s,
-					  .emit = &s->h->j->result.emit,
+					  .emit = &s->h->out->emit,
 					  .keymem = &s->h->keymem,
 					  .balance = &s->balance[SP__PROBE],
 					  .bytes = &s->bytes[SP__PROBE],
-					  .err = s->h->j->env.err };
+					  .err = s->h->env->err };
 	struct sp_batch batch;
 	int rc;
 
@@ -235,7 +223,7 @@ int sp__stage_probe(struct sp__stage *s, struct sp__iter *input)
 
 static void chain_rest(struct sp__stage *s, struct sp__rec *last)
 {
-	const struct sp_join_opts *o = &s->h->j->opts;
+	const struct sp_join_opts *o = s->h->opts;
 	int side = s->side[SP__BUILD];
 	bool matched = last->bytes & SP__REC_MATCHED;
 	struct sp__rec *r = sp__chain_first(&s->h->table, last);
@@ -245,7 +233,7 @@ static void chain_rest(struct sp__stage *s, struct sp__rec *last)
 		return;
 	for (; r; r = sp__chain_next(&s->h->table, r, last)) {
 		sp__hash_line(s->h, side, r, &l);
-		sp__emit_sides(&s->h->j->result.emit, side, &l, NULL);
+		sp__emit_sides(&s->h->out->emit, side, &l, NULL);
 	}
 }
 
@@ -255,10 +243,10 @@ int sp__stage_rest(struct sp__stage *s)
 
 	if (!s->h->mark)
 		return 0;
-	if (s->h->j->opts.ordered && !s->h->sorting)
+	if (s->h->opts->ordered && !s->h->sorting)
 		return sp__ordered_rest(s);
-	for (uint64_t i = 0; i < t->nslots && !s->h->j->result.emit.error; i++)
+	for (uint64_t i = 0; i < t->nslots && !s->h->out->emit.error; i++)
 		if (t->slots[i])
 			chain_rest(s, sp__table_rec(t, (uint32_t)t->slots[i]));
-	return s->h->j->result.emit.error;
+	return s->h->out->emit.error;
 }

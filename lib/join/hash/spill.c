@@ -10,50 +10,14 @@
  * each writer is enough.
  */
 #include <limits.h>
-#include "base/host.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "join/hash/stage.h"
-#include "sim/fsmap.h"
+#include "join/space/space.h"
 
-/* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
-#define DEPTH 64
-#define DEPTH_GATHERED 1024
 /* Share of memory for descriptors of spilled pages, before one checksum covers several. */
 #define DESCRIBED_SHARE 32
 #define MAX_GROUP_SHIFT 12
-
-/* Is there a file system on the simulated machine?  Then partitions are files there. */
-static bool has_files(const struct sp__join *j)
-{
-	return sp__env_file_system(&j->env) && j->opts.run.placement == SP_PLACE_CONTIGUOUS;
-}
-
-/* Will all that may be spilled be read again before the system would write it back? */
-static bool fits_cache(const struct sp_join_opts *o)
-{
-	return o->input_bytes[0] && o->input_bytes[1] &&
-	       o->input_bytes[0] + o->input_bytes[1] <= sp__host_unwritten();
-}
-
-int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered)
-{
-	struct sp__join *j = h->j;
-	struct sp__spill_opts o = sp__env_spilling(&j->env);
-
-	o.direct = j->read.direct;
-	if (o.direct == SP__DIRECT_AUTO && (buffered || fits_cache(&j->opts)))
-		o.direct = SP__DIRECT_NEVER;
-	o.page_bytes = h->layout.page_bytes;
-	o.recycle_level = 1;
-	o.depth = o.placement ? DEPTH_GATHERED : DEPTH;
-	o.budget = &j->env.budget;
-	o.ahead = !j->env.device;
-	o.apart = has_files(j);
-	o.runs = runs;
-	o.hops = SP_GEOMETRY_WRITE;
-	return sp__spill_open(&h->spill, &o);
-}
 
 /* Unused memory of the table, if nothing stays in it. */
 static uint64_t table_memory(const struct sp__stage *s)
@@ -83,12 +47,14 @@ static int open_writer(struct sp__stage *s, struct sp__partition *p, int role)
 	struct sp__hash *h = s->h;
 	uint64_t each;
 	char *mem = writers_memory(s, &each);
-	int rc = h->spill ? 0 : sp__hash_open_spill(h, s->planned, h->layout.buffered || s->sorted);
+	int rc = h->spill ? 0
+			  : sp__joinspace_open(&h->spill, h->in, h->layout.page_bytes, s->planned,
+					       h->layout.buffered || s->sorted);
 
 	if (rc < 0)
 		return rc;
-	if (sp__run_new(&p->run[role], &h->j->env.budget) < 0)
-		return sp__join_no_memory(s->h->j);
+	if (sp__run_new(&p->run[role], &h->env->budget) < 0)
+		return sp__join_no_memory(s->h->env);
 	h->bloom_used |= role == SP__BUILD;
 	p->writing = true;
 	rc = sp__runwriter_open(&p->writer, h->spill, p->run[role],
@@ -105,9 +71,9 @@ static int write_sorted(void *stage, unsigned partition, const char *data, size_
 {
 	struct sp__stage *s = stage;
 
-	s->h->j->stats.groups += partition != s->written;
+	s->h->counts->stats.groups += partition != s->written;
 	s->written = partition;
-	sp__charge_work(&s->h->j->env, records, 0, bytes);
+	sp__charge_work(s->h->env, records, 0, bytes);
 	return sp__runwriter_put_part(&s->partitions[partition].writer, data, bytes, records);
 }
 
@@ -118,7 +84,7 @@ static int open_sweep(struct sp__stage *s)
 
 	if (sp__sweep_open(&s->sweep, s->npartitions, s->h->table.mem + pages,
 			   table_memory(s) - pages, write_sorted, s) < 0)
-		return sp__join_no_memory(s->h->j);
+		return sp__join_no_memory(s->h->env);
 	s->written = UINT_MAX;
 	return 0;
 }
@@ -176,7 +142,7 @@ void sp__stage_bound(struct sp__stage *s)
 	if (s->depth)
 		sp__hash_report_joining(h);
 	while (h->spill && h->spill->group_shift < MAX_GROUP_SHIFT &&
-	       h->j->env.budget.used_bytes - h->table.giant_bytes >
+	       h->env->budget.used_bytes - h->table.giant_bytes >
 		       h->layout.table_bytes / DESCRIBED_SHARE) {
 		for (unsigned i = 0; i < s->npartitions; i++)
 			for (int role = 0; role < 2; role++)

@@ -35,9 +35,9 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	struct sp__join_split split;
 
 	if (!s)
-		return sp__join_no_memory(h->j);
+		return sp__join_no_memory(h->env);
 	/* GRACE partitions whole inputs, but partitions that fit are joined in memory. */
-	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->j->opts.algorithm, bytes[SP__BUILD],
+	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->opts->algorithm, bytes[SP__BUILD],
 		       build_records, bytes[SP__PROBE], &split);
 	if (!depth && split.spilled)
 		sp__ordered_spill(h);
@@ -50,14 +50,14 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 	s->partitions = calloc(s->npartitions, sizeof(*s->partitions));
 	if (!s->partitions) {
 		free(s);
-		return sp__join_no_memory(h->j);
+		return sp__join_no_memory(h->env);
 	}
 	for (unsigned i = 0; i < s->npartitions; i++) {
 		sp__reclist_init(&s->partitions[i].list);
 		s->partitions[i].spilled = i >= split.resident;
 	}
 	s->resident_bytes = resident_bytes(split.share, bytes[SP__BUILD], build_records);
-	s->sorted = !depth && h->j->opts.algorithm == SP_JOIN_SHJ;
+	s->sorted = !depth && h->opts->algorithm == SP_JOIN_SHJ;
 	sp__join_deal(&split, s->partition_of);
 	s->last_block = true;
 	if (h->bloom_used)
@@ -122,6 +122,28 @@ static int give_up_largest(struct sp__stage *s, struct sp__partition *p)
 	return give_up(s, max);
 }
 
+/* Records. */
+
+void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l)
+{
+	l->data = sp__rec_line(r);
+	l->bytes = (sp__rec_bytes(r) & ~SP__REC_MATCHED) - h->tag[side];
+	if (h->keying.plain)
+		l->key = sp__rec_key(r);
+	else if (h->out->emit.simple)
+		sp__field_find(h->keying.cut, l->data, l->bytes, h->keying.opts->keys[side][0],
+			       &l->key);
+}
+
+int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
+		 struct sp__slice *key)
+{
+	bytes -= h->tag[side];
+	return sp__key_find(&h->keying, side, line, bytes, &h->keymem, key) < 0
+		       ? sp__join_no_memory(h->env)
+		       : 0;
+}
+
 /* Reading the build input. */
 
 int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line, size_t bytes,
@@ -130,10 +152,10 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 	int rc;
 
 	if (bytes > SP__REC_BYTES_MAX - key->n)
-		return sp__errf(s->h->j->env.err, SP_EUNSUP, "read", NULL, -1,
+		return sp__errf(s->h->env->err, SP_EUNSUP, "read", NULL, -1,
 				"a record is longer than 2 GB");
 	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
-	return rc < 0 ? sp__join_no_memory(s->h->j) : rc;
+	return rc < 0 ? sp__join_no_memory(s->h->env) : rc;
 }
 
 static int take(struct sp__stage *s, const char *line, size_t bytes)
@@ -195,7 +217,7 @@ static int take_all(struct sp__stage *s, struct sp__iter *input)
 			if (rc < 0)
 				return rc;
 			/* Record by record: the division into batches must not show. */
-			sp__charge_work(&s->h->j->env, 1, 1, (uint64_t)(stop - at));
+			sp__charge_work(s->h->env, 1, 1, (uint64_t)(stop - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;
 		sp__stage_bound(s);
@@ -223,12 +245,12 @@ int sp__stage_make_table(struct sp__stage *s)
 	int rc;
 
 	if (!lists)
-		return sp__join_no_memory(s->h->j);
+		return sp__join_no_memory(s->h->env);
 	for (unsigned i = 0; i < s->npartitions; i++)
 		if (!s->partitions[i].spilled)
 			lists[n++] = &s->partitions[i].list;
 	rc = sp__table_make(&s->h->table, lists, n, s->h->seed, s->depth);
 	free(lists);
 	sp__tally_join(&s->balance[SP__BUILD].kept, &s->h->table.made);
-	return rc < 0 ? sp__join_no_memory(s->h->j) : 0;
+	return rc < 0 ? sp__join_no_memory(s->h->env) : 0;
 }

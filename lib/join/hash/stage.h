@@ -17,7 +17,8 @@
 #include "join/plan/plan.h"
 #include "join/space/runread.h"
 #include "join/keys/tags.h"
-#include "join/state.h"
+#include "join/input/inputs.h"
+#include "join/result/result.h"
 #include "join/hash/sweep.h"
 #include "join/hash/table.h"
 #include "spill/writer.h"
@@ -39,9 +40,14 @@ struct sp__order {
 	struct sp_errinfo *err;
 };
 
-/* Shared by all stages of a join. */
+/* Shared by all stages of a join; written by its thread alone. */
 struct sp__hash {
-	struct sp__join *j;
+	/* Those of the join; the hash join resolves opts->algorithm, and lengths of inputs. */
+	struct sp__inputs *in;
+	struct sp__result *out;
+	struct sp_join_opts *opts;
+	struct sp__env *env;
+	struct sp__join_counts *counts;
 	struct sp__join_layout layout;
 	struct sp__keying keying;
 	struct sp__keymem keymem;
@@ -130,6 +136,11 @@ struct sp__prober {
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
 				int build_side, const uint64_t bytes[2], uint64_t build_records);
 void sp__stage_free(struct sp__stage *s);
+/* A record of the table as a line. */
+void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);
+/* The key of one line with its tag, for hashing; valid until the next call. */
+SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
+			       struct sp__slice *key);
 /* Reads the whole build input, into partitions in memory and in temporary space. */
 SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
 /* Lists the partitions in memory, and makes the table over them. */
@@ -152,8 +163,6 @@ static inline struct sp__tally sp__partition_tally(const struct sp__partition *p
 }
 
 /* spill.c */
-/* runs: expected; 0: unknown.  buffered: leave gathering requests to the page cache. */
-SP_MUST_CHECK int sp__hash_open_spill(struct sp__hash *h, uint64_t runs, bool buffered);
 /*
  * Spills a record, with its tag; line[bytes] is its terminator, if it has one.
  * key_hash: of sp__key_hash().
@@ -175,8 +184,6 @@ void sp__stage_predict(const struct sp__stage *s);
 /* probing.c */
 SP_MUST_CHECK int sp__probe(const struct sp__prober *by, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
-/* A record of the table as a line. */
-void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);
 /* After probing: writes the records of the build side in memory that are due now. */
 SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 
@@ -204,15 +211,10 @@ static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct
 	return sp__tag_compare(l->data + l->bytes, h->written[side]) < 0;
 }
 
-/* join.c */
-/* The key of one line with its tag, for hashing; valid until the next call. */
-SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
-			       struct sp__slice *key);
-void sp__hash_note_spill(struct sp__hash *h);
 /* Reports the progress of joining partitions. */
 static inline void sp__hash_report_joining(struct sp__hash *h)
 {
-	sp__progress_report(&h->j->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
+	sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
 			    sp__max(h->spill->write_bytes, h->to_read));
 }
 #endif

@@ -136,7 +136,7 @@ static void work(void *workers)
 static int take(struct sp__bundle *b, const char *data, size_t bytes, bool whole)
 {
 	struct sp__workers *c = b->workers;
-	struct sp__emit *e = &c->h->j->result.emit;
+	struct sp__emit *e = &c->h->out->emit;
 	int rc = 0;
 
 	for (size_t i = 0; i < b->ndeferred && !rc; i++)
@@ -167,8 +167,8 @@ static int take_rest(struct sp__bundle *b)
 	c->stage->bytes[SP__PROBE] += b->probed;
 	b->probed = 0;
 	e->at = e->whole = e->buf;
-	if (b->error && c->h->j->env.err && !c->h->j->env.err->code)
-		*c->h->j->env.err = b->err;
+	if (b->error && c->h->env->err && !c->h->env->err->code)
+		*c->h->env->err = b->err;
 	return rc ? rc : b->error;
 }
 
@@ -376,22 +376,23 @@ int sp__workers_end(struct sp__workers *c, int rc)
 
 /* Beginning and end. */
 
-static unsigned workers_wanted(const struct sp__join *j)
+static unsigned workers_wanted(const struct sp__hash *h)
 {
-	return (unsigned)sp__min(sp__threads(j->opts.run.parallel) - 1, WORKERS_MAX);
+	return (unsigned)sp__min(sp__threads(h->opts->run.parallel) - 1, WORKERS_MAX);
 }
 
 /*
  * One thread: a simulated machine, whose time would depend on the threads; a limit or a timeline,
  * which are about each record; a plan, which wants early rows early.
  */
-uint64_t sp__workers_bytes(const struct sp__join *j, const struct sp__join_layout *l)
+uint64_t sp__workers_bytes(const struct sp__hash *h)
 {
+	const struct sp__join_layout *l = &h->layout;
 	uint64_t bytes = l->write_bytes / SHARE, rest = l->write_bytes - bytes;
 
-	if (j->env.device || j->opts.limited || j->io->row || !j->source[0].scan)
+	if (h->env->device || h->opts->limited || h->in->io->row || !h->in->source[0].scan)
 		return 0;
-	return workers_wanted(j) && bytes / BUNDLE_MIN >= BUNDLES_MIN &&
+	return workers_wanted(h) && bytes / BUNDLE_MIN >= BUNDLES_MIN &&
 			       rest >= sp__max(l->read_bytes, l->page_bytes * l->partitions_max)
 		       ? bytes
 		       : 0;
@@ -411,7 +412,7 @@ static void lay_out(struct sp__workers *c, char *mem, uint64_t each)
 		b->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 		b->deferred = (struct sp__deferred *)(void *)mem;
 		b->in = mem + list;
-		sp__emit_share(&b->emit, &c->h->j->result.emit, b->in + in, each - list - in);
+		sp__emit_share(&b->emit, &c->h->out->emit, b->in + in, each - list - in);
 		b->emit.err = &b->err;
 		b->emit.sink = hand_over;
 		b->emit.sink_arg = b;
@@ -420,7 +421,7 @@ static void lay_out(struct sp__workers *c, char *mem, uint64_t each)
 
 static struct sp__workers *workers_new(struct sp__hash *h)
 {
-	unsigned workers = workers_wanted(h->j), n;
+	unsigned workers = workers_wanted(h), n;
 	uint64_t each;
 	struct sp__workers *c;
 
@@ -451,7 +452,7 @@ bool sp__workers_begin(struct sp__stage *s, size_t bytes)
 	struct sp__hash *h = s->h;
 
 	/* Not if records are known by their numbers, or are put into a sort one by one. */
-	if (!h->workers_bytes || s->had || h->j->result.emit.each)
+	if (!h->workers_bytes || s->had || h->out->emit.each)
 		return false;
 	if (!h->workers && s->bytes[SP__PROBE] + bytes >= ENOUGH_BYTES)
 		h->workers = workers_new(h);

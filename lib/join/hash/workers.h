@@ -26,6 +26,6 @@ void sp__workers_close(struct sp__workers *c); /* accepts NULL */
 SP_MUST_CHECK int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record);
 
 /* Memory for bundles, a part of the writers'; 0: one thread joins. */
-uint64_t sp__workers_bytes(const struct sp__join *j, const struct sp__join_layout *layout);
+uint64_t sp__workers_bytes(const struct sp__hash *h);
 
 #endif

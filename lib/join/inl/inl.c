@@ -75,7 +75,7 @@ struct sp__inl {
 
 static int no_memory(const struct sp__inl *l)
 {
-	return sp__join_no_memory(l->opts.j);
+	return sp__join_no_memory(l->opts.env);
 }
 
 /* Opening. */
@@ -83,7 +83,7 @@ static int no_memory(const struct sp__inl *l)
 int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 {
 	struct sp__inl *l = calloc(1, sizeof(*l));
-	struct sp__env *env = &opts->j->env;
+	struct sp__env *env = opts->env;
 	struct sp__lookup_opts lo = { .index = opts->index,
 				      .reads = opts->reads,
 				      .waits = opts->waits,
@@ -103,7 +103,7 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 
 	*level = l;
 	if (!l)
-		return sp__join_no_memory(opts->j);
+		return sp__join_no_memory(opts->env);
 	l->opts = *opts;
 	l->status = SP_READY;
 	l->batch = 1;
@@ -126,7 +126,7 @@ void sp__inl_close(struct sp__inl *l)
 
 	if (!l)
 		return;
-	budget = &l->opts.j->env.budget;
+	budget = &l->opts.env->budget;
 	for (unsigned i = 0; l->rows && i < l->opts.max; i++) {
 		sp__bytes_release(&l->rows[i].copy, budget);
 		sp__bytes_release(&l->rows[i].key, budget);
@@ -148,7 +148,7 @@ void sp__inl_expect(struct sp__inl *l, uint64_t rows)
 /* Copies the records of a row. */
 static int copy_row(struct sp__inl *l, struct outer *o, const struct sp__tuple *row)
 {
-	struct sp__budget *budget = &l->opts.j->env.budget;
+	struct sp__budget *budget = &l->opts.env->budget;
 	size_t at = 0;
 
 	sp__bytes_empty(&o->copy, budget);
@@ -175,7 +175,7 @@ static int look_up(struct sp__inl *l, struct outer *o)
 	struct sp__slice key = { 0 };
 	int rc = sp__inlkeys_make(&l->keys, l->opts.outer_side, line, &key);
 
-	if (!rc && sp__bytes_set(&o->key, key.p, key.n, &l->opts.j->env.budget) < 0)
+	if (!rc && sp__bytes_set(&o->key, key.p, key.n, &l->opts.env->budget) < 0)
 		rc = no_memory(l);
 	if (!rc)
 		rc = sp__inlkeys_for_index(&l->keys, line);
@@ -368,7 +368,7 @@ static int check_place(struct sp__inl *l, const struct outer *o, const struct sp
 
 	if (rc)
 		return rc < 0 ? rc : 0;
-	return sp__errf(l->opts.j->env.err, SP_ECORRUPT, "read", ix->path, -1,
+	return sp__errf(l->opts.env->err, SP_ECORRUPT, "read", ix->path, -1,
 			"at offset %llu of its source %.150s is another key: build the index again",
 			(unsigned long long)record->offset, ix->source);
 }

@@ -16,7 +16,7 @@
 #include "index/lookup.h"
 #include "join/inl/gather.h"
 #include "join/keys/keying.h"
-#include "join/state.h"
+#include "join/input/inputs.h"
 
 /* By file, from 0; data NULL: the row has none of this file. */
 struct sp__tuple {
@@ -29,7 +29,8 @@ struct sp__tuples {
 };
 
 struct sp__inl_opts {
-	struct sp__join *j;
+	struct sp__env *env;
+	const struct sp__cut *cut; /* of the join */
 	struct sp__tuples outer;
 	struct sp__reads *reads; /* 2 * max of its depth are for this */
 	struct sp__waits *waits;

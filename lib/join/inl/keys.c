@@ -5,7 +5,7 @@
 int sp__inlkeys_open(struct sp__inlkeys *k, const struct sp__inl_opts *opts)
 {
 	k->opts = opts;
-	return sp__keying_init(&k->keying, &opts->j->result.emit.cut, opts->keys, opts->j->env.err);
+	return sp__keying_init(&k->keying, opts->cut, opts->keys, opts->env->err);
 }
 
 void sp__inlkeys_release(struct sp__inlkeys *k)
@@ -19,7 +19,7 @@ void sp__inlkeys_release(struct sp__inlkeys *k)
 
 static int no_memory(const struct sp__inlkeys *k)
 {
-	return sp__join_no_memory(k->opts->j);
+	return sp__join_no_memory(k->opts->env);
 }
 
 int sp__inlkeys_make(struct sp__inlkeys *k, int side, const struct sp__line *line,
@@ -66,7 +66,7 @@ int sp__inlkeys_for_index(struct sp__inlkeys *k, const struct sp__line *outer)
 						     (unsigned char *)k->text.data) -
 			     k->text.data);
 	return sp__indexkey_of_text(&k->opts->index->key, n ? k->text.data : "", n, &k->of_outer,
-				    k->opts->j->env.err);
+				    k->opts->env->err);
 }
 
 int sp__inlkeys_same(struct sp__inlkeys *k, const struct sp__line *outer, const char *record,

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "join/plan/plan.h"
 #include "join/inl/plan.h"
 #include "join/input/balance.h"
 #include "join/inl/index.h"
@@ -28,7 +29,7 @@
  */
 static void expect_rows(struct sp__inl_plan *p, const struct sp__source *src)
 {
-	const struct sp_join_opts *o = &p->j->opts;
+	const struct sp_join_opts *o = p->in->opts;
 	const uint64_t all = o->input_bytes[p->outer];
 	const uint64_t done = src->bytes - (uint64_t)(src->end - src->at);
 	uint64_t rows;
@@ -43,7 +44,7 @@ static void expect_rows(struct sp__inl_plan *p, const struct sp__source *src)
 static int outer_next(void *plan, const struct sp__tuple **row)
 {
 	struct sp__inl_plan *p = plan;
-	struct sp__source *src = &p->j->source[p->outer];
+	struct sp__source *src = &p->in->source[p->outer];
 	const char *data;
 	size_t bytes;
 	int rc;
@@ -57,7 +58,7 @@ static int outer_next(void *plan, const struct sp__tuple **row)
 	src->at = sp__record_next(&src->format, data, src->end, &bytes);
 	src->lines++;
 	sp__tally_count(&src->done, (uint64_t)(src->at - data));
-	sp__line_set(p->j, p->outer, data, bytes, &p->row.of[p->outer]);
+	sp__line_set(&p->out->emit, p->outer, data, bytes, &p->row.of[p->outer]);
 	*row = &p->row;
 	expect_rows(p, src);
 	return SP_READY;
@@ -74,7 +75,7 @@ static unsigned max_outstanding(const struct sp_join_opts *o, unsigned nlevels)
 
 static uint64_t level_memory(const struct sp__inl_plan *p)
 {
-	const struct sp_run_opts *run = &p->j->opts.run;
+	const struct sp_run_opts *run = &p->in->opts->run;
 	const uint64_t working = sp__working_memory(run, run->memory_bytes);
 	const struct sp__buffers b = sp__buffers(working);
 
@@ -95,23 +96,23 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 static int open_index(struct sp__inl_plan *p, struct sp__inl_level *l, int side, const char *path,
 		      const char *input)
 {
-	struct sp__join *j = p->j;
-	int rc = sp__index_open(&l->index, path, &j->env);
+	struct sp__inputs *in = p->in;
+	int rc = sp__index_open(&l->index, path, in->env);
 
 	if (rc == -ENOENT && l->index.fd < 0)
-		sp__want_index(j->io, &l->keys, side, input, path);
+		sp__want_index(in->io, &l->keys, side, input, path);
 	return rc ? rc
 		  : sp__inlindex_check(&l->index, &l->keys, side, input ? input : l->index.source,
-				       j->io, j->env.err);
+				       in->io, in->env->err);
 }
 
 /* Which fields of which files are the keys of level i, and its index. */
 static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo)
 {
-	const struct sp_join_opts *o = &p->j->opts;
+	const struct sp_join_opts *o = p->in->opts;
 	struct sp__inl_level *l = &p->level[i];
 	const char *path = i ? o->then[i - 1].index : o->index[!p->outer];
-	const char *input = i ? o->then[i - 1].input : p->j->io->inputs[!p->outer];
+	const char *input = i ? o->then[i - 1].input : p->in->io->inputs[!p->outer];
 
 	l->keys = *o;
 	lo->outer_side = i ? 0 : p->outer;
@@ -138,7 +139,8 @@ static int open_level(struct sp__inl_plan *p, unsigned i, unsigned max)
 {
 	struct sp__inl_level *l = &p->level[i];
 	struct sp__inl_opts lo = {
-		.j = p->j,
+		.env = p->in->env,
+		.cut = &p->out->emit.cut,
 		.outer = i ? (struct sp__tuples){ p->level[i - 1].inl, sp__inl_next }
 			   : (struct sp__tuples){ p, outer_next },
 		.reads = &p->reads,
@@ -147,13 +149,13 @@ static int open_level(struct sp__inl_plan *p, unsigned i, unsigned max)
 		.keys = &l->keys,
 		.max = max,
 		.memory_bytes = level_memory(p),
-		.gap_bytes = gap_bytes(&p->j->opts),
+		.gap_bytes = gap_bytes(p->in->opts),
 	};
 	int rc = open_keys(p, i, &lo);
 
 	if (rc < 0)
 		return rc;
-	if (p->j->opts.run.direct < 0)
+	if (p->in->opts->run.direct < 0)
 		sp__index_bypass(&l->index);
 	lo.volume = l->index.records;
 	return sp__inl_open(&l->inl, &lo);
@@ -161,14 +163,14 @@ static int open_level(struct sp__inl_plan *p, unsigned i, unsigned max)
 
 int sp__inl_plan_open(struct sp__inl_plan *p)
 {
-	const struct sp_join_opts *o = &p->j->opts;
+	const struct sp_join_opts *o = p->in->opts;
 	const unsigned max = max_outstanding(o, p->nlevels);
 	const struct sp__queue_opts qo = { .engine = o->run.engine,
 					   .depth = 2 * max * p->nlevels,
-					   .trace = p->j->env.trace,
-					   .device = p->j->read.device,
+					   .trace = p->in->env->trace,
+					   .device = p->in->read.device,
 					   .bound = p->bound };
-	int rc = sp__reads_open(&p->reads, &qo, p->j->env.err);
+	int rc = sp__reads_open(&p->reads, &qo, p->in->env->err);
 
 	for (unsigned i = 0; i < p->nlevels && !rc; i++)
 		rc = open_level(p, i, max);
@@ -190,7 +192,7 @@ void sp__inl_plan_close(struct sp__inl_plan *p)
 		struct sp__inl_level *l = &p->level[i];
 
 		if (l->inl)
-			sp__inl_note(l->inl, &p->j->stats);
+			sp__inl_note(l->inl, &p->in->counts->stats);
 		sp__inl_close(l->inl);
 		sp__index_close(&l->index);
 	}
@@ -198,20 +200,20 @@ void sp__inl_plan_close(struct sp__inl_plan *p)
 
 void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row)
 {
-	struct sp__join *j = p->j;
+	struct sp__emit *e = &p->out->emit;
 	struct sp__line line[SP_JOIN_FILES_MAX];
 	const struct sp__line *of[SP_JOIN_FILES_MAX];
-	uint64_t written = sp__emit_bytes(&j->result.emit);
+	uint64_t written = sp__emit_bytes(e);
 
 	for (unsigned i = 0; i <= p->nlevels; i++) {
 		of[i] = row->of[i].data ? &line[i] : NULL;
 		if (i < 2 && of[i])
-			sp__line_set(j, (int)i, row->of[i].data, row->of[i].bytes, &line[i]);
+			sp__line_set(e, (int)i, row->of[i].data, row->of[i].bytes, &line[i]);
 		else
 			line[i] = row->of[i];
 	}
-	sp__emit_files(&j->result.emit, of);
-	sp__charge_work(&j->env, 1, 1, sp__emit_bytes(&j->result.emit) - written);
+	sp__emit_files(e, of);
+	sp__charge_work(p->in->env, 1, 1, sp__emit_bytes(e) - written);
 }
 
 /* The root. */
@@ -219,10 +221,10 @@ void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row)
 /* Shows what there is, and waits. */
 static int wait_all(struct sp__inl_plan *p)
 {
-	int rc = sp__emit_flush(&p->j->result.emit);
+	int rc = sp__emit_flush(&p->out->emit);
 
 	if (!rc)
-		rc = sp__wstream_flush(p->j->result.ws);
+		rc = sp__wstream_flush(p->out->ws);
 	return rc ? rc : sp__waits_block(p->waits);
 }
 
@@ -238,29 +240,30 @@ static int run(struct sp__inl_plan *p)
 			rc = rc ? rc : SP_READY;
 		} else if (rc == SP_READY) {
 			sp__inl_plan_write(p, row);
-			rc = p->j->result.emit.error ? p->j->result.emit.error : rc;
+			rc = p->out->emit.error ? p->out->emit.error : rc;
 		}
 	} while (rc == SP_READY);
 	return rc;
 }
 
-int sp__join_inl(struct sp__join *j)
+int sp__join_inl(struct sp__inputs *in, struct sp__result *out)
 {
-	struct sp__inl_plan p = { .j = j,
-				  .outer = sp__inl_outer(&j->opts),
-				  .nlevels = 1 + (unsigned)j->opts.nthen,
-				  .waits = &j->waits,
+	struct sp__inl_plan p = { .in = in,
+				  .out = out,
+				  .outer = sp__inl_outer(in->opts),
+				  .nlevels = 1 + (unsigned)in->opts->nthen,
+				  .waits = &in->waits,
 				  .bound = true };
 	int rc;
 
-	j->stats.algorithm = j->opts.algorithm;
+	in->counts->stats.algorithm = in->opts->algorithm;
 	rc = sp__inl_plan_open(&p);
 	/* Not before: of an index that cannot be used there is no result, not even a header. */
 	if (!rc)
-		rc = sp__join_begin_rows(j);
+		rc = sp__join_begin_rows(in, out);
 	if (!rc)
 		rc = run(&p);
-	sp__inl_plan_note(&p, &j->stats.run);
+	sp__inl_plan_note(&p, &in->counts->stats.run);
 	sp__inl_plan_close(&p);
-	return rc ? rc : sp__balance_sources(j);
+	return rc ? rc : sp__balance_sources(in);
 }

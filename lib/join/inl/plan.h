@@ -17,8 +17,9 @@ struct sp__inl_level {
 };
 
 struct sp__inl_plan {
-	struct sp__join *j; /* the first five are set by the owner */
-	int outer;	    /* file 0 or 1 */
+	struct sp__inputs *in; /* the first six are set by the owner */
+	struct sp__result *out;
+	int outer; /* file 0 or 1 */
 	unsigned nlevels;
 	struct sp__waits *waits;
 	bool bound; /* stays with the thread that opens it */
@@ -40,5 +41,8 @@ static inline struct sp__inl *sp__inl_plan_top(const struct sp__inl_plan *p)
 void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row);
 /* Adds what has been read. */
 void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *stats);
+
+/* A join of files: 0 or an error. */
+SP_MUST_CHECK int sp__join_inl(struct sp__inputs *in, struct sp__result *out);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/err.h"
 #include "base/minmax.h"
+#include "join/plan/plan.h"
 #include "join/keys/tags.h"
-#include "join/state.h"
+#include "join/input/inputs.h"
 #include "rec/header.h"
 
 void sp__header_pass(struct sp__source *src, const char *end)
@@ -13,9 +14,9 @@ void sp__header_pass(struct sp__source *src, const char *end)
 }
 
 /* Of a file that is scanned: SP_READY, SP_END or an error. */
-static int first_of_source(struct sp__join *j, int side, struct sp__line *first)
+static int first_of_source(struct sp__inputs *in, int side, struct sp__line *first)
 {
-	struct sp__source *src = &j->source[side];
+	struct sp__source *src = &in->source[side];
 	int rc = sp__source_fill(src);
 	const char *next;
 
@@ -23,22 +24,22 @@ static int first_of_source(struct sp__join *j, int side, struct sp__line *first)
 		return rc;
 	first->data = src->at;
 	next = sp__record_next(&src->format, src->at, src->end, &first->bytes);
-	if (j->opts.header)
+	if (in->opts->header)
 		sp__header_pass(src, next);
 	return rc;
 }
 
 /* The same of another file, copied. */
-static int first_of_file(struct sp__join *j, const char *input, const struct sp_recfmt *format,
+static int first_of_file(struct sp__inputs *in, const char *input, const struct sp_recfmt *format,
 			 struct sp__bytes *copy, struct sp__line *first)
 {
 	struct sp__waits waits = { 0 };
 	struct sp__scan_opts o = { .format = *format,
 				   .inputs = &input,
 				   .ninputs = 1,
-				   .stream = j->read,
+				   .stream = in->read,
 				   .waits = &waits,
-				   .err = j->env.err };
+				   .err = in->env->err };
 	struct sp__scan *scan = NULL;
 	struct sp_batch batch = { 0 };
 	int rc;
@@ -53,26 +54,27 @@ static int first_of_file(struct sp__join *j, const char *input, const struct sp_
 	if (rc == SP_READY) {
 		(void)sp__record_next(format, batch.data, batch.data + batch.bytes, &first->bytes);
 		if (sp__bytes_set(copy, batch.data, first->bytes + 1, NULL) < 0)
-			rc = sp__join_no_memory(j);
+			rc = sp__join_no_memory(in->env);
 		first->data = copy->data;
 	}
 	sp__scan_close(scan);
 	return rc;
 }
 
-static int first_line(struct sp__join *j, unsigned file, struct sp__bytes *copy,
-		      struct sp__line *first)
+static int first_line(struct sp__inputs *in, struct sp__result *out, unsigned file,
+		      struct sp__bytes *copy, struct sp__line *first)
 {
-	const struct sp_recfmt format = sp__join_format(&j->opts, file < 2 ? (int)file : 0);
+	const struct sp_recfmt format = sp__join_format(in->opts, file < 2 ? (int)file : 0);
 	int rc;
 
-	if (file < 2 && sp__join_scans(&j->opts, (int)file))
-		rc = first_of_source(j, (int)file, first);
+	if (file < 2 && sp__join_scans(in->opts, (int)file))
+		rc = first_of_source(in, (int)file, first);
 	else
-		rc = first_of_file(j, file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input,
+		rc = first_of_file(in,
+				   file < 2 ? in->io->inputs[file] : in->opts->then[file - 2].input,
 				   &format, copy, first);
 	if (rc == SP_READY && file < 2)
-		sp__line_set(j, (int)file, first->data, first->bytes, first);
+		sp__line_set(&out->emit, (int)file, first->data, first->bytes, first);
 	return rc;
 }
 
@@ -93,36 +95,37 @@ static size_t last_column(const struct sp_join_opts *o, unsigned file)
 }
 
 /* The header of CSV names all columns that there are. */
-static int check_header(struct sp__join *j, unsigned file, const struct sp__line *header)
+static int check_header(struct sp__inputs *in, struct sp__result *out, unsigned file,
+			const struct sp__line *header)
 {
-	struct sp__emit *e = &j->result.emit;
-	size_t last = last_column(&j->opts, file);
+	struct sp__emit *e = &out->emit;
+	size_t last = last_column(in->opts, file);
 	char uncut[SP__UNCUT_BYTES];
 
-	if (!j->opts.header || !j->opts.csv)
+	if (!in->opts->header || !in->opts->csv)
 		return 0;
 	if (sp__fields_split(&e->cut, header->data, header->bytes, &e->fields[file]) < 0)
-		return sp__join_no_memory(j);
+		return sp__join_no_memory(in->env);
 	if (last <= e->fields[file].n)
 		return 0;
-	return sp__errf(j->env.err, SP_EFORMAT, "join",
-			file < 2 ? j->io->inputs[file] : j->opts.then[file - 2].input, -1,
+	return sp__errf(in->env->err, SP_EFORMAT, "join",
+			file < 2 ? in->io->inputs[file] : in->opts->then[file - 2].input, -1,
 			"the header has %zu columns, not %zu%s", e->fields[file].n, last,
 			sp__header_uncut(e->fields[file].n, (unsigned char)e->cut.sep[0], uncut));
 }
 
-static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)
+static int all_first_lines(struct sp__inputs *in, struct sp__result *out, struct sp__bytes *copies)
 {
 	const struct sp__line *of[SP_JOIN_FILES_MAX] = { 0 };
 	struct sp__line first[SP_JOIN_FILES_MAX] = { 0 };
-	struct sp__emit *e = &j->result.emit;
+	struct sp__emit *e = &out->emit;
 	bool any = false;
 
 	for (unsigned i = 0; i < e->nfiles; i++) {
-		int rc = first_line(j, i, &copies[i], &first[i]);
+		int rc = first_line(in, out, i, &copies[i], &first[i]);
 
 		if (rc == SP_READY)
-			rc = check_header(j, i, &first[i]);
+			rc = check_header(in, out, i, &first[i]);
 		else if (rc == SP_END)
 			continue;
 		if (!rc && (!e->first_alone || i == 0)) {
@@ -133,20 +136,37 @@ static int all_first_lines(struct sp__join *j, struct sp__bytes *copies)
 		if (rc < 0)
 			return rc;
 	}
-	if (j->opts.header && any)
+	if (in->opts->header && any)
 		sp__emit_files(e, of);
 	return 0;
 }
 
-int sp__first_lines(struct sp__join *j)
+static int first_lines(struct sp__inputs *in, struct sp__result *out)
 {
 	struct sp__bytes copies[SP_JOIN_FILES_MAX] = { 0 };
 	int rc;
 
-	if (!j->opts.header && !j->result.emit.padded)
+	if (!in->opts->header && !out->emit.padded)
 		return 0;
-	rc = all_first_lines(j, copies);
+	rc = all_first_lines(in, out, copies);
 	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
 		sp__bytes_release(&copies[i], NULL);
 	return rc;
+}
+
+int sp__join_begin_rows(struct sp__inputs *in, struct sp__result *out)
+{
+	struct sp__emit *e = &out->emit;
+	int rc = first_lines(in, out);
+
+	if (rc < 0)
+		return rc;
+	out->timeline = (struct sp__timeline){ .io = in->io, .env = in->env };
+	if (in->io->row)
+		e->timeline = &out->timeline;
+	if (!in->opts->limited)
+		return 0;
+	e->limit = e->records + sp__min(in->opts->limit, UINT64_MAX - e->records);
+	e->error = in->opts->limit ? 0 : SP__LIMIT_REACHED;
+	return e->error;
 }

@@ -3,22 +3,22 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "join/plan/plan.h"
-#include "join/state.h"
+#include "join/input/inputs.h"
 
 /* Reported before anything is written, if the length is known. */
-static int check_length(const struct sp__join *j, int side, const struct sp_recfmt *format)
+static int check_length(const struct sp__inputs *in, int side, const struct sp_recfmt *format)
 {
-	const char *input = j->io->inputs[side];
+	const char *input = in->io->inputs[side];
 	bool standard = !strcmp(input, "-");
 	off_t from = standard ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
 	struct stat st;
 
-	if (format->kind != SP_REC_FIXED || j->read.unpack ||
+	if (format->kind != SP_REC_FIXED || in->read.unpack ||
 	    (standard ? fstat(STDIN_FILENO, &st) : stat(input, &st)) || !S_ISREG(st.st_mode) ||
 	    from < 0 || from >= st.st_size ||
 	    !((uint64_t)(st.st_size - from) % format->fixed_bytes))
 		return 0;
-	return sp__errf(j->env.err, SP_EFORMAT, "read", input, -1,
+	return sp__errf(in->env->err, SP_EFORMAT, "read", input, -1,
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
 }
 
@@ -39,37 +39,37 @@ static bool is_whole(const struct sp_recfmt *f, const struct sp_batch *b)
 static int next_given(void *operator, struct sp_batch * batch)
 {
 	struct sp__given *g = operator;
-	const struct sp_join_io *io = g->join->io;
+	const struct sp_join_io *io = g->in->io;
 	int rc = io->next(io->next_arg, g->side, batch);
 
-	if (rc != SP_READY || is_whole(&g->join->source[g->side].format, batch))
+	if (rc != SP_READY || is_whole(&g->in->source[g->side].format, batch))
 		return rc;
-	return sp__errf(g->join->env.err, SP_EFORMAT, "read", io->inputs[g->side], -1,
+	return sp__errf(g->in->env->err, SP_EFORMAT, "read", io->inputs[g->side], -1,
 			"the last record is not whole");
 }
 
-int sp__source_open(struct sp__join *j, int side)
+int sp__source_open(struct sp__inputs *in, int side)
 {
-	struct sp__source *s = &j->source[side];
-	struct sp__scan_opts o = { .format = sp__join_format(&j->opts, side),
+	struct sp__source *s = &in->source[side];
+	struct sp__scan_opts o = { .format = sp__join_format(in->opts, side),
 				   .inputs = &s->input,
 				   .ninputs = 1,
-				   .ahead = j->io->ahead[side],
-				   .remove_blank = j->opts.csv,
-				   .stream = j->read,
-				   .waits = &j->waits,
-				   .err = j->env.err };
+				   .ahead = in->io->ahead[side],
+				   .remove_blank = in->opts->csv,
+				   .stream = in->read,
+				   .waits = &in->waits,
+				   .err = in->env->err };
 	int rc;
 
 	*s = (struct sp__source){
-		.join = j, .waits = &j->waits, .input = j->io->inputs[side], .format = o.format
+		.in = in, .waits = &in->waits, .input = in->io->inputs[side], .format = o.format
 	};
-	if (j->io->next) {
-		s->given = (struct sp__given){ { .next = next_given }, j, side };
+	if (in->io->next) {
+		s->given = (struct sp__given){ { .next = next_given }, in, side };
 		s->operator= & s->given.op;
 		return 0;
 	}
-	rc = check_length(j, side, &o.format);
+	rc = check_length(in, side, &o.format);
 	return rc < 0 ? rc : sp__scan_open(&s->scan, &o);
 }
 
@@ -84,23 +84,23 @@ void sp__source_close(struct sp__source *s)
 /* Charges the data read, and shows the progress. */
 static void filling(struct sp__source *s)
 {
-	struct sp__join *j = s->join;
+	struct sp__inputs *in = s->in;
 	uint64_t lines = s->lines - s->charged, done = s->bytes, total;
 	int side, phase = SP_JOIN_PHASE_PROBE;
 
 	/* Only lines taken one by one: users of whole batches charge for these. */
-	sp__charge_work(&j->env, lines, 1, lines ? s->batch_bytes : 0);
+	sp__charge_work(in->env, lines, 1, lines ? s->batch_bytes : 0);
 	s->charged = s->lines;
-	side = (int)(s - j->source);
-	total = j->opts.input_bytes[side];
-	if (j->stats.build == (unsigned)side + 1) {
+	side = (int)(s - in->source);
+	total = in->opts->input_bytes[side];
+	if (in->counts->stats.build == (unsigned)side + 1) {
 		phase = SP_JOIN_PHASE_BUILD;
-	} else if (!j->stats.build && sp__join_scans(&j->opts, !side)) {
-		done += j->source[!side].bytes;
-		total = total && j->opts.input_bytes[!side] ? total + j->opts.input_bytes[!side]
-							    : 0;
+	} else if (!in->counts->stats.build && sp__join_scans(in->opts, !side)) {
+		done += in->source[!side].bytes;
+		total = total && in->opts->input_bytes[!side] ? total + in->opts->input_bytes[!side]
+							      : 0;
 	}
-	sp__progress_report(&j->progress, phase, done, total);
+	sp__progress_report(&in->counts->progress, phase, done, total);
 }
 
 int sp__source_try(struct sp__source *s)

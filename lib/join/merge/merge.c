@@ -57,7 +57,10 @@ struct side {
 enum phase { APART, GATHERING_1, GATHERING_2, PAIRING, TAIL_1, TAIL_2, DONE };
 
 struct sp__merging_join {
-	struct sp__join *j;
+	struct sp__inputs *in;
+	struct sp__result *out;
+	const struct sp_join_opts *opts;
+	struct sp__env *env;
 	enum phase phase;
 	size_t paired, with; /* PAIRING: lines of the groups, that of the major order first */
 	struct side side[2];
@@ -80,20 +83,20 @@ static int compare(const struct sp__merging_join *m, const struct sp__slice *a,
 
 static int report_disorder(struct sp__merging_join *m, struct side *s)
 {
-	struct sp__join *j = m->j;
-	int rc = sp__result_flush(j);
+	const struct sp_join_io *io = m->in->io;
+	int rc = sp__result_flush(m->out);
 
 	s->reported = true;
-	j->io->disorder(j->io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
-			s->now.bytes);
+	io->disorder(io->disorder_arg, (unsigned)s->number + 1, s->source->lines, s->now.data,
+		     s->now.bytes);
 	if (rc < 0)
 		return rc;
-	return j->opts.order == SP_JOIN_CHECK ? 1 : 0;
+	return m->opts->order == SP_JOIN_CHECK ? 1 : 0;
 }
 
 static int check(struct sp__merging_join *m, struct side *s)
 {
-	enum sp_join_order order = m->j->opts.order;
+	enum sp_join_order order = m->opts->order;
 
 	if (!s->last || s->reported || order == SP_JOIN_NOCHECK ||
 	    (order == SP_JOIN_CHECK_UNPAIRABLE && !m->unpairable))
@@ -121,7 +124,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 
 	if (s->last && s->last_key.p != sp__no_field && s->last_key.p != s->last_copy.data) {
 		if (sp__bytes_set(&s->last_copy, s->last_key.p, s->last_key.n, m->budget) < 0)
-			return sp__join_no_memory(m->j);
+			return sp__join_no_memory(m->env);
 		s->last_key.p = s->last_copy.data;
 	}
 	for (size_t i = s->copied; i < s->ngroup; i++)
@@ -130,7 +133,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 		return 0;
 	c = malloc(sizeof(*c) + bytes);
 	if (!c)
-		return sp__join_no_memory(m->j);
+		return sp__join_no_memory(m->env);
 	c->bytes = sizeof(*c) + bytes;
 	sp__budget_charge(m->budget, c->bytes);
 	for (; s->copied < s->ngroup; s->copied++) {
@@ -162,7 +165,7 @@ static int next(struct sp__merging_join *m, struct side *s)
 			return rc;
 	}
 	end = memchr(src->at, src->format.eol, (size_t)(src->end - src->at));
-	sp__line_set(m->j, s->number, src->at, (size_t)(end - src->at), &s->now);
+	sp__line_set(&m->out->emit, s->number, src->at, (size_t)(end - src->at), &s->now);
 	src->at = end + 1;
 	src->lines++;
 	s->have = true;
@@ -178,11 +181,11 @@ static int put_aside(struct sp__merging_join *m, struct side *s)
 	if (!rc && s->have && from != s->now_copy.data) {
 		/* With its terminator, so that it is never nothing. */
 		if (sp__bytes_set(&s->now_copy, from, s->now.bytes + 1, m->budget) < 0)
-			return sp__join_no_memory(m->j);
+			return sp__join_no_memory(m->env);
 		s->now.key = moved(&s->now.key, from, s->now_copy.data);
 		s->now.data = s->now_copy.data;
 	}
-	return rc ? rc : sp__source_aside(s->source, m->j->env.err);
+	return rc ? rc : sp__source_aside(s->source, m->env->err);
 }
 
 /* The next line, for that reason, which is due if there is none yet; as next(). */
@@ -233,8 +236,8 @@ static int turn(struct sp__merging_join *m)
 			continue;
 		rc = put_aside(m, s);
 		if (!rc)
-			rc = sp__source_take(s->source, m->j->read.chunk_bytes + SP__AHEAD_BYTES,
-					     m->j->env.err);
+			rc = sp__source_take(s->source, m->in->read.chunk_bytes + SP__AHEAD_BYTES,
+					     m->env->err);
 	}
 	return rc < 0 ? rc : SP_LATER;
 }
@@ -270,7 +273,7 @@ static int grow_group(struct sp__merging_join *m, struct side *s)
 	size_t before = s->group_capacity;
 
 	if (!SP__ARRAY_GROW(s->group, s->group_capacity, before + 1))
-		return sp__join_no_memory(m->j);
+		return sp__join_no_memory(m->env);
 	sp__budget_charge(m->budget, (s->group_capacity - before) * sizeof(*s->group));
 	return 0;
 }
@@ -302,15 +305,15 @@ static int gather(struct sp__merging_join *m, struct side *s, const struct side 
 /* In the order of one side, ties in that of the other; until the buffer is full. */
 static int all_pairs(struct sp__merging_join *m)
 {
-	struct sp__emit *e = &m->j->result.emit;
-	int major = m->j->opts.ordered == 2;
+	struct sp__emit *e = &m->out->emit;
+	int major = m->opts->ordered == 2;
 	const struct side *a = &m->side[major], *b = &m->side[!major];
 
-	for (; m->paired < a->ngroup && m->j->opts.pairs; m->paired++, m->with = 0)
+	for (; m->paired < a->ngroup && m->opts->pairs; m->paired++, m->with = 0)
 		for (; m->with < b->ngroup; m->with++) {
 			if (e->error)
 				return e->error;
-			if (sp__result_full(m->j))
+			if (sp__result_full(m->out))
 				return 0;
 			sp__emit_sides(e, major, &a->group[m->paired], &b->group[m->with]);
 		}
@@ -325,9 +328,9 @@ static int all_pairs(struct sp__merging_join *m)
 
 static int single(struct sp__merging_join *m, struct side *s, enum due reason)
 {
-	struct sp__emit *e = &m->j->result.emit;
+	struct sp__emit *e = &m->out->emit;
 
-	if (m->j->opts.unpaired[s->number])
+	if (m->opts->unpaired[s->number])
 		sp__emit_sides(e, s->number, &s->now, NULL);
 	settle(s, &s->now);
 	return e->error ? e->error : leave(m, s, reason);
@@ -338,7 +341,7 @@ static int apart(struct sp__merging_join *m)
 	int rc = 0, diff;
 
 	while (!rc && m->side[0].have && m->side[1].have) {
-		if (sp__result_full(m->j))
+		if (sp__result_full(m->out))
 			return 0;
 		diff = compare(m, &m->side[0].now.key, &m->side[1].now.key);
 		if (!diff) {
@@ -355,15 +358,15 @@ static int apart(struct sp__merging_join *m)
 /* The rest of a file after the other has ended: written, or only checked. */
 static int tail(struct sp__merging_join *m, struct side *s)
 {
-	bool write = m->j->opts.unpaired[s->number];
-	bool look = m->j->opts.order != SP_JOIN_NOCHECK &&
-		    !(m->side[0].reported && m->side[1].reported);
+	bool write = m->opts->unpaired[s->number];
+	bool look =
+		m->opts->order != SP_JOIN_NOCHECK && !(m->side[0].reported && m->side[1].reported);
 	int rc = 0;
 
 	while ((write || look) && s->have && !rc) {
 		if (s->reported && !write)
 			break;
-		if (sp__result_full(m->j))
+		if (sp__result_full(m->out))
 			return 0;
 		rc = single(m, s, AFTER_PAIR);
 	}
@@ -377,7 +380,7 @@ static int run(struct sp__merging_join *m)
 {
 	int rc = move_on(m);
 
-	while (!rc && m->phase != DONE && !sp__result_full(m->j)) {
+	while (!rc && m->phase != DONE && !sp__result_full(m->out)) {
 		if (m->phase == APART)
 			rc = apart(m);
 		else if (m->phase == PAIRING)
@@ -399,30 +402,34 @@ static int end(struct sp__merging_join *m, int rc)
 		if (m->side[i].have)
 			settle(&m->side[i], &m->side[i].now);
 	if (!rc)
-		rc = sp__balance_sources(m->j);
+		rc = sp__balance_sources(m->in);
 	if (rc && rc != SP__LIMIT_REACHED)
 		return rc;
 	return m->side[0].reported || m->side[1].reported ? 1 : rc;
 }
 
-struct sp__merging_join *sp__merge_new(struct sp__join *j, bool collate, struct sp__budget *budget)
+struct sp__merging_join *sp__merge_new(struct sp__inputs *in, struct sp__result *out, bool collate,
+				       struct sp__budget *budget)
 {
 	struct sp__merging_join *m = calloc(1, sizeof(*m));
 
 	if (!m) {
-		(void)sp__join_no_memory(j);
+		(void)sp__join_no_memory(in->env);
 		return NULL;
 	}
-	m->j = j;
+	m->in = in;
+	m->out = out;
+	m->opts = in->opts;
+	m->env = in->env;
 	m->collate = collate;
 	m->budget = budget;
 	m->order.by = SP_JOIN_SORTED_BYTES;
-	if (j->opts.ignore_case)
-		m->order.upper = j->result.emit.cut.upper;
+	if (in->opts->ignore_case)
+		m->order.upper = out->emit.cut.upper;
 	for (int i = 0; i < 2; i++) {
-		j->source[i].budget = budget;
+		in->source[i].budget = budget;
 		m->side[i] =
-			(struct side){ .source = &j->source[i], .number = i, .due = AFTER_PAIR };
+			(struct side){ .source = &in->source[i], .number = i, .due = AFTER_PAIR };
 	}
 	return m;
 }
@@ -455,21 +462,19 @@ void sp__merge_free(struct sp__merging_join *m)
 	free(m);
 }
 
-int sp__merge_check(const struct sp__join *j)
+int sp__merge_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 {
-	const struct sp_join_opts *o = &j->opts;
-
 	if (o->ordered && o->unpaired[o->ordered == 1] && (o->pairs || o->unpaired[o->ordered - 1]))
-		return sp__errf(j->env.err, SP_EUNSUP, "plan", NULL, -1,
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"a merge cannot put lines of file %u without partner last",
 				3 - o->ordered);
 	return 0;
 }
 
-int sp__join_merge(struct sp__join *j)
+int sp__join_merge(struct sp__inputs *in, struct sp__result *out)
 {
-	bool collate = !j->opts.ignore_case && sp__collate_hard();
-	struct sp__merging_join *m = sp__merge_new(j, collate, &j->env.budget);
+	bool collate = !in->opts->ignore_case && sp__collate_hard();
+	struct sp__merging_join *m = sp__merge_new(in, out, collate, &in->env->budget);
 	int rc = m ? sp__merge_some(m) : -ENOMEM;
 
 	sp__merge_free(m);

@@ -5,7 +5,7 @@
 #ifndef SP__JOIN_MERGE_MERGE_H
 #define SP__JOIN_MERGE_MERGE_H
 
-#include "join/state.h"
+#include "join/input/inputs.h"
 
 /* Beside the statuses. */
 enum { SP__MERGE_DISORDER = 3 };
@@ -13,17 +13,21 @@ enum { SP__MERGE_DISORDER = 3 };
 struct sp__merging_join;
 
 /* SP_EUNSUP: the options ask for an order that a merge does not have. */
-SP_MUST_CHECK int sp__merge_check(const struct sp__join *j);
+SP_MUST_CHECK int sp__merge_check(const struct sp_join_opts *opts, struct sp_errinfo *err);
 /*
- * Of the sources of j, which are open, into its emit.  collate: keys compare as in the locale, else
- * as bytes.  What is kept is charged to budget.  NULL: no memory, recorded.
+ * Of sources that are open, into the emit of the result.  collate: keys compare as in the locale,
+ * else as bytes.  What is kept is charged to budget.  NULL: no memory, recorded.
  */
-struct sp__merging_join *sp__merge_new(struct sp__join *j, bool collate, struct sp__budget *budget);
+struct sp__merging_join *sp__merge_new(struct sp__inputs *in, struct sp__result *out, bool collate,
+				       struct sp__budget *budget);
 void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
 /*
  * Goes on: SP_END; SP_READY (the emit, with a sink, holds enough), SP_LATER (a source said so);
  * SP__MERGE_DISORDER: the end, and disorder was reported; or an error.
  */
 SP_MUST_CHECK int sp__merge_some(struct sp__merging_join *m);
+
+/* The whole merge of files: 0, 1 (disorder) or an error. */
+SP_MUST_CHECK int sp__join_merge(struct sp__inputs *in, struct sp__result *out);
 
 #endif

@@ -20,17 +20,22 @@
  * Rejected: checking the order of both files before joining, which reads them twice if
  * they are sorted.
  */
+#include "join/plan/plan.h"
 #include "join/keys/keyorder.h"
 #include "join/input/balance.h"
 #include "join/merge/presorted.h"
-#include "join/hash/stage.h"
+#include "join/space/runread.h"
+#include "join/space/space.h"
+#include "spill/writer.h"
 
 /*
  * Records that may or may not belong to the result: assembled, and kept in temporary
  * space if they exceed a buffer.
  */
 struct held {
-	struct sp__hash h; /* its spill, and what that needs */
+	struct sp__inputs *in;
+	const struct sp__join_layout *layout;
+	struct sp__spill *spill; /* NULL: not open */
 	struct sp__emit emit;
 	char *mem;	     /* of the writer, then of the reader */
 	struct sp__run *run; /* NULL: everything is in the buffer of emit */
@@ -62,7 +67,11 @@ struct group {
 };
 
 struct trial {
-	struct sp__join *j;
+	struct sp__inputs *in;
+	struct sp__result *out;
+	const struct sp_join_opts *opts;
+	struct sp__env *env;
+	const struct sp__join_layout *layout;
 	struct sp__keyorder order;
 	struct side side[2];
 	int holds; /* the file whose records form the group */
@@ -74,33 +83,35 @@ struct trial {
 static int to_space(void *arg, const char *data, size_t bytes, bool whole)
 {
 	struct held *held = arg;
-	const struct sp__join_layout *l = &held->h.layout;
+	const struct sp__join_layout *l = held->layout;
+	struct sp__env *env = held->in->env;
 	int rc = 0;
 
 	(void)whole;
 	if (!held->writing) {
-		rc = sp__hash_open_spill(&held->h, 1, l->buffered);
+		rc = sp__joinspace_open(&held->spill, held->in, l->page_bytes, 1, l->buffered);
 		if (rc < 0)
 			return rc;
 		held->mem = sp__pages_alloc(l->write_bytes, true);
-		if (!held->mem || sp__run_new(&held->run, &held->h.j->env.budget) < 0)
-			return sp__join_no_memory(held->h.j);
+		if (!held->mem || sp__run_new(&held->run, &env->budget) < 0)
+			return sp__join_no_memory(env);
 		held->writing = true;
-		rc = sp__runwriter_open(&held->writer, held->h.spill, held->run, held->mem,
+		rc = sp__runwriter_open(&held->writer, held->spill, held->run, held->mem,
 					l->write_bytes, NULL, NULL);
 	}
 	held->bytes += bytes;
 	return rc < 0 || !bytes ? rc : sp__runwriter_put(&held->writer, data, bytes);
 }
 
-static int held_open(struct held *held, struct sp__join *j)
+static int held_open(struct trial *t)
 {
-	int rc = sp__emit_init(&held->emit, &j->opts, j->env.err);
+	struct held *held = &t->held;
+	int rc = sp__emit_init(&held->emit, t->opts, t->env->err);
 
-	held->h.j = j;
-	held->h.layout = j->layout;
+	held->in = t->in;
+	held->layout = t->layout;
 	for (int i = 0; i < 2; i++)
-		held->emit.auto_fields[i] = j->result.emit.auto_fields[i];
+		held->emit.auto_fields[i] = t->out->emit.auto_fields[i];
 	held->emit.sink = to_space;
 	held->emit.sink_arg = held;
 	return rc;
@@ -115,21 +126,21 @@ static int write_run(struct held *held, struct sp__emit *to)
 	uint64_t back = 0;
 	int rc = 0;
 
-	sp__runread_open(&r, held->h.spill, held->run, &bytes, true, held->mem,
-			 held->h.layout.write_bytes);
+	sp__runread_open(&r, held->spill, held->run, &bytes, true, held->mem,
+			 held->layout->write_bytes);
 	while (!rc && (rc = sp__runread_next(&r, &batch)) == SP_READY) {
 		sp__emit_raw(to, batch.data, batch.bytes);
 		back += batch.bytes;
 		rc = to->error;
 	}
 	sp__runread_close(&r);
-	return rc ? rc : sp__balance_bytes(held->h.j, "records held", held->bytes, back);
+	return rc ? rc : sp__balance_bytes(held->in, "records held", held->bytes, back);
 }
 
 /* They belong to the result: adds them. */
-static int held_write(struct held *held)
+static int held_write(struct held *held, struct sp__emit *to)
 {
-	struct sp__emit *e = &held->emit, *to = &held->h.j->result.emit;
+	struct sp__emit *e = &held->emit;
 	int rc;
 
 	if (!held->writing) {
@@ -152,10 +163,10 @@ static void held_close(struct held *held)
 	if (held->writing)
 		sp__runwriter_close(&held->writer);
 	sp__run_free(held->run);
-	sp__hash_note_spill(&held->h);
-	sp__spill_close(held->h.spill);
+	sp__joinspace_note(held->in, held->spill);
+	sp__spill_close(held->spill);
 	if (held->mem)
-		sp__pages_free(held->mem, held->h.layout.write_bytes);
+		sp__pages_free(held->mem, held->layout->write_bytes);
 	sp__emit_release(&held->emit);
 }
 
@@ -167,14 +178,14 @@ static int keep(struct trial *t, struct side *s)
 
 	if (s->last && key->p != sp__no_field) {
 		if (sp__bytes_set(&s->last_copy, key->p, key->n, NULL) < 0)
-			return sp__join_no_memory(t->j);
+			return sp__join_no_memory(t->env);
 		key->p = s->last_copy.data;
 	}
 	if (g->side != s)
 		return 0;
 	if (sp__bytes_append(&g->copy, g->begin, (size_t)(s->source->end - g->begin), NULL) < 0)
-		return sp__join_no_memory(t->j);
-	return g->copy.bytes > t->j->layout.table_bytes;
+		return sp__join_no_memory(t->env);
+	return g->copy.bytes > t->layout->table_bytes;
 }
 
 /* The next record: 0, 1 (it is out of order, or there is no space) or an error. */
@@ -203,10 +214,10 @@ static int next(struct trial *t, struct side *s)
 	data = src->at;
 	src->at = sp__record_next(&src->format, data, src->end, &bytes);
 	src->lines++;
-	sp__line_set(t->j, s->number, data, bytes, &s->now);
+	sp__line_set(&t->out->emit, s->number, data, bytes, &s->now);
 	s->have = true;
 	/* The hash join ignores quotes. */
-	if (t->j->result.emit.cut.kind == SP__CUT_CSV && s->now.key.n && *s->now.key.p == '"')
+	if (t->out->emit.cut.kind == SP__CUT_CSV && s->now.key.n && *s->now.key.p == '"')
 		return 1;
 	if (!s->last)
 		return 0;
@@ -219,14 +230,14 @@ static int next(struct trial *t, struct side *s)
 static void settle(struct trial *t)
 {
 	for (int i = 0; i < 2; i++)
-		t->j->merged[i] = t->side[i].before;
+		t->in->merged[i] = t->side[i].before;
 }
 
 static int single(struct trial *t, struct side *s)
 {
 	int rc;
 
-	if (t->j->opts.unpaired[s->number])
+	if (t->opts->unpaired[s->number])
 		sp__emit_sides(&t->held.emit, s->number, &s->now, NULL); /* held */
 	sp__tally_count(&s->done, s->now.bytes + s->term);
 	rc = next(t, s);
@@ -255,7 +266,7 @@ static int gather(struct trial *t, struct side *s)
 		return rc;
 	g->end = s->have ? s->now.data : g->begin;
 	if (g->copy.bytes)
-		sp__line_set(t->j, s->number, g->copy.data, g->first.bytes, &g->first);
+		sp__line_set(&t->out->emit, s->number, g->copy.data, g->first.bytes, &g->first);
 	return 0;
 }
 
@@ -270,10 +281,10 @@ static void span(struct trial *t, const char *at, const char *end, const struct 
 		const char *data = at;
 
 		at = sp__record_next(&s->source->format, data, end, &bytes);
-		sp__line_set(t->j, s->number, data, bytes, &l);
+		sp__line_set(&t->out->emit, s->number, data, bytes, &l);
 		t->met.records++;
 		if (streamed)
-			sp__emit_sides(&t->j->result.emit, t->holds, &l, streamed);
+			sp__emit_sides(&t->out->emit, t->holds, &l, streamed);
 		else
 			sp__emit_sides(&t->held.emit, t->holds, &l, NULL);
 	}
@@ -291,15 +302,15 @@ static void whole_group(struct trial *t, const struct sp__line *streamed)
 /* The streamed record has partners. */
 static int match(struct trial *t, const struct side *s)
 {
-	const struct sp_join_opts *o = &t->j->opts;
+	const struct sp_join_opts *o = t->opts;
 
 	if (o->pairs && t->group.records == 1)
-		sp__emit_sides(&t->j->result.emit, t->holds, &t->group.first, &s->now);
+		sp__emit_sides(&t->out->emit, t->holds, &t->group.first, &s->now);
 	else if (o->pairs)
 		whole_group(t, &s->now);
 	if (o->semi && s->number == 0)
 		sp__emit_sides(&t->held.emit, 0, &s->now, NULL);
-	return t->j->result.emit.error ? t->j->result.emit.error : t->held.emit.error;
+	return t->out->emit.error ? t->out->emit.error : t->held.emit.error;
 }
 
 static int matches(struct trial *t)
@@ -310,7 +321,7 @@ static int matches(struct trial *t)
 
 	if (rc)
 		return rc;
-	if (t->j->opts.semi && h->number == 0)
+	if (t->opts->semi && h->number == 0)
 		whole_group(t, NULL);
 	do {
 		streamed++;
@@ -350,36 +361,42 @@ static int merge(struct trial *t)
 /* Checks that the output is the pairs of the records returned; returns rc if so. */
 static int balance(struct trial *t, int rc)
 {
-	int lost = sp__balance_same(t->j, t->holds, "groups of a merge", &t->wanted, &t->met);
+	int lost = sp__balance_same(t->in, t->holds, "groups of a merge", &t->wanted, &t->met);
 
 	for (int i = 0; i < 2 && !lost; i++) {
 		struct sp__tally *done = &t->side[i].done;
-		struct sp__tally merged = { .records = t->j->merged[i], .sum = done->sum };
+		struct sp__tally merged = { .records = t->in->merged[i], .sum = done->sum };
 
-		lost = sp__balance_same(t->j, i, "merge", &merged, done);
-		sp__tally_join(&t->j->source[i].done, done);
+		lost = sp__balance_same(t->in, i, "merge", &merged, done);
+		sp__tally_join(&t->in->source[i].done, done);
 	}
 	if (!lost && !rc)
-		lost = sp__balance_sources(t->j);
+		lost = sp__balance_sources(t->in);
 	return lost ? lost : rc;
 }
 
-int sp__join_presorted(struct sp__join *j)
+int sp__join_presorted(struct sp__inputs *in, struct sp__result *out,
+		       const struct sp__join_layout *layout)
 {
-	struct trial t = { .j = j, .order.by = j->opts.sorted };
+	struct trial t = { .in = in,
+			   .out = out,
+			   .opts = in->opts,
+			   .env = in->env,
+			   .layout = layout,
+			   .order.by = in->opts->sorted };
 	int rc;
 
-	if (j->opts.ignore_case)
-		t.order.upper = j->result.emit.cut.upper;
+	if (in->opts->ignore_case)
+		t.order.upper = out->emit.cut.upper;
 	for (int i = 0; i < 2; i++)
-		t.side[i] = (struct side){ .source = &j->source[i],
+		t.side[i] = (struct side){ .source = &in->source[i],
 					   .number = i,
-					   .term = sp__rec_term(&j->source[i].format) };
-	rc = held_open(&t.held, j);
+					   .term = sp__rec_term(&in->source[i].format) };
+	rc = held_open(&t);
 	if (!rc)
 		rc = merge(&t);
 	if (!rc)
-		rc = held_write(&t.held);
+		rc = held_write(&t.held, &out->emit);
 	if (rc >= 0)
 		rc = balance(&t, rc);
 	held_close(&t.held);

@@ -5,17 +5,19 @@
 #ifndef SP__JOIN_MERGE_PRESORTED_H
 #define SP__JOIN_MERGE_PRESORTED_H
 
-#include "join/state.h"
+#include "join/input/inputs.h"
+#include "join/plan/plan.h"
 
 /* Samples the files: SP_JOIN_UNSORTED, or how both seem to be sorted. */
 enum sp_join_sorted sp__join_detect(const struct sp_join_opts *opts, const char *const inputs[2]);
 
 /*
  * Joins the sources, of which only headers have been read.  0: complete.  1: disorder,
- * or one key has more records than fit in memory: j->merged[] are the numbers of
+ * or one key has more records than fit in memory: in->merged[] are the numbers of
  * records whose pairs with each other, and nothing else, have been written.  Or an
  * error.
  */
-SP_MUST_CHECK int sp__join_presorted(struct sp__join *j);
+SP_MUST_CHECK int sp__join_presorted(struct sp__inputs *in, struct sp__result *out,
+				     const struct sp__join_layout *layout);
 
 #endif

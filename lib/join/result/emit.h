@@ -114,4 +114,13 @@ SP_MUST_CHECK int sp__emit_begin(struct sp__emit *e);
 /* Flushes everything so far to the stream or sink.  0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 
+/* The key of a line of file 0 or 1. */
+static inline void sp__line_set(const struct sp__emit *e, int side, const char *data, size_t bytes,
+				struct sp__line *line)
+{
+	line->data = data;
+	line->bytes = bytes;
+	sp__field_find(&e->cut, data, bytes, e->opts->keys[side][0], &line->key);
+}
+
 #endif

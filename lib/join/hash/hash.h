@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The hash join. */
+#ifndef SP__JOIN_HASH_HASH_H
+#define SP__JOIN_HASH_HASH_H
+
+#include "join/input/inputs.h"
+#include "join/plan/plan.h"
+#include "join/result/result.h"
+
+/* Joins inputs that are open; the layout is that of their options.  0 or an error. */
+SP_MUST_CHECK int sp__join_hash(struct sp__inputs *in, struct sp__result *out,
+				const struct sp__join_layout *layout);
+
+#endif

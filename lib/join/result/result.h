@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The result of a join: its records, and the file or stream that they go to.
+ *
+ * The shell opens and closes it; algorithms write only `emit`.
+ */
+#ifndef SP__JOIN_RESULT_RESULT_H
+#define SP__JOIN_RESULT_RESULT_H
+
+#include <spindle/outfile.h>
+#include "join/result/emit.h"
+#include "join/result/timeline.h"
+#include "run/env.h"
+
+struct sp__result {
+	struct sp__emit emit;
+	struct sp__env *env;
+	const char *name;
+	struct sp_outfile *file; /* NULL: the caller's descriptor */
+	int fd;
+	struct sp__wstream *ws;	      /* NULL: not open */
+	struct sp__timeline timeline; /* of its records, for sp_join_io.row */
+};
+
+/* What an operator hands out in one batch: bytes of the emit's buffer. */
+#define SP__RESULT_ENOUGH_BYTES (64u << 10)
+
+/* Only a sink is waited for: a stream takes all. */
+static inline bool sp__result_full(const struct sp__result *r)
+{
+	const struct sp__emit *e = &r->emit;
+
+	return e->sink && (size_t)(e->at - e->buf) >= SP__RESULT_ENOUGH_BYTES;
+}
+
+/* Opens a stream at the descriptor's offset.  0 or an error. */
+SP_MUST_CHECK int sp__result_open(struct sp__result *r);
+/* Writes the records so far, so that others can see them; at most twice in a join. */
+SP_MUST_CHECK int sp__result_flush(struct sp__result *r);
+/* Writes all records, and ends the stream.  0 or an error. */
+SP_MUST_CHECK int sp__result_write(struct sp__result *r);
+
+#endif
