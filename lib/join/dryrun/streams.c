@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes the requests of streams that move no bytes (streams.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Touches the table's memory in a task (prefault.h). */
 #include "base/minmax.h"
 #include "join/hash/prefault.h"
 #include "run/memory.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sorts records by partition with a queue of cells for each (sweep.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes the keys of index nested loops: of the join, and of the index (keys.h). */
 #include <string.h>
 #include "join/inl/keys.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and writes the first lines of all files: headers, and what sets the number of columns. */
 #include "base/err.h"
 #include "base/minmax.h"
 #include "join/plan/plan.h"

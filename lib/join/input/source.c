@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads one input of a join, batch by batch, from a scan or from an operator. */
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"

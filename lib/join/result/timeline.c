@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reports when records of the result were complete (timeline.h). */
 #include "join/result/timeline.h"
 
 /* Rows of more digits are reported if only the first three of their digits are not 0. */
