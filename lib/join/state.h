@@ -19,7 +19,7 @@ struct sp__join {
 	 * The inputs, read by one algorithm at a time; after a merge that finds disorder both
 	 * are opened again.
 	 */
-	struct sp__inputs in;
+	struct sp__join_inputs in;
 	struct sp__result result;
 	struct sp__join_counts counts;
 };

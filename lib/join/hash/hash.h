@@ -8,7 +8,7 @@
 #include "join/result/result.h"
 
 /* Joins inputs that are open; the layout is that of their options.  0 or an error. */
-SP_MUST_CHECK int sp__join_hash(struct sp__inputs *in, struct sp__result *out,
+SP_MUST_CHECK int sp__join_hash(struct sp__join_inputs *in, struct sp__result *out,
 				const struct sp__join_layout *layout);
 
 #endif

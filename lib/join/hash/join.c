@@ -280,7 +280,7 @@ static int choose_build(struct sp__hash *h)
 	return build;
 }
 
-int sp__join_hash(struct sp__inputs *inputs, struct sp__result *result,
+int sp__join_hash(struct sp__join_inputs *inputs, struct sp__result *result,
 		  const struct sp__join_layout *layout)
 {
 	struct sp_join_opts *o = inputs->opts;

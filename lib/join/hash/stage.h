@@ -43,7 +43,7 @@ struct sp__order {
 /* Shared by all stages of a join; written by its thread alone. */
 struct sp__hash {
 	/* Those of the join; the hash join resolves opts->algorithm, and lengths of inputs. */
-	struct sp__inputs *in;
+	struct sp__join_inputs *in;
 	struct sp__result *out;
 	struct sp_join_opts *opts;
 	struct sp__env *env;

@@ -96,7 +96,7 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 static int open_index(struct sp__inl_plan *p, struct sp__inl_level *l, int side, const char *path,
 		      const char *input)
 {
-	struct sp__inputs *in = p->in;
+	struct sp__join_inputs *in = p->in;
 	int rc = sp__index_open(&l->index, path, in->env);
 
 	if (rc == -ENOENT && l->index.fd < 0)
@@ -246,7 +246,7 @@ static int run(struct sp__inl_plan *p)
 	return rc;
 }
 
-int sp__join_inl(struct sp__inputs *in, struct sp__result *out)
+int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out)
 {
 	struct sp__inl_plan p = { .in = in,
 				  .out = out,

@@ -17,7 +17,7 @@ struct sp__inl_level {
 };
 
 struct sp__inl_plan {
-	struct sp__inputs *in; /* the first six are set by the owner */
+	struct sp__join_inputs *in; /* the first six are set by the owner */
 	struct sp__result *out;
 	int outer; /* file 0 or 1 */
 	unsigned nlevels;
@@ -43,6 +43,6 @@ void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row);
 void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *stats);
 
 /* A join of files: 0 or an error. */
-SP_MUST_CHECK int sp__join_inl(struct sp__inputs *in, struct sp__result *out);
+SP_MUST_CHECK int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out);
 
 #endif

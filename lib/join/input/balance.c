@@ -7,7 +7,7 @@
 
 #define PLEASE "please report it, and do not trust the result"
 
-int sp__balance_same(struct sp__inputs *in, int side, const char *where,
+int sp__balance_same(struct sp__join_inputs *in, int side, const char *where,
 		     const struct sp__tally *came, const struct sp__tally *went)
 {
 	if (came->records == went->records && came->sum == went->sum)
@@ -19,7 +19,7 @@ int sp__balance_same(struct sp__inputs *in, int side, const char *where,
 			came->records == went->records ? ", but not the same" : "");
 }
 
-int sp__balance_bytes(struct sp__inputs *in, const char *where, uint64_t came, uint64_t went)
+int sp__balance_bytes(struct sp__join_inputs *in, const char *where, uint64_t came, uint64_t went)
 {
 	if (came == went)
 		return 0;
@@ -34,7 +34,7 @@ static uint64_t scanned(const struct sp__source *s)
 	return s->scan && s->ended ? sp__scan_owed(s->scan) : s->bytes;
 }
 
-static int balance_source(struct sp__inputs *in, int side)
+static int balance_source(struct sp__join_inputs *in, int side)
 {
 	const struct sp__source *s = &in->source[side];
 	struct sp__tally cut = { .records = s->lines, .sum = scanned(s) }, done = s->done;
@@ -43,7 +43,7 @@ static int balance_source(struct sp__inputs *in, int side)
 	return sp__balance_same(in, side, "input", &cut, &done);
 }
 
-int sp__balance_sources(struct sp__inputs *in)
+int sp__balance_sources(struct sp__join_inputs *in)
 {
 	int rc = 0;
 

@@ -41,17 +41,17 @@
 #include <stdint.h>
 #include "base/tally.h"
 
-struct sp__inputs;
+struct sp__join_inputs;
 
 /* All of these: 0 or SP_EBALANCE, recorded. */
 
 /* Of file 0 or 1, at a place named for the message: is the output equal to the input? */
-SP_MUST_CHECK int sp__balance_same(struct sp__inputs *in, int side, const char *where,
+SP_MUST_CHECK int sp__balance_same(struct sp__join_inputs *in, int side, const char *where,
 				   const struct sp__tally *came, const struct sp__tally *went);
 /* The same for numbers of bytes. */
-SP_MUST_CHECK int sp__balance_bytes(struct sp__inputs *in, const char *where, uint64_t came,
+SP_MUST_CHECK int sp__balance_bytes(struct sp__join_inputs *in, const char *where, uint64_t came,
 				    uint64_t went);
 /* The inputs of a join that has ended, except parts that need not be read. */
-SP_MUST_CHECK int sp__balance_sources(struct sp__inputs *in);
+SP_MUST_CHECK int sp__balance_sources(struct sp__join_inputs *in);
 
 #endif

@@ -15,7 +15,7 @@ void sp__header_pass(struct sp__source *src, const char *end)
 }
 
 /* Of a file that is scanned: SP_READY, SP_END or an error. */
-static int first_of_source(struct sp__inputs *in, int side, struct sp__line *first)
+static int first_of_source(struct sp__join_inputs *in, int side, struct sp__line *first)
 {
 	struct sp__source *src = &in->source[side];
 	int rc = sp__source_fill(src);
@@ -31,8 +31,9 @@ static int first_of_source(struct sp__inputs *in, int side, struct sp__line *fir
 }
 
 /* The same of another file, copied. */
-static int first_of_file(struct sp__inputs *in, const char *input, const struct sp_recfmt *format,
-			 struct sp__bytes *copy, struct sp__line *first)
+static int first_of_file(struct sp__join_inputs *in, const char *input,
+			 const struct sp_recfmt *format, struct sp__bytes *copy,
+			 struct sp__line *first)
 {
 	struct sp__waits waits = { 0 };
 	struct sp__scan_opts o = { .format = *format,
@@ -62,7 +63,7 @@ static int first_of_file(struct sp__inputs *in, const char *input, const struct 
 	return rc;
 }
 
-static int first_line(struct sp__inputs *in, struct sp__result *out, unsigned file,
+static int first_line(struct sp__join_inputs *in, struct sp__result *out, unsigned file,
 		      struct sp__bytes *copy, struct sp__line *first)
 {
 	const struct sp_recfmt format = sp__join_format(in->opts, file < 2 ? (int)file : 0);
@@ -96,7 +97,7 @@ static size_t last_column(const struct sp_join_opts *o, unsigned file)
 }
 
 /* The header of CSV names all columns that there are. */
-static int check_header(struct sp__inputs *in, struct sp__result *out, unsigned file,
+static int check_header(struct sp__join_inputs *in, struct sp__result *out, unsigned file,
 			const struct sp__line *header)
 {
 	struct sp__emit *e = &out->emit;
@@ -115,7 +116,8 @@ static int check_header(struct sp__inputs *in, struct sp__result *out, unsigned 
 			sp__header_uncut(e->fields[file].n, (unsigned char)e->cut.sep[0], uncut));
 }
 
-static int all_first_lines(struct sp__inputs *in, struct sp__result *out, struct sp__bytes *copies)
+static int all_first_lines(struct sp__join_inputs *in, struct sp__result *out,
+			   struct sp__bytes *copies)
 {
 	const struct sp__line *of[SP_JOIN_FILES_MAX] = { 0 };
 	struct sp__line first[SP_JOIN_FILES_MAX] = { 0 };
@@ -142,7 +144,7 @@ static int all_first_lines(struct sp__inputs *in, struct sp__result *out, struct
 	return 0;
 }
 
-static int first_lines(struct sp__inputs *in, struct sp__result *out)
+static int first_lines(struct sp__join_inputs *in, struct sp__result *out)
 {
 	struct sp__bytes copies[SP_JOIN_FILES_MAX] = { 0 };
 	int rc;
@@ -155,7 +157,7 @@ static int first_lines(struct sp__inputs *in, struct sp__result *out)
 	return rc;
 }
 
-int sp__join_begin_rows(struct sp__inputs *in, struct sp__result *out)
+int sp__join_begin_rows(struct sp__join_inputs *in, struct sp__result *out)
 {
 	struct sp__emit *e = &out->emit;
 	int rc = first_lines(in, out);

@@ -25,7 +25,7 @@ struct sp__join_counts {
 	struct sp__progress progress;
 };
 
-struct sp__inputs {
+struct sp__join_inputs {
 	struct sp_join_opts *opts;
 	const struct sp_join_io *io;
 	struct sp__env *env;
@@ -42,7 +42,7 @@ struct sp__inputs {
  * requested, and writes them if they are headers.  The records after them are those that a limit or
  * a timeline is about.  0, SP__LIMIT_REACHED, or an error.
  */
-SP_MUST_CHECK int sp__join_begin_rows(struct sp__inputs *in, struct sp__result *out);
+SP_MUST_CHECK int sp__join_begin_rows(struct sp__join_inputs *in, struct sp__result *out);
 /* Skips the header at the beginning of the batch, up to its end. */
 void sp__header_pass(struct sp__source *src, const char *end);
 

@@ -7,7 +7,7 @@
 #include "join/input/inputs.h"
 
 /* Reported before anything is written, if the length is known. */
-static int check_length(const struct sp__inputs *in, int side, const struct sp_recfmt *format)
+static int check_length(const struct sp__join_inputs *in, int side, const struct sp_recfmt *format)
 {
 	const char *input = in->io->inputs[side];
 	bool standard = !strcmp(input, "-");
@@ -49,7 +49,7 @@ static int next_given(void *operator, struct sp_batch * batch)
 			"the last record is not whole");
 }
 
-int sp__source_open(struct sp__inputs *in, int side)
+int sp__source_open(struct sp__join_inputs *in, int side)
 {
 	struct sp__source *s = &in->source[side];
 	struct sp__scan_opts o = { .format = sp__join_format(in->opts, side),
@@ -85,7 +85,7 @@ void sp__source_close(struct sp__source *s)
 /* Charges the data read, and shows the progress. */
 static void filling(struct sp__source *s)
 {
-	struct sp__inputs *in = s->in;
+	struct sp__join_inputs *in = s->in;
 	uint64_t lines = s->lines - s->charged, done = s->bytes, total;
 	int side, phase = SP_JOIN_PHASE_PROBE;
 

@@ -13,12 +13,12 @@
 /* What is kept takes memory in pieces of this size, or of a larger record. */
 #define SP__AHEAD_BYTES (64u << 10)
 
-struct sp__inputs;
+struct sp__join_inputs;
 
 /* Records that the caller of the join gives. */
 struct sp__given {
 	struct sp_operator op;
-	struct sp__inputs *in;
+	struct sp__join_inputs *in;
 	int side;
 };
 
@@ -38,13 +38,13 @@ struct sp__source {
 	bool ahead_pinned;		      /* the first is the current batch */
 	uint64_t ahead_bytes;		      /* of memory that they take */
 	struct sp__budget *budget; /* to which it is charged; NULL: by the one that limits it */
-	struct sp__inputs *in;
+	struct sp__join_inputs *in;
 	uint64_t charged; /* lines charged to a simulated machine */
 	uint64_t batch_bytes;
 };
 
 /* Input 0 or 1 of the join. */
-SP_MUST_CHECK int sp__source_open(struct sp__inputs *in, int side);
+SP_MUST_CHECK int sp__source_open(struct sp__join_inputs *in, int side);
 void sp__source_close(struct sp__source *s);
 /* The next batch into at and end: SP_READY, SP_LATER (the wait is in waits), SP_END or an error. */
 SP_MUST_CHECK int sp__source_try(struct sp__source *s);

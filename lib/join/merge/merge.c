@@ -57,7 +57,7 @@ struct side {
 enum phase { APART, GATHERING_1, GATHERING_2, PAIRING, TAIL_1, TAIL_2, DONE };
 
 struct sp__merging_join {
-	struct sp__inputs *in;
+	struct sp__join_inputs *in;
 	struct sp__result *out;
 	const struct sp_join_opts *opts;
 	struct sp__env *env;
@@ -408,8 +408,8 @@ static int end(struct sp__merging_join *m, int rc)
 	return m->side[0].reported || m->side[1].reported ? 1 : rc;
 }
 
-struct sp__merging_join *sp__merge_new(struct sp__inputs *in, struct sp__result *out, bool collate,
-				       struct sp__budget *budget)
+struct sp__merging_join *sp__merge_new(struct sp__join_inputs *in, struct sp__result *out,
+				       bool collate, struct sp__budget *budget)
 {
 	struct sp__merging_join *m = calloc(1, sizeof(*m));
 
@@ -471,7 +471,7 @@ int sp__merge_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 	return 0;
 }
 
-int sp__join_merge(struct sp__inputs *in, struct sp__result *out)
+int sp__join_merge(struct sp__join_inputs *in, struct sp__result *out)
 {
 	bool collate = !in->opts->ignore_case && sp__collate_hard();
 	struct sp__merging_join *m = sp__merge_new(in, out, collate, &in->env->budget);

@@ -18,8 +18,8 @@ SP_MUST_CHECK int sp__merge_check(const struct sp_join_opts *opts, struct sp_err
  * Of sources that are open, into the emit of the result.  collate: keys compare as in the locale,
  * else as bytes.  What is kept is charged to budget.  NULL: no memory, recorded.
  */
-struct sp__merging_join *sp__merge_new(struct sp__inputs *in, struct sp__result *out, bool collate,
-				       struct sp__budget *budget);
+struct sp__merging_join *sp__merge_new(struct sp__join_inputs *in, struct sp__result *out,
+				       bool collate, struct sp__budget *budget);
 void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
 /*
  * Goes on: SP_END; SP_READY (the emit, with a sink, holds enough), SP_LATER (a source said so);
@@ -28,6 +28,6 @@ void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
 SP_MUST_CHECK int sp__merge_some(struct sp__merging_join *m);
 
 /* The whole merge of files: 0, 1 (disorder) or an error. */
-SP_MUST_CHECK int sp__join_merge(struct sp__inputs *in, struct sp__result *out);
+SP_MUST_CHECK int sp__join_merge(struct sp__join_inputs *in, struct sp__result *out);
 
 #endif

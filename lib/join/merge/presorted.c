@@ -33,7 +33,7 @@
  * space if they exceed a buffer.
  */
 struct held {
-	struct sp__inputs *in;
+	struct sp__join_inputs *in;
 	const struct sp__join_layout *layout;
 	struct sp__spill *spill; /* NULL: not open */
 	struct sp__emit emit;
@@ -67,7 +67,7 @@ struct group {
 };
 
 struct trial {
-	struct sp__inputs *in;
+	struct sp__join_inputs *in;
 	struct sp__result *out;
 	const struct sp_join_opts *opts;
 	struct sp__env *env;
@@ -375,7 +375,7 @@ static int balance(struct trial *t, int rc)
 	return lost ? lost : rc;
 }
 
-int sp__join_presorted(struct sp__inputs *in, struct sp__result *out,
+int sp__join_presorted(struct sp__join_inputs *in, struct sp__result *out,
 		       const struct sp__join_layout *layout)
 {
 	struct trial t = { .in = in,

@@ -17,7 +17,7 @@ enum sp_join_sorted sp__join_detect(const struct sp_join_opts *opts, const char 
  * records whose pairs with each other, and nothing else, have been written.  Or an
  * error.
  */
-SP_MUST_CHECK int sp__join_presorted(struct sp__inputs *in, struct sp__result *out,
+SP_MUST_CHECK int sp__join_presorted(struct sp__join_inputs *in, struct sp__result *out,
 				     const struct sp__join_layout *layout);
 
 #endif

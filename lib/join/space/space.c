@@ -9,7 +9,7 @@
 #define DEPTH_GATHERED 1024
 
 /* Is there a file system on the simulated machine?  Then partitions are files there. */
-static bool has_files(const struct sp__inputs *in)
+static bool has_files(const struct sp__join_inputs *in)
 {
 	return sp__env_file_system(in->env) && in->opts->run.placement == SP_PLACE_CONTIGUOUS;
 }
@@ -21,8 +21,8 @@ static bool fits_cache(const struct sp_join_opts *o)
 	       o->input_bytes[0] + o->input_bytes[1] <= sp__host_unwritten();
 }
 
-int sp__joinspace_open(struct sp__spill **spill, const struct sp__inputs *in, uint32_t page_bytes,
-		       uint64_t runs, bool buffered)
+int sp__joinspace_open(struct sp__spill **spill, const struct sp__join_inputs *in,
+		       uint32_t page_bytes, uint64_t runs, bool buffered)
 {
 	struct sp__spill_opts o = sp__env_spilling(in->env);
 
@@ -40,7 +40,7 @@ int sp__joinspace_open(struct sp__spill **spill, const struct sp__inputs *in, ui
 	return sp__spill_open(spill, &o);
 }
 
-void sp__joinspace_note(const struct sp__inputs *in, struct sp__spill *spill)
+void sp__joinspace_note(const struct sp__join_inputs *in, struct sp__spill *spill)
 {
 	if (!spill)
 		return;
