@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * libspindle: everything public.
- */
+/* Includes the whole public interface of libspindle. */
 #ifndef SPINDLE_H
 #define SPINDLE_H
 

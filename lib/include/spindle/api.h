@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks the exported symbols.  The library is compiled with
- * -fvisibility=hidden; a symbol is public when its declaration carries SP_API
- * and lib/libspindle.map names it (scripts/check-symbols compares the two).
+ * Marks exported symbols.  It declares no function.
+ *
+ * The library is compiled with -fvisibility=hidden.  A symbol is public if its declaration has
+ * SP_API and lib/libspindle.map lists it. scripts/check-symbols compares the two.
  */
 #ifndef SPINDLE_API_H
 #define SPINDLE_API_H

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting and joining by the words of a command: for programs in other languages, which need not
- * know the structs of the other headers.
+ * Sorting and joining by the arguments of a command.  This is the interface for programs in other
+ * languages, which need not know the structs of the other headers.  It runs no command.
  *
- * Keys may have the names of columns (spindle/columns.h) where files have headers: functions on
- * files look for their numbers in the first one, which must be a regular file.
+ * A call is made of options of xsort(1) or xjoin(1), as arguments without files. xsort(1) and
+ * xjoin(1) describe them; sizes have the units of -S.
  *
- * A call has options of xsort(1), as words without files: those of order and format
- * (spindle/order.h), -S, -T, --parallel, --seed, --count, --decompress, --compress-output and
- * --spill-compression.  What is said of them there holds here too, but sizes are in the units of
- * -S.  sp_call_sort_opts() is for the functions on buffers (spindle/buffers.h).
+ * Keys can name columns (spindle/columns.h) if the files have headers.  Functions on files find the
+ * numbers of the columns in the header of the first file, which must be a regular file.
  *
- * Errors: 0 or a negative code, with the reason in err, which may be NULL; -EINVAL: a word is
- * wrong, and the text names it.
- * Ownership: words are copied; what a function makes is freed by the function named there.
- * Thread rule: a call does not change once it is made; any number of threads may use it.
+ * Ownership: arguments are copied.  Each object is freed by the function named in the comment of
+ * the function that makes it.
+ * Errors: err may be NULL; on an error it holds the place and the reason.  -EINVAL: an argument is
+ * wrong, and err->text names it.
+ * Thread rule: a call does not change after it is made; any number of threads may use it.
  */
 #ifndef SPINDLE_CALL_H
 #define SPINDLE_CALL_H
@@ -30,42 +29,76 @@
 
 struct sp_call;
 
+/*
+ * Makes a call of options of xsort(1): those of order and format (spindle/order.h), -S, -T,
+ * --parallel, --seed, --count, --decompress, --compress-output and --spill-compression.  Free it
+ * with sp_call_free().
+ * words: nwords arguments, copied.
+ * Returns 0 or an error, with *call NULL:
+ *   -EINVAL: an argument is unknown, wrong, not supported by this build, or excludes another one
+ *   -ENOMEM: memory is short
+ */
 SP_API SP_MUST_CHECK int sp_call_sort(struct sp_call **call, const char *const *words,
 				      size_t nwords, struct sp_errinfo *err);
-SP_API void sp_call_free(struct sp_call *call); /* accepts NULL */
 
-/* What its words came to; valid while the call lives.  NULL: columns have no numbers yet. */
+/* Frees a call; NULL is accepted. */
+SP_API void sp_call_free(struct sp_call *call);
+
+/*
+ * Returns the options of a call, for the functions of spindle/buffers.h.  They are valid while the
+ * call lives.  Returns NULL if a key names a column whose number is unknown.
+ */
 SP_API const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call);
-/* Its words, up to NULL. */
+
+/* Returns the arguments of a call, up to NULL.  They are valid while the call lives. */
 SP_API const char *const *sp_call_args(const struct sp_call *call);
-/* The same call with numbers for the columns that it names, from the header of a file. */
+
+/*
+ * Makes a copy of a call in which column names are replaced by their numbers, taken from the header
+ * of a file.  Free it with sp_call_free().
+ * Returns 0 or an error, with *made NULL:
+ *   -EINVAL: the header or a column name is wrong
+ *   SP_EUNSUP: input is not a regular file
+ *   SP_EFORMAT: the compressed header is damaged
+ *   -errno: input could not be opened or read
+ */
 SP_API SP_MUST_CHECK int sp_call_numbered(struct sp_call **made, const struct sp_call *call,
 					  const char *input, struct sp_errinfo *err);
 
+/* The values of a call's options. */
 struct sp_call_info {
-	int kind; /* enum sp_recfmt_kind */
-	int eol;  /* of lines */
-	uint64_t fixed_bytes;
-	uint64_t header_records;
-	uint64_t memory_bytes; /* -S, or the default */
+	int kind;		 /* enum sp_recfmt_kind */
+	int eol;		 /* byte that ends a line */
+	uint64_t fixed_bytes;	 /* length of a record; 0: lines or CSV */
+	uint64_t header_records; /* at the beginning of each input */
+	uint64_t memory_bytes;	 /* memory limit: -S, or the default */
+	/* Only the first input has a header; -u; --count; a key has the letter R. */
 	bool header_first, unique, count, random;
 	bool stable; /* equal records keep the order of their inputs */
 	bool named;  /* a key names a column */
 	struct sp_recfmt format;
 };
 
+/* Fills in the values of a call's options. */
 SP_API void sp_call_info(const struct sp_call *call, struct sp_call_info *info);
 
 /*
- * Sorts, or merges, files into output.  *report, unless report is NULL: the JSON document of
- * schema spindle.sort/1 (spindle-report(5)), for sp_call_report_free().
+ * Sorts files, or merges sorted files, into output (spindle/outfile.h).
+ * report: NULL, or receives the JSON document of schema spindle.sort/1 (spindle-report(5)).  Free
+ * it with sp_call_report_free().
+ * Returns 0 or an error of sp_call_numbered(), sp_sort_run() or, for the report, -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_call_sort_files(const struct sp_call *call, const char *const *inputs,
 					    size_t ninputs, bool merge, const char *output,
 					    char **report, struct sp_errinfo *err);
-SP_API void sp_call_report_free(char *report); /* accepts NULL */
 
-/* As sp_splitters_sample(), of files with the header of the call. */
+/* Frees a report; NULL is accepted. */
+SP_API void sp_call_report_free(char *report);
+
+/*
+ * Chooses splitters for files that have the header of the call: see sp_splitters_sample().
+ * Returns 0 or an error of sp_call_numbered() or sp_splitters_sample().
+ */
 SP_API SP_MUST_CHECK int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 					const char *const *inputs, size_t ninputs, size_t parts,
 					struct sp_errinfo *err);
@@ -73,38 +106,71 @@ SP_API SP_MUST_CHECK int sp_call_sample(struct sp_splitters **splitters, const s
 struct sp_call_join;
 
 /*
- * The same of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
- * --record-size, --bkey, and the resources above.
+ * Makes a call of options of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv,
+ * --header, --record-size, --bkey, and -S, -T, --parallel, --seed, --decompress, --compress-output
+ * and --spill-compression.  Free it with sp_call_join_free().
+ * words: nwords arguments, copied.
+ * Returns 0 or an error of sp_call_sort(), with *call NULL.
  */
 SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *words,
 				      size_t nwords, struct sp_errinfo *err);
-SP_API void sp_call_join_free(struct sp_call_join *call); /* accepts NULL */
-/* What its words came to; valid while the call lives.  NULL: columns have no numbers yet. */
+
+/* Frees a call; NULL is accepted. */
+SP_API void sp_call_join_free(struct sp_call_join *call);
+
+/*
+ * Returns the options of a call.  They are valid while the call lives.  Returns NULL if a column
+ * name has no number yet.
+ */
 SP_API const struct sp_join_opts *sp_call_join_opts(const struct sp_call_join *call);
+
+/* Returns the arguments of a call, up to NULL.  They are valid while the call lives. */
 SP_API const char *const *sp_call_join_args(const struct sp_call_join *call);
-/* A key, or a column of the result, has the name of a column. */
+
+/* Returns true if a key or an output column is given by a column name. */
 SP_API bool sp_call_join_named(const struct sp_call_join *call);
-/* Is the join of parts of file 0 or 1, each with all of the other file, the whole join? */
+
+/*
+ * Returns true if one file can be divided: the results of its parts, each joined with the whole
+ * other file, are together the result of the whole join.
+ * side: the file that is divided, 0 or 1.
+ */
 SP_API bool sp_call_join_divides(const struct sp_call_join *call, int side);
+
+/*
+ * Makes a copy of a call in which column names are replaced by their numbers, taken from the
+ * headers of two files.  Free it with sp_call_join_free().
+ * Returns 0 or an error of sp_call_numbered(), with *made NULL.
+ */
 SP_API SP_MUST_CHECK int sp_call_join_numbered(struct sp_call_join **made,
 					       const struct sp_call_join *call, const char *left,
 					       const char *right, struct sp_errinfo *err);
+
 /*
- * Joins two files into output; *report: of schema spindle.join/1.  bytes: expected in each, for
- * pipes; 0, or bytes NULL: unknown.  sp_call_join_blocks(): next as in struct sp_join_io gives the
- * records.
+ * Joins two files into output (spindle/outfile.h).
+ * bytes: expected lengths of the files in bytes, for pipes; 0, or bytes NULL: unknown.
+ * report: NULL, or receives the JSON document of schema spindle.join/1.  Free it with
+ * sp_call_report_free().
+ * Returns 0 or an error of sp_call_join_numbered(), sp_join_run() or, for the report, -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_call_join_files(const struct sp_call_join *call, const char *left,
 					    const char *right, const uint64_t bytes[2],
 					    const char *output, char **report,
 					    struct sp_errinfo *err);
+
+/*
+ * Joins records that a function returns into output.
+ * next: returns the next whole records of file 0 or 1: see struct sp_join_io.
+ * bytes, report: see sp_call_join_files().
+ * Returns 0; -EINVAL if a column is given by name; or an error of sp_join_run().
+ */
 SP_API SP_MUST_CHECK int sp_call_join_blocks(const struct sp_call_join *call,
 					     int (*next)(void *arg, int side,
 							 struct sp_batch *batch),
 					     void *arg, const uint64_t bytes[2], const char *output,
 					     char **report, struct sp_errinfo *err);
 
-/* The version of the library, SP_VERSION; static. */
+/* Returns the version of the library, SP_VERSION, as a static text. */
 SP_API const char *sp_version(void);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of enum values: in options, in reports, in messages.
+ * Names of enum values, as options, reports and messages use them.
  *
- * SP_ENUM(sp_x) in a header declares, for the values of one option or enum,
+ * SP_ENUM(sp_x) in a header declares three functions for the values of one option or enum:
  *
- *	sp_x_values()		the table, which is constant;
- *	sp_x_name(value)	the name, or NULL for a value without one;
- *	sp_x_parse(text, &value) the reverse, as sp_enum_parse().
+ *	sp_x_values()		  returns the constant table;
+ *	sp_x_name(value)	  returns the name, or NULL if the value has no name;
+ *	sp_x_parse(text, &value)  finds the value of a name: see sp_enum_parse().
  *
- * All of it is thread-safe.
+ * Thread rule: any thread.
  */
 #ifndef SPINDLE_ENUM_H
 #define SPINDLE_ENUM_H
@@ -16,18 +16,26 @@
 #include <stddef.h>
 #include <spindle/api.h>
 
-/* A table ends with a NULL.  Of neighbours with one value the first is the name. */
+/*
+ * A row of a table.  A table ends with a NULL name.  If adjacent rows have the same value, the
+ * first has its name, the others are synonyms.
+ */
 struct sp_enum_value {
 	const char *name;
 	int value;
 };
 
-/* Returns the name of value, or NULL. */
+/*
+ * Returns the name of a value, or NULL if the table does not have the value.  The table owns the
+ * name.
+ */
 SP_API const char *sp_enum_name(const struct sp_enum_value *values, int value);
 
 /*
- * Finds the value of a name, which may be abbreviated while it is unique.  Returns 0, -EINVAL
- * (no such name) or -ENOTUNIQ (ambiguous); *value is written on success alone.
+ * Finds the value of a name, which may be abbreviated to a unique beginning.
+ * value: written on success only.
+ * Returns 0; -EINVAL if no name begins with the text; -ENOTUNIQ if the text is the beginning of
+ * names with different values.
  */
 SP_API SP_MUST_CHECK int sp_enum_parse(const struct sp_enum_value *values, const char *text,
 				       int *value);
@@ -43,7 +51,7 @@ SP_API SP_MUST_CHECK int sp_enum_parse(const struct sp_enum_value *values, const
 		return sp_enum_parse(name##_values(), text, value);                                \
 	}
 
-SP_ENUM(sp_engine) /* I/O engines; the values number them, in no particular way */
-SP_ENUM(sp_direct) /* direct I/O: auto (-1), never (0), always (1) */
+SP_ENUM(sp_engine) /* I/O engines; the values only distinguish them */
+SP_ENUM(sp_direct) /* use of direct I/O: auto (-1), never (0), always (1) */
 
 #endif
