@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Deterministic data: the same specification and seed give the same bytes on
- * every machine.  Nothing is kept for a record that has been written: memory
- * does not grow with the data, shuffled tables included.
+ * Generates deterministic test data.  One specification and one seed give identical bytes on every
+ * machine.  Memory does not grow with the data, shuffled tables included.  The tables have the
+ * shape of TPC-H; they are not TPC-H.
+ *
+ * Source: Zhang & Larson 1998, section 5 (temporally skewed runs).
  *
  * Thread rule: a generator belongs to one thread.
  */
@@ -20,9 +22,9 @@ struct sp_gen;
 
 enum sp_gen_kind {
 	SP_GEN_LINES,	 /* text lines of words */
-	SP_GEN_RECORDS,	 /* sort-benchmark style: 100 bytes, 10-byte key */
+	SP_GEN_RECORDS,	 /* as for the sort benchmark: 100 bytes, 10-byte key */
 	SP_GEN_RUNS,	 /* temporally skewed runs (Zhang & Larson, section 5) */
-	SP_GEN_LINEITEM, /* TPC-H-shaped tables, '|' text */
+	SP_GEN_LINEITEM, /* from here on tables: text with the separator '|' */
 	SP_GEN_ORDERS,
 	SP_GEN_PARTSUPP,
 	SP_GEN_SUPPLIER,
@@ -30,7 +32,7 @@ enum sp_gen_kind {
 	SP_GEN_PART,
 };
 
-/* How the keys of lines (the whole line) and records (10 bytes) are spread. */
+/* Distributions of the keys of lines (whole lines) and records (10 bytes). */
 enum sp_gen_order {
 	SP_GEN_UNIFORM, /* independent, uniform */
 	SP_GEN_ZIPF,	/* the r-th of `distinct` keys has share 1/r^theta */
@@ -40,24 +42,24 @@ enum sp_gen_order {
 	SP_GEN_NEARLY,	/* ascending, but a share of the keys is random */
 };
 
-#define SP_GEN_ZIPF_DISTINCT 100000u /* what distinct = 0 means */
+#define SP_GEN_ZIPF_DISTINCT 100000u /* number of keys if distinct is 0 */
 #define SP_GEN_FEW_DISTINCT 16u
 
 struct sp_gen_opts {
 	enum sp_gen_kind kind;
 	uint64_t seed;
-	uint64_t records;	 /* at most this many; 0: by bytes. Tables: 0: all */
-	uint64_t bytes;		 /* stop after the record that reaches it; 0: by records */
+	uint64_t records;	 /* maximum; 0: bytes decides; tables: 0: all */
+	uint64_t bytes;		 /* end after the record that reaches it; 0: records decides */
 	uint32_t words;		 /* LINES: words of a line, at most 1024; 0: varying */
 	bool binary;		 /* RECORDS: binary instead of ASCII */
 	enum sp_gen_order order; /* LINES, RECORDS: distribution of the keys */
-	double theta;		 /* ZIPF: exponent, 0 .. 8, default 1 */
-	uint64_t distinct;	 /* ZIPF, FEW: number of different keys; 0: default */
-	double nearly;		 /* NEARLY: share of records displaced, default 0.01 */
-	double alpha;		 /* RUNS: overlap of neighbouring runs, 0 .. 1 */
+	double theta;		 /* ZIPF: exponent, 0 to 8, default 1 */
+	uint64_t distinct;	 /* ZIPF, FEW: number of different keys; 0: as above */
+	double nearly;		 /* NEARLY: share of displaced records, 0 to 1, default 0.01 */
+	double alpha;		 /* RUNS: overlap of consecutive runs, 0 to 1 */
 	uint64_t runs;		 /* RUNS: number of runs */
 	bool sorted_runs;	 /* RUNS: each run ascending instead of in random order */
-	size_t record_bytes;	 /* RUNS: bytes of a record with newline, 12 .. 32768 */
+	size_t record_bytes;	 /* RUNS: bytes of a record with newline, 12 to 32768 */
 	double scale;		 /* tables: scale factor, 1 = 6 million lineitems */
 	bool shuffle;		 /* tables: rows in random order instead of key order */
 };
@@ -69,22 +71,27 @@ struct sp_gen_opts {
 	}
 
 /*
- * LINES, RECORDS and RUNS need records or bytes (or both: whichever is reached
- * first; sorted keys are then spread over the records).  opts is copied.
- *
- * 0, -EINVAL with err->text, or -ENOMEM. The caller frees with sp_gen_free.
+ * Makes a generator.  LINES, RECORDS and RUNS need a number of records or bytes; with both, the one
+ * reached first ends the data.  Free the generator with sp_gen_free().
+ * opts: copied.
+ * Returns 0; -EINVAL with the reason in err->text if a value is out of its range or missing;
+ * -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_gen_new(struct sp_gen **gen, const struct sp_gen_opts *opts,
 				    struct sp_errinfo *err);
+
 /*
- * Fills buf with whole records: returns how many bytes, 0 at the end, or
- * -EINVAL if not even one record fits (65536 bytes always do).  Bytes of buf
- * past those returned may have been overwritten.
+ * Fills buf with whole records.  Bytes of buf behind those returned may be overwritten.
+ * bytes: size of buf, memory of the caller; 65536 always hold a record.
+ * Returns the number of bytes, 0 at the end, or -EINVAL if not even one record fits.
  */
 SP_API SP_MUST_CHECK long sp_gen_fill(struct sp_gen *gen, char *buf, size_t bytes);
-/* Records given out so far. */
+
+/* Returns the number of records generated so far. */
 SP_API uint64_t sp_gen_count(const struct sp_gen *gen);
-SP_API void sp_gen_free(struct sp_gen *gen); /* accepts NULL */
+
+/* Frees a generator; NULL is accepted. */
+SP_API void sp_gen_free(struct sp_gen *gen);
 
 SP_ENUM(sp_gen_kind)
 SP_ENUM(sp_gen_order)

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The geometry of a device: its mechanics, as far as they help to order block
- * requests.
+ * The geometry of a device: its mechanics, as far as they help to order block requests.  It does
+ * not simulate a device.
  *
- * It comes from a geometry file (written by diskprobe(1), format
- * spindle-geometry(5)) or, exactly, from a device model (spindle-model(5)).
- * It answers three questions: where tracks begin and end (sp_geometry_track:
- * GETTRACKBOUNDARIES), which block of another track can be reached after this
- * one without rotational delay (sp_geometry_adjacent: GETADJACENT), and how far
- * such hops reach (sp_geometry_reach: D(W)).
+ * A geometry comes from a file that diskprobe(1) writes (spindle-geometry(5)) or, exactly, from a
+ * device model (spindle-model(5)).  It answers three questions:
  *
- * Angles are degrees of one revolution.  W, the aim, runs from the end of the
- * block that was read or written to the start of the adjacent one; it covers the
- * whole cost of a hop: seek or head switch, settle time, and the overhead of a
- * request issued by itself.
+ *  - Where does a track begin and end?  sp_geometry_track() (GETTRACKBOUNDARIES)
+ *  - Which block of another track can be reached after this one without rotational delay?
+ *    sp_geometry_adjacent() (GETADJACENT)
+ *  - How far do such hops reach?  sp_geometry_reach() (D(W))
  *
- * W and D hold everywhere.  On a serpentine the way from one round of the heads to the next decides
- * them; inside a round hops need less and reach farther, which GETADJACENT makes use of.
+ * Angles are degrees of one revolution.  W, the aim, is the angle from the end of a block that was
+ * read or written to the start of its adjacent block.  It covers the whole cost of a hop: seek or
+ * head switch, settle time, and the overhead of a request issued by itself.
  *
- * An array of drives that is striped by their tracks has tracks: track i is on drive i % N, D is
- * N times that of a drive, and steps of a multiple of N stay on one drive.
+ * W and D hold everywhere.  On a serpentine, the step from one round of the heads to the next
+ * determines them.  Inside a round, hops need less and reach farther, and GETADJACENT uses that.
  *
- * For a device without tracks (flash, a virtual disk, a probe that found none)
- * all three return SP_EUNSUP; callers then use plain extents.  If the hops of
- * one kind (such as writes) were not measured, functions about them return
- * -ENODATA.
+ * An array that is striped by the tracks of its N drives has tracks: track i is on drive i % N, D
+ * is N times the D of a drive, and steps of a multiple of N stay on one drive.
+ *
+ * Functions about tracks return SP_EUNSUP for a device without tracks (flash, a virtual disk, a
+ * probe that found none); callers then use plain extents.  Functions about hops return -ENODATA if
+ * hops of that operation were not measured.
  *
  * Source: Shao 2008, chapter 2; arrays: sections 2.4 and 4.5.
  *
@@ -44,112 +43,160 @@ struct sp_geometry;
 enum sp_geometry_op { SP_GEOMETRY_READ, SP_GEOMETRY_WRITE };
 
 /*
- * Returns 0, -errno, -ENOMEM, or SP_EFORMAT with field and reason for a file that
- * is not a geometry or contradicts itself.
+ * Reads a geometry file.  Free the geometry with sp_geometry_free().
+ * Returns 0 or an error, with *g NULL:
+ *   SP_EFORMAT: the file is not a geometry or contradicts itself; err->text names the member
+ *   -errno: the file could not be opened or read
+ *   -ENOMEM: memory is short
  */
 SP_API SP_MUST_CHECK int sp_geometry_load(struct sp_geometry **g, const char *path,
 					  struct sp_errinfo *err);
+
 /*
- * The same of a partial geometry to go on from: SP_EUNSUP if the file is a link, belongs to another
- * user, or can be written by others.
+ * Reads the partial geometry of an interrupted probe.  Free it with sp_geometry_free().
+ * Returns 0, an error of sp_geometry_load(), or SP_EUNSUP if the file is a link or not a regular
+ * file, belongs to another user, or is writable by others.
  */
 SP_API SP_MUST_CHECK int sp_geometry_resume(struct sp_geometry **g, const char *path,
 					    struct sp_errinfo *err);
+
 /*
- * The geometry of a device model: the name of a shipped one or a file, as in
- * --volume sim:MODEL.  A model without tracks gives a geometry without tracks.
+ * Makes the geometry of a device model.  A model without tracks gives a geometry without tracks.
+ * Free it with sp_geometry_free().
+ * model: name of a shipped model, or a file, as in --volume=sim:MODEL.
+ * Returns 0 or an error, with *g NULL:
+ *   -ENOENT: there is no such model or file
+ *   SP_EFORMAT: the file is not a model
+ *   -errno: the file could not be opened or read
+ *   -ENOMEM: memory is short
  */
 SP_API SP_MUST_CHECK int sp_geometry_model(struct sp_geometry **g, const char *model,
 					   struct sp_errinfo *err);
-/* Writes the file whole or not at all. */
+
+/*
+ * Writes a geometry file, whole or not at all (spindle/outfile.h).
+ * Returns 0, -ENOMEM, or -errno if the file could not be created, written or synchronised.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_save(const struct sp_geometry *g, const char *path,
 					  struct sp_errinfo *err);
-/* The same document to a stream: 0, -EIO, or -ENOMEM. */
-SP_API SP_MUST_CHECK int sp_geometry_json(const struct sp_geometry *g, FILE *out);
-SP_API void sp_geometry_free(struct sp_geometry *g); /* accepts NULL */
 
-/* Strings live as long as the geometry. */
+/* Writes the document of a geometry file to a stream.  Returns 0, -EIO or -ENOMEM. */
+SP_API SP_MUST_CHECK int sp_geometry_json(const struct sp_geometry *g, FILE *out);
+
+/* Frees a geometry; NULL is accepted. */
+SP_API void sp_geometry_free(struct sp_geometry *g);
+
+/* Facts about a geometry.  It owns the texts. */
 struct sp_geometry_info {
-	const char *device;  /* its name */
+	const char *device;  /* name */
 	const char *source;  /* "model" or "probe" */
 	const char *verdict; /* "rotating", "not-rotating", "layered", "inconclusive" */
-	const char *layout;  /* order of the tracks in words; NULL: unknown */
+	const char *layout;  /* order of the tracks, as text; NULL: unknown */
 	bool partial;	     /* the probe that wrote it was interrupted */
-	uint64_t blocks;
+	uint64_t blocks;     /* of the device */
 	uint32_t block_bytes;
 	bool tracks;	       /* false: functions about tracks return SP_EUNSUP */
 	uint64_t ntracks;      /* number of known tracks */
-	uint64_t known_blocks; /* on them */
+	uint64_t known_blocks; /* blocks on known tracks */
 	unsigned zones;
 	unsigned surfaces;			    /* 0: unknown */
-	double period_ns;			    /* of one revolution */
-	double read_overhead_ns, write_overhead_ns; /* of a request issued by itself */
-	double transfer_s_per_mib; /* MB of 2^20, in sequence: t of the planner; 0: unknown */
+	double period_ns;			    /* duration of one revolution */
+	double read_overhead_ns, write_overhead_ns; /* of a single request */
+	double transfer_s_per_mib; /* sequential transfer: t of the planner; 0: unknown */
 	double seek_s; /* mean positioning of a random request: s of the planner; 0: unknown */
-	bool write_estimated; /* hops of writes were not measured but derived from reads */
-	double miss_rate;     /* share of hops that lost a revolution; negative: not measured */
+	bool write_estimated; /* write hops are derived from read hops, not measured */
+	double miss_rate; /* share of hops that lost a revolution, 0 to 1; negative: not measured */
 };
+
+/* Fills in the facts about a geometry. */
 SP_API void sp_geometry_info(const struct sp_geometry *g, struct sp_geometry_info *info);
 
-/* Consecutive tracks that are alike, or repeat with one pattern. */
+/* A zone: consecutive tracks of one length, or with one repeating pattern of lengths. */
 struct sp_zone {
-	uint64_t first; /* first block */
-	uint64_t blocks;
-	uint64_t first_track; /* its number */
-	uint64_t tracks;
-	double track_blocks; /* mean of its tracks */
+	uint64_t first;	      /* first block */
+	uint64_t blocks;      /* number of blocks */
+	uint64_t first_track; /* number of its first track */
+	uint64_t tracks;      /* number of tracks */
+	double track_blocks;  /* mean number of blocks on a track */
 };
-/* -ERANGE after the last one. */
+
+/* Reports zone i, counted from 0.  Returns 0, or -ERANGE after the last zone. */
 SP_API SP_MUST_CHECK int sp_geometry_zone(const struct sp_geometry *g, unsigned i,
 					  struct sp_zone *zone);
+
 /*
- * The i-th point of the seek curve, by ascending distance; -ERANGE after the last
- * one.  Distance 0: to another surface of the same cylinder.  in_tracks: the distance is in
- * tracks, since cylinders are unknown.
+ * Reports point i, counted from 0, of the seek curve, by ascending distance.
+ * distance: in cylinders, or in tracks if in_tracks becomes true since cylinders are unknown; 0: to
+ * another surface of the same cylinder.
+ * ns: seek time in nanoseconds.
+ * Returns 0, or -ERANGE after the last point.
  */
 SP_API SP_MUST_CHECK int sp_geometry_seek(const struct sp_geometry *g, unsigned i,
 					  uint64_t *distance, double *ns, bool *in_tracks);
 
 struct sp_track {
-	uint64_t number;  /* in LBN order */
+	uint64_t number;  /* in the order of blocks */
 	uint64_t first;	  /* first block */
-	uint32_t blocks;  /* on it */
-	double angle_deg; /* of its first block, relative to that of block 0 */
+	uint32_t blocks;  /* number of blocks */
+	double angle_deg; /* of its first block, relative to block 0 */
 };
+
 /*
- * The track of a block; the track of a number.  -ERANGE: no such block or
- * number; -ENODATA: in an unknown part of the device.  Numbers count known
- * tracks only, and continue after an unknown part.
+ * Reports the track of a block.
+ * Returns 0 or an error:
+ *   -ERANGE: the device has no such block
+ *   -ENODATA: the block is in an unknown part of the device
+ *   SP_EUNSUP: the device has no tracks
  */
 SP_API SP_MUST_CHECK int sp_geometry_track(const struct sp_geometry *g, uint64_t lbn,
 					   struct sp_track *track);
+
+/*
+ * Reports the track with a number.  Numbers count known tracks only, and continue after an unknown
+ * part.
+ * Returns 0; -ERANGE if there is no such track; SP_EUNSUP if the device has no tracks.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_track_number(const struct sp_geometry *g, uint64_t number,
 						  struct sp_track *track);
 
 /*
- * The block that is step (1 or more) tracks after lbn's track and whose start the
- * head reaches in time from the end of lbn: the first block at or after the aim
- * W(op) + extra_deg (conservatism).  A negative extra_deg aims closer, for hops
- * that need less (see sp_geometry_hop); at the end of a surface such a hop may
- * lose a revolution.
- *
- * -ERANGE: no such block, beyond the last track, step beyond the reach of that
- * aim, or across a part that is unknown or takes the arm too far; -ENODATA: lbn's
- * track is unknown; -EINVAL: step 0 or an aim below 0.
+ * Finds the block that is `step` tracks after the track of block lbn and whose start the head
+ * reaches in time from the end of lbn.  It is the first block at or after the aim W(op) +
+ * extra_deg.
+ * step: tracks, at least 1.
+ * extra_deg: conservatism, in degrees.  A negative value aims closer, for hops that need less (see
+ * sp_geometry_hop()); at the end of a surface such a hop might lose a revolution.
+ * Returns 0 or an error:
+ *   -ERANGE: the device has no such block or track, step exceeds the reach of the aim, or the hop
+ *       crosses an unknown part
+ *   -ENODATA: the track of lbn is unknown, or hops of op were not measured
+ *   -EINVAL: step is 0, or the aim is below 0
+ *   SP_EUNSUP: the device has no tracks
  */
 SP_API SP_MUST_CHECK int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn,
 					      uint64_t step, enum sp_geometry_op op,
 					      double extra_deg, uint64_t *adjacent);
+
 /*
- * W: the aim at which the plateau of hops that cost hardly more than settling
- * ends; on a device without such a plateau, the aim for a hop of one cylinder.
+ * Reports W: the aim at the end of the plateau of hops that cost little more than settling.  On a
+ * device without a plateau it is the aim for a hop of one cylinder.
+ * Returns 0; -ENODATA if hops of op were not measured; SP_EUNSUP if the device has no tracks.
  */
 SP_API SP_MUST_CHECK int sp_geometry_aim(const struct sp_geometry *g, enum sp_geometry_op op,
 					 double *aim_deg);
-/* D(W): the largest n such that an aim of w_deg suffices for all hops of 1 to n tracks. */
+
+/*
+ * Reports D(W): the largest n such that an aim of w_deg suffices for all hops of 1 to n tracks.
+ * Returns 0; -ENODATA if hops of op were not measured; SP_EUNSUP if the device has no tracks.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_reach(const struct sp_geometry *g, enum sp_geometry_op op,
 					   double w_deg, uint64_t *tracks);
-/* The least aim for all hops of 1 to this number of tracks; -ERANGE: beyond the known curve. */
+
+/*
+ * Reports the smallest aim that suffices for all hops of 1 to `tracks` tracks.
+ * Returns 0; -ERANGE if the hop exceeds the known curve; -ENODATA if hops of op were not measured;
+ * SP_EUNSUP if the device has no tracks.
+ */
 SP_API SP_MUST_CHECK int sp_geometry_hop(const struct sp_geometry *g, enum sp_geometry_op op,
 					 uint64_t tracks, double *w_deg);
 
