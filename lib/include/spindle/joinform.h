@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the options of a command say about a join: those of xjoin(1) that decide the format of both
- * files, their keys, and the records of the result.
+ * The options of a join command: the options of xjoin(1) that determine the format of both files,
+ * their keys, and the records of the result.  It does not join.
  *
- * A form starts out as { .opts = ..., }, with plain and only_regular if wanted, and zeros beside
- * them.  It fills in the struct sp_join_opts that it is given, which borrows from it.  A program
- * calls one function for each option as it meets it; flags, such as csv, header, eol and
- * ignore_case, it sets in the options itself.  After all of them it calls sp_join_form_resolve() if
- * columns were named, sp_join_form_keys(), and sp_join_form_finish().
+ * The caller initialises a form with { .opts = ..., }, plain and only_regular if needed, and zeros
+ * for the rest.  It calls one function for each option in the order of the command line, and sets
+ * flags such as csv, header, eol and ignore_case in the options.  At the end it calls
+ * sp_join_form_resolve() if columns were named, then sp_join_form_keys() and sp_join_form_finish().
+ * The form fills in the struct sp_join_opts, which borrows from the form.
  *
- * Errors: 0 or a negative code.  An option that is wrong is -EINVAL: err->text is the reason, and
- * *where, if it is not NULL, what is to be quoted after it; `where` itself must not be NULL.  Such
- * messages are those of GNU join.
- * Ownership: texts are borrowed until the form is released, but what *where points to may be the
- * form's, until its next call.  sp_join_form_release() frees what is the form's and leaves opts,
- * plain and only_regular: the options point to memory that is gone, and are not to be used; with
- * new options the form can be used again.
- * Thread rule: a form belongs to one thread while it changes; afterwards any may read it.
+ * Ownership: texts are borrowed until the form is released.  *where may belong to the form, until
+ * the next call. sp_join_form_release() frees what the form owns; the options then have dangling
+ * pointers and must not be used.  With new options the form can be used again.
+ * Errors: -EINVAL if an option is wrong. err->text is the reason, and *where, if it is not NULL, is
+ * the text to quote after it.  The argument `where` must not be NULL.  The messages are those of
+ * GNU join.
+ * Thread rule: a form belongs to one thread while it changes; afterwards any thread may read it.
  */
 #ifndef SPINDLE_JOINFORM_H
 #define SPINDLE_JOINFORM_H
@@ -32,85 +31,138 @@
 struct sp_join_form_key {
 	size_t *field; /* counted from 0 */
 	struct sp_key *type;
-	size_t n;	  /* 0: not given */
-	const char *text; /* as it was given, or, once names are resolved, with numbers */
-	const char *name; /* with names of columns, until their numbers are known; or NULL */
+	size_t n;	  /* 0: no key was given */
+	const char *text; /* argument of the option; after names are resolved, with numbers */
+	const char *name; /* argument with column names whose numbers are unknown, or NULL */
 };
 
 struct sp_join_form {
 	struct sp_join_opts *opts;
-	bool plain;	   /* only what POSIX join has: one field without letters, no names */
-	bool only_regular; /* names only from regular files: see struct sp_columns */
-	/* The rest is the form's. */
+	bool plain;	   /* only keys of POSIX join: one field without letters, no names */
+	bool only_regular; /* read names only from regular files: see struct sp_columns */
+	/* The form owns the other members. */
 	struct sp_join_form_key key[2];
-	bool key_given, typed; /* by an option; with letters */
+	bool key_given, typed; /* a key was given by an option; a key has letters */
 	bool *collated;
 	struct sp_join_column *columns;
-	const char **column_names; /* of each column, until its number is known; or NULL */
+	const char **column_names; /* for each column without a number its name, or NULL */
 	/*
-	 * Further files, which opts->then are: set by the program, with the names of their columns
-	 * in the place of numbers, until these are known; or NULL.
+	 * Files 3 and up, which the caller sets and opts->then points to, and the names of their
+	 * columns while the numbers are unknown; or NULL.
 	 */
 	struct sp_join_then *then;
 	const char *left_name[SP_JOIN_FILES_MAX - 2], *key_name[SP_JOIN_FILES_MAX - 2];
-	/* The first column that suits only lines, only binary records; or NULL. */
+	/* The first column that is valid for lines only, for binary records only; or NULL. */
 	const char *line_column, *binary_column;
-	struct sp_key *parts; /* of binary records: their keys and columns */
+	struct sp_key *parts; /* fields of binary records: keys and columns */
 	size_t nparts;
-	size_t *bkey[2]; /* of which these are the key */
+	size_t *bkey[2]; /* for each file the indexes of its keys in parts */
 	size_t nbkeys;
 	char separator[16], fill[2];
 	char *list[2], *item; /* copies of texts */
 };
 
+/* Frees what a form owns and leaves opts, plain and only_regular. */
 SP_API void sp_join_form_release(struct sp_join_form *form);
 
-/* -1 and -2 (side 0 and 1): FIELD[LETTERS][,...], or names in the place of numbers. */
+/*
+ * Sets the key of file 0 or 1 (-1, -2): FIELD[LETTERS][,...], or column names instead of fields.
+ * Returns 0; -EINVAL if the text is not a key or contradicts an earlier one; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text,
 					      const char **where, struct sp_errinfo *err);
-/* A whole text as a field number, counted from 0 in *field. */
+
+/*
+ * Parses a text as a field number.
+ * field: receives the field, counted from 0.
+ * Returns 0, or -EINVAL if the text is not a number from 1 on.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_field(const char *text, size_t *field, const char **where,
 					    struct sp_errinfo *err);
-/* -o: items between commas or blanks; text is cut up, and its items are borrowed. */
+
+/*
+ * Adds output columns (-o): items between commas or blanks.
+ * text: is cut into items, which are borrowed.
+ * Returns 0; -EINVAL if an item is not a column; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_add_columns(struct sp_join_form *form, char *text,
 						  const char **where, struct sp_errinfo *err);
-/* -t: one character, nothing, or \0. */
+
+/*
+ * Sets the separator (-t): one character, nothing, or \0.
+ * Returns 0, or -EINVAL if the text has more characters or contradicts an earlier separator.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_set_separator(struct sp_join_form *form, const char *text,
 						    const char **where, struct sp_errinfo *err);
-/* -a, or without pairs -v. */
+
+/*
+ * Selects unpaired records of a file (-a), and without pairs nothing else (-v).
+ * text: number of the file, "1" or "2".
+ * Returns 0, or -EINVAL if the text is not such a number.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_set_unpaired(struct sp_join_form *form, const char *text,
 						   bool pairs, const char **where,
 						   struct sp_errinfo *err);
-/* -e. */
+
+/*
+ * Sets the text that replaces empty fields (-e).
+ * Returns 0, or -EINVAL if the text contradicts an earlier one.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_set_filler(struct sp_join_form *form, const char *text,
 						 struct sp_errinfo *err);
-/* --type: enum sp_join_type. */
+
+/* Selects the records of the result (--type). type: enum sp_join_type. */
 SP_API void sp_join_form_set_type(struct sp_join_form *form, int type);
-/* --record-size: SIZE or SIZE,SIZE. */
+
+/*
+ * Sets the lengths of binary records (--record-size): SIZE or SIZE,SIZE, in bytes.
+ * Returns 0; -EINVAL if the text is not one or two sizes above 0; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_set_sizes(struct sp_join_form *form, const char *text,
 						const char **where, struct sp_errinfo *err);
-/* --bkey: SPEC or SPEC,SPEC; *where is text unless one SPEC is no part of a record. */
+
+/*
+ * Adds a key of binary records (--bkey): SPEC or SPEC,SPEC.
+ * where: receives text, unless one SPEC is not part of a record.
+ * Returns 0; -EINVAL if a SPEC is wrong or has a direction, or there are more than two; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_add_bkey(struct sp_join_form *form, const char *text,
 					       const char **where, struct sp_errinfo *err);
 
-/* The first name of a column whose number is not known; NULL: there is none. */
+/* Returns the first column name whose number is unknown, or NULL.  The form owns the text. */
 SP_API const char *sp_join_form_name(const struct sp_join_form *form);
+
 /*
- * Gives columns with names their numbers, from the headers of the inputs.  ahead, of zeros: what
- * was read of each, if it can be read only once, for free(), after an error too; its descriptor
- * stays open.  quote: as in struct sp_columns.  Errors without *where may have the path of an
- * input.
+ * Replaces column names by numbers from the headers of the inputs.
+ * ahead: two batches of zeros.  Each receives the bytes read of an input that can be read only
+ * once, to be freed with free(), after an error, too.  The descriptor of the input stays open.
+ * quote: see struct sp_columns.
+ * Returns 0 or an error of sp_columns_read() or sp_columns_find().  With a NULL *where, err may
+ * have the path of an input.
  */
 SP_API SP_MUST_CHECK int sp_join_form_resolve(struct sp_join_form *form,
 					      const char *const inputs[2],
 					      const char *(*quote)(const char *),
 					      struct sp_batch ahead[2], const char **where,
 					      struct sp_errinfo *err);
-/* Completes the keys: the first field of a file without one. */
+
+/*
+ * Completes the keys: a file without a key has its first field as key.
+ * Returns 0; -EINVAL if the keys have different numbers of fields; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_keys(struct sp_join_form *form, struct sp_errinfo *err);
-/* The first two options that do not go with each other, as the user knows them; false: all do. */
+
+/*
+ * Returns true if two options exclude each other.
+ * a, b: receive their names as the user knows them, such as "--csv"; static.
+ */
 SP_API bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, const char **b);
-/* Checks that the options suit each other and the format; *where may be opts->filler. */
+
+/*
+ * Checks that the options agree with each other and with the format, and completes opts.
+ * where: may receive opts->filler.
+ * Returns 0; -EINVAL if two options or an option and the format do not agree; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_join_form_finish(struct sp_join_form *form, const char **where,
 					     struct sp_errinfo *err);
 

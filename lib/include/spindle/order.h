@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the options of a command say about records and their order: those of xsort(1) that decide
- * where a record ends, what its key is, and how keys are ordered.
+ * The options of a sort command: the options of xsort(1) that determine where a record ends, what
+ * its key is, and how keys are ordered.  It does not sort.
  *
- * A program with a command line calls one function for each option as it meets it, then
- * sp_order_finish(), and compiles the key set with sp_order_keyset().  One that has the options of
- * xsort(1) as words calls sp_call_sort() (spindle/call.h) instead.
- *
- * Errors: 0 or a negative code.  An option that is wrong is -EINVAL: err->text is the reason, and
- * *where, if it is not NULL, the part of the text that the reason is about, to be quoted after it.
- * Such messages are those of GNU sort.
+ * A program with a command line calls one function for each option, then sp_order_finish(), and
+ * compiles the key set with sp_order_keyset().  A program that has the options of xsort(1) as
+ * arguments calls sp_call_sort() (spindle/call.h) instead.
  *
  * Ownership: an order has copies of its keys, which sp_order_release() frees; texts are borrowed.
- * Thread rule: an order belongs to one thread while it changes; afterwards any may read it.
+ * Errors: -EINVAL if an option is wrong. err->text is the reason, and *where, if it is not NULL, is
+ * the part of the text to quote after it.  The messages are those of GNU sort.
+ * Thread rule: an order belongs to one thread while it changes; afterwards any thread may read it.
  */
 #ifndef SPINDLE_ORDER_H
 #define SPINDLE_ORDER_H
@@ -27,24 +25,24 @@
 
 struct sp_order_key {
 	struct sp_key spec;
-	const char *name; /* NAME[:OPTS] of a column, until its number is known; or NULL */
+	const char *name; /* NAME[:OPTS] of a column whose number is unknown, or NULL */
 	bool obsolescent; /* given as +POS1 */
 };
 
 struct sp_order {
-	struct sp_key global;	   /* the ordering letters outside keys */
+	struct sp_key global;	   /* ordering letters outside keys */
 	struct sp_order_key *keys; /* -k */
 	size_t nkeys;
-	bool global_only;     /* global letters without -k: one key made of them */
+	bool global_only;     /* global letters without -k: keys[0] is made of them */
 	int separator;	      /* -t, a byte; -1: runs of blanks, in CSV a comma */
 	struct sp_key *bkeys; /* --bkey */
 	size_t nbkeys;
 	bool stable, unique;	 /* -s, -u */
 	bool csv;		 /* --csv */
-	char eol;		 /* of lines: '\n', or '\0' (-z) */
+	char eol;		 /* byte that ends a line: '\n', or '\0' (-z) */
 	uint64_t record_bytes;	 /* --record-size; 0: lines or CSV */
-	uint64_t header_records; /* --header: at the beginning of each input, or, */
-	bool header_first;	 /* of the first one alone */
+	uint64_t header_records; /* --header: at the beginning of each input */
+	bool header_first;	 /* only the first input has a header */
 };
 
 #define SP_ORDER_INIT                                                                              \
@@ -52,46 +50,83 @@ struct sp_order {
 		.global = SP_KEY_INIT, .separator = -1, .eol = '\n'                                \
 	}
 
+/* Frees the keys of an order. */
 SP_API void sp_order_release(struct sp_order *order);
 
-/* -k KEYDEF. */
+/* Adds a key, -k KEYDEF.  Returns 0; -EINVAL as for sp_key_parse(); -ENOMEM. */
 SP_API SP_MUST_CHECK int sp_order_add_key(struct sp_order *order, const char *text,
 					  const char **where, struct sp_errinfo *err);
-/* -k NAME[:OPTS]: a key that sp_order_set_key() will fill in when its column is known. */
+
+/*
+ * Adds a key by column name, -k NAME[:OPTS]. sp_order_set_key() completes it when the number of the
+ * column is known.
+ * Returns 0 or -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_order_add_name(struct sp_order *order, const char *name,
 					   struct sp_errinfo *err);
+
+/* Replaces a key by the key of a KEYDEF.  Returns 0, or -EINVAL as for sp_key_parse(). */
 SP_API SP_MUST_CHECK int sp_order_set_key(struct sp_order_key *key, const char *text,
 					  const char **where, struct sp_errinfo *err);
-/* +POS1 [-POS2], as sp_key_parse_obsolete(): 1 if plus is no such key. */
+
+/*
+ * Adds an obsolescent key, +POS1 [-POS2]: see sp_key_parse_obsolete().
+ * Returns 0; 1 if plus is not such a key; -EINVAL if minus is wrong; -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_order_add_obsolescent(struct sp_order *order, const char *plus,
 						  const char *minus, const char **where,
 						  struct sp_errinfo *err);
-/* -t SEP: one byte, or \0. */
+
+/*
+ * Sets the field separator, -t SEP: one byte, or \0.
+ * Returns 0, or -EINVAL if the text is empty, has more bytes, or contradicts an earlier separator.
+ */
 SP_API SP_MUST_CHECK int sp_order_set_separator(struct sp_order *order, const char *text,
 						const char **where, struct sp_errinfo *err);
-/* --bkey=SPEC. */
+
+/*
+ * Adds a key of binary records, --bkey=SPEC.
+ * Returns 0; -EINVAL as for sp_bkey_parse(); -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_order_add_bkey(struct sp_order *order, const char *text,
 					   struct sp_errinfo *err);
-/* --header=TEXT, N or N,first; NULL: one record.  Without a reason in err. */
+
+/*
+ * Sets the header, --header=TEXT: N or N,first.
+ * text: NULL: one record.
+ * Returns 0, or -EINVAL, without a reason, if the text is not such a value.
+ */
 SP_API SP_MUST_CHECK int sp_order_set_header(struct sp_order *order, const char *text);
 
 /*
- * Keys without letters of their own inherit the global ones.  -EINVAL: letters of a key are
- * incompatible.
+ * Completes the keys: a key without letters inherits the global letters.
+ * Returns 0; -EINVAL if letters of a key are incompatible; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_order_finish(struct sp_order *order, struct sp_errinfo *err);
-/* The first two options that do not go with each other, as the user knows them; false: all do. */
+
+/*
+ * Returns true if two options exclude each other.
+ * a, b: receive their names as the user knows them, such as "--csv"; static.
+ */
 SP_API bool sp_order_conflict(const struct sp_order *order, const char **a, const char **b);
-/* No letters outside keys, or only r. */
+
+/* Returns true if there is no letter outside keys, or only r. */
 SP_API bool sp_order_is_default(const struct sp_key *global);
-/* After sp_order_finish(): does a key have this letter, inherited or its own? */
+
+/* Returns true if a key has this letter, inherited or its own.  Call it after sp_order_finish(). */
 SP_API bool sp_order_has_letter(const struct sp_order *order, char letter);
 
+/* Returns the record format. */
 SP_API struct sp_recfmt sp_order_format(const struct sp_order *order);
-/* salt: 16 bytes for -R, or NULL.  Errors are those of sp_keyset_new(). */
+
+/*
+ * Compiles the keys.  Free the key set with sp_keyset_free().
+ * salt: 16 bytes for -R, or NULL; borrowed while the key set lives.
+ * Returns 0 or an error of sp_keyset_new(): -EINVAL or -ENOMEM.
+ */
 SP_API SP_MUST_CHECK int sp_order_keyset(struct sp_keyset **keyset, const struct sp_order *order,
 					 const unsigned char *salt, struct sp_errinfo *err);
 
-SP_ENUM(sp_order_sort) /* of --sort: the letter that a word stands for */
+SP_ENUM(sp_order_sort) /* the letter for each name of --sort */
 
 #endif
