@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed files: the formats in which inputs can be read and results be written
- * (spindle/run.h, decompress and compress_output).  All functions are thread-safe.
+ * Compressed formats of inputs and results (spindle/run.h, decompress and compress_output).  It
+ * names and recognises them; reading and writing is done by the operators.
+ *
+ * Thread rule: any thread.
  */
 #ifndef SPINDLE_PACKED_H
 #define SPINDLE_PACKED_H
@@ -11,39 +13,45 @@
 #include <spindle/enum.h>
 
 enum sp_packed {
-	SP_PACKED_NONE, /* as it is */
-	SP_PACKED_AUTO, /* of inputs: by its magic number, and as it is without one */
+	SP_PACKED_NONE, /* not compressed */
+	SP_PACKED_AUTO, /* inputs: by the magic number; not compressed without one */
 	SP_PACKED_GZIP,
 	SP_PACKED_ZSTD,
 	SP_PACKED_LZ4, /* the frame format */
-	SP_PACKED_XZ   /* read only */
+	SP_PACKED_XZ   /* inputs only */
 };
 
-SP_ENUM(sp_packed)  /* formats that inputs may have */
+SP_ENUM(sp_packed)  /* formats of inputs */
 SP_ENUM(sp_packing) /* formats of results */
 
-/* Bytes at the beginning of a file that sp_packed_by_magic() looks at. */
+/* Bytes at the beginning of a file that sp_packed_by_magic() reads. */
 #define SP_PACKED_MAGIC_BYTES 6
 
-/* The format of a file that begins with these bytes; SP_PACKED_NONE: none of them. */
+/* Returns the format of a file that begins with these bytes, or SP_PACKED_NONE. */
 SP_API enum sp_packed sp_packed_by_magic(const void *data, size_t bytes);
 
 /*
- * The name of a format that is not read here: "bzip2" or "lzma"; NULL: data begins as none of
- * those.
+ * Returns the name of a format that this library does not read, "bzip2" or "lzma", or NULL if data
+ * does not begin like one of them.  The name is static.
  */
 SP_API const char *sp_packed_foreign(const void *data, size_t bytes);
 
-/* The format that the suffix of a file's name stands for; SP_PACKED_NONE: none. */
+/* Returns the format of a file name's suffix, or SP_PACKED_NONE. */
 SP_API enum sp_packed sp_packed_by_suffix(const char *name);
 
-/* NULL, or the reason why this library can neither read nor write the format. */
+/* Returns NULL if this build can read or write the format, else the reason as a static text. */
 SP_API const char *sp_packed_missing(enum sp_packed format);
 
 /*
- * Unpacks the beginning of a file: what the first bytes of it, at data, stand for, up to room
- * bytes.  *unpacked is their number.  0; SP_EFORMAT: damaged, or not of that format; SP_EUNSUP:
- * a format that is missing; or -ENOMEM.  name is the file's, for err.
+ * Unpacks the beginning of a file.
+ * name: name of the file, for err.
+ * data: the first `bytes` bytes of the file.
+ * out: memory of the caller, `room` bytes.
+ * unpacked: receives the number of bytes in out.
+ * Returns 0 or an error:
+ *   SP_EFORMAT: the data are damaged, or not of that format
+ *   SP_EUNSUP: this build lacks the format
+ *   -ENOMEM: memory is short
  */
 SP_API SP_MUST_CHECK int sp_packed_beginning(enum sp_packed format, const char *name,
 					     const void *data, size_t bytes, char *out, size_t room,
