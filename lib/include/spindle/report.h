@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reports: one document for each run of a tool, written as JSON (the schemas
- * of spindle-report(5)) or as text made from the same document.
+ * Reports: one document for each run of a tool, written as JSON (the schemas of spindle-report(5))
+ * or as text made from that document.
+ *
+ * A function that returns a report makes a new document, to be freed with sp_report_free().
  *
  * Thread rule: a report belongs to one thread.
  */
@@ -23,25 +25,25 @@
 
 struct sp_report;
 
-/* How a member of a struct is reported. */
+/* Types of members in reports. */
 enum sp_report_type {
 	SP_REPORT_END,
-	SP_REPORT_NULL,	    /* null, until a value of type .as is set */
-	SP_REPORT_GROUP,    /* not written by the table: an object, or .as = SP_REPORT_LIST */
-	SP_REPORT_COUNT,    /* uint32_t or uint64_t */
-	SP_REPORT_KNOWN,    /* the same; 0 is unknown: null */
-	SP_REPORT_SIGNED,   /* int64_t; negative is unknown: null */
-	SP_REPORT_REAL,	    /* double; null if it is not finite */
-	SP_REPORT_POSITIVE, /* the same; what is not above 0 is unknown: null */
-	SP_REPORT_SECONDS,  /* uint64_t, ns; in s */
-	SP_REPORT_DURATION, /* double, ns; in s; null if it is not finite */
-	SP_REPORT_POSITIVE_DURATION,
+	SP_REPORT_NULL,		     /* null, until a value of type .as is set */
+	SP_REPORT_GROUP,	     /* not made by the table: an object, or .as = SP_REPORT_LIST */
+	SP_REPORT_COUNT,	     /* uint32_t or uint64_t */
+	SP_REPORT_KNOWN,	     /* uint32_t or uint64_t; null if it is 0, for unknown */
+	SP_REPORT_SIGNED,	     /* int64_t; null if it is negative, for unknown */
+	SP_REPORT_REAL,		     /* double; null if it is not finite */
+	SP_REPORT_POSITIVE,	     /* double; null if it is not above 0, for unknown */
+	SP_REPORT_SECONDS,	     /* uint64_t of ns, reported in s */
+	SP_REPORT_DURATION,	     /* double of ns, reported in s; null if it is not finite */
+	SP_REPORT_POSITIVE_DURATION, /* double of ns, reported in s; null if it is not above 0 */
 	SP_REPORT_BOOL,
 	SP_REPORT_TEXT,	  /* array of char; null if it is empty */
 	SP_REPORT_STRING, /* const char *; NULL: null */
-	SP_REPORT_WORD,	  /* int or enum: its name; no name: null */
-	SP_REPORT_LEVEL,  /* the same; no name: the number */
-	SP_REPORT_PRIO,	  /* uint16_t: as sp_bench_prio_name() */
+	SP_REPORT_WORD,	  /* int or enum, reported as its name; null without a name */
+	SP_REPORT_LEVEL,  /* int or enum, reported as its name; a number without a name */
+	SP_REPORT_PRIO,	  /* uint16_t, reported as by sp_bench_prio_name() */
 	SP_REPORT_OBJECT, /* a struct; without a key: its members are those of the outer object */
 	SP_REPORT_ARRAY,  /* array of structs */
 	SP_REPORT_LIST,	  /* pointer to structs */
@@ -50,22 +52,22 @@ enum sp_report_type {
 };
 
 /*
- * A table of them ends with { 0 }.  Documents, their JSON Schemas and the list of their keys are
- * made from tables.
+ * A row of a table, which ends with { 0 }.  Documents, their JSON Schemas and the list of their
+ * keys are made from tables.
  */
 struct sp_report_field {
 	const char *key, *about;	      /* about: a noun phrase, for the schema */
-	uint32_t offset, bytes;		      /* of the member; ARRAY, LIST: of an element */
+	uint32_t offset, bytes;		      /* of the member; ARRAY, LIST: bytes of an element */
 	uint32_t count;			      /* ARRAY, LIST: offset of the number, a size_t */
-	enum sp_report_type type : 8, as : 8; /* as: of a NULL or a GROUP */
-	bool optional;			      /* not in every document; a list: can be empty */
+	enum sp_report_type type : 8, as : 8; /* as: type of a NULL or a GROUP */
+	bool optional;			      /* missing in some documents; a list: can be empty */
 	bool required;			      /* in every document and never null */
 	const char *(*name)(int value);	      /* WORD without .values */
 	const struct sp_enum_value *(*values)(void); /* WORD, LEVEL */
-	const struct sp_report_field *fields;	     /* OBJECT, ARRAY, LIST, GROUP: of the struct */
+	const struct sp_report_field *fields;	     /* OBJECT, ARRAY, LIST, GROUP: its members */
 };
 
-/* 1 if the member m has the type that is read; otherwise the row does not compile. */
+/* 1 if member m has the type that the report reads; otherwise the row does not compile. */
 #define SP_REPORT_IS_COUNT(m) _Generic(&(m), uint32_t * : 1, uint64_t * : 1)
 #define SP_REPORT_IS_KNOWN(m) SP_REPORT_IS_COUNT(m)
 #define SP_REPORT_IS_SIGNED(m) _Generic(&(m), int64_t * : 1)
@@ -96,101 +98,196 @@ struct sp_report_field {
 	}
 
 /*
- * The report of any operator that has a run environment (<spindle/run.h>): its result by a
- * table, which is an offset into result for each key, and what the run used.  NULL if memory
- * is short.
+ * Makes the report of an operator with a run environment (spindle/run.h): its result, and the
+ * resources that the run used.
+ * fields: a table of result, as offsets for keys.
+ * Returns the report, or NULL if memory is short.
  */
 SP_API struct sp_report *sp_report_run(const char *schema, const char *tool,
 				       const struct sp_report_field *fields, const void *result,
 				       const struct sp_run_stats *run);
 
 /*
- * A document of schema spindle.sort/1 from the effective options, the files
- * and what happened.  NULL if memory is short.
+ * Makes a document of schema spindle.sort/1 of the effective options, the files and the statistics
+ * of a sort.
+ * Returns the report, or NULL if memory is short.
  */
 SP_API struct sp_report *sp_report_sort(const struct sp_sort_opts *opts,
 					const struct sp_sort_io *io,
 					const struct sp_sort_stats *stats);
-/* The same of a join: schema spindle.join/1. */
+
+/*
+ * Makes a document of schema spindle.join/1 of the effective options, the files and the statistics
+ * of a join.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_join(const struct sp_join_opts *opts,
 					const struct sp_join_io *io,
 					const struct sp_join_stats *stats);
-/* Its plan alone (--explain): schema spindle.join-plan/1. */
+
+/*
+ * Makes a document of schema spindle.join-plan/1 of a plan (--explain).
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan);
-/* A query, a load or a check of a cube: schema spindle.cube/1. */
+
+/*
+ * Makes a document of schema spindle.cube/1 of a query, a load or a check of a cube.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_cube(const struct sp_cube_info *info,
 					const struct sp_cube_stats *stats);
-/* What a command on an index did: schema spindle.index/1. */
+
+/*
+ * Makes a document of schema spindle.index/1 of a command on an index.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_index(const struct sp_index_stats *stats);
-/* SP_CUBE_CANDIDATES mappings: schema spindle.cube-comparison/1. */
+
+/*
+ * Makes a document of schema spindle.cube-comparison/1 of mappings.
+ * candidates: SP_CUBE_CANDIDATES elements.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_cube_comparison(const struct sp_cube_info *info,
 						   const struct sp_cube_workload *workload,
 						   const struct sp_cube_candidate *candidates);
-/* The plan alone (--explain): schema spindle.sort-plan/1. */
-SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
+
 /*
- * Of a sequence of requests: schema spindle.sequence/1.  cache and t are those
- * of sp_sequence_transfers(), or NULL both.
+ * Makes a document of schema spindle.sort-plan/1 of a plan (--explain).
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_sort_plan(const struct sp_sort_plan *plan);
+
+/*
+ * Makes a document of schema spindle.sequence/1 of a sequence of requests.
+ * trace: its path.
+ * cache, t: those of sp_sequence_transfers(), or both NULL.
+ * Returns the report, or NULL if memory is short.
  */
 SP_API struct sp_report *sp_report_sequence(const char *trace, const struct sp_sequence *seq,
 					    const struct sp_sequence_cache *cache,
 					    const struct sp_sequence_transfers *t);
-/* Of two sequences compared: schema spindle.sequence-comparison/1. */
+
+/*
+ * Makes a document of schema spindle.sequence-comparison/1 of two compared sequences.
+ * a, b: their paths.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *
 sp_report_sequence_comparison(const char *a, const char *b,
 			      const struct sp_sequence_comparison *comparison);
-/* What a probe found: schema spindle.probe/1. */
+
+/*
+ * Makes a document of schema spindle.probe/1 of a probe.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_probe(const struct sp_probe *probe,
 					 const struct sp_probe_opts *opts);
-/* How well a geometry predicts: schema spindle.probe-verify/1. */
+
+/*
+ * Makes a document of schema spindle.probe-verify/1 of a comparison of a geometry with its device.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_probe_verify(const char *device,
 						const struct sp_probe_verify *verify);
-/* Of a measurement: schema spindle.aiobench/1. */
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "run" or "replay", of a measurement.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_bench(const struct sp_bench_opts *opts,
 					 const struct sp_bench_result *result);
-/* Of sets of measurements: the same schema, other kinds. */
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "sweep", of a set of measurements.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_sweep(const struct sp_bench_opts *opts,
 					 const struct sp_benchset_result *result);
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "mix", of a set of measurements.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_mix(const struct sp_bench_opts *opts,
 				       const struct sp_benchset_mix *mix,
 				       const struct sp_benchset_result *result);
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "compare", of two measured settings.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_comparison(const struct sp_bench_opts *a,
 					      const struct sp_bench_opts *b,
 					      const struct sp_benchset_result *result);
+
 /*
- * Of two files with documents of sp_report_bench(), B by A.  0; or, with the
- * reason in err: what opening and reading a file said, SP_EFORMAT if one holds
- * no such document, -ENOMEM.
+ * Compares two files with documents of sp_report_bench(), B with A.
+ * Returns 0 or an error, with *report NULL:
+ *   SP_EFORMAT: a file is not JSON, or not such a document
+ *   SP_EUNSUP: a document has no measured values that can be compared
+ *   -errno: a file could not be opened or read
+ *   -ENOMEM: memory is short
  */
 SP_API SP_MUST_CHECK int sp_report_compare_files(struct sp_report **report, const char *a,
 						 const char *b, struct sp_errinfo *err);
-/* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
+
+/* Writes one line of JSON for an interval of a measurement.  Returns 0, -EIO or -ENOMEM. */
 SP_API int sp_report_bench_interval(const struct sp_bench_interval *i, FILE *out);
-/* Of a document of schema spindle.aiobench/1: some lines for people; 0 or -errno. */
+
+/* Writes a document of schema spindle.aiobench/1 as text.  Returns 0, -EIO or -ENOMEM. */
 SP_API int sp_report_bench_text(const struct sp_report *report, FILE *out);
-/* Of a preflight alone: schema spindle.aiobench/1, kind "preflight". */
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "preflight".
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_preflight(const struct sp_preflight_opts *opts,
 					     const struct sp_preflight *preflight);
-/* The same as a member "preflight" of another document; 0 or -ENOMEM. */
+
+/* Adds a member "preflight" to a document.  Returns 0 or -ENOMEM. */
 SP_API int sp_report_add_preflight(struct sp_report *report, const struct sp_preflight *preflight);
-/* For people; all: with the devices and what is no obstacle.  0 or -errno. */
+
+/*
+ * Writes a preflight as text.
+ * all: also the devices and the remarks that are not obstacles.
+ * Returns 0 or -EIO.
+ */
 SP_API int sp_report_preflight_text(const struct sp_preflight *preflight, const char *target,
 				    bool all, FILE *out);
-/* Of what was watched: schema spindle.aiobench/1, kind "watch". */
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "watch".
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_watch(const struct sp_watch_opts *opts,
 					 const struct sp_watch_result *result);
-/* One line of JSON for an interval of it; 0, -EIO or -ENOMEM. */
+
+/* Writes one line of JSON for an interval of watching.  Returns 0, -EIO or -ENOMEM. */
 SP_API int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out);
-/* With a histogram, at most width columns (0: 80); 0 or -errno. */
+
+/*
+ * Writes the result of watching as text, with a histogram.
+ * width: maximum number of columns; 0: 80.
+ * Returns 0 or -EIO.
+ */
 SP_API int sp_report_watch_text(const struct sp_watch_result *result, FILE *out, int width);
-/* Of several policies on one target: schema spindle.aiobench/1, kind "policy". */
+
+/*
+ * Makes a document of schema spindle.aiobench/1, kind "policy", of n policies on one target.
+ * Returns the report, or NULL if memory is short.
+ */
 SP_API struct sp_report *sp_report_policy(const struct sp_bench_opts *target,
 					  const struct sp_policy *const *policies, size_t n);
-SP_API void sp_report_free(struct sp_report *report); /* accepts NULL */
 
-/* One JSON object and a newline; 0 or -errno. */
+/* Frees a report; NULL is accepted. */
+SP_API void sp_report_free(struct sp_report *report);
+
+/* Writes a report as one JSON object and a newline.  Returns 0 or -EIO. */
 SP_API int sp_report_json(const struct sp_report *report, FILE *out);
-/* Lines for people, at most width columns (0: 80); 0 or -errno. */
+
+/* Writes a report as text. width: maximum number of columns; 0: 80.  Returns 0, -EIO or -ENOMEM. */
 SP_API int sp_report_text(const struct sp_report *report, FILE *out, int width);
 
 #endif

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The run environment: the resources of the machine that an operator may use, and those
- * that it used.
+ * The run environment: the resources of the machine that an operator may use, and those that it
+ * used.  It has no state of its own.
  *
- * Options and statistics of a capability (sorting, joining, ...) embed these two structs as
- * their member "run".  All sizes are bytes; a field that is 0 or NULL is chosen by the
- * library unless its comment says otherwise.  Pointers are borrowed while the operator lives.
+ * The options and statistics of a capability (sorting, joining, ...) embed these two structs as
+ * their member "run".  All sizes are bytes.  If a field is 0 or NULL, the library chooses its
+ * value, unless its comment says otherwise.  Pointers are borrowed while the operator lives.
+ *
+ * Thread rule: any thread, except where a capability says otherwise.
  */
 #ifndef SPINDLE_RUN_H
 #define SPINDLE_RUN_H
@@ -22,26 +24,26 @@
 struct sp_run_opts {
 	uint64_t memory_bytes;	    /* limit for the whole process (-S) */
 	unsigned parallel;	    /* threads; 0: one for each processor, at most 8 */
-	uint64_t seed;		    /* of hashes and all other random choices */
-	const char *const *tmpdirs; /* for temporary files: at least one */
+	uint64_t seed;		    /* seed of hashes and all other random choices */
+	const char *const *tmpdirs; /* directories of temporary files, at least one */
 	size_t ntmpdirs;
 	/*
-	 * NULL: files in tmpdirs.  "sim:SPEC": a simulated machine, whose bytes are kept in a
-	 * file in the first of tmpdirs; times in the statistics are virtual then.
-	 * "block:DEV": the block device DEV, whose contents are lost: overwrite must be set.
+	 * NULL: files in tmpdirs.  "sim:SPEC": a simulated machine; a file in the first of tmpdirs
+	 * holds its bytes, and times in the statistics are virtual.  "block:DEV": block device DEV,
+	 * whose contents are lost; overwrite must be set.
 	 */
 	const char *volume;
 	bool overwrite;
-	const struct sp_geometry *geometry; /* of the volume, for planning and placement */
-	enum sp_placement placement;	    /* other than CONTIGUOUS: geometry has tracks */
+	const struct sp_geometry *geometry; /* geometry of the volume, for planning and placement */
+	enum sp_placement placement; /* other than CONTIGUOUS: needs a geometry with tracks */
 	enum sp_spill_compression compression;
-	uint32_t page_bytes; /* of temporary data; multiple of 4096, at most 16 MiB */
+	uint32_t page_bytes; /* page size of temporary data: a multiple of 4096, at most 16 MiB */
 	const char *engine;  /* I/O engine; NULL: the best available */
-	int direct; /* bypass the page cache: -1: depends on its contents; 0: never; 1: always */
+	int direct;	     /* bypass the page cache: -1: by its contents; 0: never; 1: always */
 	const char *trace_path; /* block-request trace to write; NULL: none */
 	/*
-	 * Inputs that are read from beginning to end are unpacked: those of that format, which all
-	 * must have, or SP_PACKED_AUTO.  The result is packed: any format but SP_PACKED_XZ.
+	 * decompress: the format of all inputs that are read from beginning to end, or
+	 * SP_PACKED_AUTO.  compress_output: the format of the result, except SP_PACKED_XZ.
 	 */
 	enum sp_packed decompress, compress_output;
 };
@@ -51,56 +53,58 @@ struct sp_run_opts {
 		.direct = -1                                                                       \
 	}
 
-/* Resources that a run used; spindle-report(5) explains each figure. */
+/* Resources that a run used; spindle-report(5) explains each value. */
 struct sp_run_stats {
 	double elapsed_s;
-	char engine[32], input_engine[32];  /* of temporary data and of the inputs; "": none */
-	uint64_t read_requests, read_bytes; /* of all volumes */
+	char engine[32],
+		input_engine[32]; /* engines of temporary data and of the inputs; "": none */
+	uint64_t read_requests, read_bytes; /* sums over all volumes */
 	uint64_t write_requests, write_bytes;
-	int64_t device_read_bytes, device_write_bytes;	/* of real devices; -1: unknown */
-	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident, of the process */
+	int64_t device_read_bytes, device_write_bytes;	/* real devices; -1: unknown */
+	uint64_t memory_limit_bytes, memory_peak_bytes; /* peak: resident memory of the process */
 	uint64_t memory_charged_peak_bytes;
-	uint64_t memory_overrun_bytes; /* of records larger than the budget; usually 0 */
+	uint64_t memory_overrun_bytes; /* excess of records larger than the budget; usually 0 */
 	uint64_t spill_read_bytes, spill_write_bytes, spill_peak_bytes;
-	uint64_t spill_regions; /* contiguous pieces on the device; 0: unknown, or not requested */
+	uint64_t spill_regions; /* extents on the device; 0: unknown, or not requested */
 	double spill_region_bytes_mean;
-	bool simulated; /* times are virtual, and these are counted: */
+	bool simulated; /* times are virtual, and the members sim_* are counted */
 	uint64_t sim_requests, sim_dispatched, sim_transfers, sim_seeks, sim_merges;
 	uint64_t sim_io_time_ns, sim_cpu_time_ns;
 	uint64_t sim_dispatched_reads;
-	/* Of the options; the caller can add those of its own. */
+	/* Options without effect; the caller can add its own. */
 	struct sp_no_effects no_effects;
 };
 
 /*
- * What a run on real files predicted when its runs were formed, or its inputs partitioned, from its
- * requests until then; 0: unknown.
+ * Prediction on real files, made from the requests so far when runs are formed or inputs
+ * partitioned; 0: unknown.
  */
 struct sp_prediction {
-	double transfer_s_per_mib; /* of writing temporary data: t of Zhang & Larson, in MiB */
-	double read_s_per_mib;	   /* the same of reading it */
-	double seek_s;		   /* of a read elsewhere: their s */
-	double seconds;		   /* of the whole run */
-	double revised_s;	   /* ... told again by the second sixteenth of its last phase */
+	double transfer_s_per_mib; /* writing temporary data: t of Zhang & Larson 1998, per MiB */
+	double read_s_per_mib;	   /* reading temporary data */
+	double seek_s;		   /* additional time of a read after a seek: their s */
+	double seconds;		   /* duration of the whole run */
+	double revised_s;	   /* seconds, predicted again from 2/16 of the last phase */
 };
 
 /* Space for temporary files. */
 struct sp_run_space {
-	uint64_t free_bytes;   /* of all file systems together */
-	uint64_t memory_bytes; /* the part of it that is memory (tmpfs), beside that of the run */
+	uint64_t free_bytes;   /* sum over all file systems */
+	uint64_t memory_bytes; /* the part of it that is memory (tmpfs) outside the run's limit */
 };
 
 /*
- * What is free in the tmpdirs now, for a user without privileges.  0, or the error of a directory
- * that cannot be looked at.
+ * Reports the free space of tmpdirs for an unprivileged user.
+ * Returns 0, or -errno if a directory could not be examined.
  */
 SP_API SP_MUST_CHECK int sp_run_space(const struct sp_run_opts *opts, struct sp_run_space *space,
 				      struct sp_errinfo *err);
 
 /*
- * The geometry of the device in volume, "sim:SPEC"; *g is NULL for any other.  An array of drives
- * has no tracks, unless they are its stripes.  SP_ESYNTAX for a specification that is wrong,
- * otherwise as sp_geometry_model().
+ * Makes the geometry of the simulated device in a volume, "sim:SPEC".  An array of drives has no
+ * tracks, unless its stripes are tracks.  Free the geometry with sp_geometry_free().
+ * g: receives NULL for any other volume.
+ * Returns 0; SP_ESYNTAX if the specification is wrong; or an error of sp_geometry_model().
  */
 SP_API SP_MUST_CHECK int sp_run_geometry(struct sp_geometry **g, const char *volume,
 					 struct sp_errinfo *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes in command-line notation, and memory limits.
+ * Sizes in command-line notation, and memory limits of the machine.
+ *
+ * Thread rule: any thread.
  */
 #ifndef SPINDLE_SIZE_H
 #define SPINDLE_SIZE_H
@@ -9,27 +11,25 @@
 #include <spindle/api.h>
 
 /*
- * Parses all of text as a size in bytes, by the rules of sort -S: digits and an
- * optional suffix b (1), K M G T P E Z Y R Q (powers of 1024), k m g t as K M G T,
- * or % (of the machine's memory).  Without a suffix the number is in units of
- * default_unit bytes (sort -S: 1024).
- *
- * Returns 0, -EINVAL (no number, or an unknown suffix) or -ERANGE (does not
- * fit in 64 bits).  *bytes is written only on success.  Thread-safe.
+ * Parses a text as a size in bytes, by the rules of sort -S: digits and an optional suffix b (1), K
+ * M G T P E Z Y R Q (powers of 1024), k m g t as K M G T, or % (of the machine's memory).
+ * default_unit: bytes per unit of a number without a suffix (sort -S: 1024).
+ * bytes: written on success only.
+ * Returns 0; -EINVAL if the text is not a number or has an unknown suffix; -ERANGE if the size does
+ * not fit in 64 bits.
  */
 SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit, uint64_t *bytes);
 
 /*
- * The default memory limit of a tool in bytes: the least of an eighth of the
- * machine's memory, half of the available memory, half of the limit of the
- * control group (version 1 or 2), half of RLIMIT_AS and RLIMIT_DATA, and 1 GB.
- * Never fails.  Thread-safe.
+ * Returns the default memory limit of a tool in bytes.  It is the minimum of 1/8 of the machine's
+ * memory, 1/2 of the available memory, 1/2 of the limit of the control group (version 1 or 2), 1/2
+ * of RLIMIT_AS and of RLIMIT_DATA, and 1 GB.  It never fails.
  */
 SP_API uint64_t sp_memory_default(void);
 
 /*
- * The limit in bytes of the process's control group or of an ancestor (version 1
- * or 2); UINT64_MAX: none.  Never fails.  Thread-safe.
+ * Returns the memory limit in bytes of the process's control group or of an ancestor (version 1 or
+ * 2); UINT64_MAX: none.  It never fails.
  */
 SP_API uint64_t sp_memory_group(void);
 
