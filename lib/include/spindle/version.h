@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The version of the library and of all its tools.  The Makefile, the
- * pkg-config file and the man pages read it from here.
+ * The version of the library and of all its tools.  The Makefile, the pkg-config file and the man
+ * pages read it from here.  It declares no function: see sp_version() of spindle/call.h.
  */
 #ifndef SPINDLE_VERSION_H
 #define SPINDLE_VERSION_H
