@@ -176,7 +176,7 @@ struct sp_bench_opts {
 	/* Polled; not 0: stop and report the results so far.  Or NULL. */
 	const volatile sig_atomic_t *stop;
 	uint64_t interval_ns; /* length of an interval; 0: no intervals */
-	/* Called at the end of each interval. */
+	/* Called at the end of each interval, with the engine sync in one of its threads. */
 	void (*interval)(void *arg, const struct sp_bench_interval *i);
 	void *interval_arg;
 	/*

@@ -127,7 +127,8 @@ struct sp_cube_create_opts {
 	/*
 	 * AUTO: the workload for which mapping, order, basic cube and conservatism have the minimum
 	 * predicted time.  NULL or without queries: only the mapping is chosen, for beams along
-	 * each dimension and a box.
+	 * each dimension and a box.  Curves over more than 4 dimensions are not chosen.  If the
+	 * device is unknown, the mapping is SP_CUBE_NAIVE.
 	 */
 	const struct sp_cube_workload *workload;
 	/*

@@ -92,7 +92,8 @@ struct sp_vdrive_done {
 /*
  * Advances virtual time to until_ns and collects completions in order of time.  If more than max
  * requests have completed, sp_vdrive_next_ns() is not in the future, and the next call returns the
- * others.
+ * others.  Completions of one time are returned before the drive decides anything at that time, so
+ * a request submitted then can still be chosen.
  * done: array of the caller of max elements.
  * Returns the number of elements in done.
  */
