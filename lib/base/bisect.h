@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bisection: of n places, a condition holds for the first ones and for no other.
+ * Bisects n positions: a condition holds for the first ones and for no other.
  */
 #ifndef SP__BASE_BISECT_H
 #define SP__BASE_BISECT_H
 
 #include <stddef.h>
 
-/* For how many it holds; holds is an expression of the place i, a size_t. */
+/*
+ * Returns the number of positions where it holds. holds is an expression of the position i, a
+ * size_t.
+ */
 #define SP__BISECT(n, i, holds)                                                                    \
 	({                                                                                         \
 		size_t sp__low = 0, sp__high = (n);                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set of small numbers: one bit each, in words of 64.
+ * Keeps a set of small numbers: one bit each, in words of 64 bits.
  */
 #ifndef SP__BASE_BITS_H
 #define SP__BASE_BITS_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words for numbers below n. */
+/* Words of a set of numbers below n. */
 #define SP__BITS_WORDS(n) (((n) + 63) / 64)
 
 static inline bool sp__bits_has(const uint64_t *set, uint64_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Clocks of the real machine, in nanoseconds.
+ * Reads the clocks of the real machine, in nanoseconds.
  */
 #ifndef SP__BASE_CLOCK_H
 #define SP__BASE_CLOCK_H
@@ -33,7 +33,7 @@ static inline struct timespec sp__timespec(uint64_t ns)
 				  .tv_nsec = (long)(ns % 1000000000u) };
 }
 
-/* A time of sp__now_ns().  False: a signal came first. */
+/* Sleeps until a time of sp__now_ns().  Returns false if a signal came first. */
 static inline bool sp__sleep_until(uint64_t ns)
 {
 	struct timespec ts = sp__timespec(ns);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Delays threads at random, from a seed in the environment.
+ */
 #include "base/delay.h"
 
 #ifdef SP_TASK_DELAYS

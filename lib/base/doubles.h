@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Doubles in order, for medians, quantiles and the like.  With a NaN among them the
- * order is undefined.
+ * Sorts doubles, for medians and quantiles.  With a NaN among them the order is undefined.
  */
 #ifndef SP__BASE_DOUBLES_H
 #define SP__BASE_DOUBLES_H
@@ -15,7 +14,7 @@ static inline int sp__doubles_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ascending. */
+/* Sorts in ascending order. */
 static inline void sp__doubles_sort(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), sp__doubles_compare);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Translates between the values of an enum and their names.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SP__ENUM_TABLE(sp_x, { "name", VALUE }, ...) defines the table that SP_ENUM(sp_x) declares.
+ * Defines the table that SP_ENUM(sp_x) declares: SP__ENUM_TABLE(sp_x, { "name", VALUE }, ...).
  */
 #ifndef SP__BASE_ENUM_H
 #define SP__BASE_ENUM_H

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Records and describes errors.
+ */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,7 +39,7 @@ static int fill(struct sp_errinfo *err, int code, const char *op, const char *pa
 {
 	int none = 0;
 
-	/* Of several threads the first one claims it. */
+	/* If several threads fail, the first one claims err. */
 	if (!err || !__atomic_compare_exchange_n(&err->code, &none, code, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE))
 		return code;

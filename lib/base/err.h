@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filling in struct sp_errinfo, once, where the failure was noticed.
+ * Fills in struct sp_errinfo, once, where the failure was noticed.
  */
 #ifndef SP__BASE_ERR_H
 #define SP__BASE_ERR_H
 
 #include <spindle/error.h>
 
-/* Does nothing if err is NULL or already tells of a failure. Returns code. */
+/* Describes a failure, unless err is NULL or already describes one.  Returns code. */
 int sp__err(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset);
 
-/* The same with a reason in words. */
+/* Describes a failure with a reason in words.  Returns code. */
 int sp__errf(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset,
 	     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 

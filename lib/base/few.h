@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A few bytes as a number, and copies of a few bytes: in line, by loads that overlap.  Fields and
- * many records are shorter than the call of memcpy() for a length that is not known is worth.
+ * Loads and copies a few bytes inline, by loads that overlap.  Fields and many records are so short
+ * that a call of memcpy() with a variable length costs more.
  */
 #ifndef SP__BASE_FEW_H
 #define SP__BASE_FEW_H
@@ -14,7 +14,7 @@
 
 #define SP__COPY_SHORT 16
 
-/* The first eight bytes, or as many as there are, as a little-endian number. */
+/* Returns the first eight bytes, or all if there are fewer, as a little-endian number. */
 static inline uint64_t sp__load_few(const void *data, size_t bytes)
 {
 	const unsigned char *p = data;
@@ -36,7 +36,10 @@ static inline uint64_t sp__load_few(const void *data, size_t bytes)
 	       (uint64_t)p[bytes - 1] << 8 * (bytes - 1);
 }
 
-/* The same where `readable` bytes, at least as many, may be read: without a branch if it is 8. */
+/*
+ * Returns the value of sp__load_few().  `readable` bytes, at least `bytes`, can be read; if these
+ * are 8 or more, the load does not branch on bytes.
+ */
 static inline uint64_t sp__load_near(const void *data, size_t bytes, size_t readable)
 {
 	static const uint64_t mask[9] = {
@@ -51,14 +54,14 @@ static inline uint64_t sp__load_near(const void *data, size_t bytes, size_t read
 	return le64toh(word) & mask[bytes < 8 ? bytes : 8];
 }
 
-/* !memcmp() */
+/* Returns !memcmp(). */
 static inline bool sp__same_bytes(const void *a, const void *b, size_t bytes)
 {
 	return sp__load_few(a, bytes) == sp__load_few(b, bytes) &&
 	       (bytes <= 8 || !memcmp(a, b, bytes));
 }
 
-/* memcpy(), fast for a record of few bytes. */
+/* Copies as memcpy() does; fast for short records. */
 static inline void sp__copy_record(char *to, const char *from, size_t bytes)
 {
 	uint64_t head, tail;
@@ -85,7 +88,7 @@ static inline void sp__copy_record(char *to, const char *from, size_t bytes)
 	memcpy(to + bytes - 4, &high, 4);
 }
 
-/* The same where `room` bytes, at least as many, may be read, and written. */
+/* Copies a record.  `room` bytes, at least `bytes`, can be read and written. */
 static inline void sp__copy_near(char *to, const char *from, size_t bytes, size_t room)
 {
 	if (bytes <= SP__COPY_SHORT && __builtin_expect(room >= SP__COPY_SHORT, 1))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checksum of spilled pages: XXH3, 64 bits.  A digest is that of bytes that come in pieces.
+ * Computes the checksum of spilled pages: XXH3, 64 bits.  A digest computes it of bytes that arrive
+ * in chunks.
  *
- * On x86 libxxhash may have a variant for each width of vectors, and a function that chooses by
- * the processor, with the same result; builds without it leave the weak symbol undefined.
+ * On x86, libxxhash can have one variant per vector width and a function that selects one by
+ * processor, with the same result.  Builds without this function leave the weak symbol undefined.
  */
 #ifndef SP__BASE_HASH_H
 #define SP__BASE_HASH_H
@@ -19,7 +20,7 @@ static inline uint64_t sp__checksum(const void *data, size_t bytes)
 	return XXH3_64bits_dispatch ? XXH3_64bits_dispatch(data, bytes) : XXH3_64bits(data, bytes);
 }
 
-/* To be freed by sp__digest_free(); NULL: no memory. */
+/* Returns a digest, to be freed by sp__digest_free(), or NULL: no memory. */
 static inline XXH3_state_t *sp__digest_new(void)
 {
 	XXH3_state_t *d = XXH3_createState();
@@ -39,7 +40,7 @@ static inline void sp__digest_add(XXH3_state_t *d, const void *data, size_t byte
 	XXH3_64bits_update(d, data, bytes);
 }
 
-/* Of all that was added since it was made or taken last. */
+/* Returns the checksum of all bytes added since creation or the last call. */
 static inline uint64_t sp__digest_take(XXH3_state_t *d)
 {
 	uint64_t sum = XXH3_64bits_digest(d);

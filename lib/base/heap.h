@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A binary heap of numbers, with the one on top that comes before all others.
+ * Keeps numbers in a binary heap; the top one precedes all others.
  *
- * The caller owns the array, ensures its room, and passes the same order in every call.  If
- * `moved` is not NULL, it is called with the new place of each number that moves.  Constant
- * functions are inlined.
+ * The caller owns the array, ensures its capacity, and passes the same order in every call.  If
+ * `moved` is not NULL, it is called with the new index of each number that moves.  Functions that
+ * are constants are inlined.
  */
 #ifndef SP__BASE_HEAP_H
 #define SP__BASE_HEAP_H
@@ -29,7 +29,7 @@ static inline void sp__heap_put(struct sp__heap *h, size_t place, uint64_t item,
 		moved(ctx, item, place);
 }
 
-/* Fills the gap at place: item goes where it belongs, and others move to make room. */
+/* Fills the gap at index place: puts item where it belongs and moves others out of its way. */
 static inline void sp__heap_settle(struct sp__heap *h, size_t place, uint64_t item,
 				   sp__heap_before *before, sp__heap_moved *moved, void *ctx)
 {
@@ -54,7 +54,7 @@ static inline void sp__heap_push(struct sp__heap *h, uint64_t item, sp__heap_bef
 	h->n++;
 }
 
-/* Takes out the item at place. */
+/* Removes and returns the item at index place. */
 static inline uint64_t sp__heap_take(struct sp__heap *h, size_t place, sp__heap_before *before,
 				     sp__heap_moved *moved, void *ctx)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the machine has to give.  Control groups: every ancestor of the process's
- * group may limit it, so the path is walked up to the root of the hierarchy,
- * and in a container, where the path in /proc/self/cgroup may not exist below
- * /sys/fs/cgroup, the root itself is looked at.  Tests have files of their own
- * below another root directory.
+ * Reads the memory of the machine and its limits from /proc and /sys.
+ *
+ * Control groups: every ancestor of the process's group can limit it, so the path is walked up to
+ * the root of the hierarchy.  In a container the path in /proc/self/cgroup might not exist below
+ * /sys/fs/cgroup; then the root itself is read.  Tests have their own files below another root
+ * directory.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,10 +20,10 @@
 #include "base/minmax.h"
 
 #define CEILING (1ull << 30)
-/* Version 1 has no word for "no limit": it is a number of this size. */
+/* Version 1 has no word for "no limit"; it stores a number of at least this size. */
 #define NO_LIMIT (1ull << 62)
 
-/* stdio would allocate and stat; these files are read on every start. */
+/* Reads a small file without stdio, which would allocate and call stat at every start. */
 static bool read_small(const char *path, char *buf, size_t bytes)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -49,7 +50,7 @@ static uint64_t available(void)
 	return p ? strtoull(p + strlen("MemAvailable:"), NULL, 10) * 1024 : UINT64_MAX;
 }
 
-/* A file that holds a number of bytes, or "max". */
+/* Returns the number of bytes that a file holds; it can hold "max". */
 static uint64_t limit_file(const char *root, const char *dir, const char *group, const char *name)
 {
 	char path[8400], buf[64];
@@ -77,7 +78,7 @@ static uint64_t limit_upwards(const char *root, const char *dir, char *group, co
 	}
 }
 
-/* One line of /proc/self/cgroup: "ID:CONTROLLERS:PATH". */
+/* Reads one line of /proc/self/cgroup: "ID:CONTROLLERS:PATH". */
 static uint64_t limit_of_line(const char *root, char *line)
 {
 	char *controllers = strchr(line, ':'), *group;
@@ -125,7 +126,7 @@ uint64_t sp__host_page_cache(void)
 	return sp__min(available(), sp_memory_group());
 }
 
-/* By default writeback starts at a tenth of the available memory. */
+/* By default writeback starts at 10 % of the available memory; 1/12 is below that. */
 uint64_t sp__host_unwritten(void)
 {
 	return sp__host_page_cache() / 12;

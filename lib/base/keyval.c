@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Parses settings, KEY=VALUE, by a table of keys.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -73,7 +76,7 @@ bool sp__word_take(const char **text, const char *end, const struct sp_enum_valu
 	return true;
 }
 
-/* The value as an integer. */
+/* Parses the value as an integer. */
 static bool integer(const struct sp__setting *k, const char *value, uint64_t *n)
 {
 	uint64_t max = k->max ? k->max : UINT64_MAX;
@@ -83,7 +86,7 @@ static bool integer(const struct sp__setting *k, const char *value, uint64_t *n)
 	case SP__KEY_FLAG:
 		return sp__number_parse(value, sp__unit_none, 0, 1, n);
 	case SP__KEY_SIZE:
-		/* A share of this computer's memory would not be the same elsewhere. */
+		/* A share of this computer's memory differs between computers, so it is refused. */
 		return !strchr(value, '%') && !sp_size_parse(value, 1, n) && *n >= k->min &&
 		       *n <= max;
 	case SP__KEY_WORD:
@@ -124,7 +127,7 @@ bool sp__keyval_set(const struct sp__setting *k, void *out, const char *value)
 	return true;
 }
 
-/* Is the name one of those that blanks separate in list?  NULL: of all. */
+/* True if the blank-separated list has the name; list NULL: it has all names. */
 static bool among(const char *name, const char *list)
 {
 	size_t len = strlen(name), n;
@@ -162,7 +165,7 @@ static int unknown(const struct sp__keytext *t, const char *setting, int len,
 			t->subject, len, setting, known);
 }
 
-/* The bytes of the setting that text begins with. */
+/* Returns the length of the setting that text begins with. */
 static size_t setting_bytes(const struct sp__keytext *t, const struct sp__setting *k,
 			    const char *text)
 {

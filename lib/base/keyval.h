@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of settings, KEY=VALUE and separators between them, read by a table.
+ * Parses settings, KEY=VALUE with separators between them, by a table.
  *
- * The table says for each key what its value looks like, within which limits, and which member
- * of a struct it sets.  A setting that is refused is named with its key and the reason:
+ * The table has for each key the form and the limits of its value, and the member of a struct that
+ * it sets.  A message about a refused setting has its key and the reason:
  *
  *	SUBJECT: 'requests=many': requests is a number, at most 65536; 0 for no limit
  *	SUBJECT: 'cash=1M' is not known; known are fs, cache, policy
@@ -17,7 +17,7 @@
 #include <spindle/error.h>
 #include <spindle/enum.h>
 
-/* What follows a number, in either case, and what that multiplies it by.  Ends with a NULL. */
+/* A unit after a number, in either case, and its factor.  A table ends with NULL. */
 struct sp__unit {
 	const char *name;
 	uint64_t scale;
@@ -25,70 +25,73 @@ struct sp__unit {
 
 extern const struct sp__unit sp__unit_none[];
 extern const struct sp__unit sp__unit_time[]; /* ns us ms s; none: s; scaled to ns */
-/* Scaled to billionths; what is finer is cut off. */
+/* Scaled to billionths; further decimals are cut off. */
 extern const struct sp__unit sp__unit_real[];	 /* none */
 extern const struct sp__unit sp__unit_percent[]; /* % or none */
 
 enum sp__keykind {
-	SP__KEY_NUMBER, /* with one of units; min to max, both in the unit that is stored */
+	SP__KEY_NUMBER, /* a number with one of units; min to max in the stored unit */
 	SP__KEY_REAL,	/* a double; units, min and max count billionths */
-	SP__KEY_SIZE,	/* as sp_size_parse(), in bytes; no share of the memory */
+	SP__KEY_SIZE,	/* of sp_size_parse(), in bytes; not a share of the memory */
 	SP__KEY_FLAG,	/* 0 or 1; a key alone: 1 */
 	SP__KEY_WORD,	/* one of words, in full */
-	SP__KEY_TEXT,	/* not empty, and no longer than the array has room for */
-	SP__KEY_SET,	/* what set() makes of it */
+	SP__KEY_TEXT,	/* not empty, and not longer than the array */
+	SP__KEY_SET,	/* parsed by set() */
 	SP__KEY_IGNORED,
 };
 
 struct sp__setting {
 	const char *name; /* NULL: the end of the table */
-	const char *form; /* what the value is, to complete "KEY is ..." */
+	const char *form; /* the form of the value, completes "KEY is ..." */
 	enum sp__keykind kind;
 	size_t at, bytes;	      /* SP__KEY_AT() */
 	uint64_t min, max;	      /* of numbers and sizes; max 0: no limit */
 	const struct sp__unit *units; /* NULL: none */
 	const struct sp_enum_value *words;
 	bool (*set)(void *out, const char *value);
-	bool alone; /* may stand without a value: set() gets NULL */
-	bool list;  /* what separates settings also separates values of this one */
+	bool alone; /* allowed without a value: set() gets NULL */
+	bool list;  /* the separators of settings also separate values of this one */
 };
 
-/* Place and size of the member that a key sets: an integer, a double or an array. */
+/* Offset and size of the member that a key sets: an integer, a double or an array. */
 #define SP__KEY_AT(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 
 struct sp__keytext {
 	const char *subject;	/* begins the messages */
 	const char *separators; /* between settings: any of these */
 	const struct sp__setting *keys;
-	const char
-		*only; /* names of keys, separated by blanks: the others are not known; or NULL */
+	const char *only; /* the keys that are known, separated by blanks; NULL: all */
 };
 
 /*
- * Sets the members of *out that text, which has at least one setting, names.  0 or SP_ESYNTAX,
- * when members may have been set.  A setting has less than SP__KEYVAL_MAX bytes.
+ * Sets the members of *out that text names; text has at least one setting.  Returns 0, or
+ * SP_ESYNTAX, and members might have been set.  A setting has less than SP__KEYVAL_MAX bytes.
  */
 #define SP__KEYVAL_MAX 320
 SP_MUST_CHECK int sp__keyval_parse(const struct sp__keytext *t, void *out, const char *text,
 				   struct sp_errinfo *err);
 
-/* The parts of it. */
+/* The steps of sp__keyval_parse(), for other callers. */
 const struct sp__setting *sp__keyval_find(const struct sp__keytext *t, const char *name,
 					  size_t len);
-/* False: value (NULL: none) is refused; *out is unchanged, unless set() has changed it. */
+/*
+ * Sets a member from value (NULL: none).  Returns false if the value is refused; *out is then
+ * unchanged, unless set() has changed it.
+ */
 SP_MUST_CHECK bool sp__keyval_set(const struct sp__setting *key, void *out, const char *value);
 
 /*
- * The number at the start of *text, with decimals as far as its unit can be divided, in the unit
- * of the scale; *text then points behind the unit.  False: there is none, or it is too large.
+ * Takes the number at the start of *text, with decimals as far as its unit can be divided, in the
+ * unit of the scale. *text then points behind the unit.  Returns false if there is no number or it
+ * is too large.
  */
 SP_MUST_CHECK bool sp__number_take(const char **text, const struct sp__unit *units, uint64_t *n);
-/* The same of all of text, between min and max. */
+/* Parses a text that is one number, between min and max. */
 SP_MUST_CHECK bool sp__number_parse(const char *text, const struct sp__unit *units, uint64_t min,
 				    uint64_t max, uint64_t *n);
 /*
- * The word, in full, at the start of *text, which ends before any of these bytes; *text then
- * points behind it.  False: it is none of words.
+ * Takes the word at the start of *text, which ends before any of the bytes of end. *text then
+ * points behind it.  Returns false if it is not one of words, in full.
  */
 SP_MUST_CHECK bool sp__word_take(const char **text, const char *end,
 				 const struct sp_enum_value *words, int *value);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Allocates counted memory: budgets, growing buffers, and pages mapped from the system.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include "base/mem.h"
 
-/* Larger blocks are mapped: malloc() may copy them to grow them, and keep them once freed. */
+/* Larger blocks are mapped: malloc() can copy them to grow them, and keep them once freed. */
 #define MAPPED_BYTES (1u << 20)
 #define KEPT_BYTES (1u << 20)
 #define HUGE_BYTES (2u << 20)
@@ -124,7 +127,7 @@ static char *map(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* Ends where a huge page does: the system makes whole ones only. */
+/* The memory ends where a huge page ends: the system only makes whole ones. */
 static char *map_aligned(size_t bytes)
 {
 	size_t all = (bytes + 4095) & ~(size_t)4095, after;

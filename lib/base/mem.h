@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is counted.
+ * Counts memory.
  *
- * All that grows with the data is charged to a budget.  Its counters are atomic: any
- * thread of the operator may charge them, and any thread may read them.  The limit is set
- * before there are threads.
+ * All memory that grows with the data is charged to a budget.  Its counters are atomic: any thread
+ * of the operator may charge them, and any thread may read them.  The limit is set before threads
+ * start.
  */
 #ifndef SP__BASE_MEM_H
 #define SP__BASE_MEM_H
@@ -18,53 +18,52 @@ struct sp__budget {
 	uint64_t limit_bytes;
 	_Atomic uint64_t used_bytes;
 	_Atomic uint64_t peak_bytes;
-	_Atomic uint64_t overrun_bytes; /* most by which a record exceeded it */
+	_Atomic uint64_t overrun_bytes; /* maximum by which a record exceeded the limit */
 };
 
 void sp__budget_init(struct sp__budget *b, uint64_t limit_bytes);
 
 /*
- * Charges always, and notes the overrun (giant records): the planner sees to it that the rest fits,
- * so nothing is refused while a sort or a join runs.
+ * Charges without a refusal and records the overrun (giant records).  The planner ensures that the
+ * rest fits, so a running sort or join is never refused memory.
  */
 void sp__budget_charge(struct sp__budget *b, uint64_t bytes);
 void sp__budget_credit(struct sp__budget *b, uint64_t bytes);
 
-/* Bytes that grow as needed; zeroed: none. */
+/* Bytes that grow as needed; zeroed: no bytes. */
 struct sp__bytes {
 	char *data;
 	size_t bytes, capacity;
 };
 
-/* Copies; grows, and charges budget unless it is NULL. 0 or -ENOMEM. */
+/* Copy data; grow the buffer, and charge budget unless it is NULL.  Return 0 or -ENOMEM. */
 int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
 int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
 		     struct sp__budget *budget);
-/* Drops the contents; memory that only a giant record would need again is not kept. */
+/* Drops the contents, and the memory if only a giant record would need it. */
 void sp__bytes_empty(struct sp__bytes *b, struct sp__budget *budget);
 void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);
 
 /*
- * Page-aligned zeroed memory straight from the system, which costs resident
- * memory only where it is touched.  NULL if there is none.  huge asks for
- * huge pages where the system has them, the last of which ends with the memory: a device can
- * move them at twice the speed of small ones, since each is one piece.
+ * Maps page-aligned zeroed memory, which is resident only once it is touched.  Returns NULL if
+ * there is no memory. huge requests huge pages; the last one ends with the memory.  A device
+ * transfers huge pages at twice the speed of small ones, since each is contiguous.
  */
 void *sp__pages_alloc(size_t bytes, bool huge);
-/* So much that all is in huge pages, for buffers of a device; small ones stay small. */
+/* Rounds up to whole huge pages, for buffers of a device; a size below one huge page stays. */
 size_t sp__pages_whole(size_t bytes);
-/* Asks for huge pages for the part that is not touched yet. */
+/* Requests huge pages for the memory that is not touched yet. */
 void sp__pages_huge(void *p, size_t bytes);
 /* Makes the memory resident now instead of at the first touch. */
 void sp__pages_touch(void *p, size_t bytes);
 void sp__pages_free(void *p, size_t bytes);
 /*
- * A block of bytes grows from one size to another (from 0: there is none yet; to 0:
- * it is freed).  A large one is pages of its own: it grows without a second copy, and
- * its memory goes back to the system at once.  NULL: there is no memory.
+ * Resizes a block (from 0: allocates it; to 0: frees it).  A large one has its own pages: it grows
+ * without a second copy, and its memory is immediately returned to the system.  Returns NULL if
+ * there is no memory.
  */
 void *sp__block_resize(void *p, size_t from, size_t to);
-/* Gives back the resident memory of a range, keeping the addresses. */
+/* Releases the resident memory of a range and keeps the addresses. */
 void sp__pages_drop(void *p, size_t bytes);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Of two numbers: the smaller, the larger, how far they are apart, their order, and the greatest
- * common divisor.
+ * Compares two numbers: minimum, maximum, difference, order, and greatest common divisor.
  */
 #ifndef SP__BASE_MINMAX_H
 #define SP__BASE_MINMAX_H
@@ -23,7 +22,7 @@ static inline uint64_t sp__absdiff(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* For qsort(): which of two numbers comes first. */
+/* Orders two numbers for qsort(). */
 #define SP__ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static inline uint64_t sp__gcd(uint64_t a, uint64_t b)

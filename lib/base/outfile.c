@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Outputs that appear when they are complete.
+ * Writes outputs that appear when they are complete.
  *
- * An output is UNNAMED (O_TMPFILE; it gets a name when it is committed, by linkat() of
- * /proc/self/fd), NAMED (a temporary name beside the old file, where there are no unnamed
- * files or no /proc; handlers of signals remove it), or in place.  To replace a file an unnamed
- * one must have a name as well, since only rename() replaces: for the instant between
- * linkat() and rename().
+ * States.  An output is UNNAMED (O_TMPFILE; linkat() of /proc/self/fd gives it a name when it is
+ * committed), NAMED (a temporary name next to the old file, if the system lacks unnamed files or
+ * /proc; handlers of signals remove it), or written in place.  Only rename() replaces a file, so an
+ * unnamed file that replaces one has a temporary name between linkat() and rename().
  *
- * The new file gets the attributes of the old one when it is created, so that the choice of
- * writing in place is made before anything is written.  If the system refuses the name after all,
- * the complete content is copied into the old file.
+ * The new file gets the attributes of the old one when it is created, so writing in place is chosen
+ * before anything is written.  If the system still refuses the name, the complete content is copied
+ * into the old file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,16 +28,16 @@
 
 struct sp_outfile {
 	const char *name; /* as given, for messages */
-	char *path;	  /* to appear under; NULL: written in place */
+	char *path;	  /* path of the result; NULL: written in place */
 	int fd;
 	FILE *stream;
-	const struct sp__owndir *staging; /* where it is until then; NULL: elsewhere */
-	const char *staged;		  /* its name there */
+	const struct sp__owndir *staging; /* directory of the file until then; NULL: none */
+	const char *staged;		  /* its name in staging */
 	struct sp_errinfo *err;		  /* of opening */
 	bool unnamed, replaces;
 	struct sp__outname *temp; /* NULL: no temporary name */
 	bool truncate;		  /* by begin() */
-	bool lost, committed;	  /* the old content is gone; the new is complete */
+	bool lost, committed;	  /* old content lost; new content complete */
 };
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -51,7 +50,7 @@ static void link_path(char buf[32], int fd)
 	snprintf(buf, 32, "/proc/self/fd/%d", fd);
 }
 
-/* Can an unnamed file be given a name later? */
+/* True if linkat() can give this unnamed file a name. */
 static bool linkable(int fd)
 {
 	struct stat open, found;
@@ -61,7 +60,7 @@ static bool linkable(int fd)
 	return fstat(fd, &open) == 0 && stat(from, &found) == 0 && same_file(&open, &found);
 }
 
-/* The new file without a name; 0: there is no such thing here. */
+/* Creates the new file without a name.  Returns 0 if the system has no unnamed files here. */
 static int make_unnamed(struct sp_outfile *o, mode_t mode)
 {
 	char *dir = sp__outname_directory(o->path);
@@ -102,7 +101,7 @@ static int make_file(struct sp_outfile *o, mode_t mode)
 	return rc < 0 ? rc : 0;
 }
 
-/* What has been made goes, if it has a name. */
+/* Removes the new file, if it has a name. */
 static void drop_temp(struct sp_outfile *o)
 {
 	if (o->temp)
@@ -123,7 +122,7 @@ static int close_file(struct sp_outfile *o)
 	return rc < 0 ? -errno : 0;
 }
 
-/* Standard output or standard error, if that is the file; else -1. */
+/* Returns the descriptor of standard output or standard error if it is that file, else -1. */
 static int standard_descriptor(const struct stat *st)
 {
 	struct stat open;
@@ -135,7 +134,7 @@ static int standard_descriptor(const struct stat *st)
 	return -1;
 }
 
-/* A regular file that stays the same file. */
+/* Opens a regular file that stays the same file. */
 static int open_in_place(struct sp_outfile *o, const struct stat *st)
 {
 	int standard = standard_descriptor(st);
@@ -160,7 +159,7 @@ static int replace(struct sp_outfile *o, const struct stat *st)
 								      : strdup(o->name);
 	if (!o->path)
 		return errno == ENOMEM ? -ENOMEM : SP__OUTOLD_STAYS;
-	/* A link of /proc may lead to a file that has lost its name. */
+	/* A link of /proc can lead to a file that has lost its name. */
 	if (stat(o->path, &found) < 0 || !same_file(&found, st))
 		return SP__OUTOLD_STAYS;
 	if (sp__outold_stays(o->path, st))
@@ -307,9 +306,9 @@ static int link_and_rename(struct sp_outfile *o)
 }
 
 /*
- * A process that is killed between link and rename leaves a file behind, so another one, outside
- * of our group, does both, and ends without running anything else.  At the limit of processes
- * we do it ourselves.
+ * A process killed between link and rename leaves a file behind.  So a child outside the process
+ * group does both, and ends without running anything else.  If the limit of processes is reached,
+ * this process does both.
  */
 static int replace_old(struct sp_outfile *o)
 {
@@ -340,7 +339,7 @@ static int name_unnamed(struct sp_outfile *o)
 	return replace_old(o);
 }
 
-/* The error of close(), while the old file can still be kept. */
+/* Returns the error of close() while the old file can still be kept. */
 static int check_close(int fd)
 {
 	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);

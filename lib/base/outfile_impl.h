@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of base/outfile: temporary names, and the old file.
+ * Declares the parts of base/outfile: temporary names, and the old file.
  */
 #ifndef SP__BASE_OUTFILE_IMPL_H
 #define SP__BASE_OUTFILE_IMPL_H
@@ -15,15 +15,15 @@
 struct stat;
 
 /*
- * sp_outfile_open() of a file that has the name `staged` in a directory of the user's own, on the
- * same file system, until it is committed; it is used as it is if it exists, and stays if it is not
- * committed.  SP_EUNSUP: it would be written in place.
+ * Opens an output like sp_outfile_open().  Until it is committed, the file has the name `staged` in
+ * a directory of the user, on the same file system.  An existing file is reused as it is, and an
+ * uncommitted one stays.  Returns SP_EUNSUP if path would be written in place.
  */
 SP_MUST_CHECK int sp__outfile_staged(struct sp_outfile **out, const char *path,
 				     const struct sp__owndir *dir, const char *staged,
 				     struct sp_errinfo *err);
 
-/* A temporary name, where handlers of fatal signals find it. */
+/* A temporary name, stored where handlers of fatal signals find it. */
 struct sp__outname {
 	struct sp__outname *next;
 	_Atomic int state;
@@ -31,22 +31,22 @@ struct sp__outname {
 	char name[PATH_MAX];
 };
 
-/* Room for a name beside path; -ENOMEM, -ENAMETOOLONG. */
+/* Allocates a name next to path.  Returns 0, -ENOMEM or -ENAMETOOLONG. */
 int sp__outname_take(struct sp__outname **n, const char *path);
 /*
- * A name that did not exist, given to a new file by make(), which returns -1 and errno, EEXIST
- * meaning that another is to be tried.  Returns what make() returned, or -errno.
+ * Chooses a name that did not exist; make() gives it to a new file. make() returns -1 and errno;
+ * EEXIST means to try another name.  Returns the result of make(), or -errno.
  */
 int sp__outname_make(struct sp__outname *n, int (*make)(const char *, void *), void *arg);
-/* The file has another name, or none: handlers look for it no more. */
+/* Forgets a name that the file no longer has: handlers ignore it. */
 void sp__outname_forget(struct sp__outname **n);
 
 /*
- * The path that a file made under this name will have: what symbolic links at its end lead
- * to, which need not exist.  To be freed; -errno.
+ * Resolves the path of a file to be created under this name: follows symbolic links at its end,
+ * whose target can be missing. *resolved is to be freed.  Returns 0 or -errno.
  */
 int sp__outname_resolve(const char *path, char **resolved);
-/* The directory of path, "." if it names none; to be freed, NULL: no memory. */
+/* Returns the directory of path, "." if it has none; to be freed.  NULL: no memory. */
 char *sp__outname_directory(const char *path);
 
 #define SP__OUTOLD_STAYS 1 /* not an error: the old file cannot be replaced */
@@ -54,13 +54,13 @@ char *sp__outname_directory(const char *path);
 /* True if rename() cannot replace the regular file at path, which has the status `old`. */
 bool sp__outold_stays(const char *path, const struct stat *old);
 /*
- * Gives fd the mode, owner and extended attributes of the old file at path.  0,
+ * Gives fd the mode, owner and extended attributes of the old file at path.  Returns 0,
  * SP__OUTOLD_STAYS if that is not permitted, or -errno.
  */
 SP_MUST_CHECK int sp__outold_attributes(const char *path, const struct stat *old, int fd);
 /*
- * Replaces the content of `to` by that of `from`.  Sets *lost once the old content is gone.
- * 0 or -errno; if there is no space for it, the old content stays.
+ * Replaces the content of `to` by the content of `from`.  Sets *lost once the old content is gone.
+ * Returns 0 or -errno.  If the device lacks space, the old content stays.
  */
 SP_MUST_CHECK int sp__outold_copy(int from, int to, bool *lost);
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Chooses temporary names, and removes them in handlers of fatal signals.
+ *
+ * Invariants: an entry of the list is reused, but never freed or unlinked, so that a handler can
+ * walk the list at any moment.  There are as many entries as names existed at the same time.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,10 +22,6 @@
 #define TRIES 1000
 #define SUFFIX_BYTES 7 /* a dot and six letters */
 
-/*
- * A place for each temporary name that there has been at a time.  Places are used again, never
- * freed or unlinked from the list, so that a handler can walk it at any moment.
- */
 enum { FREE, TAKEN, LIVE };
 
 static struct sp__outname *_Atomic places;
@@ -61,7 +63,7 @@ static void put_suffix(char *to, struct sp__rng *rng)
 	*to = '\0';
 }
 
-/* The length of path that leaves room for a suffix; 0: there is none. */
+/* Returns the length of path that leaves space for a suffix, or 0 if there is no space. */
 static size_t stem_bytes(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
@@ -110,7 +112,7 @@ int sp__outname_make(struct sp__outname *n, int (*make)(const char *, void *), v
 	sigset_t all, before;
 	int rc;
 
-	/* A signal must find the file and its name together. */
+	/* A signal handler must find the file and its name together. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	rc = try_names(n, make, arg);
@@ -136,7 +138,7 @@ char *sp__outname_directory(const char *path)
 	return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
-/* The target of the link at path, relative to the current directory. */
+/* Returns the target of the link at path, relative to the current directory. */
 static int follow(const char *path, char **to)
 {
 	const char *slash = strrchr(path, '/');

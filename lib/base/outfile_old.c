@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds out whether an old output can be replaced by a new file, gives its attributes to the new
- * one, and copies into it.
+ * Decides whether a new file can replace an old output, gives it the attributes of the old one, and
+ * copies into the old one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 
 #define COPY_BYTES 65536
 
-/* True if path has one of these attributes (STATX_ATTR_...), as far as the system knows. */
+/* True if the system reports one of these attributes of path (STATX_ATTR_...). */
 static bool has_attribute(const char *path, uint64_t attributes)
 {
 	struct statx stx;
@@ -24,7 +24,7 @@ static bool has_attribute(const char *path, uint64_t attributes)
 	       stx.stx_attributes & stx.stx_attributes_mask & attributes;
 }
 
-/* rename() fails on a mount point, and on an append-only file or in such a folder. */
+/* rename() fails on a mount point, and on an append-only file or in such a directory. */
 bool sp__outold_stays(const char *path, const struct stat *old)
 {
 	char *dir = sp__outname_directory(path);
@@ -40,7 +40,7 @@ bool sp__outold_stays(const char *path, const struct stat *old)
 	return stays;
 }
 
-/* Some are not for us to set, or gone meanwhile. */
+/* Some attributes are not ours to set, or have disappeared. */
 static bool attribute_optional(int error)
 {
 	return error == EPERM || error == EACCES || error == EOPNOTSUPP || error == ENODATA ||
@@ -117,7 +117,7 @@ int sp__outold_copy(int from, int to, bool *lost)
 
 	if (fstat(from, &result) < 0 || fstat(to, &old) < 0)
 		return -errno;
-	/* A full device shows before the old content is touched. */
+	/* A full device is detected before the old content is touched. */
 	if (result.st_size > old.st_size && fallocate(to, 0, 0, result.st_size) < 0 &&
 	    errno != EOPNOTSUPP && errno != ENOSYS) {
 		rc = -errno;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prevents that an output overwrites another output or an input.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +12,10 @@
 #include "base/outfile_impl.h"
 #include "base/output_set.h"
 
-/* Of a device all nodes are the same.  False: no file that could be overwritten. */
+/*
+ * Identifies an existing file.  All nodes of a device compare equal.  Returns false if the file
+ * cannot be overwritten.
+ */
 static bool identify_open(struct sp_output_set_file *f, const struct stat *st)
 {
 	bool block = S_ISBLK(st->st_mode);
@@ -20,7 +26,7 @@ static bool identify_open(struct sp_output_set_file *f, const struct stat *st)
 	return block || S_ISREG(st->st_mode);
 }
 
-/* A file that does not exist: its directory, and its name there. */
+/* Identifies a file that does not exist, by its directory and its name there. */
 static bool identify_missing(struct sp_output_set_file *f, const char *path)
 {
 	char *resolved, *dir;

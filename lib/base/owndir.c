@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Opens directories and files that only the user can change.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -10,9 +13,9 @@
 #include "base/err.h"
 #include "base/owndir.h"
 
-/* Of the system's entry for a user or a group. */
+/* Buffer of a system entry for a user or a group. */
 #define ENTRY_BYTES 16384
-/* Each failure means that another process has removed the directory meanwhile. */
+/* Each failure means that another process has removed the directory. */
 #define TRIES 100
 
 /* True if the group has the user's name, is the user's first one, and has no other member. */
@@ -134,7 +137,7 @@ int sp__owndir_sync(const struct sp__owndir *d, struct sp_errinfo *err)
 
 int sp__ownfile_open(const char *path, struct sp_errinfo *err)
 {
-	/* A pipe in its place does not wait for a writer. */
+	/* With O_NONBLOCK, a pipe of this name does not wait for a writer. */
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), rc;
 	const char *reason = NULL;
 	struct stat st;

@@ -21,8 +21,8 @@ struct sp__owndir {
 };
 
 /*
- * Says why a file or directory is not safe from other users, or returns NULL: it belongs to the
- * user, and only the user, or a group that has no other member, may write to it.
+ * Returns the reason why a file or directory is not safe from other users, or NULL.  It is safe if
+ * it belongs to the user, and only the user, or a group without another member, can write to it.
  */
 const char *sp__own_refusal(const struct stat *st);
 
@@ -34,14 +34,14 @@ SP_MUST_CHECK int sp__owndir_open(struct sp__owndir *d, const char *path, struct
 void sp__owndir_close(struct sp__owndir *d);
 
 /*
- * Opens a file in the directory, with O_NOFOLLOW and O_CLOEXEC besides flags.  Returns the
- * descriptor, -errno, or SP_EUNSUP for anything but a regular file of the user's own that has no
- * second name.  -ENOENT is not described in err: with O_CREAT in flags, another process has removed
- * the directory.
+ * Opens a file in the directory, with O_NOFOLLOW and O_CLOEXEC in addition to flags.  Returns the
+ * descriptor, -errno, or SP_EUNSUP if it is not a regular file of the user with exactly one name.
+ * -ENOENT is not described in err: with O_CREAT in flags, another process has removed the
+ * directory.
  */
 SP_MUST_CHECK int sp__owndir_file(const struct sp__owndir *d, const char *name, int flags,
 				  mode_t mode, struct sp_errinfo *err);
-/* True if the directory still has a file of this name, which is the one that fd refers to. */
+/* True if the directory still has a file of this name, and fd refers to it. */
 bool sp__owndir_has(const struct sp__owndir *d, const char *name, int fd);
 /* Removes a file, if it exists.  Returns 0 or -errno. */
 int sp__owndir_unlink(const struct sp__owndir *d, const char *name);
@@ -49,8 +49,8 @@ int sp__owndir_unlink(const struct sp__owndir *d, const char *name);
 SP_MUST_CHECK int sp__owndir_sync(const struct sp__owndir *d, struct sp_errinfo *err);
 
 /*
- * Opens a file for reading that an earlier run has left: a regular one that is safe from other
- * users, not through a link.  Returns the descriptor, -errno or SP_EUNSUP.
+ * Opens a file of an earlier run for reading: a regular file that is safe from other users, without
+ * following a link.  Returns the descriptor, -errno or SP_EUNSUP.
  */
 SP_MUST_CHECK int sp__ownfile_open(const char *path, struct sp_errinfo *err);
 

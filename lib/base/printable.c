@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Escapes what a terminal must not be sent: a name can hold sequences that change its title, its
- * colours, or what is typed next.
+ * Escapes bytes that must not reach a terminal: a name can hold sequences that change its title,
+ * its colours, or the input.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,10 @@
 #include <spindle/error.h>
 #include "base/printable.h"
 
-/* Bytes of the UTF-8 character at p, which is no control character; 0 if there is none. */
+/*
+ * Returns the bytes of the UTF-8 character at p, or 0 if there is none or it is a control
+ * character.
+ */
 static size_t utf8_character(const unsigned char *p, size_t left)
 {
 	static const unsigned first[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -33,7 +36,10 @@ static size_t utf8_character(const unsigned char *p, size_t left)
 	return n;
 }
 
-/* Bytes of the printable character of the locale at p; 0 if there is none.  errno is kept. */
+/*
+ * Returns the bytes of the printable character of the locale at p, or 0 if there is none.  Keeps
+ * errno.
+ */
 static size_t locale_character(const char *p, size_t left)
 {
 	mbstate_t state = { 0 };
@@ -45,7 +51,7 @@ static size_t locale_character(const char *p, size_t left)
 	return n > 0 && n <= left && iswprint((wint_t)wc) ? n : 0;
 }
 
-/* C's escape of a byte; returns its length. */
+/* Writes C's escape of a byte; returns its length. */
 static size_t escape(unsigned char byte, char to[4])
 {
 	static const char from[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
@@ -80,7 +86,7 @@ size_t sp_printable(char *to, size_t room, const char *text, unsigned flags)
 			shown = "\\\\";
 			n = 2;
 		}
-		/* No part of a character. */
+		/* A byte that belongs to no character. */
 		if (length + n < room)
 			memcpy(to + length, shown, n);
 		else if (length < room)

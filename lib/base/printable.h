@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON that a terminal can show: what sp_printable() is for texts.
+ * Writes JSON that a terminal can show; sp_printable() does the same for text.
  */
 #ifndef SP__BASE_PRINTABLE_H
 #define SP__BASE_PRINTABLE_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 /*
- * Writes bytes of a JSON document to the FILE *file, each control character that JSON allows in
- * a string (DEL, U+0080 to U+009F) as its escape.  The type is jansson's json_dump_callback_t,
- * which never divides a character.  Returns 0, or -1 if writing failed.
+ * Writes bytes of a JSON document to the FILE *file, and escapes each control character that JSON
+ * allows in a string (DEL, U+0080 to U+009F).  The type is jansson's json_dump_callback_t, which
+ * never divides a character.  Returns 0, or -1 if writing failed.
  */
 int sp__json_write(const char *bytes, size_t n, void *file);
 

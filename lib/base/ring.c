@@ -2,8 +2,8 @@
 /*
  * Hands buffers from one thread to another under one lock.
  *
- * States of a buffer: empty, filled by the filling side; full from publish() until release(), and
- * taken from get() on.  After the end has been published no buffer becomes full.
+ * States of a buffer: EMPTY, the filling side fills it; FULL from publish() to release(), and taken
+ * from get() on.  After the end has been published, buffers stay empty.
  */
 #include <errno.h>
 #include <time.h>
@@ -35,7 +35,7 @@ void sp__ring_destroy(struct sp__ring *r)
 	pthread_cond_destroy(&r->changed);
 }
 
-/* Waits until the buffer is empty: true; false: abandoned. */
+/* Waits until the buffer is empty.  Returns false if the ring is abandoned. */
 static bool await_empty(struct sp__ring *r, const struct sp__ring_buffer *out)
 {
 	bool wanted;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of three buffers between two threads: one fills them, the other takes them in order.
+ * Passes three buffers between two threads: one fills them, the other takes them in order.
  *
  *	filling side: empty() and publish(), repeated until it publishes the end or an error
  *	taking side:  get(), then release() when the bytes are no longer needed
  *	either side:  abandon() stops the other one
  *
- * A buffer can refer to bytes elsewhere, which the filling side must keep until settled() reports
- * that they were taken: a record larger than a buffer is not copied.
+ * A buffer can refer to bytes elsewhere, so a record larger than a buffer is not copied.  The
+ * filling side keeps these bytes until settled() reports that they were taken.
  *
- * Thread rule: one thread on either side; both sides may be the same thread if it never waits.
+ * Thread rule: one thread per side; one thread may be both sides if it never waits.
  */
 #ifndef SP__BASE_RING_H
 #define SP__BASE_RING_H
@@ -33,19 +33,19 @@ struct sp__ring_buffer {
 struct sp__ring {
 	struct sp__ring_buffer buf[SP__RING_BUFFERS];
 	size_t bytes;	     /* of each buffer */
-	unsigned put, get;   /* the next to fill, to take */
+	unsigned put, get;   /* the next buffer to fill, to take */
 	const char *pending; /* filling side: a record that did not fit */
 	size_t pending_bytes;
 	bool taken; /* taking side: it has buf[get] */
 
 	pthread_mutex_t lock; /* protects the following members, and buf[].full */
 	pthread_cond_t changed;
-	bool ended;	/* nothing follows, ... */
-	int error;	/* ... because of this, if it is below 0 */
+	bool ended;	/* no buffer follows ... */
+	int error;	/* ... because of this error, if it is below 0 */
 	bool abandoned; /* one side has stopped */
 };
 
-/* The next record, valid until the call after this one: as sp__merge_next(). */
+/* Returns the next record, valid until the call after this one, like sp__merge_next(). */
 typedef int sp__ring_source(void *ctx, bool wait, const char **data, size_t *bytes);
 
 /* mem: SP__RING_BUFFERS times bytes, owned by the caller. */
@@ -53,31 +53,37 @@ void sp__ring_init(struct sp__ring *r);
 void sp__ring_use(struct sp__ring *r, char *mem, size_t bytes);
 void sp__ring_destroy(struct sp__ring *r);
 
-/* Waits for an empty buffer; NULL: abandoned. */
+/* Waits for an empty buffer.  Returns NULL if abandoned. */
 struct sp__ring_buffer *sp__ring_empty(struct sp__ring *r);
-/* Publishes that buffer (SP_READY), or the end: SP_END or an error. */
+/* Publishes that buffer (SP_READY) or the end (SP_END or an error). */
 void sp__ring_publish(struct sp__ring *r, int rc);
-/* If the published buffer refers to bytes elsewhere, waits until it is taken; false: abandoned. */
+/*
+ * If the published buffer refers to bytes elsewhere, waits until it is taken.  Returns false if
+ * abandoned.
+ */
 bool sp__ring_settled(struct sp__ring *r, const struct sp__ring_buffer *out);
 
 /*
- * SP_READY with the next bytes, valid until release(); SP_LATER, if !wait; SP_END; the error that
- * was published; -ECANCELED: abandoned.
+ * Returns SP_READY with the next bytes, valid until release(); SP_LATER, if !wait; SP_END; the
+ * error that was published; or -ECANCELED if abandoned.
  */
 int sp__ring_get(struct sp__ring *r, bool wait, const char **data, size_t *bytes);
-/* Waits, at most timeout_ns unless it is negative, until get() does not return SP_LATER: true. */
+/*
+ * Waits until get() would not return SP_LATER, and returns true.  If timeout_ns is not negative,
+ * waits at most that long, and then returns false.
+ */
 bool sp__ring_await(struct sp__ring *r, int64_t timeout_ns);
 /* Releases the buffer that get() returned, if any. */
 void sp__ring_release(struct sp__ring *r);
 /* Stops the other side. */
 void sp__ring_abandon(struct sp__ring *r);
-/* True if a side has stopped: for a filling side that waits for something else. */
+/* True if a side has stopped; for a filling side that waits elsewhere. */
 bool sp__ring_abandoned(struct sp__ring *r);
 
 /*
- * Fills a buffer with records: SP_READY (full, or holding the last records), SP_END
- * (nothing left), SP_LATER (call again, with the same buffer), or an error.  Inline
- * because it calls the source for each record.
+ * Fills a buffer with records.  Returns SP_READY (full, or holding the last records), SP_END (no
+ * records left), SP_LATER (call again, with the same buffer), or an error.  Inline because it calls
+ * the source for each record.
  */
 static inline int sp__ring_pack(struct sp__ring *r, struct sp__ring_buffer *out,
 				sp__ring_source *next, void *ctx, bool wait)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random numbers that are the same on every machine: splitmix64 (Steele, Lea,
- * Flood 2014).  The state is one word, so streams are cheap: seed each with
- * sp__mix64() of what names it.
+ * Generates random numbers that are the same on every machine: splitmix64 (Steele, Lea, Flood
+ * 2014).
+ *
+ * The state is one word, so streams are cheap: seed each with sp__mix64() of its identity.
  */
 #ifndef SP__BASE_RNG_H
 #define SP__BASE_RNG_H
@@ -25,13 +26,13 @@ static inline uint64_t sp__rng_next(struct sp__rng *r)
 	return sp__mix64(r->state += 0x9E3779B97F4A7C15u);
 }
 
-/* Uniform in [0, n), n > 0; the bias is below n / 2^64. */
+/* Returns a number uniform in [0, n), n > 0; the bias is below n / 2^64. */
 static inline uint64_t sp__rng_below(struct sp__rng *r, uint64_t n)
 {
 	return (uint64_t)(((unsigned __int128)sp__rng_next(r) * n) >> 64);
 }
 
-/* Uniform in [0, 1). */
+/* Returns a number uniform in [0, 1). */
 static inline double sp__rng_real(struct sp__rng *r)
 {
 	return (double)(sp__rng_next(r) >> 11) * 0x1p-53;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Parses sizes, and shares of the memory.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A tally of records: how many, their bytes, and the sum of their hashes, which does not
- * depend on their order.  Two tallies are equal if they are of the same records; a record
- * lost, doubled, cut or mixed up with another makes them differ.
+ * Tallies records: their number, their bytes, and the sum of their hashes, which does not depend on
+ * their order.
  *
- * The hash is for every record of every sort, so it is cheap: of the length and of eight
- * bytes each from the head and the tail; what changes only between them is not seen.
- * Whoever passes records on adds them to a tally of its own; tallies have one owner at a
- * time, as their records have.
+ * Tallies of the same records are equal.  A record that is lost, doubled, cut or mixed up with
+ * another makes them differ.  Each stage that passes on records adds them to its own tally.  A
+ * tally has one owner at a time, like its records.
+ *
+ * The hash is computed for every record of every sort, so it is cheap: it covers the length and
+ * eight bytes each from the head and the tail.  It does not detect a change between them.
  */
 #ifndef SP__BASE_TALLY_H
 #define SP__BASE_TALLY_H
@@ -18,11 +19,11 @@
 
 struct sp__tally {
 	uint64_t records;
-	uint64_t sum; /* of hashes, or of whatever else a record is known by */
+	uint64_t sum; /* of hashes, or of other numbers that identify records */
 	uint64_t bytes;
 };
 
-/* reach: bytes that may be read from the record on, at least its own. */
+/* Hashes a record. reach: bytes that can be read from the record on, at least its own. */
 static inline uint64_t sp__record_hash_near(const char *rec, size_t bytes, size_t reach)
 {
 	static const char none[8];
@@ -40,7 +41,7 @@ static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
 	return sp__record_hash_near(rec, bytes, bytes);
 }
 
-/* A record that is known by a number. */
+/* Adds a record that a number identifies. */
 static inline void sp__tally_count(struct sp__tally *t, uint64_t of_record)
 {
 	t->records++;
@@ -66,7 +67,7 @@ static inline void sp__tally_join(struct sp__tally *to, const struct sp__tally *
 	to->sum += from->sum;
 }
 
-/* What was added since it was as `then`. */
+/* Returns the difference of two states of a tally. */
 static inline struct sp__tally sp__tally_since(struct sp__tally now, const struct sp__tally *then)
 {
 	now.records -= then->records;

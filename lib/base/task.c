@@ -4,26 +4,26 @@
  *
  * States of a task (under the lock; the owner may read FINISHED without it):
  *
- *	IDLE      not active
- *	WAITING   in one of the two lists; a thread takes those of a thread first
- *	RUNNING   a thread of the pool or, if queued, its owner runs the function
+ *	IDLE	  not active
+ *	WAITING	  in one of the two lists; a thread first takes tasks with their own thread
+ *	RUNNING	  a thread of the pool or, if queued, its owner runs the function
  *	FINISHED  no thread touches the task any more; its owner has to join it
  *
  * Invariants.
- * - The pool has an idle thread for each waiting task that may run now: all of those of a thread,
- *   and of the queued ones as many as the limit leaves.  A thread that is being created counts as
- *   idle; a start without such a thread is refused (provide()).
- * - A running task waits only for what goes on without the queue: devices, tasks of a thread, and
- *   queued tasks that it joins, which it runs if they wait.
- * - An owner runs no task but the one that it joins: it may hold locks, and its stack is as deep as
- *   if it called the function.
+ * - The pool has an idle thread for each waiting task that is allowed to run now: each task with
+ *   its own thread, and as many queued tasks as the limit leaves.  A thread that is being created
+ *   counts as idle.  A start without such a thread is refused (provide()).
+ * - A running task waits only for work that proceeds without the queue: devices, tasks with their
+ *   own thread, and queued tasks that it joins, which it runs if they wait.
+ * - An owner only runs the task that it joins: it can hold locks, and its stack is as deep as if it
+ *   called the function.
  *
  * Lifetime.  The pool is in use while an sp__tasks_open() or an active task is counted.  The last
- * use joins all threads, so none outlives the library's work, and programs may fork or unload the
- * library.  A child of a fork has none of the threads: it begins with an empty pool.
+ * use joins all threads, so no thread outlives the library's work, and programs may fork or unload
+ * the library.  A child of a fork has none of the threads: it begins with an empty pool.
  *
- * Rejected: a pool for each run.  The operators of one plan would have more threads than
- * processors, and streams would have to know the run.
+ * Rejected: a pool per run.  The operators of one plan would have more threads than processors, and
+ * streams would have to know the run.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ struct thread {
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t work, finished;
-	struct waiting own, queued; /* tasks with a thread of their own; queued tasks */
+	struct waiting own, queued; /* tasks with their own thread; queued tasks */
 	struct threads threads;
 	unsigned idle;		 /* threads that run no task */
 	unsigned running, limit; /* queued tasks that threads of the pool run */
@@ -65,7 +65,7 @@ static struct {
 	.limit = 1,
 };
 
-/* Tasks.  These functions are called with the lock. */
+/* Tasks.  These functions are called with the lock held. */
 
 static struct waiting *list_of(const struct sp__task *t)
 {
@@ -86,7 +86,7 @@ static void take(struct sp__task *t)
 	atomic_store(&t->state, SP__TASK_RUNNING);
 }
 
-/* Waiting tasks that may run now. */
+/* Returns the number of waiting tasks that are allowed to run now. */
 static unsigned count_due(void)
 {
 	unsigned left = pool.limit > pool.running ? pool.limit - pool.running : 0;
@@ -105,7 +105,7 @@ static struct sp__task *take_due(void)
 	return t;
 }
 
-/* Ends with the lock, and without touching the task again. */
+/* Runs a task.  Ends with the lock held, and does not touch the task again. */
 static void run(struct sp__task *t)
 {
 	pthread_mutex_unlock(&pool.lock);
@@ -153,7 +153,7 @@ static void unlock_after_fork(void)
 	pthread_mutex_unlock(&pool.lock);
 }
 
-/* The child has only the thread that forked; tasks and runs of the others never end in it. */
+/* The child only has the thread that forked; tasks and runs of other threads never end in it. */
 static void empty_after_fork(void)
 {
 	for (struct thread *t; (t = SLIST_FIRST(&pool.threads));) {
@@ -174,7 +174,9 @@ static void prepare_forks(void)
 	pthread_atfork(lock_before_fork, unlock_after_fork, empty_after_fork);
 }
 
-/* Signals are for the main thread, whose handlers clean up. */
+/*
+ * Creates a thread with signals blocked: signals are for the main thread, whose handlers clean up.
+ */
 static int create(struct thread *t)
 {
 	pthread_attr_t attr;
@@ -251,9 +253,9 @@ void sp__tasks_close(void)
 	leave_pool();
 }
 
-/* Tasks, as their owners use them. */
+/* Tasks: the functions for their owners. */
 
-/* False: the system refuses a thread, and the task is in neither list. */
+/* Starts a task.  Returns false, with the task in neither list, if the system refuses a thread. */
 static bool start(struct sp__task *t, void (*fn)(void *arg), void *arg)
 {
 	t->fn = fn;

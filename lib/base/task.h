@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scheduler of the library: one pool of threads for the whole process.
+ * Schedules the work of the library on one pool of threads for the whole process.
  *
- * A task is one function call, started, watched and joined by one owner.  Tasks are for work of
- * milliseconds and more.  There are two kinds:
+ * A task is one function call, started, watched and joined by one owner.  Tasks are for work of at
+ * least milliseconds.  There are two kinds:
  *
  *	queued      sp__task_start(): computes, or waits for devices or for tasks that it started.
- *	            At most as many run at a time as sp__tasks_open() allows.  An owner that joins
+ *	            At most as many run at a time as sp__tasks_open() allows. An owner that joins
  *	            a task that no thread has begun runs it itself: a full pool cannot deadlock.
  *	own thread  sp__task_start_thread(): may also wait for other threads, for pipes and for
- *	            programs.  It gets a thread of its own immediately, an idle one or a new one.
+ *	            programs. It immediately gets its own thread, an idle one or a new one.
  *
  * Both kinds run on the same threads, which are created when needed and then kept.
  *
  * The owner sees all that the function wrote once sp__task_done() has returned true or
- * sp__task_join() has returned.  A function leaves its thread as it found it (locale, priority).
+ * sp__task_join() has returned.  A function restores the state of its thread (locale, priority).
  *
- * Threads have all signals blocked and a stack of 1 MiB.  Every thread of the library runs tasks
- * of this pool, so that delay.h can delay all of them in tests.
+ * Threads have all signals blocked and a stack of 1 MiB.  Every thread of the library runs tasks of
+ * this pool, so that delay.h can delay all of them in tests.
  */
 #ifndef SP__BASE_TASK_H
 #define SP__BASE_TASK_H
@@ -37,24 +37,29 @@ struct sp__task {
 };
 
 /*
- * Keeps the threads of the pool until sp__tasks_close(), and lets at least that many queued tasks
- * run at a time.  While calls are nested or come from several threads, the largest limit holds.
- * Without it, one queued task runs at a time, and threads last while tasks are active.
+ * Keeps the threads of the pool until sp__tasks_close(), and allows at least that many queued tasks
+ * to run at a time.  While calls are nested or come from several threads, the largest limit holds.
+ * Without a call, one queued task runs at a time, and threads last while tasks are active.
  */
 void sp__tasks_open(unsigned threads);
-/* The last call that finds no active task joins the threads of the pool. */
+/* Ends an sp__tasks_open().  The last call without an active task joins the threads of the pool. */
 void sp__tasks_close(void);
 
 /*
- * Queues a task, which must not be active.  If the system refuses a thread for it, the function
- * runs at once, in the caller: slower, never wrong.
+ * Queues a task, which must not be active.  If the system refuses a thread, the function runs
+ * immediately in the caller: slower, but with the same result.
  */
 void sp__task_start(struct sp__task *t, void (*fn)(void *arg), void *arg);
-/* Starts a task with a thread of its own.  False: the system refuses one; it is not active. */
+/*
+ * Starts a task with its own thread.  Returns false if the system refuses a thread; the task is
+ * then not active.
+ */
 bool sp__task_start_thread(struct sp__task *t, void (*fn)(void *arg), void *arg);
 /* True if not active, or finished (still to be joined). */
 bool sp__task_done(const struct sp__task *t);
-/* Waits for the end, or runs a queued task that has not begun.  No effect if it is not active. */
+/*
+ * Waits for the end, or runs a queued task that has not begun.  Has no effect if it is not active.
+ */
 void sp__task_join(struct sp__task *t);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The byte order mark that some programs write before UTF-8 text.  It belongs to no field.
+ * Recognises the byte order mark that some programs write before UTF-8 text.  It belongs to no
+ * field.
  */
 #ifndef SP__BASE_UTF8MARK_H
 #define SP__BASE_UTF8MARK_H
@@ -11,7 +12,7 @@
 #define SP__UTF8_MARK "\xEF\xBB\xBF"
 #define SP__UTF8_MARK_BYTES 3
 
-/* The length of the mark at the beginning of a text: 3, or 0 if there is none. */
+/* Returns the length of the mark at the beginning of a text: 3, or 0 if there is none. */
 static inline size_t sp__utf8_mark(const char *text, size_t bytes)
 {
 	return bytes >= SP__UTF8_MARK_BYTES && !memcmp(text, SP__UTF8_MARK, SP__UTF8_MARK_BYTES)

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and writes ranges of files completely.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads and writes a part of a file as a whole, however many calls that takes, and checks that a
- * file that has been read to its end was not cut meanwhile.
+ * Reads and writes a range of a file completely, in as many calls as needed, and checks that a file
+ * that was read to its end was not truncated.
  */
 #ifndef SP__BASE_WHOLE_H
 #define SP__BASE_WHOLE_H
@@ -11,22 +11,22 @@
 #include <sys/types.h>
 #include <spindle/error.h>
 
-/* Bytes read, less than asked for only at the end of the file; or -errno. */
+/* Returns the bytes read, fewer than requested only at the end of the file, or -errno. */
 SP_MUST_CHECK ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at);
-/* 0 or -errno. */
+/* Returns 0 or -errno. */
 SP_MUST_CHECK int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at);
 
 /*
- * Computes the checksum of bytes [from, to) of a file.  Returns 1; 0: the file ends before; or
- * -errno.
+ * Computes the checksum of bytes [from, to) of a file.  Returns 1; 0 if the file ends before `to`;
+ * or -errno.
  */
 SP_MUST_CHECK int sp__checksum_range(int fd, uint64_t from, uint64_t to, uint64_t *checksum);
 
 /* Returns the size of a regular file in bytes, or 0 for anything else. */
 uint64_t sp__file_bytes(int fd);
 /*
- * Checks an input at its end.  before: its sp__file_bytes() at the beginning.  Returns 0, or
- * SP_EFORMAT if the file is smaller now: no reader can say which records are missing.
+ * Checks an input at its end. before: its sp__file_bytes() at the beginning.  Returns 0, or
+ * SP_EFORMAT if the file is smaller now: a reader cannot tell which records are missing.
  */
 SP_MUST_CHECK int sp__check_uncut(int fd, uint64_t before, const char *name,
 				  struct sp_errinfo *err);
