@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Counts durations in buckets, and computes quantiles of them.
+ */
 #include <math.h>
 #include <string.h>
 #include "base/minmax.h"

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram of durations with a relative error of at most 0.8 %.
+ * Counts durations in a histogram whose quantiles have a relative error of at most 0.8 %.
  *
- * Values below 64 have a bucket each; above, every power of two is divided
- * into 64 buckets of equal width, so a bucket is at most 1/64 (1.6 %) of its
- * values wide.  A quantile is the middle of the bucket that it falls into,
- * and never outside the least and the largest value, which are kept exactly,
- * as is the sum.  Histograms can be added and subtracted.
+ * Algorithm: values below 64 have a bucket each.  Above, every power of two is divided into 64
+ * buckets of equal width, so a bucket is at most 1/64 (1.6 %) of its values wide.  A quantile is
+ * the middle of its bucket, but never outside the minimum and the maximum.  These two and the sum
+ * are exact.  Histograms can be added and subtracted.
  *
  * Thread rule: one thread at a time.
  */
@@ -47,10 +46,13 @@ static inline void sp__hist_add(struct sp__hist *h, uint64_t value)
 
 void sp__hist_clear(struct sp__hist *h);
 void sp__hist_merge(struct sp__hist *into, const struct sp__hist *from);
-/* The values added since an earlier copy; least and largest value to the bucket. */
+/*
+ * Computes the values added since an earlier copy; minimum and maximum have the precision of a
+ * bucket.
+ */
 void sp__hist_since(struct sp__hist *diff, const struct sp__hist *now,
 		    const struct sp__hist *earlier);
-/* The value that a share q (0 to 1) of all do not exceed; 0 if there are none. */
+/* Returns the value that a share q (0 to 1) of all values do not exceed, or 0 if there are none. */
 uint64_t sp__hist_quantile(const struct sp__hist *h, double q);
 
 #endif

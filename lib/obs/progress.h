@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Telling the caller how far the work has come, by the clock of the real machine: at the
- * beginning of each phase, else not more than about ten times a second.  The end of the last
- * phase is predicted by its second sixteenth; in the first one little is under way side by side.
- * One thread at a time.
+ * Reports progress to the caller, by the clock of the real machine.
+ *
+ * A report is made at the beginning of each phase, and otherwise at most about 10 times per second.
+ * The end of the last phase is predicted from its second sixteenth: in the first one, few
+ * operations run concurrently.
+ *
+ * Thread rule: one thread at a time.
  */
 #ifndef SP__OBS_PROGRESS_H
 #define SP__OBS_PROGRESS_H
@@ -14,14 +17,14 @@
 #define SP__PROGRESS_PACE_NS 100000000u
 
 struct sp__progress {
-	/* The caller's; NULL: it does not ask. */
+	/* The callback; NULL: no reports. */
 	void (*tell)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
 	void *arg;
 	uint64_t reported_ns;
-	int phase;			/* the last one reported */
-	int last;			/* the last of all phases, */
-	uint64_t begin_ns, begin_bytes; /* when a sixteenth of it was done, */
-	uint64_t end_ns;		/* and it will end, as predicted; 0: unknown */
+	int phase;			/* last phase reported */
+	int last;			/* last of all phases */
+	uint64_t begin_ns, begin_bytes; /* when 1/16 of it was done */
+	uint64_t end_ns;		/* predicted end of it; 0: unknown */
 };
 
 static inline void sp__progress_predict(struct sp__progress *p, uint64_t now, uint64_t done_bytes,
@@ -41,13 +44,13 @@ static inline void sp__progress_predict(struct sp__progress *p, uint64_t now, ui
 	}
 }
 
-/* How long all from begin_ns on will have taken, as predicted; 0: unknown. */
+/* Returns the predicted duration from begin_ns to the end of the last phase; 0: unknown. */
 static inline double sp__progress_end_s(const struct sp__progress *p, uint64_t begin_ns)
 {
 	return p->end_ns ? (double)(p->end_ns - begin_ns) * 1e-9 : 0;
 }
 
-/* total_bytes 0: not known. */
+/* Reports a state. total_bytes 0: unknown. */
 static inline void sp__progress_report(struct sp__progress *p, int phase, uint64_t done_bytes,
 				       uint64_t total_bytes)
 {

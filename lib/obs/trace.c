@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lines are made under a lock in a buffer of BUF_BYTES, which goes out by write(2) when it is full.
- * After the first failure nothing more is written; closing returns it.
+ * Writes the trace of block requests.
+ *
+ * Lines are made under a lock in a buffer of BUF_BYTES; a full buffer is written by write(2).
+ * After the first failure no more is written; closing returns its error.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,9 +18,9 @@
 #include "obs/trace.h"
 
 #define BUF_BYTES 65536
-/* The figures of a line at their longest, with room to spare. */
+/* Maximum length of the numbers of a line, and some reserve. */
 #define FIGURES_BYTES 160
-/* A name longer than this, escaped, is cut: still one word, one line. */
+/* A longer name, escaped, is cut; it stays one word of one line. */
 #define NAME_BYTES 8192
 
 struct sp__trace {
@@ -26,7 +28,7 @@ struct sp__trace {
 	struct sp_outfile *out;
 	const char *path;
 	int fd;
-	int error; /* the first; nothing is written after it */
+	int error; /* the first one; stops all writing */
 	uint64_t opened_ns;
 	sp__trace_clock_fn *virtual_ns; /* NULL: the real clock */
 	const void *clock;
@@ -78,7 +80,7 @@ int sp__trace_open(struct sp__trace **out, const char *path, struct sp_errinfo *
 	return 0;
 }
 
-/* One word of printable bytes: what would break it is written as %XX. */
+/* Writes a name as one word of printable bytes; other bytes become %XX. */
 static void put_name(struct sp__trace *t, const char *name)
 {
 	static const char hex[] = "0123456789ABCDEF";
