@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading a trace.  Lines are read one by one; a request takes 48 bytes and a
- * volume its name.  Names are found again through a table of hashes, so that a
- * merge of thousands of files costs no more for a line than one of two.
+ * Loads a trace.
+ *
+ * Lines are read one by one.  A request takes 48 bytes, and a volume its name.  A hash table finds
+ * names, so a line costs the same in a merge of thousands of files as in a merge of two.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ struct loader {
 	const char *path;
 	uint64_t line;
 	size_t *slot, nslot; /* volume number + 1; 0: free; nslot a power of 2 */
-	char *name;	     /* the line's volume, unescaped */
+	char *name;	     /* volume of the line, unescaped */
 	size_t name_cap;
 };
 
@@ -32,7 +33,7 @@ static int no_memory(const struct loader *l)
 	return sp__err(l->err, -ENOMEM, "read", l->path, -1);
 }
 
-/* Where a name is, or belongs. */
+/* Returns the slot where a name is or belongs. */
 static size_t *find_slot(const struct loader *l, const char *name)
 {
 	size_t i = sp__checksum(name, strlen(name)) & (l->nslot - 1);
@@ -42,7 +43,7 @@ static size_t *find_slot(const struct loader *l, const char *name)
 	return &l->slot[i];
 }
 
-/* Room for one more volume: at most half of the slots are used. */
+/* Makes space for one more volume: at most half of the slots are used. */
 static int grow_volumes(struct loader *l)
 {
 	size_t n = l->nslot ? l->nslot * 2 : 16;
@@ -112,7 +113,7 @@ static int add(struct loader *l, const struct sp__seqline *line, uint32_t number
 	return 0;
 }
 
-/* Without the newline at its end the last number may be a part of one. */
+/* Without a newline at its end, the last number can be truncated. */
 static int one_line(struct loader *l, const char *text, size_t len, bool whole)
 {
 	struct sp__seqline line;

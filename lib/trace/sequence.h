@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sequence of block requests in memory, and the page accesses that it is
- * made of.  The public header is spindle/sequence.h.
+ * Holds a sequence of block requests in memory, and lists its page accesses.  The public header is
+ * spindle/sequence.h.
  *
- * Offsets are bytes of a volume; volumes are numbered from 0 in the order of
- * their first lines.  Requests that failed or moved nothing are not in the
- * list: they touch no page.
+ * Offsets are bytes of a volume.  Volumes are numbered from 0 in the order of their first lines.
+ * Requests that failed or moved no data are not in the list: they touch no page.
  */
 #ifndef SP__TRACE_SEQUENCE_H
 #define SP__TRACE_SEQUENCE_H
@@ -14,22 +13,22 @@
 
 struct sp__seqreq {
 	uint64_t offset;
-	int64_t submit_ns, done_ns; /* since the opening of the trace */
+	int64_t submit_ns, done_ns; /* since the trace was opened */
 	uint64_t line;		    /* of the file, from 1 */
-	uint32_t bytes;		    /* that were moved, > 0 */
+	uint32_t bytes;		    /* moved, > 0 */
 	uint32_t volume;
 	uint16_t prio;
 	bool write;
 };
 
 struct sp__seqvolume {
-	char *name;   /* as it was before it was escaped */
-	uint64_t end; /* of the last byte touched */
+	char *name;   /* unescaped */
+	uint64_t end; /* end of the last byte touched */
 	struct sp_sequence_counts counts;
 };
 
 struct sp_sequence {
-	struct sp__seqreq *req; /* in the order asked for */
+	struct sp__seqreq *req; /* in the requested order */
 	size_t n;
 	struct sp__seqvolume *volume;
 	size_t nvolumes;
@@ -38,10 +37,10 @@ struct sp_sequence {
 	size_t window;
 };
 
-/* Fills in the counts; loading and refining do it.  0 or -ENOMEM. */
+/* Fills in the counts, after loading and refining.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__sequence_count(struct sp_sequence *seq);
 
-/* The first page that a request touches, and how many. */
+/* Returns the first page that a request touches; sp__seqreq_pages() returns their number. */
 static inline uint64_t sp__seqreq_page(const struct sp__seqreq *r, uint32_t page_bytes)
 {
 	return r->offset / page_bytes;
@@ -53,10 +52,11 @@ static inline size_t sp__seqreq_pages(const struct sp__seqreq *r, uint32_t page_
 }
 
 /*
- * The page accesses in order, those of a request ascending, as one list in which volumes lie one
- * after the other with a page between them: the page of byte x of volume v is
- * base[v] + x / page_bytes, with SP__SEQPAGE_WRITE in the list if it is written.  A write is
- * taken to fill its pages.  The caller frees pages and base.  0 or -ENOMEM.
+ * Lists the page accesses in order, those of one request ascending.
+ *
+ * Volumes are numbered consecutively with a page between them: the page of byte x of volume v is
+ * base[v] + x / page_bytes.  A written page has SP__SEQPAGE_WRITE set.  A write is assumed to fill
+ * its pages.  The caller frees pages and base.  Returns 0 or -ENOMEM.
  */
 #define SP__SEQPAGE_WRITE (UINT64_C(1) << 63)
 struct sp__seqpages {

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is one sequence a legal permutation of another?
+ * Decides whether one sequence is a legal permutation of another.
  *
- * Equal requests are paired first: the k-th of a with the k-th of b, by merging
- * the requests of both sorted by volume (its name), offset, length, kind and place.
- * Nothing is lost by that: equal writes conflict with one another and have to keep
- * their order, and equal reads can change places for nothing.  Then b is
- * walked in its order.  Two conflicting requests have changed places if and
- * only if some request comes to bytes that an earlier one of b, which a has
- * later, had touched, one of the two writing.  So for each piece of a volume
- * the latest place in a of all reads so far is enough to know, and of all
- * writes so far: a request asks for the latest over its range, and then puts
- * its own place there.
+ * Algorithm.  Equal requests are paired first: the k-th of a with the k-th of b, by merging the
+ * requests of both sorted by volume (its name), offset, length, kind and position.  This is exact:
+ * equal writes conflict with each other and have to keep their order, and exchanging equal reads
+ * has no effect.
  *
- * Pieces are what the ends of all requests cut volumes into; a segment tree
- * over them keeps the maxima.  For n requests: n log n time, some 100 bytes
- * for each.  Rejected: a table of blocks, which depends on their size.
+ * Then b is walked in its order.  Two conflicting requests have exchanged their order if and only
+ * if a request touches bytes that an earlier one of b, which is later in a, has touched, and one of
+ * the two is a write.  So it suffices to know, for each segment of a volume, the last position in a
+ * of all reads so far, and of all writes so far.  A request queries the maximum over its range, and
+ * then stores its own position there.
+ *
+ * Segments are delimited by the ends of all requests.  A segment tree over them keeps the maxima.
+ *
+ * Memory: about 100 bytes per request.  Time: n log n for n requests.
+ *
+ * Rejected: a table of blocks, whose size depends on the block size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,11 +27,11 @@
 
 #define NONE SIZE_MAX
 
-/* Which request of one sequence is which of another. */
+/* Maps each request of one sequence to its partner in the other. */
 struct match {
-	size_t *a_of_b, *b_of_a; /* places; NONE: none */
-	size_t missing;		 /* first of a that b lacks; NONE: none */
-	size_t extra;		 /* first of b that a lacks */
+	size_t *a_of_b, *b_of_a; /* positions; NONE: none */
+	size_t missing;		 /* first request of a that b lacks; NONE: none */
+	size_t extra;		 /* first request of b that a lacks */
 };
 
 static void match_release(struct match *m)
@@ -39,7 +41,7 @@ static void match_release(struct match *m)
 	m->a_of_b = m->b_of_a = NULL;
 }
 
-/* A request without its time; place makes equal ones differ, last of all. */
+/* A request without its time. place comes last, so that equal requests differ. */
 struct key {
 	uint64_t offset;
 	size_t place;
@@ -49,7 +51,7 @@ struct key {
 
 struct name {
 	const char *name;
-	size_t number; /* in b: following those of a */
+	size_t number; /* in b: numbers after those of a */
 };
 
 static int by_name(const void *pa, const void *pb)
@@ -60,7 +62,7 @@ static int by_name(const void *pa, const void *pb)
 	return order ? order : SP__ORDER(a->number, b->number);
 }
 
-/* One numbering for the volumes of both: of equal names the lowest number. */
+/* Numbers the volumes of both sequences together; equal names get the lowest number. */
 static uint32_t *number_volumes(const struct sp_sequence *a, const struct sp_sequence *b)
 {
 	size_t n = a->nvolumes + b->nvolumes;
@@ -126,7 +128,7 @@ static void earlier(size_t *to, size_t place)
 	*to = sp__min(*to, place);
 }
 
-/* Both lists are sorted: equal keys at their heads are a pair. */
+/* Pairs requests.  Both lists are sorted: equal keys at their heads are a pair. */
 static void pair(const struct key *a, size_t na, const struct key *b, size_t nb, struct match *m)
 {
 	size_t i = 0, j = 0;
@@ -172,10 +174,10 @@ static int match(const struct sp_sequence *a, const struct sp_sequence *b, struc
 #define READS 0
 #define WRITES 1
 
-/* Places are counted from 1; 0: none yet. */
+/* Positions count from 1; 0: none yet. */
 struct node {
-	size_t whole[2]; /* latest that covers all of the node */
-	size_t part[2];	 /* latest that touches some of it */
+	size_t whole[2]; /* last position that covers all of the node */
+	size_t part[2];	 /* last position that touches a part of it */
 };
 
 struct place {
@@ -243,12 +245,12 @@ static void later(size_t *to, size_t place)
 	*to = sp__max(*to, place);
 }
 
-/* The latest place of that kind over the pieces [from, to). */
+/* Returns the last position of that kind over the segments [from, to). */
 static size_t latest(const struct tree *t, int kind, size_t from, size_t to)
 {
 	size_t l = from + t->leaves, r = to + t->leaves, most = 0;
 
-	/* What covers the whole of an ancestor of a piece at either end. */
+	/* The nodes that cover an ancestor of a segment at either end. */
 	for (size_t i = l; i; i /= 2)
 		later(&most, t->node[i].whole[kind]);
 	for (size_t i = r - 1; i; i /= 2)
@@ -293,7 +295,7 @@ static struct sp_sequence_request request(const struct sp_sequence *seq, size_t 
 					     .line = r->line };
 }
 
-/* In a, first stands before second; b has them the other way round. */
+/* Reports two requests: first precedes second in a, and follows it in b. */
 static void violation(const struct sp_sequence *a, const struct sp_sequence *b,
 		      const struct match *m, size_t first, size_t second,
 		      struct sp_sequence_comparison *c)
@@ -307,7 +309,7 @@ static void violation(const struct sp_sequence *a, const struct sp_sequence *b,
 				       : SP_SEQUENCE_WRITE_AFTER_WRITE;
 }
 
-/* Walks over b; the walk is over places of a, so that volumes are a's. */
+/* Walks over b by positions in a, so that volumes are a's. */
 static void walk(const struct sp_sequence *a, const struct sp_sequence *b, const struct match *m,
 		 struct tree *t, struct sp_sequence_comparison *c)
 {

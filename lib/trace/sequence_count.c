@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What can be counted by walking over a sequence once, and the regions that
- * its writes cover: those are sorted by place and joined where they touch.
+ * Counts seeks, merges and bytes in one walk over a sequence, and the regions that its writes
+ * cover: writes are sorted by offset and joined where they touch.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "trace/sequence.h"
 
-/* Where a volume was left. */
+/* State of a volume after its last request. */
 struct position {
 	uint64_t start, end; /* of the last request */
 	uint64_t read_end;   /* of the last read */
@@ -51,7 +51,7 @@ static int by_place(const void *pa, const void *pb)
 	return order ? order : SP__ORDER(a->start, b->start);
 }
 
-/* Ranges in order of place: joined to regions. */
+/* Joins ranges, sorted by offset, to regions. */
 static void join_ranges(struct sp_sequence *seq, const struct range *w, size_t n)
 {
 	for (size_t i = 0, next; i < n; i = next) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of a trace.  Fields are separated by blanks and taken from the left; a number that
- * does not fit its member is refused, never cut.  A line that begins with "#", or is empty, is a
- * comment.  Of names, only the lookup needs a copy without escapes.
+ * Parses one line of a trace.
+ *
+ * Fields are separated by blanks and taken from the left.  A number that does not fit its member is
+ * refused, never cut.  A line that is empty or begins with "#" is a comment.  Only the lookup of a
+ * name needs a copy without escapes.
  */
 #include <string.h>
 #include <spindle/error.h>
 #include "trace/sequence_parse.h"
 
-/* What is left of a line. */
+/* The rest of a line. */
 struct text {
 	const char *at, *end;
 };
@@ -18,7 +20,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The next field; fields are separated by blanks. */
+/* Takes the next field; fields are separated by blanks. */
 static struct text field(struct text *line)
 {
 	struct text f;
@@ -61,7 +63,7 @@ static bool signed_number(struct text f, int64_t *value)
 	return true;
 }
 
-/* The numbers after op and volume. */
+/* Parses the numbers after op and volume. */
 static const char *numbers(struct text *line, struct sp__seqline *out)
 {
 	uint64_t v;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One line of a trace: pure text to numbers, no memory.
+ * Parses one line of a trace from text to numbers, without allocation.
  */
 #ifndef SP__TRACE_SEQUENCE_PARSE_H
 #define SP__TRACE_SEQUENCE_PARSE_H
@@ -11,7 +11,7 @@
 
 struct sp__seqline {
 	bool write;
-	const char *name; /* escaped, inside the line, not ended */
+	const char *name; /* escaped, inside the line, not terminated */
 	size_t name_len;
 	uint64_t offset;
 	uint32_t bytes;
@@ -21,13 +21,13 @@ struct sp__seqline {
 };
 
 /*
- * A line without its newline.  1: a request; 0: a comment or nothing;
- * SP_EFORMAT with *reason (static, ours): what is wrong.
+ * Parses a line without its newline.  Returns 1: a request; 0: a comment or an empty line;
+ * SP_EFORMAT with *reason (static).
  */
 int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, const char **reason);
-/* The heading of another version than ours.  False for any other comment. */
+/* True for the heading of another version of the format; false for any other comment. */
 bool sp__sequence_foreign(const char *line, size_t len);
-/* Writes the name, unescaped and ended, to out (name_len + 1 bytes); its length. */
+/* Writes the name, unescaped and terminated, to out (name_len + 1 bytes).  Returns its length. */
 size_t sp__sequence_name(const char *name, size_t name_len, char *out);
 
 #endif

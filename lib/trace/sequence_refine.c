@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rearranges a sequence by what comes next among a window of the requests that are left, the
- * oldest.  One may be taken if it conflicts with none that is older.  All that are older are in
- * the window too, so counts within it are enough, and the result is a legal permutation.
+ * Rearranges a sequence: chooses the next request among a window of the oldest remaining requests.
  *
- * For n requests and a window of w: n w time.  Rejected: the graph of all conflicts, which would
- * do without a window, but an operator cannot hold back all that it has to write either.
+ * A request can be chosen if it does not conflict with an older one.  All older requests are in the
+ * window too, so counting conflicts within the window suffices, and the result is a legal
+ * permutation.
+ *
+ * Time: n w for n requests and a window of w requests.
+ *
+ * Rejected: the graph of all conflicts.  It needs no window, but an operator cannot hold back all
+ * its writes either.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,14 +20,14 @@
 
 struct waiting {
 	struct sp__seqreq req;
-	size_t conflicts; /* with older ones */
+	size_t conflicts; /* with older requests */
 };
 
 struct refining {
 	enum sp_sequence_refinement how;
 	struct waiting *window; /* oldest first */
 	size_t n;
-	const struct sp__seqreq *last; /* taken; NULL: none yet */
+	const struct sp__seqreq *last; /* the last one chosen; NULL: none yet */
 };
 
 static bool same_bytes(const struct sp__seqreq *a, const struct sp__seqreq *b)
@@ -44,7 +48,7 @@ static int by_place(const struct sp__seqreq *a, const struct sp__seqreq *b)
 	return order ? order : SP__ORDER(a->offset, b->offset);
 }
 
-/* Does r suit what went last, whatever its place? */
+/* True if r suits the last request, whatever its offset. */
 static bool suits(const struct refining *f, const struct sp__seqreq *r)
 {
 	switch (f->how) {
@@ -66,7 +70,7 @@ static bool better(const struct refining *f, const struct sp__seqreq *a, const s
 	return f->how == SP_SEQUENCE_BY_OFFSET && by_place(a, b) < 0;
 }
 
-/* The oldest is never in conflict. */
+/* The oldest request never conflicts. */
 static size_t choose(const struct refining *f)
 {
 	size_t best = 0;
