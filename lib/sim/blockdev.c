@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated block device: time, queues, window.
+ * Simulates a block device: time, queues, window.
  *
- * Two kinds of things happen: events, whose times are known (the overhead of a request ends, a
- * service ends), and decisions (which request is dispatched, which a lane serves), which are due
- * when an event has changed something.  All events of a moment precede its decisions, so that
- * every request available at that moment is known.  What the caller submits at that moment is
- * available too, so advance() returns with completions before it decides at the same moment.
- * Time passes only when nothing is left to decide.
+ * Algorithm.  Events have known times: the overhead of a request ends, a service ends.  Decisions
+ * (which request is dispatched, which one a lane serves) are due when an event has changed the
+ * state.  All events of a moment precede its decisions, so every request available at that moment
+ * is known.  A request that the caller submits at that moment is available too, so advance()
+ * returns with completions before it decides at the same moment.  Time passes only when no decision
+ * is left.
  *
- * Overhead is spent before the scheduler, by each request on its own.  Inside the window a window
- * of one would serialise it, and requests in their overhead would occupy places in the window.
+ * Overhead is spent before the scheduler, by each request separately.  Inside the window, a window
+ * of one would serialise it, and requests in their overhead would occupy slots of the window.
  *
  * An indivisible batch is one request to the scheduler: its first part, with the others linked to
- * it.  When it is picked, the others follow before the scheduler is asked again.  Each queue has
- * a batch of its own of what is submitted together.
+ * it.  When it is picked, the others follow before the scheduler picks again.  Each queue has its
+ * own batch of the requests that are submitted together.
  */
 #include <assert.h>
 #include <errno.h>
@@ -111,7 +111,7 @@ static void decide(struct sp__blockdev *bd)
 	sp__lanes_start(bd);
 }
 
-/* Is there anything that could be dispatched now? */
+/* True if a request could be dispatched now. */
 static bool waits(const struct sp__blockdev *bd)
 {
 	const struct sp__bdqueue *q = bd->queues, *end = q + bd->dev.model->queues;
@@ -142,7 +142,7 @@ static uint64_t next_event(const struct sp__blockdev *bd)
 	return t;
 }
 
-/* All events of the moment that has come. */
+/* Processes all events of the present moment. */
 static void events(struct sp__blockdev *bd)
 {
 	struct sp__reqlist *l;
@@ -161,7 +161,10 @@ static void events(struct sp__blockdev *bd)
 	bd->pending = sp__lanes_ready(bd) || waits(bd);
 }
 
-/* hold: does not decide for until_ns if something is done that the caller has not seen. */
+/*
+ * Runs until until_ns. hold: does not decide at until_ns while the caller has not seen a
+ * completion.
+ */
 static void run(struct sp__blockdev *bd, uint64_t until_ns, bool hold)
 {
 	uint64_t t;
@@ -209,7 +212,7 @@ static void into_overhead(struct sp__blockdev *bd, struct sp__blockreq *r)
 	sp__reqlist_push(&bd->overhead[write], r);
 }
 
-/* Into the batch of its queue; parts next to each other that are adjacent become one. */
+/* Appends r to the batch of its queue; consecutive parts that are adjacent become one. */
 static void into_batch(struct sp__blockdev *bd, struct sp__blockreq *r)
 {
 	struct sp__bdqueue *q = &bd->queues[r->queue];
@@ -245,7 +248,7 @@ static void submit_batch(struct sp__blockdev *bd, struct sp__blockreq **reqs, si
 	}
 }
 
-/* Everything before this moment has happened. */
+/* Advances to now_ns: everything before this moment has happened. */
 static void come_to(struct sp__blockdev *bd, uint64_t now_ns)
 {
 	assert(now_ns >= bd->now_ns);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SPTF among thousands: pieces lie on buckets by the blocks where they begin, and a bucket is
- * looked through only if its nearest piece may be nearer than the best one found so far.
+ * Chooses the subrequest with the shortest positioning time (SPTF) among thousands.
  *
- * The device bounds the positions of a bucket from below (sp__device_ops.bounds), mostly by the way
- * of the arm to the cylinders of its pieces.  Of 4096 requests all over a drive some 1 in 50 is
- * looked at.  The choice is that of looking at all: the least time, then the first submitted.
+ * Algorithm.  Subrequests are stored in buckets by their first block.  A bucket is searched only if
+ * its nearest subrequest could be nearer than the best one found so far.  The device computes a
+ * lower bound of the positioning times of a bucket (sp__device_ops.bounds), mostly from the
+ * distance of the arm to the cylinders of its subrequests.  With 4096 requests all over a drive,
+ * about 1 in 50 is examined.  The choice equals the choice of examining all: minimum time, then
+ * first submitted.
  *
- * Rejected: a tree by cylinder.  It would have to find the pieces that the drive's cache has, too.
+ * Rejected: a tree by cylinder.  It would also have to find the subrequests that the drive's cache
+ * has.
  */
 #include <stdlib.h>
 #include "base/minmax.h"
@@ -22,7 +25,7 @@ struct sp__bucketset *sp__bucketset_new(uint64_t blocks)
 	return s;
 }
 
-/* Every piece widens the range of its bucket, which begins anew when that is empty. */
+/* Widens a bucket's cylinder range; the first subrequest sets it. */
 static void widen(struct sp__bucket *bucket, uint32_t cyl, bool first)
 {
 	bucket->first_cyl = first ? cyl : sp__min(bucket->first_cyl, cyl);
@@ -64,7 +67,7 @@ void sp__bucketset_take(struct sp__bucketset *s, struct sp__lanepiece *p)
 		p->beside->before = p->before;
 }
 
-/* Looks at the pieces of a bucket, once. */
+/* Examines the subrequests of a bucket, once. */
 static void look(struct sp__blockdev *bd, const struct sp__bucketset *s, unsigned i,
 		 uint64_t *bound, struct sp__nearest *best)
 {
@@ -74,8 +77,9 @@ static void look(struct sp__blockdev *bd, const struct sp__bucketset *s, unsigne
 }
 
 /*
- * The nearest bucket to which the arm goes; those without pieces have no bound.  Its best makes
- * most others too far away at once, while what is at hand may be anything.
+ * Returns the nearest bucket to which the arm has to move; sets the bound of empty ones to
+ * SP__NEVER.  Its best subrequest excludes most other buckets; a subrequest without arm movement
+ * might not.
  */
 static unsigned first_of(const struct sp__bucketset *s, uint64_t *bound)
 {

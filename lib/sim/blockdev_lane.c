@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lanes of a simulated device: splitting, choosing, serving.
+ * Splits, chooses and serves requests on the lanes of a simulated device.
  *
- * A dispatched request is split into pieces, and each goes to the end of the list of its lane.  A
- * lane that has something and is idle is awake; at a decision each lane that is awake chooses a
- * piece, the first or the one with the shortest positioning time (of many: blockdev_bucket.c), and
- * serves it to its end.  If the first has been there for the age limit it goes first in any case.
+ * Algorithm.  A dispatched request is split into subrequests, and each is appended to the list of
+ * its lane.  A lane is awake if it is idle and has subrequests.  At a decision, each awake lane
+ * chooses a subrequest, the first one or the one with the shortest positioning time (among many:
+ * blockdev_bucket.c), and serves it to its end.  If the first one has waited for the age limit, it
+ * is chosen.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "sim/blockdev_impl.h"
 
-/* From so many pieces on buckets cost less than looking at all. */
+/* From this number of subrequests on, buckets cost less than a search of all. */
 #define SHELVED 128
 
 int sp__lanes_open(struct sp__blockdev *bd)
@@ -38,7 +39,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 		if (!bd->lanes[i].buckets)
 			return -ENOMEM;
 	}
-	/* Untouched until it is used: a window may be far deeper than it is ever filled. */
+	/* Untouched until it is used: a window can be much deeper than it is ever filled. */
 	bd->fresh = bd->pool;
 	TAILQ_INIT(&bd->free);
 	bd->nfree = n;
@@ -109,8 +110,10 @@ static void split(struct sp__blockdev *bd)
 }
 
 /*
- * Most candidates of a deep window are so far away that the platter need not be asked, and nothing
- * is sooner than what takes no time.
+ * Compares p with the best one.
+ *
+ * The limit best->ns saves the computation of the angle for most subrequests of a deep window.
+ * None is better than one that takes no time, except one submitted earlier.
  */
 void sp__lane_look(struct sp__blockdev *bd, struct sp__lanepiece *p, struct sp__nearest *best)
 {
@@ -124,7 +127,7 @@ void sp__lane_look(struct sp__blockdev *bd, struct sp__lanepiece *p, struct sp__
 		*best = (struct sp__nearest){ p, t };
 }
 
-/* The piece that comes under the head first. */
+/* Returns the subrequest that the head reaches first. */
 static struct sp__lanepiece *nearest(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	struct sp__nearest best = { NULL, SP__NEVER };
@@ -180,7 +183,7 @@ void sp__lanes_start(struct sp__blockdev *bd)
 	bd->nawake = 0;
 }
 
-/* The piece of a lane is served; its request, if that was the last one. */
+/* Ends the service of a lane's subrequest; returns its request if that was its last one. */
 static struct sp__blockreq *finish(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	struct sp__lanepiece *p = lane->active;

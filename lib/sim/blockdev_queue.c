@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stages of a request in the simulated block device: arrival at the scheduler, dispatch,
- * completion; and the counters of each.
+ * Moves requests through the stages of the simulated block device (arrival at the scheduler,
+ * dispatch, completion) and counts them there.
  */
 #include "sim/blockdev_impl.h"
 
@@ -33,7 +33,7 @@ void sp__blockdev_count(struct sp__blockdev *bd, enum sp__depth which, int chang
 	d->n += (unsigned)change;
 }
 
-/* Into the scheduler: r and the rest of its batch count in a slot each. */
+/* Admits r to the scheduler; r and the rest of its batch take one slot each. */
 static void admit(struct sp__bdqueue *q, struct sp__blockreq *r, uint8_t slot, uint64_t now_ns)
 {
 	struct sp__blockreq *part;
@@ -46,7 +46,7 @@ static void admit(struct sp__bdqueue *q, struct sp__blockreq *r, uint8_t slot, u
 	sp__sched_add(&q->sched, r, now_ns);
 }
 
-/* A batch larger than all there is goes in alone. */
+/* True if r fits.  A batch larger than the limit is admitted alone. */
 static bool fits(const struct sp__bdqueue *q, unsigned slot, unsigned limit,
 		 const struct sp__blockreq *r)
 {
@@ -59,7 +59,10 @@ static bool fits(const struct sp__bdqueue *q, unsigned slot, unsigned limit,
 	return n <= limit;
 }
 
-/* Whose waiting request is next in a pool: the oldest that has aged; else the highest level. */
+/*
+ * Returns the level whose waiting request is next in a pool: the oldest that has aged; else the
+ * highest.
+ */
 static unsigned next_level(const struct sp__bdqueue *q, uint64_t now_ns, bool *aged)
 {
 	uint64_t oldest_ns = SP__NEVER;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The block allocator of a simulated file system.
+ * Allocates the blocks of a simulated file system.
  *
- * All pages below a high-water mark have been allocated at least once; freed ones are in a heap
- * with the lowest address on top, so that recycled pages are reused first, from the front.  An
- * allocation takes the lowest free page and those adjacent to it, as many as the policy wants:
- * from the heap, and from the high-water mark where the two meet.
+ * Algorithm.  All pages below a high-water mark have been allocated at least once.  Freed ones are
+ * in a heap with the lowest address on top, so that they are reused first, from the front.  An
+ * allocation takes the lowest free page and those adjacent to it, up to the number of the policy:
+ * from the heap, and from the high-water mark if the two meet.
  *
- * A file has areas, in which all its pages lie under none and those that existed before under the
- * other policies, and a map: chunks of entries, allocated when the first page in them is placed.
- * Areas are few, and most accesses are in the last, so they are searched from there down.
+ * A file has areas and a map.  Areas hold all its pages under the policy none, and the initially
+ * existing ones under the others.  The map is a list of chunks of entries, allocated when the first
+ * page in them is placed.  A file has few areas, and most accesses are in the last one, so the
+ * search begins there.
  *
- * Invariant: each page below the mark is in exactly one of: an area or the map of one file, the
+ * Invariants: each page below the mark is in exactly one of: an area or the map of one file, the
  * window of one file, the heap.
  *
  * Rejected: a bitmap of the device (megabytes for a large drive of which a test uses little).
@@ -34,19 +35,19 @@ struct area {
 struct file {
 	struct area *areas; /* by first, without gaps from page 0 on */
 	size_t nareas;
-	uint64_t covered;  /* pages that the areas hold, or are reserved to hold */
-	uint64_t used;	   /* of them, from page 0 up to the highest asked for */
+	uint64_t covered;  /* pages that the areas hold or reserve */
+	uint64_t used;	   /* of them, up to the highest page requested */
 	uint64_t **chunks; /* entries: the device page plus 1, or 0 */
 	size_t nchunks;
 	uint64_t window, window_pages; /* pre-allocated, not used yet */
-	unsigned next_pages;	       /* next allocation of extent */
+	unsigned next_pages;	       /* size of the next allocation of extent */
 };
 
 struct sp__fsmap {
 	struct sp__fsmap_opts opts;
 	struct file *files;
 	size_t nfiles;
-	uint64_t high;		/* pages from here on were never given out */
+	uint64_t high;		/* pages from here on were never allocated */
 	struct sp__heap unused; /* free pages below high, the lowest on top */
 	size_t unused_cap;
 };
@@ -78,7 +79,7 @@ static const struct area *area_of(const struct file *f, uint64_t page)
 	return &f->areas[i];
 }
 
-/* Where a page is; false if the file has none such. */
+/* Finds the device page of a page; false if the file does not have it. */
 static bool find_page(const struct file *f, uint64_t page, uint64_t *device)
 {
 	size_t chunk = page / CHUNK;
@@ -108,7 +109,7 @@ static int grow_chunks(struct file *f, size_t want)
 	return 0;
 }
 
-/* The entry of the map for a page; NULL if there is no memory for it. */
+/* Returns the entry of the map for a page, or NULL if there is no memory. */
 static uint64_t *map_entry(struct file *f, uint64_t page)
 {
 	size_t chunk = page / CHUNK;
@@ -120,7 +121,7 @@ static uint64_t *map_entry(struct file *f, uint64_t page)
 	return f->chunks[chunk] ? &f->chunks[chunk][page % CHUNK] : NULL;
 }
 
-/* Has all pages in the map, none in areas; or -ENOMEM, and nothing is changed. */
+/* Moves all pages from areas to the map.  Returns 0, or -ENOMEM with nothing changed. */
 static int unroll(struct file *f)
 {
 	uint64_t device;
@@ -220,7 +221,7 @@ int sp__fsmap_create(struct sp__fsmap *fs, uint64_t pages)
 	return (int)fs->nfiles++;
 }
 
-/* Under none: areas that hold page. */
+/* Under none: adds areas until they hold page. */
 static int grow_areas(struct sp__fsmap *fs, struct file *f, uint64_t page)
 {
 	struct area *last = f->nareas ? &f->areas[f->nareas - 1] : NULL;
@@ -252,7 +253,7 @@ static int locate_in_area(struct sp__fsmap *fs, struct file *f, uint64_t page, s
 		return -ENOSPC;
 	if (last >= f->covered) {
 		rc = grow_areas(fs, f, last);
-		if (rc == -ENOSPC && page < f->covered) /* as many as there are */
+		if (rc == -ENOSPC && page < f->covered) /* take the pages that there are */
 			last = f->covered - 1;
 		else if (rc == -ENOSPC && last != page)
 			rc = grow_areas(fs, f, last = page);
@@ -264,7 +265,7 @@ static int locate_in_area(struct sp__fsmap *fs, struct file *f, uint64_t page, s
 	return 0;
 }
 
-/* What files hold back and have not used serves those in need. */
+/* Frees the unused pre-allocated windows of all files. */
 static int reclaim_windows(struct sp__fsmap *fs)
 {
 	for (size_t i = 0; i < fs->nfiles; i++) {
@@ -371,7 +372,7 @@ void sp__fsmap_punch(struct sp__fsmap *fs, unsigned file, uint64_t page)
 
 	if (fs->opts.policy == SP__FS_NONE || !find_page(f, page, &device))
 		return;
-	/* Without memory to remember it by, the page just stays the file's. */
+	/* Without memory to record the hole, the page just stays the file's. */
 	if (page < f->used && unroll(f) < 0)
 		return;
 	if (heap_push(fs, device) == 0)

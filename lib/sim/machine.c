@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated machine: opening, files, statistics.
+ * Opens the simulated machine, and keeps its files and statistics.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -190,7 +190,7 @@ bool sp__machine_cached(struct sp__machine *m, unsigned file, uint64_t offset, u
 		if (!sp__fsmap_find(m->fs, file, page, &device))
 			return false;
 		tag = sp__pcache_tag(m->pc, device);
-		/* One with a transfer is still being read. */
+		/* A page with a transfer is still being read. */
 		if (!tag || *tag)
 			return false;
 	}
@@ -219,7 +219,7 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 	struct sp__blockdev_stats device;
 
 	sp__machine_run(m, m->now_ns);
-	/* Nothing is left to happen until now: this only lets its time come. */
+	/* All events until now have happened: this only advances the device's clock. */
 	sp__blockdev_advance(m->bd, m->now_ns);
 	sp__blockdev_stats(m->bd, &device);
 	*s = m->stats;

@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated machine: clock, page cache, file system and block device, put
- * together from a specification.
+ * Simulates a machine: clock, page cache, file system and block device, built from a specification.
  *
- *   MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
- *        [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE[/sweep]][,readahead=SIZE]
- *        [,array=linear:N|raid0:N[/STRIPE]|raid10:N[/STRIPE]]
- *        [,sched=NAME[:PARAMETERS]][,requests=N][,window=N[/fifo|/sptf[/AGE]]]
- *        [,merge=yes|no|SIZE][,writeback=PAGES]
- *        [,files=none|in|out|both][,noise=SD[/TAIL%[/MEAN]]][,seed=N]
+ *	MODEL[,fs=none|group[:N]|extent[:N]][,cache=SIZE][,policy=lru|opt]
+ *	     [,future=FILE][,page=SIZE][,flush=evict|A/B/C/AGE[/sweep]][,readahead=SIZE]
+ *	     [,array=linear:N|raid0:N[/STRIPE]|raid10:N[/STRIPE]]
+ *	     [,sched=NAME[:PARAMETERS]][,requests=N][,window=N[/fifo|/sptf[/AGE]]]
+ *	     [,merge=yes|no|SIZE][,writeback=PAGES]
+ *	     [,files=none|in|out|both][,noise=SD[/TAIL%[/MEAN]]][,seed=N]
  *
- * Sizes are those of sp_size_parse() without "%", bytes if they have no suffix;
- * times are numbers with s, ms, us or ns, seconds without.  Left out:
- * one drive, fs=none, no page cache, policy=lru, page=4K, flush=30/60/20/3s,
- * readahead=128K, sched=noop, the model's window, merge=1M, writeback=1024, files=none,
- * no noise, seed=0.  policy=opt needs future, a trace (spindle-trace(5)) of an
- * earlier run that made the same requests in the same order.  If a word is given
- * twice the last one counts.
+ * Sizes are those of sp_size_parse() without "%", bytes if they have no suffix.  Times are numbers
+ * with s, ms, us or ns, seconds without.  Defaults: one drive, fs=none, no page cache, policy=lru,
+ * page=4K, flush=30/60/20/3s, readahead=128K, sched=noop, the model's window, merge=1M,
+ * writeback=1024, files=none, no noise, seed=0. policy=opt needs future, a trace (spindle-trace(5))
+ * of an earlier run that made the same requests in the same order.  If a key is given twice, the
+ * last one counts.
  *
- * array=... is N drives of the model as one device, each (or each mirrored pair) with
- * a scheduler, and each with a window of its own; see dev/raid.h.
+ * array=... makes one device of N drives of the model.  Each drive or mirrored pair has its own
+ * scheduler, and each drive its own window; see dev/raid.h.
  *
- * requests=N limits the requests that are in the scheduler and the device together
- * (nr_requests of the kernel), for each drive; without it there is no limit.  "/sweep" writes dirty
- * pages in the order of their places on the device, else the oldest goes first.
+ * requests=N limits the requests that are in the scheduler and the device together (nr_requests of
+ * the kernel), for each drive; by default there is no limit.  With "/sweep", dirty pages are
+ * written in the order of their device pages, else the oldest first.
  *
- * Without a page cache requests go to the device as they are, rounded outward
- * to its blocks.  With one they are cut into pages (a page that is written in
- * part is not read first).  A read waits for its pages, also for those that
- * are already being read; pages evicted for it are written first.  A write
- * completes at once unless pages are evicted or the second threshold makes it
- * wait.  Bytes beyond the end of the file take no time; the
- * end is the initial size, or the highest offset written.
+ * Without a page cache, requests reach the device unchanged, rounded outward to its blocks.  With
+ * one, they are cut into pages (a page that is partially written is not read first).  A read waits
+ * for its pages, also for pages that are already being read; pages evicted for it are written
+ * first.  A write completes immediately, unless pages are evicted or the second threshold makes it
+ * wait.  Bytes beyond the end of the file take no time; the end is the initial size, or the highest
+ * offset written.
  *
- * The machine decides when requests complete; io/sim.c moves the bytes.  One
- * thread, and one machine for a process that simulates.  No call allocates for
- * a request once the pools have grown to the number outstanding.
+ * The machine decides when requests complete; io/sim.c moves the bytes.
+ *
+ * Memory: no call allocates for a request once the pools have grown to the number outstanding.
+ *
+ * Thread rule: one thread, and one machine per process that simulates.
  */
 #ifndef SP__SIM_MACHINE_H
 #define SP__SIM_MACHINE_H
@@ -48,7 +47,7 @@
 #include "sim/fwd.h"
 #include "sim/pagecache.h"
 
-/* Which of a tool's own files lie on the machine. */
+/* The files of a tool that are stored on the machine. */
 enum sp__sim_files { SP__SIM_FILES_NONE, SP__SIM_FILES_IN, SP__SIM_FILES_OUT, SP__SIM_FILES_BOTH };
 
 struct sp__noise {
@@ -58,7 +57,7 @@ struct sp__noise {
 };
 
 struct sp__rng;
-/* Delay until the host sees a completion. */
+/* Returns the delay until the host sees a completion. */
 uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng);
 
 struct sp__machine_spec {
@@ -69,33 +68,36 @@ struct sp__machine_spec {
 	unsigned group_pages, extent_pages; /* 0: see fsmap.h */
 	uint64_t cache_bytes;		    /* 0: no page cache */
 	enum sp__pcache_policy policy;
-	char future[256]; /* trace whose sequence OPT knows */
+	char future[256]; /* trace with the sequence for OPT */
 	uint32_t page_bytes;
 	bool flush_on_evict;
 	unsigned async_percent, sync_percent, down_percent;
 	uint64_t age_ns;
 	bool sweep;
 	uint64_t readahead_bytes;
-	unsigned requests_max;	/* in the scheduler and the device; 0: any number */
+	unsigned requests_max;	/* in the scheduler and the device; 0: no limit */
 	unsigned window;	/* of each drive; 0: the model's */
 	int window_policy;	/* enum sp__window_policy; -1: the model's */
 	uint64_t window_age_ns; /* see struct sp__blockdev_opts; 0: the model's */
 	bool merge;
-	uint32_t merge_bytes; /* most of one request that was merged, or that the cache writes */
-	unsigned writeback_pages; /* of one batch of the background */
+	uint32_t merge_bytes;	  /* maximum of a merged request, and of a write of the cache */
+	unsigned writeback_pages; /* of one background batch */
 	enum sp__sim_files files;
 	struct sp__noise noise;
 	uint64_t seed;
 };
 
-/* SP_ESYNTAX with the word that is wrong and what would be right. */
+/* Parses a specification.  Returns 0, or SP_ESYNTAX with the wrong key and the valid form. */
 SP_MUST_CHECK int sp__machine_spec_parse(struct sp__machine_spec *spec, const char *text,
 					 struct sp_errinfo *err);
-/* The same of a part of a machine, which has only these keys, separated by blanks. */
+/* Parses a part of a specification that allows only these keys, separated by blanks. */
 SP_MUST_CHECK int sp__machine_words_parse(struct sp__machine_spec *spec, const char *text,
 					  const char *only, struct sp_errinfo *err);
 
-/* Loads the model, of the array if it is one: as sp__model_load() and sp__raid_make(). */
+/*
+ * Loads the model of a drive or an array.  Returns the errors of sp__model_load() and
+ * sp__raid_make().
+ */
 SP_MUST_CHECK int sp__machine_spec_model(struct sp__model **m, const struct sp__machine_spec *spec,
 					 struct sp_errinfo *err);
 
@@ -108,11 +110,11 @@ struct sp__simreq {
 	uint32_t bytes;
 	void *owner;
 	uint64_t submit_ns, done_ns; /* filled in */
-	struct sp__simreq *next;     /* of those reaped */
-	/* Inside: */
+	struct sp__simreq *next;     /* in the list of reaped requests */
+	/* Internal: */
 	uint64_t seq;	  /* order of completion */
-	uint64_t copy_ns; /* to be charged when it is reaped */
-	uint32_t waits;	  /* transfers it waits for */
+	uint64_t copy_ns; /* charged when it is reaped */
+	uint32_t waits;	  /* number of transfers that it waits for */
 };
 
 struct sp__machine;
@@ -120,10 +122,10 @@ struct sp__model;
 
 struct sp__machine_stats {
 	uint64_t requests;   /* of the program */
-	uint64_t dispatched; /* block requests as the device got them */
+	uint64_t dispatched; /* block requests that the device got */
 	uint64_t dispatched_reads;
 	uint64_t transfers; /* pages moved between page cache (or program) and device */
-	uint64_t seeks;	    /* dispatched ones that did not begin where the one before ended */
+	uint64_t seeks; /* dispatched requests that did not begin at the end of the previous one */
 	uint64_t merges;
 	uint64_t device_read_bytes, device_write_bytes;
 	uint64_t cache_hits, cache_misses;
@@ -132,7 +134,10 @@ struct sp__machine_stats {
 	double region_bytes_mean; /* of spill files */
 };
 
-/* As sp__model_load(); SP_ESYNTAX if the specification does not suit the model; -ENOMEM. */
+/*
+ * Opens a machine.  Returns 0, an error of sp__model_load(), SP_ESYNTAX if the specification does
+ * not suit the model, or -ENOMEM.
+ */
 SP_MUST_CHECK int sp__machine_open(struct sp__machine **m, const struct sp__machine_spec *spec,
 				   struct sp_errinfo *err);
 void sp__machine_close(struct sp__machine *m); /* accepts NULL; nothing outstanding */
@@ -143,45 +148,46 @@ uint64_t sp__machine_now_ns(const struct sp__machine *m);
 /* Charges computation: time passes while outstanding I/O proceeds. */
 void sp__machine_charge(struct sp__machine *m, uint64_t ns);
 /*
- * The same in 1e-12 s.  A remainder of less than a nanosecond is kept for the next
- * charge, so that the sum does not depend on how the host cuts data into batches.
+ * Charges computation in 1e-12 s.  A remainder below a nanosecond is kept for the next charge, so
+ * that the sum does not depend on how the host divides data into batches.
  */
 void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps);
 
 /*
- * Adds a file of this many bytes (0: it grows) in an area of the device.  Returns
- * its number or -ENOSPC, -ENOMEM.
+ * Adds a file of this many bytes (0: it grows) in an area of the device.  Returns its number,
+ * -ENOSPC or -ENOMEM.
  */
 SP_MUST_CHECK int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes);
 /* Frees the whole pages within these bytes. */
 void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes);
-/* Where the device has a byte of the file, in blocks; for placement and for tests. */
+/* Returns the device block of a byte of the file; for placement and for tests. */
 SP_MUST_CHECK int sp__machine_locate(struct sp__machine *m, unsigned file, uint64_t offset,
 				     uint64_t *lbn);
 
-/* Are all pages of these bytes in the page cache by now?  Asking takes no time. */
+/*
+ * True if all pages of these bytes are in the page cache by now.  The call takes no virtual time.
+ */
 bool sp__machine_cached(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes);
 
 /*
- * Charges what issuing costs, and submits.  indivisible: what of it goes to the
- * device at once is one batch there.  0; -ENOSPC or -ENOMEM: none of them is
- * outstanding.  -ENOMEM also, from then on always, if memory was refused for
- * writing in the background or for a sync.
+ * Charges the issuing of requests, and submits them. indivisible: the block requests that reach the
+ * device immediately are one batch there.  Returns 0, or -ENOSPC or -ENOMEM with none of them
+ * outstanding.  Returns -ENOMEM always after memory was refused for background writing or a sync.
  */
 SP_MUST_CHECK int sp__machine_submit(struct sp__machine *m, struct sp__simreq **reqs, size_t n,
 				     bool indivisible);
 /*
- * Completed requests, linked in the order of completion; NULL if none.  wait:
- * lets time pass until there is one (NULL only if nothing is outstanding).
+ * Returns completed requests, linked in the order of completion, or NULL if there are none. wait:
+ * lets time pass until one completes (NULL only if none is outstanding).
  */
 struct sp__simreq *sp__machine_reap(struct sp__machine *m, bool wait);
-/* The same, but waits no longer than until a moment; also if nothing is outstanding. */
+/* Reaps like sp__machine_reap(), but waits at most until a moment, also if none is outstanding. */
 struct sp__simreq *sp__machine_reap_until(struct sp__machine *m, uint64_t until_ns);
-/* Writes out what is dirty, and waits for it. */
+/* Writes all dirty pages, and waits for completion. */
 void sp__machine_sync(struct sp__machine *m);
-/* Since the machine was opened; of a phase: the difference of two. */
+/* Reports counters since the machine was opened.  A phase is the difference of two reports. */
 void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s);
-/* How long there were how many requests at the device, as sp__blockdev_depths(). */
+/* Reports the time with each number of requests at the device, like sp__blockdev_depths(). */
 void sp__machine_depths(struct sp__machine *m, enum sp__depth which,
 			uint64_t ns[SP__DEPTH_MAX + 1]);
 

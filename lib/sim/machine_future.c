@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sequence that OPT knows: a trace of an earlier run that made the same requests in the same
- * order.
+ * Finds the requests of a run in the recorded sequence for OPT: a trace of an earlier run that made
+ * the same requests in the same order.
  *
- * The trace may hold requests to volumes that are not on the simulated machine (files=...), so a
- * request is searched for among the next AHEAD ones, by direction and offset; the first match of
- * a file and a volume ties the two together.  Requests passed over only leave gaps in the
- * positions.  OPT compares positions, so gaps do not matter.
+ * Algorithm.  The trace can have requests to volumes that are not on the simulated machine
+ * (files=...).  So a request is searched among the next AHEAD ones, by direction and offset.  The
+ * first match of a file and a volume links the two.  Skipped requests leave gaps in the positions.
+ * OPT only compares positions, so gaps have no effect.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "sim/machine_impl.h"
 #include "trace/sequence.h"
 
-#define AHEAD 4096 /* requests that are looked at */
+#define AHEAD 4096 /* requests examined */
 
 struct sp__simtrace {
 	struct sp_sequence *seq;

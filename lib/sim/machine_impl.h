@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the simulated machine.
+ * Declares the parts of the simulated machine.
  *
- *   machine.c         opening, files, accounts
- *   machine_submit.c  requests of a program become transfers
- *   machine_xfer.c    transfers: block requests, and the requests that wait for them
- *   machine_run.c     time: events, completions, background, sync
- *   machine_future.c  the sequence that OPT knows
- *   machine_spec.c    the specification
+ *	machine.c         opening, files, statistics
+ *	machine_submit.c  turns requests of a program into transfers
+ *	machine_xfer.c    transfers: block requests, and the requests that wait for them
+ *	machine_run.c     time: events, completions, background, sync
+ *	machine_future.c  the sequence for OPT
+ *	machine_spec.c    the specification
  */
 #ifndef SP__SIM_MACHINE_IMPL_H
 #define SP__SIM_MACHINE_IMPL_H
@@ -17,35 +17,35 @@
 #include "sim/fsmap.h"
 #include "sim/machine.h"
 
-/* Objects of one size, kept for further use. */
+/* A pool of objects of one size that are reused. */
 struct sp__simpool {
 	size_t bytes;
 	void *free;   /* linked by their first word */
 	void *chunks; /* likewise */
 };
 
-/* One block request under way, or held back. */
+/* One block request, outstanding or held back. */
 struct sp__xfer {
-	struct sp__blockreq req; /* first: what the device returns is this */
-	uint64_t page;		 /* of the device, in pages, if it fills the page cache */
-	uint32_t pages;		 /* that it fills; 0: none */
+	struct sp__blockreq req; /* first member: the device returns this */
+	uint64_t page;		 /* of the device, if it fills the page cache */
+	uint32_t pages;		 /* pages that it fills; 0: none */
 	uint32_t cleans;	 /* pages of the page cache that it writes */
 	bool background;
 	struct sp__wait *waiters;
-	struct sp__gate *gate; /* held shut by this one */
+	struct sp__gate *gate; /* the gate that it holds shut */
 	struct sp__xfer *next; /* in a gate */
 };
 
 /* A request that waits for a transfer. */
 struct sp__wait {
-	struct sp__simreq *req; /* NULL: it was given up */
+	struct sp__simreq *req; /* NULL: its submission failed */
 	struct sp__wait *next;	/* of the same transfer */
 	struct sp__wait *made;	/* of the same submission */
 };
 
-/* Reads that begin when evicted pages have been written. */
+/* Reads that begin after evicted pages are written. */
 struct sp__gate {
-	unsigned shut; /* writes to come */
+	unsigned shut; /* writes still to complete */
 	struct sp__xfer *first, **last;
 };
 
@@ -64,61 +64,61 @@ struct sp__machine {
 	struct sp__simfile *files;
 	size_t nfiles;
 	uint32_t page_blocks;
-	uint32_t write_pages_max; /* in one block request of pages that are not asked for at once */
+	uint32_t write_pages_max; /* of one block request that writes cached pages */
 
 	uint64_t now_ns;   /* the program's clock: it computes, or waits */
-	uint64_t event_ns; /* of the last event inside, <= now_ns when the program runs */
-	uint64_t owed_ps;  /* of computation that has not been charged */
+	uint64_t event_ns; /* time of the last internal event, <= now_ns when the program runs */
+	uint64_t owed_ps;  /* computation not charged yet */
 	struct sp__rng noise;
-	int rc; /* memory was refused where no error could be returned */
+	int rc; /* -ENOMEM after memory was refused where a call could not return it */
 
 	struct sp__simpool xfers, waits, gates;
-	struct sp__wait *made;	     /* in the submission going on */
+	struct sp__wait *made;	     /* in the present submission */
 	struct sp__blockreq **ready; /* to be submitted together */
 	size_t nready, ready_cap;
 	struct sp__pcache_work read, ahead, write;
 	unsigned flying;     /* transfers that fill the page cache */
 	unsigned writing;    /* write transfers */
-	unsigned background; /* of them those of the background */
+	unsigned background; /* write transfers of the background */
 
 	struct sp__simreq **done; /* heap by (done_ns, seq) */
 	size_t ndone, done_cap;
 	uint64_t seq;
 	unsigned outstanding;		/* requests submitted and not reaped */
-	struct sp__machine_stats stats; /* what is counted here */
+	struct sp__machine_stats stats; /* those counted by the machine */
 };
 
 /*
- * The future of OPT: a trace, of which requests are found again as they come.
- * Those of volumes that are not on this machine are passed over.  pages and
- * npages are what the page cache takes; they live as long as the trace.
+ * The future of OPT: a trace in which requests are found as they arrive.  Requests to volumes that
+ * are not on this machine are skipped.  The page cache takes pages and npages; they live as long as
+ * the trace.
  */
 struct sp__simtrace;
 SP_MUST_CHECK int sp__simtrace_open(struct sp__simtrace **t, const char *path, uint32_t page_bytes,
 				    struct sp_errinfo *err);
 void sp__simtrace_close(struct sp__simtrace *t); /* accepts NULL */
 const uint64_t *sp__simtrace_pages(const struct sp__simtrace *t, size_t *n);
-/* Tells the page cache the position of a request in the trace. */
+/* Passes the position of a request in the trace to the page cache. */
 void sp__simtrace_seek(struct sp__simtrace *t, struct sp__pcache *pc, const struct sp__simreq *req);
 
-/* Pools; NULL: no memory. */
+/* Allocates from a pool; NULL: no memory. */
 void *sp__simpool_get(struct sp__simpool *p);
 void sp__simpool_put(struct sp__simpool *p, void *object);
 void sp__simpool_release(struct sp__simpool *p);
 
-/* A transfer of blocks; NULL: no memory. */
+/* Makes a transfer of blocks; NULL: no memory. */
 struct sp__xfer *sp__xfer_new(struct sp__machine *m, bool write, uint64_t lbn, uint64_t blocks);
 SP_MUST_CHECK int sp__xfer_wait(struct sp__machine *m, struct sp__xfer *x, struct sp__simreq *req);
-/* It will go out with the others that are ready. 0 or -ENOMEM (it is given back). */
+/* Adds a transfer to those submitted together.  Returns 0, or -ENOMEM after releasing it. */
 SP_MUST_CHECK int sp__xfer_ready(struct sp__machine *m, struct sp__xfer *x);
-/* What is ready goes to the device. */
+/* Submits the ready transfers to the device. */
 void sp__xfers_submit(struct sp__machine *m, uint64_t now_ns, bool indivisible);
-/* The device is done with it. */
+/* Completes a transfer that the device has done. */
 void sp__xfer_done(struct sp__machine *m, struct sp__xfer *x, uint64_t now_ns);
 /*
- * Transfers for pages of a list, adjacent ones together, at most max.  They
- * are made ready, or put into gate.  What each of them is for: req waits for
- * it (NULL: none does); gate shut waits for it (NULL: none).
+ * Makes transfers for the pages of a list, adjacent ones together, at most max pages each.  They
+ * become ready, or are put into gate. req waits for each of them (NULL: none does); gate shut waits
+ * for each (NULL: none).
  */
 struct sp__xfer_use {
 	bool write, background;
@@ -129,12 +129,15 @@ struct sp__xfer_use {
 SP_MUST_CHECK int sp__xfers_make(struct sp__machine *m, const struct sp__pcache_work *w,
 				 uint32_t max, const struct sp__xfer_use *use);
 
-/* Processes all events up to a moment; the background begins writing that is due then. */
+/* Processes all events up to a moment, and starts background writing that is due then. */
 void sp__machine_run(struct sp__machine *m, uint64_t until_ns);
-/* The same up to now, but without decisions of this moment, which see what is submitted. */
+/*
+ * Processes events up to now, without decisions of this moment: these consider the requests
+ * submitted now.
+ */
 void sp__machine_catch_up(struct sp__machine *m);
 void sp__machine_background(struct sp__machine *m, uint64_t now_ns);
-/* A request waits for nothing more; the program can reap it from done_ns on. */
+/* Completes a request that waits for no transfer; the program can reap it from done_ns on. */
 void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns);
 
 #endif

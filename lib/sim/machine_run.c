@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time on the simulated machine.
+ * Advances the time of the simulated machine.
  *
- * Internally time advances from event to event: completions of the device, decisions of its
- * scheduler, background writing that becomes due.  The program's clock is never earlier than the
- * last event; it advances by computation and by waiting, and the events up to it are processed
- * when the program calls.
+ * Algorithm.  Time advances from event to event: completions of the device, decisions of its
+ * scheduler, background writing that becomes due.  The program's clock is never before the last
+ * event.  It advances by computation and by waiting; the events up to it are processed when the
+ * program calls.
  *
- * The background has at most one batch of pages in flight; the next one begins when the last one
+ * The background has at most one batch of pages in flight.  The next batch begins when the last one
  * is on the device.
  */
 #include <math.h>
@@ -16,7 +16,7 @@
 
 #define PS_PER_NS 1000
 
-/* Is request a reaped before b? */
+/* True if request a is reaped before b. */
 static bool before(const struct sp__simreq *a, const struct sp__simreq *b)
 {
 	return a->done_ns != b->done_ns ? a->done_ns < b->done_ns : a->seq < b->seq;
@@ -52,7 +52,7 @@ uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng)
 {
 	double late = 0;
 
-	if (n->sd_ns) { /* half-normal, by Box and Muller */
+	if (n->sd_ns) { /* half-normal, by the Box-Muller method */
 		double radius = sqrt(-2 * log(1 - sp__rng_real(rng)));
 
 		late = fabs(radius * cos(2 * M_PI * sp__rng_real(rng))) * (double)n->sd_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The specification of a simulated machine: words separated by commas, the first the model, the
- * others KEY=VALUE.  The table has a line for each key, with the values it takes.
+ * Parses the specification of a simulated machine: the model, then KEY=VALUE, separated by commas.
+ * The table has a line per key, with its values.
  */
 #include <string.h>
 #include <spindle/size.h>
@@ -206,7 +206,7 @@ static int refuse(struct sp_errinfo *err, const char *reason)
 	return sp__errf(err, SP_ESYNTAX, "parse", "", -1, "sim: %s", reason);
 }
 
-/* Contradictions between words. */
+/* Refuses contradictory keys. */
 static int check(const struct sp__machine_spec *spec, struct sp_errinfo *err)
 {
 	const struct sp__sched_ops *ops;

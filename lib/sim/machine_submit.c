@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests of a program to the simulated machine become transfers.
+ * Turns requests of a program into transfers of the simulated machine.
  *
- * A request is cut where its pages are not contiguous on the device; each piece (a span) goes
- * through the page cache, or straight to the device.  All requests of a submission are located
- * first, because only that can fail for lack of space; transfers are then made for all of them
- * and go to the device together.
+ * Algorithm.  A request is cut where its pages are not contiguous on the device.  Each contiguous
+ * span passes through the page cache, or directly to the device.  All requests of a submission are
+ * located first, because only that step can fail for lack of space.  Then transfers are made for
+ * all of them and submitted to the device together.
  *
- * If memory runs out in the middle, the transfers made so far are submitted nevertheless (the
- * page cache counts on them), but no request waits for them.
+ * If memory runs out during this, the transfers made so far are still submitted (the page cache
+ * relies on them), but no request waits for them.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/minmax.h"
 #include "sim/machine_impl.h"
 
-/* Pages of a file that lie contiguously on the device. */
+/* Pages of a file that are contiguous on the device. */
 struct span {
 	uint64_t page; /* of the file */
 	uint64_t device;
@@ -25,7 +25,7 @@ struct span {
 
 typedef int span_fn(struct sp__machine *m, struct sp__simreq *req, const struct span *span);
 
-/* The end of the bytes that take time. */
+/* Returns the end of the bytes that take time. */
 static uint64_t end_of(const struct sp__machine *m, const struct sp__simreq *req)
 {
 	uint64_t end = req->offset + req->bytes, file_end = m->files[req->file].end;
@@ -51,7 +51,7 @@ static int each_span(struct sp__machine *m, struct sp__simreq *req, span_fn *fn)
 	return rc;
 }
 
-/* Without a page cache: the blocks that hold the bytes. */
+/* Without a page cache: makes a transfer of the blocks that hold the bytes. */
 static int direct_span(struct sp__machine *m, struct sp__simreq *req, const struct span *span)
 {
 	uint64_t base = span->page * m->spec.page_bytes, block = m->model->block_bytes;
@@ -100,7 +100,7 @@ static int wait_for_flying(struct sp__machine *m, struct sp__simreq *req, const 
 	return 0;
 }
 
-/* Transfers for the lists, with a gate before the reads if pages are evicted. */
+/* Makes transfers for the lists, with a gate before the reads if pages are evicted. */
 static int make_reads(struct sp__machine *m, struct sp__simreq *req)
 {
 	struct sp__xfer_use evict = { .write = true, .prio = req->prio },
@@ -154,7 +154,7 @@ static int write_span(struct sp__machine *m, struct sp__simreq *req, const struc
 	return rc < 0 ? rc : sp__xfers_make(m, &m->write, m->write_pages_max, &use);
 }
 
-/* Places for all, and room to note their completion. */
+/* Allocates the pages of all requests, and the memory for their completion. */
 static int prepare(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 {
 	size_t most = m->outstanding + n;
@@ -198,7 +198,7 @@ static int build(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 	return rc;
 }
 
-/* Those that wait for nothing are done when their bytes are copied. */
+/* Completes the requests that wait for no transfer once their bytes are copied. */
 static void settle(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 {
 	uint64_t copy_ns = 0;

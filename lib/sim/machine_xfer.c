@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transfers of the simulated machine: block requests with the program's requests that wait for
- * them.  A new transfer is ready (it goes to the device with the current submission) or in a
- * gate, which opens when the last write that holds it shut is done.
+ * Keeps the transfers of the simulated machine: block requests, with the program's requests that
+ * wait for them.
  *
- * While a transfer fills pages of the cache, those pages carry it as their tag, so that a later
- * request for such a page waits for it.
+ * States.  A new transfer is ready (it is submitted with the present submission) or in a gate.  A
+ * gate opens when the last write that holds it shut is done.
+ *
+ * Invariants: while a transfer fills pages of the cache, it is the tag of those pages, so that a
+ * later request for such a page waits for it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -173,7 +175,7 @@ int sp__xfers_make(struct sp__machine *m, const struct sp__pcache_work *w, uint3
 	return 0;
 }
 
-/* The last write before a gate is done: what is in it goes to the device. */
+/* Opens a gate after its last write: its transfers are submitted to the device. */
 static void open_gate(struct sp__machine *m, struct sp__gate *g)
 {
 	for (struct sp__xfer *x = g->first, *next; x; x = next) {

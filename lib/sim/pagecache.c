@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The simulated page cache.
+ * Simulates a page cache.
  *
  * Each cached page has a frame.  Frames are found by a hash of the page, and ordered by last use
- * (LRU: a list; OPT: a heap by next use).  Dirty frames are also in a list by the time they became
- * dirty; writing a dirty page again does not change its place.  They are written in that order,
- * or in the order of a sweep.
+ * (LRU: a list; OPT: a heap by next use).  Dirty frames are also in a list by the time when they
+ * became dirty; writing a dirty page again keeps its position.  They are written in that order, or
+ * in the order of a sweep.
  *
- * A page handed out to be written is clean from then on, one handed out to be read is present
- * from then on; the caller keeps track of when the device has finished.
+ * A page returned for writing is clean from then on, and a page returned for reading is present.
+ * The caller keeps track of when the device has finished.
  *
- * Invariants: used <= capacity; the dirty list holds exactly the dirty frames, oldest first;
- * hits + misses = pages that the program asked for.
+ * Invariants: used <= capacity; the dirty list holds exactly the dirty frames, oldest first; hits +
+ * misses = pages that the program requested.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,9 +24,9 @@
 #define NONE SP__PCACHE_NONE
 
 /*
- * The sweep writes dirty pages in the order of their places, going round.  What counts is
- * the distance ahead of it, which wraps.  It moves only past the first of its heap, once that
- * is out, so all distances shrink alike and the heap stays one.
+ * Orders a sweep, which writes dirty pages in the order of their device pages and wraps around: by
+ * the distance ahead of it, which wraps too.  The sweep only passes the first frame of its heap,
+ * after that was removed.  So all distances shrink equally, and the heap stays valid.
  */
 static bool ahead(const struct sp__pcache *pc, uint32_t a, uint32_t b)
 {
@@ -97,7 +97,10 @@ void sp__pcache_work_release(struct sp__pcache_work *w)
 	*w = (struct sp__pcache_work){ 0 };
 }
 
-/* The neighbours of a frame in a list; NONE: the ends of the list, the oldest as newer. */
+/*
+ * Returns the neighbours of a frame in a list.  NONE: the ends of the list; its `newer` is the
+ * oldest frame.
+ */
 static struct sp__framelink *link_of(struct sp__pcache *pc, int list, uint32_t i)
 {
 	return i == NONE ? &pc->ends[list] : &pc->frame[i].link[list];
@@ -155,7 +158,7 @@ static void order_remove(struct sp__pcache *pc, uint32_t i)
 		list_unlink(pc, SP__FRAMELIST_LRU, i);
 }
 
-/* It was used, or is clean now. */
+/* Updates the order after a use of a frame, or after it became clean. */
 static void order_used(struct sp__pcache *pc, uint32_t i)
 {
 	if (pc->opts.policy == SP__PCACHE_OPT) {
@@ -166,7 +169,7 @@ static void order_used(struct sp__pcache *pc, uint32_t i)
 	}
 }
 
-/* Makes a dirty frame clean: its page is put on the list, unless it is dead. */
+/* Makes a dirty frame clean: puts its page on the list, unless it is dead. */
 static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *write)
 {
 	bool dead = sp__pcache_opt_dead(pc, &pc->frame[i]);
@@ -179,7 +182,7 @@ static int clean(struct sp__pcache *pc, uint32_t i, struct sp__pcache_work *writ
 	return 0;
 }
 
-/* The one whose turn it is. */
+/* Cleans the dirty frame that is next in the order of writing. */
 static int flush(struct sp__pcache *pc, struct sp__pcache_work *write)
 {
 	uint32_t i =
@@ -219,7 +222,7 @@ static int insert(struct sp__pcache *pc, uint64_t page, uint64_t next_use, bool 
 	return 0;
 }
 
-/* The program accesses a page: its frame, and whether it was there. */
+/* Accesses a page for the program; returns its frame, and whether it was cached. */
 static int touch(struct sp__pcache *pc, uint64_t page, bool written, struct sp__pcache_work *write,
 		 uint32_t *i, bool *hit)
 {
@@ -237,7 +240,7 @@ static int touch(struct sp__pcache *pc, uint64_t page, bool written, struct sp__
 	return 0;
 }
 
-/* Brings in [page, page + window), and marks its first page. */
+/* Reads [page, page + window) ahead, and marks its first page. */
 static int read_ahead(struct sp__pcache *pc, uint64_t page, uint64_t window,
 		      struct sp__pcache_work *ahead, struct sp__pcache_work *write)
 {
@@ -271,7 +274,7 @@ void sp__pcache_stream(struct sp__pcache *pc, uint64_t page)
 		*stream_at(pc, page) = page + 1;
 }
 
-/* Does a read begin where an earlier one ended?  Its own end is remembered instead. */
+/* True if a read begins where an earlier one ended.  Remembers the end of the new read instead. */
 static bool in_stream(struct sp__pcache *pc, uint64_t page, size_t n)
 {
 	bool found = pc->stream && *stream_at(pc, page) == page + 1;
@@ -319,7 +322,7 @@ static bool above(const struct sp__pcache *pc, unsigned percent)
 	return (uint64_t)pc->ndirty * 100 > pc->opts.pages * percent;
 }
 
-/* Must a writer wait?  Pages already being written count too. */
+/* True if a writer has to wait.  Pages already being written count too. */
 static bool too_many(const struct sp__pcache *pc)
 {
 	return (pc->ndirty + pc->writing) * 100 > pc->opts.pages * pc->opts.sync_percent;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of the page cache and the hash that finds them: open addressing
- * with linear probing, at most half full, without tombstones (what follows a
- * removed entry moves up).  Both grow by doubling until the capacity is
- * reached, so that a large cache of which little is used costs little.
+ * Keeps the frames of the page cache, the hash that finds them, and heaps of them.
  *
- * And heaps of frames: each frame knows its place, so any can be moved or taken out.
+ * Algorithm.  The hash uses open addressing with linear probing, is at most half full, and has no
+ * tombstones: the entries behind a removed one move up.  Frames and hash grow by doubling until the
+ * capacity is reached, so that a large cache of which little is used costs little.  Each frame
+ * knows its index in each heap, so it can be moved or removed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page)
 	return pc->nslots ? pc->slot[slot_of(pc, page)] - 1 : SP__PCACHE_NONE;
 }
 
-/* Frames are all in use when this is called. */
+/* Grows frames and hash; all frames are in use. */
 static int grow(struct sp__pcache *pc)
 {
 	uint32_t cap = pc->cap ? 2 * pc->cap : 64, nslots = 2 * cap;
@@ -78,7 +78,7 @@ static void remove_slot(struct sp__pcache *pc, uint32_t hole)
 	for (uint32_t i = (hole + 1) & mask; pc->slot[i]; i = (i + 1) & mask) {
 		uint32_t home = home_of(pc, pc->frame[pc->slot[i] - 1].page);
 
-		/* It may move up unless its home is after the hole. */
+		/* An entry can move up unless its home is after the hole. */
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			pc->slot[hole] = pc->slot[i];
 			hole = i;

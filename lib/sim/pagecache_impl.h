@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the page cache share: frames and their lists.
+ * Declares the state that the parts of the page cache share: frames and their lists.
  */
 #ifndef SP__SIM_PAGECACHE_IMPL_H
 #define SP__SIM_PAGECACHE_IMPL_H
@@ -9,25 +9,28 @@
 #include "sim/pagecache.h"
 
 #define SP__PCACHE_NONE UINT32_MAX /* no frame */
-#define SP__PCACHE_STREAMS 1024	   /* ends of reads that are remembered; a power of 2 */
+#define SP__PCACHE_STREAMS 1024	   /* remembered ends of reads; a power of 2 */
 
 enum { SP__FRAMEHEAP_OPT, SP__FRAMEHEAP_SWEEP, SP__FRAMEHEAPS };
 
-/* Lists: of all by use, of the dirty ones by the time that they became so. */
+/* Lists: all frames by use, dirty frames by the time when they became dirty. */
 enum { SP__FRAMELIST_LRU, SP__FRAMELIST_DIRTY, SP__FRAMELISTS };
 
-/* Neighbours of a frame; those of the frame before and after all are the ends of a list. */
+/*
+ * Neighbours of a frame.  The ends of a list are the neighbours of an imaginary frame before and
+ * after it.
+ */
 struct sp__framelink {
 	uint32_t newer, older;
 };
 
 struct sp__frame {
 	uint64_t page;
-	uint64_t next_use;    /* OPT: position of the next access, or why none counts */
+	uint64_t next_use;    /* OPT: position of the next access, or a code for none */
 	uint64_t dirty_since; /* ns */
 	void *tag;	      /* the caller's */
 	struct sp__framelink link[SP__FRAMELISTS]; /* the free frames are linked by older of LRU */
-	uint32_t place[SP__FRAMEHEAPS];		   /* in each heap that it is in */
+	uint32_t place[SP__FRAMEHEAPS];		   /* index in each heap that has it */
 	uint32_t window; /* > 0: first page of a read-ahead window of this many pages */
 	bool dirty;
 	bool written; /* its last access was a write */
@@ -36,9 +39,9 @@ struct sp__frame {
 struct sp__pcache;
 
 struct sp__frameheap {
-	struct sp__heap frames; /* the first is before all others */
+	struct sp__heap frames; /* the top precedes all others */
 	struct sp__pcache *pc;
-	unsigned which; /* of the frames' places */
+	unsigned which; /* index of this heap in the frames' places */
 	bool (*before)(const struct sp__pcache *pc, uint32_t a, uint32_t b);
 };
 
@@ -52,9 +55,9 @@ struct sp__pcache {
 	uint32_t nslots;			   /* a power of 2, at least 2 * cap */
 	struct sp__framelink ends[SP__FRAMELISTS]; /* newer: the oldest; older: the newest */
 	uint32_t ndirty;
-	struct sp__frameheap sweep; /* under a sweep: dirty frames, the next one ahead on top */
-	uint64_t sweep_at;	    /* the page where it stands */
-	uint64_t writing; /* pages that have been handed out to be written and are not yet */
+	struct sp__frameheap sweep; /* of a sweep: dirty frames, the next one ahead on top */
+	uint64_t sweep_at;	    /* page that the sweep has reached */
+	uint64_t writing;	    /* pages returned for writing and not written yet */
 	/* OPT */
 	struct sp__frameheap opt; /* used frames, the first to be evicted on top */
 	uint64_t *next_use;	  /* of each position of the future */
@@ -70,18 +73,20 @@ void sp__frameheap_remove(struct sp__frameheap *h, uint32_t f);
 void sp__frameheap_move(struct sp__frameheap *h, uint32_t f);
 
 SP_MUST_CHECK int sp__pcache_opt_open(struct sp__pcache *pc);
-/* Does frame a go before frame b? */
+/* True if frame a precedes frame b. */
 bool sp__pcache_opt_before(const struct sp__pcache *pc, uint32_t a, uint32_t b);
-/* Takes one position of the future: when its page is accessed next. */
+/* Advances by one position of the future; returns when its page is accessed next. */
 uint64_t sp__pcache_opt_step(struct sp__pcache *pc);
-/* Its contents will not be read again. */
+/* True if the contents of f will not be read again. */
 bool sp__pcache_opt_dead(const struct sp__pcache *pc, const struct sp__frame *f);
 
-/* Frames by page, and their memory. */
+/* Finds the frame of a page. */
 uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page);
-/* A frame for a page that is not there; there must be room. 0 or -ENOMEM. */
+/*
+ * Takes a frame for a page that is not cached; used is below the capacity.  Returns 0 or -ENOMEM.
+ */
 SP_MUST_CHECK int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f);
-/* The frame is free again. */
+/* Frees a frame. */
 void sp__pcache_give(struct sp__pcache *pc, uint32_t f);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * OPT (Belady): the page evicted is the one whose next access is latest.
+ * Implements OPT (Belady): evicts the page whose next access is latest.
  *
- * The future is scanned once, from its end, to find for each position the position of the next
- * access to the same page.  Cached pages are in a heap by it, the latest on top.  Pages that are
- * never accessed again go first: those that can be dropped before those that must be written;
- * among equal ones the lowest page number, so that the result is determined.  A page that is
- * overwritten before it is read is like one that is never accessed again and that can be dropped:
- * to bring it back costs nothing.
+ * Algorithm.  The future is scanned once, from its end, to find for each position the position of
+ * the next access to the same page.  Cached pages are in a heap by it, the latest on top.  Pages
+ * that are never accessed again are evicted first: those that can be dropped before those that must
+ * be written.  Among equal ones the lowest page number is first, so that the result is
+ * deterministic.  A page that is overwritten before it is read counts as one that is never accessed
+ * again and can be dropped: it need not be read again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,16 +15,16 @@
 #include "sim/pagecache_impl.h"
 #include "trace/sequence.h"
 
-/* No position: never accessed again; overwritten at the next access. */
+/* Codes for no position: never accessed again; overwritten at the next access. */
 #define NEVER UINT64_MAX
 #define OVERWRITTEN (NEVER - 1)
 
-/* next_use[i] = the position after i at which the page of future[i] stands again. */
+/* Sets next_use[i] to the position after i of the next access to the page of future[i]. */
 int sp__pcache_opt_open(struct sp__pcache *pc)
 {
 	size_t n = pc->opts.nfuture, nslots = 1;
 	const uint64_t *future = pc->opts.future;
-	uint64_t *last; /* position + 1 where a page was seen last, by its hash */
+	uint64_t *last; /* position + 1 of the last access to a page, by its hash */
 
 	while (nslots < 2 * n)
 		nslots *= 2;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which requests of a sequence (trace/sequence.h) reach the device behind a page cache: they
- * are replayed against the cache of sim/pagecache.h, without a clock.  A request is one access
- * to all the pages that it touches; a write is taken to fill its pages.
+ * Counts the requests of a sequence (trace/sequence.h) that reach the device behind a page cache.
+ *
+ * The sequence is replayed against the cache of sim/pagecache.h, without a clock.  A request is one
+ * access to all its pages; a write is assumed to fill its pages.
  */
 #include <errno.h>
 #include "base/err.h"
@@ -11,7 +12,7 @@
 
 #define PAGE_BYTES 4096u
 
-/* The counted requests; the lists of pages to move are of no interest here. */
+/* Replays the requests; the lists of pages to move are ignored. */
 static int replay(const struct sp_sequence *seq, uint64_t counted, uint32_t page_bytes,
 		  const uint64_t *base, struct sp__pcache *pc)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all schedulers share: queues, trees, merging.
+ * Implements queues, trees and merging for all schedulers.
  *
- * A request merges with one that ends where it starts, or starts where it ends; if it closes the
- * gap between two, they become one, and the older keeps its place in the queue and its deadline.
+ * A request merges with one that ends where it starts, or starts where it ends.  If it closes the
+ * gap between two, they become one, and the older one keeps its position in the queue and its
+ * deadline.
  */
 #include <string.h>
 #include "base/err.h"
@@ -128,7 +129,9 @@ void sp__blockreq_join(struct sp__blockreq *a, struct sp__blockreq *b)
 	a->last = b->last;
 }
 
-/* The request that waits, may grow by r, and ends where r starts or starts where it ends. */
+/*
+ * Returns the waiting request that can grow by r and is adjacent to it, above or below; NULL: none.
+ */
 static struct sp__blockreq *neighbour(struct sp__sched *s, const struct sp__blockreq *r, bool above)
 {
 	struct sp__blockreq *tree = *tree_of(s, r);
@@ -140,7 +143,7 @@ static struct sp__blockreq *neighbour(struct sp__sched *s, const struct sp__bloc
 	return sp__sched_alike(s, c, r) ? c : NULL;
 }
 
-/* c, which waits, becomes larger by r; its place in the tree is where it starts. */
+/* Enlarges c, which waits, by r; its position in the tree is its start. */
 static void grow(struct sp__sched *s, struct sp__blockreq *c, struct sp__blockreq *r)
 {
 	bool moves = c->start == r->end;
@@ -167,7 +170,7 @@ struct sp__blockreq *sp__sched_merge(struct sp__sched *s, struct sp__blockreq *r
 	other = neighbour(s, c, below);
 	if (!other)
 		return c;
-	/* The older one keeps its place in the queue, and its deadline. */
+	/* The older one keeps its position in the queue, and its deadline. */
 	if (other->seq < c->seq) {
 		struct sp__blockreq *t = c;
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline and strict: batches in sector order, interrupted by requests whose deadline passed.
+ * Implements deadline and strict: batches in block order, interrupted by requests whose deadline
+ * passed.
  *
- * Reads and writes each have a tree by place and a queue by age.  A batch goes up one tree.  When
- * it reaches its maximum length, or the tree has nothing above, the direction is chosen again
- * (reads, unless writes have been passed over writes_starved times), and the next batch begins
- * with the oldest request of that direction if it has expired, else where the tree was left.  The
- * dispatch queue of the kernel corresponds to the device's window here: a request that has been
- * picked is dispatched.
+ * Algorithm.  Reads and writes each have a tree by block and a queue by age.  A batch ascends in
+ * one tree.  When it reaches its maximum length, or the tree has no request above, the direction is
+ * chosen again (reads, unless writes have been passed over writes_starved times).  The next batch
+ * begins with the oldest request of that direction if it has expired, else where the last batch of
+ * that tree ended.  The device's window corresponds to the dispatch queue of the kernel: a request
+ * that has been picked is dispatched.
  *
- * strict keeps this for each class.  A class has its turn only when those above have nothing
- * waiting and nothing in the device, except that a request that has waited for the aging time
- * goes first; as in the kernel, only the request that its class would choose is considered.
+ * strict keeps this state for each class.  A class is served only if higher ones have no request
+ * waiting or in the device, except that a request that has waited for the aging time is served
+ * first.  As in the kernel, only the request that its class would choose is considered.
  *
  * Sources: Hall & Bonnet 2005, section 2.1 (expiry of 1 s and 5 s); behaviour of Linux 2.6 (batch
- * of 16, writes passed over twice) and of mq-deadline in Linux 6 (expiry of 0.5 s and 5 s, aging
- * of 10 s).
+ * of 16, writes passed over twice) and of mq-deadline in Linux 6 (expiry of 0.5 s and 5 s, aging of
+ * 10 s).
  */
 #include "sim/sched.h"
 
@@ -41,7 +42,7 @@ unsigned sp__sched_direction(struct sp__sched *s, bool reads, bool writes)
 	return 1;
 }
 
-/* What the class would dispatch, if it came in at latest_ns or before. */
+/* Returns the request that the class would dispatch, if it arrived at latest_ns or before. */
 static struct sp__blockreq *choose(struct sp__sched *s, unsigned class, uint64_t now_ns,
 				   uint64_t latest_ns)
 {
@@ -73,7 +74,7 @@ static struct sp__blockreq *deadline_pick(struct sp__sched *s, uint64_t now_ns)
 {
 	struct sp__blockreq *r = choose(s, 0, now_ns, SP__NEVER);
 
-	/* After a change of direction the oldest comes first. */
+	/* After a change of direction the oldest request is first. */
 	s->pos[!s->dir] = SP__NEVER;
 	return r;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scheduler and its parameters as text: NAME[:KEY=VALUE[/VALUE...][/KEY=...]].
- * A slash separates parameters and values alike, so that the text can be part of a list that
- * commas separate.
+ * Parses a scheduler and its parameters: NAME[:KEY=VALUE[/VALUE...][/KEY=...]].
+ *
+ * A slash separates both parameters and values, so that the text can be an element of a list
+ * separated by commas.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * deadline-prio: the deadline scheduler with priorities of Hall & Bonnet 2005, section 4.1.
+ * Implements deadline-prio: the deadline scheduler with priorities of Hall & Bonnet 2005, section
+ * 4.1.
  *
- * Reads and writes have trees by place as in deadline, but each priority level has a queue by age
- * with its own deadline.  When a batch ends, the request whose deadline passed first goes next,
- * whatever its level; if none has expired, the trees go on.
+ * Algorithm.  Reads and writes have trees by block as in deadline, but each priority level has a
+ * queue by age with its own deadline.  When a batch ends, the request whose deadline passed first
+ * is next, whatever its level.  If none has expired, the batches continue in the trees.
  *
- * Each level has its own group of requests, so that no level can starve another at admission;
- * requests of a level whose group is full wait in order.  Or all levels have one pool, in which
- * the lower ones stop earlier: a level is admitted while less than its number are, of all levels.
- * Of those that wait the highest level is next, unless the oldest has waited for the aging time:
- * that one goes first, and up to where the highest level stops.
+ * Each level has its own group of request slots, so that no level can starve another at admission.
+ * If the group of a level is full, its requests wait in order.  Alternatively, all levels share one
+ * pool with a limit per level, lower for lower levels: a level is admitted while the requests of
+ * all levels are below its limit.  The waiting request of the highest level is next, unless the
+ * oldest one has waited for the aging time: that one is next, with the limit of the highest level.
  *
- * Of the five deadlines the paper names the shortest and the longest, 0.25 s and 12 s, and uses
- * 1 s, 3 s and 9 s in its measurements.  It gives no size for the groups; assumed is a fifth of
- * the 256 requests that some drivers of the time had.  The pool is not in the paper: its latencies
- * of figure 7 by Little's law have more low requests in the scheduler the fewer high ones there
- * are, which groups cannot have.
+ * Of the five deadlines, the paper names the shortest and the longest, 0.25 s and 12 s, and uses 1
+ * s, 3 s and 9 s in its measurements.  It does not give a size of the groups; this file assumes a
+ * fifth of the 256 requests that some drivers of the time had.  The pool is not in the paper.  By
+ * Little's law, the latencies of the paper's figure 7 mean that the scheduler has more low requests
+ * when there are fewer high ones, which is impossible with groups.
  */
 #include "base/minmax.h"
 #include "sim/sched.h"

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * promote: the queues of a storage server, Hall & Bonnet 2005, section 5.
+ * Implements promote: the queues of a storage server, Hall & Bonnet 2005, section 5.
  *
- * Each priority level has a queue by age.  The highest that is not empty is active: its requests
- * are dispatched.  Once it is empty all that wait move up by one queue, and the highest that is not
- * empty becomes active.  FIFOs form a ring, so a promotion moves its start and no request: those
- * above the active queue are empty.
+ * Algorithm.  Each priority level has a queue by age.  The highest one that is not empty is active:
+ * its requests are dispatched.  Once it is empty, all waiting requests move up by one queue, and
+ * the highest one that is not empty becomes active.  FIFOs form a ring, so a promotion moves its
+ * start and no request: queues above the active one are empty.
  *
- * The paper says that low requests cannot starve.  That is so if the active queue is closed to what
- * arrives, which therefore counts from one below the top; the next active queue is promoted until
- * it is there.  A request then waits for as many active queues as there are levels at most.
- * With "open", requests join the active queue, and those below wait for as long as they come.
+ * The paper says that low requests cannot starve.  This holds if the active queue is closed to
+ * arriving requests, whose levels therefore count from one below the top; the next active queue is
+ * promoted until it is there.  A request then waits for at most as many active queues as there are
+ * levels.  With "open", requests join the active queue, and lower queues wait while such requests
+ * arrive.
  */
 #include "sim/sched.h"
 

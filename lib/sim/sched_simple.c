@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Schedulers without deadlines.  clook and sstf measure distances from the end of the last
- * request, like the simulator from which the oracle files come.
+ * Implements the schedulers without deadlines.
+ *
+ * clook and sstf measure distances from the end of the last request, like the simulator that
+ * produced the oracle files.
  */
 #include "sim/sched.h"
 
@@ -12,8 +14,8 @@ static struct sp__blockreq *noop_pick(struct sp__sched *s, uint64_t now_ns)
 }
 
 /*
- * Up: from the end of the last request; down: from its start.  The sweep turns
- * to all that it cannot reach, so what overlaps the last request is not lost.
+ * Picks upwards from the end of the last request, or downwards from its start.  The sweep reverses
+ * to all requests that it cannot reach, so a request that overlaps the last one is not lost.
  */
 static struct sp__blockreq *look_pick(struct sp__sched *s, uint64_t now_ns)
 {
@@ -48,7 +50,7 @@ static struct sp__blockreq *sstf_pick(struct sp__sched *s, uint64_t now_ns)
 	(void)now_ns;
 	if (!below)
 		return above;
-	/* Of those that start there, the first submitted. */
+	/* If several start there, the first submitted. */
 	below = sp__reqtree_ceil(s->trees[0], below->start);
 	if (!above || s->head - below->start < above->start - s->head)
 		return below;

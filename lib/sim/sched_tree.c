@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests sorted by place: a treap with links in the requests.
+ * Sorts requests by block: a treap with links in the requests.
  *
- * A node is above those with a lower rank; the rank is a hash of the order of
- * submission, so the shape is random and yet the same in every run.  Expected
- * depth 2 ln n.  Equal places are in order of submission.  A red-black tree
- * would need a colour and three times the code; a sorted array moves too much
- * when a page cache writes out thousands of pages.
+ * Algorithm.  A node is above those with a lower rank.  The rank is a hash of the order of
+ * submission, so the shape is random and yet the same in every run.  Expected depth: 2 ln n.
+ * Requests with equal starts are in order of submission.
+ *
+ * Rejected: a red-black tree, which needs a colour and three times the code; a sorted array, which
+ * moves too much when a page cache writes thousands of pages.
  */
 #include "base/rng.h"
 #include "sim/sched.h"

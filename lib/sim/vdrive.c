@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual drive: the simulated block device with flushes, with split requests put together
- * again, and with its own request structs.
+ * Implements the virtual drive: the simulated block device with flushes, reassembled split
+ * requests, and its own request structs.
  *
- * Flushes.  All outstanding requests and flushes are in one list by submission.  When a flush is
- * at the head, nothing precedes it; only then is the time of its completion known: when the
- * device would have written out its buffer if nothing followed.  So only the head is examined.
+ * Flushes.  All outstanding requests and flushes are in one list by submission.  When a flush is at
+ * the head, no request precedes it.  Only then is its completion time known: when the device would
+ * have written its buffer if no request followed.  So only the head is examined.
  *
- * Pieces.  The first piece is in its overhead when the others arrive, since they arrive together.
- * Each piece gets the moment at which the overhead of the first one ends, so that all are present
- * when the scheduler decides, and it merges them, whatever their order of arrival.
+ * Fragments.  A host can split a request into fragments, which arrive together: the first one is in
+ * its overhead when the others arrive.  Each fragment's overhead ends with that of the first one,
+ * so that all are present when the scheduler decides, and it merges them, whatever their order of
+ * arrival.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 #define REQUEST_MAX (UINT64_C(1) << 31)
 
 struct item {
-	struct sp__blockreq req; /* first: the block device gives it back */
+	struct sp__blockreq req; /* first member: the block device returns it */
 	enum sp_vdrive_op op;
 	void *cookie;
 	TAILQ_ENTRY(item) link;
@@ -35,9 +36,9 @@ struct item {
 
 TAILQ_HEAD(items, item);
 
-/* What the next request may be a piece of. */
+/* The request that the next one could be a fragment of. */
 struct whole {
-	const struct item *last; /* the piece that came last; NULL: none that is outstanding */
+	const struct item *last;       /* last fragment; NULL: none outstanding */
 	uint64_t since_ns, start, end; /* submission of the first; blocks of all */
 };
 
@@ -46,8 +47,8 @@ struct sp_vdrive {
 	struct sp__model *model;
 	struct sp__blockdev *bd;
 	uint64_t now_ns;
-	struct items outstanding, done, free; /* the first by submission */
-	uint64_t flushed_ns; /* of a flush at the head of the list; 0: not known yet */
+	struct items outstanding, done, free; /* first submitted first */
+	uint64_t flushed_ns; /* completion of a flush at the head; 0: not known yet */
 	struct whole whole;
 	struct sp_vdrive_stats stats;
 };
@@ -139,7 +140,7 @@ static void into_list(struct sp_vdrive *v, struct item *i)
 	v->stats.outstanding++;
 }
 
-/* From the list of what is outstanding to that of what is done. */
+/* Moves an item from the outstanding ones to the done ones. */
 static void finish(struct sp_vdrive *v, struct item *i)
 {
 	if (v->whole.last == i)
@@ -221,7 +222,7 @@ int sp_vdrive_submit(struct sp_vdrive *v, uint64_t now_ns, enum sp_vdrive_op op,
 	return 0;
 }
 
-/* When the flush at the head completes, if there is one and its time is known. */
+/* Returns when the flush at the head completes, if there is one and its time is known. */
 static uint64_t flush_ns(const struct sp_vdrive *v)
 {
 	const struct item *i = TAILQ_FIRST(&v->outstanding);
@@ -281,7 +282,7 @@ static void step(struct sp_vdrive *v, uint64_t t)
 	settle_flushes(v);
 }
 
-/* Decides nothing for until_ns if something is done that the caller has not seen. */
+/* Runs until until_ns.  Does not decide at until_ns while the caller has not seen a completion. */
 static void run(struct sp_vdrive *v, uint64_t until_ns)
 {
 	uint64_t t;
