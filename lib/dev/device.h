@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device in use: a model and its state (where the arm is, what the cache
- * holds), in virtual time.
+ * Declares a device in use: a model and its state (arm position, contents of the cache), in virtual
+ * time.
  *
- * A device has one or more lanes that work at the same time: one for a drive,
- * one for each member of a striped or mirrored volume, one for each channel of
- * flash.  A request is first split into pieces, each for one lane; then each
- * lane serves one piece at a time.  Waiting and its order belong to the queue
- * (sim/blockdev.h); this interface only answers "how long would it take" and
- * "it is done".
+ * A device has one or more lanes that work concurrently: one for a drive, one per member of a
+ * striped or mirrored volume, one per channel of flash.  A request is first split into subrequests,
+ * each for one lane.  Then each lane serves one subrequest at a time.  The queue decides which
+ * requests wait and in which order (sim/blockdev.h).  This interface only predicts durations and
+ * serves.
  *
- * Times are virtual nanoseconds since the machine started; angle 0 is under
- * the heads at time 0.  Serving is a function of model, state, time and piece
- * alone: no randomness, nothing of the host.
+ * Times are virtual nanoseconds since the machine started; angle 0 is under the heads at time 0.
+ * Serving is a function of model, state, time and subrequest alone: it has no randomness and reads
+ * nothing of the host.
  *
- * What other kinds would be.  MEMS storage: one lane, whose state is the place
- * and velocity of the sled; position() and serve() are its two springs.
- * Atropos: an array (raid.h) striped by tracks whose split() also follows the
- * semi-sequential paths of the drives.
+ * Possible further kinds.  MEMS storage: one lane, whose state is the position and velocity of the
+ * sled; position() and serve() are its two springs.  Atropos: an array (raid.h) striped by tracks
+ * whose split() also follows the semi-sequential paths of the drives.
  *
- * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator the
- * oracle files come from.
+ * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator that produced the oracle
+ * files.
  */
 #ifndef SP__DEV_DEVICE_H
 #define SP__DEV_DEVICE_H
@@ -33,22 +31,21 @@
 #define SP__DEV_PIECES_MAX 64
 
 /*
- * Where a piece begins on a device with tracks.  Its split() may fill this in,
- * so that a piece that is looked at again and again is looked up once; a piece
- * that others make has zeros here.
+ * The start of a subrequest on a device with tracks. split() can fill this in, so that a subrequest
+ * that is examined often is located once.  Subrequests of other origin have zeros here.
  */
 struct sp__trackpos {
-	uint32_t blocks; /* of the piece that are on this track; 0: not looked up */
-	uint32_t places; /* on the track */
+	uint32_t blocks; /* of the subrequest that are on this track; 0: not located */
+	uint32_t places; /* sectors on the track */
 	uint32_t cyl, head;
 	uint64_t track; /* its number */
-	uint64_t start; /* angle of the track's first place */
-	uint64_t begin; /* angle at which the piece begins */
-	uint64_t rest;	/* angle that is left when the piece is taken from the whole track */
+	uint64_t start; /* angle of the track's first sector */
+	uint64_t begin; /* angle of the first sector of the subrequest */
+	uint64_t rest;	/* angle of the whole track less the subrequest */
 };
 
 struct sp__piece {
-	uint64_t lbn; /* in the lane's own numbering */
+	uint64_t lbn; /* in the lane's numbering */
 	uint32_t blocks;
 	uint16_t lane;
 	bool write;
@@ -56,66 +53,65 @@ struct sp__piece {
 };
 
 /*
- * What is known of some pieces that wait and begin at neighbouring blocks: enough for a bound of
- * their positions.
+ * Summary of waiting subrequests that begin at neighbouring blocks: enough to bound their
+ * positioning times.
  */
 struct sp__bucket {
-	unsigned reads, writes;	      /* so many of them */
-	unsigned unplaced;	      /* of both: without a place */
-	uint32_t first_cyl, last_cyl; /* the places of the others lie between */
+	unsigned reads, writes;	      /* number of reads, of writes */
+	unsigned unplaced;	      /* of both: those not located */
+	uint32_t first_cyl, last_cyl; /* cylinders of the located ones */
 };
 
 struct sp__service {
 	uint64_t done_ns;
-	/* Of the mechanics, over all tracks that the piece touches; 0 for a cache hit. */
+	/* Of the mechanics, over all tracks that the subrequest touches; 0 for a cache hit. */
 	uint64_t seek_ns, rotate_ns, transfer_ns;
 	bool hit; /* answered by the device's cache */
 };
 
 struct sp__device {
 	const struct sp__model *model;
-	void *state; /* of the kind */
+	void *state; /* of the kind of device */
 };
 
-/* The table of one kind of device. Hooks are required if they are not called optional. */
+/* The hooks of one kind of device.  Hooks are required unless marked optional. */
 struct sp__device_ops {
-	const char *kind; /* the word in the model file: "rotating", "linear", "flash" */
+	const char *kind; /* kind in the model file: "rotating", "linear", "flash" */
 	void (*free)(void *impl);
 
-	/* Optional, both or none: 0 or -ENOMEM. */
+	/* Optional, both or neither: open the state, returning 0 or -ENOMEM, and close it. */
 	int (*open)(const struct sp__model *m, void **state);
 	void (*close)(void *state);
-	/* Optional, for more than one queue: the one in which a request for lbn waits. */
+	/* Optional, for several queues: returns the queue in which a request for lbn waits. */
 	unsigned (*queue)(const struct sp__model *m, uint64_t lbn);
 	/*
-	 * What is dispatched now: fills pieces (<= max), all of which will be served; returns
-	 * how many, and *blocks: what they cover.
+	 * Splits a request that is dispatched now: fills pieces (<= max), which will all be served.
+	 * Returns their number, and sets *blocks to the blocks that they cover.
 	 */
 	unsigned (*split)(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
 			  uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max);
 	/*
-	 * Time before the first block passes the head, if chosen now (with zero
-	 * latency: time that is not transfer): the key of SPTF.  What is more than
-	 * limit_ns need not be worked out: anything above that will do.  May bring
-	 * the state up to now_ns (read-ahead, writes from the buffer), so now_ns
-	 * must not lie after the next service's start.
+	 * Returns the time until the first block passes the head, if chosen now (with zero latency:
+	 * the time that is not transfer): the key of SPTF.  A value above limit_ns can be any value
+	 * above limit_ns.  Can advance the state to now_ns (read-ahead, writes from the buffer), so
+	 * now_ns must not be after the start of the next service.
 	 */
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
 			     const struct sp__piece *p, uint64_t limit_ns);
 	/*
-	 * Optional: bound[i] is to be no more than the position of any piece on bucket i, which has
-	 * those that begin in blocks i << shift and on; n buckets cover the device.  Like
-	 * position() it may bring the state up to now_ns.
+	 * Optional: sets bound[i] to a lower bound of position() for the subrequests of bucket i,
+	 * which begin in blocks from i << shift on; n buckets cover the device.  Can advance the
+	 * state to now_ns, like position().
 	 */
 	void (*bounds)(const struct sp__model *m, void *state, uint64_t now_ns,
 		       const struct sp__bucket *bucket, unsigned n, unsigned shift,
 		       uint64_t *bound);
-	/* Serves the piece from start_ns on, and changes the state accordingly. */
+	/* Serves the subrequest from start_ns on, and updates the state. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
 		      const struct sp__piece *p, struct sp__service *s);
 	/*
-	 * Optional: when all that was written is on the medium if nothing else comes
-	 * (>= now_ns).  Without it what has been served is there.
+	 * Optional: returns when all written data is on the medium if no request follows (>=
+	 * now_ns).  Without this hook, served writes are on the medium.
 	 */
 	uint64_t (*drain)(const struct sp__model *m, void *state, uint64_t now_ns);
 };

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: a request is a sequence of pieces of tracks.  For each the arm moves
- * (seek and head switch at the same time, then settling for writes), the
- * platter turns until the first place is under the head, and the places pass.
+ * Computes the times of a rotating drive.
  *
- * Rotation is exact: the head's angle is computed from the absolute time by
- * integers of 128 bits, the angle still to turn is a difference of angles, and
- * the end of a piece is one rounding to the nearest nanosecond away from the
- * true end.  So rounding never adds up; all that it can do is put a head up to
- * a nanosecond past a place that it reaches exactly in time (a head switch
- * as long as the skew).  Therefore a target missed by less than two
- * nanoseconds counts as reached.
+ * Algorithm.  A request is a sequence of track segments.  For each one the arm moves (seek and head
+ * switch concurrently, then settling for writes), the platter rotates until the first sector is
+ * under the head, and the sectors pass.
  *
- * With zero latency a head that comes down inside the piece begins
- * at once, goes on to the end of the piece and gets the rest when it comes
- * round.  For the choice among waiting requests that counts as waiting for all
- * of the revolution but the piece: as chosen by the first block such requests
- * would go first and cost most.
+ * Rotation is exact.  The head's angle is computed from the absolute time by integers of 128 bits,
+ * the remaining angle is a difference of angles, and the end of a segment is rounded once, to the
+ * nearest nanosecond.  So rounding errors never add up; an error can only put a head up to a
+ * nanosecond past a sector that it reaches exactly in time (a head switch as long as the skew).
+ * Therefore a target missed by less than two nanoseconds counts as reached.
  *
- * What the choice among many asks for again and again is kept: where a piece
- * begins (sp__place), seek times by distance, and the reciprocal of the period,
- * by which dividing becomes multiplying and one correction, exactly.
+ * Zero latency.  A head that arrives inside the segment begins immediately, continues to the end of
+ * the segment, and transfers the rest after the revolution.  In the choice among waiting requests
+ * this counts as waiting for the whole revolution less the segment: by their first block such
+ * requests would be chosen first, and they cost most.
  *
- * The bus moves a block when it has been read, one after the other.  For
- * writes all blocks come before the medium can be done with the last of them on
- * a track: with a bus slower than that it waits, for a revolution if it must, and does
- * not begin inside the piece if its last block would pass before it has come.  A bus
- * apart moves blocks when all have been read, or before any is written.
+ * Speed.  Values that the choice among many requests needs often are stored: the start of a
+ * subrequest (sp__trackpos), seek times by distance, and the reciprocal of the period, which
+ * replaces a division by a multiplication and one correction, exactly.
+ *
+ * Bus.  The bus transfers blocks one after the other, each after it was read.  For writes, all
+ * blocks arrive before the medium can finish the last of them on a track.  If the bus is slower
+ * than the medium, the medium waits, for a revolution if needed, and does not begin inside the
+ * segment if its last block would pass before it has arrived.  A bus with bus_apart transfers
+ * blocks after all have been read, or before any is written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -39,7 +38,7 @@ typedef unsigned __int128 u128;
 
 #define WHOLE ((u128)1 << 64) /* one revolution */
 
-/* Cylinders of the table: 256 KB. Farther seeks are computed each time. */
+/* Cylinders of the table: 256 KiB.  Longer seeks are computed each time. */
 #define TABLE_MAX 65536
 
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns)
@@ -52,13 +51,13 @@ sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns)
 		else
 			rest = scaled % den;
 	}
-	/* rest * 2^64 / den, or one less: per_unit is less than one unit too small. */
+	/* rest * 2^64 / den, or one less: the error of per_unit is less than one unit. */
 	angle = (uint64_t)((u128)rest * (uint64_t)d->per_unit >> 64) +
 		rest * (uint64_t)(d->per_unit >> 64);
 	return 0 - angle * den < den ? angle : angle + 1;
 }
 
-/* How long the platter takes for an angle in units of 2^-64 rev; less than 2^67. */
+/* Returns the time of a rotation by an angle in units of 2^-64 revolution; less than 2^67. */
 static uint64_t turn_ns(const struct sp__drive *d, u128 angle)
 {
 	u128 scaled = angle * d->period_den + ((u128)d->period_num << 63);
@@ -67,7 +66,7 @@ static uint64_t turn_ns(const struct sp__drive *d, u128 angle)
 	return d->period_num == 1 ? ns : ns / d->period_num;
 }
 
-/* Between two of the points, or from the last two on. */
+/* Interpolates between two points, or extrapolates from the last two. */
 static uint64_t interpolate(const struct sp__seekcurve *c, uint32_t cylinders)
 {
 	const struct sp__seekpoint *p = c->points;
@@ -121,7 +120,7 @@ static int prepare_seek(struct sp__seekcurve *c, uint32_t cylinders)
 	return 0;
 }
 
-/* Is the bus slower than the medium where that is fastest? */
+/* True if the bus is slower than the medium at its fastest. */
 static bool bus_behind(const struct sp__drive *d)
 {
 	uint32_t most = 0;
@@ -152,7 +151,7 @@ static inline uint64_t move(const struct sp__drive *d, uint32_t cylinders, bool 
 		ns = d->head_switch_ns;
 	if (!write || !ns)
 		return ns;
-	/* Past the last point a falling curve may come to less. */
+	/* Past the last point, a falling curve can give a seek shorter than the reduction. */
 	return d->write_settle_ns >= 0 || ns > (uint64_t)-d->write_settle_ns
 		       ? ns + (uint64_t)d->write_settle_ns
 		       : 0;
@@ -164,18 +163,18 @@ uint64_t sp__drive_move_ns(const struct sp__drive *d, uint32_t cylinders, bool o
 	return move(d, cylinders, other_head, write);
 }
 
-/* Of seek, head switch and settling, from where the arm is. */
+/* Returns the time of seek, head switch and settling from the present position of the arm. */
 static inline uint64_t move_ns(const struct sp__drive *d, const struct sp__arm *arm, uint32_t cyl,
 			       uint32_t head, bool write)
 {
 	return move(d, cyl > arm->cyl ? cyl - arm->cyl : arm->cyl - cyl, head != arm->head, write);
 }
 
-/* The head above a track when it comes down there. */
+/* The head above a track when it arrives there. */
 struct passage {
-	u128 width;	/* of the piece: up to 2^64, a whole track */
-	sp__angle wait; /* from arrival to its begin */
-	bool late;	/* its begin was reached, but for rounding: wait is below 0 */
+	u128 width;	/* of the segment: up to 2^64, a whole track */
+	sp__angle wait; /* from arrival to the begin of the segment */
+	bool late;	/* reached, except for rounding: wait is below 0 */
 };
 
 static void passage(const struct sp__drive *d, const struct sp__trackpos *at, uint64_t at_ns,
@@ -187,8 +186,8 @@ static void passage(const struct sp__drive *d, const struct sp__trackpos *at, ui
 }
 
 /*
- * The head comes down inside the piece, and the bus has brought the last block when it has
- * passed: with zero latency it begins at once.
+ * True if the head arrives inside the segment, and the bus has transferred the last block when it
+ * has passed.  With zero latency, the segment then begins immediately.
  */
 static inline bool at_once(const struct sp__drive *d, const struct passage *p, uint64_t at_ns,
 			   uint64_t come_ns)
@@ -197,7 +196,7 @@ static inline bool at_once(const struct sp__drive *d, const struct passage *p, u
 	       (!come_ns || at_ns + turn_ns(d, p->wait + p->width - WHOLE) >= come_ns);
 }
 
-/* The angle turned from arrival until the piece has passed. */
+/* Returns the rotation from arrival until the segment has passed. */
 static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool inside)
 {
 	sp__angle head, into;
@@ -206,13 +205,13 @@ static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool 
 		return p->width + p->wait - WHOLE;
 	if (!inside)
 		return p->wait + p->width;
-	/* On to the edge of the next place, and once round. */
+	/* Continue to the edge of the next sector, then one revolution. */
 	head = at->begin - p->wait - at->start;
-	into = head * at->places; /* a place: the whole turns fall off */
+	into = head * at->places; /* a sector: whole revolutions overflow */
 	return WHOLE + ((u128)-into * sp__angle_of(1, at->places) >> 64);
 }
 
-/* The piece that begins at a place, which is on track t: so much of it as is on the track. */
+/* Locates the part of a subrequest that begins at a sector of track t and is on that track. */
 static void place_on(const struct sp__drive *d, const struct sp__track *t, uint64_t first,
 		     uint32_t blocks, uint64_t n, struct sp__trackpos *place)
 {
@@ -225,7 +224,7 @@ static void place_on(const struct sp__drive *d, const struct sp__track *t, uint6
 	place->rest = n < t->places ? -sp__angle_of(n, t->places) : 0;
 }
 
-/* The same for block lbn of a track, if it is where its number says. */
+/* Locates block lbn of a track, if it is not remapped. */
 static void block_on(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn,
 		     uint32_t blocks, struct sp__trackpos *place)
 {
@@ -238,7 +237,7 @@ static void block_on(const struct sp__drive *d, const struct sp__track *t, uint6
 	place_on(d, t, first, blocks, n, place);
 }
 
-/* The first remapped blocks that end after lbn; NULL: there are none. */
+/* Returns the first remapped blocks that end after lbn; NULL: none. */
 static const struct sp__remap *next_remap(const struct sp__drive *d, uint64_t lbn)
 {
 	size_t i = SP__BISECT(d->nremaps, k, d->remaps[k].lbn + d->remaps[k].blocks <= lbn);
@@ -267,7 +266,7 @@ void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 	place_on(d, &t, first, blocks, blocks, place);
 }
 
-/* The place that follows this one. */
+/* Locates the track segment that follows this one. */
 static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		       struct sp__trackpos *place)
 {
@@ -283,7 +282,7 @@ static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 	block_on(d, &t, lbn, blocks, place);
 }
 
-/* The place of a piece; room is for one that must be looked up. */
+/* Returns the location of a subrequest; *room stores it if it must be computed. */
 static const struct sp__trackpos *place_of(const struct sp__drive *d, const struct sp__piece *piece,
 					   struct sp__trackpos *room)
 {
@@ -293,7 +292,7 @@ static const struct sp__trackpos *place_of(const struct sp__drive *d, const stru
 	return room;
 }
 
-/* How long to wait at a place at least: it is not done with before its blocks have come. */
+/* Returns the minimum wait at a segment: it does not end before its blocks have arrived. */
 static uint64_t idle_ns(const struct sp__drive *d, const struct sp__trackpos *at, uint64_t at_ns,
 			uint64_t come_ns)
 {
@@ -302,7 +301,10 @@ static uint64_t idle_ns(const struct sp__drive *d, const struct sp__trackpos *at
 	return come_ns > done_ns ? come_ns - done_ns : 0;
 }
 
-/* The blocks of one place, which have come at come_ns, from *now on, which becomes their end. */
+/*
+ * Transfers the blocks of one segment, which arrived at come_ns, from *now on, and sets *now to
+ * their end.
+ */
 static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp__trackpos *at,
 		 bool write, bool zero_latency, uint64_t come_ns, uint64_t *now,
 		 struct sp__service *s)

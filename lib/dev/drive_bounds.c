@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How near the pieces of a bucket can be at best, so that SPTF need not look at each of thousands.
+ * Bounds the positioning times of the subrequests of a bucket from below, so that SPTF need not
+ * examine each of thousands.
  *
- * No piece is reached before the arm has moved to its cylinder.  What the cache has, or will soon
- * have read, and writes that go to its buffer need no arm: buckets with such places have no bound,
- * which costs time at most.
+ * Algorithm.  No subrequest is reached before the arm has moved to its cylinder.  Data that the
+ * cache has or will soon have read, and writes that fit into its buffer, need no arm movement.
+ * Buckets with such blocks have no bound, which costs time, but is correct.
  */
 #include "base/minmax.h"
 #include "dev/drive_cache_impl.h"
@@ -14,7 +15,7 @@ static bool monotone(const struct sp__drive *d)
 	return d->seek[0].monotone && (!d->seek[1].n || d->seek[1].monotone);
 }
 
-/* Of the way to the nearest cylinder of a bucket, for what waits there. */
+/* Returns the time of the move to the nearest cylinder of a bucket. */
 static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
 		       const struct sp__bucket *s)
 {
@@ -34,7 +35,7 @@ static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
 	return ns;
 }
 
-/* Pieces that begin in [lo, hi] may be at hand. */
+/* Clears the bounds of the buckets of [lo, hi], whose subrequests might need no arm movement. */
 static void clear(uint64_t lo, uint64_t hi, unsigned n, unsigned shift, uint64_t *bound)
 {
 	for (uint64_t i = lo >> shift; i <= hi >> shift && i < n; i++)

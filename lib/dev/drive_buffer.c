@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The write buffer of the drive: what is written to the medium, and when
- * (drive_cache.c has the idea).
+ * Implements the write buffer of the drive: chooses the data and the time of writes to the medium
+ * (drive_cache.c has the algorithm).
  */
 #include <string.h>
 #include "base/minmax.h"
 #include "dev/drive_cache_impl.h"
 
-/* Which of the waiting writes goes first when the medium is free at now_ns. */
+/* Returns the waiting write that is first when the medium is free at now_ns. */
 static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns)
 {
 	uint64_t least = UINT64_MAX;
@@ -96,7 +96,7 @@ bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p
 	return false;
 }
 
-/* Does it go on where what came last ends, which waits or is being written? */
+/* True if p continues the last extent, which waits or is being written. */
 static bool goes_on(const struct sp__drive_cache *c, bool writing, const struct sp__piece *p)
 {
 	const struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;

@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The drive's own memory: segments of read data, read-ahead, and a buffer of
- * writes that were answered but are not on the medium.
+ * Implements the drive's memory: segments of read data, read-ahead, and a buffer of writes that
+ * were answered but are not on the medium.
  *
- * Idea: nothing happens by itself.  What the drive would have done since the
- * last call is worked out when the next one comes:
+ * Algorithm.  The state only changes in calls: each call first computes the activity of the drive
+ * since the last one.
  *
- * - Read-ahead begins where a read ended and goes on track by track; ahead
- *   keeps the last track border that it has passed, and ahead_progress()
- *   computes how far the head is beyond it at a given time.  The next use of the
- *   medium stops it, or waits until it has gone on to the end of a track or to its own; a
- *   segment holds what had been read by then.
- * - A write from the buffer begins as soon as the medium is free, and is not
- *   broken off.  sp__buffer_catch_up() carries out those that began before now.
- *   What is adjacent is written in one go, but by quarters of the buffer, and a
- *   write is taken in as room becomes free, so that a stream of writes of any
- *   size loses no revolution.
+ * - Read-ahead begins where a read ended and continues track by track. ahead keeps the last track
+ *   border that it has passed, and ahead_progress() computes how far the head is beyond it at a
+ *   given time.  The next use of the medium stops it, or waits until it reaches the end of a track
+ *   or its own end.  A segment then holds the data read until then.
+ * - A write from the buffer begins as soon as the medium is free, and is not interrupted.
+ *   sp__buffer_catch_up() performs the writes that began before now.  Adjacent data is written in
+ *   one operation, but at most a quarter of the buffer, and the buffer accepts data as space
+ *   becomes free.  So a stream of writes of any size loses no revolution.
  *
- * So the state after a call depends on the calls and their times alone.
+ * So the state after a call only depends on the calls and their times.
  *
- * Invariants: ahead is active only while no written data waits; segment
- * ahead.segment ends where ahead has got to; the range of a segment holds at
- * most segment_blocks; no segment holds a block that waits to be written,
- * except as it was written.
+ * Invariants: ahead is active only while no written data waits; segment ahead.segment ends where
+ * read-ahead is; the range of a segment has at most segment_blocks; no segment has an old version
+ * of a block that waits to be written.
  *
- * Rejected: an event queue in the drive (needs a caller that lets time pass),
- * read-ahead in whole tracks only (wrong by up to a revolution for a host that
- * reads a stream a little slower than the medium).
+ * Rejected: an event queue in the drive (it needs a caller that advances time), read-ahead only in
+ * whole tracks (wrong by up to a revolution for a host that reads a stream slightly slower than the
+ * medium).
  */
 #include <stdlib.h>
 #include "base/minmax.h"
@@ -46,7 +43,7 @@ struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m)
 	return c;
 }
 
-/* The data of a segment grow at the end; the oldest fall off. */
+/* Appends data to a segment; drops the oldest data if it is full. */
 static void segment_grow(const struct sp__drive_cache *c, struct segment *s, uint64_t hi)
 {
 	s->hi = sp__max(s->hi, hi);
@@ -54,7 +51,7 @@ static void segment_grow(const struct sp__drive_cache *c, struct segment *s, uin
 		s->lo = s->hi - c->cfg->segment_blocks;
 }
 
-/* The blocks that are read ahead next, to the end of their track. */
+/* Returns the blocks to be read ahead next, to the end of their track. */
 static struct sp__piece ahead_piece(const struct sp__drive_cache *c, uint64_t end)
 {
 	struct sp__piece p = { .lbn = c->ahead.lbn };
@@ -64,7 +61,7 @@ static struct sp__piece ahead_piece(const struct sp__drive_cache *c, uint64_t en
 	return p;
 }
 
-/* Is the leg what would be worked out now?  Its end matters only where it was cut short. */
+/* True if the leg is still valid.  Its end only matters if it was cut short. */
 static bool holds(const struct leg *l, const struct ahead *a, const struct sp__arm *arm)
 {
 	uint64_t end = l->lbn + l->next.blocks;
@@ -74,7 +71,7 @@ static bool holds(const struct leg *l, const struct ahead *a, const struct sp__a
 	       (end < l->end ? end <= a->end : l->end == a->end);
 }
 
-/* The next leg, from a->lbn < a->end on; does not move anything. */
+/* Returns the next leg, from a->lbn < a->end on; does not move the arm. */
 static const struct leg *next_leg(struct sp__drive_cache *c, const struct sp__arm *arm)
 {
 	const struct ahead *a = &c->ahead;
@@ -93,8 +90,8 @@ static const struct leg *next_leg(struct sp__drive_cache *c, const struct sp__ar
 }
 
 /*
- * How far read-ahead has got at a time: the first LBN not read.  Moves its base
- * over the tracks that are done, with the arm; now is the arm at that time.
+ * Returns the progress of read-ahead at a time: the first LBN not read.  Advances its base, and the
+ * arm, over the completed tracks; now is the arm at that time.
  */
 static uint64_t ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
 			       struct sp__arm *now)
@@ -123,15 +120,15 @@ static uint64_t ahead_progress(struct sp__drive_cache *c, struct sp__arm *arm, u
 	return a->lbn;
 }
 
-/* Need the head not move for it? */
+/* True if the leg needs no head movement. */
 static bool on_track(const struct leg *l)
 {
 	return l->from.cyl == l->to.cyl && l->from.head == l->to.head;
 }
 
 /*
- * How far it gets if the medium is wanted at a time, and when and where the arm is free then:
- * at once, or when it has gone on as it must.
+ * Returns the progress of read-ahead if the medium is needed at a time, and when and where the arm
+ * is free then: immediately, or at the end of what the drive still reads.
  */
 static uint64_t ahead_leave(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
 			    struct sp__arm *now, uint64_t *free_ns)
@@ -178,7 +175,7 @@ void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now
 	c->ahead.active = false;
 }
 
-/* Where reading ahead after a read ends. */
+/* Returns the end of the read-ahead after a read. */
 static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	uint64_t lbn = p->lbn + p->blocks, at = lbn - 1;
@@ -199,7 +196,7 @@ static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__piec
 	return end;
 }
 
-/* Reads on after a read, whose end is under the head at at_ns. */
+/* Starts read-ahead after a read, whose end is under the head at at_ns. */
 static void ahead_start(struct sp__drive_cache *c, unsigned segment, const struct sp__piece *p,
 			uint64_t at_ns)
 {
@@ -210,7 +207,7 @@ static void ahead_start(struct sp__drive_cache *c, unsigned segment, const struc
 				   .end = ahead_end(c, p) };
 }
 
-/* Brings what has been read ahead into its segment; now as above. */
+/* Adds the data read ahead to its segment; now as in ahead_progress(). */
 static void ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
 			 struct sp__arm *now)
 {
@@ -221,7 +218,7 @@ static void ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_
 		*now = *arm;
 }
 
-/* The segment that has all of the piece; segments if none. */
+/* Returns the segment that has the whole subrequest; segments if none has. */
 static unsigned find(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	unsigned i;
@@ -244,7 +241,7 @@ bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn)
 	return false;
 }
 
-/* Will reading on get to the piece sooner than a new start? */
+/* True if the present read-ahead reaches the subrequest sooner than a new start. */
 static bool on_the_way(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	const struct ahead *a = &c->ahead;
@@ -254,7 +251,7 @@ static bool on_the_way(const struct sp__drive_cache *c, const struct sp__piece *
 	       (p->lbn <= s->hi || p->lbn + p->blocks <= a->end);
 }
 
-/* A hit: over the bus; the stream is read on. */
+/* Serves a hit: transfers over the bus; read-ahead of the stream continues. */
 static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 		     const struct sp__piece *p, unsigned segment, struct sp__service *s)
 {
@@ -279,7 +276,7 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 	a->end = end;
 }
 
-/* Reading on until the piece has passed. */
+/* Continues read-ahead until the subrequest has passed. */
 static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
 		    const struct sp__piece *p, struct sp__service *s)
 {
@@ -307,7 +304,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	ahead_start(c, a->segment, p, a->at_ns);
 }
 
-/* The segment that a stream goes on in, or the one unused for longest. */
+/* Returns the segment in which a stream continues, or the least recently used one. */
 static unsigned victim(const struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	unsigned oldest = 0;
@@ -323,7 +320,7 @@ static unsigned victim(const struct sp__drive_cache *c, const struct sp__piece *
 	return oldest;
 }
 
-/* The data of a request are in a segment now: which, and whether they go on with what is there. */
+/* Stores a request's data in a segment.  Returns which, and whether they continue its contents. */
 static unsigned keep(struct sp__drive_cache *c, const struct sp__piece *p, bool *goes_on)
 {
 	unsigned i = victim(c, p);
@@ -337,7 +334,7 @@ static unsigned keep(struct sp__drive_cache *c, const struct sp__piece *p, bool 
 	return i;
 }
 
-/* What passed the head before the blocks of a read is in front of them in its segment. */
+/* Adds the blocks that passed the head before the blocks of a read to the front of its segment. */
 static void keep_passing(const struct sp__drive_cache *c, const struct sp__arm *arm,
 			 const struct sp__piece *p, struct segment *s)
 {
@@ -389,7 +386,7 @@ static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t 
 		read_miss(c, arm, start_ns, p, s);
 }
 
-/* What is written is not what the segments hold any more. */
+/* Removes written blocks from the segments. */
 static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	for (unsigned i = 0; i < c->cfg->segments; i++) {
@@ -404,7 +401,7 @@ static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 	}
 }
 
-/* What of a write the segments hold from now on. */
+/* Stores written blocks in a segment, if the drive keeps them. */
 static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
 {
 	unsigned i = c->cfg->keep_writes && !c->cfg->write_drops ? find(c, p) : c->cfg->segments;
@@ -419,7 +416,10 @@ static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
 		(void)keep(c, p, &goes_on);
 }
 
-/* Puts as much of a write into the buffer as has room, and leaves the rest; the time it takes. */
+/*
+ * Puts the part of a write that fits into the buffer, and leaves the rest.  Returns the time that
+ * it takes.
+ */
 static uint64_t take(struct sp__drive_cache *c, struct sp__piece *rest, uint64_t now_ns)
 {
 	struct sp__piece part = *rest;
@@ -441,7 +441,7 @@ static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t
 	struct sp__piece rest = *p;
 	uint64_t now = start_ns;
 
-	/* The answer does not wait for the medium, but read-ahead does not go on. */
+	/* The answer does not wait for the medium, but read-ahead ends. */
 	sp__ahead_stop(c, arm, start_ns);
 	keep_written(c, p);
 	if (!c->cfg->write_blocks) {
@@ -511,7 +511,7 @@ uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm
 	uint64_t wait;
 
 	sp__cache_settle(c, arm, now_ns);
-	/* The arm need not go anywhere for it. */
+	/* Needs no arm movement. */
 	if (p->write ? sp__buffer_free_space(c, arm, now_ns, p) : has(c, p))
 		return 0;
 	wait = sp__max(c->start_ns - now_ns, before_ns);

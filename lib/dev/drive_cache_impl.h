@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of the drive's cache: segments, read-ahead and who serves requests with
- * them (drive_cache.c), and the write buffer (drive_buffer.c).
+ * Declares the parts of the drive's cache: segments, read-ahead and serving (drive_cache.c), and
+ * the write buffer (drive_buffer.c).
  */
 #ifndef SP__DEV_DRIVE_CACHE_IMPL_H
 #define SP__DEV_DRIVE_CACHE_IMPL_H
@@ -13,27 +13,27 @@
 
 struct segment {
 	uint64_t lo, hi; /* equal: empty */
-	uint64_t used;	 /* when, by count of requests */
-	/* Blocks from here on are there at this time: reading ahead had to go on. */
+	uint64_t used;	 /* number of the last request that used it */
+	/* Blocks from `late` on arrive at this time: read-ahead had to continue. */
 	uint64_t late, late_ns;
 };
 
 struct ahead {
 	bool active;
 	unsigned segment;
-	uint64_t lbn;	/* all before it is in the segment */
+	uint64_t lbn;	/* all blocks before it are in the segment */
 	uint64_t at_ns; /* when the head had passed it */
-	uint64_t end;	/* where it is going to stop */
+	uint64_t end;	/* where it will stop */
 };
 
 /*
- * What the head does next when it reads ahead from lbn: so many blocks of one
- * track.  Worked out once for as long as it is asked for.
+ * The next step of the head in a read-ahead from lbn: blocks of one track.  Computed once and kept
+ * while it is valid.
  */
 struct leg {
 	uint64_t lbn, at_ns, end; /* as in struct ahead, ... */
-	struct sp__arm from;	  /* ... and where the arm was */
-	struct sp__piece next;	  /* what is read */
+	struct sp__arm from;	  /* ... and the position of the arm */
+	struct sp__piece next;	  /* blocks to read */
 	struct sp__arm to;
 	struct sp__service pass;
 };
@@ -42,7 +42,7 @@ struct waiting {
 	uint64_t lbn;
 	uint32_t blocks;
 	uint64_t since_ns;
-	struct sp__trackpos place; /* blocks 0: not looked up since it changed */
+	struct sp__trackpos place; /* blocks 0: not located since it changed */
 };
 
 struct sp__drive_cache {
@@ -50,40 +50,40 @@ struct sp__drive_cache {
 	const struct sp__drive *d;
 	const struct sp__cache_config *cfg;
 	uint64_t count; /* of requests */
-	/* The moment for which positions are asked: worked out once. */
+	/* The state at the moment for which positions are requested: computed once. */
 	bool settled;
 	uint64_t settled_ns;
-	struct sp__arm now; /* where the arm is then, reading ahead or not */
-	uint64_t start_ns;  /* when it could begin something else */
+	struct sp__arm now; /* the arm then, reading ahead or not */
+	uint64_t start_ns;  /* when it could begin another request */
 	struct ahead ahead;
 	struct leg leg;
 	unsigned nwaiting;
 	uint32_t blocks_waiting;
-	uint32_t blocks_writing; /* their room is free when the medium is */
-	uint64_t writing_end;	 /* behind the last of them */
+	uint32_t blocks_writing; /* their space is free when the medium is */
+	uint64_t writing_end;	 /* end of the last of them */
 	struct waiting waiting[WAITING_MAX];
 	struct segment segments[];
 };
 
-/* All that happens up to now_ns without a request, for the moment below. */
+/* Computes the state at now_ns if no request follows, into the members of that moment. */
 void sp__cache_settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
-/* The medium is wanted for something else at now_ns. */
+/* Ends read-ahead: another request needs the medium at now_ns. */
 void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
 
-/* Writes one waiting extent to the medium, or a part, as soon as that is free. */
+/* Writes one waiting extent, or a part of it, to the medium as soon as that is free. */
 void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm);
-/* Carries out what has begun before now_ns. */
+/* Performs the writes that began before now_ns. */
 void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
-/* Is all of the piece in one waiting extent?  Is some of it in any? */
+/* True if one waiting extent has all of p; true if any has a part of p. */
 bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p);
 bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p);
-/* Is something of it being written at now_ns? */
+/* True if data of the buffer is being written at now_ns. */
 bool sp__buffer_writing(const struct sp__drive_cache *c, const struct sp__arm *arm,
 			uint64_t now_ns);
-/* Does the piece need a place of its own at now_ns, and there is none? */
+/* True if p needs a separate extent at now_ns and none is free. */
 bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
 		     const struct sp__piece *p);
-/* Does the piece fit at now_ns? */
+/* True if p fits at now_ns. */
 bool sp__buffer_free_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
 			   uint64_t now_ns, const struct sp__piece *p);
 void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: in a span tracks are numbered along the LBNs, and cylinder and head
- * come from the number by division.  Cylinder layouts are one span for a zone.
- * A hybrid serpentine is one span for the whole bands of a zone and one for
- * what is left over; a surface serpentine is one span for each surface of a
- * zone, so that no pattern of the track map is as long as a surface.
+ * Builds the spans of a layout and the track map.
  *
- * Each zone starts at its own angle; spans of a zone follow each other by the skew
- * between their tracks.
+ * Algorithm.  In a span, tracks are numbered along the LBNs; a division computes cylinder and head
+ * from the number.  Cylinder layouts have one span per zone.  A hybrid serpentine has one span for
+ * the whole bands of a zone and one for the rest.  A surface serpentine has one span per surface of
+ * a zone, so that no pattern of the track map is as long as a surface.
+ *
+ * Each zone starts at its own angle.  The spans of a zone follow each other by the skew between
+ * their tracks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ static bool serpentine(const struct sp__drive *d)
 	       d->layout == SP__LAYOUT_HYBRID_SERPENTINE;
 }
 
-/* Does LBN order go from low to high cylinders on this head? */
+/* True if LBN order ascends in cylinders on this head. */
 static bool ascends(const struct sp__drive *d, uint32_t head)
 {
 	return (head % 2 == 0) != d->descends;
@@ -75,7 +76,7 @@ uint64_t sp__drive_track(const struct sp__drive *d, uint32_t cyl, uint32_t head)
 	       ((uint64_t)turn * s->heads + (head - s->head)) * s->band + at;
 }
 
-/* What sp__drive_build() has on its hands. */
+/* The state of sp__drive_build(). */
 struct build {
 	struct sp__drive *d;
 	struct sp__region *regions;
@@ -97,7 +98,7 @@ static struct sp__trackkind *add(struct build *b, struct sp__span span, uint32_t
 	return r->pattern;
 }
 
-/* The next span begins n patterns and the given skews on. */
+/* Rotates the start of the next span by n patterns and the given skews. */
 static void turn_on(struct build *b, uint64_t patterns, uint64_t more)
 {
 	const struct sp__region *r = &b->regions[b->n - 1];
@@ -131,7 +132,7 @@ static int add_cylinders(struct build *b)
 	return 0;
 }
 
-/* Whole bands of this many cylinders, all heads. */
+/* Adds whole bands of this many cylinders, all heads. */
 static int add_bands(struct build *b, uint32_t first_cyl, uint32_t cyls, uint32_t band)
 {
 	const struct sp__zone *z = b->zone;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rotating drive as a device: one lane, pieces are whole requests.
+ * Implements the device hooks of the rotating drive: one lane, and each request is one subrequest.
  *
- * A request has a case: what it is, whether the cache has to do with it, and what was served
- * before it.  Its overhead is time in which the drive does nothing for it; it goes on reading
- * ahead and writing from its buffer.
+ * The overhead of a request depends on its direction, on whether the cache serves it, and on the
+ * previous request.  During it, the drive does not work for the request; it continues read-ahead
+ * and writes from its buffer.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct state {
 	struct sp__arm arm;
 	struct sp__drive_cache *cache; /* NULL: none */
-	bool wrote;		       /* what was served last was a write */
+	bool wrote;		       /* the last request served was a write */
 };
 
 const struct sp__drive *sp__model_drive(const struct sp__model *m)
@@ -60,7 +60,7 @@ static unsigned drive_split(const struct sp__model *m, void *state, uint64_t now
 
 	(void)now_ns, (void)max;
 	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
-	/* What the cache is going to answer need not be looked up, nor what has no rivals. */
+	/* A request that the cache will answer need not be located, nor one without rivals. */
 	if (!s->cache ||
 	    (m->window_policy == SP__WINDOW_SPTF && !sp__drive_cache_expects(s->cache, lbn)))
 		sp__drive_place(m->impl, lbn, *blocks, &pieces[0].place);

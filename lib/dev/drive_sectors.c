@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sectors that have no block number, and blocks that are elsewhere.
+ * Lists sectors that have no block number, and remapped blocks.
  *
- * Idea: slips and spares become one list of places for the track map.  A spare area exists for the
- * slips before it: each takes one of its sectors, from the first on, so that the block numbers
- * behind the area stay as they would be without slips.  A remapped block keeps its number; the head
- * goes to one of the spare sectors for it.
+ * Algorithm.  Slips and spares become one list of sectors for the track map.  A spare area exists
+ * for the slips before it: each takes one of its sectors, from the first on, so that the block
+ * numbers behind the area are the same as without slips.  A remapped block keeps its number; the
+ * head moves to one of the spare sectors for it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static uint64_t first_place(const struct sp__drive *d, size_t zone)
 				: d->map->places;
 }
 
-/* Are n sectors of a zone from first on in it? */
+/* True if n sectors from first on are in the zone. */
 static int inside(const struct sp__drive *d, size_t zone, const char *what, uint64_t first,
 		  uint64_t n, struct sp_errinfo *err)
 {
@@ -139,7 +139,7 @@ static int by_first(const void *a, const void *b)
 	return SP__ORDER(x->first, y->first);
 }
 
-/* The spare areas of a zone, as they repeat to its end, in order. */
+/* Lists the spare areas of a zone, repeated to its end, in order. */
 static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas, size_t *n,
 		    struct sp_errinfo *err)
 {
@@ -169,8 +169,8 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
 }
 
 /*
- * What slips leave of an area that follows the places from after on; those in it are no spares, so
- * that no sector is both.
+ * Adds the part of an area that slips leave, behind the sector `after`.  Slips inside an area are
+ * not spares, so that no sector is both.
  */
 static int add_area(const struct places *slips, const struct area *a, uint64_t after, size_t zone,
 		    struct places *to, struct sp_errinfo *err)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Flash: channels that work side by side, each a lane.  Blocks go round the
- * channels by stripes, and a channel numbers its own stripes from 0, so what a
- * request has on one channel is one piece.
+ * Implements flash: channels that work concurrently, each a lane.
  *
- * A piece costs one latency and the transfer over its channel; programming is
- * charged for each row of dies' pages that it touches, since the dies of a
- * channel program together.  Nothing is mapped and no garbage is collected:
- * this is the drive on a good day.
+ * Stripes are distributed round-robin over the channels.  A channel numbers its own stripes from 0,
+ * so a request has at most one subrequest per channel.
+ *
+ * A subrequest costs one latency and the transfer over its channel.  Programming is charged per row
+ * of pages, one from each die, that it touches, since the dies of a channel program together.
+ *
+ * Not modelled: mapping, garbage collection.  This is a drive in its best state.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a model file of kind "flash"; its channels are the lanes of the model. */
+/*
+ * Declares the contents of a model file of kind "flash"; its channels are the lanes of the model.
+ */
 #ifndef SP__DEV_FLASH_H
 #define SP__DEV_FLASH_H
 
@@ -8,12 +10,12 @@
 
 struct sp__flash {
 	uint32_t stripe; /* blocks */
-	uint32_t row;	 /* blocks that one channel programs at once */
+	uint32_t row;	 /* blocks that one channel programs together */
 	uint64_t read_ns, program_ns;
 	uint64_t ps_block; /* transfer over the channel, in 1e-12 s */
 };
 
-/* NULL for other kinds. */
+/* Returns NULL for other kinds. */
 const struct sp__flash *sp__model_flash(const struct sp__model *m);
 
 #endif

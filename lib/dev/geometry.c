@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is asked of a geometry.  Zones are sorted by their first block and number their tracks
- * consecutively, so the zone of a block, or of a track, is found by bisection, and the track
- * by the zone's repeating pattern of lengths.
+ * Answers queries of a geometry.
+ *
+ * Zones are sorted by their first block and number their tracks consecutively.  So the zone of a
+ * block or a track is found by bisection, and the track by the zone's repeating pattern of lengths.
  */
 #include <errno.h>
 #include <math.h>
@@ -143,7 +144,7 @@ const struct sp__geozone *sp__geometry_zone_of_track(const struct sp_geometry *g
 	return z && number - z->first_track < z->map->tracks ? z : NULL;
 }
 
-/* Known blocks of the device from a zone's first one on; the last track may be cut off. */
+/* Returns the known blocks from a zone's first one on; the last track can be truncated. */
 static uint64_t zone_blocks(const struct sp_geometry *g, const struct sp__geozone *z)
 {
 	uint64_t left = g->blocks - z->first_lbn;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The geometry of an array of drives.
+ * Makes the geometry of an array of drives.
  *
  * If its stripes are the tracks of the drives, the array has tracks: n of them, one of each drive,
- * follow one another at the same angle, as those of one drive with n times the surfaces, and
- * n - 1 of n boundaries take no time.  A hop of k tracks goes k / n tracks on, rounded up, of a
- * drive: so an aim reaches n times as many tracks.  Tracks n apart are neighbours on one drive;
- * there the aim holds whatever the other drives do, otherwise because all platters turn in step.
+ * follow one another at the same angle, like tracks of one drive with n times the surfaces, and n -
+ * 1 of n boundaries take no time.  A hop of k tracks advances k / n tracks, rounded up, of a drive,
+ * so an aim reaches n times as many tracks.  Tracks n apart are neighbours on one drive.  For
+ * these, the aim holds in any case, otherwise only because all platters rotate in step.
  *
- * With stripes of one size there are no tracks: a stripe begins anywhere on one.
+ * With stripes of one size there are no tracks: a stripe begins anywhere on a track.
  *
  * Source: Shao 2008, sections 2.4 and 4.5.
  */
@@ -23,7 +23,7 @@ static int by_place(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The slips of a zone, on the tracks of all drives; the caller frees them. */
+/* Returns the slips of a zone, on the tracks of all drives; the caller frees them. */
 static uint64_t *all_slips(const struct sp__trackmap *map, unsigned n)
 {
 	uint64_t *slips = calloc(map->nslips * n + 1, sizeof(*slips)), *to = slips;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hops: adjacent blocks, and how far an aim reaches.
+ * Finds adjacent blocks, and the reach of an aim.
  *
- * The curve of an operation is a list of steps: (tracks, W) means that every
- * hop of at most that many tracks can be made with an aim of W.  It is the
- * running maximum of what the single distances need, so both ascend, D(W) is
- * a bisection, and on layouts where a farther track may be nearer to the arm
- * (serpentines) D promises no hop that fails.  There the way from one round of the heads to
- * the next is the farthest, and rare: hops inside a round have a curve of their own.
+ * Algorithm.  The curve of an operation is a list of steps: (tracks, W) means that every hop of at
+ * most that many tracks succeeds with an aim of W.  It is the running maximum of the needs of the
+ * single distances, so both ascend, and D(W) is a bisection.  On layouts where a more distant track
+ * can be nearer to the arm (serpentines), D promises no hop that fails.  There, the hop from one
+ * round of the heads to the next is the longest, and rare: hops inside a round have a separate
+ * curve.
  *
- * An adjacent block's angle is compared exactly, in units of 2^-64 revolution;
- * only the aim comes from a floating-point number, so a millionth of a degree
- * is allowed for where an aim is compared with what is needed.
+ * An adjacent block's angle is compared exactly, in units of 2^-64 revolution.  Only the aim is a
+ * floating-point number, so the comparison of an aim with a need tolerates a millionth of a degree.
  *
  * Source: Shao 2008, section 2.2: GETADJACENT, D, conservatism (table 2.1).
  */
@@ -24,8 +23,8 @@
 #define ALLOW_DEG 1e-6
 
 /*
- * The least rise of W that is an end of a plateau, of slow disks less, and by what factor it must
- * grow steeper.
+ * The minimum rise of W at the end of a plateau (less on slow disks), and the minimum factor of the
+ * slope.
  */
 #define KNEE_DEG 1.0
 #define KNEE_STEEPER 2.0
@@ -156,7 +155,10 @@ static sp__angle angle_of_deg(double deg)
 	return (sp__angle)(rev * 0x1p64);
 }
 
-/* The first block of a track that begins at an angle or after it; -ERANGE: none does. */
+/*
+ * Finds the first block of a track that begins at or after an angle.  Returns 0, or -ERANGE if none
+ * does.
+ */
 static int first_behind(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t number,
 			sp__angle target, uint64_t *lbn)
 {
@@ -169,7 +171,7 @@ static int first_behind(const struct sp_geometry *g, const struct sp__geozone *z
 	place = (uint64_t)(scaled >> 64) % t.places;
 	found = sp__trackmap_lbn(z->map, t.first_place + place);
 	if (found >= t.first_lbn + t.blocks || z->first_lbn + found >= g->blocks)
-		found = t.first_lbn; /* nothing more before the track's end */
+		found = t.first_lbn; /* no more blocks before the track's end */
 	*lbn = z->first_lbn + found;
 	return t.blocks && *lbn < g->blocks ? 0 : -ERANGE;
 }

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The geometry of a device model, exactly.
+ * Computes the geometry of a device model exactly.
  *
- * Tracks come from the drive's track map, region by region.  What a hop of k
- * tracks needs is the worst case over the tracks where it may start: since
- * cylinder and head repeat with the pattern of a region, those of one pattern
- * at the begin of each region stand for all inside it.  Regions of one shape
- * are looked at once.
+ * Algorithm.  Tracks come from the drive's track map, region by region.  The need of a hop of k
+ * tracks is the worst case over the tracks where it can start.  Cylinder and head repeat with the
+ * pattern of a region, so the tracks of one pattern at the begin of each region represent all
+ * inside it.  Regions of one shape are examined once.
  *
- * Where one region follows another the arm may have to go farther than inside
- * (a serpentine that ends where it began has the whole width of a zone to the
- * next one).  If any hop across needs more than its step of the curve says and
- * more than the aim, the later zone is marked apart, and no adjacent block is
- * found across it: better none than one that costs a revolution.  (Where a
- * surface ends and the next begins a hop of one cylinder is also a switch of
- * heads; that is more than the same hop elsewhere, but less than the aim.)
+ * At a border of regions, the arm might have to move farther than inside (a serpentine that ends
+ * where it began has the whole width of a zone to the next one).  If a hop across the border needs
+ * more than its step of the curve and more than the aim, the later zone is marked apart, and no
+ * adjacent block is found across the border: a missing block is better than a lost revolution.
+ * (Where a surface ends and the next begins, a hop of one cylinder also switches heads; that is
+ * more than the same hop elsewhere, but less than the aim.)
  *
- * W = (positioning + settling of a write + overhead + what the bus delays the
- * end of a read, or the start of a write, of one block) / period, for each
- * operation whose seeks are its own.  Hops of up to HOPS tracks are tabled; cylinder and
- * head of the tracks around a place are laid out once, so a hop costs a
- * subtraction and a look into the table of seeks.
+ * W = (positioning + settling of a write + overhead + delay by the bus of the end of a read, or the
+ * start of a write, of one block) / period, for each operation with separate seeks.  Needs of hops
+ * of up to HOPS tracks are tabulated.  Cylinder and head of the surrounding tracks are computed
+ * once, so a hop costs a subtraction and a look-up in the table of seeks.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,15 +39,15 @@ struct at {
 struct curve {
 	const struct sp__drive *d;
 	uint64_t *seek_ns;	 /* by distance in cylinders, below cylinders */
-	bool *apart;		 /* regions into which a hop may need more than inside */
-	struct at *at;		 /* of the tracks looked at */
-	uint64_t first;		 /* the first of them */
-	uint64_t need[HOPS + 1]; /* to hop this many tracks */
-	uint64_t most[HOPS + 1]; /* to hop this many or fewer */
-	uint64_t within[HOPS + 1], max_within[HOPS + 1]; /* the same inside a round of bands */
+	bool *apart;		 /* regions into which a hop can need more than inside */
+	struct at *at;		 /* the tracks examined */
+	uint64_t first;		 /* number of the first of them */
+	uint64_t need[HOPS + 1]; /* of a hop of exactly this many tracks */
+	uint64_t most[HOPS + 1]; /* of hops of at most this many tracks */
+	uint64_t within[HOPS + 1], max_within[HOPS + 1]; /* inside a round of bands */
 	uint64_t farthest_within;
-	uint64_t farthest; /* hop inside a region; HOPS at most */
-	uint64_t plateau;  /* what the aim allows for */
+	uint64_t farthest; /* longest hop inside a region; at most HOPS */
+	uint64_t plateau;  /* need that the aim allows for */
 };
 
 static uint64_t hop_ns(const struct curve *c, const struct at *from, const struct at *to)
@@ -75,7 +72,10 @@ static int look_at(struct curve *c, uint64_t first, uint64_t n)
 	return 0;
 }
 
-/* Tracks of a round of bands, after which the arm moves on to the next; 0: there are no rounds. */
+/*
+ * Returns the tracks of a round of bands, after which the arm moves to the next round; 0: no
+ * rounds.
+ */
 static uint64_t rounds(const struct sp__drive *d, size_t region)
 {
 	const struct sp__span *s = &d->spans[region];
@@ -83,7 +83,10 @@ static uint64_t rounds(const struct sp__drive *d, size_t region)
 	return d->layout == SP__LAYOUT_HYBRID_SERPENTINE ? (uint64_t)s->band * s->heads : 0;
 }
 
-/* Hops inside a region, from each track of its first pattern; on by cylinders if they go on so. */
+/*
+ * Computes hops inside a region, from each track of its first pattern; by cylinders if these
+ * continue regularly.
+ */
 static int inside(struct curve *c, size_t region)
 {
 	const struct sp__region *r = &c->d->map->regions[region];
@@ -142,7 +145,7 @@ static int all_inside(struct curve *c)
 	return 0;
 }
 
-/* Does a hop from before a region into it or beyond need more than inside? */
+/* Decides whether a hop from before a region into it or beyond needs more than inside. */
 static int crosses_badly(struct curve *c, size_t region, bool *badly)
 {
 	uint64_t edge = c->d->map->regions[region].first_track;
@@ -150,7 +153,7 @@ static int crosses_badly(struct curve *c, size_t region, bool *badly)
 
 	*badly = false;
 	if (c->d->layout == SP__LAYOUT_CYLINDER)
-		return 0; /* cylinders go on as they do inside */
+		return 0; /* cylinders continue as inside */
 	if (look_at(c, edge - before, before + after))
 		return -ENOMEM;
 	for (uint64_t i = 0; i < before && !*badly; i++) {
@@ -163,7 +166,7 @@ static int crosses_badly(struct curve *c, size_t region, bool *badly)
 	return 0;
 }
 
-/* The angles of hops of up to `farthest` tracks, which take so long, and so much more. */
+/* Adds the angles of hops of up to `farthest` tracks, which take these times plus more_ns. */
 static int put_steps(struct sp__hops *h, const uint64_t *most, uint64_t farthest, double more_ns,
 		     double period_ns)
 {
@@ -203,7 +206,7 @@ static int mark_apart(struct curve *c, const struct sp__hops *h, double period_n
 	return rc;
 }
 
-/* Of an operation with seeks of its own. */
+/* Adds the hops of an operation with separate seeks. */
 static int put_hops(struct sp_geometry *g, struct curve *c, enum sp_geometry_op op)
 {
 	int rc;
@@ -218,7 +221,7 @@ static int put_hops(struct sp_geometry *g, struct curve *c, enum sp_geometry_op 
 	return rc ? rc : mark_apart(c, &g->hops[op], g->period_ns);
 }
 
-/* The slips of a region, from its first place on. */
+/* Adds a region, with its slips counted from its first sector. */
 static int add_region(struct sp_geometry *g, const struct sp__drive *d, size_t region, bool apart,
 		      struct sp_errinfo *err)
 {
@@ -292,12 +295,12 @@ static int put_drive(struct sp_geometry *g, const struct sp__model *m, const str
 	int rc = -ENOMEM;
 
 	g->surfaces = d->surfaces;
-	/* Of a miss that follows one of its kind. */
+	/* The overhead of a miss that follows a miss of the same kind. */
 	for (int op = 0; op < 2; op++)
 		g->overhead_ns[op] =
 			(double)(m->overhead_ns[op] + d->overheads.begin_ns[op][0][op] +
 				 d->overheads.end_ns[op]);
-	g->period_num = d->period_den; /* the drive's is a rate */
+	g->period_num = d->period_den; /* the drive stores a rate */
 	g->period_den = d->period_num;
 	g->period_ns = (double)g->period_num / (double)g->period_den;
 	if (c && !sp__geometry_text(&g->layout, sp__layout_names[d->layout]))

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The planner's t and s of a device without tracks, by asking its model: a
- * request of one MB at some place, then one of two MB at another.  Both begin
- * with the same positioning, so their difference is the transfer of a MB, and
- * what the first took beyond that is s.
+ * Measures the planner's t and s of a device without tracks on its model.
+ *
+ * A request of one MiB at one location is followed by one of two MiB at another.  Both begin with
+ * the same positioning, so their difference is the transfer of a MiB, and the rest of the first one
+ * is s.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #define MB (1u << 20)
 
-/* Virtual time to read this many bytes at lbn, the device idle since now. */
+/* Returns the virtual time to read this many bytes at lbn, with the device idle since now. */
 static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uint32_t bytes,
 		      uint64_t now)
 {
@@ -49,7 +50,7 @@ int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m)
 	int rc;
 
 	if (m->blocks < UINT64_C(8) * MB / m->block_bytes)
-		return 0; /* too small for it: t and s stay unknown */
+		return 0; /* too small for the requests: t and s stay unknown */
 	rc = sp__device_open(&dev, m);
 	if (rc)
 		return rc;

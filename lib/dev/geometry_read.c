@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Geometry files, spindle-geometry(5), from JSON.  Each part of the document has a function that
- * checks types and ranges; what parts say of each other is checked by sealing.
+ * Reads geometry files, spindle-geometry(5), from JSON.  Each part of the document has a function
+ * that checks types and ranges; sealing checks the consistency of the parts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "dev/raid.h"
 
 #define COUNT_MAX ((int64_t)1 << 52)
-#define PERIOD_MAX ((int64_t)1 << 62) /* whatever a model's rpm gives is a double exactly */
+#define PERIOD_MAX ((int64_t)1 << 62) /* exact as a double for every rpm of a model */
 #define NS_MAX 1e10
 #define DEG_MAX 36000
 #define LIST_MAX 100000000
@@ -35,7 +35,7 @@ static bool whole(struct sp__jobj *o, const char *field, size_t i, const json_t 
 	return !o->rc;
 }
 
-/* Sixteen hexadecimal digits: units of 2^-64 revolution. */
+/* Reads sixteen hexadecimal digits: units of 2^-64 revolution. */
 static sp__angle read_angle(struct sp__jobj *o, const char *field)
 {
 	const char *s = sp__jstring(o, field);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last step of making a geometry: its members are checked against each
- * other, and what follows from them is filled in.
+ * Completes a geometry: checks its members against each other, and fills in the derived ones.
  */
 #include <errno.h>
 #include <math.h>
@@ -127,7 +126,7 @@ static int check_seeks(const struct sp_geometry *g, struct sp_errinfo *err)
 	return 0;
 }
 
-/* The share of tracks that have blocks: others are spare, or bad. */
+/* Returns the share of tracks that have blocks: others are spare, or bad. */
 static double used(const struct sp__trackmap *m)
 {
 	uint64_t looked = m->tracks < LOOKED_AT ? m->tracks : LOOKED_AT, n = 0;
@@ -140,7 +139,7 @@ static double used(const struct sp__trackmap *m)
 	return (double)n / (double)looked;
 }
 
-/* Seconds for a MB when tracks are read one after the other, the skews included. */
+/* Returns the seconds per MiB when tracks are read one after the other, skews included. */
 static double transfer(const struct sp_geometry *g)
 {
 	double revs = 0, bytes = 0;
@@ -156,7 +155,7 @@ static double transfer(const struct sp_geometry *g)
 	return bytes > 0 ? revs * g->period_ns * 1e-9 / bytes * MB : 0;
 }
 
-/* A seek over a third of the longest distance, and half a revolution. */
+/* Returns the time of a seek over a third of the longest distance, plus half a revolution. */
 static double positioning(const struct sp_geometry *g)
 {
 	double third, ns;

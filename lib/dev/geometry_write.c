@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Geometry files, spindle-geometry(5), to JSON.  What is not known is left
- * out.  Real numbers are written with 15 digits: that many survive the way
- * through a double, so a file that is loaded and saved does not change.
+ * Writes geometry files, spindle-geometry(5), as JSON.
  *
- * One member of the document to a line, and one zone to a line, so that files
- * can be read and compared by line.
+ * Unknown members are omitted.  Real numbers are written with 15 digits, which survive a conversion
+ * to double, so a file that is loaded and saved does not change.
+ *
+ * Each member of the document and each zone has its own line, so that files can be read and
+ * compared by line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +22,7 @@
 
 #define FORMAT (JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY)
 
-/* An object under construction; a failed allocation is noted. */
+/* An object under construction; records a failed allocation. */
 struct doc {
 	json_t *obj;
 	bool failed;
@@ -38,7 +39,9 @@ static void put_text(struct doc *d, const char *key, const char *text)
 	json_t *v = text ? json_string(text) : NULL;
 	char shown[1024];
 
-	/* File names may be any bytes; JSON holds UTF-8 alone: other bytes become escapes of C. */
+	/*
+	 * File names can be any bytes; JSON holds only UTF-8, so other bytes become escapes of C.
+	 */
 	if (text && !v) {
 		sp_printable(shown, sizeof(shown), text, SP_PRINTABLE_UTF8);
 		v = json_string(shown);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The linear device: t seconds for each MB, s seconds for each request that
- * does not begin where the one before ended.  MB is 2^20 bytes.
+ * Implements the linear device: t seconds per MiB, and s seconds per request that does not begin at
+ * the end of the previous one.
  *
  * Source: Zhang & Larson 1998, formula 5, T = tD + sN.
  */
@@ -18,7 +18,7 @@ struct linear {
 };
 
 struct state {
-	uint64_t next; /* where the last request ended */
+	uint64_t next; /* end of the last request */
 };
 
 static int linear_open(const struct sp__model *m, void **state)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading models: finding the text, the fields that all kinds have, and the
- * list of shipped models, which the build puts into the library
- * (scripts/embed-models).
+ * Loads models: finds the text, and reads the fields that all kinds have.  The build puts the
+ * shipped models into the library (scripts/embed-models).
  */
 #include <errno.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ static int unknown(const char *name, struct sp_errinfo *err)
 	return sp__errf(err, -ENOENT, "model", name, -1, "no such model; known are %s", list);
 }
 
-/* "dir/x.json" is called x unless the file has a name. */
+/* Returns the name of a model: "dir/x.json" is called x unless the file has a name. */
 static char *name_of(const char *file, const char *given)
 {
 	const char *base = strrchr(file, '/');
@@ -118,7 +117,7 @@ static int parse(struct sp__jobj *o, struct sp__model *m)
 	return sp__jclose(o);
 }
 
-/* Takes over the document. */
+/* Makes a model of a document, which it takes over. */
 static int from_document(struct sp__model **out, const char *file, json_t *doc,
 			 struct sp_errinfo *err)
 {
@@ -150,7 +149,7 @@ int sp__model_parse(struct sp__model **m, const char *file, const char *text, si
 	return rc ? rc : from_document(m, file, doc, err);
 }
 
-/* The text is right; but where memory is refused the parser may lose some of it. */
+/* The text is correct, but if memory is refused the parser can lose a part of it. */
 static int parse_shipped(struct sp__model **m, const char *name, const char *text,
 			 struct sp_errinfo *err)
 {

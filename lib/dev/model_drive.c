@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a model file that describes a rotating drive.
+ * Reads the part of a model file that describes a rotating drive.
  *
- * Times become integers of ns, skews integers of a fraction of a revolution, the period a fraction
- * in lowest terms: what is computed from them later is exact.  Zones must follow each other
- * without gaps; the blocks that zones and slips give must be those that the file names.
+ * Times become integers of ns, skews integers of a fraction of a revolution, and the period a
+ * fraction in lowest terms, so that later computations are exact.  Zones must follow each other
+ * without gaps.  The number of blocks of zones and slips must be that of the file.
  */
 #include <errno.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 #define SURFACES_MAX 255
 #define ZONES_MAX 100000
 
-/* Of two names for one thing not more than one may be given. */
+/* Refuses both of two names for one field. */
 static bool both(struct sp__jobj *o, const char *a, const char *b)
 {
 	if (sp__jhas(o, a) && sp__jhas(o, b))
@@ -27,14 +27,14 @@ static bool both(struct sp__jobj *o, const char *a, const char *b)
 	return o->rc;
 }
 
-/* What has no effect without something else is refused. */
+/* Refuses a field that has no effect without another one. */
 static void needs(struct sp__jobj *o, const char *name, bool there, const char *what)
 {
 	if (!there && sp__jhas(o, name))
 		sp__jfail(o, name, "without %s", what);
 }
 
-/* rpm to a millionth, or the period to a millionth of a nanosecond, as a fraction. */
+/* Reads rpm to a millionth, or the period to a millionth of a nanosecond, as a fraction. */
 static void period(struct sp__jobj *o, struct sp__drive *d)
 {
 	uint64_t g;
@@ -108,7 +108,7 @@ static void seek(struct sp__jobj *o, const char *name, struct sp__seekcurve *c)
 	}
 }
 
-/* Settling may save time on what the arm has to do, but not more. */
+/* Reads the settle times.  Settling can save time of the arm's movement, but not more than that. */
 static void settle(struct sp__jobj *o, struct sp__drive *d)
 {
 	static const char name[] = "write_settle_ms";
@@ -238,7 +238,7 @@ static void cache(struct sp__jobj *top, struct sp__drive *d)
 	top->rc = sp__jclose(&o);
 }
 
-/* One time, or [after a read, after a write]. Are they more than 0? */
+/* Reads one time, or [after a read, after a write].  True if one is more than 0. */
 static bool overhead(struct sp__jobj *o, const char *name, uint64_t ns[2])
 {
 	const json_t *v = sp__jget(o, name);
@@ -257,7 +257,7 @@ static bool overhead(struct sp__jobj *o, const char *name, uint64_t ns[2])
 	return ns[0] || ns[1];
 }
 
-/* Hits need a cache, and have their time in one place. */
+/* Reads the overheads.  Those of hits need a cache, and each overhead has one field. */
 static void overheads(struct sp__jobj *top, struct sp__drive *d)
 {
 	struct sp__overheads *to = &d->overheads;

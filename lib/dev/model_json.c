@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: an object notes which fields it was asked for, so what nobody asked for is unknown and
- * refused when it is closed.  The first failure wins: it is kept in the object, and from then on
- * each read returns its default without looking, so that a caller reads all fields straight on
+ * Reads the fields of JSON objects.
+ *
+ * An object records which fields were requested, so that a field that was never requested is
+ * unknown, and refused when the object is closed.  The object keeps the first failure.  From then
+ * on each read returns its default without a look-up, so that a caller reads all fields in sequence
  * and checks once.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The part of a model file that describes one zone of a rotating drive.
+ * Reads the part of a model file that describes one zone of a rotating drive.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define SPT_MAX 1000000
 #define SECTORS_MAX 0x1p52
 
-/* One number for all heads, or one for each. */
+/* Reads one number for all heads, or one per head. */
 static void zone_spt(struct sp__jobj *o, const struct sp__drive *d, struct sp__zone *z)
 {
 	const json_t *v = sp__jget(o, "spt");
@@ -41,7 +41,7 @@ static void zone_spt(struct sp__jobj *o, const struct sp__drive *d, struct sp__z
 	}
 }
 
-/* Blocks of head 0; thousandths where a fraction is given. */
+/* Reads skews: blocks of head 0; thousandths if a fraction is given. */
 static void zone_skews(struct sp__jobj *o, struct sp__zone *z)
 {
 	static const char *const names[4] = { "track_skew", "cyl_skew", "band_skew", "start_skew" };
@@ -65,7 +65,7 @@ static void zone_skews(struct sp__jobj *o, struct sp__zone *z)
 		*to[i] = (uint32_t)llround(v[i] * (whole ? 1 : 1000)) % z->skew_den;
 }
 
-/* Those without a block number, and those whose blocks are elsewhere. */
+/* Reads the sectors without a block number, and the remapped blocks. */
 static void zone_sectors(struct sp__jobj *o, struct sp__zone *z)
 {
 	z->slips = sp__jrows(o, "slips", 1, 2, "a sector or [first, sectors]", SECTORS_MAX,

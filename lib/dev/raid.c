@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Arrays of drives: each drive is a lane, with the state that it has alone.
+ * Combines drives to an array: each drive is a lane, with its own state.
  *
- * The drives are in sets: of one drive, or of two that have the same blocks.  Stripes go round
- * the sets; one drive after the other is the same with a stripe as large as a drive.  What a
- * request has in one set is one piece there, since its stripes follow each other: block b is in
- * stripe b / S, in set (b / S) % N, in the set's stripe (b / S) / N.  If the tracks of the drives
- * are the stripes, block b is on the track that has block b / N of each drive.
+ * Algorithm.  The drives form sets: of one drive, or of two that have the same blocks.  Stripes are
+ * distributed round-robin over the sets; concatenation is the same with a stripe as large as a
+ * drive.  The part of a request in one set is one subrequest, since its stripes follow each other:
+ * block b is in stripe b / S, in set (b / S) % N, in the set's stripe (b / S) / N.  If the stripes
+ * are the tracks of the drives, block b is on the track that has block b / N of each drive.
  *
- * A mirrored pair writes to both.  It reads from the drive with fewer requests, which a host knows
- * without asking; if they are equal, from the one whose arm is there first.  (By the arm alone a
- * drive that is in the middle of the blocks has a queue, while the other is idle.)
+ * A mirrored pair writes to both drives.  It reads from the drive with fewer requests, which a host
+ * knows without a query; if they are equal, from the one whose arm arrives first.  (If only the arm
+ * decided, a drive in the middle of the blocks would have a queue while the other is idle.)
  *
- * All platters turn in step, so what the nearer drive saves is seek time.
+ * All platters rotate in step, so the nearer drive only saves seek time.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,13 +30,13 @@ struct raid {
 	struct sp__model *drive;
 	uint64_t stripe; /* blocks; 0: a track */
 	const struct sp__trackmap *map;
-	unsigned copies;	/* drives of a set */
-	unsigned stripe_drives; /* sets that transfer side by side */
+	unsigned copies;	/* drives per set */
+	unsigned stripe_drives; /* sets that transfer concurrently */
 };
 
 struct member {
 	struct sp__device dev;
-	unsigned waiting; /* pieces that it has to serve */
+	unsigned waiting; /* subrequests that it has to serve */
 	uint64_t free_ns; /* end of its last service */
 };
 
@@ -97,7 +97,7 @@ static void raid_close(void *state)
 static int raid_open(const struct sp__model *m, void **state)
 {
 	const struct raid *r = m->impl;
-	struct member *members = calloc(m->drives + 1, sizeof(*members)); /* and one for the end */
+	struct member *members = calloc(m->drives + 1, sizeof(*members)); /* one more for the end */
 	int rc = members ? 0 : -ENOMEM;
 
 	for (unsigned i = 0; rc == 0 && i < m->drives; i++)
@@ -109,17 +109,17 @@ static int raid_open(const struct sp__model *m, void **state)
 	return rc;
 }
 
-/* A block of the array in its stripe. */
+/* The stripe of a block of the array. */
 struct place {
 	unsigned set;
-	uint64_t lbn;  /* the block there */
-	uint64_t rest; /* blocks of the stripe from it on */
+	uint64_t lbn;  /* the block in it */
+	uint64_t rest; /* blocks of the stripe from lbn on */
 };
 
 static struct place place_of(const struct sp__model *m, uint64_t lbn)
 {
 	const struct raid *r = m->impl;
-	uint64_t first, blocks, into; /* of the stripes side by side */
+	uint64_t first, blocks, into; /* of the row of stripes, one per set, that has lbn */
 	struct sp__track t;
 
 	if (r->stripe) {
@@ -141,7 +141,10 @@ static unsigned raid_queue(const struct sp__model *m, uint64_t lbn)
 	return place_of(m, lbn).set;
 }
 
-/* What the sets have of a request, in pieces whose lanes are sets; at most max, as *blocks says. */
+/*
+ * Cuts a request into the parts of the sets: subrequests whose lanes are sets, at most max.  Sets
+ * *blocks to the blocks covered.
+ */
 static unsigned cut(const struct sp__model *m, bool write, uint64_t lbn, uint32_t *blocks,
 		    struct sp__piece *pieces, unsigned max)
 {
@@ -168,7 +171,7 @@ static unsigned cut(const struct sp__model *m, bool write, uint64_t lbn, uint32_
 	return n;
 }
 
-/* The piece of a set as a piece of one of its drives. */
+/* Converts the subrequest of a set to one of one of its drives. */
 static struct sp__piece to_drive(const struct member *members, unsigned lane, uint64_t now_ns,
 				 const struct sp__piece *of_set)
 {
@@ -182,7 +185,7 @@ static struct sp__piece to_drive(const struct member *members, unsigned lane, ui
 	return p;
 }
 
-/* When the arm would be there, if the piece came next. */
+/* Returns when the arm would arrive, if the subrequest were next. */
 static uint64_t there_ns(const struct member *member, uint64_t now_ns, const struct sp__piece *p)
 {
 	const struct sp__device *d = &member->dev;
@@ -191,7 +194,7 @@ static uint64_t there_ns(const struct member *member, uint64_t now_ns, const str
 	return start + d->model->ops->position(d->model, d->state, start, p, UINT64_MAX);
 }
 
-/* The piece of the drive that is to read it. */
+/* Returns the subrequest for the drive that is to read it. */
 static struct sp__piece nearest(const struct member *members, unsigned first, unsigned copies,
 				uint64_t now_ns, const struct sp__piece *of_set)
 {
@@ -282,7 +285,7 @@ static int refuse(struct sp_errinfo *err, const struct sp__model *m, const char 
 	return sp__errf(err, SP_ESYNTAX, "sim", "", -1, "array: '%.64s' %s", m->name, reason);
 }
 
-/* Can these drives be an array? */
+/* Checks that these drives can be an array. */
 static int check(const struct sp__model *m, const struct sp__raid_spec *spec,
 		 struct sp_errinfo *err)
 {
@@ -301,7 +304,7 @@ static int check(const struct sp__model *m, const struct sp__raid_spec *spec,
 	return 0;
 }
 
-/* As the text that asks for it. */
+/* Returns the name of the array: the text that specifies it. */
 static char *name_of(const struct sp__model *drive, const struct sp__raid_spec *spec)
 {
 	const char *level = sp_enum_name(levels, spec->level);
@@ -316,7 +319,7 @@ static char *name_of(const struct sp__model *drive, const struct sp__raid_spec *
 		       : name;
 }
 
-/* NULL if memory is short; else it owns the drive. */
+/* Makes the model of an array, which owns the drive; NULL: no memory, the caller keeps it. */
 static struct sp__model *make(struct sp__model *drive, const struct sp__raid_spec *spec)
 {
 	struct sp__model *a = malloc(sizeof(*a));

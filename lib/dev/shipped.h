@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The models that are part of the library, in the order of their names except
- * that the default comes first; an entry without a name ends them.  The build
- * makes the table from lib/dev/models (scripts/embed-models).
+ * Declares the models that are part of the library, in the order of their names, except that the
+ * default comes first.  An entry without a name ends the table.  The build makes the table from
+ * lib/dev/models (scripts/embed-models).
  */
 #ifndef SP__DEV_SHIPPED_H
 #define SP__DEV_SHIPPED_H

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: three sorted lists are searched by bisection: the regions, the sums of
- * one pattern, and the slips; what repeats is divided away.  So a lookup costs
- * O(log regions + log pattern + log slips), and memory does not grow with the
- * tracks.
+ * Maps blocks to tracks and angles.
  *
- * Slip j (from 0) at place s precedes the LBN s - j and all later ones; the
- * values s - j never descend, so "slips before an LBN" is a bisection too.
+ * Algorithm.  Three sorted lists are bisected: the regions, the sums of one pattern, and the slips;
+ * repetitions are divided away.  So a lookup costs O(log regions + log pattern + log slips), and
+ * memory does not grow with the tracks.
  *
- * Angles: track i of a region begins at start + (sum of the skews before it,
- * modulo one revolution) / skew_den.  The sum is a whole number, so each angle
- * is wrong by less than 2^-64 revolution, however far out it lies.
+ * Slip j (from 0) at sector s precedes the LBN s - j and all later ones.  The values s - j never
+ * descend, so "slips before an LBN" is a bisection too.
  *
- * Rejected: a table of all tracks (700,000 for a large disk, some MB, slower
- * than the arithmetic), floating point (drifts).
+ * Angles: track i of a region begins at start + (sum of the skews before it, modulo one revolution)
+ * / skew_den.  The sum is an integer, so the error of each angle is less than 2^-64 revolution, on
+ * every track.
+ *
+ * Rejected: a table of all tracks (700,000 for a large disk, several MB, slower than the
+ * arithmetic), floating point (drifts).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int bad(struct sp_errinfo *err, size_t region, const char *reason)
 	return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "track region %zu: %s", region, reason);
 }
 
-/* How many of n ascending values are <= v. */
+/* Returns how many of n ascending values are <= v. */
 static size_t count_upto(const uint64_t *a, size_t n, uint64_t v)
 {
 	return SP__BISECT(n, i, a[i] <= v);
@@ -67,7 +68,7 @@ static int copy_pattern(struct sp__region *r, const struct sp__region *from, siz
 	return 0;
 }
 
-/* Places of the first n tracks. */
+/* Returns the sectors of the first n tracks. */
 static unsigned __int128 places_of(const struct sp__region *r, uint64_t n)
 {
 	return (unsigned __int128)(n / r->npattern) * r->pattern_blocks +
@@ -173,7 +174,7 @@ static void fill(const struct sp__trackmap *map, size_t region, uint64_t index, 
 	uint64_t turns = index / r->npattern, skew, end;
 	uint32_t entry = (uint32_t)(index % r->npattern);
 
-	/* Both factors are below 2^32, so nothing is lost. */
+	/* Both factors are below 2^32, so the product does not overflow. */
 	skew = turns % r->skew_den * (r->pattern_skew % r->skew_den);
 	skew = (skew + r->skew_before[entry] % r->skew_den) % r->skew_den;
 	t->number = r->first_track + index;

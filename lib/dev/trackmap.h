@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The track map: which blocks lie on which track, and at what angle.
+ * Maps the blocks of a drive to tracks and angles.
  *
- * The blocks of a drive in LBN order run through tracks; what follows what is
- * all that a host can see, and all that is kept here.  Regions follow one
- * another; in a region the lengths of the tracks and the skews between them
- * repeat with a pattern (one entry for plain zones of one surface; one for
- * each head where heads or the step to the next cylinder differ; one for each
- * track of a serpentine).  Cylinder and head, where known, belong to the
- * layout (drive.h).
+ * The blocks of a drive, in LBN order, pass through its tracks.  A host only sees their sequence,
+ * and only the sequence is kept here.  Regions follow one another.  In a region, the lengths of the
+ * tracks and the skews between them repeat with a pattern (one entry for plain zones of one
+ * surface; one per head where heads or the step to the next cylinder differ; one per track of a
+ * serpentine).  Cylinder and head, where known, belong to the layout (drive.h).
  *
- * Angles are fractions of a revolution in units of 2^-64, so that sums wrap by
- * themselves; they are computed from exact rationals every time and never
- * accumulated, so there is no drift.
+ * Angles are fractions of a revolution in units of 2^-64, so that sums wrap by themselves.  They
+ * are computed from exact rationals every time and never accumulated, so they do not drift.
  *
- * A slipped block is a place on a track that no LBN has: every later block
- * moves on by one place.  Places are numbered along the tracks from 0 (slips
- * included): place = LBN + number of slips before it.
+ * A slipped block is a sector of a track without an LBN: every later block moves by one sector.
+ * Sectors are numbered along the tracks from 0 (slips included): sector = LBN + number of slips
+ * before it.  Members call this number a place.
  *
  * Thread rule: immutable once built.
  */
@@ -31,15 +28,15 @@
 typedef uint64_t sp__angle; /* 2^64 is one revolution */
 
 struct sp__trackkind {
-	uint32_t blocks; /* places on the track */
+	uint32_t blocks; /* sectors on the track */
 	uint32_t skew;	 /* from this track's start to the next one's, in 1/skew_den rev */
 };
 
 struct sp__region {
 	uint64_t first_track; /* filled in by sp__trackmap_new */
-	uint64_t first_place; /* likewise */
+	uint64_t first_place; /* filled in by sp__trackmap_new */
 	uint64_t tracks;
-	sp__angle start; /* of the first track's first place */
+	sp__angle start; /* of the first track's first sector */
 	uint32_t skew_den;
 	uint32_t npattern;
 	struct sp__trackkind *pattern; /* of track i: pattern[i % npattern] */
@@ -53,28 +50,27 @@ struct sp__trackmap {
 	size_t nregions;
 	struct sp__region *regions;
 	size_t nslips;
-	uint64_t *slips; /* places, ascending */
-	uint64_t tracks; /* in all */
-	uint64_t places; /* in all */
-	uint64_t blocks; /* in all: places less slips */
+	uint64_t *slips; /* sectors, ascending */
+	uint64_t tracks; /* total */
+	uint64_t places; /* total of sectors */
+	uint64_t blocks; /* total: sectors less slips */
 };
 
 /* One track. */
 struct sp__track {
 	uint64_t number; /* in LBN order, from 0 */
 	size_t region;
-	uint64_t first_place; /* its first place */
-	uint32_t places;      /* on it, slips included */
+	uint64_t first_place; /* its first sector */
+	uint32_t places;      /* sectors on it, slips included */
 	uint64_t first_lbn;   /* its first block */
-	uint32_t blocks;      /* LBNs on it (fewer than places if slipped) */
-	sp__angle start;      /* of its first place */
+	uint32_t blocks;      /* LBNs on it (fewer than sectors if slipped) */
+	sp__angle start;      /* angle of its first sector */
 };
 
 /*
- * Copies regions, patterns and slips.  SP_EFORMAT with the reason in err if
- * they contradict each other: a region without tracks or pattern, a track
- * without places, a skew of a revolution or more, slips that do not ascend or
- * lie outside, nothing left; or -ENOMEM.
+ * Copies regions, patterns and slips.  Returns 0; SP_EFORMAT with the reason in err if they
+ * contradict each other: a region without tracks or pattern, a track without sectors, a skew of a
+ * revolution or more, slips that do not ascend or are outside, no block left; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__trackmap_new(struct sp__trackmap **map, const struct sp__region *regions,
 				   size_t nregions, const uint64_t *slips, size_t nslips,
@@ -83,18 +79,18 @@ void sp__trackmap_free(struct sp__trackmap *map); /* accepts NULL */
 
 uint64_t sp__trackmap_place(const struct sp__trackmap *map, uint64_t lbn);
 /*
- * The LBN at a place; if that is slipped, of the next one that is not (which
- * is map->blocks if none follows).
+ * Returns the LBN of a sector; if it is slipped, the LBN of the next sector that is not
+ * (map->blocks if none follows).
  */
 uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place);
 
-/* number < map->tracks; lbn < map->blocks */
+/* Find a track: number < map->tracks; lbn < map->blocks. */
 void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct sp__track *t);
 void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t);
-/* The track of a place, slipped or not; place < map->places. */
+/* Finds the track of a sector, slipped or not; place < map->places. */
 void sp__trackmap_at(const struct sp__trackmap *map, uint64_t place, struct sp__track *t);
 
-/* Angle at which a place of the track begins, or its last one ends. */
+/* Returns the angle at which a sector of the track begins, or its last one ends. */
 sp__angle sp__track_angle(const struct sp__track *t, uint64_t place);
 
 /* n/d of a revolution, n < d. */
