@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Charges computation on a simulated machine.
+ */
 #include <math.h>
 #include "dev/model.h"
 #include "run/charge.h"

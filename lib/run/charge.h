@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time of computation on a simulated machine.
+ * Charges the time of computation on a simulated machine.
  *
- * Its clock does not advance while we compute, so computation is charged with constants of
- * the device model for each record, comparison of keys, and byte moved.  The figures do not
- * depend on the host.  On the real machine these functions do nothing.
+ * Its clock does not advance while the program computes.  So computation is charged with constants
+ * of the device model per record, per comparison of keys, and per byte moved.  The results do not
+ * depend on the host.  On a real machine these functions do nothing.
  */
 #ifndef SP__RUN_CHARGE_H
 #define SP__RUN_CHARGE_H
@@ -25,7 +25,7 @@ static inline void sp__charge_work(const struct sp__env *e, uint64_t records, un
 		sp__charge_work_always(e, records, comparisons, bytes);
 }
 
-/* Sorting a run: n log2 n comparisons, shared by the threads. */
+/* Charges the sorting of a run: n log2 n comparisons, divided among the threads. */
 void sp__charge_sorting(const struct sp__env *e, uint64_t records);
 
 /* Records that a merge has passed and that are not charged yet. */
@@ -33,9 +33,9 @@ struct sp__pace {
 	uint64_t records, bytes;
 };
 
-/* Charges them, log2 of the fan-in comparisons each, and resets the count. */
+/* Charges these records, log2 of the fan-in comparisons each, and resets the count. */
 void sp__charge_merge(const struct sp__env *e, struct sp__pace *p, unsigned fan_in);
-/* Counts one record; every 32 of them are charged. */
+/* Counts one record; charges every 32 of them. */
 void sp__keep_pace(const struct sp__env *e, uint64_t bytes, struct sp__pace *p, unsigned fan_in);
 
 #endif

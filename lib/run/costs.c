@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Computes the costs of a run from the mechanics of its device and from the simulated machine.
+ *
+ * Algorithm.  The time per byte is the mean over consecutive tracks of the geometry
+ * (pass_tracks()).  The time between two locations is the mean over sampled pairs of locations
+ * (sp__costs_jump()).  If the drive reorders requests, the mean is that of the minimum of several
+ * pairs.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +19,14 @@
 #include "run/volume_spec.h"
 #include "sim/machine.h"
 
-#define LOOKED_AT 64 /* tracks, whose mean is taken */
-#define ALLOW_S 1e-7 /* angles are rounded */
-/* Pairs of places: spread evenly over a run, up to so many pieces apart. */
+#define LOOKED_AT 64 /* tracks, whose mean is used */
+#define ALLOW_S 1e-7 /* rounding of angles */
+/* Sampled pairs of locations: spread evenly over a run, up to DRIFTS / 2 chunks apart. */
 #define SAMPLES 210
 #define GOLDEN 0.6180339887498949
 #define DRIFTS 5
 
-/* How much longer the hop of a write takes than that of a read, besides its overhead. */
+/* Returns how much longer a write's hop takes than a read's, besides the overhead. */
 static double settle_s(const struct sp__costs *c)
 {
 	double read, write;
@@ -29,7 +37,7 @@ static double settle_s(const struct sp__costs *c)
 	return fmax((write - read) / 360 * c->turn_s - c->overhead_s[1] + c->overhead_s[0], 0);
 }
 
-/* From a track to the next one: another head of the cylinder, or one cylinder on. */
+/* Returns the time from a track to the next one: a head switch, or a seek of one cylinder. */
 static double change_s(const struct sp__costs *c, uint64_t track)
 {
 	const struct sp_geometry *g = c->geometry;
@@ -39,7 +47,7 @@ static double change_s(const struct sp__costs *c, uint64_t track)
 	return g->nseeks ? sp__geometry_seek_ns(g, heads ? 0 : 1) * 1e-9 : 0;
 }
 
-/* The next track with blocks: others are spare, or bad.  False: there is none. */
+/* Finds the next track with blocks: others are spare, or bad.  Returns false if there is none. */
 static bool next_track(const struct sp_geometry *g, uint64_t number, struct sp_track *t)
 {
 	do {
@@ -50,8 +58,8 @@ static bool next_track(const struct sp_geometry *g, uint64_t number, struct sp_t
 }
 
 /*
- * Time and bytes of consecutive tracks.  The next track begins at an angle behind the one before;
- * if the arm needs longer, a revolution is lost.
+ * Computes time and bytes of consecutive tracks.  The next track begins at an angle behind the
+ * previous one; if the arm needs longer, a revolution is lost.
  */
 static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes)
 {
@@ -81,16 +89,16 @@ static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes
 	return 0;
 }
 
-/* A byte that also passes the bus. */
+/* Returns the time of a byte that also passes the bus. */
 static double through(const struct sp__costs *c, bool write, double byte_s)
 {
 	return c->bus_apart[write] ? byte_s + c->bus_byte_s : fmax(byte_s, c->bus_byte_s);
 }
 
 /*
- * Of whole pages on each track.  What is left behind them is time for the arm.  Side by side, a run
- * goes on in the next band where the head is when it arrives: what that needs is known of some
- * zones, else of the whole device.
+ * Each track holds whole pages; its unused rest is time for the arm.  If runs are placed side by
+ * side (step > 1), a run continues in the next band where the head is when it arrives.  The need of
+ * this hop is known for some zones, otherwise for the whole device.
  */
 void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 {
@@ -152,7 +160,7 @@ static void from_geometry(struct sp__costs *c, uint64_t at)
 		c->turn_s = 0;
 }
 
-/* Channels are drives; what is known of the device as a whole is not of a channel. */
+/* Channels are drives; facts about the whole device do not hold for a channel. */
 static void from_flash(struct sp__costs *c, const struct sp__model *m, const struct sp__flash *f)
 {
 	c->geometry = NULL;
@@ -235,7 +243,7 @@ int sp__costs(struct sp__costs *c, const struct sp_run_opts *o, uint64_t at, str
 	return 0;
 }
 
-/* A channel's part of a chunk, and what writing it takes, of each byte. */
+/* Returns the bytes of a chunk on one channel. */
 static double part_of(const struct sp__costs *c, double chunk_bytes)
 {
 	return chunk_bytes / fmin(ceil(chunk_bytes / c->stripe_bytes), c->drives);
@@ -308,7 +316,7 @@ double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
 
 struct place {
 	uint64_t track;
-	double angle; /* in turns */
+	double angle; /* in revolutions */
 };
 
 static bool place_of(const struct sp__costs *c, double byte, struct place *p)
@@ -323,7 +331,7 @@ static bool place_of(const struct sp__costs *c, double byte, struct place *p)
 	return true;
 }
 
-/* From one place to another, whose angle then has to come. */
+/* Returns the time from one location to another, with the rotation to its angle. */
 static double position_s(const struct sp__costs *c, const struct place *from,
 			 const struct place *to, bool write)
 {
@@ -348,7 +356,7 @@ static int ascending(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The expected least of n of them, each drawn anew. */
+/* Returns the expected minimum of n values, each drawn independently from s. */
 static double min_of(double *s, unsigned count, double n)
 {
 	double sum = 0;

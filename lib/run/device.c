@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Summarizes a device in a few numbers for planners: the cost of a read by its size, and the pages
- * that suit its tracks.
+ * Summarizes a device for planners: the cost of a read by its size, and the page size that suits
+ * its tracks.
  */
 #include <math.h>
 #include "dev/geometry.h"
 #include "run/costs.h"
 
-/* Without a geometry: a flash drive of 2 GB/s, 0.03 ms for a read while others are outstanding. */
+/*
+ * Without a geometry: a flash drive of 2 GB/s, with 0.03 ms per read while others are outstanding.
+ */
 #define SEEK_S 0.00003
 #define PAGE_MIN 4096u
 
-/* A hop along the semi-sequential path, inside a round of a serpentine, costs its angle. */
+/*
+ * Returns the time of a hop along the semi-sequential path: the angle of the aim for hops inside a
+ * round of a serpentine.
+ */
 static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_info *info)
 {
 	const struct sp__hops *hops;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Opens, closes and reports the environment of a run.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -53,7 +56,7 @@ int sp__env_close(struct sp__env *e)
 		return 0;
 	if (e->keeps_threads)
 		sp__tasks_close();
-	/* Requests still outstanding are added to the trace. */
+	/* Adds outstanding requests to the trace. */
 	sp__volume_close(e->device);
 	return sp__trace_close(e->trace, e->err);
 }
@@ -78,7 +81,7 @@ bool sp__env_file_system(const struct sp__env *e)
 	return e->device && sp__machine_spec(e->device->machine)->fs != SP__FS_NONE;
 }
 
-/* The device if the tool's own files of that kind, IN or OUT, lie on it, else NULL. */
+/* Returns the device if it stores the tool's files of that kind, IN or OUT, else NULL. */
 static const struct sp__volume *device_for(const struct sp__env *e, enum sp__sim_files kind)
 {
 	enum sp__sim_files on;
@@ -89,7 +92,7 @@ static const struct sp__volume *device_for(const struct sp__env *e, enum sp__sim
 	return on == kind || on == SP__SIM_FILES_BOTH ? e->device : NULL;
 }
 
-/* What the real page cache holds of a file must not show in virtual time. */
+/* The real page cache must not influence virtual time. */
 static enum sp__direct direct_of(const struct sp__env *e)
 {
 	enum sp__direct direct = sp__direct_of(e->opts->direct);
@@ -152,7 +155,7 @@ void sp__env_sync(const struct sp__env *e, struct sp__spill *spill)
 	sp__machine_sync(e->device->machine);
 }
 
-/* /proc/self/io: bytes actually read from and written to devices. */
+/* Reads /proc/self/io: bytes actually read from and written to devices. */
 static void note_device(struct sp_run_stats *st)
 {
 	FILE *f = fopen("/proc/self/io", "re");

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Divides the memory of a run.
+ */
 #include <sched.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -10,7 +13,7 @@
 #define MAX_THREADS 8
 
 /*
- * The shares of compression, and the least: that of small members.  The windows of zstd, of
+ * The shares of compression, and their minimum, the need of small members.  The windows of zstd, of
  * xz and of LZ4's blocks at the usual levels have 2 to 9 MB.
  */
 #define PACKING_SHARE 16
@@ -39,7 +42,7 @@ uint64_t sp__working_memory(const struct sp_run_opts *o, uint64_t memory_bytes)
 	return sp__max(all - sp__min(all, taken), FLOOR_BYTES);
 }
 
-/* Chunks of W / 64: 16 KB to 1 MB. */
+/* A chunk is W / 64: 16 KiB to 1 MiB. */
 struct sp__buffers sp__buffers(uint64_t working_bytes)
 {
 	uint64_t chunk = working_bytes / 64;

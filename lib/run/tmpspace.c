@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The space that files in the temporary directories may take.  A file system counts once, however
- * many directories lie on it.  What a file in memory takes is memory: of it there is only as much
- * as the run leaves of what is available.
+ * Computes the free space of the temporary directories.
+ *
+ * A file system counts once, even if several directories are on it.  A file in memory consumes
+ * memory: its file system offers only the available memory that the run does not use.
  */
 #include <errno.h>
 #include <linux/magic.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Checks and opens the volume of a run.
+ */
 #include <errno.h>
 #include <string.h>
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The volume named by the options of a run: files in directories, a block device, or a
- * simulated device; and whether it supports the requested placement.
+ * Interprets the volume named by the options of a run (files in directories, a block device, or a
+ * simulated device), and checks whether it supports the requested placement.
  */
 #ifndef SP__RUN_VOLUME_SPEC_H
 #define SP__RUN_VOLUME_SPEC_H
@@ -12,25 +12,28 @@
 
 struct sp__volume;
 
-/* SP_ESYNTAX, -EPERM or SP_EUNSUP, with the reason in err: the options contradict the volume. */
+/*
+ * Returns 0; or SP_ESYNTAX, -EPERM or SP_EUNSUP with the reason in err if the options contradict
+ * the volume.
+ */
 SP_MUST_CHECK int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err);
 bool sp__volume_spec_simulated(const struct sp_run_opts *o);
-/* The specification of a simulated device; NULL: the volume is none. */
+/* Returns the specification of a simulated device; NULL: not simulated. */
 const char *sp__volume_spec_machine_spec(const struct sp_run_opts *o);
 /*
- * Opens a simulated device; leaves *device unchanged for other volumes.
- * SP_ESYNTAX: the geometry is that of another device.
+ * Opens a simulated device; leaves *device unchanged for other volumes.  Returns SP_ESYNTAX if the
+ * geometry is that of another device.
  */
 SP_MUST_CHECK int sp__volume_spec_device(const struct sp_run_opts *o, struct sp__volume **device,
 					 struct sp_errinfo *err);
 /*
- * A geometry, or NULL, against a simulated device, which is known completely; a real one may be
- * used in part.  SP_ESYNTAX: it is that of another device.
+ * Checks a geometry, which may be NULL, against a simulated device, which must match it completely;
+ * a real one can be used partially.  Returns SP_ESYNTAX if the geometry is that of another device.
  */
 SP_MUST_CHECK int sp__volume_spec_check_geometry(const struct sp_geometry *geometry,
 						 uint64_t blocks, uint32_t block_bytes,
 						 struct sp_errinfo *err);
-/* The device of "block:DEVICE"; NULL: the volume is none. */
+/* Returns the device of "block:DEVICE"; NULL: not a block device. */
 const char *sp__volume_spec_block(const struct sp_run_opts *o);
 
 #endif
