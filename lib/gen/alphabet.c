@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds alphabets: divides the slots among symbols by their weights.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "gen/alphabet.h"
 
-/* Widths in slots; what rounding leaves over goes to the widest. */
+/* Computes widths in slots; the rest of rounding goes to the widest symbol. */
 static int share_out(uint32_t *width, uint32_t slots, const uint64_t *weights, uint32_t n)
 {
 	uint64_t sum = 0, used = 0;

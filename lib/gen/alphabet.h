@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turning a point of [0, 2^64) into text that keeps its order.
+ * Converts a point of [0, 2^64) to text that keeps its order.
  *
- * An alphabet divides the interval among symbols in byte order, each as wide
- * as it is frequent.  The symbol that holds x is written, the part of x inside
- * it is stretched to the whole interval, and the symbol's own next alphabet
- * goes on: arithmetic decoding.  A uniform x gives text with the frequencies
- * of the alphabets, and x < y never gives lines in the opposite order, because
- * END is the first symbol and no symbol is a prefix of another's text.
+ * Algorithm: arithmetic decoding.  An alphabet divides the interval among symbols in byte order;
+ * the width of a symbol is its frequency.  The symbol that contains x is written, x within it is
+ * stretched to the whole interval, and the symbol's own next alphabet continues.  A uniform x
+ * yields text with the frequencies of the alphabets. x < y never yields lines in the opposite
+ * order, because END is the first symbol and no symbol is a prefix of another's text.
  *
- * Stretching opens gaps in x, which random bits fill, so that text is random
- * however long it gets.  They are fewer than the gap: order and difference of
- * points survive.
+ * Stretching opens gaps in x, which random bits fill, so text of any length stays random.  The bits
+ * are narrower than the gap: order and difference of points survive.
  *
  * Widths are counted in slots of 2^-bits; finding the symbol is one look-up.
  */
@@ -41,9 +39,9 @@ struct sp__alphabet {
 };
 
 /*
- * Gives each of n symbols, whose text and next are set, its share of the
- * slots in proportion to weights, at least one slot; a weight of 0 drops the
- * symbol.  0, -EINVAL or -ENOMEM.  Takes symbol over in any case.
+ * Gives each of n symbols, whose text and next are set, a share of the slots in proportion to
+ * weights, at least one slot.  A weight of 0 drops the symbol.  Takes over symbol, also after an
+ * error.  Returns 0, -EINVAL or -ENOMEM.
  */
 int sp__alphabet_init(struct sp__alphabet *a, unsigned int bits, struct sp__symbol *symbol,
 		      const uint64_t *weights, uint32_t n);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Creates generators and fills buffers with whole records.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"

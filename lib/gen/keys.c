@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Distributions of keys.
+ * Draws keys from distributions.
  *
- * Sorted keys: position i of n is given a random point of the i-th of n equal
- * intervals, so a sequence needs neither memory nor history.
+ * Algorithm.  Sorted keys: position i of n gets a random point of the i-th of n equal intervals, so
+ * a sequence needs neither memory nor history.
  *
- * Zipf: exact rejection over octaves.  Ranks 2^k .. 2^(k+1)-1 lie under the
- * envelope 2^(-k theta); an octave is drawn by its mass 2^(k (1 - theta)), a
- * rank uniformly within it, and accepted with probability (r / 2^k)^-theta.
- * Memory is one small table whatever the number of ranks, acceptance is at
- * least 2^-theta.  Rejected: a cumulative table (memory, cache misses) and
- * rejection-inversion in floating point (libm and contraction differ between
- * machines).  Powers are computed in fixed point below.
+ * Zipf: exact rejection over octaves.  Ranks 2^k .. 2^(k+1)-1 are below the envelope 2^(-k theta).
+ * An octave is drawn by its mass 2^(k (1 - theta)), a rank uniformly within it, and accepted with
+ * probability (r / 2^k)^-theta.  Acceptance is at least 2^-theta.  Powers are computed in fixed
+ * point.
+ *
+ * Memory: one small table, for any number of ranks.
+ *
+ * Rejected: a cumulative table (memory, cache misses); rejection-inversion in floating point (libm
+ * and contraction differ between machines).
  */
 #include "gen/keys.h"
 
-#define FRACTION 60 /* bits after the point of exponents */
+#define FRACTION 60 /* fraction bits of exponents */
 #define ONE62 ((uint64_t)1 << 62)
 
 static uint64_t isqrt128(unsigned __int128 v)
@@ -31,7 +33,7 @@ static uint64_t isqrt128(unsigned __int128 v)
 	return root;
 }
 
-/* 2^-(whole + frac / 2^60), in 2^-62. */
+/* Returns 2^-(whole + frac / 2^60), in 2^-62. */
 static uint64_t exp2_minus(uint64_t whole, uint64_t frac)
 {
 	uint64_t v = ONE62, root = ONE62 / 2;
@@ -46,7 +48,7 @@ static uint64_t exp2_minus(uint64_t whole, uint64_t frac)
 	return v >> whole;
 }
 
-/* log2 of m / 2^62 in [1, 2), in 2^-60: squaring moves out one bit at a time. */
+/* Returns log2 of m / 2^62 in [1, 2), in 2^-60: each squaring yields one bit. */
 static uint64_t log2_of(uint64_t m)
 {
 	uint64_t v = 0;
@@ -99,7 +101,7 @@ void sp__zipf_init(struct sp__zipf *z, double theta, uint64_t distinct)
 	z->accept[SP__ZIPF_STEPS + 1] = z->accept[SP__ZIPF_STEPS];
 }
 
-/* frac: where r lies in its octave, in 2^-32. */
+/* frac: position of r in its octave, in 2^-32. */
 static bool accepted(const struct sp__zipf *z, uint32_t frac, uint32_t u31)
 {
 	const uint32_t bits = 22;

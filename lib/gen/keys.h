@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys as numbers.  A key is a point x of [0, 2^64) and 64 further random bits
- * with which the generators refine it; they turn both into text by a map that
- * keeps the order of x.  Equal keys have equal points and equal further bits.
+ * Draws keys as numbers.
+ *
+ * A key is a point x of [0, 2^64) and 64 further random bits that refine it.  The generators
+ * convert both to text by a map that keeps the order of x.  Equal keys have equal points and equal
+ * further bits.
  */
 #ifndef SP__GEN_KEYS_H
 #define SP__GEN_KEYS_H
@@ -32,15 +34,15 @@ struct sp__key {
 	uint64_t x, more;
 };
 
-/* total is not used by unordered kinds of keys. */
+/* Unordered kinds of keys ignore total. */
 void sp__keys_init(struct sp__keys *k, const struct sp_gen_opts *opts, uint64_t seed,
 		   uint64_t total);
 
-/* A rank in [1, distinct]. */
+/* Prepares the drawing of a rank in [1, distinct]. */
 void sp__zipf_init(struct sp__zipf *z, double theta, uint64_t distinct);
 uint64_t sp__zipf_rank(const struct sp__zipf *z, struct sp__rng *r);
 
-/* The key of record number row, at a position of the sorted sequence. */
+/* Returns the key of record number row, at a position of the sorted sequence. */
 struct sp__key sp__key_ordered(const struct sp__keys *k, uint64_t row, uint64_t at);
 uint64_t sp__key_rank(const struct sp__keys *k, uint64_t row);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text lines.  A line is a point of the key space decoded into words of a
- * vocabulary, so the order of keys is the order of lines in the C locale, for
- * lines of any length.  Three words are certain, after each further word the
- * line ends with one chance in six.
+ * Generates text lines.
  *
- * The vocabulary is the same for every seed: words by rule, the shorter the
- * more frequent, the r-th with weight 1/r.  Lines of one word spell it anew
- * instead: their vocabulary has no end.
+ * A line is a point of the key space decoded into words of a vocabulary.  So the order of keys is
+ * the order of lines in the C locale, for lines of any length.  A line has at least three words;
+ * after each further word it ends with probability 1/6.
+ *
+ * The vocabulary is the same for every seed: words by rule, shorter ones more frequent, the r-th
+ * with weight 1/r.  Lines of one word spell it letter by letter instead: their vocabulary is
+ * unlimited.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #define WORD_BYTES (SP__SYMBOL_MAX - 1) /* with the blank after it */
 #define FIRST_WORDS 3
 #define MAX_WORDS 64
-#define END_ODDS 5 /* to one that there is another word */
+#define END_ODDS 5 /* to one: the odds of another word */
 
 struct lines {
 	struct sp__keys keys;
@@ -48,7 +49,7 @@ static int by_length(const void *a, const void *b)
 {
 	const struct word *const *x = a, *const *y = b;
 
-	/* Not strictly: a language has some long common words. */
+	/* Not strictly ordered by length: a language has long words that are common. */
 	uint32_t m = (*x)->bytes + (*x)->born / 16 % 8, n = (*y)->bytes + (*y)->born / 16 % 8;
 
 	if (m != n)
@@ -74,7 +75,7 @@ static void coin(const struct sp__spelling *spelling, struct word *w, uint32_t b
 	w->born = born;
 }
 
-/* Different words in byte order; returns how many are different. */
+/* Coins words and sorts them in byte order; returns the number of different ones. */
 static uint32_t coin_all(const struct sp__spelling *spelling, struct word *w, uint32_t n)
 {
 	uint32_t kept = 0;
@@ -88,7 +89,7 @@ static uint32_t coin_all(const struct sp__spelling *spelling, struct word *w, ui
 	return kept;
 }
 
-/* weights[1 + i] is that of the i-th word in byte order; weights[0] of END. */
+/* Sets weights[1 + i] for the i-th word in byte order, and weights[0] for END. */
 static void weigh(struct word *w, const struct word **rank, uint64_t *weights, uint32_t n)
 {
 	uint64_t sum = 0;
@@ -158,7 +159,7 @@ static int vocabulary(struct lines *s)
 
 static struct sp__key key_of(const struct sp_gen *g, const struct lines *s)
 {
-	/* The number of lines is not known ahead where bytes are the limit. */
+	/* If bytes are the limit, the number of lines is not known in advance. */
 	return sp__key_at(&s->keys, g->row, g->opts.records ? g->row : g->bytes);
 }
 
@@ -189,7 +190,7 @@ static char *emit_ordered(struct sp_gen *g, char *p)
 	return p;
 }
 
-/* Without order to keep, words are drawn on their own, four from a number. */
+/* Writes a line of an unordered kind: words are drawn independently, four per random number. */
 static char *emit_free(struct sp_gen *g, char *p)
 {
 	struct lines *s = g->state;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A seeded permutation of [0, n) that needs no memory: a Feistel network over
- * the next power of two, whose halves may differ by one bit, walked along its
- * cycle until it falls below n.  The domain is less than 2n, so that takes
- * fewer than two steps on average.
+ * Permutes [0, n) by a seed, without memory: a Feistel network over the next power of two, whose
+ * halves can differ by one bit, is applied until the result is below n.  The domain is less than
+ * 2n, so the mean is fewer than two steps.
  */
 #ifndef SP__GEN_PERM_H
 #define SP__GEN_PERM_H

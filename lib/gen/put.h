@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers to text without branches on their length.  Eight digits are made at
- * once in the bytes of one word (first digit in the lowest byte), leading
- * zeros are shifted out, and eight bytes are always stored.
+ * Converts numbers to text without branches on their length.  Eight digits are made simultaneously
+ * in the bytes of one word (first digit in the lowest byte), leading zeros are shifted out, and
+ * eight bytes are always stored.
  */
 #ifndef SP__GEN_PUT_H
 #define SP__GEN_PUT_H
@@ -20,7 +20,7 @@ static inline char *sp__put_word(char *p, uint64_t bytes)
 	return p + 8;
 }
 
-/* The digits of v < 10^8 as numbers 0 .. 9, one to a byte. */
+/* Returns the digits of v < 10^8 as numbers 0 .. 9, one per byte. */
 static inline uint64_t sp__digits8(uint32_t v)
 {
 	uint64_t fours = (v / 10000) | (uint64_t)(v % 10000) << 32;
@@ -53,14 +53,14 @@ static inline char *sp__put_u64(char *p, uint64_t v)
 	return sp__put_fixed8(p, (uint32_t)(v % 100000000));
 }
 
-/* Exactly n digits, n <= 8. */
+/* Writes exactly n digits, n <= 8. */
 static inline char *sp__put_digits(char *p, uint32_t v, unsigned int n)
 {
 	sp__put_word(p, (sp__digits8(v) | SP__ZEROS) >> (8 * (8 - n)));
 	return p + n;
 }
 
-/* 16 upper-case hexadecimal digits. */
+/* Returns 8 upper-case hexadecimal digits, one per byte. */
 static inline uint64_t sp__hex8(uint32_t v)
 {
 	uint64_t x = __builtin_bswap32(v), carry;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fixed-length records.
+ * Generates fixed-length records.
  *
- * RECORDS are 100 bytes in the layout that the sort benchmark describes:
- *   ASCII   key 10 (' ' .. '~'), 2 blanks, row number 32 hexadecimal digits,
- *           2 blanks, 13 groups of 4 equal hexadecimal digits, CR LF
- *   binary  key 10, 00 11, row number 32, 88 99 AA BB, 12 groups, CC DD EE FF
+ * RECORDS have 100 bytes, in the layout of the sort benchmark:
  *
- * RUNS follow the model of temporal skew of Zhang and Larson (section 5, after
- * Zheng and Larson): all runs have key ranges of one length, and
- * Low(i+1) = (1 - alpha) High(i) + alpha Low(i).  The ranges together fill the
- * 10-digit numbers.  A record is key, blank, row number, blank, filler.
+ *	ASCII   key 10 (' ' .. '~'), 2 blanks, row number 32 hexadecimal digits,
+ *	        2 blanks, 13 groups of 4 equal hexadecimal digits, CR LF
+ *	binary  key 10, 00 11, row number 32, 88 99 AA BB, 12 groups, CC DD EE FF
+ *
+ * RUNS follow the model of temporal skew of Zhang and Larson (section 5, after Zheng and Larson):
+ * all runs have key ranges of one length, and Low(i+1) = (1 - alpha) High(i) + alpha Low(i).  The
+ * ranges together cover the 10-digit numbers.  A record is key, blank, row number, blank, filler.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 struct runs {
 	uint64_t seed;
-	uint64_t run, at, in_run; /* this run, next record in it, of how many */
+	uint64_t run, at, in_run; /* number of this run, next record in it, records in it */
 	uint64_t total, step, length;
 	uint64_t skew; /* 1 - alpha, in 2^-32 */
 	char filler[26 * 2];
@@ -40,9 +40,9 @@ static uint64_t how_many(const struct sp_gen *g, uint64_t record_bytes)
 }
 
 /*
- * Ten digits of base 95, most significant first.  64 bits do not quite hold
- * them: after five digits what is left of x has gaps of 95^5, which the
- * further bits fill.  Different points stay different, and in order.
+ * Writes ten digits of base 95, most significant first. 64 bits are too few: after five digits the
+ * rest of x has gaps of 95^5, which the further bits fill.  Different points stay different, and in
+ * order.
  */
 static inline char *ascii_key(char *p, struct sp__key key)
 {
@@ -57,7 +57,7 @@ static inline char *ascii_key(char *p, struct sp__key key)
 	return p + 10;
 }
 
-/* Groups of four equal hexadecimal digits, from the nibbles of v. */
+/* Writes groups of four equal hexadecimal digits, from the nibbles of v. */
 static inline char *put_groups(char *p, uint64_t v, int groups)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -118,7 +118,7 @@ int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err)
 	return 0;
 }
 
-/* A key in the range of the present run. */
+/* Returns a key in the range of the present run. */
 static uint64_t skewed_key(const struct sp_gen *g, const struct runs *s)
 {
 	uint64_t low = (uint64_t)((unsigned __int128)s->length * s->run * s->skew >> 32);
@@ -129,7 +129,7 @@ static uint64_t skewed_key(const struct sp_gen *g, const struct runs *s)
 	return low + (uint64_t)((unsigned __int128)key.x * s->length >> 64);
 }
 
-/* Runs differ by at most one record. */
+/* The lengths of runs differ by at most one record. */
 static void begin_run(const struct sp_gen *g, struct runs *s)
 {
 	s->at = 0;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The letters that follow each letter are listed from frequent to rare; the
- * r-th has weight 1/r.  All continuations of up to three letters are spelled
- * out once into alphabets, so a word costs one look-up for three letters.
- * What remains known between two of them is only whether one or more vowels or
- * consonants came last, and the case.
+ * Spells words, three letters per look-up.
+ *
+ * Algorithm.  The letters that follow each letter are listed from frequent to rare; the r-th has
+ * weight 1/r.  All continuations of up to three letters are precomputed as alphabets, so three
+ * letters of a word cost one look-up.  The state between two look-ups is only: one or several
+ * vowels or consonants last, and the case.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include "gen/spelling.h"
 
-#define UNIT 3 /* letters of a symbol */
+#define UNIT 3 /* letters per symbol */
 #define SLOTS ((uint32_t)1 << SP__SPELLING_BITS)
 #define CERTAIN ((uint64_t)1 << 48)
-#define SLOT_WEIGHT (CERTAIN / SLOTS) /* rarer ones are left out */
+#define SLOT_WEIGHT (CERTAIN / SLOTS) /* rarer ones are omitted */
 
 enum last { V1, V2, C1, C2, NONE };
 enum letter_case { LOWER, UPPER, FIRST_UPPER, UNDECIDED };
@@ -57,7 +58,7 @@ struct builder {
 	struct sp__symbol *symbol;
 	uint64_t *weight;
 	uint32_t n;
-	bool begins; /* a word, rather than goes on with it */
+	bool begins; /* begins a word, or continues it */
 };
 
 struct prefix {
@@ -95,7 +96,7 @@ static void add(struct builder *b, const struct prefix *p, unsigned int next, ui
 	b->weight[b->n++] = weight;
 }
 
-/* The weight of letter c after p, or 0; *sum: of all letters. */
+/* Returns the weight of letter c after p, or 0; *sum: of all letters. */
 static uint64_t weight_of(const struct prefix *p, char c, uint64_t *sum)
 {
 	const char *list = after_last[p->last];
@@ -132,7 +133,7 @@ static void extend_by(struct builder *b, const struct prefix *p, char c, enum le
 	extend(b, &q);
 }
 
-/* The chance, in 1/256, that a word ends after p. */
+/* Returns the chance, in 1/256, that a word ends after p. */
 static unsigned int end_chance(const struct prefix *p, bool begins)
 {
 	if (!begins)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words that look real, made by rule: letters follow each other with the
- * frequencies of a simple table, consonants and vowels never pile up, some
- * words are Capitalised or WHOLLY so.
+ * Spells words that look real, by rule: letters follow each other with the frequencies of a simple
+ * table, sequences of consonants or vowels are short, and some words are Capitalised or in
+ * CAPITALS.
  */
 #ifndef SP__GEN_SPELLING_H
 #define SP__GEN_SPELLING_H

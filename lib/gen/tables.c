@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of each table as text, every column followed by '|'.
+ * Writes the rows of each table as text, every column followed by '|'.
  */
 #include "gen/tpch.h"
 #include "gen/put.h"
@@ -59,7 +59,7 @@ static inline char *put_word(char *p, const struct sp__word *w)
 	return bar(sp__put_name(p, w));
 }
 
-/* "Supplier#000000001": nine digits, more where they do not do. */
+/* Writes "Supplier#000000001": at least nine digits. */
 static inline char *put_numbered(char *p, const char *what, size_t bytes, uint64_t n)
 {
 	memcpy(p, what, bytes);
@@ -99,7 +99,7 @@ static char *put_phone(char *p, uint32_t nation, uint64_t *u)
 	return bar(sp__put_digits(p, 1000 + sp__take(u, 9000), 4));
 }
 
-/* Address, nation and telephone. */
+/* Writes address, nation and telephone. */
 static char *put_party(char *p, struct sp__rng *r)
 {
 	uint64_t u = sp__rng_next(r);
@@ -109,7 +109,7 @@ static char *put_party(char *p, struct sp__rng *r)
 	return put_phone(p, nation, &u);
 }
 
-/* -999.99 .. 9999.99 */
+/* Writes a balance, -999.99 .. 9999.99. */
 static char *put_balance(char *p, uint64_t *u)
 {
 	int64_t cents = (int64_t)sp__take(u, 1099999) - 99999;
@@ -145,7 +145,7 @@ static char *put_line(const struct sp__tpch *t, char *p, const struct sp__order 
 	return end(sp__put_text(t, p, &l.text, 10, 43));
 }
 
-/* The next slot that has a line. */
+/* Advances to the next slot that has a line. */
 static bool shuffled_line(struct sp_gen *g, struct sp__tpch *t)
 {
 	uint64_t slot;
@@ -186,7 +186,7 @@ char *sp__emit_row(struct sp_gen *g, char *p)
 	return t->put(t, p, index, &t->row);
 }
 
-/* Total price in cents; *status: F, O or P. */
+/* Returns the total price in cents; *status: F, O or P. */
 static uint64_t sum_up(const struct sp__tpch *t, const struct sp__order *o, char *status)
 {
 	uint64_t total = 0;
@@ -235,7 +235,7 @@ char *sp__put_partsupp(const struct sp__tpch *t, char *p, uint64_t index, struct
 	return end(sp__put_text(t, p, &u, 49, 198));
 }
 
-/* Five suppliers of ten thousand have complaints, five recommendations. */
+/* Five of ten thousand suppliers have complaints, five have recommendations. */
 static void put_remark(const struct sp__tpch *t, char *text, size_t bytes, uint64_t index,
 		       struct sp__rng *r)
 {
@@ -273,7 +273,7 @@ char *sp__put_customer(const struct sp__tpch *t, char *p, uint64_t index, struct
 	return end(sp__put_text(t, p, &u, 29, 116));
 }
 
-/* Five different colours. */
+/* Writes five different colours. */
 static char *put_colors(char *p, struct sp__rng *r)
 {
 	uint8_t drawn[5];

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tables of the shape of TPC-H: columns, key relations and value ranges of its
- * public specification (clause 4.2), from our own random numbers.
+ * Generates tables of the shape of TPC-H: columns, key relations and value ranges of its public
+ * specification (clause 4.2), from other random numbers.
  *
- * Every row is a pure function of (seed, table, row number), and an order with
- * its lines one of (seed, order number), so orders and lineitem agree on dates,
- * status and total price without having seen each other, and a shuffled table
- * needs a permutation of row numbers, nothing else.  Lines of orders are
- * permuted as slots, seven to an order; slots past an order's last line are
- * skipped.
+ * Every row is a pure function of (seed, table, row number), and an order with its lines of (seed,
+ * order number).  So orders and lineitem agree on dates, status and total price without
+ * communication, and a shuffled table only needs a permutation of row numbers.  Lines of orders are
+ * permuted as slots, seven per order; slots past an order's last line are skipped.
  *
- * Scales below 1 keep all relations.  There the specification's formula for the
- * suppliers of a part may name one supplier twice; the step between them is
- * then the next one that does not (from scale 0.024 on it never happens).
+ * Scales below 1 keep all relations.  There, the specification's formula for the suppliers of a
+ * part can name one supplier twice; the step between suppliers is then the next one that does not
+ * (never needed from scale 0.024 on).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +21,7 @@
 
 static uint64_t scaled(uint64_t at_one, double scale, uint64_t least)
 {
-	/* Millionths first: from there on integers, alike on all machines. */
+	/* Millionths first: from there on all are integers, equal on all machines. */
 	uint64_t millionths = (uint64_t)(scale * 1e6);
 	uint64_t n;
 

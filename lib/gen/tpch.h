@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the tables have in common: sizes, key relations, calendar, text.
+ * Declares the common state of the tables: sizes, key relations, calendar, text.
  */
 #ifndef SP__GEN_TPCH_H
 #define SP__GEN_TPCH_H
@@ -9,9 +9,9 @@
 #include "gen/gen.h"
 #include "gen/perm.h"
 
-#define SP__LINES_MAX 7	    /* of an order */
+#define SP__LINES_MAX 7	    /* per order */
 #define SP__DAYS 2557	    /* 1992-01-01 .. 1998-12-31 */
-#define SP__ORDER_DAYS 2406 /* the last 151 days take no orders, only deliveries */
+#define SP__ORDER_DAYS 2406 /* the last 151 days have no orders, only deliveries */
 #define SP__TODAY 1263	    /* 1995-06-17 */
 #define SP__POOL_BYTES ((uint64_t)1 << 20)
 #define SP__TEXT_MAX 200
@@ -26,17 +26,14 @@ typedef char *sp__tpch_put(const struct sp__tpch *t, char *p, uint64_t index, st
 struct sp__tpch {
 	uint64_t suppliers, parts, customers, orders, clerks;
 	uint64_t seed; /* of the table; orders and lineitem share one */
-	/*
-	 * How far apart the four suppliers of a part lie, by
-	 * (partkey - 1) / suppliers.
-	 */
+	/* Distance of the four suppliers of a part, by (partkey - 1) / suppliers. */
 	uint64_t step[SP__STEPS];
 	sp__tpch_put *put;	 /* of all tables but LINEITEM */
 	struct sp__perm perm;	 /* of slots, when shuffled */
-	struct sp__perm remarks; /* SUPPLIER: which suppliers have remarks about customers */
-	uint64_t slot, slots;	 /* next and number of places for rows */
-	struct sp__rng row;	 /* of the row that is written; not of orders and lineitem */
-	uint32_t line;		 /* LINEITEM in key order: next of this order */
+	struct sp__perm remarks; /* SUPPLIER: the suppliers with remarks about customers */
+	uint64_t slot, slots;	 /* next slot and number of slots */
+	struct sp__rng row;	 /* of the row being written; not of orders and lineitem */
+	uint32_t line;		 /* LINEITEM in key order: next line of this order */
 	struct sp__order {
 		uint64_t index, seed;
 		uint32_t lines, day;
@@ -47,10 +44,10 @@ struct sp__tpch {
 
 struct sp__lineitem {
 	uint64_t partkey, suppkey;
-	uint32_t quantity, discount, tax; /* per cent */
+	uint32_t quantity, discount, tax; /* percent */
 	uint32_t ship, commit, receipt;	  /* days */
-	uint64_t price;			  /* cents, of all pieces */
-	uint64_t rest;			  /* randomness that is left */
+	uint64_t price;			  /* cents, of the whole quantity */
+	uint64_t rest;			  /* remaining randomness */
 	uint64_t text;
 };
 
@@ -68,7 +65,10 @@ static inline uint64_t sp__tpch_retail_price(uint64_t partkey)
 	return 90000 + partkey / 10 % 20001 + 100 * (partkey % 1000);
 }
 
-/* Order number index from 0; 8 of every 32 keys are used, from 1. */
+/*
+ * Returns the key of an order from its number, which counts from 0; 8 of every 32 keys are used,
+ * from 1.
+ */
 static inline uint64_t sp__tpch_orderkey(uint64_t index)
 {
 	return (index + 1) / 8 * 32 + (index + 1) % 8;
@@ -78,7 +78,7 @@ void sp__tpch_order(const struct sp__tpch *t, uint64_t index, struct sp__order *
 void sp__tpch_line(const struct sp__tpch *t, const struct sp__order *o, uint32_t line,
 		   struct sp__lineitem *l);
 
-/* min .. max bytes of text, drawn from *u. */
+/* Writes min .. max bytes of text, drawn from *u. */
 static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u, uint32_t min,
 				 uint32_t max)
 {
@@ -92,7 +92,7 @@ static inline char *sp__put_text(const struct sp__tpch *t, char *p, uint64_t *u,
 }
 
 char *sp__emit_lineitem(struct sp_gen *g, char *p);
-/* The other tables: the next row, by t->put, which is one of the following. */
+/* The other tables: writes the next row by t->put, one of the following functions. */
 char *sp__emit_row(struct sp_gen *g, char *p);
 sp__tpch_put sp__put_orders, sp__put_partsupp, sp__put_supplier, sp__put_customer, sp__put_part;
 

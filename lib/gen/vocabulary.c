@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Lists the words of the TPC-H tables, and composes pseudo-text of them.
+ */
 #include <stdbool.h>
 #include "base/rng.h"
 #include "gen/vocabulary.h"

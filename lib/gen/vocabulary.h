@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fixed vocabularies of the TPC-H tables and the text pool from which
- * comments are cut.
+ * Holds the fixed vocabularies of the TPC-H tables and makes the text pool from which comments are
+ * cut.
  */
 #ifndef SP__GEN_VOCABULARY_H
 #define SP__GEN_VOCABULARY_H
@@ -33,7 +33,7 @@ static inline char *sp__put_name(char *p, const struct sp__word *w)
 	return p + w->bytes;
 }
 
-/* bytes of pseudo-text, sentence after sentence, the same for every seed. */
+/* Fills the pool with bytes of pseudo-text, sentence after sentence, the same for every seed. */
 void sp__text_pool(char *pool, size_t bytes);
 
 #endif
