@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a compressed file looks like from outside: magic numbers and suffixes.
+ * Recognises compressed files by magic numbers and suffixes.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -50,14 +50,14 @@ enum sp_packed sp_packed_by_magic(const void *data, size_t bytes)
 	return sp__packed_skippable(data, bytes) ? SP_PACKED_ZSTD : SP_PACKED_NONE;
 }
 
-/* "BZh", the size of its blocks, and the magic of the first block or of the end. */
+/* True for "BZh", the size of its blocks, and the magic of the first block or of the end. */
 static bool is_bzip2(const unsigned char *p)
 {
 	return !memcmp(p, "BZh", 3) && p[3] >= '1' && p[3] <= '9' &&
 	       (!memcmp(p + 4, "1A", 2) || !memcmp(p + 4, "\x17\x72", 2));
 }
 
-/* The usual properties, a dictionary that is a power of two, and a size that is not known. */
+/* True for the usual properties, a dictionary that is a power of two, and an unknown size. */
 static bool is_lzma(const unsigned char *p)
 {
 	unsigned high = p[3] | (unsigned)p[4] << 8;

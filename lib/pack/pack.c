@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The levels are those of the programs gzip, zstd and lz4; all members have a checksum.  Where
- * memory is short zstd and lz4 take smaller windows and blocks.  The window of zstd is never more
- * than 256 KB, so that -S 2M is enough to read what is written: on sorted records larger ones save
- * at most 4 %.
+ * Packs bytes by zlib, libzstd or liblz4.
  *
- * LZ4 wants room for all that a piece of input may become, so pieces are packed into a buffer of
- * the encoder, and given from there.
+ * The levels are those of the programs gzip, zstd and lz4; all members have a checksum.  If memory
+ * is short, zstd and lz4 use smaller windows and blocks.  The window of zstd is at most 256 KiB, so
+ * that -S 2M suffices to read the output: on sorted records, larger ones save at most 4 %.
+ *
+ * Memory: LZ4 needs a buffer for the maximum output of an input chunk.  So chunks are packed into a
+ * buffer of the encoder, and returned from there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,9 +23,9 @@
 #include "pack/pack.h"
 
 #define ZLIB_GZIP 31
-#define ZLIB_MEMORY 8 /* zlib's default, 256 KB in all */
+#define ZLIB_MEMORY 8 /* zlib's default, 256 KiB in total */
 #define ZSTD_LEVEL 3
-#define ZSTD_MEMORY (12u << 20) /* of level 3, and of level 1 with a window of 128 KB: */
+#define ZSTD_MEMORY (12u << 20) /* of level 3, and of level 1 with a window of 128 KiB: */
 #define ZSTD_LITTLE_WINDOW 17
 #define ZSTD_WINDOW 18
 #define LZ4_PIECE (256u << 10)
@@ -41,7 +42,7 @@ struct sp__encoder {
 	LZ4F_cctx *lz4;
 	LZ4F_preferences_t lz4_how;
 	bool lz4_begun, lz4_ended;
-	char *packed; /* by LZ4, and not given yet: */
+	char *packed; /* by LZ4, and not returned yet: */
 	size_t packed_capacity, packed_from, packed_to;
 #ifdef SP_HAVE_ZLIB
 	z_stream gzip;
@@ -121,7 +122,7 @@ static int open_zstd(struct sp__encoder *p)
 
 /* lz4. */
 
-/* A part of the member into the buffer, which is empty. */
+/* Packs a part of the member into the buffer, which is empty. */
 static int make_lz4(struct sp__encoder *p, struct sp__packspan *span, bool end)
 {
 	size_t bytes = sp__min(span->in_bytes, p->lz4_how.frameInfo.blockSizeID == LZ4F_max64KB
@@ -179,7 +180,7 @@ static int open_lz4(struct sp__encoder *p)
 	return 0;
 }
 
-/* All. */
+/* All formats. */
 
 static int open_format(struct sp__encoder *p)
 {

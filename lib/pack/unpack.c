@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zlib, libzstd, liblz4 and liblzma behind one function that makes a step.
+ * Unpacks bytes by zlib, libzstd, liblz4 or liblzma, step by step.
  *
- * Before the first frame of zstd or lz4 there can be frames to be skipped.  If no format was given,
- * the first frame that is not one of those decides.
+ * Formats.  Skippable frames can precede the first frame of zstd or lz4.  If no format was given,
+ * the first frame of another kind decides.
  *
- * Each library is told how much memory it may take: zstd by the size of its window, lzma by a
- * limit of its own.  zlib's is constant.  An LZ4 frame names the size of its blocks in its sixth
- * byte, and the library takes two of them, so the beginning of a frame is kept until that byte is
- * there.  Of a frame of zstd the beginning is kept, too, to say what its window needs.
+ * Memory.  Each library gets a limit: zstd for the size of its window, lzma in total.  The memory
+ * of zlib is constant.  The sixth byte of an LZ4 frame has the size of its blocks, and the library
+ * allocates two of them, so the beginning of a frame is kept until that byte has arrived.  The
+ * beginning of a zstd frame is kept too, to report the memory for its window.
  *
- * gzip and xz have checksums of the contents, as have the files that the programs zstd and lz4
- * write.  Frames without one, which zstd's and lz4's libraries can write, are as good as their
- * blocks: damage that leaves them valid is not noticed.
+ * Checksums. gzip and xz have checksums of the contents, and so have the files that the programs
+ * zstd and lz4 write.  In frames without one, which the libraries of zstd and lz4 can write, damage
+ * that leaves blocks valid is not detected.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,15 +31,15 @@
 #include "base/minmax.h"
 #include "pack/unpack.h"
 
-#define ZLIB_GZIP 31 /* windows of any size, in gzip's format alone */
-/* Beside zstd's window, and of an LZ4 frame beside its blocks. */
+#define ZLIB_GZIP 31 /* windows of any size, only gzip's format */
+/* In addition to zstd's window, and to the blocks of an LZ4 frame. */
 #define ZSTD_BESIDE (600u << 10)
 #define LZ4_BESIDE (200u << 10)
 #define ZSTD_WINDOW_MIN 10
 #define ZSTD_WINDOW_MAX 31
 #define LZ4_HEAD 6
 #define SKIPPED_HEAD 8
-#define MAGIC_BYTES 4 /* of zstd, lz4 and frames to be skipped */
+#define MAGIC_BYTES 4 /* of zstd, lz4 and skippable frames */
 #define HEAD_MAX 14   /* of zstd: magic, descriptor, dictionary and size, or window */
 
 struct sp__decoder {
@@ -48,7 +48,7 @@ struct sp__decoder {
 	struct sp_errinfo *err;
 	struct sp__packmemory memory;
 	bool whole;	   /* at the end of a member */
-	uint32_t skipping; /* bytes left of a frame to be skipped */
+	uint32_t skipping; /* remaining bytes of a skippable frame */
 	int (*step)(struct sp__decoder *u, struct sp__packspan *span);
 	ZSTD_DCtx *zstd;
 	LZ4F_dctx *lz4;
@@ -69,7 +69,9 @@ static int damaged(struct sp__decoder *u)
 			sp_packed_name(u->format));
 }
 
-/* The -S with which a decoder has so many bytes, in MiB: two digits are enough for a user. */
+/*
+ * Returns the -S, in MiB, with which a decoder has this many bytes; two digits suffice for a user.
+ */
 static unsigned long long buffer_for(const struct sp__decoder *u, uint64_t needs)
 {
 	uint64_t mib = ((needs + u->memory.beside_bytes) * u->memory.share >> 20) + 1;
@@ -137,20 +139,20 @@ static uint64_t little_endian(const unsigned char *p, unsigned bytes)
 	return n;
 }
 
-/* RFC 8878, 3.1.1.1: the window of the frame whose head is kept. */
+/* Returns the window of the frame whose beginning is kept: RFC 8878, 3.1.1.1. */
 static uint64_t window_of(const unsigned char *head)
 {
 	static const unsigned id_bytes[] = { 0, 1, 2, 4 }, size_bytes[] = { 1, 2, 4, 8 };
 	const unsigned size = head[4] >> 6;
 
-	/* A single segment: what it stands for. */
+	/* A single segment: the window is the content size. */
 	if (head[4] & 0x20)
 		return little_endian(head + 5 + id_bytes[head[4] & 3], size_bytes[size]) +
 		       (size == 1 ? 256 : 0);
 	return (UINT64_C(8) + (head[5] & 7)) << (7 + (head[5] >> 3));
 }
 
-/* As large as the limit of the library, a power of two, must be. */
+/* The library requires a limit that is a power of two. */
 static int window_too_large(struct sp__decoder *u)
 {
 	const uint64_t window = window_of(u->head);
@@ -208,7 +210,7 @@ static int open_zstd(struct sp__decoder *u)
 
 /* lz4. */
 
-/* Takes the bytes that tell the size of a frame's blocks; a frame to be skipped has none. */
+/* Takes the bytes up to the size of a frame's blocks; a skippable frame does not have it. */
 static int take_head(struct sp__decoder *u, struct sp__packspan *span)
 {
 	uint64_t needs;
@@ -224,7 +226,7 @@ static int take_head(struct sp__decoder *u, struct sp__packspan *span)
 	return needs > u->memory.bytes ? too_large(u, needs) : 0;
 }
 
-/* 1: the frame ends here. */
+/* Returns 1 at the end of a frame. */
 static int feed_lz4(struct sp__decoder *u, struct sp__packspan *span)
 {
 	size_t in = span->in_bytes, room = span->room;
@@ -248,7 +250,7 @@ static int step_lz4(struct sp__decoder *u, struct sp__packspan *span)
 		rc = take_head(u, span);
 		if (rc || u->head_bytes < LZ4_HEAD)
 			return rc;
-		/* No frame is so short that its beginning gives bytes. */
+		/* A frame is never so short that its beginning yields bytes. */
 		rc = feed_lz4(u, &head);
 		if (rc || head.in_bytes)
 			return rc < 0 ? rc : damaged(u);
@@ -297,7 +299,7 @@ static int step_xz(struct sp__decoder *u, struct sp__packspan *span)
 	return run_xz(u, span, LZMA_RUN);
 }
 
-/* Whether a stream is complete the library tells only if it is told that there is no more. */
+/* The library only reports an incomplete stream if it knows that the input has ended. */
 static int end_xz(struct sp__decoder *u)
 {
 	struct sp__packspan nothing = { 0 };
@@ -318,7 +320,7 @@ static int open_xz(struct sp__decoder *u)
 }
 #endif
 
-/* All. */
+/* All formats. */
 
 static int open_format(struct sp__decoder *u)
 {
@@ -344,7 +346,7 @@ static int open_format(struct sp__decoder *u)
 	}
 }
 
-/* The first frame that is not skipped: its magic number is in u->head. */
+/* Decides by the first frame that is not skippable: its magic number is in u->head. */
 static int decide(struct sp__decoder *u, struct sp__packspan *span)
 {
 	char magic[MAGIC_BYTES];
@@ -439,7 +441,10 @@ void sp__decoder_free(struct sp__decoder *u)
 	free(u);
 }
 
-/* The last step neither takes nor gives anything: libraries keep what they cannot give. */
+/*
+ * Ends with a step that neither takes nor returns bytes: libraries keep output for which there was
+ * no space.
+ */
 int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span)
 {
 	size_t in_bytes, room;
@@ -478,7 +483,7 @@ int sp__packed_refuse(const void *data, size_t bytes, const char *name, struct s
 			format);
 }
 
-/* The most that a beginning may need: what reads the file later keeps to -S. */
+/* Maximum memory for a beginning; a later reader of the file observes -S. */
 #define BEGINNING_MEMORY (UINT64_C(1) << 30)
 
 int sp_packed_beginning(enum sp_packed format, const char *name, const void *data, size_t bytes,
