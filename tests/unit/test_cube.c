@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cube/file/transfer.h"
+#include "cube/state.h"
 #include "cubemodel.h"
 
 static char dir[64];
@@ -57,8 +58,8 @@ static struct sp_cube *open_cube(bool simulated, bool unfinished)
 		return NULL;
 	}
 	if (limit) /* less than users can ask for, so that small cubes have parts as well */
-		c->env.budget.limit_bytes = limit;
-	c->progress_bytes = 1; /* noted after every part */
+		c->file.env.budget.limit_bytes = limit;
+	c->file.progress_bytes = 1; /* noted after every part */
 	return c;
 }
 
@@ -336,18 +337,18 @@ static bool damage(struct sp_cube *c, const struct model *m)
 		x[i] = below(m->shape->dims[i]);
 	if (sp_cube_block(c, x, &block))
 		return failed("block", 0, NULL);
-	at = (off_t)(block * c->superblock.block_bytes + below(c->cell_bytes));
-	if (pread(c->fd, &byte, 1, at) != 1)
+	at = (off_t)(block * c->file.superblock.block_bytes + below(c->file.cell_bytes));
+	if (pread(c->file.fd, &byte, 1, at) != 1)
 		return failed("pread", -errno, NULL);
 	byte ^= 4;
-	if (pwrite(c->fd, &byte, 1, at) != 1 || !check(c, 0, false, 1))
+	if (pwrite(c->file.fd, &byte, 1, at) != 1 || !check(c, 0, false, 1))
 		return false;
-	c->opts.verify = true;
+	c->file.opts.verify = true;
 	rc = sp_cube_get(c, x, element, &err);
 	if (rc != SP_ECORRUPT)
 		return failed("a damaged cell", rc, &err);
 	byte ^= 4;
-	return pwrite(c->fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
+	return pwrite(c->file.fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
 }
 
 /* Nobody learns what an interrupted load has left, unless it is requested. */
@@ -516,8 +517,8 @@ static void test_requests(void)
 	o.run.overwrite = true;
 	if (sp_cube_create(path, &o, NULL) || sp_cube_open(&c, path, &opts, NULL))
 		abort();
-	c->env.budget.limit_bytes = 1 << 20;
-	ok(!sp__transfer_open(&t, c, SP__OP_READ, &stats, NULL) && t.nrequests > 100 &&
+	c->file.env.budget.limit_bytes = 1 << 20;
+	ok(!sp__transfer_open(&t, &c->file, SP__OP_READ, &stats, NULL) && t.nrequests > 100 &&
 		   t.pool_bytes + t.nrequests * sizeof(*t.requests) <= 1 << 18,
 	   "requests take a quarter of the memory");
 	sp__transfer_close(&t);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/minmax.h"
-#include "cube/cube_impl.h"
+#include "cube/state.h"
 #include "below.h"
 #include "tap.h"
 
@@ -242,7 +242,7 @@ static bool same_box(struct model *m, struct sp_cube *cube, bool all)
 /* No cell is in two places. */
 static bool disjoint(const struct sp_cube *cube)
 {
-	const struct sp__pointset *s = &cube->set;
+	const struct sp__pointset *s = &cube->points.set;
 	struct sp_cube_box box;
 
 	for (size_t i = 0; i < s->nleaves; i++) {
@@ -279,10 +279,10 @@ static bool check(struct model *m)
 	sp_cube_info(cube, &info);
 	good &= info.npoints == m->count && disjoint(cube);
 	regions_seen += info.nregions;
-	for (size_t i = 0; i < cube->set.nregions; i++)
-		slices_seen += cube->set.regions[i]->cut != 0;
+	for (size_t i = 0; i < cube->points.set.nregions; i++)
+		slices_seen += cube->points.set.regions[i]->cut != 0;
 	overflow_seen += info.overflow_cells;
-	outside_seen += cube->superblock.pointset.outside;
+	outside_seen += cube->file.superblock.pointset.outside;
 	for (unsigned k = 0; good && k < 8; k++)
 		good = same_box(m, cube, k == 0);
 	(void)sp_cube_close(cube);

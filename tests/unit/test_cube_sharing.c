@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "cube/cube_impl.h"
+#include "cube/state.h"
 #include "tap.h"
 
 static char dir[64], path[80], input[80];
@@ -153,7 +153,7 @@ static void test_points(void)
 	write_input("5,0,3\n", 6);
 	reader = open_cube(false, 0);
 	c = open_cube(true, 0);
-	ok(!fstat(c->fd, &before) && !load(c, SP_CUBE_CSV) && !fstat(c->fd, &after) &&
+	ok(!fstat(c->file.fd, &before) && !load(c, SP_CUBE_CSV) && !fstat(c->file.fd, &after) &&
 		   before.st_ino != after.st_ino,
 	   "points come in a new file");
 	ok(!is_free(), "and nobody else changes that as long as it is open");
@@ -173,7 +173,7 @@ static void test_head(void)
 	if (create(false))
 		abort();
 	c = open_cube(false, 0);
-	bad_offset = c->superblock.room_bytes;
+	bad_offset = c->file.superblock.room_bytes;
 	(void)sp_cube_close(c);
 	ok(sp_cube_open(&c, path, &o, NULL) == -EIO,
 	   "a cube is not opened if its second head cannot be read: it may be the newer one");

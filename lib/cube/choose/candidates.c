@@ -9,7 +9,6 @@
 #include <string.h>
 #include "base/err.h"
 #include "cube/choose/choose.h"
-#include "cube/cube_impl.h"
 #include "run/volume_spec.h"
 
 static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)

@@ -3,7 +3,7 @@
  * A workload on the simulated volume of a plan, with a cube that has no file.
  */
 #include "cube/choose/choose.h"
-#include "cube/cube_impl.h"
+#include "cube/elements/elements.h"
 
 int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *seconds,
 		     struct sp_errinfo *err)
@@ -13,14 +13,12 @@ int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *second
 				  .depth = w->depth ? w->depth : 1,
 				  .no_coalesce = w->no_coalesce };
 	struct sp_cube_stats stats;
-	struct sp_cube *cube;
+	struct sp__cubefile file;
 	double weights = 0;
 	int rc;
 
 	plan->superblock.no_data = true;
-	rc = sp__cube_open_planned(&cube, &plan->superblock, &o, err);
-	if (rc)
-		return rc;
+	rc = sp__cubefile_open_planned(&file, &plan->superblock, &o, err);
 	*seconds = 0;
 	for (size_t i = 0; !rc && i < w->n; i++) {
 		const struct sp_cube_query *q = &w->queries[i];
@@ -31,11 +29,11 @@ int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *second
 			struct sp_cube_box box =
 				sp__cube_query_box(q, &plan->opts->shape, w->seed + i * 1000, k);
 
-			rc = sp_cube_read(cube, &box, NULL, NULL, &stats, err);
+			rc = sp__elements_read(&file, &box, NULL, NULL, &stats, err);
 			*seconds += stats.transfer_s * q->weight / n;
 		}
 	}
 	*seconds /= weights;
-	(void)sp_cube_close(cube);
+	(void)sp__cubefile_close(&file);
 	return rc;
 }

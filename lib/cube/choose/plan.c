@@ -33,18 +33,6 @@ SP__ENUM_TABLE(sp_cube_mapping, { "auto", SP_CUBE_AUTO }, { "multimap", SP_CUBE_
 	       { "naive", SP_CUBE_NAIVE }, { "zorder", SP_CUBE_ZORDER },
 	       { "hilbert", SP_CUBE_HILBERT }, { "gray", SP_CUBE_GRAY })
 
-SP__ENUM_TABLE(sp_cube_type, { "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 }, { "u8", SP_CUBE_U8 },
-	       { "i16", SP_CUBE_I16 }, { "u16", SP_CUBE_U16 }, { "i32", SP_CUBE_I32 },
-	       { "u32", SP_CUBE_U32 }, { "i64", SP_CUBE_I64 }, { "u64", SP_CUBE_U64 },
-	       { "f32", SP_CUBE_F32 }, { "f64", SP_CUBE_F64 })
-
-uint32_t sp_cube_type_bytes(enum sp_cube_type type)
-{
-	static const uint32_t bytes[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
-
-	return bytes[type];
-}
-
 static int refuse(const struct sp__cube_plan *p, int code, const char *text)
 {
 	return sp__errf(p->err, code, "create", p->path, -1, "%s", text);

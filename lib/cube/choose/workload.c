@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/whole.h"
-#include "cube/cube_impl.h"
+#include "cube/choose/choose.h"
 
 #define LINE_MAX_BYTES 4096
 #define WEIGHT_END 1e100 /* sums of weights and of weighted times stay finite */

@@ -14,18 +14,19 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
 #include "cube/file/volumes.h"
 
 static int refuse(const struct sp__loading *l, int code, const char *text)
 {
-	return sp__errf(l->err, code, "append", l->cube->path, -1, "%s", text);
+	return sp__errf(l->err, code, "append", l->file->path, -1, "%s", text);
 }
 
 static void keep_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct sp__loading *l = arg;
-	const struct sp__cube_superblock *h = &l->cube->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 
 	if (sp__extents_absent(&l->extents, x))
 		sp__tile_fill(&h->shape, cell, h->fill);
@@ -36,13 +37,13 @@ static void keep_cell(void *arg, const uint64_t *x, uint8_t *cell)
 
 static int read_kept(struct sp__loading *l, const struct sp_cube_box *box)
 {
-	struct sp_cube_box cells = sp__cube_cells(&l->cube->superblock.shape, box);
+	struct sp_cube_box cells = sp__cube_cells(&l->file->superblock.shape, box);
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	int rc;
 
-	sp__extents_whole(l->cube, &cells);
-	sp__tiles_init(&l->kept, &l->cube->superblock.shape, box, NULL);
-	rc = sp__extents_open(&l->extents, l->cube, &cells, l->err);
+	sp__extents_whole(l->file, &cells);
+	sp__tiles_init(&l->kept, &l->file->superblock.shape, box, NULL);
+	rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
 	if (!rc)
 		rc = sp__extents_read(&l->extents, l->err);
 	sp__transfer_begin(&l->transfer, SP__OP_READ, keep_cell, l);
@@ -60,9 +61,9 @@ static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 {
 	int rc;
 
-	sp__growth_exchange(&l->growth, &l->cube->superblock);
+	sp__growth_exchange(&l->growth, &l->file->superblock);
 	rc = read_kept(l, box);
-	sp__growth_exchange(&l->growth, &l->cube->superblock);
+	sp__growth_exchange(&l->growth, &l->file->superblock);
 	return rc;
 }
 
@@ -73,12 +74,12 @@ static int check_call(const struct sp__loading *l, const char *input,
 
 	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
 		rollup |= opts->rollup[i] != 0;
-	if (l->cube->superblock.points)
+	if (l->file->superblock.points)
 		return refuse(l, SP_EUNSUP, "points are in no grid: they are loaded or put");
-	if (l->dim >= l->cube->superblock.shape.ndims)
-		return sp__errf(l->err, SP_ESYNTAX, "append", l->cube->path, -1,
+	if (l->dim >= l->file->superblock.shape.ndims)
+		return sp__errf(l->err, SP_ESYNTAX, "append", l->file->path, -1,
 				"there is no dimension %u: dimensions are 0 to %u", l->dim,
-				l->cube->superblock.shape.ndims - 1);
+				l->file->superblock.shape.ndims - 1);
 	if (opts->format == SP_CUBE_CSV || opts->resume || rollup)
 		return refuse(l, SP_ESYNTAX,
 			      "what is appended is raw or .npy, without resuming or rolling up");
@@ -87,14 +88,14 @@ static int check_call(const struct sp__loading *l, const char *input,
 		return refuse(l, SP_ESYNTAX,
 			      "format, order, offset and byte order are those of an input, and "
 			      "there is none");
-	if (l->cube->superblock.no_data && input)
+	if (l->file->superblock.no_data && input)
 		return refuse(l, SP_EUNSUP,
 			      "the cube was made without data: give a count and no input");
-	return sp__cube_check_finished(l->cube, "append", l->err);
+	return sp__cube_check_finished(l->file, "append", l->err);
 }
 
 /* Bytes that a volume can have; 0: nobody knows. */
-static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v)
+static uint64_t volume_bytes(const struct sp__cubefile *c, const struct sp__volume *v)
 {
 	off_t end = 0;
 
@@ -110,7 +111,7 @@ static uint64_t volume_bytes(const struct sp_cube *c, const struct sp__volume *v
 /* Room for the new fragment on a volume; *bytes is what its file had, to go back to, or -1. */
 static int make_room(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
 {
-	const struct sp_cube *c = l->cube;
+	const struct sp__cubefile *c = l->file;
 	uint64_t need = sp__fragment_end(l->growth.fragment) * c->superblock.block_bytes;
 	uint64_t most = volume_bytes(c, v);
 	struct stat st;
@@ -139,18 +140,18 @@ static int fill_part(struct sp__loading *l)
 		rc = sp__loadinput_end(&l->input);
 	if (!rc && l->change)
 		rc = l->change(l->arg);
-	return rc ? rc : sp__cube_sync(l->cube, l->err);
+	return rc ? rc : sp__cube_sync(l->file, l->err);
 }
 
 /* The new fragment is on the device: the head that names it takes the place of the one before. */
 static int write_head(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	bool marking;
 	int rc;
 
 	sp__growth_exchange(&l->growth, h);
-	rc = sp__cube_begin_change(l->cube, l->err);
+	rc = sp__cube_begin_change(l->file, l->err);
 	sp__growth_exchange(&l->growth, h);
 	if (rc)
 		return rc;
@@ -158,7 +159,7 @@ static int write_head(struct sp__loading *l)
 		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
 	marking = h->marking;
 	h->marking = false;
-	rc = sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
+	rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
 	h->marking = rc && marking;
 	return rc;
 }
@@ -166,20 +167,20 @@ static int write_head(struct sp__loading *l)
 /* Makes the head what the growth says, if all goes well; nothing of it stays otherwise. */
 static int grow(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	unsigned volumes = 0, n = sp__fragments_volumes(&h->fragments);
 	off_t bytes[SP_CUBE_VOLUMES_MAX];
 	uint64_t loaded = h->loaded;
 	int rc = 0;
 
 	for (; !rc && volumes < n; volumes++)
-		rc = make_room(l, l->cube->volumes[volumes], &bytes[volumes]);
+		rc = make_room(l, l->file->volumes[volumes], &bytes[volumes]);
 	sp__growth_exchange(&l->growth, h);
 	if (!rc && !h->no_data)
 		rc = fill_part(l);
 	for (unsigned i = 0; rc && i < volumes; i++)
 		if (bytes[i] >= 0)
-			(void)!ftruncate(l->cube->volumes[i]->fd, bytes[i]);
+			(void)!ftruncate(l->file->volumes[i]->fd, bytes[i]);
 	if (!rc)
 		rc = write_head(l);
 	if (rc) {
@@ -195,12 +196,12 @@ static int grow(struct sp__loading *l)
  */
 static int release(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
-	int rc = sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
+	struct sp__cube_superblock *h = &l->file->superblock;
+	int rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
 	off_t end = (off_t)(sp__cube_superblock_end(h) * h->block_bytes);
 
 	for (unsigned v = 0; !rc && v < sp__fragments_volumes(&h->fragments); v++) {
-		const struct sp__volume *volume = l->cube->volumes[v];
+		const struct sp__volume *volume = l->file->volumes[v];
 		struct stat st;
 
 		if (!volume->regular || fstat(volume->fd, &st))
@@ -222,7 +223,7 @@ static int release(struct sp__loading *l)
 /* Whether the volumes have room for the fragment that is planned. */
 static bool has_room(const struct sp__loading *l)
 {
-	const struct sp_cube *c = l->cube;
+	const struct sp__cubefile *c = l->file;
 	const struct sp__fragment *p = l->growth.fragment;
 	uint64_t end = sp__fragment_end(p) * c->superblock.block_bytes;
 	uint64_t bytes = end - p->table_block * c->superblock.block_bytes;
@@ -246,7 +247,7 @@ static bool has_room(const struct sp__loading *l)
 
 int sp__loading_aside(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	unsigned order[SP_CUBE_DIMS_MAX];
 	int rc = sp__growth_replace(&l->growth, h);
 
@@ -254,7 +255,7 @@ int sp__loading_aside(struct sp__loading *l)
 	if (rc || !has_room(l)) {
 		sp__growth_free(&l->growth);
 		l->growth = (struct sp__growth){ 0 };
-		return rc == -ENOMEM ? sp__err(l->err, rc, "load", l->cube->path, -1) : 1;
+		return rc == -ENOMEM ? sp__err(l->err, rc, "load", l->file->path, -1) : 1;
 	}
 	memcpy(h->load_order, l->order, sizeof(order));
 	l->keep = keep;
@@ -270,24 +271,24 @@ int sp__loading_aside(struct sp__loading *l)
 static int run_append(struct sp__loading *l, uint64_t count, const char *name,
 		      const struct sp_cube_load_opts *opts)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	uint64_t counts[SP_CUBE_DIMS_MAX];
 	int rc = check_call(l, name, opts);
 
 	if (!rc)
-		rc = sp__put_settle(l->cube, l->err);
+		rc = sp__put_settle(l->file, l->err);
 	if (rc)
 		return rc;
 	memcpy(counts, h->shape.dims, sizeof(counts));
 	counts[l->dim] = count;
 	if (name)
-		rc = sp__loadinput_open(&l->input, l->cube, name, opts, counts, l->err);
+		rc = sp__loadinput_open(&l->input, l->file, name, opts, counts, l->err);
 	for (unsigned i = 0; i < h->shape.ndims; i++)
 		l->order[i] = name ? l->input.order[i] : i;
 	l->first = h->shape.dims[l->dim];
 	if (!rc)
 		rc = sp__growth_plan(&l->growth, h, l->dim, name ? l->input.count[l->dim] : count,
-				     l->cube->path, l->err);
+				     l->file->path, l->err);
 	if (!rc)
 		rc = grow(l);
 	sp__growth_free(&l->growth);
@@ -295,18 +296,18 @@ static int run_append(struct sp__loading *l, uint64_t count, const char *name,
 	return rc;
 }
 
-int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count, const char *input,
-		   const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
-		   struct sp_errinfo *err)
+int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count, const char *input,
+			const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
+			struct sp_errinfo *err)
 {
 	struct sp__loading l = {
-		.cube = cube, .stats = stats, .err = err, .dim = dim, .keep = keep, .input.fd = -1
+		.file = file, .stats = stats, .err = err, .dim = dim, .keep = keep, .input.fd = -1
 	};
 	int rc;
 
 	*stats = (struct sp_cube_stats){ 0 };
-	sp__cube_hollow(cube, false);
+	sp__cube_hollow(file, false);
 	rc = run_append(&l, count, input, opts);
-	sp__env_note(&cube->env, &stats->run, false);
+	sp__env_note(&file->env, &stats->run, false);
 	return rc;
 }

@@ -10,7 +10,7 @@
 #include "cube/mapping/tiles.h"
 
 /* The extent of a cell by its first block. */
-static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)
+static uint64_t extent_block(const struct sp__cubefile *c, const uint64_t *cell)
 {
 	uint64_t first[SP_CUBE_DIMS_MAX];
 
@@ -19,7 +19,7 @@ static uint64_t extent_block(const struct sp_cube *c, const uint64_t *cell)
 	return sp__fragments_block(&c->superblock.fragments, first);
 }
 
-void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p)
+void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp__point *p)
 {
 	const struct sp_cube_shape *s = &c->superblock.shape;
 	uint64_t cell[SP_CUBE_DIMS_MAX] = { 0 }, row = s->element_bytes;
@@ -34,7 +34,7 @@ void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__poi
 }
 
 /* The reverse. */
-static void element_of(const struct sp_cube *c, const struct sp__point *p, uint64_t *x)
+static void element_of(const struct sp__cubefile *c, const struct sp__point *p, uint64_t *x)
 {
 	const struct sp_cube_shape *s = &c->superblock.shape;
 	uint64_t rest = p->offset % c->cell_bytes / s->element_bytes;
@@ -65,11 +65,11 @@ static int by_block(const void *a, const void *b)
 
 void sp__change_close(struct sp__change *ch)
 {
-	if (ch->transfer.cube)
+	if (ch->transfer.file)
 		sp__transfer_close(&ch->transfer);
 	free(ch->extents);
 	free(ch->data);
-	sp__budget_credit(&ch->cube->env.budget, ch->charged);
+	sp__budget_credit(&ch->file->env.budget, ch->charged);
 }
 
 /* Memory for as many extents as fit; at least one. */
@@ -77,7 +77,7 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 {
 	uint64_t each;
 
-	ch->extent_bytes = ch->cube->cell_bytes * ch->cube->superblock.extent_cells;
+	ch->extent_bytes = ch->file->cell_bytes * ch->file->superblock.extent_cells;
 	each = ch->extent_bytes + sizeof(*ch->extents);
 	ch->room = sp__max(bytes / (each + SP__EXTENT_MEMORY), 1);
 	ch->extents = calloc(ch->room, sizeof(*ch->extents));
@@ -85,13 +85,13 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 	if (!ch->extents || !ch->data)
 		return sp__err(ch->err, -ENOMEM, "malloc", NULL, -1);
 	ch->charged = ch->room * each;
-	sp__budget_charge(&ch->cube->env.budget, ch->charged);
-	return sp__transfer_open(&ch->transfer, ch->cube, SP__OP_READ, stats, ch->err);
+	sp__budget_charge(&ch->file->env.budget, ch->charged);
+	return sp__transfer_open(&ch->transfer, ch->file, SP__OP_READ, stats, ch->err);
 }
 
 static struct sp__pointextent *extent_of(const struct sp__change *ch, const uint64_t *cell)
 {
-	struct sp__pointextent key = { .block = extent_block(ch->cube, cell) };
+	struct sp__pointextent key = { .block = extent_block(ch->file, cell) };
 
 	return bsearch(&key, ch->extents, ch->n, sizeof(key), by_block);
 }
@@ -99,8 +99,8 @@ static struct sp__pointextent *extent_of(const struct sp__change *ch, const uint
 static void move_cell(const struct sp__change *ch, const uint64_t *x, uint8_t *cell, bool in)
 {
 	struct sp__pointextent *e = extent_of(ch, x);
-	uint64_t bytes = ch->cube->cell_bytes;
-	uint8_t *kept = e->data + x[0] % ch->cube->superblock.extent_cells * bytes;
+	uint64_t bytes = ch->file->cell_bytes;
+	uint8_t *kept = e->data + x[0] % ch->file->superblock.extent_cells * bytes;
 
 	memcpy(in ? kept : cell, in ? cell : kept, bytes);
 	sp__extents_add(&e->sums, x, cell);
@@ -116,7 +116,7 @@ static void give_cell(void *ch, const uint64_t *x, uint8_t *cell)
 	move_cell(ch, x, cell, false);
 }
 
-static void cells_of(const struct sp_cube *c, const struct sp__pointextent *e,
+static void cells_of(const struct sp__cubefile *c, const struct sp__pointextent *e,
 		     struct sp_cube_box *cells)
 {
 	*cells = (struct sp_cube_box){ 0 };
@@ -138,7 +138,7 @@ static int move_extents(struct sp__change *ch, enum sp__op op)
 	for (size_t i = 0; !rc && i < ch->n; i++) {
 		if (op == SP__OP_READ && ch->extents[i].absent)
 			continue;
-		cells_of(ch->cube, &ch->extents[i], &cells);
+		cells_of(ch->file, &ch->extents[i], &cells);
 		rc = sp__transfer_cells(&ch->transfer, &cells);
 	}
 	return rc ? rc : sp__transfer_end(&ch->transfer);
@@ -152,8 +152,8 @@ static int open_sums(struct sp__change *ch)
 	for (size_t i = 0; !rc && i < ch->n; i++) {
 		struct sp__pointextent *e = &ch->extents[i];
 
-		cells_of(ch->cube, e, &cells);
-		rc = sp__extents_open(&e->sums, ch->cube, &cells, ch->err);
+		cells_of(ch->file, e, &cells);
+		rc = sp__extents_open(&e->sums, ch->file, &cells, ch->err);
 		if (!rc)
 			rc = sp__extents_read(&e->sums, ch->err);
 		e->absent = !rc && sp__extents_absent_count(&e->sums);
@@ -164,17 +164,17 @@ static int open_sums(struct sp__change *ch)
 /* Sets what was read apart from what is to be written: checks, fills, and resets sums. */
 static int prepare_extents(struct sp__change *ch)
 {
-	const struct sp__cube_superblock *h = &ch->cube->superblock;
+	const struct sp__cube_superblock *h = &ch->file->superblock;
 	uint64_t at[SP_CUBE_DIMS_MAX];
 
 	for (size_t i = 0; i < ch->n; i++) {
 		struct sp__pointextent *e = &ch->extents[i];
 
 		for (uint32_t k = 0; e->absent && k < h->extent_cells; k++)
-			sp__tile_fill(&h->shape, e->data + k * ch->cube->cell_bytes, h->fill);
+			sp__tile_fill(&h->shape, e->data + k * ch->file->cell_bytes, h->fill);
 		if (!e->absent && !(ch->again && sp__extents_changing(&e->sums)) &&
 		    sp__extents_damaged(&e->sums, at))
-			return sp__errf(ch->err, SP_ECORRUPT, "read", ch->cube->path,
+			return sp__errf(ch->err, SP_ECORRUPT, "read", ch->file->path,
 					(long long)(e->block * h->block_bytes),
 					"a checksum differs: run check");
 		e->sums.sums[0] = 0;
@@ -245,22 +245,22 @@ static bool add(enum sp_cube_type type, uint8_t *to, const uint8_t *value)
 
 static int sum_error(const struct sp__change *ch, const struct sp__point *p)
 {
-	const struct sp_cube_shape *s = &ch->cube->superblock.shape;
+	const struct sp_cube_shape *s = &ch->file->superblock.shape;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	char text[SP_CUBE_DIMS_MAX * 21];
 	int n = 0;
 
-	element_of(ch->cube, p, x);
+	element_of(ch->file, p, x);
 	for (unsigned i = 0; i < s->ndims; i++)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%" PRIu64, i ? "," : "", x[i]);
-	return sp__errf(ch->err, -ERANGE, "load", ch->cube->path, -1,
+	return sp__errf(ch->err, -ERANGE, "load", ch->file->path, -1,
 			"the sum of element %s does not fit %s", text, sp_cube_type_name(s->type));
 }
 
 /* Changes the elements of the group that points name. */
 static int apply_points(struct sp__change *ch)
 {
-	const struct sp_cube_shape *s = &ch->cube->superblock.shape;
+	const struct sp_cube_shape *s = &ch->file->superblock.shape;
 
 	for (size_t i = 0; i < ch->n; i++)
 		for (; ch->npoints && ch->points->block == ch->extents[i].block;
@@ -283,7 +283,7 @@ static int mark_extents(struct sp__change *ch)
 
 	for (size_t i = 0; !rc && i < ch->n; i++)
 		rc = sp__extents_mark(&ch->extents[i].sums, ch->err);
-	return rc ? rc : sp__cube_sync(ch->cube, ch->err);
+	return rc ? rc : sp__cube_sync(ch->file, ch->err);
 }
 
 /* Writes an extent to the log, before it is written to its place; one that is new needs no log. */
@@ -296,13 +296,13 @@ static int log_extent(struct sp__change *ch)
 
 	if (e->absent)
 		return 0;
-	cells_of(ch->cube, e, &cells);
+	cells_of(ch->file, e, &cells);
 	memcpy(x, cells.lo, sizeof(x));
 	for (uint64_t k = 0; k < sp__box_count(&cells, 0); k++, x[0]++)
-		sp__extents_add(&e->sums, x, e->data + k * ch->cube->cell_bytes);
+		sp__extents_add(&e->sums, x, e->data + k * ch->file->cell_bytes);
 	sum = sp__extents_sum(&e->sums);
 	e->sums.sums[0] = 0;
-	return sp__putlog_write(ch->cube, e->block, sum, e->data, ch->err);
+	return sp__putlog_write(ch->file, e->block, sum, e->data, ch->err);
 }
 
 static int change_extents(struct sp__change *ch)
@@ -320,7 +320,7 @@ static int change_extents(struct sp__change *ch)
 	if (!rc)
 		rc = move_extents(ch, SP__OP_WRITE);
 	if (!rc && (ch->repeatable || ch->logged))
-		rc = sp__cube_sync(ch->cube, ch->err);
+		rc = sp__cube_sync(ch->file, ch->err);
 	for (size_t i = 0; !rc && i < ch->n; i++)
 		rc = sp__extents_write(&ch->extents[i].sums, ch->err);
 	return rc;
@@ -371,7 +371,7 @@ static int check_changed(const struct sp__change *ch)
 {
 	for (size_t i = 0; ch->again && i < ch->n; i++)
 		if (sp__extents_changing(&ch->extents[i].sums))
-			return sp__errf(ch->err, SP_ESTATE, "load", ch->cube->path, -1,
+			return sp__errf(ch->err, SP_ESTATE, "load", ch->file->path, -1,
 					"the load from CSV that was interrupted was changing "
 					"elements that this one does not name: load its input");
 	return 0;
@@ -403,7 +403,7 @@ static int fill_group(struct sp__change *ch)
 
 int sp__change_absent(struct sp__change *ch)
 {
-	const struct sp__cube_superblock *h = &ch->cube->superblock;
+	const struct sp__cube_superblock *h = &ch->file->superblock;
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
 	struct sp_cube_box all = { 0 };
 	bool more = true;
@@ -434,7 +434,7 @@ int sp__change_restore(struct sp__change *ch, uint64_t block, const uint8_t *ext
 		rc = move_extents(ch, SP__OP_WRITE);
 	}
 	if (!rc)
-		rc = sp__cube_sync(ch->cube, ch->err);
+		rc = sp__cube_sync(ch->file, ch->err);
 	if (!rc)
 		rc = sp__extents_write(&ch->extents[0].sums, ch->err);
 	close_sums(ch);

@@ -27,7 +27,7 @@ struct sp__pointextent {
 
 /* A group of extents, in the order of their blocks. */
 struct sp__change {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	struct sp_errinfo *err;
 	bool sum;	 /* add values to their elements */
 	bool repeatable; /* after an interruption all that is changed will be set again ... */
@@ -45,7 +45,7 @@ struct sp__change {
 };
 
 /* The place of an element; index remains. */
-void sp__point_locate(const struct sp_cube *c, const uint64_t *x, struct sp__point *p);
+void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp__point *p);
 
 /*
  * What is above transfer is set, the rest is 0.  bytes: memory for extents, beside the requests; at

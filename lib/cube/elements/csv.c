@@ -19,12 +19,13 @@
 #include "base/minmax.h"
 #include "cube/input/csvlines.h"
 #include "cube/elements/csv.h"
+#include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
 #include "cube/elements/change.h"
 #include "run/charge.h"
 
 struct lines {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	const struct sp_cube_load_opts *opts;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
@@ -40,7 +41,7 @@ struct lines {
 
 static int note_state(struct lines *l, enum sp__cube_loading loading)
 {
-	struct sp_cube *c = l->cube;
+	struct sp__cubefile *c = l->file;
 	unsigned last = c->superblock.shape.ndims - 1;
 	int rc = 0;
 
@@ -73,8 +74,8 @@ static int merge_batch(struct lines *l)
 
 	if (rc)
 		return rc;
-	sp__charge_sorting(&l->cube->env, n);
-	sp__charge_work(&l->cube->env, n, 0, n * l->cube->superblock.shape.element_bytes);
+	sp__charge_sorting(&l->file->env, n);
+	sp__charge_work(&l->file->env, n, 0, n * l->file->superblock.shape.element_bytes);
 	l->stats->elements += l->n;
 	l->n = 0;
 	return sp__change_points(&l->change, l->points, n, l->values);
@@ -82,12 +83,12 @@ static int merge_batch(struct lines *l)
 
 static int load_lines(struct lines *l)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
 	int rc;
 
 	while (!(rc = sp__csvlines_next(&l->csv, x, l->values + l->n * s->element_bytes))) {
-		sp__point_locate(l->cube, x, &l->points[l->n]);
+		sp__point_locate(l->file, x, &l->points[l->n]);
 		l->points[l->n].index = l->n;
 		if (++l->n == l->most)
 			rc = merge_batch(l);
@@ -100,33 +101,33 @@ static int load_lines(struct lines *l)
 static int check_opts(struct lines *l)
 {
 	const struct sp_cube_load_opts *o = l->opts;
-	const struct sp__cube_superblock *h = &l->cube->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 
 	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++) {
 		l->change.sum |= o->rollup[i] != 0;
 		if (o->rollup[i] && i >= h->shape.ndims)
-			return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
+			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 					"there is no dimension %u to roll up", i);
 	}
 	if (o->ordered || o->offset || o->big_endian || o->resume)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
 				"order, offset, byte order and resuming do not apply to CSV");
 	if (l->change.sum && h->shape.type == SP_CUBE_BYTES)
-		return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 				"opaque elements cannot be summed");
 	for (uint32_t i = 0; l->change.sum && i < h->shape.element_bytes; i++)
 		if (h->fill[i])
-			return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
+			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 					"a roll-up needs a cube whose fill is 0");
 	if (h->no_data)
-		return sp__errf(l->err, SP_EUNSUP, "load", l->cube->path, -1,
+		return sp__errf(l->err, SP_EUNSUP, "load", l->file->path, -1,
 				"the cube was made without data");
 	l->change.repeatable = !l->change.sum;
 	l->change.again = h->loading == SP__LOADING_POINTS;
 	/* Points alone complete nothing else. */
 	return h->loading == SP__LOADING_POINTS && !l->change.sum
 		       ? 0
-		       : sp__cube_check_finished(l->cube, "load", l->err);
+		       : sp__cube_check_finished(l->file, "load", l->err);
 }
 
 /*
@@ -135,8 +136,8 @@ static int check_opts(struct lines *l)
  */
 static int open_points(struct lines *l)
 {
-	uint64_t bytes = sp__cube_fragment_bytes(l->cube) / 2;
-	uint32_t element = l->cube->superblock.shape.element_bytes;
+	uint64_t bytes = sp__cube_fragment_bytes(l->file) / 2;
+	uint32_t element = l->file->superblock.shape.element_bytes;
 
 	l->most = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);
 	l->points = malloc(l->most * sizeof(*l->points));
@@ -144,7 +145,7 @@ static int open_points(struct lines *l)
 	if (!l->points || !l->values)
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	l->charged = l->most * (2 * sizeof(*l->points) + element) + l->csv.room;
-	sp__budget_charge(&l->cube->env.budget, l->charged);
+	sp__budget_charge(&l->file->env.budget, l->charged);
 	return sp__change_open(&l->change, bytes, l->stats);
 }
 
@@ -154,14 +155,14 @@ static void close_points(struct lines *l)
 	sp__change_close(&l->change);
 	free(l->points);
 	free(l->values);
-	sp__budget_credit(&l->cube->env.budget, l->charged);
+	sp__budget_credit(&l->file->env.budget, l->charged);
 }
 
 /* Reads all lines of the input of a complete cube before the first of them changes it. */
 static int check_lines(struct lines *l)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 };
-	uint8_t *value = malloc(l->cube->superblock.shape.element_bytes);
+	uint8_t *value = malloc(l->file->superblock.shape.element_bytes);
 	int rc = value ? sp__csvlines_keep(&l->csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	while (!rc)
@@ -188,7 +189,7 @@ static int change_copy(void *arg)
 /* 1: the volumes do not have the space, and nothing was done. */
 static int load_aside(struct lines *l)
 {
-	struct sp__loading copy = { .cube = l->cube,
+	struct sp__loading copy = { .file = l->file,
 				    .stats = l->stats,
 				    .err = l->err,
 				    .input.fd = -1,
@@ -201,7 +202,7 @@ static int load_aside(struct lines *l)
 	rc = sp__loading_aside(&copy);
 	if (rc <= 0 || !l->change.sum)
 		return rc;
-	return sp__errf(l->err, -ENOSPC, "load", l->cube->path, -1,
+	return sp__errf(l->err, -ENOSPC, "load", l->file->path, -1,
 			"a roll-up into a complete cube needs space for a copy of it, which the "
 			"volumes do not have");
 }
@@ -222,11 +223,11 @@ static int load_in_place(struct lines *l)
 
 static int run_lines(struct lines *l)
 {
-	bool complete = l->cube->superblock.complete;
+	bool complete = l->file->superblock.complete;
 	int rc = check_opts(l);
 
 	if (!rc)
-		rc = sp__put_settle(l->cube, l->err);
+		rc = sp__put_settle(l->file, l->err);
 	if (!rc)
 		rc = sp__csvlines_open(&l->csv);
 	if (!rc && complete)
@@ -236,17 +237,17 @@ static int run_lines(struct lines *l)
 	return rc > 0 ? load_in_place(l) : rc;
 }
 
-int sp__csv_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
+int sp__csv_load(struct sp__cubefile *file, const char *input, const struct sp_cube_load_opts *opts,
 		 struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
 	struct lines l = {
-		.cube = cube,
+		.file = file,
 		.opts = opts,
 		.stats = stats,
 		.err = err,
 		.name = input,
-		.csv = { .cube = cube, .rollup = opts->rollup, .name = input, .err = err },
-		.change = { .cube = cube, .err = err }
+		.csv = { .file = file, .rollup = opts->rollup, .name = input, .err = err },
+		.change = { .file = file, .err = err }
 	};
 	int rc = run_lines(&l);
 

@@ -2,10 +2,10 @@
 #ifndef SP__CUBE_ELEMENTS_CSV_H
 #define SP__CUBE_ELEMENTS_CSV_H
 
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 
 /* sp_cube_load() of a CSV file. */
-SP_MUST_CHECK int sp__csv_load(struct sp_cube *cube, const char *input,
+SP_MUST_CHECK int sp__csv_load(struct sp__cubefile *file, const char *input,
 			       const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
 			       struct sp_errinfo *err);
 

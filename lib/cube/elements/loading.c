@@ -27,7 +27,7 @@
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct sp__loading *l = arg;
-	const struct sp__cube_superblock *h = &l->cube->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	bool edge = false;
 
 	for (unsigned i = 0; i < h->shape.ndims; i++)
@@ -44,7 +44,7 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 static void read_elements(void *arg)
 {
 	struct sp__loading *l = arg;
-	const struct sp__cube_superblock *h = &l->cube->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	struct sp_cube_box box = l->read->tiles.box;
 	uint8_t *to = l->read->tiles.buffer;
 	uint64_t filled = l->input.name || l->change ? 0 : l->read->bytes;
@@ -109,19 +109,19 @@ static int read_kept(struct sp__loading *l)
 static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
 		     const struct sp__loadpart *next)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	struct sp_cube_box cells = sp__cube_cells(s, &part->box);
 	int rc;
 
 	l->part = part;
 	rc = read_kept(l);
 	if (!rc)
-		rc = sp__extents_open(&l->extents, l->cube, &cells, l->err);
+		rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
 	if (!rc)
 		rc = begin(l);
 	if (!rc && next && part->tiles.buffer != next->tiles.buffer)
 		begin_reading(l, next);
-	sp__charge_work(&l->cube->env, 0, 0, part->bytes);
+	sp__charge_work(&l->file->env, 0, 0, part->bytes);
 	if (!rc)
 		rc = write_cells(l, &cells);
 	if (!rc)
@@ -138,13 +138,13 @@ static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
 static uint64_t begin_of(const struct sp__loading *l, unsigned dim)
 {
 	return dim == l->dim
-		       ? l->first - l->first % sp__cube_superblock_unit(&l->cube->superblock, dim)
+		       ? l->first - l->first % sp__cube_superblock_unit(&l->file->superblock, dim)
 		       : 0;
 }
 
 static uint64_t span_of(const struct sp__loading *l, unsigned dim)
 {
-	return l->cube->superblock.shape.dims[dim] - begin_of(l, dim);
+	return l->file->superblock.shape.dims[dim] - begin_of(l, dim);
 }
 
 static bool may_read_ahead(const struct sp__loading *l)
@@ -158,15 +158,15 @@ static bool may_read_ahead(const struct sp__loading *l)
  */
 static unsigned set_lengths(struct sp__loading *l)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
-	uint64_t most = sp__cube_fragment_bytes(l->cube), least = s->element_bytes, layer = least,
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
+	uint64_t most = sp__cube_fragment_bytes(l->file), least = s->element_bytes, layer = least,
 		 all = least, unit[SP_CUBE_DIMS_MAX];
 	unsigned buffers = 2;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
 		unsigned dim = l->order[i];
 
-		unit[dim] = sp__min(sp__cube_superblock_unit(&l->cube->superblock, dim),
+		unit[dim] = sp__min(sp__cube_superblock_unit(&l->file->superblock, dim),
 				    span_of(l, dim));
 		least *= unit[dim];
 		layer *= i + 1 < s->ndims ? span_of(l, dim) : unit[dim];
@@ -200,14 +200,14 @@ static int open_buffers(struct sp__loading *l, unsigned n)
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	l->buffer_bytes = bytes;
 	l->buffer[1] = l->buffer[0] + (n - 1) * l->part_bytes;
-	sp__budget_charge(&l->cube->env.budget, bytes);
+	sp__budget_charge(&l->file->env.budget, bytes);
 	return 0;
 }
 
 /* Whether parts are contiguous pieces of the input, one after the other. */
 static bool in_sequence(const struct sp__loading *l)
 {
-	unsigned n = l->cube->superblock.shape.ndims, i = n - 1;
+	unsigned n = l->file->superblock.shape.ndims, i = n - 1;
 
 	for (unsigned k = 0; k < i; k++)
 		if (l->length[l->order[k]] < span_of(l, l->order[k]))
@@ -223,14 +223,14 @@ int sp__loading_open(struct sp__loading *l)
 		rc = sp__loadinput_begin(&l->input, in_sequence(l) && !l->whole);
 	l->read_err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	l->input.err = &l->read_err;
-	return rc ? rc : sp__transfer_open(&l->transfer, l->cube, SP__OP_WRITE, l->stats, l->err);
+	return rc ? rc : sp__transfer_open(&l->transfer, l->file, SP__OP_WRITE, l->stats, l->err);
 }
 
 /* The part that begins at `at`, in the order of the input, with the buffer for it. */
 static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *buffer,
 		     struct sp__loadpart *p)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	struct sp_cube_box box;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
@@ -250,7 +250,7 @@ static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *b
 /* Where parts begin, in the order of the input; false: there are none. */
 static bool all_parts(const struct sp__loading *l, uint64_t first, struct sp_cube_box *parts)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	unsigned last = s->ndims - 1;
 
 	for (unsigned i = 0; i <= last; i++) {
@@ -264,7 +264,7 @@ static bool all_parts(const struct sp__loading *l, uint64_t first, struct sp_cub
 /* All parts, those along the input's fastest dimension first. */
 int sp__loading_parts(struct sp__loading *l, uint64_t first)
 {
-	const unsigned n = l->cube->superblock.shape.ndims;
+	const unsigned n = l->file->superblock.shape.ndims;
 	struct sp__loadpart part[2];
 	uint64_t at[SP_CUBE_DIMS_MAX];
 	struct sp_cube_box parts;
@@ -294,9 +294,9 @@ int sp__loading_parts(struct sp__loading *l, uint64_t first)
 
 void sp__loading_close(struct sp__loading *l)
 {
-	if (l->transfer.cube)
+	if (l->transfer.file)
 		sp__transfer_close(&l->transfer);
 	l->input.err = l->err;
 	sp__pages_free(l->buffer[0], l->buffer_bytes);
-	sp__budget_credit(&l->cube->env.budget, l->buffer_bytes);
+	sp__budget_credit(&l->file->env.budget, l->buffer_bytes);
 }

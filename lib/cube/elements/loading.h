@@ -22,7 +22,7 @@ struct sp__loadpart {
 };
 
 struct sp__loading {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
 	struct sp__loadinput input;	  /* without a name: all elements are fill */

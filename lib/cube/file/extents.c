@@ -40,7 +40,7 @@ uint64_t sp__extents_table_end(const struct sp__cube_superblock *h,
 	return fragment->table_block + (bytes + h->block_bytes - 1) / h->block_bytes;
 }
 
-void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
+void sp__extents_whole(const struct sp__cubefile *c, struct sp_cube_box *cells)
 {
 	uint64_t per = c->superblock.extent_cells;
 	uint64_t along = (c->superblock.shape.dims[0] - 1) / c->superblock.shape.tile[0] + 1;
@@ -51,7 +51,7 @@ void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells)
 		cells->stride[i] = i ? cells->stride[i] : 1;
 }
 
-uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells)
+uint64_t sp__extents_memory(const struct sp__cubefile *c, const struct sp_cube_box *cells)
 {
 	uint64_t per = c->superblock.extent_cells, n = cells->hi[0] / per - cells->lo[0] / per + 1;
 
@@ -60,10 +60,10 @@ uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *c
 	return n * SP__EXTENT_MEMORY;
 }
 
-int sp__extents_open(struct sp__extents *e, struct sp_cube *c, const struct sp_cube_box *cells,
+int sp__extents_open(struct sp__extents *e, struct sp__cubefile *c, const struct sp_cube_box *cells,
 		     struct sp_errinfo *err)
 {
-	*e = (struct sp__extents){ .cube = c, .box = *cells };
+	*e = (struct sp__extents){ .file = c, .box = *cells };
 	e->box.lo[0] /= c->superblock.extent_cells;
 	e->box.hi[0] /= c->superblock.extent_cells;
 	e->n = sp__extents_memory(c, cells) / SP__EXTENT_MEMORY;
@@ -81,7 +81,7 @@ int sp__extents_open(struct sp__extents *e, struct sp_cube *c, const struct sp_c
 void sp__extents_close(struct sp__extents *e)
 {
 	if (e->n)
-		sp__budget_credit(&e->cube->env.budget, e->n * SP__EXTENT_MEMORY);
+		sp__budget_credit(&e->file->env.budget, e->n * SP__EXTENT_MEMORY);
 	free(e->known);
 	free(e->sums);
 	*e = (struct sp__extents){ 0 };
@@ -112,10 +112,10 @@ static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
 {
 	uint64_t at = 0;
 
-	for (unsigned i = e->cube->superblock.shape.ndims; i-- > 1;)
+	for (unsigned i = e->file->superblock.shape.ndims; i-- > 1;)
 		at = (at + (x[i] - e->box.lo[i]) / e->box.stride[i]) *
 		     sp__box_count(&e->box, i - 1);
-	return at + x[0] / e->cube->superblock.extent_cells - e->box.lo[0];
+	return at + x[0] / e->file->superblock.extent_cells - e->box.lo[0];
 }
 
 /* Where the table of a fragment has the entry of a cell that the fragment has. */
@@ -137,7 +137,7 @@ static uint64_t entry_offset(const struct sp__cube_superblock *h, const struct s
 static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 		     const struct sp_cube_box *cells, bool write, struct sp_errinfo *err)
 {
-	const struct sp__cube_superblock *h = &e->cube->superblock;
+	const struct sp__cube_superblock *h = &e->file->superblock;
 	uint64_t width = row_extents(h, sp__box_count(cells, 0)), x[SP_CUBE_DIMS_MAX];
 	int rc;
 
@@ -145,10 +145,10 @@ static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 	do {
 		uint64_t offset = entry_offset(h, p, x);
 
-		rc = sp__extents_move(e->cube->fd, write, &e->known[entry(e, x)],
+		rc = sp__extents_move(e->file->fd, write, &e->known[entry(e, x)],
 				      width * sizeof(*e->known), offset);
 		if (rc)
-			return sp__err(err, rc, write ? "write" : "read", e->cube->path,
+			return sp__err(err, rc, write ? "write" : "read", e->file->path,
 				       (long long)offset);
 	} while (sp__box_next(cells, 1, h->shape.ndims, x));
 	return 0;
@@ -157,12 +157,12 @@ static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 /* Moves the entries of the box, fragment by fragment. */
 static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *err)
 {
-	const struct sp__fragments *fragments = &e->cube->superblock.fragments;
+	const struct sp__fragments *fragments = &e->file->superblock.fragments;
 	struct sp_cube_box cells = e->box, shared;
 	int rc = 0;
 
-	cells.lo[0] *= e->cube->superblock.extent_cells;
-	cells.hi[0] = (cells.hi[0] + 1) * e->cube->superblock.extent_cells - 1;
+	cells.lo[0] *= e->file->superblock.extent_cells;
+	cells.hi[0] = (cells.hi[0] + 1) * e->file->superblock.extent_cells - 1;
 	for (size_t i = 0; !rc && i < fragments->n; i++)
 		if (sp__fragment_clip(fragments->list[i], &cells, &shared))
 			rc = move_rows(e, fragments->list[i], &shared, write, err);
@@ -172,7 +172,7 @@ static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *er
 /* Whether the extent of the log of puts is among these. */
 static bool has_pending(const struct sp__extents *e)
 {
-	const struct sp_cube *c = e->cube;
+	const struct sp__cubefile *c = e->file;
 	const uint64_t *x = c->pending.x;
 	uint64_t extent = x[0] / c->superblock.extent_cells;
 	bool has = c->pending.extent && extent >= e->box.lo[0] && extent <= e->box.hi[0];
@@ -188,7 +188,7 @@ int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err)
 	int rc = move_entries(e, false, err);
 
 	if (!rc && has_pending(e))
-		e->known[entry(e, e->cube->pending.x)] = e->cube->pending.sum;
+		e->known[entry(e, e->file->pending.x)] = e->file->pending.sum;
 	return rc;
 }
 
@@ -234,9 +234,9 @@ bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x)
 
 void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell)
 {
-	uint64_t place = x[0] % e->cube->superblock.extent_cells;
+	uint64_t place = x[0] % e->file->superblock.extent_cells;
 
-	e->sums[entry(e, x)] += sp__mix64(sp__checksum(cell, e->cube->cell_bytes) + place);
+	e->sums[entry(e, x)] += sp__mix64(sp__checksum(cell, e->file->cell_bytes) + place);
 }
 
 uint64_t sp__extents_absent_count(const struct sp__extents *e)
@@ -250,7 +250,7 @@ uint64_t sp__extents_absent_count(const struct sp__extents *e)
 
 uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first)
 {
-	bool interrupted = e->cube->superblock.loading == SP__LOADING_POINTS;
+	bool interrupted = e->file->superblock.loading == SP__LOADING_POINTS;
 	uint64_t damaged = 0;
 
 	for (uint64_t i = 0; i < e->n; i++) {
@@ -259,12 +259,12 @@ uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first)
 		if (!e->known[i] || (interrupted && e->known[i] == CHANGING) ||
 		    e->known[i] == folded(e->sums[i]) || damaged++)
 			continue;
-		for (unsigned d = 0; d < e->cube->superblock.shape.ndims; d++) {
+		for (unsigned d = 0; d < e->file->superblock.shape.ndims; d++) {
 			first[d] =
 				e->box.lo[d] + rest % sp__box_count(&e->box, d) * e->box.stride[d];
 			rest /= sp__box_count(&e->box, d);
 		}
-		first[0] *= e->cube->superblock.extent_cells;
+		first[0] *= e->file->superblock.extent_cells;
 	}
 	return damaged;
 }

@@ -14,10 +14,10 @@
 #ifndef SP__CUBE_FILE_EXTENTS_H
 #define SP__CUBE_FILE_EXTENTS_H
 
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 
 struct sp__extents {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	struct sp_cube_box box; /* dimension 0 in extents, the others in cells */
 	uint64_t n;
 	uint32_t *known; /* as in the table */
@@ -28,13 +28,13 @@ struct sp__extents {
 #define SP__EXTENT_MEMORY 12
 
 /* Grows a box of cells to whole extents along dimension 0. */
-void sp__extents_whole(const struct sp_cube *c, struct sp_cube_box *cells);
+void sp__extents_whole(const struct sp__cubefile *c, struct sp_cube_box *cells);
 /* The block after the table of a fragment. */
 uint64_t sp__extents_table_end(const struct sp__cube_superblock *h,
 			       const struct sp__fragment *fragment);
 
 /* Bytes of memory for a box of whole extents. */
-uint64_t sp__extents_memory(const struct sp_cube *c, const struct sp_cube_box *cells);
+uint64_t sp__extents_memory(const struct sp__cubefile *c, const struct sp_cube_box *cells);
 /* Reads or writes a piece of the file; SP_ECORRUPT: it ends before. */
 SP_MUST_CHECK int sp__extents_move(int fd, bool write, void *data, uint64_t bytes, uint64_t at);
 /* Writes zeros: in the table, extents that were never written. */
@@ -42,7 +42,7 @@ SP_MUST_CHECK int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const 
 				    struct sp_errinfo *err);
 
 /* For a box of cells that are whole extents. */
-SP_MUST_CHECK int sp__extents_open(struct sp__extents *e, struct sp_cube *c,
+SP_MUST_CHECK int sp__extents_open(struct sp__extents *e, struct sp__cubefile *c,
 				   const struct sp_cube_box *cells, struct sp_errinfo *err);
 void sp__extents_close(struct sp__extents *e);
 SP_MUST_CHECK int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err);

@@ -18,17 +18,17 @@
 #include "base/err.h"
 #include "cube/file/putlog.h"
 
-static int refuse(const struct sp_cube *c, struct sp_errinfo *err, const char *text)
+static int refuse(const struct sp__cubefile *c, struct sp_errinfo *err, const char *text)
 {
 	return sp__errf(err, SP_ESTATE, "open", c->path, -1, "%s", text);
 }
 
-static bool lock(const struct sp_cube *c, int how)
+static bool lock(const struct sp__cubefile *c, int how)
 {
 	return !flock(c->fd, how | LOCK_NB) || errno != EWOULDBLOCK;
 }
 
-int sp__cube_lock(struct sp_cube *c, struct sp_errinfo *err)
+int sp__cube_lock(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	struct stat own, st;
 
@@ -40,7 +40,7 @@ int sp__cube_lock(struct sp_cube *c, struct sp_errinfo *err)
 	return 0;
 }
 
-int sp__cube_check_same(const struct sp_cube *c, int fd, struct sp_errinfo *err)
+int sp__cube_check_same(const struct sp__cubefile *c, int fd, struct sp_errinfo *err)
 {
 	struct stat own, st;
 
@@ -49,13 +49,11 @@ int sp__cube_check_same(const struct sp_cube *c, int fd, struct sp_errinfo *err)
 	return sp__cube_same_file(&own, &st) ? 0 : refuse(c, err, "another program is changing it");
 }
 
-int sp__cube_begin_reading(struct sp_cube *c, struct sp_errinfo *err)
+int sp__cube_begin_reading(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	int rc;
 
-	if (c->opts.write)
-		return sp__put_settle(c, err);
-	if (c->fd < 0)
+	if (c->opts.write || c->fd < 0)
 		return 0;
 	if (!lock(c, LOCK_SH))
 		return refuse(c, err, "another program is changing it");
@@ -67,7 +65,7 @@ int sp__cube_begin_reading(struct sp_cube *c, struct sp_errinfo *err)
 	return rc;
 }
 
-void sp__cube_end_reading(const struct sp_cube *c)
+void sp__cube_end_reading(const struct sp__cubefile *c)
 {
 	if (!c->opts.write && c->fd >= 0)
 		(void)flock(c->fd, LOCK_UN);

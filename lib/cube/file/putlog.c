@@ -23,12 +23,12 @@ uint64_t sp__putlog_bytes(uint64_t extent_bytes)
 	return HEAD_BYTES + (extent_bytes + HEAD_BYTES - 1) / HEAD_BYTES * HEAD_BYTES;
 }
 
-static uint64_t extent_bytes(const struct sp_cube *c)
+static uint64_t extent_bytes(const struct sp__cubefile *c)
 {
 	return c->cell_bytes * c->superblock.extent_cells;
 }
 
-static struct sp__journal journal_of(const struct sp_cube *c, struct sp_errinfo *err)
+static struct sp__journal journal_of(const struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	return (struct sp__journal){ .fd = c->fd,
 				     .name = c->path,
@@ -37,8 +37,8 @@ static struct sp__journal journal_of(const struct sp_cube *c, struct sp_errinfo 
 				     .err = err };
 }
 
-int sp__putlog_write(const struct sp_cube *c, uint64_t block, uint32_t sum, const uint8_t *extent,
-		     struct sp_errinfo *err)
+int sp__putlog_write(const struct sp__cubefile *c, uint64_t block, uint32_t sum,
+		     const uint8_t *extent, struct sp_errinfo *err)
 {
 	struct sp__journal j = journal_of(c, err);
 	struct members m = { htole64(c->superblock.number), htole64(block), htole64(sum) };
@@ -52,7 +52,7 @@ int sp__putlog_write(const struct sp_cube *c, uint64_t block, uint32_t sum, cons
 	return rc;
 }
 
-int sp__putlog_erase(const struct sp_cube *c, struct sp_errinfo *err)
+int sp__putlog_erase(const struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	static const uint8_t zeros[512];
 	int rc = sp__write_whole(c->fd, zeros, sizeof(zeros), c->superblock.log_offset);
@@ -60,14 +60,14 @@ int sp__putlog_erase(const struct sp_cube *c, struct sp_errinfo *err)
 	return rc ? sp__err(err, rc, "write", c->path, (long long)c->superblock.log_offset) : 0;
 }
 
-void sp__putlog_forget(struct sp_cube *c)
+void sp__putlog_forget(struct sp__cubefile *c)
 {
 	free(c->pending.record);
 	c->pending = (struct sp__pending){ 0 };
 }
 
 /* Whether a record is of this state of the cube, and of an extent of it. */
-static bool take(struct sp_cube *c, const struct sp__journal_record *rec)
+static bool take(struct sp__cubefile *c, const struct sp__journal_record *rec)
 {
 	struct sp__pending *p = &c->pending;
 	struct members m;
@@ -86,7 +86,7 @@ static bool take(struct sp_cube *c, const struct sp__journal_record *rec)
 	return true;
 }
 
-int sp__putlog_read(struct sp_cube *c, struct sp_errinfo *err)
+int sp__putlog_read(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	struct sp__journal j = journal_of(c, err);
 	struct sp__journal_record rec;
@@ -105,7 +105,7 @@ int sp__putlog_read(struct sp_cube *c, struct sp_errinfo *err)
 	return 0;
 }
 
-bool sp__putlog_has(const struct sp_cube *c, const uint64_t *x)
+bool sp__putlog_has(const struct sp__cubefile *c, const uint64_t *x)
 {
 	const struct sp__pending *p = &c->pending;
 	uint32_t per = c->superblock.extent_cells;
@@ -114,7 +114,7 @@ bool sp__putlog_has(const struct sp_cube *c, const uint64_t *x)
 	       !memcmp(x + 1, p->x + 1, (c->superblock.shape.ndims - 1) * sizeof(*x));
 }
 
-uint8_t *sp__putlog_cell(const struct sp_cube *c, const uint64_t *x, uint8_t *cell)
+uint8_t *sp__putlog_cell(const struct sp__cubefile *c, const uint64_t *x, uint8_t *cell)
 {
 	if (!sp__putlog_has(c, x))
 		return cell;

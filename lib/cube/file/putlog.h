@@ -14,7 +14,7 @@
 #ifndef SP__CUBE_FILE_PUTLOG_H
 #define SP__CUBE_FILE_PUTLOG_H
 
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 
 /* Bytes of the log of a cube whose extents have so many. */
 uint64_t sp__putlog_bytes(uint64_t extent_bytes);
@@ -23,16 +23,16 @@ uint64_t sp__putlog_bytes(uint64_t extent_bytes);
  * Writes a record: the extent whose first cell is at this block.  After an error it does not
  * count, as far as the device obeys.
  */
-SP_MUST_CHECK int sp__putlog_write(const struct sp_cube *c, uint64_t block, uint32_t sum,
+SP_MUST_CHECK int sp__putlog_write(const struct sp__cubefile *c, uint64_t block, uint32_t sum,
 				   const uint8_t *extent, struct sp_errinfo *err);
-SP_MUST_CHECK int sp__putlog_erase(const struct sp_cube *c, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__putlog_erase(const struct sp__cubefile *c, struct sp_errinfo *err);
 
 /* Reads the record into c->pending, which has no data if there is none. */
-SP_MUST_CHECK int sp__putlog_read(struct sp_cube *c, struct sp_errinfo *err);
-void sp__putlog_forget(struct sp_cube *c);
+SP_MUST_CHECK int sp__putlog_read(struct sp__cubefile *c, struct sp_errinfo *err);
+void sp__putlog_forget(struct sp__cubefile *c);
 /* The cell at x as the record has it, or as it was read. */
-uint8_t *sp__putlog_cell(const struct sp_cube *c, const uint64_t *x, uint8_t *cell);
+uint8_t *sp__putlog_cell(const struct sp__cubefile *c, const uint64_t *x, uint8_t *cell);
 /* Whether the cell at x is of the extent of the record. */
-bool sp__putlog_has(const struct sp_cube *c, const uint64_t *x);
+bool sp__putlog_has(const struct sp__cubefile *c, const uint64_t *x);
 
 #endif

@@ -36,7 +36,7 @@ uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce)
 
 static void set_sizes(struct sp__transfer *t)
 {
-	const struct sp_cube *c = t->cube;
+	const struct sp__cubefile *c = t->file;
 	uint64_t most = c->opts.request_bytes ? c->opts.request_bytes : SP__TRANSFER_BYTES;
 	uint64_t limit = c->env.budget.limit_bytes / 4;
 
@@ -56,15 +56,15 @@ static void set_sizes(struct sp__transfer *t)
 	t->pool_bytes = t->nrequests * t->rules.request_blocks * c->superblock.block_bytes;
 }
 
-int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op op,
+int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file, enum sp__op op,
 		      struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct sp__queue_opts qo = { .engine = cube->opts.run.engine,
-				     .trace = cube->env.trace,
-				     .device = cube->env.device };
+	struct sp__queue_opts qo = { .engine = file->opts.run.engine,
+				     .trace = file->env.trace,
+				     .device = file->env.device };
 
-	*t = (struct sp__transfer){ .cube = cube, .stats = stats, .err = err, .op = op };
-	t->begin_ns = sp__env_now_ns(&cube->env);
+	*t = (struct sp__transfer){ .file = file, .stats = stats, .err = err, .op = op };
+	t->begin_ns = sp__env_now_ns(&file->env);
 	set_sizes(t);
 	t->pool = sp__pages_alloc(t->pool_bytes, true);
 	t->requests = calloc(t->nrequests, sizeof(*t->requests));
@@ -74,14 +74,14 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	t->charged_bytes =
 		t->pool_bytes + t->nlanes * sizeof(*t->lanes) + t->nrequests * REQUEST_MEMORY;
-	sp__budget_charge(&cube->env.budget, t->charged_bytes);
+	sp__budget_charge(&file->env.budget, t->charged_bytes);
 	for (unsigned v = 0; v < t->nlanes; v++)
 		t->lanes[v].last_end = UINT64_MAX;
 	for (; t->nfree < t->nrequests; t->nfree++) {
 		struct sp__cellrequest *q = &t->requests[t->nfree];
 
 		q->r.data =
-			t->pool + t->nfree * t->rules.request_blocks * cube->superblock.block_bytes;
+			t->pool + t->nfree * t->rules.request_blocks * file->superblock.block_bytes;
 		q->r.tag = t->nfree;
 		t->free[t->nfree] = q;
 	}
@@ -94,13 +94,13 @@ int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op 
 /* A cell that was read, or the room for one that is written. */
 static uint8_t *cell_of(const struct sp__transfer *t, const uint64_t *x, uint8_t *cell)
 {
-	return t->op == SP__OP_READ && t->cube->pending.extent ? sp__putlog_cell(t->cube, x, cell)
+	return t->op == SP__OP_READ && t->file->pending.extent ? sp__putlog_cell(t->file, x, cell)
 							       : cell;
 }
 
 static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 {
-	const struct sp__cube_superblock *h = &t->cube->superblock;
+	const struct sp__cube_superblock *h = &t->file->superblock;
 	uint64_t first = q->runs[0].block, x[SP_CUBE_DIMS_MAX];
 
 	for (unsigned i = 0; t->fn && i < q->nruns; i++) {
@@ -115,7 +115,7 @@ static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 							x);
 			else
 				x[0] = q->runs[i].block + k * h->cell_blocks;
-			t->fn(t->arg, x, cell_of(t, x, data + k * t->cube->cell_bytes));
+			t->fn(t->arg, x, cell_of(t, x, data + k * t->file->cell_bytes));
 		}
 	}
 }
@@ -142,7 +142,7 @@ static int reap(struct sp__transfer *t, unsigned min)
 		else if (r->op == SP__OP_READ)
 			each_cell(t, q);
 	}
-	return n < 0 ? sp__err(t->err, n, "wait", t->cube->path, -1) : rc;
+	return n < 0 ? sp__err(t->err, n, "wait", t->file->path, -1) : rc;
 }
 
 /* There is a free request. */
@@ -154,16 +154,16 @@ static int submit(struct sp__transfer *t, struct sp__cubelane *lane, unsigned n)
 	struct sp__request *r = &q->r;
 	int rc;
 
-	(void)sp__basicgrid_volume(&t->cube->superblock.mapping.basic, &local);
+	(void)sp__basicgrid_volume(&t->file->superblock.mapping.basic, &local);
 	q->nruns = n;
 	q->lane = lane;
 	*r = (struct sp__request){ .op = t->op,
-				   .volume = t->cube->volumes[lane - t->lanes],
+				   .volume = t->file->volumes[lane - t->lanes],
 				   .data = r->data,
 				   .tag = r->tag,
-				   .offset = local * t->cube->superblock.block_bytes,
+				   .offset = local * t->file->superblock.block_bytes,
 				   .bytes = (uint32_t)((end - first) *
-						       t->cube->superblock.block_bytes) };
+						       t->file->superblock.block_bytes) };
 	if (t->op == SP__OP_WRITE)
 		each_cell(t, q);
 	lane->requests++;
@@ -172,7 +172,7 @@ static int submit(struct sp__transfer *t, struct sp__cubelane *lane, unsigned n)
 	lane->last_end = end;
 	rc = sp__queue_submit(t->queue, &r, 1);
 	if (rc)
-		return sp__err(t->err, rc, "submit", t->cube->path, (long long)r->offset);
+		return sp__err(t->err, rc, "submit", t->file->path, (long long)r->offset);
 	t->nfree--;
 	lane->outstanding++;
 	return 0;
@@ -200,8 +200,8 @@ static int feed(struct sp__transfer *t)
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg)
 {
 	t->op = op;
-	t->rules.gap_blocks = op == SP__OP_READ ? sp__transfer_gap(&t->cube->superblock,
-								   t->cube->opts.no_coalesce)
+	t->rules.gap_blocks = op == SP__OP_READ ? sp__transfer_gap(&t->file->superblock,
+								   t->file->opts.no_coalesce)
 						: 0;
 	t->fn = fn;
 	t->arg = arg;
@@ -229,11 +229,11 @@ int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 {
 	uint64_t n = 1;
 
-	for (unsigned i = 0; i < t->cube->superblock.shape.ndims; i++)
+	for (unsigned i = 0; i < t->file->superblock.shape.ndims; i++)
 		n *= sp__box_count(cells, i);
 	t->stats->cells += n;
 	for (unsigned v = 0; v < t->nlanes; v++) {
-		sp__fragwalk_begin(&t->lanes[v].walk, &t->cube->superblock.fragments, cells, v);
+		sp__fragwalk_begin(&t->lanes[v].walk, &t->file->superblock.fragments, cells, v);
 		t->lanes[v].walking = true;
 	}
 	return feed_all(t);
@@ -243,7 +243,7 @@ int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 {
 	uint64_t local = block;
 	struct sp__cubelane *lane =
-		&t->lanes[sp__basicgrid_volume(&t->cube->superblock.mapping.basic, &local)];
+		&t->lanes[sp__basicgrid_volume(&t->file->superblock.mapping.basic, &local)];
 
 	t->stats->cells += cells;
 	sp__cubelane_add(lane, block, cells);
@@ -286,11 +286,11 @@ void sp__transfer_close(struct sp__transfer *t)
 		t->stats->volume_requests[v] += t->lanes[v].requests;
 		t->stats->volume_bytes[v] += t->lanes[v].bytes;
 	}
-	t->stats->cell_bytes = t->stats->cells * t->cube->cell_bytes;
-	t->stats->transfer_s += (double)(sp__env_now_ns(&t->cube->env) - t->begin_ns) * 1e-9;
+	t->stats->cell_bytes = t->stats->cells * t->file->cell_bytes;
+	t->stats->transfer_s += (double)(sp__env_now_ns(&t->file->env) - t->begin_ns) * 1e-9;
 	if (t->pool)
 		sp__pages_free(t->pool, t->pool_bytes);
-	sp__budget_credit(&t->cube->env.budget, t->charged_bytes);
+	sp__budget_credit(&t->file->env.budget, t->charged_bytes);
 	free(t->requests);
 	free(t->free);
 	free(t->lanes);

@@ -7,7 +7,7 @@
 #ifndef SP__CUBE_FILE_TRANSFER_H
 #define SP__CUBE_FILE_TRANSFER_H
 
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 #include "cube/file/lane.h"
 #include "io/queue.h"
 
@@ -26,7 +26,7 @@ struct sp__cellrequest {
 };
 
 struct sp__transfer {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
 	struct sp__queue *queue;
@@ -48,8 +48,9 @@ struct sp__transfer {
 uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce);
 #define SP__TRANSFER_BYTES (UINT64_C(1) << 20) /* of the longest request, unless it is given */
 
-SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp_cube *cube, enum sp__op op,
-				    struct sp_cube_stats *stats, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
+				    enum sp__op op, struct sp_cube_stats *stats,
+				    struct sp_errinfo *err);
 /*
  * Moves the cells of one box after the other, and waits for the last one.  After an error there
  * is no end.

@@ -48,7 +48,7 @@ static int next_line(struct sp__csvlines *l, size_t n)
 /* A coordinate and its comma. */
 static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **at, uint64_t *x)
 {
-	uint64_t size = l->cube->superblock.shape.dims[dim], by = l->rollup[dim], n = 0;
+	uint64_t size = l->file->superblock.shape.dims[dim], by = l->rollup[dim], n = 0;
 	const char *text = *at + strspn(*at, " \t"), *end = text;
 	bool over = false;
 
@@ -73,7 +73,7 @@ static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **a
 
 static int parse_point(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	const char *at = l->text;
 	int rc = 0;
 
@@ -145,7 +145,7 @@ int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 	return rc;
 }
 
-int sp__cube_open_input(FILE **in, const struct sp_cube *c, const char *name,
+int sp__cube_open_input(FILE **in, const struct sp__cubefile *c, const char *name,
 			struct sp_errinfo *err)
 {
 	int fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
@@ -165,14 +165,14 @@ int sp__cube_open_input(FILE **in, const struct sp_cube *c, const char *name,
 
 int sp__csvlines_open(struct sp__csvlines *l)
 {
-	int rc = sp__cube_open_input(&l->in, l->cube, l->name, l->err);
+	int rc = sp__cube_open_input(&l->in, l->file, l->name, l->err);
 
 	if (rc)
 		return rc;
 	l->file_bytes = sp__file_bytes(fileno(l->in));
 	/* Spaces and zeroes before numbers are not worth more. */
-	l->room = l->cube->superblock.shape.ndims * 64 + 1024 +
-		  2 * (size_t)l->cube->superblock.shape.element_bytes;
+	l->room = l->file->superblock.shape.ndims * 64 + 1024 +
+		  2 * (size_t)l->file->superblock.shape.element_bytes;
 	l->text = malloc(l->room);
 	return l->text ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 }
@@ -199,7 +199,7 @@ static int copy_input(struct sp__csvlines *l, int fd, const char *name)
 
 int sp__csvlines_keep(struct sp__csvlines *l)
 {
-	const struct sp_run_opts *o = &l->cube->opts.run;
+	const struct sp_run_opts *o = &l->file->opts.run;
 	struct sp__volume *v;
 	FILE *copy = NULL;
 	int fd, rc;

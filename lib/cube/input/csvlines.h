@@ -8,10 +8,10 @@
 #define SP__CUBE_INPUT_CSVLINES_H
 
 #include <stdio.h>
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 
 struct sp__csvlines {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	const uint64_t *rollup; /* what coordinates are divided by; 0: not */
 	const char *name;
 	struct sp_errinfo *err;
@@ -29,7 +29,7 @@ struct sp__csvlines {
  * Opens an input, "-": standard input, which is not the cube itself, as a stream.  The caller
  * closes it.
  */
-SP_MUST_CHECK int sp__cube_open_input(FILE **in, const struct sp_cube *c, const char *name,
+SP_MUST_CHECK int sp__cube_open_input(FILE **in, const struct sp__cubefile *c, const char *name,
 				      struct sp_errinfo *err);
 
 /* cube, rollup, name and err are set, the rest is 0. */

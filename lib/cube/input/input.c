@@ -79,7 +79,7 @@ static void swap_numbers(uint8_t *data, uint64_t bytes, uint32_t size)
 
 int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, uint8_t *elements)
 {
-	const struct sp_cube_shape *s = &in->cube->superblock.shape;
+	const struct sp_cube_shape *s = &in->file->superblock.shape;
 	uint64_t piece = s->element_bytes, x[SP_CUBE_DIMS_MAX];
 	unsigned whole = 0; /* dimensions that a piece covers, as many as follow each other */
 	uint8_t *to = elements;
@@ -111,7 +111,7 @@ int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, 
 /* The offset after the last element. */
 static uint64_t input_end(const struct sp__loadinput *in)
 {
-	unsigned slowest = in->order[in->cube->superblock.shape.ndims - 1];
+	unsigned slowest = in->order[in->file->superblock.shape.ndims - 1];
 
 	return in->offset + in->pitch[slowest] * in->count[slowest];
 }
@@ -119,7 +119,7 @@ static uint64_t input_end(const struct sp__loadinput *in)
 /* Copies what is left of a pipe, but not much beyond end, to a temporary file. */
 static int spool(struct sp__loadinput *in, uint64_t end)
 {
-	const struct sp_run_opts *o = &in->cube->opts.run;
+	const struct sp_run_opts *o = &in->file->opts.run;
 	const uint64_t file_bytes = sp__file_bytes(in->fd);
 	struct sp__volume *v;
 	uint8_t *data = malloc(COPY_BYTES);
@@ -211,7 +211,7 @@ static int open_file(struct sp__loadinput *in)
 					    : open(in->name, O_RDONLY | O_CLOEXEC);
 	if (in->fd < 0)
 		return sp__err(in->err, -errno, "open", in->name, -1);
-	rc = sp__cube_check_input(in->cube, in->fd, in->name, in->err);
+	rc = sp__cube_check_input(in->file, in->fd, in->name, in->err);
 	if (rc)
 		return rc;
 	in->seekable = lseek(in->fd, 0, SEEK_CUR) == 0;
@@ -257,7 +257,7 @@ static int find_format(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 /* The head of a .npy file says offset, order, byte order, and how many elements there are. */
 static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 {
-	struct sp_cube_shape shape = in->cube->superblock.shape;
+	struct sp_cube_shape shape = in->file->superblock.shape;
 	uint8_t head[SP__NPY_HEAD_MAX];
 	uint64_t bytes;
 	const char *why;
@@ -283,14 +283,14 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 
 static int set_order(struct sp__loadinput *in, const struct sp_cube_load_opts *opts)
 {
-	unsigned n = in->cube->superblock.shape.ndims, seen = 0;
+	unsigned n = in->file->superblock.shape.ndims, seen = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		in->order[i] = opts->ordered ? opts->order[i] : i;
 		seen |= in->order[i] < n ? 1u << in->order[i] : 0;
 	}
 	if (seen != (1u << n) - 1)
-		return sp__errf(in->err, SP_ESYNTAX, "load", in->cube->path, -1,
+		return sp__errf(in->err, SP_ESYNTAX, "load", in->file->path, -1,
 				"the order of dimensions does not name each of them once");
 	if (opts->offset > OFFSET_MAX)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
@@ -321,7 +321,7 @@ static int measure(struct sp__loadinput *in, uint64_t *bytes)
 /* As many elements along a dimension as the input has. */
 static int count_elements(struct sp__loadinput *in, unsigned dim)
 {
-	const struct sp_cube_shape *s = &in->cube->superblock.shape;
+	const struct sp_cube_shape *s = &in->file->superblock.shape;
 	uint64_t layer = s->element_bytes, bytes = 0;
 	int rc = measure(in, &bytes);
 
@@ -338,16 +338,16 @@ static int count_elements(struct sp__loadinput *in, unsigned dim)
 			(unsigned long long)bytes, (unsigned long long)layer);
 }
 
-int sp__loadinput_open(struct sp__loadinput *in, const struct sp_cube *cube, const char *name,
+int sp__loadinput_open(struct sp__loadinput *in, const struct sp__cubefile *file, const char *name,
 		       const struct sp_cube_load_opts *opts, const uint64_t *count,
 		       struct sp_errinfo *err)
 {
-	const struct sp_cube_shape *s = &cube->superblock.shape;
+	const struct sp_cube_shape *s = &file->superblock.shape;
 	struct sp_cube_load_opts own = *opts;
 	uint64_t pitch = s->element_bytes;
 	int rc;
 
-	*in = (struct sp__loadinput){ .cube = cube, .name = name, .err = err, .fd = -1 };
+	*in = (struct sp__loadinput){ .file = file, .name = name, .err = err, .fd = -1 };
 	memcpy(in->count, count, sizeof(in->count));
 	rc = open_file(in);
 	if (!rc)

@@ -6,10 +6,10 @@
 #ifndef SP__CUBE_INPUT_INPUT_H
 #define SP__CUBE_INPUT_INPUT_H
 
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 
 struct sp__loadinput {
-	const struct sp_cube *cube;
+	const struct sp__cubefile *file;
 	const char *name;
 	struct sp_errinfo *err;
 	/* From the options, or the head of a .npy file. */
@@ -30,7 +30,7 @@ struct sp__loadinput {
  * Opens an input of so many elements along each dimension; 0, of one of them: as many as there
  * are.  Errors as sp_cube_load(); after one, too, it is to be closed.
  */
-SP_MUST_CHECK int sp__loadinput_open(struct sp__loadinput *in, const struct sp_cube *cube,
+SP_MUST_CHECK int sp__loadinput_open(struct sp__loadinput *in, const struct sp__cubefile *file,
 				     const char *name, const struct sp_cube_load_opts *opts,
 				     const uint64_t *count, struct sp_errinfo *err);
 void sp__loadinput_close(struct sp__loadinput *in);

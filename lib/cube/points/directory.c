@@ -15,43 +15,43 @@
 /* Open datasets use this part of the memory for leaves. */
 #define MEMORY_SHARE 4
 
-static uint64_t leaves_bytes(const struct sp_cube *c)
+static uint64_t leaves_bytes(const struct sp__points *c)
 {
-	return c->superblock.pointset.nleaves * sizeof(struct sp__leaf);
+	return c->file->superblock.pointset.nleaves * sizeof(struct sp__leaf);
 }
 
-static int transfer(const struct sp_cube *c, void *data, uint64_t bytes, uint64_t at, bool in,
+static int transfer(const struct sp__points *c, void *data, uint64_t bytes, uint64_t at, bool in,
 		    struct sp_errinfo *err)
 {
-	int rc = sp__extents_move(c->fd, !in, data, bytes, at);
+	int rc = sp__extents_move(c->file->fd, !in, data, bytes, at);
 
-	return rc ? sp__err(err, rc, in ? "read" : "write", c->path, (long long)at) : 0;
+	return rc ? sp__err(err, rc, in ? "read" : "write", c->file->path, (long long)at) : 0;
 }
 
-static int damaged(const struct sp_cube *c, struct sp_errinfo *err)
+static int damaged(const struct sp__points *c, struct sp_errinfo *err)
 {
-	return sp__errf(err, SP_ECORRUPT, "open", c->path, -1, "the directory is damaged");
+	return sp__errf(err, SP_ECORRUPT, "open", c->file->path, -1, "the directory is damaged");
 }
 
-static int check_memory(struct sp_cube *c, struct sp_errinfo *err)
+static int check_memory(struct sp__points *c, struct sp_errinfo *err)
 {
 	uint64_t need = leaves_bytes(c) * MEMORY_SHARE;
 
-	if (need > c->env.budget.limit_bytes)
-		return sp__errf(err, SP_EBUDGET, "open", c->path, -1,
+	if (need > c->file->env.budget.limit_bytes)
+		return sp__errf(err, SP_EBUDGET, "open", c->file->path, -1,
 				"the directory of %llu leaves needs a memory of %llu bytes",
-				(unsigned long long)c->superblock.pointset.nleaves,
+				(unsigned long long)c->file->superblock.pointset.nleaves,
 				(unsigned long long)need);
-	sp__budget_charge(&c->env.budget, leaves_bytes(c));
+	sp__budget_charge(&c->file->env.budget, leaves_bytes(c));
 	return 0;
 }
 
-static int read_parts(struct sp_cube *c, uint8_t *regions, struct sp__leaf *leaves,
+static int read_parts(struct sp__points *c, uint8_t *regions, struct sp__leaf *leaves,
 		      struct sp_errinfo *err)
 {
-	const struct sp__cube_pointset *p = &c->superblock.pointset;
-	uint64_t at = p->directory_block * c->superblock.block_bytes,
-		 bytes = sp__regions_bytes(&c->superblock, p->nregions);
+	const struct sp__cube_pointset *p = &c->file->superblock.pointset;
+	uint64_t at = p->directory_block * c->file->superblock.block_bytes,
+		 bytes = sp__regions_bytes(&c->file->superblock, p->nregions);
 	int rc = transfer(c, regions, bytes, at, true, err);
 
 	if (!rc)
@@ -62,7 +62,7 @@ static int read_parts(struct sp_cube *c, uint8_t *regions, struct sp__leaf *leav
 	return rc;
 }
 
-int sp__directory_read(struct sp_cube *c, struct sp_errinfo *err)
+int sp__directory_read(struct sp__points *c, struct sp_errinfo *err)
 {
 	struct sp__leaf *leaves;
 	uint8_t *regions;
@@ -71,26 +71,27 @@ int sp__directory_read(struct sp_cube *c, struct sp_errinfo *err)
 	if (rc)
 		return rc;
 	leaves = malloc(leaves_bytes(c) + 1);
-	regions = malloc(sp__regions_bytes(&c->superblock, c->superblock.pointset.nregions) + 1);
+	regions = malloc(
+		sp__regions_bytes(&c->file->superblock, c->file->superblock.pointset.nregions) + 1);
 	rc = leaves && regions ? read_parts(c, regions, leaves, err)
 			       : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	if (rc) {
 		free(leaves);
 	} else {
-		rc = sp__pointset_decode(&c->set, &c->superblock, regions, leaves);
+		rc = sp__pointset_decode(&c->set, &c->file->superblock, regions, leaves);
 		if (rc)
 			rc = rc == SP_ECORRUPT ? damaged(c, err)
-					       : sp__err(err, rc, "open", c->path, -1);
+					       : sp__err(err, rc, "open", c->file->path, -1);
 	}
 	free(regions);
 	return rc;
 }
 
-int sp__directory_write(struct sp_cube *c, struct sp_errinfo *err)
+int sp__directory_write(struct sp__points *c, struct sp_errinfo *err)
 {
-	struct sp__cube_pointset *p = &c->superblock.pointset;
-	uint64_t at = p->directory_block * c->superblock.block_bytes,
-		 bytes = sp__regions_bytes(&c->superblock, p->nregions);
+	struct sp__cube_pointset *p = &c->file->superblock.pointset;
+	uint64_t at = p->directory_block * c->file->superblock.block_bytes,
+		 bytes = sp__regions_bytes(&c->file->superblock, p->nregions);
 	uint8_t *regions = malloc(bytes + 1);
 	int rc;
 
@@ -106,8 +107,26 @@ int sp__directory_write(struct sp_cube *c, struct sp_errinfo *err)
 	return rc;
 }
 
-void sp__directory_free(struct sp_cube *c)
+void sp__directory_free(struct sp__points *c)
 {
-	sp__budget_credit(&c->env.budget, c->set.leaves ? leaves_bytes(c) : 0);
+	sp__budget_credit(&c->file->env.budget, c->set.leaves ? leaves_bytes(c) : 0);
 	sp__pointset_free(&c->set);
+}
+
+void sp__points_info(const struct sp__points *c, struct sp_cube_info *info)
+{
+	const struct sp__cube_pointset *p = &c->file->superblock.pointset;
+
+	info->points = true;
+	info->first_block = p->outside_block;
+	info->npoints = p->count;
+	info->capacity = c->set.capacity;
+	info->filled_cells = p->cells;
+	info->overflow_cells = p->overflow_cells;
+	info->fill_factor = p->fill / 1000.0;
+	info->overflow = p->overflow / 1000.0;
+	info->needs_repack =
+		(p->overflow_cells - p->full) * 1000 > sp__max(p->cells, 1) * p->overflow;
+	info->nregions = c->set.nregions;
+	info->nleaves = c->set.nleaves;
 }

@@ -36,7 +36,7 @@
 #include "run/charge.h"
 
 struct load {
-	struct sp_cube *cube;
+	struct sp__points *dataset;
 	const struct sp_cube_load_opts *opts;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
@@ -62,7 +62,7 @@ static int keep(void *arg, sp__zkey key, const uint8_t *record)
 
 static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
 {
-	const struct sp_cube *c = l->cube;
+	const struct sp__points *c = l->dataset;
 	uint8_t *to;
 	int rc;
 
@@ -70,7 +70,7 @@ static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
 	if (!to)
 		return rc;
 	sp__zkey_store(&c->set.space, sp__zkey_of(&c->set.space, x), to);
-	memcpy(to + c->set.space.bytes, value, c->superblock.shape.element_bytes);
+	memcpy(to + c->set.space.bytes, value, c->file->superblock.shape.element_bytes);
 	l->given++;
 	return 0;
 }
@@ -78,10 +78,10 @@ static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
 static int read_csv(struct load *l)
 {
 	struct sp__csvlines csv = {
-		.cube = l->cube, .rollup = l->opts->rollup, .name = l->name, .err = l->err
+		.file = l->dataset->file, .rollup = l->opts->rollup, .name = l->name, .err = l->err
 	};
 	uint64_t x[SP_CUBE_DIMS_MAX];
-	uint8_t *value = malloc(l->cube->superblock.shape.element_bytes);
+	uint8_t *value = malloc(l->dataset->file->superblock.shape.element_bytes);
 	int rc = value ? sp__csvlines_open(&csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	while (!rc && !(rc = sp__csvlines_next(&csv, x, value)))
@@ -100,7 +100,7 @@ static int read_error(const struct load *l, int code, const char *text)
 /* A point of raw data: coordinates, and the value. */
 static int add_raw(struct load *l, const uint8_t *point)
 {
-	const struct sp_cube_shape *s = &l->cube->superblock.shape;
+	const struct sp_cube_shape *s = &l->dataset->file->superblock.shape;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 
 	memcpy(x, point, s->ndims * sizeof(*x));
@@ -121,11 +121,11 @@ static int refuse_npy(const struct load *l)
 
 static int read_raw(struct load *l)
 {
-	size_t bytes = sp__point_bytes(l->cube), n = 0;
+	size_t bytes = sp__point_bytes(l->dataset), n = 0;
 	uint8_t *point = malloc(bytes);
 	uint64_t file_bytes;
 	FILE *in = NULL;
-	int rc = point ? sp__cube_open_input(&in, l->cube, l->name, l->err)
+	int rc = point ? sp__cube_open_input(&in, l->dataset->file, l->name, l->err)
 		       : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	file_bytes = rc ? 0 : sp__file_bytes(fileno(in));
@@ -184,25 +184,25 @@ static int to_file(void *arg, const void *data, size_t bytes)
 /* All points in order, in a temporary file. */
 static int sort_points(struct load *l)
 {
-	struct sp_cube *c = l->cube;
-	const struct sp_run_opts *o = &c->opts.run;
+	struct sp__points *c = l->dataset;
+	const struct sp_run_opts *o = &c->file->opts.run;
 	struct sp_cube_box all;
-	int rc = sp__pointsort_open(&l->sort, c, c->set.record_bytes, l->err);
+	int rc = sp__pointsort_open(&l->sort, c->file, c->set.record_bytes, l->err);
 
 	sp__znode_box(&c->set.space, 0, 0, &all);
 	if (!rc)
 		rc = sp__volume_temp(&l->sorted, o->ntmpdirs ? o->tmpdirs[0] : "/tmp",
 				     SP__DIRECT_NEVER, l->err);
-	if (!rc && c->superblock.pointset.count)
+	if (!rc && c->file->superblock.pointset.count)
 		rc = sp__points_each(c, &all, keep, l, l->stats, l->err);
 	if (!rc && l->name)
 		rc = l->opts->format == SP_CUBE_CSV ? read_csv(l) : read_raw(l);
 	if (!rc)
 		rc = sp__pointsort_drain(&l->sort, to_file, l);
-	if (!rc && l->count - l->given < c->superblock.pointset.count)
-		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->path, -1,
+	if (!rc && l->count - l->given < c->file->superblock.pointset.count)
+		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->file->path, -1,
 			      "it has fewer points than its head says: run check");
-	sp__charge_sorting(&c->env, l->count);
+	sp__charge_sorting(&c->file->env, l->count);
 	sp__pointsort_close(&l->sort);
 	l->sort = (struct sp__pointsort){ 0 };
 	return rc;
@@ -241,7 +241,7 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	const struct writer *w = arg;
 	size_t i = SP__BISECT(w->n, k, w->places[k].block < x[0]);
-	uint64_t bytes = w->load->cube->cell_bytes;
+	uint64_t bytes = w->load->dataset->file->cell_bytes;
 
 	memcpy(cell, w->data + w->places[i].index * bytes, bytes);
 }
@@ -255,7 +255,7 @@ static int by_index(const void *a, const void *b)
 
 static uint8_t *data_of(const struct writer *w, size_t index)
 {
-	return w->data + index * w->load->cube->cell_bytes;
+	return w->data + index * w->load->dataset->file->cell_bytes;
 }
 
 /* Writes the cells that are full; the others move to the front. */
@@ -271,7 +271,8 @@ static int flush(struct writer *w)
 		rc = sp__transfer_end(&w->transfer);
 	qsort(w->open, w->nopen, sizeof(*w->open), by_index);
 	for (size_t i = 0; i < w->nopen; i++) {
-		memmove(data_of(w, i), data_of(w, w->open[i].index), w->load->cube->cell_bytes);
+		memmove(data_of(w, i), data_of(w, w->open[i].index),
+			w->load->dataset->file->cell_bytes);
 		w->open[i].index = i;
 	}
 	w->used = w->nopen;
@@ -281,7 +282,7 @@ static int flush(struct writer *w)
 
 static void end_cell(struct writer *w, struct opencell *o)
 {
-	sp__pointcell_seal(data_of(w, o->index), o->head, w->load->cube->set.record_bytes);
+	sp__pointcell_seal(data_of(w, o->index), o->head, w->load->dataset->set.record_bytes);
 	w->places[w->n++] = (struct place){ o->block, o->index };
 	*o = w->open[--w->nopen];
 }
@@ -298,19 +299,20 @@ static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 	int rc = w->used == w->most ? flush(w) : 0;
 
 	w->open[w->nopen++] = (struct opencell){ { .home = home }, block, w->used };
-	memset(data_of(w, w->used++), 0, w->load->cube->cell_bytes);
+	memset(data_of(w, w->used++), 0, w->load->dataset->file->cell_bytes);
 	return rc;
 }
 
 /* The cell is full: the next one of its chain, the last one of those open. */
 static int continue_cell(struct writer *w, struct opencell *o)
 {
-	const struct sp__cube_pointset *p = &w->load->cube->superblock.pointset;
-	uint64_t block = p->overflow_block + w->overflow * w->load->cube->superblock.cell_blocks,
+	const struct sp__cube_pointset *p = &w->load->dataset->file->superblock.pointset;
+	uint64_t block = p->overflow_block +
+			 w->overflow * w->load->dataset->file->superblock.cell_blocks,
 		 home;
 
 	if (w->overflow++ == p->overflow_cells)
-		return sp__errf(w->load->err, -ERANGE, "load", w->load->cube->path, -1,
+		return sp__errf(w->load->err, -ERANGE, "load", w->load->dataset->file->path, -1,
 				"too many points have the same coordinates");
 	o->head.next = block;
 	home = o->head.home;
@@ -320,9 +322,9 @@ static int continue_cell(struct writer *w, struct opencell *o)
 
 static void fill_empty(void *arg, const uint64_t *x, uint8_t *cell)
 {
-	const struct sp_cube *c = ((struct writer *)arg)->load->cube;
+	const struct sp__points *c = ((struct writer *)arg)->load->dataset;
 
-	memset(cell, 0, c->cell_bytes);
+	memset(cell, 0, c->file->cell_bytes);
 	sp__pointcell_seal(cell, (struct sp__pointcell){ .home = x[0] }, c->set.record_bytes);
 }
 
@@ -333,7 +335,7 @@ static int give_cells(void *arg, uint64_t block, uint64_t cells)
 
 static int write_regions(struct writer *w)
 {
-	const struct sp__pointset *s = &w->load->cube->set;
+	const struct sp__pointset *s = &w->load->dataset->set;
 	struct sp_cube_box cells = { 0 };
 	int rc = 0;
 
@@ -359,7 +361,7 @@ static struct opencell *find_open(struct writer *w, uint64_t home)
 
 static int add_record(struct writer *w, uint64_t home, const uint8_t *record)
 {
-	struct sp_cube *c = w->load->cube;
+	struct sp__points *c = w->load->dataset;
 	struct opencell *o = find_open(w, home);
 
 	if (!o || o->head.count == c->set.capacity) {
@@ -367,7 +369,7 @@ static int add_record(struct writer *w, uint64_t home, const uint8_t *record)
 
 		if (rc)
 			return rc;
-		c->superblock.pointset.cells += !o;
+		c->file->superblock.pointset.cells += !o;
 		o = &w->open[w->nopen - 1];
 	}
 	memcpy(data_of(w, o->index) + sizeof(o->head) +
@@ -379,7 +381,7 @@ static int add_record(struct writer *w, uint64_t home, const uint8_t *record)
 static int write_points(struct writer *w)
 {
 	struct load *l = w->load;
-	struct sp_cube *c = l->cube;
+	struct sp__points *c = l->dataset;
 	struct sp__home home = { 0 };
 	struct sp__pointcursor cursor;
 	uint64_t x[SP_CUBE_DIMS_MAX];
@@ -405,47 +407,47 @@ static int write_points(struct writer *w)
 
 static int write_cells(struct load *l)
 {
-	struct sp_cube *c = l->cube;
+	struct sp__points *c = l->dataset;
 	struct writer w = { .load = l };
-	uint64_t each = c->cell_bytes + sizeof(*w.places), bytes;
+	uint64_t each = c->file->cell_bytes + sizeof(*w.places), bytes;
 	int rc = -ENOMEM;
 
 	/* Cells that share a node are open together, and one of them may have to be replaced. */
-	w.most = sp__max(sp__cube_fragment_bytes(c) / 2 / each,
-			 1 + sp__min(SP__REGION_NODE_BYTES / c->cell_bytes,
+	w.most = sp__max(sp__cube_fragment_bytes(c->file) / 2 / each,
+			 1 + sp__min(SP__REGION_NODE_BYTES / c->file->cell_bytes,
 				     UINT64_C(1) << SP__REGION_CUT_MAX));
 	bytes = w.most * each;
 	w.places = calloc(w.most, sizeof(*w.places));
-	w.data = malloc(w.most * c->cell_bytes);
-	sp__budget_charge(&c->env.budget, bytes);
+	w.data = malloc(w.most * c->file->cell_bytes);
+	sp__budget_charge(&c->file->env.budget, bytes);
 	if (!w.places || !w.data)
 		rc = sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	else
-		rc = sp__transfer_open(&w.transfer, c, SP__OP_WRITE, l->stats, l->err);
+		rc = sp__transfer_open(&w.transfer, c->file, SP__OP_WRITE, l->stats, l->err);
 	if (!rc)
 		rc = write_regions(&w);
 	if (!rc)
 		rc = write_points(&w);
-	if (w.transfer.cube)
+	if (w.transfer.file)
 		sp__transfer_close(&w.transfer);
 	free(w.places);
 	free(w.data);
-	sp__budget_credit(&c->env.budget, bytes);
+	sp__budget_credit(&c->file->env.budget, bytes);
 	return rc;
 }
 
 /* The tree, and the head of the new file. */
 static int plan_cells(struct load *l)
 {
-	struct sp_cube *c = l->cube;
-	struct sp__cube_pointset *p = &c->superblock.pointset;
+	struct sp__points *c = l->dataset;
+	struct sp__cube_pointset *p = &c->file->superblock.pointset;
 	struct sp__pointsource source = { .fd = l->sorted->fd,
 					  .name = l->sorted->name,
 					  .n = l->count,
-					  .bytes = sp__cube_fragment_bytes(c),
+					  .bytes = sp__cube_fragment_bytes(c->file),
 					  .err = l->err };
-	uint64_t bytes, unit = c->superblock.block_bytes;
-	int rc = sp__pointset_init(&c->set, &c->superblock);
+	uint64_t bytes, unit = c->file->superblock.block_bytes;
+	int rc = sp__pointset_init(&c->set, &c->file->superblock);
 
 	source.most = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
 	if (!rc)
@@ -453,15 +455,16 @@ static int plan_cells(struct load *l)
 	if (rc)
 		return rc;
 	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
-		sp__regions_bytes(&c->superblock, sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
+		sp__regions_bytes(&c->file->superblock,
+				  sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
 	p->outside_block = p->directory_block + (bytes + unit - 1) / unit;
 	p->outside_block = (p->outside_block + 7) / 8 * 8;
 	p->outside = false;
 	p->count = l->count;
 	p->cells = 0;
 	c->set.outside_block = p->outside_block;
-	rc = sp__pointtree_place(&c->set, &c->superblock, &source);
-	return rc ? sp__err(l->err, rc, "load", c->path, -1) : 0;
+	rc = sp__pointtree_place(&c->set, &c->file->superblock, &source);
+	return rc ? sp__err(l->err, rc, "load", c->file->path, -1) : 0;
 }
 
 /*
@@ -470,33 +473,34 @@ static int plan_cells(struct load *l)
  */
 static int open_new(struct load *l)
 {
-	struct sp_cube *c = l->cube;
-	uint64_t bytes = sp__cube_superblock_end(&c->superblock) * c->superblock.block_bytes;
+	struct sp__points *c = l->dataset;
+	uint64_t bytes =
+		sp__cube_superblock_end(&c->file->superblock) * c->file->superblock.block_bytes;
 	int fd = sp_outfile_begin(l->out, l->err), own, rc;
 
 	if (fd < 0)
 		return fd;
 	(void)flock(fd, LOCK_EX | LOCK_NB);
-	c->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	c->file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (c->fd < 0 || own < 0 || ftruncate(fd, (off_t)bytes)) {
-		rc = sp__err(l->err, -errno, "create", c->path, -1);
+	if (c->file->fd < 0 || own < 0 || ftruncate(fd, (off_t)bytes)) {
+		rc = sp__err(l->err, -errno, "create", c->file->path, -1);
 		if (own >= 0)
 			close(own);
 		return rc;
 	}
-	rc = sp__volume_adopt(&c->volumes[0], own, true, c->path, l->err);
+	rc = sp__volume_adopt(&c->file->volumes[0], own, true, c->file->path, l->err);
 	if (rc)
 		close(own);
-	else if (c->env.device)
-		rc = sp__volume_simulate(c->volumes[0], c->env.device, SP__SIM_INPUT, bytes,
-					 l->err);
+	else if (c->file->env.device)
+		rc = sp__volume_simulate(c->file->volumes[0], c->file->env.device, SP__SIM_INPUT,
+					 bytes, l->err);
 	return rc;
 }
 
 static int write_new(struct load *l)
 {
-	struct sp_cube *c = l->cube;
+	struct sp__points *c = l->dataset;
 	int rc = plan_cells(l);
 
 	if (!rc)
@@ -506,73 +510,75 @@ static int write_new(struct load *l)
 	if (!rc)
 		rc = sp__directory_write(c, l->err);
 	for (int i = 0; !rc && i < 2; i++) /* both places */
-		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, l->err);
+		rc = sp__cube_superblock_write(&c->file->superblock, c->file->fd, c->file->path,
+					       l->err);
 	return rc ? rc : sp_outfile_commit(l->out, l->err);
 }
 
-static void drop(struct sp_cube *c)
+static void drop(struct sp__cubefile *f, struct sp__pointset *set)
 {
-	sp__volume_close(c->volumes[0]);
-	if (c->fd >= 0)
-		close(c->fd);
-	sp__pointset_free(&c->set);
+	sp__volume_close(f->volumes[0]);
+	if (f->fd >= 0)
+		close(f->fd);
+	sp__pointset_free(set);
 }
 
 /* The old dataset stays open until the new one has its name. */
 static int replace(struct load *l)
 {
-	struct sp_cube *c = l->cube, old = *c;
-	uint64_t before = c->superblock.pointset.nleaves, after;
+	struct sp__cubefile *f = l->dataset->file, old = *f;
+	struct sp__pointset *set = &l->dataset->set, old_set = *set;
+	uint64_t before = f->superblock.pointset.nleaves, after;
 	int rc;
 
-	if (c->env.device)
-		sp__volume_discard(c->volumes[0]);
-	c->fd = -1;
-	c->volumes[0] = NULL;
-	c->set = (struct sp__pointset){ 0 };
+	if (f->env.device)
+		sp__volume_discard(f->volumes[0]);
+	f->fd = -1;
+	f->volumes[0] = NULL;
+	*set = (struct sp__pointset){ 0 };
 	rc = write_new(l);
-	after = c->superblock.pointset.nleaves;
+	after = f->superblock.pointset.nleaves;
 	if (rc) {
-		drop(c);
-		c->fd = old.fd;
-		c->volumes[0] = old.volumes[0];
-		c->set = old.set;
-		c->superblock = old.superblock;
+		drop(f, set);
+		f->fd = old.fd;
+		f->volumes[0] = old.volumes[0];
+		*set = old_set;
+		f->superblock = old.superblock;
 		return rc;
 	}
-	drop(&(struct sp_cube){ .fd = old.fd, .volumes = { old.volumes[0] }, .set = old.set });
-	sp__budget_credit(&c->env.budget, before * sizeof(struct sp__leaf));
-	sp__budget_charge(&c->env.budget, after * sizeof(struct sp__leaf));
+	drop(&old, &old_set);
+	sp__budget_credit(&f->env.budget, before * sizeof(struct sp__leaf));
+	sp__budget_charge(&f->env.budget, after * sizeof(struct sp__leaf));
 	return 0;
 }
 
 /* Whether the file can be replaced is known before anything is read. */
 static int open_out(struct load *l)
 {
-	struct sp_cube *c = l->cube;
+	struct sp__points *c = l->dataset;
 	struct stat st;
-	int rc = sp_outfile_open(&l->out, c->path, 0, l->err);
+	int rc = sp_outfile_open(&l->out, c->file->path, 0, l->err);
 
 	if (rc || !sp_outfile_in_place(l->out))
 		return rc;
-	return sp__errf(l->err, SP_EUNSUP, "load", c->path, -1,
+	return sp__errf(l->err, SP_EUNSUP, "load", c->file->path, -1,
 			"points are loaded into a new file that takes the name of the old one, "
 			"which %s",
-			!fstat(c->fd, &st) && st.st_nlink > 1
+			!fstat(c->file->fd, &st) && st.st_nlink > 1
 				? "has other names (hard links)"
 				: "cannot be replaced (a mount point, or by this user in this "
 				  "folder)");
 }
 
-int sp__points_load(struct sp_cube *c, const char *input, const struct sp_cube_load_opts *opts,
+int sp__points_load(struct sp__points *c, const char *input, const struct sp_cube_load_opts *opts,
 		    struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct load l = { .cube = c, .opts = opts, .stats = stats, .err = err, .name = input };
+	struct load l = { .dataset = c, .opts = opts, .stats = stats, .err = err, .name = input };
 	int rc = input ? check_opts(&l) : 0;
 
 	*stats = (struct sp_cube_stats){ 0 };
-	if (!rc && !c->opts.write)
-		rc = sp__err(err, -EBADF, "load", c->path, -1);
+	if (!rc && !c->file->opts.write)
+		rc = sp__err(err, -EBADF, "load", c->file->path, -1);
 	if (!rc)
 		rc = open_out(&l);
 	if (!rc)
@@ -582,6 +588,6 @@ int sp__points_load(struct sp_cube *c, const char *input, const struct sp_cube_l
 	sp_outfile_close(l.out, NULL);
 	sp__volume_close(l.sorted);
 	stats->elements = input ? l.given : l.count;
-	sp__env_note(&c->env, &stats->run, false);
+	sp__env_note(&c->file->env, &stats->run, false);
 	return rc;
 }

@@ -19,7 +19,7 @@
 #include "cube/points/points.h"
 
 struct put {
-	struct sp_cube *cube;
+	struct sp__points *dataset;
 	struct sp_errinfo *err;
 	uint8_t *cell;
 	struct sp__pointcell head;
@@ -30,52 +30,53 @@ struct put {
 
 static int io_error(const struct put *p, int code, const char *op)
 {
-	return sp__err(p->err, code, op, p->cube->path,
-		       (long long)(p->block * p->cube->superblock.block_bytes));
+	return sp__err(p->err, code, op, p->dataset->file->path,
+		       (long long)(p->block * p->dataset->file->superblock.block_bytes));
 }
 
 static int read_cell(struct put *p, uint64_t block)
 {
-	struct sp_cube *c = p->cube;
-	ssize_t n =
-		sp__read_whole(c->fd, p->cell, c->cell_bytes, block * c->superblock.block_bytes);
+	struct sp__points *c = p->dataset;
+	ssize_t n = sp__read_whole(c->file->fd, p->cell, c->file->cell_bytes,
+				   block * c->file->superblock.block_bytes);
 
 	p->block = block;
-	if (n < 0 || (size_t)n < c->cell_bytes)
+	if (n < 0 || (size_t)n < c->file->cell_bytes)
 		return io_error(p, n < 0 ? (int)n : -EIO, "read");
 	if (sp__pointcell_read(p->cell, &c->set, &p->head) && p->head.home == p->home)
 		return 0;
-	return sp__errf(p->err, SP_ECORRUPT, "read", c->path,
-			(long long)(block * c->superblock.block_bytes),
+	return sp__errf(p->err, SP_ECORRUPT, "read", c->file->path,
+			(long long)(block * c->file->superblock.block_bytes),
 			"a checksum differs: run check");
 }
 
 /* Writes a part of the cell, and waits until it is on the device. */
 static int write_part(struct put *p, size_t begin, size_t end)
 {
-	struct sp_cube *c = p->cube;
-	int rc = sp__write_whole(c->fd, p->cell + begin, end - begin,
-				 p->block * c->superblock.block_bytes + begin);
+	struct sp__points *c = p->dataset;
+	int rc = sp__write_whole(c->file->fd, p->cell + begin, end - begin,
+				 p->block * c->file->superblock.block_bytes + begin);
 
-	if (!rc && fdatasync(c->fd))
+	if (!rc && fdatasync(c->file->fd))
 		rc = -errno;
 	return rc ? io_error(p, rc, "write") : 0;
 }
 
 static size_t place_of(const struct put *p, uint32_t point)
 {
-	return sizeof(p->head) + (size_t)point * p->cube->set.record_bytes;
+	return sizeof(p->head) + (size_t)point * p->dataset->set.record_bytes;
 }
 
 /* The point behind the others, then the header that counts it. */
 static int add_to_cell(struct put *p)
 {
-	const struct sp__pointset *s = &p->cube->set;
+	const struct sp__pointset *s = &p->dataset->set;
 	size_t at = place_of(p, p->head.count);
 	int rc;
 
 	sp__zkey_store(&s->space, p->key, p->cell + at);
-	memcpy(p->cell + at + s->space.bytes, p->value, p->cube->superblock.shape.element_bytes);
+	memcpy(p->cell + at + s->space.bytes, p->value,
+	       p->dataset->file->superblock.shape.element_bytes);
 	rc = write_part(p, at, at + s->record_bytes);
 	if (rc)
 		return rc;
@@ -87,7 +88,7 @@ static int add_to_cell(struct put *p)
 /* An empty cell, in memory. */
 static void begin_cell(struct put *p, uint64_t block, uint64_t next)
 {
-	memset(p->cell, 0, p->cube->cell_bytes);
+	memset(p->cell, 0, p->dataset->file->cell_bytes);
 	p->block = block;
 	p->head = (struct sp__pointcell){ .home = p->home, .next = next };
 }
@@ -95,21 +96,21 @@ static void begin_cell(struct put *p, uint64_t block, uint64_t next)
 /* A cell at the end of the file, which the head counts. */
 static int allocate(struct put *p, uint64_t *block)
 {
-	struct sp_cube *c = p->cube;
+	struct sp__points *c = p->dataset;
 	uint64_t end;
 
-	*block = sp__cube_superblock_end(&c->superblock);
-	end = (*block + c->superblock.cell_blocks) * c->superblock.block_bytes;
-	if (ftruncate(c->fd, (off_t)end))
-		return sp__err(p->err, -errno, "truncate", c->path, -1);
-	c->superblock.pointset.overflow_cells++;
-	return sp__cube_superblock_write(&c->superblock, c->fd, c->path, p->err);
+	*block = sp__cube_superblock_end(&c->file->superblock);
+	end = (*block + c->file->superblock.cell_blocks) * c->file->superblock.block_bytes;
+	if (ftruncate(c->file->fd, (off_t)end))
+		return sp__err(p->err, -errno, "truncate", c->file->path, -1);
+	c->file->superblock.pointset.overflow_cells++;
+	return sp__cube_superblock_write(&c->file->superblock, c->file->fd, c->file->path, p->err);
 }
 
 /* All cells of the chain are full: a new one behind the first. */
 static int add_cell(struct put *p)
 {
-	struct sp_cube *c = p->cube;
+	struct sp__points *c = p->dataset;
 	uint64_t block, next;
 	int rc = read_cell(p, p->home);
 
@@ -132,19 +133,19 @@ static int add_cell(struct put *p)
 
 static int add_point(struct put *p)
 {
-	uint64_t cells = p->cube->superblock.pointset.overflow_cells + 1;
+	uint64_t cells = p->dataset->file->superblock.pointset.overflow_cells + 1;
 	int rc = read_cell(p, p->home);
 
-	while (!rc && p->head.count == p->cube->set.capacity && p->head.next && cells--)
+	while (!rc && p->head.count == p->dataset->set.capacity && p->head.next && cells--)
 		rc = read_cell(p, p->head.next);
 	if (rc)
 		return rc;
-	return p->head.count < p->cube->set.capacity ? add_to_cell(p) : add_cell(p);
+	return p->head.count < p->dataset->set.capacity ? add_to_cell(p) : add_cell(p);
 }
 
 static int run_put(struct put *p, bool outside)
 {
-	struct sp__cube_pointset *s = &p->cube->superblock.pointset;
+	struct sp__cube_pointset *s = &p->dataset->file->superblock.pointset;
 	int rc;
 
 	if (outside && !s->outside) {
@@ -157,19 +158,21 @@ static int run_put(struct put *p, bool outside)
 		return rc;
 	s->outside |= outside;
 	s->count++;
-	return sp__cube_superblock_write(&p->cube->superblock, p->cube->fd, p->cube->path, p->err);
+	return sp__cube_superblock_write(&p->dataset->file->superblock, p->dataset->file->fd,
+					 p->dataset->file->path, p->err);
 }
 
-int sp__points_put(struct sp_cube *c, const uint64_t *x, const void *value, struct sp_errinfo *err)
+int sp__points_put(struct sp__points *c, const uint64_t *x, const void *value,
+		   struct sp_errinfo *err)
 {
-	struct put p = { .cube = c, .err = err, .value = value };
+	struct put p = { .dataset = c, .err = err, .value = value };
 	struct sp__home home;
 	int rc;
 
 	p.key = sp__zkey_of(&c->set.space, x);
 	home = sp__pointset_home(&c->set, p.key, x);
 	p.home = home.block;
-	p.cell = malloc(c->cell_bytes);
+	p.cell = malloc(c->file->cell_bytes);
 	if (!p.cell)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	rc = run_put(&p, home.outside);

@@ -26,7 +26,7 @@
 #include "run/charge.h"
 
 struct query {
-	struct sp_cube *cube;
+	struct sp__points *dataset;
 	struct sp_errinfo *err;
 	struct sp__transfer transfer;
 	struct sp_cube_box box; /* to the ends of the space: of all cells */
@@ -43,7 +43,7 @@ struct query {
 
 static bool in_box(const struct query *q, const uint64_t *x)
 {
-	for (unsigned i = 0; i < q->cube->set.space.n; i++)
+	for (unsigned i = 0; i < q->dataset->set.space.n; i++)
 		if (x[i] < q->box.lo[i] || x[i] > q->box.hi[i])
 			return false;
 	return true;
@@ -52,15 +52,15 @@ static bool in_box(const struct query *q, const uint64_t *x)
 static void note_damage(struct query *q, uint64_t block)
 {
 	if (!q->check) {
-		q->rc = sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
-				 (long long)(block * q->cube->superblock.block_bytes),
+		q->rc = sp__errf(q->err, SP_ECORRUPT, "read", q->dataset->file->path,
+				 (long long)(block * q->dataset->file->superblock.block_bytes),
 				 "a checksum differs: run check");
 		return;
 	}
 	if (!q->check->damaged++) {
 		struct sp_cube_box node = { 0 };
 
-		(void)sp__pointset_node(&q->cube->set, block, &node);
+		(void)sp__pointset_node(&q->dataset->set, block, &node);
 		memcpy(q->check->first_damaged, node.lo, sizeof(node.lo));
 	}
 }
@@ -68,7 +68,7 @@ static void note_damage(struct query *q, uint64_t block)
 /* Whether a chain leads on to an overflow cell. */
 static bool link_possible(const struct query *q, uint64_t next)
 {
-	const struct sp__cube_superblock *h = &q->cube->superblock;
+	const struct sp__cube_superblock *h = &q->dataset->file->superblock;
 	uint64_t first = h->pointset.overflow_block;
 
 	return next >= first && next < sp__cube_superblock_end(h) &&
@@ -90,14 +90,14 @@ static void follow(struct query *q, uint64_t block, uint64_t next)
 		q->rc = sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
 		return;
 	}
-	sp__budget_charge(&q->cube->env.budget, (q->room - room) * sizeof(*q->chain));
+	sp__budget_charge(&q->dataset->file->env.budget, (q->room - room) * sizeof(*q->chain));
 	q->chain[q->nchain++] = next;
 }
 
 /* Checks that a point is where it belongs; only then it is the box's. */
 static bool take_point(struct query *q, const struct sp__pointcell *head, const uint8_t *record)
 {
-	const struct sp__pointset *s = &q->cube->set;
+	const struct sp__pointset *s = &q->dataset->set;
 	sp__zkey key = sp__zkey_load(&s->space, record);
 	uint64_t x[SP_CUBE_DIMS_MAX];
 
@@ -115,8 +115,8 @@ static bool take_point(struct query *q, const struct sp__pointcell *head, const 
 static void look(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct query *q = arg;
-	const struct sp__pointset *s = &q->cube->set;
-	bool overflow = x[0] >= q->cube->superblock.pointset.overflow_block, good = true;
+	const struct sp__pointset *s = &q->dataset->set;
+	bool overflow = x[0] >= q->dataset->file->superblock.pointset.overflow_block, good = true;
 	struct sp__pointcell head;
 
 	if (q->rc)
@@ -137,7 +137,7 @@ static void look(void *arg, const uint64_t *x, uint8_t *cell)
 static int want_leaf(void *arg, size_t i)
 {
 	struct query *q = arg;
-	uint32_t place = q->cube->set.leaves[i].place;
+	uint32_t place = q->dataset->set.leaves[i].place;
 
 	q->wanted[place / 8] |= (uint8_t)(1 << place % 8);
 	return 0;
@@ -153,7 +153,7 @@ static int give_cells(void *arg, uint64_t block, uint64_t cells)
 
 static int read_regions(struct query *q)
 {
-	const struct sp__pointset *s = &q->cube->set;
+	const struct sp__pointset *s = &q->dataset->set;
 	struct sp_cube_box cells;
 	int rc = 0;
 
@@ -165,14 +165,14 @@ static int read_regions(struct query *q)
 
 static int read_leaves(struct query *q)
 {
-	const struct sp__pointset *s = &q->cube->set;
+	const struct sp__pointset *s = &q->dataset->set;
 	size_t bytes = s->nleaves / 8 + 1;
 	int rc;
 
 	q->wanted = calloc(bytes, 1);
 	if (!q->wanted)
 		return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
-	sp__budget_charge(&q->cube->env.budget, bytes);
+	sp__budget_charge(&q->dataset->file->env.budget, bytes);
 	rc = sp__leaves_walk(s, &q->box, want_leaf, q);
 	for (size_t place = 0; !rc && place < s->nleaves; place++) {
 		if (!q->wanted[place / 8])
@@ -181,7 +181,7 @@ static int read_leaves(struct query *q)
 			rc = give_cells(q, s->leaf_block + place * s->cell_blocks, 1);
 	}
 	free(q->wanted);
-	sp__budget_credit(&q->cube->env.budget, bytes);
+	sp__budget_credit(&q->dataset->file->env.budget, bytes);
 	return rc;
 }
 
@@ -211,7 +211,7 @@ static int read_chains(struct query *q)
 		if (!rc)
 			rc = sp__transfer_end(&q->transfer);
 		free(blocks);
-		sp__budget_credit(&q->cube->env.budget, room * sizeof(*blocks));
+		sp__budget_credit(&q->dataset->file->env.budget, room * sizeof(*blocks));
 		if (!rc)
 			rc = q->rc;
 	}
@@ -220,7 +220,7 @@ static int read_chains(struct query *q)
 
 static int read_cells(struct query *q)
 {
-	const struct sp__cube_superblock *h = &q->cube->superblock;
+	const struct sp__cube_superblock *h = &q->dataset->file->superblock;
 	int rc = 0;
 
 	sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
@@ -239,34 +239,34 @@ static int read_cells(struct query *q)
 
 static int run_query(struct query *q, struct sp_cube_stats *stats)
 {
-	struct sp_cube *c = q->cube;
+	struct sp__points *c = q->dataset;
 	int rc;
 
-	sp__cube_hollow(c, false);
-	rc = sp__transfer_open(&q->transfer, c, SP__OP_READ, stats, q->err);
+	sp__cube_hollow(c->file, false);
+	rc = sp__transfer_open(&q->transfer, c->file, SP__OP_READ, stats, q->err);
 	if (!rc)
 		rc = read_cells(q);
 	sp__transfer_close(&q->transfer);
 	free(q->chain);
-	sp__budget_credit(&c->env.budget, q->room * sizeof(*q->chain));
-	sp__charge_work(&c->env, q->points, 0, q->points * c->set.record_bytes);
-	sp__env_note(&c->env, &stats->run, false);
+	sp__budget_credit(&c->file->env.budget, q->room * sizeof(*q->chain));
+	sp__charge_work(&c->file->env, q->points, 0, q->points * c->set.record_bytes);
+	sp__env_note(&c->file->env, &stats->run, false);
 	stats->elements = q->points;
 	return rc;
 }
 
-int sp__points_each(struct sp_cube *c, const struct sp_cube_box *box, sp__record_fn fn, void *arg,
-		    struct sp_cube_stats *stats, struct sp_errinfo *err)
+int sp__points_each(struct sp__points *c, const struct sp_cube_box *box, sp__record_fn fn,
+		    void *arg, struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct query q = { .cube = c, .err = err, .box = *box, .fn = fn, .arg = arg };
+	struct query q = { .dataset = c, .err = err, .box = *box, .fn = fn, .arg = arg };
 
 	return run_query(&q, stats);
 }
 
-int sp__points_verify(struct sp_cube *c, struct sp_cube_check *check, struct sp_cube_stats *stats,
-		      struct sp_errinfo *err)
+int sp__points_verify(struct sp__points *c, struct sp_cube_check *check,
+		      struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct query q = { .cube = c, .err = err, .check = check };
+	struct query q = { .dataset = c, .err = err, .check = check };
 	int rc;
 
 	sp__znode_box(&c->set.space, 0, 0, &q.box);
@@ -279,7 +279,7 @@ int sp__points_verify(struct sp_cube *c, struct sp_cube_check *check, struct sp_
 
 /* A result: coordinates, the last one first, each with its first byte first, and the value. */
 struct result {
-	struct sp_cube *cube;
+	struct sp__points *dataset;
 	struct sp__pointsort sort;
 	sp_cube_sink sink;
 	void *arg;
@@ -287,15 +287,16 @@ struct result {
 	size_t n, room;
 };
 
-size_t sp__point_bytes(const struct sp_cube *c)
+size_t sp__point_bytes(const struct sp__points *c)
 {
-	return c->superblock.shape.ndims * sizeof(uint64_t) + c->superblock.shape.element_bytes;
+	return c->file->superblock.shape.ndims * sizeof(uint64_t) +
+	       c->file->superblock.shape.element_bytes;
 }
 
 static int keep(void *arg, sp__zkey key, const uint8_t *record)
 {
 	struct result *r = arg;
-	const struct sp__zspace *z = &r->cube->set.space;
+	const struct sp__zspace *z = &r->dataset->set.space;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	uint8_t *to;
 	int rc;
@@ -309,7 +310,7 @@ static int keep(void *arg, sp__zkey key, const uint8_t *record)
 
 		memcpy(to, &big_endian, sizeof(big_endian));
 	}
-	memcpy(to, record + z->bytes, r->cube->superblock.shape.element_bytes);
+	memcpy(to, record + z->bytes, r->dataset->file->superblock.shape.element_bytes);
 	return 0;
 }
 
@@ -318,15 +319,15 @@ static int empty(struct result *r)
 	size_t n = r->n;
 
 	r->n = 0;
-	return n ? r->sink(r->arg, r->out, n * sp__point_bytes(r->cube)) : 0;
+	return n ? r->sink(r->arg, r->out, n * sp__point_bytes(r->dataset)) : 0;
 }
 
 /* Sorted points to the sink, with the first coordinate first. */
 static int give(void *arg, const void *data, size_t bytes)
 {
 	struct result *r = arg;
-	size_t each = sp__point_bytes(r->cube);
-	unsigned n = r->cube->set.space.n;
+	size_t each = sp__point_bytes(r->dataset);
+	unsigned n = r->dataset->set.space.n;
 	int rc = 0;
 
 	for (const uint8_t *from = data, *end = from + bytes; !rc && from < end; from += each) {
@@ -350,16 +351,16 @@ static int give(void *arg, const void *data, size_t bytes)
 static int read_result(struct result *r, const struct sp_cube_box *box, struct sp_cube_stats *stats,
 		       struct sp_errinfo *err)
 {
-	size_t each = sp__point_bytes(r->cube);
+	size_t each = sp__point_bytes(r->dataset);
 	int rc;
 
 	r->room = sp__max((64u << 10) / each, 1u);
 	r->out = malloc(r->room * each);
 	if (!r->out)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	rc = sp__pointsort_open(&r->sort, r->cube, (uint32_t)each, err);
+	rc = sp__pointsort_open(&r->sort, r->dataset->file, (uint32_t)each, err);
 	if (!rc)
-		rc = sp__points_each(r->cube, box, keep, r, stats, err);
+		rc = sp__points_each(r->dataset, box, keep, r, stats, err);
 	if (!rc)
 		rc = sp__pointsort_drain(&r->sort, give, r);
 	if (!rc)
@@ -368,16 +369,16 @@ static int read_result(struct result *r, const struct sp_cube_box *box, struct s
 	return rc;
 }
 
-int sp__points_read(struct sp_cube *c, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
-		    struct sp_cube_stats *stats, struct sp_errinfo *err)
+int sp__points_read(struct sp__points *c, const struct sp_cube_box *box, sp_cube_sink sink,
+		    void *arg, struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct result r = { .cube = c, .sink = sink, .arg = arg };
+	struct result r = { .dataset = c, .sink = sink, .arg = arg };
 	int rc;
 
 	*stats = (struct sp_cube_stats){ 0 };
-	for (unsigned i = 0; i < c->superblock.shape.ndims; i++)
+	for (unsigned i = 0; i < c->file->superblock.shape.ndims; i++)
 		if (box->stride[i] != 1)
-			return sp__errf(err, SP_EUNSUP, "read", c->path, -1,
+			return sp__errf(err, SP_EUNSUP, "read", c->file->path, -1,
 					"points are in no grid: a stride has no meaning");
 	if (!sink)
 		return sp__points_each(c, box, NULL, NULL, stats, err);

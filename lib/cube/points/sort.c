@@ -7,7 +7,7 @@
 
 #define BUFFER_BYTES (UINT32_C(64) << 10)
 
-int sp__pointsort_open(struct sp__pointsort *s, const struct sp_cube *c, uint32_t record_bytes,
+int sp__pointsort_open(struct sp__pointsort *s, const struct sp__cubefile *c, uint32_t record_bytes,
 		       struct sp_errinfo *err)
 {
 	struct sp_keyset_opts ko = {

@@ -7,7 +7,7 @@
 #define SP__CUBE_POINTS_SORT_H
 
 #include <spindle/sort.h>
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 
 struct sp__pointsort {
 	struct sp_sort *sort;
@@ -19,7 +19,7 @@ struct sp__pointsort {
 	size_t n, room;
 };
 
-SP_MUST_CHECK int sp__pointsort_open(struct sp__pointsort *s, const struct sp_cube *c,
+SP_MUST_CHECK int sp__pointsort_open(struct sp__pointsort *s, const struct sp__cubefile *c,
 				     uint32_t record_bytes, struct sp_errinfo *err);
 /* Room for the next record, which is to be filled before the next call; NULL: an error, in *rc. */
 uint8_t *sp__pointsort_next(struct sp__pointsort *s, int *rc);

@@ -5,7 +5,7 @@
 #ifndef SP__CUBE_POINTS_TREE_H
 #define SP__CUBE_POINTS_TREE_H
 
-#include "cube/cube_impl.h"
+#include "cube/file/file.h"
 #include "cube/file/pointset.h"
 
 /* Records in order, in a file; a cursor reads them one after the other. */

@@ -15,14 +15,14 @@
 #include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "cube/elements/elements.h"
 #include "cube/file/extents.h"
-#include "cube/points/points.h"
 #include "cube/mapping/tiles.h"
 #include "cube/file/transfer.h"
 #include "run/charge.h"
 
 struct query {
-	struct sp_cube *cube;
+	struct sp__cubefile *file;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
 	struct sp__transfer transfer;
@@ -50,7 +50,7 @@ static void look(void *arg, const uint64_t *x, uint8_t *cell)
 
 static void count_damage(const struct query *q, uint64_t damaged, const uint64_t *x)
 {
-	const struct sp_cube_shape *s = &q->cube->superblock.shape;
+	const struct sp_cube_shape *s = &q->file->superblock.shape;
 
 	for (unsigned i = 0; damaged && !q->check->damaged && i < s->ndims; i++)
 		q->check->first_damaged[i] = x[i] * s->tile[i];
@@ -69,30 +69,30 @@ static int check_part(struct query *q)
 		count_damage(q, damaged, x);
 	if (!damaged || q->check)
 		return 0;
-	block = sp__fragments_block(&q->cube->superblock.fragments, x);
-	return sp__errf(q->err, SP_ECORRUPT, "read", q->cube->path,
-			(long long)(block * q->cube->superblock.block_bytes),
+	block = sp__fragments_block(&q->file->superblock.fragments, x);
+	return sp__errf(q->err, SP_ECORRUPT, "read", q->file->path,
+			(long long)(block * q->file->superblock.block_bytes),
 			"a checksum differs: run check");
 }
 
 /* Reads a part into the buffer, if there is a sink, and empties that. */
 static int read_part(struct query *q, const struct sp_cube_box *part)
 {
-	struct sp_cube_box cells = sp__cube_cells(&q->cube->superblock.shape, part);
+	struct sp_cube_box cells = sp__cube_cells(&q->file->superblock.shape, part);
 	bool table = q->verify || q->sparse;
 	uint64_t bytes = 0;
 	int rc = 0;
 
 	if (q->sink) {
-		bytes = sp__tiles_init(&q->tiles, &q->cube->superblock.shape, part, NULL);
+		bytes = sp__tiles_init(&q->tiles, &q->file->superblock.shape, part, NULL);
 		q->tiles.buffer = malloc(bytes);
 		if (!q->tiles.buffer)
 			return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
-		sp__budget_charge(&q->cube->env.budget, bytes);
+		sp__budget_charge(&q->file->env.budget, bytes);
 	}
 	if (table) {
-		sp__extents_whole(q->cube, &cells);
-		rc = sp__extents_open(&q->extents, q->cube, &cells, q->err);
+		sp__extents_whole(q->file, &cells);
+		rc = sp__extents_open(&q->extents, q->file, &cells, q->err);
 		if (!rc)
 			rc = sp__extents_read(&q->extents, q->err);
 	}
@@ -100,14 +100,14 @@ static int read_part(struct query *q, const struct sp_cube_box *part)
 		rc = sp__transfer_box(&q->transfer, &cells, q->sink || table ? look : NULL, q);
 	if (!rc)
 		rc = check_part(q);
-	sp__charge_work(&q->cube->env, 0, 0, bytes);
+	sp__charge_work(&q->file->env, 0, 0, bytes);
 	if (!rc && q->sink)
 		rc = q->sink(q->arg, q->tiles.buffer, bytes);
 	if (table)
 		sp__extents_close(&q->extents);
 	if (q->sink) {
 		free(q->tiles.buffer);
-		sp__budget_credit(&q->cube->env.budget, bytes);
+		sp__budget_credit(&q->file->env.budget, bytes);
 	}
 	return rc;
 }
@@ -115,15 +115,15 @@ static int read_part(struct query *q, const struct sp_cube_box *part)
 /* Memory for a part: its elements, if they go to a sink, and its checksums, if they are read. */
 static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
 {
-	const struct sp_cube_shape *s = &q->cube->superblock.shape;
+	const struct sp_cube_shape *s = &q->file->superblock.shape;
 	struct sp_cube_box cells = sp__cube_cells(s, b);
 	uint64_t bytes = q->sink ? s->element_bytes : 0;
 
 	for (unsigned i = 0; i < s->ndims; i++)
 		bytes *= sp__box_count(b, i);
 	if (q->verify || q->sparse) {
-		sp__extents_whole(q->cube, &cells);
-		bytes += sp__extents_memory(q->cube, &cells);
+		sp__extents_whole(q->file, &cells);
+		bytes += sp__extents_memory(q->file, &cells);
 	}
 	return bytes;
 }
@@ -136,8 +136,8 @@ static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
 static uint64_t part_end(const struct query *q, const struct sp_cube_box *b, unsigned i,
 			 uint64_t lo, uint64_t fit)
 {
-	uint64_t unit = q->cube->superblock.shape.tile[i] *
-			(i ? 1 : (uint64_t)q->cube->superblock.extent_cells);
+	uint64_t unit = q->file->superblock.shape.tile[i] *
+			(i ? 1 : (uint64_t)q->file->superblock.extent_cells);
 	uint64_t last = lo + (fit - 1) * b->stride[i], end = (last + 1) / unit * unit;
 
 	if (!q->sink)
@@ -184,7 +184,7 @@ static int read_box(struct query *q, const struct sp_cube_box *b, unsigned i)
 
 static int open_query(struct query *q)
 {
-	struct sp_cube *c = q->cube;
+	struct sp__cubefile *c = q->file;
 
 	if (c->superblock.no_data && q->verify)
 		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
@@ -215,7 +215,7 @@ static struct sp_cube_box tightened(const struct sp_cube_box *b, unsigned n)
 
 static int run_query(struct query *q, const struct sp_cube_box *box)
 {
-	struct sp_cube *c = q->cube;
+	struct sp__cubefile *c = q->file;
 	struct sp_cube_box tight = tightened(box, c->superblock.shape.ndims);
 	int rc = open_query(q);
 
@@ -230,112 +230,38 @@ static int run_query(struct query *q, const struct sp_cube_box *box)
 	return rc;
 }
 
-int sp__cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
-		  struct sp_cube_stats *stats, struct sp_errinfo *err)
+int sp__elements_read(struct sp__cubefile *file, const struct sp_cube_box *box, sp_cube_sink sink,
+		      void *arg, struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct query q = { .cube = cube,
+	struct query q = { .file = file,
 			   .stats = stats,
 			   .err = err,
 			   .sink = sink,
 			   .arg = arg,
-			   .verify = cube->opts.verify,
-			   .sparse = sink && !cube->superblock.complete };
-	int rc = sp__cube_check_box(cube, box, err);
+			   .verify = file->opts.verify,
+			   .sparse = sink && !file->superblock.complete };
 
 	*stats = (struct sp_cube_stats){ .elements = 1 };
-	if (!rc && sink)
-		rc = sp__cube_check_elements(cube, "read", err);
-	if (rc)
-		return rc;
-	if (cube->superblock.points)
-		return sp__points_read(cube, box, sink, arg, stats, err);
-	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++)
+	for (unsigned i = 0; i < file->superblock.shape.ndims; i++)
 		stats->elements *= sp__box_count(box, i);
 	return run_query(&q, box);
 }
 
-int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_sink sink, void *arg,
-		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+int sp__elements_verify(struct sp__cubefile *file, struct sp_cube_check *check,
+			struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	int rc = sp__cube_begin_reading(cube, err);
-
-	*stats = (struct sp_cube_stats){ 0 };
-	if (rc)
-		return rc;
-	rc = sp__cube_read(cube, box, sink, arg, stats, err);
-	sp__cube_end_reading(cube);
-	return rc;
-}
-
-int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_cube_stats *stats,
-		   struct sp_errinfo *err)
-{
+	const struct sp_cube_shape *s = &file->superblock.shape;
 	struct query q = {
-		.cube = cube, .stats = stats, .err = err, .verify = true, .check = check
+		.file = file, .stats = stats, .err = err, .verify = true, .check = check
 	};
 	struct sp_cube_box all = { 0 };
-	int rc = sp__cube_begin_reading(cube, err);
 
-	*check = (struct sp_cube_check){ .cells = 1, .superblock = cube->superblock.alone };
 	*stats = (struct sp_cube_stats){ 0 };
-	if (rc)
-		return rc;
-	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++) {
-		all.hi[i] = cube->superblock.shape.dims[i] - 1;
+	check->cells = 1;
+	for (unsigned i = 0; i < s->ndims; i++) {
+		all.hi[i] = s->dims[i] - 1;
 		all.stride[i] = 1;
-		check->cells *= all.hi[i] / cube->superblock.shape.tile[i] + 1;
+		check->cells *= all.hi[i] / s->tile[i] + 1;
 	}
-	rc = cube->superblock.points ? sp__points_verify(cube, check, stats, err)
-				     : run_query(&q, &all);
-	check->put = cube->pending.extent != NULL;
-	sp__cube_end_reading(cube);
-	return rc;
-}
-
-static int keep(void *arg, const void *data, size_t bytes)
-{
-	memcpy(arg, data, bytes);
-	return 0;
-}
-
-struct first {
-	void *element;
-	size_t skip, bytes;
-	bool found;
-};
-
-static int keep_first(void *arg, const void *data, size_t bytes)
-{
-	struct first *f = arg;
-
-	(void)bytes;
-	if (!f->found)
-		memcpy(f->element, (const uint8_t *)data + f->skip, f->bytes);
-	f->found = true;
-	return 0;
-}
-
-static int get_point(struct sp_cube *cube, const struct sp_cube_box *box, void *element,
-		     struct sp_errinfo *err)
-{
-	size_t value = cube->superblock.shape.element_bytes;
-	struct first f = { element, sp__point_bytes(cube) - value, value, false };
-	struct sp_cube_stats stats;
-	int rc = sp_cube_read(cube, box, keep_first, &f, &stats, err);
-
-	return rc || f.found ? rc : sp__errf(err, -ENOENT, "read", cube->path, -1, "no such point");
-}
-
-int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element, struct sp_errinfo *err)
-{
-	struct sp_cube_stats stats;
-	struct sp_cube_box box = { 0 };
-
-	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++) {
-		box.lo[i] = box.hi[i] = x[i];
-		box.stride[i] = 1;
-	}
-	if (cube->superblock.points)
-		return get_point(cube, &box, element, err);
-	return sp_cube_read(cube, &box, keep, element, &stats, err);
+	return run_query(&q, &all);
 }

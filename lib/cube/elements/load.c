@@ -12,13 +12,13 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "cube/elements/csv.h"
+#include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
-#include "cube/points/points.h"
 
 /* Writes down how many layers of the input's slowest dimension are complete. */
 static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	int rc;
 
 	l->noted = 0;
@@ -27,26 +27,26 @@ static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
 	h->marking &= !end;
 	h->loading = end ? SP__LOADING_NONE : SP__LOADING_ALL;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
-	rc = sp__cube_sync(l->cube, l->err);
-	return rc ? rc : sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
+	rc = sp__cube_sync(l->file, l->err);
+	return rc ? rc : sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
 }
 
 static int note_progress(struct sp__loading *l, uint64_t layer)
 {
-	return l->noted < l->cube->progress_bytes ? 0 : note_layers(l, layer, false);
+	return l->noted < l->file->progress_bytes ? 0 : note_layers(l, layer, false);
 }
 
 /* The layer at which to go on, or 0. */
 static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
 {
-	const struct sp__cube_superblock *h = &l->cube->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	unsigned slowest = l->order[h->shape.ndims - 1];
 
 	*first = resume ? h->loaded : 0;
 	if (*first < h->shape.dims[slowest])
 		*first -= *first % sp__cube_superblock_unit(h, slowest);
 	if (*first && memcmp(h->load_order, l->order, h->shape.ndims * sizeof(*l->order)))
-		return sp__errf(l->err, SP_ESYNTAX, "load", l->cube->path, -1,
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 				"the order differs from that of the load to go on with");
 	return l->input.seekable ? 0
 				 : sp__loadinput_skip(&l->input, *first * l->input.pitch[slowest]);
@@ -58,21 +58,21 @@ static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
  */
 static int begin(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	int rc;
 
 	h->complete = false;
 	h->loading = SP__LOADING_ALL;
 	h->loaded = l->layer;
 	memcpy(h->load_order, l->order, sizeof(h->load_order));
-	rc = sp__cube_superblock_write(h, l->cube->fd, l->cube->path, l->err);
+	rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
 	if (!rc)
-		rc = sp__cube_begin_change(l->cube, l->err);
+		rc = sp__cube_begin_change(l->file, l->err);
 	for (size_t i = 0; !rc && !l->layer && i < h->fragments.n; i++) {
 		const struct sp__fragment *p = h->fragments.list[i];
 
-		rc = sp__extents_clear(l->cube->fd, p->table_block * h->block_bytes,
-				       sp__extents_table_end(h, p) * h->block_bytes, l->cube->path,
+		rc = sp__extents_clear(l->file->fd, p->table_block * h->block_bytes,
+				       sp__extents_table_end(h, p) * h->block_bytes, l->file->path,
 				       l->err);
 	}
 	return rc;
@@ -85,7 +85,7 @@ static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opt
 		if (opts->rollup[i])
 			return sp__errf(l->err, SP_ESYNTAX, "load", name, -1,
 					"only the coordinates of CSV are rolled up");
-	return l->cube->superblock.no_data ? sp__errf(l->err, SP_EUNSUP, "load", l->cube->path, -1,
+	return l->file->superblock.no_data ? sp__errf(l->err, SP_EUNSUP, "load", l->file->path, -1,
 						      "the cube was made without data")
 					   : 0;
 }
@@ -93,7 +93,7 @@ static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opt
 /* Writes the elements to their places. */
 static int load_in_place(struct sp__loading *l, bool resume)
 {
-	const struct sp__cube_superblock *h = &l->cube->superblock;
+	const struct sp__cube_superblock *h = &l->file->superblock;
 	uint64_t first;
 	int rc;
 
@@ -113,13 +113,13 @@ static int load_in_place(struct sp__loading *l, bool resume)
 /* A complete cube has nothing to go on with: there, too, resume loads all. */
 static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
 {
-	struct sp__cube_superblock *h = &l->cube->superblock;
+	struct sp__cube_superblock *h = &l->file->superblock;
 	int rc = check_opts(l, opts, name);
 
 	if (!rc)
-		rc = sp__put_settle(l->cube, l->err);
+		rc = sp__put_settle(l->file, l->err);
 	if (!rc)
-		rc = sp__loadinput_open(&l->input, l->cube, name, opts, h->shape.dims, l->err);
+		rc = sp__loadinput_open(&l->input, l->file, name, opts, h->shape.dims, l->err);
 	memcpy(l->order, l->input.order, sizeof(l->order));
 	l->whole = h->complete;
 	if (!rc)
@@ -130,18 +130,17 @@ static int run_load(struct sp__loading *l, const char *name, const struct sp_cub
 	return rc;
 }
 
-int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
-		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+int sp__elements_load(struct sp__cubefile *file, const char *input,
+		      const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
+		      struct sp_errinfo *err)
 {
-	struct sp__loading l = { .cube = cube, .stats = stats, .err = err, .input.fd = -1 };
+	struct sp__loading l = { .file = file, .stats = stats, .err = err, .input.fd = -1 };
 	int rc;
 
 	*stats = (struct sp_cube_stats){ 0 };
-	sp__cube_hollow(cube, false);
-	if (cube->superblock.points)
-		return sp__points_load(cube, input, opts, stats, err);
-	rc = opts->format == SP_CUBE_CSV ? sp__csv_load(cube, input, opts, stats, err)
+	sp__cube_hollow(file, false);
+	rc = opts->format == SP_CUBE_CSV ? sp__csv_load(file, input, opts, stats, err)
 					 : run_load(&l, input, opts);
-	sp__env_note(&cube->env, &stats->run, false);
+	sp__env_note(&file->env, &stats->run, false);
 	return rc;
 }

@@ -6,15 +6,12 @@
  * there only signals are held back.  Of several volumes the further ones are marked first: the
  * number of the head, which the log repeats, is then final until the put has ended.
  */
-#include <signal.h>
-#include <string.h>
-#include "base/err.h"
-#include "cube/points/points.h"
 #include "cube/elements/change.h"
+#include "cube/elements/elements.h"
 #include "cube/file/putlog.h"
 
 /* The extent is in its place, and so is its checksum: the log can be erased. */
-static int end_put(struct sp_cube *c, struct sp_errinfo *err)
+static int end_put(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	int rc = sp__cube_sync(c, err);
 
@@ -25,10 +22,10 @@ static int end_put(struct sp_cube *c, struct sp_errinfo *err)
 	return rc ? rc : sp__putlog_erase(c, err);
 }
 
-static int put_element(struct sp_cube *c, const uint64_t *x, const void *element,
-		       struct sp_errinfo *err)
+int sp__element_put(struct sp__cubefile *c, const uint64_t *x, const void *element,
+		    struct sp_errinfo *err)
 {
-	struct sp__change ch = { .cube = c, .err = err, .logged = c->superblock.log_bytes > 0 };
+	struct sp__change ch = { .file = c, .err = err, .logged = c->superblock.log_bytes > 0 };
 	struct sp_cube_stats stats = { 0 };
 	struct sp__point point = { 0 };
 	int rc = sp__put_settle(c, err);
@@ -45,9 +42,9 @@ static int put_element(struct sp_cube *c, const uint64_t *x, const void *element
 	return rc || !ch.logged ? rc : end_put(c, err);
 }
 
-int sp__put_settle(struct sp_cube *c, struct sp_errinfo *err)
+int sp__put_settle(struct sp__cubefile *c, struct sp_errinfo *err)
 {
-	struct sp__change ch = { .cube = c, .err = err };
+	struct sp__change ch = { .file = c, .err = err };
 	struct sp_cube_stats stats = { 0 };
 	int rc = sp__putlog_read(c, err);
 
@@ -60,28 +57,4 @@ int sp__put_settle(struct sp_cube *c, struct sp_errinfo *err)
 	sp__change_close(&ch);
 	sp__putlog_forget(c);
 	return rc ? rc : end_put(c, err);
-}
-
-int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
-		struct sp_errinfo *err)
-{
-	struct sp_cube_box box = { 0 };
-	sigset_t all, old;
-	int rc;
-
-	for (unsigned i = 0; i < cube->superblock.shape.ndims; i++) {
-		box.lo[i] = box.hi[i] = x[i];
-		box.stride[i] = 1;
-	}
-	rc = sp__cube_check_box(cube, &box, err);
-	if (!rc)
-		rc = sp__cube_check_elements(cube, "write", err);
-	if (rc)
-		return rc;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	rc = cube->superblock.points ? sp__points_put(cube, x, element, err)
-				     : put_element(cube, x, element, err);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return rc;
 }

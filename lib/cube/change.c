@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes cubes: each call goes to the inner room of grids or to that of points.
+ */
+#include <errno.h>
+#include <signal.h>
+#include "base/err.h"
+#include "cube/elements/elements.h"
+#include "cube/file/putlog.h"
+#include "cube/state.h"
+
+int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
+		 struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	return cube->file.superblock.points
+		       ? sp__points_load(&cube->points, input, opts, stats, err)
+		       : sp__elements_load(&cube->file, input, opts, stats, err);
+}
+
+int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count, const char *input,
+		   const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
+		   struct sp_errinfo *err)
+{
+	return sp__elements_append(&cube->file, dim, count, input, opts, stats, err);
+}
+
+int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
+		struct sp_errinfo *err)
+{
+	struct sp_cube_box box = { 0 };
+	sigset_t all, old;
+	int rc;
+
+	for (unsigned i = 0; i < cube->file.superblock.shape.ndims; i++) {
+		box.lo[i] = box.hi[i] = x[i];
+		box.stride[i] = 1;
+	}
+	rc = sp__cube_check_box(&cube->file, &box, err);
+	if (!rc)
+		rc = sp__cube_check_elements(&cube->file, "write", err);
+	if (rc)
+		return rc;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	rc = cube->file.superblock.points ? sp__points_put(&cube->points, x, element, err)
+					  : sp__element_put(&cube->file, x, element, err);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats, struct sp_errinfo *err)
+{
+	*stats = (struct sp_cube_stats){ 0 };
+	if (!cube->file.superblock.points)
+		return sp__errf(err, SP_EUNSUP, "reorganise", cube->file.path, -1,
+				"a grid stays as it was created: only points are reorganised");
+	return sp__points_load(&cube->points, NULL, NULL, stats, err);
+}
+
+/* Restores what has a valid copy: a put in the log, and a superblock in the other one. */
+int sp_cube_repair(struct sp_cube *cube, struct sp_cube_repair *done, struct sp_errinfo *err)
+{
+	struct sp__cubefile *c = &cube->file;
+	int rc;
+
+	*done = (struct sp_cube_repair){ 0 };
+	if (!c->opts.write)
+		return sp__err(err, -EBADF, "repair", c->path, -1);
+	rc = sp__putlog_read(c, err);
+	if (rc)
+		return rc;
+	done->put = c->pending.extent != NULL;
+	done->superblock = c->superblock.alone;
+	rc = sp__put_settle(c, err);
+	/* The next state of the head goes to the other place. */
+	if (!rc && c->superblock.alone)
+		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
+	if (!rc)
+		c->superblock.alone = false;
+	return rc;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Checks what a call wants of an open cube, and marks and syncs its volumes.
+ */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "cube/file/file.h"
+#include "cube/file/volumes.h"
+#include "io/volume.h"
+
+const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
+{
+	switch (h->loading) {
+	case SP__LOADING_NONE:
+		return NULL;
+	case SP__LOADING_ALL:
+		return h->loaded ? "loaded in part: load --resume goes on"
+				 : "a load was interrupted: load all elements again";
+	case SP__LOADING_POINTS:
+		return "a load from CSV was interrupted: load it again";
+	case SP__LOADING_SUMS:
+		return "a roll-up was interrupted: create the cube again";
+	}
+	return NULL;
+}
+
+int sp__cube_check_finished(const struct sp__cubefile *c, const char *op, struct sp_errinfo *err)
+{
+	const char *why = sp__cube_unfinished(&c->superblock);
+
+	return why ? sp__errf(err, SP_ESTATE, op, c->path, -1, "%s", why) : 0;
+}
+
+int sp__cube_check_elements(const struct sp__cubefile *c, const char *op, struct sp_errinfo *err)
+{
+	if (c->superblock.no_data)
+		return sp__errf(err, SP_EUNSUP, op, c->path, -1,
+				"the cube was made without data: only --discard is possible");
+	return c->opts.unfinished ? 0 : sp__cube_check_finished(c, op, err);
+}
+
+uint64_t sp__cube_fragment_bytes(const struct sp__cubefile *c)
+{
+	return sp__max(c->env.budget.limit_bytes / 2, c->cell_bytes);
+}
+
+int sp__cube_check_box(const struct sp__cubefile *c, const struct sp_cube_box *b,
+		       struct sp_errinfo *err)
+{
+	for (unsigned i = 0; i < c->superblock.shape.ndims; i++) {
+		if (b->hi[i] >= c->superblock.shape.dims[i])
+			return sp__errf(err, -ERANGE, "read", c->path, -1,
+					"coordinate %llu of dimension %u is not below %llu",
+					(unsigned long long)b->hi[i], i,
+					(unsigned long long)c->superblock.shape.dims[i]);
+		if (b->lo[i] > b->hi[i] || !b->stride[i])
+			return sp__errf(err, SP_ESYNTAX, "read", c->path, -1,
+					"the box has no elements along dimension %u", i);
+	}
+	return 0;
+}
+
+struct sp_cube_box sp__cube_cells(const struct sp_cube_shape *s, const struct sp_cube_box *e)
+{
+	struct sp_cube_box cells = { 0 };
+
+	for (unsigned i = 0; i < s->ndims; i++) {
+		uint32_t tile = s->tile[i];
+		uint64_t last = e->lo[i] + (sp__box_count(e, i) - 1) * e->stride[i];
+
+		cells.lo[i] = e->lo[i] / tile;
+		cells.hi[i] = last / tile;
+		cells.stride[i] = e->stride[i] % tile ? 1 : e->stride[i] / tile;
+	}
+	return cells;
+}
+
+bool sp__cube_same_file(const struct stat *a, const struct stat *b)
+{
+	return S_ISBLK(a->st_mode) ? S_ISBLK(b->st_mode) && a->st_rdev == b->st_rdev
+				   : a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
+			 struct sp_errinfo *err)
+{
+	struct stat own, input;
+
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++) {
+		if (fstat(c->volumes[i]->fd, &own) || fstat(fd, &input))
+			return sp__err(err, -errno, "stat", name, -1);
+		if (S_ISDIR(input.st_mode))
+			return sp__err(err, -EISDIR, "read", name, -1);
+		if (sp__cube_same_file(&own, &input))
+			return sp__errf(err, SP_EUNSUP, "load", name, -1,
+					"the input is the cube itself");
+	}
+	return 0;
+}
+
+void sp__cube_hollow(struct sp__cubefile *c, bool hollow)
+{
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++)
+		c->volumes[i]->hollow = hollow;
+}
+
+int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
+{
+	struct sp__cube_superblock *h = &c->superblock;
+	unsigned n = sp__fragments_volumes(&h->fragments);
+	int rc = 0;
+
+	if (!h->log_bytes || h->no_data || n == 1)
+		return 0;
+	if (!h->marking) {
+		h->marking = true;
+		h->generation++;
+		rc = sp__cube_superblock_write(h, c->fd, c->path, err);
+	}
+	for (unsigned i = 1; !rc && i < n; i++)
+		rc = sp__cube_volume_mark(h, i, c->volumes[i]->fd, c->volumes[i]->name, err);
+	return rc;
+}
+
+int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err)
+{
+	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++)
+		if (fdatasync(c->volumes[i]->fd))
+			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
+	return 0;
+}
