@@ -192,11 +192,8 @@ int sp_cube_create(const char *path, const struct sp_cube_create_opts *opts, str
 {
 	struct sp_cube_create_opts chosen = *opts;
 	struct sp__cube_plan p = { 0 };
-	int rc = 0;
+	int rc = sp__cube_choose_open(&chosen, err);
 
-	if (opts->mapping == SP_CUBE_AUTO && !opts->points)
-		rc = opts->workload && opts->workload->n ? sp__cube_choose(&chosen, err)
-							 : sp__cube_choose_default(&chosen);
 	if (rc)
 		return rc;
 	rc = sp__cube_plan(&p, &chosen, path, err);

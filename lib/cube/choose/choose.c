@@ -340,7 +340,7 @@ static int choose_default(struct sp_cube_create_opts *opts, struct sp_cube_workl
 	return rc == -ENODATA ? 0 : rc;
 }
 
-int sp__cube_choose_default(struct sp_cube_create_opts *opts)
+static int choose_usual(struct sp_cube_create_opts *opts)
 {
 	struct sp_cube_query queries[SP_CUBE_DIMS_MAX + 1];
 	struct sp_errinfo ignored = SP_ERRINFO_INIT;
@@ -360,4 +360,12 @@ int sp__cube_choose_default(struct sp_cube_create_opts *opts)
 	}
 	sp__cube_plan_free(&plan);
 	return rc == -ENOMEM ? rc : 0;
+}
+
+int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
+{
+	if (!sp__cube_mapping_open(opts) || opts->points)
+		return 0;
+	return opts->workload && opts->workload->n ? sp__cube_choose(opts, err)
+						   : choose_usual(opts);
 }

@@ -28,11 +28,11 @@ SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, 
 SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
 /*
- * Sets the mapping of opts, which have no queries, to the one that is fastest on a mean of beams
- * and a box, as sp__cube_choose() predicts or measures it.  Leaves it if nothing is known of the
- * device, or opts are refused; -ENOMEM.
+ * Does the same if opts leave the mapping of a grid open.  Without queries a mean of beams and a
+ * box decides, and if nothing is known of the device, or opts are refused, the mapping stays open;
+ * -ENOMEM.
  */
-SP_MUST_CHECK int sp__cube_choose_default(struct sp_cube_create_opts *opts);
+SP_MUST_CHECK int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
 /* The place of a query of a shape, the k-th of its random ones. */
 struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,

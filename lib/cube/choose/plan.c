@@ -268,7 +268,6 @@ static int unplaceable(const struct sp__cube_plan *p, int rc)
 static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 {
 	struct sp__mapping *m = &p->superblock.mapping;
-	bool choice = m->kind == SP_CUBE_AUTO;
 	int rc = SP_EUNSUP;
 
 	sp__multimap_free(&m->multimap);
@@ -276,14 +275,13 @@ static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 		rc = sp__multimap_zones(&m->multimap, p->geometry, first_block,
 					p->opts->conservatism_deg);
 	if (rc == SP_EUNSUP)
-		return choice ? rc
-			      : refuse(p, rc,
-				       "the volume has no tracks, or no hops, that are known: "
-				       "MultiMap needs a geometry with both");
-	m->kind = SP_CUBE_MULTIMAP;
+		return p->fallback ? rc
+				   : refuse(p, rc,
+					    "the volume has no tracks, or no hops, that are known: "
+					    "MultiMap needs a geometry with both");
 	if (!rc)
 		rc = sp__cube_superblock_place(&p->superblock);
-	if (choice && (rc == -ENOSPC || (!rc && (rows_are_short(m) || wastes(p)))))
+	if (p->fallback && (rc == -ENOSPC || (!rc && (rows_are_short(m) || wastes(p)))))
 		return SP_EUNSUP;
 	if (rc == -ENOSPC)
 		return refuse(
@@ -301,11 +299,9 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 
 	m->kind = kind;
 	m->first_block = sp__cube_superblock_begin(&p->superblock, first_block);
-	if (m->kind == SP_CUBE_MULTIMAP)
-		return place_multimap(p, first_block);
-	if (m->kind == SP_CUBE_AUTO) {
+	if (m->kind == SP_CUBE_MULTIMAP) {
 		rc = place_multimap(p, first_block);
-		if (rc != SP_EUNSUP)
+		if (rc != SP_EUNSUP || !p->fallback)
 			return rc;
 		sp__multimap_free(&m->multimap);
 		m->kind = SP_CUBE_NAIVE;
@@ -339,7 +335,7 @@ static int lay_out(struct sp__cube_plan *p)
 	h->log_bytes =
 		sp__putlog_bytes((uint64_t)h->cell_blocks * h->block_bytes * h->extent_cells);
 	/* The zones that the head lists do not get more when cells begin further back. */
-	rc = place_cells(p, p->opts->mapping, 0);
+	rc = place_cells(p, p->mapping, 0);
 	if (rc)
 		return rc;
 	if (all)
@@ -355,7 +351,7 @@ static int lay_out(struct sp__cube_plan *p)
 	place_log(h, bytes);
 	all->table_block = sp__cube_superblock_front(h);
 	sp__cube_superblock_cells(h, all->placed);
-	rc = place_cells(p, h->mapping.kind == SP_CUBE_NAIVE ? SP_CUBE_NAIVE : p->opts->mapping,
+	rc = place_cells(p, h->mapping.kind == SP_CUBE_NAIVE ? SP_CUBE_NAIVE : p->mapping,
 			 sp__extents_table_end(h, all));
 	if (rc)
 		return rc;
@@ -370,6 +366,8 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	int rc;
 
 	*p = (struct sp__cube_plan){ .opts = opts, .path = path, .err = err };
+	p->fallback = sp__cube_mapping_open(opts);
+	p->mapping = p->fallback ? SP_CUBE_MULTIMAP : opts->mapping;
 	p->superblock.shape = opts->shape;
 	p->superblock.no_data = opts->no_data;
 	rc = opts->volumes > SP_CUBE_VOLUMES_MAX

@@ -12,6 +12,8 @@ struct sp__cube_plan {
 	const char *path; /* for messages */
 	struct sp_errinfo *err;
 	struct sp__cube_superblock superblock;
+	enum sp_cube_mapping mapping; /* the one to try first, never AUTO, ... */
+	bool fallback;		      /* ... and whether Naive follows where it does not suit */
 	const struct sp_geometry *geometry; /* of the volume; NULL: unknown */
 	struct sp_geometry *own;	    /* the same, if it is the plan's */
 	double host_ns;			    /* of a simulated host, for each request */
@@ -20,6 +22,12 @@ struct sp__cube_plan {
 	unsigned window;		    /* ... or chooses among so many; 0: of any number */
 	uint64_t device_bytes;		    /* 0: unlimited */
 };
+
+/* True if the plan, or a choice among plans, decides on the mapping. */
+static inline bool sp__cube_mapping_open(const struct sp_cube_create_opts *opts)
+{
+	return opts->mapping == SP_CUBE_AUTO;
+}
 
 /*
  * Errors as sp_cube_create(); after one, too, it is to be freed.  opts and path are borrowed,

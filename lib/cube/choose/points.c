@@ -90,20 +90,18 @@ static int set_mapping(struct sp__cube_plan *p)
 	struct sp__mapping *m = &p->superblock.mapping;
 	int rc = SP_EUNSUP;
 
-	m->kind = p->opts->mapping;
+	m->kind = p->mapping;
 	m->cell_blocks = p->superblock.cell_blocks;
 	m->basic.volumes = 1;
-	if (m->kind != SP_CUBE_AUTO && m->kind != SP_CUBE_MULTIMAP)
+	if (m->kind != SP_CUBE_MULTIMAP)
 		return 0;
 	if (p->geometry)
 		rc = sp__multimap_zones(&m->multimap, p->geometry, 0, p->opts->conservatism_deg);
-	if (!rc) {
-		m->kind = SP_CUBE_MULTIMAP;
+	if (!rc)
 		return 0;
-	}
 	if (rc != SP_EUNSUP)
 		return sp__err(p->err, rc, "create", p->path, -1);
-	if (m->kind == SP_CUBE_MULTIMAP)
+	if (!p->fallback)
 		return refuse(p, rc,
 			      "the volume has no tracks, or no hops, that are known: MultiMap "
 			      "needs a geometry with both");
