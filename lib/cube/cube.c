@@ -100,21 +100,21 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		grid_info(c, info);
 }
 
-int sp_cube_fragment(const struct sp_cube *c, size_t i, struct sp_cube_fragment *part)
+int sp_cube_fragment(const struct sp_cube *c, size_t i, struct sp_cube_fragment *fragment)
 {
 	const struct sp__fragment *p = c->file.superblock.fragments.list[i];
 	const struct sp_cube_shape *s = &c->file.superblock.shape;
 
-	*part = (struct sp_cube_fragment){ .first_block = sp__mapping_begin(&p->mapping),
-					   .end_block = sp__fragment_end(p) };
-	copy_basic(&p->mapping, part->basic);
+	*fragment = (struct sp_cube_fragment){ .first_block = sp__mapping_begin(&p->mapping),
+					       .end_block = sp__fragment_end(p) };
+	copy_basic(&p->mapping, fragment->basic);
 	for (unsigned d = 0; d < s->ndims; d++) {
 		uint64_t lo = d == p->dim ? p->first : 0;
 
 		if (!p->size[d])
 			return -ENOENT;
-		part->lo[d] = lo * s->tile[d];
-		part->hi[d] = sp__min((lo + p->size[d]) * s->tile[d], s->dims[d]) - 1;
+		fragment->lo[d] = lo * s->tile[d];
+		fragment->hi[d] = sp__min((lo + p->size[d]) * s->tile[d], s->dims[d]) - 1;
 	}
 	return 0;
 }

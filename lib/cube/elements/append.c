@@ -129,12 +129,12 @@ static int make_room(const struct sp__loading *l, const struct sp__volume *v, of
 	return ftruncate(v->fd, (off_t)need) ? sp__err(l->err, -errno, "truncate", v->name, -1) : 0;
 }
 
-static int fill_part(struct sp__loading *l)
+static int fill_fragment(struct sp__loading *l)
 {
 	int rc = sp__loading_open(l);
 
 	if (!rc)
-		rc = sp__loading_parts(l, 0);
+		rc = sp__loading_slabs(l, 0);
 	sp__loading_close(l);
 	if (!rc && l->input.name)
 		rc = sp__loadinput_end(&l->input);
@@ -177,7 +177,7 @@ static int grow(struct sp__loading *l)
 		rc = make_room(l, l->file->volumes[volumes], &bytes[volumes]);
 	sp__growth_exchange(&l->growth, h);
 	if (!rc && !h->no_data)
-		rc = fill_part(l);
+		rc = fill_fragment(l);
 	for (unsigned i = 0; rc && i < volumes; i++)
 		if (bytes[i] >= 0)
 			(void)!ftruncate(l->file->volumes[i]->fd, bytes[i]);

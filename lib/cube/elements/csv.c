@@ -3,9 +3,9 @@
  * Loading from CSV: points are collected until the memory for them is full, and merged into the
  * cube.  The result does not depend on how many that are.
  *
- * A complete cube is first copied: points are merged into a part of its own that takes the place
- * of all others at the end.  Where the volumes do not have the space for a copy, points are merged
- * into the cube itself, and a roll-up is refused.
+ * A complete cube is first copied: points are merged into a new fragment, which replaces all others
+ * at the end.  If the volumes do not have the space for a copy, points are merged into the cube
+ * itself, and a roll-up is refused.
  *
  * A load into an incomplete cube ends with writing the extents that no line has named, so that the
  * cube is complete.  A load into the cube itself that was interrupted is done again with the same
@@ -131,12 +131,12 @@ static int check_opts(struct lines *l)
 }
 
 /*
- * Half of the memory of a part is for points: what qsort() may take included.  The other half
+ * Half of the memory of a slab is for points: what qsort() may take included.  The other half
  * is for extents.
  */
 static int open_points(struct lines *l)
 {
-	uint64_t bytes = sp__cube_fragment_bytes(l->file) / 2;
+	uint64_t bytes = sp__cube_slab_bytes(l->file) / 2;
 	uint32_t element = l->file->superblock.shape.element_bytes;
 
 	l->most = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);

@@ -97,7 +97,7 @@ static int copy_list(struct sp__growth *g, const struct sp__fragments *old)
 }
 
 /* Cells of the new fragment, and which fragments stay. */
-static int begin_part(struct sp__growth *g, const struct sp__cube_superblock *h)
+static int begin_fragment(struct sp__growth *g, const struct sp__cube_superblock *h)
 {
 	uint64_t have = h->shape.dims[g->dim], first, cells[SP_CUBE_DIMS_MAX];
 	const struct sp__fragment *last = h->fragments.list[h->fragments.n - 1];
@@ -163,7 +163,7 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_superblock *h, u
 	grown.shape.dims[dim] = g->size;
 	if (!sp__cube_shape_possible(&grown))
 		return unplaceable(path, err, -ERANGE);
-	rc = begin_part(g, h);
+	rc = begin_fragment(g, h);
 	if (!rc && g->fragments.n > SP__FRAGMENTS_MAX)
 		return refuse(path, err, SP_EUNSUP,
 			      "the cube has 1000 fragments, and cannot have more: export it, and "

@@ -3,8 +3,8 @@
  * A load of all elements.  The head counts the layers that are complete, so that an interrupted
  * load can go on.
  *
- * The elements of a complete cube are kept until the new ones are complete: these go to a part of
- * their own.  Where the volumes have no room for one, the elements are written over the old ones;
+ * The elements of a complete cube are kept until the new ones are complete: these go to a fragment
+ * of their own.  If the volumes have no space for it, the elements are written over the old ones;
  * then an input is first known to have the right length, and a pipe is copied to a file for that.
  */
 #include <errno.h>
@@ -103,7 +103,7 @@ static int load_in_place(struct sp__loading *l, bool resume)
 	if (!rc)
 		rc = find_first(l, resume, &first);
 	if (!rc)
-		rc = sp__loading_parts(l, first);
+		rc = sp__loading_slabs(l, first);
 	sp__loading_close(l);
 	if (!rc)
 		rc = sp__loadinput_end(&l->input);

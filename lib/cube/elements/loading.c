@@ -2,15 +2,15 @@
 /*
  * Loading data that are in sequence; points.c loads single elements.
  *
- * The input is read in parts, boxes of elements whose cells are whole.  A part that has all
+ * The input is read in slabs, boxes of elements whose cells are whole.  A slab that has all
  * coordinates of the faster dimensions of the input is one contiguous piece of it.  If one
- * layer of tiles does not fit the memory, parts are shorter along the slower dimensions first;
+ * layer of tiles does not fit the memory, slabs are shorter along the slower dimensions first;
  * they are then several pieces, so the input must allow seeking: a pipe is copied to a
  * temporary file.
  *
- * Cells are written in the order of the mapping.  While those of a part are written, a task reads
- * the next part of an input that allows seeking, into a second buffer; of a pipe nothing is read
- * ahead, since an error would have to wait for what may never come.  The checksums of a part
+ * Cells are written in the order of the mapping.  While those of a slab are written, a task reads
+ * the next slab of an input that allows seeking, into a second buffer; of a pipe nothing is read
+ * ahead, since an error would have to wait for what may never come.  The checksums of a slab
  * follow when its last cell has been written.
  */
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "cube/elements/loading.h"
 #include "run/charge.h"
 
-/* A part of several layers is not larger: memory that is touched for the first time is slow. */
+/* A slab of several layers is not larger: memory that is touched for the first time is slow. */
 #define PART_BYTES (UINT64_C(16) << 20)
 
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
@@ -36,11 +36,11 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 		sp__tile_fill(&h->shape, cell, h->fill);
 	if (l->kept.buffer && !l->change)
 		sp__tiles_to_cell(&l->kept, x, cell);
-	sp__tiles_to_cell(&l->part->tiles, x, cell);
+	sp__tiles_to_cell(&l->slab->tiles, x, cell);
 	sp__extents_add(&l->extents, x, cell);
 }
 
-/* The task: the elements of the input in a part; fill if there is no input.  A copy needs none. */
+/* The task: the elements of the input in a slab; fill if there is no input.  A copy needs none. */
 static void read_elements(void *arg)
 {
 	struct sp__loading *l = arg;
@@ -56,9 +56,9 @@ static void read_elements(void *arg)
 	l->read_rc = l->input.name ? sp__loadinput_read(&l->input, &box, to) : 0;
 }
 
-static void begin_reading(struct sp__loading *l, const struct sp__loadpart *part)
+static void begin_reading(struct sp__loading *l, const struct sp__loadslab *slab)
 {
-	l->read = part;
+	l->read = slab;
 	sp__task_start(&l->reading, read_elements, l);
 }
 
@@ -87,10 +87,10 @@ static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
 	return rc ? rc : sp__transfer_end(&l->transfer);
 }
 
-/* Old elements that share cells with those of the part, or are to be copied to it. */
+/* Old elements that share cells with those of the slab, or are to be copied to it. */
 static int read_kept(struct sp__loading *l)
 {
-	const struct sp__loadpart *p = l->part;
+	const struct sp__loadslab *p = l->slab;
 	struct sp_cube_box old = p->box;
 
 	if (l->change) {
@@ -105,36 +105,36 @@ static int read_kept(struct sp__loading *l)
 	return l->keep(l, &old);
 }
 
-/* Writes a part that was read, and has the next one read, if there is one. */
-static int load_part(struct sp__loading *l, const struct sp__loadpart *part,
-		     const struct sp__loadpart *next)
+/* Writes a slab that was read, and has the next one read, if there is one. */
+static int load_slab(struct sp__loading *l, const struct sp__loadslab *slab,
+		     const struct sp__loadslab *next)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
-	struct sp_cube_box cells = sp__cube_cells(s, &part->box);
+	struct sp_cube_box cells = sp__cube_cells(s, &slab->box);
 	int rc;
 
-	l->part = part;
+	l->slab = slab;
 	rc = read_kept(l);
 	if (!rc)
 		rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
 	if (!rc)
 		rc = begin(l);
-	if (!rc && next && part->tiles.buffer != next->tiles.buffer)
+	if (!rc && next && slab->tiles.buffer != next->tiles.buffer)
 		begin_reading(l, next);
-	sp__charge_work(&l->file->env, 0, 0, part->bytes);
+	sp__charge_work(&l->file->env, 0, 0, slab->bytes);
 	if (!rc)
 		rc = write_cells(l, &cells);
 	if (!rc)
 		rc = sp__extents_write(&l->extents, l->err);
 	sp__extents_close(&l->extents);
-	l->stats->elements += l->change ? 0 : part->bytes / s->element_bytes;
-	l->noted += part->bytes;
-	if (!rc && next && part->tiles.buffer == next->tiles.buffer)
+	l->stats->elements += l->change ? 0 : slab->bytes / s->element_bytes;
+	l->noted += slab->bytes;
+	if (!rc && next && slab->tiles.buffer == next->tiles.buffer)
 		begin_reading(l, next);
 	return rc;
 }
 
-/* Where parts begin along a dimension. */
+/* Where slabs begin along a dimension. */
 static uint64_t begin_of(const struct sp__loading *l, unsigned dim)
 {
 	return dim == l->dim
@@ -153,13 +153,13 @@ static bool may_read_ahead(const struct sp__loading *l)
 }
 
 /*
- * Lengths of parts: all of a dimension, from the fastest of the input on, as long as a layer of
- * tiles of the slower ones fits as well.  Returns how many parts there is memory for: 1 or 2.
+ * Lengths of slabs: all of a dimension, from the fastest of the input on, as long as a layer of
+ * tiles of the slower ones fits as well.  Returns how many slabs there is memory for: 1 or 2.
  */
 static unsigned set_lengths(struct sp__loading *l)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
-	uint64_t most = sp__cube_fragment_bytes(l->file), least = s->element_bytes, layer = least,
+	uint64_t most = sp__cube_slab_bytes(l->file), least = s->element_bytes, layer = least,
 		 all = least, unit[SP_CUBE_DIMS_MAX];
 	unsigned buffers = 2;
 
@@ -177,7 +177,7 @@ static unsigned set_lengths(struct sp__loading *l)
 		most /= 2;
 	else
 		buffers = 1;
-	/* The checksums of a part, too: tiles at edges can have fewer elements than they take. */
+	/* The checksums of a slab, too: tiles at edges can have fewer elements than they take. */
 	most = most / (least + SP__EXTENT_MEMORY) * least;
 	most = sp__min(most, sp__max(layer, PART_BYTES));
 	for (unsigned i = 0; i < s->ndims; i++) {
@@ -187,24 +187,24 @@ static unsigned set_lengths(struct sp__loading *l)
 		l->length[dim] = sp__min(units * unit[dim], span_of(l, dim));
 		least = least / unit[dim] * l->length[dim];
 	}
-	l->part_bytes = least;
+	l->slab_bytes = least;
 	return buffers;
 }
 
 static int open_buffers(struct sp__loading *l, unsigned n)
 {
-	uint64_t bytes = n * l->part_bytes;
+	uint64_t bytes = n * l->slab_bytes;
 
 	l->buffer[0] = sp__pages_alloc(bytes, true);
 	if (!l->buffer[0])
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	l->buffer_bytes = bytes;
-	l->buffer[1] = l->buffer[0] + (n - 1) * l->part_bytes;
+	l->buffer[1] = l->buffer[0] + (n - 1) * l->slab_bytes;
 	sp__budget_charge(&l->file->env.budget, bytes);
 	return 0;
 }
 
-/* Whether parts are contiguous pieces of the input, one after the other. */
+/* Whether slabs are contiguous in the input, one after the other. */
 static bool in_sequence(const struct sp__loading *l)
 {
 	unsigned n = l->file->superblock.shape.ndims, i = n - 1;
@@ -226,9 +226,9 @@ int sp__loading_open(struct sp__loading *l)
 	return rc ? rc : sp__transfer_open(&l->transfer, l->file, SP__OP_WRITE, l->stats, l->err);
 }
 
-/* The part that begins at `at`, in the order of the input, with the buffer for it. */
-static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *buffer,
-		     struct sp__loadpart *p)
+/* The slab that begins at `at`, in the order of the input, with the buffer for it. */
+static void set_slab(const struct sp__loading *l, const uint64_t *at, uint8_t *buffer,
+		     struct sp__loadslab *p)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	struct sp_cube_box box;
@@ -247,46 +247,46 @@ static void set_part(const struct sp__loading *l, const uint64_t *at, uint8_t *b
 	p->tiles.buffer = buffer;
 }
 
-/* Where parts begin, in the order of the input; false: there are none. */
-static bool all_parts(const struct sp__loading *l, uint64_t first, struct sp_cube_box *parts)
+/* Where slabs begin, in the order of the input; false: there are none. */
+static bool all_slabs(const struct sp__loading *l, uint64_t first, struct sp_cube_box *slabs)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	unsigned last = s->ndims - 1;
 
 	for (unsigned i = 0; i <= last; i++) {
-		parts->lo[i] = sp__max(begin_of(l, l->order[i]), i == last ? first : 0);
-		parts->hi[i] = s->dims[l->order[i]] - 1;
-		parts->stride[i] = l->length[l->order[i]];
+		slabs->lo[i] = sp__max(begin_of(l, l->order[i]), i == last ? first : 0);
+		slabs->hi[i] = s->dims[l->order[i]] - 1;
+		slabs->stride[i] = l->length[l->order[i]];
 	}
-	return first <= parts->hi[last];
+	return first <= slabs->hi[last];
 }
 
-/* All parts, those along the input's fastest dimension first. */
-int sp__loading_parts(struct sp__loading *l, uint64_t first)
+/* All slabs, those along the input's fastest dimension first. */
+int sp__loading_slabs(struct sp__loading *l, uint64_t first)
 {
 	const unsigned n = l->file->superblock.shape.ndims;
-	struct sp__loadpart part[2];
+	struct sp__loadslab slab[2];
 	uint64_t at[SP_CUBE_DIMS_MAX];
-	struct sp_cube_box parts;
-	bool more = all_parts(l, first, &parts);
+	struct sp_cube_box slabs;
+	bool more = all_slabs(l, first, &slabs);
 	int rc = 0;
 
 	l->layer = first;
 	if (!more)
 		return 0;
-	memcpy(at, parts.lo, sizeof(at));
-	set_part(l, at, l->buffer[0], &part[0]);
-	begin_reading(l, &part[0]);
+	memcpy(at, slabs.lo, sizeof(at));
+	set_slab(l, at, l->buffer[0], &slab[0]);
+	begin_reading(l, &slab[0]);
 	for (unsigned i = 0; !rc && more; i = 1 - i) {
-		if (l->progress && part[i].layer != parts.lo[n - 1])
-			rc = l->progress(l, part[i].layer);
+		if (l->progress && slab[i].layer != slabs.lo[n - 1])
+			rc = l->progress(l, slab[i].layer);
 		if (!rc)
 			rc = end_reading(l);
-		more = sp__box_next(&parts, 0, n, at);
+		more = sp__box_next(&slabs, 0, n, at);
 		if (more)
-			set_part(l, at, l->buffer[1 - i], &part[1 - i]);
+			set_slab(l, at, l->buffer[1 - i], &slab[1 - i]);
 		if (!rc)
-			rc = load_part(l, &part[i], more ? &part[1 - i] : NULL);
+			rc = load_slab(l, &slab[i], more ? &slab[1 - i] : NULL);
 	}
 	sp__task_join(&l->reading);
 	return rc;

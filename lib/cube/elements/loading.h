@@ -14,7 +14,7 @@
 #include "cube/file/transfer.h"
 
 /* Elements that are loaded together. */
-struct sp__loadpart {
+struct sp__loadslab {
 	struct sp_cube_box box;
 	uint64_t layer; /* where it begins along the input's slowest dimension */
 	struct sp__tiles tiles;
@@ -36,29 +36,29 @@ struct sp__loading {
 	struct sp__growth growth;
 	int (*keep)(struct sp__loading *l, const struct sp_cube_box *box);
 	struct sp__tiles kept;
-	uint64_t layer; /* at which parts begin */
+	uint64_t layer; /* at which slabs begin */
 	bool whole;	/* the input is known to have the right length before anything is changed */
 	/*
-	 * For sp__loading_aside() without an input: the new part has the old elements, which this
-	 * changes with the head as it will be; nothing else refers to the part yet.
+	 * For sp__loading_aside() without an input: the new fragment has the old elements, which
+	 * this changes with the superblock as it will be; nothing else refers to it yet.
 	 */
 	int (*change)(void *arg);
 	void *arg;
-	/* Is called once, when the first part was read; then NULL. */
+	/* Is called once, when the first slab was read; then NULL. */
 	int (*begin)(struct sp__loading *l);
-	/* Is called before each part that begins at a layer of the input's slowest dimension. */
+	/* Is called before each slab that begins at a layer of the input's slowest dimension. */
 	int (*progress)(struct sp__loading *l, uint64_t layer);
 	uint64_t noted;			   /* bytes since the last note of progress */
-	uint64_t length[SP_CUBE_DIMS_MAX]; /* elements of a part along each dimension */
-	uint64_t part_bytes;
-	uint8_t *buffer[2];		 /* of a part each; both the same: nothing is read ahead */
+	uint64_t length[SP_CUBE_DIMS_MAX]; /* elements of a slab along each dimension */
+	uint64_t slab_bytes;
+	uint8_t *buffer[2];		 /* of a slab each; both the same: nothing is read ahead */
 	uint64_t buffer_bytes;		 /* in all */
-	const struct sp__loadpart *part; /* is written */
+	const struct sp__loadslab *slab; /* is written */
 	struct sp__transfer transfer;
 	struct sp__extents extents;
-	/* The task that reads owns the input, and the part that it reads, until it is joined. */
+	/* The task that reads owns the input, and the slab that it reads, until it is joined. */
 	struct sp__task reading;
-	const struct sp__loadpart *read;
+	const struct sp__loadslab *read;
 	struct sp_errinfo read_err;
 	int read_rc;
 };
@@ -66,11 +66,11 @@ struct sp__loading {
 /* Takes memory, and brings the input to its first element. */
 SP_MUST_CHECK int sp__loading_open(struct sp__loading *l);
 /* Loads what begins at a layer, a multiple of the unit, of the slowest dimension of the input. */
-SP_MUST_CHECK int sp__loading_parts(struct sp__loading *l, uint64_t layer);
+SP_MUST_CHECK int sp__loading_slabs(struct sp__loading *l, uint64_t layer);
 void sp__loading_close(struct sp__loading *l);
 
 /*
- * append.c: loads all elements into a new part that takes the place of all others when it is
+ * append.c: loads all elements into a new fragment that takes the place of all others when it is
  * complete; until then, and after an error, the cube is what it was.  Without an input the old
  * elements are copied and changed.  1: the volumes do not have the space, and nothing was done.
  */

@@ -2,12 +2,12 @@
 /*
  * Reading a box.  Its cells come in whatever order is best for the mapping, its elements leave
  * in rows along dimension 0; between them is a buffer for the elements.  A box that does not
- * fit the memory is read in parts, one after the other in the order of the result: ranges
+ * fit the memory is read in slabs, one after the other in the order of the result: ranges
  * along the slowest dimension, or, where even one coordinate of it is too much, along the
  * next.  Parts end at the ends of tiles, so that a cell is read once.
  *
  * Without a sink only requests are made, and nothing need be kept; checksums, if they are to be
- * compared, still want parts, of whole tiles then.
+ * compared, still want slabs, of whole tiles then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct query {
 	struct sp__extents extents;
 	bool verify, sparse;	     /* sparse: some cells may never have been written */
 	struct sp_cube_check *check; /* what is damaged is counted, and no error */
-	uint64_t part_bytes;
+	uint64_t slab_bytes;
 	uint8_t *blank; /* a cell of fill */
 };
 
@@ -58,7 +58,7 @@ static void count_damage(const struct query *q, uint64_t damaged, const uint64_t
 	q->check->absent += sp__extents_absent_count(&q->extents);
 }
 
-static int check_part(struct query *q)
+static int check_slab(struct query *q)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, damaged, block;
 
@@ -75,16 +75,16 @@ static int check_part(struct query *q)
 			"a checksum differs: run check");
 }
 
-/* Reads a part into the buffer, if there is a sink, and empties that. */
-static int read_part(struct query *q, const struct sp_cube_box *part)
+/* Reads a slab into the buffer, if there is a sink, and empties that. */
+static int read_slab(struct query *q, const struct sp_cube_box *slab)
 {
-	struct sp_cube_box cells = sp__cube_cells(&q->file->superblock.shape, part);
+	struct sp_cube_box cells = sp__cube_cells(&q->file->superblock.shape, slab);
 	bool table = q->verify || q->sparse;
 	uint64_t bytes = 0;
 	int rc = 0;
 
 	if (q->sink) {
-		bytes = sp__tiles_init(&q->tiles, &q->file->superblock.shape, part, NULL);
+		bytes = sp__tiles_init(&q->tiles, &q->file->superblock.shape, slab, NULL);
 		q->tiles.buffer = malloc(bytes);
 		if (!q->tiles.buffer)
 			return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
@@ -99,7 +99,7 @@ static int read_part(struct query *q, const struct sp_cube_box *part)
 	if (!rc)
 		rc = sp__transfer_box(&q->transfer, &cells, q->sink || table ? look : NULL, q);
 	if (!rc)
-		rc = check_part(q);
+		rc = check_slab(q);
 	sp__charge_work(&q->file->env, 0, 0, bytes);
 	if (!rc && q->sink)
 		rc = q->sink(q->arg, q->tiles.buffer, bytes);
@@ -112,8 +112,8 @@ static int read_part(struct query *q, const struct sp_cube_box *part)
 	return rc;
 }
 
-/* Memory for a part: its elements, if they go to a sink, and its checksums, if they are read. */
-static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
+/* Memory for a slab: its elements, if they go to a sink, and its checksums, if they are read. */
+static uint64_t slab_memory(const struct query *q, const struct sp_cube_box *b)
 {
 	const struct sp_cube_shape *s = &q->file->superblock.shape;
 	struct sp_cube_box cells = sp__cube_cells(s, b);
@@ -129,11 +129,11 @@ static uint64_t part_memory(const struct query *q, const struct sp_cube_box *b)
 }
 
 /*
- * Coordinates of dimension i that one part takes: as many as fit, up to the end of a tile if
+ * Coordinates of dimension i that one slab takes: as many as fit, up to the end of a tile if
  * there is one in between; a table of checksums wants whole extents along dimension 0.  Without
- * a sink parts are whole tiles, so that no cell is read twice.
+ * a sink slabs are whole tiles, so that no cell is read twice.
  */
-static uint64_t part_end(const struct query *q, const struct sp_cube_box *b, unsigned i,
+static uint64_t slab_end(const struct query *q, const struct sp_cube_box *b, unsigned i,
 			 uint64_t lo, uint64_t fit)
 {
 	uint64_t unit = q->file->superblock.shape.tile[i] *
@@ -147,19 +147,19 @@ static uint64_t part_end(const struct query *q, const struct sp_cube_box *b, uns
 	return end > lo ? end - 1 : last;
 }
 
-/* The part of a box that begins at lo along dimension i: half of the rest until it fits. */
+/* The slab that begins at lo along dimension i: half of the rest until it fits. */
 static void cut(const struct query *q, const struct sp_cube_box *b, unsigned i, uint64_t lo,
-		struct sp_cube_box *part)
+		struct sp_cube_box *slab)
 {
 	uint64_t fit = (b->hi[i] - lo) / b->stride[i] + 1, one;
 
-	*part = *b;
-	part->lo[i] = part->hi[i] = lo;
-	one = part_memory(q, part);
-	fit = sp__max(sp__min(fit, q->sink ? q->part_bytes / one : fit), 1);
+	*slab = *b;
+	slab->lo[i] = slab->hi[i] = lo;
+	one = slab_memory(q, slab);
+	fit = sp__max(sp__min(fit, q->sink ? q->slab_bytes / one : fit), 1);
 	for (;; fit /= 2) {
-		part->hi[i] = part_end(q, b, i, lo, fit);
-		if (fit == 1 || part_memory(q, part) <= q->part_bytes)
+		slab->hi[i] = slab_end(q, b, i, lo, fit);
+		if (fit == 1 || slab_memory(q, slab) <= q->slab_bytes)
 			return;
 	}
 }
@@ -167,17 +167,17 @@ static void cut(const struct query *q, const struct sp_cube_box *b, unsigned i, 
 /* A box that has one coordinate, or one tile, in each dimension above i. */
 static int read_box(struct query *q, const struct sp_cube_box *b, unsigned i)
 {
-	struct sp_cube_box part;
+	struct sp_cube_box slab;
 	int rc = 0;
 
 	while (i && sp__box_count(b, i) == 1)
 		i--;
-	if (part_memory(q, b) <= q->part_bytes)
-		return read_part(q, b);
+	if (slab_memory(q, b) <= q->slab_bytes)
+		return read_slab(q, b);
 	for (uint64_t lo = b->lo[i]; !rc && lo <= b->hi[i];) {
-		cut(q, b, i, lo, &part);
-		rc = i ? read_box(q, &part, i - 1) : read_part(q, &part);
-		lo += (part.hi[i] - lo) / b->stride[i] * b->stride[i] + b->stride[i];
+		cut(q, b, i, lo, &slab);
+		rc = i ? read_box(q, &slab, i - 1) : read_slab(q, &slab);
+		lo += (slab.hi[i] - lo) / b->stride[i] * b->stride[i] + b->stride[i];
 	}
 	return rc;
 }
@@ -189,7 +189,7 @@ static int open_query(struct query *q)
 	if (c->superblock.no_data && q->verify)
 		return sp__errf(q->err, SP_EUNSUP, "read", c->path, -1,
 				"the cube was made without data: there are no checksums");
-	q->part_bytes = sp__cube_fragment_bytes(c);
+	q->slab_bytes = sp__cube_slab_bytes(c);
 	sp__cube_hollow(c, c->env.device && !q->sink && !q->verify);
 	if (!q->sparse)
 		return 0;

@@ -42,7 +42,7 @@ int sp__cube_check_elements(const struct sp__cubefile *c, const char *op, struct
 	return c->opts.unfinished ? 0 : sp__cube_check_finished(c, op, err);
 }
 
-uint64_t sp__cube_fragment_bytes(const struct sp__cubefile *c)
+uint64_t sp__cube_slab_bytes(const struct sp__cubefile *c)
 {
 	return sp__max(c->env.budget.limit_bytes / 2, c->cell_bytes);
 }

@@ -71,8 +71,8 @@ SP_MUST_CHECK int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinf
 void sp__cube_hollow(struct sp__cubefile *c, bool hollow);
 /* Waits until the cells that were written are on their devices. */
 SP_MUST_CHECK int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err);
-/* Bytes of working memory for one part of a query or a load, beside the I/O buffers. */
-uint64_t sp__cube_fragment_bytes(const struct sp__cubefile *c);
+/* Bytes of working memory for one slab of a query or a load, beside the I/O buffers. */
+uint64_t sp__cube_slab_bytes(const struct sp__cubefile *c);
 
 /* SP_ESYNTAX or -ERANGE with the reason: a box outside of the dataset. */
 SP_MUST_CHECK int sp__cube_check_box(const struct sp__cubefile *c, const struct sp_cube_box *box,

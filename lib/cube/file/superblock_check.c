@@ -159,7 +159,7 @@ static bool log_possible(const struct sp__cube_superblock *h)
 }
 
 /* First the head, then the table, then the cells; basic cubes have cells. */
-static bool part_possible(const struct sp__cube_superblock *h, const struct sp__fragment *p)
+static bool fragment_possible(const struct sp__cube_superblock *h, const struct sp__fragment *p)
 {
 	const struct sp__mapping *m = &p->mapping;
 
@@ -172,10 +172,10 @@ static bool part_possible(const struct sp__cube_superblock *h, const struct sp__
 	       (p->dim || p->first % h->extent_cells == 0);
 }
 
-static bool parts_possible(const struct sp__cube_superblock *h)
+static bool fragments_possible(const struct sp__cube_superblock *h)
 {
 	for (size_t i = 0; i < h->fragments.n; i++)
-		if (!part_possible(h, h->fragments.list[i]))
+		if (!fragment_possible(h, h->fragments.list[i]))
 			return false;
 	return h->fragments.n > 0;
 }
@@ -221,7 +221,7 @@ bool sp__cube_superblock_possible(const struct sp__cube_superblock *h)
 	return sp__cube_shape_possible(h) && log_possible(h) && volumes_possible(h) &&
 	       is_permutation(h->load_order, n) &&
 	       h->loaded <= h->shape.dims[h->load_order[n - 1]] && mapping_possible(h) &&
-	       parts_possible(h);
+	       fragments_possible(h);
 }
 
 uint64_t sp__cube_volume_blocks(const struct sp__cube_superblock *h)

@@ -104,15 +104,15 @@ static void each_cell(struct sp__transfer *t, struct sp__cellrequest *q)
 	uint64_t first = q->runs[0].block, x[SP_CUBE_DIMS_MAX];
 
 	for (unsigned i = 0; t->fn && i < q->nruns; i++) {
-		const struct sp__fragment *part =
+		const struct sp__fragment *fragment =
 			h->points ? NULL : sp__fragments_of(&h->fragments, q->runs[i].block);
 		uint8_t *data = q->r.data;
 
 		data += (q->runs[i].block - first) * h->block_bytes;
 		for (uint64_t k = 0; k < q->runs[i].cells; k++) {
-			if (part)
-				(void)sp__fragment_cell(part, q->runs[i].block + k * h->cell_blocks,
-							x);
+			if (fragment)
+				(void)sp__fragment_cell(fragment,
+							q->runs[i].block + k * h->cell_blocks, x);
 			else
 				x[0] = q->runs[i].block + k * h->cell_blocks;
 			t->fn(t->arg, x, cell_of(t, x, data + k * t->file->cell_bytes));

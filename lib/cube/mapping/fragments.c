@@ -149,7 +149,7 @@ bool sp__fragment_cell(const struct sp__fragment *fragment, uint64_t block, uint
 	return true;
 }
 
-static const struct sp__fragment *part_of(const struct sp__fragments *p, const uint64_t *x)
+static const struct sp__fragment *fragment_of(const struct sp__fragments *p, const uint64_t *x)
 {
 	size_t i = p->n - 1;
 
@@ -160,7 +160,7 @@ static const struct sp__fragment *part_of(const struct sp__fragments *p, const u
 
 uint64_t sp__fragments_block(const struct sp__fragments *p, const uint64_t *x)
 {
-	const struct sp__fragment *fragment = part_of(p, x);
+	const struct sp__fragment *fragment = fragment_of(p, x);
 	uint64_t inside[SP_CUBE_DIMS_MAX];
 
 	if (!fragment->first)
@@ -187,7 +187,7 @@ void sp__fragwalk_begin(struct sp__fragwalk *w, const struct sp__fragments *p,
 	w->inside = false;
 }
 
-static bool next_part(struct sp__fragwalk *w)
+static bool next_fragment(struct sp__fragwalk *w)
 {
 	struct sp_cube_box inside;
 
@@ -208,7 +208,7 @@ int sp__fragwalk_runs(struct sp__fragwalk *w, sp__cells_fn fn, void *arg)
 {
 	int rc = 0;
 
-	while (!rc && next_part(w)) {
+	while (!rc && next_fragment(w)) {
 		rc = sp__cubewalk_runs(&w->walk, fn, arg);
 		w->inside = rc;
 	}

@@ -413,7 +413,7 @@ static int write_cells(struct load *l)
 	int rc = -ENOMEM;
 
 	/* Cells that share a node are open together, and one of them may have to be replaced. */
-	w.most = sp__max(sp__cube_fragment_bytes(c->file) / 2 / each,
+	w.most = sp__max(sp__cube_slab_bytes(c->file) / 2 / each,
 			 1 + sp__min(SP__REGION_NODE_BYTES / c->file->cell_bytes,
 				     UINT64_C(1) << SP__REGION_CUT_MAX));
 	bytes = w.most * each;
@@ -444,7 +444,7 @@ static int plan_cells(struct load *l)
 	struct sp__pointsource source = { .fd = l->sorted->fd,
 					  .name = l->sorted->name,
 					  .n = l->count,
-					  .bytes = sp__cube_fragment_bytes(c->file),
+					  .bytes = sp__cube_slab_bytes(c->file),
 					  .err = l->err };
 	uint64_t bytes, unit = c->file->superblock.block_bytes;
 	int rc = sp__pointset_init(&c->set, &c->file->superblock);

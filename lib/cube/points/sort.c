@@ -27,7 +27,7 @@ int sp__pointsort_open(struct sp__pointsort *s, const struct sp__cubefile *c, ui
 		return rc;
 	s->opts.format = ko.format;
 	s->opts.keys = s->keys;
-	s->opts.run.memory_bytes = sp__cube_fragment_bytes(c);
+	s->opts.run.memory_bytes = sp__cube_slab_bytes(c);
 	s->opts.run.parallel = c->opts.run.parallel;
 	s->opts.run.tmpdirs = c->opts.run.tmpdirs;
 	s->opts.run.ntmpdirs = c->opts.run.ntmpdirs;
