@@ -294,12 +294,13 @@ struct sp_bench;
  *   -EINVAL: options contradict each other, or sizes do not suit the target
  *   -EPERM: data would be lost without overwrite, or class RT is not permitted
  *   -EEXIST: a file to create exists
- *   -ENOENT: a target or a directory does not exist
+ *   -ENOENT: a target does not exist, or a file to create has no size
  *   -EBUSY: the device is in use
  *   -ENOSPC: the file system is full
  *   -ENODATA: the trace to replay has no requests
  *   -EAGAIN: the system has no thread for a class
- *   SP_EUNSUP: a target is neither a file nor a block device, or the engine is missing
+ *   SP_EUNSUP: a target is neither a file nor a block device, or the engine or direct I/O is not
+ *       available
  *   SP_ESYNTAX: the simulated device is specified wrongly
  *   SP_EFORMAT: the trace is wrong, or a request moved fewer bytes than requested
  *   -errno: a request failed (-EIO and others), or a target could not be opened

@@ -176,8 +176,8 @@ struct sp_benchset;
  * has the results so far.  Further errors:
  *   -EINVAL: the bench has a rate, a class that does not share the depth, or an option that sets
  *       refuse
- *   -ENODATA: the time did not suffice for one slice
- *   SP_EUNSUP: the machine or the target cannot be measured in slices
+ *   -ENODATA: no slice was long enough for a request
+ *   SP_EUNSUP: neither io_uring nor libaio is available
  */
 SP_API SP_MUST_CHECK int sp_benchset_sweep(struct sp_benchset **set,
 					   const struct sp_benchset_opts *opts,
@@ -196,7 +196,8 @@ SP_API SP_MUST_CHECK int sp_benchset_mix(struct sp_benchset **set,
 /*
  * Measures two settings side by side, for the runtime of A.  Both use the files that A creates.
  * Free the set with sp_benchset_free().
- * Returns 0, also if it was stopped, or an error of sp_benchset_sweep().
+ * Returns 0, also if it was stopped; SP_EUNSUP if an option of a setting had no effect; or an error
+ * of sp_benchset_sweep().
  */
 SP_API SP_MUST_CHECK int sp_benchset_compare(struct sp_benchset **set,
 					     const struct sp_benchset_opts *a,

@@ -430,8 +430,7 @@ SP_ENUM(sp_cube_format)
 /*
  * Reads the elements of a box and writes them to a stream.  In CSV, numbers are decimal texts that
  * convert back to the same numbers; opaque elements are hexadecimal digits.
- * Returns 0, an error of sp_cube_read(), SP_EUNSUP if the format cannot hold the data, or -errno of
- * writing.
+ * Returns 0, an error of sp_cube_read(), SP_EUNSUP for points as .npy, or -errno of writing.
  */
 SP_API SP_MUST_CHECK int sp_cube_export(struct sp_cube *cube, const struct sp_cube_box *box,
 					enum sp_cube_format format, FILE *out,

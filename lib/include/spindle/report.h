@@ -226,7 +226,7 @@ SP_API struct sp_report *sp_report_comparison(const struct sp_bench_opts *a,
  * Compares two files with documents of sp_report_bench(), B with A.
  * Returns 0 or an error, with *report NULL:
  *   SP_EFORMAT: a file is not JSON, or not such a document
- *   SP_EUNSUP: a document has no measured values that can be compared
+ *   SP_EUNSUP: an option of a measurement had no effect, so that it cannot be compared
  *   -errno: a file could not be opened or read
  *   -ENOMEM: memory is short
  */
