@@ -20,7 +20,7 @@
  * record does not need its length in memory once more for its key.  If two keys
  * of SP__KEY_MAX bytes are equal, sp__key_compare() decides.
  *
- * Files keep encoded keys: indexes (SP__INDEX_VERSION) and checkpoints of sorts (sort/resume.c).
+ * Files keep encoded keys: indexes (SP__INDEX_VERSION) and checkpoints (sort/resume/resume.c).
  * Another encoding is another version of both.
  *
  * Two records with equal keys are ordered by sp__key_last_resort(), if the

@@ -18,7 +18,7 @@
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define BLOCKS_WRITTEN 4 /* at once, to a file */
 
-static struct sp_tally told(const struct sp__tally *t)
+static struct sp_tally public_tally(const struct sp__tally *t)
 {
 	return (struct sp_tally){ t->records, t->bytes, t->sum };
 }
@@ -52,7 +52,7 @@ int sp_tally_buffer(struct sp_tally *tally, const struct sp_recfmt *format,
 			return not_whole(err);
 		sp__tally_add(&t, at, (size_t)(next - at));
 	}
-	*tally = told(&t);
+	*tally = public_tally(&t);
 	return 0;
 }
 
@@ -78,29 +78,29 @@ static int put_rest(struct sp_sort *s, const struct sp_batch *buffer, size_t who
 {
 	const char *data = buffer->data + whole;
 	size_t bytes = buffer->bytes - whole;
-	const struct sp_recfmt *f = &s->opts.format;
-	struct sp_errinfo *err = s->env.err;
+	const struct sp_recfmt *f = &s->shared.opts.format;
+	struct sp_errinfo *err = s->shared.env.err;
 	struct sp__bytes rec = { 0 };
 	char eol = f->kind == SP_REC_LINE ? f->eol : '\n';
 	int rc;
 
 	if (f->kind == SP_REC_FIXED)
 		return sp__rec_partial(f, NULL, err);
-	if (sp__bytes_set(&rec, data, bytes, &s->env.budget) ||
-	    sp__bytes_append(&rec, &eol, 1, &s->env.budget))
+	if (sp__bytes_set(&rec, data, bytes, &s->shared.env.budget) ||
+	    sp__bytes_append(&rec, &eol, 1, &s->shared.env.budget))
 		rc = sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	else if (!sp__rec_end(f, rec.data, rec.bytes))
 		rc = sp__rec_unclosed(f, data, bytes, NULL,
 				      sp__count_lines(buffer->data, buffer->bytes), err);
 	else
 		rc = sp__sort_put_all(s, &(struct sp_batch){ rec.data, rec.bytes });
-	sp__bytes_release(&rec, &s->env.budget);
+	sp__bytes_release(&rec, &s->shared.env.budget);
 	return rc;
 }
 
 static int put(struct sp_sort *s, const struct sp_batch *buffer)
 {
-	struct sp_batch whole = { buffer->data, whole_bytes(&s->opts.format, buffer) };
+	struct sp_batch whole = { buffer->data, whole_bytes(&s->shared.opts.format, buffer) };
 	int rc = whole.bytes ? sp__sort_put_all(s, &whole) : SP_READY;
 
 	if (rc >= 0 && whole.bytes < buffer->bytes)
@@ -115,7 +115,7 @@ static int give(struct sp_sort *s, char *out, size_t room)
 
 	while ((rc = sp__sort_get_next(s, &batch)) == SP_READY) {
 		if (batch.bytes > room)
-			return sp__errf(s->env.err, SP_EBUDGET, "write", NULL, -1,
+			return sp__errf(s->shared.env.err, SP_EBUDGET, "write", NULL, -1,
 					"there is no room for the result");
 		memcpy(out, batch.data, batch.bytes);
 		out += batch.bytes;
@@ -146,11 +146,11 @@ int sp_sort_buffer(const struct sp_sort_opts *opts, const struct sp_batch *buffe
 	if (!rc)
 		rc = give(s, out, room);
 	if (!rc && read) {
-		in = sp__balance_read(s);
-		*read = told(&in);
+		in = sp__balance_read(&s->merging);
+		*read = public_tally(&in);
 	}
 	if (!rc && given)
-		*given = told(&s->balance.given);
+		*given = public_tally(&s->shared.balance.given);
 	sp_sort_free(s);
 	return rc;
 }
@@ -359,8 +359,8 @@ int sp_merge_next(struct sp_merge *m, struct sp_batch *block)
 
 void sp_merge_tally(const struct sp_merge *m, struct sp_tally *read, struct sp_tally *given)
 {
-	*read = told(&m->read);
-	*given = told(&m->given);
+	*read = public_tally(&m->read);
+	*given = public_tally(&m->given);
 }
 
 int sp_merge_write(struct sp_merge *m, const char *path, const struct sp_batch *header)

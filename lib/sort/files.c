@@ -16,7 +16,6 @@
 #include "flow/scan.h"
 #include "obs/progress.h"
 #include "rec/recfmt.h"
-#include "sort/parts_plan.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
 #include "sort/state.h"
@@ -113,10 +112,10 @@ static int open_scan(struct job *j)
 		.header_first = j->io->header_first,
 		.separator = sp__key_separator(j->opts.keys),
 		.ahead = j->io->ahead,
-		.skip_bytes = j->sort->stats.input_bytes,
+		.skip_bytes = j->sort->shared.stats.input_bytes,
 		.skipped = &j->skipped,
 		.checksums = j->checksums,
-		.stream = sp__env_reading(&j->sort->env),
+		.stream = sp__env_reading(&j->sort->shared.env),
 		.waits = &j->waits,
 		.err = j->err,
 	};
@@ -143,7 +142,8 @@ static int take_input(struct job *j)
 		return rc;
 	rc = j->resume ? sp__resume_compare(j->resume, &j->skipped) : 0;
 	if (!rc)
-		rc = sp__balance_taken(j->sort, sp__scan_owed(j->scan));
+		rc = sp__balance_compare(&j->sort->shared, "bytes read", sp__scan_owed(j->scan),
+					 j->sort->shared.stats.input_bytes);
 	return rc < 0 ? rc : sp_sort_finish(j->sort);
 }
 
@@ -202,7 +202,7 @@ static int make_header(struct job *j, struct sp_batch *header)
 
 static int begin_result(struct job *j)
 {
-	struct sp__wstream_opts o = sp__env_writing(&j->sort->env);
+	struct sp__wstream_opts o = sp__env_writing(&j->sort->shared.env);
 	struct sp_batch header;
 	int rc;
 
@@ -227,7 +227,8 @@ static int give_in_parts(struct job *j)
 	struct sp__fragments_out out;
 	int rc;
 
-	if (j->io->splitters || j->opts.run.compress_output || !sp__fragments_possible(j->sort))
+	if (j->io->splitters || j->opts.run.compress_output ||
+	    !sp__runs_cuttable(&j->sort->spilled))
 		return 0;
 	rc = sp__sort_reduce(j->sort);
 	if (rc < 0)
@@ -238,7 +239,7 @@ static int give_in_parts(struct job *j)
 		return rc;
 	out.tell = tell_merged;
 	out.arg = j;
-	rc = sp__fragments_write(j->sort, &out);
+	rc = sp__fragments_write(&j->sort->merging, &out);
 	if (rc <= 0)
 		return rc;
 	rc = sp__sort_given(j->sort);
@@ -248,7 +249,7 @@ static int give_in_parts(struct job *j)
 /* With checkpoints: goes on with what is there of the result. */
 static int give_ranges(struct job *j)
 {
-	struct sp__wstream_opts writing = sp__env_writing(&j->sort->env);
+	struct sp__wstream_opts writing = sp__env_writing(&j->sort->shared.env);
 	struct sp__fragments_out out;
 	struct sp_batch header;
 	int rc = sp__sort_reduce(j->sort);
@@ -263,7 +264,7 @@ static int give_ranges(struct job *j)
 		return rc;
 	out.tell = tell_merged;
 	out.arg = j;
-	rc = sp__ranges_write(j->sort, &out);
+	rc = sp__ranges_write(&j->sort->output, &out);
 	return rc < 0 ? rc : sp__sort_given(j->sort);
 }
 
@@ -317,7 +318,8 @@ static int give_batches(struct job *j)
 		sp__progress_report(&j->progress, SP_PHASE_MERGE, done, total);
 	}
 	if (rc == SP_END)
-		rc = sp__balance_written(j->sort, done);
+		rc = sp__balance_compare(&j->sort->shared, "bytes written",
+					 j->sort->shared.stats.output_bytes, done);
 	return rc < 0 ? rc : complete(j);
 }
 
@@ -452,12 +454,10 @@ static int run(struct job *j)
 	rc = sp_sort_new(&j->sort, &j->opts, j->err);
 	if (!rc)
 		j->sort->merging.seeks = j->io->device_counters;
-	if (!rc && j->resume) {
-		j->sort->resume = j->resume;
-		rc = sp__resume_adopt(j->sort);
-	}
+	if (!rc && j->resume)
+		rc = sp__sort_adopt(j->sort, j->resume);
 	if (!rc)
-		rc = sp__inputs_lay(sp__env_reading(&j->sort->env).device, j->io->inputs,
+		rc = sp__inputs_lay(sp__env_reading(&j->sort->shared.env).device, j->io->inputs,
 				    j->io->ninputs, &j->sim_file, j->err);
 	if (rc < 0 || j->io->header_only)
 		return rc < 0 ? rc : give_header(j);
@@ -492,7 +492,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	j.result.err = j.err;
 	rc = run(&j);
 	if (j.sort)
-		sp__output_stop(j.sort);
+		sp__sort_stop(j.sort);
 	if (stats)
 		note(&j, stats);
 	sp__result_close(&j.result);

@@ -11,7 +11,7 @@
 #include <spindle/outfile.h>
 #include <spindle/sort.h>
 #include "io/wstream.h"
-#include "sort/merge_parts.h"
+#include "sort/merge/write_parts.h"
 
 struct sp__sort_result {
 	const struct sp_sort_io *io; /* borrowed */

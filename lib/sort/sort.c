@@ -21,31 +21,33 @@ static int fail(struct sp_sort *s, int rc)
 
 static int note_later(struct sp_sort *s, int rc)
 {
-	s->told_later = rc == SP_LATER;
+	s->reported_later = rc == SP_LATER;
 	return fail(s, rc);
 }
 
-static int open_parts(struct sp_sort *s)
+static int open_rooms(struct sp_sort *s)
 {
-	bool stable = sp__ks(s->opts.keys)->last_resort ? sp__ks(s->opts.keys)->last_collated
-							: !sp__ks(s->opts.keys)->exact;
+	struct sp__sort_shared *shared = &s->shared;
+	size_t buffer_bytes = sp__buffers(shared->plan.memory_bytes).chunk_bytes;
 	int rc;
 
 	/* Virtual time has one executor. */
-	s->threads = s->env.device ? 1 : sp__threads(s->opts.run.parallel);
-	s->spilled.write_bytes =
-		sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
-	s->output.buffer_bytes = sp__buffers(s->plan.memory_bytes).chunk_bytes;
-	rc = sp__policy_new(&s->spilled.policy, s->plan.policy, s->plan.fan_in, stable);
-	if (rc == SP_EUNSUP)
-		return sp__errf(s->env.err, rc, "plan", NULL, -1,
-				"polyphase merging does not keep the order of equal keys");
-	if (rc < 0)
-		return sp__err(s->env.err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
-	s->spilled.ids = calloc(s->plan.fan_in, sizeof(*s->spilled.ids));
-	if (!s->spilled.ids)
-		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
-	return sp__form_open(s);
+	shared->threads = shared->env.device ? 1 : sp__threads(shared->opts.run.parallel);
+	s->merging.buffer_bytes = buffer_bytes;
+	rc = sp__runs_open(&s->spilled);
+	if (!rc)
+		rc = sp__form_open(&s->forming, SP__RING_BUFFERS * buffer_bytes);
+	if (!rc)
+		sp__ring_use(&s->output.ring, s->forming.output_mem, buffer_bytes);
+	return rc;
+}
+
+static void connect_rooms(struct sp_sort *s)
+{
+	s->spilled.sort = s->forming.sort = s->merging.sort = &s->shared;
+	s->forming.spilled = s->merging.spilled = &s->spilled;
+	s->merging.forming = &s->forming;
+	s->output.merging = &s->merging;
 }
 
 int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const struct sp__env *plan,
@@ -56,16 +58,17 @@ int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const s
 
 	if (!s)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	s->opts = *opts;
+	connect_rooms(s);
+	s->shared.opts = *opts;
 	sp__ring_init(&s->output.ring);
 	pthread_mutex_init(&s->output.busy, NULL);
-	rc = sp_sort_plan(&s->opts, &s->plan, err);
-	s->opts.run.placement = s->plan.placement;
+	rc = sp_sort_plan(&s->shared.opts, &s->shared.plan, err);
+	s->shared.opts.run.placement = s->shared.plan.placement;
 	if (!rc)
-		rc = plan ? sp__env_share(&s->env, &s->opts.run, plan)
-			  : sp__env_open(&s->env, &s->opts.run, err);
+		rc = plan ? sp__env_share(&s->shared.env, &s->shared.opts.run, plan)
+			  : sp__env_open(&s->shared.env, &s->shared.opts.run, err);
 	if (!rc)
-		rc = open_parts(s);
+		rc = open_rooms(s);
 	if (rc < 0) {
 		sp_sort_free(s);
 		return rc;
@@ -83,7 +86,7 @@ int sp_sort_put(struct sp_sort *s, const struct sp_batch *batch)
 {
 	if (s->state != SP__SORT_FORMING)
 		return s->error ? s->error : SP_ESTATE;
-	return note_later(s, sp__form_put(s, batch));
+	return note_later(s, sp__form_put(&s->forming, batch));
 }
 
 int sp_sort_finish(struct sp_sort *s)
@@ -92,46 +95,48 @@ int sp_sort_finish(struct sp_sort *s)
 
 	if (s->state != SP__SORT_FORMING)
 		return s->error ? s->error : SP_ESTATE;
-	rc = sp__form_join(s);
+	rc = sp__form_join(&s->forming);
 	if (!rc)
-		sp__form_end(s);
+		sp__form_end(&s->forming);
 	s->state = SP__SORT_FINISHING;
 	return fail(s, rc);
 }
 
 static void note_phases(struct sp_sort *s)
 {
-	uint64_t now = sp__env_now_ns(&s->env), cpu = sp__env_cpu_ns(&s->env);
+	uint64_t now = sp__env_now_ns(&s->shared.env), cpu = sp__env_cpu_ns(&s->shared.env);
 
 	if (!s->merging.begin_ns) {
 		s->merging.begin_ns = now;
 		s->merging.cpu_begin_ns = cpu;
 	}
-	s->stats.phase_elapsed_s[SP_PHASE_RUN_FORMATION] =
-		(double)(s->merging.begin_ns - s->env.begin_ns) * 1e-9;
-	s->stats.phase_cpu_s[SP_PHASE_RUN_FORMATION] =
-		(double)(s->merging.cpu_begin_ns - s->env.cpu_begin_ns) * 1e-9;
-	s->stats.phase_elapsed_s[SP_PHASE_MERGE] = (double)(now - s->merging.begin_ns) * 1e-9;
-	s->stats.phase_cpu_s[SP_PHASE_MERGE] = (double)(cpu - s->merging.cpu_begin_ns) * 1e-9;
+	s->shared.stats.phase_elapsed_s[SP_PHASE_RUN_FORMATION] =
+		(double)(s->merging.begin_ns - s->shared.env.begin_ns) * 1e-9;
+	s->shared.stats.phase_cpu_s[SP_PHASE_RUN_FORMATION] =
+		(double)(s->merging.cpu_begin_ns - s->shared.env.cpu_begin_ns) * 1e-9;
+	s->shared.stats.phase_elapsed_s[SP_PHASE_MERGE] =
+		(double)(now - s->merging.begin_ns) * 1e-9;
+	s->shared.stats.phase_cpu_s[SP_PHASE_MERGE] =
+		(double)(cpu - s->merging.cpu_begin_ns) * 1e-9;
 }
 
 /* strcoll() may have failed for lack of memory. */
 static int check_comparisons(struct sp_sort *s)
 {
-	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+	const struct sp__keyset *ks = sp__ks(s->shared.opts.keys);
 
 	if ((ks->form == SP__KEY_COLLATED || ks->last_collated) && sp__collate_starved())
-		return sp__err(s->env.err, -ENOMEM, "compare", NULL, -1);
+		return sp__err(s->shared.env.err, -ENOMEM, "compare", NULL, -1);
 	return 0;
 }
 
 int sp__sort_reduce(struct sp_sort *s)
 {
-	int rc = sp__form_join(s);
+	int rc = sp__form_join(&s->forming);
 
 	if (!rc)
 		rc = check_comparisons(s);
-	return fail(s, rc < 0 ? rc : sp__finish_reduce(s));
+	return fail(s, rc < 0 ? rc : sp__final_reduce(&s->merging));
 }
 
 /* The end of the result: nothing may be missing. */
@@ -141,7 +146,7 @@ static int ended(struct sp_sort *s)
 
 	s->state = SP__SORT_DONE;
 	rc = check_comparisons(s);
-	return rc < 0 ? rc : sp__balance_ended(s);
+	return rc < 0 ? rc : sp__balance_ended(&s->merging);
 }
 
 int sp__sort_given(struct sp_sort *s)
@@ -158,17 +163,19 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 	if (s->state == SP__SORT_FORMING)
 		return SP_ESTATE;
 	if (s->state == SP__SORT_FINISHING) {
-		rc = sp__form_settled(s);
+		rc = sp__form_settled(&s->forming);
 		if (rc == SP_LATER)
 			return note_later(s, rc);
 		if (rc == SP_READY)
 			rc = check_comparisons(s);
-		if (!rc)
-			rc = sp__output_start(s);
+		if (!rc) {
+			s->state = SP__SORT_OUTPUT;
+			rc = sp__output_start(&s->output);
+		}
 		if (rc < 0)
 			return fail(s, rc);
 	}
-	rc = sp__output_get(s, batch);
+	rc = sp__output_get(&s->output, batch);
 	if (rc == SP_END) {
 		rc = ended(s);
 		if (!rc)
@@ -180,11 +187,11 @@ int sp_sort_get(struct sp_sort *s, struct sp_batch *batch)
 int sp_sort_wait(struct sp_sort *s)
 {
 	if (s->state == SP__SORT_OUTPUT)
-		return sp__output_wait(s);
-	if (!s->told_later)
+		return sp__output_wait(&s->output);
+	if (!s->reported_later)
 		return SP_ESTATE;
-	s->told_later = false;
-	return fail(s, sp__form_join(s));
+	s->reported_later = false;
+	return fail(s, sp__form_join(&s->forming));
 }
 
 int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch)
@@ -211,6 +218,31 @@ int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch)
 	return rc;
 }
 
+int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_io *io, unsigned sim_file)
+{
+	int rc = sp__inputs_list(&s->merging.inputs, &s->shared, io, sim_file);
+
+	if (rc < 0)
+		return rc;
+	s->spilled.uncut = s->merging.inputs.n > 0;
+	s->forming.slots[0].state = SP__SLOT_EMPTY;
+	s->state = SP__SORT_FINISHING;
+	return 0;
+}
+
+int sp__sort_adopt(struct sp_sort *s, struct sp__resume *resume)
+{
+	struct sp_sort_stats *stats = &s->shared.stats;
+	int rc = resume->nfound ? sp__form_join(&s->forming) : 0;
+
+	s->spilled.resume = resume;
+	if (!rc)
+		rc = sp__runs_adopt(&s->spilled, sp__free_region(&s->forming, true));
+	stats->input_bytes = stats->resumed_bytes = resume->covered_bytes;
+	stats->records = resume->read.records;
+	return rc;
+}
+
 static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool regions)
 {
 	struct sp__io_counters c;
@@ -218,14 +250,14 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 	if (s->spilled.store) {
 		sp__spill_counters(s->spilled.store, &c);
 		sp__env_note_io(&st->run, &c);
-		sp__env_note_spill(&s->env, &st->run, s->spilled.store);
+		sp__env_note_spill(&s->shared.env, &st->run, s->spilled.store);
 		st->compress_error = s->spilled.store->program_error;
 		st->cluster_reads = s->spilled.store->cluster_reads;
 		st->demand_reads = s->spilled.store->demand_reads;
 		st->spill_recycled_bytes = sp__spill_recycled_bytes(s->spilled.store);
 	}
-	if (s->env.device || (s->spilled.store && regions))
-		sp__env_note_regions(&s->env, &st->run, s->spilled.store);
+	if (s->shared.env.device || (s->spilled.store && regions))
+		sp__env_note_regions(&s->shared.env, &st->run, s->spilled.store);
 }
 
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_counters)
@@ -235,16 +267,16 @@ void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_
 	if (s->output.threaded)
 		pthread_mutex_lock(&s->output.busy);
 	else
-		(void)!sp__form_join(s);
+		(void)!sp__form_join(&s->forming);
 	note_phases(s);
-	*stats = s->stats;
-	stats->plan = s->plan;
-	stats->prediction = s->merging.prediction;
-	stats->replan = s->merging.replan;
-	stats->output_records = s->balance.given.records;
+	*stats = s->shared.stats;
+	stats->plan = s->shared.plan;
+	stats->prediction = s->spilled.prediction;
+	stats->replan = s->spilled.replan;
+	stats->output_records = s->shared.balance.given.records;
 	for (unsigned i = 0; i < s->forming.nslots; i++)
 		stats->collapsed += s->forming.slots[i].buf.distinct.collapsed;
-	sp__env_note(&s->env, &stats->run, device_counters);
+	sp__env_note(&s->shared.env, &stats->run, device_counters);
 	note_spill(s, stats, device_counters);
 	if (s->merging.inputs.n) {
 		sp__inputs_close(&s->merging.inputs);
@@ -262,7 +294,13 @@ void sp_sort_stats(struct sp_sort *sort, struct sp_sort_stats *stats)
 
 void sp__sort_sync(struct sp_sort *s)
 {
-	sp__env_sync(&s->env, s->spilled.store);
+	sp__env_sync(&s->shared.env, s->spilled.store);
+}
+
+void sp__sort_stop(struct sp_sort *s)
+{
+	sp__form_stop(&s->forming);
+	sp__output_stop(&s->output);
 }
 
 int sp__sort_free(struct sp_sort *s)
@@ -272,11 +310,12 @@ int sp__sort_free(struct sp_sort *s)
 	if (!s)
 		return 0;
 	sp__waits_withdraw(&s->wait);
-	sp__output_close(s);
-	sp__finish_close(s);
-	sp__form_close(s);
-	sp__spill_close(s->spilled.store);
-	rc = sp__env_close(&s->env);
+	sp__sort_stop(s);
+	sp__output_close(&s->output);
+	sp__final_close(&s->merging);
+	sp__runs_close(&s->spilled);
+	sp__form_close(&s->forming);
+	rc = sp__env_close(&s->shared.env);
 	sp__ring_destroy(&s->output.ring);
 	pthread_mutex_destroy(&s->output.busy);
 	free(s);
@@ -285,7 +324,7 @@ int sp__sort_free(struct sp_sort *s)
 
 struct sp__env *sp__sort_env(struct sp_sort *s)
 {
-	return &s->env;
+	return &s->shared.env;
 }
 
 void sp_sort_free(struct sp_sort *s)

@@ -24,7 +24,7 @@
 #include "rec/key.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
-#include "sort/group.h"
+#include "sort/merge/group.h"
 #include "sort/splitters.h"
 
 int sp__splitters_new(struct sp_splitters **splitters, const struct sp_sort_opts *opts,

@@ -7,7 +7,7 @@
 
 #include <spindle/sort.h>
 #include "keysets.h"
-#include "sort/cut.h"
+#include "sort/merge/cut.h"
 #include "sort/state.h"
 #include "tap.h"
 
@@ -95,7 +95,7 @@ struct check {
 /* The next record of part `part`; compares it with the result wanted. */
 static bool take(struct check *c, const struct sp__merge *m, bool first)
 {
-	const struct sp_keyset *ks = c->sort->opts.keys;
+	const struct sp_keyset *ks = c->sort->shared.opts.keys;
 	bool same = !memcmp(c->want + c->at, m->rec, m->bytes), equal;
 
 	equal = c->at && !(sp__ks(ks)->exact ? sp_keyset_compare : sp__key_compare)(
@@ -119,8 +119,8 @@ static bool part_is_right(struct check *c, unsigned part)
 	uint64_t records = 0;
 	struct sp__merge m;
 	bool right = true, once = true;
-	int rc =
-		sp__merge_init(&m, c->sort->opts.keys, k->n + k->nbufs, &c->sort->env.budget, NULL);
+	int rc = sp__merge_init(&m, c->sort->shared.opts.keys, k->n + k->nbufs,
+				&c->sort->shared.env.budget, NULL);
 
 	for (unsigned j = 0; j < k->n + k->nbufs; j++) {
 		uint64_t from = sp__cuts_at(k, part, j), to = sp__cuts_at(k, part + 1, j);
@@ -132,11 +132,11 @@ static bool part_is_right(struct check *c, unsigned part)
 		once &= j < k->n || !k->bufs[j - k->n]->repeated;
 	}
 	if (!rc && k->n)
-		rc = sp__step_open(c->sort, c->reader, &in, k->ids, spans, k->n, c->where,
+		rc = sp__step_open(&c->sort->spilled, c->reader, &in, k->ids, spans, k->n, c->where,
 				   m.cursors);
 	for (; rc >= 0 && right && (rc = sp__merge_next(&m, true)) == SP_READY; records++)
 		right = take(c, &m, !records);
-	sp__step_close(c->sort, &in);
+	sp__step_close(&c->sort->spilled, &in);
 	sp__merge_release(&m);
 	free(spans);
 	return right && rc == SP_END && c->at - begin == sp__cuts_bytes(k, part) &&
@@ -172,12 +172,12 @@ static int cut(const struct sp_sort_opts *o, const struct text *t, unsigned part
 	int rc = sp__sort_reduce(c.sort), right = -1;
 
 	n = c.sort->merging.runs_left;
-	c.where = sp__free_region(c.sort, true);
+	c.where = sp__free_region(&c.sort->forming, true);
 	if (rc < 0 || (n && sp__spill_reader_open(&c.reader, c.sort->spilled.store, &err)))
 		abort();
-	if (sp__cuts_possible(c.sort, c.sort->spilled.ids, n)) {
-		rc = sp__cuts_find(&c.cuts, c.sort, c.reader, c.sort->spilled.ids, n, parts,
-				   c.where);
+	if (sp__cuts_possible(&c.sort->spilled, c.sort->spilled.ids, n)) {
+		rc = sp__cuts_find(&c.cuts, &c.sort->forming, c.reader, c.sort->spilled.ids, n,
+				   parts, c.where);
 		right = rc == 0;
 		for (unsigned i = 0; right && i < parts; i++)
 			right = part_is_right(&c, i);

@@ -12,7 +12,7 @@
 #include <spindle/sort.h>
 #include "keysets.h"
 #include "datafile/journal.h"
-#include "sort/resume_impl.h"
+#include "sort/resume/records.h"
 #include "tap.h"
 
 static char dir[4096], path[4200], in[4200], out[4200];

@@ -35,42 +35,42 @@ static void unsorted(const struct sp_keyset *ks)
 
 	if (!ok(s && sp_sort_put(s, &batch) == SP_READY, "a slot takes two lines"))
 		return;
-	rc = sp__runs_store(s, slot);
+	rc = sp__form_store(&s->forming, slot);
 	ok(rc == SP_EBALANCE && err.code == SP_EBALANCE, "a slot that is not sorted is not stored");
 	ok(!s->spilled.store && !s->spilled.nruns, "and nothing of it reaches temporary space");
 	sp_sort_free(s);
 }
 
 /* Ages are positions: shuffled by the seed, as the slots would come to be filled. */
-static void draw(struct sp_sort *s, struct sp__slot *slots, struct sp__rng *rng)
+static void draw(struct sp__forming *f, struct sp__slot *slots, struct sp__rng *rng)
 {
 	static const enum sp__slot_state states[] = { SP__SLOT_EMPTY, SP__SLOT_SORTED,
 						      SP__SLOT_SORTED, SP__SLOT_GONE };
 
-	s->forming.nslots = 2 + (unsigned)sp__rng_below(rng, 7);
-	for (unsigned i = 0; i < s->forming.nslots; i++) {
+	f->nslots = 2 + (unsigned)sp__rng_below(rng, 7);
+	for (unsigned i = 0; i < f->nslots; i++) {
 		slots[i].state = states[sp__rng_below(rng, 4)];
 		slots[i].age = sp__rng_below(rng, 1000) * 16 + i;
 	}
 }
 
-static unsigned count(const struct sp_sort *s, enum sp__slot_state state)
+static unsigned count(const struct sp__forming *f, enum sp__slot_state state)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < s->forming.nslots; i++)
-		n += s->forming.slots[i].state == state;
+	for (unsigned i = 0; i < f->nslots; i++)
+		n += f->slots[i].state == state;
 	return n;
 }
 
 /* Is every slot that is to be stored older than every one that stays? */
-static bool oldest_go(const struct sp_sort *s)
+static bool oldest_go(const struct sp__forming *f)
 {
-	for (unsigned i = 0; i < s->forming.nslots; i++)
-		for (unsigned k = 0; k < s->forming.nslots; k++)
-			if (s->forming.slots[i].state == SP__SLOT_STORING &&
-			    s->forming.slots[k].state == SP__SLOT_SORTED &&
-			    s->forming.slots[i].age > s->forming.slots[k].age)
+	for (unsigned i = 0; i < f->nslots; i++)
+		for (unsigned k = 0; k < f->nslots; k++)
+			if (f->slots[i].state == SP__SLOT_STORING &&
+			    f->slots[k].state == SP__SLOT_SORTED &&
+			    f->slots[i].age > f->slots[k].age)
 				return false;
 	return true;
 }
@@ -81,26 +81,25 @@ static void handed_over(void)
 
 	for (uint64_t seed = 1; seed <= 20000; seed++) {
 		struct sp__slot slots[9] = { 0 };
-		struct sp_sort s = { .forming.slots = slots };
+		struct sp__forming f = { .slots = slots };
 		struct sp__rng rng = { sp__mix64(seed) };
 		struct sp__slot *full;
 		unsigned sorted;
 		bool room = sp__rng_below(&rng, 2);
 
-		draw(&s, slots, &rng);
-		full = &slots[sp__rng_below(&rng, s.forming.nslots)];
+		draw(&f, slots, &rng);
+		full = &slots[sp__rng_below(&rng, f.nslots)];
 		full->state = SP__SLOT_FILLING;
 		full->age = 100000;
-		sorted = count(&s, SP__SLOT_SORTED);
-		sp__slots_hand_over(&s, full, room);
+		sorted = count(&f, SP__SLOT_SORTED);
+		sp__slots_hand_over(&f, full, room);
 		one_owner &= full->state == SP__SLOT_SORTING ||
-			     (full->state == SP__SLOT_STORING && !count(&s, SP__SLOT_SORTED));
-		oldest &= oldest_go(&s);
-		some &= s.forming.orders.stores == room &&
-			(count(&s, SP__SLOT_STORING) > 0) == room;
-		some &= room || count(&s, SP__SLOT_SORTED) == sorted;
-		sp__slots_take_back(&s);
-		back &= !count(&s, SP__SLOT_SORTING) && !s.forming.orders.sort;
+			     (full->state == SP__SLOT_STORING && !count(&f, SP__SLOT_SORTED));
+		oldest &= oldest_go(&f);
+		some &= f.orders.stores == room && (count(&f, SP__SLOT_STORING) > 0) == room;
+		some &= room || count(&f, SP__SLOT_SORTED) == sorted;
+		sp__slots_take_back(&f);
+		back &= !count(&f, SP__SLOT_SORTING) && !f.orders.sort;
 	}
 	ok(one_owner,
 	   "a slot to be sorted is not handed to the storing task, unless all older ones are");

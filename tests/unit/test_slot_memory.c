@@ -37,7 +37,7 @@ static int put(struct sp_sort *s, struct sp__rng *rng, struct sp__cost touching,
 	for (unsigned i = 0; i < BATCH; i++)
 		snprintf(text + (size_t)i * BYTES, BYTES + 1, "%020llu%079d\n",
 			 (unsigned long long)sp__rng_next(rng), 0);
-	rc = sp__form_join(s);
+	rc = sp__form_join(&s->forming);
 	s->forming.touching = touching;
 	if (s->forming.storing.bytes)
 		s->forming.storing = storing;

@@ -7,9 +7,10 @@
  * 0x40 if more follow.  So none of them ends a line or opens quotes, and one byte is the rule.  In
  * the result it is what uniq -c writes, in CSV a field.
  */
-#ifndef SP__SORT_COUNTED_H
-#define SP__SORT_COUNTED_H
+#ifndef SP__SORT_RECORDS_COUNTED_H
+#define SP__SORT_RECORDS_COUNTED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -62,6 +63,16 @@ static inline size_t sp__count_get(const char *p, size_t bytes, uint64_t *number
 		}
 	}
 	return 0;
+}
+
+/* Passes the number at the beginning of a record in a run, if records are counted. */
+static inline void sp__count_skip(bool counted, const char **rec, size_t *bytes)
+{
+	uint64_t number;
+	size_t head = counted ? sp__count_get(*rec, *bytes, &number) : 0;
+
+	*rec += head;
+	*bytes -= head;
 }
 
 #endif

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Run formation by load, sort, store.
+ *
+ * The caller fills one slot while the background task sorts the full ones and, as soon
+ * as no empty slot would be left, stores the oldest of them.  With two slots reading,
+ * sorting and writing overlap.  An input that fits, or may fit, gets more slots, so
+ * that runs are sorted while it is read; storing then begins only when memory is short.
+ *
+ * Memory that is touched for the first time can cost more than temporary space, on a virtual
+ * machine ten times as much, and not from the first slot on.  Both are measured as they are
+ * used: slots that would be dearer than storing are given up, until storing proves dearer.
+ *
+ * Natural order: a slot that is already in order is not sorted, and a run whose first
+ * record does not precede the last one stored continues the run being written: sorted
+ * input makes one run.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "sort/plan/plan.h"
+#include "sort/form/forming.h"
+
+/* Of the slots for input that fits in memory these stay free if records are as long as expected. */
+#define SLOTS_LEFT 2
+#define TOUCH_BYTES (8u << 20)
+#define WEIGHED_BYTES (16u << 20) /* less says little of what follows */
+#define TOUCHED_EACH 1.33	  /* bytes for each of a record, with its entry */
+/* From this size huge pages pay: random access to records causes fewer TLB misses. */
+#define HUGE_BYTES (16u << 20)
+
+void sp__form_close(struct sp__forming *forming)
+{
+	for (unsigned i = 0; forming->slots && i < forming->nslots; i++) {
+		sp__runbuf_release(&forming->slots[i].buf);
+		sp__pages_free(forming->slots[i].giant, forming->slots[i].giant_bytes);
+	}
+	sp__replace_close(&forming->replace);
+	free(forming->slots);
+	sp__pages_free(forming->arena, forming->arena ? forming->arena_bytes : 0);
+}
+
+/*
+ * The slot to be filled next, if it has never been used and will surely be filled.
+ * First touches of memory can cost as much as reading its contents from a drive, so the
+ * task does half of them.
+ */
+static struct sp__slot *slot_ahead(struct sp__forming *forming)
+{
+	const struct sp__sort_shared *s = forming->sort;
+	struct sp__slot *now = &forming->slots[forming->filling],
+			*next = sp__slot_oldest(forming, SP__SLOT_EMPTY);
+
+	if (s->threads < 2 || !next || next->touched || next->bytes < TOUCH_BYTES ||
+	    s->plan.input_bytes < s->stats.input_bytes + sp__min(now->bytes, forming->enough_bytes))
+		return NULL;
+	next->touched = true;
+	return next;
+}
+
+/* Records will lie in the lower part of a slot, entries at its end. */
+static void touch(struct sp__forming *forming, struct sp__slot *slot)
+{
+	struct sp__sort_shared *s = forming->sort;
+	size_t used = sp__min(slot->bytes / 4 * 3, forming->enough_bytes);
+	size_t half = used / 2 & ~(size_t)4095;
+	uint64_t begin = sp__env_now_ns(&s->env);
+
+	sp__pages_touch(slot->mem + half, half);
+	forming->touching = (struct sp__cost){ sp__env_now_ns(&s->env) - begin, half };
+}
+
+/* Stores all slots that the task owns for storing. */
+static int store_handed(struct sp__forming *forming)
+{
+	struct sp__sort_shared *s = forming->sort;
+	struct sp__cost cost = { sp__env_now_ns(&s->env), 0 };
+	struct sp__slot *slot;
+	int rc = 0;
+
+	while (!rc && (slot = sp__slot_oldest(forming, SP__SLOT_STORING))) {
+		cost.bytes += sp__runbuf_gives(&slot->buf);
+		rc = sp__form_store(forming, slot);
+	}
+	cost.ns = sp__env_now_ns(&s->env) - cost.ns;
+	if (cost.bytes)
+		forming->storing = cost;
+	return rc;
+}
+
+/* The background task. */
+static void work(void *arg)
+{
+	struct sp__forming *forming = arg;
+
+	if (forming->orders.touch)
+		touch(forming, forming->orders.touch);
+	if (forming->orders.sort && !forming->orders.beside)
+		sp__form_sort_slot(forming, forming->orders.sort);
+	forming->task_error = store_handed(forming);
+	if (!forming->task_error)
+		forming->task_error = sp__form_merge_due(forming);
+}
+
+/* Only sorts, while the background task stores. */
+static void sort_beside(void *arg)
+{
+	struct sp__forming *forming = arg;
+
+	sp__form_sort_slot(forming, forming->orders.sort);
+}
+
+/*
+ * Hands over a slot to be sorted (or NULL) and, with make_room, others to be stored.
+ * Both run in parallel unless the slot to be sorted must be stored too.
+ */
+static void start_work(struct sp__forming *forming, struct sp__slot *to_sort, bool make_room)
+{
+	struct sp__orders *o = &forming->orders;
+
+	sp__slots_hand_over(forming, to_sort, make_room);
+	o->touch = slot_ahead(forming);
+	if (!o->sort && !o->stores && !o->touch)
+		return;
+	if (forming->sort->threads < 2 ||
+	    (o->sort && o->sort->buf.used < SP__INLINE_BYTES && !o->stores)) {
+		work(forming);
+		return;
+	}
+	o->beside = o->sort && o->sort->state == SP__SLOT_SORTING && o->stores;
+	if (o->beside)
+		sp__task_start(&forming->sorting, sort_beside, forming);
+	sp__task_start(&forming->task, work, forming);
+}
+
+int sp__form_open(struct sp__forming *forming, size_t output_bytes)
+{
+	struct sp__spilled *spilled = forming->spilled;
+	size_t each = forming->sort->plan.run_bytes & ~(size_t)4095,
+	       slots = each * forming->sort->plan.run_buffers;
+	char *at;
+
+	forming->nslots = forming->sort->plan.run_buffers;
+	forming->patient = forming->sort->plan.in_memory ||
+			   (!forming->sort->plan.input_bytes && !forming->sort->opts.run_bytes);
+	forming->enough_bytes =
+		forming->sort->plan.in_memory && forming->sort->plan.input_bytes >= HUGE_BYTES
+			? forming->sort->plan.input_bytes / (forming->nslots - SLOTS_LEFT)
+			: SIZE_MAX;
+	forming->slots = calloc(forming->nslots + SP__SELECT_SLOTS, sizeof(*forming->slots));
+	if (sp__policy_eager(forming->sort->plan.policy))
+		forming->spare_bytes = forming->sort->plan.merge_bytes & ~(size_t)4095;
+	else if (forming->sort->plan.merge_bytes > slots)
+		forming->spare_bytes = (forming->sort->plan.merge_bytes - slots) & ~(size_t)4095;
+	forming->arena_bytes = slots + forming->spare_bytes + spilled->write_bytes + output_bytes;
+	at = forming->arena = sp__pages_alloc(forming->arena_bytes,
+					      forming->sort->plan.input_bytes >= HUGE_BYTES);
+	if (!forming->slots || !forming->arena)
+		return sp__err(forming->sort->env.err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&forming->sort->env.budget, forming->arena_bytes);
+	for (unsigned i = 0; i < forming->nslots; i++, at += each)
+		sp__slot_make(forming, &forming->slots[i], at, each);
+	forming->spare_mem = at;
+	at += forming->spare_bytes;
+	spilled->write_mem = at;
+	at += spilled->write_bytes;
+	forming->output_mem = at;
+	forming->slots[0].state = SP__SLOT_FILLING;
+	if (forming->sort->plan.formation == SP_FORM_REPLACEMENT && !forming->sort->plan.in_memory)
+		return sp__select_open(forming);
+	forming->slots[0].touched = true;
+	start_work(forming, NULL, false);
+	return 0;
+}
+
+bool sp__form_idle(struct sp__forming *forming)
+{
+	return sp__task_done(&forming->sorting) && sp__task_done(&forming->task);
+}
+
+void sp__form_stop(struct sp__forming *forming)
+{
+	sp__task_join(&forming->sorting);
+	sp__task_join(&forming->task);
+}
+
+int sp__form_join(struct sp__forming *forming)
+{
+	sp__form_stop(forming);
+	sp__slots_take_back(forming);
+	return forming->task_error;
+}
+
+int sp__form_settled(struct sp__forming *forming)
+{
+	int rc;
+
+	if (!sp__form_idle(forming))
+		return SP_LATER;
+	rc = sp__form_join(forming);
+	return rc < 0 ? rc : SP_READY;
+}
+
+/* Is the slot full enough, and another one free? */
+static bool has_enough(struct sp__forming *forming, const struct sp__slot *slot)
+{
+	return forming->patient && slot->buf.record_bytes >= forming->enough_bytes &&
+	       sp__slot_oldest(forming, SP__SLOT_EMPTY);
+}
+
+static double seconds_per_mib(const struct sp__cost *c)
+{
+	return (double)c->ns * 1e-9 / ((double)c->bytes / (1 << 20));
+}
+
+/* Is keeping a record dearer than storing and reading it?  No task is running. */
+static void weigh_memory(struct sp__forming *forming)
+{
+	double touching, storing;
+
+	if (forming->touching.bytes < WEIGHED_BYTES)
+		return;
+	touching = seconds_per_mib(&forming->touching) * TOUCHED_EACH;
+	storing = forming->storing.bytes ? seconds_per_mib(&forming->storing)
+					 : SP__DEVICE_TRANSFER_S_PER_MIB;
+	storing = 2 * storing + SP__PLAN_MERGE_S_PER_MIB;
+	if (forming->patient && touching > storing)
+		sp__slots_give_up(forming);
+	else if (forming->given_up && touching < storing)
+		sp__slots_reclaim(forming);
+}
+
+/*
+ * The slot being filled is full, or there is none: hands it over and finds another, unless it
+ * gets more memory.
+ * While the input may still fit (forming->patient) nothing is stored before the last
+ * slot is full; later whenever no slot would be left.
+ */
+static int rotate(struct sp__forming *forming)
+{
+	struct sp__sort_shared *s = forming->sort;
+	struct sp__slot *full = &forming->slots[forming->filling], *next;
+	bool store;
+	int rc;
+
+	rc = sp__form_settled(forming);
+	if (rc != SP_READY)
+		return rc;
+	sp__slots_divide(forming);
+	if (full->state == SP__SLOT_FILLING) {
+		if (!has_enough(forming, full) && sp__slot_annex(forming, full))
+			return SP_READY;
+		if (!forming->next_age && s->plan.input_bytes < HUGE_BYTES)
+			sp__pages_huge(forming->arena, forming->arena_bytes);
+		full->age = forming->next_age++;
+		full->end_bytes = s->stats.input_bytes;
+		s->stats.runs++;
+		/* One long record says nothing of the others. */
+		forming->distinct |= !full->giant && !sp__runbuf_collapses(&full->buf);
+	} else {
+		full = NULL;
+	}
+	weigh_memory(forming);
+	if (forming->spilled->store)
+		sp__slots_coalesce(forming);
+	next = sp__slot_fill(forming);
+	if (!next)
+		forming->patient = false;
+	store = !forming->patient && !sp__slot_oldest(forming, SP__SLOT_EMPTY);
+	if (full || store)
+		start_work(forming, full, store);
+	if (next)
+		return SP_READY;
+	return sp__task_done(&forming->task) ? rotate(forming) : SP_LATER;
+}
+
+/*
+ * A record larger than a whole slot gets separate memory.  Only one at a time: others
+ * are stored first, at once, since their cost dominates.
+ */
+static int make_giant(struct sp__forming *forming, struct sp__slot *slot, const char *data,
+		      size_t bytes)
+{
+	struct sp__sort_shared *s = forming->sort;
+	const char *end = sp__rec_end(&s->opts.format, data, bytes);
+	size_t need = sp__runbuf_need(&slot->buf, (size_t)(end - data));
+	struct sp__slot *oldest;
+	int rc = sp__form_join(forming);
+
+	forming->patient = false;
+	while (!rc && sp__slots_giant(forming) &&
+	       (oldest = sp__slot_oldest(forming, SP__SLOT_SORTED)))
+		rc = sp__form_store(forming, oldest);
+	if (rc < 0)
+		return rc;
+	sp__slot_empty(forming, slot);
+	slot->state = SP__SLOT_FILLING;
+	slot->giant_bytes = (need + 4095) & ~(size_t)4095;
+	if (slot->giant_bytes < SP__REF_OFFSET_MAX)
+		slot->giant = sp__pages_alloc(slot->giant_bytes, false);
+	if (!slot->giant)
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	sp__budget_charge(&s->env.budget, slot->giant_bytes);
+	sp__runbuf_use(&slot->buf, slot->giant, slot->giant_bytes);
+	return 0;
+}
+
+static int take(struct sp__forming *forming, struct sp__slot *slot, const char *data, size_t bytes)
+{
+	struct sp__sort_shared *s = forming->sort;
+	uint64_t before = slot->buf.added.records, records;
+	uint64_t dropped = slot->buf.dropped.bytes;
+	size_t took = 0;
+	int rc = sp__runbuf_add(&slot->buf, data, bytes, &took);
+
+	if (rc < 0)
+		return sp__err(s->env.err, rc, "allocate", NULL, -1);
+	records = slot->buf.added.records - before;
+	forming->taken += took;
+	s->stats.records += records;
+	s->stats.input_bytes += took;
+	sp__charge_work(&s->env, records, sp__runbuf_collapses(&slot->buf),
+			took - (slot->buf.dropped.bytes - dropped));
+	return 0;
+}
+
+int sp__form_put(struct sp__forming *forming, const struct sp_batch *batch)
+{
+	while (forming->taken < batch->bytes) {
+		struct sp__slot *slot = &forming->slots[forming->filling];
+		const char *data = batch->data + forming->taken;
+		size_t left = batch->bytes - forming->taken;
+		int rc;
+
+		if (slot->state == SP__SLOT_FILLING && !(slot->giant && slot->buf.n) &&
+		    !has_enough(forming, slot)) {
+			rc = take(forming, slot, data, left);
+			if (rc < 0)
+				return rc;
+			if (forming->taken == batch->bytes)
+				break;
+			if (!slot->buf.n) {
+				rc = make_giant(forming, slot, data, left);
+				if (rc < 0)
+					return rc;
+				continue;
+			}
+		}
+		rc = forming->replacing ? sp__select_rotate(forming) : rotate(forming);
+		if (rc != SP_READY)
+			return rc;
+	}
+	forming->taken = 0;
+	return SP_READY;
+}
+
+void sp__form_end(struct sp__forming *forming)
+{
+	struct sp__sort_shared *s = forming->sort;
+	struct sp__slot *last = &forming->slots[forming->filling];
+
+	if (forming->replacing) {
+		sp__select_end(forming);
+		return;
+	}
+	if (last->state != SP__SLOT_FILLING)
+		return;
+	if (!last->buf.n) {
+		last->state = SP__SLOT_EMPTY;
+		return;
+	}
+	last->age = forming->next_age++;
+	last->end_bytes = s->stats.input_bytes;
+	s->stats.runs++;
+	start_work(forming, last, false);
+}

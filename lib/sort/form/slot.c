@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Gives slots to be filled, and hands them over to the tasks of run formation and back. */
+#include "sort/form/forming.h"
+
+/* One slot is filled, one sorted, one stored; more are eventually halved. */
+#define FEW_SLOTS 3
+/* Less is sorted before a table of records is made. */
+#define REPEATS_BYTES (UINT64_C(1) << 20)
+
+struct sp__slot *sp__slot_from(const struct sp__forming *forming, enum sp__slot_state state,
+			       uint64_t age)
+{
+	struct sp__slot *best = NULL;
+
+	for (unsigned i = 0; i < forming->nslots; i++)
+		if (forming->slots[i].state == state && forming->slots[i].age >= age &&
+		    (!best || forming->slots[i].age < best->age))
+			best = &forming->slots[i];
+	return best;
+}
+
+/* Are records with equal keys identical, and is it worth while to keep them once? */
+static bool repeats(const struct sp__forming *forming)
+{
+	const struct sp__sort_shared *s = forming->sort;
+	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+
+	return !s->opts.unique && !s->opts.count && !s->opts.top && !s->env.device &&
+	       !forming->distinct && ks->whole && ks->form == SP__KEY_INPLACE &&
+	       (!s->plan.input_bytes || s->plan.input_bytes >= REPEATS_BYTES);
+}
+
+/* Runs of replacement selection are made of batches, too small to collapse much. */
+static bool collapses(const struct sp__forming *forming)
+{
+	const struct sp__sort_shared *s = forming->sort;
+
+	return (s->opts.unique || repeats(forming)) &&
+	       (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
+}
+
+/* Gives an empty slot's buffer all its memory. */
+static void begin(struct sp__forming *forming, struct sp__slot *slot)
+{
+	slot->buf.repeats = repeats(forming);
+	slot->buf.head = collapses(forming) && (forming->sort->opts.count || slot->buf.repeats)
+				 ? SP__COUNT_HEAD
+				 : 0;
+	sp__runbuf_use(&slot->buf, slot->mem, slot->bytes);
+	if (collapses(forming))
+		sp__runbuf_collapse(&slot->buf);
+}
+
+void sp__slot_make(struct sp__forming *forming, struct sp__slot *slot, char *mem, size_t bytes)
+{
+	slot->mem = mem;
+	slot->bytes = bytes;
+	slot->state = SP__SLOT_EMPTY;
+	sp__runbuf_init(&slot->buf, forming->sort->opts.keys);
+	begin(forming, slot);
+}
+
+void sp__slot_empty(struct sp__forming *forming, struct sp__slot *slot)
+{
+	if (slot->giant) {
+		sp__pages_free(slot->giant, slot->giant_bytes);
+		sp__budget_credit(&forming->sort->env.budget, slot->giant_bytes);
+		slot->giant = NULL;
+	}
+	slot->state = SP__SLOT_EMPTY;
+	atomic_store(&slot->sorted, false);
+	begin(forming, slot);
+}
+
+bool sp__slot_annex(struct sp__forming *forming, struct sp__slot *full)
+{
+	struct sp__slot *next = full + 1, *end = forming->slots + forming->nslots;
+
+	while (next < end && next->state == SP__SLOT_ANNEXED)
+		next++;
+	if (full->giant || next == end || next->state != SP__SLOT_EMPTY ||
+	    next->mem != full->mem + full->bytes || !sp__runbuf_extend(&full->buf, next->bytes))
+		return false;
+	full->bytes += next->bytes;
+	next->state = SP__SLOT_ANNEXED;
+	next->touched = true;
+	return true;
+}
+
+void sp__slots_divide(struct sp__forming *forming)
+{
+	struct sp__slot *end = forming->slots + forming->nslots;
+
+	for (struct sp__slot *slot = forming->slots; slot < end; slot++) {
+		if (slot->state != SP__SLOT_EMPTY)
+			continue;
+		for (struct sp__slot *annexed = slot + 1;
+		     annexed < end && annexed->state == SP__SLOT_ANNEXED; annexed++) {
+			slot->bytes -= annexed->bytes;
+			sp__slot_empty(forming, annexed);
+		}
+		begin(forming, slot);
+	}
+}
+
+/* Is this half empty, or does it only hold slots being stored? */
+static bool half_is_free(const struct sp__forming *forming, unsigned half)
+{
+	unsigned each = forming->nslots / 2;
+
+	for (unsigned i = half * each; i < (half + 1) * each; i++)
+		if (forming->slots[i].state != SP__SLOT_EMPTY &&
+		    forming->slots[i].state != SP__SLOT_STORING &&
+		    forming->slots[i].state != SP__SLOT_GONE)
+			return false;
+	return true;
+}
+
+/* The slot to be stored next: the oldest that is sorted, or else the one about to be sorted. */
+static struct sp__slot *next_to_store(const struct sp__forming *forming)
+{
+	struct sp__slot *slot = sp__slot_oldest(forming, SP__SLOT_SORTED);
+
+	return slot ? slot : sp__slot_oldest(forming, SP__SLOT_SORTING);
+}
+
+void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, bool make_room)
+{
+	struct sp__slot *slot;
+
+	forming->orders = (struct sp__orders){ .sort = full };
+	if (full)
+		full->state = SP__SLOT_SORTING;
+	if (!make_room)
+		return;
+	do {
+		slot = next_to_store(forming);
+		if (!slot)
+			break;
+		slot->state = SP__SLOT_STORING;
+		forming->orders.stores = true;
+	} while (forming->nslots > FEW_SLOTS && !half_is_free(forming, 0) &&
+		 !half_is_free(forming, 1));
+}
+
+void sp__slots_take_back(struct sp__forming *forming)
+{
+	struct sp__slot *slot = forming->orders.sort;
+
+	forming->orders = (struct sp__orders){ 0 };
+	if (!slot || slot->state != SP__SLOT_SORTING)
+		return;
+	slot->state = SP__SLOT_SORTED;
+	/* Replacement selection has moved its records elsewhere. */
+	if (forming->replacing)
+		sp__slot_empty(forming, slot);
+}
+
+void sp__slots_coalesce(struct sp__forming *forming)
+{
+	unsigned each = forming->nslots / 2;
+
+	for (unsigned half = 0; half < 2 && each > 1; half++) {
+		struct sp__slot *first = &forming->slots[half * each];
+
+		if (first[1].state == SP__SLOT_GONE || !half_is_free(forming, half))
+			continue;
+		for (unsigned i = 1; i < each; i++) {
+			first->bytes += first[i].bytes;
+			first[i].bytes = 0;
+			first[i].state = SP__SLOT_GONE;
+		}
+		begin(forming, first);
+	}
+}
+
+void sp__slots_give_up(struct sp__forming *forming)
+{
+	struct sp__forming *f = forming;
+
+	for (; f->nslots > FEW_SLOTS; f->nslots--, f->given_up++) {
+		const struct sp__slot *last = &f->slots[f->nslots - 1];
+
+		if (last->state != SP__SLOT_EMPTY || last->touched)
+			break;
+	}
+}
+
+void sp__slots_reclaim(struct sp__forming *forming)
+{
+	forming->nslots += forming->given_up;
+	forming->given_up = 0;
+	forming->patient = true;
+}
+
+struct sp__slot *sp__slot_fill(struct sp__forming *forming)
+{
+	struct sp__slot *next = sp__slot_oldest(forming, SP__SLOT_EMPTY);
+
+	if (next) {
+		begin(forming, next);
+		next->state = SP__SLOT_FILLING;
+		forming->filling = (unsigned)(next - forming->slots);
+	}
+	return next;
+}
+
+bool sp__slots_giant(const struct sp__forming *forming)
+{
+	for (unsigned i = 0; i < forming->nslots; i++)
+		if (forming->slots[i].state == SP__SLOT_SORTED && forming->slots[i].giant)
+			return true;
+	return false;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Holds a group of equal keys until its number is known; writes the number before its record. */
+#include <errno.h>
+#include <string.h>
+#include "sort/merge/group.h"
+
+#define NUMBER_BYTES 32 /* enough for any number */
+
+int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes, uint64_t number,
+		   struct sp__budget *budget)
+{
+	static const char blank[NUMBER_BYTES];
+
+	g->number = number;
+	if (sp__bytes_set(&g->held, blank, sizeof(blank), budget) < 0 ||
+	    sp__bytes_append(&g->held, rec, bytes, budget) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+/* What follows a number. */
+static char separator(const struct sp_recfmt *f)
+{
+	return f->kind == SP_REC_CSV ? f->separator : ' ';
+}
+
+void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
+		    const char **data, size_t *bytes)
+{
+	char *rec = g->held.data + NUMBER_BYTES, *p = rec;
+
+	sp__tally_add(&b->given, rec, g->held.bytes - NUMBER_BYTES);
+	b->counted += g->number;
+	*--p = separator(f);
+	for (; g->number; g->number /= 10)
+		*--p = (char)('0' + g->number % 10);
+	while (p > rec - sp__counted_bytes(f))
+		*--p = ' ';
+	*data = p;
+	*bytes = g->held.bytes - (size_t)(p - g->held.data);
+}
+
+const char *sp__uncounted(const struct sp_recfmt *f, const char *rec)
+{
+	rec += strspn(rec, " ");
+	return strchr(rec, separator(f)) + 1;
+}

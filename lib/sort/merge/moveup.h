@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Moving bytes of a file up.
+ *
+ * Owner: the caller, who alone reads and writes the file meanwhile.
+ */
+#ifndef SP__SORT_MERGE_MOVEUP_H
+#define SP__SORT_MERGE_MOVEUP_H
+
+#include <stdint.h>
+#include "io/queue.h"
+
+/* Moves bytes from one offset to a lower one; adds its requests to io.  0 or -errno. */
+SP_MUST_CHECK int sp__move_up(int fd, uint64_t from, uint64_t to, uint64_t bytes,
+			      struct sp__io_counters *io);
+
+#endif

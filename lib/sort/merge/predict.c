@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How long a sort on real files will take, told when its runs have been formed.
+ *
+ * Its merges are those that the policy will order, of runs of their mean length, and each takes as
+ * long as its device or its computation (predict.c).  The device is measured: t of writing by the
+ * writing of the runs, t of reading and s by a few reads of them.  How fast merging computes is not
+ * known yet; it is taken to move its bytes at the pace at which all were moved until now: of the
+ * processors, where it is known what the device took, else, where the page cache keeps the runs, of
+ * the clock.  The result costs the device what the input did: often nothing, for a page cache that
+ * has the one takes the other.
+ *
+ * The plan stays what it was.  Pages are written, and of the strategies for reading ahead formula
+ * (5), t D + s N, chooses the one with the least N, whatever t and s are.  Merging fewer at once
+ * than the memory M allows, in two passes of the square root of n runs, saves
+ * s (n - 2 sqrt(n)) / M for each MB and costs 2 t: it pays from 2200 runs in 64 MB on flash with
+ * s / t = 0.06 MB, and from 150 on a disk with 1 MB, if writing them took the arm nowhere else.
+ */
+#include <stdlib.h>
+#include "run/memory.h"
+#include "sort/plan/predict_impl.h"
+#include "sort/merge/merging.h"
+
+/* Runs in temporary space, and how many bytes each of theirs is there; NULL: no memory. */
+static struct sp__run **stored(const struct sp__merging *merging, size_t *n, uint64_t *bytes,
+			       double *packed)
+{
+	struct sp__spilled *spilled = merging->spilled;
+	struct sp__run **runs = calloc(spilled->nruns + 1, sizeof(struct sp__run *));
+	uint64_t units = 0;
+
+	*n = *bytes = 0;
+	for (size_t i = 0; runs && i < spilled->nruns; i++) {
+		if (!spilled->runs[i])
+			continue;
+		runs[(*n)++] = spilled->runs[i];
+		*bytes += spilled->runs[i]->bytes;
+		units += spilled->runs[i]->units;
+	}
+	*packed = (double)units * spilled->store->unit_bytes / (double)*bytes;
+	return runs;
+}
+
+static void measure(struct sp__merging *merging, struct sp__run *const *runs, size_t n)
+{
+	struct sp__spilled *spilled = merging->spilled;
+	struct sp_prediction *f = &merging->spilled->prediction;
+	struct sp__freemem where = sp__free_region(merging->forming, false);
+	double seek_s = -1;
+
+	if (merging->seeks && where.bytes >= 2 * SP__SEEK_BYTES)
+		seek_s = sp__spill_seek_s(spilled->store, runs, n, where.mem);
+	if (merging->seeks && where.bytes >= sp__spill_read_memory(spilled->store))
+		f->read_s_per_mib = sp__spill_read_s(spilled->store, runs[n / 2], where.mem) * MIB;
+	f->seek_s = fmax(seek_s, 0);
+	f->transfer_s_per_mib = sp__spill_write_s(spilled->store) * MIB;
+}
+
+/* Of each byte that has been read or written, before it was packed. */
+static double pace_s(const struct sp__merging *merging, double packed)
+{
+	struct sp__sort_shared *s = merging->sort;
+	const struct sp__spill *store = merging->spilled->store;
+	double moved = (double)(s->stats.input_bytes - s->stats.resumed_bytes) +
+		       (double)(store->write_bytes + store->read_bytes) / packed;
+	uint64_t took = sp__env_now_ns(&s->env) - s->env.begin_ns;
+
+	if (merging->spilled->prediction.transfer_s_per_mib > 0)
+		took = sp__min(took, sp__env_cpu_ns(&s->env) - s->env.cpu_begin_ns);
+	return (double)took * 1e-9 / moved;
+}
+
+static double in_memory(const struct sp__merging *merging)
+{
+	struct sp__forming *forming = merging->forming;
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < forming->nslots; i++)
+		if (forming->slots[i].state == SP__SLOT_SORTED)
+			bytes += forming->slots[i].buf.record_bytes;
+	return (double)bytes;
+}
+
+static double rest_s(struct sp__merging *merging, size_t n, uint64_t bytes, double packed)
+{
+	struct sp__sort_shared *s = merging->sort;
+	const struct sp_prediction *f = &merging->spilled->prediction;
+	double write_s = f->transfer_s_per_mib / MIB * packed, pace = pace_s(merging, packed);
+	double read_s = f->read_s_per_mib > 0 ? f->read_s_per_mib / MIB * packed : write_s;
+	struct sp__sort_prediction t = { .at = { .byte_s = read_s,
+						 .write_byte_s = write_s,
+						 .run_byte_s = read_s,
+						 .run_write_byte_s = write_s,
+						 .seek_s = f->seek_s,
+						 .drives = 1,
+						 .mirrors = 1,
+						 .copy_s = 2 * pace },
+					 .o = &s->opts,
+					 .plan = &s->plan,
+					 .device = sp__plan_device(&s->opts),
+					 .keys = merging->spilled->lastkey_fn != NULL,
+					 .bytes = (double)bytes,
+					 .most_bytes = INFINITY,
+					 .record_bytes = SP__PLAN_RECORD_BYTES,
+					 .chunk_bytes =
+						 sp__buffers(s->plan.memory_bytes).chunk_bytes,
+					 .run_bytes = (double)bytes / (double)n };
+
+	return sp__sort_predict_merges(&t, n) < 0 ? -1 : t.seconds + pace * in_memory(merging);
+}
+
+void sp__sort_predict_formed(struct sp__merging *merging)
+{
+	struct sp__sort_shared *s = merging->sort;
+	double now, rest, packed;
+	struct sp__run **runs;
+	uint64_t bytes;
+	size_t n;
+
+	/* Of sorted files that are merged (-m) no runs are formed. */
+	if (s->env.device || s->opts.compress_program || merging->inputs.n)
+		return;
+	runs = stored(merging, &n, &bytes, &packed);
+	if (runs && n && n <= SP__TOLD_RUNS) {
+		now = (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9;
+		measure(merging, runs, n);
+		rest = rest_s(merging, n, bytes, packed);
+		merging->spilled->prediction.seconds = rest < 0 ? 0 : now + rest;
+	}
+	free(runs);
+}

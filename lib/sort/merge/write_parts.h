@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The final merge in parts, each written at its own place of a file (merge_parts.c).
+ *
+ * Owner: the thread that runs the sort.  Each part belongs to its task until that is joined.
+ */
+#ifndef SP__SORT_MERGE_WRITE_PARTS_H
+#define SP__SORT_MERGE_WRITE_PARTS_H
+
+#include "io/wstream.h"
+#include "sort/merge/merging.h"
+
+/* The file that the result goes to, and where. */
+struct sp__fragments_out {
+	int fd;
+	const char *name;
+	uint64_t at; /* its offset */
+	struct sp__wstream_opts writing;
+	struct sp__io_counters *io; /* requests are added to it */
+	void (*tell)(void *arg, uint64_t done_bytes);
+	void *arg;
+};
+
+/*
+ * After sp__final_reduce(): merges and writes all that is left, and checks it.  1; 0: it does not
+ * pay or is not possible, and nothing has changed; or an error.
+ */
+SP_MUST_CHECK int sp__fragments_write(struct sp__merging *merging,
+				      const struct sp__fragments_out *out);
+
+#endif

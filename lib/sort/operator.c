@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sort as an operator of a plan.
+ */
+#include <string.h>
+#include "base/clock.h"
+#include "base/err.h"
+#include "flow/operator.h"
+#include "run/volume_spec.h"
+#include "sort/state.h"
+
+/* Worker threads have no descriptor: with a limit it sleeps that long. */
+static int work_until(struct sp_sort *s, bool (*done)(struct sp_sort *s), int64_t timeout_ns)
+{
+	int rc;
+
+	if (timeout_ns < 0) {
+		rc = sp_sort_wait(s);
+		return rc < 0 ? rc : 1;
+	}
+	if (timeout_ns && !done(s))
+		(void)sp__sleep_until(sp__now_ns() + (uint64_t)timeout_ns);
+	return done(s);
+}
+
+static bool formed(struct sp_sort *s)
+{
+	return sp__form_idle(&s->forming);
+}
+
+static bool merged(struct sp_sort *s)
+{
+	return sp__ring_await(&s->output.ring, 0);
+}
+
+static int until(void *sort, int64_t timeout_ns)
+{
+	struct sp_sort *s = sort;
+
+	if (s->state != SP__SORT_OUTPUT)
+		return work_until(s, formed, timeout_ns);
+	if (s->output.threaded)
+		return work_until(s, merged, timeout_ns);
+	return s->spilled.store ? sp__spill_wait(s->spilled.store, timeout_ns) : SP_ESTATE;
+}
+
+static int no_fd(void *sort)
+{
+	(void)sort;
+	return -1;
+}
+
+void sp__sort_later(struct sp_sort *s, struct sp__waits *waits)
+{
+	static const struct sp__wait_ops ops = { until, no_fd };
+
+	s->wait.ops = &ops;
+	s->wait.source = s;
+	sp__waits_add(waits, &s->wait);
+}
+
+struct sorting {
+	struct sp_operator op, *input;
+	struct sp_sort *sort;
+	struct sp_batch batch; /* of the input: not all of it has been put */
+	bool finished;
+};
+
+/* SP_END: the input has ended, and all of it has been put. */
+static int feed(struct sorting *n)
+{
+	int rc;
+
+	do {
+		if (!n->batch.bytes) {
+			rc = sp__operator_next(n->input, &n->batch);
+			if (rc != SP_READY)
+				return rc;
+		}
+		rc = sp_sort_put(n->sort, &n->batch);
+		if (rc == SP_READY)
+			n->batch.bytes = 0;
+	} while (rc == SP_READY);
+	if (rc == SP_LATER)
+		sp__sort_later(n->sort, &n->op.flow->waits);
+	return rc;
+}
+
+/* To finish would wait for the work in the background. */
+static int finish(struct sorting *n)
+{
+	if (!formed(n->sort)) {
+		n->sort->reported_later = true;
+		sp__sort_later(n->sort, &n->op.flow->waits);
+		return SP_LATER;
+	}
+	n->finished = true;
+	return sp_sort_finish(n->sort);
+}
+
+static int next(void *operator, struct sp_batch * batch)
+{
+	struct sorting *n = operator;
+	int rc = 0;
+
+	sp__waits_withdraw(&n->sort->wait);
+	if (!n->finished) {
+		rc = feed(n);
+		if (rc != SP_END)
+			return rc;
+		rc = finish(n);
+		if (rc)
+			return rc;
+	}
+	rc = sp_sort_get(n->sort, batch);
+	if (rc == SP_LATER)
+		sp__sort_later(n->sort, &n->op.flow->waits);
+	return rc;
+}
+
+static void close_sorting(void *operator)
+{
+	sp_sort_free(((struct sorting *)operator)->sort);
+}
+
+/* One machine for a plan: that of the plan. */
+static int choose_volume(const struct sp_flow *flow, struct sp_run_opts *run)
+{
+	const char *volume = flow->run.volume;
+
+	if (flow->env.device && (!run->volume || !strcmp(run->volume, volume))) {
+		run->volume = volume;
+		if (!run->geometry)
+			run->geometry = flow->run.geometry;
+		return 0;
+	}
+	if (!flow->env.device && !sp__volume_spec_simulated(run))
+		return 0;
+	return sp__errf(flow->env.err, SP_EUNSUP, "plan", run->volume, -1,
+			"a sort within a plan uses the simulated volume of the plan, or none");
+}
+
+int sp_sort_operator(struct sp_operator **op, struct sp_operator *input,
+		     const struct sp_sort_opts *opts)
+{
+	struct sp_flow *flow = input->flow;
+	struct sp_sort_opts o = *opts;
+	struct sorting *n;
+	int rc = choose_volume(flow, &o.run);
+
+	n = rc ? NULL : sp__operator_new(flow, sizeof(*n), &input, 1, &rc);
+	if (!n)
+		return rc;
+	n->op.next = next;
+	n->op.any_order = false;
+	n->op.close = close_sorting;
+	n->input = input;
+	o.format = input->format;
+	rc = sp__sort_new(&n->sort, &o, flow->env.device ? &flow->env : NULL, flow->env.err);
+	*op = &n->op;
+	return rc;
+}

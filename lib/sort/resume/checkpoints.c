@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs, and ranges of the result, as records of the journal: noted, and taken up again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "base/whole.h"
+#include "sort/resume/records.h"
+#include "spill/runimage.h"
+
+struct run_head {
+	struct sp__checkpoint has;
+	uint64_t page_bytes;
+};
+
+struct ranges_head {
+	uint64_t runs, n;
+};
+
+struct mark {
+	uint64_t range;
+	struct sp__written written;
+	struct sp__tally given, dropped;
+	uint64_t counted;
+};
+
+void sp__checkpoints_free(struct sp__resume *r)
+{
+	for (size_t i = 0; i < r->nfound; i++)
+		free(r->found[i].record);
+	free(r->found);
+	r->found = NULL;
+	r->nfound = 0;
+}
+
+void sp__ranges_forget(struct sp__ranges *r)
+{
+	free(r->list);
+	free(r->spans);
+	free(r->written);
+	*r = (struct sp__ranges){ 0 };
+}
+
+/* A run takes the place of those whose ranges it has; they end the list. */
+static int take_run(struct sp__resume *r, struct sp__journal_record *rec)
+{
+	struct run_head h;
+	size_t at = 0, after;
+
+	if (rec->bytes < sizeof(h))
+		return 0;
+	memcpy(&h, rec->data, sizeof(h));
+	sp__ranges_forget(&r->ranges);
+	while (at < r->nfound && r->found[at].has.from < h.has.from)
+		at++;
+	for (after = at; after < r->nfound && r->found[after].has.to <= h.has.to; after++)
+		free(r->found[after].record);
+	if (!SP__ARRAY_RESIZE(r->found, r->nfound + 1))
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	memmove(&r->found[at + 1], &r->found[after], (r->nfound - after) * sizeof(*r->found));
+	r->nfound -= after - at;
+	r->nfound++;
+	r->found[at] = (struct sp__kept_run){ h.has, rec->data, rec->data + sizeof(h),
+					      rec->bytes - sizeof(h) };
+	r->page_bytes = (uint32_t)h.page_bytes;
+	rec->data = NULL;
+	return 0;
+}
+
+static int take_ranges(struct sp__resume *r, const struct sp__journal_record *rec)
+{
+	struct sp__ranges *g = &r->ranges;
+	struct ranges_head h;
+	const char *from = rec->data + sizeof(h);
+
+	sp__ranges_forget(g);
+	if (rec->bytes < sizeof(h))
+		return 0;
+	memcpy(&h, rec->data, sizeof(h));
+	if (rec->bytes != sizeof(h) + h.n * (sizeof(*g->list) + h.runs * sizeof(*g->spans)))
+		return 0;
+	g->list = calloc(h.n + 1, sizeof(*g->list));
+	g->spans = calloc(h.n * h.runs + 1, sizeof(*g->spans));
+	if (!g->list || !g->spans)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	g->n = (unsigned)h.n;
+	g->runs = (unsigned)h.runs;
+	memcpy(g->list, from, h.n * sizeof(*g->list));
+	memcpy(g->spans, from + h.n * sizeof(*g->list), h.n * h.runs * sizeof(*g->spans));
+	for (unsigned i = 0; i < g->n; i++)
+		g->list[i].spans = g->spans + (size_t)i * g->runs;
+	g->from = g->n ? g->list[0].at : 0;
+	return 0;
+}
+
+static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
+{
+	struct sp__ranges *g = &r->ranges;
+	const char *places = rec->data + sizeof(struct mark);
+	struct sp__range *range;
+	struct mark m;
+
+	if (!g->list || rec->bytes != sizeof(m) + g->runs * sizeof(uint64_t))
+		return 0;
+	memcpy(&m, rec->data, sizeof(m));
+	if (m.range >= g->n)
+		return 0;
+	if (!SP__ARRAY_GROW_BY_ONE(g->written, g->nwritten))
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	g->written[g->nwritten++] = m.written;
+	range = &g->list[m.range];
+	range->at = m.written.to;
+	range->given = m.given;
+	g->dropped = m.dropped;
+	g->counted = m.counted;
+	for (unsigned i = 0; i < g->runs; i++)
+		memcpy(&range->spans[i].from, places + i * sizeof(uint64_t), sizeof(uint64_t));
+	return 0;
+}
+
+static int take_complete(struct sp__resume *r, const struct sp__journal_record *rec)
+{
+	const size_t bytes = rec->bytes - sp__min(rec->bytes, sizeof(r->complete));
+
+	if (rec->bytes < sizeof(r->complete) || bytes % sizeof(*r->ends))
+		return sp__resume_foreign(r, "has a journal that is damaged");
+	free(r->ends);
+	r->ends = malloc(bytes + 1);
+	if (!r->ends)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	memcpy(&r->complete, rec->data, sizeof(r->complete));
+	memcpy(r->ends, rec->data + sizeof(r->complete), bytes);
+	r->nends = bytes / sizeof(*r->ends);
+	return 0;
+}
+
+int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec)
+{
+	switch (rec->type) {
+	case SP__RECORD_RUN:
+		return take_run(r, rec);
+	case SP__RECORD_RANGES:
+		return take_ranges(r, rec);
+	case SP__RECORD_MARK:
+		return take_mark(r, rec);
+	case SP__RECORD_COMPLETE:
+		return take_complete(r, rec);
+	default:
+		return sp__resume_foreign(r, "has a journal that is damaged");
+	}
+}
+
+int sp__ranges_verify(const struct sp__ranges *r, int fd)
+{
+	uint64_t checksum;
+	int rc = 1;
+
+	for (size_t i = 0; rc > 0 && i < r->nwritten; i++) {
+		const struct sp__written *w = &r->written[i];
+
+		rc = sp__checksum_range(fd, w->from, w->to, &checksum);
+		if (rc > 0)
+			rc = checksum == w->checksum;
+	}
+	return rc;
+}
+
+static int add(struct sp__resume *r, size_t id, const struct sp__checkpoint *has)
+{
+	if (!SP__ARRAY_GROW(r->runs, r->runs_cap, id + 1))
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	r->runs[id] = *has;
+	r->covered_bytes = has->to;
+	return 0;
+}
+
+int sp__resume_add_found(struct sp__resume *r, size_t id, const struct sp__checkpoint *has)
+{
+	sp__tally_join(&r->read, &has->read);
+	sp__tally_join(&r->dropped, &has->dropped);
+	return add(r, id, has);
+}
+
+void sp__resume_adopted(struct sp__resume *r, bool all)
+{
+	if (!all)
+		sp__ranges_forget(&r->ranges);
+	sp__checkpoints_free(r);
+}
+
+uint64_t sp__resume_kept_bytes(const struct sp__resume *r)
+{
+	struct stat st;
+
+	if (fstatat(r->dir.fd, SP__RESUME_RUNS, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	return (uint64_t)st.st_size;
+}
+
+static int note_run(struct sp__resume *r, struct sp__spill *store, const struct sp__run *run,
+		    const struct sp__checkpoint *has)
+{
+	struct run_head h = { *has, store->opts.page_bytes };
+	size_t bytes;
+	char *image = sp__run_image(run, &bytes);
+	struct iovec pieces[] = { { &h, sizeof(h) }, { image, bytes } };
+	int rc;
+
+	sp__ranges_forget(&r->ranges);
+	if (!image)
+		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+	rc = sp__spill_sync(store);
+	if (!rc)
+		rc = sp__journal_append(&r->journal, SP__RECORD_RUN, pieces, 2);
+	free(image);
+	return rc;
+}
+
+int sp__resume_formed(struct sp__resume *r, struct sp__spill *store, const struct sp__run *run,
+		      size_t id, struct sp__checkpoint *has)
+{
+	int rc;
+
+	has->from = r->covered_bytes;
+	rc = add(r, id, has);
+	return rc < 0 ? rc : note_run(r, store, run, has);
+}
+
+int sp__resume_merged(struct sp__resume *r, struct sp__spill *store, struct sp__run *const *runs,
+		      const struct sp__merged_runs *merged)
+{
+	struct sp__checkpoint *has = &r->runs[merged->ids[0]];
+	int rc;
+
+	sp__tally_join(&has->dropped, &merged->dropped);
+	for (unsigned i = 1; i < merged->n; i++) {
+		const struct sp__checkpoint *next = &r->runs[merged->ids[i]];
+
+		if (next->from != has->to)
+			return sp__errf(r->err, SP_EBALANCE, "merge", NULL, -1,
+					"runs merged are not neighbours");
+		has->to = next->to;
+		sp__tally_join(&has->read, &next->read);
+		sp__tally_join(&has->dropped, &next->dropped);
+	}
+	rc = note_run(r, store, merged->run, has);
+	for (unsigned i = 0; !rc && i < merged->n; i++)
+		sp__spill_punch(store, runs[merged->ids[i]]);
+	return rc;
+}
+
+int sp__resume_begin_ranges(struct sp__resume *r)
+{
+	struct sp__ranges *g = &r->ranges;
+	struct ranges_head h = { g->runs, g->n };
+	const struct iovec pieces[] = { { &h, sizeof(h) },
+					{ g->list, g->n * sizeof(*g->list) },
+					{ g->spans, (size_t)g->n * g->runs * sizeof(*g->spans) } };
+	int rc = sp__owndir_sync(&r->dir, r->err);
+
+	return rc < 0 ? rc : sp__journal_append(&r->journal, SP__RECORD_RANGES, pieces, 3);
+}
+
+int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places,
+		    const struct sp__written *written)
+{
+	struct mark m = { .range = range,
+			  .written = *written,
+			  .given = r->ranges.list[range].given,
+			  .dropped = r->ranges.dropped,
+			  .counted = r->ranges.counted };
+	const struct iovec pieces[] = {
+		{ &m, sizeof(m) }, { (void *)(uintptr_t)places, r->ranges.runs * sizeof(*places) }
+	};
+
+	return sp__journal_append(&r->journal, SP__RECORD_MARK, pieces, 2);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The records of the journal, shared by resume.c, which opens and identifies, and checkpoints.c.
+ */
+#ifndef SP__SORT_RESUME_RECORDS_H
+#define SP__SORT_RESUME_RECORDS_H
+
+#include "sort/resume/resume.h"
+
+enum sp__resume_record {
+	SP__RECORD_IDENTITY = 1,
+	SP__RECORD_RUN,
+	SP__RECORD_RANGES,
+	SP__RECORD_MARK,
+	SP__RECORD_COMPLETE,
+};
+
+/* Takes up a record, whose data it may keep (NULL then). */
+SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec);
+void sp__checkpoints_free(struct sp__resume *r);
+struct sp__file_state sp__file_state(const struct stat *st);
+/* After all records: sets r->committed if the result recorded, and the inputs, are as they were. */
+SP_MUST_CHECK int sp__resume_find_result(struct sp__resume *r, const struct sp_sort_io *io);
+/* True if the result has its name, and an input had that name before. */
+bool sp__resume_replaced(const struct sp__resume *r, size_t input);
+/* SP_EUNSUP: the directory cannot be used. */
+int sp__resume_refuse(const struct sp__resume *r, const char *what);
+/* SP_EUNSUP: the directory has the checkpoints of another sort; it is to be removed. */
+int sp__resume_foreign(const struct sp__resume *r, const char *what);
+/* SP_EUNSUP: an input is not what it was. */
+int sp__resume_changed(const struct sp__resume *r, const char *input);
+
+#endif

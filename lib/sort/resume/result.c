@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a sort with checkpoints: records the complete result, and recognizes it after a crash.
+ *
+ * A crash between the rename of the result and the removal of the checkpoints leaves both.  The
+ * result is then taken for the one that was recorded only if all of it is as it was: device, inode,
+ * size, time and content.  An input has to be as it was in the same way, unless it had the name of
+ * the result and was replaced.
+ *
+ * Rejected: to trust the inode alone, since whoever appends to the result, or empties it, keeps it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/whole.h"
+#include "sort/resume/records.h"
+
+struct sp__file_state sp__file_state(const struct stat *st)
+{
+	return (struct sp__file_state){ st->st_dev, st->st_ino, (uint64_t)st->st_size,
+					(uint64_t)st->st_mtim.tv_sec,
+					(uint64_t)st->st_mtim.tv_nsec };
+}
+
+static bool same_state(const struct sp__file_state *a, const struct sp__file_state *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* Is a file still what it was?  1; 0: it is not, or is gone; or an error. */
+static int verify(const struct sp__resume *r, const char *name, const struct sp__file_state *then,
+		  const struct sp__ranges *marks, uint64_t to, uint64_t checksum)
+{
+	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc;
+	struct sp__file_state now;
+	uint64_t found = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	rc = fstat(fd, &st) < 0 ? -errno : 1;
+	if (rc > 0) {
+		now = sp__file_state(&st);
+		rc = S_ISREG(st.st_mode) && same_state(&now, then);
+	}
+	if (rc > 0)
+		rc = sp__checksum_range(fd, 0, to, &found);
+	if (rc > 0)
+		rc = found == checksum;
+	if (rc > 0 && marks)
+		rc = sp__ranges_verify(marks, fd);
+	close(fd);
+	return rc < 0 ? sp__err(r->err, rc, "read", name, -1) : rc;
+}
+
+static int verify_input(const struct sp__resume *r, const char *name, size_t i)
+{
+	const struct sp__file_state *now = &r->inputs[i];
+	int rc;
+
+	if (r->ends[i].replaced)
+		return same_state(now, &r->complete.file);
+	rc = verify(r, name, now, NULL, now->bytes, r->ends[i].checksum);
+	return rc ? rc : sp__resume_changed(r, name);
+}
+
+/* The bytes that the marks do not have, and those that they have, are all of the result. */
+static bool covers(const struct sp__complete *c, const struct sp__ranges *marks)
+{
+	uint64_t bytes = c->from;
+
+	for (size_t i = 0; i < marks->nwritten; i++)
+		bytes += marks->written[i].to - marks->written[i].from;
+	return bytes == c->file.bytes;
+}
+
+int sp__resume_find_result(struct sp__resume *r, const struct sp_sort_io *io)
+{
+	const struct sp__complete *c = &r->complete;
+	int rc;
+
+	if (!r->ends || r->nends != io->ninputs || !covers(c, &r->ranges) ||
+	    faccessat(r->dir.fd, SP__RESUME_RESULT, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	rc = verify(r, io->output, &c->file, &r->ranges, c->from, c->checksum);
+	for (size_t i = 0; rc > 0 && i < io->ninputs; i++)
+		rc = verify_input(r, io->inputs[i], i);
+	r->committed = rc > 0;
+	return rc < 0 ? rc : 0;
+}
+
+int sp__resume_compare(const struct sp__resume *r, const struct sp__tally *skipped)
+{
+	if (!memcmp(&r->read, skipped, sizeof(*skipped)))
+		return 0;
+	return sp__resume_foreign(r, "has records that are not those of the inputs");
+}
+
+bool sp__resume_replaced(const struct sp__resume *r, size_t input)
+{
+	return r->committed && r->ends[input].replaced;
+}
+
+/* All inputs are as they were at the beginning. */
+static int check_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
+			struct sp__input_end *ends)
+{
+	struct stat st, out;
+	bool has_output = stat(io->output, &out) == 0;
+
+	for (size_t i = 0; i < io->ninputs; i++) {
+		struct sp__file_state now;
+
+		if (stat(io->inputs[i], &st) < 0)
+			return sp__err(r->err, -errno, "open", io->inputs[i], -1);
+		now = sp__file_state(&st);
+		if (!same_state(&now, &r->inputs[i]))
+			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
+					"has changed while it was sorted: remove %.100s to begin "
+					"again",
+					r->dir.path);
+		ends[i].replaced = has_output && out.st_dev == st.st_dev && out.st_ino == st.st_ino;
+	}
+	return 0;
+}
+
+int sp__resume_complete(struct sp__resume *r, const struct sp_sort_io *io, int fd,
+			const uint64_t *checksums)
+{
+	struct sp__input_end *ends = calloc(io->ninputs + 1, sizeof(*ends));
+	const struct iovec pieces[] = { { &r->complete, sizeof(r->complete) },
+					{ ends, io->ninputs * sizeof(*ends) } };
+	struct sp__complete *c = &r->complete;
+	struct stat st;
+	int rc = ends ? check_inputs(r, io, ends) : sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
+
+	for (size_t i = 0; !rc && i < io->ninputs; i++)
+		ends[i].checksum = checksums[i];
+	if (!rc && (fsync(fd) < 0 || fstat(fd, &st) < 0))
+		rc = sp__err(r->err, -errno, "fsync", r->dir.path, -1);
+	if (!rc) {
+		c->file = sp__file_state(&st);
+		c->from = r->ranges.list ? r->ranges.from : c->file.bytes;
+		rc = sp__checksum_range(fd, 0, c->from, &c->checksum);
+		rc = rc <= 0 ? sp__err(r->err, rc ? rc : -EIO, "read", r->dir.path, -1) : 0;
+	}
+	if (!rc)
+		rc = sp__journal_append(&r->journal, SP__RECORD_COMPLETE, pieces, 2);
+	free(ends);
+	return rc;
+}

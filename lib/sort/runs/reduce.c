@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Merges runs, as the policy orders, until the final merge can take all that are left; and earlier
+ * if each run holds a descriptor and there are too many.
+ */
+#include <sys/resource.h>
+#include "sort/runs/step.h"
+
+/* Descriptors besides those of stored runs: 0-2, input, output, report, and one merge's. */
+#define OTHER_DESCRIPTORS 16
+#define MIN_RUNS 4
+
+/* The maximum number of runs of a program, each of which holds a descriptor. */
+static uint64_t runs_allowed(unsigned files)
+{
+	uint64_t others = OTHER_DESCRIPTORS + (uint64_t)files;
+	struct rlimit rl;
+
+	if (getrlimit(RLIMIT_NOFILE, &rl) < 0)
+		return UINT64_MAX;
+	return rl.rlim_cur > others + MIN_RUNS ? rl.rlim_cur - others : MIN_RUNS;
+}
+
+bool sp__runs_crowded(const struct sp__spilled *spilled, unsigned files)
+{
+	return spilled->store && spilled->store->opts.program &&
+	       sp__policy_runs(spilled->policy) >= runs_allowed(files);
+}
+
+int sp__runs_relieve(struct sp__spilled *spilled, unsigned files, struct sp__freemem where)
+{
+	const struct sp_sort_plan *plan = &spilled->sort->plan;
+	size_t pages = where.bytes / plan->page_bytes;
+	struct sp__policy_step step;
+
+	while (sp__runs_crowded(spilled, files)) {
+		/* The merge needs the write buffers, so no run can be continued. */
+		int rc = sp__runs_end(spilled);
+		unsigned n;
+
+		if (rc < 0)
+			return rc;
+		n = sp__policy_relieve(spilled->policy, spilled->ids,
+				       pages < plan->fan_in ? (unsigned)pages : plan->fan_in,
+				       &step);
+		if (!n)
+			return 0;
+		rc = sp__merge_step(spilled, spilled->ids, n, step.level, where);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int sp__runs_reduce(struct sp__spilled *spilled, bool input_ended, struct sp__freemem where)
+{
+	unsigned *ids = spilled->ids, n;
+	struct sp__policy_step step;
+	int rc;
+
+	do {
+		n = sp__policy_next(spilled->policy, input_ended, ids, spilled->sort->plan.fan_in,
+				    &step);
+		if (!n || step.final)
+			return (int)n;
+		rc = sp__merge_step(spilled, ids, n, step.level, where);
+	} while (!rc);
+	return rc;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes runs: the one that is being formed, which the next sorted records may continue, and those
+ * that merges make.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "sort/plan/plan.h"
+#include "sort/records/counted.h"
+#include "sort/runs/spilled.h"
+
+#define PREFETCH 24
+
+int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run)
+{
+	struct sp__sort_shared *s = spilled->sort;
+
+	if (!SP__ARRAY_GROW(spilled->runs, spilled->runs_cap, spilled->nruns + 1))
+		goto fail;
+	if (sp__policy_add(spilled->policy, (unsigned)spilled->nruns, run->bytes) < 0)
+		goto fail;
+	spilled->runs[spilled->nruns++] = run;
+	s->stats.spilled_runs++;
+	return 0;
+fail:
+	sp__run_free(run);
+	return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+}
+
+void sp__runs_discard(struct sp__runwriter *w)
+{
+	struct sp__run *run = w->run;
+
+	sp__runwriter_close(w);
+	sp__run_free(run);
+}
+
+int sp__runs_new(struct sp__spilled *spilled, struct sp__runwriter *w, unsigned level)
+{
+	struct sp__run *run;
+	int rc = sp__run_new(&run, &spilled->sort->env.budget);
+
+	if (rc < 0)
+		return sp__err(spilled->sort->env.err, rc, "allocate", NULL, -1);
+	run->level = level;
+	rc = sp__runwriter_open(w, spilled->store, run, spilled->write_mem, spilled->write_bytes,
+				spilled->lastkey_fn, spilled);
+	if (rc < 0)
+		sp__runs_discard(w);
+	return rc;
+}
+
+int sp__runs_begin(struct sp__spilled *spilled)
+{
+	int rc;
+
+	sp__runs_adapt(spilled);
+	rc = sp__runs_new(spilled, &spilled->writer, 0);
+	spilled->writing = rc == 0;
+	return rc;
+}
+
+int sp__runs_end(struct sp__spilled *spilled)
+{
+	struct sp__run *run = spilled->writer.run;
+	int rc;
+
+	if (!spilled->writing)
+		return 0;
+	spilled->writing = false;
+	rc = sp__runwriter_finish(&spilled->writer);
+	sp__bytes_empty(&spilled->last_record, &spilled->sort->env.budget);
+	if (rc < 0) {
+		sp__runs_discard(&spilled->writer);
+		return rc;
+	}
+	sp__runwriter_close(&spilled->writer);
+	return sp__runs_add(spilled, run);
+}
+
+bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runbuf *rb)
+{
+	const struct sp__sort_shared *s = spilled->sort;
+	const size_t term = sp__rec_term(&s->opts.format);
+	const char *first, *last = spilled->last_record.data;
+	size_t bytes, last_bytes = spilled->last_record.bytes;
+
+	if (!spilled->writing)
+		return false;
+	sp__count_skip(s->opts.count, &last, &last_bytes);
+	first = sp__runbuf_record(rb, &rb->entries[0], &bytes);
+	return sp_keyset_compare(s->opts.keys, last, last_bytes - term, first, bytes - term) <= 0;
+}
+
+/* The number before a record takes the form that it has in a run; returns its bytes. */
+static size_t number_record(const struct sp__runbuf *rb, const struct sp__entry *e)
+{
+	return sp__count_put(rb->base + sp__ref_offset(e->ref), sp__runbuf_number(rb, e));
+}
+
+static int put_again(struct sp__runwriter *w, const char *rec, size_t bytes, uint64_t times)
+{
+	int rc = 0;
+
+	for (; times && !rc; times--)
+		rc = sp__runwriter_put(w, rec, bytes);
+	return rc;
+}
+
+int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb)
+{
+	struct sp__sort_shared *s = spilled->sort;
+	const char *rec = NULL;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < rb->n; i++) {
+		int rc;
+
+		if (i + PREFETCH < rb->n)
+			sp__runbuf_prefetch(rb, &rb->entries[i + PREFETCH]);
+		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
+		if (rb->head && !rb->repeats) {
+			size_t head = number_record(rb, &rb->entries[i]);
+
+			rec -= head;
+			bytes += head;
+		}
+		rc = sp__runwriter_put_near(&spilled->writer, rec, bytes,
+					    (size_t)(rb->base + rb->used - rec));
+		if (!rc && rb->head && rb->repeats)
+			rc = put_again(&spilled->writer, rec, bytes,
+				       sp__runbuf_number(rb, &rb->entries[i]) - 1);
+		if (rc < 0)
+			return rc;
+	}
+	if (sp__bytes_set(&spilled->last_record, rec, bytes, &s->env.budget) < 0)
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	spilled->writer.prev = spilled->last_record.data;
+	return 0;
+}
+
+int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes, uint64_t number,
+		      struct sp__budget *budget)
+{
+	static const char blank[SP__COUNT_BYTES_MAX];
+	struct sp__bytes *b = &c->held[c->now];
+
+	c->number = number;
+	if (sp__bytes_set(b, blank, sizeof(blank), budget) < 0 ||
+	    sp__bytes_append(b, rec, bytes, budget) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w)
+{
+	const struct sp__bytes *b = &c->held[c->now];
+	size_t head;
+
+	if (!c->number)
+		return 0;
+	head = sp__count_put(b->data + SP__COUNT_BYTES_MAX, c->number);
+	c->number = 0;
+	c->now ^= 1;
+	return sp__runwriter_put(w, b->data + SP__COUNT_BYTES_MAX - head,
+				 b->bytes - SP__COUNT_BYTES_MAX + head);
+}
+
+void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev, size_t prev_bytes)
+{
+	if (spilled->sort->opts.count)
+		return;
+	spilled->writer.prev = prev;
+	spilled->writer.prev_bytes = prev_bytes;
+}
+
+int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes, const char *prev,
+		 size_t prev_bytes)
+{
+	struct sp__sort_shared *s = spilled->sort;
+	int rc;
+
+	if (s->opts.count) {
+		rc = sp__counting_hold(&spilled->counting, rec, bytes, 1, &s->env.budget);
+		return rc < 0 ? rc : sp__counting_put(&spilled->counting, &spilled->writer);
+	}
+	if (prev)
+		sp__runs_set_prev(spilled, prev, prev_bytes);
+	return sp__runwriter_put(&spilled->writer, rec, bytes);
+}
+
+int sp__runs_open(struct sp__spilled *spilled)
+{
+	struct sp__sort_shared *s = spilled->sort;
+	const struct sp__keyset *ks = sp__ks(s->opts.keys);
+	bool stable = ks->last_resort ? ks->last_collated : !ks->exact;
+	int rc;
+
+	spilled->write_bytes =
+		sp__plan_spill_bytes(&s->opts, s->plan.memory_bytes, s->plan.page_bytes);
+	rc = sp__policy_new(&spilled->policy, s->plan.policy, s->plan.fan_in, stable);
+	if (rc == SP_EUNSUP)
+		return sp__errf(s->env.err, rc, "plan", NULL, -1,
+				"polyphase merging does not keep the order of equal keys");
+	if (rc < 0)
+		return sp__err(s->env.err, rc, rc == -ENOMEM ? "allocate" : "plan", NULL, -1);
+	spilled->ids = calloc(s->plan.fan_in, sizeof(*spilled->ids));
+	return spilled->ids ? 0 : sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+}
+
+void sp__runs_close(struct sp__spilled *spilled)
+{
+	struct sp__budget *budget = &spilled->sort->env.budget;
+
+	if (spilled->writing)
+		sp__runs_discard(&spilled->writer);
+	sp__bytes_release(&spilled->last_record, budget);
+	sp__keybuf_release(&spilled->lastkey);
+	for (unsigned i = 0; i < 2; i++)
+		sp__bytes_release(&spilled->counting.held[i], budget);
+	for (size_t i = 0; i < spilled->nruns; i++)
+		sp__run_free(spilled->runs[i]);
+	free(spilled->runs);
+	sp__policy_free(spilled->policy);
+	free(spilled->ids);
+	sp__spill_close(spilled->store);
+}

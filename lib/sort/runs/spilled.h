@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Spilled runs: the store, the runs in it (store.c), and the one being written (runs.c); merges of
+ * runs into longer ones, as the policy orders them (step.c, reduce.c).
+ *
+ * Writers.  Only this room writes struct sp__spilled, except `uncut` and the prediction, which
+ * belong to the room that knows them: form/ or merge/.  The writing thread is the first background
+ * task while it runs, otherwise the caller of the sort.  Branches and parts of the final merge read
+ * their own runs, through their own readers, and change nothing here.
+ */
+#ifndef SP__SORT_RUNS_SPILLED_H
+#define SP__SORT_RUNS_SPILLED_H
+
+#include "rec/key.h"
+#include "sort/plan/policy.h"
+#include "sort/records/runbuf.h"
+#include "sort/resume/resume.h"
+#include "sort/shared.h"
+#include "spill/writer.h"
+
+/*
+ * --count: the record that is put into a run next.  Two are used alternately, for the writer may
+ * read the one before.
+ */
+struct sp__counting {
+	struct sp__bytes held[2]; /* each with free bytes for its number in front */
+	unsigned now;
+	uint64_t number; /* 0: none is held */
+};
+
+struct sp__spilled {
+	struct sp__sort_shared *sort;
+	struct sp__resume *resume; /* borrowed; NULL: no checkpoints */
+	struct sp__spill *store;   /* NULL until the first run is stored */
+	struct sp__policy *policy;
+	struct sp__run **runs; /* by number; NULL: consumed */
+	size_t nruns, runs_cap;
+	unsigned *ids; /* scratch: numbers of the runs to merge */
+	struct sp__runwriter writer;
+	char *write_mem; /* part of the arena: the writer's chunks */
+	size_t write_bytes;
+	bool writing;		      /* the run being stored may still be continued */
+	struct sp__bytes last_record; /* of the run being stored */
+	struct sp__keybuf lastkey;
+	sp__lastkey_fn *lastkey_fn;
+	struct sp__counting counting;
+	bool uncut;			 /* the final merge has other inputs than runs and slots */
+	struct sp_sort_replan replan;	 /* of the merge opened last */
+	struct sp_prediction prediction; /* when runs were formed */
+};
+
+/* runs.c */
+/* sort has been set.  0, or an error; then it must be closed. */
+SP_MUST_CHECK int sp__runs_open(struct sp__spilled *spilled);
+/* After the final merge. */
+void sp__runs_close(struct sp__spilled *spilled);
+/* What sp_sort_expect() promises as cached_bytes. */
+uint64_t sp__runs_cached(const struct sp_sort_opts *o);
+/* True if the final merge can be cut into parts that are written concurrently. */
+bool sp__runs_cuttable(const struct sp__spilled *spilled);
+/* Opens the spill store unless it is open. */
+SP_MUST_CHECK int sp__runs_open_spill(struct sp__spilled *spilled);
+/* Opens a writer of a new run, in the write buffers. */
+SP_MUST_CHECK int sp__runs_new(struct sp__spilled *spilled, struct sp__runwriter *w,
+			       unsigned level);
+/* Closes a writer, whose run is not wanted. */
+void sp__runs_discard(struct sp__runwriter *w);
+/* Begins a run formed from the input. */
+SP_MUST_CHECK int sp__runs_begin(struct sp__spilled *spilled);
+/* No more runs follow: ends the run being written. */
+SP_MUST_CHECK int sp__runs_end(struct sp__spilled *spilled);
+/* Adds a run, which belongs to it from now on, even after an error. */
+SP_MUST_CHECK int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run);
+/* Between two runs: adapts to how much has been spilled. */
+void sp__runs_adapt(struct sp__spilled *spilled);
+/* True if a sorted buffer's first record does not precede the last one of the run being written. */
+bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runbuf *rb);
+/* Puts all records of a sorted buffer into that run. */
+SP_MUST_CHECK int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb);
+/* Puts a record into it; prev: the one before, at its current address; NULL: there is none. */
+SP_MUST_CHECK int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes,
+			       const char *prev, size_t prev_bytes);
+/* The last record put is at this address now. */
+void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev, size_t prev_bytes);
+
+/* Holds a copy of a record; the one before has been put.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes,
+				    uint64_t number, struct sp__budget *budget);
+/* Puts the record that is held, if there is one. */
+SP_MUST_CHECK int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w);
+
+#endif
