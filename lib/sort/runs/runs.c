@@ -168,27 +168,12 @@ int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w)
 				 b->bytes - SP__COUNT_BYTES_MAX + head);
 }
 
-void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev, size_t prev_bytes)
+int sp__runs_put_counted(struct sp__spilled *spilled, const char *rec, size_t bytes)
 {
-	if (spilled->sort->opts.count)
-		return;
-	spilled->writer.prev = prev;
-	spilled->writer.prev_bytes = prev_bytes;
-}
+	struct sp__budget *budget = &spilled->sort->env.budget;
+	int rc = sp__counting_hold(&spilled->counting, rec, bytes, 1, budget);
 
-int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes, const char *prev,
-		 size_t prev_bytes)
-{
-	struct sp__sort_shared *s = spilled->sort;
-	int rc;
-
-	if (s->opts.count) {
-		rc = sp__counting_hold(&spilled->counting, rec, bytes, 1, &s->env.budget);
-		return rc < 0 ? rc : sp__counting_put(&spilled->counting, &spilled->writer);
-	}
-	if (prev)
-		sp__runs_set_prev(spilled, prev, prev_bytes);
-	return sp__runwriter_put(&spilled->writer, rec, bytes);
+	return rc < 0 ? rc : sp__counting_put(&spilled->counting, &spilled->writer);
 }
 
 int sp__runs_open(struct sp__spilled *spilled)

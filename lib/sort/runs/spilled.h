@@ -77,11 +77,29 @@ void sp__runs_adapt(struct sp__spilled *spilled);
 bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runbuf *rb);
 /* Puts all records of a sorted buffer into that run. */
 SP_MUST_CHECK int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb);
+/* --count: puts a record that stands for itself into it. */
+SP_MUST_CHECK int sp__runs_put_counted(struct sp__spilled *spilled, const char *rec, size_t bytes);
+/* The last record put, at its current address: for the last key of its page. */
+static inline void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev,
+				     size_t prev_bytes)
+{
+	if (spilled->sort->opts.count)
+		return;
+	spilled->writer.prev = prev;
+	spilled->writer.prev_bytes = prev_bytes;
+}
 /* Puts a record into it; prev: the one before, at its current address; NULL: there is none. */
-SP_MUST_CHECK int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes,
-			       const char *prev, size_t prev_bytes);
-/* The last record put is at this address now. */
-void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev, size_t prev_bytes);
+SP_MUST_CHECK static inline int sp__runs_put(struct sp__spilled *spilled, const char *rec,
+					     size_t bytes, const char *prev, size_t prev_bytes)
+{
+	if (spilled->sort->opts.count)
+		return sp__runs_put_counted(spilled, rec, bytes);
+	if (prev) {
+		spilled->writer.prev = prev;
+		spilled->writer.prev_bytes = prev_bytes;
+	}
+	return sp__runwriter_put(&spilled->writer, rec, bytes);
+}
 
 /* Holds a copy of a record; the one before has been put.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes,
