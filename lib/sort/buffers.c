@@ -108,24 +108,24 @@ static int put(struct sp_sort *s, const struct sp_batch *buffer)
 	return rc < 0 ? rc : 0;
 }
 
-static int give(struct sp_sort *s, char *out, size_t room)
+static int give(struct sp_sort *s, char *out, size_t capacity)
 {
 	struct sp_batch batch;
 	int rc;
 
 	while ((rc = sp__sort_get_next(s, &batch)) == SP_READY) {
-		if (batch.bytes > room)
+		if (batch.bytes > capacity)
 			return sp__errf(s->shared.env.err, SP_EBUDGET, "write", NULL, -1,
-					"there is no room for the result");
+					"the result buffer is too small");
 		memcpy(out, batch.data, batch.bytes);
 		out += batch.bytes;
-		room -= batch.bytes;
+		capacity -= batch.bytes;
 	}
 	return rc;
 }
 
 int sp_sort_buffer(const struct sp_sort_opts *opts, const struct sp_batch *buffers, size_t n,
-		   char *out, size_t room, struct sp_tally *read, struct sp_tally *given,
+		   char *out, size_t capacity, struct sp_tally *read, struct sp_tally *given,
 		   struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
@@ -144,7 +144,7 @@ int sp_sort_buffer(const struct sp_sort_opts *opts, const struct sp_batch *buffe
 	if (!rc)
 		rc = sp_sort_finish(s);
 	if (!rc)
-		rc = give(s, out, room);
+		rc = give(s, out, capacity);
 	if (!rc && read) {
 		in = sp__balance_read(&s->merging);
 		*read = public_tally(&in);
@@ -198,7 +198,7 @@ struct sp_merge {
 	struct sp__tally read, given, dropped;
 	struct sp__wstream_opts writing;
 	char *block;
-	size_t room;
+	size_t capacity;
 	bool held; /* the winner did not fit into the block before */
 	int ended;
 };
@@ -224,7 +224,7 @@ static int set_up(struct sp_merge *m, const struct sp_sort_opts *opts,
 	int rc;
 
 	m->buffers = calloc(n + 1, sizeof(*m->buffers));
-	m->block = malloc(m->room = BLOCK_BYTES);
+	m->block = malloc(m->capacity = BLOCK_BYTES);
 	if (!m->buffers || !m->block)
 		return sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
 	sp__budget_init(&m->budget, sp__working_memory(&opts->run, opts->run.memory_bytes));
@@ -307,13 +307,13 @@ static int fits(struct sp_merge *m, size_t bytes)
 {
 	char *more;
 
-	if (bytes <= m->room)
+	if (bytes <= m->capacity)
 		return 0;
 	more = realloc(m->block, bytes);
 	if (!more)
 		return sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
 	m->block = more;
-	m->room = bytes;
+	m->capacity = bytes;
 	return 0;
 }
 
@@ -339,7 +339,7 @@ int sp_merge_next(struct sp_merge *m, struct sp_batch *block)
 			rc = next_record(m);
 		if (rc == SP_READY && !used)
 			rc = fits(m, m->merge.bytes) ? -ENOMEM : rc;
-		m->held = rc == SP_READY && used + m->merge.bytes > m->room;
+		m->held = rc == SP_READY && used + m->merge.bytes > m->capacity;
 		if (rc != SP_READY || m->held)
 			break;
 		memcpy(m->block + used, m->merge.rec, m->merge.bytes);

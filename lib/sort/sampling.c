@@ -69,8 +69,8 @@ struct sampler {
 	uint64_t file_bytes; /* at opening */
 	struct range range;
 	uint64_t taken; /* where the last record put ends */
-	uint64_t at;	/* the window: where it lies, its bytes, and room for a terminator */
-	size_t bytes, room;
+	uint64_t at;	/* the window: where it lies, its bytes, and a byte free for a terminator */
+	size_t bytes, capacity;
 	char *window;
 };
 
@@ -110,12 +110,12 @@ static int open_input(struct sampler *s, size_t i)
 /* Moves the window to [from, to) of the file, or to its end, if that comes before. */
 static int fill(struct sampler *s, uint64_t from, uint64_t to)
 {
-	size_t want = (size_t)(to - from), had = s->room;
+	size_t want = (size_t)(to - from), had = s->capacity;
 	ssize_t n;
 
-	if (!SP__ARRAY_GROW(s->window, s->room, want + 1))
+	if (!SP__ARRAY_GROW(s->window, s->capacity, want + 1))
 		return no_memory(s);
-	sp__budget_charge(s->budget, s->room - had);
+	sp__budget_charge(s->budget, s->capacity - had);
 	s->at = from;
 	n = sp__read_whole(s->fd, s->window, want, from);
 	if (n < 0)
@@ -380,8 +380,8 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 	s.ranges = calloc(io->ninputs + 1, sizeof(*s.ranges));
 	if (!rc && opts->run.decompress)
 		rc = sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
-			      "samples are read at many places of the inputs: compressed ones "
-			      "cannot be read so");
+			      "samples are read at random offsets, which compressed inputs "
+			      "do not have");
 	if (!rc && (!parts || parts > UINT32_MAX))
 		rc = sp__errf(err, -EINVAL, "plan", NULL, -1, "that many parts there cannot be");
 	if (!rc && !s.ranges)
@@ -389,7 +389,7 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 	if (!rc) {
 		s.budget = &(*splitters)->budget;
 		rc = sample(&s, *splitters, parts);
-		sp__budget_credit(s.budget, s.room);
+		sp__budget_credit(s.budget, s.capacity);
 	}
 	close_input(&s);
 	sp_sort_free(s.sort);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splitters, and the places where they cut sorted data.
+ * Splitters, and the offsets at which they cut sorted data.
  *
  * The result of a sort is a stream of batches in order.  A batch lies in one part if its last
  * record does, so one comparison a batch is the rule; the records of a batch are compared one by
@@ -142,32 +142,32 @@ int sp_splitters_load(struct sp_splitters **splitters, const struct sp_sort_opts
 }
 
 /* A record of a batch; its number, if it has one, is before it. */
-struct place {
+struct located {
 	const char *rec, *end;
 };
 
-static struct place place_at(const struct sp_splitters *s, const char *at, const char *end,
-			     bool counted)
+static struct located located_at(const struct sp_splitters *s, const char *at, const char *end,
+				 bool counted)
 {
 	const char *rec = counted ? sp__uncounted(&s->format, at) : at;
 
-	return (struct place){ rec, sp__rec_end(&s->format, rec, (size_t)(end - rec)) };
+	return (struct located){ rec, sp__rec_end(&s->format, rec, (size_t)(end - rec)) };
 }
 
-static struct place last_of(const struct sp_splitters *s, const struct sp_batch *batch,
-			    bool counted)
+static struct located last_of(const struct sp_splitters *s, const struct sp_batch *batch,
+			      bool counted)
 {
 	const char *at = batch->data, *end = at + batch->bytes, *before;
-	struct place p;
+	struct located p;
 
 	if (s->format.kind == SP_REC_FIXED)
-		return (struct place){ end - s->format.fixed_bytes, end };
+		return (struct located){ end - s->format.fixed_bytes, end };
 	if (s->format.kind == SP_REC_LINE) {
 		before = memrchr(at, s->format.eol, batch->bytes - 1);
-		return place_at(s, before ? before + 1 : at, end, counted);
+		return located_at(s, before ? before + 1 : at, end, counted);
 	}
 	do {
-		p = place_at(s, at, end, counted);
+		p = located_at(s, at, end, counted);
 		at = p.end;
 	} while (at < end);
 	return p;
@@ -177,7 +177,7 @@ size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct
 			 bool counted)
 {
 	const char *at = batch->data, *end = at + batch->bytes;
-	struct place p;
+	struct located p;
 
 	if (part == s->n)
 		return batch->bytes;
@@ -185,35 +185,35 @@ size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct
 	if (compare(s, p.rec, (size_t)(p.end - p.rec), part) < 0)
 		return batch->bytes;
 	for (;; at = p.end) {
-		p = place_at(s, at, end, counted);
+		p = located_at(s, at, end, counted);
 		if (compare(s, p.rec, (size_t)(p.end - p.rec), part) >= 0)
 			return (size_t)(at - batch->data);
 	}
 }
 
 /* The record that the byte at an offset of the buffer belongs to. */
-static struct place around(const struct sp_splitters *s, const struct sp_batch *b, size_t at)
+static struct located around(const struct sp_splitters *s, const struct sp_batch *b, size_t at)
 {
 	const char *data = b->data, *end = data + b->bytes, *before;
 	size_t record = s->format.fixed_bytes;
 
 	if (s->format.kind == SP_REC_FIXED)
-		return (struct place){ data + at / record * record,
-				       data + (at / record + 1) * record };
+		return (struct located){ data + at / record * record,
+					 data + (at / record + 1) * record };
 	before = at ? memrchr(data, s->format.eol, at) : NULL;
-	return place_at(s, before ? before + 1 : data, end, false);
+	return located_at(s, before ? before + 1 : data, end, false);
 }
 
 size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
 			    const struct sp_batch *sorted)
 {
 	size_t from = 0, to = sorted->bytes;
-	struct place p;
+	struct located p;
 
 	while (from < to) {
 		/* In CSV only a walk from the beginning finds a record. */
 		if (s->format.kind == SP_REC_CSV) {
-			p = place_at(s, sorted->data + from, sorted->data + to, false);
+			p = located_at(s, sorted->data + from, sorted->data + to, false);
 			if (compare(s, p.rec, (size_t)(p.end - p.rec), part) >= 0)
 				break;
 			from = (size_t)(p.end - sorted->data);

@@ -115,11 +115,11 @@ static void sort_beside(void *arg)
  * Hands over a slot to be sorted (or NULL) and, with make_room, others to be stored.
  * Both run in parallel unless the slot to be sorted must be stored too.
  */
-static void start_work(struct sp__forming *forming, struct sp__slot *to_sort, bool make_room)
+static void start_work(struct sp__forming *forming, struct sp__slot *to_sort, bool storing)
 {
 	struct sp__orders *o = &forming->orders;
 
-	sp__slots_hand_over(forming, to_sort, make_room);
+	sp__slots_hand_over(forming, to_sort, storing);
 	o->touch = slot_ahead(forming);
 	if (!o->sort && !o->stores && !o->touch)
 		return;

@@ -124,14 +124,14 @@ static struct sp__slot *next_to_store(const struct sp__forming *forming)
 	return slot ? slot : sp__slot_oldest(forming, SP__SLOT_SORTING);
 }
 
-void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, bool make_room)
+void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, bool storing)
 {
 	struct sp__slot *slot;
 
 	forming->orders = (struct sp__orders){ .sort = full };
 	if (full)
 		full->state = SP__SLOT_SORTING;
-	if (!make_room)
+	if (!storing)
 		return;
 	do {
 		slot = next_to_store(forming);

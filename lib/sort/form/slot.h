@@ -90,7 +90,7 @@ void sp__slot_empty(struct sp__forming *forming, struct sp__slot *slot);
  * Hands over a full slot to be sorted (NULL: none) and, with make_room, the oldest slots
  * to be stored: at least one, and half of them if there are many.  No task is running.
  */
-void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, bool make_room);
+void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, bool storing);
 /* After the tasks have been joined: the caller owns their slots again. */
 void sp__slots_take_back(struct sp__forming *forming);
 

@@ -26,12 +26,12 @@
 #include "sort/plan/plan.h"
 #include "sort/merge/merging.h"
 
-#define LEAST_RUNS 8
-#define LEAST_FILES 4
-#define LEAST_BYTES (UINT64_C(8) << 20)
+#define MIN_RUNS 8
+#define MIN_FILES 4
+#define MIN_BYTES (UINT64_C(8) << 20)
 /* Ring buffers are this much smaller than those of the output; less is not worth passing on. */
 #define SPAN_SHARE 8
-#define LEAST_SPAN (32u << 10)
+#define MIN_SPAN (32u << 10)
 #define PAGES_EACH 2
 
 struct sp__branch {
@@ -43,9 +43,9 @@ struct sp__branch {
 	struct sp__freemem where;
 	const struct sp__run_span *spans; /* of its runs; NULL: whole */
 	struct sp__merge merge;
-	struct sp__run_places places; /* if the sort's are kept: its own, */
-	uint64_t *begin;	      /* those where each ring buffer begins, */
-	const char *lent;	      /* and the span that the trunk has */
+	struct sp__run_offsets offsets; /* if the sort's are kept: its own, */
+	uint64_t *begin;		/* those where each ring buffer begins, */
+	const char *pinned;		/* and the span that the trunk has */
 	struct sp__ring ring;
 	struct sp__task task;
 	struct sp_errinfo err;
@@ -57,7 +57,7 @@ static int next_of_branch(void *branch, bool wait, const char **data, size_t *by
 	int rc = sp__merge_next(&b->merge, wait);
 
 	if (b->begin)
-		sp__run_places_step(&b->places, &b->merge, rc);
+		sp__run_offsets_step(&b->offsets, &b->merge, rc);
 	if (rc == SP_READY) {
 		size_t head = sp__merge_current(&b->merge)->head;
 
@@ -78,8 +78,8 @@ static void note_begin(struct sp__branch *b, const struct sp__ring_buffer *out)
 	if (!b->begin)
 		return;
 	if (!b->ring.pending)
-		sp__run_places_pass(&b->places);
-	memcpy(begin_of(b, out), b->places.at, b->n * sizeof(*b->begin));
+		sp__run_offsets_pass(&b->offsets);
+	memcpy(begin_of(b, out), b->offsets.at, b->n * sizeof(*b->begin));
 }
 
 static int open_cursors(struct sp__branch *b, struct sp__step_inputs *in)
@@ -119,7 +119,7 @@ static void branch_free(struct sp__branch *b)
 		sp__spill_reader_close(b->reader, b->merging->spilled->store);
 	sp__merge_release(&b->merge);
 	sp__ring_destroy(&b->ring);
-	free(b->places.at);
+	free(b->offsets.at);
 	free(b->begin);
 	free(b);
 }
@@ -129,13 +129,13 @@ static size_t span_bytes(const struct sp__merging *merging)
 	return merging->buffer_bytes / SPAN_SHARE & ~(size_t)4095;
 }
 
-static bool keep_places(struct sp__branch *b)
+static bool keep_offsets(struct sp__branch *b)
 {
-	b->places.at = calloc(b->n, sizeof(*b->places.at));
+	b->offsets.at = calloc(b->n, sizeof(*b->offsets.at));
 	b->begin = calloc((size_t)b->n * SP__RING_BUFFERS, sizeof(*b->begin));
-	for (unsigned i = 0; b->places.at && b->spans && i < b->n; i++)
-		b->places.at[i] = b->spans[i].from;
-	return b->places.at && b->begin;
+	for (unsigned i = 0; b->offsets.at && b->spans && i < b->n; i++)
+		b->offsets.at[i] = b->spans[i].from;
+	return b->offsets.at && b->begin;
 }
 
 static bool branch_start(struct sp__branch *b, char *spans)
@@ -143,7 +143,7 @@ static bool branch_start(struct sp__branch *b, char *spans)
 	struct sp__merging *merging = b->merging;
 	struct sp__sort_shared *s = merging->sort;
 
-	if (merging->places && !keep_places(b))
+	if (merging->offsets && !keep_offsets(b))
 		return false;
 	if (sp__merge_init(&b->merge, s->opts.keys, b->n, &s->env.budget, &b->err) < 0)
 		return false;
@@ -178,21 +178,21 @@ static unsigned runs_of(const struct sp__merging *merging, const unsigned *ids, 
 
 /* The number of branches that pays, with the resources for them. */
 static unsigned branches_for(const struct sp__merging *merging, unsigned n, uint64_t bytes,
-			     size_t room)
+			     size_t free_bytes)
 {
 	struct sp__spilled *spilled = merging->spilled;
 	const struct sp__sort_shared *s = merging->sort;
 	const struct sp_sort_opts *o = &s->opts;
-	unsigned most = merging->places ? 1 : SP__BRANCHES_MAX;
-	unsigned k = s->threads - 1 < most ? s->threads - 1 : most;
+	unsigned max = merging->offsets ? 1 : SP__BRANCHES_MAX;
+	unsigned k = s->threads - 1 < max ? s->threads - 1 : max;
 	size_t beside = k * branch_bytes(merging);
 
 	if (spilled->store->opts.program || spilled->store->place ||
-	    span_bytes(merging) < LEAST_SPAN || n < LEAST_RUNS || bytes < LEAST_BYTES)
+	    span_bytes(merging) < MIN_SPAN || n < MIN_RUNS || bytes < MIN_BYTES)
 		return 0;
-	if (sp__plan_reading_given(o) || o->merge_bytes || room < beside)
+	if (sp__plan_reading_given(o) || o->merge_bytes || free_bytes < beside)
 		return 0;
-	return (room - beside) / s->plan.page_bytes < PAGES_EACH * (uint64_t)n ? 0 : k;
+	return (free_bytes - beside) / s->plan.page_bytes < PAGES_EACH * (uint64_t)n ? 0 : k;
 }
 
 static struct sp__branch *branch_new(struct sp__merging *merging, unsigned n)
@@ -294,17 +294,17 @@ void sp__branches_open_files(struct sp__merging *merging)
 {
 	const struct sp__sort_shared *s = merging->sort;
 	const struct sp__inputs *in = &merging->inputs;
-	unsigned most = s->threads - 1 < SP__BRANCHES_MAX ? s->threads - 1 : SP__BRANCHES_MAX, n;
+	unsigned max = s->threads - 1 < SP__BRANCHES_MAX ? s->threads - 1 : SP__BRANCHES_MAX, n;
 	struct sp__freemem where = sp__free_region(merging->forming, true);
 	uint64_t bytes = 0;
 
 	for (unsigned i = in->next; i < in->n; i++)
 		bytes += in->list[i].file_bytes;
-	if (!in->files || span_bytes(merging) < LEAST_SPAN || in->n - in->next < LEAST_FILES ||
-	    bytes < LEAST_BYTES || where.bytes < most * SP__RING_BUFFERS * span_bytes(merging))
+	if (!in->files || span_bytes(merging) < MIN_SPAN || in->n - in->next < MIN_FILES ||
+	    bytes < MIN_BYTES || where.bytes < max * SP__RING_BUFFERS * span_bytes(merging))
 		return;
-	for (unsigned k = 0; k < most; k++, where.mem += SP__RING_BUFFERS * span_bytes(merging)) {
-		n = files_of(in, 3 * bytes / (3 + 2 * most));
+	for (unsigned k = 0; k < max; k++, where.mem += SP__RING_BUFFERS * span_bytes(merging)) {
+		n = files_of(in, 3 * bytes / (3 + 2 * max));
 		if (!n || !open_files(merging, n, where.mem))
 			return;
 	}
@@ -318,19 +318,19 @@ static int branch_get(void *branch, size_t index, bool wait, const char **data, 
 	(void)index;
 	if (rc < 0)
 		*b->merging->sort->env.err = b->err;
-	b->lent = rc == SP_READY ? *data : NULL;
+	b->pinned = rc == SP_READY ? *data : NULL;
 	return rc;
 }
 
-const uint64_t *sp__branch_places(const struct sp__merging *merging)
+const uint64_t *sp__branch_offsets(const struct sp__merging *merging)
 {
 	const struct sp__cursor *c = merging->merge.cursors;
 	struct sp__branch *b = merging->branches[0];
 
 	/* It has ended, and its thread has nothing more to do with them. */
 	if (!c->rec)
-		return b->places.at;
-	return c->rec - c->head == b->lent ? begin_of(b, &b->ring.buf[b->ring.get]) : NULL;
+		return b->offsets.at;
+	return c->rec - c->head == b->pinned ? begin_of(b, &b->ring.buf[b->ring.get]) : NULL;
 }
 
 static int branch_release(void *branch, size_t index)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cutting sorted data at exact places.
+ * Cutting sorted data at exact positions.
  *
  * The candidates for a key to cut at are the last keys of pages of runs, and the keys in memory.
  * Each has a rank in every input, found by bisection: how many of its pages, or entries, precede
  * the key.  The ranks times the mean lengths are about the bytes before the cut.  The candidates
  * left are an interval of each input; the middle one of the widest is tried, and by its ranks all
  * those on one side of it are dropped.  So each step halves an interval, and where inputs are
- * alike, all of them.  The result is the candidate nearest to the wanted place: it is off by less
- * than a page of each run, unless a group of equal keys is larger.
+ * alike, all of them.  The result is the candidate nearest to the wanted position: it is off by
+ * less than a page of each run, unless a group of equal keys is larger.
  *
  * Last keys are cut to SP__LASTKEY_MAX bytes.  A candidate is one byte shorter, so a last key that
  * was cut is never equal to it or a beginning of it, and its order is that of the whole key.  Hence
@@ -36,7 +36,7 @@ struct key {
 /* The search for one cut: the candidates left, and ranks of the one tried. */
 struct search {
 	uint64_t *low, *high, *rank;
-	struct key below, above;	   /* the nearest on either side of the wanted place */
+	struct key below, above;	   /* the nearest on either side of the wanted position */
 	uint64_t below_bytes, above_bytes; /* UINT64_MAX: there is none */
 };
 
@@ -55,7 +55,7 @@ bool sp__cuts_possible(const struct sp__spilled *spilled, const unsigned *ids, u
 	return true;
 }
 
-static uint64_t places(const struct sp__cuts *c, unsigned j)
+static uint64_t positions(const struct sp__cuts *c, unsigned j)
 {
 	return j < c->n ? run_of(c, j)->npages : c->bufs[j - c->n]->n;
 }
@@ -76,16 +76,16 @@ static uint64_t lead(const struct sp__cuts *c, unsigned j)
 	return page;
 }
 
-static struct key key_at(const struct sp__cuts *c, unsigned j, uint64_t place)
+static struct key key_at(const struct sp__cuts *c, unsigned j, uint64_t position)
 {
 	const struct sp__lastkey *last;
 	struct key k;
 
 	if (j < c->n) {
-		last = &run_of(c, j)->lastkeys[place];
+		last = &run_of(c, j)->lastkeys[position];
 		return (struct key){ run_of(c, j)->keys + last->offset, last->bytes };
 	}
-	k.data = sp__runbuf_key(c->bufs[j - c->n], &c->bufs[j - c->n]->entries[place], &k.bytes);
+	k.data = sp__runbuf_key(c->bufs[j - c->n], &c->bufs[j - c->n]->entries[position], &k.bytes);
 	return k;
 }
 
@@ -100,29 +100,29 @@ static uint64_t rank(const struct sp__cuts *c, unsigned j, struct key k)
 {
 	uint64_t from = lead(c, j);
 
-	return from + SP__BISECT(places(c, j) - from, i, precedes(c, key_at(c, j, from + i), k));
+	return from + SP__BISECT(positions(c, j) - from, i, precedes(c, key_at(c, j, from + i), k));
 }
 
-/* About the bytes of the first places of an input. */
+/* About the bytes of the first positions of an input. */
 static uint64_t bytes_of(const struct sp__cuts *c, unsigned j, uint64_t first)
 {
-	return (uint64_t)((double)total_bytes(c, j) * (double)first / (double)places(c, j));
+	return (uint64_t)((double)total_bytes(c, j) * (double)first / (double)positions(c, j));
 }
 
 /* The input with most candidates, by their bytes; n + nbufs: there are none left. */
 static unsigned widest(const struct sp__cuts *c, const struct search *s)
 {
 	unsigned inputs = c->n + c->nbufs, best = inputs;
-	uint64_t most = 0, bytes;
+	uint64_t max = 0, bytes;
 
 	for (unsigned j = 0; j < inputs; j++) {
 		if (s->low[j] >= s->high[j])
 			continue;
 		bytes = bytes_of(c, j, s->high[j] - s->low[j]) + 1;
-		if (bytes > most)
+		if (bytes > max)
 			best = j;
-		if (bytes > most)
-			most = bytes;
+		if (bytes > max)
+			max = bytes;
 	}
 	return best;
 }
@@ -160,7 +160,7 @@ static void try(const struct sp__cuts *c, struct search *s, unsigned j, uint64_t
 	}
 }
 
-/* The candidate nearest to the wanted place; false: there is none, as there are no records. */
+/* The candidate nearest to the wanted position; false: there is none, as there are no records. */
 static bool choose(const struct sp__cuts *c, struct search *s, uint64_t wanted, struct key *k)
 {
 	unsigned inputs = c->n + c->nbufs, j;
@@ -168,7 +168,7 @@ static bool choose(const struct sp__cuts *c, struct search *s, uint64_t wanted, 
 	s->below_bytes = s->above_bytes = UINT64_MAX;
 	for (j = 0; j < inputs; j++) {
 		s->low[j] = lead(c, j);
-		s->high[j] = places(c, j);
+		s->high[j] = positions(c, j);
 	}
 	while ((j = widest(c, s)) < inputs)
 		try(c, s, j, wanted);
@@ -214,12 +214,12 @@ static int pass(const struct sp__cuts *c, struct sp__merge *m, unsigned j, struc
 	for (; (rc = sp__cursor_next(cursor, &env, true)) == SP_READY; at->records++) {
 		if (!precedes(c, (struct key){ cursor->key, cursor->key_bytes }, k))
 			return 0;
-		at->place += cursor->head + cursor->bytes;
+		at->position += cursor->head + cursor->bytes;
 	}
 	return rc < 0 ? sp__err(m->err, rc, "merge", NULL, -1) : 0;
 }
 
-/* Finds the places of a key in the runs. */
+/* Finds the positions of a key in the runs. */
 static int cut_runs(const struct sp__cuts *c, struct sp__spill *reader, struct key k,
 		    struct sp__freemem where, struct sp__cut_at *at)
 {
@@ -244,12 +244,12 @@ static int cut_runs(const struct sp__cuts *c, struct sp__spill *reader, struct k
 	return rc;
 }
 
-/* All places of one key. */
+/* All positions of one key. */
 static int cut_at(const struct sp__cuts *c, struct sp__spill *reader, struct key k,
 		  struct sp__freemem where, struct sp__cut_at *at)
 {
 	for (unsigned j = c->n; j < c->n + c->nbufs; j++)
-		at[j].place = at[j].records = rank(c, j, k);
+		at[j].position = at[j].records = rank(c, j, k);
 	return c->n ? cut_runs(c, reader, k, where, at) : 0;
 }
 
@@ -257,7 +257,7 @@ static struct sp__cut_at end_of(const struct sp__cuts *c, unsigned j)
 {
 	if (j < c->n)
 		return (struct sp__cut_at){ run_of(c, j)->bytes, run_of(c, j)->records };
-	return (struct sp__cut_at){ places(c, j), places(c, j) };
+	return (struct sp__cut_at){ positions(c, j), positions(c, j) };
 }
 
 static int cut_all(struct sp__cuts *c, struct search *s, struct sp__spill *reader,

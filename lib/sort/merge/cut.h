@@ -2,7 +2,7 @@
 /*
  * Exact cuts of the sorted data of a sort: spilled runs and slots in memory.
  *
- * A cut is the place in each of them where the first record lies whose key does not precede a
+ * A cut is the position in each of them where the first record lies whose key does not precede a
  * given key.  Keys alone are compared, never the last resort, so equal keys are never parted.
  *
  * Owner: the thread that works on the sort, before its final merge.
@@ -14,7 +14,7 @@
 
 /* Where a cut is in an input, and the records before it. */
 struct sp__cut_at {
-	uint64_t place; /* of a run a byte, of a buffer an entry */
+	uint64_t position; /* of a run a byte, of a buffer an entry */
 	uint64_t records;
 };
 
@@ -43,10 +43,10 @@ SP_MUST_CHECK int sp__cuts_find(struct sp__cuts *c, struct sp__forming *forming,
 				unsigned parts, struct sp__freemem where);
 void sp__cuts_release(struct sp__cuts *c);
 
-/* The place of cut i in input j. */
+/* The position of cut i in input j. */
 static inline uint64_t sp__cuts_at(const struct sp__cuts *c, unsigned i, unsigned j)
 {
-	return c->at[(size_t)i * (c->n + c->nbufs) + j].place;
+	return c->at[(size_t)i * (c->n + c->nbufs) + j].position;
 }
 /*
  * What a part has of records, their bytes, and with --count how many.  Each must stand for itself

@@ -84,11 +84,11 @@ static bool may_keep(const struct sp__merging *merging)
 	struct sp__spilled *spilled = merging->spilled;
 	const struct sp__sort_shared *s = merging->sort;
 	uint64_t n = sp__policy_runs(spilled->policy);
-	size_t room = sp__free_region(merging->forming, true).bytes / s->plan.page_bytes;
+	size_t pages = sp__free_region(merging->forming, true).bytes / s->plan.page_bytes;
 
 	/* What is in memory is no checkpoint. */
 	return !spilled->resume && !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
-	       n + slots_in_memory(merging) <= s->plan.fan_in && n * SP__PAGES_KEPT <= room;
+	       n + slots_in_memory(merging) <= s->plan.fan_in && n * SP__PAGES_KEPT <= pages;
 }
 
 static int store_rest(struct sp__merging *merging)

@@ -11,7 +11,7 @@
 #include "sort/shared.h"
 
 struct sp__group {
-	struct sp__bytes held; /* its first record, with room for the number before it */
+	struct sp__bytes held; /* its first record, with free bytes for the number before it */
 	uint64_t number;       /* 0: there is none */
 };
 

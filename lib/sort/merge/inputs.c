@@ -19,11 +19,11 @@
 #define QUEUES (SP__BRANCHES_MAX + 1)
 /* Unless --batch-size says it: as many as have that much memory each. */
 #define FAN_IN_BYTES (16u << 10)
-#define FAN_IN_LEAST 16
-#define FAN_IN_MOST 1000
+#define FAN_IN_MIN 16
+#define FAN_IN_MAX 1000
 /* Chunks are read ahead if two of each input are at least that large; one may be smaller. */
 #define AHEAD_BYTES (64u << 10)
-#define DEPTH_MOST 256
+#define DEPTH_MAX 256
 
 static int get(void *ctx, size_t index, bool wait, const char **data, size_t *bytes)
 {
@@ -46,7 +46,7 @@ static int open_shared(struct sp__inputs *in, const struct sp__rstream_opts *o, 
 		       struct sp_errinfo *err)
 {
 	struct sp__queue_opts q = { .engine = o->engine,
-				    .depth = sp__min(o->depth * n, DEPTH_MOST),
+				    .depth = sp__min(o->depth * n, DEPTH_MAX),
 				    .device = o->device };
 
 	in->chunks_bytes = n * o->depth * o->chunk_bytes;
@@ -113,13 +113,13 @@ static unsigned give_back(struct sp__input *list, unsigned n)
 int sp__inputs_acquire(struct sp__inputs *in, struct sp_errinfo *err)
 {
 	struct sp__input *list = in->list + in->next;
-	unsigned most = sp__min(in->n - in->next, in->fan_in), n = 0;
+	unsigned max = sp__min(in->n - in->next, in->fan_in), n = 0;
 	struct sp_errinfo refusal = SP_ERRINFO_INIT;
 
-	while (n < most &&
+	while (n < max &&
 	       (list[n].fd >= 0 || (list[n].fd = sp__input_open(list[n].name, &refusal)) >= 0))
 		n++;
-	if (n == most)
+	if (n == max)
 		return (int)n;
 	if (!n || (refusal.code != -EMFILE && refusal.code != -ENFILE)) {
 		*err = refusal;
@@ -200,20 +200,20 @@ static unsigned others_of(const struct sp__sort_shared *s)
 static unsigned fan_in(const struct sp__inputs *in, const struct sp__sort_shared *s)
 {
 	size_t some = in->memory_bytes / FAN_IN_BYTES;
-	unsigned most = s->opts.batch_size, others, free_fds;
+	unsigned max = s->opts.batch_size, others, free_fds;
 
-	if (!most)
-		most = some < FAN_IN_LEAST  ? FAN_IN_LEAST
-		       : some > FAN_IN_MOST ? FAN_IN_MOST
-					    : (unsigned)some;
+	if (!max)
+		max = some < FAN_IN_MIN	  ? FAN_IN_MIN
+		      : some > FAN_IN_MAX ? FAN_IN_MAX
+					  : (unsigned)some;
 
-	if (s->opts.fan_in && s->opts.fan_in < most)
-		most = s->opts.fan_in;
+	if (s->opts.fan_in && s->opts.fan_in < max)
+		max = s->opts.fan_in;
 	others = others_of(s);
-	free_fds = sp__fds_free(most + others);
-	if (free_fds < most + others)
-		most = free_fds > others ? free_fds - others : 0;
-	return most < 2 ? 2 : most;
+	free_fds = sp__fds_free(max + others);
+	if (free_fds < max + others)
+		max = free_fds > others ? free_fds - others : 0;
+	return max < 2 ? 2 : max;
 }
 
 /*

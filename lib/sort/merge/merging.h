@@ -11,7 +11,7 @@
 #include "run/charge.h"
 #include "sort/form/forming.h"
 #include "sort/merge/inputs.h"
-#include "sort/merge/places.h"
+#include "sort/merge/offsets.h"
 
 struct sp__branch;
 
@@ -25,7 +25,7 @@ struct sp__merging {
 	struct sp__merge merge; /* the final one */
 	struct sp__step_inputs final;
 	const struct sp__run_span *spans; /* of its runs; NULL: it has them whole */
-	struct sp__run_places *places;	  /* ... and how far it is in its cursors; or NULL */
+	struct sp__run_offsets *offsets;  /* ... and how far it is in its cursors; or NULL */
 	bool seeks;			  /* the prediction may read a little to measure seeks */
 	size_t buffer_bytes;		  /* of an output buffer */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
@@ -65,11 +65,11 @@ unsigned sp__branches_open(struct sp__merging *merging, const unsigned *ids, uns
 /* The same for the next input files; the trunk opens those that are left. */
 void sp__branches_open_files(struct sp__merging *merging);
 /*
- * With merging->places there is one branch at most.  Of it, while the first cursor of the trunk
- * is at a record that begins a span, or has ended: the places in its runs of what follows.
+ * With merging->offsets there is one branch at most.  Of it, while the first cursor of the trunk
+ * is at a record that begins a span, or has ended: the offsets in its runs of what follows.
  * Otherwise NULL.
  */
-const uint64_t *sp__branch_places(const struct sp__merging *merging);
+const uint64_t *sp__branch_offsets(const struct sp__merging *merging);
 /* Sets the first merging->nbranches cursors of the trunk to the branches. */
 void sp__branches_cursors(struct sp__merging *merging, struct sp__cursor *cursors);
 /* Ends the branches at any point, and adds their reads to the counts. */

@@ -23,8 +23,8 @@ static int step(struct sp__output *output, bool wait)
 		merging->pace.records++;
 		merging->pace.bytes += merging->merge.bytes;
 	}
-	if (merging->places)
-		sp__run_places_step(merging->places, &merging->merge, rc);
+	if (merging->offsets)
+		sp__run_offsets_step(merging->offsets, &merging->merge, rc);
 	return rc;
 }
 

@@ -14,12 +14,12 @@
 #include "sort/plan/plan.h"
 
 /* Less takes less time than the preparations. */
-#define LEAST_BYTES (UINT64_C(1) << 20)
+#define MIN_BYTES (UINT64_C(1) << 20)
 #define PARTS_MAX 16
 /* Pages of the pool for each run; and pages of each run, so that those at the cuts do not count. */
 #define PAGES_EACH 2
 #define RUN_PAGES_EACH 4
-#define LEAST_CHUNK (8u << 10)
+#define MIN_CHUNK (8u << 10)
 
 unsigned sp__fragments_pages(const struct sp__merging *merging, struct sp__freemem where,
 			     unsigned parts)
@@ -43,7 +43,7 @@ size_t sp__fragments_chunk(const struct sp__wstream_opts *w, unsigned k)
 bool sp__fragments_fit(const struct sp__merging *merging, unsigned n, struct sp__freemem where,
 		       const struct sp__wstream_opts *w, unsigned k)
 {
-	return sp__fragments_chunk(w, k) >= LEAST_CHUNK &&
+	return sp__fragments_chunk(w, k) >= MIN_CHUNK &&
 	       (!n || sp__fragments_pages(merging, where, k) >= PAGES_EACH * n);
 }
 
@@ -54,7 +54,7 @@ static unsigned parts_for(const struct sp__merging *merging, unsigned n, uint64_
 	const struct sp__sort_shared *s = merging->sort;
 	unsigned k = s->threads < PARTS_MAX ? s->threads : PARTS_MAX;
 
-	if (bytes < LEAST_BYTES)
+	if (bytes < MIN_BYTES)
 		return 0;
 	while (k > 1 && (!sp__fragments_fit(merging, n, where, w, k) ||
 			 bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
@@ -89,11 +89,11 @@ uint64_t sp__part_bytes(const struct sp__cuts *c, unsigned part)
 
 static bool uneven(const struct sp__cuts *c, uint64_t bytes)
 {
-	uint64_t most = 0;
+	uint64_t max = 0;
 
 	for (unsigned i = 0; i < c->parts; i++)
-		most = sp__max(most, sp__part_bytes(c, i));
-	return most > bytes / c->parts / 2 * 3;
+		max = sp__max(max, sp__part_bytes(c, i));
+	return max > bytes / c->parts / 2 * 3;
 }
 
 int sp__fragments_cut(struct sp__merging *merging, const struct sp__wstream_opts *writing,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Into how many parts the final merge is cut, if at all (parts_plan.c), and where.
+ * Into how many parts the final merge is cut, if at all (parts.c), and where.
  *
  * Owner: the thread that runs the sort.
  */

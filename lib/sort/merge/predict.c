@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a sort on real files will take, told when its runs have been formed.
+ * Predicts the duration of a sort on real files, when its runs have been formed.
  *
  * Its merges are those that the policy will order, of runs of their mean length, and each takes as
  * long as its device or its computation (predict.c).  The device is measured: t of writing by the
@@ -100,7 +100,7 @@ static double rest_s(struct sp__merging *merging, size_t n, uint64_t bytes, doub
 					 .device = sp__plan_device(&s->opts),
 					 .keys = merging->spilled->lastkey_fn != NULL,
 					 .bytes = (double)bytes,
-					 .most_bytes = INFINITY,
+					 .max_bytes = INFINITY,
 					 .record_bytes = SP__PLAN_RECORD_BYTES,
 					 .chunk_bytes =
 						 sp__buffers(s->plan.memory_bytes).chunk_bytes,
@@ -121,7 +121,7 @@ void sp__sort_predict_formed(struct sp__merging *merging)
 	if (s->env.device || s->opts.compress_program || merging->inputs.n)
 		return;
 	runs = stored(merging, &n, &bytes, &packed);
-	if (runs && n && n <= SP__TOLD_RUNS) {
+	if (runs && n && n <= SP__PREDICT_RUNS_MAX) {
 		now = (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9;
 		measure(merging, runs, n);
 		rest = rest_s(merging, n, bytes, packed);

@@ -2,15 +2,15 @@
 /*
  * The final merge of a sort that can be resumed.
  *
- * The result is written in ranges, each at its own place of the file: those between the cuts of
- * parts_plan.c, or one.  Threads take range after range; of one range the records come from the
+ * The result is written in ranges, each at its own offset of the file: those between the cuts of
+ * parts.c, or one.  Threads take range after range; of one range the records come from the
  * sort's own final merge, with a branch if there are threads (branch.c).  From time to time a range
  * is marked: what was written of it is on the device, and the journal has its checksum and the
- * place in each run where the rest begins.  The places are exact, so that any order of records and
- * any key will do; in a branch they are known where the trunk comes to a new span of it.  Records
+ * offset in each run where the rest begins.  The offsets are exact, so any order of records and any
+ * key will do; in a branch they are known where the trunk comes to a new span of it.  Records
  * that are dropped belong to the group before, so there a mark comes between groups.
  *
- * After a crash the same runs are merged from the places of the last marks on, in ranges that stay
+ * After a crash the same runs are merged from the offsets of the last marks on, in ranges that stay
  * what they were, whatever the number of threads is.  What was written before is read and verified;
  * if it is damaged, or if more runs had to be merged because there is less memory, the final merge
  * begins anew.
@@ -56,8 +56,8 @@ struct worker {
 	struct sp__freemem where;
 	struct sp__spill *reader;
 	struct sp__merge merge;
-	struct sp__run_places places; /* of the cursors of its merge */
-	uint64_t *marked;	      /* for each run, as the journal gets them */
+	struct sp__run_offsets offsets; /* of the cursors of its merge */
+	uint64_t *marked;		/* for each run, as the journal gets them */
 	int fd;
 	struct sp__wstream *stream;
 	XXH3_state_t *digest;
@@ -103,21 +103,21 @@ static void close_stream(struct worker *k)
 }
 
 /* Notes where in the runs the records begin that are to be given; false: that is not known here. */
-static bool note_places(struct worker *k)
+static bool note_offsets(struct worker *k)
 {
 	const struct sp__merging *merging = k->all->merging;
 	unsigned branched = k->all->parts ? 0 : merging->branched;
-	const uint64_t *branch = branched ? sp__branch_places(merging) : k->marked;
+	const uint64_t *branch = branched ? sp__branch_offsets(merging) : k->marked;
 
 	if (!branch)
 		return false;
 	memmove(k->marked, branch, branched * sizeof(*branch));
-	memcpy(k->marked + branched, k->places.at + (branched > 0),
+	memcpy(k->marked + branched, k->offsets.at + (branched > 0),
 	       (k->all->ranges->runs - branched) * sizeof(*k->marked));
 	return true;
 }
 
-/* A checkpoint, at the places noted: of the range all that is before offset `to` is written. */
+/* A checkpoint, at the offsets noted: of the range all that is before offset `to` is written. */
 static int mark(struct worker *k, unsigned range, uint64_t to, const struct sp__tally *given)
 {
 	struct writing *w = k->all;
@@ -157,7 +157,7 @@ static int next_record(struct worker *k, struct sp__tally *given, const char **d
 		return rc;
 	}
 	rc = sp__merge_next(m, true);
-	sp__run_places_step(&k->places, m, rc);
+	sp__run_offsets_step(&k->offsets, m, rc);
 	if (rc != SP_READY)
 		return rc;
 	sp__tally_add(given, m->rec, m->bytes);
@@ -194,7 +194,7 @@ static int put_range(struct worker *k, unsigned range)
 	for (before = given; (rc = next_record(k, &given, &data, &bytes)) == SP_READY;
 	     before = given) {
 		/* A number is given with the group before the record that the merge is at. */
-		bool due = at - r->at >= w->marked_bytes && note_places(k);
+		bool due = at - r->at >= w->marked_bytes && note_offsets(k);
 
 		put_rc = counted ? sp__wstream_put(k->stream, data, bytes) : 0;
 		at += counted ? bytes : 0;
@@ -214,7 +214,7 @@ static int put_range(struct worker *k, unsigned range)
 	}
 	if (rc < 0)
 		return sp__err(&k->err, rc, "merge", NULL, -1);
-	(void)note_places(k);
+	(void)note_offsets(k);
 	rc = mark(k, range, at, &given);
 	if (!rc && r->end != UINT64_MAX && r->end != at) {
 		rc = sp__balance_compare(w->merging->sort, "bytes of a part", r->end, at);
@@ -224,12 +224,12 @@ static int put_range(struct worker *k, unsigned range)
 }
 
 /* The first `branched` runs are behind one cursor. */
-static void begin_places(struct worker *k, unsigned range, unsigned branched)
+static void begin_offsets(struct worker *k, unsigned range, unsigned branched)
 {
-	k->places.last = 0;
-	k->places.bytes = 0;
+	k->offsets.last = 0;
+	k->offsets.bytes = 0;
 	for (unsigned i = branched; i < k->all->ranges->runs; i++)
-		k->places.at[i - branched + (branched > 0)] =
+		k->offsets.at[i - branched + (branched > 0)] =
 			k->all->ranges->list[range].spans[i].from;
 }
 
@@ -248,7 +248,7 @@ static int merge_part(struct worker *k, unsigned range)
 	k->merge.plain = true;
 	rc = sp__step_open(spilled, k->reader, &in, spilled->ids, k->all->ranges->list[range].spans,
 			   k->all->ranges->runs, k->where, k->merge.cursors);
-	begin_places(k, range, 0);
+	begin_offsets(k, range, 0);
 	if (!rc)
 		rc = put_range(k, range);
 	sp__step_close(spilled, &in);
@@ -264,15 +264,15 @@ static int merge_all(struct worker *k)
 	int rc;
 
 	merging->spans = k->all->ranges->list[0].spans;
-	merging->places = &k->places;
+	merging->offsets = &k->offsets;
 	rc = sp__final_prepare(merging, s->threads > 1 && !s->opts.top);
-	begin_places(k, 0, merging->branched);
+	begin_offsets(k, 0, merging->branched);
 	if (!rc)
 		rc = put_range(k, 0);
 	sp__branches_close(merging);
 	if (s->env.err->code)
 		k->err = *s->env.err;
-	merging->places = NULL;
+	merging->offsets = NULL;
 	return rc;
 }
 
@@ -308,9 +308,9 @@ static int open_worker(struct worker *k, struct writing *w, unsigned number,
 	*k = (struct worker){ .all = w, .number = number, .where = where, .fd = -1 };
 	k->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	k->digest = sp__digest_new();
-	k->places.at = calloc(w->ranges->runs + 1, sizeof(*k->places.at));
+	k->offsets.at = calloc(w->ranges->runs + 1, sizeof(*k->offsets.at));
 	k->marked = calloc(w->ranges->runs + 1, sizeof(*k->marked));
-	if (!k->digest || !k->places.at || !k->marked)
+	if (!k->digest || !k->offsets.at || !k->marked)
 		return sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->out->fd);
 	k->fd = open(path, O_RDWR | O_CLOEXEC);
@@ -328,7 +328,7 @@ static void close_worker(struct worker *k)
 		sp__spill_reader_close(k->reader, k->all->merging->spilled->store);
 	if (k->fd >= 0)
 		close(k->fd);
-	free(k->places.at);
+	free(k->offsets.at);
 	free(k->marked);
 	sp__digest_free(k->digest);
 }
@@ -497,12 +497,12 @@ int sp__ranges_write(struct sp__output *output, struct sp__fragments_out *out)
 {
 	struct sp__merging *merging = output->merging;
 	const struct sp__sort_shared *s = merging->sort;
-	const uint64_t least = sp__min(s->stats.input_bytes / MARKED_SHARE, MARKED_BYTES);
+	const uint64_t min = sp__min(s->stats.input_bytes / MARKED_SHARE, MARKED_BYTES);
 	struct writing w = { .output = output,
 			     .merging = merging,
 			     .out = out,
 			     .ranges = &merging->spilled->resume->ranges,
-			     .marked_bytes = sp__max(s->plan.memory_bytes, least) };
+			     .marked_bytes = sp__max(s->plan.memory_bytes, min) };
 	int rc = continues(&w);
 
 	if (rc == 0)

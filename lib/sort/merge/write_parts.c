@@ -4,9 +4,9 @@
  *
  * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
  * file and its bytes are those of the runs, and numbers, all of them are cut at the same keys into
- * a part for each thread (parts_plan.h).  The lengths of the parts are known exactly before
+ * a part for each thread (parts.h).  The lengths of the parts are known exactly before
  * anything is written, so each part merges its own spans of the runs and writes them at its own
- * place, with its own pages, read plan, reader of the store, and write stream.  The parts share
+ * offset, with its own pages, read plan, reader of the store, and write stream.  The parts share
  * nothing but the file.
  *
  * Under -u parts pay if hardly any record is dropped, which is taken for likely if none was until
@@ -362,7 +362,7 @@ static void note(struct parts *p)
 }
 
 /* For as many bytes as the result would have if nothing were dropped. */
-static bool has_room(const struct parts *p)
+static bool has_space(const struct parts *p)
 {
 	struct rlimit limit;
 	struct statvfs fs;
@@ -381,7 +381,7 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 		return rc < 0 ? rc : 0;
 	p->old_bytes = (uint64_t)st.st_size;
 	/* What is to stay behind the result must not be written over. */
-	if (p->merging->sort->opts.unique && (p->old_bytes > p->out->at || !has_room(p)))
+	if (p->merging->sort->opts.unique && (p->old_bytes > p->out->at || !has_space(p)))
 		return 0;
 	p->begun = true;
 	note(p);

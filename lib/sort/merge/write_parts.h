@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The final merge in parts, each written at its own place of a file (merge_parts.c).
+ * The final merge in parts, each written at its own offset of a file (write_parts.c).
  *
  * Owner: the thread that runs the sort.  Each part belongs to its task until that is joined.
  */

@@ -35,7 +35,7 @@ size_t sp__plan_spill_bytes(const struct sp_sort_opts *o, uint64_t working_bytes
 			    uint32_t page_bytes)
 {
 	size_t bytes = (size_t)sp__buffers(working_bytes).chunk_bytes * SP__WRITER_CHUNKS;
-	size_t least = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
+	size_t min = o->run.compression == SP_SPILL_RAW ? page_bytes : 2 * (size_t)page_bytes;
 
-	return sp__max(bytes, least);
+	return sp__max(bytes, min);
 }

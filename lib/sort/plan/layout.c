@@ -42,7 +42,7 @@
 #define UNKNOWN_TIMES 64
 /* Small run buffers for input that may stay in memory; two halves of them if it does not. */
 #define MANY_BUFFERS 8
-#define MOST_BUFFERS 64
+#define MAX_BUFFERS 64
 #define BUFFER_BYTES (UINT64_C(64) << 20) /* more of them for more input: fewer go unused */
 /* One is filled, one sorted, one stored. */
 #define PIPELINE_BUFFERS 3
@@ -83,28 +83,29 @@ static bool may_fit(const struct sp_sort_opts *o)
 }
 
 /* Eager merging needs memory while runs are formed. */
-static uint64_t for_runs(const struct sp_sort_opts *o, uint64_t room)
+static uint64_t for_runs(const struct sp_sort_opts *o, uint64_t free_bytes)
 {
-	uint64_t merges = o->merge_bytes ? o->merge_bytes : room / 2;
+	uint64_t merges = o->merge_bytes ? o->merge_bytes : free_bytes / 2;
 
-	return sp__policy_eager(sp__plan_policy(o)) ? room - sp__min(room, merges) : room;
+	return sp__policy_eager(sp__plan_policy(o)) ? free_bytes - sp__min(free_bytes, merges)
+						    : free_bytes;
 }
 
 /* Divides the memory between run buffers and pages of merges. */
-static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
-		      unsigned most_buffers, struct sp__layout *l)
+static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t free_bytes,
+		      unsigned max_buffers, struct sp__layout *l)
 {
 	bool eager = sp__policy_eager(sp__plan_policy(o));
-	uint64_t slots = for_runs(o, room);
+	uint64_t slots = for_runs(o, free_bytes);
 
 	l->run_buffers = 1;
 	if (c->threads > 1 && c->formation == SP_FORM_LOAD)
-		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : most_buffers;
+		l->run_buffers = l->in_memory || may_fit(o) ? MANY_BUFFERS : max_buffers;
 	if (l->run_buffers == MANY_BUFFERS && l->in_memory)
 		l->run_buffers = (unsigned)sp__min(MANY_BUFFERS + l->nominal_bytes / BUFFER_BYTES,
-						   MOST_BUFFERS);
-	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? room / 2 : room;
-	if (l->merge_bytes > room) {
+						   MAX_BUFFERS);
+	l->merge_bytes = o->merge_bytes ? o->merge_bytes : eager ? free_bytes / 2 : free_bytes;
+	if (l->merge_bytes > free_bytes) {
 		l->misfit = SP__MISFIT_MERGE;
 		return;
 	}
@@ -117,7 +118,7 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 	l->run_bytes = o->run_bytes ? o->run_bytes : slots / l->run_buffers & ~UINT64_C(4095);
 	l->run_bytes = sp__min(l->run_bytes, SP__REF_OFFSET_MAX - 4096);
 	if (eager && !o->merge_bytes)
-		l->merge_bytes = room - l->run_bytes * l->run_buffers;
+		l->merge_bytes = free_bytes - l->run_bytes * l->run_buffers;
 }
 
 /* The most runs that one merge can take. */
@@ -306,12 +307,12 @@ static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__ch
 }
 
 /* Run buffers, the resulting runs, and how many of them one merge takes. */
-static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t room,
-		      unsigned most_buffers, struct sp__layout *l)
+static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t free_bytes,
+		      unsigned max_buffers, struct sp__layout *l)
 {
 	double records;
 
-	share_out(o, c, room, most_buffers, l);
+	share_out(o, c, free_bytes, max_buffers, l);
 	if (l->misfit)
 		return;
 	/* Replacement selection writes runs of about twice its memory. */
@@ -325,23 +326,25 @@ static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, 
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
 		struct sp__layout *layout)
 {
-	uint64_t w = choice->working_bytes, fixed = fixed_bytes(opts, choice), room;
+	uint64_t w = choice->working_bytes, fixed = fixed_bytes(opts, choice), free_bytes;
 	double need = (double)opts->input_bytes * record_weight(opts);
 
 	*layout = (struct sp__layout){ 0 };
 	layout->nominal_bytes = opts->input_bytes ? opts->input_bytes : w * UNKNOWN_TIMES;
-	room = w > fixed ? w - fixed : 0;
+	free_bytes = w > fixed ? w - fixed : 0;
 	layout->in_memory = opts->input_bytes && !opts->run_bytes &&
-			    need <= (double)for_runs(opts, room) && !better_stored(opts, need);
+			    need <= (double)for_runs(opts, free_bytes) &&
+			    !better_stored(opts, need);
 	if (!layout->in_memory && !describe_pages(opts, choice, layout)) {
 		layout->misfit = SP__MISFIT_PAGES;
 		return;
 	}
-	room = room > layout->descriptor_bytes ? room - layout->descriptor_bytes : 0;
-	room = sp__min(room, worth_touching(opts, choice, layout));
+	free_bytes =
+		free_bytes > layout->descriptor_bytes ? free_bytes - layout->descriptor_bytes : 0;
+	free_bytes = sp__min(free_bytes, worth_touching(opts, choice, layout));
 	/* Longer runs are worth more than a third buffer if they save a pass. */
 	for (unsigned buffers = PIPELINE_BUFFERS; buffers >= 2; buffers--) {
-		form_runs(opts, choice, room, buffers, layout);
+		form_runs(opts, choice, free_bytes, buffers, layout);
 		if (layout->misfit || opts->run_bytes || layout->runs <= layout->fan_in)
 			break;
 	}

@@ -84,7 +84,7 @@ static uint32_t largest_on_track(const struct sp_sort_opts *o)
  */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
-	uint32_t most = largest_on_track(o);
+	uint32_t max = largest_on_track(o);
 	uint32_t chunk = sp__buffers(working_bytes).chunk_bytes;
 	int n = 0;
 
@@ -93,14 +93,14 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 		return 1;
 	}
 	/* A run is written in whole pages, one buffer at a time. */
-	if (most > chunk)
-		most = chunk;
-	for (uint32_t p = MIN_PAGE; p <= most; p *= 2) {
+	if (max > chunk)
+		max = chunk;
+	for (uint32_t p = MIN_PAGE; p <= max; p *= 2) {
 		uint32_t between = p + p / 2;
 
 		page[n++] = p;
 		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
-		    between <= most)
+		    between <= max)
 			page[n++] = between;
 	}
 	return n;
@@ -174,7 +174,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	return replacement;
 }
 
-static uint64_t least_memory(const struct sp_sort_opts *o)
+static uint64_t min_memory(const struct sp_sort_opts *o)
 {
 	uint64_t low = sp__working_memory(&o->run, 1), high = low;
 	struct sp__choice c;
@@ -208,7 +208,7 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 				"merging %u runs in pages of %u bytes needs a merge buffer of at "
 				"least %llu bytes",
 				l->fan_in, page_bytes, (unsigned long long)l->need_merge_bytes);
-	memory = least_memory(o);
+	memory = min_memory(o);
 	if (!memory)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
 				"no amount of memory can do what was asked");
@@ -233,7 +233,7 @@ static int check_volume(const struct sp_sort_opts *o, struct sp_errinfo *err)
 
 	if (o->run.volume && o->compress_program)
 		return sp__errf(err, SP_EUNSUP, "plan", o->run.volume, -1,
-				"what a program compresses cannot lie on a volume");
+				"a compress program cannot be used with a volume");
 	rc = sp__volume_spec_check(&o->run, err);
 	if (rc < 0 || o->run.placement == SP_PLACE_CONTIGUOUS)
 		return rc;
@@ -250,9 +250,9 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 				"a page is a multiple of %u bytes and at most %u", MIN_PAGE,
 				MAX_PAGE);
 	if (o->fan_in == 1)
-		return sp__errf(err, -EINVAL, "plan", NULL, -1, "the least fan-in is 2");
+		return sp__errf(err, -EINVAL, "plan", NULL, -1, "minimum fan-in is 2");
 	if (o->run_bytes && o->run_bytes < MIN_PAGE)
-		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "the least run size is %u bytes",
+		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1, "minimum run size is %u bytes",
 				MIN_PAGE);
 	if (o->count && !o->unique)
 		return sp__errf(err, -EINVAL, "plan", NULL, -1,

@@ -39,7 +39,7 @@ struct run {
 /* Runs, oldest first; as a queue they leave at head. */
 struct runs {
 	struct run *run;
-	size_t head, count, room; /* count: index after the last */
+	size_t head, count, capacity; /* count: index after the last */
 };
 
 struct tape {
@@ -65,7 +65,7 @@ struct sp__policy {
 
 static int push(struct runs *l, struct run run)
 {
-	if (!SP__ARRAY_GROW(l->run, l->room, l->count + 1))
+	if (!SP__ARRAY_GROW(l->run, l->capacity, l->count + 1))
 		return -ENOMEM;
 	l->run[l->count++] = run;
 	return 0;
@@ -285,15 +285,15 @@ static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
 {
 	const struct run *run = p->list.run;
 	size_t best = 0;
-	uint64_t sum = 0, least;
+	uint64_t sum = 0, min;
 
 	for (size_t i = 0; i < k; i++)
 		sum += run[i].bytes;
-	least = sum;
+	min = sum;
 	for (size_t i = k; i < p->list.count; i++) {
 		sum += run[i].bytes - run[i - k].bytes;
-		if (sum < least) {
-			least = sum;
+		if (sum < min) {
+			min = sum;
 			best = i - k + 1;
 		}
 	}

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a sort on a simulated machine will take, and how many clusters it will read, from its
- * plan and from the mechanics of the drive.  No request is simulated: the merges are those that the
- * policy will order, and each is some bytes in sequence, some changes of place, and some
- * computation.
+ * Predicts how long a sort on a simulated machine takes and how many clusters it reads.
  *
- * A merge reads as many clusters as the read plan needs (plan.c).  If it writes where it has read,
- * its pages lie in pieces, as does what reads them later: pieces_of(), as long as there is memory
- * to describe them.  Where pieces lie, and so seek and angle between them, follows from the lengths
- * of runs and the tracks (run/costs.h).  A drive that sorts takes the nearest of those that wait:
- * of double buffering's runs half have asked at a time, of equal buffering's one in as many as it
- * has pages; extended forecasting and clustering are one cluster ahead.  A drive does not read
- * ahead while requests wait.  The last run may never leave memory, and of --top little is read.
+ * Input: the plan and the mechanics of the drive.  No request is simulated.  The predictor steps
+ * through the merges that the policy will order; each is sequential transfer, jumps, and CPU time.
  *
- * Computation passes beside reading, except while the first pages come and after the last have.
- * Without read-ahead the two add up.
+ * Reads.  A merge reads as many clusters as its read plan needs (strategy.c).  A merge that writes
+ * into the space it frees produces a run of many extents, and later merges pay for the jumps
+ * between them: extents_of().  Memory for descriptors limits the number of extents.  The lengths
+ * of runs and the tracks determine where extents lie, and so seek and angle (run/costs.h).
  *
- * Of an array each drive does what one does, with fewer bytes, and as many arms are at work as
- * requests that are outstanding reach drives: those of clusters anywhere, those of a stream in a
- * row (run/costs.h); mirrored drives read apart and write together.  Where less of a stream is
- * outstanding than a stripe of each drive, and the platters turn in step, stripes have passed when
- * they are asked for.
+ * Pending requests.  A drive that reorders serves the nearest one.  Pending at a time are half the
+ * runs with double buffering, runs / (pages per run) with equal buffering, and two clusters with
+ * extended forecasting and clustering.  A drive does not read ahead while requests are pending.
+ * The last run can stay in memory.  With --top, a merge reads little more than the result.
  *
- * A channel of flash does what a drive of an array does; each read there has a latency, and each
- * chunk that is written programs whole rows.
+ * CPU time overlaps with I/O, except while the first pages are read and after the last page has
+ * arrived.  Without read-ahead the two add up.
  *
- * Not looked at: page cache, file system, schedulers, requests that are not merged, skewed input.
- * No constant was fitted to measurements, but which effects are here was found by comparing on all
- * models, on random ones, and on arrays of them.
+ * Arrays.  Each drive is a single drive with its share of the bytes.  As many arms are busy as the
+ * outstanding requests reach drives: random drives for clusters, consecutive ones for a stream
+ * (run/costs.h).  Mirrors read independently and write together.  If less than one stripe per
+ * drive of a stream is outstanding and the platters rotate in step, each stripe has already passed
+ * the head when it is requested.
+ * Flash.  A channel is a drive of an array.  Each read has a latency; a chunk programs whole rows.
+ *
+ * Not modelled: page cache, file system, schedulers, requests that are not merged, skewed input.
+ * No constant is fitted to measurements.  The effects were chosen by comparing predictions on all
+ * models, on random models, and on arrays of both.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,17 +52,17 @@
 /* Of an array that grows by halves. */
 #define GROWN 0.8
 
-/* A run: its bytes, and how many of its pages begin a piece of their own. */
+/* A run: its bytes, and how many of its pages begin an extent of their own. */
 struct run {
-	double bytes, pieces;
+	double bytes, extents;
 	unsigned level, from; /* from: runs that were merged into it */
 };
 
-/* Its description: a checksum for each page, and an extent for each piece. */
+/* Its description: a checksum for each page, and each extent. */
 static double described(const struct sp__sort_prediction *t, const struct run *r)
 {
 	return r->bytes / t->plan->page_bytes *
-	       (sizeof(uint64_t) + r->pieces * sizeof(struct sp__extent));
+	       (sizeof(uint64_t) + r->extents * sizeof(struct sp__extent));
 }
 
 /* Memory to describe runs while n are merged: what buffers and merges leave (form.c, step.c). */
@@ -81,16 +81,16 @@ static double left_to_describe(const struct sp__sort_prediction *t, unsigned n)
 }
 
 /*
- * The share of the pieces of a run being merged from n for which there is memory.  Beyond that the
+ * The share of the extents of a run being merged from n for which there is memory.  Beyond that the
  * store takes new space in sequence.  Arrays grow by halves, so that a fifth is not used yet.
  */
-static double pieces_kept(const struct sp__sort_prediction *t, unsigned n, const struct run *out)
+static double extents_kept(const struct sp__sort_prediction *t, unsigned n, const struct run *out)
 {
 	const struct run whole = { .bytes = out->bytes };
-	double pages = described(t, &whole), pieces = described(t, out) - pages;
+	double pages = described(t, &whole), extents = described(t, out) - pages;
 	double left = (left_to_describe(t, n) - t->described) * GROWN - pages;
 
-	return t->keys ? 1 : fmin(fmax(left / pieces, 0), 1);
+	return t->keys ? 1 : fmin(fmax(left / extents, 0), 1);
 }
 
 /* Requests that wait beside one for a cluster. */
@@ -110,10 +110,10 @@ static double waiting(enum sp_readahead strategy, unsigned runs, double pages)
 }
 
 /*
- * The pieces of k pages that a merge of n runs writes to the lowest free ones: there are some n + k
+ * The extents of k pages that a merge of n runs writes to the lowest free ones: there are n + k
  * free, 1 + k / n of each run.
  */
-static double pieces_of(double k, double n)
+static double extents_of(double k, double n)
 {
 	return k * n / (k + n);
 }
@@ -144,7 +144,7 @@ struct reading {
 	double merged_bytes;	/* which are also written, with those from memory */
 	double clusters, waits; /* waits: requests that the drive can choose from */
 	double spread, arms;	/* of an array: drives of a cluster, and of all that wait */
-	double jumps, nearest;	/* the same of pieces within clusters */
+	double jumps, nearest;	/* jumps between extents within clusters */
 	bool path;		/* all lie along the path, and no write takes the arm from it */
 	unsigned runs, buffers;
 	enum sp_readahead strategy;
@@ -155,18 +155,18 @@ static void plan_reading(struct sp__sort_prediction *t, const struct run *in, un
 {
 	const struct sp_sort_plan *p = t->plan;
 	struct sp_strategy_plan table[SP_READ_COUNT_];
-	double pieces = 0, from = 0, at_once;
+	double extents = 0, from = 0, at_once;
 
 	*r = (struct reading){ .runs = n, .buffers = t->merge_pages, .path = t->device.path };
 	for (unsigned i = 0; i < n; i++) {
 		r->bytes += in[i].bytes;
 		r->path &= in[i].level == 0;
-		pieces += in[i].pieces * in[i].bytes / p->page_bytes;
-		if (in[i].pieces > 0)
+		extents += in[i].extents * in[i].bytes / p->page_bytes;
+		if (in[i].extents > 0)
 			from = fmax(from, in[i].from);
 	}
-	r->merged_bytes = fmin(r->bytes + kept_bytes, t->most_bytes);
-	r->bytes = fmin(r->bytes, t->most_bytes + (double)r->buffers * p->page_bytes);
+	r->merged_bytes = fmin(r->bytes + kept_bytes, t->max_bytes);
+	r->bytes = fmin(r->bytes, t->max_bytes + (double)r->buffers * p->page_bytes);
 	r->pages = r->bytes / p->page_bytes;
 	r->strategy = sp__plan_readahead(t->o->readahead, (uint64_t)ceil(r->pages), p->page_bytes,
 					 n, r->buffers, t->keys, t->device, table);
@@ -176,14 +176,14 @@ static void plan_reading(struct sp__sort_prediction *t, const struct run *in, un
 	r->spread = sp__costs_spread(&t->at, r->bytes / r->clusters, p->page_bytes);
 	r->arms = sp__costs_arms(&t->at, r->bytes / r->clusters, p->page_bytes, r->waits);
 	r->waits = fmax(r->waits * r->spread / t->at.drives / t->at.mirrors, 1);
-	r->jumps = pieces * fmax(1 - r->clusters / r->pages, 0);
+	r->jumps = extents * fmax(1 - r->clusters / r->pages, 0);
 	at_once = fmin(r->pages / r->clusters, r->strategy == SP_READ_NONE ? 1 : r->buffers);
-	r->nearest = fmax(r->waits, pieces / r->pages * at_once / 2);
-	/* A drive that sorts reads what waits of a cluster and came from one run as one piece. */
-	if (pieces > 0)
+	r->nearest = fmax(r->waits, extents / r->pages * at_once / 2);
+	/* A drive that sorts reads what waits of a cluster and came from one run as one extent. */
+	if (extents > 0)
 		r->waits = r->nearest;
-	if (t->at.sorts && pieces > 0)
-		r->jumps = fmin(r->jumps, r->pages * pieces_of(at_once, from) / at_once);
+	if (t->at.sorts && extents > 0)
+		r->jumps = fmin(r->jumps, r->pages * extents_of(at_once, from) / at_once);
 	t->clusters += r->clusters;
 }
 
@@ -192,7 +192,7 @@ static void plan_reading(struct sp__sort_prediction *t, const struct run *in, un
  * is merged into requests of some size, behind each of which the next one may have passed.  Without
  * reading ahead the page behind has passed when it is asked for, unless the drive reads on.
  */
-static double turns_s(const struct sp__sort_prediction *t, const struct reading *r)
+static double revolutions_s(const struct sp__sort_prediction *t, const struct reading *r)
 {
 	const struct sp__costs *c = &t->at;
 	double page = t->plan->page_bytes, each = page;
@@ -218,7 +218,7 @@ static double reading_s(const struct sp__sort_prediction *t, const struct readin
 		hop += c->overhead_s[0];
 	at.piece_bytes = t->plan->page_bytes;
 	return r->bytes * c->run_byte_s +
-	       (alone || r->strategy == SP_READ_NONE ? turns_s(t, r) : 0) +
+	       (alone || r->strategy == SP_READ_NONE ? revolutions_s(t, r) : 0) +
 	       r->clusters * r->spread * hop +
 	       (r->jumps > 0 ? r->jumps * sp__costs_jump(c, &at, false, r->nearest) : 0);
 }
@@ -230,7 +230,7 @@ static double reading_s(const struct sp__sort_prediction *t, const struct readin
 static double changes(const struct sp__sort_prediction *t, double n, const struct reading *r,
 		      double outstanding_bytes, double chunk_bytes)
 {
-	double places = r->clusters + r->jumps, times = n * places / (n + places);
+	double stops = r->clusters + r->jumps, times = n * stops / (n + stops);
 
 	return sp__costs_interrupted(&t->at, outstanding_bytes, chunk_bytes)
 		       ? fmax(times, r->bytes / t->at.stripe_bytes)
@@ -255,17 +255,17 @@ static double writing_s(const struct sp__sort_prediction *t, const struct readin
 	if (sp__sort_predict_chunks(t) < 2)
 		hops = chunks;
 	out->bytes = r->merged_bytes;
-	out->pieces = 0;
+	out->extents = 0;
 	out->from = n;
 	/* Of placed runs whole tracks become free. */
 	if ((int)out->level - 1 <= t->plan->recycle && t->plan->placement == SP_PLACE_CONTIGUOUS) {
-		out->pieces = fmin(k, n) / k;
-		share = pieces_kept(t, n, out);
-		/* A drive that takes writes as they come goes to each piece. */
-		hops = share * pages * (sorts ? pieces_of(kept, n) / kept : out->pieces) +
+		out->extents = fmin(k, n) / k;
+		share = extents_kept(t, n, out);
+		/* A drive that takes writes as they come goes to each extent. */
+		hops = share * pages * (sorts ? extents_of(kept, n) / kept : out->extents) +
 		       (1 - share) * hops;
-		out->pieces *= share;
-		waits *= share * pieces_of(kept, n) + 1 - share;
+		out->extents *= share;
+		waits *= share * extents_of(kept, n) + 1 - share;
 	}
 	return r->merged_bytes * t->at.run_write_byte_s +
 	       hops * sp__costs_jump(&t->at, &at, true, fmax(waits / t->at.drives, 1));
@@ -367,7 +367,7 @@ static int form(struct sp__sort_prediction *t, struct steps *s, uint64_t i)
 	s->runs[i] = (struct run){ .bytes = fmin(t->run_bytes, left) };
 	/* Replacement selection does not know yet which are the first. */
 	if (t->plan->formation == SP_FORM_LOAD)
-		s->runs[i].bytes = fmin(s->runs[i].bytes, t->most_bytes);
+		s->runs[i].bytes = fmin(s->runs[i].bytes, t->max_bytes);
 	t->described += described(t, &s->runs[i]);
 	return sp__policy_add(s->policy, (unsigned)i, (uint64_t)s->runs[i].bytes);
 }
@@ -436,8 +436,8 @@ static double run_of(const struct sp__sort_prediction *t, uint64_t runs)
 }
 
 /*
- * The last run stays in memory if what is left has pages for the others (finish.c).  On a simulated
- * machine one run is formed at a time.
+ * The last run stays in memory if the rest has pages for the others (merge/final.c).  On a
+ * simulated machine one run is formed at a time.
  */
 static double kept_of(struct sp__sort_prediction *t, uint64_t runs)
 {
@@ -468,7 +468,7 @@ int sp__sort_predict(const struct sp_sort_opts *o, bool keys, struct sp_sort_pla
 					 .device = sp__plan_device(o),
 					 .keys = keys,
 					 .bytes = (double)plan->input_bytes,
-					 .most_bytes = INFINITY,
+					 .max_bytes = INFINITY,
 					 .record_bytes =
 						 record ? (double)record : SP__PLAN_RECORD_BYTES,
 					 .chunk_bytes =
@@ -477,10 +477,10 @@ int sp__sort_predict(const struct sp_sort_opts *o, bool keys, struct sp_sort_pla
 	int rc = sp__costs(&t.at, &o->run, plan->input_bytes, err);
 	bool in_memory;
 
-	if (rc < 0 || !plan->input_bytes || runs > SP__TOLD_RUNS || o->compress_program)
+	if (rc < 0 || !plan->input_bytes || runs > SP__PREDICT_RUNS_MAX || o->compress_program)
 		return rc;
 	if (o->top && !o->count)
-		t.most_bytes = (double)o->top * t.record_bytes;
+		t.max_bytes = (double)o->top * t.record_bytes;
 	sp__costs_chunks(&t.at, t.chunk_bytes, sp__sort_predict_run_chunk(&t));
 	t.run_bytes = run_of(&t, runs);
 	t.kept_bytes = plan->in_memory ? 0 : kept_of(&t, runs);

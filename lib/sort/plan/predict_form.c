@@ -72,7 +72,7 @@ static double formation_s(const struct sp__sort_prediction *t)
 	double bytes = t->run_bytes, records = bytes / t->record_bytes;
 	double fill = records * c->record_s + bytes * c->copy_s;
 	double sort = records * log2(fmax(records, 2)) * c->compare_s;
-	double stored = fmin(bytes, t->most_bytes);
+	double stored = fmin(bytes, t->max_bytes);
 	double write = storing_s(t, stored), waits = 1.5 * c->turn_s + c->overhead_s[1];
 	double store = stored * c->copy_s +
 		       sp__sort_predict_requests_s(t, stored, sp__sort_predict_run_chunk(t));
@@ -181,7 +181,7 @@ double sp__sort_predict_in_memory_s(const struct sp__sort_prediction *t)
 
 	if (sp__sort_predict_unspilled(t))
 		sorted = fmin(batch_of(t, (double)t->plan->run_bytes).records, records);
-	bytes = fmin(t->bytes, t->most_bytes);
+	bytes = fmin(t->bytes, t->max_bytes);
 	out = sp__sort_predict_merging_s(t, bytes, records / sorted);
 	if (c->in)
 		fill = fmax(fill, input_s(t, t->bytes)) + sp__costs_hop(c, 0, false);

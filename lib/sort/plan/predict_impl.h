@@ -15,7 +15,7 @@ struct sp__sort_prediction {
 	struct sp__device_costs device;
 	bool keys;
 	double bytes, record_bytes, chunk_bytes, run_bytes;
-	double most_bytes;	  /* of the result, and so of a run from memory or of runs: --top */
+	double max_bytes;	  /* of the result, and so of a run from memory or of runs: --top */
 	double kept_bytes;	  /* the last run, if it stays in memory until the final merge */
 	unsigned merge_pages;	  /* of the merge that is looked at */
 	double clusters, seconds; /* so far */
@@ -58,7 +58,7 @@ static inline double sp__sort_predict_run_chunk(const struct sp__sort_prediction
 }
 
 /* Steps of more runs are not followed one by one. */
-#define SP__TOLD_RUNS 4096
+#define SP__PREDICT_RUNS_MAX 4096
 
 /* predict.c: adds all merges of n runs.  0 or an error. */
 SP_MUST_CHECK int sp__sort_predict_merges(struct sp__sort_prediction *t, uint64_t n);

@@ -44,7 +44,7 @@
 
 #define BLOCK 32
 #define BEGIN_SLOTS 16384
-#define LEAST_SLOTS 64
+#define MIN_SLOTS 64
 /* The table of an empty buffer takes at most this share of it. */
 #define BEGIN_SHARE 16
 #define JUDGE_EACH 256
@@ -79,7 +79,7 @@ void sp__distinct_begin(struct sp__runbuf *rb)
 	d->due = false;
 	while (n * sizeof(*d->slots) > rb->capacity / BEGIN_SHARE)
 		n /= 2;
-	if (n < LEAST_SLOTS)
+	if (n < MIN_SLOTS)
 		return;
 	d->nslots = n;
 	d->looked = d->found = d->judge_at = 0;
@@ -253,16 +253,16 @@ static void judge(struct sp__runbuf *rb)
 {
 	struct sp__distinct *d = &rb->distinct;
 	const uint64_t times = rb->repeats ? TIMES_REPEATED : TIMES_GROUPS;
-	uint64_t each, most, expected;
+	uint64_t each, max, expected;
 
 	if (d->looked < d->judge_at)
 		return;
 	d->judge_at = d->looked + JUDGE_EACH;
 	each = rb->used / (rb->n + 1) + SP__ENTRY_COST + 2 * sizeof(*d->slots);
-	most = (rb->capacity + table_bytes(rb)) / each + 1;
+	max = (rb->capacity + table_bytes(rb)) / each + 1;
 	/* While the window passed, g was half of its final value at first, and nearly it later. */
-	expected = d->looked * rb->n / 2 / (times * most);
-	if (expected < FOUND_ENOUGH && d->looked < most)
+	expected = d->looked * rb->n / 2 / (times * max);
+	if (expected < FOUND_ENOUGH && d->looked < max)
 		return;
 	if (!pays(rb, expected))
 		end(rb);
@@ -274,15 +274,15 @@ int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size
 	const struct sp__distinct *d = &rb->distinct;
 	const char *p = data, *end = data + bytes;
 	/* An encoded key lasts until the next one is encoded. */
-	unsigned most = sp__ks(rb->keys)->form == SP__KEY_INPLACE ? BLOCK : 1, n;
+	unsigned max = sp__ks(rb->keys)->form == SP__KEY_INPLACE ? BLOCK : 1, n;
 	struct sp__arrival a[BLOCK];
 	uint64_t hash[BLOCK];
-	bool room = true;
+	bool fits = true;
 
-	while (p < end && room && d->nslots) {
+	while (p < end && fits && d->nslots) {
 		const char *next = p;
 
-		for (n = 0; n < most && next < end; n++) {
+		for (n = 0; n < max && next < end; n++) {
 			int rc = sp__runbuf_look(rb, next, end, &a[n]);
 
 			if (rc < 0)
@@ -297,7 +297,7 @@ int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size
 			__builtin_prefetch(rb->base + (slot & OFFSET_MASK));
 			__builtin_prefetch(rb->base + (slot & OFFSET_MASK) + 64);
 		}
-		for (unsigned i = 0; i < n && (room = take(rb, hash[i], &a[i])); i++)
+		for (unsigned i = 0; i < n && (fits = take(rb, hash[i], &a[i])); i++)
 			p += a[i].bytes;
 		judge(rb);
 	}

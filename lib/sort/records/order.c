@@ -180,9 +180,9 @@ static size_t common(const struct sp__runbuf *rb, const struct sp__entry *a, siz
 	return shared;
 }
 
-static bool all_told(const struct sp__entry *a, size_t n)
+static bool all_suffice(const struct sp__entry *a, size_t n)
 {
-	uint64_t all = SP__REF_TOLD;
+	uint64_t all = SP__REF_SUFFICES;
 
 	for (size_t i = 0; i < n; i++)
 		all &= a[i].ref;
@@ -195,7 +195,7 @@ static bool identical(const struct sp__runbuf *rb, const struct sp__entry *a, si
 	size_t bytes, len;
 	const char *first, *p;
 
-	if (all_told(a, n))
+	if (all_suffice(a, n))
 		return true;
 	first = sp__runbuf_record(rb, &a[0], &bytes);
 	for (size_t i = 1; i < n; i++) {
@@ -283,7 +283,8 @@ static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 
 	for (size_t i = 0, j; i < n; i = j) {
 		for (; ahead < n && ahead < i + GROUPS_AHEAD; ahead++)
-			if (a[ahead].prefix == a[ahead - 1].prefix && !all_told(&a[ahead - 1], 2))
+			if (a[ahead].prefix == a[ahead - 1].prefix &&
+			    !all_suffice(&a[ahead - 1], 2))
 				prefetch_both(rb, &a[ahead - 1]);
 		for (j = i + 1; j < n && a[j].prefix == a[i].prefix; j++)
 			;
@@ -322,10 +323,10 @@ static struct spread spread_of(const struct sp__entry *src, size_t n)
 	return (struct spread){ differ, ~(change | 0x0101010101010101u) };
 }
 
-/* Bits of a prefix, from two places, one behind the other as one number. */
+/* Bits of a prefix, from two offsets, one behind the other as one number. */
 struct digit {
 	unsigned bits;				  /* of both together */
-	unsigned high_shift, low_shift, low_bits; /* low_bits 0: from one place */
+	unsigned high_shift, low_shift, low_bits; /* low_bits 0: from one offset */
 	uint64_t high_mask, low_mask;
 };
 
@@ -358,18 +359,18 @@ static unsigned first_bit(const struct spread *s, unsigned byte)
  * The first bits of all that differ, at most so many: of one byte, then of the next.  Where digits
  * and padding occur, or letters of one case, the first bit of a byte is as the second, and spare.
  */
-static struct digit first_digit(const struct spread *s, unsigned most)
+static struct digit first_digit(const struct spread *s, unsigned max)
 {
 	unsigned byte = (63 - (unsigned)__builtin_clzll(s->differ)) & ~7u;
-	unsigned top = first_bit(s, byte), bits = (unsigned)sp__min(top - byte + 1, most);
+	unsigned top = first_bit(s, byte), bits = (unsigned)sp__min(top - byte + 1, max);
 	struct digit d = { .bits = bits,
 			   .high_shift = top + 1 - bits,
 			   .high_mask = (1u << bits) - 1 };
 
-	if (!byte || bits == most || !(s->differ >> (byte - 8) & 0xFF))
+	if (!byte || bits == max || !(s->differ >> (byte - 8) & 0xFF))
 		return d;
 	top = first_bit(s, byte - 8);
-	d.low_bits = (unsigned)sp__min(top - (byte - 8) + 1, most - bits);
+	d.low_bits = (unsigned)sp__min(top - (byte - 8) + 1, max - bits);
 	d.low_shift = top + 1 - d.low_bits;
 	d.low_mask = (1u << d.low_bits) - 1;
 	d.bits += d.low_bits;

@@ -111,7 +111,7 @@ static inline int look(struct sp__runbuf *rb, const char *p, const char *end, st
 			sp__key_slice(rb->keys, p, content, &key, &a->key_bytes);
 		a->key = (const unsigned char *)key;
 		a->key_reach = (size_t)(end - key);
-		a->told = false;
+		a->suffices = false;
 		return 0;
 	}
 	rb->keybuf.reach = a->reach;
@@ -120,7 +120,7 @@ static inline int look(struct sp__runbuf *rb, const char *p, const char *end, st
 	a->key = rc == 1 ? NULL : rb->keybuf.bytes ? rb->keybuf.data : (const unsigned char *)"";
 	a->key_bytes = rc == 1 ? 0 : rb->keybuf.bytes;
 	a->key_reach = a->key_bytes ? rb->keybuf.capacity : 0;
-	a->told = rb->keybuf.tells;
+	a->suffices = rb->keybuf.tells;
 	return rc < 0 ? rc : 0;
 }
 
@@ -154,8 +154,8 @@ static inline bool append(struct sp__runbuf *rb, const struct sp__arrival *a)
 	if (rb->head)
 		sp__count_store(to + before, 1);
 	sp__copy_near(to + before, a->rec, a->bytes, a->reach);
-	push(rb, prefix, sp__ref(rb->used + before, a->bytes) | (a->told ? SP__REF_TOLD : 0),
-	     a->bytes);
+	push(rb, prefix,
+	     sp__ref(rb->used + before, a->bytes) | (a->suffices ? SP__REF_SUFFICES : 0), a->bytes);
 	rb->used += before + a->bytes;
 	if (rb->ordered && rb->n > 1)
 		rb->ordered = still_ordered(rb);

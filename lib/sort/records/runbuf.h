@@ -30,8 +30,8 @@
 
 #define SP__REF_LEN_BITS 23
 #define SP__REF_LEN_LONG ((UINT64_C(1) << SP__REF_LEN_BITS) - 1)
-/* Its prefix is all of an encoded key that tells the record: sp__keybuf.tells. */
-#define SP__REF_TOLD (UINT64_C(1) << SP__REF_LEN_BITS)
+/* Its prefix suffices: it is an encoded key that has all of the record, sp__keybuf.tells. */
+#define SP__REF_SUFFICES (UINT64_C(1) << SP__REF_LEN_BITS)
 #define SP__REF_OFFSET_SHIFT (SP__REF_LEN_BITS + 1)
 #define SP__REF_OFFSET_MAX (UINT64_C(1) << (64 - SP__REF_OFFSET_SHIFT))
 
@@ -42,7 +42,7 @@
  */
 struct sp__entry {
 	uint64_t prefix; /* has the order of the key's first bytes */
-	uint64_t ref;	 /* offset of the record << 24 | whether TOLD | length, see below */
+	uint64_t ref;	 /* offset of the record << 24 | SUFFICES | length, see above */
 };
 
 /* The entry, and its scratch while it is being sorted. */

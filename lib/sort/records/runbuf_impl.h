@@ -13,7 +13,7 @@ struct sp__arrival {
 	const unsigned char *key; /* in the record or in rb->keybuf; NULL: it has no byte key */
 	size_t key_bytes;
 	size_t reach, key_reach; /* bytes that may be read from either on */
-	bool told;		 /* as SP__REF_TOLD */
+	bool suffices;		 /* as SP__REF_SUFFICES */
 };
 
 static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)

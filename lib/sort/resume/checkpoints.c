@@ -103,7 +103,7 @@ static int take_ranges(struct sp__resume *r, const struct sp__journal_record *re
 static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
 {
 	struct sp__ranges *g = &r->ranges;
-	const char *places = rec->data + sizeof(struct mark);
+	const char *offsets = rec->data + sizeof(struct mark);
 	struct sp__range *range;
 	struct mark m;
 
@@ -121,7 +121,7 @@ static int take_mark(struct sp__resume *r, const struct sp__journal_record *rec)
 	g->dropped = m.dropped;
 	g->counted = m.counted;
 	for (unsigned i = 0; i < g->runs; i++)
-		memcpy(&range->spans[i].from, places + i * sizeof(uint64_t), sizeof(uint64_t));
+		memcpy(&range->spans[i].from, offsets + i * sizeof(uint64_t), sizeof(uint64_t));
 	return 0;
 }
 
@@ -210,7 +210,7 @@ static int note_run(struct sp__resume *r, struct sp__spill *store, const struct 
 	struct run_head h = { *has, store->opts.page_bytes };
 	size_t bytes;
 	char *image = sp__run_image(run, &bytes);
-	struct iovec pieces[] = { { &h, sizeof(h) }, { image, bytes } };
+	struct iovec fields[] = { { &h, sizeof(h) }, { image, bytes } };
 	int rc;
 
 	sp__ranges_forget(&r->ranges);
@@ -218,7 +218,7 @@ static int note_run(struct sp__resume *r, struct sp__spill *store, const struct 
 		return sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 	rc = sp__spill_sync(store);
 	if (!rc)
-		rc = sp__journal_append(&r->journal, SP__RECORD_RUN, pieces, 2);
+		rc = sp__journal_append(&r->journal, SP__RECORD_RUN, fields, 2);
 	free(image);
 	return rc;
 }
@@ -260,15 +260,15 @@ int sp__resume_begin_ranges(struct sp__resume *r)
 {
 	struct sp__ranges *g = &r->ranges;
 	struct ranges_head h = { g->runs, g->n };
-	const struct iovec pieces[] = { { &h, sizeof(h) },
+	const struct iovec fields[] = { { &h, sizeof(h) },
 					{ g->list, g->n * sizeof(*g->list) },
 					{ g->spans, (size_t)g->n * g->runs * sizeof(*g->spans) } };
 	int rc = sp__owndir_sync(&r->dir, r->err);
 
-	return rc < 0 ? rc : sp__journal_append(&r->journal, SP__RECORD_RANGES, pieces, 3);
+	return rc < 0 ? rc : sp__journal_append(&r->journal, SP__RECORD_RANGES, fields, 3);
 }
 
-int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places,
+int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *offsets,
 		    const struct sp__written *written)
 {
 	struct mark m = { .range = range,
@@ -276,9 +276,9 @@ int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places
 			  .given = r->ranges.list[range].given,
 			  .dropped = r->ranges.dropped,
 			  .counted = r->ranges.counted };
-	const struct iovec pieces[] = {
-		{ &m, sizeof(m) }, { (void *)(uintptr_t)places, r->ranges.runs * sizeof(*places) }
+	const struct iovec fields[] = {
+		{ &m, sizeof(m) }, { (void *)(uintptr_t)offsets, r->ranges.runs * sizeof(*offsets) }
 	};
 
-	return sp__journal_append(&r->journal, SP__RECORD_MARK, pieces, 2);
+	return sp__journal_append(&r->journal, SP__RECORD_MARK, fields, 2);
 }

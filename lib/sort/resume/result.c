@@ -132,7 +132,7 @@ int sp__resume_complete(struct sp__resume *r, const struct sp_sort_io *io, int f
 			const uint64_t *checksums)
 {
 	struct sp__input_end *ends = calloc(io->ninputs + 1, sizeof(*ends));
-	const struct iovec pieces[] = { { &r->complete, sizeof(r->complete) },
+	const struct iovec fields[] = { { &r->complete, sizeof(r->complete) },
 					{ ends, io->ninputs * sizeof(*ends) } };
 	struct sp__complete *c = &r->complete;
 	struct stat st;
@@ -149,7 +149,7 @@ int sp__resume_complete(struct sp__resume *r, const struct sp_sort_io *io, int f
 		rc = rc <= 0 ? sp__err(r->err, rc ? rc : -EIO, "read", r->dir.path, -1) : 0;
 	}
 	if (!rc)
-		rc = sp__journal_append(&r->journal, SP__RECORD_COMPLETE, pieces, 2);
+		rc = sp__journal_append(&r->journal, SP__RECORD_COMPLETE, fields, 2);
 	free(ends);
 	return rc;
 }

@@ -180,7 +180,7 @@ static int check_empty(const struct sp__resume *r)
 static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io)
 {
 	const struct identity now = identify(o, io);
-	const struct iovec pieces[] = { { (void *)(uintptr_t)&now, sizeof(now) },
+	const struct iovec fields[] = { { (void *)(uintptr_t)&now, sizeof(now) },
 					{ r->inputs, io->ninputs * sizeof(*r->inputs) } };
 	struct sp__journal_record rec, first;
 	int rc = sp__journal_next(&r->journal, &first);
@@ -190,7 +190,7 @@ static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct
 	if (rc == 0) {
 		rc = check_empty(r);
 		if (rc == 0)
-			rc = sp__journal_append(&r->journal, SP__RECORD_IDENTITY, pieces, 2);
+			rc = sp__journal_append(&r->journal, SP__RECORD_IDENTITY, fields, 2);
 		r->begin_bytes = rc == 0 ? r->journal.end : 0;
 		return rc;
 	}

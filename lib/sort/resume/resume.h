@@ -145,7 +145,7 @@ SP_MUST_CHECK int sp__resume_merged(struct sp__resume *r, struct sp__spill *stor
 
 /* The final merge begins with resume->ranges, or one of them has come to `at`. */
 SP_MUST_CHECK int sp__resume_begin_ranges(struct sp__resume *r);
-SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *places,
+SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *offsets,
 				  const struct sp__written *written);
 void sp__ranges_forget(struct sp__ranges *r);
 /* Compares what has been written with its checksums: 1; 0: it differs; or -errno. */

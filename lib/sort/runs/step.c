@@ -135,8 +135,8 @@ out:
 	if (rc == SP_EBUDGET)
 		return sp__errf(err, rc, "merge", NULL, -1,
 				"merging %u runs needs %u pages of %u bytes, there are %u", in->n,
-				sp__readplan_min(o.strategy, in->n),
-				spilled->sort->plan.page_bytes, in->buffers);
+				sp__readplan_min(o.strategy, in->n), spilled->sort->plan.page_bytes,
+				in->buffers);
 	if (rc < 0)
 		return sp__err(err, rc, rc == -ENOMEM ? "allocate" : "merge", NULL, -1);
 	return 0;
@@ -169,7 +169,7 @@ int sp__step_open(struct sp__spilled *spilled, struct sp__spill *spill, struct s
 		  struct sp__freemem where, struct sp__cursor *cursors)
 {
 	const struct sp__sort_shared *s = spilled->sort;
-	unsigned least = sp__readplan_min(s->opts.readahead, n);
+	unsigned min = sp__readplan_min(s->opts.readahead, n);
 	struct sp__poolplan pp;
 	uint64_t pages = 0;
 	int rc;
@@ -185,8 +185,8 @@ int sp__step_open(struct sp__spilled *spilled, struct sp__spill *spill, struct s
 	}
 	if (spill->opts.program)
 		return open_unpackers(spilled, in, where, cursors);
-	if (in->buffers > pages && in->buffers > least)
-		in->buffers = pages > least ? (unsigned)pages : least;
+	if (in->buffers > pages && in->buffers > min)
+		in->buffers = pages > min ? (unsigned)pages : min;
 	rc = open_plan(spilled, in);
 	if (rc < 0)
 		return rc;

@@ -20,7 +20,7 @@
 #define SPACE_SHARE 2
 /* Descriptors beyond this share of the memory are reduced. */
 #define DESCRIBED_SHARE 32
-#define MOST_GROUP_SHIFT 12
+#define MAX_GROUP_SHIFT 12
 /* The least with which a program packs runs: four runs and their pipes, and another being made. */
 #define PROGRAM_DESCRIPTORS 12
 
@@ -151,7 +151,7 @@ static bool too_much_described(const struct sp__spilled *spilled)
 	uint64_t bytes = 0;
 
 	if (s->env.budget.used_bytes <= s->env.budget.limit_bytes ||
-	    spilled->store->group_shift == MOST_GROUP_SHIFT)
+	    spilled->store->group_shift == MAX_GROUP_SHIFT)
 		return false;
 	for (size_t i = 0; i < spilled->nruns; i++)
 		bytes += spilled->runs[i] ? spilled->runs[i]->charged : 0;

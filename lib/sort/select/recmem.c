@@ -135,13 +135,13 @@ static struct tag *look_in(const struct sp__recmem *rm, unsigned b, size_t units
 	return NULL;
 }
 
-static struct tag *find(const struct sp__recmem *rm, size_t least, size_t most)
+static struct tag *find(const struct sp__recmem *rm, size_t min, size_t max)
 {
-	struct tag *t = look_in(rm, bin_of(most), most);
+	struct tag *t = look_in(rm, bin_of(max), max);
 
 	if (!t)
-		t = look_in(rm, from_bin(rm, bin_of(most) + 1), most);
-	return t ? t : look_in(rm, last_bin(rm), least);
+		t = look_in(rm, from_bin(rm, bin_of(max) + 1), max);
+	return t ? t : look_in(rm, last_bin(rm), min);
 }
 
 /* Cuts a block that is in use down to units; the rest is free. */
@@ -158,17 +158,17 @@ static void cut(struct sp__recmem *rm, struct tag *t, size_t units)
 	release(rm, tail);
 }
 
-void *sp__recmem_take(struct sp__recmem *rm, size_t least, size_t most, size_t *got)
+void *sp__recmem_take(struct sp__recmem *rm, size_t min, size_t max, size_t *got)
 {
 	struct tag *t = NULL;
 
-	if (least <= rm->units * SP__RECMEM_UNIT)
-		t = find(rm, units_for(least), units_for(most));
+	if (min <= rm->units * SP__RECMEM_UNIT)
+		t = find(rm, units_for(min), units_for(max));
 	if (!t)
 		return NULL;
 	list_remove(rm, t);
-	if (t->size >> 1 > units_for(most))
-		cut(rm, t, units_for(most));
+	if (t->size >> 1 > units_for(max))
+		cut(rm, t, units_for(max));
 	*got = (size_t)(t->size >> 1) * SP__RECMEM_UNIT - 8;
 	return (char *)t + 8;
 }

@@ -39,7 +39,7 @@ void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes);
  * one, otherwise the largest that is found quickly.  NULL: none has least.  *got: its
  * size.
  */
-void *sp__recmem_take(struct sp__recmem *rm, size_t least, size_t most, size_t *got);
+void *sp__recmem_take(struct sp__recmem *rm, size_t min, size_t max, size_t *got);
 /* Keeps the first bytes of a block. */
 void sp__recmem_trim(struct sp__recmem *rm, void *p, size_t bytes);
 void sp__recmem_give(struct sp__recmem *rm, void *p);

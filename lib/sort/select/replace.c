@@ -7,9 +7,9 @@
 #include "sort/select/replace.h"
 
 #define BATCH_FACTOR 2048
-#define LEAST_BATCH (8u << 10)
+#define MIN_BATCH (8u << 10)
 #define SPANS_PER_BATCH 32
-#define LEAST_SPAN 512u
+#define MIN_SPAN 512u
 #define LARGEST_SPAN 4096u
 #define STRIPS_BYTES 800 /* of two strips, besides spans */
 
@@ -23,7 +23,7 @@ size_t sp__replace_batch_bytes(size_t memory_bytes)
 {
 	size_t b = (size_t)sqrt((double)memory_bytes * BATCH_FACTOR) & ~(size_t)4095;
 
-	b = b < LEAST_BATCH ? LEAST_BATCH : b;
+	b = b < MIN_BATCH ? MIN_BATCH : b;
 	return b < memory_bytes / 8 ? b : memory_bytes / 8 & ~(size_t)15;
 }
 
@@ -31,7 +31,7 @@ static size_t span_bytes(size_t batch_bytes)
 {
 	size_t span = batch_bytes / SPANS_PER_BATCH;
 
-	return span < LEAST_SPAN ? LEAST_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
+	return span < MIN_SPAN ? MIN_SPAN : span > LARGEST_SPAN ? LARGEST_SPAN : span;
 }
 
 double sp__replace_run_bytes(size_t memory_bytes)
@@ -303,9 +303,9 @@ static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b,
 {
 	size_t bytes, got, used = sizeof(struct span);
 	const char *rec = sp__runbuf_record(b, &b->entries[*i], &bytes);
-	size_t least = used + bytes;
-	struct span *s = sp__recmem_take(&r->mem, least,
-					 least > r->span_bytes ? least : r->span_bytes, &got);
+	size_t min = used + bytes;
+	struct span *s =
+		sp__recmem_take(&r->mem, min, min > r->span_bytes ? min : r->span_bytes, &got);
 
 	if (!s)
 		return NULL;
