@@ -224,7 +224,7 @@ on()
 	run -2 --separate-stderr "$xsort" --placement=track --volume=sim:atlas10k3-like,fs=group in
 	[[ $stderr == *"fs=none"* ]]
 	run -2 --separate-stderr "$xsort" --compress-program=gzip --volume=sim:linear in
-	[[ $stderr == *"on a volume"* ]]
+	[[ $stderr == *"with a volume"* ]]
 }
 
 @test "a geometry of another device is refused" {
