@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Opens a measurement, runs its loads, on threads if the engine needs them, and closes it.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +55,9 @@ struct sp__bench_group *sp__bench_add_group(struct sp__load *l, size_t first, si
 	return g;
 }
 
-/* One thread for all classes: first those that share, then the others one by one. */
+/*
+ * One load for all classes: a group for those that share the depth, then one for each other class.
+ */
 static void plan_shared(struct sp_bench *b)
 {
 	struct sp__load *l = sp__bench_load(b);
@@ -74,7 +79,7 @@ static void plan_shared(struct sp_bench *b)
 	}
 }
 
-/* A thread for each class, with one request at a time. */
+/* A load for each class, with a thread of its own and one request at a time. */
 static void plan_threads(struct sp_bench *b)
 {
 	b->threaded = true;
@@ -135,7 +140,7 @@ static void stop(struct sp_bench *b)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* A load on a thread of its own, which other tasks use later. */
+/* Runs a load.  Restores the priority of the thread, which executes other tasks later. */
 static void load_main(void *arg)
 {
 	struct sp__load *l = arg;
@@ -153,7 +158,7 @@ static void load_main(void *arg)
 		stop(l->bench);
 }
 
-/* May the calling thread run the only load?  A priority would outlast the run. */
+/* True if the calling thread can run the only load.  A priority would outlast the run. */
 static bool alone(const struct sp_bench *b)
 {
 	return b->nloads == 1 && !b->classes[0]->spec.prio;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refuses options that contradict each other.
+ * Checks options for contradictions.
  */
 #include <errno.h>
 #include <string.h>
@@ -18,23 +18,23 @@ static int check_class(const struct sp_bench_opts *o, const struct sp_bench_clas
 		       struct sp_errinfo *err)
 {
 	if (!c->bytes || c->bytes > BYTES_MAX)
-		return refuse(err, c, "a request has 1 byte to 1 GiB");
+		return refuse(err, c, "the request size is not from 1 byte to 1 GiB");
 	if (!(c->reads >= 0 && c->reads <= 1))
-		return refuse(err, c, "the share of reads is from 0 to 1");
+		return refuse(err, c, "the share of reads is not from 0 to 1");
 	if (!(c->share >= 0 && c->share <= 1))
-		return refuse(err, c, "the share is from 0 to 1");
+		return refuse(err, c, "the share is not from 0 to 1");
 	if (!(c->rate >= 0))
-		return refuse(err, c, "the rate is not negative");
+		return refuse(err, c, "the rate is negative");
 	if (!(c->range_share >= 0 && c->range_share <= 1))
-		return refuse(err, c, "the share of its range is from 0 to 1");
+		return refuse(err, c, "the share of its range is not from 0 to 1");
 	if (c->target > o->ntargets)
-		return refuse(err, c, "there is no target of this number");
+		return refuse(err, c, "its target does not exist");
 	if (c->pattern == SP_BENCH_STRIDED && (!c->stride_bytes || c->stride_bytes % c->bytes))
-		return refuse(err, c, "the stride is a multiple of the size of a request");
+		return refuse(err, c, "the stride is not a multiple of the request size");
 	if (c->pattern == SP_BENCH_ZIPF && !(c->theta > 0 && c->theta <= 10))
-		return refuse(err, c, "theta is above 0 and at most 10");
+		return refuse(err, c, "theta is not above 0 and at most 10");
 	if (c->prio >> 13 > SP_BENCH_IDLE || (c->prio & 0x1ff8))
-		return refuse(err, c, "there is no such priority");
+		return refuse(err, c, "the priority is invalid");
 	return 0;
 }
 
@@ -81,17 +81,18 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	bool null = o->engine && !strcmp(o->engine, "null");
 
 	if (!o->ntargets || o->ntargets > SP_BENCH_TARGETS_MAX)
-		return SP__REFUSE(err, "there are 1 to %d targets", SP_BENCH_TARGETS_MAX);
+		return SP__REFUSE(err, "the number of targets is not from 1 to %d",
+				  SP_BENCH_TARGETS_MAX);
 	for (size_t i = 0; i < o->ntargets; i++) {
 		if (is_sim(o->targets[i]) && o->ntargets > 1)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
 					"a simulated target must be the only one");
 		if (is_sim(o->targets[i]) && o->engine && strcmp(o->engine, "auto") != 0)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
-					"a simulated target has an engine of its own");
+					"a simulated target cannot be used with an engine");
 		if (is_sim(o->targets[i]) && o->create)
 			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
-					"a simulated target has no file to create");
+					"a simulated target cannot be created");
 	}
 	if (o->create && o->create != SP_BENCH_CREATE_MISSING &&
 	    ((!o->size_bytes && !o->replay) || o->offset_bytes))
@@ -136,7 +137,8 @@ int sp__bench_check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	if (o->replay)
 		return check_replay(o, err);
 	if (!o->nclasses || o->nclasses > SP_BENCH_CLASSES_MAX)
-		return SP__REFUSE(err, "there are 1 to %d classes", SP_BENCH_CLASSES_MAX);
+		return SP__REFUSE(err, "the number of classes is not from 1 to %d",
+				  SP_BENCH_CLASSES_MAX);
 	for (size_t i = 0; rc == 0 && i < o->nclasses; i++)
 		rc = check_class(o, &o->classes[i], err);
 	if (rc == 0)

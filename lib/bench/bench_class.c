@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A class of requests as text, and the words for what its requests do.
+ * Converts classes of requests from and to text, and lists the names of access patterns.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@ void sp_bench_class_rw(struct sp_bench_class *c, int rw)
 
 int sp_bench_class_pattern(struct sp_bench_class *c, const char *text)
 {
-	uint64_t n = 1100000000; /* theta of zipf alone */
+	uint64_t n = 1100000000; /* default theta of zipf, in billionths */
 	bool good;
 	int pattern;
 

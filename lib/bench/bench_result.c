@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Computes the result of a measurement from the counts of meter.c.
+ */
 #include "base/minmax.h"
 #include "bench/state.h"
 #include "sim/machine.h"
@@ -43,7 +46,7 @@ static void rates(struct sp_bench_stats *s, uint64_t elapsed_ns)
 	s->bandwidth_bytes_per_s = (double)s->bytes * 1e9 / (double)elapsed_ns;
 }
 
-/* Turns sums since the begin into sums of each window, and adds up the classes. */
+/* Converts sums since the beginning into sums of each window, and adds up the classes. */
 static void windows(struct sp_bench *b)
 {
 	for (size_t i = 0; i < b->nclasses; i++) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A load: one thread that keeps requests outstanding.
+ * Keeps requests outstanding: the loop of one load.
  *
- * Each group has a fixed number of slots.  A round fills free slots (load_fill.c),
- * submits them as a batch, and waits for completions or for the next due time.  A
- * page load is notified of completions.
+ * Algorithm: each group has a fixed number of slots.  A round fills free slots (load_fill.c),
+ * submits them as a batch, and waits for completions or for the next due time.  A page load is
+ * notified of completions.
  *
- * Nothing is allocated once the load is open.  With threads the lock is held while
- * requests are prepared and counted, never during system calls.
+ * Memory: nothing is allocated once the load is open.
+ *
+ * Threads: if each class has a thread, the lock of the bench is held while requests are prepared
+ * and counted, never during system calls.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 #include "bench/state.h"
 
 #define PAGE_BYTES 4096
-/* Longest delay until *stop is noticed while nothing completes. */
+/* maximum delay until *stop is noticed while nothing completes */
 #define LOOK_NS 50000000
 
 static struct sp__bench_slot *slot_of(struct sp__request *r)
@@ -76,7 +78,7 @@ static int open_pool(struct sp__load *l)
 	return 0;
 }
 
-/* On a simulated machine calls take no time: all at once. */
+/* On a simulated machine, calls take no time, so a batch has no limit. */
 static void choose_batches(struct sp__load *l)
 {
 	const struct sp_bench_opts *o = &l->bench->opts;
@@ -140,7 +142,7 @@ static void note(struct sp__load *l, struct sp__request *const *reqs, size_t n)
 }
 
 /*
- * Submits in one call.  The engine of threads does the I/O within the call, so there requests
+ * Submits requests in one call.  The engine of threads does the I/O inside the call; there requests
  * are counted before it, and the lock is released.
  */
 static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
@@ -165,7 +167,6 @@ static int submit_some(struct sp__load *l, struct sp__request **reqs, size_t n)
 	return 0;
 }
 
-/* Submits the batch. */
 static int submit(struct sp__load *l, size_t n)
 {
 	int rc = 0;
@@ -175,7 +176,7 @@ static int submit(struct sp__load *l, size_t n)
 	return rc;
 }
 
-/* The next time at which there is something to do even if nothing completes. */
+/* Returns the next time at which the load has work even if nothing completes. */
 static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 {
 	const struct sp_bench *b = l->bench;
@@ -188,7 +189,7 @@ static uint64_t next_due(const struct sp__load *l, uint64_t now_ns)
 	return sp__load_due(l, now_ns, due);
 }
 
-/* An extended request may be cut short by the end of the file. */
+/* A request that was extended to the alignment can be cut short by the end of the file. */
 static void settle_replayed(struct sp__request *r)
 {
 	if (r->op == SP__OP_READ && r->result > 0 && (uint32_t)r->result < r->bytes &&
@@ -206,7 +207,7 @@ static int fail(const struct sp__request *r, struct sp_errinfo *err)
 			"only %d of %u bytes were transferred", r->result, r->bytes);
 }
 
-/* The first failure of a request, if it ends the run. */
+/* Takes n completions.  Returns the first failure of a request, if it ends the run. */
 static int take(struct sp__load *l, size_t n, struct sp_errinfo *err)
 {
 	struct sp_bench *b = l->bench;
@@ -243,7 +244,7 @@ static void unlock(struct sp_bench *b)
 		pthread_mutex_unlock(&b->lock);
 }
 
-/* True if all requests are issued, of the load of one class or of all. */
+/* True if all requests of this class (-1: of all classes) are issued. */
 static bool all_issued(const struct sp_bench *b, int class)
 {
 	if (b->opts.total_bytes && b->meter.measuring && b->issued_bytes >= b->opts.total_bytes)
@@ -264,7 +265,7 @@ static bool all_issued(const struct sp_bench *b, int class)
 	return true;
 }
 
-/* Has a page load ended? */
+/* True if a page load of the load has ended. */
 static bool feed_finished(const struct sp__load *l)
 {
 	for (size_t i = 0; i < l->ngroups; i++)
@@ -273,7 +274,7 @@ static bool feed_finished(const struct sp__load *l)
 	return false;
 }
 
-/* Is the load over?  Under the lock. */
+/* True if the load has ended.  Called under the lock. */
 static bool over(struct sp__load *l, uint64_t now_ns)
 {
 	struct sp_bench *b = l->bench;
@@ -298,7 +299,7 @@ static size_t least(const struct sp__load *l)
 	return sp__min(min, l->outstanding);
 }
 
-/* Takes completions; an error of the queue, or of a request if it ends the run. */
+/* Takes completions.  Returns 0, an error of the queue, or that of a request which ends the run. */
 static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
 		struct sp_errinfo *err)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread that keeps requests outstanding.  A load and all its parts belong to that thread;
- * the bench opens it before the thread starts and closes it after the thread has ended.
- * meter.c walks the slots of all loads when counting ends, under the lock.
+ * A load: one thread that keeps requests outstanding.
+ *
+ * Ownership: a load and its members belong to that thread.  The bench opens the load before the
+ * thread starts and closes it after the thread has ended. meter.c reads the slots of all loads when
+ * counting ends, under the lock.
  */
 #ifndef SP__BENCH_LOAD_H
 #define SP__BENCH_LOAD_H
@@ -16,9 +18,9 @@ struct sp__bench_slot {
 	struct sp__request req;	      /* first */
 	struct sp__benchclass *class; /* NULL: free */
 	struct sp__bench_group *group;
-	uint64_t intended_ns; /* its latency runs from here */
+	uint64_t intended_ns; /* its latency counts from here */
 	enum sp__pageclass page_class;
-	struct sp__pagereq page; /* of a page load */
+	struct sp__pagereq page; /* if a page load issued it */
 	struct sp__bench_slot *next;
 };
 
@@ -26,36 +28,36 @@ struct sp__bench_slot {
 struct sp__bench_feed {
 	struct sp__pageload load;
 	struct sp__benchclass *classes[SP__PAGE_CLASSES];
-	uint64_t log_offset; /* in the target */
+	uint64_t log_offset; /* of the log, in the target */
 	bool counting;
-	uint64_t accessed, queries; /* before the measurement began */
+	uint64_t accessed, queries; /* at the beginning of the measurement */
 };
 
-/* Requests issued by one rule: those of the shared depth, or of one class. */
+/* Slots filled by one rule: those of the shared depth, or those of one class. */
 struct sp__bench_group {
-	struct sp__bench_feed *feed; /* NULL: as its classes say */
+	struct sp__bench_feed *feed; /* NULL: the classes decide */
 	struct sp__benchclass *const *classes;
 	size_t nclasses;
 	unsigned depth;
-	double gap_ns; /* between requests; 0: the next one follows a completion */
+	double gap_ns; /* mean time between requests; 0: each follows a completion */
 	double next_ns;
-	uint64_t total_bytes, issued_bytes; /* it ends after total_bytes; 0: with the run */
+	uint64_t total_bytes, issued_bytes; /* the group ends after total_bytes; 0: with the run */
 	struct sp__bench_slot *free;
 };
 
 struct sp__load {
 	struct sp_bench *bench;
 	struct sp__port *port;
-	struct sp__rng rng; /* draws classes and moments */
+	struct sp__rng rng; /* chooses classes and times */
 	struct sp__bench_group groups[SP_BENCH_CLASSES_MAX + 1];
 	size_t ngroups;
-	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX]; /* of all groups, in turn */
+	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX]; /* group by group */
 	unsigned depth;					      /* of all groups */
 	unsigned outstanding;
 	struct sp__bench_slot *slots;
 	struct sp__request **batch; /* depth */
-	size_t at_once;		    /* most requests submitted in one call */
-	size_t done_at_once;	    /* most completions taken in one call */
+	size_t at_once;		    /* maximum submitted in one call */
+	size_t done_at_once;	    /* maximum completions taken in one call */
 	char *pool;
 	size_t pool_bytes, slot_bytes;
 	struct sp__task task;
@@ -65,20 +67,20 @@ struct sp__load {
 
 /* load.c */
 SP_MUST_CHECK int sp__load_open(struct sp__load *l, struct sp_errinfo *err);
-/* Until the end of the measurement. 0 or the error that ended it. */
+/* Runs until the end of the measurement.  Returns 0 or the error that ended it. */
 int sp__load_run(struct sp__load *l, struct sp_errinfo *err);
 void sp__load_close(struct sp__load *l);
 
-/* load_fill.c; under the lock if there are threads. */
+/* load_fill.c; called under the lock if the bench is threaded. */
 /* True if a group has an end of its own, and all its requests are issued. */
 bool sp__group_issued(const struct sp_bench *b, const struct sp__bench_group *g);
-/* True if that holds for each group of the load. */
+/* True if each group of the load has an end of its own, and all its requests are issued. */
 bool sp__load_issued(const struct sp__load *l);
-/* Fills free slots that are due into the batch; how many. */
+/* Moves free slots that are due to the batch.  Returns their number. */
 size_t sp__load_fill(struct sp__load *l, uint64_t now_ns);
-/* When there may be something to fill next, at most due_ns. */
+/* Returns the earlier of due_ns and the time when the next slot can be due. */
 uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns);
-/* The only class of a load with a thread of its own, or -1. */
+/* Returns the only class of a load with a thread of its own, or -1. */
 int sp__load_class(const struct sp__load *l);
 
 #endif

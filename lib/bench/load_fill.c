@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which requests a load issues, and when.
+ * Chooses the requests that a load issues, and when.
  *
- * A free slot is filled at once or, at a rate, when the next request is due: its
- * latency runs from that time, however late a slot becomes free.  A group with a
- * page load asks the page load instead, and a replay its trace.
+ * Algorithm: a free slot is filled immediately or, at a rate, when the next request is due.  Its
+ * latency counts from that time, even if a slot becomes free later.  A group with a page load takes
+ * requests from it, and a replay takes them from its trace.
  *
- * Nothing here waits or allocates.  With threads all of it runs under the lock.
+ * Memory: nothing here waits or allocates.  If the bench is threaded, all functions run under its
+ * lock.
  */
 #include <math.h>
 #include "base/minmax.h"
@@ -101,7 +102,7 @@ static size_t fill_replay(struct sp__load *l, uint64_t now_ns)
 	return n;
 }
 
-/* Sets the place of a request of a page load; begin: of the used part of the target. */
+/* Sets offset and size of a request of a page load; begin: first byte used of the target. */
 static void place(const struct sp__bench_feed *f, uint64_t begin, struct sp__bench_slot *s)
 {
 	bool log = s->page_class == SP__PAGE_LOG;
@@ -111,7 +112,7 @@ static void place(const struct sp__bench_feed *f, uint64_t begin, struct sp__ben
 	s->req.offset = (log ? f->log_offset : begin) + (uint64_t)s->page.page * unit;
 }
 
-/* Puts what the page load wants into the batch while there are slots; how many. */
+/* Adds requests of the page load to the batch while slots are free.  Returns their number. */
 static size_t fill_feed(struct sp_bench *b, struct sp__bench_group *g, struct sp__request **batch,
 			uint64_t now_ns)
 {

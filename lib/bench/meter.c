@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts requests.
+ * Counts requests, and decides when counting begins and ends.
  *
- * Counting begins at the end of the ramp.  With a run time it ends when the time is over and
- * nothing more is issued; requests outstanding then are reported separately.  With a number of
- * bytes, also counted from the end of the ramp, it ends when the last request has completed.
- * A steady state (steady.c) ends it as the time does.
+ * States: ramp, measuring, finished.  Counting begins at the end of the ramp.
  *
- * A class is passed over by the completions of others since it was last served, or since it
- * began to have requests outstanding.  A mark in the count of all completions gives this
- * number without work at each completion of others.
+ * If a run time is given, counting ends after it and nothing more is issued; requests that are
+ * outstanding then are reported separately.  If a number of bytes is given, also counted from the
+ * end of the ramp, counting ends when the last request has completed.  A steady state (steady.c)
+ * ends counting as the run time does.
+ *
+ * Algorithm: a class is passed over by each completion of another class since the class was last
+ * served or, if later, began to have requests outstanding.  A mark in the count of all completions
+ * yields this number without work at completions of other classes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@ static int open_log(struct sp__depthlog *d, unsigned max)
 
 static void change(struct sp__depthlog *d, uint64_t now_ns, int by)
 {
-	/* Threads may read the clock in another order than they change the log. */
+	/* Threads can read the clock in another order than they change the log. */
 	if (now_ns > d->since_ns) {
 		d->ns[d->n] += now_ns - d->since_ns;
 		d->since_ns = now_ns;
@@ -62,7 +64,7 @@ static uint64_t nanoseconds(struct timeval t)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
 }
 
-/* Since the last call. */
+/* Sets the CPU times to those used since the last call. */
 static void use_cpu(struct sp_bench *b)
 {
 	struct rusage u;
@@ -122,7 +124,7 @@ static uint64_t completed(const struct sp_bench *b)
 	return n;
 }
 
-/* The measurement ends with a round that ends a steady window. */
+/* Ends a round, and the measurement if its last rounds are steady. */
 static void end_round(struct sp_bench *b, uint64_t now_ns)
 {
 	struct sp__meter *m = &b->meter;
@@ -139,7 +141,6 @@ static void end_round(struct sp_bench *b, uint64_t now_ns)
 		m->round_ns += b->opts.steady_ns;
 }
 
-/* Begins counting. */
 static void measure(struct sp_bench *b, uint64_t now_ns)
 {
 	b->meter.measuring = true;
@@ -192,7 +193,7 @@ void sp__meter_submitted(struct sp_bench *b, struct sp__bench_slot *s)
 	change(&b->meter.depth, now_ns, 1);
 }
 
-/* The class has been passed over until now. */
+/* Records how often the class was passed over, and for how long. */
 static void passed(struct sp_bench *b, struct sp__benchclass *c, uint64_t now_ns)
 {
 	c->passed_over = sp__max(c->passed_over, b->meter.completions - c->mark);
@@ -279,7 +280,7 @@ static void interval(struct sp_bench *b, uint64_t now_ns)
 
 void sp__meter_clock(struct sp_bench *b, uint64_t now_ns)
 {
-	if (b->meter.finished) /* a thread that comes back late */
+	if (b->meter.finished) /* a thread that returned late */
 		return;
 	if (!b->meter.measuring && now_ns - b->meter.begin_ns >= b->opts.ramp_ns)
 		measure(b, now_ns);
@@ -300,7 +301,7 @@ static unsigned free_slots(const struct sp__bench_group *g)
 	return n;
 }
 
-/* Requests of a rate that will never be submitted, and how long they have waited. */
+/* Counts due requests of a rate that will not be submitted, and how long they have waited. */
 static void overdue(struct sp_bench *b, const struct sp__bench_group *g, uint64_t now_ns)
 {
 	double late_ns = (double)now_ns - g->next_ns;

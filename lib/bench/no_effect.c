@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the options of a measurement that could not take effect, because its engine, the kernel or
- * a limit did not heed them.
+ * Lists the options of a measurement that had no effect because of its engine, the kernel or a
+ * limit.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static bool is(const struct sp_bench *b, const char *engine)
 	return !strcmp(b->loads[0].port->engine, engine);
 }
 
-/* The reason why the kernel does not know buffers or files. */
+/* Adds an option with the reason why the kernel did not register buffers or files. */
 static void add_refused(struct sp_bench *b, const char *option, int rc)
 {
 	struct sp_no_effects *to = &b->result.no_effects;
@@ -45,7 +45,7 @@ static void registered(struct sp_bench *b)
 		add_refused(b, "--registerfiles", p->files_rc);
 }
 
-/* True if some class takes its requests from the depth and the rate of the run. */
+/* True if a class shares the depth and the rate of the run. */
 static bool any_sharing(const struct sp_bench *b)
 {
 	for (size_t i = 0; i < b->nclasses; i++)
@@ -66,7 +66,9 @@ static void rates(struct sp_bench *b)
 				  "with --replay_no_stall the recorded times are ignored");
 }
 
-/* Of the engine of threads, which has one request at a time for each class. */
+/*
+ * Adds options without effect on the engine of threads, which has one request per class at a time.
+ */
 static void threads(struct sp_bench *b)
 {
 	static const char reason[] = "sync has one request at a time for each class";
@@ -93,7 +95,7 @@ static void threads(struct sp_bench *b)
 		sp_no_effects_add(to, "--iodepth_batch_complete_max", reason);
 }
 
-/* Of a target without a file: nothing is there to be cached. */
+/* Adds options without effect on a target without a file, which has nothing to cache. */
 static void unreal(struct sp_bench *b, const char *what)
 {
 	struct sp_no_effects *to = &b->result.no_effects;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A measurement whose requests come from a page load (pageload.h), beside
- * critical reads at random moments.
+ * Measures a page load (pageload.h) while critical reads arrive at random times.
  *
- * There is a class for each kind of request.  The page load fills the slots of
- * one group (load_fill.c), the critical reads have a group of their own.
+ * Each kind of request is a class.  The page load fills the slots of one group (load_fill.c); the
+ * critical reads have a group of their own.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +67,7 @@ static int check(const struct sp_bench_opts *t, const struct sp_policy_opts *o,
 	if (o->threads && (uint64_t)o->extent_pages * o->page_bytes > THREAD_BYTES_MAX)
 		return SP__REFUSE(err, "an extent is too large for one request of a thread");
 	if (!(o->critical_rate >= 0) || !(o->critical_rate <= 1e9))
-		return SP__REFUSE(err, "a rate is not negative");
+		return SP__REFUSE(err, "the rate is negative");
 	if (t->depth > SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH)
 		return SP__REFUSE(err, "at most %d requests can be outstanding",
 				  SP_BENCH_DEPTH_MAX - CRITICAL_DEPTH);
@@ -115,21 +114,21 @@ static void make_classes(struct sp_policy *p)
 	}
 }
 
-/* The part of the target that has the table, and where the log is; why there is none, or NULL. */
+/* Divides the used part of the target into table and log.  Returns NULL, or why it cannot. */
 static const char *divide(struct sp_policy *p, uint64_t begin, uint64_t bytes, uint64_t *table)
 {
 	const struct sp_policy_opts *o = &p->result.opts;
 	uint64_t log = o->load == SP_POLICY_UPDATE && o->log_bytes ? SP__PAGELOG_BYTES : 0;
 
 	if (bytes < log || (o->table_bytes && o->table_bytes > bytes - log))
-		return "the target has no room for table and log";
+		return "the target is too small for table and log";
 	*table = o->table_bytes ? o->table_bytes : bytes - log;
 	p->feed.log_offset =
 		(begin + bytes - log) / SP__PAGELOG_BLOCK_BYTES * SP__PAGELOG_BLOCK_BYTES;
 	return NULL;
 }
 
-/* The number of pages in the used part of the target, which must do for the load. */
+/* Computes the number of pages in the used part of the target, and checks it for the load. */
 static int survey(struct sp_policy *p, const char *target, uint64_t begin, uint64_t bytes,
 		  uint64_t *pages, struct sp_errinfo *err)
 {
@@ -142,7 +141,7 @@ static int survey(struct sp_policy *p, const char *target, uint64_t begin, uint6
 	return reason ? sp__errf(err, -EINVAL, "check", target, -1, "%s", reason) : 0;
 }
 
-/* The targets are open. */
+/* Plans the groups once the targets are open. */
 static int plan(struct sp_bench *b, void *arg, struct sp_errinfo *err)
 {
 	struct sp_policy *p = arg;
@@ -191,7 +190,7 @@ static void figures(struct sp_policy *p)
 	r->idle = (double)b->total.depth_ns[0] / (double)b->elapsed_ns;
 }
 
-/* The measurement that these options make. */
+/* Converts the options into those of a measurement. */
 static int prepare(struct sp_policy *p, struct sp_bench_opts *bench,
 		   const struct sp_bench_opts *target, const struct sp_policy_opts *opts,
 		   struct sp_errinfo *err)
@@ -207,7 +206,7 @@ static int prepare(struct sp_policy *p, struct sp_bench_opts *bench,
 	bench->nclasses = p->nclasses;
 	bench->rate = 0;
 	bench->poisson = true;
-	bench->batch_submit = bench->batch_max = bench->depth; /* the load makes batches */
+	bench->batch_submit = bench->batch_max = bench->depth; /* the page load forms batches */
 	bench->total_bytes = 0;
 	bench->interval_ns = bench->steady_ns = 0;
 	return sp__bench_check(bench, err);
@@ -225,7 +224,7 @@ int sp_policy_check(const struct sp_bench_opts *target, const struct sp_policy_o
 	if (rc)
 		return rc;
 	if (bench.create)
-		bench.ntargets = 0; /* it is not there yet */
+		bench.ntargets = 0; /* the file does not exist yet */
 	rc = sp__bench_hold(&b, &bench, err);
 	if (rc == 0)
 		rc = sp__bench_settle_prios(b, err);

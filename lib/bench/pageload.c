@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks, the queues of requests, a scan, range queries.
+ * Checks page loads, queues their requests, and runs scans and range queries.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const char *check_threshold(const struct sp_policy_opts *o, uint64_t page
 	if (o->load != SP_POLICY_RANGE || o->submission == SP_POLICY_AGGRESSIVE)
 		return "the extent threshold is for queries that read one page at a time";
 	if (o->extent_threshold >= o->extent_pages)
-		return "the extent threshold is smaller than an extent";
+		return "the extent threshold must be smaller than an extent";
 	if (!(o->buffer > 0 && o->buffer < 1) ||
 	    o->buffer * (double)pages < 2.0 * (o->extent_pages + o->clients))
 		return "the buffer cannot hold the extents that are read";
@@ -41,7 +41,7 @@ static const char *check_threshold(const struct sp_policy_opts *o, uint64_t page
 const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 {
 	if (!o->extent_pages || !o->ahead || !o->clients || !o->query_pages || !o->batch)
-		return "extents, clients and the like must not be 0";
+		return "extents, read-ahead, clients, query pages and batches must not be 0";
 	if (o->extent_pages > 65536 || o->ahead > 256 || o->batch > 4096 || o->clients > 4096)
 		return "an extent has at most 65536 pages, 256 extents are read ahead, and "
 		       "there are at most 4096 clients with batches of 4096 pages";
@@ -50,7 +50,7 @@ const char *sp__pageload_check(const struct sp_policy_opts *o, uint64_t pages)
 	if (pages > UINT32_MAX)
 		return "a table has at most 4294967295 pages";
 	if (pages / o->extent_pages <= o->ahead)
-		return "the table has no more extents than are requested ahead";
+		return "the table must have more extents than are requested ahead";
 	if (o->extent_threshold && check_threshold(o, pages))
 		return check_threshold(o, pages);
 	if (o->threads && o->load == SP_POLICY_RANGE)
@@ -90,9 +90,9 @@ void sp__pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arriv
 }
 
 /*
- * A scan: pages in order; an extent is requested when the last page of an earlier
- * one is worked on.  With one extent ahead this is InnoDB's read-ahead, section
- * 3.2; with more of them it is the proposal of 3.3.
+ * A scan reads pages in order.  It requests an extent when it works on the last page of an earlier
+ * one.  With one extent ahead this is InnoDB's read-ahead, section 3.2; with more it is the
+ * proposal of 3.3.
  */
 
 int sp__pagescan_open(struct sp__pageload *l)
@@ -157,10 +157,10 @@ static const struct sp__pageload_ops scan_ops = {
 };
 
 /*
- * Range queries by an index whose order is not that of the table: each client has
- * a query that needs pages all over the table, in the order of the index.  When it
- * has worked on all pages of a batch it requests the next batch; a batch of one
- * page is a query that reads each page when it reaches it.
+ * Range queries by an index whose order differs from the order of the table: the query of each
+ * client needs pages anywhere in the table, in index order.  A client requests the next batch when
+ * it has worked on all pages of the previous one.  With batches of one page, a query reads each
+ * page when it reaches it.
  */
 
 static unsigned batch_of(const struct sp__pageload *l)
@@ -311,7 +311,7 @@ static struct sp__pagereq take(struct sp__pagequeue *q)
 	return r;
 }
 
-/* A thread takes the pages that follow, too. */
+/* Extends a request of a thread by the pages that follow it in the queue. */
 static void take_following(const struct sp__pageload *l, enum sp__pageclass class,
 			   struct sp__pagequeue *q, struct sp__pagereq *r)
 {

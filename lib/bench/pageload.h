@@ -2,11 +2,11 @@
 /*
  * The loads of spindle/policy.h: which pages are requested, and when.
  *
- * A load knows no files, engines or clocks.  Its caller passes the time and the
- * completions, takes the requests to submit, and calls again after a completion or
- * at due_ns.  Pages are numbered from 0.
+ * A load does not know files, engines or clocks.  Its caller passes the time and the completions,
+ * takes the requests to submit, and calls again after a completion or at due_ns.  Pages are
+ * numbered from 0.
  *
- * No allocation after opening.  One thread.
+ * A load allocates nothing once it is open, and belongs to one thread.
  */
 #ifndef SP__BENCH_PAGELOAD_H
 #define SP__BENCH_PAGELOAD_H
@@ -15,7 +15,7 @@
 #include <spindle/policy.h>
 #include "base/rng.h"
 
-/* In the order of preference when not all can be submitted. */
+/* In the order of preference if not all requests can be submitted. */
 enum sp__pageclass {
 	SP__PAGE_LOG,
 	SP__PAGE_URGENT,
@@ -25,9 +25,9 @@ enum sp__pageclass {
 };
 
 struct sp__pagereq {
-	uint32_t page;	 /* the first; of the log: block */
-	uint32_t n;	 /* how many pages or blocks follow each other */
-	uint32_t cookie; /* of the first; private to the load */
+	uint32_t page;	 /* first page; in the log, first block */
+	uint32_t n;	 /* consecutive pages or blocks */
+	uint32_t cookie; /* of the first page; private to the load */
 };
 
 #define SP__PAGELOG_BLOCK_BYTES 4096u
@@ -42,22 +42,22 @@ struct sp__pagequeue {
 
 /* A query that reads the whole table, and the extents that it has requested. */
 struct sp__pagescan {
-	/* Pages are counted through all passes. */
-	uint64_t at;	 /* worked on next */
-	uint64_t asked;	 /* pages before it have been requested, */
-	uint64_t wanted; /* and pages before this should be */
+	/* Page numbers continue through all passes. */
+	uint64_t at;	 /* the next page to work on */
+	uint64_t asked;	 /* pages before it are requested, */
+	uint64_t wanted; /* pages before this one are to be */
 	uint64_t end;	 /* of the last pass; UINT64_MAX: none */
 	uint64_t busy_ns;
 	uint64_t ahead;	      /* pages */
-	uint64_t *arrived_ns; /* of page p: element p % ahead; 0: not yet */
+	uint64_t *arrived_ns; /* page p: element p % ahead; 0: not yet */
 };
 
 struct sp__pageclient {
 	uint64_t busy_ns;
-	unsigned left;	/* pages of the query that no batch has had yet */
+	unsigned left;	/* pages of the query that were in no batch yet */
 	unsigned n, at; /* pages of the batch, and the next one */
-	uint32_t page;	/* with an extent threshold: the one that the query is at, if n is 1 */
-	uint64_t *arrived_ns; /* of the batch; 0: not yet */
+	uint32_t page;	/* with an extent threshold: the current page of the query, if n is 1 */
+	uint64_t *arrived_ns; /* pages of the batch; 0: not yet */
 };
 
 /* States of a page in the buffer of an update. */
@@ -81,38 +81,38 @@ struct sp__pagebuffer {
 	uint8_t *state; /* of each page of the table */
 	struct sp__pageset dirty, clean;
 	uint32_t *where;  /* of each page of the table: its index in one of the two sets */
-	uint64_t look_ns; /* the next inspection of the preflush */
-	/* Where the search for the oldest page goes on. */
+	uint64_t look_ns; /* time of the next check of the preflush */
+	/* Positions where the search for the oldest page continues. */
 	uint32_t dirty_hand, clean_hand;
 };
 
-/* The buffer of queries that read an extent as a whole once they have used many of its pages. */
+/* The buffer of queries that read the rest of an extent once they have used many of its pages. */
 struct sp__pagethreshold {
 	uint8_t *state; /* of each page */
-	uint32_t *here; /* those that are no longer out, first in, first out */
+	uint32_t *here; /* pages in any state but OUT, oldest first */
 	size_t frames, head, n;
-	uint32_t *worked; /* of each extent: pages that queries have worked on */
+	uint32_t *worked; /* per extent: pages that queries have worked on */
 };
 
 struct sp__pagelog {
-	uint64_t bytes;	   /* since the last write */
-	uint32_t block;	   /* where the next one goes */
-	uint64_t write_ns; /* when it is due; 0: there is nothing to write */
+	uint64_t bytes;	   /* logged since the last write */
+	uint32_t block;	   /* of the next write */
+	uint64_t write_ns; /* when the write is due; 0: nothing to write */
 	bool due;
 };
 
 struct sp__pageload {
 	struct sp_policy_opts opts;
 	const struct sp__pageload_ops *ops;
-	uint32_t pages; /* of the table: whole extents */
+	uint32_t pages; /* of the table; whole extents */
 	unsigned depth;
 	struct sp__rng rng;
 
-	uint64_t due_ns; /* call again then; UINT64_MAX: after a completion */
+	uint64_t due_ns; /* the next call is due; UINT64_MAX: after a completion */
 	bool over;
 	uint64_t accessed, queries;
-	size_t pending[SP__PAGE_CLASSES]; /* pages requested and not completed */
-	size_t taken[SP__PAGE_CLASSES];	  /* requests submitted and not completed */
+	size_t pending[SP__PAGE_CLASSES]; /* requested pages that have not completed */
+	size_t taken[SP__PAGE_CLASSES];	  /* submitted requests that have not completed */
 	struct sp__pagequeue queues[SP__PAGE_CLASSES];
 
 	struct sp__pagescan scan;
@@ -127,16 +127,16 @@ struct sp__pageload {
 struct sp__pageload_ops {
 	SP_MUST_CHECK int (*open)(struct sp__pageload *l);
 	void (*run)(struct sp__pageload *l, uint64_t now_ns);
-	/* Of each page. */
+	/* Called for each page that has completed. */
 	void (*done)(struct sp__pageload *l, enum sp__pageclass class, const struct sp__pagereq *r,
 		     uint64_t now_ns);
 };
 
-/* Why a load on a table with this number of pages is refused; NULL: it is not. */
+/* Returns why a load is refused on a table with this number of pages, or NULL. */
 const char *sp__pageload_check(const struct sp_policy_opts *opts, uint64_t pages);
 /*
- * opts must have passed the check.  depth: the most that will be outstanding.  0 or
- * -ENOMEM; must be closed in either case.
+ * Opens a load; opts must have passed the check. depth: maximum number outstanding.  Returns 0 or
+ * -ENOMEM; the caller closes the load in either case.
  */
 SP_MUST_CHECK int sp__pageload_open(struct sp__pageload *l, const struct sp_policy_opts *opts,
 				    uint64_t pages, unsigned depth, uint64_t seed);
@@ -144,20 +144,20 @@ void sp__pageload_close(struct sp__pageload *l);
 
 /* Advances the load to now_ns. */
 void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns);
-/* Pages or blocks of the largest request of a class. */
+/* Returns the pages or blocks of the largest request of a class. */
 uint32_t sp__pageload_max(const struct sp_policy_opts *opts, enum sp__pageclass class);
-/* The next request to submit; false: none for now. */
+/* Sets the next request to submit.  False: none now. */
 bool sp__pageload_next(struct sp__pageload *l, enum sp__pageclass *class, struct sp__pagereq *r);
 void sp__pageload_done(struct sp__pageload *l, enum sp__pageclass class,
 		       const struct sp__pagereq *r, uint64_t now_ns);
 
-/* Pages that a preflush writes at this percentage of free frames. */
+/* A row of the preflush: pages that it writes at this percentage of free frames. */
 struct sp__preflush {
 	unsigned high, low;
 };
 struct sp__preflush sp__preflush(unsigned free_percent);
 
-/* Inside: */
+/* For the files of the load: */
 
 SP_MUST_CHECK int sp__pagequeue_open(struct sp__pageload *l, enum sp__pageclass class, size_t size);
 void sp__pageload_ask(struct sp__pageload *l, enum sp__pageclass class, uint32_t page,
@@ -166,18 +166,15 @@ void sp__pageload_due(struct sp__pageload *l, uint64_t due_ns); /* or sooner */
 
 SP_MUST_CHECK int sp__pagescan_open(struct sp__pageload *l);
 void sp__pagescan_arrived(struct sp__pageload *l, uint64_t page, uint64_t now_ns);
-/*
- * Works on the next page; false: the query has not reached it, or it has not
- * arrived.
- */
+/* Works on the next page.  False: the query has not reached it, or it has not arrived. */
 bool sp__pagescan_step(struct sp__pageload *l, uint64_t now_ns);
 
-/* A query works on a page that has arrived, once it is done with the one before. */
+/* Works on a page that has arrived, after the previous page of the query. */
 void sp__pageload_work(struct sp__pageload *l, uint64_t *busy_ns, uint64_t arrived_ns);
 /* Ends the query of the client and begins another one. */
 void sp__pageclient_finish(struct sp__pageload *l, struct sp__pageclient *c);
 
-/* The log of an update: a page has been changed; what is due; the next write, if there is one. */
+/* The log of an update: notes a changed page; computes when a write is due; sets the next write. */
 void sp__pagelog_changed(struct sp__pageload *l, uint64_t now_ns);
 void sp__pagelog_run(struct sp__pageload *l, uint64_t now_ns);
 bool sp__pagelog_next(struct sp__pageload *l, struct sp__pagereq *r);

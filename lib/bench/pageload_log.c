@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log of an update: what changed pages add is written in order, one write at a time, a second
- * after the first of it or when it is as much as one write takes.  The query does not wait for it.
+ * Writes the log of an update.
+ *
+ * Algorithm: changed pages add records.  They are written in order, one write at a time, one second
+ * after the first record or when they fill the largest write.  The query does not wait for them.
  */
 #include "base/minmax.h"
 #include "bench/pageload.h"

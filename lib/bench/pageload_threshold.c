@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Range queries next to a read-ahead of extents whose use is above a threshold.
+ * Runs range queries with read-ahead of extents whose use exceeds a threshold.
  *
- * Queries read one page at a time, into a buffer.  When they have worked on more pages of an
- * extent than the threshold, its pages outside the buffer are requested together: the read-ahead
- * that section 3.1 describes for accesses that are not sequential.  The page longest in the buffer
- * is replaced first.
+ * Algorithm: queries read one page at a time into a buffer.  When they have worked on more pages of
+ * an extent than the threshold, the extent's pages outside the buffer are requested together: the
+ * read-ahead that section 3.1 describes for accesses that are not sequential.  The page that has
+ * been in the buffer longest is replaced first.
+ *
+ * States of a page:
  *
  *	OUT -> COMING -> HERE -> WORKED -> OUT
  *
- * A query whose page is replaced between its arrival and the query's turn requests it again.
+ * If a page is replaced after its arrival and before its query continues, the query requests it
+ * again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +36,7 @@ static int open_threshold(struct sp__pageload *l)
 	return sp__pagequeue_open(l, SP__PAGE_READ, c->frames);
 }
 
-/* Takes the frame of the page longest there; false: all are being read. */
+/* Takes the frame of the page that has been in the buffer longest.  False: all are being read. */
 static bool take_frame(struct sp__pageload *l)
 {
 	struct sp__pagethreshold *c = &l->threshold;
@@ -65,7 +68,7 @@ static void ask(struct sp__pageload *l, uint32_t page)
 	sp__pageload_ask(l, SP__PAGE_READ, page, 0);
 }
 
-/* The page has been worked on: does its extent pass the threshold now? */
+/* Counts a page that was worked on; requests its extent if the count exceeds the threshold. */
 static void count(struct sp__pageload *l, uint32_t page)
 {
 	struct sp__pagethreshold *c = &l->threshold;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An update of a table that is larger than the buffer.
+ * Updates a table that is larger than the buffer.
  *
- * A scan (pageload.c) works on each page, which changes it.  Frames of
- * the buffer hold pages that are read, changed or written:
+ * States: a scan (pageload.c) works on each page, which changes it.  Frames of the buffer hold
+ * pages that are read, changed or written:
  *
  *	OUT -> COMING -> HERE -> DIRTY -> LEAVING -> CLEAN -> OUT
  *
- * A requested page takes an empty frame, or that of a clean page.  A page that the
- * scan requests again while it is still in the buffer is not read: from DIRTY or
- * CLEAN it becomes HERE at once, from LEAVING it becomes KEPT, and HERE once it has
- * been written.
+ * A requested page takes an empty frame, or the frame of a clean page.  If the scan requests a page
+ * that is still in the buffer, the page is not read: a DIRTY or CLEAN page becomes HERE
+ * immediately, a LEAVING page becomes KEPT, and HERE once it is written.
+ *
+ * Invariants:
  *
  *	frames = empty + (pages in any state but OUT)
  *
- * At most the pages read ahead are requested and not yet worked on, so a buffer of
- * one extent more always has a page that can be written or is being written, even
- * when a whole extent must have room.
+ * At most the pages read ahead are requested and not yet worked on.  So a buffer with one extent
+ * more always has a page that can be written or is being written, even if frames for a whole extent
+ * are needed.
  *
- * Victims, pages to write and pages to replace, are chosen at random, since section 3.1 has
- * "random writes of dirty pages"; or they are the oldest.  A scan goes round the table, so the
- * oldest lie in order of address after its position, and a hand that goes round finds them.
+ * Victims (pages to write or to replace) are chosen at random, since section 3.1 has "random writes
+ * of dirty pages"; or they are the oldest.  A scan is cyclic, so the oldest pages follow its
+ * position in order of address, and a cyclic search finds them.
  */
 #include <errno.h>
 #include <math.h>
@@ -71,14 +72,14 @@ static size_t free_frames(const struct sp__pagebuffer *b)
 }
 
 /*
- * Fills the buffer as after many passes.  Between two visits of the scan, of which
- * a share h finds the page still there, (1 - h) * pages are replaced, so the share
- * that was not chosen is
+ * Fills the buffer as after many passes. h is the share of visits of the scan that find their page
+ * in the buffer.  Between two visits of a page, (1 - h) * pages are replaced, so the share not
+ * replaced is
  *
  *	h = exp(-(1 - h) * pages / frames)
  *
- * and a page visited a part of a pass ago is there with a probability between that
- * and 1.  If the oldest are replaced, the last ones visited are there.
+ * and a page visited less than a pass ago is in the buffer with a probability between h and 1.  If
+ * the oldest are replaced, the buffer holds the pages visited last.
  */
 static void fill_buffer(struct sp__pageload *l)
 {
@@ -114,7 +115,7 @@ static int open_buffer(struct sp__pageload *l)
 	return rc ? rc : sp__pagequeue_open(l, SP__PAGE_WRITE, b->frames);
 }
 
-/* A constant flow usually reads ahead in whole extents. */
+/* True if enough frames are free to read.  A constant flow usually reads whole extents. */
 static bool has_space(const struct sp__pageload *l)
 {
 	enum sp_policy_frames room = l->opts.frames_needed;
@@ -126,7 +127,7 @@ static bool has_space(const struct sp__pageload *l)
 	       free_frames(&l->buffer) >= l->opts.extent_pages;
 }
 
-/* Takes a frame for a page to read; false: there is none. */
+/* Takes a frame for a page to read.  False: none is free. */
 static bool take_frame(struct sp__pageload *l)
 {
 	struct sp__pagebuffer *b = &l->buffer;
@@ -140,7 +141,7 @@ static bool take_frame(struct sp__pageload *l)
 	return true;
 }
 
-/* Requests the next page of the scan; false: there is no frame for it. */
+/* Requests the next page of the scan.  False: no frame is free for it. */
 static bool ask(struct sp__pageload *l, uint64_t now_ns)
 {
 	struct sp__pagescan *s = &l->scan;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Connects loads to a queue of the I/O layer, or to the simulated machine.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/clock.h"
@@ -11,7 +14,7 @@
 struct queue_port {
 	struct sp__port port;
 	struct sp__queue *queue;
-	uint64_t last_ns; /* the last known time, near enough to now to compute waits */
+	uint64_t last_ns; /* last time read; exact enough to compute waits */
 };
 
 static int queue_submit(struct sp__port *port, struct sp__request **reqs, size_t n)
@@ -44,7 +47,7 @@ static int queue_reap(struct sp__port *port, struct sp__request **done, size_t m
 			   until_ns == UINT64_MAX ? -1 : (int64_t)wait_ns);
 	port->engine = sp__queue_engine(p->queue);
 	note_registered(p);
-	/* The next call may follow without a submission. */
+	/* The next call can follow without a submission. */
 	p->last_ns = n > 0 ? done[n - 1]->done_ns : sp__now_ns();
 	return n;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The path of a load's requests: a queue of the I/O layer in real time, or the
- * simulated device in virtual time, without any bytes.
+ * The path of a load's requests: a queue of the I/O layer in real time, or the simulated device in
+ * virtual time, which moves no bytes.
  *
- * As with queues: submit, then reap; submit_ns, done_ns and result of a request
- * are valid when it is reaped.
+ * A caller submits and then reaps, as with queues. submit_ns, done_ns and result of a request are
+ * valid once it is reaped.
  */
 #ifndef SP__BENCH_PORT_H
 #define SP__BENCH_PORT_H
@@ -16,8 +16,8 @@ struct sp__port;
 struct sp__port_ops {
 	int (*submit)(struct sp__port *p, struct sp__request **reqs, size_t n);
 	/*
-	 * Waits until min requests have completed or until until_ns; with none
-	 * outstanding, until until_ns.  Number of requests taken, or an error.
+	 * Waits until min requests have completed or until until_ns; if none is outstanding, until
+	 * until_ns.  Returns the number of requests taken, or an error.
 	 */
 	int (*reap)(struct sp__port *p, struct sp__request **done, size_t max, size_t min,
 		    uint64_t until_ns);
@@ -27,13 +27,13 @@ struct sp__port_ops {
 struct sp__port {
 	const struct sp__port_ops *ops;
 	const char *engine;    /* at the last reap */
-	int pool_rc, files_rc; /* as those of a queue, at the last reap */
+	int pool_rc, files_rc; /* as in a queue, at the last reap */
 };
 
-/* opts as for a queue; data of the requests lie in its pool. */
+/* Opens a queue with opts; the buffers of requests are in its pool. */
 SP_MUST_CHECK int sp__port_queue(struct sp__port **p, const struct sp__queue_opts *opts,
 				 struct sp_errinfo *err);
-/* For requests with tags from 0 to depth - 1 on volumes of the simulated device. */
+/* Opens a port for requests with tags 0 to depth - 1 on volumes of the simulated device. */
 SP_MUST_CHECK int sp__port_sim(struct sp__port **p, const struct sp__volume *device, unsigned depth,
 			       struct sp__trace *trace);
 

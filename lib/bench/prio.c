@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Class RT needs a capability.  Without it RT becomes BE and everything lower
- * becomes IDLE, which needs none and keeps the order.  With a class IDLE among
- * them three ranks cannot become two, so the run is refused.
+ * Replaces priority class RT if the process is not allowed to use it.
+ *
+ * Class RT needs a capability.  Without it, RT becomes BE and all lower classes become IDLE; these
+ * need no capability, and the order stays.  If a class is IDLE already, three ranks cannot become
+ * two, and the run is refused.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -66,9 +68,9 @@ int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err)
 	if (!rt || b->device || sp__ioprio_rt_allowed())
 		return 0;
 	if (b->opts.no_fallback || idle)
-		return sp__errf(
-			err, -EPERM, "check", "", -1, "priority class rt needs CAP_SYS_NICE%s",
-			idle ? ", and with class idle there is none below be to fall back to" : "");
+		return sp__errf(err, -EPERM, "check", "", -1,
+				"priority class rt needs CAP_SYS_NICE%s",
+				idle ? ", and with class idle no class below be is left" : "");
 	for (size_t i = 0; i < b->nclasses; i++) {
 		struct sp_bench_class *c = &b->classes[i]->spec;
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace as a list of requests in the order of submission, with a cursor
- * for each class, or one for all.
+ * Repeats the requests of a trace.
  *
- * A request is submitted when it is due and a slot is free.  Its latency runs from
- * when it was due, so that a device slower than the recorded one shows longer
- * latencies.  A trace does not record which request waited for which, so requests
- * wait only for a slot.
+ * Algorithm: the trace is a list of requests in the order of submission, with a cursor for each
+ * class, or one for all.
+ *
+ * A request is submitted when it is due and a slot is free.  Its latency counts from the due time,
+ * so a device slower than the recorded one shows longer latencies.
+ *
+ * Not modelled: dependencies between requests, which a trace does not record.  Requests wait only
+ * for a slot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +40,7 @@ struct sp__replay {
 	struct sp_bench_replayed result;
 };
 
-/* Invalid priorities become none. */
+/* Replaces an invalid priority by none. */
 static uint16_t usable(uint16_t prio)
 {
 	return prio >> 13 > SP_BENCH_IDLE || (prio & 0x1ff8) || prio >> 13 == SP_BENCH_NONE ? 0
@@ -124,7 +127,7 @@ static int by_time(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The greatest number outstanding, from the times of submission and completion. */
+/* Computes the largest number outstanding from the times of submission and completion. */
 static int measure_depth(struct sp__replay *r)
 {
 	const struct sp_sequence *seq = r->seq;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A measurement.  Each part has an owner; its comment says when the others may read it.
+ * The state of a measurement.  Each member has an owner; its comment says when others may read it.
  */
 #ifndef SP__BENCH_STATE_H
 #define SP__BENCH_STATE_H
@@ -18,57 +18,60 @@ struct sp__benchfile {
 	const char *path;
 	bool created;
 	uint32_t align_bytes;  /* requests must be multiples of it; 1: any size */
-	uint64_t begin, bytes; /* the part that is used */
+	uint64_t begin, bytes; /* the used part */
 };
 
 struct sp_bench {
-	/* Fixed once all is open, and read by all threads. */
+	/* Constant once the targets are open; read by all threads. */
 	struct sp_bench_opts opts;
 	struct sp__benchfile files[SP_BENCH_TARGETS_MAX]; /* target.c */
 	size_t nfiles;
-	struct sp__volume *device; /* simulated; or NULL */
-	struct sp__trace *trace;   /* or NULL; it has a lock of its own */
+	struct sp__volume *device; /* the simulated device, or NULL */
+	struct sp__trace *trace;   /* or NULL; has its own lock */
 	struct sp__benchclass *classes[SP_BENCH_CLASSES_MAX];
 	size_t nclasses;
 	size_t nloads;
-	bool threaded; /* each load has a thread, and the lock is needed */
+	bool threaded; /* each load has a thread; the lock is in use */
 
-	/* Each belongs to its thread. */
+	/* Each load belongs to its thread. */
 	struct sp__load loads[SP_BENCH_CLASSES_MAX];
 
-	/* Under the lock if threaded, from the start of the loads to their end. */
+	/* If threaded, guarded by the lock while the loads run. */
 	pthread_mutex_t lock;
 	struct sp__replay *replay; /* or NULL */
 	struct sp__meter meter;
-	uint64_t issued_bytes; /* load_fill.c; meter.c sets it back after the ramp */
+	uint64_t issued_bytes; /* load_fill.c; meter.c resets it after the ramp */
 	bool stopped;
 
-	/* bench_result.c, after the loads; errors and overdue requests meter.c before. */
+	/*
+	 * Written by bench_result.c after the loads have ended; errors and overdue requests by
+	 * meter.c before.
+	 */
 	struct sp_bench_result result;
 	struct sp_bench_stats stats[SP_BENCH_CLASSES_MAX];
 	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* of all classes */
 	uint64_t device_ns[SP__DEPTH_MAX + 1];
 };
 
-/* bench.c: with checked options; plan says which loads and groups there are. */
+/* bench.c: measures with checked options; plan adds loads and groups. */
 typedef int sp__bench_plan(struct sp_bench *b, void *arg, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__bench_run(struct sp_bench **out, const struct sp_bench_opts *opts,
 				sp__bench_plan *plan, void *arg, struct sp_errinfo *err);
-/* One more load, for a plan. */
+/* Adds a load, for a plan. */
 struct sp__load *sp__bench_load(struct sp_bench *b);
-/* Its next group: n consecutive members of l->classes; rate 0: as fast as they complete. */
+/* Adds a group to a load: n consecutive members of l->classes; rate 0: as fast as they complete. */
 struct sp__bench_group *sp__bench_add_group(struct sp__load *l, size_t first, size_t n,
 					    unsigned depth, double rate);
-void sp__bench_close(struct sp_bench *b); /* all but the figures */
+void sp__bench_close(struct sp_bench *b); /* keeps the result */
 
 /* target.c */
 SP_MUST_CHECK int sp__bench_open_targets(struct sp_bench *b, struct sp_errinfo *err);
 void sp__bench_close_targets(struct sp_bench *b);
 
-/* prio.c: replaces class RT where it is not allowed, or -EPERM. */
+/* prio.c: replaces class RT if it is not allowed.  Returns 0 or -EPERM. */
 SP_MUST_CHECK int sp__bench_settle_prios(struct sp_bench *b, struct sp_errinfo *err);
 
-/* no_effect.c: after the loads, which are still open. */
+/* no_effect.c: called after the loads have ended, before they are closed. */
 void sp__bench_no_effects(struct sp_bench *b);
 
 /* bench_result.c */

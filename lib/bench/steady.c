@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The window is the last N rounds.  Of their mean, the difference between the greatest and the
- * least may be 20 %, and the rise or fall of the least-squares line, from the first round to
- * the last, 10 %.  With x counted from the middle of the window that line has the slope
- * sum(x * y) / sum(x * x), where sum(x * x) = N (N^2 - 1) / 12.
+ * Decides whether a measurement is in a steady state.
  *
- * Rejected: one limit for the range alone.  A device that slows down by a little in each round
- * stays within it.
+ * Algorithm: the window is the last N rounds.  Its spread (maximum minus minimum) must be at most
+ * 20 % of its mean.  The rise or fall of the least-squares line from the first round to the last
+ * must be at most 10 % of the mean.  If x counts from the middle of the window, the slope of the
+ * line is sum(x * y) / sum(x * x), where sum(x * x) = N (N^2 - 1) / 12.
+ *
+ * Rejected: a limit for the spread alone.  A device that slows down slightly in each round stays
+ * below it.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +31,7 @@ static void judge(struct sp_bench_steady *s)
 		xy += (i - (N - 1) / 2.0) * y;
 	}
 	s->iops = sum / N;
-	s->range = (greatest - least) / s->iops; /* NAN if nothing completed */
+	s->range = (greatest - least) / s->iops; /* NaN if nothing completed */
 	s->slope = xy / (N * (N * N - 1) / 12.0) * (N - 1) / s->iops;
 	s->reached = s->range <= RANGE_MAX && fabs(s->slope) <= SLOPE_MAX;
 }

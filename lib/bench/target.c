@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens targets, and guards their data.
+ * Opens targets and protects their data.
  *
- * A block device or an existing file is written to only with overwrite.  A block
- * device is then opened exclusively, which the kernel refuses if it is mounted or
- * part of another one.  A file is created only if it does not exist.
+ * Assumptions: a block device or an existing file is written to only with overwrite.  The block
+ * device is then opened exclusively; the kernel refuses that if the device is mounted or part of
+ * another one.  A file is created only if it does not exist.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +58,7 @@ static int write_all(int fd, uint64_t bytes, struct sp__rng *rng, const volatile
 	return rc;
 }
 
-/* The end of the last range of the file; 0: a class uses all of it. */
+/* Returns the end of the last range of the file; 0: a class uses the whole file. */
 static uint64_t ranges_end(const struct sp_bench *b, size_t file)
 {
 	uint64_t end = 0;
@@ -77,7 +77,7 @@ static uint64_t ranges_end(const struct sp_bench *b, size_t file)
 	return end;
 }
 
-/* Size of a file to create, or of a target without a file; 0: unspecified. */
+/* Returns the size of a file to create or of a target without a file; 0: unspecified. */
 static uint64_t size_wanted(const struct sp_bench *b, size_t file)
 {
 	uint64_t bytes = b->opts.size_bytes;
@@ -130,7 +130,7 @@ static int create(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	return 0;
 }
 
-/* Offsets and sizes of requests must be multiples of this. */
+/* Returns the alignment of offsets and sizes of requests. */
 static uint32_t alignment(const struct sp__volume *v, bool buffered)
 {
 #ifdef STATX_DIOALIGN
@@ -145,7 +145,7 @@ static uint32_t alignment(const struct sp__volume *v, bool buffered)
 	return v->regular ? 512 : v->block_bytes;
 }
 
-/* May the target be written to? */
+/* Checks that the target may be written to. */
 static int permit(const struct sp_bench *b, const struct sp__benchfile *f, bool block,
 		  struct sp_errinfo *err)
 {
@@ -198,7 +198,7 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 	return rc;
 }
 
-/* The range of one class within the used part. */
+/* Sets the range of a class within the used part. */
 static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, size_t file,
 		     struct sp_errinfo *err)
 {
@@ -227,7 +227,7 @@ static int set_range(const struct sp__benchfile *f, struct sp__benchclass *c, si
 	return 0;
 }
 
-/* Determines the used part. */
+/* Determines the used part of the target. */
 static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 {
 	struct sp__benchfile *f = &b->files[file];
@@ -254,7 +254,7 @@ static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	return rc;
 }
 
-/* A volume without a file. */
+/* Opens a volume without a file. */
 static int unreal(struct sp__benchfile *f, uint64_t bytes, struct sp_errinfo *err)
 {
 	struct sp__volume *v = calloc(1, sizeof(*v));

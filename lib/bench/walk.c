@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Computes the offsets of requests (walk.h).
+ */
 #include <math.h>
 #include "base/minmax.h"
 #include "bench/walk.h"
 
-/* The integral of x^-theta, and its inverse. */
+/* Computes the integral of x^-theta; h_inverse() is its inverse. */
 static double h(const struct sp__walk_zipf *z, double x)
 {
 	double e = 1 - z->theta, lx = log(x);
@@ -27,7 +30,7 @@ static void zipf_init(struct sp__walk_zipf *z, uint64_t n, double theta)
 	z->cut = 2 - h_inverse(z, h(z, 2.5) - pow(2, -theta));
 }
 
-/* A rank from 0, the most popular. */
+/* Returns a rank; 0 is the most popular. */
 static uint64_t zipf_next(const struct sp__walk_zipf *z, struct sp__rng *rng)
 {
 	for (;;) {
@@ -52,13 +55,13 @@ void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t 
 	if (w->pattern != SP_BENCH_ZIPF)
 		return;
 	zipf_init(&w->zipf, w->units, c->theta);
-	/* Near the golden section, so that neighbouring ranks lie far apart. */
+	/* The golden section puts neighbouring ranks far apart. */
 	w->spread = (uint64_t)((double)w->units * 0.6180339887) | 1;
 	while (sp__gcd(w->spread, w->units) != 1)
 		w->spread += 2;
 }
 
-/* Each pass begins one unit after the previous one. */
+/* Returns the next unit; each pass begins one unit after the previous pass. */
 static uint64_t strided(struct sp__walk *w)
 {
 	uint64_t unit = w->at;

@@ -2,10 +2,9 @@
 /*
  * Offsets of requests: one walk for each class and target.
  *
- * A walk visits units of the size of a request in a part of the target.  Zipf:
- * ranks are drawn by rejection from the inverse of the integral (Hoermann &
- * Derflinger 1996) and scattered by a bijection, so that popular units do not lie
- * together.
+ * A walk visits units of the size of a request in a range of the target.  For Zipf, ranks are drawn
+ * by rejection from the inverse of the integral (Hoermann & Derflinger 1996) and scattered by a
+ * bijection, so that popular units are not adjacent.
  */
 #ifndef SP__BENCH_WALK_H
 #define SP__BENCH_WALK_H
@@ -20,20 +19,20 @@ struct sp__walk_zipf {
 
 struct sp__walk {
 	enum sp_bench_pattern pattern;
-	uint64_t begin;	 /* byte of the target */
+	uint64_t begin;	 /* first byte in the target */
 	uint32_t unit;	 /* bytes */
-	uint64_t units;	 /* their number, >= 1 */
-	uint64_t at;	 /* sequential, strided: the next unit */
+	uint64_t units;	 /* number of units, >= 1 */
+	uint64_t at;	 /* sequential, strided: next unit */
 	uint64_t stride; /* in units */
-	uint64_t lane;	 /* strided: the first unit of the current pass */
+	uint64_t lane;	 /* strided: first unit of the current pass */
 	uint64_t spread; /* zipf: unit = rank * spread % units */
 	struct sp__walk_zipf zipf;
 };
 
-/* bytes >= c->bytes. */
+/* Sets up a walk of the requests of c in this range; bytes >= c->bytes. */
 void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t begin,
 		   uint64_t bytes);
-/* The offset of the next request. */
+/* Returns the offset of the next request. */
 uint64_t sp__walk_next(struct sp__walk *w, struct sp__rng *rng);
 
 #endif

@@ -58,7 +58,7 @@ values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 	grep -q '"victims": "oldest"' r.json
 	grep -q '"frames_needed": "extent"' r.json
 	run -2 "$aiobench" policy --table=4T --load=update --log=2K sim:linear
-	[[ $output == *"no room for table and log"* ]]
+	[[ $output == *"too small for table and log"* ]]
 }
 
 @test "a thread reads an extent with one request" {
@@ -145,7 +145,7 @@ refused()
 	refused "one page at a time" --load=scan,range --submission=con --extent-threshold=13 --size=64M sim:linear
 	refused "smaller than an extent" --load=range --submission=con --extent-threshold=64 --size=64M sim:linear
 	refused "at most 4194304 pages" --load=scan,update sim:linear
-	refused "no room for table and log" --load=scan,update --log=1K --create --size=8M f
+	refused "too small for table and log" --load=scan,update --log=1K --create --size=8M f
 	refused "must not be 0" --load=scan,update --preflush=0 --size=64M sim:linear
 	refused "its data would be lost" --load=scan,update t
 	refused "two runs or more" --load=scan --trace=x --size=64M sim:linear

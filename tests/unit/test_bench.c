@@ -515,14 +515,14 @@ static void refusals(void)
 	opts.ntargets = 2;
 	refused("must be the only one", -EINVAL, "there is one simulated target");
 	opts.engine = "io_uring";
-	refused("engine of its own", -EINVAL, "no real engine serves it");
+	refused("cannot be used with an engine", -EINVAL, "no real engine serves it");
 	opts.size_bytes = UINT64_MAX / 2;
 	refused("too small", -EINVAL, "no more than the device is used");
 	classes[0].pattern = SP_BENCH_STRIDED;
 	classes[0].stride_bytes = 1000;
 	refused("multiple", -EINVAL, "a stride consists of requests");
 	classes[0].target = 2;
-	refused("number", -EINVAL, "targets are numbered");
+	refused("does not exist", -EINVAL, "targets are numbered");
 	opts.remove = true;
 	refused("created", -EINVAL, "only what is created is removed");
 	opts.targets = &none;
