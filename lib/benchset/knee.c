@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The knees of throughput over depth.
+ * Finds the knees of throughput over depth, and how certain they are.
  *
- * They are computed from the figures as shown, so that readers of these find the
- * same depths.  "Power" is throughput divided by latency; where it is greatest, a
- * little more depth raises latency, in proportion, as much as throughput (Kleinrock
- * 1979).
+ * Algorithm: knees are computed from the values as shown, so readers of these find the same depths.
+ * "Power" is throughput divided by latency.  At its maximum, a small increase of depth raises
+ * latency and throughput in the same proportion (Kleinrock 1979).
  *
- * Their intervals: the same is computed for samples of the rounds, drawn with
- * replacement (Efron 1979).  A round is drawn for all depths together, so that a
- * round that is slow or fast at all depths makes no difference.
+ * The interval of a knee comes from samples of the rounds, drawn with replacement (Efron 1979).  A
+ * round is drawn for all depths together, so a round that is slow or fast at all depths does not
+ * matter.
  *
- * Noise is the half interval of a depth.  It matters where it is larger than the
- * differences on which the recommendation rests: that to smaller depths, that between
- * any two, or the tenth that may be missing.
+ * Noise is the half interval of a depth.  It matters if it exceeds the differences on which the
+ * recommendation rests: the difference to smaller depths, the difference between any two, or the
+ * tenth that may be missing.
  *
- * Rejected: a fitted curve, which finds knees at depths whose shown figures contradict
- * them; the greatest curvature (differences of noise); the crossing of the lines of no
- * load and full load (full load divided by the rate at depth 1, the figure that depends
- * most on power saving).
+ * Rejected: a fitted curve, since its knees contradict the values shown; the point of maximum
+ * curvature, since it is a difference of noise; the crossing of the lines of no load and full load,
+ * since it depends on the rate at depth 1, the value most affected by power saving.
  */
 #include <math.h>
 #include "base/doubles.h"
@@ -29,11 +27,11 @@
 #define THROUGHPUT_SHARE 0.95
 #define RECOMMENDED_SHARE 0.90
 #define RISING_SHARE 0.95
-#define NOISE_SHARE 0.01 /* of the highest; less is ignored */
+#define NOISE_SHARE 0.01 /* of the highest value; less is ignored */
 
 enum { LATENCY, THROUGHPUT, RECOMMENDED, KNEES };
 
-/* Of each depth. */
+/* Values of each depth. */
 struct figures {
 	double iops[SP__CURVE_MAX], latency_ns[SP__CURVE_MAX], noise[SP__CURVE_MAX];
 };
@@ -48,7 +46,7 @@ static size_t best_of(const struct figures *f, size_t n)
 	return best;
 }
 
-/* The smallest depth with at least this throughput. */
+/* Returns the smallest depth with at least this throughput. */
 static size_t reached(const struct figures *f, double iops)
 {
 	size_t i = 0;
@@ -80,7 +78,7 @@ static size_t used(const struct sp__curve_point *p)
 	return p->n < SP__SLICES_MAX ? p->n : SP__SLICES_MAX;
 }
 
-/* Mean latency of a sample of rounds; NaN: nothing completed in any. */
+/* Returns the mean latency of a sample of rounds; NaN: nothing completed in them. */
 static double latency(const struct sp__curve_point *p, const size_t *rounds, size_t n)
 {
 	double v[SP__SLICES_MAX];
@@ -92,7 +90,7 @@ static double latency(const struct sp__curve_point *p, const size_t *rounds, siz
 	return sp__stat_trimmed(v, count);
 }
 
-/* Figures of a sample of rounds; a depth with fewer rounds uses some of its own twice. */
+/* Computes the values of a sample of rounds; a depth with fewer rounds uses some of them twice. */
 static void measure(struct figures *f, const struct sp__curve_point *p, size_t n,
 		    const size_t *rounds)
 {

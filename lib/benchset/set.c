@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A set: points that are measured in rounds.
+ * Measures the points of a set in rounds.
  *
- * First each point has a short slice that does not count: it warms up caches, and
- * shows how long a request takes there (by Little's law if few completed) and the
- * cost of opening and draining.  From this follows the number of rounds: a slice
- * that counts lasts at least as long as a request, and as long as twenty requests
- * need.  All slices have the same length where that is long enough.
+ * Algorithm: each point first has a short slice that does not count.  It warms up caches, and shows
+ * the duration of a request (by Little's law if few completed) and the cost of opening and
+ * draining.  These determine the number of rounds: a slice that counts lasts at least as long as a
+ * request, and as long as twenty requests need.  All slices have the same length if that is long
+ * enough.
  *
- * The ramp of a slice ends when the requests that filled the empty queues are gone.
- * They waited less than others, and before the time of one request has passed, too
- * many of those that remain belong to a class with few requests.
+ * The ramp of a slice ends when the requests that filled the empty queues have completed.  These
+ * waited less than others.  Before the duration of one request has passed, a class with few
+ * requests has too large a share of those that remain.
  *
- * Time is real, or virtual where the target is simulated, so that a set of a
- * simulated target gives the same results every time.
+ * Time is virtual if the target is simulated, so such a set gives the same results every time.
  */
 #include <errno.h>
 #include <math.h>
@@ -25,7 +24,7 @@
 #include "benchset/set.h"
 
 #define ROUNDS_MIN 3
-#define TRY_SHARE 0.05 /* of the time, for the first slices of all points */
+#define TRY_SHARE 0.05 /* share of the time for the first slices of all points */
 #define SLICE_MIN_NS 10e6
 #define RAMP_WAITS 1.0
 #define SLICE_WAITS 1.0
@@ -45,7 +44,7 @@ static int check(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	return sp__bench_check(o, err);
 }
 
-/* Creates the files, once for all slices. */
+/* Creates the files once for all slices. */
 static int hold(struct sp_benchset *set, const struct sp_bench_opts *o, struct sp_errinfo *err)
 {
 	if (!o->create)
@@ -75,7 +74,7 @@ int sp__set_open(struct sp_benchset **out, const struct sp_benchset_opts *opts,
 		rc = check(other, err);
 	if (rc == 0)
 		rc = hold(set, opts->bench, err);
-	/* Files that both settings create exist already. */
+	/* Files that both settings create exist by now. */
 	if (rc == 0 && other && !opts->bench->create)
 		rc = hold(set, other, err);
 	return rc;
@@ -155,7 +154,7 @@ static double ramp_ns(const struct sp_benchset *set, const struct sp__setpoint *
 	return fmax(ns * RAMP_SHARE, p->wait_ns * RAMP_WAITS);
 }
 
-/* Without the option both settings might be the same. */
+/* Fails if an option had no effect: both settings might be the same without it. */
 static int refuse_no_effect(const struct sp__setpoint *p, const struct sp_bench_result *r,
 			    struct sp_errinfo *err)
 {
@@ -201,7 +200,7 @@ static double slice_ns(const struct sp__setpoint *p, double ns)
 	return fmax(ns, p->min_ns);
 }
 
-/* All that a slice takes if it is to have this length. */
+/* Returns the total duration of a slice of this length, with opening, ramp and draining. */
 static double cost_ns(const struct sp_benchset *set, const struct sp__setpoint *p, double ns)
 {
 	double length = slice_ns(p, ns);
@@ -209,7 +208,7 @@ static double cost_ns(const struct sp_benchset *set, const struct sp__setpoint *
 	return length + ramp_ns(set, p, length) + p->rest_ns;
 }
 
-/* The time of a round. */
+/* Returns the duration of a round. */
 static double round_ns(const struct sp_benchset *set, double ns)
 {
 	double sum = 0;
@@ -219,7 +218,7 @@ static double round_ns(const struct sp_benchset *set, double ns)
 	return sum;
 }
 
-/* The number of rounds, at most most, that fit into the time; *ns: the length of a slice. */
+/* Returns the number of rounds that fit into the time, at most most; *ns: length of a slice. */
 static unsigned plan(const struct sp_benchset *set, double left_ns, unsigned most, double *ns)
 {
 	double low = SLICE_MIN_NS, high = left_ns;
@@ -316,7 +315,7 @@ void sp__set_forget(struct sp_benchset *set)
 	set->rounds = 0;
 }
 
-/* True if a slice that counts has a request, completed or failed. */
+/* True if a request completed or failed in a slice that counts. */
 static bool any_request(const struct sp_benchset *set)
 {
 	bool any = set->result.nerrors > 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two settings in turn: a round has a slice of each, so that a ratio compares
- * neighbours in time.
+ * Measures two settings alternately: a round has a slice of each, so a ratio compares neighbours in
+ * time.
  */
 #include <errno.h>
 #include <math.h>
@@ -32,7 +32,7 @@ static void add_row(struct sp_benchset *set, size_t class_a, size_t class_b, con
 		set->result.nrows++;
 }
 
-/* Totals, then classes that both settings have, if there are several. */
+/* Adds rows for the totals, then for classes that both settings have, if there are several. */
 static int show(struct sp_benchset *set)
 {
 	const struct sp__setpoint *a = &set->points[0], *b = &set->points[1];

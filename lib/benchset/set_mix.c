@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mixes of high and low priority: figures 7 and 8 of Hall & Bonnet 2005.
+ * Measures mixes of high and low priority: figures 7 and 8 of Hall & Bonnet 2005.
  *
- * In figure 7 each point keeps the same number of requests outstanding, some of
- * high priority.  Either their number is constant, or they are a share of the issued
- * requests: then, if high ones complete sooner, fewer of those outstanding are high.
+ * Figure 7: each point keeps the same number of requests outstanding, some of high priority.  These
+ * are a constant number, or a constant share of the issued requests; in the latter case fewer of
+ * the outstanding ones are high if high ones complete sooner.
  *
- * Figure 8 has three points: random requests, one at a time, alone; with sequential
- * readers of the same priority; and with readers of lower priority.
+ * Figure 8 has three points: random requests, one at a time, alone; with sequential readers of the
+ * same priority; and with readers of lower priority.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,22 +26,22 @@ static int check(const struct sp_bench_opts *o, const struct sp_benchset_mix *mi
 		 struct sp_errinfo *err)
 {
 	if (o->nclasses != 1)
-		return SP__REFUSE(err, "a mix has classes of its own");
+		return SP__REFUSE(err, "a mix defines its own classes");
 	if (mix->kind == SP_BENCHSET_SCANS) {
 		if (!mix->readers || mix->readers > sizeof(readers) / sizeof(readers[0]))
-			return SP__REFUSE(err, "a mix has 1 to 15 sequential readers");
+			return SP__REFUSE(err, "a mix needs 1 to 15 sequential readers");
 		if (!(mix->rate >= 0))
-			return SP__REFUSE(err, "the rate is not negative");
+			return SP__REFUSE(err, "the rate is negative");
 		return 0;
 	}
 	if (o->rate > 0)
 		return SP__REFUSE(err, "a mix at a constant depth has no rate");
 	if (!mix->nshares || mix->nshares > SP_BENCHSET_SHARES_MAX)
-		return SP__REFUSE(err, "there are 1 to 101 shares");
+		return SP__REFUSE(err, "the number of shares is not from 1 to 101");
 	for (size_t i = 0; i < mix->nshares; i++)
 		if (!(mix->shares[i] >= 0 && mix->shares[i] <= 1) ||
 		    (i && mix->shares[i] <= mix->shares[i - 1]))
-			return SP__REFUSE(err, "shares go up from 0 to 100 %%");
+			return SP__REFUSE(err, "shares must increase within 0 to 100 %%");
 	return 0;
 }
 
@@ -87,7 +87,7 @@ static void add_share(struct sp_benchset *set, const struct sp_benchset_mix *mix
 		 mix->of_issued ? 1 - share : (double)(o->depth - high) / o->depth);
 }
 
-/* Bytes used of the smallest target. */
+/* Determines the bytes used of the smallest target. */
 static int target_bytes(const struct sp_bench_opts *o, uint64_t *bytes, struct sp_errinfo *err)
 {
 	struct sp_bench_opts opts = *o;
@@ -102,7 +102,7 @@ static int target_bytes(const struct sp_bench_opts *o, uint64_t *bytes, struct s
 	return rc;
 }
 
-/* Random requests use two thirds of the target, each reader a part of the rest. */
+/* Adds random requests to two thirds of the target, and each reader to a range of the rest. */
 static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
 		     struct sp_errinfo *err)
 {
@@ -116,7 +116,7 @@ static int add_scans(struct sp_benchset *set, const struct sp_benchset_mix *mix,
 	begin = bytes / 3 * 2 / unit * unit;
 	part = (bytes - begin) / mix->readers / unit * unit;
 	if (!part || !begin)
-		return SP__REFUSE(err, "the target is too small for so many readers");
+		return SP__REFUSE(err, "the target is too small for this number of readers");
 	for (int i = 0; i < 3; i++) {
 		struct sp__setpoint *p = sp__set_add(set, o);
 		struct sp_bench_class *c;
@@ -146,7 +146,7 @@ static struct sp__setpair low_by_high(const struct sp__setpoint *p)
 	return (struct sp__setpair){ p, p, 1, 0, SP__SET_WAIT };
 }
 
-/* The mean over all points that have both classes. */
+/* Returns the mean ratio over all points that have both classes. */
 static struct sp_benchset_estimate ratio_of_all(const struct sp_benchset *set)
 {
 	double v[SP__SLICES_MAX], sum = 0;
@@ -178,13 +178,16 @@ static struct sp_benchset_estimate ratio_of_all(const struct sp_benchset *set)
 	return sp__stat_ratio(points ? exp(sum / (double)points) : NAN, v, n);
 }
 
-/* Distance of the whole interval from 1, as a ratio; NaN if there is no interval. */
+/* Returns the distance of the whole interval from 1, as a ratio; NaN: no interval. */
 static double sure(struct sp_benchset_estimate e)
 {
 	return fmax(e.low, 1 / e.high);
 }
 
-/* One share suffices for an effect; for none the mean over all shares must be near 1. */
+/*
+ * Decides whether priorities have an effect.  One share suffices for "yes"; for "no", the mean over
+ * all shares must be near 1.
+ */
 static void show_effect(struct sp_benchset *set, const struct sp_benchset_mix *mix)
 {
 	struct sp_benchset_result *r = &set->result;
@@ -206,7 +209,7 @@ static void show_effect(struct sp_benchset *set, const struct sp_benchset_mix *m
 		r->effect = SP_BENCHSET_EFFECT_NONE;
 }
 
-/* The total is the sum of the classes, though each drops other slices. */
+/* Sets the total to the sum of the classes, although each drops other slices. */
 static void add_up(struct sp_benchset_point *p)
 {
 	double iops = 0, more;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Keeps the metrics of slices, and computes estimates from them.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -62,7 +65,7 @@ bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b)
 	return true;
 }
 
-/* Known values of a metric, of at most SP__SLICES_MAX slices; returns their number. */
+/* Collects the known values of a metric in at most SP__SLICES_MAX slices.  Returns their number. */
 static size_t known_values(double *v, const struct sp__setpoint *p, size_t class,
 			   enum sp__setmetric m)
 {

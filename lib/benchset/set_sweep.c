@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sweep: powers of two first, for a quarter of the time, to find the knees.  Then
- * depths halfway to their neighbours are added and the measurement starts again, so
- * that all depths are measured in the same rounds.  If time does not suffice for
- * that, nothing is added and the first rounds count.
+ * Measures throughput over depth.
+ *
+ * Algorithm: powers of two are measured for a quarter of the time to find the knees.  Then depths
+ * halfway to their neighbours are added and the measurement starts again, so all depths are
+ * measured in the same rounds.  If the time does not suffice for that, nothing is added and the
+ * first rounds count.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 #define FIRST_SHARE 0.25
 #define FIRST_ROUNDS 4
 #define ROUNDS 12
-#define REFINE_ROUNDS 6 /* must still fit to start again */
+#define REFINE_ROUNDS 6 /* that must fit to start again */
 
 static void add_depth(struct sp_benchset *set, unsigned depth)
 {
@@ -59,7 +61,7 @@ static bool find_knees(const struct sp_benchset *set, struct sp__knees *knees)
 	return any;
 }
 
-/* Adds the depth halfway from point i to the next one of the first n. */
+/* Adds the depth halfway between point i and the next one of the first n. */
 static void add_between(struct sp_benchset *set, size_t n, size_t i)
 {
 	unsigned middle;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The variance of a trimmed mean follows from the winsorized values: each dropped
- * value counts as the nearest one kept (Tukey & McLaughlin 1963).  If none is dropped
- * this is the usual t interval.
+ * Computes estimates with intervals.
+ *
+ * Algorithm: the variance of a trimmed mean follows from the winsorized values: each dropped value
+ * counts as the nearest one kept (Tukey & McLaughlin 1963).  If none is dropped, the result is the
+ * usual t interval.
  */
 #include <math.h>
 #include "base/doubles.h"
 #include "benchset/stat.h"
 
-/* Two slices can agree closely by chance. */
+/* two slices can agree closely by chance */
 #define RATIO_MIN 3
 
 double sp__stat_t(size_t freedom)
@@ -28,7 +30,7 @@ static size_t left_out(size_t n)
 	return n / 5;
 }
 
-/* Of sorted values. */
+/* Returns the trimmed mean of sorted values. */
 static double middle_mean(const double *v, size_t n)
 {
 	size_t cut = left_out(n);

@@ -201,13 +201,13 @@ agrees()
 	run -0 "$aiobench" mix --direct=0 --runtime=500ms --iodepth=4 --scans t
 	[[ $output == *"scan MB/s"* ]]
 	run -2 "$aiobench" mix --shares=50,10 sim:linear
-	[[ $output == *"shares go up"* ]]
+	[[ $output == *"shares must increase"* ]]
 	run -2 "$aiobench" mix --shares=101 sim:linear
 	[[ $output == *"more than 100%"* ]]
 	run -2 "$aiobench" mix --shares=1,,2 sim:linear
 	[[ $output == *"invalid --shares argument"* ]]
 	run -2 "$aiobench" mix --class a: --class b: sim:linear
-	[[ $output == *"a mix has classes of its own"* ]]
+	[[ $output == *"a mix defines its own classes"* ]]
 }
 
 @test "two reports are compared, with intervals" {
