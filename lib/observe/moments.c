@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Waits for the moments of a series, by periodic timers (moments.h).
+ */
 #include <stdbool.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -10,7 +13,7 @@ static uint64_t at(const struct sp__moments *m, uint64_t moment)
 	return m->begin_ns + moment * m->period_ns;
 }
 
-/* Each timer expires at every nfds-th moment. */
+/* Arms the timers; each expires at every nfds-th moment. */
 static void set(const struct sp__moments *m)
 {
 	for (uint64_t moment = 1; moment <= m->nfds; moment++) {
@@ -32,7 +35,7 @@ void sp__moments_open(struct sp__moments *m, uint64_t begin_ns, uint64_t period_
 	set(m);
 }
 
-/* False: a signal came first. */
+/* Waits until a moment.  False: a signal arrived first. */
 static bool wait_for(const struct sp__moments *m, uint64_t moment)
 {
 	uint64_t expired;

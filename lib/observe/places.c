@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table of counts with open addressing, at most half full.  A place whose count is 0
- * again keeps its slot until the table is rebuilt, so that places probed after it are found.
+ * Counts outstanding requests by location, in a hash table with open addressing.
+ *
+ * Invariants: the table is at most half full.  A location whose count is 0 again keeps its slot
+ * until the table is rebuilt, so locations that were probed after it are found.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +40,7 @@ static struct sp__place_slot *find(const struct sp__places *p, unsigned dev, uin
 	return &p->slots[i];
 }
 
-/* Drops removed places; afterwards the table is at most a quarter full. */
+/* Drops removed locations; afterwards the table is at most a quarter full. */
 static bool rebuild(struct sp__places *p)
 {
 	struct sp__place_slot *old = p->slots;

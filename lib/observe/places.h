@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A multiset of places on devices where requests are outstanding; several requests may have
- * the same place.
+ * A multiset of locations on devices with outstanding requests; several requests can have the same
+ * location.
  *
- * One thread at a time.  Memory grows with the number of places and never shrinks until the
- * set is closed.
+ * A set is for one thread at a time.  Its memory grows with the number of locations, and does not
+ * shrink until the set is closed.
  */
 #ifndef SP__OBSERVE_PLACES_H
 #define SP__OBSERVE_PLACES_H
@@ -26,7 +26,7 @@ SP_MUST_CHECK int sp__places_open(struct sp__places *p); /* 0 or -ENOMEM */
 void sp__places_close(struct sp__places *p);		 /* accepts one filled with zeros */
 /* 0, or -ENOMEM: the set is unchanged. */
 SP_MUST_CHECK int sp__places_add(struct sp__places *p, unsigned dev, uint64_t sector);
-/* Removes one; false: there is none. */
+/* Removes one request.  False: the location has none. */
 bool sp__places_take(struct sp__places *p, unsigned dev, uint64_t sector);
 void sp__places_clear(struct sp__places *p);
 

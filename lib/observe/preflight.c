@@ -2,9 +2,9 @@
 /*
  * Follows a request from the target down to the hardware.
  *
- * Priorities act if at one device on the way they are honoured and requests wait
- * there; where the way forks, on all branches.  A device passes on no more requests
- * than its window, so devices below have fewer outstanding.
+ * Algorithm: priorities act if one device on the path honours them and requests wait there; if the
+ * path forks, on all branches.  A device passes on at most as many requests as its window, so
+ * devices below have fewer outstanding.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +55,7 @@ static enum sp_preflight_verdict below_loop(struct sp__preflight *p, const struc
 
 	if (!sp__sys_number(d->dir, "loop/dio", &direct) || !direct) {
 		sp__preflight_remark(p, false, "losetup --direct-io=on",
-				     "%s: what lies below it sees no priorities", d->name);
+				     "%s: does not pass on priorities", d->name);
 		return SP_PREFLIGHT_NO;
 	}
 	if (!sp__sys_line(d->dir, "loop/backing_file", path, sizeof(path)) || stat(path, &st) ||
@@ -74,7 +74,7 @@ static int is_name(const struct dirent *e)
 	return e->d_name[0] != '.';
 }
 
-/* The devices below it; the weakest of them counts. */
+/* Judges the devices below; the weakest of them counts. */
 static enum sp_preflight_verdict below_slaves(struct sp__preflight *p, const struct sp__sysdev *d,
 					      unsigned level, uint64_t outstanding)
 {
@@ -101,7 +101,7 @@ static enum sp_preflight_verdict below_slaves(struct sp__preflight *p, const str
 	return n ? least : SP_PREFLIGHT_NO;
 }
 
-/* Does the device replace requests by its own? */
+/* True if the device replaces requests by its own. */
 static bool remakes(struct sp__preflight *p, const struct sp_preflight_layer *l)
 {
 	bool parity = !strcmp(l->kind, "md raid4") || !strcmp(l->kind, "md raid5") ||
@@ -109,11 +109,11 @@ static bool remakes(struct sp__preflight *p, const struct sp_preflight_layer *l)
 
 	if (parity)
 		sp__preflight_remark(p, false, "",
-				     "%s: %s makes writes of its own, without priorities", l->name,
+				     "%s: %s issues its own writes, without priorities", l->name,
 				     l->kind);
 	else if (!strcmp(l->kind, "dm CRYPT"))
 		sp__preflight_remark(p, false, "",
-				     "%s: encryption may lose the priority of a request", l->name);
+				     "%s: encryption can lose the priority of a request", l->name);
 	else
 		return false;
 	return true;
@@ -143,7 +143,7 @@ static enum sp_preflight_verdict descend(struct sp__preflight *p, const struct s
 	return groups && here > SP_PREFLIGHT_UNKNOWN ? SP_PREFLIGHT_UNKNOWN : here;
 }
 
-/* The device that the file system of a file lies on. */
+/* Finds the device of the file system of a file. */
 static int below_file(struct sp__preflight *p, const char *path, const struct stat *st,
 		      struct sp__sysdev *d)
 {
@@ -165,7 +165,7 @@ static int below_file(struct sp__preflight *p, const char *path, const struct st
 		snprintf(p->out->filesystem, sizeof(p->out->filesystem), "%s", m.type);
 	if (major(st->st_dev))
 		return sp__sysdev_number(d, p->sys, st->st_dev);
-	/* Some file systems have device numbers of their own; then the mounted device counts. */
+	/* Some file systems have their own device numbers; then the mounted device counts. */
 	if (found && m.source[0] == '/' && stat(m.source, &source) == 0 && S_ISBLK(source.st_mode))
 		return sp__sysdev_number(d, p->sys, source.st_rdev);
 	return -ENODEV;
@@ -218,7 +218,7 @@ static unsigned level_of(uint16_t prio)
 	return prio >> 13 == SP_BENCH_NONE ? 4 : prio & 7;
 }
 
-/* Do classes or levels differ between the requests? */
+/* Determines whether classes or levels differ between the requests. */
 static void compare_classes(struct sp__preflight *p)
 {
 	const struct sp_preflight_opts *o = p->opts;
@@ -251,13 +251,13 @@ static void check_rights(struct sp__preflight *p)
 	if (o->no_fallback || idle)
 		sp__preflight_remark(p, true, "CAP_SYS_NICE, or be against idle",
 				     "class rt is not allowed here%s",
-				     idle ? ", and with idle there is none below be" : "");
+				     idle ? ", and with idle no class below be is left" : "");
 	else
 		sp__preflight_remark(p, false, "CAP_SYS_NICE",
 				     "class rt is not allowed here: be and idle are used instead");
 }
 
-/* Do priorities reach the block layer at all? */
+/* True if priorities reach the block layer. */
 static bool get_through(struct sp__preflight *p)
 {
 	bool writes = false;
@@ -279,7 +279,7 @@ static bool by_level(const struct sp__sched *s)
 	return s->ops == &sp__sched_deadline_prio || s->ops == &sp__sched_promote;
 }
 
-/* Does the scheduler of a machine treat some of these requests, which differ, differently? */
+/* True if the scheduler of a machine distinguishes these priorities. */
 static bool told_apart(const struct sp__preflight *p, const struct sp__sched *s)
 {
 	const struct sp_preflight_opts *o = p->opts;
@@ -324,12 +324,12 @@ static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 				     by_level(&sched) ? "priorities of different levels"
 						      : "sched=strict, or sched=deadline-prio "
 							"for levels too",
-				     "%s: scheduler %s does not tell these priorities apart",
+				     "%s: scheduler %s does not distinguish these priorities",
 				     l->name, l->scheduler);
 	if (l->verdict && l->outstanding && l->outstanding <= l->window) {
 		l->verdict = SP_PREFLIGHT_NO;
 		sp__preflight_remark(p, true, "more requests, or window=...",
-				     "%s: the device takes %llu requests at once, and %llu are "
+				     "%s: the device takes %llu requests at a time, and %llu are "
 				     "outstanding: nothing waits in the scheduler",
 				     l->name, (unsigned long long)l->window,
 				     (unsigned long long)l->outstanding);

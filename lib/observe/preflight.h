@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside the preflight.
+ * The parts of the preflight.
  */
 #ifndef SP__OBSERVE_PREFLIGHT_H
 #define SP__OBSERVE_PREFLIGHT_H
@@ -17,19 +17,19 @@ struct sp__preflight {
 	bool threads; /* each class has a thread of its own */
 };
 
-/* Adds a remark; obstacle and advice as in struct sp_preflight_remark. */
+/* Adds a remark to the result; obstacle and advice as in struct sp_preflight_remark. */
 void sp__preflight_remark(struct sp__preflight *p, bool obstacle, const char *advice,
 			  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /*
- * Judges one device, with this many outstanding requests (0: undecided); *below is how many of
- * them it passes on.
+ * Judges one device with this number of outstanding requests (0: undecided); *below: the number
+ * that it passes on.
  */
 enum sp_preflight_verdict sp__preflight_layer(struct sp__preflight *p, const struct sp__sysdev *d,
 					      unsigned level, uint64_t outstanding,
 					      uint64_t *below);
 
-/* True if control groups of the process may undo priorities on the device. */
+/* True if control groups of the process can undo priorities on the device. */
 bool sp__preflight_groups(struct sp__preflight *p, const struct sp__sysdev *d);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Control groups.  A limit on a device delays requests before they reach its
- * scheduler, in order of arrival; a priority policy changes the priorities of all
- * requests.  Both apply to a group and all groups below it.
+ * Judges the control groups of the process.
+ *
+ * A limit on a device delays requests before they reach its scheduler, in order of arrival.  A
+ * priority policy changes the priorities of all requests.  Both apply to a group and all groups
+ * below it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 #define TEXT_BYTES 4096
 
-/* The group of the process in the hierarchy whose line contains mark. */
+/* Finds the group of the process in the hierarchy whose line contains mark. */
 static bool group_path(const struct sp__preflight *p, const char *mark, char *path, size_t bytes)
 {
 	char text[TEXT_BYTES], *line, *rest = text;
@@ -29,7 +31,7 @@ static bool group_path(const struct sp__preflight *p, const char *mark, char *pa
 	return false;
 }
 
-/* The rest of the line "MAJOR:MINOR ..." of the device, or NULL. */
+/* Returns the rest of the line "MAJOR:MINOR ..." of the device, or NULL. */
 static const char *device_line(const char *text, const struct sp__sysdev *d)
 {
 	char mark[32];

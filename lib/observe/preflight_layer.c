@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One block device: its scheduler, the scheduler's places, and the window of the
+ * Judges one block device: its scheduler, the scheduler's request slots, and the window of the
  * hardware below.
  *
- * Of N outstanding requests at most W (the window) are at the device, and a new one
- * of high priority waits only for these; on average a request waits for N.  So its
- * latency is W / N of the mean at best.  N includes requests of others.
+ * Algorithm: at most W (the window) of N outstanding requests are at the device, and a new one of
+ * high priority waits only for these; on average a request waits for N.  So its latency is at best
+ * W / N of the mean.  N includes requests of other processes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static void name_kind(const struct sp__sysdev *d, char text[32])
 		snprintf(text, 32, "disk");
 }
 
-/* The actual number of hardware tags, which only debugfs shows. */
+/* Returns the actual number of hardware tags, which only debugfs shows. */
 static uint64_t true_tags(const struct sp__preflight *p, const char *name)
 {
 	char dir[PATH_MAX], text[512];
@@ -62,7 +62,7 @@ static uint64_t true_tags(const struct sp__preflight *p, const char *name)
 		    PATH_MAX ||
 	    !sp__sys_text(dir, "tags", text, sizeof(text)))
 		return 0;
-	/* The line of the bitmap, after the number that sysfs has too. */
+	/* the line of the bitmap follows the number that sysfs also has */
 	depth = strstr(text, "\ndepth=");
 	return depth ? strtoull(depth + 7, NULL, 10) : 0;
 }
@@ -88,7 +88,7 @@ static void measure_window(const struct sp__preflight *p, const struct sp__sysde
 		l->window = depth;
 }
 
-/* Mean number of requests of others, from a few samples. */
+/* Returns the mean number of requests of other processes, from a series of samples. */
 static uint64_t count_others(const struct sp__sysdev *d)
 {
 	const struct timespec pause = { .tv_nsec = OTHERS_NS };
@@ -117,7 +117,7 @@ static void describe(const struct sp__preflight *p, const struct sp__sysdev *d,
 	    !sp__sys_line(d->dir, "queue/scheduler", all, bytes))
 		return;
 	measure_window(p, d, l);
-	/* Devices that only pass requests on show such files too. */
+	/* Devices that only pass on requests have such files, too. */
 	if (!l->queues && !strcmp(all, "none"))
 		l->requests = 0;
 	else
@@ -136,11 +136,11 @@ static void say_ignored(struct sp__preflight *p, const struct sp_preflight_layer
 			 l->name);
 	else
 		snprintf(advice, sizeof(advice), "the kernel needs the scheduler mq-deadline");
-	sp__preflight_remark(p, true, advice, "%s: scheduler %s heeds no priorities", l->name,
+	sp__preflight_remark(p, true, advice, "%s: scheduler %s ignores priorities", l->name,
 			     l->scheduler);
 }
 
-/* Does the scheduler distinguish the requests? */
+/* Decides whether the scheduler distinguishes the requests. */
 static enum sp_preflight_verdict told_apart(struct sp__preflight *p,
 					    const struct sp_preflight_layer *l, const char *all)
 {
@@ -152,27 +152,27 @@ static enum sp_preflight_verdict told_apart(struct sp__preflight *p,
 		if (p->classes)
 			return SP_PREFLIGHT_YES;
 		sp__preflight_remark(p, true, "use classes: rt and be, or be and idle",
-				     "%s: scheduler %s heeds classes, but no levels", l->name,
-				     l->scheduler);
+				     "%s: scheduler %s distinguishes classes, but not levels",
+				     l->name, l->scheduler);
 		return SP_PREFLIGHT_NO;
 	case PROCESSES:
 		if (p->threads)
 			return SP_PREFLIGHT_YES;
-		sp__preflight_remark(
-			p, true,
-			strstr(all, "mq-deadline") ? "mq-deadline, or --ioengine=sync"
-						   : "--ioengine=sync",
-			"%s: scheduler %s goes by the thread, and all requests come from one",
-			l->name, l->scheduler);
+		sp__preflight_remark(p, true,
+				     strstr(all, "mq-deadline") ? "mq-deadline, or --ioengine=sync"
+								: "--ioengine=sync",
+				     "%s: scheduler %s uses the priority of the thread, and all "
+				     "requests come from one",
+				     l->name, l->scheduler);
 		return SP_PREFLIGHT_NO;
 	default:
-		sp__preflight_remark(p, true, "", "%s: scheduler %s is not known here", l->name,
+		sp__preflight_remark(p, true, "", "%s: scheduler %s is unknown", l->name,
 				     l->scheduler);
 		return SP_PREFLIGHT_UNKNOWN;
 	}
 }
 
-/* Outstanding requests, including those of others. */
+/* Returns the number of outstanding requests, including those of other processes. */
 static uint64_t together(const struct sp_preflight_layer *l)
 {
 	return l->outstanding + l->others;
@@ -193,13 +193,13 @@ static void say_window(struct sp__preflight *p, const struct sp__sysdev *d,
 			 l->name, l->scheduler);
 	sp__preflight_remark(
 		p, true, advice,
-		"%s: the device takes %llu requests at once, and %llu are outstanding: "
+		"%s: the device takes %llu requests at a time, and %llu are outstanding: "
 		"%s waits in the scheduler",
 		l->name, (unsigned long long)l->window, (unsigned long long)together(l),
 		together(l) <= l->window ? "nothing" : "little");
 }
 
-/* Does anything wait where it can be overtaken? */
+/* Decides whether requests wait where others can overtake them. */
 static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct sp__sysdev *d,
 					   const struct sp_preflight_layer *l)
 {
@@ -208,9 +208,10 @@ static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct
 	uint64_t wish = 256;
 
 	if (!l->window) {
-		sp__preflight_remark(p, false, "",
-				     "%s: how many requests the device takes at once is not known",
-				     l->name);
+		sp__preflight_remark(
+			p, false, "",
+			"%s: the number of requests that the device takes at a time is unknown",
+			l->name);
 		return SP_PREFLIGHT_UNKNOWN;
 	}
 	if (l->others)
@@ -235,7 +236,7 @@ static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct
 		sp__preflight_remark(
 			p, true, advice,
 			"%s: the scheduler has %llu request slots for %llu requests: the "
-			"others wait in line before it",
+			"others wait outside it",
 			l->name, (unsigned long long)l->requests, (unsigned long long)together(l));
 		if (v > SP_PREFLIGHT_WEAK || l->requests <= l->window)
 			v = l->requests <= l->window ? SP_PREFLIGHT_NO : SP_PREFLIGHT_WEAK;
@@ -243,7 +244,7 @@ static enum sp_preflight_verdict overtaken(struct sp__preflight *p, const struct
 	return v;
 }
 
-/* Does the device itself have a priority for class RT? */
+/* True if the device itself has a priority for class RT. */
 static bool own_means(struct sp__preflight *p, const struct sp__sysdev *d)
 {
 	char advice[256] = "";
@@ -255,7 +256,7 @@ static bool own_means(struct sp__preflight *p, const struct sp__sysdev *d)
 	if (!on)
 		snprintf(advice, sizeof(advice), "echo 1 > /sys/block/%s/device/ncq_prio_enable",
 			 d->name);
-	sp__preflight_remark(p, false, advice, "%s: the drive knows a priority for class rt, %s",
+	sp__preflight_remark(p, false, advice, "%s: the drive supports a priority for class rt, %s",
 			     d->name, on ? "which is on" : "which is off");
 	return on;
 }

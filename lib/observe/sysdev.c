@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Finds block devices in sysfs, and reads its files and mountinfo.
+ */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +13,7 @@
 #include <unistd.h>
 #include "observe/sysdev.h"
 
-/* False if the path would be too long. */
+/* Joins the names.  False: the path would be too long. */
 static bool join(char path[PATH_MAX], const char *dir, const char *name)
 {
 	return snprintf(path, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
@@ -105,7 +108,7 @@ void sp__sys_chosen(const char *line, char *word, size_t bytes)
 		snprintf(word, bytes, "%.*s", (int)strcspn(line, " "), line);
 }
 
-/* path: of the device or a partition of it; may contain links. */
+/* Finds the whole device; path: of the device or of a partition, can contain links. */
 static int resolve(struct sp__sysdev *d, const char *path)
 {
 	char number[32], *slash;

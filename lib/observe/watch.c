@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The watch takes a sample at each of a series of moments and sleeps in between,
- * so that watching costs little.  A moment that passes before the thread wakes up
- * is missed, and the sample before stands for that time too.  Changes of a trace
- * are read some time after they happened.
+ * Samples the number of outstanding requests at a series of moments.
+ *
+ * Algorithm: the watch sleeps between moments, so watching costs little.  A moment that passes
+ * before the thread wakes up is missed, and the previous sample also counts for that time.  Changes
+ * in a trace are read later than they happened.
  */
 #include <errno.h>
 #include <math.h>
@@ -37,7 +38,7 @@ struct sp_watch {
 	struct sp_watch_result result;
 	uint64_t begin_ns;
 	struct tally whole, interval;
-	unsigned depth; /* of the last sample */
+	unsigned depth; /* at the last sample */
 	uint64_t at_ns; /* its time */
 	uint64_t depth_ns[SP_WATCH_DEPTH_MAX + 1];
 };
@@ -47,7 +48,7 @@ static void restart(struct sp_watch *w, uint64_t now_ns)
 	w->interval = (struct tally){ .begin_ns = now_ns, .begin = w->watched.stat };
 }
 
-/* Counts the time since the last sample for its depth. */
+/* Adds the time since the last sample to its depth. */
 static void hold(struct sp_watch *w, uint64_t now_ns)
 {
 	uint64_t ns = now_ns - w->at_ns;
@@ -65,7 +66,7 @@ static void count(struct tally *t, unsigned depth)
 		t->max = depth;
 }
 
-/* From now on this many are outstanding. */
+/* Sets the number outstanding from now on. */
 static void set_depth(struct sp_watch *w, uint64_t outstanding)
 {
 	w->depth = outstanding < SP_WATCH_DEPTH_MAX ? (unsigned)outstanding : SP_WATCH_DEPTH_MAX;
@@ -73,7 +74,7 @@ static void set_depth(struct sp_watch *w, uint64_t outstanding)
 	count(&w->interval, w->depth);
 }
 
-/* 1; 0: missed; -ENOENT. */
+/* Takes a sample.  Returns 1; 0: missed; -ENOENT: the target is gone. */
 static int sample(struct sp_watch *w, uint64_t *now_ns)
 {
 	uint64_t outstanding = 0;
@@ -112,7 +113,7 @@ static void end_interval(struct sp_watch *w, uint64_t now_ns)
 	restart(w, now_ns);
 }
 
-/* Ends the interval if it has lasted so long. */
+/* Ends the interval if it has lasted interval_ns. */
 static void check_interval(struct sp_watch *w, uint64_t now_ns, uint64_t interval_ns)
 {
 	uint64_t begin_ns = w->interval.begin_ns;
@@ -129,7 +130,7 @@ static bool over(struct sp_watch *w, uint64_t now_ns)
 	       (w->opts.runtime_ns && now_ns - w->begin_ns >= w->opts.runtime_ns);
 }
 
-/* The measurement begins with the first sample. */
+/* Begins the measurement with the first sample. */
 static int begin(struct sp_watch *w, struct sp_errinfo *err)
 {
 	int rc = 0;
@@ -142,7 +143,7 @@ static int begin(struct sp_watch *w, struct sp_errinfo *err)
 		return sp__err(err, rc, "read", w->opts.target, -1);
 	if (rc == 0)
 		return sp__errf(err, SP_EUNSUP, "read", w->opts.target, -1,
-				"does not show what is outstanding");
+				"does not show outstanding requests");
 	restart(w, w->begin_ns);
 	w->whole = w->interval;
 	memset(w->depth_ns, 0, sizeof(w->depth_ns));
@@ -259,7 +260,7 @@ int sp_watch_run(struct sp_watch **out, const struct sp_watch_opts *opts, struct
 	*out = NULL;
 	if (opts->rate != 0 && !(opts->rate >= RATE_MIN && opts->rate <= RATE_MAX))
 		return sp__errf(err, -EINVAL, "check", "", -1,
-				"the sample rate is between 0.001 and a million per second");
+				"the sample rate is not from 0.001 to 1000000 per second");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return sp__err(err, -ENOMEM, "open", opts->target, -1);
@@ -299,10 +300,10 @@ const char *sp_watch_source_about(enum sp_watch_source source)
 {
 	static const char *const about[] = {
 		"",
-		"requests in the device's queue, those in the scheduler too",
+		"requests in the device's queue and in the scheduler",
 		"requests given to the driver",
-		"operations that io_uring has taken and not completed",
-		"every block request, from begin to end",
+		"operations that io_uring has taken but not completed",
+		"every block request, from start to completion",
 	};
 
 	return about[source];

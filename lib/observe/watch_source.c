@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of /sys and /proc stay open; a sample is one pread() from their begin.
+ * Reads counters of outstanding requests.  Files of /sys and /proc stay open; a sample is one
+ * pread() from offset 0.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -17,7 +18,9 @@
 
 #define FIELDS_MAX 17
 
-/* Parses blank-separated numbers up to the end of the line; 0 if there is anything else. */
+/*
+ * Parses blank-separated numbers up to the end of the line.  Returns their number; 0: other text.
+ */
 static size_t numbers(const char *text, uint64_t *out, size_t max)
 {
 	size_t n = 0;
@@ -146,7 +149,7 @@ static int open_process(struct sp__watched *w, const struct sp_watch_opts *o,
 	    PATH_MAX)
 		return sp__err(err, -ENAMETOOLONG, "open", o->target, -1);
 	if (access(w->dir, F_OK))
-		return sp__errf(err, -ESRCH, "open", o->target, -1, "there is no such process");
+		return sp__errf(err, -ESRCH, "open", o->target, -1, "the process does not exist");
 	if (o->source == SP_WATCH_TRACE) {
 		w->source = SP_WATCH_TRACE;
 		return sp__tracer_open(&w->tracer, sys_root(o), 0, w->dir, err);

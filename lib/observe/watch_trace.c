@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every request from block_io_start to block_io_done, as in the statistics of a
- * device.  A request merged into another one ends there (block_rq_merge), and one
- * that grows at its front begins at another sector from then on
- * (block_bio_frontmerge).
+ * Follows every request from block_io_start to block_io_done, as the statistics of a device do.
  *
- * Each processor has a ring buffer of its own.  All of them are read and the
- * events sorted by time (clock "mono"); events later than the start of the reading
- * are kept for the next time, because another processor may still deliver an
- * earlier one.
+ * Algorithm: a request that is merged into another one ends there (block_rq_merge).  A request that
+ * grows at its front has another first sector from then on (block_bio_frontmerge).  Outstanding
+ * requests are a multiset of (device, sector), see places.h.  Completions of requests whose start
+ * was not seen are ignored.
  *
- * Outstanding requests are a multiset of (device, sector), places.h.  The end of a
- * request whose begin was not seen is ignored.
+ * Each processor has its own ring buffer.  All of them are read, and the events sorted by time
+ * (clock "mono").  Events later than the start of the reading are kept for the next time, because
+ * another processor can still deliver an earlier one.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -127,7 +125,7 @@ static void add_thread(void *arg, int number)
 		t->threads[t->nthreads++] = number;
 }
 
-/* Those of a process that has ended stay known. */
+/* Adds the threads of the process; threads that have ended stay in the list. */
 static int find_threads(struct sp__tracer *t)
 {
 	size_t before = t->nthreads;
@@ -153,7 +151,7 @@ static int start(struct sp__tracer *t)
 	return rc ? rc : put(t->dir, "tracing_on", "1");
 }
 
-/* Instances that killed processes have left go on collecting events. */
+/* Removes instances of killed processes, which would continue to collect events. */
 static void remove_left(const char *tracing)
 {
 	char pattern[PATH_MAX];
@@ -186,14 +184,13 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	t->process = process;
 	rc = sp__places_open(&t->outstanding);
 	if (rc == 0 && !sp__sys_exists(tracing, "events/block"))
-		rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1,
-			      "there is no tracefs that can be read");
+		rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1, "tracefs cannot be read");
 	if (rc == 0 && snprintf(t->dir, sizeof(t->dir), "%s/instances/spindle-%d", tracing,
 				(int)getpid()) >= PATH_MAX)
 		rc = -ENAMETOOLONG;
 	if (rc == 0)
 		remove_left(tracing);
-	/* A killed process may also have had the number that is ours. */
+	/* A killed process can have had our process number. */
 	if (rc == 0 && mkdir(t->dir, 0700) &&
 	    (errno != EEXIST || rmdir(t->dir) || mkdir(t->dir, 0700)))
 		rc = -errno;
@@ -290,7 +287,7 @@ static bool ours(const struct sp__tracer *t, int pid)
 	return false;
 }
 
-/* The whole device of a partition. */
+/* Returns the whole device of a partition. */
 static unsigned whole(struct sp__tracer *t, unsigned dev)
 {
 	struct sp__sysdev d;
@@ -330,7 +327,7 @@ int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, 
 		rc = read_cpu(t, t->cpu[i]);
 	if (rc)
 		return rc;
-	/* Lost events may have ended requests. */
+	/* Lost events can have ended requests. */
 	if (t->lost != lost)
 		sp__places_clear(&t->outstanding);
 	if (t->n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests from begin to end, by the kernel's trace events, in an instance of tracefs of our own.
+ * Follows requests by the kernel's trace events, in a tracefs instance of its own.
  */
 #ifndef SP__OBSERVE_WATCH_TRACE_H
 #define SP__OBSERVE_WATCH_TRACE_H
@@ -19,29 +19,29 @@ typedef void sp__tracepage_fn(void *arg, uint64_t ns, const unsigned char *data,
 bool sp__tracepage_parse(const unsigned char *page, size_t bytes, bool *lost, sp__tracepage_fn *fn,
 			 void *arg);
 
-/* Offset of a field of so many bytes, and the number of an event, from its file "format". */
+/* Find the offset of a field of this size, and the number of an event, in its file "format". */
 bool sp__traceformat_field(const char *format, const char *name, unsigned bytes, unsigned *offset);
 bool sp__traceformat_id(const char *format, unsigned *id);
 
 struct sp__tracer;
 
 /*
- * Traces one device (dev: major << 20 | minor) or, if process is a directory of /proc, the
- * requests that its threads begin.  The tracefs is kernel/tracing in sys.  SP_EUNSUP: there is
- * none, or it lacks the events; -EPERM, -EACCES.
+ * Traces one device (dev: major << 20 | minor) or, if process is a directory of /proc, the requests
+ * that its threads start.  The tracefs is kernel/tracing in sys.  Returns 0; SP_EUNSUP: no tracefs,
+ * or it lacks the events; -EPERM, -EACCES.
  */
 SP_MUST_CHECK int sp__tracer_open(struct sp__tracer **t, const char *sys, unsigned dev,
 				  const char *process, struct sp_errinfo *err);
 void sp__tracer_close(struct sp__tracer *t); /* accepts NULL */
 
 /*
- * Calls fn for each change until a time of the monotonic clock, in order.  Requests that began
- * before the tracer do not count.  0, -ENOENT (the process is gone), or another error.
+ * Calls fn for each change until a time of the monotonic clock, in order.  Requests that started
+ * before the tracer do not count.  Returns 0, -ENOENT (the process is gone), or another error.
  */
 typedef void sp__tracer_fn(void *arg, uint64_t ns, uint64_t outstanding);
 SP_MUST_CHECK int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn,
 				  void *arg);
-/* Pages before which events were lost; what follows them is inexact. */
+/* Returns the number of pages before which events were lost; later counts are inexact. */
 uint64_t sp__tracer_lost(const struct sp__tracer *t);
 
 #endif

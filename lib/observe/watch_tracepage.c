@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A page of the kernel's ring buffer, as tracefs documents it in
- * events/header_page and events/header_event: the time of the page, the bytes in
- * use with flags in the high bits, then events.  An event is a word of 5 bits of
- * type and 27 bits of time since the previous event, and its bytes.
+ * Parses pages of the kernel's ring buffer, as tracefs documents them in events/header_page and
+ * events/header_event: the time of the page, the bytes in use with flags in the high bits, then
+ * events.  An event is a word with 5 bits of type and 27 bits of time since the previous event, and
+ * its bytes.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static uint64_t moment(uint64_t ns, uint32_t type, uint64_t delta, uint32_t next
 
 	if (type == TIME_EXTEND)
 		return ns + whole;
-	/* A stamp lacks the highest 5 bits. */
+	/* a stamp lacks the highest 5 bits */
 	return type == TIME_STAMP ? whole | (ns & ~((1ull << 59) - 1)) : ns + delta;
 }
 

@@ -17,7 +17,7 @@ setup()
 
 @test "a simulated device: reports whether the scheduler heeds priorities" {
 	run -0 "$aiobench" preflight --iodepth=10 sim:linear
-	[[ ${lines[0]} == "sim:linear: priorities do not act" && $output == *"scheduler noop does not tell"* ]]
+	[[ ${lines[0]} == "sim:linear: priorities do not act" && $output == *"scheduler noop does not distinguish"* ]]
 	run -0 "$aiobench" preflight --iodepth=10 --stats=r.json sim:linear,sched=strict
 	[[ ${lines[0]} == *"priorities act" ]]
 	grep -q '"kind": "preflight"' r.json

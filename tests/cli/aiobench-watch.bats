@@ -123,7 +123,7 @@ device()
 	run -2 "$aiobench" watch nosuchdevice
 	[[ $output == *"nosuchdevice: No such file or directory" ]]
 	run -2 "$aiobench" watch 4194305
-	[[ $output == *"there is no such process"* ]]
+	[[ $output == *"the process does not exist"* ]]
 	run -2 "$aiobench" watch .
 	[[ $output == *"neither a block device nor the number of a process"* ]]
 	run -2 "$aiobench" watch $$

@@ -123,14 +123,14 @@ static bool said(const char *words)
 static void schedulers(void)
 {
 	device("sda", 8, 0, "[none] mq-deadline", 64, 32);
-	ok(of("sda", 200) == SP_PREFLIGHT_NO && said("scheduler none heeds no priorities") &&
+	ok(of("sda", 200) == SP_PREFLIGHT_NO && said("scheduler none ignores priorities") &&
 		   said("echo mq-deadline > /sys/block/sda/queue/scheduler"),
 	   "scheduler none: no, and what would change it");
 	device("sdb", 8, 16, "none [kyber]", 64, 32);
 	ok(of("sdb", 200) == SP_PREFLIGHT_NO && said("the kernel needs the scheduler mq-deadline"),
 	   "kyber: no, and there is no other");
 	device("sdc", 8, 32, "none mq-deadline [bfq]", 256, 32);
-	ok(of("sdc", 200) == SP_PREFLIGHT_NO && said("goes by the thread"),
+	ok(of("sdc", 200) == SP_PREFLIGHT_NO && said("uses the priority of the thread"),
 	   "bfq: not for requests of one thread");
 	opts.engine = "sync";
 	opts.outstanding = 100;
@@ -145,7 +145,8 @@ static void schedulers(void)
 	reset("sde", 200);
 	classes[0].prio = SP_BENCH_PRIO(SP_BENCH_BE, 0);
 	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_BE, 7);
-	ok(ask() == SP_PREFLIGHT_NO && said("heeds classes, but no levels"), "but not for levels");
+	ok(ask() == SP_PREFLIGHT_NO && said("distinguishes classes, but not levels"),
+	   "but not for levels");
 	classes[0].prio = 0;
 	classes[1].prio = SP_BENCH_PRIO(SP_BENCH_BE, 4);
 	ok(ask() == SP_PREFLIGHT_NO && said("all requests have the same priority"),
@@ -205,8 +206,8 @@ static void parts_and_stacks(void)
 		   !strcmp(p.layers[1].name, "sde"),
 	   "a mapped device passes requests on to what lies below");
 	plant("sys/devices/dm-0/dm/uuid", "CRYPT-LUKS2-abc\n");
-	ok(of("dm-0", 200) == SP_PREFLIGHT_UNKNOWN && said("encryption may lose"),
-	   "an encrypted one may lose priorities");
+	ok(of("dm-0", 200) == SP_PREFLIGHT_UNKNOWN && said("encryption can lose"),
+	   "an encrypted one can lose priorities");
 
 	device("md0", 9, 0, "none", 128, 0);
 	plant("sys/devices/md0/md/level", "raid0\n");
@@ -302,7 +303,7 @@ static void files(void)
 
 static void simulated(void)
 {
-	ok(of("sim:linear", 10) == SP_PREFLIGHT_NO && said("noop does not tell"),
+	ok(of("sim:linear", 10) == SP_PREFLIGHT_NO && said("noop does not distinguish"),
 	   "a simulated device has its scheduler too");
 	ok(of("sim:linear,sched=strict", 10) == SP_PREFLIGHT_YES, "one that heeds classes");
 	ok(of("sim:linear,sched=strict,window=10", 10) == SP_PREFLIGHT_NO, "and a window");
