@@ -66,7 +66,7 @@ static char *strip(char *text)
 	return text;
 }
 
-/* Notes a key that changes nothing here, once. */
+/* Notes a key without effect in this program, once. */
 static void ignore(struct sp_fiojob *j, const char *key)
 {
 	size_t n = strlen(key), used = strlen(j->ignored);
@@ -92,13 +92,13 @@ static void assign(struct sp_fiojob *j, char *text, unsigned line)
 		value++;
 	k = sp__fiojob_key(text, n);
 	if (!j->in_job && !j->in_global)
-		sp__fiojob_complain(j, line, text, "stands before the first section");
+		sp__fiojob_complain(j, line, text, "is before the first section");
 	else if (k && k->kind == SP__KEY_IGNORED)
 		ignore(j, k->name);
 	else if (!k)
-		sp__fiojob_complain(j, line, text, "is not known here");
+		sp__fiojob_complain(j, line, text, "is not supported");
 	else if (value && strchr(value, '$'))
-		sp__fiojob_complain(j, line, text, "has a variable");
+		sp__fiojob_complain(j, line, text, "uses a variable");
 	else if (!sp__keyval_set(k, v, value))
 		sp__fiojob_complain(j, line, text, "is not %s", k->form);
 }
@@ -128,7 +128,7 @@ static int read_text(struct sp_fiojob *j, char *text, struct sp_errinfo *err)
 	if (rc == 0)
 		rc = sp__fiojob_end_job(j, err);
 	if (rc == 0 && !j->nruns)
-		rc = sp__errf(err, -ENODATA, "read", "", -1, "there is no job in it");
+		rc = sp__errf(err, -ENODATA, "read", "", -1, "it has no job");
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What one job of a job file asks for, and the table of its keys.
+ * The values of one job of a job file, and the table of its keys.
  */
 #ifndef SP__FIOJOB_FIOJOB_H
 #define SP__FIOJOB_FIOJOB_H
@@ -19,11 +19,11 @@ enum sp__fioengine { SP__FIO_URING, SP__FIO_AIO, SP__FIO_SYNC, SP__FIO_NULL };
 struct sp__fiovalues {
 	bool time_based, direct, keep_cached, stonewall, fixed_buffers, register_files;
 	int rw;	      /* enum sp_bench_rw */
-	double mix;   /* of these, the share of reads */
+	double mix;   /* share of reads if rw is mixed */
 	double theta; /* 0: uniform */
 	uint32_t bytes;
 	uint64_t size, io_size, offset;
-	double size_share; /* instead of size: of the file; or 0 */
+	double size_share; /* share of the file in place of size; 0: none */
 	char name[SP__FIO_NAME_BYTES], filename[512], directory[512];
 	uint32_t iodepth, numjobs, batch_submit, batch_min, batch_max;
 	int engine; /* enum sp__fioengine */
@@ -33,9 +33,9 @@ struct sp__fiovalues {
 	double cmdprio_share;
 };
 
-/* NULL: no such key. */
+/* Returns the row of a key; NULL: no such key. */
 const struct sp__setting *sp__fiojob_key(const char *name, size_t len);
-/* Its name for a measurement. */
+/* Returns the name of the engine in a measurement. */
 const char *sp__fiojob_engine(const struct sp__fiovalues *v);
 extern const struct sp__fiovalues sp__fiojob_defaults;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns jobs into classes of a run.
+ * Converts jobs into classes of a run.
  *
  * A job with numjobs=N is N classes; one with cmdprio_percentage is two that share its iodepth,
  * which only one job of a run can have.  A job with stonewall begins a new run.
@@ -30,18 +30,18 @@ static const char *differs(const struct sp__fiovalues *a, const struct sp__fiova
 	if (a->runtime_ns != b->runtime_ns || a->ramp_ns != b->ramp_ns)
 		return "its time differs from that of the first job";
 	if (a->fixed_buffers != b->fixed_buffers || a->register_files != b->register_files)
-		return "what it registers differs from the first job";
+		return "its registered buffers or files differ from those of the first job";
 	if (a->batch_submit != b->batch_submit || a->batch_min != b->batch_min ||
 	    a->batch_max != b->batch_max)
 		return "its batches differ from those of the first job";
 	if (a->seed != b->seed)
 		return "randseed differs from that of the first job";
 	if ((!*a->filename && !*a->directory) != (!*b->filename && !*b->directory))
-		return "some jobs have a filename, and some have none";
+		return "only some jobs have a filename";
 	return NULL;
 }
 
-/* Composes the path of a file as fio does; number: of the clone of the job. */
+/* Composes the path of a file as fio does; number: index of the clone of the job. */
 static void compose(char path[SP__FIOJOB_PATH_BYTES], const struct sp__fiovalues *v,
 		    unsigned number)
 {
@@ -53,7 +53,7 @@ static void compose(char path[SP__FIOJOB_PATH_BYTES], const struct sp__fiovalues
 		snprintf(path + n, SP__FIOJOB_PATH_BYTES - (size_t)n, "%s.%u.0", v->name, number);
 }
 
-/* Returns the number of the file, from 1; 0: it has none, -1: there are too many files. */
+/* Returns the number of the file, from 1; 0: no file, -1: too many files. */
 static int target(struct sp__fiorun *r, const struct sp__fiovalues *v, unsigned number)
 {
 	char path[SP__FIOJOB_PATH_BYTES];
@@ -158,7 +158,7 @@ static const char *cannot_share(const struct sp__fiorun *r, const struct sp__fio
 	if (r->shared || v->numjobs > 1)
 		return "only one job can have a cmdprio_percentage here";
 	if (v->rate > 0)
-		return "cmdprio_percentage does not go with rate_iops here";
+		return "cmdprio_percentage cannot be used with rate_iops";
 	if (v->engine == SP__FIO_SYNC)
 		return "cmdprio_percentage needs an asynchronous engine";
 	return NULL;
@@ -179,7 +179,7 @@ static bool add_job(struct sp__fiorun *r, const struct sp__fiovalues *v)
 	return true;
 }
 
-/* The run of the next job; NULL: there are too many, or no memory. */
+/* Returns the run of the next job; NULL: too many runs, or out of memory. */
 static struct sp__fiorun *run_of(struct sp_fiojob *j)
 {
 	struct sp__fiorun *r;

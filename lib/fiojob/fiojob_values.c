@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of a job and their values, by fio's rules: sizes count in powers of
- * 1024 whether "k", "kb" or "kib"; times are seconds without a unit.
+ * Reads the keys of a job and their values by fio's rules: "k", "kb" and "kib" are all 1024; a time
+ * without a unit is in seconds.
  */
 #include <stdint.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static const struct sp__unit times[] = { { "", SECOND },	  { "s", SECOND },
 					 { "msec", 1000000 },	  { "usec", 1000 },
 					 { "m", 60 * SECOND },	  { "h", 3600 * SECOND },
 					 { "d", 86400 * SECOND }, { NULL, 0 } };
-/* Of a rate, in billionths; k is 1024 here, too. */
+/* Suffixes of a rate, in billionths; k is 1024 here, too. */
 static const struct sp__unit counts[] = {
 	{ "", SECOND }, { "k", KIB *SECOND }, { "m", (KIB << 10) * SECOND }, { NULL, 0 }
 };
@@ -83,7 +83,7 @@ static bool set_directory(void *values, const char *text)
 	return set_path(v->directory, sizeof(v->directory), text);
 }
 
-/* A longer name is cut, as that of a section. */
+/* Sets the name; a longer one is truncated, as the name of a section is. */
 static bool set_name(void *values, const char *text)
 {
 	struct sp__fiovalues *v = values;
@@ -112,7 +112,7 @@ static bool set_size(void *values, const char *text)
 	return true;
 }
 
-/* A flag; a key alone is 1. */
+/* Sets a flag; a key without a value means 1. */
 static bool set_flag(bool *flag, const char *text)
 {
 	if (text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
@@ -184,7 +184,7 @@ static bool set_prio(void *values, const char *text)
 	if (!sp__number_parse(text, sp__unit_none, 0, 7, &level))
 		return false;
 	v->prio = (uint32_t)level;
-	/* A level alone is one of best effort. */
+	/* a level without a class is of best effort */
 	if (!v->prioclass)
 		v->prioclass = SP_BENCH_BE;
 	return true;
@@ -197,7 +197,7 @@ static bool set_prio(void *values, const char *text)
 #define NUMBER "a number that can be used", SP__KEY_NUMBER
 #define TIME "a time that can be used", SP__KEY_NUMBER
 #define PERCENT "a percentage", SP__KEY_REAL
-#define OFF "0 or none: it is not supported"
+#define OFF "0 or none: others are not supported"
 #define FLAG "0 or 1", SP__KEY_FLAG
 static const struct sp__setting keys[] = {
 	{ .name = "rw", RW, .set = set_rw },
@@ -305,8 +305,8 @@ static const struct sp__setting keys[] = {
 	{ .name = "thinktime", OFF, .set = set_off },
 	{ .name = "startdelay", OFF, .set = set_off },
 	{ .name = "zonemode", OFF, .set = set_off },
-	{ .name = "loops", "1, the only number that is supported", .set = set_one },
-	{ .name = "nrfiles", "1, the only number that is supported", .set = set_one },
+	{ .name = "loops", "1, the only supported number", .set = set_one },
+	{ .name = "nrfiles", "1, the only supported number", .set = set_one },
 	{ NULL },
 };
 

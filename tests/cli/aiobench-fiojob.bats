@@ -61,9 +61,9 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 @test "lines that are not understood are reported with their numbers and stop it" {
 	printf '[j]\nrw=randread\nsize=1m\nexitall\nverify=crc32c # all of it\nruntime=${T}\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
-	[[ $output == *"j.fio:4: not understood: "*exitall*": is not known here"* ]]
-	[[ $output == *"j.fio:5: not understood: "*verify=crc32c*": is not 0 or none: it is not supported"* ]]
-	[[ $output == *"j.fio:6: not understood: "*"has a variable"* ]]
+	[[ $output == *"j.fio:4: not understood: "*exitall*": is not supported"* ]]
+	[[ $output == *"j.fio:5: not understood: "*verify=crc32c*": is not 0 or none: others are not supported"* ]]
+	[[ $output == *"j.fio:6: not understood: "*"uses a variable"* ]]
 	[[ $output == *"3 of its lines not understood"* ]]
 	run -0 "$aiobench" run --fio-job=j.fio --fio-job-ignore sim:linear
 	[[ $output == *"j.fio:4: not understood"* && $output == *"j          default"* ]]
@@ -87,7 +87,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"absent: No such file or directory"* ]]
 	echo 'rw=read' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
-	[[ $output == *"j.fio: there is no job in it"* ]]
+	[[ $output == *"j.fio: it has no job"* ]]
 	printf '[j]\nnumjobs=64\n[k]\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio sim:linear
 	[[ $output == *"j.fio: more than 64 jobs"* ]]

@@ -200,7 +200,7 @@ static bool only(const char *text, unsigned line, const char *reason)
 
 static void not_understood(void)
 {
-	ok(only("[j]\nsize=1m\nhipri\n", 3, "not known"), "a key that is not known");
+	ok(only("[j]\nsize=1m\nhipri\n", 3, "not supported"), "a key that is not supported");
 	ok(only("bs=4k\n[j]\nsize=1m\n", 1, "before the first section"),
 	   "a line without a section");
 	ok(only("[j]\nsize=1m\nbs=4k,8k\n", 3, "not one size"), "two sizes");
@@ -217,7 +217,7 @@ static void not_understood(void)
 	ok(only("[j]\nverify=md5\n", 2, "not supported") &&
 		   only("[j]\nfsync=8\n", 2, "not supported") && only("[j]\nloops=2\n", 2, "1"),
 	   "keys that change what is measured");
-	ok(only("[j]\nexitall\n", 2, "not known"), "others of this kind");
+	ok(only("[j]\nexitall\n", 2, "not supported"), "others of this kind");
 	ok(only("[global]\nsize=1m\n[a]\n[b]\nrandseed=3\n", 4, "randseed"),
 	   "jobs with different seeds");
 	ok(only("[a]\nsize=1m\n[b]\nruntime=1\n", 3, "its time differs"),
