@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All kinds of documents.
+ * Lists all kinds of documents.
  */
 #ifndef SP__REPORT_DOCUMENTS_H
 #define SP__REPORT_DOCUMENTS_H
@@ -30,15 +30,15 @@ enum sp__document_kind {
 	SP__DOC_COUNT_
 };
 
-/* Documents of one schema that differ in their keys have a member "kind". */
+/* A kind of document.  Documents of one schema with different keys have a member "kind". */
 struct sp__document {
-	const char *schema, *tool, *kind;     /* kind: or NULL */
-	const struct sp_report_field *fields; /* of the whole document, in its order */
+	const char *schema, *tool, *kind;     /* kind: can be NULL */
+	const struct sp_report_field *fields; /* of the whole document, in order */
 };
 
 extern const struct sp__document sp__documents[SP__DOC_COUNT_];
 
-/* Their tables, each beside its constructor. */
+/* Their tables; each is next to its constructor. */
 extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[],
 	sp__join_document[], sp__join_plan_document[], sp__index_document[], sp__cube_document[],
 	sp__cube_comparison_document[], sp__sequence_document[], sp__sequence_comparison_document[],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Figures of a document, for the texts that are made from it.  What is missing
- * or of another kind is 0, "-" or unknown.
+ * Reads values of a document, for texts.  A value that is missing or has another type is 0, "-" or
+ * unknown.
  */
 #ifndef SP__REPORT_READ_H
 #define SP__REPORT_READ_H
@@ -33,7 +33,7 @@ static inline bool known(const json_t *o, const char *key)
 	return json_object_get(o, key) && !json_is_null(json_object_get(o, key));
 }
 
-/* Three digits and a unit. */
+/* Formats a duration with three digits and a unit. */
 static inline const char *duration(const json_t *o, const char *key, char text[16])
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -48,7 +48,7 @@ static inline const char *duration(const json_t *o, const char *key, char text[1
 	return text;
 }
 
-/* The text of a struct, as a terminal can show it; shortened to 1023 bytes. */
+/* A text as a terminal can show it, truncated to 1023 bytes. */
 struct printable {
 	char text[1024];
 };

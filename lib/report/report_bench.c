@@ -12,7 +12,7 @@ const struct sp_report_field sp__report_depth_fields[] = {
 	{ 0 },
 };
 
-/* Pairs of a depth and the share of the time; what never was is left out. */
+/* Adds pairs of depth and share of the time; omits depths that did not occur. */
 void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, size_t n)
 {
 	json_t *array = sp__doc_array(doc, key);

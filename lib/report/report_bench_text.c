@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A measurement for people: a head, a line for each class and one for all,
- * then remarks.
+ * Formats a measurement as text: a heading, a line for each class and one for all, then remarks.
  */
 #include <errno.h>
 #include <string.h>
@@ -40,7 +39,7 @@ static void replay(const json_t *r, FILE *out)
 	putc('\n', out);
 }
 
-/* The table is about all rounds. */
+/* Writes the steady state; the table covers all rounds. */
 static void steady(const json_t *s, double round_s, FILE *out)
 {
 	if (!s)

@@ -74,7 +74,7 @@ static const struct sp_report_field errors[] = {
 	{ 0 },
 };
 
-/* Points that were not reached are left out. */
+/* Adds the points; omits those that were not reached. */
 static void put_points(struct sp__doc doc, const struct sp_benchset_result *r)
 {
 	json_t *points = sp__doc_array(doc, "points");
@@ -238,7 +238,7 @@ static const struct sp_report_field comparison_fields[] = {
 	{ 0 },
 };
 
-/* Of two runs, or of two files. */
+/* A comparison of two runs, or of two files. */
 const struct sp_report_field sp__compare_document[] = {
 	LATER("file_a", TEXT, "file A; only of two files", .optional = true),
 	LATER("file_b", TEXT, "file B; only of two files", .optional = true),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of measurements for people: a head, a line for each point, what it
- * means.
+ * Formats sets of measurements as text: a heading, a line for each point, and the conclusion.
  */
 #include <math.h>
 #include <string.h>
@@ -26,7 +25,7 @@ static void head(const json_t *doc, FILE *out)
 		number(r, "elapsed_s"), truth(r, "simulated") ? " of virtual time" : "");
 }
 
-/* Requests a second: digits that mean something. */
+/* Formats requests per second with significant digits. */
 static const char *rate(const json_t *o, const char *key, char text[16])
 {
 	double v = number(o, key);
@@ -37,7 +36,7 @@ static const char *rate(const json_t *o, const char *key, char text[16])
 	return text;
 }
 
-/* The greater half of an interval, in per cent of the value. */
+/* Formats the greater half of an interval in per cent of the value. */
 static const char *spread(const json_t *o, const char *key, const char *low, const char *high,
 			  char text[16])
 {
@@ -158,7 +157,7 @@ static const json_t *class_of(const json_t *point, const char *name)
 	return NULL;
 }
 
-/* The mean latency; where some slices got nothing back, more than that. */
+/* Formats the mean latency; as a lower bound if nothing completed in some slices. */
 static const char *latency(const json_t *o, char text[17])
 {
 	char wait[16];
@@ -195,7 +194,7 @@ static void shares(const json_t *doc, FILE *out)
 	}
 }
 
-/* All readers in one line: their sum, the mean of their means. */
+/* Writes one line for all readers: the sum of their rates, the mean of their means. */
 static void scan_line(const json_t *row, FILE *out)
 {
 	const json_t *classes = json_object_get(row, "classes"), *class;
@@ -253,7 +252,7 @@ static void starvation(const json_t *doc, FILE *out)
 		}
 }
 
-/* Did any setting have both priorities? */
+/* True if a setting had both priorities. */
 static bool mixed(const json_t *doc)
 {
 	const json_t *row;

@@ -2,12 +2,13 @@
 /*
  * Compares two documents of runs.
  *
- * Throughput and mean latency have an interval: a run is cut into windows, up
- * to twenty groups of which count as one measurement each (batch means);
- * the relative errors of A and B add up by squares, with Student's t of the
- * smaller number.  That covers the variation within each run, not what
- * changed between the runs; alternate runs to average that out.  Percentiles and
- * processor time have a ratio alone.
+ * Algorithm: throughput and mean latency have an interval.  A run is divided into windows, and up
+ * to twenty groups of them count as one measurement each (batch means).  The relative errors of A
+ * and B add up by squares, with Student's t of the smaller number.  Percentiles and CPU time only
+ * have a ratio.
+ *
+ * Not modelled: changes between the runs.  The interval covers the variation within each run;
+ * alternate runs to average out the others.
  */
 #include <errno.h>
 #include <math.h>
@@ -21,7 +22,7 @@
 #define GROUPS 20
 #define GROUPS_MIN 5
 
-/* Such a run did not measure what was requested. */
+/* Refuses a run with options without effect, which did not measure the requested load. */
 static int refuse_no_effect(const json_t *doc, const char *path, struct sp_errinfo *err)
 {
 	const json_t *list = json_object_get(json_object_get(doc, "result"), "no_effect");
@@ -61,7 +62,7 @@ static int load(json_t **doc, const char *path, struct sp_errinfo *err)
 	return refuse_no_effect(*doc, path, err);
 }
 
-/* Requests a second of a group of windows, or their mean latency. */
+/* Computes requests per second of each group of windows, or their mean latency. */
 static size_t groups(double *v, const json_t *stats, bool latency)
 {
 	const json_t *windows = json_object_get(stats, "windows");
@@ -87,7 +88,7 @@ static size_t groups(double *v, const json_t *stats, bool latency)
 	return used;
 }
 
-/* The standard error of the mean by the mean; NaN if there are too few groups. */
+/* Returns the standard error of the mean divided by the mean; NaN: too few groups. */
 static double relative_error(const json_t *stats, bool latency, size_t *n)
 {
 	double v[GROUPS], mean = 0, squares = 0;
@@ -144,7 +145,7 @@ static void put_rows(struct sp__doc doc, json_t *rows, const json_t *a, const js
 		put_row(doc, rows, a, b, name, keys[i]);
 }
 
-/* All together, then classes that both have, if there are several. */
+/* Adds a row for all classes, then for those that both runs have, if there are several. */
 static void put_classes(struct sp__doc doc, json_t *rows, const json_t *a, const json_t *b)
 {
 	const json_t *as = json_object_get(a, "classes"), *bs = json_object_get(b, "classes");

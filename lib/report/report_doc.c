@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds JSON documents by tables of fields, and writes them.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@ static json_t *printable(const char *text, unsigned flags)
 	if (!shown)
 		return NULL;
 	sp_printable(shown, bytes, text, flags);
-	string = json_string_nocheck(shown); /* not UTF-8 in a locale of another encoding */
+	string = json_string_nocheck(shown); /* not UTF-8 if the locale has another encoding */
 	free(shown);
 	return string;
 }
@@ -40,7 +43,7 @@ void sp__doc_append(struct sp__doc doc, json_t *array, json_t *value)
 		doc.report->failed = true;
 }
 
-/* File names may be any bytes; JSON holds UTF-8 alone: other bytes become escapes of C. */
+/* Returns a string.  File names are any bytes, JSON is UTF-8: other bytes become escapes of C. */
 static json_t *text(const char *value)
 {
 	json_t *string = value ? json_string(value) : json_null();
@@ -299,7 +302,7 @@ void sp_report_free(struct sp_report *report)
 	free(report);
 }
 
-/* Ends with a newline. */
+/* Writes the document and a newline. */
 static int dump(const struct sp_report *report, FILE *out, size_t flags)
 {
 	errno = 0;

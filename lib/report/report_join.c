@@ -9,7 +9,7 @@ static const char *const phase_names[SP_JOIN_PHASES] = { [SP_JOIN_PHASE_BUILD] =
 							 [SP_JOIN_PHASE_JOIN] = "join",
 							 [SP_JOIN_PHASE_ORDER] = "order" };
 
-/* The key of file 0 or 1: numbers of fields, or where they begin. */
+/* Adds the key of file 0 or 1: numbers of fields, or their offsets. */
 static void put_key(struct sp__doc doc, const char *name, const struct sp_join_opts *o, int file)
 {
 	json_t *array = sp__doc_array(doc, name);
@@ -228,7 +228,7 @@ struct sp_report *sp_report_join_plan(const struct sp_join_plan *plan)
 	struct sp__doc doc = sp__report_new(SP__DOC_JOIN_PLAN);
 	struct sp__doc p = sp__doc_object(doc, "plan");
 
-	/* The plan of these is their name, and what is predicted. */
+	/* the plan of these is their name and the prediction */
 	if (plan->algorithm == SP_JOIN_MERGE || plan->algorithm == SP_JOIN_INL ||
 	    plan->algorithm == SP_JOIN_ASYNC_INL)
 		sp__doc_text(p, "algorithm", sp_join_algorithm_name(plan->algorithm));

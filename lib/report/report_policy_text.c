@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Policies for people: what each brought and what it cost, then how long there
- * were how many requests outstanding.
+ * Formats policies as text: the gain and the cost of each, then the distribution of outstanding
+ * requests.
  */
 #include <string.h>
 #include "report/report_bench.h"
 #include "report/read.h"
 
-/* Of outstanding requests: the first number of each column. */
+/* First number of outstanding requests of each column. */
 static const unsigned columns[] = { 0, 1, 2, 3, 5, 9, 17, 33, 65 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* The class of critical reads, or NULL. */
+/* Returns the class of critical reads, or NULL. */
 static const json_t *critical(const json_t *run)
 {
 	const json_t *first = json_array_get(json_object_get(run, "classes"), 0);

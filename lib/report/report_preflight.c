@@ -117,7 +117,7 @@ int sp_report_preflight_text(const struct sp_preflight *p, const char *target, b
 		layers(p, out);
 	for (size_t i = 0; i < p->nremarks; i++) {
 		const struct sp_preflight_remark *r = &p->remarks[i];
-		/* What stands against it at one device may not count in the whole. */
+		/* an obstacle at one device does not count if the whole path honours priorities */
 		bool obstacle = r->obstacle && p->verdict != SP_PREFLIGHT_YES;
 
 		if (!all && !obstacle)

@@ -8,7 +8,7 @@
 #define REACH_STEP_DEG 5
 #define REACH_ROWS 60
 
-/* What every probe reports. */
+/* Fields that every probe reports. */
 static const struct sp_report_field common_fields[] = {
 	GROUP("result", OBJECT, NULL, "result of the probe"),
 	FIELD(probe_result, "result.verdict", WORD, verdict, "kind of the device",
@@ -112,7 +112,7 @@ static void put_reach(struct sp__doc doc, const struct sp_geometry *g)
 	}
 }
 
-/* The aim of an operation and how far it reaches, if that is known. */
+/* Adds the aim of an operation and its reach, if known. */
 static void put_aim(struct sp__doc doc, const struct sp_geometry *g, enum sp_geometry_op op,
 		    const char *aim_key, const char *tracks_key)
 {

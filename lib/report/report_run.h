@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys that the documents of all operators have in common.
+ * Fields that the documents of all operators share.
  */
 #ifndef SP__REPORT_REPORT_RUN_H
 #define SP__REPORT_REPORT_RUN_H
@@ -9,18 +9,18 @@
 #include "report/doc.h"
 
 /*
- * What the run used: objects io, memory, spill, and sim on a simulated machine; and the options
- * without effect, in the object result.
+ * The resources that the run used: objects io, memory, spill, and sim on a simulated machine; and
+ * the options without effect, in the object result.
  */
 extern const struct sp_report_field sp__used_fields[];
 void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s);
 
-/* Seconds of n phases; cpu_s: NULL if unknown.  The table has no row of it. */
+/* Seconds of n phases; cpu_s: NULL if unknown, not in the table. */
 extern const struct sp_report_field sp__phase_fields[];
 void sp__report_phases(struct sp__doc doc, const char *const *names, int n, const double *elapsed_s,
 		       const double *cpu_s);
 
-/* Not there if nothing is known. */
+/* Missing if nothing is known. */
 extern const struct sp_report_field sp__predicted_fields[];
 void sp__report_prediction(struct sp__doc doc, const struct sp_prediction *f);
 

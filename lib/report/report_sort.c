@@ -224,7 +224,7 @@ static const struct sp_report_field replan_fields[] = {
 	{ 0 },
 };
 
-/* What was settled when the last merge of spilled runs began. */
+/* Adds the plan that was made when the last merge of spilled runs began. */
 static void put_replan(struct sp__doc doc, const struct sp_sort_replan *p)
 {
 	struct sp__doc replan;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A report for people, made from the document alone: an object becomes a
- * heading with its members below, an array of objects a table.  Units come
- * from the endings of the keys (_bytes, _s), so that a new key needs nothing
- * here.
+ * Formats any document as text.
+ *
+ * An object becomes a heading with its members below, an array of objects becomes a table.  Units
+ * come from the suffixes of keys (_bytes, _s), so a new key needs no code here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static bool ends(const char *key, const char *suffix)
 	return n > m && !strcmp(key + n - m, suffix);
 }
 
-/* The key in words, without its unit. */
+/* Writes the key as words, without its unit. */
 static void label(const char *key, char *buf, size_t bytes)
 {
 	static const char *const units[] = { "_bytes", "_s", "_count" };
@@ -78,7 +78,7 @@ static void format_value(const char *key, const json_t *v, char *buf, size_t byt
 		snprintf(buf, bytes, "%.*f", json_real_value(v) < 0.1 ? 4 : 1, json_real_value(v));
 }
 
-/* Measures a cell in round 0, writes it in round 1; text stands to the left. */
+/* Measures a cell in round 0, writes it in round 1; left: aligned to the left. */
 static void cell(FILE *out, const char *text, int *width, int round, bool left)
 {
 	int len = (int)strlen(text);
@@ -91,7 +91,7 @@ static void cell(FILE *out, const char *text, int *width, int round, bool left)
 	}
 }
 
-/* Rows of equal shape; a column is as wide as its widest cell. */
+/* Writes rows with equal keys; a column is as wide as its widest cell. */
 static void table(json_t *rows, FILE *out)
 {
 	int width[COLUMNS] = { 0 }, line, c;
@@ -137,7 +137,7 @@ static void member(const char *key, const json_t *v, FILE *out, int width)
 	fprintf(out, "%*s%-*s%.*s\n", INDENT, "", LABEL_WIDTH, name, room > 8 ? room : 8, text);
 }
 
-/* "measured (predicted ...)" on one line. */
+/* Writes "measured (predicted ...)" on one line. */
 static bool pair(const char *key, const json_t *v, FILE *out)
 {
 	const json_t *measured = json_object_get(v, "measured");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was seen of others, as a document and as a histogram for people.
+ * Formats a watch as a document, and as a text with a histogram.
  */
 #include <errno.h>
 #include <math.h>
@@ -98,7 +98,7 @@ int sp_report_watch_interval(const struct sp_watch_interval *i, FILE *out)
 	return sp__report_line(doc, out);
 }
 
-/* One row: the depths from a to b, their share, and a bar as long as it is of the largest. */
+/* Writes a row: the depths from a to b, their share, and a bar with length share / largest. */
 static void row(size_t a, size_t b, double share, double largest, int width, FILE *out)
 {
 	char range[32];
