@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Holds the arguments of a call, and calls the library with them.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -45,7 +48,7 @@ char *sp__call_copy(struct sp_call *call, const char *text)
 	return copy;
 }
 
-/* Adds a word, which may be NULL for want of memory. */
+/* Adds an argument; NULL: out of memory. */
 static int add_word(struct sp_call *call, char *word, struct sp_errinfo *err)
 {
 	if (!word || !SP__ARRAY_RESIZE(call->words, call->nwords + 2)) {
@@ -238,7 +241,10 @@ int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 	return bad ? sp__err(err, -ENOMEM, "report", NULL, -1) : 0;
 }
 
-/* The call itself, or, of names, with their numbers in *made, which is to be freed. */
+/*
+ * Returns the call itself or, if it has names, *made: a call with their numbers, for the caller to
+ * free.
+ */
 static const struct sp_call *numbered(const struct sp_call *call, const char *const *inputs,
 				      size_t ninputs, struct sp_call **made, struct sp_errinfo *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns of the result, and fields that are named as the columns of a header: in keys,
- * NAME[:LETTERS], and in the result, FILE.NAME.  Names wait for the headers to be read.
+ * Reads the columns of the result, and replaces names of columns by field numbers: in keys,
+ * NAME[:LETTERS], and in the result, FILE.NAME.  Names wait until the headers are read.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "base/err.h"
 #include "call/form.h"
 
-#define DIGITS 21 /* of the largest number, and a byte */
+#define DIGITS 21 /* of the largest number, plus a byte */
 
-/* The next item of a list, cut off from what is left. */
+/* Cuts the next item off a list. */
 static char *next_item(char **rest)
 {
 	char *item = *rest, *end;
@@ -27,7 +27,7 @@ static char *next_item(char **rest)
 	return item;
 }
 
-/* OFFSET:LENGTH */
+/* Parses OFFSET:LENGTH. */
 static int set_part(struct sp_join_form *form, const char *text, struct sp_join_column *c,
 		    const char **where, struct sp_errinfo *err)
 {
@@ -107,7 +107,9 @@ const char *sp_join_form_name(const struct sp_join_form *form)
 	return NULL;
 }
 
-/* An empty file has no column of any name, and no record whose column matters. */
+/*
+ * Finds a column by name.  An empty file has no columns; any number will do, as it has no records.
+ */
 static int find(const struct sp_columns *c, const char *text, const char *ends, size_t *number,
 		const char **rest, struct sp_errinfo *err)
 {
@@ -118,11 +120,11 @@ static int find(const struct sp_columns *c, const char *text, const char *ends, 
 	return 0;
 }
 
-/* The list of a key with numbers. */
+/* Makes the list of a key with numbers for names. */
 static int number_list(const struct sp_columns *c, const char *text, char **list,
 		       const char **where, struct sp_errinfo *err)
 {
-	/* Each name has a byte at least, and is followed by one. */
+	/* a name has at least one byte and is followed by one */
 	char *to = *list = calloc(strlen(text) + 1, DIGITS);
 	size_t number;
 
@@ -135,7 +137,7 @@ static int number_list(const struct sp_columns *c, const char *text, char **list
 			if (rc)
 				return rc;
 			to += sprintf(to, "%zu", number);
-			/* Letters: more digits would make it another number. */
+			/* letters; digits would change the number */
 			if (*p == ':' && isdigit((unsigned char)*++p))
 				return sp__form_wrong(err, where, text, "invalid field number:");
 		}
@@ -199,7 +201,7 @@ static int number_columns(struct sp_join_form *form, unsigned side, const struct
 	return rc;
 }
 
-/* A name as a field number, counted from 0; *name: NULL, or it is NULL afterwards. */
+/* Replaces a name by a field number, from 0; *name is NULL afterwards. */
 static int number_field(const struct sp_columns *c, const char **name, size_t *field,
 			struct sp_errinfo *err)
 {
@@ -215,7 +217,7 @@ static int number_field(const struct sp_columns *c, const char **name, size_t *f
 	return rc;
 }
 
-/* The fields of a file by which further files are joined. */
+/* Numbers the fields of a file by which further files are joined. */
 static int number_then(struct sp_join_form *form, unsigned side, const struct sp_columns *c,
 		       struct sp_errinfo *err)
 {
@@ -256,7 +258,7 @@ int sp__form_check_names(const struct sp_join_form *form, const char **where,
 	return 0;
 }
 
-/* ahead: as for sp_join_form_resolve(); NULL: of a file that is read by an index. */
+/* Resolves the names of a file; ahead as for sp_join_form_resolve(), NULL: read by an index. */
 static int resolve_file(struct sp_join_form *form, unsigned side, const char *input,
 			const char *(*quote)(const char *), struct sp_batch *ahead,
 			const char **where, struct sp_errinfo *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys of lines: lists of FIELD[LETTERS].
+ * Reads keys of lines: lists of FIELD[LETTERS].
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "call/form.h"
 
-/* The letter of a text that is collated; sp_key_letter() has not got it. */
+/* The letter of collated text, which sp_key_letter() does not know. */
 #define COLLATED (1u << 31)
 
 int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text, const char *reason)
@@ -76,7 +76,7 @@ static int take_letters(const struct sp_join_form *form, const char *item, size_
 	return 0;
 }
 
-/* One item of a key, FIELD[LETTERS]; item is the form's, and is cut. */
+/* Adds an item of a key, FIELD[LETTERS]; the form owns item, which is split. */
 static int add_field(struct sp_join_form *form, struct sp_join_form_key *key, char *item,
 		     const char **where, struct sp_errinfo *err)
 {
@@ -100,7 +100,7 @@ static int add_field(struct sp_join_form *form, struct sp_join_form_key *key, ch
 	return 0;
 }
 
-/* One field, or, unless only POSIX join's options are known, a list of fields. */
+/* Parses one field or, unless only POSIX join's options are known, a list of fields. */
 static int parse_key(struct sp_join_form *form, struct sp_join_form_key *key, const char *text,
 		     const char **where, struct sp_errinfo *err)
 {
@@ -140,7 +140,7 @@ static int set_name(struct sp_join_form_key *key, const char *text, const char *
 	return 0;
 }
 
-/* A key is not given twice, or is the same. */
+/* Checks that a key given twice is the same. */
 static int compare_keys(const struct sp_join_form_key *old, const struct sp_join_form_key *key,
 			struct sp_errinfo *err)
 {
@@ -195,7 +195,6 @@ int sp_join_form_keys(struct sp_join_form *form, struct sp_errinfo *err)
 	return 0;
 }
 
-/* Letters on one side apply to both. */
 int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_opts *o = form->opts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options of a join, one by one, except keys and columns; what does not go together.  Words and
- * conditions of errors are those of GNU join where it has the option.
+ * Reads the options of a join, except keys and columns, and refuses incompatible ones.  Texts and
+ * conditions of errors are GNU join's if it has the option.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -35,7 +35,9 @@ void sp_join_form_release(struct sp_join_form *form)
 	};
 }
 
-/* Length in bytes of the separator text: one character, or the notation for NUL or none; 0: no. */
+/*
+ * Returns the bytes of the separator: one character, or the notation for NUL or none; 0: invalid.
+ */
 static size_t separator_bytes(const char *text)
 {
 	mbstate_t state = { 0 };
@@ -54,7 +56,7 @@ int sp_join_form_set_separator(struct sp_join_form *form, const char *text, cons
 {
 	struct sp_join_opts *o = form->opts;
 	size_t n = separator_bytes(text);
-	char separator[sizeof(form->separator)] = "\n"; /* '': the line is one field */
+	char separator[sizeof(form->separator)] = "\n"; /* "" means that the line is one field */
 
 	if (!n)
 		return sp__form_wrong(err, where, text, "multi-character tab");
@@ -198,7 +200,7 @@ bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, cons
 	return false;
 }
 
-/* -e of binary records: a byte by its number. */
+/* Sets -e of binary records: a byte as a number. */
 static int set_fill(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
 {
 	const char *text = form->opts->filler;
@@ -217,7 +219,7 @@ static int set_fill(struct sp_join_form *form, const char **where, struct sp_err
 	return 0;
 }
 
-/* Without --bkey the whole record is the key. */
+/* Makes the whole record the key if --bkey is missing. */
 static int whole_record(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
 {
 	const size_t *bytes = form->opts->fixed_bytes;
@@ -268,7 +270,7 @@ static int finish_text(struct sp_join_form *form, const char **where, struct sp_
 	return 0;
 }
 
-/* How many further files there are is known only after all options. */
+/* Checks file numbers after all options, when the number of further files is known. */
 static int check_files(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;

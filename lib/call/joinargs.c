@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of xjoin(1) that decide formats, keys and the result.
+ * Reads the arguments of xjoin(1) that determine formats, keys and the result.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static int set_type(struct sp_join_form *form, const char *text, const char **wh
 	return 0;
 }
 
-/* Words are the call's own: columns cut up a copy, which takes the place of the word. */
+/* Adds columns.  They split a copy that the call owns. */
 static int add_columns(struct sp_call_join *j, const char *text, const char **where,
 		       struct sp_errinfo *err)
 {
@@ -61,7 +61,7 @@ static int set_keys(struct sp_join_form *form, int code, const char *text, const
 	return rc || code == '1' ? rc : sp_join_form_set_key(form, 1, text, where, err);
 }
 
-/* Options that are flags; false: it is none. */
+/* Sets an option that is a flag.  False: it is not a flag. */
 static bool set_flag(struct sp_join_opts *o, int code)
 {
 	switch (code) {
@@ -141,7 +141,7 @@ int sp__call_join_args(struct sp_call_join *join, const char **where, struct sp_
 	return sp__form_check_names(&join->form, where, err);
 }
 
-/* -1 and -2 with the lists that there are now. */
+/* Adds -1 and -2 with the present lists. */
 static int add_keys(struct sp_call *words, const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	int rc = 0;
@@ -152,7 +152,7 @@ static int add_keys(struct sp_call *words, const struct sp_join_form *form, stru
 	return rc;
 }
 
-/* -o with numbers. */
+/* Adds -o with numbers. */
 static int add_list(struct sp_call *words, const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
@@ -176,7 +176,7 @@ static int add_list(struct sp_call *words, const struct sp_join_form *form, stru
 	return rc;
 }
 
-/* Keys and columns are added afterwards, as the form has them. */
+/* Adds options other than keys and columns; these follow, as the form has them. */
 static int add_other(void *to, int code, const char *arg, const char **where,
 		     struct sp_errinfo *err)
 {

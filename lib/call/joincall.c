@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Joins files or blocks by the arguments of a call.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <spindle/report.h>
@@ -64,12 +67,12 @@ bool sp_call_join_divides(const struct sp_call_join *call, int side)
 	return !call->opts.unpaired[!side] && !(call->opts.semi && side);
 }
 
-/* Numbers for names in a copy of the call, which has the same words, and then those words. */
+/* Replaces names by numbers in a copy of the call, and makes the arguments for them. */
 static int number_words(struct sp_call_join *copy, const char *left, const char *right,
 			struct sp_call *words, struct sp_errinfo *err)
 {
 	const char *const inputs[2] = { left, right };
-	struct sp_batch none[2] = { 0 }; /* of regular files */
+	struct sp_batch none[2] = { 0 }; /* regular files need no batches */
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	const char *where = NULL;
 	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, none, &where, &cause);
@@ -90,7 +93,7 @@ int sp_call_join_numbered(struct sp_call_join **made, const struct sp_call_join 
 	int rc;
 
 	*made = NULL;
-	/* A default key has no words: it need not go with the other options. */
+	/* A default key has no argument; it can be incompatible with other options. */
 	if (!sp_call_join_named(call))
 		return sp_call_join(made, sp_call_join_args(call), call->base.nwords, err);
 	rc = sp_call_join(&copy, sp_call_join_args(call), call->base.nwords, err);

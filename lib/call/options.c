@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads options from arguments, without getopt() (options.h).
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +12,7 @@ struct reader {
 	const struct sp__option *table;
 	const char *const *words;
 	size_t nwords, next;
-	const char *letters; /* the rest of a word with short options; or NULL */
+	const char *letters; /* rest of an argument with short options, or NULL */
 };
 
 static const struct sp__option *by_letter(const struct sp__option *table, char letter)
@@ -20,7 +23,7 @@ static const struct sp__option *by_letter(const struct sp__option *table, char l
 	return NULL;
 }
 
-/* An exact name, or the only one that begins so; NULL: *count of them do. */
+/* Finds an option by its name or a unique prefix; NULL: *count names have the prefix. */
 static const struct sp__option *by_name(const struct sp__option *table, const char *name,
 					size_t bytes, unsigned *count)
 {
@@ -89,7 +92,7 @@ static int short_option(struct reader *o, int *code, const char **arg, const cha
 	return 1;
 }
 
-/* The next option: 1, its code, its argument or NULL; 0 at the end. */
+/* Reads the next option.  Returns 1, with code and argument or NULL; 0: end. */
 static int next_option(struct reader *o, int *code, const char **arg, const char **where,
 		       struct sp_errinfo *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of xsort(1), and columns by name in them.
+ * Reads the arguments of xsort(1), and replaces names of columns in them by numbers.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -57,7 +57,7 @@ static int set_sort(struct sp_order *o, const char *text, const char **where,
 	return 0;
 }
 
-/* Options with a letter. */
+/* Applies an option with a letter. */
 static int letter_option(struct sp_order *o, char letter, const char *arg, const char **where,
 			 struct sp_errinfo *err)
 {
@@ -138,7 +138,7 @@ static int apply(void *to, int code, const char *arg, const char **where, struct
 	return rc == 1 ? sp__call_order_option(&call->order, code, arg, where, err) : rc;
 }
 
-/* Names need a header, and records that can have one. */
+/* Checks that names have a header, and records that can have one. */
 static int check_names(struct sp_call *call, const char **where, struct sp_errinfo *err)
 {
 	int rc = 0;
@@ -153,7 +153,7 @@ static int check_names(struct sp_call *call, const char **where, struct sp_errin
 	return rc;
 }
 
-/* Errors, after all options, of those that do not go together. */
+/* Refuses incompatible options, after all are read. */
 static int complete(struct sp_order *o, const char **where, struct sp_errinfo *err)
 {
 	const char *a, *b;
@@ -200,7 +200,7 @@ int sp__call_sort_args(struct sp_call *call, const char **where, struct sp_errin
 	return rc < 0 ? rc : finish(call, where, err);
 }
 
-/* Columns of a header, and the words that are to have numbers in the place of their names. */
+/* The columns of a header, and the arguments whose names are to be replaced by numbers. */
 struct numbering {
 	const struct sp_columns *columns;
 	struct sp_call *words;
