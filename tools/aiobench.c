@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * aiobench: measures asynchronous I/O with priorities.
+ */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +12,7 @@
 #include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
-#define SCANS_DEPTH 64 /* of each reader */
+#define SCANS_DEPTH 64 /* depth of each reader */
 #define SECOND UINT64_C(1000000000)
 
 #define NOTES                                                                                      \
@@ -73,7 +76,7 @@ static uint64_t default_runtime(unsigned command)
 	return (command == POLICY ? 3 : 10) * SECOND;
 }
 
-/* The command compare may be written as an option. */
+/* Accepts the command compare as an option. */
 static void accept_compare(char **argv)
 {
 	while (*argv && **argv == '-' && strcmp(*argv, "--compare") != 0)

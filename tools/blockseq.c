@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * blockseq: counts the costs of request sequences, and compares, rearranges and caches them.
+ */
 #include <inttypes.h>
 #include <errno.h>
 #include <stdio.h>
@@ -32,7 +35,7 @@ static const char notes[] =
 	"  blockseq --refine=file --window=256 join.trace\n"
 	"  blockseq --compare lazy.trace eager.trace\n";
 
-/* Requests among which --refine chooses. */
+/* number of requests among which --refine chooses */
 #define WINDOW 64
 
 struct config {
@@ -86,7 +89,7 @@ static const struct setting settings[] = {
 	{ 0 },
 };
 
-/* A number counts pages, what has a suffix bytes. */
+/* Reads the size of the cache: a number is in pages, with a suffix in bytes. */
 static uint64_t cache_pages(const char *text, uint32_t page_bytes)
 {
 	uint64_t v;
@@ -165,7 +168,7 @@ static int describe(const struct config *c, struct statsfile *stats)
 	report = sp_report_sequence(c->trace[0], seq, cache ? &c->cache : NULL, cache ? &t : NULL);
 	if (!report)
 		die("memory exhausted");
-	/* A failure shows when standard output is closed. */
+	/* a failure is found when standard output is closed */
 	(void)sp_report_text(report, stdout, 0);
 	statsfile_finish(stats, report);
 	sp_sequence_free(seq);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * diskprobe: probes the geometry of a drive, verifies it, and answers from it.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -19,7 +22,7 @@ _Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err)
 	    err->text[0] ? err->text : sp_strerror(rc));
 }
 
-/* Unlike bytes, steps have no size that is known before. */
+/* Shows progress by steps, whose duration is unknown beforehand. */
 static void show(void *arg, enum sp_probe_step step, double done)
 {
 	(void)arg;
@@ -37,7 +40,7 @@ static struct sp_geometry *load(const char *path, bool resume)
 	return g;
 }
 
-/* One line that says what it is, and why. */
+/* Prints the verdict and its reason in one line. */
 static void tell_verdict(const char *device, const struct sp_probe_result *r)
 {
 	const struct sp_probe_evidence *e = &r->evidence;
@@ -61,7 +64,7 @@ static void tell_verdict(const char *device, const struct sp_probe_result *r)
 	printf("; %.0f %% of random reads below 1 ms\n", 100 * e->fast_share);
 }
 
-/* The report goes to standard output, unless the geometry is there. */
+/* Writes the report to standard output, unless the geometry is written there. */
 static void output(struct config *c, struct sp_report *report)
 {
 	bool taken = c->output && !strcmp(c->output, "-");
@@ -105,7 +108,7 @@ static void verify(struct config *c, const struct sp_geometry *g)
 	output(c, sp_report_probe_verify(c->probe.device, &v));
 }
 
-/* Probes and reports everything requested; returns the exit status. */
+/* Probes and writes the requested outputs.  Returns the exit status. */
 static int probe(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * mmap-cube: stores and reads multidimensional datasets.
+ */
 #include "msg.h"
 #include "signals.h"
 #include "stdio_end.h"

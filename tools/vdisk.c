@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * vdisk: mounts a simulated drive as a file, and optionally a loop device.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -14,12 +17,12 @@
 #include "stdio_end.h"
 #include "vdisk/vdisk.h"
 
-#define SETTLE_NS 300000000 /* for the release of a loop device */
+#define SETTLE_NS 300000000 /* limit for the release of a loop device */
 
 static struct server server;
 static bool mounted;
 
-/* However the program ends: nothing stays mounted.  0, or -1 after a message. */
+/* Unmounts everything, however the program ends.  Returns 0, or -1 after a message. */
 static int finish(void)
 {
 	bool was = mounted;
@@ -33,7 +36,7 @@ static void clean_up(void)
 	(void)finish();
 }
 
-/* The folder, which must be empty: what is mounted there already is not. The caller frees. */
+/* Returns the path of the folder, which must be empty and not a mount; the caller frees. */
 static char *check_folder(const char *path)
 {
 	char *real = realpath(path, NULL);
@@ -68,7 +71,7 @@ static uint64_t disk_bytes(const struct options *o, const struct sp_vdrive_info 
 	return o->size;
 }
 
-/* Signals are waited for, by the main thread alone. */
+/* Blocks signals; only the main thread waits for them. */
 static void block_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -77,11 +80,11 @@ static void block_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 	sigaddset(set, SIGNAL_CHANGE);
 	pthread_sigmask(SIG_BLOCK, set, NULL);
-	/* A backing file that may not be as large is an error that names it. */
+	/* if the file size limit is exceeded, the error names the backing file */
 	signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Until it is unmounted, or a signal has come and it is not in use. */
+/* Waits until the disk is unmounted, or a signal has come and the disk is not in use. */
 static void wait_for_end(struct server *s, const sigset_t *set, const char *name, int loop)
 {
 	const struct timespec settle = { .tv_nsec = SETTLE_NS };
@@ -110,7 +113,7 @@ static void wait_for_end(struct server *s, const sigset_t *set, const char *name
 	}
 }
 
-/* For a script as it is, for a person as a shell would have to read it. */
+/* Prints the name: for a script unquoted, for a terminal quoted for a shell. */
 static void announce(const char *name)
 {
 	if (printf("%s\n", isatty(STDOUT_FILENO) ? quote_file(name) : name) < 0 ||

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * xgen: writes deterministic data.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +35,7 @@ static const char notes[] =
 	"  xgen runs -n 800000 --runs 15 --alpha 0.6\n"
 	"  xgen lineitem --scale 0.1 --shuffle -o lineitem.tbl\n";
 
-/* Options that apply to some kinds of data alone; the others refuse them. */
+/* Options that apply to some kinds of data only; the others refuse them. */
 enum special {
 	ORDER,
 	THETA,
@@ -67,7 +70,7 @@ struct config {
 
 #define ORDERED(order) (1u << SP_GEN_##order)
 
-/* Those that some distributions of keys alone heed; 0: all. */
+/* The distributions of keys that use an option, as bits; 0: all. */
 static const unsigned int orders[SPECIALS] = {
 	[THETA] = ORDERED(ZIPF),
 	[DISTINCT] = ORDERED(ZIPF) | ORDERED(FEW),
@@ -168,7 +171,7 @@ static int write_all(int fd, const char *buf, size_t bytes)
 	return 0;
 }
 
-/* Writes whole blocks; the rest moves to the front. */
+/* Writes whole blocks and moves the rest to the front. */
 static int pump(struct sp_gen *gen, int fd, char *buf)
 {
 	size_t held = 0;
@@ -186,7 +189,7 @@ static int pump(struct sp_gen *gen, int fd, char *buf)
 	return rc < 0 ? rc : write_all(fd, buf, held);
 }
 
-/* Closing standard output shows errors of delayed writes. */
+/* Closes the output; closing standard output reports errors of delayed writes. */
 static int finish(struct sp_outfile *out, struct sp_errinfo *err)
 {
 	if (out)

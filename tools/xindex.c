@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * xindex: builds indexes of records, and looks up keys.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -14,9 +17,9 @@
 #include "uncut.h"
 #include "xindex/xindex.h"
 
-/* The byte order mark that a file of keys can begin with. */
+/* the byte order mark at the beginning of a file of keys */
 #define UTF8_MARK "\xEF\xBB\xBF"
-/* Negative answers. */
+/* exit status of negative answers */
 #define NOTHING_FOUND 1
 #define FOUND_BAD 1
 
@@ -91,15 +94,15 @@ struct keys {
 	unsigned next;
 	FILE *file;
 	unsigned long long file_bytes; /* its size when it was opened */
-	bool mark;		       /* can be before the first key */
-	bool cr;		       /* at the end of a line belongs to no key */
-	bool begun;		       /* the first has been read */
-	int end;		       /* of a key in the file */
+	bool mark;		       /* a mark can precede the first key */
+	bool cr;		       /* a carriage return at the end is not part of the key */
+	bool begun;		       /* the first key has been read */
+	int end;		       /* byte that ends a key in the file */
 	char *line;
 	size_t room;
 };
 
-/* Leaves out the mark and the carriage return that belong to no key. */
+/* Removes the mark and the carriage return, which are not part of the key. */
 static void trim_key(const struct keys *k, const char **key, size_t *bytes)
 {
 	const size_t mark = sizeof(UTF8_MARK) - 1;
@@ -202,7 +205,7 @@ static void open_keys(struct keys *k, const struct printing *p, const struct sp_
 	k->file_bytes = uncut_bytes(fileno(k->file));
 }
 
-/* The end of a query: a sink that failed could not write, and rc says why. */
+/* Ends a query; if the sink could not write, rc is the reason. */
 static int finish(struct config *c, struct sp_index *index, int rc, const struct sp_errinfo *err,
 		  const struct sp_index_stats *st)
 {

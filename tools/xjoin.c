@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xjoin: joins the lines of two files on a common field; replaces GNU join.
+ * xjoin: joins the lines of files on a common field; replaces GNU join.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "stdio_end.h"
 #include "xjoin/xjoin.h"
 
-/* A FIFO must not be opened and closed: its writer would lose its reader. */
+/* Opens an input for a test, except a FIFO, whose writer would lose its reader. */
 static void try_input(const char *name)
 {
 	struct stat st;

@@ -2,7 +2,7 @@
 /*
  * xsort: sorts, merges or checks records; replaces GNU sort.
  *
- * The order of steps is GNU's, because it decides which of several mistakes is
+ * Assumptions: the order of steps is GNU's, because it determines which of several errors is
  * reported.
  */
 #include <locale.h>
@@ -27,7 +27,7 @@ static void cap(uint64_t *bytes, int resource)
 		*bytes = limit.rlim_cur / 2;
 }
 
-/* The kernel would refuse more memory than the limits allow. */
+/* Limits the memory to the process's limits, beyond which the kernel would refuse it. */
 static void cap_memory(struct sp_sort_opts *opts)
 {
 	uint64_t all;
@@ -39,9 +39,8 @@ static void cap_memory(struct sp_sort_opts *opts)
 }
 
 /*
- * The library raises a small -S to its minimum.  With --compress-program, users
- * expect the program to run with any -S, as with GNU sort: then the runs are
- * as small as -S.
+ * Makes runs as small as -S with --compress-program, so the program runs with any -S, as with GNU
+ * sort.  The library alone raises a small -S to its minimum.
  */
 static void compress_small_runs(struct sp_sort_opts *opts)
 {
@@ -52,7 +51,7 @@ static void compress_small_runs(struct sp_sort_opts *opts)
 		opts->run_bytes = RUN_UNIT;
 }
 
-/* Options of the library that do not follow directly from one command-line option. */
+/* Sets options of the library that depend on several command-line options. */
 static void fill_options(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

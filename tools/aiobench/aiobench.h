@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the commands of aiobench.
+ * Declarations shared by the commands of aiobench.
  */
 #ifndef AIOBENCH_H
 #define AIOBENCH_H
@@ -23,7 +23,7 @@
 #define TIME_SERIES_MAX 512
 struct time_series {
 	size_t n;
-	unsigned each, last; /* intervals in a point, and in the last one */
+	unsigned each, last; /* intervals per point, and in the last point */
 	struct time_point {
 		uint64_t begin_ns, end_ns, requests, p99_ns;
 	} points[TIME_SERIES_MAX];
@@ -39,7 +39,7 @@ struct set_options {
 
 enum priorities { PRIORITIES_DEFAULT, PRIORITIES_NO, PRIORITIES_YES, PRIORITIES_BOTH };
 
-/* Options of policy that not every run heeds. */
+/* Options of policy that only some runs use. */
 struct policy_partial {
 	bool urgent, background, ahead, clients, query, batch, buffer, steal, flow, preflush,
 		victims, frames_needed, threads, extent_threshold, log;
@@ -53,7 +53,7 @@ struct policy_options {
 	struct policy_partial given;
 };
 
-/* The load that options describe; --class makes several out of one. */
+/* The load that the options describe, with a class for each --class. */
 struct config {
 	struct sp_bench_class plain; /* the values that classes start from */
 	const char *class_text[SP_BENCH_CLASSES_MAX];
@@ -63,8 +63,8 @@ struct config {
 	struct sp_bench_opts bench; /* complete after load_options_finish() */
 	const char *stats, *status, *plot;
 	struct statsfile stats_file;
-	struct time_series series;	 /* for plot */
-	struct sp_no_effects no_effects; /* of these options, without any target */
+	struct time_series series;	 /* for --plot */
+	struct sp_no_effects no_effects; /* found in the options alone */
 	FILE *status_file;
 	struct sp_outfile *status_out;
 	bool status_failed;
@@ -94,67 +94,69 @@ enum command_bit {
 	ALL = 255
 };
 
-/* options.c: the options of struct config. */
+/* options.c: the rows of struct config. */
 extern const struct setting load_settings[];
 void load_options_init(struct config *o);
 void load_options_targets(struct config *o, const struct operands *operands);
-/*
- * Combines classes and targets; ends the program if that is impossible.  depth and
- * runtime_ns are defaults.
- */
+/* Combines classes and targets; depth and runtime_ns are defaults.  Errors end the program. */
 void load_options_finish(struct config *o, unsigned depth, uint64_t runtime_ns);
 /* aiobench.c: parses a whole command line and returns its command. */
 const struct command *load_options_read(struct config *o, int argc, char **argv);
 
-/* fiojob.c: values from a job, later its targets and classes; dies if that is impossible. */
+/*
+ * fiojob.c: reads the values of a job, and later its targets and classes.  Errors end the program.
+ */
 void fiojob_load(void *load, const char *option, const char *path);
 void fiojob_finish(struct config *o);
-/* Keeps outputs from the files of all runs. */
+/* Prevents outputs from overwriting files of a run. */
 struct sp_output_set;
 void fiojob_check_inputs(struct sp_output_set *set, struct sp_fiojob *job);
-/* The number of runs of the last job file, and the one that the next options are read for. */
+/* Returns the number of runs of the last job file; selects the run for the next options. */
 size_t fiojob_runs(void);
 void fiojob_select(size_t run);
 
 /*
- * run.c: the file for intervals, if requested.  The first write error (rc of the report) is
- * printed at once; the program continues and fails at its end.
+ * run.c: opens the file for intervals, if requested.  The first write error is printed immediately;
+ * the program continues, and fails at its end.
  */
 void open_status(struct config *o);
 void check_status(struct config *o, int rc);
-int close_status(struct config *o); /* the status of the program */
+int close_status(struct config *o); /* returns the exit status */
 
 /* output.c */
-/* Dies if an output is another output, or an input. */
+/* Ends the program if an output is another output, or an input. */
 void check_outputs(const struct config *o);
 /*
- * Text on standard output, JSON where --stats says, and a line for each option without effect.
- * Frees both; before, which was printed before the run, and no_effects can be NULL.
+ * Writes text to standard output, JSON to the file of --stats, and a line for each option without
+ * effect.  Frees both; before, which was printed before the run, and no_effects can be NULL.
  */
 void write_report(struct config *o, struct sp_report *report, struct sp_preflight *before,
 		  const struct sp_no_effects *no_effects);
 
-/* preflight.c: prints whether the priorities of a run can act; NULL: it has none.  To be freed. */
+/*
+ * preflight.c: prints whether the priorities of a run can act; the caller frees.  NULL: no
+ * priorities.
+ */
 struct sp_preflight *preflight_before(const struct config *o);
-/* The same for two classes in place of the run's. */
+/* Prints whether the priorities of two classes can act, in place of the classes of the run. */
 struct sp_preflight *preflight_pair(const struct config *o, const struct sp_bench_class pair[2]);
 
 /* set.c */
 /*
- * Adapts a job file of fio to many short measurements: they end by time, not by bytes, and
- * the depth of its only job is that of the run.
+ * Adapts a job file of fio to many short measurements: they end by time, not by bytes, and the
+ * depth of the run is that of the only job.
  */
 void set_options_load(struct config *o);
 
-/* output.c: the state of a measurement, on the line of progress */
+/* output.c: shows the state of a measurement in the progress line */
 #define LIVE_NS 500000000 /* default interval */
 bool live_wanted(void);
 __attribute__((format(printf, 1, 2))) void show_live(const char *fmt, ...);
 void show_progress(void *arg, double share_done);
 
 /*
- * plot.c: pictures of o->plot, drawn by gnuplot; dies if that fails.  The title is the target, what
- * its requests do (NULL: by their classes), their size, and the engine.
+ * plot.c: draws o->plot with gnuplot; failure ends the program.  The title names the target, the
+ * access pattern (NULL: by the classes), the request size, and the engine.
  */
 struct gnuplot;
 void time_series_add(struct time_series *s, const struct sp_bench_interval *i);
@@ -165,13 +167,13 @@ void plot_open(struct gnuplot *g, const struct config *o, const char *what, cons
 void plot_run(const struct config *o, const struct sp_bench *bench);
 void plot_sweep(const struct config *o, const struct sp_benchset_result *r);
 void plot_mix(const struct config *o, const struct sp_benchset_result *r);
-/* The share of the time with each number outstanding, n > 0 of them: one plot of a picture. */
+/* Draws one plot: the share of the time with each number outstanding; n > 0. */
 void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n);
 
 /* plot_watch.c */
 #define WATCH_SERIES_MAX 600
 struct watch_series {
-	size_t n, each, last; /* points; intervals in each, and in the last one */
+	size_t n, each, last; /* points; intervals in each, and in the last */
 	struct sp_watch_interval points[WATCH_SERIES_MAX];
 };
 void watch_series_add(struct watch_series *s, const struct sp_watch_interval *i);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs aiobench compare: two reports, or two settings measured alternately.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 
 #define WORDS_MAX 256
 
-/* Splits text at blanks outside quotes, in place; returns the number of words. */
+/* Splits text at blanks outside quotes, in place.  Returns the number of arguments. */
 static int split(char *text, char **words, int max)
 {
 	int n = 0;
@@ -45,14 +48,14 @@ static void read_setting(struct config *setting, const struct config *o, const c
 {
 	size_t words = (size_t)o->argc + WORDS_MAX + 1;
 	char **argv = must_alloc(NULL, words * sizeof(*argv) + strlen(more) + 1, 1);
-	char *text = (char *)&argv[words]; /* in one block with the words that point into it */
+	char *text = (char *)&argv[words]; /* in one block with the pointers to it */
 	int argc = o->argc;
 
 	strcpy(text, more);
 	memcpy(argv, o->argv, (size_t)argc * sizeof(*argv));
 	argc += split(text, &argv[argc], WORDS_MAX);
 	argv[argc] = NULL;
-	/* Never freed: targets, class names and the like point into argv. */
+	/* never freed: targets and class names point into argv */
 	load_options_read(setting, argc, argv);
 	check_outputs(setting);
 	set_options_load(setting);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A job file of fio in place of options.  Its values are set when the option is
- * parsed, so that later options override them; its classes and files are set
- * last.
+ * Replaces options by a job file of fio.
+ *
+ * Values are set when the option is parsed, so later options override them.  Classes and files are
+ * set last.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@
 #include "quote.h"
 #include "aiobench.h"
 
-/* The last file that was read, which several settings or runs of one process use. */
+/* The file that was read last; several settings or runs of a process use it. */
 static struct {
 	const char *path;
 	struct sp_fiojob *job;
 	bool reported;
 	size_t run;
-	char *names[4]; /* of outputs of this run */
+	char *names[4]; /* outputs of this run */
 } last;
 
 size_t fiojob_runs(void)
@@ -95,7 +96,7 @@ static void report_lines(const struct config *o)
 		    sp_fiojob_ignored(o->job));
 }
 
-/* Inserts the number of the run before the suffix of a name; the new one replaces *numbered. */
+/* Inserts the number of the run before the suffix of a name; the new name replaces *numbered. */
 static void number(const char **name, char **numbered)
 {
 	const char *base, *dot;
@@ -116,7 +117,7 @@ static void number(const char **name, char **numbered)
 	*name = *numbered = to;
 }
 
-/* Each run writes files of its own. */
+/* Gives each run its own output files. */
 static void number_outputs(struct config *o)
 {
 	if (sp_fiojob_runs(o->job) == 1)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of all commands: fio's names and meanings where fio has them.
+ * Reads the options of all commands: fio's names and meanings if fio has the option.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static void set_scans(void *to, const char *option, const char *text)
 	mix->readers = text ? count_value(option, text, 15) : 3;
 }
 
-/* Words of a list, as bits. */
+/* Reads a list of names as bits. */
 static unsigned list_value(const char *option, const char *text, const struct sp_enum_value *words)
 {
 	char *copy = must_copy(text), *rest = copy, *word;
@@ -127,7 +127,7 @@ static const struct sp_enum_value priorities_words[] = {
 #define GIVEN(member) .given = offsetof(struct config, member)
 #define DEPTH .count = SP_BENCH_DEPTH_MAX
 
-#define LOADS (ALL & ~(REPLAY | WATCH | POLICY)) /* whose requests the options describe */
+#define LOADS (ALL & ~(REPLAY | WATCH | POLICY)) /* commands whose requests the options describe */
 #define RUNS (ALL & ~WATCH)
 
 const struct setting load_settings[] = {
@@ -339,7 +339,7 @@ void load_options_targets(struct config *o, const struct operands *operands)
 	}
 }
 
-/* Values of all classes; --class may change them. */
+/* Completes the values of all classes, which --class can change. */
 static void finish_plain(struct config *o)
 {
 	struct sp_bench_class *c = &o->plain;
@@ -361,7 +361,7 @@ static void finish_plain(struct config *o)
 		    quote(o->distribution));
 }
 
-/* Classes without a share divide the rest equally. */
+/* Divides the rest equally among classes without a share. */
 static void finish_shares(struct config *o)
 {
 	double left = 1;
@@ -385,7 +385,7 @@ static void finish_shares(struct config *o)
 			o->classes[i].share = left > 0 ? left / without : 0;
 }
 
-/* The classes that --class describes, or the only one. */
+/* Makes the classes that --class describes, or the only one. */
 static void finish_classes(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -405,7 +405,7 @@ static void finish_classes(struct config *o)
 	finish_shares(o);
 }
 
-/* A class with a rate and without a depth of its own has the run's. */
+/* Finds options without effect.  A class with a rate and no depth uses the depth of the run. */
 static void find_no_effects(struct config *o)
 {
 	bool depth = false, rate = o->bench.rate > 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Outputs, errors, and the line on the terminal with the state of a measurement.
+ * Writes outputs, errors, and the state of a measurement on the terminal.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ void write_report(struct config *o, struct sp_report *report, struct sp_prefligh
 	if (!report || (before && sp_report_add_preflight(report, before) < 0))
 		die("memory exhausted");
 	free(before);
-	/* A failure is found when standard output is closed. */
+	/* a failure is found when standard output is closed */
 	(void)sp_report_bench_text(report, stdout);
 	if (no_effects)
 		say_no_effects(no_effects);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pictures: of a run throughput and p99 over time, and the distribution of
- * latencies; of a sweep throughput and latency by depth, with the knees; of a
- * mix throughput and latency of both classes.
+ * Draws runs (throughput and p99 over time, latency distribution), sweeps (throughput and latency
+ * by depth, knees) and mixes (throughput and latency of both classes).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,12 +11,12 @@
 #include "quote.h"
 #include "aiobench.h"
 
-/* Colours of the classes; they repeat. */
+/* colours of classes; reused if there are more classes */
 static const char colours[][8] = { "#2060a0", "#d08020", "#408040", "#a04080",
 				   "#806020", "#208080", "#606060", "#c04040" };
 #define COLOURS (sizeof(colours) / sizeof(colours[0]))
 
-/* fio's word for what requests do; "mixed" if there is none. */
+/* Returns fio's name of the access pattern; "mixed" if fio has none. */
 static const char *word_of(const struct sp_bench_class *c)
 {
 	for (const struct sp_enum_value *w = sp_bench_rw_values(); w->name; w++) {
@@ -30,7 +29,7 @@ static const char *word_of(const struct sp_bench_class *c)
 	return "mixed";
 }
 
-/* The classes together. */
+/* Describes the access pattern of all classes. */
 static const char *what_is_done(const struct config *o)
 {
 	const char *word = word_of(&o->bench.classes[0]);
@@ -43,7 +42,7 @@ static const char *what_is_done(const struct config *o)
 	return word;
 }
 
-/* The size of requests, if they have one. */
+/* Writes the request size, if all requests have the same. */
 static void write_size(const struct config *o, char *text, size_t room)
 {
 	uint32_t bytes = o->bench.classes[0].bytes;
@@ -91,7 +90,7 @@ void plot_depths(struct gnuplot *g, const uint64_t *ns, size_t n)
 	      g->in);
 }
 
-/* Each decade of the axis has a tenth of the requests of the one before. */
+/* Writes latencies; each decade of the axis has a tenth of the requests of the previous decade. */
 static void put_latencies(struct gnuplot *g, const struct sp_bench *bench, size_t class,
 			  uint64_t requests)
 {
@@ -154,7 +153,7 @@ void plot_run(const struct config *o, const struct sp_bench *bench)
 	gnuplot_close(&g, o->plot);
 }
 
-/* A named point on the curve. */
+/* Writes a named point of the curve. */
 static void put_knee(struct gnuplot *g, const char *which, const char *name,
 		     const struct sp_benchset_knee *k)
 {
@@ -162,7 +161,7 @@ static void put_knee(struct gnuplot *g, const char *which, const char *name,
 		k->latency_mean_ns / 1e9, which, name, k->depth);
 }
 
-/* Value and interval, in units of scale; without an interval the value three times. */
+/* Writes value and interval in units of scale; without an interval, the value three times. */
 static void put_estimate(struct gnuplot *g, struct sp_benchset_estimate e, double scale)
 {
 	fprintf(g->in, " %.6g %.6g %.6g", e.value / scale, (isnan(e.low) ? e.value : e.low) / scale,
@@ -235,7 +234,7 @@ void plot_sweep(const struct config *o, const struct sp_benchset_result *r)
 	gnuplot_close(&g, o->plot);
 }
 
-/* The class of this name, or NULL. */
+/* Returns the class of this name, or NULL. */
 static const struct sp_benchset_stats *class_of(const struct sp_benchset_point *p, const char *name)
 {
 	for (size_t i = 0; i < p->nclasses; i++)
@@ -285,7 +284,7 @@ static void plot_shares(struct gnuplot *g, const struct sp_benchset_result *r)
 	      g->in);
 }
 
-/* Random requests, then the mean of the readers. */
+/* Writes random requests, then the mean of the readers. */
 static void put_scans(struct gnuplot *g, const struct sp_benchset_result *r)
 {
 	fputs("$scans << EOD\n", g->in);

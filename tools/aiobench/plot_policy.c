@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pictures of policies: for each load how long there were at most how many
- * requests outstanding, and throughput against what critical reads had to wait.
+ * Draws policies: the distribution of outstanding requests of each load, and throughput against the
+ * latency of critical reads.
  */
 #include <string.h>
 #include "gnuplot.h"
@@ -17,7 +17,7 @@ static enum sp_policy_load load_of(const struct sp_policy *p)
 	return sp_policy_result(p)->opts.load;
 }
 
-/* Each step begins half a request lower, so that 0 can be drawn. */
+/* Writes steps that begin half a request lower, so 0 can be drawn on a logarithmic axis. */
 static void put_depths(struct gnuplot *g, size_t i, const struct sp_bench_stats *s)
 {
 	double all = 0, sum = 0;
@@ -45,8 +45,8 @@ static void put_run(struct gnuplot *g, size_t i, const struct sp_policy_result *
 }
 
 /*
- * One line or point for each run of the load.  A later line is narrower, so that one below it that
- * has the same values shows at its sides; a later point is smaller, for the same reason.
+ * Draws one line or point for each run of the load.  Later lines are narrower and later points
+ * smaller, so earlier ones with equal values stay visible.
  */
 static void plot_runs(struct gnuplot *g, const struct sp_policy *const *p, size_t n,
 		      enum sp_policy_load load, const char *data, const char *with, double widest,

@@ -2,8 +2,8 @@
 /*
  * Draws throughput and latency over time.
  *
- * The length of a run can be unknown, so a full series is halved: each point then stands for twice
- * as many intervals, and its p99 is the highest of theirs.
+ * Algorithm: the length of a run can be unknown, so a full series is halved.  Each point then
+ * stands for twice as many intervals; its p99 is the maximum of theirs.
  */
 #include "gnuplot.h"
 #include "aiobench.h"

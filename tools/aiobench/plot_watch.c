@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A picture of what was watched: outstanding requests over time, and their distribution.
+ * Draws a watch: outstanding requests over time, and their distribution.
  *
- * Nobody knows how long it will take, so a full series is halved: each point then stands for
- * twice as many intervals.
+ * Algorithm: the duration is unknown, so a full series is halved.  Each point then stands for twice
+ * as many intervals.
  */
 #include "gnuplot.h"
 #include "msg.h"
 #include "quote.h"
 #include "aiobench.h"
 
-/* a, then b. */
+/* Joins interval a and the next one, b. */
 static struct sp_watch_interval joined(const struct sp_watch_interval *a,
 				       const struct sp_watch_interval *b)
 {

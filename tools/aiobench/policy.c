@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * aiobench policy: database loads under several ways to submit requests, one after
- * the other on the same target.
+ * Runs aiobench policy: database loads with several ways to submit requests, one after the other on
+ * the same target.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -22,14 +22,14 @@ struct runs {
 	size_t n;
 	size_t planned, begun; /* runs */
 	bool counting, prios;
-	unsigned loads, ways; /* of those planned, bits */
+	unsigned loads, ways; /* of planned runs, bits */
 	struct policy_partial heeded;
 	bool created;
 	int rc;
 	struct sp_errinfo err;
 };
 
-/* Notes the options that a run heeds. */
+/* Notes the options that a run uses. */
 static void note_heeded(struct policy_partial *h, const struct sp_policy_opts *o)
 {
 	bool scan = o->load == SP_POLICY_SCAN, range = o->load == SP_POLICY_RANGE;
@@ -55,7 +55,7 @@ static void note_heeded(struct policy_partial *h, const struct sp_policy_opts *o
 
 #define PARTIAL(option) #option, offsetof(struct policy_partial, option)
 
-/* The first option that was given and no run heeds, and what would; NULL: there is none. */
+/* Returns the first given option that no run uses, and the runs that would; NULL: all are used. */
 static const char *unheeded(const struct runs *r, const char **whose)
 {
 	static const struct {
@@ -91,7 +91,7 @@ static const char *unheeded(const struct runs *r, const char **whose)
 	return NULL;
 }
 
-/* Makes a run, or, while they are counted, checks that it can be made. */
+/* Executes a run, or, while runs are counted, checks that it is possible. */
 static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_submission submission,
 		    bool priorities)
 {
@@ -130,7 +130,7 @@ static void one_run(struct runs *r, enum sp_policy_load load, enum sp_policy_sub
 	r->policies[r->n++] = p;
 }
 
-/* All runs of one load; by default priorities only where a policy needs them. */
+/* Executes all runs of one load; by default with priorities only if a policy needs them. */
 static void run_load(struct runs *r, enum sp_policy_load load)
 {
 	const struct policy_options *o = &r->o->policy;
@@ -167,7 +167,7 @@ static void run_loads(struct runs *r)
 			run_load(r, (enum sp_policy_load)load);
 }
 
-/* Something that was asked for, bits of words, and is not planned; NULL: there is nothing. */
+/* Returns the name of a bit that was requested and is not planned; NULL: none. */
 static const char *missing(unsigned asked, unsigned planned, const char *(*name)(int))
 {
 	for (int i = 0; asked >> i; i++)
@@ -176,7 +176,10 @@ static const char *missing(unsigned asked, unsigned planned, const char *(*name)
 	return NULL;
 }
 
-/* Counts the runs.  What cannot be run, or has no effect, ends the program before the first. */
+/*
+ * Counts the runs.  An impossible run, or an option without effect, ends the program before the
+ * first run.
+ */
 static void plan_runs(struct runs *r)
 {
 	struct policy_options *p = &r->o->policy;
@@ -191,7 +194,7 @@ static void plan_runs(struct runs *r)
 	r->counting = true;
 	run_loads(r);
 	option = unheeded(r, &what);
-	/* The table is too large for an update, which was not asked for. */
+	/* the table is too large for an update, which is only a default */
 	if (r->rc == -EINVAL && !loads && !option && r->loads == readers) {
 		say_error(r->rc, &r->err);
 		msg("update is left out");
@@ -212,7 +215,7 @@ static void plan_runs(struct runs *r)
 	r->counting = false;
 }
 
-/* Can the two priorities act? */
+/* Determines whether the two priorities can act. */
 static struct sp_preflight *preflight(const struct runs *r)
 {
 	struct sp_bench_class both[2] = { r->o->plain, r->o->plain };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Can priorities act?  The command, and the line that other commands print before
- * they start.
+ * Reports whether priorities can act: the command preflight, and the line that other commands print
+ * before they start.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include "msg.h"
 #include "aiobench.h"
 
-/* Outstanding requests of all classes. */
+/* Returns the outstanding requests of all classes. */
 static unsigned outstanding(const struct sp_bench_opts *b)
 {
 	unsigned all = 0;
@@ -59,7 +59,7 @@ int command_preflight(struct config *o)
 
 	if (o->bench.ntargets > 1)
 		die("preflight takes one target");
-	/* Without options classes and depth are undecided. */
+	/* without options, classes and depth are undecided */
 	if (!o->nclass_text && !o->job)
 		opts.nclasses = 0;
 	if (!o->depth_given && opts.nclasses == 0)
@@ -89,7 +89,7 @@ struct sp_preflight *preflight_before(const struct config *o)
 	if (!differ(&o->bench) || o->bench.ntargets > 1)
 		return NULL;
 	p = must_alloc(NULL, 1, sizeof(*p));
-	/* The run reports what is wrong with the target. */
+	/* the run reports errors of the target */
 	if (sp_preflight(p, &opts, NULL) < 0) {
 		free(p);
 		return NULL;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs aiobench run and replay, with their intervals and pictures.
+ */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -68,7 +71,7 @@ int close_status(struct config *o)
 	return o->status_failed ? 2 : 0;
 }
 
-/* The interval of a point in a picture: a hundredth of the run, 10 ms at least. */
+/* Returns the interval of a point in a picture: a hundredth of the run, at least 10 ms. */
 static uint64_t drawn_ns(uint64_t runtime_ns)
 {
 	const uint64_t least = 10000000;
@@ -89,7 +92,7 @@ static void tell_intervals(struct config *o)
 		o->bench.interval_ns = LIVE_NS;
 }
 
-/* The classes of a replay are known once its trace has been read. */
+/* Notes the classes of a replay, which are known once its trace has been read. */
 static void settled(void *arg, const struct sp_bench_opts *opts)
 {
 	struct config asked = *(const struct config *)arg;
@@ -99,7 +102,7 @@ static void settled(void *arg, const struct sp_bench_opts *opts)
 	fflush(stdout);
 }
 
-/* A report of nothing but failures must not pass for a measurement. */
+/* Fails if all requests failed: the report is not a measurement. */
 static void refuse_failures(const struct sp_bench_result *r)
 {
 	if (r->total.errors && !r->total.requests)
@@ -136,7 +139,7 @@ int command_run(struct config *o)
 	return close_status(o);
 }
 
-/* The first argument is the trace, the others are targets. */
+/* the first argument is the trace, the others are targets */
 int command_replay(struct config *o)
 {
 	struct sp_bench_opts *b = &o->bench;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sweep and mix: several settings, measured in turn.
+ * Runs aiobench sweep and mix: settings measured alternately.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ int command_sweep(struct config *o)
 	return 0;
 }
 
-/* By default from 0 to 100 % in steps of 10. */
+/* Completes the shares: by default 0 to 100 % in steps of 10. */
 static void finish_shares(struct set_options *s)
 {
 	s->mix.shares = s->shares;
@@ -61,7 +61,7 @@ static void finish_shares(struct set_options *s)
 		s->shares[s->mix.nshares] = (double)s->mix.nshares / 10;
 }
 
-/* Can the two priorities act? */
+/* Determines whether the two priorities can act. */
 static struct sp_preflight *preflight(const struct config *o)
 {
 	struct sp_bench_class both[2] = { o->bench.classes[0], o->bench.classes[0] };

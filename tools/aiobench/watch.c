@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Requests that another process or a device has outstanding.
+ * Runs aiobench watch: requests that another process or a device has outstanding.
  */
 #include <stdbool.h>
 #include <stdnoreturn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers from a geometry: one line for each block that is asked for.
+ * Answers from a geometry: one line for each requested block.
  */
 #include <errno.h>
 #include <inttypes.h>

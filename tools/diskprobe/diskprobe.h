@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of diskprobe: options, answers from a geometry, plots.
+ * The files of diskprobe: options, answers from a geometry, plots.
  */
 #ifndef DISKPROBE_H
 #define DISKPROBE_H
@@ -40,13 +40,13 @@ struct config {
 /* Parses and checks the command line; ends the program on an error. */
 void options_parse(struct config *c, int argc, char **argv);
 
-/* Tracks, or adjacent blocks, of the operands, on standard output. */
+/* Prints the tracks, or the adjacent blocks, of the operands. */
 void answer(const struct config *c, const struct sp_geometry *g);
 
-/* Draws what was found with gnuplot, to a PNG or SVG file. */
+/* Draws the result with gnuplot, to a PNG or SVG file. */
 void plot(const char *file, const struct sp_probe *probe);
 
-/* The name of an error: the file or device, and the reason. */
+/* Ends the program with an error: the file or device, and the reason. */
 _Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err);
 
 #endif

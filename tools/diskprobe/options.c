@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and checks the command line of diskprobe.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +121,7 @@ static void refuse(bool given, const char *option, const char *needs)
 		die_usage("%s needs %s", option, needs);
 }
 
-/* An answer from a file probes nothing. */
+/* Refuses options of a probe if the answer comes from a file. */
 static void check_probing(const struct config *c)
 {
 	static const char needs[] = "a device to probe, not --geometry";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plots: the data as here-documents, then one script for gnuplot.  Of a
- * rotating device four pictures: the media rate along the device, the seek
- * curve, D(W), the skews of the first tracks; of any other one two: rate by
- * depth, rate by size.
+ * Draws a probe: data as here-documents, then one script for gnuplot.
+ *
+ * A rotating device has four plots: media rate along the device, seek curve, D(W), skews of the
+ * first tracks.  Any other device has two: rate by depth, rate by size.
  */
 #include <string.h>
 #include "gnuplot.h"
@@ -54,7 +54,7 @@ static const char rates_script[] = "set title 'Random reads of one size'\n"
 				   "set ylabel 'MB/s'\n"
 				   "plot $sizes using 1:2 with linespoints ls 2 title 'rate'\n";
 
-/* A zone's rate holds to its end, where that of the next one begins. */
+/* Writes the rate of each zone from its beginning to its end. */
 static void put_zones(FILE *f, const struct sp_probe_result *r)
 {
 	const double gb = (double)r->block_bytes / 1e9;
@@ -90,7 +90,7 @@ static void put_reach(FILE *f, const struct sp_geometry *g)
 	unsigned changed = 360;
 
 	fprintf(f, "$reach << EOD\n");
-	/* As far as there is something new to see. */
+	/* up to 30 degrees after the last change */
 	for (unsigned w = 1; w <= 720 && w < changed + 30; w++) {
 		if (sp_geometry_reach(g, SP_GEOMETRY_READ, w, &read) ||
 		    sp_geometry_reach(g, SP_GEOMETRY_WRITE, w, &write))
@@ -122,7 +122,7 @@ static void put_rates(FILE *f, const struct sp_probe_result *r)
 {
 	size_t i = 0;
 
-	/* Depths come first, in ascending order; then sizes, one at a time. */
+	/* depths come first, in ascending order; then sizes at depth 1 */
 	fprintf(f, "$depths << EOD\n");
 	for (; i < r->nrates && (i == 0 || r->rates[i].depth > r->rates[i - 1].depth); i++)
 		fprintf(f, "%u %.6g\n", r->rates[i].depth, r->rates[i].requests_s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the bytes of the disk are: a sparse file, without name in memory or
- * with one.  A file that is there already keeps what is in it.
+ * Stores the bytes of the disk in a sparse file, without a name in memory or with a name.  An
+ * existing file keeps its contents.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static int open_memory(uint64_t bytes)
 	return fd;
 }
 
-/* True if the file, whose whole name is found, lies in the folder, where a mount would hide it. */
+/* True if the file is inside the folder, where a mount would hide it; sets its full name. */
 static bool inside(int fd, const char *folder, char name[PATH_MAX])
 {
 	char link[64];

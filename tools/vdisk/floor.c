@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The floor: what a request takes from the program to the drive and back,
- * beside the drive's own time.  It is measured where programs will use it, by
- * reads of the drive itself, since a processor that has slept some
- * milliseconds wakes up slower than one that has not.
+ * Measures the floor: the time that a request takes from the program to the drive and back, without
+ * the drive's own time.
+ *
+ * It is measured by reads of the drive itself, as programs will use it, since a processor that has
+ * slept for milliseconds wakes up slower than one that has not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 #define READS 64
 #define READS_MIN 8
 #define READ_BYTES 4096
-#define TIME_NS 1000000000 /* no more reads than fit in it, but READS_MIN */
+#define TIME_NS 1000000000 /* limit for the reads after READS_MIN */
 
 static int by_size(const void *a, const void *b)
 {
@@ -48,7 +49,7 @@ uint64_t floor_measure(struct server *s, const char *path)
 	if (posix_memalign(&buf, READ_BYTES, READ_BYTES) != 0)
 		die("memory exhausted");
 	while (places && n < READS && (n < READS_MIN || clock_now_ns() - begin < TIME_NS)) {
-		/* Some way apart, so that a cache of the drive has none of them. */
+		/* far apart, so the drive's cache holds none of them */
 		uint64_t place = n * UINT64_C(0x9e3779b97f4a7c15) % places;
 
 		t = clock_now_ns();

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Counts late answers by size, and computes quantiles.
+ */
 #include "vdisk.h"
 
 #define SUB 16 /* classes of a power of two */
 
-/* Up to 2 * SUB each value is its own class. */
+/* Returns the class of a value; each value below 2 * SUB is its own class. */
 static unsigned class_of(uint64_t ns)
 {
 	unsigned shift = 0;
@@ -13,7 +16,7 @@ static unsigned class_of(uint64_t ns)
 	return shift * SUB + (unsigned)(ns >> shift);
 }
 
-/* The largest value of a class. */
+/* Returns the largest value of a class. */
 static uint64_t top_of(unsigned class)
 {
 	unsigned shift = class < 2 * SUB ? 0 : class / SUB - 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loop device: with direct I/O, so that requests come as they are made.
- * It is detached when the last descriptor is closed, ours or that of a
- * mount; also if this program is killed.
+ * Attaches the loop device, with direct I/O, so requests arrive unchanged.
+ *
+ * It is detached when its last descriptor is closed, ours or that of a mount, also if this program
+ * is killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,9 +16,9 @@
 #include "quote.h"
 #include "vdisk.h"
 
-#define ATTEMPTS 16 /* others may take a free device first */
+#define ATTEMPTS 16 /* another process can take a free device first */
 
-/* Properties that the system reports; only advice. */
+/* Sets a property that the system reports; errors do not matter. */
 static void set_rotational(int number)
 {
 	char path[64];

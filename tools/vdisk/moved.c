@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unmounts a mount whose folder, or one above it, has another name now.  libfuse knows the old name
- * alone, so its mount would stay, dead.
+ * Unmounts a mount if its folder, or one above it, was renamed. libfuse knows only the old name, so
+ * its mount would stay without a server.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* The folder's present name; false: it has none. */
+/* Finds the folder's present name.  False: it has none. */
 static bool name_of(int folder, char name[PATH_MAX])
 {
 	char link[64];
@@ -44,7 +44,7 @@ static bool covered(int folder, const char *name)
 	return below.st_dev != now.st_dev;
 }
 
-/* Without the right to unmount, the helper of libfuse does it. */
+/* Calls the helper of libfuse, for a user without the right to unmount. */
 static void call_helper(char *name)
 {
 	char helper[] = "fusermount3", how[] = "-uqz", end[] = "--";

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads the command line of vdisk.
+ */
 #include <stdlib.h>
 #include "args.h"
 #include "msg.h"

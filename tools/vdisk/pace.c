@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Virtual time on the real clock.
+ * Maps virtual time to the real clock, and answers requests at the right time.
  *
- * The drive decides everything in virtual time.  Each of its moments has one
- * real time, counted from the beginning, and the pacer lets virtual time come
- * moment by moment, never ahead of the clock.  If it wakes up late, the moment
- * is still the right one, so that lateness does not add up: the next moments
- * are where they would have been.
+ * Algorithm: the drive computes everything in virtual time.  Each of its moments has one real time,
+ * counted from the beginning.  The pacer advances virtual time moment by moment, never ahead of the
+ * clock.  If it wakes up late, later moments keep their real times, so lateness does not add up.
  *
- * A request counts as submitted when it arrived, less the floor (what the way
- * from a program to the drive and back takes).  A program that waits for each
- * of its requests thus sees the drive's own times.
+ * A request counts as submitted at its arrival minus the floor (the time from a program to the
+ * drive and back).  So a program that waits for each of its requests sees the drive's own times.
  *
- * The last SPIN_NS before a moment are spent looking at the clock, since
- * waking up takes about as long; a new request ends that, for it may come
- * first.
+ * The pacer polls the clock during the last SPIN_NS before a moment, since waking up takes about as
+ * long.  A new request ends the polling, since it can have an earlier moment.
  */
 #define FUSE_USE_VERSION 35
 #include <errno.h>
@@ -37,7 +33,7 @@ uint64_t clock_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* The real time of a virtual one; SP_VDRIVE_NEVER if that is too far away. */
+/* Returns the real time of a virtual one; SP_VDRIVE_NEVER: beyond the range. */
 static uint64_t real_ns(const struct pace *p, uint64_t virtual_ns)
 {
 	uint64_t ns;
@@ -50,7 +46,7 @@ static uint64_t real_ns(const struct pace *p, uint64_t virtual_ns)
 
 static void answer(const struct job *job)
 {
-	/* What can fail is that the kernel does not want the answer any more. */
+	/* a failure means that the kernel no longer wants the answer */
 	if (job->op == SP_VDRIVE_READ)
 		(void)fuse_reply_buf(job->req, job->data, job->bytes);
 	else if (job->op == SP_VDRIVE_WRITE)
@@ -59,7 +55,7 @@ static void answer(const struct job *job)
 		(void)fuse_reply_err(job->req, 0);
 }
 
-/* The moment has come; the lock is given up while requests are answered. */
+/* Advances to a moment; releases the lock while requests are answered. */
 static void let_come(struct pace *p, uint64_t virtual_ns)
 {
 	struct sp_vdrive_done done[BATCH];
@@ -111,7 +107,7 @@ static void *pacer(void *arg)
 	struct pace *p = arg;
 	uint64_t next, due, now;
 
-	/* Timers of this thread are not put together with others to save power. */
+	/* the kernel must not delay timers of this thread to save power */
 	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	pthread_mutex_lock(&p->lock);
 	while (!p->stop) {
@@ -157,7 +153,7 @@ static struct sp_vdrive *open_drive(const char *spec)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_vdrive *v;
 	int rc = sp_vdrive_open(&v, spec, &err);
-	bool file = err.path[0] && rc != SP_ESYNTAX; /* which names words of the spec */
+	bool file = err.path[0] && rc != SP_ESYNTAX; /* whose text names arguments of the spec */
 
 	if (rc < 0)
 		die("%s%s%s", file ? quote_file(err.path) : "", file ? ": " : "",
@@ -165,7 +161,7 @@ static struct sp_vdrive *open_drive(const char *spec)
 	return v;
 }
 
-/* The disk may have been used before it was announced. */
+/* Waits until no request is outstanding; the disk can be in use before it is announced. */
 static void wait_until_idle(struct pace *p)
 {
 	const struct timespec pause = { .tv_nsec = 1000000 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file system: a folder with two files, the disk and its status.
+ * Serves the file system: a folder with two files, the disk and its status.
  *
- * The disk is a file as a device is one: its size does not change, truncating
- * it does nothing, writing beyond its end is ENOSPC.  The kernel may cache it,
- * as it does for devices; O_DIRECT passes by.  Bytes move when a request
- * arrives, so that the answer only has to be sent when its time has come.
+ * The disk file acts like a device: its size does not change, truncating it has no effect, and
+ * writing beyond its end is ENOSPC.  The kernel can cache it, as it does for devices, except with
+ * O_DIRECT.  Bytes move when a request arrives, so only the answer remains to be sent when it is
+ * due.
  */
 #define FUSE_USE_VERSION 35
 #include <errno.h>
@@ -25,9 +25,9 @@
 #define INO_DISK 2
 #define INO_STATUS 3
 #define FOREVER 86400.0
-#define BACKGROUND 256 /* requests at once */
+#define BACKGROUND 256 /* maximum requests of the kernel outstanding */
 
-static char complaint[256]; /* of the library, in its words */
+static char complaint[256]; /* error of libfuse, in its wording */
 
 static void keep_complaint(enum fuse_log_level level, const char *fmt, va_list ap)
 {
@@ -58,7 +58,7 @@ static bool attributes(const struct server *s, fuse_ino_t ino, struct stat *st)
 static void do_init(void *user, struct fuse_conn_info *conn)
 {
 	(void)user;
-	/* Splicing would cost more calls than it saves; truncating does nothing. */
+	/* splicing would cost more calls than it saves; truncating has no effect */
 	conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 				  FUSE_CAP_SPLICE_MOVE | FUSE_CAP_ATOMIC_O_TRUNC);
 	conn->max_background = BACKGROUND;
@@ -90,7 +90,7 @@ static void do_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 		fuse_reply_err(req, ENOENT);
 }
 
-/* O_TRUNC and the times of writing mean nothing; nothing else can be set. */
+/* Ignores O_TRUNC and times; other attributes cannot be set. */
 static void do_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
 		       struct fuse_file_info *fi)
 {
@@ -155,7 +155,7 @@ static void do_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		fuse_reply_err(req, EISDIR);
 		return;
 	}
-	/* -ENOENT: the opening was interrupted, and there will be no release. */
+	/* -ENOENT: the open was interrupted, and no release will follow */
 	if (fuse_reply_open(req, fi) < 0) {
 		if (ino == INO_STATUS)
 			free((char *)(uintptr_t)fi->fh);
@@ -264,7 +264,7 @@ static void do_fsync(fuse_req_t req, fuse_ino_t ino, int datasync, struct fuse_f
 		fuse_reply_err(req, 0);
 }
 
-/* Discarding, which a loop device passes on; it takes no time. */
+/* Discards a range, as a loop device requests; takes no time. */
 static void do_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t off, off_t len,
 			 struct fuse_file_info *fi)
 {

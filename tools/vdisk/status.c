@@ -10,7 +10,7 @@
 #include "vdisk.h"
 #include "status.h"
 
-/* A JSON string; what is no printable UTF-8 becomes an escape of C. */
+/* Writes a JSON string; bytes that are not printable UTF-8 become escapes of C. */
 static void put_string(FILE *f, const char *text)
 {
 	size_t bytes;

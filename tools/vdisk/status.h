@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of MOUNT/status, from which its JSON Schema is made, too.
+ * The keys of MOUNT/status, for its text and for its JSON Schema.
  */
 #ifndef VDISK_STATUS_H
 #define VDISK_STATUS_H
@@ -21,7 +21,7 @@ struct late {
 /* Strings are borrowed; times are virtual, except for floor and lateness. */
 struct status {
 	char model[256], kind[64];
-	const char *spec, *backing, *loop; /* backing, loop: or NULL */
+	const char *spec, *backing, *loop; /* backing, loop: can be NULL */
 	uint64_t bytes, block_bytes, dilation;
 	double floor_us;
 	uint64_t elapsed_ns, requests;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of vdisk.
+ * The files of vdisk.
  *
  *   options.c   the command line
  *   backing.c   where the bytes are
@@ -11,9 +11,8 @@
  *   floor.c     what the way from program to drive and back takes
  *   loop.c      the loop device
  *
- * Three threads: the main one sets up and waits for signals, the reader takes
- * requests from the kernel and moves their bytes, the pacer answers them when
- * their time has come.
+ * Threads: the main one sets up and waits for signals; the reader takes requests from the kernel
+ * and moves their bytes; the pacer answers them when they are due.
  */
 #ifndef VDISK_H
 #define VDISK_H
@@ -33,27 +32,27 @@ struct fuse_session;
 
 struct options {
 	const char *spec, *mount, *backing; /* backing NULL: memory */
-	uint64_t size;			    /* bytes; 0: of the model */
+	uint64_t size;			    /* bytes; 0: as the model */
 	uint64_t dilation;
 	uint64_t floor_us;
-	bool floor_given; /* otherwise it is measured */
+	bool floor_given; /* otherwise the floor is measured */
 	bool size_given, loop;
 };
 
 void parse_options(int argc, char **argv, struct options *o);
 
 /*
- * Memory, or the file, of this many bytes, which does not lie in the folder to mount on.  Ends the
- * program on failure.
+ * Returns a descriptor of memory or of the file, of this number of bytes.  The file must not be
+ * inside the folder to mount on.  Failure ends the program.
  */
 int backing_open(const char *path, uint64_t bytes, const char *folder);
-/* What part of a range is left before an error: 0 or -errno; holes are zeros. */
+/* Reads or writes a range; holes read as zeros.  Returns 0 or -errno. */
 int backing_read(int fd, char *buf, size_t bytes, uint64_t offset);
 int backing_write(int fd, const char *buf, size_t bytes, uint64_t offset);
 
 /*
- * Counts of late answers by size, in classes of 1/16 of a power of two: a
- * quantile is at most 6 % too large.
+ * Counts late answers by size, in classes of 1/16 of a power of two; a quantile is at most 6 % too
+ * large.
  */
 #define LATENESS_CLASSES 1024
 struct lateness {
@@ -68,12 +67,12 @@ struct job {
 	struct fuse_req *req;
 	enum sp_vdrive_op op;
 	size_t bytes;
-	char *data; /* of a read; owned */
+	char *data; /* owned; of a read */
 };
 
 /*
- * Virtual time 0 is begin_ns of the monotonic clock; dilation real nanoseconds
- * make a virtual one.  The lock protects all members except those marked constant.
+ * Virtual time 0 is begin_ns of the monotonic clock; a virtual nanosecond takes `dilation` real
+ * ones.  The lock protects all members except those marked constant.
  */
 struct pace {
 	pthread_mutex_t lock;
@@ -83,17 +82,19 @@ struct pace {
 	const char *spec; /* constant */
 	uint64_t dilation;
 	uint64_t begin_ns;
-	uint64_t floor_ns; /* taken off the time of arrival */
+	uint64_t floor_ns; /* subtracted from the time of arrival */
 	bool stop;
-	atomic_uint submissions; /* ends the spinning */
+	atomic_uint submissions; /* ends the polling */
 	struct lateness late;
-	uint64_t last_service_ns; /* virtual: submission to completion of the last answered */
+	uint64_t last_service_ns; /* virtual time of the last answered request */
 };
 void pace_start(struct pace *p, const char *spec, uint64_t dilation);
-void pace_stop(struct pace *p); /* what is outstanding is not answered */
-/* Begins anew when nothing is outstanding: time 0 is now, nothing has been counted. */
+void pace_stop(struct pace *p); /* outstanding requests are not answered */
+/* Restarts when nothing is outstanding: time 0 is now, and counters are 0. */
 void pace_restart(struct pace *p, uint64_t dilation, uint64_t floor_ns);
-/* Takes over the job; arrived_ns: of the monotonic clock. 0 or -errno (the job stays). */
+/*
+ * Takes over the job; arrived_ns: monotonic clock.  Returns 0 or -errno (the caller keeps the job).
+ */
 int pace_submit(struct pace *p, const struct job *job, uint64_t offset, uint64_t arrived_ns);
 uint64_t clock_now_ns(void);
 
@@ -105,31 +106,34 @@ struct server {
 	uint64_t bytes;
 	int backing;
 	int stop_fd; /* an event ends the reader */
-	int folder;  /* below the mount */
-	/* Set while the file system is served already. */
-	const char *_Atomic loop;  /* name of the device; NULL: none */
-	_Atomic uint64_t floor_ns; /* as measured or given */
+	int folder;  /* the folder under the mount */
+	/* Set while the file system is being served. */
+	const char *_Atomic loop;  /* name of the loop device; NULL: none */
+	_Atomic uint64_t floor_ns; /* measured or given */
 	atomic_int opens;	   /* of the disk */
-	atomic_bool over;	   /* it has been unmounted */
+	atomic_bool over;	   /* unmounted */
 };
 
-/* Sent to the main thread when the session is over, or the disk not open any more. */
+/* Sent to the main thread when the session has ended, or the disk is no longer open. */
 #define SIGNAL_CHANGE SIGUSR1
 
-/* Mounts; options->mount is absolute. Ends the program if that cannot be. */
+/* Mounts; options->mount is absolute.  Failure ends the program. */
 void serve_start(struct server *s);
-/* Unmounts. Requests that are outstanding then fail.  0, or -1 after a message. */
+/* Unmounts; outstanding requests fail.  Returns 0, or -1 after a message. */
 int serve_stop(struct server *s);
-/* What is still mounted on the folder, an O_PATH descriptor, under its present name: likewise. */
+/*
+ * Unmounts from the folder, an O_PATH descriptor, by its present name.  Returns 0, or -1 after a
+ * message.
+ */
 int unmount_moved(int folder);
 
-/* The text, of malloc; NULL: no memory. */
+/* Returns the text, for free(); NULL: out of memory. */
 char *status_text(struct server *s);
 
-/* The median time by which reads of the device at path exceed the model. */
+/* Returns the median time by which reads of the device at path exceed the model. */
 uint64_t floor_measure(struct server *s, const char *path);
 
-/* Attaches the file; the name of the device is static. Returns a descriptor that keeps it. */
+/* Attaches the file; *name is static.  Returns a descriptor that keeps the device attached. */
 int loop_attach(const char *path, uint32_t block_bytes, bool rotating, const char **name);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and checks the command line of xindex.
+ */
 #include <string.h>
 #include "columns.h"
 #include "errinfo.h"
@@ -90,7 +93,7 @@ static const struct command commands[] = {
 	{ 0 },
 };
 
-/* What the options say about records, as the library has it. */
+/* Converts the options of records for the library. */
 static void set_format(struct config *c)
 {
 	struct sp_recfmt *f = &c->build.format;
@@ -114,7 +117,7 @@ static void set_format(struct config *c)
 	}
 }
 
-/* A key that names a column of the header becomes one with its number. */
+/* Replaces the name of a column in the key by its number. */
 static void resolve_name(struct config *c)
 {
 	struct sp_columns columns = {
@@ -137,7 +140,7 @@ static void resolve_name(struct config *c)
 	sp_columns_close(&columns);
 }
 
-/* No file that is written may be one that is read. */
+/* Checks that no output is an input. */
 static void check_files(const struct command *command, const struct config *c)
 {
 	struct sp_output_set set = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the commands of xindex.
+ * Declarations shared by the commands of xindex.
  */
 #ifndef XINDEX_H
 #define XINDEX_H
@@ -27,7 +27,7 @@ struct config {
 /* options.c: parses the command line. */
 const struct command *options_parse(struct config *c, int argc, char **argv);
 
-/* Each returns the exit status. */
+/* Run a command; return the exit status. */
 int command_build(struct config *c);
 int command_lookup(struct config *c);
 int command_range(struct config *c);
