@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads a command line by its table of settings, with getopt_long().
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,7 @@ static bool is_gnu(const struct args *args, const char *name)
 	return false;
 }
 
-/* The bits of the row, or of the heading above it. */
+/* Returns the commands of the row, or of the heading above it. */
 static unsigned commands_of(const struct args *args, const struct setting *s)
 {
 	if (s->by)
@@ -48,7 +51,7 @@ static void add_name(struct option **table, const char *name, const struct args 
 	(*table)[n + 1] = (struct option){ 0 };
 	while (!s->name || strcmp(s->name, name) != 0 || !args_take(args, s))
 		s++;
-	/* Different codes: names that could be both would pass for one. */
+	/* codes differ, since getopt takes names with equal codes for synonyms */
 	(*table)[n] = (struct option){
 		.name = s->name,
 		.has_arg = !s->arg	 ? no_argument
@@ -73,9 +76,9 @@ void args_begin(struct args_reader *r, const struct args *args, int argc, char *
 	*r = (struct args_reader){ .args = args, .argc = argc, .argv = argv, .input = input };
 	if (argc == 2 && !strcmp(argv[1], ARGS_TABLE))
 		help_table(args);
-	if (argc == 2 && !args->gnu && !strcmp(argv[1], "-?")) /* argp had it */
+	if (argc == 2 && !args->gnu && !strcmp(argv[1], "-?")) /* as argp accepted it */
 		help_print(args, argv[0]);
-	optind = 0; /* getopt begins anew */
+	optind = 0; /* resets getopt */
 	if (args->in_order)
 		r->letters[0] = '-';
 	for (int i = 0; i < 2; i++) {
@@ -100,7 +103,7 @@ void args_end(struct args_reader *r)
 	free(r->tables[1]);
 }
 
-/* Does a name of the table begin with the long option in word? */
+/* True if a name of the table begins with the long option in word. */
 static bool names(const struct option *table, const char *word)
 {
 	size_t len = strcspn(word + 2, "=");

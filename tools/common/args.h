@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A command line of settings and operands, read with getopt_long(), whose messages are GNU's.
+ * Reads a command line of settings and operands with getopt_long(), whose messages are GNU's.
  */
 #ifndef ARGS_H
 #define ARGS_H
@@ -11,11 +11,11 @@
 
 struct args {
 	const struct setting *settings;
-	unsigned command;	   /* its bit; 0: all settings apply */
+	unsigned command;	   /* bit of the command; 0: all settings apply */
 	const char *operands;	   /* as --help shows them, a line for each form of the command */
-	const char *about, *notes; /* what --help prints before and after the settings */
+	const char *about, *notes; /* texts of --help before and after the settings */
 	const struct sp_enum_value *(*operand_words)(
-		void); /* of the first operand; NULL: it is a file */
+		void); /* values of the first operand; NULL: a file */
 
 	/*
 	 * GNU's long names, NULL ends them; NULL: none.  They and all their abbreviations resolve
@@ -30,26 +30,26 @@ struct args {
 /* The only argument: prints the table (help_table()). */
 #define ARGS_TABLE "--option-table"
 
-/* A row that is not a heading, and applies. */
+/* True if the row is not a heading, and applies. */
 bool args_take(const struct args *args, const struct setting *s);
 
-/* Texts are those of the command line. */
+/* Texts of the command line, borrowed. */
 struct operands {
 	char **text;
 	unsigned n;
 };
 
-/* Applies all settings to input; argv is permuted, and operands points to its end. */
+/* Applies all settings to input.  Permutes argv; operands points to its end. */
 void args_read(const struct args *args, int argc, char **argv, void *input,
 	       struct operands *operands);
 
-/* The same step by step. */
+/* Reads a command line step by step. */
 struct args_reader {
 	const struct args *args;
 	int argc;
 	char **argv;
 	void *input;
-	char letters[128];	  /* as getopt wants them */
+	char letters[128];	  /* in the form of getopt */
 	struct option *tables[2]; /* GNU's names, others */
 };
 
@@ -59,13 +59,13 @@ void args_begin(struct args_reader *r, const struct args *args, int argc, char *
 /*
  * Reads the next option and applies it.  Returns 0; the letter of a setting that sets nothing, for
  * the caller to apply, or ARGS_OPERAND if in_order, with the text in optarg; -1 at the end of the
- * options: optind is then the first operand.  --help and its like, and what is invalid, end the
+ * options: optind is then the first operand. --help, --usage, --version and invalid options end the
  * program.
  */
 int args_next(struct args_reader *r);
 void args_end(struct args_reader *r);
 
-/* If both were given, the program ends. */
+/* Ends the program if both were given. */
 void args_exclude(bool a, const char *name_a, bool b, const char *name_b);
 
 #endif

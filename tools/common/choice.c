@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads an option whose argument is one of a list of names.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include "choice.h"

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words that an option takes, abbreviated as far as they stay unique.
+ * Reads an option whose argument is one of a list of names, which can be abbreviated.
  */
 #ifndef CHOICE_H
 #define CHOICE_H
 
 #include <spindle/enum.h>
 
-/* The value of text, or the end of the program after a list of the words. */
+/*
+ * Returns the value of text.  An unknown or ambiguous name ends the program with a list of the
+ * names.
+ */
 int choice_option(const char *option, const char *text, const struct sp_enum_value *table);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads columns by name; errors end the program.
+ */
 #include <errno.h>
 #include <string.h>
 #include "columns.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns by name (spindle/columns.h), where an error ends the program.
+ * Reads columns by name (spindle/columns.h); errors end the program.
  */
 #ifndef COLUMNS_H
 #define COLUMNS_H
@@ -8,9 +8,9 @@
 #include <spindle/columns.h>
 
 _Noreturn void columns_failed(const struct sp_errinfo *err);
-/* Names stand in messages as quote() shows them. */
+/* Messages show names as quote() does. */
 void columns_read(struct sp_columns *c);
-/* As sp_columns_key(). */
+/* Does the work of sp_columns_key(). */
 char *columns_key(const struct sp_columns *c, const char *text);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads the command line of a tool with commands, and prints its help.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include "msg.h"
 #include "quote.h"
 
-#define NAME_COLUMNS 8 /* of the list in --help, at least */
+#define NAME_COLUMNS 8 /* minimum width of the list in --help */
 
 static int name_columns(const struct command *list)
 {
@@ -29,7 +32,7 @@ static void write_about(FILE *f, const struct commands *all)
 	fputs("\nCOMMAND --help lists its options.", f);
 }
 
-/* The text above the options; the caller frees. */
+/* Returns the text above the options; the caller frees. */
 static char *describe(const struct commands *all)
 {
 	size_t bytes;
@@ -59,7 +62,7 @@ static _Noreturn void without_command(const struct commands *all, int argc, char
 	struct operands operands;
 	char *about;
 
-	/* An option whose argument is a word of its own hides a command that comes after it. */
+	/* an option with a separate argument hides a command that comes after it */
 	for (int i = 2; i < argc; i++)
 		if (is_command(all, argv[i]))
 			die_usage("the command comes before its options");
@@ -74,7 +77,7 @@ static _Noreturn void without_command(const struct commands *all, int argc, char
 	die_usage("missing command");
 }
 
-/* The first one is a file. */
+/* Checks the number of operands; the first one is a file. */
 static void check_operands(const struct command *command, const struct operands *operands)
 {
 	if (operands->n && !*operands->text[0])
@@ -86,7 +89,10 @@ static void check_operands(const struct command *command, const struct operands 
 			  quote(operands->text[command->max]));
 }
 
-/* The command of argv[*at], the first argument that is not an option; the end of the list: none. */
+/*
+ * Finds the command, argv[*at]: the first argument that is not an option.  Returns the end of the
+ * list if it is not there.
+ */
 static const struct command *find(const struct commands *all, int argc, char **argv, int *at)
 {
 	const struct command *c = all->list;
@@ -114,7 +120,7 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 	program_invocation_name = name;
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	memmove(&words[at], &words[at + 1], (size_t)(argc - at) * sizeof(*words));
-	words[0] = name; /* messages and help begin with it */
+	words[0] = name; /* messages and help begin with the name */
 	args = (struct args){ .settings = all->settings,
 			      .command = command->bit,
 			      .operands = command->operands,

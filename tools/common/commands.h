@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command line of a tool that has commands: TOOL COMMAND [OPTION...] OPERAND...  One table
- * names the commands, another the options of all of them.
+ * Reads the command line of a tool with commands: TOOL COMMAND [OPTION...] OPERAND... One table
+ * lists the commands, another the options of all of them.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
 #include "args.h"
 
-struct config; /* the tool's own: what the command line says */
+struct config; /* the tool's own struct */
 
 struct command {
 	const char *name, *operands, *about; /* operands as in struct args */
@@ -18,15 +18,15 @@ struct command {
 };
 
 struct commands {
-	const char *about, *notes;  /* of --help without a command */
-	const char *command_notes;  /* of --help with one, or NULL */
-	const struct command *list; /* a row of zeros ends it */
+	const char *about, *notes;  /* texts of --help without a command */
+	const char *command_notes;  /* text of --help with one, or NULL */
+	const struct command *list; /* ends with a row of zeros */
 	const struct setting *settings;
 };
 
 /*
- * Reads the options and operands of a command line, and returns its command.  Without one, with
- * --help and after an error the program ends.  The caller frees operands->text.
+ * Reads the options and operands of a command line, and returns its command.  A missing command,
+ * --help and errors end the program.  The caller frees operands->text.
  */
 const struct command *commands_read(const struct commands *all, int argc, char **argv,
 				    struct config *c, struct operands *operands);

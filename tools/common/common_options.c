@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and completes the options that several tools share.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +44,7 @@ void engine_set(void *to, const char *option, const char *text)
 {
 	const char **engine = to;
 
-	/* For tests: the library reads the rest, and refuses what it does not know. */
+	/* for tests; the library reads and checks the rest */
 	if (!strncmp(text, "fault:", 6))
 		*engine = text;
 	else

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options that xsort and xjoin both have and GNU's tools have not: of temporary data, of
- * the device it goes to, and of what is reported about the work.  Texts are those of the
- * command line, borrowed; sizes without a suffix are bytes.
+ * Options of xsort and xjoin that GNU's tools do not have: temporary data, its device, and reports.
+ * Texts of the command line are borrowed; sizes without a suffix are bytes.
  */
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
@@ -20,11 +19,11 @@ struct common_options {
 	enum progress_mode progress;
 	bool explain;
 	const char *stats;    /* NULL: none; "-": standard error */
-	bool stats_text;      /* for people, on standard error; stats is NULL */
-	const char **tmpdirs; /* memory of run->tmpdirs */
-	const char *geometry; /* file; NULL: that of a simulated volume's model */
+	bool stats_text;      /* text report on standard error; stats is NULL */
+	const char **tmpdirs; /* owns run->tmpdirs */
+	const char *geometry; /* file; NULL: from a simulated volume's model */
 	bool seeded;
-	struct sp_run_opts *run; /* of the library's options: what they set */
+	struct sp_run_opts *run; /* options of the library that these set */
 };
 
 /* Rows of a table for a struct that has common, and run somewhere, as members. */
@@ -100,37 +99,37 @@ struct common_options {
 			SETTING_TO(type, run.page_bytes), .whole = page_option                     \
 	}
 
-/* An I/O engine, NULL for auto. */
+/* Sets the I/O engine, NULL for auto. */
 void engine_set(void *to, const char *option, const char *text);
-/* The same for tools whose result is what they read. */
+/* Sets the I/O engine of a tool whose result is the data read. */
 void data_engine_set(void *to, const char *option, const char *text);
 uint64_t page_option(const char *option, const char *text);
-/* to is the struct common_options; a directory for temporary data, and what may be one. */
+/* Adds a directory for temporary data to the struct common_options. */
 void tmpdir_add(void *to, const char *option, const char *dir);
-extern const struct sp_enum_value volume_kinds[]; /* what an argument of --volume can begin with */
+extern const struct sp_enum_value volume_kinds[]; /* beginnings of arguments of --volume */
 void volume_set(void *to, const char *option, const char *text);
-/* The same; text: the file, or NULL. */
+/* Sets --stats of the struct common_options; text: the file, or NULL. */
 void stats_set(void *to, const char *option, const char *text);
 
-/* When all have been read: temporary data goes to TMPDIR or /tmp if no directory was given. */
+/* Completes the options: without a directory, temporary data goes to TMPDIR or /tmp. */
 void common_options_finish(struct common_options *c);
 
 /*
- * What is decompressed and compressed: finds the format that the suffix of the output, a name or
- * NULL, stands for, and refuses what this build has not.
+ * Sets the formats of compressed files: finds the format by the suffix of output, a name or NULL,
+ * and refuses formats that this build does not have.
  */
 void common_options_packed(struct common_options *c, const char *output, const char *output_option);
 
 /*
- * The memory that was asked for or else the default; can warn if the control group has less.
- * What is known of the device: a geometry file, or that of a simulated volume's model; the
- * caller frees run->geometry.  0 or a negative code.
+ * Sets the memory, as requested or by default; warns, if warn, that the control group has less.
+ * Sets run->geometry from a file or from the model of a simulated volume; the caller frees it.
+ * Returns 0 or a negative code.
  */
 int common_options_resources(struct common_options *c, bool warn, struct sp_errinfo *err);
 
 /*
- * Is progress to be shown, beside a result that goes to a regular file or, apart being false,
- * where it may meet the line?
+ * True if progress is to be shown. apart: the result goes to a regular file; if false, the result
+ * can mix with the progress line.
  */
 bool common_options_progress(const struct common_options *c, bool apart);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prints errors of the library.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "errinfo.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs gnuplot with a script through a pipe.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -25,7 +28,7 @@ static const char head[] = "set encoding utf8\n"
 			   "set style line 3 lc rgb '#408040' lw 2 pt 9 ps 0.6\n"
 			   "set style line 4 lc rgb '#000000' lw 2 dt 2 pt 7 ps 0.4\n";
 
-/* The picture is what it writes to standard output. */
+/* Starts gnuplot, which writes the picture to its standard output. */
 static void start(struct gnuplot *g, int out)
 {
 	char gnuplot[] = "gnuplot", *argv[] = { gnuplot, NULL };
@@ -48,7 +51,7 @@ static void start(struct gnuplot *g, int out)
 		die_sys(errno, "gnuplot");
 }
 
-/* An empty script: it must be there, and end well. */
+/* Runs gnuplot with an empty script, which must succeed. */
 static void try_it(const char *option)
 {
 	struct gnuplot g;
@@ -88,7 +91,7 @@ void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int fd;
 
-	/* If gnuplot dies, writing to it fails, and its status tells. */
+	/* if gnuplot dies, writing to it fails, and its exit status shows the error */
 	g->on_pipe = signal(SIGPIPE, SIG_IGN);
 	if (sp_outfile_open(&g->out, file, 0, &err) < 0)
 		output_die(&err);

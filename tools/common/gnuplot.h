@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A script for gnuplot, through a pipe: data as here-documents, then commands.
+ * Draws with gnuplot: writes a script to a pipe, data as here-documents and then commands.
  */
 #ifndef GNUPLOT_H
 #define GNUPLOT_H
@@ -10,33 +10,33 @@
 #include <spindle/outfile.h>
 
 struct gnuplot {
-	FILE *in; /* its standard input */
+	FILE *in; /* standard input of gnuplot */
 	struct sp_outfile *out;
 	pid_t pid;
-	void (*on_pipe)(int); /* what SIGPIPE did before */
+	void (*on_pipe)(int); /* previous handler of SIGPIPE */
 };
 
 /*
- * Keeps the name of a picture; the program ends if it has neither of the two endings, or if
- * there is no gnuplot that works.
+ * Sets the name of a picture.  A name without one of the two suffixes, or a missing gnuplot, ends
+ * the program.
  */
 void gnuplot_set(void *to, const char *option, const char *file);
 
 struct gnuplot_layout {
-	int rows, columns; /* of plots, below the title */
+	int rows, columns; /* plots below the title */
 	int width, height;
 };
 
 /*
- * Starts it for a picture file, "X.png" or "X.svg", with the project's lines 1 to 4 (reads, high
- * priority, what is measured; writes, low priority; a third thing; the total of all) and the
- * legend below each plot.  The program ends with a message if that cannot be done.
+ * Starts gnuplot for a picture file, "X.png" or "X.svg", with the project's line styles 1 to 4
+ * (reads, high priority, measured values; writes, low priority; a third series; the total) and the
+ * legend below each plot.  Failure ends the program with a message.
  */
 void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 		  struct gnuplot_layout layout);
-/* A string variable with any text. */
+/* Defines a string variable with any text. */
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text);
-/* Waits for the picture; the program ends with a message if there is none. */
+/* Waits for the picture; failure ends the program with a message. */
 void gnuplot_close(struct gnuplot *g, const char *file);
 
 #endif

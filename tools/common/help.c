@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prints --help, --usage and the table for completions.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "help.h"
@@ -8,7 +11,7 @@
 #define DOC_COLUMN 28
 #define SPELLED 96
 
-/* As in --help, "-k, --key=KEYDEF", or as in --usage, with the first of its names alone. */
+/* Spells an option as in --help, "-k, --key=KEYDEF", or as in --usage, with its first name only. */
 static void spell(char to[SPELLED], const struct setting *s, bool both)
 {
 	const char *name = s->letter && !both ? NULL : s->name;
@@ -22,7 +25,9 @@ static void spell(char to[SPELLED], const struct setting *s, bool both)
 	snprintf(to + n, SPELLED - n, "%s%s%s", mark, s->arg ? s->arg : "", s->optional ? "]" : "");
 }
 
-/* The bytes up to a place for the end of a line: no space in parentheses, if they fit a line. */
+/*
+ * Returns the bytes up to the next possible line break; parentheses that fit a line are not broken.
+ */
 static int unit(const char *text)
 {
 	int n = 0, depth = 0;
@@ -121,7 +126,7 @@ void usage_print(const struct args *args, const char *me)
 	stdio_leave();
 }
 
-/* The names of the values; of synonyms, which are neighbours, the first or all. */
+/* Prints the names of the values; of adjacent synonyms, the first or all. */
 static void print_names(const struct sp_enum_value *values, bool synonyms)
 {
 	const struct sp_enum_value *v = values;

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --help and its like, from the table of settings.  All end the program.
+ * Prints --help, --usage and the table for completions from the table of settings.  All functions
+ * end the program.
  */
 #ifndef HELP_H
 #define HELP_H
 
 #include "args.h"
 
-/* me: the program, or the program and its command. */
+/* Prints --help; me: the program, or the program and its command. */
 _Noreturn void help_print(const struct args *args, const char *me);
 _Noreturn void usage_print(const struct args *args, const char *me);
 
 /*
- * For scripts/completions: a line "W", words for each operand that takes words; a line for each
- * setting: "O", letter, long name, argument, 1 if this is optional, description, words of the
- * argument.  Tabs separate them.
+ * Prints the table for scripts/completions.  A line "W" lists the names that the operands accept; a
+ * line "O" for each setting has letter, long name, argument, 1 if the argument is optional,
+ * description, names that the argument accepts.  Tabs separate fields.
  */
 _Noreturn void help_table(const struct args *args);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prints messages and ends programs.
+ */
 #include <errno.h>
 #include <locale.h>
 #include <stdarg.h>
@@ -37,10 +40,10 @@ void msg_set_failure_status(int status)
 	failure = status;
 }
 
-/* A message is one line of printable characters, whatever was not quoted in it. */
+/* Prints a message as one line of printable characters, even if some text in it was not quoted. */
 static void say(int errnum, const char *fmt, va_list ap)
 {
-	/* Memory may be exhausted.  The lock of stderr guards them. */
+	/* static, since memory can be exhausted; guarded by the lock of stderr */
 	static char text[1 << 15], shown[1 << 16];
 
 	progress_wipe();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages of every tool on standard error: "program: subject: reason".
- * The program's name is the last component of the word it was called by.
+ * Prints messages of tools on standard error: "program: subject: reason".  The program's name is
+ * the last component of argv[0].
  */
 #ifndef MSG_H
 #define MSG_H
@@ -9,40 +9,37 @@
 #include <stddef.h>
 #include <stdnoreturn.h>
 
-/* Sets the name; argv[0] becomes the same word, for getopt's own messages. */
+/* Sets the program's name, also in argv[0] for getopt's messages. */
 void msg_init(char **argv);
 const char *msg_program(void);
 
-/* The status of die(), die_sys() and usage_error(); 2 until it is set. */
+/* Sets the exit status of die(), die_sys() and usage_error(); 2 by default. */
 void msg_set_failure_status(int status);
 
 /*
- * One line, after standard output has been flushed.  Characters that are not printable become
- * escapes; names should be quoted nevertheless (quote.h), to be readable by a shell.
+ * Prints one line after flushing standard output.  Characters that are not printable become
+ * escapes; names should still be quoted for a shell (quote.h).
  */
 __attribute__((format(printf, 1, 2))) void msg(const char *fmt, ...);
 
-/*
- * A message that ends in a user's record, which is written as it is, and eol.  The caller quotes
- * names.
- */
+/* Prints a message that ends with a user's record, unchanged, and eol.  The caller quotes names. */
 __attribute__((format(printf, 4, 5))) void msg_record(const char *data, size_t bytes, char eol,
 						      const char *fmt, ...);
 
-/* The same, followed by the system's text for errnum unless it is 0. */
+/* Prints a message, followed by the system's text for errnum unless errnum is 0. */
 __attribute__((format(printf, 2, 3))) void msg_sys(int errnum, const char *fmt, ...);
 
 __attribute__((format(printf, 1, 2))) noreturn void die(const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) noreturn void die_sys(int errnum, const char *fmt, ...);
 
-/* Points to --help of program_invocation_name, and ends the program. */
+/* Refers to --help of program_invocation_name, and ends the program. */
 noreturn void usage_error(void);
-/* The same after a message. */
+/* Prints a message, refers to --help, and ends the program. */
 __attribute__((format(printf, 1, 2))) noreturn void die_usage(const char *fmt, ...);
 
-/* malloc and realloc that end the program with "memory exhausted". */
+/* Allocates or resizes memory; failure ends the program with "memory exhausted". */
 void *must_alloc(void *old, unsigned long count, unsigned long bytes);
-/* strdup(), the same way. */
+/* Copies a string; failure ends the program. */
 char *must_copy(const char *text);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads numbers, sizes and times from arguments of options.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +23,7 @@ bool number_prefix(const char *text, const char **rest, uintmax_t *value)
 		p++;
 	if (*p == '-')
 		return false;
-	*value = strtoumax(text, &end, 10); /* UINTMAX_MAX where it does not fit */
+	*value = strtoumax(text, &end, 10); /* UINTMAX_MAX on overflow */
 	*rest = end;
 	return end != text;
 }
@@ -155,7 +158,7 @@ uint64_t bool_value(const char *option, const char *text)
 	return false;
 }
 
-/* GNU takes a lone multiplier as one of it: -S K is 1024 bytes. */
+/* Reads a lone suffix as GNU does: -S K is 1024 bytes. */
 static enum number_status lone_suffix(const char *text, uint64_t default_unit, uint64_t *bytes)
 {
 	char one[3] = { '1', text[0], '\0' };

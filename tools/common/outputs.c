@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prevents a command from overwriting its inputs or other outputs.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
@@ -46,7 +49,7 @@ void outputs_check_input(const struct sp_output_set *set, const char *path)
 		output_die(&err);
 }
 
-/* Each word that could name a file: a model, a trace. */
+/* Checks each part of a spec that can name a file: a model, a trace. */
 static void spare_words(const struct sp_output_set *set, const char *spec)
 {
 	char *copy = must_copy(spec), *rest = NULL;

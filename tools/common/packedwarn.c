@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Warns about files that look compressed.
+ */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +11,7 @@
 #include "packedwarn.h"
 #include "quote.h"
 
-/* The beginning of a file that can be read again; returns the number of bytes. */
+/* Reads the beginning of a regular file.  Returns the number of bytes. */
 static size_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])
 {
 	bool standard = !strcmp(name, "-");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Warnings about files that look compressed and are not treated as such.
+ * Warns about files that look compressed and are not treated as such.
  */
 #ifndef PACKEDWARN_H
 #define PACKEDWARN_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 
 /*
- * Warns if a regular file ("-": standard input) begins as a compressed one.  option: the one that
- * decompresses it, or NULL.  True if it warned.
+ * Warns if a regular file ("-": standard input) begins like a compressed one. option: the option
+ * that decompresses it, or NULL.  True if it warned.
  */
 bool packedwarn_input(const char *name, const char *option);
 
 /*
- * Warns if the name of an output (NULL: none) has the suffix of a compressed file.  remedy: a
- * sentence that says what compresses it.
+ * Warns if the name of an output (NULL: none) has the suffix of a compressed file. remedy: a
+ * sentence about how to compress it.
  */
 void packedwarn_output(const char *name, const char *remedy);
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Draws the progress line.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,9 +19,9 @@
 #define COLUMNS_DEFAULT 80
 #define COLUMNS_MAX 240
 
-static volatile sig_atomic_t shown; /* columns on the screen */
-static double next_s;		    /* nothing is drawn before */
-static bool dumb;		    /* the terminal has no sequence that wipes a line */
+static volatile sig_atomic_t shown; /* columns that the line occupies */
+static double next_s;		    /* time of the next drawing */
+static bool dumb;		    /* the terminal has no sequence that clears a line */
 
 const struct sp_enum_value *progress_values(void)
 {
@@ -68,7 +71,7 @@ int terminal_columns(int fd)
 	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* The last column stays free: there, some terminals go to the next line at once. */
+/* Returns the usable width.  The last column stays free: some terminals wrap there immediately. */
 static size_t room(void)
 {
 	int columns = terminal_columns(STDERR_FILENO);
@@ -78,7 +81,7 @@ static size_t room(void)
 	return (size_t)(columns < COLUMNS_MAX ? columns : COLUMNS_MAX) - 1;
 }
 
-/* On a dumb terminal blanks wipe. */
+/* Writes the line; on a dumb terminal, blanks clear the rest. */
 static void put_line(const char *text, size_t bytes)
 {
 	char line[2 * COLUMNS_MAX + 8] = "\r";
@@ -131,7 +134,7 @@ void progress_begin(struct progress *p)
 	p->phase = -1;
 }
 
-/* The share of the whole that is done: all earlier phases, and a part of this one. */
+/* Returns the share of the whole that is done: earlier phases, and of_phase of this one. */
 static double share_done(const struct progress *p, double of_phase)
 {
 	double before = 0, all = 0;
@@ -154,7 +157,7 @@ static void draw(struct progress *p, uint64_t done_bytes, uint64_t total_bytes)
 
 	if (t - p->phase_begin >= PACE_S)
 		snprintf(speed, sizeof(speed), ", %.0f MB/s", mb / (t - p->phase_begin));
-	/* A phase that is gone through once more brings nothing back. */
+	/* a repeated phase does not reduce progress */
 	p->done = done > p->done ? done : p->done;
 	if (!total_bytes || of_phase > 1 || p->done <= 0) {
 		progress_draw("%s, %.1f MB%s", p->phases[p->phase], mb, speed);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A progress line on standard error.
+ * Shows a progress line on standard error.
  *
- * It is drawn anew once a second at most, by one write(2), no wider than the terminal, and
- * wiped before anything else is written there: by who writes a result, by messages
- * (msg.h), and by signals that end the program.
+ * The line is drawn at most once per second, by one write(2), no wider than the terminal.  Writers
+ * of a result, messages (msg.h), and signals that end the program clear it before they write.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -15,42 +14,42 @@
 
 enum progress_mode { PROGRESS_AUTO, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
-/* The arguments of --progress; without one it is PROGRESS_ALWAYS. */
+/* Returns the arguments of --progress; without one, the mode is PROGRESS_ALWAYS. */
 const struct sp_enum_value *progress_values(void);
 
 /*
- * Is there anything to draw?  PROGRESS_AUTO: on a terminal that can wipe a line, and not in
- * the first quiet_s from now.
+ * True if progress is to be drawn.  PROGRESS_AUTO: on a terminal that can clear a line, after
+ * quiet_s from now.
  */
 bool progress_wanted(enum progress_mode mode, double quiet_s);
 __attribute__((format(printf, 1, 2))) void progress_draw(const char *fmt, ...);
-/* Async-signal-safe. */
+/* Clears the line.  Async-signal-safe. */
 void progress_wipe(void);
 
-/* Of the terminal, or as COLUMNS says; 0: not known. */
+/* Returns the columns of the terminal, or the value of COLUMNS; 0: unknown. */
 int terminal_columns(int fd);
 
 /* The progress of work that has phases. */
 struct progress {
 	const char *const *phases; /* names, by number */
-	const double *weights;	   /* of the phases in the whole */
+	const double *weights;	   /* shares of the phases in the whole */
 	unsigned nphases;
-	/* The first phase that writes the result, where that may meet the line; -1: none. */
+	/* The first phase that writes the result to the same terminal; -1: none. */
 	int result_phase;
-	double begin;	    /* when the work began, seconds */
-	double phase_begin; /* the present one */
+	double begin;	    /* start of the work, seconds */
+	double phase_begin; /* start of the current phase */
 	int phase;
 	double done; /* share of the whole */
 	bool over;   /* the result has begun */
 };
 
-/* Whether a result goes to a regular file: to output, or, NULL, to standard output. */
+/* True if the result goes to a regular file: output or, if NULL, standard output. */
 bool progress_apart(const char *output);
 
-/* progress is a struct progress; the library can call it.  total_bytes 0: not known. */
+/* Updates a struct progress; a callback for the library. total_bytes 0: unknown. */
 void progress_update(void *progress, int phase, uint64_t done_bytes, uint64_t total_bytes);
 
-/* Begins; nothing is drawn before. */
+/* Begins the progress; nothing is drawn before. */
 void progress_begin(struct progress *p);
 
 #endif

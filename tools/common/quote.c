@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Quoting.  The output is a contract: byte for byte what GNU's tools print
- * for the same argument, in single-byte and multibyte locales.  Both ways
- * walk over the characters of the locale; bytes that are no character, or not
- * a printable one, become octal escapes.
+ * Quotes names for messages.
+ *
+ * Assumptions: the output is byte for byte that of GNU's tools for the same argument, in
+ * single-byte and multibyte locales.  Both ways iterate over the characters of the locale; bytes
+ * that are not a character, or not printable, become octal escapes.
  */
 #include <errno.h>
 #include <langinfo.h>
@@ -16,7 +17,7 @@
 #include "msg.h"
 #include "quote.h"
 
-/* Room for each byte in its worst form: '\'' closed, escaped, opened again. */
+/* bytes of the longest form of a byte: '\'' closed, escaped, opened again */
 #define WORST 10
 
 #define SLOTS 8
@@ -56,8 +57,8 @@ static void put_octal(struct out *out, unsigned char c)
 }
 
 /*
- * Bytes of the character at p, and whether it can be shown as it is.  errno
- * is kept, since names are quoted while messages are composed.
+ * Returns the bytes of the character at p, and whether it is printable.  Preserves errno, since
+ * names are quoted while messages are composed.
  */
 static size_t character(const char *p, size_t left, mbstate_t *state, bool *printable)
 {
@@ -79,7 +80,7 @@ static size_t character(const char *p, size_t left, mbstate_t *state, bool *prin
 	return n;
 }
 
-/* C's escape for each byte of what cannot be shown: a letter, or octal digits. */
+/* Writes C's escape for each byte that is not printable: a letter, or octal digits. */
 static void put_escaped(struct out *out, const char *text, size_t n)
 {
 	static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
@@ -100,7 +101,7 @@ static bool utf8_locale(void)
 	return strcasecmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
-/* Between marks; a closing mark in the text is escaped. */
+/* Quotes text between marks; escapes a closing mark in the text. */
 static const char *escaped(const char *text, const char *open, const char *close)
 {
 	size_t left = strlen(text), close_len = strlen(close), n;
@@ -150,9 +151,9 @@ const char *quote_plain(const char *text)
 }
 
 struct shell_needs {
-	bool quotes;  /* some character means something to a shell */
-	bool single;  /* holds a single quotation mark */
-	bool doubles; /* nothing in it would be special inside "" */
+	bool quotes;  /* a character is special to a shell */
+	bool single;  /* contains a single quotation mark */
+	bool doubles; /* no character is special inside "" */
 };
 
 static void inspect_byte(char c, bool first, bool colon, struct shell_needs *needs)
@@ -193,7 +194,7 @@ static struct shell_needs inspect(const char *text, bool colon)
 	return needs;
 }
 
-/* 'text', with what cannot stand between quotes as $'\n' pieces. */
+/* Quotes as 'text', with unprintable characters as $'\n'. */
 static const char *single_quoted(const char *text)
 {
 	size_t left = strlen(text), n;

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names as messages show them, by the two rules that GNU's tools use.
- * A result lives until as many more have been made as one message could want.
- * Thread rule: one thread at a time.
+ * Quotes names for messages, by the two rules of GNU's tools.  A result is valid until several
+ * more, enough for one message, have been made.  Thread rule: one thread at a time.
  */
 #ifndef QUOTE_H
 #define QUOTE_H
 
-/* Between the quotation marks of the locale: U+2018 and U+2019, or ''. */
+/* Quotes between the quotation marks of the locale: U+2018 and U+2019, or ''. */
 const char *quote(const char *text);
 
-/* The same without quotation marks: for text that stands alone. */
+/* Escapes as quote() does, without quotation marks, for text that is printed alone. */
 const char *quote_bare(const char *text);
 
 /*
- * Without quotation marks, and each backslash as it is: for text that holds quoted names, and for
- * names that GNU's tools print as they are.
+ * Escapes without quotation marks, and keeps backslashes: for text with quoted names, and for names
+ * that GNU's tools print unquoted.
  */
 const char *quote_plain(const char *text);
 
-/* As a shell would have to read it; bare where that is the same. */
+/* Quotes for a shell, only if needed. */
 const char *quote_file(const char *name);
 
-/* As a shell would have to read it, always quoted. */
+/* Quotes for a shell, always. */
 const char *quote_file_always(const char *name);
 
 #endif

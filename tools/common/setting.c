@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Applies a row of the table of options to the tool's struct.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

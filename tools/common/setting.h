@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The options of a tool as rows of one table, from which the parser (args.h), --help, --usage
- * (help.h) and the completions come: its names, the lines of --help, how its argument is read, and
- * which member of the tool's struct it sets.  The row { 0 } ends a table.
+ * Describes the options of a tool as rows of one table, for the parser (args.h), --help, --usage
+ * (help.h) and the completions.  A row has the names, the lines of --help, the way to read the
+ * argument, and the member of the tool's struct to set.  The row { 0 } ends a table.
  */
 #ifndef SETTING_H
 #define SETTING_H
@@ -16,41 +16,41 @@
 enum setting_answer { SETTING_ACTS, SETTING_HELP, SETTING_USAGE, SETTING_VERSION };
 
 struct setting {
-	const char *name;     /* without its hyphens; NULL: a letter alone, or a heading */
-	const char *arg;      /* its name in --help; NULL: takes none */
-	const char *doc;      /* the heading; or its text in --help; NULL: not in --help */
+	const char *name;     /* without hyphens; NULL: only a letter, or a heading */
+	const char *arg;      /* name of the argument in --help; NULL: no argument */
+	const char *doc;      /* heading, or text in --help; NULL: not in --help */
 	size_t offset, bytes; /* SETTING_TO() */
 
 	/*
-	 * How the argument is read.  Without any of these an option sets a flag or keeps its
-	 * text.  "option" is its name with hyphens, for messages.  What is invalid ends the
+	 * The way to read the argument.  Without any of these, an option sets a flag or keeps its
+	 * text. "option" is its name with hyphens, for messages.  Invalid arguments end the
 	 * program.
 	 */
 	const struct sp_enum_value *(*values)(void), *choices;
 	uint64_t (*whole)(const char *option, const char *text);
-	unsigned count; /* not 0: from 1 to this */
+	unsigned count; /* unless 0: a number from 1 to count */
 	struct {
 		uint64_t min, max;
 	} number;
 	struct {
 		double min, max;
 	} real;
-	void (*call)(void *to, const char *option, const char *text); /* stores it itself */
+	void (*call)(void *to, const char *option, const char *text); /* reads and stores it */
 
-	const char *once; /* of texts: the name of the things of which there is only one */
-	bool clear;	  /* a flag is cleared, not set */
-	bool optional;	  /* is the argument; without it a text is "-" */
-	int absent;	  /* what is stored without an argument; 0: true, or as said above */
-	size_t given;	  /* offset of a bool that is set too; 0: none */
-	int letter;	  /* a short name, or 0 */
-	unsigned by;	  /* bits of the commands that take it; 0: those of the heading, or all */
+	const char *once; /* text that can be given only once: the plural of its noun */
+	bool clear;	  /* clears the flag */
+	bool optional;	  /* the argument is optional; without it, a text is "-" */
+	int absent;	  /* value without an argument; 0: true, or "-" */
+	size_t given;	  /* offset of a bool to set, too; 0: none */
+	int letter;	  /* short name, or 0 */
+	unsigned by;	  /* bits of its commands; 0: as the heading, or all */
 	enum setting_answer answer;
 };
 
 #define SETTING_ENDS(s) (!(s)->name && !(s)->letter && !(s)->doc)
 #define SETTING_HEADS(s) (!(s)->name && !(s)->letter && (s)->doc)
 
-/* Rows at the end of the table of a tool that replaces none of GNU's. */
+/* Last rows of the table of a tool that does not replace one of GNU's. */
 #define SETTING_ANSWERS                                                                            \
 	{ .doc = "General:" }, { "help", NULL, "print this and exit", .answer = SETTING_HELP },    \
 		{ "usage", NULL, "print a short usage message and exit",                           \
@@ -63,14 +63,14 @@ struct setting {
 #define SETTING_TO(type, member)                                                                   \
 	.offset = offsetof(type, member), .bytes = sizeof(((type *)NULL)->member)
 
-/* What getopt returns for row i. */
+/* The value that getopt returns for row i. */
 #define SETTING_CODE(table, i) ((table)[i].letter ? (table)[i].letter : SETTING_CODES + (int)(i))
 #define SETTING_CODES 4096
 
-/* The row with this code, or NULL. */
+/* Returns the row with this code, or NULL. */
 const struct setting *setting_find(const struct setting *table, int code);
 
-/* text is NULL without an argument; input is the struct that the table is about. */
+/* Applies a row to input, the tool's struct; text is NULL without an argument. */
 void setting_apply(const struct setting *s, const char *option, const char *text, void *input);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Ends the program on signals, after removing incomplete outputs.
+ */
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -24,10 +27,10 @@ static void say(void)
 	const char *line = last_words, *path = of_path;
 
 	if (line && access(path, F_OK) == 0 && write(STDERR_FILENO, line, strlen(line)) < 0)
-		return; /* there is nobody to tell */
+		return; /* the message cannot be written */
 }
 
-/* Blocked while it runs are all deadly signals: the first decides. */
+/* Handles the first deadly signal; the others are blocked meanwhile. */
 static void last_will(int sig)
 {
 	sigset_t one;
@@ -56,9 +59,9 @@ void signals_catch(void)
 		if (old.sa_handler != SIG_IGN)
 			sigaction(deadly[i], &act, NULL);
 	}
-	/* A write that exceeds the limit of a file's size fails, and its error names the file. */
+	/* a write beyond the file size limit fails with an error that names the file */
 	signal(SIGXFSZ, SIG_IGN);
-	/* A parent's wish to ignore its children would lose compressors' statuses. */
+	/* an inherited SIG_IGN would lose the exit statuses of compressors */
 	signal(SIGCHLD, SIG_DFL);
 }
 

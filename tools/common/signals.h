@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How signals end a program: at once, or early but in order.
+ * Ends a program on signals: immediately, or early but in an orderly way.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
 #include <signal.h>
 
-/* No incomplete output survives a signal, or exit(), from now on, and no line of progress. */
+/* Makes signals and exit() remove incomplete outputs and the progress line. */
 void signals_catch(void);
 
 /*
- * A signal that ends the program writes this line to standard error if `path` exists then.  Both
- * are kept.  NULL: no more.
+ * Sets the line that a signal which ends the program writes to standard error if `path` exists
+ * then.  Both are borrowed.  NULL: no line.
  */
 void signals_say(const char *line, const char *path);
 
-/* The signal that asked for the end, for work that looks at it; 0: none did. */
+/* The signal that requested the end, for work that polls it; 0: none. */
 extern volatile sig_atomic_t interrupted;
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP ask, those that are ignored apart.  The second of a
+ * Makes SIGINT, SIGTERM and SIGHUP request the end, except ignored ones.  The second signal of a
  * kind ends the program as by default.
  */
 void signals_interrupt(void);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes the report of --stats.
+ */
 #include <stdio.h>
 #include <string.h>
 #include "msg.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of --stats, or standard error where it is "-".  It is opened before the work
- * begins, so that a name that cannot be costs none, and appears when it is closed.  A name of
- * NULL is no file, and nothing is done.  What fails is the end of the program.
+ * Writes the file of --stats; "-" is standard error.  The file is opened before the work begins, so
+ * an invalid name is reported early, and appears when it is closed.  With a name of NULL, the
+ * functions do nothing.  Failure ends the program.
  */
 #ifndef STATSFILE_H
 #define STATSFILE_H
@@ -17,13 +17,13 @@ struct statsfile {
 };
 
 void statsfile_open(struct statsfile *s, const char *name);
-/* As JSON; a report of NULL is a lack of memory. */
+/* Writes a report as JSON; NULL means out of memory. */
 void statsfile_write(struct statsfile *s, const struct sp_report *report);
-/* Without a report it leaves what was there. */
+/* Closes the file; without a report, an existing file stays. */
 void statsfile_close(struct statsfile *s);
-/* Writes it, closes the file and frees the report. */
+/* Writes and frees the report, and closes the file. */
 void statsfile_finish(struct statsfile *s, struct sp_report *report);
-/* The same, but without a file it is text on standard error. */
+/* Does the same as statsfile_finish(), but without a file it prints text on standard error. */
 void statsfile_tell(struct statsfile *s, struct sp_report *report);
 
 #endif

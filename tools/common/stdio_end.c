@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reserves closed standard descriptors, and reports write errors of standard output.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,8 +15,8 @@ bool stdio_guard(void)
 	bool input_closed = fcntl(STDIN_FILENO, F_GETFD) < 0;
 
 	/*
-	 * open() takes the lowest free number.  A directory, since /dev/null could be opened anew
-	 * as /dev/stdin or /dev/stdout.
+	 * open() takes the lowest free number.  Opens a directory, since /dev/null could be
+	 * reopened as /dev/stdin or /dev/stdout.
 	 */
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/", O_PATH) < 0)

@@ -5,16 +5,15 @@
 #include <stdbool.h>
 
 /*
- * Gives closed standard descriptors a place: what is opened later cannot
- * take their numbers, and using them still fails with EBADF.  Returns whether
- * standard input was closed.
+ * Reserves the numbers of closed standard descriptors: later files cannot get them, and using them
+ * still fails with EBADF.  True if standard input was closed.
  */
 bool stdio_guard(void);
 
-/* Pushes out standard output; a failure is "write error" and ends the program. */
+/* Flushes standard output; failure ends the program with "write error". */
 void stdio_finish(void);
 
-/* The program's end after --help and the like. */
+/* Ends the program after --help, --usage or --version. */
 _Noreturn void stdio_leave(void);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Detects that a file was truncated while it was read.
+ */
 #include <sys/stat.h>
 #include "msg.h"
 #include "quote.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Prints the version.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <spindle/run.h>
@@ -7,7 +10,7 @@
 #include "stdio_end.h"
 #include "version.h"
 
-/* What the library has: the words of an option, but for those that leave a choice or want none. */
+/* Prints the features of the library: the names of an option, except auto and none. */
 static void list(const struct sp_enum_value *words)
 {
 	for (; words->name; words++)
@@ -29,7 +32,7 @@ void version_print(void)
 #ifdef WITH_FUSE
 	fputs(" FUSE", stdout);
 #endif
-	/* Text is ordered by the collation of any locale of the C library. */
+	/* text is ordered by the collation of any locale of the C library */
 	fputs(" locales\n", stdout);
 	fputs("MIT licence: free to use, change and pass on, without any warranty.\n", stdout);
 	stdio_leave();

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs mmap-cube create, info and map.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,7 +41,7 @@ static void print_place(const uint64_t *x, unsigned n)
 		printf("%s%" PRIu64, d ? "," : "", x[d]);
 }
 
-/* Where the elements of each part are. */
+/* Prints the elements of each fragment. */
 static void describe_parts(const struct sp_cube *cube, size_t parts, unsigned n)
 {
 	struct sp_cube_fragment part;
@@ -120,7 +123,7 @@ int command_info(struct config *c)
 	return 0;
 }
 
-/* One line about what auto has chosen, and why if tracks are not used. */
+/* Prints the choice of auto in one line, and why if tracks are not used. */
 static void say_choice(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, false);
@@ -173,7 +176,7 @@ int command_create(struct config *c)
 	return 0;
 }
 
-/* BLOCK, or VOLUME:BLOCK of a cube with several volumes. */
+/* Parses BLOCK, or VOLUME:BLOCK of a cube with several volumes. */
 static uint64_t parse_block(const struct sp_cube_info *info, const char *text)
 {
 	const char *local = text;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs the commands of mmap-cube that read or write elements.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +24,7 @@ void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_s
 		statsfile_finish(&c->stats, sp_report_cube(&info, s));
 }
 
-/* Endings of files that are compressed; .npz is a compressed archive of .npy files. */
+/* Suffixes of compressed files; .npz is a compressed archive of .npy files. */
 static const char *const packed[] = { ".gz",  ".bgz", ".zst", ".zstd", ".xz", ".lzma", ".lz4",
 				      ".bz2", ".zip", ".npz", ".Z",    ".br", ".7z" };
 
@@ -33,7 +36,7 @@ static bool is_packed(const char *dot)
 	return false;
 }
 
-/* The form that a file's name says; else raw. */
+/* Returns the format by the suffix of a file's name; raw if unknown. */
 static enum sp_cube_format format_of(const struct config *c, const char *name)
 {
 	const char *slash = name ? strrchr(name, '/') : NULL;
@@ -53,7 +56,7 @@ static enum sp_cube_format format_of(const struct config *c, const char *name)
 		       : SP_CUBE_RAW;
 }
 
-/* What is written is never compressed, whatever form is asked for. */
+/* Refuses an output name with the suffix of a compressed file: outputs are never compressed. */
 static void check_output(const struct config *c)
 {
 	const char *dot = c->output ? strrchr(c->output, '.') : NULL;
@@ -64,7 +67,7 @@ static void check_output(const struct config *c)
 		    quote_file(c->output), dot);
 }
 
-/* What is read is not decompressed: a format that is said says that it need not be. */
+/* Refuses a compressed input, unless --format is given: inputs are not decompressed. */
 static void check_input(const struct config *c)
 {
 	const char *name = c->operands.text[1], *dot = name ? strrchr(name, '.') : NULL;
@@ -75,7 +78,7 @@ static void check_input(const struct config *c)
 		    quote_file(name), dot);
 }
 
-/* The form of the input, and the order of its dimensions. */
+/* Sets the format of the input and the order of its dimensions. */
 static void set_input(struct config *c, const struct sp_cube *cube)
 {
 	uint64_t order[SP_CUBE_DIMS_MAX];
@@ -97,7 +100,7 @@ static void set_input(struct config *c, const struct sp_cube *cube)
 	c->load.ordered = true;
 }
 
-/* Reports what was changed, or dies for the reason why it was not. */
+/* Reports the changes; an error ends the program. */
 static int finish(struct config *c, struct sp_cube *cube, int rc, const struct sp_cube_stats *stats,
 		  const struct sp_errinfo *err)
 {
@@ -142,10 +145,10 @@ int command_append(struct config *c)
 	return finish(c, cube, rc, &stats, &err);
 }
 
-/* Requests and time, where nobody sees the data. */
+/* Prints requests and time if the data is discarded. */
 static void summary(const struct sp_cube_stats *s)
 {
-	double cells = s->cells ? (double)s->cells : 1; /* a box may have none with points */
+	double cells = s->cells ? (double)s->cells : 1; /* a box of points can have no cells */
 
 	printf("%" PRIu64 " cells in %.6f s, %.4f ms each; %" PRIu64 " requests, %" PRIu64
 	       " bytes (%.2f of what was asked for), %" PRIu64 " seeks\n",
@@ -306,7 +309,7 @@ int command_put(struct config *c)
 	return 0;
 }
 
-/* What has a copy that is right. */
+/* Repairs data that has a valid copy. */
 static void repair(struct sp_cube *cube)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -346,7 +349,7 @@ int command_check(struct config *c)
 		printf("%" PRIu64 " cells, %" PRIu64 " extents never written, %" PRIu64
 		       " damaged\n",
 		       check.cells, check.absent, check.damaged);
-	/* A put that was interrupted may have added a point that is not counted. */
+	/* an interrupted put can have added a point that is not counted */
 	lost = info.points && !check.damaged && check.points < info.npoints;
 	if (info.points && !check.damaged && check.points != info.npoints)
 		printf("the head says %" PRIu64 " points: %s\n", info.npoints,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of a workload under each mapping: predicted, measured, drawn.
+ * Compares the cost of a workload under each mapping: predicted, measured, drawn.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static void print_list(char *to, size_t room, const char *separator, unsigned n,
 				       values[i]);
 }
 
-/* Two values where a block or two decide whether a revolution is lost. */
+/* True if one or two blocks determine whether a revolution is lost; then two values are shown. */
 static bool near_cliff(const struct sp_cube_candidate *c)
 {
 	return c->late_s > 1.05 * c->early_s;
@@ -99,7 +99,7 @@ static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measur
 		print_candidate(&c[i], n, measured, i == SP_CUBE_CANDIDATES - 1);
 }
 
-/* What the figures are of. */
+/* Describes the workload and the device of the values. */
 static void describe(char *to, size_t room, const struct sp_cube_info *info,
 		     const struct sp_cube_workload *w, const struct sp_cube_candidate *c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the commands of mmap-cube.
+ * Declarations shared by the commands of mmap-cube.
  */
 #ifndef MMAP_CUBE_H
 #define MMAP_CUBE_H
@@ -15,7 +15,7 @@
 #define ATTRIBUTES_MAX 256
 #define QUERIES_MAX 64
 
-/* The command line.  Texts are borrowed; lists of coordinates are parsed when the cube is known. */
+/* The command line.  Texts are borrowed; lists of coordinates are parsed once the cube is open. */
 struct config {
 	struct common_options common;
 	struct sp_run_opts run;
@@ -23,9 +23,9 @@ struct config {
 	struct sp_cube_opts open;
 	struct sp_cube_load_opts load;
 	struct sp_cube_attribute attributes[ATTRIBUTES_MAX];
-	const char *volumes[SP_CUBE_VOLUMES_MAX]; /* names of all but the first */
+	const char *volumes[SP_CUBE_VOLUMES_MAX]; /* names of all except the first */
 	struct statsfile stats;
-	struct sp_cube *cube; /* that open_cube() opened: whoever dies leaves it here */
+	struct sp_cube *cube; /* opened by open_cube(); stays here when an error ends the program */
 	struct operands operands;
 	const char *order, *fill, *at, *lo, *hi, *stride, *output, *block;
 	const char *workload_path, *plot;
@@ -45,21 +45,24 @@ struct config {
 /* options.c: parses the command line. */
 const struct command *options_parse(struct config *c, int argc, char **argv);
 
-/* A list of numbers, one for each dimension at most; dies if it is none.  Returns how many. */
+/*
+ * Parses a list of numbers, at most one for each dimension.  Returns their number; an error ends
+ * the program.
+ */
 unsigned list_option(const char *option, const char *text, char separator, uint64_t *values);
-/* A coordinate of a cube: as many numbers as it has dimensions. */
+/* Parses a coordinate of a cube: one number for each dimension. */
 void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *x);
 
-/* void.c: dies if an option cannot take effect because of others, or of their absence. */
+/* void.c: ends the program if an option has no effect because of other options, or without them. */
 void refuse_void_options(const struct config *c);
 
-/* The cube of the first operand; dies if it cannot be opened. */
+/* Opens the cube of the first operand; failure ends the program. */
 struct sp_cube *open_cube(struct config *c, bool write);
-/* Dies if the trace cannot be written. */
+/* Closes the cube; a write error of the trace ends the program. */
 void close_cube(const struct config *c, struct sp_cube *cube);
-/* The queries of --workload and --query, for a cube of this shape; false: there are none. */
+/* Loads the queries of --workload and --query for a cube of this shape.  False: none. */
 bool load_workload(struct config *c, const struct sp_cube_shape *shape);
-/* --geometry, or NULL. */
+/* Loads the file of --geometry; NULL: not given. */
 struct sp_geometry *load_geometry(const struct config *c);
 
 int command_create(struct config *c);
@@ -77,16 +80,16 @@ int command_beam(struct config *c);
 int command_range(struct config *c);
 int command_reorganise(struct config *c);
 
-/* points.c: what some commands do with a dataset of points. */
+/* points.c: commands on a dataset of points. */
 void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info);
 int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info *info,
 	       const uint64_t *x);
 void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block);
-/* After a put: says if queries get slow. */
+/* Prints a message after a put if queries have become slow. */
 void points_say_repack(const struct config *c, const struct sp_cube *cube);
 
 void print_sizes(const char *label, const uint64_t *sizes, unsigned n);
-/* --stats. */
+/* Writes the report of --stats. */
 void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and checks the command line of mmap-cube.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +37,7 @@ enum command_bit {
 #define READERS (EXPORT | GET | CHECK | QUERIES)
 #define MOVERS (READERS | LOAD | APPEND | PUT | REORGANISE)
 #define LOADERS (LOAD | APPEND)
-/* Points are sorted. */
+/* commands that sort points */
 #define SORTERS (EXPORT | GET | QUERIES | LOAD | REORGANISE)
 #define JUDGES (EXPLAIN | COMPARE)
 
@@ -130,7 +133,10 @@ static void add_attribute(void *to, const char *option, const char *text)
 	c->attributes[c->create.nattributes++] = (struct sp_cube_attribute){ key, equals + 1 };
 }
 
-/* How many volumes there are, or the names of all but the first; a mistyped number is no name. */
+/*
+ * Sets the number of volumes, or the names of all except the first; a mistyped number is not a
+ * name.
+ */
 static void set_volumes(void *to, const char *option, const char *text)
 {
 	struct config *c = to;
@@ -320,7 +326,7 @@ static const struct command commands[] = {
 	{ 0 },
 };
 
-/* No file that is written may be one that is read, or the cube. */
+/* Checks that no output is an input or the cube. */
 static void check_files(const struct command *command, const struct config *c)
 {
 	struct sp_output_set set = { 0 };
@@ -370,7 +376,7 @@ static const char notes[] =
 	"\n"
 	"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
 
-#define WORDS_MAX 64 /* of a command line that changes an element */
+#define WORDS_MAX 64 /* arguments of a command line that changes an element */
 
 static bool is_negative(const char *text)
 {
@@ -378,7 +384,7 @@ static bool is_negative(const char *text)
 				  !strcasecmp(text + 1, "inf") || !strcasecmp(text + 1, "nan"));
 }
 
-/* A negative number at the end is an operand: "--" goes before it, unless it is there. */
+/* Inserts "--" before a negative number at the end, which is an operand. */
 static char **spare_number(char **argv, int *argc, char **words, int room)
 {
 	static char dashes[] = "--";

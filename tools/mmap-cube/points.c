@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Runs the parts of commands of mmap-cube that concern points.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

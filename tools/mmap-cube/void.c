@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refuses options that other options, or their absence, make void: a user would take the result
- * for one that heeds them.
+ * Refuses options without effect because of other options, or without them.
  */
 #include <string.h>
 #include "mmap-cube.h"

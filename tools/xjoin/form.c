@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Format, keys and columns from the command line: the library reads the options
- * (spindle/joinform.h), errors end the program.
+ * Reads format, keys and columns from the command line by the library (spindle/joinform.h); errors
+ * end the program.
  */
 #include <errno.h>
 #include <string.h>
@@ -86,11 +86,11 @@ void record_size_set(void *settings, const char *name, const char *text)
 	if (err.code == -ENOMEM)
 		die_word(&err, NULL);
 	if (where != text)
-		size_option(name, where); /* ends the program if it is no size */
+		size_option(name, where); /* ends the program if it is not a size */
 	number_die(NUMBER_INVALID, name, text, record_forms);
 }
 
-/* SPEC, or SPEC,SPEC, each as for xsort. */
+/* Adds SPEC, or SPEC,SPEC, in the form of xsort. */
 void bkey_add(void *settings, const char *name, const char *text)
 {
 	struct settings *set = settings;

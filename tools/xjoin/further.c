@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --then=FILE,left=N.F,key=F[,index=FILE]: files 3 and up.
+ * Reads --then=FILE,left=N.F,key=F[,index=FILE]: files 3 and up.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,14 @@ static _Noreturn void bad(const char *name, const char *text)
 	die("%s %s: valid is FILE,left=N.F,key=F[,index=FILE]", name, quote(text));
 }
 
-/* F, or the name of a column. */
+/* Sets F: a field number, or the name of a column. */
 static void set_field(const char *text, size_t *field, const char **name)
 {
 	*name = sp_columns_is_name(text) ? text : NULL;
 	*field = *name ? 0 : field_number(text);
 }
 
-/* N.F */
+/* Sets N.F. */
 static bool set_left(struct sp_join_then *t, const char *text, const char **name)
 {
 	char *end;
@@ -49,7 +49,7 @@ static bool set_item(struct sp_join_then *t, const char *item, const char **left
 	return true;
 }
 
-/* The next item between commas, which may be in quotes; NULL: there is none. */
+/* Cuts the next item between commas, which can be in quotes; NULL: no more items. */
 static char *next_item(char **rest)
 {
 	char *item = *rest, *p = item;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operands.  Old forms of the command have option arguments that look like
- * operands: "-j1 FIELD", "-j2 FIELD" and "-o LIST LIST...".  Only a third operand
- * decides: then the first that may be an argument is one.
+ * Collects operands.
+ *
+ * Algorithm: old forms of the command have option arguments that look like operands: "-j1 FIELD",
+ * "-j2 FIELD" and "-o LIST LIST...".  Only a third operand decides: then the first one that can be
+ * an argument is an argument.
  */
 #include <string.h>
 #include "msg.h"
 #include "quote.h"
 #include "xjoin.h"
 
-/* Operand i is the argument of an option. */
+/* Makes operand i the argument of an option. */
 static void take_as_argument(struct settings *set, size_t i)
 {
 	struct operand o = set->operands[i];
@@ -48,7 +50,7 @@ void operands_finish(struct settings *set, int argc, char **argv)
 			die_usage("missing operand after %s", quote(argv[argc - 1]));
 		die_usage("missing operand");
 	}
-	/* -j1 without an argument is -j 1. */
+	/* -j1 without an argument is -j 1 */
 	for (int i = 0; i < 2; i++) {
 		if (!set->lone_j[i])
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the command line in place: operands may be arguments of old options.
+ * Reads the command line in order, since operands can be arguments of old options.
  */
 #include <string.h>
 #include "msg.h"
@@ -35,12 +35,12 @@ static const char notes[] =
 static const char plain_notes[] = FIELDS
 	"Both files must be sorted on the key, as sort -b does with the same locale.\n" STATUS;
 
-/* In the sequence in which getopt of GNU join lists the candidates of an ambiguous name. */
+/* in the order in which getopt of GNU join lists the candidates of an ambiguous name */
 static const char *const gnu_names[] = { "ignore-case",	    "check-order", "nocheck-order",
 					 "zero-terminated", "header",	   "help",
 					 "version",	    NULL };
 
-/* -j FIELD, or the old -j1 and -j2, whose argument may be the next one. */
+/* Sets -j FIELD, or the old -j1 and -j2, whose argument can be the next operand. */
 static enum doubt set_both_keys(struct settings *set, const char *text, char **argv)
 {
 	bool glued = text == argv[optind - 1] + 2;
@@ -64,7 +64,7 @@ static enum doubt add_columns(struct settings *set, char *text)
 	return MAYBE_LIST;
 }
 
-/* c: of args_next(); returns what it makes of the next operand. */
+/* Applies c, a result of args_next().  Returns what the next operand can be. */
 static enum doubt step(struct settings *set, int c, char **argv, enum doubt doubt)
 {
 	switch (c) {

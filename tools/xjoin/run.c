@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Joins the files, and prints errors as GNU join does.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -14,7 +17,7 @@
 #include "timeline.h"
 #include "xjoin.h"
 
-/* Prints the line as GNU join does: up to a NUL. */
+/* Prints a line that is out of order as GNU join does: up to a NUL. */
 static void tell_disorder(void *arg, unsigned file, uint64_t line, const char *data, size_t bytes)
 {
 	struct settings *set = arg;
@@ -43,7 +46,7 @@ static bool is(const struct sp_errinfo *err, const char *op)
 	return err->op && !strcmp(err->op, op);
 }
 
-/* Temporary data is named by its directory. */
+/* True if the error concerns temporary data, which is named by its directory. */
 static bool is_temporary(const struct settings *set, const struct sp_errinfo *err)
 {
 	for (size_t i = 0; i < set->opts.run.ntmpdirs; i++)
@@ -52,7 +55,7 @@ static bool is_temporary(const struct settings *set, const struct sp_errinfo *er
 	return false;
 }
 
-/* After it has reported disorder, GNU join gives no reason for a write error. */
+/* Reports a write error; after disorder, GNU join prints no reason. */
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err)
 {
 	if (!set->disorder)
@@ -62,7 +65,7 @@ static _Noreturn void output_failed(const struct settings *set, const struct sp_
 	die("write error");
 }
 
-/* Errors that the library itself detected. */
+/* Reports an error that the library itself detected. */
 static _Noreturn void refused(const struct settings *set, const struct sp_errinfo *err)
 {
 	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);
@@ -93,12 +96,12 @@ static _Noreturn void failure(const struct settings *set, const struct sp_errinf
 
 static void finish_output(void)
 {
-	/* Some file systems report a failed write only here. */
+	/* some file systems report a failed write only here */
 	if (close(STDOUT_FILENO) && errno != EBADF)
 		die_sys(errno, "write error");
 }
 
-/* --explain: the plan as text, or, with --stats, as JSON. */
+/* Runs --explain: prints the plan as text or, with --stats, as JSON. */
 static int explain(struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -117,7 +120,7 @@ static const char *const phase_names[SP_JOIN_PHASES] = { "reading the first file
 							 "reading the other", "joining",
 							 "writing what is sorted" };
 
-/* Planned bytes of each phase; all 0: unknown. */
+/* Computes the planned bytes of each phase; all 0: unknown. */
 static void weigh_phases(const struct settings *set, double weights[SP_JOIN_PHASES])
 {
 	struct sp_join_opts expected = set->opts;
@@ -165,7 +168,7 @@ static int run(const struct settings *set, const struct sp_join_io *io, struct s
 	return rc;
 }
 
-/* Options that the algorithm which auto has chosen does not use. */
+/* Finds options that the algorithm chosen by auto does not use. */
 static void find_no_effects(const struct settings *set, const struct sp_join_stats *stats,
 			    struct sp_no_effects *list)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes the file of --timeline.
+ */
 #include "outputs.h"
 #include "timeline.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file of --timeline, which is opened before the join and appears after it.  What fails is
- * the end of the program.
+ * Writes the file of --timeline, which is opened before the join and appears after it.  Failure
+ * ends the program.
  */
 #ifndef XJOIN_TIMELINE_H
 #define XJOIN_TIMELINE_H
@@ -10,13 +10,13 @@
 #include <spindle/outfile.h>
 
 struct timeline {
-	struct sp_outfile *out; /* NULL: there is no such file */
+	struct sp_outfile *out; /* NULL: no --timeline */
 	FILE *file;
 };
 
-/* A name of NULL is no file. */
+/* Opens the file; NULL: no --timeline. */
 void timeline_open(struct timeline *t, const char *name);
-/* Of struct sp_join_io. */
+/* Adds a row; a callback of struct sp_join_io. */
 void timeline_row(void *timeline, uint64_t row, double elapsed_s);
 void timeline_close(struct timeline *t);
 

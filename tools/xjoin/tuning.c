@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refuses options that do not go together, and completes them.
+ * Refuses incompatible options, and completes the others.
  */
 #include <stdio.h>
 #include "args.h"
@@ -8,7 +8,7 @@
 #include "quote.h"
 #include "xjoin.h"
 
-/* Of hash joins: those of memory and of temporary data. */
+/* Checks options of hash joins: memory and temporary data. */
 static void check_hash_options(const struct settings *set)
 {
 	const struct sp_join_opts *o = &set->opts;
@@ -23,7 +23,7 @@ static void check_hash_options(const struct settings *set)
 	args_exclude(set->common.seeded, "--seed", unused, by);
 }
 
-/* What an algorithm would not use is refused; auto may come to use an index. */
+/* Refuses options that the algorithm does not use; auto can choose an index. */
 static void check_index_options(const struct settings *set)
 {
 	const struct sp_join_opts *o = &set->opts;

@@ -20,7 +20,7 @@
 #include "args.h"
 #include "common_options.h"
 
-/* An operand may also be the argument of the option before it. */
+/* Whether an operand can also be the argument of the option before it. */
 enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };
 
 struct operand {
@@ -29,14 +29,14 @@ struct operand {
 };
 
 struct settings {
-	struct sp_join_form form; /* plain: called join, only GNU join's options */
-	unsigned lone_j[2];	  /* -j1, -j2 whose argument has not been found */
+	struct sp_join_form form; /* plain: called join, only options of GNU join */
+	unsigned lone_j[2];	  /* -j1, -j2 without a known argument */
 	struct operand operands[2];
 	size_t noperands;
-	struct sp_batch ahead[2]; /* what was read of the inputs for names of columns */
+	struct sp_batch ahead[2]; /* records read for names of columns */
 	struct sp_join_then then[SP_JOIN_FILES_MAX - 2];
-	bool disorder;	     /* has been reported */
-	char *index_command; /* that makes the index that is missing; NULL: none is */
+	bool disorder;	     /* disorder was reported */
+	char *index_command; /* command that builds a missing index; NULL: none */
 	const char *output, *timeline;
 	struct common_options common;
 	struct sp_join_opts opts;
@@ -45,32 +45,34 @@ struct settings {
 
 void options_parse(struct settings *set, int argc, char **argv);
 
-/* doubt: what the argument before it makes of it; returns what it makes of the next. */
+/*
+ * Adds an operand; doubt: what it can be after the argument before it.  Returns doubt of the next.
+ */
 enum doubt operand_add(struct settings *set, char *text, enum doubt doubt);
-/* Checks that both files were given, and completes the keys. */
+/* Checks that both files are given, and completes the keys. */
 void operands_finish(struct settings *set, int argc, char **argv);
 
-/* form.c: errors end the program. */
+/* form.c; errors end the program. */
 size_t field_number(const char *text); /* counted from 0 */
 /* Splits text into its items, in place. */
 void columns_add(struct settings *set, char *text);
-/* settings: the struct settings; name: the option with its hyphens; -1, -2; -a, -v. */
+/* Set -1, -2; -a, -v. settings: the struct settings; name: the option with hyphens. */
 void key_set(void *settings, const char *option, const char *text);
 void unpaired_set(void *settings, const char *option, const char *text);
 void filler_set(void *settings, const char *option, const char *text);
 void separator_set(void *settings, const char *option, const char *text);
 void record_size_set(void *settings, const char *name, const char *text);
 void bkey_add(void *settings, const char *name, const char *text);
-/* Once the inputs are known: names of columns, then keys that were not given. */
+/* Resolves names of columns, then keys that were not given, once the inputs are known. */
 void keys_finish(struct settings *set);
 void form_finish(struct settings *set);
 
-/* further.c: --then; settings: the struct settings, which gets another file. */
+/* further.c: adds a file of --then to settings, the struct settings. */
 void then_add(void *settings, const char *name, const char *text);
 
-/* settings.c: of struct settings. */
+/* settings.c: the rows of struct settings. */
 extern const struct setting xjoin_settings[];
-/* tuning.c: combines and checks the options. */
+/* tuning.c: checks and completes the options. */
 void tuning_finish(struct settings *set);
 
 int join_run(struct settings *set);
