@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --debug: a thread reads the sorted lines from a pipe and writes each to
- * standard output, followed by one line for each key with underscores below
- * the key.  The result may be of any size, and the sort is not involved.  If the
- * system refuses a thread, a temporary file takes the place of the pipe and is
+ * Annotates the sorted lines for --debug.
+ *
+ * Algorithm: a thread reads the lines from a pipe and writes each to standard output, followed by
+ * one line for each key with underscores below the key.  So the result can have any size, and the
+ * sort is not involved.  If the system refuses a thread, a temporary file replaces the pipe and is
  * annotated after the sort.
  */
 #include <errno.h>
@@ -28,7 +29,7 @@ static struct {
 	int error; /* errno of the first failed write */
 } an;
 
-/* Width in columns of the character at p; *bytes is its length. */
+/* Returns the columns of the character at p; *bytes is its length. */
 static size_t columns_at(const char *p, const char *end, mbstate_t *state, size_t *bytes)
 {
 	wchar_t wc;
@@ -105,7 +106,7 @@ static void *annotate(void *unused)
 	(void)unused;
 	while ((n = getdelim(&line, &room, an.set->order.eol, an.in)) > 0) {
 		if (an.error)
-			continue; /* keep reading: the sort must not see a closed pipe */
+			continue; /* continue reading: the sort must not see a closed pipe */
 		show(line, (size_t)n - (line[n - 1] == an.set->order.eol));
 		if (ferror(stdout))
 			an.error = errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refuses options that do not go together.
+ * Refuses incompatible options.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void check_fixed(const struct settings *set)
 		    fixed);
 }
 
-/* A salt of its own would make another order each time. */
+/* True if the order is random and differs in each run. */
 static bool random_order(const struct settings *set)
 {
 	return sp_order_has_letter(&set->order, 'R') && !set->random_source;
@@ -40,7 +40,7 @@ static void check_resume(const struct settings *set, const char *check)
 	args_exclude(set->split, "--split", true, resume);
 	args_exclude(set->splitters, "--splitters", true, resume);
 	args_exclude(set->opts.run.volume, "--volume", true, resume);
-	/* A place in such an input cannot be found again, nor one in such an output. */
+	/* an offset in a compressed input or output cannot be found again */
 	args_exclude(set->opts.run.decompress, "--decompress", true, resume);
 	args_exclude(set->opts.run.compress_output, "--compress-output", true, resume);
 	args_exclude(set->opts.compress_program, "--compress-program", true, resume);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plan means: --explain, and whether there is the temporary space that it needs.
+ * Explains the plan for --explain, and checks the temporary space that it needs.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void plan(const struct settings *set, struct sp_sort_opts *opts, struct s
 		failure(set, &err, 0);
 }
 
-/* Temporary space. */
+/* temporary space */
 
 void space_check(const struct settings *set)
 {
@@ -71,9 +71,7 @@ void space_check(const struct settings *set)
 		die("nothing was sorted, because of --require-space");
 }
 
-/* The plan in words. */
-
-/* Would the input fit into the memory, did the page cache not hold what is stored? */
+/* True if the input would fit into memory if the page cache held nothing. */
 static bool fits(const struct sp_sort_opts *o)
 {
 	struct sp_sort_opts uncached = *o;
@@ -160,7 +158,7 @@ static void tell_reading(const struct settings *set, const struct sp_sort_plan *
 			p->seconds < 10 ? 1 : 0, p->seconds);
 }
 
-/* Whence the times come. */
+/* Prints the source of the times. */
 static void tell_device(const struct sp_sort_opts *o, const struct sp_sort_plan *p)
 {
 	if (o->run.geometry || !(p->seconds > 0))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Errors of the library in GNU sort's words.  The library names the operation
- * and the file; GNU's sentence is "OPERATION failed: FILE: reason".
+ * Prints errors of the library as GNU sort does.
+ *
+ * The library names the operation and the file; GNU's sentence is "OPERATION failed: FILE: reason".
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "quote.h"
 #include "xsort.h"
 
-/* GNU sort's output of up to this size would still be in its stdio buffer at exit. */
+/* size up to which GNU sort's output would still be in its stdio buffer at exit */
 #define STDIO_BYTES 4096
 
 static bool is(const struct sp_errinfo *err, const char *op)
@@ -25,7 +26,7 @@ static bool names_output(const struct settings *set, const struct sp_errinfo *er
 	return !err->path[0] || !strcmp(err->path, "-") || !strcmp(err->path, "standard output");
 }
 
-/* GNU's exit handler finds the stream in error and reports it once more. */
+/* Reports a failed write; GNU's exit handler reports the stream in error a second time. */
 static _Noreturn void output_failed(const struct settings *set, const struct sp_errinfo *err,
 				    uint64_t out_bytes)
 {
@@ -39,7 +40,7 @@ static _Noreturn void output_failed(const struct settings *set, const struct sp_
 	die("write error");
 }
 
-/* Temporary space and helper programs have their own messages. */
+/* Reports errors of temporary space and helper programs, which have their own messages. */
 static void spill_failed(const struct sp_errinfo *err)
 {
 	if (is(err, "create"))
@@ -64,7 +65,7 @@ static _Noreturn void system_failed(const struct sp_errinfo *err)
 	die_sys(-err->code, "%s failed: %s", op, name);
 }
 
-/* Errors that the library itself detected. */
+/* Reports an error that the library itself detected. */
 static _Noreturn void refused(const struct sp_errinfo *err)
 {
 	const char *reason = err->text[0] ? err->text : sp_strerror(err->code);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File names: read from a list, and checked before the sort begins, so that an
- * hour of sorting does not fail at an unreadable file or a read-only directory.
+ * Reads file names from a list, and checks files before the sort begins, so that a long sort does
+ * not fail at an unreadable file or a read-only directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "uncut.h"
 #include "xsort.h"
 
-/* The contents of a file, with a NUL appended.  NULL: it cannot be read. */
+/* Reads a file and appends a NUL.  Returns NULL: it cannot be read. */
 static char *read_all(int fd, const char *name, size_t *bytes)
 {
 	unsigned long long file_bytes = uncut_bytes(fd);
@@ -96,7 +96,7 @@ void files_check_inputs(const struct settings *set)
 	}
 }
 
-/* Can a new entry be made beside path? 0 or the errno. */
+/* Checks that a file can be created in the directory of path.  Returns 0 or the errno. */
 static int try_directory(const char *path)
 {
 	char *dir = must_copy(path), *slash = strrchr(dir, '/');
@@ -110,8 +110,8 @@ static int try_directory(const char *path)
 }
 
 /*
- * For a regular file opening is the safest test; a FIFO must not be opened and
- * closed, because its reader would see end of file.
+ * Checks that the output can be written.  Opening is the safest test of a regular file; a FIFO must
+ * not be opened and closed, because its reader would see end of file.
  */
 static int try_output(const char *path)
 {
@@ -130,7 +130,7 @@ static int try_output(const char *path)
 	} else if (lstat(path, &st)) {
 		return path[strlen(path) - 1] == '/' ? EISDIR : try_directory(path);
 	} else {
-		/* Dangling link: realpath() leaves the name that does not exist. */
+		/* dangling link: realpath() leaves the name that does not exist */
 		return realpath(path, target) || errno == ENOENT ? try_directory(target) : errno;
 	}
 	if (fd < 0)
@@ -149,7 +149,7 @@ static void spare_files(const struct settings *set, const char *output)
 	outputs_check_input(&out, set->random_source);
 	for (size_t i = 0; i < set->nfiles; i++)
 		outputs_check_input(&out, set->files[i]);
-	/* The next sort by these splitters would miss them. */
+	/* an output must not overwrite the splitters, which later sorts need */
 	if (set->split)
 		outputs_add(&part, output, "--output", false);
 	outputs_check_input(&part, set->split);

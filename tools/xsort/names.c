@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys that name a column of the header: NAME[:OPTS] is the key FIELD,FIELD with these options.
+ * Resolves keys that name a column of the header: NAME[:OPTS] becomes the key FIELD,FIELD with
+ * these options.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static void set_key(struct sp_order_key *key, const struct sp_columns *columns)
 	free(text);
 }
 
-/* Reads the first header that there is; empty inputs before it have been read, and are left out. */
+/* Reads the first header; removes the empty inputs before it, which have been read. */
 static void read_header(struct settings *set, struct sp_columns *columns)
 {
 	size_t i = 0;
@@ -46,7 +47,7 @@ void names_resolve(struct settings *set)
 		.decompress = set->opts.run.decompress,
 	};
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	/* Lines may begin with a comment, the header of CSV has all columns. */
+	/* lines can begin with a comment; the header of CSV has all columns */
 	bool looked_at = set->order.csv && set->order.header_records;
 
 	for (size_t i = 0; i < set->order.nkeys; i++)

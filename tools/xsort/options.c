@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the command line in place: operands may be +POS1 keys.
+ * Reads the command line in order, since operands can be +POS1 keys.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static const char notes[] =
 	"\n"
 	"Exit status: 0 on success, 1 if -c or -C found disorder, 2 after an error.\n";
 
-/* In the sequence in which getopt of GNU sort lists the candidates of an ambiguous name. */
+/* in the order in which getopt of GNU sort lists the candidates of an ambiguous name */
 static const char *const gnu_names[] = { "ignore-leading-blanks",
 					 "check",
 					 "compress-program",
@@ -58,7 +58,7 @@ static const char *const gnu_names[] = { "ignore-leading-blanks",
 					 "version",
 					 NULL };
 
-/* The POSIX edition whose syntax applies; +POS1 was valid outside 2001-2008. */
+/* True if the POSIX edition in effect has +POS1: it was valid outside 2001-2008. */
 static bool obsolescent_keys_valid(void)
 {
 	const char *text = getenv("_POSIX2_VERSION");
@@ -86,7 +86,7 @@ static void add_file(struct settings *set, const char *name)
 	set->files[set->nfiles++] = name;
 }
 
-/* An operand: +POS1, with -POS2 in the next argument, or a file. */
+/* Adds an operand: +POS1, with -POS2 in the next argument, or a file. */
 static void operand(struct parser *p, const char *word)
 {
 	const char *next = optind < p->reader.argc ? p->reader.argv[optind] : NULL;
@@ -103,14 +103,14 @@ static void operand(struct parser *p, const char *word)
 	add_file(p->set, word);
 }
 
-/* -y is Solaris's: ignored, together with a numeric next argument. */
+/* Ignores -y of Solaris, and a numeric argument after it. */
 static void ignore_y(const struct parser *p)
 {
 	if (optarg == p->reader.argv[optind - 1] && optarg[strspn(optarg, "0123456789")])
 		optind--;
 }
 
-/* "-o FILE" after the files remains an option if +POS1 is a key. */
+/* True if "-o FILE" after the files is an option, as it is if +POS1 is a key. */
 static bool late_output(const struct parser *p)
 {
 	const char *word;
@@ -121,7 +121,7 @@ static bool late_output(const struct parser *p)
 	return word[0] == '-' && word[1] == 'o' && (word[2] || optind + 1 != p->reader.argc);
 }
 
-/* One argument, or one letter of it. */
+/* Reads one argument, or one letter of it. */
 static void step(struct parser *p)
 {
 	int c = p->ended ? -1 : args_next(&p->reader);

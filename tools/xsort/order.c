@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Order and format from the command line: the library reads the options (spindle/order.h), errors
- * end the program.
+ * Reads order and format from the command line by the library (spindle/order.h); errors end the
+ * program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ void order_set_key(struct sp_order_key *key, const char *text, const char *named
 		die_word(&err, named ? named : where);
 }
 
-/* What is no number may be the name of a column; the header tells. */
+/* Adds a key; if it does not begin with a number, it is resolved later by the header. */
 void order_add_key(void *settings, const char *option, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -63,7 +63,7 @@ void order_set_separator(void *order, const char *option, const char *text)
 	const char *where;
 
 	(void)option;
-	/* GNU sort calls the bytes of one character several. */
+	/* GNU sort reports the bytes of one character as several characters */
 	if (text[0] & 0x80 && text[1] && strcmp(msg_program(), "sort") != 0)
 		die("-t %s: a separator is one byte", quote(text));
 	if (sp_order_set_separator(order, text, &where, &err))
@@ -96,7 +96,7 @@ static void read_salt_file(struct settings *set)
 	close(fd);
 }
 
-/* Two rounds of splitmix64: -R under --seed is the same on every machine. */
+/* Computes the salt by two rounds of splitmix64, so -R with --seed is equal on every machine. */
 static void salt_from_seed(struct settings *set)
 {
 	uint64_t state = set->opts.run.seed, z;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sorts, merges or checks, and reports the run.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,7 @@
 
 static const char *const phase_names[SP_SORT_PHASES] = { "forming runs", "merging" };
 
-/* With --debug the library writes into the annotator's pipe. */
+/* Runs the sort; with --debug, the library writes to the annotator's pipe. */
 static int run(const struct settings *set, struct sp_sort_io *io, struct sp_sort_stats *stats,
 	       struct sp_errinfo *err)
 {
@@ -33,10 +36,10 @@ static int run(const struct settings *set, struct sp_sort_io *io, struct sp_sort
 	return rc;
 }
 
-/* A directory that is left behind by a signal or an error is spoken of. */
+/* Sets the message about a directory that a signal or an error leaves behind. */
 static void speak_of(const char *dir)
 {
-	static char *line; /* kept: a signal may come at any time */
+	static char *line; /* static, since a signal can come at any time */
 
 	if (asprintf(&line,
 		     "%s: %s keeps what has been done; the same command goes on from there\n",
@@ -58,7 +61,7 @@ static void finish_output(const struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	/* Some file systems report a failed write only here. */
+	/* some file systems report a failed write only here */
 	if (!set->output && close(STDOUT_FILENO) && errno != EBADF) {
 		err.code = -errno;
 		err.op = "write";
@@ -66,7 +69,7 @@ static void finish_output(const struct settings *set)
 	}
 }
 
-/* GNU sort says nothing of the kind. */
+/* Prints options without effect, which GNU sort does not print. */
 static void name_no_effects(const struct settings *set, struct sp_sort_stats *stats)
 {
 	struct sp_no_effects *list = &stats->run.no_effects;
@@ -88,7 +91,7 @@ int sort_run(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct progress progress = {
 		.phases = phase_names,
-		/* A merge has only the merge phase. */
+		/* a merge has only the merge phase */
 		.weights = set->merge ? (const double[]){ 0, 1 } : (const double[]){ 1, 1 },
 		.nphases = SP_SORT_PHASES,
 		.result_phase = progress_apart(output) ? -1 : SP_PHASE_MERGE,
@@ -139,7 +142,7 @@ int sort_run(struct settings *set)
 	return 0;
 }
 
-/* -c, -C. */
+/* Runs -c or -C. */
 int check_run(const struct settings *set)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of xsort's options: GNU sort's, with its messages, and Spindle's own, which are long
- * ones; the latter's sizes without a suffix are in bytes, the natural unit of pages and records.
+ * The table of xsort's options: GNU sort's, with its messages, and Spindle's own, which are long;
+ * sizes of the latter without a suffix are in bytes.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ static const struct sp_enum_value check_words[] = {
 	{ "quiet", 'C' }, { "silent", 'C' }, { "diagnose-first", 'c' }, { NULL, 0 }
 };
 
-/* For what is no such word GNU sort has a status of its own. */
+/* Reads a name; an unknown one has an exit status of its own, as in GNU sort. */
 static int gnu_word(const char *option, const char *text, const struct sp_enum_value *words)
 {
 	int value;
@@ -36,7 +36,7 @@ static void set_check(struct settings *set, char how)
 	set->check = how;
 }
 
-/* -c and -C. */
+/* Sets -c or -C. */
 static void set_check_letter(void *settings, const char *option, const char *text)
 {
 	(void)text;
@@ -63,7 +63,7 @@ static uint64_t batch_size(const char *option, const char *text)
 	struct rlimit files;
 	unsigned max = getrlimit(RLIMIT_NOFILE, &files) == 0 ? (unsigned)files.rlim_cur : 20;
 
-	max -= 3; /* the standard streams */
+	max -= 3; /* for the standard streams */
 	if (status == NUMBER_OK && n < 2) {
 		msg("invalid --batch-size argument %s", quote(text));
 		die("minimum --batch-size argument is %s", quote("2"));
@@ -91,7 +91,7 @@ static uint64_t threads(const char *option, const char *text)
 	return n < UINT_MAX ? n : UINT_MAX;
 }
 
-/* The largest of several sizes counts, so their order does not matter. */
+/* Sets the memory; the largest of several sizes counts. */
 static void set_memory(void *to, const char *option, const char *text)
 {
 	uint64_t bytes = 0, *memory = to;
@@ -100,7 +100,7 @@ static void set_memory(void *to, const char *option, const char *text)
 	if (status != NUMBER_OK)
 		number_die(status, option, text, NULL);
 	if (bytes == 0)
-		bytes = 1; /* 0 would leave the choice to the planner */
+		bytes = 1; /* 0 would mean that the planner chooses */
 	if (bytes > *memory)
 		*memory = bytes;
 }
@@ -143,7 +143,7 @@ static void add_bkey(void *order, const char *name, const char *text)
 
 #define TO(member) SETTING_TO(struct settings, member)
 
-/* Letters of ORDER_LETTERS set nothing here: options.c gives them to the order. */
+/* Rows of ORDER_LETTERS set nothing; options.c passes the letters to the order. */
 const struct setting xsort_settings[] = {
 	{ .doc = "GNU sort's options, ordering:" },
 	{ "ignore-leading-blanks", NULL, "ignore blanks at the start of keys", .letter = 'b' },
@@ -196,7 +196,7 @@ const struct setting xsort_settings[] = {
 	{ "unique", NULL,
 	  "write only the first record of equal keys; with -c, treat equal keys as disorder",
 	  TO(order.unique), .letter = 'u' },
-	{ NULL, "N", NULL, .letter = 'y' }, /* Solaris's */
+	{ NULL, "N", NULL, .letter = 'y' }, /* of Solaris */
 	{ "zero-terminated", NULL, "records end with NUL, not newline", TO(order.eol),
 	  .clear = true, .letter = 'z' },
 	{ "help", NULL, "print this and exit", .answer = SETTING_HELP },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --splitters, and --split: the names of the parts, and what does not go with them.
+ * Checks and reads --splitters and --split, and makes the names of the parts.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "stdio_end.h"
 #include "xsort.h"
 
-#define WIDTH_MAX 255 /* no name is longer */
-#define NUMBER_MAX 20 /* digits of any number */
+#define WIDTH_MAX 255 /* maximum length of a name */
+#define NUMBER_MAX 20 /* maximum digits of a number */
 
-/* The pattern with part in place of its %d; NULL: it has not exactly one. */
+/* Replaces the %d of the pattern by part; NULL: the pattern does not have exactly one. */
 static char *part_name(const char *pattern, size_t part)
 {
 	char *name = must_alloc(NULL, strlen(pattern) + WIDTH_MAX + NUMBER_MAX, 1), *to = name;
@@ -54,7 +54,7 @@ static bool names_parts(const char *pattern)
 	return named;
 }
 
-/* What goes with neither. */
+/* Refuses options that are incompatible with both. */
 static void check_common(const struct settings *set, const char *option)
 {
 	static const char check[3][3] = { "", "-c", "-C" };
@@ -64,7 +64,7 @@ static void check_common(const struct settings *set, const char *option)
 	args_exclude(set->top, "--top", true, option);
 }
 
-/* Nothing is sorted, so there is nothing to tell. */
+/* Refuses options that need a sort, since --splitters does not sort. */
 static void check_splitters(const struct settings *set)
 {
 	static const char option[] = "--splitters";
@@ -99,7 +99,7 @@ void split_check(const struct settings *set)
 		    quote_file_always(set->output));
 }
 
-/* A number of parts is an error that --splitters would have avoided. */
+/* Explains --split=N without a file N: --splitters=N makes one. */
 static void check_number(const struct settings *set)
 {
 	const char *text = set->split;

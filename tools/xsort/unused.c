@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Refuses Spindle's options that the rest of the command line makes void.
+ * Refuses Spindle's options that other options make ineffective.
  */
 #include "args.h"
 #include "msg.h"
 #include "xsort.h"
 
-/* Options of runs and merges, where nothing is sorted. */
+/* Refuses options of runs and merges if nothing is sorted. */
 static void check_work(const struct settings *set, const char *by)
 {
 	const struct sp_sort_opts *o = &set->opts;
@@ -26,7 +26,7 @@ static void check_work(const struct settings *set, const char *by)
 	args_exclude(o->run.placement != SP_PLACE_CONTIGUOUS, "--placement", true, by);
 }
 
-/* A check reads one input, and reports what it finds. */
+/* Refuses options that a check does not use. */
 static void check_reports(const struct settings *set, const char *by)
 {
 	args_exclude(set->common.stats || set->common.stats_text, "--stats", true, by);
@@ -34,7 +34,7 @@ static void check_reports(const struct settings *set, const char *by)
 	args_exclude(set->common.progress == PROGRESS_ALWAYS, "--progress=always", true, by);
 }
 
-/* A program takes and gives each run as a stream, through the page cache. */
+/* Refuses options that a compress program, which uses streams and the page cache, cannot have. */
 static void check_program(const struct settings *set)
 {
 	static const char by[] = "--compress-program";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --debug: reports the order in effect and warns about questionable keys.
- * Messages and conditions are GNU sort's.
+ * Reports the order in effect for --debug, and warns about questionable keys.  Messages and
+ * conditions are GNU sort's.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -14,16 +14,16 @@
 
 #define NO_CHAR (CHAR_MAX + 1)
 
-/* Number format of the locale, as far as it uses single bytes. */
+/* The number format of the locale, limited to single bytes. */
 struct number_locale {
-	int decimal, group; /* group: NO_CHAR if there is none */
-	bool group_ignored; /* it has more than one byte */
+	int decimal, group; /* group: NO_CHAR if missing */
+	bool group_ignored; /* the separator has more than one byte */
 };
 
 /* Findings over all keys. */
 struct findings {
-	bool basic, general;	       /* there are -n or -h keys, -g keys */
-	bool basic_span, general_span; /* ... that span several fields */
+	bool basic, general;	       /* keys with -n or -h; with -g */
+	bool basic_span, general_span; /* such keys that span several fields */
 };
 
 static struct number_locale number_locale(void)
@@ -119,7 +119,7 @@ static void one_key(const struct settings *set, size_t i, struct findings *f)
 	numeric_span(set, k, i + 1, f);
 }
 
-/* Warns if the separator is also part of numbers; true: so the decimal point was named. */
+/* Warns if the separator is also part of numbers.  True: the warning named the decimal point. */
 static bool separators(int tab, const struct number_locale *l, const struct findings *f)
 {
 	bool named = false;
@@ -144,7 +144,7 @@ static bool separators(int tab, const struct number_locale *l, const struct find
 	return named;
 }
 
-/* b applies to both ends: a key may use it at its start only. */
+/* True if b has no effect: it applies to both ends, but a key can use it at its start only. */
 static bool blanks_unused(const struct settings *set)
 {
 	bool start = set->order.global.skip_start_blanks, end = set->order.global.skip_end_blanks;
@@ -156,7 +156,7 @@ static bool blanks_unused(const struct settings *set)
 	return start || end;
 }
 
-/* A global letter that no key inherits. */
+/* True if no key inherits the global letter. */
 static bool letter_unused(const struct settings *set, char letter)
 {
 	bool unused = sp_key_has_letter(&set->order.global, letter);

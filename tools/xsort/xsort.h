@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xsort's command line: parsed, checked and turned into one call of the library.
+ * xsort's command line: parsed, checked and converted into one call of the library.
  *
  *	options.c   the command line: options, obsolescent keys, files
  *	settings.c  the table of options
@@ -29,17 +29,17 @@
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
-#define ORDER_LETTERS "bdfghiMnRrV" /* in the order in which GNU sort lists them */
+#define ORDER_LETTERS "bdfghiMnRrV" /* as GNU sort lists them */
 
 struct settings {
 	struct sp_order order; /* format, keys, -s and -u */
 	const char *random_source;
 	unsigned char salt[16];
 
-	/* What to do. */
+	/* Mode. */
 	bool merge, debug;
 	char check;		      /* 0, 'c' or 'C' */
-	struct sp_batch header_taken; /* read from the first input, for the names of its columns */
+	struct sp_batch header_taken; /* read from the first input for names of columns */
 	struct common_options common;
 
 	/* Files. */
@@ -47,40 +47,40 @@ struct settings {
 	size_t nfiles;
 	const char *files_from;
 	const char *output;
-	const char *resume; /* directory of checkpoints; or NULL */
+	const char *resume; /* directory of checkpoints, or NULL */
 	bool stdin_closed;
 	bool require_space;
 	bool top;		/* --top was given */
-	const char *count_name; /* of --count; NULL: its own */
-	uint64_t splitters;	/* 0, or for as many parts */
-	const char *split;	/* the file of splitters; then output is a pattern of names: */
+	const char *count_name; /* of --count; NULL: the default */
+	uint64_t splitters;	/* number of parts; 0: no --splitters */
+	const char *split;	/* file of splitters; output is then a pattern of names: */
 	struct sp_splitters *cuts;
 	char **parts;
 	size_t nparts;
 
-	/* Passed to the library; keys, format and common options are filled in last. */
+	/* Passed to the library; keys, format and common options are set last. */
 	struct sp_sort_opts opts;
 };
 
 void options_parse(struct settings *set, int argc, char **argv);
 
-/* settings.c: of struct settings. */
+/* settings.c: the rows of struct settings. */
 extern const struct setting xsort_settings[];
 /* checks.c */
 void options_check(const struct settings *set);
 /* unused.c */
 void unused_check(const struct settings *set);
 
-/* -t; order: the struct sp_order. */
+/* Sets -t of order, a struct sp_order. */
 void order_set_separator(void *order, const char *option, const char *text);
 void order_add_key(void *settings, const char *option, const char *text);
-/* named: what an error shows instead of the place in the text; or NULL. */
+/* Parses a key; named: text for errors instead of the position in the key, or NULL. */
 void order_set_key(struct sp_order_key *key, const char *text, const char *named);
-/* names.c: keys that name columns, by the header of the first input. */
+/* names.c: resolves keys that name columns by the header of the first input. */
 void names_resolve(struct settings *set);
-/* False: not a +POS1.  end: the -POS2 that follows it, or NULL. */
+/* Adds a +POS1 key; end: the -POS2 after it, or NULL.  False: not a +POS1. */
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end);
-/* Incompatible letters end the program, as do those that follow. */
+/* Completes the order; errors end the program, here and in the functions below. */
 void order_finish(struct settings *set);
 void order_read_salt(struct settings *set);
 struct sp_keyset *order_compile(const struct settings *set);
@@ -90,25 +90,24 @@ _Noreturn void incompatible(const char *letters);
 void files_read_list(struct settings *set);
 void files_check_inputs(const struct settings *set);
 void files_check_output(const struct settings *set);
-/* Warns of inputs and an output that look compressed, except under the name sort. */
+/* Warns about inputs and an output that look compressed, except under the name sort. */
 void files_warn_packed(const struct settings *set);
 
 /* split.c */
 void split_check(const struct settings *set);
-void split_read(struct settings *set); /* fills in cuts and parts */
+void split_read(struct settings *set); /* sets cuts and parts */
 int splitters_run(const struct settings *set);
 
 void warn_about_keys(const struct settings *set);
 
 /*
- * Starts underlining: lines written to the returned descriptor appear on standard
- * output with their keys underlined.  annotate_end() closes it, waits, and returns 0
- * or the errno of a failed write.
+ * Starts annotating.  Lines written to the returned descriptor appear on standard output with their
+ * keys underlined. annotate_end() closes it, waits, and returns 0 or the errno of a failed write.
  */
 int annotate_begin(const struct settings *set, const struct sp_keyset *keys);
 int annotate_end(void);
 
-/* explain.c: warns of too little temporary space, or with --require-space ends the program. */
+/* explain.c: warns about too little temporary space; with --require-space, ends the program. */
 void space_check(const struct settings *set);
 int explain(struct settings *set);
 
