@@ -82,8 +82,8 @@ SP_MUST_CHECK bool sp__keyval_set(const struct sp__setting *key, void *out, cons
 
 /*
  * Takes the number at the start of *text, with decimals as far as its unit can be divided, in the
- * unit of the scale. *text then points behind the unit.  Returns false if there is no number or it
- * is too large.
+ * unit of the scale. *text then points behind the unit.  Returns false if a number is missing
+ * or too large.
  */
 SP_MUST_CHECK bool sp__number_take(const char **text, const struct sp__unit *units, uint64_t *n);
 /* Parses a text that is one number, between min and max. */

@@ -4,7 +4,7 @@
  *
  * Algorithm.  Tracks come from the drive's track map, region by region.  The need of a hop of k
  * tracks is the worst case over the tracks where it can start.  Cylinder and head repeat with the
- * pattern of a region, so the tracks of one pattern at the begin of each region represent all
+ * pattern of a region, so the tracks of one pattern at the start of each region represent all
  * inside it.  Regions of one shape are examined once.
  *
  * At a border of regions, the arm might have to move farther than inside (a serpentine that ends

@@ -98,7 +98,7 @@ double sp__costs_stream_s(const struct sp__costs *c, bool write, double byte_s,
 			  double outstanding_bytes, double request_bytes);
 
 /*
- * Locations between which the arm moves: at about the same distance from the begin of two of
+ * Locations between which the arm moves: at about the same distance from the start of two of
  * several runs.
  */
 struct sp__sites {
@@ -108,7 +108,7 @@ struct sp__sites {
 };
 
 /*
- * Returns the mean time from the end of one access to the begin of the next, in another run.  If
+ * Returns the mean time from the end of one access to the start of the next, in another run.  If
  * the drive reorders requests, the next one is the nearest of `among` (>= 1).
  */
 double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool write,
