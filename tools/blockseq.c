@@ -52,7 +52,7 @@ static uint64_t page_value(const char *option, const char *text)
 	uint64_t v = size_option(option, text);
 
 	if (!v || v > UINT32_MAX)
-		die("%s argument %s is no size of a page", option, quote(text));
+		die("%s argument %s is not a page size", option, quote(text));
 	return v;
 }
 

@@ -140,7 +140,7 @@ static int probe(struct config *c)
 	if (r->stopped)
 		msg("%s: stopped; %s", c->probe.device,
 		    !c->output	? "nothing was kept: no --output"
-		    : r->nzones ? "what is known is kept: go on with --resume"
+		    : r->nzones ? "the result so far is kept: continue with --resume"
 				: "no track was known yet");
 	else if (c->verify && tracks)
 		verify(c, sp_probe_geometry(p));

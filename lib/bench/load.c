@@ -299,7 +299,10 @@ static size_t least(const struct sp__load *l)
 	return sp__min(min, l->outstanding);
 }
 
-/* Takes completions.  Returns 0, an error of the queue, or that of a request which ends the run. */
+/*
+ * Takes completions.  Returns 0, an error of the queue, or the error of a request that ends the
+ * run.
+ */
 static int reap(struct sp__load *l, size_t min, uint64_t until_ns, uint64_t *now_ns,
 		struct sp_errinfo *err)
 {

@@ -33,7 +33,7 @@ struct sp__bench_feed {
 	uint64_t accessed, queries; /* at the beginning of the measurement */
 };
 
-/* Slots filled by one rule: those of the shared depth, or those of one class. */
+/* Slots filled by one rule: the shared depth, or the depth of one class. */
 struct sp__bench_group {
 	struct sp__bench_feed *feed; /* NULL: the classes decide */
 	struct sp__benchclass *const *classes;

@@ -41,11 +41,12 @@ struct sp__benchclass {
 	uint64_t mark;	  /* completions of all classes when this one was last served, */
 	uint64_t mark_ns; /* or when it began to have requests outstanding */
 	uint64_t passed_over, longest_gap_ns, oldest_ns;
-	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX]; /* until the end: since the begin */
+	/* Until the end, sums since the beginning. */
+	struct sp_bench_window windows[SP__BENCH_WINDOWS_MAX];
 };
 
 struct sp__meter {
-	uint64_t begin_ns; /* of the measurement; until the ramp has ended, that of the ramp */
+	uint64_t begin_ns; /* of the ramp, then of the measurement */
 	bool measuring, finished;
 	uint64_t end_ns;	    /* nothing is issued after it; UINT64_MAX: no run time */
 	uint64_t tick_ns;	    /* end of the interval; UINT64_MAX: none */

@@ -190,7 +190,7 @@ static void figures(struct sp_policy *p)
 	r->idle = (double)b->total.depth_ns[0] / (double)b->elapsed_ns;
 }
 
-/* Converts the options into those of a measurement. */
+/* Converts the options of a policy into options of a measurement. */
 static int prepare(struct sp_policy *p, struct sp_bench_opts *bench,
 		   const struct sp_bench_opts *target, const struct sp_policy_opts *opts,
 		   struct sp_errinfo *err)

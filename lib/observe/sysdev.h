@@ -18,7 +18,7 @@
 struct sp__sysdev {
 	char dir[PATH_MAX];	 /* of the whole device */
 	char name[64];		 /* the last component of dir */
-	bool partition;		 /* the device asked for is a partition of it */
+	bool partition;		 /* the requested device is a partition of it */
 	char part_dir[PATH_MAX]; /* of the partition; dir if it is not a partition */
 	unsigned major, minor;	 /* of the whole device; 0, 0: unknown */
 };

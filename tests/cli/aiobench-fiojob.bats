@@ -45,7 +45,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	run -2 "$aiobench" run --fio-job=j.fio
 	[[ $output == *"absent: No such file or directory, and no size to create it with" ]]
 	run -2 "$aiobench" run --fio-job=j.fio --bs=8K sim:linear
-	[[ $output == *"--rw, --bs, --class and the like do not go with it"* ]]
+	[[ $output == *"--rw, --bs, --class and similar options cannot be used with it"* ]]
 }
 
 @test "pictures name the target, wherever it comes from" {

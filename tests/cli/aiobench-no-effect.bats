@@ -83,7 +83,7 @@ without()
 }
 
 @test "options that contradict others are named" {
-	without --rwmixread '--rw is no mix' --rwmixread=30 t
+	without --rwmixread '--rw is not a mix' --rwmixread=30 t
 	without --rate_process 'no class has a rate' --rate_process=poisson t
 	without --iodepth 'each class has a depth of its own' --iodepth=9 --class=a:depth=2 t
 	without --rate_iops 'each class has a depth or rate' --rate_iops=99999 --class=a:depth=2 t
@@ -92,7 +92,7 @@ without()
 	run -2 "$aiobench" mix --scans --shares=50 t
 	[[ ${lines[-1]} == *'--shares and --scans exclude each other' ]]
 	run -2 "$aiobench" run --create --size=1M sim:atlas10k3-like
-	[[ ${lines[-1]} == *'has no file to create' ]]
+	[[ ${lines[-1]} == *'cannot be created' ]]
 }
 
 @test "what takes effect is not named" {

@@ -158,9 +158,9 @@ moments()
 	run -2 "$aiobench" run --runtime=1 --class a:size=4294971392 sim:linear
 	[[ $output == *"--class a: 'size=4294971392': size is a size from 1 to 1G"* ]]
 	run -2 "$aiobench" run --runtime=0 sim:linear
-	[[ $output == *"--runtime argument '0' is no time at all"* ]]
+	[[ $output == *"--runtime argument '0' is zero"* ]]
 	run -2 "$aiobench" run --runtime=1 --status-interval=0 sim:linear
-	[[ $output == *"--status-interval argument '0' is no time at all"* ]]
+	[[ $output == *"--status-interval argument '0' is zero"* ]]
 	run -2 "$aiobench" run --runtime=1 --class a --class a sim:linear
 	[[ $output == *"two classes are named 'a'"* ]]
 	run -2 "$aiobench" policy --runtime=1 --clients=0.5 sim:linear
@@ -355,7 +355,7 @@ filling()
 	run -2 "$aiobench" run --steady --runtime=4 sim:linear
 	[[ $output == "aiobench: a steady state takes 5 rounds of 1 s, and the run ends after 4 s" ]]
 	run -2 "$aiobench" run --steady=0 sim:linear
-	[[ $output == *"--steady argument '0' is no time at all"* ]]
+	[[ $output == *"--steady argument '0' is zero"* ]]
 	run -2 "$aiobench" sweep --steady sim:linear
 	[[ $output == *"unrecognized option '--steady'"* ]]
 	run -2 "$aiobench" compare --runtime=40 --a=--steady --b= sim:linear

@@ -290,7 +290,7 @@ first()
 	"$cube" put c 1,2,3 5
 	dd if=cell of=c bs=512 count=1 seek="$block" conv=notrunc status=none
 	run -1 "$cube" check c
-	[[ $output == *'the head says 2 points: some are lost' ]]
+	[[ $output == *'the superblock has 2 points: some are lost' ]]
 	run -2 "$cube" reorganise c
 	[[ $output == *'fewer points than its head says: run check' ]]
 }

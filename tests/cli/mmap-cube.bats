@@ -405,7 +405,7 @@ create()
 	run -2 "$cube" beam c --dim 0 --at 0,0
 	[[ $output == *"the cube has 3 dimensions"* ]]
 	run -2 "$cube" put c 0,0,0 x
-	[[ $output == *"it is no f32"* ]]
+	[[ $output == *"not a valid f32"* ]]
 	run -2 "$cube" nonsense c
 	[[ $output == *"unknown command: 'nonsense'"* ]]
 	run -2 "$cube" info c d
@@ -503,7 +503,7 @@ create()
 @test "where nothing is known of the device, no figure is predicted or measured" {
 	"$cube" create c --dims 20x10x4 --dtype bytes:512 --tile 1x1x1
 	run -0 "$cube" explain c -q 'beam 1' --stats=s.json
-	[[ ${lines[0]} == "1 query, on a device of which nothing is known, 1 outstanding, coalescing auto:" ]]
+	[[ ${lines[0]} == "1 query, on an unknown device, 1 outstanding, coalescing auto:" ]]
 	[[ $output == *$'\nauto naive             -         -          -    0.0  0,1,2' ]]
 	run -2 "$cube" compare c -q 'beam 1'
 	[ "$output" = "mmap-cube: c: mappings are measured on a simulated volume alone" ]

@@ -172,10 +172,10 @@ nodirect()
 @test "mmap-cube refuses what other options make void" {
 	make=("$bin/mmap-cube" create new.cube --dims 16x16x4)
 	for option in --cell=8192 --fill-factor=0.5 --overflow=0.1; do
-		refused "mmap-cube: ${option%=*} applies to --points alone" "${make[@]}" $option
+		refused "mmap-cube: ${option%=*} applies to --points only" "${make[@]}" $option
 	done
-	refused '--conservatism applies to --mapping=multimap and auto alone' "${make[@]}" --mapping=naive --conservatism=5
-	refused '--waste applies to --mapping=auto alone' "${make[@]}" --mapping=multimap --waste=5
+	refused '--conservatism applies to --mapping=multimap and auto only' "${make[@]}" --mapping=naive --conservatism=5
+	refused '--waste applies to --mapping=auto only' "${make[@]}" --mapping=multimap --waste=5
 	refused '--positions needs --workload or --query' "${make[@]}" --positions=5
 	refused '--seed needs --workload or --query' "${make[@]}" --seed=5
 	refused '--decluster needs --volumes' "${make[@]}" --decluster=round-robin

@@ -212,11 +212,11 @@ value()
 
 @test "a backing file in the folder to mount on is refused" {
 	run -2 "$vdisk" --backing=m/image linear m
-	[[ $output == *'m/image: lies in the folder that the disk is mounted on'* ]]
+	[[ $output == *'m/image: is inside the folder to mount on'* ]]
 	[ -z "$(ls m)" ]
 	ln -s m/image link
 	run -2 "$vdisk" --backing=link linear m
-	[[ $output == *'lies in the folder that the disk is mounted on'* ]]
+	[[ $output == *'is inside the folder to mount on'* ]]
 	[ -z "$(ls m)" ]
 }
 

@@ -247,7 +247,7 @@ refused() # TEXT: the sort is refused so, and the file victim is as it was
 	done
 	kill -TERM $! || skip 'it was too fast'
 	wait $! && skip 'it was too fast'
-	[ "$(cat err)" = "xsort: 'd' keeps what has been done; the same command goes on from there" ]
+	[ "$(cat err)" = "xsort: 'd' keeps the progress; the same command continues from there" ]
 	[ -e d ]
 	resume in
 	"$xsort" in | cmp - out

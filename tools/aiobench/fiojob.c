@@ -90,7 +90,7 @@ static void report_lines(const struct config *o)
 		msg("%s:%u: not understood: %s: %s", quote_file(o->job_path), lines[i].line,
 		    quote(lines[i].text), lines[i].reason);
 	if (n && !o->job_ignore)
-		die("%zu of its lines not understood (--fio-job-ignore goes on)", n);
+		die("%zu of its lines not understood (--fio-job-ignore continues)", n);
 	if (*sp_fiojob_ignored(o->job))
 		msg("%s: ignored keys that change nothing here: %s", quote_file(o->job_path),
 		    sp_fiojob_ignored(o->job));
@@ -145,7 +145,8 @@ void fiojob_finish(struct config *o)
 	struct sp_bench_opts said = o->bench;
 
 	if (o->nclass_text || o->plain_given || o->bytes_given)
-		die("--fio-job says what is asked for: --rw, --bs, --class and the like do not go "
+		die("--fio-job describes the requests: --rw, --bs, --class and similar options "
+		    "cannot be used "
 		    "with it");
 	report_lines(o);
 	need_targets(o);

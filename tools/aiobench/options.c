@@ -347,7 +347,7 @@ static void finish_plain(struct config *o)
 	if (o->mix >= 0 && c->reads > 0 && c->reads < 1)
 		c->reads = o->mix;
 	else if (o->mix >= 0)
-		sp_no_effects_add(&o->no_effects, "--rwmixread", "--rw is no mix");
+		sp_no_effects_add(&o->no_effects, "--rwmixread", "--rw is not a mix");
 	if (c->stride_bytes && c->pattern == SP_BENCH_SEQUENTIAL)
 		c->pattern = SP_BENCH_STRIDED;
 	else if (c->stride_bytes)

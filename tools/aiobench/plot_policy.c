@@ -77,7 +77,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 	fprintf(g->in,
 		"set title '%s: outstanding requests'\n"
 		"set xlabel 'outstanding'\n"
-		"set ylabel 'at most so many, %% of the time'\n"
+		"set ylabel 'at most this number, %% of the time'\n"
 		"set logscale x\n"
 		"set format y '%%g'\n"
 		"set xtics ('0' 0.5, '1' 1.5, '2' 2.5, '4' 4.5, '8' 8.5, '16' 16.5, '32' 32.5, "
@@ -88,7 +88,7 @@ static void plot_load(struct gnuplot *g, const struct sp_policy *const *p, size_
 		sp_policy_load_name(load));
 	plot_runs(g, p, n, load, "depths", "with steps lw", 8, 1.5);
 	fprintf(g->in,
-		"set title '%s: what it brings and costs'\n"
+		"set title '%s: throughput and cost'\n"
 		"set xlabel 'pages worked on, MB/s'\n"
 		"unset logscale x\n"
 		"set xtics autofreq\n"

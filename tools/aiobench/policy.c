@@ -63,8 +63,8 @@ static const char *unheeded(const struct runs *r, const char **whose)
 		size_t at;
 		const char *whose;
 	} all[] = {
-		{ PARTIAL(urgent), "priorities, and somebody who waits" },
-		{ PARTIAL(background), "priorities, and requests that nobody waits for" },
+		{ PARTIAL(urgent), "priorities, and urgent requests" },
+		{ PARTIAL(background), "priorities, and background requests" },
 		{ PARTIAL(ahead), "aggressive scans and updates" },
 		{ PARTIAL(clients), "range queries" },
 		{ PARTIAL(query), "range queries" },

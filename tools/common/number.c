@@ -145,7 +145,7 @@ uint64_t span_value(const char *option, const char *text)
 	uint64_t ns = time_value(option, text);
 
 	if (!ns)
-		die("%s argument %s is no time at all", option, quote(text));
+		die("%s argument %s is zero", option, quote(text));
 	return ns;
 }
 

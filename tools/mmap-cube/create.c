@@ -22,7 +22,7 @@ static void *fill_value(struct config *c)
 		return NULL;
 	fill = must_alloc(NULL, 1, s->element_bytes + sizeof(double));
 	if (sp_cube_value_parse(s, c->fill, fill))
-		die("invalid --fill argument %s: it is no %s", quote(c->fill),
+		die("invalid --fill argument %s: not a valid %s", quote(c->fill),
 		    sp_cube_type_name(s->type));
 	return fill;
 }

@@ -151,7 +151,7 @@ static void summary(const struct sp_cube_stats *s)
 	double cells = s->cells ? (double)s->cells : 1; /* a box of points can have no cells */
 
 	printf("%" PRIu64 " cells in %.6f s, %.4f ms each; %" PRIu64 " requests, %" PRIu64
-	       " bytes (%.2f of what was asked for), %" PRIu64 " seeks\n",
+	       " bytes (%.2f of the requested bytes), %" PRIu64 " seeks\n",
 	       s->cells, s->transfer_s, 1e3 * s->transfer_s / cells, s->requests, s->bytes,
 	       s->cells ? (double)s->bytes / (double)s->cell_bytes : 1.0, s->seeks);
 }
@@ -296,7 +296,7 @@ int command_put(struct config *c)
 	coordinate("put", c->operands.text[1], info.shape.ndims, x);
 	element = must_alloc(NULL, 1, info.shape.element_bytes + 8);
 	if (sp_cube_value_parse(&info.shape, c->operands.text[2], element))
-		die("invalid value %s: it is no %s", quote(quote_file(c->operands.text[2])),
+		die("invalid value %s: not a valid %s", quote(quote_file(c->operands.text[2])),
 		    sp_cube_type_name(info.shape.type));
 	rc = sp_cube_put(cube, x, element, &err);
 	free(element);
@@ -352,8 +352,8 @@ int command_check(struct config *c)
 	/* an interrupted put can have added a point that is not counted */
 	lost = info.points && !check.damaged && check.points < info.npoints;
 	if (info.points && !check.damaged && check.points != info.npoints)
-		printf("the head says %" PRIu64 " points: %s\n", info.npoints,
-		       lost ? "some are lost" : "reorganise sets it right");
+		printf("the superblock has %" PRIu64 " points: %s\n", info.npoints,
+		       lost ? "some are lost" : "reorganise corrects it");
 	if (check.put)
 		puts("a put was interrupted, and its element is in the log: check --repair "
 		     "finishes it");

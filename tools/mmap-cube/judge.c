@@ -104,8 +104,8 @@ static void describe(char *to, size_t room, const struct sp_cube_info *info,
 		     const struct sp_cube_workload *w, const struct sp_cube_candidate *c)
 {
 	const char *known = isfinite(c[SP_CUBE_CANDIDATES - 1].predicted_s)
-				    ? "by the geometry alone"
-				    : "on a device of which nothing is known";
+				    ? "by the geometry only"
+				    : "on an unknown device";
 
 	snprintf(to, room, "%s%zu quer%s, %s%s, %u outstanding, coalescing %s",
 		 w->n == 1 ? "" : "mean of ", w->n, w->n == 1 ? "y" : "ies",
@@ -160,7 +160,7 @@ static int judge(struct config *c, bool measured)
 	c->create.run.volume = info.volume;
 	c->create.run.geometry = g;
 	if (info.points)
-		die("%s: where points lie depends on them: only grids are predicted",
+		die("%s: point layout depends on the data; only grids are predicted",
 		    quote_file(c->operands.text[0]));
 	if (!load_workload(c, &info.shape))
 		die("%s needs --workload or --query",

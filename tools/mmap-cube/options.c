@@ -321,7 +321,7 @@ static const struct command commands[] = {
 	  "Prints the block of an element, or the reverse.", MAP, 1, 2, command_map },
 	{ "info", "FILE", "Describes a cube.", INFO, 1, 1, command_info },
 	{ "check", "FILE", "Compares all checksums.", CHECK, 1, 1, command_check },
-	{ "reorganise", "FILE", "Packs points into cells anew.", REORGANISE, 1, 1,
+	{ "reorganise", "FILE", "Packs points into cells again.", REORGANISE, 1, 1,
 	  command_reorganise },
 	{ 0 },
 };

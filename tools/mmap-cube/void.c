@@ -19,12 +19,12 @@ void refuse_void_options(const struct config *c)
 	const bool chosen = c->create.mapping == SP_CUBE_AUTO;
 	const bool multimap = chosen || c->create.mapping == SP_CUBE_MULTIMAP;
 
-	refuse_if(c->given.cell && grid, "--cell", "applies to --points alone");
-	refuse_if(c->given.fill_factor && grid, "--fill-factor", "applies to --points alone");
-	refuse_if(c->given.overflow && grid, "--overflow", "applies to --points alone");
+	refuse_if(c->given.cell && grid, "--cell", "applies to --points only");
+	refuse_if(c->given.fill_factor && grid, "--fill-factor", "applies to --points only");
+	refuse_if(c->given.overflow && grid, "--overflow", "applies to --points only");
 	refuse_if(c->given.conservatism && !multimap, "--conservatism",
-		  "applies to --mapping=multimap and auto alone");
-	refuse_if(c->given.waste && !chosen, "--waste", "applies to --mapping=auto alone");
+		  "applies to --mapping=multimap and auto only");
+	refuse_if(c->given.waste && !chosen, "--waste", "applies to --mapping=auto only");
 	refuse_if(c->given.positions && !queries, "--positions", "needs --workload or --query");
 	refuse_if(c->given.seed && !queries, "--seed", "needs --workload or --query");
 	refuse_if(c->given.decluster && one_volume, "--decluster", "needs --volumes");

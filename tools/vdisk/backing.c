@@ -53,9 +53,9 @@ static int open_file(const char *path, uint64_t bytes, const char *folder)
 	if (inside(fd, folder, name)) {
 		if (created)
 			unlink(name);
-		die("%s: lies in the folder that the disk is mounted on, and would be hidden: "
+		die("%s: is inside the folder to mount on, and would be hidden: "
 		    "choose "
-		    "another place for --backing",
+		    "another location for --backing",
 		    quote_file(path));
 	}
 	if (!S_ISREG(st.st_mode))

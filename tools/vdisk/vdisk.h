@@ -8,7 +8,7 @@
  *   lateness.c  by how much answers were late
  *   serve.c     the file system: the thread that reads requests
  *   status.c    the text of MOUNT/status
- *   floor.c     what the way from program to drive and back takes
+ *   floor.c     the time from a program to the drive and back
  *   loop.c      the loop device
  *
  * Threads: the main one sets up and waits for signals; the reader takes requests from the kernel

@@ -41,8 +41,7 @@ static void speak_of(const char *dir)
 {
 	static char *line; /* static, since a signal can come at any time */
 
-	if (asprintf(&line,
-		     "%s: %s keeps what has been done; the same command goes on from there\n",
+	if (asprintf(&line, "%s: %s keeps the progress; the same command continues from there\n",
 		     msg_program(), quote_file_always(dir)) >= 0)
 		signals_say(line, dir);
 }
@@ -53,7 +52,7 @@ static void speak_of_rest(const char *dir, const struct sp_errinfo *err)
 
 	signals_say(NULL, NULL);
 	if (err->code < 0 && err->code != SP_EUNSUP && stat(dir, &st) == 0 && S_ISDIR(st.st_mode))
-		msg("%s keeps what has been done; the same command goes on from there",
+		msg("%s keeps the progress; the same command continues from there",
 		    quote_file_always(dir));
 }
 

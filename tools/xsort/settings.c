@@ -227,7 +227,8 @@ const struct setting xsort_settings[] = {
 	  "do not sort; write P - 1 records, found by sampling, for P parts of about equal size",
 	  TO(splitters), .number = { 1, 1000000 } },
 	{ "resume", "DIR",
-	  "with -o: checkpoints in DIR, instead of -T; after a crash the same command goes on from "
+	  "with -o: checkpoints in DIR, instead of -T; after a crash the same command continues "
+	  "from "
 	  "there",
 	  TO(resume), .once = "directories of checkpoints" },
 	PACKED_SETTINGS(struct settings, opts.run),
