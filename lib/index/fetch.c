@@ -7,7 +7,7 @@
 
 /* Bytes of the source that are read, or have been, for one record or several. */
 struct block {
-	struct sp__read read;
+	struct sp__owned_request read;
 	char *room;
 	size_t room_bytes;
 	unsigned users; /* records that are wanted or pinned */
@@ -22,7 +22,7 @@ struct wanted {
 
 struct sp__fetch {
 	const struct sp__index *index;
-	struct sp__reads *reads;
+	struct sp__requests *reads;
 	struct sp__waits *waits;
 	struct block *blocks, *free;
 	struct block *last; /* that was asked for; NULL: none, or it is free */
@@ -33,7 +33,7 @@ struct sp__fetch {
 	int error;
 };
 
-int sp__fetch_open(struct sp__fetch **fetch, const struct sp__index *ix, struct sp__reads *reads,
+int sp__fetch_open(struct sp__fetch **fetch, const struct sp__index *ix, struct sp__requests *reads,
 		   struct sp__waits *waits, unsigned max, uint64_t bytes)
 {
 	struct sp__fetch *f = calloc(1, sizeof(*f));
@@ -80,7 +80,7 @@ void sp__fetch_close(struct sp__fetch *f)
 
 static uint64_t room_of(const struct sp__fetch *f, const struct sp__keymatch *m)
 {
-	return sp__read_free(f->index->records, m->bytes);
+	return sp__request_capacity(f->index->records, m->bytes);
 }
 
 bool sp__fetch_free(const struct sp__fetch *f, const struct sp__keymatch *m)
@@ -88,7 +88,7 @@ bool sp__fetch_free(const struct sp__fetch *f, const struct sp__keymatch *m)
 	return !f->n || (f->n < f->max && f->used_bytes + room_of(f, m) <= f->bytes);
 }
 
-static void note_read(struct sp__read *read)
+static void note_read(struct sp__owned_request *read)
 {
 	struct block *b = (struct block *)(void *)read;
 
@@ -131,8 +131,8 @@ static int begin_block(struct sp__fetch *f, const struct sp__keymatch *m)
 	f->used_bytes += b->room_bytes;
 	b->done = false;
 	b->read.done = note_read;
-	(void)sp__read_aim(&b->read, f->index->records, m->offset, m->bytes, b->room);
-	return sp__reads_add(f->reads, &b->read);
+	(void)sp__request_aim(&b->read, f->index->records, m->offset, m->bytes, b->room);
+	return sp__requests_add(f->reads, &b->read);
 }
 
 int sp__fetch_put(struct sp__fetch *f, const struct sp__keymatch *m)
@@ -177,11 +177,11 @@ static int arrived(struct sp__fetch *f, const struct wanted *w, const char **rec
 	if (!w->block)
 		return 1;
 	if (!w->block->done)
-		rc = sp__reads_collect(f->reads);
+		rc = sp__requests_collect(f->reads);
 	if (rc || !w->block->done)
 		return rc;
 	*record = in_block(w->block, &w->match);
-	rc = sp__read_result(&w->block->read, *record, w->match.bytes);
+	rc = sp__request_result(&w->block->read, *record, w->match.bytes);
 	if (rc == SP_ECORRUPT)
 		return sp__errf(ix->env->err, rc, "read", ix->source, (long long)w->match.offset,
 				"it has become shorter");
@@ -198,7 +198,7 @@ int sp__fetch_get(struct sp__fetch *f, struct sp__keymatch *m, const char **reco
 		return f->error;
 	rc = arrived(f, w, record);
 	if (!rc) {
-		sp__reads_later(f->reads, f->waits);
+		sp__requests_later(f->reads, f->waits);
 		return SP_LATER;
 	}
 	if (rc < 0)

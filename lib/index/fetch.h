@@ -15,7 +15,7 @@ struct sp__fetch;
 
 /* max of the depth of reads are for this; bytes: of memory. */
 SP_MUST_CHECK int sp__fetch_open(struct sp__fetch **fetch, const struct sp__index *ix,
-				 struct sp__reads *reads, struct sp__waits *waits, unsigned max,
+				 struct sp__requests *reads, struct sp__waits *waits, unsigned max,
 				 uint64_t bytes);
 /* The reads must have been closed.  Accepts NULL. */
 void sp__fetch_close(struct sp__fetch *f);

@@ -90,7 +90,7 @@ int sp_index_check(struct sp_index *ix, struct sp_index_stats *stats)
 struct query {
 	struct sp_index *ix;
 	struct sp__waits waits;
-	struct sp__reads reads;
+	struct sp__requests reads;
 	struct sp__lookup *lookup;
 	struct sp__leafscan *leaves;
 	struct sp__matched matched;
@@ -119,7 +119,7 @@ static int begin(struct query *q, bool records)
 	*q->stats = (struct sp_index_stats){ 0 };
 	if (*ix->file.stale)
 		return sp__index_stale_err(&ix->file);
-	rc = sp__reads_open(&q->reads, &o, ix->env.err);
+	rc = sp__requests_open(&q->reads, &o, ix->env.err);
 	if (!rc && records)
 		rc = sp__fetch_open(&q->matched.fetch, &ix->file, &q->reads, &q->waits,
 				    ix->opts.depth, ix->env.budget.limit_bytes / 4);
@@ -152,7 +152,7 @@ static void note(struct query *q)
 static int end(struct query *q, int rc)
 {
 	note(q);
-	sp__reads_close(&q->reads);
+	sp__requests_close(&q->reads);
 	sp__lookup_close(q->lookup);
 	sp__leafscan_close(q->leaves);
 	sp__fetch_close(q->matched.fetch);

@@ -20,7 +20,7 @@ struct range {
 	struct sp_operator op;
 	struct sp__index index;
 	struct sp__keybuf lo, hi;
-	struct sp__reads reads;
+	struct sp__requests reads;
 	struct sp__leafscan *leaves;
 	struct sp__matched matched;
 	struct sp__bytes batch;
@@ -79,7 +79,7 @@ static void close_range(void *operator)
 {
 	struct range *r = operator;
 
-	sp__reads_close(&r->reads);
+	sp__requests_close(&r->reads);
 	sp__fetch_close(r->matched.fetch);
 	sp__leafscan_close(r->leaves);
 	sp__index_close(&r->index);
@@ -122,7 +122,7 @@ static int open_range(struct range *r, const char *path, const char *lo, const c
 	if (!rc)
 		rc = encode(r, hi, &r->hi);
 	if (!rc)
-		rc = sp__reads_open(&r->reads, &qo, flow->env.err);
+		rc = sp__requests_open(&r->reads, &qo, flow->env.err);
 	if (rc)
 		return rc;
 	set_fields(r);

@@ -11,7 +11,7 @@
 
 struct sp__leafscan_opts {
 	const struct sp__index *index;
-	struct sp__reads *reads;
+	struct sp__requests *reads;
 	struct sp__waits *waits;
 	/* Normalised keys, borrowed; both included; NULL: from the first, up to the last. */
 	const void *lo, *hi;

@@ -285,11 +285,11 @@ int sp__lookup_get(struct sp__lookup *l, struct sp__found *found)
 	if (!l->error)
 		l->error = release(l);
 	if (!l->error)
-		l->error = sp__reads_flush(l->opts.reads);
+		l->error = sp__requests_flush(l->opts.reads);
 	if (!l->error)
 		s = take_ready(l);
 	if (!l->error && !s && l->outstanding) {
-		int rc = sp__reads_collect(l->opts.reads);
+		int rc = sp__requests_collect(l->opts.reads);
 
 		l->error = l->error ? l->error : rc;
 		s = take_ready(l);
@@ -302,7 +302,7 @@ int sp__lookup_get(struct sp__lookup *l, struct sp__found *found)
 	}
 	if (!l->outstanding)
 		return SP_END;
-	sp__reads_later(l->opts.reads, l->opts.waits);
+	sp__requests_later(l->opts.reads, l->opts.waits);
 	return SP_LATER;
 }
 

@@ -5,7 +5,7 @@
  * sp__lookup_put() begins a lookup: it walks down the nodes that are in memory; the first one
  * that is missing is read, and the lookup goes on when it has arrived.  sp__lookup_get() returns
  * what is found, in the order in which lookups finish or, ordered, in that of the puts.  So up to
- * max reads are outstanding at once, all of them on one queue (reads.h), which the owner may use
+ * max reads are outstanding at once, all of them on one queue (datafile/requests.h), which the owner may use
  * for reads of its own.
  *
  * A lookup that says SP_LATER has registered the wait of that queue.  After an error all calls
@@ -16,11 +16,11 @@
 
 #include "flow/iter.h"
 #include "index/indexfile.h"
-#include "index/reads.h"
+#include "datafile/requests.h"
 
 struct sp__lookup_opts {
 	const struct sp__index *index;
-	struct sp__reads *reads; /* max of its depth are for this */
+	struct sp__requests *reads; /* max of its depth are for this */
 	struct sp__waits *waits;
 	unsigned max;	    /* keys outstanding; fewer if the memory has fewer pages */
 	uint64_t bytes;	    /* of memory for nodes */

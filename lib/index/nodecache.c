@@ -9,8 +9,8 @@
 /* A larger piece would make the first one late. */
 #define PIECE_MAX (32u << 10)
 
-int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix, struct sp__reads *reads,
-		       uint64_t bytes, uint64_t gap_bytes)
+int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
+		       struct sp__requests *reads, uint64_t bytes, uint64_t gap_bytes)
 {
 	uint64_t first = ix->head.head_bytes / ix->head.page_bytes;
 	uint64_t pages = ix->head.end_page - first;
@@ -105,13 +105,14 @@ static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 	return c->error;
 }
 
-static void note_read(struct sp__read *read)
+static void note_read(struct sp__owned_request *read)
 {
 	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
 	struct sp__nodecache *c = read->owner;
 
 	f->reading = false;
-	(void)check(c, f, sp__read_result(read, (const char *)f->page, c->index->head.page_bytes));
+	(void)check(c, f,
+		    sp__request_result(read, (const char *)f->page, c->index->head.page_bytes));
 	c->arrived(c->owner, f);
 }
 
@@ -130,11 +131,11 @@ static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodefra
 	*head = f;
 	f->read.done = note_read;
 	f->read.owner = c;
-	f->page = (const uint8_t *)sp__read_aim(&f->read, c->index->nodes, page * h->page_bytes,
-						h->page_bytes, f->read.req.data);
+	f->page = (const uint8_t *)sp__request_aim(&f->read, c->index->nodes, page * h->page_bytes,
+						   h->page_bytes, f->read.req.data);
 	c->misses++;
 	*out = f;
-	return sp__reads_add(c->reads, &f->read) ?: SP_LATER;
+	return sp__requests_add(c->reads, &f->read) ?: SP_LATER;
 }
 
 /* The index in memory. */
@@ -158,7 +159,7 @@ static void choose_around(struct sp__nodecache *c)
 	sp__pages_huge(c->memory, c->nframes * c->frame_bytes);
 }
 
-static void note_piece(struct sp__read *read);
+static void note_piece(struct sp__owned_request *read);
 
 /* Reads pages that nobody has read. */
 static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
@@ -173,10 +174,10 @@ static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned
 	f->length = length;
 	f->read.done = note_piece;
 	f->read.owner = c;
-	(void)sp__read_aim(&f->read, c->index->nodes, f->number * bytes, length * bytes,
-			   c->memory + i * bytes);
+	(void)sp__request_aim(&f->read, c->index->nodes, f->number * bytes, length * bytes,
+			      c->memory + i * bytes);
 	c->misses++;
-	return sp__reads_add(c->reads, &f->read);
+	return sp__requests_add(c->reads, &f->read);
 }
 
 /* A piece could not be read: who waits for a page of it is given that one alone. */
@@ -199,13 +200,13 @@ static void give_up(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned l
 	c->arrived(c->owner, f);
 }
 
-static void note_piece(struct sp__read *read)
+static void note_piece(struct sp__owned_request *read)
 {
 	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
 	struct sp__nodecache *c = read->owner;
 	const unsigned length = f->length;
 	const char *data = read->req.data;
-	int rc = sp__read_result(read, data, length * c->frame_bytes);
+	int rc = sp__request_result(read, data, length * c->frame_bytes);
 
 	if (rc && length > 1) {
 		give_up(c, f, length);

@@ -18,10 +18,10 @@
 #define SP__INDEX_NODECACHE_H
 
 #include "index/indexfile.h"
-#include "index/reads.h"
+#include "datafile/requests.h"
 
 struct sp__nodeframe {
-	struct sp__read read;
+	struct sp__owned_request read;
 	struct sp__node node;
 	const uint8_t *page;
 	uint64_t number;
@@ -41,7 +41,7 @@ struct sp__unpinned {
 
 struct sp__nodecache {
 	const struct sp__index *index;
-	struct sp__reads *reads;
+	struct sp__requests *reads;
 	/* A read is done; code, of the first error, stays. */
 	void (*arrived)(void *owner, struct sp__nodeframe *f);
 	void *owner;
@@ -64,7 +64,8 @@ struct sp__nodecache {
  * gap_bytes: what costs as much to read as a request; 0: pages are read one by one.
  */
 SP_MUST_CHECK int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
-				     struct sp__reads *reads, uint64_t bytes, uint64_t gap_bytes);
+				     struct sp__requests *reads, uint64_t bytes,
+				     uint64_t gap_bytes);
 void sp__nodecache_close(struct sp__nodecache *c); /* accepts one all zero */
 
 /*

@@ -26,7 +26,7 @@ static const struct {
 
 struct gathering {
 	struct sp__budget budget;
-	struct sp__reads reads;
+	struct sp__requests reads;
 	struct sp__gather *gather;
 	uint64_t came[RECORDS]; /* tags */
 	unsigned n;
@@ -49,13 +49,13 @@ static void open_all(struct gathering *g, bool ordered, unsigned max, uint64_t g
 	script_begin();
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	sp__budget_init(&g->budget, 1 << 20);
-	if (sp__reads_open(&g->reads, &qo, &err) || sp__gather_open(&g->gather, &o))
+	if (sp__requests_open(&g->reads, &qo, &err) || sp__gather_open(&g->gather, &o))
 		abort();
 }
 
 static void close_all(struct gathering *g)
 {
-	sp__reads_close(&g->reads);
+	sp__requests_close(&g->reads);
 	sp__gather_close(g->gather);
 	g->wrong |= g->budget.used_bytes != 0;
 }
@@ -83,7 +83,7 @@ static int run(struct gathering *g)
 			sp__gather_ask(g->gather, wanted[asked].offset, wanted[asked].bytes, asked);
 		rc = sp__gather_flush(g->gather);
 		if (!rc)
-			rc = sp__reads_collect(&g->reads);
+			rc = sp__requests_collect(&g->reads);
 		while (!rc && (rc = sp__gather_take(g->gather, &record)) == SP_READY) {
 			look(g, &record);
 			rc = 0;

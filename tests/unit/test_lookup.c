@@ -49,7 +49,7 @@ struct plan {
 	struct sp_run_opts run;
 	struct sp_errinfo err;
 	struct sp__index index;
-	struct sp__reads reads;
+	struct sp__requests reads;
 	struct sp__waits waits;
 	struct sp__lookup *lookup;
 	struct sp__fetch *fetch;
@@ -74,7 +74,7 @@ static void begin(struct plan *p, const char *engine, unsigned max, uint64_t byt
 	p->run.ntmpdirs = 1;
 	p->rc = sp__env_open(&p->env, &p->run, &p->err);
 	p->rc = p->rc ?: sp__index_open(&p->index, path, &p->env);
-	p->rc = p->rc ?: sp__reads_open(&p->reads, &qo, &p->err);
+	p->rc = p->rc ?: sp__requests_open(&p->reads, &qo, &p->err);
 	p->rc = p->rc ?: sp__lookup_open(&p->lookup, &o);
 	if (!p->rc && gap_bytes)
 		sp__lookup_expect(p->lookup, KEYS);
@@ -83,7 +83,7 @@ static void begin(struct plan *p, const char *engine, unsigned max, uint64_t byt
 
 static void end(struct plan *p)
 {
-	sp__reads_close(&p->reads);
+	sp__requests_close(&p->reads);
 	sp__fetch_close(p->fetch);
 	sp__lookup_close(p->lookup);
 	sp__index_close(&p->index);

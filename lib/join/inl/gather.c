@@ -29,7 +29,7 @@
 #define PIECE_MIN (8u << 10)
 
 struct piece {
-	struct sp__read read;
+	struct sp__owned_request read;
 	uint64_t begin, end; /* of the file; equal: empty */
 	char *memory;
 	size_t own_bytes; /* not 0: memory is its own */
@@ -229,7 +229,7 @@ static unsigned count_free(const struct sp__gather *f)
 /* The memory of its own that a record needs. */
 static size_t own_memory_bytes(const struct sp__gather *f, const struct sp__gathered *r)
 {
-	size_t bytes = sp__read_free(f->opts.volume, (size_t)(end_of(r) - r->offset));
+	size_t bytes = sp__request_capacity(f->opts.volume, (size_t)(end_of(r) - r->offset));
 
 	return bytes > f->piece_bytes ? bytes : 0;
 }
@@ -284,7 +284,7 @@ static struct piece *free_piece(struct sp__gather *f)
 	return best;
 }
 
-static void read_done(struct sp__read *r)
+static void read_done(struct sp__owned_request *r)
 {
 	struct piece *p = (struct piece *)(void *)r;
 	struct sp__gather *f = r->owner;
@@ -314,7 +314,7 @@ static unsigned group(const struct sp__gather *f, unsigned i, unsigned n, uint64
 		uint64_t to = sp__max(*end, end_of(r));
 
 		if (r->offset >= block_end + o->gap_bytes ||
-		    sp__read_free(o->volume, (size_t)(to - begin)) > f->piece_bytes)
+		    sp__request_capacity(o->volume, (size_t)(to - begin)) > f->piece_bytes)
 			break;
 		*end = to;
 	}
@@ -345,7 +345,7 @@ static int read_piece(struct sp__gather *f, unsigned i, unsigned k, uint64_t end
 	empty_piece(f, p);
 	if (own && own_memory(f, p, own) < 0)
 		return -ENOMEM;
-	(void)sp__read_aim(&p->read, f->opts.volume, begin, (size_t)(end - begin), p->memory);
+	(void)sp__request_aim(&p->read, f->opts.volume, begin, (size_t)(end - begin), p->memory);
 	p->read.done = read_done;
 	p->read.owner = f;
 	p->begin = p->read.req.offset;
@@ -362,7 +362,7 @@ static int read_piece(struct sp__gather *f, unsigned i, unsigned k, uint64_t end
 		lay(f, f->batch[i], p);
 	}
 	f->counts.reads++;
-	return sp__reads_add(f->opts.reads, &p->read);
+	return sp__requests_add(f->opts.reads, &p->read);
 }
 
 int sp__gather_flush(struct sp__gather *f)
@@ -376,7 +376,7 @@ int sp__gather_flush(struct sp__gather *f)
 		f->error = read_piece(f, i, k, end);
 	}
 	if (!f->error)
-		f->error = sp__reads_flush(f->opts.reads);
+		f->error = sp__requests_flush(f->opts.reads);
 	return f->error;
 }
 
@@ -416,8 +416,8 @@ int sp__gather_take(struct sp__gather *f, struct sp__gathered *record)
 		return SP_LATER;
 	f->pinned = w;
 	w->record.data = w->piece->memory + (w->record.offset - w->piece->begin);
-	rc = sp__read_result(&w->piece->read, w->record.data,
-			     (size_t)(end_of(&w->record) - w->record.offset));
+	rc = sp__request_result(&w->piece->read, w->record.data,
+				(size_t)(end_of(&w->record) - w->record.offset));
 	if (rc < 0) {
 		f->error = sp__volume_err(f->opts.err, f->opts.volume, rc, "read",
 					  (long long)w->record.offset);

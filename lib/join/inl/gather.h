@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include "base/mem.h"
 #include "flow/iter.h"
-#include "index/reads.h"
+#include "datafile/requests.h"
 
 struct sp__gather_opts {
 	struct sp__volume *volume; /* these four are borrowed */
-	struct sp__reads *reads;
+	struct sp__requests *reads;
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
 	unsigned max;	       /* records at once; reads are never more */

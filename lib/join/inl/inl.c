@@ -421,7 +421,7 @@ static int give(struct sp__inl *l, const struct sp__tuple **row)
 
 static int advance(struct sp__inl *l)
 {
-	int rc = sp__reads_collect(l->opts.reads);
+	int rc = sp__requests_collect(l->opts.reads);
 
 	if (!rc)
 		rc = ask_all(l);
@@ -445,9 +445,9 @@ static int next(struct sp__inl *l, const struct sp__tuple **row)
 		return rc;
 	if (l->outer_ended && !l->nrows)
 		return SP_END;
-	rc = sp__reads_flush(l->opts.reads);
+	rc = sp__requests_flush(l->opts.reads);
 	if (sp__queue_outstanding(l->opts.reads->queue))
-		sp__reads_later(l->opts.reads, l->opts.waits);
+		sp__requests_later(l->opts.reads, l->opts.waits);
 	return rc ? rc : SP_LATER;
 }
 

@@ -32,7 +32,7 @@ struct sp__inl_opts {
 	struct sp__env *env;
 	const struct sp__cut *cut; /* of the join */
 	struct sp__tuples outer;
-	struct sp__reads *reads; /* 2 * max of its depth are for this */
+	struct sp__requests *reads; /* 2 * max of its depth are for this */
 	struct sp__waits *waits;
 	const struct sp__index *index;
 	struct sp__volume *volume;	 /* of the inner file */

@@ -170,7 +170,7 @@ int sp__inl_plan_open(struct sp__inl_plan *p)
 					   .trace = p->in->env->trace,
 					   .device = p->in->read.device,
 					   .bound = p->bound };
-	int rc = sp__reads_open(&p->reads, &qo, p->in->env->err);
+	int rc = sp__requests_open(&p->reads, &qo, p->in->env->err);
 
 	for (unsigned i = 0; i < p->nlevels && !rc; i++)
 		rc = open_level(p, i, max);
@@ -187,7 +187,7 @@ void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *st)
 
 void sp__inl_plan_close(struct sp__inl_plan *p)
 {
-	sp__reads_close(&p->reads);
+	sp__requests_close(&p->reads);
 	for (unsigned i = p->nlevels; i-- > 0;) {
 		struct sp__inl_level *l = &p->level[i];
 

@@ -24,7 +24,7 @@ struct sp__inl_plan {
 	struct sp__waits *waits;
 	bool bound; /* stays with the thread that opens it */
 	struct sp__inl_level level[SP_JOIN_FILES_MAX - 1];
-	struct sp__reads reads;
+	struct sp__requests reads;
 	struct sp__tuple row; /* of the outer file */
 };
 
