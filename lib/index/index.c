@@ -73,9 +73,9 @@ void sp_index_info(const struct sp_index *ix, struct sp_index_info *info)
 					.levels = h->levels,
 					.records = h->records,
 					.keys = h->keys,
-					.source_bytes = h->source_bytes,
+					.source_bytes = h->source_state.bytes,
 					.source_checksum = h->source_checksum,
-					.source_mtime_ns = h->source_mtime_ns,
+					.source_mtime_ns = sp__file_state_time(&h->source_state),
 					.stale = *ix->file.stale ? ix->file.stale : NULL };
 }
 

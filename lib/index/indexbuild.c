@@ -22,7 +22,7 @@ struct build {
 	const struct sp_index_build_opts *opts;
 	const char *source, *path;
 	struct sp_errinfo *err;
-	struct stat st; /* of the source, before */
+	struct sp__file_state source_state; /* before */
 	struct sp__index_head head;
 	struct sp__indexkey key;
 	struct sp__entrysort sort;
@@ -58,11 +58,12 @@ static int check_files(struct build *b)
 			      "an index has places of records, which a compressed file does not");
 	if (rc)
 		return rc;
-	if (!unnamed && stat(b->source, &b->st))
+	if (!unnamed && stat(b->source, &st))
 		return sp__err(b->err, -errno, "open", b->source, -1);
-	if (unnamed || !S_ISREG(b->st.st_mode))
+	if (unnamed || !S_ISREG(st.st_mode))
 		return sp__errf(b->err, SP_EUNSUP, "open", b->source, -1,
 				"the source of an index must be a regular file: lookups read it");
+	b->source_state = sp__file_state(&st);
 	return 0;
 }
 
@@ -84,8 +85,7 @@ static int make_head(struct build *b)
 				      .format = o->format,
 				      .separator = o->separator,
 				      .header_records = o->header_records,
-				      .source_bytes = (uint64_t)b->st.st_size,
-				      .source_mtime_ns = sp__index_mtime_ns(&b->st) };
+				      .source_state = b->source_state };
 	strcpy(h->key, key);
 	rc = sp__indexkey_init(&b->key, key, &o->format, o->separator, b->err);
 	if (!rc)
@@ -131,6 +131,7 @@ static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp
 static int read_source(struct build *b)
 {
 	struct sp__rstream_opts reading = sp__env_reading(env_of(b));
+	struct sp__file_state now;
 	struct stat st;
 	int rc = sp__inputs_lay(reading.device, &b->source, 1, &reading.sim_file, b->err);
 
@@ -143,7 +144,7 @@ static int read_source(struct build *b)
 						  .stream = reading,
 						  .err = b->err },
 					.key = &b->key,
-					.source_bytes = b->head.source_bytes,
+					.source_bytes = b->source_state.bytes,
 					.each = take_key,
 					.arg = b };
 	rc = sp__keyscan_run(&b->scan);
@@ -151,8 +152,8 @@ static int read_source(struct build *b)
 		return rc;
 	if (stat(b->source, &st))
 		return sp__err(b->err, -errno, "open", b->source, -1);
-	if (b->scan.read_bytes != b->head.source_bytes || st.st_size != b->st.st_size ||
-	    sp__index_mtime_ns(&st) != b->head.source_mtime_ns || st.st_ino != b->st.st_ino)
+	now = sp__file_state(&st);
+	if (b->scan.read_bytes != now.bytes || !sp__file_state_same(&now, &b->source_state))
 		return sp__errf(b->err, SP_EUNSUP, "read", b->source, -1,
 				"has changed while it was read");
 	b->head.source_checksum = b->scan.checksum;

@@ -225,7 +225,7 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 					      .stream = sp__env_reading(c->ix->env),
 					      .err = c->ix->env->err },
 				    .key = &f->key,
-				    .source_bytes = f->head.source_bytes,
+				    .source_bytes = f->head.source_state.bytes,
 				    .each = add_record,
 				    .arg = c };
 	int rc;
@@ -235,7 +235,8 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 	sp__env_note_io(&st->run, &scan.io);
 	if (rc)
 		return rc;
-	if (scan.read_bytes != f->head.source_bytes || scan.checksum != f->head.source_checksum)
+	if (scan.read_bytes != f->head.source_state.bytes ||
+	    scan.checksum != f->head.source_checksum)
 		return changed(c);
 	if (scan.records != c->entries || c->source_sum != c->sum)
 		return sp__errf(c->ix->env->err, SP_ECORRUPT, "check", f->path, -1,
@@ -255,7 +256,7 @@ int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats)
 	rc = read_pages(&c, st);
 	if (!rc && *ix->stale)
 		comparable = comparable && fstat(ix->source_fd, &source) == 0 &&
-			     (uint64_t)source.st_size == ix->head.source_bytes;
+			     (uint64_t)source.st_size == ix->head.source_state.bytes;
 	if (!rc)
 		rc = comparable ? read_source(&c, st) : sp__index_stale_err(ix);
 	st->records = c.entries;

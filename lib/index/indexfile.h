@@ -16,16 +16,16 @@
 struct sp__index {
 	struct sp__index_head head;
 	struct sp__indexkey key;
-	struct sp__env *env;	    /* borrowed */
-	int fd, source_fd;	    /* buffered; the offset is that of whoever reads in order */
-	struct sp__volume *nodes;   /* the index */
-	struct sp__volume *records; /* the source */
-	char *path, *source;	    /* the source's: as it can be opened from here */
-	bool any_source;	    /* open whatever the source is now */
-	bool moved;		    /* only the nanoseconds of its time are lost */
-	int64_t compared_ns;	    /* the time of the source when it was compared last */
-	int missing;		    /* 0; or -errno: the source cannot be opened */
-	char stale[128];	    /* what differs; empty: the source is as it was */
+	struct sp__env *env;		/* borrowed */
+	int fd, source_fd;		/* buffered; the offset is that of whoever reads in order */
+	struct sp__volume *nodes;	/* the index */
+	struct sp__volume *records;	/* the source */
+	char *path, *source;		/* the source's: as it can be opened from here */
+	bool any_source;		/* open whatever the source is now */
+	bool moved;			/* only the nanoseconds of its time are lost */
+	struct sp__file_state compared; /* the source when it was compared last */
+	int missing;			/* 0; or -errno: the source cannot be opened */
+	char stale[128];		/* what differs; empty: the source is as it was */
 };
 
 /*
@@ -47,11 +47,6 @@ void sp__index_bypass(struct sp__index *ix);
 
 /* The error of a page that cannot be used: why, or, if that is NULL, code. */
 int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason);
-
-static inline int64_t sp__index_mtime_ns(const struct stat *st)
-{
-	return st->st_mtim.tv_sec * INT64_C(1000000000) + st->st_mtim.tv_nsec;
-}
 
 /* indexsource.c: opens the source, and compares it; at ix->source. */
 SP_MUST_CHECK int sp__index_open_source(struct sp__index *ix);

@@ -69,9 +69,9 @@ void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data)
 		.separator = (uint64_t)(h->separator + 1),
 		.header_records = h->header_records,
 		.locale = h->locale,
-		.source_bytes = h->source_bytes,
+		.source_bytes = h->source_state.bytes,
 		.source_checksum = h->source_checksum,
-		.source_mtime_ns = (uint64_t)h->source_mtime_ns,
+		.source_mtime_ns = (uint64_t)sp__file_state_time(&h->source_state),
 	};
 	uint64_t list[NUMBERS - AT_MORE];
 
@@ -110,7 +110,7 @@ static bool possible(const struct sp__index_head *h)
 	       h->levels <= SP__NODE_LEVELS && h->root >= first && h->root < h->end_page &&
 	       h->last_leaf >= first && h->last_leaf <= h->root &&
 	       h->end_page <= INT64_MAX / h->page_bytes && h->keys <= h->records &&
-	       h->source_bytes <= INT64_MAX && h->source[0];
+	       h->source_state.bytes <= INT64_MAX && h->source[0];
 }
 
 static void take_numbers(struct sp__index_head *h, const uint8_t *data)
@@ -134,9 +134,9 @@ static void take_numbers(struct sp__index_head *h, const uint8_t *data)
 	h->separator = (int)sp__min(n.separator, 1000) - 1;
 	h->header_records = n.header_records;
 	h->locale = n.locale;
-	h->source_bytes = n.source_bytes;
+	h->source_state = (struct sp__file_state){ .bytes = n.source_bytes };
+	sp__file_state_set_time(&h->source_state, (int64_t)n.source_mtime_ns);
 	h->source_checksum = n.source_checksum;
-	h->source_mtime_ns = (int64_t)n.source_mtime_ns;
 }
 
 int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,

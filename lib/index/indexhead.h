@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <spindle/error.h>
 #include <spindle/rec.h>
+#include "datafile/source.h"
 #include "index/node.h"
 
 #define SP__INDEX_VERSION 2
@@ -23,11 +24,11 @@ struct sp__index_head {
 	unsigned levels;
 	uint64_t records, keys; /* keys: different ones */
 	struct sp_recfmt format;
-	int separator;		 /* as in struct sp_keyset_opts */
-	uint64_t header_records; /* of the source */
-	uint64_t locale;	 /* sp__keyset_locale() */
-	uint64_t source_bytes, source_checksum;
-	int64_t source_mtime_ns;
+	int separator;			    /* as in struct sp_keyset_opts */
+	uint64_t header_records;	    /* of the source */
+	uint64_t locale;		    /* sp__keyset_locale() */
+	struct sp__file_state source_state; /* dev and ino are not recorded: 0 */
+	uint64_t source_checksum;
 	char key[SP__INDEX_TEXT_MAX];	 /* as -k has it */
 	char source[SP__INDEX_TEXT_MAX]; /* path, relative to the index */
 };

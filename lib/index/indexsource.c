@@ -24,44 +24,37 @@
 #include "index/indexcheck.h"
 #include "index/indexfile.h"
 
-#define SECOND_NS INT64_C(1000000000)
 #define TIME_BYTES 40
 
-static void put_time(char text[TIME_BYTES], int64_t ns)
+static void put_time(char text[TIME_BYTES], const struct sp__file_state *s)
 {
-	int64_t part = ((ns % SECOND_NS) + SECOND_NS) % SECOND_NS;
-	time_t seconds = (time_t)((ns - part) / SECOND_NS);
+	time_t seconds = (time_t)s->mtime_s;
 	struct tm tm;
 	size_t n = gmtime_r(&seconds, &tm) ? strftime(text, 32, "%Y-%m-%d %H:%M:%S", &tm) : 0;
 
-	snprintf(text + n, TIME_BYTES - n, ".%09" PRId64, part);
-}
-
-static int64_t second_of(int64_t ns)
-{
-	return ns / SECOND_NS - (ns % SECOND_NS < 0);
+	snprintf(text + n, TIME_BYTES - n, ".%09" PRIu64, s->mtime_ns);
 }
 
 /* Sets ix->stale and ix->moved. */
 static void compare(struct sp__index *ix, const struct stat *st)
 {
-	const int64_t now = sp__index_mtime_ns(st), then = ix->head.source_mtime_ns;
+	const struct sp__file_state now = sp__file_state(st), *then = &ix->head.source_state;
 	char now_text[TIME_BYTES], then_text[TIME_BYTES];
 
 	*ix->stale = '\0';
 	ix->moved = false;
-	ix->compared_ns = now;
+	ix->compared = now;
 	if (!S_ISREG(st->st_mode)) {
 		snprintf(ix->stale, sizeof(ix->stale), "it is not a regular file");
-	} else if ((uint64_t)st->st_size != ix->head.source_bytes) {
-		snprintf(ix->stale, sizeof(ix->stale), "it has %lld bytes, not %" PRIu64,
-			 (long long)st->st_size, ix->head.source_bytes);
-	} else if (now != then) {
-		put_time(now_text, now);
+	} else if (now.bytes != then->bytes) {
+		snprintf(ix->stale, sizeof(ix->stale), "it has %" PRIu64 " bytes, not %" PRIu64,
+			 now.bytes, then->bytes);
+	} else if (sp__file_state_time(&now) != sp__file_state_time(then)) {
+		put_time(now_text, &now);
 		put_time(then_text, then);
 		snprintf(ix->stale, sizeof(ix->stale), "its time is %s, not %s", now_text,
 			 then_text);
-		ix->moved = now % SECOND_NS == 0 && second_of(now) == second_of(then);
+		ix->moved = now.mtime_ns == 0 && now.mtime_s == then->mtime_s;
 	}
 }
 
@@ -110,7 +103,8 @@ static bool record_time(struct sp__index *ix)
 
 	if (data && fd >= 0 && fstat(ix->fd, &open_file) == 0 && fstat(fd, &file) == 0 &&
 	    file.st_dev == open_file.st_dev && file.st_ino == open_file.st_ino) {
-		h.source_mtime_ns = ix->compared_ns;
+		h.source_state.mtime_s = ix->compared.mtime_s;
+		h.source_state.mtime_ns = ix->compared.mtime_ns;
 		sp__index_head_encode(&h, data);
 		done = sp__write_whole(fd, data, SP__INDEX_NUMBERS_BYTES, 0) == 0 && fsync(fd) == 0;
 	}
@@ -125,13 +119,13 @@ static bool record_time(struct sp__index *ix)
 /* Whether the source is still the one that was compared: it can change while it is read. */
 static bool still_moved(struct sp__index *ix)
 {
-	const int64_t before = ix->compared_ns;
+	const struct sp__file_state before = ix->compared;
 	struct stat st;
 
 	if (fstat(ix->source_fd, &st) < 0)
 		return false;
 	compare(ix, &st);
-	return ix->moved && ix->compared_ns == before;
+	return ix->moved && sp__file_state_same(&ix->compared, &before);
 }
 
 int sp__index_accept(struct sp__index *ix)

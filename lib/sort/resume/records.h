@@ -18,7 +18,6 @@ enum sp__resume_record {
 /* Takes up a record, whose data it may keep (NULL then). */
 SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec);
 void sp__checkpoints_free(struct sp__resume *r);
-struct sp__file_state sp__file_state(const struct stat *st);
 /* After all records: sets r->committed if the result recorded, and the inputs, are as they were. */
 SP_MUST_CHECK int sp__resume_find_result(struct sp__resume *r, const struct sp_sort_io *io);
 /* True if the result has its name, and an input had that name before. */

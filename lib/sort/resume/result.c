@@ -19,18 +19,6 @@
 #include "base/whole.h"
 #include "sort/resume/records.h"
 
-struct sp__file_state sp__file_state(const struct stat *st)
-{
-	return (struct sp__file_state){ st->st_dev, st->st_ino, (uint64_t)st->st_size,
-					(uint64_t)st->st_mtim.tv_sec,
-					(uint64_t)st->st_mtim.tv_nsec };
-}
-
-static bool same_state(const struct sp__file_state *a, const struct sp__file_state *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
 /* Is a file still what it was?  1; 0: it is not, or is gone; or an error. */
 static int verify(const struct sp__resume *r, const char *name, const struct sp__file_state *then,
 		  const struct sp__ranges *marks, uint64_t to, uint64_t checksum)
@@ -45,7 +33,7 @@ static int verify(const struct sp__resume *r, const char *name, const struct sp_
 	rc = fstat(fd, &st) < 0 ? -errno : 1;
 	if (rc > 0) {
 		now = sp__file_state(&st);
-		rc = S_ISREG(st.st_mode) && same_state(&now, then);
+		rc = S_ISREG(st.st_mode) && sp__file_state_same(&now, then);
 	}
 	if (rc > 0)
 		rc = sp__checksum_range(fd, 0, to, &found);
@@ -63,7 +51,7 @@ static int verify_input(const struct sp__resume *r, const char *name, size_t i)
 	int rc;
 
 	if (r->ends[i].replaced)
-		return same_state(now, &r->complete.file);
+		return sp__file_state_same(now, &r->complete.file);
 	rc = verify(r, name, now, NULL, now->bytes, r->ends[i].checksum);
 	return rc ? rc : sp__resume_changed(r, name);
 }
@@ -118,7 +106,7 @@ static int check_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
 		if (stat(io->inputs[i], &st) < 0)
 			return sp__err(r->err, -errno, "open", io->inputs[i], -1);
 		now = sp__file_state(&st);
-		if (!same_state(&now, &r->inputs[i]))
+		if (!sp__file_state_same(&now, &r->inputs[i]))
 			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
 					"has changed while it was sorted: remove %.100s to begin "
 					"again",

@@ -147,7 +147,7 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
 		return sp__resume_foreign(r, "was begun with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
-		if (memcmp(&then[i], &r->inputs[i], sizeof(*then)) && !sp__resume_replaced(r, i))
+		if (!sp__file_state_same(&then[i], &r->inputs[i]) && !sp__resume_replaced(r, i))
 			return sp__resume_changed(r, io->inputs[i]);
 	if (memcmp(&old, now, sizeof(old)))
 		return sp__resume_foreign(

@@ -13,6 +13,7 @@
 #include <spindle/sort.h>
 #include "base/tally.h"
 #include "datafile/journal.h"
+#include "datafile/source.h"
 #include "base/owndir.h"
 #include "spill/run.h"
 #include "spill/store.h"
@@ -34,11 +35,6 @@ struct sp__range {
 	uint64_t end;		    /* and where it ends; UINT64_MAX: not known */
 	struct sp__run_span *spans; /* what is left of each run */
 	struct sp__tally given;	    /* so far */
-};
-
-/* What is recorded about a file, and compared as a whole before the file is trusted. */
-struct sp__file_state {
-	uint64_t dev, ino, bytes, mtime_s, mtime_ns;
 };
 
 /* A complete result: the marks have the checksums of its bytes behind `from`. */
