@@ -70,12 +70,12 @@ int sp_cube_repair(struct sp_cube *cube, struct sp_cube_repair *done, struct sp_
 	if (rc)
 		return rc;
 	done->put = c->pending.extent != NULL;
-	done->superblock = c->superblock.alone;
+	done->superblock = c->superblock.slots.alone;
 	rc = sp__put_settle(c, err);
 	/* The next state of the head goes to the other place. */
-	if (!rc && c->superblock.alone)
+	if (!rc && c->superblock.slots.alone)
 		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
 	if (!rc)
-		c->superblock.alone = false;
+		c->superblock.slots.alone = false;
 	return rc;
 }

@@ -80,7 +80,7 @@ static int set_length(const struct creation *c, const struct target *t, uint64_t
 
 static uint64_t file_bytes(const struct sp__cube_superblock *h, uint64_t need)
 {
-	return h->no_data ? 2 * (uint64_t)h->room_bytes : need;
+	return h->no_data ? 2 * (uint64_t)h->slots.slot_bytes : need;
 }
 
 /* A file that is too short is lengthened, as only that shows whether it may be so long. */

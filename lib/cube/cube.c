@@ -85,7 +85,7 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.loaded = h->loaded,
 		.complete = h->complete,
 		.unfinished = sp__cube_unfinished(h),
-		.alone = h->alone,
+		.alone = h->slots.alone,
 		.no_data = h->no_data,
 		.volume = c->file.drive,
 		.device = h->device,

@@ -52,7 +52,8 @@ int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check, struct sp_
 {
 	int rc = sp__begin_reading(cube, err);
 
-	*check = (struct sp_cube_check){ .cells = 1, .superblock = cube->file.superblock.alone };
+	*check = (struct sp_cube_check){ .cells = 1,
+					 .superblock = cube->file.superblock.slots.alone };
 	*stats = (struct sp_cube_stats){ 0 };
 	if (rc)
 		return rc;

@@ -41,7 +41,7 @@ static void ask(struct sp__cube_superblock *h)
 	uint64_t x[SP_CUBE_DIMS_MAX], back[SP_CUBE_DIMS_MAX], cells = 1;
 
 	min_blocks = sp__fragments_begin(p);
-	require(min_blocks >= 2 * (uint64_t)h->room_bytes / h->block_bytes);
+	require(min_blocks >= 2 * (uint64_t)h->slots.slot_bytes / h->block_bytes);
 	require(sp__fragments_end(p) <= (UINT64_C(1) << 62) / h->block_bytes);
 	for (uint64_t part = 0; part <= 4; part++) {
 		for (unsigned i = 0; i < h->shape.ndims; i++)

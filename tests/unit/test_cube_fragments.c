@@ -414,9 +414,9 @@ static void test_log(void)
 	if (!ok(h && version_of(h) == 4, "a cube has a log of puts"))
 		return;
 	offset = h->log_offset;
-	h->log_offset = h->room_bytes;
+	h->log_offset = h->slots.slot_bytes;
 	ok(!version_of(h), "a log in the place of a head is refused");
-	h->log_offset = offset + 2 * (uint64_t)h->room_bytes;
+	h->log_offset = offset + 2 * (uint64_t)h->slots.slot_bytes;
 	ok(!version_of(h), "and one among the cells");
 	h->log_offset = offset;
 	h->log_bytes -= 4096;
@@ -492,7 +492,7 @@ static void test_most(void)
 	ok(rc == SP_EUNSUP && p.superblock.fragments.n == SP__FRAGMENTS_MAX,
 	   "a cube has at most %d fragments", SP__FRAGMENTS_MAX);
 	free(sp__cube_superblock_encode(&p.superblock, &bytes));
-	ok(bytes <= p.superblock.room_bytes, "for which the head has room: %zu bytes", bytes);
+	ok(bytes <= p.superblock.slots.slot_bytes, "for which the head has room: %zu bytes", bytes);
 	sp__cube_plan_free(&p);
 }
 

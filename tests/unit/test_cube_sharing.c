@@ -173,7 +173,7 @@ static void test_head(void)
 	if (create(false))
 		abort();
 	c = open_cube(false, 0);
-	bad_offset = c->file.superblock.room_bytes;
+	bad_offset = c->file.superblock.slots.slot_bytes;
 	(void)sp_cube_close(c);
 	ok(sp_cube_open(&c, path, &o, NULL) == -EIO,
 	   "a cube is not opened if its second head cannot be read: it may be the newer one");

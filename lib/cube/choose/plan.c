@@ -25,7 +25,6 @@
 #include "sim/machine.h"
 
 #define CELL_BYTES 4096
-#define HEAD_UNIT 4096
 #define VOLUME_BYTES (UINT64_C(1) << 56) /* of the address space of several volumes, each */
 #define WASTE_MAX 50			 /* percent */
 
@@ -315,12 +314,12 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 	return rc ? unplaceable(p, rc) : 0;
 }
 
-/* The log of puts is at the end of the second place for the head, or behind it. */
+/* The log of puts is at the end of the second slot for the superblock, or behind it. */
 static void place_log(struct sp__cube_superblock *h, uint64_t head_bytes)
 {
-	uint64_t end = 2 * (uint64_t)h->room_bytes;
+	uint64_t slot = h->slots.slot_bytes, end = 2 * slot;
 
-	h->log_offset = head_bytes + h->log_bytes <= h->room_bytes ? end - h->log_bytes : end;
+	h->log_offset = head_bytes + h->log_bytes <= slot ? end - h->log_bytes : end;
 }
 
 /* How much the head takes, how long the table is, and where cells begin. */
@@ -344,10 +343,8 @@ static int lay_out(struct sp__cube_plan *p)
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
 	bytes += (SP__FRAGMENTS_MAX - 1) * SP__FRAGMENT_BYTES(h->shape.ndims);
-	if (bytes > SP__CUBE_ROOM_MAX)
+	if (!sp__superblocks_set_size(&h->slots, bytes))
 		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
-	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
-		h->room_bytes *= 2;
 	place_log(h, bytes);
 	all->table_block = sp__cube_superblock_front(h);
 	sp__cube_superblock_cells(h, all->placed);

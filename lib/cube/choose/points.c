@@ -10,7 +10,6 @@
 #include "cube/choose/plan.h"
 
 #define CELL_BYTES 4096
-#define HEAD_UNIT 4096
 #define CELL_BYTES_MAX (UINT32_C(1) << 20)
 
 static int refuse(const struct sp__cube_plan *p, int code, const char *text)
@@ -124,12 +123,10 @@ int sp__pointplan_lay_out(struct sp__cube_plan *p)
 	free(data);
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
-	if (bytes > SP__CUBE_ROOM_MAX)
+	if (!sp__superblocks_set_size(&h->slots, bytes))
 		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
-	for (h->room_bytes = HEAD_UNIT; h->room_bytes < bytes;)
-		h->room_bytes *= 2;
 	h->pointset.directory_block =
-		(2 * (uint64_t)h->room_bytes / h->block_bytes + unit - 1) / unit * unit;
+		(2 * (uint64_t)h->slots.slot_bytes / h->block_bytes + unit - 1) / unit * unit;
 	h->pointset.outside_block = h->pointset.directory_block;
 	h->pointset.leaf_block = h->pointset.overflow_block =
 		(h->pointset.outside_block + h->cell_blocks + unit - 1) / unit * unit;

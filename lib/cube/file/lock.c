@@ -57,7 +57,7 @@ int sp__cube_begin_reading(struct sp__cubefile *c, struct sp_errinfo *err)
 		return 0;
 	if (!lock(c, LOCK_SH))
 		return refuse(c, err, "another program is changing it");
-	rc = sp__cube_superblock_current(&c->superblock, c->fd)
+	rc = sp__superblocks_current(&c->superblock.slots, c->fd)
 		     ? sp__putlog_read(c, err)
 		     : refuse(c, err, "it has changed since it was opened");
 	if (rc)

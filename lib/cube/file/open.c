@@ -52,7 +52,7 @@ static int open_head(struct sp__cubefile *c, int flags, struct sp_errinfo *err)
 	rc = c->opts.write ? sp__cube_lock(c, err) : 0;
 	if (!rc)
 		rc = sp__cube_superblock_read(&c->superblock, c->fd, c->path, err);
-	if (!rc && c->opts.verify && c->superblock.alone)
+	if (!rc && c->opts.verify && c->superblock.slots.alone)
 		rc = refuse(c, SP_ECORRUPT, err,
 			    "one of the two superblocks is not valid: the last change may be "
 			    "missing");

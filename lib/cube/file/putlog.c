@@ -41,7 +41,7 @@ int sp__putlog_write(const struct sp__cubefile *c, uint64_t block, uint32_t sum,
 		     const uint8_t *extent, struct sp_errinfo *err)
 {
 	struct sp__journal j = journal_of(c, err);
-	struct members m = { htole64(c->superblock.number), htole64(block), htole64(sum) };
+	struct members m = { htole64(c->superblock.slots.number), htole64(block), htole64(sum) };
 	const struct iovec pieces[] = { { &m, sizeof(m) },
 					{ (void *)(uintptr_t)extent, extent_bytes(c) } };
 	int rc = sp__journal_append(&j, RECORD, pieces, 2);
@@ -77,7 +77,7 @@ static bool take(struct sp__cubefile *c, const struct sp__journal_record *rec)
 	memcpy(&m, rec->data, sizeof(m));
 	p->block = le64toh(m.block);
 	p->sum = (uint32_t)le64toh(m.sum);
-	if (le64toh(m.number) != c->superblock.number ||
+	if (le64toh(m.number) != c->superblock.slots.number ||
 	    !sp__fragments_cell(&c->superblock.fragments, p->block, p->x) ||
 	    p->x[0] % c->superblock.extent_cells)
 		return false;

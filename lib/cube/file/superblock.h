@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head of a cube: all that is known of it, and its form in the file (spindle-cube(5)).
- *
- * The file begins with two places for the head, written in turn, each with a number and a
- * checksum; the valid one with the higher number counts.  So a head is replaced whole or not
- * at all.
+ * The superblock of a cube: all that is known of it, and its form in the file (spindle-cube(5)),
+ * which begins with two slots for it (datafile/superblocks.h).
  */
 #ifndef SP__CUBE_FILE_SUPERBLOCK_H
 #define SP__CUBE_FILE_SUPERBLOCK_H
 
 #include "cube/mapping/fragments.h"
+#include "datafile/superblocks.h"
 
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
 #define SP__CUBE_VERSION_LOG 2	  /* more: with a log of puts */
 #define SP__FRAGMENT_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
-#define SP__CUBE_PREFIX 32 /* bytes of each place before the members, their checksum among them */
-#define SP__CUBE_ROOM_MAX (UINT32_C(64) << 20)
 #define SP__BLOCK_MIN 512
 #define SP__BLOCK_MAX 65536
 #define SP__CELL_MAX (UINT64_C(1) << 28) /* bytes */
@@ -47,11 +43,7 @@ struct sp__cube_pointset {
 };
 
 struct sp__cube_superblock {
-	uint64_t number;		  /* of this state of the head */
-	uint32_t room_bytes;		  /* of each of the two places */
-	bool alone;			  /* not in the file: the other place has no valid head */
-	uint64_t seen_room;		  /* not in the file: where the second place is, ... */
-	uint8_t seen[2][SP__CUBE_PREFIX]; /* ... and how both began when they were read */
+	struct sp__superblocks slots;
 	bool no_data, complete;
 	enum sp__cube_loading loading;
 	struct sp_cube_shape shape;
@@ -81,14 +73,14 @@ struct sp__cube_superblock {
 
 void sp__cube_superblock_free(struct sp__cube_superblock *h);
 
-/* The bytes of the head, zero-padded to a multiple of 4096; to be freed.  NULL: no memory. */
+/* The bytes of a slot; to be freed.  NULL: no memory. */
 uint8_t *sp__cube_superblock_encode(const struct sp__cube_superblock *h, size_t *bytes);
 /*
- * The reverse; zeroes h first.  SP_EFORMAT or SP_ECORRUPT with the reason in *why, -ENOMEM.
+ * The reverse; zeroes h first.  SP_EFORMAT or SP_ECORRUPT with the reason in *reason, -ENOMEM.
  * What it says is possible; the mapping is not initialised.
  */
 SP_MUST_CHECK int sp__cube_superblock_decode(struct sp__cube_superblock *h, const uint8_t *data,
-					     size_t bytes, const char **why);
+					     size_t bytes, const char **reason);
 
 /* The first block that fragments may have: behind the heads and the log. */
 uint64_t sp__cube_superblock_front(const struct sp__cube_superblock *h);
@@ -121,13 +113,10 @@ bool sp__cube_block_possible(uint32_t bytes);
 /* Cells that share a checksum. */
 uint32_t sp__extent_cells(uint64_t cell_bytes);
 
-/* Writes the head to the place whose turn it is, and waits until it is on the device. */
+/* Writes the next state, and waits until it is on the device. */
 SP_MUST_CHECK int sp__cube_superblock_write(struct sp__cube_superblock *h, int fd, const char *path,
 					    struct sp_errinfo *err);
-/* Reads the newer valid head, and places its fragments. */
+/* Reads the newer valid superblock, and places its fragments. */
 SP_MUST_CHECK int sp__cube_superblock_read(struct sp__cube_superblock *h, int fd, const char *path,
 					   struct sp_errinfo *err);
-/* Whether the file still has the heads that were there when this one was read. */
-bool sp__cube_superblock_current(const struct sp__cube_superblock *h, int fd);
-
 #endif

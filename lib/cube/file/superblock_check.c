@@ -143,7 +143,7 @@ static bool mapping_possible(const struct sp__cube_superblock *h)
 
 uint64_t sp__cube_superblock_front(const struct sp__cube_superblock *h)
 {
-	uint64_t bytes = sp__max(2 * (uint64_t)h->room_bytes, h->log_offset + h->log_bytes);
+	uint64_t bytes = sp__max(2 * (uint64_t)h->slots.slot_bytes, h->log_offset + h->log_bytes);
 
 	return (bytes + h->block_bytes - 1) / h->block_bytes;
 }
@@ -153,9 +153,9 @@ static bool log_possible(const struct sp__cube_superblock *h)
 {
 	uint64_t cell = (uint64_t)h->cell_blocks * h->block_bytes;
 
-	return !h->log_bytes ||
-	       (h->log_bytes == sp__putlog_bytes(cell * h->extent_cells) &&
-		h->log_offset > h->room_bytes && h->log_offset <= 2 * (uint64_t)h->room_bytes);
+	return !h->log_bytes || (h->log_bytes == sp__putlog_bytes(cell * h->extent_cells) &&
+				 h->log_offset > h->slots.slot_bytes &&
+				 h->log_offset <= 2 * (uint64_t)h->slots.slot_bytes);
 }
 
 /* First the head, then the table, then the cells; basic cubes have cells. */
@@ -192,7 +192,7 @@ static bool places_in_sequence(const struct sp__cube_superblock *h)
 	       p->overflow_cells <= (most - p->overflow_block) / cell &&
 	       p->nleaves <= (p->overflow_block - p->leaf_block) / cell &&
 	       p->nleaves <= UINT32_MAX && cell <= p->leaf_block - p->outside_block &&
-	       2 * (uint64_t)h->room_bytes <= p->directory_block * h->block_bytes &&
+	       2 * (uint64_t)h->slots.slot_bytes <= p->directory_block * h->block_bytes &&
 	       p->nregions <= SP__REGIONS_MAX &&
 	       sp__regions_bytes(h, p->nregions) + p->nleaves * sizeof(struct sp__leaf) <=
 		       (p->outside_block - p->directory_block) * h->block_bytes;

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a superblock to the older of two slots, and finds the newer valid one.
+ *
+ * If slot 0 is lost, its size is unknown: slot 1 is then looked for where the smallest slot would
+ * put it, and at each larger size.
+ *
+ * Rejected: one slot and a journal, which needs a second read on opening; a slot that is written in
+ * place, since a device writes no more than a sector as a whole.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/hash.h"
+#include "base/whole.h"
+#include "datafile/superblocks.h"
+
+#define PREFIX SP__SUPERBLOCK_PREFIX
+
+/* What stands before the payload. */
+struct prefix {
+	char magic[8];
+	uint64_t version, sum;
+	uint32_t slot_bytes, length;
+};
+
+static void code_prefix(struct sp__coder *c, struct prefix *p)
+{
+	sp__code_bytes(c, p->magic, sizeof(p->magic));
+	sp__code_u64(c, &p->version);
+	sp__code_u64(c, &p->sum);
+	sp__code_u32(c, &p->slot_bytes);
+	sp__code_u32(c, &p->length);
+}
+
+bool sp__superblocks_set_size(struct sp__superblocks *s, uint64_t bytes)
+{
+	if (bytes > SP__SUPERBLOCK_MAX)
+		return false;
+	s->slot_bytes = SP__SUPERBLOCK_UNIT;
+	while (s->slot_bytes < bytes)
+		s->slot_bytes *= 2;
+	return true;
+}
+
+void sp__superblock_begin(struct sp__coder *c, const struct sp__superblocks *s)
+{
+	struct prefix none = { 0 };
+	uint64_t number = s->number;
+
+	code_prefix(c, &none);
+	sp__code_u64(c, &number);
+}
+
+uint8_t *sp__superblock_finish(struct sp__coder *c, const struct sp__superblocks *s,
+			       const struct sp__superblock_format *f, uint64_t version,
+			       size_t *bytes)
+{
+	static uint8_t zeros[SP__SUPERBLOCK_UNIT];
+	struct prefix p = { .version = version, .slot_bytes = s->slot_bytes };
+	size_t end = c->at;
+
+	*bytes = (end + SP__SUPERBLOCK_UNIT - 1) / SP__SUPERBLOCK_UNIT * SP__SUPERBLOCK_UNIT;
+	sp__code_bytes(c, zeros, *bytes - end);
+	if (c->failed) {
+		free(c->data);
+		c->data = NULL;
+		return NULL;
+	}
+	memcpy(p.magic, f->magic, sizeof(p.magic));
+	p.length = (uint32_t)(end - PREFIX);
+	p.sum = sp__checksum(c->data + PREFIX, p.length);
+	c->at = 0;
+	code_prefix(c, &p);
+	return c->data;
+}
+
+int sp__superblock_open(struct sp__coder *c, struct sp__superblocks *s,
+			const struct sp__superblock_format *f, const uint8_t *data, size_t bytes,
+			uint64_t *version, const char **reason)
+{
+	struct prefix p = { 0 };
+
+	*c = sp__coder_reader(data, bytes);
+	code_prefix(c, &p);
+	*reason = f->foreign;
+	if (c->failed || memcmp(p.magic, f->magic, sizeof(p.magic)) != 0)
+		return SP_EFORMAT;
+	*reason = f->other_version;
+	if (p.version < f->min_version || p.version > f->max_version)
+		return SP_EFORMAT;
+	*reason = "the superblock is damaged";
+	if (p.length > bytes - PREFIX || sp__checksum(data + PREFIX, p.length) != p.sum)
+		return SP_ECORRUPT;
+	c->bytes = PREFIX + p.length;
+	*version = p.version;
+	s->slot_bytes = p.slot_bytes;
+	sp__code_u64(c, &s->number);
+	return 0;
+}
+
+int sp__superblocks_write(struct sp__superblocks *s, int fd, uint64_t max_bytes,
+			  sp__superblock_encode_fn *encode, const void *state)
+{
+	static const uint8_t none[PREFIX];
+	uint64_t at = ++s->number % 2 * s->slot_bytes;
+	size_t bytes = 0;
+	uint8_t *data = encode(state, &bytes);
+	/* The data of which the new state speaks comes first. */
+	int rc = !data ? -ENOMEM : bytes > max_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
+
+	if (!rc)
+		rc = sp__write_whole(fd, data, bytes, at);
+	if (!rc && fdatasync(fd)) {
+		rc = -errno;
+		/* A superblock whose writing failed must not count. */
+		(void)!sp__write_whole(fd, none, sizeof(none), at);
+	}
+	free(data);
+	if (rc)
+		s->number--;
+	return rc;
+}
+
+/* What was found in a slot. */
+struct slot {
+	uint64_t number;
+	uint32_t slot_bytes; /* as far as known, else 0 */
+	uint8_t seen[PREFIX];
+	int rc;
+	const char *reason;
+};
+
+struct reading {
+	int fd;
+	const struct sp__superblock_format *format;
+	sp__superblock_decode_fn *decode;
+	void *arg;
+};
+
+/* Reads and decodes the payload, whose prefix is known. */
+static int read_payload(const struct reading *r, struct slot *s, unsigned i, uint64_t at,
+			size_t bytes)
+{
+	uint8_t *data = malloc(bytes);
+	ssize_t n = data ? pread(r->fd, data, bytes, (off_t)at) : 0;
+	struct sp__coder c;
+
+	s->rc = !data ? -ENOMEM : n < 0 ? -errno : 0;
+	if (!s->rc)
+		s->rc = r->decode(r->arg, i, data, (size_t)n, &s->reason);
+	if (!s->rc) {
+		c = sp__coder_reader(data + PREFIX, (size_t)n - PREFIX);
+		sp__code_u64(&c, &s->number);
+	}
+	free(data);
+	return s->rc;
+}
+
+/* Reads slot i at this offset; s->seen has zeros where the file ends. */
+static int read_slot(const struct reading *r, struct slot *s, unsigned i, uint64_t at)
+{
+	struct prefix p = { 0 };
+	struct sp__coder c;
+	ssize_t n;
+
+	*s = (struct slot){ .reason = r->format->foreign };
+	n = pread(r->fd, s->seen, PREFIX, (off_t)at);
+	c = sp__coder_reader(s->seen, PREFIX);
+	code_prefix(&c, &p);
+	if (n < PREFIX || memcmp(p.magic, r->format->magic, sizeof(p.magic)) != 0)
+		return s->rc = n < 0 ? -errno : SP_EFORMAT;
+	s->reason = "the superblock is damaged";
+	if (p.slot_bytes > SP__SUPERBLOCK_MAX || p.slot_bytes < SP__SUPERBLOCK_UNIT ||
+	    p.slot_bytes & (p.slot_bytes - 1) || p.length > p.slot_bytes - PREFIX)
+		return s->rc = SP_ECORRUPT;
+	s->slot_bytes = p.slot_bytes;
+	return read_payload(r, s, i, at, (size_t)p.length + PREFIX);
+}
+
+/* True if a slot was never written, or its superblock was withdrawn as its writing failed. */
+static bool is_empty(int fd, uint64_t at)
+{
+	static const uint8_t none[PREFIX];
+	uint8_t first[PREFIX];
+
+	return pread(fd, first, PREFIX, (off_t)at) == PREFIX && !memcmp(first, none, PREFIX);
+}
+
+static bool is_errno(int rc)
+{
+	return rc < 0 && rc > -4096;
+}
+
+int sp__superblocks_read(struct sp__superblocks *s, int fd, const struct sp__superblock_format *f,
+			 sp__superblock_decode_fn *decode, void *arg, const char **reason)
+{
+	const struct reading r = { fd, f, decode, arg };
+	struct slot slot[2];
+	int rc = read_slot(&r, &slot[0], 0, 0), other;
+	uint64_t at = slot[0].slot_bytes ? slot[0].slot_bytes : SP__SUPERBLOCK_UNIT;
+	unsigned chosen;
+
+	while ((other = read_slot(&r, &slot[1], 1, at)) && rc && !is_errno(other) &&
+	       at < SP__SUPERBLOCK_MAX)
+		at *= 2;
+	/* A superblock that says that it lies elsewhere does not count. */
+	if (!other && (!slot[1].number || slot[1].slot_bytes != at))
+		other = SP_ECORRUPT;
+	*reason = slot[0].reason;
+	/* Which one is the newer is not known if one cannot be read. */
+	if (is_errno(other) || is_errno(rc))
+		return is_errno(rc) ? rc : other;
+	if (rc && other)
+		return rc;
+	chosen = !other && (rc || slot[1].number > slot[0].number);
+	*s = (struct sp__superblocks){ .number = slot[chosen].number,
+				       .slot_bytes = slot[chosen].slot_bytes,
+				       .seen_at = at };
+	s->alone = (rc && !is_empty(fd, 0)) || (other && !is_empty(fd, at));
+	for (unsigned i = 0; i < 2; i++)
+		memcpy(s->seen[i], slot[i].seen, PREFIX);
+	return (int)chosen;
+}
+
+bool sp__superblocks_current(const struct sp__superblocks *s, int fd)
+{
+	uint8_t now[2][PREFIX] = { 0 };
+
+	return pread(fd, now[0], PREFIX, 0) >= 0 &&
+	       pread(fd, now[1], PREFIX, (off_t)s->seen_at) >= 0 &&
+	       !memcmp(now, s->seen, sizeof(now));
+}
