@@ -4,9 +4,9 @@
  *
  * sp__lookup_put() begins a lookup: it walks down the nodes that are in memory; the first one
  * that is missing is read, and the lookup goes on when it has arrived.  sp__lookup_get() returns
- * what is found, in the order in which lookups finish or, ordered, in that of the puts.  So up to
- * max reads are outstanding at once, all of them on one queue (datafile/requests.h), which the owner may use
- * for reads of its own.
+ * what is found, in the order in which lookups finish or, ordered, in that of the puts.  So up
+ * to max reads are outstanding at once, all of them on one queue (datafile/requests.h), which
+ * the owner may use for reads of its own.
  *
  * A lookup that says SP_LATER has registered the wait of that queue.  After an error all calls
  * return it.  One thread uses a lookup.  Source: Iyengar et al. 2008, section 6 (index lookup).
