@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include "cube/file/extents.h"
 #include "cube/choose/plan.h"
 #include "cube/file/volumes.h"
+#include "datafile/lock.h"
 #include "io/volume.h"
 
 /* A volume. */
@@ -54,7 +54,7 @@ static int open_target(const struct creation *c, struct target *t)
 					  "all that is on the device may be lost: say --overwrite")
 				 : sp__err(c->plan->err, -EEXIST, "create", t->name, -1);
 	for (const struct target *other = c->targets; t->there && other < t; other++)
-		if (sp__cube_same_file(&other->st, &t->st))
+		if (sp__file_same(&other->st, &t->st))
 			return refuse(c, t, SP_ESYNTAX, "is another volume of the cube, too");
 	t->fd = open(t->name,
 		     O_RDWR | O_CLOEXEC |
@@ -64,7 +64,7 @@ static int open_target(const struct creation *c, struct target *t)
 		     0666);
 	if (t->fd < 0 || fstat(t->fd, &t->st))
 		return sp__volume_open_err(c->plan->err, -errno, t->name);
-	if (t->there && flock(t->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+	if (t->there && sp__file_lock(t->fd, SP__LOCK_EXCLUSIVE) == SP_ESTATE)
 		return refuse(c, t, SP_ESTATE, "another program is using it");
 	return 0;
 }

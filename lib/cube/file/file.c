@@ -9,6 +9,7 @@
 #include "base/minmax.h"
 #include "cube/file/file.h"
 #include "cube/file/volumes.h"
+#include "datafile/lock.h"
 #include "io/volume.h"
 
 const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
@@ -78,12 +79,6 @@ struct sp_cube_box sp__cube_cells(const struct sp_cube_shape *s, const struct sp
 	return cells;
 }
 
-bool sp__cube_same_file(const struct stat *a, const struct stat *b)
-{
-	return S_ISBLK(a->st_mode) ? S_ISBLK(b->st_mode) && a->st_rdev == b->st_rdev
-				   : a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
-
 int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
 			 struct sp_errinfo *err)
 {
@@ -94,7 +89,7 @@ int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
 			return sp__err(err, -errno, "stat", name, -1);
 		if (S_ISDIR(input.st_mode))
 			return sp__err(err, -EISDIR, "read", name, -1);
-		if (sp__cube_same_file(&own, &input))
+		if (sp__file_same(&own, &input))
 			return sp__errf(err, SP_EUNSUP, "load", name, -1,
 					"the input is the cube itself");
 	}

@@ -85,8 +85,6 @@ SP_MUST_CHECK int sp__cube_check_finished(const struct sp__cubefile *c, const ch
 /* Whether elements can be read and changed; else SP_EUNSUP or SP_ESTATE with the reason. */
 SP_MUST_CHECK int sp__cube_check_elements(const struct sp__cubefile *c, const char *op,
 					  struct sp_errinfo *err);
-/* Whether these are of the same file or device. */
-bool sp__cube_same_file(const struct stat *a, const struct stat *b);
 /* SP_EUNSUP: the descriptor is one of the cube itself; -EISDIR. */
 SP_MUST_CHECK int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
 				       struct sp_errinfo *err);

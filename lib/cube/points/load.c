@@ -18,7 +18,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/outfile.h>
@@ -33,6 +32,7 @@
 #include "cube/points/sort.h"
 #include "cube/points/tree.h"
 #include "cube/file/transfer.h"
+#include "datafile/lock.h"
 #include "run/charge.h"
 
 struct load {
@@ -480,7 +480,7 @@ static int open_new(struct load *l)
 
 	if (fd < 0)
 		return fd;
-	(void)flock(fd, LOCK_EX | LOCK_NB);
+	(void)!sp__file_lock(fd, SP__LOCK_EXCLUSIVE);
 	c->file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (c->file->fd < 0 || own < 0 || ftruncate(fd, (off_t)bytes)) {

@@ -30,12 +30,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/outfile_impl.h"
+#include "datafile/lock.h"
 #include "rec/key.h"
 #include "sort/plan/layout.h"
 #include "sort/resume/records.h"
@@ -229,17 +229,19 @@ static int open_journal(struct sp__resume *r, const char *path)
 static int lock(struct sp__resume *r, const char *path)
 {
 	bool made = false;
-	int rc;
+	int rc, locked = 0;
 
 	do {
 		rc = open_journal(r, path);
 		made |= r->dir.made;
 		if (rc < 0 && (rc != -ENOENT || r->err->code))
 			return rc;
-		if (!rc && flock(r->journal.fd, LOCK_EX | LOCK_NB) < 0)
-			return errno == EWOULDBLOCK
-				       ? sp__resume_refuse(r, "is in use by another process")
-				       : sp__err(r->err, -errno, "lock", r->journal_path, -1);
+		if (!rc)
+			locked = sp__file_lock(r->journal.fd, SP__LOCK_EXCLUSIVE);
+		if (locked == SP_ESTATE)
+			return sp__resume_refuse(r, "is in use by another process");
+		if (locked)
+			return sp__err(r->err, locked, "lock", r->journal_path, -1);
 	} while (rc < 0 || !sp__owndir_has(&r->dir, JOURNAL_NAME, r->journal.fd));
 	r->dir.made = made;
 	r->locked = true;
