@@ -6,7 +6,7 @@
  * positioning, the aim of hops, if the tracks are known; else GAP_BYTES.
  *
  * Requests to a volume go out in the order of its walk, at most depth of them at a time.  All
- * volumes are kept busy: each has a lane (cube/file/lane.h), and lanes get their turn whenever
+ * volumes are kept busy: each has a lane (datafile/lanes.h), and lanes get their turn whenever
  * a request has ended.
  */
 #include <errno.h>
@@ -56,6 +56,16 @@ static void set_sizes(struct sp__transfer *t)
 	t->pool_bytes = t->nrequests * t->rules.request_blocks * c->superblock.block_bytes;
 }
 
+static int keep_run(void *lane, uint64_t block, uint64_t cells)
+{
+	return !sp__runlane_add(lane, block, cells);
+}
+
+static bool walk(void *source, struct sp__runlane *lane)
+{
+	return sp__fragwalk_runs(source, keep_run, lane);
+}
+
 int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file, enum sp__op op,
 		      struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
@@ -70,13 +80,17 @@ int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file, enum sp
 	t->requests = calloc(t->nrequests, sizeof(*t->requests));
 	t->free = calloc(t->nrequests, sizeof(*t->free));
 	t->lanes = calloc(t->nlanes, sizeof(*t->lanes));
-	if (!t->pool || !t->requests || !t->free || !t->lanes)
+	t->walks = calloc(t->nlanes, sizeof(*t->walks));
+	if (!t->pool || !t->requests || !t->free || !t->lanes || !t->walks)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	t->charged_bytes =
-		t->pool_bytes + t->nlanes * sizeof(*t->lanes) + t->nrequests * REQUEST_MEMORY;
+	t->charged_bytes = t->pool_bytes + t->nlanes * (sizeof(*t->lanes) + sizeof(*t->walks)) +
+			   t->nrequests * REQUEST_MEMORY;
 	sp__budget_charge(&file->env.budget, t->charged_bytes);
-	for (unsigned v = 0; v < t->nlanes; v++)
+	for (unsigned v = 0; v < t->nlanes; v++) {
+		t->lanes[v].fill = walk;
+		t->lanes[v].source = &t->walks[v];
 		t->lanes[v].last_end = UINT64_MAX;
+	}
 	for (; t->nfree < t->nrequests; t->nfree++) {
 		struct sp__cellrequest *q = &t->requests[t->nfree];
 
@@ -146,7 +160,7 @@ static int reap(struct sp__transfer *t, unsigned min)
 }
 
 /* There is a free request. */
-static int submit(struct sp__transfer *t, struct sp__cubelane *lane, unsigned n)
+static int submit(struct sp__transfer *t, struct sp__runlane *lane, unsigned n)
 {
 	struct sp__cellrequest *q = t->free[t->nfree - 1];
 	uint64_t end = sp__cellrun_end(&t->rules, &q->runs[n - 1]), first = q->runs[0].block;
@@ -184,15 +198,17 @@ static int feed(struct sp__transfer *t)
 	int rc = 0, more = 0;
 
 	for (unsigned v = 0; !rc && v < t->nlanes; v++) {
-		struct sp__cubelane *lane = &t->lanes[v];
-		unsigned n = 1;
+		struct sp__runlane *lane = &t->lanes[v];
+		bool ready = true;
+		unsigned n;
 
-		while (!rc && n && lane->outstanding < t->depth) {
-			n = sp__cubelane_next(lane, &t->rules, t->free[t->nfree - 1]->runs);
-			if (n)
+		while (!rc && ready && lane->outstanding < t->depth) {
+			ready = sp__runlane_next(lane, &t->rules, t->free[t->nfree - 1]->runs,
+						 &n) == SP_READY;
+			if (ready)
 				rc = submit(t, lane, n);
 		}
-		more += n && (lane->walking || lane->ending || !sp__cubelane_has_room(lane));
+		more += ready && (lane->filling || lane->ending || !sp__runlane_free(lane));
 	}
 	return rc ? rc : more;
 }
@@ -233,8 +249,8 @@ int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 		n *= sp__box_count(cells, i);
 	t->stats->cells += n;
 	for (unsigned v = 0; v < t->nlanes; v++) {
-		sp__fragwalk_begin(&t->lanes[v].walk, &t->file->superblock.fragments, cells, v);
-		t->lanes[v].walking = true;
+		sp__fragwalk_begin(&t->walks[v], &t->file->superblock.fragments, cells, v);
+		t->lanes[v].filling = true;
 	}
 	return feed_all(t);
 }
@@ -242,11 +258,11 @@ int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 {
 	uint64_t local = block;
-	struct sp__cubelane *lane =
+	struct sp__runlane *lane =
 		&t->lanes[sp__basicgrid_volume(&t->file->superblock.mapping.basic, &local)];
 
 	t->stats->cells += cells;
-	sp__cubelane_add(lane, block, cells);
+	(void)sp__runlane_add(lane, block, cells);
 	return feed_all(t);
 }
 
@@ -294,4 +310,5 @@ void sp__transfer_close(struct sp__transfer *t)
 	free(t->requests);
 	free(t->free);
 	free(t->lanes);
+	free(t->walks);
 }

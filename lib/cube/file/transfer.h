@@ -8,7 +8,7 @@
 #define SP__CUBE_FILE_TRANSFER_H
 
 #include "cube/file/file.h"
-#include "cube/file/lane.h"
+#include "datafile/lanes.h"
 #include "io/queue.h"
 
 /*
@@ -20,7 +20,7 @@ typedef void (*sp__cell_fn)(void *arg, const uint64_t *x, uint8_t *cell);
 /* A request, and the runs of cells in it; between them are gaps. */
 struct sp__cellrequest {
 	struct sp__request r;
-	struct sp__cubelane *lane;
+	struct sp__runlane *lane;
 	unsigned nruns;
 	struct sp__cellrun runs[SP__REQUEST_RUNS];
 };
@@ -33,9 +33,10 @@ struct sp__transfer {
 	enum sp__op op;
 	sp__cell_fn fn; /* NULL: nobody looks at the bytes */
 	void *arg;
-	struct sp__cubelanerules rules;
+	struct sp__runlane_rules rules;
 	unsigned nlanes, depth;	    /* depth: outstanding requests of each lane */
-	struct sp__cubelane *lanes; /* of the volumes */
+	struct sp__runlane *lanes;  /* of the volumes */
+	struct sp__fragwalk *walks; /* their sources */
 	uint8_t *pool;
 	size_t pool_bytes, charged_bytes;
 	unsigned nrequests, nfree;

@@ -1,45 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * Joins and cuts runs of cells.
+ *
  * A run that begins a short gap after the one before is joined to it, gap and all.  A run that
  * is longer than a request is cut, and what is left of it is a request of its own.  Whether a
  * run is joined depends on the next one, so the last run that is known waits for it.
  */
 #include <string.h>
-#include "cube/file/lane.h"
+#include "datafile/lanes.h"
 
-static int keep_run(void *arg, uint64_t block, uint64_t cells)
-{
-	struct sp__cubelane *l = arg;
-
-	l->runs[l->n++] = (struct sp__cellrun){ block, cells };
-	return l->n == SP__CUBELANE_RUNS;
-}
-
-static void compact(struct sp__cubelane *l)
+static void compact(struct sp__runlane *l)
 {
 	memmove(l->runs, l->runs + l->first, (l->n - l->first) * sizeof(*l->runs));
 	l->n -= l->first;
 	l->first = 0;
 }
 
-/* More runs of the walk, if few are left. */
-static void refill(struct sp__cubelane *l)
+/* Gets more runs from the source, if few are left. */
+static void refill(struct sp__runlane *l)
 {
-	if (!l->walking || !sp__cubelane_has_room(l))
+	if (!l->filling || !sp__runlane_free(l))
 		return;
 	compact(l);
-	l->walking = sp__fragwalk_runs(&l->walk, keep_run, l);
+	l->filling = l->fill(l->source, l);
 }
 
-void sp__cubelane_add(struct sp__cubelane *l, uint64_t block, uint64_t cells)
+bool sp__runlane_add(struct sp__runlane *l, uint64_t block, uint64_t cells)
 {
-	if (l->n == SP__CUBELANE_RUNS)
+	if (l->n == SP__RUNLANE_RUNS)
 		compact(l);
-	(void)keep_run(l, block, cells);
+	l->runs[l->n++] = (struct sp__cellrun){ block, cells };
+	return l->n < SP__RUNLANE_RUNS;
 }
 
-/* Runs that continue the first one become part of it; false: it is the last one known. */
-static bool merge(struct sp__cubelane *l, const struct sp__cubelanerules *rules)
+/* Merges runs that continue the first one into it.  False: it is the last one known. */
+static bool merge(struct sp__runlane *l, const struct sp__runlane_rules *rules)
 {
 	while (l->first + 1 < l->n) {
 		struct sp__cellrun *run = &l->runs[l->first], *next = run + 1;
@@ -53,10 +48,10 @@ static bool merge(struct sp__cubelane *l, const struct sp__cubelanerules *rules)
 	return false;
 }
 
-unsigned sp__cubelane_next(struct sp__cubelane *l, const struct sp__cubelanerules *rules,
-			   struct sp__cellrun *runs)
+int sp__runlane_next(struct sp__runlane *l, const struct sp__runlane_rules *rules,
+		     struct sp__cellrun runs[SP__REQUEST_RUNS], unsigned *count)
 {
-	uint64_t most = rules->request_blocks / rules->cell_blocks;
+	uint64_t max = rules->request_blocks / rules->cell_blocks;
 	const struct sp__cellrun *first, *next;
 	bool known;
 	unsigned n = 1;
@@ -64,16 +59,17 @@ unsigned sp__cubelane_next(struct sp__cubelane *l, const struct sp__cubelanerule
 	do {
 		refill(l);
 		known = merge(l, rules);
-	} while (!known && l->walking);
+	} while (!known && l->filling);
 	if (l->first == l->n)
-		return 0;
+		return l->ending ? SP_END : SP_LATER;
 	first = next = &l->runs[l->first];
-	if (first->cells > most) {
-		runs[0] = (struct sp__cellrun){ first->block, most };
-		l->runs[l->first].block += most * rules->cell_blocks;
-		l->runs[l->first].cells -= most;
+	if (first->cells > max) {
+		runs[0] = (struct sp__cellrun){ first->block, max };
+		l->runs[l->first].block += max * rules->cell_blocks;
+		l->runs[l->first].cells -= max;
 		l->rest = true;
-		return 1;
+		*count = 1;
+		return SP_READY;
 	}
 	for (; !l->rest && l->first + n < l->n && n < SP__REQUEST_RUNS; n++) {
 		uint64_t end = sp__cellrun_end(rules, next++);
@@ -84,9 +80,10 @@ unsigned sp__cubelane_next(struct sp__cubelane *l, const struct sp__cubelanerule
 	}
 	known = l->ending || l->first + n < l->n || n == SP__REQUEST_RUNS;
 	if (!known)
-		return 0;
+		return SP_LATER;
 	memcpy(runs, first, n * sizeof(*runs));
 	l->first += n;
 	l->rest = false;
-	return n;
+	*count = n;
+	return SP_READY;
 }
