@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aggregation of neighbouring records.  A record with another key than the current group's ends
- * that group.  Finished groups are collected, and handed out when the batch of the input is used
- * up.
+ * Aggregates neighbouring records with equal keys.
+ *
+ * Algorithm: a record whose key differs from the key of the current group ends that group.
+ * Finished groups are collected and returned when the input batch is used up.
  *
  * Memory: one key, and the groups that end in one batch.
  */
@@ -15,10 +16,10 @@
 struct aggregate {
 	struct sp_operator op, *input;
 	struct sp__grouping grouping;
-	bool begun;		  /* there is a current group */
-	struct sp__bytes key;	  /* of it */
-	uint64_t records;	  /* in it */
-	struct sp__total *totals; /* of it */
+	bool begun;		  /* a group is open */
+	struct sp__bytes key;	  /* of the open group */
+	uint64_t records;	  /* of the open group */
+	struct sp__total *totals; /* of the open group */
 	struct sp__bytes out;
 };
 

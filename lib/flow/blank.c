@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds blank lines in batches of CSV records and skips them (blank.h). */
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 #include "flow/blank.h"
 #include "rec/key.h"
 
-/* The length of a blank line at the beginning of records; 0: there is none. */
+/* Length of a blank line at the beginning of the records; 0 if the first line is not blank. */
 static size_t blank_line(const char *at, const char *end)
 {
 	if (*at == '\n')
@@ -13,7 +14,7 @@ static size_t blank_line(const char *at, const char *end)
 	return *at == '\r' && end - at > 1 && at[1] == '\n' ? 2 : 0;
 }
 
-/* True if a newline is followed by another or by a carriage return, perhaps in quotes. */
+/* True if a newline is followed by another newline or by a carriage return, also within quotes. */
 static bool has_candidate(const char *p, const char *end)
 {
 #ifdef __SSE2__

@@ -2,8 +2,8 @@
 /*
  * Removes blank lines from CSV records of several columns, where a blank line is not a record.
  *
- * The first record of an input that is not blank says how many columns there are.  With one column
- * a blank line is a record with an empty field, and stays.
+ * The first record of an input that is not blank sets the number of columns.  With one column a
+ * blank line is a record with an empty field, and stays.
  */
 #ifndef SP__FLOW_BLANK_H
 #define SP__FLOW_BLANK_H
@@ -12,17 +12,17 @@
 #include <stdint.h>
 #include "rec/recfmt.h"
 
-/* Zero at the beginning of each input, except removed and its bytes. */
+/* Zeroed at the beginning of each input, except removed and bytes. */
 struct sp__blank {
 	bool decided, remove;
-	struct sp_batch rest; /* of the batch, behind what was returned */
+	struct sp_batch rest; /* the part of the batch after the records returned */
 	uint64_t removed;     /* lines */
-	uint64_t bytes;	      /* of them */
+	uint64_t bytes;	      /* in removed lines */
 };
 
-/* A new batch, when nothing is left of the one before. */
+/* Sets a new batch; the previous one must be used up. */
 void sp__blank_put(struct sp__blank *b, const struct sp_recfmt *f, const struct sp_batch *batch);
-/* The next records without a blank line; false: nothing is left. */
+/* Returns the next records without a blank line.  False: the batch is used up. */
 bool sp__blank_next(struct sp__blank *b, const struct sp_recfmt *f, struct sp_batch *batch);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/* Parses, adds, divides and prints decimal numbers (decimal.h). */
 #include "base/minmax.h"
 #include "flow/decimal.h"
 
-/* Magnitudes stay below, so that neither a digit more nor a division can overflow. */
+/* Magnitudes stay below this limit, so neither another digit nor a division can overflow. */
 #define UNITS_MAX ((sp__int128)1000000000000000000 * 1000000000000000000)
 
 static bool digit(char c)
@@ -19,7 +20,7 @@ static sp__int128 power(unsigned places)
 	return p;
 }
 
-/* Appends digits to units, at most so many; returns where they end. */
+/* Appends at most max digits to units; returns the address after the last one. */
 static const char *digits(const char *p, const char *end, size_t max, sp__int128 *units)
 {
 	for (; p < end && digit(*p) && max-- && *units < UNITS_MAX; p++)

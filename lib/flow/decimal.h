@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decimal numbers with at most 9 places, added exactly: units of 10^-9 in 128 bits, so that
+ * Adds decimal numbers with at most 9 decimal places exactly: in units of 10^-9 in 128 bits, so
  * sums of magnitudes up to 10^27 do not overflow.
  */
 #ifndef SP__FLOW_DECIMAL_H
@@ -10,24 +10,24 @@
 #include <stddef.h>
 
 #define SP__DECIMAL_PLACES 9
-/* Room for a printed number. */
+/* Maximum bytes of a printed number. */
 #define SP__DECIMAL_TEXT 48
 
 __extension__ typedef __int128 sp__int128;
 
 struct sp__decimal {
 	sp__int128 units;
-	unsigned places; /* of its text; of a sum: the maximum of its parts */
+	unsigned places; /* decimal places of its text; of a sum: the maximum of the summands */
 };
 
-/* False: not a number, or one with too many digits. */
+/* False: the text is not a number, or has too many digits. */
 bool sp__decimal_parse(const char *text, size_t bytes, struct sp__decimal *d);
-/* False: too large. */
+/* False: the sum is too large. */
 bool sp__decimal_add(struct sp__decimal *sum, const struct sp__decimal *d);
-/* Divided by n > 0, rounded half away from 0 to that many places. */
+/* Divides by n > 0 and rounds half away from 0 to the given decimal places. */
 struct sp__decimal sp__decimal_divide(const struct sp__decimal *d, unsigned long long n,
 				      unsigned places);
-/* Returns the length; not terminated. */
+/* Returns the length; the text is not terminated. */
 size_t sp__decimal_print(const struct sp__decimal *d, char text[SP__DECIMAL_TEXT]);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aggregation of all records of a group, wherever they are: by a hash table of groups.
+ * Aggregates all records with equal keys, neighbours or not, by a hash table of groups.
  *
- * Groups are in one array, in the order of their first records, each with its totals and its key in
- * memory of its own.  Slots with open addressing, at most half of them used, lead to them.  When
- * the input has ended the groups are handed out, a batch at a time, and freed.
+ * Algorithm: the groups are an array in the order of their first records.  Each group owns its
+ * totals and its key.  Slots with open addressing, at most half full, refer to the groups.  At the
+ * end of the input the groups are returned batch by batch, and freed.
  *
- * Memory: a group costs a struct, 112 bytes for each value, its key, and 2 to 4 slots of 8 bytes.
- * All is charged to the plan, and it is an error if that is not enough.  Rejected: to spill groups.
- * Who has so many of them sorts the input by their fields and aggregates neighbours, with the
- * memory of one group; a second way to use temporary space would do no better.
+ * Memory: a group costs a struct, 112 bytes per value, its key, and 2 to 4 slots of 8 bytes.  All
+ * of it is charged to the plan; if the budget is too small, the aggregation fails.
+ *
+ * Rejected: spilling groups.  A caller with too many groups sorts the input by the group fields and
+ * aggregates neighbours in the memory of one group.  A second spilling mechanism would not do
+ * better.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,14 +25,14 @@
 
 struct group {
 	uint64_t hash, records;
-	struct sp__slice key;	   /* behind the totals */
+	struct sp__slice key;	   /* stored after the totals */
 	struct sp__total totals[]; /* one for each value */
 };
 
 struct grouped {
 	struct sp_operator op, *input;
 	struct sp__grouping grouping;
-	struct group **groups; /* as many as half of the slots */
+	struct group **groups; /* capacity: half of the slots */
 	size_t n, given;
 	uint64_t *slots; /* number of a group, from 1; 0: free */
 	size_t nslots;	 /* a power of 2 */
@@ -39,7 +41,7 @@ struct grouped {
 	struct sp__bytes out;
 };
 
-/* SP_EBUDGET: too many groups. */
+/* Charges bytes.  SP_EBUDGET: too many groups. */
 static int charge(struct grouped *g, uint64_t bytes)
 {
 	struct sp__budget *b = &g->op.flow->env.budget;
@@ -64,7 +66,7 @@ static size_t group_bytes(const struct grouped *g, size_t key_bytes)
 	return sizeof(struct group) + g->grouping.nvalues * sizeof(struct sp__total) + key_bytes;
 }
 
-/* The slot of that key, or the free one where it belongs. */
+/* Finds the slot of a key, or the free slot where the key belongs. */
 static uint64_t *find(const struct grouped *g, uint64_t hash, const struct sp__bytes *key)
 {
 	size_t at = hash & (g->nslots - 1);
@@ -88,7 +90,7 @@ static uint64_t *find_free(const struct grouped *g, uint64_t hash)
 	return &g->slots[at];
 }
 
-/* Twice the slots, and as many groups as half of them. */
+/* Doubles the slots and the capacity for groups. */
 static int grow(struct grouped *g)
 {
 	size_t n = g->nslots ? 2 * g->nslots : SLOTS_MIN;
@@ -113,7 +115,7 @@ static int grow(struct grouped *g)
 	return 0;
 }
 
-/* A group with the key of the record that was split. */
+/* Adds a group with the key of the record that was split. */
 static int begin_group(struct grouped *g, uint64_t hash, uint64_t *slot)
 {
 	const struct sp__bytes *key = &g->grouping.key;
@@ -160,7 +162,7 @@ static int take_record(void *operator, const char * rec, size_t bytes)
 	return sp__grouping_add(&g->grouping, &g->op, group->totals);
 }
 
-/* The groups are complete: some of them. */
+/* Returns some of the groups, which are complete. */
 static int give(struct grouped *g, struct sp_batch *batch)
 {
 	int rc = 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes the keys of groups and computes and prints their values (grouping.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@ void sp__grouping_close(struct sp__grouping *g, struct sp_flow *flow)
 	sp__bytes_release(&g->key, &flow->env.budget);
 }
 
-/* The fields of a group, separated. */
+/* Joins the group fields with separators. */
 static int make_key(struct sp__grouping *g, struct sp_operator *op)
 {
 	int rc = 0;
@@ -84,7 +85,10 @@ static int bad_number(const struct sp_operator *op, const struct sp__slice *s, c
 			(int)sp__min(s->n, 40), s->p, reason);
 }
 
-/* The same number with more places: so the result does not depend on the order of the records. */
+/*
+ * True if d is the same number with more decimal places.  Preferring it makes the result
+ * independent of the order of the records.
+ */
 static bool is_longer(const struct sp__decimal *d, const struct sp__decimal *than)
 {
 	return d->units == than->units && d->places > than->places;
@@ -121,7 +125,7 @@ int sp__grouping_add(const struct sp__grouping *g, const struct sp_operator *op,
 	return rc;
 }
 
-/* The text of one value. */
+/* Prints one value. */
 static size_t print(enum sp_flow_function function, const struct sp__total *t, uint64_t records,
 		    char text[SP__DECIMAL_TEXT])
 {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting for several sources at once.  A single one waits for itself.  If all have a descriptor
- * to poll, poll(2) waits.  Otherwise (worker threads, simulated devices, queues bound to a thread)
- * they wait in turn, each for a short time; before each turn all are looked at, so that in virtual
- * time, where a turn lasts until the next completion of any of them, none is passed over.
+ * Waits for several sources concurrently.
+ *
+ * Algorithm: a single source waits by its own until().  If every source has a descriptor, poll(2)
+ * waits for all.  Otherwise (worker threads, simulated devices, queues bound to a thread) the
+ * sources wait round-robin, each for a short time slice.  All sources are checked before each
+ * slice: in virtual time a slice lasts until the next completion of any source, so no progress is
+ * missed.
  */
 #include <errno.h>
 #include <poll.h>
 #include "flow/iter.h"
 
-/* A turn: little beside a read of a disk, much beside a system call. */
+/* A time slice: short compared with a disk read, long compared with a system call. */
 #define TURN_NS 200000
 #define POLL_MAX 64
 
@@ -34,7 +37,7 @@ void sp__waits_withdraw(struct sp__waiter *wait)
 	wait->set = NULL;
 }
 
-/* Has one of them progress? */
+/* True if a source has progress. */
 static int look(const struct sp__waits *w)
 {
 	int rc = 0;
@@ -44,7 +47,7 @@ static int look(const struct sp__waits *w)
 	return rc;
 }
 
-/* False: not all of them have a descriptor. */
+/* False: a source has no descriptor. */
 static bool poll_all(const struct sp__waits *w)
 {
 	struct pollfd p[POLL_MAX];
@@ -57,7 +60,7 @@ static bool poll_all(const struct sp__waits *w)
 			return false;
 		p[n] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	}
-	(void)poll(p, n, -1); /* after a signal, too, they are looked at again */
+	(void)poll(p, n, -1); /* after a signal, the caller checks all sources again */
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scan as an operator.
+ * Runs a scan as an operator of a plan.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct leaf {
 	struct sp_operator op;
 	struct sp__scan *scan;
 	uint64_t buffer_bytes; /* charged */
-	/* On a simulated machine: what lies where. */
+	/* On a simulated machine: the inputs and their locations. */
 	const char *const *inputs;
 	size_t ninputs;
 	unsigned sim_file;
@@ -47,7 +47,7 @@ static void close_leaf(void *operator)
 	sp__budget_credit(&l->op.flow->env.budget, l->buffer_bytes);
 }
 
-/* The buffers are charged before anything is read. */
+/* Charges the buffers before anything is read. */
 static int charge(struct leaf *l, const struct sp__scan_opts *o)
 {
 	uint64_t chunks = o->stream.depth + (o->any_order ? SP__SCAN_ANY_CHUNKS : 0);
@@ -78,7 +78,7 @@ static bool same_inputs(const struct leaf *a, const struct leaf *b)
 	return same;
 }
 
-/* Files that an earlier scan of the plan reads lie on the machine already. */
+/* Skips files that an earlier scan of the plan has allocated on the machine. */
 static int lay(struct leaf *l, const struct sp__volume *device)
 {
 	for (const struct sp_operator *op = l->op.before; op; op = op->before) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Passes the first n records of the input (spindle/flow.h). */
 #include "flow/operator.h"
 
 struct limit {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Creates, calls and closes the operators of a plan (operator.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
@@ -27,7 +28,7 @@ int sp_flow_close(struct sp_flow *f)
 
 	if (!f)
 		return 0;
-	/* From the root to the leaves: an operator is opened after its inputs. */
+	/* Closes from the root to the leaves: an operator is opened after its inputs. */
 	while (f->last) {
 		struct sp_operator *op = f->last;
 

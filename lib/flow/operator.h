@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators of a plan (spindle/flow.h).
+ * Defines the operators of a plan (spindle/flow.h).
  *
- * An operator is a struct whose first member is struct sp_operator, made by sp__operator_new().
- * What it keeps of records it charges to the budget of the plan.
+ * An operator is a struct whose first member is struct sp_operator, made by sp__operator_new().  It
+ * charges the records that it keeps to the budget of the plan.
  */
 #ifndef SP__FLOW_OPERATOR_H
 #define SP__FLOW_OPERATOR_H
@@ -25,39 +25,39 @@ struct sp_operator {
 	struct sp_flow *flow;
 	struct sp_recfmt format; /* of its records, ... */
 	struct sp__cut cut;	 /* ... and their fields */
-	/* As that of a struct sp__iter, but never called again after the end or an error. */
+	/* As next of struct sp__iter, but never called again after the end or an error. */
 	int (*next)(void *operator, struct sp_batch * batch);
-	/* Frees what the operator holds beside its own struct; or NULL. */
+	/* Frees everything except the operator's own struct; or NULL. */
 	void (*close)(void *operator);
-	/* Adds what it has used; or NULL. */
+	/* Adds the operator's counters; or NULL. */
 	void (*note)(const void *operator, struct sp_run_stats * stats);
-	bool any_order;		    /* its records have none that can be relied on */
-	struct sp_operator *before; /* opened before it */
-	bool taken;		    /* is the input of another */
-	bool over;		    /* the end or an error was returned: */
+	bool any_order;		    /* the order of its records is not defined */
+	struct sp_operator *before; /* the operator opened before this one */
+	bool taken;		    /* is the input of another operator */
+	bool over;		    /* next() has returned status: the end or an error */
 	int status;
 };
 
 /*
- * Makes an operator of this many bytes, zero but for its plan and, if it has inputs, the format
- * and fields of the first.  The inputs are taken: SP_ESTATE if one is already.  NULL: *rc is the
- * error, recorded.
+ * Makes an operator of `bytes` bytes.  It is zeroed except for its plan and, if it has inputs, the
+ * format and fields of the first one.  Takes the inputs: SP_ESTATE if one is already taken.  NULL:
+ * *rc is the error, recorded.
  */
 void *sp__operator_new(struct sp_flow *flow, size_t bytes, struct sp_operator *const *inputs,
 		       size_t ninputs, int *rc);
-/* The next() of a struct sp__iter; all callers use it. */
+/* next() of a struct sp__iter; all callers use it. */
 SP_MUST_CHECK int sp__operator_next(void *operator, struct sp_batch * batch);
-/* What ends its records, if they have fields. */
+/* Terminator of its records, if they have fields. */
 static inline char sp__operator_eol(const struct sp_operator *op)
 {
 	return op->format.kind == SP_REC_LINE ? op->format.eol : '\n';
 }
 
-/* SP_EUNSUP for an input in any order, if `what` needs one. */
+/* SP_EUNSUP, recorded, if the input has no order; `what` names the operation that needs one. */
 SP_MUST_CHECK int sp__operator_ordered(const struct sp_operator *input, const char *what);
 /* SP_EUNSUP for records without fields. */
 SP_MUST_CHECK int sp__operator_fields(const struct sp_operator *input);
-/* Charges what an operator needs from the beginning.  SP_EBUDGET, recorded: more than there is. */
+/* Charges the initial memory of an operator.  SP_EBUDGET, recorded: the budget is too small. */
 SP_MUST_CHECK int sp__flow_charge(struct sp_flow *flow, uint64_t bytes);
 /* Appends to b, charged to the plan.  0 or -ENOMEM, recorded. */
 SP_MUST_CHECK int sp__flow_append(struct sp_flow *flow, struct sp__bytes *b, const char *data,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filter: passes each series of neighbouring records that are kept, where they lie in the batch
- * of the input.
+ * Filters records: passes each series of neighbouring matches in the memory of the input batch.
  */
 #include "base/err.h"
 #include "flow/operator.h"
@@ -10,16 +9,16 @@ struct filter {
 	struct sp_operator op, *input;
 	sp_flow_predicate *keep;
 	void *arg;
-	const char *at, *end; /* of the batch of the input: not looked at yet */
+	const char *at, *end; /* the unread part of the input batch */
 };
 
-/* Charges the records looked at since `from`. */
+/* Charges the records examined since `from`. */
 static void charge(const struct filter *f, const char *from, uint64_t records)
 {
 	sp__charge_work(&f->op.flow->env, records, 1, (uint64_t)(f->at - from));
 }
 
-/* The next series in the batch; none: empty. */
+/* Finds the next series of matches in the batch; empty: there are none. */
 static int select_some(struct filter *f, struct sp_batch *batch)
 {
 	const char *from = f->at;

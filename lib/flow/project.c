@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Projection: a batch of the input becomes one of as many shorter records, in memory of the
- * operator.
+ * Projects records: makes a batch of shorter records, in memory of the operator, from each input
+ * batch.
  */
 #include <errno.h>
 #include <stdlib.h>

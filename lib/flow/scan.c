@@ -1,4 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads the records of a list of inputs, one after the other, as batches (scan.h).
+ *
+ * States of an input: next; open (stream or chunks is set); at its end, where a last record without
+ * terminator gets one; closed, with its counters added to `done`.
+ *
+ * Invariant: sp__scan_owed() is the bytes of all batches at the end: the bytes read, plus the
+ * terminators added, minus the headers and the blank lines.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -20,32 +29,32 @@ struct sp__scan {
 	struct sp__scan_opts opts;
 	size_t input; /* the current one, or the next */
 	int fd;
-	struct sp__rstream *stream; /* of an input that is read in order; else NULL */
+	struct sp__rstream *stream; /* of an input read in order; else NULL */
 	struct sp__splitter splitter;
-	struct sp__chunks *chunks; /* of one in any order; else NULL */
+	struct sp__chunks *chunks; /* of an input read in any order; else NULL */
 	struct sp__stitch *stitch;
 	struct sp__waiter wait; /* for the stream or the chunks */
-	size_t from;		/* the input of the batch */
+	size_t from;		/* input of the current batch */
 	struct sp__bytes header;
-	size_t header_from;	     /* the input whose header it is */
-	size_t mark_bytes;	     /* of the first input's mark, with which the header begins */
-	bool marked;		     /* the mark of this input has been counted */
-	uint64_t header_left;	     /* records of the batch's input that belong to its header */
-	size_t repeated;	     /* bytes of the header whose records this input has repeated */
-	uint64_t bytes;		     /* read */
-	uint64_t terminators;	     /* added to the last records of inputs that had none */
-	uint64_t header_bytes;	     /* of the headers of all inputs */
-	uint64_t newlines;	     /* CSV: in the current input so far */
+	size_t header_from;    /* the input that the header is from */
+	size_t mark_bytes;     /* of the first input's byte order mark, which begins the header */
+	bool marked;	       /* the byte order mark of this input has been counted */
+	uint64_t header_left;  /* records of the batch's input that belong to its header */
+	size_t repeated;       /* bytes of the header that this input has repeated so far */
+	uint64_t bytes;	       /* read */
+	uint64_t terminators;  /* added to the last records of inputs that had none */
+	uint64_t header_bytes; /* of the headers of all inputs */
+	uint64_t newlines;     /* CSV: in the current input so far */
 	struct sp__io_counters done; /* of the streams closed */
 	char engine[32];
-	bool refused; /* direct I/O, by a stream closed */
+	bool refused; /* a closed stream was refused direct I/O */
 	struct sp__blank blank;
-	XXH3_state_t *digest; /* of the current input; NULL: none is wanted */
-	uint64_t skip_left;   /* bytes of records not to be given */
+	XXH3_state_t *digest; /* of the current input; NULL: no checksum wanted */
+	uint64_t skip_left;   /* bytes of records still to skip */
 	int error;	      /* the final error */
 };
 
-/* A regular file: is it to be unpacked? */
+/* True if the file is regular and to be unpacked. */
 static bool is_packed(const char *name, enum sp_packed unpack)
 {
 	const struct sp__rstream_opts o = { .unpack = unpack };
@@ -78,7 +87,7 @@ uint64_t sp__inputs_bytes(const char *const *inputs, size_t n, enum sp_packed un
 	return sum;
 }
 
-/* Files that are not regular, or cannot be opened later, get no place. */
+/* Files that are not regular, or cannot be opened, get no location. */
 int sp__inputs_lay(const struct sp__volume *device, const char *const *inputs, size_t n,
 		   unsigned *first, struct sp_errinfo *err)
 {
@@ -157,7 +166,7 @@ int sp__scan_open(struct sp__scan **scan, const struct sp__scan_opts *opts)
 	return 0;
 }
 
-/* Of the input that is being read. */
+/* Adds the counters of the current input. */
 static void count_reads(const struct sp__scan *s, struct sp__io_counters *c)
 {
 	*c = (struct sp__io_counters){ 0 };
@@ -221,7 +230,7 @@ int sp__scan_fd(const struct sp__scan *s)
 	return s->fd;
 }
 
-/* SP_EUNSUP: the input is to be read in order. */
+/* SP_EUNSUP: the input must be read in order. */
 static int open_chunks(struct sp__scan *s, const struct sp__rstream_opts *o)
 {
 	int rc;
@@ -274,7 +283,7 @@ static int open_input(struct sp__scan *s)
 	return 0;
 }
 
-/* At the end of an input: a record without terminator may remain. */
+/* Ends an input; a record without terminator can remain. */
 static int end_input(struct sp__scan *s, struct sp_batch *batch)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -301,8 +310,8 @@ static int end_input(struct sp__scan *s, struct sp_batch *batch)
 }
 
 /*
- * Once what an input begins with has been read: a mark counts as a part of its header.  That of the
- * first input is kept, to begin the output.
+ * Counts the byte order mark, once the beginning of an input has been read, as a part of its
+ * header.  The mark of the first input is kept to begin the output.
  */
 static int note_mark(struct sp__scan *s)
 {
@@ -319,7 +328,7 @@ static int note_mark(struct sp__scan *s)
 	return sp__bytes_append(&s->header, SP__UTF8_MARK, SP__UTF8_MARK_BYTES, NULL);
 }
 
-/* In order until the header is complete, and while too much is kept of records. */
+/* Requests chunks in order until the header is complete, and while too many bytes are kept. */
 static int next_chunk(struct sp__scan *s, struct sp__file_chunk *chunk)
 {
 	return sp__chunks_next(s->chunks,
@@ -328,7 +337,7 @@ static int next_chunk(struct sp__scan *s, struct sp__file_chunk *chunk)
 			       chunk);
 }
 
-/* The next span.  SP_READY: data was read; SP_END: the end of this input. */
+/* Reads the next span.  SP_READY: data was read; SP_END: the end of this input. */
 static int read_span(struct sp__scan *s)
 {
 	struct sp__file_chunk c;
@@ -351,7 +360,7 @@ static int read_span(struct sp__scan *s)
 	return sp__stitch_put(s->stitch, &c) < 0 ? no_memory(s) : rc;
 }
 
-/* The next batch of the list of inputs, headers included. */
+/* Returns the next batch of the list of inputs, headers included. */
 static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 {
 	int rc;
@@ -367,7 +376,7 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 			rc = open_input(s);
 			if (rc < 0)
 				return rc;
-			continue; /* what was read before may be there */
+			continue; /* earlier data might be available */
 		}
 		rc = read_span(s);
 		if (rc == SP_END) {
@@ -380,7 +389,7 @@ static int next_batch(struct sp__scan *s, struct sp_batch *batch)
 	}
 }
 
-/* The same, without blank lines. */
+/* Returns the next batch, headers included, without blank lines. */
 static int next_kept(struct sp__scan *s, struct sp_batch *batch)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -397,7 +406,7 @@ static int next_kept(struct sp__scan *s, struct sp_batch *batch)
 	return SP_READY;
 }
 
-/* A header record of a further input must have the names of that of the first header. */
+/* Compares a header record of a further input with the names of the first header. */
 static int repeat_header(struct sp__scan *s, const char *rec, size_t bytes)
 {
 	const struct sp_recfmt *f = &s->opts.format;

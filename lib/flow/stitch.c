@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A chunk is cut into the whole records in its middle, which are a batch as they are, its head up
- * to the first end of a record, and its tail from the last one on.  A head and a tail are pieces of
- * records; so is a whole chunk in which no record ends.  A piece is copied, since its chunk goes.
+ * Assembles whole records from chunks of a file that come in any order.
  *
- * At the border between two chunks one piece is open (the tail before it) and one is wanted (the
- * head after it).  When both are there they become one piece, and when that begins and ends with
- * its record it is a batch of its own.  Where a record ends with its chunk the tail is an empty
- * piece: so it is known at every border whether the chunk before it has come.
+ * Algorithm: a chunk has three parts.  The middle is whole records and a batch as it is.  The head
+ * ends at the first end of a record, the tail starts at the last one.  Heads and tails are partial
+ * records; so is a whole chunk in which no record ends.  A partial record is copied, since its
+ * chunk is released.
  *
- * Invariants: each byte put is in exactly one batch or piece; a piece that is not begun is the
- * wanted one of its first border, one that is not ended the open one of its last, and no other is
- * kept.  In order at most one piece is kept.
+ * At the border between two chunks one partial record is open (the tail before it) and one is
+ * wanted (the head after it).  When both are present they are joined.  When the result begins and
+ * ends with its record, it is a batch.  If a record ends with its chunk, the tail is an empty
+ * partial record, so every border shows whether the chunk before it has come.
  *
- * Memory: two pointers for each border of the window, and the pieces, which the caller limits: he
- * asks for chunks in order while they are too many bytes.
+ * Invariants: each byte put is in exactly one batch or partial record.  A partial record that is
+ * not begun is the wanted one of its first border; one that is not ended is the open one of its
+ * last border; no other is kept.  In order, at most one is kept.
+ *
+ * Memory: two pointers per border of the window, and the partial records.  The caller limits them:
+ * it requests chunks in order while sp__stitch_kept_bytes() is too large.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +26,7 @@
 
 struct piece {
 	struct sp__bytes text;
-	uint64_t from, to; /* the borders at which it is wanted, and open */
+	uint64_t from, to; /* borders at which it is wanted and open */
 	bool begun, ended;
 };
 
@@ -31,7 +34,7 @@ struct border {
 	struct piece *open, *wanted;
 };
 
-/* The batches of a chunk: the record that ends at its head, its middle, the one of its tail. */
+/* Batches of a chunk: the record that ends in its head, its middle, the record of its tail. */
 enum part { HEAD, MIDDLE, TAIL, PARTS };
 
 struct sp__stitch {
@@ -41,7 +44,7 @@ struct sp__stitch {
 	unsigned window;
 	uint64_t kept_bytes;
 	enum part at;
-	struct piece *whole[PARTS]; /* of MIDDLE none */
+	struct piece *whole[PARTS]; /* MIDDLE is unused */
 	struct piece *pinned;
 	struct sp_batch middle;
 };
@@ -67,7 +70,7 @@ static struct piece *take(struct piece **from)
 	return p;
 }
 
-/* Takes a piece, or NULL, from the borders on which it hangs. */
+/* Removes a partial record, or NULL, from its borders. */
 static struct piece *unhook(struct sp__stitch *s, struct piece *p)
 {
 	if (p && !p->begun)
@@ -93,8 +96,8 @@ static int extend(struct piece *p, const char *data, size_t bytes, uint64_t to, 
 }
 
 /*
- * Adds a piece, joined with those at its borders.  *whole: the record, if it is complete with them;
- * else NULL.  0 or -ENOMEM.
+ * Adds a partial record and joins it with those at its borders.  *whole: the record, if it is now
+ * complete; else NULL.  0 or -ENOMEM.
  */
 static int add(struct sp__stitch *s, const struct piece *as, const char *data, size_t bytes,
 	       struct piece **whole)
@@ -126,7 +129,7 @@ static int add(struct sp__stitch *s, const struct piece *as, const char *data, s
 	return 0;
 }
 
-/* Where the first record ends that ends in the chunk, and the last; false: none does. */
+/* Finds the first and the last end of a record in the chunk; false: none ends there. */
 static bool cut(const struct sp__stitch *s, const struct sp__file_chunk *c, size_t *first,
 		size_t *last)
 {
@@ -179,7 +182,7 @@ int sp__stitch_next(struct sp__stitch *s, struct sp_batch *batch)
 				continue;
 			*batch = (struct sp_batch){ s->pinned->text.data, s->pinned->text.bytes };
 		}
-		/* Between fixed-length records that end with their chunk there is nothing. */
+		/* A fixed-length record that ends with its chunk leaves an empty tail. */
 		if (batch->bytes) {
 			s->at++;
 			return SP_READY;
@@ -220,7 +223,7 @@ int sp__stitch_open(struct sp__stitch **out, const struct sp_recfmt *format, uin
 	s->chunk_bytes = chunk_bytes;
 	s->window = window;
 	s->at = PARTS;
-	/* A file begins where a record does. */
+	/* A file begins with a record. */
 	*first = (struct piece){ .begun = true };
 	s->borders[0].open = first;
 	*out = s;
