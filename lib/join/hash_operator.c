@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash join as an operator.
+ * Runs a hash join as an operator of a plan.
  *
- * The join of files runs as it is, but in a task: so it can wait for its temporary space, and
- * stand in the middle of its partitions, while the plan goes on.  Plan and task hand over, under
- * one lock:
+ * Algorithm: the join of files runs unchanged, but in a task.  So it can wait for its temporary
+ * space, and suspend between its partitions, while the plan continues.  Plan and task exchange data
+ * under one lock.
  *
- *	a batch of an input	KEPT by the task, which may still read it; WANTED: the next one,
- *				for which the plan asks the operator; GIVEN; or OVER
- *	rows			in the buffer being filled; full: the plan may take it; pinned by
- *				who asks the plan, until it asks again
+ * States of an input batch: KEPT, the task can still read it; WANTED, the plan calls the operator
+ * for the next one; GIVEN; OVER.  Rows collect in the buffer that the task fills.  A full buffer is
+ * ready for the plan; a buffer passed to the plan's caller is pinned until the next call.  While
+ * the task waits for inputs it is idle, and the plan can take a partly filled buffer, so early rows
+ * are returned early.
  *
- * The task is idle while it waits for inputs.  Then the plan may take what there is of rows, so
- * that early ones are seen early, and waits for nothing but the inputs.
+ * Memory: the memory of the join's own options, and two buffers.
  *
- * Memory: that of the join's own options, and two buffers.
- *
- * Rejected: stages that stop and go on, like the merge join: each loop over partitions, blocks,
+ * Rejected: stages that suspend and resume like the merge join.  Each loop over partitions, blocks,
  * chains and groups would need a state, and temporary space would still block the plan.
  */
 #include <errno.h>
@@ -32,38 +30,38 @@
 enum input_state { KEPT, WANTED, GIVEN, OVER };
 
 struct input {
-	struct sp_operator asked; /* by the task; its next() is take() */
+	struct sp_operator asked; /* the input of the task's join; its next() is take() */
 	struct hashing *of;
 	struct sp_operator *operator;
 	enum input_state state;
 	struct sp_batch batch;
 	int status;   /* OVER */
 	bool awaited; /* the task waits for it */
-	bool later;   /* said the operator, in this call of the plan */
+	bool later;   /* the operator returned SP_LATER in this call of the plan */
 };
 
 struct hashing {
 	struct sp__joining g;
 	struct sp_errinfo err; /* the task's */
 	struct sp__task task;
-	struct sp__waiter for_inputs, for_task; /* the task waits, the plan waits */
+	struct sp__waiter for_inputs, for_task; /* waits of the task, and of the plan */
 	bool opened, begun;
 
 	pthread_mutex_t lock; /* protects the following members, and input[] */
 	pthread_cond_t changed;
 	struct input input[2];
 	struct sp__bytes rows[2];
-	unsigned filling;  /* the buffer that is the task's */
-	bool full, pinned; /* the other one */
+	unsigned filling;  /* the buffer that the task fills */
+	bool full, pinned; /* state of the other buffer */
 	bool idle;	   /* the task waits for inputs */
 	bool ended;	   /* the task, with this status */
-	bool stopped;	   /* the plan, while the task goes on */
+	bool stopped;	   /* the plan has stopped; the task can still run */
 	int status;
 };
 
-/* The task's side. */
+/* Functions of the task. */
 
-/* Exchanges the buffers, if the other one is free. */
+/* Exchanges the buffers if the other one is free. */
 static void exchange(struct hashing *h)
 {
 	if (h->full || h->pinned || !h->rows[h->filling].bytes)
@@ -74,7 +72,7 @@ static void exchange(struct hashing *h)
 	pthread_cond_broadcast(&h->changed);
 }
 
-/* Waits until the buffer is taken.  0, or SP__LIMIT_REACHED: nobody will. */
+/* Waits until the buffer is taken.  0, or SP__LIMIT_REACHED: the plan has stopped. */
 static int hand_over(struct hashing *h)
 {
 	int rc;
@@ -89,7 +87,7 @@ static int hand_over(struct hashing *h)
 	return rc;
 }
 
-/* The sink of the emit. */
+/* Sink of the emit. */
 static int collect(void *hashing, const char *data, size_t bytes, bool whole)
 {
 	struct hashing *h = hashing;
@@ -100,7 +98,7 @@ static int collect(void *hashing, const char *data, size_t bytes, bool whole)
 	return whole && rows->bytes >= SP__RESULT_ENOUGH_BYTES ? hand_over(h) : 0;
 }
 
-/* The next() of an input, as the join sees it. */
+/* next() of an input, called by the join. */
 static int take(void *asked, struct sp_batch *batch)
 {
 	struct input *in = asked;
@@ -135,7 +133,7 @@ static bool has_come(const struct hashing *h)
 	return h->stopped;
 }
 
-/* It is the only wait of the task, so it has no limit. */
+/* Has no time limit, since it is the only wait of the task. */
 static int until_input(void *hashing, int64_t timeout_ns)
 {
 	struct hashing *h = hashing;
@@ -171,9 +169,9 @@ static void work(void *hashing)
 	pthread_mutex_unlock(&h->lock);
 }
 
-/* The plan's side. */
+/* Functions of the plan's thread. */
 
-/* Has the task anything for the plan? */
+/* True if the task has rows or a request for the plan. */
 static bool has_news(const struct hashing *h)
 {
 	for (int i = 0; i < 2; i++)
@@ -192,7 +190,7 @@ static int until_task(void *hashing, int64_t timeout_ns)
 		pthread_cond_wait(&h->changed, &h->lock);
 	news = has_news(h);
 	pthread_mutex_unlock(&h->lock);
-	/* A task has no descriptor: with a limit the plan sleeps that long. */
+	/* A task has no descriptor: with a limit, the plan sleeps that long. */
 	if (!news && timeout_ns)
 		(void)sp__sleep_until(sp__now_ns() + (uint64_t)timeout_ns);
 	return news;
@@ -204,7 +202,7 @@ static int no_fd(void *hashing)
 	return -1;
 }
 
-/* Asks an operator on behalf of the task, without the lock.  0 or its error. */
+/* Calls an input operator for the task, without the lock.  0 or its error. */
 static int give(struct hashing *h, struct input *in)
 {
 	struct sp_batch batch;
@@ -225,7 +223,7 @@ static int give(struct hashing *h, struct input *in)
 	return rc < 0 ? rc : 0;
 }
 
-/* SP_READY: rows can be taken; SP_LATER; the end, or an error. */
+/* SP_READY: rows can be taken; SP_LATER; SP_END; or an error. */
 static int serve(struct hashing *h)
 {
 	int rc = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Index nested loops as an operator: above any operator, its own kind included.  A batch has the
- * rows that have come.
+ * Runs index nested loops as an operator above any operator, including another of its kind.  A
+ * batch holds the rows that have arrived.
  */
 #include "base/err.h"
 #include "join/inl/plan.h"
@@ -27,7 +27,7 @@ static int next(void *operator, struct sp_batch * batch)
 			break;
 		rc = sp__inl_more(top, &row);
 	}
-	/* After the last rows the end, or an error, is there to be returned again. */
+	/* The end or an error is returned after the last rows. */
 	rc = sp__joining_batch(&l->g, batch, rc);
 	return rc == SP_END ? sp__balance_sources(&l->g.j.in) : rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a join of files: checks, opens inputs and result, has one algorithm after the other join
- * until all pairs are found, and closes everything.
+ * Runs a join of files: checks, opens inputs and result, runs one algorithm after the other until
+ * all pairs are found, and closes everything.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "join/merge/presorted.h"
 #include "join/state.h"
 
-/* Before anything is opened. */
+/* Checks the options before anything is opened. */
 static int check_opts(const struct sp_join_opts *o, const struct sp_join_io *io,
 		      struct sp_errinfo *err)
 {
@@ -45,7 +45,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* NULL: there is none. */
+/* False if path is NULL. */
 static bool is_file(const char *path, const struct stat *file)
 {
 	struct stat st;
@@ -53,7 +53,7 @@ static bool is_file(const char *path, const struct stat *file)
 	return path && !stat(path, &st) && same_file(&st, file);
 }
 
-/* Is it an input, or the index of one? */
+/* True if the file is an input, or the index of one. */
 static bool is_read(const struct sp__join *j, const struct stat *file)
 {
 	const struct sp_join_opts *o = &j->opts;
@@ -72,7 +72,7 @@ static bool is_read(const struct sp__join *j, const struct stat *file)
 	return is;
 }
 
-/* An output written in place is truncated before anything is read: refuses inputs. */
+/* Refuses an output that is written in place, and so truncated first, if it is an input. */
 static int spare_inputs(struct sp__join *j)
 {
 	const char *path = j->io->output;
@@ -105,7 +105,7 @@ static bool file1_marked(void *join)
 		return sp__scan_marked(j->in.source[0].scan);
 	if (j->io->next)
 		return false;
-	/* Index nested loops read it by its index, so it is a regular file. */
+	/* Index nested loops read file 1 by its index, so it is a regular file. */
 	fd = sp__input_open(j->io->inputs[0], NULL);
 	if (fd < 0)
 		return false;
@@ -115,7 +115,7 @@ static bool file1_marked(void *join)
 	return marked;
 }
 
-/* The output stays unchanged until it is complete, unless it is written in place. */
+/* Opens the output, which stays unchanged until it is complete, unless it is written in place. */
 static int open_result(struct sp__join *j)
 {
 	struct sp__emit *e = &j->result.emit;
@@ -140,7 +140,7 @@ static int begin_empty(struct sp__join *j)
 	return rc < 0 ? rc : sp__emit_begin(&j->result.emit);
 }
 
-/* Ends the records and writes everything; returns rc, or an error if rc was none. */
+/* Ends the records and writes everything; returns rc, or an error if rc is 0. */
 static int end_result(struct sp__join *j, int rc)
 {
 	int ended;
@@ -150,7 +150,9 @@ static int end_result(struct sp__join *j, int rc)
 		j->result.emit.error = 0;
 	if (!rc && j->result.ws && !j->result.emit.records)
 		rc = begin_empty(j);
-	/* Pairs found before disorder or an error are written too; of a damaged file none are. */
+	/*
+	 * Pairs found before disorder or an error are written too, except those of a damaged file.
+	 */
 	ended = j->result.ws && !(rc == SP_EFORMAT && j->in.read.unpack)
 			? sp__result_write(&j->result)
 			: 0;
@@ -177,7 +179,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 
 	j->in.read = sp__env_reading(&j->env);
 	j->in.read.whole = !j->opts.limited;
-	j->in.read.unpack_bytes /= 2; /* both are open at once */
+	j->in.read.unpack_bytes /= 2; /* both are open at the same time */
 	j->in.read.unpack_share *= 2;
 	if (!rc)
 		rc = sp__emit_init(&j->result.emit, &j->opts, j->env.err);
@@ -185,7 +187,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 	for (int i = 0; i < 2 && !rc; i++)
 		if (sp__join_scans(&j->opts, i))
 			rc = open_source(j, i);
-	/* Before anything is read: the writer of a FIFO may be waiting for that. */
+	/* Before anything is read, since the writer of a FIFO can be waiting for that. */
 	for (int i = 0; i < 2 && !rc; i++)
 		if (j->in.source[i].scan)
 			rc = sp__scan_begin(j->in.source[i].scan);
@@ -194,7 +196,7 @@ static int open_all(struct sp__join *j, struct sp_errinfo *err)
 	return open_result(j);
 }
 
-/* Failing to write a trace is an error, unless there was one before. */
+/* Reports a failure to write the trace, unless there was an error before. */
 static int close_all(struct sp__join *j, int rc)
 {
 	int closed;
@@ -262,7 +264,7 @@ static int merge(struct sp__join *j)
 	return rc ? rc : sp__join_merge(&j->in, &j->result);
 }
 
-/* Opens both inputs again, after their headers. */
+/* Opens both inputs again and skips their headers. */
 static int read_again(struct sp__join *j)
 {
 	int rc = 0;
@@ -330,7 +332,7 @@ static int join(struct sp__join *j)
 	return sp__join_hash(&j->in, &j->result, &j->layout);
 }
 
-/* Sizes of the inputs are needed before they are opened if there is an index. */
+/* Chooses index nested loops if an index is given; that needs the input sizes before opening. */
 static void choose_inl(struct sp_join_opts *o, const char *const inputs[2])
 {
 	double index_s, hash_s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens and closes what all joins as operators have, and makes batches of their rows. */
+/* Opens and closes the common state of joins as operators, and makes batches of their rows. */
 #include "join/joining.h"
 
-/* The sink of the emit, which is flushed only between records. */
+/* Sink of the emit, which is flushed only between records. */
 static int collect(void *joining, const char *data, size_t bytes, bool whole)
 {
 	struct sp__joining *g = joining;
@@ -43,7 +43,7 @@ struct sp__joining *sp__joining_new(struct sp_operator *const inputs[2],
 		return NULL;
 	j = &g->j;
 	sp__join_set(j, opts, &g->io);
-	j->env = flow->env; /* for its device and its errors; only the plan closes it */
+	j->env = flow->env; /* borrows its device and error struct; only the plan closes it */
 	sp__budget_init(&j->env.budget, flow->env.budget.limit_bytes);
 	j->in.read = sp__env_reading(&flow->env);
 	for (int i = 0; i < 2 && inputs[i]; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joins as operators of a plan: what they have in common.  The sources of the join are operators,
+ * Holds the common state of joins as operators of a plan.  The sources of the join are operators,
  * and the sink of its emit is the batch.
  */
 #ifndef SP__JOIN_JOINING_H
@@ -9,26 +9,26 @@
 #include "flow/operator.h"
 #include "join/state.h"
 
-/* The first member of each. */
+/* First member of each join operator. */
 struct sp__joining {
 	struct sp_operator op;
-	struct sp__join j; /* its env is that of the plan, with a budget of its own */
+	struct sp__join j; /* its env is the plan's, with a budget of its own */
 	struct sp_join_io io;
 	struct sp__bytes out;
 	uint64_t buffer_bytes; /* charged to the plan, as is out */
 };
 
 /*
- * Makes an operator of so many bytes, whose next and close are to be set; nothing is opened.
- * *rc: 0 or an error, recorded, such as SP_EBUDGET; then it may be NULL.
+ * Makes an operator of `bytes` bytes; the caller sets next and close.  Nothing is opened.  *rc: 0
+ * or an error, recorded, such as SP_EBUDGET; then the result may be NULL.
  */
 struct sp__joining *sp__joining_new(struct sp_operator *const inputs[2],
 				    const struct sp_join_opts *opts, size_t bytes, int *rc);
-/* SP_READY with what has been emitted; if that is nothing: status, or the error of emitting. */
+/* SP_READY with the rows emitted; if there are none: status, or the error of emitting. */
 SP_MUST_CHECK int sp__joining_batch(struct sp__joining *g, struct sp_batch *batch, int status);
 void sp__joining_release(struct sp__joining *g);
 
-/* Options have been checked.  inputs[1] NULL: index nested loops. */
+/* The options have been checked.  inputs[1] NULL: index nested loops. */
 SP_MUST_CHECK int sp__merge_operator(struct sp_operator **op, struct sp_operator *const inputs[2],
 				     const struct sp_join_opts *opts);
 SP_MUST_CHECK int sp__inl_operator(struct sp_operator **op, struct sp_operator *const inputs[2],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merge join as an operator.
+ * Runs the merge join as an operator of a plan.
  */
 #include "base/err.h"
 #include "join/merge/merge.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the operator of a join: checks its options, and picks the algorithm. */
+/* Makes the operator of a join: checks its options and chooses the algorithm. */
 #include "base/err.h"
 #include "join/joining.h"
 
@@ -10,7 +10,7 @@ static bool same_records(const struct sp_recfmt *a, const struct sp_recfmt *b)
 	return a->kind == SP_REC_CSV ? a->separator == b->separator : a->eol == b->eol;
 }
 
-/* Beside what is for files; further indexes are operators of their own. */
+/* Checks in addition to those for files; further indexes are operators of their own. */
 static const char *refuse(const struct sp_join_opts *o, struct sp_operator *const inputs[2])
 {
 	struct sp_recfmt format;

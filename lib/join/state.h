@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One join in progress.  Only the shell sees it; algorithms get its parts.
+ * Holds one join in progress.  Only the shell sees it; algorithms get its inputs and its result.
  */
 #ifndef SP__JOIN_STATE_H
 #define SP__JOIN_STATE_H
@@ -10,21 +10,21 @@
 #include "join/result/result.h"
 
 struct sp__join {
-	/* Set before anything is opened; only `ordered` and `algorithm` may change later. */
+	/* Set before anything is opened; only `ordered` and `algorithm` can change later. */
 	struct sp_join_opts opts;
 	const struct sp_join_io *io;
 	struct sp__env env;
-	struct sp__join_layout layout; /* not of SP_JOIN_MERGE */
+	struct sp__join_layout layout; /* unused by SP_JOIN_MERGE */
 	/*
-	 * The inputs, read by one algorithm at a time; after a merge that finds disorder both
-	 * are opened again.
+	 * The inputs, read by one algorithm at a time.  After a merge that finds disorder both are
+	 * opened again.
 	 */
 	struct sp__join_inputs in;
 	struct sp__result result;
 	struct sp__join_counts counts;
 };
 
-/* Sets the options, and connects the parts. */
+/* Sets the options, and connects the members. */
 void sp__join_set(struct sp__join *j, const struct sp_join_opts *opts, const struct sp_join_io *io);
 
 #endif

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a join on a simulated machine will take, from sizes, budget and machine alone.
+ * Predicts the time of a join on a simulated machine from sizes, budget and machine alone.
  *
- * The join is run dry: its streams submit their requests to the machine (streams.h), and
- * computation is charged as the join charges it; but records are counts, and no byte is read.  What
- * the drive does with them needs no model here.
+ * Algorithm: the join is run dry.  Its streams submit their requests to the machine (streams.h),
+ * and computation is charged as by the join, but records are counts, and no byte is read.  The
+ * simulated drive needs no model here.  If the inputs are large, only a part is run dry, as if all
+ * partitions were smaller by one factor, and the time is multiplied by it.  Likewise a few blocks
+ * of nested loops stand for all.  Several short records are handled as one.
  *
- * Rejected: a mean cost of positioning, as the sort's prediction has it (sort/plan/predict.c).  A
- * chunk of a partition is read beside two others of it, and drives differ in which of them comes
- * next; and partitions fill in nearly the same order again and again, so that their chunks lie at
- * nearly one distance, whose angle may suit the drive or not.
+ * Assumptions, since sizes do not show them: the records of a file are equally long and in random
+ * order.  The keys of the file with fewer records are all different, and each record of the other
+ * file has one of them.  A pair is as long as both its records.
  *
- * Assumed, as sizes do not tell it: records of a file are equally long and in random order; keys of
- * the file with fewer records are all different, and each record of the other one has one of them;
- * a pair is as long as both its records.
+ * Not modelled: joins with many levels of many partitions, whose dry run is too much work; their
+ * time is unknown.
  *
- * Of large inputs only a part is run dry, as if all partitions were so many times smaller, and
- * the time is multiplied; so is that of a few blocks of nested loops.  Of short records several go
- * together.  What is still too much work remains unknown: many levels of many partitions.
+ * Rejected: a mean cost of positioning, as in the sort's prediction (sort/plan/predict.c).  A chunk
+ * of a partition is read while two others are outstanding, and drives differ in which they serve
+ * next.  Partitions fill in nearly the same order each time, so their chunks are at nearly one
+ * distance, and whether its angle suits the drive varies.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,12 +27,12 @@
 #include "join/dryrun/impl.h"
 #include "run/volume_spec.h"
 
-/* Of inputs that are run dry as a whole. */
+/* Chunks of inputs that are run dry as a whole. */
 #define MAX_CHUNKS 4096
-/* Of both inputs, that are looked at one by one. */
+/* Records of both inputs that are handled one by one. */
 #define MAX_RECORDS 2000000
 
-/* Bytes of the result come into the buffer. */
+/* Adds bytes of the result to the buffer. */
 uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes)
 {
 	uint64_t n;
@@ -47,7 +48,7 @@ uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes)
 	return n;
 }
 
-/* Sorted inputs side by side, and the result as they come; reading charges what has passed. */
+/* Merges sorted inputs; writes the result as it comes.  Reading charges the records passed. */
 static void merge(struct sp__dryrun *t)
 {
 	struct sp__dryread read[2];
@@ -70,7 +71,7 @@ static void merge(struct sp__dryrun *t)
 	}
 }
 
-/* Lengths and numbers of records, and what each gives. */
+/* Sets lengths and numbers of records, and the result bytes per record. */
 static void describe(struct sp__dryrun *t)
 {
 	const struct sp_join_opts *o = t->o;
@@ -123,11 +124,11 @@ static void join(struct sp__dryrun *t, const struct sp_join_plan *plan)
 	sp__dryfile_end(&t->r, &t->result);
 }
 
-/* Can a join be run dry so? */
+/* True if the join can be run dry. */
 static bool is_known(const struct sp_join_opts *o, const struct sp_join_plan *plan,
 		     const struct sp__machine_spec *spec)
 {
-	/* OPT knows the requests of another run. */
+	/* OPT uses the requests of another run. */
 	return o->input_bytes[0] && o->input_bytes[1] && !o->limited && !o->ordered &&
 	       o->run.placement == SP_PLACE_CONTIGUOUS && !sp__is_inl(plan->algorithm) &&
 	       !(spec->cache_bytes && spec->policy == SP__PCACHE_OPT);
@@ -163,7 +164,7 @@ int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *pl
 	if (!rc)
 		prediction->seconds = (sp__dryrun_now(&t) + t.more_s) * t.scale;
 	sp__drymachine_close(&t.r);
-	/* No space on the device, which the join may find too; or too much work. */
+	/* No space on the device, which can fail the join too; or too much work. */
 	if (rc == -ENOSPC || rc == -E2BIG)
 		return 0;
 	return rc < 0 ? sp__err(err, rc, "allocate", NULL, -1) : 0;

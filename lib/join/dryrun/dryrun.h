@@ -6,12 +6,12 @@
 
 struct sp__join_prediction {
 	double seconds; /* 0: unknown */
-	uint64_t work;	/* of the dry run; at most SP__DRY_WORK_MAX, and a little */
+	uint64_t work;	/* of the dry run; exceeds SP__DRY_WORK_MAX by at most one step */
 };
 
 /*
- * Predicts a join by plan->algorithm on the simulated machine of o->run, of inputs of known
- * length.  0, or an error.
+ * Predicts a join by plan->algorithm on the simulated machine of o->run; input lengths are known.
+ * 0, or an error.
  */
 SP_MUST_CHECK int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
 				   const struct sp__join_layout *layout,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash join being predicted: stages as hash/join.c has them, pairs, nested loops.  A partition
- * is two runs of which lengths and places are known.
+ * Predicts a hash join: stages as in hash/join.c, pairs, nested loops.
  *
- * Not looked at: partitions that leave memory because the plan was wrong, and the filter.
+ * A partition is two runs with known lengths and locations.
+ *
+ * Not modelled: partitions evicted because the plan was wrong, and the filter.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,16 +17,18 @@
 
 enum { BUILD, PROBE };
 
-/* Blocks of nested loops that are run dry, of long and short runs; others take as long. */
+/*
+ * Blocks of nested loops that are run dry, for long and short runs; the others take the same time.
+ */
 #define MIN_BLOCKS 4
 #define MAX_BLOCKS 16
 #define BLOCKS_CHUNKS 4096
 
-/* Of a cell of a sort-hash join, for records. */
+/* Bytes for records in a cell of a sort-hash join. */
 #define CELL_BYTES (SP__SWEEP_CELL - 8)
 
 struct partition {
-	struct sp__dryfile run[2]; /* of each role */
+	struct sp__dryfile run[2]; /* by role */
 	struct sp__drywrite write;
 	uint64_t queued; /* bytes in cells */
 	bool spilled, writing;
@@ -34,7 +37,7 @@ struct partition {
 struct stage {
 	struct sp__dryrun *t;
 	unsigned depth;
-	int side[2]; /* of each role */
+	int side[2]; /* by role */
 	unsigned npartitions;
 	struct partition *partitions;
 	uint16_t partition_of[SP__BUCKETS];
@@ -42,7 +45,7 @@ struct stage {
 	unsigned nchunks;
 	/* Sort-hash join: */
 	bool sorted;
-	uint64_t ncells, cells; /* of memory; in use */
+	uint64_t ncells, cells; /* total; in use */
 	unsigned now;		/* the partition being written */
 	int role;
 };
@@ -50,7 +53,7 @@ struct stage {
 static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
 		      struct sp__dryfile *const from[2]);
 
-/* The length of the next records of a file. */
+/* Returns the length of the next records of a file. */
 static uint64_t next_length(struct sp__dryrun *t, int side)
 {
 	uint64_t bytes;
@@ -77,7 +80,7 @@ static uint64_t cells_of(uint64_t bytes)
 	return (bytes + CELL_BYTES - 1) / CELL_BYTES;
 }
 
-/* Writes a cell of the partition whose turn it is, or as many as a bundle takes. */
+/* Writes a cell of the current partition, or as many cells as a bundle takes. */
 static void drain(struct stage *s)
 {
 	const int side = s->side[s->role];
@@ -118,7 +121,7 @@ static void spill(struct stage *s, struct partition *p, int role, uint64_t recor
 		sp__drywrite_put(&p->write, bytes);
 }
 
-/* The bucket of the next records: of each key there is one in the file that has fewer. */
+/* Bucket of the next records; each key occurs once in the file with fewer records. */
 static unsigned next_bucket(struct stage *s, int role)
 {
 	struct sp__dryrun *t = s->t;
@@ -163,7 +166,7 @@ static void end_writing(struct stage *s)
 		s->partitions[i].writing = false;
 }
 
-/* Reads an input or a run to its end, and partitions it. */
+/* Reads an input or a run to its end and partitions it. */
 static void pass(struct stage *s, int role, struct sp__dryfile *from)
 {
 	struct sp__dryrun *t = s->t;
@@ -185,7 +188,7 @@ static void pass(struct stage *s, int role, struct sp__dryfile *from)
 	end_writing(s);
 }
 
-/* Block nested loops; side: the file of the build run. */
+/* Runs block nested loops dry; side: the file of the build run. */
 static void nested(struct sp__dryrun *t, struct sp__dryfile *const run[2], int side)
 {
 	struct sp__dryread build, probe;
@@ -213,7 +216,7 @@ static void nested(struct sp__dryrun *t, struct sp__dryfile *const run[2], int s
 		}
 	}
 	sp__dryread_stop(&build);
-	/* Before the first the drive may have been elsewhere, and its cache knew nothing. */
+	/* The mean excludes the first block: the arm was elsewhere before, and the cache cold. */
 	if (blocks > max)
 		t->more_s += (sp__dryrun_now(t) - first) / (max - 1) * (blocks - max);
 }
@@ -281,7 +284,7 @@ static int begin_stage(struct stage *s, struct sp__dryrun *t,
 	return s->partitions && s->nchunks ? 0 : -ENOMEM;
 }
 
-/* Joins two inputs or runs. */
+/* Joins two inputs or two runs. */
 static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
 		      struct sp__dryfile *const from[2])
 {
@@ -289,7 +292,7 @@ static void run_stage(struct sp__dryrun *t, unsigned depth, int build_side,
 	struct stage s = { .t = t, .depth = depth, .side = { build_side, !build_side } };
 	int rc = begin_stage(&s, t, known);
 
-	/* About what dealing out the buckets takes. */
+	/* Approximate work of assigning the buckets to partitions. */
 	sp__drymachine_work(&t->r, SP__BUCKETS / 16 + 4 * s.npartitions);
 	if (rc)
 		t->r.error = rc;

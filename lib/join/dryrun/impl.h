@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A join being predicted: dryrun.c, hash.c. */
+/* Declares the state of a dry run, shared by dryrun.c and hash.c. */
 #ifndef SP__JOIN_DRYRUN_IMPL_H
 #define SP__JOIN_DRYRUN_IMPL_H
 
@@ -19,14 +19,14 @@ struct sp__dryrun {
 	enum sp_join_algorithm algorithm;
 	struct sp__dryfile input[2], result;
 	struct sp__drywrite to;
-	/* Of each file: */
+	/* By file: */
 	double mean[2], length_owed[2]; /* bytes of a record */
-	double emits[2];		/* bytes of the result for each record, if it probes */
+	double emits[2];		/* result bytes per record, if this file probes */
 	double emit_owed;
-	uint64_t emitted; /* in the buffer of the emit */
-	double bundle[2]; /* records of each file that are one in the dry run */
-	double more_s;	  /* beside the machine's: of what is not in the dry run */
-	double scale;	  /* so many times more is joined than is run dry */
+	uint64_t emitted; /* bytes in the buffer of the emit */
+	double bundle[2]; /* records of each file handled as one */
+	double more_s;	  /* seconds outside the dry run, added to the machine's */
+	double scale;	  /* join size / size of the dry run */
 };
 
 static inline void sp__dryrun_work(struct sp__dryrun *t, uint64_t records, unsigned comparisons,
@@ -40,9 +40,9 @@ static inline double sp__dryrun_now(const struct sp__dryrun *t)
 	return (double)sp__machine_now_ns(t->r.machine) * 1e-9;
 }
 
-/* dryrun.c: bytes of the result come into the buffer; whole ones. */
+/* dryrun.c: adds bytes of the result to the buffer.  Returns the whole bytes. */
 uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes);
-/* hash.c: a hash join of both inputs; build: 0 or 1. */
+/* hash.c: runs a hash join of both inputs dry; build: 0 or 1. */
 void sp__dryrun_hash(struct sp__dryrun *t, int build);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the requests of streams that move no bytes (streams.h). */
+/* Submits the requests of streams that move no bytes (streams.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
@@ -18,7 +18,7 @@ int sp__drymachine_open(struct sp__drymachine *r, const struct sp__machine_spec 
 
 void sp__drymachine_close(struct sp__drymachine *r)
 {
-	/* After an error requests may be outstanding; nothing refers to them any more. */
+	/* After an error requests can be outstanding, but nothing refers to them. */
 	sp__machine_close(r->machine);
 	sp__space_release(&r->space);
 }
@@ -112,7 +112,7 @@ void sp__dryfile_end(struct sp__drymachine *r, struct sp__dryfile *run)
 	*run = (struct sp__dryfile){ 0 };
 }
 
-/* Lets time pass until no request of a chunk is outstanding. */
+/* Advances the time until no request of a chunk is outstanding. */
 static void wait_for(struct sp__drymachine *r, const unsigned *busy)
 {
 	while (*busy && !r->error) {
@@ -139,7 +139,7 @@ void sp__drywrite_open(struct sp__drymachine *r, struct sp__drywrite *w, struct 
 		fail(r, -ENOMEM);
 }
 
-/* Submits the chunk that has been filled, in as many requests as its units lie in pieces. */
+/* Submits the filled chunk, one request per extent. */
 static void send(struct sp__drywrite *w)
 {
 	struct sp__dryfile *to = w->to;
@@ -207,13 +207,13 @@ void sp__dryread_open(struct sp__drymachine *r, struct sp__dryread *read, struct
 				      .chunk_units = (uint32_t)(chunk_bytes / from->unit_bytes) };
 }
 
-/* Payload up to a unit. */
+/* Payload of the given number of units. */
 static uint64_t payload(const struct sp__dryfile *f, uint64_t units)
 {
 	return sp__min(units * f->unit_bytes, f->bytes);
 }
 
-/* The next piece, at most a chunk. */
+/* Requests the next extent, at most a chunk. */
 static void ask(struct sp__dryread *read, unsigned at)
 {
 	struct sp__dryfile *f = read->from;
@@ -239,7 +239,7 @@ static void ask(struct sp__dryread *read, unsigned at)
 	submit(read->r, &read->chunks[at].request);
 }
 
-/* The space of units of the run, first and following. */
+/* Releases the space of units of the run from first on. */
 static void give_back(struct sp__dryread *read, uint64_t first, uint64_t units)
 {
 	struct sp__dryfile *f = read->from;

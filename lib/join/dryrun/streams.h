@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams without bytes on a simulated machine: what is read and written by a join that is only
- * predicted.  They make the requests that runread.c, spill/writer.c, io/rstream.c and io/wstream.c
- * would make, in the same rings of chunks, and wait for them at the same places; space is given
- * out as the store does.
+ * Simulates the streams of a join that is only predicted, without data, on a simulated machine.
+ *
+ * They submit the requests that runread.c, spill/writer.c, io/rstream.c and io/wstream.c would
+ * submit, in the same rings of chunks, and wait for them at the same points.  Space is allocated as
+ * in the store.
  *
  * The first error is kept, and nothing is submitted after it.
  */
@@ -17,8 +18,8 @@
 
 #define SP__DRY_CHUNKS 3
 /*
- * Work of a dry run: about a second, with a file system up to three.  That of a record is 1: some
- * 50 ns.  A page cache, a file system or an array looks at each block of 4 KB of a request.
+ * Maximum work of a dry run: about 1 s, with a file system up to 3 s.  A record is 1 unit, about 50
+ * ns.  A page cache, a file system or an array handles each 4 KiB block of a request.
  */
 #define SP__DRY_WORK_MAX 20000000
 #define SP__DRY_WORK_REQUEST 32
@@ -26,19 +27,19 @@
 
 struct sp__drymachine {
 	struct sp__machine *machine;
-	struct sp__budget budget; /* counts what describes runs */
+	struct sp__budget budget; /* charged for the descriptors of runs */
 	struct sp__space space;	  /* of temporary data, unless each run is a file */
 	int spill;		  /* its file; -1: none yet */
 	int error;
 	uint64_t work; /* so far */
 };
 
-/* A run, or a file of the tool; its units are known as run->extents. */
+/* A run, or a file of the join; run->extents describes its units. */
 struct sp__dryfile {
 	struct sp__run *run;
-	struct sp__space *space; /* in which it lies; NULL: its own */
+	struct sp__space *space; /* that holds the file; NULL: its own */
 	struct sp__space own;
-	int file; /* of the machine; -1: it takes no time */
+	int file; /* number on the machine; -1: takes no time */
 	uint32_t unit_bytes;
 	uint64_t bytes, records;
 };
@@ -48,15 +49,15 @@ struct sp__drywrite {
 	struct sp__dryfile *to;
 	uint32_t chunk_units;
 	unsigned nchunks, now;
-	unsigned busy[SP__DRY_CHUNKS]; /* requests of each chunk */
-	struct sp__simreq *requests;   /* chunk_units of each */
-	uint64_t filled;	       /* bytes of the chunk now */
+	unsigned busy[SP__DRY_CHUNKS]; /* outstanding per chunk */
+	struct sp__simreq *requests;   /* chunk_units per chunk */
+	uint64_t filled;	       /* of the current chunk */
 };
 
 struct sp__dryread {
 	struct sp__drymachine *r;
 	struct sp__dryfile *from;
-	bool last_time; /* space is free again once it is read */
+	bool last_time; /* releases the space after reading */
 	uint32_t chunk_units;
 	unsigned head;
 	bool begun, pinned;
@@ -64,40 +65,40 @@ struct sp__dryread {
 	struct {
 		struct sp__simreq request;
 		unsigned busy;
-		uint64_t first, units; /* of the run; 0: it is at its end */
+		uint64_t first, units; /* of the run; 0: at its end */
 	} chunks[SP__DRY_CHUNKS];
 };
 
 SP_MUST_CHECK int sp__drymachine_open(struct sp__drymachine *r, const struct sp__machine_spec *spec,
 				      struct sp_errinfo *err);
 void sp__drymachine_close(struct sp__drymachine *r);
-/* Counts work; -E2BIG is the error once it is more than the maximum. */
+/* Adds work; sets the error -E2BIG once the maximum is exceeded. */
 void sp__drymachine_work(struct sp__drymachine *r, uint64_t work);
-/* Discards temporary data, and writes the rest. */
+/* Discards temporary data and writes the other dirty data. */
 void sp__drymachine_sync(struct sp__drymachine *r);
 
-/* An input of bytes, of which the first read_bytes are read. */
+/* Makes an input of `bytes` bytes, of which the first read_bytes are read. */
 void sp__dryfile_input(struct sp__drymachine *r, struct sp__dryfile *f, bool on_machine,
 		       uint64_t bytes, uint64_t read_bytes);
-/* The result. */
+/* Makes the file of the result. */
 void sp__dryfile_result(struct sp__drymachine *r, struct sp__dryfile *f, bool on_machine);
-/* A new run in temporary space. */
+/* Makes a new run in temporary space. */
 void sp__dryfile_run(struct sp__drymachine *r, struct sp__dryfile *run, uint32_t page_bytes);
-/* It is not needed any more; accepts one that is all 0. */
+/* Releases a file; accepts a zeroed one. */
 void sp__dryfile_end(struct sp__drymachine *r, struct sp__dryfile *run);
 
 void sp__drywrite_open(struct sp__drymachine *r, struct sp__drywrite *w, struct sp__dryfile *to,
 		       uint64_t chunk_bytes, unsigned nchunks);
 void sp__drywrite_put(struct sp__drywrite *w, uint64_t bytes);
-/* Submits the rest; of several end all before finishing the first, which waits. */
+/* Submits the rest.  With several writers all end before the first finishes, which waits. */
 void sp__drywrite_end(struct sp__drywrite *w);
 void sp__drywrite_finish(struct sp__drywrite *w);
 
 void sp__dryread_open(struct sp__drymachine *r, struct sp__dryread *read, struct sp__dryfile *from,
 		      uint64_t chunk_bytes, bool last_time);
-/* The bytes of the next chunk, once they are there; 0: the end, or an error. */
+/* Waits for the next chunk and returns its bytes; 0: the end, or an error. */
 uint64_t sp__dryread_next(struct sp__dryread *read);
-/* The rest is not read: waits for what was asked for; the last time its space is free again. */
+/* Skips the rest: waits for outstanding requests; the last reader releases the space. */
 void sp__dryread_stop(struct sp__dryread *read);
 
 #endif

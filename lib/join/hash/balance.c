@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares the tallies of stages, and of all of them (join/input/balance.h). */
+/* Compares the tallies of one stage and of all stages (join/input/balance.h). */
 #include "join/hash/stage.h"
 
 static struct sp__tally ends(const struct sp__join_balance *b)
@@ -49,7 +49,7 @@ static void add(struct sp__stage *s, int role)
 	sp__tally_join(&all->spilled, &b->spilled);
 }
 
-/* After the first stage: checks the bytes of the sources' records, without tags. */
+/* Checks the bytes of the sources' records, without tags, after the first stage. */
 static void end_records(struct sp__stage *s, int role)
 {
 	int side = s->side[role];

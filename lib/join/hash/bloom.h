@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Bloom filter of one cache line touched for each key: four bits of one
- * 64-bit word, all from one hash.  At ten bits a key some 3 % of other keys pass.
+ * Implements a Bloom filter that accesses one cache line per key: four bits of one 64-bit word, all
+ * from one hash.  At 10 bits per key about 3 % of absent keys pass.
  */
 #ifndef SP__JOIN_HASH_BLOOM_H
 #define SP__JOIN_HASH_BLOOM_H
@@ -32,7 +32,7 @@ static inline void sp__bloom_add(struct sp__bloom *b, uint64_t hash)
 		*sp__bloom_word(b, hash) |= sp__bloom_bits(hash);
 }
 
-/* False: the key is certainly absent. */
+/* False: the key is absent. */
 static inline bool sp__bloom_has(const struct sp__bloom *b, uint64_t hash)
 {
 	uint64_t bits = sp__bloom_bits(hash);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hash join. */
+/* Declares the hash join. */
 #ifndef SP__JOIN_HASH_HASH_H
 #define SP__JOIN_HASH_HASH_H
 
@@ -7,7 +7,7 @@
 #include "join/plan/plan.h"
 #include "join/result/result.h"
 
-/* Joins inputs that are open; the layout is that of their options.  0 or an error. */
+/* Joins inputs that are open; the layout is made from their options.  0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join_inputs *in, struct sp__result *out,
 				const struct sp__join_layout *layout);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hash joins: hybrid, GRACE, and sort-hash joins, which are GRACE but for the order in
+ * Runs hash joins: hybrid, GRACE, and sort-hash joins, which are GRACE except for the order in
  * which partitions are written (sweep.h).
  *
- * A stage (stage.h) partitions both inputs and joins the partitions in memory.  Then
- * each pair of spilled partitions is joined separately, the smaller one as build side:
- * in one stage without partitions if it fits into memory, by block nested loops
- * (nested.c) if partitioning has not made it smaller or would cost more than reading the
- * probe side again, else in a stage that partitions it by another hash.
+ * Algorithm: a stage (stage.h) partitions both inputs and joins the partitions in memory.  Then
+ * each pair of spilled partitions is joined separately, the smaller one as build side.  If it fits
+ * into memory, one stage without partitions joins the pair.  If partitioning has not made it
+ * smaller, or would cost more than reading the probe side again, block nested loops do (nested.c).
+ * Otherwise a stage partitions the pair by another hash.
  *
- * Memory: pages of records and slots (table.h) take |M| of formula (1); in addition
- * there are the streams, the buffers of the writers and of one partition being read, and
- * the Bloom filter over the keys of the spilled build side.
+ * Memory: pages of records and slots (table.h) take |M| of formula (1).  In addition there are the
+ * streams, the buffers of the writers and of one partition being read, and the Bloom filter over
+ * the keys of the spilled build side.
  *
- * Rejected: storing keys and hashes with the spilled lines, which avoids finding them
- * again but writes and reads a fifth more.
+ * Rejected: storing keys and hashes with the spilled lines, which avoids finding them again but
+ * writes and reads a fifth more.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,14 +30,14 @@ static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2]);
 
-/* A partition as an input. */
+/* Opens a partition as an input. */
 static void open_partition(struct sp__hash *h, struct sp__runread *r, struct sp__run *run, int side)
 {
 	sp__runread_open(r, h->spill, run, &h->format[side], true, h->read_mem,
 			 h->layout.read_bytes);
 }
 
-/* A record of a partition without another side; bytes: with its tag. */
+/* Writes a record of a partition whose other side is empty; bytes: with its tag. */
 static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 		 struct sp__tally *read_back)
 {
@@ -53,7 +53,7 @@ static int alone(struct sp__hash *h, int side, const char *line, size_t bytes,
 	return h->out->emit.error;
 }
 
-/* Records of a partition whose other side is empty. */
+/* Writes the records of a partition whose other side is empty, if they belong to the result. */
 static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 		     const struct sp__tally *came)
 {
@@ -83,7 +83,7 @@ static int all_alone(struct sp__hash *h, struct sp__run *run, int side,
 	return rc < 0 ? rc : sp__balance_alone(h, side, came, &read_back);
 }
 
-/* Joins a pair of partitions; input_bytes: of the build input they were made from. */
+/* Joins a pair of partitions; input_bytes: length of the build input that they were made from. */
 static int pair(struct sp__hash *h, struct sp__partition *partition, int build_side, unsigned depth,
 		uint64_t input_bytes)
 {
@@ -116,7 +116,7 @@ static int pair(struct sp__hash *h, struct sp__partition *partition, int build_s
 	bytes[SP__PROBE] = probe->bytes;
 	if (sp__join_nests(&h->layout, h->opts->algorithm, depth, stubborn, need, bytes))
 		return sp__hash_nested(h, build, probe, build_side, depth, came);
-	/* The memory of both: the first has ended when the second begins. */
+	/* The second reader reuses the memory: the first has ended before it begins. */
 	open_partition(h, &r[SP__BUILD], build, build_side);
 	open_partition(h, &r[SP__PROBE], probe, !build_side);
 	rc = run_stage(h, depth, &it[SP__BUILD], &it[SP__PROBE], build_side, bytes, build->records,
@@ -180,7 +180,7 @@ static void clock_phase(struct sp__hash *h, int phase, uint64_t *since)
 	*since = now;
 }
 
-/* came: the records put into the partitions that are the inputs; NULL: they are files. */
+/* came: the records put into the partitions that are the inputs; NULL: the inputs are files. */
 static int run_stage(struct sp__hash *h, unsigned depth, struct sp__iter *build,
 		     struct sp__iter *probe, int build_side, const uint64_t bytes[2],
 		     uint64_t records, const struct sp__tally came[2])
@@ -255,9 +255,9 @@ static void close_hash(struct sp__hash *h)
 }
 
 /*
- * The build input, 0 or 1.  Of inputs of unknown length it is the one that ends first, if
- * that is before half of the memory is full; the data read of the other then takes part of
- * the memory.
+ * Chooses the build input, 0 or 1.  If lengths are unknown, it is the input that ends first,
+ * provided that it ends before half of the memory is full; the data read of the other input then
+ * takes part of the memory.
  */
 static int choose_build(struct sp__hash *h)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Block nested loops: loads as much of the build partition as fits in memory, passes the
- * whole probe partition by it, loads the next block, and so on.  For partitions that
- * partitioning does not make smaller, because most of their records have one key, and
- * for those only slightly larger than memory, for which reading the probe partition
- * again is cheaper than partitioning both.
+ * Joins a pair of partitions by block nested loops.
  *
- * If it matters whether a probe record had a partner in any block, it has a bit for
- * that.
+ * Algorithm: loads as much of the build partition as fits into memory, reads the whole probe
+ * partition against it, loads the next block, and so on.  Two kinds of partitions are joined so:
+ * those that partitioning does not make smaller, because most of their records have one key; and
+ * those only slightly larger than memory, for which reading the probe partition again is cheaper
+ * than partitioning both.
+ *
+ * If the result depends on whether a probe record had a partner in any block, each probe record has
+ * a bit for it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static bool needs_bits(const struct sp__stage *s)
 	return o->unpaired[s->side[SP__PROBE]] || (o->semi && s->side[SP__PROBE] == 0);
 }
 
-/* A block of the build partition: SP_READY if there may be more, SP_END if not. */
+/* Loads a block of the build partition: SP_READY if there can be more, SP_END if not. */
 static int fill(struct nested *n)
 {
 	struct sp__stage *s = n->s;
@@ -93,7 +95,7 @@ static int blocks(struct nested *n)
 		sp__reclist_init(&n->s->partitions[0].list);
 		n->h->counts->stats.nested_blocks++;
 	} while (!rc && more == SP_READY);
-	/* Everything read was in the tables of the blocks, which count it. */
+	/* All records read were in the tables of the blocks, which count them. */
 	n->s->balance[SP__BUILD].read = n->s->balance[SP__BUILD].kept;
 	return rc ? rc : sp__balance_stage(n->s, n->came);
 }

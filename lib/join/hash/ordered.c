@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A hash join whose result is in the order of an input.
+ * Runs a hash join whose result is in the order of an input.
  *
- * If possible the ordered file is the probe side.  As long as the whole build side is in
- * memory, pairs come in the order of the probe records, ties in the order of the build
- * file, since the chains of the table have it; unpaired build records follow at the end,
- * merged from the partitions by number.
+ * Algorithm: if possible, the ordered file is the probe side.  While the whole build side is in
+ * memory, pairs come in the order of the probe records, and ties in the order of the build file,
+ * because the chains of the table keep it.  Unpaired build records follow at the end, merged from
+ * the partitions by number.
  *
- * Once something is spilled, or if the ordered file builds, all records are numbered, and
- * the result goes through a sort: its records begin with the numbers of the two records of
- * which they consist, that of the ordered input first (keys/tags.h), and the sort of this library
- * sorts them by these.  It sorts lines; newlines in records are escaped as two bytes meanwhile.
- * The sort takes its memory from the table, which evicts partitions.  Within one stage most
- * input of the sort is already in order, which makes it cheaper.
+ * Once something is spilled, or if the ordered file builds, all records are numbered, and the
+ * result goes through a sort.  Its records begin with the numbers of their two input records, the
+ * ordered input's first (keys/tags.h), and the sort of this library sorts them by these numbers.
+ * It sorts lines; newlines in records are escaped as two bytes meanwhile.  The sort takes its
+ * memory from the table, which evicts partitions.  Within one stage most input of the sort is
+ * already in order, which makes sorting cheaper.
  *
- * Records are also numbered when a merge has been abandoned and only the rest is joined.
+ * Records are also numbered when a merge has been abandoned and only the other pairs are joined.
  *
- * Rejected: sorting only pairs of numbers and then fetching the records, with a seek for
- * each if the result is larger than memory.
+ * Rejected: sorting only pairs of numbers and then fetching the records, which costs one seek per
+ * record if the result exceeds memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ void sp__ordered_spill(struct sp__hash *h)
 	h->sorting = true;
 	number(h, 0);
 	number(h, 1);
-	/* Data read ahead from pipes may take part of the table's memory. */
+	/* Data read ahead from pipes can take part of the table's memory. */
 	h->layout.order_bytes = sp__min(h->layout.order_bytes, h->layout.table_bytes / 2);
 	h->layout.table_bytes -= h->layout.order_bytes;
 	h->table.limit_bytes = h->layout.table_bytes;
@@ -116,7 +116,7 @@ int sp__numbered_next(void *numbered, struct sp_batch *batch)
 
 /* Sorting the result. */
 
-/* Can a record contain line terminators?  Some fillers and separators do. */
+/* True if a record can contain line terminators; some fillers and separators do. */
 static bool spans_lines(const struct sp_join_opts *opts)
 {
 	if (sp__join_format(opts, 0).kind != SP_REC_LINE)
@@ -213,9 +213,8 @@ static int put_escaped(struct sp__order *o, const char *data, size_t bytes, bool
 }
 
 /*
- * The sink of an emit: accepts records; whole: the last of them ends here.  After less than
- * a whole record the caller puts no more than its rest, and with escape never more than one
- * record.
+ * Sink of an emit: accepts records; whole: the last one ends here.  If it does not, the next call
+ * puts at most its rest; with escape, a call never puts more than one record.
  */
 static int order_put(void *order, const char *data, size_t bytes, bool whole)
 {
@@ -258,7 +257,7 @@ static int write_batch(const struct sp__order *o, const struct sp_batch *batch,
 	return emit->error;
 }
 
-/* Writes all records in order, without the numbers, to the emit, as it was before. */
+/* Writes all records in order, without the numbers, to the previous sink of the emit. */
 static int order_write(struct sp__hash *h)
 {
 	struct sp__order *o = &h->order;
@@ -294,7 +293,7 @@ int sp__ordered_begin(struct sp__hash *h)
 	h->counts->stats.ordered_by = h->sorting ? SP_JOIN_BY_SORTING : SP_JOIN_BY_PROBING;
 	if (!h->sorting)
 		return 0;
-	/* A header comes first. */
+	/* A header comes before all records. */
 	rc = sp__emit_flush(&h->out->emit);
 	if (!rc)
 		rc = order_open(&h->order, h->opts, h->layout.order_bytes, h->env->err);
@@ -310,7 +309,7 @@ int sp__ordered_begin(struct sp__hash *h)
 	return 0;
 }
 
-/* The records of one partition, from the first on. */
+/* The records of one partition, in a merge by number. */
 struct head {
 	const struct sp__reclist *list;
 	struct sp__recwalk walk;

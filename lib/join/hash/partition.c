@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of one file of a join, in memory, distributed by a hash of their keys.
+ * Distributes records of one file of a join, in memory, by a hash of their keys.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@ struct partitioning {
 	struct sp__keymem mem;
 	int side;
 	uint64_t seed;
-	uint32_t *partition; /* of each record */
+	uint32_t *partition; /* by record */
 	size_t capacity, partitions;
-	size_t *bytes; /* of each partition; then where it goes on */
+	size_t *bytes; /* by partition; then the offset of its next record */
 	struct sp__tally tally;
 };
 
@@ -38,7 +38,7 @@ static int set_up(struct partitioning *p, struct sp_errinfo *err)
 		o->keys[0] = o->keys[1] = &first;
 	}
 	p->format = sp__join_format(o, p->side);
-	/* Not that of the hash by which the partitions will be joined. */
+	/* Differs from the seed of the hash by which the partitions will be joined. */
 	p->seed = sp__mix64(o->run.seed + 2);
 	sp__join_cut(&p->cut, o);
 	p->bytes = calloc(p->partitions, sizeof(*p->bytes));
@@ -87,7 +87,7 @@ static int assign_all(struct partitioning *p, const struct sp_batch *b, struct s
 	return 0;
 }
 
-/* Copies each record to where its partition goes on. */
+/* Copies each record to the next offset of its partition. */
 static void scatter(struct partitioning *p, const struct sp_batch *b, char *out)
 {
 	const char *at = b->data, *end = at + b->bytes, *next;
@@ -99,7 +99,7 @@ static void scatter(struct partitioning *p, const struct sp_batch *b, char *out)
 	}
 }
 
-/* Where the partitions begin: of all but the first in offsets, too. */
+/* Sets the first offset of each partition; in offsets, of all but the first. */
 static void begin_parts(struct partitioning *p, size_t *offsets)
 {
 	size_t at = 0;

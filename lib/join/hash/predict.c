@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a hash join on real files will take, predicted when both inputs have been partitioned.
+ * Predicts the duration of a hash join on real files after both inputs have been partitioned.
  *
- * What is left to do is to read each pair of partitions and to write what it gives.  That moves as
- * fast as all has moved until now, if the device can: its t is measured by writing the partitions,
- * whose pieces lie as far apart when they are read again.  Of a pair too large for the memory
- * the larger run is read once for each block of the other one, or both are partitioned once more,
- * as the join will decide.  Probing is dearer than partitioning, so many blocks take longer.
+ * Algorithm: the remaining work is to read each pair of partitions and to write its result.  Data
+ * moves at the mean rate so far or, if slower, at the device's rate.  Writing the partitions
+ * measures the latter, since their extents are as far apart when they are read again.  If a pair
+ * exceeds memory, its larger run is read once for each block of the other, or both are partitioned
+ * again, as the join will decide.  Probing is more expensive than partitioning, so many blocks take
+ * longer.
  *
- * Assumed, as in the dry run of a join (dryrun.c): each record of the side that has more of them
- * has one partner, since the filter has dropped most of those without, and a pair is as long as
- * both its records.
+ * Assumptions, as in the dry run of a join (dryrun.c): each record of the side with more records
+ * has one partner, since the filter has dropped most of the others.  A pair is as long as both its
+ * records.
  */
 #include <math.h>
 #include "join/hash/stage.h"
 
 #define MB 1048576.0
 
-/* Of the result. */
+/* Bytes of the result of a pair. */
 static double given_bytes(const struct sp__stage *s, const struct sp__run *const run[2])
 {
 	double mean = 0, max = 0;
@@ -31,7 +32,7 @@ static double given_bytes(const struct sp__stage *s, const struct sp__run *const
 	return s->h->opts->pairs ? max * mean : 0;
 }
 
-/* Bytes until its tables have been probed. */
+/* Bytes moved until a pair's tables have been probed. */
 struct moved {
 	double read, written;
 };

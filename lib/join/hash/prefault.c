@@ -4,9 +4,9 @@
 #include "join/hash/prefault.h"
 #include "run/memory.h"
 
-/* Of one step: a huge page. */
+/* Bytes of one step: a huge page. */
 #define STEP_BYTES (2u << 20)
-/* So much is worth a task. */
+/* Minimum bytes that justify a task. */
 #define ENOUGH_BYTES (16u << 20)
 
 static void run(void *prefault)
@@ -25,7 +25,7 @@ void sp__prefault_begin(struct sp__prefault *t, const struct sp__stage *s)
 	*t = (struct sp__prefault){ .at = table->mem };
 	t->bytes = sp__min(s->resident_bytes, sp__min(table->mem_bytes, table->limit_bytes));
 	t->bytes -= t->bytes % table->page_bytes;
-	/* Partitions that are read back come into the memory of those before them. */
+	/* Partitions that are read back reuse the memory of earlier ones. */
 	if (!s->depth && !h->env->device && t->bytes >= ENOUGH_BYTES &&
 	    sp__threads(h->opts->run.parallel) > 1) {
 		sp__task_start(&t->task, run, t);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Faults in the table's memory ahead of the build input: the first touch of fresh memory can cost
- * as much as reading what goes into it.
+ * as much as reading the data that fills it.
  *
- * A task goes through the pages that the build input is expected to fill, while the thread of
- * the join fills them.
+ * A task touches the pages that the build input is expected to fill, while the thread of the join
+ * fills them.
  */
 #ifndef SP__JOIN_HASH_PREFAULT_H
 #define SP__JOIN_HASH_PREFAULT_H
@@ -19,9 +19,9 @@ struct sp__prefault {
 	_Atomic bool stop;
 };
 
-/* For the input of a stage that begins to build, if it is large and there are processors. */
+/* Begins a task for the input of a stage, if it is large and there are several processors. */
 void sp__prefault_begin(struct sp__prefault *t, const struct sp__stage *s);
-/* Afterwards no thread touches memory of the table. */
+/* Ends the task; no thread touches memory of the table afterwards. */
 void sp__prefault_end(struct sp__prefault *t);
 
 #endif

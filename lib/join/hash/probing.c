@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Probe records are processed in groups: first all keys of a group are found and their
- * slots prefetched, then the records that the slots refer to, then they are compared.
- * So the cache misses of a group overlap.
+ * Probes the table with records in groups, so that the cache misses of a group overlap.
+ *
+ * Algorithm: first all keys of a group are found and their slots prefetched, then the records that
+ * the slots refer to; then keys are compared.
  */
 #include <errno.h>
 #include "base/bits.h"
@@ -42,7 +43,7 @@ static void emit_pairs(const struct sp__prober *p, const struct sp__line *l, str
 	}
 }
 
-/* Block nested loops: did it have a partner in an earlier block?  Records a match now. */
+/* Block nested loops: returns true if it had a partner in an earlier block; records this match. */
 static bool had_before(struct sp__stage *s, bool match)
 {
 	uint64_t n;
@@ -57,7 +58,7 @@ static bool had_before(struct sp__stage *s, bool match)
 	return had;
 }
 
-/* A probe record has been joined with the table: r is its last partner, or NULL. */
+/* Ends a probe record that has been joined; r is its last partner, or NULL. */
 static inline void met(const struct sp__prober *p, const struct sp__line *l, struct sp__rec *r)
 {
 	struct sp__stage *s = p->stage;
@@ -77,7 +78,7 @@ static inline void met(const struct sp__prober *p, const struct sp__line *l, str
 		emit_pairs(p, l, r);
 }
 
-/* Keys, hashes and slots of a group. */
+/* Finds keys, hashes and slots of a group. */
 static int look(const struct sp__prober *by, struct probed *group, size_t n)
 {
 	struct sp__stage *s = by->stage;
@@ -132,7 +133,7 @@ static void fetch(struct sp__stage *s, const struct probed *group, size_t n)
 	}
 }
 
-/* A probe record whose partition is not in memory. */
+/* Defers a probe record whose partition is not in memory. */
 static int defer(const struct sp__prober *by, const struct probed *p)
 {
 	struct sp__stage *s = by->stage;

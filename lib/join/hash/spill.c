@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Partitions of a stage in temporary space.
+ * Writes partitions of a stage to temporary space.
  *
- * A partition that is not in memory has one writer at a time, for the build input, then
- * for the probe input; the buffers of all writers of a stage share one piece of memory:
- * that of the table, if nothing stays in it and it is the larger one.
+ * A partition that is not in memory has one writer at a time, for the build input, then for the
+ * probe input.  The buffers of all writers of a stage share one memory block: the table's, if
+ * nothing stays in it and it is the larger one.
  *
- * A sort-hash join first sorts its output by partition (sweep.c), so that a page for
- * each writer is enough.
+ * A sort-hash join first sorts its output by partition (sweep.c), so that one page per writer is
+ * enough.
  */
 #include <limits.h>
 #include "base/mem.h"
@@ -29,8 +29,8 @@ static uint64_t table_memory(const struct sp__stage *s)
 }
 
 /*
- * Memory for the writers of a stage, and the part of each.  A sort-hash join takes a page for
- * each from the table if there is no other memory.
+ * Memory for the writers of a stage, and the share of each.  If there is no other memory, a
+ * sort-hash join takes a page per writer from the table.
  */
 static char *writers_memory(const struct sp__stage *s, uint64_t *each)
 {
@@ -77,7 +77,7 @@ static int write_sorted(void *stage, unsigned partition, const char *data, size_
 	return sp__runwriter_put_part(&s->partitions[partition].writer, data, bytes, records);
 }
 
-/* N pages of memory are for the writers, the rest for the records. */
+/* Gives N pages of memory to the writers and the rest to the records. */
 static int open_sweep(struct sp__stage *s)
 {
 	uint64_t pages = (uint64_t)s->npartitions * s->h->layout.page_bytes;
@@ -125,15 +125,15 @@ int sp__stage_end_writing(struct sp__stage *s)
 		p->writing = false;
 		rc = rc ? rc : one;
 	}
-	/* The next user counts the memory that it touches. */
+	/* The next user of the table's memory counts the pages that it touches. */
 	if (table_memory(s))
 		sp__pages_drop(s->h->table.mem, table_memory(s));
 	return rc;
 }
 
 /*
- * Keeps the descriptors of spilled pages within a share of the memory: one checksum
- * covers two pages, then four, and so on.
+ * Keeps the descriptors of spilled pages within a share of the memory: one checksum covers two
+ * pages, then four, and so on.
  */
 void sp__stage_bound(struct sp__stage *s)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Partitions of a stage.
+ * Partitions the inputs of a stage.
  *
- * Their number follows formula (1) of Wang & Cherniack if the size of the build
- * input is known: one share of the hash's range as large as memory allows stays in
- * memory, the rest is divided into partitions that will each fit.  The share in memory is
- * itself divided into a few partitions, so that a wrong estimate costs one of them, not
- * all: when there is no page left, the largest partition in memory is written out.  If
- * there are not enough buffers for that many partitions, nothing stays in memory, if that
- * moves less (split.c).  An input of unknown size is divided into many equal partitions, all
- * in memory at first.
+ * Algorithm: if the size of the build input is known, the number of partitions follows formula (1)
+ * of Wang & Cherniack.  One share of the hash's range, as large as memory allows, stays in memory;
+ * the rest is divided into partitions that each fit into memory.  The share in memory is itself
+ * divided into a few partitions, so a wrong estimate costs one of them, not all: when no page is
+ * left, the largest partition in memory is written out.  If there are not enough buffers for that
+ * many partitions, nothing stays in memory, if that moves less data (split.c).  An input of unknown
+ * size is divided into many equal partitions, all in memory at first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include "join/hash/stage.h"
 #include "join/hash/prefault.h"
 
-/* Of the records in memory, without their slots. */
+/* Bytes of the records in memory, without their slots. */
 static uint64_t resident_bytes(double share, uint64_t bytes, uint64_t records)
 {
 	uint64_t all = sp__join_need(bytes, records), slots = sp__table_slots_bytes(records);
@@ -36,7 +35,7 @@ int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth, 
 
 	if (!s)
 		return sp__join_no_memory(h->env);
-	/* GRACE partitions whole inputs, but partitions that fit are joined in memory. */
+	/* GRACE partitions whole inputs, but joins partitions that fit in memory. */
 	sp__join_split(&h->layout, depth ? SP_JOIN_HYBRID : h->opts->algorithm, bytes[SP__BUILD],
 		       build_records, bytes[SP__PROBE], &split);
 	if (!depth && split.spilled)
@@ -108,7 +107,7 @@ static int give_up(struct sp__stage *s, struct sp__partition *p)
 	return rc;
 }
 
-/* No page is left: evicts the largest partition, or, if there is none, p. */
+/* Evicts the largest partition, or, if there is none, p, when no page is left. */
 static int give_up_largest(struct sp__stage *s, struct sp__partition *p)
 {
 	struct sp__partition *max = p;
@@ -185,8 +184,8 @@ static int take(struct sp__stage *s, const char *line, size_t bytes)
 }
 
 /*
- * If the result will be sorted, memory for that must be free now.  Records larger than a
- * page are not found in order, so with them it must be sorted.
+ * Releases memory for the sort now, if the result will be sorted.  Records larger than a page are
+ * not found in order, so with them the result must be sorted.
  */
 static int leave_memory(struct sp__stage *s)
 {
@@ -216,7 +215,9 @@ static int take_all(struct sp__stage *s, struct sp__iter *input)
 			rc = take(s, at, bytes);
 			if (rc < 0)
 				return rc;
-			/* Record by record: the division into batches must not show. */
+			/*
+			 * Charged per record, so that the time does not depend on batch boundaries.
+			 */
 			sp__charge_work(s->h->env, 1, 1, (uint64_t)(stop - at));
 		}
 		s->bytes[SP__BUILD] += batch.bytes;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One stage of a hash join: a build input and a probe input are partitioned by the hash
- * of their keys.  Some partitions of the build input stay in memory, where the probe
- * input is joined at once; the others of both inputs go to temporary space and are
- * joined in separate stages.
+ * Declares one stage of a hash join: a build input and a probe input are partitioned by the hash of
+ * their keys.  Some partitions of the build input stay in memory, where the probe input is joined
+ * immediately.  The others of both inputs go to temporary space and are joined in separate stages.
  */
 #ifndef SP__JOIN_HASH_STAGE_H
 #define SP__JOIN_HASH_STAGE_H
@@ -25,24 +24,25 @@
 
 enum { SP__BUILD, SP__PROBE };
 
-/* Sorting the result into the order of an input (ordered.c). */
+/* Sorts the result into the order of an input (ordered.c). */
 struct sp__order {
 	struct sp_keyset *keys;
 	struct sp_sort *sort; /* NULL: not open */
 	char eol;
 	uint64_t bytes;	 /* put */
 	uint64_t before; /* records that are not sorted: a header */
-	/* That of the emit before, for the sorted records; or NULL. */
+	/* Previous sink of the emit, for the sorted records; or NULL. */
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
-	bool escape;		  /* records can contain line terminators */
-	struct sp__bytes partial; /* not yet put into the sort: less than a record, if not escape */
+	bool escape; /* records can contain line terminators */
+	struct sp__bytes
+		partial; /* bytes not yet put into the sort; without escape, less than a record */
 	struct sp_errinfo *err;
 };
 
-/* Shared by all stages of a join; written by its thread alone. */
+/* State shared by all stages of a join; written only by its thread. */
 struct sp__hash {
-	/* Those of the join; the hash join resolves opts->algorithm, and lengths of inputs. */
+	/* Inputs of the join.  The hash join resolves opts->algorithm and the lengths of inputs. */
 	struct sp__join_inputs *in;
 	struct sp__result *out;
 	struct sp_join_opts *opts;
@@ -53,8 +53,8 @@ struct sp__hash {
 	struct sp__keymem keymem;
 	struct sp__table table;
 	struct sp__spill *spill; /* NULL until something is spilled */
-	uint64_t to_read;	 /* of it, as predicted; 0: unknown */
-	char *read_mem;		 /* a partition being read */
+	uint64_t to_read;	 /* predicted bytes to read from it; 0: unknown */
+	char *read_mem;		 /* for a partition being read */
 	/*
 	 * Buffers of the writers of a stage, or a second partition; and the workers' (workers.h).
 	 */
@@ -62,16 +62,18 @@ struct sp__hash {
 	struct sp__bloom bloom;
 	bool bloom_used;
 	struct sp__workers *workers; /* NULL: one thread probes */
-	uint64_t workers_bytes;	     /* its memory, the last of write_mem */
+	uint64_t workers_bytes;	     /* memory of the workers, at the end of write_mem */
 	uint64_t seed;		     /* of the hashes of keys */
 	bool mark;		     /* record which records of the build side had partners */
-	/* Records of each file in the stages: how they end; bytes of tag (keys/tags.h) in them. */
+	/*
+	 * Format of each file's records in the stages, and the bytes of their tags (keys/tags.h).
+	 */
 	struct sp_recfmt format[2];
 	size_t tag[2];
-	char written[2][SP__TAG_BYTES]; /* pairs of records before these are */
+	char written[2][SP__TAG_BYTES]; /* pairs of earlier records are written */
 	bool sorting;			/* the result goes through order */
 	struct sp__order order;
-	struct sp__join_balance balance[2]; /* of each file, of all stages so far */
+	struct sp__join_balance balance[2]; /* by file, over all stages so far */
 };
 
 /* A source as the input of the first stage. */
@@ -85,8 +87,8 @@ struct sp__numbered {
 struct sp__partition {
 	struct sp__reclist list;
 	bool spilled;
-	struct sp__run *run[2]; /* of each role; NULL: nothing was spilled */
-	uint64_t sum[2];	/* of the hashes of their keys */
+	struct sp__run *run[2]; /* by role; NULL: nothing was spilled */
+	uint64_t sum[2];	/* of the hashes of the run's keys */
 	struct sp__runwriter writer;
 	bool writing; /* the writer is open */
 };
@@ -94,19 +96,20 @@ struct sp__partition {
 struct sp__stage {
 	struct sp__hash *h;
 	unsigned depth;
-	int side[2];		       /* of each role: the file, 0 or 1 */
-	unsigned npartitions, planned; /* planned: number, at the end, spilled from the start */
+	int side[2]; /* by role: the file, 0 or 1 */
+	unsigned npartitions,
+		planned; /* number of partitions; planned: the last ones, spilled from the start */
 	struct sp__partition *partitions;
-	uint64_t resident_bytes; /* expected of records that stay in memory; 0: unknown */
-	uint64_t bytes[2];	 /* received */
-	struct sp__join_balance balance[2]; /* of each role */
-	/* Block nested loops: which probe records had a partner in an earlier block. */
+	uint64_t resident_bytes;	    /* expected bytes of records in memory; 0: unknown */
+	uint64_t bytes[2];		    /* received */
+	struct sp__join_balance balance[2]; /* by role */
+	/* Block nested loops: the probe records that had a partner in an earlier block. */
 	uint64_t *had;
 	uint64_t probed; /* number of the next probe record */
 	bool last_block;
-	bool sorted;		/* sort-hash join: by partition, before writing */
+	bool sorted;		/* sort-hash join: sorts by partition before writing */
 	struct sp__sweep sweep; /* of the role being written */
-	unsigned written;	/* the partition written to last */
+	unsigned written;	/* the partition written last */
 	uint16_t partition_of[SP__BUCKETS];
 };
 
@@ -120,7 +123,7 @@ struct sp__deferred {
 
 struct sp__bundle;
 
-/* What a thread needs to probe for itself; stage and table are shared, and do not change. */
+/* State of one probing thread; stage and table are shared and do not change. */
 struct sp__prober {
 	struct sp__stage *stage;
 	struct sp__emit *emit;
@@ -128,25 +131,27 @@ struct sp__prober {
 	struct sp__join_balance *balance; /* of the probe side */
 	uint64_t *bytes;		  /* probed */
 	struct sp_errinfo *err;
-	struct sp__bundle *bundle; /* keeps deferred records; NULL: they are spilled at once */
+	struct sp__bundle *bundle; /* keeps deferred records; NULL: they are spilled immediately */
 };
 
 /* stage.c */
-/* bytes of each role, and build_records: expected; 0: unknown.  0 or an error. */
+/* bytes by role, build_records: expected; 0: unknown.  0 or an error. */
 SP_MUST_CHECK int sp__stage_new(struct sp__stage **stage, struct sp__hash *h, unsigned depth,
 				int build_side, const uint64_t bytes[2], uint64_t build_records);
 void sp__stage_free(struct sp__stage *s);
-/* A record of the table as a line. */
+/* Makes a line from a record of the table. */
 void sp__hash_line(const struct sp__hash *h, int side, struct sp__rec *r, struct sp__line *l);
-/* The key of one line with its tag, for hashing; valid until the next call. */
+/* Finds the key of a line with its tag, for hashing; valid until the next call. */
 SP_MUST_CHECK int sp__hash_key(struct sp__hash *h, int side, const char *line, size_t bytes,
 			       struct sp__slice *key);
 /* Reads the whole build input, into partitions in memory and in temporary space. */
 SP_MUST_CHECK int sp__stage_build(struct sp__stage *s, struct sp__iter *input);
 /* Lists the partitions in memory, and makes the table over them. */
 SP_MUST_CHECK int sp__stage_make_table(struct sp__stage *s);
-/* Lines have their tags with them, where there are any. */
-/* Puts a line into a list: 0; 1: no space; an error. */
+/*
+ * Lines include their tags, if there are any.
+ * Puts a line into a list: 0; 1: no space; an error.
+ */
 SP_MUST_CHECK int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *line,
 				 size_t bytes, const struct sp__slice *key);
 
@@ -155,7 +160,7 @@ static inline struct sp__partition *sp__stage_partition(struct sp__stage *s, uin
 	return &s->partitions[s->partition_of[hash % SP__BUCKETS]];
 }
 
-/* The spilled records of one role, once they are written. */
+/* Tally of the spilled records of one role, once they are written. */
 static inline struct sp__tally sp__partition_tally(const struct sp__partition *p, int role)
 {
 	return (struct sp__tally){ .records = p->run[role] ? p->run[role]->records : 0,
@@ -164,8 +169,8 @@ static inline struct sp__tally sp__partition_tally(const struct sp__partition *p
 
 /* spill.c */
 /*
- * Spills a record, with its tag; line[bytes] is its terminator, if it has one.
- * key_hash: of sp__key_hash().
+ * Spills a record with its tag; line[bytes] is its terminator, if it has one.  key_hash: from
+ * sp__key_hash().
  */
 SP_MUST_CHECK int sp__stage_spill(struct sp__stage *s, struct sp__partition *p, int role,
 				  const char *line, size_t bytes, uint64_t key_hash);
@@ -175,16 +180,16 @@ static inline int sp__stage_spill_deferred(struct sp__stage *s, const struct sp_
 }
 /* Ends writing partitions of one role. */
 SP_MUST_CHECK int sp__stage_end_writing(struct sp__stage *s);
-/* After some input: keeps the descriptors of spilled pages within bounds, reports progress. */
+/* Keeps the descriptors of spilled pages within bounds and reports progress, after some input. */
 void sp__stage_bound(struct sp__stage *s);
 
-/* predict.c: after partitioning both inputs, on real files: fills in stats.prediction. */
+/* predict.c: fills in stats.prediction after both inputs are partitioned, on real files. */
 void sp__stage_predict(const struct sp__stage *s);
 
 /* probing.c */
 SP_MUST_CHECK int sp__probe(const struct sp__prober *by, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__stage_probe(struct sp__stage *s, struct sp__iter *input);
-/* After probing: writes the records of the build side in memory that are due now. */
+/* After probing: writes the records of the build side in memory that are complete. */
 SP_MUST_CHECK int sp__stage_rest(struct sp__stage *s);
 
 /* nested.c */
@@ -192,20 +197,20 @@ SP_MUST_CHECK int sp__hash_nested(struct sp__hash *h, struct sp__run *build, str
 				  int build_side, unsigned depth, const struct sp__tally came[2]);
 
 /* ordered.c */
-/* Decides whether to number records; before the table is made, which may have to leave memory. */
+/* Decides whether to number records, before the table is made, which might release memory. */
 void sp__numbers_begin(struct sp__hash *h, int build_side);
-/* A sp__iter's next. */
+/* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__numbered_next(void *numbered, struct sp_batch *batch);
-/* The build input does not fit in memory: an ordered result must be sorted. */
+/* Called if the build input exceeds memory: an ordered result must be sorted. */
 void sp__ordered_spill(struct sp__hash *h);
-/* After partitioning the build input: directs the result to its destination. */
+/* Directs the result to its destination after the build input is partitioned. */
 SP_MUST_CHECK int sp__ordered_begin(struct sp__hash *h);
-/* sp__stage_rest() of an ordered result that is not sorted. */
+/* Does the work of sp__stage_rest() for an ordered result that is not sorted. */
 SP_MUST_CHECK int sp__ordered_rest(struct sp__stage *s);
-/* At the end: writes the sorted result, if rc is 0.  Returns rc or an error. */
+/* Writes the sorted result at the end, if rc is 0.  Returns rc or an error. */
 SP_MUST_CHECK int sp__ordered_end(struct sp__hash *h, int rc);
 
-/* Have two records been joined before?  Lines have tags. */
+/* True if a pair was joined before.  Lines have tags. */
 static inline bool sp__hash_old(const struct sp__hash *h, int side, const struct sp__line *l)
 {
 	return sp__tag_compare(l->data + l->bytes, h->written[side]) < 0;

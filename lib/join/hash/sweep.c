@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts records by partition with a queue of cells for each (sweep.h). */
+/* Sorts records by partition with one queue of cells per partition (sweep.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 struct cell {
 	uint32_t next;
-	uint16_t fill, records; /* bytes in it; records that begin in it */
+	uint16_t fill, records; /* used bytes; records that begin in the cell */
 	char data[SP__SWEEP_CELL - 8];
 };
 
@@ -47,7 +47,7 @@ void sp__sweep_close(struct sp__sweep *s)
 	*s = (struct sp__sweep){ 0 };
 }
 
-/* Outputs one cell of the current partition; there is one. */
+/* Outputs one cell of the current partition, which has one. */
 static int drain(struct sp__sweep *s)
 {
 	struct sp__sweep_queue *q = &s->queues[s->now];

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorts records by partition number on their way to temporary space, so that many pages
- * of one partition are written at once.
+ * Sorts records by partition number before they are written to temporary space, so that many pages
+ * of one partition are written together.
  *
- * This is replacement selection on partition numbers: memory holds as many records as
- * fit, and input displaces records of the partition being written, until none of it is
- * left.  Records of that partition or a higher one still belong to this run, lower ones
- * to the next: so partitions are written cyclically, and a queue for each replaces a
- * heap.
+ * Algorithm: replacement selection on partition numbers.  Memory holds as many records as fit, and
+ * input displaces records of the partition being written, until none of it is left.  Records of
+ * that partition or a higher one still belong to the current pass, lower ones to the next.  So
+ * partitions are written cyclically, and a queue per partition replaces a heap.
  *
- * Memory is divided into small cells; each queue is a chain of them, and records pass
- * through as bytes, across cells.  A cell is the unit of output.  The overhead is one
- * partly filled cell for each partition, and eight bytes in each cell.
+ * Memory is divided into small cells; each queue is a chain of cells, and records are stored as
+ * bytes, across cells.  A cell is the unit of output.  The overhead is one partly filled cell per
+ * partition, and 8 bytes per cell.
  *
  * Source: Wang & Cherniack 2006, section 3.2 and figure 5.
  */
@@ -26,7 +25,7 @@
 
 struct sp__sweep_queue;
 
-/* Receives the next bytes of a partition, with the number of records that begin in them. */
+/* Receives the next bytes of a partition, and the number of records that begin in them. */
 typedef int sp__sweep_fn(void *ctx, unsigned partition, const char *data, size_t bytes,
 			 unsigned records);
 
@@ -39,7 +38,7 @@ struct sp__sweep {
 	void *ctx;
 };
 
-/* mem: at least one cell for each of npartitions, owned by the caller.  0 or -ENOMEM. */
+/* mem: at least one cell per partition, owned by the caller.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__sweep_open(struct sp__sweep *s, unsigned npartitions, void *mem, size_t bytes,
 				 sp__sweep_fn *out, void *ctx);
 /* Puts a record with its terminator. */
@@ -47,6 +46,6 @@ SP_MUST_CHECK int sp__sweep_put(struct sp__sweep *s, unsigned partition, const c
 				size_t bytes);
 /* Outputs everything left. */
 SP_MUST_CHECK int sp__sweep_finish(struct sp__sweep *s);
-void sp__sweep_close(struct sp__sweep *s); /* accepts one all zero */
+void sp__sweep_close(struct sp__sweep *s); /* accepts a zeroed struct */
 
 #endif

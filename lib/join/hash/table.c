@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots are probed linearly, at most two thirds full, each with 32 bits of the hash
- * next to the reference, so that an absent key costs one cache miss.  Records with equal
- * keys form a ring, in the order of their lists with giants last; the slot refers to the
- * last one: even a frequent key costs one comparison for each of its records.
+ * Stores records of the build side and finds them by key.
+ *
+ * Algorithm: slots are probed linearly, at most two thirds full, each with 32 bits of the hash next
+ * to the reference, so an absent key costs one cache miss.  Records with equal keys form a ring, in
+ * the order of their lists with giants last.  The slot refers to the last record, so even a
+ * frequent key costs one comparison per record.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +55,7 @@ static void seal(struct sp__table *t, const struct sp__reclist *l)
 		t->fill[l->last] = (uint32_t)(l->at - (t->mem + (uint64_t)l->last * t->page_bytes));
 }
 
-/* Is there memory for more bytes, and for slots for all records? */
+/* True if there is memory for more bytes, and for slots for all records. */
 static bool fits(const struct sp__table *t, uint64_t more)
 {
 	return (uint64_t)(t->used - t->nfree) * t->page_bytes + t->giant_bytes +
@@ -66,7 +68,7 @@ bool sp__table_over(const struct sp__table *t)
 	return !fits(t, 0);
 }
 
-/* 1: there is none. */
+/* Adds a page to a list.  1: no page is left. */
 static int add_page(struct sp__table *t, struct sp__reclist *l)
 {
 	uint32_t page = t->free_list;
@@ -287,7 +289,7 @@ static void insert_list(struct sp__table *t, const struct sp__reclist *l, uint64
 	} while (r);
 }
 
-/* Releases pages that are resident for nothing, as many as the slots need. */
+/* Releases unused resident pages, as many as the slots need. */
 static void free_for_slots(struct sp__table *t)
 {
 	uint32_t touched = sp__max(t->touched, t->used);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of the build side in memory, and the hash table over them.
+ * Holds records of the build side in memory, and the hash table over them.
  *
- * Records lie in pages, none across two; each partition has its own pages, so that it
- * can be evicted alone.  A record larger than a page has separate memory.  When all
- * records have been added the table is made: a slot for each key, from which the
- * records with that key are chained.
+ * A record does not cross pages.  Each partition has its own pages, so that it can be evicted
+ * alone.  A record larger than a page has separate memory.  When all records have been added the
+ * table is made: one slot per key, and from it a chain of the records with that key.
  *
- * References are 32 bits: the position of a record in units of 8 bytes, so the pages of
- * one table take at most 16 GB.
+ * References are 32 bits: the location of a record in units of 8 bytes.  So the pages of one table
+ * take at most 16 GiB.
  */
 #ifndef SP__JOIN_HASH_TABLE_H
 #define SP__JOIN_HASH_TABLE_H
@@ -25,15 +24,15 @@
 #define SP__REC_BYTES_MAX 0x7ffffff0u
 #define SP__KEY_MISSING UINT32_MAX
 
-/* Followed by the record, its terminator or an unused byte, and its key if that is separate. */
+/* Followed by the record, its terminator or an unused byte, and a key that is not in the line. */
 struct sp__rec {
-	uint32_t next; /* the next with the same key, of the last the first; 0: itself */
+	uint32_t next; /* next record with the same key; the last refers to the first; 0: itself */
 	uint32_t bytes;
-	uint32_t key; /* its offset in the line; SP__KEY_MISSING: no such field */
+	uint32_t key; /* offset of the key in the line; SP__KEY_MISSING: no such field */
 	uint32_t key_bytes;
 };
 
-/* With its mark: several threads may mark a record while others read it. */
+/* bytes with the mark: several threads can mark a record while others read it. */
 static inline uint32_t sp__rec_bytes(const struct sp__rec *r)
 {
 	return __atomic_load_n(&r->bytes, __ATOMIC_RELAXED);
@@ -50,38 +49,38 @@ static inline void sp__rec_mark(struct sp__rec *r)
 /* The records of one partition. */
 struct sp__reclist {
 	uint32_t first, last; /* pages */
-	char *at, *end;	      /* free space in the last */
+	char *at, *end;	      /* free space in the last page */
 	uint64_t records, pages;
-	uint64_t bytes; /* of its records */
+	uint64_t bytes; /* total of the records */
 };
 
 struct sp__giant {
 	struct sp__rec *rec;
-	size_t bytes;		  /* gone: the one that went before, counted from 1 */
-	struct sp__reclist *list; /* NULL: gone */
+	size_t bytes;		  /* if freed: the giant freed before, from 1 */
+	struct sp__reclist *list; /* NULL: freed */
 };
 
 struct sp__table {
-	struct sp__budget *budget; /* giants are charged to it */
-	size_t term_bytes;	   /* of terminator after each record */
+	struct sp__budget *budget; /* charged for giants */
+	size_t term_bytes;	   /* terminator bytes after each record */
 	uint64_t limit_bytes;	   /* for pages, giants and slots */
 	uint64_t giant_bytes;
 	char *mem;
 	uint64_t mem_bytes; /* reserved */
 	uint32_t page_bytes;
-	uint32_t npages, used; /* available; used so far */
-	uint32_t touched;      /* those before it may be resident, or are used */
+	uint32_t npages, used; /* number available; used so far */
+	uint32_t touched;      /* pages below this one can be resident */
 	uint32_t free_list, nfree;
 	uint32_t *next; /* page after a page */
-	uint32_t *fill; /* bytes of records in a page, once it is not the last */
+	uint32_t *fill; /* bytes of records in a page that is not the last of a list */
 	struct sp__giant *giants;
 	size_t ngiants, giants_cap;
-	size_t gone; /* the giant that went last, counted from 1; 0: none */
+	size_t gone; /* the giant freed last, from 1; 0: none */
 	uint64_t records;
 
 	uint64_t *slots; /* tag << 32 | reference */
 	uint64_t nslots, slots_bytes;
-	struct sp__tally made; /* the records in slots, and their keys' hashes */
+	struct sp__tally made; /* the records in slots, and the hashes of their keys */
 };
 
 /* limit_bytes: for pages and slots together. */
@@ -89,7 +88,7 @@ int sp__table_init(struct sp__table *t, uint64_t limit_bytes, uint32_t page_byte
 		   size_t term_bytes, struct sp__budget *budget);
 void sp__table_release(struct sp__table *t);
 
-/* Memory for the slots of a number of records. */
+/* Bytes of the slots of a number of records. */
 static inline uint64_t sp__table_slots_bytes(uint64_t records)
 {
 	return (records + records / 2 + 16) * sizeof(uint64_t);
@@ -108,8 +107,8 @@ static inline struct sp__rec *sp__table_rec(const struct sp__table *t, uint32_t 
 }
 
 /*
- * The records of a chain in the order in which they were added, starting from the last one,
- * which the slot refers to; NULL: the end.
+ * Iterates over a chain in insertion order, starting from its last record, which the slot refers
+ * to; NULL: the end.
  */
 static inline struct sp__rec *sp__chain_first(const struct sp__table *t, struct sp__rec *last)
 {
@@ -127,7 +126,7 @@ static inline char *sp__rec_line(struct sp__rec *r)
 	return (char *)(r + 1);
 }
 
-/* A record's key in the form that was hashed. */
+/* Key of a record, as it was hashed. */
 static inline struct sp__slice sp__rec_key(struct sp__rec *r)
 {
 	if (r->key == SP__KEY_MISSING)
@@ -137,16 +136,16 @@ static inline struct sp__slice sp__rec_key(struct sp__rec *r)
 
 void sp__reclist_init(struct sp__reclist *l);
 /*
- * Appends a record, terminator included (line[bytes]).  apart: the key is not in the line.
- * 0; 1: there is no page left, nothing was appended; -ENOMEM.
+ * Appends a record with its terminator (line[bytes]).  apart: the key is not in the line.  0; 1: no
+ * page is left, nothing was appended; -ENOMEM.
  */
 int sp__table_add(struct sp__table *t, struct sp__reclist *l, const char *line, size_t bytes,
 		  const struct sp__slice *key, bool apart);
 
-/* Is more memory in use than the limit, including slots for all records? */
+/* True if memory in use, including slots for all records, exceeds the limit. */
 bool sp__table_over(const struct sp__table *t);
 
-/* Walks over the records of a list; false: no more. Begin with a zero walk. */
+/* Iterates over the records of a list, from a zeroed walk; false: no more. */
 struct sp__recwalk {
 	uint32_t page;
 	bool begun;
@@ -160,7 +159,7 @@ struct sp__rec *sp__table_walk(const struct sp__table *t, const struct sp__recli
 void sp__table_drop(struct sp__table *t, struct sp__reclist *l);
 
 /*
- * Makes slots for all records in n lists; seed, depth: of sp__key_hash() and
+ * Makes slots for all records in n lists; seed and depth as for sp__key_hash() and
  * sp__key_rehash().  0 or -ENOMEM.
  */
 int sp__table_make(struct sp__table *t, struct sp__reclist *const *lists, size_t n, uint64_t seed,
@@ -173,7 +172,7 @@ static inline uint64_t *sp__table_slot(const struct sp__table *t, uint64_t hash)
 	return &t->slots[(uint64_t)(((unsigned __int128)hash * t->nslots) >> 64)];
 }
 
-/* The first record that a search compares; NULL: none has that hash. */
+/* Returns the first record that a search compares; NULL: no record has that hash. */
 static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, uint64_t hash)
 {
 	const uint64_t *s = sp__table_slot(t, hash), *end = t->slots + t->nslots;
@@ -184,7 +183,7 @@ static inline const struct sp__rec *sp__table_likely(const struct sp__table *t, 
 	return NULL;
 }
 
-/* The last record with that key, or NULL. */
+/* Returns the last record with a key, or NULL. */
 static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t hash,
 					     const struct sp__slice *key)
 {

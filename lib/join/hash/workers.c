@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of bundles: copies of whole records of the probe input, with what one thread makes
- * of them.  A bundle is
+ * Probes with several threads, by a ring of bundles: copies of whole records of the probe input,
+ * and their results.
+ *
+ * States of a bundle:
  *
  *	FREE	the join's thread fills it
- *	READY	for whoever is next: a worker, or the join's thread if it has nothing to fill
- *	TAKEN	a thread probes its records, with an emit, keys and tallies of its own
- *	FULL	waits in the middle for the join's thread to take the results so far
- *	DONE	so do all results
+ *	READY	waits for a worker, or for the join's thread if it has nothing to fill
+ *	TAKEN	a thread probes its records, with its own emit, keys and tallies
+ *	FULL	its result buffer is full: waits for the join's thread to empty it
+ *	DONE	all its results wait for the join's thread
  *
- * The join's thread owns input, temporary space and output.  It takes results in the order of
- * the bundles, so a FULL one waits until it is the oldest; as those before it go on, none waits
- * for ever.
+ * Algorithm: the join's thread owns input, temporary space and output.  It takes results in the
+ * order of the bundles, so a FULL bundle waits until it is the oldest.  The bundles before it make
+ * progress, so no bundle waits for ever.
  *
- * Shared without a lock: the stage, its table and its filter, which do not change while it
- * is probed, except for the marks of the table's records (sp__rec_mark()).
+ * Invariant: stage, table and filter are shared without a lock.  They do not change during probing,
+ * except for the marks of the table's records (sp__rec_mark()).
  *
- * Memory: a part of the writers' (spill.c), in equal parts for the bundles: a quarter for
- * records, an eighth for the list of those to be spilled, the rest for results.
+ * Memory: a share of the writers' memory (spill.c), divided equally among the bundles: a quarter
+ * for records, an eighth for the list of records to spill, the rest for results.
  *
- * Rejected: joining pairs of partitions side by side, with a table each: each has less
- * memory, a large pair keeps one thread to the end, and it does nothing for what stays in memory.
+ * Rejected: joining pairs of partitions concurrently, each with a table.  Each table has less
+ * memory, a large pair occupies one thread to the end, and partitions in memory gain nothing.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -31,22 +33,22 @@
 #include "join/hash/workers.h"
 #include "run/memory.h"
 
-/* Share of the writers' memory, and the minimum and the maximum of a bundle. */
+/* Share of the writers' memory, and the minimum and maximum size of a bundle. */
 #define SHARE 4
 #define BUNDLE_MIN (64u << 10)
 #define BUNDLE_MAX (512u << 10)
 #define BUNDLES_MIN 3u
 #define WORKERS_MAX 15u
 
-/* Probe records that are worth starting threads. */
+/* Minimum bytes of probe records that justify starting threads. */
 #define ENOUGH_BYTES (64u << 10)
 
 enum state { FREE, READY, TAKEN, FULL, DONE };
 
 struct sp__bundle {
 	struct sp__workers *workers;
-	enum state state; /* changes under the lock */
-	bool own;	  /* the join's thread has taken it */
+	enum state state; /* changes only under the lock */
+	bool own;	  /* taken by the join's thread */
 	uint64_t number;
 	char *in;
 	size_t in_bytes;
@@ -75,7 +77,7 @@ struct sp__workers {
 
 	pthread_mutex_t lock; /* protects the following members, and the states */
 	pthread_cond_t work, results, go_on;
-	uint64_t filled, begun, taken; /* bundles, counted */
+	uint64_t filled, begun, taken; /* counts of bundles */
 	bool stopped, closing;
 };
 
@@ -84,7 +86,7 @@ static struct sp__bundle *bundle(struct sp__workers *c, uint64_t number)
 	return &c->bundles[number % c->nbundles];
 }
 
-/* Any thread. */
+/* Functions of any thread. */
 
 static void change(struct sp__bundle *b, enum state to, pthread_cond_t *signal)
 {
@@ -130,9 +132,9 @@ static void work(void *workers)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* The join's thread. */
+/* Functions of the join's thread. */
 
-/* Takes results: all there are of a bundle, and bytes of whole records, or of a part of one. */
+/* Takes the results of a bundle that are ready: whole records, or bytes of one. */
 static int take(struct sp__bundle *b, const char *data, size_t bytes, bool whole)
 {
 	struct sp__workers *c = b->workers;
@@ -172,7 +174,10 @@ static int take_rest(struct sp__bundle *b)
 	return rc ? rc : b->error;
 }
 
-/* Takes the results of the oldest bundle, which is FULL or DONE; called and ends with the lock. */
+/*
+ * Takes the results of the oldest bundle, which is FULL or DONE.  Holds the lock on call and
+ * return.
+ */
 static int take_oldest(struct sp__workers *c)
 {
 	struct sp__bundle *b = bundle(c, c->taken);
@@ -198,7 +203,7 @@ static bool is_due(struct sp__workers *c)
 	return b->state == FULL || b->state == DONE;
 }
 
-/* The join's thread, in the middle of a bundle: takes the results of all before it. */
+/* Takes the results of all bundles before b; the join's thread is in the middle of b. */
 static int take_earlier(struct sp__workers *c, const struct sp__bundle *b)
 {
 	int rc = 0;
@@ -214,7 +219,7 @@ static int take_earlier(struct sp__workers *c, const struct sp__bundle *b)
 	return rc;
 }
 
-/* The sink of a bundle's emit: gives results away in the middle of it. */
+/* Sink of a bundle's emit: passes on results before the bundle's end. */
 static int hand_over(void *of, const char *data, size_t bytes, bool whole)
 {
 	struct sp__bundle *b = of;
@@ -242,7 +247,7 @@ int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record)
 	if (b->ndeferred == b->workers->deferred_max) {
 		int rc = sp__emit_flush(&b->emit);
 
-		/* There may have been nothing to flush. */
+		/* The flush does nothing if the buffer is empty. */
 		if (!rc && b->ndeferred)
 			rc = hand_over(b, NULL, 0, true);
 		if (rc < 0)
@@ -252,7 +257,7 @@ int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferred *record)
 	return 0;
 }
 
-/* Takes results, or probes a bundle, or waits; called and ends with the lock. */
+/* Takes results, or probes a bundle, or waits.  Holds the lock on call and return. */
 static int step(struct sp__workers *c)
 {
 	struct sp__bundle *b;
@@ -274,7 +279,7 @@ static int step(struct sp__workers *c)
 	return 0;
 }
 
-/* Until at most so many bundles are in use. */
+/* Steps until at most max bundles are in use. */
 static int steps(struct sp__workers *c, unsigned max)
 {
 	int rc = 0;
@@ -286,7 +291,9 @@ static int steps(struct sp__workers *c, unsigned max)
 	return rc;
 }
 
-/* Whole records at the beginning of a batch, as many as fit; 0: the first does not. */
+/*
+ * Returns the bytes of whole records at the beginning of a batch that fit; 0: the first does not.
+ */
 static size_t cut(const struct sp_recfmt *f, const char *at, size_t bytes, size_t max)
 {
 	const char *end = at + bytes, *to = at, *next;
@@ -346,7 +353,7 @@ int sp__workers_probe(struct sp__workers *c, const struct sp__prober *alone,
 	return rc;
 }
 
-/* Bundles that nobody has begun are dropped, and the workers give up the others. */
+/* Drops the bundles that are READY, and makes the workers abandon the others. */
 static void stop(struct sp__workers *c)
 {
 	pthread_mutex_lock(&c->lock);
@@ -382,8 +389,9 @@ static unsigned workers_wanted(const struct sp__hash *h)
 }
 
 /*
- * One thread: a simulated machine, whose time would depend on the threads; a limit or a timeline,
- * which are about each record; a plan, which wants early rows early.
+ * 0, so that one thread probes, for a simulated machine, whose time would depend on the threads;
+ * for a limit or a timeline, which count single records; and for a plan, which needs early rows
+ * early.
  */
 uint64_t sp__workers_bytes(const struct sp__hash *h)
 {
@@ -398,7 +406,7 @@ uint64_t sp__workers_bytes(const struct sp__hash *h)
 		       : 0;
 }
 
-/* Deferred records, input, results: each part at a multiple of 64. */
+/* Assigns memory for deferred records, input and results, each at a multiple of 64. */
 static void lay_out(struct sp__workers *c, char *mem, uint64_t each)
 {
 	size_t list = (size_t)(each / 8) & ~(size_t)63, in = (size_t)(each / 4) & ~(size_t)63;
@@ -451,12 +459,14 @@ bool sp__workers_begin(struct sp__stage *s, size_t bytes)
 {
 	struct sp__hash *h = s->h;
 
-	/* Not if records are known by their numbers, or are put into a sort one by one. */
+	/*
+	 * Workers cannot probe if records are known by numbers, or are put into a sort one by one.
+	 */
 	if (!h->workers_bytes || s->had || h->out->emit.each)
 		return false;
 	if (!h->workers && s->bytes[SP__PROBE] + bytes >= ENOUGH_BYTES)
 		h->workers = workers_new(h);
-	/* From now on all threads read it. */
+	/* All threads read the stage from now on. */
 	if (h->workers && !h->workers->stage)
 		h->workers->stage = s;
 	return h->workers;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records wanted, and pieces of the file that hold them.
+ * Collects wanted records into batches of reads, and keeps the blocks that hold them.
  *
- * A want is idle, waiting (asked for), on a piece, or pinned by the caller.  All that are not idle
- * are in one list in the order in which they were asked for; so the waiting ones are its last.
+ * States of a want: idle; waiting, after it is requested; on a chunk of the file; pinned by the
+ * caller.  All wants that are not idle are in one list in the order of their requests; the waiting
+ * ones are its last.
  *
- * A piece is memory of one size, or, for a longer record, memory of its own.  It is empty, being
- * read, or holds a part of the file; it stays so until its memory is needed, and no want is on
- * it: the least recently used goes first.  A flush lays waiting wants on pieces that cover them,
- * then takes as many others, from the first on, as there are pieces to be had, orders them by
- * offset, and cuts this sequence into reads.
+ * States of a chunk: empty, being read, or holding a range of the file.  A chunk has memory of one
+ * size, or, for a longer record, its own memory.  It keeps its range until its memory is needed and
+ * no want is on it; the least recently used one is emptied first.
  *
- * So the first record that was asked for is always on a piece, and records in the order of the
- * asking cannot wait for each other.
+ * Algorithm: a flush assigns waiting wants to the chunks that cover them.  It takes as many others,
+ * in the order of requests, as there are free chunks, orders them by offset, and cuts this sequence
+ * into reads.
  *
- * Memory: memory_bytes, but at least two pieces; of long records, those whose sum is within
- * memory_bytes, or one.
+ * Invariant: the record requested first is always on a chunk, so records taken in the order of
+ * requests cannot wait for each other.
+ *
+ * Memory: memory_bytes, but at least two chunks; for long records as many as fit into memory_bytes,
+ * or one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,20 +33,20 @@
 
 struct piece {
 	struct sp__owned_request read;
-	uint64_t begin, end; /* of the file; equal: empty */
+	uint64_t begin, end; /* range of the file; equal: empty */
 	char *memory;
-	size_t own_bytes; /* not 0: memory is its own */
-	unsigned wants;	  /* on it; 0: its memory is free */
-	struct want *on;  /* of these, while it is being read */
+	size_t own_bytes; /* not 0: the memory is its own */
+	unsigned wants;	  /* wants on it; 0: its memory is free */
+	struct want *on;  /* the list of them, while it is being read */
 	bool reading;
-	uint64_t used; /* when, for the choice of the one to empty */
+	uint64_t used; /* clock of the last use, for the choice of the chunk to empty */
 };
 
 struct want {
 	struct sp__gathered record;
-	struct piece *piece;	/* NULL: it waits */
-	TAILQ_ENTRY(want) link; /* among those asked for, or the idle ones */
-	struct want *mate;	/* the next on the piece, or of those that are ready */
+	struct piece *piece;	/* NULL: the want is waiting */
+	TAILQ_ENTRY(want) link; /* in the list of requests, or of idle wants */
+	struct want *mate;	/* the next on the same chunk, or in the ready list */
 	bool ready;
 };
 
@@ -53,8 +56,8 @@ struct sp__gather {
 	struct sp__gather_opts opts;
 	struct sp__gather_counts counts;
 	struct want *wants, *pinned;
-	struct wants idle, asked;	 /* asked: in the order of asking */
-	struct want *ready, *ready_last; /* in the order in which they came; unless ordered */
+	struct wants idle, asked;	 /* asked: in the order of requests */
+	struct want *ready, *ready_last; /* in the order of arrival; unless ordered */
 	struct want **batch;		 /* being ordered */
 	unsigned nidle, nwaiting;
 	struct piece *pieces;
@@ -63,7 +66,7 @@ struct sp__gather {
 	char *memory;
 	uint64_t own_bytes; /* of long records */
 	uint64_t clock;
-	int error; /* stays */
+	int error; /* kept for all later calls */
 };
 
 static int no_memory(const struct sp__gather *f)
@@ -138,7 +141,7 @@ void sp__gather_close(struct sp__gather *f)
 	free(f);
 }
 
-/* Asking. */
+/* Requesting. */
 
 unsigned sp__gather_free(const struct sp__gather *f)
 {
@@ -171,7 +174,7 @@ static void leave(struct sp__gather *f, struct want *w)
 
 /* Reading. */
 
-/* Of an empty record its terminator is read. */
+/* End of a record's bytes; of an empty record its terminator is read. */
 static uint64_t end_of(const struct sp__gathered *r)
 {
 	return r->offset + sp__max(r->bytes, 1);
@@ -226,7 +229,7 @@ static unsigned count_free(const struct sp__gather *f)
 	return n;
 }
 
-/* The memory of its own that a record needs. */
+/* Bytes of own memory that a record needs. */
 static size_t own_memory_bytes(const struct sp__gather *f, const struct sp__gathered *r)
 {
 	size_t bytes = sp__request_capacity(f->opts.volume, (size_t)(end_of(r) - r->offset));
@@ -234,7 +237,7 @@ static size_t own_memory_bytes(const struct sp__gather *f, const struct sp__gath
 	return bytes > f->piece_bytes ? bytes : 0;
 }
 
-/* Lays wants on the pieces that there are; the others, from the first on, are the batch. */
+/* Assigns wants to existing chunks; the others, in the order of requests, are the batch. */
 static unsigned choose_batch(struct sp__gather *f)
 {
 	struct want *w = TAILQ_LAST(&f->asked, wants), *next;
@@ -300,7 +303,7 @@ static void read_done(struct sp__owned_request *r)
 		f->counts.bytes += (uint64_t)r->req.result;
 }
 
-/* The wants of the batch from i on that one piece can have; *end: of their bytes. */
+/* Counts the wants of the batch from i on that fit into one chunk; *end: the end of their bytes. */
 static unsigned group(const struct sp__gather *f, unsigned i, unsigned n, uint64_t *end)
 {
 	const struct sp__gather_opts *o = &f->opts;
@@ -389,7 +392,7 @@ void sp__gather_release(struct sp__gather *f)
 	f->pinned = NULL;
 }
 
-/* A record that has arrived. */
+/* Returns a want whose record has arrived. */
 static struct want *next_ready(struct sp__gather *f)
 {
 	struct want *w = f->opts.ordered ? TAILQ_FIRST(&f->asked) : f->ready;

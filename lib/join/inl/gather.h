@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of a file by their places, many at once.
+ * Reads records of a file by their offsets, many concurrently.
  *
- * Records are asked for, then flushed as one batch: records in blocks that are being read, or
- * have lately been read, need no read; of the others, neighbours come with one read, if the
- * gap between them costs less than a request.  They come back as they arrive, or in the order in
- * which they were asked for.
+ * Records are requested, then flushed as one batch.  Records in blocks that are being read, or have
+ * recently been read, need no read.  Neighbouring records share a read if the gap between them
+ * costs less than a request.  Records return as they arrive, or in the order of requests.
  *
- * Thread rule: that of the reads it is given, one thread's.
+ * Thread rule: the thread of the reads (`reads`) makes all calls.
  */
 #ifndef SP__JOIN_INL_GATHER_H
 #define SP__JOIN_INL_GATHER_H
@@ -22,8 +21,8 @@ struct sp__gather_opts {
 	struct sp__requests *reads;
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
-	unsigned max;	       /* records at once; reads are never more */
-	uint64_t memory_bytes; /* for what is read; a longer record has its own */
+	unsigned max;	       /* records requested at a time; there are never more reads */
+	uint64_t memory_bytes; /* for data read; a longer record has its own */
 	uint64_t gap_bytes;
 	bool ordered;
 };
@@ -35,31 +34,31 @@ struct sp__gathered {
 	uint64_t tag; /* the caller's */
 };
 
-/* Figures of spindle-report(5). */
+/* Counters of spindle-report(5). */
 struct sp__gather_counts {
 	uint64_t records, reads, bytes;
-	uint64_t shared;    /* records in blocks that were read for others */
+	uint64_t shared;    /* records in blocks that were read for other records */
 	uint64_t coalesced; /* records behind a gap that was read with them */
 };
 
 struct sp__gather;
 
 SP_MUST_CHECK int sp__gather_open(struct sp__gather **f, const struct sp__gather_opts *opts);
-/* After the reads have been closed.  Accepts NULL. */
+/* Called after the reads have been closed.  Accepts NULL. */
 void sp__gather_close(struct sp__gather *f);
 
-/* Records that can be asked for now. */
+/* Number of records that can be requested now. */
 unsigned sp__gather_free(const struct sp__gather *f);
-/* Asks for a record, if there is a free one; an empty one is followed by a byte at least. */
+/* Requests a record; one must be free.  An empty record is followed by at least one byte. */
 void sp__gather_ask(struct sp__gather *f, uint64_t offset, size_t bytes, uint64_t tag);
-/* Submits what has been asked for, as far as there is memory.  0 or an error. */
+/* Submits the requested records, as far as there is memory.  0 or an error. */
 SP_MUST_CHECK int sp__gather_flush(struct sp__gather *f);
 /*
- * The next record, valid until it is released or the next is taken: SP_READY; SP_LATER: it is
- * being read; SP_END: none is asked for; or an error.
+ * Takes the next record, valid until it is released or the next is taken: SP_READY; SP_LATER: it is
+ * being read; SP_END: no record is requested; or an error.
  */
 SP_MUST_CHECK int sp__gather_take(struct sp__gather *f, struct sp__gathered *record);
-/* The record taken last is needed no more, and another can be asked for. */
+/* Releases the record taken last; another can then be requested. */
 void sp__gather_release(struct sp__gather *f);
 const struct sp__gather_counts *sp__gather_counts(const struct sp__gather *f);
 

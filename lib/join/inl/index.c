@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that index nested loops can do a join, and that an index is one of its keys. */
+/* Checks that index nested loops can do a join, and that an index is on one of its keys. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,7 +46,7 @@ int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io, str
 	return rc;
 }
 
-/* Are fields and records cut as in the join? */
+/* True if fields and records are cut as in the join. */
 static bool same_format(const struct sp__index *ix, const struct sp_join_opts *o, int side)
 {
 	const struct sp__index_head *h = &ix->head;
@@ -71,7 +71,7 @@ bool sp__keys_alike(const struct sp_join_opts *o)
 	return a->type == b->type && a->length == b->length && a->big_endian == b->big_endian;
 }
 
-/* Are index keys equal where those of the join are?  They may be equal elsewhere, too. */
+/* True if index keys are equal wherever join keys are; other records can share them. */
 static bool same_key(const struct sp__index *ix, const struct sp_join_opts *o, int side)
 {
 	const struct sp_key *k = &ix->key.key, *f;

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way of an outer row: free; looking: its key is with the lookup; matched: places of inner
- * records have come, and are asked for as the batch has free places; settled: all its records have
- * been joined.  Keys that are looking and records that are asked for together are in flight.
+ * Joins outer rows with the inner records that an index finds, many concurrently (inl.h).
  *
- * The batch is how many may be.  It begins at 1 and doubles each time as many have been joined,
- * up to `max`.  A lookup ahead of the rows that are joined delays them if the device serves one
- * request at a time.  So no more than 1 + n / 4 outer rows are unsettled after n settled ones: a
- * row of the result is late by at most an eighth of the time so far if a lookup takes as long as
- * the read of its record.  The batch is filled again when a tenth of what may be unsettled has
- * been joined, so that requests go to the system in groups.
+ * States of an outer row: free; looking, its key is in the lookup; matched, offsets of inner
+ * records have come and are requested while the batch has free slots; settled, all its records have
+ * been joined.  Looking keys and requested records are in flight.
  *
- * next() first returns what has arrived; then it collects completions, turns finished lookups
- * into reads, and fills the batch; only if none of this is possible it says SP_LATER.
+ * Algorithm: the batch is the limit of what is in flight.  It begins at 1 and doubles each time as
+ * many have been joined, up to `max`.  If the device serves one request at a time, a lookup ahead
+ * of the rows that are joined delays them.  So at most 1 + n / 4 outer rows are unsettled after n
+ * settled ones: if a lookup takes as long as the read of its record, a row of the result is late by
+ * at most an eighth of the time so far.  The batch is refilled when a tenth of the limit has been
+ * joined, so that requests go to the system in groups.
  *
- * Ordered, lookups and reads return in the order of the puts, so rows do too; those that come
+ * next() first returns rows that have arrived.  Then it collects completions, turns finished
+ * lookups into reads, and fills the batch.  It returns SP_LATER only if none of this is possible.
+ *
+ * If ordered, lookups and reads return in the order of the puts, so rows do too.  Rows that come
  * without a partner are in the queue `settling` until the rows before them are settled.
  *
- * The key of each record that is read is compared with that of its row; if it is another one, the
- * index may be wrong, which is an error.
+ * The key of each record that is read is compared with the key of its row.  If it differs, the
+ * index might be wrong, which is an error.
  *
  * Memory: an eighth for outer rows, half of the rest for nodes of the index, half for records.
  *
- * Rejected: looking for what has arrived through the first K = 10 % of the queue alone, as in the
- * paper.  Here completions come as a list, so looking costs nothing; on a simulated drive 1500
- * probes then take 34, 21, 17 and 3 % longer with 8, 32, 64 and 128 outstanding.
+ * Rejected: searching only the first K = 10 % of the queue for arrivals, as in the paper.  Here
+ * completions come as a list, so searching costs nothing; on a simulated drive 1500 probes then
+ * take 34, 21, 17 and 3 % longer with 8, 32, 64 and 128 outstanding.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,18 +34,18 @@
 #include "base/minmax.h"
 #include "join/inl/keys.h"
 
-/* The part of the batch that is filled at once. */
+/* Share of the batch that is filled together. */
 #define REFILL 10
-/* Settled outer rows for each one that may be looked up ahead. */
+/* Settled outer rows for each row that is looked up ahead. */
 #define SETTLED_PER_AHEAD 4
 
 struct outer {
 	struct sp__tuple row;
 	struct sp__bytes copy; /* its records */
-	struct sp__bytes key;  /* as sp__key_make() has it */
-	unsigned pending;      /* records asked for and not joined */
+	struct sp__bytes key;  /* from sp__key_make() */
+	unsigned pending;      /* records requested and not joined */
 	bool looking, matched;
-	struct outer *next; /* free, or settling */
+	struct outer *next; /* in the list of free or of settling rows */
 };
 
 struct sp__inl {
@@ -56,21 +58,21 @@ struct sp__inl {
 	struct outer *settling, *settling_last;
 	unsigned nrows; /* not idle */
 	uint64_t row_bytes;
-	struct outer *given; /* by the last call; it can be settled now */
+	struct outer *given; /* the row returned last; it can be settled now */
 
-	struct sp__found found; /* of the lookup that is being turned into reads */
-	struct outer *finding;	/* its row; NULL: none */
-	size_t asked;		/* of found */
+	struct sp__found found; /* the lookup whose records are being requested */
+	struct outer *finding;	/* the row of found; NULL: none */
+	size_t asked;		/* records of found that are requested */
 
 	unsigned batch, looking;
 	uint64_t settled; /* outer rows */
 	uint64_t joined;  /* since the batch was filled */
-	uint64_t grown;	  /* ... since it was doubled */
+	uint64_t grown;	  /* joined since it was doubled */
 	bool filling, outer_ended;
-	uint64_t moves; /* changes at whatever row: without one a call can do nothing more */
+	uint64_t moves; /* changes of any row; a call without one can do nothing more */
 	struct sp__tuple row;
 	uint64_t probes;
-	int status; /* of the last call; an error stays */
+	int status; /* of the last call; an error is kept */
 };
 
 static int no_memory(const struct sp__inl *l)
@@ -242,12 +244,12 @@ static int fill(struct sp__inl *l)
 	       in_flight(l) < l->batch && l->nrows < rows_ahead(l) &&
 	       (!l->nrows || l->row_bytes < l->opts.memory_bytes / 8))
 		rc = take_outer(l);
-	/* A row that is not there yet is asked for again. */
+	/* A row that is not available yet is requested again. */
 	l->filling = rc == 0 && !l->outer_ended;
 	return rc < 0 ? rc : 0;
 }
 
-/* Something in flight has been joined, or had no partner. */
+/* Counts a key or record in flight that has been joined or had no partner. */
 static void join_one(struct sp__inl *l)
 {
 	l->joined++;
@@ -270,7 +272,7 @@ static void enqueue(struct sp__inl *l, struct outer *o)
 	l->settling_last = o;
 }
 
-/* The lookup of the row has ended. */
+/* Ends the lookup of a row. */
 static void found_all(struct sp__inl *l, struct outer *o)
 {
 	o->looking = false;
@@ -280,7 +282,7 @@ static void found_all(struct sp__inl *l, struct outer *o)
 		enqueue(l, o);
 }
 
-/* Asks for the records found.  1: for all of them; 0: the batch is full. */
+/* Requests the records found.  1: all of them; 0: the batch is full. */
 static int ask(struct sp__inl *l)
 {
 	for (; l->asked < l->found.n; l->asked++) {
@@ -329,7 +331,7 @@ static void settle(struct sp__inl *l, struct outer *o)
 	l->moves++;
 }
 
-/* The next settled row: does it become a row of the result, as it is? */
+/* True if the next settled row becomes a row of the result without a partner. */
 static bool give_alone(struct sp__inl *l, const struct sp__tuple **row)
 {
 	while (l->settling && !l->settling->pending) {
@@ -346,7 +348,7 @@ static bool give_alone(struct sp__inl *l, const struct sp__tuple **row)
 	return false;
 }
 
-/* Is it the key of the row? */
+/* True (1) if the inner record has the key of the row. */
 static int matches(struct sp__inl *l, const struct outer *o, const struct sp__line *inner,
 		   bool *equal)
 {
@@ -358,8 +360,9 @@ static int matches(struct sp__inl *l, const struct outer *o, const struct sp__li
 }
 
 /*
- * The record has another key than the row.  It may: the key of the join can be longer than that of
- * the index, or narrower; but not if the index, too, would have another key for it.
+ * Checks a record whose key differs from the row's.  That is correct if the key of the join is
+ * longer or narrower than the key of the index, but not if the index key of the record differs as
+ * well.
  */
 static int check_place(struct sp__inl *l, const struct outer *o, const struct sp__gathered *record)
 {
@@ -373,7 +376,7 @@ static int check_place(struct sp__inl *l, const struct outer *o, const struct sp
 			(unsigned long long)record->offset, ix->source);
 }
 
-/* Joins a record that has arrived with its row.  1: that makes a row of the result. */
+/* Joins a record that has arrived with its row.  1: a row of the result is complete. */
 static int join(struct sp__inl *l, const struct sp__gathered *record)
 {
 	struct outer *o = &l->rows[record->tag];
@@ -397,7 +400,7 @@ static int join(struct sp__inl *l, const struct sp__gathered *record)
 	return l->opts.pairs || (l->opts.semi && first);
 }
 
-/* SP_READY, SP_LATER or an error. */
+/* Returns the next row: SP_READY, SP_LATER or an error. */
 static int give(struct sp__inl *l, const struct sp__tuple **row)
 {
 	struct sp__gathered record;
@@ -451,7 +454,7 @@ static int next(struct sp__inl *l, const struct sp__tuple **row)
 	return rc ? rc : SP_LATER;
 }
 
-/* The row given last is not used any more. */
+/* Releases the row returned last. */
 static void release(struct sp__inl *l)
 {
 	if (l->given)

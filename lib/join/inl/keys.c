@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the keys of index nested loops: of the join, and of the index (keys.h). */
+/* Makes the keys of the join and of the index for index nested loops (keys.h). */
 #include <string.h>
 #include "join/inl/keys.h"
 
@@ -35,7 +35,7 @@ int sp__inlkeys_make(struct sp__inlkeys *k, int side, const struct sp__line *lin
 	return 0;
 }
 
-/* The outer key as a record of the inner file would have it. */
+/* Converts the outer key to the form of the inner file's records. */
 static int binary_for_index(struct sp__inlkeys *k, const struct sp__slice *field)
 {
 	const struct sp_key *key = &k->opts->index->key.key;

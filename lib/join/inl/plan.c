@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A join of files by index nested loops: the plan above a scan of the outer file, and its root,
- * which writes rows, and what there is of them before it waits.
+ * Joins files by index nested loops: makes the plan above a scan of the outer file, and writes the
+ * rows of its root.  Before it waits, it writes all rows that it has.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,13 +19,13 @@
 
 #define OUTSTANDING_DEFAULT 128
 #define QUEUE_MAX 4096
-/* What costs as much to read as a request, where the device is not known. */
+/* Bytes that cost as much to read as a request, if the device is unknown. */
 #define GAP_BYTES (16u << 10)
 #define EXPECT_MIN 16
 
 /*
- * How many rows are still to come, by the length of those that have: now and then, and not before
- * there are a few.
+ * Estimates the number of remaining rows from the length of the rows so far.  Done at intervals,
+ * after a minimum number of rows.
  */
 static void expect_rows(struct sp__inl_plan *p, const struct sp__source *src)
 {
@@ -40,7 +40,7 @@ static void expect_rows(struct sp__inl_plan *p, const struct sp__source *src)
 	sp__inl_expect(p->level[0].inl, o->limited ? sp__min(rows, o->limit) : rows);
 }
 
-/* The scan of the outer file as an operator. */
+/* Scans the outer file as an operator. */
 static int outer_next(void *plan, const struct sp__tuple **row)
 {
 	struct sp__inl_plan *p = plan;
@@ -92,7 +92,7 @@ static uint64_t gap_bytes(const struct sp_join_opts *o)
 			       : GAP_BYTES;
 }
 
-/* input: NULL for an operator, which takes the source of the index. */
+/* input: NULL for an operator, which uses the source recorded in the index. */
 static int open_index(struct sp__inl_plan *p, struct sp__inl_level *l, int side, const char *path,
 		      const char *input)
 {
@@ -106,7 +106,7 @@ static int open_index(struct sp__inl_plan *p, struct sp__inl_level *l, int side,
 				       in->io, in->env->err);
 }
 
-/* Which fields of which files are the keys of level i, and its index. */
+/* Sets the files and fields that are the keys of level i, and its index. */
 static int open_keys(struct sp__inl_plan *p, unsigned i, struct sp__inl_opts *lo)
 {
 	const struct sp_join_opts *o = p->in->opts;
@@ -218,7 +218,7 @@ void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row)
 
 /* The root. */
 
-/* Shows what there is, and waits. */
+/* Flushes the rows so far, and waits. */
 static int wait_all(struct sp__inl_plan *p)
 {
 	int rc = sp__emit_flush(&p->out->emit);
@@ -258,7 +258,7 @@ int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out)
 
 	in->counts->stats.algorithm = in->opts->algorithm;
 	rc = sp__inl_plan_open(&p);
-	/* Not before: of an index that cannot be used there is no result, not even a header. */
+	/* Only now: if an index cannot be used, there is no result, not even a header. */
 	if (!rc)
 		rc = sp__join_begin_rows(in, out);
 	if (!rc)

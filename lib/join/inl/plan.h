@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Index nested loops with the indexes and files that options name: operators of inl.h, one above
- * the other, the lowest above source `outer` of the join.  Its root writes rows: those of a join
- * of files (plan.c), or of an operator of a plan (inl_operator.c).
+ * Stacks operators of inl.h for the indexes and files that options name; the lowest is above source
+ * `outer` of the join.  The root writes rows: for a join of files (plan.c), or for an operator of a
+ * plan (inl_operator.c).
  */
 #ifndef SP__JOIN_INL_PLAN_H
 #define SP__JOIN_INL_PLAN_H
@@ -17,18 +17,18 @@ struct sp__inl_level {
 };
 
 struct sp__inl_plan {
-	struct sp__join_inputs *in; /* the first six are set by the owner */
+	struct sp__join_inputs *in; /* the first six members are set by the owner */
 	struct sp__result *out;
 	int outer; /* file 0 or 1 */
 	unsigned nlevels;
 	struct sp__waits *waits;
-	bool bound; /* stays with the thread that opens it */
+	bool bound; /* bound to the thread that opens it */
 	struct sp__inl_level level[SP_JOIN_FILES_MAX - 1];
 	struct sp__requests reads;
 	struct sp__tuple row; /* of the outer file */
 };
 
-/* After an error, too, it must be closed. */
+/* Opens the indexes and operators; must be closed even after an error. */
 SP_MUST_CHECK int sp__inl_plan_open(struct sp__inl_plan *p);
 void sp__inl_plan_close(struct sp__inl_plan *p);
 /* The highest level. */
@@ -39,10 +39,10 @@ static inline struct sp__inl *sp__inl_plan_top(const struct sp__inl_plan *p)
 
 /* Puts a row into the emit of the join. */
 void sp__inl_plan_write(struct sp__inl_plan *p, const struct sp__tuple *row);
-/* Adds what has been read. */
+/* Adds the reads to stats. */
 void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *stats);
 
-/* A join of files: 0 or an error. */
+/* Joins files.  0 or an error. */
 SP_MUST_CHECK int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command that makes an index that a join lacks.  It is given as words, because only who shows
- * them knows a shell; and whole, however long names are.
+ * Makes the command that creates an index that a join lacks.  It is a list of arguments, since only
+ * the program that prints it knows the shell; and it is complete for names of any length.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void add(struct command *c, const char *word)
 	c->words[c->n++] = word;
 }
 
-/* The letter of -k for the type of a key field. */
+/* Returns the letter of -k for the type of a key field. */
 static const char *letter(const struct sp_join_opts *o)
 {
 	static const char *const letters[] = {
@@ -65,7 +65,7 @@ static void add_binary(struct command *c, const struct sp_join_opts *o, int side
 	snprintf(c->key, sizeof(c->key), "%zu:%zu:%s", k->offset, k->length, sp__bkey_type(k));
 }
 
-/* Could there be an index of these fields of this input? */
+/* True if these fields of this input can have an index. */
 static bool possible(const struct sp_join_opts *o, const char *input)
 {
 	if (!strcmp(input, "-"))

@@ -28,7 +28,7 @@ int sp__balance_bytes(struct sp__join_inputs *in, const char *where, uint64_t ca
 			where, (unsigned long long)came, (unsigned long long)went);
 }
 
-/* At its end a scan has returned all that it read. */
+/* Bytes that a scan at its end must have returned. */
 static uint64_t scanned(const struct sp__source *s)
 {
 	return s->scan && s->ended ? sp__scan_owed(s->scan) : s->bytes;

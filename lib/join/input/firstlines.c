@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads and writes the first lines of all files: headers, and what sets the number of columns. */
+/*
+ * Reads and writes the first lines of all files: headers, and lines that set the number of columns.
+ */
 #include "base/err.h"
 #include "base/minmax.h"
 #include "join/plan/plan.h"
@@ -14,7 +16,7 @@ void sp__header_pass(struct sp__source *src, const char *end)
 	src->lines++;
 }
 
-/* Of a file that is scanned: SP_READY, SP_END or an error. */
+/* Reads the first record of a file that is scanned: SP_READY, SP_END or an error. */
 static int first_of_source(struct sp__join_inputs *in, int side, struct sp__line *first)
 {
 	struct sp__source *src = &in->source[side];
@@ -30,7 +32,7 @@ static int first_of_source(struct sp__join_inputs *in, int side, struct sp__line
 	return rc;
 }
 
-/* The same of another file, copied. */
+/* Reads the first record of another file, and copies it. */
 static int first_of_file(struct sp__join_inputs *in, const char *input,
 			 const struct sp_recfmt *format, struct sp__bytes *copy,
 			 struct sp__line *first)
@@ -46,9 +48,9 @@ static int first_of_file(struct sp__join_inputs *in, const char *input,
 	struct sp_batch batch = { 0 };
 	int rc;
 
-	/* It takes no simulated time: the file lies there only with its index. */
+	/* Reading takes no simulated time: only the index places the file on the machine. */
 	o.stream.device = NULL;
-	/* An index finds its records by their places. */
+	/* An index finds its records by their offsets. */
 	o.stream.unpack = SP_PACKED_NONE;
 	rc = sp__scan_open(&scan, &o);
 	if (!rc)
@@ -80,7 +82,7 @@ static int first_line(struct sp__join_inputs *in, struct sp__result *out, unsign
 	return rc;
 }
 
-/* The number of the last column of a file that is asked for. */
+/* Number of the last column of a file that is requested. */
 static size_t last_column(const struct sp_join_opts *o, unsigned file)
 {
 	size_t last = file < 2 ? 0 : o->then[file - 2].key + 1;
@@ -96,7 +98,7 @@ static size_t last_column(const struct sp_join_opts *o, unsigned file)
 	return last;
 }
 
-/* The header of CSV names all columns that there are. */
+/* Checks that the header of a CSV file has all requested columns. */
 static int check_header(struct sp__join_inputs *in, struct sp__result *out, unsigned file,
 			const struct sp__line *header)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two inputs of a join, and what its algorithms are told and count.
+ * Holds the two inputs of a join, and the options and counters of its algorithms.
  *
- * The shell sets all of it before an algorithm begins, and opens the sources.  Then the one
- * algorithm at work writes it: it reads the sources, counts, and resolves what opts leave open.
- * A merge that finds disorder sets `merged`; then the shell opens both inputs again.
+ * The shell sets everything before an algorithm begins, and opens the sources.  Then only the
+ * running algorithm writes it: it reads the sources, counts, and resolves what opts leave open.  A
+ * merge that finds disorder sets `merged`; then the shell opens both inputs again.
  */
 #ifndef SP__JOIN_INPUT_INPUTS_H
 #define SP__JOIN_INPUT_INPUTS_H
@@ -39,8 +39,8 @@ struct sp__join_inputs {
 
 /*
  * firstlines.c: reads the first records of all files, sets the number of columns from them if
- * requested, and writes them if they are headers.  The records after them are those that a limit or
- * a timeline is about.  0, SP__LIMIT_REACHED, or an error.
+ * requested, and writes them if they are headers.  A limit and a timeline count only the records
+ * after them.  0, SP__LIMIT_REACHED, or an error.
  */
 SP_MUST_CHECK int sp__join_begin_rows(struct sp__join_inputs *in, struct sp__result *out);
 /* Skips the header at the beginning of the batch, up to its end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads whole records from both inputs as they arrive, and keeps them, until one ends
- * or the limit is reached; if neither has data, it waits for both.  So it does not
- * matter which of two pipes is filled first.
+ * Reads whole records from both inputs as they arrive, and keeps them, until one input ends or the
+ * limit is reached.  If neither has data, it waits for both, so it does not matter which of two
+ * pipes is filled first.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int keep(struct sp__source *s, const char *data, size_t bytes, struct sp_
 {
 	struct sp__ahead *a = s->ahead ? s->ahead_last : NULL;
 
-	/* What is pinned does not grow. */
+	/* A pinned chunk does not grow. */
 	if (!a || (s->ahead_pinned && a == s->ahead) || a->capacity - a->bytes < bytes) {
 		size_t capacity = bytes > SP__AHEAD_BYTES ? bytes : SP__AHEAD_BYTES;
 

@@ -6,7 +6,7 @@
 #include "join/plan/plan.h"
 #include "join/input/inputs.h"
 
-/* Reported before anything is written, if the length is known. */
+/* Checks the length of an input, if known, before anything is written. */
 static int check_length(const struct sp__join_inputs *in, int side, const struct sp_recfmt *format)
 {
 	const char *input = in->io->inputs[side];
@@ -23,7 +23,7 @@ static int check_length(const struct sp__join_inputs *in, int side, const struct
 			"length is not a multiple of the record size %zu", format->fixed_bytes);
 }
 
-/* What is not would be read beyond its end. */
+/* A last record that is not whole would be read beyond its end. */
 static bool is_whole(const struct sp_recfmt *f, const struct sp_batch *b)
 {
 	const char *at = b->data, *end = at + b->bytes;
@@ -82,14 +82,14 @@ void sp__source_close(struct sp__source *s)
 	s->scan = NULL;
 }
 
-/* Charges the data read, and shows the progress. */
+/* Charges the data read, and reports the progress. */
 static void filling(struct sp__source *s)
 {
 	struct sp__join_inputs *in = s->in;
 	uint64_t lines = s->lines - s->charged, done = s->bytes, total;
 	int side, phase = SP_JOIN_PHASE_PROBE;
 
-	/* Only lines taken one by one: users of whole batches charge for these. */
+	/* Only for lines taken one by one; users of whole batches charge for them. */
 	sp__charge_work(in->env, lines, 1, lines ? s->batch_bytes : 0);
 	s->charged = s->lines;
 	side = (int)(s - in->source);

@@ -52,7 +52,7 @@ static int check_field(const struct sp_join_opts *o, int side, size_t field, str
 	return 0;
 }
 
-/* Can two fields ever be equal? */
+/* Checks that two fields can be equal. */
 static int check_pair(const struct sp_key *a, const struct sp_key *b, struct sp_errinfo *err)
 {
 	if (is_integer(a) ? !is_integer(b) : a->type != b->type)
@@ -88,7 +88,7 @@ int sp__binary_check(const struct sp_join_opts *o, struct sp_errinfo *err)
 	return rc;
 }
 
-/* Is the key one field whose values are equal exactly if its bytes are? */
+/* True if the key is one field whose values are equal exactly if its bytes are. */
 static bool binary_plain(const struct sp_join_opts *o)
 {
 	const struct sp_key *a = &o->fields[o->keys[0][0]], *b = &o->fields[o->keys[1][0]];
@@ -107,7 +107,7 @@ static uint64_t load(const struct sp_key *f, const char *p)
 	return v;
 }
 
-/* A float of 4 bytes as one of 8.  By its bits: the processor would make a NaN quiet. */
+/* Widens a float of 4 bytes to 8 by its bits, since the processor would make a NaN quiet. */
 static uint64_t widened(uint32_t bits)
 {
 	uint64_t sign = (uint64_t)(bits >> 31) << 63, v;
@@ -122,7 +122,7 @@ static uint64_t widened(uint32_t bits)
 	return v;
 }
 
-/* Writes the value of a number as bytes that are equal if values are; returns how many. */
+/* Writes a number's value as bytes, equal if the values are; returns their count. */
 static size_t binary_value(const struct sp_key *f, const char *number, char *to)
 {
 	uint64_t v = load(f, number), sign = UINT64_C(1) << (8 * f->length - 1);
@@ -273,7 +273,7 @@ static int append(const struct sp__keying *k, size_t i, const struct sp__slice *
 	char *to;
 	int rc;
 
-	/* Even an empty text has a place. */
+	/* Reserves at least a byte, so an empty text has an address. */
 	if (reserve(mem, f->n + 1) < 0)
 		return -ENOMEM;
 	to = mem->data + mem->bytes;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys as bytes, for hashing: keys are equal exactly if their bytes are.
+ * Makes keys as bytes, for hashing: keys are equal exactly if their bytes are.
  *
- * Typed values are compared by their normalised keys (rec/key.h), collated texts by
- * the result of strxfrm().
+ * Typed values are compared by their normalised keys (rec/key.h), collated texts by the result of
+ * strxfrm().
  *
- * Numbers in binary records are equal if their values are, whatever their widths and byte
- * orders: signed and unsigned integers, floats of 4 and 8 bytes.  -0 equals 0; a NaN equals
- * only those of the same sign and payload, as when binary records are sorted
- * (rec/bkey.c).
+ * Numbers in binary records are equal if their values are, whatever their widths and byte orders:
+ * signed and unsigned integers, floats of 4 and 8 bytes.  -0 equals 0; a NaN equals only a NaN of
+ * the same sign and payload, as when binary records are sorted (rec/bkey.c).
  *
- * A key of one field, used unchanged, is that field in its line.  Any other (of
- * several fields, folded to upper case, or of a quoted CSV field) is assembled in
- * separate memory.
+ * A key of one field, used unchanged, is that field in its line.  Any other key (several fields,
+ * folded to upper case, or a quoted CSV field) is assembled in separate memory.
  */
 #ifndef SP__JOIN_KEYS_KEYING_H
 #define SP__JOIN_KEYS_KEYING_H
@@ -26,8 +24,8 @@
 struct sp__keying {
 	const struct sp_join_opts *opts;
 	const struct sp__cut *cut;
-	const bool *collated;	 /* of each field; NULL: none */
-	struct sp_keyset **sets; /* of each field: encodes its key; NULL: a text */
+	const bool *collated;	 /* by field; NULL: none */
+	struct sp_keyset **sets; /* by field: encodes its key; NULL: a text */
 	bool plain;
 };
 
@@ -38,7 +36,7 @@ struct sp__keymem {
 	struct sp__keybuf value; /* of one field with a type, or its text to be collated */
 };
 
-/* How the records of both files are cut; borrows opts->fields. */
+/* Sets how the records of both files are cut into fields; borrows opts->fields. */
 void sp__join_cut(struct sp__cut *cut, const struct sp_join_opts *opts);
 
 /* 0, or -EINVAL with err: fields outside their binary records, keys that cannot be equal. */
@@ -50,22 +48,22 @@ void sp__keying_release(struct sp__keying *k);
 void sp__keymem_release(struct sp__keymem *mem);
 
 /*
- * Not plain: appends the key of a line of file 0 or 1 to mem, and returns its offset
+ * If keys are not plain: appends the key of a line of file 0 or 1 to mem, and returns its offset
  * there.  0 or -ENOMEM.
  */
 int sp__key_make(const struct sp__keying *k, int side, const char *line, size_t bytes,
 		 struct sp__keymem *mem, size_t *begin);
 
-/* The key of a line: in the line, or the only one in mem.  0 or -ENOMEM. */
+/* Finds the key of a line: in the line, or alone in mem.  0 or -ENOMEM. */
 int sp__key_find(const struct sp__keying *k, int side, const char *line, size_t bytes,
 		 struct sp__keymem *mem, struct sp__slice *key);
 
-/* Independent for different seeds. */
+/* Hashes a key; independent for different seeds. */
 uint64_t sp__key_hash(const char *key, size_t bytes, uint64_t seed);
 
 /*
- * The hash by which a stage at that depth partitions and looks up: different for each depth,
- * and derived from the key's hash, which is the same at all depths.
+ * The hash that a stage at that depth uses to partition and look up: different for each depth, and
+ * derived from the key's hash, which is the same at all depths.
  */
 static inline uint64_t sp__key_rehash(uint64_t key_hash, unsigned depth)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Orders in which sorted files can be merged.
+ * Defines the orders in which sorted files can be merged.
  *
- * Any order works in which keys are equal exactly if they are equal for the hash join.
- * Two are known: that of the bytes, and shorter keys first, which orders whole numbers
- * by value.
+ * An order is suitable if keys are equal in it exactly if they are equal for the hash join.  There
+ * are two: by bytes; and shorter keys first, which orders whole numbers by value.
  */
 #ifndef SP__JOIN_KEYS_KEYORDER_H
 #define SP__JOIN_KEYS_KEYORDER_H
@@ -15,7 +14,7 @@
 
 struct sp__keyorder {
 	enum sp_join_sorted by;
-	const unsigned char *upper; /* of the cut; NULL: bytes unchanged */
+	const unsigned char *upper; /* upper-case table of the cut; NULL: bytes unchanged */
 };
 
 static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struct sp__slice *a,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The numbers of records, as suffixes.
+ * Numbers records by suffixes.
  *
- * If the order of the inputs is needed later, a record passes the stages of a hash join
- * with its number in the input, its tag, appended before the terminator: seven bytes of seven
- * bits, the highest first, the top bit of each set.  So they compare like the numbers,
- * and contain no terminator or quote.  Numbers end at 2^49, over 5 * 10^14 records.
+ * If the order of the inputs is needed later, a record passes the stages of a hash join with its
+ * number in the input, its tag, appended before the terminator: seven bytes of seven bits, the
+ * highest first, the top bit of each set.  So tags compare like the numbers, and contain no
+ * terminator or quote.  The maximum is 2^49 records, over 5 * 10^14.
  */
 #ifndef SP__JOIN_KEYS_TAGS_H
 #define SP__JOIN_KEYS_TAGS_H

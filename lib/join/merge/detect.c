@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Do files seem to be sorted?  Examines samples spread evenly over each; keys must ascend
- * within a sample, and from one to the next.  Unsorted files are nearly always detected at
+ * Tests whether files seem to be sorted.  Examines samples spread evenly over each; keys must
+ * ascend within a sample, and from one to the next.  Unsorted files are nearly always detected at
  * the first sample.
  */
 #include <fcntl.h>
@@ -22,9 +22,9 @@ struct look {
 	struct sp_recfmt format;
 	size_t field;
 	const unsigned char *upper;
-	char sample[2][SAMPLE_BYTES]; /* this and the one before */
-	struct sp__slice last;	      /* key; p NULL: none yet */
-	unsigned orders;	      /* those that hold so far */
+	char sample[2][SAMPLE_BYTES]; /* the current and the previous one */
+	struct sp__slice last;	      /* last key; p NULL: none yet */
+	unsigned orders;	      /* orders that hold so far */
 	unsigned keys;		      /* seen in this file */
 };
 
@@ -55,7 +55,7 @@ static void look_at_sample(struct look *l, const char *p, size_t bytes, bool fir
 		any |= !skip;
 		skip = false;
 	}
-	/* Its sample will be read over. */
+	/* The next sample overwrites this one. */
 	if (!any)
 		l->last.p = NULL;
 }
@@ -77,7 +77,7 @@ static void look_at_file(struct look *l, int fd, uint64_t size, bool header)
 	}
 }
 
-/* Are there keys in the order of a file, by samples? */
+/* Tests the order of the keys of a file, by samples. */
 static bool look_at_input(struct look *l, const char *name, bool header)
 {
 	struct stat st;

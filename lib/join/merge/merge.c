@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joining two sorted files in parallel, in GNU join's order of events.
+ * Joins two sorted files concurrently, in GNU join's order of events.
  *
- * Each file has one line of look-ahead.  If keys are equal, all following lines of each
- * file with that key are collected into two groups, and each pair of the groups is
- * written.  Lines are used in the read stream's memory; only when a stream moves to its
- * next batch, the parts of the previous one that are still needed (a group, and the last
- * key for the order check) are copied.
+ * Algorithm: each file has one line of look-ahead.  If keys are equal, all following lines of each
+ * file with that key are collected into two groups, and each pair of the groups is written.  Lines
+ * are used in the read stream's memory.  When a stream moves to its next batch, the data of the
+ * previous one that is still needed (a group, and the last key for the order check) is copied.
  *
- * The join can stop and go on.  A file that moves on is due; while its input has nothing yet the
- * join returns SP_LATER and goes on from the same state when it is called again.  Meanwhile it
- * turns to the other file and reads that ahead, which first copies what is needed of its batch.
- * That is only for operators: below a join of files the streams read ahead by themselves.
+ * The join can suspend and resume.  A file whose next line is needed is due.  While its input has
+ * no data, the join returns SP_LATER and resumes from the same state when it is called again.
+ * Meanwhile it reads the other file ahead, after copying the needed data of that file's batch.
+ * Only operators need this: in a join of files the streams read ahead by themselves.
  *
- * A line is compared with the one before it if disorder matters: always, from the first
- * unpaired line on, or never.
+ * A line is compared with the line before it if disorder matters: always, from the first unpaired
+ * line on, or never.
  *
- * Memory: the largest two groups, two keys, and what is read ahead: two chunks, or 128 KB more
+ * Memory: the largest two groups, two keys, and the data read ahead: two chunks, or 128 KiB more
  * than one.
  */
 #include <stdlib.h>
@@ -33,7 +32,7 @@ struct copies {
 	char data[];
 };
 
-/* Must a side move on before anything else, and for which reason? */
+/* True for a side that must advance before anything else; the value is the reason. */
 enum due { NOT_DUE, AFTER_PAIR, AFTER_UNPAIRED };
 
 /* One file. */
@@ -43,9 +42,9 @@ struct side {
 	struct sp__line now; /* the current line */
 	bool have;	     /* there is one */
 	enum due due;
-	struct sp__bytes now_copy; /* memory for the line after its batch is gone */
+	struct sp__bytes now_copy; /* holds the line after its batch is released */
 	struct sp__slice last_key;
-	struct sp__bytes last_copy; /* memory for it after its batch is gone */
+	struct sp__bytes last_copy; /* holds the key after its batch is released */
 	bool last;		    /* there is a line before */
 	bool reported;		    /* disorder was reported */
 
@@ -62,11 +61,11 @@ struct sp__merging_join {
 	const struct sp_join_opts *opts;
 	struct sp__env *env;
 	enum phase phase;
-	size_t paired, with; /* PAIRING: lines of the groups, that of the major order first */
+	size_t paired, with; /* PAIRING: indices into the groups, the major order first */
 	struct side side[2];
 	struct sp__budget *budget;
 	bool collate;
-	struct sp__keyorder order; /* otherwise */
+	struct sp__keyorder order; /* order of the keys without collate */
 	bool unpairable;	   /* some line found no partner */
 	int result;		   /* once DONE */
 };
@@ -108,7 +107,7 @@ static int check(struct sp__merging_join *m, struct side *s)
 
 /* Advancing. */
 
-/* A missing field must stay missing. */
+/* Moves a key to another copy of its line; a missing field stays missing. */
 static struct sp__slice moved(const struct sp__slice *key, const char *from, const char *to)
 {
 	if (key->p == sp__no_field)
@@ -116,7 +115,7 @@ static struct sp__slice moved(const struct sp__slice *key, const char *from, con
 	return (struct sp__slice){ to + (key->p - from), key->n };
 }
 
-/* Before the batch is released: copies the parts still needed. */
+/* Copies the data still needed before the batch is released. */
 static int keep(struct sp__merging_join *m, struct side *s)
 {
 	struct copies *c;
@@ -149,7 +148,7 @@ static int keep(struct sp__merging_join *m, struct side *s)
 	return 0;
 }
 
-/* The next line: 0, 1 (disorder ends it), SP_LATER, or an error. */
+/* Reads the next line: 0, 1 (disorder ends the join), SP_LATER, or an error. */
 static int next(struct sp__merging_join *m, struct side *s)
 {
 	struct sp__source *src = s->source;
@@ -172,14 +171,14 @@ static int next(struct sp__merging_join *m, struct side *s)
 	return check(m, s);
 }
 
-/* Its batch is released: copies the current line too, and keeps the rest as read ahead. */
+/* Keeps the rest of a batch as read ahead and copies the current line before its release. */
 static int put_aside(struct sp__merging_join *m, struct side *s)
 {
 	const char *from = s->now.data;
 	int rc = keep(m, s);
 
 	if (!rc && s->have && from != s->now_copy.data) {
-		/* With its terminator, so that it is never nothing. */
+		/* The terminator keeps the copy from being empty. */
 		if (sp__bytes_set(&s->now_copy, from, s->now.bytes + 1, m->budget) < 0)
 			return sp__join_no_memory(m->env);
 		s->now.key = moved(&s->now.key, from, s->now_copy.data);
@@ -188,7 +187,7 @@ static int put_aside(struct sp__merging_join *m, struct side *s)
 	return rc ? rc : sp__source_aside(s->source, m->env->err);
 }
 
-/* The next line, for that reason, which is due if there is none yet; as next(). */
+/* Reads the next line; if none is available, the side is due for `reason`.  Returns as next(). */
 static inline int try_next(struct sp__merging_join *m, struct side *s, enum due reason)
 {
 	int rc = next(m, s);
@@ -199,7 +198,7 @@ static inline int try_next(struct sp__merging_join *m, struct side *s, enum due 
 	return rc;
 }
 
-/* The current line has been used. */
+/* Advances after the current line has been used. */
 static inline int leave(struct sp__merging_join *m, struct side *s, enum due reason)
 {
 	s->last_key = s->now.key;
@@ -208,7 +207,7 @@ static inline int leave(struct sp__merging_join *m, struct side *s, enum due rea
 	return try_next(m, s, reason);
 }
 
-/* Moves on what is due. */
+/* Advances the sides that are due. */
 static int move_on(struct sp__merging_join *m)
 {
 	int rc = 0, later = 0;
@@ -224,7 +223,7 @@ static int move_on(struct sp__merging_join *m)
 	return rc ? rc : later;
 }
 
-/* One file has nothing yet: reads the other ahead.  SP_LATER or an error. */
+/* Reads the other file ahead while one has no data.  SP_LATER or an error. */
 static int turn(struct sp__merging_join *m)
 {
 	int rc = 0;
@@ -244,7 +243,7 @@ static int turn(struct sp__merging_join *m)
 
 /* Groups. */
 
-/* A line has been processed, with its terminator. */
+/* Ends a line, with its terminator. */
 static void settle(struct side *s, const struct sp__line *l)
 {
 	sp__tally_count(&s->source->done, l->bytes + 1);
@@ -278,7 +277,7 @@ static int grow_group(struct sp__merging_join *m, struct side *s)
 	return 0;
 }
 
-/* The current line, and those after it as long as they match the other file's. */
+/* Collects the current line and the following ones that match the other file's. */
 static int gather(struct sp__merging_join *m, struct side *s, const struct side *other)
 {
 	int rc;
@@ -302,7 +301,10 @@ static int gather(struct sp__merging_join *m, struct side *s, const struct side 
 	return 0;
 }
 
-/* In the order of one side, ties in that of the other; until the buffer is full. */
+/*
+ * Writes the pairs in the order of one side, ties in the order of the other; stops if the buffer is
+ * full.
+ */
 static int all_pairs(struct sp__merging_join *m)
 {
 	struct sp__emit *e = &m->out->emit;
@@ -355,7 +357,7 @@ static int apart(struct sp__merging_join *m)
 	return rc;
 }
 
-/* The rest of a file after the other has ended: written, or only checked. */
+/* Writes or only checks the rest of a file after the other has ended. */
 static int tail(struct sp__merging_join *m, struct side *s)
 {
 	bool write = m->opts->unpaired[s->number];
@@ -375,7 +377,7 @@ static int tail(struct sp__merging_join *m, struct side *s)
 	return rc;
 }
 
-/* Until the join is done or the buffer is full: 0; 1 (disorder ends it), SP_LATER, or an error. */
+/* Runs until the end or a full buffer: 0; 1 (disorder ends the join), SP_LATER, or an error. */
 static int run(struct sp__merging_join *m)
 {
 	int rc = move_on(m);
@@ -394,10 +396,10 @@ static int run(struct sp__merging_join *m)
 	return rc == SP_LATER ? turn(m) : rc;
 }
 
-/* Returns rc, the error of its end, or 1 if there was disorder. */
+/* Ends the join.  Returns rc, an error of the end, or 1 if there was disorder. */
 static int end(struct sp__merging_join *m, int rc)
 {
-	/* A current line that is not needed. */
+	/* Skips a current line that is not needed. */
 	for (int i = 0; i < 2; i++)
 		if (m->side[i].have)
 			settle(&m->side[i], &m->side[i].now);

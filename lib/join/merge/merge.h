@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A merge join that can stop and go on (merge.c).
+ * Declares a merge join that can suspend and resume (merge.c).
  */
 #ifndef SP__JOIN_MERGE_MERGE_H
 #define SP__JOIN_MERGE_MERGE_H
 
 #include "join/input/inputs.h"
 
-/* Beside the statuses. */
+/* Returned in addition to the statuses. */
 enum { SP__MERGE_DISORDER = 3 };
 
 struct sp__merging_join;
 
-/* SP_EUNSUP: the options ask for an order that a merge does not have. */
+/* SP_EUNSUP: the options request an order that a merge does not have. */
 SP_MUST_CHECK int sp__merge_check(const struct sp_join_opts *opts, struct sp_errinfo *err);
 /*
- * Of sources that are open, into the emit of the result.  collate: keys compare as in the locale,
- * else as bytes.  What is kept is charged to budget.  NULL: no memory, recorded.
+ * Merges open sources into the emit of the result.  collate: compares keys by the locale, else as
+ * bytes.  Charges kept data to budget.  NULL: no memory, recorded.
  */
 struct sp__merging_join *sp__merge_new(struct sp__join_inputs *in, struct sp__result *out,
 				       bool collate, struct sp__budget *budget);
 void sp__merge_free(struct sp__merging_join *m); /* accepts NULL */
 /*
- * Goes on: SP_END; SP_READY (the emit, with a sink, holds enough), SP_LATER (a source said so);
- * SP__MERGE_DISORDER: the end, and disorder was reported; or an error.
+ * Continues the merge: SP_END; SP_READY (the emit, with a sink, holds enough), SP_LATER (a source
+ * returned it); SP__MERGE_DISORDER: the end, and disorder was reported; or an error.
  */
 SP_MUST_CHECK int sp__merge_some(struct sp__merging_join *m);
 
-/* The whole merge of files: 0, 1 (disorder) or an error. */
+/* Merges files completely: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join_inputs *in, struct sp__result *out);
 
 #endif

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merging files that seem to be sorted.
+ * Merges files that seem to be sorted.
  *
- * Each file has a current record; the one with the smaller key has no partner and is
- * passed.  If keys are equal, the records of one file with that key are its group: a span
- * of the batch, with a copy of those in earlier batches.  Each record of the other file
- * with that key is joined with the group as it is read.  If a file's group had several
- * records and met only one, that file streams from then on.
+ * Algorithm: each file has a current record.  The one with the smaller key has no partner and is
+ * skipped.  If keys are equal, the records of one file with that key are its group: a span of the
+ * batch, with a copy of the records in earlier batches.  Each record of the other file with that
+ * key is joined with the group as it is read.  If a file's group had several records and met only
+ * one, that file streams from then on.
  *
- * Every record is compared with the one before it.  At any moment the output consists of
- * exactly the pairs among the first records of each file, up to some number; when a record
- * is out of order those numbers are returned, and the other pairs can be found in another
- * way.  Unpaired records could not be taken back so easily: they are held until both
- * files have ended (struct held).
+ * Invariant: every record is compared with the record before it, and the output so far is exactly
+ * the pairs among the first records of each file, up to some number.  If a record is out of order,
+ * these numbers are returned, and another algorithm finds the other pairs.  Unpaired records could
+ * not be taken back as easily: they are held until both files have ended (struct held).
  *
- * Memory: one group, at most the table memory of a hash join.  A larger one ends the
- * merge like disorder.
+ * Memory: one group, at most the table memory of a hash join.  A larger group ends the merge like
+ * disorder.
  *
- * Rejected: checking the order of both files before joining, which reads them twice if
- * they are sorted.
+ * Rejected: checking the order of both files before joining, which reads them twice if they are
+ * sorted.
  */
 #include "join/plan/plan.h"
 #include "join/keys/keyorder.h"
@@ -29,8 +28,8 @@
 #include "spill/writer.h"
 
 /*
- * Records that may or may not belong to the result: assembled, and kept in temporary
- * space if they exceed a buffer.
+ * Records that do not yet belong to the result for certain: assembled, and kept in temporary space
+ * if they exceed a buffer.
  */
 struct held {
 	struct sp__join_inputs *in;
@@ -49,11 +48,11 @@ struct side {
 	int number;
 	struct sp__line now;   /* the current record */
 	bool have;	       /* there is one */
-	bool same;	       /* its key is that of the one before */
+	bool same;	       /* its key equals the key of the record before */
 	uint64_t before;       /* records before it */
 	struct sp__tally done; /* records completely processed, and their bytes */
 	struct sp__slice last_key;
-	struct sp__bytes last_copy; /* memory for it after its batch is gone */
+	struct sp__bytes last_copy; /* holds the key after its batch is released */
 	bool last;		    /* there is a record before */
 	size_t term;		    /* bytes of terminator after each record */
 };
@@ -61,9 +60,9 @@ struct side {
 struct group {
 	struct side *side; /* the file of its records; NULL: none */
 	uint64_t records;
-	struct sp__line first;	 /* of one record */
-	const char *begin, *end; /* records in the current batch ... */
-	struct sp__bytes copy;	 /* ... and those before */
+	struct sp__line first;	 /* the first record */
+	const char *begin, *end; /* records in the current batch */
+	struct sp__bytes copy;	 /* records of earlier batches */
 };
 
 struct trial {
@@ -76,7 +75,7 @@ struct trial {
 	struct side side[2];
 	int holds; /* the file whose records form the group */
 	struct group group;
-	struct sp__tally wanted, met; /* records of the groups, each time a group is traversed */
+	struct sp__tally wanted, met; /* records of the groups, per traversal */
 	struct held held;
 };
 
@@ -137,7 +136,7 @@ static int write_run(struct held *held, struct sp__emit *to)
 	return rc ? rc : sp__balance_bytes(held->in, "records held", held->bytes, back);
 }
 
-/* They belong to the result: adds them. */
+/* Adds the held records to the result. */
 static int held_write(struct held *held, struct sp__emit *to)
 {
 	struct sp__emit *e = &held->emit;
@@ -170,7 +169,7 @@ static void held_close(struct held *held)
 	sp__emit_release(&held->emit);
 }
 
-/* Before the batch is released: copies the parts still needed.  1: that is too much. */
+/* Copies the data still needed before the batch is released.  1: no memory for it. */
 static int keep(struct trial *t, struct side *s)
 {
 	struct group *g = &t->group;
@@ -188,7 +187,7 @@ static int keep(struct trial *t, struct side *s)
 	return g->copy.bytes > t->layout->table_bytes;
 }
 
-/* The next record: 0, 1 (it is out of order, or there is no space) or an error. */
+/* Reads the next record: 0, 1 (it is out of order, or there is no space) or an error. */
 static int next(struct trial *t, struct side *s)
 {
 	struct sp__source *src = s->source;
@@ -216,7 +215,7 @@ static int next(struct trial *t, struct side *s)
 	src->lines++;
 	sp__line_set(&t->out->emit, s->number, data, bytes, &s->now);
 	s->have = true;
-	/* The hash join ignores quotes. */
+	/* The hash join compares keys without quotes. */
 	if (t->out->emit.cut.kind == SP__CUT_CSV && s->now.key.n && *s->now.key.p == '"')
 		return 1;
 	if (!s->last)
@@ -226,7 +225,7 @@ static int next(struct trial *t, struct side *s)
 	return diff > 0;
 }
 
-/* All records before the current ones have been processed. */
+/* Counts all records before the current ones as processed. */
 static void settle(struct trial *t)
 {
 	for (int i = 0; i < 2; i++)
@@ -299,7 +298,7 @@ static void whole_group(struct trial *t, const struct sp__line *streamed)
 	span(t, g->begin, g->end, streamed);
 }
 
-/* The streamed record has partners. */
+/* Joins a streamed record that has partners. */
 static int match(struct trial *t, const struct side *s)
 {
 	const struct sp_join_opts *o = t->opts;
@@ -350,7 +349,7 @@ static int merge(struct trial *t)
 
 		rc = diff ? single(t, diff < 0 ? a : b) : matches(t);
 	}
-	/* The rest is read even if it is not needed, to check its order. */
+	/* Reads the rest even if it is not needed, to check its order. */
 	while (!rc && a->have)
 		rc = single(t, a);
 	while (!rc && b->have)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resolves SP_JOIN_AUTO: which algorithm joins, from options and sizes.
+ * Chooses the algorithm for SP_JOIN_AUTO from options and sizes.
  *
- * Index nested loops come first, if there is an index and they are predicted to be faster than
- * reading both files.  Files that seem sorted are merged.  All else is joined by hashing: by
- * partitions that are sorted on their way out, if that saves more than it writes.
+ * Algorithm: if there is an index, and index nested loops are predicted to be faster than reading
+ * both files, they join.  Files that seem sorted are merged.  All others are joined by hashing;
+ * partitions are sorted before they are written, if that saves more than it writes.
  */
 #include "base/err.h"
 #include "base/minmax.h"
@@ -34,7 +34,7 @@ static int refuse(struct sp_errinfo *err, const char *reason)
 	return sp__errf(err, SP_EUNSUP, "plan", NULL, -1, "%s", reason);
 }
 
-/* What joins the records of one file, but not those of another, and how keys compare. */
+/* Checks the type of the join, the comparison of its keys, and the further files. */
 int sp__inl_possible(const struct sp_join_opts *o, struct sp_errinfo *err)
 {
 	if (o->collated)
@@ -67,8 +67,8 @@ bool sp__inl_needed(const struct sp_join_opts *o)
 }
 
 /*
- * Each probe reads a page of the index and one of the inner file.  Depth is not counted in: it
- * makes up for the pages of inner nodes, and for more than one match.
+ * Each probe reads a page of the index and a page of the inner file.  The number of outstanding
+ * reads is ignored: it compensates for the pages of inner nodes, and for several matches.
  */
 bool sp__inl_pays(const struct sp_join_opts *o, double *index_s, double *hash_s)
 {
@@ -107,11 +107,11 @@ bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout 
 {
 	bool alone = o->semi || o->unpaired[0] || o->unpaired[1];
 
-	/* Records held to the end are bytes, which a limit could not count. */
+	/* Held records are bytes, so a limit could not count them. */
 	if (o->algorithm != SP_JOIN_AUTO || o->ordered || o->run.volume ||
 	    o->sorted < SP_JOIN_SORTED_BYTES || !sp__join_mergeable(o) || (alone && o->limited))
 		return false;
-	/* A merge holds unpaired records in temporary space; hashing in memory need not. */
+	/* A merge holds unpaired records in temporary space; hashing in memory does not. */
 	return !alone || sp__join_need_of(o, (int)sp__join_build(o) - 1) > l->table_bytes;
 }
 
@@ -123,7 +123,7 @@ bool sp__join_detects(const struct sp_join_opts *o)
 
 /* Hashing. */
 
-/* The smallest contiguous piece of a simulated file system, and its cache; 0: none. */
+/* Smallest contiguous extent of a simulated file system, and its cache; 0: none. */
 static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uint64_t *cache_bytes)
 {
 	const char *text = sp__volume_spec_machine_spec(&o->run);
@@ -139,15 +139,15 @@ static void file_system(const struct sp_join_opts *o, uint64_t *piece_bytes, uin
 			spec.page_bytes;
 }
 
-/* Time to write bytes in pieces of the given size, and to read them again. */
+/* Time to write bytes in extents of the given size, and to read them again. */
 static double spill_s(const struct sp__device_costs *d, double bytes, double piece)
 {
 	return 2 * (bytes / (1 << 20) * d->transfer_s_per_mib + bytes / piece * d->seek_s);
 }
 
 /*
- * Compares the additional writes of SHJ over HYBRID, the share that would stay in memory, with
- * its saving: writing and reading in pieces of G pages, if these are larger than the pieces of
+ * Compares the additional writes of SHJ over HYBRID, the share that would stay in memory, with its
+ * saving: writing and reading in extents of G pages, if these are larger than the extents of
  * HYBRID's writers or of the file system.
  */
 static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_layout *l)
@@ -161,7 +161,7 @@ static bool sorting_pays(const struct sp_join_opts *o, const struct sp__join_lay
 
 	file_system(o, &piece, &cache);
 	/*
-	 * Without a page cache in front of the device it does not pay: sorted output goes to one
+	 * Without a page cache in front of the device sorting does not pay: the output goes to one
 	 * partition at a time, whose writer has only a few pages to overlap.
 	 */
 	if (!o->run.geometry || !o->input_bytes[0] || !o->input_bytes[1] ||
@@ -190,7 +190,7 @@ enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *o,
 	return sorting_pays(o, l) ? SP_JOIN_SHJ : SP_JOIN_HYBRID;
 }
 
-/* All of them. */
+/* All algorithms. */
 
 enum sp_join_algorithm sp__join_choose(const struct sp_join_opts *o,
 				       const struct sp__join_layout *l, struct sp_join_plan *plan)

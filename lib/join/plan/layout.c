@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lays out the memory of a hash join, and decides which input builds. */
+/* Divides the memory of a hash join, and decides which input builds. */
 #include "base/err.h"
 #include "base/minmax.h"
 #include "join/plan/plan.h"
@@ -9,9 +9,9 @@
 
 #define PAGE_DEFAULT (64u << 10)
 #define PAGE_MIN 4096u
-/* With less than this, writers write single pages, and direct requests would wait. */
+/* With less memory, writers write single pages, and direct requests would wait. */
 #define BUFFERED_BELOW (3u << 19)
-/* The sort's share of the table's memory: half, or this much but at least a quarter. */
+/* Memory for the sort: half of the table's, but at most the larger of this and a quarter. */
 #define ORDER_ENOUGH (64u << 20)
 
 uint64_t sp__join_need(uint64_t bytes, uint64_t records)
@@ -39,7 +39,7 @@ uint64_t sp__join_need_of(const struct sp_join_opts *o, int input)
 	return o->input_bytes[input] ? sp__join_need(o->input_bytes[input] + tags, records) : 0;
 }
 
-/* Is the input known not to fit? */
+/* True if the input is known not to fit. */
 static bool too_large(const struct sp_join_opts *o, int input)
 {
 	struct sp__join_layout l;
@@ -91,7 +91,7 @@ struct sp_recfmt sp__join_format(const struct sp_join_opts *o, int input)
 	return (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = o->eol };
 }
 
-/* The largest page size with enough pages, and that suits tracks if pages lie on them. */
+/* The largest page size with enough pages; if pages are placed on tracks, one that suits them. */
 static uint32_t choose_page(const struct sp_join_opts *o, uint64_t table_bytes)
 {
 	uint32_t page = PAGE_DEFAULT, max = page;
@@ -108,7 +108,7 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 	uint64_t working = sp__working_memory(&o->run, o->run.memory_bytes), rest;
 	struct sp__buffers b = sp__buffers(working);
 
-	/* There would be two temporary spaces. */
+	/* With a volume, there would be two temporary spaces. */
 	if (o->ordered && o->run.volume)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"an ordered result is not made with a volume");
@@ -128,10 +128,10 @@ int sp__join_layout(const struct sp_join_opts *o, struct sp__join_layout *l, str
 				"join memory must be at least %u pages: %llu bytes",
 				SP__JOIN_PAGES_MIN,
 				(unsigned long long)SP__JOIN_PAGES_MIN * l->page_bytes);
-	/* Three pages for each writer: one fills while the others are written. */
+	/* Three pages per writer: one fills while the others are written. */
 	l->writer_max = 3 * sp__max(b.chunk_bytes, l->page_bytes);
 	l->read_bytes = l->writer_max;
-	/* Also used for reading by nested loops. */
+	/* Nested loops also read with this memory. */
 	l->write_bytes =
 		sp__max(l->write_bytes, sp__max(8 * (uint64_t)l->page_bytes, l->read_bytes));
 	l->buffered = l->write_bytes < BUFFERED_BELOW;

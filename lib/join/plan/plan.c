@@ -5,7 +5,7 @@
 #include "join/plan/plan.h"
 #include "run/volume_spec.h"
 
-/* How both inputs will be partitioned. */
+/* Plans the partitioning of both inputs. */
 static void plan_partitions(const struct sp_join_opts *o, struct sp__join_layout *l,
 			    struct sp_join_plan *plan)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plan of a join: its algorithm, memory, and the partitioning of its inputs.  Pure: no file is
- * touched.
+ * Plans a join: its algorithm, its memory, and the partitioning of its inputs.  Pure: no file is
+ * accessed.
  */
 #ifndef SP__JOIN_PLAN_PLAN_H
 #define SP__JOIN_PLAN_PLAN_H
@@ -14,55 +14,55 @@
 #define SP__JOIN_MEAN_BYTES 64
 #define SP__JOIN_DEPTH_MAX 16
 #define SP__JOIN_PARTITIONS_MAX 512
-/* Of the hash's range. */
+/* Buckets of the hash's range. */
 #define SP__BUCKETS 4096
-/* Of memory for records. */
+/* Minimum pages of memory for records. */
 #define SP__JOIN_PAGES_MIN 64u
 
-/* Memory, in bytes; everything but the streams' buffers. */
+/* Memory in bytes, without the streams' buffers. */
 struct sp__join_layout {
 	uint32_t page_bytes;
 	uint64_t table_bytes; /* records of the build side and slots: |M| */
 	uint64_t write_bytes; /* all writers of a stage together */
-	uint64_t writer_max;  /* the maximum of one of them */
-	uint64_t read_bytes;  /* reading one partition */
+	uint64_t writer_max;  /* maximum of one writer */
+	uint64_t read_bytes;  /* for reading one partition */
 	uint64_t bloom_bytes;
-	uint64_t order_bytes; /* part of the table's memory for sorting the result */
-	bool buffered;	      /* requests are small: leave gathering them to the page cache */
+	uint64_t order_bytes; /* part of table_bytes for sorting the result */
+	bool buffered;	      /* requests are small: the page cache gathers them */
 	unsigned partitions_max;
 };
 
-/* The partitioning of a build input. */
+/* Partitioning of a build input. */
 struct sp__join_split {
-	unsigned resident; /* partitions in memory as long as there is space */
+	unsigned resident; /* partitions in memory while there is space */
 	unsigned spilled;  /* partitions written from the start */
-	double share;	   /* of the hash's range, for those in memory */
+	double share;	   /* of the hash's range, for the partitions in memory */
 };
 
 /* 0, or SP_EBUDGET with err. */
 SP_MUST_CHECK int sp__join_layout(const struct sp_join_opts *opts, struct sp__join_layout *layout,
 				  struct sp_errinfo *err);
-/* Memory for records with a total of bytes: |R| F. */
+/* Memory for records of `bytes` bytes in total: |R| F. */
 uint64_t sp__join_need(uint64_t bytes, uint64_t records);
 /* Memory for an input as build side; 0: unknown. */
 uint64_t sp__join_need_of(const struct sp_join_opts *opts, int input);
 /* Formula (1): partitions for pages of build input and pages of memory. */
 uint64_t sp__join_formula1(uint64_t build_pages, uint64_t memory_pages);
-/* Formula (2): pages of one partition written at once, if sorted by partition before. */
+/* Formula (2): pages of one partition written together, if sorted by partition before. */
 uint64_t sp__join_formula2(uint64_t partitions, uint64_t memory_pages);
 /*
- * The build input, 1 or 2: as requested, else, if the result is ordered, the other one
- * unless it is known not to fit; else the smaller one, else one of known size.
+ * The build input, 1 or 2: as requested; else, if the result is ordered, the other input unless it
+ * is known not to fit; else the smaller one; else one of known size.
  */
 unsigned sp__join_build(const struct sp_join_opts *opts);
 /* The input whose order the result has: if it has records of only one input, that one. */
 unsigned sp__join_ordered(const struct sp_join_opts *opts);
-/* Will an ordered result probably have to be sorted? */
+/* True if an ordered result probably has to be sorted. */
 bool sp__join_sorts(const struct sp_join_opts *opts, const struct sp__join_layout *layout,
 		    int build_side);
-/* How records of input 0 or 1 end. */
+/* Format of the records of input 0 or 1, with their terminator. */
 struct sp_recfmt sp__join_format(const struct sp_join_opts *opts, int input);
-/* Records expected of input 0 or 1; 0: unknown. */
+/* Expected records of input 0 or 1; 0: unknown. */
 uint64_t sp__join_records(const struct sp_join_opts *opts, int input);
 
 /* choose.c */
@@ -70,35 +70,35 @@ static inline bool sp__is_inl(enum sp_join_algorithm a)
 {
 	return a == SP_JOIN_INL || a == SP_JOIN_ASYNC_INL;
 }
-/* The outer file, 0 or 1; there is an index of the other one. */
+/* The outer file, 0 or 1; the other one has an index. */
 int sp__inl_outer(const struct sp_join_opts *opts);
-/* Is file 0 or 1 read from its beginning?  The inner file of index nested loops is not. */
+/* True if file 0 or 1 is read from its beginning, as all but the inner file of an index are. */
 static inline bool sp__join_scans(const struct sp_join_opts *opts, int side)
 {
 	return !sp__is_inl(opts->algorithm) || sp__inl_outer(opts) == side;
 }
-/* Is it a join that index nested loops can do?  0, or SP_EUNSUP with err. */
+/* Checks that index nested loops can do the join.  0, or SP_EUNSUP with err. */
 SP_MUST_CHECK int sp__inl_possible(const struct sp_join_opts *opts, struct sp_errinfo *err);
-/* AUTO: can only index nested loops do it? */
+/* AUTO: true if only index nested loops can do the join. */
 bool sp__inl_needed(const struct sp_join_opts *opts);
 /*
- * AUTO: are index nested loops predicted to be faster than reading both files?  Seconds of each;
- * 0: unknown.
+ * AUTO: true if index nested loops are predicted to be faster than reading both files.  Sets the
+ * seconds of each; 0: unknown.
  */
 bool sp__inl_pays(const struct sp_join_opts *opts, double *index_s, double *hash_s);
-/* AUTO: is it worth finding out whether the files seem sorted? */
+/* AUTO: true if it pays to test whether the files seem sorted. */
 bool sp__join_detects(const struct sp_join_opts *opts);
-/* Can files be merged on keys of this kind, if they are sorted? */
+/* True if sorted files can be merged on keys of this kind. */
 bool sp__join_mergeable(const struct sp_join_opts *opts);
-/* Files that seem sorted: is it better to merge them? */
+/* True if it is better to merge files that seem sorted. */
 bool sp__join_merges(const struct sp_join_opts *opts, const struct sp__join_layout *layout);
 /*
- * The hash join: as requested; AUTO: SHJ if formula (2) predicts less time than for
+ * The algorithm of a hash join: as requested; AUTO: SHJ if formula (2) predicts less time than for
  * HYBRID, which requires that the device is known.
  */
 enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
 				       const struct sp__join_layout *layout);
-/* The algorithm of a plan, with the times by which it was chosen. */
+/* The algorithm of a plan, and the times by which it was chosen. */
 enum sp_join_algorithm sp__join_choose(const struct sp_join_opts *opts,
 				       const struct sp__join_layout *layout,
 				       struct sp_join_plan *plan);
@@ -110,22 +110,22 @@ enum sp_join_algorithm sp__join_operator_algorithm(const struct sp_join_opts *op
 void sp__join_split(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    uint64_t bytes, uint64_t records, uint64_t probe_bytes,
 		    struct sp__join_split *split);
-/* The partition of each bucket of the hash: the last ones divide its range after the share. */
+/* Sets the partition of each bucket: the last partitions divide the range after the share. */
 void sp__join_deal(const struct sp__join_split *split, uint16_t partition_of[SP__BUCKETS]);
 /*
- * Bytes for each of a stage's writers, which share write_bytes or, if *of_table, memory of the
+ * Bytes for each of a stage's writers.  They share write_bytes or, if *of_table, memory of the
  * table, of which table_bytes are not used.  sorted: in a sort-hash join.
  */
 uint64_t sp__join_writer(const struct sp__join_layout *layout, uint64_t write_bytes,
 			 uint64_t table_bytes, unsigned npartitions, bool sorted, bool *of_table);
-/* Has partitioning an input not made this part of it smaller? */
+/* True if partitioning an input has not made this partition smaller. */
 bool sp__join_stubborn(uint64_t partition_bytes, uint64_t input_bytes);
-/* Is a pair of partitions, to be joined at this depth, joined by nested loops? */
+/* True if a pair of partitions at this depth is joined by nested loops. */
 bool sp__join_nests(const struct sp__join_layout *layout, enum sp_join_algorithm algorithm,
 		    unsigned depth, bool stubborn, uint64_t need_bytes, const uint64_t bytes[2]);
 /*
- * For a pair of partitions of which the smaller does not fit into memory: does reading the
- * other again for each block of it move less data than partitioning both once more?
+ * For a pair of partitions of which the smaller exceeds memory: true if reading the other again for
+ * each block moves less data than partitioning both once more.
  */
 bool sp__join_nested_pays(const struct sp__join_layout *layout, uint64_t need_bytes,
 			  uint64_t build_bytes, uint64_t probe_bytes);

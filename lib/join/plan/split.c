@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The number of partitions, and whether a share of the build input stays in memory.
+ * Computes the number of partitions, and decides whether a share of the build input stays in
+ * memory.
  *
- * A share that stays is neither written nor read again, but the writers do not get its
- * memory: so there can be only few partitions, and those of a large input will not fit
- * into memory.  They are read again for each block of nested loops, or partitioned once
- * more.  So the bytes moved either way are estimated: if the share is worth less,
- * everything goes to temporary space, in as many partitions as needed, whose writers
- * have the memory of the table.
+ * Algorithm: a share that stays is neither written nor read again, but the writers do not get its
+ * memory.  So there can be only few partitions, and those of a large input do not fit into memory:
+ * they are read again for each block of nested loops, or partitioned once more.  Both costs are
+ * estimated in bytes moved.  If the share saves less than it costs, everything goes to temporary
+ * space, in as many partitions as needed, whose writers have the memory of the table.
  */
 #include "base/minmax.h"
 #include "join/plan/plan.h"
@@ -43,9 +43,9 @@ bool sp__join_nested_pays(const struct sp__join_layout *l, uint64_t need, uint64
 }
 
 /*
- * Bytes moved if a share stays in memory, and the rest goes to n partitions of total size
- * need: they are written, read, and, if they do not fit, read or partitioned again, with
- * the smaller side as build side.
+ * Bytes moved if a share stays in memory, and the rest, of total size need, goes to n partitions.
+ * These are written, read, and, if they do not fit, read or partitioned again, with the smaller
+ * side as build side.
  */
 static double moved(const struct sp__join_layout *l, double share, uint64_t n, double need,
 		    double build, double probe)
@@ -167,7 +167,7 @@ bool sp__join_stubborn(uint64_t partition_bytes, uint64_t input_bytes)
 bool sp__join_nests(const struct sp__join_layout *l, enum sp_join_algorithm algorithm,
 		    unsigned depth, bool stubborn, uint64_t need, const uint64_t bytes[2])
 {
-	/* Gaps in pages may keep a partition from fitting: depth still has a bound. */
+	/* Gaps in pages can keep a partition from fitting, so the depth is bounded. */
 	if (algorithm == SP_JOIN_NESTED || depth >= SP__JOIN_DEPTH_MAX)
 		return true;
 	return need > l->table_bytes &&

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three methods.  With the default columns, no filling and a separator of one byte, the
- * key is followed by the line without the key, so whole stretches are copied and no line
- * is cut into fields.  Otherwise fields are cut and written one by one.  Binary records
- * are written whole, or by fields; all records of the result have one length if missing
- * fields or records are filled.
+ * Assembles records of the result by one of three methods.
+ *
+ * Algorithm: with the default columns, no filling and a separator of one byte, the key is followed
+ * by the line without the key, so whole stretches are copied and no line is cut into fields.
+ * Otherwise fields are cut and written one by one.  Binary records are written whole, or by fields;
+ * if missing fields or records are filled, all records of the result have one length.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -153,7 +154,7 @@ int sp__emit_flush(struct sp__emit *e)
 	return e->error;
 }
 
-/* A record is complete; passes it to a sink that gets every record by itself. */
+/* Ends a record; passes it to a sink that gets every record by itself. */
 static void ended(struct sp__emit *e)
 {
 	if (e->begun || e->each) {
@@ -226,7 +227,7 @@ static inline void put_rest(struct sp__emit *e, const struct sp__line *l)
 
 /* By fields. */
 
-/* Is this field replaced by the filler? */
+/* True if this field is replaced by the filler. */
 static bool is_empty(const struct sp__emit *e, const struct sp__slice *f)
 {
 	return !f->n || (e->cut.kind == SP__CUT_CSV && f->n == 2 && !memcmp(f->p, "\"\"", 2));
@@ -280,7 +281,7 @@ static void put_column(struct sp__emit *e, const struct sp_join_column *c, int k
 		put_key(e, key_side);
 }
 
-/* Cuts a record into fields; NULL has none.  Only -o auto drops those beyond the header's. */
+/* Cuts a record into fields; NULL has none.  Only -o auto drops fields beyond the header's. */
 static int split(struct sp__emit *e, unsigned file, const struct sp__line *l)
 {
 	struct sp__fields *f = &e->fields[file];
@@ -377,7 +378,7 @@ void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes)
 	put(e, data, bytes);
 }
 
-/* Records without part of the ordered file come after all others. */
+/* Records without a record of the ordered file come after all others. */
 static void put_tags(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b)
 {
 	static const char first[] = "\x80\x80\x80\x80\x80\x80\x80";

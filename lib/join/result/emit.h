@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Assembling records of the result.
+ * Assembles records of the result.
  *
- * They are collected in a buffer that stays in the processor's cache and goes to the
- * write stream, or to a sink, when it is full.  An error is kept until the buffer is
- * flushed; callers that want to stop early may check it.
+ * Records are collected in a buffer that stays in the processor's cache and goes to the write
+ * stream, or to a sink, when it is full.  An error is kept until the buffer is flushed; callers
+ * that want to stop early may check it.
  */
 #ifndef SP__JOIN_RESULT_EMIT_H
 #define SP__JOIN_RESULT_EMIT_H
@@ -23,16 +23,16 @@ struct sp__line {
 
 struct sp__timeline;
 
-/* Of the buffer in which records are collected. */
+/* Bytes of the buffer in which records are collected. */
 #define SP__EMIT_BYTES (128u << 10)
 
 struct sp__emit {
 	const struct sp_join_opts *opts;
 	struct sp__cut cut;
-	const char *filler; /* in the form in which it is written */
-	char *own_filler;   /* its memory, if it had to be quoted */
+	const char *filler; /* in the form that is written */
+	char *own_filler;   /* memory of filler, if it had to be quoted */
 	size_t filler_bytes;
-	/* The result has as many columns of each file as its first line: auto_fields. */
+	/* auto_fields: the result has as many columns of each file as its first line. */
 	bool padded;
 	size_t auto_fields[SP_JOIN_FILES_MAX];
 	bool first_alone; /* ... or of file 1 alone */
@@ -40,61 +40,61 @@ struct sp__emit {
 	const char *const *inputs; /* names of files 1 and 2, set by the owner: for messages */
 	bool simple;		   /* the rest of a line can be copied as a whole */
 	/* Binary records: */
-	size_t fixed_bytes[2]; /* of each file in the result; 0: it has no part in it */
+	size_t fixed_bytes[2]; /* of each file in the result; 0: it is not in the result */
 	unsigned char fill;
 	struct sp__fields fields[SP_JOIN_FILES_MAX];
 
 	struct sp__wstream *ws; /* set by the owner before the first flush */
 	/*
 	 * CSV: true if file 1 begins with a byte order mark, which then begins ws.  mark_due, set
-	 * by the owner: nothing has been written.  File 1 has been read if there is a record.
+	 * by the owner: nothing has been written.  If there is a record, file 1 has been read.
 	 */
 	bool (*marked)(void *arg);
 	void *marked_arg;
 	bool mark_due;
 	/*
-	 * Instead of ws, or NULL: receives records; whole: the last of them ends here.  each:
-	 * it gets every record by itself.
+	 * Used instead of ws, or NULL: receives records; whole: the last one ends here.  each: gets
+	 * every record by itself.
 	 */
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
 	bool each;
-	/* Tags of both records (keys/tags.h) come first, that of file 1 or 2 before; 0: no tags. */
+	/* Tags of both records (keys/tags.h) come first, starting with file 1 or 2; 0: no tags. */
 	unsigned tags_of;
-	char *whole; /* records before it are; in buf */
-	bool begun;  /* the head of a record has been flushed */
+	char *whole; /* end of the whole records in buf */
+	bool begun;  /* the beginning of a record has been flushed */
 	struct sp_errinfo *err;
 	char *buf, *at, *end;
 	uint64_t bytes, records; /* flushed; begun */
 	int error;
-	/* Of records that go to ws: how many there may be, and the timeline of them. */
+	/* Limit of records that go to ws, and their timeline. */
 	uint64_t limit;
-	struct sp__timeline *timeline; /* NULL: nobody */
+	struct sp__timeline *timeline; /* NULL: no timeline */
 };
 
-/* The error when there are as many records as there may be: the join ends, and has succeeded. */
+/* The error when the limit of records is reached: the join ends, and has succeeded. */
 #define SP__LIMIT_REACHED INT_MIN
 
 int sp__emit_init(struct sp__emit *e, const struct sp_join_opts *opts, struct sp_errinfo *err);
 void sp__emit_release(struct sp__emit *e);
 
 /*
- * The same, with a buffer of the caller's, for another thread: what comes goes to the sink.
- * Nothing of *e is copied but what a record of the result depends on.
+ * Makes an emit for another thread, with a buffer of the caller's, whose records go to the sink.
+ * Copies only the members of *e that determine a record of the result.
  */
 void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf, size_t bytes);
 void sp__emit_share_release(struct sp__emit *share);
-/* Appends records that another has assembled; whole: the last of them ends here. */
+/* Appends records that another emit has assembled; whole: the last one ends here. */
 void sp__emit_append(struct sp__emit *e, const char *data, size_t bytes, bool whole,
 		     uint64_t records);
 
-/* As many columns of a file, from 0, as its first line has, if padded. */
+/* If padded: sets the columns of a file, from 0, to those of its first line. */
 int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first);
-/* One record of the result; a or b may be NULL. */
+/* Assembles one record of the result; a or b may be NULL. */
 void sp__emit_pair(struct sp__emit *e, const struct sp__line *a, const struct sp__line *b);
-/* The same of a record of each file; NULL: of all but it. */
+/* Assembles one record of the result from a record of each file; NULL: no record. */
 void sp__emit_files(struct sp__emit *e, const struct sp__line *const *of);
-/* The same: a record of file 0 or 1, and one of the other file. */
+/* Assembles one record of the result from a record of file 0 or 1, and one of the other file. */
 static inline void sp__emit_sides(struct sp__emit *e, int side, const struct sp__line *of_side,
 				  const struct sp__line *other)
 {
@@ -107,14 +107,14 @@ static inline uint64_t sp__emit_bytes(const struct sp__emit *e)
 }
 /* Appends raw bytes to the result. */
 void sp__emit_raw(struct sp__emit *e, const char *data, size_t bytes);
-/* They were the rest of a record that goes to ws, or a sink has it no longer: counts it. */
+/* Counts a record whose end was appended raw for ws, or that a sink has returned. */
 void sp__emit_count(struct sp__emit *e);
-/* Writes to ws what stands before all records, unless it has been written. */
+/* Writes the bytes before all records to ws, unless they have been written. */
 SP_MUST_CHECK int sp__emit_begin(struct sp__emit *e);
-/* Flushes everything so far to the stream or sink.  0 or the first error. */
+/* Flushes all bytes to the stream or sink.  0 or the first error. */
 SP_MUST_CHECK int sp__emit_flush(struct sp__emit *e);
 
-/* The key of a line of file 0 or 1. */
+/* Sets a line of file 0 or 1, and finds its key. */
 static inline void sp__line_set(const struct sp__emit *e, int side, const char *data, size_t bytes,
 				struct sp__line *line)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The result of a join: its records, and the file or stream that they go to.
+ * Holds the result of a join: its records, and the file or stream that they go to.
  *
  * The shell opens and closes it; algorithms write only `emit`.
  */
@@ -22,10 +22,10 @@ struct sp__result {
 	struct sp__timeline timeline; /* of its records, for sp_join_io.row */
 };
 
-/* What an operator hands out in one batch: bytes of the emit's buffer. */
+/* Bytes of the emit's buffer that an operator returns in one batch. */
 #define SP__RESULT_ENOUGH_BYTES (64u << 10)
 
-/* Only a sink is waited for: a stream takes all. */
+/* True only with a sink: a stream takes all. */
 static inline bool sp__result_full(const struct sp__result *r)
 {
 	const struct sp__emit *e = &r->emit;
@@ -35,7 +35,7 @@ static inline bool sp__result_full(const struct sp__result *r)
 
 /* Opens a stream at the descriptor's offset.  0 or an error. */
 SP_MUST_CHECK int sp__result_open(struct sp__result *r);
-/* Writes the records so far, so that others can see them; at most twice in a join. */
+/* Writes the records so far, so that readers see them; at most twice in a join. */
 SP_MUST_CHECK int sp__result_flush(struct sp__result *r);
 /* Writes all records, and ends the stream.  0 or an error. */
 SP_MUST_CHECK int sp__result_write(struct sp__result *r);

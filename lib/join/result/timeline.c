@@ -2,7 +2,7 @@
 /* Reports when records of the result were complete (timeline.h). */
 #include "join/result/timeline.h"
 
-/* Rows of more digits are reported if only the first three of their digits are not 0. */
+/* From this number on, a row is reported if all but its first three digits are 0. */
 #define DIGITS_BEYOND 1000
 
 static void report(struct sp__timeline *t)

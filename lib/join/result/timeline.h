@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The times at which the records of a result are complete, for the caller of the join: sp_join_io
- * says which of them are reported.
+ * Records the times at which records of a result are complete, for the caller of the join;
+ * sp_join_io defines which of them are reported.
  */
 #ifndef SP__JOIN_RESULT_TIMELINE_H
 #define SP__JOIN_RESULT_TIMELINE_H
@@ -14,12 +14,12 @@ struct sp__timeline {
 	const struct sp_join_io *io;
 	const struct sp__env *env;
 	uint64_t rows, reported; /* complete; the last one reported */
-	double elapsed_s;	 /* of the last one */
+	double elapsed_s;	 /* of the last row */
 };
 
-/* Another record is complete. */
+/* Counts another complete record. */
 void sp__timeline_row(struct sp__timeline *t);
-/* The last one was the last of all. */
+/* Reports the last record, after the end. */
 void sp__timeline_end(struct sp__timeline *t);
 
 #endif

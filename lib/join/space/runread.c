@@ -20,7 +20,7 @@ static void completed(struct sp__io_owner *owner, struct sp__request *req)
 		r->error = sp__spill_check_read(r->spill, req);
 }
 
-/* Number of contiguous pages from page on, at most those of a chunk. */
+/* Number of contiguous pages from page on, at most a chunk. */
 static uint32_t piece(const struct sp__runread *r, size_t page)
 {
 	uint64_t pages = r->run->npages - page;
@@ -98,7 +98,7 @@ static int verify(struct sp__runread *r, const struct sp__runread_chunk *c, cons
 	return 0;
 }
 
-/* The next chunk into the splitter: SP_READY, SP_END or an error. */
+/* Reads the next chunk into the splitter: SP_READY, SP_END or an error. */
 static int next_chunk(struct sp__runread *r)
 {
 	struct sp__runread_chunk *c = &r->chunks[r->head];

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a spilled partition from its beginning to its end, in batches of
- * whole records.
+ * Reads a spilled partition from its beginning to its end, in batches of whole records.
  *
- * The memory is divided into chunks; the caller has one, the others are read ahead.
- * Each chunk is one request as far as the partition is contiguous.  Pages are verified
- * when they are returned.
+ * The memory is divided into chunks; the caller has one, the others are read ahead.  Each chunk is
+ * one request if the partition is contiguous there.  Pages are verified when they are returned.
  */
 #ifndef SP__JOIN_SPACE_RUNREAD_H
 #define SP__JOIN_SPACE_RUNREAD_H
@@ -35,15 +33,15 @@ struct sp__runread {
 	unsigned nchunks, head, in_flight;
 	bool begun, pinned;
 	size_t asked, given; /* pages */
-	uint64_t sum;	     /* of verifying */
+	uint64_t sum;	     /* of the hashes, for verifying */
 	int error;
 };
 
-/* mem: for at least one page, page-aligned; it is touched from the first batch to the last. */
+/* mem: at least one page, page-aligned; touched from the first batch to the last. */
 void sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp__run *run,
 		      const struct sp_recfmt *format, bool last_time, void *mem, size_t mem_bytes);
-/* The next() of a sp__iter. */
+/* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__runread_next(void *runread, struct sp_batch *batch);
-void sp__runread_close(struct sp__runread *r); /* accepts one all zero */
+void sp__runread_close(struct sp__runread *r); /* accepts a zeroed struct */
 
 #endif

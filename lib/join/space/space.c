@@ -8,13 +8,13 @@
 #define DEPTH 64
 #define DEPTH_GATHERED 1024
 
-/* Is there a file system on the simulated machine?  Then partitions are files there. */
+/* True if the simulated machine has a file system, where partitions are files. */
 static bool has_files(const struct sp__join_inputs *in)
 {
 	return sp__env_file_system(in->env) && in->opts->run.placement == SP_PLACE_CONTIGUOUS;
 }
 
-/* Will all that may be spilled be read again before the system would write it back? */
+/* True if all spilled data will be read again before the system would write it back. */
 static bool fits_cache(const struct sp_join_opts *o)
 {
 	return o->input_bytes[0] && o->input_bytes[1] &&
@@ -45,7 +45,7 @@ void sp__joinspace_note(const struct sp__join_inputs *in, struct sp__spill *spil
 	if (!spill)
 		return;
 	sp__env_note_spill(in->env, &in->counts->stats.run, spill);
-	/* Where the result counts, so does what is written for it; this is not. */
+	/* The write-back of the result takes simulated time; temporary data must not add to it. */
 	if (sp__env_writing(in->env).device)
 		sp__spill_forget(spill);
 }
