@@ -18,13 +18,13 @@ struct sp_flow {
 	struct sp__env env;
 	struct sp_run_opts run;
 	struct sp__waits waits;
-	struct sp_operator *last; /* of the list: the one opened last */
+	struct sp_operator *last; /* the operator opened last; heads the list */
 };
 
 struct sp_operator {
 	struct sp_flow *flow;
-	struct sp_recfmt format; /* of its records, ... */
-	struct sp__cut cut;	 /* ... and their fields */
+	struct sp_recfmt format; /* of its records */
+	struct sp__cut cut;	 /* of the fields of its records */
 	/* As next of struct sp__iter, but never called again after the end or an error. */
 	int (*next)(void *operator, struct sp_batch * batch);
 	/* Frees everything except the operator's own struct; or NULL. */

@@ -4,13 +4,13 @@
  *
  * Algorithm: a chunk has three parts.  The middle is whole records and a batch as it is.  The head
  * ends at the first end of a record, the tail starts at the last one.  Heads and tails are partial
- * records; so is a whole chunk in which no record ends.  A partial record is copied, since its
- * chunk is released.
+ * records (struct piece); so is a whole chunk in which no record ends.  A partial record is copied,
+ * since its chunk is released.
  *
  * At the border between two chunks one partial record is open (the tail before it) and one is
  * wanted (the head after it).  When both are present they are joined.  When the result begins and
  * ends with its record, it is a batch.  If a record ends with its chunk, the tail is an empty
- * partial record, so every border shows whether the chunk before it has come.
+ * partial record, so every border shows whether the chunk before it has arrived.
  *
  * Invariants: each byte put is in exactly one batch or partial record.  A partial record that is
  * not begun is the wanted one of its first border; one that is not ended is the open one of its
