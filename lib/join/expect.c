@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills in what the options of a join do not say of its inputs: lengths and order. */
+/* Fills in the lengths and the order of the inputs, if the options of a join do not set them. */
 #include <spindle/sort.h>
 #include "join/plan/plan.h"
 #include "join/merge/presorted.h"

@@ -8,7 +8,7 @@
  *	FREE	the join's thread fills it
  *	READY	waits for a worker, or for the join's thread if it has nothing to fill
  *	TAKEN	a thread probes its records, with its own emit, keys and tallies
- *	FULL	its result buffer is full: waits for the join's thread to empty it
+ *	FULL	has no memory for more results: waits for the join's thread to take them
  *	DONE	all its results wait for the join's thread
  *
  * Algorithm: the join's thread owns input, temporary space and output.  It takes results in the

@@ -6,9 +6,9 @@
  * caller.  All wants that are not idle are in one list in the order of their requests; the waiting
  * ones are its last.
  *
- * States of a chunk: empty, being read, or holding a range of the file.  A chunk has memory of one
- * size, or, for a longer record, its own memory.  It keeps its range until its memory is needed and
- * no want is on it; the least recently used one is emptied first.
+ * States of a chunk (struct piece): empty, being read, or holding a range of the file.  A chunk has
+ * memory of one size, or, for a longer record, its own memory.  It keeps its range until its memory
+ * is needed and no want is on it; the least recently used one is emptied first.
  *
  * Algorithm: a flush assigns waiting wants to the chunks that cover them.  It takes as many others,
  * in the order of requests, as there are free chunks, orders them by offset, and cuts this sequence

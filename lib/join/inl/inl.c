@@ -6,12 +6,12 @@
  * records have come and are requested while the batch has free slots; settled, all its records have
  * been joined.  Looking keys and requested records are in flight.
  *
- * Algorithm: the batch is the limit of what is in flight.  It begins at 1 and doubles each time as
- * many have been joined, up to `max`.  If the device serves one request at a time, a lookup ahead
- * of the rows that are joined delays them.  So at most 1 + n / 4 outer rows are unsettled after n
- * settled ones: if a lookup takes as long as the read of its record, a row of the result is late by
- * at most an eighth of the time so far.  The batch is refilled when a tenth of the limit has been
- * joined, so that requests go to the system in groups.
+ * Algorithm: the batch is the limit of keys and records in flight.  It starts at 1 and doubles each
+ * time as many have been joined, up to `max`.  If the device serves one request at a time, a lookup
+ * ahead of the rows that are joined delays them.  So at most 1 + n / 4 outer rows are unsettled
+ * after n settled ones: if a lookup takes as long as the read of its record, a row of the result is
+ * late by at most an eighth of the time so far.  The batch is refilled when a tenth of the limit of
+ * unsettled rows has been joined, so that requests go to the system in groups.
  *
  * next() first returns rows that have arrived.  Then it collects completions, turns finished
  * lookups into reads, and fills the batch.  It returns SP_LATER only if none of this is possible.
@@ -225,13 +225,13 @@ static unsigned rows_ahead(const struct sp__inl *l)
 	return (unsigned)sp__min(1 + l->settled / SETTLED_PER_AHEAD, l->batch);
 }
 
-/* True if a tenth of the batch is free: then fill() precedes the rows that have arrived. */
+/* True if a tenth of rows_ahead() has been joined: then fill() precedes rows that have arrived. */
 static bool is_due(const struct sp__inl *l)
 {
 	return !l->outer_ended && l->joined >= sp__max(rows_ahead(l) / REFILL, 1);
 }
 
-/* Fills the batch, when a part of it has been joined. */
+/* Fills the batch if a refill is due or nothing is in flight. */
 static int fill(struct sp__inl *l)
 {
 	int rc = 1;

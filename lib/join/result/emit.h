@@ -35,7 +35,7 @@ struct sp__emit {
 	/* auto_fields: the result has as many columns of each file as its first line. */
 	bool padded;
 	size_t auto_fields[SP_JOIN_FILES_MAX];
-	bool first_alone; /* ... or of file 1 alone */
+	bool first_alone; /* padded: sets auto_fields of file 1 only */
 	unsigned nfiles;
 	const char *const *inputs; /* names of files 1 and 2, set by the owner: for messages */
 	bool simple;		   /* the rest of a line can be copied as a whole */
