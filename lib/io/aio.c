@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine for the kernel's native asynchronous I/O, and the only file that includes libaio.
- * It is asynchronous only for direct I/O: io_submit carries out a buffered request before it
- * returns, which is no worse than the sync engine.
+ * Implements the engine for the kernel's native asynchronous I/O; the only file that includes
+ * libaio.  Only direct I/O is asynchronous: io_submit carries out a buffered request before it
+ * returns, as the sync engine does.
  *
- * Control blocks come from a stack of free ones.  io_submit stops at the first block that it
- * refuses; that one completes with the error, through a ring of our own, and the rest go on.
+ * Algorithm: control blocks come from a stack of free ones.  io_submit stops at the first block
+ * that it refuses.  That request completes with the error, through a ring of completed requests,
+ * and the requests after it are submitted too.
  */
 #include <errno.h>
 #include <libaio.h>
@@ -71,7 +72,7 @@ static int aio_open(void **engine, const struct sp__engine_opts *opts, struct sp
 		*engine = a;
 		return 0;
 	}
-	/* Contexts are the kernel's: refusal is no lack of our memory. */
+	/* The kernel's memory for contexts is exhausted, not ours. */
 	rc = rc == -ENOMEM ? SP_EUNSUP : rc;
 fail:
 	aio_free(a);
@@ -97,7 +98,7 @@ static void prepare(const struct aio *a, struct iocb *b, struct sp__request *r)
 	b->data = r;
 }
 
-/* Kernel-wide shortages: the request itself is as good as any other. */
+/* True if the kernel is short of a resource; the request itself is valid. */
 static bool shortage(int rc)
 {
 	return rc == -EAGAIN || rc == -EINTR || rc == -ENOMEM;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is a file in the page cache?  Samples are spread evenly, the first and the last at the ends.
- * cachestat (Linux 6.5) counts pages and reads none.  On older kernels one byte is read with
- * RWF_NOWAIT, which may make the kernel fetch a missing page, one for each sample.  mincore was
- * rejected: for files that may only be read it reports every page as present.
+ * Samples whether a file is in the page cache.
+ *
+ * Algorithm: samples are spread evenly from the first byte to the last.  cachestat (Linux 6.5)
+ * counts pages and reads none.  Older kernels get a read of one byte per sample with RWF_NOWAIT,
+ * which can make the kernel fetch a missing page.
+ *
+ * Rejected: mincore, which reports every page of a file without write permission as present.
  */
 #include <errno.h>
 #include <sys/syscall.h>
@@ -29,7 +32,7 @@ struct pages {
 	uint64_t cached, dirty, writeback, evicted, recently_evicted;
 };
 
-/* Pages of these bytes that are cached, of *of; or an error. */
+/* Returns the number of cached pages, and in *of the number of pages; or an error. */
 static long count_pages(int fd, uint64_t offset, uint64_t bytes, long *of)
 {
 	struct range r = { offset, bytes };

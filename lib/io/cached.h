@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the page cache holds of a file.
+ * Reports whether bytes of a file are in the page cache.
  */
 #ifndef SP__IO_CACHED_H
 #define SP__IO_CACHED_H
@@ -8,13 +8,13 @@
 #include "io/volume.h"
 
 /*
- * Whether most of the bytes from begin to end are in the page cache, by a
- * sample.  Brings (almost) nothing into it.
+ * True if a sample shows most of the bytes from begin to end in the page cache.  Reads at most one
+ * page per sample into it.
  */
 bool sp__file_cached(int fd, uint64_t begin, uint64_t end);
 /*
- * Whether all of these bytes of a volume that is not direct are there: in the system's, or in that
- * of the machine.
+ * True if all of these bytes of a volume that is not direct are in the page cache of the system, or
+ * of the simulated machine.
  */
 bool sp__volume_cached(const struct sp__volume *v, uint64_t offset, uint64_t bytes);
 

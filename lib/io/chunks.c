@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each chunk of a window is, in this order, not looked at; cached or missing; taken (requested);
- * given.  The window begins with the first that is not given.
+ * Reads the chunks of a file in any order: chunks in the page cache while missing ones are read.
  *
- * A call gives what has been read.  If nothing has, it requests a cached chunk, which is complete
- * at once, or nearly: so the processor has work while missing chunks are read, and the device has
- * some while cached ones are used, since missing ones are requested first, `ahead` of them.  Ahead
- * begins at 1 and doubles at each stall, up to one slot less than there are: that one is for the
- * chunk that is given, and then for a cached one.
+ * States of a chunk of the window, in this order: unknown; cached or missing; taken (requested);
+ * given.  The window begins with the first chunk that is not given.
  *
- * Missing chunks are read past the page cache, if that can be: what it has it keeps, so the same
- * part is cached for the next scan.  Cached ones are requested from a second volume, which is not
- * direct.  If one has been evicted meanwhile, its request is a read like any other.  The queue
- * serves both, and so does a simulated machine, whose page cache knows.
+ * Algorithm: a call returns a chunk that has been read.  If there is none, it requests a cached
+ * chunk, which completes immediately in most cases.  So the processor has work while missing chunks
+ * are read.  The device has work while cached chunks are used, since `ahead` missing chunks are
+ * requested first. `ahead` is 1 at the beginning and doubles at each stall, up to the number of
+ * slots minus one.  The last slot is for the chunk that the caller has, and then for a cached one.
  *
- * Looking is one system call for each chunk, at most once.  Rejected: to look for all at opening
- * (what is cached changes while a large file is read), and to try each chunk with RWF_NOWAIT (the
- * kernel then begins to read what is missing, in pieces of its own).
+ * Missing chunks are read past the page cache, if the file system can do that.  The cache keeps its
+ * contents, so the same part is cached for the next scan.  Cached chunks are requested from a
+ * second volume, which is not direct.  If a cached chunk has been evicted, its request is a read
+ * like any other.  The queue serves both volumes.  A simulated machine has a page cache of its own.
  *
- * A read that is shorter than the file was, or a file that is smaller at the end, is an error: no
- * reader can say which records are gone.  What is appended meanwhile is not read.
+ * A check of the page cache is one system call per chunk, at most once.
+ *
+ * Errors: a read shorter than the size at opening, or a smaller file at the end, is an error, since
+ * no reader can tell which records are lost.  Bytes appended after opening are not read.
+ *
+ * Rejected: checking all chunks at opening (the cache changes while a large file is read); trying
+ * each chunk with RWF_NOWAIT (the kernel then begins to read the missing part, in requests of its
+ * own).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +39,7 @@
 #include "io/engine.h"
 
 #define DEPTH_MAX 64
-/* Of fewer chunks the order does not matter. */
+/* The order of fewer chunks does not matter. */
 #define CHUNKS_MIN 4
 
 enum state { CACHED, MISSING, TAKEN, GIVEN };
@@ -43,7 +47,7 @@ enum state { CACHED, MISSING, TAKEN, GIVEN };
 struct slot {
 	struct sp__request req; /* first; its tag is the number of the chunk */
 	enum { FREE, BUSY, DONE, PINNED } use;
-	uint64_t arrival; /* DONE: they are counted */
+	uint64_t arrival; /* DONE: when it completed, in order */
 };
 
 struct sp__chunks {
@@ -52,8 +56,8 @@ struct sp__chunks {
 	struct sp_errinfo *err;
 	int status;			    /* SP_READY until the end or an error, which stay */
 	struct sp__volume *cached, *direct; /* direct may be NULL: there is none */
-	bool refused;			    /* the file system refuses direct reads after all */
-	bool bypass;			    /* the page cache is not asked */
+	bool refused;			    /* a direct read was refused after opening */
+	bool bypass;			    /* the page cache is not checked */
 	struct sp__queue *q;
 	struct slot *slots;
 	unsigned depth, ahead;
@@ -65,9 +69,9 @@ struct sp__chunks {
 	uint64_t count;
 	unsigned window;
 	unsigned char *state; /* of the chunks of the window, at their number modulo its size */
-	uint64_t lowest;      /* that is not given */
-	uint64_t looked;      /* the states of those before are known */
-	uint64_t cached_from, missing_from; /* before these no chunk has that state */
+	uint64_t lowest;      /* first chunk that is not given */
+	uint64_t looked;      /* chunks before this one have a known state */
+	uint64_t cached_from, missing_from; /* no chunk before these has that state */
 };
 
 static int fail(struct sp__chunks *c, int code, uint64_t offset)
@@ -88,7 +92,7 @@ static uint64_t bytes_of(const struct sp__chunks *c, uint64_t chunk)
 	return sp__min(c->known - chunk * c->chunk_bytes, c->chunk_bytes);
 }
 
-/* At one more chunk; false: the window has no more. */
+/* Checks the state of one more chunk; false: the window has no more. */
 static bool look(struct sp__chunks *c)
 {
 	uint64_t at = c->looked;
@@ -103,7 +107,7 @@ static bool look(struct sp__chunks *c)
 	return true;
 }
 
-/* The first chunk from *at on that is cached, or missing, or either; false: there is none. */
+/* Finds the first chunk from *at on that is cached, missing, or either; false: there is none. */
 static bool find(struct sp__chunks *c, bool cached, bool missing, uint64_t *at)
 {
 	for (*at = sp__max(*at, c->lowest); *at < c->looked || look(c); ++*at) {
@@ -166,7 +170,7 @@ static int read_ahead(struct sp__chunks *c, bool in_order)
 	return rc;
 }
 
-/* What has completed until now. */
+/* Collects the requests that have completed. */
 static int collect(struct sp__chunks *c)
 {
 	struct sp__request *done[DEPTH_MAX];
@@ -181,7 +185,7 @@ static int collect(struct sp__chunks *c)
 	return n < 0 ? fail(c, n, 0) : 0;
 }
 
-/* A cached chunk, if there is one and a slot. */
+/* Requests a cached chunk, if there is one and a free slot. */
 static int request_cached(struct sp__chunks *c)
 {
 	unsigned used;
@@ -194,7 +198,7 @@ static int request_cached(struct sp__chunks *c)
 	return rc ? rc : collect(c);
 }
 
-/* The first to arrive, or in order the first chunk, of those that are read; or NULL. */
+/* Returns the first complete chunk to arrive, or in order the first of the file; or NULL. */
 static struct slot *pick(struct sp__chunks *c, bool in_order)
 {
 	struct slot *first = NULL;
@@ -213,7 +217,10 @@ static struct slot *pick(struct sp__chunks *c, bool in_order)
 	return first;
 }
 
-/* SP_LATER: the file system refuses direct reads late, so it is to be read again. */
+/*
+ * Hands a chunk to the caller.  SP_LATER: direct reads are refused after opening, so it is read
+ * again.
+ */
 static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chunk)
 {
 	const struct sp__request *r = &s->req;
@@ -242,7 +249,7 @@ static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chu
 	return SP_READY;
 }
 
-/* The caller is done with what he was given. */
+/* Frees the slot of the chunk that the caller had. */
 static void take_back(struct sp__chunks *c)
 {
 	for (unsigned i = 0; i < c->depth; i++)
@@ -382,7 +389,7 @@ int sp__chunks_open(struct sp__chunks **out, int fd, const char *name,
 	c->bypass = opts->direct == SP__DIRECT_ALWAYS && !opts->device;
 	c->depth = sp__min(opts->depth, DEPTH_MAX);
 	c->ahead = 1;
-	c->stalled = true; /* to wait for the first chunk is nobody's fault */
+	c->stalled = true; /* waiting for the first chunk is not a stall */
 	if (is_worth(c, opts)) {
 		c->window = (unsigned)sp__min(c->count, c->chunk_bytes / SP__CHUNKS_TABLE_BYTES);
 		c->name = strdup(name);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The chunks of a file in any order: those that are in memory before those that must be read.
+ * Reads the chunks of a file in any order: chunks in memory before those that must be read.
  *
- * For who does not care about the order of what he reads (Iyengar et al. 2008, section 6: the
- * sequential scan out of order).  Chunks that the page cache has are given while others are being
- * read, and these as they arrive.  All have the same size but the last.
+ * It serves callers that do not depend on the order of the chunks (Iyengar et al. 2008, section 6:
+ * the sequential scan out of order).  Chunks in the page cache are returned while others are read,
+ * and those as they arrive.  All chunks have the same size, except the last.
  */
 #ifndef SP__IO_CHUNKS_H
 #define SP__IO_CHUNKS_H
@@ -20,30 +20,31 @@ struct sp__file_chunk {
 struct sp__chunks;
 
 /*
- * Borrows fd, which stands at its beginning.  Options as of a read stream; with direct _ALWAYS the
- * page cache is not asked.  SP_EUNSUP, not recorded: there is no other order, or no gain in one (a
- * pipe, a small file, one that is in the page cache as a whole, unless an engine is named).
- * Other errors are recorded.
+ * Opens the chunks of a file.  Borrows fd, whose offset must be 0.  Options as in a read stream;
+ * with direct _ALWAYS the page cache is not checked.  Returns SP_EUNSUP, not recorded, if another
+ * order is impossible or gains nothing: a pipe, a small file, or a file entirely in the page cache,
+ * unless an engine is named.  Other errors are recorded.
  */
 SP_MUST_CHECK int sp__chunks_open(struct sp__chunks **c, int fd, const char *name,
 				  const struct sp__rstream_opts *opts, struct sp_errinfo *err);
 void sp__chunks_close(struct sp__chunks *c); /* accepts NULL */
 
-/* Their number; they are of the bytes that the file had at opening. */
+/* Returns the number of chunks of the file as it was at opening. */
 uint64_t sp__chunks_count(const struct sp__chunks *c);
-/* No chunk is given before all those that are so far behind it. */
+/* Returns the size of the window: chunk i is returned after all chunks before i - window + 1. */
 unsigned sp__chunks_window(const struct sp__chunks *c);
-/* A window has as many chunks as tables of so many bytes for each have room in a chunk. */
+/* A window has so many chunks that tables of this many bytes per chunk fit into one chunk. */
 #define SP__CHUNKS_TABLE_BYTES 32
 
 /*
- * One more chunk: SP_READY, valid until the next call; SP_LATER: nothing has arrived yet; SP_END;
- * or an error, recorded.  in_order: the first that has not been given, but what has been requested
- * already may come before it; if all calls say so the order is that of the file.
+ * Returns one more chunk: SP_READY, valid until the next call; SP_LATER: nothing has arrived yet;
+ * SP_END; or an error, recorded.  in_order: the first chunk that has not been returned; chunks that
+ * have been requested already can come before it.  If all calls set it, the order is that of the
+ * file.
  */
 SP_MUST_CHECK int sp__chunks_next(struct sp__chunks *c, bool in_order,
 				  struct sp__file_chunk *chunk);
-/* As sp__rstream_wait() and sp__rstream_fd(). */
+/* Have the rules of sp__rstream_wait() and sp__rstream_fd(). */
 SP_MUST_CHECK int sp__chunks_wait(struct sp__chunks *c, int64_t timeout_ns);
 int sp__chunks_fd(const struct sp__chunks *c);
 void sp__chunks_counters(const struct sp__chunks *c, struct sp__io_counters *counters);

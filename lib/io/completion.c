@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting in the engine is the rule.  The other two are what the paper compares: polling costs a
- * processor, the event a call more for each wait.  A refused request of libaio completes
- * without a signal, so who waits for one looks first.
+ * Waits for completions in one of three ways.
+ *
+ * Waiting in the engine is the default.  The paper compares it with two others: polling uses a
+ * processor, and an event descriptor costs one more call for each wait.  A request that libaio
+ * refuses completes without a signal, so a wait for a signal checks for completions first.
  */
 #include <errno.h>
 #include <poll.h>
@@ -35,7 +37,7 @@ void sp__completing_close(struct sp__completing *c)
 	c->event = -1;
 }
 
-/* Sleeps until there was a signal, or the time is up. */
+/* Sleeps until a signal has come or the time is up. */
 static void await_event(int event, int64_t timeout_ns)
 {
 	struct timespec t = { timeout_ns / 1000000000, timeout_ns % 1000000000 };

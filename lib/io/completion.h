@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways of a queue to wait for completions of its engine.
+ * Defines how a queue waits for completions of its engine.
  */
 #ifndef SP__IO_COMPLETION_H
 #define SP__IO_COMPLETION_H
@@ -12,11 +12,11 @@ struct sp__completing {
 	int event; /* SP__COMPLETE_EVENT: the descriptor, owned */
 };
 
-/* SP_EUNSUP: the engine cannot signal. */
+/* Prepares waiting; SP_EUNSUP: the engine cannot signal. */
 SP_MUST_CHECK int sp__completing_open(struct sp__completing *c, enum sp__completion how,
 				      const struct sp__engine_ops *ops, void *engine);
 void sp__completing_close(struct sp__completing *c);
-/* As reap() of the engine. */
+/* Reaps like reap() of the engine. */
 SP_MUST_CHECK int sp__completing_reap(const struct sp__completing *c,
 				      const struct sp__engine_ops *ops, void *engine,
 				      struct sp__request **done, size_t max, size_t min,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring of completed requests, first in first out, for engines that complete
- * some or all within submit.  Never holds more than the engine's depth.
+ * Holds completed requests in a ring, first in first out, for engines that complete requests within
+ * submit.  Never holds more than the engine's depth.
  */
 #ifndef SP__IO_DONERING_H
 #define SP__IO_DONERING_H
@@ -14,7 +14,7 @@ struct sp__donering {
 	struct sp__request *done[];
 };
 
-/* NULL if memory is short; freed with free(). */
+/* Allocates a ring, to be freed with free(); NULL: out of memory. */
 static inline struct sp__donering *sp__donering_new(unsigned depth)
 {
 	struct sp__donering *d = calloc(1, sizeof(*d) + depth * sizeof(d->done[0]));
@@ -29,7 +29,7 @@ static inline void sp__donering_put(struct sp__donering *d, struct sp__request *
 	d->done[(d->head + d->count++) % d->depth] = r;
 }
 
-/* Takes out up to max; returns how many. */
+/* Takes out up to max requests; returns their number. */
 static inline size_t sp__donering_take(struct sp__donering *d, struct sp__request **done,
 				       size_t max)
 {
@@ -42,7 +42,7 @@ static inline size_t sp__donering_take(struct sp__donering *d, struct sp__reques
 	return n;
 }
 
-/* Hooks of an engine that is nothing but such a ring, which free() closes. */
+/* Hooks of an engine whose state is only such a ring; free() closes it. */
 int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err);
 int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_t min,
 		      int64_t timeout_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Choosing an engine: by name, or the first in the table that opens.  If one that "auto" chose
- * turns out not to work at its first requests, its queue goes on to the next.
+ * Chooses an engine: by name, or the first in the table that opens.  If an engine that "auto" chose
+ * fails at its first requests, its queue changes to the next.
  */
 #include <errno.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "io/donering.h"
 
 /*
- * The order is that in which "auto" tries.  A static table, because objects
- * that register themselves by constructors vanish from a static archive.
+ * The engines, in the order in which "auto" tries them.  The table is static, because a static
+ * archive drops objects that register themselves by constructors.
  */
 static const struct sp__engine_ops *const table[] = {
 	&sp__uring_engine, &sp__aio_engine, &sp__sync_engine,
@@ -64,7 +64,7 @@ int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_
 	return (int)sp__donering_take(engine, done, max);
 }
 
-/* The first from there on that opens, of those that "auto" tries. */
+/* Opens the first engine from there on that "auto" tries and that opens. */
 static int open_auto(const struct sp__engine_ops **ops, void **engine, size_t first,
 		     const struct sp__engine_opts *opts, struct sp_errinfo *err)
 {
@@ -120,7 +120,9 @@ static bool named(const struct sp__engine_ops *ops, const char *name, const char
 	return **spec == '\0' || (ops->caps & SP__CAP_WRAPS && name[len] == ':');
 }
 
-/* Real engines serve real volumes, and the simulating one the others. */
+/*
+ * True if the engine serves the volumes: real engines real ones, the simulating engine the others.
+ */
 static bool fits(const struct sp__engine_ops *ops, const struct sp__volume *device)
 {
 	return ops->caps & SP__CAP_WRAPS || !(ops->caps & SP__CAP_SIM) == !device;
@@ -151,7 +153,7 @@ int sp__engine_open(const struct sp__engine_ops **ops, void **engine, const char
 	return sp__errf(err, -EINVAL, "open", name, -1, "no such I/O engine");
 }
 
-/* Those that a user may ask for. */
+/* The engines that a user can choose. */
 SP__ENUM_TABLE(sp_engine, { "io_uring", 0 }, { "libaio", 1 }, { "sync", 2 }, { "null", 3 },
 	       { "auto", 4 })
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine that wraps another and injects faults, the same ones each time.
- * Its name is
+ * Wraps another engine and injects faults, the same ones in each run.
+ *
+ * The name of the engine is
  *
  *	fault:SETTING[,SETTING...]:INNER	or	fault::INNER
  *
- * where INNER is any engine ("auto", and "fault:..." again) and a setting is
+ * where INNER is any engine ("auto" and "fault:..." too) and a setting is
  *
- *	KIND=READ|WRITE|ANY	which requests count; default ANY
- *	NTH=n			the first one hit, counted from 1; default 1
- *	COUNT=n			how many from there on; default 1; 0: all
+ *	KIND=READ|WRITE|ANY	requests that count; default ANY
+ *	NTH=n			the first faulty one, counted from 1; default 1
+ *	COUNT=n			number of faulty ones from there on; default 1; 0: all
  *	SCOPE=QUEUE|PROCESS	each queue counts its own requests (default), or all
  *				queues with PROCESS count together
  *	ERROR=NONE		(default) no error; only delayed or reordered
@@ -17,17 +18,16 @@
  *	ERROR=SHORT		half of the bytes move; of a direct request a multiple of
  *				the volume's alignment, and all if there is only one
  *	ERROR=FLIP		the first byte of a read is inverted
- *	DELAY=us		those hit complete no earlier than this after submission
- *	REORDER[=seed]		all requests complete in random order, a few at a time
+ *	DELAY=us		faulty ones complete no earlier than this after submission
+ *	REORDER[=seed]		all requests complete in random order, several at a time
  *
- * Requests are counted as they reach the engine, so the rest of a short transfer
- * that the queue submits again counts as another request.
+ * Requests are counted when they reach the engine.  The rest of a short transfer, which the queue
+ * submits again, counts as another request.
  *
- * Each request has a slot with a copy on which the inner engine works, since a
- * short one must look shorter.  A slot is free, inside (with the inner engine),
- * or held: complete, but not reported yet.  To reorder, a reap waits until no
- * slot is inside and draws from those held; so the order depends on the seed
- * and the requests, never on the device.
+ * States: each request has a slot with a copy for the inner engine, since a short request must look
+ * shorter to it.  A slot is free, inside (with the inner engine), or held: complete, but not
+ * reported yet.  To reorder, a reap waits until no slot is inside and draws from the held ones.  So
+ * the order depends on the seed and the requests, never on the device.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -40,7 +40,7 @@
 #include "base/rng.h"
 #include "io/engine.h"
 
-/* Besides negative error codes. */
+/* Values of an injected error; other values are negative error codes. */
 enum { FAULT_NONE = 0, FAULT_SHORT = 1, FAULT_FLIP = 2 };
 enum { FAULT_READS = 1, FAULT_WRITES = 2, FAULT_ANY = 3 };
 
@@ -63,7 +63,7 @@ struct fault {
 	unsigned depth, nfree, inside, nheld;
 	struct slot *slots;	   /* depth */
 	struct slot **free;	   /* depth: stack */
-	struct slot **held;	   /* depth: in order of coming back */
+	struct slot **held;	   /* depth: in order of completion */
 	struct sp__request **back; /* depth: of the inner engine's reap */
 };
 
@@ -113,7 +113,7 @@ static const struct sp__setting keys[] = {
 	{ NULL },
 };
 
-/* Fills f and points *inner at the name of the inner engine. */
+/* Fills f from the specification and points *inner at the name of the inner engine. */
 static int read_spec(struct fault *f, const char *spec, const char **inner, struct sp_errinfo *err)
 {
 	const char *colon = strchr(spec, ':');
@@ -220,7 +220,7 @@ static void shorten(struct sp__request *r)
 		r->bytes = r->moved + half;
 }
 
-/* 1: taken; else the inner engine's refusal. */
+/* Submits one request; 1: taken; else the inner engine's refusal. */
 static int submit_one(struct fault *f, struct sp__request *r)
 {
 	struct slot *s = f->free[--f->nfree];
@@ -281,7 +281,7 @@ static int pull_some(struct fault *f, size_t min, int64_t timeout_ns)
 	return n < 0 ? n : 0;
 }
 
-/* Fetches what is back; all if to be reordered, else at least one if `one`. */
+/* Fetches completions of the inner engine: all to reorder, else at least one if `one`. */
 static int pull(struct fault *f, bool one, int64_t timeout_ns)
 {
 	int rc = 0;
@@ -293,7 +293,7 @@ static int pull(struct fault *f, bool one, int64_t timeout_ns)
 	return rc;
 }
 
-/* Index in held of the next to report, or nheld; *wait_ns: until one is due. */
+/* Returns the index in held of the next to report, or nheld; *wait_ns: time until one is due. */
 static unsigned next_due(struct fault *f, uint64_t *wait_ns)
 {
 	unsigned first = f->reorder && f->nheld ? (unsigned)sp__rng_below(&f->rng, f->nheld) : 0;

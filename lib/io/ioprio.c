@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Sets, reads and restores the I/O priority of the calling thread.
+ */
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "io/ioprio.h"
 
-/* From linux/ioprio.h, which not every system has. */
+/* From linux/ioprio.h, which some systems lack. */
 #define WHO_PROCESS 1
 #define RT_4 (1 << 13 | 4)
 
@@ -22,7 +25,7 @@ long sp__ioprio_get(void)
 
 void sp__ioprio_restore(long before)
 {
-	/* A priority that was never set is still read as a class; 0 unsets it. */
+	/* A priority that was never set still reads as a class; 0 unsets it. */
 	if (before >= 0 && syscall(SYS_ioprio_set, WHO_PROCESS, 0, (int)before) < 0)
 		(void)!syscall(SYS_ioprio_set, WHO_PROCESS, 0, 0);
 }

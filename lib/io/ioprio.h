@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The I/O priority of the calling thread, for engines whose requests cannot carry one.
+ * Controls the I/O priority of the calling thread, for engines whose requests cannot carry one.
  */
 #ifndef SP__IO_IOPRIO_H
 #define SP__IO_IOPRIO_H
@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <spindle/api.h>
 
-/* prio as in ioprio_set(2); 0 leaves the priority unchanged. 0 or -errno. */
+/* Sets the priority; prio as in ioprio_set(2), 0 leaves it unchanged.  Returns 0 or -errno. */
 SP_MUST_CHECK int sp__ioprio_set(uint16_t prio);
-/* The priority, for sp__ioprio_restore(); negative: unknown, which restores nothing. */
+/* Returns the priority, for sp__ioprio_restore(); negative: unknown, which restores nothing. */
 long sp__ioprio_get(void);
 void sp__ioprio_restore(long before);
-/* May this thread use class RT?  Tries it, and restores the priority. */
+/* True if this thread is permitted to use class RT.  Tries it, and restores the priority. */
 bool sp__ioprio_rt_allowed(void);
 
 #endif

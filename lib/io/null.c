@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine that does nothing, at once: the time that a workload takes with it is our own
- * overhead.  No byte moves: buffers keep their contents.  A read ends at the volume's size_bytes,
- * so that a reader reaches an end.
+ * Implements the engine that completes every request immediately and moves no byte.  The time of a
+ * workload with it is our own overhead.  Buffers keep their contents.  A read ends at the volume's
+ * size_bytes, so that a reader reaches an end.
  */
 #include "io/donering.h"
 

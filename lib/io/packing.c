@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packs and writes on a thread of its own what the caller puts into a ring (base/ring.h).
+ * Packs and writes, in a thread of its own, the bytes that the caller puts into a ring
+ * (base/ring.h).
  *
- * The thread has the encoder and the stream to which it writes.  The ring's lock covers the
- * counters.  If the thread fails it abandons the ring, and the caller finds its error.
+ * The thread owns the encoder and the output stream.  The ring's lock covers the counters.  If the
+ * thread fails, it abandons the ring, and the caller finds its error.
  *
- * If the system refuses a thread, the caller packs each buffer as soon as it is full.
+ * If the system refuses a thread, the caller packs each buffer when it is full.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,21 +30,23 @@ struct sp__packing {
 	uint64_t memory_bytes; /* for packing */
 	size_t chunk_bytes;
 	struct sp_errinfo *err;
-	char *mem; /* of the ring, and then of packed bytes */
+	char *mem; /* the ring's buffers, then packed bytes */
 	bool threaded;
 	struct sp__task task;
 
 	struct sp__ring ring;
 	struct sp__io_counters counters; /* under the ring's lock */
 
-	/* The thread's; error and own_err are the caller's, too, once the ring is abandoned. */
+	/*
+	 * Owned by the thread; the caller reads error and own_err too, once the ring is abandoned.
+	 */
 	struct sp_errinfo own_err;
 	int error;
 	struct sp__wstream *packed;
 	struct sp__encoder *encoder;
 };
 
-/* The taking side of the ring. */
+/* The consumer of the ring. */
 
 static int begin(struct sp__packing *p)
 {
@@ -74,7 +77,7 @@ static int pack(struct sp__packing *p, const char *data, size_t bytes, bool end)
 	return rc;
 }
 
-/* Packs the next buffer, or the end.  SP_READY: there may be more. */
+/* Packs the next buffer, or the end.  SP_READY: there can be more. */
 static int pack_next(struct sp__packing *p, bool wait)
 {
 	const char *data = NULL;
@@ -159,7 +162,7 @@ void sp__packing_close(struct sp__packing *p)
 	free(p);
 }
 
-/* Returns the thread's error, as the caller's, which write(2) would have sent this signal. */
+/* Returns the thread's error as the caller's; raises the signal that write(2) would have sent. */
 static int report(struct sp__packing *p)
 {
 	if (p->error == -EPIPE && p->threaded)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compressed output: a thread of its own packs what is put and writes it, up to three chunks
- * behind the caller.  Part of the write stream (wstream.h), whose rules apply.
+ * Compresses an output: a thread of its own packs and writes the bytes that are put, up to three
+ * chunks behind the caller.  Part of the write stream (wstream.h), whose rules apply.
  */
 #ifndef SP__IO_PACKING_H
 #define SP__IO_PACKING_H
@@ -15,7 +15,7 @@ SP_MUST_CHECK int sp__packing_open(struct sp__packing **p, int fd, const char *n
 SP_MUST_CHECK int sp__packing_put(struct sp__packing *p, const void *data, size_t bytes);
 SP_MUST_CHECK int sp__packing_finish(struct sp__packing *p);
 void sp__packing_close(struct sp__packing *p);
-/* Of what has been written. */
+/* Reports the counters of written bytes. */
 void sp__packing_counters(struct sp__packing *p, struct sp__io_counters *c);
 
 #endif

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue: what all engines have in common.
+ * Implements the queue: everything that all engines have in common.
  *
- * A request is in one of four places: with the engine (with_engine counts them), in the list of
- * those that the engine has yet to take, in the list of finished ones that have not been reaped,
- * or with its owner.  If it comes back from the engine only partly moved, or interrupted, the rest
- * goes to the engine again; so it is finished when all has moved, at the end of the file, or by an
- * error.  The first two places together never hold more than depth.
+ * States: a request is with the engine (with_engine counts these), in the list of requests that the
+ * engine has yet to take, in the list of finished requests that have not been reaped, or with its
+ * owner.  A request that comes back partly moved, or interrupted, goes to the engine again with its
+ * rest.  So a request is finished when all its bytes have moved, at the end of the file, or by an
+ * error.
  *
- * Under direct I/O a rest must begin aligned: a write cut at an unaligned offset goes back to the
- * last aligned byte and writes a few bytes twice; a read cut at an unaligned offset has reached
- * the end of the file.
+ * Invariants: the engine and the list before it together never hold more than depth requests.
  *
- * If the engine was chosen by "auto" and the system refuses it a thread, the next engine takes its
- * place: the request waits, nothing more is submitted, and the engine is changed when the last
- * request is back.
+ * Under direct I/O a rest must begin aligned.  A write cut at an unaligned offset goes back to the
+ * last aligned byte and writes up to one alignment unit twice.  A read cut at an unaligned offset
+ * has reached the end of the file.
  *
- * Otherwise nothing is allocated after opening: the array has depth entries, and the lists are
- * linked through the requests.
+ * If "auto" chose the engine and the system refuses it a thread, the next engine replaces it: the
+ * request waits, nothing more is submitted, and the engine is changed when the last request is
+ * back.
+ *
+ * Memory: otherwise nothing is allocated after opening.  The array has depth entries, and the lists
+ * are linked through the requests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,15 +43,15 @@ struct sp__queue {
 	struct sp__completing completing;
 	struct sp__trace *trace;
 	const struct sp__volume *device;
-	int pool_rc, files_rc; /* of registering them */
-	bool changeable;       /* another engine would do too */
-	bool changing;	       /* when nothing is with this one; and something waits */
+	int pool_rc, files_rc; /* results of registering them */
+	bool changeable;       /* another engine can replace it */
+	bool changing;	       /* the engine changes when it has no request */
 	unsigned depth;
 	unsigned with_engine;
 	struct list waiting;  /* for the engine to take */
 	struct list finished; /* for the owner to reap */
 	struct sp__io_counters counters;
-	struct sp__request *array[]; /* depth: on the way to or from the engine */
+	struct sp__request *array[]; /* depth: arguments of submit and reap */
 };
 
 static uint64_t now(const struct sp__queue *q)
@@ -130,7 +132,7 @@ static void finish(struct sp__queue *q, struct sp__request *r, int32_t result, u
 	append(&q->finished, r);
 }
 
-/* True if the request has more to do; else *result is what came of it. */
+/* True if the request has more bytes to move; else *result is its result. */
 static bool unfinished(struct sp__queue *q, struct sp__request *r, int32_t *result)
 {
 	uint32_t odd;
@@ -163,7 +165,7 @@ static bool full_now(int rc)
 	return rc == -EAGAIN || rc == -EINTR;
 }
 
-/* Where there is no other engine, the error stands the next time. */
+/* Changes to the next engine.  If there is none, a repeated refusal is the request's result. */
 static void change_engine(struct sp__queue *q)
 {
 	const struct sp__engine_opts opts = { .depth = q->depth, .spec = "" };
@@ -175,7 +177,7 @@ static void change_engine(struct sp__queue *q)
 		q->pool_rc = q->files_rc = -ENOTSUP;
 }
 
-/* Offers the engine the waiting requests; one that it refuses for good is finished. */
+/* Offers the waiting requests to the engine; a request that it refuses for good is finished. */
 static void offer(struct sp__queue *q)
 {
 	if (q->changing && q->with_engine)
@@ -199,15 +201,15 @@ static void offer(struct sp__queue *q)
 	}
 }
 
-/* The kernel is short of something that none of our completions will free. */
+/* Pauses while the kernel lacks something that none of our completions will free. */
 static void pause_for_others(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }
 
 /*
- * One round: waits for at least one completion from the engine, if any is due.  No
- * more than max are taken: the others are not done yet, as their owner sees it.
+ * Runs one round: waits for at least one completion from the engine, if any is due.  Takes at most
+ * max; the others are not yet complete for their owner.
  */
 static int collect(struct sp__queue *q, size_t min, size_t max, int64_t timeout_ns)
 {
@@ -254,7 +256,7 @@ static int make_space(struct sp__queue *q, size_t n)
 	return 0;
 }
 
-/* At most depth of them. */
+/* Submits at most depth requests. */
 static int submit_some(struct sp__queue *q, struct sp__request *const *reqs, size_t n)
 {
 	int rc = make_space(q, n), taken = 0;
@@ -305,7 +307,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 		done += some;
 	}
 	count(q, reqs, n);
-	/* Some are on their way: the failure becomes the result of the others. */
+	/* Some are submitted: the failure becomes the result of the others. */
 	for (; done < n; done++) {
 		reqs[done]->submit_ns = now(q);
 		finish(q, reqs[done], rc, reqs[done]->submit_ns);
@@ -313,7 +315,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 	return 0;
 }
 
-/* Waits until min are finished, nothing is in flight, or the time is up. */
+/* Waits until min requests are finished, none is in flight, or the time is up. */
 static int wait_for(struct sp__queue *q, size_t min, size_t max, int64_t timeout_ns)
 {
 	uint64_t until = 0;
@@ -366,7 +368,7 @@ int sp__queue_wait(struct sp__queue *q, int64_t timeout_ns)
 	return rc < 0 ? rc : q->finished.count > 0;
 }
 
-/* What the engine has not taken is offered to it again only by a reap. */
+/* A request that the engine has not taken is offered again only by a reap. */
 int sp__queue_fd(const struct sp__queue *q)
 {
 	return q->waiting.count ? -1 : q->ops->fd(q->engine);

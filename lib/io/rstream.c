@@ -1,32 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The read stream has two modes, and goes from the first to the second but never back:
+ * Implements the read stream.
  *
- *   queued: requests of one chunk each lie in order in a ring of `depth` slots; the head is the
- *      next to hand out.  A slot is requested (busy), then read (done), then pinned by the caller
- *      until the next call.  Requests begin and end at aligned offsets, the first one at or before
- *      the beginning of the stream, the last one at or after the size that the file had at opening.
- *   plain: read(2) into one buffer, at the descriptor's own offset.  If the caller does not wait, a
- *      pipe or a terminal is polled first; if it does, a non-blocking descriptor is waited for.
+ * States; a stream changes from queued to plain, never back:
  *
- * Anything that queued mode cannot decide ends it: a short result, the end of the known size, a
- * file system that refuses direct I/O late.  The chunks ahead are dropped, the descriptor's offset
- * is set to the end of the last byte handed out, and plain reading finds more bytes, the end, or
- * the error.  So a file that grows, and a tail that is no whole block, need no code of
- * their own, and the descriptor ends at the end of file as after read(2).
+ *   queued  Requests of one chunk each are in order in a ring of `depth` slots; the head is the
+ *           next to return.  A slot is requested (busy), then read (done), then pinned by the
+ *           caller until the next call.  Requests begin and end at aligned offsets, the first one
+ *           at or before the beginning of the stream, the last one at or after the size of the file
+ *           at opening.
+ *   plain   read(2) into one buffer, at the descriptor's own offset.  If the caller does not wait,
+ *           a pipe or a terminal is polled first; if it does, a non-blocking descriptor is waited
+ *           for.
  *
- * Look-ahead: `ahead` chunks are kept busy or done.  It begins at 1, so that a caller who soon
- * stops has read little, doubles up to depth when the caller comes too early (a stall), and
- * shrinks by 1 after STEADY chunks in a row that were there in time.  Shrinking at each of them,
- * as PostgreSQL's read streams do, was rejected: a disk as fast as the caller then stalls at every
- * other chunk.  A caller who reads to the end and writes meanwhile gains nothing from that, and
- * loses: chunks read one by one between writes cost more seeks (up to 4 % of a simulated sort).
- * For it `ahead` is depth throughout.
+ * Queued mode ends at anything that it cannot decide: a short result, the end of the known size, a
+ * direct read that is refused after opening.  The chunks ahead are dropped, and the descriptor's
+ * offset is set to the end of the last byte returned.  Plain reading then finds more bytes, the
+ * end, or the error.  So a growing file and a tail shorter than a block need no code of their own,
+ * and the descriptor ends at the end of file as after read(2).
+ *
+ * Algorithm of read-ahead: `ahead` chunks are kept busy or done. `ahead` begins at 1, so that a
+ * caller that stops early has read little.  It doubles up to depth when the caller requests a chunk
+ * that is not yet read (a stall), and shrinks by 1 after STEADY consecutive chunks that were read
+ * in time.  If the caller reads to the end, `ahead` is depth throughout: with writes in between,
+ * single chunks cost more seeks (up to 4 % of a simulated sort).
  *
  * A regular file that is smaller at its end than it was at opening is an error.
  *
- * Small inputs cost fstat, read, read, fstat.  Memory: depth * chunk when queued,
- * else a chunk of at most 256 KB, or the file's size if that is less.
+ * Memory: depth * chunk when queued, else a chunk of at most 256 KiB, or the file's size if that is
+ * less.  A small input costs fstat, read, read, fstat.
+ *
+ * Rejected: shrinking after each chunk in time, as PostgreSQL's read streams do.  A disk as fast as
+ * the caller then stalls at every other chunk.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,20 +60,20 @@ struct slot {
 };
 
 struct sp__rstream {
-	struct sp__unpacking *unpacking; /* which does all; or NULL */
-	struct sp_batch given;		 /* read before, to be returned first; or none */
+	struct sp__unpacking *unpacking; /* does all the work; or NULL */
+	struct sp_batch given;		 /* bytes read before, to be returned first; or none */
 	struct sp__unmark unmark;
 	int fd;
 	char *name;
 	struct sp_errinfo *err;
 	struct sp__trace *trace;
 	bool queued;
-	bool refused;	 /* direct I/O is */
-	bool pollable;	 /* may have nothing to read yet: pipe, terminal */
+	bool refused;	 /* direct I/O is refused */
+	bool pollable;	 /* can have nothing to read yet: pipe, terminal */
 	int status;	 /* SP_READY until the end or an error, which stay */
-	uint64_t offset; /* of the next byte to give */
+	uint64_t offset; /* of the next byte to return */
 	size_t chunk_bytes;
-	char *buf; /* with a queue: pages of their own, unless they are the caller's */
+	char *buf; /* with a queue: whole pages, allocated or the caller's */
 	size_t buf_bytes;
 	bool borrowed;
 	struct sp__io_counters plain; /* of read(2) */
@@ -80,26 +85,26 @@ struct sp__rstream {
 	unsigned depth, head;
 	unsigned nbusy; /* slots from head on */
 	unsigned ahead;
-	unsigned in_time; /* chunks in a row */
-	bool stalled;	  /* for the head */
+	unsigned in_time; /* consecutive chunks */
+	bool stalled;	  /* the caller waits for the head */
 	bool whole;	  /* as in the options */
-	bool short_read;  /* a chunk was shorter than asked */
+	bool short_read;  /* a chunk was shorter than requested */
 	uint64_t ask;	  /* offset of the next request */
 	uint64_t known;	  /* size of a regular file at opening; else 0 */
 };
 
-/* Below this a queue costs more than it brings. */
+/* Files smaller than this gain less from a queue than it costs. */
 #define SMALL_BYTES ((uint64_t)1 << 20)
 /*
- * Of one read(2), and of a pipe: what stays in the processor's cache until it
- * has been used.  A pipe of 1 MB costs the reader three times the time.
+ * Size of one read(2), and of a pipe: it stays in the processor's cache until it has been used.  A
+ * pipe of 1 MiB triples the reader's time.
  */
 #define PLAIN_BYTES 262144
 
-/* Chunks that come in time before the look-ahead shrinks. */
+/* Number of chunks in time before the read-ahead shrinks. */
 #define STEADY 16
 
-/* The error that everything returns from now on. */
+/* Records the error that every later call returns. */
 static int fail(struct sp__rstream *rs, int code, uint64_t offset)
 {
 	rs->status = sp__err(rs->err, code, "read", rs->name, (long long)offset);
@@ -115,7 +120,9 @@ static int end(struct sp__rstream *rs)
 	return rs->status = rc < 0 ? rc : SP_END;
 }
 
-/* 1: readable (or failing, as read will report), 0: nothing yet; -1: no limit. */
+/*
+ * Returns 1: readable (or failing, as read will report); 0: nothing yet.  timeout_ns -1: no limit.
+ */
 static int ready(const struct sp__rstream *rs, int64_t timeout_ns)
 {
 	struct timespec t = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
@@ -171,7 +178,7 @@ static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, 
 
 /* Queued. */
 
-/* What has been read, by any stream of the queue. */
+/* Collects completed reads of all streams of the queue. */
 static int collect(struct sp__rstream *rs, bool wait)
 {
 	struct sp__request *done[DEPTH_MAX];
@@ -182,7 +189,7 @@ static int collect(struct sp__rstream *rs, bool wait)
 	return n < 0 ? n : 0;
 }
 
-/* Until nothing of this stream is outstanding. */
+/* Waits until nothing of this stream is outstanding. */
 static int drain(struct sp__rstream *rs)
 {
 	int rc = 0;
@@ -195,7 +202,7 @@ static int drain(struct sp__rstream *rs)
 	return rc;
 }
 
-/* Requests chunks, as one batch, until `ahead` slots are busy, or most. */
+/* Requests chunks, as one batch, until the lower of `ahead` and `most` slots are busy. */
 static int read_ahead(struct sp__rstream *rs, unsigned most)
 {
 	unsigned want = sp__min(rs->ahead, most), n = 0;
@@ -223,7 +230,7 @@ static int read_ahead(struct sp__rstream *rs, unsigned most)
 	return rc;
 }
 
-/* The caller wants a chunk that is still being read. */
+/* Grows the read-ahead, since the caller wants a chunk that is still being read. */
 static int stall(struct sp__rstream *rs)
 {
 	if (rs->stalled)
@@ -234,7 +241,7 @@ static int stall(struct sp__rstream *rs)
 	return read_ahead(rs, rs->depth);
 }
 
-/* The slot at the head goes to the caller. */
+/* Hands the slot at the head to the caller. */
 static int lend(struct sp__rstream *rs)
 {
 	if (!rs->stalled && !rs->whole && ++rs->in_time == STEADY) {
@@ -247,7 +254,7 @@ static int lend(struct sp__rstream *rs)
 	return read_ahead(rs, rs->depth - 1);
 }
 
-/* Until the chunk at the head is there: 0; SP_LATER, if !wait; or an error. */
+/* Waits for the chunk at the head.  Returns 0; SP_LATER if !wait; or an error. */
 static int await_head(struct sp__rstream *rs, bool wait)
 {
 	struct slot *s = &rs->slots[rs->head];
@@ -294,7 +301,7 @@ static int next_queued(struct sp__rstream *rs, const char **data, size_t *bytes,
 		return go_plain(rs, data, bytes, wait);
 	if (s->req.result < 0)
 		return fail(rs, s->req.result, s->req.offset);
-	/* The first chunk begins at an aligned place before the stream. */
+	/* The first chunk begins at an aligned offset before the stream. */
 	skip = rs->offset - s->req.offset;
 	if ((uint64_t)s->req.result <= skip)
 		return go_plain(rs, data, bytes, wait);
@@ -327,9 +334,9 @@ static void unqueue(struct sp__rstream *rs)
 }
 
 /*
- * The volume to read: direct if that is wanted and there is such a thing.
- * Buffered reading gains nothing from a queue (measured: the same time, 0.13 s
- * of processor time for 1 GB either way), so it gets one only with a named engine.
+ * Chooses the volume to read: direct if that is wanted and possible.  Buffered reading gains
+ * nothing from a queue (measured: the same time, 0.13 s of processor time per GB either way), so it
+ * gets one only with a named engine.
  */
 static int choose_volume(struct sp__rstream *rs, const struct sp__rstream_opts *opts)
 {
@@ -381,7 +388,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	if (rc)
 		return rc;
 	rs->slots = calloc(rs->depth, sizeof(*rs->slots));
-	/* What is borrowed ends there: the next stream's memory may follow. */
+	/* Borrowed memory ends there: the next stream's memory can follow. */
 	rs->buf_bytes = rs->depth * rs->chunk_bytes;
 	if (!rs->borrowed)
 		rs->buf_bytes = sp__pages_whole(rs->buf_bytes);
@@ -390,13 +397,13 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 		return -ENOMEM;
 	rs->ask = rs->offset - rs->offset % rs->volume->align_bytes;
 	rs->ahead = rs->whole ? rs->depth : 1;
-	rs->stalled = true; /* to wait for the first chunk is nobody's fault */
+	rs->stalled = true; /* waiting for the first chunk is not a stall */
 	rc = read_ahead(rs, rs->depth);
 	rs->queued = rc == 0;
 	return rc;
 }
 
-/* More than small: worth a queue; then offset is set. */
+/* True if the file is large enough for a queue; then offset is set. */
 static bool is_large(struct sp__rstream *rs, const struct stat *st, uint64_t small)
 {
 	off_t at;
@@ -420,7 +427,7 @@ static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 	if (fstat(rs->fd, &st))
 		return -errno;
 	rs->known = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
-	/* On a machine no descriptor is needed, and even what is small takes its time. */
+	/* A simulated machine needs no second descriptor, and even small reads take time there. */
 	if ((opts->device || !sp__fds_scarce()) &&
 	    is_large(rs, &st, opts->device ? 0 : SMALL_BYTES)) {
 		rc = start_queue(rs, opts, must ? err : NULL);
@@ -433,7 +440,7 @@ static int start(struct sp__rstream *rs, const struct sp__rstream_opts *opts,
 	rs->buf_bytes = rs->chunk_bytes < PLAIN_BYTES ? rs->chunk_bytes : PLAIN_BYTES;
 	if (S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < rs->buf_bytes)
 		rs->buf_bytes = (size_t)st.st_size + 1;
-	/* A larger pipe means fewer changes between writer and reader. */
+	/* A larger pipe needs fewer context switches between writer and reader. */
 	if (S_ISFIFO(st.st_mode) && fcntl(rs->fd, F_GETPIPE_SZ) < PLAIN_BYTES)
 		(void)fcntl(rs->fd, F_SETPIPE_SZ, PLAIN_BYTES);
 	return 0;
@@ -472,7 +479,7 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 	return 0;
 }
 
-/* Takes the span over. */
+/* Returns the span to the caller and clears it. */
 static int give(struct sp_batch *span, const char **data, size_t *bytes)
 {
 	*data = span->data;
@@ -492,7 +499,7 @@ static int next_bytes(struct sp__rstream *rs, const char **data, size_t *bytes, 
 	return rs->queued ? next_queued(rs, data, bytes, wait) : next_plain(rs, data, bytes, wait);
 }
 
-/* The same, at the beginning of a text that can have a mark. */
+/* Returns the next span at the beginning of a text that can have a byte order mark. */
 static int next_unmarked(struct sp__rstream *rs, const char **data, size_t *bytes, bool wait)
 {
 	struct sp_batch span = { 0 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A read stream: the bytes of one input, in order, read ahead of the caller.
+ * Defines a read stream: the bytes of one input, in order, read ahead of the caller.
  *
- * A regular file that is large, and not in the page cache already, is read
- * through a queue of its own in big direct requests.  Everything else (pipes,
- * terminals, small or cached files, /proc) is read with read(2) into one
- * buffer; a named engine is used for every large file.
- * Starts at the descriptor's present offset; a regular file that grows is read
- * to its new end; if it is smaller at its end than at opening, the end is SP_EFORMAT.
+ * A regular file that is large and not in the page cache is read through a queue of its own in
+ * direct requests of one chunk.  Everything else (pipes, terminals, small or cached files, /proc)
+ * is read with read(2) into one buffer.  A named engine is used for every large file.  The stream
+ * starts at the descriptor's present offset.  A regular file that grows is read to its new end; if
+ * it is smaller at its end than at opening, the end is SP_EFORMAT.
  *
- * A compressed input can be unpacked (io/unpacking.h): the bytes are then those it stands for.
+ * A compressed input can be unpacked (io/unpacking.h): the stream then returns the unpacked bytes.
  */
 #ifndef SP__IO_RSTREAM_H
 #define SP__IO_RSTREAM_H
@@ -21,47 +20,47 @@
 struct sp__rstream_opts {
 	const char *engine; /* as in sp__queue_opts */
 	/*
-	 * Of the caller, for several streams of one thread, and with their counts; it is closed
-	 * before they are.  NULL: each has one of its own.
+	 * The caller's queue, for several streams of one thread; its counters include theirs, and
+	 * it is closed before them.  NULL: each stream has a queue of its own.
 	 */
 	struct sp__queue *queue;
-	char *memory;		/* for `depth` chunks, page-aligned, of the caller; or NULL */
-	enum sp__direct direct; /* _ALWAYS: even if cached; buffered if it cannot be done */
+	char *memory;		/* the caller's, for `depth` chunks, page-aligned; or NULL */
+	enum sp__direct direct; /* _ALWAYS: even if cached; buffered if direct is impossible */
 	size_t chunk_bytes;	/* of one request; multiple of 4096 */
-	unsigned depth;		/* chunks: one with the caller, at most the rest ahead; up to 64 */
-	bool whole;		/* the caller reads to the end: all of the rest, from the start */
+	unsigned depth;		/* chunks: one with the caller, the rest ahead; up to 64 */
+	bool whole;		/* the caller reads to the end: full read-ahead from the start */
 	struct sp__trace *trace;
-	const struct sp__volume *device; /* simulated: a regular file lies on it, ... */
+	const struct sp__volume *device; /* simulated: a regular file is stored on it, ... */
 	unsigned sim_file;		 /* ... with this number; or NULL */
 	enum sp_packed unpack;		 /* the format to be unpacked, by a thread of its own */
-	uint64_t unpack_bytes;		 /* the memory for that, with its chunks, ... */
-	unsigned unpack_share;		 /* ... and which share of -S it is: 1 / unpack_share */
-	struct sp_batch ahead; /* read from fd before: it comes first, and is unpacked too */
-	bool drop_mark;	       /* a byte order mark at the beginning is left out */
+	uint64_t unpack_bytes;		 /* the memory for unpacking, with its chunks, ... */
+	unsigned unpack_share;		 /* ... which is 1 / unpack_share of -S */
+	struct sp_batch ahead; /* bytes read from fd before: they come first and are unpacked too */
+	bool drop_mark;	       /* a byte order mark at the beginning is skipped */
 };
 
 struct sp__rstream;
 
-/* Borrows fd (closed by the caller, after the stream). */
+/* Opens a stream.  Borrows fd; the caller closes it after the stream. */
 SP_MUST_CHECK int sp__rstream_open(struct sp__rstream **rs, int fd, const char *name,
 				   const struct sp__rstream_opts *opts, struct sp_errinfo *err);
 void sp__rstream_close(struct sp__rstream *rs); /* accepts NULL */
 
 /*
- * The next bytes: SP_READY with a span valid until the next call, SP_END,
- * SP_LATER (only if !wait: nothing has arrived yet), or an error, described in
- * the err given at opening (kept by the stream, so it must outlive it).
+ * Returns the next bytes: SP_READY with a span valid until the next call, SP_END, SP_LATER (only if
+ * !wait: nothing has arrived yet), or an error, described in the err given at opening, which must
+ * outlive the stream.
  */
 SP_MUST_CHECK int sp__rstream_next(struct sp__rstream *rs, const char **data, size_t *bytes,
 				   bool wait);
 /*
- * Waits until next() can do more than return SP_LATER again, after it has returned that: 1; at
- * most timeout_ns (-1: no limit), then 0; or an error.
+ * After next() has returned SP_LATER, waits until it can return something else.  Returns 1; 0 after
+ * timeout_ns (-1: no limit); or an error.
  */
 SP_MUST_CHECK int sp__rstream_wait(struct sp__rstream *rs, int64_t timeout_ns);
-/* True if a mark was left out; known when next() has returned SP_READY or SP_END. */
+/* True if a byte order mark was skipped; known when next() has returned SP_READY or SP_END. */
 bool sp__rstream_marked(const struct sp__rstream *rs);
-/* A descriptor for poll(2), as sp__queue_fd(); -1: none. */
+/* Returns a descriptor for poll(2), with the rules of sp__queue_fd(); -1: none. */
 int sp__rstream_fd(const struct sp__rstream *rs);
 void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *c);
 /* True if the file is read through the page cache because its file system refuses direct I/O. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine of simulated volumes: the machine decides when a request is complete, this file moves
- * the bytes, with pread and pwrite on the volume's own descriptor, at submission; those of a hollow
- * volume are not moved.
+ * Implements the engine of simulated volumes.  The machine decides when a request is complete.
+ * This file moves the bytes at submission, with pread and pwrite on the volume's own descriptor;
+ * bytes of a hollow volume are not moved.
  *
  * Several queues of one process share the machine.  While one of them waits, a request of another
- * may complete: each request knows its engine, and is kept there.
+ * can complete.  So each request knows its engine and is kept there.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static int sim_open(void **engine, const struct sp__engine_opts *opts, struct sp
 	return 0;
 }
 
-/* What takes no time: failures of the file below, and the end of the file. */
+/* Completes requests that take no time: failures of the file below, and the end of the file. */
 static bool at_once(struct sim *e, struct sp__request *r)
 {
 	r->result = r->volume->hollow ? (int32_t)(r->bytes - r->moved) : sp__engine_transfer(r);
@@ -117,7 +117,7 @@ static int sim_submit(void *engine, struct sp__request *const *reqs, size_t n)
 	return (int)n;
 }
 
-/* Lets time pass until something completes, if wait; whose it is does not matter. */
+/* Reaps completions of all engines; if wait, advances time until there is one. */
 static bool advance(struct sim *e, bool wait)
 {
 	struct sp__simreq *r = sp__machine_reap(e->machine, wait), *next;
@@ -140,7 +140,7 @@ static int sim_reap(void *engine, struct sp__request **done, size_t max, size_t 
 	struct sim *e = engine;
 
 	advance(e, false);
-	/* With a limit time goes to the next completion, whosever it is, and no further. */
+	/* With a limit, time advances to the next completion of any engine, and no further. */
 	while (timeout_ns && e->done->count < min && e->outstanding && advance(e, true))
 		if (timeout_ns > 0)
 			break;

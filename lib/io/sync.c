@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The engine that defines the semantics: one pread or pwrite for each request,
- * within submit, in order.  Priorities have no effect, since only one
- * request at a time is outstanding at the device.
+ * Implements the engine that defines the semantics: one pread or pwrite for each request, within
+ * submit, in order.  Priorities have no effect, since only one request is outstanding at the
+ * device.
  */
 #include <errno.h>
 #include <unistd.h>

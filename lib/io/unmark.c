@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Removes a byte order mark that can be split over several spans.
+ */
 #include "base/utf8mark.h"
 #include "io/unmark.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads and unpacks on a thread of its own what the caller takes from a ring (base/ring.h).
+ * Reads and unpacks, in a thread of its own, the bytes that the caller takes from a ring
+ * (base/ring.h).
  *
- * The thread has the stream from which it reads, and the decoder.  The ring's lock covers the
- * counters.  A buffer is published before it is full if otherwise the caller would wait for a pipe.
+ * The thread owns the input stream and the decoder.  The ring's lock covers the counters.  A buffer
+ * is published before it is full if the caller would otherwise wait for a pipe.
  *
- * If the system refuses a thread, the caller fills a buffer itself, whenever it requests one.
+ * If the system refuses a thread, the caller fills each buffer itself when it requests one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "pack/unpack.h"
 
 #define CHUNK_MAX (256u << 10)
-/* How long the thread waits for a pipe before it looks whether it is still wanted. */
+/* Time for which the thread waits for a pipe before it checks whether it must stop. */
 #define STOP_NS 50000000
 
 struct sp__unpacking {
@@ -32,26 +33,26 @@ struct sp__unpacking {
 	struct sp__packmemory memory; /* for unpacking */
 	size_t chunk_bytes;
 	struct sp_errinfo *err;
-	char *mem; /* of the ring */
+	char *mem; /* the ring's buffers */
 	bool threaded;
 	struct sp__task task;
 
 	struct sp__ring ring;
 	struct sp__io_counters counters; /* under the ring's lock */
 
-	/* The thread's; own_err is the caller's, too, once the end is published. */
+	/* Owned by the thread; the caller reads own_err too, once the end is published. */
 	struct sp_errinfo own_err;
 	struct sp__rstream *raw;
-	struct sp__decoder *decoder; /* NULL: the bytes are given as they are */
-	char *beginning;	     /* what was read before its format is known */
+	struct sp__decoder *decoder; /* NULL: the bytes are returned unchanged */
+	char *beginning;	     /* bytes read before the format is known */
 	size_t beginning_bytes;
 	bool begun, raw_ended;
 	struct sp__packspan span;
 };
 
-/* What is read. */
+/* Reading. */
 
-/* The next span that is read: SP_READY; SP_END; SP_LATER if !wait; or an error. */
+/* Reads the next span: SP_READY; SP_END; SP_LATER if !wait; or an error. */
 static int read_raw(struct sp__unpacking *u, bool wait)
 {
 	int rc;
@@ -86,8 +87,8 @@ static int keep_beginning(struct sp__unpacking *u)
 }
 
 /*
- * The format of what has been read: as said, if it can be; AUTO: the first frame that is not
- * skipped decides.
+ * Returns the format of the bytes read: the given one if they can have it; with AUTO the format of
+ * the first frame that is not skipped.
  */
 static enum sp_packed format_of(const struct sp__unpacking *u)
 {
@@ -99,7 +100,7 @@ static enum sp_packed format_of(const struct sp__unpacking *u)
 	return sp_packed_by_magic(u->beginning, u->beginning_bytes);
 }
 
-/* Opens the stream, and chooses how it is unpacked. */
+/* Opens the stream and chooses the decoder. */
 static int begin(struct sp__unpacking *u)
 {
 	enum sp_packed is;
@@ -128,7 +129,7 @@ static int begin(struct sp__unpacking *u)
 	return sp__decoder_new(&u->decoder, is, u->name, &u->memory, &u->own_err);
 }
 
-/* What is unpacked. */
+/* Unpacking. */
 
 static int unpack(struct sp__unpacking *u)
 {
@@ -145,14 +146,14 @@ static int unpack(struct sp__unpacking *u)
 	return 0;
 }
 
-/* SP_READY: the buffer has bytes, unless it is to stop; SP_END; or an error. */
+/* Fills a buffer.  SP_READY: it has bytes, unless the thread must stop; SP_END; or an error. */
 static int fill(struct sp__unpacking *u, struct sp__ring_buffer *c)
 {
 	int rc = u->begun ? 0 : begin(u);
 
 	u->span.out = c->mem;
 	u->span.room = u->chunk_bytes;
-	/* What does not fit stays with the decoder: it is asked first. */
+	/* Output that did not fit is still in the decoder, so the decoder comes first. */
 	while (!rc) {
 		rc = unpack(u);
 		if (rc || !u->span.room)
@@ -169,9 +170,9 @@ static int fill(struct sp__unpacking *u, struct sp__ring_buffer *c)
 	return rc < 0 ? rc : SP_END;
 }
 
-/* The filling side of the ring. */
+/* The producer of the ring. */
 
-/* Fills and publishes a buffer, or the end.  SP_READY: there may be more. */
+/* Fills and publishes a buffer, or the end.  SP_READY: there can be more. */
 static int fill_next(struct sp__unpacking *u)
 {
 	struct sp__ring_buffer *c = sp__ring_empty(&u->ring);
@@ -222,8 +223,8 @@ static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 {
 	u->opts = *opts;
 	u->opts.unpack = SP_PACKED_NONE;
-	u->opts.drop_mark = false; /* it is in the text */
-	u->opts.queue = NULL;	   /* it belongs to the caller's thread */
+	u->opts.drop_mark = false; /* the mark is in the unpacked text */
+	u->opts.queue = NULL;	   /* a queue belongs to one thread */
 	u->opts.ahead = (struct sp_batch){ 0 };
 	u->opts.whole = true;
 	u->format = opts->unpack;
@@ -231,7 +232,7 @@ static int prepare(struct sp__unpacking *u, const struct sp__rstream_opts *opts)
 	u->memory = (struct sp__packmemory){
 		.bytes = opts->unpack_bytes -
 			 sp__min(opts->unpack_bytes, SP__RING_BUFFERS * u->chunk_bytes),
-		.beside_bytes = SP__RING_BUFFERS * CHUNK_MAX, /* with a larger -S */
+		.beside_bytes = SP__RING_BUFFERS * CHUNK_MAX, /* in addition, with a larger -S */
 		.share = opts->unpack_share,
 	};
 	u->beginning = malloc(sp__max(opts->ahead.bytes, 1));

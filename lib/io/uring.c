@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The io_uring engine, and the only file that includes liburing.
+ * Implements the io_uring engine; the only file that includes liburing.
  *
- * The submission ring has room for the whole depth, so a batch always fits and goes to the kernel
- * with one system call.  Requests that the kernel does not take at once (it is short of memory, or
- * a signal came) stay in the ring, count as taken, and go with the next call; each reap sees to it.
+ * The submission ring holds the whole depth, so a batch always fits and goes to the kernel with one
+ * system call.  Requests that the kernel does not take immediately (it is short of memory, or a
+ * signal came) stay in the ring, count as taken, and go with the next call.  Each reap submits
+ * them.
  *
- * COOP_TASKRUN saves interrupts of the processor: completions run when we enter the kernel anyway
- * (TASKRUN_FLAG shows a reap that does not wait when it must).  SINGLE_ISSUER and DEFER_TASKRUN
- * save a little more, but bind the ring to the thread that opened it, so only queues opened as
- * bound have them; a submission then also collects the completions available.
+ * COOP_TASKRUN saves processor interrupts: completions run when we enter the kernel anyway.
+ * TASKRUN_FLAG shows a reap that does not wait when it must enter the kernel.  SINGLE_ISSUER and
+ * DEFER_TASKRUN save a little more, but bind the ring to the thread that opened it.  So only queues
+ * opened as bound have them; a submission then also collects the completions available.
  *
- * Rejected: submitting together with the wait that follows.  It saves a call, but a device that
- * could have begun idles while the caller works.
- *
- * Requests that cannot be carried out at once (buffered writes above all) go to a kernel worker, a
+ * Requests that cannot be carried out immediately (mostly buffered writes) go to a kernel worker, a
  * thread that counts against the limit on processes.  If the limit forbids one, the kernel cancels
- * the request; we never do, so -ECANCELED means just that.  The kernel tries for some 50 ms first,
- * so the queue changes the engine instead of doing each such request itself.
+ * the request.  The library never cancels, so -ECANCELED has only this cause.  The kernel retries
+ * for about 50 ms first, so the queue changes the engine instead of carrying out such requests
+ * itself.
  *
- * Required of the kernel: IORING_FEAT_EXT_ARG (5.11; waiting with a timeout without a request of
- * its own), and the opcodes, which are probed.
+ * Assumptions: IORING_FEAT_EXT_ARG (Linux 5.11; waiting with a timeout without a request of its
+ * own), and the opcodes, which are probed.
+ *
+ * Rejected: submitting together with the wait that follows.  It saves a call, but the device idles
+ * while the caller works.
  */
 #include <errno.h>
 #include <liburing.h>
@@ -28,7 +30,7 @@
 #include <sys/uio.h>
 #include "io/engine.h"
 
-/* The kernel takes registered buffers of at most this size. */
+/* Maximum size of a buffer that the kernel registers. */
 #define FIXED_MAX ((size_t)1 << 30)
 #define FIXED_COUNT_MAX 1024
 #define FILES_MAX 16
@@ -37,7 +39,7 @@ struct uring {
 	struct io_uring ring;
 	char *pool; /* registered memory, or NULL */
 	size_t pool_bytes;
-	bool deferred; /* completions run only when they are asked for */
+	bool deferred; /* completions run only when a reap requests them */
 	unsigned nfds;
 	int fds[FILES_MAX]; /* registered: the kernel knows them by index */
 };
@@ -102,7 +104,7 @@ static int uring_open(void **engine, const struct sp__engine_opts *opts, struct 
 	rc = init_ring(u, opts);
 	if (rc) {
 		free(u);
-		/* The ring's memory is the kernel's: refusal is no lack of ours. */
+		/* The kernel's memory for rings is exhausted, not ours. */
 		return rc == -ENOMEM ? SP_EUNSUP : rc;
 	}
 	*engine = u;
@@ -155,7 +157,7 @@ static int uring_register_files(void *engine, const int *fds, unsigned n)
 	return 0;
 }
 
-/* The registered buffer that holds all of the bytes, or -1. */
+/* Returns the index of the registered buffer that holds all of the bytes, or -1. */
 static int fixed_index(const struct uring *u, const char *at, size_t bytes)
 {
 	size_t begin;
@@ -208,7 +210,7 @@ static int uring_submit(void *engine, struct sp__request *const *reqs, size_t n)
 			break;
 		prepare(u, sqe, reqs[i]);
 	}
-	/* Refused or not, they are in the ring; reap retries and reports. */
+	/* The requests are in the ring even after an error; reap retries and reports. */
 	if (u->deferred)
 		io_uring_submit_and_get_events(&u->ring);
 	else
@@ -260,9 +262,9 @@ static int uring_reap(void *engine, struct sp__request **done, size_t max, size_
 }
 
 /*
- * With requests left in the ring the next reap has to submit them first.  Of a deferred ring
- * poll(2) sees completions that are there when it begins, but does not wake for those that come
- * later.
+ * Requests left in the ring must be submitted by the next reap first, so there is no descriptor
+ * then.  For a deferred ring, poll(2) sees completions that exist when it begins, but later ones do
+ * not wake it.
  */
 static int uring_fd(void *engine)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Opens volumes: temporary files, block devices, borrowed descriptors and simulated files.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,15 +23,15 @@
 #include "sim/machine.h"
 
 /*
- * Page-sized units satisfy every device whose logical block is no larger, at
- * no cost to requests of many pages, so smaller units are never used.
+ * Page-sized units satisfy every device whose logical block is no larger, and cost nothing for
+ * requests of many pages.  So smaller units are never used.
  */
 #define ALIGN_BYTES 4096
 
 /* Below this limit descriptors are kept for indispensable uses. */
 #define FDS_ENOUGH 32
 
-/* What direct requests must be multiples of; 0: the file system refuses them. */
+/* Returns the unit of direct requests; 0: the file system refuses them. */
 static uint32_t direct_align(int fd)
 {
 #ifdef STATX_DIOALIGN
@@ -206,7 +209,7 @@ void sp__volume_trace(const struct sp__volume *device, struct sp__trace *trace)
 		sp__trace_virtual(trace, trace_ns, device);
 }
 
-/* A file with a name for an instant, in which no signal may end us. */
+/* Creates a file that has a name only for an instant, in which no signal can end the process. */
 static int create_unlinked(const char *dir, int flags)
 {
 	sigset_t all, before;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A volume: what requests address.  A regular file or a block device, opened
- * once, with its properties that matter to I/O.
+ * Defines a volume, to which requests are addressed: a regular file or a block device, opened once,
+ * with its properties that matter to I/O.
  *
- * A simulated volume is a regular file too, which holds the bytes; a simulated
- * device, a volume without bytes, decides in virtual time when its requests complete.
- * Those who hold a volume or a device know no more of the machine (sim/machine.h).
+ * A simulated volume is a regular file too, which holds the bytes.  A simulated device, a volume
+ * without bytes, decides in virtual time when its requests complete.  Users of a volume or a device
+ * see no more of the machine than this (sim/machine.h).
  *
- * Thread rule: immutable after opening, except size_bytes, which its owner
- * maintains.
+ * Thread rule: immutable after opening, except size_bytes, which its owner maintains.
  */
 #ifndef SP__IO_VOLUME_H
 #define SP__IO_VOLUME_H
@@ -25,45 +24,45 @@ struct sp__trace;
 
 enum sp__direct { SP__DIRECT_AUTO, SP__DIRECT_NEVER, SP__DIRECT_ALWAYS };
 
-/* From the option of a sort or a join: negative, 0, positive. */
+/* Converts the option of a sort or a join: negative, 0, positive. */
 static inline enum sp__direct sp__direct_of(int direct)
 {
 	return direct < 0 ? SP__DIRECT_AUTO : direct ? SP__DIRECT_ALWAYS : SP__DIRECT_NEVER;
 }
 
 struct sp__volume {
-	int fd;		      /* -1: a device that is simulated, or a measurement's */
-	bool owned;	      /* close fd, or the machine, with the volume */
-	bool regular;	      /* a regular file (else a block device) */
-	bool direct;	      /* fd has O_DIRECT: offset, length, address aligned */
-	bool hollow;	      /* simulated: requests take time, and move no bytes */
-	uint32_t align_bytes; /* what direct requests, or simulated files, are multiples of */
-	uint32_t block_bytes; /* of a device: its logical blocks; of a file 1 */
-	uint64_t size_bytes;  /* at opening */
-	char *name;	      /* for messages, and for traces ... */
-	char *trace_name;     /* ... if this is NULL; the volume's */
+	int fd;			     /* -1: a simulated device, or one of a measurement */
+	bool owned;		     /* close fd, or the machine, with the volume */
+	bool regular;		     /* a regular file (else a block device) */
+	bool direct;		     /* fd has O_DIRECT: offset, length, address aligned */
+	bool hollow;		     /* simulated: requests take time, and move no bytes */
+	uint32_t align_bytes;	     /* unit of direct requests and of simulated files */
+	uint32_t block_bytes;	     /* of a device: its logical blocks; of a file 1 */
+	uint64_t size_bytes;	     /* at opening */
+	char *name;		     /* for messages, and for traces ... */
+	char *trace_name;	     /* ... if this is NULL; the volume's */
 	struct sp__machine *machine; /* NULL: a real volume */
-	unsigned sim_file;	     /* its number on the machine, or of one of which it is ... */
-	uint64_t sim_begin;	     /* ... a part, from this byte on */
+	unsigned sim_file;	     /* number of its file on the machine; the volume is the ... */
+	uint64_t sim_begin;	     /* ... part of the file from this byte on */
 };
 
 /*
- * Takes over (owned) or borrows an open descriptor; if it fails, fd is still
- * the caller's.  SP_EUNSUP for what is neither file nor block device.
+ * Takes over (owned) or borrows an open descriptor.  On an error the caller keeps fd.  SP_EUNSUP:
+ * fd is neither a file nor a block device.
  */
 SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned, const char *name,
 				   struct sp_errinfo *err);
 
 /*
- * A nameless temporary file in dir (O_TMPFILE, else created and unlinked).
- * SP__DIRECT_AUTO: direct if the file system can; _ALWAYS: SP_EUNSUP if not.
+ * Creates a nameless temporary file in dir (O_TMPFILE, else created and unlinked).
+ * SP__DIRECT_AUTO: direct if the file system supports it; _ALWAYS: SP_EUNSUP if it does not.
  */
 SP_MUST_CHECK int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct direct,
 				  struct sp_errinfo *err);
 
 /*
- * A file of this name in a directory of the user's own, which stays: made if it is missing.
- * direct: as above, but SP__DIRECT_ALWAYS is AUTO.
+ * Opens a file of this name in a directory of the user's own, and creates it if it is missing.  The
+ * file is kept.  direct: as above, but SP__DIRECT_ALWAYS is AUTO.
  */
 struct sp__owndir;
 SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const struct sp__owndir *dir,
@@ -71,60 +70,62 @@ SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const struct sp__owndi
 				   struct sp_errinfo *err);
 
 /*
- * A whole block device for reading and writing, direct; -EBUSY if it is in
- * use (mounted, part of another), -ENOTBLK if it is none.
+ * Opens a whole block device for reading and writing, direct. -EBUSY: it is in use (mounted, part
+ * of another); -ENOTBLK: the path is not a block device.
  */
 SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err);
 
-/* sp__err() for a path that could not be opened; explains "in use" for a device. */
+/* Records a path that could not be opened, like sp__err(); explains "in use" for a device. */
 int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path);
 
 /*
- * A simulated device, from its specification (sim/machine.h).  It owns the machine, so it is
- * closed after all that lie on it.
+ * Creates a simulated device from its specification (sim/machine.h).  It owns the machine, so it is
+ * closed after all volumes on it.
  */
 SP_MUST_CHECK int sp__volume_device(struct sp__volume **device, const char *spec,
 				    struct sp_errinfo *err);
 /*
- * Adds a file of this many bytes (0: it grows) to a device, in that area.  Its number, or
+ * Adds a file of this many bytes (0: it grows) to an area of a device.  Returns its number, or
  * -ENOSPC, -ENOMEM.
  */
 SP_MUST_CHECK int sp__volume_add_file(const struct sp__volume *device, enum sp__sim_area area,
 				      uint64_t bytes);
 /* Places the volume, which must not be direct, on the device, as the file of that number. */
 void sp__volume_place(struct sp__volume *v, const struct sp__volume *device, unsigned file);
-/* The same as a new file; errors as above, recorded. */
+/* Places the volume as a new file; errors as in sp__volume_add_file(), recorded. */
 SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 				      enum sp__sim_area area, uint64_t bytes,
 				      struct sp_errinfo *err);
-/* The block of the device at which a simulated volume begins; 0 for a real one. */
+/* Finds the block of the device at which a simulated volume begins; 0 for a real one. */
 SP_MUST_CHECK int sp__volume_begin_lbn(const struct sp__volume *v, uint64_t *lbn);
-/* On a simulated device: frees all that the volume has there. */
+/* Frees all space of the volume on a simulated device. */
 void sp__volume_discard(const struct sp__volume *v);
 
-/* Simulated time of the volume's device; of a real volume, or NULL: the monotonic clock. */
+/*
+ * Returns the simulated time of the volume's device; of a real volume, or NULL: the monotonic
+ * clock.
+ */
 uint64_t sp__volume_now_ns(const struct sp__volume *v);
-/* The times in a trace are those of a simulated device.  Either may be NULL. */
+/* Makes a trace use the times of a simulated device.  Either argument can be NULL. */
 void sp__volume_trace(const struct sp__volume *device, struct sp__trace *trace);
 
 /*
- * A second, direct descriptor on the file of fd, opened for reading
- * (write: for writing) with a file offset of its own; SP_EUNSUP where there
- * is no such thing (pipes, tmpfs of old, no /proc), -EMFILE, -ENFILE.
+ * Opens a second, direct descriptor on the file of fd, for reading (write: for writing), with a
+ * file offset of its own.  SP_EUNSUP: impossible (pipes, old tmpfs, no /proc); -EMFILE, -ENFILE.
  */
 SP_MUST_CHECK int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write,
 					   const char *name);
 
 /*
- * True if the limit on open files is so low that a second descriptor or a
- * ring, which only improve speed, should not be opened.
+ * True if the limit on open files is so low that a second descriptor or a ring, which only improve
+ * speed, should not be opened.
  */
 bool sp__fds_scarce(void);
 
-/* Descriptors that can still be opened, counted up to enough. */
+/* Counts the descriptors that can still be opened, up to enough. */
 unsigned sp__fds_free(unsigned enough);
 
-/* sp__err() for an error of the volume; names the device if a simulated one is full. */
+/* Records an error of the volume, like sp__err(); names the device if a simulated one is full. */
 int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
 		   long long offset);
 

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The write stream, in three states:
+ * Implements the write stream.
  *
- *   plain: bytes are collected in one chunk, which write(2) writes to the descriptor; data larger
- *      than the chunk bypasses it.  Every stream begins so; small outputs, pipes and files opened
- *      for appending stay so.
- *   queued: chunks lie in a ring of `depth`; the one at `fill` collects bytes, full ones are with
- *      the queue, which writes them through a direct descriptor of our own.  Entered at an aligned
- *      offset of a regular file, once there are enough bytes to pay for the set-up.  A put waits
- *      only while the next chunk of the ring is still being written.  pwrite(2) writes the tail
- *      that is no whole block.
- *   plain for good: after the file system has refused direct I/O late (EINVAL).  The chunks that it
- *      refused are written with pwrite(2), and between two chunks the stream goes plain.
+ * States:
  *
- * The borrowed descriptor keeps its meaning: it is written in order from its offset on, and ends up
- * at the end of the last byte.  Its file never looks longer than what was written: space is
- * reserved beyond the end (FALLOC_FL_KEEP_SIZE), so that chunks lie together, and unused reserved
- * space is given back by truncating to the current size; unless the file reached beyond our start,
- * for then its end is not ours (as in 1<>file) and nothing is reserved either.  Of the chunks that
- * could not be written at all the lowest offset is kept: up to there the file is whole if it is
- * abandoned.
+ *   plain           Bytes are collected in one chunk, which write(2) writes to the descriptor; data
+ *                   larger than the chunk bypasses it.  Every stream begins here; small outputs,
+ *                   pipes and files opened for appending stay here.
+ *   queued          Chunks form a ring of `depth`; the one at `fill` collects bytes, and the queue
+ *                   writes full ones through a direct descriptor of the stream.  Entered at an
+ *                   aligned offset of a regular file, once enough bytes pay for the set-up.  A put
+ *                   waits only while the next chunk of the ring is still being written.  pwrite(2)
+ *                   writes a tail shorter than a block.
+ *   plain for good  Entered after the file system has refused a direct write (EINVAL).  The refused
+ *                   chunks are written with pwrite(2), and the stream changes between two chunks.
+ *
+ * Invariants: the borrowed descriptor is written in order from its offset on, and ends at the end
+ * of the last byte.  Its file never looks longer than the bytes written.  Space is reserved beyond
+ * the end (FALLOC_FL_KEEP_SIZE), so that chunks are contiguous, and unused reserved space is
+ * released by truncating to the current size.  If the file reached beyond the stream's start (as in
+ * 1<>file), its end is not the stream's, and nothing is reserved or truncated.  The lowest offset
+ * of a chunk that could not be written is kept: an abandoned file is complete up to there.
+ *
+ * Memory: one chunk when plain, depth * chunk when queued.
  *
  * Rejected: writing the tail through the direct descriptor and truncating (the file would look too
  * long for a moment); O_DIRECT set on the borrowed descriptor (other processes share it).
- *
- * Memory: one chunk when plain, depth * chunk when queued.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,37 +49,37 @@ struct slot {
 };
 
 struct sp__wstream {
-	struct sp__packing *packing; /* which does all; or NULL */
+	struct sp__packing *packing; /* does all the work; or NULL */
 	int fd;
 	char *name;
 	struct sp_errinfo *err;
 	struct sp__wstream_opts opts;
-	int error; /* the first; everything returns it from then on */
+	int error; /* the first one; every later call returns it */
 	bool queued;
 	bool finished;
-	bool plain_only;    /* queueing was tried or is out of the question */
-	uint64_t put_bytes; /* by the caller, in all */
+	bool plain_only;    /* queueing was tried or is impossible */
+	uint64_t put_bytes; /* total, by the caller */
 	uint64_t offset;    /* queued: of the next chunk; plain: bytes written so far */
 	char *buf;	    /* plain: one chunk; with a queue: pages for depth of them */
 	size_t buf_bytes;
-	size_t filled; /* bytes in the chunk that gathers */
+	size_t filled; /* bytes in the current chunk */
 	struct sp__io_counters plain;
 
 	struct sp__volume *volume;
 	struct sp__queue *q;
 	struct slot *slots;
 	unsigned depth, fill;
-	bool ours;	       /* the file ends where we do */
+	bool ours;	       /* the file ends at the end of the stream */
 	uint64_t reserved;     /* offset up to which space is reserved */
 	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
 	bool no_reserve;
 	uint64_t bad_from; /* offset of the first chunk that failed */
 };
 
-/* So much written, or expected: direct writing pays. */
+/* Direct writing pays from this many bytes written or expected. */
 #define LARGE_BYTES ((uint64_t)8 << 20)
 
-/* Space reserved at a time where the size is not known beforehand. */
+/* Space reserved in one step if the size is not known beforehand. */
 #define RESERVE_BYTES ((uint64_t)256 << 20)
 
 /* Keeps and describes the first error, and returns it. */
@@ -93,7 +94,7 @@ static int fail(struct sp__wstream *ws, int code, long long offset)
 
 /* Plain. */
 
-/* One write(2) or pwrite (at >= 0) of the rest; bytes written or -errno. */
+/* Writes with one write(2) or pwrite (at >= 0).  Returns bytes written or -errno. */
 static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes, off_t at)
 {
 	uint64_t begun_ns = ws->opts.trace ? sp__trace_now_ns(ws->opts.trace) : 0;
@@ -118,7 +119,7 @@ static ssize_t write_some(struct sp__wstream *ws, const char *data, size_t bytes
 	return n ? n : -EIO;
 }
 
-/* At an offset or, if that is negative, where the descriptor is. */
+/* Writes all bytes at an offset or, if that is negative, at the descriptor's. */
 static int write_all(struct sp__wstream *ws, const char *data, size_t bytes, long long at)
 {
 	while (bytes) {
@@ -136,14 +137,14 @@ static int write_all(struct sp__wstream *ws, const char *data, size_t bytes, lon
 	return 0;
 }
 
-/* Bytes are about to be written, in the order in which they were put. */
+/* Adds bytes to the digest before they are written, in the order in which they were put. */
 static void digest(const struct sp__wstream *ws, const char *data, size_t bytes)
 {
 	if (ws->opts.digest)
 		sp__digest_add(ws->opts.digest, data, bytes);
 }
 
-/* Writes bytes that were put after all others, where the descriptor is. */
+/* Writes bytes that were put after all others, at the descriptor's offset. */
 static int write_next(struct sp__wstream *ws, const char *data, size_t bytes)
 {
 	digest(ws, data, bytes);
@@ -161,8 +162,8 @@ static int flush(struct sp__wstream *ws)
 /* Queued. */
 
 /*
- * In moderate steps: where space is short, one that fails may leave all that
- * there was reserved, and others need it too.
+ * Reserves space in limited steps: if space is short, a failing step can leave all free space
+ * reserved, and others need it too.
  */
 static void reserve(struct sp__wstream *ws, uint64_t end)
 {
@@ -170,20 +171,20 @@ static void reserve(struct sp__wstream *ws, uint64_t end)
 
 	if (ws->no_reserve || end <= ws->reserved)
 		return;
-	/* A refusal is no error: the write itself will succeed or fail. */
+	/* A refusal is not an error: the write itself will succeed or fail. */
 	if (fallocate(ws->fd, FALLOC_FL_KEEP_SIZE, (off_t)ws->reserved, (off_t)(to - ws->reserved)))
 		ws->no_reserve = true;
 	ws->reserved = to;
 }
 
-/* Gives back the space reserved beyond the end. */
+/* Releases the space reserved beyond the end. */
 static void release(struct sp__wstream *ws)
 {
 	if (ws->ours && ws->reserved > ws->offset && ftruncate(ws->fd, (off_t)ws->offset))
-		ws->no_reserve = true; /* space lost until the file goes; no harm else */
+		ws->no_reserve = true; /* the space is lost until the file is removed */
 }
 
-/* What came of one chunk.  Where direct I/O is refused late, write it plainly. */
+/* Handles the result of one chunk.  If direct I/O is refused, writes the chunk plainly. */
 static void settle(struct sp__wstream *ws, struct sp__request *r)
 {
 	int rc = 0;
@@ -221,7 +222,7 @@ static int drain(struct sp__wstream *ws)
 	return 0;
 }
 
-/* Sends off what has been gathered; where direct writing is done, a whole chunk. */
+/* Submits the collected bytes: with direct writing a whole chunk. */
 static int submit(struct sp__wstream *ws)
 {
 	struct slot *s = &ws->slots[ws->fill];
@@ -251,7 +252,7 @@ static int submit(struct sp__wstream *ws)
 	return collect(ws, 0);
 }
 
-/* Is it time to try the queue? */
+/* True if the queue should be tried now. */
 static bool wants_queue(const struct sp__wstream *ws)
 {
 	return !ws->plain_only &&
@@ -259,7 +260,7 @@ static bool wants_queue(const struct sp__wstream *ws)
 		ws->put_bytes >= LARGE_BYTES || ws->opts.expected_bytes >= LARGE_BYTES);
 }
 
-/* Is it a file that can be written directly through a second descriptor? */
+/* True if a second descriptor can write the file directly. */
 static bool suitable(struct sp__wstream *ws, uint64_t *at, uint64_t *size)
 {
 	struct stat st;
@@ -302,7 +303,10 @@ static int open_volume(struct sp__wstream *ws)
 		  : sp__volume_simulate(ws->volume, ws->opts.device, SP__SIM_OUTPUT, 0, ws->err);
 }
 
-/* Of direct writes.  A page that two pieces share has to be written through the cache by both. */
+/*
+ * Returns the alignment of direct writes.  Two parts that share a page both write it through the
+ * cache.
+ */
 static size_t alignment(const struct sp__wstream *ws)
 {
 	size_t align = ws->volume->align_bytes;
@@ -332,7 +336,7 @@ static int open_queue(struct sp__wstream *ws)
 	return ws->slots ? 0 : -ENOMEM;
 }
 
-/* Moves what has been gathered to an aligned beginning in new, larger memory. */
+/* Moves the collected bytes to an aligned offset in new, larger memory. */
 static int change_buffer(struct sp__wstream *ws, size_t head)
 {
 	size_t bytes = sp__pages_whole(ws->depth * ws->opts.chunk_bytes), rest = ws->filled - head;
@@ -354,8 +358,9 @@ static int change_buffer(struct sp__wstream *ws, size_t head)
 }
 
 /*
- * With a full chunk gathered, or on a machine with what there is: the bytes up to an aligned offset
- * are written plainly.  Where it cannot be done the stream stays plain, for good.
+ * Changes to queued, with a full chunk collected, or on a simulated machine with any bytes.  The
+ * bytes before an aligned offset are written plainly.  If queueing is impossible, the stream stays
+ * plain for good.
  */
 static int go_queued(struct sp__wstream *ws)
 {
@@ -383,7 +388,7 @@ never:
 	return ws->error;
 }
 
-/* Back to write(2) after the last byte written; only between chunks. */
+/* Changes to write(2) after the last byte written; only between chunks. */
 static int go_plain(struct sp__wstream *ws)
 {
 	if (drain(ws))
@@ -394,7 +399,7 @@ static int go_plain(struct sp__wstream *ws)
 	return 0;
 }
 
-/* Takes some of the bytes or all, and returns how many; so does put_queued(). */
+/* Takes some or all of the bytes, and returns their number; put_queued() does the same. */
 static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 {
 	size_t room;
@@ -456,7 +461,7 @@ static int finish_queued(struct sp__wstream *ws)
 	return write_next(ws, tail, bytes);
 }
 
-/* Truncates to the longest prefix without a gap; no reserved space remains. */
+/* Truncates to the longest prefix without a gap and releases reserved space. */
 static void abandon(struct sp__wstream *ws)
 {
 	struct sp__request *done[DEPTH_MAX];
@@ -472,7 +477,7 @@ static void abandon(struct sp__wstream *ws)
 		(void)lseek(ws->fd, (off_t)end, SEEK_SET);
 }
 
-/* What the caller sees. */
+/* Entry points. */
 
 int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 {
@@ -493,7 +498,7 @@ int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes,
 {
 	size_t room = ws->opts.chunk_bytes - ws->filled;
 
-	/* Short records into a chunk that they do not fill. */
+	/* Only bytes that do not fill the chunk are copied here. */
 	if (!ws->queued || ws->error || bytes >= room)
 		return sp__wstream_put(ws, data, bytes);
 	sp__copy_near(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, bytes,
@@ -516,7 +521,7 @@ int sp__wstream_finish(struct sp__wstream *ws)
 		return sp__packing_finish(ws->packing);
 	if (ws->error)
 		return ws->error;
-	/* On a machine even what is smaller than a chunk takes its time. */
+	/* On a simulated machine, even less than a chunk must take time. */
 	if (ws->opts.device && ws->filled && !ws->queued && !ws->plain_only && go_queued(ws))
 		return ws->error;
 	rc = ws->queued ? finish_queued(ws) : flush(ws);
