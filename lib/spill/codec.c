@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LZ4's fast mode and Zstandard's level 1: compression pays only if it takes less
- * time than moving the bytes that it saves.
+ * Packs and unpacks pages with LZ4's fast mode or Zstandard's level 1.  Compression pays only if it
+ * takes less time than moving the bytes that it saves.
  *
- * LZ4 needs a state only for packing.  Zstandard's packing context grows on first
- * use, so a new codec packs one page; the memory then suffices for all pages of
- * that size or less.  (Contexts in the caller's memory exist only in its interface
- * for static linking.)
+ * Memory: LZ4 needs a state only for packing.  Zstandard's packing context grows on first use, so a
+ * new codec packs one page; the memory then suffices for all pages of at most that size.  Contexts
+ * in the caller's memory exist only in its interface for static linking.
  *
- * LZ4's acceleration, in MB/s of one processor and share of bytes left, for pages of
- * sorted records: 1 packs 450 to 0.56, 2 packs 560 to 0.57, 3 packs 590 to 0.58, 8 packs
- * 600 to 0.63; for words in lines: 260 to 0.61, 310 to 0.62, 330 to 0.64, 370 to 0.70.
- * Incompressible pages pass at 5 GB/s, so skipping those that follow others that did
- * not shrink gains nothing.
+ * LZ4's acceleration, in MB/s of one processor and share of bytes left, for pages of sorted
+ * records: 1 packs 450 to 0.56, 2 packs 560 to 0.57, 3 packs 590 to 0.58, 8 packs 600 to 0.63; for
+ * words in lines: 260 to 0.61, 310 to 0.62, 330 to 0.64, 370 to 0.70.
+ *
+ * Rejected: skipping pages after others that did not shrink.  Incompressible pages pass at 5 GB/s,
+ * so it gains nothing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -26,7 +26,7 @@
 #define ZSTD_LEVEL 1
 #define LZ4_ACCELERATION 3
 
-/* Measured for zstd 1.5, 4 KB to 16 MB; the test compares. */
+/* Measured for zstd 1.5, 4 KiB to 16 MiB; a test compares. */
 #define ZSTD_PACK_BYTES(page) ((page)*14 + (20u << 10))
 #define ZSTD_PACK_MAX (640u << 10)
 #define ZSTD_UNPACK_BYTES (100u << 10)

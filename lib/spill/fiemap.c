@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel returns extents in file order, some dozens per call; consecutive ones
- * that are also adjacent on the device are one region.
+ * Counts the contiguous regions of a file.  The kernel returns extents in file order, several dozen
+ * per call; consecutive extents that are also adjacent on the device are one region.
  */
 #include <linux/fiemap.h>
 #include <linux/fs.h>
@@ -12,7 +12,7 @@
 
 #define EXTENTS 64
 
-/* Extents without a place on a device, or not yet. */
+/* Extents without a location on a device, or not yet with one. */
 #define NOWHERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE)
 
 void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fragmentation of a file on its device (FS_IOC_FIEMAP).
+ * Measures the fragmentation of a file on its device (FS_IOC_FIEMAP).
  */
 #ifndef SP__SPILL_FIEMAP_H
 #define SP__SPILL_FIEMAP_H
@@ -12,8 +12,10 @@ struct sp__regions {
 	double mean_bytes; /* 0 if count is 0 */
 };
 
-/* Never fails: without support of the file system the figures are unknown.  sync:
- * flushes delayed allocation first. */
+/*
+ * Measures a file and never fails: if the file system does not support it, the values are unknown.
+ * sync: flushes delayed allocation first.
+ */
 void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions);
 
 #endif

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * posix_spawn() rather than fork(): with gigabytes mapped a fork takes long to copy
- * page tables, and in a process with threads the child may do almost nothing; and it
- * reports at once, without a pipe, that the program could not be executed.
- * Descriptors may be scarce (ulimit -n 7).
+ * Runs a compression program as a child process.
+ *
+ * Assumptions: descriptors can be scarce (ulimit -n 7).
+ *
+ * Rejected: fork().  With gigabytes mapped it takes long to copy page tables, and in a process with
+ * threads the child can do almost nothing.  posix_spawn() also reports without a pipe that the
+ * program could not be executed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +29,7 @@ static int set_signals(posix_spawnattr_t *attr)
 
 	sigemptyset(&none);
 	sigemptyset(&defaults);
-	/* Signals that are ignored stay so, except SIGPIPE. */
+	/* Ignored signals stay ignored, except SIGPIPE. */
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (usual[i] == SIGPIPE ||
 		    (sigaction(usual[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN))
@@ -51,7 +54,7 @@ static int spawn(struct sp__filter *f, int in_fd, int out_fd)
 		posix_spawn_file_actions_destroy(&actions);
 		return rc;
 	}
-	/* posix_spawnp() takes argv without const, and writes nothing there. */
+	/* posix_spawnp() takes argv without const, but does not change the strings. */
 	argv[0] = (char *)(uintptr_t)f->program;
 	rc = set_signals(&attr);
 	if (!rc)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A compression program as a child process: PROG packs its standard input to
- * its standard output, PROG -d unpacks, as for sort --compress-program.
+ * Runs a compression program as a child process: PROG packs its standard input to its standard
+ * output, PROG -d unpacks, as for sort --compress-program.
  *
- * The child gets the two descriptors as 0 and 1, inherits standard error, and has an
- * empty signal mask and default dispositions for all signals that we may have caught
- * or ignored (SIGPIPE too).  Every other descriptor must be close-on-exec.
+ * The child gets the two descriptors as 0 and 1 and inherits standard error.  Its signal mask is
+ * empty, and all signals that the parent can have caught or ignored (SIGPIPE too) have default
+ * dispositions.  Every other descriptor must be close-on-exec.
  */
 #ifndef SP__SPILL_FILTER_H
 #define SP__SPILL_FILTER_H
@@ -21,24 +21,23 @@ struct sp__filter {
 };
 
 /*
- * Starts program, found along PATH.  The caller keeps both descriptors and closes
- * them.  0; or -errno with the program in err->path (no child is left): the program
- * could not be executed.
+ * Starts program, found along PATH.  The caller keeps both descriptors and closes them.  Returns 0;
+ * or -errno with the program in err->path if it could not be executed (no child is left).
  */
 SP_MUST_CHECK int sp__filter_start(struct sp__filter *filter, const char *program, bool unpack,
 				   int in_fd, int out_fd, struct sp_errinfo *err);
 
 /*
- * Waits for it to end.  0; SP_ECHILD if it exited with a status other than 0 or died
- * by a signal (err->path: the program; err->text: the rest of GNU sort's message).
- * No zombie is left.  0 at once if it is not running.
+ * Waits until the child ends, and leaves no zombie.  Returns 0, immediately if it is not running;
+ * SP_ECHILD if it exited with a status other than 0 or died by a signal (err->path: the program;
+ * err->text: the rest of GNU sort's message).
  */
 SP_MUST_CHECK int sp__filter_wait(struct sp__filter *filter, struct sp_errinfo *err);
 
-/* Reports a failure as sp__filter_wait() does; for a failure that the status hides. */
+/* Reports a failure like sp__filter_wait(), for a failure that the exit status hides. */
 int sp__filter_failed(const struct sp__filter *filter, struct sp_errinfo *err);
 
-/* Ends it (SIGTERM) and reaps it, ignoring its status; for cleaning up. */
+/* Ends the child (SIGTERM) and reaps it, ignoring its status; for cleaning up. */
 void sp__filter_stop(struct sp__filter *filter);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes and reads runs through the pipes of a compression program.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -51,7 +54,7 @@ static int start_packing(struct sp__packer *p, const char *program, const struct
 	return rc;
 }
 
-/* As in GNU sort: if the program cannot be run, it is reported and not used. */
+/* As in GNU sort, a program that cannot be run is reported and not used. */
 int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__run *run,
 		    const char *dir)
 {
@@ -70,7 +73,7 @@ int sp__packer_open(struct sp__packer *p, struct sp__spill *spill, struct sp__ru
 	return 0;
 }
 
-/* Suppresses SIGPIPE, which would end us for a failure of the program. */
+/* Suppresses SIGPIPE, which would end the process for a failure of the program. */
 static ssize_t write_without_signal(int fd, const char *data, size_t bytes)
 {
 	const struct timespec at_once = { 0 };
@@ -93,7 +96,7 @@ static ssize_t write_without_signal(int fd, const char *data, size_t bytes)
 	return n;
 }
 
-/* It closed the pipe before all was written: a failure, whatever its status. */
+/* Reports a program that closed the pipe before all was written: a failure with any exit status. */
 static int left_early(struct sp__packer *p, struct sp_errinfo *err)
 {
 	int rc;
@@ -157,7 +160,7 @@ struct source {
 	struct sp__filter child;
 	struct sp__run *run;
 	int fd;	      /* the pipe, or the file itself; -1: closed */
-	size_t page;  /* the next to read */
+	size_t page;  /* the next page to read */
 	uint64_t sum; /* of the current group, for verification */
 	char *mem;
 	uint64_t file_bytes;
@@ -225,7 +228,9 @@ int sp__unpackers_open(struct sp__unpackers **out, struct sp__spill *spill,
 	return 0;
 }
 
-/* Reads up to the given number of bytes, fewer only at the end; or an error. */
+/*
+ * Reads up to the given number of bytes; fewer only at the end.  Returns their number or an error.
+ */
 static ssize_t read_up_to(struct sp__unpackers *u, struct source *src, size_t bytes)
 {
 	size_t have = 0;
@@ -263,7 +268,7 @@ static void close_pipe(struct sp__unpackers *u, struct source *src)
 	u->spill->peak_bytes_now -= src->file_bytes;
 }
 
-/* At the end of the pipe: has the program succeeded? */
+/* Checks at the end of the pipe that the program has succeeded. */
 static int end(struct sp__unpackers *u, struct source *src)
 {
 	int rc;
@@ -287,7 +292,7 @@ int sp__unpackers_get(struct sp__unpackers *u, size_t run, const char **data, si
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n < *bytes) {
-		/* Its own failure explains more than the missing data. */
+		/* The program's own failure explains more than the missing data. */
 		rc = end(u, src);
 		return rc < 0 || !more ? rc : differs(u);
 	}

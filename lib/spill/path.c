@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order in which pages are read along the semi-sequential path.
+ * Orders reads of pages along the semi-sequential path.
  *
- * If every run had a page to read, all at the same offset, the order would be that
- * of the tracks: each page passes the head when the hop to it is over.  In a merge
- * some runs have nothing to read and others are a few pages ahead, so the path has
- * gaps and several strands.  The basis of the path remains: from the end of a page
- * the arm can move to any track within reach at the cost of the aim W.  So the next
- * page is the first to pass the head after that; a page too far away for W must come
- * later by the additional time for its distance.
+ * If every run had a page to read, all at the same offset, the order would be the order of the
+ * tracks: each page passes the head when the hop to it is over.  In a merge some runs have nothing
+ * to read and others are several pages ahead, so the path has gaps and several strands.  One
+ * property remains: from the end of a page the arm can move to any track within reach at the cost
+ * of the aim W.
  *
- * Consecutive pages on one track are a chunk and stay together: the drive reads them
- * without a hop.
+ * Algorithm: the next page is the first to pass the head after that.  A page too far away for W
+ * must come later by the additional time for its distance.  Consecutive pages on one track are a
+ * chunk and stay together, because the drive reads them without a hop.  Chunks are kept in the
+ * order of their angles; links with path compression skip the chosen ones.
  *
- * Chunks are kept in the order of their angles; those already chosen are skipped by
- * links with path compression.
- *
- * The drives of an array go along their paths at the same time, so each has an order of its own.
+ * The drives of an array follow their paths concurrently, so each drive has an order of its own.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,13 +27,13 @@
 /* Number of chunks tried, by ascending angle, to find one within reach. */
 #define LOOK 24
 
-/* A chunk. */
+/* A chunk: consecutive pages on one track. */
 struct sp__waypoint {
 	double phase;  /* of its beginning, in revolutions, 0 to 1 */
 	double length; /* in revolutions */
 	uint64_t track;
-	uint32_t first, pages; /* of the stops, in the order of units */
-	uint32_t next;	       /* itself, or, once chosen, where to continue */
+	uint32_t first, pages; /* its stops, in the order of units */
+	uint32_t next;	       /* itself; once chosen, the chunk to continue with */
 };
 
 static int by_phase(const void *a, const void *b)
@@ -48,7 +45,10 @@ static int by_phase(const void *a, const void *b)
 	return (x->track > y->track) - (x->track < y->track);
 }
 
-/* The order of a run, and under TRACK that of addresses: tracks are allocated in it. */
+/*
+ * Compares units: the order of a run, and under TRACK of addresses, since tracks are allocated in
+ * it.
+ */
 static int by_unit(const void *a, const void *b)
 {
 	const struct sp__stop *x = a, *y = b;
@@ -74,7 +74,7 @@ static double fraction(double turns)
 	return turns - floor(turns);
 }
 
-/* The row of a page, and its first block there. */
+/* Finds the row of a page, and its first block in the row. */
 static const struct sp__row *whereabouts(const struct sp__place *p, uint64_t unit, uint32_t *at)
 {
 	const struct sp__row *row = &p->rows[unit >> PLACE_BITS];
@@ -83,7 +83,7 @@ static const struct sp__row *whereabouts(const struct sp__place *p, uint64_t uni
 	return row;
 }
 
-/* Turns stops in the order of units into chunks; returns how many. */
+/* Converts stops in the order of units into chunks; returns their number. */
 static uint32_t gather(const struct sp__place *p, const struct sp__stop *stops, uint32_t n,
 		       struct sp__waypoint *w)
 {
@@ -112,7 +112,7 @@ static uint32_t gather(const struct sp__place *p, const struct sp__stop *stops, 
 	return chunks;
 }
 
-/* The first chunk not yet chosen, from i on, cyclically; n: none is left. */
+/* Returns the first chunk not yet chosen, from i on, cyclically; n: none is left. */
 static uint32_t alive(struct sp__waypoint *w, uint32_t n, uint32_t i)
 {
 	uint32_t root = i % n, steps = 0;
@@ -130,7 +130,7 @@ static uint32_t alive(struct sp__waypoint *w, uint32_t n, uint32_t i)
 	return root;
 }
 
-/* The first at an angle of at least phase. */
+/* Returns the first chunk at an angle of at least phase. */
 static uint32_t lower_bound(const struct sp__waypoint *w, uint32_t n, double phase)
 {
 	uint32_t low = 0, high = n;
@@ -146,7 +146,7 @@ static uint32_t lower_bound(const struct sp__waypoint *w, uint32_t n, double pha
 	return low == n ? 0 : low;
 }
 
-/* The time of a hop in revolutions; over unknown distances a whole one. */
+/* Returns the time of a hop in revolutions; one revolution for an unknown distance. */
 static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 {
 	uint64_t tracks = sp__absdiff(from, to);
@@ -159,7 +159,7 @@ static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 	return w_deg / 360;
 }
 
-/* The chunk to read after the one at `here`. */
+/* Returns the chunk to read after the one at `here`. */
 static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uint32_t n,
 			  const struct sp__waypoint *here, double least)
 {
@@ -189,7 +189,7 @@ static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uin
 	return best;
 }
 
-/* n chunks of some stops; first: the stop whose chunk comes first. */
+/* Visits n chunks of some stops; first: the stop whose chunk comes first. */
 static void follow(const struct sp__place *p, uint32_t n, uint32_t first, const struct sp__stop *of,
 		   struct sp__stop *stops)
 {
@@ -222,7 +222,7 @@ static int make_space(struct sp__place *p, size_t n)
 	return 0;
 }
 
-/* n stops of one drive, in the order of units, into the order of its path. */
+/* Orders n stops of one drive, given in the order of units, along its path. */
 static void order(struct sp__place *p, uint64_t head, const struct sp__stop *of, uint32_t n,
 		  struct sp__stop *stops)
 {

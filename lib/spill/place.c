@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracks are numbered in the order of allocation ("rows"); a row has its first block,
- * its number of pages, by how many places they are turned, and how many are in use.
- * Bands are K rows each; the bands of a group form a list, extended by the first run
- * of the group that needs it.
+ * Places the pages of runs on tracks.
  *
- * A band is reused when its last page has been given back and its group accepts no
- * more runs.  It leaves the group's list then: runs are read only when they are
- * complete, but another run of the group may still be written, and continues in the
- * next band.
+ * States: tracks are numbered in the order of allocation ("rows").  A row has its first block, its
+ * number of pages, the number of pages by which they are rotated, and its band.  A band is K rows.
+ * The bands of a group form a list.  The first run of the group that needs another band extends it.
+ * A band is reused when its last page has been freed and its group accepts no more runs.  It leaves
+ * the group's list then: runs are read only when they are complete, but another run of the group
+ * might still be written, and continues in the next band.
  *
- * The position at which a run continues follows from its last extent: the next place
- * of that row, or the same row of the next band.
+ * A run continues behind its last extent: at the next position of that row, or on the same row of
+ * the next band.
  *
- * Turning: no page wraps around the end of a track.  From the first page of a run on
- * pages are packed towards that end, the others from the track's beginning, and the
- * rest of the track stays unused between the last page and the first: so the head
- * passes all pages without a gap, and the distance from page i of a row to page i of
- * the next is the same for every i.  At least one block stays unused, so that an I/O
- * scheduler cannot merge the requests for the two parts, which adjoin in the wrong
- * order: the merged request would begin with the second part and cost a revolution.
- * A hop aims at the first possible place that is not too early, which loses less than
- * the transfer time of a page.
+ * Rotation: no page wraps around the end of a track.  The first page of a run and those behind it
+ * are packed towards that end, the others from the track's beginning.  The rest of the track stays
+ * unused, between the last page and the first.  So the head passes all pages without a gap, and the
+ * distance from page i of a row to page i of the next is the same for every i.  At least one block
+ * stays unused, so that an I/O scheduler cannot merge the requests for the two parts, which adjoin
+ * in the wrong order: the merged request would begin with the second part and cost a revolution.  A
+ * hop aims at the first possible position that is not too early, which loses less than the transfer
+ * time of a page.
  *
- * On an array whose stripes are tracks each drive has a path of its own: a row is turned
- * against the one before it on its drive.
+ * On an array whose stripes are tracks each drive has a path of its own: a row is rotated against
+ * the row before it on its drive.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +33,7 @@
 
 #define NONE UINT32_MAX
 
-/* The first known track that lies entirely after the volume's beginning. */
+/* Finds the first known track that lies entirely after the volume's beginning. */
 static int first_track(const struct sp__place_opts *o, uint64_t ntracks, uint64_t *number)
 {
 	uint64_t low = 0, high = ntracks;
@@ -64,7 +62,7 @@ static uint32_t places_on(const struct sp__place *p, uint32_t blocks)
 	return places < PLACES_MAX ? places : PLACES_MAX;
 }
 
-/* K: all runs in one group if the path reaches that far, otherwise in groups of equal size. */
+/* Computes K: all runs are one group if the path reaches that far, else groups of equal size. */
 static int band_rows(const struct sp__place_opts *o, uint64_t track, uint32_t *rows)
 {
 	const struct sp__hops *hops;
@@ -144,9 +142,9 @@ void sp__place_free(struct sp__place *p)
 }
 
 /*
- * The first page goes to block `at` of the track, or to the next block where it fits.  The
- * following pages reach to the end of the track, so that the others continue at its beginning
- * without a gap.
+ * Rotates a row so that its first page is at block `at` of the track, or at the next block where it
+ * fits.  The pages behind it reach the end of the track, so that the others continue at its
+ * beginning without a gap.
  */
 static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 {
@@ -159,7 +157,7 @@ static void turn_to(const struct sp__place *p, struct sp__row *row, uint32_t at)
 	row->start = turn ? turn * p->page_blocks + rest : at;
 }
 
-/* Turns a row so that the hop along the path, from the row before on its drive, is in time. */
+/* Rotates a row so that the hop from the row before on its drive is in time. */
 static int turn(const struct sp__place *p, struct sp__row *row)
 {
 	unsigned step = p->opts.geometry->stripe_drives;
@@ -173,8 +171,8 @@ static int turn(const struct sp__place *p, struct sp__row *row)
 }
 
 /*
- * Runs are also used one at a time, continuing from their row in the previous band: a sort
- * writes, a join reads them so.  A row suits that if the first of its band does, since all
+ * Rotates a row against the run's row in the previous band, since runs are also used singly: a sort
+ * writes and a join reads them so.  A row suits that if the first of its band does, since all
  * follow along the path and each is used for the same part of a revolution.
  */
 static void follow_on(const struct sp__place *p, const struct sp__row *from, struct sp__row *row)
@@ -198,7 +196,7 @@ static void follow_on(const struct sp__place *p, const struct sp__row *from, str
 	turn_to(p, row, (uint32_t)(adjacent - row->lbn));
 }
 
-/* The way to the next round of a serpentine is longer than hops along a path. */
+/* True if both tracks are in one round of a serpentine; the next round is further than a hop. */
 static bool same_round(const struct sp__place *p, uint64_t from, uint64_t to)
 {
 	const struct sp__hops *path, *hops;
@@ -207,7 +205,7 @@ static bool same_round(const struct sp__place *p, uint64_t from, uint64_t to)
 	       sp__geometry_hops(p->opts.geometry, p->opts.hops, from, to, &hops) || path == hops;
 }
 
-/* The next track; -ERANGE: the path does not reach it from the one before on its drive. */
+/* Adds the next track; -ERANGE: the path does not reach it from the one before on its drive. */
 static int add_row(struct sp__place *p, const struct sp__band *b)
 {
 	struct sp__row *row = &p->rows[p->nrows];
@@ -238,8 +236,8 @@ static int add_row(struct sp__place *p, const struct sp__band *b)
 }
 
 /*
- * K further tracks, or as many as can be reached each from the one before: after the end of
- * a zone the arm may have far to move.
+ * Adds K tracks, or as many as can be reached, each from the one before: the arm might have to move
+ * far after the end of a zone.
  */
 static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 {
@@ -257,7 +255,10 @@ static int add_rows(struct sp__place *p, struct sp__band *b, uint32_t before)
 	return rc;
 }
 
-/* An empty band after another of its group, or NONE: a reused one, or new tracks. */
+/*
+ * Returns an empty band to follow another of its group (NONE: the first): a reused one, or new
+ * tracks.
+ */
 static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 {
 	struct sp__band b = { .first_row = p->nrows, .next = NONE, .prev = NONE };
@@ -275,8 +276,8 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 		return -ENOMEM;
 	rc = add_rows(p, &b, before);
 	/*
-	 * A group of only the last tracks of a zone would waste the rest of its bands, and a band
-	 * of fewer tracks than others would part the runs of a group.
+	 * A group on only the last tracks of a zone would waste the rest of its bands, and a band
+	 * of fewer tracks than others would separate the runs of a group.
 	 */
 	if (rc == -ERANGE) {
 		p->nrows = b.first_row;
@@ -290,7 +291,7 @@ static int new_band(struct sp__place *p, uint32_t before, uint32_t *number)
 	return 0;
 }
 
-/* A run of the group that is still being written must not continue in it. */
+/* Removes a band from its group: a run that is still being written must not continue in it. */
 static void unlink_band(struct sp__place *p, const struct sp__band *b)
 {
 	if (b->prev != NONE)
@@ -311,7 +312,7 @@ static void retire(struct sp__place *p, uint32_t number)
 	p->free_band = number;
 }
 
-/* The group is full: only now can bands that became empty before be freed. */
+/* Closes a full group: only now can bands that became empty before be freed. */
 static void close_group(struct sp__place *p)
 {
 	uint32_t next;
@@ -324,7 +325,7 @@ static void close_group(struct sp__place *p)
 	p->group_first = NONE;
 }
 
-/* The row in which a new run begins. */
+/* Finds the row in which a new run begins. */
 static int take_seat(struct sp__place *p, uint32_t *row)
 {
 	int rc;
@@ -342,7 +343,7 @@ static int take_seat(struct sp__place *p, uint32_t *row)
 	return 0;
 }
 
-/* The same row of the next band of the group. */
+/* Finds the same row of the next band of the group. */
 static int next_row(struct sp__place *p, uint32_t *row)
 {
 	uint32_t band = p->rows[*row].band, seat = *row - p->bands[band].first_row, next;

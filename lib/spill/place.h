@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Placement: where on a device with tracks the pages of runs lie.
+ * Places the pages of runs on a device with tracks.
  *
- * Without placement (sp__space) runs take the lowest free space of a file.  With it
- * a spill volume is used track by track, each with as many whole pages as fit:
+ * Without placement (sp__space) runs take the lowest free space of a file.  With placement a spill
+ * volume is used track by track, each with as many whole pages as fit:
  *
- *   track    a run takes whole tracks, one after the other.
- *   semiseq  K tracks make a band; run r of a group of K takes track r of each
- *            band in turn.  On track r the pages are turned against those of
- *            track r - 1 so that page i of run r passes the head just when the hop
- *            from page i of run r - 1 is over: the pages of equal offset of all K
- *            runs lie along the semi-sequential path.
+ *   track    A run takes whole tracks, one after the other.
+ *   semiseq  K tracks are a band; run r of a group of K takes track r of each band.  On track r the
+ *            pages are rotated against the pages of track r - 1 so that page i of run r passes the
+ *            head just when the hop from page i of run r - 1 is over: the pages of equal offset of
+ *            all K runs lie along the semi-sequential path.
  *
- * A unit is a page; its number consists of its track's, in the order of allocation,
- * and its place in the run's order on that track.
+ * A unit is a page.  Its number consists of the number of its track, in the order of allocation,
+ * and its position in the run's order on that track.
  *
  * Source: Shao 2008, sections 2.2 and 6.1.2, 6.2.2.
  *
- * Thread rule: that of the spill store.
+ * Thread rule: as for the spill store.
  */
 #ifndef SP__SPILL_PLACE_H
 #define SP__SPILL_PLACE_H
@@ -28,30 +27,30 @@
 
 struct sp__place_opts {
 	enum sp_placement policy;	    /* not SP_PLACE_CONTIGUOUS */
-	const struct sp_geometry *geometry; /* with tracks; must live as long */
+	const struct sp_geometry *geometry; /* with tracks; must outlive the placement */
 	enum sp_geometry_op hops;	    /* the path is for reading, or for writing */
 	uint32_t page_bytes;
-	uint64_t base_lbn; /* of the volume's first byte */
+	uint64_t base_lbn; /* block of the volume's first byte */
 	uint64_t runs;	   /* expected in one group of runs; 0: unknown */
 };
 
 struct sp__place;
 
-/* SP_EUNSUP: no tracks, or the page does not fit them. */
+/* Creates a placement; SP_EUNSUP: no tracks, or a page does not fit on them. */
 SP_MUST_CHECK int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 				struct sp_errinfo *err);
 void sp__place_free(struct sp__place *place); /* accepts NULL */
 
 /*
- * Allocates up to want units for the run, after those it has, in one physical piece;
- * *unit is the first.  Returns how many, -ENOSPC or -ENOMEM.
+ * Allocates up to want units for the run, after its present ones, physically contiguous; *unit is
+ * the first.  Returns their number, -ENOSPC or -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_take(struct sp__place *place, const struct sp__run *run, uint32_t want,
 				 uint64_t *unit);
-/* Frees a unit; a track is reused when all of it is free. */
+/* Frees a unit; a band is reused when all its units are free and no run will join its group. */
 void sp__place_give(struct sp__place *place, uint64_t unit);
 
-/* Offset of the unit in the volume, in bytes. */
+/* Returns the offset of the unit in the volume, in bytes. */
 uint64_t sp__place_offset(const struct sp__place *place, uint64_t unit);
 
 /* A unit to be read, with the caller's reference. */
@@ -61,15 +60,15 @@ struct sp__stop {
 };
 
 /*
- * Brings units into the best order for reading.  Under SEMISEQ (path.c) the first
- * stays first on its drive, except for pages of its run directly before it on its track;
- * the drives of an array come one after the other.  0 or -ENOMEM.
+ * Orders units for reading.  Under SEMISEQ (path.c) the first one stays first on its drive, except
+ * for pages of its run directly before it on its track; the drives of an array come one after the
+ * other.  Returns 0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__place_order(struct sp__place *place, struct sp__stop *stops, size_t n);
-/* Memory of that for each unit, for the budget. */
+/* Returns the memory of sp__place_order() per unit, for the budget. */
 size_t sp__place_order_memory(void);
 
-/* Units in use, and units allocated a second time. */
+/* Return the number of units in use, and of units allocated a second time. */
 uint64_t sp__place_used(const struct sp__place *place);
 uint64_t sp__place_recycled(const struct sp__place *place);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internals of placement: allocated tracks (place.c), and the order of reading
- * (path.c).
+ * Declares internals of placement: allocated tracks (place.c), and the order of reading (path.c).
  */
 #ifndef SP__SPILL_PLACE_IMPL_H
 #define SP__SPILL_PLACE_IMPL_H
 
 #include "spill/place.h"
 
-/* Bits for the place on a track in the number of a unit. */
+/* Bits for the position on a track in the number of a unit. */
 #define PLACE_BITS 12
 #define PLACES_MAX (1u << PLACE_BITS)
 
@@ -20,7 +19,7 @@ struct sp__row {
 	uint32_t blocks;
 	uint32_t start; /* its first page, in blocks from the track's first */
 	uint16_t places;
-	uint16_t turn; /* number of them, the last ones, that lie before start */
+	uint16_t turn; /* number of pages, the last ones, before start */
 	uint32_t band;
 };
 
@@ -30,7 +29,7 @@ struct sp__band {
 	uint32_t next;	/* in the same group, or in the list of free ones */
 	uint32_t prev;	/* of the same group */
 	uint32_t live;	/* pages in use */
-	bool again;	/* its tracks are reused */
+	bool again;	/* its tracks are allocated again */
 };
 
 struct sp__waypoint;
@@ -55,7 +54,9 @@ struct sp__place {
 	size_t path_cap;
 };
 
-/* The first block of the page at a place on the row, relative to the track's first block. */
+/*
+ * Returns the first block of the page at a position of the row, relative to the row's first block.
+ */
 static inline uint32_t sp__row_at(const struct sp__place *p, const struct sp__row *row,
 				  uint32_t place)
 {

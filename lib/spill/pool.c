@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slot of memory is free, requested for a run, or pinned to the merge.  The slots of a run form a
- * list in the order of its pages: the first may be pinned, the others are read or being read.
+ * Reads the pages of a merge into slots of memory.
+ *
+ * States: a slot is free, requested for a run, or pinned by the merge.  The slots of a run form a
+ * list in the order of its pages: the first can be pinned, the others are read or being read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 #define BLOCK 4096u
 #define NONE UINT32_MAX
 
-/* One page of memory. */
+/* Memory of one page. */
 struct slot {
 	struct sp__request req;
 	char *data;
@@ -25,12 +27,12 @@ struct slot {
 struct source {
 	struct sp__run *run;
 	struct sp__run_span span; /* to be read */
-	size_t end;		  /* the page after its last one */
+	size_t end;		  /* one past its last page */
 	uint64_t sum;		  /* of the current group, for verification */
-	size_t asked, given;	  /* the next pages to request, to lend */
+	size_t asked, given;	  /* the next pages to request, to pin */
 	uint64_t unit;		  /* of the next page to request */
 	uint32_t first, last;	  /* slots requested and not released, in order */
-	bool out;		  /* the merge has the first slot */
+	bool out;		  /* the merge has pinned the first slot */
 };
 
 struct sp__pool {
@@ -49,7 +51,7 @@ struct sp__pool {
 	struct sp__codec *codec;
 	uint64_t unasked; /* pages */
 	size_t in_flight;
-	size_t last_run; /* of the read issued last */
+	size_t last_run; /* run of the read issued last */
 	int error;
 };
 
@@ -167,7 +169,7 @@ static int pump(struct sp__pool *p)
 	return rc || p->npending < p->nsources ? rc : submit_pending(p);
 }
 
-/* Maximum number of requests in a batch: of a cluster, or of all pending reads. */
+/* Returns the maximum number of requests in a batch: of a cluster, or of all pending reads. */
 static size_t batch_cap(const struct sp__pool *p)
 {
 	if (p->spill->place)
@@ -286,7 +288,7 @@ static int unpack(struct sp__pool *p, struct slot *slot, uint32_t payload, uint3
 	return sp__codec_unpack(p->codec, slot->data, payload, packed, stored);
 }
 
-/* The part of a page that lies in the span. */
+/* Reduces a page to its part within the span. */
 static void trim(const struct source *src, uint64_t page_begin, const char **data, size_t *bytes)
 {
 	if (page_begin + *bytes > src->span.to)
@@ -297,7 +299,7 @@ static void trim(const struct source *src, uint64_t page_begin, const char **dat
 	}
 }
 
-/* Verifies the page that is now first of its run, and unpacks it. */
+/* Verifies the first page of the run, and unpacks it. */
 static int verify(struct sp__pool *p, struct source *src, const char **data, size_t *bytes)
 {
 	struct slot *slot = &p->slots[src->first];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of one run: its extents, and of each page the checksum, the last key and,
- * under compression, the stored length.
+ * Describes one run: its extents, and for each page the checksum, the last key and, under
+ * compression, the stored length.
  *
- * It is charged to the budget, so it must be able to shrink.  Checksums of 2^k neighbouring
- * pages become one weighted sum; a group is verified when its last page has been read.  Last
- * keys go altogether, and arrays are trimmed when the run is whole.
+ * Memory: the description is charged to the budget, so it must be able to shrink.  Checksums of 2^k
+ * neighbouring pages become one weighted sum; a group is verified when its last page has been read.
+ * Last keys are dropped altogether, and arrays are trimmed when the run is complete.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,11 +42,11 @@ void sp__run_free(struct sp__run *run)
 }
 
 /*
- * Room for n elements of an array of the run, whose room is array_cap.  Charged without
- * refusal: the planner reserves memory for descriptors.
+ * Makes an array of the run, with capacity array_cap, hold n elements.  Charged without refusal:
+ * the planner reserves memory for descriptors.
  */
 #define ROOM(run, array, n) room(run, &(run)->array, &(run)->array##_cap, n, sizeof(*(run)->array))
-/* Gives back room beyond n elements. */
+/* Releases capacity beyond n elements. */
 #define TRIM(run, array, n) trim(run, &(run)->array, &(run)->array##_cap, n, sizeof(*(run)->array))
 
 static int room(struct sp__run *run, void *array, size_t *cap, size_t n, size_t element_bytes)
@@ -122,7 +122,7 @@ int sp__run_add_page(struct sp__run *run, bool packed)
 	return 0;
 }
 
-/* Odd factors lose no bits, and swapped pages are detected. */
+/* Weighs a checksum by its page.  Odd factors lose no bits, and swapped pages are detected. */
 static uint64_t weigh(size_t page, uint64_t checksum)
 {
 	return checksum * (2 * (uint64_t)page + 1);

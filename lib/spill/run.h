@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run in temporary space: sorted records as one stream of bytes, cut into pages.
+ * Defines a run in temporary space: sorted records as one stream of bytes, cut into pages.
  *
- * A page on disk is all payload; its description is here, in memory charged to the
- * budget: its place (extents), its checksum, and, if reading is planned by it, the
- * key of the last record ending in it (inherited from the page before, if none ends
- * there), truncated to LASTKEY_MAX bytes.  That is 8 bytes per page, and 20 and the key
- * with keys; if there are too many pages for memory, one checksum covers a group of
- * them, and errors are detected at the end of the group.  Space is allocated in
- * units: a page, or, under compression, the file system's block of 4096 bytes.
- * Pages lie in the run's units in their order, compressed ones in as many as they need.
+ * A page on disk is all payload.  Its description is here, in memory charged to the budget: its
+ * location (extents), its checksum, and, if reading is planned by last keys, the key of the last
+ * record that ends in it, truncated to LASTKEY_MAX bytes.  A page in which no record ends inherits
+ * the key of the page before.  That is 8 bytes per page, and with keys 20 bytes and the key.  If
+ * there are too many pages for memory, one checksum covers a group of them, and errors are detected
+ * at the end of the group.
+ *
+ * Space is allocated in units: a page, or, under compression, the file system's block of 4096
+ * bytes.  Pages occupy the run's units in order, compressed ones as many as they need.
  */
 #ifndef SP__SPILL_RUN_H
 #define SP__SPILL_RUN_H
@@ -18,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SP__LASTKEY_MAX 127 /* all that struct sp__lastkey can tell */
+#define SP__LASTKEY_MAX 127 /* maximum length in struct sp__lastkey */
 
 struct sp__budget;
 
@@ -28,15 +29,15 @@ struct sp__extent {
 	uint32_t units;
 };
 
-/* A last key: bytes of the run's keys; and what its page has beside its record. */
+/* A last key: bytes of the run's keys, and the number of records that end in its page. */
 struct sp__lastkey {
 	uint32_t offset;
 	uint32_t bytes : 7;
-	uint32_t tail  : 25; /* of a record that ends later; the whole page: none ends in it */
-	uint32_t records;    /* that end in it */
+	uint32_t tail : 25; /* bytes of a record that ends later; the whole page: none ends in it */
+	uint32_t records;   /* that end in it */
 };
 
-/* The bytes of a run from one offset up to another. */
+/* The bytes of a run between two offsets. */
 struct sp__run_span {
 	uint64_t from, to;
 };
@@ -46,21 +47,21 @@ struct sp__run {
 	uint64_t records;
 	unsigned level; /* 0: initial; merges add one */
 	uint64_t units;
-	uint64_t spare_unit; /* taken ahead: first unit in the file, and how many */
+	uint64_t spare_unit; /* allocated ahead: first unit in the file, and their number */
 	uint32_t spare_units;
 	struct sp__extent *extents;
 	size_t nextents, extents_cap;
 	size_t npages;
 	unsigned group_shift;	      /* pages in a group: 1 << group_shift */
 	uint64_t *checksums;	      /* one for each group; see sp__run_note_page() */
-	struct sp__lastkey *lastkeys; /* for each page, as packed; NULL: not kept */
+	struct sp__lastkey *lastkeys; /* for each page, like packed; NULL: not kept */
 	uint32_t *packed;	      /* compressed: bytes of each page as stored; else NULL */
 	size_t checksums_cap, lastkeys_cap, packed_cap;
 	char *keys;
 	size_t keys_bytes, keys_cap;
 	struct sp__budget *budget;
 	uint64_t charged;
-	uint32_t file;	 /* of the store; with a program, its directory */
+	uint32_t file;	 /* number of its file in the store; with a program, of its directory */
 	int filter_fd;	 /* --compress-program: the whole run; else -1 */
 	bool filter_raw; /* ... stored uncompressed */
 };
@@ -68,29 +69,32 @@ struct sp__run {
 int sp__run_new(struct sp__run **run, struct sp__budget *budget);
 void sp__run_free(struct sp__run *run); /* accepts NULL; frees descriptors, not space */
 
-/* Grow by one; 0 or -ENOMEM. */
+/* Adds units to the run; 0 or -ENOMEM. */
 int sp__run_add_units(struct sp__run *run, uint64_t unit, uint32_t units);
 /* Adds a page; its checksum and packed length are filled in later. */
 int sp__run_add_page(struct sp__run *run, bool packed);
 /* Records the page's checksum; once for each page. */
 void sp__run_note_page(struct sp__run *run, size_t page, uint64_t checksum);
 /*
- * Verifies pages read in order: *sum is 0 before the first, and kept by the caller.
- * False: this page, or one before it in its group, is not what was written.
+ * Verifies pages read in order. *sum is 0 before the first page, and kept by the caller.  False:
+ * this page, or one before it in its group, differs from the page written.
  */
 bool sp__run_verify_page(const struct sp__run *run, uint64_t *sum, size_t page, uint64_t checksum);
-/* These free memory of runs that are not being written or read: */
+/* Free memory of runs that are not being written or read: */
 /* spare capacity; */
 void sp__run_trim(struct sp__run *run);
 /* half of the checksums: two groups become one; */
 void sp__run_coarsen(struct sp__run *run);
 /* the last keys. */
 void sp__run_drop_keys(struct sp__run *run);
-/* The last key of the page added next, NULL: that of the page before; its tail and records. */
+/*
+ * Adds the last key of the page added next (NULL: the key of the page before), its tail and
+ * records.
+ */
 int sp__run_add_key(struct sp__run *run, const void *key, size_t bytes, size_t tail,
 		    uint32_t records);
 
-/* Pages of page_bytes that have a part of the span. */
+/* Returns the number of pages of page_bytes that the span touches. */
 static inline size_t sp__run_span_pages(const struct sp__run_span *span, uint32_t page_bytes)
 {
 	return span->from == span->to
@@ -98,7 +102,7 @@ static inline size_t sp__run_span_pages(const struct sp__run_span *span, uint32_
 		       : (size_t)((span->to - 1) / page_bytes - span->from / page_bytes + 1);
 }
 
-/* The extent that holds a unit of the run. */
+/* Returns the extent that holds a unit of the run. */
 const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit);
 
 #endif

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Converts the description of a run to bytes and back.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +13,9 @@ struct head {
 	uint32_t level, group_shift;
 };
 
-/* An array of the run and its place in the image. */
+/* An array of the run and its location in the image. */
 struct array {
-	void *member; /* where the run has its pointer */
+	void *member; /* the run's pointer to the array */
 	size_t *cap;
 	size_t n, each;
 };

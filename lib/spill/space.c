@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Free units are bits of a map.  Everything below `lowest` is in use, so the search for the lowest
- * free unit goes upward from there and each unit is passed once until a lower one is freed.
+ * Allocates units of a temporary file.  Free units are bits of a map.  All units below `lowest` are
+ * in use, so the search for the lowest free unit goes upward from there, and each unit is passed
+ * once until a lower one is freed.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Space in one temporary file, in units.  Free units are reused lowest address
- * first; the file grows only when there are none.
+ * Allocates space in one temporary file, in units.  Free units are reused lowest address first; the
+ * file grows only when there are none.
  */
 #ifndef SP__SPILL_SPACE_H
 #define SP__SPILL_SPACE_H
@@ -20,13 +20,13 @@ struct sp__space {
 
 void sp__space_release(struct sp__space *s);
 /*
- * Allocates up to want units in one piece; *unit is the first.  Returns how many
- * (> 0); uses free units before it grows the file.
+ * Allocates up to want contiguous units; *unit is the first.  Returns their number (> 0).  Uses
+ * free units before it grows the file.
  */
 uint32_t sp__space_take(struct sp__space *s, uint32_t want, uint64_t *unit);
-/* Allocates all of them in one piece at the end of the file, even if units are free. */
+/* Allocates all units, contiguous, at the end of the file, even if others are free. */
 uint32_t sp__space_extend(struct sp__space *s, uint32_t want, uint64_t *unit);
-/* Marks a unit free for reuse; 0 or -ENOMEM (the unit is then lost, nothing else). */
+/* Marks a unit free for reuse; 0 or -ENOMEM (then only this unit is lost). */
 int sp__space_give(struct sp__space *s, uint64_t unit);
 /* Drops units that are no longer used and will not be reused. */
 void sp__space_drop(struct sp__space *s, uint64_t units);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How fast temporary space is, as its requests show: t and s of Zhang & Larson.
+ * Measures the speed of temporary space from its requests: t and s of Zhang & Larson.
  *
- * A write whose completion was there when it was looked for may have ended long before.  So only
- * those count that a thread had to wait for, from the end of the one before if that was waited for
- * too, or if nothing was outstanding when it was submitted.  What is left to the page cache tells
- * nothing of the device.
+ * A write whose completion was already there when a thread reaped it can have ended long before.
+ * So only writes that a thread had to wait for count, from the end of the write before, if that was
+ * waited for too, or if nothing was outstanding at submission.  Writes left to the page cache do
+ * not show the speed of the device.
  *
- * The reads of a merge come too late to predict it, so a few are made before, two outstanding at
- * a time as by clustering and extended forecasting.  Small ones here and there show s; what 4096
- * bytes take is part of it.  Larger ones, one behind the other, show t of reading: flash reads in a
- * quarter of the time that small writes take.  The first only brings the arm there.
+ * The reads of a merge come too late to predict it, so at most 16 reads of each kind are made
+ * before, two outstanding at a time as by clustering and extended forecasting.  Reads of 4096 bytes
+ * at scattered offsets measure s, which includes the transfer of their bytes.  Larger consecutive
+ * reads measure t of reading: flash reads in a quarter of the time that small writes take.  The
+ * first of them only moves the arm there.
  */
 #include <math.h>
 #include "base/minmax.h"
 #include "spill/store.h"
 
-/* Looking at completions that have come takes less. */
+/* Waits shorter than this found completions that were already there. */
 #define WAITED_NS 10000
 #define SEEKS 16
 #define READS 16
@@ -56,7 +57,7 @@ double sp__spill_write_s(const struct sp__spill *s)
 	return s->timing.bytes ? (double)s->timing.ns * 1e-9 / (double)s->timing.bytes : 0;
 }
 
-/* Reads that wait for nothing but themselves. */
+/* Reads of a measurement. */
 struct reads {
 	struct sp__io_owner owner;
 	struct sp__request reqs[2];
@@ -88,7 +89,7 @@ static void await_all(struct sp__spill *s, struct reads *k)
 		await(s, k, i);
 }
 
-/* Reads some bytes from a unit of the run on. */
+/* Reads bytes from a unit of the run on. */
 static void read_at(struct sp__spill *s, struct reads *k, unsigned i, const struct sp__run *run,
 		    uint64_t unit, uint32_t bytes)
 {
@@ -145,7 +146,7 @@ double sp__spill_read_s(struct sp__spill *s, const struct sp__run *run, void *me
 		await(s, &k, n % 2);
 		if (n == 2) {
 			begin = sp__volume_now_ns(s->opts.device);
-			/* Two may be merged into one. */
+			/* The two reads can have been merged into one. */
 			bytes = k.busy[1] ? bytes : 0;
 		}
 		units = sp__spill_piece(s, run, at, most);

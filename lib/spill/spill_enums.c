@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Names the values of the public enums of spill.h.
+ */
 #include <spindle/spill.h>
 #include "base/enum.h"
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files and the space in them; requests are in submit.c.
+ * Manages temporary files and the space in them; requests are in submit.c.
  *
- * A directory has up to two files: one for the runs of the beginning, one for those after
- * sp__spill_go_direct().  Where runs are apart each has a file of its own, whose place in the
- * table another run takes later.
+ * Each directory has up to two files: one for the runs of the beginning, one for the runs after
+ * sp__spill_go_direct().  With separate files (`apart`) each run has a file of its own; when the
+ * run ends, another run takes its entry in the table.
  *
- * A run takes the lowest free units, at most as many as lie in one piece.  It takes new ones
- * instead while memory is over its limit, since an extent for nearly each page can take more
- * than their checksums.  One of many long runs takes a share ahead, and gives back the rest
- * at its end.  With placement the tracks decide (place.h).
+ * Allocation: a run takes the lowest free units, at most as many as are contiguous.  While memory
+ * is over its limit, it takes new units instead, since an extent for nearly each page can take more
+ * memory than their checksums.  One of many long runs allocates a share ahead, and releases the
+ * rest at its end.  With placement the tracks decide (place.h).
  *
- * Units of a page that has been read are free again up to the recycling level.  Above it, and
- * under compression, where pages have different lengths, they are only counted as unused.
+ * Up to the recycling level, the units of a page are free again when it has been read.  Above that
+ * level, and under compression, where pages have different lengths, they are only counted as
+ * unused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,14 +29,14 @@
 #include "spill/store.h"
 
 #define BLOCK 4096u
-/* Runs of at least this many extents allocate space ahead, this share of what they have. */
+/* Runs of at least this many extents allocate this share of their length ahead. */
 #define AHEAD_EXTENTS 16
 #define AHEAD_SHARE 16
 #define AHEAD_MAX (1u << 20)
 #define RESERVE_BYTES ((uint64_t)32 << 20)
 #define PLENTY_BYTES (32 * RESERVE_BYTES)
 
-/* In traces a directory's first file has the directory's name, the others also a number. */
+/* Names a file in traces: the directory's name, and for files after the first also a number. */
 static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
 {
 	struct sp__volume *v = s->files[file].volume;
@@ -50,7 +51,7 @@ static int name_file(struct sp__spill *s, size_t file, struct sp_errinfo *err)
 	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* One file or device of the store. */
+/* Opens one file or device of the store. */
 static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_errinfo *err)
 {
 	const struct sp__spill_opts *o = &s->opts;
@@ -116,7 +117,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		return sp__err(opts->err, rc, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->unit_bytes = opts->codec ? BLOCK : opts->page_bytes;
-	/* There is one device, real or simulated, however many directories there are. */
+	/* There is one device, real or simulated, for any number of directories. */
 	if (opts->device || opts->block || opts->kept)
 		s->opts.ndirs = 1;
 	s->nfiles = 2 * s->opts.ndirs;
@@ -129,7 +130,7 @@ int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts)
 		*spill = s;
 		return 0;
 	}
-	/* The first file before the ring: without one there is nothing to do for that. */
+	/* Opens the first file before the ring, which is useless without one. */
 	rc = sp__spill_next_file(s);
 	if (rc >= 0)
 		rc = open_place(s);
@@ -198,7 +199,7 @@ void sp__spill_go_direct(struct sp__spill *s)
 		s->first_file = s->opts.ndirs;
 }
 
-/* Without a descriptor for a new file, open ones take its runs. */
+/* Returns an open file for the runs of a new one, for which no descriptor is left. */
 static int another_file(const struct sp__spill *s)
 {
 	for (size_t i = s->nfiles; i-- > 0;)
@@ -207,7 +208,7 @@ static int another_file(const struct sp__spill *s)
 	return -1;
 }
 
-/* If runs are apart: a file without a run. */
+/* Returns a file without a run, if each run has a file of its own. */
 static int unused_file(struct sp__spill *s)
 {
 	size_t file = 0;
@@ -308,7 +309,7 @@ void sp__spill_trim(const struct sp__spill *s)
 
 		if (f->volume && f->volume->regular && f->reserved_bytes &&
 		    !fstat(f->volume->fd, &st) && ftruncate(f->volume->fd, st.st_size) < 0)
-			return; /* closing will */
+			return; /* closing frees it */
 	}
 }
 
@@ -318,7 +319,7 @@ void sp__spill_empty(const struct sp__spill *s)
 		const struct sp__volume *v = s->files[i].volume;
 
 		if (v && v->regular && ftruncate(v->fd, 0) < 0)
-			return; /* closing will */
+			return; /* closing frees it */
 	}
 }
 
@@ -353,7 +354,7 @@ uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, u
 		want = (uint32_t)left;
 	if (!s->place)
 		return want;
-	/* Pages are turned on their track: after its end they continue at its beginning. */
+	/* Pages are rotated on their track: behind its end they continue at its beginning. */
 	here = sp__place_offset(s->place, at);
 	while (n < want && sp__place_offset(s->place, at + n) == here + (uint64_t)n * s->unit_bytes)
 		n++;
@@ -377,7 +378,7 @@ static void note_peak(struct sp__spill *s)
 		s->peak_bytes = used * s->unit_bytes;
 }
 
-/* Allocates up to want units in one piece of the volume; returns how many, or an error. */
+/* Allocates up to want contiguous units of the volume; returns their number, or an error. */
 static int take_units(struct sp__spill *s, const struct sp__run *run, uint32_t want, uint64_t *unit)
 {
 	const struct sp__budget *b = s->opts.budget;
@@ -390,7 +391,7 @@ static int take_units(struct sp__spill *s, const struct sp__run *run, uint32_t w
 	return (int)sp__space_take(space, want, unit);
 }
 
-/* The same for one of many runs. */
+/* Allocates like take_units(), for one of many runs: takes units ahead and uses those first. */
 static int take_ahead(struct sp__spill *s, struct sp__run *run, uint32_t want, uint64_t *unit)
 {
 	uint64_t ahead = run->nextents < AHEAD_EXTENTS ? 0 : run->units / AHEAD_SHARE;
@@ -419,10 +420,10 @@ void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run)
 }
 
 /*
- * ext4 delays the allocation of what goes through the page cache, and accounts for each of its
- * blocks, which takes as long as copying it.  For blocks that are there already it need not.  A
- * refusal is no error; but it may leave all that there was reserved, so there must be plenty, and
- * under a quota, of which statfs(2) does not tell, nothing more is asked for.
+ * Reserves space ahead on ext4, which delays the allocation of blocks written through the page
+ * cache and accounts for each of them; that takes as long as copying it.  Reserved blocks avoid
+ * this.  A refusal is not an error, but it can leave all free space reserved.  So there must be
+ * plenty; and after a refusal (a quota, which statfs(2) does not report) nothing more is reserved.
  */
 static void reserve(const struct sp__spill *s, struct sp__spill_file *f)
 {

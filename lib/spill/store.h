@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The spill store: temporary files in which runs live.
+ * Stores runs in temporary files.
  *
- * Runs go round robin over the directories.  The files have no names, so the system
+ * Runs are distributed round-robin over the directories.  The files have no names, so the system
  * frees them however the process ends.  Each is opened for its first run.
  *
  * Thread rule: the store, its writers and its page pools belong to one thread at a time.
  *
- * If runs are placed by the tracks of a device and many are written at a time, writes
- * can be gathered: they wait until the device is idle and there are enough of them, or
- * a caller waits for one; then all go as one batch in the order of their places (Shao
- * 2008, section 6.3.1).
+ * If runs are placed by the tracks of a device and many are written concurrently, writes can be
+ * gathered.  They wait until the device is idle and there are enough of them, or until a caller
+ * waits for one.  Then all go as one batch in the order of their offsets along the path (Shao 2008,
+ * section 6.3.1).
  */
 #ifndef SP__SPILL_STORE_H
 #define SP__SPILL_STORE_H
@@ -29,31 +29,31 @@ struct sp__spill_opts {
 	const char *engine;
 	enum sp__direct direct;
 	uint32_t page_bytes;
-	int recycle_level; /* pages of runs up to this level are reused; -1: none */
+	int recycle_level; /* space of runs up to this level is reused; -1: none */
 	enum sp_spill_compression codec;
-	bool pack_beside;    /* in a thread of its own while the writer goes on */
+	bool pack_beside;    /* in a thread of its own while the writer continues */
 	const char *program; /* NULL; else each run is a file written by it (filterrun.h) */
 	unsigned depth;
-	void *pool; /* memory all requests use (registered), or NULL */
+	void *pool; /* memory that all requests use (registered), or NULL */
 	size_t pool_bytes;
 	struct sp__budget *budget;
 	struct sp__trace *trace;
 	/*
-	 * Many runs are written at a time: long ones allocate a sixteenth of their length
-	 * ahead, otherwise each of their chunks would be an extent.
+	 * Many runs are written concurrently: long ones allocate a sixteenth of their length ahead,
+	 * otherwise each of their chunks would be an extent.
 	 */
 	bool ahead;
-	const struct sp__volume *device; /* simulated: the files lie on it; or NULL */
-	bool apart;			 /* on it: each run is a file of its own, until it ends */
-	const char *block;		 /* a block device instead of files; or NULL */
+	const struct sp__volume *device; /* simulated: the files are stored on it; or NULL */
+	bool apart;	   /* on the device each run is a file of its own, until it ends */
+	const char *block; /* a block device instead of files; or NULL */
 	/*
-	 * Not NULL: the one file of the store has a name, kept_name, in this directory, and
-	 * outlives it.  Runs are appended from `kept_bytes` on, and nothing is reused.
+	 * Not NULL: the only file of the store has a name, kept_name, in this directory, and
+	 * outlives the store.  Runs are appended from `kept_bytes` on, and nothing is reused.
 	 */
 	const struct sp__owndir *kept;
 	const char *kept_name;
 	uint64_t kept_bytes;
-	/* Where runs lie on a simulated or a block device: */
+	/* Location of runs on a simulated or a block device: */
 	enum sp_placement placement;
 	const struct sp_geometry *geometry;
 	uint64_t runs;		  /* expected; 0: unknown */
@@ -61,7 +61,7 @@ struct sp__spill_opts {
 	struct sp_errinfo *err;
 };
 
-/* Waits for a completion; the request's tag points to it. */
+/* The owner of a request, notified of its completion; the request's tag points to it. */
 struct sp__io_owner {
 	void (*completed)(struct sp__io_owner *owner, struct sp__request *req);
 };
@@ -69,36 +69,36 @@ struct sp__io_owner {
 struct sp__spill_file {
 	struct sp__volume *volume; /* NULL: not open */
 	struct sp__space space;
-	unsigned users;		 /* runs in it, where they are apart */
-	uint64_t reserved_bytes; /* as far as that pays, see store.c */
+	unsigned users;		 /* runs in it, if each run has a file of its own */
+	uint64_t reserved_bytes; /* end of the reserved space, see store.c */
 };
 
-/* Writes whose time on the device is known (speed.c). */
+/* Writes whose device time is known (speed.c). */
 struct sp__spill_timing {
 	uint64_t ns, bytes;
-	uint64_t last_ns; /* when the requests reaped last were reaped, */
-	bool exact;	  /* ... which was when they ended */
+	uint64_t last_ns; /* end of the requests reaped last, */
+	bool exact;	  /* ... known exactly: a thread waited for them */
 };
 
 struct sp__spill {
 	struct sp__spill_opts opts;
 	uint32_t unit_bytes;
 	struct sp__spill_file *files; /* one for each directory, then as many for go_direct() */
-	struct sp__place *place;      /* on the first of them, instead of its space; or NULL */
+	struct sp__place *place;      /* on the first file, instead of its space; or NULL */
 	size_t nfiles, next_file;
-	size_t first_file;	     /* of those for new runs */
+	size_t first_file;	     /* first file for new runs */
 	struct sp__queue *queue;     /* NULL with a program, and after a failure */
 	unsigned group_shift;	     /* of runs to be written: see run.h */
 	int broken;		     /* the queue's failure; nothing is outstanding */
 	struct sp__io_counters past; /* through pipes, or queues that are closed */
 	bool reader;		     /* see sp__spill_reader_open() */
 	uint64_t read_bytes, write_bytes, peak_bytes_now, peak_bytes;
-	int program_error; /* errno of a program that could not be run; 0: it could */
+	int program_error; /* errno of a program that could not be run; 0: none */
 	uint64_t cluster_reads, demand_reads;
 	struct sp__spill_timing timing;
 	size_t outstanding;	  /* requests in the queue */
-	size_t gather;		  /* number of writes worth a batch; 0: they do not wait */
-	struct sp__stop *waiting; /* gathered */
+	size_t gather;		  /* number of writes worth a batch; 0: writes do not wait */
+	struct sp__stop *waiting; /* gathered writes */
 	struct sp__request **batch;
 	size_t nwaiting, waiting_cap;
 };
@@ -106,78 +106,82 @@ struct sp__spill {
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
 void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
 /*
- * A second view of a store that is no longer written, for another thread that reads some of
- * the runs: it has its own queue and counts; files and runs belong to the store, which must
- * outlive it, and space is not given back.  Not for stores with a program or with placement.
- * Errors are recorded in err.  sp__spill_reader_close() adds its reads to the store's counts.
+ * Opens a second view of a store that is no longer written, for another thread that reads some of
+ * the runs.  The view has its own queue and counters.  Files and runs belong to the store, which
+ * must outlive the view, and reading frees no space.  Not for stores with a program or with
+ * placement.  Errors are recorded in err.  sp__spill_reader_close() adds the reads to the store's
+ * counters.
  */
 SP_MUST_CHECK int sp__spill_reader_open(struct sp__spill **reader, const struct sp__spill *store,
 					struct sp_errinfo *err);
 void sp__spill_reader_close(struct sp__spill *reader, struct sp__spill *store);
-/* All requests so far. */
+/* Sums the counters of all requests so far. */
 void sp__spill_counters(const struct sp__spill *spill, struct sp__io_counters *counters);
 /*
- * From now on runs go to further files, which bypass the page cache.  Runs written
- * before stay where they are.
+ * Makes later runs go to further files, which bypass the page cache.  Runs written before stay in
+ * their files.
  */
 void sp__spill_go_direct(struct sp__spill *spill);
 /*
- * Chooses the file for the next run and opens it if necessary; without a free descriptor
- * it is one that is open.  Returns its number, or an error.
+ * Chooses the file for the next run and opens it if necessary; without a free descriptor, an open
+ * file.  Returns its number, or an error.
  */
 SP_MUST_CHECK int sp__spill_next_file(struct sp__spill *spill);
 uint64_t sp__spill_recycled_bytes(const struct sp__spill *spill);
 
-/* On a simulated machine: discards the contents of all files. */
+/* Discards the contents of all files on a simulated machine. */
 void sp__spill_forget(struct sp__spill *spill);
-/* What was written is on the device, with a store whose file is kept.  0 or an error. */
+/* Syncs a kept file: all bytes written are on the device.  Returns 0 or an error. */
 SP_MUST_CHECK int sp__spill_sync(struct sp__spill *spill);
-/* Gives the file system back what a run of a kept file has; where it cannot, it stays. */
+/* Returns the space of a run of a kept file to the file system; if that is impossible, it stays. */
 void sp__spill_punch(struct sp__spill *spill, const struct sp__run *run);
-/* All runs are written: gives back what was reserved beyond them. */
+/* Releases the space reserved beyond the runs, when all of them are written. */
 void sp__spill_trim(const struct sp__spill *spill);
-/* No run will be read any more: frees what the temporary files have, as closing them would. */
+/* Frees the space of temporary files like closing, when no run will be read any more. */
 void sp__spill_empty(const struct sp__spill *spill);
-/* A run will not be read any more; if runs are apart, removes its file. */
+/* Ends a run that will not be read any more; removes its file if it has one of its own. */
 void sp__spill_end_run(struct sp__spill *spill, const struct sp__run *run);
 
 /* Submits requests with the owner as tag. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
 		     size_t n);
-/* What came of a read: 0 or an error. */
+/* Returns the result of a read: 0 or an error. */
 SP_MUST_CHECK int sp__spill_check_read(const struct sp__spill *s, const struct sp__request *read);
 /*
- * From now on gathers writes if runs are placed by tracks: n of them are worth a batch.
- * 0: stops gathering; none may be waiting.
+ * Starts gathering writes if runs are placed by tracks: n of them are worth a batch. 0: stops
+ * gathering; no write may be waiting.
  */
 void sp__spill_gather(struct sp__spill *s, size_t n);
 /*
- * Gathers a write of one page, with the unit's number; it counts as submitted, unless
- * there is an error.
+ * Gathers a write of one page, with the unit's number.  It counts as submitted, unless there is an
+ * error.
  */
 SP_MUST_CHECK int sp__spill_put_off(struct sp__spill *s, struct sp__io_owner *owner,
 				    struct sp__request *req, uint64_t unit);
 /*
- * Reaps at least min completions (0: those available) and notifies their owners.  After
- * an error nothing is outstanding, and the owners are not notified.
+ * Reaps at least min completions (0: those available) and notifies their owners.  After an error
+ * nothing is outstanding, and the owners are not notified.
  */
 int sp__spill_reap(struct sp__spill *s, size_t min);
-/* Waits until there is something to reap, as sp__queue_wait(). */
+/* Waits until there is something to reap, with the rules of sp__queue_wait(). */
 SP_MUST_CHECK int sp__spill_wait(struct sp__spill *s, int64_t timeout_ns);
 
 /* speed.c */
-/* Requests have been reaped in that time. */
+/* Records that requests have been reaped in a wait of this duration. */
 void sp__spill_time_reap(struct sp__spill *s, struct sp__request *const *done, size_t n,
 			 uint64_t took_ns);
-/* Of writes so far, t of Zhang & Larson, in seconds for each byte; 0: unknown. */
+/* Returns t of Zhang & Larson for writes so far, in seconds per byte; 0: unknown. */
 double sp__spill_write_s(const struct sp__spill *s);
 /*
- * Their s, in seconds, by reading blocks of runs that are complete, while nothing is outstanding,
- * into mem, page-aligned, with room for two.  -1: unknown.
+ * Measures s of Zhang & Larson, in seconds, by reading blocks of complete runs while nothing is
+ * outstanding.  mem: two blocks, page-aligned. -1: unknown.
  */
 #define SP__SEEK_BYTES 4096u
 double sp__spill_seek_s(struct sp__spill *s, struct sp__run *const *runs, size_t n, void *mem);
-/* t of reading, likewise, by the first 2 MB of a run; 0: unknown.  mem: so many bytes. */
+/*
+ * Measures t of reading by the first 2 MiB of a run; 0: unknown.  mem: sp__spill_read_memory()
+ * bytes.
+ */
 #define SP__READ_BYTES (128u << 10)
 double sp__spill_read_s(struct sp__spill *s, const struct sp__run *run, void *mem);
 size_t sp__spill_read_memory(const struct sp__spill *s);
@@ -186,24 +190,26 @@ size_t sp__spill_read_memory(const struct sp__spill *s);
 void sp__spill_locate(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
 		      struct sp__request *req);
 
-/* Number of units of a run from unit on that are contiguous in the volume, 1 to want. */
+/*
+ * Returns the number of units of a run from unit on that are contiguous in the volume, 1 to want.
+ */
 uint32_t sp__spill_piece(const struct sp__spill *s, const struct sp__run *run, uint64_t unit,
 			 uint32_t want);
 
 /* Allocates units for the run, contiguous in the volume; *got is their number. */
 int sp__spill_take(struct sp__spill *s, struct sp__run *run, uint32_t want, uint32_t *got);
-/* A run is complete: frees the space allocated ahead. */
+/* Frees the space allocated ahead for a complete run. */
 void sp__spill_give_spare(struct sp__spill *s, struct sp__run *run);
-/* The number of a unit of the run in the store's volume, for sp__place_order(). */
+/* Returns the number of a unit of the run in the store's volume, for sp__place_order(). */
 uint64_t sp__spill_unit(const struct sp__run *run, uint64_t unit);
 
-/* A page of the run has been read: its space may be reused. */
+/* Frees the space of a page that has been read, up to the recycling level. */
 void sp__spill_give_page(struct sp__spill *s, const struct sp__run *run, size_t page);
 
-/* Stored size of a page in units, and in bytes. */
+/* Return the stored size of a page in units, and in bytes. */
 uint32_t sp__spill_page_units(const struct sp__spill *s, const struct sp__run *run, size_t page);
 uint32_t sp__spill_page_stored(const struct sp__spill *s, const struct sp__run *run, size_t page);
-/* Bytes of a page's payload: all pages are full except the last. */
+/* Returns the bytes of a page's payload: all pages are full except the last. */
 uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The store's requests: submitting, gathering, reaping.
+ * Submits, gathers and reaps the store's requests.
  */
 #include <errno.h>
 #include "base/array.h"
@@ -50,7 +50,7 @@ int sp__spill_check_read(const struct sp__spill *s, const struct sp__request *re
 }
 
 /*
- * No owner will be notified of outstanding requests any more.  Closing the queue
+ * Gives up the queue: outstanding requests do not notify their owners any more.  Closing the queue
  * while requests and buffers still exist ends its use of them.
  */
 static int break_queue(struct sp__spill *s, int rc)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records fill a chunk; a full chunk goes to a sink, and the next one is filled.  There are
- * four sinks (struct sink): raw pages in as few requests as the space allows, raw pages that
- * the store gathers one by one, pages packed by a codec, and the pipe of a program.
+ * Writes a run in chunks of pages.
  *
- * Under compression half of the memory is for packed chunks.  A full chunk is packed,
- * by a task if the store allows threads, and submitted when the next chunk is full.
- * The task touches only the chunk and the codec.
+ * Records fill a chunk; a full chunk goes to a sink, and the next one is filled.  There are four
+ * sinks (struct sink): raw pages in as few requests as the space allows, raw pages that the store
+ * gathers one by one, pages packed by a codec, and the pipe of a program.
+ *
+ * Under compression half of the memory is for packed chunks.  A full chunk is packed, by a task if
+ * the store allows threads, and submitted when the next chunk is full.  The task touches only the
+ * chunk and the codec.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 #include "spill/writer.h"
 
 #define BLOCK 4096u
-/* Packing less than this takes hardly longer than starting a thread for it. */
+/* Packing less than this takes about as long as starting a thread for it. */
 #define BESIDE_BYTES (64u << 10)
 
 /* A request, and the chunk whose bytes it writes. */
@@ -26,7 +28,7 @@ struct chunk_request {
 	struct sp__chunk *chunk;
 };
 
-/* Results of packing a page. */
+/* Result of packing a page. */
 struct packed_page {
 	uint64_t checksum;
 	uint32_t bytes;
@@ -39,18 +41,18 @@ struct sp__chunk {
 	struct chunk_request *reqs;
 	struct sp__request **batch;
 	unsigned in_flight;
-	size_t first, payload; /* data to send: number of the first page, and total bytes */
+	size_t first, payload; /* bytes to send: number of the first page, and total */
 	/* Under compression: */
 	char *packed; /* its packed pages, each in whole blocks */
 	size_t packed_bytes;
 	struct packed_page *each;
 };
 
-/* Where chunks go; hooks return 0 or an error. */
+/* Sends chunks; hooks return 0 or an error. */
 struct sink {
 	int (*send)(struct sp__runwriter *w, struct sp__chunk *c);
 	int (*end)(struct sp__runwriter *w);	/* sends the chunk held back; or NULL */
-	int (*finish)(struct sp__runwriter *w); /* all has been written; or NULL */
+	int (*finish)(struct sp__runwriter *w); /* called when all has been written; or NULL */
 	bool copies; /* the chunk can be filled again while its bytes are written */
 };
 
@@ -82,7 +84,7 @@ static void begin_chunk(struct sp__runwriter *w)
 	w->chunk_end = c->data + (size_t)c->pages * w->spill->opts.page_bytes;
 }
 
-/* Chunks of this many pages, followed by as many packed ones. */
+/* Allots chunks of this many pages, each followed by as many packed ones. */
 static int open_chunks(struct sp__runwriter *w, char *mem, size_t pages)
 {
 	size_t bytes = pages * w->spill->opts.page_bytes;
@@ -153,8 +155,8 @@ size_t sp__runwriter_chunk(const struct sp__runwriter *w)
 }
 
 /*
- * Describes the page that ends at page_end (the last one: at w->at), with tail bytes of rec, which
- * is the record put now; 0: it, or the one before, ends there.
+ * Describes the page that ends at page_end (the last one: at w->at).  tail: bytes of rec, the
+ * record put now, in the page; 0: rec, or the record before it, ends there.
  */
 static int end_page(struct sp__runwriter *w, const char *rec, size_t bytes, size_t tail)
 {
@@ -182,7 +184,7 @@ static uint32_t pages_of(const struct sp__runwriter *w, const struct sp__chunk *
 	return (uint32_t)((c->payload + w->spill->opts.page_bytes - 1) / w->spill->opts.page_bytes);
 }
 
-/* Prepares raw pages: pads the last block, and notes the checksum of each page. */
+/* Prepares raw pages: pads the last block and records the checksum of each page. */
 static void seal(struct sp__runwriter *w, struct sp__chunk *c)
 {
 	const size_t size = w->spill->opts.page_bytes;
@@ -197,7 +199,9 @@ static void seal(struct sp__runwriter *w, struct sp__chunk *c)
 	}
 }
 
-/* Request number `at` of a chunk: bytes at data, as far as one piece of most units takes them. */
+/*
+ * Sets request number `at` of a chunk to bytes of data, up to one extent of at most `most` units.
+ */
 static int set_request(struct sp__runwriter *w, struct sp__chunk *c, unsigned at, char *data,
 		       size_t bytes, uint32_t most, uint32_t *got)
 {
@@ -226,7 +230,7 @@ static int submit(struct sp__runwriter *w, struct sp__chunk *c, unsigned n)
 	return -EIO;
 }
 
-/* One request for each piece of space. */
+/* Sends one request for each extent. */
 static int send_raw(struct sp__runwriter *w, struct sp__chunk *c)
 {
 	const size_t size = w->spill->opts.page_bytes;
@@ -244,7 +248,7 @@ static int send_raw(struct sp__runwriter *w, struct sp__chunk *c)
 	return submit(w, c, n);
 }
 
-/* One request for each page; the store keeps them until a batch is worth it. */
+/* Sends one request for each page; the store keeps them until a batch is worthwhile. */
 static int send_gathered(struct sp__runwriter *w, struct sp__chunk *c)
 {
 	const size_t size = w->spill->opts.page_bytes;
@@ -279,7 +283,7 @@ static int finish_program(struct sp__runwriter *w)
 	return sp__packer_finish(&w->packer, w->spill, w->run);
 }
 
-/* The task that packs a chunk. */
+/* Packs a chunk, as a task. */
 static void pack(void *arg)
 {
 	struct sp__chunk *c = arg;
@@ -305,7 +309,7 @@ static void pack(void *arg)
 	c->packed_bytes = (size_t)(to - c->packed);
 }
 
-/* Waits for the task, and submits the packed chunk as one request. */
+/* Waits for the task and submits the packed chunk as one request. */
 static int submit_packed(struct sp__runwriter *w)
 {
 	const size_t size = w->spill->opts.page_bytes;
@@ -350,7 +354,7 @@ static const struct sink gathered = { .send = send_gathered };
 static const struct sink program = { .send = send_program, .finish = finish_program };
 static const struct sink codec = { .send = send_packed, .end = submit_packed, .copies = true };
 
-/* The store may begin and cease to gather while a run is written. */
+/* Chooses the sink; the store can start and stop gathering while a run is written. */
 static const struct sink *sink_of(const struct sp__runwriter *w)
 {
 	return w->codec			? &codec

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writing one run: records go in in order, pages are written asynchronously.
+ * Writes one run: records are put in order, pages are written asynchronously.
  *
- * The memory is divided into chunks of whole pages.  Records are copied into the
- * current chunk; a full one is sent while the next one fills (writer.c).
+ * The memory is divided into chunks of whole pages.  Records are copied into the current chunk; a
+ * full one is sent while the next one fills (writer.c).
  */
 #ifndef SP__SPILL_WRITER_H
 #define SP__SPILL_WRITER_H
@@ -30,7 +30,7 @@ struct sp__runwriter {
 	struct sp__run *run;
 	struct sp__chunk *chunks;
 	unsigned nchunks, now;
-	char *at;	/* where the next byte goes */
+	char *at;	/* position of the next byte */
 	char *page_end; /* end of the page that at is in */
 	char *chunk_end;
 	const char *prev; /* the record put before; its owner keeps it until the next put */
@@ -39,25 +39,25 @@ struct sp__runwriter {
 	sp__lastkey_fn *lastkey; /* NULL: no last keys */
 	void *lastkey_ctx;
 	uint64_t records;
-	uint64_t described; /* records that ended in the pages before */
+	uint64_t described; /* records that ended in earlier pages */
 	struct sp__codec *codec;
 	struct sp__task packing;
-	struct sp__chunk *packed; /* or being packed, and not yet submitted */
-	struct sp__packer packer; /* the store's program, if there is one */
+	struct sp__chunk *packed; /* packed or being packed, and not yet submitted */
+	struct sp__packer packer; /* the store's program, if it has one */
 	bool ended;
 	int error;
 	struct sp__io_owner owner;
 };
 
-/* mem: memory for the chunks, whole pages; at least one page, under compression two. */
+/* Opens a writer.  mem: memory for the chunks, whole pages: at least one, under compression two. */
 int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct sp__run *run,
 		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx);
-/* Pages of a chunk. */
+/* Returns the number of pages of a chunk. */
 size_t sp__runwriter_chunk(const struct sp__runwriter *w);
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);
 /*
- * Submits the rest without waiting.  Nothing more can be put.  Of several writers end
- * all before finishing the first.
+ * Submits the rest without waiting; nothing more can be put.  End all of several writers before
+ * finishing the first.
  */
 int sp__runwriter_end(struct sp__runwriter *w);
 /* Ends the run if necessary, and waits for all its writes. */
@@ -66,8 +66,8 @@ int sp__runwriter_finish(struct sp__runwriter *w);
 void sp__runwriter_close(struct sp__runwriter *w);
 
 /*
- * Appends a record, terminator included; reach: the bytes that may be read from it on.  rec must
- * stay unchanged until the next put or finish returns.  0 or an error.
+ * Appends a record, terminator included.  reach: the bytes that can be read from rec on.  rec must
+ * stay unchanged until the next put or finish returns.  Returns 0 or an error.
  */
 static inline int sp__runwriter_put_near(struct sp__runwriter *w, const char *rec, size_t bytes,
 					 size_t reach)
@@ -85,13 +85,13 @@ static inline int sp__runwriter_put_near(struct sp__runwriter *w, const char *re
 	return 0;
 }
 
-/* The same where no more than the record may be read. */
+/* Appends a record of which no further bytes can be read. */
 static inline int sp__runwriter_put(struct sp__runwriter *w, const char *rec, size_t bytes)
 {
 	return sp__runwriter_put_near(w, rec, bytes, bytes);
 }
 
-/* Appends bytes in which the given number of records begin, perhaps incomplete. */
+/* Appends bytes in which the given number of records begin; the last can be incomplete. */
 static inline int sp__runwriter_put_part(struct sp__runwriter *w, const char *data, size_t bytes,
 					 unsigned records)
 {
