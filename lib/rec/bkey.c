@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys of binary records.
+ * Encodes keys of binary records.
  *
- * A number becomes big-endian bytes of an unsigned number of its own width
- * that orders as it does: signed integers have their sign bit turned; floats
- * have all bits turned if they are negative and the sign bit alone otherwise,
- * which gives -NaN < -inf < ... < -0 < +0 < ... < +inf < NaN, NaNs by their
- * payload.  Reversed keys are complemented.
+ * A number becomes the big-endian bytes of an unsigned number of its width that has the same order.
+ * Signed integers have their sign bit inverted.  Negative floats have all bits inverted, other
+ * floats the sign bit alone.  The order is -NaN < -inf < ... < -0 < +0 < ... < +inf < NaN, NaNs by
+ * their payload.  Reversed keys are complemented.
  *
- * sp__bkey_compare() does not share a line with the encoder, so that each can
- * be tested against the other.
+ * sp__bkey_compare() shares no line with the encoder, so that each can be tested against the other.
  */
 #include <ctype.h>
 #include <endian.h>
@@ -65,7 +63,7 @@ int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *
 
 #define THREE_WAY(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* The bits of the field, as an unsigned number. */
+/* Returns the bits of the field as an unsigned number. */
 static uint64_t bits_of(const struct sp_key *k, const char *p)
 {
 	uint64_t v = 0;
@@ -82,7 +80,7 @@ static int compare_ints(size_t length, uint64_t a, uint64_t b)
 	return THREE_WAY(x, y);
 }
 
-/* nan: the payload, 0 for a number; zeros and NaNs are distinguished by sign. */
+/* Compares floats; nan: the payload, 0 for a number.  Zeros and NaNs are distinguished by sign. */
 static int compare_floats(double a, double b, uint64_t nan_a, uint64_t nan_b)
 {
 	int sign_a = signbit(a) ? -1 : 1, sign_b = signbit(b) ? -1 : 1;
@@ -135,7 +133,7 @@ int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b)
 	return k->reverse ? (order < 0) - (order > 0) : order;
 }
 
-/* Reads a decimal number. False if there is none or it is too large. */
+/* Reads a decimal number.  False: there is none, or it is too large. */
 static bool read_size(const char **s, size_t *value)
 {
 	size_t v = 0;

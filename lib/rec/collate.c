@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing by strcoll(), and when encoding begins.
+ * Compares texts by strcoll(), and decides when encoding begins.
  *
- * strcoll() wants NUL-terminated strings and records are not.  Short texts are
- * copied to the stack, longer ones to memory that each thread keeps, up to a
- * limit, so that nothing is allocated per comparison.  Terminating the record
- * in place for the time of a call was rejected: other threads may read it.
+ * Memory: strcoll() needs NUL-terminated strings, and records are not.  Short texts are copied to
+ * the stack, longer ones to memory that each thread keeps, up to a limit.  So no comparison
+ * allocates.
+ *
+ * Rejected: terminating the record in place during a call, since other threads can read it.
  */
 #include <errno.h>
 #include <locale.h>
@@ -18,12 +19,12 @@
 
 #define STACK_BYTES 512
 #define KEPT_BYTES (256u << 10)
-/* Sorting so much text by strcoll() takes longer than learning the locale. */
+/* Sorting this many bytes of text by strcoll() takes longer than learning the locale. */
 #define LEARN_BYTES (128u << 10)
 
 /*
- * Of two long encodings so much is compared first, since most texts differ there, and then parts
- * that grow, up to one of so many for all.
+ * Long encodings are compared in windows: first FIRST_WINDOW bytes, since most texts differ there,
+ * then growing windows, each at most 1/WINDOWS of the length of both texts plus FIRST_WINDOW.
  */
 #define FIRST_WINDOW ((size_t)512)
 #define GROWTH 16
@@ -34,7 +35,7 @@ struct sp__collate {
 	_Atomic uint64_t text_bytes; /* seen or expected; grows only */
 };
 
-/* What a thread keeps between comparisons. */
+/* Memory that a thread keeps between comparisons. */
 struct scratch {
 	size_t capacity;
 	char data[];
@@ -75,12 +76,14 @@ void sp__collate_expect(struct sp__collate *c, uint64_t bytes)
 {
 	uint64_t before = atomic_fetch_add_explicit(&c->text_bytes, bytes, memory_order_relaxed);
 
-	/* One thread passes the mark; the others need not wait for it. */
+	/*
+	 * Only the thread that passes LEARN_BYTES learns the locale; the others do not wait for it.
+	 */
 	if (before < LEARN_BYTES && bytes >= LEARN_BYTES - before)
 		atomic_store(&c->table, sp__collate_learn());
 }
 
-/* The table; NULL if there is none, or none yet. */
+/* Returns the table; NULL: there is none, or none yet. */
 static const struct sp__collate_table *table_for(struct sp__collate *c, size_t bytes)
 {
 	const struct sp__collate_table *t = atomic_load_explicit(&c->table, memory_order_acquire);
@@ -104,7 +107,7 @@ bool sp__collate_starved(void)
 	return atomic_load(&starved);
 }
 
-/* Both texts are followed by a NUL that an and bn do not count. */
+/* Compares two parts, each followed by a NUL that its length does not count. */
 static int compare_parts(const char *a, size_t an, const char *b, size_t bn)
 {
 	const char *a_end = a + an, *b_end = b + bn;
@@ -132,7 +135,7 @@ static int compare_copies(char *room, const char *a, size_t an, const char *b, s
 	return compare_parts(room, an, b_copy, bn);
 }
 
-/* This thread's memory for need bytes; NULL: it keeps no memory, or not so much. */
+/* Returns this thread's memory for need bytes; NULL: it keeps none, or not as much. */
 static struct scratch *kept_scratch(size_t need)
 {
 	struct scratch *old, *s;
@@ -190,7 +193,7 @@ struct long_text {
 	struct sp__keybuf part;
 };
 
-/* Part by part: 0 and the order, or 1 or -ENOMEM if that cannot be found out in this way. */
+/* Compares window by window.  Returns 0 and the order; 1: a text cannot be encoded; or -ENOMEM. */
 static int compare_windows(const struct sp__collate_table *t, struct long_text *a,
 			   struct long_text *b, int *order)
 {

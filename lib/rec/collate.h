@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text in the order of strcoll().
+ * Orders text like strcoll().
  *
- * strcoll() can call two different texts equal: in glibc all code points that
- * the locale's tables do not know (unassigned ones, and bytes that are no
- * character) weigh the same, and it does not look at the bytes to end a tie.
- * Such texts are never encoded, so two encodings that are equal mean identical
- * texts.
+ * strcoll() can call two different texts equal.  In glibc all code points that are not in the
+ * locale's tables (unassigned ones, and bytes that are not a character) have the same weight, and
+ * it does not compare the bytes to break a tie.  Such texts are never encoded, so equal encodings
+ * mean identical texts.
  */
 #ifndef SP__REC_COLLATE_H
 #define SP__REC_COLLATE_H
@@ -18,38 +17,35 @@
 
 struct sp__collate;
 
-/* LC_COLLATE is neither C nor POSIX, by name. */
+/* True if LC_COLLATE is neither C nor POSIX, by name. */
 bool sp__collate_hard(void);
 
 /*
- * Encoding needs a table of the locale's characters that takes some
- * milliseconds to find and prove.  So nothing is encoded until there has been
- * so much text that it pays, or sp__collate_expect() has told that there will
- * be.  Returns 0 or -ENOMEM.
+ * Creates a collation.  Encoding needs a table of the locale's characters that takes several
+ * milliseconds to compute and verify.  So nothing is encoded until enough text has been seen, or
+ * announced by sp__collate_expect().  Returns 0 or -ENOMEM.
  */
 int sp__collate_new(struct sp__collate **c);
 void sp__collate_free(struct sp__collate *c);
 
-/* Announces about that many bytes of text.  Any thread, any number of times. */
+/* Announces about this many bytes of text.  Any thread can call it, any number of times. */
 void sp__collate_expect(struct sp__collate *c, uint64_t bytes);
 
 /*
- * Appends bytes that order as the text does under strcoll() and delimit
- * themselves; of a long text at least SP__KEY_MAX.  Returns 0; 1 if this text has no such bytes,
- * or not yet; -ENOMEM.  Texts that were refused and texts that were not may be compared by
- * sp__collate_compare().
+ * Appends self-delimiting bytes whose order is the order of strcoll(); for a long text at least
+ * SP__KEY_MAX bytes.  Returns 0; 1 if this text has no such bytes, or not yet; -ENOMEM.
+ * sp__collate_compare() compares any texts, refused or encoded.
  */
 int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp__keybuf *out);
 
 /*
- * strcoll() of texts that may hold NULs: part by part between NULs, and the
- * text with fewer parts first; 0 at once for identical bytes.  If there is no
- * memory for a long text it is compared as bytes, and sp__collate_starved()
- * is true from then on.
+ * Compares texts that can contain NULs by strcoll(): part by part between NULs, and the text with
+ * fewer parts first.  Identical bytes return 0 immediately.  If there is no memory for a long text,
+ * it is compared as bytes, and sp__collate_starved() is true from then on.
  */
 int sp__collate_compare(const char *a, size_t an, const char *b, size_t bn);
 bool sp__collate_starved(void);
-/* The same by the bytes that encode the texts, if they have any: without copies of long texts. */
+/* Compares by encodings, if the texts have any, which needs no copies of long texts. */
 int sp__collate_compare_long(struct sp__collate *c, const char *a, size_t an, const char *b,
 			     size_t bn);
 

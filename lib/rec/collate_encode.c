@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text as bytes in the order of strcoll().
+ * Encodes text as bytes in the order of strcoll().
  *
- * An encoding is made of up to four levels, each compared only if those before
- * it are equal:
+ * An encoding has up to four levels, each compared only if the levels before it are equal:
  *
  *	letters   their ranks, 6 to 255
  *	accents   6 + rank, without the plain letters at the end
  *	variants  7 letters in a byte, 6 + bits, without the zeros at the end
- *	marks     pairs: how many letters lie between the mark before and this
- *	          one, then the mark; at last how many letters are left, then 0
+ *	marks     pairs: the number of letters between the mark before and this one, then
+ *	          the mark; at the end the number of letters left, then 0
  *
- * A level ends with a byte lower than any of its own, which says what comes
- * next, in the order of the strings:
+ * A level ends with a byte lower than any of its own, which announces the next level, in the order
+ * of the strings:
  *
  *	BEFORE    marks, the first in front of a letter
  *	NOTHING
@@ -20,15 +19,15 @@
  *	VARIANTS  variants (capitals), then one of the three above
  *	ACCENTS   accents, then one of the four above
  *
- * Two strings meet on a level only with equally many letters, so leaving out
- * what is lowest at the end is right, and a level of nothing but the lowest is
- * left out whole: a word in lower case takes a byte for each letter and one
- * more, and most words are decided in their first eight bytes.
+ * Two strings are compared on a level only with equal numbers of letters.  So the lowest values at
+ * the end of a level can be omitted, and a level that has only the lowest value is omitted
+ * entirely.  A word in lower case takes a byte per letter and one more, and most words are decided
+ * in their first eight bytes.
  *
- * On the marks' level glibc weighs all characters, marks below letters, and a
- * string that ends below one that goes on.  With the letters equal this is the
- * order of the pairs: the sooner a mark comes, the lower the string, unless it
- * comes after the last letter, where the other string has ended.
+ * On the level of marks glibc weighs all characters, marks below letters, and a string that ends
+ * below one that continues.  With equal letters this is the order of the pairs: the earlier a mark
+ * comes, the lower the string, unless it comes after the last letter, where the other string has
+ * ended.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,7 +37,7 @@ enum { BEFORE = 1, NOTHING, BEHIND, VARIANTS, ACCENTS, FIRST };
 
 _Static_assert(FIRST == SP__COLLATE_FIRST_RANK, "ranks lie above the ends of levels");
 
-/* The longest gap that one byte can express; 255 continues in the next byte. */
+/* Maximum gap in one byte; 255 continues in the next byte. */
 #define GAP_MAX 255
 
 struct text {
@@ -51,7 +50,7 @@ static const struct sp__collate_sym *next_sym(const struct text *t, const unsign
 	return &t->c->sym[sp__collate_next(t->c, p, t->end)];
 }
 
-/* What the levels hold, found on the way over the first. */
+/* Contents of the levels, found while writing the first. */
 struct extent {
 	size_t letters;
 	size_t accents;	 /* up to the last accent */
@@ -61,8 +60,8 @@ struct extent {
 };
 
 /*
- * Where an encoding goes: all of it to out, or, WINDOWED, from it what lies between skip
- * and skip + room bytes.  The level writers are compiled once for either.
+ * Destination of an encoding: all of it goes to out or, WINDOWED, the bytes between skip and skip +
+ * room.  The level writers are compiled once for each.
  */
 struct sink {
 	unsigned char *out;
@@ -88,8 +87,8 @@ ONCE_FOR_EACH void put(struct sink *to, int how, unsigned byte)
 }
 
 /*
- * Writes the first level.  False if the text cannot be encoded; a window that is full before is
- * not looked beyond: the first letters that differ decide, whatever follows them.
+ * Writes the first level.  False if the text cannot be encoded.  Stops at a full window: the first
+ * letters that differ decide, whatever follows them.
  */
 ONCE_FOR_EACH bool put_letters(const struct text *t, struct extent *e, struct sink *to, int how)
 {
@@ -182,7 +181,7 @@ ONCE_FOR_EACH void put_marks(const struct text *t, struct sink *to, int how)
 	put(to, how, 0);
 }
 
-/* Any text; there is room.  False if it cannot be encoded. */
+/* Encodes any text; out has enough space.  False if it cannot be encoded. */
 ONCE_FOR_EACH bool encode_text(const struct text *t, struct sink *to, int how)
 {
 	struct extent e;
@@ -233,7 +232,7 @@ int sp__collate_encode_window(const struct sp__collate_table *c, const char *s, 
 	return 0;
 }
 
-/* Characters after one that may share a weight with it (three in Hungarian). */
+/* Characters after one that can share a weight with it (three in Hungarian). */
 #define AHEAD 3
 
 struct walk {
@@ -242,7 +241,7 @@ struct walk {
 	unsigned last; /* the character before p, 0: none */
 };
 
-/* The next character; 0: there is none, or none that can be encoded here. */
+/* Returns the next character; 0: the text has ended, or the character cannot be encoded. */
 static unsigned step(struct walk *w)
 {
 	const struct sp__collate_table *c = w->t.c;
@@ -254,7 +253,9 @@ static unsigned step(struct walk *w)
 	return w->last;
 }
 
-/* The rank of the next letter; 0: the text has ended; -1: something else stands before it. */
+/*
+ * Returns the rank of the next letter; 0: the text has ended; -1: a character before it has none.
+ */
 static int next_rank(struct walk *w)
 {
 	while (w->p < w->t.end) {
@@ -268,7 +269,7 @@ static int next_rank(struct walk *w)
 	return 0;
 }
 
-/* Is the last letter what it seems, whatever comes later? */
+/* True if no character after the last letter can change its weight. */
 static bool stands_alone(struct walk w)
 {
 	for (int i = 0; i < AHEAD && w.p < w.t.end; i++)
@@ -296,7 +297,7 @@ int sp__collate_order_letters(const struct sp__collate_table *c, const char *a, 
 	return ra - rb;
 }
 
-/* The same for texts of single bytes that all have an entry in fast. */
+/* Fast versions for texts of single bytes that all have an entry in fast. */
 
 static bool has_bad_pair(const struct text *t)
 {
@@ -355,7 +356,7 @@ static unsigned char *put_byte_marks(const struct text *t, size_t letters, unsig
 	return to.out;
 }
 
-/* Every byte's letter, marks left out.  Returns all their flags together. */
+/* Writes the rank of each byte that is not a mark.  Returns the union of all flags. */
 static unsigned put_bytes(const struct text *t, unsigned char **out)
 {
 	const uint16_t *fast = t->c->fast;
@@ -383,7 +384,7 @@ int sp__collate_encode_by(const struct sp__collate_table *c, const char *s, size
 
 	if (__builtin_expect(n > SP__KEY_MAX, 0))
 		return sp__collate_encode_window(c, s, n, 0, SP__KEY_MAX, buf);
-	/* Two bytes for each letter or mark, bits, parts of gaps; ends. */
+	/* Two bytes for each letter or mark, variants, continued gaps, ends of levels. */
 	if (__builtin_mul_overflow(n, 2, &most) || sp__keybuf_reserve(buf, most + n / 6 + 16))
 		return -ENOMEM;
 	out = buf->data + buf->bytes;

@@ -1,29 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a locale orders characters, learnt from strxfrm() of single characters.
+ * Learns a locale's order of characters from strxfrm() of single characters.
  *
- * strxfrm() of glibc gives, for each level, the weights of the characters one
- * after the other, and a byte 1 between levels.  A character that all levels
- * know is a letter here (digits are, too); one that the first three levels
- * ignore is a mark (blanks and punctuation in most locales).
+ * strxfrm() of glibc returns, for each level, the weights of the characters one after the other,
+ * and a byte 1 between levels.  Here a letter is a character with a weight on all levels (digits
+ * too); a mark is one that the first three levels ignore (blanks and punctuation in most locales).
  *
- * If no weight of a letter begins with the weight of another, comparing
- * concatenated weights is comparing character by character, and a weight may be
- * replaced by its rank: one byte.  A second-level weight matters only between
- * letters of the same first-level rank, because strings get to that level with
- * equal first levels.  So its rank is counted among those alone, and starts at
- * 0: the plain letter.  There a weight may begin with another one (accents are
- * weights behind that of the letter) if what follows is greater than what any
- * letter begins with, because that is what it is compared with.  In the same
- * way the third level is a rank among letters equal on the first two, and must
- * be a single bit: lower case or capital.  Letters equal on all three levels
- * cannot be distinguished here; the first of them is kept.
+ * Algorithm: if no weight of a letter begins with the weight of another, comparing concatenated
+ * weights is comparing character by character, and a rank of one byte can replace a weight.  A
+ * second-level weight matters only between letters of the same first-level rank, because strings
+ * reach that level with equal first levels.  So its rank is counted among those alone and starts at
+ * 0: the plain letter.  There a weight can begin with another one (accents are weights behind the
+ * letter's) if the rest is greater than the first byte of any letter's weight, since it is compared
+ * with that.  Likewise the third level is a rank among letters equal on the first two, and must be
+ * a single bit: lower case or capital.  Letters equal on all three levels cannot be distinguished
+ * here; the first of them is kept.
  *
- * Characters that break a rule (ligatures and other expansions) are left out;
- * texts with them are not encoded.  What the rules do not see (contractions,
- * levels compared backwards, whatever else a locale may do) is found by
- * collate_verify.c; if it is more than some pairs of characters, the table is
- * made again from fewer characters, and at last given up.
+ * Characters that break a rule (ligatures and other expansions) are skipped, and texts with them
+ * are not encoded.  collate_verify.c finds effects that the rules do not cover (contractions,
+ * levels compared backwards, other rules of a locale).  If they concern more than PAIRS_MAX pairs
+ * of characters, the table is made again from fewer characters, and finally given up.
  */
 #include <langinfo.h>
 #include <stdio.h>
@@ -31,7 +27,7 @@
 #include <string.h>
 #include "rec/collate_table.h"
 
-/* Which characters to try, the most first. */
+/* Sets of characters to try, the largest first. */
 enum range { LATIN, ASCII, ALNUM, RANGES };
 
 struct piece {
@@ -81,7 +77,9 @@ static bool is_letter(const struct sp__collate_char *ch)
 	return ch->bytes[0] > 0;
 }
 
-/* Nothing up to the fourth level, and there a position, which is 1, and a weight. */
+/*
+ * True if the first three levels are empty and the fourth has a position, which is 1, and a weight.
+ */
 static bool is_mark(const struct sp__collate_char *ch)
 {
 	return !ch->bytes[0] && !ch->bytes[1] && !ch->bytes[2] && ch->bytes[3] > 1 &&
@@ -102,8 +100,8 @@ static int by_weight(const void *pa, const void *pb)
 }
 
 /*
- * Ranks letter ch, whose predecessor in order of weight was prev (NULL: none).
- * plain is the byte that every second level begins with.  False: left out.
+ * Ranks letter ch, whose predecessor in order of weight is prev (NULL: none).  plain: the first
+ * byte of each second level.  False: skipped.
  */
 static bool rank_letter(const struct sp__collate_char *ch, const struct sp__collate_char *prev,
 			const struct sp__collate_sym *before, int plain,
@@ -170,7 +168,7 @@ static void rank(struct sp__collate_build *b, unsigned n, int plain)
 	t->nsyms = kept;
 }
 
-/* Enters the characters where sp__collate_next() looks for them. */
+/* Enters the characters into the tables of sp__collate_next(). */
 static void index_chars(const struct sp__collate_build *b)
 {
 	struct sp__collate_table *t = b->table;
@@ -188,9 +186,8 @@ static void index_chars(const struct sp__collate_build *b)
 }
 
 /*
- * glibc 2.28 and later compare digits and currency signs backwards on the
- * second level, and lose their place when marks stand among them: $-a comes
- * out before -$a.  Letters that do so are kept away from marks.
+ * glibc 2.28 and later compare digits and currency signs backwards on the second level, and
+ * misplace marks among them: $-a sorts before -$a.  Such letters must not occur with marks.
  */
 static void find_loners(struct sp__collate_build *b)
 {
@@ -212,7 +209,7 @@ static void find_loners(struct sp__collate_build *b)
 	}
 }
 
-/* Once pairs and loners are known: the characters encoded byte by byte. */
+/* Finds the characters that are encoded byte by byte, once pairs and loners are known. */
 static void index_bytes(struct sp__collate_table *t)
 {
 	for (unsigned c = 0; c < 256; c++) {
@@ -260,7 +257,7 @@ static bool wanted(unsigned code, enum range range, bool utf8)
 	return code >= 0xA0 && (!utf8 || code < 0x180 || (code >= 0x2010 && code <= 0x2026));
 }
 
-/* Collects the characters of a range.  Returns how many. */
+/* Collects the characters of a set.  Returns their number. */
 static unsigned collect(struct sp__collate_build *b, enum range range, bool utf8)
 {
 	unsigned n = 0, limit = utf8 ? 0x2040 : 0x100;
@@ -301,7 +298,7 @@ struct sp__collate_table *sp__collate_learn(void)
 	struct sp__collate_table *t = malloc(sizeof(*t));
 	bool utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8"), good = false;
 
-	/* In other multibyte sets a byte may mean something else inside a character. */
+	/* In other multibyte character sets a byte can have another meaning inside a character. */
 	if (b && t && (utf8 || MB_CUR_MAX == 1)) {
 		b->table = t;
 		for (enum range r = LATIN; !good && r < RANGES; r++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of the characters of one locale: made by collate_table.c from
- * the weights by strxfrm() of single characters, verified by collate_verify.c, used
- * by collate_encode.c; collate.c decides when.
+ * Describes the characters of one locale: computed by collate_table.c from the weights that
+ * strxfrm() gives single characters, verified by collate_verify.c, used by collate_encode.c.
+ * collate.c decides when.
  */
 #ifndef SP__REC_COLLATE_TABLE_H
 #define SP__REC_COLLATE_TABLE_H
@@ -12,26 +12,26 @@
 #include "base/bits.h"
 #include "rec/collate.h"
 
-#define SP__COLLATE_SYMS 384 /* the most characters; number 0 is none */
+#define SP__COLLATE_SYMS 384 /* maximum number of characters; number 0 is none */
 #define SP__COLLATE_FIRST_RANK 6
 
 /*
- * One encodable character.  letter: it counts on the first level, and has a
- * rank there (from SP__COLLATE_FIRST_RANK), among those of equal rank on the
- * second level (from 0), and among those again on the third (0 or 1).  The
- * others are ignored until the fourth level, where they have a mark (from 1).
+ * One encodable character.  A letter counts on the first level and has a rank there (from
+ * SP__COLLATE_FIRST_RANK), a rank among letters of equal rank on the second level (from 0), and
+ * among those again on the third (0 or 1).  Other characters are ignored until the fourth level,
+ * where they have a mark (from 1).
  */
 struct sp__collate_sym {
 	unsigned char rank, accent, variant, mark;
 	bool letter;
-	bool alone;  /* a letter that must not meet a mark in a text */
-	bool paired; /* the first of some pair that may not occur */
+	bool alone;  /* a letter that must not occur with a mark in a text */
+	bool paired; /* the first of a pair that must not occur */
 };
 
-/* For each byte that is a character without accent: its rank or mark, and flags. */
+/* Describes each byte that is a character without accent: its rank or mark, and flags. */
 enum {
 	SP__COLLATE_VARIANT = 0x100, /* a letter with third level 1 */
-	SP__COLLATE_MARK = 0x200,    /* no letter */
+	SP__COLLATE_MARK = 0x200,    /* not a letter */
 	SP__COLLATE_ALONE = 0x400,   /* as in struct sp__collate_sym */
 	SP__COLLATE_PAIRED = 0x800,
 	SP__COLLATE_OTHER = 0x1000, /* any other byte */
@@ -45,7 +45,7 @@ struct sp__collate_table {
 	bool utf8;
 	unsigned nsyms; /* numbers 1 ... nsyms */
 	struct sp__collate_sym sym[SP__COLLATE_SYMS];
-	/* Pairs that mean something else than one after the other. */
+	/* Pairs whose weights are not the weights of their characters. */
 	uint64_t pair[SP__COLLATE_SYMS][SP__BITS_WORDS(SP__COLLATE_SYMS)]; /* bit sets */
 };
 
@@ -54,7 +54,7 @@ static inline bool sp__collate_paired(const struct sp__collate_table *c, unsigne
 	return sp__bits_has(c->pair[x], y);
 }
 
-/* The next character's number, 0 if it has none; moves p past it. */
+/* Returns the number of the next character, 0 if it has none; moves p past it. */
 static inline unsigned sp__collate_next(const struct sp__collate_table *c, const unsigned char **p,
 					const unsigned char *end)
 {
@@ -75,40 +75,39 @@ static inline unsigned sp__collate_next(const struct sp__collate_table *c, const
 	return 0;
 }
 
-/* One character and its weights as strxfrm() gives them, level by level. */
+/* One character and its weights from strxfrm(), level by level. */
 struct sp__collate_char {
 	unsigned char text[4], text_bytes;
 	unsigned char at[4], bytes[4]; /* of each level in raw */
 	unsigned char raw[40];
 };
 
-/* The table in the making: ch[i] describes sym[i]. */
+/* A table under construction: ch[i] describes sym[i]. */
 struct sp__collate_build {
 	struct sp__collate_table *table;
 	struct sp__collate_char ch[SP__COLLATE_SYMS];
 };
 
-/* The table of the present locale, NULL if it has none that is right. */
+/* Returns the table of the present locale; NULL: no table is right. */
 struct sp__collate_table *sp__collate_learn(void);
 
-/* As sp__collate_encode(); of the bytes of a long text only the first SP__KEY_MAX. */
+/* Encodes like sp__collate_encode(); for a long text only the first SP__KEY_MAX bytes. */
 int sp__collate_encode_by(const struct sp__collate_table *t, const char *s, size_t n,
 			  struct sp__keybuf *buf);
 
-/* Appends, at most room, those bytes of the encoding that follow the first from bytes. */
+/* Appends at most room bytes of the encoding, from its byte `from` on. */
 int sp__collate_encode_window(const struct sp__collate_table *t, const char *s, size_t n,
 			      size_t from, size_t room, struct sp__keybuf *buf);
 
 /*
- * The order of two texts where letters decide it before anything in them that cannot be
- * encoded; 0 where they do not.
+ * Compares two texts if letters decide before any character that cannot be encoded; else returns 0.
  */
 int sp__collate_order_letters(const struct sp__collate_table *t, const char *a, size_t an,
 			      const char *b, size_t bn);
 
-/* Marks the pairs that must not occur.  False: they are too many. */
+/* Marks the pairs that must not occur.  False: there are too many. */
 bool sp__collate_find_pairs(struct sp__collate_build *b);
-/* Whether encodings of the finished table order as strcoll() does. */
+/* True if encodings of the finished table have the order of strcoll(). */
 bool sp__collate_prove_order(const struct sp__collate_build *b);
 
 #endif

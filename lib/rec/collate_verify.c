@@ -1,32 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Proving a table of characters against the C library.
+ * Verifies a table of characters against the C library.
  *
- * First: do characters keep their weights beside others?  Sequences that hold
- * every pair of ASCII characters and of a small letter with another character,
- * some pairs of others (the tests try all), and every three of the small
- * letters, apostrophe and hyphen (the longer contractions of glibc's locales
- * are like c'h) are put through strxfrm(), and each level must be the weights
- * of the single characters in a row.  A pair that is not becomes forbidden,
- * with all that are equal to it but for accents and capitals; texts with it are
- * not encoded.  That is how ch, dzs, aa and their like drop out.  Too many such
- * pairs mean that something else is going on (a level that is compared
- * backwards).
+ * Algorithm: the first step checks that characters keep their weights next to others.  Sequences
+ * contain every pair of ASCII characters and of a small letter with another character, a selection
+ * of other pairs (the tests try all), and every three of the small letters, apostrophe and hyphen
+ * (the longer contractions of glibc's locales are like c'h).  Each level of their strxfrm() must be
+ * the weights of the single characters in a row.  A pair that differs becomes forbidden, with all
+ * pairs that are equal to it except for accents and capitals; texts with it are not encoded.  This
+ * excludes ch, dzs, aa and similar ones.  Too many such pairs mean another cause (a level that is
+ * compared backwards).
  *
- * Second: is the order of the encodings that of strcoll()?  A few thousand
- * random strings, alike enough to meet on every level, are sorted by their
- * encodings; strcoll() must find each lower than the next, and no two equal.
+ * The second step checks that encodings have the order of strcoll().  Several thousand random
+ * strings, similar enough to differ on every level, are sorted by their encodings.  strcoll() must
+ * find each lower than the next, and no two equal.
  *
- * All pairs fit into one sequence in which each occurs once (de Bruijn), made
- * by the greedy rule: from where you are, go to the highest successor that you
- * have not gone to yet.
+ * All pairs fit into one sequence in which each occurs once (de Bruijn).  The greedy rule makes it:
+ * from each character, continue with the highest successor that has not followed it yet.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
 #include "rec/collate_table.h"
 
-#define SEGMENT 256 /* characters put through strxfrm() at once */
+#define SEGMENT 256 /* characters in one call of strxfrm() */
 #define PAIRS_MAX 48
 #define SAMPLED_PAIRS 4
 #define SMALL_CHARS 28
@@ -43,7 +40,7 @@ struct checker {
 	char got[2 * sizeof(((struct sp__collate_char *)0)->raw) * SEGMENT];
 };
 
-/* Spells n characters as a string. Returns its length. */
+/* Spells n characters as a string.  Returns its length. */
 static size_t spell(const struct sp__collate_build *b, const unsigned *ids, size_t n, char *text)
 {
 	char *end = text;
@@ -58,7 +55,7 @@ static size_t spell(const struct sp__collate_build *b, const unsigned *ids, size
 	return (size_t)(end - text);
 }
 
-/* Whether the first three levels of a string are those of its characters. */
+/* True if the first three levels of a string are the levels of its characters. */
 static bool composed(struct checker *k, const unsigned *ids, size_t n)
 {
 	size_t end = 0, got, full = 0;
@@ -103,8 +100,8 @@ static void forbid(struct checker *k, unsigned x, unsigned y)
 }
 
 /*
- * No pair of a sequence is wrong, yet the whole is: finds the shortest part
- * that is, and forbids the pair that it begins with.
+ * Forbids a pair of a sequence that is wrong although each of its pairs is right: finds the
+ * shortest wrong part, and forbids its first pair.
  */
 static void forbid_longer(struct checker *k, const unsigned *ids, size_t n)
 {
@@ -121,7 +118,7 @@ static void forbid_longer(struct checker *k, const unsigned *ids, size_t n)
 	forbid(k, ids[from], ids[from + 1]);
 }
 
-/* Forbids all that is wrong in a sequence.  False: it is too much in all. */
+/* Forbids all wrong pairs of a sequence.  False: there are too many in all sequences. */
 static bool check(struct checker *k, const unsigned *ids, size_t n)
 {
 	const struct sp__collate_table *t = k->b->table;
@@ -148,7 +145,7 @@ static bool flush(struct checker *k)
 	return check(k, k->segment, n);
 }
 
-/* The next character of a sequence whose runs of order characters count. */
+/* Adds the next character of a sequence whose runs of `order` characters count. */
 static bool feed(struct checker *k, unsigned id, unsigned order)
 {
 	unsigned keep = order - 1;
@@ -168,7 +165,7 @@ static bool feed(struct checker *k, unsigned id, unsigned order)
 	return true;
 }
 
-/* Every pair, or every three in a row (order 3), of n characters. */
+/* Feeds every pair, or every three in a row (order 3), of n characters. */
 static bool all_runs(struct checker *k, const unsigned *ids, unsigned n, unsigned order)
 {
 	unsigned states = order == 2 ? n : n * n, state = 0;
@@ -189,7 +186,7 @@ static bool all_runs(struct checker *k, const unsigned *ids, unsigned n, unsigne
 	return good && flush(k);
 }
 
-/* Every character that is not ASCII beside every letter, and some others. */
+/* Feeds every character that is not ASCII next to every letter, and to a selection of others. */
 static bool mixed_pairs(struct checker *k, const unsigned *ids, unsigned n, const unsigned *few,
 			unsigned nfew)
 {
@@ -252,7 +249,7 @@ static int by_key(const void *pa, const void *pb)
 	return sp__order_bytes(a->data, a->bytes, b->data, b->bytes);
 }
 
-/* A character near one already there: of its own letter, or a mark, or any. */
+/* Returns a character similar to a given one: of its own letter, or a mark, or any. */
 static unsigned vary(const struct sp__collate_table *t, struct sp__rng *rng, unsigned id)
 {
 	unsigned other = 1 + (unsigned)sp__rng_below(rng, t->nsyms);
@@ -269,7 +266,7 @@ static unsigned vary(const struct sp__collate_table *t, struct sp__rng *rng, uns
 	return id;
 }
 
-/* Fills ids with a string like the one before it in ids. Returns its length. */
+/* Fills ids with a string similar to its former contents.  Returns its length. */
 static size_t next_sample(const struct sp__collate_table *t, struct sp__rng *rng, unsigned *ids,
 			  size_t n)
 {
@@ -280,7 +277,7 @@ static size_t next_sample(const struct sp__collate_table *t, struct sp__rng *rng
 			ids[i] = 1 + (unsigned)sp__rng_below(rng, t->nsyms);
 		else if (!sp__rng_below(rng, 4))
 			ids[i] = vary(t, rng, ids[i]);
-	/* A mark moved, or a letter that changes places with it. */
+	/* Swaps two neighbours, which can move a mark. */
 	if (len > 1 && sp__rng_below(rng, 2)) {
 		size_t at = sp__rng_below(rng, len - 1);
 		unsigned id = ids[at];
@@ -291,7 +288,7 @@ static size_t next_sample(const struct sp__collate_table *t, struct sp__rng *rng
 	return len;
 }
 
-/* Encodes up to SAMPLES strings.  Returns how many, 0 if memory is short. */
+/* Encodes up to SAMPLES strings.  Returns their number, 0 if memory is short. */
 static size_t make_samples(const struct sp__collate_build *b, struct sample *s)
 {
 	struct sp__rng rng = { 0x5b1d1e };

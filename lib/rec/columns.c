@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads the names of columns from a header, and finds columns by name.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,12 +16,12 @@
 #include "base/utf8mark.h"
 #include "rec/header.h"
 
-/* A name that differs from it in more bytes is not what was meant. */
+/* A name that differs in a larger share of its bytes is not suggested. */
 #define NEAREST_SHARE 2
-/* Of a compressed file that are read at a time. */
+/* Bytes of a compressed file read in one call. */
 #define PACKED_BYTES 65536
 
-/* Of a name in a message, without quote(). */
+/* Maximum length of a name in a message, without quote(). */
 #define SHOWN_MAX 104
 
 bool sp_columns_is_name(const char *text)
@@ -47,7 +50,7 @@ static int no_memory(struct sp_errinfo *err)
 struct text {
 	char *data;
 	size_t bytes, room;
-	bool failed; /* for want of memory; what it has is not all */
+	bool failed; /* out of memory; the text is incomplete */
 };
 
 static void append(struct text *t, char byte)
@@ -59,12 +62,12 @@ static void append(struct text *t, char byte)
 	t->data[t->bytes] = '\0';
 }
 
-/* How much of the header has been seen. */
+/* Progress in reading the header. */
 struct progress {
 	uint64_t left;	  /* records */
-	size_t begin;	  /* of the present one, in the text */
-	uint64_t scanned; /* of it: rec/recfmt.h */
-	size_t first_end; /* of the first one, terminator included */
+	size_t begin;	  /* of the present record, in the text */
+	uint64_t scanned; /* of the present record: rec/recfmt.h */
+	size_t first_end; /* of the first record, terminator included */
 };
 
 static struct sp_recfmt format(const struct sp_columns *c)
@@ -100,7 +103,7 @@ static void take(const struct sp_columns *c, struct progress *p, struct text *t,
 	}
 }
 
-/* Bytes read, 0 at the end. */
+/* Returns the bytes read, 0 at the end. */
 static ssize_t read_some(const struct sp_columns *c, int fd, char *data, size_t bytes,
 			 struct sp_errinfo *err)
 {
@@ -111,7 +114,7 @@ static ssize_t read_some(const struct sp_columns *c, int fd, char *data, size_t 
 	return n < 0 ? sp__err(err, -errno, "read", c->input, -1) : n;
 }
 
-/* Byte by byte: what follows the header is for others. */
+/* Reads byte by byte, since bytes after the header are for another reader. */
 static int read_plain(const struct sp_columns *c, int fd, struct text *t, struct progress *p,
 		      struct sp_errinfo *err)
 {
@@ -123,7 +126,7 @@ static int read_plain(const struct sp_columns *c, int fd, struct text *t, struct
 	return n < 0 ? (int)n : 0;
 }
 
-/* The records with which the file begins as far as it was read; room: for text of that length. */
+/* Unpacks the beginning of the file, as far as it was read, into at most room bytes of text. */
 static int unpack(const struct sp_columns *c, const struct text *packed, size_t room,
 		  struct text *t, struct progress *p, struct sp_errinfo *err)
 {
@@ -141,7 +144,9 @@ static int unpack(const struct sp_columns *c, const struct text *packed, size_t 
 	return rc < 0 ? rc : 0;
 }
 
-/* More and more of a compressed file, until what it begins with has the whole header. */
+/*
+ * Reads more and more of a compressed file until its unpacked beginning contains the whole header.
+ */
 static int read_packed(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
 		       struct progress *p, struct sp_errinfo *err)
 {
@@ -162,7 +167,7 @@ static int read_packed(const struct sp_columns *c, int fd, struct text *packed, 
 	return rc;
 }
 
-/* *first_end: of the first record, in t, after its terminator; 0: there is none. */
+/* Reads the records of the header; *first_end: end of the first one's terminator in t; 0: none. */
 static int read_records(const struct sp_columns *c, int fd, struct text *packed, struct text *t,
 			size_t *first_end, struct sp_errinfo *err)
 {
@@ -185,7 +190,7 @@ static int read_records(const struct sp_columns *c, int fd, struct text *packed,
 	return t->failed ? no_memory(err) : 0;
 }
 
-/* The names in a text whose first record ends there. */
+/* Splits the first record of a text, which ends there, into names. */
 static int split(struct sp_columns *c, const struct text *t, size_t end, struct sp_errinfo *err)
 {
 	const struct sp_recfmt f = format(c);
@@ -203,7 +208,7 @@ static int open_input(const struct sp_columns *c, bool standard, struct sp_errin
 	struct stat st;
 	int fd;
 
-	/* Before it is opened: a pipe without a writer would wait. */
+	/* Checked before opening: a pipe without a writer would wait. */
 	if (c->only_regular && (standard || (stat(c->input, &st) == 0 && !S_ISREG(st.st_mode))))
 		return sp__errf(err, SP_EUNSUP, "parse", c->input, -1,
 				"columns have names in regular files only");
@@ -211,7 +216,7 @@ static int open_input(const struct sp_columns *c, bool standard, struct sp_errin
 	return fd < 0 ? sp__err(err, -errno, "open", c->input, -1) : fd;
 }
 
-/* Can the input be opened again, and read from its beginning? */
+/* True if the input can be opened again, and read from its beginning. */
 static bool is_regular(int fd)
 {
 	struct stat st;
@@ -254,8 +259,8 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * How many bytes must be inserted, removed or changed, but for their case, to make the one of the
- * other; row: n + 1.
+ * Returns the number of bytes to insert, remove or change, except for case, to turn one name into
+ * the other; row: n + 1 elements.
  */
 static size_t distance(const char *a, const char *b, size_t *row, size_t n)
 {
@@ -276,7 +281,7 @@ static size_t distance(const char *a, const char *b, size_t *row, size_t n)
 	return row[n];
 }
 
-/* The name that is nearest, or NULL. */
+/* Returns the most similar name, or NULL. */
 static const char *nearest(const struct sp_columns *c, const char *name)
 {
 	size_t best = 0, best_distance = SIZE_MAX;
@@ -327,7 +332,7 @@ static int number_of(const struct sp_columns *c, const char *name, size_t *numbe
 	return found ? 0 : wrong_name(c, name, "the header has no column", nearest(c, name), err);
 }
 
-/* The name at the beginning of a text, without its quotes; -EINVAL: they do not end. */
+/* Takes the name at the beginning of a text, without its quotes; -EINVAL: the quotes do not end. */
 static int take_name(const char *p, const char *ends, struct text *name, const char **rest)
 {
 	bool quoted = *p == '"';
@@ -373,13 +378,13 @@ int sp_columns_key(const struct sp_columns *c, const char *text, char **key, str
 	*key = NULL;
 	if (rc)
 		return rc;
-	/* Letters: anything else would become part of the number. */
+	/* Only letters can follow; anything else would become part of the number. */
 	if (*options == ':' && options[1] && !isalpha((unsigned char)options[1]))
 		return sp__errf(err, -EINVAL, "parse", NULL, -1,
 				"stray character in field spec: invalid field specification %s",
 				shown(c, text, buffer));
 	options += *options == ':';
-	/* At the end of a field the letter b alone would not hold at its beginning. */
+	/* At the end of a field the letter b alone would not apply to its beginning. */
 	if (asprintf(key, "%zu%s,%zu%s", number, strchr(options, 'b') ? "b" : "", number,
 		     options) >= 0)
 		return 0;

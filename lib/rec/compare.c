@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records compared directly: key by key, then as a whole.  Nothing here knows
- * how keys are encoded; tests hold the two against each other.
+ * Compares records directly: key by key, then as a whole.  It does not depend on the encoders, so
+ * that tests can compare the two.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "rec/keyset.h"
 
-/* From here on a copy of two texts, for strcoll(), is worth avoiding. */
+/* From this size on, the copy of two texts for strcoll() is worth avoiding. */
 #define LONG_TEXTS SP__KEY_MAX
 
 /*
- * The text of one key, in memory of its own where it cannot be compared in its place.  Without
- * memory the text stays as it was in the record: a wrong order rather than a
- * stop, in a function that has no way to say no.
+ * The text of one key, in memory of its own if it cannot be compared in the record.  Without memory
+ * the text stays as it is in the record: the function cannot report errors, so it risks a wrong
+ * order.
  */
 struct text {
 	const char *s;

@@ -1,24 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys of CSV records.
+ * Extracts keys of CSV records.
  *
- * Everything is defined by the unquoted record: its fields without their
- * quotes, with the separator between them.  In that text the positions of a
- * key mean what they mean to GNU sort with -t, with one difference: where a
- * field ends is known from the quotes, not from the separators in the text.
- * So files without quotes give GNU's keys, also where a character position
- * lies after the end of its field.
+ * The unquoted record defines all keys: its fields without their quotes, with the separator between
+ * them.  In that text the positions of a key mean the same as for GNU sort with -t, with one
+ * difference: the quotes, not the separators in the text, determine the end of a field.  So files
+ * without quotes have GNU's keys, even if a character position lies after the end of its field.
  *
- * Nearly all keys are one whole field without quotes inside, and are used where they
- * lie; other keys are unquoted from the first field that
- * matters on, and the wanted slice is cut out of the result.
+ * Nearly all keys are one whole field without quotes inside, and are used in the record.  Other
+ * keys are unquoted from the first field that matters on, and the key is cut out of the result.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include "rec/keyset.h"
 
-/* One past the quoted part that begins at p. */
+/* Returns the end of the quoted part that begins at p. */
 static const char *quoted_end(const char *p, const char *end)
 {
 	for (p++; p < end; p++) {
@@ -42,7 +39,7 @@ const char *sp__csv_field_end(const char *p, const char *end, char sep)
 	return q ? q : end;
 }
 
-/* The start of field number n, or NULL if there are fewer. */
+/* Returns the start of field number n, or NULL if there are fewer. */
 static const char *field_start(const char *p, const char *end, char sep, size_t n)
 {
 	for (; n; n--) {
@@ -98,7 +95,7 @@ size_t sp__csv_quote(const char *text, size_t n, char sep, char *out)
 	return (size_t)(to - out);
 }
 
-/* Appends the field [p, end) without its quotes; there is room. */
+/* Appends the field [p, end) without its quotes; text has enough capacity. */
 static void unquote(const char *p, const char *end, struct sp__keybuf *text)
 {
 	text->bytes = (size_t)(sp__csv_unquote(p, end, text->data + text->bytes) - text->data);
@@ -140,7 +137,7 @@ static bool is_whole_field(const struct sp_key *k)
 	return k->sword == k->eword && !k->schar && !k->echar && !k->skip_start_blanks;
 }
 
-/* One more than the keys of a record may hold. */
+/* Returns the end of the record's content, without a carriage return. */
 static const char *content_end(const char *rec, size_t bytes)
 {
 	return rec + bytes - (bytes && rec[bytes - 1] == '\r');
@@ -171,8 +168,8 @@ bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t byt
 }
 
 /*
- * Unquotes fields from the lesser of sword and eword on, and notes where in
- * text the field sword begins, and the field eword begins (echar set) or ends.
+ * Unquotes fields from the lower of sword and eword on, and notes where in text the field sword
+ * begins, and where the field eword begins (echar set) or ends.
  */
 int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		struct sp__keybuf *text)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys as bytes: the components of a key set one after the other.
+ * Encodes keys as bytes: the components of a key set one after the other.
  *
- * Each component is self-delimiting (keyset.h), so that the first difference
- * between two encodings lies in the first component that differs.  The last
- * one may be a prefix of its like, since the shorter of two byte strings comes
- * first.  A reversed component is complemented, terminator included, which
- * turns its order around exactly.
+ * Invariants: each component is self-delimiting (keyset.h), so that the first difference between
+ * two encodings lies in the first component that differs.  The last component can be a prefix of
+ * another one, since the shorter of two byte strings comes first.  A reversed component is
+ * complemented, terminator included, which reverses its order exactly.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +62,7 @@ static struct sp__keybuf *scratch_of(struct sp__keybuf *buf)
 static int encode_random(const struct sp_keyset *ks, const char *s, size_t n,
 			 struct sp__keybuf *buf)
 {
-	/* s may itself lie in the first scratch buffer. */
+	/* s can itself be in the first scratch buffer. */
 	struct sp__keybuf *scratch = ks->hard ? scratch_of(buf) : NULL;
 
 	if (ks->hard && (!scratch || !(scratch = scratch_of(scratch))))
@@ -75,7 +74,7 @@ static int encode_random(const struct sp_keyset *ks, const char *s, size_t n,
 	return 0;
 }
 
-/* Room for what the type may need of n bytes of text. */
+/* Returns the maximum number of bytes that the type needs for n bytes of text. */
 static size_t room_for(enum sp_key_type type, size_t n)
 {
 	switch (type) {
@@ -115,7 +114,7 @@ static unsigned char *encode_typed(const struct sp_keyset *ks, const struct sp__
 	}
 }
 
-/* Plain text of which a part is enough: piece by piece. */
+/* Encodes part by part a plain text whose beginning is enough. */
 static int encode_first(const struct sp_keyset *ks, const struct sp__comp *c, const char *s,
 			size_t n, struct sp__keybuf *buf)
 {
@@ -130,7 +129,7 @@ static int encode_first(const struct sp_keyset *ks, const struct sp__comp *c, co
 				      buf->data);
 		s += part;
 		n -= part;
-		/* Only the last piece's end is the text's. */
+		/* Only the last part ends the text. */
 		buf->bytes -= n && delimited;
 	}
 	return 0;
@@ -159,14 +158,14 @@ static int encode_text(const struct sp_keyset *ks, const struct sp__comp *c, con
 	return 0;
 }
 
-/* -f, -d and -i rewrite the text before any type but plain text looks at it. */
+/* Rewrites the text by -f, -d and -i, before any type except plain text reads it. */
 static int rewrite(const struct sp__comp *c, struct sp__keybuf *own, const char **s, size_t *n)
 {
 	bool inside = own && *s == (const char *)own->data;
 
 	if (!own || (!inside && sp__keybuf_reserve(own, *n + 1)))
 		return -ENOMEM;
-	/* Never longer than before, so it may be done in place. */
+	/* The result is never longer, so it can be in place. */
 	*n = (size_t)(sp__text_filter(c, *s, *n, own->data) - own->data);
 	*s = (const char *)own->data;
 	return 0;
@@ -229,7 +228,7 @@ static int encode_fixed(const struct sp_keyset *ks, const char *rec, size_t byte
 	return rc;
 }
 
-/* The one key of a set, in lines, a number that ends where it ends: no need to look for that. */
+/* Encodes a set of one key in lines, a number that ends itself, so its end need not be found. */
 static int encode_number(const struct sp_keyset *ks, const char *rec, size_t bytes,
 			 struct sp__keybuf *buf)
 {
@@ -249,7 +248,7 @@ static int encode_number(const struct sp_keyset *ks, const char *rec, size_t byt
 	return 0;
 }
 
-/* The same where a line begins with the number, most often a plain one; false: not encoded. */
+/* Encodes a short number at the beginning of a line; false: not encoded. */
 static inline bool encode_plain(const struct sp_keyset *ks, const char *rec, size_t bytes,
 				struct sp__keybuf *buf)
 {
@@ -273,19 +272,21 @@ static inline bool encode_plain(const struct sp_keyset *ks, const char *rec, siz
 	return true;
 }
 
-/* The one key of a set, whole lines as they are: there is no field to find. */
+/* Encodes a set of one key that is the unchanged line, so no field must be found. */
 static int encode_line(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		       struct sp__keybuf *buf)
 {
 	const struct sp__comp *c = &ks->comp[0];
 	int rc = encode_text(ks, c, rec, bytes, buf);
 
-	/* Is no byte dropped?  Then there is no NUL either, which would look like padding. */
+	/*
+	 * True if no byte is dropped; then there is no NUL either, which would look like padding.
+	 */
 	buf->tells = c->drop && !c->fold && bytes <= 8 && buf->bytes == bytes;
 	return rc;
 }
 
-/* The same with what the last resort would ask for. */
+/* Encodes a folded line, and the bits that the last resort would compare. */
 static int encode_cased(const struct sp_keyset *ks, const char *rec, size_t bytes,
 			struct sp__keybuf *buf)
 {

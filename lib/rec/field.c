@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which bytes of a line are a key.
+ * Finds the bytes of a line that are a key.
  *
- * With a separator, field n lies between the separators n and n + 1.
- * Without, each field is a run of blanks and the following run of others: the
- * leading blanks belong to the field.  A position past the end of the line is
- * the end of the line; a key that would end before it begins is empty.
+ * With a separator, field n lies between the separators n and n + 1.  Without, each field is a run
+ * of blanks and the following run of other bytes: the leading blanks belong to the field.  A
+ * position past the end of the line is the end of the line; a key that would end before it begins
+ * is empty.
  *
- * Both ends are found in one walk where the end lies in the same or a later
- * field, which is nearly always.
+ * If the key ends in the same or a later field, as nearly all keys do, one walk finds both ends.
  */
 #include "rec/keyset.h"
 
-/* Passes n fields; with a separator, the separators too. */
+/* Skips n fields; with a separator, the separators too. */
 static inline const char *skip_fields(const struct sp_keyset *ks, const char *p, const char *lim,
 				      size_t n)
 {
@@ -35,7 +34,7 @@ static inline const char *advance(const char *p, const char *lim, size_t n)
 	return (size_t)(lim - p) < n ? lim : p + n;
 }
 
-/* From the start of its field to the start of the key. */
+/* Moves from the start of the key's field to the start of the key. */
 static inline const char *begin_in(const struct sp_keyset *ks, const struct sp_key *k,
 				   const char *field, const char *lim)
 {
@@ -44,7 +43,7 @@ static inline const char *begin_in(const struct sp_keyset *ks, const struct sp_k
 	return advance(field, lim, k->schar);
 }
 
-/* From the start of some field, fields before the last, to the end of the key. */
+/* Moves from the start of a field, `fields` before the last, to the end of the key. */
 static inline const char *end_after(const struct sp_keyset *ks, const struct sp_key *k,
 				    const char *field, const char *lim, size_t fields)
 {
@@ -78,7 +77,7 @@ void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const 
 		*end = lim;
 	else if (k->eword >= k->sword)
 		*end = end_after(ks, k, field, lim, k->eword - k->sword);
-	else if (k->echar) /* its characters may reach into later fields */
+	else if (k->echar) /* its characters can reach into later fields */
 		*end = end_after(ks, k, rec, lim, k->eword);
 	else
 		*end = *begin;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Splits lines into fields by the rules of join.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -53,7 +56,7 @@ static struct walk begin(const struct sp__cut *cut, const char *line, size_t byt
 	return w;
 }
 
-/* The next field; false: there is none. */
+/* Finds the next field; false: there is none. */
 static bool step(struct walk *w, struct sp__slice *field)
 {
 	const struct sp__cut *cut = w->cut;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields of a line, by the rules of join; records of a batch.
+ * Finds fields of a line, by the rules of join, and records of a batch.
  *
- * With a separator, fields lie between separators, empty ones included; an empty line
- * has none.  Otherwise blanks (and in NUL-terminated records also newlines) separate
- * them; leading blanks are ignored, and trailing blanks make one more, empty field.  A
- * line can also be a single field.
+ * With a separator, fields lie between separators, empty ones included; an empty line has no field.
+ * Otherwise blanks (and in NUL-terminated records also newlines) separate fields.  Leading blanks
+ * are ignored, and trailing blanks make one more, empty field.  A line can also be a single field.
  *
- * "line, bytes" is a line without its terminator.  In CSV a carriage return at its end
- * belongs to the terminator.
+ * "line, bytes" is a line without its terminator.  In CSV a carriage return at its end belongs to
+ * the terminator.
  */
 #ifndef SP__REC_FIELDS_H
 #define SP__REC_FIELDS_H
@@ -43,44 +42,44 @@ struct sp__slice {
 	size_t n;
 };
 
-/* A growing list of fields; zero to begin, its owner frees at. */
+/* A growing list of fields; zero at the beginning, its owner frees at. */
 struct sp__fields {
 	struct sp__slice *at;
 	size_t n, capacity;
 };
 
 /*
- * sep NULL: runs of blanks, by the current LC_CTYPE.  A newline as separator means that
- * lines are not cut.
+ * Initialises a cut.  sep NULL: runs of blanks, by the current LC_CTYPE.  With a newline as
+ * separator, lines are not cut.
  */
 void sp__cut_init(struct sp__cut *cut, const char *sep, size_t sep_bytes, bool csv);
 
-/* A line's length without a carriage return that is not part of its fields. */
+/* Returns a line's length without a carriage return that is not part of its fields. */
 static inline size_t sp__line_trim(const struct sp__cut *cut, const char *line, size_t bytes)
 {
 	return bytes - (cut->kind == SP__CUT_CSV && bytes && line[bytes - 1] == '\r');
 }
 
-/* All fields of a line.  0 or -ENOMEM. */
+/* Finds all fields of a line.  Returns 0 or -ENOMEM. */
 int sp__fields_split(const struct sp__cut *cut, const char *line, size_t bytes,
 		     struct sp__fields *fields);
 
 /* The address of a missing field. */
 extern const char sp__no_field[1];
 
-/* Field k, from 0; false, and an empty one at sp__no_field, if there is none. */
+/* Finds field k, from 0; false, and an empty field at sp__no_field, if there is none. */
 bool sp__field_find_slow(const struct sp__cut *cut, const char *line, size_t bytes, size_t k,
 			 struct sp__slice *field);
 
-/* The first byte c, or end. */
+/* Returns the first byte c, or end. */
 static inline const char *sp__find_byte(const char *p, const char *end, char c)
 {
 	return sp__find_nth(p, end, c, 1);
 }
 
 /*
- * The end of the record at "at" of a batch that extends to end, terminator included;
- * *bytes is its length without terminator.
+ * Returns the end of the record at "at" of a batch that extends to end, terminator included;
+ * *bytes: its length without terminator.
  */
 static inline const char *sp__record_next(const struct sp_recfmt *f, const char *at,
 					  const char *end, size_t *bytes)

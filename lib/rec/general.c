@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * General numbers (-g): what strtold() makes of the text, in the order: no
- * number, NaN, -infinity to +infinity.
+ * Encodes general numbers (-g): the value that strtold() reads, in the order: not a number, NaN,
+ * -infinity to +infinity.
  *
- * The value's bits, most significant first, with the sign bit inverted, or all
- * inverted if it is set, order as the values do.  Even -infinity does not
- * begin with three zero bytes, so these and a fourth serve for the rest: 0 for
- * what is no number, 1 for a NaN, whose bytes follow as they lie in memory,
- * because that is how GNU sort compares two of them.
+ * The value's bits, most significant first, have the order of the values if the sign bit is
+ * inverted, or, if it is set, all bits.  Even -infinity does not begin with three zero bytes.  So
+ * these and a fourth byte encode the rest: 0 for a text that is not a number, 1 for a NaN.  The
+ * bytes of a NaN follow in memory order, because GNU sort compares two of them so.
  *
- * strtold() is slow and wants a NUL.  A plain decimal number of up to 19 digits
- * is one exactly stored integer divided by another, so that one division gives
- * the same correctly rounded value.
+ * strtold() is slow and needs a NUL.  A plain decimal number of up to 19 digits is one exactly
+ * stored integer divided by another, so one division gives the same correctly rounded value.
  */
 #include <float.h>
 #include <math.h>
@@ -20,7 +18,7 @@
 #include "base/mem.h"
 #include "rec/keyset.h"
 
-/* How the text of a number may be stored in a long double. */
+/* Storage of the text of a number in a long double. */
 #if LDBL_MANT_DIG == 64
 #define VALUE_BYTES 10
 #else
@@ -36,7 +34,7 @@ static inline bool alnum(char c)
 	return sp__digit(c) || (unsigned)(c | 0x20) - 'a' < 26;
 }
 
-/* False if this is nothing for it. */
+/* Reads a plain decimal number; false: the text is not one. */
 static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char *lim,
 			  long double *value)
 {
@@ -69,7 +67,7 @@ static bool plain_decimal(const struct sp_keyset *ks, const char *s, const char 
 	return true;
 }
 
-/* How many bytes could at most be part of a number. */
+/* Returns the maximum number of bytes that can be part of a number. */
 static size_t span(const char *s, size_t n)
 {
 	size_t i = 0;
@@ -90,7 +88,7 @@ size_t sp__general_value(const char *s, size_t n, long double *value)
 	if (n >= sizeof(stack)) {
 		text = sp__block_resize(NULL, 0, n + 1);
 		if (!text) {
-			/* Digits as far out as this decide next to nothing. */
+			/* Digits this far from the beginning hardly ever change the value. */
 			text = stack;
 			n = sizeof(stack) - 1;
 		}

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads and compares the names of columns in header records.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +10,7 @@
 #include "base/utf8mark.h"
 #include "rec/header.h"
 
-/* Bytes of a name in a message. */
+/* Maximum bytes of a name in a message. */
 #define SHOWN_BYTES 64
 
 static void init_cut(struct sp__cut *cut, const struct sp_recfmt *f, int separator)
@@ -18,7 +21,7 @@ static void init_cut(struct sp__cut *cut, const struct sp_recfmt *f, int separat
 	sp__cut_init(cut, csv || separator >= 0 ? &byte : NULL, 1, csv);
 }
 
-/* The fields of a record, without an empty one behind trailing blanks. */
+/* Splits a record into fields, without an empty one after trailing blanks. */
 static int split(const struct sp__cut *cut, const struct sp_batch *record,
 		 struct sp__fields *fields)
 {
@@ -31,7 +34,7 @@ static int split(const struct sp__cut *cut, const struct sp_batch *record,
 	return rc;
 }
 
-/* Writes the names, and their addresses, to memory that suffices. */
+/* Copies the names and their addresses to memory that is large enough. */
 static void copy_names(const struct sp__cut *cut, const struct sp__fields *fields, char **names)
 {
 	char *text = (char *)(names + fields->n);
@@ -78,7 +81,7 @@ const char *sp__header_uncut(size_t columns, int separator, char text[SP__UNCUT_
 	return text;
 }
 
-/* Names come from strangers: control characters could reach a terminal. */
+/* Makes a name printable: names are untrusted, and control characters could reach a terminal. */
 static const char *shown(const char *name, char text[SHOWN_BYTES + 3])
 {
 	size_t n = 1;

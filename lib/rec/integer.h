@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The encoding of number.c for the commonest numbers: integers, eight digits at a time, and those
- * with a unit that are short.  In line, because a call of a function costs as much.
+ * Encodes like number.c the most frequent numbers: integers, eight digits at a time, and short
+ * numbers with a unit.  Inline, because a function call costs as much as the encoding.
  */
 #ifndef SP__REC_INTEGER_H
 #define SP__REC_INTEGER_H
@@ -9,16 +9,16 @@
 #include <string.h>
 #include "rec/keyset.h"
 
-/* What sp__integer_encode() may write. */
+/* Maximum number of bytes that sp__integer_encode() writes. */
 #define SP__INTEGER_SIZE 20
 
-/* Eight bytes, zeros for those past lim; up to end they may be read. */
+/* Loads eight bytes, zeros for bytes past lim; bytes up to end can be read. */
 static inline uint64_t sp__integer_load(const char *s, const char *lim, const char *end)
 {
 	return sp__load_near(s, (size_t)(lim - s), (size_t)(end - s));
 }
 
-/* How many of the eight bytes, xored with '0', are digits before one is not. */
+/* Returns the number of leading digits in eight bytes that were xored with '0'. */
 static inline unsigned sp__integer_digits(uint64_t t)
 {
 	uint64_t stop = ((t + 0x7676767676767676u) | t) & 0x8080808080808080u;
@@ -26,7 +26,7 @@ static inline unsigned sp__integer_digits(uint64_t t)
 	return stop ? (unsigned)__builtin_ctzll(stop) / 8 : 8;
 }
 
-/* Up to eight digits, one a byte, as up to four biased pairs; zeros after the last that counts. */
+/* Packs up to eight digits, one per byte, into up to four biased pairs; then zeros. */
 static inline uint64_t sp__integer_pairs(uint64_t digits, unsigned *bytes)
 {
 	uint64_t v = (digits * 10 + (digits >> 8)) & 0x00FF00FF00FF00FFu;
@@ -43,8 +43,8 @@ static inline uint64_t sp__integer_low(uint64_t v, unsigned n)
 }
 
 /*
- * Integers of 1 to 15 digits without leading zeros or separators; NULL for all others.  Up to end
- * bytes may be read.  *digits: how many.
+ * Encodes integers of 1 to 15 digits without leading zeros or separators; NULL for all others.
+ * Bytes up to end can be read. *digits: number of digits.
  */
 static inline unsigned char *sp__integer_encode(const struct sp__numfmt *f, const char *s,
 						const char *lim, const char *end, bool terminate,
@@ -80,7 +80,7 @@ static inline unsigned char *sp__integer_encode(const struct sp__numfmt *f, cons
 	}
 	*digits = n + n2;
 	word = sp__integer_low(word, bytes) ^ (flip ? ~0ull : 0);
-	/* In one piece, for it will be loaded so. */
+	/* Written as one word, because it is loaded as one. */
 	v = ((0x81 + *digits) ^ flip) | word << 8;
 	memcpy(out, &v, 8);
 	out[8] = (unsigned char)(word >> 56);
@@ -89,8 +89,8 @@ static inline unsigned char *sp__integer_encode(const struct sp__numfmt *f, cons
 }
 
 /*
- * The last key, a number for -h of up to six digits without leading zeros or separators, that ends
- * within eight bytes; NULL for all others.  Up to end bytes may be read.
+ * Encodes a last key, a number for -h of up to six digits without leading zeros or separators, that
+ * ends within eight bytes; NULL for all others.  Bytes up to end can be read.
  */
 static inline unsigned char *sp__human_short(const struct sp__numfmt *f, const char *s,
 					     const char *lim, const char *end, unsigned char flip,

@@ -1,30 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What sorting, merging and joining need of a key set: keys as bytes.
+ * Defines keys as bytes, for sorting, merging and joining.
  *
  * Every key set has one of three forms.
  *
- * INPLACE   The key is one slice of the record, compared as unsigned bytes,
- *           shorter first, all of it reversed if sp__keyset.descending.
- * ENCODED   The key is a normalised byte string made by sp__key_encode(),
- *           whose memcmp order (shorter first on a common prefix) is the
- *           wanted order.  Reversal is already inside, and if sp__keyset.exact
- *           the last resort.
- * COLLATED  Some key is ordered by strcoll().  sp__key_encode() still yields
- *           bytes for records made of characters proved to agree with
- *           strcoll(), and refuses the others and, for small inputs, all that
- *           come before encoding pays; two refused records, or one
- *           refused and one encoded, are compared by sp__key_compare().
+ * INPLACE   The key is one slice of the record, compared as unsigned bytes, shorter first, all of
+ *           it reversed if sp__keyset.descending.
+ * ENCODED   The key is a normalised byte string made by sp__key_encode(), whose memcmp order
+ *           (shorter first on a common prefix) is the wanted order.  Reversal is already inside,
+ *           and if sp__keyset.exact the last resort.
+ * COLLATED  At least one key is ordered by strcoll().  sp__key_encode() still returns bytes for
+ *           records made of characters that were verified to agree with strcoll().  It refuses the
+ *           others and, for small inputs, all records before encoding pays.  sp__key_compare()
+ *           compares two refused records, or a refused and an encoded one.
  *
- * Keys made by sp__key_encode() are cut to SP__KEY_MAX bytes, so that a huge
- * record does not need its length in memory once more for its key.  If two keys
- * of SP__KEY_MAX bytes are equal, sp__key_compare() decides.
+ * Keys made by sp__key_encode() are cut to SP__KEY_MAX bytes, so that a large record does not need
+ * its length in memory once more for its key.  If two keys of SP__KEY_MAX bytes are equal,
+ * sp__key_compare() decides.
  *
- * Files keep encoded keys: indexes (SP__INDEX_VERSION) and checkpoints (sort/resume/resume.c).
- * Another encoding is another version of both.
+ * Files store encoded keys: indexes (SP__INDEX_VERSION) and checkpoints of sorts
+ * (sort/resume/resume.c).  A change of the encoding is a new version of both.
  *
- * Two records with equal keys are ordered by sp__key_last_resort(), if the
- * set has one, and otherwise by their place in the input.
+ * Two records with equal keys are ordered by sp__key_last_resort(), if the set has one, and
+ * otherwise by their position in the input.
  *
  * "rec, bytes" is a record without its terminator.
  */
@@ -38,12 +36,12 @@
 #include <emmintrin.h>
 #endif
 
-/* More than offset-value codes (sort/records/ovc.h) cover, so keys cut alike have equal codes. */
+/* More than offset-value codes (sort/records/ovc.h) cover, so equally cut keys have equal codes. */
 #define SP__KEY_MAX ((size_t)512 << 10)
 
 enum sp__keyform { SP__KEY_INPLACE, SP__KEY_ENCODED, SP__KEY_COLLATED };
 
-/* The part of struct sp_keyset that callers may read; it is its first member. */
+/* The part of struct sp_keyset that callers can read; it is its first member. */
 struct sp__keyset {
 	struct sp_recfmt format;
 	enum sp__keyform form;
@@ -61,23 +59,22 @@ static inline const struct sp__keyset *sp__ks(const struct sp_keyset *ks)
 }
 
 /*
- * A growing buffer for one encoded key; the caller owns it.  Zero to begin.
- * It keeps a second one at hand for key types that must rewrite their text
- * before they encode it.
+ * A growing buffer for one encoded key; the caller owns it.  Zero at the beginning.  It keeps a
+ * second buffer for key types that must rewrite their text before they encode it.
  */
 struct sp__keybuf {
 	unsigned char *data;
 	size_t bytes, capacity;
-	bool uncut;   /* the caller's: keys are to be whole, whatever their length, */
-	size_t reach; /* ... and as many bytes may be read from the record on; or 0 */
-	bool tells;   /* the key, of at most eight bytes, says all that the record has */
+	bool uncut;   /* set by the caller: keys are not cut, */
+	size_t reach; /* set by the caller: bytes that can be read from the record on; or 0 */
+	bool tells;   /* the key, of at most eight bytes, determines the record */
 	struct sp__keybuf *scratch;
 };
 
 void sp__keybuf_release(struct sp__keybuf *buf);
 void sp__keybuf_release_scratch(struct sp__keybuf *buf);
 
-/* Makes room for more bytes.  Returns 0 or -ENOMEM. */
+/* Makes the buffer hold `more` further bytes.  Returns 0 or -ENOMEM. */
 int sp__keybuf_grow(struct sp__keybuf *buf, size_t more);
 
 static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
@@ -87,70 +84,72 @@ static inline int sp__keybuf_reserve(struct sp__keybuf *buf, size_t more)
 	return sp__keybuf_grow(buf, more);
 }
 
-/* INPLACE: the slice. */
+/* INPLACE: finds the slice. */
 void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, const char **key,
 		   size_t *key_bytes);
 
 /*
- * ENCODED and COLLATED: the normalised key replaces the contents of buf.
- * Returns 0; 1 if this record has no byte key (COLLATED alone); -ENOMEM.
+ * ENCODED and COLLATED: replaces the contents of buf by the normalised key.  Returns 0; 1 if this
+ * record has no byte key (COLLATED alone); -ENOMEM.
  */
 int sp__key_encode(const struct sp_keyset *ks, const char *rec, size_t bytes,
 		   struct sp__keybuf *buf);
 
 /*
- * About that many bytes of records will be encoded, which COLLATED keys like to
- * know before the first: they encode nothing until it pays.  Not required.
+ * Announces about this many bytes of records to encode.  Optional.  COLLATED keys use it, since
+ * they encode nothing until it pays.
  */
 void sp__key_expect(const struct sp_keyset *ks, uint64_t bytes);
 
 /*
- * A checksum of what the locale says about the bytes of encoded keys: key sets that differ in it
- * may encode one record differently.
+ * Returns a checksum of the locale data that affect encoded keys.  Key sets with different
+ * checksums can encode a record differently.
  */
 uint64_t sp__keyset_locale(const struct sp_keyset *ks);
 
-/* A checksum of all that decides the order, with the names and the version of the locale. */
+/*
+ * Returns a checksum of all that decides the order, with the names and the version of the locale.
+ */
 uint64_t sp__keyset_identity(const struct sp_keyset *ks);
 
-/* Was a key of that many bytes cut, so that equal keys prove nothing? */
+/* True if a key of this many bytes was cut, so that equal keys can belong to different records. */
 static inline bool sp__key_is_cut(const struct sp__keyset *ks, size_t bytes)
 {
 	return bytes == SP__KEY_MAX && ks->form != SP__KEY_INPLACE;
 }
 
-/* Keys alone, without last resort: the slow, direct way; any form. */
+/* Compares keys directly, without last resort: slow, for any form. */
 int sp__key_compare(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
 		    size_t bbytes);
 
-/* Whole records in the last resort's direction; 0 if there is none. */
+/* Compares whole records in the last resort's direction; 0 if there is none. */
 int sp__key_last_resort(const struct sp_keyset *ks, const char *a, size_t abytes, const char *b,
 			size_t bbytes);
 
-/* The order of bytes, shorter first. */
+/* Compares bytes, shorter first. */
 static inline int sp__order_bytes(const void *a, size_t an, const void *b, size_t bn)
 {
 	size_t n = an < bn ? an : bn;
-	int c = n ? memcmp(a, b, n) : 0; /* empty bytes may have no address */
+	int c = n ? memcmp(a, b, n) : 0; /* an empty string can have no address */
 
 	return c ? c : (an > bn) - (an < bn);
 }
 
-/* The first eight bytes as a number that orders as they do, zero padded. */
+/* Returns the first eight bytes as a number with their order, zero padded. */
 static inline uint64_t sp__key_prefix(const void *key, size_t bytes)
 {
 	return __builtin_bswap64(sp__load_few(key, bytes));
 }
 
-/* The same where `readable` bytes, at least as many, may be read. */
+/* Returns sp__key_prefix() where `readable` bytes, at least as many as the key has, can be read. */
 static inline uint64_t sp__key_prefix_near(const void *key, size_t bytes, size_t readable)
 {
 	return __builtin_bswap64(sp__load_near(key, bytes, readable));
 }
 
 /*
- * The nth byte c, n > 0, or end.  Fields and many records are short, so they are looked for
- * sixteen bytes at a time in line; calling memchr() for each costs more than it finds.
+ * Returns the nth byte c, n > 0, or end.  Fields and many records are short, so it searches sixteen
+ * bytes at a time inline; a call of memchr() for each costs more than the search.
  */
 static inline const char *sp__find_nth(const char *p, const char *end, char c, size_t n)
 {
@@ -172,14 +171,16 @@ static inline const char *sp__find_nth(const char *p, const char *end, char c, s
 	return end;
 }
 
-/* Of lines: the byte between fields; -1: runs of blanks. */
+/* Returns the byte between fields of lines; -1: runs of blanks. */
 int sp__key_separator(const struct sp_keyset *ks);
 
-/* CSV: the end of the field that begins at p, its separator or the record's end. */
+/* CSV: returns the end of the field that begins at p: its separator or the record's end. */
 const char *sp__csv_field_end(const char *p, const char *end, char sep);
 /* Writes a text as a field, in quotes if it needs them, to 2 n + 2 bytes; returns its length. */
 size_t sp__csv_quote(const char *text, size_t n, char sep, char *out);
-/* The field [p, end) without its quotes; returns the end of what it writes, at most as much. */
+/*
+ * Writes the field [p, end) without its quotes; returns the end of the output, which is no longer.
+ */
 unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Key sets: what was asked for, checked against the record format and joined
- * with what the locale says, and the choice between the forms of key.h.
+ * Compiles key sets: checks keys against the record format, combines them with the locale's rules,
+ * and chooses between the forms of key.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static void read_numeric(struct sp__numfmt *f)
 	f->thousands = sep[0] && !sep[1] ? (unsigned char)sep[0] : -1;
 }
 
-/* A locale without collation rules (C.UTF-8) compares bytes, whatever its name. */
+/* True unless the locale has no collation rules (C.UTF-8) and compares bytes, whatever its name. */
 static bool has_collation_rules(void)
 {
 	return (uint32_t)(uintptr_t)nl_langinfo(_NL_COLLATE_NRULES) != 0;
@@ -77,8 +77,8 @@ static int check(const struct sp_keyset_opts *o, struct sp_errinfo *err)
 }
 
 /*
- * Would the number be read the same if its field did not end?  If what ends
- * the field can neither be part of a number nor be skipped before it.
+ * True if the number is read the same without the end of its field: the byte that ends the field
+ * can neither be part of a number nor be skipped before it.
  */
 static bool ends_itself(const struct sp_keyset *ks, const struct sp__comp *c)
 {
@@ -140,7 +140,7 @@ static void whole_record_key(struct sp_keyset *ks, bool reverse)
 	ks->comp[0].whole = true;
 }
 
-/* Is this one key a slice of the record, in the order of its bytes? */
+/* True if the only key is a slice of the record, in the order of its bytes. */
 static bool is_slice(const struct sp_keyset *ks, const struct sp__comp *c)
 {
 	if (ks->pub.format.kind == SP_REC_FIXED)
@@ -172,7 +172,7 @@ static void salt(struct sp_keyset *ks, const unsigned char *random_salt)
 	MD5Update(&ks->salted, random_salt ? random_salt : none, 16);
 }
 
-/* Can the key be all of the record, in the order of the key and then of the last resort? */
+/* True if the key can be the whole record, ordered by the key and then by the last resort. */
 static bool is_cased(const struct sp_keyset *ks)
 {
 	const struct sp__comp *c = &ks->comp[0];
@@ -296,7 +296,7 @@ static uint64_t sum_of_key(const struct sp_key *k)
 	return sp__checksum(all, sizeof(all));
 }
 
-/* Another table of the same name would be another order. */
+/* Computes a checksum of the locale, since another table of the same name can be another order. */
 static uint64_t sum_of_locale(void)
 {
 	const char *const parts[] = { setlocale(LC_COLLATE, NULL), setlocale(LC_CTYPE, NULL),
@@ -355,7 +355,7 @@ void sp__key_slice(const struct sp_keyset *ks, const char *rec, size_t bytes, co
 	}
 }
 
-/* Keeps the part read as a number or a month. */
+/* Reduces the text to the part read as a number or a month. */
 static const char *tighten(const struct sp_keyset *ks, const struct sp_key *k, const char **text,
 			   const char *lim)
 {

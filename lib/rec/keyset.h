@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The compiled form of a key set, shared by the files of lib/rec that encode
- * and compare keys.  All of it is constant once sp_keyset_new() has returned.
+ * Defines the compiled form of a key set, shared by the files of lib/rec that encode and compare
+ * keys.  All of it is constant once sp_keyset_new() has returned.
  */
 #ifndef SP__REC_KEYSET_H
 #define SP__REC_KEYSET_H
@@ -18,11 +18,11 @@ struct sp__ctab {
 	unsigned char fold[256];
 };
 
-/* LC_NUMERIC: single bytes, -1 where the locale has none that would do. */
+/* LC_NUMERIC: single bytes, -1 if the locale has no suitable one. */
 struct sp__numfmt {
-	int decimal; /* '.' in place of one that will not do, as GNU sort has it */
+	int decimal; /* '.' if the locale has none of one byte, as in GNU sort */
 	int thousands;
-	int strtold_point; /* what strtold() takes for the decimal point */
+	int strtold_point; /* the decimal point of strtold() */
 };
 
 /* LC_TIME: names in upper case without blanks, in the order of their bytes. */
@@ -36,13 +36,13 @@ struct sp__comp {
 	struct sp_key key;
 	const unsigned char *fold; /* NULL: bytes stay as they are */
 	const bool *drop;	   /* NULL: no byte is ignored */
-	bool rewritten;		   /* by fold or drop, before its type looks at it */
+	bool rewritten;		   /* by fold or drop, before its type reads it */
 	bool collated;		   /* text in strcoll() order */
 	bool whole;		   /* the record itself, even if it is CSV */
-	bool last;		   /* nothing follows, so it need not be self-delimiting */
+	bool last;		   /* the last key, so it need not be self-delimiting */
 	bool self_ending;	   /* a number that the field separator ends */
-	bool line;		   /* a whole line as its type takes it, in its order */
-	bool cased;		   /* a line that is folded; its key says all that it has */
+	bool line;		   /* a whole unchanged line, in the order of its type */
+	bool cased;		   /* a folded line; its key determines the line */
 	bool ascii;		   /* ... sp__fold_ascii() */
 };
 
@@ -53,8 +53,8 @@ struct sp_keyset {
 	bool plain;    /* lines begin with their key, a number that ends itself */
 	int separator; /* -1: runs of blanks */
 	struct sp__numfmt numfmt;
-	bool hard;    /* LC_COLLATE is not C, by name: what GNU sort goes by */
-	bool strcoll; /* ... and its order is not that of bytes either */
+	bool hard;    /* LC_COLLATE is not C, by name, as GNU sort decides */
+	bool strcoll; /* ... and its order is not the order of bytes */
 	struct sp__ctab ctab;
 	struct sp__month month[12];
 	struct sp__collate *collate; /* NULL unless a key or the last resort is collated */
@@ -73,32 +73,31 @@ static inline const char *sp__skip_blanks(const struct sp_keyset *ks, const char
 
 /* Field extents (field.c). */
 
-/* Where key k begins in a line. */
+/* Returns the beginning of key k in a line. */
 const char *sp__field_begin(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
 			    size_t bytes);
-/* Both ends; never end < begin. */
+/* Finds both ends; never end < begin. */
 void sp__field_extent(const struct sp_keyset *ks, const struct sp_key *k, const char *rec,
 		      size_t bytes, const char **begin, const char **end);
 
 /*
- * The text of a key, rewritten if it is to be: in the record, or in own, which may be NULL if
- * neither CSV nor rewriting needs it.  0; -ENOMEM, *s and *n are as far as it got.
+ * Finds the text of a key, rewritten if necessary: in the record, or in own, which can be NULL if
+ * neither CSV nor rewriting needs it.  Returns 0; -ENOMEM: *s and *n are incomplete.
  */
 int sp__key_text(const struct sp_keyset *ks, const struct sp__comp *c, const char *rec,
 		 size_t bytes, struct sp__keybuf *own, const char **s, size_t *n);
 
-/* Choosing sp_keyset.encode (encode.c). */
+/* Chooses sp_keyset.encode (encode.c). */
 void sp__encode_choose(struct sp_keyset *ks);
 
 /*
- * Key types as bytes, and the direct comparisons of the same types.
+ * Encoders of key types, and direct comparisons of the same types.
  *
- * Encoders write to room that their caller has reserved (..._MAX of the length
- * of the text) and return the end of what they wrote.  What they write is
- * self-delimiting: of two different encodings neither begins with the other,
- * unless an argument says that this may be spared.  Those of numbers and versions may
- * stop as soon as they have written room bytes, and write at most twice as many and
- * SP__FREE_BEYOND more.
+ * Encoders write to memory that their caller has reserved (..._MAX of the length of the text) and
+ * return the end of the output.  Output is self-delimiting: of two different encodings neither is a
+ * prefix of the other, unless an argument permits that.  Encoders of numbers and versions can stop
+ * as soon as they have written room bytes, and write at most twice as many and SP__FREE_BEYOND
+ * more.
  */
 
 #define SP__LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
@@ -113,19 +112,20 @@ static inline bool sp__digit(int c)
 #define SP__TEXT_MAX(n) (2 * (n) + 1)
 #define SP__CASED_MAX(n) (SP__TEXT_MAX(n) + (n) / 8 + 8)
 
-/* The text that is compared: without the dropped bytes, folded. */
+/* Writes the text that is compared: without the dropped bytes, folded. */
 unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n,
 			       unsigned char *out);
-/* The same, self-delimiting. */
+/* Writes the output of sp__text_filter(), self-delimiting. */
 unsigned char *sp__text_delimit(const struct sp__comp *c, const char *s, size_t n,
 				unsigned char *out);
 /*
- * Delimited, and then which bytes were folded; not if a byte is dropped, or folding not reversible.
- * ascii: sp__fold_ascii(); reach: bytes that may be read from s on, at least n.
+ * Writes delimited text, and then a bit per byte: folded or not.  Not for dropped bytes or
+ * irreversible folding.  ascii: sp__fold_ascii(); reach: bytes that can be read from s on, at least
+ * n.
  */
 unsigned char *sp__text_cased(const struct sp__comp *c, bool ascii, const char *s, size_t n,
 			      size_t reach, unsigned char *out);
-/* Is a byte known from the folded one and whether it is another, which is then before it? */
+/* True if a byte follows from its folded byte, which is lower, and a bit that shows folding. */
 bool sp__fold_reversible(const unsigned char fold[256]);
 bool sp__fold_ascii(const unsigned char fold[256]);
 int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const char *b, size_t bn);
@@ -137,8 +137,8 @@ int sp__text_compare(const struct sp__comp *c, const char *a, size_t an, const c
 #define SP__NUMBER_MAX(n) ((n) / 2 + 32)
 
 /*
- * reach: up to there, lim or later, bytes may be read.  last: a positive number not flipped may do
- * without its terminator.
+ * Encodes a number.  reach: bytes up to there, lim or later, can be read.  last: a positive number
+ * that is not flipped can omit its terminator.
  */
 unsigned char *sp__number_encode(const struct sp_keyset *ks, const char *s, const char *lim,
 				 const char *reach, bool last, bool reverse, unsigned char *out,
@@ -150,12 +150,12 @@ int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *al
 		       const char *blim);
 int sp__human_compare(const struct sp_keyset *ks, const char *a, const char *alim, const char *b,
 		      const char *blim);
-/* One past the digits and separators of a number as -h reads it; *largest: digit, or '\0'. */
+/* Returns the end of the digits and separators of a number of -h; *largest: digit, or '\0'. */
 const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const char *lim,
 			     char *largest);
 extern const unsigned char sp__human_units[256];
 
-/* 0, or 1 (K) to 10 (Q). */
+/* Returns 0, or 1 (K) to 10 (Q). */
 static inline int sp__human_unit(char c)
 {
 	return sp__human_units[(unsigned char)c];
@@ -168,14 +168,14 @@ static inline int sp__human_unit(char c)
 unsigned char *sp__general_encode(const struct sp_keyset *ks, const char *s, size_t n,
 				  unsigned char *out);
 int sp__general_compare(const char *a, size_t an, const char *b, size_t bn);
-/* By strtold(); returns how many bytes it understands. */
+/* Reads a number by strtold(); returns the number of bytes that it accepts. */
 size_t sp__general_value(const char *s, size_t n, long double *value);
 
 /* month.c */
 
 int sp__month_init(struct sp_keyset *ks);
 void sp__month_fini(struct sp_keyset *ks);
-/* 1 to 12, or 0 if there is no month; *end: one past the name. */
+/* Returns 1 to 12, or 0 if the text does not begin with a month; *end: end of the name. */
 int sp__month_of(const struct sp_keyset *ks, const char *s, const char *lim, const char **end);
 
 /* version.c */
@@ -188,26 +188,26 @@ int sp__version_compare(const char *a, size_t an, const char *b, size_t bn);
 /* csv.c */
 
 /*
- * The unquoted bytes of key k in a CSV record (without its '\n') replace the
- * contents of text.  Positions count in the unquoted record; a '\r' at the end
- * of the record is no part of it.  Returns 0 or -ENOMEM.
+ * Replaces the contents of text by the unquoted bytes of key k in a CSV record (without its '\n').
+ * Positions count in the unquoted record; a '\r' at the end of the record is not part of it.
+ * Returns 0 or -ENOMEM.
  */
 int sp__csv_key(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		struct sp__keybuf *text);
-/* The same where it lies, if it is a whole field without quotes inside; else false. */
+/* Finds the key in the record if it is a whole field without quotes inside; else returns false. */
 bool sp__csv_slice(const struct sp_key *k, char sep, const char *rec, size_t bytes,
 		   const char **key, size_t *key_bytes);
 
 /* bkey.c */
 
 /*
- * Appends the key k of a fixed-length record as bytes in memcmp order, always
- * equally many, reversal included.  Returns 0 or -ENOMEM.
+ * Appends the key k of a fixed-length record as bytes in memcmp order, always the same number,
+ * reversal included.  Returns 0 or -ENOMEM.
  */
 int sp__bkey_encode(const struct sp_key *k, const char *rec, struct sp__keybuf *out);
-/* The same order by loading and comparing the values, reversal included. */
+/* Compares in the same order by loading the values, reversal included. */
 int sp__bkey_compare(const struct sp_key *k, const char *a, const char *b);
-/* The word for the type of a key that was parsed. */
+/* Returns the name of the type of a parsed key. */
 const char *sp__bkey_type(const struct sp_key *k);
 
 /* random.c */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Key specifications of GNU sort: -k POS1[,POS2], +POS1 [-POS2], and the
- * ordering letters.  What is accepted, and the words for what is not, are a
- * contract: leading white space and a plus sign before a number are taken, a
- * number too large counts as SIZE_MAX, and then is lowered like any other.
+ * Parses key specifications of GNU sort: -k POS1[,POS2], +POS1 [-POS2], and the ordering letters.
+ *
+ * Assumptions: accepted input, and the messages for other input, are a contract.  Leading white
+ * space and a plus sign before a number are accepted.  A number too large counts as SIZE_MAX, and
+ * is then decremented like any other.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -158,7 +159,10 @@ static int bad_spec(const struct spec *s, const char *what)
 			what);
 }
 
-/* The end of a key: POS2, or in the obsolescent form, whose fields count from 0, after a '-'. */
+/*
+ * Parses the end of a key: POS2, or in the obsolescent form, whose fields count from 0, after a
+ * '-'.
+ */
 static int parse_end(const struct spec *s, const char *p, bool obsolete, struct sp_key *key)
 {
 	p = need_number(s, p, &key->eword, obsolete ? "after '-'" : "after ','");

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of months, as -M knows them: the abbreviations of the locale in upper
- * case without blanks; the text need only begin with one.
+ * Finds names of months for -M: the abbreviations of the locale in upper case without blanks.  The
+ * text need only begin with one.
  *
- * The table is in order of its names and is searched by halving, because that
- * decides, as it does in GNU sort, what happens in locales where one name
- * begins with another.
+ * The table is in the order of its names.  A binary search decides, as it does in GNU sort, which
+ * name matches in locales where one name begins with another.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -49,7 +48,10 @@ void sp__month_fini(struct sp_keyset *ks)
 		free(ks->month[i].name);
 }
 
-/* Negative: s is before name; zero: s begins with it, and *end is after it. */
+/*
+ * Compares a text with a name.  Negative: s is before name; 0: s begins with it and *end is after
+ * it.
+ */
 static int match(const struct sp_keyset *ks, const char *s, const char *lim, const char *name,
 		 const char **end)
 {

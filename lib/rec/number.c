@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Decimal numbers of any length (-n), and at the end of the file those with a unit (-h).
+ * Encodes decimal numbers of any length (-n), and at the end of the file numbers with a unit (-h).
  *
- * A number is blanks, an optional minus sign, digits with thousands
- * separators anywhere among them, and a decimal point with more digits.
- * Whatever follows is ignored; no digits at all is zero.  The encoding of
+ * A number is blanks, an optional minus sign, digits with thousands separators anywhere among them,
+ * and a decimal point with more digits.  The rest of the text is ignored; without digits the number
+ * is zero.  The encoding of
  *
  *	zero		is the byte 0x80;
- *	a positive one	is a head, 0x81 plus the count of its integer digits
- *			without leading zeros (0xFE and the count in eight bytes
- *			if it is large), then all digits without trailing zeros,
- *			two to a byte, each pair plus one, then a zero byte;
+ *	a positive one	begins with 0x81 plus the count of its integer digits without
+ *			leading zeros (0xFE and the count in eight bytes if it is
+ *			large); then all digits without trailing zeros, two per byte,
+ *			each pair plus one; then a zero byte;
  *	a negative one	is the complement of its positive counterpart.
  *
- * Of two positive numbers the one with more integer digits is larger; with
- * equally many, the digits decide as a fraction would.  An integer of up to 14
- * digits is decided within eight bytes, most need five or six.  Rejected: the
- * value as a 64-bit integer, which has no place for longer numbers and
- * fractions between its neighbours without a byte more for everybody.
+ * Of two positive numbers the one with more integer digits is larger.  With equal numbers of them,
+ * the digits decide like a fraction.  An integer of up to 14 digits is decided within eight bytes;
+ * most need five or six.
+ *
+ * Rejected: the value as a 64-bit integer.  Longer numbers and fractions between its neighbours
+ * would need one more byte in every key.
  */
 #include <string.h>
 #include "rec/integer.h"
@@ -25,7 +26,7 @@
 #define MAX_SHORT_COUNT 0x7C
 #define HEAD_LONG 0xFE
 
-/* The byte at p; -2, which nothing equals, at the end. */
+/* Returns the byte at p; at the end -2, which equals no byte. */
 static inline int at(const char *p, const char *lim)
 {
 	return p < lim ? (unsigned char)*p : -2;
@@ -38,10 +39,10 @@ static inline const char *skip_leading(const struct sp__numfmt *f, const char *s
 	return s;
 }
 
-/* Gathers digits two to a byte; keep is where the last pair that is not zero ends. */
+/* Gathers digits, two per byte; keep: end of the last pair that is not zero. */
 struct pairs {
 	unsigned char *out, *keep;
-	int high; /* the first digit of a pair that waits for its second; -1 */
+	int high; /* the first digit of a pair whose second is missing; -1 */
 };
 
 static inline void put_digit(struct pairs *w, int d)
@@ -68,7 +69,7 @@ static void put_digits(struct pairs *w, const struct sp__numfmt *f, const char *
 		put_digit(w, 0);
 }
 
-/* Are there digits other than zeros?  fraction: s is after the decimal point. */
+/* True if there are digits other than zeros.  fraction: s is after the decimal point. */
 static bool counts(const struct sp__numfmt *f, const char *s, const char *lim, bool fraction)
 {
 	for (; s < lim; s++) {
@@ -81,7 +82,7 @@ static bool counts(const struct sp__numfmt *f, const char *s, const char *lim, b
 	return false;
 }
 
-/* The same up to about end, where digits that matter may be left: then all that there are stay. */
+/* Gathers digits up to about end; if digits that matter can be left, trailing zeros are kept. */
 static void put_first_digits(struct pairs *w, const struct sp__numfmt *f, const char *s,
 			     const char *lim, const unsigned char *end)
 {
@@ -113,7 +114,7 @@ static unsigned char *put_head(unsigned char *out, uint64_t count)
 	return out + 8;
 }
 
-/* Any number; s is after blanks and sign. */
+/* Encodes any number; s is after blanks and sign. */
 static unsigned char *encode_general(const struct sp__numfmt *f, const char *s, const char *lim,
 				     bool terminate, unsigned char flip, unsigned char *out,
 				     size_t room)
@@ -173,7 +174,7 @@ struct reader {
 	bool fraction;
 };
 
-/* The next digit before the decimal point, or -1. */
+/* Returns the next digit before the decimal point, or -1. */
 static int next_digit(struct reader *r)
 {
 	while (at(r->s, r->lim) == r->f->thousands)
@@ -181,7 +182,7 @@ static int next_digit(struct reader *r)
 	return sp__digit(at(r->s, r->lim)) ? *r->s++ - '0' : -1;
 }
 
-/* The next digit after the decimal point; zeros after the last. */
+/* Returns the next digit after the decimal point; zeros after the last. */
 static int next_fraction_digit(struct reader *r)
 {
 	if (!r->fraction) {
@@ -237,12 +238,12 @@ int sp__number_compare(const struct sp_keyset *ks, const char *a, const char *al
 }
 
 /*
- * Numbers with a unit (-h): the sign, then the unit, then the number decide.
- * Units are not converted: 2000K sorts before 1M.  A number without any digit
- * but zero has no unit, whatever follows it.
+ * Numbers with a unit (-h): the sign, then the unit, then the number decide.  Units are not
+ * converted: 2000K sorts before 1M.  A number without any digit except zero has no unit, whatever
+ * follows it.
  *
- * The digits in front of the unit are read more strictly than -n reads them:
- * one thousands separator at a time, and only between digits.
+ * The digits in front of the unit are read more strictly than -n reads them: one thousands
+ * separator at a time, and only between digits.
  */
 
 const unsigned char sp__human_units[256] = {
@@ -272,7 +273,7 @@ const char *sp__human_digits(const struct sp_keyset *ks, const char *s, const ch
 	return s;
 }
 
-/* -10 to 10. */
+/* Returns the unit with the sign of the number, -10 to 10. */
 static int order_of(const struct sp_keyset *ks, const char *s, const char *lim)
 {
 	bool negative;

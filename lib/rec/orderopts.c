@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options that decide order and format, one by one.  Words and conditions of errors are those of
- * GNU sort where it has the option.
+ * Processes options that decide order and format, one by one.  Messages and conditions of errors
+ * are GNU sort's if it has the option.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Random order: the MD5 of a salt and the key, so that equal keys stay
- * together.  In locales with a collation of their own it is the collation keys
- * that are hashed, each part between NULs followed by a NUL, so that what
- * collates as equal hashes as equal.
+ * Computes random order: the MD5 of a salt and the key, so that equal keys stay together.  In
+ * locales with a collation of their own the collation keys are hashed, each part between NULs
+ * followed by a NUL, so that texts that collate as equal hash as equal.
  *
- * The digest alone is the key.  GNU sort looks at the texts when two digests
- * agree, which takes a collision to tell apart; carrying every text along for
- * that would multiply the size of the keys.
+ * Not modelled: GNU sort compares the texts when two digests are equal, which needs a collision.
+ * Here the digest alone is the key; carrying every text along would multiply the size of the keys.
  */
 #include <errno.h>
 #include <string.h>
 #include "rec/keyset.h"
 
-/* The NUL-terminated part that begins at offset in scratch; its collation key is appended. */
+/* Hashes the NUL-terminated part at offset in scratch; its collation key is appended there. */
 static int hash_part(MD5_CTX *ctx, struct sp__keybuf *scratch, size_t offset)
 {
 	size_t room = scratch->capacity - scratch->bytes;

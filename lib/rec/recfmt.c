@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where records end.
+ * Finds the ends of records.
  *
- * Lines and fixed-length records need no state beyond arithmetic.  A CSV
- * record ends at a '\n' that is not inside a quoted field, so its scanner is a
- * machine of four states:
+ * Lines and fixed-length records need no state except offsets.
+ *
+ * States: a CSV record ends at a '\n' that is not inside a quoted field, so its scanner has four
+ * states:
  *
  *	FIELD_START  the next byte begins a field (also the start of a record)
  *	PLAIN        inside a field, not inside quotes
@@ -12,15 +13,14 @@
  *	QUOTE_SEEN   after a quote inside quotes: a second one makes it text,
  *	             anything else means that it closed the quotes
  *
- * A quote opens quotes at FIELD_START alone; in PLAIN it is text, also behind
- * a closing quote ("a"b is the text ab, as other readers take it).  '\r' has
- * no meaning here.  Between two quotes the machine cannot leave PLAIN, so all
- * work is done by memchr() and memrchr() from quote to quote, and whether a
- * quote stands at the start of a field is read off the byte before it.
+ * A quote opens quotes only at FIELD_START; in PLAIN it is text, also after a closing quote ("a"b
+ * is the text ab, as for other readers). '\r' has no meaning here.
  *
- * Rejected: bit masks of quotes with a prefix XOR (the usual vector way).  It
- * takes every quote for a delimiter, which is wrong for a quote in the middle
- * of an unquoted field.
+ * Algorithm: between two quotes the scanner cannot leave PLAIN.  So memchr() and memrchr() move
+ * from quote to quote, and the byte before a quote shows if the quote is at the start of a field.
+ *
+ * Rejected: bit masks of quotes with a prefix XOR (the usual vector method).  It treats every quote
+ * as a delimiter, which is wrong for a quote in the middle of an unquoted field.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,8 +32,8 @@
 enum { FIELD_START, PLAIN, QUOTED, QUOTE_SEEN };
 
 /*
- * Moves over bytes in state QUOTED or QUOTE_SEEN.  Returns the offset after
- * the closing quote, in state PLAIN, or bytes, in the state found there.
+ * Moves over bytes in state QUOTED or QUOTE_SEEN.  Returns the offset after the closing quote, in
+ * state PLAIN, or bytes, in the state found there.
  */
 static size_t skip_quoted(const char *data, size_t at, size_t bytes, unsigned *state)
 {
@@ -62,7 +62,7 @@ static size_t skip_quoted(const char *data, size_t at, size_t bytes, unsigned *s
 	return at;
 }
 
-/* Whether a field starts at offset at, if the machine was in state at from. */
+/* True if a field starts at offset `at`, if the scanner was in `state` at from. */
 static bool starts_field(const char *data, size_t from, size_t at, char separator, unsigned state)
 {
 	if (at == from)
@@ -162,7 +162,7 @@ int sp__rec_partial(const struct sp_recfmt *f, const char *name, struct sp_errin
 			"length is not a multiple of the record size %zu", f->fixed_bytes);
 }
 
-/* Quotes that a writer would not have put there, if the machine begins in this state. */
+/* Counts quotes that a writer would not have written if the scanner begins in this state. */
 static size_t odd_quotes(const struct sp__file_piece *p, char separator, unsigned state)
 {
 	size_t at = 0, stop, odd = 0;
@@ -272,7 +272,7 @@ size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes)
 	return whole;
 }
 
-/* The end, in this chunk, of the record whose head is in the carry. */
+/* Returns the end, in this chunk, of the record that begins in the carry. */
 static const char *carried_end(const struct sp__splitter *s)
 {
 	const struct sp_recfmt *f = &s->format;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where records end.
+ * Finds the ends of records.
  */
 #ifndef SP__REC_RECFMT_H
 #define SP__REC_RECFMT_H
@@ -15,16 +15,16 @@
 #include "base/mem.h"
 
 /*
- * End of the CSV record that begins at data: one past its '\n', or NULL if it
- * does not end before data + bytes.  *scanned spares a rescan of very long
- * records: 0 at first; left by a call that returned NULL, it lets the next
- * call, with the same record and more bytes, go on where that one stopped.
+ * Returns the end of the CSV record that begins at data: one past its '\n', or NULL if it does not
+ * end before data + bytes. *scanned saves rescanning very long records: it is 0 at first; a call
+ * that returned NULL sets it, so that the next call, with the same record and more bytes, continues
+ * there.
  */
 const char *sp__rec_end_csv(const char *data, size_t bytes, char separator, uint64_t *scanned);
 
 /*
- * End of the line that begins at data, or NULL.  Short ones are looked for in line: calling
- * memchr() costs more than it finds.
+ * Returns the end of the line that begins at data, or NULL.  Short lines are searched inline: a
+ * call of memchr() costs more than the search.
  */
 static inline const char *sp__line_end(const char *data, size_t bytes, char eol)
 {
@@ -45,8 +45,8 @@ static inline const char *sp__line_end(const char *data, size_t bytes, char eol)
 }
 
 /*
- * End of the record that begins at data: one past its terminator (or its last
- * byte), or NULL if it does not end before data + bytes.
+ * Returns the end of the record that begins at data: one past its terminator (or its last byte), or
+ * NULL if it does not end before data + bytes.
  */
 static inline const char *sp__rec_end(const struct sp_recfmt *f, const char *data, size_t bytes)
 {
@@ -63,26 +63,26 @@ static inline const char *sp__rec_end(const struct sp_recfmt *f, const char *dat
 	return NULL;
 }
 
-/* Bytes of terminator at the end of a record: 1 or 0. */
+/* Returns the number of terminator bytes at the end of a record: 1 or 0. */
 static inline size_t sp__rec_term(const struct sp_recfmt *f)
 {
 	return f->kind != SP_REC_FIXED;
 }
 
-/* Newlines in these bytes. */
+/* Counts newlines. */
 uint64_t sp__count_lines(const char *data, size_t bytes);
 
 /*
- * The error of a last record that ends inside quotes: rec, without terminator, of input name,
- * that contain that many newlines.  Names the line where the quotes were opened.
+ * Records the error of a last record that ends inside quotes: rec, without terminator, of input
+ * name, which contains that many newlines.  Names the line in which the quotes were opened.
  */
 int sp__rec_unclosed(const struct sp_recfmt *f, const char *rec, size_t bytes, const char *name,
 		     uint64_t newlines, struct sp_errinfo *err);
 
-/* The error of a file that ends within a fixed-length record. */
+/* Records the error of a file that ends within a fixed-length record. */
 int sp__rec_partial(const struct sp_recfmt *f, const char *name, struct sp_errinfo *err);
 
-/* A piece of a file. */
+/* A part of a file. */
 struct sp__file_piece {
 	const char *data;
 	size_t bytes;
@@ -90,40 +90,40 @@ struct sp__file_piece {
 };
 
 /*
- * Lines and CSV: the record, with its terminator, to which the byte at this offset belongs.  False:
- * a part of it lies outside the piece.  Nothing in a piece of CSV says for certain whether it
- * begins inside quotes; unless it is the first, what fits the quotes in it better is taken for
- * true, and what is found need be no record.
+ * Lines and CSV: finds the record, with its terminator, that contains the byte at this offset.
+ * False: a part of it lies outside the file part.  A part of CSV other than the first does not show
+ * for certain if it begins inside quotes.  The state that fits its quotes better is assumed, so the
+ * result might not be a record.
  */
 bool sp__rec_around(const struct sp_recfmt *f, const struct sp__file_piece *piece, size_t at,
 		    size_t *begin, size_t *end);
 
 /*
- * Splits a stream into batches of whole records.  Feed chunk after chunk, and take all batches
- * of each.  They lie in the chunk; only a record that crosses two chunks is copied, into a
- * batch of its own.
+ * Splits a stream into batches of whole records.  The caller feeds chunk after chunk, and takes all
+ * batches of each.  Batches are stored in the chunk; only a record that crosses two chunks is
+ * copied, into a batch of its own.
  */
 struct sp__splitter {
 	struct sp_recfmt format;
 	uint64_t phase;		      /* fixed: bytes into the record; CSV: see recfmt.c */
 	uint64_t before;	      /* phase at the start of the chunk */
 	const char *at, *whole, *end; /* chunk: returned up to at, whole records up to whole */
-	struct sp__bytes carry;	      /* the head of a record that continues in the next chunk */
-	bool carry_out;		      /* the carry is the batch returned last */
+	struct sp__bytes carry; /* the beginning of a record that continues in the next chunk */
+	bool carry_out;		/* the carry is the batch returned last */
 };
 
 void sp__splitter_init(struct sp__splitter *s, const struct sp_recfmt *f);
 void sp__splitter_release(struct sp__splitter *s); /* accepts one all zero */
 
 /*
- * Looks at the next bytes of the stream, which stay valid until the next call.  Returns how
- * many of them belong to records that end in this chunk (the rest begins an unfinished record,
- * or continues one).
+ * Feeds the next bytes of the stream, which stay valid until the next call.  Returns the number of
+ * them that belong to records that end in this chunk (the rest begins or continues an unfinished
+ * record).
  */
 size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes);
-/* SP_READY: a batch, valid until the next call; SP_END: feed more; -ENOMEM. */
+/* Returns the next batch: SP_READY, valid until the next call; SP_END: feed more; -ENOMEM. */
 SP_MUST_CHECK int sp__splitter_next(struct sp__splitter *s, struct sp_batch *batch);
-/* At the end of the stream: the unfinished record, in the carry, is a batch after all. */
+/* At the end of the stream, returns the unfinished record, in the carry, as a batch. */
 int sp__splitter_give_carry(struct sp__splitter *s, struct sp_batch *batch);
 
 #endif

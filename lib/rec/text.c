@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text in the order of its bytes, with -d, -i and -f.
+ * Encodes text in the order of its bytes, with -d, -i and -f.
  *
- * Self-delimiting text ends with a zero byte.  The bytes 0 and 1 are written
- * as 1 followed by themselves plus one; all others stand for themselves, so
- * ordinary text grows by the terminator alone.
+ * Self-delimiting text ends with a zero byte.  The bytes 0 and 1 are written as 1 followed by
+ * themselves plus one.  All others are unchanged, so ordinary text grows only by the terminator.
  *
- * Where -f alone is followed by the last resort, a bit for each byte says
- * whether it was folded, after the terminator: records with equal keys are
- * identical then, and short ones need not be looked at again.
+ * If only -f and the last resort apply, one bit per byte after the terminator shows if the byte was
+ * folded.  Then records with equal keys are identical, and short records need not be read again.
  */
 #include <string.h>
 #include "base/few.h"
@@ -18,7 +16,7 @@ unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n
 			       unsigned char *out)
 {
 	const unsigned char *p = (const unsigned char *)s, *lim = p + n;
-	/* In variables: what is written to out might be a part of c. */
+	/* In local variables, because out could alias c. */
 	const unsigned char *fold = c->fold;
 	const bool *drop = c->drop;
 
@@ -38,7 +36,7 @@ unsigned char *sp__text_filter(const struct sp__comp *c, const char *s, size_t n
 	return out;
 }
 
-/* Is one of eight bytes 0 or 1? */
+/* True if one of eight bytes is 0 or 1. */
 static inline bool any_low(uint64_t v)
 {
 	return (v - 0x0202020202020202u) & ~v & 0x8080808080808080u;
@@ -118,7 +116,7 @@ bool sp__fold_ascii(const unsigned char fold[256])
 
 #define BYTES(b) ((b)*UINT64_C(0x0101010101010101))
 
-/* The high bits of those of eight bytes that are ASCII letters in lower case. */
+/* Returns the high bits of those of eight bytes that are ASCII lower-case letters. */
 static inline uint64_t lower_of(uint64_t v)
 {
 	uint64_t low = v & BYTES(0x7F);
@@ -126,7 +124,7 @@ static inline uint64_t lower_of(uint64_t v)
 	return (low + BYTES(0x80 - 'a')) & ~(low + BYTES(0x7F - 'z')) & ~v & BYTES(0x80);
 }
 
-/* The last eight bytes first, so that what is written beyond the n is written over. */
+/* Folds eight bytes at a time, the last first, so that later stores overwrite bytes beyond n. */
 static bool case_words(const char *s, size_t n, size_t reach, unsigned char *out)
 {
 	unsigned char *bits = out + n + 1;
@@ -165,7 +163,7 @@ unsigned char *sp__text_cased(const struct sp__comp *c, bool ascii, const char *
 	return out;
 }
 
-/* The next byte that counts, or -1 at the end. */
+/* Returns the next byte that is not dropped, or -1 at the end. */
 static int next_byte(const struct sp__comp *c, const char **p, const char *lim)
 {
 	unsigned char b;

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Versions in the order of GNU sort -V (file names, in fact).
+ * Encodes versions in the order of GNU sort -V (actually file names).
  *
- * First come the empty name, ".", ".." and other names that begin with a dot,
- * in this order.  Otherwise names without their suffixes decide, and if these
- * are equal, whole names.  A suffix is the longest tail made of pieces "."
- * letter-or-~ alphanumerics-or-~.  It may be all of a hidden name, as in the
- * sort of coreutils 9.1; later releases never take all of it.
+ * The empty name, ".", ".." and other names that begin with a dot come first, in this order.
+ * Otherwise names without their suffixes decide, and if these are equal, whole names.  A suffix is
+ * the longest tail of parts "." letter-or-~ alphanumerics-or-~.  It can be all of a hidden name, as
+ * in the sort of coreutils 9.1; later releases never take all of it.
  *
- * A name is read as runs of other bytes and runs of digits in turn.  Runs of
- * digits compare by value; in the others a tilde is before the end of the
- * name, that before a digit, that before letters, and those before all else.
- * A name that ends where another has a run of digits counts as having a zero
- * there.  Hence the encoding: each other byte as its rank, a run of digits as
- * its length without leading zeros, which is a rank if it is short, and its
- * digits, and a name that does not end in digits as if it ended in a zero.
+ * A name is read as alternating runs of other bytes and of digits.  Runs of digits compare by
+ * value.  In the others a tilde is before the end of the name, the end before a digit, a digit
+ * before letters, and letters before all other bytes.  A name that ends where another has a run of
+ * digits counts as having a zero there.
  *
- * The name without its suffix comes first, then of the whole name what that
- * does not say: where they end in a zero, whether there is one, and the suffix.
- * Names that begin with a dot have a zero byte and their class before it all.
+ * Algorithm: each other byte is encoded as its rank; a run of digits as its length without leading
+ * zeros, which is a rank if it is short, and its digits; and a name that does not end in digits as
+ * if it ended in a zero.  The name without its suffix comes first, then the rest of the information
+ * on the whole name: a bit for a final zero, and the suffix.  Names that begin with a dot have a
+ * zero byte and their class before this.
  */
 #include <string.h>
 #include "rec/keyset.h"
 
-#define LENGTHS 8 /* of runs of digits, that are ranks; the last stands for all longer ones */
+/* Number of lengths of runs of digits that are ranks; the last is for all longer runs. */
+#define LENGTHS 8
 
 enum {
 	RANK_TILDE = 1,
@@ -51,7 +50,7 @@ static int class_of(const char *s, size_t n)
 	return n == 2 && s[1] == '.' ? DOTDOT : DOTNAME;
 }
 
-/* How many digits, letters and tildes precede a byte. */
+/* Returns the number of digits, letters and tildes that precede a byte. */
 #define BEFORE(c) ((c) < '0' ? 0 : (c) < 'A' ? 10 : (c) < 'a' ? 36 : (c) < '~' ? 62 : 63)
 #define LETTER(c) ((unsigned)((c) | 0x20) - 'a' < 26)
 #define DIGIT(c) ((unsigned)(c) - '0' < 10)
@@ -67,7 +66,7 @@ static int class_of(const char *s, size_t n)
 /* Ranks of bytes; 0: a digit. */
 static const unsigned char ranks[256] = { RANKS64(0), RANKS64(64), RANKS64(128), RANKS64(192) };
 
-/* Length of a name without its suffix, which is searched for from its end. */
+/* Returns the length of a name without its suffix, searching from its end. */
 static size_t stem_of(const char *s, size_t n)
 {
 	size_t stem = n, i = n;
@@ -80,7 +79,7 @@ static size_t stem_of(const char *s, size_t n)
 	}
 }
 
-/* One byte for every two digits, as far as end, and room for what counts them. */
+/* Writes one byte for every two digits, up to end, and reserves space for the count. */
 static unsigned char *put_run(const char *s, const char *lim, unsigned char *out,
 			      const unsigned char *end)
 {
@@ -103,7 +102,7 @@ static unsigned char *put_run(const char *s, const char *lim, unsigned char *out
 	return out;
 }
 
-/* A number of one or two digits, most often; without a branch that depends on which. */
+/* Writes a number of one or two digits, without a branch on the number. */
 static inline bool put_short(const char **s, const char *lim, unsigned char **out)
 {
 	const char *p = *s;
@@ -119,7 +118,7 @@ static inline bool put_short(const char **s, const char *lim, unsigned char **ou
 	return true;
 }
 
-/* Out is before end.  *zero: it ends in one, be it only counted as having it. */
+/* Encodes a name into out, before end. *zero: the name ends in a zero, real or implied. */
 static unsigned char *encode_name(const char *s, const char *lim, unsigned char *out,
 				  const unsigned char *end, bool *zero)
 {
@@ -178,7 +177,7 @@ unsigned char *sp__version_encode(const char *s, size_t n, unsigned char *out, s
 
 /* The direct comparison. */
 
-/* At the end of a name, and for digits: the reference of ranks. */
+/* Returns the order of a byte: at the end of a name, and for digits; the reference for ranks. */
 static int order(const char *s, const char *lim)
 {
 	if (s == lim)
