@@ -196,7 +196,7 @@ agrees()
 
 @test "a mix on a file" {
 	head -c 4M /dev/zero > t
-	run -0 "$aiobench" mix --direct=0 --runtime=500ms --iodepth=16 --shares=0,25,100 t
+	run -0 "$aiobench" mix --direct=0 --runtime=2 --iodepth=16 --shares=0,25,100 t
 	[[ $output == *"  0%"*" 25%"*"100%"* ]]
 	run -0 "$aiobench" mix --direct=0 --runtime=500ms --iodepth=4 --scans t
 	[[ $output == *"scan MB/s"* ]]
