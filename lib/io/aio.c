@@ -27,7 +27,7 @@ struct aio {
 	struct iocb *blocks;	 /* depth */
 	struct iocb **free;	 /* depth: stack of unused blocks */
 	struct iocb **batch;	 /* depth: for io_submit */
-	struct io_event *events; /* depth: of io_getevents */
+	struct io_event *events; /* depth: for io_getevents */
 };
 
 static void aio_free(struct aio *a)

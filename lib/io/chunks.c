@@ -55,7 +55,7 @@ struct sp__chunks {
 	char *name;
 	struct sp_errinfo *err;
 	int status;			    /* SP_READY until the end or an error, which stay */
-	struct sp__volume *cached, *direct; /* direct may be NULL: there is none */
+	struct sp__volume *cached, *direct; /* direct: NULL if impossible */
 	bool refused;			    /* a direct read was refused after opening */
 	bool bypass;			    /* the page cache is not checked */
 	struct sp__queue *q;
@@ -68,7 +68,7 @@ struct sp__chunks {
 	uint64_t known; /* size at opening */
 	uint64_t count;
 	unsigned window;
-	unsigned char *state; /* of the chunks of the window, at their number modulo its size */
+	unsigned char *state; /* state of chunk i of the window, at i modulo its size */
 	uint64_t lowest;      /* first chunk that is not given */
 	uint64_t looked;      /* chunks before this one have a known state */
 	uint64_t cached_from, missing_from; /* no chunk before these has that state */

@@ -33,14 +33,14 @@ void sp__chunks_close(struct sp__chunks *c); /* accepts NULL */
 uint64_t sp__chunks_count(const struct sp__chunks *c);
 /* Returns the size of the window: chunk i is returned after all chunks before i - window + 1. */
 unsigned sp__chunks_window(const struct sp__chunks *c);
-/* A window has so many chunks that tables of this many bytes per chunk fit into one chunk. */
+/* Tables of this many bytes per chunk of the window fit into one chunk. */
 #define SP__CHUNKS_TABLE_BYTES 32
 
 /*
  * Returns one more chunk: SP_READY, valid until the next call; SP_LATER: nothing has arrived yet;
  * SP_END; or an error, recorded.  in_order: the first chunk that has not been returned; chunks that
- * have been requested already can come before it.  If all calls set it, the order is that of the
- * file.
+ * have been requested already can come before it.  If all calls set it, the order is the
+ * file's.
  */
 SP_MUST_CHECK int sp__chunks_next(struct sp__chunks *c, bool in_order,
 				  struct sp__file_chunk *chunk);

@@ -31,8 +31,8 @@ enum sp__engine_caps {
 struct sp__engine_opts {
 	const char *spec;		 /* the text after the name and its colon; or "" */
 	unsigned depth;			 /* maximum number of outstanding requests */
-	const struct sp__volume *device; /* of simulated volumes; or NULL */
-	bool bound;			 /* as in struct sp__queue_opts */
+	const struct sp__volume *device; /* device of simulated volumes; or NULL */
+	bool bound;			 /* see struct sp__queue_opts */
 };
 
 struct sp__engine_ops {

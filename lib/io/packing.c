@@ -25,7 +25,7 @@ struct sp__packing {
 	/* Constant. */
 	int fd;
 	char *name;
-	struct sp__wstream_opts opts; /* of the packed stream */
+	struct sp__wstream_opts opts; /* options of the packed stream */
 	enum sp_packed format;
 	uint64_t memory_bytes; /* for packing */
 	size_t chunk_bytes;

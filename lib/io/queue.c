@@ -307,7 +307,7 @@ int sp__queue_submit(struct sp__queue *q, struct sp__request *const *reqs, size_
 		done += some;
 	}
 	count(q, reqs, n);
-	/* Some are submitted: the failure becomes the result of the others. */
+	/* Earlier requests are submitted: the failure becomes the result of the others. */
 	for (; done < n; done++) {
 		reqs[done]->submit_ns = now(q);
 		finish(q, reqs[done], rc, reqs[done]->submit_ns);

@@ -27,19 +27,20 @@ enum sp__op { SP__OP_READ, SP__OP_WRITE };
 
 struct sp__request {
 	enum sp__op op;
-	uint16_t prio; /* as in Linux: class in bits 13-15, level in 0-2; 0: the process's own */
+	uint16_t
+		prio; /* Linux: class in bits 13-15, level in 0-2; 0: the priority of the process */
 	struct sp__volume *volume;
 	uint64_t offset; /* bytes */
 	void *data;
 	uint32_t bytes;
 	int32_t result;			/* after reaping: bytes moved, or -errno */
 	uint64_t tag;			/* for the caller */
-	uint64_t submit_ns, done_ns;	/* as sp__volume_now_ns() */
+	uint64_t submit_ns, done_ns;	/* times of sp__volume_now_ns() */
 	uint32_t moved;			/* bytes done so far, kept by the queue */
-	STAILQ_ENTRY(sp__request) link; /* of a list of the queue */
+	STAILQ_ENTRY(sp__request) link; /* in a list of the queue */
 };
 
-/* How a queue waits for completions (Iyengar et al. 2008, section 3). */
+/* Ways of a queue to wait for completions (Iyengar et al. 2008, section 3). */
 enum sp__completion {
 	SP__COMPLETE_WAIT,  /* in a system call that ends with them */
 	SP__COMPLETE_POLL,  /* checks for them repeatedly and never sleeps */
@@ -55,7 +56,7 @@ struct sp__queue_opts {
 	const struct sp__volume *device; /* the volumes' simulated device; or NULL */
 	enum sp__completion completion;	 /* SP_EUNSUP: an engine that cannot signal */
 	bool bound; /* used only by the thread that opens it: cheaper in the kernel, not polled */
-	const int *fds; /* of volumes: registered with the kernel if possible; or NULL */
+	const int *fds; /* of volumes, registered with the kernel if possible; or NULL */
 	unsigned nfds;
 };
 

@@ -71,23 +71,23 @@ struct sp__rstream {
 	bool refused;	 /* direct I/O is refused */
 	bool pollable;	 /* can have nothing to read yet: pipe, terminal */
 	int status;	 /* SP_READY until the end or an error, which stay */
-	uint64_t offset; /* of the next byte to return */
+	uint64_t offset; /* offset of the next byte to return */
 	size_t chunk_bytes;
 	char *buf; /* with a queue: whole pages, allocated or the caller's */
 	size_t buf_bytes;
 	bool borrowed;
-	struct sp__io_counters plain; /* of read(2) */
+	struct sp__io_counters plain; /* counters of read(2) */
 
 	struct sp__volume *volume;
 	struct sp__queue *q;
 	bool shared; /* q belongs to the caller */
 	struct slot *slots;
 	unsigned depth, head;
-	unsigned nbusy; /* slots from head on */
+	unsigned nbusy; /* busy or done slots, from head on */
 	unsigned ahead;
 	unsigned in_time; /* consecutive chunks */
 	bool stalled;	  /* the caller waits for the head */
-	bool whole;	  /* as in the options */
+	bool whole;	  /* see the options */
 	bool short_read;  /* a chunk was shorter than requested */
 	uint64_t ask;	  /* offset of the next request */
 	uint64_t known;	  /* size of a regular file at opening; else 0 */

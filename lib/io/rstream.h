@@ -18,7 +18,7 @@
 #include "io/queue.h"
 
 struct sp__rstream_opts {
-	const char *engine; /* as in sp__queue_opts */
+	const char *engine; /* see sp__queue_opts */
 	/*
 	 * The caller's queue, for several streams of one thread; its counters include theirs, and
 	 * it is closed before them.  NULL: each stream has a queue of its own.
@@ -26,7 +26,7 @@ struct sp__rstream_opts {
 	struct sp__queue *queue;
 	char *memory;		/* the caller's, for `depth` chunks, page-aligned; or NULL */
 	enum sp__direct direct; /* _ALWAYS: even if cached; buffered if direct is impossible */
-	size_t chunk_bytes;	/* of one request; multiple of 4096 */
+	size_t chunk_bytes;	/* size of one request; multiple of 4096 */
 	unsigned depth;		/* chunks: one with the caller, the rest ahead; up to 64 */
 	bool whole;		/* the caller reads to the end: full read-ahead from the start */
 	struct sp__trace *trace;

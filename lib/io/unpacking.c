@@ -28,7 +28,7 @@ struct sp__unpacking {
 	/* Constant. */
 	int fd;
 	char *name;
-	struct sp__rstream_opts opts; /* of the packed stream */
+	struct sp__rstream_opts opts; /* options of the packed stream */
 	enum sp_packed format;
 	struct sp__packmemory memory; /* for unpacking */
 	size_t chunk_bytes;

@@ -37,7 +37,7 @@ struct sp__volume {
 	bool direct;		     /* fd has O_DIRECT: offset, length, address aligned */
 	bool hollow;		     /* simulated: requests take time, and move no bytes */
 	uint32_t align_bytes;	     /* unit of direct requests and of simulated files */
-	uint32_t block_bytes;	     /* of a device: its logical blocks; of a file 1 */
+	uint32_t block_bytes;	     /* logical block of a device; 1 for a file */
 	uint64_t size_bytes;	     /* at opening */
 	char *name;		     /* for messages, and for traces ... */
 	char *trace_name;	     /* ... if this is NULL; the volume's */
@@ -70,7 +70,7 @@ SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const struct sp__owndi
 				   struct sp_errinfo *err);
 
 /*
- * Opens a whole block device for reading and writing, direct. -EBUSY: it is in use (mounted, part
+ * Opens a whole block device for reading and writing, direct.  -EBUSY: it is in use (mounted, part
  * of another); -ENOTBLK: the path is not a block device.
  */
 SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err);

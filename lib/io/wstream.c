@@ -71,7 +71,7 @@ struct sp__wstream {
 	unsigned depth, fill;
 	bool ours;	       /* the file ends at the end of the stream */
 	uint64_t reserved;     /* offset up to which space is reserved */
-	uint64_t expected_end; /* of the file; UINT64_MAX: unknown */
+	uint64_t expected_end; /* expected size of the file; UINT64_MAX: unknown */
 	bool no_reserve;
 	uint64_t bad_from; /* offset of the first chunk that failed */
 };

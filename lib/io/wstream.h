@@ -22,7 +22,7 @@
 struct sp__wstream_opts {
 	const char *engine;
 	enum sp__direct direct;	 /* _ALWAYS: from the first chunk on */
-	size_t chunk_bytes;	 /* of one request; multiple of 4096 */
+	size_t chunk_bytes;	 /* size of one request; multiple of 4096 */
 	unsigned depth;		 /* chunks; at least 2 to overlap, at most 64 */
 	uint64_t expected_bytes; /* total; 0: unknown.  Sizes the space reserved ahead */
 	struct sp__trace *trace;
@@ -34,7 +34,7 @@ struct sp__wstream_opts {
 	bool piece;
 	enum sp_packed pack;  /* the format of the output, packed by a thread of its own */
 	uint64_t pack_bytes;  /* the memory for packing, in addition to the chunks */
-	XXH3_state_t *digest; /* of the bytes put, complete when finished; not with pack; or NULL */
+	XXH3_state_t *digest; /* hashes the bytes put, until finished; not with pack; or NULL */
 };
 
 struct sp__wstream;

@@ -32,7 +32,7 @@ struct sp__collate_sym {
 enum {
 	SP__COLLATE_VARIANT = 0x100, /* a letter with third level 1 */
 	SP__COLLATE_MARK = 0x200,    /* not a letter */
-	SP__COLLATE_ALONE = 0x400,   /* as in struct sp__collate_sym */
+	SP__COLLATE_ALONE = 0x400,   /* see struct sp__collate_sym */
 	SP__COLLATE_PAIRED = 0x800,
 	SP__COLLATE_OTHER = 0x1000, /* any other byte */
 };
@@ -78,7 +78,7 @@ static inline unsigned sp__collate_next(const struct sp__collate_table *c, const
 /* One character and its weights from strxfrm(), level by level. */
 struct sp__collate_char {
 	unsigned char text[4], text_bytes;
-	unsigned char at[4], bytes[4]; /* of each level in raw */
+	unsigned char at[4], bytes[4]; /* offset and length of each level in raw */
 	unsigned char raw[40];
 };
 

@@ -65,9 +65,9 @@ static void append(struct text *t, char byte)
 /* Progress in reading the header. */
 struct progress {
 	uint64_t left;	  /* records */
-	size_t begin;	  /* of the present record, in the text */
-	uint64_t scanned; /* of the present record: rec/recfmt.h */
-	size_t first_end; /* of the first record, terminator included */
+	size_t begin;	  /* beginning of the present record in the text */
+	uint64_t scanned; /* scan state of the present record (rec/recfmt.h) */
+	size_t first_end; /* end of the first record, terminator included */
 };
 
 static struct sp_recfmt format(const struct sp_columns *c)

@@ -88,7 +88,7 @@ size_t sp__general_value(const char *s, size_t n, long double *value)
 	if (n >= sizeof(stack)) {
 		text = sp__block_resize(NULL, 0, n + 1);
 		if (!text) {
-			/* Digits this far from the beginning hardly ever change the value. */
+			/* Digits this far from the beginning rarely change the value. */
 			text = stack;
 			n = sizeof(stack) - 1;
 		}

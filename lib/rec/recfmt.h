@@ -91,9 +91,9 @@ struct sp__file_piece {
 
 /*
  * Lines and CSV: finds the record, with its terminator, that contains the byte at this offset.
- * False: a part of it lies outside the file part.  A part of CSV other than the first does not show
- * for certain if it begins inside quotes.  The state that fits its quotes better is assumed, so the
- * result might not be a record.
+ * False: the record is not entirely inside the part.  A part of CSV other than the first does not
+ * show for certain if it begins inside quotes.  The state that fits its quotes better is assumed,
+ * so the result might not be a record.
  */
 bool sp__rec_around(const struct sp_recfmt *f, const struct sp__file_piece *piece, size_t at,
 		    size_t *begin, size_t *end);

@@ -161,7 +161,7 @@ struct source {
 	struct sp__run *run;
 	int fd;	      /* the pipe, or the file itself; -1: closed */
 	size_t page;  /* the next page to read */
-	uint64_t sum; /* of the current group, for verification */
+	uint64_t sum; /* sum of the current group, for verification */
 	char *mem;
 	uint64_t file_bytes;
 };

@@ -29,7 +29,7 @@
 
 /* A chunk: consecutive pages on one track. */
 struct sp__waypoint {
-	double phase;  /* of its beginning, in revolutions, 0 to 1 */
+	double phase;  /* angle of its beginning, in revolutions, 0 to 1 */
 	double length; /* in revolutions */
 	uint64_t track;
 	uint32_t first, pages; /* its stops, in the order of units */

@@ -13,9 +13,9 @@
 
 /* A track in use. */
 struct sp__row {
-	uint64_t lbn;	 /* of its first block */
+	uint64_t lbn;	 /* first block */
 	uint64_t number; /* on the device */
-	double angle;	 /* of its first block, in revolutions */
+	double angle;	 /* angle of its first block, in revolutions */
 	uint32_t blocks;
 	uint32_t start; /* its first page, in blocks from the track's first */
 	uint16_t places;
@@ -27,7 +27,7 @@ struct sp__band {
 	uint32_t first_row, rows;
 	uint32_t group; /* counted from 1 */
 	uint32_t next;	/* in the same group, or in the list of free ones */
-	uint32_t prev;	/* of the same group */
+	uint32_t prev;	/* in the same group */
 	uint32_t live;	/* pages in use */
 	bool again;	/* its tracks are allocated again */
 };

@@ -28,9 +28,9 @@ struct source {
 	struct sp__run *run;
 	struct sp__run_span span; /* to be read */
 	size_t end;		  /* one past its last page */
-	uint64_t sum;		  /* of the current group, for verification */
+	uint64_t sum;		  /* sum of the current group, for verification */
 	size_t asked, given;	  /* the next pages to request, to pin */
-	uint64_t unit;		  /* of the next page to request */
+	uint64_t unit;		  /* first unit of the next page to request */
 	uint32_t first, last;	  /* slots requested and not released, in order */
 	bool out;		  /* the merge has pinned the first slot */
 };

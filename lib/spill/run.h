@@ -34,7 +34,7 @@ struct sp__lastkey {
 	uint32_t offset;
 	uint32_t bytes : 7;
 	uint32_t tail : 25; /* bytes of a record that ends later; the whole page: none ends in it */
-	uint32_t records;   /* that end in it */
+	uint32_t records;   /* number of records that end in the page */
 };
 
 /* The bytes of a run between two offsets. */

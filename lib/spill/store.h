@@ -88,7 +88,7 @@ struct sp__spill {
 	size_t nfiles, next_file;
 	size_t first_file;	     /* first file for new runs */
 	struct sp__queue *queue;     /* NULL with a program, and after a failure */
-	unsigned group_shift;	     /* of runs to be written: see run.h */
+	unsigned group_shift;	     /* group size of later runs: see run.h */
 	int broken;		     /* the queue's failure; nothing is outstanding */
 	struct sp__io_counters past; /* through pipes, or queues that are closed */
 	bool reader;		     /* see sp__spill_reader_open() */
@@ -106,11 +106,10 @@ struct sp__spill {
 int sp__spill_open(struct sp__spill **spill, const struct sp__spill_opts *opts);
 void sp__spill_close(struct sp__spill *spill); /* accepts NULL */
 /*
- * Opens a second view of a store that is no longer written, for another thread that reads some of
- * the runs.  The view has its own queue and counters.  Files and runs belong to the store, which
- * must outlive the view, and reading frees no space.  Not for stores with a program or with
- * placement.  Errors are recorded in err.  sp__spill_reader_close() adds the reads to the store's
- * counters.
+ * Opens a second view of a store that is no longer written, for another thread that reads runs.
+ * The view has its own queue and counters.  Files and runs belong to the store, which must outlive
+ * the view, and reading frees no space.  Not for stores with a program or with placement.  Errors
+ * are recorded in err.  sp__spill_reader_close() adds the reads to the store's counters.
  */
 SP_MUST_CHECK int sp__spill_reader_open(struct sp__spill **reader, const struct sp__spill *store,
 					struct sp_errinfo *err);
