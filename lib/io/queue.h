@@ -27,8 +27,7 @@ enum sp__op { SP__OP_READ, SP__OP_WRITE };
 
 struct sp__request {
 	enum sp__op op;
-	uint16_t
-		prio; /* Linux: class in bits 13-15, level in 0-2; 0: the priority of the process */
+	uint16_t prio; /* Linux: class in bits 13-15, level in 0-2; 0: as the process has */
 	struct sp__volume *volume;
 	uint64_t offset; /* bytes */
 	void *data;
