@@ -17,7 +17,7 @@
  *
  * All keys share the prefix, so that an entry can be found by bisection without those before it.
  * (Compression against the key before is closer, but has to be read from the beginning.)  While a
- * node is filled the prefix only becomes shorter; the entries are then written anew.  They grow by
+ * node is filled the prefix only becomes shorter; the entries are then written again.  They grow by
  * what the prefix loses, so whether they still fit is known before.
  */
 #include <endian.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of a file by two processes: a child opens the file anew and says what it got.
+ * Locks of a file by two processes: a child opens the file again and says what it got.
  */
 #include <fcntl.h>
 #include <stdio.h>

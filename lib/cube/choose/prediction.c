@@ -5,7 +5,7 @@
  * time to an end on a track at an angle.  Time passes pass by pass:
  *
  *	positioning = the least time >= need that turns the platter from the end of the last
- *		      pass to the begin of the next one
+ *		      pass to the start of the next one
  *	need	    = what is left of the overhead + move(tracks in between)
  *	move	    = seek curve(cylinders) or switch of surfaces, the longer; if the layout is not
  *		      known: hop curve(tracks) - overhead, inside a round of a serpentine that of
@@ -18,7 +18,7 @@
  * request is read from its first block on.
  *
  * The time of a pass over many tracks of one zone is a sum in closed form: a revolution for
- * each track, and its skew.  From zone to zone the platter turns to the begin of the next one.
+ * each track, and its skew.  From zone to zone the platter turns to the start of the next one.
  *
  * Several requests outstanding: a request may be chosen when its overhead has passed since it
  * was issued, which the host does when another one ends.  The drive takes the one that is next
@@ -266,7 +266,7 @@ static void make_pass(const struct sp_geometry *g, uint64_t first, uint64_t bloc
 	}
 }
 
-/* From now_ns to the begin of a pass, which may be chosen after idle_ns. */
+/* From now_ns to the start of a pass, which may be chosen after idle_ns. */
 static double position_ns(const struct predictor *p, const struct drive *d, double idle_ns,
 			  const struct pass *to)
 {

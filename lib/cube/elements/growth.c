@@ -3,8 +3,8 @@
  * A new fragment goes to the first blocks that hold its table and its cells: between two fragments,
  * if an older one has left, else behind the last.
  *
- * Parts begin at whole tiles and extents.  What the dataset has of the last one is stored anew,
- * as the begin of the new fragment; nothing that is there is changed, so that the cube stays what
+ * Parts begin at whole tiles and extents.  What the dataset has of the last one is stored again,
+ * as the start of the new fragment; nothing that is there is changed, so that the cube stays what
  * it is until its head is replaced.  If a fragment has nothing else, it leaves then; so appending
  * layer by layer takes turns between two places until the tiles are full.
  */
@@ -21,18 +21,18 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 }
 
 /*
- * Whether basic cubes are chosen anew: a linear mapping that fills no basic cubes fills none, and
+ * Whether basic cubes are chosen again: a linear mapping that fills no basic cubes fills none, and
  * where the first fragment ends its basic cubes could not be longer, but those of a longer fragment
  * can.
  */
-static bool chosen_anew(const struct sp__cube_superblock *h, const uint64_t *size)
+static bool chosen_again(const struct sp__cube_superblock *h, const uint64_t *size)
 {
 	const struct sp__mapping *first = &h->fragments.list[0]->mapping;
-	bool anew = first->kind != SP_CUBE_MULTIMAP && first->basic.ncubes == 1;
+	bool again = first->kind != SP_CUBE_MULTIMAP && first->basic.ncubes == 1;
 
 	for (unsigned i = 0; i < h->shape.ndims; i++)
-		anew |= first->basic.k[i] == first->grid.size[i] && size[i] > first->grid.size[i];
-	return anew;
+		again |= first->basic.k[i] == first->grid.size[i] && size[i] > first->grid.size[i];
+	return again;
 }
 
 /* Basic cubes like those of the first fragment, balanced unless that has the same sizes. */
@@ -40,7 +40,7 @@ static void set_basic(const struct sp__cube_superblock *h, struct sp__fragment *
 {
 	const uint64_t *like = h->fragments.list[0]->mapping.basic.k;
 	uint64_t *k = p->mapping.basic.k, size[SP_CUBE_DIMS_MAX];
-	bool anew, same = !p->first;
+	bool again, same = !p->first;
 
 	for (unsigned i = 0; i < h->shape.ndims; i++) {
 		size[i] = p->placed[h->mapping.order[i]];
@@ -50,9 +50,9 @@ static void set_basic(const struct sp__cube_superblock *h, struct sp__fragment *
 		memcpy(k, like, h->shape.ndims * sizeof(*k));
 		return;
 	}
-	anew = chosen_anew(h, size);
+	again = chosen_again(h, size);
 	for (unsigned i = 0; i < h->shape.ndims; i++)
-		k[i] = anew ? 0 : div_up(size[i], div_up(size[i], sp__min(like[i], size[i])));
+		k[i] = again ? 0 : div_up(size[i], div_up(size[i], sp__min(like[i], size[i])));
 }
 
 /* Places table and cells from a block on. */
@@ -167,7 +167,7 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_superblock *h, u
 	if (!rc && g->fragments.n > SP__FRAGMENTS_MAX)
 		return refuse(path, err, SP_EUNSUP,
 			      "the cube has 1000 fragments, and cannot have more: export it, and "
-			      "create it anew");
+			      "create it again");
 	if (!rc)
 		rc = find_place(h, g->fragment);
 	if (!rc && !possible(g, h))

@@ -10,7 +10,7 @@
  * points put there later go to one cell more, outside of all others.
  *
  * The directory is in memory while the dataset is open: 24 bytes for each leaf.  It changes only
- * when the dataset is built anew.
+ * when the dataset is rebuilt.
  *
  * Thread rule: immutable once read or built.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lines of coordinates and a value, X0,X1,...,VALUE, from a file or standard input.  Blank lines
- * are skipped and counted; a header is skipped: a first record whose first field is no number.  A
- * byte order mark at the beginning belongs to no field.
+ * are skipped and counted; a header is skipped: a first record whose first field is not a number.
+ * A byte order mark at the beginning belongs to no field.
  */
 #ifndef SP__CUBE_INPUT_CSVLINES_H
 #define SP__CUBE_INPUT_CSVLINES_H

@@ -55,7 +55,7 @@ static void skip_blanks(struct reader *r)
 	}
 }
 
-/* Blanks at the begin of a line; a form feed begins the line again.  True: the line has some. */
+/* Blanks at the start of a line; a form feed begins the line again.  True: the line has some. */
 static bool skip_indent(struct reader *r)
 {
 	bool any = false;

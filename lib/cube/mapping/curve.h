@@ -23,7 +23,7 @@ struct sp__curve {
 	uint32_t free[64]; /* binary: the dimensions that have a bit at this level */
 };
 
-/* SP_EUNSUP: more than four dimensions, and a size that is no power of two. */
+/* SP_EUNSUP: more than four dimensions, and a size that is not a power of two. */
 SP_MUST_CHECK int sp__curve_init(struct sp__curve *c, enum sp_cube_mapping kind,
 				 const struct sp__grid *grid);
 uint64_t sp__curve_rank(const struct sp__curve *c, const uint64_t *x);

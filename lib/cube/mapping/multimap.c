@@ -200,7 +200,7 @@ static void add_piece(struct sp__segment *s, const struct track *t, uint64_t num
 }
 
 /*
- * The row at x.  One that passes the end of its track is two pieces.  The one at the begin of the
+ * The row at x.  One that passes the end of its track is two pieces.  The one at the start of the
  * track comes first: if nothing else is left, less than a revolution passes between them.
  */
 static void add_row(struct sp__segment *s)
@@ -257,7 +257,7 @@ static uint64_t until(const struct sp__segment *s, const struct sp__rowpiece *p)
 	return need + (p->begin + 2 * turn - (s->at.end + need) % turn) % turn;
 }
 
-/* Takes the piece that the head reaches first; at the begin of a segment the first one. */
+/* Takes the piece that the head reaches first; at the start of a segment the first one. */
 static void choose(struct sp__segment *s)
 {
 	uint64_t least = UINT64_MAX;

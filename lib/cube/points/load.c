@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Building a dataset of points anew: when points are loaded, and when it is reorganised.
+ * Builds a dataset of points: when points are loaded, and when it is reorganised.
  *
  * 1. The points that are there and those of the input are sorted by their keys, with the sort of
  *    the library, into a temporary file.

@@ -112,7 +112,9 @@ static int check_falls(struct sp__checks *c, bool line, uint64_t first, uint64_t
 	return rc;
 }
 
-/* Nor is a track farther on nearer all over the zone: by eighths, with which surfaces may end. */
+/*
+ * Checks, by eighths of the zone, that no track farther on is nearer all over it; surfaces may end.
+ */
 static int check_surface(struct sp__checks *c, uint64_t first, uint64_t tracks)
 {
 	uint64_t eighth = tracks / EIGHTHS, at;

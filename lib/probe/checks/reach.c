@@ -128,7 +128,7 @@ int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g)
 	if (!rc && c->seeks->write_measured)
 		rc = hops(c, g, &writes, &c->write_hops, &c->write_hop_misses);
 	c->no_reach = c->far_hops < FAR_MIN || 5 * c->far_hop_misses > c->far_hops;
-	/* Hops told that, too. */
+	/* The hops showed this, too. */
 	if (c->no_reach)
 		c->order->turns = c->order->turns_known = false;
 	c->no_write_reach = 5 * c->write_hop_misses > c->write_hops;

@@ -11,7 +11,7 @@
  * The moment of issue is known exactly and the moment at which the block passes
  * is known from many readings, so the noise of single completions plays no
  * part: it only has to be less than half a revolution to find the passing to
- * which a completion belongs.  Nor does the length of a block limit the resolution.
+ * which a completion belongs.  The length of a block does not limit the resolution either.
  * Each answer, whatever u, bounds the time to one revolution: so
  * seeks that last longer than a revolution need no special case.
  *

@@ -34,7 +34,7 @@ static unsigned below(const struct times *t, double ns)
 	return n;
 }
 
-/* A block near the begin of the device, and one near its end. */
+/* A block near the start of the device, and one near its end. */
 static void choose(struct sp__timing *tm, uint64_t pair[2])
 {
 	uint64_t quarter = tm->target->blocks / 4;

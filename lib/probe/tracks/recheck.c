@@ -71,7 +71,7 @@ struct inquiry {
 	uint64_t from;	/* the last track at which there was a boundary */
 	uint64_t asked; /* the last track that was looked at */
 	bool good;	/* it was one */
-	bool broken;	/* a track is none: nor are others of the zone */
+	bool broken;	/* a track is not one; the others of the zone are not either */
 };
 
 /* Tracks from..to of a zone as one of their own; what is not known yet of them is left out. */

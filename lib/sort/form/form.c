@@ -9,7 +9,7 @@
  *
  * Memory that is touched for the first time can cost more than temporary space, on a virtual
  * machine ten times as much, and not from the first slot on.  Both are measured as they are
- * used: slots that would be dearer than storing are given up, until storing proves dearer.
+ * used: slots that would be costlier than storing are given up, until storing proves costlier.
  *
  * Natural order: a slot that is already in order is not sorted, and a run whose first
  * record does not precede the last one stored continues the run being written: sorted
@@ -214,7 +214,7 @@ static double seconds_per_mib(const struct sp__cost *c)
 	return (double)c->ns * 1e-9 / ((double)c->bytes / (1 << 20));
 }
 
-/* Is keeping a record dearer than storing and reading it?  No task is running. */
+/* Is keeping a record costlier than storing and reading it?  No task is running. */
 static void weigh_memory(struct sp__forming *forming)
 {
 	double touching, storing;

@@ -13,7 +13,7 @@
  * After a crash the same runs are merged from the offsets of the last marks on, in ranges that stay
  * what they were, whatever the number of threads is.  What was written before is read and verified;
  * if it is damaged, or if more runs had to be merged because there is less memory, the final merge
- * begins anew.
+ * starts over.
  */
 #include <errno.h>
 #include <fcntl.h>
