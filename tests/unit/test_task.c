@@ -156,15 +156,21 @@ static void without_opening(void)
 	ok(created == joined, "without sp__tasks_open() threads end with the last task");
 }
 
+/* Opens a pool of one thread, which the first task occupies, and queues the second. */
+static void fill_pool(struct blocker *first, struct noted *second)
+{
+	sp__tasks_open(1);
+	first->task = (struct sp__task){ 0 };
+	blocker_start(first);
+	sp__task_start(&second->task, note, second);
+}
+
 static void helping(void)
 {
 	struct blocker first;
 	struct noted second = { 0 };
 
-	sp__tasks_open(1);
-	first.task = (struct sp__task){ 0 };
-	blocker_start(&first);
-	sp__task_start(&second.task, note, &second);
+	fill_pool(&first, &second);
 	ok(!sp__task_done(&second.task), "a task waits while others fill the pool");
 	sp__task_join(&second.task);
 	ok(by_owner(&second), "an owner runs the waiting task that it joins");
@@ -177,10 +183,7 @@ static void raising(void)
 	struct blocker first;
 	struct noted second = { 0 };
 
-	sp__tasks_open(1);
-	first.task = (struct sp__task){ 0 };
-	blocker_start(&first);
-	sp__task_start(&second.task, note, &second);
+	fill_pool(&first, &second);
 	sp__tasks_open(2);
 	while (!sp__task_done(&second.task))
 		sched_yield();
