@@ -224,7 +224,7 @@ static void tell_merged(void *job, uint64_t done)
 /* Lets all parts of the result be written at once.  1; 0: that is not possible; or an error. */
 static int give_in_parts(struct job *j)
 {
-	struct sp__fragments_out out;
+	struct sp__parts_out out;
 	int rc;
 
 	if (j->io->splitters || j->opts.run.compress_output ||
@@ -239,7 +239,7 @@ static int give_in_parts(struct job *j)
 		return rc;
 	out.tell = tell_merged;
 	out.arg = j;
-	rc = sp__fragments_write(&j->sort->merging, &out);
+	rc = sp__parts_write(&j->sort->merging, &out);
 	if (rc <= 0)
 		return rc;
 	rc = sp__sort_given(j->sort);
@@ -250,7 +250,7 @@ static int give_in_parts(struct job *j)
 static int give_ranges(struct job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(&j->sort->shared.env);
-	struct sp__fragments_out out;
+	struct sp__parts_out out;
 	struct sp_batch header;
 	int rc = sp__sort_reduce(j->sort);
 

@@ -47,14 +47,14 @@ SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batc
  * After the header: where the rest can be written in parts, if the output is a single regular file.
  * They must all be written before finish().  False: it is not.
  */
-bool sp__result_place(struct sp__sort_result *r, struct sp__fragments_out *out);
+bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out);
 /*
  * Instead of begin(), of one output that is staged: writes the header, and leaves what follows it
  * as it is, to be written in parts.
  */
 SP_MUST_CHECK int sp__result_continue(struct sp__sort_result *r,
 				      const struct sp__wstream_opts *writing,
-				      const struct sp_batch *header, struct sp__fragments_out *out);
+				      const struct sp_batch *header, struct sp__parts_out *out);
 /* Writes all that has been put, and the parts that are empty. */
 SP_MUST_CHECK int sp__result_finish(struct sp__sort_result *r);
 /* Gives all files their names. */

@@ -36,7 +36,7 @@ void sp__output_stop(struct sp__output *output);
 /* After stop(). */
 void sp__output_close(struct sp__output *output);
 
-/* ranges.c: what sp__fragments_write() does, with checkpoints; always possible. */
-SP_MUST_CHECK int sp__ranges_write(struct sp__output *output, struct sp__fragments_out *out);
+/* ranges.c: what sp__parts_write() does, with checkpoints; always possible. */
+SP_MUST_CHECK int sp__ranges_write(struct sp__output *output, struct sp__parts_out *out);
 
 #endif

@@ -21,8 +21,8 @@
 #define RUN_PAGES_EACH 4
 #define MIN_CHUNK (8u << 10)
 
-unsigned sp__fragments_pages(const struct sp__merging *merging, struct sp__freemem where,
-			     unsigned parts)
+unsigned sp__parts_pages(const struct sp__merging *merging, struct sp__freemem where,
+			 unsigned parts)
 {
 	const struct sp__sort_shared *s = merging->sort;
 	size_t beside =
@@ -33,18 +33,18 @@ unsigned sp__fragments_pages(const struct sp__merging *merging, struct sp__freem
 		       : (unsigned)((where.bytes - beside) / s->plan.page_bytes / parts);
 }
 
-size_t sp__fragments_chunk(const struct sp__wstream_opts *w, unsigned k)
+size_t sp__parts_chunk(const struct sp__wstream_opts *w, unsigned k)
 {
 	size_t all = w->chunk_bytes * (SP__RING_BUFFERS + w->depth);
 
 	return sp__min(w->chunk_bytes, all / (k * w->depth)) & ~(size_t)4095;
 }
 
-bool sp__fragments_fit(const struct sp__merging *merging, unsigned n, struct sp__freemem where,
-		       const struct sp__wstream_opts *w, unsigned k)
+bool sp__parts_fit(const struct sp__merging *merging, unsigned n, struct sp__freemem where,
+		   const struct sp__wstream_opts *w, unsigned k)
 {
-	return sp__fragments_chunk(w, k) >= MIN_CHUNK &&
-	       (!n || sp__fragments_pages(merging, where, k) >= PAGES_EACH * n);
+	return sp__parts_chunk(w, k) >= MIN_CHUNK &&
+	       (!n || sp__parts_pages(merging, where, k) >= PAGES_EACH * n);
 }
 
 /* How many parts there is memory and work for; less than 2: none. */
@@ -56,7 +56,7 @@ static unsigned parts_for(const struct sp__merging *merging, unsigned n, uint64_
 
 	if (bytes < MIN_BYTES)
 		return 0;
-	while (k > 1 && (!sp__fragments_fit(merging, n, where, w, k) ||
+	while (k > 1 && (!sp__parts_fit(merging, n, where, w, k) ||
 			 bytes / s->plan.page_bytes < (uint64_t)RUN_PAGES_EACH * n * k))
 		k--;
 	return k;
@@ -96,8 +96,8 @@ static bool uneven(const struct sp__cuts *c, uint64_t bytes)
 	return max > bytes / c->parts / 2 * 3;
 }
 
-int sp__fragments_cut(struct sp__merging *merging, const struct sp__wstream_opts *writing,
-		      struct sp__cuts *cuts)
+int sp__parts_cut(struct sp__merging *merging, const struct sp__wstream_opts *writing,
+		  struct sp__cuts *cuts)
 {
 	struct sp__spilled *spilled = merging->spilled;
 	struct sp__freemem where = sp__free_region(merging->forming, true);

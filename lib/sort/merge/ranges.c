@@ -38,7 +38,7 @@
 struct writing {
 	struct sp__output *output; /* of the sort, whose final merge it may use */
 	struct sp__merging *merging;
-	struct sp__fragments_out *out;
+	struct sp__parts_out *out;
 	struct sp__ranges *ranges;
 	unsigned workers;
 	bool parts;		  /* several ranges, each merged by readers of its own */
@@ -79,7 +79,7 @@ static int open_stream(struct worker *k, uint64_t at)
 	struct writing *w = k->all;
 	struct sp__wstream_opts o = w->out->writing;
 
-	o.chunk_bytes = sp__fragments_chunk(&o, w->workers);
+	o.chunk_bytes = sp__parts_chunk(&o, w->workers);
 	o.expected_bytes = w->marked_bytes;
 	o.piece = w->parts;
 	o.digest = k->digest;
@@ -360,7 +360,7 @@ static unsigned workers_for(const struct writing *w, struct sp__freemem where)
 	for (unsigned i = 0; i < w->ranges->n; i++)
 		left += !finished(w, &w->ranges->list[i]);
 	k = (unsigned)sp__min(sp__min(left, w->merging->sort->threads), WORKERS_MAX);
-	while (k > 1 && !sp__fragments_fit(w->merging, w->ranges->runs, where, &w->out->writing, k))
+	while (k > 1 && !sp__parts_fit(w->merging, w->ranges->runs, where, &w->out->writing, k))
 		k--;
 	return k ? k : 1;
 }
@@ -437,7 +437,7 @@ static int begin(struct writing *w)
 {
 	const bool all = !w->merging->sort->opts.unique && !w->merging->sort->opts.top;
 	struct sp__cuts cuts = { 0 };
-	int rc = all ? sp__fragments_cut(w->merging, &w->out->writing, &cuts) : 0;
+	int rc = all ? sp__parts_cut(w->merging, &w->out->writing, &cuts) : 0;
 
 	if (rc >= 0)
 		rc = make_ranges(w, &cuts, rc > 1 ? (unsigned)rc : 1, all);
@@ -493,7 +493,7 @@ static int end(struct writing *w)
 	return 0;
 }
 
-int sp__ranges_write(struct sp__output *output, struct sp__fragments_out *out)
+int sp__ranges_write(struct sp__output *output, struct sp__parts_out *out)
 {
 	struct sp__merging *merging = output->merging;
 	const struct sp__sort_shared *s = merging->sort;

@@ -64,7 +64,7 @@ struct part {
 
 struct parts {
 	struct sp__merging *merging;
-	const struct sp__fragments_out *out;
+	const struct sp__parts_out *out;
 	struct sp__cuts cuts;
 	unsigned n;
 	struct part *part;
@@ -90,7 +90,7 @@ static int open_part(struct parts *p, struct part *part, uint64_t at)
 	part->fd = open(path, (s->opts.unique ? O_RDWR : O_WRONLY) | O_CLOEXEC);
 	if (part->fd < 0 || lseek(part->fd, (off_t)at, SEEK_SET) < 0)
 		return 0;
-	writing.chunk_bytes = sp__fragments_chunk(&writing, p->n);
+	writing.chunk_bytes = sp__parts_chunk(&writing, p->n);
 	writing.expected_bytes = part->bytes;
 	writing.piece = true;
 	if (sp__wstream_open(&part->stream, part->fd, p->out->name, &writing, &part->err) < 0 ||
@@ -130,7 +130,7 @@ static void close_part(struct parts *p, struct part *part)
 /* Divides the free memory; opens all parts or, with 0, not. */
 static int open_parts(struct parts *p, struct sp__freemem where)
 {
-	unsigned pages = p->cuts.n ? sp__fragments_pages(p->merging, where, p->n) : 0;
+	unsigned pages = p->cuts.n ? sp__parts_pages(p->merging, where, p->n) : 0;
 	size_t each = (size_t)pages * p->merging->sort->plan.page_bytes;
 	uint64_t at = p->out->at;
 	int rc = 1;
@@ -396,10 +396,10 @@ static int write_parts(struct parts *p, struct sp__freemem where)
 	return rc < 0 ? rc : 1;
 }
 
-int sp__fragments_write(struct sp__merging *merging, const struct sp__fragments_out *out)
+int sp__parts_write(struct sp__merging *merging, const struct sp__parts_out *out)
 {
 	struct parts p = { .merging = merging, .out = out };
-	int rc = sp__fragments_cut(merging, &out->writing, &p.cuts);
+	int rc = sp__parts_cut(merging, &out->writing, &p.cuts);
 
 	p.n = rc > 0 ? (unsigned)rc : 0;
 	if (rc > 0)

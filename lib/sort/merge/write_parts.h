@@ -11,7 +11,7 @@
 #include "sort/merge/merging.h"
 
 /* The file that the result goes to, and where. */
-struct sp__fragments_out {
+struct sp__parts_out {
 	int fd;
 	const char *name;
 	uint64_t at; /* its offset */
@@ -25,7 +25,6 @@ struct sp__fragments_out {
  * After sp__final_reduce(): merges and writes all that is left, and checks it.  1; 0: it does not
  * pay or is not possible, and nothing has changed; or an error.
  */
-SP_MUST_CHECK int sp__fragments_write(struct sp__merging *merging,
-				      const struct sp__fragments_out *out);
+SP_MUST_CHECK int sp__parts_write(struct sp__merging *merging, const struct sp__parts_out *out);
 
 #endif
