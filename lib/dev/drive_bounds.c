@@ -71,7 +71,7 @@ void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, stru
 		sp__cache_settle(c, arm, now_ns);
 		arm = &c->now;
 		wait = c->start_ns - now_ns;
-		room = sp__buffer_free_space(c, arm, now_ns, &least);
+		room = sp__buffer_has_space(c, arm, now_ns, &least);
 	}
 	for (unsigned i = 0; i < n; i++)
 		bound[i] = bucket[i].unplaced || (room && bucket[i].writes)

@@ -119,8 +119,8 @@ bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm,
 	return c->nwaiting + writing >= c->cfg->write_segments && !goes_on(c, writing, p);
 }
 
-bool sp__buffer_free_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
-			   uint64_t now_ns, const struct sp__piece *p)
+bool sp__buffer_has_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
+			  uint64_t now_ns, const struct sp__piece *p)
 {
 	uint32_t used =
 		c->blocks_waiting + (sp__buffer_writing(c, arm, now_ns) ? c->blocks_writing : 0);

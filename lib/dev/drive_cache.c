@@ -512,7 +512,7 @@ uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm
 
 	sp__cache_settle(c, arm, now_ns);
 	/* Needs no arm movement. */
-	if (p->write ? sp__buffer_free_space(c, arm, now_ns, p) : has(c, p))
+	if (p->write ? sp__buffer_has_space(c, arm, now_ns, p) : has(c, p))
 		return 0;
 	wait = sp__max(c->start_ns - now_ns, before_ns);
 	if (wait > limit_ns)

@@ -84,8 +84,8 @@ bool sp__buffer_writing(const struct sp__drive_cache *c, const struct sp__arm *a
 bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
 		     const struct sp__piece *p);
 /* True if p fits at now_ns. */
-bool sp__buffer_free_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
-			   uint64_t now_ns, const struct sp__piece *p);
+bool sp__buffer_has_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
+			  uint64_t now_ns, const struct sp__piece *p);
 void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns);
 
 #endif

@@ -83,7 +83,7 @@ static uint64_t room_of(const struct sp__fetch *f, const struct sp__keymatch *m)
 	return sp__request_capacity(f->index->records, m->bytes);
 }
 
-bool sp__fetch_free(const struct sp__fetch *f, const struct sp__keymatch *m)
+bool sp__fetch_has_space(const struct sp__fetch *f, const struct sp__keymatch *m)
 {
 	return !f->n || (f->n < f->max && f->used_bytes + room_of(f, m) <= f->bytes);
 }
@@ -139,7 +139,7 @@ int sp__fetch_put(struct sp__fetch *f, const struct sp__keymatch *m)
 {
 	struct wanted *w = &f->ring[(f->head + f->n) % f->max];
 
-	if (!f->error && !sp__fetch_free(f, m))
+	if (!f->error && !sp__fetch_has_space(f, m))
 		f->error = sp__err(f->index->env->err, SP_ESTATE, "read", f->index->source, -1);
 	if (!f->error && m->bytes && !(f->last && in_block(f->last, m)))
 		f->error = begin_block(f, m);

@@ -21,7 +21,7 @@ SP_MUST_CHECK int sp__fetch_open(struct sp__fetch **fetch, const struct sp__inde
 void sp__fetch_close(struct sp__fetch *f);
 
 /* May this record be put now? */
-bool sp__fetch_free(const struct sp__fetch *f, const struct sp__keymatch *m);
+bool sp__fetch_has_space(const struct sp__fetch *f, const struct sp__keymatch *m);
 /* Begins to read a record; the next flush of the reads submits it. */
 SP_MUST_CHECK int sp__fetch_put(struct sp__fetch *f, const struct sp__keymatch *m);
 /*

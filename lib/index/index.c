@@ -193,7 +193,7 @@ static int put_keys(struct query *q)
 	size_t bytes;
 	int rc = 0;
 
-	while (!rc && !q->keys_end && sp__lookup_free(q->lookup)) {
+	while (!rc && !q->keys_end && sp__lookup_has_space(q->lookup)) {
 		rc = q->keys(q->keys_arg, &key, &bytes);
 		q->keys_end = rc == 0;
 		if (rc <= 0)

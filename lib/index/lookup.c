@@ -207,7 +207,7 @@ void sp__lookup_expect(struct sp__lookup *l, uint64_t keys)
 	sp__nodecache_expect(&l->cache, keys);
 }
 
-bool sp__lookup_free(const struct sp__lookup *l)
+bool sp__lookup_has_space(const struct sp__lookup *l)
 {
 	return l->free;
 }

@@ -52,7 +52,7 @@ void sp__lookup_close(struct sp__lookup *l);
 /* So many keys will be put from now on, at a guess. */
 void sp__lookup_expect(struct sp__lookup *l, uint64_t keys);
 /* May another key be put? */
-bool sp__lookup_free(const struct sp__lookup *l);
+bool sp__lookup_has_space(const struct sp__lookup *l);
 /*
  * Begins to look for a normalised key (indexkey.h), which is copied.  SP_ESTATE: there is no
  * room.  Its reads are submitted by the next get.

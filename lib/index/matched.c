@@ -6,7 +6,7 @@ static int fetch_some(struct sp__matched *p)
 {
 	int rc = 0;
 
-	while (!rc && p->n && sp__fetch_free(p->fetch, p->matches)) {
+	while (!rc && p->n && sp__fetch_has_space(p->fetch, p->matches)) {
 		rc = sp__fetch_put(p->fetch, p->matches++);
 		p->n--;
 	}

@@ -79,7 +79,7 @@ static int run(struct gathering *g)
 	int rc = 0;
 
 	while (!rc) {
-		for (; asked < RECORDS && sp__gather_free(g->gather); asked++)
+		for (; asked < RECORDS && sp__gather_slots_left(g->gather); asked++)
 			sp__gather_ask(g->gather, wanted[asked].offset, wanted[asked].bytes, asked);
 		rc = sp__gather_flush(g->gather);
 		if (!rc)

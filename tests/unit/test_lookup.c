@@ -98,7 +98,7 @@ static bool put_all(struct plan *p, unsigned *next)
 {
 	char key[16];
 
-	while (*next <= KEYS && sp__lookup_free(p->lookup)) {
+	while (*next <= KEYS && sp__lookup_has_space(p->lookup)) {
 		size_t n = (size_t)sprintf(key, "%03u", *next);
 
 		p->rc = sp__lookup_put(p->lookup, key, n, *next);
@@ -277,7 +277,7 @@ static void fetches(void)
 	ok(!p.rc && rc == SP_END, "without a record that was asked for there is none");
 	for (unsigned i = 0; i < 3 && !rc; i++, in.offset += 6)
 		rc = sp__fetch_put(p.fetch, &in);
-	ok(!rc && !sp__fetch_free(p.fetch, &in), "so many records can be asked for");
+	ok(!rc && !sp__fetch_has_space(p.fetch, &in), "so many records can be asked for");
 	for (unsigned i = 0; i < 3; i++) {
 		while ((rc = sp__fetch_get(p.fetch, &out, &record)) == SP_LATER)
 			if (sp__waits_block(&p.waits))
@@ -360,7 +360,7 @@ static void misuse(void)
 
 	begin(&p, "sync", 1, 1 << 20, false);
 	ok(!p.rc && sp__lookup_get(p.lookup, &found) == SP_END, "nothing was asked: the end");
-	ok(!sp__lookup_put(p.lookup, "000", 3, 0) && !sp__lookup_free(p.lookup) &&
+	ok(!sp__lookup_put(p.lookup, "000", 3, 0) && !sp__lookup_has_space(p.lookup) &&
 		   sp__lookup_put(p.lookup, "001", 3, 1) == SP_ESTATE,
 	   "more than max keys are refused");
 	end(&p);

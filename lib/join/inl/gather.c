@@ -143,7 +143,7 @@ void sp__gather_close(struct sp__gather *f)
 
 /* Requesting. */
 
-unsigned sp__gather_free(const struct sp__gather *f)
+unsigned sp__gather_slots_left(const struct sp__gather *f)
 {
 	return f->nidle;
 }

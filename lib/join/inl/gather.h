@@ -48,7 +48,7 @@ SP_MUST_CHECK int sp__gather_open(struct sp__gather **f, const struct sp__gather
 void sp__gather_close(struct sp__gather *f);
 
 /* Number of records that can be requested now. */
-unsigned sp__gather_free(const struct sp__gather *f);
+unsigned sp__gather_slots_left(const struct sp__gather *f);
 /* Requests a record; one must be free.  An empty record is followed by at least one byte. */
 void sp__gather_ask(struct sp__gather *f, uint64_t offset, size_t bytes, uint64_t tag);
 /* Submits the requested records, as far as there is memory.  0 or an error. */

@@ -189,7 +189,7 @@ static int look_up(struct sp__inl *l, struct outer *o)
 
 static unsigned in_flight(const struct sp__inl *l)
 {
-	return l->looking + l->opts.max - sp__gather_free(l->gather);
+	return l->looking + l->opts.max - sp__gather_slots_left(l->gather);
 }
 
 /* Takes the next outer row.  1: taken; 0: not now. */
@@ -240,7 +240,7 @@ static int fill(struct sp__inl *l)
 		return 0;
 	l->filling = true;
 	l->joined = 0;
-	while (rc == 1 && !l->outer_ended && l->idle && sp__lookup_free(l->lookup) &&
+	while (rc == 1 && !l->outer_ended && l->idle && sp__lookup_has_space(l->lookup) &&
 	       in_flight(l) < l->batch && l->nrows < rows_ahead(l) &&
 	       (!l->nrows || l->row_bytes < l->opts.memory_bytes / 8))
 		rc = take_outer(l);
@@ -288,7 +288,7 @@ static int ask(struct sp__inl *l)
 	for (; l->asked < l->found.n; l->asked++) {
 		const struct sp__keymatch *m = &l->found.matches[l->asked];
 
-		if (l->opts.max - sp__gather_free(l->gather) >= l->batch)
+		if (l->opts.max - sp__gather_slots_left(l->gather) >= l->batch)
 			return 0;
 		sp__gather_ask(l->gather, m->offset, m->bytes, l->found.tag);
 		l->finding->pending++;
