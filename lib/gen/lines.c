@@ -4,7 +4,7 @@
  *
  * A line is a point of the key space decoded into words of a vocabulary.  So the order of keys is
  * the order of lines in the C locale, for lines of any length.  A line has at least three words;
- * after each further word it ends with probability 1/6.
+ * after the third and each later word it ends with probability 1/6.
  *
  * The vocabulary is the same for every seed: words by rule, shorter ones more frequent, the r-th
  * with weight 1/r.  Lines of one word spell it letter by letter instead: their vocabulary is

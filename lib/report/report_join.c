@@ -113,7 +113,7 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(join_stats, "partition_groups", KNOWN, groups,
 	      "series of pages of one partition written together by a sort-hash join; null: none"),
 	FIELD(join_stats, "recursion_depth", COUNT, depth,
-	      "maximum number of times that a partition was partitioned again; 1: never"),
+	      "maximum depth of a pair joined by a table; 0: none, 1: of the first partitions"),
 	FIELD(join_stats, "role_reversals", COUNT, reversals,
 	      "pairs of partitions that exchanged roles"),
 	FIELD(join_stats, "nested_blocks", COUNT, nested_blocks, "blocks of block nested loops"),

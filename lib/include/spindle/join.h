@@ -305,7 +305,7 @@ struct sp_join_stats {
 	uint64_t spilled_partitions; /* of the build input, in temporary space, at any depth */
 	double resident_share;	     /* share of the build input that never left memory, 0 to 1 */
 	uint64_t groups;	     /* SHJ: series of one partition written at once */
-	unsigned depth;		     /* depth of repeated partitioning; 0: once or never */
+	unsigned depth;		     /* of pairs joined by a table; 0: none, 1: first partitions */
 	uint64_t reversals;	     /* pairs of partitions with roles exchanged */
 	uint64_t nested_blocks;	     /* blocks of nested loops */
 	uint64_t filter_probes;	     /* probe records of spilled partitions */
