@@ -70,7 +70,7 @@ void *sp__block_resize(void *p, size_t from, size_t to)
 	return q;
 }
 
-static int reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
+int sp__bytes_reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget)
 {
 	size_t want = b->capacity ? b->capacity : 256;
 	char *p;
@@ -97,7 +97,7 @@ int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp
 
 int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget)
 {
-	if (reserve(b, b->bytes + bytes, budget) < 0)
+	if (sp__bytes_reserve(b, b->bytes + bytes, budget) < 0)
 		return -ENOMEM;
 	if (bytes)
 		memcpy(b->data + b->bytes, data, bytes);

@@ -40,6 +40,8 @@ struct sp__bytes {
 int sp__bytes_set(struct sp__bytes *b, const char *data, size_t bytes, struct sp__budget *budget);
 int sp__bytes_append(struct sp__bytes *b, const char *data, size_t bytes,
 		     struct sp__budget *budget);
+/* Grows the buffer to at least this capacity.  Returns 0 or -ENOMEM. */
+int sp__bytes_reserve(struct sp__bytes *b, size_t bytes, struct sp__budget *budget);
 /* Drops the contents, and the memory if only a giant record would need it. */
 void sp__bytes_empty(struct sp__bytes *b, struct sp__budget *budget);
 void sp__bytes_release(struct sp__bytes *b, struct sp__budget *budget);

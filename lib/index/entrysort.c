@@ -15,7 +15,8 @@
 #define KEY_END 1
 #define ESCAPE 2
 #define COUNT_0 3
-#define PART_BYTES ((size_t)64 << 10)
+/* KEY_END, two numbers of up to 17 bytes, and the terminator. */
+#define NUMBERS_BYTES (1 + 2 * 17 + 1)
 
 int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 		       struct sp_errinfo *err)
@@ -24,41 +25,16 @@ int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 				     .separator = -1,
 				     .bytes = true };
 	struct sp_sort_opts so = SP_SORT_OPTS_INIT;
-	int rc;
 
 	*s = (struct sp__entrysort){ 0 };
-	rc = sp_keyset_new(&s->keys, &ko, err);
-	if (rc)
-		return rc;
 	so.run = *run;
-	so.format = ko.format;
-	so.keys = s->keys;
-	return sp_sort_new(&s->sort, &so, err);
+	return sp__sorter_open(&s->sorter, &ko, &so, err);
 }
 
 int sp__entrysort_close(struct sp__entrysort *s)
 {
-	int rc = sp__sort_free(s->sort);
-
-	sp_keyset_free(s->keys);
-	sp__bytes_release(&s->part, NULL);
 	sp__bytes_release(&s->key, NULL);
-	*s = (struct sp__entrysort){ 0 };
-	return rc;
-}
-
-static int put_part(struct sp__entrysort *s)
-{
-	struct sp_batch batch = { s->part.data, s->part.bytes };
-	int rc = SP_READY;
-
-	while (batch.bytes && (rc = sp_sort_put(s->sort, &batch)) == SP_LATER) {
-		rc = sp_sort_wait(s->sort);
-		if (rc < 0)
-			break;
-	}
-	s->part.bytes = 0;
-	return rc < 0 ? rc : 0;
+	return sp__sorter_close(&s->sorter);
 }
 
 static uint8_t *escape(uint8_t *to, const uint8_t *from, size_t bytes)
@@ -91,28 +67,20 @@ static uint8_t *put_number(uint8_t *to, uint64_t v)
 int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
 		      const struct sp__keymatch *place)
 {
-	uint8_t numbers[2 * 17 + 2], *end = numbers, piece[256];
-	int rc = 0;
+	uint8_t *entry = sp__sorter_space(&s->sorter, 2 * bytes + NUMBERS_BYTES), *end;
 
+	if (!entry)
+		return -ENOMEM;
+	end = escape(entry, key, bytes);
 	*end++ = KEY_END;
 	end = put_number(put_number(end, place->offset), place->bytes);
 	*end++ = 0;
-	for (size_t at = 0; !rc && at < bytes; at += sizeof(piece) / 2) {
-		size_t n = bytes - at < sizeof(piece) / 2 ? bytes - at : sizeof(piece) / 2;
-
-		rc = sp__bytes_append(&s->part, (char *)piece,
-				      (size_t)(escape(piece, key + at, n) - piece), NULL);
-	}
-	if (!rc)
-		rc = sp__bytes_append(&s->part, (char *)numbers, (size_t)(end - numbers), NULL);
-	return !rc && s->part.bytes >= PART_BYTES ? put_part(s) : rc;
+	return sp__sorter_add(&s->sorter, (size_t)(end - entry));
 }
 
 int sp__entrysort_finish(struct sp__entrysort *s)
 {
-	int rc = put_part(s);
-
-	return rc ? rc : sp_sort_finish(s->sort);
+	return sp__sorter_finish(&s->sorter);
 }
 
 /* The next byte of an entry, unescaped. */
@@ -158,13 +126,9 @@ int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place)
 	const char *at;
 	int rc;
 
-	while (!s->batch.bytes) {
-		rc = sp_sort_get(s->sort, &s->batch);
-		if (rc == SP_LATER)
-			rc = sp_sort_wait(s->sort);
-		else if (rc != SP_READY)
-			return rc;
-		if (rc < 0)
+	if (!s->batch.bytes) {
+		rc = sp__sort_get_next(s->sorter.sort, &s->batch);
+		if (rc != SP_READY)
 			return rc;
 	}
 	at = s->batch.data;

@@ -12,11 +12,9 @@
 #include "sort/sort.h"
 
 struct sp__entrysort {
-	struct sp_keyset *keys;
-	struct sp_sort *sort;  /* its run environment is that of the whole build */
-	struct sp__bytes part; /* entries on their way into it */
-	struct sp_batch batch; /* those out of it that have not been given */
-	struct sp__bytes key;  /* of the entry given last */
+	struct sp__sorter sorter; /* its run environment is that of the whole build */
+	struct sp_batch batch;	  /* sorted entries that have not been returned */
+	struct sp__bytes key;	  /* of the entry returned last */
 };
 
 /* run: of the sort and of the whole build. */

@@ -35,7 +35,7 @@ struct build {
 
 static struct sp__env *env_of(struct build *b)
 {
-	return sp__sort_env(b->sort.sort);
+	return sp__sort_env(b->sort.sorter.sort);
 }
 
 /* The index may be neither the source nor another output, nor anything but a file. */
@@ -218,7 +218,7 @@ static int write_index(struct build *b)
 		rc = write_head(b, fd);
 	if (rc)
 		return sp__err(b->err, rc, "write", b->path, -1);
-	sp__sort_sync(b->sort.sort);
+	sp__sort_sync(b->sort.sorter.sort);
 	return sp_outfile_commit(b->out, b->err);
 }
 
@@ -243,9 +243,9 @@ static void note(struct build *b, struct sp_index_stats *st)
 	struct sp__io_counters c;
 
 	*st = (struct sp_index_stats){ 0 };
-	if (!b->sort.sort)
+	if (!b->sort.sorter.sort)
 		return;
-	sp_sort_stats(b->sort.sort, &sorted);
+	sp_sort_stats(b->sort.sorter.sort, &sorted);
 	st->run = sorted.run;
 	sp__env_note_io(&st->run, &b->scan.io);
 	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", b->scan.engine);

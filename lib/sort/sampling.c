@@ -37,8 +37,8 @@
 #include "base/whole.h"
 #include "flow/scan.h"
 #include "rec/recfmt.h"
+#include "sort/sort.h"
 #include "sort/splitters.h"
-#include "sort/state.h"
 
 #define SAMPLES_PER_PART 1000
 /* Read at first on each side of a byte; CSV needs some quotes to see where it is. */
@@ -60,7 +60,7 @@ struct sampler {
 	uint64_t total;	  /* bytes in all ranges */
 	uint64_t strata;  /* their number */
 	uint64_t stratum; /* bytes of one, at least 1 */
-	struct sp_sort *sort;
+	struct sp__sorter sorter;
 	uint64_t weights; /* of the records put */
 
 	/* The current input. */
@@ -231,6 +231,7 @@ static int take(struct sampler *s, uint64_t p)
 	const struct sp_recfmt *f = &s->opts.format;
 	size_t begin, end;
 	struct sp_batch rec;
+	char *to;
 	int rc;
 
 	if (p < s->taken)
@@ -245,8 +246,11 @@ static int take(struct sampler *s, uint64_t p)
 	if (sp__rec_end(f, rec.data, rec.bytes) != rec.data + rec.bytes)
 		return 0;
 	s->weights += weight(s, rec.bytes);
-	rc = sp__sort_put_all(s->sort, &rec);
-	return rc < 0 ? rc : 0;
+	to = sp__sorter_space(&s->sorter, rec.bytes);
+	if (!to)
+		return -ENOMEM;
+	memcpy(to, rec.data, rec.bytes);
+	return sp__sorter_add(&s->sorter, rec.bytes);
 }
 
 static uint64_t stratum_begin(const struct sampler *s, uint64_t k)
@@ -316,9 +320,9 @@ static int choose(struct sampler *s, struct sp_splitters *to, size_t parts)
 	unsigned __int128 sum = 0; /* of the weights so far, times parts */
 	struct sp_batch batch;
 	const char *next;
-	int rc = sp_sort_finish(s->sort);
+	int rc = sp__sorter_finish(&s->sorter);
 
-	while (!rc && (rc = sp__sort_get_next(s->sort, &batch)) == SP_READY) {
+	while (!rc && (rc = sp__sort_get_next(s->sorter.sort, &batch)) == SP_READY) {
 		rc = 0;
 		for (const char *at = batch.data, *end = at + batch.bytes; !rc && at < end;
 		     at = next) {
@@ -357,7 +361,7 @@ static int sample(struct sampler *s, struct sp_splitters *to, size_t parts)
 	s->strata = (uint64_t)parts * SAMPLES_PER_PART;
 	s->stratum = sp__max(s->total / s->strata, (uint64_t)1);
 	expect(s);
-	rc = sp_sort_new(&s->sort, &s->opts, s->err);
+	rc = sp_sort_new(&s->sorter.sort, &s->opts, s->err);
 	if (!rc && s->total)
 		rc = draw_samples(s);
 	if (!rc)
@@ -392,7 +396,7 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 		sp__budget_credit(s.budget, s.capacity);
 	}
 	close_input(&s);
-	sp_sort_free(s.sort);
+	(void)!sp__sorter_close(&s.sorter);
 	free(s.window);
 	free(s.ranges);
 	if (rc < 0) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sort as other capabilities use it, beyond <spindle/sort.h>.
+ * Declares the sort for other capabilities, beyond <spindle/sort.h>.
  */
 #ifndef SP__SORT_SORT_H
 #define SP__SORT_SORT_H
 
 #include <spindle/sort.h>
+#include "base/mem.h"
 
 struct sp__env;
 
@@ -14,9 +15,37 @@ SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts 
 			       const struct sp__env *plan, struct sp_errinfo *err);
 /* sp_sort_free(); 0, or the error if the trace could not be written.  Accepts NULL. */
 int sp__sort_free(struct sp_sort *sort);
+/* sp_sort_put() and sp_sort_get() that wait instead of returning SP_LATER. */
+SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *sort, const struct sp_batch *batch);
+SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch);
 /* The result has been written: on a simulated machine, waits for its device. */
 void sp__sort_sync(struct sp_sort *sort);
 /* Its run environment, until it is freed. */
 struct sp__env *sp__sort_env(struct sp_sort *sort);
+
+/*
+ * A sort whose caller has records one by one and waits for the sort.  One thread uses it.  A struct
+ * that is all zero can be closed.
+ */
+struct sp__sorter {
+	struct sp_keyset *keys; /* owned */
+	struct sp_sort *sort;
+	struct sp__bytes part; /* records that are not put yet */
+};
+
+/* Creates the key set `order` and a sort of opts, whose format and keys it sets.  0 or an error. */
+SP_MUST_CHECK int sp__sorter_open(struct sp__sorter *s, const struct sp_keyset_opts *order,
+				  struct sp_sort_opts *opts, struct sp_errinfo *err);
+/* Closes the sort.  Returns 0, or the error if its trace could not be written. */
+int sp__sorter_close(struct sp__sorter *s);
+
+/* Returns space for a record of up to `bytes` bytes; NULL: there is no memory (recorded). */
+void *sp__sorter_space(struct sp__sorter *s, size_t bytes);
+/* Accepts the record of `bytes` bytes, terminator included, that is in this space. */
+SP_MUST_CHECK int sp__sorter_add(struct sp__sorter *s, size_t bytes);
+/* Puts the records in part. */
+SP_MUST_CHECK int sp__sorter_flush(struct sp__sorter *s);
+/* Puts the records in part, and ends the input; sp__sort_get_next() then returns the result. */
+SP_MUST_CHECK int sp__sorter_finish(struct sp__sorter *s);
 
 #endif

@@ -46,9 +46,6 @@ SP_MUST_CHECK int sp__sort_merge_inputs(struct sp_sort *s, const struct sp_sort_
 					unsigned sim_file);
 /* Stops the work in the background at any point. */
 void sp__sort_stop(struct sp_sort *s);
-/* sp_sort_put(), and sp_sort_get(), that wait where they have to. */
-SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch);
-SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch);
 /* operator.c: registers the wait of a put() or get() that has returned SP_LATER. */
 void sp__sort_later(struct sp_sort *s, struct sp__waits *waits);
 /* adopt.c: a new sort gets the runs found that are as they were written, before records are put. */

@@ -41,7 +41,7 @@ struct load {
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
 	const char *name; /* of the input; NULL: none */
-	struct sp__pointsort sort;
+	struct sp__sorter sort;
 	struct sp__volume *sorted;
 	uint64_t given, count; /* points of the input, of all */
 	struct sp_outfile *out;
@@ -50,29 +50,27 @@ struct load {
 static int keep(void *arg, sp__zkey key, const uint8_t *record)
 {
 	struct load *l = arg;
-	uint8_t *to;
-	int rc;
+	uint32_t bytes = l->dataset->set.record_bytes;
+	uint8_t *to = sp__sorter_space(&l->sort, bytes);
 
 	(void)key;
-	to = sp__pointsort_next(&l->sort, &rc);
-	if (to)
-		memcpy(to, record, l->sort.record_bytes);
-	return rc;
+	if (!to)
+		return -ENOMEM;
+	memcpy(to, record, bytes);
+	return sp__sorter_add(&l->sort, bytes);
 }
 
 static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
 {
 	const struct sp__points *c = l->dataset;
-	uint8_t *to;
-	int rc;
+	uint8_t *to = sp__sorter_space(&l->sort, c->set.record_bytes);
 
-	to = sp__pointsort_next(&l->sort, &rc);
 	if (!to)
-		return rc;
+		return -ENOMEM;
 	sp__zkey_store(&c->set.space, sp__zkey_of(&c->set.space, x), to);
 	memcpy(to + c->set.space.bytes, value, c->file->superblock.shape.element_bytes);
 	l->given++;
-	return 0;
+	return sp__sorter_add(&l->sort, c->set.record_bytes);
 }
 
 static int read_csv(struct load *l)
@@ -167,7 +165,7 @@ static int to_file(void *arg, const void *data, size_t bytes)
 	struct load *l = arg;
 	const uint8_t *from = data;
 
-	l->count += bytes / l->sort.record_bytes;
+	l->count += bytes / l->dataset->set.record_bytes;
 	while (bytes) {
 		ssize_t n = write(l->sorted->fd, from, bytes);
 
@@ -203,8 +201,7 @@ static int sort_points(struct load *l)
 		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->file->path, -1,
 			      "it has fewer points than its head says: run check");
 	sp__charge_sorting(&c->file->env, l->count);
-	sp__pointsort_close(&l->sort);
-	l->sort = (struct sp__pointsort){ 0 };
+	(void)!sp__sorter_close(&l->sort);
 	return rc;
 }
 

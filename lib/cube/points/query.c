@@ -280,7 +280,7 @@ int sp__points_verify(struct sp__points *c, struct sp_cube_check *check,
 /* A result: coordinates, the last one first, each with its first byte first, and the value. */
 struct result {
 	struct sp__points *dataset;
-	struct sp__pointsort sort;
+	struct sp__sorter sort;
 	sp_cube_sink sink;
 	void *arg;
 	uint8_t *out; /* points as the sink gets them */
@@ -298,12 +298,11 @@ static int keep(void *arg, sp__zkey key, const uint8_t *record)
 	struct result *r = arg;
 	const struct sp__zspace *z = &r->dataset->set.space;
 	uint64_t x[SP_CUBE_DIMS_MAX];
-	uint8_t *to;
-	int rc;
+	size_t bytes = sp__point_bytes(r->dataset);
+	uint8_t *to = sp__sorter_space(&r->sort, bytes);
 
-	to = sp__pointsort_next(&r->sort, &rc);
 	if (!to)
-		return rc;
+		return -ENOMEM;
 	sp__zkey_coordinates(z, key, x);
 	for (unsigned i = z->n; i-- > 0; to += sizeof(uint64_t)) {
 		uint64_t big_endian = __builtin_bswap64(x[i]);
@@ -311,7 +310,7 @@ static int keep(void *arg, sp__zkey key, const uint8_t *record)
 		memcpy(to, &big_endian, sizeof(big_endian));
 	}
 	memcpy(to, record + z->bytes, r->dataset->file->superblock.shape.element_bytes);
-	return 0;
+	return sp__sorter_add(&r->sort, bytes);
 }
 
 static int empty(struct result *r)
@@ -365,7 +364,7 @@ static int read_result(struct result *r, const struct sp_cube_box *box, struct s
 		rc = sp__pointsort_drain(&r->sort, give, r);
 	if (!rc)
 		rc = empty(r);
-	sp__pointsort_close(&r->sort);
+	(void)!sp__sorter_close(&r->sort);
 	return rc;
 }
 

@@ -137,7 +137,6 @@ static int order_open(struct sp__order *o, const struct sp_join_opts *opts, uint
 				     .stable = true,
 				     .bytes = true };
 	struct sp_sort_opts so = SP_SORT_OPTS_INIT;
-	int rc;
 
 	*o = (struct sp__order){ .err = err };
 	o->escape = spans_lines(opts);
@@ -146,42 +145,27 @@ static int order_open(struct sp__order *o, const struct sp_join_opts *opts, uint
 	o->eol = ko.format.eol;
 	key.eword = 0;
 	key.echar = TAGS_BYTES;
-	rc = sp_keyset_new(&o->keys, &ko, err);
-	if (rc < 0)
-		return rc;
-	so.format = ko.format;
-	so.keys = o->keys;
 	so.run = opts->run;
 	so.run.memory_bytes = memory_bytes;
 	so.run.page_bytes = 0;
 	so.run.geometry = NULL;
 	so.run.trace_path = NULL;
 	so.run.decompress = so.run.compress_output = SP_PACKED_NONE;
-	return sp_sort_new(&o->sort, &so, err);
-}
-
-static int to_sort(struct sp__order *o, const char *data, size_t bytes)
-{
-	struct sp_batch batch = { data, bytes };
-	int rc;
-
-	o->bytes += bytes;
-	if (!bytes)
-		return 0;
-	while ((rc = sp_sort_put(o->sort, &batch)) == SP_LATER) {
-		rc = sp_sort_wait(o->sort);
-		if (rc < 0)
-			break;
-	}
-	return rc < 0 ? rc : 0;
+	return sp__sorter_open(&o->sorter, &ko, &so, err);
 }
 
 static int put_partial(struct sp__order *o)
 {
-	int rc = to_sort(o, o->partial.data, o->partial.bytes);
+	o->bytes += o->sorter.part.bytes;
+	return sp__sorter_flush(&o->sorter);
+}
 
-	sp__bytes_empty(&o->partial, NULL);
-	return rc;
+static int put_whole(struct sp__order *o, const char *data, size_t bytes)
+{
+	int rc = bytes ? sp__sort_put_all(o->sorter.sort, &(struct sp_batch){ data, bytes }) : 0;
+
+	o->bytes += bytes;
+	return rc < 0 ? rc : 0;
 }
 
 /* Length of the prefix that needs no escape in a line. */
@@ -200,16 +184,16 @@ static int put_escaped(struct sp__order *o, const char *data, size_t bytes, bool
 
 	for (size_t n; bytes && !rc; data += n, bytes -= n) {
 		n = plain_bytes(data, bytes);
-		rc = sp__bytes_append(&o->partial, data, n, NULL);
+		rc = sp__bytes_append(&o->sorter.part, data, n, NULL);
 		if (!rc && n < bytes)
-			rc = sp__bytes_append(&o->partial, data[n++] == '\n' ? NEWLINE : ITSELF, 2,
-					      NULL);
+			rc = sp__bytes_append(&o->sorter.part, data[n++] == '\n' ? NEWLINE : ITSELF,
+					      2, NULL);
 	}
 	if (!rc && whole)
-		rc = sp__bytes_append(&o->partial, "\n", 1, NULL);
+		rc = sp__bytes_append(&o->sorter.part, "\n", 1, NULL);
 	if (rc < 0)
 		return sp__err(o->err, -ENOMEM, "allocate", NULL, -1);
-	return whole && o->partial.bytes >= PARTIAL_BYTES ? put_partial(o) : 0;
+	return whole && o->sorter.part.bytes >= PARTIAL_BYTES ? put_partial(o) : 0;
 }
 
 /*
@@ -222,9 +206,9 @@ static int order_put(void *order, const char *data, size_t bytes, bool whole)
 
 	if (o->escape)
 		return put_escaped(o, data, bytes, whole);
-	if (whole && !o->partial.bytes)
-		return to_sort(o, data, bytes);
-	if (sp__bytes_append(&o->partial, data, bytes, NULL) < 0)
+	if (whole && !o->sorter.part.bytes)
+		return put_whole(o, data, bytes);
+	if (sp__bytes_append(&o->sorter.part, data, bytes, NULL) < 0)
 		return sp__err(o->err, -ENOMEM, "allocate", NULL, -1);
 	return whole ? put_partial(o) : 0;
 }
@@ -266,22 +250,13 @@ static int order_write(struct sp__hash *h)
 	int rc = put_partial(o);
 
 	if (!rc)
-		rc = sp_sort_finish(o->sort);
-	while (rc >= 0) {
-		rc = sp_sort_get(o->sort, &batch);
-		if (rc == SP_END)
-			return sp__balance_bytes(h->in, "sort by numbers", o->bytes, done);
-		if (rc < 0)
-			break;
-		if (rc == SP_LATER) {
-			rc = sp_sort_wait(o->sort);
-			continue;
-		}
+		rc = sp__sorter_finish(&o->sorter);
+	while (!rc && (rc = sp__sort_get_next(o->sorter.sort, &batch)) == SP_READY) {
 		rc = write_batch(o, &batch, &h->out->emit);
 		done += batch.bytes;
 		sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_ORDER, done, o->bytes);
 	}
-	return rc;
+	return rc ? rc : sp__balance_bytes(h->in, "sort by numbers", o->bytes, done);
 }
 
 int sp__ordered_begin(struct sp__hash *h)
@@ -387,7 +362,7 @@ static int leave_sort(struct sp__hash *h, int rc)
 {
 	struct sp__emit *e = &h->out->emit;
 
-	if (!h->order.sort)
+	if (!h->order.sorter.sort)
 		return rc;
 	if (!rc)
 		rc = sp__emit_flush(e);
@@ -407,19 +382,17 @@ int sp__ordered_end(struct sp__hash *h, int rc)
 	uint64_t since = sp__env_now_ns(h->env);
 
 	rc = leave_sort(h, rc);
-	if (h->order.sort) {
+	if (h->order.sorter.sort) {
 		if (!rc)
 			rc = order_write(h);
-		sp_sort_stats(h->order.sort, &st);
+		sp_sort_stats(h->order.sorter.sort, &st);
 		run->spill_read_bytes += st.run.spill_read_bytes;
 		run->spill_write_bytes += st.run.spill_write_bytes;
 		if (st.run.spill_peak_bytes > run->spill_peak_bytes)
 			run->spill_peak_bytes = st.run.spill_peak_bytes;
 		h->counts->stats.sort_runs = st.spilled_runs;
 	}
-	sp_sort_free(h->order.sort);
-	sp_keyset_free(h->order.keys);
-	sp__bytes_release(&h->order.partial, NULL);
+	(void)!sp__sorter_close(&h->order.sorter);
 	h->counts->phase_ns[SP_JOIN_PHASE_ORDER] = sp__env_now_ns(h->env) - since;
 	return rc;
 }

@@ -7,7 +7,6 @@
 #ifndef SP__JOIN_HASH_STAGE_H
 #define SP__JOIN_HASH_STAGE_H
 
-#include <spindle/sort.h>
 #include "base/mem.h"
 #include "flow/iter.h"
 #include "join/hash/balance.h"
@@ -20,14 +19,15 @@
 #include "join/result/result.h"
 #include "join/hash/sweep.h"
 #include "join/hash/table.h"
+#include "sort/sort.h"
 #include "spill/writer.h"
 
 enum { SP__BUILD, SP__PROBE };
 
 /* Sorts the result into the order of an input (ordered.c). */
 struct sp__order {
-	struct sp_keyset *keys;
-	struct sp_sort *sort; /* NULL: not open */
+	struct sp__sorter sorter; /* its sort is NULL if it is not open; its part, without escape,
+				     is less than a record */
 	char eol;
 	uint64_t bytes;	 /* put */
 	uint64_t before; /* records that are not sorted: a header */
@@ -35,8 +35,6 @@ struct sp__order {
 	int (*sink)(void *arg, const char *data, size_t bytes, bool whole);
 	void *sink_arg;
 	bool escape; /* records can contain line terminators */
-	struct sp__bytes
-		partial; /* bytes not yet put into the sort; without escape, less than a record */
 	struct sp_errinfo *err;
 };
 
