@@ -2,11 +2,9 @@
 /*
  * aiobench: measures asynchronous I/O with priorities.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdnoreturn.h>
 #include "msg.h"
 #include "quote.h"
 #include "stdio_end.h"

@@ -3,9 +3,7 @@
  * blockseq: counts the costs of request sequences, and compares, rearranges and caches them.
  */
 #include <inttypes.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <spindle/report.h>
 #include <spindle/sequence.h>

@@ -2,7 +2,6 @@
 /*
  * diskprobe: probes the geometry of a drive, verifies it, and answers from it.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * vdisk: mounts a simulated drive as a file, and optionally a loop device.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

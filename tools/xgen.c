@@ -2,7 +2,6 @@
 /*
  * xgen: writes deterministic data.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /*
  * xindex: builds indexes of records, and looks up keys.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /*
  * xjoin: joins the lines of files on a common field; replaces GNU join.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Translates between the values of an enum and their names.
  */
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 #include <spindle/enum.h>
 

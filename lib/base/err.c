@@ -3,7 +3,6 @@
  * Records and describes errors.
  */
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"

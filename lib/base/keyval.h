@@ -11,9 +11,6 @@
 #ifndef SP__BASE_KEYVAL_H
 #define SP__BASE_KEYVAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 

@@ -11,9 +11,7 @@
  * before anything is written.  If the system still refuses the name, the complete content is copied
  * into the old file.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,6 @@
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <spindle/outfile.h>
 #include "base/owndir.h"
 

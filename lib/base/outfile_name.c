@@ -5,8 +5,6 @@
  * Invariants: an entry of the list is reused, but never freed or unlinked, so that a handler can
  * walk the list at any moment.  There are as many entries as names existed at the same time.
  */
-#include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * Decides whether a new file can replace an old output, gives it the attributes of the old one, and
  * copies into the old one.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

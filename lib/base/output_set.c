@@ -2,7 +2,6 @@
 /*
  * Prevents that an output overwrites another output or an input.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

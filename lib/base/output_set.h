@@ -5,7 +5,6 @@
 #ifndef SP__BASE_OUTPUT_SET_H
 #define SP__BASE_OUTPUT_SET_H
 
-#include <stddef.h>
 #include <spindle/outfile.h>
 
 /* Checks that the files differ. output and trace may be NULL; the output may be an input. */

@@ -2,7 +2,6 @@
 /*
  * Opens directories and files that only the user can change.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>

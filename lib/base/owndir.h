@@ -10,7 +10,6 @@
 #ifndef SP__BASE_OWNDIR_H
 #define SP__BASE_OWNDIR_H
 
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <spindle/error.h>
 

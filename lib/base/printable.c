@@ -3,7 +3,6 @@
  * Escapes bytes that must not reach a terminal: a name can hold sequences that change its title,
  * its colours, or the input.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>

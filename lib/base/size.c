@@ -4,7 +4,6 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 #include <spindle/size.h>

@@ -2,7 +2,6 @@
 /*
  * Reads and writes ranges of files completely.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -6,8 +6,6 @@
 #ifndef SP__BASE_WHOLE_H
 #define SP__BASE_WHOLE_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <spindle/error.h>
 

@@ -2,7 +2,6 @@
 /*
  * Opens a measurement, runs its loads, on threads if the engine needs them, and closes it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -2,7 +2,6 @@
 /*
  * Checks options for contradictions.
  */
-#include <errno.h>
 #include <string.h>
 #include "base/err.h"
 #include "bench/state.h"

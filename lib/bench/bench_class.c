@@ -2,7 +2,6 @@
 /*
  * Converts classes of requests from and to text, and lists the names of access patterns.
  */
-#include <errno.h>
 #include <string.h>
 #include <spindle/bench.h>
 #include <spindle/size.h>

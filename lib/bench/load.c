@@ -11,7 +11,6 @@
  * Threads: if each class has a thread, the lock of the bench is held while requests are prepared
  * and counted, never during system calls.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/mem.h"

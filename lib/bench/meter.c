@@ -13,7 +13,6 @@
  * served or, if later, began to have requests outstanding.  A mark in the count of all completions
  * yields this number without work at completions of other classes.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include "base/minmax.h"

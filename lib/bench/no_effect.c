@@ -3,7 +3,6 @@
  * Lists the options of a measurement that had no effect because of its engine, the kernel or a
  * limit.
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
 #include "bench/state.h"

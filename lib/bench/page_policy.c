@@ -5,7 +5,6 @@
  * Each kind of request is a class.  The page load fills the slots of one group (load_fill.c); the
  * critical reads have a group of their own.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

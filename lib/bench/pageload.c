@@ -2,7 +2,6 @@
 /*
  * Checks page loads, queues their requests, and runs scans and range queries.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "bench/pageload.h"

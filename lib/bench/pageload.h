@@ -11,7 +11,6 @@
 #ifndef SP__BENCH_PAGELOAD_H
 #define SP__BENCH_PAGELOAD_H
 
-#include <stddef.h>
 #include <spindle/policy.h>
 #include "base/rng.h"
 

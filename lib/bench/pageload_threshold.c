@@ -14,7 +14,6 @@
  * If a page is replaced after its arrival and before its query continues, the query requests it
  * again.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "bench/pageload.h"
 

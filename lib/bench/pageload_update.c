@@ -23,7 +23,6 @@
  * of dirty pages"; or they are the oldest.  A scan is cyclic, so the oldest pages follow its
  * position in order of address, and a cyclic search finds them.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "bench/pageload.h"

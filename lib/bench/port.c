@@ -2,7 +2,6 @@
 /*
  * Connects loads to a queue of the I/O layer, or to the simulated machine.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "bench/port.h"

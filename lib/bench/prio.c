@@ -6,7 +6,6 @@
  * need no capability, and the order stays.  If a class is IDLE already, three ranks cannot become
  * two, and the run is refused.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"

@@ -11,7 +11,6 @@
  * Not modelled: dependencies between requests, which a trace does not record.  Requests wait only
  * for a slot.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  * device is then opened exclusively; the kernel refuses that if the device is mounted or part of
  * another one.  A file is created only if it does not exist.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include "base/minmax.h"
 #include "base/whole.h"
 #include "bench/state.h"
-#include "dev/model.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define NULL_BYTES ((uint64_t)1 << 30)

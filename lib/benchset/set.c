@@ -14,7 +14,6 @@
  *
  * Time is virtual if the target is simulated, so such a set gives the same results every time.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Measures two settings alternately: a round has a slice of each, so a ratio compares neighbours in
  * time.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,10 +9,8 @@
  * Figure 8 has three points: random requests, one at a time, alone; with sequential readers of the
  * same priority; and with readers of lower priority.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include "base/err.h"
 #include "benchset/set.h"
 
 #define ROUNDS 12

@@ -2,7 +2,6 @@
 /*
  * Keeps the metrics of slices, and computes estimates from them.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/array.h"

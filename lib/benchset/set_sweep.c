@@ -7,9 +7,7 @@
  * measured in the same rounds.  If the time does not suffice for that, nothing is added and the
  * first rounds count.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "base/err.h"
 #include "benchset/set.h"
 
 #define FIRST_SHARE 0.25

@@ -5,7 +5,6 @@
 #ifndef SP__BENCHSET_STAT_H
 #define SP__BENCHSET_STAT_H
 
-#include <stddef.h>
 #include <spindle/benchset.h>
 
 /* Returns the mean without a fifth (rounded down) at either end; NaN if n is 0.  Sorts v. */

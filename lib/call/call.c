@@ -2,7 +2,6 @@
 /*
  * Holds the arguments of a call, and calls the library with them.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * NAME[:LETTERS], and in the result, FILE.NAME.  Names wait until the headers are read.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
  * Reads keys of lines: lists of FIELD[LETTERS].
  */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

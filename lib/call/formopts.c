@@ -4,8 +4,6 @@
  * conditions of errors are GNU join's if it has the option.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

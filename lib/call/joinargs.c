@@ -2,7 +2,6 @@
 /*
  * Reads the arguments of xjoin(1) that determine formats, keys and the result.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

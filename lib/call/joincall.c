@@ -2,7 +2,6 @@
 /*
  * Joins files or blocks by the arguments of a call.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <spindle/report.h>
 #include "base/err.h"

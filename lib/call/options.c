@@ -2,10 +2,8 @@
 /*
  * Reads options from arguments, without getopt() (options.h).
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/err.h"
 #include "call/call.h"
 
 struct reader {

@@ -7,8 +7,6 @@
 #ifndef SP__CALL_OPTIONS_H
 #define SP__CALL_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <spindle/error.h>
 #include <spindle/run.h>
 

@@ -2,8 +2,6 @@
 /*
  * Reads the arguments of xsort(1), and replaces names of columns in them by numbers.
  */
-#include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/columns.h>

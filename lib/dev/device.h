@@ -23,9 +23,6 @@
 #ifndef SP__DEV_DEVICE_H
 #define SP__DEV_DEVICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include "dev/model.h"
 
 #define SP__DEV_PIECES_MAX 64

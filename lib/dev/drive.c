@@ -27,7 +27,6 @@
  * segment if its last block would pass before it has arrived.  A bus with bus_apart transfers
  * blocks after all have been read, or before any is written.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/bisect.h"
 #include "base/minmax.h"

@@ -16,9 +16,6 @@
 #ifndef SP__DEV_DRIVE_H
 #define SP__DEV_DRIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include "dev/device.h"
 #include "dev/trackmap.h"
 

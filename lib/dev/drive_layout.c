@@ -10,11 +10,9 @@
  * Each zone starts at its own angle.  The spans of a zone follow each other by the skew between
  * their tracks.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/bisect.h"
 #include "base/err.h"
-#include "base/minmax.h"
 #include "dev/drive_impl.h"
 
 static bool serpentine(const struct sp__drive *d)

@@ -6,7 +6,6 @@
  * previous request.  During it, the drive does not work for the request; it continues read-ahead
  * and writes from its buffer.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "dev/drive.h"
 #include "dev/drive_impl.h"

@@ -7,7 +7,6 @@
  * numbers behind the area are the same as without slips.  A remapped block keeps its number; the
  * head moves to one of the spare sectors for it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/bisect.h"

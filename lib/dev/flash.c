@@ -10,7 +10,6 @@
  *
  * Not modelled: mapping, garbage collection.  This is a drive in its best state.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/err.h"

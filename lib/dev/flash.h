@@ -5,7 +5,6 @@
 #ifndef SP__DEV_FLASH_H
 #define SP__DEV_FLASH_H
 
-#include <stdint.h>
 #include "dev/model.h"
 
 struct sp__flash {

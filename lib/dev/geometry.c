@@ -5,7 +5,6 @@
  * Zones are sorted by their first block and number their tracks consecutively.  So the zone of a
  * block or a track is found by bisection, and the track by the zone's repeating pattern of lengths.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,9 +15,6 @@
 #define SP__DEV_GEOMETRY_H
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/geometry.h>
 #include "dev/trackmap.h"
 

@@ -12,7 +12,6 @@
  *
  * Source: Shao 2008, sections 2.4 and 4.5.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "dev/geometry.h"
 

@@ -14,7 +14,6 @@
  *
  * Source: Shao 2008, section 2.2: GETADJACENT, D, conservatism (table 2.1).
  */
-#include <errno.h>
 #include <math.h>
 #include "base/bisect.h"
 #include "base/minmax.h"

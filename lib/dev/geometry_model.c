@@ -19,7 +19,6 @@
  * of up to HOPS tracks are tabulated.  Cylinder and head of the surrounding tracks are computed
  * once, so a hop costs a subtraction and a look-up in the table of seeks.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"

@@ -6,7 +6,6 @@
  * the same positioning, so their difference is the transfer of a MiB, and the rest of the first one
  * is s.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "dev/device.h"
 #include "dev/geometry.h"

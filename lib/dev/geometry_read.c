@@ -3,7 +3,6 @@
  * Reads geometry files, spindle-geometry(5), from JSON.  Each part of the document has a function
  * that checks types and ranges; sealing checks the consistency of the parts.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,6 @@
 /*
  * Completes a geometry: checks its members against each other, and fills in the derived ones.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"

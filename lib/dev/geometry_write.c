@@ -8,7 +8,6 @@
  * Each member of the document and each zone has its own line, so that files can be read and
  * compared by line.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  *
  * Source: Zhang & Larson 1998, formula 5, T = tD + sN.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/err.h"

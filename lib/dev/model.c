@@ -3,7 +3,6 @@
  * Loads models: finds the text, and reads the fields that all kinds have.  The build puts the
  * shipped models into the library (scripts/embed-models).
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

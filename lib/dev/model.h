@@ -11,9 +11,6 @@
 #ifndef SP__DEV_MODEL_H
 #define SP__DEV_MODEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

@@ -6,12 +6,10 @@
  * fraction in lowest terms, so that later computations are exact.  Zones must follow each other
  * without gaps.  The number of blocks of zones and slips must be that of the file.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/err.h"
 #include "base/minmax.h"
 #include "dev/drive_impl.h"
 #include "dev/model_json.h"

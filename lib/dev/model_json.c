@@ -7,7 +7,6 @@
  * on each read returns its default without a look-up, so that a caller reads all fields in sequence
  * and checks once.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>

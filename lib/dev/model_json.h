@@ -10,9 +10,6 @@
 #ifndef SP__DEV_MODEL_JSON_H
 #define SP__DEV_MODEL_JSON_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <jansson.h>
 #include <spindle/api.h>
 #include <spindle/error.h>

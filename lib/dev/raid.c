@@ -14,7 +14,6 @@
  *
  * All platters rotate in step, so the nearer drive only saves seek time.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

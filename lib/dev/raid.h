@@ -13,8 +13,6 @@
 #ifndef SP__DEV_RAID_H
 #define SP__DEV_RAID_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include "dev/model.h"
 
 #define SP__RAID_DRIVES_MAX 64

@@ -16,7 +16,6 @@
  * Rejected: a table of all tracks (700,000 for a large disk, several MB, slower than the
  * arithmetic), floating point (drifts).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bisect.h"

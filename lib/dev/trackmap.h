@@ -20,8 +20,6 @@
 #ifndef SP__DEV_TRACKMAP_H
 #define SP__DEV_TRACKMAP_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

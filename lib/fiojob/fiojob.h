@@ -5,8 +5,6 @@
 #ifndef SP__FIOJOB_FIOJOB_H
 #define SP__FIOJOB_FIOJOB_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/fiojob.h>
 
 struct sp__setting;

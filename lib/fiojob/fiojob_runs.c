@@ -5,7 +5,6 @@
  * A job with numjobs=N is N classes; one with cmdprio_percentage is two that share its iodepth,
  * which only one job of a run can have.  A job with stonewall begins a new run.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

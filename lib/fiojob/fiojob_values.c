@@ -3,7 +3,6 @@
  * Reads the keys of a job and their values by fio's rules: "k", "kb" and "kib" are all 1024; a time
  * without a unit is in seconds.
  */
-#include <stdint.h>
 #include <string.h>
 #include "base/keyval.h"
 #include "fiojob/fiojob.h"

@@ -7,7 +7,6 @@
  *
  * Memory: one key, and the groups that end in one batch.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -8,8 +8,6 @@
 #ifndef SP__FLOW_BLANK_H
 #define SP__FLOW_BLANK_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include "rec/recfmt.h"
 
 /* Zeroed at the beginning of each input, except removed and bytes. */

@@ -13,7 +13,6 @@
  * aggregates neighbours in the memory of one group.  A second spilling mechanism would not do
  * better.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the keys of groups and computes and prints their values (grouping.h). */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

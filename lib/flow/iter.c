@@ -8,7 +8,6 @@
  * slice: in virtual time a slice lasts until the next completion of any source, so no progress is
  * missed.
  */
-#include <errno.h>
 #include <poll.h>
 #include "flow/iter.h"
 

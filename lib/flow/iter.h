@@ -13,8 +13,6 @@
 #ifndef SP__FLOW_ITER_H
 #define SP__FLOW_ITER_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/batch.h>
 #include <spindle/error.h>
 

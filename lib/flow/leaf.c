@@ -2,7 +2,6 @@
 /*
  * Runs a scan as an operator of a plan.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"

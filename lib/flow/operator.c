@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Creates, calls and closes the operators of a plan (operator.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/operator.h"

@@ -3,7 +3,6 @@
  * Projects records: makes a batch of shorter records, in memory of the operator, from each input
  * batch.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/operator.h"

@@ -8,9 +8,7 @@
  * Invariant: sp__scan_owed() is the bytes of all batches at the end: the bytes read, plus the
  * terminators added, minus the headers and the blank lines.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -9,7 +9,6 @@
 #ifndef SP__FLOW_SCAN_H
 #define SP__FLOW_SCAN_H
 
-#include <stdbool.h>
 #include <spindle/rec.h>
 #include "base/tally.h"
 #include "flow/iter.h"

@@ -19,7 +19,6 @@
  * Memory: two pointers per border of the window, and the partial records.  The caller limits them:
  * it requests chunks in order while sp__stitch_kept_bytes() is too large.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "flow/stitch.h"

@@ -2,7 +2,6 @@
 /*
  * Creates generators and fills buffers with whole records.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/enum.h"

@@ -10,7 +10,6 @@
  * with weight 1/r.  Lines of one word spell it letter by letter instead: their vocabulary is
  * unlimited.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "gen/alphabet.h"

@@ -12,7 +12,6 @@
  * all runs have key ranges of one length, and Low(i+1) = (1 - alpha) High(i) + alpha Low(i).  The
  * ranges together cover the 10-digit numbers.  A record is key, blank, row number, blank, filler.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "gen/gen.h"

@@ -12,7 +12,6 @@
  * part can name one supplier twice; the step between suppliers is then the next one that does not
  * (never needed from scale 0.024 on).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "gen/tpch.h"

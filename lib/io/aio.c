@@ -8,7 +8,6 @@
  * that it refuses.  That request completes with the error, through a ring of completed requests,
  * and the requests after it are submitted too.
  */
-#include <errno.h>
 #include <libaio.h>
 #include <stdlib.h>
 #include "io/donering.h"

@@ -8,8 +8,6 @@
  *
  * Rejected: mincore, which reports every page of a file without write permission as present.
  */
-#include <errno.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include "base/minmax.h"

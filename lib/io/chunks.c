@@ -25,7 +25,6 @@
  * each chunk with RWF_NOWAIT (the kernel then begins to read the missing part, in requests of its
  * own).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

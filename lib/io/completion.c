@@ -6,7 +6,6 @@
  * processor, and an event descriptor costs one more call for each wait.  A request that libaio
  * refuses completes without a signal, so a wait for a signal checks for completions first.
  */
-#include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  * Chooses an engine: by name, or the first in the table that opens.  If an engine that "auto" chose
  * fails at its first requests, its queue changes to the next.
  */
-#include <errno.h>
 #include <string.h>
 #include "base/err.h"
 #include "base/enum.h"

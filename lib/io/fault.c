@@ -29,7 +29,6 @@
  * reported yet.  To reorder, a reap waits until no slot is inside and draws from the held ones.  So
  * the order depends on the seed and the requests, never on the device.
  */
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,6 @@
 #ifndef SP__IO_IOPRIO_H
 #define SP__IO_IOPRIO_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/api.h>
 
 /* Sets the priority; prio as in ioprio_set(2), 0 leaves it unchanged.  Returns 0 or -errno. */

@@ -21,10 +21,8 @@
  * Memory: otherwise nothing is allocated after opening.  The array has depth entries, and the lists
  * are linked through the requests.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "io/completion.h"

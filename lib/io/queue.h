@@ -18,8 +18,6 @@
 #ifndef SP__IO_QUEUE_H
 #define SP__IO_QUEUE_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 #include "io/volume.h"
 

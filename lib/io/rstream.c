@@ -33,7 +33,6 @@
  * Rejected: shrinking after each chunk in time, as PostgreSQL's read streams do.  A disk as fast as
  * the caller then stalls at every other chunk.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
  * Several queues of one process share the machine.  While one of them waits, a request of another
  * can complete.  So each request knows its engine and is kept there.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "io/donering.h"
 #include "io/engine.h"

@@ -4,7 +4,6 @@
  * submit, in order.  Priorities have no effect, since only one request is outstanding at the
  * device.
  */
-#include <errno.h>
 #include <unistd.h>
 #include "io/donering.h"
 

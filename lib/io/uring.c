@@ -24,10 +24,8 @@
  * Rejected: submitting together with the wait that follows.  It saves a call, but the device idles
  * while the caller works.
  */
-#include <errno.h>
 #include <liburing.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include "io/engine.h"
 
 /* Maximum size of a buffer that the kernel registers. */

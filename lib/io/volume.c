@@ -2,7 +2,6 @@
 /*
  * Opens volumes: temporary files, block devices, borrowed descriptors and simulated files.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>

@@ -12,8 +12,6 @@
 #ifndef SP__IO_VOLUME_H
 #define SP__IO_VOLUME_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <spindle/api.h>
 #include <spindle/error.h>

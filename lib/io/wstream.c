@@ -27,7 +27,6 @@
  * Rejected: writing the tail through the direct descriptor and truncating (the file would look too
  * long for a moment); O_DIRECT set on the borrowed descriptor (other processes share it).
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
  * Lines are made under a lock in a buffer of BUF_BYTES; a full buffer is written by write(2).
  * After the first failure no more is written; closing returns its error.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>

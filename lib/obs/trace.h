@@ -9,7 +9,6 @@
 #ifndef SP__OBS_TRACE_H
 #define SP__OBS_TRACE_H
 
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

@@ -9,9 +9,6 @@
 #ifndef SP__OBSERVE_PLACES_H
 #define SP__OBSERVE_PLACES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 
 struct sp__place_slot;

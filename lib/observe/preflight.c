@@ -6,7 +6,6 @@
  * path forks, on all branches.  A device passes on at most as many requests as its window, so
  * devices below have fewer outstanding.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -9,9 +9,6 @@
 #define SP__OBSERVE_SYSDEV_H
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <spindle/api.h>
 

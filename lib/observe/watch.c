@@ -6,7 +6,6 @@
  * before the thread wakes up is missed, and the previous sample also counts for that time.  Changes
  * in a trace are read later than they happened.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
  * pread() from offset 0.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

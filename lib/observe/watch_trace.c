@@ -11,7 +11,6 @@
  * (clock "mono").  Events later than the start of the reading are kept for the next time, because
  * another processor can still deliver an earlier one.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>

@@ -5,9 +5,6 @@
 #ifndef SP__OBSERVE_WATCH_TRACE_H
 #define SP__OBSERVE_WATCH_TRACE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

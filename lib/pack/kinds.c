@@ -2,7 +2,6 @@
 /*
  * Recognises compressed files by magic numbers and suffixes.
  */
-#include <stdbool.h>
 #include <string.h>
 #include <spindle/packed.h>
 #include "base/enum.h"

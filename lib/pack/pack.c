@@ -9,7 +9,6 @@
  * Memory: LZ4 needs a buffer for the maximum output of an input chunk.  So chunks are packed into a
  * buffer of the encoder, and returned from there.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lz4frame.h>

@@ -7,7 +7,6 @@
 #ifndef SP__PACK_PACK_H
 #define SP__PACK_PACK_H
 
-#include <stdbool.h>
 #include "pack/unpack.h"
 
 struct sp__encoder;

@@ -14,7 +14,6 @@
  * zstd and lz4 write.  In frames without one, which the libraries of zstd and lz4 can write, damage
  * that leaves blocks valid is not detected.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <lz4frame.h>

@@ -10,8 +10,6 @@
 #ifndef SP__PACK_UNPACK_H
 #define SP__PACK_UNPACK_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/packed.h>
 
 /* Bytes to read, and space to write to; both sides advance as they are used. */

@@ -9,7 +9,6 @@
  *
  * Without a layout there are no adjacent blocks, and the distance of seeks is in tracks.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "dev/geometry.h"

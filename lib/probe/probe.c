@@ -3,7 +3,6 @@
  * The steps of a probe in order.  If one of them is stopped, the results so far
  * are made into a partial geometry.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the result of a probe from what the inner rooms have measured. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/err.h"
 #include "base/minmax.h"
 #include "dev/geometry.h"
 #include "probe/state.h"

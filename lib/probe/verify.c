@@ -11,7 +11,6 @@
  * The geometry's angles count from block 0; where that passes now is measured
  * first, and again from time to time.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/doubles.h"
 #include "base/err.h"

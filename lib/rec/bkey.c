@@ -11,7 +11,6 @@
  */
 #include <ctype.h>
 #include <endian.h>
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include "base/err.h"

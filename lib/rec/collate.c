@@ -8,7 +8,6 @@
  *
  * Rejected: terminating the record in place during a call, since other threads can read it.
  */
-#include <errno.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,9 +10,6 @@
 #ifndef SP__REC_COLLATE_H
 #define SP__REC_COLLATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include "rec/key.h"
 
 struct sp__collate;

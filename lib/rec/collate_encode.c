@@ -29,7 +29,6 @@
  * comes, the lower the string, unless it comes after the last letter, where the other string has
  * ended.
  */
-#include <errno.h>
 #include <string.h>
 #include "rec/collate_table.h"
 

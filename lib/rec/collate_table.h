@@ -7,8 +7,6 @@
 #ifndef SP__REC_COLLATE_TABLE_H
 #define SP__REC_COLLATE_TABLE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include "base/bits.h"
 #include "rec/collate.h"
 

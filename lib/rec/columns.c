@@ -3,7 +3,6 @@
  * Reads the names of columns from a header, and finds columns by name.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

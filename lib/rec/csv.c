@@ -11,7 +11,6 @@
  * keys are unquoted from the first field that matters on, and the key is cut out of the result.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <string.h>
 #include "rec/keyset.h"
 

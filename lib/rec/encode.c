@@ -7,7 +7,6 @@
  * another one, since the shorter of two byte strings comes first.  A reversed component is
  * complemented, terminator included, which reverses its order exactly.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"

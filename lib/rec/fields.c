@@ -3,7 +3,6 @@
  * Splits lines into fields by the rules of join.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

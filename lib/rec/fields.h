@@ -12,8 +12,6 @@
 #ifndef SP__REC_FIELDS_H
 #define SP__REC_FIELDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include "rec/key.h"
 #include "rec/recfmt.h"
 

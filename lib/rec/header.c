@@ -2,7 +2,6 @@
 /*
  * Reads and compares the names of columns in header records.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

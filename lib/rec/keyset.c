@@ -4,7 +4,6 @@
  * and chooses between the forms of key.h.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <gnu/libc-version.h>
 #include <langinfo.h>
 #include <locale.h>

@@ -6,9 +6,6 @@
  * space and a plus sign before a number are accepted.  A number too large counts as SIZE_MAX, and
  * is then decremented like any other.
  */
-#include <errno.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"

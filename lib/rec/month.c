@@ -7,9 +7,7 @@
  * name matches in locales where one name begins with another.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <langinfo.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include "rec/keyset.h"

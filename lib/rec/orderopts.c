@@ -4,8 +4,6 @@
  * are GNU sort's if it has the option.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/order.h>

@@ -7,7 +7,6 @@
  * Not modelled: GNU sort compares the texts when two digests are equal, which needs a collision.
  * Here the digest alone is the key; carrying every text along would multiply the size of the keys.
  */
-#include <errno.h>
 #include <string.h>
 #include "rec/keyset.h"
 

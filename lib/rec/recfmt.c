@@ -22,7 +22,6 @@
  * Rejected: bit masks of quotes with a prefix XOR (the usual vector method).  It treats every quote
  * as a delimiter, which is wrong for a quote in the middle of an unquoted field.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include "base/err.h"

@@ -6,7 +6,6 @@
 #ifndef SP__REPORT_DOC_H
 #define SP__REPORT_DOC_H
 
-#include <stdint.h>
 #include <jansson.h>
 #include "report/documents.h"
 

@@ -6,7 +6,6 @@
 #ifndef SP__REPORT_READ_H
 #define SP__REPORT_READ_H
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <jansson.h>
 #include <spindle/error.h>

@@ -2,7 +2,6 @@
 /*
  * Formats a measurement as text: a heading, a line for each class and one for all, then remarks.
  */
-#include <errno.h>
 #include <string.h>
 #include "report/report_bench.h"
 #include "report/read.h"

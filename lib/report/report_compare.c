@@ -10,7 +10,6 @@
  * Not modelled: changes between the runs.  The interval covers the variation within each run;
  * alternate runs to average out the others.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /*
  * Builds JSON documents by tables of fields, and writes them.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

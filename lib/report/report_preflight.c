@@ -2,7 +2,6 @@
 /*
  * Builds the document and the text of a preflight.
  */
-#include <errno.h>
 #include "report/read.h"
 #include "report/report_bench.h"
 

@@ -2,7 +2,6 @@
 /*
  * Builds the documents of a sort.
  */
-#include <math.h>
 #include "report/report_run.h"
 
 static const char *const phase_names[SP_SORT_PHASES] = {

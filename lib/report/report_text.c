@@ -5,7 +5,6 @@
  * An object becomes a heading with its members below, an array of objects becomes a table.  Units
  * come from the suffixes of keys (_bytes, _s), so a new key needs no code here.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "report/doc.h"

@@ -2,7 +2,6 @@
 /*
  * Formats a watch as a document, and as a text with a histogram.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include "report/read.h"

@@ -9,8 +9,6 @@
 #ifndef SP__RUN_COSTS_H
 #define SP__RUN_COSTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/run.h>
 
 struct sp__costs {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include "base/clock.h"
-#include "base/err.h"
 #include "base/minmax.h"
 #include "base/task.h"
 #include "obs/trace.h"

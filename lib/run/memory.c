@@ -3,7 +3,6 @@
  * Divides the memory of a run.
  */
 #include <sched.h>
-#include <stdbool.h>
 #include <unistd.h>
 #include "base/minmax.h"
 #include "run/memory.h"

@@ -6,7 +6,6 @@
 #ifndef SP__RUN_MEMORY_H
 #define SP__RUN_MEMORY_H
 
-#include <stdint.h>
 #include <spindle/run.h>
 
 /*

@@ -5,9 +5,7 @@
  * A file system counts once, even if several directories are on it.  A file in memory consumes
  * memory: its file system offers only the available memory that the run does not use.
  */
-#include <errno.h>
 #include <linux/magic.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <spindle/run.h>

@@ -2,7 +2,6 @@
 /*
  * Checks and opens the volume of a run.
  */
-#include <errno.h>
 #include <string.h>
 #include "base/err.h"
 #include "dev/geometry.h"

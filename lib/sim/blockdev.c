@@ -17,7 +17,6 @@
  * own batch of the requests that are submitted together.
  */
 #include <assert.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,9 +23,6 @@
 #ifndef SP__SIM_BLOCKDEV_H
 #define SP__SIM_BLOCKDEV_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/queue.h>
 #include <spindle/api.h>
 #include <spindle/error.h>

@@ -8,7 +8,6 @@
  * blockdev_bucket.c), and serves it to its end.  If the first one has waited for the age limit, it
  * is chosen.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "sim/blockdev_impl.h"

@@ -17,7 +17,6 @@
  *
  * Rejected: a bitmap of the device (megabytes for a large drive of which a test uses little).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/heap.h"

@@ -21,9 +21,6 @@
 #ifndef SP__SIM_FSMAP_H
 #define SP__SIM_FSMAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

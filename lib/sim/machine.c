@@ -2,7 +2,6 @@
 /*
  * Opens the simulated machine, and keeps its files and statistics.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"

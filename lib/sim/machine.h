@@ -39,9 +39,6 @@
 #ifndef SP__SIM_MACHINE_H
 #define SP__SIM_MACHINE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include "dev/raid.h"
 #include "sim/blockdev.h"
 #include "sim/fwd.h"

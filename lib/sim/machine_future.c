@@ -8,7 +8,6 @@
  * first match of a file and a volume links the two.  Skipped requests leave gaps in the positions.
  * OPT only compares positions, so gaps have no effect.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "sim/machine_impl.h"

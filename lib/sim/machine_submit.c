@@ -10,7 +10,6 @@
  * If memory runs out during this, the transfers made so far are still submitted (the page cache
  * relies on them), but no request waits for them.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/minmax.h"

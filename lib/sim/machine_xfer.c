@@ -9,7 +9,6 @@
  * Invariants: while a transfer fills pages of the cache, it is the tag of those pages, so that a
  * later request for such a page waits for it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "sim/machine_impl.h"

@@ -13,7 +13,6 @@
  * Invariants: used <= capacity; the dirty list holds exactly the dirty frames, oldest first; hits +
  * misses = pages that the program requested.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"

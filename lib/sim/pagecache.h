@@ -28,9 +28,6 @@
 #ifndef SP__SIM_PAGECACHE_H
 #define SP__SIM_PAGECACHE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

@@ -7,7 +7,6 @@
  * capacity is reached, so that a large cache of which little is used costs little.  Each frame
  * knows its index in each heap, so it can be moved or removed.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/rng.h"

@@ -9,7 +9,6 @@
  * deterministic.  A page that is overwritten before it is read counts as one that is never accessed
  * again and can be dropped: it need not be read again.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/rng.h"
 #include "sim/pagecache_impl.h"

@@ -5,7 +5,6 @@
  * The sequence is replayed against the cache of sim/pagecache.h, without a clock.  A request is one
  * access to all its pages; a write is assumed to fill its pages.
  */
-#include <errno.h>
 #include "base/err.h"
 #include "sim/pagecache.h"
 #include "trace/sequence.h"

@@ -7,7 +7,6 @@
  * deadline.
  */
 #include <string.h>
-#include "base/err.h"
 #include "sim/sched.h"
 
 static const struct sp__sched_ops *const schedulers[] = {

@@ -12,7 +12,6 @@
  * so that all are present when the scheduler decides, and it merges them, whatever their order of
  * arrival.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,9 +14,7 @@
  * Rejected: skipping pages after others that did not shrink.  Incompressible pages pass at 5 GB/s,
  * so it gains nothing.
  */
-#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <lz4.h>
 #include <zstd.h>

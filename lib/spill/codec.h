@@ -8,7 +8,6 @@
 #ifndef SP__SPILL_CODEC_H
 #define SP__SPILL_CODEC_H
 
-#include <stddef.h>
 #include <spindle/api.h>
 #include <spindle/spill.h>
 

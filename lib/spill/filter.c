@@ -8,11 +8,9 @@
  * threads the child can do almost nothing.  posix_spawn() also reports without a pipe that the
  * program could not be executed.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdint.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/err.h"

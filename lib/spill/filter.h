@@ -10,7 +10,6 @@
 #ifndef SP__SPILL_FILTER_H
 #define SP__SPILL_FILTER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 #include <spindle/error.h>
 

@@ -2,7 +2,6 @@
 /*
  * Writes and reads runs through the pipes of a compression program.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
  *
  * The drives of an array follow their paths concurrently, so each drive has an order of its own.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,6 @@
  * On an array whose stripes are tracks each drive has a path of its own: a row is rotated against
  * the row before it on its drive.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"

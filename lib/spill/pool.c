@@ -5,7 +5,6 @@
  * States: a slot is free, requested for a run, or pinned by the merge.  The slots of a run form a
  * list in the order of its pages: the first can be pinned, the others are read or being read.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
 #include "base/err.h"

@@ -15,7 +15,6 @@
  * level, and under compression, where pages have different lengths, they are only counted as
  * unused.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>

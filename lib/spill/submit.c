@@ -2,7 +2,6 @@
 /*
  * Submits, gathers and reaps the store's requests.
  */
-#include <errno.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "spill/store.h"

@@ -10,7 +10,6 @@
  * the store allows threads, and submitted when the next chunk is full.  The task touches only the
  * chunk and the codec.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/hash.h"

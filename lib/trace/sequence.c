@@ -5,7 +5,6 @@
  * Lines are read one by one.  A request takes 48 bytes, and a volume its name.  A hash table finds
  * names, so a line costs the same in a merge of thousands of files as in a merge of two.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,6 @@
  *
  * Rejected: a table of blocks, whose size depends on the block size.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"

@@ -3,7 +3,6 @@
  * Counts seeks, merges and bytes in one walk over a sequence, and the regions that its writes
  * cover: writes are sorted by offset and joined where they touch.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "trace/sequence.h"

@@ -11,7 +11,6 @@
  * Rejected: the graph of all conflicts.  It needs no window, but an operator cannot hold back all
  * its writes either.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"

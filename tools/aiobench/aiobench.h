@@ -5,7 +5,6 @@
 #ifndef AIOBENCH_H
 #define AIOBENCH_H
 
-#include <stdbool.h>
 #include <stdnoreturn.h>
 #include <stdio.h>
 #include <spindle/benchset.h>

@@ -5,10 +5,8 @@
  * Values are set when the option is parsed, so later options override them.  Classes and files are
  * set last.
  */
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"

@@ -2,10 +2,7 @@
 /*
  * Reads the options of all commands: fio's names and meanings if fio has the option.
  */
-#include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
 #include "choice.h"
 #include "common_options.h"

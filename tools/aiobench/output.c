@@ -2,10 +2,8 @@
 /*
  * Writes outputs, errors, and the state of a measurement on the terminal.
  */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"

@@ -3,11 +3,7 @@
  * Runs aiobench policy: database loads with several ways to submit requests, one after the other on
  * the same target.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
 #include <unistd.h>
 #include <spindle/policy.h>

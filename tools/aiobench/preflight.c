@@ -3,10 +3,7 @@
  * Reports whether priorities can act: the command preflight, and the line that other commands print
  * before they start.
  */
-#include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <stdnoreturn.h>
 #include <string.h>
 #include <unistd.h>
 #include "msg.h"

@@ -2,11 +2,6 @@
 /*
  * Runs aiobench run and replay, with their intervals and pictures.
  */
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <stdnoreturn.h>
-#include <string.h>
 #include "msg.h"
 #include "outputs.h"
 #include "quote.h"

@@ -2,7 +2,6 @@
 /*
  * Runs aiobench sweep and mix: settings measured alternately.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include "msg.h"
 #include "aiobench.h"

@@ -2,9 +2,6 @@
 /*
  * Runs aiobench watch: requests that another process or a device has outstanding.
  */
-#include <stdbool.h>
-#include <stdnoreturn.h>
-#include <string.h>
 #include <unistd.h>
 #include "msg.h"
 #include "aiobench.h"

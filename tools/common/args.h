@@ -6,7 +6,6 @@
 #define ARGS_H
 
 #include <getopt.h>
-#include <stdbool.h>
 #include "setting.h"
 
 struct args {

@@ -2,7 +2,6 @@
 /*
  * Reads columns by name; errors end the program.
  */
-#include <errno.h>
 #include <string.h>
 #include "columns.h"
 #include "msg.h"

@@ -6,9 +6,6 @@
 #ifndef COMMON_OPTIONS_H
 #define COMMON_OPTIONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/run.h>
 #include "progress.h"
 #include "setting.h"

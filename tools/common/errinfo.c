@@ -2,7 +2,6 @@
 /*
  * Prints errors of the library.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "errinfo.h"
 #include "msg.h"

@@ -2,10 +2,8 @@
 /*
  * Runs gnuplot with a script through a pipe.
  */
-#include <errno.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

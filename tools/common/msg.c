@@ -2,7 +2,6 @@
 /*
  * Prints messages and ends programs.
  */
-#include <errno.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include <spindle/error.h>
 #include "msg.h"
 #include "progress.h"
-#include "quote.h"
 
 static const char *program = "spindle";
 static int failure = 2;

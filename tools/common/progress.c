@@ -2,7 +2,6 @@
 /*
  * Draws the progress line.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>

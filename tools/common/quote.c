@@ -6,9 +6,7 @@
  * single-byte and multibyte locales.  Both ways iterate over the characters of the locale; bytes
  * that are not a character, or not printable, become octal escapes.
  */
-#include <errno.h>
 #include <langinfo.h>
-#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 #include <wchar.h>

@@ -7,9 +7,6 @@
 #ifndef SETTING_H
 #define SETTING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/enum.h>
 
 /* Options that print something and end the program. */

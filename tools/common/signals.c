@@ -3,7 +3,6 @@
  * Ends the program on signals, after removing incomplete outputs.
  */
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

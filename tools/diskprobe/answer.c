@@ -2,7 +2,6 @@
 /*
  * Answers from a geometry: one line for each requested block.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include "msg.h"

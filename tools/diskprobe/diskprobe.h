@@ -5,9 +5,6 @@
 #ifndef DISKPROBE_H
 #define DISKPROBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <spindle/probe.h>
 #include <spindle/report.h>

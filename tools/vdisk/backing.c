@@ -3,10 +3,8 @@
  * Stores the bytes of the disk in a sparse file, without a name in memory or with a name.  An
  * existing file keeps its contents.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>

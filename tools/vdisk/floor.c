@@ -6,7 +6,6 @@
  * It is measured by reads of the drive itself, as programs will use it, since a processor that has
  * slept for milliseconds wakes up slower than one that has not.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
  * It is detached when its last descriptor is closed, ours or that of a mount, also if this program
  * is killed.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>
 #include <stdio.h>

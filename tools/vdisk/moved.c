@@ -3,7 +3,6 @@
  * Unmounts a mount if its folder, or one above it, was renamed. libfuse knows only the old name, so
  * its mount would stay without a server.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>

@@ -2,7 +2,6 @@
 /*
  * Reads the command line of vdisk.
  */
-#include <stdlib.h>
 #include "args.h"
 #include "msg.h"
 #include "number.h"

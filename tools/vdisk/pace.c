@@ -13,7 +13,6 @@
  * long.  A new request ends the polling, since it can have an earlier moment.
  */
 #define FUSE_USE_VERSION 35
-#include <errno.h>
 #include <fuse_lowlevel.h>
 #include <stdlib.h>
 #include <sys/prctl.h>

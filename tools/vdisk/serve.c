@@ -8,7 +8,6 @@
  * due.
  */
 #define FUSE_USE_VERSION 35
-#include <errno.h>
 #include <fcntl.h>
 #include <fuse_lowlevel.h>
 #include <poll.h>

@@ -19,9 +19,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/vdrive.h>
 
 #define DISK_NAME "disk"

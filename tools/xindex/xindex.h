@@ -5,7 +5,6 @@
 #ifndef XINDEX_H
 #define XINDEX_H
 
-#include <stdbool.h>
 #include <spindle/index.h>
 #include "commands.h"
 #include "common_options.h"

@@ -3,7 +3,6 @@
  * Reads format, keys and columns from the command line by the library (spindle/joinform.h); errors
  * end the program.
  */
-#include <errno.h>
 #include <string.h>
 #include "columns.h"
 #include "errinfo.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
-#include "number.h"
 #include "quote.h"
 #include "xjoin.h"
 

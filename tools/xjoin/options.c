@@ -3,7 +3,6 @@
  * Reads the command line in order, since operands can be arguments of old options.
  */
 #include <string.h>
-#include "msg.h"
 #include "xjoin.h"
 
 static const char about[] =

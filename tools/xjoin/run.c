@@ -2,14 +2,12 @@
 /*
  * Joins the files, and prints errors as GNU join does.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <spindle/report.h>
-#include <spindle/size.h>
 #include "errinfo.h"
 #include "msg.h"
 #include "quote.h"

@@ -6,7 +6,6 @@
 #ifndef XJOIN_TIMELINE_H
 #define XJOIN_TIMELINE_H
 
-#include <stdint.h>
 #include <spindle/outfile.h>
 
 struct timeline {

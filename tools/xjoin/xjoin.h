@@ -14,8 +14,6 @@
 #ifndef XJOIN_H
 #define XJOIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <spindle/joinform.h>
 #include "args.h"
 #include "common_options.h"

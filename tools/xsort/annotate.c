@@ -7,7 +7,6 @@
  * sort is not involved.  If the system refuses a thread, a temporary file replaces the pipe and is
  * annotated after the sort.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -3,12 +3,8 @@
  * Refuses incompatible options.
  */
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include "args.h"
 #include "msg.h"
-#include "number.h"
-#include "quote.h"
 #include "xsort.h"
 
 static void check_fixed(const struct settings *set)

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <spindle/report.h>
 #include "msg.h"
-#include "quote.h"
 #include "statsfile.h"
 #include "xsort.h"
 

@@ -4,8 +4,6 @@
  *
  * The library names the operation and the file; GNU's sentence is "OPERATION failed: FILE: reason".
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "msg.h"
 #include "quote.h"

@@ -3,7 +3,6 @@
  * Reads file names from a list, and checks files before the sort begins, so that a long sort does
  * not fail at an unreadable file or a read-only directory.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>

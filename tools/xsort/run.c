@@ -2,7 +2,6 @@
 /*
  * Sorts, merges or checks, and reports the run.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

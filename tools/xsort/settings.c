@@ -3,10 +3,8 @@
  * The table of xsort's options: GNU sort's, with its messages, and Spindle's own, which are long;
  * sizes of the latter without a suffix are in bytes.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include "choice.h"
 #include "msg.h"

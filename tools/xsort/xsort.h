@@ -19,9 +19,6 @@
 #ifndef XSORT_H
 #define XSORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/order.h>
 #include <spindle/sort.h>
 #include "args.h"

@@ -18,8 +18,6 @@
 #ifndef SPINDLE_BUFFERS_H
 #define SPINDLE_BUFFERS_H
 
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/batch.h>
 #include <spindle/error.h>

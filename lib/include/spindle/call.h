@@ -18,9 +18,6 @@
 #ifndef SPINDLE_CALL_H
 #define SPINDLE_CALL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/join.h>

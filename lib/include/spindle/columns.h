@@ -19,9 +19,6 @@
 #ifndef SPINDLE_COLUMNS_H
 #define SPINDLE_COLUMNS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/packed.h>

@@ -38,9 +38,6 @@
 #ifndef SPINDLE_CUBE_H
 #define SPINDLE_CUBE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <spindle/api.h>
 #include <spindle/error.h>

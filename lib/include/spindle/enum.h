@@ -13,7 +13,6 @@
 #ifndef SPINDLE_ENUM_H
 #define SPINDLE_ENUM_H
 
-#include <stddef.h>
 #include <spindle/api.h>
 
 /*

@@ -5,7 +5,7 @@
  *
  * A function that can fail returns 0 (or a count) on success and a negative code on failure.  The
  * code is -errno for an error of the system, or one of the SP_E codes below -4095 for an error that
- * the library detects.  The caller never needs to read errno.
+ * the library detects.  The caller never needs to read errno.  The header includes <errno.h>.
  *
  * The function that detects an error records its place once, in a struct sp_errinfo that the caller
  * passes.  The argument may be NULL.  The first error is kept; its consequences do not overwrite
@@ -19,7 +19,7 @@
 #ifndef SPINDLE_ERROR_H
 #define SPINDLE_ERROR_H
 
-#include <stddef.h>
+#include <errno.h>
 #include <spindle/api.h>
 
 enum {

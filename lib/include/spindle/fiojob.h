@@ -32,7 +32,6 @@
 #ifndef SPINDLE_FIOJOB_H
 #define SPINDLE_FIOJOB_H
 
-#include <stddef.h>
 #include <spindle/api.h>
 #include <spindle/bench.h>
 #include <spindle/error.h>

@@ -20,9 +20,6 @@
 #ifndef SPINDLE_FLOW_H
 #define SPINDLE_FLOW_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/batch.h>
 #include <spindle/error.h>

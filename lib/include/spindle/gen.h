@@ -11,9 +11,6 @@
 #ifndef SPINDLE_GEN_H
 #define SPINDLE_GEN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>

@@ -32,8 +32,6 @@
 #ifndef SPINDLE_GEOMETRY_H
 #define SPINDLE_GEOMETRY_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <spindle/api.h>
 #include <spindle/error.h>

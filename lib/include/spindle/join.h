@@ -24,9 +24,6 @@
 #ifndef SPINDLE_JOIN_H
 #define SPINDLE_JOIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/batch.h>
 #include <spindle/error.h>

@@ -20,8 +20,6 @@
 #ifndef SPINDLE_JOINFORM_H
 #define SPINDLE_JOINFORM_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <spindle/api.h>
 #include <spindle/columns.h>
 #include <spindle/error.h>

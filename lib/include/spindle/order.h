@@ -15,9 +15,6 @@
 #ifndef SPINDLE_ORDER_H
 #define SPINDLE_ORDER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/rec.h>

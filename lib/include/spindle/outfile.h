@@ -23,7 +23,6 @@
 #ifndef SPINDLE_OUTFILE_H
 #define SPINDLE_OUTFILE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <spindle/api.h>
 #include <spindle/error.h>

@@ -8,7 +8,6 @@
 #ifndef SPINDLE_PACKED_H
 #define SPINDLE_PACKED_H
 
-#include <stddef.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 

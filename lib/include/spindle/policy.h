@@ -37,8 +37,6 @@
 #ifndef SPINDLE_POLICY_H
 #define SPINDLE_POLICY_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/bench.h>
 #include <spindle/error.h>

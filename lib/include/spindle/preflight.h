@@ -17,9 +17,6 @@
 #ifndef SPINDLE_PREFLIGHT_H
 #define SPINDLE_PREFLIGHT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/bench.h>
 #include <spindle/error.h>

@@ -23,9 +23,6 @@
 #define SPINDLE_PROBE_H
 
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/geometry.h>

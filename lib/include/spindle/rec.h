@@ -15,9 +15,6 @@
 #ifndef SPINDLE_REC_H
 #define SPINDLE_REC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>

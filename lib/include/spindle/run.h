@@ -12,9 +12,6 @@
 #ifndef SPINDLE_RUN_H
 #define SPINDLE_RUN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/geometry.h>

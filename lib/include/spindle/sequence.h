@@ -22,9 +22,6 @@
 #ifndef SPINDLE_SEQUENCE_H
 #define SPINDLE_SEQUENCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>

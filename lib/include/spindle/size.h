@@ -7,7 +7,6 @@
 #ifndef SPINDLE_SIZE_H
 #define SPINDLE_SIZE_H
 
-#include <stdint.h>
 #include <spindle/api.h>
 
 /*

@@ -17,9 +17,6 @@
 #ifndef SPINDLE_VDRIVE_H
 #define SPINDLE_VDRIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 

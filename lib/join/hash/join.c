@@ -16,9 +16,7 @@
  * Rejected: storing keys and hashes with the spilled lines, which avoids finding them again but
  * writes and reads a fifth more.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "join/hash/hash.h"

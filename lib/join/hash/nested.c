@@ -11,10 +11,8 @@
  * If the result depends on whether a probe record had a partner in any block, each probe record has
  * a bit for it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/bits.h"
-#include "base/err.h"
 #include "join/hash/stage.h"
 
 struct nested {

@@ -19,7 +19,6 @@
  * Rejected: sorting only pairs of numbers and then fetching the records, which costs one seek per
  * record if the result exceeds memory.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"

@@ -2,7 +2,6 @@
 /*
  * Distributes records of one file of a join, in memory, by a hash of their keys.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/buffers.h>

@@ -5,7 +5,6 @@
  * Algorithm: first all keys of a group are found and their slots prefetched, then the records that
  * the slots refer to; then keys are compared.
  */
-#include <errno.h>
 #include "base/bits.h"
 #include "base/err.h"
 #include "join/hash/workers.h"

@@ -10,7 +10,6 @@
  * many partitions, nothing stays in memory, if that moves less data (split.c).  An input of unknown
  * size is divided into many equal partitions, all in memory at first.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

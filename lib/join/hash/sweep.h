@@ -18,8 +18,6 @@
 #define SP__JOIN_HASH_SWEEP_H
 
 #include <spindle/api.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define SP__SWEEP_CELL 512u
 

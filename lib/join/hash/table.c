@@ -7,7 +7,6 @@
  * the order of their lists with giants last.  The slot refers to the last record, so even a
  * frequent key costs one comparison per record.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/minmax.h"

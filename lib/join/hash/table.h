@@ -12,7 +12,6 @@
 #ifndef SP__JOIN_HASH_TABLE_H
 #define SP__JOIN_HASH_TABLE_H
 
-#include <stdint.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/tally.h"

@@ -24,7 +24,6 @@
  * Rejected: joining pairs of partitions concurrently, each with a table.  Each table has less
  * memory, a large pair occupies one thread to the end, and partitions in memory gain nothing.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include "base/delay.h"

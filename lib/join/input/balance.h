@@ -37,8 +37,6 @@
 #define SP__JOIN_INPUT_BALANCE_H
 
 #include <spindle/api.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include "base/tally.h"
 
 struct sp__join_inputs;

@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "join/plan/plan.h"
-#include "join/keys/tags.h"
 #include "join/input/inputs.h"
 #include "rec/header.h"
 

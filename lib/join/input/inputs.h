@@ -9,7 +9,6 @@
 #ifndef SP__JOIN_INPUT_INPUTS_H
 #define SP__JOIN_INPUT_INPUTS_H
 
-#include <errno.h>
 #include <spindle/join.h>
 #include "base/err.h"
 #include "join/input/source.h"

@@ -4,7 +4,6 @@
  * limit is reached.  If neither has data, it waits for both, so it does not matter which of two
  * pipes is filled first.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "join/input/source.h"

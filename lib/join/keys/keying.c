@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes keys that are equal exactly if their bytes are (keying.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL

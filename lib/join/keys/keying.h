@@ -15,7 +15,6 @@
 #ifndef SP__JOIN_KEYS_KEYING_H
 #define SP__JOIN_KEYS_KEYING_H
 
-#include <stdint.h>
 #include <spindle/join.h>
 #include "base/rng.h"
 #include "rec/fields.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Plans a join: its algorithm, which input builds, and how both are partitioned. */
-#include "base/err.h"
 #include "join/keys/keying.h"
 #include "join/plan/plan.h"
 #include "run/volume_spec.h"

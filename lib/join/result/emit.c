@@ -7,7 +7,6 @@
  * Otherwise fields are cut and written one by one.  Binary records are written whole, or by fields;
  * if missing fields or records are filled, all records of the result have one length.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -6,7 +6,6 @@
 #ifndef SP__JOIN_RESULT_TIMELINE_H
 #define SP__JOIN_RESULT_TIMELINE_H
 
-#include <stdint.h>
 #include <spindle/join.h>
 #include "run/env.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a spilled partition, chunk by chunk ahead (runread.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -2,7 +2,6 @@
 /* Opens the store of a join's temporary data, and counts its use. */
 #include "base/host.h"
 #include "join/space/space.h"
-#include "sim/fsmap.h"
 
 /* Requests outstanding in temporary space; a batch of gathered writes is a large one. */
 #define DEPTH 64

@@ -7,7 +7,6 @@
  *
  * A layout that fails becomes unknown; a zone that fails has no rounds.
  */
-#include <errno.h>
 #include "base/minmax.h"
 #include "probe/checks/checks.h"
 

@@ -7,7 +7,6 @@
  *
  * What fails, or what no probe could reach, becomes unknown; unchecked writes count as estimated.
  */
-#include <errno.h>
 #include "probe/checks/checks.h"
 
 #define HOPS 100

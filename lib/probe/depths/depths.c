@@ -11,7 +11,6 @@
  *
  * A rate that has fallen is held to as many windows again: a pause, or somebody else's load, ends.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "probe/depths/depths.h"

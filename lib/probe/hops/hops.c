@@ -22,7 +22,6 @@
  * Queued pairs cannot be timed so; there the block is chosen instead of the
  * moment, and the resolution is one block.
  */
-#include <errno.h>
 #include "probe/hops/hops.h"
 
 #define STEPS_MAX 40

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes where tracks lie, and names the order of heads. */
-#include <stddef.h>
 #include "dev/drive.h"
 #include "probe/hops/order.h"
 

@@ -17,7 +17,6 @@
  * own, or where a switch of heads takes longer than a step to the next cylinder: one of the hops
  * to the next cylinder, from the last track or from the first, then needs it.
  */
-#include <errno.h>
 #include "probe/layout/layout.h"
 
 #define SURFACES_MAX 64

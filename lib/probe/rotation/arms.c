@@ -8,7 +8,6 @@
  * without the platter's share, which on slow disks is most of it.  Few pairs say that there is one
  * arm; more of them, and single reads, are only looked at if some are in doubt.
  */
-#include <errno.h>
 #include "probe/rotation/rotation.h"
 
 #define FEW 32

@@ -3,7 +3,6 @@
  * Why was no track seen?  Either blocks are anywhere, as on a layer above several disks, or nothing
  * shows where tracks begin.
  */
-#include <errno.h>
 #include "probe/rotation/rotation.h"
 
 #define PLACES 9

@@ -13,7 +13,6 @@
  * The flag that the system keeps (queue/rotational) is wrong for virtual disks
  * and loop devices; it is not asked.
  */
-#include <errno.h>
 #include "base/minmax.h"
 #include "probe/rotation/rotation.h"
 

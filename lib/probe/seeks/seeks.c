@@ -15,7 +15,6 @@
  * interpolated.  Where nothing may be written it is taken to be EXTRA_NS, and
  * the result is marked as estimated.
  */
-#include <errno.h>
 #include <string.h>
 #include "base/array.h"
 #include "probe/seeks/seeks.h"

@@ -10,7 +10,6 @@
  * A device whose size changes while it is probed is not the same any more; it
  * is asked for its size now and then, and whenever a read comes back short.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens the device of a probe, and finds the whole blocks that it may overwrite. */
-#include <errno.h>
 #include <string.h>
 #include "base/err.h"
 #include "probe/target/target.h"

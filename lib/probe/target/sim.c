@@ -5,7 +5,6 @@
  * and, for a share of them, an exponential tail) and that needs some time from
  * a completion to its next request.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

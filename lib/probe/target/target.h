@@ -13,9 +13,6 @@
 #ifndef SP__PROBE_TARGET_H
 #define SP__PROBE_TARGET_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/probe.h>

@@ -5,7 +5,6 @@
  *
  * Such answers show the bus, too: they take longer by the same time for each block more.
  */
-#include <errno.h>
 #include "probe/timing/timing.h"
 
 #define SLOW_NS 2e6   /* reads elsewhere, of a disk */

@@ -5,7 +5,6 @@
  * A block answered from the drive's cache gives no information on the platter.  Such answers are
  * recognised by their speed, and read again after other reads have flushed the cache.
  */
-#include <errno.h>
 #include "base/minmax.h"
 #include "probe/timing/timing.h"
 

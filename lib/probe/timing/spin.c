@@ -19,7 +19,6 @@
  * Of several periods that fit (a half, a third of the true one fit as well)
  * the longest is true.
  */
-#include <errno.h>
 #include <string.h>
 #include "probe/timing/timing.h"
 

@@ -14,7 +14,6 @@
  * of 4, 16 and 64 blocks around it, since slipped blocks make a track shorter
  * by a few.
  */
-#include <errno.h>
 #include "probe/tracks/tracks.h"
 
 #define TRIES 3

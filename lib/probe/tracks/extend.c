@@ -21,7 +21,6 @@
  *
  * Memory: the pattern and 16 bytes for each odd track.
  */
-#include <errno.h>
 #include "probe/tracks/tracks.h"
 
 #define ODD_MAX 4096

@@ -10,7 +10,6 @@
  * At the start of the device slipped blocks may have hidden the pattern; tracks
  * there that fit into it backwards, except for a few blocks, belong to it.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "probe/tracks/tracks.h"

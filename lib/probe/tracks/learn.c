@@ -10,7 +10,6 @@
  *
  * What shows no pattern is not read again in search of a long one.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "probe/tracks/tracks.h"
 

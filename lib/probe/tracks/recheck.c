@@ -13,7 +13,6 @@
  * all that follows.  What lies between others is no longer affirmed: zones are cut there.  Of a
  * zone with a track that is none all goes.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "probe/tracks/tracks.h"
 

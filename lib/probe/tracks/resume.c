@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes the zones of a partial geometry as they were when the probe that made it was stopped. */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "dev/geometry.h"

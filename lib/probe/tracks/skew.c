@@ -16,7 +16,6 @@
  * Rejected: measuring every skew of the first 200 tracks (three times the
  * reads, and serpentines of 256 tracks would not show their pattern).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "probe/tracks/tracks.h"

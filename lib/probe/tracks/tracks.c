@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of zones, and tracks by their number. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

@@ -3,8 +3,6 @@
 #ifndef SP__PROBE_TRACKS_ZONE_H
 #define SP__PROBE_TRACKS_ZONE_H
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/api.h>
 #include "probe/timing/sample.h"
 

@@ -9,7 +9,6 @@
  *
  * Unreadable blocks are a gap: the first boundary after it begins a new zone.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "probe/tracks/tracks.h"
