@@ -272,6 +272,10 @@ JOIN_WRAPS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__t
 	sp__stage_spill sp__sweep_put sp__runread_next sp_sort_get
 $(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_WRAPS:%=-Wl$(comma)--wrap=%)
 
+# System calls that fail in turn.
+CREATION_WRAPS := open fstat ftruncate close
+$(B)/tests/unit/test_creation: private LDFLAGS += $(CREATION_WRAPS:%=-Wl$(comma)--wrap=%)
+
 # Examples are built as a user would: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 	$(call say,CC,$<)

@@ -40,6 +40,18 @@ int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at)
 	return 0;
 }
 
+int sp__write_zeros(int fd, uint64_t from, uint64_t to, const char *name, struct sp_errinfo *err)
+{
+	static const uint8_t zeros[65536];
+	int rc = 0;
+
+	for (uint64_t n; !rc && from < to; from += n) {
+		n = sp__min(sizeof(zeros), to - from);
+		rc = sp__write_whole(fd, zeros, n, from);
+	}
+	return rc ? sp__err(err, rc, "write", name, (long long)from) : 0;
+}
+
 static int digest_range(int fd, uint64_t at, uint64_t to, XXH3_state_t *digest, char *buffer)
 {
 	while (at < to) {

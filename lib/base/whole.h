@@ -13,6 +13,9 @@
 SP_MUST_CHECK ssize_t sp__read_whole(int fd, void *to, size_t bytes, uint64_t at);
 /* Returns 0 or -errno. */
 SP_MUST_CHECK int sp__write_whole(int fd, const void *from, size_t bytes, uint64_t at);
+/* Writes zeros to bytes [from, to) of the file of this name.  Returns 0 or -errno. */
+SP_MUST_CHECK int sp__write_zeros(int fd, uint64_t from, uint64_t to, const char *name,
+				  struct sp_errinfo *err);
 
 /*
  * Computes the checksum of bytes [from, to) of a file.  Returns 1; 0 if the file ends before `to`;

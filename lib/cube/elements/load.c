@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/whole.h"
 #include "cube/elements/csv.h"
 #include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
@@ -71,9 +72,9 @@ static int begin(struct sp__loading *l)
 	for (size_t i = 0; !rc && !l->layer && i < h->fragments.n; i++) {
 		const struct sp__fragment *p = h->fragments.list[i];
 
-		rc = sp__extents_clear(l->file->fd, p->table_block * h->block_bytes,
-				       sp__extents_table_end(h, p) * h->block_bytes, l->file->path,
-				       l->err);
+		rc = sp__write_zeros(l->file->fd, p->table_block * h->block_bytes,
+				     sp__extents_table_end(h, p) * h->block_bytes, l->file->path,
+				     l->err);
 	}
 	return rc;
 }

@@ -95,19 +95,6 @@ int sp__extents_move(int fd, bool write, void *data, uint64_t bytes, uint64_t at
 	return n < 0 ? (int)n : write || (uint64_t)n == bytes ? 0 : SP_ECORRUPT;
 }
 
-int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
-		      struct sp_errinfo *err)
-{
-	static uint8_t zeros[65536];
-	int rc = 0;
-
-	for (uint64_t n; !rc && begin < end; begin += n) {
-		n = sp__min(sizeof(zeros), end - begin);
-		rc = sp__write_whole(fd, zeros, n, begin);
-	}
-	return rc ? sp__err(err, rc, "write", path, (long long)begin) : 0;
-}
-
 static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
 {
 	uint64_t at = 0;

@@ -37,9 +37,6 @@ uint64_t sp__extents_table_end(const struct sp__cube_superblock *h,
 uint64_t sp__extents_memory(const struct sp__cubefile *c, const struct sp_cube_box *cells);
 /* Reads or writes a piece of the file; SP_ECORRUPT: it ends before. */
 SP_MUST_CHECK int sp__extents_move(int fd, bool write, void *data, uint64_t bytes, uint64_t at);
-/* Writes zeros: in the table, extents that were never written. */
-SP_MUST_CHECK int sp__extents_clear(int fd, uint64_t begin, uint64_t end, const char *path,
-				    struct sp_errinfo *err);
 
 /* For a box of cells that are whole extents. */
 SP_MUST_CHECK int sp__extents_open(struct sp__extents *e, struct sp__cubefile *c,
