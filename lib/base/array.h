@@ -5,8 +5,7 @@
  * Each macro returns true, or false if there is no memory; the array is then unchanged. array is an
  * lvalue, NULL at first.
  */
-#ifndef SP__BASE_ARRAY_H
-#define SP__BASE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline bool sp__array_grow(void *array, size_t *cap, size_t need, size_t 
 	*cap = room;
 	return true;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Bisects n positions: a condition holds for the first ones and for no other.
  */
-#ifndef SP__BASE_BISECT_H
-#define SP__BASE_BISECT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@
 		}                                                                                  \
 		sp__low;                                                                           \
 	})
-
-#endif

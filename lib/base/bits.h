@@ -2,8 +2,7 @@
 /*
  * Keeps a set of small numbers: one bit each, in words of 64 bits.
  */
-#ifndef SP__BASE_BITS_H
-#define SP__BASE_BITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ static inline void sp__bits_drop(uint64_t *set, uint64_t n)
 {
 	set[n / 64] &= ~(UINT64_C(1) << n % 64);
 }
-
-#endif

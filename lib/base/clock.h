@@ -2,8 +2,7 @@
 /*
  * Reads the clocks of the real machine, in nanoseconds.
  */
-#ifndef SP__BASE_CLOCK_H
-#define SP__BASE_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ static inline bool sp__sleep_until(uint64_t ns)
 
 	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == 0;
 }
-
-#endif

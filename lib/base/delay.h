@@ -6,8 +6,7 @@
  * unless the environment has SP_TASK_DELAY=SEED.  Each thread has its own random stream, so a seed
  * reproduces a schedule approximately, not exactly.
  */
-#ifndef SP__BASE_DELAY_H
-#define SP__BASE_DELAY_H
+#pragma once
 
 /*
  * Values of one_in: where a task begins, is handed over or is awaited; where a buffer changes
@@ -27,6 +26,4 @@ static inline void sp__delay(unsigned one_in)
 {
 	(void)one_in;
 }
-#endif
-
 #endif

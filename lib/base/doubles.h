@@ -2,8 +2,7 @@
 /*
  * Sorts doubles, for medians and quantiles.  With a NaN among them the order is undefined.
  */
-#ifndef SP__BASE_DOUBLES_H
-#define SP__BASE_DOUBLES_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -19,5 +18,3 @@ static inline void sp__doubles_sort(double *v, size_t n)
 {
 	qsort(v, n, sizeof(*v), sp__doubles_compare);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Defines the table that SP_ENUM(sp_x) declares: SP__ENUM_TABLE(sp_x, { "name", VALUE }, ...).
  */
-#ifndef SP__BASE_ENUM_H
-#define SP__BASE_ENUM_H
+#pragma once
 
 #include <spindle/enum.h>
 
@@ -14,5 +13,3 @@
                                                                                                    \
 		return values;                                                                     \
 	}
-
-#endif

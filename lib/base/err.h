@@ -2,8 +2,7 @@
 /*
  * Fills in struct sp_errinfo, once, where the failure was noticed.
  */
-#ifndef SP__BASE_ERR_H
-#define SP__BASE_ERR_H
+#pragma once
 
 #include <spindle/error.h>
 
@@ -13,5 +12,3 @@ int sp__err(struct sp_errinfo *err, int code, const char *op, const char *path, 
 /* Describes a failure with a reason in words.  Returns code. */
 int sp__errf(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset,
 	     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
-
-#endif

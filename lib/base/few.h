@@ -3,8 +3,7 @@
  * Loads and copies a few bytes inline, by loads that overlap.  Fields and many records are so short
  * that a call of memcpy() with a variable length costs more.
  */
-#ifndef SP__BASE_FEW_H
-#define SP__BASE_FEW_H
+#pragma once
 
 #include <endian.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ static inline void sp__copy_near(char *to, const char *from, size_t bytes, size_
 	else
 		sp__copy_record(to, from, bytes);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * On x86, libxxhash can have one variant per vector width and a function that selects one by
  * processor, with the same result.  Builds without this function leave the weak symbol undefined.
  */
-#ifndef SP__BASE_HASH_H
-#define SP__BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ static inline uint64_t sp__digest_take(XXH3_state_t *d)
 	XXH3_64bits_reset(d);
 	return sum;
 }
-
-#endif

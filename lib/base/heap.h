@@ -6,8 +6,7 @@
  * `moved` is not NULL, it is called with the new index of each number that moves.  Functions that
  * are constants are inlined.
  */
-#ifndef SP__BASE_HEAP_H
-#define SP__BASE_HEAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ static inline uint64_t sp__heap_take(struct sp__heap *h, size_t place, sp__heap_
 		sp__heap_settle(h, place, h->item[h->n], before, moved, ctx);
 	return item;
 }
-
-#endif

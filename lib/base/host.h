@@ -3,8 +3,7 @@
  * Reports the memory of the host.  The default memory of a tool is public: sp_memory_default() in
  * <spindle/size.h>.
  */
-#ifndef SP__BASE_HOST_H
-#define SP__BASE_HOST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -18,5 +17,3 @@ uint64_t sp__host_unwritten(void);
 
 /* Returns the value of sp_memory_group(), read from files below root ("": the real ones). */
 uint64_t sp__host_memory_group(const char *root);
-
-#endif

@@ -8,8 +8,7 @@
  *	SUBJECT: 'requests=many': requests is a number, at most 65536; 0 for no limit
  *	SUBJECT: 'cash=1M' is not known; known are fs, cache, policy
  */
-#ifndef SP__BASE_KEYVAL_H
-#define SP__BASE_KEYVAL_H
+#pragma once
 
 #include <spindle/error.h>
 #include <spindle/enum.h>
@@ -92,5 +91,3 @@ SP_MUST_CHECK bool sp__number_parse(const char *text, const struct sp__unit *uni
  */
 SP_MUST_CHECK bool sp__word_take(const char **text, const char *end,
 				 const struct sp_enum_value *words, int *value);
-
-#endif

@@ -6,8 +6,7 @@
  * of the operator may charge them, and any thread may read them.  The limit is set before threads
  * start.
  */
-#ifndef SP__BASE_MEM_H
-#define SP__BASE_MEM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ void sp__pages_free(void *p, size_t bytes);
 void *sp__block_resize(void *p, size_t from, size_t to);
 /* Releases the resident memory of a range and keeps the addresses. */
 void sp__pages_drop(void *p, size_t bytes);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Compares two numbers: minimum, maximum, difference, order, and greatest common divisor.
  */
-#ifndef SP__BASE_MINMAX_H
-#define SP__BASE_MINMAX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -35,5 +34,3 @@ static inline uint64_t sp__gcd(uint64_t a, uint64_t b)
 	}
 	return a;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares the parts of base/outfile: temporary names, and the old file.
  */
-#ifndef SP__BASE_OUTFILE_IMPL_H
-#define SP__BASE_OUTFILE_IMPL_H
+#pragma once
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -61,5 +60,3 @@ SP_MUST_CHECK int sp__outold_attributes(const char *path, const struct stat *old
  * Returns 0 or -errno.  If the device lacks space, the old content stays.
  */
 SP_MUST_CHECK int sp__outold_copy(int from, int to, bool *lost);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Checks the files of a run of the library: its result, trace and inputs.
  */
-#ifndef SP__BASE_OUTPUT_SET_H
-#define SP__BASE_OUTPUT_SET_H
+#pragma once
 
 #include <spindle/outfile.h>
 
@@ -15,5 +14,3 @@ SP_MUST_CHECK int sp__output_set_check(const char *output, const char *trace,
 bool sp__output_set_identify(struct sp_output_set_file *f,
 			     const char *path); /* false: no file to lose */
 bool sp__output_set_same(const struct sp_output_set_file *a, const struct sp_output_set_file *b);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Owner: one thread at a time.
  */
-#ifndef SP__BASE_OWNDIR_H
-#define SP__BASE_OWNDIR_H
+#pragma once
 
 #include <sys/stat.h>
 #include <spindle/error.h>
@@ -52,5 +51,3 @@ SP_MUST_CHECK int sp__owndir_sync(const struct sp__owndir *d, struct sp_errinfo 
  * following a link.  Returns the descriptor, -errno or SP_EUNSUP.
  */
 SP_MUST_CHECK int sp__ownfile_open(const char *path, struct sp_errinfo *err);
-
-#endif

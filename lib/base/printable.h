@@ -2,8 +2,7 @@
 /*
  * Writes JSON that a terminal can show; sp_printable() does the same for text.
  */
-#ifndef SP__BASE_PRINTABLE_H
-#define SP__BASE_PRINTABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@
  * never divides a character.  Returns 0, or -1 if writing failed.
  */
 int sp__json_write(const char *bytes, size_t n, void *file);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Thread rule: one thread per side; one thread may be both sides if it never waits.
  */
-#ifndef SP__BASE_RING_H
-#define SP__BASE_RING_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -114,5 +113,3 @@ static inline int sp__ring_pack(struct sp__ring *r, struct sp__ring_buffer *out,
 	}
 	return out->bytes ? SP_READY : SP_END;
 }
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The state is one word, so streams are cheap: seed each with sp__mix64() of its identity.
  */
-#ifndef SP__BASE_RNG_H
-#define SP__BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ static inline double sp__rng_real(struct sp__rng *r)
 {
 	return (double)(sp__rng_next(r) >> 11) * 0x1p-53;
 }
-
-#endif

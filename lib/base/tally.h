@@ -10,8 +10,7 @@
  * The hash is computed for every record of every sort, so it is cheap: it covers the length and
  * eight bytes each from the head and the tail.  It does not detect a change between them.
  */
-#ifndef SP__BASE_TALLY_H
-#define SP__BASE_TALLY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ static inline struct sp__tally sp__tally_since(struct sp__tally now, const struc
 	now.sum -= then->sum;
 	return now;
 }
-
-#endif

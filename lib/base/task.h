@@ -19,8 +19,7 @@
  * Threads have all signals blocked and a stack of 1 MiB.  Every thread of the library runs tasks of
  * this pool, so that delay.h can delay all of them in tests.
  */
-#ifndef SP__BASE_TASK_H
-#define SP__BASE_TASK_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -61,5 +60,3 @@ bool sp__task_done(const struct sp__task *t);
  * Waits for the end, or runs a queued task that has not begun.  Has no effect if it is not active.
  */
 void sp__task_join(struct sp__task *t);
-
-#endif

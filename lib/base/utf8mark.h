@@ -3,8 +3,7 @@
  * Recognises the byte order mark that some programs write before UTF-8 text.  It belongs to no
  * field.
  */
-#ifndef SP__BASE_UTF8MARK_H
-#define SP__BASE_UTF8MARK_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -19,5 +18,3 @@ static inline size_t sp__utf8_mark(const char *text, size_t bytes)
 		       ? SP__UTF8_MARK_BYTES
 		       : 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * Reads and writes a range of a file completely, in as many calls as needed, and checks that a file
  * that was read to its end was not truncated.
  */
-#ifndef SP__BASE_WHOLE_H
-#define SP__BASE_WHOLE_H
+#pragma once
 
 #include <sys/types.h>
 #include <spindle/error.h>
@@ -31,5 +30,3 @@ uint64_t sp__file_bytes(int fd);
  */
 SP_MUST_CHECK int sp__check_uncut(int fd, uint64_t before, const char *name,
 				  struct sp_errinfo *err);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * A bench belongs to the thread that opened it.
  */
-#ifndef SP__BENCH_BENCH_H
-#define SP__BENCH_BENCH_H
+#pragma once
 
 #include <spindle/bench.h>
 #include "base/err.h"
@@ -33,5 +32,3 @@ uint64_t sp__bench_least_bytes(const struct sp_bench *bench);
 const struct sp__hist *sp__bench_latency(const struct sp_bench *bench, size_t class);
 /* Returns the time of the simulated machine since it was opened, including ramp and draining. */
 uint64_t sp__bench_machine_ns(const struct sp_bench *bench);
-
-#endif

@@ -6,8 +6,7 @@
  * thread starts and closes it after the thread has ended. meter.c reads the slots of all loads when
  * counting ends, under the lock.
  */
-#ifndef SP__BENCH_LOAD_H
-#define SP__BENCH_LOAD_H
+#pragma once
 
 #include "base/task.h"
 #include "bench/meter.h"
@@ -82,5 +81,3 @@ size_t sp__load_fill(struct sp__load *l, uint64_t now_ns);
 uint64_t sp__load_due(const struct sp__load *l, uint64_t now_ns, uint64_t due_ns);
 /* Returns the only class of a load with a thread of its own, or -1. */
 int sp__load_class(const struct sp__load *l);
-
-#endif

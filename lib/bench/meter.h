@@ -5,8 +5,7 @@
  * Only meter.c writes them, under the lock of the bench if it is threaded; bench_result.c reads
  * them after all loads have ended.  Times are in ns of the port's clock.
  */
-#ifndef SP__BENCH_METER_H
-#define SP__BENCH_METER_H
+#pragma once
 
 #include "bench/walk.h"
 #include "obs/hist.h"
@@ -75,5 +74,3 @@ void sp__meter_done(struct sp_bench *b, struct sp__bench_slot *s);
 void sp__meter_clock(struct sp_bench *b, uint64_t now_ns);
 /* Ends counting.  Reads outstanding requests from the slots of all loads. */
 void sp__meter_end(struct sp_bench *b, uint64_t now_ns);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * A load allocates nothing once it is open, and belongs to one thread.
  */
-#ifndef SP__BENCH_PAGELOAD_H
-#define SP__BENCH_PAGELOAD_H
+#pragma once
 
 #include <spindle/policy.h>
 #include "base/rng.h"
@@ -179,5 +178,3 @@ void sp__pagelog_run(struct sp__pageload *l, uint64_t now_ns);
 bool sp__pagelog_next(struct sp__pageload *l, struct sp__pagereq *r);
 
 extern const struct sp__pageload_ops sp__pageload_update, sp__pageload_threshold;
-
-#endif

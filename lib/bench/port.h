@@ -6,8 +6,7 @@
  * A caller submits and then reaps, as with queues. submit_ns, done_ns and result of a request are
  * valid once it is reaped.
  */
-#ifndef SP__BENCH_PORT_H
-#define SP__BENCH_PORT_H
+#pragma once
 
 #include "io/queue.h"
 
@@ -36,5 +35,3 @@ SP_MUST_CHECK int sp__port_queue(struct sp__port **p, const struct sp__queue_opt
 /* Opens a port for requests with tags 0 to depth - 1 on volumes of the simulated device. */
 SP_MUST_CHECK int sp__port_sim(struct sp__port **p, const struct sp__volume *device, unsigned depth,
 			       struct sp__trace *trace);
-
-#endif

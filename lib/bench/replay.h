@@ -2,8 +2,7 @@
 /*
  * Repeats a trace, for one thread or for several under the lock of the bench.
  */
-#ifndef SP__BENCH_REPLAY_H
-#define SP__BENCH_REPLAY_H
+#pragma once
 
 #include <spindle/bench.h>
 
@@ -37,5 +36,3 @@ uint64_t sp__replay_due(struct sp__replay *r, int class);
 struct sp_bench;
 size_t sp__replay_take(struct sp__replay *r, int class, const struct sp_bench *b,
 		       struct sp__bench_slot *slot);
-
-#endif

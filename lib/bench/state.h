@@ -2,8 +2,7 @@
 /*
  * The state of a measurement.  Each member has an owner; its comment says when others may read it.
  */
-#ifndef SP__BENCH_STATE_H
-#define SP__BENCH_STATE_H
+#pragma once
 
 #include <pthread.h>
 #include "bench/bench.h"
@@ -76,5 +75,3 @@ void sp__bench_no_effects(struct sp_bench *b);
 
 /* bench_result.c */
 void sp__bench_figures(struct sp_bench *b);
-
-#endif

@@ -6,8 +6,7 @@
  * by rejection from the inverse of the integral (Hoermann & Derflinger 1996) and scattered by a
  * bijection, so that popular units are not adjacent.
  */
-#ifndef SP__BENCH_WALK_H
-#define SP__BENCH_WALK_H
+#pragma once
 
 #include <spindle/bench.h>
 #include "base/rng.h"
@@ -34,5 +33,3 @@ void sp__walk_init(struct sp__walk *w, const struct sp_bench_class *c, uint64_t 
 		   uint64_t bytes);
 /* Returns the offset of the next request. */
 uint64_t sp__walk_next(struct sp__walk *w, struct sp__rng *rng);
-
-#endif

@@ -5,8 +5,7 @@
  * Ownership: a set belongs to the thread that opened it. set.c writes the slices and the time,
  * set_result.c the results; set_sweep.c, set_mix.c and set_compare.c write the points.
  */
-#ifndef SP__BENCHSET_SET_H
-#define SP__BENCHSET_SET_H
+#pragma once
 
 #include <spindle/benchset.h>
 #include "base/rng.h"
@@ -106,5 +105,3 @@ double sp__set_difference(const struct sp__setpair *p, size_t round);
 struct sp_benchset_estimate sp__set_ratio(const struct sp__setpair *p);
 /* Adds a slice.  False: out of memory. */
 bool sp__set_note(struct sp__setpoint *p, const struct sp_bench *b);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Estimates from a few disturbed measurements, and the knees of a curve.
  */
-#ifndef SP__BENCHSET_STAT_H
-#define SP__BENCHSET_STAT_H
+#pragma once
 
 #include <spindle/benchset.h>
 
@@ -45,5 +44,3 @@ struct sp__knees {
 /* Finds the knees of at most SP__CURVE_MAX points, by depth, each with at least one slice. */
 void sp__knees_find(struct sp__knees *k, const struct sp__curve_point *points, size_t n,
 		    uint64_t seed);
-
-#endif

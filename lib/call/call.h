@@ -2,8 +2,7 @@
 /*
  * The state of a call: the options made from its arguments, and their memory.
  */
-#ifndef SP__CALL_CALL_H
-#define SP__CALL_CALL_H
+#pragma once
 
 #include <spindle/call.h>
 #include <spindle/order.h>
@@ -59,5 +58,3 @@ SP_MUST_CHECK int sp__call_json(struct sp_report *report, char **text, struct sp
 /* Sets memory and temporary directories that the arguments do not set. */
 SP_MUST_CHECK int sp__call_complete(struct sp_call *call, struct sp_run_opts *run,
 				    struct sp_errinfo *err);
-
-#endif

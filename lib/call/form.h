@@ -2,8 +2,7 @@
 /*
  * Functions shared by the files that read the options of a join.
  */
-#ifndef SP__CALL_FORM_H
-#define SP__CALL_FORM_H
+#pragma once
 
 #include <spindle/joinform.h>
 
@@ -23,5 +22,3 @@ int sp__form_check_names(const struct sp_join_form *form, const char **where,
 			 struct sp_errinfo *err);
 /* Applies the letters of a key on one side to both; called after sp_join_form_keys(). */
 int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err);
-
-#endif

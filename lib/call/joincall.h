@@ -2,8 +2,7 @@
 /*
  * The state of a call that joins.
  */
-#ifndef SP__CALL_JOINCALL_H
-#define SP__CALL_JOINCALL_H
+#pragma once
 
 #include <spindle/joinform.h>
 #include "call/call.h"
@@ -27,5 +26,3 @@ SP_MUST_CHECK int sp__call_join_args(struct sp_call_join *join, const char **whe
 SP_MUST_CHECK int sp__call_join_numbered(const struct sp_call_join *join,
 					 const struct sp_join_form *form, struct sp_call *words,
 					 struct sp_errinfo *err);
-
-#endif

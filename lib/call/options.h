@@ -4,8 +4,7 @@
  * long ones abbreviated if unique.  Unlike getopt(), the reader has no global state, does not
  * print, and does not change the arguments.
  */
-#ifndef SP__CALL_OPTIONS_H
-#define SP__CALL_OPTIONS_H
+#pragma once
 
 #include <spindle/error.h>
 #include <spindle/run.h>
@@ -71,5 +70,3 @@ char *sp__option_spell(const struct sp__option *table, int code, const char *arg
 /* Applies an option of resources.  Returns 1: another option. */
 SP_MUST_CHECK int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
 				      const char *arg, const char **where, struct sp_errinfo *err);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * An open cube: the whole state, which the files of the shell alone see.  One thread uses it.
  */
-#ifndef SP__CUBE_STATE_H
-#define SP__CUBE_STATE_H
+#pragma once
 
 #include "cube/file/file.h"
 #include "cube/points/points.h"
@@ -19,5 +18,3 @@ void sp__end_reading(const struct sp_cube *c);
 /* sp_cube_read() between these two. */
 SP_MUST_CHECK int sp__cube_read(struct sp_cube *c, const struct sp_cube_box *box, sp_cube_sink sink,
 				void *arg, struct sp_cube_stats *stats, struct sp_errinfo *err);
-
-#endif

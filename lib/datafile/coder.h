@@ -23,8 +23,7 @@
  *
  * Thread rule: one thread at a time.
  */
-#ifndef SP__DATAFILE_CODER_H
-#define SP__DATAFILE_CODER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ void sp__coder_lack(struct sp__coder *c, bool refused);
  * writer means that a member cannot be written.
  */
 SP_MUST_CHECK int sp__coder_end(const struct sp__coder *c);
-
-#endif

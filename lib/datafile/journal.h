@@ -15,8 +15,7 @@
  *
  * Thread rule: one thread at a time.  Another process must not append (datafile/lock.h).
  */
-#ifndef SP__DATAFILE_JOURNAL_H
-#define SP__DATAFILE_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ SP_MUST_CHECK int sp__journal_append(struct sp__journal *j, uint32_t type,
 
 /* Waits until all records are on the device.  Returns 0 or -errno. */
 SP_MUST_CHECK int sp__journal_sync(const struct sp__journal *j);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Thread rule: one thread at a time.
  */
-#ifndef SP__DATAFILE_LANES_H
-#define SP__DATAFILE_LANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -72,5 +71,3 @@ bool sp__runlane_add(struct sp__runlane *l, uint64_t block, uint64_t cells);
  */
 int sp__runlane_next(struct sp__runlane *l, const struct sp__runlane_rules *rules,
 		     struct sp__cellrun runs[SP__REQUEST_RUNS], unsigned *n);
-
-#endif

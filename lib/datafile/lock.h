@@ -13,8 +13,7 @@
  *
  * Thread rule: any thread.
  */
-#ifndef SP__DATAFILE_LOCK_H
-#define SP__DATAFILE_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -37,5 +36,3 @@ void sp__file_unlock(int fd);
 bool sp__file_named(int fd, const char *path);
 /* True if two results of stat(2) describe the same file, or nodes of the same device. */
 bool sp__file_same(const struct stat *a, const struct stat *b);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Thread rule: one thread uses a struct sp__requests and all its requests.
  */
-#ifndef SP__DATAFILE_REQUESTS_H
-#define SP__DATAFILE_REQUESTS_H
+#pragma once
 
 #include "flow/iter.h"
 #include "io/queue.h"
@@ -76,5 +75,3 @@ size_t sp__request_capacity(const struct sp__volume *v, size_t bytes);
  */
 SP_MUST_CHECK int sp__request_result(const struct sp__owned_request *r, const char *at,
 				     size_t bytes);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Thread rule: any thread; a state is a value.
  */
-#ifndef SP__DATAFILE_SOURCE_H
-#define SP__DATAFILE_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ static inline void sp__file_state_set_time(struct sp__file_state *s, int64_t ns)
 	s->mtime_s = (uint64_t)second;
 	s->mtime_ns = (uint64_t)ns - s->mtime_s * 1000000000;
 }
-
-#endif

@@ -20,8 +20,7 @@
  * Thread rule: one thread at a time; only the process that holds an exclusive lock writes
  * (datafile/lock.h).
  */
-#ifndef SP__DATAFILE_SUPERBLOCKS_H
-#define SP__DATAFILE_SUPERBLOCKS_H
+#pragma once
 
 #include "datafile/coder.h"
 
@@ -99,5 +98,3 @@ SP_MUST_CHECK int sp__superblocks_read(struct sp__superblocks *s, int fd,
 				       const char **reason);
 /* True if both slots begin as they did when s was read; false if the file cannot be read. */
 bool sp__superblocks_current(const struct sp__superblocks *s, int fd);
-
-#endif

@@ -20,8 +20,7 @@
  * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator that produced the oracle
  * files.
  */
-#ifndef SP__DEV_DEVICE_H
-#define SP__DEV_DEVICE_H
+#pragma once
 
 #include "dev/model.h"
 
@@ -116,5 +115,3 @@ struct sp__device_ops {
 SP_MUST_CHECK int sp__device_open(struct sp__device *d, const struct sp__model *m);
 void sp__device_close(struct sp__device *d);
 uint64_t sp__device_drain(const struct sp__device *d, uint64_t now_ns);
-
-#endif

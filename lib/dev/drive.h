@@ -13,8 +13,7 @@
  * Thread rule: immutable once parsed.  Source: Shao 2008 ch. 2 (zones, skew, seek and settle);
  * layouts as on the drives that were characterised by Schlosser et al. and since.
  */
-#ifndef SP__DEV_DRIVE_H
-#define SP__DEV_DRIVE_H
+#pragma once
 
 #include "dev/device.h"
 #include "dev/trackmap.h"
@@ -165,5 +164,3 @@ uint64_t sp__drive_move_ns(const struct sp__drive *d, uint32_t cylinders, bool o
 			   bool write);
 /* Returns the angle under the heads at a time. */
 sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns);
-
-#endif

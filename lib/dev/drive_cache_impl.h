@@ -3,8 +3,7 @@
  * Declares the parts of the drive's cache: segments, read-ahead and serving (drive_cache.c), and
  * the write buffer (drive_buffer.c).
  */
-#ifndef SP__DEV_DRIVE_CACHE_IMPL_H
-#define SP__DEV_DRIVE_CACHE_IMPL_H
+#pragma once
 
 #include "dev/drive.h"
 #include "dev/drive_impl.h"
@@ -87,5 +86,3 @@ bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm,
 bool sp__buffer_has_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
 			  uint64_t now_ns, const struct sp__piece *p);
 void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns);
-
-#endif

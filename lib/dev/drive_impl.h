@@ -3,8 +3,7 @@
  * Declares the moving parts of a rotating drive, shared by its mechanics (drive.c), its cache
  * (drive_cache.c) and the table of device hooks (drive_ops.c).
  */
-#ifndef SP__DEV_DRIVE_IMPL_H
-#define SP__DEV_DRIVE_IMPL_H
+#pragma once
 
 #include "dev/drive.h"
 #include "dev/model_json.h"
@@ -89,5 +88,3 @@ void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, stru
 bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn);
 /* Returns when all written data is on the medium. */
 uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares the contents of a model file of kind "flash"; its channels are the lanes of the model.
  */
-#ifndef SP__DEV_FLASH_H
-#define SP__DEV_FLASH_H
+#pragma once
 
 #include "dev/model.h"
 
@@ -16,5 +15,3 @@ struct sp__flash {
 
 /* Returns NULL for other kinds. */
 const struct sp__flash *sp__model_flash(const struct sp__model *m);
-
-#endif

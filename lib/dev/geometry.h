@@ -11,8 +11,7 @@
  * separate two of them.  Each has its own track map with one region, whose LBNs, sectors and tracks
  * count from 0.  Its angles are absolute, so that zones can be compared.
  */
-#ifndef SP__DEV_GEOMETRY_H
-#define SP__DEV_GEOMETRY_H
+#pragma once
 
 #include <math.h>
 #include <spindle/geometry.h>
@@ -154,5 +153,3 @@ SP_MUST_CHECK int sp__geometry_parse(struct sp_geometry **g, const struct json_t
 				     const char *path, struct sp_errinfo *err);
 /* Returns the document, a new reference; NULL: no memory. */
 struct json_t *sp__geometry_document(const struct sp_geometry *g);
-
-#endif

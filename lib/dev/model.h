@@ -8,8 +8,7 @@
  *
  * Thread rule: immutable once loaded.  Its users refer to it and must not outlive it.
  */
-#ifndef SP__DEV_MODEL_H
-#define SP__DEV_MODEL_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -52,5 +51,3 @@ SP_MUST_CHECK int sp__model_load(struct sp__model **m, const char *name, struct 
 SP_MUST_CHECK int sp__model_parse(struct sp__model **m, const char *file, const char *text,
 				  size_t bytes, struct sp_errinfo *err);
 void sp__model_free(struct sp__model *m); /* accepts NULL */
-
-#endif

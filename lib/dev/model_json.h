@@ -7,8 +7,7 @@
  * ("zones[3].spt") and the reason.  After it all reads return their defaults, so the caller checks
  * once, at sp__jclose().
  */
-#ifndef SP__DEV_MODEL_JSON_H
-#define SP__DEV_MODEL_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <spindle/api.h>
@@ -88,5 +87,3 @@ uint64_t *sp__jrows(struct sp__jobj *o, const char *field, size_t least, size_t 
 int sp__drive_parse(struct sp__jobj *o, struct sp__model *m);
 int sp__linear_parse(struct sp__jobj *o, struct sp__model *m);
 int sp__flash_parse(struct sp__jobj *o, struct sp__model *m);
-
-#endif

@@ -10,8 +10,7 @@
  * Blocks at the end of the drives that do not fill a stripe are unused.  STRIPE "track": each track
  * of a drive is a stripe, so the array has tracks too (Shao 2008, sections 2.4, 4.5).
  */
-#ifndef SP__DEV_RAID_H
-#define SP__DEV_RAID_H
+#pragma once
 
 #include "dev/model.h"
 
@@ -41,5 +40,3 @@ SP_MUST_CHECK int sp__raid_make(struct sp__model **m, const struct sp__raid_spec
  */
 const struct sp__model *sp__raid_drive(const struct sp__model *m, unsigned *stripe_drives,
 				       bool *tracks);
-
-#endif

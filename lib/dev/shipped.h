@@ -4,8 +4,7 @@
  * default comes first.  An entry without a name ends the table.  The build makes the table from
  * lib/dev/models (scripts/embed-models).
  */
-#ifndef SP__DEV_SHIPPED_H
-#define SP__DEV_SHIPPED_H
+#pragma once
 
 struct sp__shipped {
 	const char *name;
@@ -14,5 +13,3 @@ struct sp__shipped {
 };
 
 extern const struct sp__shipped sp__shipped_models[];
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Thread rule: immutable once built.
  */
-#ifndef SP__DEV_TRACKMAP_H
-#define SP__DEV_TRACKMAP_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -103,5 +102,3 @@ static inline sp__angle sp__angle_of(uint64_t n, uint64_t d)
 	rest = (n << 32) % d;
 	return upper << 32 | (rest << 32) / d;
 }
-
-#endif

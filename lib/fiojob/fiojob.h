@@ -2,8 +2,7 @@
 /*
  * The values of one job of a job file, and the table of its keys.
  */
-#ifndef SP__FIOJOB_FIOJOB_H
-#define SP__FIOJOB_FIOJOB_H
+#pragma once
 
 #include <spindle/fiojob.h>
 
@@ -36,5 +35,3 @@ const struct sp__setting *sp__fiojob_key(const char *name, size_t len);
 /* Returns the name of the engine in a measurement. */
 const char *sp__fiojob_engine(const struct sp__fiovalues *v);
 extern const struct sp__fiovalues sp__fiojob_defaults;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * A job file while it is read, and the runs that it describes.
  */
-#ifndef SP__FIOJOB_STATE_H
-#define SP__FIOJOB_STATE_H
+#pragma once
 
 #include <spindle/error.h>
 #include "fiojob/fiojob.h"
@@ -46,5 +45,3 @@ sp__fiojob_complain(struct sp_fiojob *j, unsigned line, const char *text, const 
 
 /* fiojob_runs.c: adds the job to a run.  Returns 0, -E2BIG with a reason, or -ENOMEM. */
 SP_MUST_CHECK int sp__fiojob_end_job(struct sp_fiojob *j, struct sp_errinfo *err);
-
-#endif

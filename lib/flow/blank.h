@@ -5,8 +5,7 @@
  * The first record of an input that is not blank sets the number of columns.  With one column a
  * blank line is a record with an empty field, and stays.
  */
-#ifndef SP__FLOW_BLANK_H
-#define SP__FLOW_BLANK_H
+#pragma once
 
 #include "rec/recfmt.h"
 
@@ -22,5 +21,3 @@ struct sp__blank {
 void sp__blank_put(struct sp__blank *b, const struct sp_recfmt *f, const struct sp_batch *batch);
 /* Returns the next records without a blank line.  False: the batch is used up. */
 bool sp__blank_next(struct sp__blank *b, const struct sp_recfmt *f, struct sp_batch *batch);
-
-#endif

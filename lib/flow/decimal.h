@@ -3,8 +3,7 @@
  * Adds decimal numbers with at most 9 decimal places exactly: in units of 10^-9 in 128 bits, so
  * sums of magnitudes up to 10^27 do not overflow.
  */
-#ifndef SP__FLOW_DECIMAL_H
-#define SP__FLOW_DECIMAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct sp__decimal sp__decimal_divide(const struct sp__decimal *d, unsigned long
 				      unsigned places);
 /* Returns the length; the text is not terminated. */
 size_t sp__decimal_print(const struct sp__decimal *d, char text[SP__DECIMAL_TEXT]);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Computes the key of a record's group, and the values of a group, for both aggregations.
  */
-#ifndef SP__FLOW_GROUPING_H
-#define SP__FLOW_GROUPING_H
+#pragma once
 
 #include "flow/decimal.h"
 #include "flow/operator.h"
@@ -41,5 +40,3 @@ SP_MUST_CHECK int sp__grouping_add(const struct sp__grouping *g, const struct sp
 SP_MUST_CHECK int sp__grouping_put(const struct sp__grouping *g, const struct sp_operator *op,
 				   const struct sp__slice *key, const struct sp__total *totals,
 				   uint64_t records, struct sp__bytes *out);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Thread rule: one thread at a time uses a plan, its operators and its wait set.
  */
-#ifndef SP__FLOW_ITER_H
-#define SP__FLOW_ITER_H
+#pragma once
 
 #include <spindle/batch.h>
 #include <spindle/error.h>
@@ -59,5 +58,3 @@ SP_MUST_CHECK int sp__waits_block(struct sp__waits *w);
 
 /* For callers that cannot handle SP_LATER: calls next() until it returns something else. */
 SP_MUST_CHECK int sp__iter_next(struct sp__iter *it, struct sp__waits *w, struct sp_batch *batch);
-
-#endif

@@ -5,8 +5,7 @@
  * An operator is a struct whose first member is struct sp_operator, made by sp__operator_new().  It
  * charges the records that it keeps to the budget of the plan.
  */
-#ifndef SP__FLOW_OPERATOR_H
-#define SP__FLOW_OPERATOR_H
+#pragma once
 
 #include <spindle/flow.h>
 #include "flow/iter.h"
@@ -62,5 +61,3 @@ SP_MUST_CHECK int sp__flow_charge(struct sp_flow *flow, uint64_t bytes);
 /* Appends to b, charged to the plan.  0 or -ENOMEM, recorded. */
 SP_MUST_CHECK int sp__flow_append(struct sp_flow *flow, struct sp__bytes *b, const char *data,
 				  size_t bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * batch of its own.  A last record without terminator gets one.  An input is opened when the scan
  * reaches it.
  */
-#ifndef SP__FLOW_SCAN_H
-#define SP__FLOW_SCAN_H
+#pragma once
 
 #include <spindle/rec.h>
 #include "base/tally.h"
@@ -98,5 +97,3 @@ SP_MUST_CHECK int sp__inputs_lay(const struct sp__volume *device, const char *co
  */
 SP_MUST_CHECK int sp__input_open(const char *name, struct sp_errinfo *err);
 void sp__input_close(const char *name, int fd);
-
-#endif

@@ -5,8 +5,7 @@
  * For lines and fixed-length records.  The start of a CSV record cannot be found from the middle of
  * a file.
  */
-#ifndef SP__FLOW_STITCH_H
-#define SP__FLOW_STITCH_H
+#pragma once
 
 #include <spindle/batch.h>
 #include "io/chunks.h"
@@ -29,5 +28,3 @@ int sp__stitch_next(struct sp__stitch *s, struct sp_batch *batch);
 uint64_t sp__stitch_kept_bytes(const struct sp__stitch *s);
 /* After the last of `chunks` chunks: moves the data after the last whole record to rest. */
 void sp__stitch_rest(struct sp__stitch *s, uint64_t chunks, struct sp__bytes *rest);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Widths are counted in slots of 2^-bits; finding the symbol is one look-up.
  */
-#ifndef SP__GEN_ALPHABET_H
-#define SP__GEN_ALPHABET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,5 +64,3 @@ static inline const struct sp__symbol *sp__alphabet_next(const struct sp__alphab
 	*x += *more >> 40 & (((uint64_t)1 << s->fill) - 1);
 	return s;
 }
-
-#endif

@@ -10,8 +10,7 @@
  * number), never from one that earlier records have advanced.  So rows can be made in any order,
  * and two tables agree about a row.
  */
-#ifndef SP__GEN_GEN_H
-#define SP__GEN_GEN_H
+#pragma once
 
 #include <spindle/gen.h>
 #include "base/rng.h"
@@ -56,5 +55,3 @@ int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_runs(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_table(struct sp_gen *g, struct sp_errinfo *err);
-
-#endif

@@ -6,8 +6,7 @@
  * convert both to text by a map that keeps the order of x.  Equal keys have equal points and equal
  * further bits.
  */
-#ifndef SP__GEN_KEYS_H
-#define SP__GEN_KEYS_H
+#pragma once
 
 #include "gen/gen.h"
 
@@ -61,5 +60,3 @@ static inline struct sp__key sp__key_at(const struct sp__keys *k, uint64_t row, 
 		return sp__key_ordered(k, row, at);
 	return sp__key_named(k->seed, sp__key_rank(k, row));
 }
-
-#endif

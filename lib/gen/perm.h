@@ -4,8 +4,7 @@
  * halves can differ by one bit, is applied until the result is below n.  The domain is less than
  * 2n, so the mean is fewer than two steps.
  */
-#ifndef SP__GEN_PERM_H
-#define SP__GEN_PERM_H
+#pragma once
 
 #include <stdint.h>
 #include "base/rng.h"
@@ -54,5 +53,3 @@ static inline uint64_t sp__perm_at(const struct sp__perm *s, uint64_t i)
 	} while (i >= s->n);
 	return i;
 }
-
-#endif

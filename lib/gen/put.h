@@ -4,8 +4,7 @@
  * in the bytes of one word (first digit in the lowest byte), leading zeros are shifted out, and
  * eight bytes are always stored.
  */
-#ifndef SP__GEN_PUT_H
-#define SP__GEN_PUT_H
+#pragma once
 
 #include <endian.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ static inline char *sp__put_hex16(char *p, uint64_t v)
 	p = sp__put_word(p, sp__hex8((uint32_t)(v >> 32)));
 	return sp__put_word(p, sp__hex8((uint32_t)v));
 }
-
-#endif

@@ -4,8 +4,7 @@
  * table, sequences of consonants or vowels are short, and some words are Capitalised or in
  * CAPITALS.
  */
-#ifndef SP__GEN_SPELLING_H
-#define SP__GEN_SPELLING_H
+#pragma once
 
 #include "gen/alphabet.h"
 
@@ -23,5 +22,3 @@ void sp__spelling_release(struct sp__spelling *s);
 /* Writes a word of 2 .. SP__WORD_MAX letters, and up to 4 bytes past its end. */
 #define SP__WORD_MAX 24
 char *sp__spell(const struct sp__spelling *s, char *p, uint64_t x, uint64_t more);
-
-#endif

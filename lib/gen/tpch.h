@@ -2,8 +2,7 @@
 /*
  * Declares the common state of the tables: sizes, key relations, calendar, text.
  */
-#ifndef SP__GEN_TPCH_H
-#define SP__GEN_TPCH_H
+#pragma once
 
 #include <string.h>
 #include "gen/gen.h"
@@ -95,5 +94,3 @@ char *sp__emit_lineitem(struct sp_gen *g, char *p);
 /* The other tables: writes the next row by t->put, one of the following functions. */
 char *sp__emit_row(struct sp_gen *g, char *p);
 sp__tpch_put sp__put_orders, sp__put_partsupp, sp__put_supplier, sp__put_customer, sp__put_part;
-
-#endif

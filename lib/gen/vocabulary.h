@@ -3,8 +3,7 @@
  * Holds the fixed vocabularies of the TPC-H tables and makes the text pool from which comments are
  * cut.
  */
-#ifndef SP__GEN_VOCABULARY_H
-#define SP__GEN_VOCABULARY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -35,5 +34,3 @@ static inline char *sp__put_name(char *p, const struct sp__word *w)
 
 /* Fills the pool with bytes of pseudo-text, sentence after sentence, the same for every seed. */
 void sp__text_pool(char *pool, size_t bytes);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * One thread uses it.
  */
-#ifndef SP__INDEX_ENTRYSORT_H
-#define SP__INDEX_ENTRYSORT_H
+#pragma once
 
 #include "base/mem.h"
 #include "index/lookup.h"
@@ -28,5 +27,3 @@ SP_MUST_CHECK int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key,
 SP_MUST_CHECK int sp__entrysort_finish(struct sp__entrysort *s);
 /* The next entry: SP_READY with the key in s->key; SP_END; an error. */
 SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * One thread uses a fetch.
  */
-#ifndef SP__INDEX_FETCH_H
-#define SP__INDEX_FETCH_H
+#pragma once
 
 #include "index/lookup.h"
 
@@ -29,5 +28,3 @@ SP_MUST_CHECK int sp__fetch_put(struct sp__fetch *f, const struct sp__keymatch *
  * arrived, and the wait for it is registered; SP_END: none was put.
  */
 SP_MUST_CHECK int sp__fetch_get(struct sp__fetch *f, struct sp__keymatch *m, const char **record);
-
-#endif

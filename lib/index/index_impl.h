@@ -2,8 +2,7 @@
 /*
  * What a caller of the public functions holds.
  */
-#ifndef SP__INDEX_INDEX_IMPL_H
-#define SP__INDEX_INDEX_IMPL_H
+#pragma once
 
 #include <spindle/index.h>
 #include "index/indexfile.h"
@@ -14,5 +13,3 @@ struct sp_index {
 	bool env_open;
 	struct sp__index file;
 };
-
-#endif

@@ -2,13 +2,10 @@
 /*
  * The full comparison of an index with its source.
  */
-#ifndef SP__INDEX_INDEXCHECK_H
-#define SP__INDEX_INDEXCHECK_H
+#pragma once
 
 #include <spindle/index.h>
 #include "index/indexfile.h"
 
 /* As sp_index_check(), of an index opened by the library.  stats may be NULL. */
 SP_MUST_CHECK int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats);
-
-#endif

@@ -5,8 +5,7 @@
  * Thread rule: immutable once open, except the offsets of the descriptors: any number of lookups,
  * but only one node stream at a time.
  */
-#ifndef SP__INDEX_INDEXFILE_H
-#define SP__INDEX_INDEXFILE_H
+#pragma once
 
 #include <sys/stat.h>
 #include "index/indexhead.h"
@@ -60,5 +59,3 @@ int sp__index_stale_err(const struct sp__index *ix);
 /* The path of the source from the directory of the index; both must exist, or their directories. */
 SP_MUST_CHECK int sp__index_relative(const char *index, const char *source,
 				     char relative[SP__INDEX_TEXT_MAX], struct sp_errinfo *err);
-
-#endif

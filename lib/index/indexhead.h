@@ -3,8 +3,7 @@
  * The head of an index: what it was built from and how, and where its tree is; its form in the
  * file is that of spindle-index(5).
  */
-#ifndef SP__INDEX_INDEXHEAD_H
-#define SP__INDEX_INDEXHEAD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data);
  */
 SP_MUST_CHECK int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
 					const char **reason);
-
-#endif

@@ -3,8 +3,7 @@
  * The key of an index: from records, and from text that a user gives, to normalised bytes.
  * Texts are ordered by their bytes, whatever LC_COLLATE is.
  */
-#ifndef SP__INDEX_INDEXKEY_H
-#define SP__INDEX_INDEXKEY_H
+#pragma once
 
 #include "rec/key.h"
 
@@ -31,5 +30,3 @@ SP_MUST_CHECK int sp__indexkey_of_record(const struct sp__indexkey *k, const cha
  */
 SP_MUST_CHECK int sp__indexkey_of_text(const struct sp__indexkey *k, const char *text, size_t bytes,
 				       struct sp__keybuf *buf, struct sp_errinfo *err);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads all of a source: the key and the place of each record, and the checksum of the file.
  */
-#ifndef SP__INDEX_KEYSCAN_H
-#define SP__INDEX_KEYSCAN_H
+#pragma once
 
 #include "flow/scan.h"
 #include "index/indexkey.h"
@@ -27,5 +26,3 @@ struct sp__keyscan {
 };
 
 SP_MUST_CHECK int sp__keyscan_run(struct sp__keyscan *k);
-
-#endif

@@ -4,8 +4,7 @@
  * as an iterator of flow.  The way down to the first leaf is a lookup; the leaves are then read
  * one after the other, ahead.
  */
-#ifndef SP__INDEX_LEAFSCAN_H
-#define SP__INDEX_LEAFSCAN_H
+#pragma once
 
 #include "index/lookup.h"
 
@@ -29,5 +28,3 @@ SP_MUST_CHECK int sp__leafscan_find(struct sp__leafscan *s, const struct sp__key
 				    size_t *n);
 /* Adds requests and bytes of the leaves. */
 void sp__leafscan_counters(const struct sp__leafscan *s, struct sp__io_counters *c);
-
-#endif

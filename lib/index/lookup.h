@@ -11,8 +11,7 @@
  * A lookup that says SP_LATER has registered the wait of that queue.  After an error all calls
  * return it.  One thread uses a lookup.  Source: Iyengar et al. 2008, section 6 (index lookup).
  */
-#ifndef SP__INDEX_LOOKUP_H
-#define SP__INDEX_LOOKUP_H
+#pragma once
 
 #include "flow/iter.h"
 #include "index/indexfile.h"
@@ -66,5 +65,3 @@ SP_MUST_CHECK int sp__lookup_get(struct sp__lookup *l, struct sp__found *found);
 
 /* Pages that were in memory, or on the way there; requests for the others. */
 void sp__lookup_counts(const struct sp__lookup *l, uint64_t *hits, uint64_t *misses);
-
-#endif

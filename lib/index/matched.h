@@ -3,8 +3,7 @@
  * The records that a lookup or a scan finds, one after the other in the order in which they are
  * found, while others are being read.
  */
-#ifndef SP__INDEX_MATCHED_H
-#define SP__INDEX_MATCHED_H
+#pragma once
 
 #include "index/fetch.h"
 
@@ -25,5 +24,3 @@ struct sp__matched {
  */
 SP_MUST_CHECK int sp__matched_next(struct sp__matched *p, struct sp__keymatch *m,
 				   const char **record);
-
-#endif

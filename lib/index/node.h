@@ -8,8 +8,7 @@
  * it: greater than the last key of that one unless it is repeated, and at most the first key of
  * its own.  Format: spindle-index(5).
  */
-#ifndef SP__INDEX_NODE_H
-#define SP__INDEX_NODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ SP_MUST_CHECK bool sp__nodefill_add(struct sp__nodefill *f, const uint8_t *key, 
 				    uint64_t a, uint64_t b);
 /* The page with this number; what is filled next is empty. */
 void sp__nodefill_take(struct sp__nodefill *f, uint64_t number, uint8_t *page);
-
-#endif

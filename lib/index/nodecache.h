@@ -14,8 +14,7 @@
  *
  * One thread uses a cache.
  */
-#ifndef SP__INDEX_NODECACHE_H
-#define SP__INDEX_NODECACHE_H
+#pragma once
 
 #include "index/indexfile.h"
 #include "datafile/requests.h"
@@ -77,5 +76,3 @@ SP_MUST_CHECK int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page,
 /* So many keys will be looked up from now on, at a guess. */
 void sp__nodecache_expect(struct sp__nodecache *c, uint64_t keys);
 void sp__nodecache_unpin(struct sp__nodecache *c, struct sp__nodeframe *f);
-
-#endif

@@ -3,8 +3,7 @@
  * The nodes of an index from one page on, one after the other, read ahead.  One for an index at a
  * time.
  */
-#ifndef SP__INDEX_NODESTREAM_H
-#define SP__INDEX_NODESTREAM_H
+#pragma once
 
 #include "flow/iter.h"
 #include "index/indexfile.h"
@@ -31,5 +30,3 @@ void sp__nodestream_close(struct sp__nodestream *s); /* accepts one all zero */
 SP_MUST_CHECK int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node);
 /* Adds its requests and bytes. */
 void sp__nodestream_counters(const struct sp__nodestream *s, struct sp__io_counters *c);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Writes the tree of an index from entries in the order of their keys.
  */
-#ifndef SP__INDEX_TREE_H
-#define SP__INDEX_TREE_H
+#pragma once
 
 #include "base/mem.h"
 #include "index/node.h"
@@ -37,5 +36,3 @@ void sp__tree_free(struct sp__tree *t); /* accepts one all zero */
 SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes,
 			       uint64_t offset, uint64_t length);
 SP_MUST_CHECK int sp__tree_finish(struct sp__tree *t);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reports whether bytes of a file are in the page cache.
  */
-#ifndef SP__IO_CACHED_H
-#define SP__IO_CACHED_H
+#pragma once
 
 #include "io/volume.h"
 
@@ -17,5 +16,3 @@ bool sp__file_cached(int fd, uint64_t begin, uint64_t end);
  * of the simulated machine.
  */
 bool sp__volume_cached(const struct sp__volume *v, uint64_t offset, uint64_t bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * the sequential scan out of order).  Chunks in the page cache are returned while others are read,
  * and those as they arrive.  All chunks have the same size, except the last.
  */
-#ifndef SP__IO_CHUNKS_H
-#define SP__IO_CHUNKS_H
+#pragma once
 
 #include "io/rstream.h"
 
@@ -49,5 +48,3 @@ SP_MUST_CHECK int sp__chunks_wait(struct sp__chunks *c, int64_t timeout_ns);
 int sp__chunks_fd(const struct sp__chunks *c);
 void sp__chunks_counters(const struct sp__chunks *c, struct sp__io_counters *counters);
 const char *sp__chunks_engine(const struct sp__chunks *c);
-
-#endif

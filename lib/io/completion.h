@@ -2,8 +2,7 @@
 /*
  * Defines how a queue waits for completions of its engine.
  */
-#ifndef SP__IO_COMPLETION_H
-#define SP__IO_COMPLETION_H
+#pragma once
 
 #include "io/engine.h"
 
@@ -21,5 +20,3 @@ SP_MUST_CHECK int sp__completing_reap(const struct sp__completing *c,
 				      const struct sp__engine_ops *ops, void *engine,
 				      struct sp__request **done, size_t max, size_t min,
 				      int64_t timeout_ns);
-
-#endif

@@ -3,8 +3,7 @@
  * Holds completed requests in a ring, first in first out, for engines that complete requests within
  * submit.  Never holds more than the engine's depth.
  */
-#ifndef SP__IO_DONERING_H
-#define SP__IO_DONERING_H
+#pragma once
 
 #include <stdlib.h>
 #include "io/engine.h"
@@ -46,5 +45,3 @@ static inline size_t sp__donering_take(struct sp__donering *d, struct sp__reques
 int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err);
 int sp__donering_reap(void *engine, struct sp__request **done, size_t max, size_t min,
 		      int64_t timeout_ns);
-
-#endif

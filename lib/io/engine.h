@@ -13,8 +13,7 @@
  *
  * Invariants: table entries are constants; an engine never edits its own.
  */
-#ifndef SP__IO_ENGINE_H
-#define SP__IO_ENGINE_H
+#pragma once
 
 #include "io/queue.h"
 
@@ -122,5 +121,3 @@ int sp__engine_no_files(void *engine, const int *fds, unsigned n);
 int sp__engine_no_signal(void *engine, int event);
 /* The hook of engines without a descriptor: -1. */
 int sp__engine_no_fd(void *engine);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Controls the I/O priority of the calling thread, for engines whose requests cannot carry one.
  */
-#ifndef SP__IO_IOPRIO_H
-#define SP__IO_IOPRIO_H
+#pragma once
 
 #include <spindle/api.h>
 
@@ -14,5 +13,3 @@ long sp__ioprio_get(void);
 void sp__ioprio_restore(long before);
 /* True if this thread is permitted to use class RT.  Tries it, and restores the priority. */
 bool sp__ioprio_rt_allowed(void);
-
-#endif

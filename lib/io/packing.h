@@ -3,8 +3,7 @@
  * Compresses an output: a thread of its own packs and writes the bytes that are put, up to three
  * chunks behind the caller.  Part of the write stream (wstream.h), whose rules apply.
  */
-#ifndef SP__IO_PACKING_H
-#define SP__IO_PACKING_H
+#pragma once
 
 #include "io/wstream.h"
 
@@ -17,5 +16,3 @@ SP_MUST_CHECK int sp__packing_finish(struct sp__packing *p);
 void sp__packing_close(struct sp__packing *p);
 /* Reports the counters of written bytes. */
 void sp__packing_counters(struct sp__packing *p, struct sp__io_counters *c);
-
-#endif

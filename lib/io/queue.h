@@ -15,8 +15,7 @@
  * Reads and writes can be outstanding in any number up to the depth.  Submitting more blocks until
  * there are free slots (completions that are reaped meanwhile are kept for sp__queue_reap).
  */
-#ifndef SP__IO_QUEUE_H
-#define SP__IO_QUEUE_H
+#pragma once
 
 #include <sys/queue.h>
 #include "io/volume.h"
@@ -118,5 +117,3 @@ SP_MUST_CHECK int sp__queue_wait(struct sp__queue *q, int64_t timeout_ns);
  * has returned 0 and no other function was called since; -1: there is none now.
  */
 int sp__queue_fd(const struct sp__queue *q);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * A compressed input can be unpacked (io/unpacking.h): the stream then returns the unpacked bytes.
  */
-#ifndef SP__IO_RSTREAM_H
-#define SP__IO_RSTREAM_H
+#pragma once
 
 #include <spindle/batch.h>
 #include <spindle/packed.h>
@@ -66,5 +65,3 @@ void sp__rstream_counters(const struct sp__rstream *rs, struct sp__io_counters *
 /* True if the file is read through the page cache because its file system refuses direct I/O. */
 bool sp__rstream_refused(const struct sp__rstream *rs);
 const char *sp__rstream_engine(const struct sp__rstream *rs); /* "read" if none */
-
-#endif

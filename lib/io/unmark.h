@@ -5,8 +5,7 @@
  * A pipe can deliver the mark byte by byte.  Bytes that begin like the mark and then differ are
  * returned as a span of their own, before the span that showed the difference.
  */
-#ifndef SP__IO_UNMARK_H
-#define SP__IO_UNMARK_H
+#pragma once
 
 #include <stdbool.h>
 #include <spindle/batch.h>
@@ -24,5 +23,3 @@ struct sp__unmark {
  * empty.  False: nothing is left of the span.
  */
 bool sp__unmark(struct sp__unmark *u, struct sp_batch *span, bool end);
-
-#endif

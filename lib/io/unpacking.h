@@ -3,8 +3,7 @@
  * Unpacks a compressed input as a stream: a thread of its own reads and unpacks, up to three chunks
  * ahead of the caller.  Part of the read stream (rstream.h), whose rules apply.
  */
-#ifndef SP__IO_UNPACKING_H
-#define SP__IO_UNPACKING_H
+#pragma once
 
 #include "io/rstream.h"
 
@@ -23,5 +22,3 @@ SP_MUST_CHECK int sp__unpacking_next(struct sp__unpacking *u, const char **data,
 SP_MUST_CHECK int sp__unpacking_wait(struct sp__unpacking *u, int64_t timeout_ns);
 /* Reports the counters of bytes read. */
 void sp__unpacking_counters(struct sp__unpacking *u, struct sp__io_counters *c);
-
-#endif

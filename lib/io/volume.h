@@ -9,8 +9,7 @@
  *
  * Thread rule: immutable after opening, except size_bytes, which its owner maintains.
  */
-#ifndef SP__IO_VOLUME_H
-#define SP__IO_VOLUME_H
+#pragma once
 
 #include <sys/types.h>
 #include <spindle/api.h>
@@ -128,5 +127,3 @@ int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code,
 		   long long offset);
 
 void sp__volume_close(struct sp__volume *v); /* accepts NULL */
-
-#endif

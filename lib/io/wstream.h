@@ -12,8 +12,7 @@
  * The output can be compressed (io/packing.h): one member, with all bytes put from opening to
  * finishing.
  */
-#ifndef SP__IO_WSTREAM_H
-#define SP__IO_WSTREAM_H
+#pragma once
 
 #include <spindle/packed.h>
 #include "base/hash.h"
@@ -64,5 +63,3 @@ SP_MUST_CHECK int sp__wstream_finish(struct sp__wstream *ws);
 void sp__wstream_close(struct sp__wstream *ws);
 
 void sp__wstream_counters(const struct sp__wstream *ws, struct sp__io_counters *c);
-
-#endif

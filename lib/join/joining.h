@@ -3,8 +3,7 @@
  * Holds the common state of joins as operators of a plan.  The sources of the join are operators,
  * and the sink of its emit is the batch.
  */
-#ifndef SP__JOIN_JOINING_H
-#define SP__JOIN_JOINING_H
+#pragma once
 
 #include "flow/operator.h"
 #include "join/state.h"
@@ -35,5 +34,3 @@ SP_MUST_CHECK int sp__inl_operator(struct sp_operator **op, struct sp_operator *
 				   const struct sp_join_opts *opts);
 SP_MUST_CHECK int sp__hash_operator(struct sp_operator **op, struct sp_operator *const inputs[2],
 				    const struct sp_join_opts *opts);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Holds one join in progress.  Only the shell sees it; algorithms get its inputs and its result.
  */
-#ifndef SP__JOIN_STATE_H
-#define SP__JOIN_STATE_H
+#pragma once
 
 #include "join/input/inputs.h"
 #include "join/plan/plan.h"
@@ -26,5 +25,3 @@ struct sp__join {
 
 /* Sets the options, and connects the members. */
 void sp__join_set(struct sp__join *j, const struct sp_join_opts *opts, const struct sp_join_io *io);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * Thread rule: one thread at a time.
  */
-#ifndef SP__OBS_HIST_H
-#define SP__OBS_HIST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -54,5 +53,3 @@ void sp__hist_since(struct sp__hist *diff, const struct sp__hist *now,
 		    const struct sp__hist *earlier);
 /* Returns the value that a share q (0 to 1) of all values do not exceed, or 0 if there are none. */
 uint64_t sp__hist_quantile(const struct sp__hist *h, double q);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Thread rule: one thread at a time.
  */
-#ifndef SP__OBS_PROGRESS_H
-#define SP__OBS_PROGRESS_H
+#pragma once
 
 #include <stdint.h>
 #include "base/clock.h"
@@ -66,5 +65,3 @@ static inline void sp__progress_report(struct sp__progress *p, int phase, uint64
 	p->phase = phase;
 	p->tell(p->arg, phase, done_bytes, total_bytes);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * The threads that complete requests write into a shared buffer, in the order of completion.  Lines
  * never mix.
  */
-#ifndef SP__OBS_TRACE_H
-#define SP__OBS_TRACE_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -34,5 +33,3 @@ void sp__trace_request(struct sp__trace *t, char op, const char *volume, uint64_
 		       int result);
 /* Closes a trace; t may be NULL.  Returns 0, or the first error of writing, also in err. */
 int sp__trace_close(struct sp__trace *t, struct sp_errinfo *err);
-
-#endif

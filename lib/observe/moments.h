@@ -6,8 +6,7 @@
  * Therefore several periodic timers alternate: when one is armed again, others expire before it,
  * and the interrupt of one sets the processor's timer for the next.
  */
-#ifndef SP__OBSERVE_MOMENTS_H
-#define SP__OBSERVE_MOMENTS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -28,5 +27,3 @@ void sp__moments_open(struct sp__moments *m, uint64_t begin_ns, uint64_t period_
  */
 uint64_t sp__moments_wait(struct sp__moments *m, uint64_t now_ns);
 void sp__moments_close(struct sp__moments *m);
-
-#endif

@@ -6,8 +6,7 @@
  * A set is for one thread at a time.  Its memory grows with the number of locations, and does not
  * shrink until the set is closed.
  */
-#ifndef SP__OBSERVE_PLACES_H
-#define SP__OBSERVE_PLACES_H
+#pragma once
 
 #include <spindle/api.h>
 
@@ -26,5 +25,3 @@ SP_MUST_CHECK int sp__places_add(struct sp__places *p, unsigned dev, uint64_t se
 /* Removes one request.  False: the location has none. */
 bool sp__places_take(struct sp__places *p, unsigned dev, uint64_t sector);
 void sp__places_clear(struct sp__places *p);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The parts of the preflight.
  */
-#ifndef SP__OBSERVE_PREFLIGHT_H
-#define SP__OBSERVE_PREFLIGHT_H
+#pragma once
 
 #include <spindle/preflight.h>
 #include "observe/sysdev.h"
@@ -31,5 +30,3 @@ enum sp_preflight_verdict sp__preflight_layer(struct sp__preflight *p, const str
 
 /* True if control groups of the process can undo priorities on the device. */
 bool sp__preflight_groups(struct sp__preflight *p, const struct sp__sysdev *d);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * The functions only read files and have no state; any thread may call them.
  */
-#ifndef SP__OBSERVE_SYSDEV_H
-#define SP__OBSERVE_SYSDEV_H
+#pragma once
 
 #include <limits.h>
 #include <sys/types.h>
@@ -51,5 +50,3 @@ struct sp__mount {
  * /proc/self/mountinfo.
  */
 bool sp__mountinfo_find(const char *text, unsigned long long id, dev_t dev, struct sp__mount *m);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads the sources of samples.
  */
-#ifndef SP__OBSERVE_WATCH_H
-#define SP__OBSERVE_WATCH_H
+#pragma once
 
 #include <sys/types.h>
 #include <spindle/watch.h>
@@ -49,5 +48,3 @@ void sp__watched_close(struct sp__watched *w);
 SP_MUST_CHECK int sp__watched_sample(struct sp__watched *w, uint64_t *outstanding);
 /* Adds rings that were opened since the last call.  False: the process is gone. */
 bool sp__watched_refresh(struct sp__watched *w);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Follows requests by the kernel's trace events, in a tracefs instance of its own.
  */
-#ifndef SP__OBSERVE_WATCH_TRACE_H
-#define SP__OBSERVE_WATCH_TRACE_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -40,5 +39,3 @@ SP_MUST_CHECK int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__t
 				  void *arg);
 /* Returns the number of pages before which events were lost; later counts are inexact. */
 uint64_t sp__tracer_lost(const struct sp__tracer *t);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Thread rule: an encoder belongs to one thread at a time.
  */
-#ifndef SP__PACK_PACK_H
-#define SP__PACK_PACK_H
+#pragma once
 
 #include "pack/unpack.h"
 
@@ -24,5 +23,3 @@ void sp__encoder_free(struct sp__encoder *p); /* accepts NULL */
  * Returns 1: more output follows, call again with more space; 0: all is packed; or an error.
  */
 SP_MUST_CHECK int sp__encoder_run(struct sp__encoder *p, struct sp__packspan *span, bool end);
-
-#endif

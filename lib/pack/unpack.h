@@ -7,8 +7,7 @@
  *
  * Thread rule: a decoder belongs to one thread at a time.
  */
-#ifndef SP__PACK_UNPACK_H
-#define SP__PACK_UNPACK_H
+#pragma once
 
 #include <spindle/packed.h>
 
@@ -57,5 +56,3 @@ SP_MUST_CHECK int sp__packed_refuse(const void *data, size_t bytes, const char *
 
 /* True if data begins with a frame that zstd and lz4 skip, like a file of pzstd. */
 bool sp__packed_skippable(const void *data, size_t bytes);
-
-#endif

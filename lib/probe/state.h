@@ -8,8 +8,7 @@
  *
  * Source: Shao 2008, chapter 2, for what is to be found.
  */
-#ifndef SP__PROBE_STATE_H
-#define SP__PROBE_STATE_H
+#pragma once
 
 #include "probe/checks/checks.h"
 #include "probe/depths/depths.h"
@@ -48,5 +47,3 @@ static inline bool sp__writes_estimated(const struct sp__probe *p)
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
 void sp__made_unknown(struct sp__probe *p); /* what is not known; before the geometry */
 SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);
-
-#endif

@@ -7,8 +7,7 @@
  * it does not compare the bytes to break a tie.  Such texts are never encoded, so equal encodings
  * mean identical texts.
  */
-#ifndef SP__REC_COLLATE_H
-#define SP__REC_COLLATE_H
+#pragma once
 
 #include "rec/key.h"
 
@@ -45,5 +44,3 @@ bool sp__collate_starved(void);
 /* Compares by encodings, if the texts have any, which needs no copies of long texts. */
 int sp__collate_compare_long(struct sp__collate *c, const char *a, size_t an, const char *b,
 			     size_t bn);
-
-#endif

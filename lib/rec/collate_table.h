@@ -4,8 +4,7 @@
  * strxfrm() gives single characters, verified by collate_verify.c, used by collate_encode.c.
  * collate.c decides when.
  */
-#ifndef SP__REC_COLLATE_TABLE_H
-#define SP__REC_COLLATE_TABLE_H
+#pragma once
 
 #include "base/bits.h"
 #include "rec/collate.h"
@@ -107,5 +106,3 @@ int sp__collate_order_letters(const struct sp__collate_table *t, const char *a, 
 bool sp__collate_find_pairs(struct sp__collate_build *b);
 /* True if encodings of the finished table have the order of strcoll(). */
 bool sp__collate_prove_order(const struct sp__collate_build *b);
-
-#endif

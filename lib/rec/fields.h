@@ -9,8 +9,7 @@
  * "line, bytes" is a line without its terminator.  In CSV a carriage return at its end belongs to
  * the terminator.
  */
-#ifndef SP__REC_FIELDS_H
-#define SP__REC_FIELDS_H
+#pragma once
 
 #include "rec/key.h"
 #include "rec/recfmt.h"
@@ -104,5 +103,3 @@ static inline bool sp__field_find(const struct sp__cut *cut, const char *line, s
 	}
 	return sp__field_find_slow(cut, line, bytes, k, field);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads and compares the names of columns in header records.
  */
-#ifndef SP__REC_HEADER_H
-#define SP__REC_HEADER_H
+#pragma once
 
 #include "rec/fields.h"
 
@@ -33,5 +32,3 @@ struct sp__header_record {
 SP_MUST_CHECK int sp__header_compare(const struct sp_recfmt *f, int separator,
 				     const struct sp__header_record *own,
 				     const struct sp__header_record *first, struct sp_errinfo *err);
-
-#endif

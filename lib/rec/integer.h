@@ -3,8 +3,7 @@
  * Encodes like number.c the most frequent numbers: integers, eight digits at a time, and short
  * numbers with a unit.  Inline, because a function call costs as much as the encoding.
  */
-#ifndef SP__REC_INTEGER_H
-#define SP__REC_INTEGER_H
+#pragma once
 
 #include <string.h>
 #include "rec/keyset.h"
@@ -119,5 +118,3 @@ static inline unsigned char *sp__human_short(const struct sp__numfmt *f, const c
 	memcpy(out, &v, 8);
 	return out + 2 + bytes + (flip != 0);
 }
-
-#endif

@@ -26,8 +26,7 @@
  *
  * "rec, bytes" is a record without its terminator.
  */
-#ifndef SP__REC_KEY_H
-#define SP__REC_KEY_H
+#pragma once
 
 #include <string.h>
 #include <spindle/rec.h>
@@ -182,5 +181,3 @@ size_t sp__csv_quote(const char *text, size_t n, char sep, char *out);
  * Writes the field [p, end) without its quotes; returns the end of the output, which is no longer.
  */
 unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *out);
-
-#endif

@@ -3,8 +3,7 @@
  * Defines the compiled form of a key set, shared by the files of lib/rec that encode and compare
  * keys.  All of it is constant once sp_keyset_new() has returned.
  */
-#ifndef SP__REC_KEYSET_H
-#define SP__REC_KEYSET_H
+#pragma once
 
 #include <md5.h>
 #include "rec/collate.h"
@@ -214,5 +213,3 @@ const char *sp__bkey_type(const struct sp_key *k);
 
 int sp__random_digest(const struct sp_keyset *ks, const char *s, size_t n,
 		      struct sp__keybuf *scratch, unsigned char digest[16]);
-
-#endif

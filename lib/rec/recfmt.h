@@ -2,8 +2,7 @@
 /*
  * Finds the ends of records.
  */
-#ifndef SP__REC_RECFMT_H
-#define SP__REC_RECFMT_H
+#pragma once
 
 #include <string.h>
 #ifdef __SSE2__
@@ -125,5 +124,3 @@ size_t sp__splitter_feed(struct sp__splitter *s, const char *data, size_t bytes)
 SP_MUST_CHECK int sp__splitter_next(struct sp__splitter *s, struct sp_batch *batch);
 /* At the end of the stream, returns the unfinished record, in the carry, as a batch. */
 int sp__splitter_give_carry(struct sp__splitter *s, struct sp_batch *batch);
-
-#endif

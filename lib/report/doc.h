@@ -3,8 +3,7 @@
  * Builds a report, which is one JSON document.  Unknown values are null; a number that is not
  * finite is unknown.
  */
-#ifndef SP__REPORT_DOC_H
-#define SP__REPORT_DOC_H
+#pragma once
 
 #include <jansson.h>
 #include "report/documents.h"
@@ -87,5 +86,3 @@ int sp__report_line(struct sp__doc doc, FILE *out);
 	{                                                                                          \
 		.type = SP_REPORT_OBJECT, .fields = fields_                                        \
 	}
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Lists all kinds of documents.
  */
-#ifndef SP__REPORT_DOCUMENTS_H
-#define SP__REPORT_DOCUMENTS_H
+#pragma once
 
 #include <spindle/report.h>
 
@@ -45,5 +44,3 @@ extern const struct sp_report_field sp__sort_document[], sp__sort_plan_document[
 	sp__probe_document[], sp__probe_verify_document[], sp__run_document[],
 	sp__replay_document[], sp__sweep_document[], sp__mix_document[], sp__compare_document[],
 	sp__policy_document[], sp__preflight_document[], sp__watch_document[];
-
-#endif

@@ -3,8 +3,7 @@
  * Reads values of a document, for texts.  A value that is missing or has another type is 0, "-" or
  * unknown.
  */
-#ifndef SP__REPORT_READ_H
-#define SP__REPORT_READ_H
+#pragma once
 
 #include <stdio.h>
 #include <jansson.h>
@@ -59,5 +58,3 @@ static inline struct printable printable(const char *text)
 	sp_printable(p.text, sizeof(p.text), text, 0);
 	return p;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Tables and functions that the documents of measurements share.
  */
-#ifndef SP__REPORT_REPORT_BENCH_H
-#define SP__REPORT_REPORT_BENCH_H
+#pragma once
 
 #include <spindle/benchset.h>
 #include "report/doc.h"
@@ -30,5 +29,3 @@ extern const struct sp_report_field sp__preflight_fields[];
 /* The results of a measurement: members result, classes, errors, sim. */
 extern const struct sp_report_field sp__bench_result_fields[];
 void sp__report_bench_result(struct sp__doc doc, const struct sp_bench_result *r);
-
-#endif

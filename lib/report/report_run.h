@@ -2,8 +2,7 @@
 /*
  * Fields that the documents of all operators share.
  */
-#ifndef SP__REPORT_REPORT_RUN_H
-#define SP__REPORT_REPORT_RUN_H
+#pragma once
 
 #include <spindle/run.h>
 #include "report/doc.h"
@@ -27,5 +26,3 @@ void sp__report_prediction(struct sp__doc doc, const struct sp_prediction *f);
 /* Members of a configuration: engine, direct I/O, and formats of compressed inputs and output. */
 extern const struct sp_report_field sp__io_config_fields[];
 void sp__report_io_config(struct sp__doc config, const struct sp_run_opts *run);
-
-#endif

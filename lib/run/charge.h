@@ -6,8 +6,7 @@
  * of the device model per record, per comparison of keys, and per byte moved.  The results do not
  * depend on the host.  On a real machine these functions do nothing.
  */
-#ifndef SP__RUN_CHARGE_H
-#define SP__RUN_CHARGE_H
+#pragma once
 
 #include "run/env.h"
 
@@ -37,5 +36,3 @@ struct sp__pace {
 void sp__charge_merge(const struct sp__env *e, struct sp__pace *p, unsigned fan_in);
 /* Counts one record; charges every 32 of them. */
 void sp__keep_pace(const struct sp__env *e, uint64_t bytes, struct sp__pace *p, unsigned fan_in);
-
-#endif

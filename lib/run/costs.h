@@ -6,8 +6,7 @@
  * machine, from the computation and from the files that it stores.  The functions neither open nor
  * measure the device.
  */
-#ifndef SP__RUN_COSTS_H
-#define SP__RUN_COSTS_H
+#pragma once
 
 #include <spindle/run.h>
 
@@ -111,5 +110,3 @@ struct sp__sites {
  */
 double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool write,
 		      double among);
-
-#endif

@@ -9,8 +9,7 @@
  * Thread rule: it belongs to the thread that opened it, except the budget, the trace and the
  * clocks, which any thread of the operator may use.
  */
-#ifndef SP__RUN_ENV_H
-#define SP__RUN_ENV_H
+#pragma once
 
 #include <spindle/run.h>
 #include "base/mem.h"
@@ -82,5 +81,3 @@ void sp__env_note_cached(const struct sp__env *e, struct sp_run_stats *st, const
 /* Fills in the number of extents of temporary data on its device now. */
 void sp__env_note_regions(const struct sp__env *e, struct sp_run_stats *st,
 			  const struct sp__spill *spill);
-
-#endif

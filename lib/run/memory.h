@@ -3,8 +3,7 @@
  * Computes the memory and threads of a run from -S and --parallel, and the I/O buffers of inputs
  * and output within that memory.  Pure functions, except for the number of processors.
  */
-#ifndef SP__RUN_MEMORY_H
-#define SP__RUN_MEMORY_H
+#pragma once
 
 #include <spindle/run.h>
 
@@ -35,5 +34,3 @@ struct sp__buffers sp__buffers(uint64_t working_bytes);
  * most 8.
  */
 unsigned sp__threads(unsigned parallel);
-
-#endif

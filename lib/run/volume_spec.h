@@ -3,8 +3,7 @@
  * Interprets the volume named by the options of a run (files in directories, a block device, or a
  * simulated device), and checks whether it supports the requested placement.
  */
-#ifndef SP__RUN_VOLUME_SPEC_H
-#define SP__RUN_VOLUME_SPEC_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -35,5 +34,3 @@ SP_MUST_CHECK int sp__volume_spec_check_geometry(const struct sp_geometry *geome
 						 struct sp_errinfo *err);
 /* Returns the device of "block:DEVICE"; NULL: not a block device. */
 const char *sp__volume_spec_block(const struct sp_run_opts *o);
-
-#endif

@@ -20,8 +20,7 @@
  * Thread rule: one thread.  Request structs belong to the caller from reaping to submission.  Times
  * are virtual nanoseconds, addresses are blocks of the model.
  */
-#ifndef SP__SIM_BLOCKDEV_H
-#define SP__SIM_BLOCKDEV_H
+#pragma once
 
 #include <sys/queue.h>
 #include <spindle/api.h>
@@ -157,5 +156,3 @@ void sp__blockdev_stats(const struct sp__blockdev *bd, struct sp__blockdev_stats
 /* Reports in ns[i] the time with i requests, up to the present moment. */
 void sp__blockdev_depths(const struct sp__blockdev *bd, enum sp__depth which,
 			 uint64_t ns[SP__DEPTH_MAX + 1]);
-
-#endif

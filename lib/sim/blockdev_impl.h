@@ -9,8 +9,7 @@
  * device splits requests more finely than assumed, requests of the window are split as subrequests
  * are released.  So no later step can fail.
  */
-#ifndef SP__SIM_BLOCKDEV_IMPL_H
-#define SP__SIM_BLOCKDEV_IMPL_H
+#pragma once
 
 #include "dev/device.h"
 #include "sim/sched.h"
@@ -130,5 +129,3 @@ bool sp__lanes_ready(const struct sp__blockdev *bd);
 void sp__lanes_start(struct sp__blockdev *bd);
 /* Ends the services that end at now_ns; returns the requests that are then complete. */
 struct sp__blockreq *sp__lanes_finish(struct sp__blockdev *bd);
-
-#endif

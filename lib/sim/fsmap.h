@@ -18,8 +18,7 @@
  *
  * Source: Wang & Cherniack 2006, sections 2.3 and 4.4 (tables 9 and 10).
  */
-#ifndef SP__SIM_FSMAP_H
-#define SP__SIM_FSMAP_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -64,5 +63,3 @@ void sp__fsmap_punch(struct sp__fsmap *fs, unsigned file, uint64_t page);
  * Counts the contiguous regions of the pages that a file has now, and their mean length in pages.
  */
 void sp__fsmap_regions(const struct sp__fsmap *fs, unsigned file, uint64_t *regions, double *mean);
-
-#endif

@@ -36,8 +36,7 @@
  *
  * Thread rule: one thread, and one machine per process that simulates.
  */
-#ifndef SP__SIM_MACHINE_H
-#define SP__SIM_MACHINE_H
+#pragma once
 
 #include "dev/raid.h"
 #include "sim/blockdev.h"
@@ -187,5 +186,3 @@ void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s);
 /* Reports the time with each number of requests at the device, like sp__blockdev_depths(). */
 void sp__machine_depths(struct sp__machine *m, enum sp__depth which,
 			uint64_t ns[SP__DEPTH_MAX + 1]);
-
-#endif

@@ -9,8 +9,7 @@
  *	machine_future.c  the sequence for OPT
  *	machine_spec.c    the specification
  */
-#ifndef SP__SIM_MACHINE_IMPL_H
-#define SP__SIM_MACHINE_IMPL_H
+#pragma once
 
 #include "base/rng.h"
 #include "dev/model.h"
@@ -139,5 +138,3 @@ void sp__machine_catch_up(struct sp__machine *m);
 void sp__machine_background(struct sp__machine *m, uint64_t now_ns);
 /* Completes a request that waits for no transfer; the program can reap it from done_ns on. */
 void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns);
-
-#endif

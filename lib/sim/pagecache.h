@@ -25,8 +25,7 @@
  * Source: Wang & Cherniack 2006, sections 2 and 4 (LRU and OPT; asynchronous write-back above one
  * threshold of dirty pages, synchronous above another down to a third, age of dirty pages).
  */
-#ifndef SP__SIM_PAGECACHE_H
-#define SP__SIM_PAGECACHE_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -119,5 +118,3 @@ void sp__pcache_seek(struct sp__pcache *pc, uint64_t position);
 void **sp__pcache_tag(struct sp__pcache *pc, uint64_t page);
 void sp__pcache_stats(const struct sp__pcache *pc, struct sp__pcache_stats *s);
 void sp__pcache_work_release(struct sp__pcache_work *w);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declares the state that the parts of the page cache share: frames and their lists.
  */
-#ifndef SP__SIM_PAGECACHE_IMPL_H
-#define SP__SIM_PAGECACHE_IMPL_H
+#pragma once
 
 #include "base/heap.h"
 #include "sim/pagecache.h"
@@ -88,5 +87,3 @@ uint32_t sp__pcache_find(const struct sp__pcache *pc, uint64_t page);
 SP_MUST_CHECK int sp__pcache_take(struct sp__pcache *pc, uint64_t page, uint32_t *f);
 /* Frees a frame. */
 void sp__pcache_give(struct sp__pcache *pc, uint32_t f);
-
-#endif

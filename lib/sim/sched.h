@@ -22,8 +22,7 @@
  * The caller has the clock: a scheduler picks at the moment of the decision and knows only the
  * requests that can be chosen then.  It does not allocate after opening; links are in the requests.
  */
-#ifndef SP__SIM_SCHED_H
-#define SP__SIM_SCHED_H
+#pragma once
 
 #include "sim/blockdev.h"
 
@@ -145,5 +144,3 @@ unsigned sp__sched_direction(struct sp__sched *s, bool reads, bool writes);
 
 extern const struct sp__sched_ops sp__sched_noop, sp__sched_look, sp__sched_clook, sp__sched_sstf,
 	sp__sched_deadline, sp__sched_deadline_prio, sp__sched_promote, sp__sched_strict;
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Owner: the thread that runs the sort.
  */
-#ifndef SP__SORT_RESULT_H
-#define SP__SORT_RESULT_H
+#pragma once
 
 #include <sys/stat.h>
 #include <spindle/outfile.h>
@@ -62,5 +61,3 @@ SP_MUST_CHECK int sp__result_commit(struct sp__sort_result *r);
 void sp__result_counters(const struct sp__sort_result *r, struct sp__io_counters *c);
 /* Discards what has not been committed. */
 void sp__result_close(struct sp__sort_result *r);
-
-#endif

@@ -7,8 +7,7 @@
  * stats and balance: while a background task runs, that is the task, except that the caller counts
  * the records that it puts (records, input_bytes and runs of the stats).
  */
-#ifndef SP__SORT_SHARED_H
-#define SP__SORT_SHARED_H
+#pragma once
 
 #include <spindle/sort.h>
 #include "base/tally.h"
@@ -55,5 +54,3 @@ SP_MUST_CHECK int sp__balance_compare(const struct sp__sort_shared *s, const cha
 				      uint64_t want, uint64_t have);
 /* Adds what a part of the final merge has dropped and given. */
 void sp__balance_join(struct sp__balance *to, const struct sp__balance *from);
-
-#endif

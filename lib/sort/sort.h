@@ -2,8 +2,7 @@
 /*
  * Declares the sort for other capabilities, beyond <spindle/sort.h>.
  */
-#ifndef SP__SORT_SORT_H
-#define SP__SORT_SORT_H
+#pragma once
 
 #include <spindle/sort.h>
 #include "base/mem.h"
@@ -47,5 +46,3 @@ SP_MUST_CHECK int sp__sorter_add(struct sp__sorter *s, size_t bytes);
 SP_MUST_CHECK int sp__sorter_flush(struct sp__sorter *s);
 /* Puts the records in part, and ends the input; sp__sort_get_next() then returns the result. */
 SP_MUST_CHECK int sp__sorter_finish(struct sp__sorter *s);
-
-#endif

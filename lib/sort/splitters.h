@@ -2,8 +2,7 @@
 /*
  * Where a sorted stream is cut (splitters.c).
  */
-#ifndef SP__SORT_SPLITTERS_H
-#define SP__SORT_SPLITTERS_H
+#pragma once
 
 #include <spindle/batch.h>
 #include <spindle/split.h>
@@ -37,5 +36,3 @@ size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct
 /* Where part + 1 begins in a buffer of any length, which is in memory as a whole. */
 size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
 			    const struct sp_batch *sorted);
-
-#endif

@@ -7,8 +7,7 @@
  * touches the state of a room, and starts the final merge, which runs in a task of its own if there
  * are threads (output.task).
  */
-#ifndef SP__SORT_STATE_H
-#define SP__SORT_STATE_H
+#pragma once
 
 #include "flow/iter.h"
 #include "sort/merge/output.h"
@@ -50,5 +49,3 @@ void sp__sort_stop(struct sp_sort *s);
 void sp__sort_later(struct sp_sort *s, struct sp__waits *waits);
 /* adopt.c: a new sort gets the runs found that are as they were written, before records are put. */
 SP_MUST_CHECK int sp__sort_adopt(struct sp_sort *s, struct sp__resume *resume);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Thread rule: a codec belongs to one thread at a time; create one for each thread.
  */
-#ifndef SP__SPILL_CODEC_H
-#define SP__SPILL_CODEC_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/spill.h>
@@ -38,5 +37,3 @@ size_t sp__codec_pack(struct sp__codec *codec, void *dst, size_t room, const voi
  */
 SP_MUST_CHECK int sp__codec_unpack(struct sp__codec *codec, void *dst, size_t raw_bytes,
 				   const void *src, size_t bytes);
-
-#endif

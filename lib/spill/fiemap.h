@@ -2,8 +2,7 @@
 /*
  * Measures the fragmentation of a file on its device (FS_IOC_FIEMAP).
  */
-#ifndef SP__SPILL_FIEMAP_H
-#define SP__SPILL_FIEMAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ struct sp__regions {
  * sync: flushes delayed allocation first.
  */
 void sp__fiemap_regions(int fd, int sync, struct sp__regions *regions);
-
-#endif

@@ -7,8 +7,7 @@
  * empty, and all signals that the parent can have caught or ignored (SIGPIPE too) have default
  * dispositions.  Every other descriptor must be close-on-exec.
  */
-#ifndef SP__SPILL_FILTER_H
-#define SP__SPILL_FILTER_H
+#pragma once
 
 #include <sys/types.h>
 #include <spindle/error.h>
@@ -38,5 +37,3 @@ int sp__filter_failed(const struct sp__filter *filter, struct sp_errinfo *err);
 
 /* Ends the child (SIGTERM) and reaps it, ignoring its status; for cleaning up. */
 void sp__filter_stop(struct sp__filter *filter);
-
-#endif

@@ -12,8 +12,7 @@
  * takes a process and still one descriptor, since the process has the file then.  All descriptors
  * are close-on-exec: a process that inherited another's pipe would keep it from ending.
  */
-#ifndef SP__SPILL_FILTERRUN_H
-#define SP__SPILL_FILTERRUN_H
+#pragma once
 
 #include "spill/filter.h"
 
@@ -56,5 +55,3 @@ SP_MUST_CHECK int sp__unpackers_get(struct sp__unpackers *u, size_t run, const c
 				    size_t *bytes);
 /* Ends running programs, ignoring their status; accepts NULL. */
 void sp__unpackers_close(struct sp__unpackers *u);
-
-#endif

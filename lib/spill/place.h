@@ -18,8 +18,7 @@
  *
  * Thread rule: as for the spill store.
  */
-#ifndef SP__SPILL_PLACE_H
-#define SP__SPILL_PLACE_H
+#pragma once
 
 #include <spindle/geometry.h>
 #include <spindle/spill.h>
@@ -71,5 +70,3 @@ size_t sp__place_order_memory(void);
 /* Return the number of units in use, and of units allocated a second time. */
 uint64_t sp__place_used(const struct sp__place *place);
 uint64_t sp__place_recycled(const struct sp__place *place);
-
-#endif

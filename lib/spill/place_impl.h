@@ -2,8 +2,7 @@
 /*
  * Declares internals of placement: allocated tracks (place.c), and the order of reading (path.c).
  */
-#ifndef SP__SPILL_PLACE_IMPL_H
-#define SP__SPILL_PLACE_IMPL_H
+#pragma once
 
 #include "spill/place.h"
 
@@ -65,5 +64,3 @@ static inline uint32_t sp__row_at(const struct sp__place *p, const struct sp__ro
 	return place < before_end ? row->start + place * p->page_blocks
 				  : (place - before_end) * p->page_blocks;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * compressed page is unpacked into a spare page of the pool, and the page into which it was read
  * becomes the spare one.
  */
-#ifndef SP__SPILL_POOL_H
-#define SP__SPILL_POOL_H
+#pragma once
 
 #include "spill/store.h"
 
@@ -55,5 +54,3 @@ SP_MUST_CHECK int sp__pool_get(struct sp__pool *pool, size_t run, bool wait, con
 			       size_t *bytes);
 /* Releases the page returned last, and starts the reads that are now possible. */
 SP_MUST_CHECK int sp__pool_release(struct sp__pool *pool, size_t run);
-
-#endif

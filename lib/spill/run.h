@@ -12,8 +12,7 @@
  * Space is allocated in units: a page, or, under compression, the file system's block of 4096
  * bytes.  Pages occupy the run's units in order, compressed ones as many as they need.
  */
-#ifndef SP__SPILL_RUN_H
-#define SP__SPILL_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -104,5 +103,3 @@ static inline size_t sp__run_span_pages(const struct sp__run_span *span, uint32_
 
 /* Returns the extent that holds a unit of the run. */
 const struct sp__extent *sp__run_extent(const struct sp__run *run, uint64_t unit);
-
-#endif

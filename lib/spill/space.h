@@ -3,8 +3,7 @@
  * Allocates space in one temporary file, in units.  Free units are reused lowest address first; the
  * file grows only when there are none.
  */
-#ifndef SP__SPILL_SPACE_H
-#define SP__SPILL_SPACE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -30,5 +29,3 @@ uint32_t sp__space_extend(struct sp__space *s, uint32_t want, uint64_t *unit);
 int sp__space_give(struct sp__space *s, uint64_t unit);
 /* Drops units that are no longer used and will not be reused. */
 void sp__space_drop(struct sp__space *s, uint64_t units);
-
-#endif

@@ -12,8 +12,7 @@
  * waits for one.  Then all go as one batch in the order of their offsets along the path (Shao 2008,
  * section 6.3.1).
  */
-#ifndef SP__SPILL_STORE_H
-#define SP__SPILL_STORE_H
+#pragma once
 
 #include <spindle/geometry.h>
 #include <spindle/spill.h>
@@ -210,5 +209,3 @@ uint32_t sp__spill_page_units(const struct sp__spill *s, const struct sp__run *r
 uint32_t sp__spill_page_stored(const struct sp__spill *s, const struct sp__run *run, size_t page);
 /* Returns the bytes of a page's payload: all pages are full except the last. */
 uint32_t sp__spill_page_payload(const struct sp__spill *s, const struct sp__run *run, size_t page);
-
-#endif

@@ -5,8 +5,7 @@
  * The memory is divided into chunks of whole pages.  Records are copied into the current chunk; a
  * full one is sent while the next one fills (writer.c).
  */
-#ifndef SP__SPILL_WRITER_H
-#define SP__SPILL_WRITER_H
+#pragma once
 
 #include <string.h>
 #include "base/few.h"
@@ -101,5 +100,3 @@ static inline int sp__runwriter_put_part(struct sp__runwriter *w, const char *da
 	w->records--;
 	return rc;
 }
-
-#endif

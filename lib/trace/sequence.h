@@ -6,8 +6,7 @@
  * Offsets are bytes of a volume.  Volumes are numbered from 0 in the order of their first lines.
  * Requests that failed or moved no data are not in the list: they touch no page.
  */
-#ifndef SP__TRACE_SEQUENCE_H
-#define SP__TRACE_SEQUENCE_H
+#pragma once
 
 #include <spindle/sequence.h>
 
@@ -66,5 +65,3 @@ struct sp__seqpages {
 SP_MUST_CHECK int sp__sequence_pages(const struct sp_sequence *seq, uint32_t page_bytes,
 				     struct sp__seqpages *out);
 void sp__sequence_pages_release(struct sp__seqpages *pages);
-
-#endif

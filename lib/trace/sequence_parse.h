@@ -2,8 +2,7 @@
 /*
  * Parses one line of a trace from text to numbers, without allocation.
  */
-#ifndef SP__TRACE_SEQUENCE_PARSE_H
-#define SP__TRACE_SEQUENCE_PARSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ int sp__sequence_line(const char *line, size_t len, struct sp__seqline *out, con
 bool sp__sequence_foreign(const char *line, size_t len);
 /* Writes the name, unescaped and terminated, to out (name_len + 1 bytes).  Returns its length. */
 size_t sp__sequence_name(const char *name, size_t name_len, char *out);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Declarations shared by the commands of aiobench.
  */
-#ifndef AIOBENCH_H
-#define AIOBENCH_H
+#pragma once
 
 #include <stdnoreturn.h>
 #include <stdio.h>
@@ -190,5 +189,3 @@ int command_sweep(struct config *o);
 int command_mix(struct config *o);
 int command_compare(struct config *o);
 int command_policy(struct config *o);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads a command line of settings and operands with getopt_long(), whose messages are GNU's.
  */
-#ifndef ARGS_H
-#define ARGS_H
+#pragma once
 
 #include <getopt.h>
 #include "setting.h"
@@ -66,5 +65,3 @@ void args_end(struct args_reader *r);
 
 /* Ends the program if both were given. */
 void args_exclude(bool a, const char *name_a, bool b, const char *name_b);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Reads an option whose argument is one of a list of names, which can be abbreviated.
  */
-#ifndef CHOICE_H
-#define CHOICE_H
+#pragma once
 
 #include <spindle/enum.h>
 
@@ -12,5 +11,3 @@
  * names.
  */
 int choice_option(const char *option, const char *text, const struct sp_enum_value *table);
-
-#endif

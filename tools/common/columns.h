@@ -2,8 +2,7 @@
 /*
  * Reads columns by name (spindle/columns.h); errors end the program.
  */
-#ifndef COLUMNS_H
-#define COLUMNS_H
+#pragma once
 
 #include <spindle/columns.h>
 
@@ -12,5 +11,3 @@ _Noreturn void columns_failed(const struct sp_errinfo *err);
 void columns_read(struct sp_columns *c);
 /* Does the work of sp_columns_key(). */
 char *columns_key(const struct sp_columns *c, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * Reads the command line of a tool with commands: TOOL COMMAND [OPTION...] OPERAND... One table
  * lists the commands, another the options of all of them.
  */
-#ifndef COMMANDS_H
-#define COMMANDS_H
+#pragma once
 
 #include "args.h"
 
@@ -30,5 +29,3 @@ struct commands {
  */
 const struct command *commands_read(const struct commands *all, int argc, char **argv,
 				    struct config *c, struct operands *operands);
-
-#endif

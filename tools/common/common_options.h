@@ -3,8 +3,7 @@
  * Options of xsort and xjoin that GNU's tools do not have: temporary data, its device, and reports.
  * Texts of the command line are borrowed; sizes without a suffix are bytes.
  */
-#ifndef COMMON_OPTIONS_H
-#define COMMON_OPTIONS_H
+#pragma once
 
 #include <spindle/run.h>
 #include "progress.h"
@@ -129,5 +128,3 @@ int common_options_resources(struct common_options *c, bool warn, struct sp_erri
  * can mix with the progress line.
  */
 bool common_options_progress(const struct common_options *c, bool apart);
-
-#endif

@@ -3,8 +3,7 @@
  * Prints errors of the library as "program: file: reason" or, for a reason of the system, as
  * "program: file: operation at byte N: reason".
  */
-#ifndef ERRINFO_H
-#define ERRINFO_H
+#pragma once
 
 #include <stdnoreturn.h>
 #include <spindle/error.h>
@@ -19,5 +18,3 @@ noreturn void die_word(const struct sp_errinfo *err, const char *where);
 
 /* Prints one line for each option without effect. */
 void say_no_effects(const struct sp_no_effects *list);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Draws with gnuplot: writes a script to a pipe, data as here-documents and then commands.
  */
-#ifndef GNUPLOT_H
-#define GNUPLOT_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -38,5 +37,3 @@ void gnuplot_open(struct gnuplot *g, const char *file, const char *title,
 void gnuplot_string(struct gnuplot *g, const char *name, const char *text);
 /* Waits for the picture; failure ends the program with a message. */
 void gnuplot_close(struct gnuplot *g, const char *file);
-
-#endif

@@ -3,8 +3,7 @@
  * Prints --help, --usage and the table for completions from the table of settings.  All functions
  * end the program.
  */
-#ifndef HELP_H
-#define HELP_H
+#pragma once
 
 #include "args.h"
 
@@ -18,5 +17,3 @@ _Noreturn void usage_print(const struct args *args, const char *me);
  * description, names that the argument accepts.  Tabs separate fields.
  */
 _Noreturn void help_table(const struct args *args);
-
-#endif

@@ -3,8 +3,7 @@
  * Prints messages of tools on standard error: "program: subject: reason".  The program's name is
  * the last component of argv[0].
  */
-#ifndef MSG_H
-#define MSG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdnoreturn.h>
@@ -41,5 +40,3 @@ __attribute__((format(printf, 1, 2))) noreturn void die_usage(const char *fmt, .
 void *must_alloc(void *old, unsigned long count, unsigned long bytes);
 /* Copies a string; failure ends the program. */
 char *must_copy(const char *text);
-
-#endif

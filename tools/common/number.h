@@ -3,8 +3,7 @@
  * Reads numbers and sizes from arguments of options, with GNU's messages for invalid ones. "option"
  * is the option as shown, with hyphens.
  */
-#ifndef NUMBER_H
-#define NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t 
 /* Returns a size in bytes, or the size of a record; an invalid one ends the program. */
 uint64_t size_option(const char *option, const char *text);
 uint64_t record_size_option(const char *option, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * Checks that the files that a command writes are not its inputs or each other
  * (<spindle/outfile.h>).  Conflicts end the program.  A path of NULL is ignored.
  */
-#ifndef OUTPUTS_H
-#define OUTPUTS_H
+#pragma once
 
 #include <stdnoreturn.h>
 #include <spindle/outfile.h>
@@ -29,5 +28,3 @@ void outputs_common(struct sp_output_set *set, const struct common_options *c, c
 
 /* Ends the program with an error of the library about an output. */
 noreturn void output_die(const struct sp_errinfo *err);
-
-#endif

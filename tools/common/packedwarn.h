@@ -2,8 +2,7 @@
 /*
  * Warns about files that look compressed and are not treated as such.
  */
-#ifndef PACKEDWARN_H
-#define PACKEDWARN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool packedwarn_input(const char *name, const char *option);
  * sentence about how to compress it.
  */
 void packedwarn_output(const char *name, const char *remedy);
-
-#endif

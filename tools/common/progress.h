@@ -5,8 +5,7 @@
  * The line is drawn at most once per second, by one write(2), no wider than the terminal.  Writers
  * of a result, messages (msg.h), and signals that end the program clear it before they write.
  */
-#ifndef PROGRESS_H
-#define PROGRESS_H
+#pragma once
 
 #include <spindle/enum.h>
 
@@ -49,5 +48,3 @@ void progress_update(void *progress, int phase, uint64_t done_bytes, uint64_t to
 
 /* Begins the progress; nothing is drawn before. */
 void progress_begin(struct progress *p);
-
-#endif

@@ -3,8 +3,7 @@
  * Quotes names for messages, by the two rules of GNU's tools.  A result is valid until several
  * more, enough for one message, have been made.  Thread rule: one thread at a time.
  */
-#ifndef QUOTE_H
-#define QUOTE_H
+#pragma once
 
 /* Quotes between the quotation marks of the locale: U+2018 and U+2019, or ''. */
 const char *quote(const char *text);
@@ -23,5 +22,3 @@ const char *quote_file(const char *name);
 
 /* Quotes for a shell, always. */
 const char *quote_file_always(const char *name);
-
-#endif

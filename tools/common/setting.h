@@ -4,8 +4,7 @@
  * (help.h) and the completions.  A row has the names, the lines of --help, the way to read the
  * argument, and the member of the tool's struct to set.  The row { 0 } ends a table.
  */
-#ifndef SETTING_H
-#define SETTING_H
+#pragma once
 
 #include <spindle/enum.h>
 
@@ -69,5 +68,3 @@ const struct setting *setting_find(const struct setting *table, int code);
 
 /* Applies a row to input, the tool's struct; text is NULL without an argument. */
 void setting_apply(const struct setting *s, const char *option, const char *text, void *input);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Ends a program on signals: immediately, or early but in an orderly way.
  */
-#ifndef SIGNALS_H
-#define SIGNALS_H
+#pragma once
 
 #include <signal.h>
 
@@ -24,5 +23,3 @@ extern volatile sig_atomic_t interrupted;
  * kind ends the program as by default.
  */
 void signals_interrupt(void);
-
-#endif

@@ -4,8 +4,7 @@
  * an invalid name is reported early, and appears when it is closed.  With a name of NULL, the
  * functions do nothing.  Failure ends the program.
  */
-#ifndef STATSFILE_H
-#define STATSFILE_H
+#pragma once
 
 #include <spindle/outfile.h>
 #include <spindle/report.h>
@@ -25,5 +24,3 @@ void statsfile_close(struct statsfile *s);
 void statsfile_finish(struct statsfile *s, struct sp_report *report);
 /* Does the same as statsfile_finish(), but without a file it prints text on standard error. */
 void statsfile_tell(struct statsfile *s, struct sp_report *report);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef STDIO_END_H
-#define STDIO_END_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ void stdio_finish(void);
 
 /* Ends the program after --help, --usage or --version. */
 _Noreturn void stdio_leave(void);
-
-#endif

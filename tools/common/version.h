@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef VERSION_H
-#define VERSION_H
+#pragma once
 
 /* Prints the version and the features of the library, and ends the program. */
 _Noreturn void version_print(void);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The files of diskprobe: options, answers from a geometry, plots.
  */
-#ifndef DISKPROBE_H
-#define DISKPROBE_H
+#pragma once
 
 #include <stdio.h>
 #include <spindle/probe.h>
@@ -45,5 +44,3 @@ void plot(const char *file, const struct sp_probe *probe);
 
 /* Ends the program with an error: the file or device, and the reason. */
 _Noreturn void fail(const char *subject, int rc, const struct sp_errinfo *err);
-
-#endif

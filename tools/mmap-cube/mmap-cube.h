@@ -2,8 +2,7 @@
 /*
  * Declarations shared by the commands of mmap-cube.
  */
-#ifndef MMAP_CUBE_H
-#define MMAP_CUBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <spindle/cube.h>
@@ -91,5 +90,3 @@ void points_say_repack(const struct config *c, const struct sp_cube *cube);
 void print_sizes(const char *label, const uint64_t *sizes, unsigned n);
 /* Writes the report of --stats. */
 void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The keys of MOUNT/status, for its text and for its JSON Schema.
  */
-#ifndef VDISK_STATUS_H
-#define VDISK_STATUS_H
+#pragma once
 
 #include <spindle/report.h>
 #include <spindle/vdrive.h>
@@ -79,5 +78,3 @@ static const struct sp_report_field status_fields[] = {
 	      "real times from the moment of an answer to its sending", .fields = late_fields),
 	{ 0 },
 };
-
-#endif

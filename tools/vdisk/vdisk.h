@@ -14,8 +14,7 @@
  * Threads: the main one sets up and waits for signals; the reader takes requests from the kernel
  * and moves their bytes; the pacer answers them when they are due.
  */
-#ifndef VDISK_H
-#define VDISK_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -132,5 +131,3 @@ uint64_t floor_measure(struct server *s, const char *path);
 
 /* Attaches the file; *name is static.  Returns a descriptor that keeps the device attached. */
 int loop_attach(const char *path, uint32_t block_bytes, bool rotating, const char **name);
-
-#endif

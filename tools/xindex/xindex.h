@@ -2,8 +2,7 @@
 /*
  * Declarations shared by the commands of xindex.
  */
-#ifndef XINDEX_H
-#define XINDEX_H
+#pragma once
 
 #include <spindle/index.h>
 #include "commands.h"
@@ -32,5 +31,3 @@ int command_lookup(struct config *c);
 int command_range(struct config *c);
 int command_stat(struct config *c);
 int command_check(struct config *c);
-
-#endif

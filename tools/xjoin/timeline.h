@@ -3,8 +3,7 @@
  * Writes the file of --timeline, which is opened before the join and appears after it.  Failure
  * ends the program.
  */
-#ifndef XJOIN_TIMELINE_H
-#define XJOIN_TIMELINE_H
+#pragma once
 
 #include <spindle/outfile.h>
 
@@ -18,5 +17,3 @@ void timeline_open(struct timeline *t, const char *name);
 /* Adds a row; a callback of struct sp_join_io. */
 void timeline_row(void *timeline, uint64_t row, double elapsed_s);
 void timeline_close(struct timeline *t);
-
-#endif

@@ -11,8 +11,7 @@
  *	timeline.c  the file of --timeline
  *	run.c       joining; errors as GNU join's messages
  */
-#ifndef XJOIN_H
-#define XJOIN_H
+#pragma once
 
 #include <spindle/joinform.h>
 #include "args.h"
@@ -74,5 +73,3 @@ extern const struct setting xjoin_settings[];
 void tuning_finish(struct settings *set);
 
 int join_run(struct settings *set);
-
-#endif

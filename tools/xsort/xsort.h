@@ -16,8 +16,7 @@
  *	run.c       sorting, merging, the report; -c, -C
  *	failure.c   library errors as GNU sort's messages
  */
-#ifndef XSORT_H
-#define XSORT_H
+#pragma once
 
 #include <spindle/order.h>
 #include <spindle/sort.h>
@@ -114,5 +113,3 @@ int sort_run(struct settings *set);
 /* Prints the error and ends the program.  out_bytes: size of the result. */
 _Noreturn void failure(const struct settings *set, const struct sp_errinfo *err,
 		       uint64_t out_bytes);
-
-#endif

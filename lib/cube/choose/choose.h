@@ -2,8 +2,7 @@
 /*
  * What a workload costs on a planned cube, and the mapping on which it costs least.
  */
-#ifndef SP__CUBE_CHOOSE_CHOOSE_H
-#define SP__CUBE_CHOOSE_CHOOSE_H
+#pragma once
 
 #include "cube/choose/plan.h"
 #include "cube/choose/prediction.h"
@@ -40,5 +39,3 @@ struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 /* At how many places a query is looked at, of at most this many; 0: as the workload says. */
 unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
 			       unsigned most);
-
-#endif

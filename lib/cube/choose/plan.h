@@ -2,8 +2,7 @@
 /*
  * The plan of a new cube: its head, with every cell placed.
  */
-#ifndef SP__CUBE_CHOOSE_PLAN_H
-#define SP__CUBE_CHOOSE_PLAN_H
+#pragma once
 
 #include "cube/file/superblock.h"
 
@@ -41,5 +40,3 @@ void sp__cube_plan_free(struct sp__cube_plan *p);
 /* points.c: checks shape and options, and chooses the cell; then the places of an empty one. */
 SP_MUST_CHECK int sp__pointplan_check(struct sp__cube_plan *p);
 SP_MUST_CHECK int sp__pointplan_lay_out(struct sp__cube_plan *p);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Thread rule: pure functions; they allocate nothing.
  */
-#ifndef SP__CUBE_CHOOSE_PREDICTION_H
-#define SP__CUBE_CHOOSE_PREDICTION_H
+#pragma once
 
 #include "cube/mapping/mapping.h"
 
@@ -53,5 +52,3 @@ struct sp__cube_prediction {
  */
 SP_MUST_CHECK int sp__predict_box(const struct sp__predict_opts *opts, const struct sp__mapping *m,
 				  const struct sp_cube_box *box, struct sp__cube_prediction *out);
-
-#endif

@@ -6,8 +6,7 @@
  * they were ever written and their checksums agree, changed, and written, each pass in ascending
  * order.
  */
-#ifndef SP__CUBE_ELEMENTS_CHANGE_H
-#define SP__CUBE_ELEMENTS_CHANGE_H
+#pragma once
 
 #include "cube/file/extents.h"
 #include "cube/file/transfer.h"
@@ -64,5 +63,3 @@ SP_MUST_CHECK int sp__change_points(struct sp__change *ch, struct sp__point *poi
 SP_MUST_CHECK int sp__change_restore(struct sp__change *ch, uint64_t block, const uint8_t *extent);
 /* Writes the extents that were never written.  SP_ESTATE: some are not set again. */
 SP_MUST_CHECK int sp__change_absent(struct sp__change *ch);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SP__CUBE_ELEMENTS_CSV_H
-#define SP__CUBE_ELEMENTS_CSV_H
+#pragma once
 
 #include "cube/file/file.h"
 
@@ -8,5 +7,3 @@
 SP_MUST_CHECK int sp__csv_load(struct sp__cubefile *file, const char *input,
 			       const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
 			       struct sp_errinfo *err);
-
-#endif

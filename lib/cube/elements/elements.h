@@ -2,8 +2,7 @@
 /*
  * Grids of elements: what <spindle/cube.h> does with a cube, done with one of these.
  */
-#ifndef SP__CUBE_ELEMENTS_ELEMENTS_H
-#define SP__CUBE_ELEMENTS_ELEMENTS_H
+#pragma once
 
 #include "cube/file/file.h"
 
@@ -29,5 +28,3 @@ SP_MUST_CHECK int sp__element_put(struct sp__cubefile *file, const uint64_t *x, 
  * place.
  */
 SP_MUST_CHECK int sp__put_settle(struct sp__cubefile *file, struct sp_errinfo *err);
-
-#endif

@@ -3,8 +3,7 @@
  * The plan of an append: the fragment that it adds to a cube, with every cell placed, on blocks
  * that no fragment has.
  */
-#ifndef SP__CUBE_ELEMENTS_GROWTH_H
-#define SP__CUBE_ELEMENTS_GROWTH_H
+#pragma once
 
 #include "cube/file/superblock.h"
 
@@ -35,5 +34,3 @@ SP_MUST_CHECK int sp__growth_replace(struct sp__growth *g, const struct sp__cube
 void sp__growth_exchange(struct sp__growth *g, struct sp__cube_superblock *h);
 /* Frees the fragments that the head has not. */
 void sp__growth_free(struct sp__growth *g);
-
-#endif

@@ -3,8 +3,7 @@
  * Loading a box of elements that is the end of the dataset along one dimension, or all of it,
  * from an input in sequence.
  */
-#ifndef SP__CUBE_ELEMENTS_LOADING_H
-#define SP__CUBE_ELEMENTS_LOADING_H
+#pragma once
 
 #include "base/task.h"
 #include "cube/file/extents.h"
@@ -75,5 +74,3 @@ void sp__loading_close(struct sp__loading *l);
  * elements are copied and changed.  1: the volumes do not have the space, and nothing was done.
  */
 SP_MUST_CHECK int sp__loading_aside(struct sp__loading *l);
-
-#endif

@@ -11,8 +11,7 @@
  * An object of this kind holds the entries of the extents of a box, which are charged to the
  * budget.
  */
-#ifndef SP__CUBE_FILE_EXTENTS_H
-#define SP__CUBE_FILE_EXTENTS_H
+#pragma once
 
 #include "cube/file/file.h"
 
@@ -63,5 +62,3 @@ void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *ce
  */
 uint64_t sp__extents_damaged(const struct sp__extents *e, uint64_t *first);
 uint64_t sp__extents_absent_count(const struct sp__extents *e);
-
-#endif

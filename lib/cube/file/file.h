@@ -8,8 +8,7 @@
  *	superblock	changed by elements/ and points/, which write it to the file themselves
  *	fd, volumes[0]	exchanged by points/load.c, whose new file takes the name of the old one
  */
-#ifndef SP__CUBE_FILE_FILE_H
-#define SP__CUBE_FILE_FILE_H
+#pragma once
 
 #include <sys/stat.h>
 #include "cube/file/pointset.h"
@@ -91,5 +90,3 @@ SP_MUST_CHECK int sp__cube_check_input(const struct sp__cubefile *c, int fd, con
 /* The cells that have elements of a box. */
 struct sp_cube_box sp__cube_cells(const struct sp_cube_shape *s,
 				  const struct sp_cube_box *elements);
-
-#endif

@@ -6,8 +6,7 @@
  * Each cell has a header, also an empty one of a region: a cell that reads as zeros is damaged.
  * Only the cell outside is not written before the first point of it.
  */
-#ifndef SP__CUBE_FILE_POINTCELL_H
-#define SP__CUBE_FILE_POINTCELL_H
+#pragma once
 
 #include <string.h>
 #include "base/hash.h"
@@ -47,5 +46,3 @@ static inline bool sp__pointcell_read(const uint8_t *cell, const struct sp__poin
 	return head->count <= s->capacity &&
 	       head->checksum == sp__pointcell_sum(cell, head->count, s->record_bytes);
 }
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Thread rule: immutable once read or built.
  */
-#ifndef SP__CUBE_FILE_POINTSET_H
-#define SP__CUBE_FILE_POINTSET_H
+#pragma once
 
 #include <stddef.h>
 #include "cube/file/superblock.h"
@@ -124,5 +123,3 @@ bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_c
 typedef int (*sp__leaf_fn)(void *arg, size_t leaf);
 int sp__leaves_walk(const struct sp__pointset *s, const struct sp_cube_box *box, sp__leaf_fn fn,
 		    void *arg);
-
-#endif

@@ -11,8 +11,7 @@
  * The record repeats the number of the superblock, so one that a later state of the cube has left
  * behind does not count.
  */
-#ifndef SP__CUBE_FILE_PUTLOG_H
-#define SP__CUBE_FILE_PUTLOG_H
+#pragma once
 
 #include "cube/file/file.h"
 
@@ -34,5 +33,3 @@ void sp__putlog_forget(struct sp__cubefile *c);
 uint8_t *sp__putlog_cell(const struct sp__cubefile *c, const uint64_t *x, uint8_t *cell);
 /* Whether the cell at x is of the extent of the record. */
 bool sp__putlog_has(const struct sp__cubefile *c, const uint64_t *x);
-
-#endif

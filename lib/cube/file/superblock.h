@@ -3,8 +3,7 @@
  * The superblock of a cube: all that is known of it, and its form in the file (spindle-cube(5)),
  * which begins with two slots for it (datafile/superblocks.h).
  */
-#ifndef SP__CUBE_FILE_SUPERBLOCK_H
-#define SP__CUBE_FILE_SUPERBLOCK_H
+#pragma once
 
 #include "cube/mapping/fragments.h"
 #include "datafile/superblocks.h"
@@ -119,4 +118,3 @@ SP_MUST_CHECK int sp__cube_superblock_write(struct sp__cube_superblock *h, int f
 /* Reads the newer valid superblock, and places its fragments. */
 SP_MUST_CHECK int sp__cube_superblock_read(struct sp__cube_superblock *h, int fd, const char *path,
 					   struct sp_errinfo *err);
-#endif

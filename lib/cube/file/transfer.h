@@ -4,8 +4,7 @@
  * makes requests of those that follow each other, and keeps some of them outstanding on each
  * volume.
  */
-#ifndef SP__CUBE_FILE_TRANSFER_H
-#define SP__CUBE_FILE_TRANSFER_H
+#pragma once
 
 #include "cube/file/file.h"
 #include "datafile/lanes.h"
@@ -66,5 +65,3 @@ SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, const struct sp_cube_
 				   sp__cell_fn fn, void *arg);
 /* Waits for what is outstanding after an error; notes time and counters. */
 void sp__transfer_close(struct sp__transfer *t);
-
-#endif

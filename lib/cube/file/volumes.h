@@ -4,8 +4,7 @@
  * which cube it belongs, as which volume, and how often the cube was changed, so that none is
  * taken for another, and no copy from before a change for the volume.
  */
-#ifndef SP__CUBE_FILE_VOLUMES_H
-#define SP__CUBE_FILE_VOLUMES_H
+#pragma once
 
 #include "cube/file/superblock.h"
 
@@ -32,5 +31,3 @@ SP_MUST_CHECK int sp__cube_drives(struct sp__machine_spec *spec, const char *tex
 				  const char *path, struct sp_errinfo *err);
 /* What a cube can use of each drive: the simulator has no page that is not whole. */
 uint64_t sp__cube_drive_bytes(uint64_t device_bytes, unsigned volumes, uint32_t page_bytes);
-
-#endif

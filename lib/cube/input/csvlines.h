@@ -4,8 +4,7 @@
  * are skipped and counted; a header is skipped: a first record whose first field is not a number.
  * A byte order mark at the beginning belongs to no field.
  */
-#ifndef SP__CUBE_INPUT_CSVLINES_H
-#define SP__CUBE_INPUT_CSVLINES_H
+#pragma once
 
 #include <stdio.h>
 #include "cube/file/file.h"
@@ -44,5 +43,3 @@ SP_MUST_CHECK int sp__csvlines_keep(struct sp__csvlines *l);
 /* Begins again with the first line. */
 SP_MUST_CHECK int sp__csvlines_rewind(struct sp__csvlines *l);
 void sp__csvlines_close(struct sp__csvlines *l);
-
-#endif

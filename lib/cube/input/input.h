@@ -3,8 +3,7 @@
  * The input of a load that is in sequence: raw elements, or a .npy file; a plain file, or a pipe.
  * Coordinates are those of the input, which begin at 0.
  */
-#ifndef SP__CUBE_INPUT_INPUT_H
-#define SP__CUBE_INPUT_INPUT_H
+#pragma once
 
 #include "cube/file/file.h"
 
@@ -44,5 +43,3 @@ SP_MUST_CHECK int sp__loadinput_read(struct sp__loadinput *in, const struct sp_c
 				     uint8_t *elements);
 /* Nothing may follow the last element. */
 SP_MUST_CHECK int sp__loadinput_end(struct sp__loadinput *in);
-
-#endif

@@ -3,8 +3,7 @@
  * Literals of Python as text, as far as heads of .npy files need them: dictionaries whose keys
  * are strings, strings, integers, True and False, and tuples of integers.
  */
-#ifndef SP__CUBE_INPUT_LITERAL_H
-#define SP__CUBE_INPUT_LITERAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ typedef bool (*sp__literal_entry)(void *arg, const struct sp__literal *key,
  */
 bool sp__literal_dict(const char *text, size_t bytes, bool long_suffix, sp__literal_entry entry,
 		      void *arg);
-
-#endif

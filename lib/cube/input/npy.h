@@ -4,8 +4,7 @@
  * type, the shape, and whether the first or the last coordinate changes fastest.  The dictionary
  * is read as NumPy does: any literal of Python that gives it these three entries and no other.
  */
-#ifndef SP__CUBE_INPUT_NPY_H
-#define SP__CUBE_INPUT_NPY_H
+#pragma once
 
 #include "cube/mapping/grid.h"
 
@@ -28,5 +27,3 @@ const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_sh
 /* Writes the head for a box; returns its bytes, at most SP__NPY_HEAD_MAX. */
 uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box);
-
-#endif

@@ -10,8 +10,7 @@
  * Source: Shao 2008, section 5.2; Hamilton and Rau-Chaplin 2008 (states of Hilbert's curve in n
  * dimensions, ranks of grids whose sides are different powers of two).
  */
-#ifndef SP__CUBE_MAPPING_CURVE_H
-#define SP__CUBE_MAPPING_CURVE_H
+#pragma once
 
 #include "cube/mapping/grid.h"
 
@@ -35,5 +34,3 @@ void sp__curve_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x);
  */
 int sp__curve_walk(const struct sp__curve *c, const struct sp_cube_box *box, uint64_t *from,
 		   sp__cells_fn fn, void *arg);
-
-#endif

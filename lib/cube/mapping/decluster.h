@@ -12,8 +12,7 @@
  *
  * Source: Du and Sobolewski 1982 (disk modulo); the numbers are our own.
  */
-#ifndef SP__CUBE_MAPPING_DECLUSTER_H
-#define SP__CUBE_MAPPING_DECLUSTER_H
+#pragma once
 
 #include "cube/mapping/grid.h"
 
@@ -61,5 +60,3 @@ static inline unsigned sp__basicgrid_volume(const struct sp__basicgrid *b, uint6
  */
 bool sp__basicgrid_clip(const struct sp__basicgrid *b, const uint64_t *at, uint64_t before,
 			const struct sp_cube_box *box, struct sp_cube_box *part);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Thread rule: immutable after sp__fragments_settle().
  */
-#ifndef SP__CUBE_MAPPING_FRAGMENTS_H
-#define SP__CUBE_MAPPING_FRAGMENTS_H
+#pragma once
 
 #include "cube/mapping/walk.h"
 
@@ -86,5 +85,3 @@ int sp__fragwalk_runs(struct sp__fragwalk *w, sp__cells_fn fn, void *arg);
 unsigned sp__fragments_volumes(const struct sp__fragments *p);
 uint64_t sp__fragments_begin(const struct sp__fragments *p);
 uint64_t sp__fragments_end(const struct sp__fragments *p);
-
-#endif

@@ -3,8 +3,7 @@
  * Grids of cells and boxes in them.  A coordinate is one number for each dimension; dimension 0
  * comes first.
  */
-#ifndef SP__CUBE_MAPPING_GRID_H
-#define SP__CUBE_MAPPING_GRID_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ static inline bool sp__box_clip(const struct sp_cube_box *box, unsigned i, uint6
 	part->stride[i] = step;
 	return lo <= part->hi[i];
 }
-
-#endif

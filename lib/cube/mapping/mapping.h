@@ -14,8 +14,7 @@
  *
  * Thread rule: immutable after sp__mapping_init().
  */
-#ifndef SP__CUBE_MAPPING_MAPPING_H
-#define SP__CUBE_MAPPING_MAPPING_H
+#pragma once
 
 #include "cube/mapping/curve.h"
 #include "cube/mapping/multimap.h"
@@ -56,5 +55,3 @@ uint64_t sp__mapping_begin(const struct sp__mapping *m);
 uint64_t sp__mapping_end(const struct sp__mapping *m);
 /* The share of these blocks that are in no cell. */
 double sp__mapping_waste(const struct sp__mapping *m);
-
-#endif

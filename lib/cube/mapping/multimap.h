@@ -13,8 +13,7 @@
  *
  * Source: Shao 2008, section 5.3.
  */
-#ifndef SP__CUBE_MAPPING_MULTIMAP_H
-#define SP__CUBE_MAPPING_MULTIMAP_H
+#pragma once
 
 #include <stddef.h>
 #include "cube/mapping/decluster.h"
@@ -156,4 +155,3 @@ bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
  * on.
  */
 int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg);
-#endif

@@ -3,8 +3,7 @@
  * Copying between a cell, in which the elements of a tile are in rows along dimension 0, and a
  * buffer that holds the elements of a box in rows along any dimension.
  */
-#ifndef SP__CUBE_MAPPING_TILES_H
-#define SP__CUBE_MAPPING_TILES_H
+#pragma once
 
 #include "cube/mapping/grid.h"
 
@@ -24,5 +23,3 @@ void sp__tiles_from_cell(const struct sp__tiles *t, const uint64_t *x, uint8_t *
 void sp__tiles_to_cell(const struct sp__tiles *t, const uint64_t *x, uint8_t *cell);
 /* Sets all elements of a cell. */
 void sp__tile_fill(const struct sp_cube_shape *shape, uint8_t *cell, const uint8_t *fill);
-
-#endif

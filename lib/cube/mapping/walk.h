@@ -4,8 +4,7 @@
  * cube, and within each as the mapping says.  It can stop after any run and go on later, so
  * that walks of several volumes can take turns.
  */
-#ifndef SP__CUBE_MAPPING_WALK_H
-#define SP__CUBE_MAPPING_WALK_H
+#pragma once
 
 #include "cube/mapping/mapping.h"
 
@@ -36,5 +35,3 @@ int sp__cubewalk_runs(struct sp__cubewalk *w, sp__cells_fn fn, void *arg);
 /* All cells of a box that lie on a volume. */
 uint64_t sp__cubewalk_cells(const struct sp__mapping *m, const struct sp_cube_box *box,
 			    unsigned volume);
-
-#endif

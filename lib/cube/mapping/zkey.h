@@ -8,8 +8,7 @@
  * then the second ones, and so on.  So a node of the tree is a prefix of keys, the nodes of a
  * level are ordered as their keys are, and a node is a range of keys.
  */
-#ifndef SP__CUBE_MAPPING_ZKEY_H
-#define SP__CUBE_MAPPING_ZKEY_H
+#pragma once
 
 #include "cube/mapping/grid.h"
 
@@ -75,5 +74,3 @@ unsigned sp__zkey_common(const struct sp__zspace *z, sp__zkey a, sp__zkey b);
 /* The coordinates of a node. */
 void sp__znode_box(const struct sp__zspace *z, sp__zkey first, unsigned level,
 		   struct sp_cube_box *box);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Datasets of points: what <spindle/cube.h> does with a cube, done with one of these.
  */
-#ifndef SP__CUBE_POINTS_POINTS_H
-#define SP__CUBE_POINTS_POINTS_H
+#pragma once
 
 #include "cube/file/file.h"
 
@@ -47,5 +46,3 @@ SP_MUST_CHECK int sp__points_load(struct sp__points *c, const char *input,
 /* put.c: adds a point. */
 SP_MUST_CHECK int sp__points_put(struct sp__points *c, const uint64_t *x, const void *value,
 				 struct sp_errinfo *err);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The tree of sorted points, and where its nodes go.
  */
-#ifndef SP__CUBE_POINTS_TREE_H
-#define SP__CUBE_POINTS_TREE_H
+#pragma once
 
 #include "cube/file/file.h"
 #include "cube/file/pointset.h"
@@ -58,5 +57,3 @@ SP_MUST_CHECK int sp__regions_find(struct sp__pointset *s, const struct sp__cube
 
 /* Bytes of memory for each leaf while the tree is built. */
 #define SP__LEAF_MEMORY (sizeof(struct sp__leaf) + 64)
-
-#endif

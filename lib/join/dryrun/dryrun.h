@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SP__JOIN_DRYRUN_DRYRUN_H
-#define SP__JOIN_DRYRUN_DRYRUN_H
+#pragma once
 
 #include "join/plan/plan.h"
 
@@ -16,5 +15,3 @@ struct sp__join_prediction {
 SP_MUST_CHECK int sp__join_predict(const struct sp_join_opts *o, const struct sp_join_plan *plan,
 				   const struct sp__join_layout *layout,
 				   struct sp__join_prediction *prediction, struct sp_errinfo *err);
-
-#endif

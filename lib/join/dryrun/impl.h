@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Declares the state of a dry run, shared by dryrun.c and hash.c. */
-#ifndef SP__JOIN_DRYRUN_IMPL_H
-#define SP__JOIN_DRYRUN_IMPL_H
+#pragma once
 
 #include "base/rng.h"
 #include "join/dryrun/dryrun.h"
@@ -44,5 +43,3 @@ static inline double sp__dryrun_now(const struct sp__dryrun *t)
 uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes);
 /* hash.c: runs a hash join of both inputs dry; build: 0 or 1. */
 void sp__dryrun_hash(struct sp__dryrun *t, int build);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The first error is kept, and nothing is submitted after it.
  */
-#ifndef SP__JOIN_DRYRUN_STREAMS_H
-#define SP__JOIN_DRYRUN_STREAMS_H
+#pragma once
 
 #include "base/mem.h"
 #include "sim/machine.h"
@@ -100,5 +99,3 @@ void sp__dryread_open(struct sp__drymachine *r, struct sp__dryread *read, struct
 uint64_t sp__dryread_next(struct sp__dryread *read);
 /* Skips the rest: waits for outstanding requests; the last reader releases the space. */
 void sp__dryread_stop(struct sp__dryread *read);
-
-#endif

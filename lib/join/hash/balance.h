@@ -2,8 +2,7 @@
 /*
  * Declares the tallies of a hash join and their comparison; join/input/balance.h lists the counts.
  */
-#ifndef SP__JOIN_HASH_BALANCE_H
-#define SP__JOIN_HASH_BALANCE_H
+#pragma once
 
 #include "join/input/balance.h"
 
@@ -32,5 +31,3 @@ SP_MUST_CHECK int sp__balance_alone(struct sp__hash *h, int side, const struct s
 				    const struct sp__tally *read_back);
 /* Checks all stages. */
 SP_MUST_CHECK int sp__balance_hash(struct sp__hash *h);
-
-#endif

@@ -3,8 +3,7 @@
  * Implements a Bloom filter that accesses one cache line per key: four bits of one 64-bit word, all
  * from one hash.  At 10 bits per key about 3 % of absent keys pass.
  */
-#ifndef SP__JOIN_HASH_BLOOM_H
-#define SP__JOIN_HASH_BLOOM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ static inline bool sp__bloom_has(const struct sp__bloom *b, uint64_t hash)
 
 	return !b->words || (*sp__bloom_word(b, hash) & bits) == bits;
 }
-
-#endif

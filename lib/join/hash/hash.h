@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Declares the hash join. */
-#ifndef SP__JOIN_HASH_HASH_H
-#define SP__JOIN_HASH_HASH_H
+#pragma once
 
 #include "join/input/inputs.h"
 #include "join/plan/plan.h"
@@ -10,5 +9,3 @@
 /* Joins inputs that are open; the layout is made from their options.  0 or an error. */
 SP_MUST_CHECK int sp__join_hash(struct sp__join_inputs *in, struct sp__result *out,
 				const struct sp__join_layout *layout);
-
-#endif

@@ -6,8 +6,7 @@
  * A task touches the pages that the build input is expected to fill, while the thread of the join
  * fills them.
  */
-#ifndef SP__JOIN_HASH_PREFAULT_H
-#define SP__JOIN_HASH_PREFAULT_H
+#pragma once
 
 #include "base/task.h"
 #include "join/hash/stage.h"
@@ -23,5 +22,3 @@ struct sp__prefault {
 void sp__prefault_begin(struct sp__prefault *t, const struct sp__stage *s);
 /* Ends the task; no thread touches memory of the table afterwards. */
 void sp__prefault_end(struct sp__prefault *t);
-
-#endif

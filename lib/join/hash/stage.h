@@ -4,8 +4,7 @@
  * their keys.  Some partitions of the build input stay in memory, where the probe input is joined
  * immediately.  The others of both inputs go to temporary space and are joined in separate stages.
  */
-#ifndef SP__JOIN_HASH_STAGE_H
-#define SP__JOIN_HASH_STAGE_H
+#pragma once
 
 #include "base/mem.h"
 #include "flow/iter.h"
@@ -220,4 +219,3 @@ static inline void sp__hash_report_joining(struct sp__hash *h)
 	sp__progress_report(&h->counts->progress, SP_JOIN_PHASE_JOIN, h->spill->read_bytes,
 			    sp__max(h->spill->write_bytes, h->to_read));
 }
-#endif

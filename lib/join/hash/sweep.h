@@ -14,8 +14,7 @@
  *
  * Source: Wang & Cherniack 2006, section 3.2 and figure 5.
  */
-#ifndef SP__JOIN_HASH_SWEEP_H
-#define SP__JOIN_HASH_SWEEP_H
+#pragma once
 
 #include <spindle/api.h>
 
@@ -45,5 +44,3 @@ SP_MUST_CHECK int sp__sweep_put(struct sp__sweep *s, unsigned partition, const c
 /* Outputs everything left. */
 SP_MUST_CHECK int sp__sweep_finish(struct sp__sweep *s);
 void sp__sweep_close(struct sp__sweep *s); /* accepts a zeroed struct */
-
-#endif

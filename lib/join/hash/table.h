@@ -9,8 +9,7 @@
  * References are 32 bits: the location of a record in units of 8 bytes.  So the pages of one table
  * take at most 16 GiB.
  */
-#ifndef SP__JOIN_HASH_TABLE_H
-#define SP__JOIN_HASH_TABLE_H
+#pragma once
 
 #include <string.h>
 #include "base/mem.h"
@@ -201,5 +200,3 @@ static inline struct sp__rec *sp__table_find(const struct sp__table *t, uint64_t
 	}
 	return NULL;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * The thread of the join reads the probe input, copies its records into bundles, and takes their
  * results in the order of the input.  So the result is the result of one thread, byte for byte.
  */
-#ifndef SP__JOIN_HASH_WORKERS_H
-#define SP__JOIN_HASH_WORKERS_H
+#pragma once
 
 #include "join/hash/stage.h"
 
@@ -30,5 +29,3 @@ SP_MUST_CHECK int sp__bundle_defer(struct sp__bundle *b, const struct sp__deferr
 
 /* Memory for bundles, taken from the writers'; 0: one thread joins. */
 uint64_t sp__workers_bytes(const struct sp__hash *h);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Thread rule: the thread of the reads (`reads`) makes all calls.
  */
-#ifndef SP__JOIN_INL_GATHER_H
-#define SP__JOIN_INL_GATHER_H
+#pragma once
 
 #include <stdbool.h>
 #include "base/mem.h"
@@ -61,5 +60,3 @@ SP_MUST_CHECK int sp__gather_take(struct sp__gather *f, struct sp__gathered *rec
 /* Releases the record taken last; another can then be requested. */
 void sp__gather_release(struct sp__gather *f);
 const struct sp__gather_counts *sp__gather_counts(const struct sp__gather *f);
-
-#endif

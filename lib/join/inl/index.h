@@ -2,8 +2,7 @@
 /*
  * Checks which indexes a join by index nested loops can use.
  */
-#ifndef SP__JOIN_INL_INDEX_H
-#define SP__JOIN_INL_INDEX_H
+#pragma once
 
 #include <spindle/join.h>
 #include "index/indexfile.h"
@@ -27,5 +26,3 @@ bool sp__keys_alike(const struct sp_join_opts *o);
  */
 void sp__want_index(const struct sp_join_io *io, const struct sp_join_opts *o, int side,
 		    const char *input, const char *name);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Source: Iyengar et al. 2008, sections 5 and 7.4.
  */
-#ifndef SP__JOIN_INL_INL_H
-#define SP__JOIN_INL_INL_H
+#pragma once
 
 #include "index/lookup.h"
 #include "join/inl/gather.h"
@@ -64,5 +63,3 @@ SP_MUST_CHECK int sp__inl_next(void *level, const struct sp__tuple **row);
 SP_MUST_CHECK int sp__inl_more(void *level, const struct sp__tuple **row);
 /* Adds to the counters of the join. */
 void sp__inl_note(const struct sp__inl *level, struct sp_join_stats *stats);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Owner: the operator (inl.c).
  */
-#ifndef SP__JOIN_INL_KEYS_H
-#define SP__JOIN_INL_KEYS_H
+#pragma once
 
 #include "index/indexkey.h"
 #include "join/inl/inl.h"
@@ -29,5 +28,3 @@ SP_MUST_CHECK int sp__inlkeys_for_index(struct sp__inlkeys *k, const struct sp__
 /* Compares the index keys of an outer and an inner record.  1: equal, 0, or an error. */
 SP_MUST_CHECK int sp__inlkeys_same(struct sp__inlkeys *k, const struct sp__line *outer,
 				   const char *record, size_t bytes);
-
-#endif

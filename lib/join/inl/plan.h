@@ -4,8 +4,7 @@
  * `outer` of the join.  The root writes rows: for a join of files (plan.c), or for an operator of a
  * plan (inl_operator.c).
  */
-#ifndef SP__JOIN_INL_PLAN_H
-#define SP__JOIN_INL_PLAN_H
+#pragma once
 
 #include "join/inl/inl.h"
 
@@ -44,5 +43,3 @@ void sp__inl_plan_note(const struct sp__inl_plan *p, struct sp_run_stats *stats)
 
 /* Joins files.  0 or an error. */
 SP_MUST_CHECK int sp__join_inl(struct sp__join_inputs *in, struct sp__result *out);
-
-#endif

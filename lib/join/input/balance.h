@@ -33,8 +33,7 @@
  *
  * Not checked: a join that has failed, for example because the reader of its output has exited.
  */
-#ifndef SP__JOIN_INPUT_BALANCE_H
-#define SP__JOIN_INPUT_BALANCE_H
+#pragma once
 
 #include <spindle/api.h>
 #include "base/tally.h"
@@ -51,5 +50,3 @@ SP_MUST_CHECK int sp__balance_bytes(struct sp__join_inputs *in, const char *wher
 				    uint64_t went);
 /* Checks the inputs of a join that has ended, except data that need not be read. */
 SP_MUST_CHECK int sp__balance_sources(struct sp__join_inputs *in);
-
-#endif

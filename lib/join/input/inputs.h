@@ -6,8 +6,7 @@
  * running algorithm writes it: it reads the sources, counts, and resolves what opts leave open.  A
  * merge that finds disorder sets `merged`; then the shell opens both inputs again.
  */
-#ifndef SP__JOIN_INPUT_INPUTS_H
-#define SP__JOIN_INPUT_INPUTS_H
+#pragma once
 
 #include <spindle/join.h>
 #include "base/err.h"
@@ -49,5 +48,3 @@ static inline int sp__join_no_memory(const struct sp__env *env)
 {
 	return sp__err(env->err, -ENOMEM, "allocate", NULL, -1);
 }
-
-#endif

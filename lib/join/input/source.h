@@ -2,8 +2,7 @@
 /*
  * Reads one of the two inputs of a join, record by record or span by span.
  */
-#ifndef SP__JOIN_INPUT_SOURCE_H
-#define SP__JOIN_INPUT_SOURCE_H
+#pragma once
 
 #include <string.h>
 #include "flow/operator.h"
@@ -70,5 +69,3 @@ SP_MUST_CHECK int sp__source_take(struct sp__source *s, uint64_t capacity, struc
 SP_MUST_CHECK int sp__source_aside(struct sp__source *s, struct sp_errinfo *err);
 /* Makes kept data the next batch; false: none is left. */
 bool sp__source_ahead(struct sp__source *s);
-
-#endif

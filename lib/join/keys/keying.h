@@ -12,8 +12,7 @@
  * A key of one field, used unchanged, is that field in its line.  Any other key (several fields,
  * folded to upper case, or a quoted CSV field) is assembled in separate memory.
  */
-#ifndef SP__JOIN_KEYS_KEYING_H
-#define SP__JOIN_KEYS_KEYING_H
+#pragma once
 
 #include <spindle/join.h>
 #include "base/rng.h"
@@ -68,5 +67,3 @@ static inline uint64_t sp__key_rehash(uint64_t key_hash, unsigned depth)
 {
 	return depth ? sp__mix64(key_hash + depth * UINT64_C(0x9E3779B97F4A7C15)) : key_hash;
 }
-
-#endif

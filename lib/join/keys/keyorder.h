@@ -5,8 +5,7 @@
  * An order is suitable if keys are equal in it exactly if they are equal for the hash join.  There
  * are two: by bytes; and shorter keys first, which orders whole numbers by value.
  */
-#ifndef SP__JOIN_KEYS_KEYORDER_H
-#define SP__JOIN_KEYS_KEYORDER_H
+#pragma once
 
 #include <spindle/join.h>
 #include "rec/fields.h"
@@ -31,5 +30,3 @@ static inline int sp__keyorder_compare(const struct sp__keyorder *o, const struc
 		diff = o->upper[(unsigned char)a->p[i]] - o->upper[(unsigned char)b->p[i]];
 	return diff ? diff : longer;
 }
-
-#endif

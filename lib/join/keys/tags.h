@@ -7,8 +7,7 @@
  * highest first, the top bit of each set.  So tags compare like the numbers, and contain no
  * terminator or quote.  The maximum is 2^49 records, over 5 * 10^14.
  */
-#ifndef SP__JOIN_KEYS_TAGS_H
-#define SP__JOIN_KEYS_TAGS_H
+#pragma once
 
 #include "rec/fields.h"
 
@@ -24,5 +23,3 @@ static inline int sp__tag_compare(const char *a, const char *b)
 {
 	return memcmp(a, b, SP__TAG_BYTES);
 }
-
-#endif

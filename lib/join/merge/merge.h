@@ -2,8 +2,7 @@
 /*
  * Declares a merge join that can suspend and resume (merge.c).
  */
-#ifndef SP__JOIN_MERGE_MERGE_H
-#define SP__JOIN_MERGE_MERGE_H
+#pragma once
 
 #include "join/input/inputs.h"
 
@@ -29,5 +28,3 @@ SP_MUST_CHECK int sp__merge_some(struct sp__merging_join *m);
 
 /* Merges files completely: 0, 1 (disorder) or an error. */
 SP_MUST_CHECK int sp__join_merge(struct sp__join_inputs *in, struct sp__result *out);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Joins files that seem to be sorted, until one proves not to be.
  */
-#ifndef SP__JOIN_MERGE_PRESORTED_H
-#define SP__JOIN_MERGE_PRESORTED_H
+#pragma once
 
 #include "join/input/inputs.h"
 #include "join/plan/plan.h"
@@ -18,5 +17,3 @@ enum sp_join_sorted sp__join_detect(const struct sp_join_opts *opts, const char 
  */
 SP_MUST_CHECK int sp__join_presorted(struct sp__join_inputs *in, struct sp__result *out,
 				     const struct sp__join_layout *layout);
-
-#endif

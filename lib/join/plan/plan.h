@@ -3,8 +3,7 @@
  * Plans a join: its algorithm, its memory, and the partitioning of its inputs.  Pure: no file is
  * accessed.
  */
-#ifndef SP__JOIN_PLAN_PLAN_H
-#define SP__JOIN_PLAN_PLAN_H
+#pragma once
 
 #include <spindle/join.h>
 
@@ -129,5 +128,3 @@ bool sp__join_nests(const struct sp__join_layout *layout, enum sp_join_algorithm
  */
 bool sp__join_nested_pays(const struct sp__join_layout *layout, uint64_t need_bytes,
 			  uint64_t build_bytes, uint64_t probe_bytes);
-
-#endif

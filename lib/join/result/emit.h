@@ -6,8 +6,7 @@
  * stream, or to a sink, when it is full.  An error is kept until the buffer is flushed; callers
  * that want to stop early may check it.
  */
-#ifndef SP__JOIN_RESULT_EMIT_H
-#define SP__JOIN_RESULT_EMIT_H
+#pragma once
 
 #include <limits.h>
 #include <spindle/join.h>
@@ -122,5 +121,3 @@ static inline void sp__line_set(const struct sp__emit *e, int side, const char *
 	line->bytes = bytes;
 	sp__field_find(&e->cut, data, bytes, e->opts->keys[side][0], &line->key);
 }
-
-#endif

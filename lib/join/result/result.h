@@ -4,8 +4,7 @@
  *
  * The shell opens and closes it; algorithms write only `emit`.
  */
-#ifndef SP__JOIN_RESULT_RESULT_H
-#define SP__JOIN_RESULT_RESULT_H
+#pragma once
 
 #include <spindle/outfile.h>
 #include "join/result/emit.h"
@@ -39,5 +38,3 @@ SP_MUST_CHECK int sp__result_open(struct sp__result *r);
 SP_MUST_CHECK int sp__result_flush(struct sp__result *r);
 /* Writes all records, and ends the stream.  0 or an error. */
 SP_MUST_CHECK int sp__result_write(struct sp__result *r);
-
-#endif

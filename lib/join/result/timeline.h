@@ -3,8 +3,7 @@
  * Records the times at which records of a result are complete, for the caller of the join;
  * sp_join_io defines which of them are reported.
  */
-#ifndef SP__JOIN_RESULT_TIMELINE_H
-#define SP__JOIN_RESULT_TIMELINE_H
+#pragma once
 
 #include <spindle/join.h>
 #include "run/env.h"
@@ -20,5 +19,3 @@ struct sp__timeline {
 void sp__timeline_row(struct sp__timeline *t);
 /* Reports the last record, after the end. */
 void sp__timeline_end(struct sp__timeline *t);
-
-#endif

@@ -5,8 +5,7 @@
  * The memory is divided into chunks; the caller has one, the others are read ahead.  Each chunk is
  * one request if the partition is contiguous there.  Pages are verified when they are returned.
  */
-#ifndef SP__JOIN_SPACE_RUNREAD_H
-#define SP__JOIN_SPACE_RUNREAD_H
+#pragma once
 
 #include <spindle/batch.h>
 #include "rec/recfmt.h"
@@ -43,5 +42,3 @@ void sp__runread_open(struct sp__runread *r, struct sp__spill *spill, struct sp_
 /* next() of a struct sp__iter. */
 SP_MUST_CHECK int sp__runread_next(void *runread, struct sp_batch *batch);
 void sp__runread_close(struct sp__runread *r); /* accepts a zeroed struct */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Provides temporary space for the records of a join. */
-#ifndef SP__JOIN_SPACE_SPACE_H
-#define SP__JOIN_SPACE_SPACE_H
+#pragma once
 
 #include "join/input/inputs.h"
 #include "spill/store.h"
@@ -14,5 +13,3 @@ SP_MUST_CHECK int sp__joinspace_open(struct sp__spill **spill, const struct sp__
 				     uint32_t page_bytes, uint64_t runs, bool buffered);
 /* Adds the use of the store to the counters, before it is closed; accepts NULL. */
 void sp__joinspace_note(const struct sp__join_inputs *in, struct sp__spill *spill);
-
-#endif

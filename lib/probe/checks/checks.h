@@ -7,8 +7,7 @@
  * tracks if it is wrong.  Functions return 0 or the errors of probe/timing/timing.h except -EIO
  * and -ENODATA.
  */
-#ifndef SP__PROBE_CHECKS_CHECKS_H
-#define SP__PROBE_CHECKS_CHECKS_H
+#pragma once
 
 #include "probe/seeks/seeks.h"
 
@@ -36,5 +35,3 @@ SP_MUST_CHECK int sp__rounds_check(struct sp__checks *c);
 SP_MUST_CHECK int sp__layout_check(struct sp__checks *c);
 /* reach.c */
 SP_MUST_CHECK int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Who writes: sp__depths_find().  The owner frees rates.
  */
-#ifndef SP__PROBE_DEPTHS_DEPTHS_H
-#define SP__PROBE_DEPTHS_DEPTHS_H
+#pragma once
 
 #include "probe/timing/timing.h"
 
@@ -23,5 +22,3 @@ struct sp__depths {
 
 /* latency_ns: of a random read.  0 or an error of probe/timing/timing.h, but not -EIO. */
 SP_MUST_CHECK int sp__depths_find(struct sp__depths *d, double latency_ns);
-
-#endif

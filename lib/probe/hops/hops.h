@@ -6,8 +6,7 @@
  * Functions return 0, -ENODATA if a track is not known or no time was found, or the errors of
  * probe/timing/timing.h.
  */
-#ifndef SP__PROBE_HOPS_HOPS_H
-#define SP__PROBE_HOPS_HOPS_H
+#pragma once
 
 #include "dev/geometry.h"
 #include "probe/hops/order.h"
@@ -56,5 +55,3 @@ SP_MUST_CHECK int sp__hop_time(struct sp__hopper *hp, uint64_t from, uint64_t to
  */
 SP_MUST_CHECK int sp__hop_queued(struct sp__hopper *hp, uint64_t from, uint64_t to, double reach_ns,
 				 double *ns);
-
-#endif

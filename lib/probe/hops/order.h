@@ -3,8 +3,7 @@
  * On which cylinder and under which head tracks lie: definitions, and pure functions.  The value
  * belongs to probe/layout/.
  */
-#ifndef SP__PROBE_HOPS_ORDER_H
-#define SP__PROBE_HOPS_ORDER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ static inline uint64_t sp__order_round(const struct sp__trackorder *o)
 /* Cylinder and head of a track counted from the start of a round. */
 void sp__order_where(const struct sp__trackorder *o, uint64_t track, uint64_t *cyl, uint64_t *head);
 const char *sp__order_values(const struct sp__trackorder *o); /* NULL: unknown */
-
-#endif

@@ -5,8 +5,7 @@
  * Who writes: sp__layout_find(), with the base of hops.  Afterwards the order only becomes less
  * known, where the seek curve or the checks contradict it.
  */
-#ifndef SP__PROBE_LAYOUT_LAYOUT_H
-#define SP__PROBE_LAYOUT_LAYOUT_H
+#pragma once
 
 #include "probe/hops/hops.h"
 
@@ -24,5 +23,3 @@ struct sp__tracklayout {
 SP_MUST_CHECK int sp__layout_find(struct sp__tracklayout *l);
 /* stairs.c: for hops from this track on; the errors of probe/hops/hops.h. */
 SP_MUST_CHECK int sp__stairs_find(struct sp__tracklayout *l, uint64_t first);
-
-#endif

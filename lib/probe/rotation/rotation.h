@@ -5,8 +5,7 @@
  * Who writes: the functions below, each called at most once, in this order.  Nothing else does.
  * They return 0, or the errors of probe/timing/timing.h.
  */
-#ifndef SP__PROBE_ROTATION_ROTATION_H
-#define SP__PROBE_ROTATION_ROTATION_H
+#pragma once
 
 #include "probe/timing/timing.h"
 
@@ -22,5 +21,3 @@ SP_MUST_CHECK int sp__rotation_find(struct sp__rotation *ro);
 SP_MUST_CHECK int sp__arms_find(struct sp__rotation *ro);
 /* line.c: no track was seen.  Blocks that do not follow one another on the platter are layered. */
 SP_MUST_CHECK int sp__line_find(struct sp__rotation *ro);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Who writes: sp__seeks_find().  The owner frees seeks.
  */
-#ifndef SP__PROBE_SEEKS_SEEKS_H
-#define SP__PROBE_SEEKS_SEEKS_H
+#pragma once
 
 #include "probe/layout/layout.h"
 
@@ -35,5 +34,3 @@ SP_MUST_CHECK int sp__seeks_reach(const struct sp__seeks *sk, struct sp__hops *h
 				  bool write);
 /* Does the plateau of settling probably end, but not certainly?  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__plateau_look(const struct sp__seeks *sk, bool *doubtful);
-
-#endif

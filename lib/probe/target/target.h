@@ -10,8 +10,7 @@
  *
  * One thread.
  */
-#ifndef SP__PROBE_TARGET_H
-#define SP__PROBE_TARGET_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/error.h>
@@ -65,5 +64,3 @@ SP_MUST_CHECK int sp__target_file(struct sp__target **t, const char *path, bool 
 SP_MUST_CHECK int sp__target_open(struct sp__target **t, const struct sp_probe_opts *opts,
 				  struct sp_errinfo *err);
 void sp__target_close(struct sp__target *t); /* accepts NULL */
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of samples, and differences of angles.  Pure functions; arrays are changed. */
-#ifndef SP__PROBE_TIMING_SAMPLE_H
-#define SP__PROBE_TIMING_SAMPLE_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ double sp__quantile(double *v, size_t n, double q); /* sorts v */
 double sp__low_quantile(double *v, size_t n, double q); /* sorts v */
 /* The circular quantile of at most SP__ANGLE_MAX angles; changes revs. */
 double sp__rev_middle(double *revs, size_t n, double q);
-
-#endif

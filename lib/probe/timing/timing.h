@@ -14,8 +14,7 @@
  * Functions return 0, -EIO (these blocks cannot be read), -EINTR (the probe was stopped),
  * -ENODATA (nothing was found) or -ESTALE.
  */
-#ifndef SP__PROBE_TIMING_TIMING_H
-#define SP__PROBE_TIMING_TIMING_H
+#pragma once
 
 #include <spindle/probe.h>
 #include "base/rng.h"
@@ -109,5 +108,3 @@ SP_MUST_CHECK int sp__cache_find(struct sp__timing *tm, const struct sp_probe_ev
 /* spin.c: period and scatter, with what they rest on. */
 SP_MUST_CHECK int sp__spin_find(struct sp__timing *tm, struct sp_probe_evidence *e);
 SP_MUST_CHECK int sp__spin_look(struct sp__timing *tm); /* re-anchors when it is time */
-
-#endif

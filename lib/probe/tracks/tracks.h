@@ -5,8 +5,7 @@
  * Who writes: the steps below, in this order.  Afterwards zones do not change, except for `rounds`.
  * Functions return 0, -ENOMEM, or the errors of probe/timing/timing.h.
  */
-#ifndef SP__PROBE_TRACKS_TRACKS_H
-#define SP__PROBE_TRACKS_TRACKS_H
+#pragma once
 
 #include "probe/timing/timing.h"
 #include "probe/tracks/zone.h"
@@ -73,5 +72,3 @@ SP_MUST_CHECK int sp__pzone_find(struct sp__tracks *tr, uint64_t lbn, const stru
 				 struct sp__pzone *z);
 /* Goes on where z ends; hint: its probable number of tracks, or 0. */
 SP_MUST_CHECK int sp__pzone_extend(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A zone as data: consecutive tracks with one pattern of lengths.  No function reads the device. */
-#ifndef SP__PROBE_TRACKS_ZONE_H
-#define SP__PROBE_TRACKS_ZONE_H
+#pragma once
 
 #include <spindle/api.h>
 #include "probe/timing/sample.h"
@@ -51,5 +50,3 @@ void sp__pzone_clear(struct sp__pzone *z);
 
 /* express.c: many odd tracks may be a pattern of several lengths.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__pzone_express(struct sp__pzone *z);
-
-#endif

@@ -14,8 +14,7 @@
  * `orders` lists those handed over.  The tasks write the costs, and, with replacement selection,
  * `replace` and `pace`.
  */
-#ifndef SP__SORT_FORM_FORMING_H
-#define SP__SORT_FORM_FORMING_H
+#pragma once
 
 #include "base/task.h"
 #include "run/charge.h"
@@ -93,5 +92,3 @@ struct sp__freemem sp__free_region(const struct sp__forming *forming, bool with_
 SP_MUST_CHECK int sp__select_open(struct sp__forming *forming);
 SP_MUST_CHECK int sp__select_rotate(struct sp__forming *forming);
 void sp__select_end(struct sp__forming *forming);
-
-#endif

@@ -25,8 +25,7 @@
  * every build: should a slot ever reach the storing task too early, the sort ends with an
  * error instead of losing records.
  */
-#ifndef SP__SORT_FORM_SLOT_H
-#define SP__SORT_FORM_SLOT_H
+#pragma once
 
 #include <stdatomic.h>
 #include "sort/records/runbuf.h"
@@ -114,5 +113,3 @@ void sp__slots_give_up(struct sp__forming *forming);
 void sp__slots_reclaim(struct sp__forming *forming);
 /* Does a SORTED slot have separate memory? */
 bool sp__slots_giant(const struct sp__forming *forming);
-
-#endif

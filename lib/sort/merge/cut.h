@@ -7,8 +7,7 @@
  *
  * Owner: the thread that works on the sort, before its final merge.
  */
-#ifndef SP__SORT_MERGE_CUT_H
-#define SP__SORT_MERGE_CUT_H
+#pragma once
 
 #include "sort/form/forming.h"
 
@@ -54,5 +53,3 @@ static inline uint64_t sp__cuts_at(const struct sp__cuts *c, unsigned i, unsigne
  */
 uint64_t sp__cuts_bytes(const struct sp__cuts *c, unsigned part);
 uint64_t sp__cuts_records(const struct sp__cuts *c, unsigned part);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * --count: the group of equal keys that is given out next, and how its number is written.
  */
-#ifndef SP__SORT_MERGE_GROUP_H
-#define SP__SORT_MERGE_GROUP_H
+#pragma once
 
 #include <spindle/api.h>
 #include <spindle/rec.h>
@@ -29,5 +28,3 @@ void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__b
 		    const char **data, size_t *bytes);
 /* The record after a number that was given out. */
 const char *sp__uncounted(const struct sp_recfmt *f, const char *rec);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Writers.  The thread that merges them: the merging thread, or that of a branch for its part.
  */
-#ifndef SP__SORT_MERGE_INPUTS_H
-#define SP__SORT_MERGE_INPUTS_H
+#pragma once
 
 #include "io/rstream.h"
 #include "sort/shared.h"
@@ -67,5 +66,3 @@ void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part);
 void sp__inputs_close(struct sp__inputs *in);
 /* Closes the others, too, and frees the list. */
 void sp__inputs_free(struct sp__inputs *in);
-
-#endif

@@ -5,8 +5,7 @@
  * Writers.  Only this room writes struct sp__merging: the background task of the output while it
  * runs, otherwise the caller.  Each branch owns its runs, pages and ring until it is closed.
  */
-#ifndef SP__SORT_MERGE_MERGING_H
-#define SP__SORT_MERGE_MERGING_H
+#pragma once
 
 #include "run/charge.h"
 #include "sort/form/forming.h"
@@ -74,5 +73,3 @@ const uint64_t *sp__branch_offsets(const struct sp__merging *merging);
 void sp__branches_cursors(struct sp__merging *merging, struct sp__cursor *cursors);
 /* Ends the branches at any point, and adds their reads to the counts. */
 void sp__branches_close(struct sp__merging *merging);
-
-#endif

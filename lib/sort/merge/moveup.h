@@ -4,8 +4,7 @@
  *
  * Owner: the caller, who alone reads and writes the file meanwhile.
  */
-#ifndef SP__SORT_MERGE_MOVEUP_H
-#define SP__SORT_MERGE_MOVEUP_H
+#pragma once
 
 #include <stdint.h>
 #include "io/queue.h"
@@ -13,5 +12,3 @@
 /* Moves bytes from one offset to a lower one; adds its requests to io.  0 or -errno. */
 SP_MUST_CHECK int sp__move_up(int fd, uint64_t from, uint64_t to, uint64_t bytes,
 			      struct sp__io_counters *io);
-
-#endif

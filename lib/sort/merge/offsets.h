@@ -2,8 +2,7 @@
 /*
  * Where in each run a merge is: the offsets from which it can go on.
  */
-#ifndef SP__SORT_MERGE_OFFSETS_H
-#define SP__SORT_MERGE_OFFSETS_H
+#pragma once
 
 #include <spindle/batch.h>
 #include "sort/tree/merge.h"
@@ -36,5 +35,3 @@ static inline void sp__run_offsets_step(struct sp__run_offsets *p, const struct 
 	p->last = (unsigned)(c - m->cursors);
 	p->bytes = m->bytes + c->head;
 }
-
-#endif

@@ -7,8 +7,7 @@
  * the background task, which holds `busy` while it merges; the ring is shared as described in
  * base/ring.h.
  */
-#ifndef SP__SORT_MERGE_OUTPUT_H
-#define SP__SORT_MERGE_OUTPUT_H
+#pragma once
 
 #include <pthread.h>
 #include "base/ring.h"
@@ -38,5 +37,3 @@ void sp__output_close(struct sp__output *output);
 
 /* ranges.c: what sp__parts_write() does, with checkpoints; always possible. */
 SP_MUST_CHECK int sp__ranges_write(struct sp__output *output, struct sp__parts_out *out);
-
-#endif

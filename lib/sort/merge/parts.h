@@ -4,8 +4,7 @@
  *
  * Owner: the thread that runs the sort.
  */
-#ifndef SP__SORT_MERGE_PARTS_H
-#define SP__SORT_MERGE_PARTS_H
+#pragma once
 
 #include "io/wstream.h"
 #include "sort/merge/cut.h"
@@ -29,5 +28,3 @@ size_t sp__parts_chunk(const struct sp__wstream_opts *w, unsigned k);
 uint64_t sp__numbers_bytes(const struct sp__sort_shared *s, uint64_t records);
 /* The length of a part from which nothing is dropped. */
 uint64_t sp__part_bytes(const struct sp__cuts *c, unsigned part);
-
-#endif

@@ -4,8 +4,7 @@
  *
  * Owner: the thread that runs the sort.  Each part belongs to its task until that is joined.
  */
-#ifndef SP__SORT_MERGE_WRITE_PARTS_H
-#define SP__SORT_MERGE_WRITE_PARTS_H
+#pragma once
 
 #include "io/wstream.h"
 #include "sort/merge/merging.h"
@@ -26,5 +25,3 @@ struct sp__parts_out {
  * pay or is not possible, and nothing has changed; or an error.
  */
 SP_MUST_CHECK int sp__parts_write(struct sp__merging *merging, const struct sp__parts_out *out);
-
-#endif

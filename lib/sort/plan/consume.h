@@ -5,8 +5,7 @@
  *
  * Source: Zhang & Larson 1998, section 3.2 and figure 1.
  */
-#ifndef SP__SORT_PLAN_CONSUME_H
-#define SP__SORT_PLAN_CONSUME_H
+#pragma once
 
 #include <stdint.h>
 #include <spindle/api.h>
@@ -26,5 +25,3 @@ typedef int sp__last_key_cmp(void *ctx, unsigned run_a, uint64_t page_a, unsigne
  */
 SP_MUST_CHECK int sp__consumption_build(unsigned runs, const uint64_t *run_pages,
 					sp__last_key_cmp *cmp, void *ctx, uint32_t *sequence);
-
-#endif

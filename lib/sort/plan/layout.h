@@ -2,8 +2,7 @@
 /*
  * Internals of the planner: the layout of a sort for given choices.
  */
-#ifndef SP__SORT_PLAN_LAYOUT_H
-#define SP__SORT_PLAN_LAYOUT_H
+#pragma once
 
 #include "sort/plan/plan.h"
 
@@ -54,5 +53,3 @@ void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice
 /* plan.c: the plan for a placement that is not SP_PLACE_AUTO. */
 SP_MUST_CHECK int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 				  struct sp_errinfo *err);
-
-#endif

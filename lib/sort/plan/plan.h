@@ -2,8 +2,7 @@
 /*
  * The planner's interface for run formation and merging, beyond <spindle/sort.h>.
  */
-#ifndef SP__SORT_PLAN_PLAN_H
-#define SP__SORT_PLAN_PLAN_H
+#pragma once
 
 #include <spindle/sort.h>
 #include "run/costs.h"
@@ -50,5 +49,3 @@ enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, ui
 				     struct sp_strategy_plan *table);
 /* True if the user has chosen the strategy. */
 bool sp__plan_reading_given(const struct sp_sort_opts *opts);
-
-#endif

@@ -27,8 +27,7 @@
  *	while ((n = sp__policy_next(p, true, ids, max, &step)) > 0 && !step.final)
  *		sp__policy_merged(p, merge(ids, n), bytes);
  */
-#ifndef SP__SORT_PLAN_POLICY_H
-#define SP__SORT_PLAN_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -89,5 +88,3 @@ SP_MUST_CHECK int sp__policy_merged(struct sp__policy *policy, unsigned new_run_
 
 /* The current number of runs. */
 uint64_t sp__policy_runs(const struct sp__policy *policy);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SP__SORT_PLAN_PREDICT_H
-#define SP__SORT_PLAN_PREDICT_H
+#pragma once
 
 #include <stdbool.h>
 #include <spindle/error.h>
@@ -13,5 +12,3 @@
  */
 SP_MUST_CHECK int sp__sort_predict(const struct sp_sort_opts *o, bool keys,
 				   struct sp_sort_plan *plan, struct sp_errinfo *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sort being predicted: predict.c, predict_form.c. */
-#ifndef SP__SORT_PLAN_PREDICT_IMPL_H
-#define SP__SORT_PLAN_PREDICT_IMPL_H
+#pragma once
 
 #include <math.h>
 #include "run/costs.h"
@@ -75,5 +74,3 @@ double sp__sort_predict_in_runs_s(const struct sp__sort_prediction *t);
  */
 double sp__sort_predict_storing_s(const struct sp__sort_prediction *t, double bytes, double each,
 				  double byte_s);
-
-#endif

@@ -27,8 +27,7 @@
  *
  * Thread rule: one thread at a time.
  */
-#ifndef SP__SORT_PLAN_READPLAN_H
-#define SP__SORT_PLAN_READPLAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ uint64_t sp__readplan_demanded(const struct sp__readplan *plan);
 
 /* The largest result of next(): the size of the caller's array of requests. */
 unsigned sp__readplan_largest(const struct sp__readplan *plan);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Internals of the read plan, shared with clustering (readplan_cluster.c).
  */
-#ifndef SP__SORT_PLAN_READPLAN_IMPL_H
-#define SP__SORT_PLAN_READPLAN_IMPL_H
+#pragma once
 
 #include "sort/plan/readplan.h"
 
@@ -79,5 +78,3 @@ uint32_t sp__cluster_turn(struct sp__readplan *p);
 /* sp__readplan_next() without looking after starving runs. */
 unsigned sp__cluster_next(struct sp__readplan *p, unsigned free_pages, unsigned *run);
 size_t sp__cluster_scratch(uint64_t pages, unsigned runs);
-
-#endif

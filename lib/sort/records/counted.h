@@ -7,8 +7,7 @@
  * 0x40 if more follow.  So none of them ends a line or opens quotes, and one byte is the rule.  In
  * the result it is what uniq -c writes, in CSV a field.
  */
-#ifndef SP__SORT_RECORDS_COUNTED_H
-#define SP__SORT_RECORDS_COUNTED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,5 +73,3 @@ static inline void sp__count_skip(bool counted, const char **rec, size_t *bytes)
 	*rec += head;
 	*bytes -= head;
 }
-
-#endif

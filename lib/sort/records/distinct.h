@@ -2,8 +2,7 @@
 /*
  * The table of a run buffer that collapses repeated keys while it is filled (distinct.c).
  */
-#ifndef SP__SORT_RECORDS_DISTINCT_H
-#define SP__SORT_RECORDS_DISTINCT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void sp__distinct_begin(struct sp__runbuf *rb);
 int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
 /* The buffer, with a table, has got more memory behind it. */
 void sp__distinct_extend(struct sp__runbuf *rb, size_t more);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Source: Conner 1977; Graefe, Implementing sorting in database systems, 2006.
  */
-#ifndef SP__SORT_RECORDS_OVC_H
-#define SP__SORT_RECORDS_OVC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned
 		return a[i] < b[i] ? -1 : 1;
 	return (an > bn) - (an < bn);
 }
-
-#endif

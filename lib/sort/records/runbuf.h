@@ -16,8 +16,7 @@
  * in the entry's prefix), a 32-bit length, the record.  With --count, and while identical records
  * are kept once, its number is right before each record (counted.h).
  */
-#ifndef SP__SORT_RECORDS_RUNBUF_H
-#define SP__SORT_RECORDS_RUNBUF_H
+#pragma once
 
 #include <string.h>
 #include "base/tally.h"
@@ -205,5 +204,3 @@ static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 	}
 	return sp__runbuf_stored_key(rb, sp__ref_offset(e->ref), bytes);
 }
-
-#endif

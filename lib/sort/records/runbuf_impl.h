@@ -2,8 +2,7 @@
 /*
  * What runbuf.c and distinct.c share: one record on its way into a run buffer.
  */
-#ifndef SP__SORT_RECORDS_RUNBUF_IMPL_H
-#define SP__SORT_RECORDS_RUNBUF_IMPL_H
+#pragma once
 
 #include "sort/records/runbuf.h"
 
@@ -25,5 +24,3 @@ static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)
 int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a);
 /* Stores it; false: the buffer is full. */
 bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a);
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * The records of the journal, shared by resume.c, which opens and identifies, and checkpoints.c.
  */
-#ifndef SP__SORT_RESUME_RECORDS_H
-#define SP__SORT_RESUME_RECORDS_H
+#pragma once
 
 #include "sort/resume/resume.h"
 
@@ -28,5 +27,3 @@ int sp__resume_refuse(const struct sp__resume *r, const char *what);
 int sp__resume_foreign(const struct sp__resume *r, const char *what);
 /* SP_EUNSUP: an input is not what it was. */
 int sp__resume_changed(const struct sp__resume *r, const char *input);
-
-#endif

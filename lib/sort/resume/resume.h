@@ -7,8 +7,7 @@
  * that write the result (merge/ranges.c).  Otherwise the
  * thread that writes runs calls it (runs/spilled.h).
  */
-#ifndef SP__SORT_RESUME_RESUME_H
-#define SP__SORT_RESUME_RESUME_H
+#pragma once
 
 #include <spindle/sort.h>
 #include "base/tally.h"
@@ -146,5 +145,3 @@ SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const ui
 void sp__ranges_forget(struct sp__ranges *r);
 /* Compares what has been written with its checksums: 1; 0: it differs; or -errno. */
 SP_MUST_CHECK int sp__ranges_verify(const struct sp__ranges *r, int fd);
-
-#endif

@@ -8,8 +8,7 @@
  * task while it runs, otherwise the caller of the sort.  Branches and parts of the final merge read
  * their own runs, through their own readers, and change nothing here.
  */
-#ifndef SP__SORT_RUNS_SPILLED_H
-#define SP__SORT_RUNS_SPILLED_H
+#pragma once
 
 #include "rec/key.h"
 #include "sort/plan/policy.h"
@@ -106,5 +105,3 @@ SP_MUST_CHECK int sp__counting_hold(struct sp__counting *c, const char *rec, siz
 				    uint64_t number, struct sp__budget *budget);
 /* Puts the record that is held, if there is one. */
 SP_MUST_CHECK int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w);
-
-#endif

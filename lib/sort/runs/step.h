@@ -6,8 +6,7 @@
  * Branches and parts of the final merge open their inputs here, too, in threads of their own: with
  * readers of their own, sp__step_open() changes nothing in struct sp__spilled.
  */
-#ifndef SP__SORT_RUNS_STEP_H
-#define SP__SORT_RUNS_STEP_H
+#pragma once
 
 #include "sort/plan/readplan.h"
 #include "sort/runs/spilled.h"
@@ -78,5 +77,3 @@ bool sp__runs_crowded(const struct sp__spilled *spilled, unsigned files);
 /* Merges some of the runs now if there are too many. */
 SP_MUST_CHECK int sp__runs_relieve(struct sp__spilled *spilled, unsigned files,
 				   struct sp__freemem where);
-
-#endif

@@ -13,8 +13,7 @@
  * have any size, no hole stays too small for long, and the loss by fragmentation is
  * tags and rounding: 16 bytes per span.
  */
-#ifndef SP__SORT_SELECT_RECMEM_H
-#define SP__SORT_SELECT_RECMEM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -54,5 +53,3 @@ static inline void *sp__recmem_block(const struct sp__recmem *rm, uint32_t name)
 {
 	return rm->base + (size_t)(name - 1) * SP__RECMEM_UNIT + 8;
 }
-
-#endif

@@ -39,8 +39,7 @@
  * Sources: Knuth volume 3, 5.4.1; Larson, External sorting: run formation
  * revisited, 2003.
  */
-#ifndef SP__SORT_SELECT_REPLACE_H
-#define SP__SORT_SELECT_REPLACE_H
+#pragma once
 
 #include "sort/tree/merge.h"
 #include "sort/select/recmem.h"
@@ -101,5 +100,3 @@ static inline unsigned sp__replace_strips(const struct sp__replace *r)
 }
 
 void sp__replace_cursors(const struct sp__replace *r, struct sp__cursor *cursors);
-
-#endif

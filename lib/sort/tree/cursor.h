@@ -8,8 +8,7 @@
  * cursor's carry, so that a span can be released as soon as its last whole record has
  * been merged.
  */
-#ifndef SP__SORT_TREE_CURSOR_H
-#define SP__SORT_TREE_CURSOR_H
+#pragma once
 
 #include "base/mem.h"
 #include "sort/records/runbuf.h"
@@ -74,5 +73,3 @@ void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
  * place, or, if c->moved, in env->saved, from saved->data on, with its terminator.
  */
 int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait);
-
-#endif

@@ -13,8 +13,7 @@
  * Under COLLATED keys, and once an input proves to be unsorted (possible with -m),
  * there are no codes: every match is a full comparison.
  */
-#ifndef SP__SORT_TREE_MERGE_H
-#define SP__SORT_TREE_MERGE_H
+#pragma once
 
 #include "sort/tree/cursor.h"
 
@@ -67,5 +66,3 @@ SP_MUST_CHECK int sp__merge_more(struct sp__merge *m, unsigned n);
 
 /* Memory for n cursors, for planning. */
 size_t sp__merge_memory(unsigned n);
-
-#endif
