@@ -30,7 +30,10 @@
 #include <stdint.h>
 #include <spindle/error.h>
 
-/* Zero to write; the caller frees data. */
+/*
+ * Zero to write; the caller frees data.  If data and bytes are set, and large enough for all
+ * members, a writer fills these bytes and allocates nothing.
+ */
 struct sp__coder {
 	bool reading, failed, no_memory;
 	const uint8_t *from; /* when reading; borrowed */

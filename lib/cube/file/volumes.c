@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <endian.h>
+/*
+ * Names the further volumes of a cube, writes their headers and checks them.
+ *
+ * Format of a header: the members below, then the checksum of them, then zeros up to a page.  Only
+ * cubes with a log of puts have a generation.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,47 +13,42 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/whole.h"
 #include "cube/file/volumes.h"
 #include "io/volume.h"
 #include "sim/fsmap.h"
 #include "sim/machine.h"
 
 #define MAGIC "SPCUBEV\n"
+#define HEADER_BYTES 4096
 
-/*
- * In the file: little-endian, then zeros up to a page.  The last member is the checksum of those
- * before it; only cubes with a log of puts have a generation.
- */
 struct header {
 	char magic[8];
-	uint64_t version, id, number, volumes;
-	uint64_t last[2]; /* the generation if there is one, and the checksum */
-	uint8_t zeros[4096 - 56];
+	uint64_t version, id, number, volumes, generation;
 };
 
-/* Where the checksum is in last. */
-static unsigned sum_index(const struct sp__cube_superblock *h)
+static void members(struct sp__coder *c, struct header *m, bool log)
 {
-	return h->log_bytes ? 1 : 0;
+	sp__code_bytes(c, m->magic, sizeof(m->magic));
+	sp__code_u64(c, &m->version);
+	sp__code_u64(c, &m->id);
+	sp__code_u64(c, &m->number);
+	sp__code_u64(c, &m->volumes);
+	if (log)
+		sp__code_u64(c, &m->generation);
 }
 
-static uint64_t sum_of(const struct header *m, unsigned index)
+/* Returns the header that volume i is to have. */
+static struct header header_of(const struct sp__cube_superblock *h, unsigned i)
 {
-	return sp__checksum(m, offsetof(struct header, last) + index * sizeof(m->last[0]));
-}
+	struct header m = { .version = SP__CUBE_VERSION + (h->log_bytes ? SP__CUBE_VERSION_LOG : 0),
+			    .id = h->id,
+			    .number = i,
+			    .volumes = h->mapping.basic.volumes,
+			    .generation = h->generation };
 
-static void fill_in(struct header *m, const struct sp__cube_superblock *h, unsigned i)
-{
-	unsigned sum = sum_index(h);
-
-	*m = (struct header){ .version =
-				      htole64(SP__CUBE_VERSION + (sum ? SP__CUBE_VERSION_LOG : 0)),
-			      .id = htole64(h->id),
-			      .number = htole64(i),
-			      .volumes = htole64(h->mapping.basic.volumes) };
-	memcpy(m->magic, MAGIC, sizeof(m->magic));
-	m->last[0] = htole64(h->generation);
-	m->last[sum] = htole64(sum_of(m, sum));
+	memcpy(m.magic, MAGIC, sizeof(m.magic));
+	return m;
 }
 
 char *sp__cube_volume_name(const struct sp__cube_superblock *h, const char *path, unsigned i)
@@ -65,15 +65,19 @@ char *sp__cube_volume_name(const struct sp__cube_superblock *h, const char *path
 int sp__cube_volume_mark(const struct sp__cube_superblock *h, unsigned i, int fd, const char *name,
 			 struct sp_errinfo *err)
 {
-	_Alignas(4096) struct header m; /* as direct requests want it */
-	ssize_t n;
+	_Alignas(4096) uint8_t page[HEADER_BYTES] = { 0 }; /* aligned for direct requests */
+	struct sp__coder c = { .data = page, .bytes = sizeof(page) };
+	struct header m = header_of(h, i);
+	uint64_t sum;
+	int rc;
 
-	fill_in(&m, h, i);
-	n = pwrite(fd, &m, sizeof(m), 0);
-	if (n != (ssize_t)sizeof(m) || fdatasync(fd))
-		return sp__err(err, n >= 0 && n < (ssize_t)sizeof(m) ? -EIO : -errno, "write", name,
-			       0);
-	return 0;
+	members(&c, &m, h->log_bytes);
+	sum = sp__checksum(page, c.at);
+	sp__code_u64(&c, &sum);
+	rc = sp__write_whole(fd, page, sizeof(page), 0);
+	if (!rc && fdatasync(fd))
+		rc = -errno;
+	return rc ? sp__err(err, rc, "write", name, 0) : 0;
 }
 
 static int refuse(const char *name, struct sp_errinfo *err, const char *text)
@@ -81,12 +85,11 @@ static int refuse(const char *name, struct sp_errinfo *err, const char *text)
 	return sp__errf(err, SP_EFORMAT, "open", name, -1, "%s", text);
 }
 
-/* Whether the volume is of the same time as the first one. */
+/* Refuses a volume that is older or newer than the first one. */
 static int check_generation(const struct sp__cube_superblock *h, uint64_t generation,
 			    const char *name, const char *first, struct sp_errinfo *err)
 {
-	if (!h->log_bytes || generation == h->generation ||
-	    (h->marking && generation + 1 == h->generation))
+	if (generation == h->generation || (h->marking && generation + 1 == h->generation))
 		return 0;
 	if (generation < h->generation)
 		return refuse(name, err,
@@ -95,41 +98,43 @@ static int check_generation(const struct sp__cube_superblock *h, uint64_t genera
 			"is newer than %s, which is a copy from before the last change", first);
 }
 
-static int check_header(const struct sp__cube_superblock *h, unsigned i, const struct header *m,
+static int check_header(const struct sp__cube_superblock *h, unsigned i, const uint8_t *page,
 			const char *name, const char *first, struct sp_errinfo *err)
 {
-	unsigned sum = sum_index(h);
-	struct header right;
+	struct sp__coder c = sp__coder_reader(page, HEADER_BYTES);
+	struct header right = header_of(h, i), m = right;
+	uint64_t sum, right_sum;
 
-	fill_in(&right, h, i);
-	if (memcmp(m->magic, right.magic, sizeof(m->magic)) != 0)
+	members(&c, &m, h->log_bytes);
+	right_sum = sp__checksum(page, c.at);
+	sp__code_u64(&c, &sum);
+	if (memcmp(m.magic, right.magic, sizeof(m.magic)) != 0)
 		return refuse(name, err, "is not a volume of a cube");
-	if (m->version != right.version)
+	if (m.version != right.version)
 		return refuse(name, err, "is a volume of another version of Spindle");
-	if (le64toh(m->last[sum]) != sum_of(m, sum))
+	if (sum != right_sum)
 		return refuse(name, err, "its header is damaged");
-	if (m->id != right.id)
+	if (m.id != right.id)
 		return refuse(name, err, "is a volume of another cube");
-	if (m->number != right.number || m->volumes != right.volumes)
+	if (m.number != right.number || m.volumes != right.volumes)
 		return sp__errf(err, SP_EFORMAT, "open", name, -1,
 				"is volume %llu of the cube, not volume %u",
-				(unsigned long long)le64toh(m->number), i);
-	return check_generation(h, le64toh(m->last[0]), name, first, err);
+				(unsigned long long)m.number, i);
+	return check_generation(h, m.generation, name, first, err);
 }
 
 int sp__cube_volume_check(const struct sp__cube_superblock *h, unsigned i, const char *name,
 			  const char *first, struct sp_errinfo *err)
 {
 	int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC), rc;
-	struct header m;
+	uint8_t page[HEADER_BYTES] = { 0 };
 
-	memset(&m, 0, sizeof(m));
 	if (fd < 0)
 		return sp__volume_open_err(err, -errno, name);
-	if (pread(fd, &m, sizeof(m), 0) < 0)
+	if (pread(fd, page, sizeof(page), 0) < 0)
 		rc = sp__err(err, -errno, "read", name, 0);
 	else
-		rc = check_header(h, i, &m, name, first, err);
+		rc = check_header(h, i, page, name, first, err);
 	close(fd);
 	return rc;
 }
