@@ -34,7 +34,7 @@ static double settle_s(const struct sp__costs *c)
 	if (sp_geometry_hop(c->geometry, SP_GEOMETRY_READ, 1, &read) < 0 ||
 	    sp_geometry_hop(c->geometry, SP_GEOMETRY_WRITE, 1, &write) < 0)
 		return 0;
-	return fmax((write - read) / 360 * c->turn_s - c->overhead_s[1] + c->overhead_s[0], 0);
+	return fmax((write - read) / 360 * c->rev_s - c->overhead_s[1] + c->overhead_s[0], 0);
 }
 
 /* Returns the time from a track to the next one: a head switch, or a seek of one cylinder. */
@@ -71,12 +71,12 @@ static int pass_tracks(struct sp__costs *c, uint64_t block, uint32_t block_bytes
 	if (sp_geometry_track(c->geometry, block, &t) < 0)
 		return -1;
 	for (; n < LOOKED_AT && next_track(c->geometry, t.number, &next); n++) {
-		double skew = fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->turn_s;
+		double skew = fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->rev_s;
 
 		for (unsigned op = 0; op < 2; op++) {
 			double need = change_s(c, t.number) + (op ? c->settle_s : 0);
 
-			pass[op] += c->turn_s + skew + (need > skew + ALLOW_S ? c->turn_s : 0);
+			pass[op] += c->rev_s + skew + (need > skew + ALLOW_S ? c->rev_s : 0);
 		}
 		bytes += (double)t.blocks * block_bytes;
 		t = next;
@@ -113,24 +113,24 @@ void sp__costs_place(struct sp__costs *c, uint32_t page_bytes, unsigned step)
 	step = (step + c->drives - 1) / c->drives;
 	for (unsigned n = 0; n < LOOKED_AT; n++) {
 		double all = (double)t.blocks * info.block_bytes;
-		double used = floor(all / page_bytes) * page_bytes, on_s = used / all * c->turn_s;
+		double used = floor(all / page_bytes) * page_bytes, on_s = used / all * c->rev_s;
 
 		if (!next_track(c->geometry, t.number, &next))
 			break;
 		for (unsigned op = 0; op < 2; op++) {
 			double skew =
-				fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->turn_s;
-			double gap = skew + c->turn_s - on_s;
+				fmod(next.angle_deg - t.angle_deg + 720, 360) / 360 * c->rev_s;
+			double gap = skew + c->rev_s - on_s;
 			double need = change_s(c, t.number) + (op ? c->settle_s : 0);
 
 			if (step == 1)
-				pass[op] += on_s + gap + (need > gap + ALLOW_S ? c->turn_s : 0);
+				pass[op] += on_s + gap + (need > gap + ALLOW_S ? c->rev_s : 0);
 			else if (sp__geometry_hops(c->geometry, (enum sp_geometry_op)op, t.number,
 						   t.number + step, &hops) == 0 &&
 				 sp__hops_need(hops, step, &hop) == 0)
-				pass[op] += on_s + hop / 360 * c->turn_s;
+				pass[op] += on_s + hop / 360 * c->rev_s;
 			else
-				pass[op] += on_s + c->turn_s;
+				pass[op] += on_s + c->rev_s;
 		}
 		bytes += used;
 		t = next;
@@ -152,12 +152,12 @@ static void from_geometry(struct sp__costs *c, uint64_t at)
 	}
 	if (!info.tracks || !(info.period_ns > 0))
 		return;
-	c->turn_s = info.period_ns * 1e-9;
+	c->rev_s = info.period_ns * 1e-9;
 	c->overhead_s[0] = info.read_overhead_ns * 1e-9;
 	c->overhead_s[1] = info.write_overhead_ns * 1e-9;
 	c->tracks = pass_tracks(c, at / info.block_bytes, info.block_bytes) == 0;
 	if (!c->tracks)
-		c->turn_s = 0;
+		c->rev_s = 0;
 }
 
 /* Channels are drives; facts about the whole device do not hold for a channel. */
@@ -298,7 +298,7 @@ double sp__costs_stream_s(const struct sp__costs *c, bool write, double byte_s,
 	round_s = n * stripe_s / sp__costs_spread(c, outstanding_bytes, request_bytes);
 	if (c->tracks && !kept && sp__costs_interrupted(c, outstanding_bytes, request_bytes))
 		round_s = stripe_s +
-			  c->turn_s * fmax(n / fmax(outstanding_bytes / c->stripe_bytes, 1) - 1, 1);
+			  c->rev_s * fmax(n / fmax(outstanding_bytes / c->stripe_bytes, 1) - 1, 1);
 	return round_s / (n * c->stripe_bytes);
 }
 
@@ -311,7 +311,7 @@ double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
 		return write && c->row_bytes > 0 ? 0 : c->seek_s;
 	tracks = bytes / c->drives / c->bytes_on_track;
 	distance = g->seek_in_tracks || !g->surfaces ? tracks : tracks / g->surfaces;
-	return sp__geometry_seek_ns(g, distance) * 1e-9 + (write ? c->settle_s : 0) + c->turn_s / 2;
+	return sp__geometry_seek_ns(g, distance) * 1e-9 + (write ? c->settle_s : 0) + c->rev_s / 2;
 }
 
 struct place {
@@ -341,12 +341,12 @@ static double position_s(const struct sp__costs *c, const struct place *from,
 	uint64_t surfaces = g->surfaces ? g->surfaces : 1;
 	uint64_t a = from->track / surfaces, b = to->track / surfaces;
 	uint64_t distance = cylinders ? sp__absdiff(a, b) : tracks;
-	double go = write ? c->settle_s : 0, turns;
+	double go = write ? c->settle_s : 0, revolutions;
 
 	if (tracks)
 		go += sp__geometry_seek_ns(g, (double)distance) * 1e-9;
-	turns = to->angle - from->angle - go / c->turn_s;
-	return go + (turns - floor(turns)) * c->turn_s;
+	revolutions = to->angle - from->angle - go / c->rev_s;
+	return go + (revolutions - floor(revolutions)) * c->rev_s;
 }
 
 static int ascending(const void *a, const void *b)

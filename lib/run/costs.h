@@ -21,7 +21,7 @@ struct sp__costs {
 	double write_byte_s; /* sequential transfer of a write */
 	double run_byte_s, run_write_byte_s; /* of runs, which can be placed */
 	double seek_s;	      /* without tracks: per request that is not sequential */
-	double turn_s;	      /* one revolution; 0 without tracks */
+	double rev_s;	      /* one revolution; 0 without tracks */
 	double overhead_s[2]; /* of a single request: read, write */
 	double settle_s;      /* of a write, in excess of a read */
 	double bytes_on_track;

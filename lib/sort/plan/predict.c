@@ -201,7 +201,7 @@ static double revolutions_s(const struct sp__sort_prediction *t, const struct re
 		return 0;
 	if (r->strategy != SP_READ_NONE)
 		each = fmax(fmin(r->buffers * page, c->merge_bytes), page);
-	return fmax(r->bytes / each - r->clusters, 0) * c->turn_s;
+	return fmax(r->bytes / each - r->clusters, 0) * c->rev_s;
 }
 
 static double reading_s(const struct sp__sort_prediction *t, const struct reading *r, bool alone)
@@ -302,7 +302,7 @@ static double result_s(const struct sp__sort_prediction *t, struct reading *r)
 		hops = fmax(hops, chunks / 2);
 		r->waits = fmax(r->waits / 2, 1);
 	} else if (c->sorts) {
-		hop -= c->turn_s / 2 - c->turn_s / (r->waits + 2);
+		hop -= c->rev_s / 2 - c->rev_s / (r->waits + 2);
 	}
 	return sp__sort_predict_storing_s(t, bytes, t->chunk_bytes, c->write_byte_s) + hops * hop;
 }

@@ -36,20 +36,20 @@ static double input_s(const struct sp__sort_prediction *t, double bytes)
 {
 	const struct sp__costs *c = &t->at;
 
-	return reading_s(t, bytes) + (c->misses ? bytes / ahead_bytes(t) * c->turn_s : 0);
+	return reading_s(t, bytes) + (c->misses ? bytes / ahead_bytes(t) * c->rev_s : 0);
 }
 
 /* Is a chunk that comes over the bus too late for the place behind the one before? */
 static bool bus_is_slow(const struct sp__costs *c)
 {
 	return c->tracks && !c->bus_apart[1] && !(c->behind_bytes > 0) &&
-	       c->bus_byte_s > c->turn_s / c->bytes_on_track;
+	       c->bus_byte_s > c->rev_s / c->bytes_on_track;
 }
 
 double sp__sort_predict_storing_s(const struct sp__sort_prediction *t, double bytes, double each,
 				  double byte_s)
 {
-	return fmax(bytes * byte_s, bus_is_slow(&t->at) ? bytes / each * t->at.turn_s : 0);
+	return fmax(bytes * byte_s, bus_is_slow(&t->at) ? bytes / each * t->at.rev_s : 0);
 }
 
 /* Writing chunks of runs.  The place of one that is alone has passed. */
@@ -62,7 +62,7 @@ static double storing_s(const struct sp__sort_prediction *t, double bytes)
 		sp__costs_stream_s(c, true, c->run_write_byte_s, n * chunk_bytes, chunk_bytes);
 
 	if (n < 2 && !(c->behind_bytes > 0))
-		return bytes * byte_s + bytes / chunk_bytes * c->turn_s;
+		return bytes * byte_s + bytes / chunk_bytes * c->rev_s;
 	return sp__sort_predict_storing_s(t, bytes, chunk_bytes, byte_s);
 }
 
@@ -73,7 +73,7 @@ static double formation_s(const struct sp__sort_prediction *t)
 	double fill = records * c->record_s + bytes * c->copy_s;
 	double sort = records * log2(fmax(records, 2)) * c->compare_s;
 	double stored = fmin(bytes, t->max_bytes);
-	double write = storing_s(t, stored), waits = 1.5 * c->turn_s + c->overhead_s[1];
+	double write = storing_s(t, stored), waits = 1.5 * c->rev_s + c->overhead_s[1];
 	double store = stored * c->copy_s +
 		       sp__sort_predict_requests_s(t, stored, sp__sort_predict_run_chunk(t));
 
@@ -81,7 +81,7 @@ static double formation_s(const struct sp__sort_prediction *t)
 	if (c->in) {
 		fill += sp__sort_predict_requests_s(t, bytes, t->chunk_bytes);
 		fill = fmax(fill, input_s(t, bytes)) + sp__costs_hop(c, t->bytes, false);
-		waits = sp__costs_hop(c, t->bytes, true) + c->turn_s + c->overhead_s[1];
+		waits = sp__costs_hop(c, t->bytes, true) + c->rev_s + c->overhead_s[1];
 	}
 	if (c->behind_bytes > 0)
 		waits = c->in ? sp__costs_hop(c, t->bytes, true) : 0;
@@ -124,7 +124,7 @@ static bool starves(const struct sp__sort_prediction *t, const struct batch *b)
 	double sort = b->records * log2(fmax(b->records, 2)) * c->compare_s;
 	double chunk_bytes = sp__sort_predict_run_chunk(t);
 	double chunk = sp__sort_predict_merging_s(t, chunk_bytes, b->strips) + c->request_s;
-	double written = chunk_bytes * c->turn_s / c->bytes_on_track;
+	double written = chunk_bytes * c->rev_s / c->bytes_on_track;
 	bool late = false;
 
 	for (unsigned n = 1; n <= CHUNKS_IN_A_ROW; n++)
@@ -152,7 +152,7 @@ static double replacement_s(const struct sp__sort_prediction *t, double memory)
 	/* Of an array it is the turn that the next stripe waits for. */
 	if (!c->in && !(c->behind_bytes > 0) && starves(t, &b)) {
 		double chunks = t->bytes / sp__sort_predict_run_chunk(t);
-		double late = chunks / (sp__sort_predict_chunks(t) + 1) * c->turn_s;
+		double late = chunks / (sp__sort_predict_chunks(t) + 1) * c->rev_s;
 
 		device = fmax((c->drives > 1 ? t->bytes * c->run_write_byte_s : device) + late,
 			      device);
