@@ -139,7 +139,7 @@ static bool moves_right(const uint32_t *moves, const struct sp__hops *h, double 
 	double before = 0, w;
 
 	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
-		double deg = moves[i] * 360.0 / SP__CUBE_TURN;
+		double deg = moves[i] * 360.0 / SP__CUBE_REVOLUTION;
 
 		wrong += deg < before || !moves[i];
 		before = deg;

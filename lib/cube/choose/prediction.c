@@ -160,16 +160,16 @@ static double move_ns(const struct sp_geometry *g, const struct spot *from, cons
 	return from->surface != to->surface ? fmax(ns, g->seeks[0].ns) : ns;
 }
 
-static double turn_ns(const struct sp_geometry *g, sp__angle angle)
+static double rotation_ns(const struct sp_geometry *g, sp__angle angle)
 {
 	return (double)angle * 0x1p-64 * g->period_ns;
 }
 
 static sp__angle angle_in(const struct sp_geometry *g, double ns)
 {
-	double turns = ns / g->period_ns;
+	double revolutions = ns / g->period_ns;
 
-	return (sp__angle)((turns - floor(turns)) * 0x1p64);
+	return (sp__angle)((revolutions - floor(revolutions)) * 0x1p64);
 }
 
 /* Until a place at this angle has come, not before need_ns. */
@@ -177,7 +177,7 @@ static double wait_ns(const struct sp_geometry *g, double need_ns, sp__angle fro
 {
 	sp__angle late = from + angle_in(g, need_ns) - to;
 
-	return need_ns + (turn_ns(g, late) <= SLACK_NS ? 0 : turn_ns(g, -late));
+	return need_ns + (rotation_ns(g, late) <= SLACK_NS ? 0 : rotation_ns(g, -late));
 }
 
 /* Revolutions that the skews before a track add up to. */
@@ -205,19 +205,20 @@ static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, 
 	struct sp__track a, b;
 	uint64_t lbn = first - z->first_lbn, last = lbn + blocks - 1;
 	uint64_t begin = sp__trackmap_place(z->map, lbn), end;
-	double turns;
+	double revolutions;
 
 	sp__trackmap_find(z->map, lbn, &a);
 	b = a;
 	if (last - a.first_lbn >= a.blocks)
 		sp__trackmap_find(z->map, last, &b);
 	end = sp__trackmap_place(z->map, last) + 1;
-	turns = (double)(b.number - a.number) + skew_diff(z->map->regions, a.number, b.number) +
-		(double)(end - b.first_place) / b.places -
-		(double)(begin - a.first_place) / a.places;
+	revolutions = (double)(b.number - a.number) +
+		      skew_diff(z->map->regions, a.number, b.number) +
+		      (double)(end - b.first_place) / b.places -
+		      (double)(begin - a.first_place) / a.places;
 	set_spot(g, z, &a, begin, &p->begin);
 	set_spot(g, z, &b, end, &p->end);
-	p->ns = turns * g->period_ns;
+	p->ns = revolutions * g->period_ns;
 	p->block_ns = g->period_ns / a.places;
 }
 

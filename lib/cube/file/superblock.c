@@ -40,8 +40,8 @@ static void zone(struct sp__coder *c, struct sp__cubezone *z, bool rounds)
 	if (!rounds)
 		return;
 	sp__code_u64(c, &z->round);
-	sp__code_u64(c, &z->turned);
-	sp__code_max(c, &z->turn_blocks, UINT32_MAX / 2);
+	sp__code_u64(c, &z->round_offset);
+	sp__code_max(c, &z->shift_blocks, UINT32_MAX / 2);
 }
 
 static void fragment(struct sp__coder *c, unsigned n, struct sp__fragment *p)

@@ -109,9 +109,9 @@ static bool pattern_possible(const struct sp__cubezone *z)
 
 static bool round_possible(const struct sp__cubezone *z)
 {
-	return z->round ? z->round <= BYTES_MAX && z->turned < z->round &&
-				  z->turn_blocks < z->track_blocks
-			: !z->turned && !z->turn_blocks;
+	return z->round ? z->round <= BYTES_MAX && z->round_offset < z->round &&
+				  z->shift_blocks < z->track_blocks
+			: !z->round_offset && !z->shift_blocks;
 }
 
 /* Zones ascend, do not overlap, and end before 2^62 bytes. */

@@ -42,11 +42,11 @@ void sp__multimap_free(struct sp__multimap *m)
 
 /* Degrees of hops. */
 struct aims {
-	double need_deg; /* that they need, the host's part included */
-	double aim_deg;	 /* that they get */
-	double near_deg; /* that those of D tracks may need */
-	double turn_deg; /* that those to the next round of a serpentine get more */
-	uint64_t reach;	 /* D */
+	double need_deg;  /* that they need, the host's part included */
+	double aim_deg;	  /* that they get */
+	double near_deg;  /* that those of D tracks may need */
+	double shift_deg; /* that those to the next round of a serpentine get more */
+	uint64_t reach;	  /* D */
 };
 
 static uint32_t blocks_of(double deg, uint32_t track_blocks)
@@ -93,10 +93,10 @@ static int add_zone(struct sp__multimap *m, const struct sp__geozone *from, uint
 	}
 	z.need_blocks = blocks_of(aims->need_deg, z.track_blocks);
 	z.aim_blocks = blocks_of(aims->aim_deg, z.track_blocks);
-	if (aims->turn_deg > 0) {
+	if (aims->shift_deg > 0) {
 		z.round = from->round;
-		z.turned = first % z.round;
-		z.turn_blocks = blocks_of(aims->turn_deg, z.track_blocks) % z.track_blocks;
+		z.round_offset = first % z.round;
+		z.shift_blocks = blocks_of(aims->shift_deg, z.track_blocks) % z.track_blocks;
 	}
 	m->zones[m->nzones++] = z;
 	return 0;
@@ -152,7 +152,7 @@ static struct aims aims_of(const struct sp__hops *h, double host_deg, double ext
  */
 static bool rounds_pay(const struct aims *in, const struct aims *all, uint64_t round)
 {
-	double jump = JUMP_HOPS * all->aim_deg, each = in->turn_deg / (double)round;
+	double jump = JUMP_HOPS * all->aim_deg, each = in->shift_deg / (double)round;
 	double s = fmin(sqrt(jump / each), (double)in->reach);
 
 	return jump / s + each * s < 2 * (all->aim_deg - in->aim_deg) + jump / (double)all->reach;
@@ -177,9 +177,9 @@ static struct aims aims_within(const struct sp_geometry *g, const struct aims *a
 	if (a.reach + 1 >= round)
 		a.reach = sp__max(a.reach, all->reach);
 	a.reach = sp__min(a.reach, farthest(h));
-	a.turn_deg = h->aim_deg - in->aim_deg;
+	a.shift_deg = h->aim_deg - in->aim_deg;
 	if (!sp__hops_need(h, a.reach, &far_deg))
-		a.turn_deg = fmax(a.turn_deg, far_deg - a.near_deg);
+		a.shift_deg = fmax(a.shift_deg, far_deg - a.near_deg);
 	return rounds_pay(&a, all, round) ? a : *all;
 }
 
@@ -193,13 +193,14 @@ static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, double
 
 	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
 		uint64_t tracks = sp__cubehop_tracks(i);
-		double turns = (more_ns + sp__geometry_hop_ns(g, tracks)) / g->period_ns;
+		double revolutions = (more_ns + sp__geometry_hop_ns(g, tracks)) / g->period_ns;
 
 		if (g->nseeks || tracks <= farthest(h))
-			m->hops[i] = (uint32_t)ceil(turns * SP__CUBE_TURN);
+			m->hops[i] = (uint32_t)ceil(revolutions * SP__CUBE_REVOLUTION);
 		m->within[i] = m->hops[i];
 		if (!sp__hops_need(in, tracks, &need_deg))
-			m->within[i] = (uint32_t)ceil((more_deg + need_deg) / 360 * SP__CUBE_TURN);
+			m->within[i] =
+				(uint32_t)ceil((more_deg + need_deg) / 360 * SP__CUBE_REVOLUTION);
 	}
 }
 
@@ -234,16 +235,15 @@ bool sp__multimap_rounds(const struct sp__multimap *m)
 	return false;
 }
 
-/* Tracks of a zone that begin before a block. */
-static uint64_t tracks_before(const struct sp__cubezone *z, uint64_t block)
+uint64_t sp__cubezone_tracks(const struct sp__cubezone *z, uint64_t block)
 {
-	uint64_t turn, rest;
+	uint64_t repeat, rest;
 
-	if (block <= z->first_block)
+	if (block < z->first_block)
 		return 0;
-	turn = (block - z->first_block) / z->pattern_blocks;
+	repeat = (block - z->first_block) / z->pattern_blocks;
 	rest = (block - z->first_block) % z->pattern_blocks;
-	return turn * z->npattern + SP__BISECT(z->npattern, i, z->pattern[i].blocks < rest);
+	return repeat * z->npattern + SP__BISECT(z->npattern, i, z->pattern[i].blocks <= rest);
 }
 
 int sp__multimap_zones_from(struct sp__multimap *m, const struct sp__multimap *of,
@@ -256,7 +256,8 @@ int sp__multimap_zones_from(struct sp__multimap *m, const struct sp__multimap *o
 	for (size_t i = 0; i < of->nzones; i++) {
 		struct sp__cubezone z = of->zones[i];
 
-		z.skip = sp__max(z.skip, tracks_before(&z, first_block));
+		if (first_block)
+			z.skip = sp__max(z.skip, sp__cubezone_tracks(&z, first_block - 1));
 		if (z.skip < z.tracks)
 			m->zones[m->nzones++] = z;
 	}
@@ -324,17 +325,17 @@ void sp__multimap_shrink(struct sp__multimap *m)
 static double cost_of(const struct sp__multimap *m)
 {
 	const struct sp__cubezone *z = &m->zones[0];
-	double turn = z->round ? (double)z->turn_blocks / z->hop_blocks / (double)z->round : 0;
-	double jumps = 0, turns = 0,
+	double shift = z->round ? (double)z->shift_blocks / z->hop_blocks / (double)z->round : 0;
+	double jumps = 0, shifts = 0,
 	       blocks = (double)(sp__multimap_end(m) - sp__multimap_begin(m)) * m->basic->volumes;
 
 	for (unsigned i = 0; i < m->grid->n; i++) {
 		if (m->grid->size[i] > 1)
 			jumps += (double)(m->basic->cubes[i] - 1) / (double)(m->grid->size[i] - 1);
 		if (m->basic->k[i] > 1)
-			turns += turn * (double)m->step[i];
+			shifts += shift * (double)m->step[i];
 	}
-	return JUMP_HOPS * jumps + turns + 1 - (double)m->grid->cells * m->cell_blocks / blocks;
+	return JUMP_HOPS * jumps + shifts + 1 - (double)m->grid->cells * m->cell_blocks / blocks;
 }
 
 struct sizes {

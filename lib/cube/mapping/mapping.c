@@ -88,12 +88,12 @@ static bool linear_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x
 
 uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x)
 {
-	uint64_t turned[SP_CUBE_DIMS_MAX];
+	uint64_t ordered[SP_CUBE_DIMS_MAX];
 
 	if (!m->identity) {
 		for (unsigned i = 0; i < m->grid.n; i++)
-			turned[i] = x[m->order[i]];
-		x = turned;
+			ordered[i] = x[m->order[i]];
+		x = ordered;
 	}
 	return m->kind == SP_CUBE_MULTIMAP ? sp__multimap_block(&m->multimap, x)
 					   : linear_block(m, x);

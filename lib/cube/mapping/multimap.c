@@ -14,7 +14,7 @@
  * h.
  *
  * On a serpentine the way from one round of the heads to the next is longer than all ways inside
- * one.  Cubes cross it, and each round that a row lies further on turns it by turn_blocks more.  A
+ * one.  Cubes cross it, and each round that a row lies further on turns it by shift_blocks more.  A
  * walk needs the rounds, too: without them it takes rows before a turn for near that are not.
  *
  * A track has slots of one cell each, from its first block on, and a row occupies consecutive
@@ -64,14 +64,15 @@ struct track {
 
 static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 {
-	uint64_t turn = (number + z->skip) / z->npattern, at = (number + z->skip) % z->npattern;
+	uint64_t repeat = (number + z->skip) / z->npattern;
+	uint64_t at = (number + z->skip) % z->npattern;
 	const struct sp__cubetrack *t = &z->pattern[at];
 
 	return (struct track){
-		.first_block = z->first_block + turn * z->pattern_blocks + t->blocks,
+		.first_block = z->first_block + repeat * z->pattern_blocks + t->blocks,
 		.blocks = (at + 1 < z->npattern ? t[1].blocks : z->pattern_blocks) - t->blocks,
-		.skew = turn * z->pattern_skew + t->skew,
-		.round = z->round ? (number + z->skip + z->turned) / z->round : 0,
+		.skew = repeat * z->pattern_skew + t->skew,
+		.round = z->round ? (number + z->skip + z->round_offset) / z->round : 0,
 	};
 }
 
@@ -80,7 +81,7 @@ static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone
 			 const struct track *t, uint64_t hops)
 {
 	uint64_t start = t->skew % z->skew_den * z->track_blocks / z->skew_den;
-	uint64_t end = hops * z->hop_blocks + t->round * z->turn_blocks + z->track_blocks;
+	uint64_t end = hops * z->hop_blocks + t->round * z->shift_blocks + z->track_blocks;
 	uint64_t place = (end - start) % z->track_blocks, slot;
 
 	if (t->blocks != z->track_blocks)
@@ -132,16 +133,6 @@ static const struct sp__cubezone *zone_of_block(const struct sp__multimap *m, ui
 		       : NULL;
 }
 
-/* The number of the track of a block. */
-static uint64_t number_of(const struct sp__cubezone *z, uint64_t block)
-{
-	uint64_t turn = (block - z->first_block) / z->pattern_blocks;
-	uint64_t rest = (block - z->first_block) % z->pattern_blocks;
-
-	return turn * z->npattern + SP__BISECT(z->npattern, i, z->pattern[i].blocks <= rest) - 1 -
-	       z->skip;
-}
-
 bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x)
 {
 	uint64_t number, slot, rest, hops = 0, cube, inside[SP_CUBE_DIMS_MAX];
@@ -151,7 +142,7 @@ bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x
 
 	if (!z)
 		return false;
-	number = number_of(z, block);
+	number = sp__cubezone_tracks(z, block) - 1 - z->skip;
 	track = track_of(z, number);
 	slot = (block - track.first_block) / m->cell_blocks;
 	if (slot >= z->slots)
@@ -234,7 +225,7 @@ static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *
 	if (z->round) {
 		uint64_t rounds = sp__absdiff(s->at.round, p->round);
 
-		aim += rounds * z->turn_blocks;
+		aim += rounds * z->shift_blocks;
 		hops = rounds ? hops : s->m->within;
 	}
 	if (tracks > 4) {
@@ -243,7 +234,7 @@ static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *
 		i = 4 * bits + (unsigned)((tracks - 1) >> bits) % 4 + 1;
 	}
 	need = i < SP__CUBE_HOPS ? hops[i] : 0;
-	need = (need * z->track_blocks + SP__CUBE_TURN - 1) / SP__CUBE_TURN;
+	need = (need * z->track_blocks + SP__CUBE_REVOLUTION - 1) / SP__CUBE_REVOLUTION;
 	if (tracks <= s->m->reach && (!need || need > aim))
 		return aim;
 	return need ? need : z->track_blocks; /* not known */
@@ -252,9 +243,9 @@ static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *
 /* Blocks that pass until the head is at a piece. */
 static uint64_t until(const struct sp__segment *s, const struct sp__rowpiece *p)
 {
-	uint64_t turn = s->zone->track_blocks, need = need_of(s, p);
+	uint64_t revolution = s->zone->track_blocks, need = need_of(s, p);
 
-	return need + (p->begin + 2 * turn - (s->at.end + need) % turn) % turn;
+	return need + (p->begin + 2 * revolution - (s->at.end + need) % revolution) % revolution;
 }
 
 /* Takes the piece that the head reaches first; at the start of a segment the first one. */

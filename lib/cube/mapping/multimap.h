@@ -38,9 +38,9 @@ struct sp__cubezone {
 	uint32_t npattern;
 	uint64_t pattern_blocks, pattern_skew; /* of a whole pattern */
 	struct sp__cubetrack *pattern;
-	uint64_t round;	      /* tracks of a round of a serpentine; 0: none */
-	uint64_t turned;      /* tracks of its round before the zone's first */
-	uint32_t turn_blocks; /* that a hop gets more for each round that it goes on */
+	uint64_t round;	       /* tracks of a round of a serpentine; 0: none */
+	uint64_t round_offset; /* tracks of its round before the zone's first */
+	uint32_t shift_blocks; /* that a hop gets more for each round that it goes on */
 	/* Filled in by sp__multimap_place(): */
 	uint32_t slots;	     /* cells on a track */
 	uint32_t hop_blocks; /* from the start of a row to that of the next */
@@ -55,7 +55,7 @@ struct sp__cubezone {
  * The host's part is included.
  */
 #define SP__CUBE_HOPS 56
-#define SP__CUBE_TURN 1000000 /* a revolution */
+#define SP__CUBE_REVOLUTION 1000000 /* units of a revolution */
 
 static inline uint64_t sp__cubehop_tracks(unsigned i)
 {
@@ -86,6 +86,8 @@ SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geo
 void sp__multimap_free(struct sp__multimap *m);
 /* Whether a zone has rounds. */
 bool sp__multimap_rounds(const struct sp__multimap *m);
+/* Returns the number of tracks of a zone, skipped ones included, that begin at a block or before. */
+uint64_t sp__cubezone_tracks(const struct sp__cubezone *z, uint64_t block);
 /*
  * The zones of another mapping, whose patterns they share, without the tracks that begin before
  * first_block; only zones is to be freed.  -ENOMEM; -ENOSPC: no track is left.

@@ -264,13 +264,13 @@ static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, cons
 	if (!rc && curved)
 		rc = curve_of(&s->space, kind, order, &grid, &curve);
 	for (size_t i = 0; !rc && i < s->nleaves; i++) {
-		uint64_t x[SP_CUBE_DIMS_MAX], turned[SP_CUBE_DIMS_MAX];
+		uint64_t x[SP_CUBE_DIMS_MAX], ordered[SP_CUBE_DIMS_MAX];
 		sp__zkey key;
 
 		sp__zkey_coordinates(&s->space, sp__leaf_key(&s->leaves[i]), x);
 		for (unsigned d = 0; d < s->space.n; d++)
-			turned[d] = x[order[d]];
-		key = curved		       ? sp__curve_rank(&curve, turned)
+			ordered[d] = x[order[d]];
+		key = curved		       ? sp__curve_rank(&curve, ordered)
 		      : kind == SP_CUBE_ZORDER ? sp__leaf_key(&s->leaves[i])
 					       : row_key(&s->space, order, x);
 		ranks[i] = (struct rank){ (uint64_t)(key >> 64), (uint64_t)key, i };
