@@ -273,8 +273,8 @@ void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__bl
 		into_overhead(bd, reqs[i]);
 }
 
-void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
-			       struct sp__blockreq *r)
+void sp__blockdev_submit_continuation(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
+				      struct sp__blockreq *r)
 {
 	struct sp__reqlist *l = &bd->overhead[r->write];
 	struct sp__blockreq **at = &l->head;

@@ -141,8 +141,8 @@ void sp__blockdev_submit(struct sp__blockdev *bd, uint64_t now_ns, struct sp__bl
  * Submits a fragment that the host cut off a request.  Another fragment of it was submitted at
  * since_ns: the new one shares its overhead.
  */
-void sp__blockdev_submit_piece(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
-			       struct sp__blockreq *r);
+void sp__blockdev_submit_continuation(struct sp__blockdev *bd, uint64_t now_ns, uint64_t since_ns,
+				      struct sp__blockreq *r);
 /* Returns the time of the next internal event or decision; SP__NEVER: none. */
 uint64_t sp__blockdev_next_ns(const struct sp__blockdev *bd);
 /* Advances time to until_ns; returns completed requests, linked in order of done_ns. */

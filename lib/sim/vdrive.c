@@ -148,7 +148,7 @@ static void finish(struct sp_vdrive *v, struct item *i)
 	TAILQ_INSERT_TAIL(&v->done, i, link);
 }
 
-static bool is_piece(const struct sp_vdrive *v, const struct item *i, uint64_t now_ns)
+static bool is_continuation(const struct sp_vdrive *v, const struct item *i, uint64_t now_ns)
 {
 	const struct whole *w = &v->whole;
 	uint64_t start = i->req.lbn, end = start + i->req.blocks, most;
@@ -165,11 +165,11 @@ static void submit_blocks(struct sp_vdrive *v, struct item *i, uint64_t now_ns)
 	struct sp__blockreq *req = &i->req;
 	struct whole *w = &v->whole;
 
-	if (is_piece(v, i, now_ns)) {
-		sp__blockdev_submit_piece(v->bd, now_ns, w->since_ns, req);
+	if (is_continuation(v, i, now_ns)) {
+		sp__blockdev_submit_continuation(v->bd, now_ns, w->since_ns, req);
 		w->start = req->lbn < w->start ? req->lbn : w->start;
 		w->end = req->lbn + req->blocks > w->end ? req->lbn + req->blocks : w->end;
-		v->stats.pieces++;
+		v->stats.continuations++;
 	} else {
 		sp__blockdev_submit(v->bd, now_ns, &req, 1, false);
 		*w = (struct whole){ .since_ns = now_ns,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual drive in virtual time: exact moments, flushes, pieces of split
+ * The virtual drive in virtual time: exact moments, flushes, continuations of split
  * requests, specifications.
  */
 #include <errno.h>
@@ -87,7 +87,7 @@ static void test_serial(void)
 	ok(same, "one request after the other takes what the model says, to the nanosecond");
 	sp_vdrive_stats(v, &s);
 	ok(s.reads == 3 && s.writes == 3 && s.completed == 6 && s.outstanding == 0 &&
-		   s.read_bytes == 4096 + 1 + 2 && s.pieces == 0,
+		   s.read_bytes == 4096 + 1 + 2 && s.continuations == 0,
 	   "requests and bytes are counted as they were asked for");
 	sp_vdrive_close(v);
 	sp__device_close(&d);
@@ -125,7 +125,7 @@ static void test_time(void)
 	sp_vdrive_close(v);
 }
 
-/* Reads [0, 512K) whole, or cut in the middle; when the last piece is done. */
+/* Reads [0, 512K) whole, or cut in the middle; when the last half is done. */
 static uint64_t split_read(const char *spec, bool cut, bool swap, uint64_t gap_ns)
 {
 	struct sp_vdrive *v = drive(spec);
@@ -144,22 +144,22 @@ static uint64_t split_read(const char *spec, bool cut, bool swap, uint64_t gap_n
 	return end;
 }
 
-static void test_pieces(void)
+static void test_continuations(void)
 {
 	uint64_t whole = split_read("atlas10k3-like", false, false, 0);
 
 	ok(whole > 3 * MS, "a large read takes its time");
 	ok(split_read("atlas10k3-like", true, false, 30 * US) == whole,
-	   "cut into two pieces by the host it takes exactly as long");
+	   "cut in two by the host it takes exactly as long");
 	ok(split_read("atlas10k3-like", true, true, 30 * US) == whole,
-	   "also if the second piece comes first");
+	   "also if the second half comes first");
 	ok(split_read("atlas10k3-like,merge=no", true, true, 30 * US) > whole,
-	   "without merging the pieces are requests of their own");
+	   "without merging both halves are requests of their own");
 	ok(split_read("atlas10k3-like", true, true, 101 * US) > whole,
 	   "what comes later is another request");
 }
 
-static void test_small_pieces(void)
+static void test_small_requests(void)
 {
 	struct sp_vdrive *v = drive("atlas10k3-like");
 	struct sp_vdrive_done done[16];
@@ -169,12 +169,12 @@ static void test_small_pieces(void)
 	rc |= sp_vdrive_submit(v, 10 * US, SP_VDRIVE_READ, 4096, 4096, NULL);
 	ok(rc == 0 && drain(v, done) == 2, "two small reads in sequence");
 	sp_vdrive_stats(v, &s);
-	ok(s.pieces == 0, "are no pieces of one");
+	ok(s.continuations == 0, "are not continuations");
 	rc = sp_vdrive_submit(v, s.now_ns, SP_VDRIVE_READ, 0, 64 << 10, NULL);
 	rc |= sp_vdrive_submit(v, s.now_ns, SP_VDRIVE_WRITE, 64 << 10, 64 << 10, NULL);
 	ok(rc == 0 && drain(v, done) == 2, "those are not either");
 	sp_vdrive_stats(v, &s);
-	ok(s.pieces == 0, "a read and a write");
+	ok(s.continuations == 0, "a read and a write");
 	sp_vdrive_close(v);
 }
 
@@ -247,8 +247,8 @@ int main(void)
 {
 	test_serial();
 	test_time();
-	test_pieces();
-	test_small_pieces();
+	test_continuations();
+	test_small_requests();
 	test_flush();
 	test_errors();
 	return done();

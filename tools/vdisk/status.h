@@ -64,7 +64,7 @@ static const struct sp_report_field status_fields[] = {
 	VALUE(status, "read_bytes", COUNT, drive.read_bytes, "bytes read by the kernel"),
 	VALUE(status, "write_bytes", COUNT, drive.write_bytes, "bytes written by the kernel"),
 	VALUE(status, "outstanding", COUNT, drive.outstanding, "requests that are not answered"),
-	VALUE(status, "continuations", COUNT, drive.pieces,
+	VALUE(status, "continuations", COUNT, drive.continuations,
 	      "requests taken as parts of the previous one"),
 	VALUE(status, "merges", COUNT, drive.merges, "requests merged into another one"),
 	VALUE(status, "dispatched", COUNT, drive.dispatched, "requests received by the drive"),

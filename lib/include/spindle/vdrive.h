@@ -103,7 +103,7 @@ struct sp_vdrive_stats {
 	uint64_t reads, writes, flushes;	  /* requests submitted */
 	uint64_t read_bytes, write_bytes;	  /* bytes submitted */
 	uint64_t outstanding;			  /* submitted, and not returned as complete */
-	uint64_t pieces;			  /* requests taken as continuations */
+	uint64_t continuations;			  /* requests taken as continuations */
 	uint64_t merges;			  /* by the scheduler, continuations included */
 	uint64_t dispatched;			  /* requests dispatched to the device */
 	uint64_t seeks;				  /* dispatched requests not at the previous end */
