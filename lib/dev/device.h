@@ -24,7 +24,7 @@
 
 #include "dev/model.h"
 
-#define SP__DEV_PIECES_MAX 64
+#define SP__DEV_SUBREQS_MAX 64
 
 /*
  * The start of a subrequest on a device with tracks. split() can fill this in, so that a subrequest
@@ -40,7 +40,7 @@ struct sp__trackpos {
 	uint64_t rest;	/* angle of the whole track less the subrequest */
 };
 
-struct sp__piece {
+struct sp__subreq {
 	uint64_t lbn; /* in the lane's numbering */
 	uint32_t blocks;
 	uint16_t lane;
@@ -81,11 +81,11 @@ struct sp__device_ops {
 	/* Optional, for several queues: returns the queue in which a request for lbn waits. */
 	unsigned (*queue)(const struct sp__model *m, uint64_t lbn);
 	/*
-	 * Splits a request that is dispatched now: fills pieces (<= max), which will all be served.
+	 * Splits a request that is dispatched now: fills subreqs (<= max), which will all be served.
 	 * Returns their number, and sets *blocks to the blocks that they cover.
 	 */
 	unsigned (*split)(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
-			  uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max);
+			  uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs, unsigned max);
 	/*
 	 * Returns the time until the first block passes the head, if chosen now (with zero latency:
 	 * the time that is not transfer): the key of SPTF.  A value above limit_ns can be any value
@@ -93,7 +93,7 @@ struct sp__device_ops {
 	 * now_ns must not be after the start of the next service.
 	 */
 	uint64_t (*position)(const struct sp__model *m, void *state, uint64_t now_ns,
-			     const struct sp__piece *p, uint64_t limit_ns);
+			     const struct sp__subreq *p, uint64_t limit_ns);
 	/*
 	 * Optional: sets bound[i] to a lower bound of position() for the subrequests of bucket i,
 	 * which begin in blocks from i << shift on; n buckets cover the device.  Can advance the
@@ -104,7 +104,7 @@ struct sp__device_ops {
 		       uint64_t *bound);
 	/* Serves the subrequest from start_ns on, and updates the state. */
 	void (*serve)(const struct sp__model *m, void *state, uint64_t start_ns,
-		      const struct sp__piece *p, struct sp__service *s);
+		      const struct sp__subreq *p, struct sp__service *s);
 	/*
 	 * Optional: returns when all written data is on the medium if no request follows (>=
 	 * now_ns).  Without this hook, served writes are on the medium.

@@ -282,12 +282,12 @@ static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 }
 
 /* Returns the location of a subrequest; *room stores it if it must be computed. */
-static const struct sp__trackpos *place_of(const struct sp__drive *d, const struct sp__piece *piece,
-					   struct sp__trackpos *room)
+static const struct sp__trackpos *
+place_of(const struct sp__drive *d, const struct sp__subreq *subreq, struct sp__trackpos *room)
 {
-	if (piece->place.blocks)
-		return &piece->place;
-	sp__drive_place(d, piece->lbn, piece->blocks, room);
+	if (subreq->place.blocks)
+		return &subreq->place;
+	sp__drive_place(d, subreq->lbn, subreq->blocks, room);
 	return room;
 }
 
@@ -328,16 +328,16 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 }
 
 static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		  const struct sp__piece *piece, bool zero_latency, bool coming,
+		  const struct sp__subreq *subreq, bool zero_latency, bool coming,
 		  struct sp__service *s)
 {
-	uint64_t lbn = piece->lbn, now = start_ns;
+	uint64_t lbn = subreq->lbn, now = start_ns;
 	uint64_t before = s->transfer_ns, waited = s->rotate_ns;
-	uint32_t left = piece->blocks;
+	uint32_t left = subreq->blocks;
 	struct sp__trackpos room;
-	const struct sp__trackpos *at = place_of(d, piece, &room);
+	const struct sp__trackpos *at = place_of(d, subreq, &room);
 
-	pass(d, arm, at, piece->write, zero_latency,
+	pass(d, arm, at, subreq->write, zero_latency,
 	     coming ? start_ns + sp__drive_bus_ns(d, at->blocks) : 0, &now, s);
 	arm->begin_ns = now - (s->transfer_ns - before);
 	arm->wait_ns = s->rotate_ns - waited;
@@ -350,15 +350,16 @@ static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start
 		next_place(d, lbn, left, &room);
 		at = &room;
 		if (coming)
-			come_ns = start_ns + sp__drive_bus_ns(d, piece->blocks - left + at->blocks);
-		pass(d, arm, at, piece->write, zero_latency, come_ns, &now, s);
+			come_ns =
+				start_ns + sp__drive_bus_ns(d, subreq->blocks - left + at->blocks);
+		pass(d, arm, at, subreq->write, zero_latency, come_ns, &now, s);
 	}
 }
 
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s)
+		     const struct sp__subreq *subreq, bool zero_latency, struct sp__service *s)
 {
-	media(d, arm, start_ns, piece, zero_latency, false, s);
+	media(d, arm, start_ns, subreq, zero_latency, false, s);
 }
 
 uint64_t sp__drive_passing(const struct sp__drive *d, uint64_t lbn, uint64_t wait_ns)
@@ -396,34 +397,34 @@ uint64_t sp__drive_head_ns(const struct sp__drive *d, uint32_t blocks)
 }
 
 void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		      const struct sp__piece *piece, struct sp__service *s)
+		      const struct sp__subreq *subreq, struct sp__service *s)
 {
 	uint64_t begin = start_ns, last;
 
-	if (piece->write)
-		begin += sp__drive_head_ns(d, piece->blocks);
-	media(d, arm, begin, piece, d->zero_latency[piece->write], piece->write && d->bus_behind,
+	if (subreq->write)
+		begin += sp__drive_head_ns(d, subreq->blocks);
+	media(d, arm, begin, subreq, d->zero_latency[subreq->write], subreq->write && d->bus_behind,
 	      s);
 	arm->free_ns = s->done_ns;
 	if (!d->bus_ps)
 		return;
-	last = piece->write ? start_ns : arm->begin_ns;
-	last += sp__drive_bus_ns(d, piece->blocks);
-	if (!piece->write)
-		s->done_ns += sp__drive_tail_ns(d, piece->blocks);
+	last = subreq->write ? start_ns : arm->begin_ns;
+	last += sp__drive_bus_ns(d, subreq->blocks);
+	if (!subreq->write)
+		s->done_ns += sp__drive_tail_ns(d, subreq->blocks);
 	s->done_ns = sp__max(s->done_ns, last);
 }
 
 static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm *arm,
-				uint64_t now_ns, const struct sp__piece *piece, bool coming,
+				uint64_t now_ns, const struct sp__subreq *subreq, bool coming,
 				uint64_t limit_ns)
 {
 	struct sp__trackpos room;
-	const struct sp__trackpos *at = place_of(d, piece, &room);
+	const struct sp__trackpos *at = place_of(d, subreq, &room);
 	uint64_t ns, come_ns = coming ? now_ns + sp__drive_bus_ns(d, at->blocks) : 0;
 	struct passage p;
 
-	ns = move_ns(d, arm, at->cyl, at->head, piece->write);
+	ns = move_ns(d, arm, at->cyl, at->head, subreq->write);
 	if (coming)
 		ns += idle_ns(d, at, now_ns + ns, come_ns);
 	if (ns > limit_ns)
@@ -431,24 +432,24 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 	passage(d, at, now_ns + ns, &p);
 	if (p.late)
 		return ns;
-	if (d->zero_latency[piece->write] && at_once(d, &p, now_ns + ns, come_ns))
+	if (d->zero_latency[subreq->write] && at_once(d, &p, now_ns + ns, come_ns))
 		return ns + turn_ns(d, turned(at, &p, true) - p.width);
 	return ns + turn_ns(d, p.wait);
 }
 
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__piece *piece, uint64_t limit_ns)
+			    const struct sp__subreq *subreq, uint64_t limit_ns)
 {
-	return reach_ns(d, arm, now_ns, piece, false, limit_ns);
+	return reach_ns(d, arm, now_ns, subreq, false, limit_ns);
 }
 
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			   const struct sp__piece *piece, uint64_t limit_ns)
+			   const struct sp__subreq *subreq, uint64_t limit_ns)
 {
-	uint64_t head = piece->write ? sp__drive_head_ns(d, piece->blocks) : 0;
+	uint64_t head = subreq->write ? sp__drive_head_ns(d, subreq->blocks) : 0;
 
 	if (head > limit_ns)
 		return head;
-	return head + reach_ns(d, arm, now_ns + head, piece, piece->write && d->bus_behind,
+	return head + reach_ns(d, arm, now_ns + head, subreq, subreq->write && d->bus_behind,
 			       limit_ns - head);
 }

@@ -63,7 +63,7 @@ void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, stru
 		      uint64_t now_ns, const struct sp__bucket *bucket, unsigned n, unsigned shift,
 		      uint64_t *bound)
 {
-	const struct sp__piece least = { .blocks = 1, .write = true };
+	const struct sp__subreq least = { .blocks = 1, .write = true };
 	bool room = false;
 	uint64_t wait = 0;
 

@@ -17,7 +17,7 @@ static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uin
 		return 0;
 	for (unsigned i = 0; i < c->nwaiting && c->waiting[i].since_ns <= now_ns; i++) {
 		struct waiting *w = &c->waiting[i];
-		struct sp__piece p = { .lbn = w->lbn, .blocks = w->blocks, .write = true };
+		struct sp__subreq p = { .lbn = w->lbn, .blocks = w->blocks, .write = true };
 		uint64_t ns;
 
 		if (!w->place.blocks)
@@ -37,7 +37,7 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 	uint64_t start = sp__max(arm->free_ns, c->waiting[0].since_ns);
 	unsigned i = choose(c, arm, start);
 	struct waiting *w = &c->waiting[i];
-	struct sp__piece p = { .lbn = w->lbn, .write = true };
+	struct sp__subreq p = { .lbn = w->lbn, .write = true };
 	struct sp__service s = { 0 };
 
 	p.blocks = (uint32_t)sp__min(w->blocks, c->cfg->write_blocks / 4 + 1);
@@ -71,12 +71,12 @@ uint64_t sp__drive_cache_drain(struct sp__drive_cache *c, struct sp__arm *arm, u
 	return sp__max(arm->free_ns, now_ns);
 }
 
-static bool meets(const struct waiting *w, const struct sp__piece *p)
+static bool meets(const struct waiting *w, const struct sp__subreq *p)
 {
 	return w->lbn < p->lbn + p->blocks && p->lbn < w->lbn + w->blocks;
 }
 
-bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p)
+bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	for (unsigned i = 0; i < c->nwaiting; i++) {
 		const struct waiting *w = &c->waiting[i];
@@ -87,7 +87,7 @@ bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p)
 	return false;
 }
 
-bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p)
+bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	for (unsigned i = 0; i < c->nwaiting; i++) {
 		if (meets(&c->waiting[i], p))
@@ -97,7 +97,7 @@ bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p
 }
 
 /* True if p continues the last extent, which waits or is being written. */
-static bool goes_on(const struct sp__drive_cache *c, bool writing, const struct sp__piece *p)
+static bool goes_on(const struct sp__drive_cache *c, bool writing, const struct sp__subreq *p)
 {
 	const struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;
 
@@ -110,7 +110,7 @@ bool sp__buffer_writing(const struct sp__drive_cache *c, const struct sp__arm *a
 }
 
 bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
-		     const struct sp__piece *p)
+		     const struct sp__subreq *p)
 {
 	bool writing = sp__buffer_writing(c, arm, now_ns);
 
@@ -120,7 +120,7 @@ bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm,
 }
 
 bool sp__buffer_has_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
-			  uint64_t now_ns, const struct sp__piece *p)
+			  uint64_t now_ns, const struct sp__subreq *p)
 {
 	uint32_t used =
 		c->blocks_waiting + (sp__buffer_writing(c, arm, now_ns) ? c->blocks_writing : 0);
@@ -128,7 +128,7 @@ bool sp__buffer_has_space(const struct sp__drive_cache *c, const struct sp__arm 
 	return used + p->blocks <= c->cfg->write_blocks && !sp__buffer_full(c, arm, now_ns, p);
 }
 
-void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns)
+void sp__buffer_put(struct sp__drive_cache *c, const struct sp__subreq *p, uint64_t now_ns)
 {
 	struct waiting *last = c->nwaiting ? &c->waiting[c->nwaiting - 1] : NULL;
 

@@ -52,9 +52,9 @@ static void segment_grow(const struct sp__drive_cache *c, struct segment *s, uin
 }
 
 /* Returns the blocks to be read ahead next, to the end of their track. */
-static struct sp__piece ahead_piece(const struct sp__drive_cache *c, uint64_t end)
+static struct sp__subreq ahead_subreq(const struct sp__drive_cache *c, uint64_t end)
 {
-	struct sp__piece p = { .lbn = c->ahead.lbn };
+	struct sp__subreq p = { .lbn = c->ahead.lbn };
 
 	sp__drive_place(c->d, p.lbn, (uint32_t)(end - p.lbn), &p.place);
 	p.blocks = p.place.blocks;
@@ -84,7 +84,7 @@ static const struct leg *next_leg(struct sp__drive_cache *c, const struct sp__ar
 			   .end = a->end,
 			   .from = *arm,
 			   .to = *arm,
-			   .next = ahead_piece(c, a->end) };
+			   .next = ahead_subreq(c, a->end) };
 	sp__drive_media(c->d, &l->to, l->at_ns, &l->next, false, &l->pass);
 	return l;
 }
@@ -144,7 +144,7 @@ static uint64_t ahead_leave(struct sp__drive_cache *c, struct sp__arm *arm, uint
 	*now = *arm;
 	*free_ns = a->at_ns;
 	for (lbn = a->lbn; lbn == a->lbn || (all && lbn < a->end);) {
-		struct sp__piece next = { .lbn = lbn };
+		struct sp__subreq next = { .lbn = lbn };
 		struct sp__service pass = { 0 };
 
 		sp__drive_place(c->d, lbn, (uint32_t)(a->end - lbn), &next.place);
@@ -176,7 +176,7 @@ void sp__ahead_stop(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now
 }
 
 /* Returns the end of the read-ahead after a read. */
-static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__piece *p)
+static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	uint64_t lbn = p->lbn + p->blocks, at = lbn - 1;
 	uint64_t end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks);
@@ -197,7 +197,7 @@ static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__piec
 }
 
 /* Starts read-ahead after a read, whose end is under the head at at_ns. */
-static void ahead_start(struct sp__drive_cache *c, unsigned segment, const struct sp__piece *p,
+static void ahead_start(struct sp__drive_cache *c, unsigned segment, const struct sp__subreq *p,
 			uint64_t at_ns)
 {
 	c->ahead = (struct ahead){ .active = true,
@@ -219,7 +219,7 @@ static void ahead_update(struct sp__drive_cache *c, struct sp__arm *arm, uint64_
 }
 
 /* Returns the segment that has the whole subrequest; segments if none has. */
-static unsigned find(const struct sp__drive_cache *c, const struct sp__piece *p)
+static unsigned find(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	unsigned i;
 
@@ -242,7 +242,7 @@ bool sp__drive_cache_expects(const struct sp__drive_cache *c, uint64_t lbn)
 }
 
 /* True if the present read-ahead reaches the subrequest sooner than a new start. */
-static bool on_the_way(const struct sp__drive_cache *c, const struct sp__piece *p)
+static bool on_the_way(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	const struct ahead *a = &c->ahead;
 	const struct segment *s = &c->segments[a->segment];
@@ -253,7 +253,7 @@ static bool on_the_way(const struct sp__drive_cache *c, const struct sp__piece *
 
 /* Serves a hit: transfers over the bus; read-ahead of the stream continues. */
 static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-		     const struct sp__piece *p, unsigned segment, struct sp__service *s)
+		     const struct sp__subreq *p, unsigned segment, struct sp__service *s)
 {
 	struct ahead *a = &c->ahead;
 	uint64_t end;
@@ -278,7 +278,7 @@ static void read_hit(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t st
 
 /* Continues read-ahead until the subrequest has passed. */
 static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-		    const struct sp__piece *p, struct sp__service *s)
+		    const struct sp__subreq *p, struct sp__service *s)
 {
 	struct ahead *a = &c->ahead;
 	uint64_t end = p->lbn + p->blocks;
@@ -287,7 +287,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 	if (a->lbn == a->end)
 		a->at_ns = start_ns;
 	while (a->lbn < end) {
-		struct sp__piece next = ahead_piece(c, end);
+		struct sp__subreq next = ahead_subreq(c, end);
 		struct sp__service part = { 0 };
 
 		sp__drive_media(c->d, arm, a->at_ns, &next, false, &part);
@@ -305,7 +305,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 }
 
 /* Returns the segment in which a stream continues, or the least recently used one. */
-static unsigned victim(const struct sp__drive_cache *c, const struct sp__piece *p)
+static unsigned victim(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	unsigned oldest = 0;
 
@@ -321,7 +321,7 @@ static unsigned victim(const struct sp__drive_cache *c, const struct sp__piece *
 }
 
 /* Stores a request's data in a segment.  Returns which, and whether they continue its contents. */
-static unsigned keep(struct sp__drive_cache *c, const struct sp__piece *p, bool *goes_on)
+static unsigned keep(struct sp__drive_cache *c, const struct sp__subreq *p, bool *goes_on)
 {
 	unsigned i = victim(c, p);
 	struct segment *s = &c->segments[i];
@@ -336,9 +336,9 @@ static unsigned keep(struct sp__drive_cache *c, const struct sp__piece *p, bool 
 
 /* Adds the blocks that passed the head before the blocks of a read to the front of its segment. */
 static void keep_passing(const struct sp__drive_cache *c, const struct sp__arm *arm,
-			 const struct sp__piece *p, struct segment *s)
+			 const struct sp__subreq *p, struct segment *s)
 {
-	struct sp__piece before = { .lbn = sp__drive_passing(c->d, p->lbn, arm->wait_ns) };
+	struct sp__subreq before = { .lbn = sp__drive_passing(c->d, p->lbn, arm->wait_ns) };
 
 	before.blocks = (uint32_t)(p->lbn - before.lbn);
 	if (s->lo != p->lbn || sp__buffer_meets(c, &before))
@@ -348,7 +348,7 @@ static void keep_passing(const struct sp__drive_cache *c, const struct sp__arm *
 }
 
 static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-		      const struct sp__piece *p, struct sp__service *s)
+		      const struct sp__subreq *p, struct sp__service *s)
 {
 	bool goes_on;
 	unsigned i;
@@ -367,7 +367,7 @@ static void read_miss(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t s
 }
 
 static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-		       const struct sp__piece *p, struct sp__service *s)
+		       const struct sp__subreq *p, struct sp__service *s)
 {
 	struct sp__arm now;
 	unsigned i;
@@ -387,7 +387,7 @@ static void serve_read(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t 
 }
 
 /* Removes written blocks from the segments. */
-static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
+static void forget(struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	for (unsigned i = 0; i < c->cfg->segments; i++) {
 		struct segment *s = &c->segments[i];
@@ -402,7 +402,7 @@ static void forget(struct sp__drive_cache *c, const struct sp__piece *p)
 }
 
 /* Stores written blocks in a segment, if the drive keeps them. */
-static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
+static void keep_written(struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	unsigned i = c->cfg->keep_writes && !c->cfg->write_drops ? find(c, p) : c->cfg->segments;
 	bool goes_on;
@@ -420,9 +420,9 @@ static void keep_written(struct sp__drive_cache *c, const struct sp__piece *p)
  * Puts the part of a write that fits into the buffer, and leaves the rest.  Returns the time that
  * it takes.
  */
-static uint64_t take(struct sp__drive_cache *c, struct sp__piece *rest, uint64_t now_ns)
+static uint64_t take(struct sp__drive_cache *c, struct sp__subreq *rest, uint64_t now_ns)
 {
-	struct sp__piece part = *rest;
+	struct sp__subreq part = *rest;
 	uint64_t bus_ns;
 
 	part.blocks = sp__min(rest->blocks, c->cfg->write_blocks - c->blocks_waiting);
@@ -436,9 +436,9 @@ static uint64_t take(struct sp__drive_cache *c, struct sp__piece *rest, uint64_t
 }
 
 static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-			const struct sp__piece *p, struct sp__service *s)
+			const struct sp__subreq *p, struct sp__service *s)
 {
-	struct sp__piece rest = *p;
+	struct sp__subreq rest = *p;
 	uint64_t now = start_ns;
 
 	/* The answer does not wait for the medium, but read-ahead ends. */
@@ -463,7 +463,7 @@ static void serve_write(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t
 }
 
 void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-			   const struct sp__piece *p, struct sp__service *s)
+			   const struct sp__subreq *p, struct sp__service *s)
 {
 	c->count++;
 	c->settled = false;
@@ -491,13 +491,13 @@ void sp__cache_settle(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t n
 	c->settled = true;
 }
 
-static inline bool has(const struct sp__drive_cache *c, const struct sp__piece *p)
+static inline bool has(const struct sp__drive_cache *c, const struct sp__subreq *p)
 {
 	return find(c, p) < c->cfg->segments || sp__buffer_has(c, p) || on_the_way(c, p);
 }
 
 bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-			  const struct sp__piece *p)
+			  const struct sp__subreq *p)
 {
 	if (p->write)
 		return p->blocks <= c->cfg->write_blocks;
@@ -506,7 +506,7 @@ bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64
 }
 
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-				  uint64_t before_ns, const struct sp__piece *p, uint64_t limit_ns)
+				  uint64_t before_ns, const struct sp__subreq *p, uint64_t limit_ns)
 {
 	uint64_t wait;
 

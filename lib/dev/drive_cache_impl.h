@@ -32,7 +32,7 @@ struct ahead {
 struct leg {
 	uint64_t lbn, at_ns, end; /* as in struct ahead, ... */
 	struct sp__arm from;	  /* ... and the position of the arm */
-	struct sp__piece next;	  /* blocks to read */
+	struct sp__subreq next;	  /* blocks to read */
 	struct sp__arm to;
 	struct sp__service pass;
 };
@@ -74,15 +74,15 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm);
 /* Performs the writes that began before now_ns. */
 void sp__buffer_catch_up(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns);
 /* True if one waiting extent has all of p; true if any has a part of p. */
-bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__piece *p);
-bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__piece *p);
+bool sp__buffer_has(const struct sp__drive_cache *c, const struct sp__subreq *p);
+bool sp__buffer_meets(const struct sp__drive_cache *c, const struct sp__subreq *p);
 /* True if data of the buffer is being written at now_ns. */
 bool sp__buffer_writing(const struct sp__drive_cache *c, const struct sp__arm *arm,
 			uint64_t now_ns);
 /* True if p needs a separate extent at now_ns and none is free. */
 bool sp__buffer_full(const struct sp__drive_cache *c, const struct sp__arm *arm, uint64_t now_ns,
-		     const struct sp__piece *p);
+		     const struct sp__subreq *p);
 /* True if p fits at now_ns. */
 bool sp__buffer_has_space(const struct sp__drive_cache *c, const struct sp__arm *arm,
-			  uint64_t now_ns, const struct sp__piece *p);
-void sp__buffer_put(struct sp__drive_cache *c, const struct sp__piece *p, uint64_t now_ns);
+			  uint64_t now_ns, const struct sp__subreq *p);
+void sp__buffer_put(struct sp__drive_cache *c, const struct sp__subreq *p, uint64_t now_ns);

@@ -40,19 +40,19 @@ void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		     struct sp__trackpos *place);
 /* Moves the blocks of a subrequest past the head from start_ns on; adds to s and sets done_ns. */
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		     const struct sp__piece *piece, bool zero_latency, struct sp__service *s);
+		     const struct sp__subreq *subreq, bool zero_latency, struct sp__service *s);
 /* Serves a request with the bus, without the cache. */
 void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		      const struct sp__piece *piece, struct sp__service *s);
+		      const struct sp__subreq *subreq, struct sp__service *s);
 /*
  * Returns the time on the first track that is not transfer, the key of SPTF, or any value above
  * limit_ns.
  */
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__piece *piece, uint64_t limit_ns);
+			    const struct sp__subreq *subreq, uint64_t limit_ns);
 /* Returns sp__drive_reach_ns() of a request whose blocks must pass the bus first. */
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			   const struct sp__piece *piece, uint64_t limit_ns);
+			   const struct sp__subreq *subreq, uint64_t limit_ns);
 /*
  * Returns the first of the blocks before lbn, on its track, that pass the head within wait_ns
  * before it.
@@ -69,17 +69,17 @@ struct sp__drive_cache;
 /* To be freed by free(); NULL: no memory. */
 struct sp__drive_cache *sp__drive_cache_new(const struct sp__model *m);
 void sp__drive_cache_serve(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t start_ns,
-			   const struct sp__piece *piece, struct sp__service *s);
+			   const struct sp__subreq *subreq, struct sp__service *s);
 /* before_ns: time without movement before the request. */
 uint64_t sp__drive_cache_position(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-				  uint64_t before_ns, const struct sp__piece *piece,
+				  uint64_t before_ns, const struct sp__subreq *subreq,
 				  uint64_t limit_ns);
 /*
  * True for a read of data that the cache has or is reading, and for a write that goes to its
  * buffer.
  */
 bool sp__drive_cache_hits(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t now_ns,
-			  const struct sp__piece *piece);
+			  const struct sp__subreq *subreq);
 /* drive_bounds.c: the hook; c NULL: no cache. */
 void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, struct sp__arm *arm,
 		      uint64_t now_ns, const struct sp__bucket *bucket, unsigned n, unsigned shift,

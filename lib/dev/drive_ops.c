@@ -53,21 +53,22 @@ static void drive_close(void *state)
 }
 
 static unsigned drive_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
-			    uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+			    uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs,
+			    unsigned max)
 {
 	const struct state *s = state;
 
 	(void)now_ns, (void)max;
-	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
+	subreqs[0] = (struct sp__subreq){ .lbn = lbn, .blocks = *blocks, .write = write };
 	/* A request that the cache will answer need not be located, nor one without rivals. */
 	if (!s->cache ||
 	    (m->window_policy == SP__WINDOW_SPTF && !sp__drive_cache_expects(s->cache, lbn)))
-		sp__drive_place(m->impl, lbn, *blocks, &pieces[0].place);
+		sp__drive_place(m->impl, lbn, *blocks, &subreqs[0].place);
 	return 1;
 }
 
 static uint64_t overhead_ns(const struct sp__drive *d, struct state *s, uint64_t now_ns,
-			    const struct sp__piece *p)
+			    const struct sp__subreq *p)
 {
 	const uint64_t(*cases)[2] = d->overheads.begin_ns[p->write];
 	bool hit = false;
@@ -80,7 +81,7 @@ static uint64_t overhead_ns(const struct sp__drive *d, struct state *s, uint64_t
 }
 
 static uint64_t drive_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			       const struct sp__piece *p, uint64_t limit_ns)
+			       const struct sp__subreq *p, uint64_t limit_ns)
 {
 	const struct sp__drive *d = m->impl;
 	struct state *s = state;
@@ -103,7 +104,7 @@ static void drive_bounds(const struct sp__model *m, void *state, uint64_t now_ns
 }
 
 static void drive_serve(const struct sp__model *m, void *state, uint64_t start_ns,
-			const struct sp__piece *p, struct sp__service *out)
+			const struct sp__subreq *p, struct sp__service *out)
 {
 	const struct sp__drive *d = m->impl;
 	struct state *s = state;

@@ -18,7 +18,8 @@
 #include "dev/model_json.h"
 
 static unsigned flash_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
-			    uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+			    uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs,
+			    unsigned max)
 {
 	const struct sp__flash *f = m->impl;
 	uint64_t at = lbn, end = lbn + *blocks;
@@ -32,13 +33,13 @@ static unsigned flash_split(const struct sp__model *m, void *state, uint64_t now
 		unsigned i = (unsigned)(stripe - lbn / f->stripe) % m->lanes;
 
 		if (i < n) {
-			pieces[i].blocks += (uint32_t)len;
+			subreqs[i].blocks += (uint32_t)len;
 		} else if (n < max) {
-			pieces[n++] =
-				(struct sp__piece){ .lbn = stripe / m->lanes * f->stripe + into,
-						    .blocks = (uint32_t)len,
-						    .lane = lane,
-						    .write = write };
+			subreqs[n++] =
+				(struct sp__subreq){ .lbn = stripe / m->lanes * f->stripe + into,
+						     .blocks = (uint32_t)len,
+						     .lane = lane,
+						     .write = write };
 		} else {
 			break;
 		}
@@ -49,7 +50,7 @@ static unsigned flash_split(const struct sp__model *m, void *state, uint64_t now
 }
 
 static uint64_t flash_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			       const struct sp__piece *p, uint64_t limit_ns)
+			       const struct sp__subreq *p, uint64_t limit_ns)
 {
 	const struct sp__flash *f = m->impl;
 
@@ -58,7 +59,7 @@ static uint64_t flash_position(const struct sp__model *m, void *state, uint64_t 
 }
 
 static void flash_serve(const struct sp__model *m, void *state, uint64_t start_ns,
-			const struct sp__piece *p, struct sp__service *s)
+			const struct sp__subreq *p, struct sp__service *s)
 {
 	const struct sp__flash *f = m->impl;
 	uint64_t rows = (p->lbn + p->blocks - 1) / f->row - p->lbn / f->row + 1;
@@ -88,7 +89,7 @@ int sp__flash_parse(struct sp__jobj *o, struct sp__model *m)
 	m->impl = f;
 	if (!f)
 		return sp__err(o->err, -ENOMEM, "malloc", o->file, -1);
-	m->lanes = (unsigned)sp__jint(o, "channels", 1, SP__DEV_PIECES_MAX, SP__JREQUIRED);
+	m->lanes = (unsigned)sp__jint(o, "channels", 1, SP__DEV_SUBREQS_MAX, SP__JREQUIRED);
 	f->stripe = (uint32_t)sp__jint(o, "stripe_blocks", 1, 1 << 20, SP__JREQUIRED);
 	page = (uint32_t)sp__jint(o, "page_blocks", 1, 1 << 16, SP__JREQUIRED);
 	dies = (uint32_t)sp__jint(o, "dies_per_channel", 1, 1 << 12, 1);

@@ -23,16 +23,16 @@ static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uin
 	for (unsigned i = 0; i < dev->model->lanes; i++)
 		lanes[i] = start;
 	while (left) {
-		struct sp__piece pieces[SP__DEV_PIECES_MAX];
+		struct sp__subreq subreqs[SP__DEV_SUBREQS_MAX];
 		uint32_t blocks = left;
-		unsigned n = ops->split(dev->model, dev->state, start, false, lbn, &blocks, pieces,
-					SP__DEV_PIECES_MAX);
+		unsigned n = ops->split(dev->model, dev->state, start, false, lbn, &blocks, subreqs,
+					SP__DEV_SUBREQS_MAX);
 
 		for (unsigned i = 0; i < n; i++) {
-			uint64_t *lane = &lanes[pieces[i].lane];
+			uint64_t *lane = &lanes[subreqs[i].lane];
 			struct sp__service s;
 
-			ops->serve(dev->model, dev->state, *lane, &pieces[i], &s);
+			ops->serve(dev->model, dev->state, *lane, &subreqs[i], &s);
 			*lane = s.done_ns;
 			end = s.done_ns > end ? s.done_ns : end;
 		}

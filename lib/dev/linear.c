@@ -28,15 +28,16 @@ static int linear_open(const struct sp__model *m, void **state)
 }
 
 static unsigned linear_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
-			     uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+			     uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs,
+			     unsigned max)
 {
 	(void)m, (void)state, (void)now_ns, (void)max;
-	pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
+	subreqs[0] = (struct sp__subreq){ .lbn = lbn, .blocks = *blocks, .write = write };
 	return 1;
 }
 
 static uint64_t linear_position(const struct sp__model *m, void *state, uint64_t now_ns,
-				const struct sp__piece *p, uint64_t limit_ns)
+				const struct sp__subreq *p, uint64_t limit_ns)
 {
 	const struct linear *l = m->impl;
 	const struct state *s = state;
@@ -46,7 +47,7 @@ static uint64_t linear_position(const struct sp__model *m, void *state, uint64_t
 }
 
 static void linear_serve(const struct sp__model *m, void *state, uint64_t start_ns,
-			 const struct sp__piece *p, struct sp__service *out)
+			 const struct sp__subreq *p, struct sp__service *out)
 {
 	const struct linear *l = m->impl;
 	struct state *s = state;

@@ -145,7 +145,7 @@ static unsigned raid_queue(const struct sp__model *m, uint64_t lbn)
  * *blocks to the blocks covered.
  */
 static unsigned cut(const struct sp__model *m, bool write, uint64_t lbn, uint32_t *blocks,
-		    struct sp__piece *pieces, unsigned max)
+		    struct sp__subreq *subreqs, unsigned max)
 {
 	uint64_t at = lbn, end = lbn + *blocks, len;
 	unsigned first = raid_queue(m, lbn), n = 0, i;
@@ -156,27 +156,27 @@ static unsigned cut(const struct sp__model *m, bool write, uint64_t lbn, uint32_
 		len = sp__min(p.rest, end - at);
 		i = (p.set + m->queues - first) % m->queues;
 		if (i < n) {
-			pieces[i].blocks += (uint32_t)len;
+			subreqs[i].blocks += (uint32_t)len;
 			continue;
 		}
 		if (n == max)
 			break;
-		pieces[n++] = (struct sp__piece){ .lbn = p.lbn,
-						  .blocks = (uint32_t)len,
-						  .lane = (uint16_t)p.set,
-						  .write = write };
+		subreqs[n++] = (struct sp__subreq){ .lbn = p.lbn,
+						    .blocks = (uint32_t)len,
+						    .lane = (uint16_t)p.set,
+						    .write = write };
 	}
 	*blocks = (uint32_t)(at - lbn);
 	return n;
 }
 
 /* Converts the subrequest of a set to one of one of its drives. */
-static struct sp__piece to_drive(const struct member *members, unsigned lane, uint64_t now_ns,
-				 const struct sp__piece *of_set)
+static struct sp__subreq to_drive(const struct member *members, unsigned lane, uint64_t now_ns,
+				  const struct sp__subreq *of_set)
 {
 	const struct sp__device *d = &members[lane].dev;
 	uint32_t blocks = of_set->blocks;
-	struct sp__piece p;
+	struct sp__subreq p;
 
 	d->model->ops->split(d->model, d->state, now_ns, of_set->write, of_set->lbn, &blocks, &p,
 			     1);
@@ -185,7 +185,7 @@ static struct sp__piece to_drive(const struct member *members, unsigned lane, ui
 }
 
 /* Returns when the arm would arrive, if the subrequest were next. */
-static uint64_t there_ns(const struct member *member, uint64_t now_ns, const struct sp__piece *p)
+static uint64_t there_ns(const struct member *member, uint64_t now_ns, const struct sp__subreq *p)
 {
 	const struct sp__device *d = &member->dev;
 	uint64_t start = sp__max(now_ns, member->free_ns);
@@ -194,16 +194,16 @@ static uint64_t there_ns(const struct member *member, uint64_t now_ns, const str
 }
 
 /* Returns the subrequest for the drive that is to read it. */
-static struct sp__piece nearest(const struct member *members, unsigned first, unsigned copies,
-				uint64_t now_ns, const struct sp__piece *of_set)
+static struct sp__subreq nearest(const struct member *members, unsigned first, unsigned copies,
+				 uint64_t now_ns, const struct sp__subreq *of_set)
 {
-	struct sp__piece best = to_drive(members, first, now_ns, of_set);
+	struct sp__subreq best = to_drive(members, first, now_ns, of_set);
 
 	for (unsigned i = 1; i < copies; i++) {
 		const struct member *a = &members[best.lane], *b = &members[first + i];
 		unsigned load_a = a->waiting + (a->free_ns > now_ns);
 		unsigned load_b = b->waiting + (b->free_ns > now_ns);
-		struct sp__piece p = to_drive(members, first + i, now_ns, of_set);
+		struct sp__subreq p = to_drive(members, first + i, now_ns, of_set);
 
 		if (load_b < load_a ||
 		    (load_b == load_a && there_ns(b, now_ns, &p) < there_ns(a, now_ns, &best)))
@@ -213,11 +213,11 @@ static struct sp__piece nearest(const struct member *members, unsigned first, un
 }
 
 static unsigned raid_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
-			   uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+			   uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs, unsigned max)
 {
 	const struct raid *r = m->impl;
 	struct member *members = state;
-	struct sp__piece of_sets[SP__DEV_PIECES_MAX];
+	struct sp__subreq of_sets[SP__DEV_SUBREQS_MAX];
 	unsigned copies = write ? r->copies : 1, n = 0;
 	unsigned sets = cut(m, write, lbn, blocks, of_sets, max / copies);
 
@@ -226,17 +226,17 @@ static unsigned raid_split(const struct sp__model *m, void *state, uint64_t now_
 
 		if (write)
 			for (unsigned c = 0; c < copies; c++)
-				pieces[n++] = to_drive(members, first + c, now_ns, &of_sets[i]);
+				subreqs[n++] = to_drive(members, first + c, now_ns, &of_sets[i]);
 		else
-			pieces[n++] = nearest(members, first, r->copies, now_ns, &of_sets[i]);
+			subreqs[n++] = nearest(members, first, r->copies, now_ns, &of_sets[i]);
 	}
 	for (unsigned i = 0; i < n; i++)
-		members[pieces[i].lane].waiting++;
+		members[subreqs[i].lane].waiting++;
 	return n;
 }
 
 static uint64_t raid_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			      const struct sp__piece *p, uint64_t limit_ns)
+			      const struct sp__subreq *p, uint64_t limit_ns)
 {
 	const struct member *member = (struct member *)state + p->lane;
 	const struct sp__device *d = &member->dev;
@@ -246,7 +246,7 @@ static uint64_t raid_position(const struct sp__model *m, void *state, uint64_t n
 }
 
 static void raid_serve(const struct sp__model *m, void *state, uint64_t start_ns,
-		       const struct sp__piece *p, struct sp__service *s)
+		       const struct sp__subreq *p, struct sp__service *s)
 {
 	struct member *member = (struct member *)state + p->lane;
 	const struct sp__device *d = &member->dev;

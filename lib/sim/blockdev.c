@@ -191,7 +191,7 @@ static void prepare(struct sp__blockdev *bd, struct sp__blockreq *r)
 	r->submit_ns = bd->now_ns;
 	r->missed = r->batch = false;
 	r->slot = 0;
-	r->pieces = 0;
+	r->subreqs = 0;
 	r->seq = ++bd->seq;
 	r->queue = m->ops->queue ? (uint16_t)m->ops->queue(m, r->lbn) : 0;
 	r->ready_ns = bd->now_ns + m->overhead_ns[r->write];

@@ -45,7 +45,7 @@ struct sp__blockreq {
 	uint8_t slot;			   /* request slots that count it */
 	uint8_t fifo;			   /* FIFO of the scheduler in which it waits */
 	uint16_t queue;			   /* queue of the device in which it waits */
-	uint32_t pieces;		   /* subrequests given to lanes and not served yet */
+	uint32_t subreqs;		   /* subrequests given to lanes and not served yet */
 	uint64_t seq;			   /* order of submission */
 	uint64_t ready_ns;		   /* end of its overhead */
 	uint64_t added_ns;		   /* entered the scheduler */

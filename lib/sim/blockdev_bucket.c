@@ -32,21 +32,21 @@ static void widen(struct sp__bucket *bucket, uint32_t cyl, bool first)
 	bucket->last_cyl = first ? cyl : sp__max(bucket->last_cyl, cyl);
 }
 
-static void count(struct sp__bucket *bucket, const struct sp__piece *p, unsigned change)
+static void count(struct sp__bucket *bucket, const struct sp__subreq *p, unsigned change)
 {
 	*(p->write ? &bucket->writes : &bucket->reads) += change;
 	bucket->unplaced += p->place.blocks ? 0 : change;
 }
 
-void sp__bucketset_put(struct sp__bucketset *s, struct sp__lanepiece *p)
+void sp__bucketset_put(struct sp__bucketset *s, struct sp__lane_subreq *p)
 {
-	unsigned i = (unsigned)(p->piece.lbn >> s->shift);
+	unsigned i = (unsigned)(p->subreq.lbn >> s->shift);
 	struct sp__bucket *bucket = &s->bucket[i];
 
-	if (p->piece.place.blocks)
-		widen(bucket, p->piece.place.cyl,
+	if (p->subreq.place.blocks)
+		widen(bucket, p->subreq.place.cyl,
 		      bucket->reads + bucket->writes == bucket->unplaced);
-	count(bucket, &p->piece, 1);
+	count(bucket, &p->subreq, 1);
 	p->before = NULL;
 	p->beside = s->first[i];
 	if (p->beside)
@@ -54,11 +54,11 @@ void sp__bucketset_put(struct sp__bucketset *s, struct sp__lanepiece *p)
 	s->first[i] = p;
 }
 
-void sp__bucketset_take(struct sp__bucketset *s, struct sp__lanepiece *p)
+void sp__bucketset_take(struct sp__bucketset *s, struct sp__lane_subreq *p)
 {
-	unsigned i = (unsigned)(p->piece.lbn >> s->shift);
+	unsigned i = (unsigned)(p->subreq.lbn >> s->shift);
 
-	count(&s->bucket[i], &p->piece, -1u);
+	count(&s->bucket[i], &p->subreq, -1u);
 	if (p->before)
 		p->before->beside = p->beside;
 	else
@@ -71,7 +71,7 @@ void sp__bucketset_take(struct sp__bucketset *s, struct sp__lanepiece *p)
 static void look(struct sp__blockdev *bd, const struct sp__bucketset *s, unsigned i,
 		 uint64_t *bound, struct sp__nearest *best)
 {
-	for (struct sp__lanepiece *p = s->first[i]; p; p = p->beside)
+	for (struct sp__lane_subreq *p = s->first[i]; p; p = p->beside)
 		sp__lane_look(bd, p, best);
 	bound[i] = SP__NEVER;
 }
@@ -94,7 +94,7 @@ static unsigned first_of(const struct sp__bucketset *s, uint64_t *bound)
 	return best;
 }
 
-struct sp__lanepiece *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__lane *lane)
+struct sp__lane_subreq *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	const struct sp__model *m = bd->dev.model;
 	const struct sp__bucketset *s = lane->buckets;
@@ -106,5 +106,5 @@ struct sp__lanepiece *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__
 	for (unsigned i = 0; i < SP__BLOCK_BUCKETS; i++)
 		if (bound[i] <= best.ns && bound[i] != SP__NEVER)
 			look(bd, s, i, bound, &best);
-	return best.piece;
+	return best.subreq;
 }

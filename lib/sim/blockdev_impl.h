@@ -14,14 +14,14 @@
 #include "dev/device.h"
 #include "sim/sched.h"
 
-struct sp__lanepiece {
-	struct sp__piece piece;
+struct sp__lane_subreq {
+	struct sp__subreq subreq;
 	struct sp__blockreq *req;
-	TAILQ_ENTRY(sp__lanepiece) link;       /* in its lane, or in the free list */
-	struct sp__lanepiece *beside, *before; /* in the bucket */
+	TAILQ_ENTRY(sp__lane_subreq) link;	 /* in its lane, or in the free list */
+	struct sp__lane_subreq *beside, *before; /* in the bucket */
 };
 
-TAILQ_HEAD(sp__lanepieces, sp__lanepiece);
+TAILQ_HEAD(sp__lane_subreqs, sp__lane_subreq);
 
 /* The subrequests of a lane by their blocks. */
 #define SP__BLOCK_BUCKETS 512
@@ -29,14 +29,14 @@ TAILQ_HEAD(sp__lanepieces, sp__lanepiece);
 struct sp__bucketset {
 	unsigned shift; /* bucket i has subrequests that begin in blocks from i << shift on */
 	struct sp__bucket bucket[SP__BLOCK_BUCKETS];
-	struct sp__lanepiece *first[SP__BLOCK_BUCKETS];
+	struct sp__lane_subreq *first[SP__BLOCK_BUCKETS];
 };
 
 struct sp__lane {
-	struct sp__lanepieces pieces; /* in the order of dispatch */
+	struct sp__lane_subreqs subreqs; /* in the order of dispatch */
 	unsigned n;
 	struct sp__bucketset *buckets; /* NULL: none */
-	struct sp__lanepiece *active;
+	struct sp__lane_subreq *active;
 	struct sp__service service; /* of the subrequest being served */
 	uint64_t end;		    /* end of the last request served */
 	bool awake;		    /* in the list of lanes that can start a service */
@@ -89,8 +89,8 @@ struct sp__blockdev {
 	unsigned *awake;
 	uint64_t lanes_next_ns; /* earliest end of service; SP__NEVER: none */
 	uint64_t busy_since_ns;
-	struct sp__lanepiece *pool, *fresh; /* fresh: the first subrequest that was never used */
-	struct sp__lanepieces free;
+	struct sp__lane_subreq *pool, *fresh; /* fresh: the first subrequest that was never used */
+	struct sp__lane_subreqs free;
 	unsigned nfree;
 
 	struct sp__blockdev_stats stats;
@@ -111,18 +111,18 @@ void sp__blockdev_complete(struct sp__blockdev *bd, struct sp__blockreq *r);
 SP_MUST_CHECK int sp__lanes_open(struct sp__blockdev *bd); /* 0 or -ENOMEM */
 void sp__lanes_close(struct sp__blockdev *bd);
 /* blockdev_bucket.c: add and remove subrequests of a lane with buckets. */
-void sp__bucketset_put(struct sp__bucketset *s, struct sp__lanepiece *p);
-void sp__bucketset_take(struct sp__bucketset *s, struct sp__lanepiece *p);
+void sp__bucketset_put(struct sp__bucketset *s, struct sp__lane_subreq *p);
+void sp__bucketset_take(struct sp__bucketset *s, struct sp__lane_subreq *p);
 SP_MUST_CHECK struct sp__bucketset *sp__bucketset_new(uint64_t blocks); /* NULL: no memory */
 /* Returns the subrequest with the shortest positioning time; of equal ones, the first submitted. */
-struct sp__lanepiece *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__lane *lane);
+struct sp__lane_subreq *sp__bucketset_nearest(struct sp__blockdev *bd, struct sp__lane *lane);
 /* The best subrequest so far. */
 struct sp__nearest {
-	struct sp__lanepiece *piece; /* NULL: none yet */
+	struct sp__lane_subreq *subreq; /* NULL: none yet */
 	uint64_t ns;
 };
 /* Compares p with the best one. */
-void sp__lane_look(struct sp__blockdev *bd, struct sp__lanepiece *p, struct sp__nearest *best);
+void sp__lane_look(struct sp__blockdev *bd, struct sp__lane_subreq *p, struct sp__nearest *best);
 /* True if a lane could start a service now. */
 bool sp__lanes_ready(const struct sp__blockdev *bd);
 /* Lets idle lanes choose and start a subrequest at now_ns. */

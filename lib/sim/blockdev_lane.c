@@ -23,7 +23,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 
 	bd->nlanes = m->lanes;
 	per = bd->nlanes < 16 ? bd->nlanes : 16;
-	n = bd->window * m->queues * per + SP__DEV_PIECES_MAX;
+	n = bd->window * m->queues * per + SP__DEV_SUBREQS_MAX;
 	bd->lanes = calloc(bd->nlanes, sizeof(*bd->lanes));
 	bd->awake = calloc(bd->nlanes, sizeof(*bd->awake));
 	bd->pool = calloc(n, sizeof(*bd->pool));
@@ -31,7 +31,7 @@ int sp__lanes_open(struct sp__blockdev *bd)
 		return -ENOMEM;
 	for (i = 0; i < bd->nlanes; i++) {
 		bd->lanes[i].end = SP__NEVER;
-		TAILQ_INIT(&bd->lanes[i].pieces);
+		TAILQ_INIT(&bd->lanes[i].subreqs);
 		if (!shelved)
 			continue;
 		bd->lanes[i].buckets = sp__bucketset_new(m->blocks);
@@ -57,7 +57,7 @@ void sp__lanes_close(struct sp__blockdev *bd)
 
 bool sp__lanes_ready(const struct sp__blockdev *bd)
 {
-	return bd->nawake || (bd->splitting.head && bd->nfree >= SP__DEV_PIECES_MAX);
+	return bd->nawake || (bd->splitting.head && bd->nfree >= SP__DEV_SUBREQS_MAX);
 }
 
 static void wake(struct sp__blockdev *bd, struct sp__lane *lane)
@@ -68,19 +68,20 @@ static void wake(struct sp__blockdev *bd, struct sp__lane *lane)
 	bd->awake[bd->nawake++] = (unsigned)(lane - bd->lanes);
 }
 
-static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struct sp__piece *piece)
+static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r,
+		    const struct sp__subreq *subreq)
 {
-	struct sp__lane *lane = &bd->lanes[piece->lane];
-	struct sp__lanepiece *p = TAILQ_FIRST(&bd->free);
+	struct sp__lane *lane = &bd->lanes[subreq->lane];
+	struct sp__lane_subreq *p = TAILQ_FIRST(&bd->free);
 
 	if (p)
 		TAILQ_REMOVE(&bd->free, p, link);
 	else
 		p = bd->fresh++;
 	bd->nfree--;
-	p->piece = *piece;
+	p->subreq = *subreq;
 	p->req = r;
-	TAILQ_INSERT_TAIL(&lane->pieces, p, link);
+	TAILQ_INSERT_TAIL(&lane->subreqs, p, link);
 	lane->n++;
 	if (lane->buckets)
 		sp__bucketset_put(lane->buckets, p);
@@ -90,21 +91,21 @@ static void enqueue(struct sp__blockdev *bd, struct sp__blockreq *r, const struc
 static void split(struct sp__blockdev *bd)
 {
 	const struct sp__model *m = bd->dev.model;
-	struct sp__piece pieces[SP__DEV_PIECES_MAX];
+	struct sp__subreq subreqs[SP__DEV_SUBREQS_MAX];
 	struct sp__blockreq *r;
 	unsigned n, i;
 
-	while ((r = bd->splitting.head) && bd->nfree >= SP__DEV_PIECES_MAX) {
+	while ((r = bd->splitting.head) && bd->nfree >= SP__DEV_SUBREQS_MAX) {
 		uint32_t blocks = (uint32_t)(r->end - r->split);
 
-		n = m->ops->split(m, bd->dev.state, bd->now_ns, r->write, r->split, &blocks, pieces,
-				  SP__DEV_PIECES_MAX);
-		r->pieces += n;
+		n = m->ops->split(m, bd->dev.state, bd->now_ns, r->write, r->split, &blocks,
+				  subreqs, SP__DEV_SUBREQS_MAX);
+		r->subreqs += n;
 		r->split += blocks;
 		if (r->split == r->end)
 			sp__reqlist_pop(&bd->splitting);
 		for (i = 0; i < n; i++)
-			enqueue(bd, r, &pieces[i]);
+			enqueue(bd, r, &subreqs[i]);
 	}
 }
 
@@ -114,40 +115,41 @@ static void split(struct sp__blockdev *bd)
  * The limit best->ns saves the computation of the angle for most subrequests of a deep window.
  * None is better than one that takes no time, except one submitted earlier.
  */
-void sp__lane_look(struct sp__blockdev *bd, struct sp__lanepiece *p, struct sp__nearest *best)
+void sp__lane_look(struct sp__blockdev *bd, struct sp__lane_subreq *p, struct sp__nearest *best)
 {
 	const struct sp__model *m = bd->dev.model;
 	uint64_t t;
 
-	if (!best->ns && p->req->seq > best->piece->req->seq)
+	if (!best->ns && p->req->seq > best->subreq->req->seq)
 		return;
-	t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->piece, best->ns);
-	if (!best->piece || t < best->ns || (t == best->ns && p->req->seq < best->piece->req->seq))
+	t = m->ops->position(m, bd->dev.state, bd->now_ns, &p->subreq, best->ns);
+	if (!best->subreq || t < best->ns ||
+	    (t == best->ns && p->req->seq < best->subreq->req->seq))
 		*best = (struct sp__nearest){ p, t };
 }
 
 /* Returns the subrequest that the head reaches first. */
-static struct sp__lanepiece *nearest(struct sp__blockdev *bd, struct sp__lane *lane)
+static struct sp__lane_subreq *nearest(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	struct sp__nearest best = { NULL, SP__NEVER };
-	struct sp__lanepiece *p;
+	struct sp__lane_subreq *p;
 	unsigned n = 0;
 
 	if (lane->buckets && lane->n >= SHELVED)
 		return sp__bucketset_nearest(bd, lane);
-	for (p = TAILQ_FIRST(&lane->pieces); p && n < bd->held; p = TAILQ_NEXT(p, link), n++)
+	for (p = TAILQ_FIRST(&lane->subreqs); p && n < bd->held; p = TAILQ_NEXT(p, link), n++)
 		sp__lane_look(bd, p, &best);
-	return best.piece;
+	return best.subreq;
 }
 
-static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *lane)
+static struct sp__lane_subreq *choose(struct sp__blockdev *bd, struct sp__lane *lane)
 {
-	struct sp__lanepiece *p = TAILQ_FIRST(&lane->pieces);
+	struct sp__lane_subreq *p = TAILQ_FIRST(&lane->subreqs);
 
 	if (bd->policy == SP__WINDOW_SPTF && lane->n > 1 &&
 	    bd->now_ns - p->req->dispatch_ns < bd->age_ns)
 		p = nearest(bd, lane);
-	TAILQ_REMOVE(&lane->pieces, p, link);
+	TAILQ_REMOVE(&lane->subreqs, p, link);
 	lane->n--;
 	if (lane->buckets)
 		sp__bucketset_take(lane->buckets, p);
@@ -157,12 +159,12 @@ static struct sp__lanepiece *choose(struct sp__blockdev *bd, struct sp__lane *la
 static void serve(struct sp__blockdev *bd, struct sp__lane *lane)
 {
 	const struct sp__model *m = bd->dev.model;
-	struct sp__lanepiece *p = choose(bd, lane);
+	struct sp__lane_subreq *p = choose(bd, lane);
 
 	lane->active = p;
-	m->ops->serve(m, bd->dev.state, bd->now_ns, &p->piece, &lane->service);
-	bd->stats.seeks += p->piece.lbn != lane->end;
-	lane->end = p->piece.lbn + p->piece.blocks;
+	m->ops->serve(m, bd->dev.state, bd->now_ns, &p->subreq, &lane->service);
+	bd->stats.seeks += p->subreq.lbn != lane->end;
+	lane->end = p->subreq.lbn + p->subreq.blocks;
 	bd->lanes_next_ns = sp__min(bd->lanes_next_ns, lane->service.done_ns);
 	if (!bd->nbusy++)
 		bd->busy_since_ns = bd->now_ns;
@@ -185,7 +187,7 @@ void sp__lanes_start(struct sp__blockdev *bd)
 /* Ends the service of a lane's subrequest; returns its request if that was its last one. */
 static struct sp__blockreq *finish(struct sp__blockdev *bd, struct sp__lane *lane)
 {
-	struct sp__lanepiece *p = lane->active;
+	struct sp__lane_subreq *p = lane->active;
 	struct sp__blockreq *r = p->req;
 
 	bd->stats.seek_ns += lane->service.seek_ns;
@@ -198,7 +200,7 @@ static struct sp__blockreq *finish(struct sp__blockdev *bd, struct sp__lane *lan
 	if (!--bd->nbusy)
 		bd->stats.busy_ns += bd->now_ns - bd->busy_since_ns;
 	wake(bd, lane);
-	return --r->pieces || r->split != r->end ? NULL : r;
+	return --r->subreqs || r->split != r->end ? NULL : r;
 }
 
 struct sp__blockreq *sp__lanes_finish(struct sp__blockdev *bd)

@@ -26,11 +26,11 @@ static void require(bool cond)
 
 static void serve(const struct sp__model *m, struct sp__device *d, uint64_t lbn, uint64_t now)
 {
-	struct sp__piece p[SP__DEV_PIECES_MAX];
+	struct sp__subreq p[SP__DEV_SUBREQS_MAX];
 	struct sp__service s;
 	uint32_t blocks = 1;
 
-	require(m->ops->split(m, d->state, 0, false, lbn, &blocks, p, SP__DEV_PIECES_MAX) == 1);
+	require(m->ops->split(m, d->state, 0, false, lbn, &blocks, p, SP__DEV_SUBREQS_MAX) == 1);
 	require(p[0].lane < m->lanes);
 	m->ops->serve(m, d->state, now, p, &s);
 	require(s.done_ns >= now && s.done_ns < now + UINT64_C(60000000000));

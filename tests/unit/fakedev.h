@@ -23,12 +23,12 @@ struct fake {
 	size_t n;
 	struct fake_service {
 		uint64_t start_ns, done_ns;
-		struct sp__piece piece;
+		struct sp__subreq subreq;
 	} log[FAKE_LOG];
 };
 
 static unsigned fake_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
-			   uint64_t lbn, uint32_t *blocks, struct sp__piece *pieces, unsigned max)
+			   uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs, unsigned max)
 {
 	const struct fake *f = m->impl;
 	uint32_t done = 0, part;
@@ -37,7 +37,7 @@ static unsigned fake_split(const struct sp__model *m, void *state, uint64_t now_
 	(void)state;
 	(void)now_ns;
 	if (m->lanes == 1) {
-		pieces[0] = (struct sp__piece){ .lbn = lbn, .blocks = *blocks, .write = write };
+		subreqs[0] = (struct sp__subreq){ .lbn = lbn, .blocks = *blocks, .write = write };
 		return 1;
 	}
 	for (n = 0; n < max && done < *blocks; n++) {
@@ -46,10 +46,10 @@ static unsigned fake_split(const struct sp__model *m, void *state, uint64_t now_
 		part = f->stripe - (uint32_t)in;
 		if (part > *blocks - done)
 			part = *blocks - done;
-		pieces[n] = (struct sp__piece){ .lbn = unit / m->lanes * f->stripe + in,
-						.blocks = part,
-						.lane = (uint16_t)(unit % m->lanes),
-						.write = write };
+		subreqs[n] = (struct sp__subreq){ .lbn = unit / m->lanes * f->stripe + in,
+						  .blocks = part,
+						  .lane = (uint16_t)(unit % m->lanes),
+						  .write = write };
 		done += part;
 	}
 	*blocks = done;
@@ -64,7 +64,7 @@ static unsigned fake_queue(const struct sp__model *m, uint64_t lbn)
 }
 
 static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t now_ns,
-			      const struct sp__piece *p, uint64_t limit_ns)
+			      const struct sp__subreq *p, uint64_t limit_ns)
 {
 	const struct fake *f = m->impl;
 	uint64_t at = f->at[p->lane];
@@ -76,7 +76,7 @@ static uint64_t fake_position(const struct sp__model *m, void *state, uint64_t n
 }
 
 static void fake_serve(const struct sp__model *m, void *state, uint64_t start_ns,
-		       const struct sp__piece *p, struct sp__service *s)
+		       const struct sp__subreq *p, struct sp__service *s)
 {
 	struct fake *f = m->impl;
 

@@ -54,7 +54,7 @@ static void rig_close(struct rig *r)
 /* Reads one block, issued when the one before is complete; ms. */
 static double serve(struct rig *r, uint64_t lbn)
 {
-	struct sp__piece p = { .lbn = lbn, .blocks = 1 };
+	struct sp__subreq p = { .lbn = lbn, .blocks = 1 };
 	uint64_t begin = r->now;
 	struct sp__service s;
 
@@ -176,7 +176,7 @@ static double paths_on_stripe_drives(struct rig *r, unsigned n, unsigned hops)
 	for (unsigned i = 0; i < n * hops; i++) {
 		unsigned d = i % n;
 		uint32_t blocks = 1;
-		struct sp__piece p;
+		struct sp__subreq p;
 		struct sp__service s;
 
 		r->m->ops->split(r->m, r->dev.state, done[d], false, lbn[d], &blocks, &p, 1);

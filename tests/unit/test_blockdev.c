@@ -202,7 +202,7 @@ static void test_lanes(void)
 	drain(bd);
 	ok(f->n == 5 && f->log[0].start_ns == 100000 && f->log[3].start_ns == 100000,
 	   "a request is split, and lanes work at the same time");
-	ok(f->log[4].piece.lane == 0 && f->log[4].start_ns == f->log[0].done_ns,
+	ok(f->log[4].subreq.lane == 0 && f->log[4].start_ns == f->log[0].done_ns,
 	   "a second piece of a lane follows the first");
 	/* Lane 0: 8 blocks at 8 (80.04 us), then 8 blocks at 16. */
 	ok(a.done_ns == 100000 + 160040, "it is done with its last piece");
@@ -213,9 +213,9 @@ static void test_lanes(void)
 	submit1(bd, 1000000, &big);
 	drain(bd);
 	for (i = 0; i < f->n; i++)
-		blocks += f->log[i].piece.blocks;
+		blocks += f->log[i].subreq.blocks;
 	ok(f->n == 1024 && blocks == 16384 && sp__blockdev_next_ns(bd) == SP__NEVER,
-	   "a request of more pieces than are kept is split as they come back");
+	   "a request of more subrequests than are kept is split as they come back");
 	sp__blockdev_close(bd);
 	free(f);
 }
@@ -243,7 +243,7 @@ static void test_merging(void)
 	ok(a.done_ns == b.done_ns && a.done_ns == c.done_ns && b.dispatch_ns == c.dispatch_ns,
 	   "requests merged at the back and the front complete together");
 	ok(s.merges == 2 && s.dispatched == 5 && s.requests == 7, "merges are counted");
-	ok(f->log[1].piece.lbn == 92 && f->log[1].piece.blocks == 24,
+	ok(f->log[1].subreq.lbn == 92 && f->log[1].subreq.blocks == 24,
 	   "the merged request is the union of its parts");
 	ok(full.done_ns != a.done_ns, "not beyond the limit");
 	ok(w.done_ns != a.done_ns && w.done_ns != idle.done_ns, "not with the other direction");
@@ -287,7 +287,7 @@ static void test_gap(void)
 	submit1(bd, 0, &busy);
 	sp__blockdev_submit(bd, 100, three, 3, false);
 	drain(bd);
-	ok(f->n == 2 && f->log[1].piece.lbn == 100 && f->log[1].piece.blocks == 24,
+	ok(f->n == 2 && f->log[1].subreq.lbn == 100 && f->log[1].subreq.blocks == 24,
 	   "a request that closes a gap makes one of three");
 	ok(a.done_ns == b.done_ns && b.done_ns == c.done_ns, "all three are done at once");
 	sp__blockdev_close(bd);
@@ -316,7 +316,7 @@ static void run_batches(bool divide, bool *torn, struct sp__blockdev_stats *s)
 	}
 	*torn = drain(bd) != 61;
 	for (i = 1; i < f->n; i++) {
-		for (j = 0; r[j].lbn != f->log[i].piece.lbn; j++)
+		for (j = 0; r[j].lbn != f->log[i].subreq.lbn; j++)
 			;
 		*torn |= i % 3 == 1 ? j % 3 != 0 : j != last + 1;
 		last = j;

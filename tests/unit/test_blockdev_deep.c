@@ -62,9 +62,9 @@ static void simulate(const struct sp__model *m, struct sp__blockreq *r)
 	sp__blockdev_close(bd);
 }
 
-/* The piece that is chosen at now_ns; REQUESTS: there is none yet. */
-static unsigned choose(const struct sp__device *d, uint64_t now_ns, const struct sp__piece *pieces,
-		       const uint64_t *done_ns)
+/* The subrequest that is chosen at now_ns; REQUESTS: there is none yet. */
+static unsigned choose(const struct sp__device *d, uint64_t now_ns,
+		       const struct sp__subreq *subreqs, const uint64_t *done_ns)
 {
 	const struct sp__model *m = d->model;
 	uint64_t least = UINT64_MAX;
@@ -73,9 +73,9 @@ static unsigned choose(const struct sp__device *d, uint64_t now_ns, const struct
 	for (unsigned i = 0; i < REQUESTS; i++) {
 		uint64_t ns;
 
-		if (done_ns[i] || m->overhead_ns[pieces[i].write] > now_ns)
+		if (done_ns[i] || m->overhead_ns[subreqs[i].write] > now_ns)
 			continue;
-		ns = m->ops->position(m, d->state, now_ns, &pieces[i], UINT64_MAX);
+		ns = m->ops->position(m, d->state, now_ns, &subreqs[i], UINT64_MAX);
 		if (ns < least) {
 			least = ns;
 			best = i;
@@ -84,10 +84,10 @@ static unsigned choose(const struct sp__device *d, uint64_t now_ns, const struct
 	return best;
 }
 
-/* done_ns of each, found by looking at all pieces each time. */
+/* done_ns of each, found by looking at all subrequests each time. */
 static void look_at_all(const struct sp__model *m, const struct sp__blockreq *r, uint64_t *done_ns)
 {
-	struct sp__piece pieces[REQUESTS];
+	struct sp__subreq subreqs[REQUESTS];
 	struct sp__device d;
 	uint64_t now_ns =
 		m->overhead_ns[0] < m->overhead_ns[1] ? m->overhead_ns[0] : m->overhead_ns[1];
@@ -95,11 +95,11 @@ static void look_at_all(const struct sp__model *m, const struct sp__blockreq *r,
 	if (sp__device_open(&d, m))
 		fail("no memory");
 	for (unsigned i = 0; i < REQUESTS; i++)
-		pieces[i] = (struct sp__piece){ .lbn = r[i].lbn,
-						.blocks = r[i].blocks,
-						.write = r[i].write };
+		subreqs[i] = (struct sp__subreq){ .lbn = r[i].lbn,
+						  .blocks = r[i].blocks,
+						  .write = r[i].write };
 	for (unsigned left = REQUESTS; left > 0;) {
-		unsigned i = choose(&d, now_ns, pieces, done_ns);
+		unsigned i = choose(&d, now_ns, subreqs, done_ns);
 		struct sp__service s;
 
 		if (i == REQUESTS) {
@@ -107,7 +107,7 @@ static void look_at_all(const struct sp__model *m, const struct sp__blockreq *r,
 								       : m->overhead_ns[0];
 			continue;
 		}
-		m->ops->serve(m, d.state, now_ns, &pieces[i], &s);
+		m->ops->serve(m, d.state, now_ns, &subreqs[i], &s);
 		now_ns = done_ns[i] = s.done_ns;
 		left--;
 	}

@@ -361,8 +361,8 @@ static void check_times(struct naive *v, const struct sp__model *m, const char *
 		abort();
 	v->cyl = v->head = 0;
 	for (int i = 0; i < 4000; i++) {
-		struct sp__piece p = { .lbn = sp__rng_below(&rng, v->n),
-				       .write = sp__rng_below(&rng, 2) };
+		struct sp__subreq p = { .lbn = sp__rng_below(&rng, v->n),
+					.write = sp__rng_below(&rng, 2) };
 		uint64_t left = v->n - p.lbn, reach;
 		struct sp__service s;
 		double done;

@@ -47,7 +47,7 @@ static void end(void)
 /* Returns how long it took. */
 static uint64_t serve(uint64_t now, bool write, uint64_t lbn, uint32_t blocks)
 {
-	struct sp__piece p = { .lbn = lbn, .blocks = blocks, .write = write };
+	struct sp__subreq p = { .lbn = lbn, .blocks = blocks, .write = write };
 
 	dev.model->ops->serve(dev.model, dev.state, now, &p, &last);
 	return last.done_ns - now;
@@ -55,7 +55,7 @@ static uint64_t serve(uint64_t now, bool write, uint64_t lbn, uint32_t blocks)
 
 static uint64_t position(uint64_t now, bool write, uint64_t lbn, uint32_t blocks)
 {
-	struct sp__piece p = { .lbn = lbn, .blocks = blocks, .write = write };
+	struct sp__subreq p = { .lbn = lbn, .blocks = blocks, .write = write };
 
 	return dev.model->ops->position(dev.model, dev.state, now, &p, UINT64_MAX);
 }

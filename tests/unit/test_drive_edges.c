@@ -29,7 +29,7 @@ static struct sp__model *edge_model(const char *rpm, const char *head_switch, co
 static uint64_t time_of_op(struct sp__device *d, uint64_t start, bool write, uint64_t lbn,
 			   uint32_t blocks)
 {
-	struct sp__piece p = { .lbn = lbn, .blocks = blocks, .write = write };
+	struct sp__subreq p = { .lbn = lbn, .blocks = blocks, .write = write };
 	uint64_t near = d->model->ops->position(d->model, d->state, start, &p, UINT64_MAX);
 	struct sp__service s;
 
@@ -111,7 +111,7 @@ static void check_bus_behind(void)
 	struct sp__model *fast = edge_model("10000", "0.6", ", \"bus_ms_per_block\": 0.01");
 	struct sp__model *apart = edge_model(
 		"10000", "0.6", ", \"bus_ms_per_block\": 0.04, \"bus_overlap\": \"reads\"");
-	struct sp__piece late = { .lbn = 299, .blocks = 100, .write = true };
+	struct sp__subreq late = { .lbn = 299, .blocks = 100, .write = true };
 	struct sp__device d, e, f;
 
 	if (sp__device_open(&d, m) || sp__device_open(&e, fast) || sp__device_open(&f, apart))

@@ -106,16 +106,16 @@ static void check_seeks(const char *name)
 	sp__model_free(m);
 }
 
-static struct sp__piece random_piece(struct sp__rng *rng, const struct sp__model *m)
+static struct sp__subreq random_subreq(struct sp__rng *rng, const struct sp__model *m)
 {
 	uint32_t blocks = 1 + (uint32_t)sp__rng_below(rng, 3000 >> sp__rng_below(rng, 11));
 
-	return (struct sp__piece){ .lbn = sp__rng_below(rng, m->blocks - blocks),
-				   .blocks = blocks,
-				   .write = sp__rng_below(rng, 3) == 0 };
+	return (struct sp__subreq){ .lbn = sp__rng_below(rng, m->blocks - blocks),
+				    .blocks = blocks,
+				    .write = sp__rng_below(rng, 3) == 0 };
 }
 
-/* The same requests as pieces from split() and as bare ones. */
+/* The same requests as subrequests from split() and as bare ones. */
 static void check_places(const char *name)
 {
 	struct sp__model *m = load(name);
@@ -128,7 +128,7 @@ static void check_places(const char *name)
 	if (sp__device_open(&a, m) || sp__device_open(&b, m))
 		abort();
 	for (unsigned i = 0; i < 5000; i++) {
-		struct sp__piece bare = random_piece(&rng, m), split;
+		struct sp__subreq bare = random_subreq(&rng, m), split;
 		uint32_t blocks = bare.blocks;
 		struct sp__service s, t;
 		uint64_t at, limit = sp__rng_below(&rng, 12000000), limited;
@@ -148,8 +148,9 @@ static void check_places(const char *name)
 	sp__device_close(&a);
 	sp__device_close(&b);
 	sp__model_free(m);
-	ok(looked_up > 4900, "%s: split() looks up where almost all pieces begin", name);
-	ok(same == 10000, "%s: such pieces take as long as those that are looked up later", name);
+	ok(looked_up > 4900, "%s: split() looks up where almost all subrequests begin", name);
+	ok(same == 10000, "%s: such subrequests take as long as those that are looked up later",
+	   name);
 	ok(!over, "%s: a limit of positions changes only those above it", name);
 }
 
@@ -170,7 +171,7 @@ static uint64_t order_of(const struct sp__model *m)
 		r->next = r + 1 < reqs + DEPTH ? r + 1 : NULL;
 	for (r = reqs; r || now != SP__NEVER; r = sp__blockdev_advance(bd, now)) {
 		for (; r; r = next) {
-			struct sp__piece p = random_piece(&rng, m);
+			struct sp__subreq p = random_subreq(&rng, m);
 
 			next = r->next;
 			hash = sp__mix64(hash ^ sp__mix64(r->lbn * submitted) ^ now);
@@ -187,7 +188,7 @@ static uint64_t order_of(const struct sp__model *m)
 }
 
 static uint64_t unlimited(const struct sp__model *m, void *state, uint64_t now_ns,
-			  const struct sp__piece *p, uint64_t limit_ns)
+			  const struct sp__subreq *p, uint64_t limit_ns)
 {
 	(void)limit_ns;
 	return sp__drive_ops.position(m, state, now_ns, p, UINT64_MAX);

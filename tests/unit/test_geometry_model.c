@@ -113,7 +113,7 @@ static void rig_close(struct rig *r)
 /* One block, issued at once by a host that waited for the one before; how long it takes. */
 static uint64_t serve(struct rig *r, uint64_t lbn, bool write)
 {
-	struct sp__piece p = { .lbn = lbn, .blocks = 1, .write = write };
+	struct sp__subreq p = { .lbn = lbn, .blocks = 1, .write = write };
 	uint64_t begin = r->now;
 	struct sp__service s;
 
@@ -333,7 +333,7 @@ static void apart(void)
 
 static void planner(void)
 {
-	struct sp__piece p = { 0 };
+	struct sp__subreq p = { 0 };
 	struct sp_geometry_info info;
 	struct sp__service s;
 	struct sp_track t;

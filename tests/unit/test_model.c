@@ -228,7 +228,7 @@ static void check_shipped(void)
 		struct sp_errinfo err = SP_ERRINFO_INIT;
 		struct sp__model *m, *f;
 		struct sp__device d;
-		struct sp__piece p[SP__DEV_PIECES_MAX];
+		struct sp__subreq p[SP__DEV_SUBREQS_MAX];
 		struct sp__service s;
 		uint32_t blocks = 8;
 		char path[256];
@@ -241,7 +241,7 @@ static void check_shipped(void)
 			   *m->about && m->blocks == f->blocks && m->window >= 1,
 		   "%s knows its name, and the library has the file's text", name);
 		ok(!sp__device_open(&d, m) && m->ops->split(m, d.state, 0, false, m->blocks - 8,
-							    &blocks, p, SP__DEV_PIECES_MAX) >= 1,
+							    &blocks, p, SP__DEV_SUBREQS_MAX) >= 1,
 		   "%s opens", name);
 		m->ops->serve(m, d.state, 1000, &p[0], &s);
 		ok(s.done_ns > 1000 && sp__device_drain(&d, s.done_ns) >= s.done_ns,

@@ -29,7 +29,7 @@ static void check_linear(void)
 
 	ok(!sp__model_drive(m) && m->lanes == 1, "the linear device has no tracks");
 	for (int i = 0; i < 1000; i++) {
-		struct sp__piece p = { .lbn = next, .blocks = 64 };
+		struct sp__subreq p = { .lbn = next, .blocks = 64 };
 		struct sp__service s;
 		uint64_t key;
 
@@ -51,10 +51,10 @@ static void check_linear(void)
 	sp__model_free(m);
 }
 
-/* Every block in exactly one piece, in stripes that go round the channels. */
+/* Every block in exactly one subrequest, in stripes that go round the channels. */
 static bool covers(const struct sp__model *m, uint64_t lbn, uint32_t blocks, unsigned max)
 {
-	struct sp__piece p[SP__DEV_PIECES_MAX];
+	struct sp__subreq p[SP__DEV_SUBREQS_MAX];
 	uint32_t got = blocks, sum = 0;
 	unsigned n = m->ops->split(m, NULL, 0, true, lbn, &got, p, max);
 
@@ -79,7 +79,7 @@ static void check_flash(void)
 {
 	struct sp__device d;
 	struct sp__model *m = load("flash", &d);
-	struct sp__piece p = { .lbn = 100, .blocks = 4, .lane = 3 };
+	struct sp__subreq p = { .lbn = 100, .blocks = 4, .lane = 3 };
 	struct sp__service s;
 	struct sp__rng rng = { 1 };
 	unsigned right = 0;
@@ -88,8 +88,8 @@ static void check_flash(void)
 	for (int i = 0; i < 2000; i++)
 		right += covers(m, sp__rng_below(&rng, 10000),
 				(uint32_t)sp__rng_below(&rng, 300) + 1,
-				i % 4 ? SP__DEV_PIECES_MAX : 3);
-	ok(right == 2000, "requests are cut into one piece for each channel");
+				i % 4 ? SP__DEV_SUBREQS_MAX : 3);
+	ok(right == 2000, "requests are cut into one subrequest for each channel");
 	m->ops->serve(m, d.state, 50, &p, &s);
 	ok(s.done_ns == 50 + 60000 + 40960, "a read costs one latency and the channel's transfer");
 	p.write = true;

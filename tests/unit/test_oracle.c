@@ -201,7 +201,7 @@ static void check_times(const struct job *j, const struct sp__model *m)
 	for (size_t i = 0; i < j->n; i++) {
 		const struct row *r = j->done[i];
 		uint64_t start = r->submit_ns + m->overhead_ns[r->write];
-		struct sp__piece p[1];
+		struct sp__subreq p[1];
 		struct sp__service s;
 		uint32_t got = r->blocks;
 		double off, tolerance;

@@ -140,8 +140,8 @@ static double drive_ms(const struct sp__stop *s, size_t n, unsigned *late)
 		exit(1);
 	*late = 0;
 	for (size_t i = 0; i < n; i++) {
-		struct sp__piece p = { .lbn = sp__place_offset(place, s[i].unit) / 512,
-				       .blocks = PAGE / 512 };
+		struct sp__subreq p = { .lbn = sp__place_offset(place, s[i].unit) / 512,
+					.blocks = PAGE / 512 };
 		struct sp__service v;
 
 		m->ops->serve(m, d.state, now + m->overhead_ns[0], &p, &v);
@@ -231,15 +231,15 @@ static double array_ms(const struct sp__model *m, const struct sp__stop *s, size
 	*late = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t blocks = PAGE / 512;
-		struct sp__piece p;
+		struct sp__subreq p;
 		struct sp__service v;
-		unsigned pieces =
+		unsigned subreqs =
 			m->ops->split(m, d.state, 0, false,
 				      sp__place_offset(place, s[i].unit) / 512, &blocks, &p, 1);
 		uint64_t *t = &now[p.lane];
 
 		m->ops->serve(m, d.state, *t + m->overhead_ns[0], &p, &v);
-		*late += pieces != 1 || blocks != PAGE / 512 || (*t && v.done_ns - *t > 5000000);
+		*late += subreqs != 1 || blocks != PAGE / 512 || (*t && v.done_ns - *t > 5000000);
 		sum += *t ? v.done_ns - *t : 0;
 		*t = v.done_ns;
 	}

@@ -58,7 +58,7 @@ static void end(struct fixture *f)
 	sp_geometry_free(f->g);
 }
 
-/* Grows a run to a number of units, in pieces of want. */
+/* Grows a run to a number of units, want units at a time. */
 static bool grow(struct fixture *f, struct sp__run *run, uint64_t units, uint32_t want)
 {
 	while (run->units < units) {
@@ -135,8 +135,8 @@ static double slowest_hop(struct fixture *f, struct sp__device *d, uint64_t i)
 	double worst = 0;
 
 	for (unsigned r = 0; r < RUNS; r++) {
-		struct sp__piece p = { .lbn = lbn_of(f, f->runs[r], i, 0),
-				       .blocks = PAGE / f->info.block_bytes };
+		struct sp__subreq p = { .lbn = lbn_of(f, f->runs[r], i, 0),
+					.blocks = PAGE / f->info.block_bytes };
 		struct sp__service s;
 
 		d->model->ops->serve(d->model, d->state, now + overhead, &p, &s);
@@ -296,7 +296,7 @@ static void check_refusals(void)
 }
 
 /*
- * Reads a run alone, each physical piece in one request and two of them known to the drive.
+ * Reads a run alone, each physical extent in one request and two of them known to the drive.
  * Does one end where the one before it begins?  Then it counts as merged.
  */
 static double read_alone(struct fixture *f, struct sp__device *d, const struct sp__run *run,
@@ -306,7 +306,7 @@ static double read_alone(struct fixture *f, struct sp__device *d, const struct s
 	uint64_t overhead = d->model->overhead_ns[0];
 
 	for (uint64_t i = 0, n; i < run->units; i += n) {
-		struct sp__piece p = { .lbn = lbn_of(f, run, i, 0) };
+		struct sp__subreq p = { .lbn = lbn_of(f, run, i, 0) };
 		struct sp__service s;
 
 		for (n = 1; i + n < run->units; n++)

@@ -160,8 +160,8 @@ static void naive(const struct sp__model *drive, unsigned sets, uint64_t stripe,
 	}
 }
 
-/* How many of the pieces, of which each drive has at most one, have the block in a place. */
-static unsigned inside(const struct sp__piece *p, unsigned n, unsigned lane, uint64_t at)
+/* How many of the subrequests, of which each drive has at most one, have the block in a place. */
+static unsigned inside(const struct sp__subreq *p, unsigned n, unsigned lane, uint64_t at)
 {
 	unsigned in = 0;
 
@@ -177,13 +177,13 @@ static bool split_holds(const struct sp__device *d, uint64_t stripe, bool write,
 	unsigned stripe_drives, set, n, in, copies = d->model->drives / d->model->queues;
 	bool tracks;
 	const struct sp__model *m = d->model, *drive = sp__raid_drive(m, &stripe_drives, &tracks);
-	struct sp__piece p[SP__DEV_PIECES_MAX];
+	struct sp__subreq p[SP__DEV_SUBREQS_MAX];
 	uint32_t got = blocks, sum = 0;
 	struct sp__service s;
 	uint64_t at;
 	bool right = true;
 
-	n = m->ops->split(m, d->state, 0, write, lbn, &got, p, SP__DEV_PIECES_MAX);
+	n = m->ops->split(m, d->state, 0, write, lbn, &got, p, SP__DEV_SUBREQS_MAX);
 	for (unsigned i = 0; i < n; i++) {
 		sum += p[i].blocks;
 		right &= p[i].lbn + p[i].blocks <= drive->blocks && p[i].write == write;
@@ -319,7 +319,7 @@ static void test_raid0(void)
 static unsigned reader(const struct sp__device *d, uint64_t now_ns, uint64_t lbn, bool serve,
 		       uint64_t *done_ns)
 {
-	struct sp__piece p;
+	struct sp__subreq p;
 	struct sp__service s;
 	uint32_t blocks = 1;
 

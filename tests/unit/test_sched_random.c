@@ -213,7 +213,7 @@ static struct sp__blockdev *open_setting(struct fake *f, const struct setting *t
 	return bd;
 }
 
-/* Lanes serve one piece after the other, and all blocks of all requests once. */
+/* Lanes serve one subrequest after the other, and all blocks of all requests once. */
 static bool lanes_right(const struct fake *f, const struct stream *s)
 {
 	static uint8_t served[N * UNIT];
@@ -223,7 +223,7 @@ static bool lanes_right(const struct fake *f, const struct stream *s)
 
 	memset(served, 0, sizeof(served));
 	for (i = 0; i < f->n; i++) {
-		const struct sp__piece *p = &f->log[i].piece;
+		const struct sp__subreq *p = &f->log[i].subreq;
 
 		if (f->log[i].start_ns < free_ns[p->lane])
 			return false;
@@ -269,7 +269,7 @@ static bool batches_whole(const struct fake *f, const struct stream *s)
 	for (i = 0; i < N; i++)
 		of[s->req[i].lbn / UNIT] = i;
 	for (k = 0; k < f->n; k++) {
-		i = of[f->log[k].piece.lbn / UNIT];
+		i = of[f->log[k].subreq.lbn / UNIT];
 		if (last < N && last + 1 < N && !s->batch[last + 1] && i != last + 1)
 			return false;
 		if (!s->batch[i] && i != last + 1)

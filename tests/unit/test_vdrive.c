@@ -41,12 +41,12 @@ static size_t drain(struct sp_vdrive *v, struct sp_vdrive_done *done)
 static uint64_t serve(struct sp__device *d, uint64_t start_ns, uint64_t lbn, uint32_t blocks,
 		      bool write)
 {
-	struct sp__piece piece;
+	struct sp__subreq subreq;
 	struct sp__service s;
 
-	if (d->model->ops->split(d->model, d->state, 0, write, lbn, &blocks, &piece, 1) != 1)
+	if (d->model->ops->split(d->model, d->state, 0, write, lbn, &blocks, &subreq, 1) != 1)
 		return 0;
-	d->model->ops->serve(d->model, d->state, start_ns, &piece, &s);
+	d->model->ops->serve(d->model, d->state, start_ns, &subreq, &s);
 	return s.done_ns;
 }
 
