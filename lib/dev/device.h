@@ -31,8 +31,8 @@
  * that is examined often is located once.  Subrequests of other origin have zeros here.
  */
 struct sp__trackpos {
-	uint32_t blocks; /* of the subrequest that are on this track; 0: not located */
-	uint32_t places; /* sectors on the track */
+	uint32_t blocks;  /* of the subrequest that are on this track; 0: not located */
+	uint32_t sectors; /* sectors on the track */
 	uint32_t cyl, head;
 	uint64_t track; /* its number */
 	uint64_t start; /* angle of the track's first sector */
@@ -45,7 +45,7 @@ struct sp__subreq {
 	uint32_t blocks;
 	uint16_t lane;
 	bool write;
-	struct sp__trackpos place;
+	struct sp__trackpos pos;
 };
 
 /*
@@ -54,7 +54,7 @@ struct sp__subreq {
  */
 struct sp__bucket {
 	unsigned reads, writes;	      /* number of reads, of writes */
-	unsigned unplaced;	      /* of both: those not located */
+	unsigned unlocated;	      /* of both: those not located */
 	uint32_t first_cyl, last_cyl; /* cylinders of the located ones */
 };
 

@@ -206,34 +206,34 @@ static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool 
 		return p->wait + p->width;
 	/* Continue to the edge of the next sector, then one revolution. */
 	head = at->begin - p->wait - at->start;
-	into = head * at->places; /* a sector: whole revolutions overflow */
-	return WHOLE + ((u128)-into * sp__angle_of(1, at->places) >> 64);
+	into = head * at->sectors; /* a sector: whole revolutions overflow */
+	return WHOLE + ((u128)-into * sp__angle_of(1, at->sectors) >> 64);
 }
 
 /* Locates the part of a subrequest that begins at a sector of track t and is on that track. */
-static void place_on(const struct sp__drive *d, const struct sp__track *t, uint64_t first,
-		     uint32_t blocks, uint64_t n, struct sp__trackpos *place)
+static void locate_on(const struct sp__drive *d, const struct sp__track *t, uint64_t first,
+		      uint32_t blocks, uint64_t n, struct sp__trackpos *pos)
 {
-	sp__drive_where(d, t, &place->cyl, &place->head);
-	place->blocks = blocks;
-	place->places = t->places;
-	place->track = t->number;
-	place->start = t->start;
-	place->begin = sp__track_angle(t, first);
-	place->rest = n < t->places ? -sp__angle_of(n, t->places) : 0;
+	sp__drive_where(d, t, &pos->cyl, &pos->head);
+	pos->blocks = blocks;
+	pos->sectors = t->sectors;
+	pos->track = t->number;
+	pos->start = t->start;
+	pos->begin = sp__track_angle(t, first);
+	pos->rest = n < t->sectors ? -sp__angle_of(n, t->sectors) : 0;
 }
 
 /* Locates block lbn of a track, if it is not remapped. */
 static void block_on(const struct sp__drive *d, const struct sp__track *t, uint64_t lbn,
-		     uint32_t blocks, struct sp__trackpos *place)
+		     uint32_t blocks, struct sp__trackpos *pos)
 {
 	uint64_t left = t->first_lbn + t->blocks - lbn, first, n;
 
 	if (blocks > left)
 		blocks = (uint32_t)left;
-	first = sp__trackmap_place(d->map, lbn);
-	n = d->map->nslips ? sp__trackmap_place(d->map, lbn + blocks - 1) + 1 - first : blocks;
-	place_on(d, t, first, blocks, n, place);
+	first = sp__trackmap_sector(d->map, lbn);
+	n = d->map->nslips ? sp__trackmap_sector(d->map, lbn + blocks - 1) + 1 - first : blocks;
+	locate_on(d, t, first, blocks, n, pos);
 }
 
 /* Returns the first remapped blocks that end after lbn; NULL: none. */
@@ -244,8 +244,8 @@ static const struct sp__remap *next_remap(const struct sp__drive *d, uint64_t lb
 	return i < d->nremaps ? &d->remaps[i] : NULL;
 }
 
-void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
-		     struct sp__trackpos *place)
+void sp__drive_locate(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
+		      struct sp__trackpos *pos)
 {
 	const struct sp__remap *r = next_remap(d, lbn);
 	struct sp__track t;
@@ -255,40 +255,40 @@ void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		if (r && r->lbn - lbn < blocks)
 			blocks = (uint32_t)(r->lbn - lbn);
 		sp__trackmap_find(d->map, lbn, &t);
-		block_on(d, &t, lbn, blocks, place);
+		block_on(d, &t, lbn, blocks, pos);
 		return;
 	}
-	first = r->place + (lbn - r->lbn);
+	first = r->sector + (lbn - r->lbn);
 	sp__trackmap_at(d->map, first, &t);
 	blocks = (uint32_t)sp__min(
-		blocks, sp__min(r->lbn + r->blocks - lbn, t.first_place + t.places - first));
-	place_on(d, &t, first, blocks, blocks, place);
+		blocks, sp__min(r->lbn + r->blocks - lbn, t.first_sector + t.sectors - first));
+	locate_on(d, &t, first, blocks, blocks, pos);
 }
 
 /* Locates the track segment that follows this one. */
-static void next_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
-		       struct sp__trackpos *place)
+static void locate_next(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
+			struct sp__trackpos *pos)
 {
 	struct sp__track t;
 
 	if (d->nremaps) {
-		sp__drive_place(d, lbn, blocks, place);
+		sp__drive_locate(d, lbn, blocks, pos);
 		return;
 	}
 	do
-		sp__trackmap_track(d->map, ++place->track, &t);
+		sp__trackmap_track(d->map, ++pos->track, &t);
 	while (!t.blocks);
-	block_on(d, &t, lbn, blocks, place);
+	block_on(d, &t, lbn, blocks, pos);
 }
 
-/* Returns the location of a subrequest; *room stores it if it must be computed. */
-static const struct sp__trackpos *
-place_of(const struct sp__drive *d, const struct sp__subreq *subreq, struct sp__trackpos *room)
+/* Returns the location of a subrequest; *scratch stores it if it must be computed. */
+static const struct sp__trackpos *pos_of(const struct sp__drive *d, const struct sp__subreq *subreq,
+					 struct sp__trackpos *scratch)
 {
-	if (subreq->place.blocks)
-		return &subreq->place;
-	sp__drive_place(d, subreq->lbn, subreq->blocks, room);
-	return room;
+	if (subreq->pos.blocks)
+		return &subreq->pos;
+	sp__drive_locate(d, subreq->lbn, subreq->blocks, scratch);
+	return scratch;
 }
 
 /* Returns the minimum wait at a segment: it does not end before its blocks have arrived. */
@@ -334,8 +334,8 @@ static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start
 	uint64_t lbn = subreq->lbn, now = start_ns;
 	uint64_t before = s->transfer_ns, waited = s->rotate_ns;
 	uint32_t left = subreq->blocks;
-	struct sp__trackpos room;
-	const struct sp__trackpos *at = place_of(d, subreq, &room);
+	struct sp__trackpos scratch;
+	const struct sp__trackpos *at = pos_of(d, subreq, &scratch);
 
 	pass(d, arm, at, subreq->write, zero_latency,
 	     coming ? start_ns + sp__drive_bus_ns(d, at->blocks) : 0, &now, s);
@@ -346,9 +346,9 @@ static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start
 
 		lbn += at->blocks;
 		left -= at->blocks;
-		room = *at;
-		next_place(d, lbn, left, &room);
-		at = &room;
+		scratch = *at;
+		locate_next(d, lbn, left, &scratch);
+		at = &scratch;
 		if (coming)
 			come_ns =
 				start_ns + sp__drive_bus_ns(d, subreq->blocks - left + at->blocks);
@@ -371,10 +371,10 @@ uint64_t sp__drive_passing(const struct sp__drive *d, uint64_t lbn, uint64_t wai
 	if (r && r->lbn <= lbn)
 		return lbn;
 	sp__trackmap_find(d->map, lbn, &t);
-	at = sp__trackmap_place(d->map, lbn);
-	n = (uint64_t)((u128)wait_ns * t.places * d->period_num / d->period_den);
+	at = sp__trackmap_sector(d->map, lbn);
+	n = (uint64_t)((u128)wait_ns * t.sectors * d->period_num / d->period_den);
 	first = n < lbn - t.first_lbn ? lbn - n : t.first_lbn;
-	while (at - sp__trackmap_place(d->map, first) > n)
+	while (at - sp__trackmap_sector(d->map, first) > n)
 		first++;
 	for (r = next_remap(d, first); r && r->lbn < lbn; r = next_remap(d, first))
 		first = r->lbn + r->blocks;
@@ -419,8 +419,8 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 				uint64_t now_ns, const struct sp__subreq *subreq, bool coming,
 				uint64_t limit_ns)
 {
-	struct sp__trackpos room;
-	const struct sp__trackpos *at = place_of(d, subreq, &room);
+	struct sp__trackpos scratch;
+	const struct sp__trackpos *at = pos_of(d, subreq, &scratch);
 	uint64_t ns, come_ns = coming ? now_ns + sp__drive_bus_ns(d, at->blocks) : 0;
 	struct passage p;
 

@@ -60,7 +60,7 @@ struct sp__zone {
 
 /* Blocks that are not in the sectors of their numbers. */
 struct sp__remap {
-	uint64_t lbn, place;
+	uint64_t lbn, sector;
 	uint32_t blocks;
 };
 

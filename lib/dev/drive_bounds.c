@@ -22,7 +22,7 @@ static uint64_t way_ns(const struct sp__drive *d, const struct sp__arm *arm,
 	uint64_t ns = UINT64_MAX;
 	uint32_t way = 0;
 
-	if (s->unplaced || !(s->reads || s->writes) || !monotone(d))
+	if (s->unlocated || !(s->reads || s->writes) || !monotone(d))
 		return 0;
 	if (arm->cyl < s->first_cyl)
 		way = s->first_cyl - arm->cyl;
@@ -64,17 +64,17 @@ void sp__drive_bounds(const struct sp__drive *d, struct sp__drive_cache *c, stru
 		      uint64_t *bound)
 {
 	const struct sp__subreq least = { .blocks = 1, .write = true };
-	bool room = false;
+	bool has_space = false;
 	uint64_t wait = 0;
 
 	if (c) {
 		sp__cache_settle(c, arm, now_ns);
 		arm = &c->now;
 		wait = c->start_ns - now_ns;
-		room = sp__buffer_has_space(c, arm, now_ns, &least);
+		has_space = sp__buffer_has_space(c, arm, now_ns, &least);
 	}
 	for (unsigned i = 0; i < n; i++)
-		bound[i] = bucket[i].unplaced || (room && bucket[i].writes)
+		bound[i] = bucket[i].unlocated || (has_space && bucket[i].writes)
 				   ? 0
 				   : wait + way_ns(d, arm, &bucket[i]);
 	if (c)

@@ -20,9 +20,9 @@ static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uin
 		struct sp__subreq p = { .lbn = w->lbn, .blocks = w->blocks, .write = true };
 		uint64_t ns;
 
-		if (!w->place.blocks)
-			sp__drive_place(c->d, w->lbn, w->blocks, &w->place);
-		p.place = w->place;
+		if (!w->pos.blocks)
+			sp__drive_locate(c->d, w->lbn, w->blocks, &w->pos);
+		p.pos = w->pos;
 		ns = sp__drive_reach_ns(c->d, arm, now_ns, &p, least);
 		if (ns < least) {
 			least = ns;
@@ -50,7 +50,7 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 	c->writing_end = p.lbn + p.blocks;
 	w->lbn += p.blocks;
 	w->blocks -= p.blocks;
-	w->place.blocks = 0;
+	w->pos.blocks = 0;
 	if (w->blocks)
 		return;
 	c->nwaiting--;
@@ -135,10 +135,10 @@ void sp__buffer_put(struct sp__drive_cache *c, const struct sp__subreq *p, uint6
 	c->blocks_waiting += p->blocks;
 	if (last && last->lbn + last->blocks == p->lbn) {
 		last->blocks += p->blocks;
-		last->place.blocks = 0;
+		last->pos.blocks = 0;
 	} else {
 		c->waiting[c->nwaiting++] = (struct waiting){
-			.lbn = p->lbn, .blocks = p->blocks, .since_ns = now_ns, .place = p->place
+			.lbn = p->lbn, .blocks = p->blocks, .since_ns = now_ns, .pos = p->pos
 		};
 	}
 }

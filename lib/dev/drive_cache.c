@@ -56,8 +56,8 @@ static struct sp__subreq ahead_subreq(const struct sp__drive_cache *c, uint64_t 
 {
 	struct sp__subreq p = { .lbn = c->ahead.lbn };
 
-	sp__drive_place(c->d, p.lbn, (uint32_t)(end - p.lbn), &p.place);
-	p.blocks = p.place.blocks;
+	sp__drive_locate(c->d, p.lbn, (uint32_t)(end - p.lbn), &p.pos);
+	p.blocks = p.pos.blocks;
 	return p;
 }
 
@@ -147,8 +147,8 @@ static uint64_t ahead_leave(struct sp__drive_cache *c, struct sp__arm *arm, uint
 		struct sp__subreq next = { .lbn = lbn };
 		struct sp__service pass = { 0 };
 
-		sp__drive_place(c->d, lbn, (uint32_t)(a->end - lbn), &next.place);
-		next.blocks = next.place.blocks;
+		sp__drive_locate(c->d, lbn, (uint32_t)(a->end - lbn), &next.pos);
+		next.blocks = next.pos.blocks;
 		sp__drive_media(c->d, now, *free_ns, &next, false, &pass);
 		lbn += next.blocks;
 		*free_ns = pass.done_ns;
@@ -180,17 +180,17 @@ static uint64_t ahead_end(const struct sp__drive_cache *c, const struct sp__subr
 {
 	uint64_t lbn = p->lbn + p->blocks, at = lbn - 1;
 	uint64_t end = sp__min(lbn + c->cfg->readahead_blocks, c->m->blocks);
-	struct sp__trackpos first, place;
+	struct sp__trackpos first, pos;
 
 	if (c->cfg->keep_reads)
 		end = sp__max(lbn, sp__min(end, p->lbn + c->cfg->segment_blocks));
 	if (c->cfg->readahead_within == SP__WITHIN_DRIVE)
 		return end;
-	sp__drive_place(c->d, at, (uint32_t)(end - at), &first);
-	for (place = first; at < end; at += place.blocks) {
-		sp__drive_place(c->d, at, (uint32_t)(end - at), &place);
-		if (place.cyl != first.cyl ||
-		    (c->cfg->readahead_within == SP__WITHIN_TRACK && place.track != first.track))
+	sp__drive_locate(c->d, at, (uint32_t)(end - at), &first);
+	for (pos = first; at < end; at += pos.blocks) {
+		sp__drive_locate(c->d, at, (uint32_t)(end - at), &pos);
+		if (pos.cyl != first.cyl ||
+		    (c->cfg->readahead_within == SP__WITHIN_TRACK && pos.track != first.track))
 			return at;
 	}
 	return end;
@@ -427,7 +427,7 @@ static uint64_t take(struct sp__drive_cache *c, struct sp__subreq *rest, uint64_
 
 	part.blocks = sp__min(rest->blocks, c->cfg->write_blocks - c->blocks_waiting);
 	if (part.blocks < rest->blocks)
-		part.place.blocks = rest->place.blocks = 0;
+		part.pos.blocks = rest->pos.blocks = 0;
 	bus_ns = sp__drive_bus_ns(c->d, part.blocks);
 	sp__buffer_put(c, &part, now_ns + bus_ns + c->cfg->write_hit_ns);
 	rest->lbn += part.blocks;

@@ -41,7 +41,7 @@ struct waiting {
 	uint64_t lbn;
 	uint32_t blocks;
 	uint64_t since_ns;
-	struct sp__trackpos place; /* blocks 0: not located since it changed */
+	struct sp__trackpos pos; /* blocks 0: not located since it changed */
 };
 
 struct sp__drive_cache {

@@ -26,7 +26,7 @@ SP_MUST_CHECK int sp__zone_parse(struct sp__jobj *top, struct sp__drive *d, size
  * the map without them.  And the remapped blocks; needs the map with them.
  */
 SP_MUST_CHECK int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips,
-				   size_t nslips, uint64_t **places, size_t *n,
+				   size_t nslips, uint64_t **sectors, size_t *n,
 				   struct sp_errinfo *err);
 SP_MUST_CHECK int sp__drive_remap(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
 				  struct sp_errinfo *err);
@@ -35,9 +35,9 @@ SP_MUST_CHECK int sp__drive_remap(struct sp__drive *d, const struct sp__slip *sl
  * -ENOMEM.
  */
 SP_MUST_CHECK int sp__drive_prepare(struct sp__drive *d);
-/* Locates the start of a subrequest, into place. */
-void sp__drive_place(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
-		     struct sp__trackpos *place);
+/* Locates the start of a subrequest, into pos. */
+void sp__drive_locate(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
+		      struct sp__trackpos *pos);
 /* Moves the blocks of a subrequest past the head from start_ns on; adds to s and sets done_ns. */
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		     const struct sp__subreq *subreq, bool zero_latency, struct sp__service *s);

@@ -197,15 +197,15 @@ static int add_zone(struct build *b, struct sp__zone *z)
 static int unused(struct build *b, const struct sp__slip *slips, size_t nslips,
 		  struct sp_errinfo *err)
 {
-	uint64_t *places;
+	uint64_t *sectors;
 	size_t n;
-	int rc = sp__drive_unused(b->d, slips, nslips, &places, &n, err);
+	int rc = sp__drive_unused(b->d, slips, nslips, &sectors, &n, err);
 
 	if (!rc && n) {
 		sp__trackmap_free(b->d->map);
-		rc = sp__trackmap_new(&b->d->map, b->regions, b->n, places, n, err);
+		rc = sp__trackmap_new(&b->d->map, b->regions, b->n, sectors, n, err);
 	}
-	free(places);
+	free(sectors);
 	return rc;
 }
 

@@ -63,7 +63,7 @@ static unsigned drive_split(const struct sp__model *m, void *state, uint64_t now
 	/* A request that the cache will answer need not be located, nor one without rivals. */
 	if (!s->cache ||
 	    (m->window_policy == SP__WINDOW_SPTF && !sp__drive_cache_expects(s->cache, lbn)))
-		sp__drive_place(m->impl, lbn, *blocks, &subreqs[0].place);
+		sp__drive_locate(m->impl, lbn, *blocks, &subreqs[0].pos);
 	return 1;
 }
 

@@ -14,11 +14,11 @@
 #include "base/minmax.h"
 #include "dev/drive_impl.h"
 
-#define PLACES_MAX 10000000 /* 80 MB */
+#define SECTORS_MAX 10000000 /* 80 MB */
 
-struct places {
+struct sectors {
 	size_t n;
-	uint64_t *place;
+	uint64_t *sector;
 };
 
 static int no_memory(struct sp_errinfo *err)
@@ -26,7 +26,7 @@ static int no_memory(struct sp_errinfo *err)
 	return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_sector(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -36,32 +36,32 @@ static int by_place(const void *a, const void *b)
 static int too_many(struct sp_errinfo *err)
 {
 	return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "slips and spares: more than %d sectors",
-			PLACES_MAX);
+			SECTORS_MAX);
 }
 
-static int add(struct places *p, uint64_t first, uint64_t n, struct sp_errinfo *err)
+static int add(struct sectors *p, uint64_t first, uint64_t n, struct sp_errinfo *err)
 {
-	if (n > PLACES_MAX - p->n)
+	if (n > SECTORS_MAX - p->n)
 		return too_many(err);
 	for (uint64_t i = 0; i < n; i++) {
-		if (!SP__ARRAY_GROW_BY_ONE(p->place, p->n))
+		if (!SP__ARRAY_GROW_BY_ONE(p->sector, p->n))
 			return no_memory(err);
-		p->place[p->n++] = first + i;
+		p->sector[p->n++] = first + i;
 	}
 	return 0;
 }
 
-static uint64_t first_place(const struct sp__drive *d, size_t zone)
+static uint64_t first_sector(const struct sp__drive *d, size_t zone)
 {
-	return zone < d->nzones ? d->map->regions[d->zones[zone].first_span].first_place
-				: d->map->places;
+	return zone < d->nzones ? d->map->regions[d->zones[zone].first_span].first_sector
+				: d->map->sectors;
 }
 
 /* True if n sectors from first on are in the zone. */
 static int inside(const struct sp__drive *d, size_t zone, const char *what, uint64_t first,
 		  uint64_t n, struct sp_errinfo *err)
 {
-	uint64_t all = first_place(d, zone + 1) - first_place(d, zone);
+	uint64_t all = first_sector(d, zone + 1) - first_sector(d, zone);
 
 	if (!n)
 		return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "zones[%zu].%s: no sectors",
@@ -75,7 +75,7 @@ static int inside(const struct sp__drive *d, size_t zone, const char *what, uint
 }
 
 static int add_slip(const struct sp__drive *d, const struct sp__slip *s, size_t i,
-		    struct places *to, struct sp_errinfo *err)
+		    struct sectors *to, struct sp_errinfo *err)
 {
 	struct sp__track t;
 
@@ -84,23 +84,23 @@ static int add_slip(const struct sp__drive *d, const struct sp__slip *s, size_t 
 				"slips[%zu]: cylinder %u, head %u is not on the drive", i, s->cyl,
 				s->head);
 	sp__trackmap_track(d->map, sp__drive_track(d, s->cyl, s->head), &t);
-	if (s->sector >= t.places)
+	if (s->sector >= t.sectors)
 		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
-				"slips[%zu]: sector %u of a track of %u", i, s->sector, t.places);
-	return add(to, t.first_place + s->sector, 1, err);
+				"slips[%zu]: sector %u of a track of %u", i, s->sector, t.sectors);
+	return add(to, t.first_sector + s->sector, 1, err);
 }
 
-static void sort(struct places *p)
+static void sort(struct sectors *p)
 {
 	if (p->n)
-		qsort(p->place, p->n, sizeof(*p->place), by_place);
+		qsort(p->sector, p->n, sizeof(*p->sector), by_sector);
 }
 
-static int once(struct places *p, struct sp_errinfo *err)
+static int once(struct sectors *p, struct sp_errinfo *err)
 {
 	sort(p);
 	for (size_t i = 1; i < p->n; i++) {
-		if (p->place[i] == p->place[i - 1])
+		if (p->sector[i] == p->sector[i - 1])
 			return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
 					"slips: one sector is given twice");
 	}
@@ -108,7 +108,7 @@ static int once(struct places *p, struct sp_errinfo *err)
 }
 
 static int all_slips(const struct sp__drive *d, const struct sp__slip *slips, size_t n,
-		     struct places *to, struct sp_errinfo *err)
+		     struct sectors *to, struct sp_errinfo *err)
 {
 	int rc = 0;
 
@@ -121,7 +121,7 @@ static int all_slips(const struct sp__drive *d, const struct sp__slip *slips, si
 
 			rc = inside(d, z, "slips", row[0], count, err);
 			if (!rc)
-				rc = add(to, first_place(d, z) + row[0], count, err);
+				rc = add(to, first_sector(d, z) + row[0], count, err);
 		}
 	}
 	return rc ? rc : once(to, err);
@@ -143,7 +143,7 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
 		    struct sp_errinfo *err)
 {
 	const struct sp__zone *z = &d->zones[zone];
-	uint64_t base = first_place(d, zone), all = first_place(d, zone + 1) - base;
+	uint64_t base = first_sector(d, zone), all = first_sector(d, zone + 1) - base;
 
 	for (size_t i = 0; i < z->nspares; i++) {
 		uint64_t at = z->spares[3 * i], count = z->spares[3 * i + 1];
@@ -153,7 +153,7 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
 		if (rc)
 			return rc;
 		for (; at < all && count <= all - at; at += every) {
-			if (*n >= PLACES_MAX)
+			if (*n >= SECTORS_MAX)
 				return too_many(err);
 			if (!SP__ARRAY_GROW_BY_ONE(*areas, *n))
 				return no_memory(err);
@@ -171,11 +171,11 @@ static int areas_of(const struct sp__drive *d, size_t zone, struct area **areas,
  * Adds the part of an area that slips leave, behind the sector `after`.  Slips inside an area are
  * not spares, so that no sector is both.
  */
-static int add_area(const struct places *slips, const struct area *a, uint64_t after, size_t zone,
-		    struct places *to, struct sp_errinfo *err)
+static int add_area(const struct sectors *slips, const struct area *a, uint64_t after, size_t zone,
+		    struct sectors *to, struct sp_errinfo *err)
 {
-	size_t first = SP__BISECT(slips->n, i, slips->place[i] < after);
-	size_t next = SP__BISECT(slips->n, i, slips->place[i] < a->first);
+	size_t first = SP__BISECT(slips->n, i, slips->sector[i] < after);
+	size_t next = SP__BISECT(slips->n, i, slips->sector[i] < a->first);
 	size_t taken = next - first;
 	int rc = 0;
 
@@ -183,7 +183,7 @@ static int add_area(const struct places *slips, const struct area *a, uint64_t a
 		return sp__errf(err, SP_EFORMAT, "read", NULL, -1,
 				"zones[%zu].spares: areas overlap", zone);
 	for (uint64_t at = a->first; at < a->first + a->count && !rc; at++) {
-		if (next < slips->n && slips->place[next] == at)
+		if (next < slips->n && slips->sector[next] == at)
 			next++;
 		else if (taken)
 			taken--;
@@ -193,11 +193,11 @@ static int add_area(const struct places *slips, const struct area *a, uint64_t a
 	return rc;
 }
 
-static int zone_spares(const struct sp__drive *d, size_t zone, const struct places *slips,
-		       struct places *to, struct sp_errinfo *err)
+static int zone_spares(const struct sp__drive *d, size_t zone, const struct sectors *slips,
+		       struct sectors *to, struct sp_errinfo *err)
 {
 	struct area *areas = NULL;
-	uint64_t after = first_place(d, zone);
+	uint64_t after = first_sector(d, zone);
 	size_t n = 0;
 	int rc = areas_of(d, zone, &areas, &n, err);
 
@@ -210,34 +210,34 @@ static int zone_spares(const struct sp__drive *d, size_t zone, const struct plac
 }
 
 int sp__drive_unused(const struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
-		     uint64_t **places, size_t *n, struct sp_errinfo *err)
+		     uint64_t **sectors, size_t *n, struct sp_errinfo *err)
 {
-	struct places slipped = { 0 }, spare = { 0 };
+	struct sectors slipped = { 0 }, spare = { 0 };
 	int rc = all_slips(d, slips, nslips, &slipped, err);
 
 	for (size_t z = 0; z < d->nzones && !rc; z++)
 		rc = zone_spares(d, z, &slipped, &spare, err);
 	for (size_t i = 0; i < slipped.n && !rc; i++)
-		rc = add(&spare, slipped.place[i], 1, err);
+		rc = add(&spare, slipped.sector[i], 1, err);
 	sort(&spare);
-	free(slipped.place);
-	*places = spare.place;
+	free(slipped.sector);
+	*sectors = spare.sector;
 	*n = spare.n;
 	return rc;
 }
 
-static bool is_among(const uint64_t *places, size_t n, uint64_t place)
+static bool is_among(const uint64_t *sectors, size_t n, uint64_t sector)
 {
-	size_t i = SP__BISECT(n, k, places[k] < place);
+	size_t i = SP__BISECT(n, k, sectors[k] < sector);
 
-	return i < n && places[i] == place;
+	return i < n && sectors[i] == sector;
 }
 
 static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row,
-		     const struct places *slipped, struct sp_errinfo *err)
+		     const struct sectors *slipped, struct sp_errinfo *err)
 {
 	const struct sp__trackmap *map = d->map;
-	uint64_t from = first_place(d, zone) + row[0], to = first_place(d, zone) + row[1];
+	uint64_t from = first_sector(d, zone) + row[0], to = first_sector(d, zone) + row[1];
 	uint64_t count = row[2] ? row[2] : 1;
 	int rc = inside(d, zone, "remaps", row[0], count, err);
 
@@ -249,7 +249,7 @@ static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row,
 				      "zones[%zu].remaps: sector %llu has no block", zone,
 				      (unsigned long long)(row[0] + i));
 		else if (!is_among(map->slips, map->nslips, to + i) ||
-			 is_among(slipped->place, slipped->n, to + i))
+			 is_among(slipped->sector, slipped->n, to + i))
 			rc = sp__errf(err, SP_EFORMAT, "read", NULL, -1,
 				      "zones[%zu].remaps: sector %llu is no spare one", zone,
 				      (unsigned long long)(row[1] + i));
@@ -258,7 +258,7 @@ static int add_remap(struct sp__drive *d, size_t zone, const uint64_t *row,
 		rc = no_memory(err);
 	if (!rc)
 		d->remaps[d->nremaps++] = (struct sp__remap){ .lbn = sp__trackmap_lbn(map, from),
-							      .place = to,
+							      .sector = to,
 							      .blocks = (uint32_t)count };
 	return rc;
 }
@@ -267,7 +267,7 @@ static int by_target(const void *a, const void *b)
 {
 	const struct sp__remap *x = a, *y = b;
 
-	return SP__ORDER(x->place, y->place);
+	return SP__ORDER(x->sector, y->sector);
 }
 
 static int by_lbn(const void *a, const void *b)
@@ -280,13 +280,13 @@ static int by_lbn(const void *a, const void *b)
 static int all_remaps(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
 		      struct sp_errinfo *err)
 {
-	struct places slipped = { 0 };
+	struct sectors slipped = { 0 };
 	int rc = all_slips(d, slips, nslips, &slipped, err);
 
 	for (size_t z = 0; z < d->nzones; z++)
 		for (size_t i = 0; i < d->zones[z].nremaps && !rc; i++)
 			rc = add_remap(d, z, d->zones[z].remaps + 3 * i, &slipped, err);
-	free(slipped.place);
+	free(slipped.sector);
 	return rc;
 }
 
@@ -300,7 +300,7 @@ int sp__drive_remap(struct sp__drive *d, const struct sp__slip *slips, size_t ns
 		return rc;
 	qsort(d->remaps, d->nremaps, sizeof(*d->remaps), by_target);
 	for (size_t i = 1; i < d->nremaps; i++)
-		twice |= d->remaps[i].place - d->remaps[i - 1].place < d->remaps[i - 1].blocks;
+		twice |= d->remaps[i].sector - d->remaps[i - 1].sector < d->remaps[i - 1].blocks;
 	qsort(d->remaps, d->nremaps, sizeof(*d->remaps), by_lbn);
 	for (size_t i = 1; i < d->nremaps; i++)
 		twice |= d->remaps[i].lbn - d->remaps[i - 1].lbn < d->remaps[i - 1].blocks;

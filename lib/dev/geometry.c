@@ -189,7 +189,8 @@ int sp_geometry_zone(const struct sp_geometry *g, unsigned i, struct sp_zone *zo
 				  .blocks = zone_blocks(g, z),
 				  .first_track = z->first_track,
 				  .tracks = z->map->tracks,
-				  .track_blocks = (double)z->map->places / (double)z->map->tracks };
+				  .track_blocks =
+					  (double)z->map->sectors / (double)z->map->tracks };
 	return 0;
 }
 
@@ -209,12 +210,12 @@ static void tell(const struct sp_geometry *g, const struct sp__geozone *z,
 {
 	const struct sp__geozone *first = sp__geometry_zone_of(g, 0);
 	uint64_t left = g->blocks - (z->first_lbn + t->first_lbn);
-	sp__angle angle = sp__track_angle(t, sp__trackmap_place(z->map, t->first_lbn));
+	sp__angle angle = sp__track_angle(t, sp__trackmap_sector(z->map, t->first_lbn));
 	struct sp__track origin;
 
 	if (first) {
 		sp__trackmap_find(first->map, 0, &origin);
-		angle -= sp__track_angle(&origin, sp__trackmap_place(first->map, 0));
+		angle -= sp__track_angle(&origin, sp__trackmap_sector(first->map, 0));
 	}
 	track->number = z->first_track + t->number;
 	track->first = z->first_lbn + t->first_lbn;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include "dev/geometry.h"
 
-static int by_place(const void *a, const void *b)
+static int by_sector(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -31,11 +31,11 @@ static uint64_t *all_slips(const struct sp__trackmap *map, unsigned n)
 	for (size_t i = 0; slips && i < map->nslips; i++) {
 		sp__trackmap_at(map, map->slips[i], &t);
 		for (unsigned d = 0; d < n; d++)
-			*to++ = t.first_place * n + (uint64_t)d * t.places +
-				(map->slips[i] - t.first_place);
+			*to++ = t.first_sector * n + (uint64_t)d * t.sectors +
+				(map->slips[i] - t.first_sector);
 	}
 	if (slips)
-		qsort(slips, map->nslips * n, sizeof(*slips), by_place);
+		qsort(slips, map->nslips * n, sizeof(*slips), by_sector);
 	return slips;
 }
 

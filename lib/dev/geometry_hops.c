@@ -163,12 +163,12 @@ static int first_behind(const struct sp_geometry *g, const struct sp__geozone *z
 {
 	unsigned __int128 scaled;
 	struct sp__track t;
-	uint64_t place, found;
+	uint64_t sector, found;
 
 	sp__trackmap_track(z->map, number - z->first_track, &t);
-	scaled = (unsigned __int128)(target - t.start) * t.places + UINT64_MAX;
-	place = (uint64_t)(scaled >> 64) % t.places;
-	found = sp__trackmap_lbn(z->map, t.first_place + place);
+	scaled = (unsigned __int128)(target - t.start) * t.sectors + UINT64_MAX;
+	sector = (uint64_t)(scaled >> 64) % t.sectors;
+	found = sp__trackmap_lbn(z->map, t.first_sector + sector);
 	if (found >= t.first_lbn + t.blocks || z->first_lbn + found >= g->blocks)
 		found = t.first_lbn; /* no more blocks before the track's end */
 	*lbn = z->first_lbn + found;
@@ -202,6 +202,6 @@ int sp_geometry_adjacent(const struct sp_geometry *g, uint64_t lbn, uint64_t ste
 	aim = fmax(h->aim_deg + extra_deg, 0);
 	if (to->island != z->island || step > sp__hops_reach(h, aim))
 		return -ERANGE;
-	end = sp__track_angle(&t, sp__trackmap_place(z->map, lbn - z->first_lbn) + 1);
+	end = sp__track_angle(&t, sp__trackmap_sector(z->map, lbn - z->first_lbn) + 1);
 	return first_behind(g, to, track + step, end + angle_of_deg(aim), adjacent);
 }

@@ -226,12 +226,12 @@ static int add_region(struct sp_geometry *g, const struct sp__drive *d, size_t r
 {
 	const struct sp__trackmap *map = d->map;
 	const struct sp__region *r = &map->regions[region];
-	uint64_t first = r->first_place, *slips = NULL, end = map->places;
+	uint64_t first = r->first_sector, *slips = NULL, end = map->sectors;
 	size_t from = 0, n = 0;
 	int rc;
 
 	if (region + 1 < map->nregions)
-		end = r[1].first_place;
+		end = r[1].first_sector;
 	while (from < map->nslips && map->slips[from] < first)
 		from++;
 	while (from + n < map->nslips && map->slips[from + n] < end)

@@ -75,16 +75,16 @@ static int read_slips(struct sp__jobj *o, uint64_t **slips, size_t *n)
 {
 	static const char field[] = "slips";
 	const json_t *list = sp__jarray(o, field, 1, LIST_MAX);
-	double place;
+	double sector;
 
 	*n = list ? json_array_size(list) : 0;
 	*slips = *n ? calloc(*n, sizeof(**slips)) : NULL;
 	if (*n && !*slips)
 		return -ENOMEM;
 	for (size_t i = 0; i < *n; i++) {
-		if (!whole(o, field, i, json_array_get(list, i), 0, (double)COUNT_MAX, &place))
+		if (!whole(o, field, i, json_array_get(list, i), 0, (double)COUNT_MAX, &sector))
 			return o->rc;
-		(*slips)[i] = (uint64_t)place;
+		(*slips)[i] = (uint64_t)sector;
 	}
 	return o->rc;
 }

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "dev/trackmap.h"
 
-#define PLACES_MAX (UINT64_C(1) << 60)
+#define SECTORS_MAX (UINT64_C(1) << 60)
 
 static int bad(struct sp_errinfo *err, size_t region, const char *reason)
 {
@@ -68,7 +68,7 @@ static int copy_pattern(struct sp__region *r, const struct sp__region *from, siz
 }
 
 /* Returns the sectors of the first n tracks. */
-static unsigned __int128 places_of(const struct sp__region *r, uint64_t n)
+static unsigned __int128 sectors_of(const struct sp__region *r, uint64_t n)
 {
 	return (unsigned __int128)(n / r->npattern) * r->pattern_blocks +
 	       r->blocks_before[n % r->npattern];
@@ -78,19 +78,19 @@ static int add_region(struct sp__trackmap *map, const struct sp__region *from,
 		      struct sp_errinfo *err)
 {
 	struct sp__region *r = &map->regions[map->nregions];
-	unsigned __int128 places;
+	unsigned __int128 sectors;
 	int rc;
 
 	rc = copy_pattern(r, from, map->nregions++, err);
 	if (rc)
 		return rc;
-	places = places_of(r, r->tracks);
-	if (r->tracks > PLACES_MAX || places > PLACES_MAX - map->places)
+	sectors = sectors_of(r, r->tracks);
+	if (r->tracks > SECTORS_MAX || sectors > SECTORS_MAX - map->sectors)
 		return bad(err, map->nregions - 1, "too many blocks");
 	r->first_track = map->tracks;
-	r->first_place = map->places;
+	r->first_sector = map->sectors;
 	map->tracks += r->tracks;
-	map->places += (uint64_t)places;
+	map->sectors += (uint64_t)sectors;
 	return 0;
 }
 
@@ -100,14 +100,14 @@ static int copy_slips(struct sp__trackmap *map, const uint64_t *slips, size_t n,
 	static const char op[] = "read";
 
 	for (size_t i = 0; i < n; i++) {
-		if (slips[i] >= map->places || (i && slips[i] <= slips[i - 1]))
+		if (slips[i] >= map->sectors || (i && slips[i] <= slips[i - 1]))
 			return sp__errf(err, SP_EFORMAT, op, NULL, -1,
 					"slip %zu: does not ascend or lies outside the tracks", i);
 	}
-	if (n == map->places)
+	if (n == map->sectors)
 		return sp__errf(err, SP_EFORMAT, op, NULL, -1, "every block is slipped");
 	map->nslips = n;
-	map->blocks = map->places - n;
+	map->blocks = map->sectors - n;
 	if (!n)
 		return 0;
 	map->slips = malloc(n * sizeof(*slips));
@@ -157,14 +157,14 @@ void sp__trackmap_free(struct sp__trackmap *map)
 	free(map);
 }
 
-uint64_t sp__trackmap_place(const struct sp__trackmap *map, uint64_t lbn)
+uint64_t sp__trackmap_sector(const struct sp__trackmap *map, uint64_t lbn)
 {
 	return lbn + SP__BISECT(map->nslips, i, map->slips[i] - i <= lbn);
 }
 
-uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place)
+uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t sector)
 {
-	return place ? place - count_upto(map->slips, map->nslips, place - 1) : 0;
+	return sector ? sector - count_upto(map->slips, map->nslips, sector - 1) : 0;
 }
 
 static void fill(const struct sp__trackmap *map, size_t region, uint64_t index, struct sp__track *t)
@@ -178,14 +178,14 @@ static void fill(const struct sp__trackmap *map, size_t region, uint64_t index, 
 	skew = (skew + r->skew_before[entry] % r->skew_den) % r->skew_den;
 	t->number = r->first_track + index;
 	t->region = region;
-	t->first_place = r->first_place + turns * r->pattern_blocks + r->blocks_before[entry];
-	t->places = r->pattern[entry].blocks;
+	t->first_sector = r->first_sector + turns * r->pattern_blocks + r->blocks_before[entry];
+	t->sectors = r->pattern[entry].blocks;
 	t->start = r->start + sp__angle_of(skew, r->skew_den);
-	t->first_lbn = t->first_place;
-	t->blocks = t->places;
+	t->first_lbn = t->first_sector;
+	t->blocks = t->sectors;
 	if (map->nslips) {
-		t->first_lbn = sp__trackmap_lbn(map, t->first_place);
-		end = sp__trackmap_lbn(map, t->first_place + t->places);
+		t->first_lbn = sp__trackmap_lbn(map, t->first_sector);
+		end = sp__trackmap_lbn(map, t->first_sector + t->sectors);
 		t->blocks = (uint32_t)(end - t->first_lbn);
 	}
 }
@@ -197,12 +197,12 @@ void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct 
 	fill(map, region, number - map->regions[region].first_track, t);
 }
 
-void sp__trackmap_at(const struct sp__trackmap *map, uint64_t place, struct sp__track *t)
+void sp__trackmap_at(const struct sp__trackmap *map, uint64_t sector, struct sp__track *t)
 {
-	size_t region = SP__BISECT(map->nregions, i, map->regions[i].first_place <= place) - 1;
+	size_t region = SP__BISECT(map->nregions, i, map->regions[i].first_sector <= sector) - 1;
 	const struct sp__region *r = &map->regions[region];
-	uint64_t turns = (place - r->first_place) / r->pattern_blocks;
-	uint64_t rest = (place - r->first_place) % r->pattern_blocks;
+	uint64_t turns = (sector - r->first_sector) / r->pattern_blocks;
+	uint64_t rest = (sector - r->first_sector) % r->pattern_blocks;
 
 	fill(map, region, turns * r->npattern + count_upto(r->blocks_before, r->npattern, rest) - 1,
 	     t);
@@ -210,10 +210,10 @@ void sp__trackmap_at(const struct sp__trackmap *map, uint64_t place, struct sp__
 
 void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t)
 {
-	sp__trackmap_at(map, sp__trackmap_place(map, lbn), t);
+	sp__trackmap_at(map, sp__trackmap_sector(map, lbn), t);
 }
 
-sp__angle sp__track_angle(const struct sp__track *t, uint64_t place)
+sp__angle sp__track_angle(const struct sp__track *t, uint64_t sector)
 {
-	return t->start + sp__angle_of(place - t->first_place, t->places);
+	return t->start + sp__angle_of(sector - t->first_sector, t->sectors);
 }

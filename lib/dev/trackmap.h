@@ -13,7 +13,7 @@
  *
  * A slipped block is a sector of a track without an LBN: every later block moves by one sector.
  * Sectors are numbered along the tracks from 0 (slips included): sector = LBN + number of slips
- * before it.  Members call this number a place.
+ * before it.
  *
  * Thread rule: immutable once built.
  */
@@ -30,8 +30,8 @@ struct sp__trackkind {
 };
 
 struct sp__region {
-	uint64_t first_track; /* filled in by sp__trackmap_new */
-	uint64_t first_place; /* filled in by sp__trackmap_new */
+	uint64_t first_track;  /* filled in by sp__trackmap_new */
+	uint64_t first_sector; /* filled in by sp__trackmap_new */
 	uint64_t tracks;
 	sp__angle start; /* of the first track's first sector */
 	uint32_t skew_den;
@@ -47,21 +47,21 @@ struct sp__trackmap {
 	size_t nregions;
 	struct sp__region *regions;
 	size_t nslips;
-	uint64_t *slips; /* sectors, ascending */
-	uint64_t tracks; /* total */
-	uint64_t places; /* total of sectors */
-	uint64_t blocks; /* total: sectors less slips */
+	uint64_t *slips;  /* sectors, ascending */
+	uint64_t tracks;  /* total */
+	uint64_t sectors; /* total of sectors */
+	uint64_t blocks;  /* total: sectors less slips */
 };
 
 /* One track. */
 struct sp__track {
 	uint64_t number; /* in LBN order, from 0 */
 	size_t region;
-	uint64_t first_place; /* its first sector */
-	uint32_t places;      /* sectors on it, slips included */
-	uint64_t first_lbn;   /* its first block */
-	uint32_t blocks;      /* LBNs on it (fewer than sectors if slipped) */
-	sp__angle start;      /* angle of its first sector */
+	uint64_t first_sector; /* its first sector */
+	uint32_t sectors;      /* sectors on it, slips included */
+	uint64_t first_lbn;    /* its first block */
+	uint32_t blocks;       /* LBNs on it (fewer than sectors if slipped) */
+	sp__angle start;       /* angle of its first sector */
 };
 
 /*
@@ -74,21 +74,21 @@ SP_MUST_CHECK int sp__trackmap_new(struct sp__trackmap **map, const struct sp__r
 				   struct sp_errinfo *err);
 void sp__trackmap_free(struct sp__trackmap *map); /* accepts NULL */
 
-uint64_t sp__trackmap_place(const struct sp__trackmap *map, uint64_t lbn);
+uint64_t sp__trackmap_sector(const struct sp__trackmap *map, uint64_t lbn);
 /*
  * Returns the LBN of a sector; if it is slipped, the LBN of the next sector that is not
  * (map->blocks if none follows).
  */
-uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t place);
+uint64_t sp__trackmap_lbn(const struct sp__trackmap *map, uint64_t sector);
 
 /* Find a track: number < map->tracks; lbn < map->blocks. */
 void sp__trackmap_track(const struct sp__trackmap *map, uint64_t number, struct sp__track *t);
 void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__track *t);
-/* Finds the track of a sector, slipped or not; place < map->places. */
-void sp__trackmap_at(const struct sp__trackmap *map, uint64_t place, struct sp__track *t);
+/* Finds the track of a sector, slipped or not; sector < map->sectors. */
+void sp__trackmap_at(const struct sp__trackmap *map, uint64_t sector, struct sp__track *t);
 
 /* Returns the angle at which a sector of the track begins, or its last one ends. */
-sp__angle sp__track_angle(const struct sp__track *t, uint64_t place);
+sp__angle sp__track_angle(const struct sp__track *t, uint64_t sector);
 
 /* n/d of a revolution, n < d. */
 static inline sp__angle sp__angle_of(uint64_t n, uint64_t d)

@@ -35,7 +35,7 @@ static void widen(struct sp__bucket *bucket, uint32_t cyl, bool first)
 static void count(struct sp__bucket *bucket, const struct sp__subreq *p, unsigned change)
 {
 	*(p->write ? &bucket->writes : &bucket->reads) += change;
-	bucket->unplaced += p->place.blocks ? 0 : change;
+	bucket->unlocated += p->pos.blocks ? 0 : change;
 }
 
 void sp__bucketset_put(struct sp__bucketset *s, struct sp__lane_subreq *p)
@@ -43,9 +43,9 @@ void sp__bucketset_put(struct sp__bucketset *s, struct sp__lane_subreq *p)
 	unsigned i = (unsigned)(p->subreq.lbn >> s->shift);
 	struct sp__bucket *bucket = &s->bucket[i];
 
-	if (p->subreq.place.blocks)
-		widen(bucket, p->subreq.place.cyl,
-		      bucket->reads + bucket->writes == bucket->unplaced);
+	if (p->subreq.pos.blocks)
+		widen(bucket, p->subreq.pos.cyl,
+		      bucket->reads + bucket->writes == bucket->unlocated);
 	count(bucket, &p->subreq, 1);
 	p->before = NULL;
 	p->beside = s->first[i];

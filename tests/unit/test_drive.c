@@ -302,12 +302,12 @@ static void check_layout(const struct naive *v, const struct sp__model *m, const
 		const struct block *b = &v->block[lbn];
 		struct sp__track t;
 		uint32_t cyl, head;
-		uint64_t place = sp__trackmap_place(d->map, lbn);
+		uint64_t place = sp__trackmap_sector(d->map, lbn);
 		double off;
 
 		sp__trackmap_find(d->map, lbn, &t);
 		sp__drive_where(d, &t, &cyl, &head);
-		places += cyl == b->cyl && head == b->head && place - t.first_place == b->sector;
+		places += cyl == b->cyl && head == b->head && place - t.first_sector == b->sector;
 		tracks += sp__drive_track(d, cyl, head) == t.number;
 		off = fabs((double)sp__track_angle(&t, place) * 0x1p-64 - b->angle);
 		angles += fmin(off, 1 - off) < 1e-12;

@@ -134,7 +134,7 @@ static void check_places(const char *name)
 		uint64_t at, limit = sp__rng_below(&rng, 12000000), limited;
 
 		ops->split(m, a.state, 0, bare.write, bare.lbn, &blocks, &split, 1);
-		looked_up += split.place.blocks != 0;
+		looked_up += split.pos.blocks != 0;
 		limited = ops->position(m, a.state, now, &split, limit);
 		at = ops->position(m, a.state, now, &split, UINT64_MAX);
 		over += at > limit ? limited <= limit : limited != at;

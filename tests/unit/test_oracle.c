@@ -175,7 +175,7 @@ static void check_places(const struct job *j, const struct sp__drive *d)
 
 		sp__trackmap_find(d->map, r->lbn + r->blocks - 1, &t);
 		first = r->lbn > t.first_lbn ? r->lbn : t.first_lbn;
-		sector = sp__trackmap_place(d->map, first) - t.first_place;
+		sector = sp__trackmap_sector(d->map, first) - t.first_sector;
 		sp__drive_where(d, &t, &cyl, &head);
 		if ((r->cyl != cyl || r->head != head || r->sector != (double)sector) &&
 		    wrong++ < 5)

@@ -59,8 +59,8 @@ static void naive_tracks(struct naive *v, const struct sp__region *regions, size
 
 			*t = (struct sp__track){ .number = v->ntracks,
 						 .region = i,
-						 .first_place = v->nplaces,
-						 .places = kind->blocks };
+						 .first_sector = v->nplaces,
+						 .sectors = kind->blocks };
 			t->start = regions[i].start + sp__angle_of(num, regions[i].skew_den);
 			num = (num + kind->skew) % regions[i].skew_den;
 			for (uint32_t b = 0; b < kind->blocks; b++)
@@ -76,17 +76,17 @@ static void random_slips(struct sp__rng *rng, struct naive *v)
 	memset(v->slipped, 0, sizeof(v->slipped));
 	for (uint64_t k = sp__rng_below(rng, 40); k > 0; k--) {
 		const struct sp__track *t = &v->tracks[sp__rng_below(rng, v->ntracks)];
-		uint64_t at = t->first_place, run = 1 + sp__rng_below(rng, 3);
+		uint64_t at = t->first_sector, run = 1 + sp__rng_below(rng, 3);
 
 		switch (sp__rng_below(rng, 4)) {
 		case 0:
-			at += t->places - 1;
+			at += t->sectors - 1;
 			break;
 		case 1:
-			at += sp__rng_below(rng, t->places);
+			at += sp__rng_below(rng, t->sectors);
 			break;
 		case 2:
-			run = t->places;
+			run = t->sectors;
 			break;
 		}
 		for (; run > 0 && at < v->nplaces; run--)
@@ -102,7 +102,7 @@ static void naive_lbns(struct naive *v)
 	for (uint64_t p = 0; p < v->nplaces; p++) {
 		struct sp__track *t = &v->tracks[v->track_of[p]];
 
-		if (p == t->first_place)
+		if (p == t->first_sector)
 			t->first_lbn = v->nblocks;
 		v->lbn_at[p] = v->nblocks;
 		if (v->slipped[p]) {
@@ -117,7 +117,7 @@ static void naive_lbns(struct naive *v)
 static bool same_track(const struct sp__track *a, const struct sp__track *b)
 {
 	return a->number == b->number && a->region == b->region &&
-	       a->first_place == b->first_place && a->places == b->places &&
+	       a->first_sector == b->first_sector && a->sectors == b->sectors &&
 	       a->first_lbn == b->first_lbn && a->blocks == b->blocks && a->start == b->start;
 }
 
@@ -125,7 +125,7 @@ static bool agrees(const struct sp__trackmap *m, const struct naive *v)
 {
 	struct sp__track t;
 
-	if (m->tracks != v->ntracks || m->places != v->nplaces || m->blocks != v->nblocks)
+	if (m->tracks != v->ntracks || m->sectors != v->nplaces || m->blocks != v->nblocks)
 		return false;
 	for (uint64_t i = 0; i < v->ntracks; i++) {
 		sp__trackmap_track(m, i, &t);
@@ -142,7 +142,7 @@ static bool agrees(const struct sp__trackmap *m, const struct naive *v)
 	}
 	for (uint64_t b = 0; b < v->nblocks; b++) {
 		sp__trackmap_find(m, b, &t);
-		if (sp__trackmap_place(m, b) != v->place_of[b] ||
+		if (sp__trackmap_sector(m, b) != v->place_of[b] ||
 		    !same_track(&t, &v->tracks[v->track_of[v->place_of[b]]]))
 			return false;
 	}
@@ -194,9 +194,9 @@ static void far_out(void)
 	sp__trackmap_find(m, m->blocks - 1, &t);
 	ok(t.number == last && t.first_lbn == last * 1024, "its last block is on its last track");
 	ok(t.start == 5 + sp__angle_of(num, 1000), "whose angle is exact");
-	ok(sp__track_angle(&t, t.first_place + 512) == t.start + (UINT64_C(1) << 63),
+	ok(sp__track_angle(&t, t.first_sector + 512) == t.start + (UINT64_C(1) << 63),
 	   "half a track on is half a revolution on");
-	ok(sp__track_angle(&t, t.first_place + 1024) == t.start, "a whole one is where it began");
+	ok(sp__track_angle(&t, t.first_sector + 1024) == t.start, "a whole one is where it began");
 	sp__trackmap_free(m);
 }
 

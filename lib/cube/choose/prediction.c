@@ -204,22 +204,22 @@ static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, 
 {
 	struct sp__track a, b;
 	uint64_t lbn = first - z->first_lbn, last = lbn + blocks - 1;
-	uint64_t begin = sp__trackmap_place(z->map, lbn), end;
+	uint64_t begin = sp__trackmap_sector(z->map, lbn), end;
 	double revolutions;
 
 	sp__trackmap_find(z->map, lbn, &a);
 	b = a;
 	if (last - a.first_lbn >= a.blocks)
 		sp__trackmap_find(z->map, last, &b);
-	end = sp__trackmap_place(z->map, last) + 1;
+	end = sp__trackmap_sector(z->map, last) + 1;
 	revolutions = (double)(b.number - a.number) +
 		      skew_diff(z->map->regions, a.number, b.number) +
-		      (double)(end - b.first_place) / b.places -
-		      (double)(begin - a.first_place) / a.places;
+		      (double)(end - b.first_sector) / b.sectors -
+		      (double)(begin - a.first_sector) / a.sectors;
 	set_spot(g, z, &a, begin, &p->begin);
 	set_spot(g, z, &b, end, &p->end);
 	p->ns = revolutions * g->period_ns;
-	p->block_ns = g->period_ns / a.places;
+	p->block_ns = g->period_ns / a.sectors;
 }
 
 static double plain_ns(const struct sp_geometry *g, uint64_t blocks)
