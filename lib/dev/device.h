@@ -81,7 +81,8 @@ struct sp__device_ops {
 	/* Optional, for several queues: returns the queue in which a request for lbn waits. */
 	unsigned (*queue)(const struct sp__model *m, uint64_t lbn);
 	/*
-	 * Splits a request that is dispatched now: fills subreqs (<= max), which will all be served.
+	 * Splits a request that is dispatched now: fills subreqs (<= max), all of which will be
+	 * served.
 	 * Returns their number, and sets *blocks to the blocks that they cover.
 	 */
 	unsigned (*split)(const struct sp__model *m, void *state, uint64_t now_ns, bool write,

@@ -86,7 +86,7 @@ SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geo
 void sp__multimap_free(struct sp__multimap *m);
 /* Whether a zone has rounds. */
 bool sp__multimap_rounds(const struct sp__multimap *m);
-/* Returns the number of tracks of a zone, skipped ones included, that begin at a block or before. */
+/* Returns the number of tracks of a zone, skipped ones included, that begin up to a block. */
 uint64_t sp__cubezone_tracks(const struct sp__cubezone *z, uint64_t block);
 /*
  * The zones of another mapping, whose patterns they share, without the tracks that begin before
