@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
-#include "stdio_end.h"
 #include "aiobench/aiobench.h"
 
 #define SCANS_DEPTH 64 /* depth of each reader */

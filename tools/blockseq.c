@@ -11,10 +11,8 @@
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
-#include "quote.h"
 #include "signals.h"
 #include "statsfile.h"
-#include "stdio_end.h"
 
 static const char about[] =
 	"Counts what a sequence of block requests costs, or checks that one is a legal\n"

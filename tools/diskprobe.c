@@ -7,10 +7,8 @@
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"
-#include "quote.h"
 #include "signals.h"
 #include "statsfile.h"
-#include "stdio_end.h"
 #include "diskprobe/diskprobe.h"
 
 #define PAIRS 1000

@@ -4,7 +4,6 @@
  */
 #include "msg.h"
 #include "signals.h"
-#include "stdio_end.h"
 #include "mmap-cube/mmap-cube.h"
 
 struct sp_cube *open_cube(struct config *c, bool write)

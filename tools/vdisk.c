@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 #include "msg.h"
-#include "quote.h"
-#include "stdio_end.h"
 #include "vdisk/vdisk.h"
 
 #define SETTLE_NS 300000000 /* limit for the release of a loop device */

@@ -9,13 +9,10 @@
 #include <spindle/gen.h>
 #include <spindle/outfile.h>
 #include "args.h"
-#include "choice.h"
 #include "msg.h"
 #include "number.h"
 #include "packedwarn.h"
-#include "quote.h"
 #include "signals.h"
-#include "stdio_end.h"
 
 #define BLOCK ((size_t)1 << 20)
 #define RECORD_CAPACITY ((size_t)1 << 16)

@@ -8,11 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "errinfo.h"
 #include "msg.h"
-#include "quote.h"
 #include "signals.h"
-#include "stdio_end.h"
 #include "uncut.h"
 #include "xindex/xindex.h"
 

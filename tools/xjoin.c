@@ -10,9 +10,7 @@
 #include "msg.h"
 #include "outputs.h"
 #include "packedwarn.h"
-#include "quote.h"
 #include "signals.h"
-#include "stdio_end.h"
 #include "xjoin/xjoin.h"
 
 /* Opens an input for a test, except a FIFO, whose writer would lose its reader. */

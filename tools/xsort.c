@@ -12,7 +12,6 @@
 #include <spindle/sort.h>
 #include "msg.h"
 #include "signals.h"
-#include "stdio_end.h"
 #include "xsort/xsort.h"
 
 #define FLOOR_BYTES (512u << 10)

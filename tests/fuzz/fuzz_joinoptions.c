@@ -17,12 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../tools/xjoin/xjoin.h"
-#include "choice.h"
+#include "number.h"
 #include "columns.h"
-#include "errinfo.h"
 #include "help.h"
 #include "msg.h"
-#include "quote.h"
 #include "version.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

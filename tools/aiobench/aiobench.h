@@ -11,7 +11,7 @@
 #include <spindle/policy.h>
 #include <spindle/report.h>
 #include "commands.h"
-#include "errinfo.h"
+#include "msg.h"
 #include "signals.h"
 #include "number.h"
 #include "progress.h"

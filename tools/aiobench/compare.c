@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
 #include "aiobench.h"
 
 #define WORDS_MAX 256

@@ -10,7 +10,6 @@
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"
-#include "quote.h"
 #include "aiobench.h"
 
 /* The file that was read last; several settings or runs of a process use it. */

@@ -4,11 +4,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "choice.h"
+#include "number.h"
 #include "common_options.h"
 #include "gnuplot.h"
 #include "msg.h"
-#include "quote.h"
 #include "aiobench.h"
 
 static void set_rw(void *class, const char *option, const char *text)

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "gnuplot.h"
 #include "msg.h"
-#include "quote.h"
 #include "aiobench.h"
 
 /* colours of classes; reused if there are more classes */

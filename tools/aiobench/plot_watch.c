@@ -7,7 +7,6 @@
  */
 #include "gnuplot.h"
 #include "msg.h"
-#include "quote.h"
 #include "aiobench.h"
 
 /* Joins interval a and the next one, b. */

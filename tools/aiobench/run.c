@@ -4,7 +4,6 @@
  */
 #include "msg.h"
 #include "outputs.h"
-#include "quote.h"
 #include "aiobench.h"
 
 static struct sp_preflight *preflight;

@@ -8,7 +8,6 @@
 #include "args.h"
 #include "help.h"
 #include "msg.h"
-#include "quote.h"
 #include "version.h"
 
 static bool is_gnu(const struct args *args, const char *name)

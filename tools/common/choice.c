@@ -4,9 +4,8 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include "choice.h"
+#include "number.h"
 #include "msg.h"
-#include "quote.h"
 
 int choice_option(const char *option, const char *text, const struct sp_enum_value *table)
 {

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "columns.h"
 #include "msg.h"
-#include "quote.h"
 
 void columns_failed(const struct sp_errinfo *err)
 {

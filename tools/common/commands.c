@@ -8,7 +8,6 @@
 #include <string.h>
 #include "commands.h"
 #include "msg.h"
-#include "quote.h"
 
 #define NAME_COLUMNS 8 /* minimum width of the list in --help */
 

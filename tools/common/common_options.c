@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/size.h>
-#include "choice.h"
 #include "common_options.h"
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 
 #define PAGE_UNIT 4096u
 #define PAGE_MAX (16u << 20)

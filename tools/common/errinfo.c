@@ -3,9 +3,7 @@
  * Prints errors of the library.
  */
 #include <stdlib.h>
-#include "errinfo.h"
 #include "msg.h"
-#include "quote.h"
 
 void say_error(int rc, const struct sp_errinfo *err)
 {

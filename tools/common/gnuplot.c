@@ -10,7 +10,6 @@
 #include "gnuplot.h"
 #include "msg.h"
 #include "outputs.h"
-#include "quote.h"
 
 extern char **environ;
 

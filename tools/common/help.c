@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "help.h"
-#include "stdio_end.h"
+#include "msg.h"
 
 #define WIDTH 79
 #define DOC_COLUMN 28

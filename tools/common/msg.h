@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints messages of tools on standard error: "program: subject: reason".  The program's name is
- * the last component of argv[0].
+ * Prints messages of tools on standard error, "program: subject: reason", quotes names for them,
+ * and ends programs.  The program's name is the last component of argv[0].
  */
 #pragma once
 
-#include <stddef.h>
 #include <stdnoreturn.h>
+#include <spindle/error.h>
 
 /* Sets the program's name, also in argv[0] for getopt's messages. */
 void msg_init(char **argv);
@@ -17,7 +17,7 @@ void msg_set_failure_status(int status);
 
 /*
  * Prints one line after flushing standard output.  Characters that are not printable become
- * escapes; names should still be quoted for a shell (quote.h).
+ * escapes; names should still be quoted (below).
  */
 __attribute__((format(printf, 1, 2))) void msg(const char *fmt, ...);
 
@@ -40,3 +40,56 @@ __attribute__((format(printf, 1, 2))) noreturn void die_usage(const char *fmt, .
 void *must_alloc(void *old, unsigned long count, unsigned long bytes);
 /* Copies a string; failure ends the program. */
 char *must_copy(const char *text);
+
+/*
+ * quote.c: quotes names by the two rules of GNU's tools.  A result is valid until several more,
+ * enough for one message, have been made.  Thread rule: one thread at a time.
+ */
+
+/* Quotes between the quotation marks of the locale: U+2018 and U+2019, or ''. */
+const char *quote(const char *text);
+
+/* Escapes as quote() does, without quotation marks, for text that is printed alone. */
+const char *quote_bare(const char *text);
+
+/*
+ * Escapes without quotation marks, and keeps backslashes: for text with quoted names, and for names
+ * that GNU's tools print unquoted.
+ */
+const char *quote_plain(const char *text);
+
+/* Quotes for a shell, only if needed. */
+const char *quote_file(const char *name);
+
+/* Quotes for a shell, always. */
+const char *quote_file_always(const char *name);
+
+/*
+ * errinfo.c: prints errors of the library as "program: file: reason" or, for a reason of the
+ * system, as "program: file: operation at byte N: reason".
+ */
+
+/* Prints an error; rc is the reason if err has none. */
+void say_error(int rc, const struct sp_errinfo *err);
+noreturn void die_of(int rc, const struct sp_errinfo *err);
+/*
+ * Ends the program with "program: reason 'where'"; where: an argument of the command line, or NULL.
+ */
+noreturn void die_word(const struct sp_errinfo *err, const char *where);
+
+/* Prints one line for each option without effect. */
+void say_no_effects(const struct sp_no_effects *list);
+
+/* stdio_end.c: the standard streams at the beginning and the end of a program. */
+
+/*
+ * Reserves the numbers of closed standard descriptors: later files cannot get them, and using them
+ * still fails with EBADF.  True if standard input was closed.
+ */
+bool stdio_guard(void);
+
+/* Flushes standard output; failure ends the program with "write error". */
+void stdio_finish(void);
+
+/* Ends the program after --help, --usage or --version. */
+_Noreturn void stdio_leave(void);

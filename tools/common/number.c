@@ -12,7 +12,6 @@
 #include <spindle/size.h>
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 
 bool number_prefix(const char *text, const char **rest, uintmax_t *value)
 {

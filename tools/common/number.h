@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads numbers and sizes from arguments of options, with GNU's messages for invalid ones. "option"
- * is the option as shown, with hyphens.
+ * Reads numbers, sizes and names from arguments of options, with GNU's messages for invalid ones.
+ * "option" is the option as shown, with hyphens.
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
+#include <spindle/enum.h>
 
 #define SIZE_FORMS "valid sizes are such as 512b, 4K, 64M, 2G, 1T and 10%"
 #define NUMBER_FORMS "a whole number is wanted"
@@ -46,3 +46,9 @@ enum number_status size_parse(const char *text, uint64_t default_unit, uint64_t 
 /* Returns a size in bytes, or the size of a record; an invalid one ends the program. */
 uint64_t size_option(const char *option, const char *text);
 uint64_t record_size_option(const char *option, const char *text);
+
+/*
+ * choice.c: returns the value of text, one of a list of names, which can be abbreviated.  An
+ * unknown or ambiguous name ends the program with a list of the names.
+ */
+int choice_option(const char *option, const char *text, const struct sp_enum_value *table);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "msg.h"
 #include "outputs.h"
-#include "quote.h"
 
 void output_die(const struct sp_errinfo *err)
 {

@@ -9,7 +9,6 @@
 #include <spindle/packed.h>
 #include "msg.h"
 #include "packedwarn.h"
-#include "quote.h"
 
 /* Reads the beginning of a regular file.  Returns the number of bytes. */
 static size_t beginning(const char *name, char magic[SP_PACKED_MAGIC_BYTES])

@@ -13,7 +13,6 @@
 #include <wctype.h>
 #include <spindle/error.h>
 #include "msg.h"
-#include "quote.h"
 
 /* bytes of the longest form of a byte: '\'' closed, escaped, opened again */
 #define WORST 10

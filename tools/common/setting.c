@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "choice.h"
 #include "msg.h"
 #include "number.h"
 #include "setting.h"

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "msg.h"
-#include "stdio_end.h"
 
 bool stdio_guard(void)
 {

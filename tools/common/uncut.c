@@ -4,7 +4,6 @@
  */
 #include <sys/stat.h>
 #include "msg.h"
-#include "quote.h"
 #include "uncut.h"
 
 unsigned long long uncut_bytes(int fd)

@@ -7,7 +7,6 @@
 #include <spindle/run.h>
 #include <spindle/version.h>
 #include "msg.h"
-#include "stdio_end.h"
 #include "version.h"
 
 /* Prints the features of the library: the names of an option, except auto and none. */

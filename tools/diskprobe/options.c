@@ -9,7 +9,6 @@
 #include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 #include "diskprobe.h"
 
 static const char about[] =

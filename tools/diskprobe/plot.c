@@ -8,7 +8,6 @@
 #include <string.h>
 #include "gnuplot.h"
 #include "msg.h"
-#include "quote.h"
 #include "diskprobe.h"
 
 static const char tracks_script[] =

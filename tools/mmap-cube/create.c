@@ -10,7 +10,6 @@
 #include <spindle/geometry.h>
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 #include "mmap-cube.h"
 
 static void *fill_value(struct config *c)

@@ -11,7 +11,6 @@
 #include <strings.h>
 #include "msg.h"
 #include "outputs.h"
-#include "quote.h"
 #include "mmap-cube.h"
 
 void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s)

@@ -8,7 +8,6 @@
 #include <spindle/geometry.h>
 #include "gnuplot.h"
 #include "msg.h"
-#include "quote.h"
 #include "mmap-cube.h"
 
 bool load_workload(struct config *c, const struct sp_cube_shape *shape)

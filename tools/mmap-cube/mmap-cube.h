@@ -8,7 +8,7 @@
 #include <spindle/cube.h>
 #include "commands.h"
 #include "common_options.h"
-#include "errinfo.h"
+#include "msg.h"
 #include "statsfile.h"
 
 #define ATTRIBUTES_MAX 256

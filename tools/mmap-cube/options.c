@@ -8,12 +8,10 @@
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
-#include "choice.h"
 #include "gnuplot.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
-#include "quote.h"
 #include "mmap-cube.h"
 
 enum command_bit {

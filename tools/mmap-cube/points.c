@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "msg.h"
-#include "quote.h"
 #include "mmap-cube.h"
 
 static void describe_region(const struct sp_cube *cube, const struct sp_cube_info *info, size_t i)

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "msg.h"
-#include "quote.h"
 #include "vdisk.h"
 
 static int open_memory(uint64_t bytes)

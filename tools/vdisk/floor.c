@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "msg.h"
-#include "quote.h"
 #include "vdisk.h"
 
 #define READS 64

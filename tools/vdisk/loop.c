@@ -12,7 +12,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "msg.h"
-#include "quote.h"
 #include "vdisk.h"
 
 #define ATTEMPTS 16 /* another process can take a free device first */

@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "msg.h"
-#include "quote.h"
 #include "vdisk.h"
 
 extern char **environ;

@@ -5,7 +5,6 @@
 #include "args.h"
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 #include "vdisk.h"
 
 static const char notes[] =

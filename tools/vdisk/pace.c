@@ -18,7 +18,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include "msg.h"
-#include "quote.h"
 #include "vdisk.h"
 
 #define SPIN_NS 60000

@@ -18,7 +18,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "msg.h"
-#include "quote.h"
 #include "vdisk.h"
 
 #define INO_DISK 2

@@ -4,12 +4,10 @@
  */
 #include <string.h>
 #include "columns.h"
-#include "errinfo.h"
 #include "msg.h"
 #include "number.h"
 #include "outputs.h"
 #include "packedwarn.h"
-#include "quote.h"
 #include "xindex.h"
 
 enum command_bit { BUILD = 1, LOOKUP = 2, RANGE = 4, STAT = 8, CHECK = 16 };

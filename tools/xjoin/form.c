@@ -5,10 +5,8 @@
  */
 #include <string.h>
 #include "columns.h"
-#include "errinfo.h"
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 #include "xjoin.h"
 
 static const char record_forms[] = "valid are SIZE and SIZE,SIZE, of at least a byte";

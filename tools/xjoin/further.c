@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
 #include "xjoin.h"
 
 static _Noreturn void bad(const char *name, const char *text)

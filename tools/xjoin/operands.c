@@ -8,7 +8,6 @@
  */
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
 #include "xjoin.h"
 
 /* Makes operand i the argument of an option. */

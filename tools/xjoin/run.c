@@ -8,9 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <spindle/report.h>
-#include "errinfo.h"
 #include "msg.h"
-#include "quote.h"
 #include "statsfile.h"
 #include "timeline.h"
 #include "xjoin.h"

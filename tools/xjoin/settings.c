@@ -2,7 +2,6 @@
 /*
  * The table of xjoin's options: GNU join's, and Spindle's own.
  */
-#include "choice.h"
 #include "number.h"
 #include "xjoin.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include "args.h"
 #include "msg.h"
-#include "quote.h"
 #include "xjoin.h"
 
 /* Checks options of hash joins: memory and temporary data. */

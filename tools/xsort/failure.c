@@ -6,7 +6,6 @@
  */
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
 #include "xsort.h"
 
 /* size up to which GNU sort's output would still be in its stdio buffer at exit */

@@ -13,7 +13,6 @@
 #include "msg.h"
 #include "outputs.h"
 #include "packedwarn.h"
-#include "quote.h"
 #include "uncut.h"
 #include "xsort.h"
 

@@ -10,9 +10,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "columns.h"
-#include "errinfo.h"
 #include "msg.h"
-#include "quote.h"
 #include "xsort.h"
 
 void incompatible(const char *letters)

@@ -8,9 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/report.h>
-#include "errinfo.h"
 #include "msg.h"
-#include "quote.h"
 #include "signals.h"
 #include "statsfile.h"
 #include "xsort.h"

@@ -6,10 +6,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include "choice.h"
 #include "msg.h"
 #include "number.h"
-#include "quote.h"
 #include "xsort.h"
 
 static const struct sp_enum_value check_words[] = {

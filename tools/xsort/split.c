@@ -10,8 +10,6 @@
 #include <spindle/outfile.h>
 #include <spindle/split.h>
 #include "msg.h"
-#include "quote.h"
-#include "stdio_end.h"
 #include "xsort.h"
 
 #define WIDTH_MAX 255 /* maximum length of a name */

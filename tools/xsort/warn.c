@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "msg.h"
-#include "quote.h"
 #include "xsort.h"
 
 #define NO_CHAR (CHAR_MAX + 1)
