@@ -16,8 +16,7 @@
  *
  * Thread rule: one thread at a time.
  */
-#ifndef SP__DATAFILE_CREATION_H
-#define SP__DATAFILE_CREATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ SP_MUST_CHECK int sp__creation_empty(struct sp__creation *c);
  * a file could not be closed; if that is not 0, all is undone.
  */
 SP_MUST_CHECK int sp__creation_end(struct sp__creation *c, int rc);
-
-#endif

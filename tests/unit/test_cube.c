@@ -510,6 +510,7 @@ static void test_requests(void)
 	struct sp_cube_opts opts = { .run = SP_RUN_OPTS_INIT, .depth = 4096 };
 	struct sp_cube_stats stats = { 0 };
 	struct sp__transfer t;
+	const struct sp__runlanes *l = &t.lanes;
 	struct sp_cube *c;
 
 	o.shape = (struct sp_cube_shape){ 1, { 512 }, { 512 }, SP_CUBE_U8, 1 };
@@ -518,8 +519,8 @@ static void test_requests(void)
 	if (sp_cube_create(path, &o, NULL) || sp_cube_open(&c, path, &opts, NULL))
 		abort();
 	c->file.env.budget.limit_bytes = 1 << 20;
-	ok(!sp__transfer_open(&t, &c->file, SP__OP_READ, &stats, NULL) && t.nrequests > 100 &&
-		   t.pool_bytes + t.nrequests * sizeof(*t.requests) <= 1 << 18,
+	ok(!sp__transfer_open(&t, &c->file, SP__OP_READ, &stats, NULL) && l->nrequests > 100 &&
+		   l->pool_bytes + l->nrequests * sizeof(*l->requests) <= 1 << 18,
 	   "requests take a quarter of the memory");
 	sp__transfer_close(&t);
 	(void)sp_cube_close(c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A lane joins runs across short gaps and cuts long ones; what is not known yet is awaited; and
- * requests of many random runs have each cell once, in order.
+ * requests of many random runs have each cell once, in order.  Requests of several lanes move each
+ * cell of two volumes, within the memory that they may have.
  */
 #include <string.h>
 #include "base/rng.h"
@@ -115,10 +116,97 @@ static void check_source(void)
 	   "the runs of a source are requests within the rules, each cell once");
 }
 
+#define BLOCK 512
+#define VOLUME_BLOCKS 4000
+#define LIMIT (64u << 10)
+
+/* Moves cells: each begins with the number of its first block. */
+struct mover {
+	struct sp__runlanes lanes;
+	uint64_t cells;
+	bool right;
+};
+
+static void move(void *arg, const struct sp__lanerequest *q)
+{
+	struct mover *m = arg;
+	uint8_t *data = q->r.data;
+
+	m->right &= q->lane->outstanding <= m->lanes.opts.depth;
+	for (unsigned i = 0; i < q->nruns; i++) {
+		for (uint64_t k = 0; k < q->runs[i].cells; k++, m->cells++) {
+			uint64_t block = q->runs[i].block + k * CELL, seen;
+			uint8_t *cell = data + (block - q->runs[0].block) * BLOCK;
+
+			if (q->r.op == SP__OP_WRITE)
+				memcpy(cell, &block, sizeof(block));
+			memcpy(&seen, cell, sizeof(seen));
+			m->right &= seen == block;
+		}
+	}
+}
+
+/* All cells of both volumes, or, at random, each with a probability of one in two. */
+static int pass(struct mover *m, enum sp__op op, bool all, uint64_t *given)
+{
+	struct sp__rng rng = { 5 };
+	int rc = 0;
+
+	m->cells = *given = 0;
+	sp__runlanes_begin(&m->lanes, op, op == SP__OP_READ ? 4 : 0);
+	for (uint64_t block = 0; !rc && block < 2 * VOLUME_BLOCKS; block += CELL) {
+		if (!all && sp__rng_below(&rng, 2))
+			continue;
+		sp__runlane_add(&m->lanes.lanes[block / VOLUME_BLOCKS], block, 1);
+		++*given;
+		rc = sp__runlanes_feed(&m->lanes);
+	}
+	return rc ? rc : sp__runlanes_end(&m->lanes);
+}
+
+static void check_requests(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct mover m = { .right = true };
+	const char *tmp = getenv("TMPDIR");
+	const struct sp__runlanes_opts opts = { .volumes = 2,
+						.depth = 100,
+						.block_bytes = BLOCK,
+						.cell_blocks = CELL,
+						.request_bytes = 1 << 20,
+						.limit_bytes = LIMIT,
+						.move = move,
+						.arg = &m,
+						.name = "volumes",
+						.err = &err };
+	struct sp__volume *v[2] = { NULL, NULL };
+	uint64_t given;
+	int rc = sp__runlanes_open(&m.lanes, &opts);
+
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		rc = sp__volume_temp(&v[i], tmp && *tmp ? tmp : "/tmp", SP__DIRECT_NEVER, &err);
+		m.lanes.lanes[i].volume = v[i];
+		m.lanes.lanes[i].begin_block = i * VOLUME_BLOCKS;
+	}
+	ok(!rc && m.lanes.opts.depth > 1 && m.lanes.opts.depth < 100 && m.lanes.pool_bytes <= LIMIT,
+	   "the depth fits the memory for requests");
+	rc = pass(&m, SP__OP_WRITE, true, &given);
+	ok(!rc && m.right && m.cells == given, "two lanes write each cell once");
+	rc = pass(&m, SP__OP_READ, false, &given);
+	ok(!rc && m.right && m.cells == given && m.lanes.lanes[1].requests,
+	   "requests with gaps read the right cells from the right volume");
+	sp__runlane_add(&m.lanes.lanes[0], VOLUME_BLOCKS, 1);
+	ok(sp__runlanes_end(&m.lanes) == SP_ECORRUPT, "a file that ends before is an error");
+	sp__runlanes_close(&m.lanes);
+	sp__volume_close(v[0]);
+	sp__volume_close(v[1]);
+}
+
 int main(void)
 {
 	check_joins();
 	check_cuts();
 	check_source();
+	check_requests();
 	return done();
 }

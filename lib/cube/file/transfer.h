@@ -1,47 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The requests of one query or load: takes cells in the order in which the mapping walks them,
- * makes requests of those that follow each other, and keeps some of them outstanding on each
- * volume.
+ * Reads or writes the cells of one query or load, in the order in which the mapping walks them.
  */
 #pragma once
 
 #include "cube/file/file.h"
 #include "datafile/lanes.h"
-#include "io/queue.h"
 
 /*
- * Looks at a cell that was read, or fills one that is to be written, at coordinates x; in a
- * dataset of points x[0] is its first block.
+ * Takes a cell that was read, or fills one that is to be written, at coordinates x; in a dataset of
+ * points x[0] is its first block.
  */
 typedef void (*sp__cell_fn)(void *arg, const uint64_t *x, uint8_t *cell);
-
-/* A request, and the runs of cells in it; between them are gaps. */
-struct sp__cellrequest {
-	struct sp__request r;
-	struct sp__runlane *lane;
-	unsigned nruns;
-	struct sp__cellrun runs[SP__REQUEST_RUNS];
-};
 
 struct sp__transfer {
 	struct sp__cubefile *file;
 	struct sp_cube_stats *stats;
-	struct sp_errinfo *err;
-	struct sp__queue *queue;
-	enum sp__op op;
-	sp__cell_fn fn; /* NULL: nobody looks at the bytes */
+	sp__cell_fn fn; /* NULL: the bytes are not used */
 	void *arg;
-	struct sp__runlane_rules rules;
-	unsigned nlanes, depth;	    /* depth: outstanding requests of each lane */
-	struct sp__runlane *lanes;  /* of the volumes */
+	struct sp__runlanes lanes;  /* one of each volume */
 	struct sp__fragwalk *walks; /* their sources */
-	uint8_t *pool;
-	size_t pool_bytes, charged_bytes;
-	unsigned nrequests, nfree;
-	struct sp__cellrequest *requests;
-	struct sp__cellrequest **free;
-	uint64_t begin_ns;
+	uint64_t charged_bytes, begin_ns;
 };
 
 /* The longest gap that is read, in blocks. */
