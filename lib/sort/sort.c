@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The incremental sort: put batches, finish, get batches.
+ * Sorts step by step: put batches, finish, get batches.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "rec/collate.h"
 #include "run/memory.h"
@@ -31,7 +32,7 @@ static int open_rooms(struct sp_sort *s)
 	size_t buffer_bytes = sp__buffers(shared->plan.memory_bytes).chunk_bytes;
 	int rc;
 
-	/* Virtual time has one executor. */
+	/* Virtual time has one thread. */
 	shared->threads = shared->env.device ? 1 : sp__threads(shared->opts.run.parallel);
 	s->merging.buffer_bytes = buffer_bytes;
 	rc = sp__runs_open(&s->spilled);
@@ -54,16 +55,19 @@ int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts, const s
 		 struct sp_errinfo *err)
 {
 	struct sp_sort *s = calloc(1, sizeof(*s));
+	struct sp_sort_opts planned = *opts;
+	struct sp_sort_plan made = { 0 };
 	int rc;
 
 	if (!s)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	connect_rooms(s);
-	s->shared.opts = *opts;
 	sp__ring_init(&s->output.ring);
 	pthread_mutex_init(&s->output.busy, NULL);
-	rc = sp_sort_plan(&s->shared.opts, &s->shared.plan, err);
-	s->shared.opts.run.placement = s->shared.plan.placement;
+	rc = sp_sort_plan(opts, &made, err);
+	planned.run.placement = made.placement;
+	memcpy(&s->shared, &(struct sp__sort_shared){ .opts = planned, .plan = made },
+	       sizeof(s->shared));
 	if (!rc)
 		rc = plan ? sp__env_share(&s->shared.env, &s->shared.opts.run, plan)
 			  : sp__env_open(&s->shared.env, &s->shared.opts.run, err);
@@ -120,7 +124,7 @@ static void note_phases(struct sp_sort *s)
 		(double)(cpu - s->merging.cpu_begin_ns) * 1e-9;
 }
 
-/* strcoll() may have failed for lack of memory. */
+/* Reports a strcoll() that failed for lack of memory. */
 static int check_comparisons(struct sp_sort *s)
 {
 	const struct sp__keyset *ks = sp__ks(s->shared.opts.keys);
@@ -139,7 +143,7 @@ int sp__sort_reduce(struct sp_sort *s)
 	return fail(s, rc < 0 ? rc : sp__final_reduce(&s->merging));
 }
 
-/* The end of the result: nothing may be missing. */
+/* Called at the end of the result: checks that no record is missing. */
 static int ended(struct sp_sort *s)
 {
 	int rc;
@@ -262,8 +266,10 @@ static void note_spill(const struct sp_sort *s, struct sp_sort_stats *st, bool r
 
 void sp__sort_stats(struct sp_sort *s, struct sp_sort_stats *stats, bool device_counters)
 {
-	/* The working thread owns the figures: wait for run formation, or for the next
-	 * buffer of the final merge, which may itself wait for the caller. */
+	/*
+	 * The working thread owns the counters.  Waits for run formation, or for the next buffer of
+	 * the final merge, which can itself wait for the caller.
+	 */
 	if (s->output.threaded)
 		pthread_mutex_lock(&s->output.busy);
 	else

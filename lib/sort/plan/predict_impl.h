@@ -10,7 +10,7 @@
 struct sp__sort_prediction {
 	struct sp__costs at;
 	const struct sp_sort_opts *o;
-	struct sp_sort_plan *plan;
+	const struct sp_sort_plan *plan;
 	struct sp__device_costs device;
 	bool keys;
 	double bytes, record_bytes, chunk_bytes, run_bytes;
