@@ -48,7 +48,7 @@ static bool give(struct sp__recmem *rm, size_t i)
 	bool good = intact(&block[i]);
 
 	live_bytes -= block[i].bytes;
-	sp__recmem_give(rm, block[i].p);
+	sp__recmem_release(rm, block[i].p);
 	block[i] = block[--nblocks];
 	return good;
 }

@@ -2,7 +2,7 @@
 /*
  * Sorts whose input fits in memory, on machines where touching memory is cheap, or dear, or dear
  * but temporary space costlier: the costs that tasks measure are replaced by given ones.  The
- * result is the same, and slots are given up, or not.
+ * result is the same, and slots are withdrawn, or not.
  */
 #define TAP_THREADS
 
@@ -22,7 +22,7 @@ static const struct sp__cost cheap = { 1000000, 16 << 20 }, dear = { 80000000000
 			     costlier = { 8000000000000, 16 << 20 };
 
 struct seen {
-	unsigned given_up; /* most */
+	unsigned withdrawn; /* most */
 	bool reclaimed;
 };
 
@@ -32,7 +32,7 @@ static int put(struct sp_sort *s, struct sp__rng *rng, struct sp__cost touching,
 {
 	static char text[BATCH * BYTES + 1];
 	struct sp_batch batch = { text, BATCH * BYTES };
-	unsigned before = s->forming.given_up;
+	unsigned before = s->forming.withdrawn;
 	int rc;
 
 	for (unsigned i = 0; i < BATCH; i++)
@@ -44,9 +44,9 @@ static int put(struct sp_sort *s, struct sp__rng *rng, struct sp__cost touching,
 		s->forming.storing = storing;
 	if (!rc)
 		rc = sp__sort_put_all(s, &batch);
-	seen->given_up =
-		s->forming.given_up > seen->given_up ? s->forming.given_up : seen->given_up;
-	seen->reclaimed |= before && !s->forming.given_up;
+	seen->withdrawn =
+		s->forming.withdrawn > seen->withdrawn ? s->forming.withdrawn : seen->withdrawn;
+	seen->reclaimed |= before && !s->forming.withdrawn;
 	return rc < 0 ? rc : 0;
 }
 
@@ -103,12 +103,12 @@ int main(void)
 	uint64_t spilled;
 	struct seen seen = sort(ks, cheap, cheap, &spilled);
 
-	ok(!seen.given_up && !spilled, "cheap memory is used");
+	ok(!seen.withdrawn && !spilled, "cheap memory is used");
 	seen = sort(ks, dear, cheap, &spilled);
-	ok(seen.given_up && !seen.reclaimed && spilled, "dear memory is not: %u slots are given up",
-	   seen.given_up);
+	ok(seen.withdrawn && !seen.reclaimed && spilled,
+	   "costly memory is not: %u slots are withdrawn", seen.withdrawn);
 	seen = sort(ks, dear, costlier, &spilled);
-	ok(seen.given_up && seen.reclaimed && spilled,
+	ok(seen.withdrawn && seen.reclaimed && spilled,
 	   "but it is where temporary space proves costlier");
 	sp_keyset_free(ks);
 	return done();

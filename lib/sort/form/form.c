@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Run formation by load, sort, store.
+ * Forms runs by load, sort, store.
  *
- * The caller fills one slot while the background task sorts the full ones and, as soon
- * as no empty slot would be left, stores the oldest of them.  With two slots reading,
- * sorting and writing overlap.  An input that fits, or may fit, gets more slots, so
- * that runs are sorted while it is read; storing then begins only when memory is short.
+ * Algorithm: the caller fills one slot while the background task sorts full slots.  If no empty
+ * slot would be left, the task also stores the oldest ones.  With two slots, reading, sorting and
+ * writing overlap.  If the input fits, or might fit, into memory, there are more slots, so that
+ * runs are sorted while the input is read; storing then starts only when memory is short.
  *
- * Memory that is touched for the first time can cost more than temporary space, on a virtual
- * machine ten times as much, and not from the first slot on.  Both are measured as they are
- * used: slots that would be costlier than storing are given up, until storing proves costlier.
+ * Memory: the first touch of memory can cost more than temporary space; on a virtual machine up to
+ * ten times as much, and not from the first slot on.  Both costs are measured while the sort runs.
+ * Unused slots are withdrawn if touching them would cost more than storing, and return if storing
+ * proves to cost more.
  *
- * Natural order: a slot that is already in order is not sorted, and a run whose first
- * record does not precede the last one stored continues the run being written: sorted
- * input makes one run.
+ * Natural order: a slot that is already in order is not sorted.  A slot whose first record does not
+ * precede the last stored record continues the run being written, so sorted input makes one run.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@
 #include "sort/plan/plan.h"
 #include "sort/form/forming.h"
 
-/* Of the slots for input that fits in memory these stay free if records are as long as expected. */
+/* Slots for input that fits in memory that stay free if records have their expected length. */
 #define SLOTS_LEFT 2
 #define TOUCH_BYTES (8u << 20)
-#define WEIGHED_BYTES (16u << 20) /* less says little of what follows */
-#define TOUCHED_EACH 1.33	  /* bytes for each of a record, with its entry */
-/* From this size huge pages pay: random access to records causes fewer TLB misses. */
+#define WEIGHED_BYTES (16u << 20) /* less does not show the cost of later memory */
+#define TOUCHED_EACH 1.33	  /* bytes touched for each byte of a record, with its entry */
+/* From this size on, huge pages pay: random access to records causes fewer TLB misses. */
 #define HUGE_BYTES (16u << 20)
 
 void sp__form_close(struct sp__forming *forming)
@@ -42,9 +42,9 @@ void sp__form_close(struct sp__forming *forming)
 }
 
 /*
- * The slot to be filled next, if it has never been used and will surely be filled.
- * First touches of memory can cost as much as reading its contents from a drive, so the
- * task does half of them.
+ * Returns the slot to be filled next, if it has never been used and will certainly be filled; else
+ * NULL.  The first touch of a slot can cost as much as reading its contents from a drive, so the
+ * task touches half of it.
  */
 static struct sp__slot *slot_ahead(struct sp__forming *forming)
 {
@@ -59,7 +59,7 @@ static struct sp__slot *slot_ahead(struct sp__forming *forming)
 	return next;
 }
 
-/* Records will lie in the lower part of a slot, entries at its end. */
+/* Touches memory of a slot.  Records will be in the lower part of a slot, entries at its end. */
 static void touch(struct sp__forming *forming, struct sp__slot *slot)
 {
 	struct sp__sort_shared *s = forming->sort;
@@ -89,7 +89,7 @@ static int store_handed(struct sp__forming *forming)
 	return rc;
 }
 
-/* The background task. */
+/* Body of the background task. */
 static void work(void *arg)
 {
 	struct sp__forming *forming = arg;
@@ -103,7 +103,7 @@ static void work(void *arg)
 		forming->task_error = sp__form_merge_due(forming);
 }
 
-/* Only sorts, while the background task stores. */
+/* Body of the second task, which sorts while the background task stores. */
 static void sort_beside(void *arg)
 {
 	struct sp__forming *forming = arg;
@@ -112,8 +112,8 @@ static void sort_beside(void *arg)
 }
 
 /*
- * Hands over a slot to be sorted (or NULL) and, with make_room, others to be stored.
- * Both run in parallel unless the slot to be sorted must be stored too.
+ * Hands over a slot to be sorted (NULL: none) and, if storing is set, the oldest ones to be stored.
+ * Both run in parallel, unless the slot to be sorted must also be stored.
  */
 static void start_work(struct sp__forming *forming, struct sp__slot *to_sort, bool storing)
 {
@@ -202,7 +202,7 @@ int sp__form_settled(struct sp__forming *forming)
 	return rc < 0 ? rc : SP_READY;
 }
 
-/* Is the slot full enough, and another one free? */
+/* True if the slot has its share of the records and another slot is empty. */
 static bool has_enough(struct sp__forming *forming, const struct sp__slot *slot)
 {
 	return forming->patient && slot->buf.record_bytes >= forming->enough_bytes &&
@@ -214,7 +214,10 @@ static double seconds_per_mib(const struct sp__cost *c)
 	return (double)c->ns * 1e-9 / ((double)c->bytes / (1 << 20));
 }
 
-/* Is keeping a record costlier than storing and reading it?  No task is running. */
+/*
+ * Compares the cost of memory with that of storing and reading, while no task is running.
+ * Withdraws unused slots, or returns them.
+ */
 static void weigh_memory(struct sp__forming *forming)
 {
 	double touching, storing;
@@ -226,16 +229,15 @@ static void weigh_memory(struct sp__forming *forming)
 					 : SP__DEVICE_TRANSFER_S_PER_MIB;
 	storing = 2 * storing + SP__PLAN_MERGE_S_PER_MIB;
 	if (forming->patient && touching > storing)
-		sp__slots_give_up(forming);
-	else if (forming->given_up && touching < storing)
-		sp__slots_reclaim(forming);
+		sp__slots_withdraw(forming);
+	else if (forming->withdrawn && touching < storing)
+		sp__slots_return(forming);
 }
 
 /*
- * The slot being filled is full, or there is none: hands it over and finds another, unless it
- * gets more memory.
- * While the input may still fit (forming->patient) nothing is stored before the last
- * slot is full; later whenever no slot would be left.
+ * Called if the slot being filled is full, or if there is none.  Extends the slot, or hands it over
+ * and takes the next one.  While the input might still fit (forming->patient), nothing is stored
+ * before the last slot is full; later, slots are stored whenever no slot would be left.
  */
 static int rotate(struct sp__forming *forming)
 {
@@ -256,7 +258,7 @@ static int rotate(struct sp__forming *forming)
 		full->age = forming->next_age++;
 		full->end_bytes = s->stats.input_bytes;
 		s->stats.runs++;
-		/* One long record says nothing of the others. */
+		/* A single long record says nothing about the others. */
 		forming->distinct |= !full->giant && !sp__runbuf_collapses(&full->buf);
 	} else {
 		full = NULL;
@@ -276,8 +278,8 @@ static int rotate(struct sp__forming *forming)
 }
 
 /*
- * A record larger than a whole slot gets separate memory.  Only one at a time: others
- * are stored first, at once, since their cost dominates.
+ * Gives a record that is larger than a whole slot memory of its own.  Only one such record is in
+ * memory: others are stored immediately before it, since storing them takes longer than waiting.
  */
 static int make_giant(struct sp__forming *forming, struct sp__slot *slot, const char *data,
 		      size_t bytes)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Run formation: form.c loads slots and sorts them, store.c stores them; select.c is their
- * counterpart for replacement selection.
+ * Declares run formation: form.c loads and sorts slots, store.c stores them, and select.c does both
+ * by replacement selection.
  *
- * Memory.  One arena of the planned size, touched only where it is used:
+ * Memory: one arena of the planned size, touched only where it is used:
  *
  *	| run slot 0 | run slot 1 | ... | spare | write buffers | output buffers |
  *
- * When merging begins, the empty slots become the page pool.
+ * When merging starts, the empty slots become the page pool.
  *
- * Writers.  Only this room writes struct sp__forming, in the thread that puts records.  That thread
- * hands slots to the two tasks of run formation and gets them back when these are joined (slot.h);
- * `orders` lists those handed over.  The tasks write the costs, and, with replacement selection,
+ * Writers: only this room writes struct sp__forming, except that a sort that merges its inputs (-m)
+ * empties the first slot (sort.c).  The writing thread is the one that puts records.  It hands
+ * slots to the two tasks of run formation and owns them again when the tasks are joined (slot.h);
+ * `orders` lists the slots handed over.  The tasks write the costs and, with replacement selection,
  * `replace` and `pace`.
  */
 #pragma once
@@ -22,9 +23,9 @@
 #include "sort/runs/step.h"
 #include "sort/select/replace.h"
 
-/* Below this, sorting in the caller's thread is cheaper than starting another. */
+/* Smaller slots are sorted in the caller's thread, which is cheaper than starting another. */
 #define SP__INLINE_BYTES (256u << 10)
-/* Slots of replacement selection: the record memory and two batches. */
+/* Slots of replacement selection: the memory for records, and two batches. */
 #define SP__SELECT_SLOTS 3
 
 struct sp__cost {
@@ -38,17 +39,21 @@ struct sp__forming {
 	size_t arena_bytes;
 	struct sp__slot *slots;
 	unsigned nslots, filling;
-	unsigned given_up;   /* slots after those */
-	size_t enough_bytes; /* records in a slot, even if more would fit */
-	bool patient;	     /* all may fit: store only when memory is short */
-	char *spare_mem;     /* page pool while runs are being formed (EAGER), or memory */
-	size_t spare_bytes;  /* for merging in addition to small run slots */
-	char *output_mem;    /* of the final merge: output buffers */
-	/* What they needed last, by which memory is dear or not; the first task's. */
+	unsigned withdrawn;  /* slots withdrawn, after nslots */
+	size_t enough_bytes; /* bytes of records at which a slot is handed over */
+	bool patient;	     /* the input might fit: store only when memory is short */
+	char *spare_mem;     /* page pool while runs are formed (EAGER), or memory */
+	size_t spare_bytes;  /* for merging, in addition to small run slots */
+	char *output_mem;    /* output buffers of the final merge */
+	/*
+	 * Costs measured last, by the background task; they decide whether unused slots are
+	 * withdrawn.
+	 */
 	struct sp__cost touching, storing;
-	bool distinct; /* without -u: too few records came again, so they are not sought any more */
+	bool distinct; /* without -u: too few records were repeated, so repetitions are no longer
+			  sought */
 	uint64_t next_age;
-	size_t taken; /* of the batch being put */
+	size_t taken; /* bytes consumed of the batch being put */
 	struct sp__orders orders;
 	struct sp__task task; /* sorts and stores slots */
 	int task_error;
@@ -59,36 +64,42 @@ struct sp__forming {
 };
 
 /* form.c */
-/* output_bytes: of the arena, for the output buffers.  sort and spilled have been set. */
+/*
+ * Allocates the slots and starts run formation; sort and spilled must be set.  output_bytes: part
+ * of the arena for the output buffers.
+ */
 SP_MUST_CHECK int sp__form_open(struct sp__forming *forming, size_t output_bytes);
 void sp__form_close(struct sp__forming *forming);
 SP_MUST_CHECK int sp__form_put(struct sp__forming *forming, const struct sp_batch *batch);
-/* Starts sorting the last slot. */
+/* Ends the input: starts sorting the last slot. */
 void sp__form_end(struct sp__forming *forming);
-/* Waits for background work; its error. */
+/* Waits for the background tasks.  Returns 0 or their error. */
 SP_MUST_CHECK int sp__form_join(struct sp__forming *forming);
-/* The same without waiting: SP_READY; SP_LATER: it is still running; or its error. */
+/* Returns SP_READY if no task is running, SP_LATER if one is, or the error of a task. */
 SP_MUST_CHECK int sp__form_settled(struct sp__forming *forming);
-/* True if nothing runs in the background. */
+/* True if no task is running. */
 bool sp__form_idle(struct sp__forming *forming);
-/* Waits for the tasks, whatever they return. */
+/* Waits for the background tasks and ignores their errors. */
 void sp__form_stop(struct sp__forming *forming);
 
 /* store.c */
 /* Sorts a slot that the calling thread owns. */
 void sp__form_sort_slot(struct sp__forming *forming, struct sp__slot *slot);
 /*
- * Stores a slot and empties it; opens the spill store first if necessary.  A slot that has
- * not been sorted is refused: SP_EBALANCE.
+ * Stores a sorted slot as a run and empties it; opens the spill store if necessary.  Returns 0,
+ * SP_EBALANCE if the slot has not been sorted, or an error.
  */
 SP_MUST_CHECK int sp__form_store(struct sp__forming *forming, struct sp__slot *slot);
-/* Does the merges that are due while runs are still being formed. */
+/* Performs the merges that are due while runs are still being formed. */
 SP_MUST_CHECK int sp__form_merge_due(struct sp__forming *forming);
-/* The largest free part of the arena; with_write: nothing will be written any more. */
+/*
+ * Returns the largest free part of the arena.  with_write: no more runs are written, so the write
+ * buffers are free, too.
+ */
 struct sp__freemem sp__free_region(const struct sp__forming *forming, bool with_write);
 
 /* select.c */
-/* Slots become batches and record memory. */
+/* Divides the slots into memory for records and batches. */
 SP_MUST_CHECK int sp__select_open(struct sp__forming *forming);
 SP_MUST_CHECK int sp__select_rotate(struct sp__forming *forming);
 void sp__select_end(struct sp__forming *forming);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Run formation by replacement selection: the slots become
+ * Forms runs by replacement selection.
  *
- *	| slot 0: memory for records (replace.h)	| slot 1 | slot 2 |
+ * Memory: the slots become
  *
- * where slots 1 and 2 are filled with batches alternately: while one is being filled,
- * the background task sorts the other, outputs records to the run being written, and
- * stores the batch in their place.  The caller's thread handles small batches itself,
- * and one slot is enough.
+ *	| slot 0: memory for records (replace.h) | slot 1 | slot 2 |
  *
- * As long as everything fits in memory nothing is spilled, and the final merge merges
- * the strips in memory.
+ * Algorithm: slots 1 and 2 are filled with batches alternately.  While one is filled, the
+ * background task sorts the other, outputs records to the run being written, and stores the batch
+ * in their place. The caller's thread processes small batches itself; one slot is then enough.
+ *
+ * While all records fit in memory, no run is written, and the final merge merges the strips in
+ * memory.
  */
 #include <errno.h>
 #include "base/err.h"
@@ -85,8 +86,8 @@ int sp__select_open(struct sp__forming *forming)
 	return 0;
 }
 
-/* All records are in runs: makes the slots one free region again. */
-static void give_back(struct sp__forming *forming)
+/* Called when all records are in runs: makes the slots one free region. */
+static void join_slots(struct sp__forming *forming)
 {
 	struct sp__slot *first = &forming->slots[0];
 
@@ -96,7 +97,7 @@ static void give_back(struct sp__forming *forming)
 	forming->slots[1].state = forming->slots[2].state = SP__SLOT_GONE;
 }
 
-/* The background task: adds a batch, and after the last one outputs the rest. */
+/* Body of the background task: adds a batch; after the last one, outputs the remaining records. */
 static void work(void *arg)
 {
 	struct sp__forming *forming = arg;
@@ -110,7 +111,7 @@ static void work(void *arg)
 	}
 	if (!rc && forming->orders.last && forming->spilled->store) {
 		rc = sp__replace_drain(&forming->replace);
-		give_back(forming);
+		join_slots(forming);
 	} else if (forming->orders.last && s->stats.records) {
 		s->stats.runs = 1;
 	}

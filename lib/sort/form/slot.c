@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives slots to be filled, and hands them over to the tasks of run formation and back. */
+/*
+ * Moves slots through their states: empty, filled, handed over to the tasks of run formation, and
+ * returned.
+ */
 #include "sort/form/forming.h"
 
-/* One slot is filled, one sorted, one stored; more are eventually halved. */
+/*
+ * One slot is filled, one sorted, one stored; if there are more, they can be coalesced to halves.
+ */
 #define FEW_SLOTS 3
-/* Less is sorted before a table of records is made. */
+/* Smaller inputs are sorted without a table of records. */
 #define REPEATS_BYTES (UINT64_C(1) << 20)
 
 struct sp__slot *sp__slot_from(const struct sp__forming *forming, enum sp__slot_state state,
@@ -19,7 +24,7 @@ struct sp__slot *sp__slot_from(const struct sp__forming *forming, enum sp__slot_
 	return best;
 }
 
-/* Are records with equal keys identical, and is it worth while to keep them once? */
+/* True if records with equal keys are identical and each is to be kept only once. */
 static bool repeats(const struct sp__forming *forming)
 {
 	const struct sp__sort_shared *s = forming->sort;
@@ -30,7 +35,10 @@ static bool repeats(const struct sp__forming *forming)
 	       (!s->plan.input_bytes || s->plan.input_bytes >= REPEATS_BYTES);
 }
 
-/* Runs of replacement selection are made of batches, too small to collapse much. */
+/*
+ * True if slots drop or count equal keys while they are filled.  Batches of replacement selection
+ * are too small for that.
+ */
 static bool collapses(const struct sp__forming *forming)
 {
 	const struct sp__sort_shared *s = forming->sort;
@@ -39,7 +47,7 @@ static bool collapses(const struct sp__forming *forming)
 	       (s->plan.formation == SP_FORM_LOAD || s->plan.in_memory);
 }
 
-/* Gives an empty slot's buffer all its memory. */
+/* Prepares the buffer of an empty slot, with all its memory. */
 static void begin(struct sp__forming *forming, struct sp__slot *slot)
 {
 	slot->buf.repeats = repeats(forming);
@@ -103,7 +111,7 @@ void sp__slots_divide(struct sp__forming *forming)
 	}
 }
 
-/* Is this half empty, or does it only hold slots being stored? */
+/* True if all slots of this half are empty or being stored. */
 static bool half_is_free(const struct sp__forming *forming, unsigned half)
 {
 	unsigned each = forming->nslots / 2;
@@ -116,7 +124,9 @@ static bool half_is_free(const struct sp__forming *forming, unsigned half)
 	return true;
 }
 
-/* The slot to be stored next: the oldest that is sorted, or else the one about to be sorted. */
+/*
+ * Returns the slot to be stored next: the oldest one that is sorted, or else the one to be sorted.
+ */
 static struct sp__slot *next_to_store(const struct sp__forming *forming)
 {
 	struct sp__slot *slot = sp__slot_oldest(forming, SP__SLOT_SORTED);
@@ -151,7 +161,7 @@ void sp__slots_take_back(struct sp__forming *forming)
 	if (!slot || slot->state != SP__SLOT_SORTING)
 		return;
 	slot->state = SP__SLOT_SORTED;
-	/* Replacement selection has moved its records elsewhere. */
+	/* Replacement selection has moved the slot's records into its own memory. */
 	if (forming->replacing)
 		sp__slot_empty(forming, slot);
 }
@@ -174,11 +184,11 @@ void sp__slots_coalesce(struct sp__forming *forming)
 	}
 }
 
-void sp__slots_give_up(struct sp__forming *forming)
+void sp__slots_withdraw(struct sp__forming *forming)
 {
 	struct sp__forming *f = forming;
 
-	for (; f->nslots > FEW_SLOTS; f->nslots--, f->given_up++) {
+	for (; f->nslots > FEW_SLOTS; f->nslots--, f->withdrawn++) {
 		const struct sp__slot *last = &f->slots[f->nslots - 1];
 
 		if (last->state != SP__SLOT_EMPTY || last->touched)
@@ -186,10 +196,10 @@ void sp__slots_give_up(struct sp__forming *forming)
 	}
 }
 
-void sp__slots_reclaim(struct sp__forming *forming)
+void sp__slots_return(struct sp__forming *forming)
 {
-	forming->nslots += forming->given_up;
-	forming->given_up = 0;
+	forming->nslots += forming->withdrawn;
+	forming->withdrawn = 0;
 	forming->patient = true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stores sorted slots as runs, and does the merges that are due meanwhile.
+ * Stores sorted slots as runs, and performs merges that are due during run formation.
  */
 #include "base/err.h"
 #include "sort/form/forming.h"
@@ -19,7 +19,7 @@ void sp__form_sort_slot(struct sp__forming *forming, struct sp__slot *slot)
 	atomic_store_explicit(&slot->sorted, true, memory_order_release);
 }
 
-/* The run added last is that of this slot, which is not emptied yet: a checkpoint. */
+/* Records a checkpoint for the run added last, which has the records of this slot. */
 static int note_formed(struct sp__forming *forming, struct sp__slot *slot)
 {
 	struct sp__spilled *spilled = forming->spilled;
@@ -55,7 +55,7 @@ int sp__form_store(struct sp__forming *forming, struct sp__slot *slot)
 	}
 	sp__charge_work(&s->env, 0, 0, sp__runbuf_gives(&slot->buf));
 	rc = sp__runs_put_all(spilled, &slot->buf);
-	/* A run that may be continued is no checkpoint. */
+	/* A run that later slots can continue is not a checkpoint. */
 	if (!rc && spilled->resume)
 		rc = sp__runs_end(spilled);
 	if (!rc && spilled->resume)
@@ -83,7 +83,7 @@ struct sp__freemem sp__free_region(const struct sp__forming *forming, bool with_
 		if (now.bytes > best.bytes)
 			best = now;
 	}
-	/* Slots that were given up lie between. */
+	/* Withdrawn slots are between the last slot and the spare memory. */
 	if (!now.bytes || now.mem + now.bytes != forming->spare_mem)
 		now = (struct sp__freemem){ forming->spare_mem, 0 };
 	now.bytes += forming->spare_bytes + (with_write ? forming->spilled->write_bytes : 0);
@@ -104,7 +104,7 @@ int sp__form_merge_due(struct sp__forming *forming)
 		return sp__runs_crowded(spilled, 0)
 			       ? sp__runs_relieve(spilled, 0, sp__free_region(forming, false))
 			       : 0;
-	/* Merges need the write buffers, so a run cannot be continued later. */
+	/* Merges need the write buffers, so the run being written cannot be continued later. */
 	rc = sp__runs_end(spilled);
 	return rc < 0 ? rc : sp__runs_reduce(spilled, false, spare);
 }

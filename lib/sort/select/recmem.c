@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Allocates blocks of record memory (recmem.h).
+ *
+ * A free block is sought in the list of the wanted size, then in the next larger list that is not
+ * empty, and then, for the minimum, in the list of the largest blocks.  At most LOOK blocks of a
+ * list are examined.
+ */
 #include <stdbool.h>
 #include <string.h>
 #include "base/bits.h"
 #include "sort/select/recmem.h"
 
-/* Number of blocks of a list searched for one that is just large enough. */
+/* Blocks of a list that are examined for one that is large enough. */
 #define LOOK 8
 #define FREE 1u
 
 struct tag {
-	uint32_t size;	 /* units << 1 | FREE; 0 << 1: the end */
-	uint32_t before; /* units of the block before; 0: the first */
-	/* Only free blocks: neighbours in their list, units + 1. */
+	uint32_t size;	 /* units << 1 | FREE; 0 << 1: end tag */
+	uint32_t before; /* units of the preceding block; 0: first block */
+	/* Of free blocks only: neighbours in their list, units + 1. */
 	uint32_t next, prev;
 };
 
@@ -73,7 +80,7 @@ static void list_remove(struct sp__recmem *rm, struct tag *t)
 	rm->free_bytes -= units * SP__RECMEM_UNIT;
 }
 
-/* Frees a block together with the one after it, if that is free. */
+/* Frees a block, and merges it with the next one if that is free. */
 static void release(struct sp__recmem *rm, struct tag *t)
 {
 	struct tag *after = tag_at(rm, unit_of(rm, t) + (t->size >> 1));
@@ -104,7 +111,7 @@ void sp__recmem_init(struct sp__recmem *rm, void *mem, size_t bytes)
 	release(rm, first);
 }
 
-/* The first list from bin b on that is not empty; BINS: none. */
+/* Returns the first list from bin b on that is not empty; BINS: none. */
 static unsigned from_bin(const struct sp__recmem *rm, unsigned b)
 {
 	for (; b < SP__RECMEM_BINS; b = (b / 64 + 1) * 64) {
@@ -116,7 +123,7 @@ static unsigned from_bin(const struct sp__recmem *rm, unsigned b)
 	return SP__RECMEM_BINS;
 }
 
-/* The largest list that is not empty; BINS: none. */
+/* Returns the last list that is not empty; BINS: none. */
 static unsigned last_bin(const struct sp__recmem *rm)
 {
 	for (int w = SP__RECMEM_BINS / 64 - 1; w >= 0; w--)
@@ -144,7 +151,7 @@ static struct tag *find(const struct sp__recmem *rm, size_t min, size_t max)
 	return t ? t : look_in(rm, last_bin(rm), min);
 }
 
-/* Cuts a block that is in use down to units; the rest is free. */
+/* Shortens a block in use; the rest becomes free. */
 static void cut(struct sp__recmem *rm, struct tag *t, size_t units)
 {
 	size_t rest = (t->size >> 1) - units;
@@ -178,7 +185,7 @@ void sp__recmem_trim(struct sp__recmem *rm, void *p, size_t bytes)
 	cut(rm, (void *)((char *)p - 8), units_for(bytes));
 }
 
-void sp__recmem_give(struct sp__recmem *rm, void *p)
+void sp__recmem_release(struct sp__recmem *rm, void *p)
 {
 	struct tag *t = (void *)((char *)p - 8);
 

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Forms runs by replacement selection in batches (replace.h).
+ *
+ * A record larger than the whole memory is a giant.  It is output directly once memory is empty, to
+ * the next run if it precedes the record output last.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,10 +19,10 @@
 #define LARGEST_SPAN 4096u
 #define STRIPS_BYTES 800 /* of two strips, besides spans */
 
-/* Precedes the records of a span. */
+/* Header of a span; its records follow. */
 struct span {
 	uint64_t bytes;
-	uint32_t next; /* name of the strip's next; 0: none */
+	uint32_t next; /* name of the strip's next span; 0: none */
 };
 
 size_t sp__replace_batch_bytes(size_t memory_bytes)
@@ -72,8 +78,8 @@ void sp__replace_close(struct sp__replace *r)
 }
 
 /*
- * Cursors refer to strips by number.  The table holds the name of a strip's current
- * span, or, for a free number, the next free one (+ 1).
+ * Cursors refer to strips by number.  The table holds the name of a strip's current span or, for a
+ * free number, the next free one (+ 1).
  */
 static int feed_get(void *ctx, size_t strip, bool wait, const char **data, size_t *bytes)
 {
@@ -98,7 +104,7 @@ static int feed_release(void *ctx, size_t strip)
 	struct span *s = sp__recmem_block(&r->mem, r->strips[strip]);
 
 	r->strips[strip] = s->next;
-	sp__recmem_give(&r->mem, s);
+	sp__recmem_release(&r->mem, s);
 	return 0;
 }
 
@@ -136,7 +142,7 @@ void sp__replace_cursors(const struct sp__replace *r, struct sp__cursor *cursors
 		cursors[i].feed = r->merge.cursors[i].feed;
 }
 
-/* The record output last, at its current address. */
+/* Returns the record output last, at its present address. */
 static void previous(const struct sp__replace *r, const char **prev, size_t *bytes)
 {
 	*prev = r->merge.prev ? r->merge.prev : r->writing ? r->last.data : NULL;
@@ -161,8 +167,8 @@ static int put(struct sp__replace *r, const char *rec, size_t bytes)
 	return r->sink.put(r->sink.ctx, rec, bytes, prev, prev_bytes);
 }
 
-/* Ends the current run; the strips of the next one take its place. */
-static int turn(struct sp__replace *r)
+/* Ends the current run and starts the next one with its strips. */
+static int next_run(struct sp__replace *r)
 {
 	const char *prev;
 	size_t prev_bytes;
@@ -181,15 +187,15 @@ static int turn(struct sp__replace *r)
 	return sp__merge_init(&r->next, r->keys, 0, r->budget, NULL);
 }
 
-/* Outputs one record: SP_READY; SP_END: there is none. */
-static int give_one(struct sp__replace *r)
+/* Outputs one record.  Returns SP_READY, or SP_END if there is none. */
+static int output_one(struct sp__replace *r)
 {
 	int rc;
 
 	while ((rc = sp__merge_next(&r->merge, true)) == SP_END) {
 		if (!r->next.n)
 			return SP_END;
-		rc = turn(r);
+		rc = next_run(r);
 		if (rc < 0)
 			return rc;
 	}
@@ -205,8 +211,8 @@ static int give_one(struct sp__replace *r)
 }
 
 /*
- * Keeps a giant record as the one output last, and its key, which is already known: comparing
- * every batch with the whole record would take long.
+ * Keeps a giant as the record output last, with its key, which is already known: comparing each
+ * batch with the whole record would take long.
  */
 static int keep_giant(struct sp__replace *r, const struct sp__runbuf *b, const struct sp__entry *e)
 {
@@ -228,7 +234,7 @@ static int keep_giant(struct sp__replace *r, const struct sp__runbuf *b, const s
 	return sp__bytes_set(&r->last, rec, bytes, r->budget);
 }
 
-/* Is a record of the batch before the one output last? */
+/* True if a record of the batch precedes the one output last. */
 static bool before_last(const struct sp__replace *r, const struct sp__runbuf *b,
 			const struct sp__entry *e)
 {
@@ -250,14 +256,14 @@ static bool before_last(const struct sp__replace *r, const struct sp__runbuf *b,
 	       0;
 }
 
-/* Outputs until free_bytes are free: SP_READY, or SP_END: nothing is left. */
-static int give_until(struct sp__replace *r, size_t free_bytes)
+/* Outputs records until free_bytes are free.  Returns SP_READY, or SP_END if none is left. */
+static int output_until(struct sp__replace *r, size_t free_bytes)
 {
 	bool given = false;
 	int rc = SP_READY;
 
 	while (r->mem.free_bytes < free_bytes) {
-		rc = give_one(r);
+		rc = output_one(r);
 		if (rc != SP_READY)
 			break;
 		given = true;
@@ -273,13 +279,13 @@ static int give_until(struct sp__replace *r, size_t free_bytes)
 	return rc;
 }
 
-/* Bytes that a batch takes, assuming full spans. */
-static size_t room_for(const struct sp__replace *r, uint64_t bytes)
+/* Returns the bytes that a batch takes, assuming full spans. */
+static size_t space_for(const struct sp__replace *r, uint64_t bytes)
 {
 	return (size_t)bytes + (size_t)bytes / r->span_bytes * 48 + 2 * r->span_bytes;
 }
 
-/* The first record from entry i on that is not before the one output last. */
+/* Returns the first record from entry i on that does not precede the one output last. */
 static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, size_t i)
 {
 	size_t low = i, high = b->n;
@@ -297,7 +303,7 @@ static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, 
 	return low;
 }
 
-/* Copies records from entry *i on into a new span; NULL: there is no space for one. */
+/* Copies records from entry *i on into a new span.  NULL: there is no space for one. */
 static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b, size_t *i,
 			      size_t end)
 {
@@ -322,11 +328,11 @@ static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b,
 }
 
 /*
- * Stores entries *i to end as a strip, as far as memory allows.  Returns 1 and its
- * number, 0 if not even the first fits, or -ENOMEM.
+ * Stores entries *i to end as a strip, as far as memory allows.  Returns 1 and its number, 0 if not
+ * even the first fits, or -ENOMEM.
  */
-static int lay_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *i, size_t end,
-		     size_t *strip)
+static int store_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *i, size_t end,
+		       size_t *strip)
 {
 	struct span *s, *before = NULL;
 	uint32_t first = 0;
@@ -345,13 +351,13 @@ static int lay_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *
 	return new_strip(r, first, strip) < 0 ? -ENOMEM : 1;
 }
 
-/* A record larger than the memory, which is empty. */
+/* Outputs a record larger than the memory, which is empty. */
 static int put_giant(struct sp__replace *r, const struct sp__runbuf *b, const struct sp__entry *e,
 		     bool turns)
 {
 	size_t bytes;
 	const char *rec = sp__runbuf_record(b, e, &bytes);
-	int rc = turns ? turn(r) : 0;
+	int rc = turns ? next_run(r) : 0;
 
 	if (!rc)
 		rc = put(r, rec, bytes);
@@ -363,15 +369,18 @@ static int put_giant(struct sp__replace *r, const struct sp__runbuf *b, const st
 	return sp__merge_init(&r->merge, r->keys, 0, r->budget, NULL);
 }
 
-/* There is no space for entry *i although there should be: memory is fragmented. */
-static int make_room(struct sp__replace *r, const struct sp__runbuf *b, size_t *i)
+/*
+ * Called if memory is too fragmented for entry *i: outputs records until there is space for it, or
+ * outputs it directly if it is a giant.
+ */
+static int make_space(struct sp__replace *r, const struct sp__runbuf *b, size_t *i)
 {
 	size_t bytes, want;
 	int rc;
 
 	sp__runbuf_record(b, &b->entries[*i], &bytes);
 	want = 2 * bytes + 4 * r->span_bytes + r->mem.free_bytes;
-	rc = give_until(r, want);
+	rc = output_until(r, want);
 	if (rc != SP_END)
 		return rc;
 	if (bytes + sizeof(struct span) + 2 * SP__RECMEM_UNIT <= r->mem.free_bytes)
@@ -387,19 +396,19 @@ int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *b)
 	int rc;
 
 	r->held += b->n;
-	rc = give_until(r, room_for(r, b->record_bytes));
+	rc = output_until(r, space_for(r, b->record_bytes));
 	for (size_t i = 0, cut; rc >= 0 && i < b->n;) {
 		cut = find_cut(r, b, i);
-		rc = i < cut ? lay_strip(r, b, &i, cut, &strip) : 0;
+		rc = i < cut ? store_strip(r, b, &i, cut, &strip) : 0;
 		if (rc == 1)
 			rc = join(r, &r->next, strip);
 		if (rc >= 0 && i == cut && i < b->n) {
-			rc = lay_strip(r, b, &i, b->n, &strip);
+			rc = store_strip(r, b, &i, b->n, &strip);
 			if (rc == 1)
 				rc = join(r, &r->merge, strip);
 		}
 		if (rc >= 0 && i < b->n)
-			rc = make_room(r, b, &i);
+			rc = make_space(r, b, &i);
 	}
 	return rc < 0 ? rc : 0;
 }
@@ -408,7 +417,7 @@ int sp__replace_drain(struct sp__replace *r)
 {
 	int rc;
 
-	while ((rc = give_one(r)) == SP_READY)
+	while ((rc = output_one(r)) == SP_READY)
 		;
-	return rc == SP_END ? turn(r) : rc;
+	return rc == SP_END ? next_run(r) : rc;
 }

@@ -1,43 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replacement selection in batches: records go in in any order; the runs that come out
- * are about twice as long as the memory on random input, and a single run on input in
- * which no record is farther from its place than the memory reaches.
+ * Declares replacement selection in batches.  On random input, runs are about twice as long as the
+ * memory; if no record is farther from its final position than the memory reaches, there is one
+ * run.
  *
  *	| span of strip 3 | span of strip 7 | free | span of strip 3 | ...
  *
- * A batch of records is sorted and split at the record output last: records that are
- * not before it become a strip of the current run, the rest one of the next.  A strip
- * is a sorted list of spans of whole records.  When memory is short the strips of the
- * current run are merged (merge.h) and output, each span being freed when its last
- * record has been output, until there is space for the next batch.  A new strip
- * rebuilds the merge's tree, once for thousands of records.  When the current run has
- * no strips left, those of the next one take its place.
+ * Algorithm: a batch of records is sorted and split at the record output last.  Records that do not
+ * precede it become a strip of the current run, the others a strip of the next run.  A strip is a
+ * sorted list of spans of whole records.  When memory is short, the strips of the current run are
+ * merged (merge.h) and output until there is space for the next batch.  Each span is freed when its
+ * last record has been output.  A new strip rebuilds the tree of the merge, once for thousands of
+ * records.  When the current run has no strips left, the next run starts with its strips.
  *
- * Memory arithmetic.  A record in the memory M costs its length; a span of p
- * bytes 24 more.  A strip costs half a span on average, the part already
- * output, and some 400 bytes for its cursor.  Batches of b bytes make up to
- * 2 M / b strips, so that M / b (p + 800) + b is lost: b is sqrt(2048 M), and p
- * b / 32 between 512 and 4096.  From M of 1 MB on that leaves nine tenths for
- * records, whatever their lengths.  Load-sort-store has M / (1 + 32 / length),
- * because of its entries.
+ * Memory: a record in memory M costs its length, and a span of p bytes 24 more.  A strip costs half
+ * a span on average, the part already output, and about 400 bytes for its cursor.  Batches of b
+ * bytes make up to 2 M / b strips, which lose M / b (p + 800) + b.  So b is sqrt(2048 M), and p is
+ * b / 32 within 512 and 4096.  From 1 MiB on, nine tenths of M hold records of any length.
+ * Load-sort-store has M / (1 + 32 / length), because of its entries.
  *
- * Stability.  Take records a before b with equal keys.  If a waits for the next
- * run, it was before the last record when its batch was split; the last record
- * has only grown since, or the run has changed: b is not in an earlier run.  Within a
- * run strips are merged in the order of their creation; and if a has already been
- * output, b comes after it.
+ * Stability: let record a precede b in the input, with equal keys.  If a waits for the next run, it
+ * preceded the last record when its batch was split.  Since then the last record has only grown, or
+ * the run has changed, so b is not in an earlier run.  Within a run, strips are merged in the order
+ * of their creation; and if a has already been output, b comes after it.
  *
- * Rejected: the textbook's heap of all records with memory management for each.  For
- * each record it spends a cache miss on most levels of a heap as large as the memory,
- * whereas a batch is sorted by radix within the cache and the tree over strips stays
- * there too; its entries and tags cost 28 bytes per record.  Also rejected: replacement
- * selection whenever input looks nearly sorted, since the single run saves less in the
- * merge than the selection costs (at 8 MB, 400 MB of lines with one in a hundred out of
- * place: 4.3 s of processor time instead of 2.6).
+ * Rejected:
+ * - the textbook's heap of all records with memory management for each one.  Each record costs a
+ *   cache miss on most levels of a heap as large as the memory.  A batch is sorted by radix within
+ *   the cache, and the tree over strips stays there, too; its entries and tags cost 28 bytes per
+ *   record;
+ * - replacement selection whenever input seems nearly sorted: the single run saves less in the
+ *   merge than the selection costs (with 8 MB, for 400 MB of lines with one in a hundred out of
+ *   order: 4.3 s of processor time instead of 2.6).
  *
- * Sources: Knuth volume 3, 5.4.1; Larson, External sorting: run formation
- * revisited, 2003.
+ * Sources: Knuth volume 3, 5.4.1; Larson, External sorting: run formation revisited, 2003.
  */
 #pragma once
 
@@ -45,8 +41,8 @@
 #include "sort/select/recmem.h"
 
 /*
- * The destination of runs.  prev is the record put before, at its current address; NULL at
- * the beginning of a run.  All return 0 or an error.
+ * The destination of runs.  prev is the record put before, at its present address; NULL at the
+ * start of a run.  All functions return 0 or an error.
  */
 struct sp__replace_sink {
 	void *ctx;
@@ -61,39 +57,39 @@ struct sp__replace {
 	struct sp__replace_sink sink;
 	bool drop_equal; /* -u: drop records that equal the one before */
 	struct sp__tally dropped;
-	uint64_t held; /* records accepted and neither output nor dropped */
+	uint64_t held; /* records accepted, and neither output nor dropped */
 	struct sp__recmem mem;
 	size_t span_bytes;
-	struct sp__merge merge, next; /* the strips of the current run and the next, oldest first */
+	struct sp__merge merge, next; /* strips of the current run and the next, oldest first */
 	uint32_t *strips;	      /* first span of each; see replace.c */
 	size_t nstrips, strips_cap;
 	uint32_t free_strip;
-	bool writing;	       /* the current run has begun */
-	struct sp__bytes last; /* the record output last, while writing */
-	bool keyed;	       /* ... is a giant with a key: */
+	bool writing;	       /* the current run has started */
+	struct sp__bytes last; /* while writing: the record output last */
+	bool keyed;	       /* last is a giant with a key: */
 	struct sp__keybuf last_key;
 };
 
-/* Bytes for one batch, given the memory. */
+/* Returns the bytes of one batch. */
 size_t sp__replace_batch_bytes(size_t memory_bytes);
-/* The length of a run of random input: twice what the memory holds, see above. */
+/* Returns the length of a run of random input: twice the records that fit in memory, see above. */
 double sp__replace_run_bytes(size_t memory_bytes);
 
-/* mem: aligned to 16 bytes.  0 or -ENOMEM. */
+/* mem is aligned to 16 bytes.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__replace_open(struct sp__replace *r, const struct sp_keyset *keys, void *mem,
 				   size_t bytes, struct sp__budget *budget,
 				   const struct sp__replace_sink *sink, bool drop_equal);
 void sp__replace_close(struct sp__replace *r);
 
 /*
- * Accepts a sorted batch, and outputs as many records as must make space for it.  A record
- * larger than the whole memory is output at once.  0 or an error.
+ * Accepts a sorted batch, and outputs as many records as must make space for it.  A record larger
+ * than the whole memory is output immediately.  Returns 0 or an error.
  */
 SP_MUST_CHECK int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *batch);
 /* Outputs all remaining records, and ends the last run. */
 SP_MUST_CHECK int sp__replace_drain(struct sp__replace *r);
 
-/* Before anything has been output: the strips, as inputs of another merge. */
+/* Before any output: the number of strips, which can be inputs of another merge. */
 static inline unsigned sp__replace_strips(const struct sp__replace *r)
 {
 	return r->merge.n;
