@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Data in memory: sorted by the sort itself, cut by binary search, merged by the loser tree of the
- * final merge, whose cursors take each buffer as one span.
+ * Sorts, cuts and merges data in memory.  The sort itself sorts it, binary search finds the cuts,
+ * and the loser tree of the final merge merges it; its cursors read each buffer as one span.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "sort/state.h"
 
 #define BLOCK_BYTES ((size_t)1 << 20)
-#define BLOCKS_WRITTEN 4 /* at once, to a file */
+#define BLOCKS_WRITTEN 4 /* outstanding, to a file */
 
 static struct sp_tally public_tally(const struct sp__tally *t)
 {
@@ -28,7 +28,7 @@ static int not_whole(struct sp_errinfo *err)
 	return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "the last record is not whole");
 }
 
-/* Bytes of whole records that a buffer begins with. */
+/* Returns the length of the whole records at the start of a buffer. */
 static size_t whole_bytes(const struct sp_recfmt *f, const struct sp_batch *b)
 {
 	struct sp__splitter s;
@@ -73,7 +73,7 @@ static int no_count(const struct sp_sort_opts *opts, struct sp_errinfo *err)
 			   : 0;
 }
 
-/* Puts a last record that lacks its terminator. */
+/* Puts the last record, which lacks its terminator. */
 static int put_rest(struct sp_sort *s, const struct sp_batch *buffer, size_t whole)
 {
 	const char *data = buffer->data + whole;
@@ -199,11 +199,11 @@ struct sp_merge {
 	struct sp__wstream_opts writing;
 	char *block;
 	size_t capacity;
-	bool held; /* the winner did not fit into the block before */
+	bool held; /* the winner did not fit into the previous block */
 	int ended;
 };
 
-/* A buffer is one span, given once. */
+/* Returns a whole buffer as one span, then SP_END. */
 static int span(void *merge, size_t index, bool wait, const char **data, size_t *bytes)
 {
 	struct sp_merge *m = merge;
@@ -276,7 +276,7 @@ void sp_merge_close(struct sp_merge *m)
 	free(m);
 }
 
-/* The order is known from the codes, or compared. */
+/* True if the winner does not precede the previous record, by its code or by comparison. */
 static bool in_order(const struct sp_merge *m)
 {
 	size_t term = sp__rec_term(&sp__ks(m->merge.keys)->format);
@@ -287,7 +287,7 @@ static bool in_order(const struct sp_merge *m)
 				 m->merge.rec, m->merge.bytes - term) <= 0;
 }
 
-/* The next record that is not dropped. */
+/* Moves to the next record that is not dropped. */
 static int next_record(struct sp_merge *m)
 {
 	int rc;
@@ -379,7 +379,7 @@ int sp_merge_write(struct sp_merge *m, const char *path, const struct sp_batch *
 	if (!rc)
 		rc = sp__result_commit(&r);
 	sp__result_close(&r);
-	if (rc < 0) /* what was taken from it is in no file */
+	if (rc < 0) /* records taken from it are in no file */
 		m->ended = rc;
 	return rc;
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Checks that an input is in order (-c), by comparing each record with the one before.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
@@ -8,12 +11,11 @@
 #include "run/memory.h"
 #include "sort/plan/plan.h"
 
-/* The last record of the batch before. */
 struct checker {
 	const struct sp_sort_opts *opts;
 	struct sp__budget budget;
 	uint64_t header_records;
-	struct sp__bytes last;
+	struct sp__bytes last; /* record of the previous batch */
 	uint64_t records, line;
 	struct sp_disorder *where;
 };
@@ -30,7 +32,7 @@ static int disorder(struct checker *c, const char *rec, size_t bytes)
 	return 1;
 }
 
-/* 0: in order so far; 1: not; or -ENOMEM. */
+/* Returns 0 if the batch is in order, 1 if not, or -ENOMEM. */
 static int check_batch(struct checker *c, const struct sp_batch *batch)
 {
 	const struct sp_recfmt *f = &c->opts->format;

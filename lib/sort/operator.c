@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sort as an operator of a plan.
+ * Makes a sort an operator of a plan.
  */
 #include <string.h>
 #include "base/clock.h"
@@ -9,7 +9,9 @@
 #include "run/volume_spec.h"
 #include "sort/state.h"
 
-/* Worker threads have no descriptor: with a limit it sleeps that long. */
+/*
+ * Waits for a worker thread, which has no descriptor: if there is a limit, by sleeping that long.
+ */
 static int work_until(struct sp_sort *s, bool (*done)(struct sp_sort *s), int64_t timeout_ns)
 {
 	int rc;
@@ -62,11 +64,11 @@ void sp__sort_later(struct sp_sort *s, struct sp__waits *waits)
 struct sorting {
 	struct sp_operator op, *input;
 	struct sp_sort *sort;
-	struct sp_batch batch; /* of the input: not all of it has been put */
+	struct sp_batch batch; /* of the input; not completely put */
 	bool finished;
 };
 
-/* SP_END: the input has ended, and all of it has been put. */
+/* Puts the input.  Returns SP_END when all of it has been put. */
 static int feed(struct sorting *n)
 {
 	int rc;
@@ -86,7 +88,7 @@ static int feed(struct sorting *n)
 	return rc;
 }
 
-/* To finish would wait for the work in the background. */
+/* Ends the input.  Returns SP_LATER instead of waiting for background work. */
 static int finish(struct sorting *n)
 {
 	if (!formed(n->sort)) {
@@ -123,7 +125,7 @@ static void close_sorting(void *operator)
 	sp_sort_free(((struct sorting *)operator)->sort);
 }
 
-/* One machine for a plan: that of the plan. */
+/* A plan has one machine, which its sorts use. */
 static int choose_volume(const struct sp_flow *flow, struct sp_run_opts *run)
 {
 	const char *volume = flow->run.volume;

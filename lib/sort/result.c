@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The outputs of a sort.
+ * Writes the outputs of a sort.
  *
- * A single output is opened when its first batch is there; a merge, which reads while it writes,
- * prepares it before.  Parts are all prepared before anything is read, so that a sort of an
- * hour does not end at the ninth of ten names, and stay open until they are committed together:
- * each takes a descriptor.  They are written one behind the other, as the merge gives them.
+ * A single output is opened when its first batch is available; a merge, which reads while it
+ * writes, prepares it before.  Files of parts are all prepared before anything is read, so that a
+ * sort of an hour does not fail at the ninth of ten names.  They stay open until they are committed
+ * together; each takes a descriptor.  They are written one after the other, in the order of the
+ * merge.
  *
- * While names are given no signal is taken, so a signal leaves all parts or none.  A name that
- * the system refuses then is an error with the parts before it in place.
+ * While files get their names, signals are blocked, so a signal leaves all parts or none.  If the
+ * system then refuses a name, the sort fails, and the parts before it stay.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 #include "sort/result.h"
 #include "sort/splitters.h"
 
-/* Descriptors that the sort needs beside those of its parts. */
+/* Descriptors that the sort needs in addition to those of its parts. */
 #define DESCRIPTORS_LEFT 16
 
 /* NULL: the caller's descriptor. */
@@ -35,7 +36,7 @@ static const char *name_of(const struct sp__sort_result *r, size_t part)
 	return r->io->splitters ? r->io->parts[part] : r->io->output;
 }
 
-/* Two names of one file, however they lead there, would lose a part. */
+/* Two names of one file, by any path, would lose a part. */
 static int check_distinct(const struct sp__sort_result *r)
 {
 	struct sp_output_set_file *seen = calloc(r->nfiles, sizeof(*seen)), *f = seen;
@@ -56,7 +57,7 @@ static int check_distinct(const struct sp__sort_result *r)
 	return rc;
 }
 
-/* The error of a part for which there is no descriptor; `opened` parts have one. */
+/* Records the error of a part for which there is no descriptor; `opened` parts have one. */
 static int too_many(const struct sp__sort_result *r, size_t part, size_t opened)
 {
 	struct rlimit limit = { 0 };
@@ -124,7 +125,7 @@ static int begin_part(struct sp__sort_result *r)
 
 	if (fd < 0)
 		return fd;
-	/* What another run has left of it is not continued here. */
+	/* Data that an interrupted sort left in the file is not continued here. */
 	if (r->staging && ftruncate(fd, 0) < 0)
 		return sp__err(r->err, -errno, "write", name, -1);
 	return sp__wstream_open(&r->stream, fd, name ? name : "standard output", &r->writing,
@@ -176,7 +177,7 @@ bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out)
 	struct stat st;
 	off_t at;
 
-	/* A longer one may be on its way through a queue. */
+	/* A longer header can still be in a queue. */
 	if (r->io->splitters || r->header_bytes > r->writing.chunk_bytes ||
 	    sp__wstream_flush(r->stream) < 0)
 		return false;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splitters by sampling.
+ * Computes splitters by sampling.
  *
- * The bytes of all inputs are divided into strata of equal length, 1000 for each part.  In each a
- * byte is drawn, and the record that it belongs to is read, with positioned reads around it, and
- * put into a sort of its own, whose memory, threads and temporary space bound the samples
- * whatever their number.  Records in order pass by with their weights; where the sum of the
- * weights passes i / P of the whole, the record is splitter i.
+ * Algorithm: the bytes of all inputs are divided into strata of equal length, 1000 per part.  In
+ * each stratum a byte is drawn.  Positioned reads around the byte find its record, which is put
+ * into a sort.  The options of this sort limit memory, threads and temporary space, for any number
+ * of samples.  Then the records are read in order, with their weights.  When the sum of weights
+ * exceeds i / P of the total, the record is splitter i.
  *
- * Weights.  A record is put once, however many strata draw from it.  If it is shorter than a
- * stratum, it is drawn with a probability of its length / stratum and stands for a stratum;
- * if it is longer, it is drawn for certain, or nearly, and stands for its own bytes.
- * The weight of a record is thus the larger of the two lengths, and need not be kept with it.
+ * Weights: a record is put once, even if several strata draw from it.  If it is shorter than a
+ * stratum, it is drawn with probability length / stratum, and represents a stratum.  If it is
+ * longer, it is drawn with a probability close to one, and represents its own bytes.  So the weight
+ * of a record is the larger of both lengths, and is not stored.
  *
- * Precision.  The number of samples below a given key has a variance of at most that of
- * independent draws; between two splitters lie 1000, give or take their square root, so
- * one standard deviation is about 3.2 % of a part.
+ * Precision: the variance of the number of samples below a key is at most that of independent
+ * draws. Between two splitters are 1000 samples, plus or minus the square root, so one standard
+ * deviation is about 3.2 % of a part.
  *
- * A record of CSV is found only probably (rec/recfmt.h).  What is not one is left out, and a
- * wrong one makes parts uneven, never wrong.
+ * Assumptions: a CSV record is found with high probability only (rec/recfmt.h).  Text that is not a
+ * record is skipped; a wrong record makes parts uneven, never incorrect.
  *
- * Rejected: the record that begins after a random byte, which prefers records behind long
- * ones; one offset for all strata, which resonates with periodic files.
+ * Rejected: the record that starts after a random byte, which prefers records after long ones; one
+ * offset for all strata, which resonates with periodic files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,10 +41,12 @@
 #include "sort/splitters.h"
 
 #define SAMPLES_PER_PART 1000
-/* Read at first on each side of a byte; CSV needs some quotes to see where it is. */
+/*
+ * Bytes first read on each side of a byte.  CSV needs several quotes to find the start of a record.
+ */
 #define REACH_LINE 2048u
 #define REACH_CSV 8192u
-/* So many samples before it is needed the page cache is asked for one. */
+/* The page cache is asked for a sample this many samples ahead. */
 #define READS_AHEAD 128
 
 struct range {
@@ -57,19 +59,19 @@ struct sampler {
 	struct sp_errinfo *err;
 	struct sp__budget *budget; /* of the splitters */
 	struct range *ranges;
-	uint64_t total;	  /* bytes in all ranges */
-	uint64_t strata;  /* their number */
-	uint64_t stratum; /* bytes of one, at least 1 */
+	uint64_t total;	  /* in all ranges */
+	uint64_t strata;  /* number of strata */
+	uint64_t stratum; /* bytes of one stratum, at least 1 */
 	struct sp__sorter sorter;
 	uint64_t weights; /* of the records put */
 
-	/* The current input. */
+	/* The current input: */
 	const char *name;
 	int fd;		     /* -1: none */
-	uint64_t file_bytes; /* at opening */
+	uint64_t file_bytes; /* when it was opened */
 	struct range range;
 	uint64_t taken; /* where the last record put ends */
-	uint64_t at;	/* the window: where it lies, its bytes, and a byte free for a terminator */
+	uint64_t at;	/* the window: its offset, its bytes, and a free byte for a terminator */
 	size_t bytes, capacity;
 	char *window;
 };
@@ -107,7 +109,7 @@ static int open_input(struct sampler *s, size_t i)
 	return 0;
 }
 
-/* Moves the window to [from, to) of the file, or to its end, if that comes before. */
+/* Moves the window to [from, to) of the file, or to the end of the file if that comes first. */
 static int fill(struct sampler *s, uint64_t from, uint64_t to)
 {
 	size_t want = (size_t)(to - from), had = s->capacity;
@@ -134,7 +136,7 @@ static int skip_mark(struct sampler *s)
 	return rc;
 }
 
-/* The end of the header, which begins the range. */
+/* Moves the start of the range past the header. */
 static int skip_header(struct sampler *s, uint64_t records)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -158,7 +160,7 @@ static int skip_header(struct sampler *s, uint64_t records)
 	return 0;
 }
 
-/* Finds out where the records of an input lie. */
+/* Computes the range of an input's records. */
 static int measure(struct sampler *s, size_t i)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -189,7 +191,7 @@ static int measure(struct sampler *s, size_t i)
 	return rc;
 }
 
-/* Brings the record at a byte of the file into the window; SP_END: the file ends before it. */
+/* Moves the window to the record at a byte of the file.  SP_END: the file ends before it. */
 static int find(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -225,7 +227,7 @@ static int find_fixed(struct sampler *s, uint64_t p, size_t *begin, size_t *end)
 	return s->bytes == length ? SP_READY : SP_END;
 }
 
-/* Puts the record at a byte of the current input into the sort. */
+/* Puts the record at a byte of the current input. */
 static int take(struct sampler *s, uint64_t p)
 {
 	const struct sp_recfmt *f = &s->opts.format;
@@ -258,10 +260,10 @@ static uint64_t stratum_begin(const struct sampler *s, uint64_t k)
 	return (uint64_t)((unsigned __int128)s->total * k / s->strata);
 }
 
-/* Bytes drawn, one in each stratum that has any, counted from the beginning of all ranges. */
+/* Draws bytes, one in each stratum that has any, as offsets in the concatenation of all ranges. */
 struct draws {
 	struct sp__rng rng;
-	uint64_t k; /* the next stratum */
+	uint64_t k; /* next stratum */
 };
 
 static bool draw(const struct sampler *s, struct draws *d, uint64_t *p)
@@ -277,7 +279,7 @@ static bool draw(const struct sampler *s, struct draws *d, uint64_t *p)
 	return false;
 }
 
-/* Has a part of the current input read while others are worked on; without that it comes later. */
+/* Starts reading ahead for a later sample, if it is in the current input. */
 static void read_ahead(const struct sampler *s, uint64_t before, struct draws *ahead)
 {
 	uint64_t p;
@@ -314,7 +316,7 @@ static int draw_samples(struct sampler *s)
 	return rc;
 }
 
-/* Passes through the samples in order. */
+/* Chooses the splitters from the samples in order. */
 static int choose(struct sampler *s, struct sp_splitters *to, size_t parts)
 {
 	unsigned __int128 sum = 0; /* of the weights so far, times parts */
@@ -338,7 +340,7 @@ static int choose(struct sampler *s, struct sp_splitters *to, size_t parts)
 	return rc;
 }
 
-/* What the sort of the samples will get. */
+/* Sets the expected input of the sort of samples. */
 static void expect(struct sampler *s)
 {
 	uint64_t record = s->opts.format.fixed_bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Compares what a sort has read with what it has given out or dropped. */
+/* Compares the records that a sort has read with those that it has returned or dropped. */
 #include "base/err.h"
 #include "sort/shared.h"
 

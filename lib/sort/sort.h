@@ -9,21 +9,27 @@
 
 struct sp__env;
 
-/* sp_sort_new(); plan: the environment of a plan whose simulated device is used, or NULL. */
+/*
+ * Does the work of sp_sort_new().  plan: run environment of a plan whose simulated device is used,
+ * or NULL.
+ */
 SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
 			       const struct sp__env *plan, struct sp_errinfo *err);
-/* sp_sort_free(); 0, or the error if the trace could not be written.  Accepts NULL. */
+/*
+ * Does the work of sp_sort_free().  Returns 0, or the error if the trace could not be written.
+ * Accepts NULL.
+ */
 int sp__sort_free(struct sp_sort *sort);
-/* sp_sort_put() and sp_sort_get() that wait instead of returning SP_LATER. */
+/* Do the work of sp_sort_put() and sp_sort_get(), and wait instead of returning SP_LATER. */
 SP_MUST_CHECK int sp__sort_put_all(struct sp_sort *sort, const struct sp_batch *batch);
 SP_MUST_CHECK int sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch);
-/* The result has been written: on a simulated machine, waits for its device. */
+/* Called when the result has been written: on a simulated machine, waits for its device. */
 void sp__sort_sync(struct sp_sort *sort);
-/* Its run environment, until it is freed. */
+/* Returns the run environment of a sort; valid until the sort is freed. */
 struct sp__env *sp__sort_env(struct sp_sort *sort);
 
 /*
- * A sort whose caller has records one by one and waits for the sort.  One thread uses it.  A struct
+ * A sort whose caller has single records and waits for the sort.  One thread uses it.  A struct
  * that is all zero can be closed.
  */
 struct sp__sorter {
@@ -32,17 +38,22 @@ struct sp__sorter {
 	struct sp__bytes part; /* records that are not put yet */
 };
 
-/* Creates the key set `order` and a sort of opts, whose format and keys it sets.  0 or an error. */
+/*
+ * Creates the key set `order` and a sort of opts; sets format and keys of opts.  Returns 0 or an
+ * error.
+ */
 SP_MUST_CHECK int sp__sorter_open(struct sp__sorter *s, const struct sp_keyset_opts *order,
 				  struct sp_sort_opts *opts, struct sp_errinfo *err);
 /* Closes the sort.  Returns 0, or the error if its trace could not be written. */
 int sp__sorter_close(struct sp__sorter *s);
 
-/* Returns space for a record of up to `bytes` bytes; NULL: there is no memory (recorded). */
+/*
+ * Returns space for a record of up to `bytes` bytes.  NULL: there is no memory, which is recorded.
+ */
 void *sp__sorter_space(struct sp__sorter *s, size_t bytes);
-/* Accepts the record of `bytes` bytes, terminator included, that is in this space. */
+/* Accepts the record in this space; bytes: its length, with the terminator. */
 SP_MUST_CHECK int sp__sorter_add(struct sp__sorter *s, size_t bytes);
 /* Puts the records in part. */
 SP_MUST_CHECK int sp__sorter_flush(struct sp__sorter *s);
-/* Puts the records in part, and ends the input; sp__sort_get_next() then returns the result. */
+/* Puts the records in part, and ends the input.  sp__sort_get_next() then returns the result. */
 SP_MUST_CHECK int sp__sorter_finish(struct sp__sorter *s);

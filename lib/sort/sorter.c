@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers the records of another capability, and puts them into a sort, 64 KiB at a time. */
+/* Collects the records of another capability and puts them into a sort, 64 KiB per batch. */
 #include <errno.h>
 #include "base/err.h"
 #include "run/env.h"

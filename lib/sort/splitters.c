@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Splitters, and the offsets at which they cut sorted data.
+ * Reads splitters, and finds where they cut sorted data.
  *
- * The result of a sort is a stream of batches in order.  A batch lies in one part if its last
- * record does, so one comparison a batch is the rule; the records of a batch are compared one by
- * one only where a splitter falls into it.  The last record of a batch of lines is found from its
- * end.  In CSV a newline may be text, so a batch is walked through.
+ * Algorithm: the result of a sort is a stream of batches in order.  A batch is in one part if its
+ * last record is, so typically each batch costs one comparison.  Only if a splitter falls into a
+ * batch are its records compared one by one.  The last record of a batch of lines is found from its
+ * end.  In CSV a newline can be text, so the whole batch is read.
  *
- * Keys alone are compared, never the last resort: a splitter stands for all records with its
- * key, and a group of equal keys is never cut.  That keeps -s, -u and --count the same as
- * without parts.
+ * Only keys are compared, never the last resort: a splitter represents all records with its key,
+ * and a group of equal keys is never cut.  So -s, -u and --count have the same result as without
+ * parts.
  *
- * Rejected: a splitter as the pair of key and record, which would balance one key with many
- * records, but part groups that -u collapses.
+ * Rejected: a splitter as a pair of key and record.  It would balance a key with many records, but
+ * divide groups that -u collapses.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err)
 	return 0;
 }
 
-/* The order of a record, with its terminator, and splitter i. */
+/* Compares a record, with its terminator, with splitter i. */
 static int compare(const struct sp_splitters *s, const char *rec, size_t bytes, size_t i)
 {
 	struct sp_batch at = sp_splitters_get(s, i);
@@ -141,7 +141,7 @@ int sp_splitters_load(struct sp_splitters **splitters, const struct sp_sort_opts
 	return rc;
 }
 
-/* A record of a batch; its number, if it has one, is before it. */
+/* A record of a batch.  Its number, if it has one, is before it. */
 struct located {
 	const char *rec, *end;
 };
@@ -191,7 +191,7 @@ size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct
 	}
 }
 
-/* The record that the byte at an offset of the buffer belongs to. */
+/* Returns the record that contains this byte of the buffer. */
 static struct located around(const struct sp_splitters *s, const struct sp_batch *b, size_t at)
 {
 	const char *data = b->data, *end = data + b->bytes, *before;
@@ -211,7 +211,7 @@ size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
 	struct located p;
 
 	while (from < to) {
-		/* In CSV only a walk from the beginning finds a record. */
+		/* In CSV, only a search from the start finds a record. */
 		if (s->format.kind == SP_REC_CSV) {
 			p = located_at(s, sorted->data + from, sorted->data + to, false);
 			if (compare(s, p.rec, (size_t)(p.end - p.rec), part) >= 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a sorted stream is cut (splitters.c).
+ * Declares splitters, which cut a sorted stream (splitters.c).
  */
 #pragma once
 
@@ -12,27 +12,27 @@ struct sp_splitters {
 	const struct sp_keyset *keys; /* borrowed */
 	struct sp_recfmt format;
 	struct sp__budget budget;
-	struct sp__bytes text; /* the records, one after the other */
+	struct sp__bytes text; /* the records, concatenated */
 	size_t *ends;	       /* offsets in text */
 	size_t n, ends_cap;
 };
 
 SP_MUST_CHECK int sp__splitters_new(struct sp_splitters **splitters,
 				    const struct sp_sort_opts *opts, struct sp_errinfo *err);
-/* Appends a record, with its terminator; 0 or -ENOMEM. */
+/* Appends a record, with its terminator.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes);
-/* Appends the records of a batch; path: of a file they are from, or NULL. */
+/* Appends the records of a batch.  path: of their file, or NULL. */
 SP_MUST_CHECK int sp__splitters_load_batch(struct sp_splitters *s, const struct sp_batch *batch,
 					   const char *path, struct sp_errinfo *err);
-/* -ENOMEM if one of the comparisons so far had no memory. */
+/* Returns -ENOMEM if one of the comparisons so far had no memory. */
 SP_MUST_CHECK int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err);
 
 /*
- * How many bytes of a batch in order, all of it in part `part` or later, belong to that part.
- * counted: each record has its number before it (--count).
+ * Returns how many bytes of a batch belong to a part; all of the batch is in this part or later
+ * ones. counted: each record has its number before it (--count).
  */
 size_t sp__splitters_cut(const struct sp_splitters *s, size_t part, const struct sp_batch *batch,
 			 bool counted);
-/* Where part + 1 begins in a buffer of any length, which is in memory as a whole. */
+/* Returns where part + 1 starts in a buffer of any length that is completely in memory. */
 size_t sp__splitters_search(const struct sp_splitters *s, size_t part,
 			    const struct sp_batch *sorted);

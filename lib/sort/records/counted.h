@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --count: the number of records that a record stands for travels with it.
+ * Stores the number of records that a record stands for, under --count.
  *
- * In a run buffer it is the number before the record, SP__COUNT_HEAD bytes.  In a run it takes as
- * few bytes as it needs, right before the record: six bits in each, the lowest first, 0x80, and
- * 0x40 if more follow.  So none of them ends a line or opens quotes, and one byte is the rule.  In
- * the result it is what uniq -c writes, in CSV a field.
+ * In a run buffer the number is before the record, in SP__COUNT_HEAD bytes.  In a run it is also
+ * right before the record, in as few bytes as possible: each byte is 0x80, plus 0x40 if more bytes
+ * follow, plus six bits of the number, lowest first.  So no byte ends a line or opens quotes, and
+ * one byte is typical.  The result has the format of uniq -c, or a field in CSV.
  */
 #pragma once
 
@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Enough for the number in a run, too: 48 bits. */
+/* Also has space for a number in the format of runs, up to 48 bits. */
 #define SP__COUNT_HEAD sizeof(uint64_t)
-#define SP__COUNT_BYTES_MAX 11 /* bytes of any number in a run */
+#define SP__COUNT_BYTES_MAX 11 /* of any number in a run */
 #define SP__COUNT_BITS 6u
 #define SP__COUNT_MARK 0x80u
 #define SP__COUNT_MORE 0x40u
@@ -34,7 +34,7 @@ static inline void sp__count_store(char *rec, uint64_t n)
 	memcpy(rec - sizeof(n), &n, sizeof(n));
 }
 
-/* Puts a number right before a record, as in a run; returns its bytes. */
+/* Writes a number right before a record, in the format of runs; returns its length. */
 static inline size_t sp__count_put(char *rec, uint64_t n)
 {
 	size_t bytes = 1;
@@ -47,7 +47,7 @@ static inline size_t sp__count_put(char *rec, uint64_t n)
 	return bytes;
 }
 
-/* The number at the beginning of these bytes; returns its own bytes, 0 if it does not end there. */
+/* Reads the number at the start of these bytes; returns its length, or 0 if it is incomplete. */
 static inline size_t sp__count_get(const char *p, size_t bytes, uint64_t *number)
 {
 	uint64_t n = 0;
@@ -64,7 +64,7 @@ static inline size_t sp__count_get(const char *p, size_t bytes, uint64_t *number
 	return 0;
 }
 
-/* Passes the number at the beginning of a record in a run, if records are counted. */
+/* If records are counted, skips the number at the start of a record in a run. */
 static inline void sp__count_skip(bool counted, const char **rec, size_t *bytes)
 {
 	uint64_t number;

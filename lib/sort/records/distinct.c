@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Repeated keys collapse while a run buffer is filled.
+ * Collapses repeated keys while a run buffer is filled.
  *
- * A hash table of the records in the buffer: a record whose key is there already is dropped, or
- * counted with the one that came first, so a buffer holds as many groups as fit, however many
- * records they have.  It is sorted and stored like any other.
+ * Algorithm: a hash table has the records in the buffer.  A record whose key is in the table is
+ * dropped, or counted with the first one, so a buffer holds as many groups as fit, however many
+ * records they have.  The buffer is sorted and stored like any other.
  *
- * Memory.  The table lies at the end of the buffer, behind the entries, which move down when it
- * is doubled.  Slots of eight bytes, at most half of them used: 16 to 32 bytes a group.  Each
- * has 24 bits of the hash and the offset of its record, whose key is compared in full.
+ * Memory: the table is at the end of the buffer, after the entries.  If it is doubled, the entries
+ * move down.  A slot has 8 bytes: 24 bits of the hash, and the offset of the record, whose key is
+ * then compared in full.  At most half the slots are used: 16 to 32 bytes per group.
  *
  *	| record, record, ...   ->  | scratch (n entries) | <- entries (n) | table |
  *
- * Giving way.  Of records with G different keys, one after the other at random, a share of g / G
- * is found among the g there are: so G is about g looked / found.  The table pays if G is at most
- * four times the groups that fit the buffer, or if a quarter is found, as where repetitions lie
- * together.  It is judged whenever chance would have found 16 at that limit (window after window,
- * for what comes later may be different), and ends if it does not pay; the buffer is then filled
- * as without it.  The next buffer tries again.  A trial takes some 11 sqrt(groups that fit)
- * records, a few per cent of a buffer.
+ * When the table ends: if records with G different keys arrive in random order, a share of g / G is
+ * found among the g groups in the buffer, so G is about g looked / found.  The table pays if G is
+ * at most four times the number of groups that fit in the buffer, or if a quarter of the records is
+ * found, as when repetitions are close together.  It is judged each time that random order would
+ * have found 16 records at this limit, and ends if it does not pay.  Each judgement uses only
+ * records since the last one, since later records can differ.  The buffer is then filled without a
+ * table, and the next buffer tries again.  A trial takes about 11 sqrt(groups that fit) records, a
+ * few percent of a buffer.
  *
- * Where the key is the whole record, a sort without -u keeps identical records once, too, with
- * their number: the buffer holds more, and gives each as often as it came when it is stored or
- * merged.  Only what fits then saves temporary space, so the table pays if G is at most twice the
- * groups that fit, and once it has ended the next buffers do not try again.  Short records cost as
- * much to look up as to sort, and the thread that reads has to: all but an eighth must be found.
+ * Identical records: if the key is the whole record, a sort without -u also stores identical
+ * records once, with their number, and writes each one as often as it occurred.  Then only records
+ * that fit save temporary space, so the table pays if G is at most twice the number of groups that
+ * fit.  Once a table has ended, the next buffers do not try again.  Short records take as long to
+ * look up as to sort, and the lookup runs in the thread that reads; so seven of eight must be
+ * found.
  *
- * Records without a byte key (COLLATED) stay outside: sorting finds what they equal.
+ * Records without a byte key (COLLATED) are not in the table; sorting finds equal ones.
  *
- * Lookups miss the caches when there are many groups.  So records are taken 32 at a time: all
- * are hashed and their slots fetched, then the records found there, then keys are compared.
+ * Lookups of many groups miss the caches.  So records are processed 32 at a time: first all are
+ * hashed and their slots prefetched, then the records in these slots, and then keys are compared.
  *
- * Rejected: the hash aggregation of flow/group.c, which keeps each group in memory of its own
- * and needs 150 bytes for it; a table of entries, which costs one more cache miss; two threads
- * that look up halves of a batch, while nothing changes the table: a thread starts 50 us late on a
- * virtual machine, reading 1 GB of repeated lines took no less time (0.53 and 0.56 s, in the page
- * cache too) and a third more of the processors.
+ * Rejected:
+ * - the hash aggregation of flow/group.c, which allocates memory for each group, 150 bytes;
+ * - a table of entries, which costs one more cache miss;
+ * - two threads that look up halves of a batch while the table does not change: on a virtual
+ *   machine a thread starts 50 us late, and 1 GB of repeated lines took as long (0.53 and 0.56 s,
+ *   also in the page cache) and a third more processor time.
  */
 #include <string.h>
 #include "base/hash.h"
@@ -45,7 +48,7 @@
 #define BLOCK 32
 #define BEGIN_SLOTS 16384
 #define MIN_SLOTS 64
-/* The table of an empty buffer takes at most this share of it. */
+/* Reciprocal of the maximum share of an empty buffer for the table. */
 #define BEGIN_SHARE 16
 #define JUDGE_EACH 256
 #define FOUND_ENOUGH 16
@@ -88,7 +91,7 @@ void sp__distinct_begin(struct sp__runbuf *rb)
 	memset(d->slots, 0, table_bytes(rb));
 }
 
-/* No record has come again: they are moved to where they would lie without numbers. */
+/* If no record was repeated, moves the records to where they would be without numbers. */
 static void strip(struct sp__runbuf *rb)
 {
 	size_t bytes;
@@ -136,7 +139,7 @@ static void fill_slot(uint64_t *slot, uint64_t hash, uint64_t offset)
 	*slot = (hash & ~OFFSET_MASK) | (offset + 1);
 }
 
-/* Doubles the table; false: the buffer is full. */
+/* Doubles the table.  False if the buffer is full. */
 static bool grow(struct sp__runbuf *rb)
 {
 	struct sp__distinct *d = &rb->distinct;
@@ -161,7 +164,7 @@ static bool grow(struct sp__runbuf *rb)
 	return true;
 }
 
-/* Has the record at that offset the key of the one that arrives? */
+/* True if the record at this offset has the key of the new record. */
 static bool same_key(const struct sp__runbuf *rb, uint64_t offset, const struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
@@ -186,7 +189,7 @@ static bool same_key(const struct sp__runbuf *rb, uint64_t offset, const struct 
 	return bytes == a->key_bytes && !memcmp(slice, a->key, bytes);
 }
 
-/* The slot of that key, or the free one where it belongs. */
+/* Returns the slot with the key of the new record, or the free slot for it. */
 static uint64_t *find(const struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
 {
 	const struct sp__distinct *d = &rb->distinct;
@@ -199,7 +202,7 @@ static uint64_t *find(const struct sp__runbuf *rb, uint64_t hash, const struct s
 	return &d->slots[at];
 }
 
-/* One more record of the group. */
+/* Counts one more record of the group. */
 static void count(struct sp__runbuf *rb, uint64_t offset)
 {
 	char *rec = rb->base + offset;
@@ -207,7 +210,7 @@ static void count(struct sp__runbuf *rb, uint64_t offset)
 	sp__count_store(rec, sp__count_load(rec) + 1);
 }
 
-/* Takes a record; false: the buffer is full. */
+/* Adds a record.  False if the buffer is full. */
 static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
 {
 	struct sp__distinct *d = &rb->distinct;
@@ -260,7 +263,7 @@ static void judge(struct sp__runbuf *rb)
 	d->judge_at = d->looked + JUDGE_EACH;
 	each = rb->used / (rb->n + 1) + SP__ENTRY_COST + 2 * sizeof(*d->slots);
 	max = (rb->capacity + table_bytes(rb)) / each + 1;
-	/* While the window passed, g was half of its final value at first, and nearly it later. */
+	/* Since the last judgement g grew from about half of its present value. */
 	expected = d->looked * rb->n / 2 / (times * max);
 	if (expected < FOUND_ENOUGH && d->looked < max)
 		return;
@@ -273,7 +276,7 @@ int sp__distinct_add(struct sp__runbuf *rb, const char *data, size_t bytes, size
 {
 	const struct sp__distinct *d = &rb->distinct;
 	const char *p = data, *end = data + bytes;
-	/* An encoded key lasts until the next one is encoded. */
+	/* An encoded key is valid until the next one is encoded. */
 	unsigned max = sp__ks(rb->keys)->form == SP__KEY_INPLACE ? BLOCK : 1, n;
 	struct sp__arrival a[BLOCK];
 	uint64_t hash[BLOCK];

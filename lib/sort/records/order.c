@@ -1,44 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting entries.
+ * Sorts entries.
  *
- * Idea: radix sort on the eight prefix bytes, most significant first, out of place and
- * stable, with insertion sort for small buckets.  Its digits are made of the bits in which the
- * prefixes of a bucket differ, from one byte or two, and as many as there are entries for: ten
- * bits are then two decimal digits or two letters.  When all prefixes are sorted, one pass finds
- * the groups of equal ones.  Of a group the bytes that all keys share are skipped at once: the
- * eight bytes after them replace the prefix, and the sort continues one level deeper (a caching
- * string radix sort).  At the end of the keys, the record itself follows as a second key if the
- * key set has a last resort by bytes.  Small groups, deep recursion, and keys of different lengths
- * that are equal but for padding, are sorted by a stable merge sort with full comparison.
+ * Algorithm: a stable radix sort of the eight prefix bytes, most significant first and out of
+ * place, with insertion sort for small buckets.  A digit consists of bits in which the prefixes of
+ * a bucket differ, from one byte or from two, and has about as many values as there are entries:
+ * ten bits hold two decimal digits or two letters.  When the prefixes are sorted, one pass finds
+ * the groups of equal ones.  In a group, the bytes that all keys share are skipped in one step.
+ * The eight bytes after them replace the prefix, and the sort continues one level deeper (a caching
+ * string radix sort).  At the end of the keys, the record follows as a second key if the key set
+ * has a last resort by bytes. A stable merge sort with full comparison sorts small groups, groups
+ * at the maximum depth, and keys that are equal except for padding.
  *
- * Rejected: a comparison sort of (prefix, reference) throughout (a third of the speed on
- * random keys); LSD radix (touches all bytes of all prefixes, most of which decide
- * nothing); in-place American flag (not stable); whole bytes as digits (text has ten or thirty
- * values in each, so that there were twice as many passes).
+ * Rejected:
+ * - a comparison sort of (prefix, reference) throughout: a third of the speed on random keys;
+ * - LSD radix sort: it reads all bytes of all prefixes, most of which do not matter;
+ * - in-place American flag sort: it is not stable;
+ * - whole bytes as digits: text has 10 to 30 values per byte, so there were twice as many passes.
  */
 #include "base/minmax.h"
 #include "sort/records/ovc.h"
 #include "sort/records/runbuf.h"
 
 #define INSERTION_MAX 24
-/* Equal prefixes of so few are not worth a level. */
+/* Smaller groups of equal prefixes are merge-sorted immediately. */
 #define FEW_MAX 4
-/* Recursion is bounded for the stacks of threads. */
+/* Limits recursion, for the stacks of threads. */
 #define LEVELS_MAX 4
 #define PREFETCH 8
 #define GROUPS_AHEAD 24
 #define KEY_AHEAD 32
-/* More buckets than that need more streams than the caches hold. */
+/* More buckets need more write streams than the caches hold. */
 #define DIGIT_BITS 10u
 #define DIGITS (1u << DIGIT_BITS)
 #define FEW_BITS 6u
 #define FEW_DIGITS (1u << FEW_BITS)
 
-/* The bytes that the prefixes of a group now hold. */
+/* The bytes that the prefixes of a group hold now. */
 struct depth {
-	size_t offset;	/* into the key, or into the record */
-	bool in_record; /* at the last resort */
+	size_t offset;	/* in the key, or in the record */
+	bool in_record; /* the last resort compares records */
 	int level;
 };
 
@@ -53,7 +54,7 @@ static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct s
 	return (const unsigned char *)rec;
 }
 
-/* Full comparison, by bytes if there are byte keys. */
+/* Compares in full, by bytes if there are byte keys. */
 static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 		   const struct sp__entry *y)
 {
@@ -80,7 +81,7 @@ static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 	return sp_keyset_compare(rb->keys, ra, an - term, rc, bn - term);
 }
 
-/* Bottom-up stable merge sort by full comparison. */
+/* A stable merge sort from the bottom up, by full comparison. */
 static void merge_sort(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		       size_t n)
 {
@@ -109,7 +110,7 @@ static void merge_sort(const struct sp__runbuf *rb, struct sp__entry *a, struct 
 static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		      size_t n, const struct depth *d);
 
-/* The eight bytes of an entry, as far as there are, that a depth asks for. */
+/* Returns the eight bytes of an entry at a depth, padded. */
 static inline uint64_t prefix_at(const struct sp__runbuf *rb, const struct sp__entry *e,
 				 const struct depth *d)
 {
@@ -119,7 +120,7 @@ static inline uint64_t prefix_at(const struct sp__runbuf *rb, const struct sp__e
 	return len > d->offset ? sp__key_prefix(p + d->offset, len - d->offset) : 0;
 }
 
-/* Where an encoded key is short it lies right before the record. */
+/* A short encoded key is right before the record. */
 static inline void prefetch_one(const struct sp__runbuf *rb, const struct sp__entry *e)
 {
 	const char *rec = rb->base + sp__ref_offset(e->ref);
@@ -130,7 +131,7 @@ static inline void prefetch_one(const struct sp__runbuf *rb, const struct sp__en
 	__builtin_prefetch(rec + 64);
 }
 
-/* Their records will be looked at in this order. */
+/* Records will be read in this order. */
 static inline __attribute__((always_inline)) void
 prefetch(const struct sp__runbuf *rb, const struct sp__entry *a, size_t i, size_t n)
 {
@@ -138,7 +139,7 @@ prefetch(const struct sp__runbuf *rb, const struct sp__entry *a, size_t i, size_
 		prefetch_one(rb, &a[i + PREFETCH]);
 }
 
-/* Puts the next eight bytes of every entry of a group into its prefix. */
+/* Loads the next eight bytes of each entry of a group into its prefix. */
 static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
 		   const struct depth *d)
 {
@@ -153,8 +154,8 @@ static void reload(const struct sp__runbuf *rb, struct sp__entry *a, size_t n,
 }
 
 /*
- * How many bytes all strings of a group share, of which the first `known` are known to be shared
- * where there are as many; *same: they are all identical.
+ * Returns how many bytes all strings of a group share.  The first `known` bytes, as far as they
+ * exist, are shared.  *same: all strings are identical.
  */
 static size_t common(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
 		     bool in_record, size_t known, bool *same)
@@ -189,7 +190,7 @@ static bool all_suffice(const struct sp__entry *a, size_t n)
 	return all;
 }
 
-/* Are the records of a group identical?  So are their keys, then: one look at each is enough. */
+/* True if the records of a group are identical, and so their keys.  It reads each record once. */
 static bool identical(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n)
 {
 	size_t bytes, len;
@@ -215,7 +216,7 @@ static bool same_prefixes(const struct sp__entry *a, size_t n)
 	return true;
 }
 
-/* After what all share; false: they are identical, or sorted by now. */
+/* Moves the depth past the shared bytes.  False: the entries are identical, or have been sorted. */
 static bool skip_common(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 			size_t n, struct depth *d)
 {
@@ -236,7 +237,7 @@ static bool skip_common(const struct sp__runbuf *rb, struct sp__entry *a, struct
 	return !same;
 }
 
-/* All prefixes of the group are equal: decides by the following bytes. */
+/* Sorts a group with equal prefixes by the following bytes. */
 static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		   size_t n, struct depth d)
 {
@@ -248,7 +249,7 @@ static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 		    !skip_common(rb, a, tmp, n, &d))
 			return;
 		reload(rb, a, n, &d);
-		/* They are equal again if NUL bytes look like padding. */
+		/* They can still be equal if NUL bytes look like padding. */
 		if (!same_prefixes(a, n)) {
 			by_prefix(rb, a, tmp, n, &d);
 			return;
@@ -257,7 +258,7 @@ static void refine(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 	merge_sort(rb, a, tmp, n);
 }
 
-/* A group of equal prefixes; restores them afterwards. */
+/* Sorts a group of equal prefixes, and restores the prefixes. */
 static void group(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n,
 		  const struct depth *d)
 {
@@ -275,7 +276,9 @@ static inline __attribute__((always_inline)) void prefetch_both(const struct sp_
 	prefetch_one(rb, &a[1]);
 }
 
-/* All groups of a sequence sorted on prefixes; records are fetched before their group's turn. */
+/*
+ * Sorts all groups of a sequence that is in order of prefixes; prefetches records of later groups.
+ */
 static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 		   size_t n, const struct depth *d)
 {
@@ -294,7 +297,7 @@ static void groups(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__
 	}
 }
 
-/* To where they lie, or elsewhere. */
+/* Insertion sort by prefixes; src and to may be the same. */
 static void insertion(const struct sp__entry *src, struct sp__entry *to, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -308,8 +311,8 @@ static void insertion(const struct sp__entry *src, struct sp__entry *to, size_t 
 }
 
 struct spread {
-	uint64_t differ; /* the bits in which prefixes differ */
-	uint64_t spare;	 /* those that in each prefix are as the next lower one of their byte */
+	uint64_t differ; /* bits in which prefixes differ */
+	uint64_t spare;	 /* bits that in each prefix equal the next lower bit of the byte */
 };
 
 static struct spread spread_of(const struct sp__entry *src, size_t n)
@@ -323,9 +326,9 @@ static struct spread spread_of(const struct sp__entry *src, size_t n)
 	return (struct spread){ differ, ~(change | 0x0101010101010101u) };
 }
 
-/* Bits of a prefix, from two offsets, one behind the other as one number. */
+/* Bits of a prefix from one or two offsets, concatenated to a number. */
 struct digit {
-	unsigned bits;				  /* of both together */
+	unsigned bits;				  /* total */
 	unsigned high_shift, low_shift, low_bits; /* low_bits 0: from one offset */
 	uint64_t high_mask, low_mask;
 };
@@ -337,7 +340,7 @@ static inline size_t digit_of(const struct digit *d, uint64_t prefix)
 	return d->low_bits ? high << d->low_bits | (prefix >> d->low_shift & d->low_mask) : high;
 }
 
-/* As many buckets as entries, about: more would cost more than they part. */
+/* About as many buckets as entries: more would cost more than they separate. */
 static unsigned bits_for(size_t n)
 {
 	unsigned bits = 63 - (unsigned)__builtin_clzll(n);
@@ -345,7 +348,7 @@ static unsigned bits_for(size_t n)
 	return bits < DIGIT_BITS ? bits : DIGIT_BITS;
 }
 
-/* The first bit of a byte that differs and is not spare. */
+/* Returns the highest bit of a byte that differs and is not spare. */
 static unsigned first_bit(const struct spread *s, unsigned byte)
 {
 	unsigned bit = byte + 31 - (unsigned)__builtin_clz((unsigned)(s->differ >> byte & 0xFF));
@@ -356,8 +359,9 @@ static unsigned first_bit(const struct spread *s, unsigned byte)
 }
 
 /*
- * The first bits of all that differ, at most so many: of one byte, then of the next.  Where digits
- * and padding occur, or letters of one case, the first bit of a byte is as the second, and spare.
+ * Returns a digit of the highest bits that differ, at most max: from one byte, then from the next.
+ * If a byte has only digits and padding, or letters of one case, its first bit equals the second
+ * and is spare.
  */
 static struct digit first_digit(const struct spread *s, unsigned max)
 {
@@ -377,7 +381,7 @@ static struct digit first_digit(const struct spread *s, unsigned max)
 	return d;
 }
 
-/* Where the bucket of each digit begins. */
+/* Computes the offset of each digit's bucket. */
 static void count_buckets(const struct sp__entry *src, size_t n, struct digit d, size_t *start)
 {
 	size_t sum = 0, bytes = sizeof(*start) << d.bits;
@@ -402,7 +406,7 @@ static inline void distribute(const struct sp__entry *src, struct sp__entry *to,
 
 static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n);
 
-/* Parts src[0..n) by a digit and sorts the buckets. */
+/* Distributes src[0..n) by a digit and sorts the buckets. */
 static inline void part(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n,
 			struct digit digit, size_t *start)
 {
@@ -416,7 +420,7 @@ static inline void part(struct sp__entry *src, struct sp__entry *other, bool to_
 	}
 }
 
-/* Their counts lie on the stack while buckets are sorted: few for few entries. */
+/* The counts are on the stack while buckets are sorted; few entries need few counts. */
 static void __attribute__((noinline)) part_few(struct sp__entry *src, struct sp__entry *other,
 					       bool to_other, size_t n, struct digit digit)
 {
@@ -433,7 +437,7 @@ static void __attribute__((noinline)) part_many(struct sp__entry *src, struct sp
 	part(src, other, to_other, n, digit, start);
 }
 
-/* Sorts src[0..n) on prefixes; the result goes to other, or stays. */
+/* Sorts src[0..n) by prefixes.  The result goes to other, or stays in src. */
 static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n)
 {
 	struct spread spread = { 0 };
@@ -458,7 +462,7 @@ static void by_prefix(const struct sp__runbuf *rb, struct sp__entry *a, struct s
 	groups(rb, a, tmp, n, d);
 }
 
-/* Equal in every respect: the earlier one in the input first. */
+/* Equal entries: the earlier one in the input is first. */
 static bool precedes(const struct sp__runbuf *rb, const struct sp__entry *x,
 		     const struct sp__entry *y)
 {
@@ -467,7 +471,7 @@ static bool precedes(const struct sp__runbuf *rb, const struct sp__entry *x,
 	return c ? c < 0 : x->ref < y->ref;
 }
 
-/* How many of a[0..n), which is in order, precede an entry: fast if few do. */
+/* Returns how many entries of a[0..n), which is in order, precede an entry.  Fast if few do. */
 static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, size_t n,
 		     const struct sp__entry *e)
 {
@@ -492,8 +496,8 @@ static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, siz
 }
 
 /*
- * Merges two sequences by searching for the place of each entry of the shorter one: m
- * log n comparisons instead of m + n.
+ * Merges two sequences.  Searches for the position of each entry of the shorter one: m log n
+ * comparisons instead of m + n.
  */
 static void merge_few(const struct sp__runbuf *rb, struct sp__entry *to,
 		      const struct sp__entry *few, size_t m, const struct sp__entry *many, size_t n)
@@ -511,8 +515,7 @@ static void merge_few(const struct sp__runbuf *rb, struct sp__entry *to,
 }
 
 /*
- * Collated keys: records with byte keys by radix, the others by strcoll(),
- * then both together.
+ * Sorts collated keys: records with byte keys by radix, the others by strcoll(), then merges both.
  */
 static void order_collated(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp,
 			   size_t n)

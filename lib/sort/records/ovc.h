@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Offset-value codes: the difference of a key from one known to precede it, in one
- * number.
+ * Computes offset-value codes: the difference of a key from one that precedes it, as a number.
  *
- * A key is divided into units of seven bytes, zero padded.  The code of key k after
- * base b is
+ * A key is divided into units of seven bytes, padded with zeros.  The code of key k after base b is
  *
- *	(0xFE - u) << 56 | unit u of k,    u the first unit in which they differ,
+ *	(0xFE - u) << 56 | unit u of k,    where u is the first unit in which they differ,
  *
- * and 0 if they are equal.  Of two keys coded after the same base the smaller code
- * belongs to the smaller key, and the larger code is also valid after the smaller
- * key: so a merge compares codes, and keys only if two codes are equal.  Padding
- * makes "a" and "a\0" equal; ties are therefore decided from the start of unit u, by
- * bytes and then by length.  Units from OVC_UNIT_MAX on share one code without value.
- * Descending keys use the complement of the unit.
+ * and 0 if they are equal.  Of two keys coded after the same base, the smaller code belongs to the
+ * smaller key, and the larger code is also valid after the smaller key.  So a merge compares codes,
+ * and compares keys only if two codes are equal.  Padding makes "a" and "a\0" equal; so equal codes
+ * are compared from the start of unit u by bytes, then by length.  Units from OVC_UNIT_MAX on share
+ * one code without a value.  Descending keys use the complement of the unit.
  *
  * Source: Conner 1977; Graefe, Implementing sorting in database systems, 2006.
  */
@@ -25,12 +22,12 @@
 #include <string.h>
 #include "base/few.h"
 
-#define SP__OVC_ENDED UINT64_MAX /* no record: after everything */
+#define SP__OVC_ENDED UINT64_MAX /* no record: after all others */
 #define SP__OVC_UNIT_BYTES 7u
 #define SP__OVC_VALUE_BITS (8 * SP__OVC_UNIT_BYTES)
 #define SP__OVC_FIRST 0xFEu /* for unit 0 */
 #define SP__OVC_UNIT_MAX (SP__OVC_FIRST - 1)
-#define SP__OVC_BEYOND (UINT64_C(1) << SP__OVC_VALUE_BITS) /* of units without value */
+#define SP__OVC_BEYOND (UINT64_C(1) << SP__OVC_VALUE_BITS) /* of units without a value */
 
 static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, size_t unit)
 {
@@ -42,7 +39,7 @@ static inline uint64_t sp__ovc_value(const unsigned char *key, size_t bytes, siz
 	       (64 - SP__OVC_VALUE_BITS);
 }
 
-/* The code of a key whose first different unit is known. */
+/* Returns the code of a key whose first different unit is known. */
 static inline uint64_t sp__ovc_make(const unsigned char *key, size_t bytes, size_t unit,
 				    bool descending)
 {
@@ -56,19 +53,19 @@ static inline uint64_t sp__ovc_make(const unsigned char *key, size_t bytes, size
 	return (uint64_t)(SP__OVC_FIRST - unit) << SP__OVC_VALUE_BITS | v;
 }
 
-/* The offset from which keys with this code are undecided. */
+/* Returns the offset from which keys with this code must be compared. */
 static inline size_t sp__ovc_offset(uint64_t code)
 {
 	return (SP__OVC_FIRST - (size_t)(code >> SP__OVC_VALUE_BITS)) * SP__OVC_UNIT_BYTES;
 }
 
-/* The code, of unit 0, of a key whose first eight bytes are these (sp__key_prefix()). */
+/* Returns the code, at unit 0, of a key whose first eight bytes are these (sp__key_prefix()). */
 static inline uint64_t sp__ovc_of_prefix(uint64_t prefix)
 {
 	return (uint64_t)SP__OVC_FIRST << SP__OVC_VALUE_BITS | prefix >> (64 - SP__OVC_VALUE_BITS);
 }
 
-/* The first byte in which a and b differ, or min(an, bn). */
+/* Returns the offset of the first byte in which a and b differ, or min(an, bn). */
 static inline size_t sp__mismatch(const unsigned char *a, size_t an, const unsigned char *b,
 				  size_t bn, size_t from)
 {
@@ -87,7 +84,7 @@ static inline size_t sp__mismatch(const unsigned char *a, size_t an, const unsig
 	return x ? i + (size_t)__builtin_ctzll(x) / 8 : n;
 }
 
-/* memcmp order, shorter first, of the bytes after the first i, which are equal. */
+/* Compares as memcmp() does, shorter first; the first i bytes are equal. */
 static inline int sp__order_at(const unsigned char *a, size_t an, const unsigned char *b, size_t bn,
 			       size_t i)
 {

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Fills run buffers, sorts them, and drops equal records.
+ *
+ * If keys are slices of records, the entries of all records of a span that fit are made first, and
+ * one memcpy() then copies these records.  Other records are copied one by one, after
+ * their keys.
+ */
 #include <errno.h>
 #include "sort/records/runbuf_impl.h"
 
@@ -33,7 +40,7 @@ size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes)
 	return sp__ks(rb->keys)->form == SP__KEY_INPLACE ? need : need + rb->keybuf.bytes;
 }
 
-/* Is the new entry (already at entries[0]) not before its predecessor? */
+/* True if the new entry, already at entries[0], does not precede its predecessor. */
 static bool still_ordered(const struct sp__runbuf *rb)
 {
 	const struct sp__entry *now = rb->entries, *before = now + 1;
@@ -56,7 +63,7 @@ static void push(struct sp__runbuf *rb, uint64_t prefix, uint64_t ref, size_t by
 	rb->record_bytes += bytes;
 }
 
-/* The records lie in the buffer as in the span: one copy for all of them. */
+/* The records are in the buffer as they were in the span: one copy for all. */
 static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
@@ -116,7 +123,7 @@ static inline int look(struct sp__runbuf *rb, const char *p, const char *end, st
 	}
 	rb->keybuf.reach = a->reach;
 	rc = sp__key_encode(rb->keys, p, content, &rb->keybuf);
-	/* Even if it is empty and has no address. */
+	/* Not NULL, even if the key is empty and has no address. */
 	a->key = rc == 1 ? NULL : rb->keybuf.bytes ? rb->keybuf.data : (const unsigned char *)"";
 	a->key_bytes = rc == 1 ? 0 : rb->keybuf.bytes;
 	a->key_reach = a->key_bytes ? rb->keybuf.capacity : 0;
@@ -143,7 +150,7 @@ static inline bool append(struct sp__runbuf *rb, const struct sp__arrival *a)
 	if (a->key)
 		prefix = sp__key_prefix_near(a->key, a->key_bytes, a->key_reach) ^
 			 (ks->descending ? UINT64_MAX : 0);
-	/* Beyond what is copied here lies at least the new entry's scratch. */
+	/* The memory after the copied bytes is at least the new entry's scratch. */
 	if (stored) {
 		if (a->key_bytes <= 8 && a->key_reach >= 8)
 			memcpy(to, a->key, 8);
@@ -239,7 +246,7 @@ void sp__runbuf_sort(struct sp__runbuf *rb)
 	rb->ordered = true;
 }
 
-/* Of two entries with one prefix. */
+/* Compares the keys of two entries with the same prefix. */
 static bool same_key(const struct sp__runbuf *rb, const struct sp__entry *a,
 		     const struct sp__entry *b)
 {

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run buffer: the memory in which one run is collected and sorted.
+ * Declares the run buffer: the memory in which one run is collected and sorted.
  *
- * Records are stored from the low end; their entries grow down from the high end;
- * the space between them must hold the scratch of the sort, one more entry for each
- * entry:
+ * Memory: records are stored from the low end, their entries from the high end down.  The space
+ * between them must hold the scratch of the sort, one more entry for each entry:
  *
  *	| record, record, ...   ->  | scratch (n entries) | <- entries (n) |
  *
- * so a buffer is full when used + 32 n would exceed its capacity, whatever the length
- * of the records.  A table of keys, if there is one, lies behind the entries (distinct.c).
+ * So a buffer is full when used + 32 n would exceed its capacity, for any length of records.  A
+ * table of keys, if there is one, is after the entries (distinct.c).
  *
- * INPLACE keys are slices of the records, which are stored unchanged.  ENCODED and
- * COLLATED keys are stored before their records: key bytes (only if more than the eight
- * in the entry's prefix), a 32-bit length, the record.  With --count, and while identical records
- * are kept once, its number is right before each record (counted.h).
+ * INPLACE keys are slices of the records, which are stored unchanged.  ENCODED and COLLATED keys
+ * are stored before their records: the bytes of the key (only if they exceed the eight of the
+ * entry's prefix), a 32-bit length, the record.  With --count, and while identical records are
+ * stored once, the number of a record is right before it (counted.h).
  */
 #pragma once
 
@@ -29,25 +28,24 @@
 
 #define SP__REF_LEN_BITS 23
 #define SP__REF_LEN_LONG ((UINT64_C(1) << SP__REF_LEN_BITS) - 1)
-/* Its prefix suffices: it is an encoded key that has all of the record, sp__keybuf.tells. */
+/* The prefix is an encoded key that determines the whole record (sp__keybuf.tells). */
 #define SP__REF_SUFFICES (UINT64_C(1) << SP__REF_LEN_BITS)
 #define SP__REF_OFFSET_SHIFT (SP__REF_LEN_BITS + 1)
 #define SP__REF_OFFSET_MAX (UINT64_C(1) << (64 - SP__REF_OFFSET_SHIFT))
 
 /*
- * A record while it is being sorted: the first eight bytes of its key as a number, and
- * a reference to its place.  Sixteen bytes: two fit half a cache line, and most
- * comparisons need nothing else.
+ * A record while it is sorted: the first eight bytes of its key as a number, and its location.  An
+ * entry has 16 bytes, so a cache line holds four, and most comparisons need nothing else.
  */
 struct sp__entry {
-	uint64_t prefix; /* has the order of the key's first bytes */
+	uint64_t prefix; /* sorts as the first bytes of the key */
 	uint64_t ref;	 /* offset of the record << 24 | SUFFICES | length, see above */
 };
 
-/* The entry, and its scratch while it is being sorted. */
+/* Bytes of an entry and its scratch. */
 #define SP__ENTRY_COST (2 * sizeof(struct sp__entry))
 
-/* Records of 8 MB and more carry LEN_LONG; their end is searched for. */
+/* Records of 8 MiB and more have LEN_LONG; their end is searched for. */
 static inline uint64_t sp__ref(uint64_t offset, size_t bytes)
 {
 	return offset << SP__REF_OFFSET_SHIFT |
@@ -68,16 +66,16 @@ struct sp__runbuf {
 	const struct sp_keyset *keys;
 	char *base; /* borrowed memory */
 	size_t capacity;
-	size_t head;	       /* bytes before each record, for its number; or 0 */
-	bool repeats;	       /* the number says how often it comes; nothing is dropped */
-	size_t used;	       /* bytes stored, keys included */
+	size_t head;	       /* bytes before each record for its number, or 0 */
+	bool repeats;	       /* the number is how often the record occurred; none is dropped */
+	size_t used;	       /* bytes stored, including keys */
 	uint64_t record_bytes; /* of the records only */
-	uint64_t repeated, repeated_bytes; /* records that come again, not stored */
+	uint64_t repeated, repeated_bytes; /* records that were counted, not stored */
 	struct sp__entry *entries;	   /* in reverse input order; after sorting: in order */
 	size_t n;
-	bool ordered; /* so far every record was >= the one before */
-	/* All records since init(), over every use: */
-	struct sp__tally added;	  /* taken by add() */
+	bool ordered; /* no record so far precedes the one before it */
+	/* All records since init(), over all uses: */
+	struct sp__tally added;	  /* accepted by add() */
 	struct sp__tally dropped; /* by add(), unique() and cut() */
 	struct sp__keybuf keybuf;
 	struct sp__distinct distinct;
@@ -85,12 +83,12 @@ struct sp__runbuf {
 
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys);
 void sp__runbuf_release(struct sp__runbuf *rb);
-/* Empties the buffer and gives it memory, aligned to 16 bytes at both ends. */
+/* Empties the buffer and assigns memory, aligned to 16 bytes at both ends. */
 void sp__runbuf_use(struct sp__runbuf *rb, void *base, size_t capacity);
 
 /*
- * For an empty buffer: of equal keys only the first is kept from now on (distinct.c), as long
- * as that pays.  It holds until the next use().
+ * From now on, keeps only the first record of equal keys in this empty buffer (distinct.c), while
+ * that pays.  Valid until the next use().
  */
 void sp__runbuf_collapse(struct sp__runbuf *rb);
 static inline bool sp__runbuf_collapses(const struct sp__runbuf *rb)
@@ -98,38 +96,42 @@ static inline bool sp__runbuf_collapses(const struct sp__runbuf *rb)
 	return rb->distinct.nslots != 0;
 }
 
-/* If keys still collapse: the buffer gets more memory, right behind its own; false: they do not. */
+/*
+ * Adds memory right after the buffer's own, if keys are still collapsed; otherwise returns false.
+ */
 bool sp__runbuf_extend(struct sp__runbuf *rb, size_t more);
 
 /*
- * Copies whole records from a span as long as they fit.  *taken is their size; less
- * than bytes: the buffer is full (0 with n == 0: the first record is larger than the
- * buffer).  Returns 0 or -ENOMEM.
+ * Copies whole records from a span while they fit.  *taken is their size; less than bytes: the
+ * buffer is full (0 with n == 0: the first record is larger than the buffer).  Returns 0 or
+ * -ENOMEM.
  */
 int sp__runbuf_add(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken);
 
 /*
- * Memory that an empty buffer needs for a record of record_bytes, after add() found no
- * space for it (and so knows the length of its key).
+ * Returns the memory that an empty buffer needs for a record of record_bytes.  Called after add()
+ * found no space for the record, so that the length of its key is known.
  */
 size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
 
 /* order.c */
 /*
- * Sorts a[0..n) with tmp[0..n) as scratch; the result is in a.  Entries with
- * equal keys (and records, if there is a last resort) keep their order.
- * Prefixes are restored.
+ * Sorts a[0..n) with tmp[0..n) as scratch; the result is in a.  Entries with equal keys (and equal
+ * records, if there is a last resort) keep their order.  Prefixes are restored.
  */
 void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n);
 
-/* Sorts; afterwards entries[0..n) are in order. */
+/* Sorts; entries[0..n) are then in order. */
 void sp__runbuf_sort(struct sp__runbuf *rb);
-/* Keeps the first of each group of equal keys (-u), and adds up numbers; after sorting. */
+/*
+ * After sorting: keeps the first record of each group of equal keys (-u), and adds up their
+ * numbers.
+ */
 void sp__runbuf_unique(struct sp__runbuf *rb);
-/* Keeps the first n records; after sorting. */
+/* After sorting: keeps the first n records. */
 void sp__runbuf_cut(struct sp__runbuf *rb, size_t n);
 
-/* The record of an entry, terminator included. */
+/* Returns the record of an entry, with its terminator. */
 static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const struct sp__entry *e,
 					    size_t *bytes)
 {
@@ -145,21 +147,21 @@ static inline const char *sp__runbuf_record(const struct sp__runbuf *rb, const s
 	return rec;
 }
 
-/* Bytes of all records that it gives. */
+/* Bytes of all records that the buffer stands for. */
 static inline uint64_t sp__runbuf_gives(const struct sp__runbuf *rb)
 {
 	return rb->record_bytes + rb->repeated_bytes;
 }
 
-/* How many records it stands for. */
+/* The number of records that an entry stands for. */
 static inline uint64_t sp__runbuf_number(const struct sp__runbuf *rb, const struct sp__entry *e)
 {
 	return rb->head ? sp__count_load(rb->base + sp__ref_offset(e->ref)) : 1;
 }
 
 /*
- * Its beginning will be needed soon.  The compiler drops a call of a function that does nothing but
- * fetch, so this and its like have to be in line.
+ * Prefetches the start of a record.  Inlined, since the compiler drops a call of a function that
+ * only prefetches.
  */
 static inline __attribute__((always_inline)) void sp__runbuf_prefetch(const struct sp__runbuf *rb,
 								      const struct sp__entry *e)
@@ -170,7 +172,7 @@ static inline __attribute__((always_inline)) void sp__runbuf_prefetch(const stru
 	__builtin_prefetch(rec + 64);
 }
 
-/* ENCODED, COLLATED: the key of the record at an offset; NULL: it has no byte key. */
+/* ENCODED, COLLATED: returns the key of the record at an offset; NULL: it has no byte key. */
 static inline const unsigned char *sp__runbuf_stored_key(const struct sp__runbuf *rb,
 							 uint64_t offset, size_t *bytes)
 {
@@ -184,7 +186,7 @@ static inline const unsigned char *sp__runbuf_stored_key(const struct sp__runbuf
 	return (const unsigned char *)rec - sizeof(klen) - klen;
 }
 
-/* The key of an entry; NULL: COLLATED without byte key. */
+/* Returns the key of an entry; NULL: COLLATED without a byte key. */
 static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 						  const struct sp__entry *e, size_t *bytes)
 {

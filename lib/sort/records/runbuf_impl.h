@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What runbuf.c and distinct.c share: one record on its way into a run buffer.
+ * Declares what runbuf.c and distinct.c share: a record that is being added to a run buffer.
  */
 #pragma once
 
@@ -8,11 +8,11 @@
 
 struct sp__arrival {
 	const char *rec;
-	size_t bytes;		  /* terminator included */
-	const unsigned char *key; /* in the record or in rb->keybuf; NULL: it has no byte key */
+	size_t bytes;		  /* including the terminator */
+	const unsigned char *key; /* in the record or in rb->keybuf; NULL: no byte key */
 	size_t key_bytes;
-	size_t reach, key_reach; /* bytes that may be read from either on */
-	bool suffices;		 /* as SP__REF_SUFFICES */
+	size_t reach, key_reach; /* bytes that may be read from rec, from key */
+	bool suffices;		 /* see SP__REF_SUFFICES */
 };
 
 static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)
@@ -20,7 +20,7 @@ static inline bool sp__runbuf_fits(const struct sp__runbuf *rb, size_t bytes)
 	return bytes + (rb->n + 1) * SP__ENTRY_COST <= rb->capacity - rb->used;
 }
 
-/* Finds the record at p and its key.  0 or -ENOMEM. */
+/* Finds the record at p and its key.  Returns 0 or -ENOMEM. */
 int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a);
-/* Stores it; false: the buffer is full. */
+/* Stores a record.  False if the buffer is full. */
 bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs, and ranges of the result, as records of the journal: noted, and taken up again.
+ * Writes runs, and ranges of the result, as records of the journal, and reads these records.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +48,7 @@ void sp__ranges_forget(struct sp__ranges *r)
 	*r = (struct sp__ranges){ 0 };
 }
 
-/* A run takes the place of those whose ranges it has; they end the list. */
+/* Adds a run; it replaces the runs whose input it covers, and invalidates the ranges. */
 static int take_run(struct sp__resume *r, struct sp__journal_record *rec)
 {
 	struct run_head h;

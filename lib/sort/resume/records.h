@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of the journal, shared by resume.c, which opens and identifies, and checkpoints.c.
+ * Declares the records of the journal, shared by resume.c, which opens and identifies, and
+ * checkpoints.c.
  */
 #pragma once
 
@@ -14,16 +15,16 @@ enum sp__resume_record {
 	SP__RECORD_COMPLETE,
 };
 
-/* Takes up a record, whose data it may keep (NULL then). */
+/* Accepts a record; can take ownership of its data, which is then NULL. */
 SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec);
 void sp__checkpoints_free(struct sp__resume *r);
-/* After all records: sets r->committed if the result recorded, and the inputs, are as they were. */
+/* Called after all records: sets r->committed if result and inputs are as recorded. */
 SP_MUST_CHECK int sp__resume_find_result(struct sp__resume *r, const struct sp_sort_io *io);
-/* True if the result has its name, and an input had that name before. */
+/* True if the result has its name, and an input had this name before. */
 bool sp__resume_replaced(const struct sp__resume *r, size_t input);
-/* SP_EUNSUP: the directory cannot be used. */
+/* Returns SP_EUNSUP: the directory cannot be used. */
 int sp__resume_refuse(const struct sp__resume *r, const char *what);
-/* SP_EUNSUP: the directory has the checkpoints of another sort; it is to be removed. */
+/* Returns SP_EUNSUP: the directory has the checkpoints of another sort, and should be removed. */
 int sp__resume_foreign(const struct sp__resume *r, const char *what);
-/* SP_EUNSUP: an input is not what it was. */
+/* Returns SP_EUNSUP: an input has changed. */
 int sp__resume_changed(const struct sp__resume *r, const char *input);

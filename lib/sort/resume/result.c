@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a sort with checkpoints: records the complete result, and recognizes it after a crash.
+ * Records the complete result of a sort with checkpoints, and recognizes it after a crash.
  *
  * A crash between the rename of the result and the removal of the checkpoints leaves both.  The
- * result is then taken for the one that was recorded only if all of it is as it was: device, inode,
- * size, time and content.  An input has to be as it was in the same way, unless it had the name of
- * the result and was replaced.
+ * result is then accepted only if it is completely as recorded: device, inode, size, time and
+ * content.  An input must be unchanged in the same way, unless it had the name of the result and
+ * was replaced.
  *
- * Rejected: to trust the inode alone, since whoever appends to the result, or empties it, keeps it.
+ * Rejected: to trust the inode alone, since a program that appends to the result, or truncates it,
+ * keeps the inode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 #include "base/whole.h"
 #include "sort/resume/records.h"
 
-/* Is a file still what it was?  1; 0: it is not, or is gone; or an error. */
+/* Checks that a file is as recorded.  Returns 1, 0 if it has changed or is missing, or an error. */
 static int verify(const struct sp__resume *r, const char *name, const struct sp__file_state *then,
 		  const struct sp__ranges *marks, uint64_t to, uint64_t checksum)
 {
@@ -56,7 +57,7 @@ static int verify_input(const struct sp__resume *r, const char *name, size_t i)
 	return rc ? rc : sp__resume_changed(r, name);
 }
 
-/* The bytes that the marks do not have, and those that they have, are all of the result. */
+/* True if the bytes before the marks, and those of the marks, are the whole result. */
 static bool covers(const struct sp__complete *c, const struct sp__ranges *marks)
 {
 	uint64_t bytes = c->from;
@@ -93,7 +94,7 @@ bool sp__resume_replaced(const struct sp__resume *r, size_t input)
 	return r->committed && r->ends[input].replaced;
 }
 
-/* All inputs are as they were at the beginning. */
+/* Checks that all inputs are as they were at the start. */
 static int check_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
 			struct sp__input_end *ends)
 {

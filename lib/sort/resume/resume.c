@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checkpoints of a sort, in a directory of three files:
+ * Opens, identifies and removes the checkpoints of a sort, a directory of three files:
  *
- *	spindle.journal	what is sorted, and what has been done: locked by who uses it
- *	spindle.runs	the store's runs, one behind the other
+ *	spindle.journal	what is sorted and what has been done; locked while in use
+ *	spindle.runs	the store's runs, one after the other
  *	spindle.result	the result, until it is complete
  *
- * A run is formed of consecutive records of the input, and only neighbours are merged, so a run is
- * known by the range of the input that it has.  It counts once its bytes are on the device and a
- * record of it, with its description (spill/runimage.h), is in the journal.  One that has the range
- * of earlier ones takes their place.  Runs count as far as they cover the input from its beginning
- * without a gap; after a crash they are read and verified, and the rest of the input is read again.
- * So at most the run being formed or merged is lost, and the slots that were in memory.
+ * A run has consecutive records of the input, and only neighbouring runs are merged; so the range
+ * of the input identifies a run.  A run counts once its bytes are on the device, and a record of it
+ * with its description (spill/runimage.h) is in the journal.  A run that covers the range of
+ * earlier ones replaces them.  Runs count as far as they cover the input from its start without a
+ * gap.  After a crash they are read and verified, and the rest of the input is read again.  So a
+ * crash loses at most the run being formed or merged, and the slots in memory.
  *
- * Runs do not depend on the memory and the threads, but for the size of their pages, which is that
- * of the first.  What does decide the result is written first, and compared.
+ * Runs do not depend on memory and threads, except for the size of their pages, which is that of
+ * the first one.  The settings that do determine the result are the first record, and are compared.
  *
- * Without checkpoints the page cache may keep all temporary data, and it never gets to the device.
- * Here it must, so such a sort takes longer by the time that the device needs; where the data does
- * not stay in the cache anyway, checkpoints cost little.
+ * Without checkpoints, all temporary data can stay in the page cache and never reach the device.
+ * With checkpoints it must reach the device, so the sort takes as much longer as the device needs.
+ * If the data exceeds the cache anyway, checkpoints cost little.
  *
- * Rejected: a file for each run, which needs a descriptor and names; going on at a record within a
- * run; reusing space within the file of runs, since what is merged is needed until the merge is
- * done: holes are punched instead.
+ * Rejected:
+ * - a file for each run, which needs a descriptor and a name;
+ * - resuming at a record within a run;
+ * - reusing space in the file of runs: the inputs of a merge are needed until it is complete, so
+ *   holes are punched instead.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -40,16 +42,16 @@
 #include "sort/plan/layout.h"
 #include "sort/resume/records.h"
 
-/* Of the journal, and of the encoded keys that runs' images have. */
+/* Version of the journal, and of the encoded keys in images of runs. */
 #define FORMAT_VERSION 4
 #define JOURNAL_NAME "spindle.journal"
 
-/* The first record: this, and the state of each input. */
+/* The first record; the state of each input follows. */
 struct identity {
 	uint64_t version;
 	uint64_t order; /* sp__keyset_identity() */
 	uint64_t unique;
-	uint64_t count; /* 0: not counted; else the checksum of the column's name */
+	uint64_t count; /* 0: not counted; else checksum of the column's name */
 	uint64_t top, header_records, header_first, compression;
 	uint64_t ninputs;
 };
@@ -122,7 +124,7 @@ static struct identity identify(const struct sp_sort_opts *o, const struct sp_so
 				  .ninputs = io->ninputs };
 }
 
-/* Before any other record is looked at: what they mean depends on the version. */
+/* Called before any other record is read, since their meaning depends on the version. */
 static int check_version(const struct sp__resume *r, const struct sp__journal_record *rec)
 {
 	uint64_t version;
@@ -155,7 +157,7 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 	return 0;
 }
 
-/* Nothing but what a sort makes there first. */
+/* Checks that the directory has only the files that a sort creates first. */
 static int check_empty(const struct sp__resume *r)
 {
 	int fd = openat(r->dir.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
@@ -176,7 +178,7 @@ static int check_empty(const struct sp__resume *r)
 	return rc;
 }
 
-/* Reads the journal, or begins it. */
+/* Reads the journal, or starts it. */
 static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct sp_sort_io *io)
 {
 	const struct identity now = identify(o, io);
@@ -210,7 +212,10 @@ static int load(struct sp__resume *r, const struct sp_sort_opts *o, const struct
 	return rc;
 }
 
-/* Opens the directory and the journal in it: 0; -ENOENT: the directory was removed; or an error. */
+/*
+ * Opens the directory and its journal.  Returns 0, -ENOENT if the directory was removed, or an
+ * error.
+ */
 static int open_journal(struct sp__resume *r, const char *path)
 {
 	int rc;
@@ -259,7 +264,7 @@ static int sync_directory(const struct sp__resume *r, const char *dir)
 	return rc;
 }
 
-/* The directory that the output is in. */
+/* Returns the directory of the output. */
 static int output_directory(const struct sp__resume *r, const char *output, char **dir)
 {
 	struct stat st;
@@ -277,7 +282,7 @@ static int output_directory(const struct sp__resume *r, const char *output, char
 	return *dir ? 0 : sp__err(r->err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* Only within a file system can the result get its name. */
+/* The result can be renamed only within a file system. */
 static int check_place(const struct sp__resume *r, const char *output)
 {
 	struct stat here, there;
@@ -297,7 +302,7 @@ static int check_place(const struct sp__resume *r, const char *output)
 
 static int remove_files(const struct sp__resume *r)
 {
-	/* The journal is the last: what has one can be resumed, or removed. */
+	/* The journal is the last: a directory that has one can be resumed, or removed. */
 	static const char *const names[] = { SP__RESUME_RUNS, SP__RESUME_RESULT, JOURNAL_NAME };
 	int rc = 0;
 
@@ -306,7 +311,7 @@ static int remove_files(const struct sp__resume *r)
 	return rc;
 }
 
-/* What has been made, if it is of no use. */
+/* Removes the files that were created, if nothing has been done. */
 static void take_back(const struct sp__resume *r)
 {
 	struct stat st;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sort that goes on after a crash: its directory (resume.c), the checkpoints in it
+ * Declares sorts that continue after a crash: their directory (resume.c), the checkpoints in it
  * (checkpoints.c), and the complete result (result.c).
  *
- * Writers.  Only this room writes struct sp__resume, except `ranges`, which belongs to the threads
- * that write the result (merge/ranges.c).  Otherwise the
- * thread that writes runs calls it (runs/spilled.h).
+ * Writers: only this room writes struct sp__resume, except `ranges`, which belongs to the threads
+ * that write the result (merge/ranges.c).  Its caller is the thread that writes runs
+ * (runs/spilled.h).
  */
 #pragma once
 
@@ -21,71 +21,71 @@
 #define SP__RESUME_RUNS "spindle.runs"
 #define SP__RESUME_RESULT "spindle.result"
 
-/* What a run has: these bytes of the records of all inputs, one after the other. */
+/* The records of a run: these bytes of all inputs, which are counted one after the other. */
 struct sp__checkpoint {
 	uint64_t from, to;
-	struct sp__tally read;	  /* of these records, */
-	struct sp__tally dropped; /* and those that are not in the run */
+	struct sp__tally read;	  /* these records */
+	struct sp__tally dropped; /* those of them that are not in the run */
 };
 
-/* A part of the result; the rest of it, if some of it is written. */
+/* A range of the result; if some of it is written, the rest. */
 struct sp__range {
-	uint64_t at;		    /* the offset in the file where it goes on, */
-	uint64_t end;		    /* and where it ends; UINT64_MAX: not known */
-	struct sp__run_span *spans; /* what is left of each run */
+	uint64_t at;		    /* file offset of the next byte to write */
+	uint64_t end;		    /* file offset of the end; UINT64_MAX: unknown */
+	struct sp__run_span *spans; /* rest of each run */
 	struct sp__tally given;	    /* so far */
 };
 
-/* A complete result: the marks have the checksums of its bytes behind `from`. */
+/* A complete result.  The marks have the checksums of its bytes from `from` on. */
 struct sp__complete {
 	struct sp__file_state file;
-	uint64_t from, checksum; /* of the bytes before */
+	uint64_t from, checksum; /* of the bytes before `from` */
 };
 
 /* An input, when the result was complete. */
 struct sp__input_end {
 	uint64_t checksum;
-	uint64_t replaced; /* true: by the result */
+	uint64_t replaced; /* true: the result replaced it */
 };
 
-/* What has been written of the result: bytes of the file, and their checksum. */
+/* Bytes of the result that are written, and their checksum. */
 struct sp__written {
 	uint64_t from, to, checksum;
 };
 
 struct sp__ranges {
-	struct sp__range *list; /* n of them; NULL: the final merge has not begun */
+	struct sp__range *list; /* n of them; NULL: the final merge has not started */
 	unsigned n, runs;
-	uint64_t from;		    /* where the first one begins in the file */
-	struct sp__run_span *spans; /* theirs */
+	uint64_t from;		    /* file offset of the first range */
+	struct sp__run_span *spans; /* of all ranges */
 	struct sp__tally dropped;   /* by the final merge so far */
 	uint64_t counted;
-	struct sp__written *written; /* found */
+	struct sp__written *written; /* in the journal */
 	size_t nwritten;
 };
 
 /* A run in the journal. */
 struct sp__kept_run {
 	struct sp__checkpoint has;
-	char *record, *image; /* in the record */
+	char *record, *image; /* image: within record */
 	size_t bytes;
 };
 
 struct sp__resume {
 	struct sp__owndir dir;
 	char *journal_path;   /* for messages */
-	bool locked;	      /* the journal */
-	uint64_t begin_bytes; /* of the journal when nothing had been done; 0: not begun */
+	bool locked;	      /* the journal is locked */
+	uint64_t begin_bytes; /* length of the journal when nothing had been done; 0: not started */
 	struct sp__journal journal;
 	struct sp_errinfo *err;
 	uint32_t page_bytes;	    /* of runs; 0: there are none */
 	struct sp__kept_run *found; /* in the journal, in the order of the input */
 	size_t nfound;
-	struct sp__file_state *inputs; /* as they were when it was opened */
+	struct sp__file_state *inputs; /* when the journal was opened */
 	struct sp__complete complete;
-	struct sp__input_end *ends; /* of the inputs; NULL: no result has been complete */
+	struct sp__input_end *ends; /* of the inputs; NULL: no result is complete */
 	size_t nends;
-	bool committed;		     /* the result has its name already */
+	bool committed;		     /* the result already has its name */
 	struct sp__checkpoint *runs; /* by number of the run */
 	size_t runs_cap;
 	uint64_t covered_bytes;		/* of the input, by runs */
@@ -94,34 +94,37 @@ struct sp__resume {
 };
 
 /*
- * Makes the directory or takes over what is in it: what is to be sorted must be the same.  In opts
- * sets what the runs found prescribe.  err receives the errors of later calls too.
+ * Creates the directory, or adopts the checkpoints in it; they must be of the same sort.  Sets the
+ * options that existing runs require in opts.  err also receives the errors of later calls.
  */
 SP_MUST_CHECK int sp__resume_open(struct sp__resume **resume, struct sp_sort_opts *opts,
 				  const struct sp_sort_io *io, struct sp_errinfo *err);
-/* Closes; what has been done stays, and if nothing has, nothing does.  Accepts NULL. */
+/*
+ * Closes the directory.  Completed work stays; if there is none, the directory is removed.  Accepts
+ * NULL.
+ */
 void sp__resume_close(struct sp__resume *r);
 /*
- * The result is complete, and has this file: from now on it need only be given its name.
- * checksums: of the inputs, which must be as they were.
+ * Records that the result is complete, in this file, and only has to get its name.  checksums: of
+ * the inputs, which must not have changed.
  */
 SP_MUST_CHECK int sp__resume_complete(struct sp__resume *r, const struct sp_sort_io *io, int fd,
 				      const uint64_t *checksums);
-/* The result has its name: removes all. */
+/* Called when the result has its name: removes the checkpoints. */
 SP_MUST_CHECK int sp__resume_remove(struct sp__resume *r, const char *output);
 
-/* A run found covers the input next, and is as it was written: it has this number from now on. */
+/* Adds a run found, which covers the input next and is as it was written, under this number. */
 SP_MUST_CHECK int sp__resume_add_found(struct sp__resume *r, size_t id,
 				       const struct sp__checkpoint *has);
-/* All runs found have been added or, with all false, those behind cannot be used. */
+/* Called when all runs found have been added; all is false if the following ones cannot be used. */
 void sp__resume_adopted(struct sp__resume *r, bool all);
-/* Bytes of the file of runs now: new runs are behind all that is there, known or not. */
+/* Returns the length of the file of runs: new runs are placed after it. */
 uint64_t sp__resume_kept_bytes(const struct sp__resume *r);
-/* Compares the records of the inputs that the runs found have with those that they had. */
+/* Compares the records of the inputs that are skipped with those of the runs found. */
 SP_MUST_CHECK int sp__resume_compare(const struct sp__resume *r, const struct sp__tally *skipped);
 /*
- * Run id has been formed of the records of the input behind those that are covered, up to has->to:
- * a checkpoint.  Sets has->from.
+ * Records a checkpoint: run id has the records of the input from the end of the previous run to
+ * has->to.  Sets has->from.
  */
 SP_MUST_CHECK int sp__resume_formed(struct sp__resume *r, struct sp__spill *store,
 				    const struct sp__run *run, size_t id,
@@ -131,17 +134,18 @@ struct sp__merged_runs {
 	const unsigned *ids;
 	unsigned n;
 	const struct sp__run *run;
-	struct sp__tally dropped; /* meanwhile */
+	struct sp__tally dropped; /* by the merge */
 };
-/* They are not needed any more: a checkpoint.  runs: all runs by number. */
+/* Records the merge, after which its inputs are not needed.  runs: all runs, by number. */
 SP_MUST_CHECK int sp__resume_merged(struct sp__resume *r, struct sp__spill *store,
 				    struct sp__run *const *runs,
 				    const struct sp__merged_runs *merged);
 
-/* The final merge begins with resume->ranges, or one of them has come to `at`. */
+/* Records the start of the final merge, with resume->ranges. */
 SP_MUST_CHECK int sp__resume_begin_ranges(struct sp__resume *r);
+/* Records that bytes of a range are written.  offsets: of the rest of each run. */
 SP_MUST_CHECK int sp__resume_mark(struct sp__resume *r, unsigned range, const uint64_t *offsets,
 				  const struct sp__written *written);
 void sp__ranges_forget(struct sp__ranges *r);
-/* Compares what has been written with its checksums: 1; 0: it differs; or -errno. */
+/* Compares the written bytes with their checksums.  Returns 1, 0 if they differ, or -errno. */
 SP_MUST_CHECK int sp__ranges_verify(const struct sp__ranges *r, int fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Takes over the runs of a sort that was interrupted, after it has read and verified them.
+ * Adopts the runs of an interrupted sort, after reading and verifying them.
  */
 #include <errno.h>
 #include "base/array.h"
@@ -8,7 +8,7 @@
 #include "sort/runs/step.h"
 #include "spill/runimage.h"
 
-/* Reads all pages of a run.  1; 0: it is not what was written; or an error. */
+/* Reads all pages of a run.  Returns 1, 0 if they are not as they were written, or an error. */
 static int verify(struct sp__spilled *spilled, unsigned id, struct sp__freemem where)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -34,7 +34,7 @@ static int verify(struct sp__spilled *spilled, unsigned id, struct sp__freemem w
 	return rc;
 }
 
-/* 1; 0: the run cannot be used. */
+/* Adopts a run.  Returns 1, 0 if it cannot be used, or an error. */
 static int adopt(struct sp__spilled *spilled, const struct sp__kept_run *f,
 		 struct sp__freemem where)
 {
@@ -71,7 +71,7 @@ static int adopt(struct sp__spilled *spilled, const struct sp__kept_run *f,
 	return 1;
 }
 
-/* Reading by last keys needs those of all runs. */
+/* Drops last keys unless all runs have them: reading by last keys needs those of all runs. */
 static void drop_keys(struct sp__spilled *spilled)
 {
 	for (size_t i = 0; !spilled->lastkey_fn && i < spilled->nruns; i++)

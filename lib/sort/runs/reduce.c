@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Merges runs, as the policy orders, until the final merge can take all that are left; and earlier
- * if each run holds a descriptor and there are too many.
+ * Merges runs in the order of the policy, until the final merge can take all remaining ones.  It
+ * merges earlier if each run holds a descriptor and there are too many.
  */
 #include <sys/resource.h>
 #include "sort/runs/step.h"
 
-/* Descriptors besides those of stored runs: 0-2, input, output, report, and one merge's. */
+/* Descriptors besides those of runs: 0 to 2, input, output, report, and those of one merge. */
 #define OTHER_DESCRIPTORS 16
 #define MIN_RUNS 4
 
-/* The maximum number of runs of a program, each of which holds a descriptor. */
+/* Returns the maximum number of runs of a compress program, each of which holds a descriptor. */
 static uint64_t runs_allowed(unsigned files)
 {
 	uint64_t others = OTHER_DESCRIPTORS + (uint64_t)files;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes runs: the one that is being formed, which the next sorted records may continue, and those
+ * Writes runs: the one that is being formed, which the next sorted records can continue, and those
  * that merges make.
  */
 #include <errno.h>
@@ -94,7 +94,7 @@ bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runb
 	return sp_keyset_compare(s->opts.keys, last, last_bytes - term, first, bytes - term) <= 0;
 }
 
-/* The number before a record takes the form that it has in a run; returns its bytes. */
+/* Converts the number before a record to the format of runs; returns its length. */
 static size_t number_record(const struct sp__runbuf *rb, const struct sp__entry *e)
 {
 	return sp__count_put(rb->base + sp__ref_offset(e->ref), sp__runbuf_number(rb, e));

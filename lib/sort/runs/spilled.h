@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spilled runs: the store, the runs in it (store.c), and the one being written (runs.c); merges of
- * runs into longer ones, as the policy orders them (step.c, reduce.c).
+ * Declares spilled runs: the store and the runs in it (store.c), the run being written (runs.c),
+ * and merges of runs into longer ones, in the order of the policy (step.c, reduce.c).
  *
- * Writers.  Only this room writes struct sp__spilled, except `uncut` and the prediction, which
- * belong to the room that knows them: form/ or merge/.  The writing thread is the first background
- * task while it runs, otherwise the caller of the sort.  Branches and parts of the final merge read
- * their own runs, through their own readers, and change nothing here.
+ * Writers: this room writes struct sp__spilled, with these exceptions.  The shell sets `sort`,
+ * `resume`, and `uncut` for -m.  form/ sets write_mem when it allocates the arena, and `uncut` for
+ * replacement selection.  merge/ writes the prediction.
+ *
+ * The writing thread is the background task of form/ while it runs, otherwise the caller of the
+ * sort. Branches and parts of the final merge read their runs by readers of their own, and change
+ * nothing here.
  */
 #pragma once
 
@@ -18,13 +21,13 @@
 #include "spill/writer.h"
 
 /*
- * --count: the record that is put into a run next.  Two are used alternately, for the writer may
- * read the one before.
+ * --count: the record that is put into a run next.  Two buffers are used alternately, since the
+ * writer can still read the record before.
  */
 struct sp__counting {
-	struct sp__bytes held[2]; /* each with free bytes for its number in front */
+	struct sp__bytes held[2]; /* with free space for the number in front */
 	unsigned now;
-	uint64_t number; /* 0: none is held */
+	uint64_t number; /* 0: no record is held */
 };
 
 struct sp__spilled {
@@ -38,22 +41,22 @@ struct sp__spilled {
 	struct sp__runwriter writer;
 	char *write_mem; /* part of the arena: the writer's chunks */
 	size_t write_bytes;
-	bool writing;		      /* the run being stored may still be continued */
+	bool writing;		      /* the run being stored can still be continued */
 	struct sp__bytes last_record; /* of the run being stored */
 	struct sp__keybuf lastkey;
 	sp__lastkey_fn *lastkey_fn;
 	struct sp__counting counting;
-	bool uncut;			 /* the final merge has other inputs than runs and slots */
+	bool uncut; /* the final merge also has inputs other than runs and slots */
 	struct sp_sort_replan replan;	 /* of the merge opened last */
-	struct sp_prediction prediction; /* when runs were formed */
+	struct sp_prediction prediction; /* made when runs were formed */
 };
 
 /* runs.c */
-/* sort has been set.  0, or an error; then it must be closed. */
+/* Opens the room; sort must be set.  Returns 0 or an error; close it in both cases. */
 SP_MUST_CHECK int sp__runs_open(struct sp__spilled *spilled);
-/* After the final merge. */
+/* Called after the final merge. */
 void sp__runs_close(struct sp__spilled *spilled);
-/* What sp_sort_expect() promises as cached_bytes. */
+/* Returns cached_bytes of sp_sort_expect(). */
 uint64_t sp__runs_cached(const struct sp_sort_opts *o);
 /* True if the final merge can be cut into parts that are written concurrently. */
 bool sp__runs_cuttable(const struct sp__spilled *spilled);
@@ -62,23 +65,23 @@ SP_MUST_CHECK int sp__runs_open_spill(struct sp__spilled *spilled);
 /* Opens a writer of a new run, in the write buffers. */
 SP_MUST_CHECK int sp__runs_new(struct sp__spilled *spilled, struct sp__runwriter *w,
 			       unsigned level);
-/* Closes a writer, whose run is not wanted. */
+/* Closes a writer and frees its run. */
 void sp__runs_discard(struct sp__runwriter *w);
-/* Begins a run formed from the input. */
+/* Starts a run that is formed from the input. */
 SP_MUST_CHECK int sp__runs_begin(struct sp__spilled *spilled);
-/* No more runs follow: ends the run being written. */
+/* Ends the run being written, if there is one. */
 SP_MUST_CHECK int sp__runs_end(struct sp__spilled *spilled);
-/* Adds a run, which belongs to it from now on, even after an error. */
+/* Adds a run and takes ownership of it, even after an error. */
 SP_MUST_CHECK int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run);
-/* Between two runs: adapts to how much has been spilled. */
+/* Called between two runs: adapts to the number of bytes spilled. */
 void sp__runs_adapt(struct sp__spilled *spilled);
 /* True if a sorted buffer's first record does not precede the last one of the run being written. */
 bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runbuf *rb);
-/* Puts all records of a sorted buffer into that run. */
+/* Puts all records of a sorted buffer into the run being written. */
 SP_MUST_CHECK int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb);
-/* --count: puts a record that stands for itself into it. */
+/* --count: puts a record that stands for itself into the run being written. */
 SP_MUST_CHECK int sp__runs_put_counted(struct sp__spilled *spilled, const char *rec, size_t bytes);
-/* The last record put, at its current address: for the last key of its page. */
+/* Sets the record put last, at its present address, for the last key of its page. */
 static inline void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev,
 				     size_t prev_bytes)
 {
@@ -87,7 +90,10 @@ static inline void sp__runs_set_prev(struct sp__spilled *spilled, const char *pr
 	spilled->writer.prev = prev;
 	spilled->writer.prev_bytes = prev_bytes;
 }
-/* Puts a record into it; prev: the one before, at its current address; NULL: there is none. */
+/*
+ * Puts a record into the run being written.  prev: the record before, at its present address, or
+ * NULL.
+ */
 SP_MUST_CHECK static inline int sp__runs_put(struct sp__spilled *spilled, const char *rec,
 					     size_t bytes, const char *prev, size_t prev_bytes)
 {
@@ -100,7 +106,7 @@ SP_MUST_CHECK static inline int sp__runs_put(struct sp__spilled *spilled, const 
 	return sp__runwriter_put(&spilled->writer, rec, bytes);
 }
 
-/* Holds a copy of a record; the one before has been put.  0 or -ENOMEM. */
+/* Holds a copy of a record, after the previous one has been put.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes,
 				    uint64_t number, struct sp__budget *budget);
 /* Puts the record that is held, if there is one. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One merge: opens its inputs, with a read plan and a pool of pages, or with unpackers
- * for runs of a program; then writes a new run.
+ * Performs one merge: opens its inputs, with a read plan and a pool of pages, or with unpackers if
+ * a program compressed the runs; then writes a new run.
  */
 #include <assert.h>
 #include <errno.h>
@@ -61,7 +61,7 @@ static int pool_release(void *pool, size_t run)
 
 static int unpackers_get(void *unpackers, size_t run, bool wait, const char **data, size_t *bytes)
 {
-	/* A pipe cannot be waited for together with other events, so block here. */
+	/* A pipe cannot be waited for together with other events, so this blocks. */
 	(void)wait;
 	return sp__unpackers_get(unpackers, run, data, bytes);
 }
@@ -78,7 +78,7 @@ void sp__step_close(struct sp__spilled *spilled, struct sp__step_inputs *in)
 	*in = (struct sp__step_inputs){ 0 };
 }
 
-/* Measured, if the runs are formed. */
+/* Returns the costs of the device, as measured while runs were formed. */
 static struct sp__device_costs device_of(const struct sp__spilled *spilled)
 {
 	struct sp__device_costs d = sp__plan_device(&spilled->sort->opts);
@@ -90,7 +90,7 @@ static struct sp__device_costs device_of(const struct sp__spilled *spilled)
 	return d;
 }
 
-/* Repeats the predictions, now that runs and memory are known. */
+/* Repeats the planner's choice, now that runs and memory are known. */
 static enum sp_readahead strategy_for(const struct sp__spilled *spilled, unsigned n, uint64_t pages,
 				      unsigned buffers, struct sp_strategy_plan *table)
 {
@@ -125,7 +125,7 @@ static int open_plan(struct sp__spilled *spilled, struct sp__step_inputs *in)
 		o.consumption = sequence;
 	}
 	rc = sp__readplan_new(&in->plan, &o);
-	/* Without refusal: the planner has reserved memory. */
+	/* Charges without refusal: the planner has reserved this memory. */
 	in->charged = sp__merge_memory(in->n) + sp__pool_memory(in->spill, in->n, in->buffers) +
 		      sp__readplan_memory(&o);
 	sp__budget_charge(&spilled->sort->env.budget, in->charged);
@@ -224,7 +224,7 @@ void sp__step_replan(struct sp__spilled *spilled, const unsigned *ids, unsigned 
 		r->readahead = SP_READ_NONE;
 }
 
-/* --count: one record for each group of equal keys, with the sum of their numbers. */
+/* --count: puts one record for each group of equal keys, with the sum of their numbers. */
 static int pour_counted(struct sp__spilled *spilled, struct sp__merge *m, struct sp__pace *pace,
 			struct sp__runwriter *w)
 {
@@ -286,7 +286,7 @@ int sp__merge_into(struct sp__spilled *spilled, struct sp__merge *m, unsigned le
 	struct sp__runwriter w;
 	int rc;
 
-	/* Both would use the write buffers. */
+	/* The new run and the one being written would both use the write buffers. */
 	assert(!spilled->writing);
 	rc = sp__runs_new(spilled, &w, level);
 	if (rc < 0)
@@ -347,7 +347,7 @@ int sp__merge_step(struct sp__spilled *spilled, const unsigned *ids, unsigned n,
 		return rc;
 	for (unsigned i = 0; i < n; i++)
 		records += spilled->runs[ids[i]]->records;
-	/* Those that --top leaves unread are dropped, too. */
+	/* Records that --top does not read are also dropped. */
 	rc = sp__step_balance(spilled, records, run, before.records);
 	dropped = sp__tally_since(s->balance.dropped, &before);
 	if (!rc && spilled->resume)

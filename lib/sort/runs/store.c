@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens temporary space for runs: direct or through the page cache, with or without last keys; and
- * keeps what describes its pages within the memory.
+ * Opens temporary space for runs: direct or through the page cache, with or without last keys.
+ * Keeps the descriptors of its pages within the memory.
  */
 #include <errno.h>
 #include <sys/statvfs.h>
@@ -14,17 +14,17 @@
 #include "sort/records/counted.h"
 #include "sort/runs/spilled.h"
 
-/* Requests outstanding in temporary space. */
+/* Maximum number of outstanding requests in temporary space. */
 #define REQUESTS 256
-/* Of the space in temporary directories: others need some. */
+/* Divisor of the free space in temporary directories; other programs need the rest. */
 #define SPACE_SHARE 2
-/* Descriptors beyond this share of the memory are reduced. */
+/* Descriptors that exceed this fraction of the memory are reduced. */
 #define DESCRIBED_SHARE 32
 #define MAX_GROUP_SHIFT 12
-/* The least with which a program packs runs: four runs and their pipes, and another being made. */
+/* Minimum for runs of a program: four runs with their pipes, and a new one. */
 #define PROGRAM_DESCRIPTORS 12
 
-/* The last key of a page: key bytes, then the record if it is a last resort. */
+/* Finds the last key of a page: the key, then the record if it is a last resort. */
 static int lastkey(void *ctx, const char *rec, size_t bytes, const void **key, size_t *key_bytes)
 {
 	struct sp__spilled *spilled = ctx;
@@ -68,15 +68,15 @@ uint64_t sp__runs_cached(const struct sp_sort_opts *o)
 }
 
 /*
- * Data that will be read again before the system would write it back is best left to the
- * page cache: it never reaches the device.  The rest is written and read directly, which
- * saves two copies and does not evict other pages from the cache.
+ * Chooses direct or cached I/O.  Data that will be read before the system would write it is best
+ * left to the page cache, and never reaches the device.  Other data is written and read directly,
+ * which saves two copies and evicts no other pages from the cache.
  */
 static enum sp__direct spill_direct(const struct sp__spilled *spilled)
 {
 	const struct sp__sort_shared *s = spilled->sort;
 
-	/* Input of unknown length: as long as it stays small. */
+	/* Input of unknown length uses the cache while it is short. */
 	if (s->opts.run.direct < 0 && !s->plan.input_bytes &&
 	    s->plan.memory_bytes <= sp__host_unwritten())
 		return SP__DIRECT_NEVER;
@@ -86,7 +86,7 @@ static enum sp__direct spill_direct(const struct sp__spilled *spilled)
 										  : SP__DIRECT_AUTO;
 }
 
-/* More has been spilled than the page cache should hold. */
+/* True if more has been spilled than the page cache should hold. */
 static bool outgrows_cache(const struct sp__spilled *spilled)
 {
 	return spilled->sort->opts.run.direct < 0 &&
@@ -103,7 +103,7 @@ bool sp__runs_cuttable(const struct sp__spilled *spilled)
 	       !sp__plan_reading_given(o) && !o->merge_bytes && !spilled->uncut;
 }
 
-/* To plan reading by them, or to cut the final merge into parts if there is memory for them. */
+/* True if reading is planned by last keys, or if they can cut the final merge into parts. */
 static bool needs_last_keys(const struct sp__spilled *spilled)
 {
 	const struct sp__sort_shared *s = spilled->sort;
@@ -159,13 +159,13 @@ static bool too_much_described(const struct sp__spilled *spilled)
 }
 
 /*
- * Between two runs: keeps the descriptors of spilled runs within the memory.
+ * Keeps the descriptors of spilled runs within the memory; called between two runs.
  *
- * Input of unknown length may prove longer than the plan has reserved memory to
- * describe.  Then the last keys of pages are dropped, unless reading by them was
- * requested, and one checksum covers two pages, then four, and so on.  At 4096 pages of
- * 4 KB a checksum covers 16 MB.  Rejected: larger pages, since merges and recycling need
- * pages of one size.
+ * An input of unknown length can be longer than the memory that the plan reserved for descriptors.
+ * Then the last keys of pages are dropped, unless reading by them was requested, and one checksum
+ * covers two pages, then four, and so on.  At 4096 pages of 4 KiB, a checksum covers 16 MiB.
+ *
+ * Rejected: larger pages, since merges and recycling need pages of one size.
  */
 static void bound_descriptors(struct sp__spilled *spilled)
 {

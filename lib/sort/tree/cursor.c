@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why the previous record is saved: a merge codes each record after the previous one of
- * the same run, and a spill writer needs the last record that ended in a page.  Within
- * a span both are adjacent.  When a cursor leaves a span, it first copies its current
- * record into the merge's saved buffer, or, if the record is in its carry, swaps the
- * buffers; one is enough because the cursor that moves is always that of the record
- * merged last.
+ * Moves a cursor from record to record, over the borders of spans.
+ *
+ * Previous record: a merge codes each record after the previous one of the same run, and a spill
+ * writer needs the last record that ends in a page.  Within a span both are adjacent.  When a
+ * cursor leaves a span, it first copies its current record into the merge's saved buffer or, if the
+ * record is in its carry, swaps the buffers.  One buffer is enough, because the cursor that moves
+ * is always that of the record merged last.
  */
 #include <errno.h>
 #include <spindle/batch.h>
@@ -13,7 +14,7 @@
 #include "base/few.h"
 #include "sort/tree/cursor.h"
 
-/* In addition to enum sp_status: there is a new span and no carry. */
+/* In addition to enum sp_status: there is a new span, and no carry. */
 #define LOOK_AGAIN 100
 
 void sp__cursor_part(struct sp__cursor *c, const struct sp__runbuf *buf, size_t from, size_t to)
@@ -56,10 +57,7 @@ static int next_in_memory(struct sp__cursor *c)
 	return SP_READY;
 }
 
-/*
- * The record after this one will be needed when the other cursors have had their
- * turns: time enough to fetch it.
- */
+/* Prefetches the record after this one; the records of other cursors take long enough for that. */
 static inline void prefetch_next(const struct sp__cursor *c)
 {
 	__builtin_prefetch(c->at + 64);
@@ -67,7 +65,7 @@ static inline void prefetch_next(const struct sp__cursor *c)
 	__builtin_prefetch(c->at + c->bytes + 64);
 }
 
-/* The key where it lies in the record. */
+/* Finds the key within the record. */
 static inline void slice_key(struct sp__cursor *c, const struct sp_keyset *keys, size_t bytes)
 {
 	const struct sp__keyset *ks = sp__ks(keys);
@@ -82,7 +80,7 @@ static inline void slice_key(struct sp__cursor *c, const struct sp_keyset *keys,
 		    (ks->descending ? ~UINT64_C(0) : 0);
 }
 
-/* The current record's key, in the form of the key set. */
+/* Finds the current record's key, in the form of the key set. */
 static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	const struct sp__keyset *ks = sp__ks(env->keys);
@@ -92,7 +90,7 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 
 	if (c->feed.read)
 		sp__tally_add(c->feed.read, c->rec, c->bytes);
-	if (env->keyless || c->same) /* same: the key is there */
+	if (env->keyless || c->same) /* same: the key is known */
 		return SP_READY;
 	if (ks->form == SP__KEY_INPLACE) {
 		slice_key(c, env->keys, bytes);
@@ -109,7 +107,7 @@ static inline int find_key(struct sp__cursor *c, const struct sp__cursor_env *en
 	return SP_READY;
 }
 
-/* The end of the record at data, after finding its number; NULL: it does not end there. */
+/* Reads a record's number, then finds its end.  NULL: it does not end in this span. */
 static inline const char *find_end(struct sp__cursor *c, const struct sp_recfmt *f,
 				   const char *data, size_t bytes)
 {
@@ -124,7 +122,7 @@ static inline const char *find_end(struct sp__cursor *c, const struct sp_recfmt 
 	return sp__rec_end(f, data + c->head, bytes - c->head);
 }
 
-/* The bytes of the number of which some are in the carry, the others in the new span. */
+/* Returns the length of a number that is partly in the carry, partly in the new span. */
 static size_t carried_head(const struct sp__cursor *c)
 {
 	const char *at = c->at;
@@ -142,7 +140,7 @@ static size_t carried_head(const struct sp__cursor *c)
 	return n;
 }
 
-/* The record in the carry is whole. */
+/* Takes the record in the carry, which is complete. */
 static int take_carried(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	uint64_t number = 1;
@@ -156,8 +154,8 @@ static int take_carried(struct sp__cursor *c, const struct sp__cursor_env *env)
 }
 
 /*
- * Appends the rest of the record in the carry from the new span; *whole: it ends there.
- * For CSV the whole span is appended and searched together.
+ * Appends the rest of the record in the carry from the new span.  *whole: it ends there.  For CSV
+ * the whole span is appended and searched together with the carry.
  */
 static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, bool *whole)
 {
@@ -192,7 +190,7 @@ static int take_tail(struct sp__cursor *c, const struct sp__cursor_env *env, boo
 	return 0;
 }
 
-/* At the end of the feed the rest in the carry is the last record. */
+/* At the end of the feed, the bytes in the carry are the last record. */
 static int last_record(struct sp__cursor *c, const struct sp__cursor_env *env)
 {
 	const struct sp_recfmt *f = &sp__ks(env->keys)->format;
@@ -254,7 +252,7 @@ static int save(struct sp__cursor *c, const struct sp__cursor_env *env)
 	return 0;
 }
 
-/* Moves to the next span when no whole record is left. */
+/* Moves to the next span if no whole record is left. */
 static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait)
 {
 	bool whole;
@@ -288,7 +286,7 @@ static int cross(struct sp__cursor *c, const struct sp__cursor_env *env, bool wa
 	return LOOK_AGAIN;
 }
 
-/* Is the record that follows in the span identical with the current one? */
+/* True if the record that follows in the span is identical to the current one. */
 static inline bool repeats(const struct sp__cursor *c, const char *rec, size_t bytes)
 {
 	return c->rec && !c->moved && c->bytes == bytes && sp__same_bytes(c->rec, rec, bytes);

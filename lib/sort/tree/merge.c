@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Merges cursors by a loser tree with offset-value codes (merge.h).
+ *
+ * The tree is an array: node 1 is the root, the children of node i are 2 i and 2 i + 1, and leaf i
+ * of n is node n + i.  Node 0 has the winner.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -8,7 +14,7 @@
 #include "sort/tree/merge.h"
 #include "sort/records/ovc.h"
 
-/* The code if codes are not in use: every live record ties with every other. */
+/* The code of every live record if codes are not in use, so that each ties with every other. */
 #define UNCODED 1u
 #define NOBODY UINT_MAX
 
@@ -47,7 +53,7 @@ void sp__merge_release(struct sp__merge *m)
 	m->tree = NULL;
 }
 
-/* A memory cursor's key is fetched when it is first needed. */
+/* Returns the key; a memory cursor computes it when it is first needed. */
 static inline const unsigned char *key_of(struct sp__cursor *c, size_t *bytes)
 {
 	if (c->buf && !c->key)
@@ -61,7 +67,7 @@ static inline size_t content(const struct sp__merge *m, size_t bytes)
 	return bytes - sp__rec_term(&sp__ks(m->keys)->format);
 }
 
-/* Keys are equal (or there are no codes): which record comes first? */
+/* Decides which record is first if keys are equal, or if there are no codes. */
 static bool decide(const struct sp__merge *m, const struct sp__match *a, const struct sp__match *b,
 		   bool keys_equal)
 {
@@ -107,7 +113,7 @@ static bool tie_cut(const struct sp__merge *m, struct sp__match *a, struct sp__m
 	return first;
 }
 
-/* Equal codes: true if a is first; the loser is coded after the winner. */
+/* Equal codes: returns true if a is first, and codes the loser after the winner. */
 static bool __attribute__((noinline))
 tie(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 {
@@ -149,8 +155,9 @@ static bool wins(struct sp__merge *m, struct sp__match *a, struct sp__match *b)
 }
 
 /*
- * Plays the matches from a leaf up to the root.  The hottest loop of a merge: who goes on is
- * unpredictable, so both are exchanged under a mask, which compilers do not make a branch of.
+ * Plays the matches from a leaf up to the root.  This is the hottest loop of a merge.  The winner
+ * is unpredictable, so loser and winner are exchanged under a mask, which compilers do not turn
+ * into a branch.
  */
 static inline void replay(struct sp__merge *m, struct sp__match leaf)
 {
@@ -170,7 +177,7 @@ static inline void replay(struct sp__merge *m, struct sp__match leaf)
 		}
 		codes = (node->code ^ code) & lost;
 		cursors = (node->cursor ^ cursor) & (unsigned)lost;
-		/* What stays is the loser. */
+		/* The loser stays in the node. */
 		node->code ^= codes;
 		node->cursor ^= cursors;
 		code ^= codes;
@@ -179,7 +186,7 @@ static inline void replay(struct sp__merge *m, struct sp__match leaf)
 	m->tree[0] = (struct sp__match){ code, cursor };
 }
 
-/* Plays all matches: the subtree below node, returning its winner. */
+/* Plays all matches in the subtree below a node, and returns its winner. */
 static struct sp__match play(struct sp__merge *m, const struct sp__match *leaves, unsigned node)
 {
 	struct sp__match a, b;
@@ -196,7 +203,7 @@ static struct sp__match play(struct sp__merge *m, const struct sp__match *leaves
 	return b;
 }
 
-/* The code after no key at all. */
+/* Returns the code of a first record, after the empty key. */
 static uint64_t first_code(struct sp__merge *m, struct sp__cursor *c)
 {
 	const unsigned char *key;
@@ -224,7 +231,7 @@ static int build(struct sp__merge *m)
 	return 0;
 }
 
-/* A single cursor is passed through. */
+/* True if a single cursor is passed through. */
 static bool alone(const struct sp__merge *m)
 {
 	return m->n == 1 && m->plain;
@@ -254,14 +261,14 @@ static int start(struct sp__merge *m, bool wait)
 	return m->n ? build(m) : 0;
 }
 
-/* An input proved to be unsorted: from now on without codes. */
+/* An input is not sorted: continues without codes. */
 static int drop_codes(struct sp__merge *m)
 {
 	m->coded = false;
 	return build(m);
 }
 
-/* The previous record is the previous winner: only one cursor moves at a time. */
+/* The previous record is the previous winner, since only one cursor moves at a time. */
 static uint64_t code_after_cut(const struct sp__merge *m, const struct sp__cursor *c)
 {
 	int order = sp__key_compare(m->keys, m->prev, content(m, m->prev_bytes), c->rec,
@@ -270,7 +277,7 @@ static uint64_t code_after_cut(const struct sp__merge *m, const struct sp__curso
 	return order > 0 ? SP__OVC_ENDED : order ? SP__OVC_BEYOND : 0;
 }
 
-/* The winner's cursor has a new record; codes it after the one before. */
+/* The winner's cursor has a new record: codes it after the previous one. */
 static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 {
 	bool down = sp__ks(m->keys)->descending;
@@ -303,8 +310,9 @@ static uint64_t code_after(struct sp__merge *m, struct sp__cursor *c)
 }
 
 /*
- * The winner's cursor goes on with an equal key.  It wins again: all that were equal to its last
- * record lost by their place, or by a last resort to which this one is the same.
+ * True if the winner's cursor continues with an equal key, and so wins again: all records that were
+ * equal to its last one lost by their position, or by a last resort to which this record is the
+ * same.
  */
 static bool wins_again(const struct sp__merge *m, const struct sp__cursor *c)
 {
@@ -341,7 +349,7 @@ static int advance(struct sp__merge *m, bool wait)
 	return 0;
 }
 
-/* Moves the live cursors to the front, in order; returns how many. */
+/* Moves the live cursors to the front, in order, and returns their number. */
 static unsigned gather(struct sp__merge *m)
 {
 	unsigned live = 0, starting = m->starting;
@@ -378,7 +386,7 @@ int sp__merge_more(struct sp__merge *m, unsigned n)
 	return 0;
 }
 
-/* The key of the record that its cursor has passed last. */
+/* Returns the key of the record that the cursor passed last. */
 static const unsigned char *passed_key(const struct sp__cursor *c, size_t *bytes)
 {
 	if (c->buf)
