@@ -67,7 +67,7 @@ static size_t escape(unsigned char byte, char to[4])
 	return 4;
 }
 
-size_t sp_printable(char *to, size_t room, const char *text, unsigned flags)
+size_t sp_printable(char *to, size_t capacity, const char *text, unsigned flags)
 {
 	size_t left = strlen(text), length = 0, n, from;
 	char escaped[4];
@@ -86,14 +86,14 @@ size_t sp_printable(char *to, size_t room, const char *text, unsigned flags)
 			n = 2;
 		}
 		/* A byte that belongs to no character. */
-		if (length + n < room)
+		if (length + n < capacity)
 			memcpy(to + length, shown, n);
-		else if (length < room)
-			room = length + 1;
+		else if (length < capacity)
+			capacity = length + 1;
 		length += n;
 	}
-	if (room)
-		to[length < room ? length : room - 1] = '\0';
+	if (capacity)
+		to[length < capacity ? length : capacity - 1] = '\0';
 	return length;
 }
 

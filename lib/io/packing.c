@@ -64,7 +64,7 @@ static int pack(struct sp__packing *p, const char *data, size_t bytes, bool end)
 
 	while (!rc && more > 0) {
 		span.out = out;
-		span.room = p->chunk_bytes;
+		span.out_free = p->chunk_bytes;
 		more = sp__encoder_run(p->encoder, &span, end);
 		rc = more < 0 ? more : sp__wstream_put(p->packed, out, (size_t)(span.out - out));
 	}

@@ -133,7 +133,7 @@ static int begin(struct sp__unpacking *u)
 
 static int unpack(struct sp__unpacking *u)
 {
-	size_t n = sp__min(u->span.in_bytes, u->span.room);
+	size_t n = sp__min(u->span.in_bytes, u->span.out_free);
 
 	if (u->decoder)
 		return sp__decoder_run(u->decoder, &u->span);
@@ -142,7 +142,7 @@ static int unpack(struct sp__unpacking *u)
 	u->span.in += n;
 	u->span.in_bytes -= n;
 	u->span.out += n;
-	u->span.room -= n;
+	u->span.out_free -= n;
 	return 0;
 }
 
@@ -152,18 +152,18 @@ static int fill(struct sp__unpacking *u, struct sp__ring_buffer *c)
 	int rc = u->begun ? 0 : begin(u);
 
 	u->span.out = c->mem;
-	u->span.room = u->chunk_bytes;
+	u->span.out_free = u->chunk_bytes;
 	/* Output that did not fit is still in the decoder, so the decoder comes first. */
 	while (!rc) {
 		rc = unpack(u);
-		if (rc || !u->span.room)
+		if (rc || !u->span.out_free)
 			break;
-		rc = read_raw(u, u->span.room == u->chunk_bytes);
+		rc = read_raw(u, u->span.out_free == u->chunk_bytes);
 		if (rc != SP_READY)
 			break;
 		rc = 0;
 	}
-	c->bytes = u->chunk_bytes - u->span.room;
+	c->bytes = u->chunk_bytes - u->span.out_free;
 	if (rc < 0 || c->bytes)
 		return rc < 0 ? rc : SP_READY;
 	rc = u->decoder ? sp__decoder_end(u->decoder) : 0;

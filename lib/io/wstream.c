@@ -401,7 +401,7 @@ static int go_plain(struct sp__wstream *ws)
 /* Takes some or all of the bytes, and returns their number; put_queued() does the same. */
 static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 {
-	size_t room;
+	size_t free_bytes;
 
 	if (!ws->buf) {
 		ws->buf_bytes = ws->opts.chunk_bytes;
@@ -411,14 +411,14 @@ static size_t put_plain(struct sp__wstream *ws, const char *data, size_t bytes)
 			return 0;
 		}
 	}
-	room = ws->buf_bytes - ws->filled;
-	if (bytes > room && wants_queue(ws)) {
-		memcpy(ws->buf + ws->filled, data, room);
-		ws->filled += room;
+	free_bytes = ws->buf_bytes - ws->filled;
+	if (bytes > free_bytes && wants_queue(ws)) {
+		memcpy(ws->buf + ws->filled, data, free_bytes);
+		ws->filled += free_bytes;
 		go_queued(ws);
-		return room;
+		return free_bytes;
 	}
-	if (bytes > room) {
+	if (bytes > free_bytes) {
 		if (flush(ws))
 			return 0;
 		if (bytes >= ws->buf_bytes) {
@@ -495,13 +495,13 @@ int sp__wstream_put(struct sp__wstream *ws, const void *data, size_t bytes)
 
 int sp__wstream_put_near(struct sp__wstream *ws, const char *data, size_t bytes, size_t reach)
 {
-	size_t room = ws->opts.chunk_bytes - ws->filled;
+	size_t free_bytes = ws->opts.chunk_bytes - ws->filled;
 
 	/* Only bytes that do not fill the chunk are copied here. */
-	if (!ws->queued || ws->error || bytes >= room)
+	if (!ws->queued || ws->error || bytes >= free_bytes)
 		return sp__wstream_put(ws, data, bytes);
 	sp__copy_near(ws->buf + ws->fill * ws->opts.chunk_bytes + ws->filled, data, bytes,
-		      sp__min(reach, room));
+		      sp__min(reach, free_bytes));
 	ws->filled += bytes;
 	ws->put_bytes += bytes;
 	return 0;

@@ -59,18 +59,18 @@ static int no_memory(struct sp__encoder *p)
 static int step_gzip(struct sp__encoder *p, struct sp__packspan *span, bool end)
 {
 	unsigned in = (unsigned)sp__min(span->in_bytes, UINT32_MAX);
-	unsigned room = (unsigned)sp__min(span->room, UINT32_MAX);
+	unsigned out_free = (unsigned)sp__min(span->out_free, UINT32_MAX);
 	int rc;
 
 	p->gzip.next_in = (const unsigned char *)span->in;
 	p->gzip.avail_in = in;
 	p->gzip.next_out = (unsigned char *)span->out;
-	p->gzip.avail_out = room;
+	p->gzip.avail_out = out_free;
 	rc = deflate(&p->gzip, end && in == span->in_bytes ? Z_FINISH : Z_NO_FLUSH);
 	span->in += in - p->gzip.avail_in;
 	span->in_bytes -= in - p->gzip.avail_in;
-	span->out += room - p->gzip.avail_out;
-	span->room -= room - p->gzip.avail_out;
+	span->out += out_free - p->gzip.avail_out;
+	span->out_free -= out_free - p->gzip.avail_out;
 	return span->in_bytes || (end && rc != Z_STREAM_END);
 }
 
@@ -89,7 +89,7 @@ static int open_gzip(struct sp__encoder *p)
 static int step_zstd(struct sp__encoder *p, struct sp__packspan *span, bool end)
 {
 	ZSTD_inBuffer in = { span->in, span->in_bytes, 0 };
-	ZSTD_outBuffer out = { span->out, span->room, 0 };
+	ZSTD_outBuffer out = { span->out, span->out_free, 0 };
 	size_t left = ZSTD_compressStream2(p->zstd, &out, &in, end ? ZSTD_e_end : ZSTD_e_continue);
 
 	if (ZSTD_isError(left))
@@ -97,7 +97,7 @@ static int step_zstd(struct sp__encoder *p, struct sp__packspan *span, bool end)
 	span->in += in.pos;
 	span->in_bytes -= in.pos;
 	span->out += out.pos;
-	span->room -= out.pos;
+	span->out_free -= out.pos;
 	return span->in_bytes || (end && left);
 }
 
@@ -157,11 +157,11 @@ static int step_lz4(struct sp__encoder *p, struct sp__packspan *span, bool end)
 		rc = make_lz4(p, span, end);
 	if (rc)
 		return rc;
-	n = sp__min(p->packed_to - p->packed_from, span->room);
+	n = sp__min(p->packed_to - p->packed_from, span->out_free);
 	memcpy(span->out, p->packed + p->packed_from, n);
 	p->packed_from += n;
 	span->out += n;
-	span->room -= n;
+	span->out_free -= n;
 	return p->packed_from < p->packed_to || span->in_bytes || (end && !p->lz4_ended);
 }
 
@@ -244,7 +244,7 @@ int sp__encoder_run(struct sp__encoder *p, struct sp__packspan *span, bool end)
 {
 	int rc = 1;
 
-	while (rc == 1 && span->room)
+	while (rc == 1 && span->out_free)
 		rc = p->step(p, span, end);
 	return rc;
 }

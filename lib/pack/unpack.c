@@ -99,7 +99,7 @@ static int no_memory(struct sp__decoder *u)
 static int step_gzip(struct sp__decoder *u, struct sp__packspan *span)
 {
 	unsigned in = (unsigned)sp__min(span->in_bytes, UINT32_MAX);
-	unsigned room = (unsigned)sp__min(span->room, UINT32_MAX);
+	unsigned out_free = (unsigned)sp__min(span->out_free, UINT32_MAX);
 	int rc;
 
 	if (u->whole && span->in_bytes && inflateReset(&u->gzip) != Z_OK)
@@ -107,13 +107,13 @@ static int step_gzip(struct sp__decoder *u, struct sp__packspan *span)
 	u->gzip.next_in = (const unsigned char *)span->in;
 	u->gzip.avail_in = in;
 	u->gzip.next_out = (unsigned char *)span->out;
-	u->gzip.avail_out = room;
+	u->gzip.avail_out = out_free;
 	u->whole &= !span->in_bytes;
 	rc = u->whole ? Z_OK : inflate(&u->gzip, Z_NO_FLUSH);
 	span->in += in - u->gzip.avail_in;
 	span->in_bytes -= in - u->gzip.avail_in;
-	span->out += room - u->gzip.avail_out;
-	span->room -= room - u->gzip.avail_out;
+	span->out += out_free - u->gzip.avail_out;
+	span->out_free -= out_free - u->gzip.avail_out;
 	u->whole |= rc == Z_STREAM_END;
 	if (rc == Z_MEM_ERROR)
 		return no_memory(u);
@@ -169,7 +169,7 @@ static int window_too_large(struct sp__decoder *u)
 static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 {
 	ZSTD_inBuffer in = { span->in, span->in_bytes, 0 };
-	ZSTD_outBuffer out = { span->out, span->room, 0 };
+	ZSTD_outBuffer out = { span->out, span->out_free, 0 };
 	size_t left, kept;
 
 	if (u->whole && !span->in_bytes)
@@ -189,7 +189,7 @@ static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 	span->in += in.pos;
 	span->in_bytes -= in.pos;
 	span->out += out.pos;
-	span->room -= out.pos;
+	span->out_free -= out.pos;
 	u->whole = left == 0;
 	return 0;
 }
@@ -228,21 +228,21 @@ static int take_head(struct sp__decoder *u, struct sp__packspan *span)
 /* Returns 1 at the end of a frame. */
 static int feed_lz4(struct sp__decoder *u, struct sp__packspan *span)
 {
-	size_t in = span->in_bytes, room = span->room;
-	size_t left = LZ4F_decompress(u->lz4, span->out, &room, span->in, &in, NULL);
+	size_t in = span->in_bytes, out = span->out_free;
+	size_t left = LZ4F_decompress(u->lz4, span->out, &out, span->in, &in, NULL);
 
 	if (LZ4F_isError(left))
 		return damaged(u);
 	span->in += in;
 	span->in_bytes -= in;
-	span->out += room;
-	span->room -= room;
+	span->out += out;
+	span->out_free -= out;
 	return left == 0;
 }
 
 static int step_lz4(struct sp__decoder *u, struct sp__packspan *span)
 {
-	struct sp__packspan head = { (const char *)u->head, LZ4_HEAD, span->out, span->room };
+	struct sp__packspan head = { (const char *)u->head, LZ4_HEAD, span->out, span->out_free };
 	int rc;
 
 	if (u->head_bytes < LZ4_HEAD) {
@@ -279,12 +279,12 @@ static int run_xz(struct sp__decoder *u, struct sp__packspan *span, lzma_action 
 	u->xz.next_in = (const uint8_t *)span->in;
 	u->xz.avail_in = span->in_bytes;
 	u->xz.next_out = (uint8_t *)span->out;
-	u->xz.avail_out = span->room;
+	u->xz.avail_out = span->out_free;
 	rc = lzma_code(&u->xz, action);
 	span->in += span->in_bytes - u->xz.avail_in;
 	span->in_bytes = u->xz.avail_in;
-	span->out += span->room - u->xz.avail_out;
-	span->room = u->xz.avail_out;
+	span->out += span->out_free - u->xz.avail_out;
+	span->out_free = u->xz.avail_out;
 	u->whole = rc == LZMA_STREAM_END;
 	if (rc == LZMA_MEMLIMIT_ERROR)
 		return too_large(u, lzma_memusage(&u->xz));
@@ -349,7 +349,7 @@ static int open_format(struct sp__decoder *u)
 static int decide(struct sp__decoder *u, struct sp__packspan *span)
 {
 	char magic[MAGIC_BYTES];
-	struct sp__packspan first = { magic, sizeof(magic), span->out, span->room };
+	struct sp__packspan first = { magic, sizeof(magic), span->out, span->out_free };
 	int rc;
 
 	memcpy(magic, u->head, sizeof(magic));
@@ -446,15 +446,16 @@ void sp__decoder_free(struct sp__decoder *u)
  */
 int sp__decoder_run(struct sp__decoder *u, struct sp__packspan *span)
 {
-	size_t in_bytes, room;
+	size_t in_bytes, out_free;
 	int rc;
 
 	do {
 		in_bytes = span->in_bytes;
-		room = span->room;
-		rc = room ? u->step(u, span) : 0;
-	} while (!rc && span->room && (span->in_bytes != in_bytes || span->room != room));
-	return !rc && span->room && span->in_bytes ? damaged(u) : rc;
+		out_free = span->out_free;
+		rc = out_free ? u->step(u, span) : 0;
+	} while (!rc && span->out_free &&
+		 (span->in_bytes != in_bytes || span->out_free != out_free));
+	return !rc && span->out_free && span->in_bytes ? damaged(u) : rc;
 }
 
 int sp__decoder_end(struct sp__decoder *u)
@@ -486,10 +487,10 @@ int sp__packed_refuse(const void *data, size_t bytes, const char *name, struct s
 #define BEGINNING_MEMORY (UINT64_C(1) << 30)
 
 int sp_packed_beginning(enum sp_packed format, const char *name, const void *data, size_t bytes,
-			char *out, size_t room, size_t *unpacked, struct sp_errinfo *err)
+			char *out, size_t capacity, size_t *unpacked, struct sp_errinfo *err)
 {
 	static const struct sp__packmemory memory = { .bytes = BEGINNING_MEMORY, .share = 1 };
-	struct sp__packspan span = { data, bytes, out, room };
+	struct sp__packspan span = { data, bytes, out, capacity };
 	struct sp__decoder *u;
 	int rc;
 
@@ -497,7 +498,7 @@ int sp_packed_beginning(enum sp_packed format, const char *name, const void *dat
 	if (format == SP_PACKED_AUTO && !sp__packed_skippable(data, bytes))
 		format = sp_packed_by_magic(data, bytes);
 	if (format == SP_PACKED_NONE) {
-		*unpacked = sp__min(bytes, room);
+		*unpacked = sp__min(bytes, capacity);
 		memcpy(out, data, *unpacked);
 		return sp__packed_refuse(data, bytes, name, err);
 	}

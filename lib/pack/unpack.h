@@ -16,7 +16,7 @@ struct sp__packspan {
 	const char *in;
 	size_t in_bytes;
 	char *out;
-	size_t room;
+	size_t out_free;
 };
 
 struct sp__decoder;

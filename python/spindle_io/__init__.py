@@ -302,7 +302,7 @@ class SortedBuffer(NamedTuple):
     given: Tally  #: of data; less under -u
 
 
-def room(size: int) -> Any:
+def allocate(size: int) -> Any:
     """Memory that costs nothing until it is touched, and then little: an mmap of huge pages."""
     memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError, AttributeError):  # a kernel without them
@@ -311,7 +311,7 @@ def room(size: int) -> Any:
 
 
 def sort_buffer(
-    data: Any, options: Options | Words = (), *, into: Callable[[int], Any] = room
+    data: Any, options: Options | Words = (), *, into: Callable[[int], Any] = allocate
 ) -> SortedBuffer:
     """Sorts the records of data, or of a list of buffers one after the other.
 
@@ -399,7 +399,7 @@ def partition(
     side: int,
     parts: int,
     *,
-    into: Callable[[int], Any] = room,
+    into: Callable[[int], Any] = allocate,
 ) -> Partitioned:
     """Distributes the whole records of file 0 or 1 of a join over parts by a hash of their keys:
     records that pair have the same part.  In each they keep their order.  into: as for

@@ -255,19 +255,19 @@ _release_buffer.argtypes = [POINTER(_PyBuffer)]
 class Views:
     """Addresses of objects with contiguous bytes, which stay where they are until release().
 
-    room: bytes to be written there.
+    capacity: bytes to be written there.
     """
 
-    def __init__(self, objects: Sequence[Any], room: int | None = None):
+    def __init__(self, objects: Sequence[Any], capacity: int | None = None):
         self.batches = (Batch * (len(objects) + 1))()
         self._views: list[_PyBuffer] = []
         try:
             for i, o in enumerate(objects):
                 view = _PyBuffer()
-                _get_buffer(o, byref(view), 0 if room is None else _WRITABLE)
+                _get_buffer(o, byref(view), 0 if capacity is None else _WRITABLE)
                 self._views.append(view)
-                if view.len < (room or 0):
-                    raise ValueError(f"memory of {view.len} bytes, of {room} that are needed")
+                if view.len < (capacity or 0):
+                    raise ValueError(f"memory of {view.len} bytes, of {capacity} that are needed")
                 self.batches[i] = Batch(view.buf, view.len)
         except BaseException:
             self.release()

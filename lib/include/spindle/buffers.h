@@ -51,11 +51,11 @@ SP_API size_t sp_head_buffer(const struct sp_recfmt *format, const struct sp_bat
  * Sorts the records of n buffers, one after the other, into out.  The last record of each buffer
  * may lack its terminator and then gets one, so the result has at most n bytes more than the
  * buffers.  Records that exceed the memory of opts are spilled.
- * out: memory of the caller, `room` bytes.
+ * out: memory of the caller, `capacity` bytes.
  * read: tally of the records read; may be NULL.
  * given: tally of the records in out, fewer than were read if opts->unique is set; may be NULL.
  * Returns 0 or an error; read and given are written on success only:
- *   SP_EBUDGET: room or the memory limit is too small
+ *   SP_EBUDGET: capacity or the memory limit is too small
  *   SP_EFORMAT: a buffer of fixed-length records ends inside a record
  *   SP_EUNSUP: opts->count is set, or see sp_sort_new()
  *   SP_EBALANCE: records were lost or duplicated by a bug in the library
@@ -63,8 +63,8 @@ SP_API size_t sp_head_buffer(const struct sp_recfmt *format, const struct sp_bat
  */
 SP_API SP_MUST_CHECK int sp_sort_buffer(const struct sp_sort_opts *opts,
 					const struct sp_batch *buffers, size_t n, char *out,
-					size_t room, struct sp_tally *read, struct sp_tally *given,
-					struct sp_errinfo *err);
+					size_t capacity, struct sp_tally *read,
+					struct sp_tally *given, struct sp_errinfo *err);
 
 /*
  * Makes splitters of the records of a buffer. opts has their format and keys, which are borrowed

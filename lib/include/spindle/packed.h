@@ -45,7 +45,7 @@ SP_API const char *sp_packed_missing(enum sp_packed format);
  * Unpacks the beginning of a file.
  * name: name of the file, for err.
  * data: the first `bytes` bytes of the file.
- * out: memory of the caller, `room` bytes.
+ * out: memory of the caller, `capacity` bytes.
  * unpacked: receives the number of bytes in out.
  * Returns 0 or an error:
  *   SP_EFORMAT: the data are damaged, or not of that format
@@ -53,7 +53,8 @@ SP_API const char *sp_packed_missing(enum sp_packed format);
  *   -ENOMEM: memory is short
  */
 SP_API SP_MUST_CHECK int sp_packed_beginning(enum sp_packed format, const char *name,
-					     const void *data, size_t bytes, char *out, size_t room,
-					     size_t *unpacked, struct sp_errinfo *err);
+					     const void *data, size_t bytes, char *out,
+					     size_t capacity, size_t *unpacked,
+					     struct sp_errinfo *err);
 
 #endif

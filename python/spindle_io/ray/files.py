@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ctypes import byref, c_void_p
 from typing import Any
 
-from spindle_io import SpindleError, _lib, room
+from spindle_io import SpindleError, _lib, allocate
 from spindle_io._lib import EBALANCE, lib, no_error
 
 from .seen import Seen, look
@@ -34,7 +34,7 @@ def kept(name: str) -> Callable[[int], Any]:
     def give(size: int) -> Any:
         if len(_kept.get(name, b"")) < size:
             # What is not touched costs nothing, and the next piece may be a little larger.
-            _kept[name] = room(size + size // 8)
+            _kept[name] = allocate(size + size // 8)
         return _kept[name]
 
     return give
@@ -46,7 +46,7 @@ def forget() -> None:
 
 
 def read(fd: int, begin: int, end: int, name: str) -> tuple[Any, int, int]:
-    """An mmap, kept by that name, with bytes begin to end of a file, or to its end, and room for
+    """An mmap, kept by that name, with bytes begin to end of a file, or to its end, and space for
     one more: where they begin and end in it."""
     before = begin % BLOCK
     want = -(-(before + end - begin) // BLOCK) * BLOCK
