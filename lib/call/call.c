@@ -27,15 +27,15 @@ int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const c
 			where);
 }
 
-int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
+int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
 		  struct sp_errinfo *err)
 {
-	call->words = calloc(nwords + 1, sizeof(*call->words));
-	call->nwords = nwords;
-	for (size_t i = 0; call->words && i < nwords; i++)
-		if (!(call->words[i] = strdup(words[i])))
+	call->args = calloc(nargs + 1, sizeof(*call->args));
+	call->nargs = nargs;
+	for (size_t i = 0; call->args && i < nargs; i++)
+		if (!(call->args[i] = strdup(args[i])))
 			return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	return call->words ? 0 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	return call->args ? 0 : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
 char *sp__call_copy(struct sp_call *call, const char *text)
@@ -48,25 +48,25 @@ char *sp__call_copy(struct sp_call *call, const char *text)
 }
 
 /* Adds an argument; NULL: out of memory. */
-static int add_word(struct sp_call *call, char *word, struct sp_errinfo *err)
+static int add_arg(struct sp_call *call, char *added, struct sp_errinfo *err)
 {
-	if (!word || !SP__ARRAY_RESIZE(call->words, call->nwords + 2)) {
-		free(word);
+	if (!added || !SP__ARRAY_RESIZE(call->args, call->nargs + 2)) {
+		free(added);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	}
-	call->words[call->nwords++] = word;
-	call->words[call->nwords] = NULL;
+	call->args[call->nargs++] = added;
+	call->args[call->nargs] = NULL;
 	return 0;
 }
 
-int sp__call_add_word(struct sp_call *call, const struct sp__option *table, int code,
-		      const char *arg, struct sp_errinfo *err)
+int sp__call_add_arg(struct sp_call *call, const struct sp__option *table, int code,
+		     const char *arg, struct sp_errinfo *err)
 {
 	bool apart;
-	char *word = sp__option_spell(table, code, arg, &apart);
-	int rc = add_word(call, word, err);
+	char *added = sp__option_spell(table, code, arg, &apart);
+	int rc = add_arg(call, added, err);
 
-	return rc || !apart ? rc : add_word(call, strdup(arg), err);
+	return rc || !apart ? rc : add_arg(call, strdup(arg), err);
 }
 
 int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why)
@@ -97,13 +97,13 @@ static int set_number(uint64_t *to, const char *arg, uint64_t least, const char 
 	return 0;
 }
 
-static int set_format(enum sp_packed *to, const char *arg, const struct sp_enum_value *words,
+static int set_format(enum sp_packed *to, const char *arg, const struct sp_enum_value *names,
 		      const char **where, struct sp_errinfo *err)
 {
 	int format = SP_PACKED_AUTO;
 	const char *missing;
 
-	if (arg && sp_enum_parse(words, arg, &format))
+	if (arg && sp_enum_parse(names, arg, &format))
 		return sp__call_bad(err, where, arg, "invalid format of compressed files");
 	missing = sp_packed_missing((enum sp_packed)format);
 	if (missing)
@@ -150,7 +150,7 @@ int sp__call_complete(struct sp_call *call, struct sp_run_opts *run, struct sp_e
 	return run->ntmpdirs ? 0 : add_tmpdir(call, run, dir && *dir ? dir : "/tmp", err);
 }
 
-int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
+int sp_call_sort(struct sp_call **call, const char *const *args, size_t nargs,
 		 struct sp_errinfo *err)
 {
 	static const struct sp_call init = { .order = SP_ORDER_INIT, .sort = SP_SORT_OPTS_INIT };
@@ -163,7 +163,7 @@ int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 	if (!c)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	*c = init;
-	rc = sp__call_keep(c, words, nwords, &why);
+	rc = sp__call_keep(c, args, nargs, &why);
 	if (!rc)
 		rc = sp__call_sort_args(c, &where, &why);
 	if (!rc)
@@ -179,11 +179,11 @@ int sp_call_sort(struct sp_call **call, const char *const *words, size_t nwords,
 
 void sp__call_release(struct sp_call *call)
 {
-	for (char **w = call->words; w && *w; w++)
+	for (char **w = call->args; w && *w; w++)
 		free(*w);
 	for (size_t i = 0; i < call->ncopies; i++)
 		free(call->copies[i]);
-	free(call->words);
+	free(call->args);
 	free(call->copies);
 	free(call->tmpdirs);
 }
@@ -205,7 +205,7 @@ const struct sp_sort_opts *sp_call_sort_opts(const struct sp_call *call)
 
 const char *const *sp_call_args(const struct sp_call *call)
 {
-	return (const char *const *)call->words;
+	return (const char *const *)call->args;
 }
 
 void sp_call_info(const struct sp_call *call, struct sp_call_info *info)

@@ -12,8 +12,8 @@ struct sp_call {
 	struct sp_order order;
 	struct sp_keyset *keys;
 	struct sp_sort_opts sort;
-	char **words; /* copies, which options borrow; NULL at the end */
-	size_t nwords;
+	char **args; /* copies, which options borrow; NULL at the end */
+	size_t nargs;
 	char **copies; /* further copies, which parsing splits */
 	size_t ncopies;
 	const char *count_name;
@@ -25,7 +25,7 @@ struct sp_call {
 int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const char *where);
 
 /* Copies the arguments.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *words, size_t nwords,
+SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
 				struct sp_errinfo *err);
 
 /* Returns -EINVAL, with an argument to quote. */
@@ -44,8 +44,8 @@ SP_MUST_CHECK int sp__call_order_option(struct sp_order *order, int code, const 
 char *sp__call_copy(struct sp_call *call, const char *text);
 
 /* Adds an option of the table to the arguments.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__call_add_word(struct sp_call *call, const struct sp__option *table, int code,
-				    const char *arg, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__call_add_arg(struct sp_call *call, const struct sp__option *table, int code,
+				   const char *arg, struct sp_errinfo *err);
 
 /* Frees arguments and directories. */
 void sp__call_release(struct sp_call *call);

@@ -141,18 +141,18 @@ int sp__call_join_args(struct sp_call_join *join, const char **where, struct sp_
 }
 
 /* Adds -1 and -2 with the present lists. */
-static int add_keys(struct sp_call *words, const struct sp_join_form *form, struct sp_errinfo *err)
+static int add_keys(struct sp_call *args, const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	int rc = 0;
 
 	for (int i = 0; !rc && i < 2; i++)
 		if (form->key[i].n)
-			rc = sp__call_add_word(words, names, '1' + i, form->key[i].text, err);
+			rc = sp__call_add_arg(args, names, '1' + i, form->key[i].text, err);
 	return rc;
 }
 
 /* Adds -o with numbers. */
-static int add_list(struct sp_call *words, const struct sp_join_form *form, struct sp_errinfo *err)
+static int add_list(struct sp_call *args, const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
 	size_t bytes;
@@ -170,7 +170,7 @@ static int add_list(struct sp_call *words, const struct sp_join_form *form, stru
 			fprintf(f, ".%zu", c->field + 1);
 	}
 	rc = !f || fclose(f) ? sp__err(err, -ENOMEM, "allocate", NULL, -1)
-			     : sp__call_add_word(words, names, 'o', list, err);
+			     : sp__call_add_arg(args, names, 'o', list, err);
 	free(list);
 	return rc;
 }
@@ -182,16 +182,16 @@ static int add_other(void *to, int code, const char *arg, const char **where,
 	(void)where;
 	if (code == '1' || code == '2' || code == 'j' || (code == 'o' && strcmp(arg, "auto") != 0))
 		return 0;
-	return sp__call_add_word(to, names, code, arg, err);
+	return sp__call_add_arg(to, names, code, arg, err);
 }
 
 int sp__call_join_numbered(const struct sp_call_join *join, const struct sp_join_form *form,
-			   struct sp_call *words, struct sp_errinfo *err)
+			   struct sp_call *args, struct sp_errinfo *err)
 {
 	const char *where;
-	int rc = sp__options_each(&join->base, names, add_other, words, &where, err);
+	int rc = sp__options_each(&join->base, names, add_other, args, &where, err);
 
 	if (!rc)
-		rc = add_keys(words, form, err);
-	return rc ? rc : add_list(words, form, err);
+		rc = add_keys(args, form, err);
+	return rc ? rc : add_list(args, form, err);
 }

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "call/joincall.h"
 
-int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nwords,
+int sp_call_join(struct sp_call_join **call, const char *const *args, size_t nargs,
 		 struct sp_errinfo *err)
 {
 	static const struct sp_call_join init = { .opts = SP_JOIN_OPTS_INIT };
@@ -23,7 +23,7 @@ int sp_call_join(struct sp_call_join **call, const char *const *words, size_t nw
 	c->opts.algorithm = SP_JOIN_AUTO;
 	c->form.opts = &c->opts;
 	c->form.only_regular = true;
-	rc = sp__call_keep(&c->base, words, nwords, &cause);
+	rc = sp__call_keep(&c->base, args, nargs, &cause);
 	if (!rc)
 		rc = sp__call_join_args(c, &where, &cause);
 	if (!rc)
@@ -53,7 +53,7 @@ const struct sp_join_opts *sp_call_join_opts(const struct sp_call_join *call)
 
 const char *const *sp_call_join_args(const struct sp_call_join *call)
 {
-	return (const char *const *)call->base.words;
+	return (const char *const *)call->base.args;
 }
 
 bool sp_call_join_named(const struct sp_call_join *call)
@@ -67,8 +67,8 @@ bool sp_call_join_divides(const struct sp_call_join *call, int side)
 }
 
 /* Replaces names by numbers in a copy of the call, and makes the arguments for them. */
-static int number_words(struct sp_call_join *copy, const char *left, const char *right,
-			struct sp_call *words, struct sp_errinfo *err)
+static int number_args(struct sp_call_join *copy, const char *left, const char *right,
+		       struct sp_call *args, struct sp_errinfo *err)
 {
 	const char *const inputs[2] = { left, right };
 	struct sp_batch none[2] = { 0 }; /* regular files need no batches */
@@ -81,26 +81,26 @@ static int number_words(struct sp_call_join *copy, const char *left, const char 
 	if (rc)
 		return sp__errf(err, cause.code, cause.op, cause.path[0] ? cause.path : NULL,
 				cause.offset, "%s", cause.text);
-	return sp__call_join_numbered(copy, &copy->form, words, err);
+	return sp__call_join_numbered(copy, &copy->form, args, err);
 }
 
 int sp_call_join_numbered(struct sp_call_join **made, const struct sp_call_join *call,
 			  const char *left, const char *right, struct sp_errinfo *err)
 {
-	struct sp_call words = { 0 };
+	struct sp_call args = { 0 };
 	struct sp_call_join *copy = NULL;
 	int rc;
 
 	*made = NULL;
 	/* A default key has no argument; it can be incompatible with other options. */
 	if (!sp_call_join_named(call))
-		return sp_call_join(made, sp_call_join_args(call), call->base.nwords, err);
-	rc = sp_call_join(&copy, sp_call_join_args(call), call->base.nwords, err);
+		return sp_call_join(made, sp_call_join_args(call), call->base.nargs, err);
+	rc = sp_call_join(&copy, sp_call_join_args(call), call->base.nargs, err);
 	if (!rc)
-		rc = number_words(copy, left, right, &words, err);
+		rc = number_args(copy, left, right, &args, err);
 	if (!rc)
-		rc = sp_call_join(made, (const char *const *)words.words, words.nwords, err);
-	sp__call_release(&words);
+		rc = sp_call_join(made, (const char *const *)args.args, args.nargs, err);
+	sp__call_release(&args);
 	sp_call_join_free(copy);
 	return rc;
 }

@@ -24,5 +24,5 @@ SP_MUST_CHECK int sp__call_join_args(struct sp_call_join *join, const char **whe
  * -ENOMEM.
  */
 SP_MUST_CHECK int sp__call_join_numbered(const struct sp_call_join *join,
-					 const struct sp_join_form *form, struct sp_call *words,
+					 const struct sp_join_form *form, struct sp_call *args,
 					 struct sp_errinfo *err);

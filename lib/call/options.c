@@ -8,8 +8,8 @@
 
 struct reader {
 	const struct sp__option *table;
-	const char *const *words;
-	size_t nwords, next;
+	const char *const *args;
+	size_t nargs, next;
 	const char *letters; /* rest of an argument with short options, or NULL */
 };
 
@@ -40,50 +40,50 @@ static const struct sp__option *by_name(const struct sp__option *table, const ch
 	return *count == 1 ? found : NULL;
 }
 
-static const char *next_word(struct reader *o)
+static const char *next_arg(struct reader *o)
 {
-	return o->next < o->nwords ? o->words[o->next++] : NULL;
+	return o->next < o->nargs ? o->args[o->next++] : NULL;
 }
 
-static int long_option(struct reader *o, const char *word, int *code, const char **arg,
+static int long_option(struct reader *o, const char *text, int *code, const char **arg,
 		       const char **where, struct sp_errinfo *err)
 {
-	size_t bytes = strcspn(word + 2, "=");
+	size_t bytes = strcspn(text + 2, "=");
 	const struct sp__option *found;
 	unsigned count;
 
-	found = by_name(o->table, word + 2, bytes, &count);
+	found = by_name(o->table, text + 2, bytes, &count);
 	if (!found)
-		return sp__call_bad(err, where, word,
+		return sp__call_bad(err, where, text,
 				    count ? "ambiguous option"
 					  : "not an option that applies here:");
 	*code = found->code;
-	*arg = word[2 + bytes] ? word + 2 + bytes + 1 : NULL;
+	*arg = text[2 + bytes] ? text + 2 + bytes + 1 : NULL;
 	if (*arg && found->arg == SP__OPT_NONE)
-		return sp__call_bad(err, where, word, "option takes no argument:");
+		return sp__call_bad(err, where, text, "option takes no argument:");
 	if (!*arg && found->arg == SP__OPT_ARG)
-		*arg = next_word(o);
+		*arg = next_arg(o);
 	if (!*arg && found->arg == SP__OPT_ARG)
-		return sp__call_bad(err, where, word, "option requires an argument:");
+		return sp__call_bad(err, where, text, "option requires an argument:");
 	return 1;
 }
 
 static int short_option(struct reader *o, int *code, const char **arg, const char **where,
 			struct sp_errinfo *err)
 {
-	const char *word = o->words[o->next - 1];
+	const char *text = o->args[o->next - 1];
 	const struct sp__option *found = by_letter(o->table, *o->letters);
 
 	if (!found)
-		return sp__call_bad(err, where, word, "not an option that applies here:");
+		return sp__call_bad(err, where, text, "not an option that applies here:");
 	*code = found->code;
 	*arg = NULL;
 	o->letters++;
 	if (found->arg == SP__OPT_ARG) {
-		*arg = *o->letters ? o->letters : next_word(o);
+		*arg = *o->letters ? o->letters : next_arg(o);
 		o->letters = "";
 		if (!*arg)
-			return sp__call_bad(err, where, word, "option requires an argument:");
+			return sp__call_bad(err, where, text, "option requires an argument:");
 	}
 	if (!*o->letters)
 		o->letters = NULL;
@@ -94,18 +94,18 @@ static int short_option(struct reader *o, int *code, const char **arg, const cha
 static int next_option(struct reader *o, int *code, const char **arg, const char **where,
 		       struct sp_errinfo *err)
 {
-	const char *word;
+	const char *text;
 
 	if (o->letters)
 		return short_option(o, code, arg, where, err);
-	word = next_word(o);
-	if (!word)
+	text = next_arg(o);
+	if (!text)
 		return 0;
-	if (word[0] != '-' || !word[1] || !strcmp(word, "--"))
-		return sp__call_bad(err, where, word, "not an option:");
-	if (word[1] == '-')
-		return long_option(o, word, code, arg, where, err);
-	o->letters = word + 1;
+	if (text[0] != '-' || !text[1] || !strcmp(text, "--"))
+		return sp__call_bad(err, where, text, "not an option:");
+	if (text[1] == '-')
+		return long_option(o, text, code, arg, where, err);
+	o->letters = text + 1;
 	return short_option(o, code, arg, where, err);
 }
 
@@ -113,8 +113,8 @@ int sp__options_each(const struct sp_call *call, const struct sp__option *table,
 		     sp__option_apply *apply, void *to, const char **where, struct sp_errinfo *err)
 {
 	struct reader o = { .table = table,
-			    .words = (const char *const *)call->words,
-			    .nwords = call->nwords };
+			    .args = (const char *const *)call->args,
+			    .nargs = call->nargs };
 	const char *arg;
 	int rc, code;
 
@@ -129,15 +129,15 @@ int sp__options_each(const struct sp_call *call, const struct sp__option *table,
 
 char *sp__option_spell(const struct sp__option *table, int code, const char *arg, bool *apart)
 {
-	char *word = NULL;
+	char *text = NULL;
 	int n;
 
 	while (table->code != code)
 		table++;
 	*apart = !table->name && arg && !*arg;
 	if (table->name)
-		n = asprintf(&word, "--%s%s%s", table->name, arg ? "=" : "", arg ? arg : "");
+		n = asprintf(&text, "--%s%s%s", table->name, arg ? "=" : "", arg ? arg : "");
 	else
-		n = asprintf(&word, "-%c%s", code, arg ? arg : "");
-	return n < 0 ? NULL : word;
+		n = asprintf(&text, "-%c%s", code, arg ? arg : "");
+	return n < 0 ? NULL : text;
 }

@@ -201,7 +201,7 @@ int sp__call_sort_args(struct sp_call *call, const char **where, struct sp_errin
 /* The columns of a header, and the arguments whose names are to be replaced by numbers. */
 struct numbering {
 	const struct sp_columns *columns;
-	struct sp_call *words;
+	struct sp_call *args;
 };
 
 static int add_numbered(void *to, int code, const char *arg, const char **where,
@@ -215,12 +215,12 @@ static int add_numbered(void *to, int code, const char *arg, const char **where,
 	if (code == 'k' && sp_columns_is_name(arg))
 		rc = sp_columns_key(n->columns, arg, &key, err);
 	if (!rc)
-		rc = sp__call_add_word(n->words, sp__call_sort_options, code, key ? key : arg, err);
+		rc = sp__call_add_arg(n->args, sp__call_sort_options, code, key ? key : arg, err);
 	free(key);
 	return rc;
 }
 
-static int number_words(const struct sp_call *call, struct numbering *n, struct sp_errinfo *err)
+static int number_args(const struct sp_call *call, struct numbering *n, struct sp_errinfo *err)
 {
 	const char *where;
 	int rc = sp__options_each(call, sp__call_sort_options, add_numbered, n, &where, err);
@@ -244,17 +244,17 @@ int sp_call_numbered(struct sp_call **made, const struct sp_call *call, const ch
 		.decompress = call->sort.run.decompress,
 		.only_regular = true,
 	};
-	struct sp_call words = { 0 };
+	struct sp_call args = { 0 };
 	int rc = 0;
 
 	*made = NULL;
 	if (call->named)
 		rc = sp_columns_read(&c, err);
 	if (!rc)
-		rc = number_words(call, &(struct numbering){ &c, &words }, err);
+		rc = number_args(call, &(struct numbering){ &c, &args }, err);
 	if (!rc)
-		rc = sp_call_sort(made, (const char *const *)words.words, words.nwords, err);
-	sp__call_release(&words);
+		rc = sp_call_sort(made, (const char *const *)args.args, args.nargs, err);
+	sp__call_release(&args);
 	sp_columns_close(&c);
 	return rc;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """External sorting and joining of records, by the library of xsort and xjoin.
 
-Options of a sort are those of xsort(1), as a list of words or one string in the syntax of a shell:
+Options of a sort are those of xsort(1), as a list of arguments or one string in shell syntax:
 ``"-t'|' -k2,2n -S 256M"``.  What decides order and format is understood, and -S, -T, --parallel,
 --seed, --count, --decompress, --compress-output and --spill-compression.  Under --header columns
 may go by name, as there; then the first input is a regular file.
@@ -39,7 +39,7 @@ from ._lib import (
     name,
     no_error,
     texts,
-    words,
+    c_strings,
 )
 
 __all__ = [
@@ -62,7 +62,7 @@ __all__ = [
     "tally",
 ]
 
-Words = Union[str, Sequence[str]]
+Args = Union[str, Sequence[str]]
 PathLike = Union[str, bytes, "os.PathLike[str]"]
 Paths = Union[PathLike, Sequence[PathLike]]
 
@@ -86,15 +86,15 @@ def _tally(t: CTally) -> Tally:
 
 
 class _Words:
-    """Words of a command, understood once and for all."""
+    """Arguments of a command, understood once and for all."""
 
     _make: Any
     _free: Any
 
-    def __init__(self, options: Words = ()):
-        self.words = tuple(shlex.split(options) if isinstance(options, str) else options)
+    def __init__(self, options: Args = ()):
+        self.args = tuple(shlex.split(options) if isinstance(options, str) else options)
         self._call, err = c_void_p(), no_error()
-        self._accepted(self._make(byref(self._call), *words(self.words), byref(err)), err)
+        self._accepted(self._make(byref(self._call), *c_strings(self.args), byref(err)), err)
 
     @staticmethod
     def _accepted(rc: int, err: Any) -> None:
@@ -110,7 +110,7 @@ class _Words:
         self._free(getattr(self, "_call", None))
 
     def __reduce__(self) -> Any:
-        return type(self), (self.words,)
+        return type(self), (self.args,)
 
     def _found(self, opts: int | None) -> int:
         if opts is None:
@@ -118,7 +118,7 @@ class _Words:
         return opts
 
     def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> Any:
-        """The same with the words that the library makes of them and the headers of files."""
+        """The same with the arguments that the library makes of them and the headers of files."""
         made, err = c_void_p(), no_error()
         self._accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
         try:
@@ -148,17 +148,17 @@ class JoinOptions(_Words):
     def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
         """The same with the numbers of columns for their names, from the headers of both files.
 
-        Each word is an option with its argument; an empty one of a letter is the next word.
+        Each is an option with its argument; an empty one of a letter is the next argument.
         """
         return self._renewed(lib.sp_call_join_numbered, lib.sp_call_join_args, left, right)
 
 
 class Options(_Words):
-    """Options of xsort, understood: pass one to several calls to read its words only once."""
+    """Options of xsort, understood: pass one to several calls to read its arguments only once."""
 
     _make, _free = lib.sp_call_sort, lib.sp_call_free
 
-    def __init__(self, options: Words = ()):
+    def __init__(self, options: Args = ()):
         super().__init__(options)
         self.info = CallInfo()
         lib.sp_call_info(self._call, byref(self.info))
@@ -170,7 +170,7 @@ class Options(_Words):
     def numbered(self, path: PathLike) -> Options:
         """The same with the numbers of columns for their names, from the header of a file.
 
-        Each word is an option with its argument; an empty one of a letter is the next word.
+        Each is an option with its argument; an empty one of a letter is the next argument.
         """
         return self._renewed(lib.sp_call_numbered, lib.sp_call_args, path)
 
@@ -181,7 +181,7 @@ class Options(_Words):
             return len(mark) + lib.sp_head_buffer(byref(self.info.format), v.batches, records)
 
 
-def _options(options: Options | Words) -> Options:
+def _options(options: Options | Args) -> Options:
     return options if isinstance(options, Options) else Options(options)
 
 
@@ -190,7 +190,7 @@ def _paths(paths: Paths) -> list[PathLike]:
 
 
 def sort_file(
-    inputs: Paths, output: PathLike, options: Options | Words = (), *, merge: bool = False
+    inputs: Paths, output: PathLike, options: Options | Args = (), *, merge: bool = False
 ) -> dict[str, Any]:
     """Sorts one or several files into output, which appears when it is complete.
 
@@ -199,7 +199,7 @@ def sort_file(
     """
     o, err, report = _options(options), no_error(), c_void_p()
     rc = lib.sp_call_sort_files(
-        o._call, *words(_paths(inputs)), merge, name(output), byref(report), byref(err)
+        o._call, *c_strings(_paths(inputs)), merge, name(output), byref(report), byref(err)
     )
     check(rc, err)
     return _document(report)
@@ -209,7 +209,7 @@ def join_files(
     left: PathLike,
     right: PathLike,
     output: PathLike,
-    options: JoinOptions | Words = (),
+    options: JoinOptions | Args = (),
     *,
     sizes: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def join_blocks(
     left: Iterable[Any],
     right: Iterable[Any],
     output: PathLike,
-    options: JoinOptions | Words = (),
+    options: JoinOptions | Args = (),
     *,
     sizes: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
@@ -311,7 +311,7 @@ def allocate(size: int) -> Any:
 
 
 def sort_buffer(
-    data: Any, options: Options | Words = (), *, into: Callable[[int], Any] = allocate
+    data: Any, options: Options | Args = (), *, into: Callable[[int], Any] = allocate
 ) -> SortedBuffer:
     """Sorts the records of data, or of a list of buffers one after the other.
 
@@ -342,7 +342,7 @@ def sort_buffer(
     return SortedBuffer(memoryview(out)[:end], _tally(read), _tally(given))
 
 
-def tally(data: Any, options: Options | Words = ()) -> Tally:
+def tally(data: Any, options: Options | Args = ()) -> Tally:
     """The tally of data, whose records are all whole; a byte order mark belongs to none."""
     o, err, t = _options(options), no_error(), CTally()
     with Views([data]) as v:
@@ -356,11 +356,11 @@ def _records(handle: c_void_p) -> list[bytes]:
     return [ctypes.string_at(b.data, b.bytes) for b in batches]
 
 
-def splitters(files: Paths, parts: int, options: Options | Words = ()) -> list[bytes]:
+def splitters(files: Paths, parts: int, options: Options | Args = ()) -> list[bytes]:
     """Chooses parts - 1 records, with terminators, in order, that cut the records of files into
     parts of about equal bytes.  Reads samples of regular files, 1000 for each part."""
     o, err, handle = _options(options), no_error(), c_void_p()
-    rc = lib.sp_call_sample(byref(handle), o._call, *words(_paths(files)), parts, byref(err))
+    rc = lib.sp_call_sample(byref(handle), o._call, *c_strings(_paths(files)), parts, byref(err))
     check(rc, err)
     try:
         return _records(handle)
@@ -368,7 +368,7 @@ def splitters(files: Paths, parts: int, options: Options | Words = ()) -> list[b
         lib.sp_splitters_free(handle)
 
 
-def split(sorted_buffer: Any, options: Options | Words, splitters: Sequence[bytes]) -> list[int]:
+def split(sorted_buffer: Any, options: Options | Args, splitters: Sequence[bytes]) -> list[int]:
     """Where splitters cut sorted, whole records: len(splitters) offsets in bytes.
 
     Part i, of len(splitters) + 1, begins at offset i - 1 (part 0 at 0) and ends where the next
@@ -395,7 +395,7 @@ class Partitioned(NamedTuple):
 
 def partition(
     data: Any,
-    options: JoinOptions | Words,
+    options: JoinOptions | Args,
     side: int,
     parts: int,
     *,
@@ -429,7 +429,7 @@ class Merge:
     Of equal records those of the first buffer come first.  The buffers are used until close().
     """
 
-    def __init__(self, buffers: Sequence[Any], options: Options | Words = ()):
+    def __init__(self, buffers: Sequence[Any], options: Options | Args = ()):
         self._merge, self._options, self._err = c_void_p(), _options(options), no_error()
         self._views = Views(buffers)
         rc = lib.sp_merge_open(
@@ -485,7 +485,7 @@ class Merge:
             self.close()
 
 
-def merge(buffers: Iterable[Any], options: Options | Words = ()) -> Iterator[bytes]:
+def merge(buffers: Iterable[Any], options: Options | Args = ()) -> Iterator[bytes]:
     """The blocks of a Merge, which is closed at the end."""
     with Merge(list(buffers), options) as m:
         yield from m

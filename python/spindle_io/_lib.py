@@ -200,7 +200,7 @@ def name(path: Any) -> bytes:
     return encoded
 
 
-def words(texts: Iterable[Any]) -> tuple[Any, int]:
+def c_strings(texts: Iterable[Any]) -> tuple[Any, int]:
     """An array of char pointers, and its length."""
     encoded = [name(t) for t in texts]
     return (c_char_p * (len(encoded) + 1))(*encoded), len(encoded)

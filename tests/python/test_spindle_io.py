@@ -138,7 +138,7 @@ class Sorting(Folder):
 
     def test_options_can_be_sent(self):
         o = pickle.loads(pickle.dumps(sp.Options("-k1,1 -r")))
-        self.assertEqual(o.words, ("-k1,1", "-r"))
+        self.assertEqual(o.args, ("-k1,1", "-r"))
 
 
 class Parts(Folder):
@@ -220,7 +220,7 @@ class Names(Folder):
         a = self.file("a", self.HEADER)
         named = sp.Options(["--csv", "--header=1", "-k", "id:n", "-u"])
         self.assertEqual(
-            named.numbered(a).words, ("--csv", "--header=1", "--key=1,1n", "--unique")
+            named.numbered(a).args, ("--csv", "--header=1", "--key=1,1n", "--unique")
         )
         self.assertFalse(named.numbered(a).info.named)
 
@@ -231,7 +231,7 @@ class Names(Folder):
         sp.join_files(left, right, self.folder / "out", options)
         self.assertEqual((self.folder / "out").read_bytes(), b'n,id,"of, me"\nx,2,a\n')
         numbered = sp.JoinOptions(options).numbered(left, right)
-        self.assertEqual(numbered.words, ("--csv", "--header", "-11n", "-22", "-o2.1,0,1.2"))
+        self.assertEqual(numbered.args, ("--csv", "--header", "-11n", "-22", "-o2.1,0,1.2"))
 
     def test_an_empty_filler(self):
         left = self.file("l", b"id n\n1 x\n2 y\n")
@@ -240,14 +240,14 @@ class Names(Folder):
         sp.join_files(left, right, self.folder / "out", options)
         self.assertEqual((self.folder / "out").read_bytes(), b"id n m\n1 x\n2 y z\n")
         numbered = sp.JoinOptions(options).numbered(left, right)
-        self.assertEqual(numbered.words, ("--header", "-e", "", "-a1", "-11", "-21"))
+        self.assertEqual(numbered.args, ("--header", "-e", "", "-a1", "-11", "-21"))
 
     def test_options_of_the_command_are_words_again(self):
         given = ["-rzk", "1", "--header", "a", "-t", "", "--uniq", "--key=2"]
         pairs, rest = cli.options_of(given, cli.PASSED["sort"])
         self.assertEqual(rest, ["a"])
         self.assertEqual(
-            cli.words_of(pairs, ["-z"]),
+            cli.args_of(pairs, ["-z"]),
             ["-r", "-k", "1", "--header=1", "-t", "", "--unique", "--key=2"],
         )
         for given, sides in (
@@ -320,7 +320,7 @@ class Joining(Folder):
         self.assertEqual(report["result"]["build_input"], 2)
 
     def test_what_can_be_joined_in_parts(self):
-        for words, want in (
+        for args, want in (
             ("", (True, True)),
             ("-a1", (True, False)),
             ("-v2", (False, True)),
@@ -328,8 +328,8 @@ class Joining(Folder):
             ("--type=semi", (True, False)),
             ("--type=anti", (True, False)),
         ):
-            with self.subTest(words):
-                options = sp.JoinOptions(words)
+            with self.subTest(args):
+                options = sp.JoinOptions(args)
                 self.assertEqual((options.divides(0), options.divides(1)), want)
 
     def test_blocks(self):
@@ -359,7 +359,7 @@ class Joining(Folder):
         self.assertRaises(ValueError, sp.join_blocks, [], [], "o", "--header -1 id -2 id")
 
     def test_blocks_that_are_not_whole(self):
-        for words, whole, cut in (
+        for args, whole, cut in (
             ("", b"1\n", b"1"),
             ("--header", b"h\n", b"h"),
             ("-z", b"1\0", b"1\n"),
@@ -367,8 +367,8 @@ class Joining(Folder):
             ("--record-size=2 --bkey=0:2", b"1234", b"123"),
         ):
             for sides, name in (([[cut], [whole]], "file 1"), ([[whole], [cut]], "file 2")):
-                with self.subTest(words), self.assertRaises(sp.SpindleError) as e:
-                    sp.join_blocks(*sides, self.folder / "o", words)
+                with self.subTest(args), self.assertRaises(sp.SpindleError) as e:
+                    sp.join_blocks(*sides, self.folder / "o", args)
                 self.assertEqual(str(e.exception), f"{name}: the last record is not whole")
         self.assertFalse((self.folder / "o").exists())
 
@@ -376,9 +376,9 @@ class Joining(Folder):
         got = self.joined(b'k,a\n"1\n",x\n', b'k,b\n"1\n",y\n', "--csv", "--header")
         self.assertEqual(got, b'k,a,b\n"1\n",x,y\n')
         left, right = struct.pack("<2I", 1, 10), struct.pack("<2I", 20, 1)
-        words = ("--record-size=8", "--bkey=0:4:u32le,4:4:u32le")
-        self.assertEqual(self.joined(left, right, *words), left + right)
-        got = self.joined(left, right, *words, "-o", "1.4:4,2.0:4")
+        args = ("--record-size=8", "--bkey=0:4:u32le,4:4:u32le")
+        self.assertEqual(self.joined(left, right, *args), left + right)
+        got = self.joined(left, right, *args, "-o", "1.4:4,2.0:4")
         self.assertEqual(struct.unpack("<2I", got), (10, 20))
 
     def test_wrong_options_are_value_errors(self):
@@ -495,9 +495,9 @@ class OutputFolder(Folder):
 
     def test_its_name_is_not_empty(self):
         a = self.file("a", b"1\n")
-        for words in (["-o", ""], ["--output="]):
+        for args in (["-o", ""], ["--output="]):
             with self.assertRaisesRegex(ValueError, "-o/--output is needed"):
-                cli.work_of(cli.parsed(["sort", *words, str(a)]))
+                cli.work_of(cli.parsed(["sort", *args, str(a)]))
 
     def test_inputs_are_not_replaced(self):
         self.out.mkdir()
@@ -564,10 +564,10 @@ class OutputFolder(Folder):
         out.mkdir()
         code += "exec('with files.folder(sys.argv[1], True) as f: open(f + \"/p\", \"x\")')"
         script = 'mount --bind "$1" "$1" && exec "$2" -c "$3" "$1"'
-        words = ["unshare", "-rm", "sh", "-c", script, "sh", out, sys.executable, code]
+        args = ["unshare", "-rm", "sh", "-c", script, "sh", out, sys.executable, code]
         if subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode:
             self.skipTest("no mounts in a namespace of one's own here")
-        done = subprocess.run(words, capture_output=True, text=True)
+        done = subprocess.run(args, capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(self.names(out), ["p"])
 

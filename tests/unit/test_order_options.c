@@ -21,7 +21,7 @@ static int parse(struct sp_order *o, const char *const *words, size_t n)
 {
 	static const struct sp_order init = SP_ORDER_INIT;
 	char *copy[8];
-	const struct sp_call call = { .words = copy, .nwords = n };
+	const struct sp_call call = { .args = copy, .nargs = n };
 
 	memcpy(copy, words, n * sizeof(*copy));
 	*o = init;

@@ -25,14 +25,14 @@ static void tell_disorder(void *arg, unsigned file, uint64_t line, const char *d
 }
 
 /* Keeps the command for the message that follows. */
-static void keep_command(void *arg, const char *const *words)
+static void keep_command(void *arg, const char *const *args)
 {
 	struct settings *set = arg;
 	size_t bytes;
 	FILE *f = open_memstream(&set->index_command, &bytes);
 
-	for (; f && *words; words++)
-		fprintf(f, "%s%s", quote_file(*words), words[1] ? " " : "");
+	for (; f && *args; args++)
+		fprintf(f, "%s%s", quote_file(*args), args[1] ? " " : "");
 	if (!f || fclose(f))
 		die("memory exhausted");
 }

@@ -30,13 +30,13 @@ struct sp_call;
  * Makes a call of options of xsort(1): those of order and format (spindle/order.h), -S, -T,
  * --parallel, --seed, --count, --decompress, --compress-output and --spill-compression.  Free it
  * with sp_call_free().
- * words: nwords arguments, copied.
+ * args: nargs arguments, copied.
  * Returns 0 or an error, with *call NULL:
  *   -EINVAL: an argument is unknown, wrong, not supported by this build, or excludes another one
  *   -ENOMEM: memory is short
  */
-SP_API SP_MUST_CHECK int sp_call_sort(struct sp_call **call, const char *const *words,
-				      size_t nwords, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_call_sort(struct sp_call **call, const char *const *args, size_t nargs,
+				      struct sp_errinfo *err);
 
 /* Frees a call; NULL is accepted. */
 SP_API void sp_call_free(struct sp_call *call);
@@ -106,11 +106,11 @@ struct sp_call_join;
  * Makes a call of options of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv,
  * --header, --record-size, --bkey, and -S, -T, --parallel, --seed, --decompress, --compress-output
  * and --spill-compression.  Free it with sp_call_join_free().
- * words: nwords arguments, copied.
+ * args: nargs arguments, copied.
  * Returns 0 or an error of sp_call_sort(), with *call NULL.
  */
-SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *words,
-				      size_t nwords, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_call_join(struct sp_call_join **call, const char *const *args,
+				      size_t nargs, struct sp_errinfo *err);
 
 /* Frees a call; NULL is accepted. */
 SP_API void sp_call_join_free(struct sp_call_join *call);

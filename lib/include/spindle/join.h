@@ -220,7 +220,7 @@ struct sp_join_io {
 	 * arguments of the command that builds it, up to NULL, valid during the call.  Not called
 	 * if an index would not help.  NULL: not called.
 	 */
-	void (*index_wanted)(void *arg, const char *const *words);
+	void (*index_wanted)(void *arg, const char *const *args);
 	void *index_wanted_arg;
 };
 

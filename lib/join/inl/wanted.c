@@ -10,14 +10,14 @@
 #include "rec/keyset.h"
 
 struct command {
-	const char *words[16];
+	const char *args[16];
 	unsigned n;
 	char size[48], separator[3], key[64];
 };
 
-static void add(struct command *c, const char *word)
+static void add(struct command *c, const char *arg)
 {
-	c->words[c->n++] = word;
+	c->args[c->n++] = arg;
 }
 
 /* Returns the letter of -k for the type of a key field. */
@@ -97,6 +97,6 @@ void sp__want_index(const struct sp_join_io *io, const struct sp_join_opts *o, i
 	if (*input == '-')
 		add(&c, "--");
 	add(&c, input);
-	io->index_wanted(io->index_wanted_arg, c.words);
+	io->index_wanted(io->index_wanted_arg, c.args);
 	free(index);
 }

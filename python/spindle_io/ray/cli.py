@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command spindle-ray: its options, messages and status.
 
-Options of order and format are passed through as they stand; only how many words they take is
+Options of order and format are passed through as they stand; only how many arguments they take is
 known here.
 """
 
@@ -90,7 +90,7 @@ LONG = {"-o": "--output", "-S": "--buffer-size", "-T": "--temporary-directory"}
 class Option(NamedTuple):
     name: str
     value: str
-    words: list[str]
+    args: list[str]
 
 
 class Command(NamedTuple):
@@ -104,11 +104,11 @@ def _names(table: str) -> list[str]:
     return re.sub("[:=]", "", table).split()
 
 
-def options_of(words: Sequence[str], *tables: str) -> tuple[list[Option], list[str]]:
-    """The options among words, and the other words."""
+def options_of(args: Sequence[str], *tables: str) -> tuple[list[Option], list[str]]:
+    """The options among args, and the other arguments."""
     table = " ".join(tables).split()
     found, rest = getopt.gnu_getopt(
-        [f"{w}={OPTIONAL[w]}" if w in OPTIONAL else w for w in words],
+        [f"{w}={OPTIONAL[w]}" if w in OPTIONAL else w for w in args],
         "".join(o[1:] for o in table if o[1] != "-"),
         [o[2:] for o in table if o[1] == "-"],
     )
@@ -121,16 +121,16 @@ def options_of(words: Sequence[str], *tables: str) -> tuple[list[Option], list[s
 
 def parsed(argv: Sequence[str]) -> Command:
     """What follows -- are the files of the second side of a join."""
-    command, words, right = "".join(argv[:1]), list(argv[1:]), []
+    command, args, right = "".join(argv[:1]), list(argv[1:]), []
     if command not in PASSED:
         raise ValueError(f"'{command}' is neither sort, join nor config: see --help")
     tables = (OWN, PASSED[command], *REFUSED)
-    for at in (i for i, word in enumerate(words) if word == "--" and command == "join"):
+    for at in (i for i, arg in enumerate(args) if arg == "--" and command == "join"):
         with contextlib.suppress(getopt.GetoptError):  # it may be the argument of an option
-            options_of(words[:at], *tables)
-            words, right = words[:at], words[at + 1 :]
+            options_of(args[:at], *tables)
+            args, right = args[:at], args[at + 1 :]
             break
-    options, left = options_of(words, *tables)
+    options, left = options_of(args, *tables)
     for table, reason in REFUSED.items():
         for name in (o.name for o in options if o.name in _names(table)):
             raise ValueError(f"{name} is not possible on more than one machine: {reason}")
@@ -143,8 +143,8 @@ def parsed(argv: Sequence[str]) -> Command:
     )
 
 
-def words_of(options: Sequence[Option], without: Sequence[str] = ()) -> list[str]:
-    return [word for o in options if o.name not in without for word in o.words]
+def args_of(options: Sequence[Option], without: Sequence[str] = ()) -> list[str]:
+    return [arg for o in options if o.name not in without for arg in o.args]
 
 
 def absolute(path: str) -> str:
@@ -173,7 +173,7 @@ def work_of(c: Command) -> Work:
         progress=shown and "--no-progress" not in c.own,
         **(join_options if c.name == "join" else sort_options)(c),
     )
-    work.options(work.result_words, JoinOptions if c.name == "join" else Options)
+    work.options(work.result_args, JoinOptions if c.name == "join" else Options)
     for side in range(len(work.inputs)):
         work.files(side)
     files.check(work.output, work.overwrite)
@@ -214,10 +214,10 @@ def number(c: Command, name: str) -> int:
 def sort_options(c: Command) -> dict[str, Any]:
     if not c.inputs[0]:
         raise ValueError("no files to sort")
-    passed, given = c.passed, Options(words_of(c.passed))
+    passed, given = c.passed, Options(args_of(c.passed))
     if given.info.named:
         given = given.numbered(c.inputs[0][0])
-        passed, _ = options_of(given.words, PASSED["sort"])
+        passed, _ = options_of(given.args, PASSED["sort"])
     if given.info.random:
         raise ValueError("a key with R is not possible: each machine would draw its own order")
     counted = given.info.count
@@ -226,9 +226,9 @@ def sort_options(c: Command) -> dict[str, Any]:
     # To be counted, all records of a group must come to their range.
     dropped = ["--header", "-u", "--unique", "--count"] if counted else ["--header"]
     return {
-        "piece_words": [words_of(passed, dropped) + ["-s"] * counted],
-        "header_words": words_of([o for o in passed if o.name == "--header"]),
-        "result_words": words_of(passed, ["--header"]),
+        "piece_args": [args_of(passed, dropped) + ["-s"] * counted],
+        "header_args": args_of([o for o in passed if o.name == "--header"]),
+        "result_args": args_of(passed, ["--header"]),
         "external": counted,
     }
 
@@ -241,18 +241,18 @@ def join_options(c: Command) -> dict[str, Any]:
     headers = [o.value for o in c.passed if o.name == "--header"]
     if set(headers) - {"1"}:
         raise ValueError("--header takes no argument in a join")
-    header, words = ["--header"] * bool(headers), words_of(c.passed, ["--columns", "--header"])
+    header, args = ["--header"] * bool(headers), args_of(c.passed, ["--columns", "--header"])
     for columns in (o.value for o in c.passed if o.name == "--columns"):
         if columns == "auto" and not header:
             raise ValueError("--columns=auto needs --header: each range has other first records")
-        words += ["-o", columns]
-    given = JoinOptions(words + header)
+        args += ["-o", columns]
+    given = JoinOptions(args + header)
     if given.named:
         given = given.numbered(c.inputs[0][0], c.inputs[1][0])
     return {
-        "piece_words": [format_of(c.passed, side) for side in (0, 1)],
-        "header_words": header,
-        "result_words": given.words,
+        "piece_args": [format_of(c.passed, side) for side in (0, 1)],
+        "header_args": header,
+        "result_args": given.args,
         "divides": [given.divides(side) for side in (0, 1)],
     }
 

@@ -58,9 +58,9 @@ class Work:
 
     inputs: Sequence[Sequence[str]]  #: of a sort, or of both sides of a join
     output: str
-    piece_words: Sequence[Sequence[str]]  #: options of each side's pieces, which keep all records
-    result_words: Sequence[str]
-    header_words: Sequence[str]
+    piece_args: Sequence[Sequence[str]]  #: options of each side's pieces, which keep all records
+    result_args: Sequence[str]
+    header_args: Sequence[str]
     memory_bytes: int
     seen: dict[str, Seen] = field(default_factory=dict)  #: the inputs, by their names
     copies: bool = False  #: each machine may have its own, equal ones
@@ -80,20 +80,20 @@ class Work:
     def joins(self) -> bool:
         return len(self.inputs) > 1
 
-    def options(self, words: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
+    def options(self, args: Sequence[str], kind: Any = Options, share: int = 1) -> Any:
         """With a share of the task's memory, one thread, and the driver's locale."""
         for category, name in self.locales:
             if locale.setlocale(category) != name:
                 locale.setlocale(category, name)
         tmpdir = ["-T", self.tmpdir] if self.tmpdir else []
-        return kind([*words, *tmpdir, "-S", f"{self.memory_bytes // share}b", "--parallel", "1"])
+        return kind([*args, *tmpdir, "-S", f"{self.memory_bytes // share}b", "--parallel", "1"])
 
     def pieces(self, side: int = 0, share: int = 1) -> Options:
-        return self.options(self.piece_words[side], share=share)
+        return self.options(self.piece_args[side], share=share)
 
     def files(self, side: int = 0) -> Options:
         """Of the inputs, with their headers."""
-        return self.options([*self.piece_words[side], *self.header_words])
+        return self.options([*self.piece_args[side], *self.header_args])
 
 
 @dataclass(frozen=True)

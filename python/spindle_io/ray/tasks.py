@@ -87,7 +87,7 @@ def map_piece(piece: Piece, work: Work) -> Any:
     data = read_piece(piece, options)
     try:
         if work.joins:
-            join = work.options(work.result_words, JoinOptions)
+            join = work.options(work.result_args, JoinOptions)
             parted = spindle_io.partition(data, join, piece.side, work.ranges, into=into)
             return _blocks(parted.data, parted.offsets, parted.tally, parted.tally)
         done = spindle_io.sort_buffer(data, options, into=into)
@@ -134,7 +134,7 @@ def reduce_range(number: int, work: Work, sizes: Sequence[int], lefts: int, *blo
         return _joined(number, work, sizes, blocks[:lefts], blocks[lefts:])
     if blocks and isinstance(blocks[0], list):
         return _in_files(number, work, blocks[0])
-    path, options = files.part(work.folder, number), work.options(work.result_words)
+    path, options = files.part(work.folder, number), work.options(work.result_args)
     for block in blocks:
         check_borders(work, number, options, block)
     with Merge(blocks, options) as m:
@@ -157,7 +157,7 @@ def _in_files(number: int, work: Work, refs: Sequence[Any]) -> Done:
     header = b"" if number else work.headers[0]
     lines = work.files().info.header_records
     headed = [f"--header={lines},first"] if header and lines else []
-    options = work.options([*work.result_words, *headed])
+    options = work.options([*work.result_args, *headed])
     with contextlib.ExitStack() as stack:
 
         def stored(data: Any) -> str:
@@ -197,7 +197,7 @@ def _joined(number: int, work: Work, sizes: Sequence[int], *sides: Sequence[Any]
                 yield data
 
     both = records(0), records(1)
-    options = work.options(work.result_words, JoinOptions)
+    options = work.options(work.result_args, JoinOptions)
     first = mark if number == 0 and work.headers[0].startswith(mark) else b""
     headed = number and any(h.removeprefix(mark) for h in work.headers)  # only the first keeps it
     result = f"{path}.{uuid.uuid4().hex}" if first or headed else path
