@@ -19,11 +19,11 @@ const char *sp_version(void)
 	return SP_VERSION;
 }
 
-int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const char *where)
+int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *cause, const char *where)
 {
-	const char *reason = why->text[0] ? why->text : sp_strerror(why->code);
+	const char *reason = cause->text[0] ? cause->text : sp_strerror(cause->code);
 
-	return sp__errf(err, why->code, why->op, NULL, -1, where ? "%s '%.100s'" : "%s", reason,
+	return sp__errf(err, cause->code, cause->op, NULL, -1, where ? "%s '%.100s'" : "%s", reason,
 			where);
 }
 
@@ -69,10 +69,10 @@ int sp__call_add_arg(struct sp_call *call, const struct sp__option *table, int c
 	return rc || !apart ? rc : add_arg(call, strdup(arg), err);
 }
 
-int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why)
+int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *cause)
 {
 	*where = arg;
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", why);
+	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", cause);
 }
 
 static int add_tmpdir(struct sp_call *call, struct sp_run_opts *run, const char *dir,
@@ -154,7 +154,7 @@ int sp_call_sort(struct sp_call **call, const char *const *args, size_t nargs,
 		 struct sp_errinfo *err)
 {
 	static const struct sp_call init = { .order = SP_ORDER_INIT, .sort = SP_SORT_OPTS_INIT };
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_call *c = malloc(sizeof(*c));
 	const char *where = NULL;
 	int rc;
@@ -163,13 +163,13 @@ int sp_call_sort(struct sp_call **call, const char *const *args, size_t nargs,
 	if (!c)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	*c = init;
-	rc = sp__call_keep(c, args, nargs, &why);
+	rc = sp__call_keep(c, args, nargs, &cause);
 	if (!rc)
-		rc = sp__call_sort_args(c, &where, &why);
+		rc = sp__call_sort_args(c, &where, &cause);
 	if (!rc)
-		rc = sp__call_complete(c, &c->sort.run, &why);
+		rc = sp__call_complete(c, &c->sort.run, &cause);
 	if (rc < 0) {
-		rc = sp__call_wrong(err, &why, where);
+		rc = sp__call_wrong(err, &cause, where);
 		sp_call_free(c);
 		return rc;
 	}
@@ -264,8 +264,8 @@ static const struct sp_call *numbered(const struct sp_call *call, const char *co
 int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, size_t ninputs,
 		       bool merge, const char *output, char **report, struct sp_errinfo *err)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
-	struct sp_errinfo *to = err ? err : &why;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
+	struct sp_errinfo *to = err ? err : &cause;
 	struct sp_call *made;
 	const struct sp_call *c = numbered(call, inputs, ninputs, &made, to);
 	struct sp_sort_stats stats;
@@ -300,8 +300,8 @@ void sp_call_report_free(char *report)
 int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 		   const char *const *inputs, size_t ninputs, size_t parts, struct sp_errinfo *err)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
-	struct sp_errinfo *to = err ? err : &why;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
+	struct sp_errinfo *to = err ? err : &cause;
 	struct sp_call *made;
 	const struct sp_call *c = numbered(call, inputs, ninputs, &made, to);
 	int rc;

@@ -26,7 +26,7 @@ static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *pl
 static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
 		struct sp_errinfo *err)
 {
-	struct sp_errinfo why = SP_ERRINFO_INIT;
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp__cube_plan plan;
 	struct sp__cube_prediction p;
 	int rc;
@@ -39,11 +39,11 @@ static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *o
 					 .requests = NAN,
 					 .bytes = NAN,
 					 .measured_s = NAN };
-	rc = sp__cube_plan(&plan, opts, "cube", &why);
+	rc = sp__cube_plan(&plan, opts, "cube", &cause);
 	c->code = rc;
 	if (rc) {
 		snprintf(c->reason, sizeof(c->reason), "%s",
-			 why.text[0] ? why.text : sp_strerror(rc));
+			 cause.text[0] ? cause.text : sp_strerror(rc));
 		sp__cube_plan_free(&plan);
 		return rc == SP_EUNSUP || rc == -ENOSPC
 			       ? 0

@@ -70,15 +70,15 @@ static bool take_weight(struct sp_cube_query *q, const char **kind, char **rest)
 static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cube_shape *s)
 {
 	char *rest;
-	const char *kind = strtok_r(line, " \t\r\n", &rest), *what, *at, *why;
+	const char *kind = strtok_r(line, " \t\r\n", &rest), *what, *at, *reason;
 
 	if (!take_weight(q, &kind, &rest))
 		return "a line is a weight above 0 and below 1e100, beam or range, and its size";
 	what = strtok_r(NULL, " \t\r\n", &rest);
 	at = strtok_r(NULL, " \t\r\n", &rest);
-	why = parse_kind(q, kind, what, s);
-	if (why || !at)
-		return why;
+	reason = parse_kind(q, kind, what, s);
+	if (reason || !at)
+		return reason;
 	q->at_given = true;
 	if (!numbers(at, ',', s->ndims, q->at) || strtok_r(NULL, " \t\r\n", &rest))
 		return "a place has a number for each dimension, such as 0,7,3";
@@ -92,16 +92,16 @@ static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cu
 
 /* Adds the query of a line; an empty one has none. */
 static int add(struct sp_cube_workload *w, char *line, const struct sp_cube_shape *shape,
-	       const char **why)
+	       const char **reason)
 {
 	struct sp_cube_query q = { 0 };
 
-	*why = NULL;
+	*reason = NULL;
 	line[strcspn(line, "#")] = '\0';
 	if (!line[strspn(line, " \t\r\n")])
 		return 0;
-	*why = parse(&q, line, shape);
-	if (*why)
+	*reason = parse(&q, line, shape);
+	if (*reason)
 		return SP_ESYNTAX;
 	if (!SP__ARRAY_GROW_BY_ONE(w->queries, w->n))
 		return -ENOMEM;
@@ -114,14 +114,15 @@ static int read_lines(struct sp_cube_workload *w, FILE *f, const char *path,
 {
 	uint64_t file_bytes = sp__file_bytes(fileno(f));
 	char line[LINE_MAX_BYTES];
-	const char *why;
+	const char *reason;
 	int rc;
 
 	for (unsigned long n = 1; fgets(line, sizeof(line), f); n++) {
-		rc = add(w, line, shape, &why);
+		rc = add(w, line, shape, &reason);
 		if (rc)
-			return why ? sp__errf(err, rc, "read", path, -1, "line %lu: %s", n, why)
-				   : sp__err(err, rc, "read", path, -1);
+			return reason ? sp__errf(err, rc, "read", path, -1, "line %lu: %s", n,
+						 reason)
+				      : sp__err(err, rc, "read", path, -1);
 	}
 	if (ferror(f))
 		return sp__err(err, -errno, "read", path, -1);
@@ -152,18 +153,18 @@ int sp_cube_workload_add(struct sp_cube_workload *w, const char *query,
 			 const struct sp_cube_shape *shape, struct sp_errinfo *err)
 {
 	char *line = strdup(query);
-	const char *why = NULL;
+	const char *reason = NULL;
 	size_t before = w->n;
-	int rc = line ? add(w, line, shape, &why) : -ENOMEM;
+	int rc = line ? add(w, line, shape, &reason) : -ENOMEM;
 
 	free(line);
 	if (!rc && w->n == before) {
 		rc = SP_ESYNTAX;
-		why = "it is empty";
+		reason = "it is empty";
 	}
-	return !rc   ? 0
-	       : why ? sp__errf(err, rc, "parse", "", -1, "query '%s': %s", query, why)
-		     : sp__err(err, rc, "parse", "", -1);
+	return !rc	? 0
+	       : reason ? sp__errf(err, rc, "parse", "", -1, "query '%s': %s", query, reason)
+			: sp__err(err, rc, "parse", "", -1);
 }
 
 void sp_cube_workload_free(struct sp_cube_workload *w)

@@ -260,7 +260,7 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 	struct sp_cube_shape shape = in->file->superblock.shape;
 	uint8_t head[SP__NPY_HEAD_MAX];
 	uint64_t bytes;
-	const char *why;
+	const char *reason;
 	int rc;
 
 	if (opts->ordered || opts->offset || opts->big_endian)
@@ -276,9 +276,9 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 	if (rc)
 		return rc;
 	memcpy(shape.dims, in->count, sizeof(shape.dims));
-	why = sp__npy_parse(head, bytes, &shape, opts);
+	reason = sp__npy_parse(head, bytes, &shape, opts);
 	memcpy(in->count, shape.dims, sizeof(shape.dims));
-	return why ? read_error(in, SP_EFORMAT, 0, why) : 0;
+	return reason ? read_error(in, SP_EFORMAT, 0, reason) : 0;
 }
 
 static int set_order(struct sp__loadinput *in, const struct sp_cube_load_opts *opts)
