@@ -49,7 +49,7 @@ static void toy(struct sp__mapping *m)
 
 	zone = (struct sp__cubezone){ .tracks = 100,
 				      .track_blocks = 5,
-				      .least_blocks = 5,
+				      .min_blocks = 5,
 				      .aim_blocks = 4, /* one revolution with the block */
 				      .skew_den = 5,
 				      .npattern = 1,

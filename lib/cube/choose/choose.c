@@ -52,11 +52,11 @@ struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 }
 
 unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
-			       unsigned most)
+			       unsigned max)
 {
 	unsigned places = w->positions ? w->positions : PLACES;
 
-	return q->at_given ? 1 : most && most < places ? most : places;
+	return q->at_given ? 1 : max && max < places ? max : places;
 }
 
 static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction *p, double weight)
@@ -122,9 +122,9 @@ struct search {
 /* Leaves no more space unused than was allowed, if anything was said. */
 static bool spares_space(const struct sp__cube_plan *plan)
 {
-	double most = plan->opts->waste_max_percent;
+	double max = plan->opts->waste_max_percent;
 
-	return !(most > 0) || 100 * sp__mapping_waste(&plan->superblock.mapping) <= most;
+	return !(max > 0) || 100 * sp__mapping_waste(&plan->superblock.mapping) <= max;
 }
 
 /*

@@ -38,4 +38,4 @@ struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k);
 /* At how many places a query is looked at, of at most this many; 0: as the workload says. */
 unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
-			       unsigned most);
+			       unsigned max);

@@ -253,9 +253,9 @@ static bool rows_are_short(const struct sp__mapping *m)
 /* More space unused than AUTO may leave. */
 static bool wastes(const struct sp__cube_plan *p)
 {
-	double most = p->opts->waste_max_percent;
+	double max = p->opts->waste_max_percent;
 
-	return 100 * sp__mapping_waste(&p->superblock.mapping) > (most > 0 ? most : WASTE_MAX);
+	return 100 * sp__mapping_waste(&p->superblock.mapping) > (max > 0 ? max : WASTE_MAX);
 }
 
 static int unplaceable(const struct sp__cube_plan *p, int rc)

@@ -44,16 +44,16 @@ static int check_opts(const struct sp__cube_plan *p)
 static int choose_cell(struct sp__cube_plan *p, uint32_t record_bytes)
 {
 	struct sp__cube_superblock *h = &p->superblock;
-	uint64_t least = sizeof(struct sp__pointcell) + record_bytes, bytes = p->opts->cell_bytes;
+	uint64_t min = sizeof(struct sp__pointcell) + record_bytes, bytes = p->opts->cell_bytes;
 
 	if (!bytes)
-		bytes = (sp__max(least, CELL_BYTES) + h->block_bytes - 1) / h->block_bytes *
+		bytes = (sp__max(min, CELL_BYTES) + h->block_bytes - 1) / h->block_bytes *
 			h->block_bytes;
-	if (bytes % h->block_bytes || bytes > CELL_BYTES_MAX || bytes < least)
+	if (bytes % h->block_bytes || bytes > CELL_BYTES_MAX || bytes < min)
 		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
 				"a cell has whole blocks of %u bytes, at least %llu bytes and at "
 				"most 1 MiB",
-				h->block_bytes, (unsigned long long)least);
+				h->block_bytes, (unsigned long long)min);
 	h->cell_blocks = (uint32_t)(bytes / h->block_bytes);
 	return 0;
 }

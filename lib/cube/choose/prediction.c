@@ -343,10 +343,10 @@ static void issue(struct predictor *p, uint64_t first, uint64_t blocks)
 
 static void issue_all(struct predictor *p)
 {
-	uint64_t most = p->o->request_blocks ? p->o->request_blocks : UINT64_MAX;
+	uint64_t max = p->o->request_blocks ? p->o->request_blocks : UINT64_MAX;
 
 	while (p->blocks) {
-		uint64_t n = sp__min(p->blocks, most);
+		uint64_t n = sp__min(p->blocks, max);
 
 		issue(p, p->first, n);
 		p->first += n;

@@ -109,18 +109,18 @@ static uint64_t volume_bytes(const struct sp__cubefile *c, const struct sp__volu
 }
 
 /* Room for the new fragment on a volume; *bytes is what its file had, to go back to, or -1. */
-static int make_room(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
+static int extend(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
 {
 	const struct sp__cubefile *c = l->file;
 	uint64_t need = sp__fragment_end(l->growth.fragment) * c->superblock.block_bytes;
-	uint64_t most = volume_bytes(c, v);
+	uint64_t max = volume_bytes(c, v);
 	struct stat st;
 
 	*bytes = -1;
-	if (most && most < need)
+	if (max && max < need)
 		return sp__errf(l->err, -ENOSPC, "append", v->name, -1,
 				"the cube would need %llu bytes, the volume has %llu",
-				(unsigned long long)need, (unsigned long long)most);
+				(unsigned long long)need, (unsigned long long)max);
 	if (fstat(v->fd, &st))
 		return sp__err(l->err, -errno, "stat", v->name, -1);
 	if (c->superblock.no_data || !S_ISREG(st.st_mode) || (uint64_t)st.st_size >= need)
@@ -174,7 +174,7 @@ static int grow(struct sp__loading *l)
 	int rc = 0;
 
 	for (; !rc && volumes < n; volumes++)
-		rc = make_room(l, l->file->volumes[volumes], &bytes[volumes]);
+		rc = extend(l, l->file->volumes[volumes], &bytes[volumes]);
 	sp__growth_exchange(&l->growth, h);
 	if (!rc && !h->no_data)
 		rc = fill_fragment(l);
@@ -221,7 +221,7 @@ static int release(struct sp__loading *l)
 }
 
 /* Whether the volumes have room for the fragment that is planned. */
-static bool has_room(const struct sp__loading *l)
+static bool has_space(const struct sp__loading *l)
 {
 	const struct sp__cubefile *c = l->file;
 	const struct sp__fragment *p = l->growth.fragment;
@@ -229,11 +229,11 @@ static bool has_room(const struct sp__loading *l)
 	uint64_t bytes = end - p->table_block * c->superblock.block_bytes;
 
 	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++) {
-		uint64_t most = volume_bytes(c, c->volumes[i]);
+		uint64_t max = volume_bytes(c, c->volumes[i]);
 		struct statvfs fs;
 		struct rlimit limit;
 
-		if (most && most < end)
+		if (max && max < end)
 			return false;
 		if (!c->volumes[i]->regular)
 			continue;
@@ -252,7 +252,7 @@ int sp__loading_aside(struct sp__loading *l)
 	int rc = sp__growth_replace(&l->growth, h);
 
 	memcpy(order, h->load_order, sizeof(order));
-	if (rc || !has_room(l)) {
+	if (rc || !has_space(l)) {
 		sp__growth_free(&l->growth);
 		l->growth = (struct sp__growth){ 0 };
 		return rc == -ENOMEM ? sp__err(l->err, rc, "load", l->file->path, -1) : 1;

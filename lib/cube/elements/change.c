@@ -79,12 +79,12 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 
 	ch->extent_bytes = ch->file->cell_bytes * ch->file->superblock.extent_cells;
 	each = ch->extent_bytes + sizeof(*ch->extents);
-	ch->room = sp__max(bytes / (each + SP__EXTENT_MEMORY), 1);
-	ch->extents = calloc(ch->room, sizeof(*ch->extents));
-	ch->data = calloc(ch->room, ch->extent_bytes); /* rows may end within an extent */
+	ch->capacity = sp__max(bytes / (each + SP__EXTENT_MEMORY), 1);
+	ch->extents = calloc(ch->capacity, sizeof(*ch->extents));
+	ch->data = calloc(ch->capacity, ch->extent_bytes); /* rows may end within an extent */
 	if (!ch->extents || !ch->data)
 		return sp__err(ch->err, -ENOMEM, "malloc", NULL, -1);
-	ch->charged = ch->room * each;
+	ch->charged = ch->capacity * each;
 	sp__budget_charge(&ch->file->env.budget, ch->charged);
 	return sp__transfer_open(&ch->transfer, ch->file, SP__OP_READ, stats, ch->err);
 }
@@ -354,7 +354,7 @@ int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 		for (size_t i = 0; i < ch->npoints; i++) {
 			if (ch->n && ch->extents[ch->n - 1].block == ch->points[i].block)
 				continue;
-			if (ch->n == ch->room)
+			if (ch->n == ch->capacity)
 				break;
 			add_extent(ch, ch->points[i].block);
 		}
@@ -416,7 +416,7 @@ int sp__change_absent(struct sp__change *ch)
 	while (!rc && more) {
 		add_extent(ch, sp__fragments_block(&h->fragments, x));
 		more = sp__box_next(&all, 0, h->shape.ndims, x);
-		if (ch->n == ch->room || !more)
+		if (ch->n == ch->capacity || !more)
 			rc = fill_group(ch);
 	}
 	return rc;

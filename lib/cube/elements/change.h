@@ -35,7 +35,7 @@ struct sp__change {
 	struct sp__transfer transfer;
 	uint64_t extent_bytes;
 	uint64_t charged; /* bytes of memory */
-	size_t n, room;
+	size_t n, capacity;
 	struct sp__pointextent *extents;
 	uint8_t *data;
 	const struct sp__point *points; /* that are not merged yet */

@@ -33,7 +33,7 @@ struct lines {
 	struct sp__csvlines csv;
 	struct sp__point *points;
 	uint8_t *values;
-	size_t n, most;
+	size_t n, capacity;
 	uint64_t charged;
 	struct sp__change change;
 	bool begun; /* the cube is no longer what it was, or is left alone */
@@ -90,7 +90,7 @@ static int load_lines(struct lines *l)
 	while (!(rc = sp__csvlines_next(&l->csv, x, l->values + l->n * s->element_bytes))) {
 		sp__point_locate(l->file, x, &l->points[l->n]);
 		l->points[l->n].index = l->n;
-		if (++l->n == l->most)
+		if (++l->n == l->capacity)
 			rc = merge_batch(l);
 		if (rc)
 			return rc;
@@ -139,12 +139,12 @@ static int open_points(struct lines *l)
 	uint64_t bytes = sp__cube_slab_bytes(l->file) / 2;
 	uint32_t element = l->file->superblock.shape.element_bytes;
 
-	l->most = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);
-	l->points = malloc(l->most * sizeof(*l->points));
-	l->values = malloc(l->most * element);
+	l->capacity = sp__max(bytes / (2 * sizeof(*l->points) + element), 1);
+	l->points = malloc(l->capacity * sizeof(*l->points));
+	l->values = malloc(l->capacity * element);
 	if (!l->points || !l->values)
 		return sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-	l->charged = l->most * (2 * sizeof(*l->points) + element) + l->csv.room;
+	l->charged = l->capacity * (2 * sizeof(*l->points) + element) + l->csv.capacity;
 	sp__budget_charge(&l->file->env.budget, l->charged);
 	return sp__change_open(&l->change, bytes, l->stats);
 }

@@ -159,8 +159,8 @@ static bool may_read_ahead(const struct sp__loading *l)
 static unsigned set_lengths(struct sp__loading *l)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
-	uint64_t most = sp__cube_slab_bytes(l->file), least = s->element_bytes, layer = least,
-		 all = least, unit[SP_CUBE_DIMS_MAX];
+	uint64_t max = sp__cube_slab_bytes(l->file), min = s->element_bytes, layer = min, all = min,
+		 unit[SP_CUBE_DIMS_MAX];
 	unsigned buffers = 2;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
@@ -168,26 +168,26 @@ static unsigned set_lengths(struct sp__loading *l)
 
 		unit[dim] = sp__min(sp__cube_superblock_unit(&l->file->superblock, dim),
 				    span_of(l, dim));
-		least *= unit[dim];
+		min *= unit[dim];
 		layer *= i + 1 < s->ndims ? span_of(l, dim) : unit[dim];
 		all *= span_of(l, dim);
 	}
-	if (may_read_ahead(l) && all > sp__min(most, sp__max(layer, PART_BYTES)) &&
-	    most / 2 >= least + SP__EXTENT_MEMORY)
-		most /= 2;
+	if (may_read_ahead(l) && all > sp__min(max, sp__max(layer, PART_BYTES)) &&
+	    max / 2 >= min + SP__EXTENT_MEMORY)
+		max /= 2;
 	else
 		buffers = 1;
 	/* The checksums of a slab, too: tiles at edges can have fewer elements than they take. */
-	most = most / (least + SP__EXTENT_MEMORY) * least;
-	most = sp__min(most, sp__max(layer, PART_BYTES));
+	max = max / (min + SP__EXTENT_MEMORY) * min;
+	max = sp__min(max, sp__max(layer, PART_BYTES));
 	for (unsigned i = 0; i < s->ndims; i++) {
 		unsigned dim = l->order[i];
-		uint64_t units = sp__max(most / least, 1);
+		uint64_t units = sp__max(max / min, 1);
 
 		l->length[dim] = sp__min(units * unit[dim], span_of(l, dim));
-		least = least / unit[dim] * l->length[dim];
+		min = min / unit[dim] * l->length[dim];
 	}
-	l->slab_bytes = least;
+	l->slab_bytes = min;
 	return buffers;
 }
 

@@ -24,7 +24,7 @@ static void zone(struct sp__coder *c, struct sp__cubezone *z, bool rounds)
 	sp__code_u64(c, &z->first_block);
 	sp__code_u64(c, &z->tracks);
 	sp__code_max(c, &z->track_blocks, UINT32_MAX / 2);
-	sp__code_max(c, &z->least_blocks, z->track_blocks);
+	sp__code_max(c, &z->min_blocks, z->track_blocks);
 	sp__code_max(c, &z->need_blocks, UINT32_MAX / 2);
 	sp__code_max(c, &z->aim_blocks, UINT32_MAX / 2);
 	sp__code_max(c, &z->skew_den, UINT32_MAX);
@@ -36,7 +36,7 @@ static void zone(struct sp__coder *c, struct sp__cubezone *z, bool rounds)
 		sp__code_u64(c, &z->pattern[i].blocks);
 		sp__code_u64(c, &z->pattern[i].skew);
 	}
-	c->failed |= !z->least_blocks || !z->skew_den || !z->npattern || !z->pattern_blocks;
+	c->failed |= !z->min_blocks || !z->skew_den || !z->npattern || !z->pattern_blocks;
 	if (!rounds)
 		return;
 	sp__code_u64(c, &z->round);

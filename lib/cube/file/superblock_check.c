@@ -94,13 +94,13 @@ static bool is_permutation(const unsigned *order, unsigned n)
 /* Tracks in a pattern follow each other, and none is longer or shorter than the zone says. */
 static bool pattern_possible(const struct sp__cubezone *z)
 {
-	if (z->pattern[0].blocks || !z->least_blocks || !z->skew_den)
+	if (z->pattern[0].blocks || !z->min_blocks || !z->skew_den)
 		return false;
 	for (uint32_t i = 0; i < z->npattern; i++) {
 		uint64_t end = i + 1 < z->npattern ? z->pattern[i + 1].blocks : z->pattern_blocks;
 		uint64_t length = end - z->pattern[i].blocks;
 
-		if (end < z->pattern[i].blocks || length < z->least_blocks ||
+		if (end < z->pattern[i].blocks || length < z->min_blocks ||
 		    length > z->track_blocks)
 			return false;
 	}

@@ -27,7 +27,7 @@ static int next_line(struct sp__csvlines *l, size_t n)
 
 	l->number++;
 	while ((c = getc_unlocked(l->in)) != EOF && c != '\n') {
-		if (!c || n + 1 == l->room)
+		if (!c || n + 1 == l->capacity)
 			return line_error(l, SP_EFORMAT, c ? "it is too long" : "it is not text");
 		l->text[n++] = (char)c;
 	}
@@ -104,7 +104,7 @@ static int rest_of_header(struct sp__csvlines *l)
 
 	for (;;) {
 		n = strlen(l->text);
-		if (n + 2 > l->room)
+		if (n + 2 > l->capacity)
 			return line_error(l, SP_EFORMAT, "it is too long");
 		l->text[n] = '\n';
 		if (sp__rec_end_csv(l->text, n + 1, ',', &scanned))
@@ -171,9 +171,9 @@ int sp__csvlines_open(struct sp__csvlines *l)
 		return rc;
 	l->file_bytes = sp__file_bytes(fileno(l->in));
 	/* Spaces and zeroes before numbers are not worth more. */
-	l->room = l->file->superblock.shape.ndims * 64 + 1024 +
-		  2 * (size_t)l->file->superblock.shape.element_bytes;
-	l->text = malloc(l->room);
+	l->capacity = l->file->superblock.shape.ndims * 64 + 1024 +
+		      2 * (size_t)l->file->superblock.shape.element_bytes;
+	l->text = malloc(l->capacity);
 	return l->text ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 }
 

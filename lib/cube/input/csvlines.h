@@ -18,7 +18,7 @@ struct sp__csvlines {
 	long begin;	     /* offset of the first line */
 	uint64_t file_bytes; /* of the input at opening, if it is a regular file */
 	char *text;
-	size_t room;	 /* bytes of a line and its end */
+	size_t capacity; /* bytes of a line and its end */
 	uint64_t number; /* of the line */
 	uint64_t blank;	 /* lines that were skipped */
 	bool begun;

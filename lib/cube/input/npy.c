@@ -170,17 +170,18 @@ uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box)
 {
 	char *text = (char *)head + 10, kind;
-	size_t room = SP__NPY_HEAD_MAX - 10, n;
+	size_t capacity = SP__NPY_HEAD_MAX - 10, n;
 	uint32_t bytes;
 
 	type_word(shape, &kind, &bytes);
-	n = (size_t)snprintf(text, room, "{'descr': '%c%c%u', 'fortran_order': True, 'shape': (",
+	n = (size_t)snprintf(text, capacity,
+			     "{'descr': '%c%c%u', 'fortran_order': True, 'shape': (",
 			     bytes == 1 || kind == 'V' ? '|' : '<', kind, bytes);
 	for (unsigned i = 0; i < shape->ndims; i++)
-		n += (size_t)snprintf(text + n, room - n, "%llu,%s",
+		n += (size_t)snprintf(text + n, capacity - n, "%llu,%s",
 				      (unsigned long long)sp__box_count(box, i),
 				      i + 1 < shape->ndims ? " " : "");
-	n += (size_t)snprintf(text + n, room - n, "), }");
+	n += (size_t)snprintf(text + n, capacity - n, "), }");
 	while ((10 + n + 1) % UNIT)
 		text[n++] = ' ';
 	text[n++] = '\n';

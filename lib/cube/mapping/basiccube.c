@@ -60,7 +60,7 @@ static int copy_pattern(struct sp__cubezone *z, const struct sp__region *r, uint
 	z->pattern = calloc(z->npattern, sizeof(*z->pattern));
 	if (!z->pattern)
 		return -ENOMEM;
-	z->least_blocks = UINT32_MAX;
+	z->min_blocks = UINT32_MAX;
 	for (uint32_t i = 0; i < z->npattern; i++) {
 		const struct sp__trackkind *kind = &r->pattern[(first + i) % r->npattern];
 
@@ -68,7 +68,7 @@ static int copy_pattern(struct sp__cubezone *z, const struct sp__region *r, uint
 		z->pattern_blocks += kind->blocks;
 		z->pattern_skew += kind->skew;
 		z->track_blocks = (uint32_t)sp__max(z->track_blocks, kind->blocks);
-		z->least_blocks = (uint32_t)sp__min(z->least_blocks, kind->blocks);
+		z->min_blocks = (uint32_t)sp__min(z->min_blocks, kind->blocks);
 	}
 	return 0;
 }
@@ -272,13 +272,13 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 /* See multimap.c for the room that a hop has beyond the aim. */
 static void set_slots(struct sp__multimap *m, struct sp__cubezone *z)
 {
-	uint64_t c = m->cell_blocks, room;
+	uint64_t c = m->cell_blocks, margin;
 
-	z->slots = (uint32_t)(z->least_blocks / c);
-	room = c + (c - 1) + z->track_blocks - z->slots * c;
-	if (z->least_blocks < z->track_blocks)
-		room = (room + 2) * z->track_blocks / z->least_blocks + 1;
-	z->hop_blocks = z->aim_blocks + (uint32_t)room;
+	z->slots = (uint32_t)(z->min_blocks / c);
+	margin = c + (c - 1) + z->track_blocks - z->slots * c;
+	if (z->min_blocks < z->track_blocks)
+		margin = (margin + 2) * z->track_blocks / z->min_blocks + 1;
+	z->hop_blocks = z->aim_blocks + (uint32_t)margin;
 }
 
 int sp__multimap_place(struct sp__multimap *m)
@@ -348,7 +348,7 @@ struct sizes {
 static int try_sizes(const struct sizes *s, unsigned i, uint64_t tracks)
 {
 	struct sp__multimap *m = s->m;
-	uint64_t size, k, most, longest = 0;
+	uint64_t size, k, max, longest = 0;
 	int rc = 0;
 
 	if (i == m->grid->n)
@@ -356,11 +356,11 @@ static int try_sizes(const struct sizes *s, unsigned i, uint64_t tracks)
 	for (size_t z = 0; z < m->nzones; z++)
 		longest = sp__max(longest, m->zones[z].tracks - m->zones[z].skip);
 	size = m->grid->size[i];
-	most = (i < m->grid->n - 1 ? m->reach : longest) / tracks;
+	max = (i < m->grid->n - 1 ? m->reach : longest) / tracks;
 	for (uint64_t parts = 1; !rc && parts <= size; parts = div_up(size, k - 1)) {
 		k = div_up(size, parts);
 		m->basic->k[i] = k;
-		if (k <= most)
+		if (k <= max)
 			rc = try_sizes(s, i + 1, tracks * k);
 		if (k == 1)
 			break;

@@ -17,7 +17,7 @@ static uint64_t div_up(uint64_t a, uint64_t b)
 /* Rows along the dimension whose rounding up adds the smallest part. */
 static void choose_row(struct sp__basicgrid *b)
 {
-	double least = b->volumes + 1;
+	double min = b->volumes + 1;
 
 	if (b->volumes < 2 || b->method != SP_CUBE_DISK_MODULO)
 		return;
@@ -25,8 +25,8 @@ static void choose_row(struct sp__basicgrid *b)
 		uint64_t local = div_up(b->cubes[i], b->volumes);
 		double part = (double)local * b->volumes / (double)b->cubes[i];
 
-		if (part < least) {
-			least = part;
+		if (part < min) {
+			min = part;
 			b->row = i;
 			b->row_local = local;
 		}

@@ -251,7 +251,7 @@ static uint64_t until(const struct sp__segment *s, const struct sp__rowpiece *p)
 /* Takes the piece that the head reaches first; at the start of a segment the first one. */
 static void choose(struct sp__segment *s)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 	unsigned best = 0;
 
 	while (s->more && s->npieces < SP__ROWPIECES)
@@ -259,8 +259,8 @@ static void choose(struct sp__segment *s)
 	for (unsigned i = 0; s->begun && i < s->npieces; i++) {
 		uint64_t wait = until(s, &s->pieces[i]);
 
-		if (wait < least) {
-			least = wait;
+		if (wait < min) {
+			min = wait;
 			best = i;
 		}
 	}

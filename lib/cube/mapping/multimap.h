@@ -31,7 +31,7 @@ struct sp__cubezone {
 	uint64_t tracks;
 	uint64_t skip;	       /* of these, the first that are not for this mapping */
 	uint32_t track_blocks; /* of the longest track: angles are in this part of a revolution */
-	uint32_t least_blocks; /* of the shortest */
+	uint32_t min_blocks;   /* of the shortest */
 	uint32_t need_blocks;  /* that pass while the head goes to an adjacent block: W */
 	uint32_t aim_blocks;   /* from the end of a block to its adjacent one: W and conservatism */
 	uint32_t skew_den;     /* skews are in 1/skew_den of a revolution */

@@ -218,8 +218,8 @@ struct writer {
 	struct sp__transfer transfer;
 	struct opencell open[1 << SP__REGION_CUT_MAX];
 	unsigned nopen;
-	uint64_t overflow;    /* cells used */
-	size_t used, n, most; /* used: of data; n: full */
+	uint64_t overflow;	  /* cells used */
+	size_t used, n, capacity; /* used: of data; n: full */
 	struct place {
 		uint64_t block;
 		size_t index;
@@ -293,7 +293,7 @@ static void end_cells(struct writer *w)
 /* A new cell of the chain of a home: the last one of those open. */
 static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 {
-	int rc = w->used == w->most ? flush(w) : 0;
+	int rc = w->used == w->capacity ? flush(w) : 0;
 
 	w->open[w->nopen++] = (struct opencell){ { .home = home }, block, w->used };
 	memset(data_of(w, w->used++), 0, w->load->dataset->file->cell_bytes);
@@ -410,12 +410,12 @@ static int write_cells(struct load *l)
 	int rc = -ENOMEM;
 
 	/* Cells that share a node are open together, and one of them may have to be replaced. */
-	w.most = sp__max(sp__cube_slab_bytes(c->file) / 2 / each,
-			 1 + sp__min(SP__REGION_NODE_BYTES / c->file->cell_bytes,
-				     UINT64_C(1) << SP__REGION_CUT_MAX));
-	bytes = w.most * each;
-	w.places = calloc(w.most, sizeof(*w.places));
-	w.data = malloc(w.most * c->file->cell_bytes);
+	w.capacity = sp__max(sp__cube_slab_bytes(c->file) / 2 / each,
+			     1 + sp__min(SP__REGION_NODE_BYTES / c->file->cell_bytes,
+					 UINT64_C(1) << SP__REGION_CUT_MAX));
+	bytes = w.capacity * each;
+	w.places = calloc(w.capacity, sizeof(*w.places));
+	w.data = malloc(w.capacity * c->file->cell_bytes);
 	sp__budget_charge(&c->file->env.budget, bytes);
 	if (!w.places || !w.data)
 		rc = sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
@@ -446,7 +446,7 @@ static int plan_cells(struct load *l)
 	uint64_t bytes, unit = c->file->superblock.block_bytes;
 	int rc = sp__pointset_init(&c->set, &c->file->superblock);
 
-	source.most = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
+	source.leaf_max = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
 	if (!rc)
 		rc = sp__pointtree_build(&c->set, &source);
 	if (rc)

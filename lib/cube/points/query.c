@@ -34,7 +34,7 @@ struct query {
 	void *arg;
 	uint8_t *wanted; /* a bit for each place of a leaf */
 	uint64_t *chain; /* overflow cells to be read next */
-	size_t nchain, room;
+	size_t nchain, capacity;
 	uint64_t overflow;	     /* read so far */
 	uint64_t points;	     /* in the box */
 	struct sp_cube_check *check; /* what is damaged is counted, and no error */
@@ -78,7 +78,7 @@ static bool link_possible(const struct query *q, uint64_t next)
 
 static void follow(struct query *q, uint64_t block, uint64_t next)
 {
-	size_t room = q->room;
+	size_t before = q->capacity;
 
 	if (!next)
 		return;
@@ -86,11 +86,12 @@ static void follow(struct query *q, uint64_t block, uint64_t next)
 		note_damage(q, block);
 		return;
 	}
-	if (!SP__ARRAY_GROW(q->chain, q->room, q->nchain + 1)) {
+	if (!SP__ARRAY_GROW(q->chain, q->capacity, q->nchain + 1)) {
 		q->rc = sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
 		return;
 	}
-	sp__budget_charge(&q->dataset->file->env.budget, (q->room - room) * sizeof(*q->chain));
+	sp__budget_charge(&q->dataset->file->env.budget,
+			  (q->capacity - before) * sizeof(*q->chain));
 	q->chain[q->nchain++] = next;
 }
 
@@ -199,11 +200,11 @@ static int read_chains(struct query *q)
 
 	while (!rc && q->nchain) {
 		uint64_t *blocks = q->chain;
-		size_t n = q->nchain, room = q->room;
+		size_t n = q->nchain, capacity = q->capacity;
 
 		qsort(blocks, n, sizeof(*blocks), ascending);
 		q->chain = NULL;
-		q->nchain = q->room = 0;
+		q->nchain = q->capacity = 0;
 		q->overflow += n;
 		sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
 		for (size_t i = 0; !rc && i < n; i++)
@@ -211,7 +212,7 @@ static int read_chains(struct query *q)
 		if (!rc)
 			rc = sp__transfer_end(&q->transfer);
 		free(blocks);
-		sp__budget_credit(&q->dataset->file->env.budget, room * sizeof(*blocks));
+		sp__budget_credit(&q->dataset->file->env.budget, capacity * sizeof(*blocks));
 		if (!rc)
 			rc = q->rc;
 	}
@@ -248,7 +249,7 @@ static int run_query(struct query *q, struct sp_cube_stats *stats)
 		rc = read_cells(q);
 	sp__transfer_close(&q->transfer);
 	free(q->chain);
-	sp__budget_credit(&c->file->env.budget, q->room * sizeof(*q->chain));
+	sp__budget_credit(&c->file->env.budget, q->capacity * sizeof(*q->chain));
 	sp__charge_work(&c->file->env, q->points, 0, q->points * c->set.record_bytes);
 	sp__env_note(&c->file->env, &stats->run, false);
 	stats->elements = q->points;
@@ -284,7 +285,7 @@ struct result {
 	sp_cube_sink sink;
 	void *arg;
 	uint8_t *out; /* points as the sink gets them */
-	size_t n, room;
+	size_t n, capacity;
 };
 
 size_t sp__point_bytes(const struct sp__points *c)
@@ -341,7 +342,7 @@ static int give(void *arg, const void *data, size_t bytes)
 		}
 		memcpy(to + n * sizeof(uint64_t), from + n * sizeof(uint64_t),
 		       each - n * sizeof(uint64_t));
-		if (r->n == r->room)
+		if (r->n == r->capacity)
 			rc = empty(r);
 	}
 	return rc;
@@ -353,8 +354,8 @@ static int read_result(struct result *r, const struct sp_cube_box *box, struct s
 	size_t each = sp__point_bytes(r->dataset);
 	int rc;
 
-	r->room = sp__max((64u << 10) / each, 1u);
-	r->out = malloc(r->room * each);
+	r->capacity = sp__max((64u << 10) / each, 1u);
+	r->out = malloc(r->capacity * each);
 	if (!r->out)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	rc = sp__pointsort_open(&r->sort, r->dataset->file, (uint32_t)each, err);

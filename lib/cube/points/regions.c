@@ -12,14 +12,14 @@
  *    slabs, as thick as it is, or half, and so on down to one cell, while they pay.  A seed that
  *    meets a region is replaced by its children.
  * 3. A region is kept if MultiMap can place it behind the one before, in at most
- *    MOST_SPACE_PER_LEAF times the space of its leaves.
+ *    SPACE_PER_LEAF_MAX times the space of its leaves.
  *
  * The price is cells.  Off the major dimension a leaf costs its positioning and half a
  * revolution, a cell of a region one hop; so a region pays if
  *
  *	cells * hop < leaves * (positioning + revolution / 2)
  *
- * and, whatever the time, it has at most MOST_CELLS_PER_LEAF times as many cells as leaves.  A cell
+ * and, whatever the time, it has at most CELLS_PER_LEAF_MAX times as many cells as leaves.  A cell
  * whose points do not fit has overflow cells, each of which costs as much as a leaf, and delays
  * lines along the major dimension; so few cells have them.
  *
@@ -36,9 +36,9 @@
 #include "base/rng.h"
 #include "cube/points/tree.h"
 
-#define MOST_CELLS_PER_LEAF 2.5
-#define CROWDED 0.03		/* overflow cells for a cell */
-#define MOST_SPACE_PER_LEAF 4.0 /* with the ends of tracks that no cell has */
+#define CELLS_PER_LEAF_MAX 2.5
+#define CROWDED 0.03	       /* overflow cells for a cell */
+#define SPACE_PER_LEAF_MAX 4.0 /* with the ends of tracks that no cell has */
 #define SEED_LEAVES 16
 #define GRID 1.1 /* cells for a leaf where points are a grid */
 
@@ -57,11 +57,11 @@ struct seed {
 struct finder {
 	struct sp__pointset *s;
 	const struct sp__cube_superblock *h;
-	double most;  /* cells for a leaf */
-	double chain; /* an overflow cell, in cells */
+	double cells_max; /* cells for a leaf */
+	double chain;	  /* an overflow cell, in cells */
 	uint64_t cell_points;
 	struct seed *seeds;
-	size_t nseeds, room;
+	size_t nseeds, capacity;
 	uint64_t end; /* block after the last region */
 	struct sp__pointregion *region;
 	/* Cells that are counted, and what a box of them has: */
@@ -151,12 +151,12 @@ static void begin_count(struct finder *f, struct shape shape)
 static bool pays(const struct finder *f, double cells, double leaves)
 {
 	return (double)f->overflow <= CROWDED * cells &&
-	       cells + f->chain * (double)f->overflow <= f->most * leaves;
+	       cells + f->chain * (double)f->overflow <= f->cells_max * leaves;
 }
 
 static int add_seed(struct finder *f, struct seed seed)
 {
-	if (!SP__ARRAY_GROW(f->seeds, f->room, f->nseeds + 1))
+	if (!SP__ARRAY_GROW(f->seeds, f->capacity, f->nseeds + 1))
 		return -ENOMEM;
 	f->seeds[f->nseeds++] = seed;
 	return 0;
@@ -203,7 +203,7 @@ static bool best_shape(struct finder *f, struct seed *seed, double *price)
 	double leaves = (double)(seed->end - seed->begin);
 	struct shape shape;
 
-	for (unsigned bits = (unsigned)log2(f->most * leaves); bits > 0; bits--) {
+	for (unsigned bits = (unsigned)log2(f->cells_max * leaves); bits > 0; bits--) {
 		double cells = ldexp(1, (int)bits);
 		unsigned cut = SP__REGION_CUT_MAX + 1;
 
@@ -398,7 +398,7 @@ static int end_region(struct finder *f)
 		begin_count(f, shape_of(f->region));
 		(void)sp__leaves_walk(f->s, &f->box, look, f);
 		space = (double)(sp__mapping_end(&f->region->mapping) - f->end);
-		if (space <= MOST_SPACE_PER_LEAF * f->leaves * f->h->cell_blocks) {
+		if (space <= SPACE_PER_LEAF_MAX * f->leaves * f->h->cell_blocks) {
 			f->end = sp__mapping_end(&f->region->mapping);
 			f->s->regions[f->s->nregions++] = f->region;
 			return 0;
@@ -434,7 +434,7 @@ int sp__regions_find(struct sp__pointset *s, const struct sp__cube_superblock *h
 {
 	struct finder f = { .s = s,
 			    .h = h,
-			    .most = fmin(leaf_cost(h), MOST_CELLS_PER_LEAF),
+			    .cells_max = fmin(leaf_cost(h), CELLS_PER_LEAF_MAX),
 			    .chain = leaf_cost(h),
 			    .end = h->pointset.outside_block + h->cell_blocks };
 	uint64_t filled = sp__max((uint64_t)s->capacity * h->pointset.fill / 1000, 1);

@@ -34,14 +34,14 @@ int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name, ui
 				       .at = first,
 				       .end = end,
 				       .err = err };
-	c->room = sp__max(BUFFER_BYTES / record_bytes, 1u);
-	c->data = malloc(c->room * record_bytes);
+	c->capacity = sp__max(BUFFER_BYTES / record_bytes, 1u);
+	c->data = malloc(c->capacity * record_bytes);
 	return c->data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 }
 
 static int refill(struct sp__pointcursor *c)
 {
-	size_t bytes = sp__min(c->room, c->end - c->at) * c->record_bytes;
+	size_t bytes = sp__min(c->capacity, c->end - c->at) * c->record_bytes;
 	uint64_t offset = c->at * c->record_bytes;
 	ssize_t n = sp__read_whole(c->fd, c->data, bytes, offset);
 
@@ -75,7 +75,7 @@ struct build {
 	struct sp__pointset *s;
 	const struct sp__pointsource *source;
 	struct sp__pointcursor here, ahead;
-	size_t room;
+	size_t capacity;
 	/* The region of the last point that one has, its node's last key, the points so far. */
 	struct sp__pointregion *region;
 	sp__zkey node_last;
@@ -92,7 +92,7 @@ static int add_leaf(struct build *b, sp__zkey key, unsigned level)
 				"the tree of the points has more than %zu nodes, as many as half "
 				"of the memory holds: larger cells or more memory are needed",
 				s->nleaves);
-	if (!SP__ARRAY_GROW(s->leaves, b->room, s->nleaves + 1))
+	if (!SP__ARRAY_GROW(s->leaves, b->capacity, s->nleaves + 1))
 		return sp__err(b->source->err, -ENOMEM, "malloc", NULL, -1);
 	s->leaves[s->nleaves++] = (struct sp__leaf){ .high = (uint64_t)(first >> 64),
 						     .low = (uint64_t)first,
@@ -207,7 +207,7 @@ int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *fr
 				  from->err);
 	if (!rc)
 		rc = sp__pointcursor_open(&b.ahead, from->fd, from->name, s->record_bytes,
-					  from->most, from->n, from->err);
+					  from->leaf_max, from->n, from->err);
 	if (!rc)
 		rc = scan(&b);
 	sp__pointcursor_close(&b.here);

@@ -14,7 +14,7 @@ struct sp__pointcursor {
 	uint32_t record_bytes;
 	uint64_t at, end; /* records: the next to be read, and how many there are */
 	uint8_t *data;
-	size_t next, n, room;
+	size_t next, n, capacity;
 	struct sp_errinfo *err;
 };
 
@@ -29,15 +29,15 @@ void sp__pointcursor_close(struct sp__pointcursor *c);
 /* Sorted points in a file, and what may be made of them. */
 struct sp__pointsource {
 	int fd;
-	const char *name; /* for messages */
-	uint64_t n;	  /* points */
-	uint64_t most;	  /* of a leaf */
-	uint64_t bytes;	  /* of all leaves */
+	const char *name;  /* for messages */
+	uint64_t n;	   /* points */
+	uint64_t leaf_max; /* points of a leaf */
+	uint64_t bytes;	   /* of all leaves */
 	struct sp_errinfo *err;
 };
 
 /*
- * Makes a leaf of each node that has at most most points and no part of a region, though its
+ * Makes a leaf of each node that has at most leaf_max points and no part of a region, though its
  * parent is not so; at the deepest level whatever it has.  place of a leaf is the number of its
  * points, capped.  Counts the points and the overflow cells of regions.  SP_EBUDGET: too many
  * leaves.
