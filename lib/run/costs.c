@@ -314,12 +314,12 @@ double sp__costs_hop(const struct sp__costs *c, double bytes, bool write)
 	return sp__geometry_seek_ns(g, distance) * 1e-9 + (write ? c->settle_s : 0) + c->rev_s / 2;
 }
 
-struct place {
+struct location {
 	uint64_t track;
 	double angle; /* in revolutions */
 };
 
-static bool place_of(const struct sp__costs *c, double byte, struct place *p)
+static bool location_of(const struct sp__costs *c, double byte, struct location *p)
 {
 	struct sp_track t;
 	uint64_t block = (uint64_t)((c->begin + byte / c->drives) / c->geometry->block_bytes);
@@ -332,8 +332,8 @@ static bool place_of(const struct sp__costs *c, double byte, struct place *p)
 }
 
 /* Returns the time from one location to another, with the rotation to its angle. */
-static double position_s(const struct sp__costs *c, const struct place *from,
-			 const struct place *to, bool write)
+static double position_s(const struct sp__costs *c, const struct location *from,
+			 const struct location *to, bool write)
 {
 	const struct sp_geometry *g = c->geometry;
 	uint64_t tracks = sp__absdiff(from->track, to->track);
@@ -377,10 +377,10 @@ double sp__costs_jump(const struct sp__costs *c, const struct sp__sites *p, bool
 		unsigned i = k % runs, j = (i + 1 + k / runs % (runs - 1)) % runs;
 		double at = fmod(k * GOLDEN, 1) * p->run_bytes;
 		double drift = ((int)(k % DRIFTS) - DRIFTS / 2) * p->piece_bytes;
-		struct place from, to;
+		struct location from, to;
 
-		if (place_of(c, i * p->run_bytes + at + p->piece_bytes, &from) &&
-		    place_of(c, fmax(j * p->run_bytes + at + drift, 0), &to))
+		if (location_of(c, i * p->run_bytes + at + p->piece_bytes, &from) &&
+		    location_of(c, fmax(j * p->run_bytes + at + drift, 0), &to))
 			s[n++] = position_s(c, &from, &to, write);
 	}
 	if (!n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All mappings side by side: predicted, and measured on the simulated volume with cubes that
- * have no file.  Every query is at the same places under each of them.
+ * have no file.  Every query is at the same positions under each of them.
  */
 #include <errno.h>
 #include <math.h>

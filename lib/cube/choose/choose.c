@@ -6,12 +6,12 @@
  * each dimension and a box of as many cells as a mean beam.
  *
  * Every candidate is planned in full, without a file, and its queries are predicted run by run
- * (prediction.c) at the same places.  Naive and MultiMap are tried with each dimension as the
+ * (prediction.c) at the same positions.  Naive and MultiMap are tried with each dimension as the
  * first one; MultiMap also with several conservatisms, since they decide how many cells of a
  * row are read between two hops.  For the best MultiMap then all balanced basic cubes are
- * tried.  For these a few places and runs suffice, as they differ alike everywhere; what a
- * place costs differs much from mapping to mapping, though, so each mapping as it is by
- * default, and its best candidate, stand against all others at all places.
+ * tried.  For these a few positions and runs suffice, as they differ alike everywhere; what a
+ * position costs differs much from mapping to mapping, though, so each mapping as it is by
+ * default, and its best candidate, stand against all others at all positions.
  *
  * A cache in the drive can change the order of mappings, and predictions know of none: on a
  * simulated drive that has one, those of the last comparison are measured.
@@ -25,12 +25,12 @@
 #include "cube/choose/choose.h"
 #include "cube/file/transfer.h"
 
-#define PLACES 20
-#define CHOICE_PLACES 4
+#define POSITIONS 20
+#define CHOICE_POSITIONS 4
 #define CHOICE_RUNS 500
 #define FINAL_RUNS 20000
 #define BASIC_CUBES_MAX 300
-#define MEASURED_CELLS 1000000	/* of all queries at all places */
+#define MEASURED_CELLS 1000000	/* of all queries at all positions */
 #define DEFAULT_WASTE_MAX 50	/* percent, without queries */
 #define APPENDABLE_CURVE_DIMS 4 /* curves over more need sizes that are powers of two */
 
@@ -51,12 +51,12 @@ struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 	return box;
 }
 
-unsigned sp__cube_query_places(const struct sp_cube_workload *w, const struct sp_cube_query *q,
-			       unsigned max)
+unsigned sp__cube_query_positions(const struct sp_cube_workload *w, const struct sp_cube_query *q,
+				  unsigned max)
 {
-	unsigned places = w->positions ? w->positions : PLACES;
+	unsigned positions = w->positions ? w->positions : POSITIONS;
 
-	return q->at_given ? 1 : max && max < places ? max : places;
+	return q->at_given ? 1 : max && max < positions ? max : positions;
 }
 
 static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction *p, double weight)
@@ -69,7 +69,7 @@ static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction
 	to->blocks += p->blocks * weight;
 }
 
-int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t runs,
+int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint64_t runs,
 		     struct sp__cube_prediction *mean)
 {
 	const struct sp_cube_workload *w = plan->opts->workload;
@@ -91,7 +91,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned places, uint64_t
 		weights += w->queries[i].weight;
 	for (size_t i = 0; !rc && i < w->n; i++) {
 		const struct sp_cube_query *q = &w->queries[i];
-		unsigned n = sp__cube_query_places(w, q, places);
+		unsigned n = sp__cube_query_positions(w, q, positions);
 
 		for (unsigned k = 0; !rc && k < n; k++) {
 			struct sp_cube_box e =
@@ -112,8 +112,8 @@ struct search {
 	struct sp_cube_create_opts trial, best;
 	double ns;
 	bool any;
-	unsigned places;	  /* of each query; 0: all */
-	unsigned measured_places; /* the same, where a cache makes measuring necessary; 0: none */
+	unsigned positions;	     /* of each query; 0: all */
+	unsigned measured_positions; /* the same, if a cache requires measuring; 0: none */
 	uint64_t runs;
 	unsigned left;
 	struct sp_errinfo *err;
@@ -131,7 +131,7 @@ static bool spares_space(const struct sp__cube_plan *plan)
  * The number of positions at which all queries have few enough cells to be measured; 0: none.  The
  * tile can be one that the plan chooses.  A shape that cannot be is refused later.
  */
-static unsigned measurable_places(const struct sp_cube_create_opts *o)
+static unsigned measurable_positions(const struct sp_cube_create_opts *o)
 {
 	const struct sp_cube_workload *w = o->workload;
 	struct sp__cube_plan plan;
@@ -159,12 +159,12 @@ static int cost(const struct search *s, struct sp__cube_plan *plan, double *ns)
 	double seconds;
 	int rc;
 
-	if (!plan->caches || !s->measured_places) {
-		rc = sp__cube_predict(plan, s->places, s->runs, &p);
+	if (!plan->caches || !s->measured_positions) {
+		rc = sp__cube_predict(plan, s->positions, s->runs, &p);
 		*ns = p.ns;
 		return rc;
 	}
-	rc = sp__cube_measure(plan, s->measured_places, &seconds, s->err);
+	rc = sp__cube_measure(plan, s->measured_positions, &seconds, s->err);
 	*ns = seconds * 1e9;
 	return rc;
 }
@@ -270,7 +270,7 @@ static int try_naive(struct search *s)
 
 int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 {
-	struct search final = { .measured_places = measurable_places(opts),
+	struct search final = { .measured_positions = measurable_positions(opts),
 				.runs = FINAL_RUNS,
 				.err = err };
 	int rc = 0;
@@ -278,7 +278,7 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
 		struct search s = { .asked = opts,
 				    .trial = *opts,
-				    .places = CHOICE_PLACES,
+				    .positions = CHOICE_POSITIONS,
 				    .runs = CHOICE_RUNS,
 				    .err = err };
 
@@ -330,7 +330,7 @@ static int choose_default(struct sp_cube_create_opts *opts, struct sp_cube_workl
 	s.trial.workload = w;
 	if (!(opts->waste_max_percent > 0))
 		s.trial.waste_max_percent = DEFAULT_WASTE_MAX;
-	s.measured_places = measurable_places(&s.trial);
+	s.measured_positions = measurable_positions(&s.trial);
 	for (unsigned i = SP_CUBE_MULTIMAP; !rc && i < end; i++) {
 		s.trial.mapping = (enum sp_cube_mapping)i;
 		rc = try(&s);

@@ -5,7 +5,7 @@
 #include "cube/choose/choose.h"
 #include "cube/elements/elements.h"
 
-int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *seconds,
+int sp__cube_measure(struct sp__cube_plan *plan, unsigned positions, double *seconds,
 		     struct sp_errinfo *err)
 {
 	const struct sp_cube_workload *w = plan->opts->workload;
@@ -22,7 +22,7 @@ int sp__cube_measure(struct sp__cube_plan *plan, unsigned places, double *second
 	*seconds = 0;
 	for (size_t i = 0; !rc && i < w->n; i++) {
 		const struct sp_cube_query *q = &w->queries[i];
-		unsigned n = sp__cube_query_places(w, q, places);
+		unsigned n = sp__cube_query_positions(w, q, positions);
 
 		weights += q->weight;
 		for (unsigned k = 0; !rc && k < n; k++) {

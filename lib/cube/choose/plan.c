@@ -2,7 +2,7 @@
 /*
  * A plan is made from sizes and a geometry alone, before any file is touched.
  *
- * The file: two places for the head, the table of checksums, the cells.  With tracks the cells
+ * The file: two slots for the superblock, the table of checksums, the cells.  With tracks the cells
  * of MultiMap begin on the first whole track after the table; the blocks of the file are those
  * of the device from its beginning.
  */

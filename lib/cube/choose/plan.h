@@ -37,6 +37,6 @@ SP_MUST_CHECK int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_cr
 				const char *path, struct sp_errinfo *err);
 void sp__cube_plan_free(struct sp__cube_plan *p);
 
-/* points.c: checks shape and options, and chooses the cell; then the places of an empty one. */
+/* points.c: checks shape and options, and chooses the cell; then the layout of an empty one. */
 SP_MUST_CHECK int sp__pointplan_check(struct sp__cube_plan *p);
 SP_MUST_CHECK int sp__pointplan_lay_out(struct sp__cube_plan *p);

@@ -51,7 +51,7 @@
 #define SLACK_NS 2 /* a target missed by no more is not missed: rounding */
 #define CLIFF_BLOCKS 2
 
-/* A place under the head. */
+/* A location under the head. */
 struct spot {
 	bool known;
 	uint64_t track;
@@ -82,7 +82,7 @@ struct predictor {
 	const struct sp_geometry *g;
 	const struct sp__mapping *m;
 	unsigned depth, ndrives;
-	double mean_ns;		/* positioning from an unknown place */
+	double mean_ns;		/* positioning from an unknown location */
 	uint64_t first, blocks; /* of the request that is being put together */
 	uint64_t runs, cells, requests, seeks, read, next_block;
 	struct drive drives[3];
@@ -172,7 +172,7 @@ static sp__angle angle_in(const struct sp_geometry *g, double ns)
 	return (sp__angle)((revolutions - floor(revolutions)) * 0x1p64);
 }
 
-/* Until a place at this angle has come, not before need_ns. */
+/* Until a sector at this angle has come, not before need_ns. */
 static double wait_ns(const struct sp_geometry *g, double need_ns, sp__angle from, sp__angle to)
 {
 	sp__angle late = from + angle_in(g, need_ns) - to;
@@ -190,11 +190,11 @@ static double skew_diff(const struct sp__region *r, uint64_t from, uint64_t to)
 }
 
 static void set_spot(const struct sp_geometry *g, const struct sp__geozone *z,
-		     const struct sp__track *t, uint64_t place, struct spot *s)
+		     const struct sp__track *t, uint64_t sector, struct spot *s)
 {
 	s->known = true;
 	s->track = z->first_track + t->number;
-	s->angle = sp__track_angle(t, place);
+	s->angle = sp__track_angle(t, sector);
 	find_cylinder(g, z, t->number, s);
 }
 
@@ -371,7 +371,7 @@ static int see_run(void *arg, uint64_t first, uint64_t cells)
 	return p->o->runs_max && ++p->runs == p->o->runs_max;
 }
 
-/* A seek between two places of the cube, each as likely as any other, and half a revolution. */
+/* A seek between two locations of the cube, each as likely as any other, and half a revolution. */
 static double mean_position(const struct sp_geometry *g, const struct sp__mapping *m)
 {
 	enum { STEPS = 32 };

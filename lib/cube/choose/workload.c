@@ -81,7 +81,7 @@ static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cu
 		return reason;
 	q->at_given = true;
 	if (!numbers(at, ',', s->ndims, q->at) || strtok_r(NULL, " \t\r\n", &rest))
-		return "a place has a number for each dimension, such as 0,7,3";
+		return "a position has a number for each dimension, such as 0,7,3";
 	for (unsigned i = 0; i < s->ndims; i++) {
 		q->at[i] = q->size[i] ? q->at[i] : 0;
 		if (q->at[i] >= s->dims[i] || q->size[i] > s->dims[i] - q->at[i])

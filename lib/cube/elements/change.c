@@ -45,7 +45,7 @@ static void element_of(const struct sp__cubefile *c, const struct sp__point *p, 
 		x[i] = x[i] * s->tile[i] + rest % s->tile[i];
 }
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
 	const struct sp__point *p = a, *q = b;
 
@@ -286,7 +286,7 @@ static int mark_extents(struct sp__change *ch)
 	return rc ? rc : sp__cube_sync(ch->file, ch->err);
 }
 
-/* Writes an extent to the log, before it is written to its place; one that is new needs no log. */
+/* Writes an extent to the log before it is written to its location; a new one needs no log. */
 static int log_extent(struct sp__change *ch)
 {
 	struct sp__pointextent *e = &ch->extents[0];
@@ -346,7 +346,7 @@ int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 {
 	int rc = 0;
 
-	qsort(points, n, sizeof(*points), by_place);
+	qsort(points, n, sizeof(*points), by_position);
 	ch->points = points;
 	ch->npoints = n;
 	ch->values = values;

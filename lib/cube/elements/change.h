@@ -43,7 +43,7 @@ struct sp__change {
 	const uint8_t *values;
 };
 
-/* The place of an element; index remains. */
+/* The location of an element; index remains. */
 void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp__point *p);
 
 /*

@@ -6,7 +6,7 @@
  * Parts begin at whole tiles and extents.  What the dataset has of the last one is stored again,
  * as the start of the new fragment; nothing that is there is changed, so that the cube stays what
  * it is until its head is replaced.  If a fragment has nothing else, it leaves then; so appending
- * layer by layer takes turns between two places until the tiles are full.
+ * layer by layer takes turns between two locations until the tiles are full.
  */
 #include <errno.h>
 #include <string.h>
@@ -71,7 +71,7 @@ static int place_at(const struct sp__cube_superblock *h, struct sp__fragment *p,
 	return sp__fragment_place(p, &h->mapping, h->shape.ndims);
 }
 
-static int find_place(const struct sp__cube_superblock *h, struct sp__fragment *p)
+static int find_space(const struct sp__cube_superblock *h, struct sp__fragment *p)
 {
 	uint64_t block = sp__cube_superblock_front(h);
 	const struct sp__fragment *other;
@@ -169,7 +169,7 @@ int sp__growth_plan(struct sp__growth *g, const struct sp__cube_superblock *h, u
 			      "the cube has 1000 fragments, and cannot have more: export it, and "
 			      "create it again");
 	if (!rc)
-		rc = find_place(h, g->fragment);
+		rc = find_space(h, g->fragment);
 	if (!rc && !possible(g, h))
 		rc = -ERANGE;
 	return rc ? unplaceable(path, err, rc) : 0;
@@ -184,7 +184,7 @@ int sp__growth_replace(struct sp__growth *g, const struct sp__cube_superblock *h
 	if (rc)
 		return rc;
 	sp__cube_superblock_cells(h, g->fragment->placed);
-	rc = find_place(h, g->fragment);
+	rc = find_space(h, g->fragment);
 	return rc ? rc : possible(g, h) ? 0 : -ERANGE;
 }
 

@@ -91,7 +91,7 @@ static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opt
 					   : 0;
 }
 
-/* Writes the elements to their places. */
+/* Writes the elements to their locations. */
 static int load_in_place(struct sp__loading *l, bool resume)
 {
 	const struct sp__cube_superblock *h = &l->file->superblock;

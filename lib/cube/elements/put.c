@@ -10,7 +10,7 @@
 #include "cube/elements/elements.h"
 #include "cube/file/putlog.h"
 
-/* The extent is in its place, and so is its checksum: the log can be erased. */
+/* The extent is at its location, and so is its checksum: the log can be erased. */
 static int end_put(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	int rc = sp__cube_sync(c, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sizes of basic cubes, and their place in the zones.
+ * The sizes of basic cubes, and their location in the zones.
  *
  * A basic cube obeys three rules (Shao 2008, 5.1 to 5.3): dimension 0 fits a track, dimensions
  * 1 to n - 2 together fit the reach of a hop, and the whole fits a zone.  Within them sizes

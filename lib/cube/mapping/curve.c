@@ -2,18 +2,18 @@
 /*
  * A curve halves the grid in every dimension, visits the 2^n parts in some order, and each
  * part in the same way.  The label of a part has bit i if it is the upper half in dimension i;
- * its place is the number of parts visited before it.  The three curves differ in how a label
- * becomes a place, given a state that depends on the places of the levels above:
+ * its position is the number of parts visited before it.  The three curves differ in how a label
+ * becomes a position, given a state that depends on the positions of the levels above:
  *
- *	Z order   place = label
- *	Gray      place = the number whose Gray code is the label, counted backwards in every
+ *	Z order   position = label
+ *	Gray      position = the number whose Gray code is the label, counted backwards in every
  *	          other part: the code of a whole coordinate is one long Gray code
  *	Hilbert   the same after the part was reflected and rotated, so that it begins beside
  *	          the end of the part before it
  *
  * The grid is the lower corner of the cube of 2^bits cells a side.  Ranks count cells of the
  * grid: what is cut off of earlier siblings does not count.  If all sizes are powers of two, a
- * level at which some dimensions have no bit left keeps those bits of the place that are free,
+ * level at which some dimensions have no bit left keeps those bits of the position that are free,
  * because each of the others follows from the bits above it.  Else siblings are counted one by
  * one, until a part lies in the grid as a whole.
  *
@@ -60,7 +60,7 @@ static struct state first_state(unsigned n)
 	return (struct state){ .rotation = 1 % n };
 }
 
-static uint32_t place_of(const struct sp__curve *c, const struct state *s, uint32_t label)
+static uint32_t position_of(const struct sp__curve *c, const struct state *s, uint32_t label)
 {
 	unsigned n = c->grid->n;
 
@@ -74,33 +74,33 @@ static uint32_t place_of(const struct sp__curve *c, const struct state *s, uint3
 	}
 }
 
-static uint32_t label_of(const struct sp__curve *c, const struct state *s, uint32_t place)
+static uint32_t label_of(const struct sp__curve *c, const struct state *s, uint32_t position)
 {
 	unsigned n = c->grid->n;
 
 	switch (c->kind) {
 	case SP_CUBE_HILBERT:
-		return rotate_left(gray(place), s->rotation, n) ^ s->entry;
+		return rotate_left(gray(position), s->rotation, n) ^ s->entry;
 	case SP_CUBE_GRAY:
-		return gray(place ^ (s->backwards ? (1u << n) - 1 : 0));
+		return gray(position ^ (s->backwards ? (1u << n) - 1 : 0));
 	default:
-		return place;
+		return position;
 	}
 }
 
-/* The state inside the part at this place. */
-static void enter(const struct sp__curve *c, struct state *s, uint32_t place)
+/* The state inside the part at this position. */
+static void enter(const struct sp__curve *c, struct state *s, uint32_t position)
 {
 	unsigned n = c->grid->n, along;
 
 	if (c->kind == SP_CUBE_GRAY)
-		s->backwards = place & 1;
+		s->backwards = position & 1;
 	if (c->kind != SP_CUBE_HILBERT)
 		return;
-	if (place)
-		s->entry ^= rotate_left(gray((place - 1) & ~1u), s->rotation, n);
+	if (position)
+		s->entry ^= rotate_left(gray((position - 1) & ~1u), s->rotation, n);
 	/* The part is left along the dimension in which the Gray code changes next. */
-	along = place ? (unsigned)__builtin_ctz(~(place & 1 ? place : place - 1)) : 0;
+	along = position ? (unsigned)__builtin_ctz(~(position & 1 ? position : position - 1)) : 0;
 	s->rotation = (s->rotation + along + 1) % n;
 }
 
@@ -127,8 +127,8 @@ static uint32_t label_at(const struct sp__curve *c, const uint64_t *x, unsigned 
 	return label;
 }
 
-/* The bits of a place that free dimensions decide. */
-static uint32_t free_places(const struct sp__curve *c, const struct state *s, unsigned level)
+/* The bits of a position that free dimensions decide. */
+static uint32_t free_bits(const struct sp__curve *c, const struct state *s, unsigned level)
 {
 	return c->kind == SP_CUBE_HILBERT ? rotate_right(c->free[level], s->rotation, c->grid->n)
 					  : c->free[level];
@@ -150,25 +150,26 @@ static uint64_t binary_rank(const struct sp__curve *c, const uint64_t *x)
 	uint64_t rank = 0;
 
 	for (unsigned level = c->bits; level-- > 0;) {
-		uint32_t place = place_of(c, &s, label_at(c, x, level)), free = c->free[level];
+		uint32_t position = position_of(c, &s, label_at(c, x, level)),
+			 free = c->free[level];
 
 		rank = rank << __builtin_popcount(free) |
-		       (free == all ? place : gather(place, free_places(c, &s, level)));
-		enter(c, &s, place);
+		       (free == all ? position : gather(position, free_bits(c, &s, level)));
+		enter(c, &s, position);
 	}
 	return rank;
 }
 
 /*
- * The place whose free bits are these.  Where a bit of the label must be 0, the bit of the
- * place follows from the one above it, as Gray codes are differences.
+ * The position whose free bits are these.  Where a bit of the label must be 0, the bit of the
+ * position follows from the one above it, as Gray codes are differences.
  */
 static uint32_t spread(const struct sp__curve *c, const struct state *s, uint32_t free,
 		       uint32_t bits)
 {
 	uint32_t fixed =
 		c->kind == SP_CUBE_HILBERT ? rotate_right(s->entry, s->rotation, c->grid->n) : 0;
-	uint32_t above = c->kind == SP_CUBE_GRAY && s->backwards, place = 0;
+	uint32_t above = c->kind == SP_CUBE_GRAY && s->backwards, position = 0;
 	unsigned left = (unsigned)__builtin_popcount(free);
 
 	for (unsigned i = c->grid->n; i-- > 0;) {
@@ -176,9 +177,9 @@ static uint32_t spread(const struct sp__curve *c, const struct state *s, uint32_
 			above = bits >> --left & 1;
 		else
 			above = c->kind == SP_CUBE_ZORDER ? 0 : above ^ (fixed >> i & 1);
-		place |= above << i;
+		position |= above << i;
 	}
-	return place;
+	return position;
 }
 
 static void binary_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x)
@@ -188,15 +189,15 @@ static void binary_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x)
 
 	for (unsigned level = c->bits; level-- > 0;) {
 		unsigned width = (unsigned)__builtin_popcount(c->free[level]);
-		uint32_t bits, place, label;
+		uint32_t bits, position, label;
 
 		left -= width;
 		bits = (uint32_t)(rank >> left) & ((1u << width) - 1);
-		place = spread(c, &s, free_places(c, &s, level), bits);
-		label = label_of(c, &s, place);
+		position = spread(c, &s, free_bits(c, &s, level), bits);
+		label = label_of(c, &s, position);
 		for (unsigned i = 0; i < c->grid->n; i++)
 			x[i] |= (uint64_t)(label >> i & 1) << level;
-		enter(c, &s, place);
+		enter(c, &s, position);
 	}
 }
 
@@ -234,17 +235,17 @@ static uint64_t counted_rank(const struct sp__curve *c, const uint64_t *x)
 	bool inside = is_whole(c, whole, c->bits);
 
 	for (unsigned level = c->bits; level-- > 0;) {
-		uint32_t label = label_at(c, x, level), place = place_of(c, &s, label);
+		uint32_t label = label_at(c, x, level), position = position_of(c, &s, label);
 
 		if (inside)
-			rank += (uint64_t)place << c->grid->n * level;
-		for (uint32_t p = 0; !inside && p < place; p++) {
+			rank += (uint64_t)position << c->grid->n * level;
+		for (uint32_t p = 0; !inside && p < position; p++) {
 			part_begin(c, whole, label_of(c, &s, p), level, part);
 			rank += part_cells(c, part, level);
 		}
 		part_begin(c, whole, label, level, whole);
 		inside = inside || is_whole(c, whole, level);
-		enter(c, &s, place);
+		enter(c, &s, position);
 	}
 	return rank;
 }
@@ -256,15 +257,15 @@ static void counted_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x)
 	bool inside = is_whole(c, x, c->bits);
 
 	for (unsigned level = c->bits; level-- > 0;) {
-		uint32_t place = 0, label;
+		uint32_t position = 0, label;
 		uint64_t cells;
 
 		if (inside) {
-			place = (uint32_t)(rank >> c->grid->n * level);
-			rank -= (uint64_t)place << c->grid->n * level;
+			position = (uint32_t)(rank >> c->grid->n * level);
+			rank -= (uint64_t)position << c->grid->n * level;
 		}
-		for (;; place++) {
-			label = label_of(c, &s, place);
+		for (;; position++) {
+			label = label_of(c, &s, position);
 			part_begin(c, x, label, level, part);
 			if (inside || rank < (cells = part_cells(c, part, level)))
 				break;
@@ -272,7 +273,7 @@ static void counted_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x)
 		}
 		memcpy(x, part, c->grid->n * sizeof(*x));
 		inside = inside || is_whole(c, x, level);
-		enter(c, &s, place);
+		enter(c, &s, position);
 	}
 }
 
@@ -343,11 +344,11 @@ static int walk_part(struct walk *w, const uint64_t *x, unsigned level, struct s
 	int found = cells && !given ? overlap(w, x, level) : 0, rc = 0;
 
 	if (found == 1) {
-		for (uint32_t place = 0; !rc && place < 1u << c->grid->n; place++) {
+		for (uint32_t position = 0; !rc && position < 1u << c->grid->n; position++) {
 			struct state inner = s;
 
-			part_begin(c, x, label_of(c, &s, place), level - 1, part);
-			enter(c, &inner, place);
+			part_begin(c, x, label_of(c, &s, position), level - 1, part);
+			enter(c, &inner, position);
 			rc = walk_part(w, part, level - 1, inner);
 		}
 		return rc;

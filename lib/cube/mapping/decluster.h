@@ -2,7 +2,7 @@
 /*
  * The grid of basic cubes, and its declustering: on which volume each of them lies.
  *
- * The cubes of a volume have local numbers, which decide their places on it.  A local number
+ * The cubes of a volume have local numbers, which decide their positions on it.  A local number
  * may be one that no cube has, near the ends of the grid.
  *
  *	round robin	cube c of the grid, dimension 0 fastest: volume c mod M, number c / M

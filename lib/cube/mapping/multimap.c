@@ -7,7 +7,7 @@
  * t = r1 step1 + r2 step2 + ... tracks after the first row and is turned by h = r1 + r2 + ...
  * hops:
  *
- *	place on its track = (hop_blocks * h - start(track)) mod track_blocks
+ *	position on its track = (hop_blocks * h - start(track)) mod track_blocks
  *
  * where start(track) is the angle at which the track begins, in blocks.  This equals the
  * repeated GETADJACENT of figure 5.4.  The reverse takes t apart into its digits, which give
@@ -23,7 +23,7 @@
  * a slot, and g more behind the end of the track, where either its row goes on or begins; so
  * hop_blocks is aim + c, for the cell, and c - 1 + g.  With c = 1 nothing is lost.
  *
- * Where the tracks of a zone are of unequal length (heads of unequal density), a place is an
+ * Where the tracks of a zone are of unequal length (heads of unequal density), a position is an
  * angle in blocks of the longest track, and all tracks have as many slots as the shortest one.
  * Then g is what the slots leave of the longest track: on a shorter one the cells of a row
  * fall behind by as much as less is left at its end.  The hop is some blocks longer still, for
@@ -82,11 +82,11 @@ static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone
 {
 	uint64_t start = t->skew % z->skew_den * z->track_blocks / z->skew_den;
 	uint64_t end = hops * z->hop_blocks + t->round * z->shift_blocks + z->track_blocks;
-	uint64_t place = (end - start) % z->track_blocks, slot;
+	uint64_t position = (end - start) % z->track_blocks, slot;
 
 	if (t->blocks != z->track_blocks)
-		place = (place * t->blocks + z->track_blocks - 1) / z->track_blocks;
-	slot = (place + m->cell_blocks - 1) / m->cell_blocks;
+		position = (position * t->blocks + z->track_blocks - 1) / z->track_blocks;
+	slot = (position + m->cell_blocks - 1) / m->cell_blocks;
 	return slot < z->slots ? (uint32_t)slot : 0;
 }
 

@@ -9,7 +9,7 @@
  * fastest, and go into the zones in this order; with several volumes, those of each volume go
  * into the zones of its own drive, which are the same.
  *
- * All places are computed: no tables grow with the grid.
+ * All positions are computed: no tables grow with the grid.
  *
  * Source: Shao 2008, section 5.3.
  */

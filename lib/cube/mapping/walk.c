@@ -36,8 +36,8 @@ static bool open_linear(struct sp__cubewalk *w)
 	return true;
 }
 
-/* The place after w->at in the order of local numbers; false after the last one. */
-static bool next_place(struct sp__cubewalk *w)
+/* The position after w->at in the order of local numbers; false after the last one. */
+static bool next_position(struct sp__cubewalk *w)
 {
 	unsigned row = w->m->basic.row;
 
@@ -60,7 +60,7 @@ static bool next_cube(struct sp__cubewalk *w)
 				    ? sp__segment_open(&w->segment, &m->multimap, &w->box,
 						       w->volume, w->at)
 				    : open_linear(w);
-		w->more = next_place(w);
+		w->more = next_position(w);
 	}
 	return w->inside;
 }

@@ -23,7 +23,7 @@ struct sp__zspace {
 	unsigned bytes;			     /* of a key as bytes, at least 1 */
 	uint8_t size[SP_CUBE_DIMS_MAX];	     /* bits of each coordinate */
 	uint8_t dim[SP__ZKEY_BITS];	     /* of each bit of a key, the first one first ... */
-	uint8_t shift[SP__ZKEY_BITS];	     /* ... and its place in the coordinate */
+	uint8_t shift[SP__ZKEY_BITS];	     /* ... and its position in the coordinate */
 	uint8_t level_bits[65];		     /* of the keys of nodes of a level */
 	uint8_t level_of[SP__ZKEY_BITS + 1]; /* the deepest level with at most so many bits */
 };

@@ -220,16 +220,16 @@ struct writer {
 	unsigned nopen;
 	uint64_t overflow;	  /* cells used */
 	size_t used, n, capacity; /* used: of data; n: full */
-	struct place {
+	struct fullcell {
 		uint64_t block;
 		size_t index;
-	} * places;
+	} * full;
 	uint8_t *data;
 };
 
 static int by_block(const void *a, const void *b)
 {
-	const struct place *p = a, *q = b;
+	const struct fullcell *p = a, *q = b;
 
 	return SP__ORDER(p->block, q->block);
 }
@@ -237,10 +237,10 @@ static int by_block(const void *a, const void *b)
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	const struct writer *w = arg;
-	size_t i = SP__BISECT(w->n, k, w->places[k].block < x[0]);
+	size_t i = SP__BISECT(w->n, k, w->full[k].block < x[0]);
 	uint64_t bytes = w->load->dataset->file->cell_bytes;
 
-	memcpy(cell, w->data + w->places[i].index * bytes, bytes);
+	memcpy(cell, w->data + w->full[i].index * bytes, bytes);
 }
 
 static int by_index(const void *a, const void *b)
@@ -260,10 +260,10 @@ static int flush(struct writer *w)
 {
 	int rc = 0;
 
-	qsort(w->places, w->n, sizeof(*w->places), by_block);
+	qsort(w->full, w->n, sizeof(*w->full), by_block);
 	sp__transfer_begin(&w->transfer, SP__OP_WRITE, fill_cell, w);
 	for (size_t i = 0; !rc && i < w->n; i++)
-		rc = sp__transfer_run(&w->transfer, w->places[i].block, 1);
+		rc = sp__transfer_run(&w->transfer, w->full[i].block, 1);
 	if (!rc)
 		rc = sp__transfer_end(&w->transfer);
 	qsort(w->open, w->nopen, sizeof(*w->open), by_index);
@@ -280,7 +280,7 @@ static int flush(struct writer *w)
 static void end_cell(struct writer *w, struct opencell *o)
 {
 	sp__pointcell_seal(data_of(w, o->index), o->head, w->load->dataset->set.record_bytes);
-	w->places[w->n++] = (struct place){ o->block, o->index };
+	w->full[w->n++] = (struct fullcell){ o->block, o->index };
 	*o = w->open[--w->nopen];
 }
 
@@ -406,7 +406,7 @@ static int write_cells(struct load *l)
 {
 	struct sp__points *c = l->dataset;
 	struct writer w = { .load = l };
-	uint64_t each = c->file->cell_bytes + sizeof(*w.places), bytes;
+	uint64_t each = c->file->cell_bytes + sizeof(*w.full), bytes;
 	int rc = -ENOMEM;
 
 	/* Cells that share a node are open together, and one of them may have to be replaced. */
@@ -414,10 +414,10 @@ static int write_cells(struct load *l)
 			     1 + sp__min(SP__REGION_NODE_BYTES / c->file->cell_bytes,
 					 UINT64_C(1) << SP__REGION_CUT_MAX));
 	bytes = w.capacity * each;
-	w.places = calloc(w.capacity, sizeof(*w.places));
+	w.full = calloc(w.capacity, sizeof(*w.full));
 	w.data = malloc(w.capacity * c->file->cell_bytes);
 	sp__budget_charge(&c->file->env.budget, bytes);
-	if (!w.places || !w.data)
+	if (!w.full || !w.data)
 		rc = sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	else
 		rc = sp__transfer_open(&w.transfer, c->file, SP__OP_WRITE, l->stats, l->err);
@@ -427,7 +427,7 @@ static int write_cells(struct load *l)
 		rc = write_points(&w);
 	if (w.transfer.file)
 		sp__transfer_close(&w.transfer);
-	free(w.places);
+	free(w.full);
 	free(w.data);
 	sp__budget_credit(&c->file->env.budget, bytes);
 	return rc;
@@ -465,7 +465,7 @@ static int plan_cells(struct load *l)
 }
 
 /*
- * The file of the new dataset, in the place of the old one of the cube.  It is ours alone, as the
+ * The file of the new dataset, instead of the old one of the cube.  It is ours alone, as the
  * old one is, before it has a name.
  */
 static int open_new(struct load *l)

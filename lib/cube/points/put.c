@@ -62,7 +62,7 @@ static int write_part(struct put *p, size_t begin, size_t end)
 	return rc ? io_error(p, rc, "write") : 0;
 }
 
-static size_t place_of(const struct put *p, uint32_t point)
+static size_t offset_of(const struct put *p, uint32_t point)
 {
 	return sizeof(p->head) + (size_t)point * p->dataset->set.record_bytes;
 }
@@ -71,7 +71,7 @@ static size_t place_of(const struct put *p, uint32_t point)
 static int add_to_cell(struct put *p)
 {
 	const struct sp__pointset *s = &p->dataset->set;
-	size_t at = place_of(p, p->head.count);
+	size_t at = offset_of(p, p->head.count);
 	int rc;
 
 	sp__zkey_store(&s->space, p->key, p->cell + at);

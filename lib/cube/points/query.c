@@ -3,11 +3,11 @@
  * Reading the points of a box.
  *
  * The cells that the box meets are read in ascending order: those of each region as its mapping
- * walks them, the leaves by a bitmap of their places.  Overflow cells that they name come after
+ * walks them, the leaves by a bitmap of their positions.  Overflow cells that they name come after
  * them, in ascending order too, and then those that these name, until there are no more.
  *
  * Points come in whatever order requests complete.  A result is sorted: the last coordinate
- * first, as the elements of a grid would come, points of one place by the bytes of their
+ * first, as the elements of a grid would come, points of one position by the bytes of their
  * values.  So it depends neither on the mapping nor on how the cells were read.
  *
  * Every cell is compared with its checksum.
@@ -32,7 +32,7 @@ struct query {
 	struct sp_cube_box box; /* to the ends of the space: of all cells */
 	sp__record_fn fn;
 	void *arg;
-	uint8_t *wanted; /* a bit for each place of a leaf */
+	uint8_t *wanted; /* a bit for each position of a leaf */
 	uint64_t *chain; /* overflow cells to be read next */
 	size_t nchain, capacity;
 	uint64_t overflow;	     /* read so far */
@@ -138,9 +138,9 @@ static void look(void *arg, const uint64_t *x, uint8_t *cell)
 static int want_leaf(void *arg, size_t i)
 {
 	struct query *q = arg;
-	uint32_t place = q->dataset->set.leaves[i].place;
+	uint32_t position = q->dataset->set.leaves[i].place;
 
-	q->wanted[place / 8] |= (uint8_t)(1 << place % 8);
+	q->wanted[position / 8] |= (uint8_t)(1 << position % 8);
 	return 0;
 }
 
@@ -175,11 +175,11 @@ static int read_leaves(struct query *q)
 		return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
 	sp__budget_charge(&q->dataset->file->env.budget, bytes);
 	rc = sp__leaves_walk(s, &q->box, want_leaf, q);
-	for (size_t place = 0; !rc && place < s->nleaves; place++) {
-		if (!q->wanted[place / 8])
-			place |= 7;
-		else if (q->wanted[place / 8] >> place % 8 & 1)
-			rc = give_cells(q, s->leaf_block + place * s->cell_blocks, 1);
+	for (size_t position = 0; !rc && position < s->nleaves; position++) {
+		if (!q->wanted[position / 8])
+			position |= 7;
+		else if (q->wanted[position / 8] >> position % 8 & 1)
+			rc = give_cells(q, s->leaf_block + position * s->cell_blocks, 1);
 	}
 	free(q->wanted);
 	sp__budget_credit(&q->dataset->file->env.budget, bytes);
