@@ -4,8 +4,8 @@
  *
  * Algorithm: a request that is merged into another one ends there (block_rq_merge).  A request that
  * grows at its front has another first sector from then on (block_bio_frontmerge).  Outstanding
- * requests are a multiset of (device, sector), see places.h.  Completions of requests whose start
- * was not seen are ignored.
+ * requests are a multiset of (device, sector), see locations.h.  Completions of requests whose
+ * start was not seen are ignored.
  *
  * Each processor has its own ring buffer.  All of them are read, and the events sorted by time
  * (clock "mono").  Events later than the start of the reading are kept for the next time, because
@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
-#include "observe/places.h"
+#include "observe/locations.h"
 #include "observe/sysdev.h"
 #include "observe/watch_trace.h"
 
@@ -57,7 +57,7 @@ struct sp__tracer {
 	} kind[KINDS];
 	struct event *events;
 	size_t n, cap;
-	struct sp__places outstanding;
+	struct sp__locations outstanding;
 	uint64_t lost;
 	bool no_memory;
 	unsigned char page[PAGE_BYTES];
@@ -181,7 +181,7 @@ int sp__tracer_open(struct sp__tracer **out, const char *sys, unsigned dev, cons
 	t->sys = sys;
 	t->dev = dev;
 	t->process = process;
-	rc = sp__places_open(&t->outstanding);
+	rc = sp__locations_open(&t->outstanding);
 	if (rc == 0 && !sp__sys_exists(tracing, "events/block"))
 		rc = sp__errf(err, SP_EUNSUP, "open", tracing, -1, "tracefs cannot be read");
 	if (rc == 0 && snprintf(t->dir, sizeof(t->dir), "%s/instances/spindle-%d", tracing,
@@ -219,7 +219,7 @@ void sp__tracer_close(struct sp__tracer *t)
 		rmdir(t->dir);
 	free(t->cpu);
 	free(t->events);
-	sp__places_close(&t->outstanding);
+	sp__locations_close(&t->outstanding);
 	free(t);
 }
 
@@ -301,7 +301,7 @@ static unsigned whole(struct sp__tracer *t, unsigned dev)
 
 static void add(struct sp__tracer *t, unsigned dev, uint64_t sector)
 {
-	if (sp__places_add(&t->outstanding, dev, sector))
+	if (sp__locations_add(&t->outstanding, dev, sector))
 		t->no_memory = true;
 }
 
@@ -310,9 +310,9 @@ static void apply(struct sp__tracer *t, const struct event *e)
 	if (e->kind == START && ours(t, e->pid))
 		add(t, e->dev, e->sector);
 	else if (e->kind == DONE || e->kind == MERGE)
-		sp__places_take(&t->outstanding, e->dev, e->sector);
+		sp__locations_take(&t->outstanding, e->dev, e->sector);
 	else if (e->kind == FRONT &&
-		 sp__places_take(&t->outstanding, whole(t, e->dev), e->sector + e->sectors))
+		 sp__locations_take(&t->outstanding, whole(t, e->dev), e->sector + e->sectors))
 		add(t, whole(t, e->dev), e->sector);
 }
 
@@ -328,7 +328,7 @@ int sp__tracer_read(struct sp__tracer *t, uint64_t until_ns, sp__tracer_fn *fn, 
 		return rc;
 	/* Lost events can have ended requests. */
 	if (t->lost != lost)
-		sp__places_clear(&t->outstanding);
+		sp__locations_clear(&t->outstanding);
 	if (t->n)
 		qsort(t->events, t->n, sizeof(*t->events), by_moment);
 	for (; done < t->n && t->events[done].ns <= until_ns; done++) {

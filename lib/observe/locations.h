@@ -10,18 +10,18 @@
 
 #include <spindle/api.h>
 
-struct sp__place_slot;
+struct sp__location_slot;
 
-struct sp__places {
+struct sp__locations {
 	uint64_t n; /* with multiplicity */
-	struct sp__place_slot *slots;
+	struct sp__location_slot *slots;
 	size_t nslots, nused; /* nslots: a power of 2 */
 };
 
-SP_MUST_CHECK int sp__places_open(struct sp__places *p); /* 0 or -ENOMEM */
-void sp__places_close(struct sp__places *p);		 /* accepts one filled with zeros */
+SP_MUST_CHECK int sp__locations_open(struct sp__locations *p); /* 0 or -ENOMEM */
+void sp__locations_close(struct sp__locations *p);	       /* accepts one filled with zeros */
 /* 0, or -ENOMEM: the set is unchanged. */
-SP_MUST_CHECK int sp__places_add(struct sp__places *p, unsigned dev, uint64_t sector);
+SP_MUST_CHECK int sp__locations_add(struct sp__locations *p, unsigned dev, uint64_t sector);
 /* Removes one request.  False: the location has none. */
-bool sp__places_take(struct sp__places *p, unsigned dev, uint64_t sector);
-void sp__places_clear(struct sp__places *p);
+bool sp__locations_take(struct sp__locations *p, unsigned dev, uint64_t sector);
+void sp__locations_clear(struct sp__locations *p);

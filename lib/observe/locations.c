@@ -9,29 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "observe/places.h"
+#include "observe/locations.h"
 
 #define SLOTS_FIRST 1024
 
-struct sp__place_slot {
+struct sp__location_slot {
 	uint64_t sector;
 	unsigned dev, count; /* count 0: free, or removed */
 	bool used;
 };
 
-int sp__places_open(struct sp__places *p)
+int sp__locations_open(struct sp__locations *p)
 {
-	*p = (struct sp__places){ .nslots = SLOTS_FIRST };
+	*p = (struct sp__locations){ .nslots = SLOTS_FIRST };
 	p->slots = calloc(p->nslots, sizeof(*p->slots));
 	return p->slots ? 0 : -ENOMEM;
 }
 
-void sp__places_close(struct sp__places *p)
+void sp__locations_close(struct sp__locations *p)
 {
 	free(p->slots);
 }
 
-static struct sp__place_slot *find(const struct sp__places *p, unsigned dev, uint64_t sector)
+static struct sp__location_slot *find(const struct sp__locations *p, unsigned dev, uint64_t sector)
 {
 	size_t i = sp__mix64(sector * 31 + dev) & (p->nslots - 1);
 
@@ -41,9 +41,9 @@ static struct sp__place_slot *find(const struct sp__places *p, unsigned dev, uin
 }
 
 /* Drops removed locations; afterwards the table is at most a quarter full. */
-static bool rebuild(struct sp__places *p)
+static bool rebuild(struct sp__locations *p)
 {
-	struct sp__place_slot *old = p->slots;
+	struct sp__location_slot *old = p->slots;
 	size_t n = p->nslots, live = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -64,24 +64,24 @@ static bool rebuild(struct sp__places *p)
 	return true;
 }
 
-int sp__places_add(struct sp__places *p, unsigned dev, uint64_t sector)
+int sp__locations_add(struct sp__locations *p, unsigned dev, uint64_t sector)
 {
-	struct sp__place_slot *s;
+	struct sp__location_slot *s;
 
 	if (p->nused * 2 >= p->nslots && !rebuild(p))
 		return -ENOMEM;
 	s = find(p, dev, sector);
 	p->nused += !s->used;
-	*s = (struct sp__place_slot){
+	*s = (struct sp__location_slot){
 		.sector = sector, .dev = dev, .count = s->count + 1, .used = true
 	};
 	p->n++;
 	return 0;
 }
 
-bool sp__places_take(struct sp__places *p, unsigned dev, uint64_t sector)
+bool sp__locations_take(struct sp__locations *p, unsigned dev, uint64_t sector)
 {
-	struct sp__place_slot *s = find(p, dev, sector);
+	struct sp__location_slot *s = find(p, dev, sector);
 
 	if (!s->used || !s->count)
 		return false;
@@ -90,7 +90,7 @@ bool sp__places_take(struct sp__places *p, unsigned dev, uint64_t sector)
 	return true;
 }
 
-void sp__places_clear(struct sp__places *p)
+void sp__locations_clear(struct sp__locations *p)
 {
 	memset(p->slots, 0, p->nslots * sizeof(*p->slots));
 	p->nused = 0;
