@@ -53,7 +53,7 @@ int sp__basicgrid_init(struct sp__basicgrid *b, const struct sp__grid *grid)
 }
 
 /* A power of two stays one, for curves. */
-static uint64_t piece(uint64_t size, unsigned volumes)
+static uint64_t share_of(uint64_t size, unsigned volumes)
 {
 	uint64_t k = div_up(size, sp__min(size, volumes));
 
@@ -67,7 +67,7 @@ void sp__basicgrid_split(struct sp__basicgrid *b, const struct sp__grid *grid)
 	uint64_t cubes = 1;
 
 	for (unsigned i = grid->n; i-- > 0;) {
-		uint64_t k = piece(grid->size[i], b->volumes ? b->volumes : 1);
+		uint64_t k = share_of(grid->size[i], b->volumes ? b->volumes : 1);
 		uint64_t parts = div_up(grid->size[i], k);
 
 		b->k[i] = grid->size[i];

@@ -35,7 +35,7 @@ struct sp__basicgrid {
  */
 SP_MUST_CHECK int sp__basicgrid_init(struct sp__basicgrid *b, const struct sp__grid *grid);
 /*
- * Chooses k for a linear mapping: everything, or pieces for several volumes, none of them cut
+ * Chooses k for a linear mapping: everything, or a part for each of several volumes, none cut
  * along dimension 0 if there are enough without.
  */
 void sp__basicgrid_split(struct sp__basicgrid *b, const struct sp__grid *grid);

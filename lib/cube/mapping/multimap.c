@@ -32,8 +32,8 @@
  * A walk reads rows, not columns, since sequential access is the faster one.  But a row of many
  * cells passes the aim of the next one, and waiting for it would cost a revolution; so would a row
  * that passes the end of its track, whose second part, a request of its own, follows without a
- * gap.  So of the next rows, in pieces that do not pass an end, always that one is read which the
- * head reaches first (until()).  A window of SP__ROWPIECES of them is enough: with twice as many
+ * gap.  So of the next rows, in segments that do not pass an end, always that one is read which the
+ * head reaches first (until()).  A window of SP__ROWSEGMENTS of them is enough: with twice as many
  * a query takes as long, with a quarter of them up to a quarter longer.
  *
  * Rejected: rows with a stride, one whose hop is just long enough.  It leaves the ends of tracks
@@ -176,25 +176,25 @@ static uint32_t angle_of(const struct sp__multimap *m, const struct sp__cubezone
 }
 
 /* Cells of a row from a slot on, which do not pass the end of the track. */
-static void add_piece(struct sp__segment *s, const struct track *t, uint64_t number, uint64_t slot,
-		      uint64_t cells)
+static void add_segment(struct sp__cuberow *s, const struct track *t, uint64_t number,
+			uint64_t slot, uint64_t cells)
 {
 	uint64_t last = slot + (cells - 1) * s->box.stride[0];
 
-	s->pieces[s->npieces++] =
-		(struct sp__rowpiece){ .track = number,
-				       .round = t->round,
-				       .slot = slot,
-				       .cells = cells,
-				       .begin = angle_of(s->m, s->zone, t, slot),
-				       .end = angle_of(s->m, s->zone, t, last + 1) };
+	s->rows[s->nrows++] =
+		(struct sp__rowsegment){ .track = number,
+					 .round = t->round,
+					 .slot = slot,
+					 .cells = cells,
+					 .begin = angle_of(s->m, s->zone, t, slot),
+					 .end = angle_of(s->m, s->zone, t, last + 1) };
 }
 
 /*
- * The row at x.  One that passes the end of its track is two pieces.  The one at the start of the
+ * The row at x.  One that passes the end of its track is two segments.  The one at the start of the
  * track comes first: if nothing else is left, less than a revolution passes between them.
  */
-static void add_row(struct sp__segment *s)
+static void add_row(struct sp__cuberow *s)
 {
 	const struct sp__multimap *m = s->m;
 	uint64_t number = s->track, hops = 0, slots = s->zone->slots, step = s->box.stride[0];
@@ -209,13 +209,13 @@ static void add_row(struct sp__segment *s)
 	slot = (row_slot(m, s->zone, &track, hops) + s->slot + s->x[0] - s->origin[0]) % slots;
 	before = (slots - slot - 1) / step + 1;
 	if (before < cells)
-		add_piece(s, &track, number, slot + before * step - slots, cells - before);
-	add_piece(s, &track, number, slot, sp__min(before, cells));
+		add_segment(s, &track, number, slot + before * step - slots, cells - before);
+	add_segment(s, &track, number, slot, sp__min(before, cells));
 	s->more = sp__box_next(&s->box, 1, m->grid->n, s->x);
 }
 
-/* The least that passes during the move to a piece, in blocks. */
-static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *p)
+/* The least that passes during the move to a segment, in blocks. */
+static uint64_t need_of(const struct sp__cuberow *s, const struct sp__rowsegment *p)
 {
 	const struct sp__cubezone *z = s->zone;
 	const uint32_t *hops = s->m->hops;
@@ -240,24 +240,24 @@ static uint64_t need_of(const struct sp__segment *s, const struct sp__rowpiece *
 	return need ? need : z->track_blocks; /* not known */
 }
 
-/* Blocks that pass until the head is at a piece. */
-static uint64_t until(const struct sp__segment *s, const struct sp__rowpiece *p)
+/* Blocks that pass until the head is at a segment. */
+static uint64_t until(const struct sp__cuberow *s, const struct sp__rowsegment *p)
 {
 	uint64_t revolution = s->zone->track_blocks, need = need_of(s, p);
 
 	return need + (p->begin + 2 * revolution - (s->at.end + need) % revolution) % revolution;
 }
 
-/* Takes the piece that the head reaches first; at the start of a segment the first one. */
-static void choose(struct sp__segment *s)
+/* Takes the segment that the head reaches first; at the start of a row of cubes the first one. */
+static void choose(struct sp__cuberow *s)
 {
 	uint64_t min = UINT64_MAX;
 	unsigned best = 0;
 
-	while (s->more && s->npieces < SP__ROWPIECES)
+	while (s->more && s->nrows < SP__ROWSEGMENTS)
 		add_row(s);
-	for (unsigned i = 0; s->begun && i < s->npieces; i++) {
-		uint64_t wait = until(s, &s->pieces[i]);
+	for (unsigned i = 0; s->begun && i < s->nrows; i++) {
+		uint64_t wait = until(s, &s->rows[i]);
 
 		if (wait < min) {
 			min = wait;
@@ -265,12 +265,12 @@ static void choose(struct sp__segment *s)
 		}
 	}
 	s->begun = true;
-	s->at = s->pieces[best];
-	s->npieces--;
-	memmove(&s->pieces[best], &s->pieces[best + 1], (s->npieces - best) * sizeof(*s->pieces));
+	s->at = s->rows[best];
+	s->nrows--;
+	memmove(&s->rows[best], &s->rows[best + 1], (s->nrows - best) * sizeof(*s->rows));
 }
 
-int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg)
+int sp__cuberow_walk(struct sp__cuberow *s, sp__cells_fn fn, void *arg)
 {
 	uint64_t step = s->box.stride[0];
 	int rc = 0;
@@ -286,7 +286,7 @@ int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg)
 		first = s->volume_block + slot_block(s->m, s->zone, &track, s->at.slot);
 		s->at.slot += cells * step;
 		s->at.cells -= cells;
-		s->ended = !s->at.cells && !s->npieces && !s->more;
+		s->ended = !s->at.cells && !s->nrows && !s->more;
 		rc = fn(arg, first, cells);
 	}
 	return rc;
@@ -301,7 +301,7 @@ static uint64_t beside(const struct sp__multimap *m, const struct sp__cubezone *
 	return m->basic->volumes > 1 ? 0 : sp__min(last - at, z->pack - 1 - cube % z->pack);
 }
 
-bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
+bool sp__cuberow_open(struct sp__cuberow *s, const struct sp__multimap *m,
 		      const struct sp_cube_box *box, unsigned volume, uint64_t *at)
 {
 	unsigned of;
@@ -323,7 +323,7 @@ bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
 		return false;
 	memcpy(s->x, s->box.lo, sizeof(s->x));
 	s->more = true;
-	s->npieces = 0;
+	s->nrows = 0;
 	s->at.cells = 0;
 	s->begun = s->ended = false;
 	return true;

@@ -121,15 +121,15 @@ uint64_t sp__multimap_begin(const struct sp__multimap *m);
 uint64_t sp__multimap_end(const struct sp__multimap *m);
 
 /* Cells of a row that lie on one track, without passing its end. */
-struct sp__rowpiece {
+struct sp__rowsegment {
 	uint64_t track, round, slot, cells;
 	uint32_t begin, end; /* angles, in blocks of the longest track */
 };
 
-#define SP__ROWPIECES 64
+#define SP__ROWSEGMENTS 64
 
 /* Cubes that are neighbours along dimension 0 in one group, and the part of a box in them. */
-struct sp__segment {
+struct sp__cuberow {
 	const struct sp__multimap *m;
 	const struct sp__cubezone *zone;
 	uint64_t volume_block; /* the first of their volume */
@@ -137,12 +137,12 @@ struct sp__segment {
 	uint64_t slot;	       /* of the first cell of the first cube, in a row's slots */
 	uint64_t origin[SP_CUBE_DIMS_MAX];
 	struct sp_cube_box box;
-	/* Rows from x on, if there are more, are in no piece yet. */
+	/* Rows from x on, if there are more, are in no segment yet. */
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	bool more;
-	unsigned npieces;
-	struct sp__rowpiece pieces[SP__ROWPIECES + 1]; /* that wait, in the order of rows */
-	struct sp__rowpiece at; /* what is left of the one that is being given */
+	unsigned nrows;
+	struct sp__rowsegment rows[SP__ROWSEGMENTS + 1]; /* that wait, in the order of rows */
+	struct sp__rowsegment at; /* what is left of the one that is being given */
 	bool begun, ended;
 };
 
@@ -150,10 +150,10 @@ struct sp__segment {
  * The part of a box in cube at, and in those after it along dimension 0 that are in its group;
  * at is the last of them then.  false: there is no cell of the box, or another volume has it.
  */
-bool sp__segment_open(struct sp__segment *s, const struct sp__multimap *m,
+bool sp__cuberow_open(struct sp__cuberow *s, const struct sp__multimap *m,
 		      const struct sp_cube_box *box, unsigned volume, uint64_t *at);
 /*
  * Gives the cells, a row or a part of it at a time; first is a block.  After a stop it can go
  * on.
  */
-int sp__segment_walk(struct sp__segment *s, sp__cells_fn fn, void *arg);
+int sp__cuberow_walk(struct sp__cuberow *s, sp__cells_fn fn, void *arg);

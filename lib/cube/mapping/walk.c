@@ -57,7 +57,7 @@ static bool next_cube(struct sp__cubewalk *w)
 
 	while (w->more && !w->inside) {
 		w->inside = m->kind == SP_CUBE_MULTIMAP
-				    ? sp__segment_open(&w->segment, &m->multimap, &w->box,
+				    ? sp__cuberow_open(&w->cuberow, &m->multimap, &w->box,
 						       w->volume, w->at)
 				    : open_linear(w);
 		w->more = next_position(w);
@@ -115,8 +115,8 @@ int sp__cubewalk_runs(struct sp__cubewalk *w, sp__cells_fn fn, void *arg)
 
 	while (!rc && next_cube(w)) {
 		if (w->m->kind == SP_CUBE_MULTIMAP) {
-			rc = sp__segment_walk(&w->segment, fn, arg);
-			w->inside = !w->segment.ended;
+			rc = sp__cuberow_walk(&w->cuberow, fn, arg);
+			w->inside = !w->cuberow.ended;
 		} else {
 			rc = w->m->kind == SP_CUBE_NAIVE ? naive_runs(w, fn, arg)
 							 : curve_runs(w, fn, arg);
@@ -134,7 +134,7 @@ uint64_t sp__cubewalk_cells(const struct sp__mapping *m, const struct sp_cube_bo
 	sp__cubewalk_begin(&w, m, box, volume);
 	while (next_cube(&w)) {
 		const struct sp_cube_box *part =
-			m->kind == SP_CUBE_MULTIMAP ? &w.segment.box : &w.part;
+			m->kind == SP_CUBE_MULTIMAP ? &w.cuberow.box : &w.part;
 		uint64_t cells = 1;
 
 		for (unsigned i = 0; i < m->grid.n; i++)

@@ -15,7 +15,7 @@ struct sp__cubewalk {
 	uint64_t at[SP_CUBE_DIMS_MAX]; /* the next basic cube that may have cells of it */
 	bool more;		       /* there is one */
 	bool inside;		       /* a cube was begun and not finished */
-	struct sp__segment segment;    /* MultiMap */
+	struct sp__cuberow cuberow;    /* MultiMap */
 	/* Linear mappings: */
 	uint64_t block;		      /* the first of the cube */
 	struct sp_cube_box part;      /* cells of the box, counted from the cube's first one */

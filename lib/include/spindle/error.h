@@ -89,8 +89,8 @@ enum {
  * Writes a text so that a terminal can show it.  Each byte that belongs to no printable character
  * becomes an escape of C (\n, \033); a backslash becomes two.  Messages and text reports use this
  * function for every name that a user or a file has chosen.
- * to: buffer of the caller, `capacity` bytes.  The result ends with a zero byte and is cut if it is too
- * long.  NULL if capacity is 0.
+ * to: buffer of the caller, `capacity` bytes.  The result ends with a zero byte and is cut if it is
+ * too long.  NULL if capacity is 0.
  * flags: SP_PRINTABLE_...; 0: characters of the program's locale.
  * Returns the length in bytes of the whole result without the zero byte, at most 4 * strlen(text).
  *
