@@ -15,11 +15,6 @@
 #include "cube/file/extents.h"
 #include "cube/elements/growth.h"
 
-static uint64_t div_up(uint64_t a, uint64_t b)
-{
-	return (a + b - 1) / b;
-}
-
 /*
  * Whether basic cubes are chosen again: a linear mapping that fills no basic cubes fills none, and
  * where the first fragment ends its basic cubes could not be longer, but those of a longer fragment
@@ -52,7 +47,7 @@ static void set_basic(const struct sp__cube_superblock *h, struct sp__fragment *
 	}
 	again = chosen_again(h, size);
 	for (unsigned i = 0; i < h->shape.ndims; i++)
-		k[i] = again ? 0 : div_up(size[i], div_up(size[i], sp__min(like[i], size[i])));
+		k[i] = again ? 0 : sp__balanced(size[i], sp__min(like[i], size[i]));
 }
 
 /* Places table and cells from a block on. */

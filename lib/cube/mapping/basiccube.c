@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sizes of basic cubes, and their location in the zones.
+ * Chooses the sizes of basic cubes, and places the cubes in the zones of a drive.
  *
- * A basic cube obeys three rules (Shao 2008, 5.1 to 5.3): dimension 0 fits a track, dimensions
- * 1 to n - 2 together fit the reach of a hop, and the whole fits a zone.  Within them sizes
- * are balanced, k = ceil(S / ceil(S / k)), because the last cube along a dimension is stored
- * as a whole.
+ * Rules (Shao 2008, 5.1 to 5.3).  Dimension 0 fits a track; dimensions 1 to n - 2 together fit the
+ * reach of a hop; the whole cube fits a zone.  Sizes are balanced, k = ceil(S / ceil(S / k)),
+ * because the last cube along a dimension is stored as a whole.
  *
- * Larger cubes mean fewer jumps from cube to cube; but cubes leave space at the end of a track
- * and of a zone.  The choice minimises the jumps of one step along each dimension, with what its
- * hops to other rounds of a serpentine take longer, plus the share of space that is wasted, over
- * all balanced sizes.  A volume without a cube is wasted too.
+ * Choice.  Larger cubes mean fewer jumps from cube to cube, but leave more space unused at the end
+ * of a track and of a zone.  Of all balanced sizes, those with the lowest cost are chosen: the
+ * jumps of one step along each dimension, plus the time that hops to other rounds of a serpentine
+ * add, plus the share of unused space.  A volume without a cube counts as unused space.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,11 +23,11 @@
 #include "cube/mapping/multimap.h"
 #include "dev/geometry.h"
 
-/* What passes at least while the host makes the next request. */
+/* Minimum rotation while the host makes the next request. */
 #define HOST_DEG 1
-/* The margin of moves, as a part of the conservatism: 1/SPARE. */
+/* Margin of moves: conservatism / SPARE. */
 #define SPARE 8
-/* What a jump to another cube costs, in hops. */
+/* Cost of a jump to another cube, in hops. */
 #define JUMP_HOPS 4
 
 void sp__multimap_free(struct sp__multimap *m)
@@ -40,12 +39,12 @@ void sp__multimap_free(struct sp__multimap *m)
 	m->nzones = 0;
 }
 
-/* Degrees of hops. */
+/* Angles of hops, in degrees. */
 struct aims {
-	double need_deg;  /* that they need, the host's part included */
-	double aim_deg;	  /* that they get */
-	double near_deg;  /* that those of D tracks may need */
-	double shift_deg; /* that those to the next round of a serpentine get more */
+	double need_deg;  /* needed, including the host's time */
+	double aim_deg;	  /* given */
+	double near_deg;  /* maximum need of hops of D tracks */
+	double shift_deg; /* added for hops to the next round of a serpentine */
 	uint64_t reach;	  /* D */
 };
 
@@ -54,7 +53,7 @@ static uint32_t blocks_of(double deg, uint32_t track_blocks)
 	return (uint32_t)ceil(deg / 360 * track_blocks - 1e-9);
 }
 
-/* The pattern from a track of the zone on. */
+/* Copies the pattern, beginning at a track of the zone. */
 static int copy_pattern(struct sp__cubezone *z, const struct sp__region *r, uint64_t first)
 {
 	z->pattern = calloc(z->npattern, sizeof(*z->pattern));
@@ -73,7 +72,7 @@ static int copy_pattern(struct sp__cubezone *z, const struct sp__region *r, uint
 	return 0;
 }
 
-/* Tracks first to end - 1 of a zone, none of them slipped, as a zone of ours. */
+/* Adds tracks [first, end) of a zone, which have no slips. */
 static int add_zone(struct sp__multimap *m, const struct sp__geozone *from, uint64_t first,
 		    uint64_t end, const struct aims *aims)
 {
@@ -102,7 +101,7 @@ static int add_zone(struct sp__multimap *m, const struct sp__geozone *from, uint
 	return 0;
 }
 
-/* The tracks of a zone, without those that begin before a block, cut at slipped blocks. */
+/* Adds the tracks of a zone that begin at first_block or later, without tracks with slips. */
 static int add_tracks(struct sp__multimap *m, const struct sp_geometry *g,
 		      const struct sp__geozone *from, uint64_t first_block, const struct aims *aims)
 {
@@ -136,7 +135,7 @@ static uint64_t farthest(const struct sp__hops *h)
 
 static struct aims aims_of(const struct sp__hops *h, double host_deg, double extra_deg)
 {
-	/* A far hop, too, leaves the host its part of the conservatism. */
+	/* Far hops must leave the host its part of the conservatism, too. */
 	double near_deg = h->aim_deg + fmax(extra_deg - host_deg, 0);
 
 	return (struct aims){ .need_deg = h->aim_deg + host_deg,
@@ -146,9 +145,10 @@ static struct aims aims_of(const struct sp__hops *h, double host_deg, double ext
 }
 
 /*
- * Inside rounds hops need less, but D may be smaller there, and hops to other rounds get more.  In
- * cubes with s tracks from row to row along the last dimension a step along each of two dimensions
- * costs jump / s for jumps and turn s / round for turns, beside its hops; s may be chosen up to D.
+ * True if hops sized for the inside of rounds cost less.  They need less, but D can be smaller, and
+ * hops to other rounds get shift_deg more.  In cubes with s tracks from row to row along the last
+ * dimension, s <= D, a step along each of two dimensions costs, in addition to its hops, jump / s
+ * for jumps and each * s for changes of the round.
  */
 static bool rounds_pay(const struct aims *in, const struct aims *all, uint64_t round)
 {
@@ -159,8 +159,8 @@ static bool rounds_pay(const struct aims *in, const struct aims *all, uint64_t r
 }
 
 /*
- * Of zones with rounds of a serpentine.  Where all hops inside a round are in reach, D is that of
- * hops to other rounds.
+ * Returns the angles for zones with rounds of a serpentine.  If all hops inside a round are in
+ * reach, D is the reach of hops to other rounds.
  */
 static struct aims aims_within(const struct sp_geometry *g, const struct aims *all, double host_deg,
 			       double extra_deg)
@@ -183,7 +183,7 @@ static struct aims aims_within(const struct sp_geometry *g, const struct aims *a
 	return rounds_pay(&a, all, round) ? a : *all;
 }
 
-/* With a margin, as rows are chosen by their angle, and some of them are reached just in time. */
+/* Sets the times of moves, with a margin, because some rows are chosen that are just reachable. */
 static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, double host_deg,
 		     double extra_deg)
 {
@@ -264,12 +264,7 @@ int sp__multimap_zones_from(struct sp__multimap *m, const struct sp__multimap *o
 	return m->nzones ? 0 : -ENOSPC;
 }
 
-static uint64_t div_up(uint64_t a, uint64_t b)
-{
-	return (a + b - 1) / b;
-}
-
-/* See multimap.c for the room that a hop has beyond the aim. */
+/* Sets the slots of a track, and the hop: see multimap.c. */
 static void set_slots(struct sp__multimap *m, struct sp__cubezone *z)
 {
 	uint64_t c = m->cell_blocks, margin;
@@ -306,7 +301,7 @@ int sp__multimap_place(struct sp__multimap *m)
 		z->pack = (uint32_t)(z->slots / m->basic->k[0]);
 		if (z->pack)
 			z->groups = sp__min((z->tracks - z->skip) / m->cube_tracks,
-					    div_up(m->basic->local - placed, z->pack));
+					    sp__div_up(m->basic->local - placed, z->pack));
 		else
 			z->groups = 0;
 		placed = sp__min(placed + z->groups * z->pack, m->basic->local);
@@ -321,7 +316,7 @@ void sp__multimap_shrink(struct sp__multimap *m)
 	(void)SP__ARRAY_RESIZE(m->zones, m->nzones);
 }
 
-/* What one step along each dimension costs on average beside a hop, and the space. */
+/* Returns the mean cost of a step along each dimension without its hops, plus unused space. */
 static double cost_of(const struct sp__multimap *m)
 {
 	const struct sp__cubezone *z = &m->zones[0];
@@ -344,7 +339,7 @@ struct sizes {
 	void *arg;
 };
 
-/* Tries all balanced sizes of dimension i with which the tracks stay below the limits. */
+/* Tries all balanced sizes of dimension i with which the tracks of a cube stay within limits. */
 static int try_sizes(const struct sizes *s, unsigned i, uint64_t tracks)
 {
 	struct sp__multimap *m = s->m;
@@ -357,8 +352,8 @@ static int try_sizes(const struct sizes *s, unsigned i, uint64_t tracks)
 		longest = sp__max(longest, m->zones[z].tracks - m->zones[z].skip);
 	size = m->grid->size[i];
 	max = (i < m->grid->n - 1 ? m->reach : longest) / tracks;
-	for (uint64_t parts = 1; !rc && parts <= size; parts = div_up(size, k - 1)) {
-		k = div_up(size, parts);
+	for (uint64_t parts = 1; !rc && parts <= size; parts = sp__div_up(size, k - 1)) {
+		k = sp__div_up(size, parts);
 		m->basic->k[i] = k;
 		if (k <= max)
 			rc = try_sizes(s, i + 1, tracks * k);
@@ -375,13 +370,13 @@ int sp__multimap_each(struct sp__multimap *m, int (*fn)(void *arg, struct sp__mu
 	uint64_t shortest = UINT64_MAX, before = 0;
 	int rc = 0;
 
-	/* Dimension 0 as long as the tracks of the zones allow that are used. */
+	/* Dimension 0 is as long as the tracks of the zones in use allow. */
 	for (size_t z = 0; !rc && z < m->nzones; z++) {
 		set_slots(m, &m->zones[z]);
 		shortest = sp__min(shortest, m->zones[z].slots);
 		if (!shortest)
 			break;
-		m->basic->k[0] = div_up(m->grid->size[0], div_up(m->grid->size[0], shortest));
+		m->basic->k[0] = sp__balanced(m->grid->size[0], shortest);
 		if (m->basic->k[0] != before)
 			rc = try_sizes(&s, 1, 1);
 		before = m->basic->k[0];

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A curve halves the grid in every dimension, visits the 2^n parts in some order, and each
- * part in the same way.  The label of a part has bit i if it is the upper half in dimension i;
- * its position is the number of parts visited before it.  The three curves differ in how a label
- * becomes a position, given a state that depends on the positions of the levels above:
+ * Computes ranks on space-filling curves, and walks the cells of a box along them.
+ *
+ * Algorithm.  A curve halves the grid in every dimension, visits the 2^n parts in some order, and
+ * each part in the same way.  The label of a part has bit i if the part is the upper half in
+ * dimension i; its position is the number of parts visited before it.  The curves differ in how a
+ * label becomes a position, given a state that depends on the positions of the levels above:
  *
  *	Z order   position = label
  *	Gray      position = the number whose Gray code is the label, counted backwards in every
  *	          other part: the code of a whole coordinate is one long Gray code
- *	Hilbert   the same after the part was reflected and rotated, so that it begins beside
+ *	Hilbert   as Gray, after the part was reflected and rotated so that it begins next to
  *	          the end of the part before it
  *
- * The grid is the lower corner of the cube of 2^bits cells a side.  Ranks count cells of the
- * grid: what is cut off of earlier siblings does not count.  If all sizes are powers of two, a
- * level at which some dimensions have no bit left keeps those bits of the position that are free,
- * because each of the others follows from the bits above it.  Else siblings are counted one by
- * one, until a part lies in the grid as a whole.
+ * The grid is the lower corner of the cube of 2^bits cells per side.  Ranks count cells of the grid
+ * only.  If all sizes are powers of two, a level at which some dimensions have no bit left keeps
+ * only the bits of the position that are free, because the others follow from the bits above them.
+ * Otherwise siblings are counted one by one, until a part is inside the grid.
  *
- * A walk descends in the order of the curve, skips parts without a cell of the box, and gives
- * parts inside of it whole.  It sorts nothing, and its memory is one frame for each level.
+ * A walk descends in the order of the curve, skips parts without a cell of the box, and passes
+ * parts inside the box as a whole.
+ *
+ * Memory: one frame per level; nothing is sorted.
  */
 #include <string.h>
 #include <spindle/error.h>
@@ -29,7 +32,7 @@
 
 struct state {
 	uint32_t entry;	   /* Hilbert: label of the first part */
-	unsigned rotation; /* Hilbert: the dimension along which it leaves, and 1 */
+	unsigned rotation; /* Hilbert: the dimension along which it leaves, plus 1 */
 	bool backwards;	   /* Gray */
 };
 
@@ -88,7 +91,7 @@ static uint32_t label_of(const struct sp__curve *c, const struct state *s, uint3
 	}
 }
 
-/* The state inside the part at this position. */
+/* Changes the state to the one inside the part at this position. */
 static void enter(const struct sp__curve *c, struct state *s, uint32_t position)
 {
 	unsigned n = c->grid->n, along;
@@ -127,7 +130,7 @@ static uint32_t label_at(const struct sp__curve *c, const uint64_t *x, unsigned 
 	return label;
 }
 
-/* The bits of a position that free dimensions decide. */
+/* Returns the bits of a position that free dimensions decide. */
 static uint32_t free_bits(const struct sp__curve *c, const struct state *s, unsigned level)
 {
 	return c->kind == SP_CUBE_HILBERT ? rotate_right(c->free[level], s->rotation, c->grid->n)
@@ -161,8 +164,8 @@ static uint64_t binary_rank(const struct sp__curve *c, const uint64_t *x)
 }
 
 /*
- * The position whose free bits are these.  Where a bit of the label must be 0, the bit of the
- * position follows from the one above it, as Gray codes are differences.
+ * Returns the position with these free bits.  If a bit of the label must be 0, the bit of the
+ * position follows from the one above it, since Gray codes are differences.
  */
 static uint32_t spread(const struct sp__curve *c, const struct state *s, uint32_t free,
 		       uint32_t bits)
@@ -201,7 +204,7 @@ static void binary_cell(const struct sp__curve *c, uint64_t rank, uint64_t *x)
 	}
 }
 
-/* Cells of the grid in the part of 2^level cells a side that begins at x. */
+/* Returns the cells of the grid in the part at x with 2^level cells per side. */
 static uint64_t part_cells(const struct sp__curve *c, const uint64_t *x, unsigned level)
 {
 	uint64_t cells = 1;
@@ -296,9 +299,9 @@ struct walk {
 	const struct sp_cube_box *box;
 	sp__cells_fn fn;
 	void *arg;
-	uint64_t from;	       /* ranks below were given by an earlier walk */
+	uint64_t from;	       /* an earlier walk passed the ranks below */
 	uint64_t rank;	       /* of the next cell of the curve */
-	uint64_t first, cells; /* not given yet */
+	uint64_t first, cells; /* not passed to fn yet */
 };
 
 static int give(struct walk *w, uint64_t cells)
@@ -316,7 +319,7 @@ static int give(struct walk *w, uint64_t cells)
 	return rc;
 }
 
-/* 0: the part has no cell of the box; 1: some; 2: only such. */
+/* Returns 0 if the part has no cell of the box, 2 if all its cells are in the box, else 1. */
 static int overlap(const struct walk *w, const uint64_t *x, unsigned level)
 {
 	const struct sp_cube_box *b = w->box;
@@ -326,7 +329,7 @@ static int overlap(const struct walk *w, const uint64_t *x, unsigned level)
 		uint64_t end = sp__min(x[i] + (UINT64_C(1) << level), w->curve->grid->size[i]) - 1;
 		uint64_t lo = sp__max(x[i], b->lo[i]), hi = sp__min(end, b->hi[i]);
 
-		if (b->stride[i] > 1 && lo <= hi) /* to the first coordinate that counts */
+		if (b->stride[i] > 1 && lo <= hi) /* to the first coordinate of the box */
 			lo += (b->stride[i] - (lo - b->lo[i]) % b->stride[i]) % b->stride[i];
 		if (lo > hi)
 			return 0;
@@ -367,7 +370,7 @@ int sp__curve_walk(const struct sp__curve *c, const struct sp_cube_box *box, uin
 	int rc = walk_part(&w, origin, c->bits, first_state(c->grid->n));
 
 	if (rc) {
-		*from = w.first; /* what was not given any more */
+		*from = w.first; /* the range that was not passed */
 	} else if (w.cells) {
 		*from = w.first + w.cells;
 		rc = fn(arg, w.first, w.cells);

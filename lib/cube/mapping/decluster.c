@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Declusters basic cubes over volumes, and splits a linear mapping into one part per volume.
+ */
 #include <spindle/error.h>
 #include "base/minmax.h"
 #include "base/enum.h"
 #include "cube/mapping/decluster.h"
 
-#define CUBES_MAX 4096 /* that a split makes */
+#define CUBES_MAX 4096 /* result of a split */
 
 SP__ENUM_TABLE(sp_cube_decluster, { "disk-modulo", SP_CUBE_DISK_MODULO },
 	       { "round-robin", SP_CUBE_ROUND_ROBIN })
 
-static uint64_t div_up(uint64_t a, uint64_t b)
-{
-	return (a + b - 1) / b;
-}
-
-/* Rows along the dimension whose rounding up adds the smallest part. */
+/* Chooses the dimension of rows whose rounding up adds the smallest share. */
 static void choose_row(struct sp__basicgrid *b)
 {
 	double min = b->volumes + 1;
@@ -22,7 +20,7 @@ static void choose_row(struct sp__basicgrid *b)
 	if (b->volumes < 2 || b->method != SP_CUBE_DISK_MODULO)
 		return;
 	for (unsigned i = 0; i < b->n; i++) {
-		uint64_t local = div_up(b->cubes[i], b->volumes);
+		uint64_t local = sp__div_up(b->cubes[i], b->volumes);
 		double part = (double)local * b->volumes / (double)b->cubes[i];
 
 		if (part < min) {
@@ -41,25 +39,25 @@ int sp__basicgrid_init(struct sp__basicgrid *b, const struct sp__grid *grid)
 	for (unsigned i = 0; i < b->n; i++) {
 		if (!b->k[i] || b->k[i] > grid->size[i])
 			return SP_EUNSUP;
-		b->cubes[i] = div_up(grid->size[i], b->k[i]);
+		b->cubes[i] = sp__div_up(grid->size[i], b->k[i]);
 		b->ncubes *= b->cubes[i];
 	}
 	b->row = 0;
 	b->row_local = 0;
 	choose_row(b);
 	b->local = b->row_local ? b->ncubes / b->cubes[b->row] * b->row_local
-				: div_up(b->ncubes, b->volumes);
+				: sp__div_up(b->ncubes, b->volumes);
 	return 0;
 }
 
-/* A power of two stays one, for curves. */
+/* Returns the length of a part along a dimension; of a power of two it is one, too, for curves. */
 static uint64_t share_of(uint64_t size, unsigned volumes)
 {
-	uint64_t k = div_up(size, sp__min(size, volumes));
+	uint64_t k = sp__div_up(size, sp__min(size, volumes));
 
 	while (!(size & (size - 1)) && k & (k - 1))
 		k += k & -k;
-	return div_up(size, div_up(size, k));
+	return sp__balanced(size, k);
 }
 
 void sp__basicgrid_split(struct sp__basicgrid *b, const struct sp__grid *grid)
@@ -68,7 +66,7 @@ void sp__basicgrid_split(struct sp__basicgrid *b, const struct sp__grid *grid)
 
 	for (unsigned i = grid->n; i-- > 0;) {
 		uint64_t k = share_of(grid->size[i], b->volumes ? b->volumes : 1);
-		uint64_t parts = div_up(grid->size[i], k);
+		uint64_t parts = sp__div_up(grid->size[i], k);
 
 		b->k[i] = grid->size[i];
 		if (parts <= CUBES_MAX / cubes && (i || cubes < b->volumes)) {

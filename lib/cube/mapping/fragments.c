@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which fragment has a cell: the newest one that begins at or before it along its dimension, since
- * a fragment has all that the dataset had along the other dimensions when it was appended, and
- * whatever came later begins further on.
+ * Finds the fragment of a cell: the newest one that begins at the cell or before it along its
+ * dimension.  A fragment has all cells that the dataset had along the other dimensions when it was
+ * appended, and later fragments begin further on.
  *
- * Parts are few, and each holds much; they are looked through one after the other.
+ * A cube has few fragments, so the search is linear.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,8 +62,8 @@ int sp__fragment_place(struct sp__fragment *fragment, const struct sp__mapping *
 	return rc;
 }
 
-/* Newer fragments take over the last cells of older ones. */
-static void take_over(struct sp__fragments *p, unsigned n, const uint64_t *cells)
+/* Lets newer fragments replace the last cells of older ones. */
+static void replace_old(struct sp__fragments *p, unsigned n, const uint64_t *cells)
 {
 	uint64_t end[SP_CUBE_DIMS_MAX];
 
@@ -100,7 +100,7 @@ bool sp__fragments_settle(struct sp__fragments *p, unsigned n, const uint64_t *c
 			if (d != fragment->dim && fragment->placed[d] != have[d])
 				return false;
 	}
-	take_over(p, n, cells);
+	replace_old(p, n, cells);
 	return !memcmp(have, cells, n * sizeof(*have));
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The fragments of a cube: boxes of cells, each with a mapping of its own.  The first one holds the
- * cells that the cube was created with, the others what was appended along a dimension.
+ * The fragments of a cube: boxes of cells, each with its own mapping.  The first one holds the
+ * cells that the cube was created with; each other one was appended along a dimension.
  *
- * A fragment begins at a cell of its dimension that is the first of a tile, along dimension 0 of an
- * extent, and has all cells of the other dimensions.  Where it begins before the end of older
- * fragments it takes their last cells over: of fragments that have a cell the newest one counts.
+ * A fragment has all cells along its other dimensions.  It begins at the first cell of a tile,
+ * along dimension 0 of an extent.  If a fragment begins before the end of older ones, it replaces
+ * their last
+ * cells: the newest fragment with a cell is the valid one.
  *
  * Coordinates are those of cells in the dataset.
  *
@@ -18,70 +19,69 @@
 #define SP__FRAGMENTS_MAX 1000
 
 struct sp__fragment {
-	unsigned dim;			   /* along which it was appended */
-	uint64_t first;			   /* its first cell along dim; 0 along all others */
+	unsigned dim;			   /* dimension along which it was appended */
+	uint64_t first;			   /* its first cell along dim; along others 0 */
 	uint64_t placed[SP_CUBE_DIMS_MAX]; /* cells along each dimension */
-	uint64_t size
-		[SP_CUBE_DIMS_MAX]; /* of them, those that newer fragments have not taken over */
-	uint64_t table_block;	    /* first block of its table of checksums */
-	/* Given are first_block, where the table has ended, and the sizes k of MultiMap. */
+	uint64_t size[SP_CUBE_DIMS_MAX];   /* without cells that newer fragments replace */
+	uint64_t table_block;		   /* first block of its table of checksums */
+	/* The file has first_block, which is behind the table, and the sizes k. */
 	struct sp__mapping mapping;
 };
 
 struct sp__fragments {
-	struct sp__fragment **list; /* the oldest first */
+	struct sp__fragment **list; /* oldest first */
 	size_t n;
 };
 
-/* Adds a fragment of zeroes; NULL: no memory. */
+/* Adds a fragment of zeros and returns it.  NULL: no memory. */
 struct sp__fragment *sp__fragments_add(struct sp__fragments *p);
 void sp__fragment_free(struct sp__fragment *fragment);
 void sp__fragments_free(struct sp__fragments *p);
 
 /*
- * Places the cells of a fragment in the way of another mapping, which lends it its zones: errors of
- * sp__mapping_init(), -ENOMEM.
+ * Places the cells of a fragment with a mapping of the kind of another one, whose zones it shares.
+ * Returns 0, an error of sp__mapping_init(), or -ENOMEM.
  */
 SP_MUST_CHECK int sp__fragment_place(struct sp__fragment *fragment, const struct sp__mapping *like,
 				     unsigned n);
 /*
- * Sets what each fragment has of the dataset, of these sizes in cells; false: the fragments do not
- * make it up.
+ * Sets the cells that each fragment has of a dataset of n dimensions and these sizes in cells.
+ * Returns false if the fragments do not form the dataset.
  */
 bool sp__fragments_settle(struct sp__fragments *p, unsigned n, const uint64_t *cells);
 
-/* One beyond the last block of a fragment, on each volume. */
+/* Returns the block after the last one of a fragment, on each volume. */
 uint64_t sp__fragment_end(const struct sp__fragment *fragment);
-/* A fragment that has one of these blocks; NULL: none has. */
+/* Returns a fragment with a block in [begin, end), or NULL. */
 const struct sp__fragment *sp__fragments_within(const struct sp__fragments *p, uint64_t begin,
 						uint64_t end);
-/* The fragment of a block of any volume; NULL: none has it. */
+/* Returns the fragment of a block of any volume, or NULL. */
 const struct sp__fragment *sp__fragments_of(const struct sp__fragments *p, uint64_t block);
-/* The cells that a box and a fragment have in common; false if there are none. */
+/* Sets shared to the cells of a box that are in a fragment.  Returns false if there are none. */
 bool sp__fragment_clip(const struct sp__fragment *fragment, const struct sp_cube_box *box,
 		       struct sp_cube_box *shared);
-/* The cell that occupies a block; false if none does. */
+/* Sets x to the cell that occupies a block.  Returns false if none does. */
 bool sp__fragment_cell(const struct sp__fragment *fragment, uint64_t block, uint64_t *x);
 
-/* As the functions of cube/mapping/mapping.h, over all fragments. */
+/* Like the functions of cube/mapping/mapping.h, for all fragments. */
 uint64_t sp__fragments_block(const struct sp__fragments *p, const uint64_t *x);
 bool sp__fragments_cell(const struct sp__fragments *p, uint64_t block, uint64_t *x);
 int sp__fragments_walk(const struct sp__fragments *p, const struct sp_cube_box *box,
 		       sp__cells_fn fn, void *arg);
 
-/* A walk of one volume over all fragments, as those of cube/mapping/walk.h. */
+/* A walk of one volume through all fragments, like cube/mapping/walk.h. */
 struct sp__fragwalk {
 	const struct sp__fragments *fragments;
-	size_t next; /* fragment */
+	size_t next; /* index of the next fragment */
 	struct sp_cube_box box;
 	unsigned volume;
-	bool inside; /* a fragment was begun and not finished */
+	bool inside; /* a fragment is begun and not finished */
 	struct sp__cubewalk walk;
 };
 void sp__fragwalk_begin(struct sp__fragwalk *w, const struct sp__fragments *p,
 			const struct sp_cube_box *box, unsigned volume);
 int sp__fragwalk_runs(struct sp__fragwalk *w, sp__cells_fn fn, void *arg);
-/* Volumes of all fragments; without any fragment, 1. */
+/* Returns the number of volumes; without a fragment, 1. */
 unsigned sp__fragments_volumes(const struct sp__fragments *p);
 uint64_t sp__fragments_begin(const struct sp__fragments *p);
 uint64_t sp__fragments_end(const struct sp__fragments *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grids of cells and boxes in them.  A coordinate is one number for each dimension; dimension 0
- * comes first.
+ * Grids of cells, and boxes of cells in them.  Coordinates are one number per dimension, dimension
+ * 0 first.
  */
 #pragma once
 
@@ -13,10 +13,22 @@
 struct sp__grid {
 	unsigned n; /* dimensions, 1 to SP_CUBE_DIMS_MAX */
 	uint64_t size[SP_CUBE_DIMS_MAX];
-	uint64_t cells; /* the product of the sizes, below 2^62 */
+	uint64_t cells; /* product of the sizes, below 2^62 */
 };
 
-/* The number of a cell, dimension 0 fastest; and the reverse. */
+/* Returns a / b, rounded up. */
+static inline uint64_t sp__div_up(uint64_t a, uint64_t b)
+{
+	return (a + b - 1) / b;
+}
+
+/* Returns the minimum length that cuts size into as few parts as length k does. */
+static inline uint64_t sp__balanced(uint64_t size, uint64_t k)
+{
+	return sp__div_up(size, sp__div_up(size, k));
+}
+
+/* Returns the number of a cell; the coordinate of dimension 0 varies fastest. */
 static inline uint64_t sp__grid_number(const struct sp__grid *g, const uint64_t *x)
 {
 	uint64_t number = 0;
@@ -26,6 +38,7 @@ static inline uint64_t sp__grid_number(const struct sp__grid *g, const uint64_t 
 	return number;
 }
 
+/* Sets x to the coordinates of the cell with this number. */
 static inline void sp__grid_cell(const struct sp__grid *g, uint64_t number, uint64_t *x)
 {
 	for (unsigned i = 0; i < g->n; i++) {
@@ -34,18 +47,21 @@ static inline void sp__grid_cell(const struct sp__grid *g, uint64_t number, uint
 	}
 }
 
-/* Takes consecutive cells in the order in which they are to be read; not 0: stop. */
+/*
+ * Receives consecutive cells in the order in which they are to be read.  A result other than 0
+ * stops the walk, which returns it.
+ */
 typedef int (*sp__cells_fn)(void *arg, uint64_t first, uint64_t cells);
 
-/* Coordinates along dimension i that are in a box. */
+/* Returns the number of coordinates of a box along dimension i. */
 static inline uint64_t sp__box_count(const struct sp_cube_box *b, unsigned i)
 {
 	return (b->hi[i] - b->lo[i]) / b->stride[i] + 1;
 }
 
 /*
- * The next coordinate of a box after x in dimensions first to n - 1, the first of them fastest;
- * false after the last one, and x is the first again.
+ * Advances x in dimensions first to n - 1 of a box; dimension `first` varies fastest.  Returns
+ * false after the last coordinates; x has the first ones then.
  */
 static inline bool sp__box_next(const struct sp_cube_box *b, unsigned first, unsigned n,
 				uint64_t *x)
@@ -61,8 +77,8 @@ static inline bool sp__box_next(const struct sp_cube_box *b, unsigned first, uns
 }
 
 /*
- * The coordinates of a box along dimension i from begin to end - 1, begin < end, in part; false
- * if there are none.
+ * Sets dimension i of part to the coordinates of the box in [begin, end), begin < end.  Returns
+ * false if there are none.
  */
 static inline bool sp__box_clip(const struct sp_cube_box *box, unsigned i, uint64_t begin,
 				uint64_t end, struct sp_cube_box *part)
@@ -70,7 +86,7 @@ static inline bool sp__box_clip(const struct sp_cube_box *box, unsigned i, uint6
 	uint64_t step = box->stride[i], lo = box->lo[i];
 
 	if (begin > lo)
-		lo += (begin - lo + step - 1) / step * step;
+		lo += sp__div_up(begin - lo, step) * step;
 	part->lo[i] = lo;
 	part->hi[i] = sp__min(box->hi[i], end - 1);
 	part->stride[i] = step;

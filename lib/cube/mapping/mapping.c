@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Computes linear mappings, and passes MultiMap to multimap.c.
+ */
 #include <errno.h>
 #include "cube/mapping/mapping.h"
 #include "cube/mapping/walk.h"
 
-/* The basic cubes of a linear mapping, and what it does within each. */
+/* Initialises the basic cubes of a linear mapping, and the order of cells in each. */
 static int init_linear(struct sp__mapping *m)
 {
 	uint64_t end = m->cell_blocks;

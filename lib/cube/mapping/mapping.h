@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A mapping: which blocks of the volume a cell occupies, and in which order the cells of a box
- * are best read.  It is pure: computed from the grid and a few numbers, the same for ever.
+ * A mapping decides which blocks of a volume a cell occupies, and in which order the cells of a box
+ * are read.  It is a pure function of the grid and a few numbers.
  *
- * order[i] is the dimension of the dataset that is dimension i of the mapping: order[0] is the
- * one whose neighbours lie in sequence.  All coordinates here are the dataset's.
+ * order[i] is the dimension of the dataset that is dimension i of the mapping; neighbours along
+ * order[0] are stored in sequence.  Coordinates in this header are those of the dataset.
  *
- * With several volumes a block is a number of an address space in which they follow each other
- * (cube/mapping/decluster.h); cells take the same blocks of each of them.
+ * Several volumes follow each other in one address space of blocks (cube/mapping/decluster.h);
+ * cells occupy the same blocks of each volume.
  *
- * A linear mapping fills one basic cube after the other in its order.  On one volume, unless
- * other sizes are given, all cells are one basic cube.
+ * A linear mapping fills one basic cube after the other in its order.  On one volume all cells are
+ * one basic cube, unless other sizes are given.
  *
  * Thread rule: immutable after sp__mapping_init().
  */
@@ -21,37 +21,38 @@
 
 struct sp__mapping {
 	enum sp_cube_mapping kind; /* not AUTO */
-	struct sp__grid grid;	   /* of cells, in the order of the mapping */
+	struct sp__grid grid;	   /* cells, in the order of the mapping */
 	unsigned order[SP_CUBE_DIMS_MAX];
 	bool identity; /* order is 0, 1, 2, ... */
 	uint32_t cell_blocks;
 	struct sp__basicgrid basic;
-	uint64_t first_block;  /* linear mappings: of cell 0, and of each further volume */
-	struct sp__grid inner; /* linear mappings: a basic cube */
+	uint64_t first_block;  /* linear mappings: block of cell 0, and of each further volume */
+	struct sp__grid inner; /* linear mappings: the cells of a basic cube */
 	struct sp__curve curve;
 	struct sp__multimap multimap;
 };
 
 /*
- * Completes a mapping whose kind, order, cell_blocks, first_block, basic (k[0] 0: chosen) and, for
- * MultiMap, zones and reach are set, for a dataset of these sizes in cells.  SP_EUNSUP and
- * -ENOSPC as sp__curve_init() and sp__multimap_place(); -ERANGE: 2^62 blocks or more.
+ * Completes a mapping for a dataset of `cells` cells along its n dimensions.  The caller has set
+ * kind, order, cell_blocks, first_block, basic (if k[0] is 0, sizes are chosen) and, for MultiMap,
+ * zones and reach.  Returns 0; an error of sp__curve_init() or sp__multimap_place(); -ERANGE: the
+ * cells need 2^62 blocks or more.
  */
 SP_MUST_CHECK int sp__mapping_init(struct sp__mapping *m, unsigned n, const uint64_t *cells);
 
-/* The first block of a cell. */
+/* Returns the first block of a cell. */
 uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x);
-/* The cell that occupies a block; false if none does. */
+/* Sets x to the cell that occupies a block.  Returns false if none does. */
 bool sp__mapping_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x);
 /*
- * Gives the cells of a box, volume by volume in the best order: (first block, number of cells
- * that follow each other).
+ * Passes the cells of a box to fn, volume by volume, in the order in which they are read best:
+ * first block and number of consecutive cells.
  */
 int sp__mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box, sp__cells_fn fn,
 		     void *arg);
-/* The first block of the space that cells take; of MultiMap that of the first zone. */
+/* Returns the first block of the space for cells; with MultiMap, of the first zone. */
 uint64_t sp__mapping_begin(const struct sp__mapping *m);
-/* One beyond the last block, of the first volume; on no other do cells go further. */
+/* Returns the block after the last one on volume 0; cells of other volumes do not end later. */
 uint64_t sp__mapping_end(const struct sp__mapping *m);
-/* The share of these blocks that are in no cell. */
+/* Returns the share of these blocks that no cell occupies. */
 double sp__mapping_waste(const struct sp__mapping *m);

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a cell lies, in closed form.
+ * Computes the location of a cell in closed form, and the order in which rows are read.
  *
- * A hop to any adjacent block turns the platter by the same angle, hop_blocks, however many
- * tracks it crosses.  So the row of a basic cube that begins at its cell (0, r1, r2, ...) lies
- * t = r1 step1 + r2 step2 + ... tracks after the first row and is turned by h = r1 + r2 + ...
- * hops:
+ * Location.  A hop to any adjacent block rotates the platter by the same angle, hop_blocks, however
+ * many tracks it crosses.  So the row of a basic cube that begins at its cell (0, r1, r2, ...) is
+ * on track t = r1 step1 + r2 step2 + ... after the track of the first row, and rotated by h = r1 +
+ * r2 + ... hops:
  *
  *	position on its track = (hop_blocks * h - start(track)) mod track_blocks
  *
- * where start(track) is the angle at which the track begins, in blocks.  This equals the
- * repeated GETADJACENT of figure 5.4.  The reverse takes t apart into its digits, which give
- * h.
+ * where start(track) is the angle at which the track begins, in blocks.  This equals the repeated
+ * GETADJACENT of figure 5.4.  The reverse splits t into its digits, which give h.
  *
- * On a serpentine the way from one round of the heads to the next is longer than all ways inside
- * one.  Cubes cross it, and each round that a row lies further on turns it by shift_blocks more.  A
- * walk needs the rounds, too: without them it takes rows before a turn for near that are not.
+ * Serpentines.  The move from one round of the heads to the next takes longer than all moves inside
+ * a round.  Cubes cross it, and each further round rotates a row by shift_blocks more.  A walk
+ * needs the rounds, too: without them it would treat distant rows just before a reversal as near.
  *
- * A track has slots of one cell each, from its first block on, and a row occupies consecutive
- * slots, around the end of the track if need be.  With cells of c blocks, g blocks are left at
- * the end of a track (0 <= g < c).  A cell is up to c - 1 blocks late, since its row begins at
- * a slot, and g more behind the end of the track, where either its row goes on or begins; so
- * hop_blocks is aim + c, for the cell, and c - 1 + g.  With c = 1 nothing is lost.
+ * Slots.  A track has slots of one cell each from its first block on.  A row occupies consecutive
+ * slots, and continues at the start of the track if it reaches the end.  With cells of c blocks, g
+ * blocks are left at the end of a track (0 <= g < c).  A cell is up to c - 1 blocks late because
+ * its row begins at a slot, and g more after the end of the track, so hop_blocks is the aim plus c,
+ * for the cell itself, plus c - 1 + g.  With c = 1 nothing is lost.
  *
- * Where the tracks of a zone are of unequal length (heads of unequal density), a position is an
- * angle in blocks of the longest track, and all tracks have as many slots as the shortest one.
- * Then g is what the slots leave of the longest track: on a shorter one the cells of a row
- * fall behind by as much as less is left at its end.  The hop is some blocks longer still, for
- * blocks that take more of a revolution, and for rounding.
+ * Unequal tracks.  If the tracks of a zone have unequal lengths (heads of unequal density), a
+ * position is an angle in blocks of the longest track, and all tracks have as many slots as the
+ * shortest one. Then g is the rest of the longest track behind the slots: on a shorter track, cells
+ * fall behind by the amount by which its rest is smaller.  This margin plus 2 blocks is scaled by
+ * longest / shortest, because blocks of a short track take more of a revolution, and 1 block is
+ * added for rounding.
  *
- * A walk reads rows, not columns, since sequential access is the faster one.  But a row of many
- * cells passes the aim of the next one, and waiting for it would cost a revolution; so would a row
- * that passes the end of its track, whose second part, a request of its own, follows without a
- * gap.  So of the next rows, in segments that do not pass an end, always that one is read which the
- * head reaches first (until()).  A window of SP__ROWSEGMENTS of them is enough: with twice as many
- * a query takes as long, with a quarter of them up to a quarter longer.
+ * Walk.  Rows are read as wholes because sequential access is faster.  But a row of many cells
+ * passes the aim of the next one, and waiting for it would cost a revolution; so would a row that
+ * passes the end of its track, whose second part, a separate request, follows without a gap.  So
+ * rows are split into segments at the ends of tracks, and of the next SP__ROWSEGMENTS segments the
+ * one that the head reaches first is read (until()).  With twice as many a query takes equally
+ * long, with a quarter up to a quarter longer.
  *
- * Rejected: rows with a stride, one whose hop is just long enough.  It leaves the ends of tracks
- * and the steps of the further dimensions as they are; cubes of 20 to 120 cells took up to 1.6
- * times as long.
+ * Rejected: rows with a stride, reading next the row whose hop is just long enough.  It ignores the
+ * ends of tracks and the steps of further dimensions; cubes of 20 to 120 cells took up to 1.6 times
+ * as long.
  *
- * Source: Shao 2008, figure 5.4; the order of rows is not in the thesis.
+ * Source: Shao 2008, figure 5.4; the order of rows is our own.
  */
 #include <errno.h>
 #include <string.h>
@@ -50,7 +50,7 @@
 
 static const struct sp__cubezone *zone_of_cube(const struct sp__multimap *m, uint64_t cube)
 {
-	/* A zone without cubes begins where its successor does, so the last one is it. */
+	/* A zone without cubes has the same first cube as its successor, so take the last one. */
 	return &m->zones[SP__BISECT(m->nzones, i, m->zones[i].first_cube <= cube) - 1];
 }
 
@@ -58,8 +58,8 @@ static const struct sp__cubezone *zone_of_cube(const struct sp__multimap *m, uin
 struct track {
 	uint64_t first_block;
 	uint64_t blocks;
-	uint64_t skew;	/* of those before it */
-	uint64_t round; /* of a serpentine: its number */
+	uint64_t skew;	/* sum of the tracks before it */
+	uint64_t round; /* number of its round; 0 without rounds */
 };
 
 static struct track track_of(const struct sp__cubezone *z, uint64_t number)
@@ -76,7 +76,7 @@ static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 	};
 }
 
-/* The slot at which the row of a track begins that is turned by this many hops. */
+/* Returns the slot at which a row rotated by this number of hops begins on a track. */
 static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone *z,
 			 const struct track *t, uint64_t hops)
 {
@@ -165,7 +165,7 @@ bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x
 	return true;
 }
 
-/* The angle of a slot, in blocks of the longest track. */
+/* Returns the angle of a slot, in blocks of the longest track. */
 static uint32_t angle_of(const struct sp__multimap *m, const struct sp__cubezone *z,
 			 const struct track *t, uint64_t slot)
 {
@@ -175,7 +175,7 @@ static uint32_t angle_of(const struct sp__multimap *m, const struct sp__cubezone
 			  z->track_blocks);
 }
 
-/* Cells of a row from a slot on, which do not pass the end of the track. */
+/* Adds cells of a row from a slot on, which do not pass the end of the track. */
 static void add_segment(struct sp__cuberow *s, const struct track *t, uint64_t number,
 			uint64_t slot, uint64_t cells)
 {
@@ -191,8 +191,8 @@ static void add_segment(struct sp__cuberow *s, const struct track *t, uint64_t n
 }
 
 /*
- * The row at x.  One that passes the end of its track is two segments.  The one at the start of the
- * track comes first: if nothing else is left, less than a revolution passes between them.
+ * Adds the row at x.  A row that passes the end of its track is two segments.  The segment at the
+ * start of the track is first: if no other is left, less than a revolution passes between them.
  */
 static void add_row(struct sp__cuberow *s)
 {
@@ -214,7 +214,7 @@ static void add_row(struct sp__cuberow *s)
 	s->more = sp__box_next(&s->box, 1, m->grid->n, s->x);
 }
 
-/* The least that passes during the move to a segment, in blocks. */
+/* Returns the blocks that pass at least while the head moves to a segment. */
 static uint64_t need_of(const struct sp__cuberow *s, const struct sp__rowsegment *p)
 {
 	const struct sp__cubezone *z = s->zone;
@@ -237,10 +237,10 @@ static uint64_t need_of(const struct sp__cuberow *s, const struct sp__rowsegment
 	need = (need * z->track_blocks + SP__CUBE_REVOLUTION - 1) / SP__CUBE_REVOLUTION;
 	if (tracks <= s->m->reach && (!need || need > aim))
 		return aim;
-	return need ? need : z->track_blocks; /* not known */
+	return need ? need : z->track_blocks; /* unknown */
 }
 
-/* Blocks that pass until the head is at a segment. */
+/* Returns the blocks that pass until the head is at the start of a segment. */
 static uint64_t until(const struct sp__cuberow *s, const struct sp__rowsegment *p)
 {
 	uint64_t revolution = s->zone->track_blocks, need = need_of(s, p);
@@ -248,7 +248,7 @@ static uint64_t until(const struct sp__cuberow *s, const struct sp__rowsegment *
 	return need + (p->begin + 2 * revolution - (s->at.end + need) % revolution) % revolution;
 }
 
-/* Takes the segment that the head reaches first; at the start of a row of cubes the first one. */
+/* Chooses the segment that the head reaches first; at the start of a row of cubes, the first. */
 static void choose(struct sp__cuberow *s)
 {
 	uint64_t min = UINT64_MAX;
@@ -292,7 +292,7 @@ int sp__cuberow_walk(struct sp__cuberow *s, sp__cells_fn fn, void *arg)
 	return rc;
 }
 
-/* The cubes after this one along dimension 0 that lie beside it, on the only volume. */
+/* Returns the number of cubes after this one along dimension 0 in its group; one volume only. */
 static uint64_t beside(const struct sp__multimap *m, const struct sp__cubezone *z, uint64_t cube,
 		       const struct sp_cube_box *box, uint64_t at)
 {

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Copies elements between cells and the buffer of a box.
+ */
 #include <string.h>
 #include "base/minmax.h"
 #include "cube/mapping/tiles.h"
@@ -19,21 +22,14 @@ uint64_t sp__tiles_init(struct sp__tiles *t, const struct sp_cube_shape *shape,
 	return bytes;
 }
 
-/* The elements that a cell and the box share; false if there are none. */
+/* Sets s to the elements of the box in a cell.  Returns false if there are none. */
 static bool shared(const struct sp__tiles *t, const uint64_t *x, struct sp_cube_box *s)
 {
-	for (unsigned i = 0; i < t->shape->ndims; i++) {
-		uint64_t begin = x[i] * t->shape->tile[i], end = begin + t->shape->tile[i] - 1;
-		uint64_t stride = t->box.stride[i];
+	const uint32_t *tile = t->shape->tile;
 
-		s->lo[i] = t->box.lo[i];
-		if (begin > s->lo[i])
-			s->lo[i] += (begin - s->lo[i] + stride - 1) / stride * stride;
-		s->hi[i] = sp__min(end, t->box.hi[i]);
-		s->stride[i] = stride;
-		if (s->lo[i] > s->hi[i])
+	for (unsigned i = 0; i < t->shape->ndims; i++)
+		if (!sp__box_clip(&t->box, i, x[i] * tile[i], (x[i] + 1) * tile[i], s))
 			return false;
-	}
 	return true;
 }
 

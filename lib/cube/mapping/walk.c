@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Walks the basic cubes of a box, in the order of local numbers, and the cells of each.
+ *
+ * A run of the naive mapping is a row of cells, or several rows if the box has all of each row.
+ */
 #include "cube/mapping/walk.h"
 
 void sp__cubewalk_begin(struct sp__cubewalk *w, const struct sp__mapping *m,
@@ -16,7 +21,7 @@ void sp__cubewalk_begin(struct sp__cubewalk *w, const struct sp__mapping *m,
 	}
 }
 
-/* The cube at w->at; false: it has no cell of the box, or lies on another volume. */
+/* Opens the cube at w->at; false: it has no cell of the box, or is on another volume. */
 static bool open_linear(struct sp__cubewalk *w)
 {
 	const struct sp__mapping *m = w->m;
@@ -36,8 +41,8 @@ static bool open_linear(struct sp__cubewalk *w)
 	return true;
 }
 
-/* The position after w->at in the order of local numbers; false after the last one. */
-static bool next_position(struct sp__cubewalk *w)
+/* Advances w->at in the order of local numbers.  Returns false after the last cube. */
+static bool next_at(struct sp__cubewalk *w)
 {
 	unsigned row = w->m->basic.row;
 
@@ -60,12 +65,11 @@ static bool next_cube(struct sp__cubewalk *w)
 				    ? sp__cuberow_open(&w->cuberow, &m->multimap, &w->box,
 						       w->volume, w->at)
 				    : open_linear(w);
-		w->more = next_position(w);
+		w->more = next_at(w);
 	}
 	return w->inside;
 }
 
-/* Rows, or several of them where all of a row is wanted. */
 static int naive_runs(struct sp__cubewalk *w, sp__cells_fn fn, void *arg)
 {
 	const struct sp__grid *g = &w->m->inner;

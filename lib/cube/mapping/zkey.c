@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Makes keys of coordinates and coordinates of keys.
+ */
 #include <string.h>
 #include <spindle/error.h>
 #include "base/minmax.h"
