@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads points from lines of CSV.
+ */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +11,8 @@
 #include "base/utf8mark.h"
 #include "base/whole.h"
 #include "cube/input/csvlines.h"
+#include "cube/input/input.h"
 #include "rec/recfmt.h"
-
-#define COPY_BYTES (1 << 20)
 
 static int line_error(const struct sp__csvlines *l, int code, const char *reason)
 {
@@ -145,27 +146,21 @@ int sp__csvlines_next(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 	return rc;
 }
 
-int sp__cube_open_input(FILE **in, const struct sp__cubefile *c, const char *name,
-			struct sp_errinfo *err)
+int sp__cubeinput_stream(FILE **in, const struct sp__cubefile *c, const char *name,
+			 struct sp_errinfo *err)
 {
-	int fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-					: open(name, O_RDONLY | O_CLOEXEC);
-	int rc;
+	int fd = sp__cubeinput_open(c, name, err);
 
-	*in = NULL;
-	if (fd < 0)
-		return sp__err(err, -errno, "open", name, -1);
-	rc = sp__cube_check_input(c, fd, name, err);
-	*in = rc ? NULL : fdopen(fd, "r");
-	if (*in)
-		return 0;
+	*in = fd < 0 ? NULL : fdopen(fd, "r");
+	if (*in || fd < 0)
+		return *in ? 0 : fd;
 	close(fd);
-	return rc ? rc : sp__err(err, -ENOMEM, "open", name, -1);
+	return sp__err(err, -ENOMEM, "open", name, -1);
 }
 
 int sp__csvlines_open(struct sp__csvlines *l)
 {
-	int rc = sp__cube_open_input(&l->in, l->file, l->name, l->err);
+	int rc = sp__cubeinput_stream(&l->in, l->file, l->name, l->err);
 
 	if (rc)
 		return rc;
@@ -177,54 +172,16 @@ int sp__csvlines_open(struct sp__csvlines *l)
 	return l->text ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 }
 
-/* Copies the input to a file. */
-static int copy_input(struct sp__csvlines *l, int fd, const char *name)
-{
-	char *data = malloc(COPY_BYTES);
-	uint64_t at = 0;
-	size_t n = 1;
-	int rc = data ? 0 : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-
-	for (; !rc && n; at += n) {
-		n = fread(data, 1, COPY_BYTES, l->in);
-		rc = sp__write_whole(fd, data, n, at);
-		if (rc)
-			rc = sp__err(l->err, rc, "write", name, (long long)at);
-	}
-	free(data);
-	if (!rc && ferror(l->in))
-		rc = sp__err(l->err, errno ? -errno : -EIO, "read", l->name, -1);
-	return rc;
-}
-
 int sp__csvlines_keep(struct sp__csvlines *l)
 {
-	const struct sp_run_opts *o = &l->file->opts.run;
-	struct sp__volume *v;
-	FILE *copy = NULL;
-	int fd, rc;
+	int rc;
 
 	l->begin = ftell(l->in);
 	if (l->begin >= 0)
 		return 0;
-	rc = sp__volume_temp(&v, o->ntmpdirs ? o->tmpdirs[0] : "/tmp", SP__DIRECT_NEVER, l->err);
-	if (rc)
-		return rc;
-	rc = copy_input(l, v->fd, v->name);
-	fd = rc ? -1 : fcntl(v->fd, F_DUPFD_CLOEXEC, 0);
-	if (fd >= 0)
-		copy = fdopen(fd, "r");
-	if (!rc && !copy)
-		rc = sp__err(l->err, -errno, "open", v->name, -1);
-	if (!copy && fd >= 0)
-		close(fd);
-	sp__volume_close(v);
-	if (rc)
-		return rc;
-	fclose(l->in);
-	l->in = copy;
 	l->begin = 0;
-	return sp__csvlines_rewind(l);
+	rc = sp__cubeinput_spool(l->file, fileno(l->in), l->name, NULL, 0, UINT64_MAX, l->err);
+	return rc ? rc : sp__csvlines_rewind(l);
 }
 
 int sp__csvlines_rewind(struct sp__csvlines *l)

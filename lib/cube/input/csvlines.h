@@ -24,12 +24,9 @@ struct sp__csvlines {
 	bool begun;
 };
 
-/*
- * Opens an input, "-": standard input, which is not the cube itself, as a stream.  The caller
- * closes it.
- */
-SP_MUST_CHECK int sp__cube_open_input(FILE **in, const struct sp__cubefile *c, const char *name,
-				      struct sp_errinfo *err);
+/* Opens an input as a stream, which the caller closes.  Errors as sp__cubeinput_open(), -ENOMEM. */
+SP_MUST_CHECK int sp__cubeinput_stream(FILE **in, const struct sp__cubefile *c, const char *name,
+				       struct sp_errinfo *err);
 
 /* cube, rollup, name and err are set, the rest is 0. */
 SP_MUST_CHECK int sp__csvlines_open(struct sp__csvlines *l);

@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads boxes of elements from a file by offset, or from a pipe in sequence.
+ *
+ * The first bytes of an input tell whether it is a .npy file; those of a pipe are held until its
+ * elements are read.  If the length of a pipe must be known, or its elements are not read in
+ * sequence, it is copied to a temporary file.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -116,41 +123,63 @@ static uint64_t input_end(const struct sp__loadinput *in)
 	return in->offset + in->pitch[slowest] * in->count[slowest];
 }
 
-/* Copies what is left of a pipe, but not much beyond end, to a temporary file. */
-static int spool(struct sp__loadinput *in, uint64_t end)
+/* Writes the held bytes of n, then copies from the pipe. */
+static int copy_pipe(int fd, const char *name, uint8_t *data, size_t n, uint64_t max,
+		     const struct sp__volume *to, struct sp_errinfo *err)
 {
-	const struct sp_run_opts *o = &in->file->opts.run;
-	const uint64_t file_bytes = sp__file_bytes(in->fd);
-	struct sp__volume *v;
-	uint8_t *data = malloc(COPY_BYTES);
 	uint64_t at = 0;
-	int rc = data ? 0 : sp__err(in->err, -ENOMEM, "malloc", NULL, -1);
+
+	for (;;) {
+		int rc = sp__write_whole(to->fd, data, n, at);
+		ssize_t got;
+
+		if (rc)
+			return sp__err(err, rc, "write", to->name, (long long)at);
+		at += n;
+		/* One byte more than it should have is enough to know. */
+		if (at > max)
+			return 0;
+		do {
+			got = read(fd, data, COPY_BYTES);
+		} while (got < 0 && errno == EINTR);
+		if (got <= 0)
+			return got ? sp__err(err, -errno, "read", name, (long long)at) : 0;
+		n = (size_t)got;
+	}
+}
+
+int sp__cubeinput_spool(const struct sp__cubefile *c, int fd, const char *name, const void *held,
+			size_t nheld, uint64_t max, struct sp_errinfo *err)
+{
+	const struct sp_run_opts *o = &c->opts.run;
+	const uint64_t file_bytes = sp__file_bytes(fd);
+	struct sp__volume *v = NULL;
+	uint8_t *data = malloc(COPY_BYTES);
+	int rc = data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 
 	if (!rc)
 		rc = sp__volume_temp(&v, o->ntmpdirs ? o->tmpdirs[0] : "/tmp", SP__DIRECT_NEVER,
-				     in->err);
-	if (rc) {
-		free(data);
-		return rc;
-	}
-	/* One byte more than it should have is enough to know. */
-	for (ssize_t n = 1; !rc && n && at + in->at <= end;) {
-		n = read_pipe(in, data, COPY_BYTES);
-		if (n < 0 && errno != EINTR)
-			rc = read_error(in, -errno, at, "");
-		if (n <= 0)
-			continue;
-		rc = sp__write_whole(v->fd, data, (size_t)n, at);
-		if (rc)
-			rc = sp__err(in->err, rc, "write", v->name, (long long)at);
-		at += (uint64_t)n;
-	}
+				     err);
+	if (!rc && nheld)
+		memcpy(data, held, nheld);
+	if (!rc)
+		rc = copy_pipe(fd, name, data, nheld, max, v, err);
 	free(data);
 	if (!rc)
-		rc = sp__check_uncut(in->fd, file_bytes, in->name, in->err);
-	if (!rc && dup2(v->fd, in->fd) < 0)
-		rc = sp__err(in->err, -errno, "dup", in->name, -1);
+		rc = sp__check_uncut(fd, file_bytes, name, err);
+	if (!rc && dup2(v->fd, fd) < 0)
+		rc = sp__err(err, -errno, "dup", name, -1);
 	sp__volume_close(v);
+	return rc;
+}
+
+/* Copies the rest of a pipe, up to an offset and a little more, to a temporary file. */
+static int spool(struct sp__loadinput *in, uint64_t end)
+{
+	int rc = sp__cubeinput_spool(in->file, in->fd, in->name, in->held, in->nheld, end - in->at,
+				     in->err);
+
+	in->nheld = 0;
 	in->seekable = true;
 	in->offset -= in->at; /* the copy begins where the pipe was */
 	return rc;
@@ -203,19 +232,18 @@ int sp__loadinput_end(struct sp__loadinput *in)
 		 : sp__check_uncut(in->fd, in->file_bytes, in->name, in->err);
 }
 
-static int open_file(struct sp__loadinput *in)
+int sp__cubeinput_open(const struct sp__cubefile *c, const char *name, struct sp_errinfo *err)
 {
-	int rc;
+	int fd = strcmp(name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+					: open(name, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? sp__err(err, -errno, "open", name, -1)
+			: sp__cube_check_input(c, fd, name, err);
 
-	in->fd = strcmp(in->name, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-					    : open(in->name, O_RDONLY | O_CLOEXEC);
-	if (in->fd < 0)
-		return sp__err(in->err, -errno, "open", in->name, -1);
-	rc = sp__cube_check_input(in->file, in->fd, in->name, in->err);
-	if (rc)
-		return rc;
-	in->seekable = lseek(in->fd, 0, SEEK_CUR) == 0;
-	return 0;
+	if (!rc)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
 /* Whether the input begins as a .npy file does: 1, 0, or an error.  No byte of it is lost. */
@@ -349,9 +377,11 @@ int sp__loadinput_open(struct sp__loadinput *in, const struct sp__cubefile *file
 
 	*in = (struct sp__loadinput){ .file = file, .name = name, .err = err, .fd = -1 };
 	memcpy(in->count, count, sizeof(in->count));
-	rc = open_file(in);
-	if (!rc)
-		rc = find_format(in, &own);
+	in->fd = sp__cubeinput_open(file, name, err);
+	if (in->fd < 0)
+		return in->fd;
+	in->seekable = lseek(in->fd, 0, SEEK_CUR) == 0;
+	rc = find_format(in, &own);
 	if (!rc && own.format == SP_CUBE_NPY)
 		rc = read_npy_head(in, &own);
 	if (!rc)

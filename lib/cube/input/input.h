@@ -7,6 +7,20 @@
 
 #include "cube/file/file.h"
 
+/*
+ * Opens an input, "-": standard input.  Returns a descriptor, -errno, or SP_EUNSUP if it is the
+ * cube itself.
+ */
+SP_MUST_CHECK int sp__cubeinput_open(const struct sp__cubefile *c, const char *name,
+				     struct sp_errinfo *err);
+/*
+ * Copies a pipe to a temporary file, which takes the place of the pipe as fd: first the bytes that
+ * were read already, then what follows, until there are more than max bytes.
+ */
+SP_MUST_CHECK int sp__cubeinput_spool(const struct sp__cubefile *c, int fd, const char *name,
+				      const void *held, size_t nheld, uint64_t max,
+				      struct sp_errinfo *err);
+
 struct sp__loadinput {
 	const struct sp__cubefile *file;
 	const char *name;

@@ -123,7 +123,7 @@ static int read_raw(struct load *l)
 	uint8_t *point = malloc(bytes);
 	uint64_t file_bytes;
 	FILE *in = NULL;
-	int rc = point ? sp__cube_open_input(&in, l->dataset->file, l->name, l->err)
+	int rc = point ? sp__cubeinput_stream(&in, l->dataset->file, l->name, l->err)
 		       : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 
 	file_bytes = rc ? 0 : sp__file_bytes(fileno(in));
