@@ -9,19 +9,34 @@
 #include "cube/file/putlog.h"
 #include "cube/state.h"
 
+static void begin(struct sp_cube *cube, struct sp_cube_stats *stats)
+{
+	*stats = (struct sp_cube_stats){ 0 };
+	sp__cube_hollow(&cube->file, false);
+}
+
 int sp_cube_load(struct sp_cube *cube, const char *input, const struct sp_cube_load_opts *opts,
 		 struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	return cube->file.superblock.points
-		       ? sp__points_load(&cube->points, input, opts, stats, err)
-		       : sp__elements_load(&cube->file, input, opts, stats, err);
+	int rc;
+
+	begin(cube, stats);
+	rc = cube->file.superblock.points ? sp__points_load(&cube->points, input, opts, stats, err)
+					  : sp__elements_load(&cube->file, input, opts, stats, err);
+	sp__env_note(&cube->file.env, &stats->run, false);
+	return rc;
 }
 
 int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count, const char *input,
 		   const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
 		   struct sp_errinfo *err)
 {
-	return sp__elements_append(&cube->file, dim, count, input, opts, stats, err);
+	int rc;
+
+	begin(cube, stats);
+	rc = sp__elements_append(&cube->file, dim, count, input, opts, stats, err);
+	sp__env_note(&cube->file.env, &stats->run, false);
+	return rc;
 }
 
 int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
@@ -50,11 +65,11 @@ int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 
 int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
+	if (cube->file.superblock.points)
+		return sp_cube_load(cube, NULL, NULL, stats, err);
 	*stats = (struct sp_cube_stats){ 0 };
-	if (!cube->file.superblock.points)
-		return sp__errf(err, SP_EUNSUP, "reorganise", cube->file.path, -1,
-				"a grid stays as it was created: only points are reorganised");
-	return sp__points_load(&cube->points, NULL, NULL, stats, err);
+	return sp__errf(err, SP_EUNSUP, "reorganise", cube->file.path, -1,
+			"a grid stays as it was created: only points are reorganised");
 }
 
 /* Restores what has a valid copy: a put in the log, and a superblock in the other one. */

@@ -70,17 +70,13 @@ static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 static int check_call(const struct sp__loading *l, const char *input,
 		      const struct sp_cube_load_opts *opts)
 {
-	bool rollup = false;
-
-	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
-		rollup |= opts->rollup[i] != 0;
 	if (l->file->superblock.points)
 		return refuse(l, SP_EUNSUP, "points are in no grid: they are loaded or put");
 	if (l->dim >= l->file->superblock.shape.ndims)
 		return sp__errf(l->err, SP_ESYNTAX, "append", l->file->path, -1,
 				"there is no dimension %u: dimensions are 0 to %u", l->dim,
 				l->file->superblock.shape.ndims - 1);
-	if (opts->format == SP_CUBE_CSV || opts->resume || rollup)
+	if (opts->format == SP_CUBE_CSV || opts->resume || sp__load_rolled(opts))
 		return refuse(l, SP_ESYNTAX,
 			      "what is appended is raw or .npy, without resuming or rolling up");
 	if (!input &&
@@ -303,11 +299,6 @@ int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count,
 	struct sp__loading l = {
 		.file = file, .stats = stats, .err = err, .dim = dim, .keep = keep, .input.fd = -1
 	};
-	int rc;
 
-	*stats = (struct sp_cube_stats){ 0 };
-	sp__cube_hollow(file, false);
-	rc = run_append(&l, count, input, opts);
-	sp__env_note(&file->env, &stats->run, false);
-	return rc;
+	return run_append(&l, count, input, opts);
 }

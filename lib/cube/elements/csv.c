@@ -39,24 +39,8 @@ struct lines {
 	bool begun; /* the cube is no longer what it was, or is left alone */
 };
 
-static int note_state(struct lines *l, enum sp__cube_loading loading)
-{
-	struct sp__cubefile *c = l->file;
-	unsigned last = c->superblock.shape.ndims - 1;
-	int rc = 0;
-
-	c->superblock.complete = !loading;
-	c->superblock.marking &= loading != SP__LOADING_NONE;
-	c->superblock.loading = loading;
-	c->superblock.loaded = loading ? 0 : c->superblock.shape.dims[last];
-	for (unsigned i = 0; i <= last; i++)
-		c->superblock.load_order[i] = i;
-	if (!loading)
-		rc = sp__cube_sync(c, l->err);
-	if (!rc)
-		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, l->err);
-	return rc || !loading ? rc : sp__cube_begin_change(c, l->err);
-}
+static const unsigned natural_order[SP_CUBE_DIMS_MAX] = { 0, 1, 2,  3,	4,  5,	6,  7,
+							  8, 9, 10, 11, 12, 13, 14, 15 };
 
 /* From the first change on.  A wrong line that comes before it leaves the cube as it was. */
 static int begin(struct lines *l)
@@ -64,7 +48,8 @@ static int begin(struct lines *l)
 	if (l->begun)
 		return 0;
 	l->begun = true;
-	return note_state(l, l->change.sum ? SP__LOADING_SUMS : SP__LOADING_POINTS);
+	return sp__load_begin(l->file, l->change.sum ? SP__LOADING_SUMS : SP__LOADING_POINTS,
+			      natural_order, 0, l->err);
 }
 
 static int merge_batch(struct lines *l)
@@ -103,12 +88,11 @@ static int check_opts(struct lines *l)
 	const struct sp_cube_load_opts *o = l->opts;
 	const struct sp__cube_superblock *h = &l->file->superblock;
 
-	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++) {
-		l->change.sum |= o->rollup[i] != 0;
-		if (o->rollup[i] && i >= h->shape.ndims)
+	l->change.sum = sp__load_rolled(o);
+	for (unsigned i = h->shape.ndims; i < SP_CUBE_DIMS_MAX; i++)
+		if (o->rollup[i])
 			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 					"there is no dimension %u to roll up", i);
-	}
 	if (o->ordered || o->offset || o->big_endian || o->resume)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
 				"order, offset, byte order and resuming do not apply to CSV");
@@ -119,9 +103,6 @@ static int check_opts(struct lines *l)
 		if (h->fill[i])
 			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 					"a roll-up needs a cube whose fill is 0");
-	if (h->no_data)
-		return sp__errf(l->err, SP_EUNSUP, "load", l->file->path, -1,
-				"the cube was made without data");
 	l->change.repeatable = !l->change.sum;
 	l->change.again = h->loading == SP__LOADING_POINTS;
 	/* Points alone complete nothing else. */
@@ -197,8 +178,7 @@ static int load_aside(struct lines *l)
 				    .arg = l };
 	int rc;
 
-	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
-		copy.order[i] = i;
+	memcpy(copy.order, natural_order, sizeof(copy.order));
 	rc = sp__loading_aside(&copy);
 	if (rc <= 0 || !l->change.sum)
 		return rc;
@@ -209,6 +189,7 @@ static int load_aside(struct lines *l)
 
 static int load_in_place(struct lines *l)
 {
+	const struct sp_cube_shape *s = &l->file->superblock.shape;
 	int rc = open_points(l);
 
 	if (!rc)
@@ -218,7 +199,9 @@ static int load_in_place(struct lines *l)
 	if (!rc)
 		rc = sp__change_absent(&l->change);
 	close_points(l);
-	return rc ? rc : note_state(l, SP__LOADING_NONE);
+	return rc ? rc
+		  : sp__load_note(l->file, SP__LOADING_NONE, natural_order, s->dims[s->ndims - 1],
+				  l->err);
 }
 
 static int run_lines(struct lines *l)

@@ -16,25 +16,41 @@
 #include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
 
-/* Writes down how many layers of the input's slowest dimension are complete. */
-static int note_layers(struct sp__loading *l, uint64_t layers, bool end)
+static void set_state(struct sp__cube_superblock *h, enum sp__cube_loading loading,
+		      const unsigned *order, uint64_t layers)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
+	h->complete = loading == SP__LOADING_NONE;
+	h->marking &= !h->complete;
+	h->loading = loading;
+	h->loaded = layers;
+	memcpy(h->load_order, order, sizeof(h->load_order));
+}
+
+int sp__load_begin(struct sp__cubefile *c, enum sp__cube_loading loading, const unsigned *order,
+		   uint64_t layers, struct sp_errinfo *err)
+{
 	int rc;
 
-	l->noted = 0;
-	h->loaded = layers;
-	h->complete = end;
-	h->marking &= !end;
-	h->loading = end ? SP__LOADING_NONE : SP__LOADING_ALL;
-	memcpy(h->load_order, l->order, sizeof(h->load_order));
-	rc = sp__cube_sync(l->file, l->err);
-	return rc ? rc : sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
+	set_state(&c->superblock, loading, order, layers);
+	rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
+	return rc ? rc : sp__cube_begin_change(c, err);
+}
+
+int sp__load_note(struct sp__cubefile *c, enum sp__cube_loading loading, const unsigned *order,
+		  uint64_t layers, struct sp_errinfo *err)
+{
+	int rc = sp__cube_sync(c, err);
+
+	set_state(&c->superblock, loading, order, layers);
+	return rc ? rc : sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
 }
 
 static int note_progress(struct sp__loading *l, uint64_t layer)
 {
-	return l->noted < l->file->progress_bytes ? 0 : note_layers(l, layer, false);
+	if (l->noted < l->file->progress_bytes)
+		return 0;
+	l->noted = 0;
+	return sp__load_note(l->file, SP__LOADING_ALL, l->order, layer, l->err);
 }
 
 /* The layer at which to go on, or 0. */
@@ -59,16 +75,9 @@ static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
  */
 static int begin(struct sp__loading *l)
 {
-	struct sp__cube_superblock *h = &l->file->superblock;
-	int rc;
+	const struct sp__cube_superblock *h = &l->file->superblock;
+	int rc = sp__load_begin(l->file, SP__LOADING_ALL, l->order, l->layer, l->err);
 
-	h->complete = false;
-	h->loading = SP__LOADING_ALL;
-	h->loaded = l->layer;
-	memcpy(h->load_order, l->order, sizeof(h->load_order));
-	rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
-	if (!rc)
-		rc = sp__cube_begin_change(l->file, l->err);
 	for (size_t i = 0; !rc && !l->layer && i < h->fragments.n; i++) {
 		const struct sp__fragment *p = h->fragments.list[i];
 
@@ -77,18 +86,6 @@ static int begin(struct sp__loading *l)
 				     l->err);
 	}
 	return rc;
-}
-
-static int check_opts(const struct sp__loading *l, const struct sp_cube_load_opts *opts,
-		      const char *name)
-{
-	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
-		if (opts->rollup[i])
-			return sp__errf(l->err, SP_ESYNTAX, "load", name, -1,
-					"only the coordinates of CSV are rolled up");
-	return l->file->superblock.no_data ? sp__errf(l->err, SP_EUNSUP, "load", l->file->path, -1,
-						      "the cube was made without data")
-					   : 0;
 }
 
 /* Writes the elements to their locations. */
@@ -108,17 +105,21 @@ static int load_in_place(struct sp__loading *l, bool resume)
 	sp__loading_close(l);
 	if (!rc)
 		rc = sp__loadinput_end(&l->input);
-	return rc ? rc : note_layers(l, h->shape.dims[l->order[h->shape.ndims - 1]], true);
+	return rc ? rc
+		  : sp__load_note(l->file, SP__LOADING_NONE, l->order,
+				  h->shape.dims[l->order[h->shape.ndims - 1]], l->err);
 }
 
-/* A complete cube has nothing to go on with: there, too, resume loads all. */
+/* A complete cube has nothing to continue: there, too, resume loads all. */
 static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
-	int rc = check_opts(l, opts, name);
+	int rc;
 
-	if (!rc)
-		rc = sp__put_settle(l->file, l->err);
+	if (sp__load_rolled(opts))
+		return sp__errf(l->err, SP_ESYNTAX, "load", name, -1,
+				"only the coordinates of CSV are rolled up");
+	rc = sp__put_settle(l->file, l->err);
 	if (!rc)
 		rc = sp__loadinput_open(&l->input, l->file, name, opts, h->shape.dims, l->err);
 	memcpy(l->order, l->input.order, sizeof(l->order));
@@ -136,12 +137,10 @@ int sp__elements_load(struct sp__cubefile *file, const char *input,
 		      struct sp_errinfo *err)
 {
 	struct sp__loading l = { .file = file, .stats = stats, .err = err, .input.fd = -1 };
-	int rc;
 
-	*stats = (struct sp_cube_stats){ 0 };
-	sp__cube_hollow(file, false);
-	rc = opts->format == SP_CUBE_CSV ? sp__csv_load(file, input, opts, stats, err)
-					 : run_load(&l, input, opts);
-	sp__env_note(&file->env, &stats->run, false);
-	return rc;
+	if (file->superblock.no_data)
+		return sp__errf(err, SP_EUNSUP, "load", file->path, -1,
+				"the cube was made without data");
+	return opts->format == SP_CUBE_CSV ? sp__csv_load(file, input, opts, stats, err)
+					   : run_load(&l, input, opts);
 }

@@ -69,6 +69,16 @@ SP_MUST_CHECK int sp__loading_slabs(struct sp__loading *l, uint64_t layer);
 void sp__loading_close(struct sp__loading *l);
 
 /*
+ * load.c: write the state of a load: so many layers of the input's slowest dimension are complete.
+ * The first one notes that cells change from now on; the second one waits for the cells that were
+ * written.  order: of the input.
+ */
+SP_MUST_CHECK int sp__load_begin(struct sp__cubefile *c, enum sp__cube_loading loading,
+				 const unsigned *order, uint64_t layers, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__load_note(struct sp__cubefile *c, enum sp__cube_loading loading,
+				const unsigned *order, uint64_t layers, struct sp_errinfo *err);
+
+/*
  * append.c: loads all elements into a new fragment that takes the place of all others when it is
  * complete; until then, and after an error, the cube is what it was.  Without an input the old
  * elements are copied and changed.  1: the volumes do not have the space, and nothing was done.

@@ -127,3 +127,12 @@ int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err)
 			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
 	return 0;
 }
+
+bool sp__load_rolled(const struct sp_cube_load_opts *opts)
+{
+	bool rolled = false;
+
+	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
+		rolled |= opts->rollup[i] != 0;
+	return rolled;
+}

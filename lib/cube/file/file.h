@@ -90,3 +90,5 @@ SP_MUST_CHECK int sp__cube_check_input(const struct sp__cubefile *c, int fd, con
 /* The cells that have elements of a box. */
 struct sp_cube_box sp__cube_cells(const struct sp_cube_shape *s,
 				  const struct sp_cube_box *elements);
+/* True if a load divides coordinates. */
+bool sp__load_rolled(const struct sp_cube_load_opts *opts);

@@ -149,11 +149,8 @@ static int read_raw(struct load *l)
 static int check_opts(const struct load *l)
 {
 	const struct sp_cube_load_opts *o = l->opts;
-	bool rolled = false;
 
-	for (unsigned i = 0; i < SP_CUBE_DIMS_MAX; i++)
-		rolled |= o->rollup[i] != 0;
-	if (o->ordered || o->offset || o->big_endian || o->resume || rolled)
+	if (o->ordered || o->offset || o->big_endian || o->resume || sp__load_rolled(o))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
 				"order, offset, byte order, roll-up and resuming do not apply to "
 				"points");
@@ -573,7 +570,6 @@ int sp__points_load(struct sp__points *c, const char *input, const struct sp_cub
 	struct load l = { .dataset = c, .opts = opts, .stats = stats, .err = err, .name = input };
 	int rc = input ? check_opts(&l) : 0;
 
-	*stats = (struct sp_cube_stats){ 0 };
 	if (!rc && !c->file->opts.write)
 		rc = sp__err(err, -EBADF, "load", c->file->path, -1);
 	if (!rc)
@@ -585,6 +581,5 @@ int sp__points_load(struct sp__points *c, const char *input, const struct sp_cub
 	sp_outfile_close(l.out, NULL);
 	sp__volume_close(l.sorted);
 	stats->elements = input ? l.given : l.count;
-	sp__env_note(&c->file->env, &stats->run, false);
 	return rc;
 }
