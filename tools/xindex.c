@@ -120,12 +120,9 @@ static bool key_ends_early(const struct sp_index_info *info, const char *line, s
 				    .separator = info->separator,
 				    .bytes = true };
 	struct sp_keyset *keyset;
-	const char *where;
 	size_t begin, end;
-	bool inherits;
 
-	if (!*info->key || sp_key_parse(info->key, &key, &inherits, &where, NULL) ||
-	    sp_keyset_new(&keyset, &o, NULL))
+	if (!*info->key || sp_key_parse(info->key, &key, NULL) || sp_keyset_new(&keyset, &o, NULL))
 		return false;
 	sp_keyset_extent(keyset, 0, line, bytes, &begin, &end);
 	sp_keyset_free(keyset);

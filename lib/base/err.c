@@ -33,22 +33,21 @@ const char *sp_strerror(int code)
 	return code < 0 && code > SP_EFORMAT ? strerror(-code) : "unknown error";
 }
 
-static int fill(struct sp_errinfo *err, int code, const char *op, const char *path,
-		long long offset, const char *fmt, va_list ap)
+/* Returns true if err had no error before. */
+static bool fill(struct sp_errinfo *err, int code, const char *op, const char *path,
+		 long long offset, const char *fmt, va_list ap)
 {
 	int none = 0;
 
 	/* If several threads fail, the first one claims err. */
 	if (!err || !__atomic_compare_exchange_n(&err->code, &none, code, false, __ATOMIC_ACQ_REL,
 						 __ATOMIC_ACQUIRE))
-		return code;
+		return false;
 	err->op = op;
 	err->offset = offset;
 	snprintf(err->path, sizeof(err->path), "%s", path ? path : "");
-	err->text[0] = '\0';
-	if (fmt)
-		vsnprintf(err->text, sizeof(err->text), fmt, ap);
-	return code;
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	return true;
 }
 
 void sp_no_effects_add(struct sp_no_effects *to, const char *option, const char *reason, ...)
@@ -77,6 +76,17 @@ int sp__errf(struct sp_errinfo *err, int code, const char *op, const char *path,
 	fill(err, code, op, path, offset, fmt, ap);
 	va_end(ap);
 	return code;
+}
+
+int sp__invalid(struct sp_errinfo *err, const char *where, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (fill(err, -EINVAL, "parse", NULL, -1, fmt, ap))
+		err->where = where;
+	va_end(ap);
+	return -EINVAL;
 }
 
 int sp__err(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset)

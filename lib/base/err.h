@@ -12,3 +12,10 @@ int sp__err(struct sp_errinfo *err, int code, const char *op, const char *path, 
 /* Describes a failure with a reason in words.  Returns code. */
 int sp__errf(struct sp_errinfo *err, int code, const char *op, const char *path, long long offset,
 	     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+
+/*
+ * Describes an invalid argument of a command; where: the part of it to quote after the reason, or
+ * NULL.  Returns -EINVAL.
+ */
+int sp__invalid(struct sp_errinfo *err, const char *where, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));

@@ -19,12 +19,12 @@ const char *sp_version(void)
 	return SP_VERSION;
 }
 
-int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *cause, const char *where)
+int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *cause)
 {
 	const char *reason = cause->text[0] ? cause->text : sp_strerror(cause->code);
 
-	return sp__errf(err, cause->code, cause->op, NULL, -1, where ? "%s '%.100s'" : "%s", reason,
-			where);
+	return sp__errf(err, cause->code, cause->op, NULL, -1, cause->where ? "%s '%.100s'" : "%s",
+			reason, cause->where);
 }
 
 int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
@@ -69,12 +69,6 @@ int sp__call_add_arg(struct sp_call *call, const struct sp__option *table, int c
 	return rc || !apart ? rc : add_arg(call, strdup(arg), err);
 }
 
-int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *cause)
-{
-	*where = arg;
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", cause);
-}
-
 static int add_tmpdir(struct sp_call *call, struct sp_run_opts *run, const char *dir,
 		      struct sp_errinfo *err)
 {
@@ -85,35 +79,34 @@ static int add_tmpdir(struct sp_call *call, struct sp_run_opts *run, const char 
 	return 0;
 }
 
-static int set_number(uint64_t *to, const char *arg, uint64_t least, const char **where,
-		      struct sp_errinfo *err)
+static int set_number(uint64_t *to, const char *arg, uint64_t least, struct sp_errinfo *err)
 {
 	char *end;
 
 	errno = 0;
 	*to = strtoull(arg, &end, 10);
 	if (arg[0] < '0' || arg[0] > '9' || *end || errno || *to < least)
-		return sp__call_bad(err, where, arg, "invalid number");
+		return sp__invalid(err, arg, "invalid number");
 	return 0;
 }
 
 static int set_format(enum sp_packed *to, const char *arg, const struct sp_enum_value *names,
-		      const char **where, struct sp_errinfo *err)
+		      struct sp_errinfo *err)
 {
 	int format = SP_PACKED_AUTO;
 	const char *missing;
 
 	if (arg && sp_enum_parse(names, arg, &format))
-		return sp__call_bad(err, where, arg, "invalid format of compressed files");
+		return sp__invalid(err, arg, "invalid format of compressed files");
 	missing = sp_packed_missing((enum sp_packed)format);
 	if (missing)
-		return sp__call_bad(err, where, arg, missing);
+		return sp__invalid(err, arg, "%s", missing);
 	*to = (enum sp_packed)format;
 	return 0;
 }
 
 int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code, const char *arg,
-			const char **where, struct sp_errinfo *err)
+			struct sp_errinfo *err)
 {
 	uint64_t n = 0;
 	int rc = 0;
@@ -121,21 +114,21 @@ int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
 	switch (code) {
 	case 'S':
 		if (sp_size_parse(arg, 1024, &n))
-			return sp__call_bad(err, where, arg, "invalid -S argument");
+			return sp__invalid(err, arg, "invalid -S argument");
 		run->memory_bytes = n ? n : 1;
 		return 0;
 	case 'T':
 		return add_tmpdir(call, run, arg, err);
 	case SP__OPT_SEED:
-		return set_number(&run->seed, arg, 0, where, err);
+		return set_number(&run->seed, arg, 0, err);
 	case SP__OPT_PARALLEL:
-		rc = set_number(&n, arg, 1, where, err);
+		rc = set_number(&n, arg, 1, err);
 		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 		return rc;
 	case SP__OPT_DECOMPRESS:
-		return set_format(&run->decompress, arg, sp_packed_values(), where, err);
+		return set_format(&run->decompress, arg, sp_packed_values(), err);
 	case SP__OPT_COMPRESS_OUTPUT:
-		return set_format(&run->compress_output, arg, sp_packing_values(), where, err);
+		return set_format(&run->compress_output, arg, sp_packing_values(), err);
 	default:
 		return 1;
 	}
@@ -156,7 +149,6 @@ int sp_call_sort(struct sp_call **call, const char *const *args, size_t nargs,
 	static const struct sp_call init = { .order = SP_ORDER_INIT, .sort = SP_SORT_OPTS_INIT };
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_call *c = malloc(sizeof(*c));
-	const char *where = NULL;
 	int rc;
 
 	*call = NULL;
@@ -165,11 +157,11 @@ int sp_call_sort(struct sp_call **call, const char *const *args, size_t nargs,
 	*c = init;
 	rc = sp__call_keep(c, args, nargs, &cause);
 	if (!rc)
-		rc = sp__call_sort_args(c, &where, &cause);
+		rc = sp__call_sort_args(c, &cause);
 	if (!rc)
 		rc = sp__call_complete(c, &c->sort.run, &cause);
 	if (rc < 0) {
-		rc = sp__call_wrong(err, &cause, where);
+		rc = sp__call_wrong(err, &cause);
 		sp_call_free(c);
 		return rc;
 	}

@@ -22,23 +22,19 @@ struct sp_call {
 };
 
 /* Makes an error that quotes the argument, unless it is NULL. */
-int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why, const char *where);
+int sp__call_wrong(struct sp_errinfo *err, const struct sp_errinfo *why);
 
 /* Copies the arguments.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__call_keep(struct sp_call *call, const char *const *args, size_t nargs,
 				struct sp_errinfo *err);
 
-/* Returns -EINVAL, with an argument to quote. */
-int sp__call_bad(struct sp_errinfo *err, const char **where, const char *arg, const char *why);
-
-/* Applies the arguments of a sort; *where, unless NULL, is to be quoted after err->text. */
-SP_MUST_CHECK int sp__call_sort_args(struct sp_call *call, const char **where,
-				     struct sp_errinfo *err);
+/* Applies the arguments of a sort. */
+SP_MUST_CHECK int sp__call_sort_args(struct sp_call *call, struct sp_errinfo *err);
 
 /* The table of sorts, and applying an option to an order.  Returns 1: not an option of an order. */
 extern const struct sp__option sp__call_sort_options[];
 SP_MUST_CHECK int sp__call_order_option(struct sp_order *order, int code, const char *arg,
-					const char **where, struct sp_errinfo *err);
+					struct sp_errinfo *err);
 
 /* Returns a copy of a text, owned by the call; NULL: out of memory. */
 char *sp__call_copy(struct sp_call *call, const char *text);

@@ -6,19 +6,13 @@
 
 #include <spindle/joinform.h>
 
-/*
- * Returns -EINVAL with a reason and the text that it concerns, which is NULL or outlives the call.
- */
-int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text,
-		   const char *reason);
 int sp__form_no_memory(struct sp_errinfo *err);
-/* Returns a copy of an item for *where; NULL: out of memory. */
+/* Returns a copy of an item for err->where; NULL: out of memory. */
 const char *sp__form_keep(struct sp_join_form *form, const char *item, size_t bytes);
 /* Returns the end of an item of a list: a separator outside quotes. */
 const char *sp__form_item_end(const char *p, const char *separators);
 
 /* Checks options for use with column names, if there are names; called before a header is read. */
-int sp__form_check_names(const struct sp_join_form *form, const char **where,
-			 struct sp_errinfo *err);
+int sp__form_check_names(const struct sp_join_form *form, struct sp_errinfo *err);
 /* Applies the letters of a key on one side to both; called after sp_join_form_keys(). */
 int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err);

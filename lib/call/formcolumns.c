@@ -28,17 +28,15 @@ static char *next_item(char **rest)
 
 /* Parses OFFSET:LENGTH. */
 static int set_part(struct sp_join_form *form, const char *text, struct sp_join_column *c,
-		    const char **where, struct sp_errinfo *err)
+		    struct sp_errinfo *err)
 {
 	struct sp_errinfo reason = SP_ERRINFO_INIT;
 	struct sp_key part = SP_KEY_INIT;
 
-	*where = text;
 	if (sp_bkey_parse(text, &part, &reason))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"%s: invalid field specifier:", reason.text);
+		return sp__invalid(err, text, "%s: invalid field specifier:", reason.text);
 	if (strchr(strchr(text, ':') + 1, ':'))
-		return sp__form_wrong(err, where, text, "invalid field specifier:");
+		return sp__invalid(err, text, "invalid field specifier:");
 	if (!SP__ARRAY_RESIZE(form->parts, form->nparts + 1))
 		return sp__form_no_memory(err);
 	form->parts[form->nparts] = part;
@@ -47,14 +45,14 @@ static int set_part(struct sp_join_form *form, const char *text, struct sp_join_
 }
 
 static int read_column(struct sp_join_form *form, const char *item, struct sp_join_column *c,
-		       const char **name, const char **where, struct sp_errinfo *err)
+		       const char **name, struct sp_errinfo *err)
 {
 	*name = NULL;
 	if (item[0] < '0' || item[0] > (form->plain ? '2' : '0' + SP_JOIN_FILES_MAX))
-		return sp__form_wrong(err, where, item, "invalid file number in field spec:");
+		return sp__invalid(err, item, "invalid file number in field spec:");
 	c->file = (unsigned)(item[0] - '0');
 	if (item[1] != (c->file ? '.' : '\0'))
-		return sp__form_wrong(err, where, item, "invalid field specifier:");
+		return sp__invalid(err, item, "invalid field specifier:");
 	if (!c->file)
 		return 0;
 	if (!form->plain && sp_columns_is_name(item + 2)) {
@@ -63,14 +61,13 @@ static int read_column(struct sp_join_form *form, const char *item, struct sp_jo
 	}
 	if (!form->plain && strchr(item, ':')) {
 		form->binary_column = item;
-		return set_part(form, item + 2, c, where, err);
+		return set_part(form, item + 2, c, err);
 	}
 	form->line_column = item;
-	return sp_join_form_field(item + 2, &c->field, where, err);
+	return sp_join_form_field(item + 2, &c->field, err);
 }
 
-int sp_join_form_add_columns(struct sp_join_form *form, char *text, const char **where,
-			     struct sp_errinfo *err)
+int sp_join_form_add_columns(struct sp_join_form *form, char *text, struct sp_errinfo *err)
 {
 	struct sp_join_opts *o = form->opts;
 	char *item;
@@ -78,7 +75,7 @@ int sp_join_form_add_columns(struct sp_join_form *form, char *text, const char *
 	while ((item = next_item(&text))) {
 		struct sp_join_column c = { 0, 0 };
 		const char *name;
-		int rc = read_column(form, item, &c, &name, where, err);
+		int rc = read_column(form, item, &c, &name, err);
 
 		if (rc)
 			return rc;
@@ -121,7 +118,7 @@ static int find(const struct sp_columns *c, const char *text, const char *ends, 
 
 /* Makes the list of a key with numbers for names. */
 static int number_list(const struct sp_columns *c, const char *text, char **list,
-		       const char **where, struct sp_errinfo *err)
+		       struct sp_errinfo *err)
 {
 	/* a name has at least one byte and is followed by one */
 	char *to = *list = calloc(strlen(text) + 1, DIGITS);
@@ -138,7 +135,7 @@ static int number_list(const struct sp_columns *c, const char *text, char **list
 			to += sprintf(to, "%zu", number);
 			/* letters; digits would change the number */
 			if (*p == ':' && isdigit((unsigned char)*++p))
-				return sp__form_wrong(err, where, text, "invalid field number:");
+				return sp__invalid(err, text, "invalid field number:");
 		}
 		end = sp__form_item_end(p, ",");
 		to += sprintf(to, "%.*s", (int)(end - p), p);
@@ -160,7 +157,7 @@ static bool is_wanted(const struct sp_join_form *form, unsigned side)
 }
 
 static int number_key(struct sp_join_form *form, unsigned side, const struct sp_columns *c,
-		      const char **where, struct sp_errinfo *err)
+		      struct sp_errinfo *err)
 {
 	struct sp_join_form_key *key;
 	int rc = 0;
@@ -169,10 +166,10 @@ static int number_key(struct sp_join_form *form, unsigned side, const struct sp_
 		return 0;
 	key = &form->key[side];
 	if (key->name) {
-		rc = number_list(c, key->name, &form->list[side], where, err);
+		rc = number_list(c, key->name, &form->list[side], err);
 		key->name = NULL;
 		if (!rc)
-			rc = sp_join_form_set_key(form, (int)side, form->list[side], where, err);
+			rc = sp_join_form_set_key(form, (int)side, form->list[side], err);
 	}
 	for (size_t i = 0; !rc && i < key->n; i++)
 		rc = sp_columns_check(c, key->field[i] + 1, err);
@@ -233,34 +230,32 @@ static int number_then(struct sp_join_form *form, unsigned side, const struct sp
 	return rc;
 }
 
-int sp__form_check_names(const struct sp_join_form *form, const char **where,
-			 struct sp_errinfo *err)
+int sp__form_check_names(const struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
 
-	*where = NULL;
 	if (!sp_join_form_name(form))
 		return 0;
 	if (!o->header)
-		return sp__form_wrong(err, where, sp_join_form_name(form), "invalid field number:");
+		return sp__invalid(err, sp_join_form_name(form), "invalid field number:");
 	if (o->fixed_bytes[0] || o->separator_bytes > 1)
-		return sp__form_wrong(err, where, NULL,
-				      "columns have names in lines and CSV with separators of one "
-				      "byte only");
+		return sp__invalid(err, NULL,
+				   "columns have names in lines and CSV with separators of one "
+				   "byte only");
 	if (form->binary_column)
-		return sp__form_wrong(err, where, form->binary_column + 2, "invalid field number:");
+		return sp__invalid(err, form->binary_column + 2, "invalid field number:");
 	for (size_t i = 0; i < o->ncolumns; i++)
 		if (form->column_names[i] && form->columns[i].file > 2 + o->nthen)
-			return sp__errf(err, -EINVAL, "parse", NULL, -1,
-					"there is no file %u: %u.%s", form->columns[i].file,
-					form->columns[i].file, form->column_names[i]);
+			return sp__invalid(err, NULL, "there is no file %u: %u.%s",
+					   form->columns[i].file, form->columns[i].file,
+					   form->column_names[i]);
 	return 0;
 }
 
 /* Resolves the names of a file; ahead as for sp_join_form_resolve(), NULL: read by an index. */
 static int resolve_file(struct sp_join_form *form, unsigned side, const char *input,
 			const char *(*quote)(const char *), struct sp_batch *ahead,
-			const char **where, struct sp_errinfo *err)
+			struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
 	struct sp_columns c = {
@@ -278,7 +273,7 @@ static int resolve_file(struct sp_join_form *form, unsigned side, const char *in
 	int rc = sp_columns_read(&c, err);
 
 	if (!rc)
-		rc = number_key(form, side, &c, where, err);
+		rc = number_key(form, side, &c, err);
 	if (!rc)
 		rc = number_columns(form, side, &c, err);
 	if (!rc)
@@ -293,17 +288,17 @@ static int resolve_file(struct sp_join_form *form, unsigned side, const char *in
 
 int sp_join_form_resolve(struct sp_join_form *form, const char *const inputs[2],
 			 const char *(*quote)(const char *), struct sp_batch ahead[2],
-			 const char **where, struct sp_errinfo *err)
+			 struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
 	int rc = 0;
 
 	if (!sp_join_form_name(form))
 		return 0;
-	rc = sp__form_check_names(form, where, err);
+	rc = sp__form_check_names(form, err);
 	for (unsigned i = 0; !rc && i < 2 + o->nthen; i++)
 		if (is_wanted(form, i))
 			rc = resolve_file(form, i, i < 2 ? inputs[i] : o->then[i - 2].input, quote,
-					  i < 2 ? &ahead[i] : NULL, where, err);
+					  i < 2 ? &ahead[i] : NULL, err);
 	return rc;
 }

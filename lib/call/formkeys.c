@@ -13,12 +13,6 @@
 /* The letter of collated text, which sp_key_letter() does not know. */
 #define COLLATED (1u << 31)
 
-int sp__form_wrong(struct sp_errinfo *err, const char **where, const char *text, const char *reason)
-{
-	*where = text;
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", reason);
-}
-
 int sp__form_no_memory(struct sp_errinfo *err)
 {
 	return sp__err(err, -ENOMEM, "allocate", NULL, -1);
@@ -40,7 +34,7 @@ const char *sp__form_item_end(const char *p, const char *separators)
 	return p;
 }
 
-int sp_join_form_field(const char *text, size_t *field, const char **where, struct sp_errinfo *err)
+int sp_join_form_field(const char *text, size_t *field, struct sp_errinfo *err)
 {
 	const char *p = text;
 	char *end = NULL;
@@ -50,13 +44,13 @@ int sp_join_form_field(const char *text, size_t *field, const char **where, stru
 		p++;
 	n = *p == '-' ? 0 : strtoumax(p, &end, 10);
 	if (!n || *end)
-		return sp__form_wrong(err, where, text, "invalid field number:");
+		return sp__invalid(err, text, "invalid field number:");
 	*field = (size_t)(n - 1);
 	return 0;
 }
 
 static int take_letters(const struct sp_join_form *form, const char *item, size_t digits,
-			struct sp_key *type, const char **where, struct sp_errinfo *err)
+			struct sp_key *type, struct sp_errinfo *err)
 {
 	struct sp_errinfo reason = SP_ERRINFO_INIT;
 
@@ -64,24 +58,22 @@ static int take_letters(const struct sp_join_form *form, const char *item, size_
 		if (*c == 'l')
 			type->letters |= COLLATED;
 		else if (!strchr("nghMVf", *c) || !sp_key_letter(type, *c, SP_KEY_BOTH))
-			return sp__form_wrong(err, where, item, "invalid field number:");
+			return sp__invalid(err, item, "invalid field number:");
 	}
-	*where = NULL;
 	if (sp_key_check(type, &reason))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: %s", item, reason.text);
+		return sp__invalid(err, NULL, "%s: %s", item, reason.text);
 	if (type->letters & COLLATED && type->type != SP_KEY_TEXT)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s: 'l' applies to text only",
-				item);
+		return sp__invalid(err, NULL, "%s: 'l' applies to text only", item);
 	return 0;
 }
 
 /* Adds an item of a key, FIELD[LETTERS]; the form owns item, which is split. */
 static int add_field(struct sp_join_form *form, struct sp_join_form_key *key, char *item,
-		     const char **where, struct sp_errinfo *err)
+		     struct sp_errinfo *err)
 {
 	size_t digits = strspn(item, "0123456789"), field;
 	struct sp_key type = SP_KEY_INIT;
-	int rc = take_letters(form, item, digits, &type, where, err);
+	int rc = take_letters(form, item, digits, &type, err);
 
 	if (rc)
 		return rc;
@@ -89,7 +81,7 @@ static int add_field(struct sp_join_form *form, struct sp_join_form_key *key, ch
 		form->typed |= item[digits] != '\0';
 		item[digits] = '\0';
 	}
-	rc = sp_join_form_field(item, &field, where, err);
+	rc = sp_join_form_field(item, &field, err);
 	if (rc)
 		return rc;
 	if (!SP__ARRAY_RESIZE(key->field, key->n + 1) || !SP__ARRAY_RESIZE(key->type, key->n + 1))
@@ -101,7 +93,7 @@ static int add_field(struct sp_join_form *form, struct sp_join_form_key *key, ch
 
 /* Parses one field or, unless only POSIX join's options are known, a list of fields. */
 static int parse_key(struct sp_join_form *form, struct sp_join_form_key *key, const char *text,
-		     const char **where, struct sp_errinfo *err)
+		     struct sp_errinfo *err)
 {
 	*key = (struct sp_join_form_key){ .text = text };
 	for (const char *p = text;; p++) {
@@ -110,7 +102,7 @@ static int parse_key(struct sp_join_form *form, struct sp_join_form_key *key, co
 
 		if (!sp__form_keep(form, p, bytes))
 			return sp__form_no_memory(err);
-		rc = add_field(form, key, form->item, where, err);
+		rc = add_field(form, key, form->item, err);
 		p += bytes;
 		if (rc || !*p)
 			return rc;
@@ -128,13 +120,10 @@ static bool has_names(const char *text)
 	}
 }
 
-static int set_name(struct sp_join_form_key *key, const char *text, const char **where,
-		    struct sp_errinfo *err)
+static int set_name(struct sp_join_form_key *key, const char *text, struct sp_errinfo *err)
 {
-	*where = NULL;
 	if (key->name && strcmp(key->name, text) != 0)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "incompatible join fields %s, %s",
-				key->name, text);
+		return sp__invalid(err, NULL, "incompatible join fields %s, %s", key->name, text);
 	key->name = text;
 	return 0;
 }
@@ -147,27 +136,23 @@ static int compare_keys(const struct sp_join_form_key *old, const struct sp_join
 	    (old->n == key->n && !memcmp(old->field, key->field, old->n * sizeof(*old->field))))
 		return 0;
 	if (old->n == 1 && key->n == 1)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"incompatible join fields %zu, %zu", old->field[0] + 1,
-				key->field[0] + 1);
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "incompatible join fields %s, %s",
-			old->text, key->text);
+		return sp__invalid(err, NULL, "incompatible join fields %zu, %zu",
+				   old->field[0] + 1, key->field[0] + 1);
+	return sp__invalid(err, NULL, "incompatible join fields %s, %s", old->text, key->text);
 }
 
-int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text, const char **where,
+int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text,
 			 struct sp_errinfo *err)
 {
 	struct sp_join_form_key *key = &form->key[side], old = *key;
 	int rc;
 
 	if (!form->plain && has_names(text))
-		return set_name(key, text, where, err);
-	rc = parse_key(form, key, text, where, err);
+		return set_name(key, text, err);
+	rc = parse_key(form, key, text, err);
 	key->name = old.name;
-	if (!rc) {
-		*where = NULL;
+	if (!rc)
 		rc = compare_keys(&old, key, err);
-	}
 	free(old.field);
 	free(old.type);
 	return rc;
@@ -176,20 +161,18 @@ int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text, 
 int sp_join_form_keys(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_form_key *key = form->key;
-	const char *where;
 
 	form->key_given = key[0].n || key[1].n;
 	for (int i = 0; i < 2; i++) {
-		int rc = key[i].n ? 0 : sp_join_form_set_key(form, i, "1", &where, err);
+		int rc = key[i].n ? 0 : sp_join_form_set_key(form, i, "1", err);
 
 		if (rc)
 			return rc;
 		form->opts->keys[i] = key[i].field;
 	}
 	if (key[0].n != key[1].n)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"keys have different numbers of fields: %zu, %zu", key[0].n,
-				key[1].n);
+		return sp__invalid(err, NULL, "keys have different numbers of fields: %zu, %zu",
+				   key[0].n, key[1].n);
 	form->opts->nkeys = key[0].n;
 	return 0;
 }
@@ -208,9 +191,9 @@ int sp__form_match_types(struct sp_join_form *form, struct sp_errinfo *err)
 		if (!a[i].letters)
 			a[i] = b[i];
 		if (a[i].letters != b[i].letters)
-			return sp__errf(err, -EINVAL, "parse", NULL, -1,
-					"fields of the keys have different types: %s, %s",
-					form->key[0].text, form->key[1].text);
+			return sp__invalid(err, NULL,
+					   "fields of the keys have different types: %s, %s",
+					   form->key[0].text, form->key[1].text);
 		form->collated[i] = a[i].letters & COLLATED;
 		if (form->collated[i])
 			o->collated = form->collated;

@@ -49,21 +49,20 @@ static size_t separator_bytes(const char *text)
 	return n;
 }
 
-int sp_join_form_set_separator(struct sp_join_form *form, const char *text, const char **where,
-			       struct sp_errinfo *err)
+int sp_join_form_set_separator(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
 {
 	struct sp_join_opts *o = form->opts;
 	size_t n = separator_bytes(text);
 	char separator[sizeof(form->separator)] = "\n"; /* "" means that the line is one field */
 
 	if (!n)
-		return sp__form_wrong(err, where, text, "multi-character tab");
+		return sp__invalid(err, text, "multi-character tab");
 	if (!strcmp(text, "\\0"))
 		separator[0] = '\0';
 	else if (*text)
 		memcpy(separator, text, n);
 	if (o->separator && (o->separator_bytes != n || memcmp(form->separator, separator, n) != 0))
-		return sp__form_wrong(err, where, NULL, "incompatible tabs");
+		return sp__invalid(err, NULL, "incompatible tabs");
 	memcpy(form->separator, separator, n);
 	o->separator = form->separator;
 	o->separator_bytes = n;
@@ -71,14 +70,14 @@ int sp_join_form_set_separator(struct sp_join_form *form, const char *text, cons
 }
 
 int sp_join_form_set_unpaired(struct sp_join_form *form, const char *text, bool pairs,
-			      const char **where, struct sp_errinfo *err)
+			      struct sp_errinfo *err)
 {
 	size_t side = 0;
 
-	if (sp_join_form_field(text, &side, where, err))
+	if (sp_join_form_field(text, &side, err))
 		return -EINVAL;
 	if (side > 1)
-		return sp__form_wrong(err, where, text, "invalid field number:");
+		return sp__invalid(err, text, "invalid field number:");
 	form->opts->unpaired[side] = true;
 	form->opts->pairs &= pairs;
 	return 0;
@@ -87,8 +86,7 @@ int sp_join_form_set_unpaired(struct sp_join_form *form, const char *text, bool 
 int sp_join_form_set_filler(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
 {
 	if (form->opts->filler && strcmp(form->opts->filler, text) != 0)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"conflicting empty-field replacement strings");
+		return sp__invalid(err, NULL, "conflicting empty-field replacement strings");
 	form->opts->filler = text;
 	return 0;
 }
@@ -105,8 +103,7 @@ void sp_join_form_set_type(struct sp_join_form *form, int type)
 	o->first_alone = !o->pairs && (o->semi || type == SP_JOIN_ANTI);
 }
 
-int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const char **where,
-			   struct sp_errinfo *err)
+int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
 {
 	static const char reason[] = "invalid --record-size argument";
 	const char *p = text;
@@ -115,14 +112,15 @@ int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const ch
 		size_t bytes = strcspn(p, ",");
 		uint64_t n = 0;
 
-		*where = sp__form_keep(form, p, bytes);
-		if (!*where)
+		const char *item = sp__form_keep(form, p, bytes);
+
+		if (!item)
 			return sp__form_no_memory(err);
-		if (sp_size_parse(*where, 1, &n) || !n || n > SIZE_MAX / 2)
-			return sp__form_wrong(err, where, *where, reason);
+		if (sp_size_parse(item, 1, &n) || !n || n > SIZE_MAX / 2)
+			return sp__invalid(err, item, reason);
 		form->opts->fixed_bytes[i] = (size_t)n;
 		if (p[bytes] && i == 1)
-			return sp__form_wrong(err, where, text, reason);
+			return sp__invalid(err, text, reason);
 		if (p[bytes])
 			p += bytes + 1;
 	}
@@ -130,39 +128,37 @@ int sp_join_form_set_sizes(struct sp_join_form *form, const char *text, const ch
 }
 
 static int add_part(struct sp_join_form *form, const char *item, size_t bytes, size_t *number,
-		    const char **where, struct sp_errinfo *err)
+		    struct sp_errinfo *err)
 {
 	struct sp_key part = SP_KEY_INIT;
 
-	*where = sp__form_keep(form, item, bytes);
-	if (!*where || !SP__ARRAY_RESIZE(form->parts, form->nparts + 1))
+	const char *spec = sp__form_keep(form, item, bytes);
+
+	if (!spec || !SP__ARRAY_RESIZE(form->parts, form->nparts + 1))
 		return sp__form_no_memory(err);
-	if (sp_bkey_parse(*where, &part, err))
+	if (sp_bkey_parse(spec, &part, err))
 		return -EINVAL;
 	*number = form->nparts;
 	form->parts[form->nparts++] = part;
 	return 0;
 }
 
-int sp_join_form_add_bkey(struct sp_join_form *form, const char *text, const char **where,
-			  struct sp_errinfo *err)
+int sp_join_form_add_bkey(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
 {
 	const char *p = text;
 
 	for (int i = 0; i < 2; i++) {
 		size_t bytes = strcspn(p, ",");
-		int rc =
-			SP__ARRAY_RESIZE(form->bkey[i], form->nbkeys + 1)
-				? add_part(form, p, bytes, &form->bkey[i][form->nbkeys], where, err)
-				: sp__form_no_memory(err);
+		int rc = SP__ARRAY_RESIZE(form->bkey[i], form->nbkeys + 1)
+				 ? add_part(form, p, bytes, &form->bkey[i][form->nbkeys], err)
+				 : sp__form_no_memory(err);
 
 		if (rc)
 			return rc;
 		if (form->parts[form->nparts - 1].reverse)
-			return sp__form_wrong(err, where, text, "a join key has no direction");
+			return sp__invalid(err, text, "a join key has no direction");
 		if (p[bytes] && i == 1)
-			return sp__form_wrong(err, where, text,
-					      "a key has one part for each file, not more");
+			return sp__invalid(err, text, "a key has one part for each file, not more");
 		if (p[bytes])
 			p += bytes + 1;
 	}
@@ -199,7 +195,7 @@ bool sp_join_form_conflict(const struct sp_join_form *form, const char **a, cons
 }
 
 /* Sets -e of binary records: a byte as a number. */
-static int set_fill(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+static int set_fill(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const char *text = form->opts->filler;
 	bool hex = text && text[0] == '0' && (text[1] | 32) == 'x';
@@ -210,39 +206,38 @@ static int set_fill(struct sp_join_form *form, const char **where, struct sp_err
 		return 0;
 	byte = strtoul(text, &end, hex ? 16 : 10);
 	if (!isdigit((unsigned char)*text) || *end || byte > UINT8_MAX)
-		return sp__form_wrong(err, where, text,
-				      "binary records are filled with a byte from 0 to 255");
+		return sp__invalid(err, text,
+				   "binary records are filled with a byte from 0 to 255");
 	form->fill[0] = (char)byte;
 	form->opts->filler = form->fill;
 	return 0;
 }
 
 /* Makes the whole record the key if --bkey is missing. */
-static int whole_record(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+static int whole_record(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const size_t *bytes = form->opts->fixed_bytes;
 	char text[32];
 	int rc;
 
 	if (bytes[0] != bytes[1])
-		return sp__form_wrong(err, where, NULL, "records of different sizes need --bkey");
+		return sp__invalid(err, NULL, "records of different sizes need --bkey");
 	snprintf(text, sizeof(text), "0:%zu", bytes[0]);
-	rc = sp_join_form_add_bkey(form, text, where, err);
-	*where = NULL;
+	rc = sp_join_form_add_bkey(form, text, err);
 	return rc;
 }
 
-static int finish_binary(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+static int finish_binary(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_opts *o = form->opts;
 	int rc;
 
 	if (form->line_column)
-		return sp__form_wrong(err, where, form->line_column,
-				      "columns of binary records are FILENUM.OFFSET:LENGTH, not");
-	rc = set_fill(form, where, err);
+		return sp__invalid(err, form->line_column,
+				   "columns of binary records are FILENUM.OFFSET:LENGTH, not");
+	rc = set_fill(form, err);
 	if (!rc && !form->nbkeys)
-		rc = whole_record(form, where, err);
+		rc = whole_record(form, err);
 	o->fields = form->parts;
 	o->nkeys = form->nbkeys;
 	for (int i = 0; i < 2; i++)
@@ -250,26 +245,26 @@ static int finish_binary(struct sp_join_form *form, const char **where, struct s
 	return rc;
 }
 
-static int finish_text(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+static int finish_text(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	struct sp_join_opts *o = form->opts;
-	int rc = o->csv && !o->separator ? sp_join_form_set_separator(form, ",", where, err) : 0;
+	int rc = o->csv && !o->separator ? sp_join_form_set_separator(form, ",", err) : 0;
 
 	if (rc)
 		return rc;
 	if (o->csv && (o->separator_bytes != 1 || strchr("\"\n", form->separator[0])))
-		return sp__form_wrong(err, where, NULL,
-				      "the separator of --csv is one byte, and not a quote, "
-				      "newline or zero byte");
+		return sp__invalid(err, NULL,
+				   "the separator of --csv is one byte, and not a quote, "
+				   "newline or zero byte");
 	if (form->nbkeys)
-		return sp__form_wrong(err, where, NULL, "--bkey needs --record-size");
+		return sp__invalid(err, NULL, "--bkey needs --record-size");
 	if (form->binary_column)
-		return sp__form_wrong(err, where, form->binary_column + 2, "invalid field number:");
+		return sp__invalid(err, form->binary_column + 2, "invalid field number:");
 	return 0;
 }
 
 /* Checks file numbers after all options, when the number of further files is known. */
-static int check_files(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+static int check_files(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const struct sp_join_opts *o = form->opts;
 	char text[96];
@@ -284,21 +279,18 @@ static int check_files(struct sp_join_form *form, const char **where, struct sp_
 				 form->parts[c->field].offset, form->parts[c->field].length);
 		else
 			snprintf(text, sizeof(text), "%u.%zu", c->file, c->field + 1);
-		*where = sp__form_keep(form, text, strlen(text));
-		return *where ? sp__form_wrong(err, where, *where,
-					       "invalid file number in field spec:")
-			      : sp__form_no_memory(err);
+		return sp__form_keep(form, text, strlen(text))
+			       ? sp__invalid(err, form->item, "invalid file number in field spec:")
+			       : sp__form_no_memory(err);
 	}
 	return 0;
 }
 
-int sp_join_form_finish(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+int sp_join_form_finish(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	int rc = sp__form_match_types(form, err);
 
-	*where = NULL;
 	if (!rc)
-		rc = form->opts->fixed_bytes[0] ? finish_binary(form, where, err)
-						: finish_text(form, where, err);
-	return rc ? rc : check_files(form, where, err);
+		rc = form->opts->fixed_bytes[0] ? finish_binary(form, err) : finish_text(form, err);
+	return rc ? rc : check_files(form, err);
 }

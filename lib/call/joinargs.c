@@ -25,20 +25,18 @@ static const struct sp__option names[] = {
 	{ 0 },
 };
 
-static int set_type(struct sp_join_form *form, const char *text, const char **where,
-		    struct sp_errinfo *err)
+static int set_type(struct sp_join_form *form, const char *text, struct sp_errinfo *err)
 {
 	int type;
 
 	if (sp_join_type_parse(text, &type))
-		return sp__call_bad(err, where, text, "invalid --type argument");
+		return sp__invalid(err, text, "invalid --type argument");
 	sp_join_form_set_type(form, type);
 	return 0;
 }
 
 /* Adds columns.  They split a copy that the call owns. */
-static int add_columns(struct sp_call_join *j, const char *text, const char **where,
-		       struct sp_errinfo *err)
+static int add_columns(struct sp_call_join *j, const char *text, struct sp_errinfo *err)
 {
 	char *copy;
 
@@ -49,15 +47,14 @@ static int add_columns(struct sp_call_join *j, const char *text, const char **wh
 	copy = sp__call_copy(&j->base, text);
 	if (!copy)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	return sp_join_form_add_columns(&j->form, copy, where, err);
+	return sp_join_form_add_columns(&j->form, copy, err);
 }
 
-static int set_keys(struct sp_join_form *form, int code, const char *text, const char **where,
-		    struct sp_errinfo *err)
+static int set_keys(struct sp_join_form *form, int code, const char *text, struct sp_errinfo *err)
 {
-	int rc = code == '2' ? 0 : sp_join_form_set_key(form, 0, text, where, err);
+	int rc = code == '2' ? 0 : sp_join_form_set_key(form, 0, text, err);
 
-	return rc || code == '1' ? rc : sp_join_form_set_key(form, 1, text, where, err);
+	return rc || code == '1' ? rc : sp_join_form_set_key(form, 1, text, err);
 }
 
 /* Sets an option that is a flag.  False: it is not a flag. */
@@ -81,7 +78,7 @@ static bool set_flag(struct sp_join_opts *o, int code)
 	}
 }
 
-static int apply(void *to, int code, const char *arg, const char **where, struct sp_errinfo *err)
+static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 {
 	struct sp_call_join *j = to;
 	struct sp_join_form *form = &j->form;
@@ -92,52 +89,49 @@ static int apply(void *to, int code, const char *arg, const char **where, struct
 	case '1':
 	case '2':
 	case 'j':
-		return set_keys(form, code, arg, where, err);
+		return set_keys(form, code, arg, err);
 	case 't':
-		return sp_join_form_set_separator(form, arg, where, err);
+		return sp_join_form_set_separator(form, arg, err);
 	case 'a':
 	case 'v':
-		return sp_join_form_set_unpaired(form, arg, code == 'a', where, err);
+		return sp_join_form_set_unpaired(form, arg, code == 'a', err);
 	case 'e':
-		*where = NULL;
 		return sp_join_form_set_filler(form, arg, err);
 	case 'o':
-		return add_columns(j, arg, where, err);
+		return add_columns(j, arg, err);
 	case SP__OPT_TYPE:
-		return set_type(form, arg, where, err);
+		return set_type(form, arg, err);
 	case SP__OPT_RECORD_SIZE:
-		return sp_join_form_set_sizes(form, arg, where, err);
+		return sp_join_form_set_sizes(form, arg, err);
 	case SP__OPT_BKEY:
-		return sp_join_form_add_bkey(form, arg, where, err);
+		return sp_join_form_add_bkey(form, arg, err);
 	default:
-		return sp__option_resource(&j->base, &j->opts.run, code, arg, where, err);
+		return sp__option_resource(&j->base, &j->opts.run, code, arg, err);
 	}
 }
 
-static int finish(struct sp_join_form *form, const char **where, struct sp_errinfo *err)
+static int finish(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const char *a, *b;
 	int rc;
 
-	*where = NULL;
 	rc = sp_join_form_keys(form, err);
 	if (rc)
 		return rc;
 	if (sp_join_form_conflict(form, &a, &b))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"options '%s' and '%s' are incompatible", a, b);
-	return sp_join_form_finish(form, where, err);
+		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
+	return sp_join_form_finish(form, err);
 }
 
-int sp__call_join_args(struct sp_call_join *join, const char **where, struct sp_errinfo *err)
+int sp__call_join_args(struct sp_call_join *join, struct sp_errinfo *err)
 {
-	int rc = sp__options_each(&join->base, names, apply, join, where, err);
+	int rc = sp__options_each(&join->base, names, apply, join, err);
 
 	if (rc < 0)
 		return rc;
 	if (!sp_join_form_name(&join->form))
-		return finish(&join->form, where, err);
-	return sp__form_check_names(&join->form, where, err);
+		return finish(&join->form, err);
+	return sp__form_check_names(&join->form, err);
 }
 
 /* Adds -1 and -2 with the present lists. */
@@ -176,10 +170,8 @@ static int add_list(struct sp_call *args, const struct sp_join_form *form, struc
 }
 
 /* Adds options other than keys and columns; these follow, as the form has them. */
-static int add_other(void *to, int code, const char *arg, const char **where,
-		     struct sp_errinfo *err)
+static int add_other(void *to, int code, const char *arg, struct sp_errinfo *err)
 {
-	(void)where;
 	if (code == '1' || code == '2' || code == 'j' || (code == 'o' && strcmp(arg, "auto") != 0))
 		return 0;
 	return sp__call_add_arg(to, names, code, arg, err);
@@ -188,8 +180,7 @@ static int add_other(void *to, int code, const char *arg, const char **where,
 int sp__call_join_numbered(const struct sp_call_join *join, const struct sp_join_form *form,
 			   struct sp_call *args, struct sp_errinfo *err)
 {
-	const char *where;
-	int rc = sp__options_each(&join->base, names, add_other, args, &where, err);
+	int rc = sp__options_each(&join->base, names, add_other, args, err);
 
 	if (!rc)
 		rc = add_keys(args, form, err);

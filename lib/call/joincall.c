@@ -13,7 +13,6 @@ int sp_call_join(struct sp_call_join **call, const char *const *args, size_t nar
 	static const struct sp_call_join init = { .opts = SP_JOIN_OPTS_INIT };
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_call_join *c = malloc(sizeof(*c));
-	const char *where = NULL;
 	int rc;
 
 	*call = NULL;
@@ -25,11 +24,11 @@ int sp_call_join(struct sp_call_join **call, const char *const *args, size_t nar
 	c->form.only_regular = true;
 	rc = sp__call_keep(&c->base, args, nargs, &cause);
 	if (!rc)
-		rc = sp__call_join_args(c, &where, &cause);
+		rc = sp__call_join_args(c, &cause);
 	if (!rc)
 		rc = sp__call_complete(&c->base, &c->opts.run, &cause);
 	if (rc < 0) {
-		rc = sp__call_wrong(err, &cause, where);
+		rc = sp__call_wrong(err, &cause);
 		sp_call_join_free(c);
 		return rc;
 	}
@@ -73,11 +72,10 @@ static int number_args(struct sp_call_join *copy, const char *left, const char *
 	const char *const inputs[2] = { left, right };
 	struct sp_batch none[2] = { 0 }; /* regular files need no batches */
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
-	const char *where = NULL;
-	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, none, &where, &cause);
+	int rc = sp_join_form_resolve(&copy->form, inputs, NULL, none, &cause);
 
-	if (rc && where)
-		return sp__call_wrong(err, &cause, where);
+	if (rc && cause.where)
+		return sp__call_wrong(err, &cause);
 	if (rc)
 		return sp__errf(err, cause.code, cause.op, cause.path[0] ? cause.path : NULL,
 				cause.offset, "%s", cause.text);

@@ -14,11 +14,10 @@ struct sp_call_join {
 };
 
 /*
- * Applies the arguments of base; where as for sp__call_sort_args().  Columns keep their names; if
+ * Applies the arguments of base.  Columns keep their names; if
  * there are names, the form is not finished.
  */
-SP_MUST_CHECK int sp__call_join_args(struct sp_call_join *join, const char **where,
-				     struct sp_errinfo *err);
+SP_MUST_CHECK int sp__call_join_args(struct sp_call_join *join, struct sp_errinfo *err);
 /*
  * Makes the arguments of a call with numbers for names; free with sp__call_release().  Returns 0 or
  * -ENOMEM.

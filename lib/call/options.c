@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "base/err.h"
 #include "call/call.h"
 
 struct reader {
@@ -46,7 +47,7 @@ static const char *next_arg(struct reader *o)
 }
 
 static int long_option(struct reader *o, const char *text, int *code, const char **arg,
-		       const char **where, struct sp_errinfo *err)
+		       struct sp_errinfo *err)
 {
 	size_t bytes = strcspn(text + 2, "=");
 	const struct sp__option *found;
@@ -54,28 +55,26 @@ static int long_option(struct reader *o, const char *text, int *code, const char
 
 	found = by_name(o->table, text + 2, bytes, &count);
 	if (!found)
-		return sp__call_bad(err, where, text,
-				    count ? "ambiguous option"
-					  : "not an option that applies here:");
+		return sp__invalid(err, text,
+				   count ? "ambiguous option" : "not an option that applies here:");
 	*code = found->code;
 	*arg = text[2 + bytes] ? text + 2 + bytes + 1 : NULL;
 	if (*arg && found->arg == SP__OPT_NONE)
-		return sp__call_bad(err, where, text, "option takes no argument:");
+		return sp__invalid(err, text, "option takes no argument:");
 	if (!*arg && found->arg == SP__OPT_ARG)
 		*arg = next_arg(o);
 	if (!*arg && found->arg == SP__OPT_ARG)
-		return sp__call_bad(err, where, text, "option requires an argument:");
+		return sp__invalid(err, text, "option requires an argument:");
 	return 1;
 }
 
-static int short_option(struct reader *o, int *code, const char **arg, const char **where,
-			struct sp_errinfo *err)
+static int short_option(struct reader *o, int *code, const char **arg, struct sp_errinfo *err)
 {
 	const char *text = o->args[o->next - 1];
 	const struct sp__option *found = by_letter(o->table, *o->letters);
 
 	if (!found)
-		return sp__call_bad(err, where, text, "not an option that applies here:");
+		return sp__invalid(err, text, "not an option that applies here:");
 	*code = found->code;
 	*arg = NULL;
 	o->letters++;
@@ -83,7 +82,7 @@ static int short_option(struct reader *o, int *code, const char **arg, const cha
 		*arg = *o->letters ? o->letters : next_arg(o);
 		o->letters = "";
 		if (!*arg)
-			return sp__call_bad(err, where, text, "option requires an argument:");
+			return sp__invalid(err, text, "option requires an argument:");
 	}
 	if (!*o->letters)
 		o->letters = NULL;
@@ -91,26 +90,25 @@ static int short_option(struct reader *o, int *code, const char **arg, const cha
 }
 
 /* Reads the next option.  Returns 1, with code and argument or NULL; 0: end. */
-static int next_option(struct reader *o, int *code, const char **arg, const char **where,
-		       struct sp_errinfo *err)
+static int next_option(struct reader *o, int *code, const char **arg, struct sp_errinfo *err)
 {
 	const char *text;
 
 	if (o->letters)
-		return short_option(o, code, arg, where, err);
+		return short_option(o, code, arg, err);
 	text = next_arg(o);
 	if (!text)
 		return 0;
 	if (text[0] != '-' || !text[1] || !strcmp(text, "--"))
-		return sp__call_bad(err, where, text, "not an option:");
+		return sp__invalid(err, text, "not an option:");
 	if (text[1] == '-')
-		return long_option(o, text, code, arg, where, err);
+		return long_option(o, text, code, arg, err);
 	o->letters = text + 1;
-	return short_option(o, code, arg, where, err);
+	return short_option(o, code, arg, err);
 }
 
 int sp__options_each(const struct sp_call *call, const struct sp__option *table,
-		     sp__option_apply *apply, void *to, const char **where, struct sp_errinfo *err)
+		     sp__option_apply *apply, void *to, struct sp_errinfo *err)
 {
 	struct reader o = { .table = table,
 			    .args = (const char *const *)call->args,
@@ -118,9 +116,8 @@ int sp__options_each(const struct sp_call *call, const struct sp__option *table,
 	const char *arg;
 	int rc, code;
 
-	*where = NULL;
-	while ((rc = next_option(&o, &code, &arg, where, err)) == 1) {
-		rc = apply(to, code, arg, where, err);
+	while ((rc = next_option(&o, &code, &arg, err)) == 1) {
+		rc = apply(to, code, arg, err);
 		if (rc < 0)
 			return rc;
 	}

@@ -49,17 +49,15 @@ enum sp__option_code {
 		"compress-output", SP__OPT_COMPRESS_OUTPUT, SP__OPT_ARG                            \
 	}
 
-/* Applies an option to its object; *where as for sp__options_each(). */
-typedef int sp__option_apply(void *to, int code, const char *arg, const char **where,
-			     struct sp_errinfo *err);
+/* Applies an option to its object. */
+typedef int sp__option_apply(void *to, int code, const char *arg, struct sp_errinfo *err);
 
 /*
  * Applies the options in order until apply() fails.  Returns 0 or its error; -EINVAL: unknown
- * option, or wrong number of arguments.  *where, unless NULL, is to be quoted after err->text.
+ * option, or wrong number of arguments.
  */
 SP_MUST_CHECK int sp__options_each(const struct sp_call *call, const struct sp__option *table,
-				   sp__option_apply *apply, void *to, const char **where,
-				   struct sp_errinfo *err);
+				   sp__option_apply *apply, void *to, struct sp_errinfo *err);
 
 /*
  * Returns the option as one argument, for free(); NULL: out of memory.  *apart: its value must
@@ -69,4 +67,4 @@ char *sp__option_spell(const struct sp__option *table, int code, const char *arg
 
 /* Applies an option of resources.  Returns 1: another option. */
 SP_MUST_CHECK int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
-				      const char *arg, const char **where, struct sp_errinfo *err);
+				      const char *arg, struct sp_errinfo *err);

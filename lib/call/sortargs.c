@@ -33,37 +33,34 @@ const struct sp__option sp__call_sort_options[] = {
 	{ 0 },
 };
 
-static int set_fixed(struct sp_order *o, const char *text, const char **where,
-		     struct sp_errinfo *err)
+static int set_fixed(struct sp_order *o, const char *text, struct sp_errinfo *err)
 {
 	uint64_t bytes = 0;
 
 	if (sp_size_parse(text, 1, &bytes) || !bytes || bytes > SIZE_MAX / 2)
-		return sp__call_bad(err, where, text, "invalid --record-size argument");
+		return sp__invalid(err, text, "invalid --record-size argument");
 	o->record_bytes = bytes;
 	return 0;
 }
 
-static int set_sort(struct sp_order *o, const char *text, const char **where,
-		    struct sp_errinfo *err)
+static int set_sort(struct sp_order *o, const char *text, struct sp_errinfo *err)
 {
 	int letter;
 
 	if (sp_order_sort_parse(text, &letter))
-		return sp__call_bad(err, where, text, "invalid --sort argument");
+		return sp__invalid(err, text, "invalid --sort argument");
 	sp_key_letter(&o->global, (char)letter, SP_KEY_BOTH);
 	return 0;
 }
 
 /* Applies an option with a letter. */
-static int letter_option(struct sp_order *o, char letter, const char *arg, const char **where,
-			 struct sp_errinfo *err)
+static int letter_option(struct sp_order *o, char letter, const char *arg, struct sp_errinfo *err)
 {
 	switch (letter) {
 	case 'k':
-		return sp_order_add_key(o, arg, where, err);
+		return sp_order_add_key(o, arg, err);
 	case 't':
-		return sp_order_set_separator(o, arg, where, err);
+		return sp_order_set_separator(o, arg, err);
 	case 's':
 		o->stable = true;
 		return 0;
@@ -78,44 +75,38 @@ static int letter_option(struct sp_order *o, char letter, const char *arg, const
 	}
 }
 
-int sp__call_order_option(struct sp_order *o, int code, const char *arg, const char **where,
-			  struct sp_errinfo *err)
+int sp__call_order_option(struct sp_order *o, int code, const char *arg, struct sp_errinfo *err)
 {
-	int rc;
-
 	switch (code) {
 	case SP__OPT_CSV:
 		o->csv = true;
 		return 0;
 	case SP__OPT_RECORD_SIZE:
-		return set_fixed(o, arg, where, err);
+		return set_fixed(o, arg, err);
 	case SP__OPT_SORT:
-		return set_sort(o, arg, where, err);
+		return set_sort(o, arg, err);
 	case SP__OPT_HEADER:
 		if (sp_order_set_header(o, arg))
-			return sp__call_bad(err, where, arg, "invalid --header argument");
+			return sp__invalid(err, arg, "invalid --header argument");
 		return 0;
 	case SP__OPT_BKEY:
-		rc = sp_order_add_bkey(o, arg, err);
-		*where = arg;
-		return rc;
+		return sp_order_add_bkey(o, arg, err);
 	default:
-		return code < SP__OPT_CSV ? letter_option(o, (char)code, arg, where, err) : 1;
+		return code < SP__OPT_CSV ? letter_option(o, (char)code, arg, err) : 1;
 	}
 }
 
-static int set_compression(struct sp_call *call, const char *arg, const char **where,
-			   struct sp_errinfo *err)
+static int set_compression(struct sp_call *call, const char *arg, struct sp_errinfo *err)
 {
 	int how;
 
 	if (sp_spill_compression_parse(arg, &how))
-		return sp__call_bad(err, where, arg, "invalid --spill-compression argument");
+		return sp__invalid(err, arg, "invalid --spill-compression argument");
 	call->sort.run.compression = (enum sp_spill_compression)how;
 	return 0;
 }
 
-static int apply(void *to, int code, const char *arg, const char **where, struct sp_errinfo *err)
+static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 {
 	struct sp_call *call = to;
 	int rc;
@@ -126,63 +117,59 @@ static int apply(void *to, int code, const char *arg, const char **where, struct
 		return 0;
 	}
 	if (code == SP__OPT_SPILL_COMPRESSION)
-		return set_compression(call, arg, where, err);
+		return set_compression(call, arg, err);
 	if (code == 'k' && sp_columns_is_name(arg)) {
 		call->named = true;
-		*where = NULL;
 		return sp_order_add_name(&call->order, arg, err);
 	}
-	rc = sp__option_resource(call, &call->sort.run, code, arg, where, err);
-	return rc == 1 ? sp__call_order_option(&call->order, code, arg, where, err) : rc;
+	rc = sp__option_resource(call, &call->sort.run, code, arg, err);
+	return rc == 1 ? sp__call_order_option(&call->order, code, arg, err) : rc;
 }
 
 /* Checks that names have a header, and records that can have one. */
-static int check_names(struct sp_call *call, const char **where, struct sp_errinfo *err)
+static int check_names(struct sp_call *call, struct sp_errinfo *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < call->order.nkeys; i++)
 		if (call->order.keys[i].name && !call->order.header_records)
-			rc = sp_order_set_key(&call->order.keys[i], call->order.keys[i].name, where,
-					      err);
+			rc = sp_order_set_key(&call->order.keys[i], call->order.keys[i].name, err);
 	if (!rc && call->named && call->order.record_bytes)
-		rc = sp__call_bad(err, where, NULL,
-				  "records of a fixed length have no columns with names");
+		rc = sp__invalid(err, NULL, "records of a fixed length have no columns with names");
 	return rc;
 }
 
 /* Refuses incompatible options, after all are read. */
-static int complete(struct sp_order *o, const char **where, struct sp_errinfo *err)
+static int complete(struct sp_order *o, struct sp_errinfo *err)
 {
 	const char *a, *b;
 	int rc;
 
-	*where = NULL;
 	rc = sp_order_finish(o, err);
 	if (rc)
 		return rc;
 	if (sp_order_conflict(o, &a, &b))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"options '%s' and '%s' are incompatible", a, b);
+		return sp__invalid(err, NULL, "options '%s' and '%s' are incompatible", a, b);
 	if (o->nbkeys && !o->record_bytes)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "--bkey needs --record-size");
+		return sp__invalid(err, NULL, "--bkey needs --record-size");
 	if (o->record_bytes && !sp_order_is_default(&o->global))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"with --record-size the order is given by --bkey; of the ordering "
-				"letters only -r is allowed");
+		return sp__invalid(
+			err, NULL,
+			"with --record-size the order is given by --bkey; of the ordering "
+			"letters only -r is allowed");
 	return 0;
 }
 
-static int finish(struct sp_call *call, const char **where, struct sp_errinfo *err)
+static int finish(struct sp_call *call, struct sp_errinfo *err)
 {
-	int rc = check_names(call, where, err);
+	int rc = check_names(call, err);
 
 	if (!rc)
-		rc = complete(&call->order, where, err);
+		rc = complete(&call->order, err);
 	if (!rc && call->sort.count && !call->order.unique)
-		rc = sp__call_bad(err, where, NULL, "--count needs --unique");
+		rc = sp__invalid(err, NULL, "--count needs --unique");
 	if (!rc && call->count_name && !(call->order.csv && call->order.header_records))
-		rc = sp__call_bad(err, where, NULL, "--count=NAME needs --csv and --header");
+		rc = sp__invalid(err, NULL, "--count=NAME needs --csv and --header");
 	if (!rc && !call->named)
 		rc = sp_order_keyset(&call->keys, &call->order, NULL, err);
 	call->sort.format = sp_order_format(&call->order);
@@ -191,11 +178,11 @@ static int finish(struct sp_call *call, const char **where, struct sp_errinfo *e
 	return rc;
 }
 
-int sp__call_sort_args(struct sp_call *call, const char **where, struct sp_errinfo *err)
+int sp__call_sort_args(struct sp_call *call, struct sp_errinfo *err)
 {
-	int rc = sp__options_each(call, sp__call_sort_options, apply, call, where, err);
+	int rc = sp__options_each(call, sp__call_sort_options, apply, call, err);
 
-	return rc < 0 ? rc : finish(call, where, err);
+	return rc < 0 ? rc : finish(call, err);
 }
 
 /* The columns of a header, and the arguments whose names are to be replaced by numbers. */
@@ -204,14 +191,12 @@ struct numbering {
 	struct sp_call *args;
 };
 
-static int add_numbered(void *to, int code, const char *arg, const char **where,
-			struct sp_errinfo *err)
+static int add_numbered(void *to, int code, const char *arg, struct sp_errinfo *err)
 {
 	struct numbering *n = to;
 	char *key = NULL;
 	int rc = 0;
 
-	(void)where;
 	if (code == 'k' && sp_columns_is_name(arg))
 		rc = sp_columns_key(n->columns, arg, &key, err);
 	if (!rc)
@@ -222,8 +207,7 @@ static int add_numbered(void *to, int code, const char *arg, const char **where,
 
 static int number_args(const struct sp_call *call, struct numbering *n, struct sp_errinfo *err)
 {
-	const char *where;
-	int rc = sp__options_each(call, sp__call_sort_options, add_numbered, n, &where, err);
+	int rc = sp__options_each(call, sp__call_sort_options, add_numbered, n, err);
 
 	for (size_t i = 0; !rc && call->named && i < call->order.nkeys; i++)
 		if (!call->order.keys[i].name)

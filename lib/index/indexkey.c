@@ -12,8 +12,6 @@ static int parse(struct sp_key *key, const char *spec, const struct sp_recfmt *f
 		 struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
-	const char *where;
-	bool inherits;
 	int rc = 0;
 
 	*key = (struct sp_key)SP_KEY_INIT;
@@ -23,7 +21,7 @@ static int parse(struct sp_key *key, const char *spec, const struct sp_recfmt *f
 	} else if (format->kind == SP_REC_FIXED) {
 		rc = sp_bkey_parse(spec, key, &own);
 	} else if (*spec) {
-		rc = sp_key_parse(spec, key, &inherits, &where, &own);
+		rc = sp_key_parse(spec, key, &own);
 		if (!rc)
 			rc = sp_key_check(key, &own);
 	}

@@ -177,8 +177,8 @@ static int find_type(const char *name, size_t n)
 	return -1;
 }
 
-/* Reads [:TYPE][:r] at s into key, whose offset and length are set. */
-static int parse_type(const char *s, struct sp_key *key, struct sp_errinfo *err)
+/* Reads [:TYPE][:r] at s, in text, into key, whose offset and length are set. */
+static int parse_type(const char *text, const char *s, struct sp_key *key, struct sp_errinfo *err)
 {
 	size_t n;
 	int t;
@@ -188,18 +188,17 @@ static int parse_type(const char *s, struct sp_key *key, struct sp_errinfo *err)
 		n = strcspn(++s, ":");
 		t = find_type(s, n);
 		if (t < 0)
-			return sp__errf(err, -EINVAL, "parse", NULL, -1, "unknown type '%.*s'",
-					n > 64 ? 64 : (int)n, s);
+			return sp__invalid(err, text, "unknown type '%.*s'", n > 64 ? 64 : (int)n,
+					   s);
 		if (types[t].bytes && types[t].bytes != key->length)
-			return sp__errf(err, -EINVAL, "parse", NULL, -1,
-					"type %s has a length of %d, not %zu", types[t].name,
-					types[t].bytes, key->length);
+			return sp__invalid(err, text, "type %s has a length of %d, not %zu",
+					   types[t].name, types[t].bytes, key->length);
 		key->type = types[t].type;
 		key->big_endian = types[t].big_endian;
 		s += n;
 	}
 	if (*s && strcmp(s, ":r") != 0)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "stray text '%.64s'", s);
+		return sp__invalid(err, text, "stray text '%.64s'", s);
 	key->reverse = *s != '\0';
 	return 0;
 }
@@ -222,17 +221,16 @@ int sp_bkey_parse(const char *text, struct sp_key *key, struct sp_errinfo *err)
 	int rc;
 
 	if (!read_size(&s, &k.offset))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "invalid offset");
+		return sp__invalid(err, text, "invalid offset");
 	if (*s++ != ':')
-		return sp__errf(err, -EINVAL, "parse", NULL, -1,
-				"expected OFFSET:LENGTH[:TYPE][:r]");
+		return sp__invalid(err, text, "expected OFFSET:LENGTH[:TYPE][:r]");
 	if (!read_size(&s, &k.length))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "invalid length");
+		return sp__invalid(err, text, "invalid length");
 	if (!k.length)
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "length is zero");
+		return sp__invalid(err, text, "length is zero");
 	if (__builtin_add_overflow(k.offset, k.length, &end))
-		return sp__errf(err, -EINVAL, "parse", NULL, -1, "offset is too large");
-	rc = parse_type(s, &k, err);
+		return sp__invalid(err, text, "offset is too large");
+	rc = parse_type(text, s, &k, err);
 	if (!rc)
 		*key = k;
 	return rc;

@@ -16,7 +16,6 @@ static const char letters[] = "bdfghiMnRrV";
 
 struct spec {
 	const char *text;
-	const char **where;
 	struct sp_errinfo *err;
 };
 
@@ -102,7 +101,7 @@ int sp_key_check(const struct sp_key *key, struct sp_errinfo *err)
 		if (*c != 'b' && *c != 'r' && sp_key_has_letter(key, *c))
 			*p++ = *c;
 	*p = '\0';
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "options '-%s' are incompatible", given);
+	return sp__invalid(err, NULL, "options '-%s' are incompatible", given);
 }
 
 static const char *take_letters(const char *p, struct sp_key *key, enum sp_key_end end)
@@ -141,19 +140,14 @@ static const char *need_number(const struct spec *s, const char *p, size_t *valu
 {
 	const char *rest = take_number(p, value);
 
-	if (!rest) {
-		*s->where = p;
-		sp__errf(s->err, -EINVAL, "parse", NULL, -1,
-			 "invalid number %s: invalid count at start of", place);
-	}
+	if (!rest)
+		sp__invalid(s->err, p, "invalid number %s: invalid count at start of", place);
 	return rest;
 }
 
 static int bad_spec(const struct spec *s, const char *what)
 {
-	*s->where = s->text;
-	return sp__errf(s->err, -EINVAL, "parse", NULL, -1, "%s: invalid field specification",
-			what);
+	return sp__invalid(s->err, s->text, "%s: invalid field specification", what);
 }
 
 /*
@@ -179,10 +173,9 @@ static int parse_end(const struct spec *s, const char *p, bool obsolete, struct 
 	return *p ? bad_spec(s, "stray character in field spec") : 0;
 }
 
-int sp_key_parse(const char *text, struct sp_key *key, bool *inherits, const char **where,
-		 struct sp_errinfo *err)
+int sp_key_parse(const char *text, struct sp_key *key, struct sp_errinfo *err)
 {
-	const struct spec s = { text, where, err };
+	const struct spec s = { text, err };
 	const char *p;
 	int rc = 0;
 
@@ -204,14 +197,13 @@ int sp_key_parse(const char *text, struct sp_key *key, bool *inherits, const cha
 		rc = parse_end(&s, p + 1, false, key);
 	else if (*p)
 		rc = bad_spec(&s, "stray character in field spec");
-	*inherits = !key->letters;
 	return rc;
 }
 
-int sp_key_parse_obsolete(const char *plus, const char *minus, struct sp_key *key, bool *inherits,
-			  const char **where, struct sp_errinfo *err)
+int sp_key_parse_obsolete(const char *plus, const char *minus, struct sp_key *key,
+			  struct sp_errinfo *err)
 {
-	const struct spec s = { minus, where, err };
+	const struct spec s = { minus, err };
 	const char *p;
 	int rc = 0;
 
@@ -223,6 +215,5 @@ int sp_key_parse_obsolete(const char *plus, const char *minus, struct sp_key *ke
 		return 1;
 	if (minus)
 		rc = parse_end(&s, minus + 1, true, key);
-	*inherits = !key->letters;
 	return rc;
 }

@@ -23,11 +23,6 @@ void sp_order_release(struct sp_order *order)
 	order->nkeys = order->nbkeys = 0;
 }
 
-static int invalid(struct sp_errinfo *err, const char *reason)
-{
-	return sp__errf(err, -EINVAL, "parse", NULL, -1, "%s", reason);
-}
-
 static int add(struct sp_order *o, const struct sp_order_key *key, struct sp_errinfo *err)
 {
 	if (!SP__ARRAY_GROW_BY_ONE(o->keys, o->nkeys))
@@ -36,20 +31,16 @@ static int add(struct sp_order *o, const struct sp_order_key *key, struct sp_err
 	return 0;
 }
 
-int sp_order_set_key(struct sp_order_key *key, const char *text, const char **where,
-		     struct sp_errinfo *err)
+int sp_order_set_key(struct sp_order_key *key, const char *text, struct sp_errinfo *err)
 {
-	bool inherits;
-
 	key->name = NULL;
-	return sp_key_parse(text, &key->spec, &inherits, where, err);
+	return sp_key_parse(text, &key->spec, err);
 }
 
-int sp_order_add_key(struct sp_order *order, const char *text, const char **where,
-		     struct sp_errinfo *err)
+int sp_order_add_key(struct sp_order *order, const char *text, struct sp_errinfo *err)
 {
 	struct sp_order_key key = { .spec = SP_KEY_INIT };
-	int rc = sp_order_set_key(&key, text, where, err);
+	int rc = sp_order_set_key(&key, text, err);
 
 	return rc ? rc : add(order, &key, err);
 }
@@ -62,34 +53,26 @@ int sp_order_add_name(struct sp_order *order, const char *name, struct sp_errinf
 }
 
 int sp_order_add_obsolescent(struct sp_order *order, const char *plus, const char *minus,
-			     const char **where, struct sp_errinfo *err)
+			     struct sp_errinfo *err)
 {
 	struct sp_order_key key = { .obsolescent = true };
-	bool inherits;
-	int rc;
+	int rc = sp_key_parse_obsolete(plus, minus, &key.spec, err);
 
-	*where = minus;
-	rc = sp_key_parse_obsolete(plus, minus, &key.spec, &inherits, where, err);
 	return rc ? rc : add(order, &key, err);
 }
 
-int sp_order_set_separator(struct sp_order *order, const char *text, const char **where,
-			   struct sp_errinfo *err)
+int sp_order_set_separator(struct sp_order *order, const char *text, struct sp_errinfo *err)
 {
 	int c = (unsigned char)text[0];
 
-	*where = NULL;
 	if (!c)
-		return invalid(err, "empty tab");
-	if (text[1]) {
-		*where = text;
-		if (strcmp(text, "\\0") != 0)
-			return invalid(err, "multi-character tab");
+		return sp__invalid(err, NULL, "empty tab");
+	if (text[1] && strcmp(text, "\\0") != 0)
+		return sp__invalid(err, text, "multi-character tab");
+	if (text[1])
 		c = '\0';
-	}
-	*where = NULL;
 	if (order->separator != -1 && order->separator != c)
-		return invalid(err, "incompatible tabs");
+		return sp__invalid(err, NULL, "incompatible tabs");
 	order->separator = c;
 	return 0;
 }

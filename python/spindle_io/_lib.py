@@ -67,6 +67,7 @@ class ErrInfo(Structure):
         ("offset", c_longlong),
         ("path", c_char * 4096),
         ("text", c_char * 256),
+        ("where", c_char_p),
     ]
 
 

@@ -163,9 +163,9 @@ void die_sys(int errnum, const char *fmt, ...)
 	longjmp(out, 1);
 }
 
-void die_word(const struct sp_errinfo *err, const char *where)
+void die_argument(const struct sp_errinfo *err)
 {
-	die("%s%s", err->text, where ? where : "");
+	die("%s%s", err->text, err->where ? err->where : "");
 }
 
 void msg(const char *fmt, ...)

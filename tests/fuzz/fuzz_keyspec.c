@@ -63,16 +63,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = (const char *)data, *rest = size ? memchr(data, '\n', size) : NULL;
 	size_t bytes = rest ? (size_t)(rest - text) : size, left = size - bytes - (rest != NULL);
 	char *spec = malloc(bytes + 1);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_key key;
-	const char *where = NULL;
-	bool inherits;
 
 	if (!spec)
 		return 0;
 	if (bytes)
 		memcpy(spec, text, bytes);
 	spec[bytes] = '\0';
-	if (!sp_key_parse(spec, &key, &inherits, &where, NULL)) {
+	if (!sp_key_parse(spec, &key, &err)) {
 		if (rest && left > 1) {
 			const char *a = rest + 2;
 			size_t an = (left - 1) / 2, bn = left - 1 - an;
@@ -81,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			orders(&key, -1, a, an, a + an, bn);
 		}
 	} else {
-		check(where >= spec && where <= spec + bytes);
+		check(err.where >= spec && err.where <= spec + bytes);
 	}
 	free(spec);
 	return 0;

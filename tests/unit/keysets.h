@@ -45,13 +45,11 @@ __attribute__((unused)) static struct sp_keyset *order_open(const struct order *
 	struct sp_keyset_opts opts = { .format = { SP_REC_LINE, '\n', 0, 0 }, .separator = -1 };
 	struct sp_key keys[3];
 	struct sp_keyset *ks;
-	const char *where;
-	bool inherits;
 
 	if (!setlocale(LC_ALL, o->locale ? o->locale : "C"))
 		return NULL;
 	for (; opts.nkeys < 3 && o->keys[opts.nkeys]; opts.nkeys++)
-		if (sp_key_parse(o->keys[opts.nkeys], &keys[opts.nkeys], &inherits, &where, NULL))
+		if (sp_key_parse(o->keys[opts.nkeys], &keys[opts.nkeys], NULL))
 			abort();
 	opts.keys = keys;
 	opts.reverse = strchr(o->letters, 'r');

@@ -11,13 +11,11 @@ static void is(const char *spec, int sep, const char *rec, const char *want)
 				    .separator = sep };
 	struct sp_keyset *ks = NULL;
 	struct sp_key k;
-	const char *where;
 	size_t begin = 0, end = 0;
-	bool inherits;
 	char name[3] = { '-', sep < 0 ? '-' : (char)sep };
 
 	o.keys = &k;
-	if (sp_key_parse(spec, &k, &inherits, &where, NULL) || sp_keyset_new(&ks, &o, NULL)) {
+	if (sp_key_parse(spec, &k, NULL) || sp_keyset_new(&ks, &o, NULL)) {
 		ok(false, "-k %s is understood", spec);
 		return;
 	}

@@ -19,11 +19,9 @@ static struct sp_keyset *keyset_of(const char *spec)
 				    .separator = '|' };
 	struct sp_keyset *ks = NULL;
 	struct sp_key k;
-	const char *where;
-	bool inherits;
 
 	o.keys = &k;
-	if (sp_key_parse(spec, &k, &inherits, &where, NULL) || sp_keyset_new(&ks, &o, NULL))
+	if (sp_key_parse(spec, &k, NULL) || sp_keyset_new(&ks, &o, NULL))
 		return NULL;
 	/* Byte keys from the first text on. */
 	sp__key_expect(ks, 1 << 20);

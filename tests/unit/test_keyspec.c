@@ -14,11 +14,8 @@ static bool same(const struct sp_key *k, size_t sword, size_t schar, size_t ewor
 static void good(const char *text, size_t sword, size_t schar, size_t eword, size_t echar)
 {
 	struct sp_key k;
-	bool inherits;
-	const char *where;
 
-	ok(sp_key_parse(text, &k, &inherits, &where, NULL) == 0 &&
-		   same(&k, sword, schar, eword, echar),
+	ok(sp_key_parse(text, &k, NULL) == 0 && same(&k, sword, schar, eword, echar),
 	   "-k %s is from %zu.%zu to %zu.%zu", text, sword, schar, eword, echar);
 }
 
@@ -26,14 +23,12 @@ static void bad(const char *text, const char *want, const char *want_where)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_key k;
-	bool inherits;
-	const char *where = "";
-	int rc = sp_key_parse(text, &k, &inherits, &where, &err);
+	int rc = sp_key_parse(text, &k, &err);
 
-	ok(rc == -EINVAL && !strcmp(err.text, want) && !strcmp(where, want_where),
+	ok(rc == -EINVAL && !strcmp(err.text, want) && !strcmp(err.where, want_where),
 	   "-k '%s' is refused: %s ‘%s’", text, want, want_where);
-	if (strcmp(err.text, want) || strcmp(where, want_where))
-		diag("%s ‘%s’", err.text, where);
+	if (strcmp(err.text, want) || strcmp(err.where, want_where))
+		diag("%s ‘%s’", err.text, err.where);
 }
 
 static void obsolete(const char *plus, const char *minus, int want, size_t sword, size_t schar,
@@ -41,9 +36,7 @@ static void obsolete(const char *plus, const char *minus, int want, size_t sword
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_key k;
-	bool inherits;
-	const char *where;
-	int rc = sp_key_parse_obsolete(plus, minus, &k, &inherits, &where, &err);
+	int rc = sp_key_parse_obsolete(plus, minus, &k, &err);
 
 	ok(rc == want && (rc || same(&k, sword, schar, eword, echar)),
 	   "%s %s is from %zu.%zu to %zu.%zu (%d)", plus, minus ? minus : "", sword, schar, eword,
@@ -107,43 +100,41 @@ static void letters(void)
 {
 	struct sp_key k, global = SP_KEY_INIT;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	bool inherits;
-	const char *where;
 	int rc;
 
-	rc = sp_key_parse("1b,2", &k, &inherits, &where, NULL);
-	ok(!rc && k.skip_start_blanks && !k.skip_end_blanks && !inherits,
+	rc = sp_key_parse("1b,2", &k, NULL);
+	ok(!rc && k.skip_start_blanks && !k.skip_end_blanks && k.letters,
 	   "b after the first position belongs to it");
-	rc = sp_key_parse("1,2b", &k, &inherits, &where, NULL);
-	ok(!rc && !k.skip_start_blanks && k.skip_end_blanks && !inherits,
+	rc = sp_key_parse("1,2b", &k, NULL);
+	ok(!rc && !k.skip_start_blanks && k.skip_end_blanks && k.letters,
 	   "b after the second position belongs to that");
-	rc = sp_key_parse("1fid,2r", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("1fid,2r", &k, NULL);
 	ok(!rc && k.fold && k.reverse && k.ignore == SP_IGNORE_NONDICT && k.type == SP_KEY_TEXT,
 	   "other letters belong to the key, and d is more than i");
-	rc = sp_key_parse("1VR", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("1VR", &k, NULL);
 	ok(!rc && k.type == SP_KEY_RANDOM && !sp_key_check(&k, NULL), "V and R together are R");
-	rc = sp_key_parse("3,3", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("3,3", &k, NULL);
+	ok(!rc && !k.letters, "a key can be without letters");
 	sp_key_letter(&global, 'n', SP_KEY_BOTH);
 	sp_key_letter(&global, 'b', SP_KEY_BOTH);
 	sp_key_inherit(&k, &global);
-	ok(!rc && inherits && k.type == SP_KEY_NUMERIC && k.skip_start_blanks &&
-		   k.skip_end_blanks && k.sword == 2,
+	ok(k.type == SP_KEY_NUMERIC && k.skip_start_blanks && k.skip_end_blanks && k.sword == 2,
 	   "a key without letters takes the global ones");
-	rc = sp_key_parse("1r", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("1r", &k, NULL);
 	sp_key_inherit(&k, &global);
 	ok(!rc && k.type == SP_KEY_TEXT, "a key with a letter takes none");
 	ok(!sp_key_letter(&k, 'x', SP_KEY_BOTH) && !sp_key_letter(&k, '\0', SP_KEY_BOTH),
 	   "x is no ordering letter");
-	rc = sp_key_parse("2bgrfn", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("2bgrfn", &k, NULL);
 	ok(!rc && sp_key_check(&k, &err) == -EINVAL &&
 		   !strcmp(err.text, "options '-fgn' are incompatible"),
 	   "g and n are incompatible, in GNU's words");
 	err.code = 0;
-	rc = sp_key_parse("2dM", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("2dM", &k, NULL);
 	ok(!rc && sp_key_check(&k, &err) == -EINVAL &&
 		   !strcmp(err.text, "options '-dM' are incompatible"),
 	   "d and M are incompatible");
-	rc = sp_key_parse("2dfV", &k, &inherits, &where, NULL);
+	rc = sp_key_parse("2dfV", &k, NULL);
 	ok(!rc && !sp_key_check(&k, NULL), "d, f and V go together");
 }
 

@@ -9,12 +9,10 @@
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 static struct sp_errinfo err;
-static const char *where;
 
-static int apply(void *order, int code, const char *arg, const char **about,
-		 struct sp_errinfo *reason)
+static int apply(void *order, int code, const char *arg, struct sp_errinfo *reason)
 {
-	return sp__call_order_option(order, code, arg, about, reason);
+	return sp__call_order_option(order, code, arg, reason);
 }
 
 static int parse(struct sp_order *o, const char *const *words, size_t n)
@@ -26,7 +24,7 @@ static int parse(struct sp_order *o, const char *const *words, size_t n)
 	memcpy(copy, words, n * sizeof(*copy));
 	*o = init;
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	return sp__options_each(&call, sp__call_sort_options, apply, o, &where, &err);
+	return sp__options_each(&call, sp__call_sort_options, apply, o, &err);
 }
 
 #define PARSE(o, ...) parse(o, WORDS(__VA_ARGS__), COUNT(WORDS(__VA_ARGS__)))
@@ -38,7 +36,7 @@ static bool refused(const char *text, const char *about, int rc)
 	else if (strcmp(err.text, text) != 0)
 		diag("said \"%s\"", err.text);
 	return rc == -EINVAL && !strcmp(err.text, text) &&
-	       (about ? where && !strcmp(where, about) : !where);
+	       (about ? err.where && !strcmp(err.where, about) : !err.where);
 }
 
 static void words_are_read(void)

@@ -29,11 +29,11 @@ void die_of(int rc, const struct sp_errinfo *err)
 	exit(2);
 }
 
-void die_word(const struct sp_errinfo *err, const char *where)
+void die_argument(const struct sp_errinfo *err)
 {
 	if (err->code == -ENOMEM)
 		die("memory exhausted");
-	if (where)
-		die("%s %s", err->text, quote(where));
+	if (err->where)
+		die("%s %s", err->text, quote(err->where));
 	die("%s", err->text);
 }

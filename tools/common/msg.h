@@ -72,10 +72,8 @@ const char *quote_file_always(const char *name);
 /* Prints an error; rc is the reason if err has none. */
 void say_error(int rc, const struct sp_errinfo *err);
 noreturn void die_of(int rc, const struct sp_errinfo *err);
-/*
- * Ends the program with "program: reason 'where'"; where: an argument of the command line, or NULL.
- */
-noreturn void die_word(const struct sp_errinfo *err, const char *where);
+/* Ends the program with "program: reason 'where'", for an invalid argument. */
+noreturn void die_argument(const struct sp_errinfo *err);
 
 /* Prints one line for each option without effect. */
 void say_no_effects(const struct sp_no_effects *list);

@@ -21,10 +21,12 @@ void incompatible(const char *letters)
 void order_set_key(struct sp_order_key *key, const char *text, const char *named)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	const char *where = text;
 
-	if (sp_order_set_key(key, text, &where, &err))
-		die_word(&err, named ? named : where);
+	if (!sp_order_set_key(key, text, &err))
+		return;
+	if (named)
+		err.where = named;
+	die_argument(&err);
 }
 
 /* Adds a key; if it does not begin with a number, it is resolved later by the header. */
@@ -32,40 +34,37 @@ void order_add_key(void *settings, const char *option, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct settings *set = settings;
-	const char *where = text;
 	int rc;
 
 	(void)option;
 	if (sp_columns_is_name(text) && strcmp(msg_program(), "sort") != 0)
 		rc = sp_order_add_name(&set->order, text, &err);
 	else
-		rc = sp_order_add_key(&set->order, text, &where, &err);
+		rc = sp_order_add_key(&set->order, text, &err);
 	if (rc)
-		die_word(&err, where);
+		die_argument(&err);
 }
 
 bool order_add_obsolescent(struct settings *set, const char *begin, const char *end)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	const char *where;
-	int rc = sp_order_add_obsolescent(&set->order, begin, end, &where, &err);
+	int rc = sp_order_add_obsolescent(&set->order, begin, end, &err);
 
 	if (rc < 0)
-		die_word(&err, where);
+		die_argument(&err);
 	return rc == 0;
 }
 
 void order_set_separator(void *order, const char *option, const char *text)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	const char *where;
 
 	(void)option;
 	/* GNU sort reports the bytes of one character as several characters */
 	if (text[0] & 0x80 && text[1] && strcmp(msg_program(), "sort") != 0)
 		die("-t %s: a separator is one byte", quote(text));
-	if (sp_order_set_separator(order, text, &where, &err))
-		die_word(&err, where);
+	if (sp_order_set_separator(order, text, &err))
+		die_argument(&err);
 }
 
 void order_finish(struct settings *set)
@@ -73,7 +72,7 @@ void order_finish(struct settings *set)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
 	if (sp_order_finish(&set->order, &err))
-		die_word(&err, NULL);
+		die_argument(&err);
 }
 
 static void read_salt_file(struct settings *set)

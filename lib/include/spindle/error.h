@@ -43,6 +43,7 @@ struct sp_errinfo {
 	long long offset;		/* byte offset in path; -1: not applicable */
 	char path[SP_ERRINFO_PATH_MAX]; /* file; "": none */
 	char text[SP_ERRINFO_TEXT_MAX]; /* reason, in addition to the code; "": none */
+	const char *where; /* part of an argument to quote after text, borrowed; NULL: none */
 };
 
 #define SP_ERRINFO_INIT                                                                            \

@@ -9,12 +9,11 @@
  * sp_join_form_resolve() if columns were named, then sp_join_form_keys() and sp_join_form_finish().
  * The form fills in the struct sp_join_opts, which borrows from the form.
  *
- * Ownership: texts are borrowed until the form is released.  *where may belong to the form, until
- * the next call. sp_join_form_release() frees what the form owns; the options then have dangling
- * pointers and must not be used.  With new options the form can be used again.
- * Errors: -EINVAL if an option is wrong. err->text is the reason, and *where, if it is not NULL, is
- * the text to quote after it.  The argument `where` must not be NULL.  The messages are those of
- * GNU join.
+ * Ownership: texts are borrowed until the form is released.  err->where may belong to the form,
+ * until the next call.  sp_join_form_release() frees what the form owns; the options then have
+ * dangling pointers and must not be used.  With new options the form can be used again.
+ * Errors: -EINVAL if an option is wrong. err->text is the reason, and err->where, if it is not
+ * NULL, is the text to quote after it.  The messages are those of GNU join.
  * Thread rule: a form belongs to one thread while it changes; afterwards any thread may read it.
  */
 #ifndef SPINDLE_JOINFORM_H
@@ -68,14 +67,14 @@ SP_API void sp_join_form_release(struct sp_join_form *form);
  * Returns 0; -EINVAL if the text is not a key or contradicts an earlier one; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_join_form_set_key(struct sp_join_form *form, int side, const char *text,
-					      const char **where, struct sp_errinfo *err);
+					      struct sp_errinfo *err);
 
 /*
  * Parses a text as a field number.
  * field: receives the field, counted from 0.
  * Returns 0, or -EINVAL if the text is not a number from 1 on.
  */
-SP_API SP_MUST_CHECK int sp_join_form_field(const char *text, size_t *field, const char **where,
+SP_API SP_MUST_CHECK int sp_join_form_field(const char *text, size_t *field,
 					    struct sp_errinfo *err);
 
 /*
@@ -84,14 +83,14 @@ SP_API SP_MUST_CHECK int sp_join_form_field(const char *text, size_t *field, con
  * Returns 0; -EINVAL if an item is not a column; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_join_form_add_columns(struct sp_join_form *form, char *text,
-						  const char **where, struct sp_errinfo *err);
+						  struct sp_errinfo *err);
 
 /*
  * Sets the separator (-t): one character, nothing, or \0.
  * Returns 0, or -EINVAL if the text has more characters or contradicts an earlier separator.
  */
 SP_API SP_MUST_CHECK int sp_join_form_set_separator(struct sp_join_form *form, const char *text,
-						    const char **where, struct sp_errinfo *err);
+						    struct sp_errinfo *err);
 
 /*
  * Selects unpaired records of a file (-a), and without pairs nothing else (-v).
@@ -99,8 +98,7 @@ SP_API SP_MUST_CHECK int sp_join_form_set_separator(struct sp_join_form *form, c
  * Returns 0, or -EINVAL if the text is not such a number.
  */
 SP_API SP_MUST_CHECK int sp_join_form_set_unpaired(struct sp_join_form *form, const char *text,
-						   bool pairs, const char **where,
-						   struct sp_errinfo *err);
+						   bool pairs, struct sp_errinfo *err);
 
 /*
  * Sets the text that replaces empty fields (-e).
@@ -117,15 +115,15 @@ SP_API void sp_join_form_set_type(struct sp_join_form *form, int type);
  * Returns 0; -EINVAL if the text is not one or two sizes above 0; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_join_form_set_sizes(struct sp_join_form *form, const char *text,
-						const char **where, struct sp_errinfo *err);
+						struct sp_errinfo *err);
 
 /*
  * Adds a key of binary records (--bkey): SPEC or SPEC,SPEC.
- * where: receives text, unless one SPEC is not part of a record.
+ * err->where is text, unless one SPEC is wrong by itself.
  * Returns 0; -EINVAL if a SPEC is wrong or has a direction, or there are more than two; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_join_form_add_bkey(struct sp_join_form *form, const char *text,
-					       const char **where, struct sp_errinfo *err);
+					       struct sp_errinfo *err);
 
 /* Returns the first column name whose number is unknown, or NULL.  The form owns the text. */
 SP_API const char *sp_join_form_name(const struct sp_join_form *form);
@@ -135,14 +133,13 @@ SP_API const char *sp_join_form_name(const struct sp_join_form *form);
  * ahead: two batches of zeros.  Each receives the bytes read of an input that can be read only
  * once, to be freed with free(), after an error, too.  The descriptor of the input stays open.
  * quote: see struct sp_columns.
- * Returns 0 or an error of sp_columns_read() or sp_columns_find().  With a NULL *where, err may
+ * Returns 0 or an error of sp_columns_read() or sp_columns_find().  With a NULL err->where, err may
  * have the path of an input.
  */
 SP_API SP_MUST_CHECK int sp_join_form_resolve(struct sp_join_form *form,
 					      const char *const inputs[2],
 					      const char *(*quote)(const char *),
-					      struct sp_batch ahead[2], const char **where,
-					      struct sp_errinfo *err);
+					      struct sp_batch ahead[2], struct sp_errinfo *err);
 
 /*
  * Completes the keys: a file without a key has its first field as key.
@@ -158,10 +155,9 @@ SP_API bool sp_join_form_conflict(const struct sp_join_form *form, const char **
 
 /*
  * Checks that the options agree with each other and with the format, and completes opts.
- * where: may receive opts->filler.
+ * err->where may be opts->filler.
  * Returns 0; -EINVAL if two options or an option and the format do not agree; -ENOMEM.
  */
-SP_API SP_MUST_CHECK int sp_join_form_finish(struct sp_join_form *form, const char **where,
-					     struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_join_form_finish(struct sp_join_form *form, struct sp_errinfo *err);
 
 #endif

@@ -8,8 +8,8 @@
  * arguments calls sp_call_sort() (spindle/call.h) instead.
  *
  * Ownership: an order has copies of its keys, which sp_order_release() frees; texts are borrowed.
- * Errors: -EINVAL if an option is wrong. err->text is the reason, and *where, if it is not NULL, is
- * the part of the text to quote after it.  The messages are those of GNU sort.
+ * Errors: -EINVAL if an option is wrong. err->text is the reason, and err->where, if it is not
+ * NULL, is the part of the text to quote after it.  The messages are those of GNU sort.
  * Thread rule: an order belongs to one thread while it changes; afterwards any thread may read it.
  */
 #ifndef SPINDLE_ORDER_H
@@ -52,7 +52,7 @@ SP_API void sp_order_release(struct sp_order *order);
 
 /* Adds a key, -k KEYDEF.  Returns 0; -EINVAL as for sp_key_parse(); -ENOMEM. */
 SP_API SP_MUST_CHECK int sp_order_add_key(struct sp_order *order, const char *text,
-					  const char **where, struct sp_errinfo *err);
+					  struct sp_errinfo *err);
 
 /*
  * Adds a key by column name, -k NAME[:OPTS]. sp_order_set_key() completes it when the number of the
@@ -64,22 +64,21 @@ SP_API SP_MUST_CHECK int sp_order_add_name(struct sp_order *order, const char *n
 
 /* Replaces a key by the key of a KEYDEF.  Returns 0, or -EINVAL as for sp_key_parse(). */
 SP_API SP_MUST_CHECK int sp_order_set_key(struct sp_order_key *key, const char *text,
-					  const char **where, struct sp_errinfo *err);
+					  struct sp_errinfo *err);
 
 /*
  * Adds an obsolescent key, +POS1 [-POS2]: see sp_key_parse_obsolete().
  * Returns 0; 1 if plus is not such a key; -EINVAL if minus is wrong; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_order_add_obsolescent(struct sp_order *order, const char *plus,
-						  const char *minus, const char **where,
-						  struct sp_errinfo *err);
+						  const char *minus, struct sp_errinfo *err);
 
 /*
  * Sets the field separator, -t SEP: one byte, or \0.
  * Returns 0, or -EINVAL if the text is empty, has more bytes, or contradicts an earlier separator.
  */
 SP_API SP_MUST_CHECK int sp_order_set_separator(struct sp_order *order, const char *text,
-						const char **where, struct sp_errinfo *err);
+						struct sp_errinfo *err);
 
 /*
  * Adds a key of binary records, --bkey=SPEC.

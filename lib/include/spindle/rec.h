@@ -148,24 +148,22 @@ SP_API SP_MUST_CHECK int sp_key_check(const struct sp_key *key, struct sp_errinf
 /*
  * Parses a text as GNU sort -k does: POS1[,POS2] with option letters.  A number that is too large
  * counts as the largest one.
- * inherits: receives true if the text has no letter, so that the global letters apply.
- * where: after an error, receives the part of the text that GNU sort quotes behind its message.
+ * key: receives letters 0 if the text has no letter, so that the global letters apply.
  * Returns 0, or -EINVAL with GNU sort's message in err->text, such as "character offset is zero:
- * invalid field specification", with *where "1.0".
+ * invalid field specification", and the part of the text that GNU sort quotes behind it in
+ * err->where, such as "1.0".
  */
-SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key, bool *inherits,
-				      const char **where, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_key_parse(const char *text, struct sp_key *key, struct sp_errinfo *err);
 
 /*
  * Parses the obsolescent form +POS1 [-POS2], with positions counted from 0.
  * plus: begins with '+'.
  * minus: begins with '-' and a digit; NULL: there is no end.
- * inherits, where: see sp_key_parse().
+ * key: see sp_key_parse().
  * Returns 0; 1 if plus is not such a key but a file name; -EINVAL if minus is wrong.
  */
 SP_API SP_MUST_CHECK int sp_key_parse_obsolete(const char *plus, const char *minus,
-					       struct sp_key *key, bool *inherits,
-					       const char **where, struct sp_errinfo *err);
+					       struct sp_key *key, struct sp_errinfo *err);
 
 /*
  * Parses a key of binary records: OFFSET:LENGTH[:TYPE][:r], with TYPE bytes, u8, u16le ... f64be.
