@@ -10,15 +10,13 @@
 #include <spindle/flow.h>
 #include "base/rng.h"
 #include "flow/decimal.h"
+#include "flowplan.h"
 #include "tap.h"
 
 #define ROWS 20000
 
-static const char *const tmpdirs[] = { "/tmp" };
 static char path[] = "/tmp/sp-flow.XXXXXX";
 static const char *inputs[] = { path };
-static struct sp_errinfo err;
-static const char *engine, *volume;
 static bool shuffled;			   /* scans give rows in any order */
 static int group_of[ROWS], cents_of[ROWS]; /* group ascending */
 
@@ -41,22 +39,6 @@ static void make_rows(void)
 	}
 	if (!f || fclose(f))
 		abort();
-}
-
-static struct sp_flow *open_flow(void)
-{
-	struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp_flow *flow = NULL;
-
-	run.memory_bytes = 1 << 20;
-	run.tmpdirs = tmpdirs;
-	run.ntmpdirs = 1;
-	run.engine = engine;
-	run.volume = volume;
-	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	if (sp_flow_open(&flow, &run, &err))
-		abort();
-	return flow;
 }
 
 static struct sp_operator *scan(struct sp_flow *flow)

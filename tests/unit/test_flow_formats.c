@@ -11,6 +11,7 @@
 #include <spindle/index.h>
 #include <spindle/join.h>
 #include "base/rng.h"
+#include "flowplan.h"
 #include "german.h"
 #include "lines.h"
 #include "tap.h"
@@ -18,8 +19,6 @@
 #define ROWS 900
 #define KEYS 300
 
-static const char *const tmpdirs[] = { "/tmp" };
-static struct sp_errinfo err;
 static char dir[] = "/tmp/sp-flow.XXXXXX", path[2][32], output[32], index_path[32];
 
 struct format {
@@ -67,8 +66,7 @@ static void make_index(const struct format *t)
 {
 	struct sp_index_build_opts o = SP_INDEX_BUILD_OPTS_INIT;
 
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
+	o.run = run_opts();
 	o.format = (struct sp_recfmt){ .kind = t->csv ? SP_REC_CSV : SP_REC_LINE,
 				       .eol = t->eol,
 				       .separator = ',' };
@@ -85,9 +83,7 @@ static struct sp_join_opts join_opts(const struct format *t, enum sp_join_algori
 	static const bool collated = true;
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
 
-	o.run.memory_bytes = 1 << 20;
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
+	o.run = run_opts();
 	o.eol = t->eol;
 	o.separator = t->separator;
 	o.separator_bytes = 1;
@@ -147,16 +143,13 @@ static struct sp_operator *scan(struct sp_flow *flow, const struct format *t, in
 static char *got_of(const struct format *t, enum sp_join_algorithm algorithm, int *rc)
 {
 	struct sp_join_opts o = join_opts(t, algorithm);
-	struct sp_run_opts run = SP_RUN_OPTS_INIT;
 	const bool through = algorithm == SP_JOIN_ASYNC_INL;
 	struct sp_operator *left, *op;
-	struct sp_flow *flow;
+	struct sp_flow *flow = open_flow();
 	struct sp_batch b;
 	FILE *f = tmpfile();
 
-	run.memory_bytes = 1 << 20;
-	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	if (!f || sp_flow_open(&flow, &run, &err))
+	if (!f)
 		abort();
 	o.index[1] = through ? index_path : NULL;
 	left = scan(flow, t, 0);

@@ -12,13 +12,12 @@
 #include <spindle/join.h>
 #include <spindle/sort.h>
 #include "base/rng.h"
+#include "flowplan.h"
 #include "lines.h"
 #include "tap.h"
 
 #define ROWS 6000
 
-static const char *const tmpdirs[] = { "/tmp" };
-static struct sp_errinfo err;
 static char path[2][32], output[32];
 
 static char *random_file(char *name, struct sp__rng *rng, int keys)
@@ -55,30 +54,12 @@ static int keep_all(void *arg, const char *record, size_t bytes)
 
 static struct sp_operator *scan(struct sp_flow *flow, int i)
 {
-	static const char *inputs[2];
-	struct sp_flow_scan o = { .inputs = &inputs[i],
-				  .ninputs = 1,
-				  .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				  .separator = " ",
-				  .separator_bytes = 1 };
-	struct sp_operator *op;
+	static const char *const inputs[] = { path[0], path[1] };
+	struct sp_operator *op = scan_file(flow, &inputs[i]);
 
-	inputs[i] = path[i];
-	if (sp_flow_scan(&op, flow, &o) || sp_flow_filter(&op, op, keep_all, NULL))
+	if (sp_flow_filter(&op, op, keep_all, NULL))
 		abort();
 	return op;
-}
-
-static struct sp_flow *open_flow(void)
-{
-	struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp_flow *flow;
-
-	run.memory_bytes = 1 << 20;
-	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	if (sp_flow_open(&flow, &run, &err))
-		abort();
-	return flow;
 }
 
 /* Takes at most that many batches; all: what they have. */
@@ -99,9 +80,7 @@ static struct sp_join_opts join_opts(enum sp_join_algorithm algorithm)
 {
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
 
-	o.run.memory_bytes = 1 << 20;
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
+	o.run = run_opts();
 	o.separator = " ";
 	o.separator_bytes = 1;
 	o.algorithm = algorithm;

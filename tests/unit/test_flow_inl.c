@@ -12,14 +12,13 @@
 #include <spindle/join.h>
 #include "lines.h"
 #include "script.h"
+#include "flowplan.h"
 #include "tap.h"
 
 #define FILES 4
 /* So far apart that no request has two records. */
 #define FILLER 20000
 
-static const char *const tmpdirs[] = { "/tmp" };
-static struct sp_errinfo err;
 static char dir[] = "/tmp/sp-flow.XXXXXX", file[FILES][32], index_of[FILES][40];
 
 /* How the next joins are made. */
@@ -30,26 +29,11 @@ static struct {
 	const char *engine;
 } how;
 
-static struct sp_flow *open_flow(void)
-{
-	struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp_flow *flow = NULL;
-
-	run.memory_bytes = 1 << 20;
-	run.tmpdirs = tmpdirs;
-	run.ntmpdirs = 1;
-	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	if (sp_flow_open(&flow, &run, &err))
-		abort();
-	return flow;
-}
-
 static void make_index(int i)
 {
 	struct sp_index_build_opts o = SP_INDEX_BUILD_OPTS_INIT;
 
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
+	o.run = run_opts();
 	o.format = (struct sp_recfmt){ .kind = SP_REC_LINE, .eol = '\n' };
 	o.separator = ' ';
 	o.key = "1,1";
@@ -82,9 +66,7 @@ static struct sp_join_opts join_opts(void)
 {
 	struct sp_join_opts o = SP_JOIN_OPTS_INIT;
 
-	o.run.memory_bytes = 1 << 20;
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
+	o.run = run_opts();
 	o.run.engine = how.engine;
 	o.run.direct = 0;
 	o.separator = " ";
@@ -346,17 +328,11 @@ static struct sp_operator *many_loops(struct sp_flow *flow)
 static struct sp_operator *hashed(struct sp_flow *flow, struct sp_operator *left, int i)
 {
 	struct sp_join_opts o = join_opts();
-	static const char *inputs[2];
-	struct sp_flow_scan so = { .inputs = &inputs[i],
-				   .ninputs = 1,
-				   .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				   .separator = " ",
-				   .separator_bytes = 1 };
-	struct sp_operator *right, *op;
+	static const char *const inputs[] = { file[0], file[1] };
+	struct sp_operator *op;
 
-	inputs[i] = file[i];
 	o.algorithm = SP_JOIN_HYBRID;
-	if (sp_flow_scan(&right, flow, &so) || sp_join_operator(&op, left, right, &o))
+	if (sp_join_operator(&op, left, scan_file(flow, &inputs[i]), &o))
 		abort();
 	return op;
 }

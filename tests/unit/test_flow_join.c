@@ -21,25 +21,6 @@
 
 #define BATCHES 3
 
-static const char *const tmpdirs[] = { "/tmp" };
-static struct sp_errinfo err;
-static const char *engine;
-
-static struct sp_flow *open_flow(void)
-{
-	struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp_flow *flow = NULL;
-
-	run.memory_bytes = 1 << 20;
-	run.tmpdirs = tmpdirs;
-	run.ntmpdirs = 1;
-	run.engine = engine;
-	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	if (sp_flow_open(&flow, &run, &err))
-		abort();
-	return flow;
-}
-
 /* Plans. */
 
 static enum sp_join_algorithm algorithm = SP_JOIN_MERGE;
@@ -48,10 +29,7 @@ static const struct sp_join_opts *join_opts(bool unpaired)
 {
 	static struct sp_join_opts o = SP_JOIN_OPTS_INIT;
 
-	o.run.memory_bytes = 1 << 20;
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
-	o.run.engine = engine;
+	o.run = run_opts();
 	o.algorithm = algorithm;
 	o.build = 1; /* so that it does not matter how fast the task is */
 	o.separator = " ";
@@ -65,35 +43,6 @@ static struct sp_operator *join(struct sp_operator *a, struct sp_operator *b, bo
 	struct sp_operator *op;
 
 	if (sp_join_operator(&op, a, b, join_opts(unpaired)))
-		abort();
-	return op;
-}
-
-static struct sp_operator *sort(struct sp_operator *input, struct sp_keyset *keys)
-{
-	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
-	struct sp_operator *op;
-
-	o.keys = keys;
-	o.run.memory_bytes = 1 << 20;
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
-	o.run.engine = engine;
-	if (sp_sort_operator(&op, input, &o))
-		abort();
-	return op;
-}
-
-static int keep_all(void *arg, const char *rec, size_t bytes)
-{
-	(void)arg;
-	(void)bytes;
-	return memchr(rec, '#', bytes) == NULL;
-}
-
-static struct sp_operator *filter(struct sp_operator *op)
-{
-	if (sp_flow_filter(&op, op, keep_all, NULL))
 		abort();
 	return op;
 }
@@ -264,64 +213,22 @@ static void check_disorder(void)
 	sp_flow_close(flow);
 }
 
-/* Files. */
-
-static void check_files(const struct sp_keyset_opts *ko, const char *want)
-{
-	static const size_t fields[] = { 0, 1 };
-	struct sp_flow *flow = open_flow();
-	struct sp_keyset *keys;
-	struct sp_operator *side[2], *op;
-	struct sp_batch b;
-	char *got = NULL;
-	size_t bytes;
-	FILE *f = open_memstream(&got, &bytes);
-	int rc = sp_keyset_new(&keys, ko, &err);
-
-	for (int i = 0; i < 2 && !rc; i++) {
-		side[i] = sort(filter(scan(flow, i)), keys);
-		rc = sp_flow_project(&side[i], side[i], fields, 2);
-	}
-	if (rc)
-		abort();
-	op = join(side[0], side[1], true);
-	while ((rc = sp_flow_get(op, &b)) == SP_READY)
-		fwrite(b.data, 1, b.bytes, f);
-	fclose(f);
-	ok(rc == SP_END && strcmp(got, want) == 0, "two files sorted and merged are joined (%s)",
-	   engine ? engine : "auto");
-	free(got);
-	sp_flow_close(flow);
-	sp_keyset_free(keys);
-}
-
 static void check_all_files(void)
 {
 	static const char *const engines[] = { NULL, "sync", "fault:DELAY=200,COUNT=0:auto",
 					       "fault:REORDER=3:auto" };
-	struct sp_key key = SP_KEY_INIT;
-	struct sp_keyset_opts ko = { .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				     .keys = &key,
-				     .nkeys = 1,
-				     .separator = ' ',
-				     .stable = true };
 	struct sp__rng rng = { 5 };
-	char command[512], *want;
+	struct sp_run_stats stats;
+	char *want;
 
-	key.eword = 0;
 	make_files(&rng, 4000);
-	snprintf(command, sizeof(command),
-		 "for i in %s %s; do sort -s -t' ' -k1,1 $i | cut -d' ' -f1,2 >$i.s || exit 1; "
-		 "done; join -a1 -a2 -t' ' %s.s %s.s; rm %s.s %s.s",
-		 path[0], path[1], path[0], path[1], path[0], path[1]);
-	want = output_of(command);
+	want = want_of_files();
 	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
 		engine = engines[i];
-		check_files(&ko, want);
+		check_files(join_opts(true), want, engine ? engine : "auto", &stats);
 	}
 	free(want);
-	unlink(path[0]);
-	unlink(path[1]);
+	remove_files();
 }
 
 /* What is kept for a group, and the buffer of the result. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zl98.s2: two sorts of the library on one simulated machine at once, in one plan, whose results
- * are taken in turn, beside each of them alone.
+ * zl98.s2: two sorts of the library in one plan on one simulated machine, whose results are taken
+ * alternately, compared with each of them alone.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 #include <spindle/flow.h>
 #include <spindle/sort.h>
 #include "base/rng.h"
+#include "flowplan.h"
 #include "tap.h"
 
 #define LINES 60000
 #define LINE 100 /* bytes */
 
-static const char *const tmpdirs[] = { "/tmp" };
 static char path[2][32];
 static struct sp_keyset *keys;
 
@@ -38,37 +38,16 @@ static void write_file(char *name, uint64_t seed)
 		abort();
 }
 
-static struct sp_flow *open_flow(const char *volume)
-{
-	struct sp_run_opts run = SP_RUN_OPTS_INIT;
-	struct sp_flow *flow;
-
-	run.memory_bytes = 1 << 20;
-	run.tmpdirs = tmpdirs;
-	run.ntmpdirs = 1;
-	run.volume = volume;
-	if (sp_flow_open(&flow, &run, NULL))
-		abort();
-	return flow;
-}
-
 static struct sp_operator *sorted(struct sp_flow *flow, int i, enum sp_readahead readahead)
 {
 	static const char *const inputs[] = { path[0], path[1] }; /* the scan keeps them */
-	struct sp_flow_scan scan = { .inputs = &inputs[i],
-				     .ninputs = 1,
-				     .format = { .kind = SP_REC_LINE, .eol = '\n' },
-				     .separator = " ",
-				     .separator_bytes = 1 };
 	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
-	struct sp_operator *op;
+	struct sp_operator *op = scan_file(flow, &inputs[i]);
 
 	o.keys = keys;
 	o.readahead = readahead;
-	o.run.memory_bytes = 1 << 20;
-	o.run.tmpdirs = tmpdirs;
-	o.run.ntmpdirs = 1;
-	if (sp_flow_scan(&op, flow, &scan) || sp_sort_operator(&op, op, &o))
+	o.run = run_opts();
+	if (sp_sort_operator(&op, op, &o))
 		abort();
 	return op;
 }
@@ -85,10 +64,10 @@ static bool look(const struct sp_batch *b, char *last, size_t *lines)
 	return true;
 }
 
-/* The sorts that which has bits for, a batch of each in turn. */
-static void run(const char *volume, unsigned which, enum sp_readahead readahead, struct outcome *r)
+/* Runs the sorts that `which` has bits for; takes their batches alternately. */
+static void run(unsigned which, enum sp_readahead readahead, struct outcome *r)
 {
-	struct sp_flow *flow = open_flow(volume);
+	struct sp_flow *flow = open_flow();
 	struct sp_operator *op[2] = { NULL };
 	char last[2][LINE] = { { 0 } };
 	int before = -1;
@@ -116,16 +95,17 @@ static void run(const char *volume, unsigned which, enum sp_readahead readahead,
 		r->ordered = false;
 }
 
-static void compare(const char *volume)
+static void compare(const char *machine)
 {
 	struct outcome a, b, both, again;
 
-	run(volume, 1, SP_READ_CLUSTER, &a);
-	run(volume, 2, SP_READ_CLUSTER, &b);
-	run(volume, 3, SP_READ_CLUSTER, &both);
-	run(volume, 3, SP_READ_CLUSTER, &again);
+	volume = machine;
+	run(1, SP_READ_CLUSTER, &a);
+	run(2, SP_READ_CLUSTER, &b);
+	run(3, SP_READ_CLUSTER, &both);
+	run(3, SP_READ_CLUSTER, &again);
 	ok(both.ordered && both.lines[0] == LINES && both.lines[1] == LINES && both.turns > 20,
-	   "%s: two sorts at once give their results, in turn", volume);
+	   "%s: two concurrent sorts give their results alternately", volume);
 	ok(both.stats.elapsed_s == again.stats.elapsed_s &&
 		   both.stats.sim_seeks == again.stats.sim_seeks,
 	   "%s: twice in the same virtual time (%.6f s)", volume, both.stats.elapsed_s);
