@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # A request that an engine, the kernel or a limit does not heed is named, and not compared.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	export LC_ALL=C
-	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	head -c 1M /dev/zero >t
 }
 

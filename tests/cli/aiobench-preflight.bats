@@ -1,14 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 @test "the keys of its report are those that are promised" {
 	"$aiobench" preflight --iodepth=5 --stats=r.json sim:linear > /dev/null

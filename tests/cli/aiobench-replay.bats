@@ -1,15 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 

@@ -2,15 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # aiobench: sweep, mix, compare, pictures.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 # value KEY [FILE]: the first number behind "KEY": of a report
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }

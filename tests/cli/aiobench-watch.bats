@@ -1,15 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-load ../../scripts/needs
 
-setup()
-{
-	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
-	cd "$BATS_TEST_TMPDIR" || return
-}
+# In the locale C gnuplot warns of "µ".
+setup() { begin_test; export LC_ALL=C.UTF-8; }
 
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 

@@ -1,15 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	export LC_ALL=C
-	aiobench=${AIOBENCH:-$BATS_TEST_DIRNAME/../../build/bin/aiobench}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 # value JQ-LIKE KEY of a report: the first number behind "KEY":
 value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }

@@ -1,16 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	export LC_ALL=C
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	blockseq=${BLOCKSEQ:-$BATS_TEST_DIRNAME/../../build/bin/blockseq}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 # value KEY: of the text report on standard input.
 value()

@@ -1,16 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Keys that name columns of a header.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	printf 'name,price,"a ""q"", x"\nbob,3,z\nann,10,y\n"carl\nII",2,x\n' >c.csv
 }
 

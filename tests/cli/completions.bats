@@ -2,24 +2,20 @@
 # SPDX-License-Identifier: MIT
 #
 # What a TAB completes: in bash on a terminal, and by zsh's and fish's own means of asking.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
 	top=$(realpath "$BATS_TEST_DIRNAME/../..")
-	bin=$(realpath "${SP_BUILD:-$top/build}/bin")
 	made=$BATS_FILE_TMPDIR/made
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	touch input-of-one
 }
 
 setup_file()
 {
-	local bin tool
+	local tool
 
-	bin=$(realpath "${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/bin")
 	for tool in "$bin"/*; do
 		"$BATS_TEST_DIRNAME/../../scripts/completions" "$tool" "$BATS_FILE_TMPDIR/made"
 	done

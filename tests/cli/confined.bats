@@ -4,20 +4,13 @@
 # Where the system grants no threads (the limit on processes), or none of io_uring's
 # calls (a container's filter): without --engine all goes on with another engine.
 # Where the control group has less memory than -S says: a warning.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	bin=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
-	shim=$bin/tests/shim/confine.so
-	xsort=${XSORT:-$bin/bin/xsort}
-	xjoin=${XJOIN:-$bin/bin/xjoin}
-	xgen=${XGEN:-$bin/bin/xgen}
-	aiobench=${AIOBENCH:-$bin/bin/aiobench}
+	shim=$build/tests/shim/confine.so
 	[ -e "$shim" ] || skip 'no shim in this build'
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	# Root becomes nobody there.
 	chmod 777 .
 	export TMPDIR=$PWD

@@ -1,20 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # CSV as other programs write it: byte order marks, headers, blank lines.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
-	export LC_ALL=C
 	mark=$'\xef\xbb\xbf'
-	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
 	needs gzip zstd
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	printf '%s"Smith\nJohn",5\n"Doe",4\n' "$mark" >m.csv
 	printf '%s"full\nname",age\n"Smith\nJohn",5\n"Doe",14\n' "$mark" >h.csv
 }

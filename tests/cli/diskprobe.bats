@@ -1,15 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	export LC_ALL=C
-	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 @test "--help, --usage and --version are answered on standard output" {
 	run -0 --separate-stderr "$diskprobe" --help

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: MIT
 #
 # Drives as DiskSim describes them: a small one by hand, and what is refused.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
 	needs python3
 	[ -z "${SP_TEST_VARIANT:-}" ] || skip "Python is not built with the sanitizer of the library"
-	cd "$BATS_TEST_TMPDIR" || return
-	export SP_BUILD=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
+	begin_test
+	export SP_BUILD=$build
 	tool=$BATS_TEST_DIRNAME/../../scripts/experiments/disksim.py
 	# A revolution of 10 ms, 100 blocks on a track.
 	cat >drive.model <<-'END'

@@ -5,16 +5,13 @@
 #
 # No tool sends a terminal what a name holds: neither a user's name of a file nor one inside a file
 # of somebody else.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	bin=$(realpath "${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/bin")
+	begin_test
 	export LC_ALL=C.UTF-8
-	cd "$BATS_TEST_TMPDIR" || return
-	# The title of the window; a line of its own; a byte that is no UTF-8; CSI in one character.
+	# The title of the window; a line of its own; a byte that is not UTF-8; CSI in one character.
 	bad=$'t\e]0;x\ab\nnl\xff\xc2\x9bz'
 }
 

@@ -1,14 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# The examples do what they say.  They take the programs beside $XSORT.
-
-bats_require_minimum_version 1.5.0
+# The examples work as they say, with the programs in the folder of $XSORT.
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	export EXAMPLE_BIN
-	EXAMPLE_BIN=$(dirname "${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}")
+	export EXAMPLE_BIN=${xsort%/*}
 	examples=$BATS_TEST_DIRNAME/../../examples
 }
 
@@ -42,7 +40,7 @@ setup()
 }
 
 @test "04 sorts lines with the library" {
-	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/04-sort-batches
+	program=$build/examples/04-sort-batches
 	seq 100000 | shuf --random-source=<(yes) > "$BATS_TEST_TMPDIR/in"
 	run -0 --separate-stderr "$program" < <(printf 'b\na\nc')
 	[ "$output" = $'a\nb\nc' ]
@@ -50,9 +48,9 @@ setup()
 }
 
 @test "06 filters and adds up a file" {
-	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/06-aggregate-a-file
+	program=$build/examples/06-aggregate-a-file
 	cd "$BATS_TEST_TMPDIR"
-	"$XGEN" --scale=0.002 -o lineitem lineitem
+	"$xgen" --scale=0.002 -o lineitem lineitem
 	want=$(awk -F'|' '$1 % 100 == 2 && $10 == "F" { n++; sum += $5 } END { print n "|" sum }' lineitem)
 	run -0 "$program" lineitem
 	[ "$output" = "$want" ]
@@ -63,10 +61,10 @@ setup()
 }
 
 @test "07 joins two files" {
-	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/07-join-two-files
+	program=$build/examples/07-join-two-files
 	cd "$BATS_TEST_TMPDIR"
-	"$XGEN" --scale=0.002 -o lineitem lineitem
-	"$XGEN" --scale=0.002 -o orders orders
+	"$xgen" --scale=0.002 -o lineitem lineitem
+	"$xgen" --scale=0.002 -o orders orders
 	awk -F'|' '$1 % 100 == 2 && $10 == "F" { print $1 "|" $5 }' lineitem | LC_ALL=C sort -s -t'|' -k1,1 > want
 	[ -s want ]
 	"$program" orders lineitem | cmp - want
@@ -75,11 +73,11 @@ setup()
 }
 
 @test "08 joins through indexes" {
-	program=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/examples/08-through-an-index
+	program=$build/examples/08-through-an-index
 	cd "$BATS_TEST_TMPDIR"
 	for t in lineitem orders customer; do
-		"$XGEN" --scale=0.002 -o $t $t
-		"$XINDEX" build -t'|' -k1,1 -o $t.index $t
+		"$xgen" --scale=0.002 -o $t $t
+		"$xindex" build -t'|' -k1,1 -o $t.index $t
 	done
 	awk -F'|' '$1 % 100 == 2 && $10 == "F" { print $1 "|" $5 }' lineitem | sort > want.1a
 	# Each order has a customer.

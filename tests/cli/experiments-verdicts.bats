@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # The rules by which scripts/experiments judges rows of the papers, on measurements written here.
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # judging PAPER SCRIPT...: the functions of these scripts, and an empty table.
 judging()
 {
-	export LC_ALL=C SP_BUILD=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
+	export LC_ALL=C SP_BUILD=$build
 	export EXPERIMENTS_DIR=$BATS_TEST_TMPDIR
 	local script
 

@@ -3,22 +3,19 @@
 #
 # Figures 5 and 12 of Zhang and Larson in small: cluster reads and virtual time of
 # one merge of 15 runs on the linear device, exactly.
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
 	count=$BATS_TEST_DIRNAME/../../scripts/experiments/zl98-reads.awk
-	xsort=$XSORT
-	cd "$BATS_TEST_TMPDIR" || exit 1
-	mkdir tmp
-	export LC_ALL=C
+	begin_test tmp
 }
 
 # merge ALPHA BUFFERS STRATEGY: prints the cluster reads and, in nanoseconds, the time from
 # the end of the last run to the last page read.
 merge()
 {
-	[ -e "in$1" ] || "$XGEN" runs -n $((15 * 16 * 512)) --runs=15 --record-size=64 --alpha="$1" -o "in$1"
+	[ -e "in$1" ] || "$xgen" runs -n $((15 * 16 * 512)) --runs=15 --record-size=64 --alpha="$1" -o "in$1"
 	"$xsort" -S 16M -T tmp --volume=sim:linear,merge=no --record-size=64 --bkey=0:10 \
 		--run-formation=load --run-size=$((16 * 512 * 96)) --merge-policy=lazy --fan-in=15 \
 		--page-size=32K --merge-buffer=$(($2 * 32))K --readahead="$3" --stats=report --trace=trace \

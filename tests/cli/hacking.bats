@@ -3,9 +3,7 @@
 # bats file_tags=slow
 #
 # The capability that HACKING.md shows is built and does what it says.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # Each listing follows the name of its file.
 extract()
@@ -20,9 +18,7 @@ extract()
 	needs cc
 	needs jq
 	root=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-	build=${SP_BUILD:-$root/build}
 	[ -s "$build/lib/libspindle.a" ] || skip "the library has not been built here"
-	cd "$BATS_TEST_TMPDIR"
 	mkdir -p lib/include/spindle lib/longest tools
 	extract "$root/HACKING.md"
 	cc -std=gnu17 -D_GNU_SOURCE -Wall -Wextra -Werror -Ilib/include -I"$root/lib/include" -I"$root/lib" \

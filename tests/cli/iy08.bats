@@ -3,14 +3,14 @@
 #
 # Iyengar et al. 2008, in small: queries of tables through indexes on the simulated drive alone and
 # on a RAID 10 of four.  The whole of it is scripts/experiments/iy08.
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup_file()
 {
 	export LC_ALL=C
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	for t in orders lineitem customer supplier; do
-		"$XGEN" $t --scale=0.01 | awk -F'|' '{ printf "%09d%s\n", $1, substr($0, length($1) + 1) }' >$t
+		"$xgen" $t --scale=0.01 | awk -F'|' '{ printf "%09d%s\n", $1, substr($0, length($1) + 1) }' >$t
 	done
 	# The later tables have keys of nine digits too.
 	for t in orders lineitem; do
@@ -18,9 +18,9 @@ setup_file()
 			'{ $f = sprintf("%09d", $f); print }' $t >padded
 		mv padded $t
 	done
-	"$XSORT" -t'|' -k2,2 -o myorders orders
+	"$xsort" -t'|' -k2,2 -o myorders orders
 	for t in lineitem customer supplier; do
-		"$XINDEX" build -t'|' -k1,1 -o $t.index $t
+		"$xindex" build -t'|' -k1,1 -o $t.index $t
 	done
 }
 
@@ -42,7 +42,7 @@ loops()
 	local most=()
 
 	[ "$1" = inl ] || most=(--max-outstanding=200)
-	"$XJOIN" -t'|' -S 12M --algorithm="$1" "${most[@]}" --index2=lineitem.index --volume="$2" \
+	"$xjoin" -t'|' -S 12M --algorithm="$1" "${most[@]}" --index2=lineitem.index --volume="$2" \
 		--timeline="$3" "${@:4}"
 }
 
@@ -66,11 +66,11 @@ gains()
 @test "iy08: index nested loops give the rows of other joins" {
 	local a
 
-	"$XJOIN" -t'|' -o 2.1,2.5 orders lineitem | sort >want.1b
-	"$XJOIN" -t'|' -j1 -o 1.2,2.1 orders lineitem | "$XJOIN" -t'|' -o 1.2 - customer | sort >want.2b
-	"$XJOIN" -t'|' -o 1.2,2.2,2.3,2.4,2.15 orders lineitem |
-		"$XJOIN" -t'|' -o 1.3,2.2,1.4,1.2,1.5 - customer |
-		"$XJOIN" -t'|' -o 1.2,1.3,1.4,1.5,2.1,2.2 - supplier | sort >want.4
+	"$xjoin" -t'|' -o 2.1,2.5 orders lineitem | sort >want.1b
+	"$xjoin" -t'|' -j1 -o 1.2,2.1 orders lineitem | "$xjoin" -t'|' -o 1.2 - customer | sort >want.2b
+	"$xjoin" -t'|' -o 1.2,2.2,2.3,2.4,2.15 orders lineitem |
+		"$xjoin" -t'|' -o 1.3,2.2,1.4,1.2,1.5 - customer |
+		"$xjoin" -t'|' -o 1.2,1.3,1.4,1.5,2.1,2.2 - supplier | sort >want.4
 	[ -s want.4 ]
 	for a in inl async-inl; do
 		loops $a "$one" t "${q1b[@]}" | sort | cmp - want.1b
@@ -95,8 +95,8 @@ gains()
 	local sorted
 
 	loops async-inl "$four" fast "${q1b[@]}" >/dev/null
-	"$XSORT" -t'|' -k1,1 --parallel=1 --volume="${four/both/in}" --stats=s -o sorted myorders
-	"$XJOIN" --algorithm=merge -t'|' -o 2.1,2.5 --volume="${four/both/in}" --timeline=merged - lineitem \
+	"$xsort" -t'|' -k1,1 --parallel=1 --volume="${four/both/in}" --stats=s -o sorted myorders
+	"$xjoin" --algorithm=merge -t'|' -o 2.1,2.5 --volume="${four/both/in}" --timeline=merged - lineitem \
 		< <(cat sorted) >/dev/null
 	sorted=$(sed -n 's/.*"elapsed_s": \([0-9.]*\).*/\1/p' s | sort -g | tail -n 1)
 	awk -F, -v sorted="$sorted" 'FNR == 1 { n++ } FNR == 2 { first[n] = $2 } { last[n] = $2 }

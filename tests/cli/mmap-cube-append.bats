@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Appending to cubes: beside files put together by hand, with all that can go wrong.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	ulimit -c 0
 }
 

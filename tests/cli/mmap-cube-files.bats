@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Files of mmap-cube that are not what they should be, and values that do not fit.
-
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
-	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
-	cd "$BATS_TEST_TMPDIR" || return
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # A cube of 5 x 4 numbers, loaded.
 small()

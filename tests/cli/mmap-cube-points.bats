@@ -1,16 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # bats file_tags=slow
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
-
-setup()
-{
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
-	cd "$BATS_TEST_TMPDIR" || return
-	export LC_ALL=C
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # points N: so many, 2 of 3 in a corner, some at one place, in the file in.csv.
 points()

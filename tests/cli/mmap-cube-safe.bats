@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # What a put or a load that fails leaves behind, cubes of old versions, and volumes of other times.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	build=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
-	cube=${MMAP_CUBE:-$build/bin/mmap-cube}
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	dims=(--dims 37x29x11 --dtype u32 --tile 4x4x8 --mapping naive)
 	bytes=$((37 * 29 * 11 * 4))
 }

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Cubes of mmap-cube on several volumes.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
-	load ../../scripts/needs.bash
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	dims=(--dims 37x29x11 --tile 4x4x8)
 }
 

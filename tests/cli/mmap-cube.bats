@@ -1,16 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	export LC_ALL=C
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
-	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 # data BYTES: so many bytes that differ from place to place, in the file in.
 data()

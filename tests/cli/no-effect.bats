@@ -3,17 +3,13 @@
 #
 # An option that cannot take effect is refused where another option is the cause, and named where an engine, the kernel
 # or a limit is.  aiobench-no-effect.bats has those of aiobench.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	export LC_ALL=C
-	build=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}
-	bin=$build/bin
 	# Builds with sanitizers have no shim.
 	shim=$(realpath -e "$build/tests/shim/failcall.so") || shim=
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 }
 
 # refused MESSAGE COMMAND...: the message is the first line on standard error, and nothing is done.

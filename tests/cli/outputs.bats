@@ -3,19 +3,11 @@
 #
 # What every tool writes: through links, to FIFOs, and over nothing that the same command reads
 # or writes otherwise.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	local bin=$BATS_TEST_DIRNAME/../../build/bin
-
-	xsort=${XSORT:-$bin/xsort} xjoin=${XJOIN:-$bin/xjoin} xgen=${XGEN:-$bin/xgen}
-	blockseq=${BLOCKSEQ:-$bin/blockseq} diskprobe=${DISKPROBE:-$bin/diskprobe}
-	aiobench=${AIOBENCH:-$bin/aiobench} xindex=${XINDEX:-$bin/xindex}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	printf '2 b\n1 a\n' >i
 	printf '1 a\n2 b\n' >other
 	printf '# spindle-trace/1\nR i 0 4096 0 0 10 4096\n' >t

@@ -1,19 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Compressed inputs and outputs.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	export LC_ALL=C
-	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
 	needs gzip zstd lz4 xz
-	cd "$BATS_TEST_TMPDIR" || return
-	mkdir tmp
-	export TMPDIR=$PWD/tmp
+	begin_test tmp
 	seq 100000 | awk '{ print ($1 * 7919) % 100003, $1 }' >in
 	sort in >sorted
 }
@@ -361,10 +354,10 @@ skippable()
 		cmp $name sorted
 		"$xjoin" --output=$name in in 2>err
 		[ "$(<err)" = "xjoin: warning: $name: is written uncompressed: --compress-output compresses it" ]
-		"${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}" lines -n 3 -o $name 2>err
+		"$xgen" lines -n 3 -o $name 2>err
 		[[ $(<err) == "xgen: warning: $name: is written uncompressed: "* ]]
 	done
-	"${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}" build -o p.index p.gzip 2>err || true
+	"$xindex" build -o p.index p.gzip 2>err || true
 	[[ $(<err) == "xindex: warning: p.gzip: is read as bytes, although it is in the format gzip: decompress it first"* ]]
 }
 

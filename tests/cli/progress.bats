@@ -5,18 +5,13 @@
 # never wider than the terminal, never left there.
 #
 # bats file_tags=slow
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	bin=$BATS_TEST_DIRNAME/../../build/bin
-	export XSORT=${XSORT:-$bin/xsort} XJOIN=${XJOIN:-$bin/xjoin}
-	export AIOBENCH=${AIOBENCH:-$bin/aiobench} DISKPROBE=${DISKPROBE:-$bin/diskprobe}
-	export LC_ALL=C TERM=xterm
 	needs script
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
+	export TERM=xterm
 	seq 100000 >n
 	# Longer than the second in which nothing is drawn.
 	printf '#!/bin/sh\ncat n; sleep 1.2; cat n; sleep 1.1; cat n\n' >slow
@@ -53,45 +48,45 @@ drawn_then()
 
 	for to in '>out' '-o n2'; do
 		cp n n2
-		on_terminal "./slow | $XSORT $to"
+		on_terminal "./slow | $xsort $to"
 		drawn_then </dev/null
 		grep -q "^.forming runs, [0-9.]* MB" log
 	done
 	[ "$(wc -l <n2)" -eq 300000 ]
-	on_terminal "./slow | $XJOIN - n --output=out"
+	on_terminal "./slow | $xjoin - n --output=out"
 	drawn_then </dev/null
 	[ "$(wc -l <out)" -eq 300000 ]
 }
 
 @test "not drawn where the result goes elsewhere" {
 	for to in '>/dev/null' '| cat' '-o /dev/null'; do
-		on_terminal "./slow | $XSORT -u --top=2 $to"
+		on_terminal "./slow | $xsort -u --top=2 $to"
 		run ! grep forming log
 	done
-	on_terminal "./slow | $XJOIN -S 512K - <(seq 2)"
+	on_terminal "./slow | $xjoin -S 512K - <(seq 2)"
 	run ! grep reading log
-	on_terminal "./slow | $XSORT -u --top=2"
+	on_terminal "./slow | $xsort -u --top=2"
 	[ "$(cat log)" = $'1\n10' ]
 }
 
 @test "--progress=always is wiped before the first byte of a result" {
-	on_terminal "./slow | $XSORT -u -n --top=3 --progress=always"
+	on_terminal "./slow | $xsort -u -n --top=3 --progress=always"
 	seq 3 | drawn_then
-	on_terminal "./slow | $XSORT -u -n --top=3 --progress=always | cat"
+	on_terminal "./slow | $xsort -u -n --top=3 --progress=always | cat"
 	seq 3 | drawn_then
-	on_terminal "./slow | $XJOIN --build=1 --progress=always - <(seq 3) | sort -u"
+	on_terminal "./slow | $xjoin --build=1 --progress=always - <(seq 3) | sort -u"
 	seq 3 | drawn_then
 }
 
 @test "other tools wipe it before their result" {
 	truncate -s 1M target
-	on_terminal "$AIOBENCH run --rw=randread --direct=0 --ioengine=sync --runtime=2.5 target"
+	on_terminal "$aiobench run --rw=randread --direct=0 --ioengine=sync --runtime=2.5 target"
 	grep -q "IOPS, mean latency .*outstanding$(printf '\033')\[K" log
 	sed "1s/^.*\\r$(printf '\033')\[K//" log >rest
 	run ! grep "$(printf '\033')" rest
-	on_terminal "$DISKPROBE --quick --progress=always sim:tiny"
+	on_terminal "$diskprobe --quick --progress=always sim:tiny"
 	head -n 1 log | grep -q "$(printf '%%\033')\[K"
-	sed "1s/^.*\\r$(printf '\033')\[K//" log | cmp - <("$DISKPROBE" --quick sim:tiny)
+	sed "1s/^.*\\r$(printf '\033')\[K//" log | cmp - <("$diskprobe" --quick sim:tiny)
 }
 
 # seldom COMMAND: it is stopped for a second after each tenth that it runs, so that the
@@ -108,8 +103,8 @@ seldom()
 
 @test "the percentage never falls from phase to phase" {
 	seq 300000 | tac >in
-	seldom "$XSORT" -S 1M -V --progress=always -o out in 2>err1
-	seldom "$XJOIN" -S 1M --progress=always --ordered=1 --output=out in in 2>err2
+	seldom "$xsort" -S 1M -V --progress=always -o out in 2>err1
+	seldom "$xjoin" -S 1M --progress=always --ordered=1 --output=out in in 2>err2
 	for err in err1 err2; do
 		tr '\r' '\n' <$err | sed -n 's/^\([0-9]*\) %.*: .* of .*/\1/p' >percents
 		[ -s percents ]
@@ -121,11 +116,11 @@ seldom()
 }
 
 @test "no wider than the terminal" {
-	on_terminal "stty cols 12; ./slow | $XSORT -o out"
+	on_terminal "stty cols 12; ./slow | $xsort -o out"
 	drawn_then </dev/null
 	tr '\r' '\n' <log | sed "s/$(printf '\033')\[K//g" >lines
 	run ! grep '............' lines
-	on_terminal "stty cols 1; ./slow | $XSORT -o out"
+	on_terminal "stty cols 1; ./slow | $xsort -o out"
 	tr '\r' '\n' <log | sed "s/$(printf '\033')\[K//g" >lines
 	run ! grep '..' lines
 	cmp out <(sort n n n)
@@ -133,9 +128,9 @@ seldom()
 
 @test "a dumb terminal gets no escape sequence, and nothing unasked" {
 	export TERM=dumb
-	on_terminal "./slow | $XSORT -o out"
+	on_terminal "./slow | $xsort -o out"
 	[ ! -s log ]
-	on_terminal "./slow | $XSORT --progress=always -o out"
+	on_terminal "./slow | $xsort --progress=always -o out"
 	grep -q "forming runs" log
 	run ! grep "$(printf '\033')" log
 	[ "$(tail -c 3 log)" = "   " ]
@@ -143,7 +138,7 @@ seldom()
 
 @test "NO_COLOR: no tool writes colours, only what wipes a line" {
 	export TERM=xterm-256color NO_COLOR=1
-	on_terminal "./slow | $XSORT -o out; $XSORT --help; $XSORT --no-such-option" || [ $? -eq 2 ]
+	on_terminal "./slow | $xsort -o out; $xsort --help; $xsort --no-such-option" || [ $? -eq 2 ]
 	sed "s/$(printf '\033')\[K//g" log >rest
 	run ! grep "$(printf '\033')" rest
 	grep -q "unrecognized option" rest
@@ -167,12 +162,12 @@ seldom()
 		[ $? -eq $((128 + $(kill -l "$signal"))) ]
 	T
 	for signal in INT TERM HUP PIPE; do
-		on_terminal "$until_drawn $signal $XSORT -S 1M -o out <(./endless)"
+		on_terminal "$until_drawn $signal $xsort -S 1M -o out <(./endless)"
 		drawn_then </dev/null
-		on_terminal "$until_drawn $signal $XJOIN -S 512K --output=out <(./endless) n"
+		on_terminal "$until_drawn $signal $xjoin -S 512K --output=out <(./endless) n"
 		drawn_then </dev/null
 	done
 	: >full
-	on_terminal "(ulimit -f 100; ./slow | $XSORT -o full)" || true
+	on_terminal "(ulimit -f 100; ./slow | $xsort -o full)" || true
 	[ "$(sed "1s/^.*\\r$(printf '\033')\[K//" log | head -n 1)" = "xsort: write failed: full: File too large" ]
 }

@@ -3,16 +3,8 @@
 #
 # The JSON Schemas of reports and the list of their keys, which the build makes from the tables of
 # lib/report.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	build=$(realpath "${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}")
-	blockseq=${BLOCKSEQ:-$build/bin/blockseq}
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 # Keys do not change once released.  A new one: cp build/schemas/keys tests/golden/report.keys
 @test "the keys of all reports are those of the golden list" {

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # scripts/run-tests: how missing programs count, the order of tests, and the list of the slowest.
+. "$BATS_TEST_DIRNAME/suite.bash"
 
-bats_require_minimum_version 1.5.0
-
-load ../../scripts/needs
 
 setup()
 {
 	top=$BATS_TEST_DIRNAME/../..
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	unset CI SP_TEST_STRICT SP_TEST_STAGE SP_TEST_TAGS SP_TEST_COUNTS SP_TEST_WRAP
 	cat >whole.t <<-E
 		#!/usr/bin/env bash

@@ -5,13 +5,12 @@
 # the sizes of the thesis.  The whole of it is scripts/experiments/sh08cube.
 #
 # bats file_tags=slow
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	cube=${MMAP_CUBE:-$BATS_TEST_DIRNAME/../../build/bin/mmap-cube}
 	models=$BATS_TEST_DIRNAME/../../lib/dev/models
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 }
 
 # create DIMS [VOLUME]: cells of one block.

@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # What holds for every tool.
+. "$BATS_TEST_DIRNAME/suite.bash"
 
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	bin=$(realpath "${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/bin")
-	export LC_ALL=C
-}
+setup() { export LC_ALL=C; }
 
 @test "--help, --usage and --version that cannot be written are errors" {
 	cd "$BATS_TEST_TMPDIR"

@@ -5,20 +5,16 @@
 # this computer's lateness is small beside a turn.  That takes five minutes of a quiet machine:
 # SP_TEST_LONG=1 scripts/run-tests tests/cli/vdisk-probe.bats
 # bats file_tags=slow
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
 setup()
 {
-	export LC_ALL=C
 	[ -n "${SP_TEST_LONG:-}" ] || skip "takes five minutes, and a quiet machine: SP_TEST_LONG=1"
-	vdisk=${VDISK:-$BATS_TEST_DIRNAME/../../build/bin/vdisk}
-	diskprobe=${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}
 	[ -x "$vdisk" ] || skip "needs libfuse3, without which vdisk is not built"
 	[ -r /dev/fuse ] && [ -w /dev/fuse ] || skip "/dev/fuse cannot be used here"
 	[ "$(id -u)" -eq 0 ] || needs fusermount3
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	mkdir m
 	pid=
 }

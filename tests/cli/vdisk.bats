@@ -3,16 +3,13 @@
 #
 # vdisk in real time.  What needs FUSE is skipped where it cannot be used; no
 # test depends on how punctual this computer is.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
 setup()
 {
-	export LC_ALL=C
-	vdisk=${VDISK:-$BATS_TEST_DIRNAME/../../build/bin/vdisk}
 	[ -x "$vdisk" ] || skip "needs libfuse3, without which vdisk is not built"
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	mkdir m
 	pid=
 }
@@ -276,7 +273,7 @@ value()
 	fuse_needed
 	start --floor=0 tiny m
 	for seconds in 3 10 30 60; do # a slow machine may know nothing after three
-		timeout -s TERM $seconds "${DISKPROBE:-$BATS_TEST_DIRNAME/../../build/bin/diskprobe}" "$dev" -o g.json || true
+		timeout -s TERM $seconds "$diskprobe" "$dev" -o g.json || true
 		[ ! -s g.json ] || break
 	done >/dev/null 2>&1
 	[ "$(jq -r '.block_bytes, .blocks' g.json | tr '\n' ' ')" = "512 1386 " ]

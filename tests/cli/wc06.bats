@@ -5,15 +5,7 @@
 # tables 1 and 2 exactly, and the six algorithms of figure 6 on a small machine,
 # whose figures are the same everywhere.  The whole of it is
 # scripts/experiments/wc06.
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	xsort=$XSORT
-	blockseq=${BLOCKSEQ:-$BATS_TEST_DIRNAME/../../build/bin/blockseq}
-	cd "$BATS_TEST_TMPDIR" || exit 1
-	export LC_ALL=C
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # pages: runs A to D of one page each, the last the least.
 pages()
@@ -112,7 +104,7 @@ counts()
 }
 
 @test "wc06.fig6: the six algorithms on a small machine" {
-	"$XGEN" partsupp --bytes=4M -o table
+	"$xgen" partsupp --bytes=4M -o table
 	sort -t'|' -k4,4n table >want
 	for a in MMS MMS-NR 'MMS(1)' 'MMS(2)' PPMS PPMS-NR; do
 		echo "$a $(counts "$a")"

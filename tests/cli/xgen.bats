@@ -1,14 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	export LC_ALL=C
-	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
-	cd "$BATS_TEST_TMPDIR" || return
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 @test "--help and --version are answered on standard output" {
 	run -0 --separate-stderr "$xgen" --help

@@ -1,16 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
 setup()
 {
-	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	cd "$BATS_TEST_TMPDIR" || return
-	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale LC_ALL=C
+	begin_test
+	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale
 }
 
 # numbers N: the numbers from 1 to N as lines of n, in some order.

@@ -3,17 +3,8 @@
 #
 # xjoin by index nested loops.  The right result is that of a hash join or, of several files, of
 # awk.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
-
-setup()
-{
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	xindex=${XINDEX:-$BATS_TEST_DIRNAME/../../build/bin/xindex}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-}
 
 # Lines of up to four fields of numbers, some empty, few long.
 lines() # SEED LINES SPREAD

@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # xjoin --limit and --timeline.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	seq -f '%g left' 20000 | sort -k1,1 >l
 	seq -f '%g right' 1 2 30000 | sort -k1,1 >r
 }

@@ -2,16 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # xjoin --ordered, and files that are sorted already.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
-
-setup()
-{
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 tables()
 {

@@ -3,16 +3,7 @@
 #
 # xjoin of records that are no lines: CSV with newlines in quotes, and binary
 # records.  The right result is found by Python's csv and struct modules.
-
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
-
-setup()
-{
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # Two CSV files with everything in their fields that needs quotes, and the
 # results of joining them on field 2 of the first and field 1 of the second.

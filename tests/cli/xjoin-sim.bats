@@ -3,7 +3,7 @@
 #
 # xjoin on simulated machines: the result is the same, times are virtual, and the
 # requests are where the placement says.
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup_file()
 {
@@ -11,14 +11,13 @@ setup_file()
 	cd "$BATS_FILE_TMPDIR" || exit 1
 	seq 0 13 300000 | awk '{ print ($1 * 7919) % 50000 "|" $1 "|left side of the pair" }' >l
 	seq 0 5 150000 | awk '{ print ($1 * 104729) % 60000 "|right " $1 "|" }' >r
-	"$XJOIN" -t'|' l r | sort >want
+	"$xjoin" -t'|' l r | sort >want
 	[ -s want ]
 }
 
 setup()
 {
-	xjoin=$XJOIN
-	cd "$BATS_TEST_TMPDIR" || exit 1
+	begin_test
 	cp "$BATS_FILE_TMPDIR"/{l,r,want} .
 }
 
@@ -106,8 +105,8 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 }
 
 @test "sh08.fig6.4, s2.4: partition writes hop along the path, of each drive: exact times of a small join" {
-	"$XGEN" records -n 60000 --seed=5 >l
-	"$XGEN" records -n 60000 --seed=6 | cat - l >r
+	"$xgen" records -n 60000 --seed=5 >l
+	"$xgen" records -n 60000 --seed=6 | cat - l >r
 	"$xjoin" l r | sort >want
 	for array in '' ,array=raid0:2/track; do
 		for placement in track semiseq; do
@@ -128,8 +127,8 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 @test "wc06.tab10: a sort-hash join writes much of one partition in a row" {
 	local m=ide300-like,page=4K,fs=group:8,cache=256K
 
-	"$XGEN" records -n 20000 --seed=5 >l
-	"$XGEN" records -n 40000 --seed=6 | cat - l >r
+	"$xgen" records -n 20000 --seed=5 >l
+	"$xgen" records -n 40000 --seed=6 | cat - l >r
 	"$xjoin" -t'|' l r | sort >want
 	on $m --algorithm=grace --page-size=4K --join-memory=400K -S 2M
 	grace=$(number region_bytes_mean)

@@ -3,15 +3,9 @@
 # bats file_tags=slow
 #
 # The result of a hash join is the same, byte for byte, for any number of threads.
+. "$BATS_TEST_DIRNAME/suite.bash"
 
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	xjoin=$(realpath "${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}")
-	cd "$BATS_TEST_TMPDIR" && mkdir tmp || return 1
-	export LC_ALL=C TMPDIR=$BATS_TEST_TMPDIR/tmp
-}
+setup() { begin_test tmp; }
 
 # Keys 1 to $2, $1 lines of file $3.
 lines()

@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: MIT
 #
 # xjoin, beyond what xjoin-gnu.t compares with GNU join.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
 setup()
 {
-	xjoin=${XJOIN:-$BATS_TEST_DIRNAME/../../build/bin/xjoin}
-	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale
+	begin_test
 }
 
 @test "-t takes a character of several bytes" {

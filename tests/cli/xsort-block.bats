@@ -3,15 +3,12 @@
 #
 # xsort with its temporary data on a block device: a loop device over a sparse
 # file, where one can be had.
-bats_require_minimum_version 1.5.0
-load ../../scripts/needs
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=$XSORT
-	cd "$BATS_TEST_TMPDIR" || exit 1
-	export LC_ALL=C
-	"$XGEN" lines --bytes=2M --seed=5 >in
+	begin_test
+	"$xgen" lines --bytes=2M --seed=5 >in
 	sort in >want
 	dev=
 }
@@ -38,7 +35,7 @@ on()
 
 @test "the result is right, however runs are placed" {
 	device 64M
-	"$DISKPROBE" sim:atlas10k3-like -o g.json >probe.out 2>&1
+	"$diskprobe" sim:atlas10k3-like -o g.json >probe.out 2>&1
 	on
 	on --run-size=64K --fan-in=3
 	on --run-formation=replacement
@@ -63,7 +60,7 @@ on()
 
 @test "a geometry of smaller blocks than the device's is refused" {
 	device 64M 4096
-	"$DISKPROBE" sim:tiny -o g.json >probe.out 2>&1
+	"$diskprobe" sim:tiny -o g.json >probe.out 2>&1
 	run -2 --separate-stderr on --geometry=g.json --placement=track --page-size=4K
 	[[ $stderr == *"blocks of 512 bytes"*"of 4096" ]]
 	on --geometry=g.json

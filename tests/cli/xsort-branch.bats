@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # The final merge for a pipe divided among threads: that it is, and that nobody can tell.
+. "$BATS_TEST_DIRNAME/suite.bash"
 
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-	mkdir tmp
-}
+setup() { begin_test tmp; }
 
 # Runs of half a megabyte, so that there are enough of them.
 branched()

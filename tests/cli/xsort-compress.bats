@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # --compress-program: runs go through a program, and its failures are ours.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-	mkdir tmp
-	export TMPDIR=$PWD/tmp
+	begin_test tmp
 	seq -w 200000 >sorted
 	tac sorted >in
 }
@@ -193,7 +188,6 @@ squeeze() # ARGUMENT...
 }
 
 @test "a report tells the formats" {
-	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
 	needs jq
 	"$xsort" --decompress --compress-output=zstd -o out.zst --stats=stats in
 	jq -e '.config | .decompress == "auto" and .compress_output == "zstd"' stats

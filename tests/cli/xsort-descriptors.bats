@@ -3,17 +3,12 @@
 # bats file_tags=slow
 #
 # Few descriptors: fan-in and temporary space do with those that there are.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	local bin=$BATS_TEST_DIRNAME/../../build/bin
-
-	xsort=${XSORT:-$bin/xsort} xjoin=${XJOIN:-$bin/xjoin} xindex=${XINDEX:-$bin/xindex}
-	shim=${SP_BUILD:-$BATS_TEST_DIRNAME/../../build}/tests/shim/failcall.so
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	shim=$build/tests/shim/failcall.so
+	begin_test
 	mkdir m
 }
 

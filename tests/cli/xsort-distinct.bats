@@ -2,15 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # -u and --count where keys are repeated: groups collapse while runs are formed.
-
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # repeats RECORDS GROUPS: lines, in an order that repeats after many.
 repeats()

@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Nothing is lost, no files are left: output files, signals, full devices.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-	mkdir tmp
-	export TMPDIR=$PWD/tmp
+	begin_test tmp
 	printf 'b\na\nc\n' >abc
 }
 

@@ -2,16 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # -m: sorted files as they come, divided among threads where they are large.
-
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
-	cd "$BATS_TEST_TMPDIR" || return
-}
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 # files N: N files, 10 MB in all, in order by their first byte only.
 files()

@@ -2,14 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # Spindle's own options of xsort.  What GNU sort has is in xsort-gnu.t.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	printf 'b\na\nc\n' >abc
 }
 

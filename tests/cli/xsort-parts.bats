@@ -2,17 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # A result that is a file, merged and written in parts: when it is, and that nobody can tell.
+. "$BATS_TEST_DIRNAME/suite.bash"
 
-bats_require_minimum_version 1.5.0
-
-setup()
-{
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-	mkdir tmp
-}
+setup() { begin_test tmp; }
 
 sorted() { "$xsort" -S 4M --run-size=256K --page-size=8K -T tmp --stats=stats "$@"; }
 parts() { sed -n 's/.*"merge_parts": *\([0-9]*\).*/\1/p' stats; }

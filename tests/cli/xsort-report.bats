@@ -2,15 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # What xsort says about its work: --stats, --explain, --trace, --progress.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	printf 'b\na\nc\n' >abc
 }
 

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: MIT
 #
 # --resume: a sort that goes on where it was killed.  tests/fault/resume.t kills it at each call.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	export LOCPATH=$BATS_TEST_DIRNAME/../../build/locale
+	begin_test
 	seq 250000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
 }
 
@@ -64,7 +62,6 @@ checkpoints()
 }
 
 @test "killed while a branch merges: goes on from a mark" {
-	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
 	needs jq
 	local args pid
 	seq 3000000 | awk '{ print ($1 * 7919) % 1000003, $1 }' >many

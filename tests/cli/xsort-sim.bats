@@ -3,14 +3,12 @@
 #
 # xsort on a simulated machine: the same result as on the real one, in virtual
 # time that is the same every time and everywhere.
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=$XSORT
-	cd "$BATS_TEST_TMPDIR" || exit 1
-	export LC_ALL=C
-	"$XGEN" lines --bytes=3M --seed=5 >in
+	begin_test
+	"$xgen" lines --bytes=3M --seed=5 >in
 	sort in >want
 }
 
@@ -131,7 +129,7 @@ on()
 @test "auto places runs where that is predicted to take least time" {
 	local machine auto
 
-	"$XGEN" records -n 100000 -o in
+	"$xgen" records -n 100000 -o in
 	sort in >want
 	for machine in atlas10k3-like,window=1 cheetah36es-like atlas10k3-like,fs=extent linear; do
 		on "$machine" -S 2M --run-formation=load --placement=auto
@@ -162,7 +160,7 @@ on()
 }
 
 @test "runs along the path: the exact times of one small sort" {
-	"$XGEN" records -n 60000 --seed=5 >in
+	"$xgen" records -n 60000 --seed=5 >in
 	sort in >want
 	fixed=(--run-formation=load --readahead=double --run-size=256K --page-size=12K)
 	on atlas10k3-like,window=1 "${fixed[@]}" --placement=track
@@ -179,7 +177,7 @@ on()
 
 @test "sorted inputs that lie on the machine are merged there" {
 	"$xsort" in -o a
-	"$XGEN" lines --bytes=1M --seed=6 | sort >b
+	"$xgen" lines --bytes=1M --seed=6 | sort >b
 	sort -m a b >both
 	"$xsort" -m --volume=sim:linear,files=in --stats=r.json a b | cmp - both
 	[ "$(number transfers)" -gt 1000 ]
@@ -228,7 +226,7 @@ on()
 }
 
 @test "a geometry of another device is refused" {
-	"$DISKPROBE" sim:tiny -o tiny.json >probe.out 2>&1
+	"$diskprobe" sim:tiny -o tiny.json >probe.out 2>&1
 	run -2 --separate-stderr "$xsort" --volume=sim:atlas10k3-like --geometry=tiny.json in
 	[[ $stderr == *tiny*"1386 blocks of 512 bytes"* ]]
 	head -c 500 in >few
@@ -236,7 +234,7 @@ on()
 }
 
 @test "along paths inside the rounds of a serpentine a sort is faster than along any" {
-	"$DISKPROBE" sim:serpentine,noise=20us -o rounds.json >probe.out
+	"$diskprobe" sim:serpentine,noise=20us -o rounds.json >probe.out
 	sed 's/, *"round": [0-9]*//' rounds.json >any.json
 	for g in rounds any; do
 		on serpentine,window=1 -S 256K --run-formation=load --page-size=8K \

@@ -1,16 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Temporary space: what a sort may need, and what there is.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
 	needs gzip jq
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	seq -w 300000 >in
 	# More than any disk has; nothing of it is stored.
 	truncate -s 4T huge 2>/dev/null || skip "no sparse file of 4 TB here"

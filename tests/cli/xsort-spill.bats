@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # --spill-compression: what it costs in memory, and that nothing else changes.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	xgen=${XGEN:-$BATS_TEST_DIRNAME/../../build/bin/xgen}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
+	begin_test
 	export TMPDIR=$PWD
 }
 

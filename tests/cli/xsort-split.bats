@@ -2,16 +2,11 @@
 # SPDX-License-Identifier: MIT
 #
 # xsort --split: parts that are the sort of the whole, all of them or none; --splitters: even ones.
-
-bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
 {
-	xsort=${XSORT:-$BATS_TEST_DIRNAME/../../build/bin/xsort}
-	export LC_ALL=C
-	cd "$BATS_TEST_TMPDIR" || return
-	mkdir tmp
-	export TMPDIR=$PWD/tmp
+	begin_test tmp
 	seq 20000 | awk '{ print $1 * 7919 % 20011 % 500, $1 % 7, $1 }' >in
 }
 

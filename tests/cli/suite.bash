@@ -1,0 +1,32 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# The start of every suite of this folder: the tools under test, and a folder for each test.
+#
+#	$xsort, $xjoin, ...	the tools: $XSORT, $XJOIN, ..., or those of the build
+#	$build, $bin		the build, and its programs
+#	begin_test [tmp]	enters the test's folder, in the locale C; tmp: makes a folder for
+#				temporary files; a suite that needs no more has no setup()
+
+bats_require_minimum_version 1.5.0
+. "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
+
+build=${SP_BUILD:-${BATS_TEST_DIRNAME%/tests/cli}/build}
+bin=$build/bin
+aiobench=${AIOBENCH:-$bin/aiobench}
+blockseq=${BLOCKSEQ:-$bin/blockseq}
+cube=${MMAP_CUBE:-$bin/mmap-cube}
+diskprobe=${DISKPROBE:-$bin/diskprobe}
+vdisk=${VDISK:-$bin/vdisk}
+xgen=${XGEN:-$bin/xgen}
+xindex=${XINDEX:-$bin/xindex}
+xjoin=${XJOIN:-$bin/xjoin}
+xsort=${XSORT:-$bin/xsort}
+
+begin_test()
+{
+	export LC_ALL=C
+	cd "$BATS_TEST_TMPDIR" || return
+	[ $# -eq 0 ] || { mkdir "$1" && export TMPDIR=$PWD/$1; }
+}
+setup() { begin_test; }
