@@ -1,154 +1,80 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Planted difficulties: layouts, speeds and gaps that a probe must find or
- * own up to.
+ * Planted difficulties: layouts, speeds and gaps that a probe must find or report as unknown.
  */
-#include <errno.h>
 #include <limits.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include "base/rng.h"
 #include "dev/geometry.h"
 #include "probe/state.h"
-#include "tap.h"
+#include "probecase.h"
 
-#define NOISE "noise=20us"
-
-/* A model file; the rest of the text goes between the braces. */
-static void write_model(const char *path, const char *rest)
-{
-	FILE *f = fopen(path, "w");
-
-	if (!f)
-		exit(2);
-	fprintf(f,
-		"{\"schema\":\"spindle.model/1\",\"kind\":\"rotating\",\"name\":\"planted\","
-		"\"about\":\"for a test\",\"block_bytes\":512,\"head_switch_ms\":0.6,"
-		"\"write_settle_ms\":0.3,\"read_overhead_ms\":0.2,\"write_overhead_ms\":0.2,"
-		"\"cache\":\"off\",\"queue\":{\"depth\":8,\"policy\":\"fifo\"},"
-		"\"seek_ms\":[[1,0.7],[8,0.9],[9,1.3],[100,2],[1999,6]],%s}",
-		rest);
-	fclose(f);
-}
-
-static bool exact(const struct sp_geometry *g, const char *model, unsigned n)
-{
-	struct sp_geometry *truth;
-	struct sp_geometry_info info;
-	struct sp__rng rng = { 5 };
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	bool same = true;
-
-	if (sp_geometry_model(&truth, model, &err)) {
-		diag("%s", err.text);
-		return false;
-	}
-	sp_geometry_info(truth, &info);
-	for (unsigned i = 0; i < n && same; i++) {
-		uint64_t lbn = sp__rng_below(&rng, info.blocks);
-		struct sp_track a, b;
-
-		same = !sp_geometry_track(g, lbn, &a) && !sp_geometry_track(truth, lbn, &b) &&
-		       a.first == b.first && a.blocks == b.blocks;
-		if (!same)
-			diag("LBN %llu", (unsigned long long)lbn);
-	}
-	sp_geometry_free(truth);
-	return same;
-}
-
-static struct sp_probe *probe_model(const char *path)
-{
-	char device[300];
-	struct sp_probe_opts opts = { .device = device };
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_probe *p;
-
-	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
-	if (sp_probe_run(&p, &opts, &err))
-		diag("%s", err.text);
-	return p;
-}
+#define NOISE "20us"
+#define SEEKS "\"seek_ms\":[[1,0.7],[8,0.9],[9,1.3],[100,2],[1999,6]],"
 
 static void test_surface(const char *path)
 {
-	struct sp_probe *p;
-	const struct sp_probe_result *r;
+	struct probecase c;
 
-	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":"
-			  "\"surface-serpentine\",\"zones\":[{\"first_cyl\":0,\"last_cyl\":999,"
-			  "\"spt\":400,\"track_skew\":60,\"cyl_skew\":70,\"band_skew\":80},"
-			  "{\"first_cyl\":1000,\"last_cyl\":1999,\"spt\":360,\"track_skew\":54,"
-			  "\"cyl_skew\":63,\"band_skew\":70}]");
-	p = probe_model(path);
-	r = p ? sp_probe_result(p) : NULL;
-	ok(p && exact(sp_probe_geometry(p), path, 400),
-	   "tracks that go over a whole surface and back on the next are exact");
-	ok(r && r->layout && !strcmp(r->layout, "surface-serpentine") && r->surfaces == 4,
-	   "and known for what they are");
-	sp_probe_free(p);
+	probecase_write(path,
+			SEEKS "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":"
+			      "\"surface-serpentine\",\"zones\":[{\"first_cyl\":0,\"last_cyl\":999,"
+			      "\"spt\":400,\"track_skew\":60,\"cyl_skew\":70,\"band_skew\":80},"
+			      "{\"first_cyl\":1000,\"last_cyl\":1999,\"spt\":360,\"track_skew\":54,"
+			      "\"cyl_skew\":63,\"band_skew\":70}]");
+	c = probecase_run(path, NOISE, 1);
+	ok(probecase_exact(&c),
+	   "tracks that cover a whole surface and return on the next are exact");
+	ok(c.r && c.r->layout && !strcmp(c.r->layout, "surface-serpentine") && c.r->surfaces == 4,
+	   "and their layout is right");
+	probecase_free(&c);
 }
 
 static void test_speed(const char *path)
 {
-	struct sp_probe *p;
+	struct probecase c;
 	double ns = 6e10 / 5437;
 
-	write_model(path, "\"rpm\":5437,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
-			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
-			  "\"track_skew\":60,\"cyl_skew\":70}]");
-	p = probe_model(path);
-	ok(p && fabs(sp_probe_result(p)->period_ns / ns - 1) < 5e-6,
+	probecase_write(path, SEEKS
+			"\"rpm\":5437,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
+			"\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
+			"\"track_skew\":60,\"cyl_skew\":70}]");
+	c = probecase_run(path, NOISE, 1);
+	ok(c.r && fabs(c.r->period_ns / ns - 1) < 5e-6,
 	   "a speed that no drive has is found to 5 ppm");
-	ok(p && exact(sp_probe_geometry(p), path, 200), "and the tracks with it");
-	sp_probe_free(p);
+	ok(probecase_exact(&c), "and the tracks are exact");
+	probecase_free(&c);
 }
 
 static void test_heads(const char *path)
 {
-	struct sp_probe *p;
+	struct probecase c;
 
-	write_model(path, "\"rpm\":10000,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
-			  "\"slips\":[[0,1,7],[3,2,100],[700,0,5],[700,0,6],[1999,3,2]],"
-			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":699,\"spt\":[400,396,404,398],"
-			  "\"track_skew\":60,\"cyl_skew\":70},{\"first_cyl\":700,"
-			  "\"last_cyl\":1999,\"spt\":[380,382,376,378],\"track_skew\":57,"
-			  "\"cyl_skew\":66}]");
-	p = probe_model(path);
-	ok(p && exact(sp_probe_geometry(p), path, 400),
-	   "heads with tracks of their own, and slips in them, are exact");
-	sp_probe_free(p);
+	probecase_write(path, SEEKS
+			"\"rpm\":10000,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
+			"\"slips\":[[0,1,7],[3,2,100],[700,0,5],[700,0,6],[1999,3,2]],"
+			"\"zones\":[{\"first_cyl\":0,\"last_cyl\":699,\"spt\":[400,396,404,398],"
+			"\"track_skew\":60,\"cyl_skew\":70},{\"first_cyl\":700,"
+			"\"last_cyl\":1999,\"spt\":[380,382,376,378],\"track_skew\":57,"
+			"\"cyl_skew\":66}]");
+	c = probecase_run(path, NOISE, 1);
+	ok(probecase_exact(&c), "heads with tracks of different lengths, with slips, are exact");
+	probecase_free(&c);
 }
 
 /* Spares at the end of each cylinder, and zones that begin at angles of their own. */
 static void test_spares(const char *path)
 {
-	struct sp_probe *p;
+	struct probecase c;
 
-	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
-			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":699,\"spt\":400,"
-			  "\"track_skew\":60,\"cyl_skew\":70,\"spares\":[[1595,5,1600]]},"
-			  "{\"first_cyl\":700,\"last_cyl\":1999,\"spt\":380,\"track_skew\":57,"
-			  "\"cyl_skew\":66,\"start_skew\":133,\"spares\":[[1512,8,1520]]}]");
-	p = probe_model(path);
-	ok(p && exact(sp_probe_geometry(p), path, 400),
-	   "spares on each cylinder make its last track short, and that is found");
-	sp_probe_free(p);
-}
-
-/* D of reads at the aim. */
-static uint64_t reach(const struct sp_geometry *g)
-{
-	uint64_t tracks = 0;
-	double aim;
-
-	if (!g || sp_geometry_aim(g, SP_GEOMETRY_READ, &aim) ||
-	    sp_geometry_reach(g, SP_GEOMETRY_READ, aim, &tracks))
-		return 0;
-	return tracks;
+	probecase_write(path, SEEKS
+			"\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
+			"\"zones\":[{\"first_cyl\":0,\"last_cyl\":699,\"spt\":400,"
+			"\"track_skew\":60,\"cyl_skew\":70,\"spares\":[[1595,5,1600]]},"
+			"{\"first_cyl\":700,\"last_cyl\":1999,\"spt\":380,\"track_skew\":57,"
+			"\"cyl_skew\":66,\"start_skew\":133,\"spares\":[[1512,8,1520]]}]");
+	c = probecase_run(path, NOISE, 1);
+	ok(probecase_exact(&c), "last tracks that spares make short are exact");
+	probecase_free(&c);
 }
 
 /* An emulated drive, which turns ten or more times too slowly. */
@@ -157,32 +83,30 @@ static void test_slow(const char *path)
 	static const unsigned rpms[] = { 300, 1900 };
 
 	for (size_t i = 0; i < 2; i++) {
-		struct sp_geometry *truth = NULL;
-		struct sp_probe *p;
 		const struct sp_probe_result *r;
-		char rest[400];
+		struct probecase c;
+		char rest[500];
 
 		snprintf(rest, sizeof(rest),
+			 SEEKS
 			 "\"rpm\":%u,\"surfaces\":3,\"cylinders\":2000,\"layout\":\"cylinder\","
 			 "\"zones\":[{\"first_cyl\":0,\"last_cyl\":999,\"spt\":500,"
 			 "\"track_skew\":60,\"cyl_skew\":90},{\"first_cyl\":1000,"
 			 "\"last_cyl\":1999,\"spt\":460,\"track_skew\":55,\"cyl_skew\":84}]",
 			 rpms[i]);
-		write_model(path, rest);
-		p = probe_model(path);
-		r = p ? sp_probe_result(p) : NULL;
+		probecase_write(path, rest);
+		c = probecase_run(path, NOISE, 1);
+		r = c.r;
 		ok(r && fabs(r->period_ns * rpms[i] / 6e10 - 1) < 5e-6,
 		   "%u revolutions a minute are not taken for twice as many", rpms[i]);
-		ok(p && exact(sp_probe_geometry(p), path, 200), "and the tracks are exact");
+		ok(probecase_exact(&c), "and the tracks are exact");
 		ok(r && r->layout && !strcmp(r->layout, "cylinder") && r->surfaces == 3,
-		   "as is the layout");
+		   "and the layout is right");
 		ok(r && fabs(r->overhead_ns / 2e5 - 1) < 0.04, "and the overhead to 4 %% (%.4f ms)",
 		   r ? r->overhead_ns / 1e6 : 0);
-		ok(p && reach(sp_probe_geometry(p)) == 24 &&
-			   !sp_geometry_model(&truth, path, NULL) && reach(truth) == 24,
-		   "D is what the arm reaches while it settles, by the model as well");
-		sp_geometry_free(truth);
-		sp_probe_free(p);
+		ok(c.reach == 24 && c.true_reach == 24,
+		   "D has the tracks that the arm reaches while it settles, also by the model");
+		probecase_free(&c);
 	}
 }
 
@@ -229,7 +153,7 @@ probe_as(const char *device, uint64_t lost,
 
 static struct sp_probe *probe_bad(void)
 {
-	return probe_as("sim:atlas10k3-like," NOISE, 0, bad_transfer, NULL);
+	return probe_as("sim:atlas10k3-like,noise=" NOISE, 0, bad_transfer, NULL);
 }
 
 static void test_errors(void)
@@ -274,19 +198,21 @@ static void test_layered(void)
 static void test_unseen(const char *path)
 {
 	char device[300];
+	struct probecase c;
 	struct sp_probe *p;
 
-	write_model(path, "\"rpm\":7200,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
-			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
-			  "\"track_skew\":0,\"cyl_skew\":0}]");
-	p = probe_model(path);
-	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
+	probecase_write(path, SEEKS
+			"\"rpm\":7200,\"surfaces\":2,\"cylinders\":2000,\"layout\":\"cylinder\","
+			"\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
+			"\"track_skew\":0,\"cyl_skew\":0}]");
+	c = probecase_run(path, NOISE, 1);
+	ok(c.r && c.r->verdict == SP_PROBE_INCONCLUSIVE,
 	   "a disk whose tracks do not show is not called layered");
-	sp_probe_free(p);
+	probecase_free(&c);
 	bad_first = 600000;
 	bad_last = UINT64_MAX;
 	scrambled = false;
-	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
+	snprintf(device, sizeof(device), "sim:%s,noise=" NOISE, path);
 	p = probe_as(device, 0, bad_transfer, NULL);
 	ok(p && sp_probe_result(p)->verdict == SP_PROBE_INCONCLUSIVE,
 	   "a track that is mostly unreadable is not one");
@@ -347,13 +273,14 @@ static void test_rounds(const char *path)
 	const struct sp_geometry *g;
 	char device[300];
 
-	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"band_tracks\":16,"
-			  "\"layout\":\"hybrid-serpentine\",\"zones\":["
-			  "{\"first_cyl\":0,\"last_cyl\":991,\"spt\":400,\"track_skew\":150,"
-			  "\"cyl_skew\":70,\"band_skew\":170},{\"first_cyl\":992,"
-			  "\"last_cyl\":1999,\"spt\":360,\"track_skew\":135,"
-			  "\"cyl_skew\":63,\"band_skew\":135}]");
-	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
+	probecase_write(path,
+			SEEKS "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"band_tracks\":16,"
+			      "\"layout\":\"hybrid-serpentine\",\"zones\":["
+			      "{\"first_cyl\":0,\"last_cyl\":991,\"spt\":400,\"track_skew\":150,"
+			      "\"cyl_skew\":70,\"band_skew\":170},{\"first_cyl\":992,"
+			      "\"last_cyl\":1999,\"spt\":360,\"track_skew\":135,"
+			      "\"cyl_skew\":63,\"band_skew\":135}]");
+	snprintf(device, sizeof(device), "sim:%s,noise=" NOISE, path);
 	p = probe_as(device, LEFT_OUT, skip_transfer, NULL);
 	r = p ? sp_probe_result(p) : NULL;
 	g = p ? sp_probe_geometry(p) : NULL;
@@ -375,7 +302,7 @@ static void probe_range(const char *path, unsigned tracks, struct sp_probe_resul
 	struct sp__target *t;
 	struct sp_probe *p = NULL;
 
-	snprintf(device, sizeof(device), "sim:%s," NOISE, path);
+	snprintf(device, sizeof(device), "sim:%s,noise=" NOISE, path);
 	if (!sp__target_open(&t, &opts, &err)) {
 		t->write_first = 40000;
 		t->write_blocks = 400 * tracks;
@@ -390,9 +317,10 @@ static void test_write_range(const char *path)
 {
 	struct sp_probe_result r;
 
-	write_model(path, "\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
-			  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
-			  "\"track_skew\":60,\"cyl_skew\":70}]");
+	probecase_write(path, SEEKS
+			"\"rpm\":7200,\"surfaces\":4,\"cylinders\":2000,\"layout\":\"cylinder\","
+			"\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
+			"\"track_skew\":60,\"cyl_skew\":70}]");
 	probe_range(path, 36, &r);
 	ok(r.write_measured && !r.write_estimated && r.write_hops == 40 && !r.write_hop_misses,
 	   "in a range a little longer than D writes are held to 40 far hops");
@@ -422,7 +350,7 @@ static void probe_cut(unsigned first, unsigned last, struct sp_probe_result *r)
 	window = 0;
 	slow_first = first;
 	slow_last = last;
-	p = probe_as("sim:flash," NOISE, 0, NULL, cut_stream);
+	p = probe_as("sim:flash,noise=" NOISE, 0, NULL, cut_stream);
 	*r = p ? *sp_probe_result(p) : (struct sp_probe_result){ 0 };
 	sp_probe_free(p);
 }
