@@ -7,22 +7,12 @@
 # that change a complete cube are killed at each call, too: then it is what it was, or what it was to be.
 
 # shellcheck disable=SC2317 # functions by the name of a command
-# shellcheck source=scripts/tap.bash
-. "$(dirname "$0")/../../scripts/tap.bash"
+in_memory=yes
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
 # shellcheck source=tests/fault/sweep.bash
 . "$(dirname "$0")/sweep.bash"
-
-build=${SP_BUILD:-$PWD/build}
-cube=$(realpath "${MMAP_CUBE:-$build/bin/mmap-cube}")
-xgen=$(realpath "${XGEN:-$build/bin/xgen}")
-shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
-place=${TMPDIR:-/tmp} # cubes wait for the device often
-[ -w /dev/shm ] && place=/dev/shm
-work=$(mktemp -d "$place/cube-fault.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-export LC_ALL=C
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+needs_shim
 
 # 60 x 50 x 40 numbers: two parts of the smallest memory.
 "$xgen" records --seed=1 --bytes=480000 | head -c 480000 >in || exit 2
@@ -253,7 +243,6 @@ requests()
 	tap_empty "$command: each of $((i - 1)) ${kind,,} requests that fails is reported" "$bad"
 }
 
-mkdir tmp
 moving=() wrap=()
 all 'in rows' --mapping naive
 engine=sync

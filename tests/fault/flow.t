@@ -5,18 +5,10 @@
 # Memory or the file system refuses once, at one place after the other: a plan of scans, filter,
 # sorts and a merge join says so, or does without and is right.
 
-here=$(cd "$(dirname "$0")" && pwd) || exit 2
-# shellcheck source=scripts/tap.bash
-. "$here/../../scripts/tap.bash"
-
-build=$(realpath "${SP_BUILD:-$here/../../build}")
-xgen=$(realpath "${XGEN:-$build/bin/xgen}")
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
+needs_shim
 program=$build/examples/07-join-two-files
-shim=$build/tests/shim/failcall.so
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/flow-fault.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
 
 "$xgen" --scale=0.005 -o orders orders || exit 2
 "$xgen" --scale=0.005 -o lineitem lineitem || exit 2

@@ -5,18 +5,10 @@
 # the right result, or with status 2, a message, and the output file as it was
 # (or complete); never by a signal, and never leaves a file.
 
-# shellcheck source=scripts/tap.bash
-. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/tap.bash"
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "${BASH_SOURCE[0]}")/begin.bash"
 
-build=${SP_BUILD:-$PWD/build}
-xsort=$(realpath "${XSORT:-$build/bin/xsort}")
-xgen=${XGEN:-$build/bin/xgen}
-shim=$build/tests/shim/failcall.so
-work=$(mktemp -d "${TMPDIR:-/tmp}/xsort-fault.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/tmp" "$work/place"
-cd "$work" || exit 2
-export LC_ALL=C
+mkdir place
 
 # expect FILE ARGUMENT...: what the result of these is, for judge.
 expect()

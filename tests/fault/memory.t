@@ -8,7 +8,7 @@
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
 
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+needs_shim
 locale=$(cd "$OLDPWD" && realpath build/locale 2>/dev/null)
 
 "$xgen" lines --words=3 --seed=4 --bytes=2M -o in || exit 2

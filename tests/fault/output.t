@@ -7,8 +7,6 @@
 
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"
-xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}")
-aiobench=$(realpath "${AIOBENCH:-$build/bin/aiobench}")
 
 seq -w 60000 | sort -R --random-source=<(yes) >in
 sort in >sorted

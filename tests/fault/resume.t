@@ -5,19 +5,10 @@
 # A sort with --resume is killed at, and fails in, each call that makes something last, in turn; the
 # same command, perhaps with other -S and --parallel, then makes the right result.
 
-# shellcheck source=scripts/tap.bash
-. "$(dirname "$0")/../../scripts/tap.bash"
-
-build=${SP_BUILD:-$PWD/build}
-xsort=$(realpath "${XSORT:-$build/bin/xsort}")
-shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
-place=${TMPDIR:-/tmp} # checkpoints wait for the device often
-[ -w /dev/shm ] && place=/dev/shm
-work=$(mktemp -d "$place/xsort-resume.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-export LC_ALL=C
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+in_memory=yes
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
+needs_shim
 
 seq 80000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
 calls='pwrite fsync rename unlink ftruncate'

@@ -5,22 +5,11 @@
 # An input is cut to half its size before each of many calls.  A tool says so with status 2, or gives
 # the result of the whole file (cut after its end), or of the half (cut before its beginning).
 
-# shellcheck source=scripts/tap.bash
-. "$(dirname "$0")/../../scripts/tap.bash"
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
+needs_shim
 
-build=${SP_BUILD:-$PWD/build}
-bin=$(realpath "$build/bin")
-xsort=$(realpath "${XSORT:-$bin/xsort}")
-xjoin=$(realpath "${XJOIN:-$bin/xjoin}")
-xindex=$(realpath "${XINDEX:-$bin/xindex}")
-cube=$(realpath "${MMAP_CUBE:-$bin/mmap-cube}")
-blockseq=$(realpath "${BLOCKSEQ:-$bin/blockseq}")
-shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
-work=$(mktemp -d "${TMPDIR:-/tmp}/shorter.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-export LC_ALL=C TMPDIR=$work
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
+export TMPDIR=$work
 TRIES=12
 
 # outcome COMMAND...: the result of the command and of $then after it, or its message.

@@ -5,21 +5,12 @@
 # Each allocation, each call for a file and each request of xindex fails once in turn: status 0 and
 # the right result, or 2 with one message, and then the old index is there as it was.
 
-# shellcheck source=scripts/tap.bash
-. "$(dirname "$0")/../../scripts/tap.bash"
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
 # shellcheck source=tests/fault/sweep.bash
 . "$(dirname "$0")/sweep.bash"
+needs_shim
 
-build=${SP_BUILD:-$PWD/build}
-xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
-shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
-work=$(mktemp -d "${TMPDIR:-/tmp}/xindex-fault.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-export LC_ALL=C
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
-
-mkdir tmp
 seq 20000 | awk '{ print ($1 * 7919) % 20011, $1 }' >s
 seq 0 97 20100 >keys
 build=(build -k1n --page-size=512 -S 512K -T tmp s)

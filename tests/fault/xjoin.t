@@ -5,18 +5,9 @@
 # Memory or the file system refuses once, at one place after the other: the
 # join reports it and leaves no file, or does without and is right.
 
-here=$(cd "$(dirname "$0")" && pwd) || exit 2
-# shellcheck source=scripts/tap.bash
-. "$here/../../scripts/tap.bash"
-
-build=${SP_BUILD:-$here/../../build}
-xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}")
-shim=$(realpath "$build/tests/shim/failcall.so" 2>/dev/null)
-[ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }
-work=$(mktemp -d "${TMPDIR:-/tmp}/xjoin-fault.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
-cd "$work" && mkdir tmp || exit 2
-export LC_ALL=C
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
+needs_shim
 
 seq -f '%g abcdefghijklmnopqrstuvwxyz' 40000 >a
 seq -f '%g ABCDEFG' 1 2 60000 >b
@@ -127,7 +118,6 @@ tap_empty 'a corrupted page is reported with directory and offset' "$bad"
 requests 'short transfers do no harm' NTH=%d,COUNT=3,ERROR=SHORT 0
 
 # Index nested loops, with two indexes.
-xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
 shuf -n 400 --random-source=a a >few
 "$xindex" build -k1b,1 -o b.index b && "$xindex" build -k1b,1 -o a.index a || exit 2
 # shellcheck disable=SC2054 # the commas are meant

@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+#
+# The start of every test of this folder: TAP, the tools under test, the shim (absent from builds
+# with sanitizers), and a folder for the test's work, which is the current one.  With in_memory=yes
+# the folder is in memory if possible, for tools that often wait for the device.
+
+# shellcheck source=scripts/tap.bash
+. "$(dirname "${BASH_SOURCE[0]}")/../../scripts/tap.bash"
+
+build=$(realpath "${SP_BUILD:-$PWD/build}")
+shim=$build/tests/shim/failcall.so
+xgen=$(realpath "${XGEN:-$build/bin/xgen}")
+xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
+xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}")
+xsort=$(realpath "${XSORT:-$build/bin/xsort}")
+cube=$(realpath "${MMAP_CUBE:-$build/bin/mmap-cube}")
+aiobench=$(realpath "${AIOBENCH:-$build/bin/aiobench}")
+blockseq=$(realpath "${BLOCKSEQ:-$build/bin/blockseq}")
+
+work=${TMPDIR:-/tmp}
+[ -z "${in_memory:-}" ] || [ ! -w /dev/shm ] || work=/dev/shm
+work=$(mktemp -d "$work/sp-fault.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+cd "$work" && mkdir tmp || exit 2
+export LC_ALL=C
+
+needs_shim() { [ -e "$shim" ] || { echo '1..0 # SKIP no shim in this build'; exit 0; }; }
