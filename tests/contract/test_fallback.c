@@ -157,7 +157,7 @@ static void check_threadless(void)
 		skip("no thread for io_uring", "io_uring needs none here, or is not here");
 	else
 		ok(status == 0,
-		   "\"auto\" goes on with another engine where io_uring gets no "
+		   "\"auto\" uses another engine if io_uring gets no "
 		   "thread: every request is done (status %#x)",
 		   (unsigned)status);
 	sp__volume_close(v);

@@ -43,7 +43,7 @@ static void uncount(const struct sort_case *c, struct text *t)
 		t->bytes = to_at;
 }
 
-/* Record number i, with its terminator; the last one if there are not so many. */
+/* Record number i, with its terminator; the last one if there are fewer. */
 static void put_record(struct text *to_text, const struct text *t, unsigned i, char eol)
 {
 	size_t begin = 0, end;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A device for tests of the queues in front of it: any number of lanes, LBNs
- * striped over them, a service of so much for each block passed over and each
+ * striped over them, a service time for each block passed over and each
  * block transferred.  It writes down what it served.
  */
 #ifndef FAKEDEV_H

@@ -143,7 +143,7 @@ __attribute__((unused)) static void sim_release(struct sim *s)
 	free(s->eaten);
 }
 
-/* The run whose page is finished next, or -1: a run has no page to go on with. */
+/* The run whose page is finished next, or -1: a run has no page left. */
 __attribute__((unused)) static int sim_winner(const struct sim *s)
 {
 	int best = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe of a simulated drive, and what it says beside the truth.
+ * Probes a simulated drive, and compares the result with the truth.
  */
 #ifndef PROBECASE_H
 #define PROBECASE_H
@@ -129,7 +129,7 @@ static inline bool probecase_exact(const struct probecase *c)
 	return c->r && c->looked && !c->wrong && !c->unknown && c->r->covers;
 }
 
-/* Nothing wrong, and what is not known is said. */
+/* Nothing is wrong, and unknown values are reported as unknown. */
 static inline bool probecase_honest(const struct probecase *c)
 {
 	if (!c->r || c->wrong || c->doubled)
@@ -142,7 +142,7 @@ static inline bool probecase_honest(const struct probecase *c)
 	return c->r->layout || probecase_says_unknown(c, "layout");
 }
 
-/* Which way heads are gone through may be unknown. */
+/* The direction of heads can be unknown. */
 static inline bool probecase_layout_right(const struct probecase *c)
 {
 	size_t n = probecase_says_unknown(c, "direction of heads") ? strlen("cylinder") : SIZE_MAX;

@@ -162,7 +162,7 @@ static void section_2_2_1(struct rig *r)
 	ok(fabs(last - first) < 0.05 * first, "sh08.s2.2.1: the D-th path is as fast as the first");
 }
 
-/* ms for a hop on each drive of an array, which all go at once: each on a path of its own. */
+/* Time in ms for concurrent hops on all drives of an array, each on a path of its own. */
 static double paths_on_stripe_drives(struct rig *r, unsigned n, unsigned hops)
 {
 	uint64_t lbn[8], done[8] = { 0 }, last = 0;

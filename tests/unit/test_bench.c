@@ -84,7 +84,8 @@ static void closed(void)
 	ok(r->total.requests == 100 && r->total.unfinished == 0 &&
 		   near((double)r->elapsed_ns, 100 * SERVICE_NS, 0.001),
 	   "a number of bytes ends it, and all of them count");
-	ok(near((double)r->total.longest_wait_ns, 10 * SERVICE_NS, 0.001), "nobody waited longer");
+	ok(near((double)r->total.longest_wait_ns, 10 * SERVICE_NS, 0.001),
+	   "no request waited longer");
 }
 
 static void open_loop(void)
@@ -98,7 +99,7 @@ static void open_loop(void)
 	ok(r->total.requests >= 999 && r->overdue == 0 &&
 		   near(r->total.latency_mean_ns, SERVICE_NS, 0.001) &&
 		   near(r->total.depth_mean, 50 * SERVICE_NS / 1e9, 0.01),
-	   "at half of what the device can do nobody waits");
+	   "at half of the device's rate no request waits");
 	opts.rate = 2e9 / SERVICE_NS;
 	r = run();
 	/* After 20 s half of the requests are overdue: the last one waits 10 s. */
@@ -323,7 +324,7 @@ static void ramp(void)
 	setitimer(ITIMER_REAL, &(struct itimerval){ .it_value.tv_usec = 50000 }, NULL);
 	r = run();
 	ok(r->stopped && r->total.requests == 0 && r->elapsed_ns == 0 && seen.n == 0,
-	   "who is stopped in the ramp has measured nothing, and no interval");
+	   "a run stopped in the ramp has no measurement and no interval");
 }
 
 /* Classes of the null engine or of a simulated device, each with an end of its own. */
@@ -423,7 +424,7 @@ static void null_engine(void)
 	r = run();
 	ok(r->total.requests == 1000 && r->total.errors == 0 && !strcmp(r->engine, "null") &&
 		   r->total.depths <= 9 && !r->stopped,
-	   "the null engine does all at once, with the depth that was asked for");
+	   "the null engine completes immediately, with the requested depth");
 	opts.stop = &stop;
 	r = run();
 	ok(r->stopped && r->total.requests == 0, "a stopped run is marked as such");
@@ -451,7 +452,7 @@ static void spoiled(void)
 		   sp_bench_result(bench)->errors[0].code == -EIO &&
 		   sp_bench_result(bench)->errors[0].count == 5 &&
 		   sp_bench_result(bench)->total.requests == 95,
-	   "failed requests are counted by kind, and the run goes on");
+	   "failed requests are counted by kind, and the run continues");
 	sp_bench_free(bench);
 	bench = NULL;
 	ok(access(path, F_OK) != 0, "what was created is removed");
@@ -555,8 +556,7 @@ static void parts(void)
 	opts.runtime_ns = 0;
 	opts.total_bytes = 5000 * 16384;
 	r = run();
-	ok(r->total.nwindows >= 32 && r->total.nwindows <= 64,
-	   "also where nobody knows how long it will take");
+	ok(r->total.nwindows >= 32 && r->total.nwindows <= 64, "also if the duration is unknown");
 	ok(sp_bench_quantile(bench, 0, 0.5) == r->total.latency_p50_ns &&
 		   sp_bench_quantile(bench, 1, 1) == r->total.latency_max_ns,
 	   "latencies by share, of a class and of all");

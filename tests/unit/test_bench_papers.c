@@ -154,7 +154,7 @@ static void mix(void)
 	   "strict classes starve the others");
 }
 
-/* 30 random reads a second beside three sequential readers of 85 each. */
+/* 30 random reads per second next to three sequential readers of 85 each. */
 static double beside(const char *sched, uint16_t high, uint16_t low)
 {
 	classes[0].rate = 30;

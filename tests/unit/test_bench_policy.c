@@ -163,9 +163,9 @@ static void updates(void)
 		   urgent->prio == SP_BENCH_PRIO(SP_BENCH_BE, 0) &&
 		   class_of(r, "read")->prio == SP_BENCH_PRIO(SP_BENCH_IDLE, 0) &&
 		   class_of(r, "write")->prio == SP_BENCH_PRIO(SP_BENCH_IDLE, 0),
-	   "priorities are those of who waits");
+	   "priorities are those of the waiting clients");
 	ok(fabs((double)class_of(r, "critical")->requests / (r->bench->elapsed_ns / 1e9) - 5) < 2,
-	   "critical reads come beside it");
+	   "critical reads are added to it");
 	opts.priorities = false;
 	opts.submission = SP_POLICY_AGGRESSIVE;
 	r = run();

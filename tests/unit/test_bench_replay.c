@@ -99,7 +99,7 @@ static void moments(void)
 	opts.depth = 3;
 	r = run();
 	ok(near((double)r->total.latency_max_ns, 3 * SERVICE_NS) && r->total.depths == 4,
-	   "or as many at once as the depth allows");
+	   "or with as many outstanding as the depth allows");
 	opts.runtime_ns = (uint64_t)(1.5 * SERVICE_NS);
 	opts.depth = 1;
 	r = run();
@@ -262,7 +262,7 @@ static void refused(void)
 	ok(try() == -EINVAL, "a rate of its own it cannot have");
 	opts.rate = 0;
 	replay.trace = "/nonexistent";
-	ok(try() == -ENOENT && !strcmp(err.path, "/nonexistent"), "nor no trace");
+	ok(try() == -ENOENT && !strcmp(err.path, "/nonexistent"), "a missing trace is an error");
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static void series(void)
 	ok(!s.reached && is(s.range, 0.11) && is(s.slope, 0.11),
 	   "but not of 11 %%, though the range is small");
 	s = AFTER(105.5, 102.75, 100, 97.25, 94.5);
-	ok(!s.reached && is(s.slope, -0.11), "nor a fall of 11 %%");
+	ok(!s.reached && is(s.slope, -0.11), "a fall of 11 %% is not steady");
 	s = AFTER(500, 300, 200, 130, 100, 100, 99, 100);
 	ok(!s.reached && s.rounds == 8 && s.window[0].iops == 130 && s.nwindow == 5,
 	   "what lies before counts while it is in the window");
@@ -61,7 +61,7 @@ static void series(void)
 	ok(!s.reached && s.iops == 0 && isnan(s.range) && isnan(s.slope),
 	   "a device that does nothing is not steady");
 	s = AFTER(0, 0, 100, 0, 0);
-	ok(!s.reached && is(s.iops, 20) && is(s.range, 5), "nor one that hardly does");
+	ok(!s.reached && is(s.iops, 20) && is(s.range, 5), "a rate that hardly does is not steady");
 }
 
 static struct sp_bench *bench;

@@ -144,7 +144,7 @@ static void sweeps(void)
 	judge(r);
 	ok(r->knees && first.depth >= 16 && first.depth <= 128 && r->latency_knee.depth <= 4,
 	   "a drive that sorts gains from depth");
-	ok(r->npoints > 9, "there are more depths beside the knees");
+	ok(r->npoints > 9, "there are more depths near the knees");
 	for (size_t i = 1; i < r->npoints; i++)
 		if (r->points[i].depth <= r->points[i - 1].depth)
 			diag("point %zu is not in order", i);
@@ -171,7 +171,7 @@ static void knees_of_little(void)
 	reset("sim:linear", 4, 10);
 	stop = 1;
 	r = checked(sp_benchset_sweep(&set, &opts, &err));
-	ok(r->stopped && !r->knees && r->rounds == 0, "who stops it at once gets nothing");
+	ok(r->stopped && !r->knees && r->rounds == 0, "a sweep stopped at the start has no result");
 }
 
 static void refusals(void)
@@ -187,7 +187,8 @@ static void refusals(void)
 	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "a sweep has no rate");
 	reset("sim:linear", 4, 10);
 	class.depth = 3;
-	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set, "nor classes with a depth");
+	ok(sp_benchset_sweep(&set, &opts, &err) == -EINVAL && !set,
+	   "classes with a depth are refused");
 	reset("sim:nosuch", 4, 10);
 	ok(sp_benchset_sweep(&set, &opts, &err) < 0 && !set && err.text[0],
 	   "a target that there is not is an error");
@@ -321,7 +322,7 @@ static void compared(void)
 	     r->rows[0].ratio.value, r->rows[0].ratio.low, r->rows[0].ratio.high);
 	for (size_t i = 0; i < r->nrows; i++)
 		same &= r->rows[i].ratio.value == r->rows[i].b / r->rows[i].a;
-	ok(same, "ratios are those of the figures beside them");
+	ok(same, "ratios are those of the values in their row");
 	ok(r->rows[0].ratio.low > 1.5 && r->rows[0].ratio.high < 3,
 	   "32 requests get more than one");
 	sp_benchset_free(set);

@@ -78,7 +78,8 @@ static void test_elevators(void)
 		   reads_before_write("sstf") == 200,
 	   "a reader that moves upward keeps an elevator from requests behind it");
 	ok(reads_before_write("noop") < 4, "but not a queue");
-	ok(reads_before_write("deadline:write=2ms") < 50, "nor one with deadlines for long");
+	ok(reads_before_write("deadline:write=2ms") < 50,
+	   "one with deadlines does not let it wait for long");
 }
 
 static void test_same_moment(void)
@@ -106,7 +107,7 @@ static void test_same_moment(void)
 	submit1(bd, 1, &far);
 	submit1(bd, 10000, &near);
 	drain(bd);
-	ok(near.dispatch_ns == 10000, "even by someone who has not seen the completion yet");
+	ok(near.dispatch_ns == 10000, "even before the completion is reaped");
 	sp__blockdev_close(bd);
 
 	bd = fake_dev(f, "sstf", 1, SP__WINDOW_FIFO, false);
@@ -154,7 +155,7 @@ static void test_window_sptf(void)
 	free(f);
 }
 
-/* How long a far request waits beside near ones that never end, in the drive's window. */
+/* Returns the wait of a far request in the drive's window, with an endless stream of near ones. */
 static uint64_t far_wait(uint64_t age_ns)
 {
 	struct fake *f = fake_new(1, 1);
@@ -289,7 +290,7 @@ static void test_gap(void)
 	drain(bd);
 	ok(f->n == 2 && f->log[1].subreq.lbn == 100 && f->log[1].subreq.blocks == 24,
 	   "a request that closes a gap makes one of three");
-	ok(a.done_ns == b.done_ns && b.done_ns == c.done_ns, "all three are done at once");
+	ok(a.done_ns == b.done_ns && b.done_ns == c.done_ns, "all three complete at the same time");
 	sp__blockdev_close(bd);
 	free(f);
 }

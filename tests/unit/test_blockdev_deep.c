@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thousands of requests in a window, of which the nearest is chosen: as by a program that looks at
+ * Thousands of requests in a window, of which the nearest is chosen: as by a program that examines
  * all of them each time.
  */
 #include <stdlib.h>

@@ -170,7 +170,7 @@ static void keys_have_parts(void)
 	sp_call_join_free(call);
 }
 
-/* Sorted in pieces, cut and merged: the same bytes as sorted at once. */
+/* Sorted in parts, cut and merged: the same bytes as sorted whole. */
 static void pieces_make_the_whole(const char *name, struct sp_call *call)
 {
 	const struct sp_sort_opts *o = sp_call_sort_opts(call);

@@ -84,7 +84,7 @@ static void corruption(enum sp_spill_compression kind, const char *name)
 	}
 	ok(inside, "%s: nothing is written outside the page, whatever comes in", name);
 	ok(sp__codec_unpack(c, back, PAGE, packed, n) == 0 && !memcmp(raw, back, PAGE),
-	   "%s: a codec goes on after corruption", name);
+	   "%s: a codec works after corruption", name);
 	sp__codec_free(c);
 }
 

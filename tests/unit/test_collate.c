@@ -93,7 +93,7 @@ static void similar_text(const struct sp__collate_table *c, struct sp__rng *rng,
 	size_t n = strlen(like), at = sp__rng_below(rng, n + 1);
 	char any[4] = "";
 
-	/* Characters are not cut: only ASCII ones are looked at. */
+	/* Characters are not cut: only ASCII ones are compared. */
 	while (at > 0 && at < n && like[at] < 0)
 		at--;
 	if (at < n && like[at] < 0)
@@ -140,7 +140,7 @@ static void random_pairs(const struct sp__collate_table *c, const char *name, si
 			     strcoll(a.text, b.text));
 	}
 	ok(!wrong, "%s: random texts of kind %zu order as strcoll() orders them", name, kind);
-	/* Beside digits or currency signs marks are refused: kind 4 has few. */
+	/* Marks next to digits or currency signs are refused: kind 4 has few. */
 	if (kind < 4)
 		ok(both > PAIRS / 5 / 3, "%s: most texts of kind %zu are encoded (%u of %d)", name,
 		   kind, both, PAIRS / 5);
@@ -216,7 +216,7 @@ static void two_characters(const struct sp__collate_table *c, const char *name)
 		qsort(all, count, sizeof(*all), compare_keys);
 	for (size_t i = 1; i < count; i++)
 		wrong += strcoll(all[i - 1].text, all[i].text) >= 0;
-	ok(count > n && !wrong, "%s: all %zu texts of two of %zu characters stand in order", name,
+	ok(count > n && !wrong, "%s: all %zu texts of two of %zu characters are in order", name,
 	   count, n);
 	for (size_t i = 0; all && i < n * n; i++)
 		free(all[i].key.data);
@@ -238,7 +238,7 @@ static void beginning(const char *name, bool table)
 	   "%s: encoding begins after some text, if at all", name);
 	sp__collate_expect(reported, 1 << 20);
 	ok(sp__collate_encode(reported, "word", 4, &key) == !table,
-	   "%s: encoding begins at once if much text is expected", name);
+	   "%s: encoding begins immediately if much text is expected", name);
 	sp__collate_free(c);
 	sp__collate_free(reported);
 	free(key.data);

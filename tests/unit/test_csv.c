@@ -7,7 +7,7 @@
 
 static struct sp__keybuf text;
 
-/* As it can stand in a TAP line. */
+/* Escaped for a TAP line. */
 static const char *shown(const char *s, size_t n, char to[64])
 {
 	snprintf(to, 64, "%.*s", (int)n, s);

@@ -120,7 +120,7 @@ struct loading {
 	bool pipe;
 	bool append;	/* at the end of */
 	unsigned dim;	/* this dimension, */
-	uint64_t count; /* so many elements, or 0 */
+	uint64_t count; /* of elements, or 0 */
 };
 
 static struct loading random_loading(const struct model *m)
@@ -285,7 +285,7 @@ static bool reads(struct sp_cube *c, const struct model *m, bool loose)
 	return same;
 }
 
-/* Interrupts the load at a random byte, reads what is there, and goes on. */
+/* Interrupts the load at a random byte, reads the elements, and continues. */
 static bool interrupted(struct sp_cube *c, const struct model *m, const struct loading *l)
 {
 	struct loading pipe = *l; /* a file that is too short is refused before it is loaded */
@@ -351,7 +351,7 @@ static bool damage(struct sp_cube *c, const struct model *m)
 	return pwrite(c->file.fd, &byte, 1, at) == 1 && check(c, 0, false, 0);
 }
 
-/* Nobody learns what an interrupted load has left, unless it is requested. */
+/* Elements of an interrupted load are read only on request. */
 static bool refused(struct sp_cube *c, const struct model *m)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -433,7 +433,7 @@ static bool grow(struct sp_cube *c, struct model *m)
 	if (!rc)
 		join(m, &more, dim);
 	free(more.data);
-	/* Neither curves nor small drives take all. */
+	/* Curves and small drives do not hold every cube. */
 	return rc && rc != SP_EUNSUP && rc != -ENOSPC ? failed("append", rc, NULL)
 						      : reads(c, m, false) && check(c, 0, false, 0);
 }
@@ -543,9 +543,9 @@ int main(void)
 		test_case(good);
 	}
 	ok(good[CREATED] == cases, "an interrupted load leaves elements or fill, and no damage");
-	ok(good[RESUMED] == cases, "which nobody sees unasked, and it goes on to the end");
+	ok(good[RESUMED] == cases, "whose elements are hidden, and which then completes");
 	ok(good[LOADED] == cases, "what is loaded is read, in any box, and verified");
-	ok(good[GROWN] == cases, "what is appended is read, beside what was there");
+	ok(good[GROWN] == cases, "appended elements are read, and so are the old ones");
 	ok(good[CHANGED] == cases, "what is put is read");
 	ok(good[DAMAGED] == cases, "a flipped bit is found, and refused with --verify");
 	test_requests();

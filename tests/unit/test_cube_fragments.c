@@ -2,7 +2,7 @@
 /*
  * Cubes of several fragments: random grids that grow along random dimensions, where the first cells
  * of a fragment may take over the last ones of older fragments.  What a fragment has is kept cell
- * by cell. And plans of appends to random cubes: no block is taken twice, nor while an old fragment
+ * by cell. And plans of appends to random cubes: no block is taken twice, or while an old fragment
  * has it.
  */
 #include <stdlib.h>

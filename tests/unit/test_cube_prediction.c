@@ -84,7 +84,7 @@ static void boot(struct bench *b, const char *model)
 	};
 }
 
-/* Places a grid, once, at the start of the drive; 0 or why not. */
+/* Places a grid, once, at the start of the drive; returns 0 or an error. */
 static int map(struct bench *b, enum sp_cube_mapping kind, const uint64_t *sizes)
 {
 	int rc = 0;
@@ -180,7 +180,7 @@ static void place_box(const struct sp__mapping *m, const struct sp_cube_box *sha
 	}
 }
 
-/* The mean over so many places of a box of this shape, each place in the grid equally likely. */
+/* The mean over random positions of a box of this shape, each position in the grid equally likely. */
 static int predict_mean(const struct sp__predict_opts *o, const struct sp__mapping *m,
 			const struct sp_cube_box *shape, unsigned n, uint64_t seed,
 			struct sp__cube_prediction *out)

@@ -122,7 +122,7 @@ static void test_readers(void)
 	reader = open_cube(false, 0);
 	ok(get(reader, &v) == SP_ESTATE &&
 		   sp_cube_verify(reader, &check, &stats, NULL) == SP_ESTATE,
-	   "nobody reads what is being changed");
+	   "a cube that is being changed is not read");
 	(void)sp_cube_close(writer);
 	ok(!get(reader, &v) && v == 7, "a cube that is not changed any more is read");
 	other = open_cube(false, 0);
@@ -131,10 +131,10 @@ static void test_readers(void)
 	writer = open_cube(true, 0);
 	ok(!append(writer), "a layer is appended");
 	(void)sp_cube_close(writer);
-	ok(get(other, &v) == SP_ESTATE, "who opened a cube before it grew does not read it");
+	ok(get(other, &v) == SP_ESTATE, "a cube opened before it grew is not read");
 	(void)sp_cube_close(reader);
 	reader = open_cube(false, 0);
-	ok(!get(reader, &v) && v == 7, "who opens it again does");
+	ok(!get(reader, &v) && v == 7, "opened again, it is");
 	(void)sp_cube_close(other);
 	if (create(false))
 		abort();
@@ -156,9 +156,9 @@ static void test_points(void)
 	ok(!fstat(c->file.fd, &before) && !load(c, SP_CUBE_CSV) && !fstat(c->file.fd, &after) &&
 		   before.st_ino != after.st_ino,
 	   "points come in a new file");
-	ok(!is_free(), "and nobody else changes that as long as it is open");
+	ok(!is_free(), "and no other program changes that while it is open");
 	ok(!get(c, &v) && v == 3 && !put(c, 2) && !get(c, &v) && v == 2, "its owner does");
-	ok(get(reader, &v) == -ENOENT, "who opened the old file still reads that");
+	ok(get(reader, &v) == -ENOENT, "a program that opened the old file still reads that");
 	(void)sp_cube_close(reader);
 	(void)sp_cube_close(c);
 	ok(is_free(), "then others can");
@@ -178,7 +178,8 @@ static void test_head(void)
 	ok(sp_cube_open(&c, path, &o, NULL) == -EIO,
 	   "a cube is not opened if its second head cannot be read: it may be the newer one");
 	bad_offset = 0;
-	ok(sp_cube_open(&c, path, &o, NULL) == -EIO, "nor if the first one cannot");
+	ok(sp_cube_open(&c, path, &o, NULL) == -EIO,
+	   "a cube whose first one cannot be read is not opened");
 	bad_offset = -1;
 }
 

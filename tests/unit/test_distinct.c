@@ -121,7 +121,7 @@ static void as_sorting(struct order o)
 	sp_keyset_free(ks);
 }
 
-/* Numbers from so many, one after the other at random; returns how many were taken. */
+/* Adds random numbers below a limit; returns how many were taken. */
 static uint64_t numbers(struct sp__runbuf *rb, uint64_t different)
 {
 	struct sp__rng rng = { 3 };

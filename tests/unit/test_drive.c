@@ -323,7 +323,7 @@ static bool stays(const struct naive *v, uint64_t lbn)
 	       v->where[lbn].sector == v->block[lbn].sector;
 }
 
-/* Block by block back, as long as they are on the track and pass in that time. */
+/* Block by block back, while they are on the track and pass in that time. */
 static uint64_t naive_passing(const struct naive *v, uint64_t lbn, double wait)
 {
 	const struct block *b = &v->block[lbn];

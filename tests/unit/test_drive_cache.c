@@ -69,7 +69,7 @@ static void read_ahead(void)
 	serve(0, false, 0, 100);
 	ok(!last.hit && last.done_ns == 100 * BLOCK, "what is not in the cache is read");
 	t = 100 * BLOCK + 80 * BLOCK;
-	ok(position(t, false, 100, 80) == 0, "what was read ahead is in reach at once");
+	ok(position(t, false, 100, 80) == 0, "blocks read ahead are in reach immediately");
 	ok(serve(t, false, 100, 80) == HIT && last.hit, "what was read ahead is a hit");
 	ok(serve(t + HIT, false, 180, 40) == 40 * BLOCK - HIT && !last.hit,
 	   "what is being read ahead is waited for, without a new start");
@@ -103,11 +103,11 @@ static void streams(void)
 	serve(last.done_ns + TURN, false, 150010, 300);
 	ok(last.hit, "the segment unused for longest is given to the next stream");
 	serve(last.done_ns + TURN, false, 170000, 60);
-	ok(!last.hit, "and what it held is gone");
+	ok(!last.hit, "and its blocks are dropped");
 	end();
 }
 
-/* After a read of the first 100 blocks of a track of 600, and one elsewhere at once. */
+/* After a read of the first 100 blocks of a track of 600, and immediately one elsewhere. */
 static void left(const char *until)
 {
 	char cache[200];
@@ -164,7 +164,7 @@ static void second(void)
 	serve(last.done_ns + 5 * TURN, false, 100, 100);
 	ok(!last.hit, "after a single read the drive does not read ahead");
 	serve(last.done_ns + 5 * TURN, false, 200, 100);
-	ok(last.hit, "but after one that goes on where another ended");
+	ok(last.hit, "but after one that continues where another ended");
 	end();
 }
 
@@ -286,7 +286,7 @@ static void bus_apart(void)
 	/* The head is at block 140, and passes 230 at 2.3 ms. */
 	ok(serve(1400000, false, 130, 100) == 900000 + 400000,
 	   "the drive waits for what it is reading ahead, then moves it");
-	ok(serve(2700000, false, 130, 100) == 400000, "what it has is moved at once");
+	ok(serve(2700000, false, 130, 100) == 400000, "its blocks are transferred immediately");
 	end();
 }
 
@@ -324,9 +324,9 @@ static void overheads(void)
 static void write_segments(void)
 {
 	begin("\"write_behind\": true, \"write_blocks\": 512, \"write_segments\": 1");
-	ok(serve(0, true, 100, 10) == 0, "a write goes to the only segment at once");
+	ok(serve(0, true, 100, 10) == 0, "a write goes to the only segment immediately");
 	ok(serve(500000, true, 300, 10) == 600000, "the next one waits until that is written");
-	ok(serve(1200000, true, 310, 10) == 0, "what goes on where the last write ends does not");
+	ok(serve(1200000, true, 310, 10) == 0, "a write that continues the last one does not");
 	ok(position(1300000, true, 320, 10) == 0 && position(1300000, true, 330, 10) > 0,
 	   "the choice knows of it");
 	ok(serve(1300000, true, 330, 10) == 1900000, "and another waits for both");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The rotating drive to the nanosecond: blocks that are reached just in time, and what comes before
- * and beside the medium: overheads and the bus.
+ * and times other than the medium's: overheads and the bus.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -53,8 +53,8 @@ static void check_exact(void)
 
 	if (sp__device_open(&d, m))
 		abort();
-	ok(time_of(&d, 0, 0, 1) == 10000, "the first block passes at once");
-	ok(time_of(&d, 10000, 1, 599) == 5990000, "the rest of the track passes at once");
+	ok(time_of(&d, 0, 0, 1) == 10000, "the first block passes immediately");
+	ok(time_of(&d, 10000, 1, 599) == 5990000, "the rest of the track passes immediately");
 	time_of(&d, 6000000, 0, 1);
 	ok(time_of(&d, far + 123, 77, 3) == time_of(&d, 6000123, 77, 3),
 	   "after a thousand million revolutions the angle is the same");

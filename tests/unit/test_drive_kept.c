@@ -154,7 +154,7 @@ static void check_places(const char *name)
 	ok(!over, "%s: a limit of positions changes only those above it", name);
 }
 
-/* Random reads and writes, SPTF; a sum over who was done when. */
+/* Random reads and writes, SPTF; a sum over their completion times. */
 static uint64_t order_of(const struct sp__model *m)
 {
 	struct sp__blockdev_opts opts = { .window = DEPTH, .policy = SP__WINDOW_SPTF };
@@ -202,7 +202,7 @@ static void check_choice(const char *name)
 	ops.position = unlimited;
 	copy.ops = &ops;
 	ok(order_of(m) == order_of(&copy),
-	   "%s: the shortest positioning time is that among all who wait", name);
+	   "%s: the shortest positioning time is that of all waiting requests", name);
 	sp__model_free(m);
 }
 

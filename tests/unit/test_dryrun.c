@@ -151,13 +151,13 @@ static void test_unknown(void)
 
 	ok(seconds(&o) == 0, "nothing is predicted of a real device");
 	o = some("sim:linear", 1 << 20, 0, 8 * MB);
-	ok(seconds(&o) == 0, "nor of an input of unknown length");
+	ok(seconds(&o) == 0, "an input of unknown length is not predicted");
 	o = some("sim:linear", 1 << 20, 2 * MB, 8 * MB);
 	o.limited = true;
-	ok(seconds(&o) == 0, "nor of a join that stops early");
+	ok(seconds(&o) == 0, "a join that stops early is not predicted");
 	o = some("sim:tiny,files=both", 1 << 20, 200 * MB, 800 * MB);
 	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_HYBRID && seconds(&o) == 0,
-	   "nor of files that the device has no room for");
+	   "files that do not fit on the device are not predicted");
 	o.run.volume = "sim:nothing-like";
 	ok(seconds(&o) < 0, "a machine that does not exist is an error");
 }

@@ -45,6 +45,6 @@ int main(void)
 	}
 	ok(loads, "up to eight bytes are a little-endian number");
 	ok(copies, "records of 0 to %u bytes are copied", (unsigned)MOST);
-	ok(within, "and nothing beside them is written");
+	ok(within, "and nothing else is written");
 	return done();
 }

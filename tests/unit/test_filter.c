@@ -167,7 +167,7 @@ static void stopping(void)
 
 	script("sleeps", "#!/bin/sh\nexec sleep 100\n");
 	ok(sp__filter_start(&f, in_dir("sleeps"), false, in, out, &err) == 0 && f.pid > 0,
-	   "a filter runs beside us");
+	   "a filter runs concurrently");
 	sp__filter_stop(&f);
 	ok(f.pid == 0 && no_children(), "a filter that is stopped is reaped");
 	sp__filter_stop(&f);

@@ -209,7 +209,7 @@ static void check_kinds(void)
 	how.semi = false;
 }
 
-/* Every read in turn fails, in any order of the others. */
+/* Every read fails, one at a time, in any order of the others. */
 static void check_failures(const char *name, plan_fn *plan, const char *want, long reads)
 {
 	long wrong = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The simulated block allocator: exact layouts, and random use against a model
- * that only knows who owns what.
+ * that only knows the owner of each page.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -43,13 +43,14 @@ static void test_areas(void)
 	ok(at(fs, in, 0) == 0 && at(fs, in, 99) == 99, "the input begins at the first page");
 	ok(sp__fsmap_locate(fs, (unsigned)spill, 0, 50, &device, &run) == 0 && device == 100 &&
 		   run == 50,
-	   "the spill area follows, all that is asked for at once");
+	   "the spill area follows, with all requested pages in one call");
 	ok(at(fs, spill, 299) == 399,
 	   "a page at a distance in the file has that distance on the device");
 	ok(at(fs, out, 0) == 400 && at(fs, out, 9) == 409, "the output follows the spill area");
 	ok(at(fs, spill, 300) == 410 && at(fs, spill, 301) == 411,
 	   "a spill area that grows later continues after the output");
-	ok(at(fs, out, 10) == 710, "an area that goes on elsewhere takes as much as the file has");
+	ok(at(fs, out, 10) == 710,
+	   "an area that continues elsewhere takes as much as the file has");
 	sp__fsmap_regions(fs, (unsigned)spill, &regions, &mean);
 	ok(regions == 2 && mean == 151, "a file of two areas has two regions");
 	sp__fsmap_punch(fs, (unsigned)spill, 0);
@@ -73,7 +74,7 @@ static void test_groups(void)
 
 	/* The example of the paper's section 2.2.2: R gets A, B and D; S gets C. */
 	ok(at(fs, r, 0) == 0 && at(fs, r, 1) == 1 && at(fs, s, 0) == 2 && at(fs, r, 2) == 4,
-	   "files written in turn interleave in groups");
+	   "files written alternately interleave in groups");
 	sp__fsmap_regions(fs, (unsigned)r, &regions, &mean);
 	ok(regions == 2 && mean == 1.5, "the regions of a file are counted");
 	sp__fsmap_punch(fs, (unsigned)r, 1);

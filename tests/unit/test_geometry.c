@@ -22,7 +22,7 @@ static void in_dir(char *path, size_t n, const char *name)
 
 /*
  * An eighth of a revolution after angle 0: blocks 0..99: ten tracks of ten, a quarter revolution
- * of skew.  100..199 unknown.  200..227: tracks of 6 and 8 in turn,
+ * of skew.  100..199 unknown.  200..227: tracks of 6 and 8 alternately,
  * one place slipped on the second.
  */
 static struct sp_geometry *by_hand(void)
@@ -130,7 +130,8 @@ static void adjacency(void)
 	ok(adjacent(g, 205, 1, 0) == 207, "after a gap a slipped place is skipped");
 	ok(adjacent(g, 205, 1, 55) == 208, "and has its share of the angle");
 	ok(adjacent(g, 95, 1, 0) == erange, "after the last track before a gap there is nothing");
-	ok(adjacent(g, 226, 1, 0) == erange, "nor after the last one of all");
+	ok(adjacent(g, 226, 1, 0) == erange,
+	   "the last track of all has no adjacent block after it");
 	ok(adjacent(g, 150, 1, 0) == (uint64_t)(int64_t)-ENODATA, "an unknown block has none");
 	ok(adjacent(g, 300, 1, 0) == erange, "a block that does not exist has none");
 	ok(adjacent(g, 0, 0, 0) == einval && adjacent(g, 0, 1, -37) == einval &&

@@ -110,7 +110,7 @@ static void rig_close(struct rig *r)
 	sp_geometry_free(r->g);
 }
 
-/* One block, issued at once by a host that waited for the one before; how long it takes. */
+/* Returns the time of one block, issued immediately by a host that waited for the previous one. */
 static uint64_t serve(struct rig *r, uint64_t lbn, bool write)
 {
 	struct sp__subreq p = { .lbn = lbn, .blocks = 1, .write = write };

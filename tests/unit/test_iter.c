@@ -23,7 +23,7 @@ static int queue_fd(void *queue)
 
 static const struct sp__wait_ops wait_on_queue = { queue_until, queue_fd };
 
-/* A source that has progress once it has been looked at so many times, or its pipe has a byte. */
+/* A source that has progress after it was polled N times, or when its pipe has a byte. */
 struct source {
 	struct sp__waiter wait;
 	int looks, limited, unlimited, result, pipe[2];
@@ -101,7 +101,7 @@ static void check_several(void)
 	add(&b);
 	ok(sp__waits_block(&waits) == 0 && b.looks < 0, "whichever has progress first is enough");
 	ok(a.limited + b.limited + c.limited > 0 && !a.unlimited && !c.unlimited,
-	   "without descriptors they wait in turn, with a limit");
+	   "without descriptors they wait alternately, with a limit");
 	ok(sp__waits_block(&waits) == SP_ESTATE, "and all are forgotten");
 	add(&a);
 	add(&b);
@@ -243,7 +243,7 @@ static struct sp__volume *direct_blocks(void)
 	return v;
 }
 
-/* The other source is a pipe into which nobody writes: a completion passed over is the end. */
+/* The other source is a pipe without a writer: a missed completion is the end. */
 static void check_beside_silence(const char *engine)
 {
 	struct sp__queue_opts o = { .engine = engine, .depth = 1, .bound = true };
@@ -268,8 +268,8 @@ static void check_beside_silence(const char *engine)
 		sp__waits_add(&waits, &w);
 		n += sp__waits_block(&waits) == 0 && sp__queue_reap(q, &r, 1, 0, 0) == 1;
 	}
-	ok(n == BLOCKS, "a queue bound to its thread is waited for beside a silent pipe (%s)",
-	   engine);
+	ok(n == BLOCKS,
+	   "a queue bound to its thread is waited for together with a silent pipe (%s)", engine);
 	sp__queue_close(q);
 	sp__volume_close(disk.volume);
 	disk.volume = NULL;

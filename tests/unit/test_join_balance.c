@@ -309,7 +309,7 @@ static void test_way(const struct way *w)
 				   fault_names[f], wrap_names[s]);
 }
 
-/* Nobody reads the result: that is the error, whatever has become of the records. */
+/* The result has no reader: that is the error, whatever was done with the records. */
 static void test_reader_gone(void)
 {
 	static const struct way w = { .algorithm = SP_JOIN_HYBRID,
@@ -327,7 +327,7 @@ static void test_reader_gone(void)
 	fault = LOSE;
 	fault_at = 1;
 	ok(run_into(&w, fd[1], &st, &err) == -EPIPE && fired && err.code == -EPIPE,
-	   "a join whose reader has gone is not judged");
+	   "a join whose reader has left is not judged");
 	close(fd[1]);
 	fault = NONE;
 }

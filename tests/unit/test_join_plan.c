@@ -159,7 +159,7 @@ static void test_nested(void)
 	ok(!sp__join_nested_pays(&l, 105 * mb, 105 * mb, 105 * mb),
 	   "but not if partitioning leaves nearly all in memory");
 	ok(!sp__join_nested_pays(&l, 150 * mb, 150 * mb, 1500 * mb),
-	   "nor if the probe side is much the larger");
+	   "a much larger probe side is not");
 	ok(!sp__join_nested_pays(&l, 950 * mb, 950 * mb, 950 * mb), "many blocks do not pay");
 }
 
@@ -221,7 +221,7 @@ static void test_merge(void)
 	o.run.memory_bytes = 64 << 20;
 	o.input_bytes[0] = o.input_bytes[1] = 16 << 20;
 	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_HYBRID,
-	   "what nobody has looked at is not merged");
+	   "files that were not examined are not merged");
 	o.sorted = SP_JOIN_SORTED_LENGTH;
 	ok(sp_join_plan(&o, &p, NULL) == 0 && p.algorithm == SP_JOIN_MERGE, "sorted files are");
 	o.unpaired[0] = true;

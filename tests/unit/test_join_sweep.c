@@ -134,7 +134,7 @@ static void test_failure(struct sink *want, struct sink *got)
 	got->fail_at = 100;
 	if (sp__sweep_open(&s, PARTS, mem, sizeof(mem), take, got) < 0)
 		exit(1);
-	ok(feed(&s, want, 3 << 20, 60, 9) == -5, "who cannot take it ends it");
+	ok(feed(&s, want, 3 << 20, 60, 9) == -5, "an error of the receiver ends it");
 	sp__sweep_close(&s);
 	ok(!s.queues, "a closed one is all zero");
 }

@@ -37,7 +37,7 @@ static const struct order long_orders[] = {
 };
 #define LONG_ORDERS (sizeof(long_orders) / sizeof(long_orders[0]))
 
-/* The same text but for one thing. */
+/* The same text, except for one byte. */
 enum change { NOTHING, FIRST, BEHIND, LAST, SHORTER, CASE, SHORT, CHANGES };
 
 struct record {
@@ -80,7 +80,7 @@ static int by_keys(const struct sp__keybuf *a, const struct sp__keybuf *b)
 	return !c && n == SP__KEY_MAX ? 2 : sign(c);
 }
 
-/* Each record beside the first one. */
+/* Each record compared with the first one. */
 static bool keys_agree(const struct sp_keyset *ks, const struct record *r)
 {
 	struct sp__keybuf first = { 0 }, key = { 0 };

@@ -97,7 +97,7 @@ static void kinds(void)
 		   !strcmp(out.set, "a=b") && takes("set="),
 	   "what has its own parser gets all of the value");
 	ok(takes("list=1/2,3,small=4") && !strcmp(out.set, "1/2,3") && out.small == 4,
-	   "a list goes on up to the next key");
+	   "a list continues up to the next key");
 	ok(takes("small=3,small=4") && out.small == 4, "of two the last one counts");
 }
 

@@ -186,7 +186,7 @@ static int row(unsigned depth)
 	return i;
 }
 
-/* In the table, the least with so much, within its own range. */
+/* In the table, the smallest depth with this value, within its own range. */
 static bool least(struct sp__knee k, double share)
 {
 	int at = row(k.depth);

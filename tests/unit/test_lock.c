@@ -37,7 +37,7 @@ static void check_locks(int fd)
 	ok(child_gets(SP__LOCK_EXCLUSIVE, false) == 1, "meanwhile none changes the file");
 	ok(!sp__file_lock(fd, SP__LOCK_EXCLUSIVE) && child_gets(SP__LOCK_SHARED, false) == 1 &&
 		   child_gets(SP__LOCK_EXCLUSIVE, false) == 1,
-	   "while one changes it, another one neither reads nor changes it");
+	   "while one program changes it, another can neither read nor change it");
 	sp__file_unlock(fd);
 	ok(child_gets(SP__LOCK_EXCLUSIVE, false) == 0, "until the lock is released");
 	ok(child_gets(SP__LOCK_EXCLUSIVE, true) == 9 && !sp__file_lock(fd, SP__LOCK_EXCLUSIVE),

@@ -172,7 +172,7 @@ static void orders(void)
 	ok(once, "a page that several lookups need is read once");
 }
 
-/* Requests for the index, all keys being looked up, of which so many were expected; 0: an error. */
+/* Requests for the index, for all keys, with the expected number found; 0: an error. */
 static uint64_t requests(const char *engine, uint64_t expected, unsigned max)
 {
 	uint64_t hits, misses = 0;
@@ -246,7 +246,7 @@ static void faults(void)
 	ok(good && failed > 10, "each read that fails is the end (%u)", failed);
 }
 
-/* The byte that is changed may be one of another page, which nobody reads there. */
+/* The changed byte can be one of another page, which is not read there. */
 static void flips(void)
 {
 	unsigned found = 0;
@@ -277,7 +277,7 @@ static void fetches(void)
 	ok(!p.rc && rc == SP_END, "without a record that was asked for there is none");
 	for (unsigned i = 0; i < 3 && !rc; i++, in.offset += 6)
 		rc = sp__fetch_put(p.fetch, &in);
-	ok(!rc && !sp__fetch_has_space(p.fetch, &in), "so many records can be asked for");
+	ok(!rc && !sp__fetch_has_space(p.fetch, &in), "the records fill the fetcher");
 	for (unsigned i = 0; i < 3; i++) {
 		while ((rc = sp__fetch_get(p.fetch, &out, &record)) == SP_LATER)
 			if (sp__waits_block(&p.waits))

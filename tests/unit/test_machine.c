@@ -118,7 +118,7 @@ static void test_overlap(void)
 	sp__machine_charge(m, 1);
 	done = sp__machine_reap(m, false);
 	ok(done == &r[0] && !done->next && sp__machine_now_ns(m) == PAGE,
-	   "I/O goes on while the program computes");
+	   "I/O continues while the program computes");
 	ok(sp__machine_submit(m, &p[2], 1, false) == 0, "another one while one is under way");
 	done = sp__machine_reap(m, true);
 	ok(done == &r[1] && r[1].done_ns == 2 * PAGE + SEEK &&
@@ -206,7 +206,7 @@ static void test_read_ahead_regions(void)
 		pages(m, a, 'R', p, 1);
 	/* The input ends where a begins: 0, 1-2 ahead, 3 ahead; then 4, 5-6 ahead, 7 ahead. */
 	ok(stats(m).cache_hits == 6 && stats(m).dispatched == s.dispatched + 6,
-	   "read-ahead stops where a region ends, and goes on in the next one");
+	   "read-ahead stops where a region ends, and continues in the next one");
 	sp__machine_close(m);
 }
 
@@ -273,7 +273,7 @@ static void test_limits(void)
 	ok(synced("linear,cache=1M") == 1 && synced("linear,cache=1M,merge=16K") == 4,
 	   "neither the cache nor merging makes a request larger than the limit of merge");
 	ok(synced("nearline6t-like,cache=1M,merge=512") == 16,
-	   "nor than a block, if that is larger");
+	   "if a block is larger, no request is larger than a block");
 	pages(m, f, 'W', 0, 6);
 	sp__machine_charge(m, 2500000000);
 	ok(stats(m).device_write_bytes == 3 * 4096 && stats(m).dispatched == 3,
@@ -313,7 +313,7 @@ static void test_groups(void)
 	}
 	s = stats(m);
 	ok(s.regions == 8 && s.region_bytes_mean == 8192,
-	   "two files written in turn have regions of one group each");
+	   "two files written alternately have regions of one group each");
 	ok(sp__machine_locate(m, (unsigned)b, 4 * 4096, &lbn) == 0 && lbn == 10 * 8,
 	   "and lie between each other");
 	ok(pages(m, a, 'R', 0, 8) == 8 * PAGE + 4 * SEEK, "to read one back takes a seek for each");
@@ -336,7 +336,7 @@ static void test_space(void)
 	   "of requests that do not all fit none is outstanding");
 	ok(sp__machine_file(m, SP__SIM_OUTPUT, 4096) == -ENOSPC,
 	   "a file that does not fit is refused");
-	ok(pages(m, in, 'R', 0, 100) != UINT64_MAX, "the machine goes on");
+	ok(pages(m, in, 'R', 0, 100) != UINT64_MAX, "the machine continues");
 	sp__machine_close(m);
 }
 

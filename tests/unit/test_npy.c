@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heads of .npy files are taken exactly where NumPy takes them.  The verdicts are those of NumPy
+ * Headers of .npy files are accepted exactly if NumPy accepts them.  The verdicts are those of NumPy
  * 2.4: "FORTRAN BIG_ENDIAN SIZE SIZE" of an array of f4 of two dimensions, or "-".
  */
 #include <stdio.h>
@@ -95,7 +95,7 @@ static const struct {
 	{ "{'descr': R\"<f4\", 'fortran_order': True, 'shape': (3, 4)}", "1 0 3 4", "1 0 3 4" },
 };
 
-/* The head of a version with a text of n bytes; to be freed. */
+/* Returns the header of a version with a text of n bytes; to be freed. */
 static uint8_t *head_of(unsigned version, const char *text, size_t n, size_t *bytes)
 {
 	size_t prefix = version == 1 ? 10 : 12;
@@ -112,7 +112,7 @@ static uint8_t *head_of(unsigned version, const char *text, size_t n, size_t *by
 	return head;
 }
 
-/* What is read of a head, or "-". */
+/* Writes the values read from a header, or "-". */
 static void verdict(unsigned version, const char *text, size_t n, char *to, size_t room)
 {
 	struct sp_cube_shape shape = { .ndims = 2, .type = SP_CUBE_F32, .element_bytes = 4 };
@@ -156,7 +156,7 @@ static unsigned wrong(unsigned version, size_t i)
 	return 1;
 }
 
-/* A dictionary with blanks behind it, up to so many bytes. */
+/* True if a dictionary padded with blanks to this length is read. */
 static bool takes_padding(unsigned version, size_t bytes)
 {
 	char text[SP__NPY_TEXT_MAX + 2], got[100];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does our drive take as long as an independent, validated simulator says?
+ * Compares the drive's times with those of an independent, validated simulator.
  *
  *	test_oracle [MODEL [CSV...]]
  *
@@ -127,7 +127,7 @@ static bool add_row(struct job *j, const char *line, const int col[COLUMNS], uin
 	return true;
 }
 
-/* NULL if the file is as it should be, otherwise why not. */
+/* Returns NULL if the file is right, otherwise the reason. */
 static const char *load(struct job *j, uint64_t blocks)
 {
 	FILE *f = fopen(j->path, "re");

@@ -149,7 +149,7 @@ static void in_place(void)
 		   holds("two", "before"),
 	   "an output in place is not emptied by opening it");
 	sp_outfile_close(o, &err);
-	ok(holds("two", "before") && err.code == 0, "nor by closing it");
+	ok(holds("two", "before") && err.code == 0, "closing it does not change it");
 	(void)!sp_outfile_open(&o, "one", 0, &err);
 	fd = sp_outfile_begin(o, &err);
 	ok(holds("two", "") && sp_outfile_begin(o, &err) == fd, "beginning empties it, once");
@@ -214,7 +214,7 @@ static void live(void)
 	if (sp_outfile_open(&o, "log", SP_OUTFILE_LIVE, NULL) || sp_outfile_stream(o, &f, NULL) ||
 	    fputs("line", f) < 0 || fflush(f))
 		abort();
-	ok(sp_outfile_in_place(o) && holds("log", "line"), "a live output can be read at once");
+	ok(sp_outfile_in_place(o) && holds("log", "line"), "a live output can be read immediately");
 	ok(sp_outfile_commit(o, NULL) == 0, "and is complete in the end");
 	sp_outfile_close(o, NULL);
 }
@@ -232,7 +232,7 @@ static void standard(void)
 	close(saved);
 	close(fd);
 	ok(good && holds("shared", "head text tail"),
-	   "what is standard error too is written where that stands");
+	   "an output that is also standard error is written at that offset");
 }
 
 static void long_names(void)

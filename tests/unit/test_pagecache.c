@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The simulated page cache: the examples of the paper, exact cases, and random
- * use against a cache that looks at all its pages each time.
+ * use against a cache that scans all its pages each time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ static void test_thresholds(void)
 	rc |= sp__pcache_write(pc, 20, 7, 2, &w);
 	ok(!rc && !w.n && sp__pcache_due_ns(pc) == 0, "above the first threshold work is due");
 	rc |= sp__pcache_background(pc, 20, 100, &w);
-	ok(!rc && IS(&w, 1), "and goes on until the threshold is met");
+	ok(!rc && IS(&w, 1), "and continues until the threshold is met");
 	w.n = 0;
 	rc |= sp__pcache_write(pc, 21, 20, 3, &w);
 	ok(!rc && !w.n, "a writer does not wait at the second threshold");
@@ -182,7 +182,7 @@ static void test_opt_dead(void)
 	rc |= sp__pcache_read(pc, 102, 1, &r, &a, &w);
 	ok(!rc && !r.n, "the page that comes again was kept");
 	rc |= sp__pcache_sync(pc, &w);
-	ok(!rc && !w.n, "pages are not written by a sync that nobody will read");
+	ok(!rc && !w.n, "a sync does not write pages of deleted files");
 	sp__pcache_work_release(&r);
 	sp__pcache_free(pc);
 }
@@ -200,7 +200,7 @@ static void test_read_ahead(void)
 	rc |= sp__pcache_read(pc, 50, 1, &r, &a, &w);
 	ok(!rc && IS(&r, 50) && !a.n, "a first read brings in nothing more");
 	rc |= sp__pcache_read(pc, 51, 1, &r, &a, &w);
-	ok(!rc && IS(&r, 50, 51) && IS(&a, 52, 53), "one that goes on brings in twice its size");
+	ok(!rc && IS(&r, 50, 51) && IS(&a, 52, 53), "one that continues brings in twice its size");
 	a.n = 0;
 	rc |= sp__pcache_read(pc, 52, 1, &r, &a, &w);
 	ok(!rc && r.n == 2 && IS(&a, 54, 55, 56, 57),
@@ -224,7 +224,7 @@ static void test_read_ahead(void)
 	rc |= sp__pcache_read(pc, 11, 2, &r, &a, &w);
 	rc |= sp__pcache_read(pc, 23, 1, &r, &a, &w);
 	ok(!rc && IS(&r, 11, 12, 23) && IS(&a, 13, 14, 15, 16, 24, 25),
-	   "two streams in turn are two streams");
+	   "two alternating streams are two streams");
 	sp__pcache_stats(pc, &s);
 	ok(s.hits + s.misses == 22 && s.misses == 8 && s.reads == 32,
 	   "what is read ahead is a transfer, and a hit later");
@@ -237,7 +237,7 @@ static void test_read_ahead(void)
 	sp__pcache_free(pc);
 }
 
-/* The cache that looks at all its pages. */
+/* The cache that scans all its pages. */
 #define PAGES 40
 
 struct naive {

@@ -9,7 +9,7 @@
 
 /*
  * Extent k is asked for, whole and in order, when the last page of extent k - ahead is
- * worked on; the first ones at once.
+ * worked on; the first ones immediately.
  */
 static bool extents_in_turn(unsigned ahead)
 {
@@ -247,7 +247,7 @@ static void updates(void)
 	ok(update(SP_POLICY_AGGRESSIVE, 3) < idle, "aggressive: the device is idle less");
 	ok(load.over && sound && !peak[SP__PAGE_URGENT] && peak[SP__PAGE_WRITE] == 32 &&
 		   peak[SP__PAGE_READ] > E,
-	   "a constant number of writes beside reads ahead");
+	   "a constant number of writes, with reads ahead");
 	update(SP_POLICY_ADAPTIVE, 3);
 	ok(load.over && sound && peak[SP__PAGE_WRITE] >= 64, "adaptive: writes come in bursts");
 }

@@ -22,7 +22,7 @@ static void oldest(void)
 
 		if (e->what == 's' && e->class == SP__PAGE_URGENT)
 			in_order &= e->page == next++ % PAGES;
-		/* All of an extent is asked for at once, so nothing comes between. */
+		/* A whole extent is requested in one batch, so its requests are consecutive. */
 		if (e->what == 's' && e->class == SP__PAGE_READ)
 			whole &= reads++ % E == 0 ||
 				 (events[i - 1].what == 's' && events[i - 1].page + 1 == e->page);

@@ -94,7 +94,7 @@ static void permutations(void)
 	for (unsigned round = 0; round < 200; round++) {
 		size_t n = 1 + sp__rng_below(&rng, 300);
 
-		/* Of different pages, none beside another. */
+		/* Blocks of different pages, which are not neighbours. */
 		for (size_t i = 0; i < n; i++)
 			s[i] = stop((unsigned)(i % RUNS), 3 * (i / RUNS) + 9 * (round % 8));
 		shuffle(s, n, &rng);

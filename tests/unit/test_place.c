@@ -246,7 +246,7 @@ static bool all_apart(const struct fixture *f, uint64_t *lbns)
 	return apart && n == sp__place_used(f->place);
 }
 
-/* As in a merge of several levels: one run grows while those written beside it are given back. */
+/* As in a merge of several levels: one run grows while others are released. */
 static void check_churn(enum sp_placement policy)
 {
 	uint64_t *lbns = calloc(2 * RUNS * PAGES, sizeof(*lbns));
@@ -351,7 +351,7 @@ static void check_alone(const char *model, enum sp_geometry_op hops)
 
 		worst = ns > worst ? ns : worst;
 	}
-	/* For each track, beside its pages: the hop, and less than two pages for turning it. */
+	/* For each track, besides its pages: the hop, and less than two pages for its shift. */
 	need = need / 360 + 1 + 2 * (double)PAGE / f.info.block_bytes / t.blocks;
 	need *= f.info.period_ns * (4 * PAGES * (PAGE / f.info.block_bytes) / t.blocks + 2);
 	ok(worst < need, "%s: a run by itself takes no revolution more from band to band (%.1f ms)",

@@ -106,7 +106,7 @@ static void tables(void)
 	ok(fits, "no plan asks for more than the memory, 512 KB at the least");
 	ok(good, "every plan has usable runs, pages and fan-in, two pages for each run");
 	ok(reach, "fan-in and passes reach all runs");
-	ok(monotone, "more memory never takes more time, but for steps in the page size");
+	ok(monotone, "more memory never takes more time, except at steps of the page size");
 	ok(steady, "what is sorted in memory stays there with more memory");
 	ok(more, "more memory makes run buffers hardly smaller");
 }
@@ -133,9 +133,9 @@ static void choices(void)
 	ok(must(&o).in_memory, "but not if records may collapse");
 	o.unique = false;
 	o.cached_bytes = 1 * G - 1;
-	ok(must(&o).in_memory, "nor what the page cache does not hold");
+	ok(must(&o).in_memory, "data that the page cache does not hold does not count");
 	o.input_bytes = 128 * M;
-	ok(must(&o).in_memory, "nor what takes little memory");
+	ok(must(&o).in_memory, "data that takes little memory does not count");
 	o.input_bytes = 1 * G;
 	o.format = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = 8 };
 	p = must(&o);
@@ -234,7 +234,7 @@ static void by_hand(void)
 	o = opts_for(64 * M, 0);
 	o.policy = SP_MERGE_EAGER;
 	p = must(&o);
-	ok(p.fan_in == 8 && within(&p), "eager merging has room beside the run buffers");
+	ok(p.fan_in == 8 && within(&p), "eager merging fits next to the run buffers");
 }
 
 /* Refused, and the memory that the message names is the least that would do. */

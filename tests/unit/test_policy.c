@@ -185,7 +185,7 @@ static void lazy_prefers_small_runs(void)
 	sp__policy_free(p);
 }
 
-/* At most cap runs at a time; afterwards everything goes on as if nothing had been. */
+/* At most cap runs at a time; afterwards everything continues unchanged. */
 static void relieved(void)
 {
 	enum { CAP = 9, FAN_IN = 4, RUNS = 200 };
@@ -313,7 +313,7 @@ static void mms(void)
 	free(c);
 	free(e);
 	c = follow(SP_MERGE_MMS, 4, 3, NULL);
-	ok(c->merges == 1 && c->moved == 3, "mms: runs of one level are merged at once");
+	ok(c->merges == 1 && c->moved == 3, "mms: runs of one level are merged immediately");
 	free(c);
 }
 
@@ -343,7 +343,7 @@ static void refusals(void)
 	if (sp__policy_new(&p, SP_MERGE_LAZY, 2, true))
 		abort();
 	ok(sp__policy_next(p, true, ids, 2, &s) == 0, "without runs nothing is merged");
-	ok(sp__policy_merged(p, 1, 1) == SP_ESTATE, "a merge nobody asked for is refused");
+	ok(sp__policy_merged(p, 1, 1) == SP_ESTATE, "a merge that was not ordered is refused");
 	if (sp__policy_add(p, 7, 1))
 		abort();
 	ok(sp__policy_next(p, true, ids, 2, &s) == 1 && ids[0] == 7 && s.final,

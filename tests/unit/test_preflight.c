@@ -134,7 +134,7 @@ static void schedulers(void)
 	   "bfq: not for requests of one thread");
 	opts.engine = "sync";
 	opts.outstanding = 100;
-	ok(ask() == SP_PREFLIGHT_YES, "but for those of several");
+	ok(ask() == SP_PREFLIGHT_YES, "except for those of several");
 	device("sdd", 8, 48, "none [adios]", 256, 32);
 	ok(of("sdd", 200) == SP_PREFLIGHT_UNKNOWN, "of a scheduler that is not known it says so");
 	device("sde", 8, 64, "none [mq-deadline]", 256, 32);

@@ -184,7 +184,7 @@ static void test_trackless(void)
 
 		ok(r && r->verdict == SP_PROBE_NOT_ROTATING, "%s does not rotate", devices[i]);
 		ok(r && r->evidence.concentration < 2 * r->evidence.chance && !r->nzones,
-		   "no period stands out, and no tracks are made up");
+		   "no period is found, and no tracks are invented");
 		ok(r && r->nrates > 8 && r->rates[0].requests_s > 0,
 		   "depths and sizes are measured instead");
 		ok(p && sp_geometry_track(sp_probe_geometry(p), 0, &t) == SP_EUNSUP,
@@ -240,7 +240,7 @@ static void test_stop(void)
 	stop = 0;
 	opts.progress = NULL;
 	opts.resume = sp_probe_geometry(p);
-	if (!ok(!sp_probe_run(&q, &opts, NULL), "another one goes on from there"))
+	if (!ok(!sp_probe_run(&q, &opts, NULL), "another one continues from there"))
 		return;
 	reads = sp_probe_result(q)->reads;
 	ok(!sp_geometry_model(&truth, "atlas10k3-like", NULL) &&
@@ -284,7 +284,7 @@ static void test_refusals(void)
 	opts.device = "/";
 	ok(sp_probe_run(&p, &opts, NULL) == -EISDIR, "so is a directory");
 	opts.device = "/dev/null";
-	ok(sp_probe_run(&p, &opts, NULL) == SP_EUNSUP, "and what is neither file nor disk");
+	ok(sp_probe_run(&p, &opts, NULL) == SP_EUNSUP, "and a path that is neither file nor disk");
 }
 
 int main(void)

@@ -250,7 +250,7 @@ static void test_arrays(void)
 }
 
 /*
- * Of the second zone one band of its middle is left out.  Neither lengths nor angles show it,
+ * One band in the middle of the second zone is left out.  Neither lengths nor angles show it,
  * since they repeat with every band; from there on rounds begin a band later.
  */
 #define ZONE_LBN (992 * 4 * 400)
@@ -293,7 +293,7 @@ static void test_rounds(const char *path)
 	sp_probe_free(p);
 }
 
-/* Of a device with D of 32 tracks a range of so many tracks may be written. */
+/* Probes a device with D of 32 tracks, of which a range of tracks may be written. */
 static void probe_range(const char *path, unsigned tracks, struct sp_probe_result *r)
 {
 	char device[300];
@@ -368,7 +368,7 @@ static void test_throttled(void)
 	   "one that rises again soon after the windows of the verdict does not");
 	ok(r.throttle_looks == 10 && r.throttle_look_misses == 8, "as eight more windows say");
 	probe_cut(4, 6, &r);
-	ok(!r.throttled && !r.throttle_looks, "one that rises within them is not looked at again");
+	ok(!r.throttled && !r.throttle_looks, "one that rises within them is not checked again");
 }
 
 int main(void)

@@ -163,7 +163,7 @@ static bool rounds_hold(const struct probecase *c, double more_deg)
 				   need + more_deg <= within->aim_deg);
 }
 
-/* What D says holds: no hop so far needs more than the aim, but for an error that noise makes. */
+/* D holds: no hop within it needs more than the aim, except for errors by noise. */
 static bool reach_holds(const struct probecase *c)
 {
 	double aim, need, turnaround = c->r->turnaround_ns / c->info.period_ns * 360;

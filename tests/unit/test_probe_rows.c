@@ -138,7 +138,7 @@ static void test_surfaces(const char *path)
 	probecase_free(&c);
 }
 
-/* Which way heads are gone through shows where a switch takes longer than a step. */
+/* The direction of heads shows where a switch takes longer than a step. */
 static void test_directions(const char *path)
 {
 	static const struct {
@@ -279,7 +279,7 @@ static void test_cache(const char *path)
 		ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c),
 		   "a drive that reads %u blocks ahead is exact", ahead[i]);
 		ok(c.r && c.r->cache_looks == 16 && !c.r->cache_look_misses,
-		   "what the cache remembers and forgets is looked at again");
+		   "hits and misses of the cache are checked again");
 		ok(c.r && fabs(c.r->overhead_ns / 200e3 - 1) < 0.05 &&
 			   fabs(c.r->bus_ns / 102.4e3 - 1) < 0.05,
 		   "overhead (%.4f ms) and bus (%.4f ms) are distinguished within 5 %%",
@@ -384,9 +384,9 @@ static void test_verified(void)
 	struct probecase c = probecase_run("atlas10k3-like", QUIET, 1);
 
 	ok(c.r && c.r->evidence.pairs == 32 && !c.r->evidence.pairs_together,
-	   "distant blocks are read at once, and one after the other");
+	   "distant blocks are read concurrently, and one after the other");
 	ok(c.r && c.r->rechecked >= 3 * c.r->nzones && !c.r->recheck_misses,
-	   "tracks of every zone are looked at again (%u)", c.r ? c.r->rechecked : 0);
+	   "tracks of every zone are checked again (%u)", c.r ? c.r->rechecked : 0);
 	ok(c.r && c.r->layout_hops >= 8 && !c.r->layout_hop_misses,
 	   "the layout predicts hops that had no part in finding it");
 	ok(c.r && c.r->far_hops >= 20 && 10 * c.r->far_hop_misses <= c.r->far_hops,

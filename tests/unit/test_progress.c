@@ -51,7 +51,7 @@ static void predicted(void)
 	sp__progress_predict(&p, 14 * SECOND, 124, 0);
 	ok(!p.end_ns, "nothing is predicted without a total");
 	sp__progress_predict(&p, 15 * SECOND, 20, 1024);
-	ok(!p.end_ns, "nor when less is done than at the beginning");
+	ok(!p.end_ns, "no end is predicted if less is done than at the start");
 	p = (struct sp__progress){ .last = 1 };
 	sp__progress_report(&p, 0, 2, 2);
 	ok(!p.begin_ns, "earlier phases are not the last");
@@ -79,7 +79,7 @@ int main(void)
 	   "a tenth of a second later it is passed on again");
 	sp__progress_report(&p, 4, 0, 7);
 	ok(s.phase == 4 && s.done == 0 && s.total == 7,
-	   "the beginning of a phase is passed on at once");
+	   "the start of a phase is passed on immediately");
 	sp__progress_report(&deaf, 1, 1, 1);
 	ok(!deaf.reported_ns, "without a callback nothing is reported");
 	predicted();

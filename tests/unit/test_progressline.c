@@ -54,7 +54,7 @@ static void shares(void)
 	(void)progress_wanted(PROGRESS_ALWAYS, 0);
 	progress_update(&p, 0, 0, 2000000);
 	ok(one_packet("\r38 %, 0:16 left: first, 0.0 of 2.0 MB\033[K"),
-	   "a phase that is gone through again brings nothing back");
+	   "a repeated phase restores nothing");
 	progress_update(&p, 2, 0, 1000000);
 	ok(one_packet("\r\033[K"), "the line goes before the result comes");
 	progress_update(&p, 0, 1, 1000000);

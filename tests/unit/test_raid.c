@@ -287,7 +287,7 @@ static void test_linear(void)
 	sp__model_free(one);
 }
 
-/* Virtual time for n requests of so many blocks, one after the other on the device, at a depth. */
+/* Virtual time for n consecutive requests of equal size, at a depth. */
 static uint64_t sequential_ns(const char *array, uint32_t blocks, unsigned n)
 {
 	struct sp__model *m = load("atlas10k3-like", array);
@@ -360,7 +360,7 @@ static void submit_random(struct sp__blockdev *bd, const struct sp__model *m, st
 	sp__blockdev_submit(bd, now_ns, &r, 1, false);
 }
 
-/* Virtual time for n requests of 4 KiB at random places, so many outstanding. */
+/* Virtual time for n requests of 4 KiB at random offsets, at a depth. */
 static uint64_t random_ns(const char *array, bool write, unsigned depth, unsigned n)
 {
 	struct sp__model *m = load("atlas10k3-like", array);

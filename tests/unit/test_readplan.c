@@ -149,7 +149,7 @@ static uint64_t slow_planned(struct slow *s, const struct sim *sim, unsigned *ru
 	if (s->strategy == SP_READ_FORECAST && buffers_in_use(s, sim) > s->live)
 		return 0;
 	if (c->pages > sim->free && sim->read[*run] == sim->eaten[*run]) {
-		/* The merge stands still: what there is room for, the rest in its turn. */
+		/* The merge waits: pages that fit are read now, the others later. */
 		c->pages -= sim->free;
 		c->first += sim->free;
 		c->need = place(sim->m, *run, c->first);
@@ -237,7 +237,7 @@ static int read_now(struct sim *s, struct sp__readplan *p, struct slow *slow, st
 
 /*
  * Merges with the plan, or with the slow planner where p is NULL.  lazy: the
- * merge asks the plan only when it stands still or by chance.
+ * merge asks the plan only when it waits, or by chance.
  */
 static struct outcome merge_with(const struct merge *m, unsigned buffers, struct sp__readplan *p,
 				 struct slow *slow, struct sp__rng *lazy)

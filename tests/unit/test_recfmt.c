@@ -101,7 +101,7 @@ static bool chunks_agree(struct sp__rng *rng, const struct sp_recfmt *f, const c
 	return good;
 }
 
-/* A record seen in growing pieces must end where it ends at once. */
+/* A record seen in growing parts must end where the whole one ends. */
 static bool growing_agrees(struct sp__rng *rng, const char *s, size_t n)
 {
 	size_t want = slow_csv_end(s, n);
@@ -129,7 +129,7 @@ static void random_csv(void)
 		growing &= growing_agrees(&rng, s, n);
 	}
 	ok(chunks, "CSV split in chunks of any length ends records where one piece does");
-	ok(growing, "a CSV record seen in growing pieces ends where it does at once");
+	ok(growing, "a CSV record seen in growing parts ends where the whole one does");
 }
 
 static void fixed(void)

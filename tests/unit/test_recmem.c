@@ -42,7 +42,7 @@ static bool take(struct sp__recmem *rm, size_t least, size_t most, size_t keep, 
 	return got >= least;
 }
 
-/* Gives block i back; false if somebody else has written into it. */
+/* Releases block i; false if another block's text was written into it. */
 static bool give(struct sp__recmem *rm, size_t i)
 {
 	bool good = intact(&block[i]);

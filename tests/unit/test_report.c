@@ -155,7 +155,7 @@ static void document(void)
 	pair = at(doc, "comparison", "cluster_reads");
 	ok(json_real_value(json_object_get(pair, "predicted")) == 7.5 &&
 		   json_integer_value(json_object_get(pair, "measured")) == 9,
-	   "predicted cluster reads stand beside the measured ones");
+	   "predicted cluster reads are next to the measured ones");
 	stats.merges = 3;
 	stats.plan.cluster_reads = 21;
 	several = sp_report_sort(&opts, &io, &stats);

@@ -69,7 +69,8 @@ static void check_file(const char *engine, enum sp__direct direct, size_t bytes,
 	}
 	ok(rest_is(rs, from, bytes), "%s, direct %d: %zu bytes from offset %zu are read",
 	   engine ? engine : "auto", (int)direct, bytes, from);
-	ok(lseek(fd, 0, SEEK_CUR) == (off_t)bytes, "the descriptor stands at the end of the file");
+	ok(lseek(fd, 0, SEEK_CUR) == (off_t)bytes,
+	   "the descriptor's offset is the end of the file");
 	sp__rstream_counters(rs, &c);
 	ok(c.read_bytes >= bytes - from && c.read_bytes < bytes - from + 8192,
 	   "the counters tell of these bytes");
@@ -113,7 +114,7 @@ static void check_small_is_cheap(void)
 	after = dup(0);
 	close(after);
 	ok(before == after, "a small file costs no descriptor");
-	ok(strcmp(sp__rstream_engine(rs), "read") == 0, "nor an engine");
+	ok(strcmp(sp__rstream_engine(rs), "read") == 0, "reading directly needs no engine");
 	sp__rstream_close(rs);
 	close(fd);
 }
@@ -182,7 +183,7 @@ static void check_late_refusal(void)
 
 	if (sp__rstream_open(&rs, fd, "file", &o, NULL))
 		return;
-	ok(rest_is(rs, 0, BIG), "where direct reading is refused it goes on buffered");
+	ok(rest_is(rs, 0, BIG), "if direct reading is refused, reading continues buffered");
 	sp__rstream_close(rs);
 	close(fd);
 }
@@ -231,7 +232,7 @@ static void check_pipe(void)
 	if (pipe(fds) || sp__rstream_open(&rs, fds[0], "pipe", &o, NULL))
 		return;
 	ok(sp__rstream_next(rs, &data, &bytes, false) == SP_LATER,
-	   "an empty pipe has nothing yet for who does not wait");
+	   "an empty pipe has nothing yet for a reader that does not wait");
 	ok(write(fds[1], truth, 3) == 3 && sp__rstream_next(rs, &data, &bytes, false) == SP_READY &&
 		   bytes == 3,
 	   "then what was written");
@@ -262,13 +263,13 @@ static void check_no_wait(void)
 		else
 			at += bytes;
 	}
-	ok(rc == SP_END && at == BIG, "who never waits gets everything too");
+	ok(rc == SP_END && at == BIG, "a reader that never waits gets everything too");
 	ok(later > 0, "after at least one LATER");
 	sp__rstream_close(rs);
 	close(fd);
 }
 
-/* Chunks requested beyond the one given, after so many were given. */
+/* Chunks requested beyond the one returned, after n were returned. */
 static int ahead(const char *engine, bool whole, int given)
 {
 	struct sp__rstream_opts o = { .engine = engine,
@@ -296,21 +297,21 @@ static void check_ahead(void)
 {
 	ok(ahead("sync", false, 0) == 1 && ahead("sync", false, 1) == 1 &&
 		   ahead("sync", false, 30) == 1,
-	   "one chunk is read ahead of who never has to wait");
+	   "one chunk is read ahead of a reader that never has to wait");
 	ok(ahead("fault:DELAY=3000,COUNT=0:sync", false, 1) == 1 &&
 		   ahead("fault:DELAY=3000,COUNT=0:sync", false, 2) == 2 &&
 		   ahead("fault:DELAY=3000,COUNT=0:sync", false, 6) == 4,
-	   "more and more ahead of who has to");
+	   "more and more ahead of a reader that has to");
 	ok(ahead("fault:DELAY=9000,COUNT=6:sync", false, 70) == 1,
 	   "and fewer again once chunks come in time");
 	ok(ahead("sync", true, 0) == 5 && ahead("sync", true, 1) == 4 &&
 		   ahead("sync", true, 40) == 4,
-	   "the whole depth ahead of who reads to the end");
+	   "the whole depth ahead of a reader that reads to the end");
 }
 
 #define STREAMS 3
 
-/* Streams that share a queue and memory, read in turn; then one is left in the middle. */
+/* Streams that share a queue and memory, read alternately; then one is closed in the middle. */
 static void check_shared(const char *engine)
 {
 	struct sp__rstream_opts o = options(engine, SP__DIRECT_ALWAYS);
@@ -352,7 +353,7 @@ static void check_shared(const char *engine)
 		}
 	}
 	ok(right && at[STREAMS - 1] > 0 && at[STREAMS - 1] < BIG,
-	   "streams with one queue (%s) and memory are read in turn", engine ? engine : "auto");
+	   "streams with one queue (%s) and memory are read alternately", engine ? engine : "auto");
 	of_queue = *sp__queue_counters(o.queue);
 	sp__rstream_counters(rs[0], &c);
 	ok(of_queue.read_bytes > 2 * c.read_bytes && of_queue.read_bytes > 2 * (BIG - CHUNK),

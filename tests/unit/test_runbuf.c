@@ -8,7 +8,7 @@
 
 static char memory[MEMORY] __attribute__((aligned(64)));
 
-/* Fills buffer after buffer with the text; each must give back what it took. */
+/* Fills buffer after buffer with the text; each must return the records that it took. */
 static bool round_trip(const struct sp_keyset *ks, const char *text, size_t bytes)
 {
 	struct sp__runbuf rb;
@@ -22,7 +22,7 @@ static bool round_trip(const struct sp_keyset *ks, const char *text, size_t byte
 		sp__runbuf_use(&rb, memory, MEMORY);
 		good = sp__runbuf_add(&rb, text + at, bytes - at, &taken) == 0;
 		good &= taken == rb.record_bytes && (!taken || text[at + taken - 1] == '\n');
-		/* Entries stand last first. */
+		/* Entries are stored last first. */
 		for (size_t i = rb.n; i > 0 && good; i--) {
 			const char *rec = sp__runbuf_record(&rb, &rb.entries[i - 1], &len);
 

@@ -131,7 +131,7 @@ static void test_deadline(void)
 	add(200, false, 0, 0);
 	add(300, false, 0, 0);
 	add(310, false, 0, 0);
-	ok(ORDER(0, 200, 300), "a batch goes on");
+	ok(ORDER(0, 200, 300), "a batch continues");
 	ok(ORDER(0, 5, 6), "writes have their turn when reads went before them twice");
 	ok(ORDER(0, 310) && !take(0), "then reads again");
 
@@ -367,7 +367,7 @@ static void test_parse(void)
 	ok(!sp__sched_parse("deadline-prio:levels=0.25/3/12s,group=51", &ops, &p, NULL) &&
 		   p.levels == 3 && p.level_expire_ns[0] == 250 * MS &&
 		   p.level_expire_ns[2] == 12000 * MS && p.group == 51,
-	   "a list goes on until the next parameter; commas and slashes are alike");
+	   "a list continues until the next parameter; commas and slashes are alike");
 	ok(!sp__sched_parse("deadline-prio:pool=85/71/aging=2s", &ops, &p, NULL) && p.npool == 2 &&
 		   p.pool[0] == 85 && p.pool[1] == 71 && p.aging_ns == 2000 * MS,
 	   "a pool is a list too");

@@ -302,7 +302,7 @@ static bool setting_holds(const struct setting *t, uint64_t seed, uint64_t *merg
 	*merges += st.merges;
 	if (t->batches && !t->divide && !t->merge && t->lanes == 1 && !t->sptf)
 		right &= batches_whole(f, &s);
-	/* Nobody looks before the end: the same. */
+	/* Without a look before the end the result is the same. */
 	f->n = 0;
 	memset(f->at, 0, sizeof(f->at));
 	bd = open_setting(f, t);
@@ -354,7 +354,7 @@ static void test_laws(void)
 
 /* --- what single ones promise --- */
 
-/* A far request beside a job that always has the next place; its wait in ms. */
+/* Returns the wait, in ms, of a far request next to a job that always has the next block. */
 static double lonely_wait(const char *sched)
 {
 	struct fake *f = fake_new(1, 1);
@@ -396,7 +396,7 @@ static void test_starvation(void)
 	ok(lonely_wait("promote") < 2, "promote: no one is starved");
 	ok(lonely_wait("strict:read=50ms/batch=8") < 60, "strict: the same within a class");
 	ok(lonely_wait("clook") > 1000 && lonely_wait("look") > 1000 && lonely_wait("sstf") > 1000,
-	   "the others let it wait as long as the job goes on");
+	   "the others let it wait while the job continues");
 }
 
 /* Is each request dispatched only when no higher class waits, or when it is old? */

@@ -4,7 +4,7 @@
 #include "seqtrace.h"
 #include "tap.h"
 
-/* Why a trace cannot be read; NULL if it can. */
+/* Returns the reason if a trace cannot be read; otherwise NULL. */
 static const char *refusal(const char *text)
 {
 	static struct sp_errinfo err;
@@ -35,7 +35,7 @@ static void check_lines(void)
 		   seq->volume[0].counts.requests == 3,
 	   "requests that failed or moved nothing are counted apart");
 	ok(r[0].write && r[0].line == 5 && r[0].submit_ns == -5 && r[0].volume == 1,
-	   "requests stand in the order of submission");
+	   "requests are in the order of submission");
 	ok(!r[1].write && r[1].offset == 4096 && r[1].bytes == 100 && r[1].prio == 16387,
 	   "a request is as long as what it moved");
 	sp_sequence_free(seq);

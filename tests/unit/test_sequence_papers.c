@@ -171,7 +171,7 @@ static void figure_3_refined(void)
 	sp_sequence_free(d);
 }
 
-/* Writes a page at the end of each file in turn; the requests as the device gets them. */
+/* Writes a page at the end of each file alternately; returns the requests of the device. */
 static struct sp_sequence *allocate(const int *file, size_t n, int nfiles, struct sp__fsmap **fs)
 {
 	struct sp__fsmap_opts opts = { .policy = SP__FS_GROUP,
@@ -217,7 +217,7 @@ static void figure_3_files(void)
 	struct sp_sequence *seq = allocate(mixed, 4, 2, &fs);
 
 	ok(regions(fs, 0, 0) == 2,
-	   "wc06.fig3: a file written in turn with another has two regions");
+	   "wc06.fig3: a file written alternately with another has two regions");
 	sp_sequence_free(seq);
 	sp__fsmap_free(fs);
 	seq = allocate(grouped, 4, 2, &fs);

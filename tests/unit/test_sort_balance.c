@@ -164,7 +164,7 @@ static int sort(const struct sp_keyset *ks, const struct way *w, bool merge, str
 	return sp_sort_run(&o, &io, NULL, err);
 }
 
-/* What --top cuts off is looked at by number alone. */
+/* Records that --top cuts off are only counted. */
 static bool shows(const struct way *w, enum fault f)
 {
 	if (!w->top)

@@ -167,7 +167,7 @@ static void states(const struct sp_keyset *ks)
 	sp_sort_free(NULL);
 }
 
-/* The figures at every step, while work goes on in the background. */
+/* The counters at every step, while work continues in the background. */
 static void figures(const struct sp_keyset *ks)
 {
 	struct sp_sort_stats st = { 0 };
@@ -307,8 +307,9 @@ static void abandoned(const struct sp_keyset *ks)
 			abort();
 		sp_sort_free(s);
 	}
-	ok(open_files() == before, "a sort that is abandoned at once, with input, at its end, or "
-				   "in its result closes its files");
+	ok(open_files() == before,
+	   "a sort that is abandoned at the start, with input, at its end, or "
+	   "in its result closes its files");
 }
 
 static void errors(const struct sp_keyset *ks)

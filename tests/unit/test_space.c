@@ -27,7 +27,7 @@ static void lowest_first(void)
 	sp__space_release(&s);
 }
 
-/* Against a plain list of who has what. */
+/* Against a plain list of owners. */
 static void model(void)
 {
 	static bool taken[UNITS];

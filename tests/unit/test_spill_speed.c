@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the store measures of its device: a simulated one, whose t and s are known, must show them,
- * however much is computed beside.
+ * however long the computation takes.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static struct sp__volume *device;
 static struct sp__run *runs[RUNS];
 static char page[PAGE];
 
-/* compute_ns: beside the writing of each page. */
+/* compute_ns: computation while each page is written. */
 static void write_run(struct sp__spill *s, struct sp__run **run, void *mem, uint64_t compute_ns)
 {
 	struct sp__runwriter w;

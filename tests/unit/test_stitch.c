@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chunks in all orders, and in random ones: each record comes once and whole, at the earliest when
- * the last of its bytes is there, and then at once.
+ * the last of its bytes is there, and then immediately.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -336,7 +336,7 @@ static void forking(void)
 	sp__task_start(&n.task, note, &n);
 	sp__task_join(&n.task);
 	sp__tasks_close();
-	ok(n.calls == 2 && created == joined, "the pool of its parent goes on");
+	ok(n.calls == 2 && created == joined, "the pool of its parent continues");
 #endif
 }
 

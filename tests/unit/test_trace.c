@@ -56,7 +56,7 @@ static void check_threads(void)
 	if (f)
 		fclose(f);
 	ok(good == THREADS * LINES, "lines of several threads never mix");
-	ok(all == good + 2, "two lines of heading stand before them");
+	ok(all == good + 2, "two header lines precede them");
 }
 
 static void check_line(void)

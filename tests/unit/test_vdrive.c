@@ -186,7 +186,7 @@ static void test_flush(void)
 	int rc = sp_vdrive_submit(v, MS, SP_VDRIVE_FLUSH, 0, 0, &f);
 
 	ok(rc == 0 && drain(v, done) == 1 && done[0].cookie == &f && done[0].done_ns == MS,
-	   "an idle drive is flushed at once");
+	   "an idle drive is flushed immediately");
 	rc = sp_vdrive_submit(v, 2 * MS, SP_VDRIVE_WRITE, 1 << 20, 4096, &w);
 	rc |= sp_vdrive_submit(v, 2 * MS + 1, SP_VDRIVE_FLUSH, 0, 0, &f);
 	rc |= sp_vdrive_submit(v, 2 * MS + 2, SP_VDRIVE_FLUSH, 0, 0, &g);

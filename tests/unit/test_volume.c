@@ -98,10 +98,9 @@ static void check_pagecache(void)
 	ok(sp__file_cached(v->fd, 5, 5), "nothing always is");
 	/* A file system in memory is the page cache itself. */
 	if (fsync(v->fd) || posix_fadvise(v->fd, 0, 0, POSIX_FADV_DONTNEED) || in_memory(v->fd))
-		skip("it is gone from there when it is dropped", "nothing below the page cache");
+		skip("dropping removes it from there", "nothing below the page cache");
 	else
-		ok(!sp__file_cached(v->fd, 0, sizeof(bytes)),
-		   "it is gone from there when it is dropped");
+		ok(!sp__file_cached(v->fd, 0, sizeof(bytes)), "dropping removes it from there");
 	sp__volume_close(v);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watching: recorded files of systems, planted trees that stand still or
+ * Watching: recorded files of systems, planted trees that do not change or
  * change at known moments, and a ring whose operations never end.
  */
 #include <errno.h>
@@ -120,7 +120,7 @@ static void devices(void)
 	ok(r->source == SP_WATCH_STAT && r->depth_mean == 5 && r->depth_max == 5 &&
 		   r->depth_p50 == 5 && r->depths == 6 && r->depth_ns[5] == r->elapsed_ns &&
 		   r->elapsed_ns >= 30000000 && !strcmp(r->name, "sda"),
-	   "what stands still is seen so, all the time");
+	   "a constant number is reported as constant");
 	ok(r->samples >= 2 && r->samples + r->missed <= r->elapsed_ns / 1000000 + 2,
 	   "a thousand times a second, or less often if it is late");
 	ok(r->depth_mean_exact == 0 && r->requests == 0, "nothing has passed through it");
@@ -134,7 +134,7 @@ static void devices(void)
 
 static unsigned steps;
 
-/* After the first interval twice as many are outstanding; after the second all is gone. */
+/* After the first interval twice as many are outstanding; after the second none is. */
 static void change(void *arg, const struct sp_watch_interval *i)
 {
 	(void)arg;

@@ -179,7 +179,7 @@ static void check_two_streams(void)
 		sp__wstream_close(ws);
 	}
 	ok(rc == 0 && holds(fd, 0, BIG) && holds(fd, BIG, BIG) && size_of(fd) == 2 * (off_t)BIG,
-	   "a second stream goes on where the first ended");
+	   "a second stream continues where the first ended");
 	close(fd);
 }
 
@@ -229,7 +229,7 @@ static void check_closed_pipe(void)
 	ok(sp__wstream_put(ws, truth, 100) == 0, "a little is only gathered");
 	rc = sp__wstream_finish(ws);
 	ok(rc == -EPIPE && err.code == -EPIPE && strcmp(err.op, "write") == 0,
-	   "a pipe that nobody reads is an error of the write");
+	   "a pipe without a reader is an error of the write");
 	ok(sp__wstream_put(ws, truth, 1) == -EPIPE && sp__wstream_finish(ws) == -EPIPE,
 	   "which stays");
 	sp__wstream_close(ws);
