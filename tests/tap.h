@@ -44,7 +44,7 @@ __attribute__((format(printf, 4, 5), unused)) static bool tap__ok(bool cond, con
 /* A check; the name is a sentence (a printf format). */
 #define ok(cond, ...) tap__ok((cond), __FILE__, __LINE__, __VA_ARGS__)
 
-/* A check that cannot be made here, and why. */
+/* A check that cannot be made here, and the reason. */
 __attribute__((unused)) static void skip(const char *name, const char *reason)
 {
 	printf("ok %d - %s # SKIP %s\n", ++tap__count, name, reason);

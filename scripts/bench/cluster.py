@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""spindle-ray beside xsort and xjoin alone, ray.data and Spark, on one machine with two workers.
+"""Measures spindle-ray, xsort and xjoin alone, ray.data and Spark, on one machine with two workers.
 
     make bench-ray ROWS='sort skew join raydata spark sparkjoin' GB=4
 

@@ -2,7 +2,7 @@
 """Compares what stores of arrays read for the same queries; scripts/bench/cube runs it.
 
 Each store holds the same random numbers, once in chunks of the size of mmap-cube's cells,
-not compressed, and once as it stores them if nobody says how (HDF5: the chunks that it
+not compressed, and once as it stores them by default (HDF5: the chunks that it
 guesses).  Queries: a line along each dimension; cubes of 10, 20 and 30 % of the edge; with a
 stride of 32 along two of the dimensions.
 

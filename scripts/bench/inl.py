@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures index nested loops on this machine's disk beside what its reads cost without a join.
+"""Measures index nested loops on this machine's disk, and the same reads without a join.
 
     make bench-inl
     PROBES=20000 ROUNDS=5 SCALE=4.8 WITHOUT=sqlite python3 scripts/bench/inl.py
@@ -23,7 +23,7 @@ The goals, of medians: async-inl takes at most 1.6 times io_uring; its gain over
 0.75 of the gain of io_uring over sync; it is four times as fast as sqlite; its first row comes
 within 1.5 times that of inl; cached, it is at most 3 % slower than inl.  Handling its reads takes
 at most 4 us of processor time for each probe: samples of perf(1) in liburing and in the files
-HANDLING of the library, beside all of the process; without perf this row is missing.
+HANDLING of the library, next to that of the process; without perf this row is missing.
 
 inl reads pages of the index one by one, async-inl in pieces; so inl makes more reads than sync,
 and both gains are not of the same reads.
@@ -152,7 +152,7 @@ def run(command, output):
 
 
 def run_first(algorithm):
-    """Seconds to the first byte of the result; then nobody reads it any more."""
+    """Seconds to the first byte of the result; then the reader closes it."""
     end, other = os.pipe()
     command = join(algorithm)
     begin = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures xsort and xjoin beside other programs; scripts/bench/peers runs it.
+"""Compares xsort and xjoin with other programs; scripts/bench/peers runs it.
 
 Each peer does a job in a process of its own, from files to a file, at the setting that is best
 for it within the row's memory: the same memory cgroup for all (version 1 or 2; page cache
@@ -137,7 +137,7 @@ def shell(text):
 
 
 def sort_of(name, memory):
-    """GNU's or uutils' sort, with the memory that suits it in a cgroup of so much."""
+    """GNU's or uutils' sort, with the best memory for a cgroup of this size."""
     program = f"{BIN}/sort" if name == "uutils" else SORT
     share = 8 if name == "uutils" else 2  # more makes it fail or swap
     return f"{program} --parallel=2 -S {memory // share // MB}M -T {TEMP}"
@@ -301,7 +301,7 @@ def settle():
 
 
 def measure(call, group):
-    """Seconds, or why there are none."""
+    """Seconds, or the reason if there are none."""
     settle()
     begin = time.monotonic()
     with open(os.path.join(DIR, "peers.err"), "w+") as err:
@@ -336,7 +336,7 @@ def digest(job, peer):
 
 
 def run_row(name, row, peers, group):
-    """A list of times, or the reason why there are none, for each peer."""
+    """A list of times for each peer, or the reason if there are none."""
     calls = {p: command(p, row["job"], row) for p in peers}
     calls = {p: c for p, c in calls.items() if c}
     times, right = {p: [] for p in calls}, None

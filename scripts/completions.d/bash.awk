@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# bash: a function that looks at the words of the line.  It needs nothing of the package
+# bash: a function that reads the words of the line.  It needs nothing of the package
 # bash-completion, which loads the file by its name.
 
 function names(  s) { # patterns of case

@@ -3,7 +3,7 @@
 #
 # Hall and Bonnet 2005, figure 8: random reads among sequential ones; part of hb05.
 
-# Figure 8: random reads beside three sequential readers.  The paper gives no rates.
+# Figure 8: random reads next to three sequential readers.  The paper gives no rates.
 # A reader that always has one request outstanding, each of 7 ms, leaves the drive no
 # time for others, so here random reads arrive at random, 30 per second, and sequential
 # ones at 85 per second each, such that random ones take 13 ms without priorities.

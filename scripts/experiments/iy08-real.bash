@@ -6,7 +6,7 @@
 
 real_rounds=3 first_rounds=15
 
-# refused FILE: why it cannot be read past the page cache; nothing if it can.
+# refused FILE: the reason if it cannot be read past the page cache; otherwise nothing.
 refused()
 {
 	"$xjoin" --direct=always -t'|' --limit=1 "${args[@]}" 2>&1 >/dev/null | tail -n 1
@@ -32,7 +32,7 @@ real_merge()
 	esac >/dev/null
 }
 
-# real QUERY ROWS: measured in turn.
+# real QUERY ROWS: measured alternately.
 real()
 {
 	local rows round algorithm file
@@ -104,10 +104,10 @@ way()
 
 real_queries=('1b 80000' '2b 65000')
 query 1b 10
-why=$(refused)
-if [ -n "$why" ]; then
-	verdict iy08.real "6 to 55 % faster than synchronous" "not measured" shown "$why"
-	verdict iy08.fig8 "polling takes about 10 % less time than a callback" "not measured" shown "$why"
+reason=$(refused)
+if [ -n "$reason" ]; then
+	verdict iy08.real "6 to 55 % faster than synchronous" "not measured" shown "$reason"
+	verdict iy08.fig8 "polling takes about 10 % less time than a callback" "not measured" shown "$reason"
 else
 	for f in "${real_queries[@]}"; do
 		# shellcheck disable=SC2086

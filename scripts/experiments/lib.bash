@@ -161,7 +161,7 @@ verdict()
 	printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:-}" >>"$out/$paper.rows"
 	say "$1: $4 ($3)"
 }
-# note: a paragraph of Markdown on standard input, to stand below the table.
+# note: writes a paragraph of Markdown, from standard input, below the table.
 note() { { echo; cat; } >>"$out/$paper.notes"; }
 # outcome CONDITION: yes or no, for verdict.
 outcome() { if holds "$1"; then echo yes; else echo no; fi; }

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154 # variables of the script that reads this, and of lib.bash
 # SPDX-License-Identifier: MIT
 #
-# Shao 2008, section 6.2: distribution-based sorting beside merge sort; part of sh08.
+# Shao 2008, section 6.2: distribution-based sorting and merge sort; part of sh08.
 #
 # The records and the memory of figure 6.4(b).  Ranges of keys are as many as runs of a merge sort with
 # this memory, or more, so that the largest one fits in it.  Their splitters are sampled off the drive.

@@ -95,7 +95,7 @@ partition()
 		seeks="$(calc "$(field sim.partition_regions) - $regions")" elsewhere="$(elsewhere <"$work/written")"
 }
 
-# switches ALGORITHM [OPTION...]: how often table 3's writes go on in another file.
+# switches ALGORITHM [OPTION...]: the number of times that table 3's writes change the file.
 switches() { "$blockseq" "${@:2}" "$work/$1" | awk '$1 == "device" { print $3 - 1 }'; }
 
 table_3()

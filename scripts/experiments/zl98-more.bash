@@ -77,7 +77,7 @@ judge_sizes()
 		"one length of runs for each size"
 }
 
-# Stripes of 64 KB go round the drives, so a cluster of two pages or more is read by several at once.
+# Stripes of 64 KB are placed on the drives round-robin, so several drives read a cluster of two or more pages.
 measure_striping()
 {
 	local drives mb strategy set spec

@@ -5,9 +5,10 @@
  *
  *	completion_speed FILE [DEPTH [READS [ROUNDS]]]
  *
- * Reads blocks of 4096 bytes at random places of FILE, bypassing the page cache, with DEPTH (64)
- * outstanding; ROUNDS (5) times READS (20000), the ways in turn.  One line for each: engine, way,
- * depth, round, microseconds of time and of the processor for each read, with tabs between.
+ * Reads blocks of 4096 bytes at random offsets of FILE, bypassing the page cache, with DEPTH (64)
+ * outstanding; ROUNDS (5) times READS (20000), the ways alternately.  Prints a line for each way
+ * and round: engine, way, depth, round, microseconds of time and of the processor per read, with
+ * tabs between.
  */
 #include <errno.h>
 #include <fcntl.h>

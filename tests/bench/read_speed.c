@@ -7,7 +7,7 @@
  *
  * Repeats the reads of these files in TRACE, spindle-trace(5), in its order and with its offsets
  * and sizes, past the page cache: with pread(2), one after the other; or with io_uring, as
- * liburing has it, DEPTH outstanding and each completion replaced at once.  One line: reads,
+ * liburing has it, DEPTH outstanding and each completion replaced immediately.  One line: reads,
  * bytes, seconds, microseconds of the processor for each read, with tabs between.  The time is
  * that of the reads, without loading the trace.
  */

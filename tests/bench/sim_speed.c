@@ -6,7 +6,7 @@
  *
  * One line for each part and setting, with tabs between: the part, the I/O
  * scheduler, requests outstanding, requests per second of real time and of the
- * processor's, and a hash of who was done in what order and when.  The hash depends on the
+ * processor's, and a hash of the requests' order and times of completion.  The hash depends on the
  * number of requests and the setting alone, so two builds that differ in it do not
  * simulate the same.  Parts:
  *

@@ -10,7 +10,7 @@ setup()
 	head -c 1M /dev/zero >t
 }
 
-# without OPTION REASON ARGUMENT...: the run goes on without OPTION, in a line and in the report.
+# without OPTION REASON ARGUMENT...: the run ignores OPTION; a line and the report say so.
 without()
 {
 	local option=$1 reason=$2

@@ -63,7 +63,7 @@ load keys
 	[[ $output != *"priorities do not act"* ]]
 }
 
-@test "a file that is to be made is looked at by its folder" {
+@test "a file that is to be created is judged by its folder" {
 	mkdir d
 	run -0 "$aiobench" run --ioengine=sync --direct=0 --create=sparse --remove --size=1M --io_size=64K d/t \
 		--class a:prio=idle --class b:

@@ -127,7 +127,7 @@ judge()
 	[[ $output == *" 10%"*" 50%"* ]]
 }
 
-@test "random requests beside sequential readers" {
+@test "random requests next to sequential readers" {
 	run -0 "$aiobench" mix --scans --iodepth=8 --runtime=200 --bs=16K --stats=r.json \
 		sim:ultrastar36lzx-like,sched=strict
 	[[ $output == *"alone"*"same"*"priority"* ]]

@@ -90,7 +90,7 @@ moments()
 	[ "$(moments --iodepth_batch=16)" = 1 ]
 }
 
-@test "a run goes on after errors, but one of errors alone is no measurement" {
+@test "a run continues after errors, but one with only errors is not a measurement" {
 	head -c 1M /dev/zero > t
 	run -0 "$aiobench" run --ioengine=fault:ERROR=EIO,COUNT=15:sync --continue_on_error --io_size=64K t
 	[[ $output == *"15 of Input/output error"* ]]
@@ -218,7 +218,7 @@ moments()
 	[[ $output == *"aiobench watch: unrecognized option '--iodepth=4'"* ]]
 }
 
-@test "warnings that are not in the report are printed beside it" {
+@test "warnings that are not in the report are printed next to it" {
 	head -c 1M /dev/zero > t
 	run -0 "$aiobench" run --direct=0 --ioengine=sync --iodepth=16 --io_size=64K t
 	[[ $output == *"warning: --iodepth had no effect: sync has one request at a time for each class"* ]]

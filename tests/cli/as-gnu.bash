@@ -25,7 +25,7 @@ as_gnu_begin()
 	umask 022
 }
 
-# once WHO PATH CASE: with that PATH.
+# once NAME PATH CASE: runs a case with that PATH.
 once()
 {
 	local place=$work/files
@@ -44,7 +44,7 @@ once()
 	find . -type f -exec cksum {} + | LC_ALL=C sort >>"$work/$1.files"
 }
 
-# compare CASE: in $why, what differs.
+# compare CASE: sets $reason to the differences.
 compare()
 {
 	local what
@@ -52,10 +52,10 @@ compare()
 	once gnu "$PATH" "$1"
 	[ -z "${newer:-}" ] || sed -i "$newer" "$work/gnu.err"
 	once own "$work/bin:$PATH" "$1"
-	why=
+	reason=
 	for what in out err status files; do
 		cmp -s "$work/gnu.$what" "$work/own.$what" && continue
-		why+="# $what, GNU's and ours:
+		reason+="# $what, GNU's and ours:
 $(diff "$work/gnu.$what" "$work/own.$what" | head -n 6 | sed 's/^/#   /')
 "
 	done
@@ -72,9 +72,9 @@ as_gnu_run()
 		count=$((count + 1))
 		compare "$case"
 		not=
-		[ -z "$why" ] || not='not ' failed=$((failed + 1))
+		[ -z "$reason" ] || not='not ' failed=$((failed + 1))
 		echo "${not}ok $count - as GNU $name, line $line: ${case//#/\\#}"
-		printf '%s' "$why"
+		printf '%s' "$reason"
 	done <"$cases"
 	echo "1..$count"
 	[ "$failed" -eq 0 ]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Where the system grants no threads (the limit on processes), or none of io_uring's
-# calls (a container's filter): without --engine all goes on with another engine.
+# calls (a container's filter): without --engine another engine is used.
 # Where the control group has less memory than -S says: a warning.
 . "$BATS_TEST_DIRNAME/suite.bash"
 

@@ -11,7 +11,7 @@ load keys
 	[[ $output == "diskprobe (Spindle) "* ]]
 }
 
-@test "a geometry to go on from is a file of one's own" {
+@test "a geometry to continue from is a file of the user" {
 	local file
 	printf '{}' >g
 	run -2 "$diskprobe" --resume=g sim:atlas10k3-like

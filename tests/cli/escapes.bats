@@ -3,8 +3,8 @@
 #
 # bats file_tags=slow
 #
-# No tool sends a terminal what a name holds: neither a user's name of a file nor one inside a file
-# of somebody else.
+# No tool sends names to a terminal unescaped: neither a user's name of a file nor one inside a file
+# of another user.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

@@ -48,7 +48,7 @@ loops()
 
 at() { awk -F, -v n="$2" '$1 == n { print $2 }' "$1"; } # TIMELINE ROW
 
-# gains VOLUME LEAST ARGUMENT...: asynchronous loops are so many percent faster at row 2000, none of
+# gains VOLUME LEAST ARGUMENT...: asynchronous loops are LEAST percent faster at row 2000, none of
 # their first 1000 rows takes more than 1.25 times as long, and their times are the same each time.
 gains()
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Appending to cubes: beside files put together by hand, with all that can go wrong.
+# Appending to cubes, compared with files put together by hand, and with all errors.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -86,17 +86,17 @@ small()
 	[ $(($(stat -c %s c) - 2 * head)) -lt $((3 * ($(stat -c %s whole) - 2 * head))) ]
 }
 
-@test "a refused append says why, and changes nothing" {
+@test "a refused append gives the reason, and changes nothing" {
 	dataset
 	small --mapping naive
 	cp c before
 	refused()
 	{
-		local why=$1
+		local reason=$1
 
 		shift
 		run -2 "$cube" append "$@"
-		[[ ${#lines[@]} = 1 && $output == *"$why"* ]]
+		[[ ${#lines[@]} = 1 && $output == *"$reason"* ]]
 		cmp c before
 	}
 	head -c 400 /dev/zero > part

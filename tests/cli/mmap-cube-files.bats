@@ -26,7 +26,7 @@ small()
 	[[ -L link && ! -e nowhere ]]
 }
 
-@test "what is neither a plain file nor a block device is not a cube, and nobody waits for it" {
+@test "a file that is neither plain nor a block device is refused without waiting" {
 	mkfifo fifo
 	for command in info export check 'load fifo' 'get 0,0' 'put 0,0 1'; do
 		# shellcheck disable=SC2086 # words
@@ -108,7 +108,7 @@ small()
 	[[ $output == *"goes on after the last element"* ]]
 }
 
-@test "a pipe that ends at once leaves the cube as it was" {
+@test "an empty pipe leaves the cube as it was" {
 	small
 	run -2 "$cube" load c - --format=raw < /dev/null
 	[[ $output == *"ends before the last element"* ]]

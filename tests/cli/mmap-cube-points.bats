@@ -3,7 +3,7 @@
 # bats file_tags=slow
 . "$BATS_TEST_DIRNAME/suite.bash"
 
-# points N: so many, 2 of 3 in a corner, some at one place, in the file in.csv.
+# points N: N points, 2 of 3 in a corner, some at the same coordinates, in the file in.csv.
 points()
 {
 	awk -v n="$1" 'BEGIN {

@@ -21,7 +21,7 @@ seconds()
 	sed 's/.* cells in \([0-9.]*\) s.*/\1/'
 }
 
-@test "a cube on several volumes gives back what one on a single volume does" {
+@test "a cube on several volumes has the elements of one on a single volume" {
 	data
 	"$cube" create one "${dims[@]}" --mapping naive
 	"$cube" load one in

@@ -3,7 +3,7 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
-# data BYTES: so many bytes that differ from place to place, in the file in.
+# data BYTES: BYTES bytes that differ by offset, in the file in.
 data()
 {
 	"$xgen" records --bytes "$1" | head -c "$1" > in
@@ -260,7 +260,7 @@ create()
 	[[ $output == *"another version"* ]]
 }
 
-@test "an interrupted load goes on where it was" {
+@test "an interrupted load continues" {
 	data $((64 * 64 * 64 * 4))
 	"$cube" create c --dims 64x64x64 --volume sim:atlas10k3-like
 	head -c 500000 in > part
@@ -336,7 +336,7 @@ create()
 	[[ $output == *"a checksum differs: run check" ]]
 }
 
-@test "points go on where a load of points was interrupted, sums do not" {
+@test "an interrupted load of points continues, one of sums does not" {
 	awk 'BEGIN { for (i = 0; i < 20000; i++) print i % 19 "," i % 13 "," i % 7 ",1"; print "x" }' > p
 	sed '$d' p > points
 	create --dtype u32

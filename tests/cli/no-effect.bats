@@ -25,7 +25,7 @@ refused()
 	[ -z "$output" ]
 }
 
-# without OPTION REASON COMMAND...: the run goes on without OPTION, in one line and in the report.
+# without OPTION REASON COMMAND...: the run ignores OPTION; one line and the report say so.
 without()
 {
 	local option=$1 reason=$2

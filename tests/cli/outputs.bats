@@ -58,7 +58,7 @@ spared()
 	[ ! -e out ]
 }
 
-@test "nor another file that is read" {
+@test "an output is not another file that is read" {
 	printf 'i\0' >list
 	spared "list: --stats would overwrite it" list "$xsort" --files0-from=list --stats=list
 	spared "i: --trace would overwrite it" i "$xsort" --files0-from=list --trace=i

@@ -17,7 +17,7 @@ teardown()
 }
 
 formats='gzip zstd lz4 xz'
-# Each byte of a file is damaged in turn; for threads, what follows is the same for most of them.
+# Each byte of a file is damaged, one at a time; with threads, the rest is mostly the same.
 step=1
 [ "${SP_TEST_VARIANT:-}" != tsan ] || step=5
 
@@ -159,7 +159,7 @@ fails() # ARGUMENT...
 	done
 }
 
-# Each byte in turn has another value; never a wrong result that looks like a right one.
+# Each byte, one at a time, has another value; a wrong result never looks like a right one.
 @test "a damaged file is an error, or its damage does not matter" {
 	seq 40 | awk '{ print $1 * 17 % 41 }' >small
 	sort small >want

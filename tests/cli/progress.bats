@@ -24,7 +24,7 @@ on_terminal()
 {
 	local status=0
 
-	rm -f script.log # script may open it later than the command looks into it
+	rm -f script.log # script may open it after the command has read it
 	SHELL=/bin/bash script -qefc "$1" script.log </dev/null >/dev/null || status=$?
 	sed '1d' script.log | sed '/^Script done/d' | sed 's/\r$//' | head -c -1 >log
 	return "$status"

@@ -15,7 +15,7 @@ LONGEST_S = 20  # a shell that hangs
 
 
 def until_prompt(fd, seen):
-    """Reads until the prompt stands at the end, and nothing follows for a moment."""
+    """Reads until the output ends with the prompt, and nothing follows for a moment."""
     while True:
         readable, _, _ = select.select([fd], [], [], LONGEST_S)
         if not readable:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # diskprobe finds a drive that vdisk emulates in real time, slowed down so that
-# this computer's lateness is small beside a turn.  That takes five minutes of a quiet machine:
+# this computer's lateness is small compared with a revolution.  That takes five minutes of a quiet machine:
 # SP_TEST_LONG=1 scripts/run-tests tests/cli/vdisk-probe.bats
 # bats file_tags=slow
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -189,7 +189,7 @@ value()
 	jq -e .dilation m/status >/dev/null
 }
 
-@test "it ends when somebody unmounts it" {
+@test "it ends when another program unmounts it" {
 	fuse_needed
 	start --floor=0 tiny m
 	if [ "$(id -u)" -eq 0 ]; then umount m; else fusermount3 -u m; fi

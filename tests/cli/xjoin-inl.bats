@@ -220,7 +220,7 @@ number() # FILE KEY
 	[ "$output" = $'k,a,b,c\n1,A,B,C' ]
 }
 
-@test "index nested loops: what is refused says why, and how to make an index" {
+@test "index nested loops: a refusal gives the reason, and how to make an index" {
 	inputs 11 20 20 10
 	run -1 --separate-stderr "$xjoin" -t'|' -j2 --algorithm=inl a b
 	[[ $stderr == *"xindex build -t '|' -k 2,2 -o b.index b" ]]

@@ -22,7 +22,7 @@ part_of() # N ARGUMENT...
 	[ "$(wc -l <part)" -eq "$n" ] && [ -z "$(comm -13 all part)" ]
 }
 
-@test "--limit: so many lines of the result, with each algorithm and type" {
+@test "--limit=N gives N lines of the result, with each algorithm and type" {
 	for algorithm in hybrid grace shj nested merge auto; do
 		part_of 0 --algorithm=$algorithm l r
 		part_of 1 --algorithm=$algorithm l r

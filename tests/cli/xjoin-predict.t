@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# What xjoin --explain predicts for simulated machines beside the time that the join then takes
+# Compares the predictions of xjoin --explain for simulated machines with the time that the join takes
 # there: 20 settings on three drives and on the linear device.
 #
 #	tests/cli/xjoin-predict.t [MODEL]...

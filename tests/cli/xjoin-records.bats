@@ -274,7 +274,7 @@ sys.stdout.buffer.write(b"".join(sorted(d[i:i + n] for i in range(0, len(d), n))
 	run -1 "$xjoin" --record-size=3 --output=new -a1 r <(cat l)
 	[[ $output == *"not a multiple"* ]]
 	[ ! -e new ]
-	# Standard input counts from where it stands.
+	# Standard input counts from its present offset.
 	{ dd bs=2 count=1 status=none of=/dev/null; run -0 "$xjoin" --record-size=3 -v2 r -; } <l
 	[ "$output" = "1kb" ]
 }

@@ -94,10 +94,10 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	local whole
 
 	on ide300-like,page=4K,fs=group:8 --algorithm=grace --page-size=4K
-	# In groups of eight pages, but for the last of each.
+	# In groups of eight pages, except the last of each.
 	awk -v r="$(number region_bytes_mean)" 'BEGIN { exit !(r > 29000 && r <= 32768) }'
 	whole=$(number device_write_bytes)
-	# A partition that has been joined is gone: with all of them in the cache nothing
+	# A joined partition is dropped: with all of them in the cache nothing
 	# is ever written.
 	on ide300-like,page=4K,fs=group:8,cache=8M,flush=evict,files=both --algorithm=grace --page-size=4K
 	awk -v w="$(number device_write_bytes)" -v o="$(number output_bytes)" -v s="$whole" \
@@ -133,7 +133,7 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	on $m --algorithm=grace --page-size=4K --join-memory=400K -S 2M
 	grace=$(number region_bytes_mean)
 	on $m --algorithm=shj --page-size=4K --join-memory=400K -S 2M
-	# Formula (2): the number of pages of a partition written at once, equal for both inputs.
+	# Formula (2): the number of pages of a partition written together, equal for both inputs.
 	awk -v n="$(number spilled_partitions)" -v groups="$(number partition_groups)" \
 		-v bytes="$(sed -n '/"spill": {/,/}/s/.*"write_bytes": \([0-9]*\).*/\1/p' r.json)" 'BEGIN {
 			g = 2 * (100 - n) / n

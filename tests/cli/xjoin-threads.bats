@@ -108,7 +108,7 @@ same()
 	same -S 12M --join-memory=256K --record-size=16,8 --bkey=0:2,2:2
 }
 
-@test "who reads the result may go" {
+@test "the reader of the result can leave" {
 	lines 200000 50000 l
 	lines 50000 50000 r
 	for n in 2 8; do

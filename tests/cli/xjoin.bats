@@ -231,7 +231,7 @@ tables()
 	run -1 "$xjoin" --algorithm=merge --output=new <(printf 'a\nc\nb\n') <(echo b)
 	[ ! -e new ]
 	[ -z "$(find . -name 'new.*')" ]
-	# In place, what is an input would be gone before it is read.
+	# In place, an input would be emptied before it is read.
 	ln in other
 	for way in "in r" "r other" "--algorithm=merge --nocheck-order in r"; do
 		# shellcheck disable=SC2086

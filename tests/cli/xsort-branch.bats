@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# The final merge for a pipe divided among threads: that it is, and that nobody can tell.
+# The final merge for a pipe is divided among threads, and gives the same result.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup() { begin_test tmp; }

@@ -70,7 +70,7 @@ limited()
 	done
 }
 
-@test "the merge goes on with fewer files when the kernel refuses one" {
+@test "the merge continues with fewer files if the kernel refuses one" {
 	[ -e "$shim" ] || skip "no shim in this build"
 	parts 20
 	cat m/* >want

@@ -20,7 +20,7 @@ branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 	done
 }
 
-@test "large files are merged by several threads, and nobody can tell" {
+@test "large files are merged by several threads, with the same result" {
 	files 11
 	# Whole lines are out of order in each: what comes next is the least of all there are.
 	for options in '' -s -u -r '-s -k1,1' '-u -k1,1' '-s -k1,1 -r' '-n -k2'; do

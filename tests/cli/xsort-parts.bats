@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# A result that is a file, merged and written in parts: when it is, and that nobody can tell.
+# A result that is a file is merged and written in parts, with the same bytes.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup() { begin_test tmp; }
@@ -72,7 +72,7 @@ keyed() { "$xgen" records --seed=7 --bytes="${1:-5M}" | tr ' ' _ | sed 's/^..\(.
 	[ "$(parts)" = 0 ]
 }
 
-@test "-u in parts as long as nothing was dropped; what repeats later closes up" {
+@test "-u writes parts while nothing was dropped; later repetitions close the gaps" {
 	"$xgen" records --seed=7 --bytes=5M >distinct
 	sort -u distinct >want
 	# Again, but not in the same run: of the first part, of all, of the last.

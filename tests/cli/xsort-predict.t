@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# What xsort --explain predicts for simulated machines beside the time that the sort then takes
+# Compares the predictions of xsort --explain for simulated machines with the time that the sort takes
 # there: 20 settings on three drives and on the linear device.
 #
 #	tests/cli/xsort-predict.t [MODEL]...
@@ -55,12 +55,12 @@ compare()
 	"$xsort" "$@" --explain --stats=plan && "$xsort" "$@" --stats=report >result || exit 2
 	both_times plan report
 }
-# most FILE N: at least so many lines are within 15 %, and none is more than 40 % off.
+# most FILE N: at least N lines are within 15 %, and none is more than 40 % off.
 most()
 {
 	[ $(($(wc -l <"$1") - $(off "$1" 15 | wc -l))) -ge "$2" ] && [ -z "$(off "$1" 40)" ]
 }
-# near FILE PERCENT N: at least so many lines are no farther off.
+# near FILE PERCENT N: at least N lines are within PERCENT %.
 near() { [ -s "$1" ] && [ $(($(wc -l <"$1") - $(off "$1" "$2" | wc -l))) -ge "$3" ]; }
 few_off() { [ "$(wc -l <"$1")" -eq 20 ] && [ "$(off "$1" 15 | wc -l)" -le 2 ]; }
 none_far() { [ -s "$1" ] && [ -z "$(off "$1" 30)" ]; }
@@ -96,7 +96,7 @@ check "drawn at random: 80 of 90 settings are predicted within 30 %" near all 30
 sed 's/"bus_mb_s": 160/"bus_mb_s": 12/' "$here/../../lib/dev/models/cheetah36es-like.json" >slow.json
 table slow ./slow.json "${others[@]}" 'none -S1M --run-formation=replacement'
 check "a bus slower than the medium is predicted: none is more than 30 % off" none_far slow
-# Arrays.  The model was made with linear, barracuda4-like and atlas10k3-like and, but for three,
+# Arrays.  The model was made with linear, barracuda4-like and atlas10k3-like and, except for three,
 # other settings; nothing was changed for the last two drives.
 : >all
 input=in record=64

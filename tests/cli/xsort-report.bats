@@ -83,7 +83,7 @@ value()
 	has_keys plan.json
 }
 
-@test "the plan of a report is that of --explain; what a merge planned again is beside it" {
+@test "the plan of a report is that of --explain; the plan of a merge, made again, follows it" {
 	needs jq
 	seq 400000 | shuf --random-source=<(yes) >n
 	"$xsort" -S 1M --explain --stats=plan.json n

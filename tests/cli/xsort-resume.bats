@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# --resume: a sort that goes on where it was killed.  tests/fault/resume.t kills it at each call.
+# --resume: a sort continues where it was killed.  tests/fault/resume.t kills it at each call.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -61,7 +61,7 @@ checkpoints()
 	[ $kills -gt 0 ]
 }
 
-@test "killed while a branch merges: goes on from a mark" {
+@test "killed while a branch merges: continues from a mark" {
 	needs jq
 	local args pid
 	seq 3000000 | awk '{ print ($1 * 7919) % 1000003, $1 }' >many

@@ -36,7 +36,7 @@ struct pairs_factor {
 	const char *values[20]; /* the rest is NULL */
 };
 
-/* "FACTOR=VALUE" twice; the table says why in a comment. */
+/* "FACTOR=VALUE" twice; the table gives the reason in a comment. */
 struct pairs_excluded {
 	const char *a, *b;
 };

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Each allocation, each call for a file and each request of mmap-cube fails once in turn: status
+# Each allocation, each call for a file and each request of mmap-cube fails, one at a time: status
 # 0 and the right result, or 2 with one message; then no file that looks whole and is not.  Commands
 # that change a complete cube are killed at each call, too: then it is what it was, or what it was to be.
 
@@ -87,7 +87,7 @@ broken_range() { [ "$(head -c 9 out)" = old ] || echo 'an incomplete output'; }
 prepare_put() { cp full c; }
 do_put() { "${wrap[@]}" "$cube" put c 5,6,7 0.5 "${moving[@]}"; }
 judge_put() { [ "$("$cube" get c --verify 5,6,7)" = 0.5 ] || echo 'status 0 and not put'; }
-# The element was put or not, all others are what they were, and the next put goes on.
+# The element was put or not, all others are unchanged, and the next put succeeds.
 broken_put()
 {
 	"$cube" check c >out || echo "check: $(cat out)"
@@ -169,7 +169,7 @@ once()
 	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
 }
 
-# kills COMMAND CALLS STEPS NAME: about so many of the calls kill the command.
+# kills COMMAND CALLS STEPS NAME: about STEPS of the calls kill the command.
 kills()
 {
 	export FAILCALL_KILL=1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Memory or the file system refuses once, at one place after the other: a plan of scans, filter,
+# Each allocation and each call for a file fails, one at a time: a plan of scans, filter,
 # sorts and a merge join says so, or does without and is right.
 
 # shellcheck source=tests/fault/begin.bash

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Every request of the engine, and every call for a file, fails once in turn.
+# Every request of the engine, and every call for a file, fails, one at a time.
 
 # shellcheck source=tests/fault/lib.bash
 . "$(dirname "$0")/lib.bash"

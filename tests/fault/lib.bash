@@ -51,7 +51,7 @@ judge()
 	[ "${2:-}" = strict ] && [ "$status" = 0 ] && grep -qs ' -[0-9]*$' trace &&
 		bad='the fault was not noticed'
 	[ "$(ls -A tmp)" = '' ] || bad="left in -T: $(ls -A tmp)"
-	[ "$(ls -A place)" = out ] || bad="left beside the output: $(ls -A place)"
+	[ "$(ls -A place)" = out ] || bad="left next to the output: $(ls -A place)"
 	rm -f tmp/* place/*
 	[ -z "$bad" ] || printf '%s: %s\n' "$bad" "$(head -c 300 err)"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Memory is refused once at each place in turn: "memory exhausted" and status 2,
+# Each allocation fails, one at a time: "memory exhausted" and status 2,
 # or the sort does without; never a crash.
 
 # shellcheck source=tests/fault/lib.bash
@@ -43,7 +43,7 @@ sweep()
 		runs=$((runs + 1)) reported=$((reported + (status == 2)))
 		[ "$status" != 2 ] || grep -Eq 'memory (exhausted|allocation failed)|[Cc]annot allocate memory' err ||
 			bad+="allocation $i: $(cat err)"$'\n'
-		# Where the locale cannot be loaded GNU sort goes on with C.
+		# If the locale cannot be loaded, GNU sort uses C.
 		cmp -s place/out want-locale && cp want place/out
 		what=$(judge want)
 		[ -z "$what" ] || bad+="allocation $i of $n: $what"$'\n'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Outputs: killed at any moment nothing is left beside the old file; what keeps a new one from
+# Outputs: killed at any moment, a tool leaves only the old file; an obstacle that keeps a new one from
 # being made is an error, and the old file stays; what is written in place says so when it fails.
 
 # shellcheck source=tests/fault/lib.bash
@@ -18,7 +18,7 @@ seq -w 1 3 60000 >other
 left() { find place -mindepth 1 ! -name out; }
 
 # killed NAME WANTED COMMAND...: 60 times at moments spread over its life.  The output is
-# the old one or complete (in any order), and nothing is beside it.
+# the old one or complete (in any order), and nothing else is there.
 killed()
 {
 	local name=$1 wanted=$2 bad='' took i pid

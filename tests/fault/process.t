@@ -43,7 +43,7 @@ signalled()
 		[ "$(cat place/out)" = old ] || bad+=' the output is neither the old one nor complete'
 	fi
 	[ -z "$(ls -A tmp)" ] || bad+=" left in -T: $(ls -A tmp)"
-	[ "$(ls -A place)" = out ] || bad+=" left beside the output: $(ls -A place)"
+	[ "$(ls -A place)" = out ] || bad+=" left next to the output: $(ls -A place)"
 	rm -f place/* tmp/*
 	tap_empty "SIG$sig while $phase: dies by it, nothing is left" "$bad"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# A sort with --resume is killed at, and fails in, each call that makes something last, in turn; the
+# A sort with --resume is killed at, and fails in, each call that makes data durable, one at a time; the
 # same command, perhaps with other -S and --parallel, then makes the right result.
 
 in_memory=yes
@@ -13,7 +13,7 @@ needs_shim
 seq 80000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
 calls='pwrite fsync rename unlink ftruncate'
 
-# again ARGUMENT...: what is wrong with the sort that goes on from d.
+# again ARGUMENT...: says what is wrong with the sort that continues from d.
 again()
 {
 	"$xsort" --resume=d -o out "$@" in 2>err || echo "status $?: $(head -c 300 err)"

@@ -27,7 +27,7 @@ outcome()
 	fi
 }
 
-# cut CALLS FILE COMMAND...: cuts FILE before many of the CALLS, in turn.
+# cut CALLS FILE COMMAND...: cuts FILE before many of the CALLS, one at a time.
 cut()
 {
 	local calls=$1 file=$2 bad='' said=0 all half got n step total

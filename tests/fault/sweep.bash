@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# Each call of a kind fails once in turn.  The test has work (its folder), shim, and
+# Each call of a kind fails, one at a time.  The test has work (its folder), shim, and
 # "once COMMAND", which runs a command behind the words of wrap, sets status, and says what is
 # wrong.
 # shellcheck disable=SC2154 # status, work, shim: as above
 
-# sweep COMMAND CALLS STEPS [NAME]: about so many of the calls, spread evenly.
+# sweep COMMAND CALLS STEPS [NAME]: about STEPS of the calls fail, spread evenly.
 sweep()
 {
 	local command=$1 calls=$2 name=${4:+, $4} n i what bad='' runs=0 reported=0

@@ -228,7 +228,7 @@ static void one_shape(const struct shape *s, size_t bytes)
 
 static void put_giant(FILE *f, const char *alphabet, char first)
 {
-	static char part[65521]; /* a prime, so that the alphabet goes on where it was */
+	static char part[65521]; /* a prime, so that the alphabet continues */
 	size_t letters = strlen(alphabet);
 
 	fputc(first, f);

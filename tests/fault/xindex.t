@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Each allocation, each call for a file and each request of xindex fails once in turn: status 0 and
+# Each allocation, each call for a file and each request of xindex fails, one at a time: status 0 and
 # the right result, or 2 with one message, and then the old index is there as it was.
 
 # shellcheck source=tests/fault/begin.bash
@@ -30,7 +30,7 @@ judge()
 	esac
 	if [ "$1" = build ]; then
 		cmp -s i good || echo 'the index is neither old nor new'
-		[ "$(find . -name 'i?*')" = '' ] || echo 'a file was left beside it'
+		[ "$(find . -name 'i?*')" = '' ] || echo 'a file was left next to it'
 	fi
 	[ -z "$(ls -A tmp)" ] || echo 'left in -T'
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Memory or the file system refuses once, at one place after the other: the
+# Each allocation and each call for a file fails, one at a time: the
 # join reports it and leaves no file, or does without and is right.
 
 # shellcheck source=tests/fault/begin.bash

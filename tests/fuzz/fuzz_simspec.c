@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Specifications of simulated machines: what is refused says why and leaves
+ * Specifications of simulated machines: a refusal gives the reason and leaves
  * the result alone; what is accepted is within its limits, and small ones can
  * be opened and used.
  */

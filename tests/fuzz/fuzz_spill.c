@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	require(unpack(c, bytes - 5, packed, n, &sum) == 0 && sum == want);
 	packed[at % n] ^= data[0] | 1;
 	if (unpack(c, bytes - 5, packed, n, &sum) == 0 && sum == want) {
-		/* Bits that the format does not look at. */
+		/* Bits that the format ignores. */
 		char *raw = malloc(bytes - 5);
 
 		require(raw && sp__codec_unpack(c, raw, bytes - 5, packed, n) == 0 &&

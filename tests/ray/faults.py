@@ -144,7 +144,7 @@ def no_library(cluster, store):
 
 
 def no_permission(cluster, store, path):
-    """A node that may not open the path, nor what is below it."""
+    """A node that cannot open the path or anything below it."""
     return _node(cluster, store, "sitecustomize", _REFUSING.format(path=str(path)))
 
 

@@ -6,9 +6,9 @@
  *	CONFINE=threads LD_PRELOAD=.../confine.so xsort ...
  *
  * The words, with commas:
- *	threads		the system grants no thread, neither to the program nor to
+ *	threads		the system refuses threads, to the program and to
  *			io_uring (RLIMIT_NPROC is 1).  Since root is exempt from that,
- *			root becomes nobody, who may still open every file.
+ *			root becomes nobody, but may still open every file.
  *	eperm, enosys	each system call of io_uring fails so (a seccomp filter),
  *			as in a container, or in an older kernel.
  *

@@ -441,7 +441,7 @@ ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t n, u
 	return halve ? real(in, from, out, to, half(n), flags) : -1;
 }
 
-/* The descriptor is gone all the same, as with a real failing close(). */
+/* The descriptor is closed all the same, as by a real failing close(). */
 int close(int fd)
 {
 	bool bad = fails_fd(C_CLOSE, fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An LD_PRELOAD library with which the library loses a record: the first one that
- * sp_sort_get() gives out.  For a look at what a tool says then.
+ * sp_sort_get() gives out.  To show what a tool says then.
  */
 #include <dlfcn.h>
 #include <spindle/sort.h>

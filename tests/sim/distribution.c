@@ -4,12 +4,12 @@
  *
  *	distribution SIM PLACEMENT MEMORY PAGE PARTS INPUT OUTPUT
  *
- * SIM is what follows sim: in a volume; MEMORY, PAGE: bytes.  Splitters sampled from the input
- * make PARTS ranges of keys.  Each range is a run in temporary space, and all are written at once,
- * as partitions of a hash join are: pages that are full wait, and go together in the order of
- * their places.  Then one after the other is read, sorted in memory and appended to OUTPUT.
- * Nothing here is new but the order of these steps: placement, gathering and reading are those
- * of xjoin, splitters those of xsort --splitters.
+ * SIM is the text after "sim:" in a volume; MEMORY, PAGE: bytes.  Splitters sampled from the input
+ * make PARTS ranges of keys.  Each range is a run in temporary space.  All runs are written
+ * concurrently, like partitions of a hash join: full pages wait, and are written together in the
+ * order of their locations.  Then each run is read, sorted in memory and appended to OUTPUT.  Only
+ * the order of these steps is new: placement, gathering and reading are those of xjoin, splitters
+ * those of xsort --splitters.
  *
  * MEMORY is that of the pages being filled, then that of the records of one range: a larger range
  * is an error.  Buffers of streams are added, and the sample is taken off the drive.  Prints

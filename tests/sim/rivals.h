@@ -13,7 +13,7 @@
  *   ATOMIC  as one indivisible batch
  *   SINGLE  at one moment, but as requests of their own
  *   PUSHED  one request after the other, push_ns apart: two rivals that push at
- *	     the same time mix theirs, as in a queue that nobody locks
+ *	     the same time mix theirs, as in a queue without a lock
  *
  * Deterministic; times are virtual nanoseconds.
  */
@@ -175,7 +175,7 @@ static void rival_push(struct rivals *all, struct rival *v)
 	v->push_at_ns = v->pushed < v->to_push ? all->now_ns + all->o->push_ns : SP__NEVER;
 }
 
-/* What is due now: of the device first, then of each rival in turn. */
+/* Requests that are due now: first of the device, then of each rival. */
 static void rivals_step(struct rivals *all)
 {
 	struct sp__blockreq *done = sp__blockdev_advance(all->bd, all->now_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A creation makes all of its files or none: each system call fails, one at a time (the Makefile wraps
- * them), and so does the caller's own step.  Then no file is left that did not exist, and an
+ * A creation makes all of its files or none.  Each system call fails, one at a time (the Makefile
+ * wraps them), and so does the caller's own step.  Then no file is left that did not exist, and an
  * existing one keeps its bytes, or is empty once contents were discarded.
  */
 #include <errno.h>

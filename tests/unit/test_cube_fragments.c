@@ -311,10 +311,10 @@ static bool goes_both_ways(const struct sp__cube_superblock *h)
 static bool is_kept(const struct sp__cube_superblock *h)
 {
 	struct sp__cube_superblock again;
-	const char *why;
+	const char *reason;
 	size_t bytes;
 	uint8_t *data = sp__cube_superblock_encode(h, &bytes);
-	bool same = data && sp__cube_superblock_decode(&again, data, bytes, &why) == 0;
+	bool same = data && sp__cube_superblock_decode(&again, data, bytes, &reason) == 0;
 
 	if (same) {
 		same = sp__cube_superblock_settle(&again) == 0 &&
@@ -384,11 +384,11 @@ static unsigned version_of(const struct sp__cube_superblock *h)
 {
 	unsigned version = 0;
 	struct sp__cube_superblock again;
-	const char *why;
+	const char *reason;
 	size_t bytes;
 	uint8_t *data = sp__cube_superblock_encode(h, &bytes);
 
-	if (data && !sp__cube_superblock_decode(&again, data, bytes, &why)) {
+	if (data && !sp__cube_superblock_decode(&again, data, bytes, &reason)) {
 		version = data[8];
 		sp__cube_superblock_free(&again);
 	}
@@ -396,7 +396,7 @@ static unsigned version_of(const struct sp__cube_superblock *h)
 	for (uint8_t other = 2; data && version && other <= 5; other++) {
 		data[8] = other;
 		if (other != version &&
-		    sp__cube_superblock_decode(&again, data, bytes, &why) != SP_ECORRUPT)
+		    sp__cube_superblock_decode(&again, data, bytes, &reason) != SP_ECORRUPT)
 			version = 0;
 	}
 	free(data);

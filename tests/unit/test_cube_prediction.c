@@ -180,7 +180,7 @@ static void place_box(const struct sp__mapping *m, const struct sp_cube_box *sha
 	}
 }
 
-/* The mean over random positions of a box of this shape, each position in the grid equally likely. */
+/* The mean over random positions in the grid, equally likely, of a box of this shape. */
 static int predict_mean(const struct sp__predict_opts *o, const struct sp__mapping *m,
 			const struct sp_cube_box *shape, unsigned n, uint64_t seed,
 			struct sp__cube_prediction *out)

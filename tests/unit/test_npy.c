@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Headers of .npy files are accepted exactly if NumPy accepts them.  The verdicts are those of NumPy
- * 2.4: "FORTRAN BIG_ENDIAN SIZE SIZE" of an array of f4 of two dimensions, or "-".
+ * Headers of .npy files are accepted exactly if NumPy accepts them.  The verdicts are those of
+ * NumPy 2.4: "FORTRAN BIG_ENDIAN SIZE SIZE" of an array of f4 of two dimensions, or "-".
  */
 #include <stdio.h>
 #include <stdlib.h>
