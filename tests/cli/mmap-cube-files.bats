@@ -46,7 +46,7 @@ small()
 	run -2 "$cube" create c --overwrite --dims 100000x1000 --volume sim:tiny --mapping naive
 	cmp c before
 	run -2 "$cube" create new --dims 4611686018427387904x1 --tile 1x1024 --dtype u8 --mapping naive
-	[[ $output == *"the cells make more than 2^62 bytes"* && ! -e new ]]
+	[[ $output == *"the cells exceed 2^62 bytes"* && ! -e new ]]
 	run -2 bash -c "ulimit -f 8; '$cube' create new --dims 1000x1000 --mapping naive"
 	[[ $output == *"the cube needs "*" bytes: File too large"* && ! -e new ]]
 	run -2 bash -c "ulimit -f 1; '$cube' create c --overwrite --dims 1000x1000 --mapping naive"
@@ -176,7 +176,7 @@ small()
 	"$cube" load c in -S 1M
 	[ "$("$cube" get c 1,1,1 -S 1M)" = 104 ]
 	run -2 "$cube" create d --dims 2x2x2 --tile 16384x8192x3 --dtype u8 --mapping naive
-	[[ $output == *"more than 256 MiB"* && ! -e d ]]
+	[[ $output == *"a tile exceeds 256 MiB"* && ! -e d ]]
 }
 
 @test "a geometry of another device is refused" {

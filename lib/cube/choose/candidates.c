@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All mappings side by side: predicted, and measured on the simulated volume with cubes that
- * have no file.  Every query is at the same positions under each of them.
+ * Compares all mappings for a workload: predicted, and measured on the simulated volume with cubes
+ * that have no file.  Every query has the same positions under each mapping.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,8 +23,8 @@ static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *pl
 	c->waste = sp__mapping_waste(m);
 }
 
-static int look(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
-		struct sp_errinfo *err)
+static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
+		   struct sp_errinfo *err)
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp__cube_plan plan;
@@ -73,14 +73,14 @@ int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
 
 	if (run && !sp__volume_spec_simulated(&opts->run))
 		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
-				"mappings are measured on a simulated volume alone");
+				"measuring mappings needs a simulated volume");
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
 		o.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
-		rc = look(&candidates[i], &o, run, err);
+		rc = examine(&candidates[i], &o, run, err);
 	}
 	o = *opts;
 	o.mapping = SP_CUBE_AUTO;
 	if (!rc)
 		rc = sp__cube_choose(&o, err);
-	return rc ? rc : look(&candidates[SP_CUBE_CANDIDATES - 1], &o, run, err);
+	return rc ? rc : examine(&candidates[SP_CUBE_CANDIDATES - 1], &o, run, err);
 }

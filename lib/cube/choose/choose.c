@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice of a mapping for a workload.  An order or a basic cube that is given stays.
+ * Chooses a mapping for a workload.  An order or a basic cube that the caller gives stays.
  *
- * Without queries each mapping as it is by default stands against the others, on a beam along
- * each dimension and a box of as many cells as a mean beam.
+ * Without queries, each mapping with its defaults is compared on a beam along each dimension and a
+ * box of as many cells as a mean beam.
  *
- * Every candidate is planned in full, without a file, and its queries are predicted run by run
- * (prediction.c) at the same positions.  Naive and MultiMap are tried with each dimension as the
- * first one; MultiMap also with several conservatisms, since they decide how many cells of a
- * row are read between two hops.  For the best MultiMap then all balanced basic cubes are
- * tried.  For these a few positions and runs suffice, as they differ alike everywhere; what a
- * position costs differs much from mapping to mapping, though, so each mapping as it is by
- * default, and its best candidate, stand against all others at all positions.
+ * Algorithm.  Every candidate is planned completely, without a file, and its queries are predicted
+ * run by run (prediction.c) at the same positions.  Naive and MultiMap are tried with each
+ * dimension as the first one.  MultiMap is also tried with several conservatisms, since they decide
+ * how many cells of a row are read between two hops; then all balanced basic cubes are tried for
+ * the best of these.  For this search 4 positions and 500 runs are enough, because candidates of
+ * one mapping differ alike at all positions.  Times of different mappings at one position differ
+ * much more, so each mapping with its defaults, and its best candidate, are compared with all
+ * others at all positions.
  *
- * A cache in the drive can change the order of mappings, and predictions know of none: on a
- * simulated drive that has one, those of the last comparison are measured.
+ * A cache in the drive can change the order of mappings, and predictions do not model it: on a
+ * simulated drive with a cache the candidates of the last comparison are measured.
  */
 #include <errno.h>
 #include <math.h>
@@ -30,9 +31,9 @@
 #define CHOICE_RUNS 500
 #define FINAL_RUNS 20000
 #define BASIC_CUBES_MAX 300
-#define MEASURED_CELLS 1000000	/* of all queries at all positions */
+#define MEASURED_CELLS 1000000	/* maximum cells of all queries at all positions */
 #define DEFAULT_WASTE_MAX 50	/* percent, without queries */
-#define APPENDABLE_CURVE_DIMS 4 /* curves over more need sizes that are powers of two */
+#define APPENDABLE_CURVE_DIMS 4 /* with more, curves need sizes that are powers of two */
 
 struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k)
@@ -108,7 +109,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint6
 }
 
 struct search {
-	const struct sp_cube_create_opts *asked; /* what is given there stays */
+	const struct sp_cube_create_opts *asked; /* members that are given there stay */
 	struct sp_cube_create_opts trial, best;
 	double ns;
 	bool any;
@@ -119,7 +120,7 @@ struct search {
 	struct sp_errinfo *err;
 };
 
-/* Leaves no more space unused than was allowed, if anything was said. */
+/* True if the unused space is within the limit of the options, if there is one. */
 static bool spares_space(const struct sp__cube_plan *plan)
 {
 	double max = plan->opts->waste_max_percent;
@@ -128,8 +129,8 @@ static bool spares_space(const struct sp__cube_plan *plan)
 }
 
 /*
- * The number of positions at which all queries have few enough cells to be measured; 0: none.  The
- * tile can be one that the plan chooses.  A shape that cannot be is refused later.
+ * Returns the number of positions at which all queries together have at most MEASURED_CELLS cells.
+ * The tile can be one that the plan chooses.  An impossible shape is refused later.
  */
 static unsigned measurable_positions(const struct sp_cube_create_opts *o)
 {
@@ -169,7 +170,7 @@ static int cost(const struct search *s, struct sp__cube_plan *plan, double *ns)
 	return rc;
 }
 
-/* Looks at the trial; -ENODATA and errors of memory end the search, refusals do not. */
+/* Plans and compares the trial.  -ENODATA and -ENOMEM end the search, refusals do not. */
 static int try(struct search *s)
 {
 	struct sp_errinfo ignored = SP_ERRINFO_INIT;
@@ -178,7 +179,7 @@ static int try(struct search *s)
 	int rc = sp__cube_plan(&plan, &s->trial, "", &ignored);
 
 	if (!rc && spares_space(&plan)) {
-		/* The sizes that were chosen, so that they stay. */
+		/* Keep the sizes that the plan has chosen. */
 		const struct sp__mapping *m = &plan.superblock.mapping;
 		const bool multimap = m->kind == SP_CUBE_MULTIMAP;
 		uint64_t basic[SP_CUBE_DIMS_MAX];
@@ -197,12 +198,13 @@ static int try(struct search *s)
 	return rc == -ENOMEM || rc == -ENODATA ? rc : 0;
 }
 
-/* The dimension that comes first; the others keep their order.  An order that is given stays. */
+/* Returns the number of dimensions to try as the first one; a given order stays. */
 static unsigned first_dims(const struct sp_cube_create_opts *asked)
 {
 	return asked->ordered ? 1 : asked->shape.ndims;
 }
 
+/* Makes a dimension the first one; the others keep their order. */
 static void put_first(struct search *s, unsigned first)
 {
 	struct sp_cube_create_opts *o = &s->trial;
@@ -210,7 +212,6 @@ static void put_first(struct search *s, unsigned first)
 
 	if (s->asked->ordered)
 		return;
-
 	o->ordered = true;
 	o->order[0] = first;
 	for (unsigned i = 0; i < o->shape.ndims; i++)
@@ -240,7 +241,7 @@ static int try_basic(void *arg, struct sp__multimap *m)
 	return s->left-- ? try(s) : 1;
 }
 
-/* Then all basic cubes of the best of them. */
+/* Tries all aims, then all basic cubes of the best one. */
 static int try_multimap(struct search *s)
 {
 	struct sp__cube_plan plan;
@@ -299,7 +300,7 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/* A beam along each dimension, and a box of about as many cells as a mean beam, at most all. */
+/* Makes a beam along each dimension, and a box of about as many cells as a mean beam. */
 static size_t default_queries(const struct sp_cube_shape *s,
 			      struct sp_cube_query queries[SP_CUBE_DIMS_MAX + 1])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a workload costs on a planned cube, and the mapping on which it costs least.
+ * Predicts or measures a workload on a planned cube, and chooses the mapping with the lowest time.
  */
 #pragma once
 
@@ -8,34 +8,38 @@
 #include "cube/choose/prediction.h"
 
 /*
- * The mean query of the workload, of plan->opts, predicted.  positions, runs: limits of the
- * effort, 0: those of the workload, and none.  -ENODATA: nothing is known of the device.
+ * Predicts the mean query of the workload of plan->opts.
+ * positions: maximum number of positions per query; 0: as the workload says.
+ * runs: maximum number of runs that are followed per query; 0: all, and early_ns and late_ns too.
+ * Returns 0, or -ENODATA: the device is unknown.
  */
 SP_MUST_CHECK int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions,
 				   uint64_t runs, struct sp__cube_prediction *mean);
 
-/* The same measured on the simulated volume, in seconds; the plan is only to be freed then. */
+/*
+ * Measures the mean query on the simulated volume of the plan, in seconds.  Afterwards the plan can
+ * only be freed.  Returns 0, or an error of reading, in err.
+ */
 SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned positions, double *seconds,
 				   struct sp_errinfo *err);
 
 /*
- * Sets mapping, order, basic cube and conservatism of opts, which have a workload, to those
- * with the least time: predicted, or, on a simulated drive with a cache, of which predictions
- * know nothing, measured, if the queries are small enough.  MultiMap or Naive if nothing is
- * known of the device.
+ * Sets mapping, order, basic cube and conservatism of opts, which have a workload, to those with
+ * the lowest predicted time.  On a simulated drive with a cache, which predictions do not model,
+ * times are measured if the queries are small enough.  If the device is unknown, opts stay
+ * unchanged. Returns 0, -ENOMEM, or an error of planning.
  */
 SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
 /*
- * Does the same if opts leave the mapping of a grid open.  Without queries a mean of beams and a
- * box decides, and if nothing is known of the device, or opts are refused, the mapping stays open;
- * -ENOMEM.
+ * Does the same if opts leave the mapping of a grid open.  Without queries, the mean of beams and a
+ * box decides; then, if the device is unknown or opts are refused, the mapping stays open.
  */
 SP_MUST_CHECK int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
-/* The position of a query of a shape, the k-th of its random ones. */
+/* Returns the box of a query at its k-th random position, or at the given one. */
 struct sp_cube_box sp__cube_query_box(const struct sp_cube_query *q,
 				      const struct sp_cube_shape *shape, uint64_t seed, unsigned k);
-/* At how many positions a query is looked at, of at most this many; 0: as the workload says. */
+/* Returns the number of positions of a query, at most max; 0: as the workload says. */
 unsigned sp__cube_query_positions(const struct sp_cube_workload *w, const struct sp_cube_query *q,
 				  unsigned max);

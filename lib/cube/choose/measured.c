@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A workload on the simulated volume of a plan, with a cube that has no file.
+ * Measures a workload on the simulated volume of a plan, with a cube that has no file.
  */
 #include "cube/choose/choose.h"
 #include "cube/elements/elements.h"

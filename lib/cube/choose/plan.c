@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A plan is made from sizes and a geometry alone, before any file is touched.
+ * Plans a cube from sizes and a geometry, before any file is touched.
  *
- * The file: two slots for the superblock, the table of checksums, the cells.  With tracks the cells
- * of MultiMap begin on the first whole track after the table; the blocks of the file are those
- * of the device from its beginning.
+ * Layout of the file: two slots for the superblock, the table of checksums, the cells.  With
+ * tracks, the cells of MultiMap begin on the first whole track after the table.  The blocks of the
+ * file are those of the device from its start.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,14 +25,14 @@
 #include "sim/machine.h"
 
 #define CELL_BYTES 4096
-#define VOLUME_BYTES (UINT64_C(1) << 56) /* of the address space of several volumes, each */
+#define VOLUME_BYTES (UINT64_C(1) << 56) /* address space of each of several volumes */
 #define WASTE_MAX 50			 /* percent */
 
 SP__ENUM_TABLE(sp_cube_mapping, { "auto", SP_CUBE_AUTO }, { "multimap", SP_CUBE_MULTIMAP },
 	       { "naive", SP_CUBE_NAIVE }, { "zorder", SP_CUBE_ZORDER },
 	       { "hilbert", SP_CUBE_HILBERT }, { "gray", SP_CUBE_GRAY })
 
-static int refuse(const struct sp__cube_plan *p, int code, const char *text)
+int sp__cubeplan_refuse(const struct sp__cube_plan *p, int code, const char *text)
 {
 	return sp__errf(p->err, code, "create", p->path, -1, "%s", text);
 }
@@ -61,21 +61,21 @@ static void choose_tile(const struct sp_cube_shape *s, uint64_t block_bytes, uin
 	}
 }
 
-/* Of grids and of points. */
+/* Checks the shape of a grid or of points. */
 static int check_shape(struct sp__cube_plan *p)
 {
 	struct sp_cube_shape *s = &p->superblock.shape;
 	uint32_t type_bytes = sp_cube_type_bytes(s->type);
 
 	if (!s->ndims || s->ndims > SP_CUBE_DIMS_MAX)
-		return refuse(p, SP_ESYNTAX, "a cube has 1 to 16 dimensions");
+		return sp__cubeplan_refuse(p, SP_ESYNTAX, "a cube has 1 to 16 dimensions");
 	if (type_bytes)
 		s->element_bytes = type_bytes;
 	if (!s->element_bytes || s->element_bytes > SP_CUBE_ELEMENT_MAX)
-		return refuse(p, SP_ESYNTAX, "an element has 1 to 65536 bytes");
+		return sp__cubeplan_refuse(p, SP_ESYNTAX, "an element has 1 to 65536 bytes");
 	for (unsigned i = 0; i < s->ndims; i++)
 		if (!s->dims[i])
-			return refuse(p, SP_ESYNTAX, "a dimension has no elements");
+			return sp__cubeplan_refuse(p, SP_ESYNTAX, "a dimension has no elements");
 	return 0;
 }
 
@@ -89,25 +89,27 @@ static int check_grid(struct sp__cube_plan *p)
 		tiled |= s->tile[i];
 		if (__builtin_mul_overflow(cells, s->dims[i], &cells) ||
 		    cells > (UINT64_C(1) << 62) / s->element_bytes)
-			return refuse(p, SP_ESYNTAX, "the dimensions make more than 2^62 bytes");
+			return sp__cubeplan_refuse(p, SP_ESYNTAX, "the dataset exceeds 2^62 bytes");
 	}
 	for (unsigned i = s->ndims; i < SP_CUBE_DIMS_MAX; i++)
 		if (s->tile[i] || p->opts->basic[i])
-			return refuse(p, SP_ESYNTAX,
-				      "the tile or the basic cube has more dimensions than the "
-				      "dataset");
+			return sp__cubeplan_refuse(
+				p, SP_ESYNTAX,
+				"the tile or the basic cube has more dimensions than the "
+				"dataset");
 	if (!tiled)
 		choose_tile(s, p->superblock.block_bytes, s->tile);
 	bytes = s->element_bytes;
 	for (unsigned i = 0; i < s->ndims; i++) {
 		if (!s->tile[i])
-			return refuse(p, SP_ESYNTAX, "the tile needs a size for each dimension");
+			return sp__cubeplan_refuse(p, SP_ESYNTAX,
+						   "the tile needs a size for each dimension");
 		if (s->tile[i] > UINT32_C(1) << 24 || (bytes *= s->tile[i]) > SP__CELL_MAX)
-			return refuse(p, SP_ESYNTAX, "a tile has more than 256 MiB");
+			return sp__cubeplan_refuse(p, SP_ESYNTAX, "a tile exceeds 256 MiB");
 	}
 	if (bytes % p->superblock.block_bytes)
 		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
-				"a tile of %llu bytes does not fill blocks of %u",
+				"a tile of %llu bytes is not a multiple of the block size %u",
 				(unsigned long long)bytes, p->superblock.block_bytes);
 	p->superblock.cell_blocks = (uint32_t)(bytes / p->superblock.block_bytes);
 	p->superblock.extent_cells = sp__extent_cells(bytes);
@@ -130,15 +132,15 @@ static int set_order(struct sp__cube_plan *p)
 			seen |= 1u << m->order[i];
 	}
 	if (seen != (1u << p->superblock.shape.ndims) - 1)
-		return refuse(p, SP_ESYNTAX,
-			      "the order of dimensions does not name each of them once");
+		return sp__cubeplan_refuse(p, SP_ESYNTAX,
+					   "the order of dimensions must name each of them once");
 	for (unsigned i = 0; chosen && i < s->ndims; i++) {
 		if (!m->basic.k[i])
-			return refuse(p, SP_ESYNTAX,
-				      "the basic cube needs a size for each dimension");
+			return sp__cubeplan_refuse(
+				p, SP_ESYNTAX, "the basic cube needs a size for each dimension");
 		if (m->basic.k[i] > (s->dims[m->order[i]] - 1) / s->tile[m->order[i]] + 1)
-			return refuse(p, SP_ESYNTAX,
-				      "the sizes of the basic cube exceed the dataset");
+			return sp__cubeplan_refuse(
+				p, SP_ESYNTAX, "the sizes of the basic cube exceed the dataset");
 	}
 	return 0;
 }
@@ -149,7 +151,7 @@ static int set_volumes(struct sp__cube_plan *p)
 	struct sp__basicgrid *b = &p->superblock.mapping.basic;
 
 	if (o->points && o->volumes > 1)
-		return refuse(p, SP_EUNSUP, "points lie on one volume");
+		return sp__cubeplan_refuse(p, SP_EUNSUP, "a dataset of points has one volume");
 	b->volumes = (unsigned)sp__max(o->volumes, 1);
 	b->method = o->decluster;
 	b->volume_blocks = VOLUME_BYTES / p->superblock.block_bytes;
@@ -161,7 +163,7 @@ static int set_volumes(struct sp__cube_plan *p)
 	return 0;
 }
 
-/* Geometry, size and host of the simulated volume, or of each of several. */
+/* Reads geometry, size and host of the simulated volume, or of each of several. */
 static int read_model(struct sp__cube_plan *p, const char *text)
 {
 	unsigned volumes = (unsigned)sp__max(p->opts->volumes, 1);
@@ -191,7 +193,7 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 	return rc;
 }
 
-/* The geometry of the options, or of the simulated volume's model. */
+/* Finds the geometry: that of the options, or of the model of the simulated volume. */
 static int find_geometry(struct sp__cube_plan *p)
 {
 	const char *spec = sp__volume_spec_machine_spec(&p->opts->run);
@@ -208,7 +210,8 @@ static int find_geometry(struct sp__cube_plan *p)
 	}
 	p->superblock.mapping.multimap.host_ns = p->host_ns;
 	if (!rc && !sp__cube_block_possible(p->superblock.block_bytes))
-		rc = refuse(p, SP_EUNSUP, "the blocks of the geometry are no power of two");
+		rc = sp__cubeplan_refuse(p, SP_EUNSUP,
+					 "the block size of the geometry is not a power of two");
 	return rc;
 }
 
@@ -242,7 +245,7 @@ static int copy_texts(struct sp__cube_plan *p)
 }
 
 /*
- * MultiMap gains nothing where a row takes less time than a hop: then several rows lie on one
+ * True if a row takes less time than a hop.  Then MultiMap gains nothing: several rows fit on one
  * track, and following the tracks only costs space.
  */
 static bool rows_are_short(const struct sp__mapping *m)
@@ -250,7 +253,7 @@ static bool rows_are_short(const struct sp__mapping *m)
 	return m->grid.size[0] * m->cell_blocks < m->multimap.zones[0].hop_blocks;
 }
 
-/* More space unused than AUTO may leave. */
+/* True if MultiMap leaves more space unused than AUTO accepts. */
 static bool wastes(const struct sp__cube_plan *p)
 {
 	double max = p->opts->waste_max_percent;
@@ -260,34 +263,44 @@ static bool wastes(const struct sp__cube_plan *p)
 
 static int unplaceable(const struct sp__cube_plan *p, int rc)
 {
-	return rc == -ERANGE ? refuse(p, rc, "the cells make more than 2^62 bytes")
+	return rc == -ERANGE ? sp__cubeplan_refuse(p, rc, "the cells exceed 2^62 bytes")
 			     : sp__err(p->err, rc, "create", p->path, -1);
+}
+
+int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block)
+{
+	struct sp__multimap *m = &p->superblock.mapping.multimap;
+	int rc = SP_EUNSUP;
+
+	sp__multimap_free(m);
+	if (p->geometry)
+		rc = sp__multimap_zones(m, p->geometry, first_block, p->opts->conservatism_deg);
+	if (rc != SP_EUNSUP)
+		return rc ? sp__err(p->err, rc, "create", p->path, -1) : 0;
+	sp__multimap_free(m);
+	return p->fallback ? rc
+			   : sp__cubeplan_refuse(
+				     p, rc,
+				     "the volume has no known tracks or hops: MultiMap needs a "
+				     "geometry with both");
 }
 
 static int place_multimap(struct sp__cube_plan *p, uint64_t first_block)
 {
 	struct sp__mapping *m = &p->superblock.mapping;
-	int rc = SP_EUNSUP;
+	int rc = sp__cubeplan_zones(p, first_block);
 
-	sp__multimap_free(&m->multimap);
-	if (p->geometry)
-		rc = sp__multimap_zones(&m->multimap, p->geometry, first_block,
-					p->opts->conservatism_deg);
-	if (rc == SP_EUNSUP)
-		return p->fallback ? rc
-				   : refuse(p, rc,
-					    "the volume has no tracks, or no hops, that are known: "
-					    "MultiMap needs a geometry with both");
-	if (!rc)
-		rc = sp__cube_superblock_place(&p->superblock);
+	if (rc)
+		return rc;
+	rc = sp__cube_superblock_place(&p->superblock);
 	if (p->fallback && (rc == -ENOSPC || (!rc && (rows_are_short(m) || wastes(p)))))
 		return SP_EUNSUP;
 	if (rc == -ENOSPC)
-		return refuse(
-			p, rc,
-			"the tracks of the volume do not hold the cube as MultiMap places it");
+		return sp__cubeplan_refuse(
+			p, rc, "the tracks of the volume cannot hold the cube under MultiMap");
 	if (rc == SP_EUNSUP)
-		return refuse(p, rc, "the sizes of the basic cube exceed the reach of a hop");
+		return sp__cubeplan_refuse(p, rc,
+					   "the sizes of the basic cube exceed the reach of a hop");
 	return rc ? unplaceable(p, rc) : 0;
 }
 
@@ -308,13 +321,14 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 	}
 	rc = sp__cube_superblock_place(&p->superblock);
 	if (rc == SP_EUNSUP)
-		return refuse(p, rc,
-			      "a curve over more than 4 dimensions needs sizes in cells that are "
-			      "powers of two");
+		return sp__cubeplan_refuse(
+			p, rc,
+			"a curve over more than 4 dimensions needs sizes in cells that are "
+			"powers of two");
 	return rc ? unplaceable(p, rc) : 0;
 }
 
-/* The log of puts is at the end of the second slot for the superblock, or behind it. */
+/* Places the log of puts at the end of the second slot for the superblock, or behind it. */
 static void place_log(struct sp__cube_superblock *h, uint64_t head_bytes)
 {
 	uint64_t slot = h->slots.slot_bytes, end = 2 * slot;
@@ -322,7 +336,7 @@ static void place_log(struct sp__cube_superblock *h, uint64_t head_bytes)
 	h->log_offset = head_bytes + h->log_bytes <= slot ? end - h->log_bytes : end;
 }
 
-/* How much the head takes, how long the table is, and where cells begin. */
+/* Computes the size of the superblock, the length of the table, and the start of the cells. */
 static int lay_out(struct sp__cube_plan *p)
 {
 	struct sp__cube_superblock *h = &p->superblock;
@@ -333,7 +347,7 @@ static int lay_out(struct sp__cube_plan *p)
 
 	h->log_bytes =
 		sp__putlog_bytes((uint64_t)h->cell_blocks * h->block_bytes * h->extent_cells);
-	/* The zones that the head lists do not get more when cells begin further back. */
+	/* Later starts of cells do not add zones to the superblock. */
 	rc = place_cells(p, p->mapping, 0);
 	if (rc)
 		return rc;
@@ -344,7 +358,7 @@ static int lay_out(struct sp__cube_plan *p)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
 	bytes += (SP__FRAGMENTS_MAX - 1) * SP__FRAGMENT_BYTES(h->shape.ndims);
 	if (!sp__superblocks_set_size(&h->slots, bytes))
-		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
+		return sp__cubeplan_refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
 	place_log(h, bytes);
 	all->table_block = sp__cube_superblock_front(h);
 	sp__cube_superblock_cells(h, all->placed);
@@ -368,10 +382,11 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	p->superblock.shape = opts->shape;
 	p->superblock.no_data = opts->no_data;
 	rc = opts->volumes > SP_CUBE_VOLUMES_MAX
-		     ? refuse(p, SP_ESYNTAX, "a cube has 1 to 64 volumes")
+		     ? sp__cubeplan_refuse(p, SP_ESYNTAX, "a cube has 1 to 64 volumes")
 		     : sp__volume_spec_check(&opts->run, err);
 	if (!rc && opts->run.volume && !sp__volume_spec_simulated(&opts->run))
-		rc = refuse(p, SP_ESYNTAX, "the volume of a cube is simulated, or its own file");
+		rc = sp__cubeplan_refuse(p, SP_ESYNTAX,
+					 "the volume of a cube is simulated, or its own file");
 	if (!rc)
 		rc = find_geometry(p);
 	if (!rc)
@@ -383,11 +398,12 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 	if (!rc)
 		rc = set_volumes(p);
 	if (!rc && opts->nattributes > SP__CUBE_ATTRIBUTES_MAX)
-		rc = refuse(p, SP_ESYNTAX, "too many attributes");
+		rc = sp__cubeplan_refuse(p, SP_ESYNTAX, "too many attributes");
 	if (!rc && copy_texts(p))
 		rc = sp__err(err, -ENOMEM, "create", path, -1);
 	if (!rc && opts->no_data && !sp__volume_spec_simulated(&opts->run))
-		rc = refuse(p, SP_ESYNTAX, "a cube without data needs a simulated volume");
+		rc = sp__cubeplan_refuse(p, SP_ESYNTAX,
+					 "a cube without data needs a simulated volume");
 	return rc ? rc : opts->points ? sp__pointplan_lay_out(p) : lay_out(p);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The plan of a new cube: its head, with every cell placed.
+ * The plan of a new cube: its superblock, with the location of every cell.
  */
 #pragma once
 
@@ -11,14 +11,14 @@ struct sp__cube_plan {
 	const char *path; /* for messages */
 	struct sp_errinfo *err;
 	struct sp__cube_superblock superblock;
-	enum sp_cube_mapping mapping; /* the one to try first, never AUTO, ... */
-	bool fallback;		      /* ... and whether Naive follows where it does not suit */
-	const struct sp_geometry *geometry; /* of the volume; NULL: unknown */
-	struct sp_geometry *own;	    /* the same, if it is the plan's */
-	double host_ns;			    /* of a simulated host, for each request */
-	bool caches;			    /* a simulated drive that keeps what it has read */
-	bool fifo;			    /* it serves requests in their order, ... */
-	unsigned window;		    /* ... or chooses among so many; 0: of any number */
+	enum sp_cube_mapping mapping;	    /* mapping to try first; not AUTO */
+	bool fallback;			    /* use Naive if that one does not suit */
+	const struct sp_geometry *geometry; /* geometry of the volume; NULL: unknown */
+	struct sp_geometry *own;	    /* the same, if the plan owns it */
+	double host_ns;			    /* time of a simulated host per request */
+	bool caches;			    /* the simulated drive has a read cache */
+	bool fifo;			    /* it serves requests in their order */
+	unsigned window;		    /* requests that it chooses from; 0: all */
 	uint64_t device_bytes;		    /* 0: unlimited */
 };
 
@@ -29,14 +29,22 @@ static inline bool sp__cube_mapping_open(const struct sp_cube_create_opts *opts)
 }
 
 /*
- * Errors as sp_cube_create(); after one, too, it is to be freed.  opts and path are borrowed,
- * and their mapping is one, or AUTO, which is then the simple choice between MultiMap and
- * Naive.
+ * Plans a cube.  opts and path are borrowed.  If opts->mapping is AUTO, the plan uses MultiMap, or
+ * Naive if MultiMap does not suit.  The caller frees the plan, also after an error.  Returns 0 or
+ * an error of sp_cube_create().
  */
 SP_MUST_CHECK int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opts,
 				const char *path, struct sp_errinfo *err);
 void sp__cube_plan_free(struct sp__cube_plan *p);
 
-/* points.c: checks shape and options, and chooses the cell; then the layout of an empty one. */
+/*
+ * Finds the zones of MultiMap from first_block on.  SP_EUNSUP: tracks or hops are unknown; if the
+ * plan has no fallback, err says so.
+ */
+SP_MUST_CHECK int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block);
+/* Records an error with a text, and returns code. */
+int sp__cubeplan_refuse(const struct sp__cube_plan *p, int code, const char *text);
+
+/* points.c: checks shape and options, and chooses the cell; then lays out an empty dataset. */
 SP_MUST_CHECK int sp__pointplan_check(struct sp__cube_plan *p);
 SP_MUST_CHECK int sp__pointplan_lay_out(struct sp__cube_plan *p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new dataset of points is empty: heads, no directory, the cell outside.
+ * Plans a dataset of points, which is empty: superblocks, no directory, the cell outside.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,12 +12,7 @@
 #define CELL_BYTES 4096
 #define CELL_BYTES_MAX (UINT32_C(1) << 20)
 
-static int refuse(const struct sp__cube_plan *p, int code, const char *text)
-{
-	return sp__errf(p->err, code, "create", p->path, -1, "%s", text);
-}
-
-/* What has no meaning for points. */
+/* Refuses options that do not apply to points. */
 static int check_opts(const struct sp__cube_plan *p)
 {
 	const struct sp_cube_create_opts *o = p->opts;
@@ -28,31 +23,32 @@ static int check_opts(const struct sp__cube_plan *p)
 		basic |= o->basic[i] != 0;
 	}
 	if (tiled || basic || o->fill)
-		return refuse(p, SP_ESYNTAX,
-			      "tile, basic cube and fill are of grids: points have none");
+		return sp__cubeplan_refuse(
+			p, SP_ESYNTAX, "tile, basic cube and fill apply to grids, not to points");
 	if (o->no_data || (o->workload && o->workload->n))
-		return refuse(p, SP_ESYNTAX,
-			      "where points lie depends on them: they cannot be planned without");
+		return sp__cubeplan_refuse(
+			p, SP_ESYNTAX,
+			"the layout of points depends on the data: points need data");
 	if (!(o->fill_factor >= 0.001 && o->fill_factor <= 1))
-		return refuse(p, SP_ESYNTAX, "the fill factor is from 0.001 to 1");
+		return sp__cubeplan_refuse(p, SP_ESYNTAX, "the fill factor is not from 0.001 to 1");
 	return o->overflow >= 0 && o->overflow <= 1000
 		       ? 0
-		       : refuse(p, SP_ESYNTAX, "the share of overflow cells is from 0 to 1000");
+		       : sp__cubeplan_refuse(p, SP_ESYNTAX,
+					     "the share of overflow cells is not from 0 to 1000");
 }
 
-/* The cell that was given, or one that holds a point. */
+/* Takes the cell size of the options, or chooses one that holds a point. */
 static int choose_cell(struct sp__cube_plan *p, uint32_t record_bytes)
 {
 	struct sp__cube_superblock *h = &p->superblock;
 	uint64_t min = sizeof(struct sp__pointcell) + record_bytes, bytes = p->opts->cell_bytes;
 
 	if (!bytes)
-		bytes = (sp__max(min, CELL_BYTES) + h->block_bytes - 1) / h->block_bytes *
-			h->block_bytes;
+		bytes = sp__div_up(sp__max(min, CELL_BYTES), h->block_bytes) * h->block_bytes;
 	if (bytes % h->block_bytes || bytes > CELL_BYTES_MAX || bytes < min)
 		return sp__errf(p->err, SP_ESYNTAX, "create", p->path, -1,
-				"a cell has whole blocks of %u bytes, at least %llu bytes and at "
-				"most 1 MiB",
+				"the cell size is not a multiple of %u bytes from %llu bytes to "
+				"1 MiB",
 				h->block_bytes, (unsigned long long)min);
 	h->cell_blocks = (uint32_t)(bytes / h->block_bytes);
 	return 0;
@@ -70,12 +66,14 @@ int sp__pointplan_check(struct sp__cube_plan *p)
 	for (unsigned i = 0; i < s->ndims; i++)
 		s->tile[i] = 1;
 	if (sp__zspace_init(&z, s->ndims, s->dims))
-		return refuse(p, SP_EUNSUP, "the coordinates have more than 128 bits together");
+		return sp__cubeplan_refuse(p, SP_EUNSUP,
+					   "the coordinates have more than 128 bits together");
 	if ((p->opts->mapping == SP_CUBE_HILBERT || p->opts->mapping == SP_CUBE_GRAY) &&
 	    z.bits > 61)
-		return refuse(p, SP_EUNSUP,
-			      "coordinates of more than 61 bits together are too long for this "
-			      "curve");
+		return sp__cubeplan_refuse(
+			p, SP_EUNSUP,
+			"coordinates of more than 61 bits together are too long for this "
+			"curve");
 	h->points = h->complete = true;
 	h->extent_cells = 1;
 	h->pointset.fill = (uint32_t)(p->opts->fill_factor * 1000 + 0.5);
@@ -83,28 +81,20 @@ int sp__pointplan_check(struct sp__cube_plan *p)
 	return choose_cell(p, z.bytes + s->element_bytes);
 }
 
-/* MultiMap if it is wanted or may be chosen, and there are tracks. */
+/* Sets the mapping; MultiMap, if it is allowed but not required, only if tracks are known. */
 static int set_mapping(struct sp__cube_plan *p)
 {
 	struct sp__mapping *m = &p->superblock.mapping;
-	int rc = SP_EUNSUP;
+	int rc;
 
 	m->kind = p->mapping;
 	m->cell_blocks = p->superblock.cell_blocks;
 	m->basic.volumes = 1;
 	if (m->kind != SP_CUBE_MULTIMAP)
 		return 0;
-	if (p->geometry)
-		rc = sp__multimap_zones(&m->multimap, p->geometry, 0, p->opts->conservatism_deg);
-	if (!rc)
-		return 0;
-	if (rc != SP_EUNSUP)
-		return sp__err(p->err, rc, "create", p->path, -1);
-	if (!p->fallback)
-		return refuse(p, rc,
-			      "the volume has no tracks, or no hops, that are known: MultiMap "
-			      "needs a geometry with both");
-	sp__multimap_free(&m->multimap);
+	rc = sp__cubeplan_zones(p, 0);
+	if (rc != SP_EUNSUP || !p->fallback)
+		return rc;
 	m->kind = SP_CUBE_NAIVE;
 	return 0;
 }
@@ -124,12 +114,12 @@ int sp__pointplan_lay_out(struct sp__cube_plan *p)
 	if (!data)
 		return sp__err(p->err, -ENOMEM, "create", p->path, -1);
 	if (!sp__superblocks_set_size(&h->slots, bytes))
-		return refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
+		return sp__cubeplan_refuse(p, SP_ESYNTAX, "the attributes are more than 64 MiB");
 	h->pointset.directory_block =
-		(2 * (uint64_t)h->slots.slot_bytes / h->block_bytes + unit - 1) / unit * unit;
+		sp__div_up(2 * (uint64_t)h->slots.slot_bytes / h->block_bytes, unit) * unit;
 	h->pointset.outside_block = h->pointset.directory_block;
 	h->pointset.leaf_block = h->pointset.overflow_block =
-		(h->pointset.outside_block + h->cell_blocks + unit - 1) / unit * unit;
+		sp__div_up(h->pointset.outside_block + h->cell_blocks, unit) * unit;
 	h->pointset.regions_sum = h->pointset.leaves_sum = sp__checksum("", 0);
 	return 0;
 }

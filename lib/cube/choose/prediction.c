@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: the walk of a mapping gives the runs of a query in the order in which they are issued.
- * A run is a *pass* of blocks under the head: it begins on a track at an angle, and takes a
- * time to an end on a track at an angle.  Time passes pass by pass:
+ * Predicts queries by following the head over the tracks.
  *
- *	positioning = the least time >= need that turns the platter from the end of the last
+ * Algorithm.  The walk of a mapping gives the runs of a query in the order in which they are
+ * issued. A run is a *pass* of blocks under the head: it begins on a track at an angle, and after
+ * its time ends on a track at an angle.  Time passes pass by pass:
+ *
+ *	positioning = minimum time >= need that rotates the platter from the end of the last
  *		      pass to the start of the next one
- *	need	    = what is left of the overhead + move(tracks in between)
- *	move	    = seek curve(cylinders) or switch of surfaces, the longer; if the layout is not
- *		      known: hop curve(tracks) - overhead, inside a round of a serpentine that of
- *		      there, and beyond its end the seek curve
+ *	need	    = rest of the overhead + move(tracks in between)
+ *	move	    = maximum of seek curve(cylinders) and the switch of surfaces; if the layout is
+ *		      unknown: hop curve(tracks) - overhead, inside a round of a serpentine its
+ *		      own hop curve, and beyond the end of the hop curve the seek curve
  *
  * Angles are exact, so whole revolutions are lost exactly where the drive loses them.  The hop
- * curve is the longest move of n tracks; the layout is looked at first because on many drives
- * most hops are shorter, and one that just makes it would be said to lose a revolution.  What
- * a geometry does not tell is taken so: tracks follow each other with their skew, and a
- * request is read from its first block on.
+ * curve is the longest move of n tracks.  The layout is used first because on many drives most hops
+ * are shorter, so the hop curve would predict lost revolutions that do not occur.
  *
- * The time of a pass over many tracks of one zone is a sum in closed form: a revolution for
- * each track, and its skew.  From zone to zone the platter turns to the start of the next one.
+ * The time of a pass over many tracks of one zone is a sum in closed form: a revolution per track,
+ * and its skew.  Between zones the platter rotates to the start of the next one.
  *
- * Several requests outstanding: a request may be chosen when its overhead has passed since it
- * was issued, which the host does when another one ends.  The drive takes the one that is next
- * under the head, of those in its window.  One request at a time is the same with a queue of one,
- * where all of the overhead is left.
+ * Outstanding requests.  The host issues a request when another one ends.  The drive can choose it
+ * after its overhead.  Of the requests in its window, the drive chooses the one that is under the
+ * head next. One request at a time is a queue of one, where all of the overhead remains.
  *
- * Not modelled: a cache in the drive, schedulers, the arms of an array.
- *
- * In parts of a device that the geometry does not know, and for the first request, positioning
- * is a mean: a seek within the cube, and half a revolution.
- *
- * Several volumes are drives that work side by side: each is predicted by itself, and the
- * query takes as long as the slowest.
+ * Several volumes are drives that work concurrently: each is predicted alone, and the query takes
+ * as long as the slowest.
  *
  * Memory: three queues of at most 64 passes, on the stack.
+ *
+ * Assumptions, if the geometry does not say otherwise: tracks follow each other with their skew,
+ * and a request is read from its first block on.  Outside the known parts of a device, and for the
+ * first request, positioning is a mean: a seek within the cube and half a revolution.
+ *
+ * Not modelled: the drive's cache, schedulers, the arms of an array.
  */
 #include <errno.h>
 #include <math.h>
@@ -47,8 +47,8 @@
 #include "dev/drive.h" /* names of layouts */
 #include "dev/geometry.h"
 
-#define MB 1048576.0
-#define SLACK_NS 2 /* a target missed by no more is not missed: rounding */
+#define MIB 1048576.0
+#define SLACK_NS 2 /* rounding: a target that is missed by at most this is met */
 #define CLIFF_BLOCKS 2
 
 /* A location under the head. */
@@ -56,22 +56,22 @@ struct spot {
 	bool known;
 	uint64_t track;
 	sp__angle angle;
-	bool exact; /* cylinder and surface are known too */
+	bool exact; /* cylinder and surface are known, too */
 	uint64_t cylinder, surface;
 };
 
 /* One request. */
 struct pass {
 	struct spot begin, end;
-	double ns;	 /* from its begin to its end */
-	double block_ns; /* where it begins */
-	double ready_ns; /* in a queue: when it may be chosen */
+	double ns;	 /* duration */
+	double block_ns; /* time of a block at its begin */
+	double ready_ns; /* in a queue: when it can be chosen */
 };
 
-/* A drive, and the host before it. */
+/* A drive and its host. */
 struct drive {
-	double late_blocks;		  /* each aim is missed by so many */
-	double now_ns, host_ns, start_ns; /* start: what the first positioning took */
+	double late_blocks;		  /* each aim is this much late */
+	double now_ns, host_ns, start_ns; /* start: the first positioning */
 	struct spot at;
 	unsigned queued;
 	struct pass queue[SP__PREDICT_DEPTH_MAX];
@@ -83,14 +83,14 @@ struct predictor {
 	const struct sp__mapping *m;
 	unsigned depth, ndrives;
 	double mean_ns;		/* positioning from an unknown location */
-	uint64_t first, blocks; /* of the request that is being put together */
+	uint64_t first, blocks; /* the request that is being built */
 	uint64_t runs, cells, requests, seeks, read, next_block;
 	struct drive drives[3];
 };
 
 /*
- * Whether bands of even surfaces are gone through from their inner ends, which decides how far the
- * next round is if surfaces are odd in number: two bands then, else one cylinder.
+ * True if bands of even surfaces run outwards.  With an odd number of surfaces this decides how far
+ * the next round is: two bands if true, else one cylinder.
  */
 static bool descends(const struct sp_geometry *g)
 {
@@ -102,10 +102,10 @@ static bool descends(const struct sp_geometry *g)
 }
 
 /*
- * Cylinder and surface of a track, where the layout tells them and the seek curve has the time
- * between two surfaces.  A zone begins with a cylinder.  Of serpentines with an even number of
- * surfaces it is not known in which direction the first one goes; that matters little, as rounds
- * are equally far apart.
+ * Sets cylinder and surface of a track, if the layout is known and the seek curve has the time
+ * between two surfaces.  A zone begins with a cylinder.  For serpentines with an even number of
+ * surfaces the direction of the first one is unknown; this matters little, since rounds are equally
+ * far apart.
  */
 static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t i,
 			  struct spot *s)
@@ -136,7 +136,7 @@ static void find_cylinder(const struct sp_geometry *g, const struct sp__geozone 
 	s->exact = true;
 }
 
-/* By the hop curves: that inside a round, where both tracks are in one. */
+/* Uses the hop curve, or, if both tracks are in one round, the curve inside rounds. */
 static double hop_ns(const struct sp_geometry *g, uint64_t from, uint64_t to)
 {
 	uint64_t tracks = sp__absdiff(from, to);
@@ -172,7 +172,7 @@ static sp__angle angle_in(const struct sp_geometry *g, double ns)
 	return (sp__angle)((revolutions - floor(revolutions)) * 0x1p64);
 }
 
-/* Until a sector at this angle has come, not before need_ns. */
+/* Returns the time until angle `to` is under the head, at least need_ns. */
 static double wait_ns(const struct sp_geometry *g, double need_ns, sp__angle from, sp__angle to)
 {
 	sp__angle late = from + angle_in(g, need_ns) - to;
@@ -180,7 +180,7 @@ static double wait_ns(const struct sp_geometry *g, double need_ns, sp__angle fro
 	return need_ns + (rotation_ns(g, late) <= SLACK_NS ? 0 : rotation_ns(g, -late));
 }
 
-/* Revolutions that the skews before a track add up to. */
+/* Returns the sum of skews between two tracks, in revolutions. */
 static double skew_diff(const struct sp__region *r, uint64_t from, uint64_t to)
 {
 	uint64_t before = from / r->npattern * r->pattern_skew + r->skew_before[from % r->npattern];
@@ -198,7 +198,7 @@ static void set_spot(const struct sp_geometry *g, const struct sp__geozone *z,
 	find_cylinder(g, z, t->number, s);
 }
 
-/* The blocks of a pass that lie in one zone. */
+/* Makes the pass over blocks of one zone. */
 static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t first,
 		      uint64_t blocks, struct pass *p)
 {
@@ -224,10 +224,10 @@ static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, 
 
 static double plain_ns(const struct sp_geometry *g, uint64_t blocks)
 {
-	return (double)blocks * g->block_bytes / MB * g->transfer_s_per_mib * 1e9;
+	return (double)blocks * g->block_bytes / MIB * g->transfer_s_per_mib * 1e9;
 }
 
-/* Blocks from first on that lie in a zone, or before one (*z NULL). */
+/* Returns the number of blocks from first on in one zone, or before the next one (*z NULL). */
 static uint64_t part_of(const struct sp_geometry *g, uint64_t first, uint64_t blocks,
 			const struct sp__geozone **z)
 {
@@ -267,7 +267,7 @@ static void make_pass(const struct sp_geometry *g, uint64_t first, uint64_t bloc
 	}
 }
 
-/* From now_ns to the start of a pass, which may be chosen after idle_ns. */
+/* Returns the time from now_ns to the start of a pass that can be chosen after idle_ns. */
 static double position_ns(const struct predictor *p, const struct drive *d, double idle_ns,
 			  const struct pass *to)
 {
@@ -279,7 +279,7 @@ static double position_ns(const struct predictor *p, const struct drive *d, doub
 	return wait_ns(p->g, fmax(need, 0), d->at.angle, to->begin.angle);
 }
 
-/* The request of the queue that is served next. */
+/* Returns the index of the request that is served next. */
 static unsigned choose(const struct predictor *p, const struct drive *d, double *position)
 {
 	unsigned best = 0, n = d->queued;
@@ -371,7 +371,7 @@ static int see_run(void *arg, uint64_t first, uint64_t cells)
 	return p->o->runs_max && ++p->runs == p->o->runs_max;
 }
 
-/* A seek between two locations of the cube, each as likely as any other, and half a revolution. */
+/* Returns the mean seek between two random locations of the cube, plus half a revolution. */
 static double mean_position(const struct sp_geometry *g, const struct sp__mapping *m)
 {
 	enum { STEPS = 32 };
@@ -410,9 +410,9 @@ static void begin(struct predictor *p, const struct sp__predict_opts *o,
 }
 
 /*
- * A box of fewer rows that costs the same for each: MultiMap's rows take unlike times in
- * different cubes, so all cubes are looked at, by fewer coordinates along the outer
- * dimensions.  Dimension 1 stays as it is, for its rows follow each other by hops.
+ * Makes a box with fewer rows and the same mean time per row.  Rows of MultiMap take different
+ * times in different cubes, so the box keeps all cubes and has fewer coordinates along the outer
+ * dimensions.  Dimension 1 stays, because its rows follow each other by hops.
  */
 static void thin(const struct sp__mapping *m, struct sp_cube_box *box, uint64_t rows_max)
 {
@@ -426,12 +426,12 @@ static void thin(const struct sp__mapping *m, struct sp_cube_box *box, uint64_t 
 		unsigned d = m->order[i];
 		uint64_t count = sp__box_count(box, d);
 
-		box->stride[d] *= sp__min(count, (rows + rows_max - 1) / rows_max);
+		box->stride[d] *= sp__min(count, sp__div_up(rows, rows_max));
 		rows = rows / count * sp__box_count(box, d);
 	}
 }
 
-/* Without tracks: each request and each block take their time. */
+/* Without tracks: overhead per request, a mean seek per seek, transfer per block. */
 static double ns_without_tracks(const struct predictor *p)
 {
 	double each = p->g->overhead_ns[SP_GEOMETRY_READ] + p->o->host_ns;
@@ -449,7 +449,7 @@ static double finish(struct predictor *p, unsigned drive, double scale)
 	return d->start_ns + (d->now_ns - d->start_ns) * scale;
 }
 
-/* The part of the query that lies on one volume, if anything does. */
+/* Predicts the part of the query on one volume. */
 static void predict_volume(const struct sp__predict_opts *o, const struct sp__mapping *m,
 			   const struct sp_cube_box *box, unsigned volume,
 			   struct sp__cube_prediction *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Workloads as text: a line for each query.
+ * Parses workloads as text, one query per line.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,9 +13,9 @@
 #include "cube/choose/choose.h"
 
 #define LINE_MAX_BYTES 4096
-#define WEIGHT_END 1e100 /* sums of weights and of weighted times stay finite */
+#define WEIGHT_END 1e100 /* keeps sums of weights and of weighted times finite */
 
-/* A list of n numbers with a separator; false: text is none. */
+/* Parses a list of n numbers with a separator.  False: text is not such a list. */
 static bool numbers(const char *text, char separator, unsigned n, uint64_t *values)
 {
 	char *end;
@@ -48,11 +48,11 @@ static const char *parse_kind(struct sp_cube_query *q, const char *kind, const c
 		return "a range needs a size for each dimension, such as 8x8x4";
 	for (unsigned i = 0; i < s->ndims; i++)
 		if (!q->size[i] || q->size[i] > s->dims[i])
-			return "a range has 1 element along each dimension, or at most all";
+			return "a range has from 1 element to all along each dimension";
 	return NULL;
 }
 
-/* The weight before a query, if there is one; false: it is none. */
+/* Parses the weight before a query, if there is one.  False: it is not a weight. */
 static bool take_weight(struct sp_cube_query *q, const char **kind, char **rest)
 {
 	const struct sp_cube_shape number = { .type = SP_CUBE_F64 };
@@ -66,7 +66,7 @@ static bool take_weight(struct sp_cube_query *q, const char **kind, char **rest)
 	return parsed && q->weight > 0 && q->weight < WEIGHT_END && *kind;
 }
 
-/* NULL, or what is wrong with the line, which is not empty. */
+/* Parses a line that is not empty.  Returns NULL, or the reason why it is invalid. */
 static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cube_shape *s)
 {
 	char *rest;
@@ -90,7 +90,7 @@ static const char *parse(struct sp_cube_query *q, char *line, const struct sp_cu
 	return NULL;
 }
 
-/* Adds the query of a line; an empty one has none. */
+/* Adds the query of a line; an empty line has none. */
 static int add(struct sp_cube_workload *w, char *line, const struct sp_cube_shape *shape,
 	       const char **reason)
 {
@@ -129,7 +129,7 @@ static int read_lines(struct sp_cube_workload *w, FILE *f, const char *path,
 	rc = sp__check_uncut(fileno(f), file_bytes, path, err);
 	if (rc)
 		return rc;
-	return w->n ? 0 : sp__errf(err, SP_ESYNTAX, "read", path, -1, "it has no queries");
+	return w->n ? 0 : sp__errf(err, SP_ESYNTAX, "read", path, -1, "the file has no queries");
 }
 
 int sp_cube_workload_load(struct sp_cube_workload *w, const char *path,
@@ -160,7 +160,7 @@ int sp_cube_workload_add(struct sp_cube_workload *w, const char *query,
 	free(line);
 	if (!rc && w->n == before) {
 		rc = SP_ESYNTAX;
-		reason = "it is empty";
+		reason = "the query is empty";
 	}
 	return !rc	? 0
 	       : reason ? sp__errf(err, rc, "parse", "", -1, "query '%s': %s", query, reason)
