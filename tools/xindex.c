@@ -328,17 +328,11 @@ int main(int argc, char **argv)
 {
 	static struct config c;
 	const struct command *command;
-	int status;
 
 	msg_init(argv);
 	setlocale(LC_ALL, "");
 	stdio_guard();
 	signals_catch();
 	command = options_parse(&c, argc, argv);
-	if (c.common.stats)
-		statsfile_open(&c.stats, c.common.stats);
-	status = command->run(&c);
-	statsfile_close(&c.stats);
-	stdio_finish();
-	return status;
+	return commands_run(command, &c, &c.stats, c.common.stats);
 }

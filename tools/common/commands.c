@@ -130,3 +130,16 @@ const struct command *commands_read(const struct commands *all, int argc, char *
 	check_operands(command, operands);
 	return command;
 }
+
+int commands_run(const struct command *command, struct config *c, struct statsfile *file,
+		 const char *stats)
+{
+	int status;
+
+	if (stats)
+		statsfile_open(file, stats);
+	status = command->run(c);
+	statsfile_close(file);
+	stdio_finish();
+	return status;
+}

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "args.h"
+#include "statsfile.h"
 
 struct config; /* the tool's own struct */
 
@@ -29,3 +30,9 @@ struct commands {
  */
 const struct command *commands_read(const struct commands *all, int argc, char **argv,
 				    struct config *c, struct operands *operands);
+/*
+ * Runs a command, with the file of --stats open, and closes standard output.  stats: its name, or
+ * NULL.  Returns the exit status.
+ */
+int commands_run(const struct command *command, struct config *c, struct statsfile *file,
+		 const char *stats);
