@@ -26,18 +26,17 @@ static void *fill_value(struct config *c)
 	return fill;
 }
 
+void print_list(const uint64_t *values, unsigned n, const char *separator)
+{
+	for (unsigned i = 0; i < n; i++)
+		printf("%s%" PRIu64, i ? separator : "", values[i]);
+}
+
 void print_sizes(const char *label, const uint64_t *sizes, unsigned n)
 {
 	printf("%-12s", label);
-	for (unsigned i = 0; i < n; i++)
-		printf("%s%" PRIu64, i ? " x " : "", sizes[i]);
+	print_list(sizes, n, " x ");
 	putchar('\n');
-}
-
-static void print_place(const uint64_t *x, unsigned n)
-{
-	for (unsigned d = 0; d < n; d++)
-		printf("%s%" PRIu64, d ? "," : "", x[d]);
 }
 
 /* Prints the elements of each fragment. */
@@ -49,9 +48,9 @@ static void describe_parts(const struct sp_cube *cube, size_t parts, unsigned n)
 		if (sp_cube_fragment(cube, k, &part))
 			continue;
 		printf("part %-7zu", k + 1);
-		print_place(part.lo, n);
+		print_list(part.lo, n, ",");
 		printf(" to ");
-		print_place(part.hi, n);
+		print_list(part.hi, n, ",");
 		printf(", blocks %" PRIu64 " to %" PRIu64 "\n", part.first_block,
 		       part.end_block - 1);
 	}
@@ -221,8 +220,7 @@ int command_map(struct config *c)
 		if (sp_cube_element(cube, block, x))
 			die("%s: block %s has no cell", quote_file(c->operands.text[0]),
 			    quote_file(c->block));
-		for (unsigned i = 0; i < info.shape.ndims; i++)
-			printf("%s%" PRIu64, i ? "," : "", x[i]);
+		print_list(x, info.shape.ndims, ",");
 		putchar('\n');
 	} else {
 		coordinate("map", c->operands.text[1], info.shape.ndims, x);

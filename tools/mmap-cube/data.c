@@ -257,27 +257,49 @@ int command_range(struct config *c)
 	return query(c, cube, &box);
 }
 
+/* Prints the values of elements, or of points, which have coordinates before them. */
+struct values {
+	const struct sp_cube_shape *shape;
+	size_t skip;
+	char *text;
+	uint64_t n;
+};
+
+static int print_values(void *arg, const void *data, size_t bytes)
+{
+	struct values *v = arg;
+	const char *at = data, *end = at + bytes;
+
+	for (; at < end; at += v->skip + v->shape->element_bytes, v->n++) {
+		sp_cube_value_print(v->shape, at + v->skip, v->text);
+		puts(v->text);
+	}
+	return 0;
+}
+
 int command_get(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, false);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	uint64_t x[SP_CUBE_DIMS_MAX];
+	struct sp_cube_stats stats;
 	struct sp_cube_info info;
-	char *element, *text;
+	struct sp_cube_box box;
+	struct values v = { .shape = &info.shape };
 	int rc;
 
 	sp_cube_info(cube, &info);
-	coordinate("get", c->operands.text[1], info.shape.ndims, x);
-	if (info.points)
-		return points_get(c, cube, &info, x);
-	element = must_alloc(NULL, 3, info.shape.element_bytes + SP_CUBE_VALUE_MAX);
-	text = element + info.shape.element_bytes;
-	rc = sp_cube_get(cube, x, element, &err);
+	whole(&info, &box);
+	coordinate("get", c->operands.text[1], info.shape.ndims, box.lo);
+	memcpy(box.hi, box.lo, sizeof(box.hi));
+	v.skip = info.points ? info.shape.ndims * sizeof(uint64_t) : 0;
+	v.text = must_alloc(NULL, 2, info.shape.element_bytes + SP_CUBE_VALUE_MAX);
+	rc = sp_cube_read(cube, &box, print_values, &v, &stats, &err);
 	if (rc)
 		die_of(rc, &err);
-	sp_cube_value_print(&info.shape, element, text);
-	puts(text);
-	free(element);
+	if (!v.n)
+		die("%s: there is no point at %s", quote_file(c->operands.text[0]),
+		    quote_file(c->operands.text[1]));
+	free(v.text);
 	close_cube(c, cube);
 	return 0;
 }
@@ -362,8 +384,7 @@ int command_check(struct config *c)
 		printf("%" PRIu64 " layers are complete\n", info.loaded);
 	if (check.damaged) {
 		printf("the first damaged %s begins at element ", info.points ? "cell" : "extent");
-		for (unsigned i = 0; i < info.shape.ndims; i++)
-			printf("%s%" PRIu64, i ? "," : "", check.first_damaged[i]);
+		print_list(check.first_damaged, info.shape.ndims, ",");
 		putchar('\n');
 	}
 	report(c, cube, &stats);

@@ -34,17 +34,6 @@ struct sp_geometry *load_geometry(const struct config *c)
 	return g;
 }
 
-static void print_list(char *to, size_t room, const char *separator, unsigned n,
-		       const uint64_t *values)
-{
-	size_t at = 0;
-
-	to[0] = '\0';
-	for (unsigned i = 0; i < n && at < room; i++)
-		at += (size_t)snprintf(to + at, room - at, "%s%" PRIu64, i ? separator : "",
-				       values[i]);
-}
-
 /* True if one or two blocks determine whether a revolution is lost; then two values are shown. */
 static bool near_cliff(const struct sp_cube_candidate *c)
 {
@@ -63,12 +52,9 @@ static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool 
 			    bool chosen)
 {
 	uint64_t order[SP_CUBE_DIMS_MAX];
-	char dims[64], basic[64];
 
 	for (unsigned i = 0; i < n; i++)
 		order[i] = c->order[i];
-	print_list(dims, sizeof(dims), ",", n, order);
-	print_list(basic, sizeof(basic), "x", c->basic[0] ? n : 0, c->basic);
 	printf("%-4s %-8s ", chosen ? "auto" : "", sp_cube_mapping_name((int)c->mapping));
 	if (c->code) {
 		printf("- %s\n", c->reason);
@@ -80,9 +66,13 @@ static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool 
 	print_figure(9, 1, c->requests);
 	print_figure(10, 1, c->bytes / 1e3);
 	print_figure(6, 1, 100 * c->waste);
-	printf(" %s", dims);
-	if (c->basic[0])
-		printf(" %s +%g deg", basic, c->conservatism_deg);
+	putchar(' ');
+	print_list(order, n, ",");
+	if (c->basic[0]) {
+		putchar(' ');
+		print_list(c->basic, n, "x");
+		printf(" +%g deg", c->conservatism_deg);
+	}
 	if (near_cliff(c))
 		printf("; near a cliff: %.3f to %.3f ms", 1e3 * c->early_s, 1e3 * c->late_s);
 	putchar('\n');

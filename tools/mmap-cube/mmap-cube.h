@@ -81,12 +81,11 @@ int command_reorganise(struct config *c);
 
 /* points.c: commands on a dataset of points. */
 void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info);
-int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info *info,
-	       const uint64_t *x);
 void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block);
 /* Prints a message after a put if queries have become slow. */
 void points_say_repack(const struct config *c, const struct sp_cube *cube);
 
+void print_list(const uint64_t *values, unsigned n, const char *separator);
 void print_sizes(const char *label, const uint64_t *sizes, unsigned n);
 /* Writes the report of --stats. */
 void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_stats *s);

@@ -40,58 +40,6 @@ void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info
 		describe_region(cube, info, i);
 }
 
-struct values {
-	const struct sp_cube_info *info;
-	char *text;
-	uint64_t n;
-};
-
-static int print_values(void *arg, const void *data, size_t bytes)
-{
-	struct values *v = arg;
-	const struct sp_cube_shape *s = &v->info->shape;
-	const char *at = data, *end = at + bytes;
-
-	for (; at < end; at += s->element_bytes, v->n++) {
-		at += s->ndims * sizeof(uint64_t);
-		sp_cube_value_print(s, at, v->text);
-		puts(v->text);
-	}
-	return 0;
-}
-
-int points_get(struct config *c, struct sp_cube *cube, const struct sp_cube_info *info,
-	       const uint64_t *x)
-{
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct values v = { .info = info };
-	struct sp_cube_stats stats;
-	struct sp_cube_box box;
-	int rc;
-
-	for (unsigned i = 0; i < info->shape.ndims; i++) {
-		box.lo[i] = box.hi[i] = x[i];
-		box.stride[i] = 1;
-	}
-	v.text = must_alloc(NULL, 1, 2 * (size_t)info->shape.element_bytes + SP_CUBE_VALUE_MAX);
-	rc = sp_cube_read(cube, &box, print_values, &v, &stats, &err);
-	if (rc)
-		die_of(rc, &err);
-	if (!v.n)
-		die("%s: there is no point at %s", quote_file(c->operands.text[0]),
-		    quote_file(c->operands.text[1]));
-	free(v.text);
-	close_cube(c, cube);
-	return 0;
-}
-
-static void print_coordinate(const uint64_t *x, unsigned n, char end)
-{
-	for (unsigned i = 0; i < n; i++)
-		printf("%s%" PRIu64, i ? "," : "", x[i]);
-	putchar(end);
-}
-
 void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block)
 {
 	struct sp_cube_info info;
@@ -101,8 +49,10 @@ void points_map_block(const struct config *c, const struct sp_cube *cube, uint64
 	if (sp_cube_node(cube, block, &box))
 		die("%s: block %s has no cell", quote_file(c->operands.text[0]),
 		    quote_file(c->block));
-	print_coordinate(box.lo, info.shape.ndims, ' ');
-	print_coordinate(box.hi, info.shape.ndims, '\n');
+	print_list(box.lo, info.shape.ndims, ",");
+	putchar(' ');
+	print_list(box.hi, info.shape.ndims, ",");
+	putchar('\n');
 }
 
 void points_say_repack(const struct config *c, const struct sp_cube *cube)
