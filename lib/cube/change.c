@@ -42,15 +42,10 @@ int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count, const cha
 int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 		struct sp_errinfo *err)
 {
-	struct sp_cube_box box = { 0 };
+	struct sp_cube_box box = sp__box_of(x, cube->file.superblock.shape.ndims);
 	sigset_t all, old;
-	int rc;
+	int rc = sp__cube_check_box(&cube->file, &box, err);
 
-	for (unsigned i = 0; i < cube->file.superblock.shape.ndims; i++) {
-		box.lo[i] = box.hi[i] = x[i];
-		box.stride[i] = 1;
-	}
-	rc = sp__cube_check_box(&cube->file, &box, err);
 	if (!rc)
 		rc = sp__cube_check_elements(&cube->file, "write", err);
 	if (rc)

@@ -28,20 +28,25 @@ static int put_bytes(void *out, const void *data, size_t bytes)
 	return fwrite(data, 1, bytes, out) == bytes ? 0 : -(errno ? errno : EIO);
 }
 
+static int put_line(const struct csv *c, const uint8_t *value)
+{
+	for (unsigned i = 0; i < c->shape->ndims; i++)
+		fprintf(c->out, "%" PRIu64 ",", c->x[i]);
+	sp_cube_value_print(c->shape, value, c->text);
+	return fprintf(c->out, "%s\n", c->text) < 0 ? -(errno ? errno : EIO) : 0;
+}
+
 static int put_lines(void *arg, const void *data, size_t bytes)
 {
 	struct csv *c = arg;
-	const uint8_t *at = data, *end = at + bytes;
+	int rc = 0;
 
-	for (; at < end; at += c->shape->element_bytes) {
-		for (unsigned i = 0; i < c->shape->ndims; i++)
-			fprintf(c->out, "%" PRIu64 ",", c->x[i]);
-		sp_cube_value_print(c->shape, at, c->text);
-		if (fprintf(c->out, "%s\n", c->text) < 0)
-			return -(errno ? errno : EIO);
+	for (const uint8_t *at = data, *end = at + bytes; !rc && at < end;
+	     at += c->shape->element_bytes) {
+		rc = put_line(c, at);
 		sp__box_next(c->box, 0, c->shape->ndims, c->x);
 	}
-	return 0;
+	return rc;
 }
 
 /* Points with their coordinates. */
@@ -49,16 +54,13 @@ static int put_points(void *arg, const void *data, size_t bytes)
 {
 	struct csv *c = arg;
 	size_t head = c->shape->ndims * sizeof(uint64_t), each = head + c->shape->element_bytes;
+	int rc = 0;
 
-	for (const uint8_t *at = data, *end = at + bytes; at < end; at += each) {
+	for (const uint8_t *at = data, *end = at + bytes; !rc && at < end; at += each) {
 		memcpy(c->x, at, head);
-		for (unsigned i = 0; i < c->shape->ndims; i++)
-			fprintf(c->out, "%" PRIu64 ",", c->x[i]);
-		sp_cube_value_print(c->shape, at + head, c->text);
-		if (fprintf(c->out, "%s\n", c->text) < 0)
-			return -(errno ? errno : EIO);
+		rc = put_line(c, at + head);
 	}
-	return 0;
+	return rc;
 }
 
 static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,

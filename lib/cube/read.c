@@ -88,14 +88,9 @@ int sp_cube_get(struct sp_cube *cube, const uint64_t *x, void *element, struct s
 	struct first f = { element, h->points ? sp__point_bytes(&cube->points) - value : 0, value,
 			   false };
 	struct sp_cube_stats stats;
-	struct sp_cube_box box = { 0 };
-	int rc;
+	struct sp_cube_box box = sp__box_of(x, h->shape.ndims);
+	int rc = sp_cube_read(cube, &box, keep_first, &f, &stats, err);
 
-	for (unsigned i = 0; i < h->shape.ndims; i++) {
-		box.lo[i] = box.hi[i] = x[i];
-		box.stride[i] = 1;
-	}
-	rc = sp_cube_read(cube, &box, keep_first, &f, &stats, err);
 	return rc || f.found ? rc
 			     : sp__errf(err, -ENOENT, "read", cube->file.path, -1, "no such point");
 }

@@ -119,12 +119,10 @@ static void give_cell(void *ch, const uint64_t *x, uint8_t *cell)
 static void cells_of(const struct sp__cubefile *c, const struct sp__pointextent *e,
 		     struct sp_cube_box *cells)
 {
-	*cells = (struct sp_cube_box){ 0 };
-	(void)sp__fragments_cell(&c->superblock.fragments, e->block, cells->lo);
-	for (unsigned i = 0; i < c->superblock.shape.ndims; i++) {
-		cells->hi[i] = cells->lo[i];
-		cells->stride[i] = 1;
-	}
+	uint64_t x[SP_CUBE_DIMS_MAX];
+
+	(void)sp__fragments_cell(&c->superblock.fragments, e->block, x);
+	*cells = sp__box_of(x, c->superblock.shape.ndims);
 	sp__extents_whole(c, cells);
 }
 
@@ -174,9 +172,7 @@ static int prepare_extents(struct sp__change *ch)
 			sp__tile_fill(&h->shape, e->data + k * ch->file->cell_bytes, h->fill);
 		if (!e->absent && !(ch->again && sp__extents_changing(&e->sums)) &&
 		    sp__extents_damaged(&e->sums, at))
-			return sp__errf(ch->err, SP_ECORRUPT, "read", ch->file->path,
-					(long long)(e->block * h->block_bytes),
-					"a checksum differs: run check");
+			return sp__cube_damaged(ch->file, e->block, ch->err);
 		e->sums.sums[0] = 0;
 	}
 	return 0;
@@ -188,58 +184,34 @@ static bool add(enum sp_cube_type type, uint8_t *to, const uint8_t *value)
 	bool over = false;
 
 /* Elements need not be aligned. */
-#define ADD_FLOAT(T)                                                                               \
-	do {                                                                                       \
+#define ADD(kind, T, sum)                                                                          \
+	case kind: {                                                                               \
 		T a, b;                                                                            \
 		memcpy(&a, to, sizeof(a));                                                         \
 		memcpy(&b, value, sizeof(b));                                                      \
-		a += b;                                                                            \
+		over = sum;                                                                        \
 		memcpy(to, &a, sizeof(a));                                                         \
-	} while (0)
-#define ADD_WHOLE(T)                                                                               \
-	do {                                                                                       \
-		T a, b;                                                                            \
-		memcpy(&a, to, sizeof(a));                                                         \
-		memcpy(&b, value, sizeof(b));                                                      \
-		over = __builtin_add_overflow(a, b, &a);                                           \
-		memcpy(to, &a, sizeof(a));                                                         \
-	} while (0)
+		break;                                                                             \
+	}
+#define ADD_WHOLE(kind, T) ADD(kind, T, __builtin_add_overflow(a, b, &a))
+#define ADD_FLOAT(kind, T) ADD(kind, T, (a += b, false))
 	switch (type) {
-	case SP_CUBE_I8:
-		ADD_WHOLE(int8_t);
-		break;
-	case SP_CUBE_U8:
-		ADD_WHOLE(uint8_t);
-		break;
-	case SP_CUBE_I16:
-		ADD_WHOLE(int16_t);
-		break;
-	case SP_CUBE_U16:
-		ADD_WHOLE(uint16_t);
-		break;
-	case SP_CUBE_I32:
-		ADD_WHOLE(int32_t);
-		break;
-	case SP_CUBE_U32:
-		ADD_WHOLE(uint32_t);
-		break;
-	case SP_CUBE_I64:
-		ADD_WHOLE(int64_t);
-		break;
-	case SP_CUBE_U64:
-		ADD_WHOLE(uint64_t);
-		break;
-	case SP_CUBE_F32:
-		ADD_FLOAT(float);
-		break;
-	case SP_CUBE_F64:
-		ADD_FLOAT(double);
-		break;
+		ADD_WHOLE(SP_CUBE_I8, int8_t)
+		ADD_WHOLE(SP_CUBE_U8, uint8_t)
+		ADD_WHOLE(SP_CUBE_I16, int16_t)
+		ADD_WHOLE(SP_CUBE_U16, uint16_t)
+		ADD_WHOLE(SP_CUBE_I32, int32_t)
+		ADD_WHOLE(SP_CUBE_U32, uint32_t)
+		ADD_WHOLE(SP_CUBE_I64, int64_t)
+		ADD_WHOLE(SP_CUBE_U64, uint64_t)
+		ADD_FLOAT(SP_CUBE_F32, float)
+		ADD_FLOAT(SP_CUBE_F64, double)
 	case SP_CUBE_BYTES:
 		break;
 	}
-#undef ADD_WHOLE
 #undef ADD_FLOAT
+#undef ADD_WHOLE
+#undef ADD
 	return !over;
 }
 

@@ -60,7 +60,7 @@ static void count_damage(const struct query *q, uint64_t damaged, const uint64_t
 
 static int check_slab(struct query *q)
 {
-	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, damaged, block;
+	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, damaged;
 
 	if (!q->verify)
 		return 0;
@@ -69,10 +69,8 @@ static int check_slab(struct query *q)
 		count_damage(q, damaged, x);
 	if (!damaged || q->check)
 		return 0;
-	block = sp__fragments_block(&q->file->superblock.fragments, x);
-	return sp__errf(q->err, SP_ECORRUPT, "read", q->file->path,
-			(long long)(block * q->file->superblock.block_bytes),
-			"a checksum differs: run check");
+	return sp__cube_damaged(q->file, sp__fragments_block(&q->file->superblock.fragments, x),
+				q->err);
 }
 
 /* Reads a slab into the buffer, if there is a sink, and empties that. */

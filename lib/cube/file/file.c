@@ -43,6 +43,13 @@ int sp__cube_check_elements(const struct sp__cubefile *c, const char *op, struct
 	return c->opts.unfinished ? 0 : sp__cube_check_finished(c, op, err);
 }
 
+int sp__cube_damaged(const struct sp__cubefile *c, uint64_t block, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_ECORRUPT, "read", c->path,
+			(long long)(block * c->superblock.block_bytes),
+			"a checksum differs: run check");
+}
+
 uint64_t sp__cube_slab_bytes(const struct sp__cubefile *c)
 {
 	return sp__max(c->env.budget.limit_bytes / 2, c->cell_bytes);

@@ -76,6 +76,8 @@ uint64_t sp__cube_slab_bytes(const struct sp__cubefile *c);
 /* SP_ESYNTAX or -ERANGE with the reason: a box outside of the dataset. */
 SP_MUST_CHECK int sp__cube_check_box(const struct sp__cubefile *c, const struct sp_cube_box *box,
 				     struct sp_errinfo *err);
+/* Returns SP_ECORRUPT with its message: the data at a block differ from their checksum. */
+int sp__cube_damaged(const struct sp__cubefile *c, uint64_t block, struct sp_errinfo *err);
 /* NULL, or what a load that was interrupted asks for. */
 const char *sp__cube_unfinished(const struct sp__cube_superblock *h);
 /* SP_ESTATE with the reason: a load was interrupted. */

@@ -53,6 +53,18 @@ static inline void sp__grid_cell(const struct sp__grid *g, uint64_t number, uint
  */
 typedef int (*sp__cells_fn)(void *arg, uint64_t first, uint64_t cells);
 
+/* Returns the box of one coordinate. */
+static inline struct sp_cube_box sp__box_of(const uint64_t *x, unsigned n)
+{
+	struct sp_cube_box box = { 0 };
+
+	for (unsigned i = 0; i < n; i++) {
+		box.lo[i] = box.hi[i] = x[i];
+		box.stride[i] = 1;
+	}
+	return box;
+}
+
 /* Returns the number of coordinates of a box along dimension i. */
 static inline uint64_t sp__box_count(const struct sp_cube_box *b, unsigned i)
 {

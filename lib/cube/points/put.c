@@ -45,9 +45,7 @@ static int read_cell(struct put *p, uint64_t block)
 		return io_error(p, n < 0 ? (int)n : -EIO, "read");
 	if (sp__pointcell_read(p->cell, &c->set, &p->head) && p->head.home == p->home)
 		return 0;
-	return sp__errf(p->err, SP_ECORRUPT, "read", c->file->path,
-			(long long)(block * c->file->superblock.block_bytes),
-			"a checksum differs: run check");
+	return sp__cube_damaged(c->file, block, p->err);
 }
 
 /* Writes a part of the cell, and waits until it is on the device. */

@@ -52,9 +52,7 @@ static bool in_box(const struct query *q, const uint64_t *x)
 static void note_damage(struct query *q, uint64_t block)
 {
 	if (!q->check) {
-		q->rc = sp__errf(q->err, SP_ECORRUPT, "read", q->dataset->file->path,
-				 (long long)(block * q->dataset->file->superblock.block_bytes),
-				 "a checksum differs: run check");
+		q->rc = sp__cube_damaged(q->dataset->file, block, q->err);
 		return;
 	}
 	if (!q->check->damaged++) {
