@@ -214,7 +214,7 @@ static void sort(struct job *j, const struct range *range, size_t bytes, char *o
 static void sort_ranges(struct job *j)
 {
 	struct sp__wstream_opts writing = sp__env_writing(&j->env);
-	size_t chunk_bytes = (size_t)SP__RUNREAD_CHUNKS * writing.chunk_bytes;
+	size_t chunk_bytes = (size_t)SP__CHUNKREAD_CHUNKS * writing.chunk_bytes;
 	char *chunks = owned(j, sp__pages_alloc(chunk_bytes, false));
 	char *out = owned(j, malloc(j->memory_bytes));
 	int fd = open(j->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

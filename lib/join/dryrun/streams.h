@@ -2,7 +2,7 @@
 /*
  * Simulates the streams of a join that is only predicted, without data, on a simulated machine.
  *
- * They submit the requests that runread.c, spill/writer.c, io/rstream.c and io/wstream.c would
+ * They submit the requests that spill/chunkread.c, spill/writer.c, io/rstream.c and io/wstream.c would
  * submit, in the same rings of chunks, and wait for them at the same points.  Space is allocated as
  * in the store.
  *
