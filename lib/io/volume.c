@@ -180,6 +180,28 @@ int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 	return rc < 0 ? sp__volume_err(err, v, rc, "create", -1) : 0;
 }
 
+int sp__volume_hollow(struct sp__volume **v, const struct sp__volume *device,
+		      enum sp__sim_area area, uint64_t bytes, struct sp_errinfo *err)
+{
+	struct sp__volume *new = calloc(1, sizeof(*new));
+	int rc;
+
+	if (!new)
+		return sp__err(err, -ENOMEM, "open", NULL, -1);
+	*new = (struct sp__volume){ .fd = -1,
+				    .hollow = true,
+				    .align_bytes = ALIGN_BYTES,
+				    .block_bytes = 1,
+				    .name = strdup("dry run") };
+	rc = new->name ? sp__volume_simulate(new, device, area, bytes, err)
+		       : sp__err(err, -ENOMEM, "open", NULL, -1);
+	if (rc < 0)
+		sp__volume_close(new);
+	else
+		*v = new;
+	return rc;
+}
+
 int sp__volume_begin_lbn(const struct sp__volume *v, uint64_t *lbn)
 {
 	*lbn = 0;

@@ -28,7 +28,7 @@ static inline enum sp__direct sp__direct_of(int direct)
 }
 
 struct sp__volume {
-	int fd;			     /* -1: a simulated device, or one of a measurement */
+	int fd;			     /* -1: a simulated device, or without bytes */
 	bool owned;		     /* close fd, or the machine, with the volume */
 	bool regular;		     /* a regular file (else a block device) */
 	bool direct;		     /* fd has O_DIRECT: offset, length, address aligned */
@@ -93,6 +93,9 @@ void sp__volume_place(struct sp__volume *v, const struct sp__volume *device, uns
 SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 				      enum sp__sim_area area, uint64_t bytes,
 				      struct sp_errinfo *err);
+/* Creates a volume without bytes, in a new file of the device; errors as above. */
+SP_MUST_CHECK int sp__volume_hollow(struct sp__volume **v, const struct sp__volume *device,
+				    enum sp__sim_area area, uint64_t bytes, struct sp_errinfo *err);
 /* Finds the block of the device at which a simulated volume begins; 0 for a real one. */
 SP_MUST_CHECK int sp__volume_begin_lbn(const struct sp__volume *v, uint64_t *lbn);
 /* Frees all space of the volume on a simulated device. */

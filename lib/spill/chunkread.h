@@ -34,7 +34,10 @@ struct sp__chunkread {
 	int error;
 };
 
-/* mem: at least one page, page-aligned; touched from the first chunk to the last. */
+/*
+ * mem: at least one page, page-aligned; touched from the first chunk to the last.  NULL if the
+ * store is hollow.
+ */
 void sp__chunkread_open(struct sp__chunkread *r, struct sp__spill *spill, struct sp__run *run,
 			bool last_time, void *mem, size_t mem_bytes);
 /* Returns SP_READY, with bytes that stay until the next call; SP_END; or an error. */

@@ -33,9 +33,10 @@ size_t sp__pool_unpacking(enum sp_spill_compression codec, uint32_t page_bytes);
 size_t sp__pool_memory(const struct sp__spill *spill, size_t nruns, unsigned npages);
 
 /*
- * Opens a pool and begins reading immediately.  mem: npages pages, page-aligned.  The caller keeps
- * the runs and the plan.  spans: the bytes to read of each run, if checksums cover a single page
- * and the store keeps the space; the plan counts the pages of the spans.  NULL: all bytes.
+ * Opens a pool and begins reading immediately.  mem: npages pages, page-aligned; NULL if the store
+ * is hollow.  The caller keeps the runs and the plan.  spans: the bytes to read of each run, if
+ * checksums cover a single page and the store keeps the space; the plan counts the pages of the
+ * spans.  NULL: all bytes.
  */
 SP_MUST_CHECK int sp__pool_open(struct sp__pool **pool, struct sp__spill *spill,
 				struct sp__run *const *runs, const struct sp__run_span *spans,

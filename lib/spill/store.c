@@ -57,6 +57,9 @@ static int open_file(struct sp__spill *s, size_t file, size_t dir, struct sp_err
 	enum sp__direct direct = s->first_file ? SP__DIRECT_AUTO : o->direct;
 	int rc;
 
+	if (o->hollow)
+		return sp__volume_hollow(&s->files[file].volume, o->device, o->area, o->file_bytes,
+					 err);
 	if (o->block)
 		return sp__volume_block(&s->files[file].volume, o->block, err);
 	if (o->kept) {

@@ -43,8 +43,15 @@ struct sp__spill_opts {
 	 */
 	bool ahead;
 	const struct sp__volume *device; /* simulated: the files are stored on it; or NULL */
-	bool apart;	   /* on the device each run is a file of its own, until it ends */
-	const char *block; /* a block device instead of files; or NULL */
+	/*
+	 * A dry run: requests take their time on the device, but move no bytes.  No file is opened,
+	 * pages have no checksums, and readers get no data.
+	 */
+	bool hollow;
+	enum sp__sim_area area; /* of a hollow store's files */
+	uint64_t file_bytes;	/* their length at first; 0: they grow */
+	bool apart;		/* on the device each run is a file of its own, until it ends */
+	const char *block;	/* a block device instead of files; or NULL */
 	/*
 	 * Not NULL: the only file of the store has a name, kept_name, in this directory, and
 	 * outlives the store.  Runs are appended from `kept_bytes` on, and nothing is reused.

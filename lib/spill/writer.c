@@ -189,6 +189,8 @@ static void seal(struct sp__runwriter *w, struct sp__chunk *c)
 	const size_t size = w->spill->opts.page_bytes;
 	size_t page = c->first;
 
+	if (w->spill->opts.hollow)
+		return;
 	memset(c->data + c->payload, 0, (BLOCK - c->payload % BLOCK) % BLOCK);
 	for (size_t done = 0; done < c->payload; done += size) {
 		size_t left = c->payload - done;
@@ -393,6 +395,31 @@ static int flush(struct sp__runwriter *w)
 	return w->error;
 }
 
+/* Describes the page that is full, with the arguments of end_page(); sends a full chunk. */
+static int fill_page(struct sp__runwriter *w, const char *rec, size_t bytes, size_t tail)
+{
+	int rc = end_page(w, rec, bytes, tail);
+
+	if (rc < 0 || w->page_end == w->chunk_end)
+		return rc < 0 ? rc : flush(w);
+	w->page_end += w->spill->opts.page_bytes;
+	return 0;
+}
+
+int sp__runwriter_skip(struct sp__runwriter *w, uint64_t bytes)
+{
+	int rc = 0;
+
+	while (!rc && bytes >= (size_t)(w->page_end - w->at)) {
+		bytes -= (size_t)(w->page_end - w->at);
+		w->at = w->page_end;
+		rc = fill_page(w, NULL, 0, 0);
+	}
+	if (!rc)
+		w->at += bytes;
+	return rc;
+}
+
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes)
 {
 	size_t left = bytes;
@@ -406,16 +433,9 @@ int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t byte
 		w->at += part;
 		p += part;
 		left -= part;
-		rc = end_page(w, rec, bytes, left ? part : 0);
+		rc = fill_page(w, rec, bytes, left ? part : 0);
 		if (rc < 0)
 			return rc;
-		if (w->page_end == w->chunk_end) {
-			rc = flush(w);
-			if (rc < 0)
-				return rc;
-		} else {
-			w->page_end += w->spill->opts.page_bytes;
-		}
 	}
 	memcpy(w->at, p, left);
 	w->at += left;

@@ -53,6 +53,8 @@ int sp__runwriter_open(struct sp__runwriter *w, struct sp__spill *spill, struct 
 		       void *mem, size_t mem_bytes, sp__lastkey_fn *lastkey, void *ctx);
 /* Returns the number of pages of a chunk. */
 size_t sp__runwriter_chunk(const struct sp__runwriter *w);
+/* Appends bytes without data, to a hollow store.  Returns 0 or an error. */
+int sp__runwriter_skip(struct sp__runwriter *w, uint64_t bytes);
 int sp__runwriter_put_slow(struct sp__runwriter *w, const char *rec, size_t bytes);
 /*
  * Submits the rest without waiting; nothing more can be put.  End all of several writers before
