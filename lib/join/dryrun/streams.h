@@ -2,9 +2,9 @@
 /*
  * Simulates the streams of a join that is only predicted, without data, on a simulated machine.
  *
- * They submit the requests that spill/chunkread.c, spill/writer.c, io/rstream.c and io/wstream.c would
- * submit, in the same rings of chunks, and wait for them at the same points.  Space is allocated as
- * in the store.
+ * They submit the requests that spill/chunkread.c, spill/writer.c, io/rstream.c and io/wstream.c
+ * would submit, in the same rings of chunks, and wait for them at the same points.  Space is
+ * allocated as in the store.
  *
  * The first error is kept, and nothing is submitted after it.
  */
