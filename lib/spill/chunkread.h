@@ -5,8 +5,7 @@
  * The memory is divided into chunks; the caller has one, the others are read ahead.  Each chunk is
  * one request if the run is contiguous there.  Pages are verified when they are returned.
  */
-#ifndef SP__SPILL_CHUNKREAD_H
-#define SP__SPILL_CHUNKREAD_H
+#pragma once
 
 #include "spill/store.h"
 
@@ -43,5 +42,3 @@ void sp__chunkread_open(struct sp__chunkread *r, struct sp__spill *spill, struct
 /* Returns SP_READY, with bytes that stay until the next call; SP_END; or an error. */
 SP_MUST_CHECK int sp__chunkread_next(struct sp__chunkread *r, const char **data, size_t *bytes);
 void sp__chunkread_close(struct sp__chunkread *r); /* accepts a zeroed struct */
-
-#endif

@@ -170,12 +170,15 @@ static void tell_device(const struct sp_sort_opts *o, const struct sp_sort_plan 
 
 int explain(struct settings *set)
 {
+	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct statsfile stats;
 	struct sp_sort_opts opts;
 	struct sp_sort_plan p;
 
 	statsfile_open(&stats, set->common.stats);
 	plan(set, &opts, &p);
+	if (sp_sort_predict(&opts, &p, &err))
+		failure(set, &err, 0);
 	if (!set->common.stats) {
 		fprintf(stderr, "Estimates, made before any data is read:\n");
 		tell_input(&opts, &p);

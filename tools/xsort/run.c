@@ -65,6 +65,17 @@ static void finish_output(const struct settings *set)
 	}
 }
 
+/* Predicts the time of a simulated machine, to be compared with the result. */
+static void predict(const struct settings *set, struct sp_sort_plan *plan)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_sort_opts expected = set->opts;
+
+	sp_sort_expect(&expected, set->files, set->nfiles);
+	/* Without memory for it the plan's own time stays. */
+	(void)!sp_sort_predict(&expected, plan, &err);
+}
+
 /* Prints options without effect, which GNU sort does not print. */
 static void name_no_effects(const struct settings *set, struct sp_sort_stats *stats)
 {
@@ -133,6 +144,8 @@ int sort_run(struct settings *set)
 		failure(set, &err, stats.input_bytes);
 	finish_output(set);
 	name_no_effects(set, &stats);
+	if (!set->merge && (set->common.stats || set->common.stats_text))
+		predict(set, &stats.plan);
 	if (set->common.stats || set->common.stats_text)
 		statsfile_tell(&file, sp_report_sort(&set->opts, &io, &stats));
 	return 0;

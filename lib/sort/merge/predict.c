@@ -16,9 +16,11 @@
  * s (n - 2 sqrt(n)) / M for each MB and costs 2 t: it pays from 2200 runs in 64 MB on flash with
  * s / t = 0.06 MB, and from 150 on a disk with 1 MB, if writing them took the arm nowhere else.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "run/memory.h"
-#include "sort/plan/predict_impl.h"
+#include "sort/plan/layout.h"
+#include "sort/plan/predict.h"
 #include "sort/merge/merging.h"
 
 /* Runs in temporary space, and how many bytes each of theirs is there; NULL: no memory. */
@@ -86,27 +88,21 @@ static double rest_s(struct sp__merging *merging, size_t n, uint64_t bytes, doub
 	struct sp__sort_shared *s = merging->sort;
 	const struct sp_prediction *f = &merging->spilled->prediction;
 	double write_s = f->transfer_s_per_mib / MIB * packed, pace = pace_s(merging, packed);
-	double read_s = f->read_s_per_mib > 0 ? f->read_s_per_mib / MIB * packed : write_s;
-	struct sp__sort_prediction t = { .at = { .byte_s = read_s,
-						 .write_byte_s = write_s,
-						 .run_byte_s = read_s,
-						 .run_write_byte_s = write_s,
-						 .seek_s = f->seek_s,
-						 .drives = 1,
-						 .mirrors = 1,
-						 .copy_s = 2 * pace },
-					 .o = &s->opts,
-					 .plan = &s->plan,
-					 .device = sp__plan_device(&s->opts),
-					 .keys = merging->spilled->lastkey_fn != NULL,
-					 .bytes = (double)bytes,
-					 .max_bytes = INFINITY,
-					 .record_bytes = SP__PLAN_RECORD_BYTES,
-					 .chunk_bytes =
-						 sp__buffers(s->plan.memory_bytes).chunk_bytes,
-					 .run_bytes = (double)bytes / (double)n };
+	struct sp__merge_costs costs = { .write_s = write_s,
+					 .seek_s = f->seek_s,
+					 .merge_s = 2 * pace };
+	struct sp__sort_sizes sizes = { .opts = &s->opts,
+					.plan = &s->plan,
+					.bytes = (double)bytes,
+					.max_bytes = INFINITY,
+					.runs = n,
+					.run_bytes = (double)bytes / (double)n };
+	struct sp__merge_totals totals;
 
-	return sp__sort_predict_merges(&t, n) < 0 ? -1 : t.seconds + pace * in_memory(merging);
+	costs.read_s = f->read_s_per_mib > 0 ? f->read_s_per_mib / MIB * packed : write_s;
+	return sp__predict_merges(&sizes, merging->spilled->lastkey_fn != NULL, &costs, &totals) < 0
+		       ? -1
+		       : totals.seconds + pace * in_memory(merging);
 }
 
 void sp__sort_predict_formed(struct sp__merging *merging)
@@ -121,7 +117,7 @@ void sp__sort_predict_formed(struct sp__merging *merging)
 	if (s->env.device || s->opts.compress_program || merging->inputs.n)
 		return;
 	runs = stored(merging, &n, &bytes, &packed);
-	if (runs && n && n <= SP__PREDICT_RUNS_MAX) {
+	if (runs && n && n <= SP__STEPS_RUNS_MAX) {
 		now = (double)(sp__env_now_ns(&s->env) - s->env.begin_ns) * 1e-9;
 		measure(merging, runs, n);
 		rest = rest_s(merging, n, bytes, packed);

@@ -318,6 +318,9 @@ static void fill(struct sp_sort_plan *plan, const struct sp_sort_opts *o,
 int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 		    struct sp_errinfo *err)
 {
+	static const struct sp__merge_costs uncounted = { 0 };
+	struct sp__merge_totals totals = { 0 };
+	struct sp__sort_sizes sizes;
 	struct sp__layout layout;
 	struct sp__choice choice;
 	int rc = check_opts(opts, err);
@@ -328,5 +331,10 @@ int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 	if (layout.misfit)
 		return refuse(opts, &layout, choice.page_bytes, err);
 	fill(plan, opts, &choice, &layout);
-	return sp__sort_predict(opts, layout.keys, plan, err);
+	if (!plan->input_bytes || opts->compress_program)
+		return 0;
+	sizes = sp__sort_sizes(opts, plan);
+	rc = sp__predict_merges(&sizes, layout.keys, &uncounted, &totals);
+	plan->cluster_reads = totals.clusters;
+	return rc < 0 ? sp__err(err, rc, "allocate", NULL, -1) : 0;
 }

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-#include <stdbool.h>
-#include <spindle/error.h>
-#include <spindle/sort.h>
+#include "sort/plan/steps.h"
+
+/* The costs that a device and the processors add to merges; all 0: clusters are only counted. */
+struct sp__merge_costs {
+	double read_s, write_s; /* per byte */
+	double seek_s;
+	double merge_s; /* computation per byte merged */
+};
+
+/* Of all merges. */
+struct sp__merge_totals {
+	double clusters, seconds;
+};
 
 /*
- * For input of known length: fills in plan->cluster_reads, and on a simulated machine
- * plan->seconds.  keys: last keys of pages are kept.  0, -ENOMEM, or the error of the volume's
- * specification.
+ * Adds up the merges of a sort.  keys: last keys of pages are kept.  Returns 0, or -ENOMEM.  With
+ * more than SP__STEPS_RUNS_MAX runs all totals are 0.
  */
-SP_MUST_CHECK int sp__sort_predict(const struct sp_sort_opts *o, bool keys,
-				   struct sp_sort_plan *plan, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__predict_merges(const struct sp__sort_sizes *s, bool keys,
+				     const struct sp__merge_costs *costs,
+				     struct sp__merge_totals *totals);

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The choice of a placement: a plan for each, and the one with the least predicted time.
+ * Chooses a placement: makes a plan for each, runs them dry, and takes the one with the least time.
  *
  * Placement by tracks pays where runs are written, since what is left of a track behind its last
  * whole page gives a write the time to settle, and along the semi-sequential path where short
- * clusters of many runs are read; it costs space, and pages that suit tracks.  Predictions follow
- * the mechanics on simulated machines alone; elsewhere, and if nothing is known of the input, runs
- * are contiguous.  Predictions that are nearly equal decide nothing.
+ * clusters of many runs are read; it costs space, and pages that suit tracks.  Times are known on
+ * simulated machines alone; elsewhere, and if nothing is known of the input, runs are contiguous.
+ * Times that are nearly equal decide nothing.
  */
 #include <spindle/sort.h>
 #include "run/volume_spec.h"
 #include "sort/plan/layout.h"
 
 #define NOTABLE 0.98
+
+static int plan_and_predict(const struct sp_sort_opts *o, struct sp_sort_plan *plan,
+			    struct sp_errinfo *err)
+{
+	int rc = sp__plan_placed(o, plan, err);
+
+	return rc < 0 ? rc : sp_sort_predict(o, plan, err);
+}
 
 int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, struct sp_errinfo *err)
 {
@@ -23,7 +31,7 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 	if (opts->run.placement != SP_PLACE_AUTO)
 		return sp__plan_placed(opts, plan, err);
 	o.run.placement = SP_PLACE_CONTIGUOUS;
-	rc = sp__plan_placed(&o, plan, err);
+	rc = plan_and_predict(&o, plan, err);
 	if (rc < 0 || !sp__volume_spec_simulated(&o.run) || !plan->seconds || plan->in_memory)
 		return rc;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -31,7 +39,7 @@ int sp_sort_plan(const struct sp_sort_opts *opts, struct sp_sort_plan *plan, str
 		struct sp_sort_plan other;
 
 		o.run.placement = others[i];
-		if (sp__plan_placed(&o, &other, &unused) == 0 &&
+		if (plan_and_predict(&o, &other, &unused) == 0 &&
 		    other.seconds < plan->seconds * NOTABLE)
 			*plan = other;
 	}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Describes a sort for its predictions: the sizes of its runs, and its merges in order.
+ *
+ * A prediction is a pair of functions that form a run and merge some.  On real devices they add
+ * costs (predict.h); on a simulated machine they run dry (sort/dryrun/dryrun.h).
+ */
+#pragma once
+
+#include "sort/plan/plan.h"
+
+/* The sizes of a sort whose input length is known. */
+struct sp__sort_sizes {
+	const struct sp_sort_opts *opts;
+	const struct sp_sort_plan *plan;
+	double record_bytes;
+	double bytes;	   /* of the input */
+	double run_bytes;  /* of the records of a run */
+	double max_bytes;  /* of the result, and so of a run from memory or of runs: --top */
+	double kept_bytes; /* the last run, if it stays in memory until the final merge */
+	uint64_t runs;
+	bool in_memory; /* nothing is spilled */
+};
+
+struct sp__sort_sizes sp__sort_sizes(const struct sp_sort_opts *opts,
+				     const struct sp_sort_plan *plan);
+/* Returns the bytes of records of a batch of replacement selection. */
+double sp__sort_batch_bytes(const struct sp__sort_sizes *s);
+/* Returns the memory that buffers leave to describe runs while n of them are merged (step.c). */
+double sp__sort_described_max(const struct sp__sort_sizes *s, unsigned n);
+
+/* A merge that the policy has ordered. */
+struct sp__merge_step {
+	const unsigned *ids; /* numbers of the runs; the new run gets the first of them */
+	unsigned n, level, pages;
+	bool final;
+};
+
+struct sp__steps {
+	/*
+	 * Forms run number i.  *bytes: its length in temporary space; 0: it stays in memory.  Sets
+	 * *last with the last run.
+	 */
+	int (*form)(void *ctx, unsigned i, uint64_t *bytes, bool *last);
+	/* *bytes: the length of the new run.  Both return 0 or an error. */
+	int (*merge)(void *ctx, const struct sp__merge_step *step, uint64_t *bytes);
+};
+
+/* The maximum number of runs whose merges are followed. */
+#define SP__STEPS_RUNS_MAX 4096
+
+/* Calls both functions in the order of the policy.  Returns 0, -ENOMEM, or an error of theirs. */
+SP_MUST_CHECK int sp__steps_follow(const struct sp__sort_sizes *s, const struct sp__steps *steps,
+				   void *ctx);
