@@ -269,7 +269,7 @@ $(PROGRESS_LINE): private TEST_OBJ := $(PROGRESS_LINE_OBJ)
 SORT_WRAPS := sp__scan_next sp__runbuf_sort sp__merge_next
 $(B)/tests/unit/test_sort_balance: private LDFLAGS += $(SORT_WRAPS:%=-Wl$(comma)--wrap=%)
 JOIN_WRAPS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__table_walk \
-	sp__stage_spill sp__sweep_put sp__runread_next sp_sort_get
+	sp__stage_spill sp__sweep_put sp__runread_next sp__sort_get_next
 $(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_WRAPS:%=-Wl$(comma)--wrap=%)
 
 # System calls that fail in turn.

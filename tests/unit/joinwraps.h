@@ -193,12 +193,12 @@ int __wrap_sp__runread_next(void *runread, struct sp_batch *batch)
 	return rc;
 }
 
-int __real_sp_sort_get(struct sp_sort *sort, struct sp_batch *batch);
-int __wrap_sp_sort_get(struct sp_sort *sort, struct sp_batch *batch);
-int __wrap_sp_sort_get(struct sp_sort *sort, struct sp_batch *batch)
+int __real_sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch);
+int __wrap_sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch);
+int __wrap_sp__sort_get_next(struct sp_sort *sort, struct sp_batch *batch)
 {
 	static const struct sp_recfmt lines = { .kind = SP_REC_LINE, .eol = '\n' };
-	int rc = __real_sp_sort_get(sort, batch);
+	int rc = __real_sp__sort_get_next(sort, batch);
 
 	if (rc == SP_READY && now(SORTED))
 		spoil(batch, &lines);
