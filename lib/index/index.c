@@ -119,10 +119,12 @@ static int begin(struct query *q, bool records)
 	*q->stats = (struct sp_index_stats){ 0 };
 	if (*ix->file.stale)
 		return sp__index_stale_err(&ix->file);
+	q->matched.reads = &q->reads;
+	q->matched.waits = &q->waits;
 	rc = sp__requests_open(&q->reads, &o, ix->env.err);
 	if (!rc && records)
-		rc = sp__fetch_open(&q->matched.fetch, &ix->file, &q->reads, &q->waits,
-				    ix->opts.depth, ix->env.budget.limit_bytes / 4);
+		rc = sp__matched_fetch(&q->matched, &ix->file, ix->opts.depth,
+				       ix->env.budget.limit_bytes / 4);
 	return rc;
 }
 

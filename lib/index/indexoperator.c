@@ -132,8 +132,8 @@ static int open_range(struct range *r, const char *path, const char *lo, const c
 	so.hi_bytes = r->hi.bytes;
 	rc = sp__leafscan_open(&r->leaves, &so);
 	return rc ? rc
-		  : sp__fetch_open(&r->matched.fetch, &r->index, &r->reads, &flow->waits, DEPTH,
-				   flow->env.budget.limit_bytes / 8);
+		  : sp__matched_fetch(&r->matched, &r->index, DEPTH,
+				      flow->env.budget.limit_bytes / 8);
 }
 
 int sp_index_operator(struct sp_operator **op, struct sp_flow *flow, const char *path,
@@ -149,6 +149,8 @@ int sp_index_operator(struct sp_operator **op, struct sp_flow *flow, const char 
 	r->op.note = note;
 	r->matched.find = find;
 	r->matched.arg = r;
+	r->matched.reads = &r->reads;
+	r->matched.waits = &flow->waits;
 	r->matched.status = r->status = SP_READY;
 	*op = &r->op;
 	return open_range(r, path, lo, hi);

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Finds matches ahead of the records that are read, and reads records ahead of the caller.
+ *
+ * A call first releases the record that the last call returned: with memory for one record, the
+ * next one can be requested only then.
+ */
+#include "base/minmax.h"
 #include "index/matched.h"
 
-/* Begins to fetch as many as there is room for. */
-static int fetch_some(struct sp__matched *p)
-{
-	int rc = 0;
+#define BLOCK_BYTES (8u << 10)
 
-	while (!rc && p->n && sp__fetch_has_space(p->fetch, p->matches)) {
-		rc = sp__fetch_put(p->fetch, p->matches++);
-		p->n--;
-	}
-	return rc;
+int sp__matched_fetch(struct sp__matched *p, const struct sp__index *ix, unsigned max,
+		      uint64_t bytes)
+{
+	/* Larger blocks would not fit into a cache of the processor. */
+	const struct sp__fetch_opts o = { .volume = ix->records,
+					  .reads = p->reads,
+					  .budget = &ix->env->budget,
+					  .err = ix->env->err,
+					  .max = max,
+					  .memory_bytes =
+						  sp__min(bytes, (uint64_t)max * BLOCK_BYTES),
+					  .ordered = true };
+
+	return sp__fetch_open(&p->fetch, &o);
 }
 
 static int find_more(struct sp__matched *p)
@@ -20,8 +33,8 @@ static int find_more(struct sp__matched *p)
 	return p->status < 0 ? p->status : 0;
 }
 
-/* The next place, where no records are fetched. */
-static int next_place(struct sp__matched *p, struct sp__keymatch *m)
+/* Returns the next match, if no records are read. */
+static int next_match(struct sp__matched *p, struct sp__keymatch *m)
 {
 	int rc = 0;
 
@@ -37,28 +50,54 @@ static int next_place(struct sp__matched *p, struct sp__keymatch *m)
 	return SP_READY;
 }
 
-int sp__matched_next(struct sp__matched *p, struct sp__keymatch *m, const char **record)
+/* Requests records until all slots are taken, or no match is available. */
+static int refill(struct sp__matched *p)
+{
+	int rc = 0;
+
+	do {
+		for (; p->n && sp__fetch_slots_left(p->fetch); p->n--, p->matches++)
+			sp__fetch_put(p->fetch, p->matches->offset, p->matches->bytes, 0);
+		if (p->n || p->status == SP_END)
+			break;
+		rc = find_more(p);
+	} while (!rc && p->status == SP_READY);
+	return rc ? rc : sp__fetch_flush(p->fetch);
+}
+
+/* Takes the record that was requested first: SP_READY, SP_LATER, SP_END or an error. */
+static int take_record(struct sp__matched *p, struct sp__fetched *record)
 {
 	int rc;
 
+	sp__fetch_release(p->fetch);
+	rc = refill(p);
+	if (!rc)
+		rc = sp__fetch_get(p->fetch, record);
+	if (rc == SP_LATER) {
+		rc = sp__requests_collect(p->reads);
+		rc = rc ? rc : sp__fetch_get(p->fetch, record);
+	}
+	if (rc == SP_LATER)
+		sp__requests_later(p->reads, p->waits);
+	return rc == SP_END ? p->status : rc;
+}
+
+int sp__matched_next(struct sp__matched *p, struct sp__keymatch *m, const char **record)
+{
+	struct sp__fetched fetched;
+	int rc = SP_LATER;
+
 	*record = NULL;
 	if (!p->fetch)
-		return next_place(p, m);
-	for (;;) {
-		bool full;
-
-		rc = fetch_some(p);
-		full = p->n;
-		if (!rc)
-			rc = find_more(p);
-		if (!rc)
-			rc = sp__fetch_get(p->fetch, m, record);
-		if (rc == SP_READY || rc < 0)
-			return rc;
-		if (!full && p->status == SP_READY)
-			continue; /* found more, or something without a match */
-		if (rc == SP_LATER || p->status == SP_LATER)
-			return SP_LATER;
-		return SP_END;
-	}
+		return next_match(p, m);
+	if (!sp__fetch_is_due(p->fetch))
+		rc = sp__fetch_get(p->fetch, &fetched);
+	if (rc == SP_LATER)
+		rc = take_record(p, &fetched);
+	if (rc != SP_READY)
+		return rc;
+	*m = (struct sp__keymatch){ fetched.offset, fetched.bytes };
+	*record = fetched.data;
+	return SP_READY;
 }

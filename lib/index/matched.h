@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records that a lookup or a scan finds, one after the other in the order in which they are
- * found, while others are being read.
+ * Iterates over the records that a lookup or a scan finds, in the order in which they are found.
+ * Later records are read at the same time.
  */
 #pragma once
 
 #include "index/fetch.h"
+#include "index/lookup.h"
 
 struct sp__matched {
-	/* Finds the next ones, maybe none: SP_READY; SP_LATER, with a wait; SP_END; an error. */
+	/*
+	 * Finds the next matches, possibly none: SP_READY; SP_LATER, with a registered wait;
+	 * SP_END; or an error.
+	 */
 	int (*find)(void *arg, const struct sp__keymatch **matches, size_t *n);
 	void *arg;
-	struct sp__fetch *fetch; /* NULL: only places are wanted */
+	struct sp__requests *reads; /* of the records, with the waits of the caller */
+	struct sp__waits *waits;
+	struct sp__fetch *fetch; /* NULL: only offsets and lengths are wanted */
 
-	const struct sp__keymatch *matches; /* found, not yet fetched */
+	const struct sp__keymatch *matches; /* found, not requested yet */
 	size_t n;
-	int status; /* of find; SP_READY to begin */
+	int status; /* of find; initially SP_READY */
 };
 
 /*
- * The next record, or NULL for it, valid until the next call.  SP_READY; SP_LATER, with a wait;
- * SP_END; an error.
+ * Opens the fetch of records of the source of an index: at most max outstanding, in `bytes` bytes
+ * of memory.  To be closed with sp__fetch_close() after the reads, also after an error.
+ */
+SP_MUST_CHECK int sp__matched_fetch(struct sp__matched *p, const struct sp__index *ix, unsigned max,
+				    uint64_t bytes);
+/*
+ * Returns the next match and its record, without terminator, valid until the next call; NULL if
+ * only offsets are wanted.  SP_READY; SP_LATER, with a registered wait; SP_END; or an error.
  */
 SP_MUST_CHECK int sp__matched_next(struct sp__matched *p, struct sp__keymatch *m,
 				   const char **record);

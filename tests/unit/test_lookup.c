@@ -9,8 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <spindle/index.h>
-#include "index/fetch.h"
-#include "index/lookup.h"
+#include "index/matched.h"
 #include "tap.h"
 
 /* Keys of three digits, the one divisible by 8 more often. */
@@ -52,7 +51,7 @@ struct plan {
 	struct sp__requests reads;
 	struct sp__waits waits;
 	struct sp__lookup *lookup;
-	struct sp__fetch *fetch;
+	struct sp__matched matched;
 	int rc;
 };
 
@@ -78,13 +77,15 @@ static void begin(struct plan *p, const char *engine, unsigned max, uint64_t byt
 	p->rc = p->rc ?: sp__lookup_open(&p->lookup, &o);
 	if (!p->rc && gap_bytes)
 		sp__lookup_expect(p->lookup, KEYS);
-	p->rc = p->rc ?: sp__fetch_open(&p->fetch, &p->index, &p->reads, &p->waits, max, 1 << 20);
+	p->matched.reads = &p->reads;
+	p->matched.waits = &p->waits;
+	p->rc = p->rc ?: sp__matched_fetch(&p->matched, &p->index, max, 1 << 20);
 }
 
 static void end(struct plan *p)
 {
 	sp__requests_close(&p->reads);
-	sp__fetch_close(p->fetch);
+	sp__fetch_close(p->matched.fetch);
 	sp__lookup_close(p->lookup);
 	sp__index_close(&p->index);
 	(void)sp__env_close(&p->env);
@@ -265,31 +266,65 @@ static void flips(void)
 	ok(good && found, "a page that is read wrong is named (%u)", found);
 }
 
-static void fetches(void)
+/* Matches to be returned one by one, so that each is alone on its way. */
+struct found {
+	struct sp__keymatch matches[4];
+	unsigned n, next;
+};
+
+static int find_next(void *arg, const struct sp__keymatch **matches, size_t *n)
 {
-	struct sp__keymatch in = { 4, 1 }, out;
-	const char *record = NULL;
-	struct plan p;
+	struct found *f = arg;
+
+	if (f->next == f->n)
+		return SP_END;
+	*matches = &f->matches[f->next++];
+	*n = 1;
+	return SP_READY;
+}
+
+static int next_record(struct plan *p, struct sp__keymatch *m, const char **record)
+{
 	int rc;
 
-	begin(&p, "fault:REORDER=3:sync", 3, 1 << 20, true);
-	rc = sp__fetch_get(p.fetch, &out, &record);
-	ok(!p.rc && rc == SP_END, "without a record that was asked for there is none");
-	for (unsigned i = 0; i < 3 && !rc; i++, in.offset += 6)
-		rc = sp__fetch_put(p.fetch, &in);
-	ok(!rc && !sp__fetch_has_space(p.fetch, &in), "the records fill the fetcher");
-	for (unsigned i = 0; i < 3; i++) {
-		while ((rc = sp__fetch_get(p.fetch, &out, &record)) == SP_LATER)
-			if (sp__waits_block(&p.waits))
-				break;
-		ok(rc == SP_READY && out.offset == 4 + 6 * i && *record == '0',
-		   "record %u comes in its turn", i);
-	}
-	in.offset = 1 << 30;
-	rc = sp__fetch_put(p.fetch, &in);
-	while (!rc && (rc = sp__fetch_get(p.fetch, &out, &record)) == SP_LATER)
-		rc = sp__waits_block(&p.waits);
-	ok(rc == SP_ECORRUPT, "a record that the source has not is an error");
+	while ((rc = sp__matched_next(&p->matched, m, record)) == SP_LATER)
+		if (sp__waits_block(&p->waits))
+			break;
+	return rc;
+}
+
+static void fetches(unsigned max)
+{
+	struct found found = { .n = 4,
+			       .matches = { { 4, 1 }, { 10, 1 }, { 16, 1 }, { 1 << 30, 1 } } };
+	struct sp__keymatch out;
+	const char *record = NULL;
+	struct plan p;
+	unsigned returned = 0;
+	bool good = true;
+
+	begin(&p, "fault:REORDER=3:sync", max, 1 << 20, true);
+	ok(!p.rc && sp__fetch_get(p.matched.fetch, &(struct sp__fetched){ 0 }) == SP_END,
+	   "without a record that was requested there is none");
+	p.matched.find = find_next;
+	p.matched.arg = &found;
+	p.matched.status = SP_READY;
+	for (unsigned i = 0; i < 3; i++)
+		good &= next_record(&p, &out, &record) == SP_READY && out.offset == 4 + 6 * i &&
+			*record == '0';
+	ok(good, "records come in the order of the matches, with %u outstanding", max);
+	ok(next_record(&p, &out, &record) == SP_ECORRUPT,
+	   "a record that the source does not have is an error");
+	end(&p);
+	found.next = 0;
+	found.n = 3;
+	begin(&p, "sync", max, 1 << 20, true);
+	p.matched.find = find_next;
+	p.matched.arg = &found;
+	p.matched.status = SP_READY;
+	while (next_record(&p, &out, &record) == SP_READY)
+		returned++;
+	ok(returned == 3, "all records are returned before the end, with %u outstanding", max);
 	end(&p);
 }
 
@@ -380,7 +415,8 @@ int main(void)
 	orders();
 	faults();
 	flips();
-	fetches();
+	fetches(1);
+	fetches(3);
 	operators();
 	misuse();
 	pieces();

@@ -52,7 +52,7 @@ struct sp__inl {
 	struct sp__inl_opts opts;
 	struct sp__inlkeys keys;
 	struct sp__lookup *lookup;
-	struct sp__gather *gather;
+	struct sp__fetch *fetch;
 
 	struct outer *rows, *idle;
 	struct outer *settling, *settling_last;
@@ -93,14 +93,14 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 				      .bytes = opts->memory_bytes * 7 / 16,
 				      .gap_bytes = opts->gap_bytes,
 				      .ordered = opts->ordered };
-	struct sp__gather_opts fo = { .volume = opts->volume,
-				      .reads = opts->reads,
-				      .budget = &env->budget,
-				      .err = env->err,
-				      .max = opts->max,
-				      .memory_bytes = opts->memory_bytes * 7 / 16,
-				      .gap_bytes = opts->gap_bytes,
-				      .ordered = opts->ordered };
+	struct sp__fetch_opts fo = { .volume = opts->volume,
+				     .reads = opts->reads,
+				     .budget = &env->budget,
+				     .err = env->err,
+				     .max = opts->max,
+				     .memory_bytes = opts->memory_bytes * 7 / 16,
+				     .gap_bytes = opts->gap_bytes,
+				     .ordered = opts->ordered };
 	int rc;
 
 	*level = l;
@@ -119,7 +119,7 @@ int sp__inl_open(struct sp__inl **level, const struct sp__inl_opts *opts)
 	rc = sp__inlkeys_open(&l->keys, &l->opts);
 	if (!rc)
 		rc = sp__lookup_open(&l->lookup, &lo);
-	return rc ? rc : sp__gather_open(&l->gather, &fo);
+	return rc ? rc : sp__fetch_open(&l->fetch, &fo);
 }
 
 void sp__inl_close(struct sp__inl *l)
@@ -135,7 +135,7 @@ void sp__inl_close(struct sp__inl *l)
 	}
 	free(l->rows);
 	sp__lookup_close(l->lookup);
-	sp__gather_close(l->gather);
+	sp__fetch_close(l->fetch);
 	sp__inlkeys_release(&l->keys);
 	free(l);
 }
@@ -189,7 +189,7 @@ static int look_up(struct sp__inl *l, struct outer *o)
 
 static unsigned in_flight(const struct sp__inl *l)
 {
-	return l->looking + l->opts.max - sp__gather_slots_left(l->gather);
+	return l->looking + l->opts.max - sp__fetch_slots_left(l->fetch);
 }
 
 /* Takes the next outer row.  1: taken; 0: not now. */
@@ -288,9 +288,9 @@ static int ask(struct sp__inl *l)
 	for (; l->asked < l->found.n; l->asked++) {
 		const struct sp__keymatch *m = &l->found.matches[l->asked];
 
-		if (l->opts.max - sp__gather_slots_left(l->gather) >= l->batch)
+		if (l->opts.max - sp__fetch_slots_left(l->fetch) >= l->batch)
 			return 0;
-		sp__gather_ask(l->gather, m->offset, m->bytes, l->found.tag);
+		sp__fetch_put(l->fetch, m->offset, m->bytes, l->found.tag);
 		l->finding->pending++;
 		l->moves++;
 	}
@@ -316,7 +316,7 @@ static int ask_all(struct sp__inl *l)
 		l->finding = &l->rows[l->found.tag];
 		l->asked = 0;
 	}
-	return rc < 0 ? rc : sp__gather_flush(l->gather);
+	return rc < 0 ? rc : sp__fetch_flush(l->fetch);
 }
 
 /* Rows. */
@@ -364,7 +364,7 @@ static int matches(struct sp__inl *l, const struct outer *o, const struct sp__li
  * longer or narrower than the key of the index, but not if the index key of the record differs as
  * well.
  */
-static int check_place(struct sp__inl *l, const struct outer *o, const struct sp__gathered *record)
+static int check_place(struct sp__inl *l, const struct outer *o, const struct sp__fetched *record)
 {
 	const struct sp__index *ix = l->opts.index;
 	int rc = sp__inlkeys_same(&l->keys, &o->row.of[l->opts.left], record->data, record->bytes);
@@ -377,7 +377,7 @@ static int check_place(struct sp__inl *l, const struct outer *o, const struct sp
 }
 
 /* Joins a record that has arrived with its row.  1: a row of the result is complete. */
-static int join(struct sp__inl *l, const struct sp__gathered *record)
+static int join(struct sp__inl *l, const struct sp__fetched *record)
 {
 	struct outer *o = &l->rows[record->tag];
 	struct sp__line *inner = &l->row.of[l->opts.inner];
@@ -403,13 +403,13 @@ static int join(struct sp__inl *l, const struct sp__gathered *record)
 /* Returns the next row: SP_READY, SP_LATER or an error. */
 static int give(struct sp__inl *l, const struct sp__tuple **row)
 {
-	struct sp__gathered record;
+	struct sp__fetched record;
 	int rc;
 
 	for (;;) {
 		if (give_alone(l, row))
 			return SP_READY;
-		rc = sp__gather_take(l->gather, &record);
+		rc = sp__fetch_get(l->fetch, &record);
 		if (rc != SP_READY)
 			return rc < 0 ? rc : SP_LATER;
 		rc = join(l, &record);
@@ -460,7 +460,7 @@ static void release(struct sp__inl *l)
 	if (l->given)
 		settle(l, l->given);
 	l->given = NULL;
-	sp__gather_release(l->gather);
+	sp__fetch_release(l->fetch);
 }
 
 int sp__inl_next(void *level, const struct sp__tuple **row)
@@ -485,12 +485,12 @@ int sp__inl_more(void *level, const struct sp__tuple **row)
 
 void sp__inl_note(const struct sp__inl *l, struct sp_join_stats *st)
 {
-	const struct sp__gather_counts *c;
+	const struct sp__fetch_counts *c;
 	uint64_t hits, misses;
 
-	if (!l->gather)
+	if (!l->fetch)
 		return;
-	c = sp__gather_counts(l->gather);
+	c = sp__fetch_counts(l->fetch);
 	sp__lookup_counts(l->lookup, &hits, &misses);
 	st->probes += l->probes;
 	st->index_reads += misses;

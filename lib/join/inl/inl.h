@@ -13,7 +13,7 @@
 #pragma once
 
 #include "index/lookup.h"
-#include "join/inl/gather.h"
+#include "index/fetch.h"
 #include "join/keys/keying.h"
 #include "join/input/inputs.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records gathered by their places, over a scripted device: in every order of completion each comes
- * once, with its bytes, and never before its read; in the order of asking, if that is kept.
+ * Fetches records by their offsets over a scripted device: in every order of completion each is
+ * returned once, with its bytes, and never before its read; if ordered, in the order of requests.
  */
 #include <fcntl.h>
 #include <unistd.h>
-#include "join/inl/gather.h"
+#include "index/fetch.h"
 #include "run/env.h"
 #include "script.h"
 #include "tap.h"
@@ -13,54 +13,54 @@
 #define BYTES (256u << 10)
 #define RECORDS 7
 
-static char path[] = "/tmp/sp-gather.XXXXXX", content[BYTES];
+static char path[] = "/tmp/sp-fetch.XXXXXX", content[BYTES];
 static struct sp_errinfo err;
 static struct sp__volume *volume;
 
-/* Two in one block, one behind a small gap, one of several pieces; the first once more. */
+/* Two in one block, one behind a small gap, one of several blocks; the first once more. */
 static const struct {
 	uint64_t offset;
 	size_t bytes;
 } wanted[RECORDS] = { { 100000, 30 },	{ 5, 10 }, { 2000, 20 },  { 150000, 40000 },
 		      { 220000, 4000 }, { 40, 0 }, { 100000, 30 } };
 
-struct gathering {
+struct fetching {
 	struct sp__budget budget;
 	struct sp__requests reads;
-	struct sp__gather *gather;
+	struct sp__fetch *fetch;
 	uint64_t came[RECORDS]; /* tags */
 	unsigned n;
 	bool wrong;
 };
 
-static void open_all(struct gathering *g, bool ordered, unsigned max, uint64_t gap)
+static void open_all(struct fetching *g, bool ordered, unsigned max, uint64_t gap)
 {
 	const struct sp__queue_opts qo = { .engine = "null", .depth = RECORDS };
-	struct sp__gather_opts o = { .volume = volume,
-				     .reads = &g->reads,
-				     .budget = &g->budget,
-				     .err = &err,
-				     .max = max,
-				     .memory_bytes = 64 << 10,
-				     .gap_bytes = gap,
-				     .ordered = ordered };
+	struct sp__fetch_opts o = { .volume = volume,
+				    .reads = &g->reads,
+				    .budget = &g->budget,
+				    .err = &err,
+				    .max = max,
+				    .memory_bytes = 64 << 10,
+				    .gap_bytes = gap,
+				    .ordered = ordered };
 
 	memset(g, 0, sizeof(*g));
 	script_begin();
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	sp__budget_init(&g->budget, 1 << 20);
-	if (sp__requests_open(&g->reads, &qo, &err) || sp__gather_open(&g->gather, &o))
+	if (sp__requests_open(&g->reads, &qo, &err) || sp__fetch_open(&g->fetch, &o))
 		abort();
 }
 
-static void close_all(struct gathering *g)
+static void close_all(struct fetching *g)
 {
 	sp__requests_close(&g->reads);
-	sp__gather_close(g->gather);
+	sp__fetch_close(g->fetch);
 	g->wrong |= g->budget.used_bytes != 0;
 }
 
-static void look(struct gathering *g, const struct sp__gathered *r)
+static void look(struct fetching *g, const struct sp__fetched *r)
 {
 	g->wrong |= g->n == RECORDS || r->tag >= RECORDS || r->offset != wanted[r->tag].offset ||
 		    r->bytes != wanted[r->tag].bytes ||
@@ -72,19 +72,19 @@ static void look(struct gathering *g, const struct sp__gathered *r)
 }
 
 /* Asks for all, as there is room, and takes them: the end or an error. */
-static int run(struct gathering *g)
+static int run(struct fetching *g)
 {
-	struct sp__gathered record;
+	struct sp__fetched record;
 	uint64_t asked = 0;
 	int rc = 0;
 
 	while (!rc) {
-		for (; asked < RECORDS && sp__gather_slots_left(g->gather); asked++)
-			sp__gather_ask(g->gather, wanted[asked].offset, wanted[asked].bytes, asked);
-		rc = sp__gather_flush(g->gather);
+		for (; asked < RECORDS && sp__fetch_slots_left(g->fetch); asked++)
+			sp__fetch_put(g->fetch, wanted[asked].offset, wanted[asked].bytes, asked);
+		rc = sp__fetch_flush(g->fetch);
 		if (!rc)
 			rc = sp__requests_collect(&g->reads);
-		while (!rc && (rc = sp__gather_take(g->gather, &record)) == SP_READY) {
+		while (!rc && (rc = sp__fetch_get(g->fetch, &record)) == SP_READY) {
 			look(g, &record);
 			rc = 0;
 		}
@@ -102,7 +102,7 @@ static int run(struct gathering *g)
 static void check_orders(bool ordered, unsigned max, uint64_t gap, long least)
 {
 	long paths = 0, wrong = 0;
-	struct gathering g;
+	struct fetching g;
 	uint64_t reads = 0;
 
 	script.depth = 0;
@@ -111,8 +111,8 @@ static void check_orders(bool ordered, unsigned max, uint64_t gap, long least)
 		g.wrong |= run(&g) != 0 || g.n != RECORDS;
 		for (unsigned i = 0; ordered && i < g.n; i++)
 			g.wrong |= g.came[i] != i;
-		reads = sp__gather_counts(g.gather)->reads;
-		g.wrong |= sp__gather_counts(g.gather)->records != RECORDS;
+		reads = sp__fetch_counts(g.fetch)->reads;
+		g.wrong |= sp__fetch_counts(g.fetch)->records != RECORDS;
 		close_all(&g);
 		wrong += g.wrong;
 		paths++;
@@ -124,13 +124,13 @@ static void check_orders(bool ordered, unsigned max, uint64_t gap, long least)
 
 static void check_counts(void)
 {
-	const struct sp__gather_counts *c;
-	struct gathering g;
+	const struct sp__fetch_counts *c;
+	struct fetching g;
 
 	open_all(&g, false, RECORDS, 4096);
 	script.random = &(struct sp__rng){ 3 };
 	g.wrong |= run(&g) != 0;
-	c = sp__gather_counts(g.gather);
+	c = sp__fetch_counts(g.fetch);
 	ok(!g.wrong && c->reads == 4 && c->shared == 1 && c->coalesced == 2,
 	   "a block is read once, and neighbours with one request: %d, %d, %d", (int)c->reads,
 	   (int)c->shared, (int)c->coalesced);
@@ -141,7 +141,7 @@ static void check_counts(void)
 static void check_failures(void)
 {
 	long wrong = 0;
-	struct gathering g;
+	struct fetching g;
 
 	for (script.fails = 1; script.fails <= 4; script.fails++) {
 		script.depth = 0;
