@@ -69,11 +69,11 @@ static int print(void *arg, const struct sp_index_match *m)
 	if (p->offsets) {
 		printf("%" PRIu64 " %" PRIu64 "\n", m->offset, m->bytes);
 	} else {
-		fwrite(m->record, 1, m->bytes, stdout);
+		fwrite_unlocked(m->record, 1, m->bytes, stdout);
 		if (p->format.kind != SP_REC_FIXED)
-			putchar(p->format.kind == SP_REC_LINE ? p->format.eol : '\n');
+			putchar_unlocked(p->format.kind == SP_REC_LINE ? p->format.eol : '\n');
 	}
-	return ferror(stdout) ? errno ? -errno : -EIO : 0;
+	return ferror_unlocked(stdout) ? errno ? -errno : -EIO : 0;
 }
 
 static struct printing printing(const struct config *c, const struct sp_index *index)
