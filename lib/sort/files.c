@@ -221,51 +221,43 @@ static void tell_merged(void *job, uint64_t done)
 	sp__progress_report(&j->progress, SP_PHASE_MERGE, done, to_merge(j));
 }
 
-/* Lets all parts of the result be written at once.  1; 0: that is not possible; or an error. */
-static int give_in_parts(struct job *j)
+/*
+ * Has the result written in ranges, with checkpoints if there are any, which it continues.  1; 0:
+ * that is not possible; or an error.
+ */
+static int give_ranges(struct job *j)
 {
-	struct sp__parts_out out;
+	const bool marked = j->resume && j->sort->spilled.store;
+	struct sp__wstream_opts writing = sp__env_writing(&j->sort->shared.env);
+	struct sp__ranges_out out;
+	struct sp_batch header;
 	int rc;
 
-	if (j->io->splitters || j->opts.run.compress_output ||
-	    !sp__runs_cuttable(&j->sort->spilled))
+	if (!marked && (j->io->splitters || j->opts.run.compress_output ||
+			!sp__runs_cuttable(&j->sort->spilled)))
 		return 0;
 	rc = sp__sort_reduce(j->sort);
 	if (rc < 0)
 		return rc;
 	tell_merged(j, 0);
-	rc = begin_result(j);
-	if (rc < 0 || !sp__result_place(&j->result, &out))
+	if (marked) {
+		rc = make_header(j, &header);
+		if (!rc)
+			rc = sp__result_continue(&j->result, &writing, &header, &out);
+	} else {
+		rc = begin_result(j);
+		if (!rc && !sp__result_place(&j->result, &out))
+			return 0;
+	}
+	if (rc < 0)
 		return rc;
 	out.tell = tell_merged;
 	out.arg = j;
-	rc = sp__parts_write(&j->sort->merging, &out);
+	rc = sp__ranges_write(&j->sort->merging, &out);
 	if (rc <= 0)
 		return rc;
 	rc = sp__sort_given(j->sort);
 	return rc < 0 ? rc : 1;
-}
-
-/* With checkpoints: goes on with what is there of the result. */
-static int give_ranges(struct job *j)
-{
-	struct sp__wstream_opts writing = sp__env_writing(&j->sort->shared.env);
-	struct sp__parts_out out;
-	struct sp_batch header;
-	int rc = sp__sort_reduce(j->sort);
-
-	if (rc < 0)
-		return rc;
-	tell_merged(j, 0);
-	rc = make_header(j, &header);
-	if (!rc)
-		rc = sp__result_continue(&j->result, &writing, &header, &out);
-	if (rc < 0)
-		return rc;
-	out.tell = tell_merged;
-	out.arg = j;
-	rc = sp__ranges_write(&j->sort->output, &out);
-	return rc < 0 ? rc : sp__sort_given(j->sort);
 }
 
 static int commit(struct job *j)
@@ -325,14 +317,8 @@ static int give_batches(struct job *j)
 
 static int give_output(struct job *j)
 {
-	int rc = 0;
+	int rc = give_ranges(j);
 
-	if (j->resume && j->sort->spilled.store)
-		rc = give_ranges(j);
-	else
-		rc = give_in_parts(j);
-	if (rc == 0 && j->resume && j->sort->spilled.store)
-		return complete(j);
 	return rc < 0 ? rc : rc ? complete(j) : give_batches(j);
 }
 

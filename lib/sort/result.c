@@ -171,7 +171,7 @@ int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *head
 	return header->bytes ? sp__wstream_put(r->stream, header->data, header->bytes) : 0;
 }
 
-bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out)
+bool sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out)
 {
 	int fd = r->io->output ? sp_outfile_begin(r->files[0], r->err) : r->io->output_fd, flags;
 	struct stat st;
@@ -185,16 +185,16 @@ bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out)
 	if (flags < 0 || flags & O_APPEND || (flags & O_ACCMODE) == O_RDONLY ||
 	    fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (at = lseek(fd, 0, SEEK_CUR)) < 0)
 		return false;
-	*out = (struct sp__parts_out){ .fd = fd,
-				       .name = r->io->output ? r->io->output : "standard output",
-				       .at = (uint64_t)at,
-				       .writing = r->writing,
-				       .io = &r->done };
+	*out = (struct sp__ranges_out){ .fd = fd,
+					.name = r->io->output ? r->io->output : "standard output",
+					.at = (uint64_t)at,
+					.writing = r->writing,
+					.io = &r->done };
 	return true;
 }
 
 int sp__result_continue(struct sp__sort_result *r, const struct sp__wstream_opts *writing,
-			const struct sp_batch *header, struct sp__parts_out *out)
+			const struct sp_batch *header, struct sp__ranges_out *out)
 {
 	int rc = sp__result_prepare(r), fd;
 
@@ -205,11 +205,11 @@ int sp__result_continue(struct sp__sort_result *r, const struct sp__wstream_opts
 		rc = sp__write_whole(fd, header->data, header->bytes, 0);
 	if (rc < 0)
 		return sp__err(r->err, rc, "write", r->io->output, -1);
-	*out = (struct sp__parts_out){ .fd = fd,
-				       .name = r->io->output,
-				       .at = header->bytes,
-				       .writing = *writing,
-				       .io = &r->done };
+	*out = (struct sp__ranges_out){ .fd = fd,
+					.name = r->io->output,
+					.at = header->bytes,
+					.writing = *writing,
+					.io = &r->done };
 	return fd < 0 ? fd : 0;
 }
 

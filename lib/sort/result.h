@@ -11,7 +11,7 @@
 #include <spindle/outfile.h>
 #include <spindle/sort.h>
 #include "io/wstream.h"
-#include "sort/merge/write_parts.h"
+#include "sort/merge/ranges.h"
 
 struct sp__sort_result {
 	const struct sp_sort_io *io; /* borrowed */
@@ -47,14 +47,14 @@ SP_MUST_CHECK int sp__result_put(struct sp__sort_result *r, const struct sp_batc
  * Called after the header: sets `out` to where the rest can be written in parts, if the output is a
  * single regular file.  All parts must be written before finish().  False if that is not possible.
  */
-bool sp__result_place(struct sp__sort_result *r, struct sp__parts_out *out);
+bool sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out);
 /*
  * Called instead of begin() for a single, staged output: writes the header and keeps the following
  * bytes, to be written in parts.
  */
 SP_MUST_CHECK int sp__result_continue(struct sp__sort_result *r,
 				      const struct sp__wstream_opts *writing,
-				      const struct sp_batch *header, struct sp__parts_out *out);
+				      const struct sp_batch *header, struct sp__ranges_out *out);
 /* Writes all records that were put, and empty parts. */
 SP_MUST_CHECK int sp__result_finish(struct sp__sort_result *r);
 /* Gives all files their names. */

@@ -317,7 +317,6 @@ int sp__sort_free(struct sp_sort *s)
 		return 0;
 	sp__waits_withdraw(&s->wait);
 	sp__sort_stop(s);
-	sp__output_close(&s->output);
 	sp__final_close(&s->merging);
 	sp__runs_close(&s->spilled);
 	sp__form_close(&s->forming);

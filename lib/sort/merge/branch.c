@@ -324,7 +324,7 @@ static int branch_get(void *branch, size_t index, bool wait, const char **data, 
 
 const uint64_t *sp__branch_offsets(const struct sp__merging *merging)
 {
-	const struct sp__cursor *c = merging->merge.cursors;
+	const struct sp__cursor *c = merging->sequence.merge.cursors;
 	struct sp__branch *b = merging->branches[0];
 
 	/* It has ended, and its thread has nothing more to do with them. */

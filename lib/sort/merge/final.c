@@ -150,7 +150,7 @@ static int set_up_final(struct sp__merging *merging, unsigned n, bool threaded)
 	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
 	unsigned branched =
 		n && threaded ? sp__branches_open(merging, merging->spilled->ids, n, &where) : 0;
-	struct sp__merge *m = &merging->merge;
+	struct sp__merge *m = &merging->sequence.merge;
 	unsigned spilled, left;
 	int rc;
 
@@ -158,11 +158,11 @@ static int set_up_final(struct sp__merging *merging, unsigned n, bool threaded)
 		sp__branches_open_files(merging);
 	left = merging->inputs.n - merging->inputs.next;
 	spilled = merging->nbranches + n - branched;
-	rc = sp__merge_init(m, s->opts.keys, spilled + memory + strips + left, &s->env.budget,
-			    s->env.err);
+	rc = sp__sequence_open(&merging->sequence, s, spilled + memory + strips + left, &s->balance,
+			       s->env.err);
 	if (rc < 0)
 		return rc;
-	m->plain = !s->opts.unique && !s->opts.count;
+	merging->sequence.offsets = merging->offsets;
 	merging->branched = branched;
 	sp__branches_cursors(merging, m->cursors);
 	rc = memory_cursors(merging, m->cursors + spilled, memory);
@@ -223,7 +223,7 @@ int sp__final_prepare(struct sp__merging *merging, bool threaded)
 void sp__final_close(struct sp__merging *merging)
 {
 	sp__step_close(merging->spilled, &merging->final);
-	sp__merge_release(&merging->merge);
+	sp__sequence_close(&merging->sequence);
 	sp__inputs_close(&merging->inputs);
 	sp__inputs_free(&merging->inputs);
 }

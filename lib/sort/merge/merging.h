@@ -7,10 +7,9 @@
  */
 #pragma once
 
-#include "run/charge.h"
 #include "sort/form/forming.h"
 #include "sort/merge/inputs.h"
-#include "sort/merge/offsets.h"
+#include "sort/merge/sequence.h"
 
 struct sp__branch;
 
@@ -19,17 +18,16 @@ struct sp__merging {
 	struct sp__spilled *spilled;
 	struct sp__forming *forming;
 	struct sp__inputs inputs;
-	bool reduced;		/* all merges but the final one are done, */
-	unsigned runs_left;	/* which has these spilled runs: spilled.ids */
-	struct sp__merge merge; /* the final one */
+	bool reduced;		      /* all merges but the final one are done, */
+	unsigned runs_left;	      /* which has these spilled runs: spilled.ids */
+	struct sp__sequence sequence; /* of the final merge */
 	struct sp__step_inputs final;
 	const struct sp__run_span *spans; /* of its runs; NULL: it has them whole */
-	struct sp__run_offsets *offsets;  /* ... and how far it is in its cursors; or NULL */
+	struct sp__run_offsets *offsets;  /* of its cursors, to be kept; or NULL */
 	bool seeks;			  /* the prediction may read a little to measure seeks */
 	size_t buffer_bytes;		  /* of an output buffer */
 	struct sp__branch *branches[SP__BRANCHES_MAX];
 	unsigned nbranches, branched; /* ... and how many runs they have */
-	struct sp__pace pace;
 	uint64_t begin_ns, cpu_begin_ns;
 };
 

@@ -13,86 +13,26 @@
 /* Merging less than this takes less time than starting a thread. */
 #define INLINE_BYTES (1u << 20)
 
-/* One step of the final merge, charged even if the record is dropped. */
-static int step(struct sp__output *output, bool wait)
+/* The next record, as sp__ring_source. */
+static int next_record(void *arg, bool wait, const char **data, size_t *bytes)
 {
-	struct sp__merging *merging = output->merging;
-	int rc = sp__merge_next(&merging->merge, wait);
+	struct sp__merging *merging = arg;
+	struct sp__sequence *q = &merging->sequence;
+	int rc = sp__sequence_next(q, wait);
 
-	if (rc == SP_READY) {
-		merging->pace.records++;
-		merging->pace.bytes += merging->merge.bytes;
-	}
-	if (merging->offsets)
-		sp__run_offsets_step(merging->offsets, &merging->merge, rc);
-	return rc;
-}
-
-static int hold(struct sp__output *output)
-{
-	struct sp__merging *merging = output->merging;
-	const struct sp__merge *m = &merging->merge;
-
-	output->group_due = false;
-	return sp__group_hold(&output->group, m->rec, m->bytes, 1 + sp__merge_current(m)->more,
-			      &merging->sort->env.budget);
-}
-
-/* One output record for each group of equal keys: the first, and their number. */
-static int next_counted(struct sp__output *output, bool wait, const char **data, size_t *bytes)
-{
-	struct sp__merging *merging = output->merging;
-	struct sp__sort_shared *s = merging->sort;
-	int rc = output->group_due ? hold(output) : 0;
-
-	if (rc < 0)
-		return rc;
-	while ((rc = step(output, wait)) == SP_READY && merging->merge.equal) {
-		sp__tally_add(&s->balance.dropped, merging->merge.rec, merging->merge.bytes);
-		output->group.number += 1 + sp__merge_current(&merging->merge)->more;
-	}
-	if (rc < 0 || rc == SP_LATER)
-		return rc;
-	/* The held record is output first, so that only one record is copied. */
-	output->group_due = rc == SP_READY;
-	if (!output->group.number)
-		return rc == SP_READY ? next_counted(output, wait, data, bytes) : rc;
-	sp__group_give(&output->group, &s->opts.format, &s->balance, data, bytes);
-	return SP_READY;
-}
-
-int sp__output_next(void *arg, bool wait, const char **data, size_t *bytes)
-{
-	struct sp__output *output = arg;
-	const struct sp__merging *merging = output->merging;
-	struct sp__sort_shared *s = merging->sort;
-	int rc;
-
-	if (s->opts.top && s->balance.given.records == s->opts.top)
-		return SP_END;
-	if (s->opts.count) {
-		rc = next_counted(output, wait, data, bytes);
-	} else {
-		while ((rc = step(output, wait)) == SP_READY && s->opts.unique &&
-		       merging->merge.equal)
-			sp__tally_add(&s->balance.dropped, merging->merge.rec,
-				      merging->merge.bytes);
-		*data = merging->merge.rec;
-		*bytes = merging->merge.bytes;
-		if (rc == SP_READY)
-			sp__tally_add(&s->balance.given, *data, *bytes);
-	}
+	*data = q->rec;
+	*bytes = q->bytes;
 	if (rc == SP_READY)
-		s->stats.output_bytes += *bytes;
+		merging->sort->stats.output_bytes += q->bytes;
 	return rc;
 }
 
 static int fill(struct sp__output *output, struct sp__ring_buffer *out, bool wait)
 {
 	struct sp__merging *merging = output->merging;
-	int rc = sp__ring_pack(&output->ring, out, sp__output_next, output, wait);
+	int rc = sp__ring_pack(&output->ring, out, next_record, merging, wait);
 
-	sp__charge_merge(&merging->sort->env, &merging->pace, merging->merge.n);
+	sp__charge_merge(&merging->sort->env, &merging->sequence.pace, merging->sequence.merge.n);
 	return rc < 0 ? sp__err(merging->sort->env.err, rc, "merge", NULL, -1) : rc;
 }
 
@@ -182,9 +122,4 @@ void sp__output_stop(struct sp__output *output)
 	sp__ring_abandon(&output->ring);
 	sp__task_join(&output->task);
 	sp__branches_close(output->merging);
-}
-
-void sp__output_close(struct sp__output *output)
-{
-	sp__bytes_release(&output->group.held, &output->merging->sort->env.budget);
 }

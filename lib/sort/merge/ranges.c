@@ -1,263 +1,223 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The final merge of a sort that can be resumed.
+ * The final merge into a file, in ranges.
  *
- * The result is written in ranges, each at its own offset of the file: those between the cuts of
- * parts.c, or one.  Threads take range after range; of one range the records come from the
- * sort's own final merge, with a branch if there are threads (branch.c).  From time to time a range
- * is marked: what was written of it is on the device, and the journal has its checksum and the
- * offset in each run where the rest begins.  The offsets are exact, so any order of records and any
- * key will do; in a branch they are known where the trunk comes to a new span of it.  Records
- * that are dropped belong to the group before, so there a mark comes between groups.
+ * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
+ * file and its bytes are those of the runs, and numbers, all of them are cut at the same keys into
+ * a range for each thread (divide.c).  The lengths of ranges are known before anything is written,
+ * so each is written at its own offset of the file.  Threads, the writers, take range after range.
+ * A writer merges the range's spans of the runs with its own pages, read plan, reader of the store
+ * and write stream.  Writers share nothing but the file.
  *
- * After a crash the same runs are merged from the offsets of the last marks on, in ranges that stay
- * what they were, whatever the number of threads is.  What was written before is read and verified;
- * if it is damaged, or if more runs had to be merged because there is less memory, the final merge
- * starts over.
+ * With checkpoints (marks.c) the result is always written here, as one range if it cannot be cut.
+ * A single range is the sort's own final merge, with a branch if there are threads (branch.c).
+ *
+ * Under -u the final merge is cut if no record was dropped until then, because few are likely to be
+ * dropped later.  Each range is written where it would be if none were; afterwards those behind one
+ * that dropped some are moved up.  At worst most of the result is read and written once more.  Under
+ * --count each record has a number of one length before it then, so the number of records makes
+ * the length; longer numbers take less than the records that they stand for.
+ *
+ * Without checkpoints the ends of all ranges are written when everything else has been written, so
+ * a file that was abandoned has not its full length, except by chance or while ranges are moved up.
+ * After an error the file gets its old length back.
+ *
+ * Memory.  The writers divide the pages of the free part of the arena, and for their streams what
+ * the output buffers and the one stream would have.
+ *
+ * Rejected: giving the file its length and space before.  Writing was slower then.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/minmax.h"
-#include "base/whole.h"
-#include "sort/merge/write_parts.h"
-#include "sort/merge/output.h"
-#include "sort/merge/parts.h"
+#include "sort/merge/moveup.h"
+#include "sort/merge/writing.h"
 
-#define WORKERS_MAX 16
+#define WRITERS_MAX 16
 /* Between two marks of a range: the memory, but at least this, or this part of the input. */
 #define MARKED_BYTES (UINT64_C(256) << 20)
 #define MARKED_SHARE 16
+/* Between two checks of whether another writer has failed. */
 #define STRIDE_BYTES (64u << 10)
 
-struct writing {
-	struct sp__output *output; /* of the sort, whose final merge it may use */
-	struct sp__merging *merging;
-	struct sp__parts_out *out;
-	struct sp__ranges *ranges;
-	unsigned workers;
-	bool parts;		  /* several ranges, each merged by readers of its own */
-	uint64_t marked_bytes;	  /* between marks */
-	struct sp__tally dropped; /* before the final merge */
-	_Atomic unsigned next;	  /* range to be taken */
-	_Atomic uint64_t done_bytes;
-	_Atomic bool failed;
-	pthread_mutex_t journal; /* and the counts of requests */
-};
-
-struct worker {
-	struct writing *all;
-	unsigned number;
-	struct sp__freemem where;
-	struct sp__spill *reader;
-	struct sp__merge merge;
-	struct sp__run_offsets offsets; /* of the cursors of its merge */
-	uint64_t *marked;		/* for each run, as the journal gets them */
-	int fd;
-	struct sp__wstream *stream;
-	XXH3_state_t *digest;
-	struct sp__task task;
-	struct sp_errinfo err;
-	int rc;
-};
-
-static bool finished(const struct writing *w, const struct sp__range *r)
+/* True if all records of a range are in marks. */
+static bool finished(const struct sp__writing *w, const struct sp__range *r)
 {
 	for (unsigned i = 0; i < w->ranges->runs; i++)
 		if (r->spans[i].from < r->spans[i].to)
 			return false;
-	return true;
+	return w->resume;
 }
 
-static int open_stream(struct worker *k, uint64_t at)
+/* Where range i began, before any mark. */
+static uint64_t begin_of(const struct sp__writing *w, unsigned i)
 {
-	struct writing *w = k->all;
+	return i ? w->ranges->list[i - 1].end : w->ranges->from;
+}
+
+static uint64_t written_of(const struct sp__writing *w, unsigned i)
+{
+	return w->ranges->list[i].at - begin_of(w, i);
+}
+
+int sp__writer_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at)
+{
+	struct sp__writing *w = k->all;
+	struct sp__range_file *f = &w->files[i];
 	struct sp__wstream_opts o = w->out->writing;
 
-	o.chunk_bytes = sp__parts_chunk(&o, w->workers);
-	o.expected_bytes = w->marked_bytes;
-	o.piece = w->parts;
+	f->writer = k;
+	o.chunk_bytes = sp__divide_chunk(&o, w->nwriters);
+	o.expected_bytes = w->resume ? w->marked_bytes : w->ranges->list[i].end - at;
+	o.piece = w->ranges->n > 1;
 	o.digest = k->digest;
-	if (lseek(k->fd, (off_t)at, SEEK_SET) < 0)
+	if (lseek(f->fd, (off_t)at, SEEK_SET) < 0)
 		return sp__err(&k->err, -errno, "write", w->out->name, -1);
-	return sp__wstream_open(&k->stream, k->fd, w->out->name, &o, &k->err);
+	return sp__wstream_open(&f->stream, f->fd, w->out->name, &o, &k->err);
 }
 
-static void close_stream(struct worker *k)
+void sp__writer_close_stream(struct sp__writing *w, struct sp__range_file *f)
 {
 	struct sp__io_counters c;
 
-	if (!k->stream)
+	if (!f->stream)
 		return;
-	sp__wstream_counters(k->stream, &c);
-	pthread_mutex_lock(&k->all->journal);
-	sp__io_add(k->all->out->io, &c);
-	pthread_mutex_unlock(&k->all->journal);
-	sp__wstream_close(k->stream);
-	k->stream = NULL;
+	sp__wstream_counters(f->stream, &c);
+	pthread_mutex_lock(&w->lock);
+	sp__io_add(w->out->io, &c);
+	pthread_mutex_unlock(&w->lock);
+	sp__wstream_close(f->stream);
+	f->stream = NULL;
 }
 
-/* Notes where in the runs the records begin that are to be given; false: that is not known here. */
-static bool note_offsets(struct worker *k)
+static void empty_store(void *store)
 {
-	const struct sp__merging *merging = k->all->merging;
-	unsigned branched = k->all->parts ? 0 : merging->branched;
-	const uint64_t *branch = branched ? sp__branch_offsets(merging) : k->marked;
-
-	if (!branch)
-		return false;
-	memmove(k->marked, branch, branched * sizeof(*branch));
-	memcpy(k->marked + branched, k->offsets.at + (branched > 0),
-	       (k->all->ranges->runs - branched) * sizeof(*k->marked));
-	return true;
+	sp__spill_empty(store);
 }
 
-/* A checkpoint, at the offsets noted: of the range all that is before offset `to` is written. */
-static int mark(struct worker *k, unsigned range, uint64_t to, const struct sp__tally *given)
+/*
+ * Freeing what has been spilled takes a twentieth of a short sort.  The writer that has read the
+ * last page has it done while all merge what is in memory.
+ */
+static void note_reading(struct sp__range_writer *k)
 {
-	struct writing *w = k->all;
-	struct sp__range *r = &w->ranges->list[range];
-	int rc = sp__wstream_finish(k->stream);
-	struct sp__written written = { r->at, to, sp__digest_take(k->digest) };
+	struct sp__writing *w = k->all;
 
-	close_stream(k);
-	if (!rc && fdatasync(k->fd) < 0)
-		rc = sp__err(&k->err, -errno, "fsync", w->out->name, -1);
-	if (rc < 0)
-		return rc;
-	r->at = to;
-	r->given = *given;
-	pthread_mutex_lock(&w->journal);
-	if (!w->parts) {
-		w->ranges->dropped =
-			sp__tally_since(w->merging->sort->balance.dropped, &w->dropped);
-		w->ranges->counted = w->merging->sort->balance.counted;
-	}
-	rc = sp__resume_mark(w->merging->spilled->resume, range, k->marked, &written);
-	if (rc < 0)
-		k->err = *w->merging->sort->env.err;
-	pthread_mutex_unlock(&w->journal);
-	return rc;
+	if (!k->reading || !sp__pool_has_all(k->in.pool))
+		return;
+	k->reading = false;
+	if (atomic_fetch_sub(&w->unread, 1) == 1)
+		sp__task_start(&w->emptying, empty_store, w->merging->spilled->store);
 }
 
-static int next_record(struct worker *k, struct sp__tally *given, const char **data, size_t *bytes)
+/* Some more bytes have been put: reports them, and checks whether another writer has failed. */
+static int look_round(struct sp__range_writer *k, uint64_t bytes)
 {
-	struct sp__merging *merging = k->all->merging;
-	struct sp__merge *m = &k->merge;
-	int rc;
-
-	if (!k->all->parts) {
-		rc = sp__output_next(k->all->output, true, data, bytes);
-		*given = merging->sort->balance.given;
-		return rc;
-	}
-	rc = sp__merge_next(m, true);
-	sp__run_offsets_step(&k->offsets, m, rc);
-	if (rc != SP_READY)
-		return rc;
-	sp__tally_add(given, m->rec, m->bytes);
-	*data = m->rec;
-	*bytes = m->bytes;
-	return rc;
-}
-
-/* A stride further: tells so, and learns whether the others have failed. */
-static int look_round(struct worker *k, uint64_t bytes)
-{
-	struct writing *w = k->all;
+	struct sp__writing *w = k->all;
 	uint64_t done = atomic_fetch_add(&w->done_bytes, bytes) + bytes;
 
 	if (atomic_load_explicit(&w->failed, memory_order_relaxed))
 		return -ECANCELED;
+	note_reading(k);
 	if (!k->number)
 		w->out->tell(w->out->arg, done);
 	return 0;
 }
 
-/* All records of a range, with marks. */
-static int put_range(struct worker *k, unsigned range)
+static int put(struct sp__range_writer *k, unsigned i, uint64_t *at)
 {
-	struct writing *w = k->all;
-	const bool counted = w->merging->sort->opts.count;
-	struct sp__range *r = &w->ranges->list[range];
-	struct sp__tally given = r->given, before;
+	const struct sp__sequence *q = k->sequence;
+
+	*at += q->bytes;
+	return sp__wstream_put_near(k->all->files[i].stream, q->rec, q->bytes, q->reach);
+}
+
+/*
+ * A mark beside the record that the sequence has given.  Without --count that is the one that the
+ * merge is at, so the mark is before it; otherwise it is the last of all passed.
+ */
+static int mark_and_put(struct sp__range_writer *k, unsigned i, uint64_t *at)
+{
+	const struct sp__sequence *q = k->sequence;
+	struct sp__tally given = q->balance->given, last = { 0 };
+	int rc = 0;
+
+	if (!sp__marks_note(k))
+		return put(k, i, at);
+	if (q->sort->opts.count) {
+		rc = put(k, i, at);
+	} else {
+		sp__tally_add(&last, q->rec, q->bytes);
+		given = sp__tally_since(given, &last);
+	}
+	if (!rc)
+		rc = sp__marks_set(k, i, *at, &given);
+	if (!rc)
+		rc = sp__writer_open_stream(k, i, *at);
+	return rc < 0 || q->sort->opts.count ? rc : put(k, i, at);
+}
+
+/* Writes all records of a range, until another writer fails. */
+static int put_range(struct sp__range_writer *k, unsigned i)
+{
+	struct sp__writing *w = k->all;
+	struct sp__range *r = &w->ranges->list[i];
 	uint64_t at = r->at, looked = at;
-	const char *data;
-	size_t bytes;
-	int rc, put_rc;
+	int rc;
 
-	for (before = given; (rc = next_record(k, &given, &data, &bytes)) == SP_READY;
-	     before = given) {
-		/* A number is given with the group before the record that the merge is at. */
-		bool due = at - r->at >= w->marked_bytes && note_offsets(k);
-
-		put_rc = counted ? sp__wstream_put(k->stream, data, bytes) : 0;
-		at += counted ? bytes : 0;
-		if (!put_rc && due)
-			put_rc = mark(k, range, at, counted ? &given : &before);
-		if (!put_rc && due)
-			put_rc = open_stream(k, at);
-		if (!put_rc && !counted)
-			put_rc = sp__wstream_put(k->stream, data, bytes);
-		at += counted ? 0 : bytes;
-		if (!put_rc && at - looked >= STRIDE_BYTES) {
-			put_rc = look_round(k, at - looked);
+	while ((rc = sp__sequence_next(k->sequence, true)) == SP_READY) {
+		rc = w->resume && at - r->at >= w->marked_bytes ? mark_and_put(k, i, &at)
+								: put(k, i, &at);
+		if (!rc && at - looked >= STRIDE_BYTES) {
+			rc = look_round(k, at - looked);
 			looked = at;
 		}
-		if (put_rc < 0)
-			return put_rc;
+		if (rc < 0)
+			return rc;
 	}
 	if (rc < 0)
 		return sp__err(&k->err, rc, "merge", NULL, -1);
-	(void)note_offsets(k);
-	rc = mark(k, range, at, &given);
-	if (!rc && r->end != UINT64_MAX && r->end != at) {
-		rc = sp__balance_compare(w->merging->sort, "bytes of a part", r->end, at);
-		k->err = *w->merging->sort->env.err;
+	if (w->resume) {
+		(void)sp__marks_note(k);
+		return sp__marks_set(k, i, at, &k->sequence->balance->given);
 	}
-	return rc;
+	r->at = at;
+	return 0;
 }
 
-/* The first `branched` runs are behind one cursor. */
-static void begin_offsets(struct worker *k, unsigned range, unsigned branched)
+/* Opens a sequence of one of several ranges, by readers of its own. */
+static int open_own(struct sp__range_writer *k, unsigned i)
 {
-	k->offsets.last = 0;
-	k->offsets.bytes = 0;
-	for (unsigned i = branched; i < k->all->ranges->runs; i++)
-		k->offsets.at[i - branched + (branched > 0)] =
-			k->all->ranges->list[range].spans[i].from;
-}
-
-/* The merge of all records of a range, by readers of its own. */
-static int merge_part(struct worker *k, unsigned range)
-{
-	struct sp__merging *merging = k->all->merging;
-	struct sp__spilled *spilled = merging->spilled;
-	struct sp__sort_shared *s = merging->sort;
-	struct sp__step_inputs in = { 0 };
-	int rc = sp__merge_init(&k->merge, s->opts.keys, k->all->ranges->runs, &s->env.budget,
-				&k->err);
+	struct sp__writing *w = k->all;
+	struct sp__spilled *spilled = w->merging->spilled;
+	const unsigned runs = w->ranges->runs;
+	int rc = sp__sequence_open(&k->own, w->merging->sort, runs + w->cuts.nbufs,
+				   &w->files[i].balance, &k->err);
 
 	if (rc < 0)
 		return rc;
-	k->merge.plain = true;
-	rc = sp__step_open(spilled, k->reader, &in, spilled->ids, k->all->ranges->list[range].spans,
-			   k->all->ranges->runs, k->where, k->merge.cursors);
-	begin_offsets(k, range, 0);
-	if (!rc)
-		rc = put_range(k, range);
-	sp__step_close(spilled, &in);
-	sp__merge_release(&k->merge);
-	return rc;
+	k->sequence = &k->own;
+	k->own.offsets = w->resume ? &k->offsets : NULL;
+	for (unsigned j = 0; j < w->cuts.nbufs; j++)
+		sp__cursor_part(&k->own.merge.cursors[runs + j], w->cuts.bufs[j],
+				sp__cuts_at(&w->cuts, i, runs + j),
+				sp__cuts_at(&w->cuts, i + 1, runs + j));
+	k->reading = runs && !w->resume;
+	if (!runs)
+		return 0;
+	return sp__step_open(spilled, k->reader, &k->in, spilled->ids, w->ranges->list[i].spans,
+			     runs, k->where, k->own.merge.cursors);
 }
 
-/* The sort's own final merge, which drops and counts; --top may end it amid a branch's span. */
-static int merge_all(struct worker *k)
+/* The sort's own final merge, which drops and counts; --top can end it inside a branch's span. */
+static int open_single(struct sp__range_writer *k)
 {
 	struct sp__merging *merging = k->all->merging;
 	const struct sp__sort_shared *s = merging->sort;
@@ -265,32 +225,47 @@ static int merge_all(struct worker *k)
 
 	merging->spans = k->all->ranges->list[0].spans;
 	merging->offsets = &k->offsets;
+	k->sequence = &merging->sequence;
 	rc = sp__final_prepare(merging, s->threads > 1 && !s->opts.top);
-	begin_offsets(k, 0, merging->branched);
-	if (!rc)
-		rc = put_range(k, 0);
-	sp__branches_close(merging);
-	if (s->env.err->code)
-		k->err = *s->env.err;
-	merging->offsets = NULL;
+	merging->sequence.balance = &k->all->files[0].balance;
 	return rc;
 }
 
-static int write_range(struct worker *k, unsigned range)
+static void close_sequence(struct sp__range_writer *k)
 {
-	const struct sp__range *r = &k->all->ranges->list[range];
-	int rc = open_stream(k, r->at);
+	struct sp__merging *merging = k->all->merging;
+
+	if (k->sequence == &merging->sequence) {
+		sp__branches_close(merging);
+		if (merging->sort->env.err->code)
+			k->err = *merging->sort->env.err;
+	}
+	sp__step_close(merging->spilled, &k->in);
+	sp__sequence_close(&k->own);
+	k->own = (struct sp__sequence){ 0 };
+}
+
+/* Merges and writes a range.  The thread must reap all its own reads. */
+static int write_range(struct sp__range_writer *k, unsigned i)
+{
+	struct sp__writing *w = k->all;
+	int rc = sp__writer_open_stream(k, i, w->ranges->list[i].at);
 
 	if (!rc)
-		rc = k->all->parts ? merge_part(k, range) : merge_all(k);
-	close_stream(k);
+		rc = w->ranges->n > 1 ? open_own(k, i) : open_single(k);
+	if (!rc && w->resume)
+		sp__marks_start(k, i);
+	if (!rc)
+		rc = put_range(k, i);
+	close_sequence(k);
 	return rc;
 }
 
-static void work(void *arg)
+/* The task of a writer. */
+static void write_ranges(void *arg)
 {
-	struct worker *k = arg;
-	struct writing *w = k->all;
+	struct sp__range_writer *k = arg;
+	struct sp__writing *w = k->all;
 	unsigned i;
 
 	while (!k->rc && (i = atomic_fetch_add(&w->next, 1)) < w->ranges->n)
@@ -300,220 +275,291 @@ static void work(void *arg)
 		atomic_store(&w->failed, true);
 }
 
-static int open_worker(struct worker *k, struct writing *w, unsigned number,
-		       struct sp__freemem where)
+/* Opens descriptors of the file with offsets of their own. */
+static int open_files(struct sp__writing *w)
 {
+	const bool reads = w->resume || w->merging->sort->opts.unique;
 	char path[32];
 
-	*k = (struct worker){ .all = w, .number = number, .where = where, .fd = -1 };
-	k->err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	k->digest = sp__digest_new();
-	k->offsets.at = calloc(w->ranges->runs + 1, sizeof(*k->offsets.at));
-	k->marked = calloc(w->ranges->runs + 1, sizeof(*k->marked));
-	if (!k->digest || !k->offsets.at || !k->marked)
-		return sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
+	w->files = calloc(w->ranges->n, sizeof(*w->files));
+	if (!w->files)
+		return sp__err(&w->err, -ENOMEM, "allocate", NULL, -1);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", w->out->fd);
-	k->fd = open(path, O_RDWR | O_CLOEXEC);
-	/* Without /proc there is one worker, and the descriptor is its own. */
-	if (k->fd < 0 && w->workers == 1)
-		k->fd = fcntl(w->out->fd, F_DUPFD_CLOEXEC, 0);
-	if (k->fd < 0)
-		return sp__err(&k->err, -errno, "open", w->out->name, -1);
-	return sp__spill_reader_open(&k->reader, w->merging->spilled->store, &k->err);
-}
+	for (unsigned i = 0; i < w->ranges->n; i++)
+		w->files[i].fd = -1;
+	for (unsigned i = 0; i < w->ranges->n; i++) {
+		int *fd = &w->files[i].fd;
 
-static void close_worker(struct worker *k)
-{
-	if (k->reader)
-		sp__spill_reader_close(k->reader, k->all->merging->spilled->store);
-	if (k->fd >= 0)
-		close(k->fd);
-	free(k->offsets.at);
-	free(k->marked);
-	sp__digest_free(k->digest);
-}
-
-static int run_workers(struct writing *w, struct worker *list)
-{
-	const struct worker *bad = NULL;
-
-	for (unsigned i = 1; i < w->workers; i++)
-		if (!list[i].rc)
-			sp__task_start(&list[i].task, work, &list[i]);
-	if (!list[0].rc)
-		work(&list[0]);
-	for (unsigned i = 0; i < w->workers; i++) {
-		sp__task_join(&list[i].task);
-		if (list[i].rc < 0 && (!bad || bad->rc == -ECANCELED))
-			bad = &list[i];
+		*fd = open(path, (reads ? O_RDWR : O_WRONLY) | O_CLOEXEC);
+		/* Without /proc one writer writes range after range. */
+		if (*fd < 0 && w->nwriters == 1)
+			*fd = fcntl(w->out->fd, F_DUPFD_CLOEXEC, 0);
+		if (*fd < 0)
+			return sp__err(&w->err, -errno, "open", w->out->name, -1);
 	}
+	return 0;
+}
+
+static int open_writer(struct sp__writing *w, unsigned number, struct sp__freemem where)
+{
+	struct sp__range_writer *k = &w->writers[number];
+
+	*k = (struct sp__range_writer){ .all = w, .number = number, .where = where };
+	k->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	if (w->resume && sp__marks_open(k) < 0)
+		return -ENOMEM;
+	return w->ranges->runs
+		       ? sp__spill_reader_open(&k->reader, w->merging->spilled->store, &k->err)
+		       : 0;
+}
+
+/* Opens what the ranges need, and divides the free memory. */
+static int open_writers(struct sp__writing *w)
+{
+	struct sp__freemem where = sp__free_region(w->merging->forming, true);
+	size_t each = 0;
+	int rc = open_files(w);
+
+	if (rc < 0)
+		return rc;
+	w->writers = calloc(w->nwriters, sizeof(*w->writers));
+	if (!w->writers)
+		return sp__err(&w->err, -ENOMEM, "allocate", NULL, -1);
+	if (w->ranges->runs)
+		each = (size_t)sp__divide_pages(w->merging, where, w->nwriters) *
+		       w->merging->sort->plan.page_bytes;
+	for (unsigned i = 0; !rc && i < w->nwriters; i++) {
+		rc = open_writer(w, i, (struct sp__freemem){ where.mem + i * each, each });
+		if (rc < 0)
+			w->err = w->writers[i].err;
+	}
+	return rc;
+}
+
+static void close_writers(struct sp__writing *w)
+{
+	for (unsigned i = 0; w->files && i < w->ranges->n; i++) {
+		sp__writer_close_stream(w, &w->files[i]);
+		if (w->files[i].fd >= 0)
+			close(w->files[i].fd);
+	}
+	for (unsigned i = 0; w->writers && i < w->nwriters; i++) {
+		if (w->writers[i].reader)
+			sp__spill_reader_close(w->writers[i].reader, w->merging->spilled->store);
+		sp__marks_close(&w->writers[i]);
+	}
+	free(w->files);
+	free(w->writers);
+}
+
+/* Returns as many as there are ranges left, threads, and memory. */
+static unsigned writers_for(const struct sp__writing *w)
+{
+	struct sp__freemem where = sp__free_region(w->merging->forming, true);
+	unsigned left = 0, k;
+
+	for (unsigned i = 0; i < w->ranges->n; i++)
+		left += !finished(w, &w->ranges->list[i]);
+	k = (unsigned)sp__min(sp__min(left, w->merging->sort->threads), WRITERS_MAX);
+	while (k > 1 && !sp__divide_fits(w->merging, w->ranges->runs, where, &w->out->writing, k))
+		k--;
+	return k ? k : 1;
+}
+
+/* Runs all writers, the first in this thread; returns the first error. */
+static int run_writers(struct sp__writing *w)
+{
+	const struct sp__range_writer *bad = NULL;
+
+	for (unsigned i = 1; i < w->nwriters; i++)
+		sp__task_start(&w->writers[i].task, write_ranges, &w->writers[i]);
+	write_ranges(&w->writers[0]);
+	for (unsigned i = 0; i < w->nwriters; i++) {
+		const struct sp__range_writer *k = &w->writers[i];
+
+		sp__task_join(&w->writers[i].task);
+		if (k->rc < 0 && (!bad || bad->rc == -ECANCELED))
+			bad = k;
+	}
+	sp__task_join(&w->emptying);
 	if (bad)
 		*w->merging->sort->env.err = bad->err;
 	return bad ? bad->rc : 0;
 }
 
-/* As many as there are ranges left, threads, and memory. */
-static unsigned workers_for(const struct writing *w, struct sp__freemem where)
+/* Writes the ends of all ranges. */
+static int finish_streams(struct sp__writing *w)
 {
-	unsigned left = 0, k;
-
-	for (unsigned i = 0; i < w->ranges->n; i++)
-		left += !finished(w, &w->ranges->list[i]);
-	k = (unsigned)sp__min(sp__min(left, w->merging->sort->threads), WORKERS_MAX);
-	while (k > 1 && !sp__parts_fit(w->merging, w->ranges->runs, where, &w->out->writing, k))
-		k--;
-	return k ? k : 1;
-}
-
-static int write_all(struct writing *w)
-{
-	struct sp__freemem where = sp__free_region(w->merging->forming, true);
-	struct worker list[WORKERS_MAX];
-	size_t each;
 	int rc = 0;
 
-	w->workers = workers_for(w, where);
-	each = where.bytes / w->workers / w->merging->sort->plan.page_bytes *
-	       w->merging->sort->plan.page_bytes;
-	for (unsigned i = 0; i < w->workers; i++) {
-		list[i].rc = 0;
-		rc = open_worker(&list[i], w, i,
-				 (struct sp__freemem){ where.mem + i * each, each });
-		list[i].rc = rc;
+	for (unsigned i = 0; !rc && i < w->ranges->n; i++) {
+		rc = w->files[i].stream ? sp__wstream_finish(w->files[i].stream) : 0;
+		if (rc < 0)
+			*w->merging->sort->env.err = w->files[i].writer->err;
 	}
-	rc = run_workers(w, list);
-	for (unsigned i = 0; i < w->workers; i++)
-		close_worker(&list[i]);
 	return rc;
 }
 
-/* Can what is there be continued?  1, 0, or an error. */
-static int continues(struct writing *w)
+/* Adds up what ranges have given and dropped, which must be as long as they are. */
+static int check_ranges(struct sp__writing *w)
 {
-	const struct sp__ranges *g = w->ranges;
-	int rc;
-
-	if (!g->list || g->runs != w->merging->runs_left)
-		return 0;
-	rc = sp__ranges_verify(g, w->out->fd);
-	return rc < 0 ? sp__err(w->merging->sort->env.err, rc, "read", w->out->name, -1) : rc;
-}
-
-/* The ranges between the cuts, or one of all. */
-static int make_ranges(struct writing *w, const struct sp__cuts *c, unsigned n, bool all)
-{
-	struct sp__merging *merging = w->merging;
-	struct sp__spilled *spilled = merging->spilled;
-	struct sp__ranges *g = w->ranges;
-	uint64_t at = w->out->at;
-
-	sp__ranges_forget(g);
-	g->runs = merging->runs_left;
-	g->n = n;
-	g->from = at;
-	g->list = calloc(n, sizeof(*g->list));
-	g->spans = calloc((size_t)n * g->runs + 1, sizeof(*g->spans));
-	if (!g->list || !g->spans)
-		return sp__err(merging->sort->env.err, -ENOMEM, "allocate", NULL, -1);
-	for (unsigned i = 0; i < n; i++) {
-		struct sp__range *r = &g->list[i];
-
-		r->spans = g->spans + (size_t)i * g->runs;
-		r->at = at;
-		for (unsigned j = 0; j < g->runs; j++) {
-			struct sp__run_span whole = { 0, spilled->runs[spilled->ids[j]]->bytes };
-
-			r->spans[j] = n == 1 ? whole
-					     : (struct sp__run_span){ sp__cuts_at(c, i, j),
-								      sp__cuts_at(c, i + 1, j) };
-			at += r->spans[j].to - r->spans[j].from;
-		}
-		r->end = all ? at : UINT64_MAX;
-	}
-	return sp__resume_begin_ranges(spilled->resume);
-}
-
-static int begin(struct writing *w)
-{
-	const bool all = !w->merging->sort->opts.unique && !w->merging->sort->opts.top;
-	struct sp__cuts cuts = { 0 };
-	int rc = all ? sp__parts_cut(w->merging, &w->out->writing, &cuts) : 0;
-
-	if (rc >= 0)
-		rc = make_ranges(w, &cuts, rc > 1 ? (unsigned)rc : 1, all);
-	sp__cuts_release(&cuts);
-	return rc;
-}
-
-/* What the marks say has been given belongs to the balance. */
-static void take_up(struct writing *w)
-{
-	struct sp__balance *b = &w->merging->sort->balance;
-
-	w->dropped = b->dropped;
-	sp__tally_join(&b->dropped, &w->ranges->dropped);
-	b->counted = w->ranges->counted;
-	if (!w->parts)
-		b->given = w->ranges->list[0].given;
-	for (unsigned i = 0; i < w->ranges->n; i++)
-		w->done_bytes += w->ranges->list[i].at;
-	w->done_bytes -= w->out->at;
-}
-
-static void note(struct writing *w)
-{
-	struct sp__merging *merging = w->merging;
-	struct sp__spilled *spilled = merging->spilled;
-	struct sp__sort_shared *s = merging->sort;
-
-	s->stats.merge_parts = w->parts ? w->ranges->n : 0;
-	if (w->parts) {
-		s->stats.merges++;
-		s->stats.merge_passes++;
-		sp__step_replan(spilled, spilled->ids, w->ranges->runs,
-				(unsigned)(sp__free_region(merging->forming, true).bytes /
-					   s->plan.page_bytes));
-	}
-}
-
-static int end(struct writing *w)
-{
-	struct sp__merging *merging = w->merging;
-	struct sp__sort_shared *s = merging->sort;
-	uint64_t at = w->out->at;
+	struct sp__sort_shared *s = w->merging->sort;
+	int rc = 0;
 
 	for (unsigned i = 0; i < w->ranges->n; i++) {
-		at = sp__max(at, w->ranges->list[i].at);
-		if (w->parts)
-			sp__tally_join(&s->balance.given, &w->ranges->list[i].given);
+		const struct sp__balance *b = &w->files[i].balance;
+		uint64_t records = b->given.records + b->dropped.records;
+		uint64_t bytes = b->given.bytes + b->dropped.bytes + sp__numbers_bytes(s, records);
+
+		if (!rc && w->ranges->list[i].end != UINT64_MAX)
+			rc = sp__balance_compare(s, "bytes of a range",
+						 w->ranges->list[i].end - begin_of(w, i), bytes);
+		sp__balance_join(&s->balance, b);
 	}
-	s->stats.output_bytes = at - w->out->at;
-	if (ftruncate(w->out->fd, (off_t)at) < 0)
-		return sp__err(s->env.err, -errno, "write", w->out->name, -1);
-	return 0;
+	return rc;
 }
 
-int sp__ranges_write(struct sp__output *output, struct sp__parts_out *out)
+/* Moves ranges up behind those from which records were dropped, and ends the file. */
+static int close_up(const struct sp__writing *w)
 {
-	struct sp__merging *merging = output->merging;
+	const unsigned n = w->ranges->n;
+	uint64_t to = w->out->at;
+	int rc = 0;
+
+	for (unsigned i = 0; i < n && !rc; i++) {
+		if (begin_of(w, i) > to)
+			rc = sp__move_up(w->files[i].fd, begin_of(w, i), to, written_of(w, i),
+					 w->out->io);
+		to += written_of(w, i);
+	}
+	w->merging->sort->stats.output_bytes = to - w->out->at;
+	if (!rc && (w->resume || w->ranges->list[n - 1].end > to) &&
+	    ftruncate(w->out->fd, (off_t)to) < 0)
+		rc = -errno;
+	if (!rc && lseek(w->out->fd, (off_t)to, SEEK_SET) < 0)
+		rc = -errno;
+	return rc < 0 ? sp__err(w->merging->sort->env.err, rc, "write", w->out->name, -1) : 0;
+}
+
+/* True if there is space for all ranges, as long as they are if nothing is dropped. */
+static bool has_space(const struct sp__writing *w)
+{
+	const uint64_t end = w->ranges->list[w->ranges->n - 1].end;
+	struct rlimit limit;
+	struct statvfs fs;
+
+	return fstatvfs(w->out->fd, &fs) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	       end - w->out->at < (uint64_t)fs.f_bavail * fs.f_frsize &&
+	       (limit.rlim_cur == RLIM_INFINITY || end < limit.rlim_cur);
+}
+
+/* The records of the marks belong to the balance. */
+static void take_up(struct sp__writing *w)
+{
+	for (unsigned i = 0; i < w->ranges->n; i++) {
+		w->files[i].balance.given = w->ranges->list[i].given;
+		w->done_bytes += written_of(w, i);
+	}
+	if (w->ranges->n == 1) {
+		w->files[0].balance.dropped = w->ranges->dropped;
+		w->files[0].balance.counted = w->ranges->counted;
+	}
+}
+
+static void note(struct sp__writing *w)
+{
+	struct sp__merging *merging = w->merging;
+	struct sp__sort_shared *s = merging->sort;
+
+	if (w->ranges->n == 1)
+		return;
+	s->stats.merge_parts = w->ranges->n;
+	s->stats.merges++;
+	s->stats.merge_passes++;
+	if (w->ranges->runs)
+		sp__step_replan(merging->spilled, merging->spilled->ids, w->ranges->runs,
+				w->nwriters *
+					(unsigned)(w->writers[0].where.bytes / s->plan.page_bytes));
+}
+
+/* 0: not all that ranges need is there, and nothing has changed. */
+static int open_all(struct sp__writing *w)
+{
+	struct stat st;
+	int rc;
+
+	w->nwriters = writers_for(w);
+	rc = open_writers(w);
+	if (!rc && fstat(w->out->fd, &st) < 0)
+		rc = sp__err(&w->err, -errno, "write", w->out->name, -1);
+	if (rc < 0 && w->resume)
+		*w->merging->sort->env.err = w->err;
+	if (rc < 0 || w->resume)
+		return rc < 0 && !w->resume ? 0 : rc ? rc : 1;
+	w->old_bytes = (uint64_t)st.st_size;
+	/* What is to stay behind the result must not be written over. */
+	return !w->merging->sort->opts.unique || (w->old_bytes <= w->out->at && has_space(w));
+}
+
+static int write_all(struct sp__writing *w)
+{
+	int rc;
+
+	atomic_store(&w->unread, w->ranges->n);
+	take_up(w);
+	note(w);
+	rc = run_writers(w);
+	if (!rc)
+		rc = check_ranges(w);
+	if (!rc)
+		rc = finish_streams(w);
+	return rc < 0 ? rc : close_up(w);
+}
+
+/* Finds or makes the ranges; returns their number, 0: there is no need for any, or an error. */
+static int begin(struct sp__writing *w)
+{
+	struct sp__spilled *spilled = w->merging->spilled;
+	int rc;
+
+	w->ranges = &w->own;
+	if (spilled->resume && spilled->store) {
+		w->resume = spilled->resume;
+		w->ranges = &w->resume->ranges;
+		rc = sp__marks_begin(w);
+		return rc < 0 ? rc : (int)w->ranges->n;
+	}
+	rc = sp__divide_cut(w->merging, &w->out->writing, &w->cuts);
+	if (rc <= 0)
+		return rc;
+	rc = sp__divide_ranges(w->merging, &w->cuts, (unsigned)rc, w->out->at, w->ranges);
+	return rc < 0 ? rc : (int)w->ranges->n;
+}
+
+int sp__ranges_write(struct sp__merging *merging, const struct sp__ranges_out *out)
+{
 	const struct sp__sort_shared *s = merging->sort;
 	const uint64_t min = sp__min(s->stats.input_bytes / MARKED_SHARE, MARKED_BYTES);
-	struct writing w = { .output = output,
-			     .merging = merging,
-			     .out = out,
-			     .ranges = &merging->spilled->resume->ranges,
-			     .marked_bytes = sp__max(s->plan.memory_bytes, min) };
-	int rc = continues(&w);
+	struct sp__writing w = { .merging = merging,
+				 .out = out,
+				 .marked_bytes = sp__max(s->plan.memory_bytes, min),
+				 .err = SP_ERRINFO_INIT };
+	bool begun;
+	int rc;
 
-	if (rc == 0)
-		rc = begin(&w);
-	if (rc < 0)
-		return rc;
-	w.parts = w.ranges->n > 1;
-	take_up(&w);
-	note(&w);
-	pthread_mutex_init(&w.journal, NULL);
-	rc = write_all(&w);
-	pthread_mutex_destroy(&w.journal);
-	return rc < 0 ? rc : end(&w);
+	pthread_mutex_init(&w.lock, NULL);
+	rc = begin(&w);
+	if (rc > 0)
+		rc = open_all(&w);
+	begun = rc > 0;
+	if (begun)
+		rc = write_all(&w);
+	close_writers(&w);
+	/* No write is on its way any more; an extended file that stays is no worse than others. */
+	if (rc < 0 && begun && !w.resume)
+		(void)!ftruncate(out->fd, (off_t)w.old_bytes);
+	sp__ranges_forget(&w.own);
+	sp__cuts_release(&w.cuts);
+	pthread_mutex_destroy(&w.lock);
+	return rc < 0 ? rc : begun;
 }

@@ -4,8 +4,8 @@
  * (checkpoints.c), and the complete result (result.c).
  *
  * Writers: only this room writes struct sp__resume, except `ranges`, which belongs to the threads
- * that write the result (merge/ranges.c).  Its caller is the thread that writes runs
- * (runs/spilled.h).
+ * that write the result (merge/ranges.c, merge/marks.c).  Its caller is the thread that writes
+ * runs (runs/spilled.h).
  */
 #pragma once
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A sequence: the records that a merge gives, without those that -u and --count drop (sequence.c).
+ *
+ * Owner: the thread that merges.
+ */
+#pragma once
+
+#include "run/charge.h"
+#include "sort/merge/group.h"
+#include "sort/shared.h"
+#include "sort/tree/merge.h"
+
+/* For each cursor of a merge, the offset in its run of the record that the cursor is at. */
+struct sp__run_offsets {
+	uint64_t *at;
+	unsigned last; /* the cursor of the merge's current record, */
+	size_t bytes;  /* which has this many bytes in its run and has not been passed */
+};
+
+struct sp__sequence {
+	const struct sp__sort_shared *sort;
+	struct sp__merge merge; /* the caller sets its cursors */
+	struct sp__balance *balance;
+	struct sp__pace pace;
+	struct sp__run_offsets *offsets; /* kept if not NULL */
+	struct sp__group group;		 /* --count: the group whose number is still unknown */
+	bool group_due;	     /* it begins with the merge's current record, not held yet */
+	const char *rec;     /* the record returned last */
+	size_t bytes, reach; /* reach: bytes that can be read from rec on */
+};
+
+/* Opens a merge of n cursors.  err receives the errors of the merge.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__sequence_open(struct sp__sequence *q, struct sp__sort_shared *s, unsigned n,
+				    struct sp__balance *balance, struct sp_errinfo *err);
+/* Accepts a sequence that is zeroed or closed. */
+void sp__sequence_close(struct sp__sequence *q);
+/*
+ * Sets rec, bytes and reach, valid until the next call.  Returns SP_READY, SP_END, SP_LATER (if
+ * !wait) or an error.
+ */
+SP_MUST_CHECK int sp__sequence_next(struct sp__sequence *q, bool wait);
+
+/* Passes the merge's current record. */
+static inline void sp__run_offsets_pass(struct sp__run_offsets *p)
+{
+	p->at[p->last] += p->bytes;
+	p->bytes = 0;
+}
+
+/* Follows sp__merge_next(), which has returned rc. */
+static inline void sp__run_offsets_step(struct sp__run_offsets *p, const struct sp__merge *m,
+					int rc)
+{
+	const struct sp__cursor *c = sp__merge_current(m);
+
+	if (rc != SP_READY && rc != SP_END)
+		return;
+	sp__run_offsets_pass(p);
+	if (rc == SP_END)
+		return;
+	p->last = (unsigned)(c - m->cursors);
+	p->bytes = m->bytes + c->head;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of writing ranges, shared by ranges.c and marks.c only.
+ *
+ * Writers.  The thread that runs the sort, before and after the tasks of the writers.  Meanwhile
+ * each range belongs to the writer that has taken it; `lock` protects the journal, the counts of
+ * requests and the error of the sort.
+ */
+#pragma once
+
+#include <pthread.h>
+#include "sort/merge/divide.h"
+#include "sort/merge/ranges.h"
+
+struct sp__range_writer;
+
+/* One range on its way to the file. */
+struct sp__range_file {
+	int fd; /* with an offset of its own; -1: not open */
+	struct sp__wstream *stream;
+	const struct sp__range_writer *writer; /* which gets the stream's errors */
+	struct sp__balance balance;
+};
+
+struct sp__writing {
+	struct sp__merging *merging;
+	const struct sp__ranges_out *out;
+	struct sp__resume *resume; /* NULL: there are no checkpoints */
+	struct sp__ranges *ranges; /* those of the checkpoints, or own */
+	struct sp__ranges own;
+	struct sp__range_file *files; /* of each range */
+	struct sp__cuts cuts;	      /* with the positions in slots */
+	unsigned nwriters;	      /* threads that write ranges */
+	struct sp__range_writer *writers;
+	uint64_t marked_bytes;	 /* between marks */
+	uint64_t old_bytes;	 /* of the file before; without checkpoints */
+	struct sp_errinfo err;	 /* of opening the writers */
+	_Atomic unsigned next;	 /* the range to be taken */
+	_Atomic unsigned unread; /* ranges of which pages are still to be read */
+	_Atomic uint64_t done_bytes;
+	_Atomic bool failed;
+	struct sp__task emptying;
+	pthread_mutex_t lock;
+};
+
+struct sp__range_writer {
+	struct sp__writing *all;
+	unsigned number;
+	struct sp__freemem where;
+	struct sp__spill *reader;
+	struct sp__step_inputs in;
+	bool reading; /* the pages of the present range are not all in memory yet */
+	struct sp__sequence own, *sequence; /* the present range's; of a single one the sort's */
+	struct sp__run_offsets offsets;	    /* of its cursors, with checkpoints */
+	uint64_t *marked;		    /* for each run, as the journal gets them */
+	XXH3_state_t *digest;
+	struct sp__task task;
+	struct sp_errinfo err;
+	int rc;
+};
+
+/* ranges.c */
+SP_MUST_CHECK int sp__writer_open_stream(struct sp__range_writer *k, unsigned range, uint64_t at);
+void sp__writer_close_stream(struct sp__writing *w, struct sp__range_file *f);
+
+/* marks.c */
+/* Finds the ranges of the last marks, or makes new ones. */
+SP_MUST_CHECK int sp__marks_begin(struct sp__writing *w);
+SP_MUST_CHECK int sp__marks_open(struct sp__range_writer *k);
+void sp__marks_close(struct sp__range_writer *k);
+/* The writer's cursors are at the beginning of a range. */
+void sp__marks_start(struct sp__range_writer *k, unsigned range);
+/* True if it is known where in the runs the records begin that the sequence has not passed. */
+bool sp__marks_note(struct sp__range_writer *k);
+/*
+ * Makes a mark: the range is written up to offset `to`, and continues where sp__marks_note() has
+ * found.  given: the records up to there.
+ */
+SP_MUST_CHECK int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
+				const struct sp__tally *given);
