@@ -160,8 +160,6 @@ static const struct sp_report_field result_fields[] = {
 	FIELD(sort_stats, "result.merges", COUNT, merges, "merges, the final one included"),
 	FIELD(sort_stats, "result.merge_passes", COUNT, merge_passes,
 	      "maximum number of merges of one record"),
-	FIELD(sort_stats, "result.merge_branches", COUNT, merge_branches,
-	      "sets of runs that threads of their own merge for the final merge"),
 	FIELD(sort_stats, "result.merge_parts", COUNT, merge_parts,
 	      "parts of the result merged concurrently, each by a thread; 0: one"),
 	FIELD(sort_stats, "result.elapsed_s", REAL, run.elapsed_s,
@@ -212,8 +210,7 @@ static const struct sp_report_field used_fields[] = {
 };
 
 static const struct sp_report_field replan_fields[] = {
-	FIELD(sort_replan, "runs", COUNT, runs,
-	      "runs of the merge, those of its branches included"),
+	FIELD(sort_replan, "runs", COUNT, runs, "runs of the merge"),
 	FIELD(sort_replan, "readahead", WORD, readahead, "read-ahead strategy of the merge",
 	      .values = sp_readahead_values),
 	FIELD(sort_replan, "merge_pages", COUNT, merge_pages,

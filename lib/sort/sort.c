@@ -34,7 +34,6 @@ static int open_rooms(struct sp_sort *s)
 
 	/* Virtual time has one thread. */
 	shared->threads = shared->env.device ? 1 : sp__threads(shared->opts.run.parallel);
-	s->merging.buffer_bytes = buffer_bytes;
 	rc = sp__runs_open(&s->spilled);
 	if (!rc)
 		rc = sp__form_open(&s->forming, SP__RING_BUFFERS * buffer_bytes);

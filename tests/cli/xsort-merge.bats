@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# -m: sorted files as they come, divided among threads where they are large.
+# -m: sorted files as they come.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # files N: N files, 10 MB in all, in order by their first byte only.
@@ -11,7 +11,6 @@ files()
 	split -a 2 -n "l/$1" all part.
 	for file in part.*; do sort -s -k1,1 -o "$file" "$file"; done
 }
-branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 
 @test "merging waits for inputs that are slow" {
 	for options in --parallel=1 --parallel=2; do
@@ -20,7 +19,7 @@ branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 	done
 }
 
-@test "large files are merged by several threads, with the same result" {
+@test "large files, with any number of threads" {
 	files 11
 	# Whole lines are out of order in each: what comes next is the least of all there are.
 	for options in '' -s -u -r '-s -k1,1' '-u -k1,1' '-s -k1,1 -r' '-n -k2'; do
@@ -29,7 +28,6 @@ branches() { sed -n 's/.*"merge_branches": *\([0-9]*\).*/\1/p' stats; }
 			"$xsort" -S 16M --parallel=$threads --stats=stats -m $options -o out part.*
 			cmp out want
 			"$xsort" -S 16M --parallel=$threads -m $options part.* | cmp - want
-			[ "$(branches)" = $((threads > 4 ? 3 : threads - 1)) ]
 			[ "$(sed -n '/"result"/,/}/s/.*"input_bytes": *\([0-9]*\).*/\1/p' stats)" = "$(cat part.* | wc -c)" ]
 		done
 	done

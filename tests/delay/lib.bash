@@ -42,7 +42,7 @@ from()
 	esac
 }
 
-# merged SEED FILE: sorted with enough runs for the final merge to have branches.
+# merged SEED FILE: sorted with many runs.
 merged() { from "$2" "$1" "$xsort" -S 16M --run-size=512K -T tmp --parallel="${threads[$1 % 3]}" 2>err; }
 
 # same WANTED STATUS: what is wrong with `out`, or left over.

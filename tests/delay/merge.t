@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The branches of a final merge, for a pipe, and its parts, for a file.
+# A final merge for a pipe, and its ranges, for a file.
 
 # shellcheck source=tests/delay/lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -9,18 +9,18 @@
 "$xgen" records --seed=7 --bytes=9M >many
 sort many >want
 
-branches()
+piped()
 {
 	merged "$1" many | cat >out
 	same want "${PIPESTATUS[0]}"
 }
 
-parts()
+in_ranges()
 {
 	merged "$1" many >out
 	same want $?
 }
 
-seeds branches
-seeds parts
+seeds piped
+seeds in_ranges
 tap_done

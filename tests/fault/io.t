@@ -82,7 +82,7 @@ args=(-S 1M --run-size=128K --volume=sim:atlas10k3-like --placement=semiseq in)
 writes=$(requests WRITE)
 sweep 'a full device under runs placed by tracks, too' WRITE ENOSPC "$writes" strict
 
-# Branches of the final merge, each with a queue of its own.
+# The final merge of many runs, in a thread of its own.
 "$xgen" records --seed=6 --bytes=9M -o large || exit 2
 expect large-want large
 args=(-S 16M --run-size=512K --parallel=3 large) inner=auto
@@ -97,7 +97,7 @@ for i in $(steps "$reads" 12); do
 	[ "$status" = 0 ] || what+="status $status: $(cat err)"
 	[ -z "$what" ] || bad+="short, request $i: $what"$'\n'
 done
-tap_empty "reads that fail in branches of a merge ($reads requests)" "$bad"
+tap_empty "reads of many runs that fail ($reads requests)" "$bad"
 
 # The calls of the C library (or `which` of them), for each path through them.
 # calls NAME ARGUMENT...
@@ -131,7 +131,7 @@ if [ -e "$shim" ]; then
 	calls 'merging' -m sorted --engine=sync
 	split -a 1 -n l/5 large piece.
 	for file in piece.?; do "$xsort" "$file" -o "$file"; done
-	wanted=large-want which='open read' calls 'merging in branches' -m -S 16M --parallel=3 piece.?
+	wanted=large-want which='open read' calls 'merging several files' -m -S 16M --parallel=3 piece.?
 	{ cat large && head -n 30000 large; } >again
 	sort -u large >unique-want
 	wanted=unique-want which='open read write pread pwrite close ftruncate' \

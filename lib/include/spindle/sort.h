@@ -169,14 +169,13 @@ struct sp_sort_stats {
 	struct sp_sort_replan replan; /* last merge of spilled runs */
 	uint64_t records, output_records;
 	uint64_t input_bytes, output_bytes;
-	uint64_t resumed_bytes;	 /* share of input_bytes in runs of checkpoints */
-	uint64_t collapsed;	 /* duplicates dropped while runs were formed */
-	uint64_t runs;		 /* initial runs formed, in memory or spilled */
-	uint64_t spilled_runs;	 /* runs written to temporary space, all levels */
-	uint64_t merges;	 /* merge steps, the final one included */
-	unsigned merge_passes;	 /* maximum number of merges of a record */
-	unsigned merge_branches; /* sets of runs that other threads merge for the final merge */
-	unsigned merge_parts;	 /* parts of the result merged and written concurrently; 0: one */
+	uint64_t resumed_bytes; /* share of input_bytes in runs of checkpoints */
+	uint64_t collapsed;	/* duplicates dropped while runs were formed */
+	uint64_t runs;		/* initial runs formed, in memory or spilled */
+	uint64_t spilled_runs;	/* runs written to temporary space, all levels */
+	uint64_t merges;	/* merge steps, the final one included */
+	unsigned merge_passes;	/* maximum number of merges of a record */
+	unsigned merge_parts;	/* parts of the result merged and written concurrently; 0: one */
 	double phase_elapsed_s[SP_SORT_PHASES];
 	double phase_cpu_s[SP_SORT_PHASES];
 	uint64_t cluster_reads; /* cluster reads of spilled runs in merges */

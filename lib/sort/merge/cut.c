@@ -19,7 +19,6 @@
  * Rejected: splitters by sampling, which are inexact; bytes of the records' order as a part of the
  * cut, which would part groups that -u collapses and -s keeps.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/bisect.h"
 #include "base/err.h"

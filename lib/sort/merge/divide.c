@@ -7,7 +7,6 @@
  * have no bytes; if there are less than two pages for each run and range; or if one group of equal
  * keys is so large that a range would have more than 1.5 times its share.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"

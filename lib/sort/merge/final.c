@@ -6,7 +6,6 @@
  * Runs still in memory at the end of the input stay there and take part in the final
  * merge, as long as the remaining memory is enough for the pages of the spilled ones.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
@@ -138,47 +137,32 @@ static int memory_cursors(const struct sp__merging *merging, struct sp__cursor *
 	return 0;
 }
 
-/* Cursors of the final merge: branches, the rest of n spilled runs, then runs in memory. */
-static int set_up_final(struct sp__merging *merging, unsigned n, bool threaded)
+/* Cursors of the final merge: n spilled runs, runs in memory, strips, then sorted files. */
+static int set_up_final(struct sp__merging *merging, unsigned n)
 {
 	struct sp__forming *forming = merging->forming;
 	struct sp__sort_shared *s = merging->sort;
 	unsigned memory = slots_in_memory(merging);
 	unsigned strips = forming->replacing ? sp__replace_strips(&forming->replace) : 0;
 	unsigned files = merging->inputs.n - merging->inputs.next;
-	struct sp__freemem where = pages_for(merging, n, files);
-	unsigned pages = (unsigned)(where.bytes / s->plan.page_bytes);
-	unsigned branched =
-		n && threaded ? sp__branches_open(merging, merging->spilled->ids, n, &where) : 0;
-	struct sp__merge *m = &merging->sequence.merge;
-	unsigned spilled, left;
-	int rc;
+	struct sp__cursor *cursors;
+	int rc = sp__sequence_open(&merging->sequence, s, n + memory + strips + files, &s->balance,
+				   s->env.err);
 
-	if (files && !n && threaded)
-		sp__branches_open_files(merging);
-	left = merging->inputs.n - merging->inputs.next;
-	spilled = merging->nbranches + n - branched;
-	rc = sp__sequence_open(&merging->sequence, s, spilled + memory + strips + left, &s->balance,
-			       s->env.err);
 	if (rc < 0)
 		return rc;
-	merging->sequence.offsets = merging->offsets;
-	merging->branched = branched;
-	sp__branches_cursors(merging, m->cursors);
-	rc = memory_cursors(merging, m->cursors + spilled, memory);
+	cursors = merging->sequence.merge.cursors;
+	rc = memory_cursors(merging, cursors + n, memory);
 	if (strips)
-		sp__replace_cursors(&forming->replace, m->cursors + spilled + memory);
-	if (rc == 0 && n > branched)
+		sp__replace_cursors(&forming->replace, cursors + n + memory);
+	if (rc == 0 && n) {
 		rc = sp__step_open(merging->spilled, merging->spilled->store, &merging->final,
-				   merging->spilled->ids + branched,
-				   merging->spans ? merging->spans + branched : NULL, n - branched,
-				   where, m->cursors + merging->nbranches);
-	if (rc == 0 && n)
-		sp__step_replan(merging->spilled, merging->spilled->ids, n,
-				branched ? pages : merging->final.buffers);
-	if (rc == 0 && left)
-		rc = sp__inputs_open(s, &merging->inputs, left, m->cursors + spilled + memory,
-				     s->env.err);
+				   merging->spilled->ids, NULL, n, pages_for(merging, n, files),
+				   cursors);
+		sp__step_replan(merging->spilled, merging->spilled->ids, n, merging->final.buffers);
+	}
+	if (rc == 0 && files)
+		rc = sp__inputs_open(s, &merging->inputs, files, cursors + n + memory, s->env.err);
 	if (rc < 0)
 		return rc;
 	s->stats.merges += n + memory + files > 1;
@@ -213,11 +197,11 @@ int sp__final_reduce(struct sp__merging *merging)
 	return sp__balance_formed(merging);
 }
 
-int sp__final_prepare(struct sp__merging *merging, bool threaded)
+int sp__final_prepare(struct sp__merging *merging)
 {
 	int rc = sp__final_reduce(merging);
 
-	return rc < 0 ? rc : set_up_final(merging, merging->runs_left, threaded);
+	return rc < 0 ? rc : set_up_final(merging, merging->runs_left);
 }
 
 void sp__final_close(struct sp__merging *merging)

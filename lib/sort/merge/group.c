@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Holds a group of equal keys until its number is known; writes the number before its record. */
-#include <errno.h>
 #include <string.h>
 #include "sort/merge/group.h"
 

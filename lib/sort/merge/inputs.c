@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens sorted files as cursors of a merge, as many at a time as descriptors and memory allow. */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,8 +14,8 @@
 #define OTHER_DESCRIPTORS 2
 /* Those of a program that compresses runs, in addition. */
 #define PROGRAM_DESCRIPTORS 12
-/* Those of the threads that merge inputs, of each of which the engine may have a descriptor. */
-#define QUEUES (SP__BRANCHES_MAX + 1)
+/* The engine may have a descriptor for the queue of all inputs. */
+#define QUEUES 1
 /* Unless --batch-size says it: as many as have that much memory each. */
 #define FAN_IN_BYTES (16u << 10)
 #define FAN_IN_MIN 16
@@ -159,33 +158,6 @@ void sp__inputs_close(struct sp__inputs *in)
 	sp__pages_free(in->chunks, in->chunks_bytes);
 	in->queue = NULL;
 	in->chunks = NULL;
-}
-
-void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part)
-{
-	const unsigned left = in->n - in->next;
-
-	*part = (struct sp__inputs){ .list = in->list + in->next,
-				     .n = n,
-				     .memory_bytes = in->memory_bytes / left * n,
-				     .direct = in->direct,
-				     .files = in->files };
-	in->memory_bytes -= part->memory_bytes;
-	in->next += n;
-}
-
-void sp__inputs_unpart(struct sp__inputs *in, const struct sp__inputs *part)
-{
-	in->memory_bytes += part->memory_bytes;
-	in->next -= part->n;
-}
-
-void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part)
-{
-	sp__inputs_close(part);
-	sp__io_add(&in->done, &part->done);
-	sp__tally_join(&in->read, &part->read);
-	in->bytes += part->bytes;
 }
 
 /* Where descriptors are scarce there are no queues, unless the engine was given. */

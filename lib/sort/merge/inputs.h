@@ -2,15 +2,13 @@
 /*
  * Sorted files as inputs of a merge (-m).
  *
- * Writers.  The thread that merges them: the merging thread, or that of a branch for its part.
+ * Writers.  The merging thread.
  */
 #pragma once
 
 #include "io/rstream.h"
 #include "sort/shared.h"
 #include "sort/tree/merge.h"
-
-#define SP__BRANCHES_MAX 3
 
 struct sp__input {
 	const char *name;
@@ -56,12 +54,6 @@ SP_MUST_CHECK int sp__inputs_acquire(struct sp__inputs *in, struct sp_errinfo *e
  */
 SP_MUST_CHECK int sp__inputs_open(const struct sp__sort_shared *s, struct sp__inputs *in,
 				  unsigned n, struct sp__cursor *cursors, struct sp_errinfo *err);
-/* For another thread: the next n, with their share of memory, as inputs of their own. */
-void sp__inputs_part(struct sp__inputs *in, unsigned n, struct sp__inputs *part);
-/* The last part was not needed. */
-void sp__inputs_unpart(struct sp__inputs *in, const struct sp__inputs *part);
-/* Closes a part, and counts what it has read. */
-void sp__inputs_rejoin(struct sp__inputs *in, struct sp__inputs *part);
 /* Closes all inputs that have streams. */
 void sp__inputs_close(struct sp__inputs *in);
 /* Closes the others, too, and frees the list. */

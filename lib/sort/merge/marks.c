@@ -4,15 +4,14 @@
  *
  * A mark of a range says that its bytes up to an offset are on the device; it has their checksum,
  * and the offset in each run where the rest begins.  These offsets are exact, so any order of
- * records and any key will do.  In a branch they are known when the trunk comes to a new span of it.
- * Records that are dropped belong to the group before, so a mark comes between groups.
+ * records and any key will do.  Records that are dropped belong to the group before, so a mark comes
+ * between groups.
  *
  * After a crash the same runs are merged from the offsets of the last marks on, in the same ranges,
  * whatever the number of threads is.  The bytes written before are read and verified.  If they are
  * damaged, or if more runs had to be merged because there is less memory, the final merge starts
  * over.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
@@ -54,8 +53,7 @@ int sp__marks_open(struct sp__range_writer *k)
 
 	k->digest = sp__digest_new();
 	k->offsets.at = calloc(runs + 1, sizeof(*k->offsets.at));
-	k->marked = calloc(runs + 1, sizeof(*k->marked));
-	if (!k->digest || !k->offsets.at || !k->marked)
+	if (!k->digest || !k->offsets.at)
 		return sp__err(&k->err, -ENOMEM, "allocate", NULL, -1);
 	return 0;
 }
@@ -63,37 +61,7 @@ int sp__marks_open(struct sp__range_writer *k)
 void sp__marks_close(struct sp__range_writer *k)
 {
 	free(k->offsets.at);
-	free(k->marked);
 	sp__digest_free(k->digest);
-}
-
-/* Returns the number of runs behind the first cursor, which is a branch; 0: there is no branch. */
-static unsigned branched(const struct sp__range_writer *k)
-{
-	return k->sequence == &k->own ? 0 : k->all->merging->branched;
-}
-
-void sp__marks_start(struct sp__range_writer *k, unsigned range)
-{
-	const unsigned first = branched(k);
-
-	k->offsets.last = 0;
-	k->offsets.bytes = 0;
-	for (unsigned i = first; i < k->all->ranges->runs; i++)
-		k->offsets.at[i - first + (first > 0)] = k->all->ranges->list[range].spans[i].from;
-}
-
-bool sp__marks_note(struct sp__range_writer *k)
-{
-	const unsigned first = branched(k);
-	const uint64_t *branch = first ? sp__branch_offsets(k->all->merging) : k->marked;
-
-	if (!branch)
-		return false;
-	memmove(k->marked, branch, first * sizeof(*branch));
-	memcpy(k->marked + first, k->offsets.at + (first > 0),
-	       (k->all->ranges->runs - first) * sizeof(*k->marked));
-	return true;
 }
 
 int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
@@ -105,7 +73,7 @@ int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
 	int rc = sp__wstream_finish(f->stream);
 	struct sp__written written = { r->at, to, sp__digest_take(k->digest) };
 
-	sp__writer_close_stream(w, f);
+	sp__range_close_stream(w, f);
 	if (!rc && fdatasync(f->fd) < 0)
 		rc = sp__err(&k->err, -errno, "fsync", w->out->name, -1);
 	if (rc < 0)
@@ -118,7 +86,7 @@ int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
 		w->ranges->dropped = f->balance.dropped;
 		w->ranges->counted = f->balance.counted;
 	}
-	rc = sp__resume_mark(w->resume, range, k->marked, &written);
+	rc = sp__resume_mark(w->resume, range, k->offsets.at, &written);
 	if (rc < 0)
 		k->err = *w->merging->sort->env.err;
 	pthread_mutex_unlock(&w->lock);

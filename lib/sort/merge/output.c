@@ -46,7 +46,7 @@ static void run_ahead(void *arg)
 	int rc;
 
 	pthread_mutex_lock(&output->busy);
-	rc = sp__final_prepare(merging, true);
+	rc = sp__final_prepare(merging);
 	pthread_mutex_unlock(&output->busy);
 	if (rc < 0) {
 		sp__ring_publish(ring, rc);
@@ -58,9 +58,6 @@ static void run_ahead(void *arg)
 			return;
 		pthread_mutex_lock(&output->busy);
 		rc = fill(output, out, true);
-		/* Before the end is published, so that all their reads are counted. */
-		if (rc != SP_READY)
-			sp__branches_close(merging);
 		pthread_mutex_unlock(&output->busy);
 		sp__ring_publish(ring, rc);
 	} while (rc == SP_READY && sp__ring_settled(ring, out));
@@ -84,7 +81,7 @@ int sp__output_start(struct sp__output *output)
 	output->threaded =
 		output->threaded && sp__task_start_thread(&output->task, run_ahead, output);
 	/* If threaded, get() returns its errors. */
-	return output->threaded ? 0 : sp__final_prepare(merging, false);
+	return output->threaded ? 0 : sp__final_prepare(merging);
 }
 
 int sp__output_get(struct sp__output *output, struct sp_batch *batch)
@@ -121,5 +118,4 @@ void sp__output_stop(struct sp__output *output)
 {
 	sp__ring_abandon(&output->ring);
 	sp__task_join(&output->task);
-	sp__branches_close(output->merging);
 }

@@ -10,7 +10,6 @@
  * and write stream.  Writers share nothing but the file.
  *
  * With checkpoints (marks.c) the result is always written here, as one range if it cannot be cut.
- * A single range is the sort's own final merge, with a branch if there are threads (branch.c).
  *
  * Under -u the final merge is cut if no record was dropped until then, because few are likely to be
  * dropped later.  Each range is written where it would be if none were; afterwards those behind one
@@ -27,7 +26,6 @@
  *
  * Rejected: giving the file its length and space before.  Writing was slower then.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +42,6 @@
 /* Between two marks of a range: the memory, but at least this, or this part of the input. */
 #define MARKED_BYTES (UINT64_C(256) << 20)
 #define MARKED_SHARE 16
-/* Between two checks of whether another writer has failed. */
-#define STRIDE_BYTES (64u << 10)
 
 /* True if all records of a range are in marks. */
 static bool finished(const struct sp__writing *w, const struct sp__range *r)
@@ -67,200 +63,6 @@ static uint64_t written_of(const struct sp__writing *w, unsigned i)
 	return w->ranges->list[i].at - begin_of(w, i);
 }
 
-int sp__writer_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at)
-{
-	struct sp__writing *w = k->all;
-	struct sp__range_file *f = &w->files[i];
-	struct sp__wstream_opts o = w->out->writing;
-
-	f->writer = k;
-	o.chunk_bytes = sp__divide_chunk(&o, w->nwriters);
-	o.expected_bytes = w->resume ? w->marked_bytes : w->ranges->list[i].end - at;
-	o.piece = w->ranges->n > 1;
-	o.digest = k->digest;
-	if (lseek(f->fd, (off_t)at, SEEK_SET) < 0)
-		return sp__err(&k->err, -errno, "write", w->out->name, -1);
-	return sp__wstream_open(&f->stream, f->fd, w->out->name, &o, &k->err);
-}
-
-void sp__writer_close_stream(struct sp__writing *w, struct sp__range_file *f)
-{
-	struct sp__io_counters c;
-
-	if (!f->stream)
-		return;
-	sp__wstream_counters(f->stream, &c);
-	pthread_mutex_lock(&w->lock);
-	sp__io_add(w->out->io, &c);
-	pthread_mutex_unlock(&w->lock);
-	sp__wstream_close(f->stream);
-	f->stream = NULL;
-}
-
-static void empty_store(void *store)
-{
-	sp__spill_empty(store);
-}
-
-/*
- * Freeing what has been spilled takes a twentieth of a short sort.  The writer that has read the
- * last page has it done while all merge what is in memory.
- */
-static void note_reading(struct sp__range_writer *k)
-{
-	struct sp__writing *w = k->all;
-
-	if (!k->reading || !sp__pool_has_all(k->in.pool))
-		return;
-	k->reading = false;
-	if (atomic_fetch_sub(&w->unread, 1) == 1)
-		sp__task_start(&w->emptying, empty_store, w->merging->spilled->store);
-}
-
-/* Some more bytes have been put: reports them, and checks whether another writer has failed. */
-static int look_round(struct sp__range_writer *k, uint64_t bytes)
-{
-	struct sp__writing *w = k->all;
-	uint64_t done = atomic_fetch_add(&w->done_bytes, bytes) + bytes;
-
-	if (atomic_load_explicit(&w->failed, memory_order_relaxed))
-		return -ECANCELED;
-	note_reading(k);
-	if (!k->number)
-		w->out->tell(w->out->arg, done);
-	return 0;
-}
-
-static int put(struct sp__range_writer *k, unsigned i, uint64_t *at)
-{
-	const struct sp__sequence *q = k->sequence;
-
-	*at += q->bytes;
-	return sp__wstream_put_near(k->all->files[i].stream, q->rec, q->bytes, q->reach);
-}
-
-/*
- * A mark beside the record that the sequence has given.  Without --count that is the one that the
- * merge is at, so the mark is before it; otherwise it is the last of all passed.
- */
-static int mark_and_put(struct sp__range_writer *k, unsigned i, uint64_t *at)
-{
-	const struct sp__sequence *q = k->sequence;
-	struct sp__tally given = q->balance->given, last = { 0 };
-	int rc = 0;
-
-	if (!sp__marks_note(k))
-		return put(k, i, at);
-	if (q->sort->opts.count) {
-		rc = put(k, i, at);
-	} else {
-		sp__tally_add(&last, q->rec, q->bytes);
-		given = sp__tally_since(given, &last);
-	}
-	if (!rc)
-		rc = sp__marks_set(k, i, *at, &given);
-	if (!rc)
-		rc = sp__writer_open_stream(k, i, *at);
-	return rc < 0 || q->sort->opts.count ? rc : put(k, i, at);
-}
-
-/* Writes all records of a range, until another writer fails. */
-static int put_range(struct sp__range_writer *k, unsigned i)
-{
-	struct sp__writing *w = k->all;
-	struct sp__range *r = &w->ranges->list[i];
-	uint64_t at = r->at, looked = at;
-	int rc;
-
-	while ((rc = sp__sequence_next(k->sequence, true)) == SP_READY) {
-		rc = w->resume && at - r->at >= w->marked_bytes ? mark_and_put(k, i, &at)
-								: put(k, i, &at);
-		if (!rc && at - looked >= STRIDE_BYTES) {
-			rc = look_round(k, at - looked);
-			looked = at;
-		}
-		if (rc < 0)
-			return rc;
-	}
-	if (rc < 0)
-		return sp__err(&k->err, rc, "merge", NULL, -1);
-	if (w->resume) {
-		(void)sp__marks_note(k);
-		return sp__marks_set(k, i, at, &k->sequence->balance->given);
-	}
-	r->at = at;
-	return 0;
-}
-
-/* Opens a sequence of one of several ranges, by readers of its own. */
-static int open_own(struct sp__range_writer *k, unsigned i)
-{
-	struct sp__writing *w = k->all;
-	struct sp__spilled *spilled = w->merging->spilled;
-	const unsigned runs = w->ranges->runs;
-	int rc = sp__sequence_open(&k->own, w->merging->sort, runs + w->cuts.nbufs,
-				   &w->files[i].balance, &k->err);
-
-	if (rc < 0)
-		return rc;
-	k->sequence = &k->own;
-	k->own.offsets = w->resume ? &k->offsets : NULL;
-	for (unsigned j = 0; j < w->cuts.nbufs; j++)
-		sp__cursor_part(&k->own.merge.cursors[runs + j], w->cuts.bufs[j],
-				sp__cuts_at(&w->cuts, i, runs + j),
-				sp__cuts_at(&w->cuts, i + 1, runs + j));
-	k->reading = runs && !w->resume;
-	if (!runs)
-		return 0;
-	return sp__step_open(spilled, k->reader, &k->in, spilled->ids, w->ranges->list[i].spans,
-			     runs, k->where, k->own.merge.cursors);
-}
-
-/* The sort's own final merge, which drops and counts; --top can end it inside a branch's span. */
-static int open_single(struct sp__range_writer *k)
-{
-	struct sp__merging *merging = k->all->merging;
-	const struct sp__sort_shared *s = merging->sort;
-	int rc;
-
-	merging->spans = k->all->ranges->list[0].spans;
-	merging->offsets = &k->offsets;
-	k->sequence = &merging->sequence;
-	rc = sp__final_prepare(merging, s->threads > 1 && !s->opts.top);
-	merging->sequence.balance = &k->all->files[0].balance;
-	return rc;
-}
-
-static void close_sequence(struct sp__range_writer *k)
-{
-	struct sp__merging *merging = k->all->merging;
-
-	if (k->sequence == &merging->sequence) {
-		sp__branches_close(merging);
-		if (merging->sort->env.err->code)
-			k->err = *merging->sort->env.err;
-	}
-	sp__step_close(merging->spilled, &k->in);
-	sp__sequence_close(&k->own);
-	k->own = (struct sp__sequence){ 0 };
-}
-
-/* Merges and writes a range.  The thread must reap all its own reads. */
-static int write_range(struct sp__range_writer *k, unsigned i)
-{
-	struct sp__writing *w = k->all;
-	int rc = sp__writer_open_stream(k, i, w->ranges->list[i].at);
-
-	if (!rc)
-		rc = w->ranges->n > 1 ? open_own(k, i) : open_single(k);
-	if (!rc && w->resume)
-		sp__marks_start(k, i);
-	if (!rc)
-		rc = put_range(k, i);
-	close_sequence(k);
-	return rc;
-}
-
 /* The task of a writer. */
 static void write_ranges(void *arg)
 {
@@ -270,7 +72,7 @@ static void write_ranges(void *arg)
 
 	while (!k->rc && (i = atomic_fetch_add(&w->next, 1)) < w->ranges->n)
 		if (!finished(w, &w->ranges->list[i]))
-			k->rc = write_range(k, i);
+			k->rc = sp__range_write(k, i);
 	if (k->rc < 0)
 		atomic_store(&w->failed, true);
 }
@@ -325,7 +127,9 @@ static int open_writers(struct sp__writing *w)
 	w->writers = calloc(w->nwriters, sizeof(*w->writers));
 	if (!w->writers)
 		return sp__err(&w->err, -ENOMEM, "allocate", NULL, -1);
-	if (w->ranges->runs)
+	if (w->nwriters == 1)
+		each = where.bytes;
+	else if (w->ranges->runs)
 		each = (size_t)sp__divide_pages(w->merging, where, w->nwriters) *
 		       w->merging->sort->plan.page_bytes;
 	for (unsigned i = 0; !rc && i < w->nwriters; i++) {
@@ -339,7 +143,7 @@ static int open_writers(struct sp__writing *w)
 static void close_writers(struct sp__writing *w)
 {
 	for (unsigned i = 0; w->files && i < w->ranges->n; i++) {
-		sp__writer_close_stream(w, &w->files[i]);
+		sp__range_close_stream(w, &w->files[i]);
 		if (w->files[i].fd >= 0)
 			close(w->files[i].fd);
 	}
@@ -471,11 +275,9 @@ static void note(struct sp__writing *w)
 	struct sp__merging *merging = w->merging;
 	struct sp__sort_shared *s = merging->sort;
 
-	if (w->ranges->n == 1)
-		return;
-	s->stats.merge_parts = w->ranges->n;
-	s->stats.merges++;
-	s->stats.merge_passes++;
+	s->stats.merge_parts = w->ranges->n > 1 ? w->ranges->n : 0;
+	s->stats.merges += w->ranges->n > 1 || w->ranges->runs > 1;
+	s->stats.merge_passes += w->ranges->n > 1 || w->ranges->runs > 1;
 	if (w->ranges->runs)
 		sp__step_replan(merging->spilled, merging->spilled->ids, w->ranges->runs,
 				w->nwriters *

@@ -5,7 +5,6 @@
  * A group of equal keys is given when the merge has reached the next one, because only then its
  * number is known.  One record is copied for each group.
  */
-#include <errno.h>
 #include "sort/merge/sequence.h"
 
 int sp__sequence_open(struct sp__sequence *q, struct sp__sort_shared *s, unsigned n,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of writing ranges, shared by ranges.c and marks.c only.
+ * The state of writing ranges, shared by ranges.c, range.c and marks.c only.
  *
  * Writers.  The thread that runs the sort, before and after the tasks of the writers.  Meanwhile
  * each range belongs to the writer that has taken it; `lock` protects the journal, the counts of
@@ -49,32 +49,30 @@ struct sp__range_writer {
 	struct sp__freemem where;
 	struct sp__spill *reader;
 	struct sp__step_inputs in;
-	bool reading; /* the pages of the present range are not all in memory yet */
-	struct sp__sequence own, *sequence; /* the present range's; of a single one the sort's */
-	struct sp__run_offsets offsets;	    /* of its cursors, with checkpoints */
-	uint64_t *marked;		    /* for each run, as the journal gets them */
+	bool reading;		      /* the pages of the present range are not all in memory yet */
+	struct sp__sequence sequence; /* the present range */
+	struct sp__run_offsets offsets; /* of its cursors, with checkpoints */
 	XXH3_state_t *digest;
 	struct sp__task task;
 	struct sp_errinfo err;
 	int rc;
 };
 
-/* ranges.c */
-SP_MUST_CHECK int sp__writer_open_stream(struct sp__range_writer *k, unsigned range, uint64_t at);
-void sp__writer_close_stream(struct sp__writing *w, struct sp__range_file *f);
+/* range.c */
+/* Merges and writes range i.  The thread must reap all its own reads. */
+SP_MUST_CHECK int sp__range_write(struct sp__range_writer *k, unsigned i);
+/* Opens its stream at an offset of the file. */
+SP_MUST_CHECK int sp__range_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at);
+void sp__range_close_stream(struct sp__writing *w, struct sp__range_file *f);
 
 /* marks.c */
 /* Finds the ranges of the last marks, or makes new ones. */
 SP_MUST_CHECK int sp__marks_begin(struct sp__writing *w);
 SP_MUST_CHECK int sp__marks_open(struct sp__range_writer *k);
 void sp__marks_close(struct sp__range_writer *k);
-/* The writer's cursors are at the beginning of a range. */
-void sp__marks_start(struct sp__range_writer *k, unsigned range);
-/* True if it is known where in the runs the records begin that the sequence has not passed. */
-bool sp__marks_note(struct sp__range_writer *k);
 /*
- * Makes a mark: the range is written up to offset `to`, and continues where sp__marks_note() has
- * found.  given: the records up to there.
+ * Makes a mark: the range is written up to offset `to`, and continues with the record that the
+ * merge is at.  given: the records up to there.
  */
 SP_MUST_CHECK int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
 				const struct sp__tally *given);

@@ -8,7 +8,7 @@
  * replacement selection.  merge/ writes the prediction.
  *
  * The writing thread is the background task of form/ while it runs, otherwise the caller of the
- * sort. Branches and parts of the final merge read their runs by readers of their own, and change
+ * sort.  The threads that write ranges of the result read runs by readers of their own, and change
  * nothing here.
  */
 #pragma once

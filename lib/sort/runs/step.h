@@ -2,8 +2,8 @@
 /*
  * Declares one merge of runs (step.c), and the sequence of merges before the final one (reduce.c).
  *
- * Branches and parts of the final merge also open their inputs here, in threads of their own.  They
- * have readers of their own, so sp__step_open() changes nothing in struct sp__spilled.
+ * Threads that write ranges of the result also open their inputs here.  They have readers of their
+ * own, so sp__step_open() changes nothing in struct sp__spilled.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ SP_MUST_CHECK int sp__step_open(struct sp__spilled *spilled, struct sp__spill *s
 				struct sp__freemem where, struct sp__cursor *cursors);
 /*
  * For the report: plans a merge of runs ids[0..n) in `buffers` pages, as sp__step_open() does; a
- * merge with branches as one without.
+ * merge in ranges as one without.
  */
 void sp__step_replan(struct sp__spilled *spilled, const unsigned *ids, unsigned n,
 		     unsigned buffers);
