@@ -205,12 +205,12 @@ first()
 		run -2 "${@:2}"
 		[[ $output == *"$1"* && $(wc -l <<< "$output") = 1 ]]
 	}
-	refused 'of grids' "$cube" create x --points --dims 9x9 --tile 8x8
-	refused 'of grids' "$cube" create x --points --dims 9x9 --fill 3
-	refused 'depends on them' "$cube" create x --points --dims 9x9 --no-data --volume sim:atlas10k3-like
+	refused 'apply to grids, not to points' "$cube" create x --points --dims 9x9 --tile 8x8
+	refused 'apply to grids, not to points' "$cube" create x --points --dims 9x9 --fill 3
+	refused 'depends on the data' "$cube" create x --points --dims 9x9 --no-data --volume sim:atlas10k3-like
 	refused 'more than 128 bits' "$cube" create x --points --dims 18446744073709551614x18446744073709551614x2
 	refused 'more than 61 bits' "$cube" create x --points --dims 4294967296x4294967296 --mapping hilbert
-	refused 'whole blocks' "$cube" create x --points --dims 9x9 --cell 700
+	refused 'is not a multiple of 512 bytes' "$cube" create x --points --dims 9x9 --cell 700
 	refused 'needs a geometry' "$cube" create x --points --dims 9x9 --mapping multimap
 	[ ! -e x ]
 	create
@@ -219,10 +219,10 @@ first()
 	refused 'do not apply to points' "$cube" load c in.csv --rollup 0:7
 	refused 'has a grid' "$cube" load c in.csv --format npy
 	refused 'has a grid' "$cube" export c --format npy
-	refused 'no grid' "$cube" range c --stride 2,2,2
+	refused 'points have no grid' "$cube" range c --stride 2,2,2
 	refused 'line 2: coordinate 65536 of dimension 0' "$cube" load c - --format csv <<< $'1,2,3,4\n65536,1,1,1'
 	refused 'line 1: its value' "$cube" load c - --format csv <<< 1,2,3,x
-	refused 'ends within it' "$cube" load c in.csv --format raw
+	refused 'the input ends inside it' "$cube" load c in.csv --format raw
 	refused 'only grids' "$cube" explain c -q 'beam 1'
 	refused 'in no grid' "$cube" append c in.csv --format raw --dim 0
 	cmp c before
@@ -283,7 +283,7 @@ first()
 	run -1 "$cube" check c
 	[[ $output == *'the superblock has 2 points: some are lost' ]]
 	run -2 "$cube" reorganise c
-	[[ $output == *'fewer points than its head says: run check' ]]
+	[[ $output == *'fewer points than its superblock says: run check' ]]
 }
 
 @test "a dataset that another program changes is neither changed nor read, one that it reads not changed" {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory in the file: regions, then leaves as they are in memory, with a checksum each.
- * It begins at a block, as long as the number of leaves of the whole tree.
+ * Reads and writes the directory of a dataset: regions, then leaves as they are in memory, each
+ * with a checksum.  The directory begins at a block.  Its space is reserved for the leaves of the
+ * whole tree.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "cube/file/extents.h"
 #include "cube/points/points.h"
 
-/* Open datasets use this part of the memory for leaves. */
+/* Leaves of an open dataset use 1 / MEMORY_SHARE of the memory. */
 #define MEMORY_SHARE 4
 
 static uint64_t leaves_bytes(const struct sp__points *c)

@@ -2,15 +2,16 @@
 /*
  * Builds a dataset of points: when points are loaded, and when it is reorganised.
  *
- * 1. The points that are there and those of the input are sorted by their keys, with the sort of
- *    the library, into a temporary file.
- * 2. The sorted keys make the tree, and its nodes get their places (pointtree.c, regions.c).
+ * Algorithm
+ * 1. The present points and those of the input are sorted by their keys into a temporary file.
+ * 2. The sorted keys make the tree, and its nodes get their locations (tree.c, regions.c).
  * 3. All cells of regions are written empty, since not all of them have points.
- * 4. The sorted points are read again: those of a cell follow each other.  Cells are collected as
- *    far as memory goes, and written in ascending order.
- * 5. The new file takes the name of the old one.  Until then the old one is as it was.
+ * 4. The sorted points are read again; the points of a cell follow each other.  Cells are collected
+ * as
+ *    far as memory allows, and written in ascending order.
+ * 5. The new file takes the name of the old one, which is unchanged until then.
  *
- * Memory: half for sorting, later for the tree; a quarter for collected cells, a quarter for
+ * Memory: half for sorting, later for the tree; a quarter for collected cells; a quarter for
  * requests.
  */
 #include <errno.h>
@@ -40,10 +41,10 @@ struct load {
 	const struct sp_cube_load_opts *opts;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
-	const char *name; /* of the input; NULL: none */
+	const char *name; /* name of the input; NULL: none */
 	struct sp__sorter sort;
 	struct sp__volume *sorted;
-	uint64_t given, count; /* points of the input, of all */
+	uint64_t given, count; /* points of the input; all points */
 	struct sp_outfile *out;
 };
 
@@ -95,7 +96,7 @@ static int read_error(const struct load *l, int code, const char *text)
 	return sp__errf(l->err, code, "read", l->name, -1, "point %" PRIu64 ": %s", l->given, text);
 }
 
-/* A point of raw data: coordinates, and the value. */
+/* Adds a point of raw data: coordinates, then the value. */
 static int add_raw(struct load *l, const uint8_t *point)
 {
 	const struct sp_cube_shape *s = &l->dataset->file->superblock.shape;
@@ -137,7 +138,7 @@ static int read_raw(struct load *l)
 	if (!rc && ferror(in))
 		rc = read_error(l, errno ? -errno : -EIO, "cannot be read");
 	else if (!rc && n)
-		rc = read_error(l, SP_EFORMAT, "the input ends within it");
+		rc = read_error(l, SP_EFORMAT, "the input ends inside it");
 	else if (!rc)
 		rc = sp__check_uncut(fileno(in), file_bytes, l->name, l->err);
 	if (in)
@@ -160,23 +161,14 @@ static int check_opts(const struct load *l)
 static int to_file(void *arg, const void *data, size_t bytes)
 {
 	struct load *l = arg;
-	const uint8_t *from = data;
+	uint32_t each = l->dataset->set.record_bytes;
+	int rc = sp__write_whole(l->sorted->fd, data, bytes, l->count * each);
 
-	l->count += bytes / l->dataset->set.record_bytes;
-	while (bytes) {
-		ssize_t n = write(l->sorted->fd, from, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return sp__err(l->err, n ? -errno : -EIO, "write", l->sorted->name, -1);
-		from += n;
-		bytes -= (size_t)n;
-	}
-	return 0;
+	l->count += bytes / each;
+	return rc ? sp__err(l->err, rc, "write", l->sorted->name, -1) : 0;
 }
 
-/* All points in order, in a temporary file. */
+/* Sorts all points into a temporary file. */
 static int sort_points(struct load *l)
 {
 	struct sp__points *c = l->dataset;
@@ -196,7 +188,7 @@ static int sort_points(struct load *l)
 		rc = sp__pointsort_drain(&l->sort, to_file, l);
 	if (!rc && l->count - l->given < c->file->superblock.pointset.count)
 		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->file->path, -1,
-			      "it has fewer points than its head says: run check");
+			      "it has fewer points than its superblock says: run check");
 	sp__charge_sorting(&c->file->env, l->count);
 	(void)!sp__sorter_close(&l->sort);
 	return rc;
@@ -206,17 +198,17 @@ static int sort_points(struct load *l)
 struct opencell {
 	struct sp__pointcell head;
 	uint64_t block;
-	size_t index; /* of its data */
+	size_t index; /* index of its data */
 };
 
-/* Cells that are collected: those that are full, and those that are being filled. */
+/* Collected cells: full ones, and those that are being filled. */
 struct writer {
 	struct load *load;
 	struct sp__transfer transfer;
 	struct opencell open[1 << SP__REGION_CUT_MAX];
 	unsigned nopen;
-	uint64_t overflow;	  /* cells used */
-	size_t used, n, capacity; /* used: of data; n: full */
+	uint64_t overflow;	  /* overflow cells used */
+	size_t used, n, capacity; /* used: cells in data; n: full ones */
 	struct fullcell {
 		uint64_t block;
 		size_t index;
@@ -252,7 +244,7 @@ static uint8_t *data_of(const struct writer *w, size_t index)
 	return w->data + index * w->load->dataset->file->cell_bytes;
 }
 
-/* Writes the cells that are full; the others move to the front. */
+/* Writes the full cells, and moves the others to the front. */
 static int flush(struct writer *w)
 {
 	int rc = 0;
@@ -287,7 +279,7 @@ static void end_cells(struct writer *w)
 		end_cell(w, w->open);
 }
 
-/* A new cell of the chain of a home: the last one of those open. */
+/* Begins a cell in the chain of a home; it becomes the last open one. */
 static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 {
 	int rc = w->used == w->capacity ? flush(w) : 0;
@@ -297,7 +289,7 @@ static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 	return rc;
 }
 
-/* The cell is full: the next one of its chain, the last one of those open. */
+/* Ends a full cell and begins the next one of its chain, which becomes the last open one. */
 static int continue_cell(struct writer *w, struct opencell *o)
 {
 	const struct sp__cube_pointset *p = &w->load->dataset->file->superblock.pointset;
@@ -344,7 +336,7 @@ static int write_regions(struct writer *w)
 	return rc ? rc : sp__transfer_end(&w->transfer);
 }
 
-/* The open cell of a home, which has all points up to that one; NULL: none. */
+/* Returns the open cell of a home, or NULL. */
 static struct opencell *find_open(struct writer *w, uint64_t home)
 {
 	for (unsigned i = 0; i < w->nopen; i++)
@@ -406,7 +398,7 @@ static int write_cells(struct load *l)
 	uint64_t each = c->file->cell_bytes + sizeof(*w.full), bytes;
 	int rc = -ENOMEM;
 
-	/* Cells that share a node are open together, and one of them may have to be replaced. */
+	/* Cells that share a node are open together, and one of them can need a successor. */
 	w.capacity = sp__max(sp__cube_slab_bytes(c->file) / 2 / each,
 			     1 + sp__min(SP__REGION_NODE_BYTES / c->file->cell_bytes,
 					 UINT64_C(1) << SP__REGION_CUT_MAX));
@@ -430,7 +422,7 @@ static int write_cells(struct load *l)
 	return rc;
 }
 
-/* The tree, and the head of the new file. */
+/* Builds the tree and the superblock of the new file. */
 static int plan_cells(struct load *l)
 {
 	struct sp__points *c = l->dataset;
@@ -451,8 +443,7 @@ static int plan_cells(struct load *l)
 	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
 		sp__regions_bytes(&c->file->superblock,
 				  sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
-	p->outside_block = p->directory_block + (bytes + unit - 1) / unit;
-	p->outside_block = (p->outside_block + 7) / 8 * 8;
+	p->outside_block = sp__div_up(p->directory_block + sp__div_up(bytes, unit), 8) * 8;
 	p->outside = false;
 	p->count = l->count;
 	p->cells = 0;
@@ -462,8 +453,8 @@ static int plan_cells(struct load *l)
 }
 
 /*
- * The file of the new dataset, instead of the old one of the cube.  It is ours alone, as the
- * old one is, before it has a name.
+ * Opens the file of the new dataset, and puts it in the place of the old one in the cube.  The file
+ * is locked before it has a name.
  */
 static int open_new(struct load *l)
 {
@@ -503,7 +494,7 @@ static int write_new(struct load *l)
 		rc = write_cells(l);
 	if (!rc)
 		rc = sp__directory_write(c, l->err);
-	for (int i = 0; !rc && i < 2; i++) /* both places */
+	for (int i = 0; !rc && i < 2; i++) /* both slots */
 		rc = sp__cube_superblock_write(&c->file->superblock, c->file->fd, c->file->path,
 					       l->err);
 	return rc ? rc : sp_outfile_commit(l->out, l->err);
@@ -517,7 +508,7 @@ static void drop(struct sp__cubefile *f, struct sp__pointset *set)
 	sp__pointset_free(set);
 }
 
-/* The old dataset stays open until the new one has its name. */
+/* Replaces the dataset; the old one stays open until the new one has its name. */
 static int replace(struct load *l)
 {
 	struct sp__cubefile *f = l->dataset->file, old = *f;
@@ -546,7 +537,7 @@ static int replace(struct load *l)
 	return 0;
 }
 
-/* Whether the file can be replaced is known before anything is read. */
+/* Opens the output first, so an unreplaceable file is refused before anything is read. */
 static int open_out(struct load *l)
 {
 	struct sp__points *c = l->dataset;

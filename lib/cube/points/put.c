@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adding a point.  It goes into the first cell of its chain that has room, else into a new
- * overflow cell, which comes second in the chain.
+ * Adds a point to the first cell of its chain with free space, or to a new overflow cell, which
+ * becomes the second one of the chain.
  *
- * A cell takes a point in two writes: the point behind those that are counted, then the header,
- * which is in one block.  The cell outside begins with its first point, and counts when the head
- * says so.  A new cell is noted in the head first, then written, then linked.  Each
- * step waits for the one before, so whenever it ends, the points that were there are; at worst an
- * overflow cell is lost until the dataset is reorganised, or the count in the head is one behind.
+ * Invariants.  A cell takes a point in two writes: the point after those that are counted, then the
+ * header, which is in one block.  The cell outside is created with its first point, and is valid
+ * when the superblock says so.  A new cell is first recorded in the superblock, then written, then
+ * linked. Each step waits until the previous one is on the device.  So wherever a put is
+ * interrupted, all earlier points are kept; at worst an overflow cell is unused until the dataset
+ * is reorganised, or the count in the superblock is one too low.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ static size_t offset_of(const struct put *p, uint32_t point)
 	return sizeof(p->head) + (size_t)point * p->dataset->set.record_bytes;
 }
 
-/* The point behind the others, then the header that counts it. */
+/* Writes the point after the others, then the header that counts it. */
 static int add_to_cell(struct put *p)
 {
 	const struct sp__pointset *s = &p->dataset->set;
@@ -83,7 +84,7 @@ static int add_to_cell(struct put *p)
 	return write_part(p, 0, sizeof(p->head));
 }
 
-/* An empty cell, in memory. */
+/* Begins an empty cell in memory. */
 static void begin_cell(struct put *p, uint64_t block, uint64_t next)
 {
 	memset(p->cell, 0, p->dataset->file->cell_bytes);
@@ -91,7 +92,7 @@ static void begin_cell(struct put *p, uint64_t block, uint64_t next)
 	p->head = (struct sp__pointcell){ .home = p->home, .next = next };
 }
 
-/* A cell at the end of the file, which the head counts. */
+/* Appends a cell to the file, and counts it in the superblock. */
 static int allocate(struct put *p, uint64_t *block)
 {
 	struct sp__points *c = p->dataset;
@@ -105,7 +106,7 @@ static int allocate(struct put *p, uint64_t *block)
 	return sp__cube_superblock_write(&c->file->superblock, c->file->fd, c->file->path, p->err);
 }
 
-/* All cells of the chain are full: a new one behind the first. */
+/* Adds a cell after the first one of a chain whose cells are all full. */
 static int add_cell(struct put *p)
 {
 	struct sp__points *c = p->dataset;

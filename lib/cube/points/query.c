@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the points of a box.
+ * Reads the points of a box.
  *
- * The cells that the box meets are read in ascending order: those of each region as its mapping
- * walks them, the leaves by a bitmap of their positions.  Overflow cells that they name come after
- * them, in ascending order too, and then those that these name, until there are no more.
+ * Algorithm.  The cells that the box meets are read in ascending order: the cells of each region as
+ * its mapping walks them, leaves by a bitmap of their numbers.  Then the overflow cells that these
+ * cells name are read in ascending order, then those that these name, and so on.
  *
- * Points come in whatever order requests complete.  A result is sorted: the last coordinate
- * first, as the elements of a grid would come, points of one position by the bytes of their
- * values.  So it depends neither on the mapping nor on how the cells were read.
+ * Points arrive in any order.  A result is sorted by coordinates, the last one first, like the
+ * elements of a grid; points of one position are sorted by the bytes of their values.  So it
+ * depends neither on the mapping nor on the order of reads.
  *
  * Every cell is compared with its checksum.
  */
@@ -29,15 +29,15 @@ struct query {
 	struct sp__points *dataset;
 	struct sp_errinfo *err;
 	struct sp__transfer transfer;
-	struct sp_cube_box box; /* to the ends of the space: of all cells */
+	struct sp_cube_box box;
 	sp__record_fn fn;
 	void *arg;
-	uint8_t *wanted; /* a bit for each position of a leaf */
-	uint64_t *chain; /* overflow cells to be read next */
+	uint8_t *wanted; /* a bit per number of a leaf */
+	uint64_t *chain; /* overflow cells to read next */
 	size_t nchain, capacity;
 	uint64_t overflow;	     /* read so far */
 	uint64_t points;	     /* in the box */
-	struct sp_cube_check *check; /* what is damaged is counted, and no error */
+	struct sp_cube_check *check; /* not NULL: damage is counted, and is not an error */
 	int rc;
 };
 
@@ -63,7 +63,7 @@ static void note_damage(struct query *q, uint64_t block)
 	}
 }
 
-/* Whether a chain leads on to an overflow cell. */
+/* True if `next` can be the next cell of a chain. */
 static bool link_possible(const struct query *q, uint64_t next)
 {
 	const struct sp__cube_superblock *h = &q->dataset->file->superblock;
@@ -93,7 +93,7 @@ static void follow(struct query *q, uint64_t block, uint64_t next)
 	q->chain[q->nchain++] = next;
 }
 
-/* Checks that a point is where it belongs; only then it is the box's. */
+/* Takes a point if it is in the box.  Returns false if it does not belong to this cell. */
 static bool take_point(struct query *q, const struct sp__pointcell *head, const uint8_t *record)
 {
 	const struct sp__pointset *s = &q->dataset->set;
@@ -111,7 +111,7 @@ static bool take_point(struct query *q, const struct sp__pointcell *head, const 
 	return true;
 }
 
-static void look(void *arg, const uint64_t *x, uint8_t *cell)
+static void examine(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct query *q = arg;
 	const struct sp__pointset *s = &q->dataset->set;
@@ -191,7 +191,7 @@ static int ascending(const void *a, const void *b)
 	return SP__ORDER(p, q);
 }
 
-/* The overflow cells that the cells before them have named. */
+/* Reads the overflow cells that other cells have named. */
 static int read_chains(struct query *q)
 {
 	int rc = 0;
@@ -204,7 +204,7 @@ static int read_chains(struct query *q)
 		q->chain = NULL;
 		q->nchain = q->capacity = 0;
 		q->overflow += n;
-		sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
+		sp__transfer_begin(&q->transfer, SP__OP_READ, examine, q);
 		for (size_t i = 0; !rc && i < n; i++)
 			rc = give_cells(q, blocks[i], 1);
 		if (!rc)
@@ -222,7 +222,7 @@ static int read_cells(struct query *q)
 	const struct sp__cube_superblock *h = &q->dataset->file->superblock;
 	int rc = 0;
 
-	sp__transfer_begin(&q->transfer, SP__OP_READ, look, q);
+	sp__transfer_begin(&q->transfer, SP__OP_READ, examine, q);
 	if (h->pointset.outside)
 		rc = give_cells(q, h->pointset.outside_block, 1);
 	if (!rc)
@@ -276,13 +276,13 @@ int sp__points_verify(struct sp__points *c, struct sp_cube_check *check,
 	return rc;
 }
 
-/* A result: coordinates, the last one first, each with its first byte first, and the value. */
+/* A result is sorted as big-endian coordinates, the last one first, and the value. */
 struct result {
 	struct sp__points *dataset;
 	struct sp__sorter sort;
 	sp_cube_sink sink;
 	void *arg;
-	uint8_t *out; /* points as the sink gets them */
+	uint8_t *out; /* points in the format of the sink */
 	size_t n, capacity;
 };
 
@@ -320,7 +320,7 @@ static int empty(struct result *r)
 	return n ? r->sink(r->arg, r->out, n * sp__point_bytes(r->dataset)) : 0;
 }
 
-/* Sorted points to the sink, with the first coordinate first. */
+/* Passes sorted points to the sink, with the first coordinate first. */
 static int give(void *arg, const void *data, size_t bytes)
 {
 	struct result *r = arg;
@@ -377,7 +377,7 @@ int sp__points_read(struct sp__points *c, const struct sp_cube_box *box, sp_cube
 	for (unsigned i = 0; i < c->file->superblock.shape.ndims; i++)
 		if (box->stride[i] != 1)
 			return sp__errf(err, SP_EUNSUP, "read", c->file->path, -1,
-					"points are in no grid: a stride has no meaning");
+					"points have no grid: a stride does not apply");
 	if (!sink)
 		return sp__points_each(c, box, NULL, NULL, stats, err);
 	rc = read_result(&r, box, stats, err);

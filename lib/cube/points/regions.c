@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds regions: boxes in which points are dense enough for a grid of cells of one size, with a
- * MultiMap mapping (Shao 2008, section 5.3.5).
+ * Finds regions: boxes in which points are dense enough for a grid of cells of one size, which
+ * MultiMap places (Shao 2008, section 5.3.5).
  *
  * Algorithm
  * 1. Seeds.  A node of the tree is a seed if cells of one shape hold its points at a price that
- *    pays, and that is not above the price of its children.  Shapes are nodes of one level, halved
- *    along the major dimension: each has twice the coordinates of the next one, so one of them
- *    suits any density.
- * 2. Growth.  The largest seed comes first.  A region is a box of cells; on each side it takes
- *    slabs, as thick as it is, or half, and so on down to one cell, while they pay.  A seed that
- *    meets a region is replaced by its children.
- * 3. A region is kept if MultiMap can place it behind the one before, in at most
- *    SPACE_PER_LEAF_MAX times the space of its leaves.
+ * pays,
+ *    and that is not above the price of its children.  Shapes are nodes of one level, halved along
+ *    the major dimension: each has twice the coordinates of the next one, so one of them suits any
+ *    density.
+ * 2. Growth, largest seed first.  A region is a box of cells.  On each side it takes slabs while
+ * they
+ *    pay: as thick as the region, half as thick, and so on down to one cell.  A seed that meets a
+ *    region is replaced by its children.
+ * 3. A region is kept if MultiMap can place it after the previous one in at most SPACE_PER_LEAF_MAX
+ *    times the space of its leaves.
  *
- * The price is cells.  Off the major dimension a leaf costs its positioning and half a
- * revolution, a cell of a region one hop; so a region pays if
+ * Prices are in cells.  Off the major dimension a leaf costs its positioning and half a revolution,
+ * a cell of a region costs one hop.  So a region pays if
  *
  *	cells * hop < leaves * (positioning + revolution / 2)
  *
- * and, whatever the time, it has at most CELLS_PER_LEAF_MAX times as many cells as leaves.  A cell
- * whose points do not fit has overflow cells, each of which costs as much as a leaf, and delays
- * lines along the major dimension; so few cells have them.
+ * In addition, a region has at most CELLS_PER_LEAF_MAX times as many cells as leaves.  A cell with
+ * too many points has overflow cells; each costs as much as a leaf and delays lines along the major
+ * dimension, so OVERFLOW_MAX limits them.
  *
- * A leaf may lie in a region in part: then so do its points, by volume.  All this is an estimate;
- * pointtree.c makes the leaves again without the regions, and counts what these have.
+ * If part of a leaf is in a region, the same share of its points is.  This is an estimate: tree.c
+ * makes the leaves again without the regions, and counts the points of regions.
  */
 #include <errno.h>
 #include <math.h>
@@ -37,17 +39,17 @@
 #include "cube/points/tree.h"
 
 #define CELLS_PER_LEAF_MAX 2.5
-#define CROWDED 0.03	       /* overflow cells for a cell */
-#define SPACE_PER_LEAF_MAX 4.0 /* with the ends of tracks that no cell has */
+#define OVERFLOW_MAX 0.03      /* overflow cells per cell */
+#define SPACE_PER_LEAF_MAX 4.0 /* unused ends of tracks included */
 #define SEED_LEAVES 16
-#define GRID 1.1 /* cells for a leaf where points are a grid */
+#define GRID 1.1 /* cells per leaf if points form a grid */
 
-/* Cells: nodes of a level, each halved so many times along the major dimension. */
+/* The shape of cells: nodes of a level, halved `cut` times along the major dimension. */
 struct shape {
 	uint8_t level, cut;
 };
 
-/* A node of the tree, its leaves from begin to end, and its cells. */
+/* A node of the tree with leaves [begin, end), and the shape of its cells. */
 struct seed {
 	size_t begin, end;
 	uint8_t node_level;
@@ -57,23 +59,23 @@ struct seed {
 struct finder {
 	struct sp__pointset *s;
 	const struct sp__cube_superblock *h;
-	double cells_max; /* cells for a leaf */
-	double chain;	  /* an overflow cell, in cells */
+	double cells_max; /* maximum cells per leaf */
+	double chain;	  /* price of an overflow cell, in cells */
 	uint64_t cell_points;
 	struct seed *seeds;
 	size_t nseeds, capacity;
 	uint64_t end; /* block after the last region */
 	struct sp__pointregion *region;
-	/* Cells that are counted, and what a box of them has: */
+	/* The shape of counted cells, and the leaves and overflow cells of a box of them: */
 	struct sp__pointregion counted;
 	struct sp_cube_box box;
 	double leaves;
 	uint64_t overflow;
-	sp__zkey node; /* of the last leaf; in_cell: of the cells there */
+	sp__zkey node; /* node of the last leaf; in_cell: points of its cells */
 	uint64_t in_cell[1 << SP__REGION_CUT_MAX];
 };
 
-/* What a leaf costs, in cells of a region. */
+/* Returns the price of a leaf, in cells of a region. */
 static double leaf_cost(const struct sp__cube_superblock *h)
 {
 	const struct sp__cubezone *z = &h->mapping.multimap.zones[0];
@@ -83,10 +85,10 @@ static double leaf_cost(const struct sp__cube_superblock *h)
 }
 
 /*
- * What the overflow cells of a cell count for: it wants room for further points, too.  The more of
- * them, the more queries meet the cell, and each reads all of them.
+ * Returns the weight of the overflow cells of a cell, which also reserves space for further points:
+ * their square, because with more points more queries meet the cell, and each reads all of them.
  */
-static uint64_t crowded(const struct finder *f, uint64_t points)
+static uint64_t overflow_weight(const struct finder *f, uint64_t points)
 {
 	uint64_t n =
 		points > f->cell_points ? 1 + (points - f->cell_points - 1) / f->s->capacity : 0;
@@ -94,7 +96,7 @@ static uint64_t crowded(const struct finder *f, uint64_t points)
 	return n * n;
 }
 
-/* The slice of a node of a region's cells that a key is in: only the bits of the cut count. */
+/* Returns the slice of a node of a region's cells that has a key, from the bits of the cut. */
 static unsigned slice_of(const struct sp__zspace *z, const struct sp__pointregion *r, sp__zkey key)
 {
 	unsigned end = z->level_bits[sp__min((unsigned)(r->level + r->cut), z->levels)], slice = 0;
@@ -106,8 +108,8 @@ static unsigned slice_of(const struct sp__zspace *z, const struct sp__pointregio
 }
 
 /*
- * Counts the points of a leaf in its cells, evenly if it has several, from any one on; a leaf that
- * is larger than the node of a cell crowds none.
+ * Counts the points of a leaf in its cells, evenly if it has several, beginning at a random one.  A
+ * leaf larger than the node of a cell has few points per cell, and is skipped.
  */
 static void add_leaf(struct finder *f, const struct sp__leaf *l)
 {
@@ -132,9 +134,9 @@ static void add_leaf(struct finder *f, const struct sp__leaf *l)
 	for (uint64_t i = 0; i < cells; i++) {
 		uint64_t *n = &f->in_cell[slice + (i + any) % cells];
 
-		f->overflow -= crowded(f, *n);
+		f->overflow -= overflow_weight(f, *n);
 		*n += l->place * (i + 1) / cells - l->place * i / cells;
-		f->overflow += crowded(f, *n);
+		f->overflow += overflow_weight(f, *n);
 	}
 }
 
@@ -147,10 +149,10 @@ static void begin_count(struct finder *f, struct shape shape)
 	f->node = ~(sp__zkey)0;
 }
 
-/* Whether that many cells suit the leaves that were counted. */
+/* True if that many cells pay for the leaves that were counted. */
 static bool pays(const struct finder *f, double cells, double leaves)
 {
-	return (double)f->overflow <= CROWDED * cells &&
+	return (double)f->overflow <= OVERFLOW_MAX * cells &&
 	       cells + f->chain * (double)f->overflow <= f->cells_max * leaves;
 }
 
@@ -162,7 +164,7 @@ static int add_seed(struct finder *f, struct seed seed)
 	return 0;
 }
 
-/* The cells of which a node has 1 << bits, cut so many times; false: there are none. */
+/* Finds the shape, cut so many times, of which a node has 1 << bits cells; false: none. */
 static bool find_shape(const struct finder *f, unsigned node_level, unsigned bits, unsigned cut,
 		       struct shape *shape)
 {
@@ -180,7 +182,7 @@ static bool find_shape(const struct finder *f, unsigned node_level, unsigned bit
 	return true;
 }
 
-/* Counts a node of cells of a shape; true: they suit it. */
+/* Counts a node with cells of a shape.  Returns true if they pay, and their price. */
 static bool try_shape(struct finder *f, struct seed *seed, struct shape shape, double cells,
 		      double *price)
 {
@@ -195,8 +197,9 @@ static bool try_shape(struct finder *f, struct seed *seed, struct shape shape, d
 }
 
 /*
- * The largest cells that suit a node, as thin as can be, and their price; false: none do.  Where
- * whole nodes are as many as leaves, points form a grid, and slices would be more cells.
+ * Finds the largest cells that pay for a node, cut as often as possible, and their price.  Returns
+ * false if none pay.  If there are as many whole nodes as leaves, points form a grid, and cuts
+ * would only add cells.
  */
 static bool best_shape(struct finder *f, struct seed *seed, double *price)
 {
@@ -215,13 +218,13 @@ static bool best_shape(struct finder *f, struct seed *seed, double *price)
 		if (!cut && !find_shape(f, seed->node_level, bits, 0, &shape))
 			continue;
 		if (!try_shape(f, seed, shape, cells, price) &&
-		    (double)f->overflow > CROWDED * cells && cells < leaves / 2)
+		    (double)f->overflow > OVERFLOW_MAX * cells && cells < leaves / 2)
 			break;
 	}
 	return seed->shape.level;
 }
 
-/* The end of the leaves of the node that leaf begin is the first of. */
+/* Returns the end of the leaves of the node whose first leaf is `begin`. */
 static size_t node_end(const struct finder *f, size_t begin, size_t end, unsigned level)
 {
 	const struct sp__leaf *l = f->s->leaves;
@@ -234,7 +237,7 @@ static size_t node_end(const struct finder *f, size_t begin, size_t end, unsigne
 static int find_seeds(struct finder *f, size_t begin, size_t end, unsigned node_level,
 		      double *price);
 
-/* Seeds of the children of a node, and the price of them and of the leaves in no seed. */
+/* Finds the seeds of the children of a node, and the price of them and of other leaves. */
 static int split_node(struct finder *f, size_t begin, size_t end, unsigned node_level,
 		      double *price)
 {
@@ -250,7 +253,7 @@ static int split_node(struct finder *f, size_t begin, size_t end, unsigned node_
 	return rc;
 }
 
-/* Leaves begin to end, which are those of a node: a seed, or those of its children. */
+/* Makes the node with leaves [begin, end) a seed, or finds the seeds of its children. */
 static int find_seeds(struct finder *f, size_t begin, size_t end, unsigned node_level,
 		      double *price)
 {
@@ -288,7 +291,7 @@ static bool meet(unsigned n, const struct sp_cube_box *a, const struct sp_cube_b
 	return true;
 }
 
-/* Whether the box meets a region that is kept. */
+/* True if the box meets a region that is kept. */
 static bool taken(const struct finder *f)
 {
 	struct sp_cube_box box;
@@ -306,8 +309,8 @@ static struct shape shape_of(const struct sp__pointregion *r)
 	return (struct shape){ (uint8_t)r->level, (uint8_t)r->cut };
 }
 
-/* A leaf that the box has, or a part of it. */
-static int look(void *arg, size_t i)
+/* Counts a leaf that the box meets, by the share of its volume. */
+static int count_leaf(void *arg, size_t i)
 {
 	struct finder *f = arg;
 	const struct sp__leaf *l = &f->s->leaves[i];
@@ -326,7 +329,7 @@ static int look(void *arg, size_t i)
 	return 0;
 }
 
-/* Adds a slab of cells, of whole nodes, on one side of the region, if it pays. */
+/* Adds a slab of whole nodes on one side of the region if it pays. */
 static bool add_slab(struct finder *f, unsigned dim, bool above, uint64_t thick)
 {
 	struct sp__pointregion *r = f->region, slab = *r;
@@ -344,7 +347,7 @@ static bool add_slab(struct finder *f, unsigned dim, bool above, uint64_t thick)
 	if (taken(f))
 		return false;
 	begin_count(f, shape_of(r));
-	(void)sp__leaves_walk(f->s, &f->box, look, f);
+	(void)sp__leaves_walk(f->s, &f->box, count_leaf, f);
 	if (!pays(f, cells, f->leaves))
 		return false;
 	r->size[dim] += thick;
@@ -368,7 +371,7 @@ static bool grow(struct finder *f)
 	return grown;
 }
 
-/* The node of a seed; its box is left in f->box. */
+/* Begins a region with the node of a seed, and sets f->box to its box. */
 static void begin_region(struct finder *f, const struct seed *seed)
 {
 	const struct sp__zspace *z = &f->s->space;
@@ -387,7 +390,7 @@ static void begin_region(struct finder *f, const struct seed *seed)
 	}
 }
 
-/* Keeps the region, or forgets it. */
+/* Keeps the region, or drops it. */
 static int end_region(struct finder *f)
 {
 	int rc = sp__region_place(f->region, f->h);
@@ -396,7 +399,7 @@ static int end_region(struct finder *f)
 	if (!rc) {
 		sp__region_box(&f->s->space, f->region, &f->box);
 		begin_count(f, shape_of(f->region));
-		(void)sp__leaves_walk(f->s, &f->box, look, f);
+		(void)sp__leaves_walk(f->s, &f->box, count_leaf, f);
 		space = (double)(sp__mapping_end(&f->region->mapping) - f->end);
 		if (space <= SPACE_PER_LEAF_MAX * f->leaves * f->h->cell_blocks) {
 			f->end = sp__mapping_end(&f->region->mapping);
@@ -441,7 +444,7 @@ int sp__regions_find(struct sp__pointset *s, const struct sp__cube_superblock *h
 	double price;
 	int rc;
 
-	/* Half of the room that the fill factor leaves. */
+	/* Half of the space that the fill factor leaves is reserved. */
 	f.cell_points = (filled + s->capacity + 1) / 2;
 	rc = find_seeds(&f, 0, s->nleaves, 0, &price);
 	if (!rc && f.nseeds)

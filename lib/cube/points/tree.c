@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tree comes from one pass over the sorted keys.  Of a point that begins a leaf, the leaf is
- * the largest node that has neither the point before, which is in another leaf, nor the one that
- * comes so many later that both together are too many.  A node that has the point before has
- * too many points: else it would have been the leaf of its first point.  Two cursors, that many
- * points apart, read the same file.
+ * Builds the tree of sorted points in one pass over their keys.
  *
- * Points in a region have no leaf; a node that meets a region is split.  So a tree is built twice:
- * the regions are found from the first one, which has all points.
+ * Algorithm.  For a point that begins a leaf, the leaf is the largest node that contains neither
+ * the previous point, which is in another leaf, nor the point that comes leaf_max points later,
+ * which would be one too many.  A node with the previous point has too many points: otherwise it
+ * would be the leaf of its first point.  Two cursors, leaf_max points apart, read the same file.
+ *
+ * Points in a region have no leaf, and a node that meets a region is split.  So a tree is built
+ * twice: regions are found from the first tree, which has all points.
  *
  * The leaves of a linear mapping are numbered along it by their first coordinates.
  */
@@ -22,7 +23,7 @@
 #include "cube/points/tree.h"
 
 #define BUFFER_BYTES (UINT32_C(64) << 10)
-/* Cells of leaves begin at multiples of this. */
+/* Cells of leaves begin at a multiple of this. */
 #define ALIGN_BYTES 4096
 
 int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name, uint32_t record_bytes,
@@ -76,7 +77,7 @@ struct build {
 	const struct sp__pointsource *source;
 	struct sp__pointcursor here, ahead;
 	size_t capacity;
-	/* The region of the last point that one has, its node's last key, the points so far. */
+	/* The region of the last point in a region; last key of its node; points per cell. */
 	struct sp__pointregion *region;
 	sp__zkey node_last;
 	uint64_t in_cell[1 << SP__REGION_CUT_MAX];
@@ -89,8 +90,8 @@ static int add_leaf(struct build *b, sp__zkey key, unsigned level)
 
 	if ((s->nleaves + 1) * SP__LEAF_MEMORY > b->source->bytes || s->nleaves == UINT32_MAX)
 		return sp__errf(b->source->err, SP_EBUDGET, "load", NULL, -1,
-				"the tree of the points has more than %zu nodes, as many as half "
-				"of the memory holds: larger cells or more memory are needed",
+				"the tree of the points has more than %zu nodes, the maximum for "
+				"half of the memory: use larger cells or more memory",
 				s->nleaves);
 	if (!SP__ARRAY_GROW(s->leaves, b->capacity, s->nleaves + 1))
 		return sp__err(b->source->err, -ENOMEM, "malloc", NULL, -1);
@@ -100,13 +101,13 @@ static int add_leaf(struct build *b, sp__zkey key, unsigned level)
 	return 0;
 }
 
-/* Levels of nodes that have a key and another one, from the root on; 0: there is no other. */
+/* Returns the number of levels with a node that has both keys; 0: there is no other key. */
 static unsigned shared_levels(const struct sp__zspace *z, bool there, sp__zkey key, sp__zkey other)
 {
 	return there ? sp__zkey_common(z, key, other) + 1 : 0;
 }
 
-/* The first level of nodes that do not meet a region, on the way to a point outside of it. */
+/* Returns the first level at which the node of a point outside a region does not meet it. */
 static unsigned leaving_level(const struct sp__zspace *z, const struct sp__pointregion *r,
 			      const uint64_t *x)
 {
@@ -124,7 +125,7 @@ static unsigned leaving_level(const struct sp__zspace *z, const struct sp__point
 	return level;
 }
 
-/* Counts a point, if a region has it. */
+/* Counts a point if it is in a region.  Returns false if it is not. */
 static bool in_region(struct build *b, sp__zkey key, const uint64_t *x)
 {
 	const struct sp__zspace *z = &b->s->space;
@@ -146,7 +147,7 @@ static bool in_region(struct build *b, sp__zkey key, const uint64_t *x)
 	return true;
 }
 
-/* The leaf of a point that has none yet and is in no region; ahead: a record it may not have. */
+/* Begins a leaf at a point outside regions; ahead: a record that it must not have, or NULL. */
 static int begin_leaf(struct build *b, sp__zkey key, const uint64_t *x, const uint8_t *ahead)
 {
 	const struct sp__pointset *s = b->s;
@@ -154,7 +155,7 @@ static int begin_leaf(struct build *b, sp__zkey key, const uint64_t *x, const ui
 	unsigned level = shared_levels(z, ahead, key, ahead ? sp__zkey_load(z, ahead) : 0);
 
 	if (s->nleaves) {
-		/* A node with the point before and this one has all of the leaf before. */
+		/* A node with the previous point and this one has all of the previous leaf. */
 		const struct sp__leaf *l = &s->leaves[s->nleaves - 1];
 		sp__zkey last = sp__zkey_last(z, sp__leaf_key(l), l->level);
 
@@ -215,7 +216,7 @@ int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *fr
 	return rc;
 }
 
-/* A leaf's number along the mapping. */
+/* The rank of a leaf along the mapping. */
 struct rank {
 	uint64_t high, low;
 	size_t leaf;
@@ -228,7 +229,7 @@ static int by_rank(const void *a, const void *b)
 	return p->high != q->high ? SP__ORDER(p->high, q->high) : SP__ORDER(p->low, q->low);
 }
 
-/* Coordinates one after the other, that of the mapping's last dimension first. */
+/* Returns a key of whole coordinates, the last dimension of the mapping first. */
 static sp__zkey row_key(const struct sp__zspace *z, const unsigned *order, const uint64_t *x)
 {
 	sp__zkey key = 0;
@@ -252,7 +253,7 @@ static int curve_of(const struct sp__zspace *z, enum sp_cube_mapping kind, const
 	return sp__curve_init(curve, kind, grid);
 }
 
-/* Numbers the leaves that are in no region. */
+/* Numbers the leaves. */
 static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, const unsigned *order)
 {
 	bool curved = kind == SP_CUBE_HILBERT || kind == SP_CUBE_GRAY;
@@ -284,8 +285,8 @@ static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, cons
 }
 
 /*
- * Finds regions and takes their points out of the tree.  The directory has room for the leaves of
- * the whole tree: regions that cut the others into more than that are not worth it.
+ * Finds regions and removes their points from the tree.  The directory has space for the leaves of
+ * the whole tree.  If regions cut the other leaves into more, they are dropped.
  */
 static int separate_regions(struct sp__pointset *s, const struct sp__cube_superblock *h,
 			    const struct sp__pointsource *source)
@@ -318,14 +319,14 @@ int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
 	p->overflow_cells = 0;
 	for (size_t i = 0; i < s->nregions; i++)
 		p->overflow_cells += s->regions[i]->overflow;
-	/* Of a leaf, more than a cell holds has only one place. */
+	/* A leaf with more points than a cell holds has points with equal coordinates only. */
 	for (size_t i = 0; i < s->nleaves; i++)
 		p->overflow_cells += (s->leaves[i].place - 1) / s->capacity;
 	p->full = p->overflow_cells;
 	for (size_t i = 0; i < s->nregions; i++)
 		end = sp__mapping_end(&s->regions[i]->mapping);
 	unit = sp__max(ALIGN_BYTES / h->block_bytes, 1u);
-	s->leaf_block = p->leaf_block = (end + unit - 1) / unit * unit;
+	s->leaf_block = p->leaf_block = sp__div_up(end, unit) * unit;
 	p->overflow_block = p->leaf_block + s->nleaves * h->cell_blocks;
 	p->nleaves = s->nleaves;
 	p->nregions = s->nregions;
