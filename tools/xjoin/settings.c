@@ -101,7 +101,7 @@ const struct setting xjoin_settings[] = {
 	{ "max-outstanding", "N", "async-inl: outstanding keys and reads (128)",
 	  TO(opts.max_outstanding), .number = { 1, OUTSTANDING_MAX } },
 	{ "buffer-size", "SIZE",
-	  "memory for the whole program, plus up to 16 MB and three times the longest huge line",
+	  "memory for the whole program, plus up to 16 MiB and three times the longest huge line",
 	  TO(opts.run.memory_bytes), .whole = memory, .letter = 'S' },
 	{ "parallel", "N", "use at most N threads", TO(opts.run.parallel), .whole = threads },
 	{ .doc = "Spindle's own options, temporary space:" },

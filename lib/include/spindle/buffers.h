@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting, splitting and merging of data in memory, for machines that sort one input together.  It
- * does not move data between machines.
+ * Sorts, splits and merges data in memory, for machines that sort one input together.  It does not
+ * move data between machines.
  *
- * Each machine sorts its piece of the input (sp_sort_buffer) and splits it at splitters that all
+ * Each machine sorts its share of the input (sp_sort_buffer) and splits it at splitters that all
  * machines share (sp_split_buffer).  One machine merges the parts between two splitters
  * (sp_merge_next).  Each step returns tallies of the records that it read and returned.  Equal
  * tallies prove that no record was lost or duplicated.
@@ -80,7 +80,7 @@ SP_API SP_MUST_CHECK int sp_splitters_read(struct sp_splitters **splitters,
 /*
  * Finds the positions at which splitters divide a buffer of sorted, whole records.
  * offsets: array of the caller, with one element for each splitter. offsets[i] becomes the offset
- * in bytes at which part i + 1 begins.
+ * in bytes at which part i + 1 starts.
  * Returns 0; SP_EFORMAT if the last record is not whole; -ENOMEM.
  */
 SP_API SP_MUST_CHECK int sp_split_buffer(const struct sp_splitters *splitters,
@@ -104,7 +104,7 @@ SP_API SP_MUST_CHECK int sp_merge_open(struct sp_merge **merge, const struct sp_
 				       struct sp_errinfo *err);
 
 /*
- * Fills block with the next records of the result, about 1 MB.  The merge owns the records, which
+ * Fills block with the next records of the result, about 1 MiB.  The merge owns the records, which
  * are valid until the next call.
  * Returns SP_READY, SP_END or an error, which every further call returns:
  *   SP_EFORMAT: a buffer is out of order (found at the latest at the end)

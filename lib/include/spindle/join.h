@@ -256,7 +256,7 @@ struct sp_join_plan {
 
 /*
  * Fills in input_bytes and record_bytes where opts leaves them unknown (0): the lengths of regular
- * files, and the mean length of their first lines, unless there is less than 1 MB.  For
+ * files, and the mean length of their first lines, unless there is less than 1 MiB.  For
  * SP_JOIN_AUTO without `ordered` it also fills in `sorted`, by samples of regular files.  Values of
  * unreadable inputs stay unknown.
  */

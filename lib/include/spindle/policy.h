@@ -83,7 +83,7 @@ struct sp_policy_opts {
 	uint64_t table_bytes; /* 0: all of the target */
 	/*
 	 * update: bytes that a changed page adds to the log; 0: no log.  The log is written every
-	 * second, or when it has 512 KB, to the last 64 MiB of the target, one write at a time.
+	 * second, or when it has 512 KiB, to the last 64 MiB of the target, one write at a time.
 	 */
 	unsigned log_bytes;
 	uint64_t compute_ns;  /* elapsed time that a query needs for a page */

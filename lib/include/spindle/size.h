@@ -22,7 +22,7 @@ SP_API SP_MUST_CHECK int sp_size_parse(const char *text, uint64_t default_unit, 
 /*
  * Returns the default memory limit of a tool in bytes.  It is the minimum of 1/8 of the machine's
  * memory, 1/2 of the available memory, 1/2 of the limit of the control group (version 1 or 2), 1/2
- * of RLIMIT_AS and of RLIMIT_DATA, and 1 GB.  It never fails.
+ * of RLIMIT_AS and of RLIMIT_DATA, and 1 GiB.  It never fails.
  */
 SP_API uint64_t sp_memory_default(void);
 

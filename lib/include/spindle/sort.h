@@ -142,10 +142,10 @@ SP_API SP_MUST_CHECK int sp_sort_predict(const struct sp_sort_opts *opts, struct
  * sp_sort_run() does for its plan.
  *
  * input_bytes becomes the total length of the inputs, at least 1, if all are regular files.
- * record_bytes becomes the mean length of the records in the first 64 KB of the first regular file,
- * unless the total is below 1 MB. cached_bytes becomes a share of the available memory, limited by
- * the space in the temporary directories; it stays 0 if runs are stored elsewhere or bypass the
- * page cache.  Values of unreadable inputs stay unknown.
+ * record_bytes becomes the mean length of the records in the first 64 KiB of the first regular
+ * file, unless the total is below 1 MiB. cached_bytes becomes a share of the available memory,
+ * limited by the space in the temporary directories; it stays 0 if runs are stored elsewhere or
+ * bypass the page cache.  Values of unreadable inputs stay unknown.
  * inputs: paths; "-": standard input, from which nothing is consumed.
  */
 SP_API void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs);
@@ -201,7 +201,7 @@ struct sp_sort_io {
 	const struct sp_splitters *splitters;
 	const char *const *parts;
 	/*
-	 * Number of records at the beginning of each input that are its header.  The header is
+	 * Number of records at the start of each input that are its header.  The header is
 	 * written once, before the sorted records.  Different headers are SP_EFORMAT.
 	 * header_first: only the first input has a header.
 	 */
@@ -228,7 +228,7 @@ struct sp_sort_io {
 	const char *resume;
 	bool device_counters; /* fill in device_* and spill_regions of stats, too */
 	/*
-	 * Called at the beginning of a phase (SP_PHASE_MERGE: before the first byte of the result
+	 * Called at the start of a phase (SP_PHASE_MERGE: before the first byte of the result
 	 * is written), and then about 10 times per second; or NULL.
 	 */
 	void (*progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
@@ -258,7 +258,7 @@ SP_API SP_MUST_CHECK int sp_sort_run(const struct sp_sort_opts *opts, const stru
 /* The first record out of order. */
 struct sp_disorder {
 	/*
-	 * Line at which the record begins, counted from 1; for binary or NUL-ended records its
+	 * Line at which the record starts, counted from 1; for binary or NUL-ended records its
 	 * number.
 	 */
 	uint64_t line;
@@ -270,7 +270,7 @@ struct sp_disorder {
  * Checks whether an input is in order.  With opts->unique, equal keys of consecutive records are
  * disorder, too.
  * ahead: see struct sp_sort_io; NULL: nothing.
- * header_records: records at the beginning that are skipped.
+ * header_records: records at the start that are skipped.
  * where: receives the first record out of order.
  * Returns 0 if the input is in order, 1 if not, or an error:
  *   SP_EFORMAT: the input is not in the stated format

@@ -4,8 +4,8 @@
  *
  * Splitters are records in order. n splitters, counted from 1, make n + 1 parts.  Part i (from 0 to
  * n) has the records with splitter i <= key < splitter i + 1.  Keys alone decide, so equal keys are
- * always in one part, and the concatenated parts are the sorted whole.  Machines that sort pieces
- * of their data by the same splitters can exchange parts and merge part by part.
+ * always in one part, and the concatenated parts are the sorted whole.  Machines that sort shares
+ * of the data by the same splitters can exchange parts and merge part by part.
  *
  * Thread rule: splitters do not change after they are made; any number of threads may use them.
  */
@@ -36,7 +36,7 @@ SP_API SP_MUST_CHECK int sp_splitters_load(struct sp_splitters **splitters,
  * The inputs are not read as a whole, but sampled at 1000 random offsets per part, drawn by
  * opts->run.seed.  With different keys, a part has its share of the bytes within 10 % (three
  * standard deviations), except for a record or a group of equal keys that is larger.  If such a
- * group has the share of several parts, several splitters are equal. The samples are sorted in the
+ * group has the share of several parts, several splitters are equal.  The samples are sorted in the
  * memory of opts->run.
  * io: inputs and their header; other members are ignored.
  * Returns 0 or an error, with *splitters NULL:

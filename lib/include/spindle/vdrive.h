@@ -8,7 +8,7 @@
  * The drive decides nothing for a time to which the caller has not advanced, so a request can be
  * submitted at any time that is not past.  The same calls give the same times on every machine.
  *
- * Hosts split large requests.  A read or write of 64 KB or more is taken as a continuation of an
+ * Hosts split large requests.  A read or write of 64 KiB or more is taken as a continuation of an
  * outstanding request if it is adjacent to it (one of the two so large) and was submitted less than
  * 100 us after it.  A continuation has no overhead of its own, and both are merged.
  *

@@ -151,7 +151,7 @@ int sp__stage_keep(struct sp__stage *s, struct sp__reclist *list, const char *li
 
 	if (bytes > SP__REC_BYTES_MAX - key->n)
 		return sp__errf(s->h->env->err, SP_EUNSUP, "read", NULL, -1,
-				"a record is longer than 2 GB");
+				"a record is longer than 2 GiB");
 	rc = sp__table_add(&s->h->table, list, line, bytes, key, !s->h->keying.plain);
 	return rc < 0 ? sp__join_no_memory(s->h->env) : rc;
 }
