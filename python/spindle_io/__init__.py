@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""External sorting and joining of records, by the library of xsort and xjoin.
+"""Sorts and joins records larger than memory, by the library of xsort and xjoin.
 
-Options of a sort are those of xsort(1), as a list of arguments or one string in shell syntax:
-``"-t'|' -k2,2n -S 256M"``.  What decides order and format is understood, and -S, -T, --parallel,
---seed, --count, --decompress, --compress-output and --spill-compression.  Under --header columns
-may go by name, as there; then the first input is a regular file.
+Options of a sort are those of xsort(1), as a list of arguments or as one string in the syntax of
+a shell: ``"-t'|' -k2,2n -S 256M"``.  Supported are the options of order and format, and -S, -T,
+--parallel, --seed, --count, --decompress, --compress-output and --spill-compression.  With
+--header, keys can name columns as in xsort(1); the first input must then be a regular file.
 
-Data is anything with contiguous bytes: bytes, bytearray, memoryview, mmap, numpy and Arrow
-buffers.  It is not copied, must not change during a call, and other threads run meanwhile.
-Sizes are bytes.  Every function raises SpindleError, and ValueError for options that are wrong.
+Data is any object with contiguous bytes: bytes, bytearray, memoryview, mmap, numpy and Arrow
+buffers.  It is not copied and must not change during a call; other threads can run meanwhile.
+Sizes are bytes.  Every function raises SpindleError, or ValueError for wrong options.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ Paths = Union[PathLike, Sequence[PathLike]]
 
 
 class Tally(NamedTuple):
-    """Records, counted: their number, their bytes with terminators, and the sum of their hashes,
+    """A count of records: their number, their bytes with terminators, and the sum of their hashes
     modulo 2**64, which does not depend on their order."""
 
     records: int = 0
@@ -86,7 +86,7 @@ def _tally(t: CTally) -> Tally:
 
 
 class _Words:
-    """Arguments of a command, understood once and for all."""
+    """Arguments of a command, parsed once."""
 
     _make: Any
     _free: Any
@@ -98,7 +98,7 @@ class _Words:
 
     @staticmethod
     def _accepted(rc: int, err: Any) -> None:
-        """Raises what err says: of options that are wrong, ValueError."""
+        """Raises the error in err, if there is one; for wrong options, ValueError."""
         try:
             check(rc, err)
         except SpindleError as e:
@@ -114,11 +114,11 @@ class _Words:
 
     def _found(self, opts: int | None) -> int:
         if opts is None:
-            raise ValueError("columns of buffers go by number: see numbered()")
+            raise ValueError("columns of buffers have numbers, not names: see numbered()")
         return opts
 
     def _renewed(self, make: Any, args_of: Any, *paths: PathLike) -> Any:
-        """The same with the arguments that the library makes of them and the headers of files."""
+        """Returns options whose arguments the library makes from the headers of files."""
         made, err = c_void_p(), no_error()
         self._accepted(make(byref(made), self._call, *map(name, paths), byref(err)), err)
         try:
@@ -128,7 +128,7 @@ class _Words:
 
 
 class JoinOptions(_Words):
-    """Options of xjoin, understood."""
+    """Parsed options of xjoin."""
 
     _make, _free = lib.sp_call_join, lib.sp_call_join_free
 
@@ -138,11 +138,11 @@ class JoinOptions(_Words):
 
     @property
     def named(self) -> bool:
-        """A key, or a column of the result, has the name of a column."""
+        """True if a key or a column of the result is named."""
         return lib.sp_call_join_named(self._call)
 
     def divides(self, side: int) -> bool:
-        """The join of parts of file 0 or 1, each with all of the other file, is the whole join."""
+        """True if joins of parts of file 0 or 1 with all of the other file make the whole join."""
         return lib.sp_call_join_divides(self._call, side)
 
     def numbered(self, left: PathLike, right: PathLike) -> JoinOptions:
@@ -154,7 +154,7 @@ class JoinOptions(_Words):
 
 
 class Options(_Words):
-    """Options of xsort, understood: pass one to several calls to read its arguments only once."""
+    """Parsed options of xsort.  Pass them to several calls to parse the arguments only once."""
 
     _make, _free = lib.sp_call_sort, lib.sp_call_free
 
@@ -175,7 +175,7 @@ class Options(_Words):
         return self._renewed(lib.sp_call_numbered, lib.sp_call_args, path)
 
     def head(self, data: Any, records: int) -> int:
-        """How many bytes the first records of data take; all, if there are fewer."""
+        """Returns the length of the first records of data, or of all if there are fewer."""
         with Views([data]) as v:
             mark = v.skip_mark(self.info)
             return len(mark) + lib.sp_head_buffer(byref(self.info.format), v.batches, records)
@@ -194,8 +194,8 @@ def sort_file(
 ) -> dict[str, Any]:
     """Sorts one or several files into output, which appears when it is complete.
 
-    merge: the inputs are sorted already.  Returns the report, a document of schema spindle.sort/1
-    (spindle-report(5)).
+    merge: the inputs are already sorted.
+    Returns the report, a document of schema spindle.sort/1 (spindle-report(5)).
     """
     o, err, report = _options(options), no_error(), c_void_p()
     rc = lib.sp_call_sort_files(
@@ -216,9 +216,9 @@ def join_files(
     """Joins two files into output, which appears when it is complete.
 
     Options are those of xjoin(1): -1, -2, -j, -t, -i, -z, -a, -v, -e, -o, --type, --csv, --header,
-    --record-size, --bkey, and those of resources above.  sizes: bytes expected in each, for pipes;
-    0: unknown.  Returns the report, a document of schema spindle.join/1
-    (spindle-report(5)).
+    --record-size, --bkey, and those of memory, temporary space and threads of a sort.
+    sizes: expected length of each file, for pipes; 0: unknown.
+    Returns the report, a document of schema spindle.join/1 (spindle-report(5)).
     """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, report = no_error(), c_void_p()
@@ -231,7 +231,7 @@ def join_files(
 
 
 class _Feed:
-    """Blocks of both files of a join, one after the other, as the library asks for them."""
+    """Passes blocks of both files of a join to the library when it requests them."""
 
     def __init__(self, *sides: Iterable[Any]):
         self._sides, self._views = [iter(side) for side in sides], [Views([]), Views([])]
@@ -264,9 +264,13 @@ def join_blocks(
     *,
     sizes: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
-    """The same of data: the records of each side in blocks that are all whole, one after the other,
-    with a header if there is to be one, and without a byte order mark.  Each block is used until
-    the next one is asked for."""
+    """Joins data into output, which appears when it is complete.
+
+    left, right: blocks of whole records, with a header if the options say so, and without a byte
+    order mark.  Each block is used until the next one is requested.
+    options, sizes: as for join_files().
+    Returns the report, a document of schema spindle.join/1 (spindle-report(5)).
+    """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, report, feed = no_error(), c_void_p(), _Feed(left, right)
     try:
@@ -298,12 +302,12 @@ class SortedBuffer(NamedTuple):
     """The result of sort_buffer()."""
 
     data: memoryview  #: sorted records, each with its terminator
-    read: Tally  #: of what was sorted
-    given: Tally  #: of data; less under -u
+    read: Tally  #: of the records read
+    given: Tally  #: of data; with -u fewer than read
 
 
 def allocate(size: int) -> Any:
-    """Memory that costs nothing until it is touched, and then little: an mmap of huge pages."""
+    """Returns memory for size bytes: an mmap of huge pages, resident only where it is touched."""
     memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     with contextlib.suppress(OSError, AttributeError):  # a kernel without them
         memory.madvise(mmap.MADV_HUGEPAGE)
@@ -313,11 +317,13 @@ def allocate(size: int) -> Any:
 def sort_buffer(
     data: Any, options: Options | Args = (), *, into: Callable[[int], Any] = allocate
 ) -> SortedBuffer:
-    """Sorts the records of data, or of a list of buffers one after the other.
+    """Sorts the records of data, or of a list of buffers, one after the other.
 
-    A last record without terminator gets one.  The byte order mark that CSV begins with stays at
-    the beginning, and belongs to no record.  What does not fit into -S is spilled to -T.
-    into: gives writable memory of that many bytes, or more, for the result; less is a ValueError.
+    The last record of a buffer gets a terminator if it has none.  A byte order mark at the start
+    of CSV stays there and is not part of a record.  Records that do not fit into -S are spilled
+    to -T.
+    into: returns writable memory of at least this many bytes for the result; less is a ValueError.
+    Returns a SortedBuffer.
     """
     buffers = data if isinstance(data, (list, tuple)) else [data]
     o, err, read, given = _options(options), no_error(), CTally(), CTally()
@@ -343,7 +349,7 @@ def sort_buffer(
 
 
 def tally(data: Any, options: Options | Args = ()) -> Tally:
-    """The tally of data, whose records are all whole; a byte order mark belongs to none."""
+    """Returns the tally of data, which has whole records; a byte order mark is not counted."""
     o, err, t = _options(options), no_error(), CTally()
     with Views([data]) as v:
         v.skip_mark(o.info)
@@ -357,8 +363,8 @@ def _records(handle: c_void_p) -> list[bytes]:
 
 
 def splitters(files: Paths, parts: int, options: Options | Args = ()) -> list[bytes]:
-    """Chooses parts - 1 records, with terminators, in order, that cut the records of files into
-    parts of about equal bytes.  Reads samples of regular files, 1000 for each part."""
+    """Returns parts - 1 records in order, with terminators, which cut the records of files into
+    parts of about equal length.  Reads 1000 samples per part; the files must be regular."""
     o, err, handle = _options(options), no_error(), c_void_p()
     rc = lib.sp_call_sample(byref(handle), o._call, *c_strings(_paths(files)), parts, byref(err))
     check(rc, err)
@@ -369,10 +375,10 @@ def splitters(files: Paths, parts: int, options: Options | Args = ()) -> list[by
 
 
 def split(sorted_buffer: Any, options: Options | Args, splitters: Sequence[bytes]) -> list[int]:
-    """Where splitters cut sorted, whole records: len(splitters) offsets in bytes.
+    """Returns the offsets in bytes at which splitters cut sorted, whole records.
 
-    Part i, of len(splitters) + 1, begins at offset i - 1 (part 0 at 0) and ends where the next
-    one begins; it has the records with splitter i - 1 <= key < splitter i.
+    There are len(splitters) + 1 parts.  Part i starts at offset i - 1 (part 0 at 0) and ends where
+    the next one starts; it has the records with splitter i - 1 <= key < splitter i.
     """
     o, err, handle = _options(options), no_error(), c_void_p()
     offsets = (c_size_t * (len(splitters) + 1))()
@@ -389,7 +395,7 @@ class Partitioned(NamedTuple):
     """The result of partition()."""
 
     data: memoryview  #: the records of part 0, then those of part 1, ...
-    offsets: list[int]  #: where the parts after the first begin, in bytes
+    offsets: list[int]  #: where the parts after the first start, in bytes
     tally: Tally  #: of all
 
 
@@ -401,9 +407,12 @@ def partition(
     *,
     into: Callable[[int], Any] = allocate,
 ) -> Partitioned:
-    """Distributes the whole records of file 0 or 1 of a join over parts by a hash of their keys:
-    records that pair have the same part.  In each they keep their order.  into: as for
-    sort_buffer()."""
+    """Partitions the whole records of file 0 or 1 of a join by a hash of their keys.
+
+    Records that pair are in the same part, and records of a part keep their order.
+    into: as for sort_buffer().
+    Returns a Partitioned.
+    """
     o = options if isinstance(options, JoinOptions) else JoinOptions(options)
     err, t, offsets = no_error(), CTally(), (c_size_t * parts)()
     with Views([data]) as v:
@@ -424,9 +433,9 @@ def partition(
 
 
 class Merge:
-    """A merge of sorted buffers: an iterator of blocks of whole records, about a megabyte each.
+    """A merge of sorted buffers: an iterator of blocks of whole records, about 1 MiB each.
 
-    Of equal records those of the first buffer come first.  The buffers are used until close().
+    Equal records are in the order of their buffers.  The buffers are used until close().
     """
 
     def __init__(self, buffers: Sequence[Any], options: Options | Args = ()):
@@ -455,7 +464,7 @@ class Merge:
             yield ctypes.string_at(block.data, block.bytes)
 
     def write(self, path: PathLike, header: Any = b"") -> None:
-        """Writes the header and the blocks that are left to a file, which appears when it is
+        """Writes the header and the remaining blocks to a file, which appears when it is
         complete."""
         if not self._merge:
             raise ValueError("the merge is closed")
@@ -463,7 +472,7 @@ class Merge:
             check(lib.sp_merge_write(self._merge, name(path), v.batches), self._err)
 
     def tallies(self) -> tuple[Tally, Tally]:
-        """What has been taken in, and what given out: less under -u."""
+        """Returns the tallies of the records read, and of those returned, with -u fewer."""
         read, given = CTally(), CTally()
         if self._merge:
             lib.sp_merge_tally(self._merge, byref(read), byref(given))
@@ -486,6 +495,6 @@ class Merge:
 
 
 def merge(buffers: Iterable[Any], options: Options | Args = ()) -> Iterator[bytes]:
-    """The blocks of a Merge, which is closed at the end."""
+    """Iterates over the blocks of a Merge, which is closed at the end."""
     with Merge(list(buffers), options) as m:
         yield from m

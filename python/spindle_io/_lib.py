@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The shared library: where it is, its functions and structs, its errors."""
+"""Loads the shared library; declares its functions, structs and errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MARK = b"\xef\xbb\xbf"
 
 
 def printable(text: str) -> str:
-    """The text with octal escapes for what a terminal would not show as it is."""
+    """Returns the text with octal escapes for characters that a terminal does not print."""
     return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
@@ -42,10 +42,10 @@ def _escaped(character: str) -> str:
 
 
 class SpindleError(Exception):
-    """What the library refused or could not do.
+    """An error of the library.
 
     code: negative, -errno or one of SP_E... of spindle_error(3); path: the file, or None;
-    offset: bytes into it, or None; text: the reason alone.
+    offset: in bytes in the file, or None; text: the reason.
     """
 
     def __init__(self, code: int, text: str, path: str | None = None, offset: int | None = None):
@@ -194,7 +194,7 @@ lib = _load()
 
 
 def name(path: Any) -> bytes:
-    """As C has it: it would end at a null byte."""
+    """Returns a name for C, where it ends at a null byte."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:
         raise ValueError("embedded null byte")
@@ -202,13 +202,13 @@ def name(path: Any) -> bytes:
 
 
 def c_strings(texts: Iterable[Any]) -> tuple[Any, int]:
-    """An array of char pointers, and its length."""
+    """Returns an array of char pointers, and its length."""
     encoded = [name(t) for t in texts]
     return (c_char_p * (len(encoded) + 1))(*encoded), len(encoded)
 
 
 def texts(array: Any) -> list[str]:
-    """The texts of an array of char pointers that ends with NULL."""
+    """Returns the texts of an array of char pointers that ends with NULL."""
     found: list[str] = []
     while array[len(found)] is not None:
         found.append(os.fsdecode(array[len(found)]))
@@ -216,7 +216,7 @@ def texts(array: Any) -> list[str]:
 
 
 def check(rc: int, err: ErrInfo) -> int:
-    """Raises what err says if rc is an error."""
+    """Raises the error in err if rc is negative."""
     if rc >= 0:
         return rc
     text = err.text.decode(errors="replace") or lib.sp_strerror(rc).decode(errors="replace")
@@ -229,7 +229,7 @@ def no_error() -> ErrInfo:
 
 
 class _PyBuffer(Structure):
-    """Py_buffer, of the stable interface since Python 3.11 and the same before."""
+    """Py_buffer: in the stable interface since Python 3.11, with the same layout before."""
 
     _fields_ = [
         ("buf", c_void_p),
@@ -254,9 +254,9 @@ _release_buffer.argtypes = [POINTER(_PyBuffer)]
 
 
 class Views:
-    """Addresses of objects with contiguous bytes, which stay where they are until release().
+    """Addresses of objects with contiguous bytes, which do not move until release().
 
-    capacity: bytes to be written there.
+    capacity: bytes that will be written there.
     """
 
     def __init__(self, objects: Sequence[Any], capacity: int | None = None):
@@ -275,7 +275,7 @@ class Views:
             raise
 
     def skip_mark(self, info: CallInfo) -> bytes:
-        """Leaves out the byte order mark that CSV begins with, and returns it."""
+        """Skips the byte order mark at the start of CSV, and returns it."""
         first = self.batches[0]
         if info.kind != CSV or ctypes.string_at(first.data, min(first.bytes, len(MARK))) != MARK:
             return b""
