@@ -18,7 +18,7 @@ setup()
 	run -2 --separate-stderr "$xsort" --require-space -T. -S 1M --record-size=4096 -o out "${huge[@]}"
 	[ -z "$output" ]
 	[ ! -e out ]
-	[[ $stderr == "xsort: the sort may need 7.8 PiB of temporary space, and "*" are free"$'\n'"xsort: nothing was sorted, because of --require-space" ]]
+	[[ $stderr == "xsort: the sort might need 7.8 PiB of temporary space, and "*" are free"$'\n'"xsort: nothing was sorted, because of --require-space" ]]
 	"$xsort" --require-space -T. -T. -S 1M -r in | cmp - <(tac in)
 	"$xsort" --require-space -S 64M -T no/such/directory in | cmp - in
 	run -2 "$xsort" --require-space -S 1M -T no/such/directory in
@@ -35,7 +35,7 @@ setup()
 		if [ "$program" = ./sort ]; then
 			[[ $stderr != *warning* ]]
 		else
-			[[ $stderr == "xsort: warning: the sort may need 7.8 PiB of temporary space, and "* ]]
+			[[ $stderr == "xsort: warning: the sort might need 7.8 PiB of temporary space, and "* ]]
 		fi
 	done
 	run -0 --separate-stderr "$xsort" -S 64M -o /dev/null in
@@ -49,7 +49,7 @@ setup()
 	for input in <(cat in) "in.gz --decompress"; do
 		# shellcheck disable=SC2086 # two words
 		run -2 "$xsort" --require-space -S 1M -o out2 $input
-		[[ $output == "xsort: --require-space: the size of the input is not known: "* ]]
+		[[ $output == "xsort: --require-space: the size of the input is unknown: "* ]]
 		[ ! -e out2 ]
 	done
 	"$xsort" --require-space --decompress -S 4M -T. in | cmp - in
@@ -60,11 +60,11 @@ setup()
 
 @test "--explain tells the space and the plan in words, as estimates" {
 	run -0 --separate-stderr "$xsort" --explain -T. -S 1M in
-	[[ $stderr == *"The device is not known"*"is assumed"* ]]
+	[[ $stderr == *"The device is unknown"*"the plan assumes"* ]]
 	[[ $stderr == "Estimates, made before any data is read:"* ]]
 	[[ $stderr == *"does not fit into 1.0 MiB of memory"*"Temporary space: at most 2.0 MiB needed; "*" free"* ]]
 	run -0 --separate-stderr "$xsort" --explain -T. -S 1M --record-size=4096 "${huge[@]}"
-	[[ $stderr == *"That may not be enough."* ]]
+	[[ $stderr == *"That might not be enough."* ]]
 	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
 	run -0 --separate-stderr "$xsort" --explain -S 64M in
 	[[ $stderr == *"fits into 64.0 MiB of memory: no temporary files."* ]]
@@ -76,10 +76,10 @@ setup()
 	[[ $stderr == *"The input, 400.0 MiB, fits into 2.0 GiB of memory"* ]]
 	[[ $stderr != *"does not fit"* ]]
 	run -0 --separate-stderr "$xsort" --explain -S 1M <(cat in)
-	[[ $stderr == *"cannot be known"*"not known how much is needed"* ]]
+	[[ $stderr == *"the input is unknown"*"the need is unknown"* ]]
 	gzip -c in >in.gz
 	run -0 --separate-stderr "$xsort" --explain -S 4M --decompress in.gz
-	[[ $stderr == *"cannot be known"* ]]
+	[[ $stderr == *"the input is unknown"* ]]
 	awk 'length > 80 { bad = 1 } END { exit bad }' <<<"$stderr"
 }
 

@@ -38,7 +38,7 @@ static void plan(const struct settings *set, struct sp_sort_opts *opts, struct s
 		failure(set, &err, 0);
 }
 
-/* temporary space */
+/* Temporary space. */
 
 void space_check(const struct settings *set)
 {
@@ -52,7 +52,7 @@ void space_check(const struct settings *set)
 		return;
 	plan(set, &opts, &p);
 	if (set->require_space && !opts.input_bytes && !p.in_memory)
-		die("--require-space: the size of the input is not known: not all of it is in "
+		die("--require-space: the size of the input is unknown: not all of it is in "
 		    "regular files that are read as they are");
 	if (!p.spill_bytes)
 		return;
@@ -63,7 +63,7 @@ void space_check(const struct settings *set)
 	}
 	if (p.spill_bytes <= space.free_bytes)
 		return;
-	msg("%sthe sort may need %s of temporary space, and %s are free",
+	msg("%sthe sort might need %s of temporary space, and %s are free",
 	    set->require_space ? "" : "warning: ", size_of(p.spill_bytes).text,
 	    size_of(space.free_bytes).text);
 	if (set->require_space)
@@ -86,10 +86,9 @@ static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *
 
 	if (!p->input_bytes && !p->in_memory)
 		fprintf(stderr,
-			"  How much input there is cannot be known: not all of it is in regular\n"
-			"  files that are read as they are.  What does not fit into %s of\n"
-			"  memory goes to temporary files, as sorted pieces (runs), and is "
-			"merged.\n",
+			"  The size of the input is unknown: not all of it is in regular files\n"
+			"  that are read as they are.  Data that does not fit into %s of\n"
+			"  memory is sorted in runs, which go to temporary files and are merged.\n",
 			memory.text);
 	else if (p->in_memory)
 		fprintf(stderr, "  The input, %s%s, fits into %s of memory: no temporary files.\n",
@@ -98,8 +97,8 @@ static void tell_input(const struct sp_sort_opts *o, const struct sp_sort_plan *
 	else
 		fprintf(stderr,
 			"  The input, %s, %s into %s of memory%s: it is\n"
-			"  sorted in about %llu pieces (runs), which go to temporary files and\n"
-			"  are merged.\n",
+			"  sorted in about %llu runs, which go to temporary files and are "
+			"merged.\n",
 			size_of(o->input_bytes).text, fits(o) ? "fits" : "does not fit",
 			memory.text,
 			fits(o) ? ", but\n  temporary files in the page cache are faster" : "",
@@ -113,10 +112,10 @@ static void tell_merges(const struct sp_sort_plan *p)
 	if (p->passes > 1)
 		fprintf(stderr,
 			"  At most %u runs can be merged at once, so all data is read from\n"
-			"  temporary files about %u times; with more memory (-S) that is less.\n",
+			"  temporary files about %u times; more memory (-S) reduces that.\n",
 			p->fan_in, p->passes);
 	else
-		fprintf(stderr, "  All of them are merged at once: at most %u could be.\n",
+		fprintf(stderr, "  All runs are merged at once; the limit is %u runs.\n",
 			p->fan_in);
 }
 
@@ -130,12 +129,12 @@ static void tell_space(const struct sp_sort_opts *o, const struct sp_sort_plan *
 		fprintf(stderr, "  Temporary space: at most %s needed; ",
 			size_of(p->spill_bytes).text);
 	else
-		fprintf(stderr, "  Temporary space: not known how much is needed; ");
+		fprintf(stderr, "  Temporary space: the need is unknown; ");
 	fprintf(stderr, "%s free", size_of(space.free_bytes).text);
 	if (space.memory_bytes)
 		fprintf(stderr, ", %s of it memory", size_of(space.memory_bytes).text);
 	fprintf(stderr, ".\n%s",
-		p->spill_bytes > space.free_bytes ? "  That may not be enough.\n" : "");
+		p->spill_bytes > space.free_bytes ? "  That might not be enough.\n" : "");
 }
 
 static void tell_reading(const struct settings *set, const struct sp_sort_plan *p)
@@ -145,10 +144,9 @@ static void tell_reading(const struct settings *set, const struct sp_sort_plan *
 	fprintf(stderr, "  While merging, data is read ahead by the strategy %s, ",
 		sp_readahead_name(p->readahead));
 	if (set->opts.readahead != SP_READ_AUTO)
-		fprintf(stderr, "as asked.\n");
+		fprintf(stderr, "as requested.\n");
 	else
-		fprintf(stderr,
-			"which\n  should take the least time of those that are possible.\n");
+		fprintf(stderr, "which\n  has the shortest predicted time of the feasible ones.\n");
 	if (p->seconds > 0 && p->seconds < LITTLE_SECONDS)
 		fprintf(stderr, "  All reading and writing should take less than %.1f s.\n",
 			LITTLE_SECONDS);
@@ -163,8 +161,8 @@ static void tell_device(const struct sp_sort_opts *o, const struct sp_sort_plan 
 	if (o->run.geometry || !(p->seconds > 0))
 		return;
 	fprintf(stderr,
-		"  The device is not known: that it moves %.0f MB a second, and begins a cluster\n"
-		"  in %.2f ms, is assumed.\n",
+		"  The device is unknown; the plan assumes %.0f MB per second, and %.2f ms per\n"
+		"  cluster.\n",
 		1.048576 / p->transfer_s_per_mib, p->seek_s * 1000);
 }
 
