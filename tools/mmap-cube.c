@@ -9,7 +9,6 @@
 struct sp_cube *open_cube(struct config *c, bool write)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_cube_info info;
 	struct sp_cube *cube;
 	int rc;
 
@@ -17,11 +16,19 @@ struct sp_cube *open_cube(struct config *c, bool write)
 	rc = sp_cube_open(&cube, c->operands.text[0], &c->open, &err);
 	if (rc)
 		die_of(rc, &err);
-	sp_cube_info(cube, &info);
-	if (info.alone)
+	sp_cube_info(cube, &c->info);
+	if (c->info.alone)
 		msg("%s: one of the two superblocks is not valid: the last change may be missing",
 		    c->operands.text[0]);
 	return c->cube = cube;
+}
+
+void check_cube(struct sp_cube *cube, int rc, const struct sp_errinfo *err)
+{
+	if (!rc)
+		return;
+	(void)sp_cube_close(cube);
+	die_of(rc, err);
 }
 
 void close_cube(const struct config *c, struct sp_cube *cube)

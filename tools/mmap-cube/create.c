@@ -113,10 +113,8 @@ static void describe(const char *path, const struct sp_cube *cube, const struct 
 int command_info(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, false);
-	struct sp_cube_info info;
 
-	sp_cube_info(cube, &info);
-	describe(c->operands.text[0], cube, &info);
+	describe(c->operands.text[0], cube, &c->info);
 	(void)sp_cube_close(cube);
 	return 0;
 }
@@ -125,19 +123,18 @@ int command_info(struct config *c)
 static void say_choice(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, false);
-	struct sp_cube_info info;
+	const struct sp_cube_info *info = &c->info;
 
-	sp_cube_info(cube, &info);
-	if (!info.device)
+	if (!info->device)
 		msg("%s: mapped naive: no geometry, so no tracks are known",
 		    quote_file(c->operands.text[0]));
-	else if (info.mapping != SP_CUBE_MULTIMAP && info.points)
+	else if (info->mapping != SP_CUBE_MULTIMAP && info->points)
 		msg("%s: mapped naive: the geometry has no tracks, or no hops",
 		    quote_file(c->operands.text[0]));
-	else if (info.mapping != SP_CUBE_MULTIMAP)
+	else if (info->mapping != SP_CUBE_MULTIMAP)
 		msg("%s: mapped %s: for %s MultiMap is slower, is not possible, or wastes too much "
 		    "space",
-		    quote_file(c->operands.text[0]), sp_cube_mapping_name((int)info.mapping),
+		    quote_file(c->operands.text[0]), sp_cube_mapping_name((int)info->mapping),
 		    c->workload.n ? "this workload" : "beams and boxes");
 	(void)sp_cube_close(cube);
 }
@@ -204,32 +201,33 @@ int command_map(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, false);
 	uint64_t x[SP_CUBE_DIMS_MAX], block;
-	struct sp_cube_info info;
+	unsigned n = c->info.shape.ndims;
+	struct sp_cube_box node;
 	int rc;
 
-	sp_cube_info(cube, &info);
 	if (!c->block == (c->operands.n == 1))
 		die("map needs coordinates or --block");
 	if (c->block) {
-		block = parse_block(&info, c->block);
-		if (info.points) {
-			points_map_block(c, cube, block);
-			(void)sp_cube_close(cube);
-			return 0;
-		}
-		if (sp_cube_element(cube, block, x))
+		block = parse_block(&c->info, c->block);
+		rc = c->info.points ? sp_cube_node(cube, block, &node)
+				    : sp_cube_element(cube, block, node.lo);
+		if (rc)
 			die("%s: block %s has no cell", quote_file(c->operands.text[0]),
 			    quote_file(c->block));
-		print_list(x, info.shape.ndims, ",");
+		print_list(node.lo, n, ",");
+		if (c->info.points) {
+			putchar(' ');
+			print_list(node.hi, n, ",");
+		}
 		putchar('\n');
 	} else {
-		coordinate("map", c->operands.text[1], info.shape.ndims, x);
+		coordinate("map", c->operands.text[1], n, x);
 		rc = sp_cube_block(cube, x, &block);
 		if (rc)
 			die(rc == -ENOENT ? "%s: %s is in no cell yet"
 					  : "%s: %s is outside of the dataset",
 			    quote_file(c->operands.text[0]), quote_file(c->operands.text[1]));
-		print_block(&info, block);
+		print_block(&c->info, block);
 	}
 	(void)sp_cube_close(cube);
 	return 0;

@@ -78,20 +78,19 @@ static void check_input(const struct config *c)
 }
 
 /* Sets the format of the input and the order of its dimensions. */
-static void set_input(struct config *c, const struct sp_cube *cube)
+static void set_input(struct config *c)
 {
 	uint64_t order[SP_CUBE_DIMS_MAX];
-	struct sp_cube_info info;
+	unsigned n = c->info.shape.ndims;
 
 	check_input(c);
-	sp_cube_info(cube, &info);
 	c->load.format = format_of(c, c->operands.text[1]);
 	c->load.detect = !c->format_given;
 	if (!c->order)
 		return;
-	coordinate("--order", c->order, info.shape.ndims, order);
-	for (unsigned i = 0; i < info.shape.ndims; i++) {
-		if (order[i] >= info.shape.ndims)
+	coordinate("--order", c->order, n, order);
+	for (unsigned i = 0; i < n; i++) {
+		if (order[i] >= n)
 			die("invalid --order argument %s: there is no dimension %" PRIu64,
 			    quote(c->order), order[i]);
 		c->load.order[i] = (unsigned)order[i];
@@ -103,10 +102,7 @@ static void set_input(struct config *c, const struct sp_cube *cube)
 static int finish(struct config *c, struct sp_cube *cube, int rc, const struct sp_cube_stats *stats,
 		  const struct sp_errinfo *err)
 {
-	if (rc) {
-		(void)sp_cube_close(cube);
-		die_of(rc, err);
-	}
+	check_cube(cube, rc, err);
 	if (stats->blank_lines)
 		msg("%s: %" PRIu64 " blank line%s skipped", quote_file(c->operands.text[1]),
 		    stats->blank_lines, stats->blank_lines == 1 ? "" : "s");
@@ -122,7 +118,7 @@ int command_load(struct config *c)
 	struct sp_cube_stats stats;
 	int rc;
 
-	set_input(c, cube);
+	set_input(c);
 	rc = sp_cube_load(cube, c->operands.text[1], &c->load, &stats, &err);
 	return finish(c, cube, rc, &stats, &err);
 }
@@ -139,7 +135,7 @@ int command_append(struct config *c)
 	if (c->operands.n == 1 && !c->count)
 		die("append needs INPUT or --count");
 	cube = open_cube(c, true);
-	set_input(c, cube);
+	set_input(c);
 	rc = sp_cube_append(cube, c->dim, c->count, c->operands.text[1], &c->load, &stats, &err);
 	return finish(c, cube, rc, &stats, &err);
 }
@@ -180,8 +176,9 @@ static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cub
 	return 0;
 }
 
-static int query(struct config *c, struct sp_cube *cube, const struct sp_cube_box *box)
+static int query(struct config *c, const struct sp_cube_box *box)
 {
+	struct sp_cube *cube = c->cube;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube_stats stats;
 	int rc;
@@ -199,62 +196,55 @@ static int query(struct config *c, struct sp_cube *cube, const struct sp_cube_bo
 	return 0;
 }
 
-static void whole(const struct sp_cube_info *info, struct sp_cube_box *box)
+/* Opens the cube, and returns the box of all elements. */
+static struct sp_cube_box open_whole(struct config *c)
 {
-	for (unsigned i = 0; i < info->shape.ndims; i++) {
-		box->lo[i] = 0;
-		box->hi[i] = info->shape.dims[i] - 1;
-		box->stride[i] = 1;
+	struct sp_cube_box box = { 0 };
+
+	(void)open_cube(c, false);
+	for (unsigned i = 0; i < c->info.shape.ndims; i++) {
+		box.hi[i] = c->info.shape.dims[i] - 1;
+		box.stride[i] = 1;
 	}
+	return box;
 }
 
 int command_export(struct config *c)
 {
-	struct sp_cube *cube = open_cube(c, false);
-	struct sp_cube_info info;
-	struct sp_cube_box box;
+	struct sp_cube_box box = open_whole(c);
 
-	sp_cube_info(cube, &info);
-	whole(&info, &box);
-	return query(c, cube, &box);
+	return query(c, &box);
 }
 
 int command_beam(struct config *c)
 {
-	struct sp_cube *cube = open_cube(c, false);
+	struct sp_cube_box box = open_whole(c);
+	unsigned n = c->info.shape.ndims;
 	uint64_t at[SP_CUBE_DIMS_MAX];
-	struct sp_cube_info info;
-	struct sp_cube_box box;
 
-	sp_cube_info(cube, &info);
 	if (!c->at || !c->dim_given)
 		die("beam needs --dim and --at");
-	if (c->dim >= info.shape.ndims)
-		die("invalid --dim argument '%u': dimensions are 0 to %u", c->dim,
-		    info.shape.ndims - 1);
-	coordinate("--at", c->at, info.shape.ndims, at);
-	whole(&info, &box);
-	for (unsigned i = 0; i < info.shape.ndims; i++)
+	if (c->dim >= n)
+		die("invalid --dim argument '%u': dimensions are 0 to %u", c->dim, n - 1);
+	coordinate("--at", c->at, n, at);
+	for (unsigned i = 0; i < n; i++)
 		if (i != c->dim)
 			box.lo[i] = box.hi[i] = at[i];
-	return query(c, cube, &box);
+	return query(c, &box);
 }
 
 int command_range(struct config *c)
 {
-	struct sp_cube *cube = open_cube(c, false);
-	struct sp_cube_info info;
-	struct sp_cube_box box;
+	struct sp_cube_box box = open_whole(c);
+	unsigned n = c->info.shape.ndims;
 
-	sp_cube_info(cube, &info);
-	whole(&info, &box);
 	if (c->lo)
-		coordinate("--lo", c->lo, info.shape.ndims, box.lo);
+		coordinate("--lo", c->lo, n, box.lo);
 	if (c->hi)
-		coordinate("--hi", c->hi, info.shape.ndims, box.hi);
+		coordinate("--hi", c->hi, n, box.hi);
 	if (c->stride)
-		coordinate("--stride", c->stride, info.shape.ndims, box.stride);
-	return query(c, cube, &box);
+		coordinate("--stride", c->stride, n, box.stride);
+	return query(c, &box);
 }
 
 /* Prints the values of elements, or of points, which have coordinates before them. */
@@ -279,52 +269,45 @@ static int print_values(void *arg, const void *data, size_t bytes)
 
 int command_get(struct config *c)
 {
-	struct sp_cube *cube = open_cube(c, false);
+	struct sp_cube_box box = open_whole(c);
+	const struct sp_cube_shape *s = &c->info.shape;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct values v = { .shape = s };
 	struct sp_cube_stats stats;
-	struct sp_cube_info info;
-	struct sp_cube_box box;
-	struct values v = { .shape = &info.shape };
 	int rc;
 
-	sp_cube_info(cube, &info);
-	whole(&info, &box);
-	coordinate("get", c->operands.text[1], info.shape.ndims, box.lo);
+	coordinate("get", c->operands.text[1], s->ndims, box.lo);
 	memcpy(box.hi, box.lo, sizeof(box.hi));
-	v.skip = info.points ? info.shape.ndims * sizeof(uint64_t) : 0;
-	v.text = must_alloc(NULL, 2, info.shape.element_bytes + SP_CUBE_VALUE_MAX);
-	rc = sp_cube_read(cube, &box, print_values, &v, &stats, &err);
+	v.skip = c->info.points ? s->ndims * sizeof(uint64_t) : 0;
+	v.text = must_alloc(NULL, 2, s->element_bytes + SP_CUBE_VALUE_MAX);
+	rc = sp_cube_read(c->cube, &box, print_values, &v, &stats, &err);
 	if (rc)
 		die_of(rc, &err);
 	if (!v.n)
 		die("%s: there is no point at %s", quote_file(c->operands.text[0]),
 		    quote_file(c->operands.text[1]));
 	free(v.text);
-	close_cube(c, cube);
+	close_cube(c, c->cube);
 	return 0;
 }
 
 int command_put(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, true);
+	const struct sp_cube_shape *s = &c->info.shape;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	uint64_t x[SP_CUBE_DIMS_MAX];
-	struct sp_cube_info info;
 	void *element;
 	int rc;
 
-	sp_cube_info(cube, &info);
-	coordinate("put", c->operands.text[1], info.shape.ndims, x);
-	element = must_alloc(NULL, 1, info.shape.element_bytes + 8);
-	if (sp_cube_value_parse(&info.shape, c->operands.text[2], element))
+	coordinate("put", c->operands.text[1], s->ndims, x);
+	element = must_alloc(NULL, 1, s->element_bytes + 8);
+	if (sp_cube_value_parse(s, c->operands.text[2], element))
 		die("invalid value %s: not a valid %s", quote(quote_file(c->operands.text[2])),
-		    sp_cube_type_name(info.shape.type));
+		    sp_cube_type_name(s->type));
 	rc = sp_cube_put(cube, x, element, &err);
 	free(element);
-	if (rc) {
-		(void)sp_cube_close(cube);
-		die_of(rc, &err);
-	}
+	check_cube(cube, rc, &err);
 	points_say_repack(c, cube);
 	close_cube(c, cube);
 	return 0;
@@ -337,10 +320,7 @@ static void repair(struct sp_cube *cube)
 	struct sp_cube_repair done;
 	int rc = sp_cube_repair(cube, &done, &err);
 
-	if (rc) {
-		(void)sp_cube_close(cube);
-		die_of(rc, &err);
-	}
+	check_cube(cube, rc, &err);
 	if (done.put)
 		puts("a put that was interrupted is finished");
 	if (done.superblock)

@@ -138,20 +138,19 @@ static int judge(struct config *c, bool measured)
 	struct sp_geometry *g = load_geometry(c);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube *cube = open_cube(c, false);
-	struct sp_cube_info info;
+	const struct sp_cube_info *info = &c->info;
 	char what[512];
 	int rc;
 
-	sp_cube_info(cube, &info);
-	c->create.shape = info.shape;
-	c->create.volumes = info.volumes;
-	c->create.decluster = info.decluster;
-	c->create.run.volume = info.volume;
+	c->create.shape = info->shape;
+	c->create.volumes = info->volumes;
+	c->create.decluster = info->decluster;
+	c->create.run.volume = info->volume;
 	c->create.run.geometry = g;
-	if (info.points)
+	if (info->points)
 		die("%s: point layout depends on the data; only grids are predicted",
 		    quote_file(c->operands.text[0]));
-	if (!load_workload(c, &info.shape))
+	if (!load_workload(c, &info->shape))
 		die("%s needs --workload or --query",
 		    measured && !c->measure ? "compare" : "explain");
 	c->create.workload = &c->workload;
@@ -160,12 +159,12 @@ static int judge(struct config *c, bool measured)
 		snprintf(err.path, sizeof(err.path), "%s", c->operands.text[0]);
 		die_of(rc, &err);
 	}
-	describe(what, sizeof(what), &info, &c->workload, candidates);
+	describe(what, sizeof(what), info, &c->workload, candidates);
 	printf("%s:\n", what);
-	print_all(candidates, info.shape.ndims, measured);
+	print_all(candidates, info->shape.ndims, measured);
 	if (c->common.stats)
 		statsfile_finish(&c->stats,
-				 sp_report_cube_comparison(&info, &c->workload, candidates));
+				 sp_report_cube_comparison(info, &c->workload, candidates));
 	if (c->plot)
 		plot(c->plot, c->operands.text[0], what, candidates);
 	sp_cube_workload_free(&c->workload);

@@ -25,6 +25,7 @@ struct config {
 	const char *volumes[SP_CUBE_VOLUMES_MAX]; /* names of all except the first */
 	struct statsfile stats;
 	struct sp_cube *cube; /* opened by open_cube(); stays here when an error ends the program */
+	struct sp_cube_info info; /* of the cube when it was opened */
 	struct operands operands;
 	const char *order, *fill, *at, *lo, *hi, *stride, *output, *block;
 	const char *workload_path, *plot;
@@ -55,8 +56,10 @@ void coordinate(const char *option, const char *text, unsigned ndims, uint64_t *
 /* void.c: ends the program if an option has no effect because of other options, or without them. */
 void refuse_void_options(const struct config *c);
 
-/* Opens the cube of the first operand; failure ends the program. */
+/* Opens the cube of the first operand, and sets c->info; failure ends the program. */
 struct sp_cube *open_cube(struct config *c, bool write);
+/* Ends the program if rc is an error: closes the cube, and prints the error. */
+void check_cube(struct sp_cube *cube, int rc, const struct sp_errinfo *err);
 /* Closes the cube; a write error of the trace ends the program. */
 void close_cube(const struct config *c, struct sp_cube *cube);
 /* Loads the queries of --workload and --query for a cube of this shape.  False: none. */
@@ -81,7 +84,6 @@ int command_reorganise(struct config *c);
 
 /* points.c: commands on a dataset of points. */
 void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info);
-void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block);
 /* Prints a message after a put if queries have become slow. */
 void points_say_repack(const struct config *c, const struct sp_cube *cube);
 

@@ -40,21 +40,6 @@ void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info
 		describe_region(cube, info, i);
 }
 
-void points_map_block(const struct config *c, const struct sp_cube *cube, uint64_t block)
-{
-	struct sp_cube_info info;
-	struct sp_cube_box box;
-
-	sp_cube_info(cube, &info);
-	if (sp_cube_node(cube, block, &box))
-		die("%s: block %s has no cell", quote_file(c->operands.text[0]),
-		    quote_file(c->block));
-	print_list(box.lo, info.shape.ndims, ",");
-	putchar(' ');
-	print_list(box.hi, info.shape.ndims, ",");
-	putchar('\n');
-}
-
 void points_say_repack(const struct config *c, const struct sp_cube *cube)
 {
 	struct sp_cube_info info;
