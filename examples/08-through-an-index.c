@@ -98,7 +98,7 @@ static int late(void *scan, const char *record, size_t bytes)
 	       memcmp(received.p, "1994-", 5) == 0;
 }
 
-/* What the plan is made with. */
+/* The options of the plan. */
 struct with {
 	struct sp_flow *flow;
 	enum sp_join_algorithm algorithm;
@@ -216,7 +216,7 @@ static int plan(struct sp_operator **root, const struct with *with, const char *
 	return orders_and_lines(root, with, strcmp(query, "2a") == 0);
 }
 
-/* What becomes of the rows. */
+/* The rows of the result so far. */
 struct result {
 	struct sp_flow *flow;
 	FILE *times;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# A request that an engine, the kernel or a limit does not heed is named, and not compared.
+# An option that an engine, the kernel or a limit makes void is named, and such runs are not compared.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -23,7 +23,7 @@ without()
 	grep -q "\"option\": \"$option\"" s.json
 }
 
-@test "what an engine cannot register is named" {
+@test "files and buffers that an engine cannot register are named" {
 	for engine in libaio sync null; do
 		without --fixedbufs "the engine $engine cannot register" --fixedbufs --ioengine=$engine t
 		without --registerfiles "the engine $engine cannot" --registerfiles --ioengine=$engine t
@@ -91,7 +91,7 @@ without()
 	[[ ${lines[-1]} == *'cannot be created' ]]
 }
 
-@test "what takes effect is not named" {
+@test "options that take effect are not named" {
 	run -0 --separate-stderr "$aiobench" run --direct=0 --io_size=64K --rw=randrw --rwmixread=30 --overwrite \
 		--rate_iops=99999 --rate_process=poisson --ioengine=libaio --stats=s.json t
 	[ -z "$stderr" ]

@@ -133,7 +133,7 @@ refused()
 	[[ ${#lines[@]} = 1 && $output == *"$1"* && ! -e r.json && ! -e f ]]
 }
 
-@test "what one of several runs would refuse is refused before the first" {
+@test "options that one of several runs would refuse are refused before the first" {
 	head -c 8M /dev/zero >t
 	refused "queries read for themselves" --load=scan,range --threads=1 sim:linear
 	refused "queries read for themselves" --threads=1 --create --size=8M f

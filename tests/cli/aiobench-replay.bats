@@ -58,7 +58,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[[ $output == *"aiobench replay: unrecognized option '--class'"* ]]
 }
 
-@test "an interrupted replay reports what was done" {
+@test "an interrupted replay reports the requests until then" {
 	printf '%s\n' 'R a 0 4096 0 0 10 4096' 'R a 8192 4096 0 60000000000 60000000010 4096' > t.trace
 	head -c 64K /dev/zero > f
 	"$aiobench" replay --direct=0 --stats=r.json t.trace f > out &

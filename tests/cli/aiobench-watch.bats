@@ -64,7 +64,7 @@ device()
 	[ ! -e /sys/kernel/tracing/instances/spindle-$pid ]
 }
 
-@test "what a killed watch has left in the kernel, the next one removes" {
+@test "a watch removes what a killed one has left in the kernel" {
 	d=$(device)
 	[ -n "$d" ] || skip "no block device here"
 	"$aiobench" watch --source=trace --runtime=60 "$d" > out 2>&1 &

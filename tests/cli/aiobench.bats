@@ -343,7 +343,7 @@ filling()
 	has_keys filling.json config.classes[] result.no_effect[] result.steady sim
 }
 
-@test "what cannot end at a steady state is refused" {
+@test "a run that cannot end at a steady state is refused" {
 	run -2 "$aiobench" run --steady --runtime=4 sim:linear
 	[[ $output == "aiobench: a steady state takes 5 rounds of 1 s, and the run ends after 4 s" ]]
 	run -2 "$aiobench" run --steady=0 sim:linear
@@ -354,7 +354,7 @@ filling()
 	[[ $output == *"unrecognized option '--steady'"* ]]
 }
 
-@test "the offset of a class is blamed for what it does, and not the size" {
+@test "an offset of a class beyond the end is blamed, and not the size" {
 	head -c 1M /dev/zero > t
 	"$aiobench" run --runtime=10ms t > /dev/null || skip "no direct I/O here"
 	run -2 "$aiobench" run --class a:offset=32 --runtime=10ms t

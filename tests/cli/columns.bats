@@ -44,7 +44,7 @@ setup()
 	cat c.csv | "$xsort" --csv --header -c -k '"a ""q"", x":r'
 }
 
-@test "what is no column is an error" {
+@test "a name that is not a column is an error" {
 	run -2 "$xsort" --csv --header -k prise:n c.csv
 	[[ $output == "xsort: c.csv: the header has no column 'prise'; the nearest is 'price'" ]]
 	run -2 "$xsort" --csv --header -k weight c.csv
@@ -128,7 +128,7 @@ setup()
 	cat l | "$xjoin" --csv --header -1 id -2 key --algorithm=async-inl --index2=i --ordered=1 - r | cmp - want
 }
 
-@test "xjoin: what is no column is an error, and GNU's message stays" {
+@test "xjoin: a name that is not a column is an error, and GNU's message stays" {
 	printf 'id,name\n1,bob\n' >l
 	run -1 "$xjoin" --csv --header -j id -o 1.nme l l
 	[[ $output == "xjoin: l: the header has no column 'nme'; the nearest is 'name'" ]]

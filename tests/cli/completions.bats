@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# What a TAB completes: in bash on a terminal, and by zsh's and fish's own means of asking.
+# Completions of a TAB: in bash on a terminal, in zsh and fish by their own queries.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

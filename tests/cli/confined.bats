@@ -3,7 +3,7 @@
 #
 # Where the system grants no threads (the limit on processes), or none of io_uring's
 # calls (a container's filter): without --engine another engine is used.
-# Where the control group has less memory than -S says: a warning.
+# If the control group has less memory than -S, there is a warning.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

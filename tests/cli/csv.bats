@@ -223,7 +223,7 @@ trickle()
 	[ "$("$xjoin" --csv --header -a 2 -j id -o 2.name none b.csv | tail -n +2)" = $'b\na' ]
 }
 
-@test "what is wrong with a name or a separator" {
+@test "errors of names and separators give the reason" {
 	printf 'id,Name\n1,b\n' >b.csv
 	run -2 "$xsort" --csv --header -k NAME b.csv
 	[ "$output" = "xsort: b.csv: the header has no column 'NAME'; the nearest is 'Name'" ]

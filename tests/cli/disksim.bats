@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Drives as DiskSim describes them: a small one by hand, and what is refused.
+# Converts DiskSim's descriptions of drives: a small drive computed by hand, and refused parameters.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -170,7 +170,7 @@ words()
 print(*[w for w in c if c[w] is True])'
 }
 
-@test "what is read ahead, kept and dropped follows the parameters" {
+@test "read-ahead, kept and dropped blocks follow the parameters" {
 	[ "$(words '')" = "write_drops" ]
 	[ "$(words 's/idle hit = 1/idle hit = 0/; s/over requested = 1/over requested = 0/
 		s/free blocks = 0/free blocks = 1/')" = "readahead_misses keep_reads keep_passing write_drops" ]
@@ -183,7 +183,7 @@ print(*[w for w in c if c[w] is True])'
 	[[ "$(words 's/Segment size (in blks) = 64/Segment size (in blks) = 100/')" == "readahead_misses "* ]]
 }
 
-@test "what cannot be said in a model is refused" {
+@test "parameters that a model cannot express are refused" {
 	sed -i 's/extracted/linear/' drive.model
 	run -2 python3 "$tool" model drive.parv
 	[ "$output" = "disksim.py: seek type linear" ]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # bats file_tags=slow
 #
-# The capability that HACKING.md shows is built and does what it says.
+# Builds the capability that HACKING.md shows, and runs it.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # Each listing follows the name of its file.

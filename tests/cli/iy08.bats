@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Iyengar et al. 2008, in small: queries of tables through indexes on the simulated drive alone and
-# on a RAID 10 of four.  The whole of it is scripts/experiments/iy08.
+# on a RAID 10 of four.  scripts/experiments/iy08 has all rows.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup_file()

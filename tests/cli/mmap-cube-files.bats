@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Files of mmap-cube that are not what they should be, and values that do not fit.
+# Damaged and unsuitable files of mmap-cube, and values that do not fit.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # A cube of 5 x 4 numbers, loaded.

@@ -36,7 +36,7 @@ same()
 	diff <(cut -d, -f1-3 "$1") <(cut -d, -f1-3 "$2")
 }
 
-@test "a range of points is what a filter of the input gives, under each mapping, from file and pipe" {
+@test "a range of points equals a filter of the input, under each mapping, from file and pipe" {
 	points 6000
 	truth 3,5,100 400,60000,2000 > want
 	truth 0,0,0 65535,65535,3999 > all
@@ -199,7 +199,7 @@ first()
 	first '--lo=2950,2450,3950 --hi=3049,2549,4049' '--lo=2900,2500,3980 --hi=2999,2599,4079'
 }
 
-@test "what makes no sense for points is refused with the reason" {
+@test "options without meaning for points are refused with the reason" {
 	refused()
 	{
 		run -2 "${@:2}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# What a put or a load that fails leaves behind, cubes of old versions, and volumes of other times.
+# The state after a put or a load that fails, cubes of old versions, and volumes of older states.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

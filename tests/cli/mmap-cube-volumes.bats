@@ -61,7 +61,7 @@ seconds()
 	"$cube" export e --verify | cmp - in
 }
 
-@test "what is appended is spread like the rest, and a failed append leaves all volumes as they were" {
+@test "appended cells are spread like the others, and a failed append leaves all volumes as they were" {
 	data
 	head -c $((37 * 29 * 6 * 4)) in > begin
 	tail -c $((37 * 29 * 5 * 4)) in > end

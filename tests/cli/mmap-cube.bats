@@ -24,7 +24,7 @@ create()
 	[[ $output == *--stride* && $output != *--mapping* ]]
 }
 
-@test "what is loaded is exported, under each mapping, from a file and from a pipe" {
+@test "loaded elements are exported, under each mapping, from a file and from a pipe" {
 	data $((19 * 13 * 7 * 4))
 	for mapping in multimap naive zorder gray hilbert; do
 		create --mapping $mapping

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# An option that cannot take effect is refused where another option is the cause, and named where an engine, the kernel
-# or a limit is.  aiobench-no-effect.bats has those of aiobench.
+# An option without effect is refused if another option is the cause, and named if an engine, the
+# kernel or a limit is.  aiobench-no-effect.bats has those of aiobench.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -53,7 +53,7 @@ nodirect()
 		LD_PRELOAD="$shim" "$@"
 }
 
-@test "xgen refuses what the order of keys does not heed" {
+@test "xgen refuses options that the order of keys ignores" {
 	for kind in lines records; do
 		refused '--theta does not apply to --order=few' "$bin/xgen" $kind -n 3 --order=few --theta=2
 		refused '--nearly does not apply to --order=zipf' "$bin/xgen" $kind -n 3 --order=zipf --nearly=0.2

@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# What every tool writes: through links, to FIFOs, and over nothing that the same command reads
-# or writes otherwise.
+# Outputs of every tool: through links, to FIFOs, and never over another file of the same command.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

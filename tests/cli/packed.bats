@@ -150,7 +150,7 @@ fails() # ARGUMENT...
 	done
 }
 
-@test "what follows a member is another or an error" {
+@test "bytes after a member are another member or an error" {
 	for f in $formats; do
 		{ pack "$f" <in; echo more; } >p
 		run -2 --separate-stderr "$xsort" --decompress p
@@ -233,7 +233,7 @@ fails() # ARGUMENT...
 	[ ! -s err ]
 }
 
-@test "what needs more memory than -S has is refused" {
+@test "a file that needs more memory than -S is refused" {
 	cat in in in in >big
 	xz -9 -c big >big.xz
 	run -2 "$xsort" -S 1M --decompress big.xz
@@ -326,7 +326,7 @@ skippable()
 	[ -z "$output" ]
 }
 
-@test "what looks compressed and is not treated so is warned about" {
+@test "a file that looks compressed and is not treated so is warned about" {
 	head -n 100 in >few && mv few in && sort in >sorted
 	ln -s "$(realpath "$xsort")" sort
 	ln -s "$(realpath "$xjoin")" join

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# The line that says how far the work has come, on a terminal: never among a result,
-# never wider than the terminal, never left there.
+# The progress line on a terminal: never inside a result, never wider than the terminal, erased at
+# the end.
 #
 # bats file_tags=slow
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Shao 2008, chapter 5, in small: which mapping is the fastest, measured on the simulated drive with
-# the sizes of the thesis.  The whole of it is scripts/experiments/sh08cube.
+# Shao 2008, chapter 5, in small: the fastest mapping on the simulated drive with the sizes of the
+# thesis.  scripts/experiments/sh08cube has all rows.
 #
 # bats file_tags=slow
 . "$BATS_TEST_DIRNAME/suite.bash"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# What holds for every tool.
+# Properties of every tool.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup() { export LC_ALL=C; }

@@ -30,7 +30,7 @@ tracks()
 	seq 0 1385 | xargs "$diskprobe" --geometry="$1" tracks | sed 's/ angle .*//'
 }
 
-@test "tiny through vdisk is what it is in virtual time, in less than ten minutes" {
+@test "tiny through vdisk is found as in virtual time, in less than ten minutes" {
 	needs jq
 	"$vdisk" --dilation=4 tiny m >out 2>err 3>&- &
 	pid=$!

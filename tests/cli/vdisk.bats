@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# vdisk in real time.  What needs FUSE is skipped where it cannot be used; no
-# test depends on how punctual this computer is.
+# vdisk in real time.  Tests that need FUSE are skipped without it; no test depends on the
+# punctuality of this computer.
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
@@ -189,14 +189,14 @@ value()
 	jq -e .dilation m/status >/dev/null
 }
 
-@test "it ends when another program unmounts it" {
+@test "vdisk ends when another program unmounts it" {
 	fuse_needed
 	start --floor=0 tiny m
 	if [ "$(id -u)" -eq 0 ]; then umount m; else fusermount3 -u m; fi
 	ended
 }
 
-@test "it ends well where the folder above it has another name" {
+@test "vdisk ends well if the folder above was renamed" {
 	fuse_needed
 	mkdir -p a/m
 	start linear a/m

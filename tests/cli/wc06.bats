@@ -1,10 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Wang & Cherniack 2006, what of it is about sorting, by the real operators:
-# tables 1 and 2 exactly, and the six algorithms of figure 6 on a small machine,
-# whose figures are the same everywhere.  The whole of it is
-# scripts/experiments/wc06.
+# Wang & Cherniack 2006, its sorts, by the real operators: tables 1 and 2 exactly, and the six
+# algorithms of figure 6 on a small machine, with the same figures everywhere.
+# scripts/experiments/wc06 has all rows.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # pages: runs A to D of one page each, the last the least.

@@ -265,7 +265,7 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	[[ $output == "source: $PWD/c/s"* ]]
 }
 
-@test "what cannot be indexed is refused, and the old index stays" {
+@test "an input that cannot be indexed is refused, and the old index stays" {
 	seq 10 >s
 	"$xindex" build -o i s
 	cp i old

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xjoin by index nested loops.  The right result is that of a hash join or, of several files, of
-# awk.
+# xjoin by index nested loops.  The expected result is that of a hash join or, for several
+# files, of awk.
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 

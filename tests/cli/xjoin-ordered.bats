@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xjoin --ordered, and files that are sorted already.
+# xjoin --ordered, and sorted files.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 tables()

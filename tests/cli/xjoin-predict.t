@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Compares the predictions of xjoin --explain for simulated machines with the time that the join takes
-# there: 20 settings on three drives and on the linear device.
+# Compares the predictions of xjoin --explain for simulated machines with the time of the joins: 20
+# settings on three drives and on the linear device.
 #
 #	tests/cli/xjoin-predict.t [MODEL]...
 #
-# The ratios are printed as comments.  The prediction passes the requests that it expects through
-# the same simulated machine, so that it knows the drive is by construction; that it knows the
-# requests and when they come is what can fail.  No constant was fitted.  It was developed on
-# linear and atlas10k3-like; that several records have one key was added for flash.  The other
-# drives, the file system, the page cache and the array had no part.
+# The ratios are printed as comments.  The prediction passes the expected requests through the same
+# simulated machine, so it knows the drive by construction; the requests and their times can be
+# wrong.  No constant was fitted.  The prediction was developed on linear and atlas10k3-like; repeated
+# keys were added for flash.  The other drives, the file system, the page cache and the array were not
+# used.
 # shellcheck source=tests/cli/predict.bash
 . "$(dirname "$0")/predict.bash"
 xjoin=$(program xjoin)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xjoin of records that are no lines: CSV with newlines in quotes, and binary
-# records.  The right result is found by Python's csv and struct modules.
+# xjoin of records other than lines: CSV with newlines in quotes, and binary records.  Python's csv
+# and struct modules compute the expected result.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # Two CSV files with everything in their fields that needs quotes, and the

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xjoin, beyond what xjoin-gnu.t compares with GNU join.
+# xjoin, except the cases of xjoin-gnu.t, which are compared with GNU join.
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 

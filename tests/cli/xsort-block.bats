@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xsort with its temporary data on a block device: a loop device over a sparse
-# file, where one can be had.
+# xsort with its temporary data on a block device: a loop device over a sparse file, if the system
+# permits one.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# --compress-program: runs go through a program, and its failures are ours.
+# --compress-program: runs pass through a program, and its failures are errors of xsort.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

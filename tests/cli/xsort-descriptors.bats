@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # bats file_tags=slow
 #
-# Few descriptors: fan-in and temporary space do with those that there are.
+# Few descriptors: fan-in and temporary space adapt to their number.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

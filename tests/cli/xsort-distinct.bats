@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# -u and --count where keys are repeated: groups collapse while runs are formed.
+# -u and --count with repeated keys: groups collapse during run formation.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # repeats RECORDS GROUPS: lines, in an order that repeats after many.
@@ -33,7 +33,7 @@ figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
 	[ "$(figure spilled_runs)" != 0 ]
 }
 
-@test "of groups that do not fit, the first record and the whole number survive many merges" {
+@test "the first record and the number of groups that do not fit survive many merges" {
 	repeats 60000 20000 >in
 	sort in | uniq -c >counts
 	sort -s -k7,7nr -k1.6,1 -u in >firsts
@@ -133,7 +133,7 @@ figure() { sed -n "/\"result\"/,/}/s/.*\"$1\": *\([0-9]*\).*/\1/p" stats; }
 	[ "$(figure collapsed)" = 57000 ]
 }
 
-@test "they are not where other keys, --top or --count need each, or where the input is short" {
+@test "lines are not collapsed if other keys, --top or --count need each, or if the input is short" {
 	repeats 60000 3000 >in
 	for options in -f -k1,1 --top=60000; do
 		"$xsort" $options -S 1M --stats=stats in | cmp - <(sort "${options/--top=60000/-s}" in)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Nothing is lost, no files are left: output files, signals, full devices.
+# No record is lost and no file is left: output files, signals, full devices.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -106,7 +106,7 @@ feed() # SIGNAL
 	[ "$status" -eq 141 ]
 }
 
-@test "it works with seven file descriptors" {
+@test "xsort works with seven file descriptors" {
 	seq 300000 | tac >n
 	(ulimit -n 7 && "$xsort" -n -S 1M -o out n)
 	seq 300000 | cmp - out

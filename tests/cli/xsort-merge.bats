@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# -m: sorted files as they come.
+# -m merges sorted files.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 # files N: N files, 10 MB in all, in order by their first byte only.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# Spindle's own options of xsort.  What GNU sort has is in xsort-gnu.t.
+# Options of xsort that GNU sort does not have; xsort-gnu.t tests the others.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# Compares the predictions of xsort --explain for simulated machines with the time that the sort takes
-# there: 20 settings on three drives and on the linear device.
+# Compares the predictions of xsort --explain for simulated machines with the time of the sorts: 20
+# settings on three drives and on the linear device.
 #
 #	tests/cli/xsort-predict.t [MODEL]...
 #
-# The ratios are printed as comments.  These settings and drives are those on which the prediction
-# was developed: no constant was fitted, but what is modelled was chosen while looking at them.
-# The last check has other settings: for serpentine nothing was changed, of its drives alone; rules for
-# lost turns were changed for nearline6t-like, and the write-behind of the two others was added for
-# them.  Of arrays see below.
+# The ratios are printed as comments.  The prediction was developed on these settings and drives: no
+# constant was fitted, but the modelled effects were chosen by these results.  The last check has
+# other settings.  Of its drives, nothing was changed for serpentine; rules for lost revolutions were
+# changed for nearline6t-like; write-behind was added for the two others.  For arrays see below.
 # shellcheck source=tests/cli/predict.bash
 . "$(dirname "$0")/predict.bash"
 xsort=$(program xsort)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# What xsort says about its work: --stats, --explain, --trace, --progress.
+# Reports of xsort: --stats, --explain, --trace, --progress.
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
@@ -131,7 +131,7 @@ value()
 	has_keys r.json prediction replan result.no_effect[]
 }
 
-@test "when runs are formed, the sort predicts its end from what it has measured" {
+@test "after run formation, the sort predicts its end from its measurements" {
 	needs jq
 	seq 200000 >n
 	for policy in lazy eager; do
@@ -150,7 +150,7 @@ value()
 	has_keys r.json replan sim
 }
 
-@test "what is predicted of packed runs is of the bytes that the device has" {
+@test "predictions for packed runs use the bytes on the device" {
 	needs jq
 	awk 'BEGIN { for (i = 0; i < 150000; i++) printf "%d %0100d\n", i * 7919 % 150001, 0 }' >n
 	"$xsort" -S 2M --spill-compression=lz4 --direct=always --stats=r.json n >out

@@ -112,7 +112,7 @@ checkpoints()
 	[ ! -e d ]
 }
 
-@test "what is not the same sort is refused, and the checkpoints stay" {
+@test "another sort is refused, and the checkpoints stay" {
 	"$xsort" -n in >want
 	checkpoints 3000 -n in
 	[ -e d ]
@@ -269,7 +269,7 @@ refused() # TEXT: the sort is refused so, and the file victim is as it was
 	done
 }
 
-@test "the report tells what was there" {
+@test "the report has the resumed bytes" {
 	checkpoints 4000 in
 	[ -e d ]
 	resume --stats=stats in

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Temporary space: what a sort may need, and what there is.
+# Temporary space: the need of a sort, and the free space.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -42,7 +42,7 @@ setup()
 	[ -z "$stderr" ]
 }
 
-@test "of pipes and compressed inputs nothing is known" {
+@test "the size of pipes and compressed inputs is unknown" {
 	cat in | run -0 --separate-stderr "$xsort" -S 1M -T. -o out
 	[ -z "$stderr" ]
 	gzip -c in >in.gz

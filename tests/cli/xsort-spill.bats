@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# --spill-compression: what it costs in memory, and that nothing else changes.
+# --spill-compression: its memory, and equal results.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()

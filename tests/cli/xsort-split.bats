@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 #
-# xsort --split: parts that are the sort of the whole, all of them or none; --splitters: even ones.
+# xsort --split: parts of the sorted input, all of them or none; --splitters: parts of even size.
 . "$BATS_TEST_DIRNAME/suite.bash"
 
 setup()
@@ -132,7 +132,7 @@ refused() # MESSAGE OPTION...
 	[ -z "$(ls x* 2>/dev/null)" ]
 }
 
-@test "what --split does not go with, and splitters out of order" {
+@test "--split refuses options that contradict it, and splitters out of order" {
 	printf '3\n2\n' >s
 	refused '--split needs -o' --split=s in
 	refused '--split=4: there is no such file of splitters: --splitters=4 makes one for 4 parts' --split=4 -o p%d in
@@ -308,7 +308,7 @@ even()
 	[ -z "$(ls tmp)" ]
 }
 
-@test "--splitters: what it is refused with" {
+@test "--splitters is refused with options that contradict it" {
 	for option in -c -C --top=1 -R --explain --stats --trace=t --split=in; do
 		refused "options '${option%=*}' and '--splitters' are incompatible" $option --splitters=2 in
 	done

@@ -140,7 +140,7 @@ static void choose_mode(struct combo *c)
 		add(&c->both, "--debug");
 }
 
-/* Those that a program which compresses runs makes void are refused with it. */
+/* Options that --compress-program makes void are refused with it. */
 static void choose_runs(struct combo *c)
 {
 	static const char *const reads[] = { "none",	 "double",  "equal", "forecast",
@@ -161,7 +161,7 @@ static void choose_runs(struct combo *c)
 		add(&c->xsort, "--direct=%s", one_in(c, 2) ? "always" : "never");
 }
 
-/* None of these may show in the result. */
+/* The result must not depend on any of these. */
 static void choose_tuning(struct combo *c)
 {
 	static const char *const policies[] = { "lazy", "eager", "polyphase", "mms",

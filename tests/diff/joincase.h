@@ -157,7 +157,7 @@ static void choose_options(struct trial *c)
 
 /* The inputs. */
 
-/* Of the same length for some, so that there are equal ones; `bytes` may be 0. */
+/* Some have equal lengths, so that there are equal ones; `bytes` may be 0. */
 static void put_long(struct text *t, char letter, size_t bytes)
 {
 	char buf[4096];

@@ -168,7 +168,7 @@ static unsigned pairs__draw_open(struct pairs *p, unsigned ids[2])
 	abort();
 }
 
-/* How many new pairs a value makes with those chosen; -1: it is excluded with one. */
+/* Returns the number of new pairs of a value with the chosen ones; -1: one of them excludes it. */
 static int pairs__gain(const struct pairs *p, unsigned id, const unsigned *chosen, unsigned n)
 {
 	int gain = 0;

@@ -104,7 +104,7 @@ static bool same(struct text *got, struct text *want, bool ordered)
 	return n == m && i == n;
 }
 
-/* What a join's process hands back. */
+/* The result of a join's process. */
 struct outcome {
 	struct sp_join_stats stats;
 	int rc;
@@ -197,7 +197,7 @@ static void print_case(uint64_t number)
 	       (unsigned long long)number, program_invocation_name);
 }
 
-/* Of the first key field of file 2. */
+/* The number of the first key field of file 2. */
 static void build_index(struct trial *c, const char *input, const char *index)
 {
 	struct sp_index_build_opts o = SP_INDEX_BUILD_OPTS_INIT;
@@ -270,7 +270,7 @@ static uint64_t env(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* What became of the joins. */
+/* Outcomes of the joins. */
 struct tally {
 	uint64_t bad, spilled, by[SP_JOIN_BY_MERGING + 1], merged, given_up;
 };

@@ -29,13 +29,13 @@
 static struct pairs pairs;
 static uint64_t series;
 
-/* What the processes that share the cases have found. */
+/* Results of the processes that share the cases. */
 static struct found {
 	_Atomic unsigned bad[GROUPS_MAX];
 	_Atomic bool met[PAIRS_VALUES][PAIRS_VALUES];
 } * found;
 
-/* What should come out. */
+/* The expected result. */
 
 static size_t record_end(const struct text *t, size_t at, char eol)
 {
@@ -60,7 +60,7 @@ static void count(const struct sort_case *c, const struct text *all, const struc
 
 		next = record_end(unique, u, eol);
 		after = next < none ? record_end(unique, next, eol) : none;
-		/* Of equal ones the first is kept; none of them looks as the next that is kept. */
+		/* The first of equal records is kept; it differs from the next one that is kept. */
 		for (; at < all->bytes; at = end, n++) {
 			end = record_end(all, at, eol);
 			if (next < none && end - at == after - next &&
@@ -204,7 +204,7 @@ static bool compare(uint64_t number, bool keep)
 		print_case(&c, number, dir_b, what, argv);
 	for (int d = 0; d < 2; d++)
 		remove_tree(dirs[d]);
-	/* As they were before: for the command that was printed. */
+	/* The former values, for the printed command. */
 	if (keep && what) {
 		choose(&c, &pairs, series, number);
 		set_up(&c, dirs);

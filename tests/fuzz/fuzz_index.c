@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (bytes)
 		memcpy(copy, data, bytes);
 	try_head(copy, bytes);
-	/* The same as a head and as a node with a checksum that is right. */
+	/* The input as a header, and as a node, with the right checksum. */
 	memcpy(copy, "SPINDEX\n\1\0\0\0\0\0\0", 16);
 	if (bytes >= PAGE && bytes % PAGE == 0) {
 		copy[24] = (uint8_t)bytes;

@@ -55,7 +55,7 @@ static void require(bool cond)
 		abort();
 }
 
-/* What the tool's parts call. */
+/* Functions that the tool's components call. */
 
 void __wrap_free(void *p)
 {
@@ -82,7 +82,7 @@ char *must_copy(const char *text)
 	return strcpy(must_alloc(NULL, strlen(text) + 1, 1), text);
 }
 
-/* Of a header with the columns a, b and c; no file is read. */
+/* Names of a header with the columns a, b and c; no file is read. */
 
 bool sp_columns_is_name(const char *text)
 {

@@ -34,7 +34,7 @@
 
 #define NOBODY 65534
 
-/* What files' permissions mean to root stays, all other rights go. */
+/* Keeps root's access to files; drops all other rights. */
 static bool become_nobody(void)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };

@@ -112,7 +112,7 @@ static double formula_naive_ns(const struct formula *f, const uint64_t *q)
 	return formula_rows_ns(f, q, jump_ns);
 }
 
-/* What a row costs beyond reading it, if the next one is reached by hops. */
+/* The time of a row in addition to its transfer, if the next one is reached by hops. */
 static double hop_ns(const struct formula *f, double row)
 {
 	double row_ns = row * f->block_ns, busy = row_ns + f->settle_ns;

@@ -16,7 +16,7 @@
 
 static unsigned long seed;
 
-/* What the cube must hold, in rows along dimension 0, and how it was made. */
+/* The expected elements of the cube, in rows along dimension 0, and its options. */
 struct model {
 	struct sp_cube_create_opts create;
 	const struct sp_cube_shape *shape;

@@ -88,7 +88,7 @@ static void fake_serve(const struct sp__model *m, void *state, uint64_t start_ns
 	f->log[f->n++ % FAKE_LOG] = (struct fake_service){ start_ns, s->done_ns, *p };
 }
 
-/* As if writes took one millisecond more to come to rest. */
+/* Simulates a device whose writes settle one millisecond later. */
 static uint64_t fake_drain(const struct sp__model *m, void *state, uint64_t now_ns)
 {
 	(void)m;

@@ -43,7 +43,7 @@ static struct {
 	int nsources;
 	struct pending request[SCRIPT_MAX];
 	int nrequests;
-	/* Where there was a choice: what was chosen, of how many. */
+	/* For each choice: its result, and the number of alternatives. */
 	int chosen[SCRIPT_MAX], of[SCRIPT_MAX], depth, at;
 	struct sp__rng *random; /* instead of paths */
 	/* Instead: what this is true of comes last. */

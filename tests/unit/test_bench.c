@@ -213,7 +213,7 @@ static void on_file(void)
 	opts.buffered = true;
 }
 
-/* What a run must show once in five times: a busy computer may spoil one or another. */
+/* Checks that must hold once in five runs: a busy computer can spoil a run. */
 static const struct sp_bench_result *once(bool (*good)(const struct sp_bench_result *))
 {
 	const struct sp_bench_result *r;
@@ -296,7 +296,7 @@ static void tell(int number)
 	reported = number;
 }
 
-/* What happens in the ramp is not measured. */
+/* Requests of the ramp are not measured. */
 static void ramp(void)
 {
 	const struct sp_bench_result *r;
@@ -307,7 +307,7 @@ static void ramp(void)
 	opts.ramp_ns = 10 * S;
 	opts.depth = 4;
 	r = run();
-	/* Of four that were outstanding at its end the measurement has the rest. */
+	/* The measurement has the rest of four requests that were outstanding at its end. */
 	ok(r->total.requests == 104 && near((double)r->elapsed_ns, 104 * SERVICE_NS, 0.01),
 	   "a number of bytes is counted from the end of the ramp on (%.0f)",
 	   (double)r->total.requests);
@@ -455,7 +455,7 @@ static void spoiled(void)
 	   "failed requests are counted by kind, and the run continues");
 	sp_bench_free(bench);
 	bench = NULL;
-	ok(access(path, F_OK) != 0, "what was created is removed");
+	ok(access(path, F_OK) != 0, "a created file is removed");
 	opts.keep_going = false;
 	ok(sp_bench_run(&bench, &opts, &err) == -EIO && bench &&
 		   sp_bench_result(bench)->total.requests == 10 &&
@@ -486,7 +486,7 @@ static void threads(void)
 	bench = NULL;
 }
 
-/* What is refused, and in which words. */
+/* Refused options, and their messages. */
 static void refused(const char *words, int code, const char *name)
 {
 	struct sp_bench *b = NULL;

@@ -123,7 +123,7 @@ static void contents(void)
 	opts.overwrite = true;
 	r = run();
 	ok(r->total.requests == 4 && r->total.read_requests == 2 && r->total.bytes == 12704,
-	   "what was moved is moved again");
+	   "the same bytes are moved again");
 	ok(r->replay->requests == 6 && r->replay->skipped == 2,
 	   "requests that failed or moved nothing are skipped");
 	ok(r->replay->recorded_depth == 4 && r->replay->depth == 4,
@@ -230,7 +230,7 @@ static void on_files(void)
 
 	reset(file, "W a 0 4096 0 0 10 4096\n");
 	opts.buffered = true;
-	ok(try() == -EPERM, "what would be overwritten is not");
+	ok(try() == -EPERM, "a target is not overwritten without permission");
 	opts.overwrite = true;
 	r = run();
 	ok(r->total.requests == 1 && r->total.read_requests == 0, "unless that is allowed");

@@ -53,7 +53,7 @@ static void series(void)
 	ok(!s.reached && is(s.slope, -0.11), "a fall of 11 %% is not steady");
 	s = AFTER(500, 300, 200, 130, 100, 100, 99, 100);
 	ok(!s.reached && s.rounds == 8 && s.window[0].iops == 130 && s.nwindow == 5,
-	   "what lies before counts while it is in the window");
+	   "earlier rounds count while they are in the window");
 	sp__steady_add(&s, (struct sp_bench_round){ 9 * S, 100 });
 	ok(s.reached && s.rounds == 9 && s.window[0].end_ns == 5 * S && s.window[4].end_ns == 9 * S,
 	   "and not when it is out of it");

@@ -72,7 +72,7 @@ static void judge(const struct sp_benchset_result *r)
 		   r->recommended.low <= r->recommended.depth &&
 		   r->recommended.depth <= r->recommended.high,
 	   "%s: the recommended depth is the least that has 90 %% in the table", target);
-	ok(!r->rising || best == last, "and what still rises is highest at the last depth");
+	ok(!r->rising || best == last, "and a rising throughput is highest at the last depth");
 }
 
 static double half(const struct sp_benchset_point *p)

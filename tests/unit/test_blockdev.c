@@ -98,7 +98,7 @@ static void test_same_moment(void)
 	submit1(bd, 10000, &near);
 	drain(bd);
 	ok(near.done_ns == 20000 && far.dispatch_ns == 20000,
-	   "what is submitted at that moment can be chosen");
+	   "a request submitted at that moment can be chosen");
 	sp__blockdev_close(bd);
 
 	bd = fake_dev(f, "sstf", 1, SP__WINDOW_FIFO, false);
@@ -117,7 +117,7 @@ static void test_same_moment(void)
 	submit1(bd, 10001, &near);
 	ok(sp__blockdev_next_ns(bd) == 10000 && sp__blockdev_advance(bd, 10001) == &a &&
 		   far.dispatch_ns == 10000,
-	   "what is submitted later cannot: the decision was taken, and nothing is lost");
+	   "a request submitted later cannot: the decision was taken, and nothing is lost");
 	drain(bd);
 	ok(near.done_ns > far.done_ns, "it comes second");
 	sp__blockdev_close(bd);
@@ -135,7 +135,7 @@ static void test_window_sptf(void)
 	sp__blockdev_submit(bd, 0, all, 4, false);
 	drain(bd);
 	ok(r[0].done_ns < r[1].done_ns, "the nearer of the window is served first");
-	ok(r[2].dispatch_ns == r[0].done_ns, "what is outside the window waits for room in it");
+	ok(r[2].dispatch_ns == r[0].done_ns, "a request outside the window waits for a slot");
 	ok(r[1].done_ns < r[2].done_ns, "however near it is");
 	ok(r[2].done_ns < r[3].done_ns, "of equals the first submitted is first");
 	sp__blockdev_close(bd);
@@ -187,7 +187,7 @@ static void test_window_age(void)
 	ok(far_wait(0) == UINT64_MAX, "without an age limit the nearest comes first for ever");
 	diag("waited %llu us", (unsigned long long)wait / 1000);
 	ok(wait >= 50000000 && wait < 70000000,
-	   "what has been in the window for that long is next");
+	   "a request that was in the window for that long is next");
 }
 
 static void test_lanes(void)
@@ -249,7 +249,7 @@ static void test_merging(void)
 	ok(full.done_ns != a.done_ns, "not beyond the limit");
 	ok(w.done_ns != a.done_ns && w.done_ns != idle.done_ns, "not with the other direction");
 	ok(idle.done_ns != a.done_ns, "not with another class");
-	ok(a.lbn == 100 && a.blocks == 8, "what the caller wrote stays");
+	ok(a.lbn == 100 && a.blocks == 8, "fields of the caller do not change");
 	ok(s.read_blocks == 41 && s.write_blocks == 8, "blocks are counted by direction");
 	sp__blockdev_close(bd);
 	free(f);

@@ -282,7 +282,7 @@ static void faults_are_seen(void)
 	struct sp_tally t;
 	char out[8];
 
-	ok(merged(o, "a\nc\n", "b\n") == SP_END, "what is in order is merged");
+	ok(merged(o, "a\nc\n", "b\n") == SP_END, "sorted buffers are merged");
 	ok(merged(o, "a\nc\nb\n", "b\n") == SP_EFORMAT, "disorder is an error");
 	ok(merged(o, "a\nb", "b\n") == SP_EFORMAT, "so is half a record");
 	ok(sp_sort_buffer(o, &(struct sp_batch){ "b\na\nc\n", 6 }, 1, out, 5, &t, &t, &err) ==

@@ -42,7 +42,7 @@ static void join_is_refused(const char *text, const char *reason)
 		diag("said: %s", err.text);
 }
 
-/* What only the options of a join can say. */
+/* Options that only a join has. */
 static void a_third_file_is_refused(void)
 {
 	struct sp_join_column column = { 3, 0 };
@@ -108,7 +108,7 @@ static void files_are_joined(const char *options, const char *want)
 	unlink(right);
 }
 
-/* What the words of a call are once its columns have numbers. */
+/* The arguments of a call after its columns are replaced by numbers. */
 static void names_have_numbers(const char *options, const char *want)
 {
 	char left[] = "/tmp/sp-call-left-XXXXXX", right[] = "/tmp/sp-call-right-XXXXXX";

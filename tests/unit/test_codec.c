@@ -96,7 +96,7 @@ static size_t allocated(void)
 	return m.uordblks + m.hblkhd;
 }
 
-/* What a new codec holds: as much as it says, or less. */
+/* The memory of a new codec: at most its declared amount. */
 static bool modest(enum sp_spill_compression kind, size_t page, unsigned use)
 {
 	size_t before = allocated(), with;

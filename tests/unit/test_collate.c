@@ -41,7 +41,7 @@ static bool encode(const struct sp__collate_table *c, struct coded *t)
 	return sp__collate_encode_by(c, t->text, strlen(t->text), &t->key) == 0;
 }
 
-/* Of two encodings neither may begin with the other, unless they are equal. */
+/* Different encodings must not be prefixes of each other. */
 static bool delimits(const struct coded *a, const struct coded *b)
 {
 	size_t n = a->key.bytes < b->key.bytes ? a->key.bytes : b->key.bytes;
@@ -162,7 +162,7 @@ static void put_foreign(struct sp__rng *rng, char *text)
 	memcpy(text + at, what, bytes);
 }
 
-/* What letters decide, whatever else is in the texts. */
+/* Orders that letters decide, with any other characters in the texts. */
 static void decided_by_letters(const struct sp__collate_table *c, const char *name, size_t kind,
 			       uint64_t seed)
 {

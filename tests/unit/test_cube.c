@@ -543,10 +543,10 @@ int main(void)
 		test_case(good);
 	}
 	ok(good[CREATED] == cases, "an interrupted load leaves elements or fill, and no damage");
-	ok(good[RESUMED] == cases, "whose elements are hidden, and which then completes");
-	ok(good[LOADED] == cases, "what is loaded is read, in any box, and verified");
+	ok(good[RESUMED] == cases, "its elements are hidden, and it completes");
+	ok(good[LOADED] == cases, "loaded elements are read, in any box, and verified");
 	ok(good[GROWN] == cases, "appended elements are read, and so are the old ones");
-	ok(good[CHANGED] == cases, "what is put is read");
+	ok(good[CHANGED] == cases, "an element that was put is read");
 	ok(good[DAMAGED] == cases, "a flipped bit is found, and refused with --verify");
 	test_requests();
 	unlink(path);

@@ -195,7 +195,7 @@ static void test_cubes(void)
 	   "a beam through two cubes has one hop less and one jump");
 }
 
-/* Of atlas10k3-like, with 8 surfaces. */
+/* Values of atlas10k3-like, with 8 surfaces. */
 static double long_seek(double tracks)
 {
 	static const double points[][2] = { { 0, 0.6 },	    { 17, 0.85 },   { 100, 1.43 },

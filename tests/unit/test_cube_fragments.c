@@ -307,7 +307,7 @@ static bool goes_both_ways(const struct sp__cube_superblock *h)
 	return right;
 }
 
-/* The same head after a way through its bytes. */
+/* True if the superblock is the same after encoding and decoding. */
 static bool is_kept(const struct sp__cube_superblock *h)
 {
 	struct sp__cube_superblock again;
@@ -443,7 +443,7 @@ static void test_rounds(void)
 	}
 	ok(right == 4, "heads of drives that are no serpentines have version 4");
 	h = plan_small(&p, &o, "sim:serpentine");
-	if (!ok(h && version_of(h) == 5 && is_kept(h), "those of serpentines have version 5"))
+	if (!ok(h && version_of(h) == 5 && is_kept(h), "superblocks of serpentines have version 5"))
 		return;
 	z = &h->mapping.multimap.zones[0];
 	was = *z;
@@ -467,7 +467,7 @@ static void test_rounds(void)
 	test_log();
 }
 
-/* As many fragments as there can be, and not one more. */
+/* The maximum number of fragments is accepted, one more is not. */
 static void test_most(void)
 {
 	struct sp_cube_create_opts o = SP_CUBE_CREATE_OPTS_INIT;

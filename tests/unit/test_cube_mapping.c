@@ -24,7 +24,7 @@ static const char bands[] =
 	"\"band_skew\":40},{\"first_cyl\":100,\"last_cyl\":199,\"spt\":90,\"track_skew\":19,"
 	"\"cyl_skew\":20,\"band_skew\":37}]}";
 
-/* Of a shipped model, or of a text; NULL: none. */
+/* The geometry of a shipped model, or of a text; NULL: none. */
 static struct sp_geometry *geometry(const char *model)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;

@@ -204,7 +204,7 @@ static int predict_mean(const struct sp__predict_opts *o, const struct sp__mappi
 	return rc;
 }
 
-/* How far the prediction is from the machine, as a share. */
+/* Returns the error of the prediction against the machine, as a share. */
 static double error_of(struct bench *b, const struct sp_cube_box *shape)
 {
 	struct sp__cube_prediction p;

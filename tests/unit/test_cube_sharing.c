@@ -87,7 +87,7 @@ static int load(struct sp_cube *c, enum sp_cube_format format)
 	return sp_cube_load(c, input, &o, &stats, NULL);
 }
 
-/* Whether the cube can be opened for changes. */
+/* True if the cube can be opened for changes. */
 static bool is_free(void)
 {
 	struct sp_cube_opts o = { .run = SP_RUN_OPTS_INIT, .write = true };

@@ -14,7 +14,7 @@ static struct sp_cube_shape shape_of(enum sp_cube_type type)
 				       .element_bytes = type ? sp_cube_type_bytes(type) : 3 };
 }
 
-/* Whether the text is an element, and comes back as another. */
+/* True if the text is an element that is printed as the other text. */
 static bool both_ways(enum sp_cube_type type, const char *text, const char *want)
 {
 	struct sp_cube_shape s = shape_of(type);
@@ -41,7 +41,7 @@ static void integers(void)
 		   both_ways(SP_CUBE_U64, "18446744073709551616", NULL) &&
 		   both_ways(SP_CUBE_U8, "-1", NULL) && both_ways(SP_CUBE_U8, "", NULL) &&
 		   both_ways(SP_CUBE_I32, "5.0", NULL) && both_ways(SP_CUBE_I32, "5 ", NULL),
-	   "what lies beyond, or is more than a number, is refused");
+	   "numbers out of range, and texts after a number, are refused");
 	ok(both_ways(SP_CUBE_BYTES, "00fF7a", "00ff7a") &&
 		   both_ways(SP_CUBE_BYTES, "00ff7", NULL) &&
 		   both_ways(SP_CUBE_BYTES, "00ff7a1", NULL),

@@ -22,7 +22,7 @@
 #define SETTLE 400000.0
 
 static const double seek_ms[][2] = { { 1, 0.71 }, { 2, 0.64 }, { 5, 1.13 }, { 9, 1.81 } };
-/* Of writes that settle sooner than reads. */
+/* Seek times of writes that settle sooner than reads. */
 static const double write_seek_ms[][2] = { { 1, 0.92 }, { 3, 0.85 }, { 4, 1.22 }, { 16, 3.1 } };
 #define SETTLE_LESS (-300000.0)
 
@@ -52,7 +52,7 @@ struct shape {
 static const int zones[][4] = { { 0, 6, 20, 3 }, { 7, 7, 18, 2 }, { 8, 16, 13, 4 } };
 static const unsigned slips[][3] = { { 0, 0, 0 }, { 3, 1, 7 }, { 3, 1, 8 }, { 16, 2, 7 } };
 
-/* Of each zone; lists end with a count of 0. */
+/* Sectors of each zone; lists end with a count of 0. */
 static const double start_skew[] = { 0, 2.5, 7 };
 static const unsigned zone_slips[3][4][2] = { { { 45, 1 }, { 100, 2 }, { 172, 1 } },
 					      { { 0 } },
@@ -60,7 +60,7 @@ static const unsigned zone_slips[3][4][2] = { { { 45, 1 }, { 100, 2 }, { 172, 1 
 static const unsigned spares[3][3][3] = { { { 0, 5 }, { 50, 4, 60 } },
 					  { { 40, 2 } },
 					  { { 200, 90 } } };
-/* Of 50 to 53 the slip at 45 has taken the first, of 110 to 113 those at 100 the first two. */
+/* The slip at 45 takes sector 50 of 50 to 53; those at 100 take 110 and 111 of 110 to 113. */
 static const unsigned remaps[3][3][3] = { { { 60, 51, 1 }, { 150, 112, 2 } },
 					  { { 0 } },
 					  { { 21, 230, 20 } } };

@@ -67,16 +67,16 @@ static void read_ahead(void)
 	begin("\"segments\": 2, \"segment_blocks\": 300, \"readahead_blocks\": 200,"
 	      "\"read_hit_ms\": 0.05");
 	serve(0, false, 0, 100);
-	ok(!last.hit && last.done_ns == 100 * BLOCK, "what is not in the cache is read");
+	ok(!last.hit && last.done_ns == 100 * BLOCK, "blocks that are not in the cache are read");
 	t = 100 * BLOCK + 80 * BLOCK;
 	ok(position(t, false, 100, 80) == 0, "blocks read ahead are in reach immediately");
-	ok(serve(t, false, 100, 80) == HIT && last.hit, "what was read ahead is a hit");
+	ok(serve(t, false, 100, 80) == HIT && last.hit, "a read of blocks read ahead is a hit");
 	ok(serve(t + HIT, false, 180, 40) == 40 * BLOCK - HIT && !last.hit,
-	   "what is being read ahead is waited for, without a new start");
+	   "a read waits for blocks that are being read ahead, without a new start");
 	t = last.done_ns + 5 * TURN;
 	ok(serve(t, false, 220, 200) == HIT && last.hit,
 	   "left alone, the drive reads ahead as far as it may");
-	ok(serve(t + HIT, false, 50, 10) > HIT, "what fell off the segment's end is read again");
+	ok(serve(t + HIT, false, 50, 10) > HIT, "blocks that left the segment are read again");
 	end();
 }
 
@@ -152,7 +152,8 @@ static void until(void)
 	serve(200 * BLOCK, true, 100000, 10);
 	ok(last.hit && last.done_ns == 200 * BLOCK, "a write does not wait for the medium");
 	serve(200 * BLOCK, false, 100, 400);
-	ok(last.hit && last.done_ns == 500 * BLOCK, "what is still to be read comes when it is");
+	ok(last.hit && last.done_ns == 500 * BLOCK,
+	   "blocks still to be read are transferred after that");
 	end();
 }
 
@@ -208,7 +209,7 @@ static void write_behind(void)
 	ok(t > 2 * HIT + 8 * BLOCK && t < 2 * TURN, "it is on the medium some time later");
 	ok(sp__device_drain(&dev, t + 5) == t + 5,
 	   "when all is on the medium there is nothing to wait for");
-	ok(serve(t, true, 300, 65) > HIT, "what is larger than the buffer waits for the medium");
+	ok(serve(t, true, 300, 65) > HIT, "a write larger than the buffer waits for the medium");
 	t = sp__device_drain(&dev, last.done_ns);
 	serve(t, false, 1000, 8);
 	t = last.done_ns + TURN;
@@ -216,7 +217,7 @@ static void write_behind(void)
 	serve(last.done_ns + TURN, false, 1000, 10);
 	ok(last.hit, "a write leaves what was read before it");
 	serve(last.done_ns + 2 * TURN, false, 1000, 20);
-	ok(!last.hit, "what was written is not what was read ahead");
+	ok(!last.hit, "a segment does not keep the written blocks");
 	t = last.done_ns + TURN;
 	for (unsigned i = 0; i < 40; i++)
 		sum += serve(t + sum, true, i * 4000, 8);
@@ -248,7 +249,7 @@ static void write_stream(void)
 	}
 }
 
-/* The same calls with and without questions between them. */
+/* Equal calls, with and without queries between them. */
 static void pure(const char *words)
 {
 	static uint64_t took[2][3000];
@@ -303,7 +304,7 @@ static void overheads(void)
 	ok(position(0, false, 30, 10) == 300000, "the choice knows of the overhead");
 	ok(serve(0, false, 30, 10) == 300000 + 10 * BLOCK + 1000, "a miss, first of all");
 	/* The head is at block 45, and passes 54 at 0.54 ms. */
-	ok(serve(450000, false, 44, 10) == 90000 + 1000, "what is on its way is a hit");
+	ok(serve(450000, false, 44, 10) == 90000 + 1000, "a read of blocks being read is a hit");
 	ok(serve(1000000, false, 44, 10) == 10000 + 1000, "a hit after a read");
 	ok(serve(2000000, true, 5000, 10) == 50000 + 2000, "a write to the buffer after a read");
 	ok(serve(3000000, true, 6000, 10) == 60000 + 2000, "and after a write");
@@ -361,14 +362,14 @@ static void keep_writes(const char *more, bool kept)
 	serve(60000000, true, 5000, 10);
 	serve(120000000, true, 5010, 10);
 	serve(180000000, true, 5004, 2);
-	ok((serve(240000000, false, 5000, 20) == 0) == kept, "what is on the medium is %s",
+	ok((serve(240000000, false, 5000, 20) == 0) == kept, "blocks on the medium are %s",
 	   kept ? "still in the segment" : "not in the cache");
 	ok((serve(300000000, false, 100, 10) == 0) == !kept && last.hit == !kept,
 	   "of which there is one");
 	end();
 }
 
-/* Of a segment of 300 blocks, a read of 10 leaves room for 290 that are read ahead. */
+/* In a segment of 300 blocks, 290 blocks can be read ahead after a read of 10. */
 static void keep_reads(const char *more, bool kept)
 {
 	char words[200];
@@ -378,7 +379,8 @@ static void keep_reads(const char *more, bool kept)
 	begin(words);
 	serve(0, false, 100, 10);
 	serve(5 * TURN, false, 100, 10);
-	ok(last.hit == kept, "what was read is %s", kept ? "kept" : "the first to fall off");
+	ok(last.hit == kept, "blocks that were read are %s",
+	   kept ? "kept" : "the first to fall off");
 	end();
 	begin(words);
 	serve(0, false, 100, 10);
@@ -411,7 +413,7 @@ static void only_misses(const char *more, bool only)
 	serve(0, false, 100, 10);
 	serve(5 * TURN, false, 200, 10);
 	serve(10 * TURN, false, 101, 1);
-	ok(last.hit == only, "so what was there first is %s", only ? "still there" : "gone");
+	ok(last.hit == only, "so the first blocks are %s", only ? "still there" : "gone");
 	end();
 }
 
@@ -425,7 +427,7 @@ static void keep_passing(void)
 	begin(words);
 	serve(500000, false, 80, 10);
 	serve(5 * TURN, false, 50, 30);
-	ok(last.hit, "what passes while a read waits is kept");
+	ok(last.hit, "blocks that pass while a read waits are kept");
 	serve(10 * TURN, false, 49, 1);
 	ok(!last.hit, "but not what had passed before");
 	serve(last.done_ns, false, 540, 10);

@@ -188,7 +188,7 @@ static void check_overheads(void)
 		abort();
 	ok(time_of(&d, 0, 10, 1) == 160000, "without a cache every read misses");
 	ok(time_of_op(&d, 6000000, true, 30, 1) == 310000, "and every write");
-	ok(time_of(&d, 12000000, 20, 1) == 260000, "what was before matters");
+	ok(time_of(&d, 12000000, 20, 1) == 260000, "the previous request matters");
 	ok(time_of(&d, 18000000, 9, 1) == 6000000 + 150000,
 	   "a block that passed before the overhead ended is lost for a revolution");
 	sp__device_close(&d);

@@ -115,7 +115,7 @@ static struct sp__subreq random_subreq(struct sp__rng *rng, const struct sp__mod
 				    .write = sp__rng_below(rng, 3) == 0 };
 }
 
-/* The same requests as subrequests from split() and as bare ones. */
+/* Equal requests, as subrequests from split() and as bare ones. */
 static void check_places(const char *name)
 {
 	struct sp__model *m = load(name);

@@ -125,7 +125,7 @@ static void test_work(void)
 	o = some("sim:linear", 1 << 20, 1ull << 40, 1ull << 40);
 	many = predicted(&o);
 	ok(many.seconds == 0 && many.work < SP__DRY_WORK_MAX + 100000,
-	   "what is too much work is unknown");
+	   "the time of a join with too many requests is unknown");
 	o = some("sim:linear,files=in", 1 << 20, 1, 1000 * MB);
 	o.algorithm = SP_JOIN_MERGE;
 	ok(isfinite(seconds(&o)) && seconds(&o) > 0, "one byte and very many are predicted");
@@ -141,7 +141,7 @@ static void test_plan(void)
 	   "a plan alone is made without a dry run");
 	o.run.placement = SP_PLACE_AUTO;
 	ok(sp_join_plan(&o, &p, &err) == SP_EUNSUP && strstr(err.text, "placement auto"),
-	   "what a join refuses its plan refuses too");
+	   "a plan refuses the options that its join refuses");
 }
 
 static void test_unknown(void)
@@ -162,7 +162,7 @@ static void test_unknown(void)
 	ok(seconds(&o) < 0, "a machine that does not exist is an error");
 }
 
-/* What a chunk of a run that lies in pieces is read with, and where space comes from again. */
+/* Reads a chunk of a run with several extents, and reuses its space. */
 static void test_streams(void)
 {
 	struct sp__machine_spec spec;

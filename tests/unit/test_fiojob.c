@@ -188,7 +188,7 @@ static void ignored(void)
 	ok(nlines == 0 && !strcmp(sp_fiojob_ignored(job), "group_reporting, write_bw_log, thread"),
 	   "keys that change nothing are noted once");
 	read_job("[a]\nverify=0\nfsync=0\nloops=1\nnrfiles=1\n");
-	ok(nlines == 0 && !*sp_fiojob_ignored(job), "what is off is off");
+	ok(nlines == 0 && !*sp_fiojob_ignored(job), "keys that are off are not noted");
 }
 
 /* Is that the only line that is not understood? */

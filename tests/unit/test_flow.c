@@ -217,7 +217,7 @@ static void check_numbers(void)
 		   !sp__decimal_parse("1 ", 2, &d) && !sp__decimal_parse("1.0000000000", 12, &d) &&
 		   !sp__decimal_parse("1000000000000000000000000000", 28, &d) &&
 		   !sp__decimal_parse("9999999999999999999999999999999999999999999", 43, &d),
-	   "what is not a number of 9 places below 10^27 is refused");
+	   "only numbers of 9 places below 10^27 are accepted");
 	ok(sp__decimal_parse("999999999999999999999999999.999999999", 37, &d) &&
 		   sp__decimal_parse("-0", 2, &d) && d.units == 0,
 	   "the largest is none too large");
@@ -452,7 +452,7 @@ static void sort_lines(char *text)
 	free(copy);
 }
 
-/* As many groups; in the order of their first rows, or, of a scan in any order, in any. */
+/* A group per row, in the order of their first rows, or in any order after a scan in any order. */
 static void check_hash(int of, bool in_any_order)
 {
 	static const size_t group[] = { 0 };

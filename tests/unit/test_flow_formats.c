@@ -96,7 +96,7 @@ static struct sp_join_opts join_opts(const struct format *t, enum sp_join_algori
 	return o;
 }
 
-/* As lines. */
+/* Reads a file, with final zero bytes as newlines. */
 static char *lines_from(FILE *f)
 {
 	char *all = calloc(1, 8 << 20);

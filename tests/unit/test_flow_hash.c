@@ -96,7 +96,7 @@ static struct sp_operator *join(struct sp_flow *flow, const struct sp_join_opts 
 	return op;
 }
 
-/* The same join of files. */
+/* Returns the result of an equal join of files. */
 static char *want_of(const struct sp_join_opts *o)
 {
 	struct sp_join_io io = { .inputs = { path[0], path[1] }, .output = output };
@@ -215,7 +215,7 @@ static void check_errors(void)
 	o.join_bytes = 1;
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	ok(sp_join_operator(&op, left, right, &o) == SP_EBUDGET && err.text[0],
-	   "what memory does not hold is refused when the plan is made");
+	   "a join that does not fit in memory is refused when the plan is made");
 	sp_flow_close(flow);
 }
 

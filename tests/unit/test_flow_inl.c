@@ -16,12 +16,12 @@
 #include "tap.h"
 
 #define FILES 4
-/* So far apart that no request has two records. */
+/* The distance of records, so large that no request has two of them. */
 #define FILLER 20000
 
 static char dir[] = "/tmp/sp-flow.XXXXXX", file[FILES][32], index_of[FILES][40];
 
-/* How the next joins are made. */
+/* Options of the next joins. */
 static struct {
 	enum sp_join_algorithm algorithm;
 	bool ordered, left, semi;

@@ -96,7 +96,7 @@ static struct sp_operator *empty_side(struct sp_flow *flow, int fails)
 	return join(a, leaf(flow, none, 0), true);
 }
 
-/* The same source, joined with itself. */
+/* A source, joined with itself. */
 static const char *const *merged;
 
 static struct sp_operator *twice(struct sp_flow *flow, int fails)
@@ -231,7 +231,7 @@ static void check_all_files(void)
 	remove_files();
 }
 
-/* What is kept for a group, and the buffer of the result. */
+/* Memory of a group's records, and of the result's buffer. */
 static void check_memory(void)
 {
 	static const char *const group[] = { "k 11111111111111111111111111111111111111\n",
@@ -252,7 +252,7 @@ static void check_memory(void)
 		;
 	sp_flow_stats(flow, &stats);
 	ok(rc == SP_END && buffer >= 100000 && stats.memory_charged_peak_bytes > buffer + 120,
-	   "what a merge join keeps is charged to the plan");
+	   "records that a merge join keeps are charged to the plan");
 	sp_flow_close(flow);
 	flow = open_flow();
 	do {

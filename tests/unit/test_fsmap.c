@@ -58,7 +58,7 @@ static void test_areas(void)
 	ok(sp__fsmap_contiguous(fs, (unsigned)spill, 298, 10) == 2,
 	   "contiguous pages end where an area ends");
 	ok(sp__fsmap_contiguous(fs, (unsigned)spill, 302, 10) == 0,
-	   "what is only reserved is not counted as contiguous");
+	   "reserved pages do not count as contiguous");
 	ok(at(fs, spill, 998) == UINT64_MAX, "a device that is full says so");
 	ok(at(fs, spill, 5000) == UINT64_MAX, "so does one that is too small at all");
 	ok(sp__fsmap_create(fs, 1000) == -ENOSPC, "a file that does not fit is refused");
@@ -89,7 +89,7 @@ static void test_groups(void)
 	   "a page punched twice is free once");
 	ok(at(fs, s, 8) == 9 && at(fs, s, 9) == 10 && at(fs, s, 10) == 11 && at(fs, s, 11) == 7 &&
 		   at(fs, s, 12) == UINT64_MAX,
-	   "what another file has pre-allocated is taken when nothing else is free");
+	   "pages pre-allocated by another file are used when no others are free");
 	sp__fsmap_free(fs);
 }
 

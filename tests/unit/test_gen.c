@@ -378,7 +378,7 @@ static void row_counts(void)
 	free(d.bytes);
 }
 
-/* What the lines of one order must add up to. */
+/* The expected sums of the lines of one order. */
 struct sums {
 	int64_t total;
 	unsigned int lines, open;

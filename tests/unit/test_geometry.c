@@ -96,7 +96,7 @@ static void tracks(void)
 	ok(info.tracks && info.ntracks == 14 && info.known_blocks == 127 && info.zones == 2 &&
 		   info.partial && !info.surfaces && !info.layout && !info.write_estimated &&
 		   !strcmp(info.source, "probe"),
-	   "what is known is counted, what is not is not made up");
+	   "known blocks are counted, unknown ones are not invented");
 	ok(sp_geometry_zone(g, 1, &z) == 0 && z.first == 200 && z.blocks == 27 &&
 		   z.first_track == 10 && z.track_blocks == 7,
 	   "zones can be listed");
@@ -165,7 +165,7 @@ static void ends_of_tracks(void)
 	rc |= sp__hops_add(&g->hops[SP_GEOMETRY_READ], 4, 80);
 	ok(!rc && sp__geometry_seal(g, NULL) == 0, "a device may end inside a track");
 	ok(sp_geometry_track(g, 12, &t) == 0 && t.number == 4 && t.first == 11 && t.blocks == 2,
-	   "whose blocks are those that it has");
+	   "it has the right blocks");
 	ok(adjacent(g, 1, 1, 0) == 4,
 	   "after a slipped place at the end of a track comes its start");
 	ok(adjacent(g, 1, 2, 0) == (uint64_t)(int64_t)-ERANGE, "a track without blocks has none");

@@ -203,7 +203,7 @@ static void hops(const char *model, const char *name)
 	rig_close(&r);
 }
 
-/* Of a serpentine the way from round to round is the farthest; inside a round hops need less. */
+/* In a serpentine, hops from round to round are the longest; inside a round hops need less. */
 static void rounds(void)
 {
 	const struct sp__hops *in, *across;
@@ -223,7 +223,7 @@ static void rounds(void)
 		   sp_geometry_adjacent(r.g, t.first, 22, SP_GEOMETRY_READ, 0, &to) == -ERANGE,
 	   "adjacent blocks are so far away as their round goes");
 	ok(!sp_geometry_reach(r.g, SP_GEOMETRY_READ, across->aim_deg, &reach) && reach == 1,
-	   "and what holds everywhere still does");
+	   "and the general properties still hold");
 	rig_close(&r);
 }
 

@@ -21,7 +21,7 @@ static void buckets(void)
 
 		rising &= bucket >= last;
 		last = bucket;
-		/* What lies 1/64 further is in another bucket. */
+		/* A value 1/64 larger is in another bucket. */
 		narrow &= v < 64 || sp__hist_bucket(v + v / 64 + 1) > bucket;
 	}
 	ok(rising, "a larger value is never in a lower bucket");
@@ -78,7 +78,7 @@ static void sums(void)
 	ok(labs((long)sp__hist_quantile(&c, 0.5) - 1499) <= 12, "and the median is that of both");
 	sp__hist_since(&b, &c, &a);
 	ok(b.count == 500 && b.sum == 874750 && labs((long)b.min - 1500) <= 16 && b.max == 1999,
-	   "what came since an earlier copy");
+	   "values added since an earlier copy");
 	sp__hist_since(&b, &c, &c);
 	ok(b.count == 0 && sp__hist_quantile(&b, 0.9) == 0, "nothing since itself");
 	sp__hist_clear(&a);

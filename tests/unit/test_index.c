@@ -122,7 +122,7 @@ static int open_with(struct sp_index **ix, const char *engine, unsigned depth,
 	return sp_index_open(ix, path, &o, err);
 }
 
-/* What a query must give: records from one on. */
+/* The expected result of a query: records from one on. */
 struct expected {
 	size_t next, end;
 	bool wrong, places;

@@ -234,10 +234,10 @@ static int run_into(const struct way *w, int fd, struct sp_join_stats *st, struc
 	return rc;
 }
 
-/* How many of the runs with that fault at that function were not ended as they should be? */
+/* Returns the number of runs with that fault at that function that ended wrongly. */
 static unsigned undetected(const struct way *w, enum wrapped s, enum fault f, uint64_t ncalls)
 {
-	/* How pipes are read is not the same each time. */
+	/* Reads of pipes differ from run to run. */
 	const uint64_t at[] = { w->pipes ? 1 : ncalls / 2 + 1, ncalls };
 	const unsigned n = f == LOSE && !w->pipes ? 2 : 1;
 	struct sp_join_stats st;

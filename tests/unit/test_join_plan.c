@@ -13,7 +13,7 @@ static void test_formulas(void)
 {
 	ok(sp__join_formula1(19, 7) == 3, "19 pages in 7 make three partitions (section 3.2)");
 	ok(sp__join_formula1(7, 7) == 1 && sp__join_formula1(8, 7) == 2,
-	   "what fits is one partition, one page more makes two");
+	   "an input that fits is one partition, one page more makes two");
 	ok(sp__join_formula1(1000000, 128) == 7875, "formula (1) with many partitions");
 	ok(sp__join_formula2(3, 7) == 2, "formula (2): G of the example is 2");
 	ok(sp__join_formula2(128, 128) == 0, "no memory left to sort in: G is 0");
@@ -94,7 +94,7 @@ static void test_split(void)
 	if (sp__join_layout(&o, &l, NULL))
 		return;
 	sp__join_split(&l, SP_JOIN_HYBRID, 1 << 20, 10000, 0, &s);
-	ok(s.resident > 0 && s.spilled == 0, "what fits stays in memory");
+	ok(s.resident > 0 && s.spilled == 0, "an input that fits stays in memory");
 	sp__join_split(&l, SP_JOIN_GRACE, 1 << 20, 10000, 0, &s);
 	ok(s.resident == 0 && s.spilled > 0, "GRACE keeps nothing in memory");
 	sp__join_split(&l, SP_JOIN_SHJ, 300 << 20, 1, 0, &s);
@@ -205,7 +205,7 @@ static void test_ordered(void)
 	o.semi = false;
 	o.unpaired[1] = true;
 	o.ordered = 1;
-	ok(sp__join_ordered(&o) == 2, "those of file 2 in that of file 2");
+	ok(sp__join_ordered(&o) == 2, "lines of file 2 are in the order of file 2");
 	o.unpaired[0] = true;
 	ok(sp__join_ordered(&o) == 1, "with lines of both it is as wished");
 	o.run.volume = "sim:flat";

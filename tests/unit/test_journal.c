@@ -107,7 +107,7 @@ static void check_area(void)
 	ok(count(&j, text) == 2, "both are read");
 	ok(pread(fd, found, sizeof(found), (off_t)limit) == sizeof(found) &&
 		   !memcmp(found, other, sizeof(other)),
-	   "what follows the area is not cut off");
+	   "bytes after the area are not cut off");
 	j = journal_at(fd, begin, limit - SP__JOURNAL_HEADER_BYTES);
 	ok(count(&j, text) == 1, "a record that passes the limit is not read");
 	close(fd);

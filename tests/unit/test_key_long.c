@@ -37,7 +37,7 @@ static const struct order long_orders[] = {
 };
 #define LONG_ORDERS (sizeof(long_orders) / sizeof(long_orders[0]))
 
-/* The same text, except for one byte. */
+/* Texts that differ in one byte. */
 enum change { NOTHING, FIRST, BEHIND, LAST, SHORTER, CASE, SHORT, CHANGES };
 
 struct record {
@@ -69,7 +69,7 @@ static int sign(int c)
 	return (c > 0) - (c < 0);
 }
 
-/* What the encoded keys say; 2: nothing. */
+/* The order of the encoded keys; 2: undecided. */
 static int by_keys(const struct sp__keybuf *a, const struct sp__keybuf *b)
 {
 	size_t n = a->bytes < b->bytes ? a->bytes : b->bytes;

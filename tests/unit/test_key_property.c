@@ -92,7 +92,7 @@ static bool encode(const struct sp_keyset *ks, struct record *r)
 	const char *s;
 	size_t n;
 
-	/* What lies behind a record, of the one before it, must make no difference. */
+	/* Bytes after a record, left by the previous one, must make no difference. */
 	r->key.reach = below(2) ? sizeof(r->text) : 0;
 	if (sp__ks(ks)->form != SP__KEY_INPLACE)
 		return !sp__key_encode(ks, r->text, r->bytes, &r->key);
@@ -147,7 +147,7 @@ static void make_some(struct record *r, const char *letters)
 			}
 }
 
-/* Of which `want` are decided by their key's first eight bytes. */
+/* Of these pairs, `want` are decided by the first eight bytes of their keys. */
 static void telling(char letter, bool reverse, const char *letters, unsigned want)
 {
 	struct record *r = calloc(SOMES, sizeof(*r));
@@ -264,7 +264,7 @@ int main(void)
 	telling('h', true, "017.K-", 0);
 	/* All but four letters of which three or four are NULs, which take two bytes each. */
 	telling('f', false, "aAbB-\0", SOMES - (4 * 5 + 1));
-	/* What is dropped is not decided. */
+	/* Dropped pairs are not decided. */
 	telling('d', false, "aAb -\0", 1 + 4 + 16 + 64 + 256);
 	lines();
 	binary();

@@ -95,7 +95,7 @@ static void kinds(void)
 	   "texts that fit are copied, old keys ignored");
 	ok(takes("alone") && !strcmp(out.set, "alone") && takes("set=a=b") &&
 		   !strcmp(out.set, "a=b") && takes("set="),
-	   "what has its own parser gets all of the value");
+	   "a key with its own parser gets the whole value");
 	ok(takes("list=1/2,3,small=4") && !strcmp(out.set, "1/2,3") && out.small == 4,
 	   "a list continues up to the next key");
 	ok(takes("small=3,small=4") && out.small == 4, "of two the last one counts");

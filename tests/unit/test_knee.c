@@ -112,7 +112,7 @@ static void exact(void)
 	   "a disk gains slowly");
 	plant(peak, 0, 0, 1);
 	ok(is(knees.latency, 8) && is(knees.throughput, 8),
-	   "what falls is no better than what rose");
+	   "a falling series is not better than a rising one");
 	plant(linear, 0, 0, 1);
 	ok(is(knees.latency, 256) && knees.rising, "a curve rising to its end is reported");
 }
@@ -149,7 +149,7 @@ static void noisy(void)
 	ok(near(peak, 8, 8, 8, &best) >= 29 && best >= 29, "and a peak");
 }
 
-/* What a table shows. */
+/* The expected results for a table. */
 struct table {
 	double iops[DEPTHS], half[DEPTHS], latency[DEPTHS], most;
 	int best;
@@ -277,7 +277,7 @@ static void slow_rounds(void)
 			iops[i][k] = soft(1 << i) * (k % 2 ? 1 : 0.3);
 	find(1);
 	ok(is(knees.latency, 8) && is(knees.recommended, 64) && is(knees.throughput, 128),
-	   "what is slow at all depths alike makes no knee unsure");
+	   "a delay that is equal at all depths makes no knee uncertain");
 }
 
 /* Is 2 within the interval of the ratio of figures with 60 and 30? */
@@ -336,7 +336,7 @@ static void estimates(void)
 	e = sp__stat_ratio(2, none, 2);
 	ok(e.value == 2 && isnan(e.low) && isnan(e.high), "two that do not differ say little");
 	e = sp__stat_ratio(NAN, none, 3);
-	ok(isnan(e.value) && isnan(e.low) && isnan(e.high), "what is not known has no interval");
+	ok(isnan(e.value) && isnan(e.low) && isnan(e.high), "an unknown value has no interval");
 	ok(isnan(sp__stat_trimmed(few, 0)), "nothing has no mean");
 }
 

@@ -12,7 +12,7 @@
 
 static char dir[4096], path[4200], other[4200];
 
-/* What a child gets; `hold`: it is killed with the lock. */
+/* Returns the result of a child's attempt; `hold`: it is killed with the lock. */
 static int child_gets(enum sp__lock kind, bool hold)
 {
 	pid_t child = fork();

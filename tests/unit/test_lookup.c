@@ -91,7 +91,7 @@ static void end(struct plan *p)
 	(void)sp__env_close(&p->env);
 }
 
-/* What has been answered of each key, and whether it is over. */
+/* The answers for each key, and whether it is complete. */
 static unsigned answered[KEYS + 1];
 static bool over[KEYS + 1];
 

@@ -60,7 +60,7 @@ static uint64_t go(struct sp__machine *m, int f, char op, uint64_t offset, uint3
 	return sp__machine_now_ns(m) - begin;
 }
 
-/* The same in pages of 4 KB. */
+/* A request in pages of 4 KB. */
 static uint64_t pages(struct sp__machine *m, int f, char op, uint64_t page, unsigned n)
 {
 	return go(m, f, op, page * 4096, n * 4096);
@@ -90,7 +90,7 @@ static void test_direct(void)
 	ok(sp__machine_locate(m, (unsigned)spill, 5000, &lbn) == 0 && lbn == 2048 + 9,
 	   "the spill area follows the input");
 	ok(pages(m, in, 'R', 255, 2) == SEEK + PAGE && pages(m, in, 'R', 300, 1) == 0,
-	   "what is asked for beyond the end takes no time");
+	   "a request beyond the end takes no time");
 	s = stats(m);
 	ok(s.requests == 8 && s.dispatched == 7 && s.seeks == 5 &&
 		   s.device_read_bytes == 5 * 4096 + 1536 && s.device_write_bytes == 5 * 4096 &&
@@ -144,7 +144,7 @@ static void test_cached_reads(void)
 	ok(pages(m, in, 'R', 4, 2) == SEEK + 2 * PAGE && pages(m, in, 'R', 4, 2) == 0,
 	   "a page is read once");
 	ok(pages(m, in, 'R', 2, 6) == 2 * SEEK + 4 * PAGE,
-	   "of a request only what is missing is read, as two pieces");
+	   "only the missing pages of a request are read, as two requests");
 	sp__machine_close(m);
 
 	m = boot("linear,cache=1M,readahead=0");
@@ -288,7 +288,7 @@ static void test_eviction(void)
 
 	pages(m, f, 'W', 7, 1);
 	pages(m, f, 'R', 7, 1);
-	ok(sp__machine_now_ns(m) == 0, "what was written is there");
+	ok(sp__machine_now_ns(m) == 0, "written pages are in the cache");
 	pages(m, f, 'W', 0, 2);
 	ok(sp__machine_now_ns(m) == SEEK + PAGE, "a page that is evicted is written first");
 	ok(pages(m, f, 'R', 7, 1) == SEEK + PAGE + SEEK + PAGE,

@@ -84,7 +84,7 @@ static void plain_files(void)
 	ok(write_all("old", "after", true) == 0 && holds("old", "after") && mode_of("old") == 0604,
 	   "an old file keeps its mode");
 	ok(write_all("old", "lost", false) == 0 && holds("old", "after"),
-	   "what is not committed leaves the old file as it was");
+	   "without a commit the old file is unchanged");
 	ok(write_all("none", "lost", false) == 0 && access("none", F_OK) != 0,
 	   "and makes no new one");
 	ok(files_here() == 2, "no temporary file is left");
@@ -219,7 +219,7 @@ static void live(void)
 	sp_outfile_close(o, NULL);
 }
 
-/* As with /dev/stdout: what else goes to the descriptor stays. */
+/* As with /dev/stdout: other output to the descriptor stays. */
 static void standard(void)
 {
 	int saved = dup(STDERR_FILENO), fd = open("shared", O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -263,7 +263,7 @@ static void sets(void)
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	ok(sp_output_set_check_input(&set, "in3", &err) == SP_EUNSUP && !strcmp(err.path, "in3") &&
 		   !strcmp(err.text, "--two would overwrite it"),
-	   "what is read is spared by device and inode");
+	   "inputs are recognised by device and inode");
 	ok(sp_output_set_check_input(&set, "../in", NULL) == 0 &&
 		   sp_output_set_check_input(&set, "other", NULL) == 0,
 	   "another file is no matter");

@@ -37,7 +37,7 @@ static int by_descent(const void *a, const void *b)
 	return order(b, a);
 }
 
-/* As a merge codes a key after one before it. */
+/* Codes a key relative to the previous one, as a merge does. */
 static uint64_t code(const struct key *base, const struct key *k, bool down)
 {
 	size_t at = sp__mismatch(base->data, base->bytes, k->data, k->bytes, 0);

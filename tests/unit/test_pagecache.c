@@ -121,7 +121,7 @@ static void test_thresholds(void)
 	w.n = 0;
 	sp__pcache_drop(pc, 22, 1);
 	rc |= sp__pcache_sync(pc, &w);
-	ok(!rc && IS(&w, 30), "what is dropped is not written by a sync");
+	ok(!rc && IS(&w, 30), "a sync does not write dropped pages");
 	w.n = 0;
 	sp__pcache_writing(pc, 7);
 	rc |= sp__pcache_write(pc, 30, 40, 1, &w);
@@ -227,7 +227,7 @@ static void test_read_ahead(void)
 	   "two alternating streams are two streams");
 	sp__pcache_stats(pc, &s);
 	ok(s.hits + s.misses == 22 && s.misses == 8 && s.reads == 32,
-	   "what is read ahead is a transfer, and a hit later");
+	   "a page read ahead is a transfer, and a hit later");
 	a.n = 0;
 	sp__pcache_stream(pc, 200);
 	rc |= sp__pcache_read(pc, 200, 1, &r, &a, &w);

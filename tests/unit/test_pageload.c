@@ -188,7 +188,7 @@ static void replay_update(void)
 			past[worked % PAGES].changed = true;
 		}
 		if (e->class == SP__PAGE_READ && e->what == 's') {
-			/* What is there and has changed is not read. */
+			/* Changed pages in memory are not read. */
 			sound &= !p->changed && !p->writing && !p->reading;
 			p->reading = true;
 			sound &= bound() <= (size_t)(opts.buffer * PAGES);

@@ -120,7 +120,7 @@ static void thresholds(void)
 	sp__pageload_close(&load);
 }
 
-/* What changed pages add, in order, each second or when half a megabyte is there. */
+/* The log of changed pages, in order, written each second or after half a megabyte. */
 static void logs(void)
 {
 	uint64_t blocks = 0, last_ns = 0, gap_ns = UINT64_MAX;

@@ -108,7 +108,7 @@ static void permutations(void)
 			same &= s[i].what == was[i].what && s[i].unit == was[i].unit;
 	}
 	ok(same, "the order is a permutation");
-	ok(first, "what was first stays first");
+	ok(first, "the first request stays first");
 	ok(sp__place_order(place, s, 0) == 0, "nothing can be ordered too");
 }
 

@@ -246,7 +246,7 @@ static bool all_apart(const struct fixture *f, uint64_t *lbns)
 	return apart && n == sp__place_used(f->place);
 }
 
-/* As in a merge of several levels: one run grows while others are released. */
+/* One run grows while others are released, as in a merge of several levels. */
 static void check_churn(enum sp_placement policy)
 {
 	uint64_t *lbns = calloc(2 * RUNS * PAGES, sizeof(*lbns));

@@ -107,7 +107,7 @@ static void tables(void)
 	ok(good, "every plan has usable runs, pages and fan-in, two pages for each run");
 	ok(reach, "fan-in and passes reach all runs");
 	ok(monotone, "more memory never takes more time, except at steps of the page size");
-	ok(steady, "what is sorted in memory stays there with more memory");
+	ok(steady, "an input sorted in memory stays there with more memory");
 	ok(more, "more memory makes run buffers hardly smaller");
 }
 
@@ -287,7 +287,7 @@ static void refusals(void)
 	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "a fan-in of 1 is refused");
 	o.fan_in = 0;
 	o.count = true;
-	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "what is counted must be groups of equal keys");
+	ok(sp_sort_plan(&o, &p, &err) == -EINVAL, "only groups of equal keys are counted");
 	o.unique = true;
 	ok(sp_sort_plan(&o, &p, &err) == 0, "as they are");
 }

@@ -173,14 +173,14 @@ static void windows(void)
 	plant("sys/devices/sdg/stat", "0 0 0 0 0 0 0 0 100 0 0\n");
 	ok(of("sdg", 20) == SP_PREFLIGHT_YES && p.layers[0].others == 100 &&
 		   p.best_share == 32. / 120 && said("others have 100 requests"),
-	   "what others have outstanding counts too");
+	   "outstanding requests of others count too");
 	plant("sys/devices/sdg/stat", "0 0 0 0 0 0 0 0 2 0 0\n");
 	ok(of("sdg", 20) == SP_PREFLIGHT_NO && said("and 22 are outstanding"), "and is reported");
 	plant("sys/kernel/debug/block/sde/hctx0/tags",
 	      "nr_tags=128\nnr_reserved_tags=0\nactive_queues=0\n\nbitmap_tags:\ndepth=16\nbusy="
 	      "0\n");
 	ok(of("sde", 200) == SP_PREFLIGHT_YES && p.layers[0].window == 16,
-	   "what debugfs tells of the window is truer");
+	   "the window in debugfs takes precedence");
 }
 
 static void parts_and_stacks(void)

@@ -125,7 +125,7 @@ static int bad_transfer(struct sp__target *t, uint64_t lbn, bool write, struct s
 	return lbn >= bad_first && lbn <= bad_last ? -EIO : rc;
 }
 
-/* As other operations show the device (NULL: its own), and without its last blocks. */
+/* Probes a device through other operations (NULL: its own), and without its last blocks. */
 static struct sp_probe *
 probe_as(const char *device, uint64_t lost,
 	 int (*transfer)(struct sp__target *t, uint64_t lbn, bool write, struct sp__shot *s),

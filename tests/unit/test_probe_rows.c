@@ -38,7 +38,7 @@ static void test_doubtful(void)
 		struct probecase c = probecase_run("atlas10k3-like", "200us", seeds[i]);
 
 		ok(probecase_exact(&c) && probecase_reach_right(&c),
-		   "what is in doubt is measured again (D %" PRIu64 ")", c.reach);
+		   "uncertain hops are measured again (D %" PRIu64 ")", c.reach);
 		probecase_free(&c);
 	}
 }
@@ -178,24 +178,24 @@ static void test_mistaken(const char *path)
 		{ "\"rpm\":7200,\"surfaces\":16,\"layout\":\"surface-serpentine\",\"zones\":["
 		  "{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":500,\"track_skew\":72,"
 		  "\"cyl_skew\":72,\"band_skew\":72}]",
-		  "20us", "what looks like one surface" },
+		  "20us", "seemingly one surface" },
 		{ "\"rpm\":544,\"surfaces\":5,\"layout\":\"hybrid-serpentine\",\"band_tracks\":16,"
 		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":2399,\"spt\":500,\"track_skew\":12,"
 		  "\"cyl_skew\":12,\"band_skew\":12}]",
-		  "20us", "what looks like one surface of bands of 16 tracks" },
+		  "20us", "seemingly one surface with bands of 16 tracks" },
 		{ "\"rpm\":544,\"surfaces\":5,\"layout\":\"hybrid-serpentine\",\"band_tracks\":200,"
 		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":2399,\"spt\":500,\"track_skew\":12,"
 		  "\"cyl_skew\":12,\"band_skew\":12}]",
-		  "20us", "what looks like one of bands of 200 tracks" },
+		  "20us", "seemingly one surface with bands of 200 tracks" },
 		{ "\"rpm\":4200,\"surfaces\":8,\"layout\":\"hybrid-serpentine\",\"band_tracks\":8,"
 		  "\"head_switch_ms\":0.97,\"seek_ms\":[[1,0.54],[16,0.629],[17,0.952],[160,1.552],"
 		  "[599,6.188]],\"zones\":[{\"first_cyl\":0,\"last_cyl\":599,\"spt\":502,"
 		  "\"track_skew\":47,\"cyl_skew\":47,\"band_skew\":47}]",
-		  "200us/2%/1ms", "what looks like cylinders of eight surfaces" },
+		  "200us/2%/1ms", "seemingly cylinders of eight surfaces" },
 		{ "\"rpm\":10000,\"surfaces\":14,\"layout\":\"cylinder\",\"head_switch_ms\":1,"
 		  "\"zones\":[{\"first_cyl\":0,\"last_cyl\":1231,\"spt\":1053,\"track_skew\":202,"
 		  "\"cyl_skew\":264,\"spares\":[[14735,7,14742]],\"remaps\":[[766591,44225]]}]",
-		  "50us/2%/1ms", "what looks like a begin" }
+		  "50us/2%/1ms", "seemingly the start of a track" }
 	};
 
 	for (size_t i = 0; i < sizeof(drives) / sizeof(*drives); i++) {
@@ -209,7 +209,8 @@ static void test_mistaken(const char *path)
 				  (!c.r->layout || probecase_layout_right(&c));
 			probecase_free(&c);
 		}
-		ok(honest == 3, "%s is not: %u of 3 probes are honest", drives[i][2], honest);
+		ok(honest == 3, "%s, which is false: %u of 3 probes are honest", drives[i][2],
+		   honest);
 	}
 }
 
@@ -378,7 +379,7 @@ static void test_serpentine(void)
 	probecase_free(&c);
 }
 
-/* What is affirmed was verified; where that fails, it is not. */
+/* Reported values were verified; those that fail are not reported. */
 static void test_verified(void)
 {
 	struct probecase c = probecase_run("atlas10k3-like", QUIET, 1);

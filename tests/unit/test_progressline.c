@@ -50,7 +50,7 @@ static void shares(void)
 	p.begin -= 10;
 	progress_update(&p, 1, 5000000, 10000000);
 	ok(one_packet("\r38 %, 0:16 left: second, 5.0 of 10.0 MB\033[K"),
-	   "what is left is that of all phases");
+	   "the remaining time is that of all phases");
 	(void)progress_wanted(PROGRESS_ALWAYS, 0);
 	progress_update(&p, 0, 0, 2000000);
 	ok(one_packet("\r38 %, 0:16 left: first, 0.0 of 2.0 MB\033[K"),
@@ -78,7 +78,7 @@ int main(void)
 	progress_wipe();
 	ok(one_packet("\r\033[K"), "it is wiped by one write");
 	progress_wipe();
-	ok(one_packet(""), "what is not there is not wiped");
+	ok(one_packet(""), "an empty line is not erased");
 	setenv("COLUMNS", "5", 1);
 	draw_again("half way");
 	ok(one_packet("\rhalf\033[K"), "it leaves the last column free");

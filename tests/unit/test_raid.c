@@ -57,7 +57,7 @@ static void test_texts(void)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		if (sp__raid_parse(&s, wrong[i]) || s.drives != 77)
 			diag("%s is taken", wrong[i]), taken++;
-	ok(!taken, "what is no array is refused, and changes nothing");
+	ok(!taken, "text that is not an array is refused, and changes nothing");
 	ok(sp__raid_parse(&s, "linear:64") && s.level == SP__RAID_LINEAR && s.drives == 64,
 	   "one drive after the other");
 	ok(sp__raid_parse(&s, "raid0:3") && s.level == SP__RAID_0 && s.drives == 3 &&
@@ -138,7 +138,7 @@ static void measure_tracks(void)
 	sp_geometry_free(g);
 }
 
-/* Where a block lies, worked out naively: in a set of drives that have the same blocks. */
+/* Computes the location of a block naively: a set of drives that have the same blocks. */
 static void naive(const struct sp__model *drive, unsigned sets, uint64_t stripe, uint64_t lbn,
 		  unsigned *set, uint64_t *at)
 {
@@ -160,7 +160,7 @@ static void naive(const struct sp__model *drive, unsigned sets, uint64_t stripe,
 	}
 }
 
-/* How many of the subrequests, of which each drive has at most one, have the block in a place. */
+/* Returns the number of subrequests, at most one per drive, that have the block at a location. */
 static unsigned inside(const struct sp__subreq *p, unsigned n, unsigned lane, uint64_t at)
 {
 	unsigned in = 0;
@@ -251,7 +251,7 @@ static uint64_t drain(struct sp__blockdev *bd)
 	return last;
 }
 
-/* The same requests to drives in a row and to as many drives alone. */
+/* Equal requests to concatenated drives, and to as many single drives. */
 static void test_linear(void)
 {
 	struct sp__model *m = load("atlas10k3-like", "linear:3"),

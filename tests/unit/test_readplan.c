@@ -162,7 +162,7 @@ static uint64_t slow_planned(struct slow *s, const struct sim *sim, unsigned *ru
 	return c->pages;
 }
 
-/* What run number index (of those with pages) may hold, and when it reads how many. */
+/* The pages that run number index (of those with pages) can hold, and the number that it reads. */
 static void slow_share(const struct slow *s, unsigned index, uint64_t *own, uint64_t *batch,
 		       uint64_t *trigger)
 {

@@ -77,7 +77,7 @@ static void random_blocks_stay_apart(void)
 	ok(good && refused > 100, "blocks keep their bytes while others come and go");
 	while (nblocks)
 		good &= give(&rm, sp__rng_below(&rng, nblocks));
-	ok(good && rm.free_bytes == whole, "what is given back is free again");
+	ok(good && rm.free_bytes == whole, "released blocks are free again");
 	size_t got;
 
 	ok(sp__recmem_take(&rm, whole - 8, whole - 8, &got) && got == whole - 8,

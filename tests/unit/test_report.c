@@ -34,7 +34,7 @@ static void shown(void)
 	ok(sp_printable(NULL, 0, "a\033\\", 0) == 7, "a text is measured without a buffer");
 	ok(sp_printable(text, sizeof(text), "a\n\033\\b", 0) == 10 &&
 		   !strcmp(text, "a\\n\\033\\\\b"),
-	   "what a terminal would obey becomes escapes, and a backslash two");
+	   "control characters become escapes, and a backslash two");
 	ok(sp_printable(text, 6, "ab\033c", SP_PRINTABLE_ESCAPED) == 7 && !strcmp(text, "ab"),
 	   "no escape is cut in two");
 	sp_printable(text, sizeof(text), "\xc3\xa4\xc2\x9b\xe2\x82", SP_PRINTABLE_UTF8);
@@ -149,7 +149,7 @@ static void document(void)
 	ok(doc && json[strlen(json) - 1] == '\n', "it is JSON that ends with a newline");
 	ok(!strcmp(json_string_value(json_object_get(doc, "schema")), "spindle.sort/1"),
 	   "it names its schema");
-	ok(json_is_null(at(doc, "io", "device_read_bytes")), "what is unknown is null");
+	ok(json_is_null(at(doc, "io", "device_read_bytes")), "an unknown value is null");
 	ok(json_is_null(at(doc, "spill", "extents_count")),
 	   "regions of spilled data that could not be counted are null");
 	pair = at(doc, "comparison", "cluster_reads");
@@ -160,7 +160,8 @@ static void document(void)
 	stats.plan.cluster_reads = 21;
 	several = sp_report_sort(&opts, &io, &stats);
 	text = render(several, as_text);
-	ok(strstr(text, "9 (predicted 21") != NULL, "those of several merges are the plan's");
+	ok(strstr(text, "9 (predicted 21") != NULL,
+	   "cluster reads of several merges are the plan's");
 	free(text);
 	sp_report_free(several);
 	text = render(report, as_text);

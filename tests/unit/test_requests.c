@@ -28,7 +28,7 @@ static struct sp_errinfo err;
 static char content[FILE_BYTES], *memory;
 static struct sp__volume *volume;
 
-/* Where the bytes of request i of a user lie: across a boundary, within a block, at the end. */
+/* The range of request i of a user: across a boundary, within a block, at the end. */
 static uint64_t offset_of(unsigned user, unsigned i)
 {
 	return (uint64_t)user * 1000 + i * 4000 + 500;

@@ -164,7 +164,7 @@ static void check_errors(void)
 		return;
 	rc = sp__rstream_next(rs, &data, &bytes, true);
 	ok(rc == SP_READY && sp__rstream_next(rs, &data, &bytes, true) == SP_READY,
-	   "what was read before the error is given");
+	   "bytes read before the error are returned");
 	rc = sp__rstream_next(rs, &data, &bytes, true);
 	ok(rc == -EIO && err.code == -EIO && strcmp(err.op, "read") == 0 &&
 		   strcmp(err.path, "some file") == 0 && err.offset == 2 * (long long)CHUNK,
@@ -366,7 +366,7 @@ static void check_shared(const char *engine)
 	sp__pages_free(memory, STREAMS * each);
 }
 
-/* What is unpacked is read by a thread of its own, which leaves the caller's queue alone. */
+/* A thread of its own reads a compressed input, without the caller's queue. */
 static void check_unpacked(void)
 {
 	struct sp__rstream_opts o = options("sync", SP__DIRECT_ALWAYS);
@@ -381,7 +381,7 @@ static void check_unpacked(void)
 	right = right && sp__rstream_open(&rs, fd, "file", &o, NULL) == 0;
 	ok(right && sp__rstream_next(rs, &data, &bytes, true) == SP_EFORMAT &&
 		   sp__queue_counters(o.queue)->read_requests == 0,
-	   "what is to be unpacked is not read through the caller's queue");
+	   "a compressed input is not read through the caller's queue");
 	sp__queue_close(o.queue);
 	sp__rstream_close(rs);
 	close(fd);

@@ -104,7 +104,7 @@ static void keeps_first(void)
 		strncat(got, rec, len);
 	}
 	ok(!strcmp(got, "1 a\n2 x\n3\n"), "of equal keys the first in the input is kept");
-	ok(rb.record_bytes == strlen(got), "what was dropped is not counted");
+	ok(rb.record_bytes == strlen(got), "dropped records are not counted");
 	sp__runbuf_release(&rb);
 	sp_keyset_free(ks);
 }

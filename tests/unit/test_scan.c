@@ -329,7 +329,7 @@ static void cached_first(void)
 	}
 	ok(scan(&lines, in, 1, 0) == SP_END, "a file of which half is cached is read");
 	first = (size_t)atoi(got);
-	ok(same_records(text, n) && first > 100, "what is cached comes first (record %zu)", first);
+	ok(same_records(text, n) && first > 100, "cached chunks come first (record %zu)", first);
 }
 
 static void check_any_order(void)
@@ -359,7 +359,8 @@ static void sizes(void)
 
 	ok(sp__inputs_bytes(files, 2, SP_PACKED_NONE, &all) == 6 && all,
 	   "the bytes of regular files are known");
-	ok(sp__inputs_bytes(odd, 2, SP_PACKED_NONE, &all) == 3 && !all, "those of others are not");
+	ok(sp__inputs_bytes(odd, 2, SP_PACKED_NONE, &all) == 3 && !all,
+	   "the size of a device is not");
 }
 
 int main(void)

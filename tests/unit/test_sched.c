@@ -111,7 +111,7 @@ static void test_simple(void)
 	add(60, false, 0, 0);
 	ok(ORDER(0, 90), "a request that arrives behind the head waits for the way back");
 	add(95, false, 0, 0);
-	ok(ORDER(0, 95, 60), "what comes in ahead is taken along");
+	ok(ORDER(0, 95, 60), "a request that arrives ahead of the arm is served on the way");
 	add(60, false, 0, 0);
 	add(35, false, 0, 0);
 	ok(ORDER(0, 35, 30, 10, 60), "down, and up again");
@@ -242,7 +242,7 @@ static void test_promote(void)
 	ok(ORDER(0, 10), "an active queue");
 	add(40, true, BE | 1, 0);
 	add(30, false, RT, 0);
-	ok(ORDER(0, 20, 30, 40), "what comes in waits for the next one, by level");
+	ok(ORDER(0, 20, 30, 40), "an arriving request waits for the next queue, by level");
 	add(60, false, 0, 0);
 	add(50, false, BE | 7, 0);
 	add(40, false, BE, 0);
@@ -296,7 +296,7 @@ static void test_strict(void)
 	add(20, false, RT, 500);
 	add(21, false, RT, 500);
 	ok(ORDER(999, 20), "strict order before the aging time");
-	ok(ORDER(1000, 10, 21), "what has waited for it goes first");
+	ok(ORDER(1000, 10, 21), "a request that has waited for the aging time is first");
 }
 
 static void test_merge(void)

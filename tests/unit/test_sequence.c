@@ -183,13 +183,13 @@ static void check_orders(void)
 
 	ok(compare(a, a, &c) == SP_SEQUENCE_LEGAL && !c.moved, "a sequence permutes itself");
 	ok(compare(a, legal, &c) == SP_SEQUENCE_LEGAL && c.moved == 6,
-	   "what touches different bytes may change places, and so may reads");
+	   "requests for different bytes, and reads, may change their order");
 	ok(compare(a, raw, &c) == SP_SEQUENCE_READ_AFTER_WRITE && c.first.line == 1 &&
 		   c.second.line == 3 && c.first_line_b == 2 && c.second_line_b == 1,
 	   "a read that comes before its write is found, with the lines");
 	ok(compare(a, war, &c) == SP_SEQUENCE_WRITE_AFTER_READ && c.first.line == 3 &&
 		   !c.first.write && c.second.offset == 8,
-	   "so is a write before a read of what was there");
+	   "so is a write before a read of the old bytes");
 	ok(compare(a, waw, &c) == SP_SEQUENCE_WRITE_AFTER_WRITE && c.second.bytes == 4,
 	   "so are writes that change places where they overlap");
 }
@@ -213,7 +213,7 @@ static void check_multisets(void)
 	ok(compare(none, none, &c) == SP_SEQUENCE_LEGAL, "nothing permutes nothing");
 }
 
-/* Whether order of b breaks a, by looking at all pairs. */
+/* True if the order of b breaks a, by all pairs. */
 static bool breaks(const struct sp_sequence *a, const size_t *order)
 {
 	for (size_t i = 0; i < a->n; i++)
@@ -302,7 +302,7 @@ static void check_refined(void)
 		sp_sequence_free(a);
 		sp_sequence_free(b);
 	}
-	ok(legal && moved > 300, "what is refined is a legal permutation: %d requests moved",
+	ok(legal && moved > 300, "a refined trace is a legal permutation: %d requests moved",
 	   (int)moved);
 	ok(left, "a window of one leaves a sequence as it is");
 }

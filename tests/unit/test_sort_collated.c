@@ -107,7 +107,7 @@ static void ordering(char *text, char *mem)
 			struct sp__runbuf rb;
 			size_t refused = 0, len;
 
-			/* So that keys are encoded from the first record on. */
+			/* Keys are encoded from the first record on. */
 			sp__key_expect(ks, 1u << 30);
 			load(&rb, ks, mem, text, fill(text, mixes[m], m));
 			for (size_t i = 0; i < rb.n; i++)

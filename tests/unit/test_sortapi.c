@@ -258,7 +258,7 @@ static void no_directory(const struct sp_keyset *ks)
 		sp_sort_free(s);
 }
 
-/* What the system must be asked for is not asked for unless that is wanted. */
+/* Values that need system calls are only computed on request. */
 static void device_counters(const struct sp_keyset *ks)
 {
 	const char *const inputs[] = { "/proc/self/status" };

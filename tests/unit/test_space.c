@@ -23,7 +23,7 @@ static void lowest_first(void)
 	ok(sp__space_take(&s, 2, &unit) == 2 && unit == 13, "then the file grows again");
 	ok(s.recycled == 3 && s.end == 15 && s.used == 15, "all of it is counted");
 	sp__space_drop(&s, 4);
-	ok(s.used == 11 && s.nfree == 0, "what is dropped is not free");
+	ok(s.used == 11 && s.nfree == 0, "dropped units are not free");
 	sp__space_release(&s);
 }
 

@@ -270,7 +270,7 @@ static void reuse(void)
 	   (unsigned long long)end[1], (unsigned long long)end[0]);
 }
 
-/* Of a file in the page cache, on ext4; on others nothing is reserved. */
+/* A file in the page cache, on ext4; other file systems reserve nothing. */
 static void reserved(void)
 {
 	struct sp__spill *s = store("sync", SP_SPILL_RAW, -1);
@@ -292,7 +292,7 @@ static void reserved(void)
 	if (fstat(s->files[0].volume->fd, &st))
 		abort();
 	ok(st.st_blocks * 512 < 4 << 20 && read_runs(s, runs, &keys) == 0 && keys,
-	   "what was reserved is given back when all is written");
+	   "reserved units are released when all is written");
 	free_runs(runs);
 	sp__spill_close(s);
 }
@@ -434,8 +434,7 @@ static void many(void)
 	ok(apart, "units of runs that grow at a time are each run's own");
 	ok(extents < 150, "a run of %d pages among %d lies in few pieces (%zu)", MANY_PAGES, MANY,
 	   extents);
-	ok(s->files[0].space.used == (uint64_t)MANY * MANY_PAGES,
-	   "what was taken ahead is given back");
+	ok(s->files[0].space.used == (uint64_t)MANY * MANY_PAGES, "units taken ahead are released");
 	free(used);
 	sp__spill_close(s);
 }

@@ -40,7 +40,7 @@ static void write_run(struct sp__spill *s, struct sp__run **run, void *mem, uint
 	sp__runwriter_close(&w);
 }
 
-/* What is measured on a machine. */
+/* Measures the speed on a machine. */
 static void measure(const char *spec, uint64_t compute_ns, double *transfer_s_per_mib,
 		    double *read_s_per_mib, double *seek_s)
 {

@@ -50,7 +50,7 @@ int pthread_join(pthread_t id, void **result)
 	return join(id, result);
 }
 
-/* What a task notes of its run. */
+/* Notes of a task about its run. */
 struct noted {
 	struct sp__task task;
 	int calls;

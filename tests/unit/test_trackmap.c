@@ -193,7 +193,7 @@ static void far_out(void)
 	ok(sp__trackmap_new(&m, &r, 1, NULL, 0, NULL) == 0, "a map may hold almost 2^60 blocks");
 	sp__trackmap_find(m, m->blocks - 1, &t);
 	ok(t.number == last && t.first_lbn == last * 1024, "its last block is on its last track");
-	ok(t.start == 5 + sp__angle_of(num, 1000), "whose angle is exact");
+	ok(t.start == 5 + sp__angle_of(num, 1000), "its angle is exact");
 	ok(sp__track_angle(&t, t.first_sector + 512) == t.start + (UINT64_C(1) << 63),
 	   "half a track on is half a revolution on");
 	ok(sp__track_angle(&t, t.first_sector + 1024) == t.start, "a whole one is where it began");

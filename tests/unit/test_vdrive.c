@@ -121,7 +121,7 @@ static void test_time(void)
 		   sp_vdrive_advance(v, SP_VDRIVE_NEVER, done, 1) == 1 && done[0].cookie == &b &&
 		   sp_vdrive_next_ns(v) < SP_VDRIVE_NEVER &&
 		   sp_vdrive_advance(v, 0, done, 1) == 1 && done[0].cookie == &a,
-	   "what does not fit into one answer comes with the next");
+	   "completions that do not fit into one answer come with the next");
 	sp_vdrive_close(v);
 }
 
@@ -156,7 +156,7 @@ static void test_continuations(void)
 	ok(split_read("atlas10k3-like,merge=no", true, true, 30 * US) > whole,
 	   "without merging both halves are requests of their own");
 	ok(split_read("atlas10k3-like", true, true, 101 * US) > whole,
-	   "what comes later is another request");
+	   "a later request is another one");
 }
 
 static void test_small_requests(void)
@@ -172,7 +172,7 @@ static void test_small_requests(void)
 	ok(s.continuations == 0, "are not continuations");
 	rc = sp_vdrive_submit(v, s.now_ns, SP_VDRIVE_READ, 0, 64 << 10, NULL);
 	rc |= sp_vdrive_submit(v, s.now_ns, SP_VDRIVE_WRITE, 64 << 10, 64 << 10, NULL);
-	ok(rc == 0 && drain(v, done) == 2, "those are not either");
+	ok(rc == 0 && drain(v, done) == 2, "a read and a write in sequence are not either");
 	sp_vdrive_stats(v, &s);
 	ok(s.continuations == 0, "a read and a write");
 	sp_vdrive_close(v);

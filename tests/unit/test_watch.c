@@ -65,7 +65,7 @@ static const struct sp_watch_result *run(void)
 	return sp_watch_result(watch);
 }
 
-/* As kernels of several versions write them. */
+/* Lines of several kernel versions. */
 static void recorded(void)
 {
 	struct sp__diskstat s;
@@ -89,7 +89,7 @@ static void recorded(void)
 	ok(!sp__watch_parse_stat("100 0 800 50 20 0 160 30 3 60\n", &s) &&
 		   !sp__watch_parse_stat("", &s) &&
 		   !sp__watch_parse_stat("1 2 3 x 5 6 7 8 9 10 11", &s),
-	   "and what is none");
+	   "and malformed lines are refused");
 	ok(sp__watch_parse_inflight("       3       12\n", &n) && n == 15 &&
 		   !sp__watch_parse_inflight("3\n", &n) && !sp__watch_parse_inflight("a b\n", &n),
 	   "inflight counts reads and writes");
