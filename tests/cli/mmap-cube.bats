@@ -65,7 +65,7 @@ create()
 	"$cube" load c in
 	"$cube" export c | cmp - in
 	run -0 "$cube" create p --points --dims 40x30 --geometry g
-	[[ $output == *"no hops"* ]]
+	[[ $output == *"no tracks or no hops"* ]]
 	run -2 "$cube" create m --dims 40x30 --geometry g --mapping multimap
 	[[ $output == *"known tracks or hops"* ]]
 }

@@ -40,11 +40,11 @@ void print_sizes(const char *label, const uint64_t *sizes, unsigned n)
 }
 
 /* Prints the elements of each fragment. */
-static void describe_parts(const struct sp_cube *cube, size_t parts, unsigned n)
+static void describe_fragments(const struct sp_cube *cube, size_t nfragments, unsigned n)
 {
 	struct sp_cube_fragment part;
 
-	for (size_t k = 0; k < parts; k++) {
+	for (size_t k = 0; k < nfragments; k++) {
 		if (sp_cube_fragment(cube, k, &part))
 			continue;
 		printf("part %-7zu", k + 1);
@@ -74,7 +74,7 @@ static void describe_grid(const struct sp_cube *cube, const struct sp_cube_info 
 	printf("%-12s%" PRIu64 " to %" PRIu64 "%s, %.1f %% of the space unused\n", "blocks",
 	       i->first_block, i->end_block - 1, i->volumes > 1 ? " of each volume" : "",
 	       100 * (double)i->waste_bytes / data);
-	describe_parts(cube, i->fragments > 1 ? i->fragments : 0, n);
+	describe_fragments(cube, i->fragments > 1 ? i->fragments : 0, n);
 }
 
 static void describe(const char *path, const struct sp_cube *cube, const struct sp_cube_info *i)
@@ -129,7 +129,7 @@ static void say_choice(struct config *c)
 		msg("%s: mapped naive: no geometry, so no tracks are known",
 		    quote_file(c->operands.text[0]));
 	else if (info->mapping != SP_CUBE_MULTIMAP && info->points)
-		msg("%s: mapped naive: the geometry has no tracks, or no hops",
+		msg("%s: mapped naive: the geometry has no tracks or no hops",
 		    quote_file(c->operands.text[0]));
 	else if (info->mapping != SP_CUBE_MULTIMAP)
 		msg("%s: mapped %s: for %s MultiMap is slower, is not possible, or wastes too much "

@@ -169,13 +169,13 @@ static void add_query(void *to, const char *option, const char *text)
 	c->queries[c->nqueries++] = text;
 }
 
-static const struct sp_enum_value coalesce_words[] = { { "auto", 0 }, { "off", 1 }, { NULL, 0 } };
+static const struct sp_enum_value coalesce_values[] = { { "auto", 0 }, { "off", 1 }, { NULL, 0 } };
 
 #define TO(member) SETTING_TO(struct config, member)
 #define GIVEN(member) .given = offsetof(struct config, given.member)
 
 static const struct setting settings[] = {
-	{ .doc = "The dataset:", .by = CREATE },
+	{ .doc = "Dataset:", .by = CREATE },
 	{ "dims", "SxSx...", "elements along each dimension", TO(create.shape), .call = set_dims },
 	{ "dtype", "TYPE", "i8 to u64, f32, f64, or bytes:N (f32)", TO(create.shape),
 	  .values = sp_cube_type_values, .call = set_type },
@@ -220,7 +220,7 @@ static const struct setting settings[] = {
 	{ "volumes", "N|PATH,...",
 	  "use N volumes, FILE, FILE.1 and so on; or FILE and the volumes PATH,... (1)",
 	  .call = set_volumes },
-	{ .doc = "Queries to choose the mapping by, or to judge:", .by = CREATE | JUDGES },
+	{ .doc = "Workload:", .by = CREATE | JUDGES },
 	{ "workload", "FILE", "queries, one per line: [WEIGHT] beam K, or\n[WEIGHT] range SxS...",
 	  TO(workload_path) },
 	{ "query", "QUERY", "a query, such as 'beam 1' or 'range 8x8x8'; may be repeated",
@@ -235,7 +235,7 @@ static const struct setting settings[] = {
 	  .by = EXPLAIN },
 	{ "plot", "FILE", "draw the result with gnuplot: FILE.png or FILE.svg", TO(plot),
 	  .call = gnuplot_set, .by = COMPARE },
-	{ .doc = "Data:", .by = LOADERS },
+	{ .doc = "Input and output:", .by = LOADERS },
 	{ "format", "FORM", "raw, npy or csv (by the suffix of the file, or raw)", TO(format),
 	  .values = sp_cube_format_values, .given = offsetof(struct config, format_given),
 	  .by = LOADERS | EXPORT | QUERIES },
@@ -253,7 +253,7 @@ static const struct setting settings[] = {
 	  TO(load.rollup), .call = add_rollup, .by = LOAD },
 	{ "output", "FILE", "write to FILE, which appears when it is complete", TO(output),
 	  .letter = 'o', .by = EXPORT | QUERIES },
-	{ .doc = "What to read:", .by = RANGE },
+	{ .doc = "Selection:", .by = RANGE },
 	{ "dim", "K", "dimension, from 0, of the beam, or at whose end to append", TO(dim),
 	  .number = { 0, SP_CUBE_DIMS_MAX - 1 }, .given = offsetof(struct config, dim_given),
 	  .by = BEAM | APPEND },
@@ -271,7 +271,7 @@ static const struct setting settings[] = {
 	{ "repair", NULL, "finish an interrupted put, and rewrite a damaged superblock", TO(repair),
 	  .by = CHECK },
 	{ "coalesce", "auto|off", "read across gaps that cost less than a request (auto)",
-	  TO(coalesce), .choices = coalesce_words, .by = READERS | CREATE | JUDGES },
+	  TO(coalesce), .choices = coalesce_values, .by = READERS | CREATE | JUDGES },
 	{ "depth", "N", "outstanding requests per volume (1 if simulated, otherwise 16)",
 	  TO(open.depth), .count = 4096, .by = MOVERS | CREATE | JUDGES },
 	{ "request-size", "SIZE", "maximum size of a request (1M)", TO(request),

@@ -13,7 +13,7 @@
  * beyond the ends of the dataset, have the value fill.
  *
  * A dataset of points is not a grid: only existing coordinates take space, and any number of points
- * may have the same coordinates.  A tree divides the space until the points of a node fit in a
+ * can have the same coordinates.  A tree divides the space until the points of a node fit in a
  * cell.  MultiMap places regions of equal nodes; the other cells follow each other in a linear
  * order.  The same functions load, read, change and check points.  In files a point is N
  * coordinates of 8 bytes, little-endian, and its value.
@@ -373,8 +373,7 @@ struct sp_cube_candidate {
 	char reason[SP_ERRINFO_TEXT_MAX];
 	double waste; /* share of the space that is in no cell, 0 to 1 */
 	double predicted_s;
-	double early_s,
-		late_s; /* predicted_s if each aim were 2 blocks easier, or harder, to meet */
+	double early_s, late_s; /* predicted_s if aims were 2 blocks easier, or harder, to meet */
 	double requests, bytes; /* predicted */
 	double measured_s;
 };
@@ -478,12 +477,11 @@ struct sp_cube_load_opts {
 	 * file as SP_CUBE_NPY.
 	 */
 	bool detect;
-	bool ordered;
-	unsigned order
-		[SP_CUBE_DIMS_MAX]; /* dimensions of the input, fastest first; default 0, 1, ... */
-	uint64_t offset;	    /* offset in bytes of the first element in the input */
-	bool big_endian;	    /* the input has big-endian numbers */
-	bool resume;		    /* continue an interrupted load of the same input */
+	bool ordered;			  /* order is given; otherwise 0, 1, ... */
+	unsigned order[SP_CUBE_DIMS_MAX]; /* dimensions of the input, fastest first */
+	uint64_t offset;		  /* offset in bytes of the first element in the input */
+	bool big_endian;		  /* the input has big-endian numbers */
+	bool resume;			  /* continue an interrupted load of the same input */
 	/*
 	 * CSV: divisors of the coordinates.  If one of them is not 0, values are added to their
 	 * elements.
