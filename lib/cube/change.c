@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes cubes: each call goes to the inner room of grids or to that of points.
+ * Changes cubes: passes each call to the inner room for grids or for points.
  */
 #include <errno.h>
 #include <signal.h>
@@ -67,7 +67,7 @@ int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats, struct
 			"a grid stays as it was created: only points are reorganised");
 }
 
-/* Restores what has a valid copy: a put in the log, and a superblock in the other one. */
+/* Restores data with a valid copy: a put from the log, and a superblock from the other one. */
 int sp_cube_repair(struct sp_cube *cube, struct sp_cube_repair *done, struct sp_errinfo *err)
 {
 	struct sp__cubefile *c = &cube->file;
@@ -82,7 +82,7 @@ int sp_cube_repair(struct sp_cube *cube, struct sp_cube_repair *done, struct sp_
 	done->put = c->pending.extent != NULL;
 	done->superblock = c->superblock.slots.alone;
 	rc = sp__put_settle(c, err);
-	/* The next state of the head goes to the other place. */
+	/* The next state of the superblock goes to the other slot. */
 	if (!rc && c->superblock.slots.alone)
 		rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
 	if (!rc)

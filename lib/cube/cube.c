@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens and closes cubes, and tells where their elements are.
+ * Opens, closes and describes cubes, and finds their elements.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,14 +41,14 @@ int sp_cube_close(struct sp_cube *c)
 	return rc;
 }
 
-/* What of the basic cubes is worth telling. */
+/* Copies the sizes of basic cubes if there are several, or they matter. */
 static void copy_basic(const struct sp__mapping *m, uint64_t *basic)
 {
 	for (unsigned i = 0; i < m->grid.n; i++)
 		basic[i] = m->kind == SP_CUBE_MULTIMAP || m->basic.ncubes > 1 ? m->basic.k[i] : 0;
 }
 
-/* What the cells of a grid are. */
+/* Sets the members of info that describe a grid. */
 static void grid_info(const struct sp_cube *c, struct sp_cube_info *info)
 {
 	const struct sp__cube_superblock *h = &c->file.superblock;

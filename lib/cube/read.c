@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads cubes: each call goes to the inner room of grids or to that of points.
+ * Reads cubes: passes each call to the inner room for grids or for points.
  */
 #include <errno.h>
 #include <string.h>
