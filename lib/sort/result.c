@@ -50,7 +50,7 @@ static int check_distinct(const struct sp__sort_result *r)
 		for (const struct sp_output_set_file *o = seen; !rc && o < f; o++)
 			if (sp__output_set_same(o, f))
 				rc = sp__errf(r->err, SP_EUNSUP, "open", r->io->parts[i], -1,
-					      "another part would write it too");
+					      "another part has the same file");
 		f++;
 	}
 	free(seen);

@@ -370,7 +370,7 @@ static int sample(struct sampler *s, struct sp_splitters *to, size_t parts)
 		rc = choose(s, to, parts);
 	if (!rc && !to->n)
 		rc = sp__errf(s->err, SP_EFORMAT, "read", n == 1 ? s->io->inputs[0] : NULL, -1,
-			      "there is no record to choose splitters from");
+			      "there are no records to choose splitters from");
 	return rc;
 }
 
@@ -389,7 +389,8 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 			      "samples are read at random offsets, which compressed inputs "
 			      "do not have");
 	if (!rc && (!parts || parts > UINT32_MAX))
-		rc = sp__errf(err, -EINVAL, "plan", NULL, -1, "that many parts there cannot be");
+		rc = sp__errf(err, -EINVAL, "plan", NULL, -1,
+			      "the number of parts is not between 1 and 4294967295");
 	if (!rc && !s.ranges)
 		rc = no_memory(&s);
 	if (!rc) {

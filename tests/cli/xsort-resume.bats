@@ -98,7 +98,7 @@ checkpoints()
 	cmp out want
 	checkpoints 3000 text
 	LC_ALL=C run -2 resume text
-	[[ $output == *'d: was begun with other keys or options, or another locale: remove this directory to begin again' ]]
+	[[ $output == *'d: was started with other keys or options, or in another locale: remove this directory to start again' ]]
 }
 
 @test "several inputs, one without a newline at its end, and the output is one of them" {
@@ -122,20 +122,20 @@ checkpoints()
 		# shellcheck disable=SC2086 # words
 		run -2 resume $args
 		[ "$(wc -l <<<"$output")" = 1 ]
-		[[ $output == 'xsort: d: '*': remove this directory to begin again' ||
-			$output == *'when d was begun: remove d to begin again' ]]
+		[[ $output == 'xsort: d: '*': remove this directory to start again' ||
+			$output == *'since the checkpoints in d: remove d to start again' ]]
 		cmp d/spindle.journal before
 	done
 	cp -p in keep
 	tr 123 321 <keep >in
 	touch -r keep in
 	run -2 resume -n in
-	[ "$output" = 'xsort: d: has records that are not those of the inputs: remove this directory to begin again' ]
+	[ "$output" = 'xsort: d: has records that are not in the inputs: remove this directory to start again' ]
 	cp -p keep in
 	cp d/spindle.journal before
 	touch -d '1 hour ago' in
 	run -2 resume -n in
-	[ "$output" = 'xsort: in: is not the input, or not as it was, when d was begun: remove d to begin again' ]
+	[ "$output" = 'xsort: in: has changed since the checkpoints in d: remove d to start again' ]
 	cmp d/spindle.journal before
 	[ ! -e out ]
 }
@@ -162,7 +162,7 @@ checkpoints()
 	[[ $output == *'out: can only be written in place, after the work: name another output' ]]
 	mkdir full && touch full/file
 	run -2 "$xsort" --resume=full -o out3 in
-	[ "$output" = 'xsort: full: is not empty, and has no sort to be resumed' ]
+	[ "$output" = 'xsort: full: is not empty and has no checkpoints' ]
 	[ "$(ls full)" = file ]
 	[ ! -e d ]
 }

@@ -168,10 +168,10 @@ refused() # MESSAGE OPTION...
 	refused 'p1: --output and --stats would both write it' -n --split=s -o p%d --stats=p1 in
 	cat p0 p1 | cmp - want
 	ln -s q1 q0
-	refused 'q1: another part would write it too' -n --split=s -o q%d in
+	refused 'q1: another part has the same file' -n --split=s -o q%d in
 	ln p1 r0
 	ln p1 r1
-	refused 'r1: another part would write it too' -n --split=s -o r%d in
+	refused 'r1: another part has the same file' -n --split=s -o r%d in
 	cmp r0 p1
 }
 
@@ -296,7 +296,7 @@ even()
 	[ -z "$("$xsort" --splitters=1 i)" ]
 	: >none
 	[ "$("$xsort" --splitters=2 none i none)" = one ]
-	refused 'none: there is no record to choose splitters from' --splitters=2 none
+	refused 'none: there are no records to choose splitters from' --splitters=2 none
 }
 
 @test "--splitters: more samples than fit into memory; the same seed gives the same" {

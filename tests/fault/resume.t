@@ -119,7 +119,7 @@ tampered()
 			cmp -s want "$out" || bad+="$t: a wrong result with status 0"$'\n'
 			[ ! -e d ] || bad+="$t: d is left"$'\n'
 		else
-			grep -q ': remove .* to begin again$' err || bad+="$t: $(<err)"$'\n'
+			grep -q ': remove .* to start again$' err || bad+="$t: $(<err)"$'\n'
 			[ "$before" = "$(cksum io other "$out" 2>&1)" ] || bad+="$t: a file has changed"$'\n'
 			rm -r d
 			"${sort[@]}" && cmp -s want "$out" || bad+="$t: no new begin"$'\n'

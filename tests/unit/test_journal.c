@@ -135,8 +135,9 @@ static void check_version(uint64_t version, size_t words, int type)
 	o.keys = ks;
 	rc = sp_sort_run(&o, &io, NULL, &err);
 	ok(rc == SP_EUNSUP &&
-		   !strcmp(err.text, "was begun by another version: remove this directory to begin "
-				     "again"),
+		   !strcmp(err.text,
+			   "was started by another version: remove this directory to start "
+			   "again"),
 	   "version %llu, %zu words, then a record of type %d: refused (%s)",
 	   (unsigned long long)version, words, type, err.text);
 	ok(size() == before && access(out, F_OK) < 0, "its journal stays, and nothing is written");

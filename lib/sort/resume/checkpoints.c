@@ -130,7 +130,7 @@ static int take_complete(struct sp__resume *r, const struct sp__journal_record *
 	const size_t bytes = rec->bytes - sp__min(rec->bytes, sizeof(r->complete));
 
 	if (rec->bytes < sizeof(r->complete) || bytes % sizeof(*r->ends))
-		return sp__resume_foreign(r, "has a journal that is damaged");
+		return sp__resume_foreign(r, "has a damaged journal");
 	free(r->ends);
 	r->ends = malloc(bytes + 1);
 	if (!r->ends)
@@ -153,7 +153,7 @@ int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_record *rec)
 	case SP__RECORD_COMPLETE:
 		return take_complete(r, rec);
 	default:
-		return sp__resume_foreign(r, "has a journal that is damaged");
+		return sp__resume_foreign(r, "has a damaged journal");
 	}
 }
 
@@ -245,7 +245,7 @@ int sp__resume_merged(struct sp__resume *r, struct sp__spill *store, struct sp__
 
 		if (next->from != has->to)
 			return sp__errf(r->err, SP_EBALANCE, "merge", NULL, -1,
-					"runs merged are not neighbours");
+					"merged runs are not consecutive");
 		has->to = next->to;
 		sp__tally_join(&has->read, &next->read);
 		sp__tally_join(&has->dropped, &next->dropped);

@@ -86,7 +86,7 @@ int sp__resume_compare(const struct sp__resume *r, const struct sp__tally *skipp
 {
 	if (!memcmp(&r->read, skipped, sizeof(*skipped)))
 		return 0;
-	return sp__resume_foreign(r, "has records that are not those of the inputs");
+	return sp__resume_foreign(r, "has records that are not in the inputs");
 }
 
 bool sp__resume_replaced(const struct sp__resume *r, size_t input)
@@ -109,7 +109,7 @@ static int check_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
 		now = sp__file_state(&st);
 		if (!sp__file_state_same(&now, &r->inputs[i]))
 			return sp__errf(r->err, SP_EUNSUP, "resume", io->inputs[i], -1,
-					"has changed while it was sorted: remove %.100s to begin "
+					"has changed while it was sorted: remove %.100s to start "
 					"again",
 					r->dir.path);
 		ends[i].replaced = has_output && out.st_dev == st.st_dev && out.st_ino == st.st_ino;

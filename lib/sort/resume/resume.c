@@ -64,14 +64,13 @@ int sp__resume_refuse(const struct sp__resume *r, const char *what)
 int sp__resume_foreign(const struct sp__resume *r, const char *what)
 {
 	return sp__errf(r->err, SP_EUNSUP, "resume", r->dir.path, -1,
-			"%s: remove this directory to begin again", what);
+			"%s: remove this directory to start again", what);
 }
 
 int sp__resume_changed(const struct sp__resume *r, const char *input)
 {
 	return sp__errf(r->err, SP_EUNSUP, "resume", input, -1,
-			"is not the input, or not as it was, when %.60s was begun: remove %.60s to "
-			"begin again",
+			"has changed since the checkpoints in %.60s: remove %.60s to start again",
 			r->dir.path, r->dir.path);
 }
 
@@ -82,13 +81,13 @@ static int check_what(const struct sp__resume *r, const struct sp_sort_opts *o,
 		return sp__resume_refuse(r, "only a sort into one named output can be resumed");
 	if (o->run.decompress || o->run.compress_output)
 		return sp__resume_refuse(
-			r, "with compressed inputs or output a sort cannot be resumed");
+			r, "a sort with compressed inputs or output cannot be resumed");
 	if (io->merge || o->compress_program || o->run.volume)
-		return sp__resume_refuse(
-			r, "a merge, and runs of a program or on a volume, cannot be resumed");
+		return sp__resume_refuse(r, "a merge, or a sort with a compress program or a "
+					    "volume, cannot be resumed");
 	if (o->formation == SP_FORM_REPLACEMENT || sp__plan_policy(o) != SP_MERGE_LAZY)
 		return sp__resume_refuse(
-			r, "only runs formed by load and merged lazily can be resumed");
+			r, "only run formation by load with lazy merges can be resumed");
 	return 0;
 }
 
@@ -130,13 +129,12 @@ static int check_version(const struct sp__resume *r, const struct sp__journal_re
 	uint64_t version;
 
 	if (rec->type != SP__RECORD_IDENTITY || rec->bytes < sizeof(version))
-		return sp__resume_refuse(r, "is not a directory of a sort to be resumed");
+		return sp__resume_refuse(r, "is not a directory of checkpoints");
 	memcpy(&version, rec->data, sizeof(version));
 	if (version != FORMAT_VERSION)
-		return sp__resume_foreign(r, "was begun by another version");
-	return rec->bytes < sizeof(struct identity)
-		       ? sp__resume_foreign(r, "has a journal that is damaged")
-		       : 0;
+		return sp__resume_foreign(r, "was started by another version");
+	return rec->bytes < sizeof(struct identity) ? sp__resume_foreign(r, "has a damaged journal")
+						    : 0;
 }
 
 static int compare_identity(const struct sp__resume *r, const struct sp_sort_io *io,
@@ -147,13 +145,13 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 
 	memcpy(&old, rec->data, sizeof(old));
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
-		return sp__resume_foreign(r, "was begun with other inputs");
+		return sp__resume_foreign(r, "was started with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
 		if (!sp__file_state_same(&then[i], &r->inputs[i]) && !sp__resume_replaced(r, i))
 			return sp__resume_changed(r, io->inputs[i]);
 	if (memcmp(&old, now, sizeof(old)))
 		return sp__resume_foreign(
-			r, "was begun with other keys or options, or another locale");
+			r, "was started with other keys or options, or in another locale");
 	return 0;
 }
 
@@ -173,7 +171,7 @@ static int check_empty(const struct sp__resume *r)
 	while (!rc && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
 		    strcmp(e->d_name, JOURNAL_NAME))
-			rc = sp__resume_refuse(r, "is not empty, and has no sort to be resumed");
+			rc = sp__resume_refuse(r, "is not empty and has no checkpoints");
 	closedir(d);
 	return rc;
 }
