@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include <spindle/error.h>
 #include <spindle/run.h>
 
 struct sp_call;

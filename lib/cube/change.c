@@ -2,7 +2,6 @@
 /*
  * Changes cubes: passes each call to the inner room for grids or for points.
  */
-#include <errno.h>
 #include <signal.h>
 #include "base/err.h"
 #include "cube/elements/elements.h"

@@ -2,7 +2,6 @@
 /*
  * Creates the files of a cube as planned: first the volumes, then the superblock.
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 #include "base/err.h"

@@ -2,10 +2,8 @@
 /*
  * Opens, closes and describes cubes, and finds their elements.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/state.h"

@@ -2,11 +2,9 @@
 /*
  * Writes the elements of a box to a file.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "base/err.h"
 #include "base/enum.h"
 #include "cube/state.h"

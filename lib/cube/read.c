@@ -2,9 +2,7 @@
 /*
  * Reads cubes: passes each call to the inner room for grids or for points.
  */
-#include <errno.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "base/err.h"
 #include "cube/elements/elements.h"
 #include "cube/state.h"

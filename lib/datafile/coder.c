@@ -2,7 +2,6 @@
 /*
  * Writes or reads one member of a format at a time.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

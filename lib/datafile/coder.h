@@ -25,9 +25,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/error.h>
 
 /*

@@ -5,12 +5,10 @@
  * States of an existing file: untouched while files are added, except that a short one is
  * lengthened, since only that shows whether quota and limits allow its size; then empty.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/whole.h"
 #include "datafile/creation.h"
 #include "datafile/lock.h"

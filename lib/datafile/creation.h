@@ -18,8 +18,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <spindle/error.h>
 

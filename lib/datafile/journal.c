@@ -5,7 +5,6 @@
  * A record is written by one call, header and data together; what is missing of one that was
  * written in part makes its checksum wrong.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

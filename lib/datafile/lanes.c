@@ -10,7 +10,6 @@
  * the limit, first the depth is lowered until a cell of each request fits, then requests are
  * shorter.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"

@@ -21,8 +21,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/batch.h>
 #include "io/queue.h"
 

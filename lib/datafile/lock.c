@@ -6,7 +6,6 @@
  * reading without a lock and comparing the state once more afterwards, since data can change
  * without it.
  */
-#include <errno.h>
 #include <sys/file.h>
 #include "datafile/lock.h"
 

@@ -15,7 +15,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <spindle/error.h>
 

@@ -2,7 +2,6 @@
 /*
  * Submits requests of several users to one queue, and calls each user when its request is done.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"

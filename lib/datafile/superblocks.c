@@ -8,7 +8,6 @@
  * Rejected: one slot and a journal, which needs a second read on opening; a slot that is written in
  * place, since a device writes no more than a sector as a whole.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

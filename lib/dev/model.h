@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 #define SP__MODEL_BYTES_MAX (UINT64_C(1) << 62) /* offsets have a sign */

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 /* Returns 0 if there is a document; otherwise why there is none: SP_EFORMAT or -ENOMEM. */

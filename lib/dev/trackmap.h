@@ -19,7 +19,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 typedef uint64_t sp__angle; /* 2^64 is one revolution */

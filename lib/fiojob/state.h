@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <spindle/error.h>
 #include "fiojob/fiojob.h"
 
 #define SP__FIOJOB_LINES_MAX 1024

@@ -9,7 +9,6 @@
  * its count of bytes, plus 3, and those bytes, highest first, so that numbers are in order too,
  * and entries with equal keys in that of the source.
  */
-#include <errno.h>
 #include "index/entrysort.h"
 
 #define KEY_END 1

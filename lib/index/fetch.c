@@ -22,7 +22,6 @@
  * Memory: memory_bytes, but at least two blocks; for long records as many as fit into memory_bytes,
  * or one.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>

@@ -10,7 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include "base/mem.h"
 #include "flow/iter.h"
 #include "datafile/requests.h"

@@ -3,7 +3,6 @@
  * The public functions on an open index.  Lookups run ahead of the records that are fetched, and
  * those ahead of the sink; all reads are on one queue.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <spindle/index.h>
 #include <spindle/outfile.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/whole.h"
 #include "index/entrysort.h"
 #include "index/indexfile.h"

@@ -9,7 +9,6 @@
  * that have no parent yet, the last of them apart.  A list of those for each level is all that
  * must be remembered.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <sys/stat.h>

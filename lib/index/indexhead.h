@@ -5,9 +5,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-#include <spindle/error.h>
 #include <spindle/rec.h>
 #include "datafile/source.h"
 #include "index/node.h"

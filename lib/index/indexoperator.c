@@ -3,11 +3,9 @@
  * The records of a range as an operator of a plan.  A batch has what has arrived, so that it comes
  * as early as it can.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <spindle/index.h>
-#include "base/err.h"
 #include "flow/operator.h"
 #include "index/leafscan.h"
 #include "index/matched.h"

@@ -11,7 +11,6 @@
  * whole index, since the new time and the checksum of the head lie in its first 512 bytes, which a
  * device writes as a whole.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

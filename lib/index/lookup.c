@@ -9,7 +9,6 @@
  * Equal keys continue in the next leaf.  Leaves are in the order of their keys; pages between
  * them that are inner nodes are passed over.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/queue.h>
 #include "base/err.h"

@@ -21,7 +21,6 @@
  * what the prefix loses, so whether they still fit is known before.
  */
 #include <endian.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/bisect.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"

@@ -11,7 +11,6 @@
  * Rejected: a link from each leaf to the next.  Its page is not known when the leaf is written, and
  * who reads the pages in order meets it anyway.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"

@@ -8,7 +8,6 @@
  *
  * If the system refuses a thread, the caller packs each buffer when it is full.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
  *
  * If the system refuses a thread, the caller fills each buffer itself when it requests one.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

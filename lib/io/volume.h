@@ -12,7 +12,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include "sim/fwd.h"
 

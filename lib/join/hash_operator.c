@@ -17,7 +17,6 @@
  * Rejected: stages that suspend and resume like the merge join.  Each loop over partitions, blocks,
  * chains and groups would need a state, and temporary space would still block the plan.
  */
-#include <errno.h>
 #include <pthread.h>
 #include "base/clock.h"
 #include "base/delay.h"

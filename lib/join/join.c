@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "base/output_set.h"
 #include "base/utf8mark.h"
 #include "base/whole.h"

@@ -8,7 +8,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 struct sp__trace;

@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 /*

@@ -9,7 +9,6 @@
 #include <emmintrin.h>
 #endif
 #include <spindle/batch.h>
-#include <spindle/error.h>
 #include <spindle/rec.h>
 #include "base/mem.h"
 

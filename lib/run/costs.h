@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/run.h>
 
 /* The cost of a read in two numbers, t and s of Zhang & Larson. */

@@ -4,9 +4,7 @@
  *
  * Not modelled: a page cache that follows the trace of another run (policy=opt).
  */
-#include <errno.h>
 #include <stdlib.h>
-#include "base/err.h"
 #include "base/minmax.h"
 #include "run/dryrun.h"
 #include "run/volume_spec.h"

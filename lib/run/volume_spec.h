@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/run.h>
 
 struct sp__volume;

@@ -23,7 +23,6 @@
 #pragma once
 
 #include <sys/queue.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include "sim/fwd.h"
 

@@ -20,7 +20,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 #define SP__FS_GROUP_PAGES 8

@@ -27,7 +27,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 #define SP__PCACHE_PAGES_MAX (UINT64_C(1) << 30)

@@ -3,7 +3,6 @@
  * Sorts, cuts and merges data in memory.  The sort itself sorts it, binary search finds the cuts,
  * and the loser tree of the final merge merges it; its cursors read each buffer as one span.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/buffers.h>

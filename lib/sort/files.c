@@ -2,7 +2,6 @@
 /*
  * Named inputs to an output, or several: scan, sort, write as one plan.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

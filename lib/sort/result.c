@@ -11,7 +11,6 @@
  * While files get their names, signals are blocked, so a signal leaves all parts or none.  If the
  * system then refuses a name, the sort fails, and the parts before it stay.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>

@@ -23,7 +23,6 @@
  * Rejected: the record that starts after a random byte, which prefers records after long ones; one
  * offset for all strata, which resonates with periodic files.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

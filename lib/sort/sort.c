@@ -2,13 +2,11 @@
 /*
  * Sorts step by step: put batches, finish, get batches.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
 #include "rec/collate.h"
 #include "run/memory.h"
-#include "sort/plan/plan.h"
 #include "sort/state.h"
 
 static int fail(struct sp_sort *s, int rc)

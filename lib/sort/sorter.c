@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Collects the records of another capability and puts them into a sort, 64 KiB per batch. */
-#include <errno.h>
 #include "base/err.h"
 #include "run/env.h"
 #include "sort/sort.h"

@@ -14,7 +14,6 @@
  * Rejected: a splitter as a pair of key and record.  It would balance a key with many records, but
  * divide groups that -u collapses.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

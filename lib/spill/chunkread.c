@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a run chunk by chunk ahead (chunkread.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
 #include "base/err.h"

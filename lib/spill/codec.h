@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/spill.h>
 
 struct sp__codec;

@@ -2,7 +2,6 @@
 /*
  * Reads an option whose argument is one of a list of names.
  */
-#include <errno.h>
 #include <stdio.h>
 #include "number.h"
 #include "msg.h"

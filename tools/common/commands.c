@@ -2,7 +2,6 @@
 /*
  * Reads the command line of a tool with commands, and prints its help.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

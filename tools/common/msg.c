@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "msg.h"
 #include "progress.h"
 

@@ -3,7 +3,6 @@
  * Reads numbers, sizes and times from arguments of options.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <stdint.h>
 #include <spindle/enum.h>
 
 #define SIZE_FORMS "valid sizes are such as 512b, 4K, 64M, 2G, 1T and 10%"

@@ -11,7 +11,6 @@
 #include <strings.h>
 #include <wchar.h>
 #include <wctype.h>
-#include <spindle/error.h>
 #include "msg.h"
 
 /* bytes of the longest form of a byte: '\'' closed, escaped, opened again */

@@ -2,7 +2,6 @@
 /*
  * Reserves closed standard descriptors, and reports write errors of standard output.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

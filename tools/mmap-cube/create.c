@@ -2,7 +2,6 @@
 /*
  * Runs mmap-cube create, info and map.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

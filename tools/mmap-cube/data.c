@@ -3,7 +3,6 @@
  * Runs the commands of mmap-cube that read or write elements.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

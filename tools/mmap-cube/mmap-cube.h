@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <spindle/cube.h>
 #include "commands.h"
 #include "common_options.h"

@@ -2,7 +2,6 @@
 /*
  * Reads and checks the command line of mmap-cube.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <limits.h>

@@ -3,7 +3,6 @@
  * Compares all mappings for a workload: predicted, and measured on the simulated volume with cubes
  * that have no file.  Every query has the same positions under each mapping.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

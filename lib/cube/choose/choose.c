@@ -17,11 +17,8 @@
  * A cache in the drive can change the order of mappings, and predictions do not model it: on a
  * simulated drive with a cache the candidates of the last comparison are measured.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <spindle/error.h>
-#include "base/minmax.h"
 #include "base/rng.h"
 #include "cube/choose/choose.h"
 #include "cube/file/transfer.h"

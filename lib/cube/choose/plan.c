@@ -6,7 +6,6 @@
  * tracks, the cells of MultiMap begin on the first whole track after the table.  The blocks of the
  * file are those of the device from its start.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
@@ -16,7 +15,6 @@
 #include "cube/file/extents.h"
 #include "cube/choose/plan.h"
 #include "cube/file/putlog.h"
-#include "cube/points/points.h"
 #include "cube/file/volumes.h"
 #include "dev/geometry.h"
 #include "dev/drive.h"

@@ -2,7 +2,6 @@
 /*
  * Plans a dataset of points, which is empty: superblocks, no directory, the cell outside.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"

@@ -35,13 +35,10 @@
  *
  * Not modelled: the drive's cache, schedulers, the arms of an array.
  */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <spindle/geometry.h>
-#include "base/bisect.h"
 #include "base/minmax.h"
-#include "base/rng.h"
 #include "cube/choose/prediction.h"
 #include "cube/mapping/walk.h"
 #include "dev/drive.h" /* names of layouts */

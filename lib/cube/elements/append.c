@@ -6,7 +6,6 @@
  * The head in memory is the new one while cells are written, and the old one while elements are
  * read that share tiles with the new ones.
  */
-#include <errno.h>
 #include <string.h>
 #include <fcntl.h>
 #include <sys/resource.h>

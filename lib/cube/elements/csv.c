@@ -11,10 +11,8 @@
  * cube is complete.  A load into the cube itself that was interrupted is done again with the same
  * input, since it sets the same elements; sums would be added twice.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/input/csvlines.h"

@@ -8,7 +8,6 @@
  * it is until its head is replaced.  If a fragment has nothing else, it leaves then; so appending
  * layer by layer takes turns between two locations until the tiles are full.
  */
-#include <errno.h>
 #include <string.h>
 #include "base/array.h"
 #include "base/err.h"

@@ -7,9 +7,7 @@
  * of their own.  If the volumes have no space for it, the elements are written over the old ones;
  * then an input is first known to have the right length, and a pipe is copied to a file for that.
  */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/whole.h"
 #include "cube/elements/csv.h"

@@ -13,8 +13,6 @@
  * ahead, since an error would have to wait for what may never come.  The checksums of a slab
  * follow when its last cell has been written.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
 #include "base/mem.h"

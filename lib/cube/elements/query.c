@@ -9,10 +9,7 @@
  * Without a sink only requests are made, and nothing need be kept; checksums, if they are to be
  * compared, still want slabs, of whole tiles then.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <spindle/error.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/elements/elements.h"

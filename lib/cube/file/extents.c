@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "base/whole.h"
 #include "cube/file/extents.h"
-#include "cube/file/putlog.h"
 
 uint32_t sp__extent_cells(uint64_t cell_bytes)
 {

@@ -2,7 +2,6 @@
 /*
  * Checks what a call wants of an open cube, and marks and syncs its volumes.
  */
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"

@@ -9,7 +9,6 @@
  *
  * Where there are no locks, programs that use a cube must agree otherwise.
  */
-#include <errno.h>
 #include "base/err.h"
 #include "cube/file/putlog.h"
 #include "datafile/lock.h"

@@ -4,7 +4,6 @@
  * simulated machine, if any.  On a simulated machine the whole file is stored from the first block
  * of the device on, and requests take the device's time; the bytes are those of the file.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include "cube/file/putlog.h"
 #include "cube/file/volumes.h"
 #include "io/volume.h"
-#include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sim/machine.h"
 

@@ -6,10 +6,8 @@
  *
  * Regions come first: a leaf and a region never have a point in common.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "base/bisect.h"
 #include "base/minmax.h"
 #include "cube/file/pointcell.h"

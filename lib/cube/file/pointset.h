@@ -16,7 +16,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include "cube/file/superblock.h"
 #include "cube/mapping/zkey.h"
 

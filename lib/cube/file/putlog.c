@@ -2,7 +2,6 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "datafile/journal.h"
 #include "base/whole.h"

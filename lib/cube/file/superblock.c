@@ -3,7 +3,6 @@
  * Names the members of a superblock in their order, for a coder that writes or reads them, and
  * checks what was read.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"

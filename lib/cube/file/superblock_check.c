@@ -4,7 +4,6 @@
  * After these checks no number of the head leads to an overflow, a division by zero, or memory
  * beyond a buffer.
  */
-#include <errno.h>
 #include <string.h>
 #include "cube/file/extents.h"
 #include "cube/file/superblock.h"

@@ -6,10 +6,7 @@
  * Reads pass over gaps up to the blocks that pass under the head during the shortest positioning,
  * the aim of hops, if the tracks are known; else up to GAP_BYTES.  Writes pass over no gap.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <spindle/error.h>
 #include "base/err.h"
 #include "cube/file/putlog.h"
 #include "cube/file/transfer.h"

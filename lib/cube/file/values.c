@@ -3,7 +3,6 @@
  * Types of elements, and elements as text.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <math.h>
@@ -11,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/cube.h>
-#include <spindle/error.h>
 #include "base/enum.h"
 
 SP__ENUM_TABLE(sp_cube_type, { "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 }, { "u8", SP_CUBE_U8 },

@@ -5,11 +5,9 @@
  * Format of a header: the members below, then the checksum of them, then zeros up to a page.  Only
  * cubes with a log of puts have a generation.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"

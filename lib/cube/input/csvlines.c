@@ -2,7 +2,6 @@
 /*
  * Reads points from lines of CSV.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  * elements are read.  If the length of a pipe must be known, or its elements are not read in
  * sequence, it is copied to a temporary file.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

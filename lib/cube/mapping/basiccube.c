@@ -11,11 +11,9 @@
  * jumps of one step along each dimension, plus the time that hops to other rounds of a serpentine
  * add, plus the share of unused space.  A volume without a cube counts as unused space.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include <spindle/geometry.h>
 #include "base/array.h"
 #include "base/bisect.h"

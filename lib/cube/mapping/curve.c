@@ -24,7 +24,6 @@
  * Memory: one frame per level; nothing is sorted.
  */
 #include <string.h>
-#include <spindle/error.h>
 #include "base/minmax.h"
 #include "cube/mapping/curve.h"
 

@@ -2,7 +2,6 @@
 /*
  * Declusters basic cubes over volumes, and splits a linear mapping into one part per volume.
  */
-#include <spindle/error.h>
 #include "base/minmax.h"
 #include "base/enum.h"
 #include "cube/mapping/decluster.h"

@@ -6,7 +6,6 @@
  *
  * A cube has few fragments, so the search is linear.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

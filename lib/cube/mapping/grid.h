@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/cube.h>
 #include "base/minmax.h"
 

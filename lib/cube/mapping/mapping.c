@@ -2,7 +2,6 @@
 /*
  * Computes linear mappings, and passes MultiMap to multimap.c.
  */
-#include <errno.h>
 #include "cube/mapping/mapping.h"
 #include "cube/mapping/walk.h"
 

@@ -42,7 +42,6 @@
  *
  * Source: Shao 2008, figure 5.4; the order of rows is our own.
  */
-#include <errno.h>
 #include <string.h>
 #include "base/bisect.h"
 #include "base/minmax.h"

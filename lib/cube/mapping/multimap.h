@@ -15,7 +15,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include "cube/mapping/decluster.h"
 
 struct sp_geometry;

@@ -3,7 +3,6 @@
  * Copies elements between cells and the buffer of a box.
  */
 #include <string.h>
-#include "base/minmax.h"
 #include "cube/mapping/tiles.h"
 
 uint64_t sp__tiles_init(struct sp__tiles *t, const struct sp_cube_shape *shape,

@@ -3,7 +3,6 @@
  * Makes keys of coordinates and coordinates of keys.
  */
 #include <string.h>
-#include <spindle/error.h>
 #include "base/minmax.h"
 #include "cube/mapping/zkey.h"
 

@@ -4,9 +4,7 @@
  * with a checksum.  The directory begins at a block.  Its space is reserved for the leaves of the
  * whole tree.
  */
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/minmax.h"

@@ -14,7 +14,6 @@
  * Memory: half for sorting, later for the tree; a quarter for collected cells; a quarter for
  * requests.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>

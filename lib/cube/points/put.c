@@ -10,7 +10,6 @@
  * interrupted, all earlier points are kept; at worst an overflow cell is unused until the dataset
  * is reorganised, or the count in the superblock is one too low.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -12,10 +12,8 @@
  *
  * Every cell is compared with its checksum.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"

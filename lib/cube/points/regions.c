@@ -28,7 +28,6 @@
  * If part of a leaf is in a region, the same share of its points is.  This is an estimate: tree.c
  * makes the leaves again without the regions, and counts the points of regions.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

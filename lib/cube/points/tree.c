@@ -12,10 +12,8 @@
  *
  * The leaves of a linear mapping are numbered along it by their first coordinates.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"

@@ -20,7 +20,6 @@
  * next.  Partitions fill in nearly the same order each time, so their chunks are at nearly one
  * distance, and whether its angle suits the drive varies.
  */
-#include <errno.h>
 #include <math.h>
 #include "base/err.h"
 #include "join/result/emit.h"

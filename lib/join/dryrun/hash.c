@@ -6,7 +6,6 @@
  *
  * Not modelled: partitions evicted because the plan was wrong, and the filter.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"

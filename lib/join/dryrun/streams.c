@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Submits the requests of streams that move no bytes (streams.h). */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "join/dryrun/streams.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks that index nested loops can do a join, and that an index is on one of its keys. */
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/err.h"

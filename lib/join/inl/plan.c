@@ -3,17 +3,13 @@
  * Joins files by index nested loops: makes the plan above a scan of the outer file, and writes the
  * rows of its root.  Before it waits, it writes all rows that it has.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include "base/err.h"
 #include "base/minmax.h"
 #include "join/plan/plan.h"
 #include "join/inl/plan.h"
 #include "join/input/balance.h"
 #include "join/inl/index.h"
-#include "join/keys/tags.h"
 #include "run/costs.h"
 #include "run/memory.h"
 

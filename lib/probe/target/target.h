@@ -12,8 +12,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/probe.h>
 
 struct sp__shot {

@@ -11,7 +11,6 @@
  *
  * Not modelled: compression, records that are dropped because keys repeat, checkpoints.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/err.h"

@@ -7,7 +7,6 @@
  * of a page it computes and writes the bytes up to the page's key.  A key is the share of the run's
  * records up to it, with the deviation of a random walk.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <spindle/batch.h>

@@ -15,7 +15,6 @@
  * Natural order: a slot that is already in order is not sorted.  A slot whose first record does not
  * precede the last stored record continues the run being written, so sorted input makes one run.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"

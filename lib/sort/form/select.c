@@ -13,7 +13,6 @@
  * While all records fit in memory, no run is written, and the final merge merges the strips in
  * memory.
  */
-#include <errno.h>
 #include "base/err.h"
 #include "sort/form/forming.h"
 

@@ -13,7 +13,6 @@
 #include "base/ring.h"
 #include "sort/merge/divide.h"
 #include "sort/merge/group.h"
-#include "sort/plan/plan.h"
 
 /* Fewer bytes take less time than the preparations. */
 #define MIN_BYTES (UINT64_C(1) << 20)

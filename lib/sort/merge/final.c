@@ -7,7 +7,6 @@
  * merge, as long as the remaining memory is enough for the pages of the spilled ones.
  */
 #include <stdlib.h>
-#include "base/err.h"
 #include "base/minmax.h"
 #include "sort/plan/plan.h"
 #include "sort/merge/merging.h"

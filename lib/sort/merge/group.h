@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <spindle/api.h>
 #include <spindle/rec.h>
 #include "base/mem.h"
 #include "sort/shared.h"

@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include <stdint.h>
 #include "io/queue.h"
 
 /* Moves bytes from one offset to a lower one; adds its requests to io.  0 or -errno. */

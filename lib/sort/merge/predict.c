@@ -18,7 +18,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include "run/memory.h"
 #include "sort/plan/layout.h"
 #include "sort/plan/predict.h"
 #include "sort/merge/merging.h"

@@ -17,17 +17,12 @@
  * Refusals.  The minimum memory is found by bisection over the planner itself, so that
  * the message cannot disagree with it.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include "base/err.h"
-#include "base/minmax.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sort/plan/predict.h"
 #include "sort/plan/layout.h"
-#include "sort/plan/readplan.h"
-#include "spill/writer.h"
 
 #define MIN_PAGE 4096u
 #define USUAL_PAGE (32u << 10)

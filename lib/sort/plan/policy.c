@@ -24,7 +24,6 @@
  * possible on a disk, unlike on tapes.  For the same reason the final merge comes as
  * soon as no more than fan_in runs are left (not in PPMS, whose result is a run).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"

@@ -29,8 +29,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <spindle/sort.h>
 
 struct sp__policy_step {

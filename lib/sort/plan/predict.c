@@ -12,11 +12,9 @@
  * Not modelled: arrays, drives that reorder requests, too little memory to describe all extents,
  * skewed input.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "run/memory.h"
-#include "sort/plan/policy.h"
 #include "sort/plan/predict.h"
 
 /* A run: its bytes, and how many of its pages begin an extent of their own. */

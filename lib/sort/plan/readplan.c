@@ -17,7 +17,6 @@
  * Memory: 40 bytes a run; 4 a page for forecasting; 8 a cluster for clustering,
  * and 12 a page more while it plans.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "sort/plan/readplan_impl.h"

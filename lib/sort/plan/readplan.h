@@ -29,9 +29,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <spindle/sort.h>
 
 struct sp__readplan_opts {

@@ -32,7 +32,6 @@
  * a log T for each page); the backward scan of the paper, which is quadratic
  * when the sequence leaves slack for long, as with sorted input.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "sort/plan/readplan_impl.h"

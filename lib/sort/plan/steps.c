@@ -4,14 +4,12 @@
  *
  * Assumptions: records are equally long and in random order.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "base/ring.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
-#include "sort/plan/layout.h"
 #include "sort/plan/policy.h"
 #include "sort/plan/readplan.h"
 #include "sort/plan/steps.h"

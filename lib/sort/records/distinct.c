@@ -42,7 +42,6 @@
  */
 #include <string.h>
 #include "base/hash.h"
-#include "base/minmax.h"
 #include "sort/records/runbuf_impl.h"
 
 #define BLOCK 32

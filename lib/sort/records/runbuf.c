@@ -6,7 +6,6 @@
  * one memcpy() then copies these records.  Other records are copied one by one, after
  * their keys.
  */
-#include <errno.h>
 #include "sort/records/runbuf_impl.h"
 
 void sp__runbuf_init(struct sp__runbuf *rb, const struct sp_keyset *keys)

@@ -2,12 +2,10 @@
 /*
  * Writes runs, and ranges of the result, as records of the journal, and reads these records.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"

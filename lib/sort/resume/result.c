@@ -10,7 +10,6 @@
  * Rejected: to trust the inode alone, since a program that appends to the result, or truncates it,
  * keeps the inode.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -27,7 +27,6 @@
  *   holes are punched instead.
  */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 /*
  * Adopts the runs of an interrupted sort, after reading and verifying them.
  */
-#include <errno.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "sort/runs/step.h"

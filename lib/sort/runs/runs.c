@@ -3,7 +3,6 @@
  * Writes runs: the one that is being formed, which the next sorted records can continue, and those
  * that merges make.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"

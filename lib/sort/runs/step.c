@@ -4,7 +4,6 @@
  * a program compressed the runs; then writes a new run.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "run/charge.h"

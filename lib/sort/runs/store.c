@@ -3,10 +3,8 @@
  * Opens temporary space for runs: direct or through the page cache, with or without last keys.
  * Keeps the descriptors of its pages within the memory.
  */
-#include <errno.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "base/err.h"
 #include "base/host.h"
 #include "base/minmax.h"
 #include "sort/plan/plan.h"

@@ -6,7 +6,6 @@
  * empty, and then, for the minimum, in the list of the largest blocks.  At most LOOK blocks of a
  * list are examined.
  */
-#include <stdbool.h>
 #include <string.h>
 #include "base/bits.h"
 #include "sort/select/recmem.h"

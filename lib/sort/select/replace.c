@@ -5,7 +5,6 @@
  * A record larger than the whole memory is a giant.  It is output directly once memory is empty, to
  * the next run if it precedes the record output last.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <spindle/batch.h>

@@ -8,7 +8,6 @@
  * record is in its carry, swaps the buffers.  One buffer is enough, because the cursor that moves
  * is always that of the record merged last.
  */
-#include <errno.h>
 #include <spindle/batch.h>
 #include "base/err.h"
 #include "base/few.h"

@@ -5,7 +5,6 @@
  * The tree is an array: node 1 is the root, the children of node i are 2 i and 2 i + 1, and leaf i
  * of n is node n + i.  Node 0 has the winner.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <spindle/batch.h>
