@@ -19,7 +19,6 @@
 
 #define REQUEST_MAX (UINT64_C(1) << 30) /* a result is an int32_t */
 #define REQUESTS_MAX 4096		/* of a queue */
-#define REAP_MAX 64
 /* Memory of a request in addition to its cells. */
 #define REQUEST_MEMORY (sizeof(struct sp__lanerequest) + sizeof(struct sp__lanerequest *))
 
@@ -120,11 +119,28 @@ static void set_sizes(struct sp__runlanes *l)
 	l->pool_bytes = l->nrequests * l->rules.request_blocks * o->block_bytes;
 }
 
+static void completed(struct sp__io_owner *owner, struct sp__request *r)
+{
+	struct sp__runlanes *l = (void *)owner;
+	struct sp__lanerequest *q = (void *)r;
+
+	l->free[l->nfree++] = q;
+	q->lane->outstanding--;
+	if (l->error)
+		return;
+	if (r->result != (int32_t)r->bytes)
+		l->error = sp__volume_err(
+			l->opts.err, r->volume, r->result < 0 ? r->result : SP_ECORRUPT,
+			r->op == SP__OP_READ ? "read" : "write", (long long)r->offset);
+	else if (r->op == SP__OP_READ)
+		l->opts.move(l->opts.arg, q);
+}
+
 int sp__runlanes_open(struct sp__runlanes *l, const struct sp__runlanes_opts *opts)
 {
 	struct sp__queue_opts qo = opts->queue;
 
-	*l = (struct sp__runlanes){ .opts = *opts };
+	*l = (struct sp__runlanes){ .owner.completed = completed, .opts = *opts };
 	set_sizes(l);
 	l->pool = sp__pages_alloc(l->pool_bytes, true);
 	l->requests = calloc(l->nrequests, sizeof(*l->requests));
@@ -140,7 +156,6 @@ int sp__runlanes_open(struct sp__runlanes *l, const struct sp__runlanes_opts *op
 		struct sp__lanerequest *q = &l->requests[l->nfree];
 
 		q->r.data = l->pool + l->nfree * l->rules.request_blocks * opts->block_bytes;
-		q->r.tag = l->nfree;
 		l->free[l->nfree] = q;
 	}
 	qo.depth = l->nrequests;
@@ -152,6 +167,7 @@ int sp__runlanes_open(struct sp__runlanes *l, const struct sp__runlanes_opts *op
 void sp__runlanes_begin(struct sp__runlanes *l, enum sp__op op, uint64_t gap_blocks)
 {
 	l->op = op;
+	l->error = 0;
 	l->rules.gap_blocks = gap_blocks;
 	for (unsigned v = 0; v < l->opts.volumes; v++) {
 		l->lanes[v].ending = false;
@@ -162,25 +178,9 @@ void sp__runlanes_begin(struct sp__runlanes *l, enum sp__op op, uint64_t gap_blo
 /* Waits for `min` requests, and takes all that have completed. */
 static int reap(struct sp__runlanes *l, unsigned min)
 {
-	struct sp__request *done[REAP_MAX];
-	int n = sp__queue_reap(l->queue, done, REAP_MAX, sp__min(min, REAP_MAX), -1), rc = 0;
+	int n = sp__queue_complete(l->queue, min, -1);
 
-	for (int i = 0; i < n; i++) {
-		struct sp__request *r = done[i];
-		struct sp__lanerequest *q = &l->requests[r->tag];
-
-		l->free[l->nfree++] = q;
-		q->lane->outstanding--;
-		if (rc)
-			continue;
-		if (r->result != (int32_t)r->bytes)
-			rc = sp__volume_err(
-				l->opts.err, r->volume, r->result < 0 ? r->result : SP_ECORRUPT,
-				r->op == SP__OP_READ ? "read" : "write", (long long)r->offset);
-		else if (r->op == SP__OP_READ)
-			l->opts.move(l->opts.arg, q);
-	}
-	return n < 0 ? sp__err(l->opts.err, n, "wait", l->opts.name, -1) : rc;
+	return n < 0 ? sp__err(l->opts.err, n, "wait", l->opts.name, -1) : l->error;
 }
 
 /* Submits the first free request, whose runs are set. */
@@ -196,7 +196,7 @@ static int submit(struct sp__runlanes *l, struct sp__runlane *lane, unsigned n)
 	*r = (struct sp__request){ .op = l->op,
 				   .volume = lane->volume,
 				   .data = r->data,
-				   .tag = r->tag,
+				   .owner = &l->owner,
 				   .offset = (first - lane->begin_block) * l->opts.block_bytes,
 				   .bytes = (uint32_t)((end - first) * l->opts.block_bytes) };
 	if (l->op == SP__OP_WRITE)

@@ -78,11 +78,13 @@ struct sp__runlanes_opts {
 };
 
 struct sp__runlanes {
+	struct sp__io_owner owner; /* of all requests */
 	struct sp__runlanes_opts opts;
 	enum sp__op op;
 	struct sp__runlane_rules rules;
 	struct sp__runlane *lanes; /* opts.volumes; the caller sets source, volume, begin_block */
 	struct sp__queue *queue;
+	int error;	       /* of the first request that failed */
 	uint64_t seeks;	       /* requests that do not begin where the one before ended */
 	uint64_t memory_bytes; /* in use, for the caller to charge */
 	uint8_t *pool;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Submits requests of several users to one queue, and calls each user when its request is done.
+ * Submits requests of several users to one queue, and notifies each user of its own.
  */
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "datafile/requests.h"
-
-#define REAP_MAX 64
 
 /* Does not wait if no request is outstanding: the users find that out. */
 static int until(void *requests, int64_t timeout_ns)
@@ -47,12 +45,11 @@ static const char *op_of(const struct sp__request *req)
 	return req->op == SP__OP_READ ? "read" : "write";
 }
 
-int sp__requests_add(struct sp__requests *r, struct sp__owned_request *request)
+int sp__requests_add(struct sp__requests *r, struct sp__request *request)
 {
-	if (!SP__ARRAY_GROW(r->added, r->room, r->nadded + 1))
-		return sp__err(r->err, -ENOMEM, op_of(&request->req), request->req.volume->name,
-			       -1);
-	r->added[r->nadded++] = &request->req;
+	if (!SP__ARRAY_GROW(r->added, r->capacity, r->nadded + 1))
+		return sp__err(r->err, -ENOMEM, op_of(request), request->volume->name, -1);
+	r->added[r->nadded++] = request;
 	return 0;
 }
 
@@ -72,16 +69,10 @@ int sp__requests_flush(struct sp__requests *r)
 
 int sp__requests_collect(struct sp__requests *r)
 {
-	struct sp__request *done[REAP_MAX];
 	int n = sp__requests_flush(r);
 
 	if (!n && sp__queue_outstanding(r->queue))
-		n = sp__queue_reap(r->queue, done, REAP_MAX, 0, 0);
-	for (int i = 0; i < n; i++) {
-		struct sp__owned_request *request = (void *)done[i];
-
-		request->done(request);
-	}
+		n = sp__queue_complete(r->queue, 0, 0);
 	if (n < 0 && !r->error)
 		r->error = sp__err(r->err, n, "wait", NULL, -1);
 	return r->error;
@@ -97,13 +88,13 @@ static uint64_t align_down(const struct sp__volume *v, uint64_t offset)
 	return offset / v->align_bytes * v->align_bytes;
 }
 
-char *sp__request_aim(struct sp__owned_request *r, struct sp__volume *v, uint64_t offset,
-		      size_t bytes, void *data)
+char *sp__request_aim(struct sp__request *r, struct sp__io_owner *owner, struct sp__volume *v,
+		      uint64_t offset, size_t bytes, void *data)
 {
 	uint64_t begin = align_down(v, offset);
 
-	r->req = (struct sp__request){ .volume = v, .offset = begin, .data = data };
-	r->req.bytes = (uint32_t)(align_down(v, offset + bytes + v->align_bytes - 1) - begin);
+	*r = (struct sp__request){ .volume = v, .offset = begin, .data = data, .owner = owner };
+	r->bytes = (uint32_t)(align_down(v, offset + bytes + v->align_bytes - 1) - begin);
 	return (char *)data + (offset - begin);
 }
 
@@ -112,11 +103,11 @@ size_t sp__request_capacity(const struct sp__volume *v, size_t bytes)
 	return (size_t)align_down(v, bytes + 2 * (size_t)v->align_bytes - 2);
 }
 
-int sp__request_result(const struct sp__owned_request *r, const char *at, size_t bytes)
+int sp__request_result(const struct sp__request *r, const char *at, size_t bytes)
 {
-	size_t before = (size_t)(at - (const char *)r->req.data);
+	size_t before = (size_t)(at - (const char *)r->data);
 
-	if (r->req.result < 0)
-		return r->req.result;
-	return (size_t)r->req.result < before + bytes ? SP_ECORRUPT : 0;
+	if (r->result < 0)
+		return r->result;
+	return (size_t)r->result < before + bytes ? SP_ECORRUPT : 0;
 }

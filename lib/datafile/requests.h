@@ -2,8 +2,8 @@
 /*
  * Requests outstanding on one queue, for several users in one thread.
  *
- * Each request names a function that is called when it is done, so users need not know of each
- * other.  Requests that are added are submitted together, as one batch, by the next flush, collect
+ * Each request names an owner that is notified when it is completed, so users need not know of
+ * each other.  Requests that are added are submitted together, as one batch, by the next flush, collect
  * or wait.  All users wait with one waiter, and so in one call of the system.
  *
  * A user that finds its request outstanding calls sp__requests_later() and returns SP_LATER; when
@@ -16,21 +16,10 @@
 #include "flow/iter.h"
 #include "io/queue.h"
 
-/*
- * Allocated by its user, usually within a buffer or a frame.  From sp__requests_add() until done is
- * called it belongs to the queue, with the bytes that it names.
- */
-struct sp__owned_request {
-	struct sp__request req; /* set by the user, as for sp__queue_submit() */
-	/* Called by sp__requests_collect() with req.result set; may add requests, r included. */
-	void (*done)(struct sp__owned_request *r);
-	void *owner; /* the user's */
-};
-
 struct sp__requests {
 	struct sp__queue *queue;
 	struct sp__request **added; /* nadded, not submitted yet */
-	size_t nadded, room;
+	size_t nadded, capacity;
 	struct sp__waiter wait; /* for the queue, on behalf of all users */
 	struct sp_errinfo *err; /* borrowed */
 	int error;		/* of the queue; stays */
@@ -40,38 +29,40 @@ struct sp__requests {
 SP_MUST_CHECK int sp__requests_open(struct sp__requests *r, const struct sp__queue_opts *opts,
 				    struct sp_errinfo *err);
 /*
- * Waits for all outstanding requests without calling done, then closes the queue.  To be called
+ * Waits for all outstanding requests without notifying owners, then closes the queue.  To be called
  * before the buffers of requests are freed.  Accepts a struct that is all zero.
  */
 void sp__requests_close(struct sp__requests *r);
 
 /*
- * Adds a request; its user sees to it that no more than the depth of the queue are added or
- * outstanding.  Returns 0 or -ENOMEM.
+ * Adds a request, set as for sp__queue_submit(), and with its owner.  Its user allocates it, usually
+ * within a buffer or a frame.  It belongs to the queue, with the bytes that it names, until the
+ * owner is notified.  At most the depth of the queue may be added or outstanding.  Returns 0 or
+ * -ENOMEM.
  */
-SP_MUST_CHECK int sp__requests_add(struct sp__requests *r, struct sp__owned_request *request);
+SP_MUST_CHECK int sp__requests_add(struct sp__requests *r, struct sp__request *request);
 /* Submits what has been added.  Returns 0, or the first error of the queue, again and again. */
 SP_MUST_CHECK int sp__requests_flush(struct sp__requests *r);
 /*
- * Submits what has been added, and calls done of requests that have completed; does not wait.
- * Returns 0, or the first error of the queue.  An error of a request is in its req.result.
+ * Submits what has been added, and notifies the owners of completed requests, which may add
+ * requests; does not wait.  Returns 0, or the first error of the queue.  An error of a request is its
+ * result.
  */
 SP_MUST_CHECK int sp__requests_collect(struct sp__requests *r);
 /* Registers the wait for the next completion; for a user that is about to return SP_LATER. */
 void sp__requests_later(struct sp__requests *r, struct sp__waits *waits);
 
 /*
- * Makes a request read bytes [offset, offset + bytes) of a volume, widened to its alignment, into
+ * Makes a request of this owner that reads bytes [offset, offset + bytes) of a volume, widened to its alignment, into
  * data, which has sp__request_capacity() bytes and the alignment of the volume.  Returns the
  * address in data where the byte at offset will be.
  */
-char *sp__request_aim(struct sp__owned_request *r, struct sp__volume *v, uint64_t offset,
-		      size_t bytes, void *data);
+char *sp__request_aim(struct sp__request *r, struct sp__io_owner *owner, struct sp__volume *v,
+		      uint64_t offset, size_t bytes, void *data);
 /* Returns the bytes of memory that a read of so many bytes at any offset needs. */
 size_t sp__request_capacity(const struct sp__volume *v, size_t bytes);
 /*
- * Checks a read that is done; at: as sp__request_aim() returned it.  Returns 0; the error of the
+ * Checks a completed read; at: as sp__request_aim() returned it.  Returns 0; the error of the
  * request; or SP_ECORRUPT if the file ends before.
  */
-SP_MUST_CHECK int sp__request_result(const struct sp__owned_request *r, const char *at,
-				     size_t bytes);
+SP_MUST_CHECK int sp__request_result(const struct sp__request *r, const char *at, size_t bytes);

@@ -35,7 +35,7 @@
 #define REFILL 2
 
 struct block {
-	struct sp__owned_request read;
+	struct sp__request read;
 	uint64_t begin, end; /* range of the file; equal: empty */
 	char *memory;
 	size_t own_bytes; /* not 0: the memory is its own */
@@ -58,6 +58,7 @@ TAILQ_HEAD(wants, want);
 TAILQ_HEAD(blocks, block);
 
 struct sp__fetch {
+	struct sp__io_owner owner; /* of all reads */
 	struct sp__fetch_opts opts;
 	struct sp__fetch_counts counts;
 	struct want *wants, *pinned;
@@ -80,6 +81,37 @@ struct sp__fetch {
 static int no_memory(const struct sp__fetch *f)
 {
 	return sp__err(f->opts.err, -ENOMEM, "read", f->opts.volume->name, -1);
+}
+
+/* Completion. */
+
+static void make_ready(struct sp__fetch *f, struct want *w)
+{
+	w->ready = true;
+	w->mate = NULL;
+	if (f->opts.ordered)
+		return;
+	if (f->ready)
+		f->ready_last->mate = w;
+	else
+		f->ready = w;
+	f->ready_last = w;
+}
+
+static void read_done(struct sp__io_owner *owner, struct sp__request *r)
+{
+	struct block *b = (struct block *)(void *)r;
+	struct sp__fetch *f = (void *)owner;
+	struct want *w = b->on, *next;
+
+	b->reading = false;
+	b->on = NULL;
+	for (; w; w = next) {
+		next = w->mate;
+		make_ready(f, w);
+	}
+	if (r->result > 0)
+		f->counts.bytes += (uint64_t)r->result;
 }
 
 /* Opening. */
@@ -106,6 +138,7 @@ int sp__fetch_open(struct sp__fetch **fetch, const struct sp__fetch_opts *opts)
 	if (!f)
 		return sp__err(opts->err, -ENOMEM, "read", opts->volume->name, -1);
 	f->opts = *opts;
+	f->owner.completed = read_done;
 	TAILQ_INIT(&f->idle);
 	TAILQ_INIT(&f->wanted);
 	TAILQ_INIT(&f->free);
@@ -208,19 +241,6 @@ static uint64_t end_of(const struct sp__fetched *r)
 static bool covers(const struct block *b, const struct sp__fetched *r)
 {
 	return r->offset >= b->begin && end_of(r) <= b->end;
-}
-
-static void make_ready(struct sp__fetch *f, struct want *w)
-{
-	w->ready = true;
-	w->mate = NULL;
-	if (f->opts.ordered)
-		return;
-	if (f->ready)
-		f->ready_last->mate = w;
-	else
-		f->ready = w;
-	f->ready_last = w;
 }
 
 static void assign(struct sp__fetch *f, struct want *w, struct block *b)
@@ -329,22 +349,6 @@ static bool is_sorted(struct want *const *batch, unsigned n)
 	return true;
 }
 
-static void read_done(struct sp__owned_request *r)
-{
-	struct block *b = (struct block *)(void *)r;
-	struct sp__fetch *f = r->owner;
-	struct want *w = b->on, *next;
-
-	b->reading = false;
-	b->on = NULL;
-	for (; w; w = next) {
-		next = w->mate;
-		make_ready(f, w);
-	}
-	if (r->req.result > 0)
-		f->counts.bytes += (uint64_t)r->req.result;
-}
-
 /* Counts the wants of the batch from i on that fit into one block; *end: the end of their bytes. */
 static unsigned group(const struct sp__fetch *f, unsigned i, unsigned n, uint64_t *end)
 {
@@ -390,11 +394,10 @@ static int read_block(struct sp__fetch *f, unsigned i, unsigned k, uint64_t end)
 	empty_block(f, b);
 	if (own && own_memory(f, b, own) < 0)
 		return -ENOMEM;
-	(void)sp__request_aim(&b->read, f->opts.volume, begin, (size_t)(end - begin), b->memory);
-	b->read.done = read_done;
-	b->read.owner = f;
-	b->begin = b->read.req.offset;
-	b->end = b->begin + b->read.req.bytes;
+	(void)sp__request_aim(&b->read, &f->owner, f->opts.volume, begin, (size_t)(end - begin),
+			      b->memory);
+	b->begin = b->read.offset;
+	b->end = b->begin + b->read.bytes;
 	b->reading = true;
 	f->last = b;
 	head = head_of(f, b->begin);

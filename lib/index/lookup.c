@@ -139,9 +139,9 @@ static int go(struct sp__lookup *l, struct slot *s, uint64_t page)
 	return 0;
 }
 
-static void arrived(void *owner, struct sp__nodeframe *f)
+static void arrived(void *user, struct sp__nodeframe *f)
 {
-	struct sp__lookup *l = owner;
+	struct sp__lookup *l = user;
 	struct slot *s = f->waiting, *next;
 
 	f->waiting = NULL;
@@ -170,7 +170,7 @@ int sp__lookup_open(struct sp__lookup **lookup, const struct sp__lookup_opts *op
 	if (rc)
 		return rc;
 	l->cache.arrived = arrived;
-	l->cache.owner = l;
+	l->cache.user = l;
 	l->max = (unsigned)sp__min(opts->max, l->cache.nframes);
 	l->slots = calloc(l->max, sizeof(*l->slots));
 	l->matches = malloc(entries * sizeof(*l->matches));

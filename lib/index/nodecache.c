@@ -8,32 +8,6 @@
 /* A larger piece would make the first one late. */
 #define PIECE_MAX (32u << 10)
 
-int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
-		       struct sp__requests *reads, uint64_t bytes, uint64_t gap_bytes)
-{
-	uint64_t first = ix->head.head_bytes / ix->head.page_bytes;
-	uint64_t pages = ix->head.end_page - first;
-
-	*c = (struct sp__nodecache){
-		.index = ix, .reads = reads, .first = first, .around = 1, .gap_bytes = gap_bytes
-	};
-	c->frame_bytes = sp__max(ix->head.page_bytes, ix->nodes->align_bytes);
-	c->nframes = sp__max(sp__min(bytes / (c->frame_bytes + sizeof(*c->frames)), pages), 2);
-	c->whole = c->nframes >= pages && c->frame_bytes == ix->head.page_bytes;
-	c->nheads = 1;
-	while (c->nheads < c->nframes)
-		c->nheads *= 2;
-	c->frames = sp__pages_alloc(c->nframes * sizeof(*c->frames), true);
-	c->heads = calloc(c->nheads, sizeof(struct sp__nodeframe *));
-	c->memory = sp__pages_alloc(c->nframes * c->frame_bytes, !c->whole);
-	if (!c->frames || !c->heads || !c->memory)
-		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
-	c->charged = c->nframes * (c->frame_bytes + sizeof(*c->frames)) +
-		     c->nheads * sizeof(struct sp__nodeframe *);
-	sp__budget_charge(&ix->env->budget, c->charged);
-	return 0;
-}
-
 void sp__nodecache_close(struct sp__nodecache *c)
 {
 	if (c->memory)
@@ -80,7 +54,7 @@ static struct sp__nodeframe *take_frame(struct sp__nodecache *c)
 
 	if (c->used < c->nframes) {
 		f = &c->frames[c->used];
-		f->read.req.data = c->memory + c->used++ * c->frame_bytes;
+		f->read.data = c->memory + c->used++ * c->frame_bytes;
 		return f;
 	}
 	f = c->unpinned[0].oldest ? c->unpinned[0].oldest : c->unpinned[1].oldest;
@@ -104,15 +78,12 @@ static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 	return c->error;
 }
 
-static void note_read(struct sp__owned_request *read)
+static void note_read(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
-	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
-	struct sp__nodecache *c = read->owner;
-
 	f->reading = false;
 	(void)check(c, f,
-		    sp__request_result(read, (const char *)f->page, c->index->head.page_bytes));
-	c->arrived(c->owner, f);
+		    sp__request_result(&f->read, (const char *)f->page, c->index->head.page_bytes));
+	c->arrived(c->user, f);
 }
 
 static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodeframe **out)
@@ -128,10 +99,9 @@ static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodefra
 	f->waiting = NULL;
 	f->same = *head;
 	*head = f;
-	f->read.done = note_read;
-	f->read.owner = c;
-	f->page = (const uint8_t *)sp__request_aim(&f->read, c->index->nodes, page * h->page_bytes,
-						   h->page_bytes, f->read.req.data);
+	f->page =
+		(const uint8_t *)sp__request_aim(&f->read, &c->owner, c->index->nodes,
+						 page * h->page_bytes, h->page_bytes, f->read.data);
 	c->misses++;
 	*out = f;
 	return sp__requests_add(c->reads, &f->read) ?: SP_LATER;
@@ -158,8 +128,6 @@ static void choose_around(struct sp__nodecache *c)
 	sp__pages_huge(c->memory, c->nframes * c->frame_bytes);
 }
 
-static void note_piece(struct sp__owned_request *read);
-
 /* Reads pages that nobody has read. */
 static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
 {
@@ -171,10 +139,8 @@ static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned
 		f[k].reading = f[k].unchecked = true;
 	}
 	f->length = length;
-	f->read.done = note_piece;
-	f->read.owner = c;
-	(void)sp__request_aim(&f->read, c->index->nodes, f->number * bytes, length * bytes,
-			      c->memory + i * bytes);
+	(void)sp__request_aim(&f->read, &c->owner, c->index->nodes, f->number * bytes,
+			      length * bytes, c->memory + i * bytes);
 	c->misses++;
 	return sp__requests_add(c->reads, &f->read);
 }
@@ -196,16 +162,13 @@ static void give_up(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned l
 	if (!rc)
 		return;
 	c->error = c->error ? c->error : rc;
-	c->arrived(c->owner, f);
+	c->arrived(c->user, f);
 }
 
-static void note_piece(struct sp__owned_request *read)
+static void note_piece(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
-	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
-	struct sp__nodecache *c = read->owner;
 	const unsigned length = f->length;
-	const char *data = read->req.data;
-	int rc = sp__request_result(read, data, length * c->frame_bytes);
+	int rc = sp__request_result(&f->read, f->read.data, length * c->frame_bytes);
 
 	if (rc && length > 1) {
 		give_up(c, f, length);
@@ -217,7 +180,7 @@ static void note_piece(struct sp__owned_request *read)
 		if (!f[k].pins)
 			continue;
 		(void)check(c, &f[k], rc);
-		c->arrived(c->owner, &f[k]);
+		c->arrived(c->user, &f[k]);
 	}
 }
 
@@ -280,4 +243,42 @@ void sp__nodecache_unpin(struct sp__nodecache *c, struct sp__nodeframe *f)
 	f->older = l->newest;
 	*(l->newest ? &l->newest->newer : &l->oldest) = f;
 	l->newest = f;
+}
+
+static void completed(struct sp__io_owner *owner, struct sp__request *read)
+{
+	struct sp__nodecache *c = (void *)owner;
+	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
+
+	if (c->whole)
+		note_piece(c, f);
+	else
+		note_read(c, f);
+}
+
+int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
+		       struct sp__requests *reads, uint64_t bytes, uint64_t gap_bytes)
+{
+	uint64_t first = ix->head.head_bytes / ix->head.page_bytes;
+	uint64_t pages = ix->head.end_page - first;
+
+	*c = (struct sp__nodecache){
+		.index = ix, .reads = reads, .first = first, .around = 1, .gap_bytes = gap_bytes
+	};
+	c->owner.completed = completed;
+	c->frame_bytes = sp__max(ix->head.page_bytes, ix->nodes->align_bytes);
+	c->nframes = sp__max(sp__min(bytes / (c->frame_bytes + sizeof(*c->frames)), pages), 2);
+	c->whole = c->nframes >= pages && c->frame_bytes == ix->head.page_bytes;
+	c->nheads = 1;
+	while (c->nheads < c->nframes)
+		c->nheads *= 2;
+	c->frames = sp__pages_alloc(c->nframes * sizeof(*c->frames), true);
+	c->heads = calloc(c->nheads, sizeof(struct sp__nodeframe *));
+	c->memory = sp__pages_alloc(c->nframes * c->frame_bytes, !c->whole);
+	if (!c->frames || !c->heads || !c->memory)
+		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
+	c->charged = c->nframes * (c->frame_bytes + sizeof(*c->frames)) +
+		     c->nheads * sizeof(struct sp__nodeframe *);
+	sp__budget_charge(&ix->env->budget, c->charged);
+	return 0;
 }

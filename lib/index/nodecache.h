@@ -20,7 +20,7 @@
 #include "datafile/requests.h"
 
 struct sp__nodeframe {
-	struct sp__owned_request read;
+	struct sp__request read;
 	struct sp__node node;
 	const uint8_t *page;
 	uint64_t number;
@@ -39,11 +39,12 @@ struct sp__unpinned {
 };
 
 struct sp__nodecache {
+	struct sp__io_owner owner; /* of all reads */
 	const struct sp__index *index;
 	struct sp__requests *reads;
 	/* A read is done; code, of the first error, stays. */
-	void (*arrived)(void *owner, struct sp__nodeframe *f);
-	void *owner;
+	void (*arrived)(void *user, struct sp__nodeframe *f);
+	void *user;
 	int error;
 
 	struct sp__nodeframe *frames, **heads;

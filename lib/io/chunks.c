@@ -44,12 +44,14 @@
 enum state { CACHED, MISSING, TAKEN, GIVEN };
 
 struct slot {
-	struct sp__request req; /* first; its tag is the number of the chunk */
+	struct sp__request req; /* first */
+	uint64_t chunk;
 	enum { FREE, BUSY, DONE, PINNED } use;
 	uint64_t arrival; /* DONE: when it completed, in order */
 };
 
 struct sp__chunks {
+	struct sp__io_owner owner; /* of its requests */
 	int fd;
 	char *name;
 	struct sp_errinfo *err;
@@ -145,12 +147,13 @@ static int request(struct sp__chunks *c, struct slot *s, uint64_t chunk)
 				   .volume = past ? c->direct : c->cached,
 				   .offset = chunk * c->chunk_bytes,
 				   .data = c->buf + (size_t)(s - c->slots) * c->chunk_bytes,
-				   .tag = chunk };
+				   .owner = &c->owner };
 	align = r->volume->align_bytes;
 	r->bytes = (uint32_t)((bytes_of(c, chunk) + align - 1) / align * align);
 	rc = sp__queue_submit(c->q, &r, 1);
 	if (rc)
 		return fail(c, rc, r->offset);
+	s->chunk = chunk;
 	s->use = BUSY;
 	*state_of(c, chunk) = TAKEN;
 	return 0;
@@ -169,18 +172,19 @@ static int read_ahead(struct sp__chunks *c, bool in_order)
 	return rc;
 }
 
-/* Collects the requests that have completed. */
+static void completed(struct sp__io_owner *owner, struct sp__request *r)
+{
+	struct sp__chunks *c = (void *)owner;
+	struct slot *s = (struct slot *)r;
+
+	s->use = DONE;
+	s->arrival = c->arrivals++;
+}
+
 static int collect(struct sp__chunks *c)
 {
-	struct sp__request *done[DEPTH_MAX];
-	int n = sp__queue_reap(c->q, done, c->depth, 0, 0);
+	int n = sp__queue_complete(c->q, 0, 0);
 
-	for (int i = 0; i < n; i++) {
-		struct slot *s = (struct slot *)done[i];
-
-		s->use = DONE;
-		s->arrival = c->arrivals++;
-	}
 	return n < 0 ? fail(c, n, 0) : 0;
 }
 
@@ -205,12 +209,11 @@ static struct slot *pick(struct sp__chunks *c, bool in_order)
 	for (unsigned i = 0; i < c->depth; i++) {
 		struct slot *s = &c->slots[i];
 
-		if (s->use == BUSY && in_order && s->req.tag == c->lowest)
+		if (s->use == BUSY && in_order && s->chunk == c->lowest)
 			return NULL;
 		if (s->use != DONE)
 			continue;
-		if (!first ||
-		    (in_order ? s->req.tag < first->req.tag : s->arrival < first->arrival))
+		if (!first || (in_order ? s->chunk < first->chunk : s->arrival < first->arrival))
 			first = s;
 	}
 	return first;
@@ -223,13 +226,13 @@ static struct slot *pick(struct sp__chunks *c, bool in_order)
 static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chunk)
 {
 	const struct sp__request *r = &s->req;
-	uint64_t want = bytes_of(c, r->tag);
+	uint64_t want = bytes_of(c, s->chunk);
 
 	if (r->result == -EINVAL && r->volume->direct) {
 		c->refused = true;
 		s->use = FREE;
-		*state_of(c, r->tag) = MISSING;
-		c->missing_from = sp__min(c->missing_from, r->tag);
+		*state_of(c, s->chunk) = MISSING;
+		c->missing_from = sp__min(c->missing_from, s->chunk);
 		return SP_LATER;
 	}
 	if (r->result < 0)
@@ -241,10 +244,10 @@ static int give(struct sp__chunks *c, struct slot *s, struct sp__file_chunk *chu
 	}
 	s->use = PINNED;
 	c->stalled = false;
-	*state_of(c, r->tag) = GIVEN;
+	*state_of(c, s->chunk) = GIVEN;
 	while (c->lowest < c->looked && *state_of(c, c->lowest) == GIVEN)
 		c->lowest++;
-	*chunk = (struct sp__file_chunk){ r->tag, r->data, want };
+	*chunk = (struct sp__file_chunk){ s->chunk, r->data, want };
 	return SP_READY;
 }
 
@@ -381,6 +384,7 @@ int sp__chunks_open(struct sp__chunks **out, int fd, const char *name,
 
 	if (!c)
 		return sp__err(err, -ENOMEM, "open", name, -1);
+	c->owner.completed = completed;
 	c->fd = fd;
 	c->err = err;
 	c->status = SP_READY;

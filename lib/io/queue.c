@@ -354,6 +354,15 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 	return (int)n;
 }
 
+int sp__queue_complete(struct sp__queue *q, size_t min, int64_t timeout_ns)
+{
+	struct sp__request *done[64];
+	int n = sp__queue_reap(q, done, 64, sp__min(min, 64), timeout_ns);
+
+	sp__io_notify(done, n);
+	return n;
+}
+
 int sp__queue_wait(struct sp__queue *q, int64_t timeout_ns)
 {
 	int rc = 0;

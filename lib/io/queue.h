@@ -22,6 +22,13 @@
 
 enum sp__op { SP__OP_READ, SP__OP_WRITE };
 
+struct sp__request;
+
+/* Is notified of completed requests; usually within the struct that owns them. */
+struct sp__io_owner {
+	void (*completed)(struct sp__io_owner *owner, struct sp__request *req);
+};
+
 struct sp__request {
 	enum sp__op op;
 	uint16_t prio; /* Linux: class in bits 13-15, level in 0-2; 0: as the process has */
@@ -29,8 +36,11 @@ struct sp__request {
 	uint64_t offset; /* bytes */
 	void *data;
 	uint32_t bytes;
-	int32_t result;			/* after reaping: bytes moved, or -errno */
-	uint64_t tag;			/* for the caller */
+	int32_t result; /* after reaping: bytes moved, or -errno */
+	union {
+		uint64_t tag;		    /* for the caller that reaps, or */
+		struct sp__io_owner *owner; /* called by sp__queue_complete() */
+	};
 	uint64_t submit_ns, done_ns;	/* times of sp__volume_now_ns() */
 	uint32_t moved;			/* bytes done so far, kept by the queue */
 	STAILQ_ENTRY(sp__request) link; /* in a list of the queue */
@@ -105,6 +115,15 @@ SP_MUST_CHECK int sp__queue_submit(struct sp__queue *q, struct sp__request *cons
  */
 SP_MUST_CHECK int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max,
 				 size_t min, int64_t timeout_ns);
+
+static inline void sp__io_notify(struct sp__request *const *done, int n)
+{
+	for (int i = 0; i < n; i++)
+		done[i]->owner->completed(done[i]->owner, done[i]);
+}
+
+/* Collects up to 64 completed requests like sp__queue_reap(), and notifies their owners. */
+SP_MUST_CHECK int sp__queue_complete(struct sp__queue *q, size_t min, int64_t timeout_ns);
 
 /*
  * Waits until a reap would return something.  Returns 1; 0 after timeout_ns (-1: no limit); in

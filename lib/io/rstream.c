@@ -59,6 +59,7 @@ struct slot {
 };
 
 struct sp__rstream {
+	struct sp__io_owner owner;	 /* of its requests */
 	struct sp__unpacking *unpacking; /* does all the work; or NULL */
 	struct sp_batch given;		 /* bytes read before, to be returned first; or none */
 	struct sp__unmark unmark;
@@ -177,14 +178,17 @@ static int next_plain(struct sp__rstream *rs, const char **data, size_t *bytes, 
 
 /* Queued. */
 
+static void completed(struct sp__io_owner *owner, struct sp__request *r)
+{
+	(void)owner;
+	((struct slot *)r)->done = true;
+}
+
 /* Collects completed reads of all streams of the queue. */
 static int collect(struct sp__rstream *rs, bool wait)
 {
-	struct sp__request *done[DEPTH_MAX];
-	int n = sp__queue_reap(rs->q, done, DEPTH_MAX, wait ? 1 : 0, wait ? -1 : 0);
+	int n = sp__queue_complete(rs->q, wait ? 1 : 0, wait ? -1 : 0);
 
-	for (int i = 0; i < n; i++)
-		((struct slot *)done[i])->done = true;
 	return n < 0 ? n : 0;
 }
 
@@ -217,7 +221,8 @@ static int read_ahead(struct sp__rstream *rs, unsigned most)
 		*r = (struct sp__request){ .op = SP__OP_READ,
 					   .volume = rs->volume,
 					   .offset = rs->ask,
-					   .data = rs->buf + at * rs->chunk_bytes };
+					   .data = rs->buf + at * rs->chunk_bytes,
+					   .owner = &rs->owner };
 		r->bytes = (uint32_t)(rest < rs->chunk_bytes ? rest : rs->chunk_bytes);
 		rs->slots[at].done = false;
 		rs->ask += r->bytes;
@@ -453,6 +458,7 @@ int sp__rstream_open(struct sp__rstream **out, int fd, const char *name,
 
 	if (!rs)
 		return sp__err(err, -ENOMEM, "open", name, -1);
+	rs->owner.completed = completed;
 	rs->fd = fd;
 	rs->err = err;
 	rs->trace = opts->trace;

@@ -48,6 +48,7 @@ struct slot {
 };
 
 struct sp__wstream {
+	struct sp__io_owner owner;   /* of its requests */
 	struct sp__packing *packing; /* does all the work; or NULL */
 	int fd;
 	char *name;
@@ -184,11 +185,12 @@ static void release(struct sp__wstream *ws)
 }
 
 /* Handles the result of one chunk.  If direct I/O is refused, writes the chunk plainly. */
-static void settle(struct sp__wstream *ws, struct sp__request *r)
+static void completed(struct sp__io_owner *owner, struct sp__request *r)
 {
+	struct sp__wstream *ws = (void *)owner;
 	int rc = 0;
 
-	ws->slots[r->tag].busy = false;
+	((struct slot *)r)->busy = false;
 	if (r->result == -EINVAL) {
 		ws->plain_only = true;
 		rc = write_all(ws, r->data, r->bytes, (long long)r->offset);
@@ -202,14 +204,9 @@ static void settle(struct sp__wstream *ws, struct sp__request *r)
 /* Waits until at least min more chunks have been written. */
 static int collect(struct sp__wstream *ws, size_t min)
 {
-	struct sp__request *done[DEPTH_MAX];
-	int n = sp__queue_reap(ws->q, done, DEPTH_MAX, min, -1);
+	int n = sp__queue_complete(ws->q, min, -1);
 
-	if (n < 0)
-		return fail(ws, n, -1);
-	for (int i = 0; i < n; i++)
-		settle(ws, done[i]);
-	return ws->error;
+	return n < 0 ? fail(ws, n, -1) : ws->error;
 }
 
 static int drain(struct sp__wstream *ws)
@@ -233,7 +230,7 @@ static int submit(struct sp__wstream *ws)
 				   .offset = ws->offset,
 				   .data = ws->buf + ws->fill * ws->opts.chunk_bytes,
 				   .bytes = (uint32_t)ws->filled,
-				   .tag = ws->fill };
+				   .owner = &ws->owner };
 	digest(ws, r->data, r->bytes);
 	reserve(ws, ws->offset + r->bytes);
 	rc = sp__queue_submit(ws->q, &r, 1);
@@ -463,14 +460,11 @@ static int finish_queued(struct sp__wstream *ws)
 /* Truncates to the longest prefix without a gap and releases reserved space. */
 static void abandon(struct sp__wstream *ws)
 {
-	struct sp__request *done[DEPTH_MAX];
 	uint64_t end;
 	int n;
 
-	while ((n = sp__queue_reap(ws->q, done, DEPTH_MAX, 1, -1)) > 0) {
-		for (int i = 0; i < n; i++)
-			settle(ws, done[i]);
-	}
+	while ((n = sp__queue_complete(ws->q, 1, -1)) > 0)
+		;
 	end = ws->offset < ws->bad_from ? ws->offset : ws->bad_from;
 	if (ws->ours && n == 0 && ftruncate(ws->fd, (off_t)end) == 0)
 		(void)lseek(ws->fd, (off_t)end, SEEK_SET);
@@ -554,6 +548,7 @@ int sp__wstream_open(struct sp__wstream **out, int fd, const char *name,
 
 	if (!ws)
 		return sp__err(err, -ENOMEM, "open", name, -1);
+	ws->owner.completed = completed;
 	ws->fd = fd;
 	ws->err = err;
 	ws->opts = *opts;

@@ -67,11 +67,6 @@ struct sp__spill_opts {
 	struct sp_errinfo *err;
 };
 
-/* The owner of a request, notified of its completion; the request's tag points to it. */
-struct sp__io_owner {
-	void (*completed)(struct sp__io_owner *owner, struct sp__request *req);
-};
-
 struct sp__spill_file {
 	struct sp__volume *volume; /* NULL: not open */
 	struct sp__space space;
@@ -147,7 +142,7 @@ void sp__spill_empty(const struct sp__spill *spill);
 /* Ends a run that will not be read any more; removes its file if it has one of its own. */
 void sp__spill_end_run(struct sp__spill *spill, const struct sp__run *run);
 
-/* Submits requests with the owner as tag. */
+/* Submits requests of an owner. */
 int sp__spill_submit(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request **reqs,
 		     size_t n);
 /* Returns the result of a read: 0 or an error. */

@@ -8,7 +8,7 @@
 
 static void charge(struct sp__spill *s, struct sp__io_owner *owner, struct sp__request *req)
 {
-	req->tag = (uint64_t)(uintptr_t)owner;
+	req->owner = owner;
 	if (req->op == SP__OP_READ)
 		s->read_bytes += req->bytes;
 	else
@@ -121,11 +121,7 @@ int sp__spill_reap(struct sp__spill *s, size_t min)
 		return break_queue(s, sp__err(s->opts.err, n, "wait for", s->opts.dirs[0], -1));
 	s->outstanding -= (size_t)n;
 	sp__spill_time_reap(s, done, (size_t)n, sp__volume_now_ns(s->opts.device) - begin);
-	for (int i = 0; i < n; i++) {
-		struct sp__io_owner *owner = (void *)(uintptr_t)done[i]->tag;
-
-		owner->completed(owner, done[i]);
-	}
+	sp__io_notify(done, n);
 	if (!s->outstanding && s->nwaiting && s->nwaiting >= s->gather && submit_waiting(s) < 0)
 		return s->broken;
 	return n;

@@ -17,7 +17,8 @@
 #define ALIGN 512
 
 struct user {
-	struct sp__owned_request request[EACH];
+	struct sp__io_owner owner;
+	struct sp__request request[EACH];
 	char *data[EACH];
 	unsigned called, wrong;
 	bool again; /* makes its first request once more */
@@ -34,9 +35,9 @@ static uint64_t offset_of(unsigned user, unsigned i)
 	return (uint64_t)user * 1000 + i * 4000 + 500;
 }
 
-static void done_one(struct sp__owned_request *r)
+static void done_one(struct sp__io_owner *owner, struct sp__request *r)
 {
-	struct user *u = r->owner;
+	struct user *u = (void *)owner;
 
 	u->called++;
 	u->wrong += r < u->request || r >= u->request + EACH;
@@ -52,15 +53,14 @@ static void add_all(struct sp__requests *r, struct user *users)
 
 	for (unsigned u = 0; u < USERS; u++)
 		for (unsigned i = 0; i < EACH; i++) {
-			struct sp__owned_request *q = &users[u].request[i];
+			struct sp__request *q = &users[u].request[i];
 
+			users[u].owner.completed = done_one;
 			users[u].requests = r;
-			users[u].data[i] = sp__request_aim(q, volume, offset_of(u, i), 100,
-							   memory + (u * EACH + i) * 2 * ALIGN);
-			users[u].wrong += q->req.offset % ALIGN || q->req.bytes % ALIGN ||
-					  q->req.bytes > bytes;
-			q->done = done_one;
-			q->owner = &users[u];
+			users[u].data[i] =
+				sp__request_aim(q, &users[u].owner, volume, offset_of(u, i), 100,
+						memory + (u * EACH + i) * 2 * ALIGN);
+			users[u].wrong += q->offset % ALIGN || q->bytes % ALIGN || q->bytes > bytes;
 			users[u].wrong += sp__requests_add(r, q) != 0;
 		}
 }
@@ -102,15 +102,14 @@ static void check_reads(const struct sp__queue_opts *o)
 static void check_end(const struct sp__queue_opts *o)
 {
 	struct user users[USERS] = { 0 };
-	struct sp__owned_request *q = &users[0].request[0];
+	struct sp__request *q = &users[0].request[0];
 	struct sp__requests r;
 	char *data;
 
 	if (sp__requests_open(&r, o, &err))
 		abort();
-	data = sp__request_aim(q, volume, FILE_BYTES - 50, 100, memory);
-	q->done = done_one;
-	q->owner = &users[0];
+	users[0].owner.completed = done_one;
+	data = sp__request_aim(q, &users[0].owner, volume, FILE_BYTES - 50, 100, memory);
 	ok(!sp__requests_add(&r, q) && run(&r, users, 1) && sp__request_result(q, data, 50) == 0 &&
 		   sp__request_result(q, data, 51) == SP_ECORRUPT,
 	   "a read past the end of the file is an error of the request");
@@ -123,21 +122,21 @@ static void check_end(const struct sp__queue_opts *o)
 static void check_write(const struct sp__queue_opts *o)
 {
 	struct user users[USERS] = { 0 };
-	struct sp__owned_request *q = &users[1].request[0];
+	struct sp__request *q = &users[1].request[0];
 	struct sp__requests r;
 	char found[ALIGN];
 
 	if (sp__requests_open(&r, o, &err))
 		abort();
 	memset(memory, 'w', ALIGN);
-	*q = (struct sp__owned_request){ .req = { .op = SP__OP_WRITE,
-						  .volume = volume,
-						  .offset = ALIGN,
-						  .data = memory,
-						  .bytes = ALIGN },
-					 .done = done_one,
-					 .owner = &users[1] };
-	ok(!sp__requests_add(&r, q) && run(&r, users, 1) && q->req.result == ALIGN &&
+	users[1].owner.completed = done_one;
+	*q = (struct sp__request){ .op = SP__OP_WRITE,
+				   .volume = volume,
+				   .offset = ALIGN,
+				   .data = memory,
+				   .bytes = ALIGN,
+				   .owner = &users[1].owner };
+	ok(!sp__requests_add(&r, q) && run(&r, users, 1) && q->result == ALIGN &&
 		   pread(volume->fd, found, ALIGN, ALIGN) == ALIGN && !memcmp(found, memory, ALIGN),
 	   "a request can write");
 	sp__requests_close(&r);
