@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Named inputs to an output, or several: scan, sort, write as one plan.
+ * Sorts or merges named inputs into one or several outputs: scans, sorts and writes as one plan.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "sort/state.h"
 
 #define MERGE_DESCRIPTORS 5
-/* The beginning of an input shows the length of its records. */
+/* The start of an input shows the length of its records. */
 #define SAMPLE_BYTES 65536u
 #define LOOK_FROM_BYTES (UINT64_C(1) << 20)
 
@@ -32,7 +32,7 @@ struct job {
 	struct sp__scan *scan;
 	struct sp_sort *sort;
 	struct sp__resume *resume; /* NULL: there are no checkpoints */
-	struct sp__tally skipped;  /* records of the inputs that runs found have */
+	struct sp__tally skipped;  /* records of the inputs that are in the runs found */
 	uint64_t *checksums;	   /* of the inputs */
 	unsigned sim_file;	   /* number of the first input on a simulated machine */
 	struct sp__sort_result result;
@@ -42,7 +42,7 @@ struct job {
 	uint64_t begin_ns;
 };
 
-/* Reads the beginning of an input that can be read again; returns the number of bytes. */
+/* Reads the start of an input that can be read again; returns the number of bytes. */
 static size_t look(const char *name, char *sample)
 {
 	struct stat st;
@@ -50,7 +50,7 @@ static size_t look(const char *name, char *sample)
 	off_t from;
 	int fd;
 
-	/* Opening anything else might wait for its other end. */
+	/* Opening another type of file can wait for its other end. */
 	if (strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st))
 		return 0;
 	if (!S_ISREG(st.st_mode))
@@ -74,11 +74,11 @@ static uint64_t mean_bytes(const struct sp_recfmt *format, const char *data, siz
 		at = next;
 		records++;
 	}
-	/* None ends here: it is at least this long. */
+	/* If no record ends here, it has at least this length. */
 	return records ? ((uint64_t)(at - data) + records / 2) / records : bytes;
 }
 
-/* Small inputs are not read: they stay in memory in any case. */
+/* Does not read small inputs, since they stay in memory in any case. */
 void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t ninputs)
 {
 	char sample[SAMPLE_BYTES];
@@ -87,7 +87,7 @@ void sp_sort_expect(struct sp_sort_opts *opts, const char *const *inputs, size_t
 	bool all;
 
 	sum = sp__inputs_bytes(inputs, ninputs, opts->run.decompress, &all);
-	/* 0 would be unknown. */
+	/* 0 would mean unknown. */
 	if (!opts->input_bytes && all)
 		opts->input_bytes = sp__max(sum, 1);
 	if (!opts->cached_bytes && sum >= LOOK_FROM_BYTES)
@@ -156,7 +156,7 @@ static int next_result(void *operator, struct sp_batch * batch)
 	return rc;
 }
 
-/* Bytes that the final merge gives out, as far as known. */
+/* Returns the bytes that the final merge returns, as far as known. */
 static uint64_t to_merge(const struct job *j)
 {
 	return j->scan ? sp__scan_bytes(j->scan) : j->total_bytes;
@@ -173,7 +173,7 @@ static int count_header(struct job *j, struct sp_batch *header)
 	int rc = field ? sp__bytes_set(&j->counted_header, at, mark, NULL) : -ENOMEM;
 
 	bytes = rc ? 0 : sp__csv_quote(name, bytes, f->separator, field);
-	/* Further records have no name for it. */
+	/* Further records of the header have an empty field. */
 	for (at += mark; !rc && at < end; at = next, bytes = 0) {
 		next = sp__rec_end(f, at, (size_t)(end - at));
 		if (sp__bytes_append(&j->counted_header, field, bytes, NULL) ||
@@ -186,7 +186,10 @@ static int count_header(struct job *j, struct sp_batch *header)
 	return rc < 0 ? sp__err(j->err, rc, "allocate", NULL, -1) : 0;
 }
 
-/* What stands before the records of the result: the first input's mark, and the header. */
+/*
+ * Makes the bytes before the records of the result: the first input's byte order mark, and the
+ * header.
+ */
 static int make_header(struct job *j, struct sp_batch *header)
 {
 	*header = (struct sp_batch){ SP__UTF8_MARK, SP__UTF8_MARK_BYTES };
@@ -221,8 +224,8 @@ static void tell_merged(void *job, uint64_t done)
 }
 
 /*
- * Has the result written in ranges, with checkpoints if there are any, which it continues.  1; 0:
- * that is not possible; or an error.
+ * Writes the result in ranges; if there are checkpoints, continues them.  Returns 1; 0 if that is
+ * not possible; or an error.
  */
 static int give_ranges(struct job *j)
 {
@@ -274,7 +277,7 @@ static int commit(struct job *j)
 	return rc;
 }
 
-/* Ends a result of which all has been written. */
+/* Ends a result that has been written completely. */
 static int complete(struct job *j)
 {
 	int rc = sp__result_finish(&j->result);
@@ -289,8 +292,10 @@ static int give_batches(struct job *j)
 	struct sp__iter it = { j, next_result };
 	struct sp_batch batch;
 	uint64_t done = 0, total = to_merge(j);
-	/* Get the first batch before touching the output: then all input has been
-	 * read, and run formation has not failed. */
+	/*
+	 * The first batch is fetched before the output is touched: all input has then been read,
+	 * and run formation has not failed.
+	 */
 	int rc = sp__iter_next(&it, &j->waits, &batch), begun;
 
 	if (rc < 0)
@@ -343,11 +348,11 @@ static void note(struct job *j, struct sp_sort_stats *st)
 }
 
 /*
- * A merge reads while it writes, and needs two inputs, the output and the spill
- * store open at once.  Without descriptors for that, or if the output is one of the
- * inputs and can only be written in place, or if inputs have headers, or are unpacked and
- * so may be found to be damaged, the inputs are sorted instead, which reads them all
- * first.  A negative code: the output cannot be written.
+ * A merge reads while it writes, and needs two inputs, the output and the spill store open at the
+ * same time.  True if the inputs must instead be sorted, which reads all of them first: there are
+ * too few descriptors; the output is one of the inputs and can only be written in place; inputs
+ * have headers; or they are decompressed, so that damage can be found late.  Returns a negative
+ * code if the output cannot be written.
  */
 static int must_read_first(struct job *j)
 {
@@ -384,7 +389,7 @@ static int check_outputs(struct job *j)
 	return rc;
 }
 
-/* Reads as much as the header takes, and writes it alone. */
+/* Reads only as much as the header takes, and writes it. */
 static int give_header(struct job *j)
 {
 	struct sp_batch batch;
@@ -397,7 +402,7 @@ static int give_header(struct job *j)
 	return rc < 0 ? rc : complete(j);
 }
 
-/* 1: the result has its name already. */
+/* Returns 1 if the result already has its name. */
 static int open_resume(struct job *j)
 {
 	int rc;
@@ -483,7 +488,7 @@ int sp_sort_run(const struct sp_sort_opts *opts, const struct sp_sort_io *io,
 	sp__result_close(&j.result);
 	sp__scan_close(j.scan);
 	sp__bytes_release(&j.counted_header, NULL);
-	/* Failing to write a trace is an error, unless there was one before. */
+	/* A trace that cannot be written is an error, unless there was one before. */
 	closed = sp__sort_free(j.sort);
 	sp__resume_close(j.resume);
 	free(j.checksums);

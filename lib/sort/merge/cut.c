@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cutting sorted data at exact positions.
+ * Cuts sorted data at exact positions.
  *
- * The candidates for a key to cut at are the last keys of pages of runs, and the keys in memory.
- * Each has a rank in every input, found by bisection: how many of its pages, or entries, precede
- * the key.  The ranks times the mean lengths are about the bytes before the cut.  The candidates
- * left are an interval of each input; the middle one of the widest is tried, and by its ranks all
- * those on one side of it are dropped.  So each step halves an interval, and where inputs are
- * alike, all of them.  The result is the candidate nearest to the wanted position: it is off by
- * less than a page of each run, unless a group of equal keys is larger.
+ * Algorithm: a key to cut at is searched among candidates: the last keys of pages of runs, and the
+ * keys in memory.  Each candidate has a rank in every input, found by bisection: the number of its
+ * pages, or entries, that precede the key.  Ranks times mean lengths are about the bytes before the
+ * cut.  The remaining candidates are an interval of each input.  The middle candidate of the widest
+ * interval is tried, and its ranks exclude all candidates on one side of it.  So each step halves
+ * one interval, and all of them if inputs are alike.  The result is the candidate nearest to the
+ * wanted position.  It is off by less than a page of each run, unless a group of equal keys is
+ * larger.
  *
- * Last keys are cut to SP__LASTKEY_MAX bytes.  A candidate is one byte shorter, so a last key that
- * was cut is never equal to it or a beginning of it, and its order is that of the whole key.  Hence
- * the first record that does not precede the candidate ends in the first page whose last key does
- * not, and begins after the last record of an earlier page.  From there on records are compared
- * one by one: of a page for each run and cut, two where a record crosses them.
+ * Truncated keys: last keys are cut to SP__LASTKEY_MAX bytes.  A candidate is one byte shorter, so
+ * a truncated last key is never equal to a candidate or a prefix of it, and its order is that of
+ * the whole key.  Hence the first record that does not precede the candidate ends in the first page
+ * whose last key does not precede it, and starts after the last record of an earlier page.  From
+ * there on, records are compared one by one: those of one page for each run and cut, or of two if a
+ * record crosses them.
  *
- * Rejected: splitters by sampling, which are inexact; bytes of the records' order as a part of the
- * cut, which would part groups that -u collapses and -s keeps.
+ * Rejected: splitters by sampling, which are inexact; bytes of the order of records as a part of
+ * the cut, which would divide groups that -u collapses and -s keeps.
  */
 #include <stdlib.h>
 #include "base/bisect.h"
@@ -32,10 +34,10 @@ struct key {
 	size_t bytes;
 };
 
-/* The search for one cut: the candidates left, and ranks of the one tried. */
+/* The search for one cut: remaining candidates, and the ranks of the one being tried. */
 struct search {
 	uint64_t *low, *high, *rank;
-	struct key below, above;	   /* the nearest on either side of the wanted position */
+	struct key below, above;	   /* nearest keys on both sides of the wanted position */
 	uint64_t below_bytes, above_bytes; /* UINT64_MAX: there is none */
 };
 
@@ -64,7 +66,7 @@ static uint64_t total_bytes(const struct sp__cuts *c, unsigned j)
 	return j < c->n ? run_of(c, j)->bytes : sp__runbuf_gives(c->bufs[j - c->n]);
 }
 
-/* Pages before the first one in which a record ends. */
+/* Returns the number of pages before the first one in which a record ends. */
 static uint64_t lead(const struct sp__cuts *c, unsigned j)
 {
 	uint64_t page = 0;
@@ -102,13 +104,13 @@ static uint64_t rank(const struct sp__cuts *c, unsigned j, struct key k)
 	return from + SP__BISECT(positions(c, j) - from, i, precedes(c, key_at(c, j, from + i), k));
 }
 
-/* About the bytes of the first positions of an input. */
+/* Returns about how many bytes the first positions of an input have. */
 static uint64_t bytes_of(const struct sp__cuts *c, unsigned j, uint64_t first)
 {
 	return (uint64_t)((double)total_bytes(c, j) * (double)first / (double)positions(c, j));
 }
 
-/* The input with most candidates, by their bytes; n + nbufs: there are none left. */
+/* Returns the input whose candidates have the most bytes; n + nbufs: there are no candidates. */
 static unsigned widest(const struct sp__cuts *c, const struct search *s)
 {
 	unsigned inputs = c->n + c->nbufs, best = inputs;
@@ -153,13 +155,15 @@ static void try(const struct sp__cuts *c, struct search *s, unsigned j, uint64_t
 		for (unsigned i = 0; i < c->n + c->nbufs; i++)
 			if (s->rank[i] < s->high[i])
 				s->high[i] = s->rank[i];
-		/* In descending order the candidate may be after the key that it begins. */
+		/* In descending order, the candidate can follow the key that it is a prefix of. */
 		if (s->high[j] > middle)
 			s->high[j] = middle;
 	}
 }
 
-/* The candidate nearest to the wanted position; false: there is none, as there are no records. */
+/*
+ * Chooses the candidate nearest to the wanted position.  False if there is none, without records.
+ */
 static bool choose(const struct sp__cuts *c, struct search *s, uint64_t wanted, struct key *k)
 {
 	unsigned inputs = c->n + c->nbufs, j;
@@ -179,7 +183,10 @@ static bool choose(const struct sp__cuts *c, struct search *s, uint64_t wanted, 
 	return true;
 }
 
-/* The records of a run among which is the first that does not precede the key; *at: their begin. */
+/*
+ * Returns the records of a run that include the first one not preceding the key; *at: where they
+ * start.
+ */
 static struct sp__run_span around(const struct sp__cuts *c, unsigned j, struct key k,
 				  struct sp__cut_at *at)
 {
@@ -243,7 +250,7 @@ static int cut_runs(const struct sp__cuts *c, struct sp__spill *reader, struct k
 	return rc;
 }
 
-/* All positions of one key. */
+/* Finds all positions of a key. */
 static int cut_at(const struct sp__cuts *c, struct sp__spill *reader, struct key k,
 		  struct sp__freemem where, struct sp__cut_at *at)
 {
@@ -274,7 +281,7 @@ static int cut_all(struct sp__cuts *c, struct search *s, struct sp__spill *reade
 	for (unsigned i = 1; !rc && i < c->parts; i++, last = k) {
 		if (!choose(c, s, bytes / c->parts * i, &k))
 			return SP_EUNSUP;
-		/* Two searches may end at different keys of one page. */
+		/* Two searches can end at different keys of one page. */
 		if (i > 1 && precedes(c, k, last))
 			k = last;
 		rc = cut_at(c, reader, k, where, c->at + i * inputs);
@@ -337,7 +344,7 @@ static uint64_t entries_bytes(const struct sp__runbuf *rb, uint64_t from, uint64
 	return sum;
 }
 
-/* Those that a part has of an input. */
+/* Returns the records that a part has of an input. */
 static uint64_t records(const struct sp__cuts *c, unsigned part, unsigned j)
 {
 	const struct sp__cut_at *from = &c->at[(size_t)part * (c->n + c->nbufs) + j];

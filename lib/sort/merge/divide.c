@@ -17,7 +17,10 @@
 /* Fewer bytes take less time than the preparations. */
 #define MIN_BYTES (UINT64_C(1) << 20)
 #define RANGES_MAX 16
-/* Minimum of pages of the pool for each run; and of each run, since those at cuts are read twice. */
+/*
+ * Minimum of pages of the pool per run, and of pages of each run, since those at cuts are read
+ * twice.
+ */
 #define PAGES_EACH 2
 #define RUN_PAGES_EACH 4
 #define MIN_CHUNK (8u << 10)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Divides the final merge into ranges of keys, and the memory among those that write them
- * (divide.c).
+ * Declares how the final merge is divided into ranges of keys, and the memory among those that
+ * write them (divide.c).
  *
  * Owner: the thread that runs the sort.
  */
@@ -12,14 +12,14 @@
 #include "sort/merge/merging.h"
 
 /*
- * Cuts all that is left into as many ranges as pay.  Returns their number, which is at least 2; 0:
+ * Cuts all remaining inputs into as many ranges as pay.  Returns their number, at least 2; 0 for
  * one range; or an error.  The cuts must be released.
  */
 SP_MUST_CHECK int sp__divide_cut(struct sp__merging *merging,
 				 const struct sp__wstream_opts *writing, struct sp__cuts *cuts);
 /*
- * Makes the ranges between the cuts of n ranges or, if n is 1, one of all; the first begins at this
- * offset of the file.  The end of a range from which records may be missing is not known.
+ * Makes the ranges between the cuts of n ranges or, if n is 1, one range of everything.  The first
+ * starts at this offset of the file.  If records can be missing from a range, its end is unknown.
  */
 SP_MUST_CHECK int sp__divide_ranges(struct sp__merging *merging, const struct sp__cuts *cuts,
 				    unsigned n, uint64_t at, struct sp__ranges *ranges);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From runs to one sequence.
+ * Prepares the final merge: reduces the runs to as many as it can take, and opens its inputs.
  *
- * The policy chooses runs to merge until the final merge can take all that are left.
- * Runs still in memory at the end of the input stay there and take part in the final
- * merge, as long as the remaining memory is enough for the pages of the spilled ones.
+ * The policy chooses runs to merge until the final merge can take all remaining ones.  Runs that
+ * are still in memory at the end of the input stay there and take part in the final merge, if the
+ * remaining memory is enough for the pages of the spilled ones.
  */
 #include <stdlib.h>
 #include "base/minmax.h"
@@ -38,7 +38,7 @@ static int merge_files(struct sp__merging *merging, unsigned n)
 	return sp__step_balance(spilled, merging->inputs.read.records - read, run, dropped);
 }
 
-/* Merges files into runs until the final merge can take the runs and the rest. */
+/* Merges files into runs until the final merge can take the runs and the remaining files. */
 static int reduce_files(struct sp__merging *merging)
 {
 	struct sp__inputs *in = &merging->inputs;
@@ -76,7 +76,7 @@ static unsigned slots_in_memory(const struct sp__merging *merging)
 	return n;
 }
 
-/* Can the runs in memory stay there? */
+/* True if the runs in memory can stay there. */
 static bool may_keep(const struct sp__merging *merging)
 {
 	struct sp__spilled *spilled = merging->spilled;
@@ -84,7 +84,7 @@ static bool may_keep(const struct sp__merging *merging)
 	uint64_t n = sp__policy_runs(spilled->policy);
 	size_t pages = sp__free_region(merging->forming, true).bytes / s->plan.page_bytes;
 
-	/* What is in memory is no checkpoint. */
+	/* A run in memory is not a checkpoint. */
 	return !spilled->resume && !s->opts.run_bytes && s->plan.policy == SP_MERGE_LAZY &&
 	       n + slots_in_memory(merging) <= s->plan.fan_in && n * SP__PAGES_KEPT <= pages;
 }
@@ -108,12 +108,12 @@ static int store_rest(struct sp__merging *merging)
 	return rc ? rc : sp__runs_end(spilled);
 }
 
-/* Memory for the pages of n spilled runs in the final merge. */
+/* Returns the memory for the pages of n spilled runs in the final merge. */
 static struct sp__freemem pages_for(struct sp__merging *merging, unsigned n, unsigned files)
 {
 	struct sp__freemem where = sp__free_region(merging->forming, true);
 
-	/* The streams of input files take part of the memory. */
+	/* The streams of input files take a part of the memory. */
 	if (files &&
 	    where.bytes > merging->inputs.memory_bytes + (size_t)n * merging->sort->plan.page_bytes)
 		where.bytes -= merging->inputs.memory_bytes;
@@ -136,7 +136,10 @@ static int memory_cursors(const struct sp__merging *merging, struct sp__cursor *
 	return 0;
 }
 
-/* Cursors of the final merge: n spilled runs, runs in memory, strips, then sorted files. */
+/*
+ * Sets up the cursors of the final merge: n spilled runs, runs in memory, strips, then sorted
+ * files.
+ */
 static int set_up_final(struct sp__merging *merging, unsigned n)
 {
 	struct sp__forming *forming = merging->forming;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "sort/merge/group.h"
 
-#define NUMBER_BYTES 32 /* enough for any number */
+#define NUMBER_BYTES 32 /* of any number */
 
 int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes, uint64_t number,
 		   struct sp__budget *budget)
@@ -17,7 +17,7 @@ int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes, uint64_t 
 	return 0;
 }
 
-/* What follows a number. */
+/* Returns the byte after a number. */
 static char separator(const struct sp_recfmt *f)
 {
 	return f->kind == SP_REC_CSV ? f->separator : ' ';

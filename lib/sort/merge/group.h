@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --count: the group of equal keys that is given out next, and how its number is written.
+ * Declares the group of equal keys that is returned next under --count, and the format of its
+ * number.
  */
 #pragma once
 
@@ -9,21 +10,23 @@
 #include "sort/shared.h"
 
 struct sp__group {
-	struct sp__bytes held; /* its first record, with free bytes for the number before it */
-	uint64_t number;       /* 0: there is none */
+	struct sp__bytes held; /* first record, with free space for the number before it */
+	uint64_t number;       /* 0: no group is held */
 };
 
-/* Of a 1 as it is given out: as uniq -c writes it, or, in CSV, with a separator. */
+/*
+ * Returns the length of a 1 in the result: in the format of uniq -c or, in CSV, with a separator.
+ */
 static inline size_t sp__counted_bytes(const struct sp_recfmt *f)
 {
 	return f->kind == SP_REC_CSV ? 2 : 8;
 }
 
-/* Holds a copy of the first record of a group.  0 or -ENOMEM. */
+/* Holds a copy of the first record of a group.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes,
 				 uint64_t number, struct sp__budget *budget);
-/* The record after its number; valid until another is held.  Adds to b. */
+/* Returns the record after its number; valid until another one is held.  Adds it to b. */
 void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
 		    const char **data, size_t *bytes);
-/* The record after a number that was given out. */
+/* Returns the record after a number of the result. */
 const char *sp__uncounted(const struct sp_recfmt *f, const char *rec);

@@ -10,17 +10,17 @@
 #include "io/engine.h"
 #include "sort/merge/inputs.h"
 
-/* Descriptors that merging needs besides the inputs and the output: the spill store's. */
+/* Descriptors of the spill store, which merging needs in addition to inputs and output. */
 #define OTHER_DESCRIPTORS 2
-/* Those of a program that compresses runs, in addition. */
+/* Descriptors of a program that compresses runs, in addition. */
 #define PROGRAM_DESCRIPTORS 12
-/* The engine may have a descriptor for the queue of all inputs. */
+/* The engine can have a descriptor for the queue of all inputs. */
 #define QUEUES 1
-/* Unless --batch-size says it: as many as have that much memory each. */
+/* Without --batch-size, as many files are merged at a time as have this much memory each. */
 #define FAN_IN_BYTES (16u << 10)
 #define FAN_IN_MIN 16
 #define FAN_IN_MAX 1000
-/* Chunks are read ahead if two of each input are at least that large; one may be smaller. */
+/* Chunks are read ahead if two of each input have at least this size; one can be smaller. */
 #define AHEAD_BYTES (64u << 10)
 #define DEPTH_MAX 256
 
@@ -28,7 +28,7 @@ static int get(void *ctx, size_t index, bool wait, const char **data, size_t *by
 {
 	struct sp__inputs *in = ctx;
 	struct sp__input *input = &in->list[index];
-	/* The merging thread has nothing else to do meanwhile. */
+	/* The merging thread has no other work meanwhile. */
 	int rc = sp__rstream_next(input->stream, data, bytes, true);
 
 	(void)wait;
@@ -160,7 +160,7 @@ void sp__inputs_close(struct sp__inputs *in)
 	in->chunks = NULL;
 }
 
-/* Where descriptors are scarce there are no queues, unless the engine was given. */
+/* If descriptors are scarce, there are no queues, unless the engine was given. */
 static unsigned others_of(const struct sp__sort_shared *s)
 {
 	bool queues = !sp__fds_scarce() || !sp__engine_is_auto(s->opts.run.engine);
@@ -189,8 +189,8 @@ static unsigned fan_in(const struct sp__inputs *in, const struct sp__sort_shared
 }
 
 /*
- * Direct reading takes a second descriptor for each input.  Where there are too few, all are read
- * through the page cache instead, so that as many can be merged at once.
+ * Returns how files are read.  Direct reads take a second descriptor per input.  If there are too
+ * few, all files are read through the page cache, so that as many can be merged at a time.
  */
 static enum sp__direct direct(const struct sp__inputs *in)
 {

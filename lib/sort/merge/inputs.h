@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorted files as inputs of a merge (-m).
+ * Declares sorted files as inputs of a merge (-m).
  *
- * Writers.  The merging thread.
+ * Writer: the merging thread.
  */
 #pragma once
 
@@ -12,49 +12,49 @@
 
 struct sp__input {
 	const char *name;
-	uint64_t file_bytes;	    /* if it is a regular file */
+	uint64_t file_bytes;	    /* of a regular file */
 	int fd;			    /* -1: not open */
 	struct sp__rstream *stream; /* NULL: not open */
-	bool marked;		    /* it begins with a byte order mark */
+	bool marked;		    /* it starts with a byte order mark */
 };
 
-/* Sorted files (-m): opened in groups no larger than descriptors and fan-in allow; n 0: none. */
+/* Sorted files (-m).  They are opened in groups that descriptors and fan-in limit; n 0: none. */
 struct sp__inputs {
 	struct sp__input *list;
 	unsigned n;
-	unsigned next;		 /* the first not merged yet */
-	unsigned fan_in;	 /* the most open at a time */
-	enum sp__direct direct;	 /* NEVER: there are not descriptors enough for it */
-	size_t memory_bytes;	 /* for the streams of all that are open */
-	struct sp__queue *queue; /* of those, */
-	char *chunks;		 /* and their memory */
+	unsigned next;		 /* first file not merged yet */
+	unsigned fan_in;	 /* maximum number of open files */
+	enum sp__direct direct;	 /* NEVER: there are too few descriptors */
+	size_t memory_bytes;	 /* for all open streams */
+	struct sp__queue *queue; /* of all open streams */
+	char *chunks;		 /* memory of these streams */
 	size_t chunks_bytes;
-	unsigned sim_file;    /* number of the first one on a simulated machine */
-	bool files;	      /* all are regular files, so reading them never waits for others, */
-	uint64_t total_bytes; /* ... of that size */
+	unsigned sim_file;    /* number of the first file on a simulated machine */
+	bool files;	      /* all are regular files, so reads never wait for other programs */
+	uint64_t total_bytes; /* of all files, if files is true */
 	struct sp__io_counters done;
 	uint64_t bytes;	       /* read so far */
 	struct sp__tally read; /* records of all inputs; owned by the merging thread */
 };
 
 /*
- * Takes the list of files; n is 0 before.  sim_file: number of the first one on a simulated
+ * Sets the list of files; n is 0 before.  sim_file: number of the first file on a simulated
  * machine; the others follow it.
  */
 SP_MUST_CHECK int sp__inputs_list(struct sp__inputs *in, const struct sp__sort_shared *s,
 				  const struct sp_sort_io *io, unsigned sim_file);
 /*
- * Opens the files of the next inputs, up to the fan-in.  Returns how many are open: fewer if the
- * system has no more descriptors, which lowers the fan-in; or an error.
+ * Opens the next files, up to the fan-in.  Returns the number of open files, or an error.  If the
+ * system has too few descriptors, the number is lower, and so is the fan-in.
  */
 SP_MUST_CHECK int sp__inputs_acquire(struct sp__inputs *in, struct sp_errinfo *err);
 /*
- * Makes cursors of the next n, whose files are open.  After a failure sp__inputs_close() closes
- * those that have streams.  Errors, later ones too, are recorded in err.
+ * Makes cursors of the next n files, which are open.  After a failure, sp__inputs_close() closes
+ * those that have streams.  err also receives later errors.
  */
 SP_MUST_CHECK int sp__inputs_open(const struct sp__sort_shared *s, struct sp__inputs *in,
 				  unsigned n, struct sp__cursor *cursors, struct sp_errinfo *err);
 /* Closes all inputs that have streams. */
 void sp__inputs_close(struct sp__inputs *in);
-/* Closes the others, too, and frees the list. */
+/* Closes all other inputs, too, and frees the list. */
 void sp__inputs_free(struct sp__inputs *in);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks the progress of ranges in the journal of a sort that can be resumed.
+ * Records the progress of ranges in the journal of a sort that can be resumed.
  *
- * A mark of a range says that its bytes up to an offset are on the device; it has their checksum,
- * and the offset in each run where the rest begins.  These offsets are exact, so any order of
- * records and any key will do.  Records that are dropped belong to the group before, so a mark comes
- * between groups.
+ * A mark of a range states that its bytes up to an offset are on the device.  It has their
+ * checksum, and the offset in each run at which the rest starts.  These offsets are exact, so marks
+ * work for any order and any key.  Records that are dropped belong to the group before, so a mark
+ * is between groups.
  *
- * After a crash the same runs are merged from the offsets of the last marks on, in the same ranges,
- * whatever the number of threads is.  The bytes written before are read and verified.  If they are
+ * After a crash, the same runs are merged from the offsets of the last marks on, in the same
+ * ranges, for any number of threads.  The bytes written before are read and verified.  If they are
  * damaged, or if more runs had to be merged because there is less memory, the final merge starts
  * over.
  */
@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "sort/merge/writing.h"
 
-/* Can the result that is there be continued?  1, 0, or an error. */
+/* Returns 1 if the existing result can be continued, 0 if not, or an error. */
 static int continues(struct sp__writing *w)
 {
 	const struct sp__ranges *g = w->ranges;

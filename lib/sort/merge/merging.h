@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The final merge: of runs, sorted slots and sorted files (final.c).
+ * Declares the final merge of runs, sorted slots and sorted files (final.c).
  *
- * Writers.  Only this room writes struct sp__merging: the background task of the output while it
- * runs, otherwise the caller.
+ * Writers: this room writes struct sp__merging.  The writing thread is the task of the output while
+ * it runs, otherwise the caller.  The shell sets the pointers and `seeks`, and begin_ns if no merge
+ * has set it.
  */
 #pragma once
 
@@ -16,31 +17,31 @@ struct sp__merging {
 	struct sp__spilled *spilled;
 	struct sp__forming *forming;
 	struct sp__inputs inputs;
-	bool reduced;		      /* all merges but the final one are done, */
-	unsigned runs_left;	      /* which has these spilled runs: spilled.ids */
+	bool reduced;		      /* all merges except the final one are done */
+	unsigned runs_left;	      /* spilled runs of the final merge: spilled.ids */
 	struct sp__sequence sequence; /* of the final merge */
 	struct sp__step_inputs final;
-	bool seeks; /* the prediction may read a little to measure seeks */
+	bool seeks; /* the prediction can read a little to measure seeks */
 	uint64_t begin_ns, cpu_begin_ns;
 };
 
 /* final.c */
-/* Does all merges but the last, once. */
+/* Performs all merges except the final one, once. */
 SP_MUST_CHECK int sp__final_reduce(struct sp__merging *merging);
-/* The same, and sets up the last one. */
+/* Performs all merges except the final one, and sets up the final one. */
 SP_MUST_CHECK int sp__final_prepare(struct sp__merging *merging);
 void sp__final_close(struct sp__merging *merging);
 
 /* predict.c */
-/* Sets spilled->prediction when runs have been formed, on real files; nothing is outstanding. */
+/* Sets spilled->prediction when runs have been formed, on real files; no request is outstanding. */
 void sp__sort_predict_formed(struct sp__merging *merging);
 
 /* balance.c */
-/* True if no record has been dropped until now.  When no task runs. */
+/* True if no record has been dropped yet.  No task may be running. */
 bool sp__balance_none_dropped(const struct sp__merging *merging);
-/* All records that the sort has read. */
+/* Returns the tally of all records that the sort has read. */
 struct sp__tally sp__balance_read(const struct sp__merging *merging);
-/* After the last run: checks that all records are in runs, slots or strips. */
+/* Called after the last run: checks that all records are in runs, slots or strips. */
 SP_MUST_CHECK int sp__balance_formed(const struct sp__merging *merging);
-/* At the end: checks that no record is missing or duplicated. */
+/* Called at the end: checks that no record is missing or duplicated. */
 SP_MUST_CHECK int sp__balance_ended(const struct sp__merging *merging);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Moves bytes of a file to a lower offset, a chunk at a time.
+ */
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "base/whole.h"

@@ -2,18 +2,18 @@
 /*
  * Collects the records of the final merge into output buffers.
  *
- * With threads the merge runs ahead of get() in the background task, as far as the
- * ring of output buffers allows, so that merging and the caller's writing overlap.
- * Without threads get() itself merges until a buffer is full.
+ * With threads, the merge runs in a background task ahead of get(), as far as the ring of output
+ * buffers allows, so that merging overlaps with the caller's writes.  Without threads, get() itself
+ * merges until a buffer is full.
  */
 #include <string.h>
 #include "base/err.h"
 #include "sort/merge/output.h"
 
-/* Merging less than this takes less time than starting a thread. */
+/* Merging fewer bytes takes less time than starting a thread. */
 #define INLINE_BYTES (1u << 20)
 
-/* The next record, as sp__ring_source. */
+/* Returns the next record, as sp__ring_source. */
 static int next_record(void *arg, bool wait, const char **data, size_t *bytes)
 {
 	struct sp__merging *merging = arg;
@@ -36,7 +36,7 @@ static int fill(struct sp__output *output, struct sp__ring_buffer *out, bool wai
 	return rc < 0 ? sp__err(merging->sort->env.err, rc, "merge", NULL, -1) : rc;
 }
 
-/* The background task. */
+/* Body of the background task. */
 static void run_ahead(void *arg)
 {
 	struct sp__output *output = arg;
@@ -63,7 +63,7 @@ static void run_ahead(void *arg)
 	} while (rc == SP_READY && sp__ring_settled(ring, out));
 }
 
-/* Is it worth while?  A thread that waits for a pipe could not be stopped. */
+/* True if a task pays.  A thread that waits for a pipe could not be stopped. */
 static bool run_beside(const struct sp__output *output)
 {
 	const struct sp__merging *merging = output->merging;

@@ -2,19 +2,19 @@
 /*
  * Predicts the duration of a sort on real files, when its runs have been formed.
  *
- * Its merges are those that the policy will order, of runs of their mean length, and each takes as
- * long as its device or its computation (predict.c).  The device is measured: t of writing by the
- * writing of the runs, t of reading and s by a few reads of them.  How fast merging computes is not
- * known yet; it is taken to move its bytes at the pace at which all were moved until now: of the
- * processors, where it is known what the device took, else, where the page cache keeps the runs, of
- * the clock.  The result costs the device what the input did: often nothing, for a page cache that
- * has the one takes the other.
+ * Algorithm: the merges are those that the policy will order, of runs of their mean length.  Each
+ * takes as long as its device or its computation (predict.c).  The device is measured: t of writes
+ * while the runs are written, t and s of reads by several reads of the runs.  The speed of merging
+ * is unknown yet; it is assumed to be the mean speed so far.  This is processor time if the time of
+ * the device is known, otherwise, if the page cache holds the runs, elapsed time.  The result is
+ * assumed to cost the device what the input did: often nothing, since a page cache that holds the
+ * input also takes the result.
  *
- * The plan stays what it was.  Pages are written, and of the strategies for reading ahead formula
- * (5), t D + s N, chooses the one with the least N, whatever t and s are.  Merging fewer at once
- * than the memory M allows, in two passes of the square root of n runs, saves
- * s (n - 2 sqrt(n)) / M for each MB and costs 2 t: it pays from 2200 runs in 64 MB on flash with
- * s / t = 0.06 MB, and from 150 on a disk with 1 MB, if writing them took the arm nowhere else.
+ * The plan does not change.  Pages are already written, and formula (5), t D + s N, chooses the
+ * read-ahead strategy with the lowest N for any t and s.  A smaller fan-in than the memory M
+ * allows, in two passes with the square root of n runs, saves s (n - 2 sqrt(n)) / M per MiB and
+ * costs 2 t.  It pays from 2200 runs in 64 MiB on flash with s / t = 0.06 MiB, and from 150 runs on
+ * a disk with 1 MiB, if writing them did not move the arm elsewhere.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #include "sort/plan/predict.h"
 #include "sort/merge/merging.h"
 
-/* Runs in temporary space, and how many bytes each of theirs is there; NULL: no memory. */
+/* Returns the runs in temporary space and their bytes there; NULL: no memory. */
 static struct sp__run **stored(const struct sp__merging *merging, size_t *n, uint64_t *bytes,
 			       double *packed)
 {
@@ -57,7 +57,7 @@ static void measure(struct sp__merging *merging, struct sp__run *const *runs, si
 	f->transfer_s_per_mib = sp__spill_write_s(spilled->store) * MIB;
 }
 
-/* Of each byte that has been read or written, before it was packed. */
+/* Returns the time per byte read or written, before compression. */
 static double pace_s(const struct sp__merging *merging, double packed)
 {
 	struct sp__sort_shared *s = merging->sort;
@@ -112,7 +112,7 @@ void sp__sort_predict_formed(struct sp__merging *merging)
 	uint64_t bytes;
 	size_t n;
 
-	/* Of sorted files that are merged (-m) no runs are formed. */
+	/* A merge of sorted files (-m) forms no runs. */
 	if (s->env.device || s->opts.compress_program || merging->inputs.n)
 		return;
 	runs = stored(merging, &n, &bytes, &packed);

@@ -2,15 +2,15 @@
 /*
  * Merges one range and writes it at its own offset of the file.
  *
- * Its inputs are spans of the runs, read by a reader of the writer's own, and parts of the slots in
- * memory.  With checkpoints its stream ends at each mark, and another one continues.  Otherwise the
- * stream stays open: its end is written when all other ranges are (ranges.c).
+ * The inputs are spans of the runs, read by a reader of the writer's own, and parts of the slots in
+ * memory.  With checkpoints, its stream ends at each mark, and another one continues.  Without
+ * them, the stream stays open: its end is written when all other ranges are written (ranges.c).
  */
 #include <unistd.h>
 #include "base/err.h"
 #include "sort/merge/writing.h"
 
-/* Between two checks of whether another writer has failed. */
+/* Bytes between two checks of whether another writer has failed. */
 #define STRIDE_BYTES (64u << 10)
 
 int sp__range_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at)
@@ -49,8 +49,8 @@ static void empty_store(void *store)
 }
 
 /*
- * Freeing what has been spilled takes a twentieth of a short sort.  The writer that has read the
- * last page has it done while all merge what is in memory.
+ * Freeing the temporary space takes a twentieth of a short sort.  The writer that has read the last
+ * page starts it, while all writers merge records in memory.
  */
 static void note_reading(struct sp__range_writer *k)
 {
@@ -86,9 +86,9 @@ static int put(struct sp__range_writer *k, unsigned i, uint64_t *at)
 }
 
 /*
- * Makes a mark at the record that the sequence has given.  The rest of a range begins with the
- * record that the merge is at.  Without --count that is the one given, so the mark precedes it; a
- * group is given when the merge has passed it, so with --count the mark follows it.
+ * Makes a mark at the record that the sequence has returned.  The rest of a range starts with the
+ * merge's current record.  Without --count that is the record returned, so the mark precedes it.
+ * With --count a group is returned when the merge has passed it, so the mark follows it.
  */
 static int mark_and_put(struct sp__range_writer *k, unsigned i, uint64_t *at)
 {

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The final merge into a file, in ranges.
+ * Performs the final merge into a file, in ranges.
  *
- * One loser tree keeps one processor busy, and one stream writes its result.  If the result is a
- * file and its bytes are those of the runs, and numbers, all of them are cut at the same keys into
- * a range for each thread (divide.c).  The lengths of ranges are known before anything is written,
- * so each is written at its own offset of the file.  Threads, the writers, take range after range.
- * A writer merges the range's spans of the runs with its own pages, read plan, reader of the store
- * and write stream.  Writers share nothing but the file.
+ * Algorithm: one loser tree keeps one processor busy, and one stream writes its result.  If the
+ * result is a file that has only the bytes of the runs, and numbers, all runs are cut at the same
+ * keys into a range for each thread (divide.c).  The lengths of ranges are known before anything is
+ * written, so each range is written at its own offset of the file.  Threads, the writers, take
+ * range after range.  A writer merges the range's spans of the runs with its own pages, read plan,
+ * reader of the store and write stream.  Writers share only the file.
  *
  * With checkpoints (marks.c) the result is always written here, as one range if it cannot be cut.
  *
- * Under -u the final merge is cut if no record was dropped until then, because few are likely to be
- * dropped later.  Each range is written where it would be if none were; afterwards those behind one
- * that dropped some are moved up.  At worst most of the result is read and written once more.  Under
- * --count each record has a number of one length before it then, so the number of records makes
- * the length; longer numbers take less than the records that they stand for.
+ * Under -u the final merge is cut if no record has been dropped yet, since few are then likely to
+ * be dropped later.  Each range is written at its offset without drops.  Afterwards, ranges after
+ * one that dropped records are moved up; at worst, most of the result is read and written once
+ * more.  Under --count each record then has a number of one length before it, so the number of
+ * records determines the length; longer numbers take less than the records that they stand for.
  *
- * Without checkpoints the ends of all ranges are written when everything else has been written, so
- * a file that was abandoned has not its full length, except by chance or while ranges are moved up.
- * After an error the file gets its old length back.
+ * Without checkpoints, the ends of all ranges are written when everything else is written.  So an
+ * abandoned file does not have its full length, except by chance or while ranges are moved up.
+ * After an error the file gets its old length.
  *
- * Memory.  The writers divide the pages of the free part of the arena, and for their streams what
- * the output buffers and the one stream would have.
+ * Memory: the writers divide the pages of the free part of the arena; their streams divide the
+ * memory of the output buffers and of the single stream.
  *
- * Rejected: giving the file its length and space before.  Writing was slower then.
+ * Rejected: setting the length and allocating the space of the file first; writing was then slower.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@
 #include "sort/merge/writing.h"
 
 #define WRITERS_MAX 16
-/* Between two marks of a range: the memory, but at least this, or this part of the input. */
+/* Bytes between two marks of a range: the memory, but at least this, or this share of the input. */
 #define MARKED_BYTES (UINT64_C(256) << 20)
 #define MARKED_SHARE 16
 
@@ -52,7 +52,7 @@ static bool finished(const struct sp__writing *w, const struct sp__range *r)
 	return w->resume;
 }
 
-/* Where range i began, before any mark. */
+/* Returns where range i started, before any mark. */
 static uint64_t begin_of(const struct sp__writing *w, unsigned i)
 {
 	return i ? w->ranges->list[i - 1].end : w->ranges->from;
@@ -63,7 +63,7 @@ static uint64_t written_of(const struct sp__writing *w, unsigned i)
 	return w->ranges->list[i].at - begin_of(w, i);
 }
 
-/* The task of a writer. */
+/* Body of a writer's task. */
 static void write_ranges(void *arg)
 {
 	struct sp__range_writer *k = arg;
@@ -93,7 +93,7 @@ static int open_files(struct sp__writing *w)
 		int *fd = &w->files[i].fd;
 
 		*fd = open(path, (reads ? O_RDWR : O_WRONLY) | O_CLOEXEC);
-		/* Without /proc one writer writes range after range. */
+		/* Without /proc, one writer writes range after range. */
 		if (*fd < 0 && w->nwriters == 1)
 			*fd = fcntl(w->out->fd, F_DUPFD_CLOEXEC, 0);
 		if (*fd < 0)
@@ -156,7 +156,7 @@ static void close_writers(struct sp__writing *w)
 	free(w->writers);
 }
 
-/* Returns as many as there are ranges left, threads, and memory. */
+/* Returns the number of writers: limited by ranges, threads, and memory. */
 static unsigned writers_for(const struct sp__writing *w)
 {
 	struct sp__freemem where = sp__free_region(w->merging->forming, true);
@@ -204,7 +204,7 @@ static int finish_streams(struct sp__writing *w)
 	return rc;
 }
 
-/* Adds up what ranges have given and dropped, which must be as long as they are. */
+/* Adds up the records that ranges have returned and dropped, and compares them with the lengths. */
 static int check_ranges(struct sp__writing *w)
 {
 	struct sp__sort_shared *s = w->merging->sort;
@@ -223,7 +223,7 @@ static int check_ranges(struct sp__writing *w)
 	return rc;
 }
 
-/* Moves ranges up behind those from which records were dropped, and ends the file. */
+/* Moves ranges up after those from which records were dropped, and ends the file. */
 static int close_up(const struct sp__writing *w)
 {
 	const unsigned n = w->ranges->n;
@@ -245,7 +245,7 @@ static int close_up(const struct sp__writing *w)
 	return rc < 0 ? sp__err(w->merging->sort->env.err, rc, "write", w->out->name, -1) : 0;
 }
 
-/* True if there is space for all ranges, as long as they are if nothing is dropped. */
+/* True if there is space for all ranges at their length without drops. */
 static bool has_space(const struct sp__writing *w)
 {
 	const uint64_t end = w->ranges->list[w->ranges->n - 1].end;
@@ -257,7 +257,7 @@ static bool has_space(const struct sp__writing *w)
 	       (limit.rlim_cur == RLIM_INFINITY || end < limit.rlim_cur);
 }
 
-/* The records of the marks belong to the balance. */
+/* Adds the records of the marks to the balance. */
 static void take_up(struct sp__writing *w)
 {
 	for (unsigned i = 0; i < w->ranges->n; i++) {
@@ -284,7 +284,7 @@ static void note(struct sp__writing *w)
 					(unsigned)(w->writers[0].where.bytes / s->plan.page_bytes));
 }
 
-/* 0: not all that ranges need is there, and nothing has changed. */
+/* Returns 0 if not all resources of the ranges are available; nothing has then changed. */
 static int open_all(struct sp__writing *w)
 {
 	struct stat st;
@@ -299,7 +299,7 @@ static int open_all(struct sp__writing *w)
 	if (rc < 0 || w->resume)
 		return rc < 0 && !w->resume ? 0 : rc ? rc : 1;
 	w->old_bytes = (uint64_t)st.st_size;
-	/* What is to stay behind the result must not be written over. */
+	/* Bytes that stay after the result must not be overwritten. */
 	return !w->merging->sort->opts.unique || (w->old_bytes <= w->out->at && has_space(w));
 }
 
@@ -318,7 +318,7 @@ static int write_all(struct sp__writing *w)
 	return rc < 0 ? rc : close_up(w);
 }
 
-/* Finds or makes the ranges; returns their number, 0: there is no need for any, or an error. */
+/* Finds or makes the ranges.  Returns their number, 0 if none are needed, or an error. */
 static int begin(struct sp__writing *w)
 {
 	struct sp__spilled *spilled = w->merging->spilled;
@@ -357,7 +357,7 @@ int sp__ranges_write(struct sp__merging *merging, const struct sp__ranges_out *o
 	if (begun)
 		rc = write_all(&w);
 	close_writers(&w);
-	/* No write is on its way any more; an extended file that stays is no worse than others. */
+	/* No write is outstanding.  An extended file that stays is not worse than others. */
 	if (rc < 0 && begun && !w.resume)
 		(void)!ftruncate(out->fd, (off_t)w.old_bytes);
 	sp__ranges_forget(&w.own);

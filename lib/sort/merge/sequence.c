@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gives the records of a merge in order, drops equal ones under -u, and counts them under --count.
+ * Returns the records of a merge in order, drops equal ones under -u, and counts them under
+ * --count.
  *
- * A group of equal keys is given when the merge has reached the next one, because only then its
- * number is known.  One record is copied for each group.
+ * A group of equal keys is returned when the merge has reached the next one, since its number is
+ * only then known.  One record is copied per group.
  */
 #include "sort/merge/sequence.h"
 
@@ -24,7 +25,7 @@ void sp__sequence_close(struct sp__sequence *q)
 	sp__merge_release(&q->merge);
 }
 
-/* The next record of the merge that is not equal to the one before. */
+/* Moves to the next record of the merge that is not equal to the one before. */
 static int next_distinct(struct sp__sequence *q, bool wait)
 {
 	const struct sp__merge *m = &q->merge;
@@ -65,7 +66,7 @@ static int next_counted(struct sp__sequence *q, bool wait)
 		if (rc < 0 || rc == SP_LATER)
 			return rc;
 		q->group_due = rc == SP_READY;
-		/* The first record begins a group, and none has ended. */
+		/* The first record starts a group, and none has ended. */
 	} while (!q->group.number && q->group_due);
 	if (!q->group.number)
 		return rc;

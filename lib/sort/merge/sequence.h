@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sequence: the records that a merge gives, without those that -u and --count drop (sequence.c).
+ * Declares a sequence: the records of a merge, without those that -u and --count drop (sequence.c).
  *
  * Owner: the thread that merges.
  */
@@ -11,11 +11,11 @@
 #include "sort/shared.h"
 #include "sort/tree/merge.h"
 
-/* For each cursor of a merge, the offset in its run of the record that the cursor is at. */
+/* For each cursor of a merge, the offset of its current record in its run. */
 struct sp__run_offsets {
 	uint64_t *at;
-	unsigned last; /* the cursor of the merge's current record, */
-	size_t bytes;  /* which has this many bytes in its run and has not been passed */
+	unsigned last; /* cursor of the merge's current record */
+	size_t bytes;  /* bytes of this record in its run; it has not been passed */
 };
 
 struct sp__sequence {
@@ -25,12 +25,12 @@ struct sp__sequence {
 	struct sp__pace pace;
 	struct sp__run_offsets *offsets; /* kept if not NULL */
 	struct sp__group group;		 /* --count: the group whose number is still unknown */
-	bool group_due;	     /* it begins with the merge's current record, not held yet */
-	const char *rec;     /* the record returned last */
+	bool group_due;	     /* it starts with the merge's current record, which is not held yet */
+	const char *rec;     /* record returned last */
 	size_t bytes, reach; /* reach: bytes that can be read from rec on */
 };
 
-/* Opens a merge of n cursors.  err receives the errors of the merge.  0 or -ENOMEM. */
+/* Opens a merge of n cursors.  err receives the errors of the merge.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__sequence_open(struct sp__sequence *q, struct sp__sort_shared *s, unsigned n,
 				    struct sp__balance *balance, struct sp_errinfo *err);
 /* Accepts a sequence that is zeroed or closed. */
@@ -48,7 +48,7 @@ static inline void sp__run_offsets_pass(struct sp__run_offsets *p)
 	p->bytes = 0;
 }
 
-/* Follows sp__merge_next(), which has returned rc. */
+/* Called after sp__merge_next(), which returned rc. */
 static inline void sp__run_offsets_step(struct sp__run_offsets *p, const struct sp__merge *m,
 					int rc)
 {

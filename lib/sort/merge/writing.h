@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The state of writing ranges, shared by ranges.c, range.c and marks.c only.
+ * Declares the state of writing ranges, shared only by ranges.c, range.c and marks.c.
  *
- * Writers.  The thread that runs the sort, before and after the tasks of the writers.  Meanwhile
- * each range belongs to the writer that has taken it; `lock` protects the journal, the counts of
+ * Writers: the thread that runs the sort, before and after the tasks of the writers.  Meanwhile
+ * each range belongs to the writer that has taken it; `lock` protects the journal, the counters of
  * requests and the error of the sort.
  */
 #pragma once
@@ -14,11 +14,11 @@
 
 struct sp__range_writer;
 
-/* One range on its way to the file. */
+/* A range on its way to the file. */
 struct sp__range_file {
 	int fd; /* with an offset of its own; -1: not open */
 	struct sp__wstream *stream;
-	const struct sp__range_writer *writer; /* which gets the stream's errors */
+	const struct sp__range_writer *writer; /* receives the stream's errors */
 	struct sp__balance balance;
 };
 
@@ -33,10 +33,10 @@ struct sp__writing {
 	unsigned nwriters;	      /* threads that write ranges */
 	struct sp__range_writer *writers;
 	uint64_t marked_bytes;	 /* between marks */
-	uint64_t old_bytes;	 /* of the file before; without checkpoints */
-	struct sp_errinfo err;	 /* of opening the writers */
-	_Atomic unsigned next;	 /* the range to be taken */
-	_Atomic unsigned unread; /* ranges of which pages are still to be read */
+	uint64_t old_bytes;	 /* length of the file before; without checkpoints */
+	struct sp_errinfo err;	 /* error of opening the writers */
+	_Atomic unsigned next;	 /* range to be taken next */
+	_Atomic unsigned unread; /* ranges with pages still to be read */
 	_Atomic uint64_t done_bytes;
 	_Atomic bool failed;
 	struct sp__task emptying;
@@ -49,8 +49,8 @@ struct sp__range_writer {
 	struct sp__freemem where;
 	struct sp__spill *reader;
 	struct sp__step_inputs in;
-	bool reading;		      /* the pages of the present range are not all in memory yet */
-	struct sp__sequence sequence; /* the present range */
+	bool reading;		      /* the pages of the current range are not all in memory yet */
+	struct sp__sequence sequence; /* the current range */
 	struct sp__run_offsets offsets; /* of its cursors, with checkpoints */
 	XXH3_state_t *digest;
 	struct sp__task task;
@@ -61,7 +61,7 @@ struct sp__range_writer {
 /* range.c */
 /* Merges and writes range i.  The thread must reap all its own reads. */
 SP_MUST_CHECK int sp__range_write(struct sp__range_writer *k, unsigned i);
-/* Opens its stream at an offset of the file. */
+/* Opens the range's stream at an offset of the file. */
 SP_MUST_CHECK int sp__range_open_stream(struct sp__range_writer *k, unsigned i, uint64_t at);
 void sp__range_close_stream(struct sp__writing *w, struct sp__range_file *f);
 
@@ -71,8 +71,8 @@ SP_MUST_CHECK int sp__marks_begin(struct sp__writing *w);
 SP_MUST_CHECK int sp__marks_open(struct sp__range_writer *k);
 void sp__marks_close(struct sp__range_writer *k);
 /*
- * Makes a mark: the range is written up to offset `to`, and continues with the record that the
- * merge is at.  given: the records up to there.
+ * Makes a mark: the range is written up to offset `to`, and continues with the merge's current
+ * record. given: the records up to there.
  */
 SP_MUST_CHECK int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
 				const struct sp__tally *given);
