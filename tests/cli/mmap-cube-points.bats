@@ -327,7 +327,7 @@ first()
 			# shellcheck disable=SC2086 # words
 			set -- $command
 			run -2 "$cube" "$1" short "${@:2}"
-			[ "$output" = "mmap-cube: short: it is cut short: it has $bytes bytes, not $size" ]
+			[ "$output" = "mmap-cube: short: it was truncated: it has $bytes bytes, not $size" ]
 		done
 	done
 }

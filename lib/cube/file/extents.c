@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Reads, computes and writes checksums of extents.
+ *
+ * A table has the entries of a fragment in rows, dimension 0 first, so entries of a box are moved
+ * row by row.  The entry of an interrupted put comes from the log of puts instead.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
@@ -13,13 +19,13 @@ uint32_t sp__extent_cells(uint64_t cell_bytes)
 	return (uint32_t)sp__max(4096 / cell_bytes, 1);
 }
 
-/* Extents in a row of cells along dimension 0. */
+/* Returns the extents of a row of cells along dimension 0. */
 static uint64_t row_extents(const struct sp__cube_superblock *h, uint64_t cells)
 {
 	return (cells - 1) / h->extent_cells + 1;
 }
 
-/* Of the table of a fragment of so many cells along each dimension. */
+/* Returns the size of the table of a fragment; cells: its cells along each dimension. */
 static uint64_t table_bytes(const struct sp__cube_superblock *h, const uint64_t *cells)
 {
 	uint64_t rows = 1;
@@ -102,7 +108,7 @@ static uint64_t entry(const struct sp__extents *e, const uint64_t *x)
 	return at + x[0] / e->file->superblock.extent_cells - e->box.lo[0];
 }
 
-/* Where the table of a fragment has the entry of a cell that the fragment has. */
+/* Returns the offset, in the file, of the entry of a cell in the table of its fragment. */
 static uint64_t entry_offset(const struct sp__cube_superblock *h, const struct sp__fragment *p,
 			     const uint64_t *x)
 {
@@ -117,7 +123,7 @@ static uint64_t entry_offset(const struct sp__cube_superblock *h, const struct s
 		       sizeof(uint32_t);
 }
 
-/* Moves the entries of cells that a fragment has, a row at a time. */
+/* Reads or writes the entries of cells of one fragment, a row at a time. */
 static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 		     const struct sp_cube_box *cells, bool write, struct sp_errinfo *err)
 {
@@ -138,7 +144,7 @@ static int move_rows(struct sp__extents *e, const struct sp__fragment *p,
 	return 0;
 }
 
-/* Moves the entries of the box, fragment by fragment. */
+/* Reads or writes the entries of the box, fragment by fragment. */
 static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *err)
 {
 	const struct sp__fragments *fragments = &e->file->superblock.fragments;
@@ -153,7 +159,7 @@ static int move_entries(struct sp__extents *e, bool write, struct sp_errinfo *er
 	return rc;
 }
 
-/* Whether the extent of the log of puts is among these. */
+/* True if the extent in the log of puts is one of these. */
 static bool has_pending(const struct sp__extents *e)
 {
 	const struct sp__cubefile *c = e->file;
@@ -176,10 +182,10 @@ int sp__extents_read(struct sp__extents *e, struct sp_errinfo *err)
 	return rc;
 }
 
-/* Of an extent whose cells are being written: what is there is neither the old nor the new. */
+/* The entry of an extent whose cells are being written: neither the old data nor the new. */
 #define CHANGING UINT32_MAX
 
-/* What the table keeps of a sum: 32 bits, and never 0 or CHANGING. */
+/* Returns the entry for a sum: 32 bits, neither 0 nor CHANGING. */
 static uint32_t folded(uint64_t sum)
 {
 	uint32_t word = (uint32_t)(sum ^ sum >> 32);

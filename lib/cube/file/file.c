@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks what a call wants of an open cube, and marks and syncs its volumes.
+ * Checks the parameters of a call against an open cube, and marks and syncs its volumes.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
 	case SP__LOADING_NONE:
 		return NULL;
 	case SP__LOADING_ALL:
-		return h->loaded ? "loaded in part: load --resume goes on"
+		return h->loaded ? "loaded in part: load --resume continues"
 				 : "a load was interrupted: load all elements again";
 	case SP__LOADING_POINTS:
 		return "a load from CSV was interrupted: load it again";

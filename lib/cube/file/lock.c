@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks a cube: one program that changes it, or any number of them that read it.
+ * Locks a cube: at any time it has one writer, or any number of readers.
  *
- * A program that changes a cube has an exclusive lock of the file with the superblock while it is
- * open.  A reader has a shared one during each read, and first checks whether the superblock is
- * still the one that it read on opening: it says where cells are.  What is in the superblock alone
- * needs no lock, since superblocks are replaced whole.
+ * A writer holds an exclusive lock of the file with the superblock while the cube is open.  A
+ * reader shares the lock during each read, and first checks whether the superblock, which has the
+ * location of cells, is still the one that it read on opening.  Reading the superblock itself needs
+ * no lock, since a superblock is replaced as a whole.
  *
- * Where there are no locks, programs that use a cube must agree otherwise.
+ * Assumption: if the file system has no locks, the user prevents concurrent changes.
  */
 #include "base/err.h"
 #include "cube/file/putlog.h"

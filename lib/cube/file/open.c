@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens the file of a cube: the superblock says where its cells are; the run environment brings the
- * simulated machine, if any.  On a simulated machine the whole file is stored from the first block
- * of the device on, and requests take the device's time; the bytes are those of the file.
+ * Opens the file and the volumes of a cube, and its run environment.
+ *
+ * On a simulated volume the file occupies the device from its first block on.  Requests take the
+ * time of the device, and move the bytes of the file.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 #include "run/volume_spec.h"
 #include "sim/machine.h"
 
-/* Each note of progress waits for the device. */
+/* Each write of the progress waits for the device. */
 #define PROGRESS_BYTES (UINT64_C(256) << 20)
 
 static int refuse(const struct sp__cubefile *c, int code, struct sp_errinfo *err, const char *text)
@@ -32,12 +33,12 @@ static int check_direct(const struct sp__cubefile *c, const struct sp__volume *v
 	if (v->regular ? c->cell_bytes % v->align_bytes ||
 				 c->superblock.mapping.kind == SP_CUBE_MULTIMAP
 		       : c->superblock.block_bytes % v->block_bytes)
-		return refuse(c, SP_EUNSUP, err, "its cells do not lie as direct requests must");
+		return refuse(c, SP_EUNSUP, err, "its cells are not aligned for direct I/O");
 	return 0;
 }
 
-/* Opens the file for the head and the table, if it can be a cube: others could block for ever. */
-static int open_head(struct sp__cubefile *c, int flags, struct sp_errinfo *err)
+/* Opens the file, and reads the superblock.  Other kinds of files could block forever. */
+static int open_superblock(struct sp__cubefile *c, int flags, struct sp_errinfo *err)
 {
 	struct stat st;
 	int rc;
@@ -57,7 +58,7 @@ static int open_head(struct sp__cubefile *c, int flags, struct sp_errinfo *err)
 	return rc;
 }
 
-/* The file ends where cells are. */
+/* Checks that the file does not end before the last cell. */
 static int check_size(const struct sp__cubefile *c, const struct sp__volume *v,
 		      struct sp_errinfo *err)
 {
@@ -66,11 +67,11 @@ static int check_size(const struct sp__cubefile *c, const struct sp__volume *v,
 	if (c->superblock.no_data || c->fd < 0 || v->size_bytes >= need)
 		return 0;
 	return sp__errf(err, SP_ECORRUPT, "open", v->name, -1,
-			"it is cut short: it has %llu bytes, not %llu",
+			"it was truncated: it has %llu bytes, not %llu",
 			(unsigned long long)v->size_bytes, (unsigned long long)need);
 }
 
-/* A volume of the cells, whose descriptor it takes over. */
+/* Makes a volume for cells, which owns fd. */
 static int adopt(struct sp__cubefile *c, unsigned i, int fd, const char *name,
 		 struct sp_errinfo *err)
 {
@@ -86,7 +87,7 @@ static int adopt(struct sp__cubefile *c, unsigned i, int fd, const char *name,
 	return rc || !c->volumes[i]->direct ? rc : check_direct(c, c->volumes[i], err);
 }
 
-/* Of several volumes each is a drive of the array, from its first block on. */
+/* Places the volumes on the device; each of several is a drive of the array. */
 static int simulate(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	const struct sp__volume *device = c->env.device;
@@ -107,7 +108,7 @@ static int simulate(struct sp__cubefile *c, struct sp_errinfo *err)
 	return rc;
 }
 
-/* Without data all volumes are the first file, of which nothing is read. */
+/* Opens a further volume.  If the cube has no data, the first file stands for all volumes. */
 static int open_volume(struct sp__cubefile *c, unsigned i, int flags, struct sp_errinfo *err)
 {
 	char *name;
@@ -125,7 +126,7 @@ static int open_volume(struct sp__cubefile *c, unsigned i, int flags, struct sp_
 	return rc;
 }
 
-/* fd: of the first volume, which it takes over; flags are for the others. */
+/* Opens the volumes for cells.  fd: of the first one, owned; flags: for the others. */
 static int open_cells(struct sp__cubefile *c, int fd, int flags, struct sp_errinfo *err)
 {
 	int rc = adopt(c, 0, fd, c->path, err);
@@ -164,7 +165,7 @@ static int open_env(struct sp__cubefile *c, struct sp_errinfo *err)
 		c->opts.run.volume = c->array;
 	}
 	rc = sp__env_open(&c->env, &c->opts.run, err);
-	c->env.err = err; /* of the call that is made, from now on */
+	c->env.err = err; /* each call sets it from now on */
 	return rc;
 }
 
@@ -183,7 +184,7 @@ int sp__cubefile_open(struct sp__cubefile *c, const char *path, const struct sp_
 	int rc = prepare(c, path, opts, err);
 
 	if (!rc)
-		rc = open_head(c, flags, err);
+		rc = open_superblock(c, flags, err);
 	if (!rc)
 		rc = open_env(c, err);
 	flags |= opts->run.direct > 0 ? O_DIRECT : 0;

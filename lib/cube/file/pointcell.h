@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A cell of points: a header, and as many points as it counts.  A point is its key and its value.
+ * A cell of points: a header, and the points that it counts.  A point is its key and its value.
  *
- * Points that a cell has no room for are in overflow cells, each the next of the one before.
- * Each cell has a header, also an empty one of a region: a cell that reads as zeros is damaged.
- * Only the cell outside is not written before the first point of it.
+ * Points that do not fit a cell are in a chain of overflow cells, each named by the one before.
+ * Empty cells of a region have a header, too, so a cell that reads as zeros is damaged.  Only the
+ * cell outside is not written before its first point.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include "cube/file/pointset.h"
 
 struct sp__pointcell {
-	uint64_t checksum; /* of the rest of the header, and of the points */
+	uint64_t checksum; /* of the rest of the header and the points */
 	uint64_t home;	   /* the block of the first cell of the chain */
 	uint64_t next;	   /* block of an overflow cell; 0: none */
 	uint32_t count;	   /* points in this cell */
@@ -29,7 +29,7 @@ static inline uint64_t sp__pointcell_sum(const uint8_t *cell, uint32_t count, ui
 								 (size_t)count * record_bytes);
 }
 
-/* Writes a header in front of the points that are in a cell. */
+/* Writes the header of a cell, with the checksum of the points that are in it. */
 static inline void sp__pointcell_seal(uint8_t *cell, struct sp__pointcell head,
 				      uint32_t record_bytes)
 {
@@ -38,7 +38,7 @@ static inline void sp__pointcell_seal(uint8_t *cell, struct sp__pointcell head,
 	memcpy(cell, &head, sizeof(head));
 }
 
-/* The header of a cell that belongs to a home; false: the cell is damaged. */
+/* Reads the header of a cell.  False: the cell is damaged. */
 static inline bool sp__pointcell_read(const uint8_t *cell, const struct sp__pointset *s,
 				      struct sp__pointcell *head)
 {

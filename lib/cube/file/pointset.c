@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A key is found by bisection, since leaves are disjoint ranges of keys in ascending order; a
- * box by halving the space, bit by bit of the key, as long as there are leaves in a half and
- * the box meets it.
+ * Reads and writes the directory of a dataset of points, and searches it.
  *
- * Regions come first: a leaf and a region never have a point in common.
+ * Algorithm.  Leaves are disjoint ranges of keys in ascending order, so a key is found by
+ * bisection.  A box is found by halving the space, bit by bit of the key, while a half has leaves
+ * and the box meets it.  Regions are searched before leaves; no leaf has a point of a region.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +81,8 @@ bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
 }
 
 /*
- * In the file: level + CUT_UNIT * cut, points, first block; origin, size and basic cube of each
- * dimension.
+ * Format of a region: level + CUT_UNIT * cut, points, first block; then origin, size and basic cube
+ * of each dimension.
  */
 #define REGION_NUMBERS(n) (3 + 3 * (n))
 #define CUT_UNIT 256
@@ -118,7 +118,7 @@ void sp__regions_encode(const struct sp__pointset *s, uint8_t *to)
 	}
 }
 
-/* A box of cells inside of the space, in blocks that nothing else has. */
+/* Checks that a region is inside the space, on blocks that nothing else has. */
 static int check_region(const struct sp__pointset *s, const struct sp__cube_superblock *h,
 			struct sp__pointregion *r, uint64_t *end)
 {
@@ -143,7 +143,7 @@ static int check_region(const struct sp__pointset *s, const struct sp__cube_supe
 	return *end <= h->pointset.leaf_block ? 0 : SP_ECORRUPT;
 }
 
-/* Disjoint, in order, each with a place of its own. */
+/* Checks that leaves are disjoint and in order, each with a location of its own. */
 static int check_leaves(const struct sp__pointset *s)
 {
 	const struct sp__zspace *z = &s->space;
@@ -197,7 +197,7 @@ int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_superblock
 	return rc ? rc : check_leaves(s);
 }
 
-/* Whether a region has a point, and its cell there. */
+/* True if a region has a point; sets its cell there. */
 static bool in_region(const struct sp__zspace *z, const struct sp__pointregion *r,
 		      const uint64_t *x, uint64_t *cell)
 {
@@ -302,7 +302,7 @@ bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_c
 struct walk {
 	const struct sp__pointset *s;
 	const struct sp_cube_box *box;
-	struct sp_cube_box node; /* the half of a half of ... of the space */
+	struct sp_cube_box node; /* the space, halved repeatedly */
 	sp__leaf_fn fn;
 	void *arg;
 };
@@ -332,7 +332,7 @@ static int give_leaves(const struct walk *w, size_t begin, size_t end)
 	return rc;
 }
 
-/* The leaves from begin to end, which are in a half whose keys begin with that many bits. */
+/* Walks leaves [begin, end) of the half whose keys begin with `bits` bits of first. */
 static int walk_half(struct walk *w, size_t begin, size_t end, sp__zkey first, unsigned bits)
 {
 	const struct sp__zspace *z = &w->s->space;

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The directory of a dataset of points: which cell has a point.
+ * The directory of a dataset of points: finds the cell of a point.
  *
- * The points lie in cells.  Where points are dense enough a region has them: a grid of cells of
- * one size with a MultiMap mapping of its own.  The other cells, called leaves, are nodes of a
- * tree (cube/mapping/zkey.h); they lie one after the other in the order of a linear mapping.  A
- * cell of a region is a node, too, or a slice of one: thin along the major dimension, which is read
- * in sequence, so that lines along the others meet few cells.  Nodes without points have no cell:
- * points put there later go to one cell more, outside of all others.
+ * Points are stored in cells.  Where points are dense, cells form a region: a grid of cells of one
+ * size, with a MultiMap mapping of its own.  All other cells are leaves, nodes of a tree
+ * (cube/mapping/zkey.h), stored consecutively in the order of a linear mapping.
  *
- * The directory is in memory while the dataset is open: 24 bytes for each leaf.  It changes only
- * when the dataset is rebuilt.
+ * A cell of a region is a node, or a slice of a node.  A slice is thin along the major dimension,
+ * which is read in sequence, so lines along the other dimensions meet few cells.
+ *
+ * A node without points has no cell.  Points put there later go to the cell outside, the only one
+ * that is not a node.
+ *
+ * Memory: 24 bytes for each leaf while the dataset is open.  The directory changes only when the
+ * dataset is rebuilt.
  *
  * Thread rule: immutable once read or built.
  */
@@ -20,7 +23,7 @@
 #include "cube/mapping/zkey.h"
 
 #define SP__REGIONS_MAX 256
-/* Cells that share a node of a region: at most 1 << this, and at most so many bytes. */
+/* Limits of the cells that share a node of a region: 1 << SP__REGION_CUT_MAX, and bytes. */
 #define SP__REGION_CUT_MAX 4
 #define SP__REGION_NODE_BYTES (UINT64_C(64) << 10)
 
@@ -32,10 +35,10 @@ struct sp__leaf {
 };
 
 struct sp__pointregion {
-	uint64_t level; /* its cells are nodes of this level, ... */
-	unsigned cut;	/* ... each halved so many times along the major dimension */
+	uint64_t level; /* its cells are nodes of this level, */
+	unsigned cut;	/* each halved this many times along the major dimension */
 	uint64_t points;
-	uint64_t overflow;    /* overflow cells that it needs; not kept in the file */
+	uint64_t overflow;    /* overflow cells that it needs; not stored in the file */
 	uint64_t first_block; /* its cells begin on the first whole track from here on */
 	uint64_t origin[SP_CUBE_DIMS_MAX]; /* the first cell, counted in cells */
 	uint64_t size[SP_CUBE_DIMS_MAX];   /* cells along each dimension */
@@ -57,12 +60,12 @@ struct sp__pointset {
 	size_t nleaves;
 };
 
-/* A cell in which a point lies, or belongs. */
+/* The cell in which a point is stored, or is to be stored. */
 struct sp__home {
 	uint64_t block;
 	sp__zkey first, last; /* its keys */
-	bool shared;	      /* other cells, of the same region, have some of these keys */
-	bool outside;	      /* it is the cell outside: no other has that point */
+	bool shared;	      /* other cells of the region have some of these keys */
+	bool outside;	      /* it is the cell outside */
 };
 
 static inline sp__zkey sp__leaf_key(const struct sp__leaf *l)
@@ -76,46 +79,46 @@ static inline uint64_t sp__leaf_block(const struct sp__pointset *s, const struct
 }
 
 /*
- * What follows from the shape and the places in a head: no regions, no leaves.  SP_EUNSUP: keys
- * are too long; -ERANGE: a cell holds no point.
+ * Sets what the superblock determines: no regions, no leaves.  Returns 0; SP_EUNSUP if keys are too
+ * long; or -ERANGE if a cell cannot hold a point.
  */
 SP_MUST_CHECK int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_superblock *h);
 void sp__pointset_free(struct sp__pointset *s);
 
 void sp__region_free(struct sp__pointregion *r); /* accepts NULL */
-/* Sets major and shift of a region whose level and cut are known; false: no cell is so. */
+/* Sets major and shift of a region whose level and cut are set.  False: they are impossible. */
 bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
 		      const struct sp__cube_superblock *h);
-/* The region that has a point, and its cell there; NULL: none. */
+/* Returns the region that has a point, and sets its cell there; NULL: none. */
 struct sp__pointregion *sp__region_of(const struct sp__pointset *s, const uint64_t *x,
 				      uint64_t *cell);
-/* Which of the cells that share its node has a point. */
+/* Returns the number of the slice of a node that has a point. */
 static inline unsigned sp__region_slice(const struct sp__pointregion *r, const uint64_t *x)
 {
 	return (unsigned)(x[r->major] >> r->shift[r->major]) & ((1u << r->cut) - 1);
 }
-/* The coordinates of a region. */
+/* Sets the box of coordinates of a region. */
 void sp__region_box(const struct sp__zspace *z, const struct sp__pointregion *r,
 		    struct sp_cube_box *box);
 /* Initialises the mapping of a region; errors of sp__mapping_init(), -ENOMEM. */
 SP_MUST_CHECK int sp__region_place(struct sp__pointregion *r, const struct sp__cube_superblock *h);
 
-/* Bytes of the regions in the file. */
+/* Returns the bytes of n regions in the file. */
 uint64_t sp__regions_bytes(const struct sp__cube_superblock *h, size_t n);
 void sp__regions_encode(const struct sp__pointset *s, uint8_t *to);
 /*
- * Takes over leaves, and reads regions; the numbers of both are in the head.  -ENOMEM;
- * SP_ECORRUPT: what they say cannot be.
+ * Reads regions, and owns the leaves; the superblock has the number of both.  Returns 0, -ENOMEM,
+ * or SP_ECORRUPT if they contradict each other or the superblock.
  */
 SP_MUST_CHECK int sp__pointset_decode(struct sp__pointset *s, const struct sp__cube_superblock *h,
 				      const uint8_t *regions, struct sp__leaf *leaves);
 
-/* The cell of a key, whose coordinates are x. */
+/* Returns the cell of a key, whose coordinates are x. */
 struct sp__home sp__pointset_home(const struct sp__pointset *s, sp__zkey key, const uint64_t *x);
-/* The part of a box that is in a region, in its cells; false: none. */
+/* Sets the cells of a region that a box meets, counted from its first cell; false: none. */
 bool sp__region_clip(const struct sp__zspace *z, const struct sp__pointregion *r,
 		     const struct sp_cube_box *box, struct sp_cube_box *cells);
-/* The node that occupies a block as a leaf or in a region; false: none. */
+/* Sets the box of the leaf, or cell of a region, that occupies a block; false: none. */
 bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_cube_box *box);
 
 /* Calls fn with each leaf that a box of coordinates meets, in the order of keys; not 0: stop. */

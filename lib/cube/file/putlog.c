@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Writes, reads and erases the record of the log of puts: a journal of one record, at a fixed
+ * location in the file.
+ */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +12,7 @@
 #include "cube/file/putlog.h"
 
 #define RECORD 1	/* the only type */
-#define HEAD_BYTES 4096 /* what the journal and the members below take, and more */
+#define HEAD_BYTES 4096 /* of the journal and the members below, rounded up */
 
 /* Before the extent: little-endian. */
 struct members {
@@ -65,7 +69,7 @@ void sp__putlog_forget(struct sp__cubefile *c)
 	c->pending = (struct sp__pending){ 0 };
 }
 
-/* Whether a record is of this state of the cube, and of an extent of it. */
+/* Takes a record if it is of this state of the cube, and of an extent of it. */
 static bool take(struct sp__cubefile *c, const struct sp__journal_record *rec)
 {
 	struct sp__pending *p = &c->pending;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names the members of a superblock in their order, for a coder that writes or reads them, and
- * checks what was read.
+ * Writes and reads superblocks: one function names the members in their order, for a coder that
+ * writes or reads them.
  */
 #include <stdlib.h>
 #include "base/err.h"
@@ -68,7 +68,7 @@ static void fragments(struct sp__coder *c, struct sp__cube_superblock *h)
 	}
 }
 
-/* How many there are, and the names of all but the first. */
+/* Codes the number of volumes, and the names of all except the first. */
 static void volumes(struct sp__coder *c, struct sp__cube_superblock *h)
 {
 	struct sp__basicgrid *b = &h->mapping.basic;
@@ -103,7 +103,7 @@ static void pointset(struct sp__coder *c, struct sp__cube_pointset *p)
 	sp__code_flag(c, &p->outside);
 }
 
-/* rounds: zones have rounds; log: of puts. */
+/* rounds: zones have rounds; log: the cube has a log of puts. */
 static void members(struct sp__coder *c, struct sp__cube_superblock *h, bool rounds, bool log)
 {
 	struct sp__multimap *mm = &h->mapping.multimap;
@@ -187,7 +187,7 @@ void sp__cube_superblock_free(struct sp__cube_superblock *h)
 
 uint8_t *sp__cube_superblock_encode(const struct sp__cube_superblock *h, size_t *bytes)
 {
-	struct sp__cube_superblock own = *h; /* members() takes one to write to as well */
+	struct sp__cube_superblock own = *h; /* members() can also write to it */
 	bool rounds = sp__multimap_rounds(&h->mapping.multimap), log = h->log_bytes > 0;
 	uint64_t version = rounds ? SP__CUBE_VERSION_ROUNDS : SP__CUBE_VERSION;
 	struct sp__coder c = { 0 };
@@ -223,7 +223,7 @@ int sp__cube_superblock_decode(struct sp__cube_superblock *h, const uint8_t *dat
 	return rc;
 }
 
-/* Bytes that a superblock may have: the log may be at the end of the second slot. */
+/* Returns the maximum size of a superblock: the log can be at the end of the second slot. */
 static uint64_t max_bytes(const struct sp__cube_superblock *h)
 {
 	uint32_t slot = h->slots.slot_bytes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether what a head says can be: a checksum alone does not tell, as anybody can compute one.
- * After these checks no number of the head leads to an overflow, a division by zero, or memory
- * beyond a buffer.
+ * Validates a superblock.  A valid checksum is not enough, since anyone can compute one.
+ *
+ * Invariant: after these checks no number of the superblock leads to an overflow, a division by
+ * zero, or an access outside a buffer.
  */
 #include <string.h>
 #include "cube/file/extents.h"
@@ -10,7 +11,7 @@
 #include "cube/file/pointset.h"
 #include "cube/file/putlog.h"
 
-#define LINEAR_UNIT 4096 /* bytes: direct requests of most devices lie so */
+#define LINEAR_UNIT 4096 /* bytes: alignment of direct requests of most devices */
 #define BYTES_MAX (UINT64_C(1) << 62)
 
 static bool multiply(uint64_t *v, uint64_t by, uint64_t max)
@@ -18,7 +19,7 @@ static bool multiply(uint64_t *v, uint64_t by, uint64_t max)
 	return !__builtin_mul_overflow(*v, by, v) && *v <= max;
 }
 
-/* Whether there are cells, and those from a block on do not go beyond 2^62 bytes. */
+/* True if there are cells, and they end before 2^62 bytes. */
 static bool cells_fit(const struct sp__cube_superblock *h, uint64_t first_block,
 		      const uint64_t *cells)
 {
@@ -41,7 +42,6 @@ bool sp__cube_block_possible(uint32_t bytes)
 	return bytes >= SP__BLOCK_MIN && bytes <= SP__BLOCK_MAX && !(bytes & (bytes - 1));
 }
 
-/* The tile fills the cell, and the dataset has at most 2^62 bytes. */
 bool sp__cube_shape_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp_cube_shape *s = &h->shape;
@@ -73,7 +73,7 @@ uint64_t sp__cube_superblock_begin(const struct sp__cube_superblock *h, uint64_t
 	return (block + unit - 1) / unit * unit;
 }
 
-/* All blocks of all volumes are below 2^62 bytes. */
+/* True if all blocks of all volumes are below 2^62 bytes. */
 static bool volumes_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp__basicgrid *b = &h->mapping.basic;
@@ -90,7 +90,7 @@ static bool is_permutation(const unsigned *order, unsigned n)
 	return seen == (1u << n) - 1;
 }
 
-/* Tracks in a pattern follow each other, and none is longer or shorter than the zone says. */
+/* True if tracks of a pattern are in order and have lengths within those of the zone. */
 static bool pattern_possible(const struct sp__cubezone *z)
 {
 	if (z->pattern[0].blocks || !z->min_blocks || !z->skew_den)
@@ -113,7 +113,7 @@ static bool round_possible(const struct sp__cubezone *z)
 			: !z->round_offset && !z->shift_blocks;
 }
 
-/* Zones ascend, do not overlap, and end before 2^62 bytes. */
+/* True if zones ascend, do not overlap, and end before 2^62 bytes. */
 static bool zones_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp__multimap *m = &h->mapping.multimap;
@@ -147,7 +147,7 @@ uint64_t sp__cube_superblock_front(const struct sp__cube_superblock *h)
 	return (bytes + h->block_bytes - 1) / h->block_bytes;
 }
 
-/* The log takes an extent, and leaves room for a head at the second place. */
+/* True if the log can hold an extent and leaves space for the superblock in the second slot. */
 static bool log_possible(const struct sp__cube_superblock *h)
 {
 	uint64_t cell = (uint64_t)h->cell_blocks * h->block_bytes;
@@ -157,7 +157,7 @@ static bool log_possible(const struct sp__cube_superblock *h)
 				 h->log_offset <= 2 * (uint64_t)h->slots.slot_bytes);
 }
 
-/* First the head, then the table, then the cells; basic cubes have cells. */
+/* True if superblock, table and cells are in this order, and basic cubes have cells. */
 static bool fragment_possible(const struct sp__cube_superblock *h, const struct sp__fragment *p)
 {
 	const struct sp__mapping *m = &p->mapping;
@@ -179,7 +179,7 @@ static bool fragments_possible(const struct sp__cube_superblock *h)
 	return h->fragments.n > 0;
 }
 
-/* The file in its order: heads, directory, cell outside, regions, leaves, overflow. */
+/* True if the order is: superblocks, directory, cell outside, regions, leaves, overflow. */
 static bool places_in_sequence(const struct sp__cube_superblock *h)
 {
 	const struct sp__cube_pointset *p = &h->pointset;

@@ -33,7 +33,7 @@ static bool walk(void *source, struct sp__runlane *lane)
 	return sp__fragwalk_runs(source, keep_run, lane);
 }
 
-/* A cell that was read, or the memory for one that is written. */
+/* Returns a cell that was read, or the memory for one that is written. */
 static uint8_t *cell_of(const struct sp__transfer *t, const uint64_t *x, uint8_t *cell)
 {
 	return t->lanes.op == SP__OP_READ && t->file->pending.extent

@@ -23,24 +23,28 @@ struct sp__transfer {
 	uint64_t charged_bytes, begin_ns;
 };
 
-/* The longest gap that is read, in blocks. */
+/* Returns the longest gap that a read passes over, in blocks. */
 uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce);
 #define SP__TRANSFER_BYTES (UINT64_C(1) << 20) /* of the longest request, unless it is given */
 
+/*
+ * Opens the queue, and allocates the lanes.  op: of sp__transfer_box().  Returns 0, -ENOMEM or an
+ * error of the queue.  After an error, too, the transfer must be closed.
+ */
 SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
 				    enum sp__op op, struct sp_cube_stats *stats,
 				    struct sp_errinfo *err);
 /*
- * Moves the cells of one box after the other, and waits for the last one.  After an error there
- * is no end.
+ * Moves the cells of any number of boxes: begin, cells of each box, end, which waits for the last
+ * one.  After an error sp__transfer_end() is not called.
  */
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg);
 SP_MUST_CHECK int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells);
-/* The same with cells that follow each other, by their first block. */
+/* Moves consecutive cells, by their first block. */
 SP_MUST_CHECK int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells);
 SP_MUST_CHECK int sp__transfer_end(struct sp__transfer *t);
 /* Moves the cells of a box, with the op given on opening. */
 SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, const struct sp_cube_box *cells,
 				   sp__cell_fn fn, void *arg);
-/* Waits for what is outstanding after an error; notes time and counters. */
+/* Waits for requests that are outstanding after an error; notes time and counters. */
 void sp__transfer_close(struct sp__transfer *t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types of elements, and elements as text.
+ * Names the types of elements, and converts elements from and to text.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ static int parse_bytes(const char *text, uint8_t *to, uint32_t bytes)
 	return *text ? SP_ESYNTAX : 0;
 }
 
-/* Numbers have a point, whatever the program's locale, which is to be used again afterwards. */
+/* Selects a decimal point for numbers.  Returns the locale before, which the caller restores. */
 static locale_t use_c_locale(void)
 {
 	return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));

@@ -2,8 +2,8 @@
 /*
  * Names the further volumes of a cube, writes their headers and checks them.
  *
- * Format of a header: the members below, then the checksum of them, then zeros up to a page.  Only
- * cubes with a log of puts have a generation.
+ * Format of a header: the members below, their checksum, zeros up to HEADER_BYTES.  Only cubes with
+ * a log of puts have a generation.
  */
 #include <fcntl.h>
 #include <stdio.h>
