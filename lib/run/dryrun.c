@@ -5,19 +5,23 @@
  * Not modelled: a page cache that follows the trace of another run (policy=opt).
  */
 #include <stdlib.h>
+#include "base/err.h"
 #include "base/minmax.h"
 #include "run/dryrun.h"
 #include "run/volume_spec.h"
+#include "sim/fsmap.h"
 #include "sim/machine.h"
 
 #define BLOCK 4096u
+#define WORK_REQUEST 32
+#define WORK_BLOCK 2
 
 int sp__dryrun_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp_errinfo *err)
 {
 	const struct sp__machine_spec *spec;
 	int rc;
 
-	*e = (struct sp__env){ .opts = opts, .own_err = SP_ERRINFO_INIT };
+	*e = (struct sp__env){ .opts = opts, .own_err = SP_ERRINFO_INIT, .dry = true };
 	e->err = err ? err : &e->own_err;
 	sp__budget_init(&e->budget, UINT64_MAX);
 	rc = sp__volume_spec_device(opts, &e->device, e->err);
@@ -32,29 +36,34 @@ double sp__dryrun_s(const struct sp__env *e)
 	return (double)(sp__env_now_ns(e) - e->begin_ns) * 1e-9;
 }
 
-struct sp__spill_opts sp__dryrun_spilling(struct sp__env *e)
+double sp__dryrun_requests(const struct sp__env *e, double bytes, double each)
 {
-	static const char *const nowhere[] = { "dry run" };
-	struct sp__spill_opts o = sp__env_spilling(e);
+	const struct sp__machine_spec *spec = sp__machine_spec(e->device->machine);
+	bool by_blocks = spec->cache_bytes || spec->fs != SP__FS_NONE || spec->array.drives > 1;
 
-	o.dirs = nowhere;
-	o.ndirs = 1;
-	o.hollow = true;
-	o.area = SP__SIM_SPILL;
-	o.budget = &e->budget;
-	return o;
+	return bytes / each * WORK_REQUEST + (by_blocks ? bytes / BLOCK * WORK_BLOCK : 0);
+}
+
+int sp__dryrun_close(struct sp__env *e, int rc)
+{
+	(void)!sp__env_close(e);
+	/* No space on the device can fail the run, too. */
+	if (rc == SP_EUNSUP || rc == -ENOSPC || rc == -E2BIG)
+		return 0;
+	return rc < 0 ? sp__err(e->err, rc, "allocate", NULL, -1) : 0;
 }
 
 /* Opens the store of a stream and its run. */
 static int open_store(struct sp__drystream *s, struct sp__env *e, enum sp__sim_area area,
 		      uint64_t file_bytes, uint32_t page_bytes)
 {
-	struct sp__spill_opts o = sp__dryrun_spilling(e);
+	struct sp__spill_opts o = sp__env_spilling(e);
 	int rc;
 
 	o.area = area;
 	o.file_bytes = file_bytes;
 	o.page_bytes = page_bytes;
+	o.budget = &e->budget;
 	o.placement = SP_PLACE_CONTIGUOUS;
 	o.depth = SP__CHUNKREAD_CHUNKS;
 	rc = sp__spill_open(&s->store, &o);

@@ -17,15 +17,26 @@
 
 /*
  * Opens an environment with the machine of the options, without trace, and with an unlimited
- * budget.  After an error it must be closed.  Returns SP_EUNSUP, not recorded, if the machine
+ * budget; its temporary space is hollow.  After an error it must be closed.  Returns SP_EUNSUP, not recorded, if the machine
  * cannot run dry: it follows the trace of another run.
  */
 SP_MUST_CHECK int sp__dryrun_open(struct sp__env *e, const struct sp_run_opts *opts,
 				  struct sp_errinfo *err);
 /* Returns the seconds since the environment was opened. */
 double sp__dryrun_s(const struct sp__env *e);
-/* Returns the options of a hollow store of temporary data; the capability sets the others. */
-struct sp__spill_opts sp__dryrun_spilling(struct sp__env *e);
+/* Closes the environment.  Returns rc, recorded; 0 for errors that make the time unknown. */
+int sp__dryrun_close(struct sp__env *e, int rc);
+
+/*
+ * Maximum work of a dry run: about 1 s, with a file system up to 3 s.  A unit is about 50 ns, the
+ * time of a record.
+ */
+#define SP__DRYRUN_WORK_MAX 20000000
+/*
+ * Returns the work of requests of `each` bytes.  A page cache, a file system or an array handles
+ * each 4 KiB block of a request.
+ */
+double sp__dryrun_requests(const struct sp__env *e, double bytes, double each);
 
 /* An input or the result, in chunks.  Without a store it takes no time. */
 struct sp__drystream {

@@ -132,10 +132,13 @@ struct sp__wstream_opts sp__env_writing(const struct sp__env *e)
 
 struct sp__spill_opts sp__env_spilling(const struct sp__env *e)
 {
+	static const char *const nowhere[] = { "dry run" };
 	const struct sp_run_opts *o = e->opts;
 
-	return (struct sp__spill_opts){ .dirs = o->tmpdirs,
-					.ndirs = o->ntmpdirs,
+	return (struct sp__spill_opts){ .dirs = e->dry ? nowhere : o->tmpdirs,
+					.ndirs = e->dry ? 1 : o->ntmpdirs,
+					.hollow = e->dry,
+					.area = SP__SIM_SPILL,
 					.engine = o->engine,
 					.trace = e->trace,
 					.device = e->device,

@@ -9,7 +9,8 @@
 #include <spindle/geometry.h>
 #include "join/plan/plan.h"
 #include "join/dryrun/dryrun.h"
-#include "join/dryrun/streams.h"
+#include "run/dryrun.h"
+#include "sim/machine.h"
 #include "tap.h"
 
 #define MB 1000000u
@@ -107,7 +108,7 @@ static void test_work(void)
 
 	o.record_bytes[0] = o.record_bytes[1] = 1;
 	many = predicted(&o);
-	ok(many.work > 0 && many.work < SP__DRY_WORK_MAX + 100000,
+	ok(many.work > 0 && many.work < SP__DRYRUN_WORK_MAX + 100000,
 	   "short records: a bounded number of steps: %llu", (unsigned long long)many.work);
 	o.record_bytes[0] = o.record_bytes[1] = 64;
 	one = predicted(&o);
@@ -124,7 +125,7 @@ static void test_work(void)
 	   many.seconds / one.seconds / 65536);
 	o = some("sim:linear", 1 << 20, 1ull << 40, 1ull << 40);
 	many = predicted(&o);
-	ok(many.seconds == 0 && many.work < SP__DRY_WORK_MAX + 100000,
+	ok(many.seconds == 0 && many.work < SP__DRYRUN_WORK_MAX + 100000,
 	   "the time of a join with too many requests is unknown");
 	o = some("sim:linear,files=in", 1 << 20, 1, 1000 * MB);
 	o.algorithm = SP_JOIN_MERGE;
@@ -162,49 +163,70 @@ static void test_unknown(void)
 	ok(seconds(&o) < 0, "a machine that does not exist is an error");
 }
 
-/* Reads a chunk of a run with several extents, and reuses its space. */
-static void test_streams(void)
+/* Reads a run of the hollow store to its end; its bytes. */
+static uint64_t read_all(struct sp__spill *store, struct sp__run *run, size_t memory)
 {
-	struct sp__machine_spec spec;
-	struct sp__machine_stats stats;
-	struct sp__drymachine r;
-	struct sp__dryfile run[2];
-	struct sp__drywrite w[2];
-	struct sp__dryread read;
-	uint64_t bytes = 0, n;
+	struct sp__chunkread read;
+	const char *data;
+	uint64_t bytes = 0;
+	size_t n;
 
-	if (sp__machine_spec_parse(&spec, "linear", NULL) || sp__drymachine_open(&r, &spec, NULL))
-		exit(1);
-	for (int i = 0; i < 2; i++) {
-		sp__dryfile_run(&r, &run[i], 4096);
-		sp__drywrite_open(&r, &w[i], &run[i], 8192, 3);
-	}
-	for (int i = 0; i < 10; i++)
-		sp__drywrite_put(&w[i % 2], 8192);
-	sp__drywrite_put(&w[0], 100);
-	for (int i = 0; i < 2; i++)
-		sp__drywrite_end(&w[i]);
-	for (int i = 0; i < 2; i++)
-		sp__drywrite_finish(&w[i]);
-	sp__machine_stats(r.machine, &stats);
-	ok(!r.error && stats.requests == 11 && stats.device_write_bytes == 10 * 8192 + 4096,
-	   "a chunk is a request, and the last one is rounded up to blocks");
-	ok(run[0].run->nextents == 6 && run[1].run->nextents == 5, "runs lie chunk by chunk");
-	sp__dryread_open(&r, &read, &run[1], 8192, true);
-	sp__dryread_next(&read);
-	sp__dryread_next(&read);
-	sp__dryread_stop(&read);
-	ok(!r.error && r.space.nfree == 10, "the space of what is not read to its end is free");
-	sp__dryread_open(&r, &read, &run[0], 16384, true);
-	while ((n = sp__dryread_next(&read)))
+	sp__chunkread_open(&read, store, run, true, NULL, memory);
+	while (sp__chunkread_next(&read, &data, &n) == SP_READY)
 		bytes += n;
-	sp__machine_stats(r.machine, &stats);
-	ok(!r.error && bytes == 5 * 8192 + 100 && stats.requests == 21,
-	   "each piece is read by itself, and the bytes are those written");
-	ok(r.space.nfree == 21, "the space of what was read is free");
+	sp__chunkread_close(&read);
+	return bytes;
+}
+
+/* The requests for runs that lie chunk by chunk in a hollow store, and the space of them. */
+static void test_hollow(void)
+{
+	static char mem[3 * 8192];
+	const struct sp_run_opts o = { .volume = "sim:linear" };
+	struct sp__machine_stats stats;
+	struct sp__env env;
+	struct sp__run *run[2];
+	struct sp__runwriter w[2];
+	struct sp__spill_opts so;
+	struct sp__spill *store;
+	int rc = 0;
+
+	if (sp__dryrun_open(&env, &o, NULL))
+		exit(1);
+	so = sp__env_spilling(&env);
+	so.page_bytes = 4096;
+	so.recycle_level = 1;
+	so.budget = &env.budget;
+	so.depth = 64;
+	if (sp__spill_open(&store, &so))
+		exit(1);
 	for (int i = 0; i < 2; i++)
-		sp__dryfile_end(&r, &run[i]);
-	sp__drymachine_close(&r);
+		rc |= sp__run_new(&run[i], &env.budget) |
+		      sp__runwriter_open(&w[i], store, run[i], mem, sizeof(mem), NULL, NULL);
+	for (int i = 0; i < 10; i++)
+		rc |= sp__runwriter_skip(&w[i % 2], 8192);
+	rc |= sp__runwriter_skip(&w[0], 100);
+	for (int i = 0; i < 2; i++)
+		rc |= sp__runwriter_end(&w[i]);
+	for (int i = 0; i < 2; i++) {
+		rc |= sp__runwriter_finish(&w[i]);
+		sp__runwriter_close(&w[i]);
+	}
+	sp__machine_stats(env.device->machine, &stats);
+	ok(!rc && stats.requests == 11 && stats.device_write_bytes == 10 * 8192 + 4096,
+	   "a chunk is a request, and the last one is rounded up to blocks");
+	ok(run[0]->nextents == 6 && run[1]->nextents == 5, "runs lie chunk by chunk");
+	ok(read_all(store, run[1], sizeof(mem)) == 5 * 8192 && store->files[0].space.nfree == 10,
+	   "the space of a run that was read is free");
+	ok(read_all(store, run[0], 2 * sizeof(mem)) == 5 * 8192 + 100 &&
+		   store->files[0].space.nfree == 21,
+	   "the bytes are those written");
+	sp__machine_stats(env.device->machine, &stats);
+	ok(stats.requests == 22, "each extent is read by itself");
+	for (int i = 0; i < 2; i++)
+		sp__run_free(run[i]);
+	sp__spill_close(store);
+	ok(sp__dryrun_s(&env) > 0 && sp__dryrun_close(&env, 0) == 0, "and that took time");
 }
 
 int main(void)
@@ -214,6 +236,6 @@ int main(void)
 	test_work();
 	test_plan();
 	test_unknown();
-	test_streams();
+	test_hollow();
 	return done();
 }

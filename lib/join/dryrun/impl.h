@@ -4,20 +4,30 @@
 
 #include "base/rng.h"
 #include "join/dryrun/dryrun.h"
-#include "join/dryrun/streams.h"
 #include "run/charge.h"
+#include "run/dryrun.h"
 #include "run/memory.h"
 
-struct sp__dryrun {
-	const struct sp_join_opts *o;
+/* An input or a partition. */
+struct sp__dryfile {
+	struct sp__drystream stream; /* of an input */
+	struct sp__run *run;	     /* of a partition; of an input NULL */
+	uint64_t bytes, records;
+};
+
+/* The first error is kept, and ends the loops. */
+struct sp__dryjoin {
+	struct sp_join_opts o;
 	const struct sp__join_layout *l;
-	struct sp__drymachine r;
+	struct sp__env env;
+	struct sp__spill *spill; /* NULL: no partition was written yet */
+	int error;
+	double work; /* so far */
 	struct sp__rng rng;
 	uint64_t seed;
-	struct sp__buffers buffers;
 	enum sp_join_algorithm algorithm;
-	struct sp__dryfile input[2], result;
-	struct sp__drywrite to;
+	struct sp__dryfile input[2];
+	struct sp__drystream result;
 	/* By file: */
 	double mean[2], length_owed[2]; /* bytes of a record */
 	double emits[2];		/* result bytes per record, if this file probes */
@@ -28,18 +38,25 @@ struct sp__dryrun {
 	double scale;	  /* join size / size of the dry run */
 };
 
-static inline void sp__dryrun_work(struct sp__dryrun *t, uint64_t records, unsigned comparisons,
-				   uint64_t bytes)
+/* Keeps an error.  Returns true if there is one. */
+static inline bool sp__dryjoin_failed(struct sp__dryjoin *t, int rc)
 {
-	sp__charge_machine(t->r.machine, records, comparisons, bytes);
+	if (!t->error && rc < 0)
+		t->error = rc;
+	return t->error;
 }
 
-static inline double sp__dryrun_now(const struct sp__dryrun *t)
+/* Adds work; sets the error -E2BIG once the maximum is exceeded. */
+static inline void sp__dryjoin_work(struct sp__dryjoin *t, double work)
 {
-	return (double)sp__machine_now_ns(t->r.machine) * 1e-9;
+	t->work += work;
+	if (t->work > SP__DRYRUN_WORK_MAX)
+		(void)sp__dryjoin_failed(t, -E2BIG);
 }
 
-/* dryrun.c: adds bytes of the result to the buffer.  Returns the whole bytes. */
-uint64_t sp__dryrun_emit(struct sp__dryrun *t, double bytes);
+/* dryrun.c: returns the next bytes of an input; 0: the end, or an error. */
+uint64_t sp__dryjoin_next(struct sp__dryjoin *t, struct sp__dryfile *input);
+/* Adds bytes of the result to the buffer.  Returns the whole bytes. */
+uint64_t sp__dryjoin_emit(struct sp__dryjoin *t, double bytes);
 /* hash.c: runs a hash join of both inputs dry; build: 0 or 1. */
-void sp__dryrun_hash(struct sp__dryrun *t, int build);
+void sp__dryjoin_hash(struct sp__dryjoin *t, int build);

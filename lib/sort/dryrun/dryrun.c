@@ -19,11 +19,6 @@
 
 /* As of a sort (runs/store.c). */
 #define REQUESTS 256
-/* Maximum work: about 1 s.  A page of a run takes 32 units, and a block of 4 KiB 4. */
-#define MAX_WORK 20000000
-#define WORK_PAGE 32
-#define WORK_BLOCK 4
-#define BLOCK 4096
 
 int sp__drysort_end_run(struct sp__drysort *t)
 {
@@ -54,11 +49,12 @@ int sp__drysort_begin_run(struct sp__drysort *t, unsigned id, unsigned level)
 static int open_space(struct sp__drysort *t)
 {
 	const struct sp_sort_plan *p = t->s->plan;
-	struct sp__spill_opts o = sp__dryrun_spilling(&t->env);
+	struct sp__spill_opts o = sp__env_spilling(&t->env);
 
 	o.page_bytes = p->page_bytes;
 	o.recycle_level = p->recycle;
 	o.depth = REQUESTS;
+	o.budget = &t->env.budget;
 	o.placement = p->placement;
 	o.runs = p->runs;
 	t->write_bytes = sp__plan_spill_bytes(t->s->opts, p->memory_bytes, p->page_bytes);
@@ -100,7 +96,6 @@ static void close_all(struct sp__drysort *t)
 	sp__spill_close(t->store);
 	sp__drystream_close(&t->in);
 	sp__drystream_close(&t->out);
-	(void)!sp__env_close(&t->env);
 	free(t->runs);
 	free(t->write_mem);
 }
@@ -109,9 +104,9 @@ static void close_all(struct sp__drysort *t)
 static void scale(struct sp__drysort *t, struct sp__sort_sizes *s)
 {
 	const struct sp_sort_plan *p = s->plan;
-	double work = WORK_BLOCK / (double)BLOCK + WORK_PAGE / (double)p->page_bytes;
+	double work = sp__dryrun_requests(&t->env, s->bytes * 2 * (p->passes + 1), p->page_bytes);
 
-	t->scale = fmax(s->bytes * (1 + p->passes) * work / MAX_WORK, 1);
+	t->scale = fmax(work / SP__DRYRUN_WORK_MAX, 1);
 	s->bytes /= t->scale;
 	s->run_bytes /= t->scale;
 	s->max_bytes /= t->scale;
@@ -132,15 +127,13 @@ int sp_sort_predict(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 	if (!sp__volume_spec_simulated(&opts->run) || !plan->input_bytes ||
 	    opts->compress_program || s.runs > SP__STEPS_RUNS_MAX)
 		return 0;
-	scale(&t, &s);
 	rc = sp__dryrun_open(&t.env, &o.run, err);
-	if (!rc)
+	if (!rc) {
+		scale(&t, &s);
 		rc = run(&t);
+	}
 	if (!rc)
 		plan->seconds = sp__dryrun_s(&t.env) * t.scale;
 	close_all(&t);
-	/* No space on the device can fail the sort, too. */
-	if (rc == SP_EUNSUP || rc == -ENOSPC)
-		return 0;
-	return rc < 0 ? sp__err(err, rc, "allocate", NULL, -1) : 0;
+	return sp__dryrun_close(&t.env, rc);
 }

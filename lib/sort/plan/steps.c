@@ -125,7 +125,8 @@ struct follow {
 static int form(struct follow *f)
 {
 	uint64_t bytes = 0;
-	int rc = f->steps->form(f->ctx, f->n, &bytes, &f->formed);
+	int rc = f->n < SP__STEPS_RUNS_MAX ? f->steps->form(f->ctx, f->n, &bytes, &f->formed)
+					   : -E2BIG;
 
 	return rc || !bytes ? rc : sp__policy_add(f->policy, f->n++, bytes);
 }

@@ -49,6 +49,9 @@ struct sp__steps {
 /* The maximum number of runs whose merges are followed. */
 #define SP__STEPS_RUNS_MAX 4096
 
-/* Calls both functions in the order of the policy.  Returns 0, -ENOMEM, or an error of theirs. */
+/*
+ * Calls both functions in the order of the policy.  Returns 0; -ENOMEM; -E2BIG: too many runs; or
+ * an error of theirs.
+ */
 SP_MUST_CHECK int sp__steps_follow(const struct sp__sort_sizes *s, const struct sp__steps *steps,
 				   void *ctx);
