@@ -224,7 +224,7 @@ first()
 	refused 'line 1: its value' "$cube" load c - --format csv <<< 1,2,3,x
 	refused 'the input ends inside it' "$cube" load c in.csv --format raw
 	refused 'only grids' "$cube" explain c -q 'beam 1'
-	refused 'in no grid' "$cube" append c in.csv --format raw --dim 0
+	refused 'points have no grid' "$cube" append c in.csv --format raw --dim 0
 	cmp c before
 	"$cube" create grid --dims 9x9
 	refused 'only points' "$cube" reorganise grid

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending: the new fragment is planned, filled, and waits on the device; then the head that names
- * it replaces the one before.
+ * Appends a fragment: plans it, fills it, waits until it is on the device, and then replaces the
+ * superblock by one that names it.
  *
- * The head in memory is the new one while cells are written, and the old one while elements are
- * read that share tiles with the new ones.
+ * Invariant: the superblock in memory is the new one while cells are written, and the old one while
+ * elements are read that share tiles with the new ones.
  */
 #include <string.h>
 #include <fcntl.h>
@@ -70,7 +70,7 @@ static int check_call(const struct sp__loading *l, const char *input,
 		      const struct sp_cube_load_opts *opts)
 {
 	if (l->file->superblock.points)
-		return refuse(l, SP_EUNSUP, "points are in no grid: they are loaded or put");
+		return refuse(l, SP_EUNSUP, "points have no grid: load or put them");
 	if (l->dim >= l->file->superblock.shape.ndims)
 		return sp__errf(l->err, SP_ESYNTAX, "append", l->file->path, -1,
 				"there is no dimension %u: dimensions are 0 to %u", l->dim,
@@ -89,7 +89,7 @@ static int check_call(const struct sp__loading *l, const char *input,
 	return sp__cube_check_finished(l->file, "append", l->err);
 }
 
-/* Bytes that a volume can have; 0: nobody knows. */
+/* Returns the maximum bytes of a volume; 0: unknown. */
 static uint64_t volume_bytes(const struct sp__cubefile *c, const struct sp__volume *v)
 {
 	off_t end = 0;
@@ -103,7 +103,7 @@ static uint64_t volume_bytes(const struct sp__cubefile *c, const struct sp__volu
 	return end > 0 ? (uint64_t)end : 0;
 }
 
-/* Room for the new fragment on a volume; *bytes is what its file had, to go back to, or -1. */
+/* Extends a file for the new fragment; *bytes becomes its old length, or -1. */
 static int extend(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
 {
 	const struct sp__cubefile *c = l->file;
@@ -138,7 +138,7 @@ static int fill_fragment(struct sp__loading *l)
 	return rc ? rc : sp__cube_sync(l->file, l->err);
 }
 
-/* The new fragment is on the device: the head that names it takes the place of the one before. */
+/* Writes the superblock that names the new fragment, which is on the device. */
 static int write_head(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
@@ -159,7 +159,7 @@ static int write_head(struct sp__loading *l)
 	return rc;
 }
 
-/* Makes the head what the growth says, if all goes well; nothing of it stays otherwise. */
+/* Carries out the growth; after an error all is as before. */
 static int grow(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
@@ -186,8 +186,7 @@ static int grow(struct sp__loading *l)
 }
 
 /*
- * Gives back what older fragments of the file have taken, when both places have a head that does
- * not name them.
+ * Releases the space of older fragments, when neither superblock names them.
  */
 static int release(struct sp__loading *l)
 {
@@ -215,7 +214,7 @@ static int release(struct sp__loading *l)
 	return rc;
 }
 
-/* Whether the volumes have room for the fragment that is planned. */
+/* True if the volumes have space for the planned fragment. */
 static bool has_space(const struct sp__loading *l)
 {
 	const struct sp__cubefile *c = l->file;

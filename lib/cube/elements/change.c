@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Merges sorted elements into groups of extents.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 #include "cube/file/putlog.h"
 #include "cube/mapping/tiles.h"
 
-/* The extent of a cell by its first block. */
+/* Finds the first block of the extent of a cell. */
 static uint64_t extent_block(const struct sp__cubefile *c, const uint64_t *cell)
 {
 	uint64_t first[SP_CUBE_DIMS_MAX];
@@ -32,7 +35,7 @@ void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp
 	p->block = extent_block(c, cell);
 }
 
-/* The reverse. */
+/* Sets x to the coordinates of the element of a point. */
 static void element_of(const struct sp__cubefile *c, const struct sp__point *p, uint64_t *x)
 {
 	const struct sp_cube_shape *s = &c->superblock.shape;
@@ -71,7 +74,7 @@ void sp__change_close(struct sp__change *ch)
 	sp__budget_credit(&ch->file->env.budget, ch->charged);
 }
 
-/* Memory for as many extents as fit; at least one. */
+/* Allocates as many extents as fit, at least one. */
 int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats *stats)
 {
 	uint64_t each;
@@ -125,7 +128,7 @@ static void cells_of(const struct sp__cubefile *c, const struct sp__pointextent 
 	sp__extents_whole(c, cells);
 }
 
-/* Reads those that are not absent, or writes all. */
+/* Reads the extents that are not absent, or writes all. */
 static int move_extents(struct sp__change *ch, enum sp__op op)
 {
 	struct sp_cube_box cells;
@@ -158,7 +161,7 @@ static int open_sums(struct sp__change *ch)
 	return rc;
 }
 
-/* Sets what was read apart from what is to be written: checks, fills, and resets sums. */
+/* Prepares extents that were read: compares checksums, fills absent ones, resets sums. */
 static int prepare_extents(struct sp__change *ch)
 {
 	const struct sp__cube_superblock *h = &ch->file->superblock;
@@ -177,12 +180,12 @@ static int prepare_extents(struct sp__change *ch)
 	return 0;
 }
 
-/* Adds numbers; false: the sum of integers does not fit. */
+/* Adds numbers.  Returns false if a sum of integers does not fit. */
 static bool add(enum sp_cube_type type, uint8_t *to, const uint8_t *value)
 {
 	bool over = false;
 
-/* Elements need not be aligned. */
+/* Elements can be unaligned. */
 #define ADD(kind, T, sum)                                                                          \
 	case kind: {                                                                               \
 		T a, b;                                                                            \
@@ -228,7 +231,7 @@ static int sum_error(const struct sp__change *ch, const struct sp__point *p)
 			"the sum of element %s does not fit %s", text, sp_cube_type_name(s->type));
 }
 
-/* Changes the elements of the group that points name. */
+/* Applies the points to the elements of the group. */
 static int apply_points(struct sp__change *ch)
 {
 	const struct sp_cube_shape *s = &ch->file->superblock.shape;
@@ -337,7 +340,7 @@ int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 	return rc;
 }
 
-/* What a load that was interrupted was changing, this one has changed. */
+/* Checks that this load has changed all extents that an interrupted one was changing. */
 static int check_changed(const struct sp__change *ch)
 {
 	for (size_t i = 0; ch->again && i < ch->n; i++)

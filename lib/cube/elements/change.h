@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing elements, one or any number of them in any order.
+ * Changes elements, one or many in any order.
  *
- * Points that are sorted are merged into their extents: a group of extents is read, as far as
- * they were ever written and their checksums agree, changed, and written, each pass in ascending
+ * Sorted elements are merged into their extents.  A group of extents is read, except extents that
+ * were never written, compared with checksums, changed, and written; each pass is in ascending
  * order.
  */
 #pragma once
@@ -12,15 +12,15 @@
 #include "cube/file/transfer.h"
 
 struct sp__point {
-	uint64_t block;	 /* of the first cell of its extent */
-	uint64_t offset; /* of the element in the extent */
-	uint64_t index;	 /* in the order of coming; of its value */
+	uint64_t block;	 /* block of the first cell of its extent */
+	uint64_t offset; /* offset of the element in the extent */
+	uint64_t index;	 /* index of its value, in order of arrival */
 };
 
 struct sp__pointextent {
-	uint64_t block; /* of its first cell */
-	uint8_t *data;	/* its cells, in a row */
-	bool absent;	/* never written until now */
+	uint64_t block; /* block of its first cell */
+	uint8_t *data;	/* its cells, one after the other */
+	bool absent;	/* never written before */
 	struct sp__extents sums;
 };
 
@@ -29,37 +29,38 @@ struct sp__change {
 	struct sp__cubefile *file;
 	struct sp_errinfo *err;
 	bool sum;	 /* add values to their elements */
-	bool repeatable; /* after an interruption all that is changed will be set again ... */
-	bool again;	 /* ... as it was one before */
-	bool logged;	 /* one extent, which the log of puts keeps whole */
+	bool repeatable; /* a repeated load sets all changed elements again */
+	bool again;	 /* this is a repeated load */
+	bool logged;	 /* one extent, which goes to the log of puts first */
 	struct sp__transfer transfer;
 	uint64_t extent_bytes;
 	uint64_t charged; /* bytes of memory */
 	size_t n, capacity;
 	struct sp__pointextent *extents;
 	uint8_t *data;
-	const struct sp__point *points; /* that are not merged yet */
+	const struct sp__point *points; /* points that are not merged yet */
 	size_t npoints;
 	const uint8_t *values;
 };
 
-/* The location of an element; index remains. */
+/* Sets the location of an element; index stays. */
 void sp__point_locate(const struct sp__cubefile *c, const uint64_t *x, struct sp__point *p);
 
 /*
- * What is above transfer is set, the rest is 0.  bytes: memory for extents, beside the requests; at
- * least one extent.
+ * Opens a change whose members before transfer are set, and the others 0.
+ * bytes: memory for extents without requests; at least one extent is allocated.
  */
 SP_MUST_CHECK int sp__change_open(struct sp__change *ch, uint64_t bytes,
 				  struct sp_cube_stats *stats);
 void sp__change_close(struct sp__change *ch);
 /*
- * Sorts points and merges them.  Those of one element keep their order: the last one counts,
- * or each is added.  values: an element for each index.
+ * Sorts points and merges them.  Points of one element keep their order: the last one is valid, or
+ * all are added.
+ * values: an element per index.
  */
 SP_MUST_CHECK int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 				    const uint8_t *values);
-/* Writes an extent, by its first block, as the log of puts has it. */
+/* Writes an extent at its first block, as the log of puts has it. */
 SP_MUST_CHECK int sp__change_restore(struct sp__change *ch, uint64_t block, const uint8_t *extent);
-/* Writes the extents that were never written.  SP_ESTATE: some are not set again. */
+/* Writes the extents that were never written.  SP_ESTATE: some were not set again. */
 SP_MUST_CHECK int sp__change_absent(struct sp__change *ch);

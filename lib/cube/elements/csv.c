@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading from CSV: points are collected until the memory for them is full, and merged into the
- * cube.  The result does not depend on how many that are.
+ * Loads CSV: collects elements until their memory is full, and merges them into the cube.  The
+ * result does not depend on the number of merges.
  *
- * A complete cube is first copied: points are merged into a new fragment, which replaces all others
- * at the end.  If the volumes do not have the space for a copy, points are merged into the cube
+ * A complete cube is first copied: elements are merged into a new fragment, which replaces all
+ * others at the end.  If the volumes have no space for a copy, elements are merged into the cube
  * itself, and a roll-up is refused.
  *
- * A load into an incomplete cube ends with writing the extents that no line has named, so that the
- * cube is complete.  A load into the cube itself that was interrupted is done again with the same
- * input, since it sets the same elements; sums would be added twice.
+ * A load into an incomplete cube finally writes the extents that no line has named, so the cube is
+ * complete.  An interrupted load into the cube itself can be repeated with the same input, because
+ * it sets the same elements; a roll-up would add values twice.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +34,13 @@ struct lines {
 	size_t n, capacity;
 	uint64_t charged;
 	struct sp__change change;
-	bool begun; /* the cube is no longer what it was, or is left alone */
+	bool begun; /* the cube is changed, or will not be */
 };
 
 static const unsigned natural_order[SP_CUBE_DIMS_MAX] = { 0, 1, 2,  3,	4,  5,	6,  7,
 							  8, 9, 10, 11, 12, 13, 14, 15 };
 
-/* From the first change on.  A wrong line that comes before it leaves the cube as it was. */
+/* Called before the first change; an invalid line before it leaves the cube unchanged. */
 static int begin(struct lines *l)
 {
 	if (l->begun)
@@ -110,8 +110,8 @@ static int check_opts(struct lines *l)
 }
 
 /*
- * Half of the memory of a slab is for points: what qsort() may take included.  The other half
- * is for extents.
+ * Half of the memory of a slab is for elements, including the memory of qsort(); the other half is
+ * for extents.
  */
 static int open_points(struct lines *l)
 {
@@ -128,7 +128,7 @@ static int open_points(struct lines *l)
 	return sp__change_open(&l->change, bytes, l->stats);
 }
 
-/* After an error of open_points(), too. */
+/* Called after an error of open_points(), too. */
 static void close_points(struct lines *l)
 {
 	sp__change_close(&l->change);
@@ -165,7 +165,7 @@ static int change_copy(void *arg)
 	return rc;
 }
 
-/* 1: the volumes do not have the space, and nothing was done. */
+/* Returns 1 if the volumes do not have the space; then nothing was done. */
 static int load_aside(struct lines *l)
 {
 	struct sp__loading copy = { .file = l->file,

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Loads elements from CSV.
+ */
 #pragma once
 
 #include "cube/file/file.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grids of elements: what <spindle/cube.h> does with a cube, done with one of these.
+ * Grids of elements: the operations of <spindle/cube.h> on one of them.
  */
 #pragma once
 
 #include "cube/file/file.h"
 
-/* query.c: sp_cube_read() and sp_cube_verify(); the box was checked. */
+/* query.c: sp_cube_read(), whose caller has checked the box, and sp_cube_verify(). */
 SP_MUST_CHECK int sp__elements_read(struct sp__cubefile *file, const struct sp_cube_box *box,
 				    sp_cube_sink sink, void *arg, struct sp_cube_stats *stats,
 				    struct sp_errinfo *err);
@@ -20,11 +20,11 @@ SP_MUST_CHECK int sp__elements_load(struct sp__cubefile *file, const char *input
 SP_MUST_CHECK int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count,
 				      const char *input, const struct sp_cube_load_opts *opts,
 				      struct sp_cube_stats *stats, struct sp_errinfo *err);
-/* put.c: sp_cube_put(), with signals held back by the caller. */
+/* put.c: sp_cube_put(); the caller has blocked signals. */
 SP_MUST_CHECK int sp__element_put(struct sp__cubefile *file, const uint64_t *x, const void *element,
 				  struct sp_errinfo *err);
 /*
- * put.c: before the first change of a call, writes the extent of a put that was interrupted to its
- * place.
+ * put.c: writes the extent of an interrupted put to its location.  Called before the first change
+ * of a call.
  */
 SP_MUST_CHECK int sp__put_settle(struct sp__cubefile *file, struct sp_errinfo *err);

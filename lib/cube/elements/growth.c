@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A new fragment goes to the first blocks that hold its table and its cells: between two fragments,
- * if an older one has left, else behind the last.
+ * Plans where a new fragment goes: the first blocks that hold its table and its cells, between two
+ * fragments if an older one was replaced, otherwise behind the last one.
  *
- * Parts begin at whole tiles and extents.  What the dataset has of the last one is stored again,
- * as the start of the new fragment; nothing that is there is changed, so that the cube stays what
- * it is until its head is replaced.  If a fragment has nothing else, it leaves then; so appending
- * layer by layer takes turns between two locations until the tiles are full.
+ * Fragments begin at whole tiles and extents.  The elements of the dataset in the last tile are
+ * stored again, at the start of the new fragment.  Nothing present is changed, so the cube stays as
+ * it is until its superblock is replaced.  A fragment with no other elements is then dropped.  So
+ * appending layer by layer alternates between two locations until the tiles are full.
  */
 #include <string.h>
 #include "base/array.h"
@@ -15,9 +15,9 @@
 #include "cube/elements/growth.h"
 
 /*
- * Whether basic cubes are chosen again: a linear mapping that fills no basic cubes fills none, and
- * where the first fragment ends its basic cubes could not be longer, but those of a longer fragment
- * can.
+ * True if basic cubes are chosen again.  A linear mapping with a single basic cube gets one again.
+ * If the basic cubes of the first fragment are limited by its length, those of a longer fragment
+ * can be longer.
  */
 static bool chosen_again(const struct sp__cube_superblock *h, const uint64_t *size)
 {
@@ -29,7 +29,7 @@ static bool chosen_again(const struct sp__cube_superblock *h, const uint64_t *si
 	return again;
 }
 
-/* Basic cubes like those of the first fragment, balanced unless that has the same sizes. */
+/* Chooses basic cubes like those of the first fragment, balanced. */
 static void set_basic(const struct sp__cube_superblock *h, struct sp__fragment *p)
 {
 	const uint64_t *like = h->fragments.list[0]->mapping.basic.k;
@@ -90,7 +90,7 @@ static int copy_list(struct sp__growth *g, const struct sp__fragments *old)
 	return g->fragment ? 0 : -ENOMEM;
 }
 
-/* Cells of the new fragment, and which fragments stay. */
+/* Sets the cells of the new fragment, and which fragments stay. */
 static int begin_fragment(struct sp__growth *g, const struct sp__cube_superblock *h)
 {
 	uint64_t have = h->shape.dims[g->dim], first, cells[SP_CUBE_DIMS_MAX];
@@ -114,7 +114,7 @@ static int begin_fragment(struct sp__growth *g, const struct sp__cube_superblock
 	return 0;
 }
 
-/* Whether the head can be what it becomes. */
+/* Checks the new superblock. */
 static bool possible(const struct sp__growth *g, const struct sp__cube_superblock *h)
 {
 	struct sp__cube_superblock grown = *h;

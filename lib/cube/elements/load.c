@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A load of all elements.  The head counts the layers that are complete, so that an interrupted
- * load can go on.
+ * Loads all elements.
  *
- * The elements of a complete cube are kept until the new ones are complete: these go to a fragment
- * of their own.  If the volumes have no space for it, the elements are written over the old ones;
- * then an input is first known to have the right length, and a pipe is copied to a file for that.
+ * The superblock counts complete layers, so an interrupted load can continue.
+ *
+ * A complete cube is loaded into a fragment of its own, and keeps its elements until the fragment
+ * is complete.  If the volumes have no space for it, elements are overwritten; then the length of
+ * the input is checked first, and a pipe is copied to a file for that.
  */
 #include <string.h>
 #include "base/err.h"
@@ -51,7 +52,7 @@ static int note_progress(struct sp__loading *l, uint64_t layer)
 	return sp__load_note(l->file, SP__LOADING_ALL, l->order, layer, l->err);
 }
 
-/* The layer at which to go on, or 0. */
+/* Finds the layer at which to continue, or 0. */
 static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
 {
 	const struct sp__cube_superblock *h = &l->file->superblock;
@@ -68,8 +69,8 @@ static int find_first(struct sp__loading *l, bool resume, uint64_t *first)
 }
 
 /*
- * What was there is incomplete from now on, and was never written if all is loaded again.  An
- * input whose first elements cannot be read has changed nothing.
+ * Marks the cube incomplete, and, if all is loaded again, its elements never written.  Called after
+ * the first elements of the input are read, so an unreadable input changes nothing.
  */
 static int begin(struct sp__loading *l)
 {
@@ -108,7 +109,7 @@ static int load_in_place(struct sp__loading *l, bool resume)
 				  h->shape.dims[l->order[h->shape.ndims - 1]], l->err);
 }
 
-/* A complete cube has nothing to continue: there, too, resume loads all. */
+/* A complete cube has no load to continue: with resume, all is loaded. */
 static int run_load(struct sp__loading *l, const char *name, const struct sp_cube_load_opts *opts)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loading data that are in sequence; points.c loads single elements.
+ * Loads elements that are in sequence.
  *
- * The input is read in slabs, boxes of elements whose cells are whole.  A slab that has all
- * coordinates of the faster dimensions of the input is one contiguous piece of it.  If one
- * layer of tiles does not fit the memory, slabs are shorter along the slower dimensions first;
- * they are then several pieces, so the input must allow seeking: a pipe is copied to a
- * temporary file.
+ * Algorithm.  The input is read in slabs, boxes of elements with whole cells.  A slab with all
+ * coordinates of the faster dimensions of the input is contiguous in it.  If a layer of tiles does
+ * not fit in the memory, slabs are shorter along the slower dimensions first.  Then they are not
+ * contiguous, so the input must allow seeking: a pipe is copied to a temporary file.
  *
- * Cells are written in the order of the mapping.  While those of a slab are written, a task reads
- * the next slab of an input that allows seeking, into a second buffer; of a pipe nothing is read
- * ahead, since an error would have to wait for what may never come.  The checksums of a slab
- * follow when its last cell has been written.
+ * Cells are written in the order of the mapping.  While the cells of a slab are written, a task
+ * reads the next slab into a second buffer.  A pipe is not read ahead: reporting an error would
+ * wait for a read that may never return.  The checksums of a slab are written after its last cell.
  */
 #include <string.h>
 #include "base/err.h"
@@ -19,7 +17,7 @@
 #include "cube/elements/loading.h"
 #include "run/charge.h"
 
-/* A slab of several layers is not larger: memory that is touched for the first time is slow. */
+/* Maximum slab of several layers: memory is slow when it is touched for the first time. */
 #define PART_BYTES (UINT64_C(16) << 20)
 
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
@@ -38,7 +36,7 @@ static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 	sp__extents_add(&l->extents, x, cell);
 }
 
-/* The task: the elements of the input in a slab; fill if there is no input.  A copy needs none. */
+/* The task reads the elements of a slab: from the input, or fill; a copy needs none. */
 static void read_elements(void *arg)
 {
 	struct sp__loading *l = arg;
@@ -85,7 +83,7 @@ static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
 	return rc ? rc : sp__transfer_end(&l->transfer);
 }
 
-/* Old elements that share cells with those of the slab, or are to be copied to it. */
+/* Reads old elements that share cells with the slab, or that are copied to it. */
 static int read_kept(struct sp__loading *l)
 {
 	const struct sp__loadslab *p = l->slab;
@@ -103,7 +101,7 @@ static int read_kept(struct sp__loading *l)
 	return l->keep(l, &old);
 }
 
-/* Writes a slab that was read, and has the next one read, if there is one. */
+/* Writes a slab that was read, and starts reading the next one, if there is one. */
 static int load_slab(struct sp__loading *l, const struct sp__loadslab *slab,
 		     const struct sp__loadslab *next)
 {
@@ -132,7 +130,7 @@ static int load_slab(struct sp__loading *l, const struct sp__loadslab *slab,
 	return rc;
 }
 
-/* Where slabs begin along a dimension. */
+/* Returns the element at which slabs begin along a dimension. */
 static uint64_t begin_of(const struct sp__loading *l, unsigned dim)
 {
 	return dim == l->dim
@@ -151,8 +149,8 @@ static bool may_read_ahead(const struct sp__loading *l)
 }
 
 /*
- * Lengths of slabs: all of a dimension, from the fastest of the input on, as long as a layer of
- * tiles of the slower ones fits as well.  Returns how many slabs there is memory for: 1 or 2.
+ * Sets the lengths of slabs: whole dimensions, from the fastest of the input on, while a layer of
+ * tiles of the slower ones fits, too.  Returns the number of slabs that fit in the memory: 1 or 2.
  */
 static unsigned set_lengths(struct sp__loading *l)
 {
@@ -202,7 +200,7 @@ static int open_buffers(struct sp__loading *l, unsigned n)
 	return 0;
 }
 
-/* Whether slabs are contiguous in the input, one after the other. */
+/* True if slabs are contiguous in the input, one after the other. */
 static bool in_sequence(const struct sp__loading *l)
 {
 	unsigned n = l->file->superblock.shape.ndims, i = n - 1;
@@ -224,7 +222,7 @@ int sp__loading_open(struct sp__loading *l)
 	return rc ? rc : sp__transfer_open(&l->transfer, l->file, SP__OP_WRITE, l->stats, l->err);
 }
 
-/* The slab that begins at `at`, in the order of the input, with the buffer for it. */
+/* Makes the slab that begins at `at`, in the order of the input, with its buffer. */
 static void set_slab(const struct sp__loading *l, const uint64_t *at, uint8_t *buffer,
 		     struct sp__loadslab *p)
 {
@@ -245,7 +243,7 @@ static void set_slab(const struct sp__loading *l, const uint64_t *at, uint8_t *b
 	p->tiles.buffer = buffer;
 }
 
-/* Where slabs begin, in the order of the input; false: there are none. */
+/* Advances to the next slab in the order of the input.  Returns false after the last one. */
 static bool all_slabs(const struct sp__loading *l, uint64_t first, struct sp_cube_box *slabs)
 {
 	const struct sp_cube_shape *s = &l->file->superblock.shape;
@@ -259,7 +257,7 @@ static bool all_slabs(const struct sp__loading *l, uint64_t first, struct sp_cub
 	return first <= slabs->hi[last];
 }
 
-/* All slabs, those along the input's fastest dimension first. */
+/* Loads all slabs, along the fastest dimension of the input first. */
 int sp__loading_slabs(struct sp__loading *l, uint64_t first)
 {
 	const unsigned n = l->file->superblock.shape.ndims;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changing one element so that an interruption leaves the old one or the new one.
+ * Changes one element so that after an interruption it is the old one or the new one.
  *
- * The cube's log keeps the extent (cube/file/putlog.h); a cube of an old version has none, and
- * there only signals are held back.  Of several volumes the further ones are marked first: the
- * number of the head, which the log repeats, is then final until the put has ended.
+ * The log of the cube keeps the extent (cube/file/putlog.h).  A cube of an old version has no log;
+ * there only signals are blocked.  With several volumes the further ones are marked first: the
+ * number of the superblock, which the log repeats, is then final until the put has ended.
  */
 #include "cube/elements/change.h"
 #include "cube/elements/elements.h"
 #include "cube/file/putlog.h"
 
-/* The extent is at its location, and so is its checksum: the log can be erased. */
+/* Ends a put whose extent and checksum are at their locations: erases the log. */
 static int end_put(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	int rc = sp__cube_sync(c, err);

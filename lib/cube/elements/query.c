@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading a box.  Its cells come in whatever order is best for the mapping, its elements leave
- * in rows along dimension 0; between them is a buffer for the elements.  A box that does not
- * fit the memory is read in slabs, one after the other in the order of the result: ranges
- * along the slowest dimension, or, where even one coordinate of it is too much, along the
- * next.  Parts end at the ends of tiles, so that a cell is read once.
+ * Reads the elements of a box.
  *
- * Without a sink only requests are made, and nothing need be kept; checksums, if they are to be
- * compared, still want slabs, of whole tiles then.
+ * Cells arrive in the best order of the mapping; elements leave in rows along dimension 0, from a
+ * buffer.  A box that does not fit in the memory is read in slabs, in the order of the result:
+ * ranges along the slowest dimension, or, if one coordinate of it is too much, along the next one.
+ * Slabs end at the ends of tiles, so each cell is read once.
+ *
+ * Without a sink, requests are made and their data is dropped.  If checksums are compared, the box
+ * is still read in slabs, of whole tiles.
  */
 #include <stdlib.h>
 #include "base/err.h"
@@ -27,10 +28,10 @@ struct query {
 	void *arg;
 	struct sp__tiles tiles;
 	struct sp__extents extents;
-	bool verify, sparse;	     /* sparse: some cells may never have been written */
-	struct sp_cube_check *check; /* what is damaged is counted, and no error */
+	bool verify, sparse;	     /* sparse: some cells can be unwritten */
+	struct sp_cube_check *check; /* not NULL: damage is counted, and is not an error */
 	uint64_t slab_bytes;
-	uint8_t *blank; /* a cell of fill */
+	uint8_t *blank; /* a cell of the fill value */
 };
 
 static void look(void *arg, const uint64_t *x, uint8_t *cell)
@@ -70,7 +71,7 @@ static int check_slab(struct query *q)
 				q->err);
 }
 
-/* Reads a slab into the buffer, if there is a sink, and empties that. */
+/* Reads a slab, and passes it to the sink, if there is one. */
 static int read_slab(struct query *q, const struct sp_cube_box *slab)
 {
 	struct sp_cube_box cells = sp__cube_cells(&q->file->superblock.shape, slab);
@@ -107,7 +108,7 @@ static int read_slab(struct query *q, const struct sp_cube_box *slab)
 	return rc;
 }
 
-/* Memory for a slab: its elements, if they go to a sink, and its checksums, if they are read. */
+/* Returns the memory of a slab: elements for a sink, and checksums, if they are compared. */
 static uint64_t slab_memory(const struct query *q, const struct sp_cube_box *b)
 {
 	const struct sp_cube_shape *s = &q->file->superblock.shape;
@@ -124,9 +125,9 @@ static uint64_t slab_memory(const struct query *q, const struct sp_cube_box *b)
 }
 
 /*
- * Coordinates of dimension i that one slab takes: as many as fit, up to the end of a tile if
- * there is one in between; a table of checksums wants whole extents along dimension 0.  Without
- * a sink slabs are whole tiles, so that no cell is read twice.
+ * Returns the coordinates of dimension i in one slab: as many as fit, up to the end of a tile if
+ * possible.  A table of checksums needs whole extents along dimension 0.  Without a sink slabs are
+ * whole tiles, so no cell is read twice.
  */
 static uint64_t slab_end(const struct query *q, const struct sp_cube_box *b, unsigned i,
 			 uint64_t lo, uint64_t fit)
@@ -142,7 +143,7 @@ static uint64_t slab_end(const struct query *q, const struct sp_cube_box *b, uns
 	return end > lo ? end - 1 : last;
 }
 
-/* The slab that begins at lo along dimension i: half of the rest until it fits. */
+/* Makes the slab that begins at lo along dimension i: halves the rest until it fits. */
 static void cut(const struct query *q, const struct sp_cube_box *b, unsigned i, uint64_t lo,
 		struct sp_cube_box *slab)
 {
@@ -159,7 +160,7 @@ static void cut(const struct query *q, const struct sp_cube_box *b, unsigned i, 
 	}
 }
 
-/* A box that has one coordinate, or one tile, in each dimension above i. */
+/* Reads a box with one coordinate, or one tile, in each dimension above i. */
 static int read_box(struct query *q, const struct sp_cube_box *b, unsigned i)
 {
 	struct sp_cube_box slab;
@@ -195,7 +196,7 @@ static int open_query(struct query *q)
 	return 0;
 }
 
-/* The same box, without strides that lead out of it. */
+/* Shortens strides that lead out of the box. */
 static struct sp_cube_box tightened(const struct sp_cube_box *b, unsigned n)
 {
 	struct sp_cube_box tight = *b;

@@ -19,7 +19,7 @@ static int line_error(const struct sp__csvlines *l, int code, const char *reason
 			reason);
 }
 
-/* The next line, without its end, after the n bytes of text that are there; 1: there is none. */
+/* Appends the next line, without its end, to n bytes of text.  Returns 1 if there is none. */
 static int next_line(struct sp__csvlines *l, size_t n)
 {
 	const size_t before = n;
@@ -45,7 +45,7 @@ static int next_line(struct sp__csvlines *l, size_t n)
 	return 0;
 }
 
-/* A coordinate and its comma. */
+/* Parses a coordinate and its comma. */
 static int parse_coordinate(struct sp__csvlines *l, unsigned dim, const char **at, uint64_t *x)
 {
 	uint64_t size = l->file->superblock.shape.dims[dim], by = l->rollup[dim], n = 0;
@@ -89,7 +89,7 @@ static int parse_point(struct sp__csvlines *l, uint64_t *x, uint8_t *value)
 	return 0;
 }
 
-/* Whether the first line says what the fields are; numbers in quotes are an error, not names. */
+/* True if the first line is a header; numbers in quotes are an error, not names. */
 static bool is_header(const char *text)
 {
 	return !strchr("0123456789+-.", text[strspn(text, " \t\"")]);
@@ -164,7 +164,7 @@ int sp__csvlines_open(struct sp__csvlines *l)
 	if (rc)
 		return rc;
 	l->file_bytes = sp__file_bytes(fileno(l->in));
-	/* Spaces and zeroes before numbers are not worth more. */
+	/* Enough for numbers with some spaces and zeros before them. */
 	l->capacity = l->file->superblock.shape.ndims * 64 + 1024 +
 		      2 * (size_t)l->file->superblock.shape.element_bytes;
 	l->text = malloc(l->capacity);

@@ -24,7 +24,7 @@ static int read_error(const struct sp__loadinput *in, int code, uint64_t offset,
 	return sp__errf(in->err, code, "read", in->name, (long long)offset, "%s", text);
 }
 
-/* The next bytes of a pipe, as read(). */
+/* Reads the next bytes of a pipe, like read(). */
 static ssize_t read_pipe(struct sp__loadinput *in, void *to, size_t bytes)
 {
 	size_t n = sp__min(in->nheld, bytes);
@@ -37,7 +37,7 @@ static ssize_t read_pipe(struct sp__loadinput *in, void *to, size_t bytes)
 	return (ssize_t)n;
 }
 
-/* Reads bytes at an offset, to which a pipe has come already. */
+/* Reads bytes at an offset; a pipe is already there. */
 static int read_piece(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset)
 {
 	uint8_t *to = data;
@@ -114,7 +114,7 @@ int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, 
 	return rc;
 }
 
-/* The offset after the last element. */
+/* Returns the offset after the last element. */
 static uint64_t input_end(const struct sp__loadinput *in)
 {
 	unsigned slowest = in->order[in->file->superblock.shape.ndims - 1];
@@ -135,7 +135,7 @@ static int copy_pipe(int fd, const char *name, uint8_t *data, size_t n, uint64_t
 		if (rc)
 			return sp__err(err, rc, "write", to->name, (long long)at);
 		at += n;
-		/* One byte more than it should have is enough to know. */
+		/* One byte too many is enough to detect that. */
 		if (at > max)
 			return 0;
 		do {
@@ -172,7 +172,7 @@ int sp__cubeinput_spool(const struct sp__cubefile *c, int fd, const char *name, 
 	return rc;
 }
 
-/* Copies the rest of a pipe, up to an offset and a little more, to a temporary file. */
+/* Copies the rest of a pipe, up to just after an offset, to a temporary file. */
 static int spool(struct sp__loadinput *in, uint64_t end)
 {
 	int rc = sp__cubeinput_spool(in->file, in->fd, in->name, in->held, in->nheld, end - in->at,
@@ -184,7 +184,7 @@ static int spool(struct sp__loadinput *in, uint64_t end)
 	return rc;
 }
 
-/* A file of a wrong size is refused before anything is changed. */
+/* Refuses a file of a wrong size, before anything is changed. */
 static int check_size(const struct sp__loadinput *in)
 {
 	uint64_t end = input_end(in);
@@ -199,7 +199,7 @@ static int check_size(const struct sp__loadinput *in)
 			in->err, SP_EFORMAT, "read", in->name, (long long)end,
 			"the input ends before the last element: it has %lld bytes, not %llu",
 			(long long)st.st_size, (unsigned long long)end);
-	/* The copy of a pipe does not have all that was too much. */
+	/* The copy of a pipe does not have all excess bytes. */
 	return sp__errf(in->err, SP_EFORMAT, "read", in->name, (long long)end,
 			"the input goes on after the last element: it has more than %llu bytes",
 			(unsigned long long)end);
@@ -245,7 +245,7 @@ int sp__cubeinput_open(const struct sp__cubefile *c, const char *name, struct sp
 	return rc;
 }
 
-/* Whether the input begins as a .npy file does: 1, 0, or an error.  No byte of it is lost. */
+/* Returns 1 if the input begins like a .npy file, 0, or an error; keeps the bytes read. */
 static int is_npy(struct sp__loadinput *in)
 {
 	while (in->nheld < SP__NPY_MAGIC_BYTES) {
@@ -266,7 +266,7 @@ static int is_npy(struct sp__loadinput *in)
 	return 1;
 }
 
-/* RAW becomes NPY where that is asked for, and is what the input is. */
+/* Changes RAW to NPY if detection is requested and the input is a .npy file. */
 static int find_format(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 {
 	int rc = 0;
@@ -281,7 +281,7 @@ static int find_format(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 	return rc < 0 ? rc : 0;
 }
 
-/* The head of a .npy file says offset, order, byte order, and how many elements there are. */
+/* Takes offset, order, byte order and numbers of elements from the header of a .npy file. */
 static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 {
 	struct sp_cube_shape shape = in->file->superblock.shape;
@@ -318,7 +318,7 @@ static int set_order(struct sp__loadinput *in, const struct sp_cube_load_opts *o
 	}
 	if (seen != (1u << n) - 1)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->file->path, -1,
-				"the order of dimensions does not name each of them once");
+				"the order of dimensions must name each of them once");
 	if (opts->offset > OFFSET_MAX)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
 				"no input has an offset beyond 2^62");
@@ -345,7 +345,7 @@ static int measure(struct sp__loadinput *in, uint64_t *bytes)
 	return end < 0 ? sp__err(in->err, -errno, "seek", in->name, -1) : 0;
 }
 
-/* As many elements along a dimension as the input has. */
+/* Sets the number of elements along a dimension to those that the input has. */
 static int count_elements(struct sp__loadinput *in, unsigned dim)
 {
 	const struct sp_cube_shape *s = &in->file->superblock.shape;

@@ -6,7 +6,7 @@
  * Python.  Outside of them blanks come first, if at all; whole blank lines and comments may
  * surround the dictionary.
  *
- * Not read: what no head of a .npy file can have in a place that counts, as floats, lists, bytes.
+ * Not parsed: literals that a header of a .npy file does not need, such as floats, lists, bytes.
  */
 #include <string.h>
 #include "cube/input/literal.h"
@@ -19,7 +19,7 @@ struct reader {
 	unsigned depth;
 };
 
-/* The byte at a distance; NUL, which no literal has, behind the end. */
+/* Returns the byte at a distance; after the end NUL, which no literal has. */
 static char peek(const struct reader *r, size_t ahead)
 {
 	return ahead < (size_t)(r->end - r->at) ? r->at[ahead] : '\0';
@@ -42,7 +42,7 @@ static void skip_comment(struct reader *r)
 		r->at++;
 }
 
-/* Blanks inside brackets. */
+/* Skips blanks inside brackets. */
 static void skip_blanks(struct reader *r)
 {
 	for (;; r->at++) {
@@ -87,7 +87,7 @@ static bool skip_before(struct reader *r)
 	}
 }
 
-/* Whether nothing but blanks and comments follows. */
+/* True if only blanks and comments follow. */
 static bool at_end(struct reader *r)
 {
 	while (peek(r, 0) && strchr(" \t\f\r\n#", peek(r, 0))) {
@@ -122,7 +122,7 @@ static int digit(char c)
 				      : 99;
 }
 
-/* A character by its number: n digits, or of octal ones up to n. */
+/* Parses a character by its number: n digits, or up to n octal ones. */
 static bool coded(struct reader *r, struct sp__literal *v, int base, unsigned n)
 {
 	uint32_t code = 0;
@@ -130,12 +130,12 @@ static bool coded(struct reader *r, struct sp__literal *v, int base, unsigned n)
 
 	for (; i < n && digit(peek(r, 0)) < base; i++)
 		code = code * (uint32_t)base + (uint32_t)digit(*r->at++);
-	/* Others than ASCII are in no word that counts. */
+	/* No relevant text has characters other than ASCII. */
 	keep(v, code < 0x80 ? (char)code : '\x80');
 	return (base == 8 || i == n) && code <= 0x10ffff;
 }
 
-/* What follows a backslash in a string that is not raw. */
+/* Parses an escape after a backslash in a string that is not raw. */
 static bool escaped(struct reader *r, struct sp__literal *v)
 {
 	static const char letters[] = "\\'\"abfnrtv", values[] = "\\'\"\a\b\f\n\r\t\v";
@@ -160,7 +160,7 @@ static bool escaped(struct reader *r, struct sp__literal *v)
 	return true;
 }
 
-/* From the quotes on; raw: a backslash stays what it is. */
+/* Parses a string from its quotes on; raw: a backslash is a character. */
 static bool quoted(struct reader *r, bool raw, struct sp__literal *v)
 {
 	char quote = *r->at;
@@ -196,7 +196,7 @@ static int string_prefix(const struct reader *r, bool *raw)
 	return peek(r, (size_t)n) == '\'' || peek(r, (size_t)n) == '"' ? n : -1;
 }
 
-/* Strings that follow each other are one. */
+/* Parses consecutive strings, which are one. */
 static bool read_string(struct reader *r, struct sp__literal *v)
 {
 	bool raw;
@@ -241,7 +241,7 @@ static bool skip_suffixes(struct reader *r)
 	}
 }
 
-/* Digits, after them perhaps a suffix. */
+/* Parses digits and an optional suffix. */
 static bool read_unsigned(struct reader *r, struct sp__literal *v)
 {
 	const char *first = r->at;
@@ -258,7 +258,7 @@ static bool read_unsigned(struct reader *r, struct sp__literal *v)
 	return skip_suffixes(r);
 }
 
-/* Between a sign and its number there may be brackets. */
+/* Parses a number; brackets can be between a sign and its number. */
 static bool read_integer(struct reader *r, struct sp__literal *v)
 {
 	bool minus = peek(r, 0) == '-';
@@ -296,7 +296,7 @@ static bool read_bool(struct reader *r, struct sp__literal *v)
 
 static bool read_value(struct reader *r, struct sp__literal *v);
 
-/* After an opening bracket: a value in brackets, or a tuple of numbers. */
+/* Parses a value in brackets, or a tuple of numbers, after the opening bracket. */
 static bool read_brackets(struct reader *r, struct sp__literal *v)
 {
 	struct sp__literal item;
@@ -341,7 +341,7 @@ static bool read_value(struct reader *r, struct sp__literal *v)
 	return right;
 }
 
-/* The entries and the closing bracket. */
+/* Parses the entries and the closing bracket. */
 static bool read_entries(struct reader *r, sp__literal_entry entry, void *arg)
 {
 	struct sp__literal key, value;

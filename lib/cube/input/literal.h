@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Literals of Python as text, as far as heads of .npy files need them: dictionaries whose keys
- * are strings, strings, integers, True and False, and tuples of integers.
+ * Parses literals of Python as text, as far as headers of .npy files need them: dictionaries with
+ * strings as keys, strings, integers, True and False, and tuples of integers.
  */
 #pragma once
 
@@ -22,19 +22,19 @@ enum sp__literal_kind {
 struct sp__literal {
 	enum sp__literal_kind kind;
 	char text[SP__LITERAL_TEXT_MAX];
-	size_t bytes;	 /* of the string, also those that were cut */
-	uint64_t number; /* of an integer or bool; UINT64_MAX: it is negative, or larger */
-	size_t nitems;	 /* of a tuple, also those that were cut */
+	size_t bytes;	 /* bytes of the string, cut ones included */
+	uint64_t number; /* an integer or bool; UINT64_MAX: negative, or larger */
+	size_t nitems;	 /* items of a tuple, cut ones included */
 	uint64_t items[SP__LITERAL_ITEMS_MAX]; /* as number */
 };
 
-/* Takes an entry of a dictionary; false: it is not wanted. */
+/* Takes an entry of a dictionary.  Returns false to refuse it. */
 typedef bool (*sp__literal_entry)(void *arg, const struct sp__literal *key,
 				  const struct sp__literal *value);
 
 /*
  * Reads text that is one dictionary and nothing else, in the syntax of Python.  long_suffix: an
- * integer may have the suffix L of Python 2.  Returns true if all entries were taken.
+ * integer can have the suffix L of Python 2.  Returns true if all entries were taken.
  */
 bool sp__literal_dict(const char *text, size_t bytes, bool long_suffix, sp__literal_entry entry,
 		      void *arg);

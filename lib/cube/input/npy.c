@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Parses and writes headers of .npy files.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cube/input/literal.h"
 #include "cube/input/npy.h"
 
-#define UNIT 64 /* data begin at a multiple of it */
+#define UNIT 64 /* data begins at a multiple of this */
 
-/* NumPy's word for a type, without the byte order; kind 'V' is raw bytes. */
+/* Returns NumPy's name of a type, without the byte order; kind 'V' is raw bytes. */
 static void type_word(const struct sp_cube_shape *s, char *kind, uint32_t *bytes)
 {
 	static const char kinds[] = { 'V', 'i', 'u', 'i', 'u', 'i', 'u', 'i', 'u', 'f', 'f' };
@@ -37,7 +40,7 @@ uint64_t sp__npy_head_bytes(const uint8_t *p)
 	return bytes < SP__NPY_PREFIX ? 0 : bytes;
 }
 
-/* The names that NumPy has for types besides a letter and a size. */
+/* Names of types in NumPy other than a letter and a size. */
 static const struct {
 	const char *name, *plain;
 } names[] = {
@@ -50,11 +53,11 @@ static const struct {
 	{ "int64", "i8" },     { "uint64", "u8" }, { "float32", "f4" }, { "float64", "f8" },
 };
 
-/* The types that are one letter, with the same meaning of an order of bytes before it. */
+/* Types of one letter, which can follow a byte order, too. */
 static const char letters[][4] = { "bi1", "Bu1", "hi2", "Hu2", "ii4", "Iu4", "li8", "Lu8",
 				   "qi8", "Qu8", "ni8", "Nu8", "pi8", "Pu8", "ff4", "df8" };
 
-/* A type as a letter and a size, for all the words that NumPy has for it. */
+/* Translates all names of a type in NumPy to a letter and a size. */
 static const char *plain_type(const char *word, bool ordered)
 {
 	for (size_t i = 0; !word[1] && i < sizeof(letters) / sizeof(letters[0]); i++)
@@ -109,7 +112,7 @@ static bool is_key(const struct sp__literal *key, const char *name)
 	       !memcmp(key->text, name, key->bytes);
 }
 
-/* Of several entries of one key the last one counts. */
+/* Takes an entry; of several with one key the last one is valid. */
 static bool take_entry(void *arg, const struct sp__literal *key, const struct sp__literal *value)
 {
 	static const char *const keys[] = { "descr", "fortran_order", "shape" };
@@ -125,7 +128,7 @@ static bool take_entry(void *arg, const struct sp__literal *key, const struct sp
 	return false;
 }
 
-/* Version 3 is UTF-8, the others are Latin-1, of which each byte is a character. */
+/* Version 3 is UTF-8; the others are Latin-1, where each byte is a character. */
 static bool is_utf8(const uint8_t *text, uint64_t bytes)
 {
 	unsigned more = 0;
