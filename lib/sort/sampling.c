@@ -14,7 +14,7 @@
  * of a record is the larger of both lengths, and is not stored.
  *
  * Precision: the variance of the number of samples below a key is at most that of independent
- * draws. Between two splitters are 1000 samples, plus or minus the square root, so one standard
+ * draws.  Between two splitters are 1000 samples, plus or minus the square root, so one standard
  * deviation is about 3.2 % of a part.
  *
  * Assumptions: a CSV record is found with high probability only (rec/recfmt.h).  Text that is not a

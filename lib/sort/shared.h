@@ -3,7 +3,7 @@
  * Declares what all inner rooms of a sort share.
  *
  * Writers: the shell sets opts and plan, which nothing can change later, then env and threads
- * before it opens the rooms. After that, only the budget in env, which is atomic, and *env.err
+ * before it opens the rooms.  After that, only the budget in env, which is atomic, and *env.err
  * change.  stats and balance are written where the work is done.  While a background task runs,
  * that is in the task; but the thread that puts records counts them and their runs (records,
  * input_bytes, runs).

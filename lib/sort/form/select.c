@@ -8,7 +8,7 @@
  *
  * Algorithm: slots 1 and 2 are filled with batches alternately.  While one is filled, the
  * background task sorts the other, outputs records to the run being written, and stores the batch
- * in their place. The caller's thread processes small batches itself; one slot is then enough.
+ * in their place.  The caller's thread processes small batches itself; one slot is then enough.
  *
  * While all records fit in memory, no run is written, and the final merge merges the strips in
  * memory.

@@ -3,7 +3,7 @@
  * Declares exact cuts of the sorted data of a sort: spilled runs and slots in memory.
  *
  * A cut is a position in each of them: that of the first record whose key does not precede a given
- * key. Only keys are compared, never the last resort, so equal keys are never separated.
+ * key.  Only keys are compared, never the last resort, so equal keys are never separated.
  *
  * Owner: the thread that works on the sort, before its final merge.
  */

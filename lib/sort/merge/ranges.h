@@ -24,7 +24,7 @@ struct sp__ranges_out {
 /*
  * Called after sp__final_reduce(): merges all remaining inputs, writes the result, and checks it.
  * If the sort has checkpoints, continues at the last ones and makes new ones; its runs must be
- * spilled. Returns 1; 0, never with checkpoints, if this is not possible or does not pay (the file
+ * spilled.  Returns 1; 0, never with checkpoints, if this is not possible or does not pay (the file
  * is unchanged); or an error.
  */
 SP_MUST_CHECK int sp__ranges_write(struct sp__merging *merging, const struct sp__ranges_out *out);

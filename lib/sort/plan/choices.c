@@ -20,7 +20,7 @@ int sp__plan_recycle(const struct sp_sort_opts *o)
 
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
 {
-	/* Runs of unpredictable length cannot lie side by side. */
+	/* Runs of unpredictable length cannot be adjacent on tracks. */
 	if (o->run.placement == SP_PLACE_SEMISEQ && o->formation == SP_FORM_REPLACEMENT)
 		return SP_PLACE_CONTIGUOUS;
 	return o->run.placement;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runs' current pages compete by last key, as in the merge; the winner is the
- * page that finishes first, and its successor is the page needed next.  A binary heap
- * of runs, replaced at its root: T log n comparisons of keys that are in memory
- * anyway.  Sorting all T keys, as in the paper, would take T log T and a second array.
+ * Computes the consumption sequence.
+ *
+ * Algorithm: the current pages of the runs compete by last key, as in the merge.  The winner is the
+ * page that finishes first, and its successor is the page needed next.  A binary heap of runs,
+ * replaced at its root, takes T log n comparisons of keys that are in memory anyway.
+ *
+ * Rejected: sorting all T keys, as in the paper; it takes T log T comparisons and a second array.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +14,7 @@
 #include "sort/plan/consume.h"
 
 struct race {
-	struct sp__heap runs; /* the first to finish on top */
+	struct sp__heap runs; /* the run whose page finishes first on top */
 	uint64_t *page;	      /* current page of each run */
 	sp__last_key_cmp *cmp;
 	void *ctx;

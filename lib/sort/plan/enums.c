@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Names the values of run formation, merge policy, read-ahead and recycling.
+ */
 #include <spindle/sort.h>
 #include "base/enum.h"
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory layout of a sort, and its consequences.
+ * Computes the memory layout of a sort, and the time that follows from it.
+ *
+ * Memory:
  *
  *	W = fixed buffers + descriptors + R
  *
- * Fixed buffers (run/memory.h): while runs are formed, chunks of the input and
- * the run writer's; while they are merged, the writer's, or output buffers and
- * chunks of the output.  Descriptors: memory for each spilled page, and for planning
- * a merge.  R holds run buffers first and pages of runs later; only eager merging
- * needs both at once and halves it.
+ * Fixed buffers (run/memory.h): while runs are formed, chunks of the input and of the run writer;
+ * while they are merged, chunks of the writer, or output buffers and chunks of the output.
+ * Descriptors: memory for each spilled page, and for planning a merge.  R holds run buffers first
+ * and pages of runs later.  Only eager merging needs both at the same time and halves R.
  *
- * A record of l bytes takes l + 16 in a run buffer, and 16 more while it is
- * sorted, so R holds R / (1 + 32 / l) bytes of records.
+ * A record of l bytes takes l + 16 in a run buffer, and 16 more while it is sorted, so R holds R /
+ * (1 + 32 / l) bytes of records.
  *
- * Every merge within the fan-in has two pages for each run: with fewer, reading cannot
- * overlap with merging.  A fan-in set by hand may use the minimum of the read-ahead
- * strategy.
+ * Every merge within the fan-in has two pages for each run: with fewer, reads cannot overlap with
+ * merging.  A fan-in set by hand can use the minimum of the read-ahead strategy.
  */
 #include <math.h>
 #include "base/minmax.h"
@@ -28,9 +28,9 @@
 #include "spill/codec.h"
 #include "spill/pool.h"
 
-/* A run in a merge, besides its pages: cursor, carried head of a record, plan. */
+/* A run in a merge, in addition to its pages: cursor, carried head of a record, plan. */
 #define RUN_OVERHEAD 1024
-/* Planning a clustered merge, for each page, besides its descriptor. */
+/* Planning a clustered merge, per page, in addition to its descriptor. */
 #define PAGE_PLAN_BYTES 24
 #define KEYS_SHARE 16
 #define MAX_FAN_IN 4096
@@ -38,20 +38,20 @@
 #define FILTER_FAN_IN 16
 /* Levels of an eager merge are small, so that runs are read soon. */
 #define EAGER_FAN_IN 8
-/* Input of unknown length is assumed to be this many times the memory. */
+/* An input of unknown length is assumed to be this many times as long as the memory. */
 #define UNKNOWN_TIMES 64
-/* Small run buffers for input that may stay in memory; two halves of them if it does not. */
+/* Small run buffers for input that might stay in memory; if it does not, two halves of them. */
 #define MANY_BUFFERS 8
 #define MAX_BUFFERS 64
-#define BUFFER_BYTES (UINT64_C(64) << 20) /* more of them for more input: fewer go unused */
+#define BUFFER_BYTES (UINT64_C(64) << 20) /* longer input has more of them, so fewer stay unused */
 /* One is filled, one sorted, one stored. */
 #define PIPELINE_BUFFERS 3
 #define ENOUGH_SHARE 16
 #define ENOUGH_BYTES (UINT64_C(64) << 20)
-/* Input of unknown length is kept in memory up to this much, or a part of the memory. */
+/* Input of unknown length is kept in memory up to this length, or a part of the memory. */
 #define UNKNOWN_BYTES (UINT64_C(256) << 20)
 #define UNKNOWN_SHARE 4
-/* Input that needs more is stored although it fits, if the page cache holds what is stored. */
+/* Input that needs more is stored although it fits, if the page cache holds the stored data. */
 #define KEPT_BYTES (UINT64_C(256) << 20)
 
 static double record_weight(const struct sp_sort_opts *o)
@@ -71,18 +71,18 @@ static uint64_t fixed_bytes(const struct sp_sort_opts *o, const struct sp__choic
 
 	in = in > out ? in : out;
 	in += sp__plan_spill_bytes(o, c->working_bytes, c->page_bytes);
-	/* An intermediate merge both unpacks pages and packs them. */
+	/* An intermediate merge both unpacks and packs pages. */
 	return in + sp__pool_unpacking(o->run.compression, c->page_bytes) +
 	       sp__codec_memory(o->run.compression, c->page_bytes, SP__CODEC_PACKS);
 }
 
-/* Input of unknown length may stay in memory. */
+/* True if the input has unknown length and might stay in memory. */
 static bool may_fit(const struct sp_sort_opts *o)
 {
 	return !o->input_bytes && !o->run_bytes;
 }
 
-/* Eager merging needs memory while runs are formed. */
+/* Returns the memory for runs: eager merging needs memory while runs are formed. */
 static uint64_t for_runs(const struct sp_sort_opts *o, uint64_t free_bytes)
 {
 	uint64_t merges = o->merge_bytes ? o->merge_bytes : free_bytes / 2;
@@ -121,7 +121,7 @@ static void share_out(const struct sp_sort_opts *o, const struct sp__choice *c, 
 		l->merge_bytes = free_bytes - l->run_bytes * l->run_buffers;
 }
 
-/* The most runs that one merge can take. */
+/* Returns the maximum number of runs of one merge. */
 static unsigned fan_in_cap(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   const struct sp__layout *l)
 {
@@ -144,7 +144,7 @@ static unsigned passes_for(uint64_t runs, unsigned fan_in)
 	return passes;
 }
 
-/* The smallest fan-in that needs no more passes. */
+/* Returns the smallest fan-in that needs no more passes. */
 static unsigned even_fan_in(uint64_t runs, unsigned cap)
 {
 	unsigned passes = passes_for(runs, cap), f = (unsigned)pow((double)runs, 1.0 / passes);
@@ -190,7 +190,7 @@ static double read_seconds(const struct sp__layout *l, uint32_t page_bytes, unsi
 	return table[strategy].seconds;
 }
 
-/* Processor time for merging all bytes once. */
+/* Returns the processor time for merging all bytes once. */
 static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 {
 	double bytes = (double)l->nominal_bytes;
@@ -199,8 +199,8 @@ static double work_seconds(const struct sp__layout *l, uint32_t page_bytes)
 }
 
 /*
- * How often each byte is merged before the final merge, on average.  The first pass
- * takes only as many runs as necessary for the others to be full.
+ * Returns how often each byte is merged before the final merge, on average.  The first pass takes
+ * only as many runs as necessary for the other passes to be full.
  */
 static double merged_before(const struct sp__layout *l)
 {
@@ -213,10 +213,10 @@ static double merged_before(const struct sp__layout *l)
 }
 
 /*
- * Formula (5) for every byte read, and only t for those written.  The final merge
- * overlaps with reading and writing; in the others one thread reads, merges and writes
- * alternately.  Each write takes the arm away from the path; without a path s is the
- * mean over the whole device, which is larger.
+ * Predicts the time by formula (5) for each byte read, and t for each byte written.  The final
+ * merge overlaps with reads and writes.  In the other merges one thread reads, merges and writes
+ * alternately.  Each write moves the arm away from the semi-sequential path.  Without a path, s is
+ * the mean over the whole device, which is larger.
  */
 static void estimate(struct sp__layout *l, const struct sp__choice *c, const struct sp_sort_opts *o,
 		     struct sp__device_costs device)
@@ -234,7 +234,7 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, const str
 	l->seconds += pass; /* spilling */
 	l->seconds += fmax(work, read_seconds(l, page_bytes, l->final_runs, given, device));
 	before = merged_before(l);
-	if (o->policy == SP_MERGE_PPMS && l->runs > 1) { /* the result is a run, too */
+	if (o->policy == SP_MERGE_PPMS && l->runs > 1) { /* the result is also a run */
 		l->passes++;
 		before++;
 	}
@@ -247,10 +247,10 @@ static void estimate(struct sp__layout *l, const struct sp__choice *c, const str
 }
 
 /*
- * Last keys are kept if they take little, or if reading is planned by them.  Descriptors
- * may take a quarter of the memory, and more only for pages set by hand and input of
- * known length.  If even the largest pages need more, the plan assumes that quarter and
- * ignores the rest of the input's expected length.
+ * Decides whether last keys are kept: if they take little memory, or if reading is planned by them.
+ * Descriptors can take a quarter of the memory, and more only for pages set by hand and input of
+ * known length.  If even the largest pages need more, the plan assumes this quarter and ignores the
+ * rest of the input's expected length.
  */
 static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice *c,
 			   struct sp__layout *l)
@@ -274,11 +274,10 @@ static bool by_hand(const struct sp_sort_opts *o)
 }
 
 /*
- * Is input that fits in memory stored all the same?  The page cache needs less memory for it, and
- * reuses pages that processes used before, which costs less than memory that nobody has touched
- * yet; storing lays records in order, so that merging reads them one behind the other instead of
- * from all over the memory.  Repeated keys that are dropped may need much less memory than they
- * take in the input.
+ * True if input that fits in memory is stored anyway.  The page cache needs less memory for it, and
+ * reuses pages that processes used before, which costs less than untouched memory.  Storing also
+ * puts records in order, so that merging reads them sequentially instead of from all over the
+ * memory.  Repeated keys that are dropped can need much less memory than they take in the input.
  */
 static bool better_stored(const struct sp_sort_opts *o, double need)
 {
@@ -287,10 +286,9 @@ static bool better_stored(const struct sp_sort_opts *o, double need)
 }
 
 /*
- * The memory that helps a sort which spills anyway.  With a few dozen runs, longer ones
- * hardly make merging cheaper, while the first touch of memory costs as much as
- * reading as many bytes, and sorting more entries at a time than fit the caches costs
- * more for each.
+ * Returns the memory that helps a sort which spills anyway.  With several dozen runs, longer runs
+ * hardly make merging cheaper.  But the first touch of memory costs as much as reading as many
+ * bytes, and sorting more entries at a time than fit in the caches costs more per entry.
  */
 static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__choice *c,
 			       const struct sp__layout *l)
@@ -306,7 +304,7 @@ static uint64_t worth_touching(const struct sp_sort_opts *o, const struct sp__ch
 	return share > enough ? share : enough;
 }
 
-/* Run buffers, the resulting runs, and how many of them one merge takes. */
+/* Computes run buffers, the number of runs, and how many of them one merge takes. */
 static void form_runs(const struct sp_sort_opts *o, const struct sp__choice *c, uint64_t free_bytes,
 		      unsigned max_buffers, struct sp__layout *l)
 {

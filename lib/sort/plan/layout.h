@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internals of the planner: the layout of a sort for given choices.
+ * Declares the layout of a sort for given choices, internal to the planner.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 
 #define MIB 1048576.0
 
-/* Choices for which layout() is called. */
+/* Choices for which sp__layout() is called. */
 struct sp__choice {
 	uint64_t working_bytes;
 	unsigned threads;
@@ -34,22 +34,22 @@ struct sp__layout {
 	bool keys; /* last keys are kept: they fit, or are required */
 	uint64_t run_bytes, merge_bytes;
 	unsigned run_buffers, fan_in, merge_pages, passes;
-	uint64_t nominal_bytes; /* of the input, or an assumption if unknown */
+	uint64_t nominal_bytes; /* of the input, or assumed if unknown */
 	uint64_t runs;		/* expected */
 	unsigned final_runs;	/* runs in the final merge */
 	double seconds;
 };
 
-/* choices.c: the policy, and what is recycled. */
+/* choices.c: returns the policy. */
 enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *opts);
 int sp__plan_recycle(const struct sp_sort_opts *opts);
-/* The requested placement if runs, as they are formed, can be placed so. */
+/* Returns the requested placement if runs, as they are formed, can be placed so. */
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
 
-/* Lays out memory for a choice. */
+/* Computes the layout for a choice. */
 void sp__layout(const struct sp_sort_opts *opts, const struct sp__choice *choice,
 		struct sp__layout *layout);
 
-/* plan.c: the plan for a placement that is not SP_PLACE_AUTO. */
+/* plan.c: makes the plan for a placement other than SP_PLACE_AUTO. */
 SP_MUST_CHECK int sp__plan_placed(const struct sp_sort_opts *opts, struct sp_sort_plan *plan,
 				  struct sp_errinfo *err);

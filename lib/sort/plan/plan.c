@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The planner: tries every page size, and both ways of forming runs if not fixed, and
- * chooses the layout (layout.c) with the least predicted time.
+ * Plans a sort: tries every page size, and both kinds of run formation unless it is fixed, and
+ * chooses the layout (layout.c) with the shortest predicted time.
  *
- * Page size.  Formula (4) does not depend on it: clusters have b / (n + 1) pages of
- * any size.  It affects the memory for descriptors (small pages), the fan-in that two
- * pages for each run allow (large ones), and the number of requests.  So among sizes
- * within 3 % of the best time: descriptors at most 1/16 of the memory if possible;
- * then the largest up to 256 KB that leaves 8 pages for each run; otherwise the one
- * nearest to the 32 KB of the paper that leaves four.  Pages below 32 KB count as a
- * quarter slower than predicted: hundreds of runs get two of 16 KB at a time instead of
- * one of 32 KB, which formula (5) wrongly considers equal.  Along the semi-sequential
- * path they are equal: there the largest page near the best time that leaves two for
- * each run is chosen.
+ * Page size: formula (4) does not depend on it, since clusters have b / (n + 1) pages of any size.
+ * It affects the memory for descriptors (small pages), the fan-in that two pages for each run allow
+ * (large pages), and the number of requests.  Among the sizes within 3 % of the best time, these
+ * conditions decide, in this order: descriptors take at most 1/16 of the memory; the largest size
+ * up to 256 KiB that leaves 8 pages for each run; the size nearest to the 32 KiB of the paper that
+ * leaves four.  Pages below 32 KiB count as a quarter slower than predicted.  Otherwise hundreds of
+ * runs would get two pages of 16 KiB instead of one of 32 KiB, which formula (5) considers equal.
+ * Along the semi-sequential path they are equal; there the largest page near the best time that
+ * leaves two for each run is chosen.
  *
- * Refusals.  The minimum memory is found by bisection over the planner itself, so that
- * the message cannot disagree with it.
+ * Refusals: bisection over the planner itself finds the minimum memory, so the message always
+ * agrees with the planner.
  */
 #include <stdio.h>
 #include "base/err.h"
@@ -29,7 +28,7 @@
 #define FINE_PAGE (256u << 10)
 #define MAX_PAGE (16u << 20)
 #define PAGES_ON_TRACK 5
-/* Sizes tried. */
+/* Number of sizes to try. */
 #define MAX_PAGES 20
 #define NEAR_BEST 1.03
 #define SMALL_COSTS 1.25
@@ -51,8 +50,8 @@ static int page_score(const struct sp__layout *l, uint32_t page_bytes, uint64_t 
 }
 
 /*
- * Along the semi-sequential path: few passes, since runs of merges are far longer than
- * their neighbours and lie along no path; then as described above.
+ * Rates a layout along the semi-sequential path: few passes, since runs of merges are far longer
+ * than their neighbours and along no path; then as described above.
  */
 static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, uint32_t page_bytes)
 {
@@ -65,7 +64,7 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 	return few + (each >= 2 ? page : -page);
 }
 
-/* The largest page that leaves little of a track unused, if pages lie on tracks. */
+/* Returns the largest page that leaves little of a track unused, if pages are placed by tracks. */
 static uint32_t largest_on_track(const struct sp_sort_opts *o)
 {
 	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
@@ -74,8 +73,8 @@ static uint32_t largest_on_track(const struct sp_sort_opts *o)
 }
 
 /*
- * The page sizes to try, smallest first; returns how many.  If each page is read by
- * itself, the size that fits twice for each run may lie between powers of two.
+ * Lists the page sizes to try, smallest first, and returns their number.  If each page is read
+ * alone, the size that fits twice for each run can be between powers of two.
  */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
@@ -101,7 +100,7 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 	return n;
 }
 
-/* The best layout for a way of forming runs; if none fits, the last misfit. */
+/* Returns the best layout for a kind of run formation; if none fits, the last misfit. */
 static struct sp__layout best_page(const struct sp_sort_opts *o, struct sp__choice *c)
 {
 	struct sp__layout l[MAX_PAGES];
@@ -145,10 +144,10 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 						     ? 1
 						     : sp__threads(o->run.parallel),
 				  .formation = o->formation };
-	/* Each run is then a process and a file: better to have few, merged early. */
+	/* Each run is then a process and a file, so few runs, merged early, are better. */
 	if (o->compress_program)
 		c->formation = SP_FORM_LOAD;
-	/* Runs placed side by side must have about the same length. */
+	/* Runs on neighbouring tracks must have about the same length. */
 	if (o->run.placement == SP_PLACE_SEMISEQ && c->formation == SP_FORM_AUTO)
 		c->formation = SP_FORM_LOAD;
 	if (c->formation != SP_FORM_AUTO)
@@ -160,7 +159,7 @@ static struct sp__layout best_layout(const struct sp_sort_opts *o, uint64_t memo
 	other = *c;
 	other.formation = SP_FORM_REPLACEMENT;
 	replacement = best_page(o, &other);
-	/* It costs more comparisons: only if it saves a whole pass, or nearly. */
+	/* It costs more comparisons, so it is chosen only if it saves a whole pass, or nearly. */
 	if (replacement.misfit ||
 	    (!load.misfit && (replacement.passes >= load.passes ||
 			      replacement.seconds > WORTH_REPLACEMENT * load.seconds)))
@@ -256,8 +255,9 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 }
 
 /*
- * What is written to temporary space and not used again.  Intermediate merges write where they have
- * read, unless nothing is recycled.  Of each run --top leaves its first records.
+ * Returns the bytes of temporary space that are written and not reused.  Intermediate merges write
+ * where they have read, unless nothing is recycled.  With --top, only the first records of each run
+ * stay.
  */
 static uint64_t spill_bytes(const struct sp_sort_opts *o, const struct sp_sort_plan *plan)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The planner's interface for run formation and merging, beyond <spindle/sort.h>.
+ * Declares the planner for run formation and merging, beyond <spindle/sort.h>.
  */
 #pragma once
 
@@ -9,39 +9,39 @@
 
 /* Assumed length of a record of line and CSV formats if unknown. */
 #define SP__PLAN_RECORD_BYTES 64
-/* Descriptor of a spilled page in memory: checksum; with the last key, cut short. */
+/* Descriptor of a spilled page in memory: the checksum; with the truncated last key. */
 #define SP__PLAN_PAGE_BYTES 10
 #define SP__PLAN_PAGE_KEY_BYTES 100
-/* Under compression in addition: the page's stored length. */
+/* In addition under compression: the page's stored length. */
 #define SP__PLAN_PACKED_BYTES 5
-/* Processor time of merging: at least this, and this for each page it reads. */
+/* Processor time of merging: at least this, and this for each page that it reads. */
 #define SP__PLAN_MERGE_S_PER_MIB 0.001
 #define SP__PLAN_PAGE_S 0.000004
-/* Processor time of selecting from a heap, beyond sorting a loaded buffer. */
+/* Processor time of selecting from a heap, in addition to sorting a loaded buffer. */
 #define SP__PLAN_REPLACEMENT_S_PER_MIB 0.002
 
 /* Pages for each spilled run in a merge, if runs in memory are to stay there. */
 #define SP__PAGES_KEPT 4
 
-/* Memory of the run writer: its chunks or, with large pages, its minimum. */
+/* Returns the memory of the run writer: its chunks or, with large pages, its minimum. */
 size_t sp__plan_spill_bytes(const struct sp_sort_opts *opts, uint64_t working_bytes,
 			    uint32_t page_bytes);
 
-/* The cost of a read of runs, where they will be placed. */
+/* Returns the cost of reads of runs where they will be placed. */
 struct sp__device_costs sp__plan_device(const struct sp_sort_opts *opts);
 
 /*
- * Mean pages in a cluster, R / p, of a merge of runs on random input: formulas (1)-(4) of
- * Zhang & Larson, section 4, and b / (n + 1) for forecasting, at the sizes actually read:
- * double buffering and forecasting round down to pages.  0: too few buffers.
+ * Returns the mean pages in a cluster, R / p, of a merge of runs on random input: formulas (1)-(4)
+ * of Zhang & Larson, section 4, and b / (n + 1) for forecasting, at the sizes actually read: double
+ * buffering and forecasting round down to pages.  0: too few buffers.
  */
 double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers);
 
 /*
- * The strategy for a merge of pages pages of page_bytes in runs runs and buffers buffers: the given
- * one or, if that is SP_READ_AUTO, the feasible one with the minimum predicted time.  table: NULL,
- * or filled for every strategy.  Without last keys (sequence false) those that need the consumption
- * sequence are not feasible.
+ * Returns the strategy for a merge of pages pages of page_bytes in runs runs and buffers buffers:
+ * the given one or, if that is SP_READ_AUTO, the feasible one with the shortest predicted time.
+ * table: NULL, or filled for every strategy.  Without last keys (sequence false), strategies that
+ * need the consumption sequence are not feasible.
  */
 enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, uint32_t page_bytes,
 				     unsigned runs, unsigned buffers, bool sequence,

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * LAZY and EAGER use one list of runs, oldest first: both replace neighbours by their
- * merge.  EAGER's levels descend along it, since a level is filled from the level
- * below: the list ends with the runs of level 0, before them those of level 1, and so
- * on.
+ * Chooses the runs to merge by each policy.
  *
- * LAZY.  With R runs and fan-in F the fewest merges are ceil((R - 1) / (F - 1));
- * giving all but the first full fan-in makes the first, which
- * moves the fewest bytes, the small one: (R - 2) mod (F - 1) + 2 runs.  (R runs
- * leave R - k + 1 after a merge of k; the last merge must find F.)  Which
- * neighbours: those with the fewest bytes.  The optimum needs a dynamic program over
- * intervals, cubic in R; for runs of about one size the cheapest neighbours give the
- * same result.
+ * LAZY and EAGER use one list of runs, oldest first: both replace neighbours by their merge.
+ * EAGER's levels descend along the list, since a level is filled from the level below: the list
+ * ends with the runs of level 0, before them those of level 1, and so on.
  *
- * POLYPHASE merges with horizontal distribution (Knuth volume 3, section 5.4.2,
- * algorithm D).  Tapes are queues of runs: fan_in of them are read, one is written
- * to; when one that is read has been emptied it is written to next.
+ * LAZY: with R runs and fan-in F, the minimum number of merges is ceil((R - 1) / (F - 1)).  All
+ * merges except the first have full fan-in; so the first, which moves the fewest bytes, is the
+ * small one, of (R
+ * - 2) mod (F - 1) + 2 runs.  (R runs leave R - k + 1 after a merge of k; the last merge must find
+ *   F.) The neighbours with the fewest bytes are merged.  The optimum needs a dynamic program over
+ *   intervals, cubic in R; for runs of about one size, the cheapest neighbours give the same
+ *   result.
  *
- * Distribution.  The numbers of runs on the tapes aim at the next generalised
- * Fibonacci distribution; missing runs are dummies, counted and spread as evenly as
- * possible.  Merging.  One run or dummy from each tape; only dummies make a dummy.  A
- * single run among dummies is moved to the output tape without copying, which is
- * possible on a disk, unlike on tapes.  For the same reason the final merge comes as
- * soon as no more than fan_in runs are left (not in PPMS, whose result is a run).
+ * POLYPHASE merges with horizontal distribution (Knuth volume 3, section 5.4.2, algorithm D).
+ * Tapes are queues of runs: fan_in tapes are read, one is written.  When a tape being read is
+ * empty, it is written next.
+ *
+ * Distribution: the numbers of runs on the tapes approach the next generalised Fibonacci
+ * distribution.  Missing runs are dummies, which are counted and spread as evenly as possible.
+ * Merging: one run or dummy from each tape; only dummies make a dummy.  A single run among dummies
+ * is moved to the output tape without a copy, which a disk permits, unlike tapes.  For the same
+ * reason the final merge starts as soon as at most fan_in runs are left (except in PPMS, whose
+ * result is a run).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,13 +54,13 @@ struct sp__policy {
 	unsigned fan_in;
 	unsigned level; /* of the run being made */
 	size_t merging; /* number of the runs being merged */
-	/* LAZY and EAGER: all runs, and the first being merged. */
+	/* LAZY and EAGER: all runs, and the first one being merged. */
 	struct runs list;
 	size_t first;
 	/* POLYPHASE */
-	struct tape *tape; /* fan_in + 1; the last is written to */
+	struct tape *tape; /* fan_in + 1; the last is written */
 	unsigned at;	   /* tape that gets the next initial run */
-	bool started;	   /* merging has begun */
+	bool started;	   /* merging has started */
 };
 
 static int push(struct runs *l, struct run run)
@@ -95,8 +96,8 @@ static void next_level(struct sp__policy *p)
 }
 
 /*
- * Steps D2 and D3.  The tape for the next run is chosen when the run is there,
- * so that input that has ended leaves the smaller distribution.
+ * Steps D2 and D3.  The tape for the next run is chosen when there is one, so that an input that
+ * has ended keeps the smaller distribution.
  */
 static int distribute(struct sp__policy *p, struct run run)
 {
@@ -121,7 +122,7 @@ static int distribute(struct sp__policy *p, struct run run)
 	return rc;
 }
 
-/* Step D6: the tape just emptied is written to, what was written is read. */
+/* Step D6: the tape just emptied is written, and the one written before is read. */
 static void rotate(struct sp__policy *p)
 {
 	struct tape written = p->tape[p->fan_in];
@@ -139,8 +140,7 @@ static bool emptied(const struct tape *t)
 }
 
 /*
- * Takes a run or a dummy from each tape; returns how many runs.  The last of
- * them is left in *last.
+ * Takes a run or a dummy from each tape; returns the number of runs.  *last receives the last one.
  */
 static unsigned draw(struct sp__policy *p, unsigned *ids, struct run *last)
 {
@@ -198,7 +198,7 @@ static unsigned next_of_tapes(struct sp__policy *p, unsigned *ids, struct sp__po
 		if (n == 0)
 			p->tape[p->fan_in].dummies++;
 		else if (push(&p->tape[p->fan_in].runs, only))
-			break; /* No memory: then it is copied. */
+			break; /* there is no memory: the run is copied */
 	}
 	step->level = p->level;
 	p->merging = n;
@@ -278,7 +278,7 @@ static unsigned top_level(const struct sp__policy *p, size_t first, size_t count
 	return level;
 }
 
-/* The k neighbours with the fewest bytes. */
+/* Chooses the k neighbours with the fewest bytes. */
 static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
 			       struct sp__policy_step *step)
 {
@@ -299,7 +299,7 @@ static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
 	return choose(p, best, k, top_level(p, best, k) + 1, ids, step);
 }
 
-/* The runs of the lowest level, which end the list. */
+/* Returns the number of runs of the lowest level, which end the list. */
 static size_t lowest_level(const struct sp__policy *p, unsigned *level)
 {
 	size_t n = 0;
@@ -321,7 +321,7 @@ static unsigned merge_eagerly(struct sp__policy *p, bool input_ended, unsigned *
 	return choose(p, p->list.count - n, n < p->fan_in ? n : p->fan_in, level + 1, ids, step);
 }
 
-/* At the end one run left over on a level moves up as it is. */
+/* At the end, a single run left on a level moves up unchanged. */
 static void move_up(struct sp__policy *p)
 {
 	unsigned level;
@@ -330,7 +330,7 @@ static void move_up(struct sp__policy *p)
 		p->list.run[p->list.count - 1].level++;
 }
 
-/* May all runs be merged into the result? */
+/* True if all runs may be merged into the result. */
 static bool is_final(const struct sp__policy *p)
 {
 	unsigned level;

@@ -17,7 +17,7 @@
 #include "run/memory.h"
 #include "sort/plan/predict.h"
 
-/* A run: its bytes, and how many of its pages begin an extent of their own. */
+/* A run: its bytes, and how many of its pages start an extent of their own. */
 struct run {
 	double bytes, extents;
 };
@@ -31,7 +31,7 @@ struct merges {
 	struct sp__merge_totals *totals;
 };
 
-/* What a merge moves. */
+/* Bytes, pages and seeks of a merge. */
 struct moved {
 	double bytes, pages, clusters, jumps; /* jumps: between extents inside clusters */
 	unsigned buffers;
@@ -56,16 +56,16 @@ static struct moved read_runs(const struct merges *m, const struct sp__merge_ste
 	r.strategy =
 		sp__plan_readahead(m->s->opts->readahead, (uint64_t)ceil(r.pages), p->page_bytes,
 				   step->n, r.buffers, m->keys, m->device, table);
-	/* One run is read in sequence. */
+	/* A single run is read in sequence. */
 	r.clusters = step->n > 1 ? table[r.strategy].cluster_reads : 1;
 	r.jumps = extents * fmax(1 - r.clusters / r.pages, 0);
 	return r;
 }
 
 /*
- * Describes the run that a merge of n writes, and returns its seeks.  In order, the arm leaves
- * reading for some of the chunks.  If space is reused there are n free extents, and 1 + k / n pages
- * of each run for a chunk of k pages, so that a chunk has k n / (k + n) extents.
+ * Describes the run that a merge of n writes, and returns its seeks.  If runs are in order, the arm
+ * leaves reading for some of the chunks.  If space is reused, there are n free extents, and 1 + k /
+ * n pages of each run for a chunk of k pages, so a chunk has k n / (k + n) extents.
  */
 static double write_run(const struct merges *m, const struct sp__merge_step *step,
 			const struct moved *r, struct run *out)
@@ -75,7 +75,7 @@ static double write_run(const struct merges *m, const struct sp__merge_step *ste
 	double k = fmax(floor(chunk_bytes / p->page_bytes), 1), chunks = r->pages / k;
 	double stops = r->clusters + r->jumps, hops = chunks * stops / (chunks + stops);
 
-	/* One chunk alone is written while nothing is read. */
+	/* A single chunk is written while nothing is read. */
 	if (sp__plan_spill_bytes(m->s->opts, p->memory_bytes, p->page_bytes) < 2 * p->page_bytes)
 		hops = chunks;
 	*out = (struct run){ .bytes = r->bytes };
@@ -94,7 +94,7 @@ static int form(void *ctx, unsigned i, uint64_t *bytes, bool *last)
 	struct run *r = &m->runs[i];
 
 	*r = (struct run){ .bytes = fmin(s->run_bytes, s->bytes - i * s->run_bytes) };
-	/* Replacement selection does not know yet which are the first. */
+	/* Replacement selection does not know yet which records are first. */
 	if (s->plan->formation == SP_FORM_LOAD)
 		r->bytes = fmin(r->bytes, s->max_bytes);
 	*bytes = (uint64_t)r->bytes;

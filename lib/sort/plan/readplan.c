@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Three families of plans behind one interface: fixed buffering (NONE, DOUBLE, EQUAL),
- * forecasting (FORECAST, EXTENDED), and clustering (CLUSTER; readplan_cluster.c): a list
- * of clusters made in advance, read one after the other, each as soon as it fits.
+ * Plans reads by three families of strategies behind one interface: fixed buffering (NONE, DOUBLE,
+ * EQUAL), forecasting (FORECAST, EXTENDED), and clustering (CLUSTER; readplan_cluster.c): a list of
+ * clusters made in advance, read one after the other, each as soon as it fits.
  *
- * Why there is no deadlock.  The merge stops only when a run has consumed its last page
- * and has more on the device; a stopped merge consumes nothing, so there is one such
- * run at a time.  That last page is free now, and next() gives it to that run first.
- * If the sequence is exact, it is that run's turn anyway: any page needed earlier has
- * been read, or the merge would have stopped earlier.  Its cluster may not fit; then it
- * is read as far as it fits.  This happens to EXTENDED with uneven clusters in few
- * buffers, never to CLUSTER, whose feasibility condition excludes it.  If the sequence
- * is inexact (truncated last keys), one page is read out of turn and the run's next
- * cluster is one page shorter.
+ * No deadlock: the merge stops only when a run has consumed its last page in memory and has more on
+ * the device.  A stopped merge consumes nothing, so there is one such run at a time.  Its last page
+ * is then free, and next() gives that page to this run first.  If the sequence is exact, it is the
+ * run's turn anyway: any page needed earlier has been read, or the merge would have stopped
+ * earlier.  If the run's cluster does not fit, it is read as far as it fits.  This happens to
+ * EXTENDED with uneven clusters in few buffers, never to CLUSTER, whose feasibility condition
+ * excludes it.  If the sequence is inexact (truncated last keys), one page is read out of turn, and
+ * the run's next cluster is one page shorter.
  *
- * Memory: 40 bytes a run; 4 a page for forecasting; 8 a cluster for clustering,
- * and 12 a page more while it plans.
+ * Memory: 40 bytes per run; 4 per page for forecasting; 8 per cluster for clustering, and 12 per
+ * page while it plans.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +74,10 @@ unsigned sp__readplan_take(struct sp__readplan *p, uint32_t run, uint64_t pages)
 }
 
 /*
- * Fixed buffering: a run owns `own` pages, reads them full at first, and then `batch` pages
- * whenever no more than `low` are full.  EQUAL's clusters average slightly less than b / n - 1,
- * since short ones are read more often: by 4 % between 2 and 3 pages, less above.  No assignment
- * of b pages can do better, by the inequality of means.
+ * Fixed buffering: a run owns `own` pages, first reads all of them, and then `batch` pages whenever
+ * at most `low` are full.  EQUAL's clusters average slightly less than b / n - 1, since short ones
+ * are read more often: by 4 % between 2 and 3 pages, less above.  No assignment of b pages can do
+ * better, by the inequality of means.
  */
 static void deal(struct sp__run_reads *r, const struct sp__readplan *p, unsigned index)
 {
@@ -94,7 +93,7 @@ static void deal(struct sp__run_reads *r, const struct sp__readplan *p, unsigned
 		r->own = 2 * half;
 		r->batch = r->low = half;
 	} else if (p->strategy == SP_READ_DOUBLE && index < b - n) {
-		/* Single pages, and a second one for read-ahead as long as there are any. */
+		/* Single pages, and a second one for read-ahead while there are any. */
 		r->own = 2;
 		r->low = 1;
 	}
@@ -129,8 +128,8 @@ static uint64_t wish(const struct sp__run_reads *r)
 }
 
 /*
- * Runs wait in FIFO order.  They own at most b pages in total, so the head always fits, unless
- * the caller holds pages back; then it waits, and only a starving run overtakes it.
+ * Runs wait in FIFO order.  They own at most b pages in total, so the head of the queue always
+ * fits, unless the caller holds pages back.  Then it waits, and only a starving run overtakes it.
  */
 static unsigned fixed_next(struct sp__readplan *p, unsigned free_pages, unsigned *run)
 {
@@ -150,7 +149,7 @@ static unsigned fixed_next(struct sp__readplan *p, unsigned free_pages, unsigned
 	return 0;
 }
 
-/* The run's place in the ring is left; next() finds it satisfied. */
+/* The run stays in the ring; next() finds it satisfied. */
 static unsigned fixed_feed(struct sp__readplan *p, uint32_t run, unsigned free_pages)
 {
 	uint64_t want = wish(&p->run[run]);
@@ -169,10 +168,10 @@ static void fixed_consumed(struct sp__readplan *p, uint32_t run)
 }
 
 /*
- * EXTENDED: the pages of a run after its first, in clusters as equal as whole pages allow; the
- * rounding error is carried to the next run.  Rejected: floor or ceiling for each cluster by a
- * running error, which leaves a short one at the end of each run (7 % more reads for 15 runs,
- * 50 MB, 3 MB of buffers).
+ * EXTENDED: divides the pages of a run after its first into clusters as equal as whole pages allow;
+ * the rounding error is carried to the next run.  Rejected: floor or ceiling for each cluster by a
+ * running error, which leaves a short one at the end of each run (7 % more reads for 15 runs, 50
+ * MB, 3 MB of buffers).
  */
 static void divide(struct sp__readplan *p)
 {
@@ -211,7 +210,10 @@ static int forecast_plan(struct sp__readplan *p, const uint32_t *sequence)
 	return 0;
 }
 
-/* The run that will be exhausted first: that of the first page of the sequence not requested. */
+/*
+ * Returns the run that will be exhausted first: that of the first page of the sequence not
+ * requested.
+ */
 static uint32_t forecast_turn(struct sp__readplan *p)
 {
 	while (p->run[p->sequence[p->at]].passed < p->run[p->sequence[p->at]].asked)
@@ -219,7 +221,7 @@ static uint32_t forecast_turn(struct sp__readplan *p)
 	return p->sequence[p->at];
 }
 
-/* Pages up to the end of the cluster in which the run's next page lies. */
+/* Returns the pages up to the end of the cluster that has the run's next page. */
 static uint64_t cluster_rest(const struct sp__readplan *p, const struct sp__run_reads *r)
 {
 	uint64_t j, m = p->buffer_pages;
@@ -265,7 +267,7 @@ static void forecast_consumed(struct sp__readplan *p, uint32_t run)
 		p->buffers_empty++;
 }
 
-/* Does the sequence have the right number of pages of each run? */
+/* True if the sequence has the right number of pages of each run. */
 static bool sequence_fits(struct sp__readplan *p, const struct sp__readplan_opts *opts)
 {
 	if (opts->pages >= UINT32_MAX || (opts->pages && !opts->consumption))
@@ -329,7 +331,7 @@ int sp__readplan_new(struct sp__readplan **plan, const struct sp__readplan_opts 
 	return 0;
 }
 
-/* The merge needs this run's next page before its turn: the page is taken out of the plan. */
+/* The merge needs this run's next page before its turn: removes the page from the plan. */
 static unsigned demand(struct sp__readplan *plan, unsigned run)
 {
 	plan->demanded++;

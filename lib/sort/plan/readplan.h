@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The read plan: which pages of which run to read next while n sorted runs are
- * merged with b buffer pages.  Pure: it touches no files and no pages, it only
- * counts.  The spill store owns the pages; the merge does not depend on the plan.
+ * Declares the read plan: which pages of which run to read next, while n sorted runs are merged
+ * with b buffer pages.  It is pure: it touches no files and no pages, and only counts.  The spill
+ * store owns the pages; the merge does not depend on the plan.
  *
  * Source: Zhang & Larson 1998, section 3.  Interpretation of each strategy:
  *
  *   NONE      one page of a run when it has none left.
- *   DOUBLE    h = b / 2n pages, rounded down, as soon as h of a run's 2h are
- *             empty; at first 2h.  Below b = 2n: single pages.
- *   EQUAL     the b pages are dealt to the runs, floor or ceiling of b/n each;
- *             with m pages a run reads m - 1 when one full page is left; at
- *             first m.
- *   FORECAST  n + 1 buffers of b / (n + 1) pages, rounded down; whenever a whole
- *             buffer is empty it is filled from the run that needs pages next.
- *   EXTENDED  one page of each run, then clusters of b / (n + 2) pages (floor or
- *             ceiling, with that mean) as soon as enough pages are free in total,
- *             whichever runs they came from.
+ *   DOUBLE    h = b / 2n pages, rounded down, as soon as h of a run's 2h are empty; first
+ *             2h.  Below b = 2n: single pages.
+ *   EQUAL     each run owns floor or ceiling of b/n of the b pages; with m pages, a run
+ *             reads m - 1 when one full page is left; first m.
+ *   FORECAST  n + 1 buffers of b / (n + 1) pages, rounded down; whenever a whole buffer is
+ *             empty, it is filled from the run that needs pages next.
+ *   EXTENDED  one page of each run, then clusters of b / (n + 2) pages (floor or ceiling,
+ *             with this mean) as soon as enough pages of any runs are free in total.
  *   CLUSTER   clusters planned by the heuristic of section 3.3.
  *
- * Use: call next() repeatedly until it returns 0, at first and after every
- * consumed().  Each cluster is read as one indivisible batch.  Pages of a run are
- * consumed in order.  A run whose last page has been consumed is served first, so
- * that a free page never goes to a run that could wait; thus no strategy deadlocks,
- * even if truncated last keys make the consumption sequence inexact.
+ * Use: call next() repeatedly until it returns 0, first and after every consumed().  Each cluster
+ * is read as one indivisible batch.  Pages of a run are consumed in order.  A run whose last page
+ * has been consumed is served first, so a free page never goes to a run that could wait.  So no
+ * strategy deadlocks, even if truncated last keys make the consumption sequence inexact.
  *
  * Thread rule: one thread at a time.
  */
@@ -34,8 +31,8 @@
 struct sp__readplan_opts {
 	enum sp_readahead strategy;  /* not SP_READ_AUTO */
 	unsigned runs;		     /* n, >= 1 */
-	const uint64_t *run_pages;   /* pages in each run; may be 0 */
-	unsigned buffers;	     /* b, the caller's pages in all */
+	const uint64_t *run_pages;   /* pages in each run; can be 0 */
+	unsigned buffers;	     /* b, the caller's pages in total */
 	const uint32_t *consumption; /* run of each page in consumption order (sort/plan/consume.h);
 				      * only FORECAST, EXTENDED and CLUSTER; else NULL.
 				      * Used only during sp__readplan_new(). */
@@ -44,35 +41,35 @@ struct sp__readplan_opts {
 
 struct sp__readplan;
 
-/* The least b for a number of runs. */
+/* Returns the minimum of b for a number of runs. */
 unsigned sp__readplan_min(enum sp_readahead strategy, unsigned runs);
 
-/* Does the strategy need the consumption sequence? */
+/* True if the strategy needs the consumption sequence. */
 bool sp__readplan_needs_sequence(enum sp_readahead strategy);
 
 /*
- * Returns 0; SP_EBUDGET: fewer buffers than the least; -EINVAL: no such strategy, or
- * the sequence is missing or contradicts run_pages; -ENOMEM.
+ * Returns 0; SP_EBUDGET: fewer buffers than the minimum; -EINVAL: an unknown strategy, or the
+ * sequence is missing or contradicts run_pages; -ENOMEM.
  */
 SP_MUST_CHECK int sp__readplan_new(struct sp__readplan **plan,
 				   const struct sp__readplan_opts *opts);
 void sp__readplan_free(struct sp__readplan *plan); /* accepts NULL */
 
-/* The most bytes that sp__readplan_new() allocates, for the budget. */
+/* Returns the maximum of bytes that sp__readplan_new() allocates, for the budget. */
 size_t sp__readplan_memory(const struct sp__readplan_opts *opts);
 
 /*
- * The cluster to read now, given free_pages: returns the number of pages (<=
- * free_pages) of *run, after those already read.  0: nothing to read until more pages
- * are consumed, or all has been read.
+ * Chooses the cluster to read now, given free_pages.  Returns the number of pages (<= free_pages)
+ * of *run, after those already read; 0: nothing to read until more pages are consumed, or all pages
+ * have been read.
  */
 unsigned sp__readplan_next(struct sp__readplan *plan, unsigned free_pages, unsigned *run);
 
-/* One page of run has been consumed and is free again. */
+/* Records that a page of run has been consumed and is free again. */
 void sp__readplan_consumed(struct sp__readplan *plan, unsigned run);
 
-/* Pages read because they were needed before the plan's turn for them. */
+/* Returns the pages read because they were needed before the plan's turn for them. */
 uint64_t sp__readplan_demanded(const struct sp__readplan *plan);
 
-/* The largest result of next(): the size of the caller's array of requests. */
+/* Returns the largest result of next(): the size of the caller's array of requests. */
 unsigned sp__readplan_largest(const struct sp__readplan *plan);

@@ -1,48 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Block clustering (Zhang & Larson 1998, section 3.3), in T log T instead of
+ * Plans clusters by the heuristic of Zhang & Larson 1998, section 3.3, in T log T steps instead of
  * T times the number of clusters.
  *
- * The heuristic.  Pages come in consumption order; each is added to the last
- * cluster of its run if the read sequence stays feasible, else it begins a
- * new cluster at the end of the sequence.  Feasible means F[i] >= L[i + 1] for all
- * i: L[i] is the length of cluster i, F[i] counts the pages that are free once
- * cluster i has been read.  F begins as b - n; adding a page to cluster k takes
- * one from F[k] ... F[last].  Clusters that do not exist yet count as L = 1.
+ * The heuristic: pages come in consumption order.  Each page is added to the last cluster of its
+ * run if the read sequence stays feasible; otherwise it starts a new cluster at the end of the
+ * sequence.  Feasible means F[i] >= L[i + 1] for all i: L[i] is the length of cluster i, F[i] is
+ * the number of pages that are free once cluster i has been read.  F starts as b - n; adding a page
+ * to cluster k takes one from F[k] ... F[last].  Clusters that do not exist yet count as L = 1.
  *
- * The speed-up.  Let slack[i] = F[i] - L[i + 1].  Adding a page to cluster k
- * lowers slack[k - 1] (L[k] grows) and slack[k] ... slack[last] (F shrinks), that
- * is, one suffix, slack[k - 1] ... slack[last], by one.  It is feasible if none of
- * these is 0.  A new cluster appends slack b - n - 1 and changes nothing else.
- * Therefore:
+ * The speed-up: let slack[i] = F[i] - L[i + 1].  Adding a page to cluster k lowers slack[k - 1]
+ * (L[k] grows) and slack[k] ... slack[last] (F shrinks).  So it lowers one suffix, slack[k - 1] ...
+ * slack[last], by one.  It is feasible if none of these is 0.  A new cluster appends slack b - n -
+ * 1 and changes nothing else.  Therefore:
  *
- * - A slack that has reached 0 stays 0; only the last such cluster, `zero`,
- *   matters: adding to k is feasible if and only if k - 1 > zero.
- * - To detect which slacks reach 0, only suffix minima are needed: each step that
- *   lowers slack[i] lowers every later one, so i is irrelevant once a later one is
- *   no larger.  The minima form a stack of clusters with rising slack, each stored
- *   as the gap to the one below it.  Lowering a suffix takes one from one gap,
- *   that of the first minimum in it, found by path halving; a gap of 0 removes
- *   the minimum below.  Each cluster is pushed and removed once.
+ * - A slack that has reached 0 stays 0.  Only the last such cluster, `zero`, matters: adding to k
+ *   is feasible if and only if k - 1 > zero.
+ * - To detect which slacks reach 0, only suffix minima are needed: each step that lowers slack[i]
+ *   lowers every later one, so i is irrelevant once a later one is not larger.  The minima form a
+ *   stack of clusters with rising slack, each stored as the gap to the one below it.  Lowering a
+ *   suffix takes one from one gap, that of the first minimum in it, found by path halving.  A gap
+ *   of 0 removes the minimum below.  Each cluster is pushed and removed once.
  *
- * With b <= n + 1 every slack is 0 from the start and the result is the consumption
- * sequence, which is feasible for b >= n.
+ * With b <= n + 1 every slack is 0 from the start, and the result is the consumption sequence,
+ * which is feasible for b >= n.
  *
- * Rejected: a segment tree over F and L (the obvious way; ten times the memory,
- * a log T for each page); the backward scan of the paper, which is quadratic
- * when the sequence leaves slack for long, as with sorted input.
+ * Rejected: a segment tree over F and L, with ten times the memory and log T steps per page; the
+ * backward scan of the paper, which is quadratic if the sequence leaves slack for long, as with
+ * sorted input.
  */
 #include <stdlib.h>
 #include "base/array.h"
 #include "sort/plan/readplan_impl.h"
 
-/* Clusters are numbered from 1; 0 stands below the stack. */
+/* Clusters are numbered from 1; 0 is below the stack. */
 struct slack {
 	uint32_t *next;	 /* itself if on the stack, else a later cluster */
-	uint32_t *below; /* the next smaller minimum */
+	uint32_t *below; /* next smaller minimum */
 	uint32_t *gap;	 /* slack minus that of the one below */
-	uint32_t zero;	 /* the last cluster without slack, the stack's floor */
-	uint32_t top;	 /* the last cluster */
+	uint32_t zero;	 /* last cluster without slack, the stack's floor */
+	uint32_t top;	 /* last cluster */
 	uint32_t top_slack;
 	uint32_t fresh; /* slack of a new cluster */
 };
@@ -61,7 +58,7 @@ static uint32_t first_minimum(struct slack *s, uint32_t i)
 	return i;
 }
 
-/* Removes the minimum below i, whose slack i has reached. */
+/* Removes the minimum below i, which slack i has reached. */
 static void absorb(struct slack *s, uint32_t i)
 {
 	uint32_t gone = s->below[i];
@@ -91,7 +88,7 @@ static void append(struct slack *s)
 /* Adds a page to cluster k if that is feasible. */
 static bool lengthen(struct slack *s, uint32_t k)
 {
-	/* Nothing comes before cluster 1: its length is bounded by slack[1] on. */
+	/* Cluster 1 is the first: its length is bounded by slack[1] on. */
 	uint32_t i = k > 1 ? k - 1 : 1;
 
 	if (i <= s->zero)

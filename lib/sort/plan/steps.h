@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Describes a sort for its predictions: the sizes of its runs, and its merges in order.
+ * Declares a sort for its predictions: the sizes of its runs, and its merges in order.
  *
  * A prediction is a pair of functions that form a run and merge some.  On real devices they add
  * costs (predict.h); on a simulated machine they run dry (sort/dryrun/dryrun.h).

@@ -47,7 +47,7 @@ enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, ui
 		p->feasible = buffers >= sp__readplan_min(s, runs) &&
 			      (sequence || !sp__readplan_needs_sequence(s));
 		p->cluster_pages = sp__plan_cluster_pages(s, runs, buffers);
-		/* At least one for each run, however much memory there is. */
+		/* At least one cluster for each run, for any memory. */
 		p->cluster_reads =
 			p->cluster_pages > 0 ? fmax((double)pages / p->cluster_pages, runs) : runs;
 		p->seconds = device.transfer_s_per_mib * ((double)pages * page_bytes) / MIB +

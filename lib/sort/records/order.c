@@ -9,7 +9,7 @@
  * the groups of equal ones.  In a group, the bytes that all keys share are skipped in one step.
  * The eight bytes after them replace the prefix, and the sort continues one level deeper (a caching
  * string radix sort).  At the end of the keys, the record follows as a second key if the key set
- * has a last resort by bytes. A stable merge sort with full comparison sorts small groups, groups
+ * has a last resort by bytes.  A stable merge sort with full comparison sorts small groups, groups
  * at the maximum depth, and keys that are equal except for padding.
  *
  * Rejected:

@@ -68,7 +68,7 @@ void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
 
 /*
  * Moves to the next record.  Returns SP_READY, SP_END, SP_LATER (if !wait; call again), or an
- * error. The previous record stays readable until the call after this one: where it was or, if
+ * error.  The previous record stays readable until the call after this one: where it was or, if
  * c->moved, in env->saved from saved->data on, with its terminator.
  */
 int sp__cursor_next(struct sp__cursor *c, const struct sp__cursor_env *env, bool wait);
