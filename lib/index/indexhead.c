@@ -1,169 +1,148 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The head as bytes: the magic, then little-endian numbers of 8 bytes, then the two texts, each
- * with its final 0, and zeros up to the end of the page.  One function says which number is
- * where; it is called to write them and to read them.
+ * Writes and reads the header of an index.
+ *
+ * Form: the magic, then little-endian numbers of 8 bytes, then two texts, each with its final 0,
+ * and zeros up to the end of the last page.  The checksum covers all bytes that follow it.
+ *
+ * A valid checksum is not enough, since anyone can compute one: possible() checks the members.
  */
 #include <string.h>
 #include "base/hash.h"
-#include "base/minmax.h"
+#include "datafile/coder.h"
 #include "index/indexhead.h"
 
 #define MAGIC "SPINDEX\n"
+#define SUM_AT 16
+#define SUM_END (SUM_AT + 8)
 
-/* The checksum is that of all that follows it. */
-enum { AT_MAGIC, AT_VERSION, AT_CHECKSUM, AT_HEAD_BYTES, AT_PAGE_BYTES, AT_MORE };
-#define NUMBERS (AT_MORE + 16)
-#define TEXTS_AT (8 * NUMBERS)
-
-_Static_assert(TEXTS_AT == SP__INDEX_NUMBERS_BYTES, "texts follow the numbers");
-
-static void put(uint8_t *data, unsigned i, uint64_t v)
-{
-	for (unsigned k = 0; k < 8; k++)
-		data[8 * i + k] = (uint8_t)(v >> 8 * k);
-}
-
-static uint64_t get(const uint8_t *data, unsigned i)
-{
-	uint64_t v = 0;
-
-	for (unsigned k = 8; k-- > 0;)
-		v = v << 8 | data[8 * i + k];
-	return v;
-}
-
-struct numbers {
-	uint64_t end_page, root, last_leaf, levels, records, keys, kind, eol, csv_separator,
-		fixed_bytes, separator, header_records, locale, source_bytes, source_checksum,
-		source_mtime_ns;
+struct prefix {
+	char magic[8];
+	uint64_t version, sum;
 };
 
-_Static_assert(sizeof(struct numbers) == 8 * (NUMBERS - AT_MORE), "each number has a place");
-
-static uint64_t texts_bytes(const struct sp__index_head *h)
+static void code_prefix(struct sp__coder *c, struct prefix *p)
 {
-	return strlen(h->key) + strlen(h->source) + 2;
+	sp__code_bytes(c, p->magic, sizeof(p->magic));
+	sp__code_u64(c, &p->version);
+	sp__code_u64(c, &p->sum);
+}
+
+static void code_format(struct sp__coder *c, struct sp_recfmt *f)
+{
+	uint32_t kind = f->kind, eol = (uint8_t)f->eol, separator = (uint8_t)f->separator;
+	uint64_t fixed_bytes = f->fixed_bytes;
+
+	sp__code_max(c, &kind, SP_REC_FIXED);
+	sp__code_max(c, &eol, UINT8_MAX);
+	sp__code_max(c, &separator, UINT8_MAX);
+	sp__code_u64(c, &fixed_bytes);
+	f->kind = (enum sp_recfmt_kind)kind;
+	f->eol = (char)eol;
+	f->separator = (char)separator;
+	f->fixed_bytes = fixed_bytes;
+}
+
+static void code_source(struct sp__coder *c, struct sp__index_head *h)
+{
+	uint64_t time = (uint64_t)sp__file_state_time(&h->source_state);
+
+	sp__code_u64(c, &h->source_state.bytes);
+	sp__code_u64(c, &h->source_checksum);
+	sp__code_u64(c, &time);
+	sp__file_state_set_time(&h->source_state, (int64_t)time);
+}
+
+static void code_text(struct sp__coder *c, char text[SP__INDEX_TEXT_MAX])
+{
+	size_t n = strlen(text) + 1;
+
+	if (c->reading && !c->failed) {
+		n = strnlen((const char *)c->from + c->at, c->bytes - c->at) + 1;
+		c->failed = n > SP__INDEX_TEXT_MAX;
+	}
+	sp__code_bytes(c, text, n);
+}
+
+/* Codes all members, in the order of the file. */
+static void code_members(struct sp__coder *c, struct sp__index_head *h)
+{
+	uint32_t separator = (uint32_t)(h->separator + 1);
+
+	sp__code_max(c, &h->head_bytes, UINT32_MAX);
+	sp__code_max(c, &h->page_bytes, SP__NODE_MAX);
+	sp__code_u64(c, &h->end_page);
+	sp__code_u64(c, &h->root);
+	sp__code_u64(c, &h->last_leaf);
+	sp__code_max(c, &h->levels, SP__NODE_LEVELS);
+	sp__code_u64(c, &h->records);
+	sp__code_u64(c, &h->keys);
+	code_format(c, &h->format);
+	sp__code_max(c, &separator, UINT8_MAX + 1);
+	h->separator = (int)separator - 1;
+	sp__code_u64(c, &h->header_records);
+	sp__code_u64(c, &h->locale);
+	code_source(c, h);
+	code_text(c, h->key);
+	code_text(c, h->source);
 }
 
 void sp__index_head_size(struct sp__index_head *h)
 {
-	uint64_t bytes = TEXTS_AT + texts_bytes(h);
+	uint64_t bytes = SP__INDEX_NUMBERS_BYTES + strlen(h->key) + strlen(h->source) + 2;
 
 	h->head_bytes = (uint32_t)((bytes + h->page_bytes - 1) / h->page_bytes * h->page_bytes);
 }
 
-void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data)
+static uint64_t sum_of(const struct sp__index_head *h, const uint8_t *data)
 {
-	struct numbers n = {
-		.end_page = h->end_page,
-		.root = h->root,
-		.last_leaf = h->last_leaf,
-		.levels = h->levels,
-		.records = h->records,
-		.keys = h->keys,
-		.kind = h->format.kind,
-		.eol = (uint8_t)h->format.eol,
-		.csv_separator = (uint8_t)h->format.separator,
-		.fixed_bytes = h->format.fixed_bytes,
-		.separator = (uint64_t)(h->separator + 1),
-		.header_records = h->header_records,
-		.locale = h->locale,
-		.source_bytes = h->source_state.bytes,
-		.source_checksum = h->source_checksum,
-		.source_mtime_ns = (uint64_t)sp__file_state_time(&h->source_state),
-	};
-	uint64_t list[NUMBERS - AT_MORE];
+	return sp__checksum(data + SUM_END, h->head_bytes - SUM_END);
+}
 
-	memcpy(list, &n, sizeof(n));
+void sp__index_head_encode(struct sp__index_head *h, uint8_t *data)
+{
+	struct sp__coder c = { .data = data, .bytes = h->head_bytes };
+	struct prefix p = { MAGIC, SP__INDEX_VERSION, 0 };
+
 	memset(data, 0, h->head_bytes);
-	memcpy(data, MAGIC, 8);
-	put(data, AT_VERSION, SP__INDEX_VERSION);
-	put(data, AT_HEAD_BYTES, h->head_bytes);
-	put(data, AT_PAGE_BYTES, h->page_bytes);
-	for (unsigned i = AT_MORE; i < NUMBERS; i++)
-		put(data, i, list[i - AT_MORE]);
-	strcpy((char *)data + TEXTS_AT, h->key);
-	strcpy((char *)data + TEXTS_AT + strlen(h->key) + 1, h->source);
-	put(data, AT_CHECKSUM,
-	    sp__checksum(data + 8 * AT_HEAD_BYTES, h->head_bytes - 8 * AT_HEAD_BYTES));
+	code_prefix(&c, &p);
+	code_members(&c, h);
+	p.sum = sum_of(h, data);
+	c.at = SUM_AT;
+	sp__code_u64(&c, &p.sum);
 }
 
-/* Takes a text; NULL: it is too long, or has no end. */
-static const uint8_t *take_text(char *text, const uint8_t *at, const uint8_t *end)
+/* True if a build can have written this header; bytes: of the file, as far as they were read. */
+static bool possible(const struct sp__index_head *h, size_t bytes)
 {
-	const uint8_t *nul = memchr(at, 0, (size_t)(end - at));
+	const uint64_t page = h->page_bytes, first = page ? h->head_bytes / page : 0;
 
-	if (!nul || nul - at >= SP__INDEX_TEXT_MAX)
-		return NULL;
-	memcpy(text, at, (size_t)(nul - at) + 1);
-	return nul + 1;
-}
-
-/* Is this a head that could have been written? */
-static bool possible(const struct sp__index_head *h)
-{
-	uint64_t first = h->head_bytes / h->page_bytes;
-
-	return h->format.kind <= SP_REC_FIXED && h->separator >= -1 && h->separator <= 255 &&
+	return page >= SP__NODE_MIN && !(page & (page - 1)) &&
+	       h->head_bytes >= SP__INDEX_NUMBERS_BYTES && h->head_bytes <= bytes &&
+	       h->head_bytes % page == 0 &&
 	       (h->format.kind != SP_REC_FIXED || h->format.fixed_bytes) && h->levels &&
-	       h->levels <= SP__NODE_LEVELS && h->root >= first && h->root < h->end_page &&
-	       h->last_leaf >= first && h->last_leaf <= h->root &&
-	       h->end_page <= INT64_MAX / h->page_bytes && h->keys <= h->records &&
-	       h->source_state.bytes <= INT64_MAX && h->source[0];
-}
-
-static void take_numbers(struct sp__index_head *h, const uint8_t *data)
-{
-	uint64_t list[NUMBERS - AT_MORE];
-	struct numbers n;
-
-	for (unsigned i = AT_MORE; i < NUMBERS; i++)
-		list[i - AT_MORE] = get(data, i);
-	memcpy(&n, list, sizeof(n));
-	h->end_page = n.end_page;
-	h->root = n.root;
-	h->last_leaf = n.last_leaf;
-	h->levels = (unsigned)sp__min(n.levels, UINT32_MAX);
-	h->records = n.records;
-	h->keys = n.keys;
-	h->format.kind = (enum sp_recfmt_kind)sp__min(n.kind, INT32_MAX);
-	h->format.eol = (char)n.eol;
-	h->format.separator = (char)n.csv_separator;
-	h->format.fixed_bytes = n.fixed_bytes;
-	h->separator = (int)sp__min(n.separator, 1000) - 1;
-	h->header_records = n.header_records;
-	h->locale = n.locale;
-	h->source_state = (struct sp__file_state){ .bytes = n.source_bytes };
-	sp__file_state_set_time(&h->source_state, (int64_t)n.source_mtime_ns);
-	h->source_checksum = n.source_checksum;
+	       h->root >= first && h->root < h->end_page && h->last_leaf >= first &&
+	       h->last_leaf <= h->root && h->end_page <= INT64_MAX / page &&
+	       h->keys <= h->records && h->source_state.bytes <= INT64_MAX && h->source[0];
 }
 
 int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
 			  const char **reason)
 {
-	const uint8_t *at, *end;
-	uint64_t page, head;
+	struct sp__coder c = sp__coder_reader(data, bytes);
+	struct prefix p = { 0 };
 
+	code_prefix(&c, &p);
 	*reason = "is not an index";
-	if (bytes < TEXTS_AT || memcmp(data, MAGIC, 8) != 0)
+	if (bytes < SP__INDEX_NUMBERS_BYTES || memcmp(p.magic, MAGIC, sizeof(p.magic)) != 0)
 		return SP_EFORMAT;
 	*reason = "is an index of another version of Spindle";
-	if (get(data, AT_VERSION) != SP__INDEX_VERSION)
+	if (p.version != SP__INDEX_VERSION)
 		return SP_EFORMAT;
-	*reason = "the head is damaged";
-	head = get(data, AT_HEAD_BYTES);
-	page = get(data, AT_PAGE_BYTES);
-	if (page < SP__NODE_MIN || page > SP__NODE_MAX || (page & (page - 1)) || head < TEXTS_AT ||
-	    head > bytes || head % page ||
-	    get(data, AT_CHECKSUM) !=
-		    sp__checksum(data + 8 * AT_HEAD_BYTES, head - 8 * AT_HEAD_BYTES))
-		return SP_ECORRUPT;
-	h->head_bytes = (uint32_t)head;
-	h->page_bytes = (uint32_t)page;
-	take_numbers(h, data);
-	end = data + head;
-	at = take_text(h->key, data + TEXTS_AT, end);
-	at = at ? take_text(h->source, at, end) : NULL;
-	return at && possible(h) ? 0 : SP_ECORRUPT;
+	*reason = "the header is damaged";
+	*h = (struct sp__index_head){ 0 };
+	code_members(&c, h);
+	return !c.failed && possible(h, bytes) && c.at <= h->head_bytes && p.sum == sum_of(h, data)
+		       ? 0
+		       : SP_ECORRUPT;
 }

@@ -33,7 +33,7 @@ struct sp__index_head {
 void sp__index_head_size(struct sp__index_head *h);
 /* Writes head_bytes; numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES. */
 #define SP__INDEX_NUMBERS_BYTES 168
-void sp__index_head_encode(const struct sp__index_head *h, uint8_t *data);
+void sp__index_head_encode(struct sp__index_head *h, uint8_t *data);
 #define SP__INDEX_HEAD_MAX SP__NODE_MAX /* bytes that it can have */
 /*
  * From the first SP__INDEX_HEAD_MAX bytes of a file, or all that it has.  SP_EFORMAT: not an
