@@ -169,7 +169,7 @@ static int add_facts(struct sp__probe *p, struct sp_geometry *g)
 		{ "turnaround_ns", p->tm.turnaround_ns },
 		{ "period_ppm", p->tm.spin.period_ppm },
 		{ "bus_ns", p->tm.cache.bus_ns },
-		{ "conservatism_deg", p->checks.conservatism_deg },
+		{ "conservatism_deg", p->r->checks.conservatism_deg },
 	};
 	int rc = 0;
 
@@ -196,8 +196,8 @@ static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
 		rc = add_hops(p, g, SP_GEOMETRY_READ);
 	if (!rc && p->seeks.nseeks)
 		rc = add_hops(p, g, SP_GEOMETRY_WRITE);
-	if (p->checks.plain_hops)
-		g->miss_rate = (double)p->checks.plain_hop_misses / p->checks.plain_hops;
+	if (p->r->checks.hops)
+		g->miss_rate = (double)p->r->checks.hop_misses / p->r->checks.hops;
 	return rc;
 }
 

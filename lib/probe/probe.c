@@ -104,6 +104,7 @@ static void begin(struct sp__probe *p, struct sp__target *t, const struct sp_pro
 	strncpy(p->r->device, t->name, sizeof(p->r->device) - 1);
 	sp__timing_begin(&p->tm, t, opts);
 	p->rotation.tm = p->depths.tm = &p->tm;
+	p->depths.load = &p->r->load;
 	sp__tracks_begin(&p->tracks, &p->tm);
 	p->layout.tm = &p->tm;
 	p->layout.hops = &p->hops;
@@ -113,6 +114,7 @@ static void begin(struct sp__probe *p, struct sp__target *t, const struct sp_pro
 	p->seeks.tracks = &p->tracks;
 	p->seeks.order = &p->layout.order;
 	p->checks.tm = &p->tm;
+	p->checks.found = &p->r->checks;
 	p->checks.hops = &p->hops;
 	p->checks.tracks = &p->tracks;
 	p->checks.order = &p->layout.order;
@@ -153,7 +155,6 @@ int sp__probe_on(struct sp_probe **out, struct sp__target *t, const struct sp_pr
 		begin(&p, t, opts);
 		rc = run(&p, &probe->geometry);
 		sp__tracks_free(&p.tracks);
-		free(p.depths.rates);
 		free(p.seeks.seeks);
 	}
 	sp__target_close(t);
@@ -192,7 +193,7 @@ void sp_probe_free(struct sp_probe *probe)
 	free(probe->result.bad);
 	free(probe->result.skews_deg);
 	free(probe->result.seeks);
-	free(probe->result.rates);
+	free(probe->result.load.rates);
 	sp_geometry_free(probe->geometry);
 	free(probe);
 }

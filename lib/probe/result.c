@@ -100,23 +100,6 @@ static void tell_seeks(struct sp_probe_result *r, struct sp__seeks *sk)
 	r->seek_reads = sk->reads;
 }
 
-static void tell_checks(struct sp_probe_result *r, const struct sp__checks *c)
-{
-	r->layout_hops = c->layout_hops;
-	r->layout_hop_misses = c->layout_hop_misses;
-	r->round_hops = c->round_hops;
-	r->round_hop_misses = c->round_hop_misses;
-	r->hops = c->plain_hops;
-	r->hop_misses = c->plain_hop_misses;
-	r->guarded_hops = c->guarded_hops;
-	r->guarded_hop_misses = c->guarded_hop_misses;
-	r->far_hops = c->far_hops;
-	r->far_hop_misses = c->far_hop_misses;
-	r->write_hops = c->write_hops;
-	r->write_hop_misses = c->write_hop_misses;
-	r->conservatism_deg = c->conservatism_deg;
-}
-
 static int tell_zones(struct sp__probe *p)
 {
 	struct sp_probe_result *r = p->r;
@@ -188,24 +171,7 @@ static void tell_timing(struct sp_probe_result *r, const struct sp__rotation *ro
 	r->cache_looks = tm->cache.looks;
 	r->cache_look_misses = tm->cache.look_misses;
 	r->bus_ns = tm->cache.bus_ns;
-	r->reads = tm->reads;
-	r->flush_reads = tm->flush_reads;
-	r->writes = tm->writes;
-	r->cache_hits = tm->cache_hits;
-	r->errors = tm->errors;
-}
-
-static void tell_depths(struct sp_probe_result *r, struct sp__depths *d)
-{
-	r->nrates = d->nrates;
-	r->rates = d->rates;
-	d->rates = NULL;
-	r->knee_depth = d->knee_depth;
-	r->knee_bytes = d->knee_bytes;
-	r->throttled = d->throttled;
-	r->throttle_share = d->throttle_share;
-	r->throttle_looks = d->throttle_looks;
-	r->throttle_look_misses = d->throttle_look_misses;
+	r->cost = tm->cost;
 }
 
 int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
@@ -215,9 +181,7 @@ int sp__made_result(struct sp__probe *p, const struct sp_geometry *g)
 	tell_timing(p->r, &p->rotation);
 	tell_tracks(p->r, &p->tracks);
 	tell_seeks(p->r, &p->seeks);
-	tell_checks(p->r, &p->checks);
 	p->r->write_estimated = sp__writes_estimated(p);
-	tell_depths(p->r, &p->depths);
 	if (p->rotation.verdict != SP_PROBE_ROTATING || !p->tracks.nzones)
 		return 0;
 	rc = tell_zones(p);

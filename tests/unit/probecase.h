@@ -162,7 +162,7 @@ static inline void probecase_cost(const struct probecase *c, const char *what)
 	if (c->r)
 		diag("%s: %" PRIu64 " reads, %.1f s of the device's time; D %" PRIu64
 		     " of %" PRIu64,
-		     what, c->r->reads + c->r->flush_reads, c->r->device_s, c->reach,
+		     what, c->r->cost.reads + c->r->cost.flush_reads, c->r->device_s, c->reach,
 		     c->true_reach);
 }
 

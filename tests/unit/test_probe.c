@@ -115,9 +115,9 @@ static void test_model(const char *model, const char *noise, double max_reads, c
 	ok(reads_per_zone(r) <= max_reads, "a zone took %.0f reads, at most %.0f",
 	   reads_per_zone(r), max_reads);
 	ok(r->recheck_misses <= r->rechecked / 20, "boundaries are found again");
-	ok(r->guarded_hops == 100,
-	   "100 hops to adjacent blocks: %u misses, %u with %.0f degrees more", r->hop_misses,
-	   r->guarded_hop_misses, r->conservatism_deg);
+	ok(r->checks.guarded_hops == 100,
+	   "100 hops to adjacent blocks: %u misses, %u with %.0f degrees more",
+	   r->checks.hop_misses, r->checks.guarded_hop_misses, r->checks.conservatism_deg);
 	sp_probe_free(p);
 	sp_geometry_free(truth);
 }
@@ -185,7 +185,7 @@ static void test_trackless(void)
 		ok(r && r->verdict == SP_PROBE_NOT_ROTATING, "%s does not rotate", devices[i]);
 		ok(r && r->evidence.concentration < 2 * r->evidence.chance && !r->nzones,
 		   "no period is found, and no tracks are invented");
-		ok(r && r->nrates > 8 && r->rates[0].requests_s > 0,
+		ok(r && r->load.nrates > 8 && r->load.rates[0].requests_s > 0,
 		   "depths and sizes are measured instead");
 		ok(p && sp_geometry_track(sp_probe_geometry(p), 0, &t) == SP_EUNSUP,
 		   "its geometry says that there are no tracks");
@@ -242,7 +242,7 @@ static void test_stop(void)
 	opts.resume = sp_probe_geometry(p);
 	if (!ok(!sp_probe_run(&q, &opts, NULL), "another one continues from there"))
 		return;
-	reads = sp_probe_result(q)->reads;
+	reads = sp_probe_result(q)->cost.reads;
 	ok(!sp_geometry_model(&truth, "atlas10k3-like", NULL) &&
 		   same_tracks(sp_probe_geometry(q), truth),
 	   "to the same tracks as at one go (%llu reads)", (unsigned long long)reads);

@@ -287,9 +287,10 @@ static void test_rounds(const char *path)
 	if (!ok(g && g->nzones == 2 && r->layout && !strcmp(r->layout, "hybrid-serpentine"),
 		"a serpentine in whose second zone a band is left out has two zones"))
 		return;
-	ok(g->zones[0].round == 64 && r->round_hops > 9,
+	ok(g->zones[0].round == 64 && r->checks.round_hops > 9,
 	   "there are rounds in the first one, as nine hops say");
-	ok(!g->zones[1].round && r->round_hop_misses == 1, "and none that hold in the other");
+	ok(!g->zones[1].round && r->checks.round_hop_misses == 1,
+	   "and none that hold in the other");
 	sp_probe_free(p);
 }
 
@@ -322,10 +323,11 @@ static void test_write_range(const char *path)
 			"\"zones\":[{\"first_cyl\":0,\"last_cyl\":1999,\"spt\":400,"
 			"\"track_skew\":60,\"cyl_skew\":70}]");
 	probe_range(path, 36, &r);
-	ok(r.write_measured && !r.write_estimated && r.write_hops == 40 && !r.write_hop_misses,
+	ok(r.write_measured && !r.write_estimated && r.checks.write_hops == 40 &&
+		   !r.checks.write_hop_misses,
 	   "in a range a little longer than D writes are held to 40 far hops");
 	probe_range(path, 28, &r);
-	ok(r.write_measured && r.write_estimated && !r.write_hops,
+	ok(r.write_measured && r.write_estimated && !r.checks.write_hops,
 	   "in one of less than 15/16 of D far writes are predicted, and said to be");
 }
 
@@ -360,15 +362,17 @@ static void test_throttled(void)
 	struct sp_probe_result r;
 
 	probe_cut(4, UINT_MAX, &r);
-	ok(r.throttled && fabs(r.throttle_share - 1.0 / 3) < 0.05,
-	   "a rate that falls to a third stays there (%.2f)", r.throttle_share);
-	ok(r.throttle_looks == 10 && !r.throttle_look_misses, "as ten more windows say");
+	ok(r.load.throttled && fabs(r.load.throttle_share - 1.0 / 3) < 0.05,
+	   "a rate that falls to a third stays there (%.2f)", r.load.throttle_share);
+	ok(r.load.throttle_looks == 10 && !r.load.throttle_look_misses, "as ten more windows say");
 	probe_cut(4, 12, &r);
-	ok(!r.throttled && r.throttle_share == 1,
+	ok(!r.load.throttled && r.load.throttle_share == 1,
 	   "one that rises again soon after the windows of the verdict does not");
-	ok(r.throttle_looks == 10 && r.throttle_look_misses == 8, "as eight more windows say");
+	ok(r.load.throttle_looks == 10 && r.load.throttle_look_misses == 8,
+	   "as eight more windows say");
 	probe_cut(4, 6, &r);
-	ok(!r.throttled && !r.throttle_looks, "one that rises within them is not checked again");
+	ok(!r.load.throttled && !r.load.throttle_looks,
+	   "one that rises within them is not checked again");
 }
 
 int main(void)

@@ -112,8 +112,8 @@ static void test_heads(const char *path)
 		   drives[i].surfaces, drives[i].spt[0]);
 		probecase_cost(&c, drives[i].spt[0]);
 		if (!i && c.r)
-			equal = c.r->reads;
-		ok(c.r && c.r->reads <= 3 * equal,
+			equal = c.r->cost.reads;
+		ok(c.r && c.r->cost.reads <= 3 * equal,
 		   "with at most three times the reads of equal heads");
 		probecase_free(&c);
 	}
@@ -374,7 +374,7 @@ static void test_serpentine(void)
 	ok(g && g->nzones == 12 && rounds == 12, "rounds are known in each zone of serpentine");
 	ok(g && within(g, SP_GEOMETRY_READ) == 21 && within(c.truth, SP_GEOMETRY_READ) == 21,
 	   "D inside one is 21 tracks");
-	ok(c.r && c.r->round_hops >= 4 * 12 && !c.r->round_hop_misses,
+	ok(c.r && c.r->checks.round_hops >= 4 * 12 && !c.r->checks.round_hop_misses,
 	   "they were held to four hops in each zone");
 	probecase_free(&c);
 }
@@ -388,11 +388,13 @@ static void test_verified(void)
 	   "distant blocks are read concurrently, and one after the other");
 	ok(c.r && c.r->rechecked >= 3 * c.r->nzones && !c.r->recheck_misses,
 	   "tracks of every zone are checked again (%u)", c.r ? c.r->rechecked : 0);
-	ok(c.r && c.r->layout_hops >= 8 && !c.r->layout_hop_misses,
+	ok(c.r && c.r->checks.layout_hops >= 8 && !c.r->checks.layout_hop_misses,
 	   "the layout predicts hops that had no part in finding it");
-	ok(c.r && c.r->far_hops >= 20 && 10 * c.r->far_hop_misses <= c.r->far_hops,
+	ok(c.r && c.r->checks.far_hops >= 20 &&
+		   10 * c.r->checks.far_hop_misses <= c.r->checks.far_hops,
 	   "the farthest tracks in reach are reached");
-	ok(c.r && c.r->write_hops >= 20 && 10 * c.r->write_hop_misses <= c.r->write_hops,
+	ok(c.r && c.r->checks.write_hops >= 20 &&
+		   10 * c.r->checks.write_hop_misses <= c.r->checks.write_hops,
 	   "by writes, too");
 	probecase_free(&c);
 }

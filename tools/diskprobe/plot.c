@@ -123,11 +123,13 @@ static void put_rates(FILE *f, const struct sp_probe_result *r)
 
 	/* depths come first, in ascending order; then sizes at depth 1 */
 	fprintf(f, "$depths << EOD\n");
-	for (; i < r->nrates && (i == 0 || r->rates[i].depth > r->rates[i - 1].depth); i++)
-		fprintf(f, "%u %.6g\n", r->rates[i].depth, r->rates[i].requests_s);
+	for (;
+	     i < r->load.nrates && (i == 0 || r->load.rates[i].depth > r->load.rates[i - 1].depth);
+	     i++)
+		fprintf(f, "%u %.6g\n", r->load.rates[i].depth, r->load.rates[i].requests_s);
 	fprintf(f, "EOD\n$sizes << EOD\n");
-	for (; i < r->nrates; i++)
-		fprintf(f, "%.6g %.6g\n", r->rates[i].bytes / 1024.0, r->rates[i].mb_s);
+	for (; i < r->load.nrates; i++)
+		fprintf(f, "%.6g %.6g\n", r->load.rates[i].bytes / 1024.0, r->load.rates[i].mb_s);
 	fprintf(f, "EOD\n");
 	fputs(rates_script, f);
 }
@@ -139,7 +141,7 @@ void plot(const char *file, const struct sp_probe *probe)
 	bool tracks = r->verdict == SP_PROBE_ROTATING && r->nzones && g;
 	struct gnuplot plot;
 
-	if (!tracks && !r->nrates) {
+	if (!tracks && !r->load.nrates) {
 		msg("%s: nothing was found that could be drawn", quote_file(file));
 		return;
 	}

@@ -110,6 +110,34 @@ struct sp_probe_rate {
 	double p50_ns, p99_ns;	 /* latency */
 };
 
+/* Hops that were measured to check the result, and lost revolutions. */
+struct sp_probe_checks {
+	unsigned hops, hop_misses;		   /* of GETADJACENT at W */
+	unsigned guarded_hops, guarded_hop_misses; /* at W and the recommended conservatism */
+	double conservatism_deg;		   /* recommended conservatism */
+	unsigned far_hops, far_hop_misses;	   /* guarded, to the farthest tracks in reach */
+	unsigned write_hops, write_hop_misses;	   /* guarded, by writes, if they were measured */
+	unsigned layout_hops, layout_hop_misses;   /* between random tracks, by the layout */
+	unsigned round_hops, round_hop_misses;	   /* by the layout, between rounds of bands */
+};
+
+/* Rates of a device without tracks. */
+struct sp_probe_load {
+	size_t nrates;
+	struct sp_probe_rate *rates;
+	unsigned knee_depth;   /* more outstanding requests gain less than a tenth; 0: unknown */
+	uint32_t knee_bytes;   /* larger ones gain less than a tenth; 0: unknown */
+	bool throttled;	       /* the rate fell to a steady lower rate */
+	double throttle_share; /* lower rate / first rate */
+	/* Windows compared with the lower rate; those that do not agree with it. */
+	unsigned throttle_looks, throttle_look_misses;
+};
+
+/* Requests of a probe. */
+struct sp_probe_cost {
+	uint64_t reads, flush_reads, writes, cache_hits, errors;
+};
+
 struct sp_probe_result {
 	enum sp_probe_verdict verdict;
 	bool stopped; /* stopped by *stop before the end */
@@ -146,28 +174,13 @@ struct sp_probe_result {
 	uint64_t settle_cylinders; /* C: the plateau of the seek curve; 0: none */
 	double settle_ns;	   /* positioning on that plateau, overhead included */
 
-	unsigned hops, hop_misses; /* hops of GETADJACENT at W, and lost revolutions */
-	unsigned guarded_hops, guarded_hop_misses; /* at W and the recommended conservatism */
-	double conservatism_deg;		   /* recommended conservatism */
-	unsigned far_hops, far_hop_misses;	   /* guarded, to the farthest tracks in reach */
-	unsigned write_hops, write_hop_misses;	   /* guarded, by writes, if they were measured */
-	unsigned layout_hops, layout_hop_misses;   /* between random tracks, by the layout */
-	unsigned round_hops, round_hop_misses;	   /* by the layout, between rounds of bands */
-	unsigned rechecked, recheck_misses;	   /* tracks measured again */
-	bool covers;				   /* the tracks add up to the device */
-	bool descending;			   /* tracks never get longer inwards */
-
-	size_t nrates;
-	struct sp_probe_rate *rates;
-	unsigned knee_depth;   /* more outstanding requests gain less than a tenth; 0: unknown */
-	uint32_t knee_bytes;   /* larger ones gain less than a tenth; 0: unknown */
-	bool throttled;	       /* the rate fell to a steady lower rate */
-	double throttle_share; /* lower rate / first rate */
-	/* Windows compared with the lower rate; those that do not agree with it. */
-	unsigned throttle_looks, throttle_look_misses;
-
-	uint64_t reads, flush_reads, writes, cache_hits, errors;
-	uint64_t layout_reads, seek_reads; /* shares of reads */
+	struct sp_probe_checks checks;
+	unsigned rechecked, recheck_misses; /* tracks measured again */
+	bool covers;			    /* the tracks add up to the device */
+	bool descending;		    /* tracks never get longer inwards */
+	struct sp_probe_load load;
+	struct sp_probe_cost cost;
+	uint64_t layout_reads, seek_reads; /* shares of cost.reads */
 	double device_s;		   /* elapsed time on the device's clock */
 	size_t nunknown;
 	const char *unknown[16]; /* properties that could not be determined; static */

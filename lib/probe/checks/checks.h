@@ -17,14 +17,7 @@ struct sp__checks {
 	struct sp__tracks *tracks;
 	struct sp__trackorder *order;
 	const struct sp__seeks *seeks;
-	unsigned layout_hops, layout_hop_misses;
-	unsigned round_hops, round_hop_misses;
-	/* To adjacent blocks: at W, with the conservatism, far, and by writes. */
-	unsigned plain_hops, plain_hop_misses;
-	unsigned guarded_hops, guarded_hop_misses;
-	unsigned far_hops, far_hop_misses;
-	unsigned write_hops, write_hop_misses;
-	double conservatism_deg;
+	struct sp_probe_checks *found; /* a part of the result */
 	bool no_reach, no_write_reach; /* hops as far as they should reach fail */
 	bool few_writes;	       /* too few to tell */
 };

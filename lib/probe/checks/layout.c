@@ -125,13 +125,13 @@ static int check_surface(struct sp__checks *c, uint64_t first, uint64_t tracks)
 		at = 1 + eighth * i + sp__rng_below(&c->tm->rng, eighth - 1);
 		rc = sp__hop_time(c->hops, first, first + at, false, &ns);
 		if (!rc) {
-			c->layout_hops++;
+			c->found->layout_hops++;
 			misses += ns < most - little(c);
 			most = fmax(most, ns);
 		}
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
-	c->layout_hop_misses += misses;
+	c->found->layout_hop_misses += misses;
 	return rc;
 }
 
@@ -171,11 +171,11 @@ int sp__layout_check(struct sp__checks *c)
 			continue;
 		rc = off_by(c, first + at, first + at + k, want, &off);
 		n += !rc;
-		c->layout_hop_misses += !rc && off;
+		c->found->layout_hop_misses += !rc && off;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
-	c->layout_hops += n;
-	if (c->layout_hop_misses)
+	c->found->layout_hops += n;
+	if (c->found->layout_hop_misses)
 		*c->order = (struct sp__trackorder){ .kind = SP__ORDER_UNKNOWN };
 	return rc;
 }
@@ -203,8 +203,8 @@ static int check_rounds(struct sp__checks *c, uint64_t first, struct sp__pzone *
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
 	}
 	z->rounds = n == hops && !off;
-	c->round_hops += n;
-	c->round_hop_misses += off;
+	c->found->round_hops += n;
+	c->found->round_hop_misses += off;
 	return rc;
 }
 

@@ -76,8 +76,8 @@ static int shoot(struct sp__checks *c, const uint64_t hop[2], bool write, double
 			   : sp__timing_read(c->tm, hop[0], &a);
 	if (rc)
 		return rc;
-	c->tm->reads += !write;
-	c->tm->writes += 2 * write;
+	c->tm->cost.reads += !write;
+	c->tm->cost.writes += 2 * write;
 	rc = c->tm->target->ops->transfer(c->tm->target, hop[1], write, &b);
 	if (!rc)
 		*missed = (double)(b.done_ns - a.done_ns) > aim / 360 * period + period / 2;
@@ -116,22 +116,23 @@ int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g)
 			   guarded = { HOPS, extra, false, false },
 			   far = { FAR_HOPS, extra, true, false },
 			   writes = { FAR_HOPS, extra, true, true };
-	int rc = hops(c, g, &plain, &c->plain_hops, &c->plain_hop_misses);
+	int rc = hops(c, g, &plain, &c->found->hops, &c->found->hop_misses);
 
 	sp__timing_progress(c->tm, SP_PROBE_CHECKS, 0.6);
-	c->conservatism_deg = extra;
+	c->found->conservatism_deg = extra;
 	if (!rc)
-		rc = hops(c, g, &guarded, &c->guarded_hops, &c->guarded_hop_misses);
+		rc = hops(c, g, &guarded, &c->found->guarded_hops, &c->found->guarded_hop_misses);
 	if (!rc)
-		rc = hops(c, g, &far, &c->far_hops, &c->far_hop_misses);
+		rc = hops(c, g, &far, &c->found->far_hops, &c->found->far_hop_misses);
 	if (!rc && c->seeks->write_measured)
-		rc = hops(c, g, &writes, &c->write_hops, &c->write_hop_misses);
-	c->no_reach = c->far_hops < FAR_MIN || 5 * c->far_hop_misses > c->far_hops;
+		rc = hops(c, g, &writes, &c->found->write_hops, &c->found->write_hop_misses);
+	c->no_reach =
+		c->found->far_hops < FAR_MIN || 5 * c->found->far_hop_misses > c->found->far_hops;
 	/* The hops showed this, too. */
 	if (c->no_reach)
 		c->order->turns = c->order->turns_known = false;
-	c->no_write_reach = 5 * c->write_hop_misses > c->write_hops;
+	c->no_write_reach = 5 * c->found->write_hop_misses > c->found->write_hops;
 	/* Where less may be written than is in reach, far writes are predicted by near ones. */
-	c->few_writes = !c->no_reach && c->write_hops < FAR_MIN;
+	c->few_writes = !c->no_reach && c->found->write_hops < FAR_MIN;
 	return rc;
 }

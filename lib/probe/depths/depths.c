@@ -28,7 +28,7 @@
 
 struct load {
 	struct sp__timing *tm;
-	struct sp__depths *d;
+	struct sp_probe_load *load;
 	uint64_t lbn[READS_MAX];
 	struct sp__shot shot[READS_MAX];
 	double sorted[READS_MAX];
@@ -47,7 +47,7 @@ static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct
 					     &elapsed);
 	if (rc)
 		return rc;
-	tm->reads += n;
+	tm->cost.reads += n;
 	for (size_t i = 0; i < n; i++)
 		l->sorted[i] = (double)(l->shot[i].done_ns - l->shot[i].issue_ns);
 	*r = (struct sp_probe_rate){ .depth = depth, .bytes = blocks * tm->target->block_bytes };
@@ -61,7 +61,7 @@ static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct
 /* A point that takes about POINT_NS, judging by a short run. */
 static int point(struct load *l, uint32_t blocks, unsigned depth)
 {
-	struct sp__depths *d = l->d;
+	struct sp_probe_load *d = l->load;
 	struct sp_probe_rate r;
 	double n;
 	int rc = run(l, READS_MIN < depth ? 2 * depth : READS_MIN, blocks, depth, &r);
@@ -94,7 +94,7 @@ static void find_knee(unsigned x, double now, double *before, unsigned *knee)
 
 static int depths(struct load *l, uint32_t blocks)
 {
-	struct sp__depths *r = l->d;
+	struct sp_probe_load *r = l->load;
 	double before = 0;
 
 	for (unsigned d = 1; d <= DEPTH_MAX; d *= 2) {
@@ -110,7 +110,7 @@ static int depths(struct load *l, uint32_t blocks)
 
 static int sizes(struct load *l)
 {
-	struct sp__depths *r = l->d;
+	struct sp_probe_load *r = l->load;
 	double before = 0;
 
 	for (uint32_t bytes = SIZE_FIRST; bytes <= SIZE_MAX_BYTES; bytes *= 2) {
@@ -127,7 +127,7 @@ static int sizes(struct load *l)
 /* Steady load in windows: their rates. */
 static int windows(struct load *l, uint32_t blocks, double from, double rate[WINDOWS])
 {
-	struct sp__depths *r = l->d;
+	struct sp_probe_load *r = l->load;
 	struct sp_probe_rate w = { 0 };
 	unsigned depth = r->knee_depth ? r->knee_depth : DEPTH_MAX;
 	int rc = 0;
@@ -143,7 +143,7 @@ static int windows(struct load *l, uint32_t blocks, double from, double rate[WIN
 /* Does the rate fall to a lower level and stay there? */
 static int throttling(struct load *l, uint32_t blocks)
 {
-	struct sp__depths *r = l->d;
+	struct sp_probe_load *r = l->load;
 	double rate[WINDOWS], early, late = 0;
 	int rc = windows(l, blocks, 0.7, rate);
 
@@ -175,7 +175,7 @@ int sp__depths_find(struct sp__depths *d, double latency_ns)
 	if (!l)
 		return -ENOMEM;
 	l->tm = d->tm;
-	l->d = d;
+	l->load = d->load;
 	rc = depths(l, blocks);
 	if (!rc)
 		rc = sizes(l);

@@ -3,7 +3,7 @@
  * Depths: how the rate of a device grows with the number and the size of outstanding requests, and
  * whether it is cut after a burst.
  *
- * Who writes: sp__depths_find().  The owner frees rates.
+ * Who writes: sp__depths_find(), also *load, a part of the result.
  */
 #pragma once
 
@@ -11,13 +11,7 @@
 
 struct sp__depths {
 	struct sp__timing *tm;
-	size_t nrates;
-	struct sp_probe_rate *rates;
-	unsigned knee_depth; /* more outstanding requests gain less than a tenth; 0: unknown */
-	uint32_t knee_bytes; /* larger ones gain less than a tenth; 0: unknown */
-	bool throttled;	     /* the rate fell to a steady lower one; to this share: */
-	double throttle_share;
-	unsigned throttle_looks, throttle_look_misses; /* windows; not at the lower rate */
+	struct sp_probe_load *load;
 };
 
 /* latency_ns: of a random read.  0 or an error of probe/timing/timing.h, but not -EIO. */

@@ -51,8 +51,8 @@ static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 
 	if (rc)
 		return rc;
-	hp->tm->writes += h->write;
-	hp->tm->reads += !h->write;
+	hp->tm->cost.writes += h->write;
+	hp->tm->cost.reads += !h->write;
 	return hp->tm->target->ops->transfer(hp->tm->target, lbn, h->write, s);
 }
 
@@ -360,7 +360,7 @@ static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double 
 	end += period / h->from_blocks;
 	pair[1] = soonest(h, end + want_rev * period, &at, &start);
 	rc = hp->tm->target->ops->pair(hp->tm->target, pair, s);
-	hp->tm->reads += 2;
+	hp->tm->cost.reads += 2;
 	if (rc)
 		return rc;
 	if (s[1].done_ns <= s[0].done_ns)

@@ -55,7 +55,7 @@ static int read_pairs(struct sp__timing *tm, struct times *t, unsigned n)
 		if (!rc)
 			rc = tm->target->ops->pair(tm->target, pair, s);
 		if (!rc) {
-			tm->reads += 2;
+			tm->cost.reads += 2;
 			t->ns[t->n++] = fabs((double)s[0].done_ns - (double)s[1].done_ns);
 		}
 		rc = rc == -EIO ? 0 : rc;

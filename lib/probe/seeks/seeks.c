@@ -176,7 +176,7 @@ static int writes_reach_platter(struct sp__seeks *sk, uint64_t track, bool *yes)
 	*yes = sp__tracks_at(sk->tracks, track, &lbn, &blocks);
 	for (unsigned i = 0; i < 9 && !rc && *yes; i++) {
 		rc = sk->tm->target->ops->transfer(sk->tm->target, lbn, true, &s);
-		sk->tm->writes++;
+		sk->tm->cost.writes++;
 		took[i] = (double)(s.done_ns - s.issue_ns);
 	}
 	if (!rc && *yes)
@@ -319,7 +319,7 @@ static int measure_again(struct sp__seeks *sk)
 
 int sp__seeks_find(struct sp__seeks *sk)
 {
-	uint64_t before = sk->tm->reads, first;
+	uint64_t before = sk->tm->cost.reads, first;
 	bool doubtful = false;
 	uint32_t blocks;
 	int rc;
@@ -336,7 +336,7 @@ int sp__seeks_find(struct sp__seeks *sk)
 	fill_writes(sk);
 	if (!rc)
 		rc = measure_queued(sk);
-	sk->reads = sk->tm->reads - before;
+	sk->reads = sk->tm->cost.reads - before;
 	forget_late(sk);
 	return rc;
 }

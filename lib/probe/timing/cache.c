@@ -76,7 +76,7 @@ static int hits_of(struct sp__timing *tm, uint32_t n, double *ns, double *error_
 	for (unsigned i = 0; i < BUS_READS; i++)
 		lbns[i] = tm->spin.ref_lbn;
 	rc = tm->target->ops->stream(tm->target, lbns, BUS_READS, n, 1, s, &elapsed);
-	tm->reads += BUS_READS;
+	tm->cost.reads += BUS_READS;
 	for (unsigned i = BUS_WARM; i < BUS_READS && !rc; i++)
 		took[i - BUS_WARM] = (double)(s[i].done_ns - s[i].issue_ns);
 	if (rc)

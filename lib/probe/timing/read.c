@@ -57,7 +57,7 @@ static int read_once(struct sp__timing *tm, uint64_t lbn, struct sp__shot *s)
 	if (rc)
 		return rc;
 	rc = tm->target->ops->transfer(tm->target, lbn, false, s);
-	tm->errors += rc == -EIO;
+	tm->cost.errors += rc == -EIO;
 	tm->cache.recent[tm->cache.count++ % SP__RECENT] = lbn;
 	return rc;
 }
@@ -71,7 +71,7 @@ int sp__timing_flush(struct sp__timing *tm, uint64_t lbn)
 		rc = read_once(tm, far_from(tm, lbn), &s);
 		if (rc && rc != -EIO)
 			return rc;
-		tm->flush_reads++;
+		tm->cost.flush_reads++;
 	}
 	return 0;
 }
@@ -84,10 +84,10 @@ int sp__timing_read(struct sp__timing *tm, uint64_t lbn, struct sp__shot *s)
 		rc = sp__timing_flush(tm, lbn);
 	for (unsigned i = 0; i < HIT_TRIES && !rc; i++) {
 		rc = read_once(tm, lbn, s);
-		tm->reads++;
+		tm->cost.reads++;
 		if (rc || !tm->cache.on || s->done_ns - s->issue_ns >= tm->cache.hit_ns)
 			return rc;
-		tm->cache_hits++;
+		tm->cost.cache_hits++;
 		rc = sp__timing_flush(tm, lbn);
 	}
 	return rc;

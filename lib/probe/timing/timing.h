@@ -77,7 +77,7 @@ struct sp__timing {
 	struct sp__cachefact cache;
 	double turnaround_ns; /* of the host, between two requests; rotation.c measures it */
 	/* Requests, each counted where it is made, in other rooms too. */
-	uint64_t reads, flush_reads, writes, cache_hits, errors;
+	struct sp_probe_cost cost;
 };
 
 /* read.c */

@@ -232,7 +232,7 @@ static int look_closer(struct sp__tracks *tr, struct sp__pzone *z, bool *ended)
 
 int sp__pzone_extend(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint)
 {
-	uint64_t before = tr->tm->reads;
+	uint64_t before = tr->tm->cost.reads;
 	bool ended = false, same = false;
 	int rc = hint ? same_tracks(tr, z, hint, &same) : 0;
 
@@ -248,7 +248,7 @@ int sp__pzone_extend(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint)
 				    (double)sp__pzone_start(z, z->tracks) / (double)tr->blocks);
 	}
 	z->blocks = sp__pzone_start(z, z->tracks) - z->first_lbn;
-	z->reads += tr->tm->reads - before;
+	z->reads += tr->tm->cost.reads - before;
 	return rc;
 }
 
@@ -276,7 +276,7 @@ static int find_longer(struct sp__tracks *tr, const struct sp__pzone *hint, stru
 int sp__pzone_find(struct sp__tracks *tr, uint64_t lbn, const struct sp__pzone *hint,
 		   struct sp__pzone *z)
 {
-	uint64_t before = tr->tm->reads;
+	uint64_t before = tr->tm->cost.reads;
 	bool known;
 	int rc;
 
@@ -286,6 +286,6 @@ int sp__pzone_find(struct sp__tracks *tr, uint64_t lbn, const struct sp__pzone *
 		rc = sp__pzone_extend(tr, z, hint ? hint->tracks : 0);
 	if (!rc)
 		rc = find_longer(tr, hint, z);
-	z->reads = tr->tm->reads - before;
+	z->reads = tr->tm->cost.reads - before;
 	return rc;
 }

@@ -393,14 +393,14 @@ int sp__skews_find(struct sp__tracks *tr)
 	for (size_t i = 0; i < tr->nzones && !rc; i++) {
 		if (tr->zones[i].nskew)
 			continue;
-		before = tr->tm->reads;
+		before = tr->tm->cost.reads;
 		/* If it fails, by chance most likely, once or twice more with more care. */
 		for (unsigned n = 0; n < 3 && !rc && !tr->zones[i].nskew; n++) {
 			w.exact = n ? 2 * exact : exact;
 			rc = zone_skews(&w, i, n ? nothing : e);
 		}
 		w.exact = exact;
-		tr->skew_reads += tr->tm->reads - before;
+		tr->skew_reads += tr->tm->cost.reads - before;
 		run = tr->zones[i].nskew ? run_of(&w, &tr->zones[i]) : 0;
 		/* The slopes of another zone are others. */
 		if (run)
