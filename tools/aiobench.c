@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "msg.h"
 #include "aiobench/aiobench.h"
 
 #define SCANS_DEPTH 64 /* depth of each reader */

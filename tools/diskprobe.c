@@ -5,10 +5,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include "msg.h"
 #include "outputs.h"
 #include "signals.h"
-#include "statsfile.h"
 #include "diskprobe/diskprobe.h"
 
 #define PAIRS 1000

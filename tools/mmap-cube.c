@@ -2,7 +2,6 @@
 /*
  * mmap-cube: stores and reads multidimensional datasets.
  */
-#include "msg.h"
 #include "signals.h"
 #include "mmap-cube/mmap-cube.h"
 

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "msg.h"
 #include "vdisk/vdisk.h"
 
 #define SETTLE_NS 300000000 /* limit for the release of a loop device */

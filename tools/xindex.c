@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "msg.h"
 #include "signals.h"
 #include "uncut.h"
 #include "xindex/xindex.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "msg.h"
 #include "outputs.h"
 #include "packedwarn.h"
 #include "signals.h"

@@ -10,7 +10,6 @@
 #include <sys/resource.h>
 #include <spindle/size.h>
 #include <spindle/sort.h>
-#include "msg.h"
 #include "signals.h"
 #include "xsort/xsort.h"
 

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "msg.h"
 #include "aiobench.h"
 
 #define WORDS_MAX 256

@@ -4,10 +4,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "number.h"
 #include "common_options.h"
 #include "gnuplot.h"
-#include "msg.h"
 #include "aiobench.h"
 
 static void set_rw(void *class, const char *option, const char *text)

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "msg.h"
 #include "outputs.h"
 #include "aiobench.h"
 

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "gnuplot.h"
-#include "msg.h"
 #include "aiobench.h"
 
 /* colours of classes; reused if there are more classes */

@@ -6,7 +6,6 @@
  * as many intervals.
  */
 #include "gnuplot.h"
-#include "msg.h"
 #include "aiobench.h"
 
 /* Joins interval a and the next one, b. */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <spindle/policy.h>
-#include "msg.h"
 #include "aiobench.h"
 
 #define RUNS_MAX 32

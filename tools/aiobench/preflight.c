@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "msg.h"
 #include "aiobench.h"
 
 /* Returns the outstanding requests of all classes. */

@@ -2,7 +2,6 @@
 /*
  * Runs aiobench run and replay, with their intervals and pictures.
  */
-#include "msg.h"
 #include "outputs.h"
 #include "aiobench.h"
 

@@ -3,7 +3,6 @@
  * Runs aiobench sweep and mix: settings measured alternately.
  */
 #include <stdlib.h>
-#include "msg.h"
 #include "aiobench.h"
 
 #define SET_RUNTIME_NS 30000000000

@@ -3,7 +3,6 @@
  * Runs aiobench watch: requests that another process or a device has outstanding.
  */
 #include <unistd.h>
-#include "msg.h"
 #include "aiobench.h"
 
 #define PLOT_NS 100000000 /* default interval of a picture */

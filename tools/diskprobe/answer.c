@@ -4,7 +4,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include "msg.h"
 #include "number.h"
 #include "diskprobe.h"
 

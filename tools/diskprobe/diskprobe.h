@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <spindle/probe.h>
 #include <spindle/report.h>
+#include "msg.h"
 #include "progress.h"
 #include "statsfile.h"
 

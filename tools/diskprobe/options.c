@@ -7,7 +7,6 @@
 #include <string.h>
 #include "args.h"
 #include "gnuplot.h"
-#include "msg.h"
 #include "number.h"
 #include "diskprobe.h"
 

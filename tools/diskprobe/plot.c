@@ -7,7 +7,6 @@
  */
 #include <string.h>
 #include "gnuplot.h"
-#include "msg.h"
 #include "diskprobe.h"
 
 static const char tracks_script[] =

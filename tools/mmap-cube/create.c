@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
-#include "msg.h"
 #include "number.h"
 #include "mmap-cube.h"
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "msg.h"
 #include "outputs.h"
 #include "mmap-cube.h"
 

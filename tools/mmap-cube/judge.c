@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <spindle/geometry.h>
 #include "gnuplot.h"
-#include "msg.h"
 #include "mmap-cube.h"
 
 bool load_workload(struct config *c, const struct sp_cube_shape *shape)

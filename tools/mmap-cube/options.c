@@ -8,7 +8,6 @@
 #include <string.h>
 #include <strings.h>
 #include "gnuplot.h"
-#include "msg.h"
 #include "number.h"
 #include "outputs.h"
 #include "mmap-cube.h"

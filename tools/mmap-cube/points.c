@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "msg.h"
 #include "mmap-cube.h"
 
 static void describe_region(const struct sp_cube *cube, const struct sp_cube_info *info, size_t i)

@@ -4,7 +4,6 @@
  */
 #include <string.h>
 #include "mmap-cube.h"
-#include "msg.h"
 
 static void refuse_if(bool is_void, const char *option, const char *reason)
 {

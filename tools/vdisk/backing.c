@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "msg.h"
 #include "vdisk.h"
 
 static int open_memory(uint64_t bytes)

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "msg.h"
 #include "vdisk.h"
 
 #define READS 64

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "msg.h"
 #include "vdisk.h"
 
 #define ATTEMPTS 16 /* another process can take a free device first */

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "msg.h"
 #include "vdisk.h"
 
 extern char **environ;

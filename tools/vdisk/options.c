@@ -3,7 +3,6 @@
  * Reads the command line of vdisk.
  */
 #include "args.h"
-#include "msg.h"
 #include "number.h"
 #include "vdisk.h"
 

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <time.h>
-#include "msg.h"
 #include "vdisk.h"
 
 #define SPIN_NS 60000

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
-#include "msg.h"
 #include "vdisk.h"
 
 #define INO_DISK 2

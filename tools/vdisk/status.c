@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "msg.h"
 #include "vdisk.h"
 #include "status.h"
 

@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <spindle/vdrive.h>
+#include "msg.h"
 
 #define DISK_NAME "disk"
 #define STATUS_NAME "status"

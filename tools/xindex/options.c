@@ -4,7 +4,6 @@
  */
 #include <string.h>
 #include "columns.h"
-#include "msg.h"
 #include "number.h"
 #include "outputs.h"
 #include "packedwarn.h"

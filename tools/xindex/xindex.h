@@ -7,6 +7,7 @@
 #include <spindle/index.h>
 #include "commands.h"
 #include "common_options.h"
+#include "msg.h"
 #include "statsfile.h"
 
 /* The command line.  Texts are borrowed. */

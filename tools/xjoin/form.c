@@ -5,7 +5,6 @@
  */
 #include <string.h>
 #include "columns.h"
-#include "msg.h"
 #include "number.h"
 #include "xjoin.h"
 

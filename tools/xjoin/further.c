@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "msg.h"
 #include "xjoin.h"
 
 static _Noreturn void bad(const char *name, const char *text)

@@ -7,7 +7,6 @@
  * an argument is an argument.
  */
 #include <string.h>
-#include "msg.h"
 #include "xjoin.h"
 
 /* Makes operand i the argument of an option. */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <spindle/report.h>
-#include "msg.h"
 #include "statsfile.h"
 #include "timeline.h"
 #include "xjoin.h"

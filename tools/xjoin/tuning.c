@@ -3,8 +3,6 @@
  * Refuses incompatible options, and completes the others.
  */
 #include <stdio.h>
-#include "args.h"
-#include "msg.h"
 #include "xjoin.h"
 
 /* Checks options of hash joins: memory and temporary data. */

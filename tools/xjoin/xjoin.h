@@ -16,6 +16,7 @@
 #include <spindle/joinform.h>
 #include "args.h"
 #include "common_options.h"
+#include "msg.h"
 
 /* Whether an operand can also be the argument of the option before it. */
 enum doubt { SURELY_FILE, MAYBE_J1, MAYBE_J2, MAYBE_LIST };

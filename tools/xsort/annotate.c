@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include <wchar.h>
 #include <wctype.h>
-#include "msg.h"
 #include "xsort.h"
 
 static struct {

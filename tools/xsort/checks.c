@@ -3,8 +3,6 @@
  * Refuses incompatible options.
  */
 #include <limits.h>
-#include "args.h"
-#include "msg.h"
 #include "xsort.h"
 
 static void check_fixed(const struct settings *set)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <spindle/report.h>
-#include "msg.h"
 #include "statsfile.h"
 #include "xsort.h"
 

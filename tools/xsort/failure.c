@@ -5,7 +5,6 @@
  * The library names the operation and the file; GNU's sentence is "OPERATION failed: FILE: reason".
  */
 #include <string.h>
-#include "msg.h"
 #include "xsort.h"
 
 /* size up to which GNU sort's output would still be in its stdio buffer at exit */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "columns.h"
-#include "msg.h"
 #include "xsort.h"
 
 static void set_key(struct sp_order_key *key, const struct sp_columns *columns)

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include "msg.h"
 #include "xsort.h"
 
 static const char about[] =

@@ -10,7 +10,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 #include "columns.h"
-#include "msg.h"
 #include "xsort.h"
 
 void incompatible(const char *letters)

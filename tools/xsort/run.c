@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <spindle/report.h>
-#include "msg.h"
 #include "signals.h"
 #include "statsfile.h"
 #include "xsort.h"

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include "msg.h"
 #include "number.h"
 #include "xsort.h"
 

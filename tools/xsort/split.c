@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <spindle/outfile.h>
 #include <spindle/split.h>
-#include "msg.h"
 #include "xsort.h"
 
 #define WIDTH_MAX 255 /* maximum length of a name */

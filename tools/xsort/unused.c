@@ -2,8 +2,6 @@
 /*
  * Refuses Spindle's options that other options make ineffective.
  */
-#include "args.h"
-#include "msg.h"
 #include "xsort.h"
 
 /* Refuses options of runs and merges if nothing is sorted. */

@@ -8,7 +8,6 @@
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-#include "msg.h"
 #include "xsort.h"
 
 #define NO_CHAR (CHAR_MAX + 1)

@@ -22,6 +22,7 @@
 #include <spindle/sort.h>
 #include "args.h"
 #include "common_options.h"
+#include "msg.h"
 
 enum { XSORT_DISORDER = 1, XSORT_FAILURE = 2 };
 
