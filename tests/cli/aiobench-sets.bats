@@ -232,7 +232,7 @@ agrees()
 	[[ $output == *"--interleave needs --a or --b"* ]]
 }
 
-@test "two settings take turns" {
+@test "two settings are measured alternately" {
 	run -0 "$aiobench" compare --interleave=5 --runtime=100 --bs=16K --a=--iodepth=1 \
 		--b='--iodepth=32 --randseed=2' --stats=r.json sim:ultrastar36lzx-like
 	[[ $output == *"depth 1"*"depth 32"*"5 pairs"* ]]

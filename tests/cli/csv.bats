@@ -12,7 +12,7 @@ setup()
 	printf '%s"full\nname",age\n"Smith\nJohn",5\n"Doe",14\n' "$mark" >h.csv
 }
 
-# Writes a file in three pieces, the first two of one byte.
+# Writes a file in three parts, the first two of one byte.
 trickle()
 {
 	head -c1 "$1"

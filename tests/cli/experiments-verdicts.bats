@@ -102,15 +102,15 @@ real()
 # preflushed GAIN IDLE GAIN IDLE: pages per second and share of idle time with preflushing, of random and of oldest victims.
 preflushed()
 {
-	local victims how room
+	local victims how frames
 
 	rm -f "$out"/hb05-*.csv "$out"/hb05.rows
 	echo series,counted,depth,percent >"$out/hb05-outstanding.csv"
 	for victims in random oldest; do
-		for room in page extent; do
+		for frames in page extent; do
 			for how in once long; do
-				row policy series=$victims-$room-conservative-$how pages_per_s=100 idle=0.1 written=5
-				row policy series=$victims-$room-adaptive-$how pages_per_s="$1" idle="$2" written=6
+				row policy series=$victims-$frames-conservative-$how pages_per_s=100 idle=0.1 written=5
+				row policy series=$victims-$frames-adaptive-$how pages_per_s="$1" idle="$2" written=6
 			done
 		done
 		shift 2

@@ -71,7 +71,7 @@ small()
 	[ "$("$cube" get c 3,2,9)" = $((3 + 40)) ]
 }
 
-@test "layers that share tiles with others take turns between two places, until tiles are full" {
+@test "layers that share tiles with others alternate between two locations, until tiles are full" {
 	dataset
 	"$cube" create c --dims 12x10x1 --dtype u64 --tile 16x4x4 --mapping naive
 	raw '$3 == 0' | "$cube" load c -
@@ -231,8 +231,8 @@ small()
 	"$cube" load c in
 	"$cube" append c in --dim=2
 	run -0 "$cube" check c
-	room=$(od -An -tu4 -j24 -N4 c)
-	for place in 0 "$room"; do
+	slot=$(od -An -tu4 -j24 -N4 c)
+	for place in 0 "$slot"; do
 		cp c d
 		printf '\377' | dd of=d bs=1 seek=$((place + 60)) conv=notrunc status=none
 		run -1 "$cube" check d

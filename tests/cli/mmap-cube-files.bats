@@ -162,8 +162,8 @@ small()
 
 @test "a file cut short is not a cube, or damaged" {
 	small
-	room=$(od -An -tu4 -j24 -N4 c)
-	for bytes in 0 10 100 $((2 * room)) $((2 * room + 8)) $(($(stat -c %s c) - 1)); do
+	slot=$(od -An -tu4 -j24 -N4 c)
+	for bytes in 0 10 100 $((2 * slot)) $((2 * slot + 8)) $(($(stat -c %s c) - 1)); do
 		head -c "$bytes" before > short
 		run ! "$cube" export short
 		[ "$(grep -ac '^mmap-cube: ' <<< "$output")" = 1 ]

@@ -95,8 +95,8 @@ shim()
 @test "--repair writes a damaged superblock again from the other one" {
 	full
 	"$cube" load c old
-	room=$(od -An -tu4 -j24 -N4 c)
-	for at in 50 $((room + 50)); do
+	slot=$(od -An -tu4 -j24 -N4 c)
+	for at in 50 $((slot + 50)); do
 		printf x | dd of=c bs=1 seek=$at conv=notrunc status=none
 		run -1 "$cube" check c
 		run -0 "$cube" check c --repair

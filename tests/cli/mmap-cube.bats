@@ -246,8 +246,8 @@ create()
 	printf x | dd of=d bs=1 seek=50 conv=notrunc status=none
 	"$cube" info d
 	cp c e
-	room=$(od -An -tu4 -j24 -N4 c)
-	printf x | dd of=e bs=1 seek=$((room + 50)) conv=notrunc status=none
+	slot=$(od -An -tu4 -j24 -N4 c)
+	printf x | dd of=e bs=1 seek=$((slot + 50)) conv=notrunc status=none
 	"$cube" info e
 	printf x | dd of=e bs=1 seek=50 conv=notrunc status=none
 	run -2 "$cube" info e
@@ -255,7 +255,7 @@ create()
 	run -2 "$cube" info in
 	[[ $output == "mmap-cube: in: is not a cube" ]]
 	printf '\1' | dd of=c bs=1 seek=8 conv=notrunc status=none
-	printf '\1' | dd of=c bs=1 seek=$((room + 8)) conv=notrunc status=none
+	printf '\1' | dd of=c bs=1 seek=$((slot + 8)) conv=notrunc status=none
 	run -2 "$cube" info c
 	[[ $output == *"another version"* ]]
 }

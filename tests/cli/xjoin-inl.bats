@@ -96,7 +96,7 @@ number() # FILE KEY
 	done
 }
 
-@test "index nested loops: pages of an index are read in pieces if many keys are expected" {
+@test "index nested loops: pages of an index are read together if many keys are expected" {
 	seq -f '%.0f|b' 100000 >b
 	"$xindex" build -t'|' -k1,1 -o b.index b
 	seq -f '%.0f|a' 3 7 60000 | shuf --random-source=b >a

@@ -149,7 +149,7 @@ number() { sed -n "s/.*\"$1\": \\([0-9.e+-]*\\).*/\\1/p" r.json | head -n 1; }
 	choice() { "$xjoin" --explain --stats=p.json -S 2M --page-size=4K --join-memory=256K "$@" l r
 		sed -n 's/.*"algorithm": "\(.*\)".*/\1/p' p.json; }
 	[ "$(choice --volume=sim:$m:8,cache=256K)" = shj ]
-	[ "$(choice --volume=sim:$m:64,cache=256K)" = hybrid ] # in one piece anyway
+	[ "$(choice --volume=sim:$m:64,cache=256K)" = hybrid ] # contiguous anyway
 	[ "$(choice --volume=sim:$m:8,cache=64M)" = hybrid ]	# all fits the cache
 	[ "$(choice --volume=sim:$m:8)" = hybrid ]		# nothing gathers writes
 	[ "$(choice)" = hybrid ]				# nothing is known of the device

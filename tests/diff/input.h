@@ -178,9 +178,9 @@ static unsigned draw(struct sp__rng *rng, unsigned n)
 	return (unsigned)sp__rng_below(rng, n);
 }
 
-static void some_digits(struct text *t, struct sp__rng *rng, unsigned most)
+static void some_digits(struct text *t, struct sp__rng *rng, unsigned max)
 {
-	for (unsigned n = draw(rng, most + 1); n; n--)
+	for (unsigned n = draw(rng, max + 1); n; n--)
 		text_put(t, &"0123456789"[draw(rng, 10)], 1);
 }
 

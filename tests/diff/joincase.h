@@ -186,7 +186,7 @@ static void random_field(struct text *t, bool key)
  */
 static void large_record(const struct trial *c, struct text *t, int side)
 {
-	const size_t most = c->opts.run.memory_bytes < 1 << 20 ? c->opts.run.memory_bytes : 1 << 20;
+	const size_t max = c->opts.run.memory_bytes < 1 << 20 ? c->opts.run.memory_bytes : 1 << 20;
 	const bool in_key = is(LARGE, "keys");
 	char buf[32];
 
@@ -194,11 +194,11 @@ static void large_record(const struct trial *c, struct text *t, int side)
 		if (f)
 			put(t, "|", 1);
 		if (f != c->keys[side][0] && f != c->keys[side][1]) {
-			put_long(t, 'L', f == 3 && !in_key ? most / (2 + below(31)) : 3);
+			put_long(t, 'L', f == 3 && !in_key ? max / (2 + below(31)) : 3);
 			continue;
 		}
 		put(t, buf, (size_t)snprintf(buf, sizeof(buf), "L%u", (unsigned)below(4)));
-		put_long(t, 'K', in_key ? most / (2u << below(5)) : 0);
+		put_long(t, 'K', in_key ? max / (2u << below(5)) : 0);
 	}
 	put(t, "\n", 1);
 }

@@ -18,16 +18,16 @@
 
 struct text {
 	char *data;
-	size_t bytes, room;
+	size_t bytes, capacity;
 };
 
 static void put(struct text *t, const char *p, size_t n)
 {
 	if (!n)
 		return;
-	if (t->room - t->bytes < n) {
-		t->room = 2 * (t->bytes + n) + 256;
-		t->data = realloc(t->data, t->room);
+	if (t->capacity - t->bytes < n) {
+		t->capacity = 2 * (t->bytes + n) + 256;
+		t->data = realloc(t->data, t->capacity);
 		if (!t->data)
 			abort();
 	}

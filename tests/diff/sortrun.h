@@ -58,7 +58,7 @@ static pid_t start(const char *program, const char *const *argv, const struct so
 	_exit(127);
 }
 
-/* A process that writes a file to a pipe in pieces of odd sizes; the reading end. */
+/* Starts a process that writes a file to a pipe in odd amounts; returns the reading end. */
 static int feed(struct sort_case *c, const char *dir, const char *name, pid_t *pid)
 {
 	struct text t = { 0 };

@@ -112,7 +112,7 @@ struct outcome {
 	char reason[400];
 };
 
-/* Writes one input to a pipe in pieces of odd sizes. */
+/* Writes one input to a pipe in odd amounts. */
 static void feed(int fd, const struct text *t)
 {
 	for (size_t at = 0; at < t->bytes;) {

@@ -23,7 +23,7 @@ static char dir[256], xsort[4096], locale_dir[4096];
 
 struct shape {
 	const char *name;
-	size_t least, most; /* bytes of a line */
+	size_t min, max; /* bytes of a line */
 	const char *alphabet;
 	const char *locale;
 	const char *args[4];
@@ -128,7 +128,7 @@ static void make_input(const struct shape *s, size_t total)
 	if (!f)
 		abort();
 	for (size_t at = 0; at < total;) {
-		size_t len = s->least + sp__rng_below(&rng, s->most - s->least + 1);
+		size_t len = s->min + sp__rng_below(&rng, s->max - s->min + 1);
 
 		for (size_t i = 0; i < len; i++)
 			line[i] = s->alphabet[sp__rng_below(&rng, letters)];

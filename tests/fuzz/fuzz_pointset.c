@@ -102,9 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (rest)
 		memcpy(regions, data + 2, rest < room ? rest : room);
 	if (rest > room) {
-		size_t most = h.pointset.nleaves * sizeof(*leaves);
+		size_t max = h.pointset.nleaves * sizeof(*leaves);
 
-		memcpy(leaves, data + 2 + room, rest - room < most ? rest - room : most);
+		memcpy(leaves, data + 2 + room, rest - room < max ? rest - room : max);
 	}
 	rc = sp__pointset_decode(&s, &h, regions, leaves);
 	require(rc == 0 || rc == SP_ECORRUPT);

@@ -57,10 +57,10 @@ struct formula {
  */
 static double formula_jumps(uint64_t q, uint64_t k, uint64_t s)
 {
-	uint64_t places = s - q + 1, least = (q - 1) / k, in_cube = k - (q - 1) % k;
+	uint64_t places = s - q + 1, min = (q - 1) / k, in_cube = k - (q - 1) % k;
 	uint64_t lucky = places / k * in_cube + sp__min(places % k, in_cube);
 
-	return (double)least + 1 - (double)lucky / (double)places;
+	return (double)min + 1 - (double)lucky / (double)places;
 }
 
 /* The product of v[from] to v[to - 1]. */

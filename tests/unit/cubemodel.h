@@ -58,9 +58,9 @@ static void random_shape(struct sp_cube_shape *s)
 	s->element_bytes =
 		s->type == SP_CUBE_BYTES ? opaque[below(9)] : sp_cube_type_bytes(s->type);
 	for (unsigned i = 0; i < s->ndims; i++) {
-		uint64_t most = left < 20 ? left : 20;
+		uint64_t max = left < 20 ? left : 20;
 
-		s->dims[i] = 1 + below(below(4) ? most : 4 < most ? 4 : most);
+		s->dims[i] = 1 + below(below(4) ? max : 4 < max ? 4 : max);
 		left /= s->dims[i];
 	}
 	if (!below(2) || !random_tile(s))

@@ -31,7 +31,7 @@ static bool fired;
 static struct sp_recfmt format; /* of both inputs */
 static char *copy;		/* of what a fault has made of a batch or record */
 
-/* Is it this call's turn? */
+/* True if this call is the faulty one. */
 static bool now(enum wrapped s)
 {
 	calls[s]++;

@@ -31,7 +31,7 @@ static struct event events[STEPS_MAX];
 static size_t nevents;
 
 /* The device: first in, first out. */
-static unsigned room;
+static unsigned capacity;
 static struct event inside[8192];
 static size_t ninside, first;
 static uint64_t now_ns, idle_ns;
@@ -55,7 +55,7 @@ static void begin(enum sp_policy_load kind, enum sp_policy_submission submission
 	opts.submission = submission;
 	nevents = ninside = first = 0;
 	now_ns = idle_ns = 0;
-	room = 4000;
+	capacity = 4000;
 	chance.state = 1;
 }
 
@@ -65,7 +65,7 @@ static void submit(void)
 	enum sp__pageclass class;
 
 	sp__pageload_run(&load, now_ns);
-	while (ninside < room && sp__pageload_next(&load, &class, &r)) {
+	while (ninside < capacity && sp__pageload_next(&load, &class, &r)) {
 		size_t at = (first + ninside++) % 8192;
 
 		inside[at] = (struct event){
@@ -78,7 +78,8 @@ static void submit(void)
 /* Runs to the end of the load or of the events; each request takes at most the given time. */
 static void drive(uint64_t max_ns, void (*look)(void))
 {
-	if (sp__pageload_check(&opts, PAGES) || sp__pageload_open(&load, &opts, PAGES, room, 1)) {
+	if (sp__pageload_check(&opts, PAGES) ||
+	    sp__pageload_open(&load, &opts, PAGES, capacity, 1)) {
 		diag("cannot open the load");
 		exit(1);
 	}

@@ -30,7 +30,7 @@ struct rig {
 };
 
 struct figures {
-	double mean, deviation, least, most; /* ms */
+	double mean, deviation, min, max; /* ms */
 };
 
 static void rig_open(struct rig *r, const char *model)
@@ -66,7 +66,7 @@ static double serve(struct rig *r, uint64_t lbn)
 /* Random hops of 1 to reach tracks, to adjacent blocks or to any; whole zones aside. */
 static struct figures hops(struct rig *r, uint64_t reach, double extra, bool adjacent)
 {
-	struct figures f = { .least = INFINITY };
+	struct figures f = { .min = INFINITY };
 	double sum = 0, squares = 0;
 
 	for (unsigned n = 0; n < HOPS;) {
@@ -84,8 +84,8 @@ static struct figures hops(struct rig *r, uint64_t reach, double extra, bool adj
 		ms = serve(r, to);
 		sum += ms;
 		squares += ms * ms;
-		f.least = fmin(f.least, ms);
-		f.most = fmax(f.most, ms);
+		f.min = fmin(f.min, ms);
+		f.max = fmax(f.max, ms);
 		n++;
 	}
 	f.mean = sum / HOPS;
@@ -113,7 +113,7 @@ static void table_2_1(struct rig *r)
 		     f.mean);
 		ok(d == want[i] && fabs((double)d - (double)printed[i]) < 0.05 * (double)printed[i],
 		   "sh08.tab2.1: %u degrees more reach D = %llu", 10 * i, (unsigned long long)d);
-		ok(fabs(f.mean - ms[i]) < 0.07 * ms[i] && f.most < f.least + 0.03,
+		ok(fabs(f.mean - ms[i]) < 0.07 * ms[i] && f.max < f.min + 0.03,
 		   "and each of the hops takes within 7 %% of %.2f ms", ms[i]);
 	}
 }
@@ -131,8 +131,8 @@ static void figure_2_3(struct rig *r)
 	near = hops(r, d, 0, true);
 	any = hops(r, d, 0, false);
 	diag("csv fig2.3,%s,%llu,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f", r->name,
-	     (unsigned long long)d, any.mean, any.deviation, any.least, any.most, near.mean,
-	     near.deviation, near.least, near.most);
+	     (unsigned long long)d, any.mean, any.deviation, any.min, any.max, near.mean,
+	     near.deviation, near.min, near.max);
 	ok(any.mean > 3.5 * near.mean && any.mean < 4.5 * near.mean,
 	   "sh08.fig2.3: %s: adjacent blocks %.2f times nearer than any within D tracks", r->name,
 	   any.mean / near.mean);

@@ -57,7 +57,7 @@ static void judge(const struct sp_benchset_result *r)
 {
 	const struct sp_benchset_point *p = r->points;
 	size_t best = 0, at = 0, last = r->npoints - 1;
-	bool least = true;
+	bool min = true;
 
 	while (p[at].depth != r->recommended.depth)
 		at++;
@@ -65,13 +65,13 @@ static void judge(const struct sp_benchset_result *r)
 		if (p[i].total.iops.value > p[best].total.iops.value)
 			best = i;
 	for (size_t i = 0; i < at; i++)
-		least &= p[i].total.iops.value < 0.9 * p[best].total.iops.value;
-	ok(least && p[at].total.iops.value >= 0.9 * p[best].total.iops.value &&
+		min &= p[i].total.iops.value < 0.9 * p[best].total.iops.value;
+	ok(min && p[at].total.iops.value >= 0.9 * p[best].total.iops.value &&
 		   r->recommended.iops == p[at].total.iops.value &&
 		   r->throughput_knee.iops >= 0.95 * p[best].total.iops.value &&
 		   r->recommended.low <= r->recommended.depth &&
 		   r->recommended.depth <= r->recommended.high,
-	   "%s: the recommended depth is the least that has 90 %% in the table", target);
+	   "%s: the recommended depth is the smallest with 90 %% in the table", target);
 	ok(!r->rising || best == last, "and a rising throughput is highest at the last depth");
 }
 

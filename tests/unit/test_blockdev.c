@@ -204,9 +204,9 @@ static void test_lanes(void)
 	ok(f->n == 5 && f->log[0].start_ns == 100000 && f->log[3].start_ns == 100000,
 	   "a request is split, and lanes work at the same time");
 	ok(f->log[4].subreq.lane == 0 && f->log[4].start_ns == f->log[0].done_ns,
-	   "a second piece of a lane follows the first");
+	   "a second subrequest of a lane follows the first");
 	/* Lane 0: 8 blocks at 8 (80.04 us), then 8 blocks at 16. */
-	ok(a.done_ns == 100000 + 160040, "it is done with its last piece");
+	ok(a.done_ns == 100000 + 160040, "it completes with its last subrequest");
 	sp__blockdev_stats(bd, &s);
 	ok(s.busy_ns == 160040, "busy time counts once, however many lanes work");
 	ok(s.dispatched == 1 && s.seeks == 4, "seeks count by lane");

@@ -67,7 +67,7 @@ static unsigned choose(const struct sp__device *d, uint64_t now_ns,
 		       const struct sp__subreq *subreqs, const uint64_t *done_ns)
 {
 	const struct sp__model *m = d->model;
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 	unsigned best = REQUESTS;
 
 	for (unsigned i = 0; i < REQUESTS; i++) {
@@ -76,8 +76,8 @@ static unsigned choose(const struct sp__device *d, uint64_t now_ns,
 		if (done_ns[i] || m->overhead_ns[subreqs[i].write] > now_ns)
 			continue;
 		ns = m->ops->position(m, d->state, now_ns, &subreqs[i], UINT64_MAX);
-		if (ns < least) {
-			least = ns;
+		if (ns < min) {
+			min = ns;
 			best = i;
 		}
 	}

@@ -43,12 +43,12 @@ static bool same(const struct sp_tally *a, const struct sp_tally *b)
 /* Random lines, of which many have equal keys; the last one lacks its newline. */
 static struct sp_batch lines(struct sp__rng *rng, unsigned n)
 {
-	size_t bytes = 0, room = (size_t)n * 64;
-	char *p = malloc(room);
+	size_t bytes = 0, capacity = (size_t)n * 64;
+	char *p = malloc(capacity);
 
 	for (unsigned i = 0; i < n; i++)
 		bytes += (size_t)snprintf(
-			p + bytes, room - bytes, "%u %.*s\n", (unsigned)sp__rng_below(rng, 50),
+			p + bytes, capacity - bytes, "%u %.*s\n", (unsigned)sp__rng_below(rng, 50),
 			(int)sp__rng_below(rng, 30), "abcdefghijklmnopqrstuvwxyzabcdef");
 	return (struct sp_batch){ p, bytes - 1 };
 }
@@ -56,19 +56,19 @@ static struct sp_batch lines(struct sp__rng *rng, unsigned n)
 static struct sp_batch sorted(const struct sp_sort_opts *o, const struct sp_batch *in, size_t n,
 			      struct sp_tally *given)
 {
-	size_t room = n;
+	size_t capacity = n;
 	struct sp_tally read;
 	char *out;
 
 	for (size_t i = 0; i < n; i++)
-		room += in[i].bytes;
-	out = malloc(room);
-	if (sp_sort_buffer(o, in, n, out, room, &read, given, &err))
+		capacity += in[i].bytes;
+	out = malloc(capacity);
+	if (sp_sort_buffer(o, in, n, out, capacity, &read, given, &err))
 		diag("%s", err.text);
 	return (struct sp_batch){ out, given->bytes };
 }
 
-/* Merges part `part` of sorted pieces; appends to out. */
+/* Merges part `part` of the sorted buffers; appends to out. */
 static void merge_part(const struct sp_sort_opts *o, const struct sp_batch *pieces,
 		       size_t (*cuts)[4], unsigned part, char *out, size_t *bytes)
 {
@@ -287,7 +287,7 @@ static void faults_are_seen(void)
 	ok(merged(o, "a\nb", "b\n") == SP_EFORMAT, "so is half a record");
 	ok(sp_sort_buffer(o, &(struct sp_batch){ "b\na\nc\n", 6 }, 1, out, 5, &t, &t, &err) ==
 		   SP_EBUDGET,
-	   "a result without room for it");
+	   "a result buffer that is too small");
 	ok(sp_sort_buffer(sp_call_sort_opts(fixed), &(struct sp_batch){ "12345", 5 }, 1, out, 8, &t,
 			  &t, NULL) == SP_EFORMAT,
 	   "a binary record that is cut off");

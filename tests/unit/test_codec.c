@@ -18,8 +18,8 @@ static void fill(unsigned char *page, size_t bytes, unsigned symbols, struct sp_
 static void round_trips(enum sp_spill_compression kind, const char *name, size_t page)
 {
 	unsigned char *raw = malloc(page), *back = malloc(page);
-	size_t room = 2 * page + 64, n;
-	unsigned char *packed = malloc(room);
+	size_t capacity = 2 * page + 64, n;
+	unsigned char *packed = malloc(capacity);
 	struct sp__rng rng = { page + (size_t)kind };
 	struct sp__codec *c;
 	bool same = true, smaller = true;
@@ -30,7 +30,7 @@ static void round_trips(enum sp_spill_compression kind, const char *name, size_t
 		size_t bytes = 1 + sp__rng_below(&rng, page);
 
 		fill(raw, bytes, 1 + (unsigned)sp__rng_below(&rng, 30), &rng);
-		n = sp__codec_pack(c, packed, room, raw, bytes);
+		n = sp__codec_pack(c, packed, capacity, raw, bytes);
 		smaller &= n < bytes;
 		if (n)
 			same &= sp__codec_unpack(c, back, bytes, packed, n) == 0 &&
@@ -38,14 +38,14 @@ static void round_trips(enum sp_spill_compression kind, const char *name, size_t
 	}
 	ok(same && smaller, "%s: pages of up to %zu bytes come back as they were", name, page);
 	fill(raw, page, 256, &rng);
-	ok(sp__codec_pack(c, packed, room, raw, page) == 0, "%s: noise is left raw", name);
+	ok(sp__codec_pack(c, packed, capacity, raw, page) == 0, "%s: noise is left raw", name);
 	fill(raw, page, 4, &rng);
-	n = sp__codec_pack(c, packed, room, raw, page);
+	n = sp__codec_pack(c, packed, capacity, raw, page);
 	ok(n > 0 && n < page, "%s: four symbols are packed", name);
-	ok(sp__codec_pack(c, packed, n / 2, raw, page) == 0, "%s: too little room is noticed",
-	   name);
+	ok(sp__codec_pack(c, packed, n / 2, raw, page) == 0,
+	   "%s: a buffer that is too small is noticed", name);
 	ok(sp__codec_pack(c, packed, 0, raw, page) == 0, "%s: so is none", name);
-	ok(sp__codec_pack(c, packed, room, raw, 0) == 0, "%s: nothing packs to nothing", name);
+	ok(sp__codec_pack(c, packed, capacity, raw, 0) == 0, "%s: nothing packs to nothing", name);
 	sp__codec_free(c);
 	free(raw);
 	free(back);

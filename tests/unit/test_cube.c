@@ -197,14 +197,14 @@ static int load(struct sp_cube *c, const struct loading *l, uint64_t bytes, bool
 
 struct sunk {
 	uint8_t *data;
-	uint64_t bytes, room;
+	uint64_t bytes, capacity;
 };
 
 static int sink(void *arg, const void *data, size_t bytes)
 {
 	struct sunk *s = arg;
 
-	if (bytes > s->room - s->bytes)
+	if (bytes > s->capacity - s->bytes)
 		return -EOVERFLOW;
 	memcpy(s->data + s->bytes, data, bytes);
 	s->bytes += bytes;
@@ -225,7 +225,7 @@ static bool same_box(struct sp_cube *c, const struct model *m, bool loose)
 {
 	const struct sp_cube_shape *s = m->shape;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sunk sunk = { .data = malloc(m->bytes), .room = m->bytes };
+	struct sunk sunk = { .data = malloc(m->bytes), .capacity = m->bytes };
 	uint64_t x[SP_CUBE_DIMS_MAX], at = 0;
 	struct sp_cube_stats stats;
 	struct sp_cube_info info;

@@ -451,14 +451,14 @@ static void test_rounds(void)
 	ok(!version_of(h), "a zone that begins behind its round is refused");
 	*z = was;
 	z->shift_blocks = z->track_blocks;
-	ok(!version_of(h), "and one whose turns are a revolution");
+	ok(!version_of(h), "and one whose shifts are a revolution");
 	*z = was;
 	z->round = UINT64_MAX;
 	ok(!version_of(h), "and a round of more tracks than there can be");
 	*z = was;
 	z->round = 0;
 	z->round_offset = 0;
-	ok(!version_of(h), "and turns without rounds");
+	ok(!version_of(h), "and shifts without rounds");
 	z->shift_blocks = 0;
 	ok(version_of(h) == 5, "a zone without rounds may be among others");
 	h->log_bytes = h->log_offset = 0;

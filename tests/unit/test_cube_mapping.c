@@ -133,7 +133,7 @@ static void test_adjacent(const char *model)
 
 /* A table of moves: at least what the curve says, and little more; D is in it. */
 static bool moves_right(const uint32_t *moves, const struct sp__hops *h, double host_deg,
-			unsigned least)
+			unsigned min)
 {
 	unsigned compared = 0, wrong = 0;
 	double before = 0, w;
@@ -148,7 +148,7 @@ static bool moves_right(const uint32_t *moves, const struct sp__hops *h, double 
 		wrong += deg < w + host_deg || deg > w + host_deg + 2.01;
 		compared++;
 	}
-	return compared > least && !wrong;
+	return compared > min && !wrong;
 }
 
 static void test_moves(const char *model)
@@ -251,7 +251,7 @@ static void test_unequal(const char *model, uint32_t cell_blocks)
 	struct sp__mapping m = { .kind = SP_CUBE_MULTIMAP,
 				 .cell_blocks = cell_blocks,
 				 .order = { 0, 1, 2 } };
-	double aim = 0, least = 360, most = 0;
+	double aim = 0, min = 360, max = 0;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	struct sp_geometry *g;
 	int rc = sp_geometry_model(&g, model, NULL);
@@ -271,12 +271,12 @@ static void test_unequal(const char *model, uint32_t cell_blocks)
 				x[1]++;
 				w = fmod(angle_of(g, sp__mapping_block(&m, x), 0) - end + 720, 360);
 				x[1]--;
-				least = fmin(least, w);
-				most = fmax(most, w);
+				min = fmin(min, w);
+				max = fmax(max, w);
 			}
-	ok(rc == 0 && least >= aim && most < aim + 90,
+	ok(rc == 0 && min >= aim && max < aim + 90,
 	   "%s, cells of %u blocks: an aim of %.1f degrees, hops of %.1f to %.1f", model,
-	   cell_blocks, aim, least, most);
+	   cell_blocks, aim, min, max);
 	sp__multimap_free(&m.multimap);
 	sp_geometry_free(g);
 }
@@ -285,10 +285,10 @@ static void random_grid(struct sp__rng *rng, struct sp__mapping *m, uint64_t *si
 			bool binary)
 {
 	for (unsigned i = 0; i < n; i++) {
-		unsigned most = n < 3 ? 40 : n < 5 ? 8 : 3;
+		unsigned max = n < 3 ? 40 : n < 5 ? 8 : 3;
 
 		sizes[i] = binary ? UINT64_C(1) << sp__rng_below(rng, n < 5 ? 4 : 2)
-				  : 1 + sp__rng_below(rng, most);
+				  : 1 + sp__rng_below(rng, max);
 		m->order[i] = i;
 	}
 	for (unsigned i = n; i-- > 1;) {
@@ -405,17 +405,17 @@ static bool is_bijection(const struct sp__mapping *m, const uint64_t *sizes)
  */
 static bool is_balanced(const struct sp__basicgrid *b)
 {
-	uint64_t count[5] = { 0 }, at[SP_CUBE_DIMS_MAX], least = UINT64_MAX, most = 0, bound = 1;
+	uint64_t count[5] = { 0 }, at[SP_CUBE_DIMS_MAX], min = UINT64_MAX, max = 0, bound = 1;
 
 	for (unsigned v = 0; v < b->volumes; v++) {
 		for (uint64_t local = 0; local < b->local; local++)
 			count[v] += sp__basicgrid_cube(b, v, local, at);
-		least = count[v] < least ? count[v] : least;
-		most = count[v] > most ? count[v] : most;
+		min = count[v] < min ? count[v] : min;
+		max = count[v] > max ? count[v] : max;
 	}
 	if (b->method == SP_CUBE_DISK_MODULO && b->volumes > 1)
 		bound = b->cubes[b->row] % b->volumes ? b->ncubes / b->cubes[b->row] : 0;
-	return most - least <= bound;
+	return max - min <= bound;
 }
 
 /* One to five volumes; basic cubes as chosen, or of any sizes, powers of two for curves. */

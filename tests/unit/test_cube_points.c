@@ -169,14 +169,14 @@ static bool write_input(const struct model *m, size_t begin, size_t end)
 
 struct result {
 	uint8_t *data;
-	size_t bytes, room;
+	size_t bytes, capacity;
 };
 
 static int collect(void *arg, const void *data, size_t bytes)
 {
 	struct result *r = arg;
 
-	if (bytes > r->room - r->bytes)
+	if (bytes > r->capacity - r->bytes)
 		return -ENOSPC;
 	memcpy(r->data + r->bytes, data, bytes);
 	r->bytes += bytes;

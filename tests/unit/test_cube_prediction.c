@@ -131,8 +131,8 @@ static int read_run(void *arg, uint64_t first, uint64_t cells)
 {
 	struct bench *b = arg;
 
-	for (uint64_t most = b->opts.request_blocks, n; cells; first += n, cells -= n) {
-		n = most && cells > most ? most : cells;
+	for (uint64_t max = b->opts.request_blocks, n; cells; first += n, cells -= n) {
+		n = max && cells > max ? max : cells;
 		issue(b, first, n);
 	}
 	return 0;
@@ -360,7 +360,7 @@ static void test_odd(unsigned surfaces, unsigned band, const char *descends)
 }
 
 /* A serpentine, whose hops are placed by the aim inside rounds, and by that of the whole device. */
-static void test_rounds(struct sp_cube_box shape, double least)
+static void test_rounds(struct sp_cube_box shape, double min)
 {
 	struct bench b;
 	double ns[2];
@@ -375,7 +375,7 @@ static void test_rounds(struct sp_cube_box shape, double least)
 		ns[i] = measure(&b, &shape);
 		shut(&b);
 	}
-	ok(ns[0] < (1 - least) * ns[1], "%d x %d x %d in rounds take %.1f ms instead of %.1f",
+	ok(ns[0] < (1 - min) * ns[1], "%d x %d x %d in rounds take %.1f ms instead of %.1f",
 	   (int)shape.hi[0] + 1, (int)shape.hi[1] + 1, (int)shape.hi[2] + 1, ns[0] * 1e-6,
 	   ns[1] * 1e-6);
 }

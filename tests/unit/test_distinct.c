@@ -18,16 +18,16 @@ static char large[LARGE] __attribute__((aligned(64)));
 static char text[TEXT + 2000];
 
 /* Lines of at most `most` different kinds; returns their bytes. */
-static size_t make_text(enum line_shape shape, struct sp__rng *rng, unsigned most)
+static size_t make_text(enum line_shape shape, struct sp__rng *rng, unsigned max)
 {
 	static char kinds[3000][1500];
 	static size_t lengths[3000];
 	size_t bytes = 0;
 
-	for (unsigned i = 0; i < most; i++)
+	for (unsigned i = 0; i < max; i++)
 		lengths[i] = line_make(kinds[i], shape, rng, i);
 	for (unsigned n = 0; n < RECORDS && bytes < TEXT; n++) {
-		uint64_t i = sp__rng_below(rng, most);
+		uint64_t i = sp__rng_below(rng, max);
 
 		memcpy(text + bytes, kinds[i], lengths[i]);
 		bytes += lengths[i];
@@ -114,9 +114,9 @@ static void as_sorting(struct order o)
 		return;
 	}
 	for (enum line_shape s = 0; s < LINE_SHAPES; s++)
-		for (unsigned most = 1; most <= 3000; most = most * 50 + 1)
+		for (unsigned max = 1; max <= 3000; max = max * 50 + 1)
 			for (unsigned extends = 0; extends < 2; extends++)
-				good &= agrees(ks, make_text(s, &rng, most), &rng, extends);
+				good &= agrees(ks, make_text(s, &rng, max), &rng, extends);
 	ok(good, "%s: the first of equal keys stays, and all others are accounted for", o.name);
 	sp_keyset_free(ks);
 }

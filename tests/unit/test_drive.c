@@ -70,22 +70,22 @@ static unsigned spt(const struct shape *s, unsigned zone, unsigned head)
 	return (unsigned)zones[zone][2] - (s->unequal ? 2 * head : 0);
 }
 
-static size_t put_sectors(char *text, size_t room, unsigned z)
+static size_t put_sectors(char *text, size_t size, unsigned z)
 {
-	size_t n = (size_t)snprintf(text, room, ",\"start_skew\": %g, \"slips\": [", start_skew[z]);
+	size_t n = (size_t)snprintf(text, size, ",\"start_skew\": %g, \"slips\": [", start_skew[z]);
 
 	for (unsigned i = 0; zone_slips[z][i][1]; i++)
-		n += (size_t)snprintf(text + n, room - n, "%s[%u, %u]", i ? "," : "",
+		n += (size_t)snprintf(text + n, size - n, "%s[%u, %u]", i ? "," : "",
 				      zone_slips[z][i][0], zone_slips[z][i][1]);
-	n += (size_t)snprintf(text + n, room - n, "], \"spares\": [");
+	n += (size_t)snprintf(text + n, size - n, "], \"spares\": [");
 	for (unsigned i = 0; spares[z][i][1]; i++)
-		n += (size_t)snprintf(text + n, room - n, "%s[%u, %u, %u]", i ? "," : "",
+		n += (size_t)snprintf(text + n, size - n, "%s[%u, %u, %u]", i ? "," : "",
 				      spares[z][i][0], spares[z][i][1], spares[z][i][2]);
-	n += (size_t)snprintf(text + n, room - n, "], \"remaps\": [");
+	n += (size_t)snprintf(text + n, size - n, "], \"remaps\": [");
 	for (unsigned i = 0; remaps[z][i][2]; i++)
-		n += (size_t)snprintf(text + n, room - n, "%s[%u, %u, %u]", i ? "," : "",
+		n += (size_t)snprintf(text + n, size - n, "%s[%u, %u, %u]", i ? "," : "",
 				      remaps[z][i][0], remaps[z][i][1], remaps[z][i][2]);
-	return n + (size_t)snprintf(text + n, room - n, "]");
+	return n + (size_t)snprintf(text + n, size - n, "]");
 }
 
 static struct sp__model *model(const struct shape *s)

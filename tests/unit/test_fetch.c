@@ -99,7 +99,7 @@ static int run(struct fetching *g)
 	return rc;
 }
 
-static void check_orders(bool ordered, unsigned max, uint64_t gap, long least)
+static void check_orders(bool ordered, unsigned max, uint64_t gap, long min)
 {
 	long paths = 0, wrong = 0;
 	struct fetching g;
@@ -117,9 +117,8 @@ static void check_orders(bool ordered, unsigned max, uint64_t gap, long least)
 		wrong += g.wrong;
 		paths++;
 	} while (script_next_path());
-	ok(!wrong && paths >= least,
-	   "%u at once, %s: in all %ld orders each record comes once (%d)", max,
-	   ordered ? "ordered" : "as they come", paths, (int)reads);
+	ok(!wrong && paths >= min, "%u at once, %s: in all %ld orders each record comes once (%d)",
+	   max, ordered ? "ordered" : "as they come", paths, (int)reads);
 }
 
 static void check_counts(void)

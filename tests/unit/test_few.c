@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads and copies of a few bytes, against those of single bytes.  Each piece of memory ends with
+ * Loads and copies of a few bytes, against those of single bytes.  Each buffer ends with
  * what may be touched, as AddressSanitizer sees.
  */
 #include <stdlib.h>

@@ -143,7 +143,7 @@ static void check_groups(void)
 	int rc = sp_flow_aggregate(&op, op, group, 1, values, 4);
 
 	for (int i = 0, end; i < ROWS; i = end) {
-		int sum = 0, least = INT32_MAX, most = INT32_MIN, any = 0;
+		int sum = 0, min = INT32_MAX, max = INT32_MIN, any = 0;
 
 		for (end = i; end < ROWS && group_of[end] == group_of[i]; end++) {
 			int c = cents_of[end];
@@ -152,13 +152,13 @@ static void check_groups(void)
 				continue;
 			any++;
 			sum += c;
-			least = c < least ? c : least;
-			most = c > most ? c : most;
+			min = c < min ? c : min;
+			max = c > max ? c : max;
 		}
 		fprintf(f, "g%d|%d", group_of[i], end - i);
 		put_cents(f, sum, any);
-		put_cents(f, least, any);
-		put_cents(f, most, any);
+		put_cents(f, min, any);
+		put_cents(f, max, any);
 		fprintf(f, "\n");
 	}
 	fclose(f);
@@ -209,7 +209,7 @@ static void check_numbers(void)
 		   average_is("-0.000001\n0\n", "-0.000001 -0.000001\n"),
 	   "half away from zero, to no fewer places than the numbers have");
 	ok(extremes_are("1\n1.00\n1.0\n", "1.00 1.00\n"),
-	   "of equal numbers the least and the most have the places of the longest");
+	   "minimum and maximum have the decimal places of the longest of equal numbers");
 	ok(average_is("", " \n"), "nothing has no average, but is one record");
 	ok(average_is(".5\n+1.\n", "0.750000 1.5\n"), "a point may be first or last");
 	ok(!sp__decimal_parse("", 0, &d) && !sp__decimal_parse(".", 1, &d) &&
@@ -300,7 +300,7 @@ static void check_simulated(void)
 
 /* In any order. */
 
-/* Count, sum, least and most of all rows. */
+/* Count, sum, minimum and maximum of all rows. */
 static char *totals(bool in_any_order, int *rc)
 {
 	struct sp_flow *flow;
@@ -393,10 +393,10 @@ static void check_simulated_cache(void)
 
 /* Groups by hash. */
 
-/* Count, sum, least and most of the rows whose number has this rest, in any order of rows. */
+/* Count, sum, minimum and maximum of rows whose number has this remainder, in any order. */
 static void put_group(FILE *f, int rest, int of)
 {
-	int n = 0, numbers = 0, sum = 0, least = INT32_MAX, most = INT32_MIN;
+	int n = 0, numbers = 0, sum = 0, min = INT32_MAX, max = INT32_MIN;
 
 	for (int i = rest; i < ROWS; i += of) {
 		int c = cents_of[i];
@@ -406,13 +406,13 @@ static void put_group(FILE *f, int rest, int of)
 			continue;
 		numbers++;
 		sum += c;
-		least = c < least ? c : least;
-		most = c > most ? c : most;
+		min = c < min ? c : min;
+		max = c > max ? c : max;
 	}
 	fprintf(f, "r%d|%d", rest, n);
 	put_cents(f, sum, numbers);
-	put_cents(f, least, numbers);
-	put_cents(f, most, numbers);
+	put_cents(f, min, numbers);
+	put_cents(f, max, numbers);
 	fprintf(f, "\n");
 }
 

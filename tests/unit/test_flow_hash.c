@@ -178,15 +178,15 @@ static void check_product(void)
 	struct sp_flow *flow = open_flow();
 	struct sp_operator *op = join(flow, &o);
 	struct sp_batch b;
-	size_t bytes = 0, most = 0;
+	size_t bytes = 0, max = 0;
 	int rc;
 
 	while ((rc = sp_flow_get(op, &b)) == SP_READY && bytes < 256 << 20) {
 		bytes += b.bytes;
-		most = b.bytes > most ? b.bytes : most;
+		max = b.bytes > max ? b.bytes : max;
 	}
-	ok(rc == SP_READY && most <= 512 << 10,
-	   "a product is not kept: %zu bytes of it in batches of %zu at most", bytes, most);
+	ok(rc == SP_READY && max <= 512 << 10,
+	   "a product is not kept: %zu bytes of it in batches of %zu at most", bytes, max);
 	sp_flow_close(flow);
 }
 

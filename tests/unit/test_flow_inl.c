@@ -167,7 +167,7 @@ static bool is_right(const char *got, const char *want)
 	return how.ordered ? strcmp(got, want) == 0 : lines_same(got, want);
 }
 
-static void check_orders(const char *name, plan_fn *plan, const char *want, long least)
+static void check_orders(const char *name, plan_fn *plan, const char *want, long min)
 {
 	long paths = 0, wrong = 0;
 	int rc;
@@ -181,7 +181,7 @@ static void check_orders(const char *name, plan_fn *plan, const char *want, long
 		paths++;
 		free(got);
 	} while (script_next_path());
-	ok(!wrong && paths >= least, "%s%s: all %ld orders of completion give the rows, each once",
+	ok(!wrong && paths >= min, "%s%s: all %ld orders of completion give the rows, each once",
 	   name, how.ordered ? ", ordered" : "", paths);
 }
 

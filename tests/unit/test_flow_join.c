@@ -129,7 +129,7 @@ static char *run(plan_fn *plan, int fails, int *rc)
 	return all;
 }
 
-static void check_orders(const char *name, plan_fn *plan, const char *want, long least)
+static void check_orders(const char *name, plan_fn *plan, const char *want, long min)
 {
 	long paths = 0, wrong = 0;
 	int rc;
@@ -145,9 +145,8 @@ static void check_orders(const char *name, plan_fn *plan, const char *want, long
 		paths++;
 		free(got);
 	} while (script_next_path());
-	ok(!wrong && paths >= least,
-	   "%s, %s: all %ld orders of completion give the rows, each once", name,
-	   sp_join_algorithm_name((int)algorithm), paths);
+	ok(!wrong && paths >= min, "%s, %s: all %ld orders of completion give the rows, each once",
+	   name, sp_join_algorithm_name((int)algorithm), paths);
 }
 
 static void check_failures(const char *name, plan_fn *plan, const char *want, int reads)
@@ -316,12 +315,12 @@ static void check_plans(void)
 	static const char pairs[] = "b 2 7\nb 2 8\nb 3 7\nb 3 8\nb 4 7\nb 4 8\ne 6 10\ne 6 11\n";
 
 	/* A hash join asks for one input after the other. */
-	const long least = algorithm == SP_JOIN_MERGE ? 20 : BATCHES + 1;
+	const long min = algorithm == SP_JOIN_MERGE ? 20 : BATCHES + 1;
 
 	check_orders("two sources", two_scans,
 		     "a 1\nb 2 7\nb 2 8\nb 3 7\nb 3 8\nb 4 7\nb 4 8\nc 5\nd 9\ne 6 10\ne 6 11\n",
-		     least);
-	check_orders("two levels", two_levels, pairs, least);
+		     min);
+	check_orders("two levels", two_levels, pairs, min);
 	check_orders("an empty side", empty_side, "a 1\nb 2\nb 3\nb 4\nc 5\ne 6\n", 1);
 	check_failures("two levels", two_levels, pairs, 2 * BATCHES);
 }

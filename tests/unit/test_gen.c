@@ -16,21 +16,21 @@ struct data {
 	uint64_t records;
 };
 
-/* All that a generator gives, in pieces of the least size that must do. */
+/* Reads a generator to its end, in parts of the minimum size that must suffice. */
 static struct data generate(struct sp_gen_opts opts)
 {
 	struct data d = { 0 };
 	struct sp_gen *g = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	long n = 0;
 
 	if (sp_gen_new(&g, &opts, NULL) < 0)
 		abort();
 	do {
 		d.n += (size_t)n;
-		if (room - d.n < 65536) {
-			room = room * 2 + 262144;
-			d.bytes = realloc(d.bytes, room);
+		if (capacity - d.n < 65536) {
+			capacity = capacity * 2 + 262144;
+			d.bytes = realloc(d.bytes, capacity);
 			if (!d.bytes)
 				abort();
 		}
@@ -193,7 +193,7 @@ static void few_and_zipf(void)
 		for (int order = SP_GEN_ZIPF; order <= SP_GEN_FEW; order++) {
 			struct sp_gen_opts o = of(kind);
 			struct data d;
-			size_t n, different = 1, most = 0, run = 1;
+			size_t n, different = 1, max = 0, run = 1;
 			char **l;
 
 			o.order = order;
@@ -208,13 +208,13 @@ static void few_and_zipf(void)
 
 				run = equal ? run + 1 : 1;
 				different += !equal;
-				most = run > most ? run : most;
+				max = run > max ? run : max;
 			}
 			ok(different == 20, "%s of 20 keys have 20", kind ? "records" : "lines");
 			if (order == SP_GEN_FEW)
-				ok(most < 650, "few keys have equal shares");
+				ok(max < 650, "few keys have equal shares");
 			else /* 1 / H(20) = 27.8 % */
-				ok(most > 2600 && most < 2960, "the first of Zipf has its share");
+				ok(max > 2600 && max < 2960, "the first of Zipf has its share");
 			free(l);
 			free(d.bytes);
 		}
@@ -293,19 +293,19 @@ static void runs(double alpha, bool sorted)
 	o.sorted_runs = sorted;
 	d = generate(o);
 	for (size_t run = 0; run < 10; run++) {
-		double low = (double)run * (1 - alpha) * length, least = 1e10, most = 0, last = 0;
+		double low = (double)run * (1 - alpha) * length, min = 1e10, max = 0, last = 0;
 
 		for (size_t i = run * 1000; i < (run + 1) * 1000; i++) {
 			double key = strtod(d.bytes + i * 64, NULL);
 
 			bad += key < low - 1 || key > low + length + 1;
 			bad += d.bytes[i * 64 + 63] != '\n';
-			least = fmin(least, key);
-			most = fmax(most, key);
+			min = fmin(min, key);
+			max = fmax(max, key);
 			disorder += key < last;
 			last = key;
 		}
-		wide += most - least > 0.97 * length;
+		wide += max - min > 0.97 * length;
 	}
 	ok(d.n == 640000 && bad == 0 && wide == 10, "keys of runs fill their ranges (alpha %g)",
 	   alpha);
@@ -502,11 +502,11 @@ static void shuffled(enum sp_gen_kind kind)
 	free(b.bytes);
 }
 
-/* The least buffer that is taken is never overrun, whatever is scribbled. */
+/* The smallest accepted buffer is never overrun. */
 static void min_buffer(enum sp_gen_kind kind, bool option)
 {
 	struct sp_gen_opts o = of(kind);
-	size_t room = 1, overrun = 0;
+	size_t capacity = 1, overrun = 0;
 	long n = -EINVAL;
 	struct sp_gen *g = NULL;
 	char *buf = NULL;
@@ -515,18 +515,18 @@ static void min_buffer(enum sp_gen_kind kind, bool option)
 	o.words = option ? 1 : 20;
 	if (sp_gen_new(&g, &o, NULL) < 0)
 		abort();
-	for (; n == -EINVAL; room++) {
+	for (; n == -EINVAL; capacity++) {
 		free(buf);
-		buf = malloc(room + 1);
+		buf = malloc(capacity + 1);
 		if (!buf)
 			abort();
-		buf[room] = '#';
-		n = sp_gen_fill(g, buf, room);
+		buf[capacity] = '#';
+		n = sp_gen_fill(g, buf, capacity);
 	}
-	for (room--; n > 0; n = sp_gen_fill(g, buf, room))
-		overrun += buf[room] != '#' || n > (long)room;
-	ok(n == 0 && overrun == 0 && room < 4096, "kind %d keeps within a buffer of %zu bytes",
-	   kind, room);
+	for (capacity--; n > 0; n = sp_gen_fill(g, buf, capacity))
+		overrun += buf[capacity] != '#' || n > (long)capacity;
+	ok(n == 0 && overrun == 0 && capacity < 4096, "kind %d keeps within a buffer of %zu bytes",
+	   kind, capacity);
 	free(buf);
 	sp_gen_free(g);
 }

@@ -202,7 +202,8 @@ static void curves(void)
 	   "a farther hop that needs less does not lower the curve");
 	for (size_t i = 0; i < h.nsteps; i++)
 		h.steps[i].w_deg /= 10;
-	ok(sp__hops_knee(&h, 60e6) == 5.75, "the knee does not move if the disk turns more slowly");
+	ok(sp__hops_knee(&h, 60e6) == 5.75,
+	   "the knee does not move if the disk rotates more slowly");
 	free(h.steps);
 	h = (struct sp__hops){ 0 };
 	for (uint64_t k = 1; k < 50; k++)

@@ -153,7 +153,7 @@ static bool one_hop(struct rig *r, struct sp__rng *rng, unsigned *made)
 	bool cached = drive->cache.segments || drive->cache.write_blocks;
 	enum sp_geometry_op op =
 		!cached && sp__rng_below(rng, 2) ? SP_GEOMETRY_WRITE : SP_GEOMETRY_READ;
-	double extra = (double)sp__rng_below(rng, 3) * 10, aim, least, most;
+	double extra = (double)sp__rng_below(rng, 3) * 10, aim, min, max;
 	uint64_t lbn = sp__rng_below(rng, r->m->blocks), d, step, to, took;
 	double period = r->g->period_ns;
 	const struct sp__hops *h;
@@ -177,16 +177,16 @@ static bool one_hop(struct rig *r, struct sp__rng *rng, unsigned *made)
 	(*made)++;
 	serve(r, lbn, op == SP_GEOMETRY_WRITE);
 	took = serve(r, to, op == SP_GEOMETRY_WRITE);
-	least = (aim + extra) / 360 * period;
+	min = (aim + extra) / 360 * period;
 	/* The block itself, up to one before it starts, and two that are slipped. */
-	most = least + period * (r->g->zones[0].map->nslips ? 4 : 2) / t.blocks;
+	max = min + period * (r->g->zones[0].map->nslips ? 4 : 2) / t.blocks;
 	if (op == SP_GEOMETRY_READ)
-		most += (double)sp__drive_bus_ns(drive, 1);
-	if ((cached || (double)took >= least - 2) && (double)took <= most + 2)
+		max += (double)sp__drive_bus_ns(drive, 1);
+	if ((cached || (double)took >= min - 2) && (double)took <= max + 2)
 		return true;
 	diag("op %d lbn %llu step %llu extra %g: to %llu took %llu, not %.0f to %.0f", op,
 	     (unsigned long long)lbn, (unsigned long long)step, extra, (unsigned long long)to,
-	     (unsigned long long)took, least, most);
+	     (unsigned long long)took, min, max);
 	return false;
 }
 

@@ -62,7 +62,7 @@ static void quantiles(void)
 	ok(worst <= 0.008, "quantiles are within 0.8 %% of the exact ones (worst %.4f)", worst);
 	ok(sp__hist_quantile(&a, 1) == values[N - 1] && a.max == values[N - 1] &&
 		   a.min == values[0] && sp__hist_quantile(&a, 0) >= values[0],
-	   "least and largest are exact");
+	   "minimum and maximum are exact");
 }
 
 static void sums(void)
@@ -86,7 +86,7 @@ static void sums(void)
 	sp__hist_add(&c, 0);
 	sp__hist_add(&c, 5000);
 	sp__hist_since(&b, &c, &a);
-	ok(b.count == 2 && b.min == 0 && b.max == 5000, "a value of 0 is the least");
+	ok(b.count == 2 && b.min == 0 && b.max == 5000, "a value of 0 is the minimum");
 }
 
 int main(void)

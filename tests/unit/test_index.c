@@ -49,9 +49,9 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Keys of few letters, so that many are equal or begin with the same ones. */
-static void random_key(char *key, size_t most)
+static void random_key(char *key, size_t max)
 {
-	size_t n = below(4) ? below(6) : below(most + 1);
+	size_t n = below(4) ? below(6) : below(max + 1);
 
 	for (size_t i = 0; i < n; i++)
 		key[i] = (char)("abz"[below(3)]);

@@ -78,7 +78,7 @@ static void test_layout(void)
 	o.join_bytes = 4096;
 	o.run.page_bytes = 4096;
 	ok(sp__join_layout(&o, &l, &err) == SP_EBUDGET && strstr(err.text, "64 pages"),
-	   "one page for the table is refused with the least that would do");
+	   "one page for the table is refused with the minimum");
 	test_tracks();
 }
 

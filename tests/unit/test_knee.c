@@ -151,7 +151,7 @@ static void noisy(void)
 
 /* The expected results for a table. */
 struct table {
-	double iops[DEPTHS], half[DEPTHS], latency[DEPTHS], most;
+	double iops[DEPTHS], half[DEPTHS], latency[DEPTHS], max;
 	int best;
 };
 
@@ -170,8 +170,8 @@ static void tabulate(void)
 		e = sp__stat_estimate(v, SLICES);
 		table.iops[i] = e.value;
 		table.half[i] = e.high - e.value;
-		if (e.value > table.most) {
-			table.most = e.value;
+		if (e.value > table.max) {
+			table.max = e.value;
 			table.best = i;
 		}
 	}
@@ -187,16 +187,16 @@ static int row(unsigned depth)
 }
 
 /* In the table, the smallest depth with this value, within its own range. */
-static bool least(struct sp__knee k, double share)
+static bool min(struct sp__knee k, double share)
 {
 	int at = row(k.depth);
 
 	if (at == DEPTHS || row(k.low) > at || row(k.high) < at || row(k.high) == DEPTHS)
 		return false;
 	for (int i = 0; i < at; i++)
-		if (table.iops[i] >= share * table.most)
+		if (table.iops[i] >= share * table.max)
 			return false;
-	return table.iops[at] >= share * table.most;
+	return table.iops[at] >= share * table.max;
 }
 
 static bool max_power(struct sp__knee k)
@@ -215,7 +215,7 @@ static bool alike(int a, int b)
 {
 	double noise = fmax(table.half[a], table.half[b]);
 
-	return noise > fabs(table.iops[a] - table.iops[b]) && noise >= 0.01 * table.most;
+	return noise > fabs(table.iops[a] - table.iops[b]) && noise >= 0.01 * table.max;
 }
 
 static enum sp_benchset_noise hidden(int at)
@@ -228,7 +228,7 @@ static enum sp_benchset_noise hidden(int at)
 		same++;
 	if (at == 0 && same == DEPTHS)
 		return SP_BENCHSET_NOISE_ALL;
-	if (fmax(table.half[at], table.half[table.best]) > 0.1 * table.most &&
+	if (fmax(table.half[at], table.half[table.best]) > 0.1 * table.max &&
 	    (table.best != at || (at + 1 < DEPTHS && alike(at, at + 1))))
 		return SP_BENCHSET_NOISE_TENTH;
 	return SP_BENCHSET_NOISE_LOW;
@@ -253,11 +253,11 @@ static void random_tables(void)
 		}
 		find(seed);
 		tabulate();
-		kept += least(knees.recommended, 0.9) && least(knees.throughput, 0.95) &&
+		kept += min(knees.recommended, 0.9) && min(knees.throughput, 0.95) &&
 			max_power(knees.latency);
 		warned += knees.noise == hidden(row(knees.recommended.depth));
 		right += !knees.rising ||
-			 (table.best == DEPTHS - 1 && table.iops[DEPTHS - 2] < 0.95 * table.most &&
+			 (table.best == DEPTHS - 1 && table.iops[DEPTHS - 2] < 0.95 * table.max &&
 			  !alike(DEPTHS - 1, DEPTHS - 2));
 		seen[knees.noise]++;
 	}

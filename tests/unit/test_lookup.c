@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Asynchronous lookups: completions in many orders, any number outstanding, few frames; every
- * answer once, every page once, and any read that fails.  All of it page by page and in pieces.
+ * answer once, every page once, and any read that fails.  Each case runs page by page and with
+ * joined pages.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ static uint64_t requests(const char *engine, uint64_t expected, unsigned max)
 	return misses;
 }
 
-/* Pages as large as blocks; a gap of 8192 bytes makes pieces of four of them. */
+/* Pages as large as blocks; a gap of 8192 bytes joins four of them in a request. */
 static void pieces(void)
 {
 	uint64_t single, expected, seen;
@@ -207,16 +208,16 @@ static void pieces(void)
 	expected = requests("sync", KEYS, 7);
 	seen = requests("sync", 0, 7);
 	ok(single && expected && expected <= single / 4 + 1,
-	   "many keys are expected: pieces (%u requests instead of %u)", (unsigned)expected,
+	   "many keys are expected: joined pages (%u requests instead of %u)", (unsigned)expected,
 	   (unsigned)single);
-	ok(seen > expected && seen < single, "many pages have been read: pieces (%u requests)",
-	   (unsigned)seen);
-	/* The first is the root, which may be alone in the last piece. */
+	ok(seen > expected && seen < single,
+	   "many pages have been read: joined pages (%u requests)", (unsigned)seen);
+	/* The first is the root, which can be alone in the last request. */
 	for (unsigned i = 2; good && i <= expected; i++) {
 		sprintf(engine, "fault:NTH=%u,ERROR=EIO:sync", i);
 		good = requests(engine, KEYS, 7 * i) > expected;
 	}
-	ok(good, "a piece that cannot be read is read page by page");
+	ok(good, "joined pages that cannot be read are read one by one");
 	begin(&p, "fault:NTH=3,COUNT=0,ERROR=EIO:sync", 9, 1 << 20, false);
 	ok(run(&p, false) && p.rc == -EIO && !strcmp(p.err.path, path),
 	   "pages that cannot be read alone either are the end");

@@ -113,16 +113,16 @@ static uint8_t *head_of(unsigned version, const char *text, size_t n, size_t *by
 }
 
 /* Writes the values read from a header, or "-". */
-static void verdict(unsigned version, const char *text, size_t n, char *to, size_t room)
+static void verdict(unsigned version, const char *text, size_t n, char *to, size_t size)
 {
 	struct sp_cube_shape shape = { .ndims = 2, .type = SP_CUBE_F32, .element_bytes = 4 };
 	struct sp_cube_load_opts opts = { 0 };
 	size_t bytes = 0;
 	uint8_t *head = head_of(version, text, n, &bytes);
 
-	snprintf(to, room, "-");
+	snprintf(to, size, "-");
 	if (head && sp__npy_head_bytes(head) == bytes && !sp__npy_parse(head, bytes, &shape, &opts))
-		snprintf(to, room, "%d %d %llu %llu", opts.order[0] == 0, opts.big_endian,
+		snprintf(to, size, "%d %d %llu %llu", opts.order[0] == 0, opts.big_endian,
 			 (unsigned long long)shape.dims[0], (unsigned long long)shape.dims[1]);
 	free(head);
 }

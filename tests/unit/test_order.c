@@ -87,14 +87,14 @@ static bool sorts_cut(const struct sp_keyset *ks)
 {
 	static const char tails[] = "32164573";
 	const size_t bytes = SP__KEY_MAX * 2 + 100, capacity = 16 * bytes;
-	char *line = malloc(bytes), *room = aligned_alloc(64, (capacity + 63) & ~(size_t)63);
+	char *line = malloc(bytes), *arena = aligned_alloc(64, (capacity + 63) & ~(size_t)63);
 	struct sp__runbuf rb;
 	size_t taken;
-	bool good = line && room;
+	bool good = line && arena;
 
 	for (unsigned n = 2; good && n < sizeof(tails); n += 5) {
 		sp__runbuf_init(&rb, ks);
-		sp__runbuf_use(&rb, room, capacity);
+		sp__runbuf_use(&rb, arena, capacity);
 		for (unsigned i = 0; i < n; i++) {
 			memset(line, '1', bytes);
 			line[bytes - 2] = tails[i];
@@ -106,7 +106,7 @@ static bool sorts_cut(const struct sp_keyset *ks)
 		sp__runbuf_release(&rb);
 	}
 	free(line);
-	free(room);
+	free(arena);
 	return good;
 }
 

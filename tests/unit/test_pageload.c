@@ -79,13 +79,14 @@ static void narrow(void)
 {
 	begin(SP_POLICY_SCAN, SP_POLICY_CONSERVATIVE);
 	opts.passes = 1;
-	room = 1;
+	capacity = 1;
 	drive(300 * US, NULL);
 	for (size_t i = 0; i < nevents; i++)
 		if (events[i].what != (i % 2 ? 'd' : 's') || events[i].page != i / 2)
 			break;
 		else if (i + 1 == nevents)
-			ok(worked_in_time(PAGES), "with room for one the pages go one by one");
+			ok(worked_in_time(PAGES),
+			   "with one free frame pages are processed one at a time");
 	sp__pageload_close(&load);
 }
 
@@ -148,7 +149,7 @@ static void range(void)
 	opts.passes = 40;
 	opts.clients = 10;
 	opts.query_pages = 100;
-	room = 55;
+	capacity = 55;
 	max_out = 0;
 	drive(300 * US, look_range);
 	ok(load.batch == 5 && batches_in_turn(5) && max_out <= 50,
@@ -238,7 +239,7 @@ static void updates(void)
 
 	update(SP_POLICY_CONSERVATIVE, 1);
 	ok(stolen >= PAGES - PAGES / 4 && stolen < PAGES - PAGES / 4 + 5,
-	   "update: as many pages are written as have no room (%zu)", stolen);
+	   "update: as many pages are written as do not fit (%zu)", stolen);
 	idle = update(SP_POLICY_CONSERVATIVE, 3);
 	ok(load.over && load.accessed == 3 * PAGES && sound,
 	   "a page is read if it is not there, and written if it was changed");
@@ -258,7 +259,7 @@ static void full_buffer(void)
 
 	begin(SP_POLICY_UPDATE, SP_POLICY_CONSERVATIVE);
 	opts.buffer = 0.5;
-	(void)!sp__pageload_open(&load, &opts, PAGES, room, 7);
+	(void)!sp__pageload_open(&load, &opts, PAGES, capacity, 7);
 	for (size_t i = 0; i < PAGES; i++)
 		dirty += load.buffer.state[i] == SP__PAGE_DIRTY;
 	ok(dirty == load.buffer.dirty.n && dirty + load.buffer.empty == PAGES / 2 &&
@@ -298,7 +299,7 @@ static void looks(void)
 	begin(SP_POLICY_UPDATE, SP_POLICY_ADAPTIVE);
 	opts.buffer = 0.5;
 	opts.compute_ns = UINT64_MAX / 4;
-	(void)!sp__pageload_open(&load, &opts, PAGES, room, 7);
+	(void)!sp__pageload_open(&load, &opts, PAGES, capacity, 7);
 	for (unsigned k = 0; k < 40; k++) {
 		size_t high = load.pending[SP__PAGE_URGENT], low = load.pending[SP__PAGE_WRITE];
 		enum sp__pageclass class;

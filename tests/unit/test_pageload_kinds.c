@@ -28,13 +28,13 @@ static void oldest(void)
 				 (events[i - 1].what == 's' && events[i - 1].page + 1 == e->page);
 	}
 	ok(in_order && next > PAGES, "the oldest pages are written in order of address");
-	ok(whole && reads == 2 * PAGES, "with room for an extent it is read as a whole, each pass");
+	ok(whole && reads == 2 * PAGES, "if an extent fits, it is read as a whole in each pass");
 	sp__pageload_close(&load);
 
 	begin(SP_POLICY_UPDATE, SP_POLICY_CONSERVATIVE);
 	opts.buffer = 0.5;
 	opts.victims = SP_POLICY_VICTIMS_OLDEST;
-	(void)!sp__pageload_open(&load, &opts, PAGES, room, 7);
+	(void)!sp__pageload_open(&load, &opts, PAGES, capacity, 7);
 	ok(load.buffer.dirty.n == PAGES / 2 && load.buffer.state[PAGES / 2] == SP__PAGE_DIRTY &&
 		   load.buffer.state[PAGES / 2 - 1] == SP__PAGE_OUT,
 	   "a full buffer has the last half of the pass before");
@@ -44,7 +44,7 @@ static void oldest(void)
 /* Each thread has one request of consecutive pages at a time. */
 static void threads(void)
 {
-	unsigned out = 0, most = 0;
+	unsigned out = 0, max = 0;
 	bool whole = true;
 
 	begin(SP_POLICY_SCAN, SP_POLICY_AGGRESSIVE);
@@ -55,12 +55,12 @@ static void threads(void)
 	for (size_t i = 0; i < nevents; i++) {
 		out += events[i].what == 's';
 		out -= events[i].what == 'd';
-		most = out > most ? out : most;
+		max = out > max ? out : max;
 		whole &= events[i].n == E && events[i].page % E == 0;
 	}
 	ok(load.over && load.accessed == PAGES && whole && nevents == 2 * PAGES / E,
 	   "a thread reads an extent as one request");
-	ok(most == 2, "two threads have two requests outstanding (%u)", most);
+	ok(max == 2, "two threads have two requests outstanding (%u)", max);
 	sp__pageload_close(&load);
 	begin(SP_POLICY_UPDATE, SP_POLICY_ADAPTIVE);
 	opts.passes = 2;
@@ -76,7 +76,7 @@ static void threads(void)
 static void thresholds(void)
 {
 	static bool in[PAGES];
-	size_t here = 0, most = 0;
+	size_t here = 0, max = 0;
 	bool once = true, whole = false;
 
 	begin(SP_POLICY_RANGE, SP_POLICY_CONSERVATIVE);
@@ -94,7 +94,7 @@ static void thresholds(void)
 			continue;
 		here += !in[e->page];
 		in[e->page] = true;
-		most = here > most ? here : most;
+		max = here > max ? here : max;
 		once &= e->class == SP__PAGE_READ && e->n == 1;
 		whole |= i > 0 && events[i - 1].what == 's' && events[i - 1].ns == e->ns &&
 			 events[i - 1].page / E == e->page / E;

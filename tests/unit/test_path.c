@@ -129,7 +129,7 @@ static void chunks(void)
 	ok(together, "pages that follow one another on a track stay together, in order");
 }
 
-/* Reads in this order, one at a time: ms for each, and how many took most of a turn. */
+/* Reads in this order, one at a time: ms for each, and the number near a whole revolution. */
 static double drive_ms(const struct sp__stop *s, size_t n, unsigned *late)
 {
 	struct sp__model *m;
@@ -199,7 +199,7 @@ static void far_jumps(void)
 			 12 > 136;
 	ms = drive_ms(s, RUNS, &late);
 	ok(late < RUNS / 10 && ms < 3,
-	   "far jumps are given their time: %u of %u hops lost a turn, %u far", late, RUNS, bands);
+	   "far jumps get their time: %u of %u hops lost a revolution, %u far", late, RUNS, bands);
 }
 
 static void addresses(void)
@@ -219,7 +219,7 @@ static void addresses(void)
 	ok(ascends, "runs in whole tracks are read in the order of addresses");
 }
 
-/* Reads in this order, one at a time on each drive: ms for each; how many took most of a turn. */
+/* Reads in this order, one at a time on each drive: ms for each, and as above. */
 static double array_ms(const struct sp__model *m, const struct sp__stop *s, size_t n,
 		       unsigned *late)
 {

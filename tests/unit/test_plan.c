@@ -103,7 +103,7 @@ static void tables(void)
 			before = p;
 		}
 	}
-	ok(fits, "no plan asks for more than the memory, 512 KB at the least");
+	ok(fits, "no plan needs more than the memory, or 512 KB");
 	ok(good, "every plan has usable runs, pages and fan-in, two pages for each run");
 	ok(reach, "fan-in and passes reach all runs");
 	ok(monotone, "more memory never takes more time, except at steps of the page size");
@@ -237,20 +237,20 @@ static void by_hand(void)
 	ok(p.fan_in == 8 && within(&p), "eager merging fits next to the run buffers");
 }
 
-/* Refused, and the memory that the message names is the least that would do. */
-static void names_the_least(struct sp_sort_opts o, const char *what)
+/* Refused, and the memory that the message names is the minimum. */
+static void names_the_minimum(struct sp_sort_opts o, const char *what)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_sort_plan p;
-	const char *least;
+	const char *min;
 	int rc = sp_sort_plan(&o, &p, &err);
 
 	diag("%s", err.text);
 	ok(rc == SP_EBUDGET && err.code == rc, "%s is refused", what);
-	least = strstr(err.text, "at least ");
-	o.run.memory_bytes = least ? strtoull(least + strlen("at least "), NULL, 10) : 0;
+	min = strstr(err.text, "at least ");
+	o.run.memory_bytes = min ? strtoull(min + strlen("at least "), NULL, 10) : 0;
 	err = (struct sp_errinfo)SP_ERRINFO_INIT;
-	ok(least && sp_sort_plan(&o, &p, &err) == 0, "%s: the memory named would do", what);
+	ok(min && sp_sort_plan(&o, &p, &err) == 0, "%s: the memory named would do", what);
 	o.run.memory_bytes -= 4097;
 	ok(sp_sort_plan(&o, &p, &err) == SP_EBUDGET, "%s: less would not", what);
 }
@@ -262,16 +262,16 @@ static void refusals(void)
 	struct sp_sort_plan p;
 
 	o.run_bytes = 20 * M;
-	names_the_least(o, "a run larger than the memory");
+	names_the_minimum(o, "a run larger than the memory");
 	o = opts_for(8 * M, 1 * G);
 	o.merge_bytes = 20 * M;
-	names_the_least(o, "a merge buffer larger than the memory");
+	names_the_minimum(o, "a merge buffer larger than the memory");
 	o = opts_for(8 * M, 1 * G);
 	o.fan_in = 3000;
-	names_the_least(o, "a fan-in that memory has no pages for");
+	names_the_minimum(o, "a fan-in that memory has no pages for");
 	o = opts_for(1 * M, 1 * G);
 	o.run.page_bytes = 4 * M;
-	names_the_least(o, "a page larger than the memory");
+	names_the_minimum(o, "a page larger than the memory");
 	o = opts_for(64 * M, 1 * G);
 	o.merge_bytes = 1 * M;
 	o.run.page_bytes = 64 * K;

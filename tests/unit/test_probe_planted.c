@@ -77,7 +77,7 @@ static void test_spares(const char *path)
 	probecase_free(&c);
 }
 
-/* An emulated drive, which turns ten or more times too slowly. */
+/* An emulated drive, which rotates ten or more times too slowly. */
 static void test_slow(const char *path)
 {
 	static const unsigned rpms[] = { 300, 1900 };

@@ -12,9 +12,9 @@
 static int packets;
 
 /* The next packet; its length, 0 if there is none. */
-static size_t packet(char *to, size_t room)
+static size_t packet(char *to, size_t size)
 {
-	ssize_t n = read(packets, to, room - 1);
+	ssize_t n = read(packets, to, size - 1);
 
 	to[n > 0 ? n : 0] = '\0';
 	return n > 0 ? (size_t)n : 0;
@@ -86,7 +86,7 @@ int main(void)
 	progress_wipe();
 	(void)one_packet("");
 	draw_again("half way");
-	ok(one_packet(""), "in one column there is no room");
+	ok(one_packet(""), "nothing fits into one column");
 	setenv("COLUMNS", "80", 1);
 	setenv("TERM", "dumb", 1);
 	draw_again("half way");

@@ -66,7 +66,7 @@ static bool batches_agree(struct sp__splitter *split, const char *s, size_t *tak
 	return rc == SP_END && *taken == want;
 }
 
-/* Splitting in chunks must find what the slow way finds in one piece. */
+/* Splitting in chunks must find the records that the slow way finds in the whole text. */
 static bool chunks_agree(struct sp__rng *rng, const struct sp_recfmt *f, const char *s, size_t n)
 {
 	size_t ends[256], count = 0, at = 0, next, taken = 0, whole = 0;
@@ -128,7 +128,7 @@ static void random_csv(void)
 		chunks &= chunks_agree(&rng, &csv, s, n);
 		growing &= growing_agrees(&rng, s, n);
 	}
-	ok(chunks, "CSV split in chunks of any length ends records where one piece does");
+	ok(chunks, "CSV split in chunks of any length ends records where the whole text does");
 	ok(growing, "a CSV record seen in growing parts ends where the whole one does");
 }
 
@@ -158,9 +158,8 @@ static void lines(void)
 	ok(sp__splitter_feed(&split, "\"a\nb\0c\nd", 8) == 7, "quotes mean nothing in lines");
 }
 
-/* The record at a byte of pieces of a text, at least so long, against the records there. */
-static void around(const struct sp_recfmt *f, const char *s, size_t n, size_t least,
-		   const char *name)
+/* The record at a byte of parts of a text, of a minimum length, against the records there. */
+static void around(const struct sp_recfmt *f, const char *s, size_t n, size_t min, const char *name)
 {
 	struct sp__rng rng = { 3 };
 	bool good = true, all = true, cut = true;
@@ -168,7 +167,7 @@ static void around(const struct sp_recfmt *f, const char *s, size_t n, size_t le
 
 	for (int i = 0; i < 3000; i++) {
 		size_t from = sp__rng_below(&rng, n / 2),
-		       to = from + least + sp__rng_below(&rng, n - from - least);
+		       to = from + min + sp__rng_below(&rng, n - from - min);
 		struct sp__file_piece p = { s + from, to - from, from == 0, to == n };
 		size_t at = sp__rng_below(&rng, p.bytes), left = 0, right = 0;
 
@@ -183,8 +182,8 @@ static void around(const struct sp_recfmt *f, const char *s, size_t n, size_t le
 		all &= sp__rec_around(f, &p, from + at, &begin, &end) && begin == left &&
 		       end == right;
 	}
-	ok(good, "%s: a record found in a piece of a file is the one at that byte", name);
-	ok(cut, "%s: one that is not found is cut by the end of the piece", name);
+	ok(good, "%s: a record found in a part of a file is the one at that byte", name);
+	ok(cut, "%s: one that is not found is cut by the end of the part", name);
 	ok(all, "%s: in the whole file each is found", name);
 }
 
@@ -203,7 +202,7 @@ static void around_a_byte(void)
 	ok(sp__rec_around(&line, &p, 3, &begin, &end) && begin == 2 && end == 4,
 	   "the end of the file ends a record");
 	p.last = false;
-	ok(!sp__rec_around(&line, &p, 3, &begin, &end), "the end of a piece does not");
+	ok(!sp__rec_around(&line, &p, 3, &begin, &end), "the end of a part does not");
 }
 
 int main(void)

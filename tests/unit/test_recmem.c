@@ -26,10 +26,10 @@ static bool intact(const struct block *b)
 	return true;
 }
 
-static bool take(struct sp__recmem *rm, size_t least, size_t most, size_t keep, unsigned char mark)
+static bool take(struct sp__recmem *rm, size_t min, size_t max, size_t keep, unsigned char mark)
 {
 	size_t got = 0;
-	struct block b = { sp__recmem_take(rm, least, most, &got), keep, mark };
+	struct block b = { sp__recmem_take(rm, min, max, &got), keep, mark };
 
 	if (!b.p)
 		return false;
@@ -39,7 +39,7 @@ static bool take(struct sp__recmem *rm, size_t least, size_t most, size_t keep, 
 	memset(b.p, mark, b.bytes);
 	live_bytes += b.bytes;
 	block[nblocks++] = b;
-	return got >= least;
+	return got >= min;
 }
 
 /* Releases block i; false if another block's text was written into it. */
@@ -63,12 +63,11 @@ static void random_blocks_stay_apart(void)
 	sp__recmem_init(&rm, memory, sizeof(memory));
 	whole = rm.free_bytes;
 	for (int i = 0; i < 60000; i++) {
-		size_t least = 1 + sp__rng_below(&rng, 600),
-		       most = least + sp__rng_below(&rng, 4000);
-		size_t keep = least + sp__rng_below(&rng, most - least + 1);
+		size_t min = 1 + sp__rng_below(&rng, 600), max = min + sp__rng_below(&rng, 4000);
+		size_t keep = min + sp__rng_below(&rng, max - min + 1);
 
 		if (nblocks < BLOCKS && sp__rng_below(&rng, 100) < 55) {
-			if (!take(&rm, least, most, keep, (unsigned char)i))
+			if (!take(&rm, min, max, keep, (unsigned char)i))
 				refused++;
 		} else if (nblocks) {
 			good &= give(&rm, sp__rng_below(&rng, nblocks));

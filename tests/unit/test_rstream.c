@@ -241,7 +241,7 @@ static void check_pipe(void)
 		   "a non-blocking pipe is the same");
 	if (write(fds[1], truth, 0) < 0 || pthread_create(&thread, NULL, feed, &fds[1]))
 		return;
-	ok(rest_is(rs, 0, BIG), "a pipe fed in odd pieces is read to its end");
+	ok(rest_is(rs, 0, BIG), "a pipe fed in odd amounts is read to its end");
 	pthread_join(thread, NULL);
 	sp__rstream_close(rs);
 	close(fds[0]);

@@ -215,11 +215,11 @@ static bool same_records(const char *text, size_t bytes)
 }
 
 /* Numbered lines of random lengths, or of 40 bytes. */
-static size_t numbered(char *text, size_t most, bool fixed, struct sp__rng *rng)
+static size_t numbered(char *text, size_t max, bool fixed, struct sp__rng *rng)
 {
 	size_t n = 0;
 
-	for (unsigned i = 0; n < most - 20000; i++) {
+	for (unsigned i = 0; n < max - 20000; i++) {
 		uint64_t pad = sp__rng_below(rng, sp__rng_below(rng, 50) ? 120 : 12000);
 
 		n += (size_t)sprintf(text + n, "%07u%*s\n", i, fixed ? 32 : (int)pad, "");

@@ -132,7 +132,7 @@ static void test_deadline(void)
 	add(300, false, 0, 0);
 	add(310, false, 0, 0);
 	ok(ORDER(0, 200, 300), "a batch continues");
-	ok(ORDER(0, 5, 6), "writes have their turn when reads went before them twice");
+	ok(ORDER(0, 5, 6), "writes are served after reads passed them over twice");
 	ok(ORDER(0, 310) && !take(0), "then reads again");
 
 	start("deadline:batch=1/starved=1");
@@ -281,7 +281,7 @@ static void test_strict(void)
 	r = take(0);
 	ok(r && !take(0), "a class waits while one above has something in the device");
 	sp__sched_done(&sched, r);
-	ok(take(0) == &pool[1], "and has its turn when that is done");
+	ok(take(0) == &pool[1], "and is served when that completes");
 
 	start("strict:aging=1s/batch=1/starved=3");
 	add(1, true, 0, 2000);

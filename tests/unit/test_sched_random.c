@@ -112,13 +112,13 @@ static bool naive_first(const char *rule, const struct stream *s, const uint64_t
 
 /* Requests that are ready at a moment; only the window oldest of them for sptf. */
 static unsigned naive_candidates(const uint64_t *ready, const bool *gone, uint64_t now,
-				 bool *in_window, unsigned room)
+				 bool *in_window, unsigned slots)
 {
 	unsigned i, best, n = 0;
 
 	for (i = 0; i < N; i++)
 		n += in_window[i] && !gone[i];
-	while (n < room) {
+	while (n < slots) {
 		for (best = N, i = 0; i < N; i++)
 			if (!in_window[i] && ready[i] <= now &&
 			    (best == N || ready[i] < ready[best]))
@@ -420,14 +420,14 @@ static bool strict_order(const struct fake *f, const struct stream *s, uint64_t 
 
 static uint64_t longest_idle_class(const struct stream *s)
 {
-	uint64_t most = 0;
+	uint64_t max = 0;
 	unsigned i;
 
 	for (i = 0; i < N; i++)
 		if (sp__prio_class(s->req[i].prio) == SP__PRIO_IDLE &&
-		    s->req[i].done_ns - s->req[i].submit_ns > most)
-			most = s->req[i].done_ns - s->req[i].submit_ns;
-	return most;
+		    s->req[i].done_ns - s->req[i].submit_ns > max)
+			max = s->req[i].done_ns - s->req[i].submit_ns;
+	return max;
 }
 
 static void test_strict(void)

@@ -267,12 +267,12 @@ static void check_random(void)
 }
 
 /* Random requests to three volumes, as a trace. */
-static void random_trace(char *text, size_t room, unsigned *seed)
+static void random_trace(char *text, size_t size, unsigned *seed)
 {
 	size_t at = 0;
 
 	for (int i = 0; i < 60; i++)
-		at += (size_t)snprintf(text + at, room - at, "%c v%d %d %d 0 %d %d %d\n",
+		at += (size_t)snprintf(text + at, size - at, "%c v%d %d %d 0 %d %d %d\n",
 				       rand_r(seed) % 3 ? 'R' : 'W', rand_r(seed) % 3,
 				       rand_r(seed) % 100, 1 + i, i, i, 1 + i);
 }

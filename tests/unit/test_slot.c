@@ -85,26 +85,26 @@ static void handed_over(void)
 		struct sp__rng rng = { sp__mix64(seed) };
 		struct sp__slot *full;
 		unsigned sorted;
-		bool room = sp__rng_below(&rng, 2);
+		bool wanted = sp__rng_below(&rng, 2);
 
 		draw(&f, slots, &rng);
 		full = &slots[sp__rng_below(&rng, f.nslots)];
 		full->state = SP__SLOT_FILLING;
 		full->age = 100000;
 		sorted = count(&f, SP__SLOT_SORTED);
-		sp__slots_hand_over(&f, full, room);
+		sp__slots_hand_over(&f, full, wanted);
 		one_owner &= full->state == SP__SLOT_SORTING ||
 			     (full->state == SP__SLOT_STORING && !count(&f, SP__SLOT_SORTED));
 		oldest &= oldest_go(&f);
-		some &= f.orders.stores == room && (count(&f, SP__SLOT_STORING) > 0) == room;
-		some &= room || count(&f, SP__SLOT_SORTED) == sorted;
+		some &= f.orders.stores == wanted && (count(&f, SP__SLOT_STORING) > 0) == wanted;
+		some &= wanted || count(&f, SP__SLOT_SORTED) == sorted;
 		sp__slots_take_back(&f);
 		back &= !count(&f, SP__SLOT_SORTING) && !f.orders.sort;
 	}
 	ok(one_owner,
 	   "a slot to be sorted is not handed to the storing task, unless all older ones are");
 	ok(oldest, "the oldest slots are stored first");
-	ok(some, "slots are handed over to be stored exactly when room is wanted");
+	ok(some, "slots are handed over to be stored exactly when a free slot is wanted");
 	ok(back, "after the tasks no slot is left with one");
 }
 

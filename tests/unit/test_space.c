@@ -13,7 +13,7 @@ static void lowest_first(void)
 	uint64_t unit;
 
 	ok(sp__space_take(&s, 10, &unit) == 10 && unit == 0, "an empty file grows from its begin");
-	ok(sp__space_take(&s, 3, &unit) == 3 && unit == 10, "in one piece");
+	ok(sp__space_take(&s, 3, &unit) == 3 && unit == 10, "in one extent");
 	(void)!sp__space_give(&s, 7);
 	(void)!sp__space_give(&s, 2);
 	(void)!sp__space_give(&s, 3);

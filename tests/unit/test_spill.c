@@ -136,7 +136,7 @@ static void plan_consumed(struct sp__readplan *p, unsigned run)
 	p->held[run]--;
 }
 
-/* Reads all runs, in random turns, and empties their files early; 0, or the first error. */
+/* Reads all runs, in random order, and empties their files early; returns 0 or the first error. */
 static int read_runs(struct sp__spill *s, struct sp__run **runs, bool *same)
 {
 	struct sp__readplan plan = { .runs = runs };
@@ -400,7 +400,7 @@ static void faults(void)
 #define MANY 40
 #define MANY_PAGES 4000
 
-/* Many runs grow at a time: they lie in few pieces, none on another. */
+/* Many runs grow concurrently: they have few extents, which do not overlap. */
 static void many(void)
 {
 	struct sp__spill *s = store("sync", SP_SPILL_RAW, 1);
@@ -432,7 +432,7 @@ static void many(void)
 		sp__run_free(run[r]);
 	}
 	ok(apart, "units of runs that grow at a time are each run's own");
-	ok(extents < 150, "a run of %d pages among %d lies in few pieces (%zu)", MANY_PAGES, MANY,
+	ok(extents < 150, "a run of %d pages among %d has few extents (%zu)", MANY_PAGES, MANY,
 	   extents);
 	ok(s->files[0].space.used == (uint64_t)MANY * MANY_PAGES, "units taken ahead are released");
 	free(used);

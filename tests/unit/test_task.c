@@ -104,13 +104,13 @@ static _Atomic int busy, busiest;
 
 static void count_busy(void *arg)
 {
-	int now, most = atomic_load(&busiest);
+	int now, max = atomic_load(&busiest);
 
 	note(arg);
 	if (pthread_equal(pthread_self(), owner))
 		return;
 	now = atomic_fetch_add(&busy, 1) + 1;
-	while (now > most && !atomic_compare_exchange_weak(&busiest, &most, now))
+	while (now > max && !atomic_compare_exchange_weak(&busiest, &max, now))
 		;
 	usleep(100);
 	atomic_fetch_sub(&busy, 1);

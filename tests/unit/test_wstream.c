@@ -44,7 +44,7 @@ static struct sp__wstream *open_stream(int fd, const char *engine, enum sp__dire
 	return sp__wstream_open(&ws, fd, "output", &o, err) ? NULL : ws;
 }
 
-/* Puts pieces of odd sizes, some larger than a chunk. */
+/* Puts odd amounts, some larger than a chunk. */
 static int put_all(struct sp__wstream *ws, size_t bytes)
 {
 	struct sp__rng rng = { bytes };
