@@ -272,7 +272,7 @@ JOIN_WRAPS := sp__scan_next sp__source_fill sp__source_ahead sp__table_add sp__t
 	sp__stage_spill sp__sweep_put sp__runread_next sp__sort_get_next
 $(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_WRAPS:%=-Wl$(comma)--wrap=%)
 
-# System calls that fail in turn.
+# System calls that fail, one at a time.
 CREATION_WRAPS := open fstat ftruncate close
 $(B)/tests/unit/test_creation: private LDFLAGS += $(CREATION_WRAPS:%=-Wl$(comma)--wrap=%)
 
