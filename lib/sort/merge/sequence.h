@@ -35,11 +35,8 @@ SP_MUST_CHECK int sp__sequence_open(struct sp__sequence *q, struct sp__sort_shar
 				    struct sp__balance *balance, struct sp_errinfo *err);
 /* Accepts a sequence that is zeroed or closed. */
 void sp__sequence_close(struct sp__sequence *q);
-/*
- * Sets rec, bytes and reach, valid until the next call.  Returns SP_READY, SP_END, SP_LATER (if
- * !wait) or an error.
- */
-SP_MUST_CHECK int sp__sequence_next(struct sp__sequence *q, bool wait);
+/* Does what sp__sequence_next() does, with --count: gives the next group. */
+SP_MUST_CHECK int sp__sequence_next_counted(struct sp__sequence *q, bool wait);
 
 /* Passes the merge's current record. */
 static inline void sp__run_offsets_pass(struct sp__run_offsets *p)
@@ -61,4 +58,48 @@ static inline void sp__run_offsets_step(struct sp__run_offsets *p, const struct 
 		return;
 	p->last = (unsigned)(c - m->cursors);
 	p->bytes = m->bytes + c->head;
+}
+
+/* Moves the merge to the next record that is not equal to the one before, and counts the others. */
+static inline int sp__sequence_next_distinct(struct sp__sequence *q, bool wait)
+{
+	const struct sp__merge *m = &q->merge;
+	int rc;
+
+	while ((rc = sp__merge_next(&q->merge, wait)) == SP_READY) {
+		q->pace.records++;
+		q->pace.bytes += m->bytes;
+		if (q->offsets)
+			sp__run_offsets_step(q->offsets, m, rc);
+		if (!m->equal)
+			return rc;
+		sp__tally_add_near(&q->balance->dropped, m->rec, m->bytes, m->reach);
+		q->group.number += 1 + sp__merge_current(m)->more;
+	}
+	if (q->offsets)
+		sp__run_offsets_step(q->offsets, m, rc);
+	return rc;
+}
+
+/*
+ * Sets rec, bytes and reach, valid until the next call.  Returns SP_READY, SP_END, SP_LATER (if
+ * !wait) or an error.  Inline, since it is called for each record.
+ */
+static inline int sp__sequence_next(struct sp__sequence *q, bool wait)
+{
+	const struct sp_sort_opts *o = &q->sort->opts;
+	int rc;
+
+	if (o->top && q->balance->given.records == o->top)
+		return SP_END;
+	if (o->count)
+		return sp__sequence_next_counted(q, wait);
+	rc = sp__sequence_next_distinct(q, wait);
+	if (rc != SP_READY)
+		return rc;
+	q->rec = q->merge.rec;
+	q->bytes = q->merge.bytes;
+	q->reach = q->merge.reach;
+	sp__tally_add_near(&q->balance->given, q->rec, q->bytes, q->reach);
+	return rc;
 }
