@@ -217,8 +217,7 @@ int sp__inputs_list(struct sp__inputs *in, const struct sp__sort_shared *s,
 
 		input->name = io->inputs[i];
 		input->fd = -1;
-		input->file_bytes = sp__inputs_bytes(&input->name, 1, SP_PACKED_NONE, &file);
-		in->total_bytes += input->file_bytes;
+		in->total_bytes += sp__inputs_bytes(&input->name, 1, SP_PACKED_NONE, &file);
 		in->files = in->files && file;
 	}
 	return 0;

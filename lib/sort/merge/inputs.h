@@ -12,7 +12,6 @@
 
 struct sp__input {
 	const char *name;
-	uint64_t file_bytes;	    /* of a regular file */
 	int fd;			    /* -1: not open */
 	struct sp__rstream *stream; /* NULL: not open */
 	bool marked;		    /* it starts with a byte order mark */

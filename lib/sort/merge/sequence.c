@@ -25,6 +25,20 @@ void sp__sequence_close(struct sp__sequence *q)
 	sp__merge_release(&q->merge);
 }
 
+void sp__run_offsets_step(struct sp__run_offsets *p, const struct sp__merge *m, int rc)
+{
+	const struct sp__cursor *c = sp__merge_current(m);
+
+	if (rc != SP_READY && rc != SP_END)
+		return;
+	p->at[p->last] += p->bytes;
+	p->bytes = 0;
+	if (rc == SP_END)
+		return;
+	p->last = (unsigned)(c - m->cursors);
+	p->bytes = m->bytes + c->head;
+}
+
 static int hold(struct sp__sequence *q)
 {
 	const struct sp__merge *m = &q->merge;

@@ -38,27 +38,8 @@ void sp__sequence_close(struct sp__sequence *q);
 /* Does what sp__sequence_next() does, with --count: gives the next group. */
 SP_MUST_CHECK int sp__sequence_next_counted(struct sp__sequence *q, bool wait);
 
-/* Passes the merge's current record. */
-static inline void sp__run_offsets_pass(struct sp__run_offsets *p)
-{
-	p->at[p->last] += p->bytes;
-	p->bytes = 0;
-}
-
-/* Called after sp__merge_next(), which returned rc. */
-static inline void sp__run_offsets_step(struct sp__run_offsets *p, const struct sp__merge *m,
-					int rc)
-{
-	const struct sp__cursor *c = sp__merge_current(m);
-
-	if (rc != SP_READY && rc != SP_END)
-		return;
-	sp__run_offsets_pass(p);
-	if (rc == SP_END)
-		return;
-	p->last = (unsigned)(c - m->cursors);
-	p->bytes = m->bytes + c->head;
-}
+/* Called after sp__merge_next(), which returned rc: passes the record before. */
+void sp__run_offsets_step(struct sp__run_offsets *p, const struct sp__merge *m, int rc);
 
 /* Moves the merge to the next record that is not equal to the one before, and counts the others. */
 static inline int sp__sequence_next_distinct(struct sp__sequence *q, bool wait)
