@@ -2,7 +2,6 @@
 /*
  * Runs the commands of mmap-cube that read or write elements.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,54 +24,36 @@ void report(struct config *c, const struct sp_cube *cube, const struct sp_cube_s
 static const char *const packed[] = { ".gz",  ".bgz", ".zst", ".zstd", ".xz", ".lzma", ".lz4",
 				      ".bz2", ".zip", ".npz", ".Z",    ".br", ".7z" };
 
-static bool is_packed(const char *dot)
+/* Returns the suffix of a file's name, with its dot; NULL: none. */
+static const char *suffix_of(const char *name)
 {
-	for (size_t i = 0; dot && i < sizeof(packed) / sizeof(packed[0]); i++)
-		if (!strcasecmp(dot, packed[i]))
-			return true;
-	return false;
+	const char *slash = name ? strrchr(name, '/') : NULL;
+
+	return name ? strrchr(slash ? slash : name, '.') : NULL;
 }
 
 /* Returns the format by the suffix of a file's name; raw if unknown. */
 static enum sp_cube_format format_of(const struct config *c, const char *name)
 {
-	const char *slash = name ? strrchr(name, '/') : NULL;
-	const char *dot = name ? strrchr(slash ? slash : name, '.') : NULL;
-	char word[8];
-	size_t n = 0;
-	int format;
+	const char *dot = suffix_of(name);
 
 	if (c->format_given)
 		return c->format;
-	for (; dot && dot[n + 1] && n + 1 < sizeof(word); n++)
-		word[n] = (char)tolower((unsigned char)dot[n + 1]);
-	word[n] = '\0';
-	return n && !dot[n + 1] && !sp_cube_format_parse(word, &format) &&
-			       !strcmp(sp_cube_format_name(format), word)
-		       ? (enum sp_cube_format)format
-		       : SP_CUBE_RAW;
+	for (const struct sp_enum_value *v = sp_cube_format_values(); dot && v->name; v++)
+		if (!strcasecmp(dot + 1, v->name))
+			return (enum sp_cube_format)v->value;
+	return SP_CUBE_RAW;
 }
 
-/* Refuses an output name with the suffix of a compressed file: outputs are never compressed. */
-static void check_output(const struct config *c)
+/* Refuses a name with the suffix of a compressed file. */
+static void refuse_packed(const char *name, const char *remedy)
 {
-	const char *dot = c->output ? strrchr(c->output, '.') : NULL;
+	const char *dot = suffix_of(name);
 
-	if (is_packed(dot))
-		die("%s: %s is the ending of a compressed file: write to standard output, say "
-		    "--format, and compress that",
-		    quote_file(c->output), dot);
-}
-
-/* Refuses a compressed input, unless --format is given: inputs are not decompressed. */
-static void check_input(const struct config *c)
-{
-	const char *name = c->operands.text[1], *dot = name ? strrchr(name, '.') : NULL;
-
-	if (!c->format_given && is_packed(dot))
-		die("%s: %s is the ending of a compressed file: decompress it into standard input, "
-		    "and say --format",
-		    quote_file(name), dot);
+	for (size_t i = 0; dot && i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (!strcasecmp(dot, packed[i]))
+			die("%s: %s is the ending of a compressed file: %s", quote_file(name), dot,
+			    remedy);
 }
 
 /* Sets the format of the input and the order of its dimensions. */
@@ -81,7 +62,10 @@ static void set_input(struct config *c)
 	uint64_t order[SP_CUBE_DIMS_MAX];
 	unsigned n = c->info.shape.ndims;
 
-	check_input(c);
+	/* inputs are not decompressed, outputs never compressed */
+	if (!c->format_given)
+		refuse_packed(c->operands.text[1],
+			      "decompress it into standard input, and say --format");
 	c->load.format = format_of(c, c->operands.text[1]);
 	c->load.detect = !c->format_given;
 	if (!c->order)
@@ -157,7 +141,7 @@ static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cub
 	FILE *out = stdout;
 	int rc = 0;
 
-	check_output(c);
+	refuse_packed(c->output, "write to standard output, say --format, and compress that");
 	if (c->output &&
 	    (sp_outfile_open(&file, c->output, 0, &err) || sp_outfile_stream(file, &out, &err)))
 		output_die(&err);
