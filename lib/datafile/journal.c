@@ -23,7 +23,7 @@ struct header {
 _Static_assert(sizeof(struct header) == SP__JOURNAL_HEADER_BYTES, "a header has no padding");
 
 /* Computes the checksum of a record.  Returns 0 or -ENOMEM. */
-static int sum(const struct header *h, const struct iovec *pieces, int n, uint64_t *checksum)
+static int sum(const struct header *h, const struct iovec *parts, int n, uint64_t *checksum)
 {
 	XXH3_state_t *d = sp__digest_new();
 
@@ -31,7 +31,7 @@ static int sum(const struct header *h, const struct iovec *pieces, int n, uint64
 		return -ENOMEM;
 	sp__digest_add(d, h, offsetof(struct header, checksum));
 	for (int i = 0; i < n; i++)
-		sp__digest_add(d, pieces[i].iov_base, pieces[i].iov_len);
+		sp__digest_add(d, parts[i].iov_base, parts[i].iov_len);
 	*checksum = sp__digest_take(d);
 	sp__digest_free(d);
 	return 0;
@@ -111,22 +111,22 @@ int sp__journal_sync(const struct sp__journal *j)
 	return fdatasync(j->fd) < 0 ? failed(j, -errno, "fsync") : 0;
 }
 
-int sp__journal_append(struct sp__journal *j, uint32_t type, const struct iovec *pieces, int n)
+int sp__journal_append(struct sp__journal *j, uint32_t type, const struct iovec *parts, int n)
 {
-	struct iovec all[SP__JOURNAL_PIECES_MAX + 1];
+	struct iovec all[SP__JOURNAL_PARTS_MAX + 1];
 	struct header h = { .type = type };
 	uint64_t bytes;
 	ssize_t done;
 	int rc;
 
 	for (int i = 0; i < n; i++) {
-		h.bytes += pieces[i].iov_len;
-		all[i + 1] = pieces[i];
+		h.bytes += parts[i].iov_len;
+		all[i + 1] = parts[i];
 	}
 	bytes = sizeof(h) + h.bytes;
 	if (j->limit && bytes > j->limit - sp__min(j->limit, j->end))
 		return failed(j, -ENOSPC, "write");
-	if (sum(&h, pieces, n, &h.checksum) < 0)
+	if (sum(&h, parts, n, &h.checksum) < 0)
 		return failed(j, -ENOMEM, "allocate");
 	all[0] = (struct iovec){ &h, sizeof(h) };
 	/* A record that was written in part does not count, but is an error. */

@@ -21,7 +21,7 @@
 #include <spindle/error.h>
 
 #define SP__JOURNAL_HEADER_BYTES 24 /* of each record, before its data */
-#define SP__JOURNAL_PIECES_MAX 8    /* of one record */
+#define SP__JOURNAL_PARTS_MAX 8    /* of one record */
 
 /* The caller fills this in, and keeps and closes fd. */
 struct sp__journal {
@@ -47,13 +47,13 @@ struct sp__journal_record {
 SP_MUST_CHECK int sp__journal_next(struct sp__journal *j, struct sp__journal_record *rec);
 
 /*
- * Appends a record at j->end, made of n <= SP__JOURNAL_PIECES_MAX pieces, and moves j->end behind
+ * Appends a record at j->end, made of n <= SP__JOURNAL_PARTS_MAX parts, and moves j->end behind
  * it.  All records must have been read before.  Returns 0 when the record is on the device, unless
  * j->unsynced; -ENOSPC if the device or the area is full; -ENOMEM; or -errno.  After an error
  * j->end is unchanged, and the record might or might not be found by a later reader.
  */
 SP_MUST_CHECK int sp__journal_append(struct sp__journal *j, uint32_t type,
-				     const struct iovec *pieces, int n);
+				     const struct iovec *parts, int n);
 
 /* Waits until all records are on the device.  Returns 0 or -errno. */
 SP_MUST_CHECK int sp__journal_sync(const struct sp__journal *j);

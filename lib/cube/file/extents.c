@@ -224,9 +224,9 @@ bool sp__extents_absent(const struct sp__extents *e, const uint64_t *x)
 
 void sp__extents_add(struct sp__extents *e, const uint64_t *x, const uint8_t *cell)
 {
-	uint64_t place = x[0] % e->file->superblock.extent_cells;
+	uint64_t cell_number = x[0] % e->file->superblock.extent_cells;
 
-	e->sums[entry(e, x)] += sp__mix64(sp__checksum(cell, e->file->cell_bytes) + place);
+	e->sums[entry(e, x)] += sp__mix64(sp__checksum(cell, e->file->cell_bytes) + cell_number);
 }
 
 uint64_t sp__extents_absent_count(const struct sp__extents *e)

@@ -29,9 +29,9 @@ const char *sp__cube_unfinished(const struct sp__cube_superblock *h)
 
 int sp__cube_check_finished(const struct sp__cubefile *c, const char *op, struct sp_errinfo *err)
 {
-	const char *why = sp__cube_unfinished(&c->superblock);
+	const char *reason = sp__cube_unfinished(&c->superblock);
 
-	return why ? sp__errf(err, SP_ESTATE, op, c->path, -1, "%s", why) : 0;
+	return reason ? sp__errf(err, SP_ESTATE, op, c->path, -1, "%s", reason) : 0;
 }
 
 int sp__cube_check_elements(const struct sp__cubefile *c, const char *op, struct sp_errinfo *err)

@@ -148,7 +148,7 @@ static int check_leaves(const struct sp__pointset *s)
 {
 	const struct sp__zspace *z = &s->space;
 	uint8_t *seen = calloc(s->nleaves / 8 + 1, 1);
-	sp__zkey next = 0, most = sp__zkey_last(z, 0, 0);
+	sp__zkey next = 0, max = sp__zkey_last(z, 0, 0);
 	bool good = true;
 
 	if (!seen)
@@ -157,12 +157,12 @@ static int check_leaves(const struct sp__pointset *s)
 		const struct sp__leaf *l = &s->leaves[i];
 		sp__zkey key = sp__leaf_key(l);
 
-		good = l->level <= z->levels && key <= most && (i == 0 || key > next) &&
-		       key == sp__zkey_first(z, key, l->level) && l->place < s->nleaves &&
-		       !(seen[l->place / 8] >> l->place % 8 & 1);
+		good = l->level <= z->levels && key <= max && (i == 0 || key > next) &&
+		       key == sp__zkey_first(z, key, l->level) && l->number < s->nleaves &&
+		       !(seen[l->number / 8] >> l->number % 8 & 1);
 		if (good) {
 			next = sp__zkey_last(z, key, l->level);
-			seen[l->place / 8] |= (uint8_t)(1 << l->place % 8);
+			seen[l->number / 8] |= (uint8_t)(1 << l->number % 8);
 		}
 	}
 	free(seen);
@@ -276,7 +276,7 @@ bool sp__region_clip(const struct sp__zspace *z, const struct sp__pointregion *r
 
 bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_cube_box *box)
 {
-	uint64_t cell[SP_CUBE_DIMS_MAX], place = (block - s->leaf_block) / s->cell_blocks;
+	uint64_t cell[SP_CUBE_DIMS_MAX], number = (block - s->leaf_block) / s->cell_blocks;
 
 	for (size_t i = 0; i < s->nregions; i++) {
 		const struct sp__pointregion *r = s->regions[i];
@@ -291,7 +291,7 @@ bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_c
 		return true;
 	}
 	for (size_t i = 0; block >= s->leaf_block && i < s->nleaves; i++)
-		if (s->leaves[i].place == place) {
+		if (s->leaves[i].number == number) {
 			sp__znode_box(&s->space, sp__leaf_key(&s->leaves[i]), s->leaves[i].level,
 				      box);
 			return true;

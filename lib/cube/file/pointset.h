@@ -29,7 +29,7 @@
 
 struct sp__leaf {
 	uint64_t high, low; /* the first key of the node */
-	uint32_t place;	    /* among the leaves; while the tree is built: points */
+	uint32_t number;    /* position among the leaves; while the tree is built: points */
 	uint8_t level;
 	uint8_t zero[3];
 };
@@ -75,7 +75,7 @@ static inline sp__zkey sp__leaf_key(const struct sp__leaf *l)
 
 static inline uint64_t sp__leaf_block(const struct sp__pointset *s, const struct sp__leaf *l)
 {
-	return s->leaf_block + (uint64_t)l->place * s->cell_blocks;
+	return s->leaf_block + (uint64_t)l->number * s->cell_blocks;
 }
 
 /*

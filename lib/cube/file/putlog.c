@@ -45,9 +45,9 @@ int sp__putlog_write(const struct sp__cubefile *c, uint64_t block, uint32_t sum,
 {
 	struct sp__journal j = journal_of(c, err);
 	struct members m = { htole64(c->superblock.slots.number), htole64(block), htole64(sum) };
-	const struct iovec pieces[] = { { &m, sizeof(m) },
-					{ (void *)(uintptr_t)extent, extent_bytes(c) } };
-	int rc = sp__journal_append(&j, RECORD, pieces, 2);
+	const struct iovec parts[] = { { &m, sizeof(m) },
+				       { (void *)(uintptr_t)extent, extent_bytes(c) } };
+	int rc = sp__journal_append(&j, RECORD, parts, 2);
 	struct sp_errinfo ignored = SP_ERRINFO_INIT;
 
 	if (rc)

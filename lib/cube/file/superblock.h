@@ -37,7 +37,7 @@ struct sp__cube_pointset {
 	uint64_t leaf_block;		  /* of the first leaf, after all regions */
 	uint64_t overflow_block;	  /* of the first overflow cell */
 	uint64_t overflow_cells;
-	uint64_t full; /* of them, those that it had when it was built: of points at one place */
+	uint64_t full; /* of them, those that it had when it was built: of points at one position */
 	bool outside;  /* the cell outside has points */
 };
 

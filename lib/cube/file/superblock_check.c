@@ -117,15 +117,15 @@ static bool round_possible(const struct sp__cubezone *z)
 static bool zones_possible(const struct sp__cube_superblock *h)
 {
 	const struct sp__multimap *m = &h->mapping.multimap;
-	uint64_t end = 0, most = BYTES_MAX / h->block_bytes;
+	uint64_t end = 0, max = BYTES_MAX / h->block_bytes;
 
 	for (size_t i = 0; i < m->nzones; i++) {
 		const struct sp__cubezone *z = &m->zones[i];
 		uint64_t longest = z->track_blocks;
 
 		if (!pattern_possible(z) || !round_possible(z) || z->first_block < end ||
-		    z->first_block > most ||
-		    !multiply(&longest, z->tracks + z->npattern, most - z->first_block))
+		    z->first_block > max ||
+		    !multiply(&longest, z->tracks + z->npattern, max - z->first_block))
 			return false;
 		end = z->first_block + z->tracks / z->npattern * z->pattern_blocks;
 	}
@@ -183,12 +183,12 @@ static bool fragments_possible(const struct sp__cube_superblock *h)
 static bool places_in_sequence(const struct sp__cube_superblock *h)
 {
 	const struct sp__cube_pointset *p = &h->pointset;
-	uint64_t most = BYTES_MAX / h->block_bytes, cell = h->cell_blocks;
+	uint64_t max = BYTES_MAX / h->block_bytes, cell = h->cell_blocks;
 
 	return p->directory_block <= p->outside_block && p->outside_block <= p->leaf_block &&
-	       p->leaf_block <= p->overflow_block && p->overflow_block <= most &&
+	       p->leaf_block <= p->overflow_block && p->overflow_block <= max &&
 	       p->full <= p->overflow_cells &&
-	       p->overflow_cells <= (most - p->overflow_block) / cell &&
+	       p->overflow_cells <= (max - p->overflow_block) / cell &&
 	       p->nleaves <= (p->overflow_block - p->leaf_block) / cell &&
 	       p->nleaves <= UINT32_MAX && cell <= p->leaf_block - p->outside_block &&
 	       2 * (uint64_t)h->slots.slot_bytes <= p->directory_block * h->block_bytes &&

@@ -79,9 +79,9 @@ int sp_cube_value_parse(const struct sp_cube_shape *s, const char *text, void *e
 		return parse_float(s->type, text, element);
 	errno = 0;
 	if (is_signed(s->type)) {
-		int64_t v = strtoll(text, &end, 10), most = INT64_MAX >> (64 - bits);
+		int64_t v = strtoll(text, &end, 10), max = INT64_MAX >> (64 - bits);
 
-		if (errno || end == text || *end || v > most || v < -most - 1)
+		if (errno || end == text || *end || v > max || v < -max - 1)
 			return SP_ESYNTAX;
 		memcpy(element, &v, bits / 8);
 	} else {

@@ -134,7 +134,7 @@ static void examine(void *arg, const uint64_t *x, uint8_t *cell)
 static int want_leaf(void *arg, size_t i)
 {
 	struct query *q = arg;
-	uint32_t position = q->dataset->set.leaves[i].place;
+	uint32_t position = q->dataset->set.leaves[i].number;
 
 	q->wanted[position / 8] |= (uint8_t)(1 << position % 8);
 	return 0;

@@ -134,7 +134,7 @@ static void add_leaf(struct finder *f, const struct sp__leaf *l)
 		uint64_t *n = &f->in_cell[slice + (i + any) % cells];
 
 		f->overflow -= overflow_weight(f, *n);
-		*n += l->place * (i + 1) / cells - l->place * i / cells;
+		*n += l->number * (i + 1) / cells - l->number * i / cells;
 		f->overflow += overflow_weight(f, *n);
 	}
 }

@@ -189,7 +189,7 @@ static int scan(struct build *b)
 			leaf = &b->s->leaves[b->s->nleaves - 1];
 			last = sp__zkey_last(z, sp__leaf_key(leaf), leaf->level);
 		}
-		leaf->place += leaf->place < UINT32_MAX - 1;
+		leaf->number += leaf->number < UINT32_MAX - 1;
 	}
 	return rc;
 }
@@ -277,7 +277,7 @@ static int number_leaves(struct sp__pointset *s, enum sp_cube_mapping kind, cons
 	if (!rc)
 		qsort(ranks, s->nleaves, sizeof(*ranks), by_rank);
 	for (size_t i = 0; !rc && i < s->nleaves; i++)
-		s->leaves[ranks[i].leaf].place = (uint32_t)i;
+		s->leaves[ranks[i].leaf].number = (uint32_t)i;
 	free(ranks);
 	return rc;
 }
@@ -319,7 +319,7 @@ int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
 		p->overflow_cells += s->regions[i]->overflow;
 	/* A leaf with more points than a cell holds has points with equal coordinates only. */
 	for (size_t i = 0; i < s->nleaves; i++)
-		p->overflow_cells += (s->leaves[i].place - 1) / s->capacity;
+		p->overflow_cells += (s->leaves[i].number - 1) / s->capacity;
 	p->full = p->overflow_cells;
 	for (size_t i = 0; i < s->nregions; i++)
 		end = sp__mapping_end(&s->regions[i]->mapping);

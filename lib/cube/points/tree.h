@@ -38,7 +38,7 @@ struct sp__pointsource {
 
 /*
  * Makes a leaf of each largest node that has at most leaf_max points and does not meet a region; at
- * the deepest level a leaf can have more points.  Sets `place` of a leaf to the number of its
+ * the deepest level a leaf can have more points.  Sets `number` of a leaf to the number of its
  * points, capped.  Counts the points and the overflow cells of regions.  Returns 0; SP_EBUDGET: too
  * many leaves; -ENOMEM; errors of reading.
  */
