@@ -279,7 +279,7 @@ const struct sp_bench_result *sp_bench_result(const struct sp_bench *bench)
 	return &bench->result;
 }
 
-uint64_t sp__bench_least_bytes(const struct sp_bench *b)
+uint64_t sp__bench_min_bytes(const struct sp_bench *b)
 {
 	uint64_t least = UINT64_MAX;
 

@@ -27,7 +27,7 @@ SP_MUST_CHECK int sp__bench_hold(struct sp_bench **bench, const struct sp_bench_
  */
 void sp__bench_count_error(struct sp_bench_error *list, size_t *n, int code, uint64_t count);
 /* Returns the bytes used of the smallest target. */
-uint64_t sp__bench_least_bytes(const struct sp_bench *bench);
+uint64_t sp__bench_min_bytes(const struct sp_bench *bench);
 /* Returns the latencies of a class in ns; valid until the bench is freed. */
 const struct sp__hist *sp__bench_latency(const struct sp_bench *bench, size_t class);
 /* Returns the time of the simulated machine since it was opened, including ramp and draining. */

@@ -109,7 +109,7 @@ static void make_classes(struct sp_policy *p)
 	if (o->log_bytes) {
 		c = add_class(p, "log", true);
 		c->reads = 0;
-		c->bytes = SP__PAGELOG_MOST_BYTES;
+		c->bytes = SP__PAGELOG_MAX_BYTES;
 	}
 }
 

@@ -20,7 +20,7 @@ static const char *check_update(const struct sp_policy_opts *o, uint64_t pages)
 		return "the buffer cannot hold the pages read ahead and one extent more";
 	if (!o->steal || !o->flow || !o->preflush_ns)
 		return "steal, flow and the interval of the preflush must not be 0";
-	if (o->log_bytes > SP__PAGELOG_MOST_BYTES)
+	if (o->log_bytes > SP__PAGELOG_MAX_BYTES)
 		return "a page adds at most 512 KiB to the log";
 	return NULL;
 }
@@ -297,7 +297,7 @@ void sp__pageload_run(struct sp__pageload *l, uint64_t now_ns)
 uint32_t sp__pageload_max(const struct sp_policy_opts *o, enum sp__pageclass class)
 {
 	if (class == SP__PAGE_LOG)
-		return SP__PAGELOG_MOST_BYTES / SP__PAGELOG_BLOCK_BYTES;
+		return SP__PAGELOG_MAX_BYTES / SP__PAGELOG_BLOCK_BYTES;
 	return o->threads && class != SP__PAGE_URGENT ? o->extent_pages : 1;
 }
 

@@ -29,8 +29,8 @@ struct sp__pagereq {
 };
 
 #define SP__PAGELOG_BLOCK_BYTES 4096u
-#define SP__PAGELOG_BYTES (64u << 20)	    /* at the end of the target */
-#define SP__PAGELOG_MOST_BYTES (512u << 10) /* of one write */
+#define SP__PAGELOG_BYTES (64u << 20)	   /* at the end of the target */
+#define SP__PAGELOG_MAX_BYTES (512u << 10) /* of one write */
 
 /* First in, first out. */
 struct sp__pagequeue {

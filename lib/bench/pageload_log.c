@@ -21,7 +21,7 @@ void sp__pagelog_run(struct sp__pageload *l, uint64_t now_ns)
 {
 	struct sp__pagelog *g = &l->log;
 
-	g->due = g->bytes >= SP__PAGELOG_MOST_BYTES || (g->bytes && g->write_ns <= now_ns);
+	g->due = g->bytes >= SP__PAGELOG_MAX_BYTES || (g->bytes && g->write_ns <= now_ns);
 	if (g->bytes && !g->due)
 		sp__pageload_due(l, g->write_ns);
 }
@@ -30,7 +30,7 @@ bool sp__pagelog_next(struct sp__pageload *l, struct sp__pagereq *r)
 {
 	const uint32_t all = SP__PAGELOG_BYTES / SP__PAGELOG_BLOCK_BYTES;
 	struct sp__pagelog *g = &l->log;
-	uint64_t bytes = sp__min(g->bytes, SP__PAGELOG_MOST_BYTES);
+	uint64_t bytes = sp__min(g->bytes, SP__PAGELOG_MAX_BYTES);
 
 	if (!g->due || l->taken[SP__PAGE_LOG])
 		return false;

@@ -95,7 +95,7 @@ static int target_bytes(const struct sp_bench_opts *o, uint64_t *bytes, struct s
 	opts.create = SP_BENCH_CREATE_NO;
 	rc = sp__bench_hold(&b, &opts, err);
 	if (rc == 0)
-		*bytes = sp__bench_least_bytes(b);
+		*bytes = sp__bench_min_bytes(b);
 	sp_bench_free(b);
 	return rc;
 }

@@ -21,7 +21,7 @@
 #include <spindle/error.h>
 
 #define SP__JOURNAL_HEADER_BYTES 24 /* of each record, before its data */
-#define SP__JOURNAL_PARTS_MAX 8    /* of one record */
+#define SP__JOURNAL_PARTS_MAX 8	    /* of one record */
 
 /* The caller fills this in, and keeps and closes fd. */
 struct sp__journal {

@@ -57,7 +57,7 @@ sp__angle sp__drive_angle(const struct sp__drive *d, uint64_t ns)
 }
 
 /* Returns the time of a rotation by an angle in units of 2^-64 revolution; less than 2^67. */
-static uint64_t turn_ns(const struct sp__drive *d, u128 angle)
+static uint64_t rotation_ns(const struct sp__drive *d, u128 angle)
 {
 	u128 scaled = angle * d->period_den + ((u128)d->period_num << 63);
 	uint64_t ns = (uint64_t)(scaled >> 64);
@@ -192,11 +192,11 @@ static inline bool at_once(const struct sp__drive *d, const struct passage *p, u
 			   uint64_t come_ns)
 {
 	return !p->late && p->wait + p->width > WHOLE &&
-	       (!come_ns || at_ns + turn_ns(d, p->wait + p->width - WHOLE) >= come_ns);
+	       (!come_ns || at_ns + rotation_ns(d, p->wait + p->width - WHOLE) >= come_ns);
 }
 
 /* Returns the rotation from arrival until the segment has passed. */
-static u128 turned(const struct sp__trackpos *at, const struct passage *p, bool inside)
+static u128 rotation(const struct sp__trackpos *at, const struct passage *p, bool inside)
 {
 	sp__angle head, into;
 
@@ -295,7 +295,7 @@ static const struct sp__trackpos *pos_of(const struct sp__drive *d, const struct
 static uint64_t idle_ns(const struct sp__drive *d, const struct sp__trackpos *at, uint64_t at_ns,
 			uint64_t come_ns)
 {
-	uint64_t done_ns = at_ns + turn_ns(d, WHOLE - at->rest);
+	uint64_t done_ns = at_ns + rotation_ns(d, WHOLE - at->rest);
 
 	return come_ns > done_ns ? come_ns - done_ns : 0;
 }
@@ -315,8 +315,9 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 	idle = come_ns ? idle_ns(d, at, *now + seek, come_ns) : 0;
 	at_ns = *now + seek + idle;
 	passage(d, at, at_ns, &p);
-	all = idle + turn_ns(d, turned(at, &p, zero_latency && at_once(d, &p, at_ns, come_ns)));
-	width = turn_ns(d, p.width);
+	all = idle +
+	      rotation_ns(d, rotation(at, &p, zero_latency && at_once(d, &p, at_ns, come_ns)));
+	width = rotation_ns(d, p.width);
 	width = sp__min(width, all);
 	arm->cyl = at->cyl;
 	arm->head = at->head;
@@ -433,8 +434,8 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 	if (p.late)
 		return ns;
 	if (d->zero_latency[subreq->write] && at_once(d, &p, now_ns + ns, come_ns))
-		return ns + turn_ns(d, turned(at, &p, true) - p.width);
-	return ns + turn_ns(d, p.wait);
+		return ns + rotation_ns(d, rotation(at, &p, true) - p.width);
+	return ns + rotation_ns(d, p.wait);
 }
 
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
