@@ -63,6 +63,25 @@ judge_mix()
 		"low requests starve: they are served after 10 s"
 }
 
+# paper_latencies: the latencies of figure 7, and their axes, for a plot.
+paper_latencies()
+{
+	cat <<-'GNUPLOT'
+	$high << EOD
+	10,280
+	30,350
+	EOD
+	$low << EOD
+	10,1000
+	30,2000
+	90,2000
+	EOD
+	set xlabel "high-priority requests (%)"
+	set ylabel "mean latency (ms)"
+	set logscale y
+	GNUPLOT
+}
+
 draw_mix()
 {
 	size=900,450 plot fig7a <<-GNUPLOT
@@ -89,18 +108,7 @@ draw_mix()
 	GNUPLOT
 	size=1000,600 plot fig7b <<-GNUPLOT
 	set title "Figure 7(b): latency of 200 outstanding writes; one pool fitted at 10 and 30 %, groups at 10 %"
-	\$high << EOD
-	10,280
-	30,350
-	EOD
-	\$low << EOD
-	10,1000
-	30,2000
-	90,2000
-	EOD
-	set xlabel "high-priority requests (%)"
-	set ylabel "mean latency (ms)"
-	set logscale y
+	$(paper_latencies)
 	set yrange [30:300000]
 	set key top right maxrows 4
 	plot "< grep pool ".out."/hb05-mix.csv" using 2:6 with linespoints ls 1 title "high, one pool, fitted", \

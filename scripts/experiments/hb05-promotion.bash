@@ -41,18 +41,7 @@ judge_promotion()
 		"nothing was chosen for it but the two levels"
 	size=1150,500 plot s5 <<-GNUPLOT
 	set title "Section 5: queue promotion, latency of 200 outstanding writes; not in the paper"
-	\$high << EOD
-	10,280
-	30,350
-	EOD
-	\$low << EOD
-	10,1000
-	30,2000
-	90,2000
-	EOD
-	set xlabel "high-priority requests (%)"
-	set ylabel "mean latency (ms)"
-	set logscale y
+	$(paper_latencies)
 	set key outside right
 	plot "< grep '^promotion,' ".out."/hb05-mix.csv" using 2:6 with linespoints ls 1 title "high", \
 		"< grep '^promotion,' ".out."/hb05-mix.csv" using 2:7 with linespoints ls 3 title "low", \

@@ -49,8 +49,8 @@ records() { awk -v n="$1" '{ printf "%-" n - 1 "s\n", $1 "|" }'; }
 # writes: those of partitions in the last trace, in the order of submission: file, offset, bytes.
 writes() { awk '$1 == "W" && $2 != "/dev/null"' "$work/trace" | sort -s -n -k6,6 | cut -d' ' -f2-4; }
 
-# elsewhere: how many of the tuples whose writes are on standard input are followed by one that is
-# not adjacent, or are torn.  Each further group of a file is the next free one.
+# elsewhere: the number of tuples, of those whose writes are on standard input, that are torn or
+# followed by one that is not adjacent.  Each further group of a file is the next free one.
 elsewhere()
 {
 	awk '
@@ -72,8 +72,8 @@ elsewhere()
 		END { print n + 0 }'
 }
 
-# partition ALGORITHM NAME: table 3's tuples as the probe input.  What the build input wrote before
-# them is what is written if nothing has a partner.
+# partition ALGORITHM NAME: table 3's tuples as the probe input.  A join without partners shows the
+# writes of the build input, which precede theirs.
 partition()
 {
 	local key before regions p
@@ -154,13 +154,10 @@ joins()
 	for t in "${join_tables[@]}"; do
 		read -r name size n <<<"$t"
 		join_input "$n" "$size"
-		joined --algorithm=hybrid --volume="$(join_machine)" "$work/supplier-$n" "$work/partsupp"
-		join_down "$name" "$n" HHJ
-		joined --algorithm=shj --volume="$(join_machine)" "$work/supplier-$n" "$work/partsupp"
-		join_down "$name" "$n" SHJ
+		both_joins "$name" "$n"
 		[ "$name" != Medium-1 ] || grouped "$n"
-		[[ $name != Small-1 && $name != Large-2 ]] || other "$name" "$n" arrival ,sched=noop
-		[[ $name != *-1 ]] || other "$name" "$n" limit ,merge=64K,readahead=64K
+		[[ $name != Small-1 && $name != Large-2 ]] || both_joins "$name" "$n" -arrival ,sched=noop
+		[[ $name != *-1 ]] || both_joins "$name" "$n" -limit ,merge=64K,readahead=64K
 		rm "$work/partsupp"
 	done
 }
@@ -199,13 +196,16 @@ retrieved()
 	calc "$(field result.elapsed_s) / $part" %.1f
 }
 
-# other NAME PARTITIONS SERIES WORDS: on another machine.
-other()
+# both_joins NAME PARTITIONS [SUFFIX WORDS]: HHJ and SHJ, on the machine with these words.
+both_joins()
 {
-	joined --algorithm=hybrid --volume="$(join_machine "$4")" "$work/supplier-$2" "$work/partsupp"
-	join_down "$1" "$2" "HHJ-$3"
-	joined --algorithm=shj --volume="$(join_machine "$4")" "$work/supplier-$2" "$work/partsupp"
-	join_down "$1" "$2" "SHJ-$3"
+	local machine
+
+	machine=$(join_machine "${4:-}")
+	joined --algorithm=hybrid --volume="$machine" "$work/supplier-$2" "$work/partsupp"
+	join_down "$1" "$2" "HHJ${3:-}"
+	joined --algorithm=shj --volume="$machine" "$work/supplier-$2" "$work/partsupp"
+	join_down "$1" "$2" "SHJ${3:-}"
 }
 
 # Section 4.2.1: tables of twice Large-2's size, on groups of 4 and 8 pages, in more and more memory.
@@ -374,7 +374,7 @@ draw_figure_7()
 	GNUPLOT
 }
 
-# Section 4.3: what reading a relation by content takes in addition.
+# Section 4.3: the additional time to read a relation by content.
 content_ordered()
 {
 	local kb more here=''
@@ -389,7 +389,7 @@ content_ordered()
 		shown "the join of grouped records, and what reading by content takes longer than reading in order, measured apart"
 }
 
-# How many requests, and the sizes of reads and writes.
+# Numbers of requests, and sizes of reads and writes.
 requests_of_table_9()
 {
 	local t hhj shj good=0 here='' limit=''
