@@ -27,15 +27,15 @@ static int put(struct sp_sort *sort, const struct sp_batch *batch)
 	return status < 0 ? status : 0;
 }
 
-/* Standard input, line by line; the last may lack its newline. */
+/* Puts standard input line by line; adds a newline that the last line lacks. */
 static int put_lines(struct sp_sort *sort)
 {
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	ssize_t n;
 	int rc = 0;
 
-	while (rc == 0 && (n = getline(&line, &room, stdin)) > 0) {
+	while (rc == 0 && (n = getline(&line, &capacity, stdin)) > 0) {
 		if (line[n - 1] != '\n')
 			line[n++] = '\n'; /* overwrites the '\0' of getline() */
 		rc = put(sort, &(struct sp_batch){ line, n });

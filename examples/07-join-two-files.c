@@ -8,10 +8,10 @@
  *	xgen --scale=0.01 -o lineitem.tbl lineitem
  *	./07-join-two-files orders.tbl lineitem.tbl
  *
- * 1. Each file is scanned, filtered, cut to the fields needed, and sorted by its key, since a
- *    merge join compares keys as bytes.
- * 2. The merge join asks both sorts: while one reads its file, so does the other.
- * 3. Only the loop in run() waits, for all pending reads at once.
+ * 1. Each file is scanned, filtered, cut to the needed fields, and sorted by its key, since a merge
+ *    join compares keys as bytes.
+ * 2. The merge join polls both sorts, so both files are read concurrently.
+ * 3. Only the loop in run() waits, for all pending reads together.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
  *
  *	1a: select l_orderkey, l_quantity from orders, lineitem where o_orderkey = l_orderkey and
  *	    l_orderkey % 100 = 2 and l_linestatus = 'F'
- *	2a: the same with customer, o_custkey = c_custkey
- *	12: after TPC-H's query 12: of lineitems shipped by MAIL or SHIP and received too late in
- *	    1994, how many belong to orders of each priority
+ *	2a: 1a joined with customer, o_custkey = c_custkey
+ *	12: after TPC-H's query 12: the number of lineitems for each priority of orders, of those
+ *	    shipped by MAIL or SHIP and received too late in 1994
  *
  *	cc -o 08-through-an-index 08-through-an-index.c $(pkg-config --cflags --libs libspindle)
  *	for t in lineitem orders customer; do
@@ -16,16 +16,16 @@
  *	done
  *	./08-through-an-index 1a async-inl
  *
- * A third argument is a volume: with sim:MODEL,files=in the tables lie on a simulated drive.  A
- * fourth is a file for the times at which rows are there, as of xjoin --timeline, a fifth the
- * memory of a sort, in MiB.
+ * The third argument is a volume: with sim:MODEL,files=in the tables are on a simulated drive.  The
+ * fourth is a file for the times at which rows are complete, as with xjoin --timeline; the fifth is
+ * the memory of a sort, in MiB.
  *
  * 1. The outer table is scanned and filtered: orders, for query 12 lineitem.
- * 2. The join asks the index for many records of the other at once, and the index of customer for
- *    those of the rows that have come.  With merge both inputs of a join are sorted instead; with
- *    merge-in-order lineitem and orders are taken for sorted by their first fields.
- * 3. Query 12 groups what comes, in any order, by mode and priority.
- * 4. Only the loop in run() waits, for all pending reads at once.
+ * 2. The join looks up many records of the other table concurrently, and for complete rows those of
+ *    customer in its index.  With merge both inputs of a join are sorted instead; with
+ *    merge-in-order lineitem and orders must be sorted by their first fields.
+ * 3. Query 12 groups rows, in any order, by mode and priority.
+ * 4. Only the loop in run() waits, for all pending reads together.
  */
 #include <stdio.h>
 #include <stdlib.h>
