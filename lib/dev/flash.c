@@ -14,14 +14,21 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "dev/device.h"
-#include "dev/flash.h"
 #include "dev/model_json.h"
+
+/* The contents of a model file of kind "flash". */
+struct flash {
+	uint32_t stripe; /* blocks */
+	uint32_t row;	 /* blocks that one channel programs together */
+	uint64_t read_ns, program_ns;
+	uint64_t ps_block; /* transfer over the channel, in 1e-12 s */
+};
 
 static unsigned flash_split(const struct sp__model *m, void *state, uint64_t now_ns, bool write,
 			    uint64_t lbn, uint32_t *blocks, struct sp__subreq *subreqs,
 			    unsigned max)
 {
-	const struct sp__flash *f = m->impl;
+	const struct flash *f = m->impl;
 	uint64_t at = lbn, end = lbn + *blocks;
 	unsigned n = 0;
 
@@ -52,7 +59,7 @@ static unsigned flash_split(const struct sp__model *m, void *state, uint64_t now
 static uint64_t flash_position(const struct sp__model *m, void *state, uint64_t now_ns,
 			       const struct sp__subreq *p, uint64_t limit_ns)
 {
-	const struct sp__flash *f = m->impl;
+	const struct flash *f = m->impl;
 
 	(void)state, (void)now_ns, (void)limit_ns;
 	return p->write ? 0 : f->read_ns;
@@ -61,7 +68,7 @@ static uint64_t flash_position(const struct sp__model *m, void *state, uint64_t 
 static void flash_serve(const struct sp__model *m, void *state, uint64_t start_ns,
 			const struct sp__subreq *p, struct sp__service *s)
 {
-	const struct sp__flash *f = m->impl;
+	const struct flash *f = m->impl;
 	uint64_t rows = (p->lbn + p->blocks - 1) / f->row - p->lbn / f->row + 1;
 
 	(void)state;
@@ -81,7 +88,7 @@ static const struct sp__device_ops flash_ops = {
 
 int sp__flash_parse(struct sp__jobj *o, struct sp__model *m)
 {
-	struct sp__flash *f = calloc(1, sizeof(*f));
+	struct flash *f = calloc(1, sizeof(*f));
 	double rate;
 	uint32_t page, dies;
 
@@ -101,9 +108,4 @@ int sp__flash_parse(struct sp__jobj *o, struct sp__model *m)
 	f->ps_block = o->rc ? 0 : (uint64_t)llround(m->block_bytes / rate * 1e6);
 	m->blocks = (uint64_t)sp__jint(o, "total_blocks", 1, INT64_C(1) << 50, SP__JREQUIRED);
 	return o->rc;
-}
-
-const struct sp__flash *sp__model_flash(const struct sp__model *m)
-{
-	return m->ops == &flash_ops ? m->impl : NULL;
 }
