@@ -7,10 +7,9 @@
 #
 #	tests/cli/xsort-predict.t [MODEL]...
 #
-# The ratios are printed as comments.  The prediction was developed on these settings and drives: no
-# constant was fitted, but the modelled effects were chosen by these results.  The last check has
-# other settings.  Of its drives, nothing was changed for serpentine; rules for lost revolutions were
-# changed for nearline6t-like; write-behind was added for the two others.  For arrays see below.
+# The ratios are printed as comments.  The prediction submits the expected requests to the same
+# simulated machine, so the drive is known by construction; the requests and their times can be
+# wrong.  No constant was fitted.
 # shellcheck source=tests/cli/predict.bash
 . "$(dirname "$0")/predict.bash"
 xsort=$(program xsort)
@@ -83,37 +82,35 @@ for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like; do
 	cat other >>all
 done
 check "others, on other drives: none is more than 30 % off" none_far all
-# Settings that were drawn at random, on all models; nothing was changed for them.
+# Settings that were drawn at random, on all models.
 : >all
 while read -r model setting; do
 	table drawn "$model" "$setting"
 	cat drawn >>all
 done <"$here/xsort-predict.drawn"
-check "drawn at random: 74 of 90 settings are predicted within 15 %" near all 15 74
-check "drawn at random: 80 of 90 settings are predicted within 30 %" near all 30 80
+check "drawn at random: 84 of 90 settings are predicted within 15 %" near all 15 84
+check "drawn at random: 87 of 90 settings are predicted within 30 %" near all 30 87
 # The bus takes three times as long as the medium.
 sed 's/"bus_mb_s": 160/"bus_mb_s": 12/' "$here/../../lib/dev/models/cheetah36es-like.json" >slow.json
 table slow ./slow.json "${others[@]}" 'none -S1M --run-formation=replacement'
 check "a bus slower than the medium is predicted: none is more than 30 % off" none_far slow
-# Arrays.  The model was made with linear, barracuda4-like and atlas10k3-like and, except for three,
-# other settings; nothing was changed for the last two drives.
 : >all
 input=in record=64
 for model in linear,array=raid0:{2,4} barracuda4-like,array=raid0:{2,4}; do
 	table array "$model" "${arrays[@]}"
 	cat array >>all
 done
-check "arrays: 24 of 32 settings are predicted within 15 %" most all 24
+check "arrays: 30 of 32 settings are predicted within 15 %" most all 30
 : >all
 for model in cheetah36es-like,array=raid0:2 ultrastar36lzx-like,array=raid0:4; do
 	table array "$model" "${arrays[@]}"
 	cat array >>all
 done
-check "arrays of other drives: 9 of 16" most all 9
+check "arrays of other drives: 14 of 16" most all 14
 : >all
 for model in atlas10k3-like,array=raid10:4 barracuda4-like,array=raid10:4; do
 	table array "$model" "${arrays[@]}"
 	cat array >>all
 done
-check "mirrored pairs: 12 of 16" most all 12
+check "mirrored pairs: 14 of 16" most all 14
 ended
