@@ -14,7 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/ring.h"
 #include "run/volume_spec.h"
+#include "sort/plan/policy.h"
 #include "sort/dryrun/impl.h"
 
 /* As of a sort (runs/store.c). */
@@ -50,6 +52,7 @@ static int open_space(struct sp__drysort *t)
 {
 	const struct sp_sort_plan *p = t->s->plan;
 	struct sp__spill_opts o = sp__env_spilling(&t->env);
+	uint64_t slots = p->run_bytes * p->run_buffers;
 
 	o.page_bytes = p->page_bytes;
 	o.recycle_level = p->recycle;
@@ -58,6 +61,12 @@ static int open_space(struct sp__drysort *t)
 	o.placement = p->placement;
 	o.runs = p->runs;
 	t->write_bytes = sp__plan_spill_bytes(t->s->opts, p->memory_bytes, p->page_bytes);
+	/* The memory that is left describes the runs (form/form.c). */
+	sp__budget_init(&t->env.budget, p->memory_bytes);
+	sp__budget_charge(&t->env.budget,
+			  (sp__policy_eager(p->policy) ? slots + p->merge_bytes
+						       : sp__max(slots, p->merge_bytes)) +
+				  t->write_bytes + SP__RING_BUFFERS * t->out.chunk_bytes);
 	t->write_mem = malloc(t->write_bytes);
 	t->runs = calloc(SP__STEPS_RUNS_MAX, sizeof(struct sp__run *));
 	return t->write_mem && t->runs ? sp__spill_open(&t->store, &o) : -ENOMEM;

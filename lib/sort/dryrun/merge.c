@@ -12,6 +12,7 @@
 #include <spindle/batch.h>
 #include "sort/dryrun/impl.h"
 #include "sort/plan/readplan.h"
+#include "sort/tree/merge.h"
 #include "spill/pool.h"
 
 /* The end of a page of a run. */
@@ -29,6 +30,7 @@ struct merging {
 	struct end *ends; /* in order */
 	struct sp__readplan *plan;
 	struct sp__pool *pool;
+	size_t charged;
 	double bytes;	 /* to be merged, those from memory included */
 	uint64_t limit;	 /* of the result, with --top */
 	uint64_t merged; /* so far */
@@ -104,6 +106,9 @@ static int open_pool(struct merging *m)
 			return -ENOMEM;
 	}
 	rc = sp__readplan_new(&m->plan, &o);
+	m->charged = sp__merge_memory(n) + sp__pool_memory(m->t->store, n, o.buffers) +
+		     sp__readplan_memory(&o);
+	sp__budget_charge(&m->t->env.budget, m->charged);
 	free(sequence);
 	if (rc < 0)
 		return rc;
@@ -204,6 +209,7 @@ static void close_merge(struct merging *m)
 {
 	sp__pool_close(m->pool);
 	sp__readplan_free(m->plan);
+	sp__budget_credit(&m->t->env.budget, m->charged);
 	for (unsigned i = 0; m->runs && i < m->step->n; i++)
 		sp__run_free(m->runs[i]);
 	free(m->runs);
@@ -218,9 +224,6 @@ int sp__drysort_merge(void *drysort, const struct sp__merge_step *step, uint64_t
 	struct merging m = { .t = t, .step = step };
 	int rc = sp__drysort_end_run(t);
 
-	if (!sp__readplan_needs_sequence(t->s->plan->readahead))
-		t->env.budget.limit_bytes =
-			(uint64_t)fmax(sp__sort_described_max(t->s, step->n), 0);
 	if (!rc)
 		rc = open_merge(&m);
 	if (!rc && !step->final)

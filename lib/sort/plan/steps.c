@@ -7,17 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"
-#include "base/ring.h"
-#include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sort/plan/policy.h"
-#include "sort/plan/readplan.h"
 #include "sort/plan/steps.h"
 #include "sort/records/runbuf.h"
 #include "sort/select/replace.h"
-#include "sort/tree/merge.h"
-#include "spill/pool.h"
-#include "spill/writer.h"
 
 /* Returns the bytes of the records that fill a run. */
 static double run_of(const struct sp__sort_sizes *s)
@@ -94,21 +88,6 @@ double sp__sort_batch_bytes(const struct sp__sort_sizes *s)
 	double memory = (double)sp__replace_batch_bytes(s->plan->run_bytes);
 
 	return fmax(memory / (1 + SP__ENTRY_COST / s->record_bytes), s->record_bytes);
-}
-
-double sp__sort_described_max(const struct sp__sort_sizes *s, unsigned n)
-{
-	const struct sp_sort_plan *p = s->plan;
-	const struct sp__spill store = { .opts.page_bytes = p->page_bytes };
-	const struct sp__readplan_opts reads = { .strategy = SP_READ_EQUAL, .runs = n };
-	double slots = (double)p->run_bytes * p->run_buffers, merging = (double)p->merge_bytes;
-	double used = sp__policy_eager(p->policy) ? slots + merging : fmax(slots, merging);
-
-	used += (double)(SP__WRITER_CHUNKS + SP__RING_BUFFERS) *
-		sp__buffers(p->memory_bytes).chunk_bytes;
-	used += (double)(sp__merge_memory(n) + sp__pool_memory(&store, n, p->merge_pages) +
-			 sp__readplan_memory(&reads));
-	return (double)p->memory_bytes - used;
 }
 
 /* State of following a policy. */

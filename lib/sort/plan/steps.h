@@ -26,8 +26,6 @@ struct sp__sort_sizes sp__sort_sizes(const struct sp_sort_opts *opts,
 				     const struct sp_sort_plan *plan);
 /* Returns the bytes of records of a batch of replacement selection. */
 double sp__sort_batch_bytes(const struct sp__sort_sizes *s);
-/* Returns the memory that buffers leave to describe runs while n of them are merged (step.c). */
-double sp__sort_described_max(const struct sp__sort_sizes *s, unsigned n);
 
 /* A merge that the policy has ordered. */
 struct sp__merge_step {
