@@ -3,14 +3,12 @@
 #ifndef SPINDLE_H
 #define SPINDLE_H
 
-#include <spindle/api.h>
 #include <spindle/batch.h>
 #include <spindle/bench.h>
 #include <spindle/benchset.h>
 #include <spindle/buffers.h>
 #include <spindle/call.h>
 #include <spindle/columns.h>
-#include <spindle/error.h>
 #include <spindle/fiojob.h>
 #include <spindle/flow.h>
 #include <spindle/gen.h>

@@ -30,7 +30,6 @@
 #define SPINDLE_BENCH_H
 
 #include <signal.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 

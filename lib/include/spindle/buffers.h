@@ -18,9 +18,7 @@
 #ifndef SPINDLE_BUFFERS_H
 #define SPINDLE_BUFFERS_H
 
-#include <spindle/api.h>
 #include <spindle/batch.h>
-#include <spindle/error.h>
 #include <spindle/sort.h>
 #include <spindle/split.h>
 

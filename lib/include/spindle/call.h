@@ -18,8 +18,6 @@
 #ifndef SPINDLE_CALL_H
 #define SPINDLE_CALL_H
 
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/join.h>
 #include <spindle/sort.h>
 #include <spindle/split.h>

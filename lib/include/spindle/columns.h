@@ -19,8 +19,6 @@
 #ifndef SPINDLE_COLUMNS_H
 #define SPINDLE_COLUMNS_H
 
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/packed.h>
 
 struct sp_columns {

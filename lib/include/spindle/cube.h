@@ -39,8 +39,6 @@
 #define SPINDLE_CUBE_H
 
 #include <stdio.h>
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/run.h>
 #include <spindle/enum.h>
 

@@ -32,9 +32,7 @@
 #ifndef SPINDLE_FIOJOB_H
 #define SPINDLE_FIOJOB_H
 
-#include <spindle/api.h>
 #include <spindle/bench.h>
-#include <spindle/error.h>
 
 struct sp_fiojob;
 

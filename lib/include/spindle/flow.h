@@ -20,9 +20,7 @@
 #ifndef SPINDLE_FLOW_H
 #define SPINDLE_FLOW_H
 
-#include <spindle/api.h>
 #include <spindle/batch.h>
-#include <spindle/error.h>
 #include <spindle/rec.h>
 #include <spindle/run.h>
 

@@ -11,7 +11,6 @@
 #ifndef SPINDLE_GEN_H
 #define SPINDLE_GEN_H
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 

@@ -33,7 +33,6 @@
 #define SPINDLE_GEOMETRY_H
 
 #include <stdio.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 struct sp_geometry;

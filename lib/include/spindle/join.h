@@ -24,9 +24,7 @@
 #ifndef SPINDLE_JOIN_H
 #define SPINDLE_JOIN_H
 
-#include <spindle/api.h>
 #include <spindle/batch.h>
-#include <spindle/error.h>
 #include <spindle/rec.h>
 #include <spindle/run.h>
 

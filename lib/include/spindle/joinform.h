@@ -19,9 +19,7 @@
 #ifndef SPINDLE_JOINFORM_H
 #define SPINDLE_JOINFORM_H
 
-#include <spindle/api.h>
 #include <spindle/columns.h>
-#include <spindle/error.h>
 #include <spindle/join.h>
 
 /* The key of one file. */

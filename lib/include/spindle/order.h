@@ -15,8 +15,6 @@
 #ifndef SPINDLE_ORDER_H
 #define SPINDLE_ORDER_H
 
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/rec.h>
 #include <spindle/enum.h>
 

@@ -24,7 +24,6 @@
 #define SPINDLE_OUTFILE_H
 
 #include <stdio.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 struct sp_outfile;

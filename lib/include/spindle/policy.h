@@ -37,9 +37,7 @@
 #ifndef SPINDLE_POLICY_H
 #define SPINDLE_POLICY_H
 
-#include <spindle/api.h>
 #include <spindle/bench.h>
-#include <spindle/error.h>
 #include <spindle/enum.h>
 
 enum sp_policy_load { SP_POLICY_SCAN, SP_POLICY_RANGE, SP_POLICY_UPDATE };

@@ -17,9 +17,7 @@
 #ifndef SPINDLE_PREFLIGHT_H
 #define SPINDLE_PREFLIGHT_H
 
-#include <spindle/api.h>
 #include <spindle/bench.h>
-#include <spindle/error.h>
 
 #define SP_PREFLIGHT_LAYERS_MAX 16
 #define SP_PREFLIGHT_REMARKS_MAX 32

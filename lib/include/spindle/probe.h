@@ -23,8 +23,6 @@
 #define SPINDLE_PROBE_H
 
 #include <signal.h>
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/geometry.h>
 #include <spindle/enum.h>
 

@@ -15,7 +15,6 @@
 #ifndef SPINDLE_REC_H
 #define SPINDLE_REC_H
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 

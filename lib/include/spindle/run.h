@@ -12,8 +12,6 @@
 #ifndef SPINDLE_RUN_H
 #define SPINDLE_RUN_H
 
-#include <spindle/api.h>
-#include <spindle/error.h>
 #include <spindle/geometry.h>
 #include <spindle/packed.h>
 #include <spindle/spill.h>

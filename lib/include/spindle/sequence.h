@@ -22,7 +22,6 @@
 #ifndef SPINDLE_SEQUENCE_H
 #define SPINDLE_SEQUENCE_H
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 

@@ -17,7 +17,6 @@
 #ifndef SPINDLE_VDRIVE_H
 #define SPINDLE_VDRIVE_H
 
-#include <spindle/api.h>
 #include <spindle/error.h>
 
 #define SP_VDRIVE_NEVER UINT64_MAX

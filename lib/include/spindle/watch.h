@@ -27,7 +27,6 @@
 #define SPINDLE_WATCH_H
 
 #include <signal.h>
-#include <spindle/api.h>
 #include <spindle/error.h>
 #include <spindle/enum.h>
 
