@@ -2,8 +2,8 @@
 /*
  * Requests outstanding on one queue, for several users in one thread.
  *
- * Each request names an owner that is notified when it is completed, so users need not know of
- * each other.  Requests that are added are submitted together, as one batch, by the next flush, collect
+ * Each request names an owner that is notified when it is completed, so users need not know of each
+ * other.  Requests that are added are submitted together, as one batch, by the next flush, collect
  * or wait.  All users wait with one waiter, and so in one call of the system.
  *
  * A user that finds its request outstanding calls sp__requests_later() and returns SP_LATER; when
@@ -35,9 +35,9 @@ SP_MUST_CHECK int sp__requests_open(struct sp__requests *r, const struct sp__que
 void sp__requests_close(struct sp__requests *r);
 
 /*
- * Adds a request, set as for sp__queue_submit(), and with its owner.  Its user allocates it, usually
- * within a buffer or a frame.  It belongs to the queue, with the bytes that it names, until the
- * owner is notified.  At most the depth of the queue may be added or outstanding.  Returns 0 or
+ * Adds a request, set as for sp__queue_submit(), and with its owner.  Its user allocates it,
+ * usually within a buffer or a frame.  It belongs to the queue, with the bytes that it names, until
+ * the owner is notified.  At most the depth of the queue may be added or outstanding.  Returns 0 or
  * -ENOMEM.
  */
 SP_MUST_CHECK int sp__requests_add(struct sp__requests *r, struct sp__request *request);
@@ -45,17 +45,17 @@ SP_MUST_CHECK int sp__requests_add(struct sp__requests *r, struct sp__request *r
 SP_MUST_CHECK int sp__requests_flush(struct sp__requests *r);
 /*
  * Submits what has been added, and notifies the owners of completed requests, which may add
- * requests; does not wait.  Returns 0, or the first error of the queue.  An error of a request is its
- * result.
+ * requests; does not wait.  Returns 0, or the first error of the queue.  An error of a request is
+ * its result.
  */
 SP_MUST_CHECK int sp__requests_collect(struct sp__requests *r);
 /* Registers the wait for the next completion; for a user that is about to return SP_LATER. */
 void sp__requests_later(struct sp__requests *r, struct sp__waits *waits);
 
 /*
- * Makes a request of this owner that reads bytes [offset, offset + bytes) of a volume, widened to its alignment, into
- * data, which has sp__request_capacity() bytes and the alignment of the volume.  Returns the
- * address in data where the byte at offset will be.
+ * Makes a request of this owner that reads bytes [offset, offset + bytes) of a volume, widened to
+ * its alignment, into data, which has sp__request_capacity() bytes and the alignment of the volume.
+ * Returns the address in data where the byte at offset will be.
  */
 char *sp__request_aim(struct sp__request *r, struct sp__io_owner *owner, struct sp__volume *v,
 		      uint64_t offset, size_t bytes, void *data);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An entry is sorted as a line that ends with a zero byte, as a whole, by its bytes:
+ * Encodes entries as lines that the sort compares as bytes.
+ *
+ * A line ends with a zero byte:
  *
  *	the key  1  the offset  the length  0
  *
- * In the key and in numbers the bytes 0, 1 and 2 are written as 2 and themselves plus one, which
- * keeps the order: the end of a key is less than whatever follows in a longer one.  A number is
- * its count of bytes, plus 3, and those bytes, highest first, so that numbers are in order too,
- * and entries with equal keys in that of the source.
+ * In the key and in numbers, a byte b of 0, 1 or 2 is written as 2, b + 1.  This keeps the order:
+ * the end of a key is less than any byte that follows in a longer key.  A number is its count of
+ * bytes, plus 3, and those bytes, the highest first.  So numbers are in order too, and entries with
+ * equal keys are in the order of the source.
  */
 #include "index/entrysort.h"
 
@@ -64,7 +66,7 @@ static uint8_t *put_number(uint8_t *to, uint64_t v)
 }
 
 int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
-		      const struct sp__keymatch *place)
+		      const struct sp__keymatch *match)
 {
 	uint8_t *entry = sp__sorter_space(&s->sorter, 2 * bytes + NUMBERS_BYTES), *end;
 
@@ -72,7 +74,7 @@ int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
 		return -ENOMEM;
 	end = escape(entry, key, bytes);
 	*end++ = KEY_END;
-	end = put_number(put_number(end, place->offset), place->bytes);
+	end = put_number(put_number(end, match->offset), match->bytes);
 	*end++ = 0;
 	return sp__sorter_add(&s->sorter, (size_t)(end - entry));
 }
@@ -82,7 +84,7 @@ int sp__entrysort_finish(struct sp__entrysort *s)
 	return sp__sorter_finish(&s->sorter);
 }
 
-/* The next byte of an entry, unescaped. */
+/* Returns the next byte of an entry, unescaped. */
 static uint8_t take_byte(const char **at)
 {
 	uint8_t b = (uint8_t) * (*at)++;
@@ -102,25 +104,25 @@ static uint64_t take_number(const char **at)
 
 static int take_key(struct sp__entrysort *s, const char **at)
 {
-	uint8_t piece[256];
+	uint8_t part[256];
 	size_t n = 0;
 	int rc = 0;
 
 	s->key.bytes = 0;
 	while (!rc && **at != KEY_END) {
-		piece[n++] = take_byte(at);
-		if (n == sizeof(piece)) {
-			rc = sp__bytes_append(&s->key, (char *)piece, n, NULL);
+		part[n++] = take_byte(at);
+		if (n == sizeof(part)) {
+			rc = sp__bytes_append(&s->key, (char *)part, n, NULL);
 			n = 0;
 		}
 	}
 	if (!rc && n)
-		rc = sp__bytes_append(&s->key, (char *)piece, n, NULL);
+		rc = sp__bytes_append(&s->key, (char *)part, n, NULL);
 	++*at;
 	return rc;
 }
 
-int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place)
+int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *match)
 {
 	const char *at;
 	int rc;
@@ -134,8 +136,8 @@ int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place)
 	rc = take_key(s, &at);
 	if (rc)
 		return rc;
-	place->offset = take_number(&at);
-	place->bytes = take_number(&at);
+	match->offset = take_number(&at);
+	match->bytes = take_number(&at);
 	at++;
 	s->batch.bytes -= (size_t)(at - s->batch.data);
 	s->batch.data = at;

@@ -2,7 +2,7 @@
 /*
  * Sorts entries of an index (key, offset, length) by key and offset, with the library's own sort.
  *
- * One thread uses it.
+ * Thread rule: one thread at a time.
  */
 #pragma once
 
@@ -11,19 +11,19 @@
 #include "sort/sort.h"
 
 struct sp__entrysort {
-	struct sp__sorter sorter; /* its run environment is that of the whole build */
+	struct sp__sorter sorter; /* its run environment serves the whole build */
 	struct sp_batch batch;	  /* sorted entries that have not been returned */
-	struct sp__bytes key;	  /* of the entry returned last */
+	struct sp__bytes key;	  /* key of the entry returned last */
 };
 
-/* run: of the sort and of the whole build. */
+/* run: the options of the whole build. */
 SP_MUST_CHECK int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 				     struct sp_errinfo *err);
-/* 0, or the error of the trace.  Accepts one all zero. */
+/* Returns 0, or the error of the trace.  Accepts a struct that is all zero. */
 int sp__entrysort_close(struct sp__entrysort *s);
 
 SP_MUST_CHECK int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
-				    const struct sp__keymatch *place);
+				    const struct sp__keymatch *match);
 SP_MUST_CHECK int sp__entrysort_finish(struct sp__entrysort *s);
-/* The next entry: SP_READY with the key in s->key; SP_END; an error. */
-SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *place);
+/* Returns the next entry, its key in s->key: SP_READY, SP_END or an error. */
+SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *match);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The public functions on an open index.  Lookups run ahead of the records that are fetched, and
- * those ahead of the sink; all reads are on one queue.
+ * Implements the public functions on an open index.
+ *
+ * Lookups run ahead of the fetch of records, which runs ahead of the sink; all reads are on one
+ * queue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,9 +30,9 @@ int sp_index_open(struct sp_index **index, const char *path, const struct sp_ind
 	ix->opts = *opts;
 	if (!ix->opts.depth)
 		ix->opts.depth = DEPTH;
-	rc = ix->opts.depth > DEPTH_MAX
-		     ? sp__errf(err, -EINVAL, "open", path, -1, "a depth is at most %d", DEPTH_MAX)
-		     : 0;
+	rc = ix->opts.depth > DEPTH_MAX ? sp__errf(err, -EINVAL, "open", path, -1,
+						   "depth must be at most %d", DEPTH_MAX)
+					: 0;
 	if (!rc) {
 		rc = sp__env_open(&ix->env, &ix->opts.run, err);
 		ix->env_open = true;
@@ -85,7 +87,7 @@ int sp_index_check(struct sp_index *ix, struct sp_index_stats *stats)
 	return rc ? rc : sp__index_accept(&ix->file);
 }
 
-/* One call of lookup or range. */
+/* A call of lookup or range. */
 struct query {
 	struct sp_index *ix;
 	struct sp__waits waits;
@@ -101,7 +103,7 @@ struct query {
 	sp_index_keys keys;
 	void *keys_arg;
 	bool keys_end;
-	bool counted; /* the key that was found last, among those found */
+	bool counted; /* the key found last is in st->found */
 };
 
 static int begin(struct query *q, bool records)
@@ -162,7 +164,7 @@ static int end(struct query *q, int rc)
 	return rc;
 }
 
-/* Runs a plan to its end: passes on what is found. */
+/* Passes all matches to the sink. */
 static int run(struct query *q)
 {
 	struct sp__keymatch m;
@@ -187,7 +189,7 @@ static int run(struct query *q)
 	return rc;
 }
 
-/* Puts keys while there is room. */
+/* Puts keys while the lookup has space. */
 static int put_keys(struct query *q)
 {
 	const char *key;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a caller of the public functions holds.
+ * Declares the handle of the public functions.
  */
 #pragma once
 

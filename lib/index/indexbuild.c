@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Builds an index: scans the source, sorts its entries, loads the tree, and writes the header last.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +16,13 @@
 #include "index/keyscan.h"
 #include "index/tree.h"
 
-#define RECORD_MAX (UINT64_C(1) << 30) /* that can be read in one piece */
+#define RECORD_MAX (UINT64_C(1) << 30) /* can be read with one request */
 
 struct build {
 	const struct sp_index_build_opts *opts;
 	const char *source, *path;
 	struct sp_errinfo *err;
-	struct sp__file_state source_state; /* before */
+	struct sp__file_state source_state; /* before the scan */
 	struct sp__index_head head;
 	struct sp__indexkey key;
 	struct sp__entrysort sort;
@@ -35,10 +38,10 @@ static struct sp__env *env_of(struct build *b)
 	return sp__sort_env(b->sort.sorter.sort);
 }
 
-/* The index may be neither the source nor another output, nor anything but a file. */
+/* Refuses an index that is the source, another output, or not a regular file. */
 static int check_files(struct build *b)
 {
-	const bool unnamed = strcmp(b->source, "-") == 0; /* standard input, as elsewhere */
+	const bool unnamed = strcmp(b->source, "-") == 0; /* standard input */
 	struct sp_output_set set = { 0 };
 	struct stat st;
 	int rc = sp_output_set_add(&set, b->path, "the index", false, b->err);
@@ -52,7 +55,7 @@ static int check_files(struct build *b)
 			      "an index must be a regular file");
 	if (!rc && (b->opts->run.decompress || b->opts->run.compress_output))
 		rc = sp__errf(b->err, SP_EUNSUP, "plan", b->source, -1,
-			      "an index has places of records, which a compressed file does not");
+			      "a compressed file has no record offsets to index");
 	if (rc)
 		return rc;
 	if (!unnamed && stat(b->source, &st))
@@ -74,8 +77,8 @@ static int make_head(struct build *b)
 
 	if (page < SP__NODE_MIN || page > SP__NODE_MAX || (page & (page - 1)))
 		return sp__errf(b->err, SP_EUNSUP, "build", b->path, -1,
-				"a page has a power of two of bytes from %d to %d", SP__NODE_MIN,
-				SP__NODE_MAX);
+				"page size must be a power of two from %d to %d bytes",
+				SP__NODE_MIN, SP__NODE_MAX);
 	if (strlen(key) >= sizeof(h->key))
 		return sp__err(b->err, -ENAMETOOLONG, "key", NULL, -1);
 	*h = (struct sp__index_head){ .page_bytes = page,
@@ -94,8 +97,8 @@ static int make_head(struct build *b)
 	return 0;
 }
 
-/* What page size would do for a key, or none. */
-static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch *place)
+/* Describes the page size that a key needs, if there is one. */
+static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch *match)
 {
 	uint32_t page = SP__NODE_MIN;
 	char cure[64] = "";
@@ -104,24 +107,24 @@ static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch
 		page *= 2;
 	if (bytes <= sp__node_key_max(page))
 		snprintf(cure, sizeof(cure), "; pages of %" PRIu32 " would do", page);
-	return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)place->offset,
+	return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)match->offset,
 			"the record at byte %" PRIu64 " has a key of %zu bytes, too long for "
 			"pages of %" PRIu32 "%s",
-			place->offset, bytes, b->head.page_bytes, cure);
+			match->offset, bytes, b->head.page_bytes, cure);
 }
 
-static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *place)
+static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *match)
 {
 	struct build *b = arg;
 	int rc;
 
 	if (bytes > sp__node_key_max(b->head.page_bytes))
-		return key_too_long(b, bytes, place);
-	if (place->bytes > RECORD_MAX)
-		return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)place->offset,
+		return key_too_long(b, bytes, match);
+	if (match->bytes > RECORD_MAX)
+		return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)match->offset,
 				"the record at byte %" PRIu64 " is longer than 1 GiB",
-				place->offset);
-	rc = sp__entrysort_put(&b->sort, key, bytes, place);
+				match->offset);
+	rc = sp__entrysort_put(&b->sort, key, bytes, match);
 	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
 }
 
@@ -158,10 +161,10 @@ static int read_source(struct build *b)
 	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
 }
 
-/* The tree, behind the place of the head. */
+/* Writes the tree after the space of the header. */
 static int write_tree(struct build *b)
 {
-	struct sp__keymatch place;
+	struct sp__keymatch match;
 	uint8_t *nothing = calloc(1, b->head.head_bytes);
 	int rc = nothing ? sp__wstream_put(b->stream, nothing, b->head.head_bytes) : -ENOMEM;
 
@@ -169,9 +172,9 @@ static int write_tree(struct build *b)
 	if (!rc)
 		rc = sp__tree_init(&b->tree, b->stream, b->head.page_bytes,
 				   b->head.head_bytes / b->head.page_bytes);
-	while (!rc && (rc = sp__entrysort_get(&b->sort, &place)) == SP_READY)
+	while (!rc && (rc = sp__entrysort_get(&b->sort, &match)) == SP_READY)
 		rc = sp__tree_put(&b->tree, (const uint8_t *)b->sort.key.data, b->sort.key.bytes,
-				  place.offset, place.bytes);
+				  match.offset, match.bytes);
 	if (!rc)
 		rc = sp__tree_finish(&b->tree);
 	if (!rc)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks an index against its source without reading either in another order than it lies: the
- * entries of the leaves and the keys and places of the records of the source are two sets, which
- * are the same if the sums of the checksums of their members are, and their numbers.
+ * Checks an index against its source; reads both in the order of their files.
  *
- * The pages come in the order in which the tree was written (tree.c).  An inner node is written
- * when there is one child too many, or at the end, so its children are the nodes of the level below
- * that have no parent yet, the last of them apart.  A list of those for each level is all that
- * must be remembered.
+ * The entries of the leaves, and the keys and locations of the records, are two sets.  They are
+ * equal if their sizes and the sums of the checksums of their members are equal.
+ *
+ * Pages are read in the order in which the tree was written (tree.c).  An inner node is written
+ * when it has one child too many, or at the end.  So its children are the nodes of the level below
+ * that have no parent yet, except the last one.  The check keeps a list of such nodes for each
+ * level.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,30 +23,30 @@
 
 struct orphan {
 	uint64_t page;
-	uint64_t separator; /* checksum of it, and whether it is repeated */
+	uint64_t separator; /* its checksum, plus 1 if it is repeated */
 };
 
 /* Nodes of one level that have no parent yet. */
 struct orphans {
 	struct orphan *list;
-	size_t n, room;
+	size_t n, capacity;
 };
 
 struct check {
 	struct sp__index *ix;
 	struct sp__waits waits;
 	struct orphans orphans[SP__NODE_LEVELS];
-	struct sp__bytes last, key; /* of leaves: the key before, this one */
+	struct sp__bytes last, key; /* of leaves: the previous key, this key */
 	uint64_t last_offset;
-	bool after_entry; /* last is one */
+	bool after_entry; /* last is set */
 	uint64_t last_leaf;
 	uint64_t entries, keys, sum; /* of the index */
 	uint64_t source_sum;
 };
 
-static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keymatch *place)
+static uint64_t checksum_of(const void *key, size_t bytes, const struct sp__keymatch *match)
 {
-	uint64_t parts[3] = { sp__checksum(key, bytes), place->offset, place->bytes };
+	uint64_t parts[3] = { sp__checksum(key, bytes), match->offset, match->bytes };
 
 	return sp__checksum(parts, sizeof(parts));
 }
@@ -60,7 +61,7 @@ static int no_memory(const struct check *c)
 	return sp__err(c->ix->env->err, -ENOMEM, "check", c->ix->path, -1);
 }
 
-/* The whole key of an entry, in c->key. */
+/* Sets c->key to the whole key of an entry. */
 static int take_key(struct check *c, const struct sp__node *n, const struct sp__nodeentry *e)
 {
 	if (sp__bytes_set(&c->key, (const char *)n->prefix, n->prefix_bytes, NULL) ||
@@ -74,7 +75,7 @@ static uint64_t separator_of(const struct sp__bytes *key, size_t bytes, bool rep
 	return sp__checksum(key->data, bytes) + repeated;
 }
 
-/* What separates the leaf that begins with c->key from the one before, as tree.c chooses it. */
+/* Returns the separator before the leaf that begins with c->key, as tree.c chooses it. */
 static uint64_t separator(const struct check *c, bool repeated)
 {
 	size_t n = 0;
@@ -89,7 +90,7 @@ static int check_leaf(struct check *c, const struct sp__node *n, uint64_t page, 
 	*first = separator_of(&c->key, 0, false);
 	for (unsigned i = 0; i < n->count; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);
-		struct sp__keymatch place = { e.a, e.b };
+		struct sp__keymatch match = { e.a, e.b };
 		struct sp__bytes swap = c->last;
 		int order, rc = take_key(c, n, &e);
 
@@ -102,7 +103,7 @@ static int check_leaf(struct check *c, const struct sp__node *n, uint64_t page, 
 			*first = separator(c, c->after_entry && !order);
 		c->keys += !c->after_entry || order;
 		c->entries++;
-		c->sum += checksum_of(c->key.data, c->key.bytes, &place);
+		c->sum += checksum_of(c->key.data, c->key.bytes, &match);
 		c->after_entry = true;
 		c->last_offset = e.a;
 		c->last = c->key;
@@ -112,13 +113,13 @@ static int check_leaf(struct check *c, const struct sp__node *n, uint64_t page, 
 	return 0;
 }
 
-/* The children are those that wait for it, and its keys what separates them. */
+/* Checks that its children are the nodes without a parent, and its keys their separators. */
 static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
 {
 	struct orphans *o = &c->orphans[n->level - 1];
 
 	if (o->n < n->count || o->n > n->count + 1)
-		return bad(c, page, "it has not the children that it should have");
+		return bad(c, page, "it does not have the expected children");
 	for (unsigned i = 0; i < n->count; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);
 		int rc = take_key(c, n, &e);
@@ -126,11 +127,11 @@ static int check_inner(struct check *c, const struct sp__node *n, uint64_t page)
 		if (rc)
 			return rc;
 		if (e.a != o->list[i].page || e.b > 1)
-			return bad(c, page, "it has not the children that it should have");
+			return bad(c, page, "it does not have the expected children");
 		if (o->list[i].separator != separator_of(&c->key, c->key.bytes, e.b))
 			return bad(c, page, "a key does not separate two of its children");
 	}
-	o->list[0] = o->list[n->count]; /* if there is one */
+	o->list[0] = o->list[n->count]; /* if there are more */
 	o->n -= n->count;
 	return 0;
 }
@@ -149,13 +150,13 @@ static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
 	}
 	if (rc)
 		return rc;
-	if (!SP__ARRAY_GROW(o->list, o->room, o->n + 2))
+	if (!SP__ARRAY_GROW(o->list, o->capacity, o->n + 2))
 		return no_memory(c);
 	o->list[o->n++] = (struct orphan){ page, first };
 	return 0;
 }
 
-/* After the last page: is the root what the head says, and is nothing beside it? */
+/* After the last page: checks that the root is as in the header, and the only node left. */
 static int check_root(const struct check *c)
 {
 	const struct sp__index_head *h = &c->ix->head;
@@ -169,7 +170,7 @@ static int check_root(const struct check *c)
 	}
 	return good ? 0
 		    : sp__errf(c->ix->env->err, SP_ECORRUPT, "check", c->ix->path, -1,
-			       "the tree is not what its head says");
+			       "the tree does not match the header");
 }
 
 static int read_pages(struct check *c, struct sp_index_stats *st)
@@ -193,11 +194,11 @@ static int read_pages(struct check *c, struct sp_index_stats *st)
 	return rc ? rc : check_root(c);
 }
 
-static int add_record(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *place)
+static int add_record(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *match)
 {
 	struct check *c = arg;
 
-	c->source_sum += checksum_of(key, bytes, place);
+	c->source_sum += checksum_of(key, bytes, match);
 	return 0;
 }
 
@@ -239,7 +240,7 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 		return changed(c);
 	if (scan.records != c->entries || c->source_sum != c->sum)
 		return sp__errf(c->ix->env->err, SP_ECORRUPT, "check", f->path, -1,
-				"its entries are not those of the records of %.150s", source);
+				"its entries do not match the records of %.150s", source);
 	return 0;
 }
 

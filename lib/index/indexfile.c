@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Opens an index: reads its header, finds its source, and makes volumes of both.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +16,7 @@
 #include "index/indexfile.h"
 #include "io/cached.h"
 
-/* The directory in which a file is once symbolic links are resolved; to be freed. */
+/* Returns the directory of a file after symbolic links are resolved; to be freed. */
 static char *directory_of(const char *path, int *rc)
 {
 	char *file = NULL, *named, *real;
@@ -29,7 +32,7 @@ static char *directory_of(const char *path, int *rc)
 	return real;
 }
 
-/* Bytes of two paths that name the same directories, from the root. */
+/* Returns the bytes of two absolute paths that name common directories. */
 static size_t common_directories(const char *a, const char *b)
 {
 	size_t n = 0, same = 0;
@@ -42,7 +45,7 @@ static size_t common_directories(const char *a, const char *b)
 	return same;
 }
 
-/* The path from a directory to a file, both from the root; false: it is too long. */
+/* Makes the path from a directory to a file, both absolute.  False: it is too long. */
 static bool relative_path(const char *from, const char *to, char relative[SP__INDEX_TEXT_MAX])
 {
 	size_t same = common_directories(from, to), n = 0;
@@ -110,7 +113,7 @@ static int read_head(struct sp__index *ix)
 		rc = sp__index_head_decode(&ix->head, data, (size_t)n, &reason);
 		if (!rc && (uint64_t)st.st_size != ix->head.end_page * ix->head.page_bytes) {
 			rc = SP_ECORRUPT;
-			reason = "is not as long as its head says";
+			reason = "does not have the length that its header gives";
 		}
 	}
 	free(data);
@@ -118,7 +121,7 @@ static int read_head(struct sp__index *ix)
 		  : 0;
 }
 
-/* A volume on a file, direct if that is asked for and there is such a thing. */
+/* Opens a volume on a file, direct if that is requested and possible. */
 static int make_volume(struct sp__index *ix, struct sp__volume **v, int fd, const char *name)
 {
 	const struct sp__rstream_opts reading = sp__env_reading(ix->env);
@@ -151,7 +154,7 @@ void sp__index_bypass(struct sp__index *ix)
 	bypass_cache(&ix->records);
 }
 
-/* The path of the source: from the directory of the index, then without what need not be in it. */
+/* Sets the path of the source, relative to the directory of the index, then resolved. */
 static int find_source(struct sp__index *ix)
 {
 	char *index = realpath(ix->path, NULL), *real;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An open index: its head, its key, its file and that of its source.
+ * Declares an open index: its header, its key, its file and the file of its source.
  *
- * Thread rule: immutable once open, except the offsets of the descriptors: any number of lookups,
+ * Thread rule: immutable while open, except the offsets of the descriptors: any number of lookups,
  * but only one node stream at a time.
  */
 #pragma once
@@ -16,46 +16,46 @@ struct sp__index {
 	struct sp__index_head head;
 	struct sp__indexkey key;
 	struct sp__env *env;		/* borrowed */
-	int fd, source_fd;		/* buffered; the offset is that of whoever reads in order */
+	int fd, source_fd;		/* buffered; a sequential reader owns the offset */
 	struct sp__volume *nodes;	/* the index */
 	struct sp__volume *records;	/* the source */
-	char *path, *source;		/* the source's: as it can be opened from here */
-	bool any_source;		/* open whatever the source is now */
-	bool moved;			/* only the nanoseconds of its time are lost */
-	struct sp__file_state compared; /* the source when it was compared last */
+	char *path, *source;		/* of the source: as it can be opened from here */
+	bool any_source;		/* open even if the source has changed */
+	bool moved;			/* only the nanoseconds of the time differ */
+	struct sp__file_state compared; /* state of the source at the last comparison */
 	int missing;			/* 0; or -errno: the source cannot be opened */
-	char stale[128];		/* what differs; empty: the source is as it was */
+	char stale[128];		/* the difference; empty: the source has not changed */
 };
 
 /*
- * Opens an index and its source, and compares that with what the head says of it.  On a simulated
- * device on which inputs lie (files=in) both are laid there.  -ESTALE: the source has changed;
- * SP_EFORMAT, SP_ECORRUPT, SP_EUNSUP (another locale); what open(2) says.  After an error it
- * must be closed, too.
+ * Opens an index and its source, and compares the source with the header.  If a simulated device
+ * holds inputs (files=in), both are placed on it.  Returns 0; -ESTALE: the source has changed;
+ * SP_EFORMAT; SP_ECORRUPT; SP_EUNSUP: another locale; or an error of open(2).  To be closed after
+ * an error too.
  */
 SP_MUST_CHECK int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env);
-/* any_source: opens it even if the source has changed or is missing; then ix->stale says so. */
+/* any_source: opens it even if the source has changed or is missing; then ix->stale is set. */
 SP_MUST_CHECK int sp__index_open_any(struct sp__index *ix, const char *path, struct sp__env *env,
 				     bool any_source);
-void sp__index_close(struct sp__index *ix); /* accepts one all zero */
+void sp__index_close(struct sp__index *ix); /* accepts a struct that is all zero */
 /*
- * For random reads of both files: from now on each is read past the page cache, if it can be and
- * is not largely there.
+ * Makes later reads of both files bypass the page cache, for random reads, if a file allows it and
+ * is not mostly in the cache.
  */
 void sp__index_bypass(struct sp__index *ix);
 
-/* The error of a page that cannot be used: why, or, if that is NULL, code. */
+/* Records the error of a page that cannot be used: reason or, if that is NULL, code. */
 int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason);
 
-/* indexsource.c: opens the source, and compares it; at ix->source. */
+/* indexsource.c: opens the source at ix->source and compares it. */
 SP_MUST_CHECK int sp__index_open_source(struct sp__index *ix);
-/* After a comparison without a fault: records the time of a source that was moved; or -ESTALE. */
+/* After a comparison without a difference: records the time of a moved source; or -ESTALE. */
 SP_MUST_CHECK int sp__index_accept(struct sp__index *ix);
-/* Decides about a source that was moved. */
+/* Compares a moved source in full, and accepts or refuses it. */
 SP_MUST_CHECK int sp__index_settle(struct sp__index *ix);
-/* -ESTALE, with what differs. */
+/* Records and returns -ESTALE, with the difference. */
 int sp__index_stale_err(const struct sp__index *ix);
 
-/* The path of the source from the directory of the index; both must exist, or their directories. */
+/* Makes the path of the source relative to the directory of the index; directories must exist. */
 SP_MUST_CHECK int sp__index_relative(const char *index, const char *source,
 				     char relative[SP__INDEX_TEXT_MAX], struct sp_errinfo *err);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Parses the key of an index; converts records and texts into normalised bytes.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
 #include "index/indexkey.h"
 
-#define NUMBER_TEXT_MAX 400 /* of a number, the longest f64 in decimal included */
+#define NUMBER_TEXT_MAX 400 /* length of a number; the longest f64 in decimal fits */
 
 static int parse(struct sp_key *key, const char *spec, const struct sp_recfmt *format,
 		 struct sp_errinfo *err)
@@ -91,7 +94,7 @@ static bool hex_digits(const char *text, size_t bytes, char *out)
 	return true;
 }
 
-/* An integer or a float as the bits that a record has; false: it is none, or out of range. */
+/* Converts a text to the bits of an integer or float.  False: not a number, or out of range. */
 static bool number_bits(const struct sp_key *k, const char *text, uint64_t *bits)
 {
 	unsigned unused = 64 - 8 * (unsigned)k->length;
@@ -113,16 +116,16 @@ static bool number_bits(const struct sp_key *k, const char *text, uint64_t *bits
 		return end > text && !*end;
 	}
 	if (k->type == SP_KEY_INT) {
-		int64_t v = strtoll(text, &end, 10), most = INT64_MAX >> unused;
+		int64_t v = strtoll(text, &end, 10), max = INT64_MAX >> unused;
 
 		*bits = (uint64_t)v;
-		return !*end && !errno && v <= most && v >= -most - 1;
+		return !*end && !errno && v <= max && v >= -max - 1;
 	}
 	*bits = strtoull(text, &end, 10);
 	return !*end && !errno && *text != '-' && (!unused || !(*bits >> (64 - unused)));
 }
 
-/* The field of a fixed-length record that has this value. */
+/* Makes the field of a fixed-length record that has this value. */
 static bool field_of_text(const struct sp_key *k, const char *text, size_t bytes, char *field)
 {
 	char copy[NUMBER_TEXT_MAX];

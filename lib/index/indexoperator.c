@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of a range as an operator of a plan.  A batch has what has arrived, so that it comes
- * as early as it can.
+ * Makes an operator of a plan from the records of a range.
+ *
+ * A batch has the records that have arrived, so it is returned as early as possible.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "index/matched.h"
 
 #define DEPTH 128
-/* Enough that the call of an operator is little beside its records. */
+/* Large enough that the call of an operator costs little compared with its records. */
 #define BATCH_BYTES ((size_t)32 << 10)
 
 struct range {
@@ -22,7 +23,7 @@ struct range {
 	struct sp__leafscan *leaves;
 	struct sp__matched matched;
 	struct sp__bytes batch;
-	int status; /* that ended the batch; SP_READY: it was full */
+	int status; /* of the end of the batch; SP_READY: the batch was full */
 };
 
 static int find(void *arg, const struct sp__keymatch **matches, size_t *n)

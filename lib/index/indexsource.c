@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares the source of an index with what the index says of it.
+ * Compares the source of an index with its header.
  *
- * States: as it was; changed (another size or time, or no regular file); moved: tar, zip and cp can
- * lose the nanoseconds of its time, so the size is the same, and the time is the second that was
- * recorded, without nanoseconds.  If it was moved, the full comparison of `check` decides, once:
- * then the index gets the new time, if it can be written.
+ * States: unchanged; changed (another size or time, or not a regular file); moved: tar, zip and cp
+ * can lose the nanoseconds of its time, so the size is the same, and the time is the recorded
+ * second without nanoseconds.  If the source was moved, the full comparison of `check` decides,
+ * once.  The index then gets the new time, if it can be written.
  *
- * Rejected: to trust size and second, since a source can change within a second; to write the
- * whole index, since the new time and the checksum of the head lie in its first 512 bytes, which a
+ * Rejected: trusting size and second, since a source can change within a second; writing the whole
+ * index, since the new time and the checksum of the header are in its first 512 bytes, which a
  * device writes as a whole.
  */
 #include <fcntl.h>
@@ -78,7 +78,7 @@ int sp__index_open_source(struct sp__index *ix)
 {
 	struct stat st;
 
-	/* Not open yet, because a pipe in its place would wait there. */
+	/* Not opened yet: opening a pipe of that name would wait. */
 	if (stat(ix->source, &st) < 0)
 		return no_source(ix);
 	compare(ix, &st);
@@ -91,7 +91,7 @@ int sp__index_open_source(struct sp__index *ix)
 	return *ix->stale && !ix->moved && !ix->any_source ? sp__index_stale_err(ix) : 0;
 }
 
-/* Writes the time compared into the head of the index; false: the index cannot be written. */
+/* Writes the compared time into the header.  False: the index cannot be written. */
 static bool record_time(struct sp__index *ix)
 {
 	struct sp__index_head h = ix->head;
@@ -115,7 +115,7 @@ static bool record_time(struct sp__index *ix)
 	return done;
 }
 
-/* Whether the source is still the one that was compared: it can change while it is read. */
+/* True if the source is still the compared one; it can change while it is read. */
 static bool still_moved(struct sp__index *ix)
 {
 	const struct sp__file_state before = ix->compared;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Scans a source record by record; checksums its bytes as they come.
+ */
 #include <stdio.h>
 #include "base/err.h"
 #include "base/hash.h"
@@ -19,7 +22,7 @@ static int no_memory(const struct state *s)
 	return sp__err(s->k->scan.err, -ENOMEM, "read", s->k->scan.inputs[0], -1);
 }
 
-/* A terminator that the last record was given is not in the file. */
+/* The scan can add a terminator to the last record; the file does not have it. */
 static void add_bytes(struct state *s, const char *data, size_t bytes)
 {
 	uint64_t left = s->k->source_bytes - sp__min(s->offset, s->k->source_bytes);
@@ -35,13 +38,13 @@ static int take_records(struct state *s, const struct sp_batch *batch)
 
 	add_bytes(s, batch->data, batch->bytes);
 	for (; !rc && at < end; at = next) {
-		struct sp__keymatch place = { .offset = s->offset };
+		struct sp__keymatch match = { .offset = s->offset };
 
 		next = sp__rec_end(f, at, (size_t)(end - at));
-		place.bytes = (size_t)(next - at) - sp__rec_term(f);
-		if (sp__indexkey_of_record(s->k->key, at, place.bytes, &s->key))
+		match.bytes = (size_t)(next - at) - sp__rec_term(f);
+		if (sp__indexkey_of_record(s->k->key, at, match.bytes, &s->key))
 			return no_memory(s);
-		rc = s->k->each(s->k->arg, s->key.data, s->key.bytes, &place);
+		rc = s->k->each(s->k->arg, s->key.data, s->key.bytes, &match);
 		s->offset += (uint64_t)(next - at);
 		s->k->records++;
 	}

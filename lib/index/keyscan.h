@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads all of a source: the key and the place of each record, and the checksum of the file.
+ * Reads a whole source: the key and the location of each record, and the checksum of the file.
  */
 #pragma once
 
@@ -8,18 +8,18 @@
 #include "index/indexkey.h"
 #include "index/lookup.h"
 
-/* Takes a record's key; not 0: stop with this code. */
+/* Called for each record; a code other than 0 ends the scan with that code. */
 typedef int sp__keyscan_fn(void *arg, const uint8_t *key, size_t key_bytes,
-			   const struct sp__keymatch *place);
+			   const struct sp__keymatch *match);
 
 struct sp__keyscan {
-	struct sp__scan_opts scan; /* of one input; waits: own */
+	struct sp__scan_opts scan; /* one input; waits is set by the scan */
 	const struct sp__indexkey *key;
-	uint64_t source_bytes; /* its size */
+	uint64_t source_bytes; /* size of the source */
 	sp__keyscan_fn *each;
 	void *arg;
 
-	uint64_t checksum; /* the results */
+	uint64_t checksum; /* this and the following are results */
 	uint64_t records, read_bytes;
 	struct sp__io_counters io;
 	char engine[32];

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Finds the first leaf of a range by a lookup, then takes matches from a stream of nodes.
+ */
 #include <stdlib.h>
 #include "base/err.h"
 #include "index/leafscan.h"
@@ -7,19 +10,19 @@
 struct sp__leafscan {
 	struct sp__leafscan_opts opts;
 	struct sp__lookup *lookup; /* NULL: the first leaf is known */
-	uint64_t first;		   /* it */
+	uint64_t first;		   /* first leaf, then known */
 	struct sp__nodestream stream;
-	bool begun; /* entries before lo are behind */
+	bool begun; /* entries before lo have been skipped */
 	struct sp__keymatch *matches;
 	size_t charged;
-	int status; /* SP_READY until the end or an error, which stay */
+	int status; /* SP_READY, then the end or an error, which is kept */
 };
 
 int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts *opts)
 {
 	const struct sp__index *ix = opts->index;
 	struct sp__leafscan *s = calloc(1, sizeof(*s));
-	/* The way down needs one node at a time. */
+	/* Descending needs one node at a time. */
 	struct sp__lookup_opts lo = {
 		.index = ix, .reads = opts->reads, .waits = opts->waits, .max = 1
 	};
@@ -72,7 +75,7 @@ static int descend(struct sp__leafscan *s)
 	return SP_READY;
 }
 
-/* Takes what of a leaf is in the range, and sees where that ends. */
+/* Takes the entries of a leaf that are in the range; detects the end of the range. */
 static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 {
 	const struct sp__leafscan_opts *o = &s->opts;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lookup has one frame pinned at any time, so as many frames as lookups are enough:
+ * Implements lookups.
  *
- *	WAITING  the frame is being read; the lookup is in its list of those who wait
- *	READY    the frame is the leaf that has entries with the key, or has none
- *	PINNED     returned by get; the next get lets it go, or on to the next leaf
+ * A lookup has one frame pinned at any time, so as many frames as lookups suffice.  States:
  *
- * Equal keys continue in the next leaf.  Leaves are in the order of their keys; pages between
- * them that are inner nodes are passed over.
+ *	WAITING  the frame is being read; the lookup is in the frame's list
+ *	READY    the frame is the leaf where entries with the key are or would be
+ *	PINNED   returned by get; the next get frees the slot, or continues to the next leaf
+ *
+ * Equal keys continue in the next leaf.  Leaves are stored in the order of their keys; inner nodes
+ * between them are skipped.
  */
 #include <stdlib.h>
 #include <sys/queue.h>
@@ -25,13 +27,13 @@ struct slot {
 	struct sp__bytes key;
 	uint64_t tag, page;
 	struct sp__nodeframe *frame;
-	unsigned level;		/* that the page must have ... */
-	bool along;		/* ... unless it is passed over: looking for the next leaf */
-	bool more;		/* equal keys may continue in it */
+	unsigned level;		/* required level of the page, */
+	bool along;		/* ... unless inner nodes are skipped on the way to the next leaf */
+	bool more;		/* equal keys can continue in the next leaf */
 	unsigned first, end;	/* entries of the leaf */
-	struct slot *next;	/* free, or waiting for the same frame */
-	TAILQ_ENTRY(slot) link; /* among the ready ones */
-	STAILQ_ENTRY(slot) put; /* ordered: among all that have been put */
+	struct slot *next;	/* in the list of free slots, or of the same frame */
+	TAILQ_ENTRY(slot) link; /* in the list of ready lookups */
+	STAILQ_ENTRY(slot) put; /* if ordered: in the list of all puts */
 };
 
 struct sp__lookup {
@@ -40,7 +42,7 @@ struct sp__lookup {
 	struct slot *slots, *free, *pinned;
 	TAILQ_HEAD(, slot) ready;
 	STAILQ_HEAD(, slot) puts;
-	struct sp__keymatch *matches; /* of the page that is pinned */
+	struct sp__keymatch *matches; /* of the pinned page */
 	unsigned max, outstanding;
 	size_t charged;
 	int error;
@@ -53,11 +55,11 @@ static const struct sp__index_head *head_of(const struct sp__lookup *l)
 
 static int wrong_level(const struct sp__lookup *l, uint64_t page)
 {
-	return sp__index_page_err(l->opts.index, 0, page, "it is not of the level it should be");
+	return sp__index_page_err(l->opts.index, 0, page, "it is at the wrong level");
 }
 
-/* Looks at the leaf. */
-static void look(struct sp__lookup *l, struct slot *s)
+/* Searches the leaf that has been reached. */
+static void search_leaf(struct sp__lookup *l, struct slot *s)
 {
 	const struct sp__node *n = &s->frame->node;
 	const uint8_t *key = (const uint8_t *)s->key.data;
@@ -69,7 +71,7 @@ static void look(struct sp__lookup *l, struct slot *s)
 	TAILQ_INSERT_TAIL(&l->ready, s, link);
 }
 
-/* The page to go to from this one, which has arrived; 0: it is the leaf. */
+/* Sets the page to read after this one; 0: this is the leaf. */
 static int step(struct sp__lookup *l, struct slot *s, uint64_t *next)
 {
 	const struct sp__index_head *h = head_of(l);
@@ -88,10 +90,10 @@ static int step(struct sp__lookup *l, struct slot *s, uint64_t *next)
 	*next = sp__node_child(n, (const uint8_t *)s->key.data, s->key.bytes);
 	if (*next >= h->head_bytes / h->page_bytes && *next < s->page)
 		return 0;
-	return sp__index_page_err(l->opts.index, 0, s->page, "a child is where none can be");
+	return sp__index_page_err(l->opts.index, 0, s->page, "the page of a child is out of range");
 }
 
-/* Walks on as far as nodes are in memory; the frame of the page is pinned and has been read. */
+/* Descends through nodes in memory; the frame of the current page is pinned and read. */
 static int walk(struct sp__lookup *l, struct slot *s)
 {
 	uint64_t next;
@@ -106,7 +108,7 @@ static int walk(struct sp__lookup *l, struct slot *s)
 		if (rc)
 			return rc;
 		if (!next) {
-			look(l, s);
+			search_leaf(l, s);
 			return 0;
 		}
 		sp__nodecache_unpin(&l->cache, s->frame);
@@ -122,8 +124,8 @@ static int walk(struct sp__lookup *l, struct slot *s)
 	return rc == SP_LATER ? 0 : rc;
 }
 
-/* Begins at a page. */
-static int go(struct sp__lookup *l, struct slot *s, uint64_t page)
+/* Begins to descend at a page. */
+static int descend(struct sp__lookup *l, struct slot *s, uint64_t page)
 {
 	int rc;
 
@@ -228,10 +230,10 @@ int sp__lookup_put(struct sp__lookup *l, const void *key, size_t bytes, uint64_t
 	s->level = head_of(l)->levels - 1;
 	if (l->opts.ordered)
 		STAILQ_INSERT_TAIL(&l->puts, s, put);
-	return l->error = go(l, s, head_of(l)->root);
+	return l->error = descend(l, s, head_of(l)->root);
 }
 
-/* What the last get returned is no longer used. */
+/* Releases the result of the last get. */
 static int release(struct sp__lookup *l)
 {
 	struct slot *s = l->pinned;
@@ -242,7 +244,7 @@ static int release(struct sp__lookup *l)
 	sp__nodecache_unpin(&l->cache, s->frame);
 	if (s->more) {
 		s->along = true;
-		return go(l, s, s->page + 1);
+		return descend(l, s, s->page + 1);
 	}
 	if (l->opts.ordered)
 		STAILQ_REMOVE_HEAD(&l->puts, put);
@@ -252,7 +254,7 @@ static int release(struct sp__lookup *l)
 	return 0;
 }
 
-/* Takes the lookup that is to be returned from the list of those that can be. */
+/* Takes the next lookup to return from the list of ready lookups. */
 static struct slot *take_ready(struct sp__lookup *l)
 {
 	struct slot *s = l->opts.ordered ? STAILQ_FIRST(&l->puts) : TAILQ_FIRST(&l->ready);
@@ -263,7 +265,7 @@ static struct slot *take_ready(struct sp__lookup *l)
 	return s;
 }
 
-static void lend(struct sp__lookup *l, struct slot *s, struct sp__found *found)
+static void pin_matches(struct sp__lookup *l, struct slot *s, struct sp__found *found)
 {
 	size_t n = s->end - s->first;
 
@@ -296,7 +298,7 @@ int sp__lookup_get(struct sp__lookup *l, struct sp__found *found)
 	if (l->error)
 		return l->error;
 	if (s) {
-		lend(l, s, found);
+		pin_matches(l, s, found);
 		return SP_READY;
 	}
 	if (!l->outstanding)

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of a node, little-endian:
+ * Encodes and decodes nodes.
+ *
+ * Format of a page, little-endian:
  *
  *	0   8  checksum of the rest
  *	8   8  number of the page
  *	16  2  level; 0: leaf
- *	18  2  entries: n
+ *	18  2  number of entries: n
  *	20  2  length of the prefix
  *	22  2  0
- *	24  2n where each entry begins
+ *	24  2n offset of each entry
  *	    .. the prefix
  *	    .. entries: length of the rest of the key, that rest, two numbers
  *	    .. 0
  *
- * Lengths and numbers of entries have 7 bits in a byte, the lowest first; bit 7: more follow.
+ * Lengths and numbers of entries have 7 bits per byte, the lowest first; bit 7: more bytes follow.
  *
- * All keys share the prefix, so that an entry can be found by bisection without those before it.
- * (Compression against the key before is closer, but has to be read from the beginning.)  While a
- * node is filled the prefix only becomes shorter; the entries are then written again.  They grow by
- * what the prefix loses, so whether they still fit is known before.
+ * All keys share the prefix, so bisection finds an entry without reading the entries before it.
+ * While a node is filled, its prefix can only become shorter; the entries are then written again.
+ * They grow by the bytes that the prefix loses, so it is known beforehand whether they still fit.
+ *
+ * Rejected: compression against the previous key.  It saves more bytes, but a search must decode a
+ * node from its first entry.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -81,7 +85,7 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *v)
 	}
 }
 
-/* Passes over a number where nothing is known of the bytes; NULL: this is none. */
+/* Skips a number in unchecked bytes.  Returns NULL if none ends there. */
 static const uint8_t *check_number(const uint8_t *at, const uint8_t *end)
 {
 	for (const uint8_t *p = at; p < end && p < at + NUMBER_MAX; p++)
@@ -91,8 +95,8 @@ static const uint8_t *check_number(const uint8_t *at, const uint8_t *end)
 }
 
 /*
- * The same for two numbers, of an offset and a length mostly: their ends are among the bytes of one
- * word, without a branch for each byte, which no processor foresees.
+ * Skips two numbers in unchecked bytes.  An offset and a length mostly end within one word, so they
+ * are found without a branch per byte, which processors cannot predict.
  */
 static const uint8_t *check_two(const uint8_t *at, const uint8_t *end)
 {
@@ -136,10 +140,10 @@ const char *sp__node_open(struct sp__node *n, const uint8_t *data, uint32_t page
 	n->prefix = data + HEAD_BYTES + 2 * (size_t)n->count;
 	if (n->level >= SP__NODE_LEVELS || (n->level && !n->count) ||
 	    HEAD_BYTES + 2 * (size_t)n->count + n->prefix_bytes > page_bytes)
-		return "its head is wrong";
+		return "its header is wrong";
 	at = n->prefix + n->prefix_bytes;
 	for (unsigned i = 0; i < n->count; i++) {
-		/* Not at: so the processor does not wait for the end of the one before. */
+		/* Not `at`: the processor need not wait for the end of the previous entry. */
 		const uint8_t *entry = data + get_16(data + HEAD_BYTES + 2 * (size_t)i);
 
 		apart |= entry != at;
@@ -155,7 +159,7 @@ const char *sp__node_open(struct sp__node *n, const uint8_t *data, uint32_t page
 	return NULL;
 }
 
-/* Of entry i the key alone. */
+/* Returns entry i with its key only. */
 static const uint8_t *entry_key(const struct sp__node *n, unsigned i, size_t *bytes)
 {
 	uint64_t rest;
@@ -175,7 +179,7 @@ struct sp__nodeentry sp__node_entry(const struct sp__node *n, unsigned i)
 	return e;
 }
 
-/* The order of the prefix and as much of the key; 0: the key begins with it. */
+/* Compares the prefix with as many bytes of the key; 0: the key begins with the prefix. */
 static int compare_prefix(const struct sp__node *n, const uint8_t *key, size_t bytes)
 {
 	size_t common = sp__min(bytes, n->prefix_bytes);
@@ -211,7 +215,7 @@ uint64_t sp__node_child(const struct sp__node *n, const uint8_t *key, size_t byt
 {
 	unsigned i = sp__node_below(n, key, bytes, true);
 
-	/* Entries with this very key, repeated from the child before. */
+	/* Entries with the same key, repeated from the previous child. */
 	while (i > 1 && sp__node_entry(n, i - 1).b && !sp__node_compare(n, i - 1, key, bytes))
 		i--;
 	return sp__node_entry(n, i ? i - 1 : 0).a;
@@ -237,8 +241,8 @@ void sp__nodefill_free(struct sp__nodefill *f)
 	*f = (struct sp__nodefill){ 0 };
 }
 
-/* The entries begin to contain the last bytes of the prefix, in spare memory. */
-static bool shorten(struct sp__nodefill *f, size_t prefix_bytes, size_t room)
+/* Moves the last bytes of the prefix into the entries, in spare memory. */
+static bool shorten(struct sp__nodefill *f, size_t prefix_bytes, size_t capacity)
 {
 	size_t more = f->prefix_bytes - prefix_bytes, grown = 0;
 	uint8_t *to = f->spare, *old = f->entries;
@@ -249,7 +253,7 @@ static bool shorten(struct sp__nodefill *f, size_t prefix_bytes, size_t room)
 		(void)get_number(f->entries + f->slots[i], &rest);
 		grown += more + number_bytes(rest + more) - number_bytes(rest);
 	}
-	if (f->entries_bytes + grown > room)
+	if (f->entries_bytes + grown > capacity)
 		return false;
 	for (unsigned i = 0; i < f->count; i++) {
 		const uint8_t *end = old + (i + 1 < f->count ? f->slots[i + 1] : f->entries_bytes);
@@ -272,10 +276,10 @@ static bool shorten(struct sp__nodefill *f, size_t prefix_bytes, size_t room)
 bool sp__nodefill_add(struct sp__nodefill *f, const uint8_t *key, size_t bytes, uint64_t a,
 		      uint64_t b)
 {
-	size_t common = 0, most = f->count ? sp__min(f->prefix_bytes, bytes) : bytes, own, fixed;
+	size_t common = 0, max = f->count ? sp__min(f->prefix_bytes, bytes) : bytes, own, fixed;
 	uint8_t *to;
 
-	while (common < most && (!f->count || f->prefix[common] == key[common]))
+	while (common < max && (!f->count || f->prefix[common] == key[common]))
 		common++;
 	own = number_bytes(bytes - common) + bytes - common + number_bytes(a) + number_bytes(b);
 	fixed = HEAD_BYTES + 2 * ((size_t)f->count + 1) + common + own;

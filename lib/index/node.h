@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A node: one page of an index, either a leaf or an inner node.
+ * Reads and fills nodes: pages of an index that are leaves or inner nodes.
  *
- * Its entries are in the order of their keys.  An entry has two numbers: in a leaf, the offset
- * and the length of a record; in an inner node, the page of a child and whether the child before
- * it ends with the same key.  The key of an inner entry separates its child from the one before
- * it: greater than the last key of that one unless it is repeated, and at most the first key of
- * its own.  Format: spindle-index(5).
+ * The entries of a node are in the order of their keys.  An entry has two numbers.  In a leaf they
+ * are the offset and the length of a record.  In an inner node they are the page of a child, and
+ * whether the previous child ends with the same key.  The key of an inner entry separates its child
+ * from the previous one.  It is greater than the last key of the previous child, unless it is
+ * repeated, and at most the first key of its own child.  Format: spindle-index(5).
  */
 #pragma once
 
@@ -16,24 +16,24 @@
 #define SP__NODE_MAX 65536
 #define SP__NODE_LEVELS 32
 
-/* The longest key: four entries fit, whatever their numbers are. */
+/* Returns the length of the longest key: four entries fit, whatever their numbers are. */
 static inline size_t sp__node_key_max(uint32_t page_bytes)
 {
 	return page_bytes / 4 - 32;
 }
 
-/* An entry takes two bytes for its place, and a byte at least for each of its three numbers. */
+/* Returns the maximum number of entries: each takes two bytes for its offset and three more. */
 static inline size_t sp__node_entries_max(uint32_t page_bytes)
 {
 	return page_bytes / 5;
 }
 
-/* A node in memory that is somebody else's. */
+/* A node in borrowed memory. */
 struct sp__node {
 	const uint8_t *data;
 	unsigned level; /* 0: leaf */
 	unsigned count;
-	const uint8_t *prefix; /* that all keys begin with */
+	const uint8_t *prefix; /* of all keys */
 	size_t prefix_bytes;
 };
 
@@ -43,31 +43,31 @@ struct sp__nodeentry {
 	uint64_t a, b; /* leaf: offset, length; inner: child, repeated */
 };
 
-/* Checks all of a page.  NULL, or what is wrong with it. */
+/* Checks a whole page.  Returns NULL, or the reason why it is not this node. */
 const char *sp__node_open(struct sp__node *n, const uint8_t *data, uint32_t page_bytes,
 			  uint64_t number);
 struct sp__nodeentry sp__node_entry(const struct sp__node *n, unsigned i);
-/* The order of entry i's key and this one. */
+/* Compares the key of entry i with this key, like memcmp(). */
 int sp__node_compare(const struct sp__node *n, unsigned i, const uint8_t *key, size_t bytes);
-/* Leaf: the number of entries whose keys are smaller; with equal, smaller or equal. */
+/* Returns the number of entries of a leaf whose keys are smaller or, with equal, not greater. */
 unsigned sp__node_below(const struct sp__node *n, const uint8_t *key, size_t bytes, bool equal);
-/* Inner node: the child in which the first entry with this key is, if there is one. */
+/* Returns the child of an inner node in which the first entry with this key would be. */
 uint64_t sp__node_child(const struct sp__node *n, const uint8_t *key, size_t bytes);
 
-/* A node being filled. */
+/* A node that is being filled. */
 struct sp__nodefill {
 	uint32_t page_bytes;
 	unsigned level, count;
 	uint8_t *memory;
 	uint8_t *prefix, *entries, *spare; /* page_bytes each, of memory */
-	uint16_t *slots;		   /* where entries begin */
+	uint16_t *slots;		   /* offsets of entries */
 	size_t prefix_bytes, entries_bytes;
 };
 
 SP_MUST_CHECK int sp__nodefill_init(struct sp__nodefill *f, uint32_t page_bytes, unsigned level);
-void sp__nodefill_free(struct sp__nodefill *f); /* accepts one all zero */
-/* Adds an entry, whose key is not smaller than the last one.  False: it does not fit. */
+void sp__nodefill_free(struct sp__nodefill *f); /* accepts a struct that is all zero */
+/* Adds an entry whose key is not smaller than the last one.  Returns false if it does not fit. */
 SP_MUST_CHECK bool sp__nodefill_add(struct sp__nodefill *f, const uint8_t *key, size_t bytes,
 				    uint64_t a, uint64_t b);
-/* The page with this number; what is filled next is empty. */
+/* Writes the node as the page with this number, and empties it. */
 void sp__nodefill_take(struct sp__nodefill *f, uint64_t number, uint8_t *page);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Implements the cache of nodes.
+ *
+ * Frames are found by a hash table of pages or, with memory for the whole index, by their index.
+ * The frames without pins are in two lists, leaves and inner nodes, in the order of their release.
+ */
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
 #include "index/nodecache.h"
 
-/* A larger piece would make the first one late. */
-#define PIECE_MAX (32u << 10)
+/* A larger chunk would delay the first lookup. */
+#define CHUNK_MAX (32u << 10)
 
 void sp__nodecache_close(struct sp__nodecache *c)
 {
@@ -47,7 +53,7 @@ static void forget(struct sp__nodecache *c, struct sp__nodeframe *f)
 	*at = f->same;
 }
 
-/* A frame that holds nothing. */
+/* Takes a frame that was never used, or else the least recently unpinned one. */
 static struct sp__nodeframe *take_frame(struct sp__nodecache *c)
 {
 	struct sp__nodeframe *f;
@@ -65,7 +71,7 @@ static struct sp__nodeframe *take_frame(struct sp__nodecache *c)
 	return f;
 }
 
-/* A page has been read, with this result. */
+/* Checks a page that has been read with this result. */
 static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 {
 	const char *reason = NULL;
@@ -78,7 +84,7 @@ static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 	return c->error;
 }
 
-static void note_read(struct sp__nodecache *c, struct sp__nodeframe *f)
+static void note_page(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
 	f->reading = false;
 	(void)check(c, f,
@@ -107,10 +113,10 @@ static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodefra
 	return sp__requests_add(c->reads, &f->read) ?: SP_LATER;
 }
 
-/* The index in memory. */
+/* With memory for the whole index. */
 
-/* Do all pieces cost less than what is to be read page by page? */
-static bool pieces_pay(const struct sp__nodecache *c, uint64_t pages)
+/* True if reading all chunks costs less than the pages still to be read one by one. */
+static bool chunks_pay(const struct sp__nodecache *c, uint64_t pages)
 {
 	const uint64_t page_bytes = c->frame_bytes, n = (c->nframes + pages - 1) / pages;
 	const uint64_t single = sp__max(c->expected, c->misses);
@@ -118,18 +124,18 @@ static bool pieces_pay(const struct sp__nodecache *c, uint64_t pages)
 	return single * (c->gap_bytes + page_bytes) > n * (c->gap_bytes + pages * page_bytes);
 }
 
-static void choose_around(struct sp__nodecache *c)
+static void choose_chunk_pages(struct sp__nodecache *c)
 {
-	uint64_t pages = sp__min(2 * c->gap_bytes, PIECE_MAX) / c->frame_bytes;
+	uint64_t pages = sp__min(2 * c->gap_bytes, CHUNK_MAX) / c->frame_bytes;
 
-	if (c->around > 1 || pages < 2 || !pieces_pay(c, pages))
+	if (c->chunk_pages > 1 || pages < 2 || !chunks_pay(c, pages))
 		return;
-	c->around = (unsigned)pages;
+	c->chunk_pages = (unsigned)pages;
 	sp__pages_huge(c->memory, c->nframes * c->frame_bytes);
 }
 
-/* Reads pages that nobody has read. */
-static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
+/* Reads consecutive pages that have not been read. */
+static int read_chunk(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
 {
 	const size_t bytes = c->frame_bytes, i = (size_t)(f - c->frames);
 
@@ -145,27 +151,27 @@ static int read_piece(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned
 	return sp__requests_add(c->reads, &f->read);
 }
 
-/* A piece could not be read: who waits for a page of it is given that one alone. */
+/* After a chunk could not be read: reads only its pinned pages, one by one. */
 static void give_up(struct sp__nodecache *c, struct sp__nodeframe *f, unsigned length)
 {
 	int rc = 0;
 
 	c->gap_bytes = 0;
-	c->around = 1;
+	c->chunk_pages = 1;
 	for (unsigned k = 0; k < length; k++) {
 		f[k].page = NULL;
 		f[k].reading = f[k].unchecked = false;
 	}
 	for (unsigned k = 0; k < length && !rc; k++)
 		if (f[k].pins)
-			rc = read_piece(c, &f[k], 1);
+			rc = read_chunk(c, &f[k], 1);
 	if (!rc)
 		return;
 	c->error = c->error ? c->error : rc;
 	c->arrived(c->user, f);
 }
 
-static void note_piece(struct sp__nodecache *c, struct sp__nodeframe *f)
+static void note_chunk(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
 	const unsigned length = f->length;
 	int rc = sp__request_result(&f->read, f->read.data, length * c->frame_bytes);
@@ -184,24 +190,24 @@ static void note_piece(struct sp__nodecache *c, struct sp__nodeframe *f)
 	}
 }
 
-/* Reads the page, and of its piece what lies beside it and is not there. */
-static int begin_piece(struct sp__nodecache *c, struct sp__nodeframe *f)
+/* Reads the page, and neighbours in its chunk that have not been read. */
+static int begin_chunk(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
 	size_t i = (size_t)(f - c->frames), begin = i, end = i + 1;
 
-	choose_around(c);
-	while (begin % c->around && !c->frames[begin - 1].page)
+	choose_chunk_pages(c);
+	while (begin % c->chunk_pages && !c->frames[begin - 1].page)
 		begin--;
-	while (end % c->around && end < c->nframes && !c->frames[end].page)
+	while (end % c->chunk_pages && end < c->nframes && !c->frames[end].page)
 		end++;
-	return read_piece(c, &c->frames[begin], (unsigned)(end - begin)) ?: SP_LATER;
+	return read_chunk(c, &c->frames[begin], (unsigned)(end - begin)) ?: SP_LATER;
 }
 
 static int pin_own(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
 	f->pins++;
 	if (!f->page)
-		return begin_piece(c, f);
+		return begin_chunk(c, f);
 	c->hits++;
 	if (f->reading)
 		return SP_LATER;
@@ -251,9 +257,9 @@ static void completed(struct sp__io_owner *owner, struct sp__request *read)
 	struct sp__nodeframe *f = (struct sp__nodeframe *)(void *)read;
 
 	if (c->whole)
-		note_piece(c, f);
+		note_chunk(c, f);
 	else
-		note_read(c, f);
+		note_page(c, f);
 }
 
 int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
@@ -262,9 +268,11 @@ int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
 	uint64_t first = ix->head.head_bytes / ix->head.page_bytes;
 	uint64_t pages = ix->head.end_page - first;
 
-	*c = (struct sp__nodecache){
-		.index = ix, .reads = reads, .first = first, .around = 1, .gap_bytes = gap_bytes
-	};
+	*c = (struct sp__nodecache){ .index = ix,
+				     .reads = reads,
+				     .first = first,
+				     .chunk_pages = 1,
+				     .gap_bytes = gap_bytes };
 	c->owner.completed = completed;
 	c->frame_bytes = sp__max(ix->head.page_bytes, ix->nodes->align_bytes);
 	c->nframes = sp__max(sp__min(bytes / (c->frame_bytes + sizeof(*c->frames)), pages), 2);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nodes of an index in memory.
+ * Caches nodes of an index.
  *
- * A frame holds one node.  It is pinned while somebody uses it or waits for it; of the others the
- * one not used for the longest time makes room, leaves before inner nodes.  A node that several
- * wait for is read once.
+ * A frame holds one node.  It is pinned while a lookup uses it or waits for it.  Of the other
+ * frames the least recently unpinned one is reused, leaves before inner nodes.  A node that several
+ * lookups wait for is read once.
  *
- * With memory for the whole index each page has its own frame, and none makes room.  Then pages
- * are read in pieces, as soon as all pieces cost less than the pages that are still to be read
- * one by one: as many as keys are expected, or, if that is not known, as have been read.  The
- * other pages of a piece are checked when they are used.  A piece that cannot be read is given up,
- * and pieces with it: what is needed of it is read page by page.
+ * With memory for the whole index each page has its own frame, and none is reused.  Pages are then
+ * read in chunks as soon as all chunks cost less than the pages that are still to be read one by
+ * one.  Their number is the number of expected keys, or of the pages read so far if that is larger.
+ * The other pages of a chunk are checked when they are used.  If a chunk cannot be read, chunks
+ * end, and the pages of it that are needed are read one by one.
  *
- * One thread uses a cache.
+ * Thread rule: one thread at a time.
  */
 #pragma once
 
@@ -26,14 +26,14 @@ struct sp__nodeframe {
 	uint64_t number;
 	unsigned pins;
 	bool reading;
-	bool unchecked;		    /* read with another one */
-	unsigned length;	    /* pages of the piece that begins here, while it is read */
-	void *waiting;		    /* of those who use the cache: who waits for it */
+	bool unchecked;		    /* read in a chunk, not checked yet */
+	unsigned length;	    /* pages of the chunk that begins here, while it is read */
+	void *waiting;		    /* list of the user: lookups that wait for it */
 	struct sp__nodeframe *same; /* hash */
 	struct sp__nodeframe *older, *newer;
 };
 
-/* Frames by the time when they were unpinned. */
+/* Frames in the order in which they were unpinned. */
 struct sp__unpinned {
 	struct sp__nodeframe *oldest, *newest;
 };
@@ -42,16 +42,16 @@ struct sp__nodecache {
 	struct sp__io_owner owner; /* of all reads */
 	const struct sp__index *index;
 	struct sp__requests *reads;
-	/* A read is done; code, of the first error, stays. */
+	/* Called when a node has been read; the first error is in `error`. */
 	void (*arrived)(void *user, struct sp__nodeframe *f);
 	void *user;
 	int error;
 
 	struct sp__nodeframe *frames, **heads;
 	size_t nframes, used, nheads;
-	bool whole;	 /* the index is not larger: frames are those of the pages, in order */
-	uint64_t first;	 /* page */
-	unsigned around; /* pages of a piece; 1: page by page */
+	bool whole;	      /* the whole index fits: each page has its frame, in order */
+	uint64_t first;	      /* first page of the tree */
+	unsigned chunk_pages; /* 1: page by page */
 	uint64_t gap_bytes, expected;
 	uint8_t *memory;
 	size_t frame_bytes, charged;
@@ -60,20 +60,20 @@ struct sp__nodecache {
 };
 
 /*
- * Frames for up to so many bytes, charged to the budget, and no more than the index has pages.
- * gap_bytes: what costs as much to read as a request; 0: pages are read one by one.
+ * Allocates frames for up to `bytes` bytes, charged to the budget, at most one per page of the
+ * index. gap_bytes: bytes that cost as much as a request; 0: pages are read one by one.
  */
 SP_MUST_CHECK int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
 				     struct sp__requests *reads, uint64_t bytes,
 				     uint64_t gap_bytes);
-void sp__nodecache_close(struct sp__nodecache *c); /* accepts one all zero */
+void sp__nodecache_close(struct sp__nodecache *c); /* accepts a struct that is all zero */
 
 /*
- * Pins the node of a page.  SP_READY; SP_LATER: it is being read, arrived() is called when it is
- * there; an error.  At most nframes nodes may be pinned at once.
+ * Pins the node of a page.  Returns SP_READY; SP_LATER: it is being read, and arrived() will be
+ * called; or an error.  At most nframes nodes may be pinned at a time.
  */
 SP_MUST_CHECK int sp__nodecache_pin(struct sp__nodecache *c, uint64_t page,
 				    struct sp__nodeframe **f);
-/* So many keys will be looked up from now on, at a guess. */
+/* Sets the estimated number of keys that will still be looked up. */
 void sp__nodecache_expect(struct sp__nodecache *c, uint64_t keys);
 void sp__nodecache_unpin(struct sp__nodecache *c, struct sp__nodeframe *f);

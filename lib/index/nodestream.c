@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Cuts a read stream into pages and checks each; joins pages that cross two spans.
+ */
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "index/nodestream.h"
 
-/* A range that begins may end soon. */
+/* A range can end soon after it begins. */
 #define FIRST_BYTES ((size_t)64 << 10)
 
 static int until(void *stream, int64_t timeout_ns)
@@ -71,7 +74,7 @@ static int read_span(struct sp__nodestream *s)
 	return rc;
 }
 
-/* A page that lies in the span, or is put together from several. */
+/* Returns the next page: in the span, or joined from several spans. */
 static int next_page(struct sp__nodestream *s, const char **page)
 {
 	const struct sp__index *ix = s->index;
@@ -101,14 +104,14 @@ static int next_page(struct sp__nodestream *s, const char **page)
 
 int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node)
 {
-	const char *page = NULL, *why;
+	const char *page = NULL, *reason;
 	int rc = next_page(s, &page);
 
 	if (rc != SP_READY)
 		return rc;
-	why = sp__node_open(node, (const uint8_t *)page, s->index->head.page_bytes, s->page);
-	if (why)
-		return sp__index_page_err(s->index, 0, s->page, why);
+	reason = sp__node_open(node, (const uint8_t *)page, s->index->head.page_bytes, s->page);
+	if (reason)
+		return sp__index_page_err(s->index, 0, s->page, reason);
 	s->page++;
 	return SP_READY;
 }

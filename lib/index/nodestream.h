@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The nodes of an index from one page on, one after the other, read ahead.  One for an index at a
- * time.
+ * Reads the nodes of an index in the order of the file, from one page on, ahead of the caller.
+ *
+ * At most one stream per index at a time: it uses the offset of the descriptor.
  */
 #pragma once
 
@@ -12,21 +13,21 @@ struct sp__nodestream {
 	const struct sp__index *index;
 	struct sp__waits *waits;
 	struct sp__rstream *stream;
-	uint64_t page;		/* the next one */
+	uint64_t page;		/* number of the next page */
 	struct sp__waiter wait; /* for the stream */
-	const char *span;	/* what is left of it */
+	const char *span;	/* its bytes that have not been returned */
 	size_t span_bytes;
-	struct sp__bytes cut; /* a page, or the beginning of one, that crosses two spans */
+	struct sp__bytes cut; /* a page that crosses two spans, or the start of one */
 };
 
-/* whole: to the end of the file; otherwise little is read ahead at first. */
+/* whole: the caller will read to the end of the file; otherwise read-ahead begins small. */
 SP_MUST_CHECK int sp__nodestream_open(struct sp__nodestream *s, const struct sp__index *ix,
 				      struct sp__waits *waits, uint64_t page, bool whole);
-void sp__nodestream_close(struct sp__nodestream *s); /* accepts one all zero */
+void sp__nodestream_close(struct sp__nodestream *s); /* accepts a struct that is all zero */
 /*
- * The next node, valid until the next call; s->page is the page after it.  SP_READY; SP_LATER, with
- * a wait; an error, also where the file ends.
+ * Returns the next node, valid until the next call; s->page is the page after it.  SP_READY;
+ * SP_LATER, with a registered wait; or an error, at the end of the file too.
  */
 SP_MUST_CHECK int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node);
-/* Adds its requests and bytes. */
+/* Adds requests and bytes of the stream. */
 void sp__nodestream_counters(const struct sp__nodestream *s, struct sp__io_counters *c);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bulk loading: each level has one node in memory.  A node that is full is written as the next
- * page of the file and becomes an entry of the level above, so leaves lie in the order of their
- * keys, with the inner nodes among them as they become full, and the root is the last page.
+ * Loads a tree in bulk.
  *
- * The separator of two nodes is as short as can be: the first bytes of the key after it that make
- * it greater than the key before it.  Where both keys are the same it is that key, and the entry
- * says that it is repeated, so that a search for it begins in the node before.
+ * Each level has one node in memory.  A full node is written as the next page of the file, and
+ * becomes an entry of the level above.  So leaves are stored in the order of their keys, inner
+ * nodes are stored between them, and the root is the last page.
  *
- * Rejected: a link from each leaf to the next.  Its page is not known when the leaf is written, and
- * who reads the pages in order meets it anyway.
+ * The separator of two nodes is the shortest prefix of the key after it that is greater than the
+ * key before it.  If both keys are equal, the separator is that key, and its entry is marked
+ * repeated, so a search begins in the previous node.
+ *
+ * Rejected: a link from each leaf to the next one.  The page of the next leaf is not known when a
+ * leaf is written, and a scan that reads the pages in order finds that leaf anyway.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +56,7 @@ static int write_node(struct sp__tree *t, unsigned level)
 	return sp__wstream_put(t->out, t->page, t->page_bytes);
 }
 
-/* Adds the node written last as an entry of the level above it. */
+/* Adds the node written last as an entry of the level above. */
 static int add_above(struct sp__tree *t, unsigned below)
 {
 	const struct sp__treelevel *child = &t->level[below];
@@ -83,7 +85,7 @@ static int add_above(struct sp__tree *t, unsigned below)
 	return rc;
 }
 
-/* Separates the leaf that begins with this key from the one before. */
+/* Sets the separator between the leaf that begins with this key and the previous leaf. */
 static int separate(struct sp__tree *t, const uint8_t *key, size_t bytes, bool repeated)
 {
 	const uint8_t *last = bytes_of(&t->last);

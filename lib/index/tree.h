@@ -8,10 +8,10 @@
 #include "index/node.h"
 #include "io/wstream.h"
 
-/* Of each level there is one node that is being filled. */
+/* The node of a level that is being filled. */
 struct sp__treelevel {
 	struct sp__nodefill fill;
-	struct sp__bytes separator; /* of it, from the node before it */
+	struct sp__bytes separator; /* between this node and the previous one */
 	bool repeated;
 	uint64_t written; /* nodes */
 };
@@ -21,18 +21,18 @@ struct sp__tree {
 	uint32_t page_bytes;
 	struct sp__treelevel level[SP__NODE_LEVELS];
 	unsigned levels;
-	struct sp__bytes last; /* the key before */
+	struct sp__bytes last; /* the previous key */
 	uint8_t *page;
 	uint64_t next_page;
-	uint64_t records, keys;	  /* keys: different ones */
-	uint64_t last_leaf, root; /* once it is finished */
+	uint64_t records, keys;	  /* keys: distinct */
+	uint64_t last_leaf, root; /* set by finish */
 };
 
-/* out, borrowed, is where the first page goes. */
+/* out: borrowed; its offset is that of the first page. */
 SP_MUST_CHECK int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, uint32_t page_bytes,
 				uint64_t first_page);
-void sp__tree_free(struct sp__tree *t); /* accepts one all zero */
-/* A key has at most sp__node_key_max() bytes. */
+void sp__tree_free(struct sp__tree *t); /* accepts a struct that is all zero */
+/* Adds an entry; its key has at most sp__node_key_max() bytes. */
 SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes,
 			       uint64_t offset, uint64_t length);
 SP_MUST_CHECK int sp__tree_finish(struct sp__tree *t);

@@ -305,7 +305,7 @@ moved() { touch -d "@$(stat -c %Y "$1")" "$1"; }
 	[[ $output == "xindex: n: is not an index" ]]
 	truncate -s -512 i
 	run -2 "$xindex" stat i
-	[[ $output == "xindex: i: is not as long as its head says" ]]
+	[[ $output == "xindex: i: does not have the length that its header gives" ]]
 }
 
 @test "an index with keys of another version is refused" {
