@@ -6,7 +6,7 @@
     scripts/experiments/disksim.py rms MODEL TRACE             MODEL: a model file, or PARAMETERS
     scripts/experiments/disksim.py times MODEL TRACE           response times in ms: drive, model
 
-PARAMETERS is a .parv or .diskspecs file (the disk NAME of it; default: the first), beside the
+PARAMETERS is a .parv or .diskspecs file (the disk NAME of it; default: the first), next to the
 files that it names; the bus of some drives is in the former only.  TRACE has DiskSim's "validate"
 format: operation, "Hit" or "Miss", block, blocks, response time and the time until the next
 request, both in us.  None of them is part of Spindle.
@@ -15,10 +15,10 @@ The trace is replayed closed: each request is submitted as long after the one be
 in the trace.  "rms" is the root of the mean square of the differences between the two sorted
 lists of response times.  All figures are those of PARAMETERS, and none is fitted to a trace.  Two
 rules that the parameters leave open were seen on traces:
-- "Buffer continuous read = 4" reads ahead to the end of the track, at once if a segment holds a
+- "Buffer continuous read = 4" reads ahead to the end of the track, immediately if a segment holds a
   track (Atlas 10K, Cheetah 9LP), and from the second read of a stream on otherwise (Atlas III);
 - a write empties the segments that it meets (Barracuda, Cheetah 4LP, DNES-309170W), but not where
-  fast writes are kept for reads beside other requests, "Fast write level = 2" and "Allow read hits
+  fast writes are kept for reads with other requests, "Fast write level = 2" and "Allow read hits
   on write data = 1" (Atlas 10K, Cheetah 9LP).
 What cannot be said in a model is an error, or, where it cannot matter much, written to standard
 error.

@@ -5,7 +5,7 @@
 #
 # Table 3 and the formulas are exact and not scaled.  Figure 7 and tables 9 and 10 come
 # from one set of joins, supplier with partsupp, HHJ and SHJ over six sizes.  The number of
-# partitions and the memory in pages decide how much of a partition is written at once: so
+# partitions and the memory in pages decide how much of a partition is written together: so
 # supplier has the size that gives the paper's number of partitions in the paper's 1 MB (a
 # little smaller than there, because a record takes 32 bytes more in memory and partitions
 # are planned somewhat smaller), and partsupp, page cache and the age of dirty pages are

@@ -74,7 +74,7 @@ value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n
 	[ "$(value requests)" = 16 ]
 }
 
-@test "a file that is no job file is refused" {
+@test "a file that is not a job file is refused" {
 	run -2 "$aiobench" run --fio-job=absent sim:linear
 	[[ $output == *"absent: No such file or directory"* ]]
 	echo 'rw=read' > j.fio
@@ -174,7 +174,7 @@ job() {
 	printf '[a]\nfilename=data\n[b]\nstonewall\n' > j.fio
 	run -2 "$aiobench" run --fio-job=j.fio --stats=r.json
 	[[ $output == *"missing target"* ]]
-	# The report of one run is no file of another one.
+	# The report of one run is not a file of another one.
 	printf '[a]\nfilename=data\n[b]\nstonewall\nfilename=s.1.json\n' > j.fio
 	echo mine > s.1.json
 	run -2 "$aiobench" run --fio-job=j.fio --stats=s.json

@@ -216,7 +216,7 @@ agrees()
 	has_keys r.json file_a file_b config_a.classes[] config_b.classes[]
 }
 
-@test "a file that is no report is refused" {
+@test "a file that is not a report is refused" {
 	"$aiobench" sweep --runtime=10 --iodepth=2 --stats=s.json sim:linear > /dev/null
 	"$aiobench" run --runtime=5 --stats=a.json sim:linear > /dev/null
 	run -2 "$aiobench" compare a.json s.json

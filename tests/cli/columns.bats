@@ -84,7 +84,7 @@ setup()
 	printf '# a comment\n3 1\n2 2\n' | "$xsort" --header -k4 -k2,2n >/dev/null
 }
 
-@test "a byte order mark is no part of a name" {
+@test "a byte order mark is not part of a name" {
 	{ printf '\xef\xbb\xbf'; cat c.csv; } >marked
 	"$xsort" --csv --header -k name marked | cmp - <("$xsort" --csv --header -k1,1 marked)
 	"$xsort" --csv --header -k name <marked | cmp - <("$xsort" --csv --header -k1,1 marked)

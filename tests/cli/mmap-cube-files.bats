@@ -76,7 +76,7 @@ small()
 	cmp c before
 }
 
-@test "inputs that are no data are refused" {
+@test "inputs that are not data are refused" {
 	small
 	: > empty
 	run -2 "$cube" load c empty

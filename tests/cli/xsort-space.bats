@@ -84,7 +84,7 @@ setup()
 }
 
 @test "only as much of a tmpfs counts as there is memory" {
-	[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "/dev/shm is no tmpfs"
+	[ "$(stat -f -c %T /dev/shm 2>/dev/null)" = tmpfs ] || skip "/dev/shm is not a tmpfs"
 	run -0 --separate-stderr "$xsort" --explain -T /dev/shm -S 1M in
 	[[ $stderr == *" free, "*" of it memory."* ]]
 	run -2 --separate-stderr "$xsort" --require-space -T /dev/shm -S 1M --record-size=4096 -o out "${huge[@]}"

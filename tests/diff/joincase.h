@@ -55,7 +55,7 @@ static const struct pairs_factor factors[] = {
 	{ "engine", { "default", "io_uring", "libaio", "sync" } },
 	{ "direct", { "auto", "never" } },
 	{ "spread", { "5", "200", "3000" } }, /* of the keys */
-	{ "length", { "4", "40", "400" } },   /* of fields that are no keys */
+	{ "length", { "4", "40", "400" } },   /* of fields that are not keys */
 	{ "skew", { "no", "yes" } },
 	{ 0 },
 };

@@ -71,7 +71,7 @@ static const struct pairs_excluded sort_excluded[] = {
 	{ "merge-policy=ppms", "key=locale-fold" },
 	/* A CSV record ends with a newline. */
 	{ "key=csv", "ends=nul" },
-	/* A pipe is no output. */
+	/* A pipe is not an output. */
 	{ "source=pipe", "result=input" },
 	/* Refused. */
 	{ "result=split", "key=random" },

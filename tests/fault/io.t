@@ -57,7 +57,7 @@ for i in $(steps "$((reads + writes))"); do
 done
 tap_empty 'short transfers do no harm' "$bad"
 
-# Spilled pages alone are checked; a changed byte of the input is no error.
+# Only spilled pages are checked; a changed byte of the input is not an error.
 bad='' noticed=0
 for i in $(steps "$reads"); do
 	run --engine="fault:SCOPE=PROCESS,KIND=READ,NTH=$i,ERROR=FLIP:sync" "${args[@]}" --stats=stats

@@ -92,7 +92,7 @@ tap 'and for merging more files than that' seven_merge
 
 tap 'a missing temporary directory is an error' \
 	says 2 "^xsort: cannot create temporary file in '/nonexistent': No such file" -S 1M -T /nonexistent in
-tap 'a folder is no input' says 2 '^xsort: read failed: tmp: Is a directory' tmp
+tap 'a folder is not an input' says 2 '^xsort: read failed: tmp: Is a directory' tmp
 tap 'a missing input is an error' says 2 '^xsort: cannot read: missing: No such file' few missing
 if [ "$(id -u)" = 0 ]; then
 	tap_skip 'an unreadable input is an error' 'root may read everything'

@@ -64,7 +64,7 @@ static void fail(const struct job *j, int rc)
 	exit(2);
 }
 
-/* n, if it is no error. */
+/* n, if it is not an error. */
 static int good(const struct job *j, int n)
 {
 	if (n < 0)

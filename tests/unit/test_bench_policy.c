@@ -202,7 +202,8 @@ static void refusals(void)
 	ok(refused() == -EINVAL, "a page has bytes");
 	reset(SP_POLICY_RANGE, SP_POLICY_AGGRESSIVE);
 	opts.extent_threshold = 13;
-	ok(refused() == -EINVAL && strstr(err.text, "one page at a time"), "a batch is no crowd");
+	ok(refused() == -EINVAL && strstr(err.text, "one page at a time"),
+	   "an extent threshold needs one page at a time");
 	reset(SP_POLICY_UPDATE, SP_POLICY_CONSERVATIVE);
 	ok(refused() == 0, "and nothing is said of what can run");
 }

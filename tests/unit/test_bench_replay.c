@@ -254,7 +254,7 @@ static void refused(void)
 	ok(try() == -ENODATA, "a trace without requests is refused");
 	reset("sim:linear", "R a 0 4096 0 x 10 4096\n");
 	ok(try() == SP_EFORMAT && strstr(err.text, "line 2"),
-	   "a file that is no trace is reported with its line");
+	   "a file that is not a trace is reported with its line");
 	reset("sim:linear", "R a 0 2000000000 0 0 10 2000000000\n");
 	ok(try() == -EINVAL, "and a request too large");
 	reset("sim:linear", far);

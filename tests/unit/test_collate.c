@@ -293,7 +293,7 @@ static void english(void)
 	ok(sp__collate_compare("a", 1, "B", 1) < 0 && sp__collate_compare("a", 1, "A", 1) < 0,
 	   "en_US.UTF-8: letters come before their capitals");
 	ok(sp__collate_compare("\xff", 1, "\xfe", 1) == 0,
-	   "en_US.UTF-8: bytes that are no characters are equal, so they must not be encoded");
+	   "en_US.UTF-8: bytes that are not characters are equal, so they must not be encoded");
 }
 
 /* The folder of locales, or NULL. */

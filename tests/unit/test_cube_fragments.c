@@ -441,7 +441,7 @@ static void test_rounds(void)
 		right += h && version_of(h) == 4;
 		sp__cube_plan_free(&p);
 	}
-	ok(right == 4, "heads of drives that are no serpentines have version 4");
+	ok(right == 4, "heads of drives that are not serpentines have version 4");
 	h = plan_small(&p, &o, "sim:serpentine");
 	if (!ok(h && version_of(h) == 5 && is_kept(h), "superblocks of serpentines have version 5"))
 		return;

@@ -532,7 +532,7 @@ static void test_refusals(void)
 	for (unsigned i = 0; i < 5; i++)
 		m.order[i] = i;
 	ok(sp__mapping_init(&m, 5, sizes) == SP_EUNSUP,
-	   "a curve over five dimensions that are no powers of two is refused");
+	   "a curve over five dimensions that are not powers of two is refused");
 	ok(sp__mapping_init(&m, 2, (uint64_t[]){ UINT64_C(1) << 40, UINT64_C(1) << 30 }) == -ERANGE,
 	   "2^70 cells are refused");
 }

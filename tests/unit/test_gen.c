@@ -428,7 +428,7 @@ static void orders_and_lines(void)
 	ok(at == m && bad == 0, "each order's lines come with it and add up to it");
 	ok(m > 59000 && m < 61000, "an order has four lines on average");
 	ok(sparse == 0, "order keys use 8 of every 32, in order");
-	ok(buyers == 0, "customers of orders exist and are no multiples of three");
+	ok(buyers == 0, "customers of orders exist and are not multiples of three");
 	ok(early == 0, "orders lie in their dates, and ship later");
 	free(o);
 	free(l);

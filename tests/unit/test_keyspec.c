@@ -124,7 +124,7 @@ static void letters(void)
 	sp_key_inherit(&k, &global);
 	ok(!rc && k.type == SP_KEY_TEXT, "a key with a letter takes none");
 	ok(!sp_key_letter(&k, 'x', SP_KEY_BOTH) && !sp_key_letter(&k, '\0', SP_KEY_BOTH),
-	   "x is no ordering letter");
+	   "x is not an ordering letter");
 	rc = sp_key_parse("2bgrfn", &k, NULL);
 	ok(!rc && sp_key_check(&k, &err) == -EINVAL &&
 		   !strcmp(err.text, "options '-fgn' are incompatible"),

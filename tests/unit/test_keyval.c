@@ -137,7 +137,7 @@ static void refusals(void)
 	   "words are not abbreviated");
 	ok(refused("size=10%", "test: 'size=10%': size is a size, at most 1M") &&
 		   refused("size=2M", "test: 'size=2M': size is a size, at most 1M"),
-	   "a size is no share of the memory");
+	   "a size is not a share of the memory");
 	ok(refused("number=18446744073709551616", "test: 'number=18446744073709551616': number is "
 						  "a number") &&
 		   refused("number=2.5", "test: 'number=2.5': number is a number"),

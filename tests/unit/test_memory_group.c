@@ -39,7 +39,7 @@ static void check_second(void)
 {
 	put("/proc/self/cgroup", "0::/a/b/c\n");
 	put("/sys/fs/cgroup/a/b/c/memory.max", "max\n");
-	limit(UINT64_MAX, "version 2: \"max\" is no limit");
+	limit(UINT64_MAX, "version 2: \"max\" is not a limit");
 	put("/sys/fs/cgroup/a/b/c/memory.max", "300000\n");
 	limit(300000, "version 2: the group's own limit");
 	put("/sys/fs/cgroup/a/memory.max", "200000\n");
@@ -54,7 +54,7 @@ static void check_first(void)
 	put("/proc/self/cgroup", "8:pids:/p\n4:cpu,memory:/x\n3:memory:/job/1\n0::/none\n");
 	put("/sys/fs/cgroup/memory.max", "max\n");
 	put("/sys/fs/cgroup/memory/job/1/memory.limit_in_bytes", "9223372036854771712\n");
-	limit(UINT64_MAX, "version 1: a number as large as there can be is no limit");
+	limit(UINT64_MAX, "version 1: a number as large as there can be is not a limit");
 	put("/sys/fs/cgroup/memory/job/1/memory.limit_in_bytes", "700000\n");
 	limit(700000, "version 1: the group's own limit");
 	put("/sys/fs/cgroup/memory/job/memory.limit_in_bytes", "600000\n");

@@ -274,7 +274,7 @@ static void sets(void)
 	   "a result may be what was read");
 	ok(sp_output_set_add(&set, "/dev/null", "--two", false, NULL) == 0 &&
 		   sp_output_set_add(&set, "/dev/null", "--three", false, NULL) == 0 && set.n == 1,
-	   "devices that are no disks may be written twice");
+	   "devices that are not disks may be written twice");
 }
 
 int main(void)

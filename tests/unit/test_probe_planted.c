@@ -110,7 +110,7 @@ static void test_slow(const char *path)
 	}
 }
 
-/* A target that fails in a range of blocks, or that is no disk but looks like one. */
+/* A target that fails in a range of blocks, or that is not a disk but looks like one. */
 static const struct sp__target_ops *base;
 static uint64_t bad_first, bad_last;
 static bool scrambled;

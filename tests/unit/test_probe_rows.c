@@ -55,7 +55,8 @@ static void test_one_surface(const char *path)
 		struct probecase c = probecase_run(path, noises[i], 1);
 
 		ok(probecase_exact(&c) && probecase_layout_right(&c) && probecase_reach_right(&c),
-		   "one surface with two zones is no cylinder of three (%s)", noises[i]);
+		   "one surface with two zones is not taken for cylinders of three (%s)",
+		   noises[i]);
 		probecase_cost(&c, noises[i]);
 		probecase_free(&c);
 	}
@@ -169,8 +170,8 @@ static void test_directions(const char *path)
 
 /*
  * Sixteen surfaces whose ends do not show are not one; neither are bands of 16 or 200 tracks, and
- * bands of 8 are no cylinders; a remapped block where a track would begin if its cylinder had no
- * spares is no begin.
+ * bands of 8 are not cylinders; a remapped block where a track would begin if its cylinder had no
+ * spares is not the start of one.
  */
 static void test_mistaken(const char *path)
 {

@@ -70,7 +70,7 @@ int main(void)
 	if (pipe2(ends, O_DIRECT | O_NONBLOCK | O_CLOEXEC) || dup2(ends[1], STDERR_FILENO) < 0)
 		return 1;
 	packets = ends[0];
-	ok(!progress_wanted(PROGRESS_AUTO, 0), "a pipe is no terminal");
+	ok(!progress_wanted(PROGRESS_AUTO, 0), "a pipe is not a terminal");
 	draw_again("half way");
 	ok(one_packet("\rhalf way\033[K"), "a line is one write");
 	progress_draw("%s", "too early");

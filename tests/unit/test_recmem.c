@@ -119,7 +119,7 @@ static void edges(void)
 	sp__recmem_init(&rm, memory, 4096);
 	ok(!sp__recmem_take(&rm, SIZE_MAX / 2, SIZE_MAX / 2, &got), "a monstrous block is refused");
 	sp__recmem_init(&rm, memory, 16);
-	ok(!sp__recmem_take(&rm, 1, 1, &got), "too little memory is no memory");
+	ok(!sp__recmem_take(&rm, 1, 1, &got), "too little memory is refused");
 }
 
 int main(void)

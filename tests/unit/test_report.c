@@ -41,7 +41,7 @@ static void shown(void)
 	ok(!strcmp(text, "\xc3\xa4\\302\\233\\342"), "UTF-8 stays, without its control characters");
 }
 
-/* Every path to a value that is no object; members of arrays as []. */
+/* Every path to a value that is not an object; members of arrays as []. */
 static void paths(const char *prefix, json_t *v, FILE *out)
 {
 	char path[256];
