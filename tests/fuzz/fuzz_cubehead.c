@@ -9,6 +9,7 @@
 #include <string.h>
 #include "base/hash.h"
 #include "cube/file/superblock.h"
+#include "../unit/cubewalk.h"
 
 #define PREFIX 32
 
@@ -61,7 +62,7 @@ static void ask(struct sp__cube_superblock *h)
 	}
 	seen = 0;
 	if (cells <= 4096 && h->shape.ndims <= 8) {
-		require(!sp__fragments_walk(p, &box, count, h));
+		require(!walk_all(p, &box, count, h));
 		require(seen == cells);
 	}
 }

@@ -12,6 +12,7 @@
 #include "cube/choose/plan.h"
 #include "below.h"
 #include "tap.h"
+#include "cubewalk.h"
 
 #define CELLS_MAX 20000
 #define GROWTHS 5
@@ -192,7 +193,7 @@ static bool walk_is_right(const struct grown *g)
 		box.stride[i] = below(3) ? 1 : 1 + below(4);
 		cells *= sp__box_count(&box, i);
 	}
-	rc = sp__fragments_walk(&g->fragments, &box, see, &s);
+	rc = walk_all(&g->fragments, &box, see, &s);
 	free(s.at);
 	return !rc && s.given == cells && !s.wrong;
 }

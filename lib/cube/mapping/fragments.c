@@ -219,19 +219,6 @@ unsigned sp__fragments_volumes(const struct sp__fragments *p)
 	return p->n ? p->list[0]->mapping.basic.volumes : 1;
 }
 
-int sp__fragments_walk(const struct sp__fragments *p, const struct sp_cube_box *box,
-		       sp__cells_fn fn, void *arg)
-{
-	struct sp__fragwalk w;
-	int rc = 0;
-
-	for (unsigned v = 0; !rc && v < sp__fragments_volumes(p); v++) {
-		sp__fragwalk_begin(&w, p, box, v);
-		rc = sp__fragwalk_runs(&w, fn, arg);
-	}
-	return rc;
-}
-
 uint64_t sp__fragments_begin(const struct sp__fragments *p)
 {
 	uint64_t begin = UINT64_MAX;

@@ -66,8 +66,6 @@ bool sp__fragment_cell(const struct sp__fragment *fragment, uint64_t block, uint
 /* Like the functions of cube/mapping/mapping.h, for all fragments. */
 uint64_t sp__fragments_block(const struct sp__fragments *p, const uint64_t *x);
 bool sp__fragments_cell(const struct sp__fragments *p, uint64_t block, uint64_t *x);
-int sp__fragments_walk(const struct sp__fragments *p, const struct sp_cube_box *box,
-		       sp__cells_fn fn, void *arg);
 
 /* A walk of one volume through all fragments, like cube/mapping/walk.h. */
 struct sp__fragwalk {
