@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is predicted of joins on simulated machines, against bounds that need no join; how near it
- * is to joins is measured in tests/cli/xjoin-predict.t.
+ * Compares predictions of sorts and joins on simulated machines with bounds that need no sort or
+ * join; tests/cli/xsort-predict.t and xjoin-predict.t compare them with sorts and joins.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/geometry.h>
+#include <spindle/sort.h>
 #include "join/plan/plan.h"
 #include "join/dryrun/dryrun.h"
 #include "run/dryrun.h"
@@ -229,6 +230,44 @@ static void test_hollow(void)
 	ok(sp__dryrun_s(&env) > 0 && sp__dryrun_close(&env, 0) == 0, "and that took time");
 }
 
+/* Predicts a sort of records of 100 bytes; its plan's time before in *planned. */
+static double sort_seconds(const char *volume, uint64_t memory, uint64_t bytes, double *planned)
+{
+	struct sp_sort_opts o = SP_SORT_OPTS_INIT;
+	struct sp_sort_plan p;
+
+	o.format = (struct sp_recfmt){ .kind = SP_REC_FIXED, .fixed_bytes = 100 };
+	o.run.volume = volume;
+	o.run.memory_bytes = memory;
+	o.input_bytes = bytes;
+	if (sp_sort_plan(&o, &p, NULL))
+		exit(1);
+	*planned = p.seconds;
+	return sp_sort_predict(&o, &p, NULL) ? -1 : p.seconds;
+}
+
+static void test_sort(void)
+{
+	const char *const disk = "sim:atlas10k3-like";
+	double planned, one = sort_seconds(disk, 8 << 20, 200 * MB, &planned), other;
+
+	ok(one > 0 && one != planned && sort_seconds(disk, 8 << 20, 200 * MB, &planned) == one,
+	   "two dry runs of a sort take the same time");
+	other = sort_seconds(disk, 8 << 20, 400 * MB, &planned) / one;
+	ok(other > 1.8 && other < 2.3, "twice the input takes about twice the time: %.2f", other);
+	one = sort_seconds("sim:nearline6t-like", 256 << 20, 10000ull * MB, &planned);
+	other = sort_seconds("sim:nearline6t-like", 256 << 20, 80000ull * MB, &planned) / one;
+	ok(other > 7 && other < 10, "a large input takes a part of the dry run: %.2f", other);
+	one = sort_seconds("sim:linear,files=both", 64 << 20, 20 * MB, &planned);
+	other = sort_seconds("sim:linear,files=in", 64 << 20, 20 * MB, &planned);
+	ok(one > 1.9 * other && one < 2.1 * other,
+	   "in memory a sort takes the time of its input and output");
+	ok(sort_seconds("sim:tiny,files=both", 1 << 20, 800 * MB, &planned) == planned,
+	   "the plan's time of files that do not fit stays");
+	ok(sort_seconds(NULL, 1 << 20, 800 * MB, &planned) == planned,
+	   "the plan's time on a real device stays");
+}
+
 int main(void)
 {
 	test_bounds();
@@ -237,5 +276,6 @@ int main(void)
 	test_plan();
 	test_unknown();
 	test_hollow();
+	test_sort();
 	return done();
 }
