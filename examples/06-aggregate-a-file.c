@@ -8,8 +8,8 @@
  *	./06-aggregate-a-file lineitem.tbl
  *
  * 1. Open a plan; its memory is for the buffers of its inputs.
- * 2. Open the operators, each over the previous one: scan, filter, aggregate.  A sum needs no order,
- *    so the scan may begin with the data that is in memory.
+ * 2. Open the operators, each over the previous one: scan, filter, aggregate.  A sum needs no
+ *    order, so the scan may begin with the data that is in memory.
  * 3. Get batches from the last one until the end.
  */
 #include <stdio.h>

@@ -17,8 +17,8 @@
 
 /*
  * Opens an environment with the machine of the options, without trace, and with an unlimited
- * budget; its temporary space is hollow.  After an error it must be closed.  Returns SP_EUNSUP, not recorded, if the machine
- * cannot run dry: it follows the trace of another run.
+ * budget; its temporary space is hollow.  After an error it must be closed.  Returns SP_EUNSUP, not
+ * recorded, if the machine cannot run dry: it follows the trace of another run.
  */
 SP_MUST_CHECK int sp__dryrun_open(struct sp__env *e, const struct sp_run_opts *opts,
 				  struct sp_errinfo *err);

@@ -227,7 +227,7 @@ static void check_coder(void)
 	uint64_t list[] = { 1, UINT64_MAX };
 	struct all a = { 0x0102030405060708, list, 0x01020304, 7, true, text, NULL, 2 };
 	const size_t bytes = 8 + 4 + 8 + 8 + (8 + 7) + 8 + (8 + 16);
-	/* Offsets of the small number, the flag, a length, the end of a text, and two more lengths. */
+	/* Offsets of the number, the flag, a length, the end of a text, and two more lengths. */
 	const size_t wrong[] = { 12, 20, 28, 42, 43, 51 };
 	struct sp__coder c = { 0 };
 	size_t cut = 0, refused = 0;
