@@ -60,11 +60,13 @@ json_t *sp__doc_printable(const struct sp_report *report);
 int sp__report_line(struct sp__doc doc, FILE *out);
 
 /*
- * Rows of tables: a member of struct sp_OF; an array whose length is the member n; a computed
- * value, set after the others; an object or array that the table does not write; all rows of
- * another table.
+ * Rows of tables: a member of struct sp_OF; one whose key is the name of the member, or that name
+ * in the object result; an array whose length is the member n; a computed value, set after the
+ * others; an object or array that the table does not write; all rows of another table.
  */
 #define FIELD(of, ...) SP_REPORT_FIELD(struct sp_##of, __VA_ARGS__)
+#define MEMBER(of, type_, member, ...) FIELD(of, #member, type_, member, __VA_ARGS__)
+#define RESULT(of, type_, member, ...) FIELD(of, "result." #member, type_, member, __VA_ARGS__)
 #define ELEMENTS(of, key_, type_, member, n, fields_, about_, ...)                                 \
 	{                                                                                          \
 		.key = key_, .type = SP_REPORT_##type_, .about = about_,                           \

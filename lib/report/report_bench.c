@@ -32,46 +32,41 @@ void sp__report_depths(struct sp__doc doc, const char *key, const uint64_t *ns, 
 }
 
 static const struct sp_report_field latency_fields[] = {
-	FIELD(bench_stats, "latency_mean_ns", REAL, latency_mean_ns, "mean latency"),
-	FIELD(bench_stats, "latency_min_ns", COUNT, latency_min_ns, "lowest latency"),
-	FIELD(bench_stats, "latency_p50_ns", COUNT, latency_p50_ns, "median latency"),
-	FIELD(bench_stats, "latency_p90_ns", COUNT, latency_p90_ns,
-	      "90th percentile of the latency"),
-	FIELD(bench_stats, "latency_p99_ns", COUNT, latency_p99_ns,
-	      "99th percentile of the latency"),
-	FIELD(bench_stats, "latency_p999_ns", COUNT, latency_p999_ns,
-	      "99.9th percentile of the latency"),
-	FIELD(bench_stats, "latency_p9999_ns", COUNT, latency_p9999_ns,
-	      "99.99th percentile of the latency"),
-	FIELD(bench_stats, "latency_max_ns", COUNT, latency_max_ns, "highest latency"),
+	MEMBER(bench_stats, REAL, latency_mean_ns, "mean latency"),
+	MEMBER(bench_stats, COUNT, latency_min_ns, "lowest latency"),
+	MEMBER(bench_stats, COUNT, latency_p50_ns, "median latency"),
+	MEMBER(bench_stats, COUNT, latency_p90_ns, "90th percentile of the latency"),
+	MEMBER(bench_stats, COUNT, latency_p99_ns, "99th percentile of the latency"),
+	MEMBER(bench_stats, COUNT, latency_p999_ns, "99.9th percentile of the latency"),
+	MEMBER(bench_stats, COUNT, latency_p9999_ns, "99.99th percentile of the latency"),
+	MEMBER(bench_stats, COUNT, latency_max_ns, "highest latency"),
 	{ 0 },
 };
 
 static const struct sp_report_field window_fields[] = {
 	FIELD(bench_window, "end_s", SECONDS, end_ns, "end since the measurement began"),
-	FIELD(bench_window, "requests", COUNT, requests, "requests completed in the window"),
-	FIELD(bench_window, "latency_sum_ns", COUNT, latency_sum_ns, "sum of their latencies"),
+	MEMBER(bench_window, COUNT, requests, "requests completed in the window"),
+	MEMBER(bench_window, COUNT, latency_sum_ns, "sum of their latencies"),
 	{ 0 },
 };
 
 static const struct sp_report_field stats_fields[] = {
-	FIELD(bench_stats, "requests", COUNT, requests, "completed requests"),
-	FIELD(bench_stats, "read_requests", COUNT, read_requests, "completed reads"),
-	FIELD(bench_stats, "bytes", COUNT, bytes, "bytes of the completed requests"),
-	FIELD(bench_stats, "errors", COUNT, errors, "requests that failed"),
-	FIELD(bench_stats, "unfinished", COUNT, unfinished, "requests outstanding at the end"),
-	FIELD(bench_stats, "iops", REAL, iops, "completed requests per second"),
-	FIELD(bench_stats, "bandwidth_bytes_per_s", REAL, bandwidth_bytes_per_s,
-	      "bytes of completed requests per second"),
+	MEMBER(bench_stats, COUNT, requests, "completed requests"),
+	MEMBER(bench_stats, COUNT, read_requests, "completed reads"),
+	MEMBER(bench_stats, COUNT, bytes, "bytes of the completed requests"),
+	MEMBER(bench_stats, COUNT, errors, "requests that failed"),
+	MEMBER(bench_stats, COUNT, unfinished, "requests outstanding at the end"),
+	MEMBER(bench_stats, REAL, iops, "completed requests per second"),
+	MEMBER(bench_stats, REAL, bandwidth_bytes_per_s, "bytes of completed requests per second"),
 	INCLUDE(latency_fields),
-	FIELD(bench_stats, "longest_wait_ns", COUNT, longest_wait_ns,
-	      "highest latency, unfinished and overdue requests included"),
-	FIELD(bench_stats, "longest_gap_ns", COUNT, longest_gap_ns,
-	      "longest time without a completion while a request was outstanding"),
-	FIELD(bench_stats, "passed_over", COUNT, passed_over,
-	      "maximum number of completions of other classes in such a time"),
-	FIELD(bench_stats, "starved", BOOL, starved, "true if the class starved"),
-	FIELD(bench_stats, "depth_mean", REAL, depth_mean, "mean number of outstanding requests"),
+	MEMBER(bench_stats, COUNT, longest_wait_ns,
+	       "highest latency, unfinished and overdue requests included"),
+	MEMBER(bench_stats, COUNT, longest_gap_ns,
+	       "longest time without a completion while a request was outstanding"),
+	MEMBER(bench_stats, COUNT, passed_over,
+	       "maximum number of completions of other classes in such a time"),
+	MEMBER(bench_stats, BOOL, starved, "true if the class starved"),
+	MEMBER(bench_stats, REAL, depth_mean, "mean number of outstanding requests"),
 	LATER("depth_histogram", LIST, "share of the time by outstanding requests",
 	      .fields = sp__report_depth_fields),
 	ELEMENTS(bench_stats, "windows", LIST, windows, nwindows, window_fields,
@@ -89,25 +84,24 @@ static void put_stats(struct sp__doc doc, const struct sp_bench_stats *s)
 
 static const struct sp_report_field result_fields[] = {
 	GROUP("result", OBJECT, NULL, "results of all classes together"),
-	FIELD(bench_result, "result.engine", STRING, engine, "I/O engine in use"),
-	FIELD(bench_result, "result.simulated", BOOL, simulated, "true if times are virtual"),
-	FIELD(bench_result, "result.fixed_buffers", BOOL, fixed_buffers,
-	      "true if the kernel has registered the buffers"),
-	FIELD(bench_result, "result.stopped", BOOL, stopped, "true if it ended before its time"),
-	FIELD(bench_result, "result.prio_fallback", BOOL, prio_fallback,
-	      "true if class rt was not permitted, and be and idle were used"),
+	RESULT(bench_result, STRING, engine, "I/O engine in use"),
+	RESULT(bench_result, BOOL, simulated, "true if times are virtual"),
+	RESULT(bench_result, BOOL, fixed_buffers, "true if the kernel has registered the buffers"),
+	RESULT(bench_result, BOOL, stopped, "true if it ended before its time"),
+	RESULT(bench_result, BOOL, prio_fallback,
+	       "true if class rt was not permitted, and be and idle were used"),
 	ELEMENTS(bench_result, "result.no_effect", ARRAY, no_effects.list, no_effects.n,
 		 sp__no_effect_fields, "options that had no effect", .optional = true),
-	FIELD(bench_result, "result.size_bytes", COUNT, size_bytes, "used part of the targets"),
+	RESULT(bench_result, COUNT, size_bytes, "used part of the targets"),
 	FIELD(bench_result, "result.elapsed_s", SECONDS, elapsed_ns, "duration of the measurement"),
-	FIELD(bench_result, "result.overdue", COUNT, overdue,
-	      "requests at a rate that were due before the end and not submitted"),
+	RESULT(bench_result, COUNT, overdue,
+	       "requests at a rate that were due before the end and not submitted"),
 	{ 0 },
 };
 
 static const struct sp_report_field round_fields[] = {
 	FIELD(bench_round, "end_s", SECONDS, end_ns, "end since the measurement began"),
-	FIELD(bench_round, "iops", REAL, iops, "completed requests per second"),
+	MEMBER(bench_round, REAL, iops, "completed requests per second"),
 	{ 0 },
 };
 
@@ -163,8 +157,8 @@ static void put_result(struct sp__doc doc, const struct sp_bench_result *r)
 }
 
 static const struct sp_report_field class_fields[] = {
-	FIELD(bench_stats, "name", STRING, name, "name of the class"),
-	FIELD(bench_stats, "prio", PRIO, prio, "I/O priority in effect"),
+	MEMBER(bench_stats, STRING, name, "name of the class"),
+	MEMBER(bench_stats, PRIO, prio, "I/O priority in effect"),
 	INCLUDE(stats_fields),
 	{ 0 },
 };
@@ -188,15 +182,15 @@ static const char *error_kind(int code)
 
 const struct sp_report_field sp__report_error_fields[] = {
 	FIELD(bench_error, "kind", WORD, code, "kind of failure", .name = error_kind),
-	FIELD(bench_error, "count", COUNT, count, "requests that failed in this way"),
+	MEMBER(bench_error, COUNT, count, "requests that failed in this way"),
 	{ 0 },
 };
 
 static const struct sp_report_field volume_fields[] = {
-	FIELD(bench_volume, "name", STRING, name, "file of the trace"),
-	FIELD(bench_volume, "target", STRING, target, "target of its requests"),
-	FIELD(bench_volume, "begin_bytes", COUNT, begin_bytes, "begin of its range in the target"),
-	FIELD(bench_volume, "bytes", COUNT, bytes, "length of its range"),
+	MEMBER(bench_volume, STRING, name, "file of the trace"),
+	MEMBER(bench_volume, STRING, target, "target of its requests"),
+	MEMBER(bench_volume, COUNT, begin_bytes, "begin of its range in the target"),
+	MEMBER(bench_volume, COUNT, bytes, "length of its range"),
 	{ 0 },
 };
 

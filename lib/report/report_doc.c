@@ -193,9 +193,8 @@ struct sp__doc sp__doc_object(struct sp__doc doc, const char *key)
 }
 
 const struct sp_report_field sp__no_effect_fields[] = {
-	FIELD(no_effect, "option", TEXT, option, "name of the option", .required = true),
-	FIELD(no_effect, "reason", TEXT, reason, "reason for which it had no effect",
-	      .required = true),
+	MEMBER(no_effect, TEXT, option, "name of the option", .required = true),
+	MEMBER(no_effect, TEXT, reason, "reason for which it had no effect", .required = true),
 	{ 0 },
 };
 

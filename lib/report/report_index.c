@@ -6,16 +6,15 @@
 #include "report/report_run.h"
 
 static const struct sp_report_field fields[] = {
-	FIELD(index_stats, "keys", COUNT, keys,
-	      "keys looked up; of an index that was built or checked, its different keys"),
-	FIELD(index_stats, "found", COUNT, found, "keys looked up that have a record"),
-	FIELD(index_stats, "records", COUNT, records, "records indexed, checked or matching"),
-	FIELD(index_stats, "levels", COUNT, levels, "levels of the index"),
-	FIELD(index_stats, "pages", COUNT, pages, "pages of the index"),
-	FIELD(index_stats, "nodes_read", COUNT, nodes_read,
-	      "nodes that lookups read from the file"),
-	FIELD(index_stats, "nodes_in_memory", COUNT, nodes_in_memory,
-	      "nodes that lookups found in memory or already requested"),
+	MEMBER(index_stats, COUNT, keys,
+	       "keys looked up; of an index that was built or checked, its different keys"),
+	MEMBER(index_stats, COUNT, found, "keys looked up that have a record"),
+	MEMBER(index_stats, COUNT, records, "records indexed, checked or matching"),
+	MEMBER(index_stats, COUNT, levels, "levels of the index"),
+	MEMBER(index_stats, COUNT, pages, "pages of the index"),
+	MEMBER(index_stats, COUNT, nodes_read, "nodes that lookups read from the file"),
+	MEMBER(index_stats, COUNT, nodes_in_memory,
+	       "nodes that lookups found in memory or already requested"),
 	{ 0 },
 };
 

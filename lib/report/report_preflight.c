@@ -6,29 +6,28 @@
 #include "report/report_bench.h"
 
 static const struct sp_report_field layer_fields[] = {
-	FIELD(preflight_layer, "level", COUNT, level, "level below the target"),
-	FIELD(preflight_layer, "name", TEXT, name, "name of the device"),
-	FIELD(preflight_layer, "kind", TEXT, kind, "kind of the device", .required = true),
-	FIELD(preflight_layer, "scheduler", TEXT, scheduler, "scheduler; null: none"),
+	MEMBER(preflight_layer, COUNT, level, "level below the target"),
+	MEMBER(preflight_layer, TEXT, name, "name of the device"),
+	MEMBER(preflight_layer, TEXT, kind, "kind of the device", .required = true),
+	MEMBER(preflight_layer, TEXT, scheduler, "scheduler; null: none"),
 	FIELD(preflight_layer, "scheduler_requests", KNOWN, requests,
 	      "request slots of the scheduler; null: unknown"),
 	FIELD(preflight_layer, "hardware_queues", KNOWN, queues, "hardware queues; null: unknown"),
 	FIELD(preflight_layer, "hardware_window", KNOWN, window,
 	      "requests inside the device; null: unknown"),
-	FIELD(preflight_layer, "outstanding", KNOWN, outstanding,
-	      "outstanding requests of the measurement; null: unknown"),
+	MEMBER(preflight_layer, KNOWN, outstanding,
+	       "outstanding requests of the measurement; null: unknown"),
 	FIELD(preflight_layer, "others_outstanding", COUNT, others,
 	      "outstanding requests of other programs"),
-	FIELD(preflight_layer, "verdict", WORD, verdict, "effect of priorities at this device",
-	      .values = sp_preflight_verdict_values),
+	MEMBER(preflight_layer, WORD, verdict, "effect of priorities at this device",
+	       .values = sp_preflight_verdict_values),
 	{ 0 },
 };
 
 static const struct sp_report_field remark_fields[] = {
-	FIELD(preflight_remark, "obstacle", BOOL, obstacle,
-	      "true if it is an obstacle to priorities"),
-	FIELD(preflight_remark, "text", TEXT, text, "the remark"),
-	FIELD(preflight_remark, "advice", TEXT, advice, "remedy; null: none"),
+	MEMBER(preflight_remark, BOOL, obstacle, "true if it is an obstacle to priorities"),
+	MEMBER(preflight_remark, TEXT, text, "the remark"),
+	MEMBER(preflight_remark, TEXT, advice, "remedy; null: none"),
 	{ 0 },
 };
 
@@ -37,7 +36,7 @@ static const struct sp_report_field preflight_fields[] = {
 	      .values = sp_preflight_verdict_values),
 	FIELD(preflight, "best_latency_share", POSITIVE, best_share,
 	      "lowest latency of the highest class as a share of the mean; null: unknown"),
-	FIELD(preflight, "filesystem", TEXT, filesystem, "file system of the target; null: none"),
+	MEMBER(preflight, TEXT, filesystem, "file system of the target; null: none"),
 	ELEMENTS(preflight, "layers", ARRAY, layers, nlayers, layer_fields,
 		 "devices below the target", .optional = true),
 	ELEMENTS(preflight, "remarks", ARRAY, remarks, nremarks, remark_fields, "remarks",

@@ -52,12 +52,12 @@ void sp__report_used(struct sp__doc doc, const struct sp_run_stats *s)
 }
 
 static const struct sp_report_field prediction_fields[] = {
-	FIELD(prediction, "transfer_s_per_mib", POSITIVE, transfer_s_per_mib,
-	      "measured write time of temporary data per MiB; null: not measured"),
-	FIELD(prediction, "read_s_per_mib", POSITIVE, read_s_per_mib,
-	      "measured read time of temporary data per MiB; null: not measured"),
-	FIELD(prediction, "seek_s", POSITIVE, seek_s,
-	      "measured time of a read at another offset; null: not measured"),
+	MEMBER(prediction, POSITIVE, transfer_s_per_mib,
+	       "measured write time of temporary data per MiB; null: not measured"),
+	MEMBER(prediction, POSITIVE, read_s_per_mib,
+	       "measured read time of temporary data per MiB; null: not measured"),
+	MEMBER(prediction, POSITIVE, seek_s,
+	       "measured time of a read at another offset; null: not measured"),
 	FIELD(prediction, "elapsed_s", POSITIVE, seconds, "predicted duration of the whole run"),
 	FIELD(prediction, "revised_elapsed_s", POSITIVE, revised_s,
 	      "duration predicted again early in the last phase; null: the phase was too short"),
@@ -111,11 +111,12 @@ void sp__report_phases(struct sp__doc doc, const char *const *names, int n, cons
 
 const struct sp_report_field sp__io_config_fields[] = {
 	LATER("engine", TEXT, "requested I/O engine"),
-	FIELD(run_opts, "direct", WORD, direct, "direct I/O", .values = sp_direct_values),
+	MEMBER(run_opts, WORD, direct, "direct I/O", .values = sp_direct_values),
 	LATER("decompress", TEXT,
 	      "format of compressed inputs; auto: by their magic numbers; null: not compressed"),
-	FIELD(run_opts, "compress_output", WORD, compress_output,
-	      "format of the compressed output; null: not compressed", .values = sp_packing_values),
+	MEMBER(run_opts, WORD, compress_output,
+	       "format of the compressed output; null: not compressed",
+	       .values = sp_packing_values),
 	{ 0 },
 };
 

@@ -11,51 +11,49 @@ static double mean(uint64_t sum, uint64_t n)
 }
 
 static const struct sp_report_field request_fields[] = {
-	FIELD(sequence_counts, "read_requests", COUNT, read_requests, "reads that moved bytes"),
-	FIELD(sequence_counts, "read_bytes", COUNT, read_bytes, "bytes of these reads"),
-	FIELD(sequence_counts, "write_requests", COUNT, write_requests, "writes that moved bytes"),
-	FIELD(sequence_counts, "write_bytes", COUNT, write_bytes, "bytes of these writes"),
+	MEMBER(sequence_counts, COUNT, read_requests, "reads that moved bytes"),
+	MEMBER(sequence_counts, COUNT, read_bytes, "bytes of these reads"),
+	MEMBER(sequence_counts, COUNT, write_requests, "writes that moved bytes"),
+	MEMBER(sequence_counts, COUNT, write_bytes, "bytes of these writes"),
 	{ 0 },
 };
 
 static const struct sp_report_field total_fields[] = {
 	FIELD(sequence_stats, "refined", WORD, refinement, "order into which requests were put",
 	      .values = sp_sequence_refinement_values, .required = true),
-	FIELD(sequence_stats, "window", KNOWN, window,
-	      "requests among which the next one was chosen; null: not refined"),
+	MEMBER(sequence_stats, KNOWN, window,
+	       "requests among which the next one was chosen; null: not refined"),
 	GROUP("total", OBJECT, NULL, "all volumes together"),
-	FIELD(sequence_stats, "total.requests", COUNT, total.requests, "all requests"),
-	FIELD(sequence_stats, "total.failed", COUNT, total.failed, "requests that failed"),
-	FIELD(sequence_stats, "total.empty", COUNT, total.empty, "requests that moved no bytes"),
-	FIELD(sequence_stats, "total", OBJECT, total, NULL, .fields = request_fields),
+	MEMBER(sequence_stats, COUNT, total.requests, "all requests"),
+	MEMBER(sequence_stats, COUNT, total.failed, "requests that failed"),
+	MEMBER(sequence_stats, COUNT, total.empty, "requests that moved no bytes"),
+	MEMBER(sequence_stats, OBJECT, total, NULL, .fields = request_fields),
 	LATER("total.request_bytes_mean", REAL, "mean size of a request that moved bytes"),
-	FIELD(sequence_stats, "total.seeks", COUNT, total.seeks,
-	      "seeks if each volume has a position of its own"),
+	MEMBER(sequence_stats, COUNT, total.seeks,
+	       "seeks if each volume has a position of its own"),
 	FIELD(sequence_stats, "total.device_seeks", COUNT, device_seeks,
 	      "seeks if all volumes are on one device"),
-	FIELD(sequence_stats, "total.merges", COUNT, total.merges,
-	      "requests that a scheduler can merge with the previous one"),
-	FIELD(sequence_stats, "total.cluster_reads", COUNT, total.cluster_reads,
-	      "maximal series of reads that continue one another"),
-	FIELD(sequence_stats, "total.regions", COUNT, total.regions,
-	      "maximal ranges that writes cover"),
+	MEMBER(sequence_stats, COUNT, total.merges,
+	       "requests that a scheduler can merge with the previous one"),
+	MEMBER(sequence_stats, COUNT, total.cluster_reads,
+	       "maximal series of reads that continue one another"),
+	MEMBER(sequence_stats, COUNT, total.regions, "maximal ranges that writes cover"),
 	LATER("total.region_bytes_mean", REAL, "mean size of these ranges"),
-	FIELD(sequence_stats, "total.overwritten_bytes", COUNT, total.overwritten_bytes,
-	      "bytes written to ranges written before"),
+	MEMBER(sequence_stats, COUNT, total.overwritten_bytes,
+	       "bytes written to ranges written before"),
 	{ 0 },
 };
 
 static const struct sp_report_field volume_fields[] = {
 	LATER("name", TEXT, "name of the volume"),
 	INCLUDE(request_fields),
-	FIELD(sequence_counts, "seeks", COUNT, seeks, "seeks of the volume"),
-	FIELD(sequence_counts, "merges", COUNT, merges,
-	      "requests that a scheduler can merge with the previous one"),
-	FIELD(sequence_counts, "cluster_reads", COUNT, cluster_reads,
-	      "maximal series of reads that continue one another"),
-	FIELD(sequence_counts, "regions", COUNT, regions, "maximal ranges that writes cover"),
-	FIELD(sequence_counts, "overwritten_bytes", COUNT, overwritten_bytes,
-	      "bytes written to ranges written before"),
+	MEMBER(sequence_counts, COUNT, seeks, "seeks of the volume"),
+	MEMBER(sequence_counts, COUNT, merges,
+	       "requests that a scheduler can merge with the previous one"),
+	MEMBER(sequence_counts, COUNT, cluster_reads,
+	       "maximal series of reads that continue one another"),
+	MEMBER(sequence_counts, COUNT, regions, "maximal ranges that writes cover"),
+	MEMBER(sequence_counts, COUNT, overwritten_bytes, "bytes written to ranges written before"),
 	{ 0 },
 };
 
@@ -74,23 +72,23 @@ static void put_volumes(struct sp__doc doc, const struct sp_sequence *seq)
 }
 
 static const struct sp_report_field cache_fields[] = {
-	FIELD(sequence_cache, "policy", WORD, policy, "replacement policy",
-	      .values = sp_sequence_policy_values),
-	FIELD(sequence_cache, "pages", COUNT, pages, "capacity in pages"),
-	FIELD(sequence_cache, "page_bytes", COUNT, page_bytes, "size of a page"),
+	MEMBER(sequence_cache, WORD, policy, "replacement policy",
+	       .values = sp_sequence_policy_values),
+	MEMBER(sequence_cache, COUNT, pages, "capacity in pages"),
+	MEMBER(sequence_cache, COUNT, page_bytes, "size of a page"),
 	FIELD(sequence_cache, "counted_requests", KNOWN, counted,
 	      "number of requests counted; null: all"),
 	{ 0 },
 };
 
 static const struct sp_report_field transfer_fields[] = {
-	FIELD(sequence_transfers, "accesses", COUNT, accesses, "pages accessed"),
-	FIELD(sequence_transfers, "hits", COUNT, hits, "accessed pages found in the cache"),
+	MEMBER(sequence_transfers, COUNT, accesses, "pages accessed"),
+	MEMBER(sequence_transfers, COUNT, hits, "accessed pages found in the cache"),
 	LATER("transfers", COUNT, "pages transferred"),
-	FIELD(sequence_transfers, "reads", COUNT, reads, "pages read from the device"),
-	FIELD(sequence_transfers, "writes", COUNT, writes, "pages written to the device"),
-	FIELD(sequence_transfers, "dropped", COUNT, dropped, "dirty pages discarded unwritten"),
-	FIELD(sequence_transfers, "dirty", COUNT, dirty, "pages not yet written at the end"),
+	MEMBER(sequence_transfers, COUNT, reads, "pages read from the device"),
+	MEMBER(sequence_transfers, COUNT, writes, "pages written to the device"),
+	MEMBER(sequence_transfers, COUNT, dropped, "dirty pages discarded unwritten"),
+	MEMBER(sequence_transfers, COUNT, dirty, "pages not yet written at the end"),
 	{ 0 },
 };
 
@@ -139,10 +137,10 @@ struct sp_report *sp_report_sequence(const char *trace, const struct sp_sequence
 
 static const struct sp_report_field moved_fields[] = {
 	LATER("op", TEXT, "R: read; W: write"),
-	FIELD(sequence_request, "volume", STRING, volume, "volume of the request"),
+	MEMBER(sequence_request, STRING, volume, "volume of the request"),
 	FIELD(sequence_request, "offset_bytes", COUNT, offset, "offset on the volume"),
 	FIELD(sequence_request, "request_bytes", COUNT, bytes, "bytes moved"),
-	FIELD(sequence_request, "line", KNOWN, line, "line of the first trace"),
+	MEMBER(sequence_request, KNOWN, line, "line of the first trace"),
 	LATER("line_b", COUNT, "line of the second trace; null: no pair"),
 	{ 0 },
 };
@@ -158,10 +156,10 @@ static void put_request(struct sp__doc doc, const char *key, const struct sp_seq
 }
 
 static const struct sp_report_field comparison_fields[] = {
-	FIELD(sequence_comparison, "verdict", WORD, verdict, "result of the comparison",
-	      .values = sp_sequence_verdict_values),
-	FIELD(sequence_comparison, "moved", COUNT, moved,
-	      "requests with another position in the second trace"),
+	MEMBER(sequence_comparison, WORD, verdict, "result of the comparison",
+	       .values = sp_sequence_verdict_values),
+	MEMBER(sequence_comparison, COUNT, moved,
+	       "requests with another position in the second trace"),
 	LATER("first", OBJECT, "missing or extra request, or the first one of the pair; null: none",
 	      .fields = moved_fields, .optional = true),
 	LATER("second", OBJECT, "second request of the pair; null: no pair", .fields = moved_fields,
