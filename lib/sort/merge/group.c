@@ -2,19 +2,13 @@
 /* Holds a group of equal keys until its number is known; writes the number before its record. */
 #include <string.h>
 #include "sort/merge/group.h"
-
-#define NUMBER_BYTES 32 /* of any number */
+#include "sort/records/counted.h"
 
 int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes, uint64_t number,
 		   struct sp__budget *budget)
 {
-	static const char blank[NUMBER_BYTES];
-
 	g->number = number;
-	if (sp__bytes_set(&g->held, blank, sizeof(blank), budget) < 0 ||
-	    sp__bytes_append(&g->held, rec, bytes, budget) < 0)
-		return -ENOMEM;
-	return 0;
+	return sp__count_hold(&g->held, rec, bytes, budget);
 }
 
 /* Returns the byte after a number. */
@@ -26,9 +20,9 @@ static char separator(const struct sp_recfmt *f)
 void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
 		    const char **data, size_t *bytes)
 {
-	char *rec = g->held.data + NUMBER_BYTES, *p = rec;
+	char *rec = g->held.data + SP__COUNT_SPACE, *p = rec;
 
-	sp__tally_add(&b->given, rec, g->held.bytes - NUMBER_BYTES);
+	sp__tally_add(&b->given, rec, g->held.bytes - SP__COUNT_SPACE);
 	b->counted += g->number;
 	*--p = separator(f);
 	for (; g->number; g->number /= 10)

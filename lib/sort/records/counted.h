@@ -13,10 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include "base/mem.h"
 
 /* Also has space for a number in the format of runs, up to 48 bits. */
 #define SP__COUNT_HEAD sizeof(uint64_t)
 #define SP__COUNT_BYTES_MAX 11 /* of any number in a run */
+#define SP__COUNT_SPACE 32     /* enough for a number in any format */
 #define SP__COUNT_BITS 6u
 #define SP__COUNT_MARK 0x80u
 #define SP__COUNT_MORE 0x40u
@@ -62,6 +64,19 @@ static inline size_t sp__count_get(const char *p, size_t bytes, uint64_t *number
 		}
 	}
 	return 0;
+}
+
+/*
+ * Copies a record behind free space for its number.  The record is at b->data + SP__COUNT_SPACE.
+ * Returns 0 or -ENOMEM.
+ */
+static inline int sp__count_hold(struct sp__bytes *b, const char *rec, size_t bytes,
+				 struct sp__budget *budget)
+{
+	static const char blank[SP__COUNT_SPACE];
+	int rc = sp__bytes_set(b, blank, sizeof(blank), budget);
+
+	return rc < 0 ? rc : sp__bytes_append(b, rec, bytes, budget);
 }
 
 /* If records are counted, skips the number at the start of a record in a run. */

@@ -143,28 +143,22 @@ int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb)
 int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes, uint64_t number,
 		      struct sp__budget *budget)
 {
-	static const char blank[SP__COUNT_BYTES_MAX];
-	struct sp__bytes *b = &c->held[c->now];
-
 	c->number = number;
-	if (sp__bytes_set(b, blank, sizeof(blank), budget) < 0 ||
-	    sp__bytes_append(b, rec, bytes, budget) < 0)
-		return -ENOMEM;
-	return 0;
+	return sp__count_hold(&c->held[c->now], rec, bytes, budget);
 }
 
 int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w)
 {
 	const struct sp__bytes *b = &c->held[c->now];
+	char *rec = b->data + SP__COUNT_SPACE;
 	size_t head;
 
 	if (!c->number)
 		return 0;
-	head = sp__count_put(b->data + SP__COUNT_BYTES_MAX, c->number);
+	head = sp__count_put(rec, c->number);
 	c->number = 0;
 	c->now ^= 1;
-	return sp__runwriter_put(w, b->data + SP__COUNT_BYTES_MAX - head,
-				 b->bytes - SP__COUNT_BYTES_MAX + head);
+	return sp__runwriter_put(w, rec - head, b->bytes - SP__COUNT_SPACE + head);
 }
 
 int sp__runs_put_counted(struct sp__spilled *spilled, const char *rec, size_t bytes)
