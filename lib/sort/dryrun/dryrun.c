@@ -19,7 +19,7 @@
 #include "sort/plan/policy.h"
 #include "sort/dryrun/impl.h"
 
-/* As of a sort (runs/store.c). */
+/* The same as in a sort (runs/store.c). */
 #define REQUESTS 256
 
 int sp__drysort_end_run(struct sp__drysort *t)

@@ -6,7 +6,7 @@
  * chunk that is not full goes out when the next run begins (form/store.c).
  *
  * Replacement selection: when the memory is full, each batch that is sorted makes as many bytes
- * leave it.  Of random input the first run is e - 1 times as long as the memory holds, and the
+ * leave it.  With random input the first run is e - 1 times as long as the memory holds, and the
  * others are twice as long.  At the end of the input the present run gets those records in memory
  * that come after its last one.  Two batches for each in memory come while a run is formed, and
  * each leaves a strip of this run and one of the next, which last to the end: on average three

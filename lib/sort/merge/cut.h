@@ -11,7 +11,7 @@
 
 #include "sort/form/forming.h"
 
-/* Where a cut is in an input, and the records before it. */
+/* A cut's position in an input, and the records before it. */
 struct sp__cut_at {
 	uint64_t position; /* of a run a byte, of a buffer an entry */
 	uint64_t records;

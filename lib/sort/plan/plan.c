@@ -205,7 +205,7 @@ static int refuse(const struct sp_sort_opts *o, const struct sp__layout *l, uint
 	memory = min_memory(o);
 	if (!memory)
 		return sp__errf(err, SP_EBUDGET, "plan", NULL, -1,
-				"no amount of memory can do what was asked");
+				"no amount of memory is enough for these sizes");
 	if (l->misfit == SP__MISFIT_RUN)
 		snprintf(what, sizeof(what), "a run size of %llu bytes",
 			 (unsigned long long)o->run_bytes);
@@ -241,7 +241,7 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 {
 	if (o->run.page_bytes % MIN_PAGE || o->run.page_bytes > MAX_PAGE)
 		return sp__errf(err, -EINVAL, "plan", NULL, -1,
-				"a page is a multiple of %u bytes and at most %u", MIN_PAGE,
+				"the page size is not a multiple of %u up to %u", MIN_PAGE,
 				MAX_PAGE);
 	if (o->fan_in == 1)
 		return sp__errf(err, -EINVAL, "plan", NULL, -1, "minimum fan-in is 2");
@@ -250,7 +250,7 @@ static int check_opts(const struct sp_sort_opts *o, struct sp_errinfo *err)
 				MIN_PAGE);
 	if (o->count && !o->unique)
 		return sp__errf(err, -EINVAL, "plan", NULL, -1,
-				"only groups of equal keys are counted");
+				"only a sort with unique keys can count records");
 	return check_volume(o, err);
 }
 

@@ -14,10 +14,7 @@ struct sp__distinct {
 	bool due;	 /* a table is made with the first record */
 	uint64_t *slots; /* hash bits << 40 | offset of the record + 1; 0: free */
 	size_t nslots;	 /* a power of 2; 0: there is no table */
-	/*
-	 * Since the table was last judged: records looked up and found; looked at the next
-	 * judgement.
-	 */
+	/* Records looked up and found since the last judgement; `looked` at the next one. */
 	uint64_t looked, found, judge_at;
 	uint64_t collapsed; /* records found, over all uses of the buffer */
 };
