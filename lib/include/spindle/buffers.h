@@ -9,8 +9,8 @@
  * tallies prove that no record was lost or duplicated.
  *
  * Sizes are bytes.  Buffers, options and their keys belong to the caller and are borrowed during
- * the call, by a merge until sp_merge_close(). err may be NULL; on an error it holds the place and
- * the reason.
+ * the call, by a merge until sp_merge_close(). err may be NULL; on an error it receives a
+ * description.
  *
  * Thread rule: different calls and different merges are independent.  One thread at a time uses a
  * merge.

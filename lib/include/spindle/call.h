@@ -11,7 +11,7 @@
  *
  * Ownership: arguments are copied.  Each object is freed by the function named in the comment of
  * the function that makes it.
- * Errors: err may be NULL; on an error it holds the place and the reason.  -EINVAL: an argument is
+ * Errors: err may be NULL; on an error it receives a description.  -EINVAL: an argument is
  * wrong, and err->text names it.
  * Thread rule: a call does not change after it is made; any number of threads may use it.
  */

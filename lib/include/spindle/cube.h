@@ -21,7 +21,7 @@
  * Locking: a cube open for writing is locked exclusively; each read holds a shared lock and so sees
  * no partial change.  A cube that another process has changed since it was opened is opened again.
  *
- * Errors: err may be NULL; on an error it holds the place and the reason.  Every function that
+ * Errors: err may be NULL; on an error it receives a description.  Every function that
  * opens or reads a cube can return these codes, which its comment does not repeat:
  *   SP_ECORRUPT: a superblock, a checksum or a directory of points is damaged
  *   SP_EFORMAT: the file is not a cube, or of another version

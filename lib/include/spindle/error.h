@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Error codes of the library, the place of an error, and names as printable text.  The library
+ * Error codes of the library, descriptions of errors, and names as printable text.  The library
  * never prints and never exits.
  *
  * A function that can fail returns 0 (or a count) on success and a negative code on failure.  The
  * code is -errno for an error of the system, or one of the SP_E codes below -4095 for an error that
  * the library detects.  The caller never needs to read errno.  The header includes <errno.h>.
  *
- * The function that detects an error records its place once, in a struct sp_errinfo that the caller
+ * The function that detects an error describes it once, in a struct sp_errinfo that the caller
  * passes.  The argument may be NULL.  The first error is kept; its consequences do not overwrite
  * it.
  *

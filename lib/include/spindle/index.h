@@ -10,7 +10,7 @@
  *
  * Texts are ordered by their bytes in every locale.  All other key types are ordered as in sorting.
  *
- * Errors: err may be NULL; on an error it holds the place and the reason.
+ * Errors: err may be NULL; on an error it receives a description.
  * Thread rule: one thread at a time uses an index.
  *
  * Source: Iyengar et al. 2008, section 6 (asynchronous index lookup).
