@@ -142,8 +142,7 @@ void fiojob_finish(struct config *o)
 
 	if (o->nclass_text || o->plain_given || o->bytes_given)
 		die("--fio-job describes the requests: --rw, --bs, --class and similar options "
-		    "cannot be used "
-		    "with it");
+		    "cannot be used with it");
 	report_lines(o);
 	need_targets(o);
 	sp_fiojob_apply(o->job, last.run, &said);

@@ -119,6 +119,7 @@ static const struct sp_enum_value priorities_words[] = {
 
 #define TO(member) SETTING_TO(struct config, member)
 #define GIVEN(member) .given = offsetof(struct config, member)
+#define PARTIAL(option) TO(policy.policy.option), GIVEN(policy.given.option)
 #define DEPTH .count = SP_BENCH_DEPTH_MAX
 
 #define LOADS (ALL & ~(REPLAY | WATCH | POLICY)) /* commands whose requests the options describe */
@@ -250,45 +251,36 @@ const struct setting load_settings[] = {
 	{ "background", "PRIO", "priority of all other requests (idle)", TO(policy.policy.low_prio),
 	  .whole = prio_value, GIVEN(policy.given.background) },
 	{ "extent", "N", "pages per extent (64)", TO(policy.policy.extent_pages), .count = 65536 },
-	{ "ahead", "N", "aggressive: extents read ahead (2)", TO(policy.policy.ahead), .count = 256,
-	  GIVEN(policy.given.ahead) },
-	{ "clients", "N", "range: concurrent queries (4)", TO(policy.policy.clients), .count = 4096,
-	  GIVEN(policy.given.clients) },
+	{ "ahead", "N", "aggressive: extents read ahead (2)", PARTIAL(ahead), .count = 256 },
+	{ "clients", "N", "range: concurrent queries (4)", PARTIAL(clients), .count = 4096 },
 	{ "query", "N", "range: pages per query (1000)", TO(policy.policy.query_pages),
 	  .count = 1000000000, GIVEN(policy.given.query) },
-	{ "batch", "N", "range, aggressive: pages per batch of requests (16)",
-	  TO(policy.policy.batch), .count = 4096, GIVEN(policy.given.batch) },
-	{ "buffer", "PERCENT", "update: buffer size, as a share of the table (75)",
-	  TO(policy.policy.buffer), .call = set_percent, GIVEN(policy.given.buffer) },
-	{ "steal", "N", "update: pages written when a frame is needed (5)", TO(policy.policy.steal),
-	  .count = 1000000, GIVEN(policy.given.steal) },
-	{ "flow", "N", "update, aggressive: outstanding writes (32)", TO(policy.policy.flow), DEPTH,
-	  GIVEN(policy.given.flow) },
+	{ "batch", "N", "range, aggressive: pages per batch of requests (16)", PARTIAL(batch),
+	  .count = 4096 },
+	{ "buffer", "PERCENT", "update: buffer size, as a share of the table (75)", PARTIAL(buffer),
+	  .call = set_percent },
+	{ "steal", "N", "update: pages written when a frame is needed (5)", PARTIAL(steal),
+	  .count = 1000000 },
+	{ "flow", "N", "update, aggressive: outstanding writes (32)", PARTIAL(flow), DEPTH },
 	{ "preflush", "TIME", "update, adaptive: interval of inspection (1)",
 	  TO(policy.policy.preflush_ns), .whole = time_value, GIVEN(policy.given.preflush) },
 	{ "victims", "WHICH", "update: pages to write and replace: random or oldest (random)",
-	  TO(policy.policy.victims), .values = sp_policy_victims_values,
-	  GIVEN(policy.given.victims) },
+	  PARTIAL(victims), .values = sp_policy_victims_values },
 	{ "frames-needed", "WHAT",
 	  "update: read when there are free frames for a page or an extent (usual: as the "
 	  "submission does)",
-	  TO(policy.policy.frames_needed), .values = sp_policy_frames_values,
-	  GIVEN(policy.given.frames_needed) },
+	  PARTIAL(frames_needed), .values = sp_policy_frames_values },
 	{ "room", "WHAT", NULL, /* its former name */
-	  TO(policy.policy.frames_needed), .values = sp_policy_frames_values,
-	  GIVEN(policy.given.frames_needed) },
+	  PARTIAL(frames_needed), .values = sp_policy_frames_values },
 	{ "threads", "N",
 	  "scan, update: threads that read, and that write, instead of asynchronous requests",
-	  TO(policy.policy.threads), DEPTH, GIVEN(policy.given.threads) },
+	  PARTIAL(threads), DEPTH },
 	{ "extent-threshold", "N",
 	  "range, conservative: request the rest of an extent after queries have worked on more "
-	  "than N "
-	  "of its pages",
-	  TO(policy.policy.extent_threshold), .count = 65535,
-	  GIVEN(policy.given.extent_threshold) },
+	  "than N of its pages",
+	  PARTIAL(extent_threshold), .count = 65535 },
 	{ "crowd", "N", NULL, /* its former name */
-	  TO(policy.policy.extent_threshold), .count = 65535,
-	  GIVEN(policy.given.extent_threshold) },
+	  PARTIAL(extent_threshold), .count = 65535 },
 	{ "table", "SIZE", "size of the table, at the start of TARGET (all)",
 	  TO(policy.policy.table_bytes), .whole = size_option },
 	{ "log", "SIZE", "update: bytes that a page adds to a log at the end of TARGET (no log)",

@@ -50,8 +50,7 @@ static int open_file(const char *path, uint64_t bytes, const char *folder)
 		if (created)
 			unlink(name);
 		die("%s: is inside the folder to mount on, and would be hidden: "
-		    "choose "
-		    "another location for --backing",
+		    "choose another location for --backing",
 		    quote_file(path));
 	}
 	if (!S_ISREG(st.st_mode))
