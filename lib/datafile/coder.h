@@ -14,9 +14,9 @@
  *	}
  *
  * Numbers are little-endian, and nothing is padded.  What is read is checked as it comes: lengths
- * before memory is taken for them, numbers against their maxima.  After a failure all further calls
- * do nothing, so only loops need to test c->failed; sp__coder_end() tells the reason.  The format
- * itself sets c->failed if a member contradicts another one.
+ * before memory is taken for them, numbers against their maxima.  After a failure all further
+ * calls do nothing, so only loops need to test c->failed; sp__coder_end() returns the error.  The
+ * format itself sets c->failed if a member contradicts another one.
  *
  * A member that is read must be zero before: text and arrays are allocated, and the caller frees
  * them, after a failure, too.
@@ -45,28 +45,27 @@ static inline struct sp__coder sp__coder_reader(const uint8_t *data, size_t byte
 	return (struct sp__coder){ .reading = true, .from = data, .bytes = bytes };
 }
 
-/* Bytes as they are. */
+/* Codes bytes unchanged. */
 void sp__code_bytes(struct sp__coder *c, void *value, size_t bytes);
-/* A number of 8 bytes, and of 4. */
+/* Code a number as 8 bytes, and as 4. */
 void sp__code_u64(struct sp__coder *c, uint64_t *v);
 void sp__code_u32(struct sp__coder *c, uint32_t *v);
-/* A number that is at most max, as 8 bytes. */
+/* Codes a number as 8 bytes; fails if it exceeds max. */
 void sp__code_max(struct sp__coder *c, uint32_t *v, uint32_t max);
-/* 0 or 1, as 8 bytes. */
+/* Codes 0 or 1 as 8 bytes. */
 void sp__code_flag(struct sp__coder *c, bool *v);
 /*
- * The number of elements of an array, as 8 bytes.  Reading allocates the array at *(void **)array,
- * zeroed; element: sizeof; min_bytes: the fewest bytes that an element takes here, > 0.  The caller
- * codes the elements.
+ * Codes the number of elements of an array as 8 bytes.  Reading allocates the array, zeroed, at
+ * *(void **)array; element: sizeof; min_bytes: the fewest bytes that an element takes here, > 0.
+ * The caller codes the elements.
  */
 void sp__code_length(struct sp__coder *c, size_t *n, void *array, size_t element, size_t min_bytes);
-/* A text with its final 0, after its length; NULL has length 0. */
+/* Codes a text with its final 0, after its length; NULL has length 0. */
 void sp__code_text(struct sp__coder *c, char **s);
 
-/* Fails if memory was refused while the format read a member by its own means. */
+/* Fails with -ENOMEM if `refused`; for members that the format itself allocates. */
 void sp__coder_lack(struct sp__coder *c, bool refused);
 /*
- * Returns 0 if all went well and a reader has read all bytes; -ENOMEM; or SP_ECORRUPT, which of a
- * writer means that a member cannot be written.
+ * Returns 0; -ENOMEM; or SP_ECORRUPT if a member was invalid, or a reader has not read all bytes.
  */
 SP_MUST_CHECK int sp__coder_end(const struct sp__coder *c);

@@ -27,9 +27,9 @@
 struct sp__journal {
 	int fd;		  /* read and written at offsets; its own offset does not change */
 	const char *name; /* for messages; borrowed */
-	uint64_t end;	  /* first the offset of the first record; then behind the last one known */
-	uint64_t limit;	  /* the offset behind the area; 0: the journal is the rest of the file */
-	bool unsynced;	  /* appends do not wait for the device; sp__journal_sync() does */
+	uint64_t end;	/* at first the offset of the first record; then after the last one known */
+	uint64_t limit; /* the end of the area; 0: the journal is the rest of the file */
+	bool unsynced;	/* appends do not wait for the device; sp__journal_sync() does */
 	struct sp_errinfo *err; /* borrowed; describes the error of each call */
 };
 
@@ -40,14 +40,14 @@ struct sp__journal_record {
 };
 
 /*
- * Reads the record at j->end, and moves j->end behind it.  Returns 1 with a record; or 0 if there
+ * Reads the record at j->end, and moves j->end after it.  Returns 1 with a record; or 0 if there
  * is none, and then cuts off the rest of a file without a limit; or -ENOMEM or -errno of the
  * system, and then j->end is unchanged.
  */
 SP_MUST_CHECK int sp__journal_next(struct sp__journal *j, struct sp__journal_record *rec);
 
 /*
- * Appends a record at j->end, made of n <= SP__JOURNAL_PARTS_MAX parts, and moves j->end behind
+ * Appends a record at j->end, made of n <= SP__JOURNAL_PARTS_MAX parts, and moves j->end after
  * it.  All records must have been read before.  Returns 0 when the record is on the device, unless
  * j->unsynced; -ENOSPC if the device or the area is full; -ENOMEM; or -errno.  After an error
  * j->end is unchanged, and the record might or might not be found by a later reader.

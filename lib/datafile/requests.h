@@ -29,8 +29,8 @@ struct sp__requests {
 SP_MUST_CHECK int sp__requests_open(struct sp__requests *r, const struct sp__queue_opts *opts,
 				    struct sp_errinfo *err);
 /*
- * Waits for all outstanding requests without notifying owners, then closes the queue.  To be called
- * before the buffers of requests are freed.  Accepts a struct that is all zero.
+ * Waits for all outstanding requests without notifying owners, then closes the queue.  To be
+ * called before the buffers of requests are freed.  Accepts a struct that is all zero.
  */
 void sp__requests_close(struct sp__requests *r);
 
@@ -41,7 +41,7 @@ void sp__requests_close(struct sp__requests *r);
  * -ENOMEM.
  */
 SP_MUST_CHECK int sp__requests_add(struct sp__requests *r, struct sp__request *request);
-/* Submits what has been added.  Returns 0, or the first error of the queue, again and again. */
+/* Submits what has been added.  Returns 0, or the first error of the queue, also in later calls. */
 SP_MUST_CHECK int sp__requests_flush(struct sp__requests *r);
 /*
  * Submits what has been added, and notifies the owners of completed requests, which may add
@@ -49,7 +49,7 @@ SP_MUST_CHECK int sp__requests_flush(struct sp__requests *r);
  * its result.
  */
 SP_MUST_CHECK int sp__requests_collect(struct sp__requests *r);
-/* Registers the wait for the next completion; for a user that is about to return SP_LATER. */
+/* Registers the wait for the next completion, before a user returns SP_LATER. */
 void sp__requests_later(struct sp__requests *r, struct sp__waits *waits);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * Writes a superblock to the older of two slots, and finds the newer valid one.
  *
- * If slot 0 is lost, its size is unknown: slot 1 is then looked for where the smallest slot would
- * put it, and at each larger size.
+ * If slot 0 is damaged, the size of a slot is unknown.  Slot 1 is then searched at the offset of
+ * each possible size, the smallest first.
  *
  * Rejected: one slot and a journal, which needs a second read on opening; a slot that is written in
  * place, since a device writes no more than a sector as a whole.
@@ -17,7 +17,7 @@
 
 #define PREFIX SP__SUPERBLOCK_PREFIX
 
-/* What stands before the payload. */
+/* The bytes before the payload. */
 struct prefix {
 	char magic[8];
 	uint64_t version, sum;
@@ -106,14 +106,14 @@ int sp__superblocks_write(struct sp__superblocks *s, int fd, uint64_t max_bytes,
 	uint64_t at = ++s->number % 2 * s->slot_bytes;
 	size_t bytes = 0;
 	uint8_t *data = encode(state, &bytes);
-	/* The data of which the new state speaks comes first. */
+	/* The data that the new state refers to is written first. */
 	int rc = !data ? -ENOMEM : bytes > max_bytes ? -ENOSPC : fdatasync(fd) ? -errno : 0;
 
 	if (!rc)
 		rc = sp__write_whole(fd, data, bytes, at);
 	if (!rc && fdatasync(fd)) {
 		rc = -errno;
-		/* A superblock whose writing failed must not count. */
+		/* A superblock that was not written completely must not count. */
 		(void)!sp__write_whole(fd, none, sizeof(none), at);
 	}
 	free(data);
@@ -122,10 +122,10 @@ int sp__superblocks_write(struct sp__superblocks *s, int fd, uint64_t max_bytes,
 	return rc;
 }
 
-/* What was found in a slot. */
+/* The contents of a slot, or the error. */
 struct slot {
 	uint64_t number;
-	uint32_t slot_bytes; /* as far as known, else 0 */
+	uint32_t slot_bytes; /* 0: unknown */
 	uint8_t seen[PREFIX];
 	int rc;
 	const char *reason;
@@ -204,11 +204,11 @@ int sp__superblocks_read(struct sp__superblocks *s, int fd, const struct sp__sup
 	while ((other = read_slot(&r, &slot[1], 1, at)) && rc && !is_errno(other) &&
 	       at < SP__SUPERBLOCK_MAX)
 		at *= 2;
-	/* A superblock that says that it lies elsewhere does not count. */
+	/* A superblock whose slot size contradicts its offset does not count. */
 	if (!other && (!slot[1].number || slot[1].slot_bytes != at))
 		other = SP_ECORRUPT;
 	*reason = slot[0].reason;
-	/* Which one is the newer is not known if one cannot be read. */
+	/* If one slot cannot be read, the newer one is unknown. */
 	if (is_errno(other) || is_errno(rc))
 		return is_errno(rc) ? rc : other;
 	if (rc && other)

@@ -3,9 +3,9 @@
  * Two slots for a superblock at the beginning of a file.
  *
  * A superblock holds the state of a file: its sizes, where its data is.  Each new state has the
- * next number and is written to the slot that has the older one, after the data that it speaks of
- * is on the device.  A reader takes the valid superblock with the higher number.  So a crash leaves
- * the old state or the new one.
+ * next number and is written to the slot that has the older one, after the data that it refers to
+ * is on the device.  A reader takes the valid superblock with the higher number.  So a crash
+ * leaves the old state or the new one.
  *
  * Format of a slot: the magic number (8 bytes), then little-endian: version (8), checksum of the
  * payload (8, XXH3), bytes of a slot (4), bytes of the payload (4); then the payload, which begins
@@ -33,8 +33,8 @@ struct sp__superblocks {
 	uint64_t number;     /* of this state; 0: never written */
 	uint32_t slot_bytes; /* a power of two from SP__SUPERBLOCK_UNIT to SP__SUPERBLOCK_MAX */
 	bool alone;	     /* when read: the other slot is neither valid nor empty */
-	uint64_t seen_at;    /* the offset of the second slot, ... */
-	uint8_t seen[2][SP__SUPERBLOCK_PREFIX]; /* ... and how both began, when read */
+	uint64_t seen_at;    /* the offset of the second slot, */
+	uint8_t seen[2][SP__SUPERBLOCK_PREFIX]; /* and the first bytes of both slots, when read */
 };
 
 /* Static. */
@@ -46,16 +46,16 @@ struct sp__superblock_format {
 };
 
 /*
- * Sets s->slot_bytes to the smallest size for superblocks of so many bytes, for a new file.  False:
- * they exceed SP__SUPERBLOCK_MAX.
+ * Sets s->slot_bytes to the smallest size for superblocks of so many bytes, for a new file.
+ * False: they exceed SP__SUPERBLOCK_MAX.
  */
 bool sp__superblocks_set_size(struct sp__superblocks *s, uint64_t bytes);
 
 /* Begins the bytes of a state: c is a coder that writes.  The format codes its members next. */
 void sp__superblock_begin(struct sp__coder *c, const struct sp__superblocks *s);
 /*
- * Ends them.  Returns *bytes bytes, a multiple of SP__SUPERBLOCK_UNIT, that the caller frees; or
- * NULL if the coder has failed, and then c->data is free.
+ * Ends the bytes of a state.  Returns *bytes bytes, a multiple of SP__SUPERBLOCK_UNIT, that the
+ * caller frees; or NULL if the coder has failed, and then c->data is free.
  */
 uint8_t *sp__superblock_finish(struct sp__coder *c, const struct sp__superblocks *s,
 			       const struct sp__superblock_format *f, uint64_t version,
@@ -70,7 +70,7 @@ SP_MUST_CHECK int sp__superblock_open(struct sp__coder *c, struct sp__superblock
 				      const struct sp__superblock_format *f, const uint8_t *data,
 				      size_t bytes, uint64_t *version, const char **reason);
 
-/* Makes the bytes of a state, of which s is a part.  NULL: no memory, or it cannot be written. */
+/* Returns the bytes of a state.  NULL: no memory, or a member cannot be written. */
 typedef uint8_t *sp__superblock_encode_fn(const void *state, size_t *bytes);
 /*
  * Decodes the bytes of slot 0 or 1.  Returns 0 or an error with *reason, and then keeps nothing;
@@ -96,5 +96,5 @@ SP_MUST_CHECK int sp__superblocks_read(struct sp__superblocks *s, int fd,
 				       const struct sp__superblock_format *f,
 				       sp__superblock_decode_fn *decode, void *arg,
 				       const char **reason);
-/* True if both slots begin as they did when s was read; false if the file cannot be read. */
+/* True if both slots begin as when s was read.  False if not, or if the file cannot be read. */
 bool sp__superblocks_current(const struct sp__superblocks *s, int fd);
