@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 . "$BATS_TEST_DIRNAME/suite.bash"
 
-value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
-
 @test "a job file defines the load" {
 	cat > j.fio <<-'E'
 		; two jobs

@@ -7,7 +7,6 @@ load keys
 setup() { begin_test; export LC_ALL=C.UTF-8; }
 
 # value KEY [FILE]: of a report, the first number behind "KEY":
-value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 # values KEY: all of them, on one line.
 values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 

@@ -3,8 +3,6 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
-value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
-
 @test "the keys of its report are those that are promised" {
 	echo 'R a 0 4096 0 0 10 4096' > t.trace
 	"$aiobench" replay --fixedbufs --stats=r.json t.trace sim:linear > /dev/null

@@ -6,7 +6,6 @@
 load keys
 
 # value KEY [FILE]: the first number behind "KEY": of a report
-value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
 
 @test "a sweep finds the knees of a simulated drive, the same every time" {
 	run -0 "$aiobench" sweep --runtime=120 --bs=16K --stats=r.json sim:ultrastar36lzx-like

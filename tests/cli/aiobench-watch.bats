@@ -6,8 +6,6 @@ load keys
 # In the locale C gnuplot warns of "µ".
 setup() { begin_test; export LC_ALL=C.UTF-8; }
 
-value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
-
 # A device that can be watched, or nothing.
 device()
 {

@@ -3,9 +3,6 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
-# value JQ-LIKE KEY of a report: the first number behind "KEY":
-value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
-
 @test "--help and --version are answered on standard output" {
 	run -0 --separate-stderr "$aiobench" --help
 	[[ $output == *--iodepth* && -z $stderr ]]

@@ -7,6 +7,7 @@
 #	$build, $bin		the build, and its programs
 #	begin_test [tmp]	enters the test's folder, in the locale C; tmp: makes a folder for
 #				temporary files; a suite that needs no more has no setup()
+#	value KEY [REPORT]	the first value of a key in a report (r.json)
 
 bats_require_minimum_version 1.5.0
 . "$BATS_TEST_DIRNAME/../../scripts/needs.bash"
@@ -31,3 +32,5 @@ begin_test()
 	[ $# -eq 0 ] || { mkdir "$1" && export TMPDIR=$PWD/$1; }
 }
 setup() { begin_test; }
+
+value() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" "${2:-r.json}" | head -n 1; }
