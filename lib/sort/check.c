@@ -2,7 +2,6 @@
 /*
  * Checks that an input is in order (-c), by comparing each record with the one before.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "flow/scan.h"

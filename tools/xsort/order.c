@@ -3,7 +3,6 @@
  * Reads order and format from the command line by the library (spindle/order.h); errors end the
  * program.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

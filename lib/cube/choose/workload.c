@@ -3,7 +3,6 @@
  * Parses workloads as text, one query per line.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
