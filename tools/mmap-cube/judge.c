@@ -88,14 +88,14 @@ static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measur
 }
 
 /* Describes the workload and the device of the values. */
-static void describe(char *to, size_t room, const struct sp_cube_info *info,
+static void describe(char *to, size_t capacity, const struct sp_cube_info *info,
 		     const struct sp_cube_workload *w, const struct sp_cube_candidate *c)
 {
 	const char *known = isfinite(c[SP_CUBE_CANDIDATES - 1].predicted_s)
 				    ? "by the geometry only"
 				    : "on an unknown device";
 
-	snprintf(to, room, "%s%zu quer%s, %s%s, %u outstanding, coalescing %s",
+	snprintf(to, capacity, "%s%zu quer%s, %s%s, %u outstanding, coalescing %s",
 		 w->n == 1 ? "" : "mean of ", w->n, w->n == 1 ? "y" : "ies",
 		 info->volume ? "on " : "", info->volume ? info->volume : known,
 		 w->depth ? w->depth : 1, w->no_coalesce ? "off" : "auto");

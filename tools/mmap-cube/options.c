@@ -372,7 +372,7 @@ static const char notes[] =
 	"\n"
 	"Exit status: 0 for success, 1 if check finds damage, 2 after an error.\n";
 
-#define WORDS_MAX 64 /* arguments of a command line that changes an element */
+#define ARGS_MAX 64 /* arguments of a command line that changes an element */
 
 static bool is_negative(const char *text)
 {
@@ -381,20 +381,20 @@ static bool is_negative(const char *text)
 }
 
 /* Inserts "--" before a negative number at the end, which is an operand. */
-static char **spare_number(char **argv, int *argc, char **words, int room)
+static char **spare_number(char **argv, int *argc, char **args, int capacity)
 {
 	static char dashes[] = "--";
 
-	if (!is_negative(argv[*argc - 1]) || *argc + 2 > room)
+	if (!is_negative(argv[*argc - 1]) || *argc + 2 > capacity)
 		return argv;
 	for (int i = 1; i < *argc; i++)
 		if (!strcmp(argv[i], dashes))
 			return argv;
-	memcpy(words, argv, (size_t)*argc * sizeof(*words));
-	words[*argc] = words[*argc - 1];
-	words[*argc - 1] = dashes;
-	words[++*argc] = NULL;
-	return words;
+	memcpy(args, argv, (size_t)*argc * sizeof(*args));
+	args[*argc] = args[*argc - 1];
+	args[*argc - 1] = dashes;
+	args[++*argc] = NULL;
+	return args;
 }
 
 const struct command *options_parse(struct config *c, int argc, char **argv)
@@ -407,14 +407,14 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 		.settings = settings,
 	};
 	const struct command *command;
-	char *words[WORDS_MAX];
+	char *args[ARGS_MAX];
 
 	*c = (struct config){ .run = SP_RUN_OPTS_INIT, .create = SP_CUBE_CREATE_OPTS_INIT };
 	c->create.shape.type = SP_CUBE_F32;
 	c->create.shape.element_bytes = sp_cube_type_bytes(SP_CUBE_F32);
 	c->common.run = &c->run;
 	if (argc > 1 && !strcmp(argv[1], "put"))
-		argv = spare_number(argv, &argc, words, WORDS_MAX);
+		argv = spare_number(argv, &argc, args, ARGS_MAX);
 	command = commands_read(&all, argc, argv, c, &c->operands);
 	check(command, c);
 	return command;

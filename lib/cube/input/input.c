@@ -38,7 +38,7 @@ static ssize_t read_pipe(struct sp__loadinput *in, void *to, size_t bytes)
 }
 
 /* Reads bytes at an offset; a pipe is already there. */
-static int read_piece(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset)
+static int read_range(struct sp__loadinput *in, void *data, uint64_t bytes, uint64_t offset)
 {
 	uint8_t *to = data;
 
@@ -67,7 +67,7 @@ int sp__loadinput_skip(struct sp__loadinput *in, uint64_t bytes)
 
 	for (uint64_t n; !rc && bytes; bytes -= n) {
 		n = sp__min(bytes, sizeof(nowhere));
-		rc = read_piece(in, nowhere, n, in->at);
+		rc = read_range(in, nowhere, n, in->at);
 	}
 	return rc;
 }
@@ -86,29 +86,29 @@ static void swap_numbers(uint8_t *data, uint64_t bytes, uint32_t size)
 int sp__loadinput_read(struct sp__loadinput *in, const struct sp_cube_box *box, uint8_t *elements)
 {
 	const struct sp_cube_shape *s = &in->file->superblock.shape;
-	uint64_t piece = s->element_bytes, x[SP_CUBE_DIMS_MAX];
-	unsigned whole = 0; /* dimensions that a piece covers, as many as follow each other */
+	uint64_t bytes = s->element_bytes, x[SP_CUBE_DIMS_MAX];
+	unsigned whole = 0; /* dimensions that one read covers */
 	uint8_t *to = elements;
-	struct sp_cube_box turned;
+	struct sp_cube_box ordered;
 	int rc;
 
 	for (unsigned i = 0; i < s->ndims; i++) {
-		turned.lo[i] = x[i] = box->lo[in->order[i]];
-		turned.hi[i] = box->hi[in->order[i]];
-		turned.stride[i] = 1;
+		ordered.lo[i] = x[i] = box->lo[in->order[i]];
+		ordered.hi[i] = box->hi[in->order[i]];
+		ordered.stride[i] = 1;
 	}
 	for (bool all = true; all && whole < s->ndims; whole++) {
-		piece *= sp__box_count(&turned, whole);
-		all = sp__box_count(&turned, whole) == in->count[in->order[whole]];
+		bytes *= sp__box_count(&ordered, whole);
+		all = sp__box_count(&ordered, whole) == in->count[in->order[whole]];
 	}
 	do {
 		uint64_t offset = in->offset;
 
 		for (unsigned i = 0; i < s->ndims; i++)
 			offset += x[i] * in->pitch[in->order[i]];
-		rc = read_piece(in, to, piece, offset);
-		to += piece;
-	} while (!rc && sp__box_next(&turned, whole, s->ndims, x));
+		rc = read_range(in, to, bytes, offset);
+		to += bytes;
+	} while (!rc && sp__box_next(&ordered, whole, s->ndims, x));
 	if (!rc && in->big_endian && s->type != SP_CUBE_BYTES)
 		swap_numbers(elements, (uint64_t)(to - elements), s->element_bytes);
 	return rc;
@@ -293,13 +293,13 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 	if (opts->ordered || opts->offset || opts->big_endian)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
 				"a .npy file says itself what order, offset and byte order it has");
-	rc = read_piece(in, head, SP__NPY_PREFIX, 0);
+	rc = read_range(in, head, SP__NPY_PREFIX, 0);
 	if (rc)
 		return rc;
 	bytes = sp__npy_head_bytes(head);
 	if (!bytes)
 		return read_error(in, SP_EFORMAT, 0, "is no .npy file");
-	rc = read_piece(in, head + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX);
+	rc = read_range(in, head + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX);
 	if (rc)
 		return rc;
 	memcpy(shape.dims, in->count, sizeof(shape.dims));

@@ -452,7 +452,7 @@ static int plan_cells(struct load *l)
 }
 
 /*
- * Opens the file of the new dataset, and puts it in the place of the old one in the cube.  The file
+ * Opens the file of the new dataset, and replaces the old one in the cube.  The file
  * is locked before it has a name.
  */
 static int open_new(struct load *l)
