@@ -54,15 +54,13 @@ static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct s
 	return (const unsigned char *)rec;
 }
 
-/* Compares in full, by bytes if there are byte keys. */
-static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
-		   const struct sp__entry *y)
+int sp__compare_keys(const struct sp__runbuf *rb, const struct sp__entry *x,
+		     const struct sp__entry *y)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	const size_t term = sp__rec_term(&ks->format);
 	const unsigned char *a, *b;
 	const char *ra, *rc;
-	bool keys_decide = false;
 	size_t an, bn;
 	int c;
 
@@ -70,15 +68,28 @@ static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
 	b = sp__runbuf_key(rb, y, &bn);
 	if (a && b) {
 		c = sp__order_bytes(a, an, b, bn);
-		if (c)
+		if (c || !sp__key_is_cut(ks, an))
 			return ks->descending ? -c : c;
-		keys_decide = !sp__key_is_cut(ks, an);
 	}
 	ra = sp__runbuf_record(rb, x, &an);
 	rc = sp__runbuf_record(rb, y, &bn);
-	if (keys_decide)
-		return sp__key_last_resort(rb->keys, ra, an - term, rc, bn - term);
-	return sp_keyset_compare(rb->keys, ra, an - term, rc, bn - term);
+	return sp__key_compare(rb->keys, ra, an - term, rc, bn - term);
+}
+
+/* Compares in full. */
+static int compare(const struct sp__runbuf *rb, const struct sp__entry *x,
+		   const struct sp__entry *y)
+{
+	const size_t term = sp__rec_term(&sp__ks(rb->keys)->format);
+	int c = sp__compare_keys(rb, x, y);
+	const char *a, *b;
+	size_t an, bn;
+
+	if (c)
+		return c;
+	a = sp__runbuf_record(rb, x, &an);
+	b = sp__runbuf_record(rb, y, &bn);
+	return sp__key_last_resort(rb->keys, a, an - term, b, bn - term);
 }
 
 /* A stable merge sort from the bottom up, by full comparison. */

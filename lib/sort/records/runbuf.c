@@ -245,26 +245,6 @@ void sp__runbuf_sort(struct sp__runbuf *rb)
 	rb->ordered = true;
 }
 
-/* Compares the keys of two entries with the same prefix. */
-static bool same_key(const struct sp__runbuf *rb, const struct sp__entry *a,
-		     const struct sp__entry *b)
-{
-	const size_t term = sp__rec_term(&sp__ks(rb->keys)->format);
-	const unsigned char *ka, *kb;
-	const char *ra, *rb_;
-	size_t an, bn;
-
-	ka = sp__runbuf_key(rb, a, &an);
-	kb = sp__runbuf_key(rb, b, &bn);
-	if (ka && kb && (an != bn || memcmp(ka, kb, an)))
-		return false;
-	if (ka && kb && !sp__key_is_cut(sp__ks(rb->keys), an))
-		return true;
-	ra = sp__runbuf_record(rb, a, &an);
-	rb_ = sp__runbuf_record(rb, b, &bn);
-	return !sp__key_compare(rb->keys, ra, an - term, rb_, bn - term);
-}
-
 static void drop(struct sp__runbuf *rb, const struct sp__entry *e)
 {
 	size_t bytes;
@@ -284,7 +264,7 @@ void sp__runbuf_unique(struct sp__runbuf *rb)
 	struct sp__entry *last = rb->entries, *now = last, *end = last + rb->n;
 
 	while (++now < end) {
-		if (last->prefix != now->prefix || !same_key(rb, last, now)) {
+		if (last->prefix != now->prefix || sp__compare_keys(rb, last, now)) {
 			*++last = *now;
 			continue;
 		}

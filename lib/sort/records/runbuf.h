@@ -120,6 +120,9 @@ size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
  * records, if there is a last resort) keep their order.  Prefixes are restored.
  */
 void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n);
+/* Compares the keys of two entries, as bytes if they have byte keys. */
+int sp__compare_keys(const struct sp__runbuf *rb, const struct sp__entry *x,
+		     const struct sp__entry *y);
 
 /* Sorts; entries[0..n) are then in order. */
 void sp__runbuf_sort(struct sp__runbuf *rb);
