@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From what a probe knows to a geometry.
+ * Makes a geometry from the measurements of a probe.
  *
- * Slipped blocks are known to be on a track, not where on it: they are put at
- * its end, so that boundaries are exact and angles within a track are wrong by
- * no more than as many blocks as have slipped.  Angles are counted from the
- * start of block 0.
+ * A track with slipped blocks is known, their position on it is not.  They are put at its end, so
+ * boundaries are exact, and angles within the track are wrong by at most the number of slipped
+ * blocks.  Angles count from the start of block 0.
  *
- * Without a layout there are no adjacent blocks, and the distance of seeks is in tracks.
+ * Without a layout there are no adjacent blocks, and distances of seeks are in tracks.
  */
 #include <stdlib.h>
 #include "base/minmax.h"
@@ -22,7 +21,7 @@ static sp__angle angle_of_rev(double rev)
 	return (sp__angle)((rev - floor(rev)) * 0x1p64);
 }
 
-/* Rounded sums, so that the rounding does not add up. */
+/* Rounds sums, so that rounding errors do not add up. */
 static void put_skews(const struct sp__pzone *z, struct sp__trackkind *pattern, uint32_t n)
 {
 	double sum = 0;
@@ -36,7 +35,7 @@ static void put_skews(const struct sp__pzone *z, struct sp__trackkind *pattern, 
 	}
 }
 
-/* Places of the slipped blocks, at the ends of their tracks. */
+/* Positions of the slipped blocks, at the ends of their tracks. */
 static uint64_t *slips_of(const struct sp__pzone *z, size_t *n)
 {
 	uint64_t *slips;
@@ -84,8 +83,8 @@ static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp_
 }
 
 /*
- * Where a zone of a serpentine begins the arm may have to go all over it; not where a surface
- * goes on behind another.
+ * At the start of a zone of a serpentine the arm can have to cross it, except where a surface
+ * continues behind another.
  */
 static bool is_apart(const struct sp__probe *p, const struct sp__pzone *z)
 {
@@ -93,7 +92,7 @@ static bool is_apart(const struct sp__probe *p, const struct sp__pzone *z)
 	       (p->layout.order.kind == SP__ORDER_SURFACE && z[-1].lens[0] != z->lens[0]);
 }
 
-/* Without hops angles are of no use, so zones may do without; else they may not. */
+/* Without hops, angles are not needed, so zones without angles are accepted. */
 static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 {
 	int rc = 0;
@@ -113,7 +112,7 @@ static int add_zones(struct sp__probe *p, struct sp_geometry *g)
 	return rc;
 }
 
-/* Where rounds of bands are known, also of hops inside them. */
+/* If rounds of bands are known, hops inside them too. */
 static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry_op op)
 {
 	bool write = op == SP_GEOMETRY_WRITE, rounds = false;
@@ -129,7 +128,7 @@ static int add_hops(struct sp__probe *p, struct sp_geometry *g, enum sp_geometry
 	return rc || !known ? rc : sp__seeks_reach(&p->seeks, &g->within[op], true, write);
 }
 
-/* Seeks alone: what a hop within a track takes is overhead and bus. */
+/* Seeks alone: a hop within a track takes overhead and bus time. */
 static int add_seeks(struct sp__probe *p, struct sp_geometry *g)
 {
 	const struct sp_probe_seek *s = p->seeks.seeks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps of a probe in order.  If one of them is stopped, the results so far
- * are made into a partial geometry.
+ * Runs the steps of a probe in order.  If a step is stopped, the results so far become a partial
+ * geometry.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@ struct sp_probe {
 	struct sp_geometry *geometry;
 };
 
-/* Where zones are to be looked for when an earlier probe knew some. */
+/* Finds zones from the end of those that an earlier probe found. */
 static uint64_t first_unknown(const struct sp__probe *p)
 {
 	return p->tracks.nzones ? sp__pzone_end(&p->tracks.zones[p->tracks.nzones - 1]) : 0;
 }
 
-/* Something turns, but no track of it can be seen. */
+/* The device rotates, but its tracks cannot be seen. */
 static bool no_tracks(const struct sp__probe *p)
 {
 	uint64_t known = 0;
@@ -84,7 +84,7 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 			p->r->stopped = true;
 			rc = 0;
 		}
-		/* The miss rate belongs into it. */
+		/* The result includes the miss rate. */
 		if (!rc) {
 			sp_geometry_free(*g);
 			*g = NULL;
@@ -95,7 +95,7 @@ static int finish(struct sp__probe *p, struct sp_geometry **g)
 	return rc ? rc : sp__made_result(p, *g);
 }
 
-/* Each inner room gets those below it. */
+/* Passes each inner room those below it. */
 static void begin(struct sp__probe *p, struct sp__target *t, const struct sp_probe_opts *opts)
 {
 	p->r->simulated = t->simulated;

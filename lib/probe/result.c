@@ -9,12 +9,12 @@
 static void unknown(struct sp__probe *p, const char *what)
 {
 	struct sp_probe_result *r = p->r;
-	size_t room = sizeof(r->unknown) / sizeof(r->unknown[0]);
+	size_t capacity = sizeof(r->unknown) / sizeof(r->unknown[0]);
 
 	for (size_t i = 0; i < r->nunknown; i++)
 		if (strcmp(r->unknown[i], what) == 0)
 			return;
-	if (r->nunknown < room)
+	if (r->nunknown < capacity)
 		r->unknown[r->nunknown++] = what;
 }
 
@@ -39,7 +39,7 @@ void sp__made_unknown(struct sp__probe *p)
 	if (!sp__order_values(&p->layout.order))
 		unknown(p, "layout");
 	if (p->layout.order.kind == SP__ORDER_CYLINDER && p->layout.order.surfaces > 1 &&
-	    !p->layout.order.turns_known)
+	    !p->layout.order.reverses_known)
 		unknown(p, "direction of heads");
 	if (!sp__reach_known(p))
 		unknown(p, "adjacency");
@@ -116,7 +116,7 @@ static int tell_zones(struct sp__probe *p)
 		tell_zone(p, z, &r->zones[i]);
 		r->covers &= z->first_lbn == end;
 		end = sp__pzone_end(z);
-		/* Heads of their own lengths are compared over a pattern. */
+		/* If heads have their own lengths, a pattern of them is compared. */
 		if (i && z->nlens == p->tracks.zones[i - 1].nlens &&
 		    z->lens[0] > p->tracks.zones[i - 1].lens[0])
 			r->descending = false;
@@ -139,7 +139,7 @@ static int tell_skews(struct sp__probe *p)
 	return 0;
 }
 
-/* The plateau: as far as the aim of the geometry reaches. */
+/* The plateau ends at the aim of the geometry. */
 static void tell_settle(struct sp__probe *p, const struct sp_geometry *g)
 {
 	double aim;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A probe at work: what it knows so far, and the steps by which it learns more.
+ * Declares the state of a running probe: the structs of its steps.
  *
- * Every step returns 0, -EIO (these blocks cannot be read), -EINTR (it was
- * stopped), -ENODATA (there is nothing to be found here), -ENOMEM or
- * -ESTALE.
+ * Every step returns 0; -EIO: these blocks cannot be read; -EINTR: the probe was stopped;
+ * -ENODATA: nothing was found; -ENOMEM; or -ESTALE.
  *
- * Source: Shao 2008, chapter 2, for what is to be found.
+ * Source:  Shao 2008, chapter 2.
  */
 #pragma once
 
@@ -28,11 +27,11 @@ struct sp__probe {
 };
 
 /* probe.c */
-/* sp_probe_run() on an open target, which is closed in any case. */
+/* Does the work of sp_probe_run() on an open target; closes the target, after an error too. */
 SP_MUST_CHECK int sp__probe_on(struct sp_probe **probe, struct sp__target *t,
 			       const struct sp_probe_opts *opts, struct sp_errinfo *err);
 
-/* Without a layout nothing is known of a hop that was not made. */
+/* Without a layout, hops that were not made cannot be predicted. */
 static inline bool sp__reach_known(const struct sp__probe *p)
 {
 	return sp__order_values(&p->layout.order) && !p->checks.no_reach;
@@ -43,7 +42,7 @@ static inline bool sp__writes_estimated(const struct sp__probe *p)
 	return p->seeks.write_estimated || p->checks.few_writes;
 }
 
-/* geometry.c, result.c: geometry and result, from what is known. */
+/* geometry.c, result.c: make the geometry and the result from the measurements. */
 SP_MUST_CHECK int sp__made_geometry(struct sp__probe *p, struct sp_geometry **g);
 void sp__made_unknown(struct sp__probe *p); /* what is not known; before the geometry */
 SP_MUST_CHECK int sp__made_result(struct sp__probe *p, const struct sp_geometry *g);

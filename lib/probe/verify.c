@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does a geometry predict what the device does?  Random pairs of blocks are
- * read; for the second one the geometry gives the times at which its start
- * passes the head, and the time of the arm: the first passing after that is the
- * forecast.
- * Compared are the distributions of response times (the demerit of Ruemmler
- * and Wilkes: the rms distance between the two curves) and, pair by pair,
- * whether as many revolutions were lost as predicted.
+ * Verifies a geometry: compares predicted and measured responses.
  *
- * The geometry's angles count from block 0; where that passes now is measured
- * first, and again from time to time.
+ * Random pairs of blocks are read.  For the second block, the geometry gives the times at which
+ * its start passes the head, and the time of the arm.  The first passing after that is the
+ * prediction.
+ *
+ * Compared are the distributions of response times (the demerit of Ruemmler and Wilkes: the rms
+ * distance between the two curves) and, for each pair, whether the number of lost revolutions was
+ * as predicted.
+ *
+ * The angles of the geometry count from block 0.  The angle of block 0 is measured first, and
+ * again from time to time.
  */
 #include <stdlib.h>
 #include "base/doubles.h"
@@ -58,7 +60,7 @@ static int predict(const struct forecast *f, uint64_t from, uint64_t to, uint64_
 		rc = sp_geometry_track(f->g, to, &b);
 	if (rc)
 		return rc;
-	/* Passings are seen when the bus has carried the block. */
+	/* A passing is seen after the bus has transferred the block. */
 	need = f->g->overhead_ns[SP_GEOMETRY_READ] + f->tm->cache.bus_ns +
 	       arm_ns(f->g, a.number > b.number ? a.number - b.number : b.number - a.number);
 	rev = f->zero_rev + b.angle_deg / 360 + (double)(to - b.first) / b.blocks;
@@ -82,7 +84,7 @@ static void compare(double *was, double *predicted, unsigned n, struct sp_probe_
 	v->demerit_ns = n ? sqrt(square / n) : 0;
 }
 
-/* A block in a part of the device that is known. */
+/* Returns a random block whose track is known. */
 static uint64_t random_block(struct forecast *f)
 {
 	const struct sp__geozone *z = &f->g->zones[sp__rng_below(&f->tm->rng, f->g->nzones)];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks: what the result affirms of layout and hops is measured again on the device, by probes
- * that had no part in finding it.  (Tracks: probe/tracks/recheck.c.)
+ * Verifies layout and hops of the result by new measurements on the device.  Those that found them
+ * are not reused. (Tracks: probe/tracks/recheck.c.)
  *
- * Who writes: the functions below.  They also write `rounds` of zones, and take back the order of
+ * Who writes: the functions below.  They also write `rounds` of zones, and clear the order of
  * tracks if it is wrong.  Functions return 0 or the errors of probe/timing/timing.h except -EIO
  * and -ENODATA.
  */
@@ -23,7 +23,7 @@ struct sp__checks {
 };
 
 /* layout.c */
-/* Do rounds of bands begin with zones?  After the seek curve, before the geometry. */
+/* Checks that rounds of bands begin with zones; after the seek curve, before the geometry. */
 SP_MUST_CHECK int sp__rounds_check(struct sp__checks *c);
 SP_MUST_CHECK int sp__layout_check(struct sp__checks *c);
 /* reach.c */

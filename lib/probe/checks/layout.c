@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks the layout by new hops:
+ * Verifies the layout by new hops:
  *
- *  - hops between random tracks take what distance and heads predict;
- *  - rounds of bands, inside which D is larger: in each zone hops from round to round do so, too.
+ *  - hops between random tracks take the time that distance and heads predict;
+ *  - rounds of bands, inside which D is larger: in each zone, hops from round to round do so, too.
  *
- * A layout that fails becomes unknown; a zone that fails has no rounds.
+ * A layout that fails becomes unknown.  A zone that fails has no rounds.
  */
 #include "base/minmax.h"
 #include "probe/checks/checks.h"
@@ -22,15 +22,16 @@
 #define LAYOUT_OFF 0.002 /* rev, besides errors */
 
 /*
- * A hop of up to a few hundred tracks from a random one, counted from the start of a round.  Or
- * from the start of a band to the end of the next, where in another layout the arm would move.
+ * Chooses a hop of up to a few hundred tracks from a random one, counted from the start of a
+ * round; or from the start of a band to the end of the next, where the arm would move in another
+ * layout.
  */
-static uint64_t layout_hop(struct sp__checks *c, uint64_t tracks, bool turn, uint64_t *at)
+static uint64_t layout_hop(struct sp__checks *c, uint64_t tracks, bool rounds, uint64_t *at)
 {
 	uint64_t band = c->order->band, far;
 
 	*at = sp__rng_below(&c->tm->rng, tracks);
-	if (turn && c->order->kind == SP__ORDER_BANDS && c->order->surfaces > 1) {
+	if (rounds && c->order->kind == SP__ORDER_BANDS && c->order->surfaces > 1) {
 		*at -= *at % sp__order_round(c->order);
 		*at += sp__rng_below(&c->tm->rng, c->order->surfaces - 1) * band;
 		return 2 * band - 1;
@@ -39,7 +40,7 @@ static uint64_t layout_hop(struct sp__checks *c, uint64_t tracks, bool turn, uin
 	return 1 + sp__rng_below(&c->tm->rng, far < 300 ? far : 300);
 }
 
-/* Does a hop not take what is wanted?  What misses once is made again. */
+/* True if a hop does not take the predicted time; a hop that misses is made again. */
 static int off_by(struct sp__checks *c, uint64_t from, uint64_t to, double want, bool *off)
 {
 	double ns = 0;
@@ -54,13 +55,13 @@ static int off_by(struct sp__checks *c, uint64_t from, uint64_t to, double want,
 	return rc;
 }
 
-/* By less the times of two hops may differ that are as long. */
+/* Limit of the difference of two hops of equal length. */
 static double little(const struct sp__checks *c)
 {
 	return 6 * sp__hop_error(c->hops) * c->tm->spin.period_ns;
 }
 
-/* Where the seek curve falls most, and where last; NULL: nowhere by so much. */
+/* Finds where the seek curve falls most, and where last; NULL: it falls by less everywhere. */
 static void find_falls(const struct sp__checks *c, double by, double share,
 		       const struct sp_probe_seek *falls[2])
 {
@@ -82,9 +83,9 @@ static void find_falls(const struct sp__checks *c, double by, double share,
 }
 
 /*
- * What is more cylinders away is farther for the arm, too, as a rule.  Where that is not so in the
- * seek curve a surface may have ended unseen a few hundred tracks on, as bands do.  On what looks
- * like one surface a hop as long does not take the same from elsewhere then.
+ * More cylinders normally take longer.  If the seek curve falls, a surface can have ended unseen a
+ * few hundred tracks on, as bands do.  A hop of equal length on the same supposed surface then
+ * takes another time elsewhere.
  */
 static int check_falls(struct sp__checks *c, bool line, uint64_t first, uint64_t tracks)
 {
@@ -92,7 +93,7 @@ static int check_falls(struct sp__checks *c, bool line, uint64_t first, uint64_t
 	bool off;
 	int rc = 0;
 
-	/* Several surfaces have been confirmed by hops already. */
+	/* Hops have already confirmed several surfaces. */
 	find_falls(c, line ? little(c) : 2 * little(c), line ? 0 : FALL_SHARE, falls);
 	off = !line && falls[0];
 	for (unsigned i = 0; i < 2 * FALL_HOPS && !off && !rc; i++) {
@@ -112,7 +113,8 @@ static int check_falls(struct sp__checks *c, bool line, uint64_t first, uint64_t
 }
 
 /*
- * Checks, by eighths of the zone, that no track farther on is nearer all over it; surfaces may end.
+ * Checks, by eighths of the zone, that farther tracks are not nearer throughout it; surfaces can
+ * end.
  */
 static int check_surface(struct sp__checks *c, uint64_t first, uint64_t tracks)
 {
@@ -135,7 +137,7 @@ static int check_surface(struct sp__checks *c, uint64_t first, uint64_t tracks)
 	return rc;
 }
 
-/* Hops in the base's zone take what the layout predicts. */
+/* Checks that hops in the zone of the base take the predicted time. */
 int sp__layout_check(struct sp__checks *c)
 {
 	const struct sp__pzone *z = c->tracks->zones;
@@ -151,7 +153,7 @@ int sp__layout_check(struct sp__checks *c)
 	rc = check_falls(c, line, first, z->tracks);
 	if (rc || !sp__order_values(c->order))
 		return rc;
-	/* At the base a round begins. */
+	/* A round begins at the base. */
 	start = (c->hops->base - first) % round;
 	span = c->order->whole ? z->tracks : z->tracks > 2 * round ? z->tracks - round : 0;
 	if (line)
@@ -166,7 +168,7 @@ int sp__layout_check(struct sp__checks *c)
 		want = sp__seeks_predict(c->seeks, at, at + k);
 		if (want <= 0 || at + k >= span)
 			continue;
-		/* At which end bands begin shows only from round to round. */
+		/* Only hops from round to round show at which end bands begin. */
 		if (c->order->kind == SP__ORDER_BANDS && at / round != (at + k) / round)
 			continue;
 		rc = off_by(c, first + at, first + at + k, want, &off);
@@ -181,8 +183,8 @@ int sp__layout_check(struct sp__checks *c)
 }
 
 /*
- * Do rounds begin with the zone, whose first track is this?  Then the ways from the last tracks of
- * random ones to the next are what the layout says.
+ * Checks that rounds begin with the zone: hops from the last track of a random round to the next
+ * round then take the time of the layout.
  */
 static int check_rounds(struct sp__checks *c, uint64_t first, struct sp__pzone *z, unsigned hops)
 {
@@ -197,7 +199,7 @@ static int check_rounds(struct sp__checks *c, uint64_t first, struct sp__pzone *
 	for (unsigned i = 0; i < ROUND_TRIES * hops && n < hops && !off && !rc; i++) {
 		at = first + (1 + sp__rng_below(&c->tm->rng, z->tracks / round - 1)) * round;
 		rc = off_by(c, at - 1, at, want, &off);
-		/* A track with slipped blocks says nothing. */
+		/* A track with slipped blocks is not used. */
 		n += !rc;
 		off &= !rc;
 		rc = rc == -EIO || rc == -ENODATA ? 0 : rc;
@@ -208,7 +210,7 @@ static int check_rounds(struct sp__checks *c, uint64_t first, struct sp__pzone *
 	return rc;
 }
 
-/* Where the next round is near, rounds are of no use. */
+/* If the next round is near, rounds are not useful. */
 int sp__rounds_check(struct sp__checks *c)
 {
 	uint64_t first = 0, hops;

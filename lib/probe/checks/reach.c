@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks D: hops to adjacent blocks, as the finished geometry names them.  A hop that takes about W
- * has caught its block, one that takes a revolution more has missed it.  That is done at W, at W
- * with the conservatism that the noise of this host advises, and with that at the farthest tracks
- * in reach, of writes too if they were measured.
+ * Verifies D, the reach: hops to adjacent blocks as the finished geometry names them.
  *
- * What fails, or what no probe could reach, becomes unknown; unchecked writes count as estimated.
+ * A hop that takes about W has caught its block.  A hop that takes a revolution longer has missed
+ * it.  Hops are made at W, at W plus the margin that the noise of this host suggests, and with
+ * that margin at the farthest tracks within reach; of writes too, if they were measured.
+ *
+ * If hops fail, or no probe reaches the blocks, the reach becomes unknown.  Unchecked writes count
+ * as estimated.
  */
 #include "probe/checks/checks.h"
 
@@ -40,7 +42,7 @@ static bool may_write(const struct sp__checks *c, uint64_t lbn)
 	       lbn - c->tm->target->write_first < c->tm->target->write_blocks;
 }
 
-/* From a random block to an adjacent one, as far as its place allows; false: there is none. */
+/* Chooses a random block and an adjacent one; false: it does not have one. */
 static bool choose_hop(struct sp__checks *c, const struct sp_geometry *g, const struct trial *t,
 		       uint64_t hop[2], double *aim)
 {
@@ -84,7 +86,7 @@ static int shoot(struct sp__checks *c, const uint64_t hop[2], bool write, double
 	return rc;
 }
 
-/* What misses three times far away is missed not by noise. */
+/* Three misses at a large distance are not noise. */
 static int hops(struct sp__checks *c, const struct sp_geometry *g, const struct trial *t,
 		unsigned *n, unsigned *misses)
 {
@@ -110,7 +112,7 @@ static int hops(struct sp__checks *c, const struct sp_geometry *g, const struct 
 
 int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g)
 {
-	/* 2.5 deviations of the noise, and a degree for what was not measured exactly. */
+	/* 2.5 deviations of the noise, and a degree for other errors. */
 	double extra = ceil(2.5 * c->tm->scatter.sd_ns * 360 / c->tm->spin.period_ns + 1);
 	const struct trial plain = { HOPS, 0, false, false },
 			   guarded = { HOPS, extra, false, false },
@@ -128,11 +130,11 @@ int sp__reach_check(struct sp__checks *c, const struct sp_geometry *g)
 		rc = hops(c, g, &writes, &c->found->write_hops, &c->found->write_hop_misses);
 	c->no_reach =
 		c->found->far_hops < FAR_MIN || 5 * c->found->far_hop_misses > c->found->far_hops;
-	/* The hops showed this, too. */
+	/* The hops confirm this too. */
 	if (c->no_reach)
-		c->order->turns = c->order->turns_known = false;
+		c->order->reverses = c->order->reverses_known = false;
 	c->no_write_reach = 5 * c->found->write_hop_misses > c->found->write_hops;
-	/* Where less may be written than is in reach, far writes are predicted by near ones. */
+	/* If the writable range is shorter than the reach, near writes predict far ones. */
 	c->few_writes = !c->no_reach && c->found->write_hops < FAR_MIN;
 	return rc;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is true of a device whether or not it has tracks: how its rate grows
- * with the number of outstanding requests and with their size, and whether the
- * rate is cut after a burst.
+ * Measures rates that any device has: by the number of outstanding requests, by their size, and
+ * whether the rate is cut after a burst.
  *
- * The knee is the least depth (or size) from which doubling gains less than a
- * tenth.  Random reads are used for depths, and for sizes one request at a
- * time, so that depth does not hide the effect of sizes.  Every point takes about
- * POINT_NS, so all of it takes a few seconds.
+ * The knee is the lowest depth (or size) from which doubling gains less than a tenth.  Depths are
+ * measured with random reads.  Sizes are measured with one request at a time, so depth does not
+ * hide their effect.  A point takes about POINT_NS, all of them a few seconds.
  *
- * A rate that has fallen is held to as many windows again: a pause, or somebody else's load, ends.
+ * A lower rate must last for as many windows again: a pause, or load of other programs, ends.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -37,11 +35,11 @@ struct load {
 static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct sp_probe_rate *r)
 {
 	struct sp__timing *tm = l->tm;
-	uint64_t places = tm->target->blocks / blocks, elapsed;
+	uint64_t positions = tm->target->blocks / blocks, elapsed;
 	int rc = sp__timing_stopped(tm);
 
 	for (size_t i = 0; i < n; i++)
-		l->lbn[i] = sp__rng_below(&tm->rng, places) * blocks;
+		l->lbn[i] = sp__rng_below(&tm->rng, positions) * blocks;
 	if (!rc)
 		rc = tm->target->ops->stream(tm->target, l->lbn, n, blocks, depth, l->shot,
 					     &elapsed);
@@ -58,7 +56,7 @@ static int run(struct load *l, size_t n, uint32_t blocks, unsigned depth, struct
 	return 0;
 }
 
-/* A point that takes about POINT_NS, judging by a short run. */
+/* Measures a point for about POINT_NS, estimated from a short run. */
 static int point(struct load *l, uint32_t blocks, unsigned depth)
 {
 	struct sp_probe_load *d = l->load;
@@ -84,7 +82,7 @@ static uint32_t to_blocks(const struct sp__timing *tm, uint32_t bytes)
 	return bytes > tm->target->block_bytes ? bytes / tm->target->block_bytes : 1;
 }
 
-/* *knee: the first x from which doubling gains less than a tenth. */
+/* Sets *knee to the first x from which doubling gains less than a tenth. */
 static void find_knee(unsigned x, double now, double *before, unsigned *knee)
 {
 	if (!*knee && now < GAIN * *before)
@@ -124,7 +122,7 @@ static int sizes(struct load *l)
 	return 0;
 }
 
-/* Steady load in windows: their rates. */
+/* Measures the rates of windows under steady load. */
 static int windows(struct load *l, uint32_t blocks, double from, double rate[WINDOWS])
 {
 	struct sp_probe_load *r = l->load;
@@ -140,7 +138,7 @@ static int windows(struct load *l, uint32_t blocks, double from, double rate[WIN
 	return rc;
 }
 
-/* Does the rate fall to a lower level and stay there? */
+/* True if the rate falls to a lower level and stays there. */
 static int throttling(struct load *l, uint32_t blocks)
 {
 	struct sp_probe_load *r = l->load;
@@ -179,7 +177,7 @@ int sp__depths_find(struct sp__depths *d, double latency_ns)
 	rc = depths(l, blocks);
 	if (!rc)
 		rc = sizes(l);
-	/* On a device that is slow by nature there is nothing to cut. */
+	/* The rate of a slow device is not cut. */
 	if (!rc && latency_ns < SLOW_NS)
 		rc = throttling(l, blocks);
 	free(l);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Depths: how the rate of a device grows with the number and the size of outstanding requests, and
- * whether it is cut after a burst.
+ * Depths: the rate of a device by number and size of outstanding requests, and whether it is cut
+ * after a burst.
  *
- * Who writes: sp__depths_find(), also *load, a part of the result.
+ * Who writes: sp__depths_find(), also *load, a component of the result.
  */
 #pragma once
 

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: the arm is brought to one track by a read; soon after its end a block
- * of the other track is asked for, at a moment chosen so that a given time u is
- * left until its start passes the head.  Either it is caught, and hopping takes
- * no more than u, or it comes a revolution later, and hopping takes more.
- * Bisection over u finds the least time to a few microseconds.  The block is the
- * one that passes soonest at that moment: a drive that is left alone for long
- * after a read goes on reading, and its arm is elsewhere.
+ * Measures the minimum time of a hop from one track to another.
  *
- * The moment of issue is known exactly and the moment at which the block passes
- * is known from many readings, so the noise of single completions plays no
- * part: it only has to be less than half a revolution to find the passing to
- * which a completion belongs.  The length of a block does not limit the resolution either.
- * Each answer, whatever u, bounds the time to one revolution: so
- * seeks that last longer than a revolution need no special case.
+ * Algorithm: a read brings the arm to the first track.  Soon after its end, a block of the other
+ * track is requested at a moment chosen so that a given time u is left until its start passes the
+ * head.  If the block is caught, the hop takes at most u.  If it arrives a revolution later, the
+ * hop takes more.  Bisection over u finds the minimum to a few microseconds.  The block is the one
+ * that passes first after the moment of issue: a drive that is idle for long after a read
+ * continues to read ahead, and its arm is elsewhere.
  *
- * A drive with a cache reads ahead, and answers when it has come to the block by
- * itself.  It never reads backwards: so hops are made from the farther track, and on
- * one track to its first block.
+ * The moment of issue is known exactly, and the passing of the block from many samples.  So the
+ * noise of a single completion must only be less than half a revolution, to identify the passing
+ * to which it belongs.  The length of a block does not limit the resolution.  Each answer, for any
+ * u, bounds the time to one revolution, so seeks longer than a revolution need no special case.
  *
- * Queued pairs cannot be timed so; there the block is chosen instead of the
- * moment, and the resolution is one block.
+ * A drive with a cache reads ahead, and then answers when it reaches the block by itself.  It
+ * never reads backwards, so hops start from the farther track, and on one track they go to its
+ * first block.
+ *
+ * Queued pairs cannot be timed in this way.  For them the block is chosen instead of the moment,
+ * and the resolution is one block.
  */
 #include "probe/hops/hops.h"
 
 #define STEPS_MAX 40
-#define SHOTS 4	      /* until one comes to something */
+#define SHOTS 4	      /* until one succeeds */
 #define CHECK 12      /* readings of an angle that was predicted */
 #define AGREES 5      /* standard errors */
 #define GAP_NS 160000 /* from the end of the first read to the issue of the second */
@@ -56,7 +55,7 @@ static int issue(struct hop *h, uint64_t lbn, struct sp__shot *s)
 	return hp->tm->target->ops->transfer(hp->tm->target, lbn, h->write, s);
 }
 
-/* The last moment, up to ns (since epoch), at which an angle passes. */
+/* Returns the last moment, up to ns (since epoch), at which an angle passes. */
 static double passing(const struct sp__hopper *hp, double rev, double ns)
 {
 	double first = hp->tm->spin.anchor_ns + rev * hp->tm->spin.period_ns;
@@ -64,11 +63,11 @@ static double passing(const struct sp__hopper *hp, double rev, double ns)
 	return first + floor((ns - first) / hp->tm->spin.period_ns) * hp->tm->spin.period_ns;
 }
 
-/* The block of the track whose start passes first, from the given moment on; when it does. */
+/* Returns the block of the track whose start passes first after a moment, and its time. */
 static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double *rev)
 {
-	double turns = (ns - h->hp->tm->spin.anchor_ns) / h->hp->tm->spin.period_ns - h->to_rev;
-	uint32_t block = (uint32_t)ceil((turns - floor(turns)) * h->to_blocks) % h->to_blocks;
+	double revs = (ns - h->hp->tm->spin.anchor_ns) / h->hp->tm->spin.period_ns - h->to_rev;
+	uint32_t block = (uint32_t)ceil((revs - floor(revs)) * h->to_blocks) % h->to_blocks;
 
 	*rev = h->to_rev + (double)block / h->to_blocks;
 	*start_ns = passing(h->hp, *rev, ns) + h->hp->tm->spin.period_ns;
@@ -76,8 +75,8 @@ static uint64_t soonest(const struct hop *h, double ns, double *start_ns, double
 }
 
 /*
- * One hop with u left; what was really left and whether it was enough.
- * -EAGAIN: it came to nothing.
+ * Makes one hop with u left; returns the time that was really left, and whether it was enough.
+ * -EAGAIN: the hop failed.
  */
 static int shoot(struct hop *h, double u, double *left, bool *caught)
 {
@@ -95,7 +94,7 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 		rc = issue(h, h->from, &s);
 	if (rc)
 		return rc;
-	/* Where the first block really ended; completions are late, hardly ever early. */
+	/* The angle at which the first block really ended; completions are late, rarely early. */
 	end = passing(hp, h->from_rev, (double)(s.done_ns - hp->tm->spin.epoch_ns) + period / 8);
 	if (h->behind && h->to == h->first) {
 		lbn = h->to;
@@ -110,7 +109,7 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 	rc = issue(h, lbn, &s);
 	if (rc)
 		return rc;
-	/* On one track a block may come as soon as from memory, but is not there. */
+	/* On one track a block can be as fast as from memory without being there. */
 	if (hp->tm->cache.on && h->to != h->first && s.done_ns - s.issue_ns < hp->tm->cache.hit_ns)
 		return -EAGAIN;
 	sent = (double)(s.issue_ns - hp->tm->spin.epoch_ns);
@@ -118,12 +117,12 @@ static int shoot(struct hop *h, double u, double *left, bool *caught)
 	late = end;
 	end = passing(hp, rev, end + period / 8);
 	late -= end;
-	/* So late that it may belong to another passing. */
+	/* Too late: it can belong to another passing. */
 	if (late < -4 * hp->tm->scatter.sd_ns - sp__hop_fine(hp) || late > period / 2)
 		return -EAGAIN;
 	*left = at - sent;
 	*caught = end < at + period / 2;
-	/* How much would not have been enough, given when it came. */
+	/* The time that would not have been enough, from the completion. */
 	if (!*caught)
 		*left = end - sent - period;
 	return 0;
@@ -153,7 +152,7 @@ static int bisect(struct hop *h)
 	return rc;
 }
 
-/* Is u enough, or not, as is expected? */
+/* True if u is enough, or not enough, as expected. */
 static int shoot_surely(struct hop *h, double u, bool expected, bool *sure)
 {
 	double left;
@@ -166,7 +165,7 @@ static int shoot_surely(struct hop *h, double u, bool expected, bool *sure)
 	return rc == -EAGAIN ? 0 : rc;
 }
 
-/* Both sides once more, a little farther out.  False: one of them was wrong. */
+/* Repeats both sides, slightly farther out.  False: one of them was wrong. */
 static int confirm(struct hop *h, bool *sure)
 {
 	double out = 2 * sp__hop_fine(h->hp);
@@ -181,7 +180,7 @@ static int confirm(struct hop *h, bool *sure)
 	return rc;
 }
 
-/* The interval, one revolution wide, that any hop gives. */
+/* Sets the interval, one revolution wide, that any hop gives. */
 static int bracket(struct hop *h)
 {
 	double left, period = h->hp->tm->spin.period_ns;
@@ -197,7 +196,7 @@ static int bracket(struct hop *h)
 	return 0;
 }
 
-/* Where a block ends, as reads or as writes of it complete. */
+/* Returns the angle at which a block ends, by completions of reads or of writes. */
 static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 {
 	double revs[SP__ANGLE_MAX];
@@ -216,7 +215,7 @@ static int angle(struct hop *h, uint64_t lbn, unsigned n, double *rev)
 	return rc;
 }
 
-/* The angle at which a track begins, by one block of it. */
+/* Measures the angle at which a track begins by one of its blocks. */
 static int start_of(struct hop *h, uint64_t first, uint32_t blocks, unsigned n, double *rev)
 {
 	int rc = angle(h, first + blocks / 2, n, rev);
@@ -225,7 +224,7 @@ static int start_of(struct hop *h, uint64_t first, uint32_t blocks, unsigned n, 
 	return rc;
 }
 
-/* Of the track that many hops have in common. */
+/* Measures the angle of the base. */
 static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_t blocks,
 			  double *rev)
 {
@@ -243,8 +242,8 @@ static int start_of_datum(struct hop *h, uint64_t track, uint64_t first, uint32_
 }
 
 /*
- * Of the other one.  Where the skews predict it, they are more exact than many
- * readings; a few must agree.
+ * Finds the angle of the other track.  If the skews predict it, they are more exact than many
+ * samples; a few must agree.
  */
 static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint64_t track,
 			  uint64_t first, uint32_t blocks, double *rev)
@@ -268,7 +267,7 @@ static int start_of_other(struct hop *h, uint64_t datum, double datum_rev, uint6
 	return start_of(h, first, blocks, 2 * hp->exact, rev);
 }
 
-/* Both tracks, and where the hop begins and may end. */
+/* Sets both tracks, and the blocks of the hop. */
 static int aim(struct hop *h, uint64_t from, uint64_t to)
 {
 	struct sp__hopper *hp = h->hp;
@@ -334,9 +333,9 @@ int sp__hop_time(struct sp__hopper *hp, uint64_t from, uint64_t to, bool write, 
 }
 
 /*
- * Two requests at once: what passed between the end of the first and the start
- * of the second.  The first is the block that can be reached soonest, since the
- * arm is there already; otherwise drives would turn the order round.
+ * Submits two requests concurrently; measures the time between the end of the first and the start
+ * of the second.  The first is the block that can be reached first, since the arm is already
+ * there; otherwise drives would exchange them.
  */
 static int shoot_queued(struct hop *h, double reach_ns, double want_rev, double *left_ns)
 {

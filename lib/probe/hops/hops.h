@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hops: how long the arm takes from one track to another.
+ * Hops: the time that the arm takes from one track to another.
  *
- * Who writes: the functions below; probe/layout/ sets the base.
- * Functions return 0, -ENODATA if a track is not known or no time was found, or the errors of
- * probe/timing/timing.h.
+ * Who writes: the functions below; probe/layout/ sets the base.  Functions return 0, -ENODATA if a
+ * track is not known or no time was found, or the errors of probe/timing/timing.h.
  */
 #pragma once
 
@@ -29,29 +28,29 @@ struct sp__hopper {
 	struct sp__datum datum[2];	    /* the last one of reads, and of writes */
 };
 
-/* After the period has been found.  All pointers outlive hp. */
+/* Called after the period has been found.  All pointers outlive hp. */
 void sp__hopper_begin(struct sp__hopper *hp, struct sp__timing *tm, const struct sp__tracks *tracks,
 		      const struct sp__trackorder *order);
-/* From here on angles are made of twice as many samples. */
+/* Doubles the number of samples of later angles. */
 void sp__hopper_refine(struct sp__hopper *hp);
-/* The resolution of a hop. */
+/* Returns the resolution of a hop. */
 static inline double sp__hop_fine(const struct sp__hopper *hp)
 {
 	double period = hp->tm->spin.period_ns;
 
 	return 0.0005 * sp__geometry_slow(period) * period;
 }
-/* The standard error of a hop's time: of its bisection, and of the angle of its end; rev. */
+/* Returns the standard error of a hop's time in rev: of its bisection and of its end's angle. */
 double sp__hop_error(const struct sp__hopper *hp);
 /*
- * From one track to another, by their numbers: the least time from issue to the start of a block
- * of the second one that is reached in time.
+ * Measures a hop between two tracks by number: the minimum time from issue to the start of a block
+ * of the second track that is reached in time.
  */
 SP_MUST_CHECK int sp__hop_time(struct sp__hopper *hp, uint64_t from, uint64_t to, bool write,
 			       double *ns);
 /*
- * The same from the end of the block before, both requests in the drive at once.
- * reach_ns: what a hop within a track takes.
+ * Measures a hop from the end of the previous block, with both requests in the drive concurrently.
+ * reach_ns: the time of a hop within a track.
  */
 SP_MUST_CHECK int sp__hop_queued(struct sp__hopper *hp, uint64_t from, uint64_t to, double reach_ns,
 				 double *ns);

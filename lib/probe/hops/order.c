@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Computes where tracks lie, and names the order of heads. */
+/* Computes cylinders and heads of tracks, and names the order of heads. */
 #include "dev/drive.h"
 #include "probe/hops/order.h"
 
@@ -12,7 +12,7 @@ void sp__order_where(const struct sp__trackorder *o, uint64_t track, uint64_t *c
 	if (o->kind == SP__ORDER_CYLINDER) {
 		*cyl = track / o->surfaces;
 		*head = track % o->surfaces;
-		if (o->turns && *cyl % 2)
+		if (o->reverses && *cyl % 2)
 			*head = o->surfaces - 1 - *head;
 	} else if (o->kind == SP__ORDER_BANDS) {
 		*head = track % round / o->band;
@@ -26,8 +26,8 @@ const char *sp__order_values(const struct sp__trackorder *o)
 {
 	switch (o->kind) {
 	case SP__ORDER_CYLINDER:
-		return sp__layout_names[o->turns ? SP__LAYOUT_CYLINDER_SERPENTINE
-						 : SP__LAYOUT_CYLINDER];
+		return sp__layout_names[o->reverses ? SP__LAYOUT_CYLINDER_SERPENTINE
+						    : SP__LAYOUT_CYLINDER];
 	case SP__ORDER_BANDS:
 		return sp__layout_names[o->whole ? SP__LAYOUT_SURFACE_SERPENTINE
 						 : SP__LAYOUT_HYBRID_SERPENTINE];

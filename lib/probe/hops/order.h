@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * On which cylinder and under which head tracks lie: definitions, and pure functions.  The value
+ * The order of tracks: cylinder and head of a track.  Definitions and pure functions; the value
  * belongs to probe/layout/.
  */
 #pragma once
@@ -20,16 +20,16 @@ struct sp__trackorder {
 	enum sp__head_order kind;
 	uint32_t surfaces; /* 0: unknown */
 	uint32_t band;	   /* tracks of a run on one surface */
-	bool whole;	   /* one band is all of a zone */
-	bool descends;	  /* the first band of a round of them: matters if they are odd in number */
-	bool turns;	  /* heads go back on every other cylinder */
-	bool turns_known; /* that, of a cylinder of several surfaces */
+	bool whole;	   /* a zone is one band */
+	bool descends; /* the first band of a round of them: matters if they are odd in number */
+	bool reverses; /* heads reverse on every other cylinder */
+	bool reverses_known; /* that, of a cylinder of several surfaces */
 };
 
 /* Tracks after which cylinders and heads repeat. */
 static inline uint64_t sp__order_round(const struct sp__trackorder *o)
 {
-	return o->kind == SP__ORDER_CYLINDER ? (1 + o->turns) * (uint64_t)o->surfaces
+	return o->kind == SP__ORDER_CYLINDER ? (1 + o->reverses) * (uint64_t)o->surfaces
 	       : o->kind == SP__ORDER_BANDS  ? (uint64_t)o->band * o->surfaces
 					     : 1;
 }

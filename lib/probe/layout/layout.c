@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which tracks are on one cylinder?  The pattern of skews proposes an answer,
- * the times of hops decide.
+ * Finds which tracks are on one cylinder.  The pattern of skews proposes an answer, the times of
+ * hops decide.
  *
- * A pattern of q tracks with one skew that differs is a cylinder of q surfaces,
- * or a band of a serpentine: q cylinders on one surface.  A pattern of several
- * such runs can only be a serpentine.  On a cylinder the last track of a run is
- * as near as the second; on a serpentine it is far, and the last track of the
- * next run is near again, since the next surface is gone through backwards.
+ * If one skew in a pattern of q tracks differs, the pattern is a cylinder of q surfaces, or a band
+ * of a serpentine: q cylinders on one surface.  A pattern of several such runs can only be a
+ * serpentine.  On a cylinder, the last track of a run is as near as the second.  On a serpentine
+ * it is far, and the last track of the next run is near again, since the next surface is traversed
+ * backwards.
  *
- * Where skews are all equal, tracks are taken as one line; if then the zone was
- * cut in two by its angles and hops across the cut are short, it is a
- * serpentine that turns at the end of a surface.
+ * If all skews are equal, tracks are taken as one line.  If the zone was then cut in two by its
+ * angles, and hops across the cut are short, it is a serpentine that reverses at the end of a
+ * surface.
  *
- * Whether the heads go backwards on every other cylinder shows where they have lengths of their
- * own, or where a switch of heads takes longer than a step to the next cylinder: one of the hops
- * to the next cylinder, from the last track or from the first, then needs it.
+ * The order of heads reverses on every other cylinder if heads have their own lengths in that
+ * order, or if a switch of heads takes longer than a step to the next cylinder: one of the hops to
+ * the next cylinder, from the last or the first track, then needs it.
  */
 #include "probe/layout/layout.h"
 
 #define SURFACES_MAX 64
 
-/* The first zone of the longest ones that has angles; its first track's number. */
+/* Returns the longest zone with angles, the first if several, and its first track's number. */
 static const struct sp__pzone *main_zone(const struct sp__tracklayout *l, uint64_t *first)
 {
 	const struct sp__pzone *best = NULL;
@@ -30,7 +30,7 @@ static const struct sp__pzone *main_zone(const struct sp__tracklayout *l, uint64
 	for (size_t i = 0; i < l->tracks->nzones; i++) {
 		const struct sp__pzone *z = &l->tracks->zones[i];
 
-		/* After a gap tracks have no number. */
+		/* Tracks after a gap do not have a number. */
 		if (i && !sp__pzone_follows(z, z - 1))
 			break;
 		if (z->nskew && (!best || z->tracks > 4 * best->tracks)) {
@@ -47,7 +47,7 @@ struct breaks {
 	uint32_t align; /* track of the pattern at which a run begins */
 };
 
-/* The next track of the pattern, from i on, after which the skew is not the usual one. */
+/* Returns the next track of the pattern, from i on, after which the skew is unusual. */
 static uint32_t next_break(const struct sp__pzone *z, double usual, uint32_t i)
 {
 	uint32_t end = i + z->nskew;
@@ -58,8 +58,8 @@ static uint32_t next_break(const struct sp__pzone *z, double usual, uint32_t i)
 }
 
 /*
- * Where skews differ from the most frequent one.  Where one round of bands ends the skew
- * may happen to be the usual one: a run then seems to be twice as long.
+ * Finds runs by the skews that differ from the most frequent one.  At the end of a round of bands
+ * the skew can equal the usual one by chance: a run then seems twice as long.
  */
 static struct breaks breaks_of(const struct sp__pzone *z)
 {
@@ -84,7 +84,7 @@ static struct breaks breaks_of(const struct sp__pzone *z)
 	return b;
 }
 
-/* Runs of tracks of one length, where heads have lengths of their own. */
+/* Finds runs of tracks of one length, if heads have their own lengths. */
 static struct breaks length_breaks(const struct sp__pzone *z)
 {
 	struct breaks b = { 0 };
@@ -101,11 +101,11 @@ static struct breaks length_breaks(const struct sp__pzone *z)
 	return b;
 }
 
-/* Skews are all alike: does the arm come back where the next zone begins? */
-static int find_turn(struct sp__tracklayout *l, uint64_t first, const struct sp__pzone *z)
+/* With equal skews: true if the arm returns where the next zone begins. */
+static int find_reversal(struct sp__tracklayout *l, uint64_t first, const struct sp__pzone *z)
 {
 	const struct sp__pzone *next = z + 1;
-	uint64_t reach = z->tracks / 4 < 1000 ? z->tracks / 4 : 1000, turn = first + z->tracks;
+	uint64_t reach = z->tracks / 4 < 1000 ? z->tracks / 4 : 1000, reversal = first + z->tracks;
 	double straight, across;
 	uint32_t n = 1;
 	int rc;
@@ -115,21 +115,21 @@ static int find_turn(struct sp__tracklayout *l, uint64_t first, const struct sp_
 		return 0;
 	rc = sp__hop_time(l->hops, first, first + 2 * reach - 1, false, &straight);
 	if (!rc)
-		rc = sp__hop_time(l->hops, turn - reach, turn + reach - 1, false, &across);
+		rc = sp__hop_time(l->hops, reversal - reach, reversal + reach - 1, false, &across);
 	if (rc || across > straight - l->tm->spin.period_ns / 100)
 		return rc;
 	while (&z[n] < l->tracks->zones + l->tracks->nzones && z[n].lens[0] == z->lens[0] &&
 	       z[n].tracks == z->tracks)
 		n++;
-	/* A surface of another size is two of them, of which one begins unseen. */
+	/* A surface of another size is two surfaces, one of which begins unseen. */
 	if (&z[n] == l->tracks->zones + l->tracks->nzones || z[n].lens[0] != z->lens[0])
 		l->order = (struct sp__trackorder){ .kind = SP__ORDER_SURFACE, .surfaces = n };
 	return 0;
 }
 
 /*
- * From the first track of a run.  The very next track is left alone if there are
- * others: a drive that reads ahead may be on its way there by itself.
+ * Measures hops from the first track of a run.  The next track is skipped if there are others: a
+ * drive that reads ahead can be on its way there by itself.
  */
 static int confirm(struct sp__tracklayout *l, uint64_t t, uint32_t run, uint32_t q)
 {
@@ -154,7 +154,7 @@ static int confirm(struct sp__tracklayout *l, uint64_t t, uint32_t run, uint32_t
 	return 0;
 }
 
-/* Was the zone cut where its angles break?  Then it is no cylinders that go on. */
+/* True if the zone was cut where its angles break, so its cylinders do not continue. */
 static bool is_part(const struct sp__tracklayout *l, const struct sp__pzone *z)
 {
 	return (z > l->tracks->zones && z[-1].lens[0] == z->lens[0]) ||
@@ -163,7 +163,7 @@ static bool is_part(const struct sp__tracklayout *l, const struct sp__pzone *z)
 
 static int place_line(struct sp__tracklayout *l, uint64_t first, const struct sp__pzone *z)
 {
-	int rc = z->nskew == 1 ? find_turn(l, first, z) : 0;
+	int rc = z->nskew == 1 ? find_reversal(l, first, z) : 0;
 
 	if (!rc && l->order.kind == SP__ORDER_UNKNOWN && z->tracks > SP__STAIRS && !is_part(l, z))
 		rc = sp__stairs_find(l, first);
@@ -172,7 +172,7 @@ static int place_line(struct sp__tracklayout *l, uint64_t first, const struct sp
 	return rc;
 }
 
-/* A place in the zone, whole patterns on, with so many tracks behind it that are not odd. */
+/* Returns a track, whole patterns on, that n tracks without odd ones follow. */
 static uint64_t clean(const struct sp__pzone *z, uint64_t from, uint32_t q, uint64_t tracks)
 {
 	uint64_t at = from;
@@ -213,7 +213,7 @@ static int place_pattern(struct sp__tracklayout *l, uint64_t first, const struct
 	uint32_t q[4] = { z->nskew, z->nskew, z->nlens, z->nlens };
 	int rc = 0;
 
-	/* Two bands of which one begins unseen. */
+	/* Two bands, one of which begins unseen. */
 	b[1].run = skews.run == z->nskew && skews.run % 2 == 0 ? skews.run / 2 : 0;
 	b[1].align = (skews.align + b[1].run) % (z->nskew ? z->nskew : 1);
 	for (unsigned i = 0; i < 4 && !rc && l->order.kind == SP__ORDER_UNKNOWN; i++) {
@@ -224,7 +224,7 @@ static int place_pattern(struct sp__tracklayout *l, uint64_t first, const struct
 		if (!rc && i == 1 && l->order.kind == SP__ORDER_BANDS)
 			rc = confirm_two(l, b[i].run);
 	}
-	/* Bands that do not repeat: each is a surface of the zone. */
+	/* Bands that do not repeat are surfaces of the zone. */
 	if (l->order.kind == SP__ORDER_BANDS && (l->order.surfaces == 1 || z->nskew == z->tracks) &&
 	    z->tracks / l->order.band <= SURFACES_MAX) {
 		l->order.whole = true;
@@ -236,28 +236,29 @@ static int place_pattern(struct sp__tracklayout *l, uint64_t first, const struct
 }
 
 /*
- * An odd number of bands ends far from where the next round begins if the first one goes down, and
- * beside it if that goes up.
+ * An odd number of bands ends far from the start of the next round if the first one descends, and
+ * next to it if the first one ascends.
  */
 static int find_descent(struct sp__tracklayout *l)
 {
 	uint64_t end = l->hops->base + sp__order_round(&l->order), band = l->order.band;
-	double step = 0, turn = 0, next = 0,
+	double step = 0, reversal = 0, next = 0,
 	       little = SP__HOP_SURE * sp__hop_error(l->hops) * l->tm->spin.period_ns;
 	int rc = sp__hop_time(l->hops, l->hops->base, l->hops->base + 1, false, &step);
 
 	if (!rc)
 		rc = sp__hop_time(l->hops, l->hops->base + band - 1, l->hops->base + band, false,
-				  &turn);
+				  &reversal);
 	if (!rc)
 		rc = sp__hop_time(l->hops, end - 1, end, false, &next);
-	l->order.descends = !rc && next > fmax(step, turn) + little;
+	l->order.descends = !rc && next > fmax(step, reversal) + little;
 	return rc;
 }
 
 /*
- * Bands of all heads are one round.  Inside it tracks as far before a turn as behind it are on one
- * cylinder; from it to the next they are not.  The base becomes the start of a round.
+ * The bands of all heads are one round.  Inside a round, tracks at equal distances before and
+ * after a reversal are on one cylinder; across two rounds they are not.  The base becomes the
+ * start of a round.
  */
 static int find_round(struct sp__tracklayout *l)
 {
@@ -266,16 +267,16 @@ static int find_round(struct sp__tracklayout *l)
 	int rc = 0;
 
 	for (uint32_t i = 1; i <= l->order.surfaces && !rc; i++) {
-		uint64_t turn = l->hops->base + (uint64_t)i * l->order.band,
+		uint64_t reversal = l->hops->base + (uint64_t)i * l->order.band,
 			 some = l->order.band / 3;
 
-		rc = sp__hop_time(l->hops, turn - 1 - some, turn + some, false, &ns);
+		rc = sp__hop_time(l->hops, reversal - 1 - some, reversal + some, false, &ns);
 		if (rc)
 			break;
 		next = fmax(next, fmin(ns, most));
 		if (ns > most) {
 			most = ns;
-			at = turn;
+			at = reversal;
 		}
 	}
 	if (!rc && most > next + SP__HOP_SURE * sp__hop_error(l->hops) * l->tm->spin.period_ns)
@@ -283,8 +284,8 @@ static int find_round(struct sp__tracklayout *l)
 	return rc || l->order.surfaces % 2 == 0 ? rc : find_descent(l);
 }
 
-/* Heads with lengths of their own show it if they are gone through forwards and backwards. */
-static bool heads_turn(const struct sp__pzone *z, uint64_t from, uint32_t s)
+/* If heads have their own lengths, these show an order that reverses. */
+static bool heads_reverse(const struct sp__pzone *z, uint64_t from, uint32_t s)
 {
 	if (z->nlens != 2 * s)
 		return false;
@@ -296,7 +297,7 @@ static bool heads_turn(const struct sp__pzone *z, uint64_t from, uint32_t s)
 
 static int find_head_turns(struct sp__tracklayout *l, const struct sp__pzone *z, uint64_t from)
 {
-	/* The two are aimed at in different ways. */
+	/* The two hops are aimed in different ways. */
 	double last, first,
 		little = (1.0 / 200 + SP__HOP_SURE * M_SQRT2 * sp__hop_error(l->hops)) *
 			 l->tm->spin.period_ns;
@@ -306,8 +307,8 @@ static int find_head_turns(struct sp__tracklayout *l, const struct sp__pzone *z,
 	if (s < 2)
 		return 0;
 	if (z->nlens > 1) {
-		l->order.turns = heads_turn(z, from, s);
-		l->order.turns_known = true;
+		l->order.reverses = heads_reverse(z, from, s);
+		l->order.reverses_known = true;
 		return 0;
 	}
 	rc = sp__hop_time(l->hops, l->hops->base + s - 1, l->hops->base + s, false, &last);
@@ -315,8 +316,8 @@ static int find_head_turns(struct sp__tracklayout *l, const struct sp__pzone *z,
 		rc = sp__hop_time(l->hops, l->hops->base, l->hops->base + s, false, &first);
 	if (rc)
 		return rc;
-	l->order.turns = last < first - little;
-	l->order.turns_known = fabs(last - first) > little;
+	l->order.reverses = last < first - little;
+	l->order.reverses_known = fabs(last - first) > little;
 	return 0;
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Layout: which tracks are on one cylinder.  The skews propose, hops decide.
+ * Layout: which tracks are on one cylinder.  Skews propose, hops decide.
  *
- * Who writes: sp__layout_find(), with the base of hops.  Afterwards the order only becomes less
- * known, where the seek curve or the checks contradict it.
+ * Who writes: sp__layout_find(), with the base of hops.  Afterwards the order only loses members,
+ * if the seek curve or the checks contradict it.
  */
 #pragma once
 
 #include "probe/hops/hops.h"
 
 #define SP__HOP_SURE 5 /* errors of a hop's time */
-#define SP__STAIRS 33  /* hops of less tracks than this are compared */
+#define SP__STAIRS 33  /* hops of fewer tracks are compared */
 
 struct sp__tracklayout {
 	struct sp__timing *tm;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds cylinders by the times of hops alone, where track and cylinder skew are nearly the same:
- * there is a step for every cylinder.
+ * Finds cylinders by the times of hops alone, if track skew and cylinder skew are nearly equal:
+ * each cylinder is a step in these times.
  */
 #include "probe/layout/layout.h"
 
-/* Do hops of a cylinder of s surfaces explain the times of hops of 1 ... n - 1 tracks? */
+/* True if cylinders of s surfaces explain the times of hops of 1 ... n - 1 tracks. */
 static bool explains(const double *ns, uint32_t n, uint32_t s, double little)
 {
 	for (uint32_t k = 1; k < n; k++) {
@@ -13,10 +13,10 @@ static bool explains(const double *ns, uint32_t n, uint32_t s, double little)
 
 		if (k % s == 0)
 			continue;
-		/* On one cylinder all other heads are as near. */
+		/* On one cylinder all other heads are equally near. */
 		if (k > first + 1 && fabs(ns[k] - ns[first + 1]) > little)
 			return false;
-		/* The same head is nearer, or as near where the seek takes longer than a switch. */
+		/* The same head is nearer, or equally near if a seek takes longer than a switch. */
 		if (first && ns[first] > ns[first + 1] + little)
 			return false;
 		if (first && ns[first + 1] > ns[1] + little && fabs(ns[first] - ns[k]) > little)
@@ -25,7 +25,7 @@ static bool explains(const double *ns, uint32_t n, uint32_t s, double little)
 	return true;
 }
 
-/* Is what a hop of k tracks takes nearer to the first time than to the other? */
+/* True if the time of a hop of k tracks is nearer to the first time than to the other. */
 static int nearer(struct sp__tracklayout *l, uint64_t first, uint64_t k, double to, double than,
 		  bool *yes)
 {
@@ -37,9 +37,10 @@ static int nearer(struct sp__tracklayout *l, uint64_t first, uint64_t k, double 
 }
 
 /*
- * Hops from other tracks tell cylinders of s surfaces from those of more or less, and from a
- * step of the seek curve: a step is where it was from a track s or 2s on, and elsewhere from the
- * next one, or from one where only a cylinder of less surfaces would begin.
+ * Distinguishes cylinders of s surfaces from those of more or fewer, and from a step of the seek
+ * curve, by hops from other tracks.  The step is at the same distance from a track s or 2s on, and
+ * at another one from the next track, or from one where only a cylinder of fewer surfaces would
+ * begin.
  */
 static int verify(struct sp__tracklayout *l, uint64_t first, const double *ns, uint32_t s,
 		  double little, bool *yes)
@@ -48,7 +49,7 @@ static int verify(struct sp__tracklayout *l, uint64_t first, const double *ns, u
 	uint32_t at = 0;
 	int rc = 0;
 
-	/* The same head may be nearer than others anywhere: only what lasts is a step. */
+	/* The same head can be nearer anywhere: a step must last. */
 	for (uint32_t k = 1; k + 1 < SP__STAIRS; k++) {
 		if (k > 1 && k % s == 0 && fmin(ns[k], ns[k + 1]) - most > rise) {
 			rise = fmin(ns[k], ns[k + 1]) - most;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One arm, or several?  Of two requests at once that are far apart one waits until the arm has
- * come from the other: they complete at least a seek apart.  Where they are served side by side,
- * as by the disks of an array, many complete together.
+ * Decides whether the device has one arm or several.
  *
- * Far reads that are made one at a time show what a seek takes: what is left of the quick ones
- * without the platter's share, which on slow disks is most of it.  Few pairs say that there is one
- * arm; more of them, and single reads, are only looked at if some are in doubt.
+ * Two requests far apart are submitted concurrently.  With one arm, one of them waits until the
+ * arm has come from the other, so they complete at least a seek apart.  If they are served
+ * concurrently, as by the disks of an array, many complete together.
+ *
+ * Far reads that are made one at a time show the time of a seek: that of the fast ones without the
+ * rotational delay, which is most of it on slow disks.  Few pairs suffice to find one arm.  More
+ * pairs, and single reads, are made only if the result is in doubt.
  */
 #include "probe/rotation/rotation.h"
 
@@ -16,7 +18,7 @@
 #define QUICK 0.1    /* quantile of single reads */
 #define TURN 0.16    /* of rotational delays that one, and twice its error */
 #define TOGETHER 0.6 /* of a seek */
-#define CHANCE 3     /* pairs more than single reads that are as short */
+#define CHANCE 3     /* excess of pairs over single reads of equal duration */
 
 /* Between two completions, or of single reads. */
 struct times {
@@ -42,7 +44,7 @@ static void choose(struct sp__timing *tm, uint64_t pair[2])
 	pair[1] = tm->target->blocks - 1 - sp__rng_below(&tm->rng, quarter);
 }
 
-/* What cannot be read is left out, here and below. */
+/* Unreadable blocks are skipped, here and below. */
 static int read_pairs(struct sp__timing *tm, struct times *t, unsigned n)
 {
 	struct sp__shot s[2];

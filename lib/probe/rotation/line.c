@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why was no track seen?  Either blocks are anywhere, as on a layer above several disks, or nothing
- * shows where tracks begin.
+ * Finds the reason why no track was seen: blocks are scattered, as on a layer above several disks,
+ * or nothing shows where tracks begin.
  */
 #include "probe/rotation/rotation.h"
 
@@ -11,8 +11,8 @@
 #define OFF 0.1	       /* rev */
 
 /*
- * Do blocks from here on lie one behind the other?  Their angles are then on a line, but for skews
- * that are too small to be seen.
+ * True if blocks from here on follow one another: their angles are then on a line, except for
+ * skews too small to be seen.
  */
 static int on_a_line(struct sp__timing *tm, uint64_t lbn, bool *yes)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does it rotate?  Four things are measured and shown; the first decides.
+ * Decides whether the device rotates.  Four values are measured and reported; the first decides:
  *
- *  - the concentration of the phases at which one block passes (spin.c): a
- *    platter gives nearly 1 at its period, anything else what chance gives;
- *  - the share of random reads that take less than a millisecond: a few per
- *    cent on a platter, nearly all on flash;
- *  - how long reading one block again and again takes, beside reading random
- *    ones: a revolution on a platter, unless its cache answers;
- *  - how latency grows with the distance: seeks, or nothing.
+ *  - the concentration of the phases at which one block passes (spin.c): nearly 1 on a platter at
+ *    its period, otherwise the value of chance;
+ *  - the share of random reads that take less than a millisecond: a few per cent on a platter,
+ *    nearly all on flash;
+ *  - the time of reading one block repeatedly, compared with random blocks: a revolution on a
+ *    platter, unless its cache answers;
+ *  - the growth of latency with distance: seeks, or nothing.
  *
- * The flag that the system keeps (queue/rotational) is wrong for virtual disks
- * and loop devices; it is not asked.
+ * Rejected: the flag of the system (queue/rotational), since it is wrong for virtual disks and loop
+ * devices.
  */
 #include "base/minmax.h"
 #include "probe/rotation/rotation.h"
@@ -21,7 +21,7 @@
 #define FAST_NS 1e6
 #define NOISE_SHARE 8 /* of a revolution */
 
-/* Latencies of random reads, with their distance from the one before. */
+/* Measures latencies of random reads, with the distance from the previous read. */
 struct randoms {
 	double took[RANDOMS], near[RANDOMS], far[RANDOMS];
 	size_t n, nnear, nfar;
@@ -34,7 +34,7 @@ static int random_reads(struct sp__timing *tm, struct randoms *r)
 	int rc;
 
 	for (unsigned i = 0; i < RANDOMS; i++) {
-		/* Every other one is close to the one before. */
+		/* Every other read is close to the previous one. */
 		lbn = sp__rng_below(&tm->rng, blocks);
 		if (i % 2)
 			lbn = (last + sp__rng_below(&tm->rng, blocks / 100 + 1)) % blocks;
@@ -55,7 +55,7 @@ static int random_reads(struct sp__timing *tm, struct randoms *r)
 	return 0;
 }
 
-/* How late the host comes from waiting. */
+/* Measures how late the host returns from waiting. */
 static int clock_reads(struct sp__timing *tm, struct sp_probe_evidence *e)
 {
 	double late[48];
@@ -73,7 +73,7 @@ static int clock_reads(struct sp__timing *tm, struct sp_probe_evidence *e)
 	return 0;
 }
 
-/* Reads one block n times; from completions to the next issues is what the host needs. */
+/* Reads one block n times; the host needs the time from a completion to the next issue. */
 static int same_reads(struct sp__timing *tm, double *took, double *between, unsigned n)
 {
 	struct sp__shot s;

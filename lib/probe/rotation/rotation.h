@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rotation: does something turn, and is it one disk whose blocks lie along its tracks?
+ * Rotation: the verdict whether the device rotates, and is one disk whose blocks follow its
+ * tracks.
  *
- * Who writes: the functions below, each called at most once, in this order.  Nothing else does.
- * They return 0, or the errors of probe/timing/timing.h.
+ * Who writes: only the functions below, each called at most once, in this order.  They return 0,
+ * or the errors of probe/timing/timing.h.
  */
 #pragma once
 
@@ -15,9 +16,9 @@ struct sp__rotation {
 	struct sp_probe_evidence evidence;
 };
 
-/* rotation.c: verdict and evidence; sets up the timing of angles, too. */
+/* rotation.c: finds verdict and evidence, and prepares the timing of angles. */
 SP_MUST_CHECK int sp__rotation_find(struct sp__rotation *ro);
-/* arms.c: what has several arms is layered. */
+/* arms.c: a device with several arms is layered. */
 SP_MUST_CHECK int sp__arms_find(struct sp__rotation *ro);
-/* line.c: no track was seen.  Blocks that do not follow one another on the platter are layered. */
+/* line.c: after no track was seen: a device whose blocks are scattered is layered. */
 SP_MUST_CHECK int sp__line_find(struct sp__rotation *ro);

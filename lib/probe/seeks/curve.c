@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the seek curve says of hops that were not made.
+ * Predicts hops that were not made from the seek curve.
  *
- * What a hop of k tracks needs is the worst over all tracks of a pattern where it may start: the
- * layout gives the number of cylinders, the seek curve the time.
+ * The time of a hop of k tracks is the maximum over all tracks of a pattern where it can start.
+ * The layout gives the number of cylinders, the seek curve the time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #define CERTAIN 4.0
 #define PROBABLE 2.0
 
-/* Time of a hop over this many cylinders (d > 0), from the measured ones. */
+/* Returns the time of a hop over d > 0 cylinders, from the measured ones. */
 static double seek_of(const struct sp__seeks *sk, uint64_t d, bool write)
 {
 	const struct sp_probe_seek *s = sk->seeks, *a = NULL;
@@ -40,7 +40,7 @@ static double seek_of(const struct sp__seeks *sk, uint64_t d, bool write)
 	return -1;
 }
 
-/* Of a hop to another head of the same cylinder; 0: there is none. */
+/* Returns the time of a hop to another head of the cylinder; 0: it has one head. */
 static double switch_of(const struct sp__seeks *sk, bool write)
 {
 	for (size_t i = 0; i < sk->nseeks; i++)
@@ -75,7 +75,7 @@ double sp__seeks_predict(const struct sp__seeks *sk, uint64_t from, uint64_t to)
 	return measured(sk, c) ? hop_of(sk, c, h != h2, false) : -1;
 }
 
-/* The worst hop of k tracks, or that of a round; negative: farther than is known. */
+/* Returns the longest hop of k tracks, or of a round; negative: not known that far. */
 static double worst(const struct sp__seeks *sk, uint64_t k, bool within, bool write)
 {
 	const struct sp__trackorder *l = sk->order;
@@ -96,10 +96,10 @@ static double worst(const struct sp__seeks *sk, uint64_t k, bool within, bool wr
 }
 
 /*
- * Where the plateau of settling ends, by the rule of sp__hops_knee(), as far as errors allow:
- * steps so close together that they may be one count as one, the slope before a rise is that
- * of some steps, and the rise must be so many errors more.  False: there is none, and *aim is the
- * end of the first plateau.
+ * Finds the end of the plateau of settling by the rule of sp__hops_knee(), with errors: steps that
+ * can be one step count as one, the slope before a rise is that of several steps, and the rise
+ * must exceed it by a number of errors.  False: the plateau does not end, and *aim is the end of
+ * the first plateau.
  */
 static bool knee(const struct sp__hops *h, double period_ns, double error_deg, double errors,
 		 double *aim)

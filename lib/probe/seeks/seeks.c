@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The seek curve: how long a hop takes at how many cylinders' distance.  Every
- * distance up to DENSE is measured, because that is where the plateau of
- * settling ends; farther ones grow geometrically, and between two of them that
- * differ by more than the resolution one more is put in.
+ * Measures the seek curve: the time of a hop by distance in cylinders.
  *
- * If noise leaves it in doubt whether the plateau ends, all is measured once more.
+ * Every distance up to DENSE is measured, because the plateau of settling ends there.  Larger
+ * distances grow geometrically.  Between two that differ by more than the resolution, one more is
+ * measured.  If noise leaves the end of the plateau in doubt, all distances are measured once
+ * more.
  *
- * Distance 0 is the same track: what is left there is the overhead of a request
- * issued by itself.
+ * Distance 0 is the same track: its time is the overhead of a single request.
  *
- * Writes are measured at fewer distances, since they differ from reads by their
- * settling, which hardly depends on the distance; in between that difference is
- * interpolated.  Where nothing may be written it is taken to be EXTRA_NS, and
- * the result is marked as estimated.
+ * Writes are measured at fewer distances.  They differ from reads by their settling, which hardly
+ * depends on the distance; between the measured distances the difference is interpolated.  If
+ * nothing may be written, it is taken as EXTRA_NS, and the result is marked as estimated.
  */
 #include <string.h>
 #include "base/array.h"
@@ -28,14 +26,15 @@
 #define WRITES 10
 #define QUEUED 8
 
-/* Tracks from the base to the same head this many cylinders on; 0: unknown. */
+/* Returns the tracks from the base to the same head d cylinders on; 0: unknown. */
 static uint64_t tracks_of(const struct sp__seeks *sk, uint64_t cylinders)
 {
 	const struct sp__trackorder *l = sk->order;
 
 	switch (l->kind) {
 	case SP__ORDER_CYLINDER:
-		return cylinders * l->surfaces + (l->turns && cylinders % 2 ? l->surfaces - 1 : 0);
+		return cylinders * l->surfaces +
+		       (l->reverses && cylinders % 2 ? l->surfaces - 1 : 0);
 	case SP__ORDER_BANDS:
 		if (cylinders < l->band)
 			return cylinders;
@@ -58,7 +57,7 @@ static struct sp_probe_seek *add(struct sp__seeks *sk, size_t at)
 	return &s[at];
 }
 
-/* Measures one distance and puts it at its place in the list.  What cannot be read is left out. */
+/* Measures one distance and inserts it into the list; skips unreadable blocks. */
 static int measure(struct sp__seeks *sk, size_t at, uint64_t tracks, uint64_t cylinders)
 {
 	struct sp_probe_seek *s;
@@ -90,7 +89,7 @@ static uint64_t farthest(const struct sp__seeks *sk)
 	return tracks > sk->hops->base + per ? (tracks - sk->hops->base) / per - 1 : 0;
 }
 
-/* On a serpentine only whole bands lead to the same head. */
+/* On a serpentine, only whole bands lead to the same head. */
 static uint64_t farther(const struct sp__seeks *sk, uint64_t from, uint64_t d)
 {
 	uint64_t band = sk->order->kind == SP__ORDER_BANDS ? sk->order->band : 0;
@@ -130,7 +129,7 @@ static int measure_all(struct sp__seeks *sk)
 	return rc;
 }
 
-/* More distances where neighbours differ much. */
+/* Adds distances between neighbours that differ by more than the resolution. */
 static int insert(struct sp__seeks *sk)
 {
 	double much = sk->tm->spin.period_ns / 300;
@@ -164,7 +163,7 @@ static bool may_write(const struct sp__seeks *sk, uint64_t track)
 	       lbn >= sk->tm->target->write_first && lbn + blocks <= end;
 }
 
-/* A drive that answers writes from its memory shows nothing of its arm. */
+/* A drive that answers writes from its memory does not show its arm. */
 static int writes_reach_platter(struct sp__seeks *sk, uint64_t track, bool *yes)
 {
 	double took[9];
@@ -184,7 +183,7 @@ static int writes_reach_platter(struct sp__seeks *sk, uint64_t track, bool *yes)
 	return rc == -EIO ? 0 : rc;
 }
 
-/* The first track that may be written with this many after it. */
+/* Returns the first track that may be written, with this many after it. */
 static bool write_base(const struct sp__seeks *sk, uint64_t *track)
 {
 	uint64_t per = sk->order->surfaces ? sk->order->surfaces : 1, n = 0, step;
@@ -202,7 +201,7 @@ static bool write_base(const struct sp__seeks *sk, uint64_t *track)
 	return false;
 }
 
-/* Writes at some of the distances; the difference to reads is interpolated. */
+/* Measures writes at some distances; interpolates the difference to reads. */
 static int measure_writes(struct sp__seeks *sk)
 {
 	uint64_t base, t;
@@ -230,8 +229,8 @@ static int measure_writes(struct sp__seeks *sk)
 }
 
 /*
- * What settling before a write adds, if that does not depend on the distance: the
- * median of what was measured, less noisy than any of it.  Negative: it does.
+ * Returns the time that settling before a write adds, if that does not depend on the distance: the
+ * median of the measured times.  Negative: it depends.
  */
 static double settling(const struct sp__seeks *sk)
 {
@@ -288,8 +287,8 @@ static int measure_queued(struct sp__seeks *sk)
 }
 
 /*
- * A drive that ends reading ahead before the arm moves shows nothing of the arm: a hop within a
- * track then takes much more than an answer from memory.
+ * A drive that finishes reading ahead before the arm moves does not show its arm: a hop within a
+ * track then takes much longer than an answer from memory.
  */
 static void forget_late(struct sp__seeks *sk)
 {
@@ -309,7 +308,7 @@ static int measure_reads(struct sp__seeks *sk)
 	return rc || sk->tm->opts->quick ? rc : insert(sk);
 }
 
-/* Once more, with twice as many samples, from here on. */
+/* Repeats all distances with twice as many samples. */
 static int measure_again(struct sp__seeks *sk)
 {
 	sp__hopper_refine(sk->hops);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Seeks: how long a hop takes at how many cylinders' distance, and what follows for other hops.
+ * Seeks: the time of a hop by distance in cylinders, and predictions for other hops.
  *
  * Who writes: sp__seeks_find().  The owner frees seeks.
  */
@@ -16,7 +16,7 @@ struct sp__seeks {
 	size_t nseeks;
 	struct sp_probe_seek *seeks; /* by distance */
 	bool write_measured, write_estimated;
-	bool late; /* the arm waits for something else: no seek, and no layout, is known */
+	bool late; /* the arm cannot be seen: seeks and layout are unknown */
 	uint64_t reads;
 };
 
@@ -32,5 +32,5 @@ double sp__seeks_predict(const struct sp__seeks *sk, uint64_t from, uint64_t to)
 /* Adds hops of 1, 2, ... tracks, as far as they are known; within: a round.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__seeks_reach(const struct sp__seeks *sk, struct sp__hops *h, bool within,
 				  bool write);
-/* Does the plateau of settling probably end, but not certainly?  0 or -ENOMEM. */
+/* Finds out whether the end of the plateau of settling is in doubt.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__plateau_look(const struct sp__seeks *sk, bool *doubtful);

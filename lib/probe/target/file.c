@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A block device or a regular file as a probe's target: O_DIRECT reads of one
- * block each, one at a time, timed around the system call; batches go through a
- * queue of the I/O layer.
+ * Implements a target on a block device or a regular file.
  *
- * Waiting sleeps until shortly before the moment and then watches the clock:
- * the kernel's timers are late by some tens of microseconds.
+ * Single requests are O_DIRECT reads of one block, one at a time, timed around the system call.
+ * Batches go through a queue of `io`.
  *
- * A device whose size changes while it is probed is not the same any more; it
- * is asked for its size now and then, and whenever a read comes back short.
+ * Waiting sleeps until shortly before the moment, then polls the clock: timers of the kernel are
+ * late by tens of microseconds.
+ *
+ * A device whose size changes during the probe is not the same device any more.  Its size is read
+ * from time to time, and after each short read.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -78,11 +79,11 @@ static int file_transfer(struct sp__target *t, uint64_t lbn, bool write, struct 
 	rc = n < 0 ? -errno : -EIO;
 	if (check_size(f) == -ESTALE)
 		return -ESTALE;
-	/* To a probe all errors of the medium are the same. */
+	/* A probe does not distinguish errors of the medium. */
 	return rc == -EILSEQ || rc == -ENODATA || rc == -EREMOTEIO || rc == -ETIMEDOUT ? -EIO : rc;
 }
 
-/* The queue and its memory, when the first batch comes. */
+/* Opens the queue and allocates its memory, for the first batch. */
 static int open_queue(struct file *f)
 {
 	size_t bytes = (size_t)DEPTH_MAX * BUFFER_BYTES;

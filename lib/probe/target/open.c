@@ -6,7 +6,7 @@
 
 #define BLOCKS_MIN 64
 
-/* Whole blocks of the range that may be overwritten. */
+/* Returns the whole blocks of the range that may be overwritten. */
 static int set_range(struct sp__target *t, const struct sp_probe_opts *opts, struct sp_errinfo *err)
 {
 	uint64_t end = (opts->overwrite_offset + opts->overwrite_bytes) / t->block_bytes;

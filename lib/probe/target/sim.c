@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulated device as a probe's target: a block device of the simulator in
- * virtual time, used by a host that sees completions late (half-normal noise
- * and, for a share of them, an exponential tail) and that needs some time from
- * a completion to its next request.
+ * Implements a target on a simulated device: a block device of the simulator in virtual time,
+ * behind a noisy host.
+ *
+ * The host sees completions late (half-normal noise and, for a share of them, an exponential
+ * tail), and needs time from a completion to its next request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static struct sim *sim_of(struct sp__target *t)
 	return (struct sim *)t;
 }
 
-/* Requests of one block each (two at most), submitted together. */
+/* Submits requests of one block each (at most two) together. */
 static void carry_out(struct sim *s, const uint64_t *lbns, size_t n, bool write,
 		      struct sp__shot *shots)
 {
@@ -69,7 +70,7 @@ static int sim_pair(struct sp__target *t, const uint64_t lbns[2], struct sp__sho
 	return 0;
 }
 
-/* Each completion is followed at once by the next request. */
+/* Each completion is followed immediately by the next request. */
 static int sim_stream(struct sp__target *t, const uint64_t *lbns, size_t n, uint32_t blocks,
 		      unsigned depth, struct sp__shot *shots, uint64_t *elapsed_ns)
 {
@@ -173,7 +174,7 @@ int sp__target_sim(struct sp__target **t, const char *spec, struct sp_errinfo *e
 	s->target.simulated = true;
 	s->target.blocks = s->model->blocks;
 	s->target.block_bytes = s->model->block_bytes;
-	/* There are no data to lose. */
+	/* A simulated device has no data to lose. */
 	s->target.write_blocks = s->model->blocks;
 	*t = &s->target;
 	return 0;

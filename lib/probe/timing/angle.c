@@ -2,10 +2,9 @@
 /*
  * Measures the angle of a block.
  *
- * Idea: the time at which a block's read completes, modulo the period, is the angle of the block's
- * end, whatever the seek was: seek and rotation add up to a whole number of revolutions.  For
- * yes-or-no questions a few samples must agree; for exact angles a low circular quantile of many
- * is taken (sample.c).
+ * The time at which the read of a block completes, modulo the period, is the angle of the block's
+ * end, for any seek: seek and rotation add up to whole revolutions.  For decisions, a few samples
+ * must agree.  For exact angles, a low circular quantile of many samples is taken (sample.c).
  */
 #include "probe/timing/timing.h"
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does the drive answer repeated reads from its memory?  Then reads elsewhere make it forget;
- * how many are needed is found by trying, and both are looked at again on other blocks.
+ * Finds out whether the drive answers repeated reads from its memory, and how many reads elsewhere
+ * flush a block from it.
  *
- * Such answers show the bus, too: they take longer by the same time for each block more.
+ * The number is found by trial, and both results are checked on other blocks.  Answers from memory
+ * also show the speed of the bus: each further block takes the same time longer.
  */
 #include "probe/timing/timing.h"
 
@@ -16,7 +17,7 @@
 #define BUS_EXACT 60	   /* the standard error of what the blocks take is not more than 1/60 */
 #define HALF_NORMAL 0.5742 /* its deviations from the early quantile to the median */
 
-/* How many reads elsewhere make the cache forget a block? */
+/* Finds the number of reads elsewhere that flush a block from the cache. */
 static int find_flush(struct sp__timing *tm, double hit_ns)
 {
 	static const unsigned counts[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128 };
@@ -39,7 +40,7 @@ static int find_flush(struct sp__timing *tm, double hit_ns)
 	return rc;
 }
 
-/* A random block is answered from memory when it was just read, and not after a flush. */
+/* Checks that a random block is answered from memory after a read, but not after a flush. */
 static int look_again(struct sp__timing *tm, double hit_ns)
 {
 	struct sp__cachefact *c = &tm->cache;
@@ -64,7 +65,7 @@ static int look_again(struct sp__timing *tm, double hit_ns)
 	return rc;
 }
 
-/* What reads of n blocks from the cache take, with the standard error of that. */
+/* Measures the time of reads of n blocks from the cache, with its standard error. */
 static int hits_of(struct sp__timing *tm, uint32_t n, double *ns, double *error_ns)
 {
 	const unsigned samples = BUS_READS - BUS_WARM;
@@ -109,7 +110,7 @@ static int find_bus(struct sp__timing *tm)
 	return 0;
 }
 
-/* A block that comes at once the second time, on a device that is slow elsewhere. */
+/* True if the second read of a block is fast, on a device that is slow elsewhere. */
 int sp__cache_find(struct sp__timing *tm, const struct sp_probe_evidence *e, double *same, size_t n)
 {
 	double low, high, hit;

@@ -3,7 +3,8 @@
  * Reads single blocks from the platter.
  *
  * A block answered from the drive's cache gives no information on the platter.  Such answers are
- * recognised by their speed, and read again after other reads have flushed the cache.
+ * recognised by their speed.  The block is then read again, after other reads have flushed the
+ * cache.
  */
 #include "base/minmax.h"
 #include "probe/timing/timing.h"
@@ -28,7 +29,7 @@ void sp__timing_progress(const struct sp__timing *tm, enum sp_probe_step step, d
 		tm->opts->progress(tm->opts->progress_arg, step, done);
 }
 
-/* A random block far from lbn. */
+/* Returns a random block far from lbn. */
 static uint64_t far_from(struct sp__timing *tm, uint64_t lbn)
 {
 	uint64_t half = tm->target->blocks / 2;
@@ -36,7 +37,7 @@ static uint64_t far_from(struct sp__timing *tm, uint64_t lbn)
 	return (lbn + half / 2 + sp__rng_below(&tm->rng, half ? half : 1)) % tm->target->blocks;
 }
 
-/* Was anything near lbn read so lately that the cache may still hold it? */
+/* True if a block near lbn was read recently enough to be in the cache. */
 static bool remembered(const struct sp__timing *tm, uint64_t lbn)
 {
 	const struct sp__cachefact *c = &tm->cache;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics of samples.
+ * Computes statistics of samples.
  *
  * Completions are late by the host's noise, never early, and some are very late.  So samples are
- * never averaged blindly: a low quantile of many is taken.
+ * never averaged: a low quantile of many is taken.
  */
 #include "base/doubles.h"
 #include "probe/timing/sample.h"
@@ -26,9 +26,9 @@ double sp__low_quantile(double *v, size_t n, double q)
 }
 
 /*
- * The sample that has the others nearest around it is the middle; the quantile
- * is counted from there.  A completion that was late by more than half a
- * revolution looks early: what is far before the middle does not count.
+ * The sample with the nearest neighbours is the middle; the quantile is counted from there.  A
+ * completion that was late by more than half a revolution looks early, so samples far before the
+ * middle are dropped.
  */
 double sp__rev_middle(double *revs, size_t n, double q)
 {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: one block, read again and again after waits of random length, passes
- * the head at multiples of the period.  A search over all periods between 290
- * and 25000 rpm (emulated drives turn slowly) finds the one at which the phases
- * of these moments concentrate; no nominal speed is assumed.  A straight line
- * through turn number and time then gives the period to a few parts per
- * million, and a longer baseline to less than one: the number of turns between
- * two looks stays certain as long as period error times turns is well below
- * half a turn.
+ * Finds the period of rotation, and follows it.
  *
- * The random waits matter: without them any device of constant service time
- * would look like a platter.
+ * Algorithm: one block is read repeatedly after random waits; it passes the head at multiples of
+ * the period.  A search over all periods between 290 and 25000 rpm (emulated drives turn slowly)
+ * finds the one at which the phases of these moments concentrate; no nominal speed is assumed.  A
+ * straight line through revolution number and time then gives the period to a few parts per
+ * million, and a longer baseline to less than one.  The number of revolutions between two samples
+ * stays certain while period error times revolutions is well below half a revolution.
  *
- * Later the reference block is looked at now and then.  While the platter
- * turns evenly all looks stay in the line; when one is off, the older half is
- * forgotten and looks become more frequent.
+ * The waits are random because without them any device of constant service time would look like a
+ * platter.
  *
- * Of several periods that fit (a half, a third of the true one fit as well)
- * the longest is true.
+ * Later the reference block is read from time to time.  While the platter rotates evenly, all
+ * readings stay on the line.  After a reading off the line, the older half is dropped, and
+ * readings become more frequent.
+ *
+ * If several periods fit, the longest is the true one: a half and a third of it fit as well.
  */
 #include <string.h>
 #include "probe/timing/timing.h"
@@ -79,7 +78,7 @@ static int collect(struct sp__timing *tm, struct times *t, size_t n)
 	return 0;
 }
 
-/* The best of the neighbourhood of a period, by shrinking steps. */
+/* Finds the best period near a period, by shrinking steps. */
 static double sharpen(const struct times *t, double period, double step_hz)
 {
 	double f = 1e9 / period, best = concentration(t, period);
@@ -101,7 +100,7 @@ static double sharpen(const struct times *t, double period, double step_hz)
 	return 1e9 / f;
 }
 
-/* The longest period whose concentration is nearly the best of all. */
+/* Returns the longest period whose concentration is nearly the best. */
 static void search(const struct times *t, struct sp_probe_evidence *e)
 {
 	double span_s = (t->at_ns[t->n - 1] - t->at_ns[0]) / 1e9, step = 1 / (4 * span_s);
@@ -127,7 +126,7 @@ static void search(const struct times *t, struct sp_probe_evidence *e)
 	e->chance = sqrt(log((double)e->trials / 1e-4) / (double)t->n);
 }
 
-/* A line through turns and times; the standard error of the period is returned. */
+/* Fits a line through revolutions and times; returns the standard error of the period. */
 static double line(struct sp__spin *s, const double *turn, const double *at, size_t n)
 {
 	double mt = 0, ma = 0, tt = 0, ta = 0, rest = 0;
@@ -155,14 +154,14 @@ static double turn_of(const struct sp__spin *s, double at)
 	return floor((at - s->anchor_ns) / s->period_ns + 0.5);
 }
 
-/* What is left of each time when whole turns are taken away. */
+/* Reduces each time by whole revolutions. */
 static void residues(const struct sp__spin *s, const struct times *t, double *rest)
 {
 	for (size_t i = 0; i < t->n; i++)
 		rest[i] = t->at_ns[i] - s->anchor_ns - turn_of(s, t->at_ns[i]) * s->period_ns;
 }
 
-/* Passings by groups of samples; of each group a low quantile. */
+/* Makes passings from groups of samples: a low quantile of each group. */
 static void make_points(struct sp__spin *s, const struct times *t, const double *rest)
 {
 	s->n = 0;
@@ -176,7 +175,7 @@ static void make_points(struct sp__spin *s, const struct times *t, const double 
 	}
 }
 
-/* Period and anchor from all times, starting from a period that is nearly right. */
+/* Computes period and anchor from all times, starting from an approximate period. */
 static double fit(struct sp__timing *tm, const struct times *t)
 {
 	double rest[SAMPLES_MAX + EXTENSIONS * EXTENSION_READS], error = INFINITY;
@@ -198,8 +197,8 @@ static double fit(struct sp__timing *tm, const struct times *t)
 }
 
 /*
- * How completions scatter around the line: the first n, since where those of a later look lie
- * beside the line depends on few of them.
+ * Measures the scatter of completions around the line, of the first n: the offset of a later
+ * reading depends on few samples.
  */
 static void scatter(struct sp__timing *tm, const struct times *t, size_t n)
 {
@@ -212,7 +211,7 @@ static void scatter(struct sp__timing *tm, const struct times *t, size_t n)
 	low = sp__quantile(rest, n, 0.25);
 	/* Quartiles of a half-normal distribution lie 0.83 deviations apart. */
 	c->sd_ns = fmax((high - low) / 0.8317, 1000);
-	/* What was late by more than half a turn looks early. */
+	/* A sample that is late by more than half a revolution looks early. */
 	while (early + 1 < n && rest[early] < low - 4 * c->sd_ns)
 		early++;
 	c->floor_ns = sp__low_quantile(rest + early, n - early, SP__EARLY) - rest[early];
@@ -224,12 +223,12 @@ static void scatter(struct sp__timing *tm, const struct times *t, size_t n)
 	c->exact = (unsigned)fmin(fmax(ceil(EXACT_MIN * many * many), EXACT_MIN), EXACT_MAX);
 	c->tol_rev = 3 * c->sd_ns / tm->spin.period_ns;
 	c->jump_rev = fmin(fmax(6 * c->sd_ns / tm->spin.period_ns, 0.01), 0.06);
-	/* A jump is at least so many deviations of the difference of two angles. */
+	/* Minimum of a jump, in deviations of the difference of two angles. */
 	many = JUMP_ERRORS * AGREED_ERROR * M_SQRT2 * c->sd_ns / tm->spin.period_ns / c->jump_rev;
 	c->agree = (unsigned)fmin(fmax(ceil(many * many), c->agree), SP__AGREE_MAX / 2);
 }
 
-/* On a slow platter a look takes long. */
+/* On a slow platter a reading takes long. */
 static void set_due(struct sp__timing *tm)
 {
 	double least = TURNS_MIN * tm->spin.period_ns;
@@ -238,7 +237,7 @@ static void set_due(struct sp__timing *tm)
 			  (uint64_t)fmax((double)tm->spin.interval_ns, least);
 }
 
-/* A longer baseline: looks after 1, 3 and 9 times what was spanned so far. */
+/* Extends the baseline: reads after 1, 3 and 9 times the time spanned so far. */
 static int extend(struct sp__timing *tm, struct times *t)
 {
 	const struct sp__target_ops *ops = tm->target->ops;
@@ -248,7 +247,7 @@ static int extend(struct sp__timing *tm, struct times *t)
 	for (unsigned e = 0; e < EXTENSIONS && !rc; e++, span *= 3) {
 		uint64_t until = ops->now(tm->target) + (uint64_t)span;
 
-		/* In pieces, so that a request to stop is heard. */
+		/* In short waits, so that a request to stop is noticed. */
 		while (!rc && ops->now(tm->target) < until) {
 			uint64_t now = ops->now(tm->target);
 
@@ -294,7 +293,7 @@ int sp__spin_find(struct sp__timing *tm, struct sp_probe_evidence *e)
 	return 0;
 }
 
-/* Room for one more passing: every other one of the older half goes. */
+/* Makes space for another passing: drops every other one of the older half. */
 static void thin(struct sp__spin *s)
 {
 	size_t kept = 0;
@@ -317,7 +316,7 @@ static void forget(struct sp__spin *s)
 	s->n -= drop;
 }
 
-/* How far the reference block is from where the line puts it. */
+/* Measures the deviation of the reference block from the line. */
 static int offset(struct sp__timing *tm, unsigned n, double *off_ns, double *at_ns)
 {
 	uint64_t done_ns;
@@ -331,7 +330,7 @@ static int offset(struct sp__timing *tm, unsigned n, double *off_ns, double *at_
 	return 0;
 }
 
-/* So much off is no chance. */
+/* A deviation of this size is not chance. */
 static double allowed(const struct sp__timing *tm, unsigned n)
 {
 	return fmax(6 * sp__angle_error(tm, n) * tm->spin.period_ns, tm->spin.period_ns / 500);
@@ -348,7 +347,7 @@ int sp__spin_look(struct sp__timing *tm)
 		return 0;
 	s->looks++;
 	rc = offset(tm, LOOK_READS, &off, &at);
-	/* To forget what was known for nothing does more harm than a second look. */
+	/* Dropping correct passings does more harm than a second reading. */
 	if (!rc && fabs(off) > allowed(tm, LOOK_READS)) {
 		rc = offset(tm, 4 * LOOK_READS, &off, &at);
 		drifted = fabs(off) > allowed(tm, 4 * LOOK_READS);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Timing: reads single blocks of the target, and turns the times at which they complete into
+ * Timing: reads single blocks of the target, and converts the times at which they complete into
  * angles.
  *
- * Angles are fractions of a revolution (doubles; "rev").  The angle of a block is where its end
- * passes under the head, as the host sees completions, counted from where the end of the
- * reference block passes.
+ * Angles are fractions of a revolution (doubles; "rev").  The angle of a block is that at which
+ * its end passes under the head, as the host sees completions, counted from the end of the
+ * reference block.
  *
- * Who writes: sp__timing_open() first, then sp__cache_find() and sp__spin_find() once each;
- * after that sp__spin_look() moves the anchor from time to time.  Others read, but for the
- * members below that say so.
+ * Who writes: sp__timing_open() first, then sp__cache_find() and sp__spin_find() once each.
+ * Afterwards sp__spin_look() moves the anchor from time to time.  Other rooms only read, except
+ * the members below that say so.
  *
- * Functions return 0, -EIO (these blocks cannot be read), -EINTR (the probe was stopped),
- * -ENODATA (nothing was found) or -ESTALE.
+ * Functions return 0; -EIO: these blocks cannot be read; -EINTR: the probe was stopped; -ENODATA:
+ * nothing was found; or -ESTALE.
  */
 #pragma once
 
@@ -23,7 +23,7 @@
 
 #define SP__SPIN_POINTS 64
 
-/* The platter: period and a moment when the reference block's end passes. */
+/* The platter: period, and a moment at which the reference block's end passes. */
 struct sp__spin {
 	bool found; /* all of this, and how completions scatter */
 	double period_ns;
@@ -33,8 +33,8 @@ struct sp__spin {
 	uint64_t ref_lbn;
 	size_t n; /* observed passings: revolution, time */
 	double turn[SP__SPIN_POINTS], at_ns[SP__SPIN_POINTS];
-	uint64_t due_ns; /* when it is to be looked after */
-	unsigned looks;	 /* how often that was done: the anchor moves a little */
+	uint64_t due_ns; /* when it is due to be read again */
+	unsigned looks;	 /* number of these readings; each moves the anchor slightly */
 	uint64_t interval_ns;
 };
 
@@ -43,15 +43,15 @@ struct sp__spin {
 
 #define SP__AGREE_MAX 32 /* samples */
 
-/* How the host's view of a completion scatters. */
+/* Scatter of completions as the host sees them. */
 struct sp__scatter {
 	double sd_ns;	 /* of a half-normal distribution */
 	double tail;	 /* share of completions that are far too late */
 	double floor_ns; /* from the earliest completions to the estimate that sp__angle() makes */
 	unsigned agree;	 /* samples that must agree, at most half of SP__AGREE_MAX */
 	unsigned exact;	 /* samples of an exact angle */
-	double tol_rev;	 /* so far apart may two samples be that agree */
-	double jump_rev; /* more is a jump */
+	double tol_rev;	 /* maximum difference of two samples that agree */
+	double jump_rev; /* a larger difference is a jump */
 };
 
 #define SP__RECENT 128
@@ -60,8 +60,8 @@ struct sp__scatter {
 /* The drive's cache, if it answers without the platter. */
 struct sp__cachefact {
 	bool on;
-	uint64_t hit_ns;	     /* whatever is faster came from the cache */
-	unsigned flush;		     /* reads elsewhere after which it has forgotten a block */
+	uint64_t hit_ns;	     /* faster answers come from the cache */
+	unsigned flush;		     /* reads elsewhere that flush a block */
 	unsigned looks, look_misses; /* blocks read again; not answered as expected */
 	double bus_ns;		     /* of one block, by answers from memory; 0: unknown */
 	uint64_t recent[SP__RECENT]; /* read last, a ring */
@@ -76,7 +76,7 @@ struct sp__timing {
 	struct sp__scatter scatter;
 	struct sp__cachefact cache;
 	double turnaround_ns; /* of the host, between two requests; rotation.c measures it */
-	/* Requests, each counted where it is made, in other rooms too. */
+	/* Counts of requests; other rooms count theirs too. */
 	struct sp_probe_cost cost;
 };
 
@@ -86,12 +86,12 @@ void sp__timing_begin(struct sp__timing *tm, struct sp__target *target,
 		      const struct sp_probe_opts *opts);
 SP_MUST_CHECK int sp__timing_stopped(const struct sp__timing *tm); /* 0 or -EINTR */
 void sp__timing_progress(const struct sp__timing *tm, enum sp_probe_step step, double done);
-/* One block from the platter, not from the cache. */
+/* Reads one block from the platter, not from the cache. */
 SP_MUST_CHECK int sp__timing_read(struct sp__timing *tm, uint64_t lbn, struct sp__shot *s);
-/* Makes the cache forget what it holds. */
+/* Flushes the cache. */
 SP_MUST_CHECK int sp__timing_flush(struct sp__timing *tm, uint64_t lbn);
 double sp__rev_at(const struct sp__timing *tm, uint64_t ns);
-/* The standard error of an exact angle of n samples, rev. */
+/* Returns the standard error of an exact angle of n samples in rev. */
 double sp__angle_error(const struct sp__timing *tm, unsigned n);
 /* An exact angle without a look at the reference block, and when the last sample was complete. */
 SP_MUST_CHECK int sp__angle_read(struct sp__timing *tm, uint64_t lbn, unsigned n, double *rev,

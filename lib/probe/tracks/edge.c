@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: within a track the angle of block b is that of block b-1 plus one
- * block; where a track begins it jumps by the skew besides, which is a tenth
- * of a revolution or more and so ten times the noise.  Jumps are seen exactly,
- * positions only to several blocks: so boundaries are found by jumps.
+ * Finds the boundaries of tracks.
  *
- * The next boundary after a track's start is found by doubling: angles at
- * distances m and 2m lie on one line until a boundary comes between; then by
- * bisection between the last distance on the line and the first one off it.
- * The slope of the line (blocks a revolution) becomes better as m grows.
+ * Within a track, the angle of block b is that of block b-1 plus one block.  Where a track begins,
+ * it also jumps by the skew: a tenth of a revolution or more, ten times the noise.  Jumps are seen
+ * exactly, positions only to several blocks, so boundaries are found by jumps.
  *
- * A hint, the length of a track nearby, is tried first: at it, then in windows
- * of 4, 16 and 64 blocks around it, since slipped blocks make a track shorter
- * by a few.
+ * Algorithm: the next boundary after a track's start is found by doubling.  Angles at distances m
+ * and 2m are on one line until a boundary comes between them.  Then bisection follows, between the
+ * last distance on the line and the first one off it.  The slope of the line (blocks per
+ * revolution) becomes more exact as m grows.
+ *
+ * A hint, the length of a track nearby, is tried first: at that length, then in windows of 4, 16
+ * and 64 blocks around it, since slipped blocks make a track a few blocks shorter.
  */
 #include "probe/tracks/tracks.h"
 
 #define TRIES 3
-#define UNSURE 4 /* deviations of an angle by samples that agree, rather more than errors */
+#define UNSURE 4	  /* deviations of an angle by samples that agree: more than its error */
 #define SHORT_STEP 0.0125 /* blocks of shorter tracks are longer */
 
-/* A line of angles from a track's start. */
+/* A line of angles from the start of a track. */
 struct ray {
 	uint64_t from;
 	double rev;   /* at from */
-	uint64_t far; /* the farthest distance known to be on the line, and its turns */
-	double turns;
+	uint64_t far; /* the farthest distance known to be on the line, and its revolutions */
+	double revs;
 };
 
 /*
- * Larger than this is a jump.  On short tracks a block is long: there the jump
- * of one slipped block must not be taken for a skew.
+ * Returns the minimum of a jump.  On short tracks a block is long, and the jump of one slipped
+ * block must not be taken for a skew.
  */
 static double min_jump(const struct sp__tracks *tr, double block_rev)
 {
@@ -77,7 +77,7 @@ int sp__edge_at(struct sp__tracks *tr, uint64_t lbn, uint32_t length, bool *is)
 	return rc;
 }
 
-/* Is the block at this distance on the line?  A block farther out than before improves the line. */
+/* True if the block at this distance is on the line; a farther block improves the line. */
 static int on_line(struct sp__tracks *tr, struct ray *ray, uint64_t distance, bool *on)
 {
 	double rev, expect, off;
@@ -85,12 +85,12 @@ static int on_line(struct sp__tracks *tr, struct ray *ray, uint64_t distance, bo
 
 	if (rc)
 		return rc;
-	expect = ray->turns * (double)distance / (double)ray->far;
+	expect = ray->revs * (double)distance / (double)ray->far;
 	off = sp__wrap(rev - ray->rev - expect);
-	*on = fabs(off) < min_jump(tr, fabs(ray->turns) / (double)ray->far);
+	*on = fabs(off) < min_jump(tr, fabs(ray->revs) / (double)ray->far);
 	if (*on && distance > ray->far) {
 		ray->far = distance;
-		ray->turns = expect + off;
+		ray->revs = expect + off;
 	}
 	return 0;
 }
@@ -116,7 +116,7 @@ static int bisect(struct sp__tracks *tr, struct ray *ray, uint64_t lo, uint64_t 
 	return 0;
 }
 
-/* The slope from blocks close together, as long as nothing better is known. */
+/* Estimates the slope from blocks close together, until a better one is known. */
 static int begin(struct sp__tracks *tr, struct ray *ray, uint64_t first)
 {
 	double rev;
@@ -127,8 +127,8 @@ static int begin(struct sp__tracks *tr, struct ray *ray, uint64_t first)
 	if (rc)
 		return rc;
 	ray->far = first;
-	/* Noise may put a close block behind; a block forward is never far. */
-	ray->turns = sp__wrap(rev - ray->rev);
+	/* Noise can move a close block backwards; forwards it is never far. */
+	ray->revs = sp__wrap(rev - ray->rev);
 	return 0;
 }
 
@@ -149,8 +149,8 @@ static int search(struct sp__tracks *tr, uint64_t from, uint64_t *next)
 			*next = tr->blocks;
 			return 0;
 		}
-		/* More than a turn without a jump: there is nothing to be seen. */
-		if (ray.turns > 1.5)
+		/* More than a revolution without a jump: boundaries are invisible. */
+		if (ray.revs > 1.5)
 			return -ENODATA;
 		hi = ray.far * 2 < rest - 1 ? ray.far * 2 : rest - 1;
 		rc = on_line(tr, &ray, hi, &on);
@@ -192,23 +192,23 @@ static int search_hinted(struct sp__tracks *tr, uint64_t from, uint32_t hint, bo
 	*found = false;
 	if (rc)
 		return rc;
-	/* If the length is near the hint, half of it is half a turn. */
-	ray.turns = 0.5 + sp__wrap(ray.turns - 0.5);
-	if (fabs(ray.turns - 0.5) > 0.1)
+	/* If the length is near the hint, half of it is half a revolution. */
+	ray.revs = 0.5 + sp__wrap(ray.revs - 0.5);
+	if (fabs(ray.revs - 0.5) > 0.1)
 		return 0;
 	for (unsigned i = 0; i < 3 && !*found && !rc; i++)
 		rc = search_near(tr, &ray, hint, windows[i], found, next);
 	return rc;
 }
 
-/* One angle that was wrong leads a search astray: what it found must be a jump. */
+/* A wrong angle misleads the search, so its result must be a jump. */
 static int is_edge(struct sp__tracks *tr, uint64_t lbn, uint64_t next, bool *is)
 {
 	*is = next == tr->blocks;
 	return *is ? 0 : sp__edge_at(tr, next, (uint32_t)(next - lbn), is);
 }
 
-/* Where a track of about that length ends. */
+/* Finds the end of a track of about this length. */
 static int hinted_edge(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, bool *found,
 		       uint64_t *next)
 {
@@ -223,7 +223,7 @@ static int hinted_edge(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, bool 
 	return rc || !*found ? rc : is_edge(tr, lbn, *next, found);
 }
 
-/* Among short tracks a jump may be smaller than a block: what is found twice counts, too. */
+/* On short tracks a jump can be smaller than a block: a result found twice counts too. */
 static int next_edge(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_t *next)
 {
 	bool found = false, brief = hint > 8 && hint * SHORT_STEP < 1;
@@ -243,7 +243,7 @@ static int next_edge(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_
 	return rc || found ? rc : -ENODATA;
 }
 
-/* The end of a zone asks what the start of the next one asks again. */
+/* The end of a zone and the start of the next one measure the same boundary. */
 int sp__edge_next(struct sp__tracks *tr, uint64_t lbn, uint32_t hint, uint64_t *next)
 {
 	int rc = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the pattern of several lengths of a zone most of whose tracks are "odd".  It shows only
- * when enough tracks are known: the shortest pattern that leaves fewer odd ones is taken.
+ * Finds the pattern of several lengths of a zone in which most tracks are "odd".  It shows only
+ * after enough tracks are known; the shortest pattern that leaves fewer odd tracks is taken.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define LIST_MAX 2048
 
 /*
- * How many of n tracks differ from a pattern of q lengths (the longest at each place); UINT64_MAX:
+ * Counts tracks of n that differ from a pattern of q lengths (the longest per position); UINT64_MAX:
  * there is no pattern.
  */
 static uint64_t leaves(const uint32_t *len, uint64_t n, uint32_t q, uint32_t *pattern)

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: once two consecutive tracks are equally long, or a pattern of lengths has
- * repeated (learn.c), every later boundary is predicted; whether the forecast still
- * holds k tracks on is asked at distances that double, and where it fails is
- * found by bisection.  So a zone of thousands of tracks costs some dozens of
- * questions.
+ * Extends a zone as far as its pattern of lengths predicts boundaries.
  *
- * A question looks at two neighbouring boundaries.  One alone is not enough:
- * where the lengths of two zones have a common multiple near, a forecast of
- * the old zone meets a boundary of the new one by accident, and bisection runs
- * astray.
+ * Algorithm: after two consecutive tracks of equal length, or a repeated pattern of lengths
+ * (learn.c), every later boundary is predicted.  Whether the forecast still holds k tracks on is
+ * measured at distances that double; bisection finds where it fails.  So a zone of thousands of
+ * tracks takes a few dozen probes.
  *
- * Where the forecast fails, the next boundary is looked for.  A track that is a
- * few blocks short, after which the old lengths go on, holds slipped blocks and
- * is noted as odd; all later boundaries move with it, so none is overlooked.
- * Anything else is the zone's end.
+ * A probe measures two neighbouring boundaries.  One is not enough: if the lengths of two zones
+ * have a small common multiple, a forecast of the old zone meets a boundary of the new one by
+ * accident, and bisection fails.
  *
- * States: learning the length, galloping, bisecting, looking closer, and
- * galloping again from an odd track on.
+ * Where the forecast fails, the next boundary is searched.  A track that is a few blocks short,
+ * after which the old lengths continue, has slipped blocks and is noted as odd.  All later
+ * boundaries move with it, so none is missed.  Anything else is the end of the zone.
  *
- * Memory: the pattern and 16 bytes for each odd track.
+ * States: learning the length, galloping, bisecting, examining the failure, and galloping again
+ * after an odd track.
+ *
+ * Memory: the pattern, and 16 bytes for each odd track.
  */
 #include "probe/tracks/tracks.h"
 
@@ -29,7 +28,7 @@
 #define SHORT 80 /* blocks of a short track */
 #define FEW_TRACKS 8
 
-/* Does a track begin at the given boundary, as predicted? */
+/* Finds out whether a track begins at the predicted boundary. */
 static int one(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t track, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, track);
@@ -48,8 +47,7 @@ static int holds(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t trac
 }
 
 /*
- * The same for the first track from *track on, below limit, that can be read.
- * If none can, the answer is no.
+ * Does so for the first readable track from *track on, below limit; false if all are unreadable.
  */
 static int holds_near(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t *track,
 		      uint64_t limit, bool *is)
@@ -68,7 +66,7 @@ static int holds_near(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t
 	return 0;
 }
 
-/* How many whole tracks the device could still hold by the forecast. */
+/* Returns the number of whole tracks that fit on the rest of the device by the forecast. */
 static uint64_t max_tracks(const struct sp__tracks *tr, const struct sp__pzone *z)
 {
 	uint64_t rest = tr->blocks - z->first_lbn, n, sum = sp__pzone_round(z);
@@ -81,7 +79,7 @@ static uint64_t max_tracks(const struct sp__tracks *tr, const struct sp__pzone *
 	return n;
 }
 
-/* Does it end where the zone before ended?  Then z->tracks is that. */
+/* True if it ends where the previous zone ended; then sets z->tracks. */
 static int same_tracks(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint, bool *yes)
 {
 	bool is = true;
@@ -90,7 +88,7 @@ static int same_tracks(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint
 	*yes = false;
 	if (z->tracks < 2 || hint <= z->tracks || hint >= max_tracks(tr, z))
 		return 0;
-	/* One place alone may be an alias of other lengths. */
+	/* A single boundary can be an alias of other lengths. */
 	rc = hint > 8 ? holds(tr, z, hint / 3 + 1, &is) : 0;
 	if (rc || !is)
 		return rc == -EIO ? 0 : rc;
@@ -135,7 +133,7 @@ static int gallop(struct sp__tracks *tr, struct sp__pzone *z)
 	return 0;
 }
 
-/* Is there a boundary at lbn, and the next one where the lengths of old put it? */
+/* True if there is a boundary at lbn, and the next one as the lengths of old predict. */
 static int goes_on(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t track, uint64_t lbn,
 		   bool *yes)
 {
@@ -147,7 +145,7 @@ static int goes_on(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t tr
 	return sp__edge_at(tr, next, sp__pzone_length(z, track + 1), yes);
 }
 
-/* On short tracks a slipped block is itself a jump: looks where a few would put the end. */
+/* On short tracks a slipped block is itself a jump: tries the ends that a few would give. */
 static int find_few(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t lbn, uint32_t length,
 		    bool *found, uint32_t *missing)
 {
@@ -161,9 +159,8 @@ static int find_few(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t l
 }
 
 /*
- * What follows the last track?  *found: one that is `missing` blocks short,
- * after which all goes on.  *more: one whose end was hardly to be seen, and then
- * something else.
+ * Finds what follows the last track.  *found: a track that is `missing` blocks short, after which
+ * the pattern continues.  *more: a track whose end was hardly visible, and then another pattern.
  */
 static int find_slips(struct sp__tracks *tr, const struct sp__pzone *z, bool *found, bool *more,
 		      uint32_t *missing)
@@ -190,13 +187,13 @@ static int find_slips(struct sp__tracks *tr, const struct sp__pzone *z, bool *fo
 		return 0;
 	*missing = (uint32_t)(length - (next - lbn));
 	*found = next == tr->blocks;
-	/* More than an eighth of a track is never slipped. */
+	/* Never more than an eighth of a track is slipped. */
 	if (!*found && *missing <= length / 8 + 1)
 		rc = goes_on(tr, z, z->tracks, next, found);
 	return rc;
 }
 
-/* Why the forecast failed after the last track.  *ended: it was the zone's end. */
+/* Finds why the forecast failed after the last track.  *ended: at the end of the zone. */
 static int look_closer(struct sp__tracks *tr, struct sp__pzone *z, bool *ended)
 {
 	uint64_t before = z->tracks;
@@ -205,7 +202,7 @@ static int look_closer(struct sp__tracks *tr, struct sp__pzone *z, bool *ended)
 	int rc = 0;
 
 	*ended = true;
-	/* A wrong answer may have led too far. */
+	/* A wrong answer can have extended it too far. */
 	do {
 		if (!is)
 			z->tracks--;
@@ -252,7 +249,7 @@ int sp__pzone_extend(struct sp__tracks *tr, struct sp__pzone *z, uint64_t hint)
 	return rc;
 }
 
-/* A few equal tracks may be the beginning of a longer pattern. */
+/* A few equal tracks can be the beginning of a longer pattern. */
 static int find_longer(struct sp__tracks *tr, const struct sp__pzone *hint, struct sp__pzone *z)
 {
 	struct sp__pzone longer = { .first_lbn = z->first_lbn };

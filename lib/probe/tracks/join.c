@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Joins what the finder left in pieces.
+ * Joins fragments of zones that the finder left.
  *
- * Where one zone meets the next, the skew is what chance makes it, sometimes nothing.  Then the
- * boundary cannot be seen, and the finder leaves pieces that are no tracks.  But the pieces lie
- * between two zones whose lengths are known: if some more tracks of the one and some of the other
- * add up to them exactly, that is what they are.
+ * Between two zones the skew is arbitrary, and can be near 0.  The boundary is then invisible, and
+ * the finder leaves fragments that are not tracks.  The fragments are between two zones of known
+ * lengths: if some more tracks of the one and of the other add up to them exactly, they are these
+ * tracks.
  *
- * At the start of the device slipped blocks may have hidden the pattern; tracks
- * there that fit into it backwards, except for a few blocks, belong to it.
+ * At the start of the device, slipped blocks can have hidden the pattern.  Tracks there that
+ * continue the pattern backwards, except for a few blocks, belong to it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 
 #define PIECE_TRACKS 2
 #define SOLID_TRACKS 4
-#define MORE 40 /* tracks that a zone may win */
+#define MORE 40 /* maximum of tracks that a zone gains */
 
 static uint32_t few(uint32_t length)
 {
 	return length / 8 + 1;
 }
 
-/* n tracks more at the zone's front, with blocks in all. */
+/* Adds n tracks before the zone, of this number of blocks in total. */
 static int extend_back(struct sp__pzone *z, uint64_t n, uint64_t blocks)
 {
 	uint32_t *lens = malloc(z->nlens * sizeof(*lens)), shift = (uint32_t)(n % z->nlens);
@@ -42,13 +42,13 @@ static int extend_back(struct sp__pzone *z, uint64_t n, uint64_t blocks)
 	return 0;
 }
 
-/* The length of the i-th track before the first one (i from 0), by the pattern. */
+/* Returns the length of the i-th track before the first one (i from 0), by the pattern. */
 static uint32_t length_before(const struct sp__pzone *z, uint64_t i)
 {
 	return z->lens[z->nlens - 1 - i % z->nlens];
 }
 
-/* Zones a and b take up what is between them, if some tracks of each add up to it. */
+/* Extends zones a and b by the blocks between them, if some tracks of each add up to them. */
 static int share(struct sp__pzone *a, struct sp__pzone *b, uint64_t between, bool *done)
 {
 	uint64_t front = 0, back;
@@ -75,7 +75,7 @@ static bool solid(const struct sp__pzone *z)
 	return z->tracks >= SOLID_TRACKS || z->tracks >= 2 * (uint64_t)z->nlens + 1;
 }
 
-/* The first or last track of a zone of equal tracks is odd: takes it away; returns its blocks. */
+/* Removes the first or last track of a zone of equal tracks if it is odd; returns its blocks. */
 static uint64_t trim(struct sp__pzone *z, bool last)
 {
 	size_t at = last ? z->nodd - 1 : 0;
@@ -93,7 +93,7 @@ static uint64_t trim(struct sp__pzone *z, bool last)
 	return blocks;
 }
 
-/* Gives the tracks back that were taken away. */
+/* Restores the removed tracks. */
 static int untrim(struct sp__pzone *a, uint64_t back, struct sp__pzone *b, uint64_t front)
 {
 	int rc = 0;
@@ -110,7 +110,7 @@ static int untrim(struct sp__pzone *a, uint64_t back, struct sp__pzone *b, uint6
 	return rc;
 }
 
-/* Two solid zones with pieces, or odd tracks, between them. */
+/* Joins two solid zones with fragments, or odd tracks, between them. */
 static int join_two(struct sp__tracks *tr, size_t i, size_t j, bool *done)
 {
 	struct sp__pzone *a = &tr->zones[i], *b = &tr->zones[j];
@@ -148,7 +148,7 @@ static int join_pieces(struct sp__tracks *tr)
 	return rc;
 }
 
-/* Pieces at the device's start that fit into the first zone's pattern backwards. */
+/* Joins fragments at the start of the device that continue the first pattern backwards. */
 static int join_front(struct sp__tracks *tr)
 {
 	uint64_t n = 0, blocks = 0, reads = 0;
@@ -175,7 +175,7 @@ static int join_front(struct sp__tracks *tr)
 		reads += piece->reads;
 	}
 	rc = extend_back(z, n, blocks);
-	/* From the front on, so that the list ascends. */
+	/* From the front, so that the list ascends. */
 	for (i = 0, n = 0; i < first && !rc; i++)
 		for (uint64_t t = 0; t < tr->zones[i].tracks && !rc; t++, n++) {
 			uint32_t have = sp__pzone_length(&tr->zones[i], t);

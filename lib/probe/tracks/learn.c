@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lengths of the tracks of a zone, by its first ones.
+ * Learns the lengths of the tracks of a zone from its first tracks.
  *
- * Idea: two neighbours that are equally long are the rule; tracks before them
- * may be short of a few slipped blocks.  Where they are not, each head may have
- * a length of its own: lengths are read on until a pattern of them has come
- * twice.  So a zone costs two rounds of its heads, and the forecast does the
- * rest.  The zone before shows which track is longer, and by how much.
+ * Mostly two neighbours have equal lengths, and tracks before them are short by a few slipped
+ * blocks.  Otherwise each head can have its own length: lengths are read until a pattern of them
+ * has occurred twice.  So a zone takes two rounds of its heads, and the forecast does the rest.
+ * The previous zone shows which track is longer, and by how much.
  *
- * What shows no pattern is not read again in search of a long one.
+ * If no pattern shows, the zone is not read again to search for a longer one.
  */
 #include <stdlib.h>
 #include "probe/tracks/tracks.h"
@@ -24,19 +23,19 @@ struct lengths {
 	bool reading; /* no pattern yet, and one may come */
 };
 
-/* By how many blocks may slips shorten a track? */
+/* Returns the maximum number of blocks by which slips shorten a track. */
 static bool slipped(uint32_t len, uint32_t full)
 {
 	return len <= full && full - len <= full / 8 + 1;
 }
 
-/* Of a pattern that ends with the last track: the length of track i. */
+/* Returns the length of track i by a pattern that ends with the last track. */
 static uint32_t by_pattern(const struct lengths *l, uint32_t q, uint32_t i)
 {
 	return l->len[l->n - q + (i + q - l->n % q) % q];
 }
 
-/* Do the last tracks repeat with q, and fit those before, but for few slips? */
+/* True if the last tracks repeat with q and fit the earlier ones, except for few slips. */
 static bool repeats(const struct lengths *l, uint32_t q)
 {
 	uint32_t same = q == 1 ? ALIKE_MIN : 2 * q, odd = 0;
@@ -54,7 +53,7 @@ static bool repeats(const struct lengths *l, uint32_t q)
 	return 4 * odd <= l->n;
 }
 
-/* Two neighbours that agree at the start. */
+/* True if the first two neighbours agree. */
 static bool plain(const struct lengths *l)
 {
 	uint32_t last = l->n ? l->len[l->n - 1] : 0;
@@ -67,7 +66,7 @@ static bool plain(const struct lengths *l)
 	return true;
 }
 
-/* The pattern that is shown by now, or 0. */
+/* Returns the pattern found so far, or 0. */
 static uint32_t pattern_of(const struct lengths *l, uint64_t least)
 {
 	if (!least && plain(l))
@@ -78,7 +77,7 @@ static uint32_t pattern_of(const struct lengths *l, uint64_t least)
 	return 0;
 }
 
-/* How long is the next track, if heads differ as they did in the zone before? */
+/* Predicts the next track, if heads differ as in the previous zone. */
 static uint32_t expected(const struct lengths *l, const struct sp__pzone *before)
 {
 	uint64_t track = before ? before->tracks + l->n : 0;
@@ -91,7 +90,7 @@ static uint32_t expected(const struct lengths *l, const struct sp__pzone *before
 			  sp__pzone_length(before, track - 1));
 }
 
-/* One more track.  Lengths that differ much are no heads. */
+/* Adds a track.  Very different lengths are not those of heads. */
 static int read_one(struct sp__tracks *tr, struct lengths *l, const struct sp__pzone *before)
 {
 	int rc = sp__edge_next(tr, l->at[l->n], expected(l, before), &l->at[l->n + 1]);

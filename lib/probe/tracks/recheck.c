@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Are the tracks true?  The finder asked where it had to; what it concluded is looked at by probes
- * that had no part in that, before anything is built on it:
+ * Checks tracks again, by probes held back for that, before anything is built on them:
  *
- *  - boundaries of every zone: of its second and its last track, of tracks at random between
- *    them, at least one of each place of the pattern, and on both sides of every odd one;
- *  - whether parts of a track are these parts of a turn (of several tracks taken for one they
- *    are not);
- *  - both ends of a zone of one or two tracks, and of one that begins or ends at a gap.
+ *  - boundaries of every zone: of its second and its last track, of random tracks between them, at
+ *    least one for each position in the pattern, and on both sides of every odd track;
+ *  - whether a fraction of a track is the same fraction of a revolution, which is false if several
+ *    tracks were taken for one;
+ *  - both ends of a zone of one or two tracks, and of a zone that begins or ends at a gap.
  *
- * What lies between two places that are right is right, since a slip or a wrong length moves
- * all that follows.  What lies between others is no longer affirmed: zones are cut there.  Of a
- * zone with a track that is none all goes.
+ * Tracks between two correct boundaries are correct, since a slip or a wrong length moves all later
+ * ones.  Tracks between others are dropped: zones are cut there.  A zone with a false track is
+ * dropped.
  */
 #include <stdlib.h>
 #include "probe/tracks/tracks.h"
@@ -23,7 +22,7 @@
 #define PIECE_TRACKS 2
 #define PIECE_LOOKS 2
 
-/* A no is asked for once more, with exact angles. */
+/* A negative answer is measured again, with exact angles. */
 static int boundary(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, t);
@@ -36,7 +35,7 @@ static int boundary(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t
 	return rc || *is ? rc : sp__edge_fine(tr, lbn, length, is);
 }
 
-/* Are parts of a track these parts of a turn? */
+/* Checks that fractions of a track are the same fractions of a revolution. */
 static int whole(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, t);
@@ -45,7 +44,7 @@ static int whole(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, b
 	int rc;
 
 	*is = true;
-	/* Where many slipped blocks lie is not known. */
+	/* The positions of many slipped blocks are not known. */
 	if (blocks < 2 * PARTS || sp__pzone_length(z, t) - blocks > blocks / 32)
 		return 0;
 	rc = sp__angle_agreed(tr->tm, lbn, &a);
@@ -63,17 +62,17 @@ static int whole(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, b
 	return rc;
 }
 
-/* What was asked of a zone, in ascending order of tracks. */
+/* The probes of a zone, in ascending order of tracks. */
 struct inquiry {
 	struct sp__tracks *tr;
 	struct sp__pzone *z;
 	uint64_t from;	/* the last track at which there was a boundary */
-	uint64_t asked; /* the last track that was looked at */
+	uint64_t asked; /* the last track that was checked */
 	bool good;	/* it was one */
-	bool broken;	/* a track is not one; the others of the zone are not either */
+	bool broken;	/* a track is false, so all of the zone are */
 };
 
-/* Tracks from..to of a zone as one of their own; what is not known yet of them is left out. */
+/* Copies tracks from..to of a zone as a zone, without members that are unknown yet. */
 static int part_of(const struct sp__pzone *z, uint64_t from, uint64_t to, struct sp__pzone *part)
 {
 	int rc = 0;
@@ -97,7 +96,7 @@ static int part_of(const struct sp__pzone *z, uint64_t from, uint64_t to, struct
 	return rc;
 }
 
-/* Moves all of a zone, or copies a part, to the list. */
+/* Moves a whole zone, or copies some tracks of it, to the list. */
 static int keep(struct sp__tracks *tr, struct sp__pzone *z, uint64_t from, uint64_t to)
 {
 	struct sp__pzone part = *z;
@@ -127,7 +126,7 @@ static int note(struct inquiry *q, uint64_t track, bool is)
 	return rc;
 }
 
-/* What cannot be read says nothing. */
+/* Unreadable blocks prove nothing. */
 static int ask(struct inquiry *q, uint64_t track)
 {
 	unsigned looks = q->z->tracks > PIECE_TRACKS ? 1 : PIECE_LOOKS;
@@ -141,7 +140,7 @@ static int ask(struct inquiry *q, uint64_t track)
 	return rc == -EIO ? 0 : rc ? rc : note(q, track, is);
 }
 
-/* The odd tracks up to `to`, and those after them. */
+/* Checks odd tracks up to `to`, and the tracks after them. */
 static int ask_odd(struct inquiry *q, size_t *odd, uint64_t to)
 {
 	int rc = 0;
@@ -153,7 +152,7 @@ static int ask_odd(struct inquiry *q, size_t *odd, uint64_t to)
 	return rc;
 }
 
-/* One in each of n stretches, of another place of the pattern each. */
+/* Checks one track in each of n ranges, each at another position in the pattern. */
 static uint64_t random_track(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t i,
 			     uint64_t n)
 {
@@ -163,7 +162,7 @@ static uint64_t random_track(struct sp__tracks *tr, const struct sp__pzone *z, u
 	return t + (i % z->nlens + z->nlens - t % z->nlens) % z->nlens;
 }
 
-/* All of a zone of one or two tracks. */
+/* Checks all of a zone of one or two tracks. */
 static int ask_piece(struct inquiry *q)
 {
 	int rc = 0;
@@ -193,7 +192,7 @@ static int ask_zone(struct inquiry *q, uint64_t n)
 	return rc || z->tracks - 1 <= q->asked ? rc : ask(q, z->tracks - 1);
 }
 
-/* Adds to the list what is right of a zone; what there was no time to look at counts as right. */
+/* Adds the correct tracks of a zone to the list; tracks that were not checked count as correct. */
 static int recheck(struct sp__tracks *tr, struct sp__pzone *z, uint64_t n)
 {
 	struct inquiry q = { .tr = tr, .z = z, .good = true };
@@ -207,7 +206,7 @@ static int recheck(struct sp__tracks *tr, struct sp__pzone *z, uint64_t n)
 	return rc ? rc : full;
 }
 
-/* A remapped block is elsewhere, alone: a jump to it is followed by one back. */
+/* A remapped block is elsewhere, alone: the jump to it is followed by a jump back. */
 static int not_alone(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t t, bool *is)
 {
 	uint64_t lbn = sp__pzone_start(z, t);
@@ -220,7 +219,7 @@ static int not_alone(struct sp__tracks *tr, const struct sp__pzone *z, uint64_t 
 	return rc;
 }
 
-/* A zone beside a gap loses its first or last track if it is not seen to begin or end there. */
+/* Removes the first or last track of a zone next to a gap, unless its boundary is seen. */
 static int recheck_end(struct sp__tracks *tr, size_t i, bool last)
 {
 	struct sp__pzone *z = &tr->zones[i];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes the zones of a partial geometry as they were when the probe that made it was stopped. */
+/*
+ * Restores the zones of a partial geometry, as they were when its probe was stopped.
+ */
 #include <stdlib.h>
 #include "base/err.h"
 #include "dev/geometry.h"

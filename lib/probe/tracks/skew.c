@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Idea: the angles at which consecutive tracks begin lie on a line as long as
- * the skew between them is one and the same: seven head switches, or 31 steps
- * from cylinder to cylinder.  Where it differs, the line breaks.  So the
- * sequence of skews is a list of runs, and the ends of a run are found like the
- * ends of a track: by doubling and bisection on angles, or at once where the
- * previous run shows where to look.
+ * Finds the pattern of skews of a zone.
  *
- * Runs are written out as one skew for each track until the sequence has
- * repeated itself; that is the zone's pattern.  Then the angle is looked at
- * 1, 3, 9, 27... patterns on: the sum of a pattern becomes known to a small
- * fraction of the noise, and if the forecast fails, the zone is cut in two
- * where it does (a serpentine that turns at the end of a surface).
+ * The angles at which consecutive tracks begin are on a line while the skew between them is the
+ * same: seven head switches, or 31 steps from cylinder to cylinder.  Where the skew differs, the
+ * line breaks.  So the sequence of skews is a list of runs.  The ends of a run are found like the
+ * ends of a track: by doubling and bisection on angles, or directly if the previous run predicts
+ * them.
  *
- * Rejected: measuring every skew of the first 200 tracks (three times the
- * reads, and serpentines of 256 tracks would not show their pattern).
+ * Runs are expanded to one skew per track until the sequence has repeated itself; that is the
+ * pattern of the zone.  Then the angle is measured 1, 3, 9, 27, ... patterns on.  The sum of a
+ * pattern becomes known to a small fraction of the noise.  If the forecast fails, the zone is cut
+ * in two there (a serpentine that reverses at the end of a surface).
+ *
+ * Rejected: measuring every skew of the first 200 tracks, which takes three times the reads and
+ * does not show the pattern of serpentines of 256 tracks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct work {
 	unsigned exact;
 };
 
-/* What is expected of a run and of the pattern: from the run or zone before. */
+/* Expectations of a run and of the pattern, from the previous run or zone. */
 struct expect {
 	uint64_t tracks; /* 0: nothing */
 	double slope;	 /* negative: unknown */
@@ -67,7 +67,7 @@ static double tolerance(const struct work *w)
 	return fmax(12 * sp__angle_error(w->tr->tm, w->exact), 0.0004);
 }
 
-/* The angle at which a track of the zone begins. */
+/* Measures the angle at which a track of the zone begins. */
 static int track_start(struct work *w, const struct sp__pzone *z, uint64_t track, double *rev)
 {
 	int rc = sp__angle_exact(w->tr->tm, sp__pzone_start(z, track), w->exact, rev);
@@ -76,7 +76,7 @@ static int track_start(struct work *w, const struct sp__pzone *z, uint64_t track
 	return rc;
 }
 
-/* Is the track at distance m on the line?  Then the slope is known better. */
+/* True if the track at distance m is on the line, which makes the slope more exact. */
 static int look(struct work *w, const struct sp__pzone *z, struct run *run, uint64_t m)
 {
 	double rev, off;
@@ -101,7 +101,7 @@ static int look(struct work *w, const struct sp__pzone *z, struct run *run, uint
 	return 0;
 }
 
-/* A run like the one before: two looks, at its last track and at the next one. */
+/* A run like the previous one: measures its last track and the next one. */
 static int try_expected(struct work *w, const struct sp__pzone *z, struct run *run,
 			const struct expect *e)
 {
@@ -114,14 +114,14 @@ static int try_expected(struct work *w, const struct sp__pzone *z, struct run *r
 	rc = look(w, z, run, e->tracks - 1);
 	if (!rc && !run->hi)
 		rc = look(w, z, run, e->tracks);
-	/* Shorter: what was expected means nothing. */
+	/* Shorter: the expectation was wrong. */
 	if (run->hi && run->hi < e->tracks)
 		run->hi = run->lo = run->far = 0;
 	return rc;
 }
 
 /*
- * The run that begins with track run->pos, whose angle is run->first.  By
+ * Finds the end of the run that begins with track run->pos, whose angle is run->first: by
  * doubling, which the slope always allows, then by bisection.
  */
 static int find_run(struct work *w, const struct sp__pzone *z, struct run *run,
@@ -175,7 +175,7 @@ static int put(struct work *w, struct runs *s, double skew, uint64_t n, unsigned
 	return 0;
 }
 
-/* The shortest pattern that the sequence shows twice; 0: none. */
+/* Returns the shortest pattern that the sequence shows twice; 0: none. */
 static uint32_t period_of(const struct runs *s)
 {
 	for (uint32_t q = 1; q <= s->n / 2; q++)
@@ -185,9 +185,8 @@ static uint32_t period_of(const struct runs *s)
 }
 
 /*
- * Goes on reading runs until there are at least this many tracks and everything
- * repeats, beyond one run, or until there is one pattern as long as expected.
- * *q: the pattern; -ENODATA: there is none.
+ * Reads runs until there are at least this many tracks and they repeat beyond one run, or until a
+ * pattern has the expected length.  *q: the pattern; -ENODATA: not found.
  */
 static int read_runs(struct work *w, const struct sp__pzone *z, struct expect *e, uint64_t least,
 		     struct runs *s, uint32_t *q)
@@ -224,12 +223,12 @@ static int read_runs(struct work *w, const struct sp__pzone *z, struct expect *e
 		if (*q > 1 && s->n >= least && s->n > s->longest)
 			return 0;
 	}
-	/* No repetition, but all there is. */
+	/* No repetition, but the whole zone. */
 	*q = s->n;
 	return 0;
 }
 
-/* From track `at` of zone i on, tracks are a zone of their own. */
+/* Cuts zone i at track `at`. */
 static int cut(struct work *w, size_t i, uint64_t at)
 {
 	struct sp__pzone tail = { 0 }, *z = &w->tr->zones[i];
@@ -266,7 +265,7 @@ static int cut(struct work *w, size_t i, uint64_t at)
 	return 0;
 }
 
-/* Is the track where the pattern puts it?  A no is asked for twice. */
+/* True if the track is where the pattern predicts; a negative answer is measured twice. */
 static int as_predicted(struct work *w, const struct sp__pzone *z, uint32_t q, double sum,
 			uint64_t track, bool *is, double *off)
 {
@@ -285,8 +284,8 @@ static int as_predicted(struct work *w, const struct sp__pzone *z, uint32_t q, d
 }
 
 /*
- * Looks m patterns on, m growing, and improves the sum of a pattern.  *broken:
- * the first track that is not where it should be, or 0.
+ * Measures m patterns on, with growing m, and improves the sum of a pattern.  *broken: the first
+ * track that is not at its predicted angle, or 0.
  */
 static int stretch(struct work *w, const struct sp__pzone *z, uint32_t q, double *sum,
 		   uint64_t *broken)
@@ -325,7 +324,7 @@ static int stretch(struct work *w, const struct sp__pzone *z, uint32_t q, double
 	return 0;
 }
 
-/* A pattern, its skews, and how far it holds. */
+/* Finds a pattern, its skews, and how far it holds. */
 static int try_pattern(struct work *w, struct sp__pzone *z, const struct runs *s, uint32_t q,
 		       uint64_t *broken)
 {
@@ -345,7 +344,7 @@ static int try_pattern(struct work *w, struct sp__pzone *z, const struct runs *s
 	return rc;
 }
 
-/* A pattern that breaks soon was only the beginning of a longer one. */
+/* A pattern that fails soon was only the beginning of a longer one. */
 static int zone_skews(struct work *w, size_t i, struct expect e)
 {
 	struct sp__pzone *z = &w->tr->zones[i];
@@ -372,7 +371,7 @@ static int zone_skews(struct work *w, size_t i, struct expect e)
 	return rc == -ENODATA ? 0 : rc;
 }
 
-/* How long a run is in a pattern: until the first skew that is not like the first. */
+/* Returns the length of the first run of a pattern: until the first different skew. */
 static uint64_t run_of(const struct work *w, const struct sp__pzone *z)
 {
 	for (uint32_t k = 0; k < z->nskew; k++)
@@ -394,7 +393,7 @@ int sp__skews_find(struct sp__tracks *tr)
 		if (tr->zones[i].nskew)
 			continue;
 		before = tr->tm->cost.reads;
-		/* If it fails, by chance most likely, once or twice more with more care. */
+		/* A failure is mostly chance: tries once or twice again, with more samples. */
 		for (unsigned n = 0; n < 3 && !rc && !tr->zones[i].nskew; n++) {
 			w.exact = n ? 2 * exact : exact;
 			rc = zone_skews(&w, i, n ? nothing : e);
@@ -402,7 +401,7 @@ int sp__skews_find(struct sp__tracks *tr)
 		w.exact = exact;
 		tr->skew_reads += tr->tm->cost.reads - before;
 		run = tr->zones[i].nskew ? run_of(&w, &tr->zones[i]) : 0;
-		/* The slopes of another zone are others. */
+		/* Another zone has other slopes. */
 		if (run)
 			e = (struct expect){ run, -1, tr->zones[i].nskew };
 		if (rc == -EIO || rc == -ENODATA)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of zones, and tracks by their number. */
+/* Keeps the list of zones, and finds tracks by their number. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
@@ -56,8 +56,8 @@ bool sp__tracks_at(const struct sp__tracks *tr, uint64_t number, uint64_t *lbn, 
 }
 
 /*
- * The sum of a pattern is known from far, single skews are not; and where all seem to be one, they
- * may differ by less than the tolerance.  So only whole patterns, or cylinders, are predicted.
+ * The sum of a pattern is exact, single skews are not; if all seem equal, they can differ by less
+ * than the tolerance.  So only whole patterns, or cylinders, are predicted.
  */
 bool sp__skew_between(const struct sp__tracks *tr, uint32_t cylinder, uint64_t from, uint64_t to,
 		      double *rev)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A zone as data: where its tracks begin, by its pattern of lengths and its odd tracks. */
+/* Computes where tracks of a zone begin, from its pattern of lengths and its odd tracks. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -31,7 +31,7 @@ static inline bool sp__pzone_follows(const struct sp__pzone *z, const struct sp_
 {
 	return z->first_lbn == sp__pzone_end(before);
 }
-/* Are two skews of one kind, as all head switches are? */
+/* True if two skews are of one kind, such as head switches. */
 static inline bool sp__skew_alike(double a, double b)
 {
 	return fabs(sp__wrap(a - b)) < 0.004;
@@ -41,12 +41,12 @@ static inline bool sp__skew_alike(double a, double b)
 uint64_t sp__pzone_round(const struct sp__pzone *z);		      /* blocks of one pattern */
 uint64_t sp__pzone_start(const struct sp__pzone *z, uint64_t track);  /* its first LBN */
 uint32_t sp__pzone_length(const struct sp__pzone *z, uint64_t track); /* places */
-/* The skew that most of the pattern, or the most of it, are like; 0: there are none. */
+/* Returns the most frequent skew of the pattern; 0: the pattern is empty. */
 double sp__pzone_usual_skew(const struct sp__pzone *z);
-/* Inserts an odd track at this place of the list.  0 or -ENOMEM. */
+/* Inserts an odd track at this position of the list.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__pzone_add_odd(struct sp__pzone *z, size_t at, uint64_t track,
 				    uint32_t missing);
 void sp__pzone_clear(struct sp__pzone *z);
 
-/* express.c: many odd tracks may be a pattern of several lengths.  0 or -ENOMEM. */
+/* express.c: expresses many odd tracks as a pattern of several lengths.  0 or -ENOMEM. */
 SP_MUST_CHECK int sp__pzone_express(struct sp__pzone *z);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The zones of a device, one after the other.
+ * Finds the zones of a device, one after the other.
  *
- * Where each head has track lengths of its own, the zone finder sees short
- * zones that repeat: 4 tracks of 686 blocks, 4 of 672, 4 of 686, 4 of 672.  Two
- * equal rounds of such zones become one zone whose pattern is the round, and
- * the forecast goes on with that.
+ * If each head has its own track lengths, the finder sees short zones that repeat: 4 tracks of 686
+ * blocks, 4 of 672, 4 of 686, 4 of 672.  Two equal rounds of such zones become one zone whose
+ * pattern is the round, and the forecast continues with it.
  *
  * Unreadable blocks are a gap: the first boundary after it begins a new zone.
  */
@@ -16,9 +15,9 @@
 #define ROUND_MAX 32	 /* zones of a round */
 #define PATTERN_MAX 4096 /* tracks of a round */
 #define SAMPLES 3
-#define SOLID_TRACKS 16 /* of a zone whose length is beyond doubt */
+#define SOLID_TRACKS 16 /* of a zone whose length is certain */
 
-/* Tracks of b, which follows a, become tracks of a. */
+/* Adds the tracks of b, which follows a, to a. */
 static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missing)
 {
 	int rc = missing ? sp__pzone_add_odd(a, a->nodd, a->tracks, missing) : 0;
@@ -33,7 +32,7 @@ static int append(struct sp__pzone *a, const struct sp__pzone *b, uint32_t missi
 	return 0;
 }
 
-/* The last zone belongs to the one before: equal tracks, or one that slips have made short. */
+/* True if the last zone continues the previous one: equal tracks, or one shortened by slips. */
 static int absorb(struct sp__tracks *tr, bool *done)
 {
 	struct sp__pzone *a, *b;
@@ -52,7 +51,7 @@ static int absorb(struct sp__tracks *tr, bool *done)
 		missing = length - b->lens[0];
 	else if (a->nlens != 1 || b->lens[0] != length)
 		return 0;
-	/* Slips are few; else it is the beginning of something new. */
+	/* Slips are few; otherwise a new zone begins. */
 	if (missing > (length < 64 ? length / 8 + 1 : 4 + length / 64) &&
 	    sp__pzone_end(b) != tr->blocks)
 		return 0;
@@ -69,7 +68,7 @@ static bool alike(const struct sp__pzone *a, const struct sp__pzone *b, bool las
 	       (last ? b->tracks <= a->tracks : b->tracks == a->tracks);
 }
 
-/* How many zones make a round that the last ones show twice; 0: none. */
+/* Returns the number of zones in a round that the last ones show twice; 0: none. */
 static size_t round_of(const struct sp__tracks *tr)
 {
 	for (size_t m = 2; m <= ROUND_MAX && 2 * m <= tr->nzones; m++) {
@@ -89,7 +88,7 @@ static size_t round_of(const struct sp__tracks *tr)
 	return 0;
 }
 
-/* The last 2m zones become one. */
+/* Joins the last 2m zones. */
 static int fold(struct sp__tracks *tr, size_t m)
 {
 	struct sp__pzone *z = &tr->zones[tr->nzones - 2 * m];
@@ -125,7 +124,7 @@ static int note_bad(struct sp__tracks *tr, uint64_t first, uint64_t last)
 	return 0;
 }
 
-/* From an unreadable block to the first boundary after it that can be read. */
+/* Skips from an unreadable block to the first readable boundary after it. */
 static int skip(struct sp__tracks *tr, uint64_t *lbn)
 {
 	uint64_t from = *lbn, at, step = 16;
@@ -162,9 +161,8 @@ static int add_zone(struct sp__tracks *tr, struct sp__pzone *z)
 }
 
 /*
- * No boundary was seen from lbn on, perhaps because the next one has no jump.
- * From beyond it the following one is seen; the blocks before that are one
- * piece, to be divided later.
+ * No boundary was seen from lbn on, perhaps because the next one is without a jump.  The following
+ * one is visible from beyond it; the blocks before that are one fragment, to be divided later.
  */
 static int step_over(struct sp__tracks *tr, uint64_t lbn, struct sp__pzone *z)
 {
@@ -202,7 +200,7 @@ int sp__zones_find(struct sp__tracks *tr, uint64_t lbn)
 			sp__pzone_clear(&z);
 			rc = step_over(tr, lbn, &z);
 		}
-		/* What was found before it was stopped counts. */
+		/* The zones found before a stop count. */
 		if ((!rc || rc == -EINTR) && z.nlens && z.tracks > (rc ? 1 : 0)) {
 			int full = add_zone(tr, &z);
 
@@ -224,7 +222,7 @@ int sp__zones_sample(struct sp__tracks *tr)
 		struct sp__pzone z = { 0 };
 
 		if (i) {
-			/* The last place leaves room for some tracks. */
+			/* The last region leaves space for some tracks. */
 			lbn = tr->blocks / 64 * (i == SAMPLES - 1 ? 63 : 32);
 			rc = sp__edge_next(tr, lbn, 0, &lbn);
 		}
