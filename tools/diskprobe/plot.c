@@ -42,13 +42,13 @@ static const char tracks_script[] =
 
 static const char rates_script[] = "set title 'Random reads of one size'\n"
 				   "set xlabel 'outstanding requests'\n"
-				   "set ylabel 'requests a second'\n"
+				   "set ylabel 'requests per second'\n"
 				   "set logscale x 2\n"
 				   "set yrange [0:*]\n"
 				   "unset key\n"
 				   "plot $depths using 1:2 with linespoints ls 1 title 'rate'\n"
 				   "set title 'One request at a time'\n"
-				   "set xlabel 'KB a request'\n"
+				   "set xlabel 'KiB per request'\n"
 				   "set ylabel 'MB/s'\n"
 				   "plot $sizes using 1:2 with linespoints ls 2 title 'rate'\n";
 
