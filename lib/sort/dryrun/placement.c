@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses a placement: makes a plan for each, runs them dry, and takes the one with the shortest time.
+ * Chooses a placement: makes a plan for each, runs them dry, and takes the one with the shortest
+ * time.
  *
  * Placement by tracks pays where runs are written, since what is left of a track behind its last
  * whole page gives a write the time to settle, and along the semi-sequential path where short

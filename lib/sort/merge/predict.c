@@ -3,12 +3,12 @@
  * Predicts the duration of a sort on real files, when its runs have been formed.
  *
  * Algorithm: the merges are those that the policy will order, of runs of their mean length.  Each
- * takes as long as its device or its computation (plan/predict.c).  The device is measured: t of writes
- * while the runs are written, t and s of reads by several reads of the runs.  The speed of merging
- * is unknown yet; it is assumed to be the mean speed so far.  This is processor time if the time of
- * the device is known, otherwise, if the page cache holds the runs, elapsed time.  The result is
- * assumed to cost the device what the input did: often nothing, since a page cache that holds the
- * input also takes the result.
+ * takes as long as its device or its computation (plan/predict.c).  The device is measured: t of
+ * writes while the runs are written, t and s of reads by several reads of the runs.  The speed of
+ * merging is unknown yet; it is assumed to be the mean speed so far.  This is processor time if the
+ * time of the device is known, otherwise, if the page cache holds the runs, elapsed time.  The
+ * result is assumed to cost the device what the input did: often nothing, since a page cache that
+ * holds the input also takes the result.
  *
  * The plan does not change.  Pages are already written, and formula (5), t D + s N, chooses the
  * read-ahead strategy with the lowest N for any t and s.  A smaller fan-in than the memory M

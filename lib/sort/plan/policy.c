@@ -8,10 +8,10 @@
  *
  * LAZY: with R runs and fan-in F, the minimum number of merges is ceil((R - 1) / (F - 1)).  All
  * merges except the first have full fan-in.  So the first, which moves the fewest bytes, is small:
- * it takes (R - 2) mod (F - 1) + 2 runs.  (R runs leave R - k + 1 after a merge of k; the last merge
- * must find F.)  The neighbours with the fewest bytes are merged.  The optimum needs a dynamic
- * program over intervals, cubic in R; for runs of about one size, the cheapest neighbours give the
- * same result.
+ * it takes (R - 2) mod (F - 1) + 2 runs.  (R runs leave R - k + 1 after a merge of k; the last
+ * merge must find F.)  The neighbours with the fewest bytes are merged.  The optimum needs a
+ * dynamic program over intervals, cubic in R; for runs of about one size, the cheapest neighbours
+ * give the same result.
  *
  * POLYPHASE merges with horizontal distribution (Knuth volume 3, section 5.4.2, algorithm D).
  * Tapes are queues of runs: fan_in tapes are read, one is written.  When a tape being read is
