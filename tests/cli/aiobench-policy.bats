@@ -6,7 +6,6 @@ load keys
 # In the locale C gnuplot warns of "µ".
 setup() { begin_test; export LC_ALL=C.UTF-8; }
 
-# value KEY [FILE]: of a report, the first number behind "KEY":
 # values KEY: all of them, on one line.
 values() { sed -n "s/.*\"$1\": \([^,]*\),\{0,1\}\$/\1/p" r.json | xargs; }
 

@@ -5,8 +5,6 @@
 . "$BATS_TEST_DIRNAME/suite.bash"
 load keys
 
-# value KEY [FILE]: the first number behind "KEY": of a report
-
 @test "a sweep finds the knees of a simulated drive, the same every time" {
 	run -0 "$aiobench" sweep --runtime=120 --bs=16K --stats=r.json sim:ultrastar36lzx-like
 	[[ $output == *"of virtual time"* && $output == *"R recommended"* && $output == *"L latency knee"* ]]
