@@ -104,9 +104,9 @@ said()
 	said "$bin/aiobench" run --runtime=0.05 --class="$bad:prio=be/1" "$bad" --stats
 	said "$bin/aiobench" compare "$bad.json" "$bad.json"
 	said "$bin/aiobench" preflight "$bad"
-	said "$bin/aiobench" sweep --runtime=0.1 --iodepth=2 "$bad"
+	said "$bin/aiobench" sweep --runtime=1 --iodepth=2 "$bad"
 	said "$bin/aiobench" policy --load=scan --submission=conservative --bs=4K --extent=4 --runtime=0.05 "$bad"
-	said "$bin/aiobench" mix --runtime=0.1 --shares=50 "$bad"
+	said "$bin/aiobench" mix --runtime=1 --shares=50 "$bad"
 	said 2 "$bin/aiobench" run "$bad.none"
 	said 2 "$bin/aiobench" run --fio-job="$bad" "$bad"
 	said 2 "$bin/aiobench" compare "$bad" "$bad.json"
