@@ -12,8 +12,8 @@
 #define LIST_MAX 2048
 
 /*
- * Counts tracks of n that differ from a pattern of q lengths (the longest per position); UINT64_MAX:
- * there is no pattern.
+ * Counts tracks of n that differ from a pattern of q lengths (the longest per position);
+ * UINT64_MAX: there is no pattern.
  */
 static uint64_t leaves(const uint32_t *len, uint64_t n, uint32_t q, uint32_t *pattern)
 {
