@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "flow/decimal.h"
+#include "base/decimal.h"
 #include "flow/operator.h"
 
 /* Totals of the numbers in one field of a group's records; starts zeroed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses, adds, divides and prints decimal numbers (decimal.h). */
+#include "base/decimal.h"
 #include "base/minmax.h"
-#include "flow/decimal.h"
 
 /* Magnitudes stay below this limit, so neither another digit nor a division can overflow. */
 #define UNITS_MAX ((sp__int128)1000000000000000000 * 1000000000000000000)
