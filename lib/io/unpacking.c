@@ -138,10 +138,7 @@ static int unpack(struct sp__unpacking *u)
 		return sp__decoder_run(u->decoder, &u->span);
 	if (n)
 		memcpy(u->span.out, u->span.in, n);
-	u->span.in += n;
-	u->span.in_bytes -= n;
-	u->span.out += n;
-	u->span.out_free -= n;
+	sp__packspan_advance(&u->span, n, n);
 	return 0;
 }
 

@@ -67,10 +67,7 @@ static int step_gzip(struct sp__encoder *p, struct sp__packspan *span, bool end)
 	p->gzip.next_out = (unsigned char *)span->out;
 	p->gzip.avail_out = out_free;
 	rc = deflate(&p->gzip, end && in == span->in_bytes ? Z_FINISH : Z_NO_FLUSH);
-	span->in += in - p->gzip.avail_in;
-	span->in_bytes -= in - p->gzip.avail_in;
-	span->out += out_free - p->gzip.avail_out;
-	span->out_free -= out_free - p->gzip.avail_out;
+	sp__packspan_advance(span, in - p->gzip.avail_in, out_free - p->gzip.avail_out);
 	return span->in_bytes || (end && rc != Z_STREAM_END);
 }
 
@@ -94,10 +91,7 @@ static int step_zstd(struct sp__encoder *p, struct sp__packspan *span, bool end)
 
 	if (ZSTD_isError(left))
 		return no_memory(p);
-	span->in += in.pos;
-	span->in_bytes -= in.pos;
-	span->out += out.pos;
-	span->out_free -= out.pos;
+	sp__packspan_advance(span, in.pos, out.pos);
 	return span->in_bytes || (end && left);
 }
 
@@ -135,8 +129,7 @@ static int make_lz4(struct sp__encoder *p, struct sp__packspan *span, bool end)
 	} else if (bytes) {
 		n = LZ4F_compressUpdate(p->lz4, p->packed, p->packed_capacity, span->in, bytes,
 					NULL);
-		span->in += bytes;
-		span->in_bytes -= bytes;
+		sp__packspan_advance(span, bytes, 0);
 	} else if (end && !p->lz4_ended) {
 		n = LZ4F_compressEnd(p->lz4, p->packed, p->packed_capacity, NULL);
 		p->lz4_ended = true;
@@ -160,8 +153,7 @@ static int step_lz4(struct sp__encoder *p, struct sp__packspan *span, bool end)
 	n = sp__min(p->packed_to - p->packed_from, span->out_free);
 	memcpy(span->out, p->packed + p->packed_from, n);
 	p->packed_from += n;
-	span->out += n;
-	span->out_free -= n;
+	sp__packspan_advance(span, 0, n);
 	return p->packed_from < p->packed_to || span->in_bytes || (end && !p->lz4_ended);
 }
 

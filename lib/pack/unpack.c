@@ -110,10 +110,7 @@ static int step_gzip(struct sp__decoder *u, struct sp__packspan *span)
 	u->gzip.avail_out = out_free;
 	u->whole &= !span->in_bytes;
 	rc = u->whole ? Z_OK : inflate(&u->gzip, Z_NO_FLUSH);
-	span->in += in - u->gzip.avail_in;
-	span->in_bytes -= in - u->gzip.avail_in;
-	span->out += out_free - u->gzip.avail_out;
-	span->out_free -= out_free - u->gzip.avail_out;
+	sp__packspan_advance(span, in - u->gzip.avail_in, out_free - u->gzip.avail_out);
 	u->whole |= rc == Z_STREAM_END;
 	if (rc == Z_MEM_ERROR)
 		return no_memory(u);
@@ -186,10 +183,7 @@ static int step_zstd(struct sp__decoder *u, struct sp__packspan *span)
 									       : damaged(u);
 	}
 	u->head_bytes += sp__min(kept, in.pos);
-	span->in += in.pos;
-	span->in_bytes -= in.pos;
-	span->out += out.pos;
-	span->out_free -= out.pos;
+	sp__packspan_advance(span, in.pos, out.pos);
 	u->whole = left == 0;
 	return 0;
 }
@@ -233,10 +227,7 @@ static int feed_lz4(struct sp__decoder *u, struct sp__packspan *span)
 
 	if (LZ4F_isError(left))
 		return damaged(u);
-	span->in += in;
-	span->in_bytes -= in;
-	span->out += out;
-	span->out_free -= out;
+	sp__packspan_advance(span, in, out);
 	return left == 0;
 }
 
@@ -281,10 +272,8 @@ static int run_xz(struct sp__decoder *u, struct sp__packspan *span, lzma_action 
 	u->xz.next_out = (uint8_t *)span->out;
 	u->xz.avail_out = span->out_free;
 	rc = lzma_code(&u->xz, action);
-	span->in += span->in_bytes - u->xz.avail_in;
-	span->in_bytes = u->xz.avail_in;
-	span->out += span->out_free - u->xz.avail_out;
-	span->out_free = u->xz.avail_out;
+	sp__packspan_advance(span, span->in_bytes - u->xz.avail_in,
+			     span->out_free - u->xz.avail_out);
 	u->whole = rc == LZMA_STREAM_END;
 	if (rc == LZMA_MEMLIMIT_ERROR)
 		return too_large(u, lzma_memusage(&u->xz));
@@ -368,8 +357,7 @@ static int skip(struct sp__decoder *u, struct sp__packspan *span)
 {
 	const size_t n = sp__min(span->in_bytes, u->skipping);
 
-	span->in += n;
-	span->in_bytes -= n;
+	sp__packspan_advance(span, n, 0);
 	u->skipping -= (uint32_t)n;
 	u->whole = !u->skipping;
 	return 0;

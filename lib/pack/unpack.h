@@ -19,6 +19,14 @@ struct sp__packspan {
 	size_t out_free;
 };
 
+static inline void sp__packspan_advance(struct sp__packspan *span, size_t in, size_t out)
+{
+	span->in += in;
+	span->in_bytes -= in;
+	span->out += out;
+	span->out_free -= out;
+}
+
 struct sp__decoder;
 
 /*
