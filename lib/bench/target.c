@@ -187,11 +187,12 @@ static int open_path(struct sp_bench *b, struct sp__benchfile *f, bool write,
 		return sp__volume_open_err(err, -errno, f->path);
 	if (b->opts.invalidate)
 		rc = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	rc = rc ? sp__err(err, -rc, "invalidate", f->path, -1)
-		: sp__volume_adopt(&f->volume, fd, true, f->path, err);
-	if (rc)
+	if (rc) {
 		close(fd);
-	else
+		return sp__err(err, -rc, "invalidate", f->path, -1);
+	}
+	rc = sp__volume_adopt(&f->volume, fd, true, f->path, err);
+	if (!rc)
 		f->align_bytes = alignment(f->volume, b->opts.buffered);
 	return rc;
 }

@@ -84,6 +84,13 @@ static int inspect(struct sp__volume *v)
 	return v->regular ? 0 : SP_EUNSUP;
 }
 
+static int no_volume(int fd, bool owned, int rc, const char *name, struct sp_errinfo *err)
+{
+	if (owned)
+		close(fd);
+	return sp__err(err, rc, "open", name, -1);
+}
+
 int sp__volume_adopt(struct sp__volume **out, int fd, bool owned, const char *name,
 		     struct sp_errinfo *err)
 {
@@ -91,13 +98,13 @@ int sp__volume_adopt(struct sp__volume **out, int fd, bool owned, const char *na
 	int rc;
 
 	if (!v)
-		return sp__err(err, -ENOMEM, "open", name, -1);
+		return no_volume(fd, owned, -ENOMEM, name, err);
 	v->fd = fd;
 	v->name = strdup(name);
 	rc = v->name ? inspect(v) : -ENOMEM;
 	if (rc) {
 		sp__volume_close(v);
-		return sp__err(err, rc, "open", name, -1);
+		return no_volume(fd, owned, rc, name, err);
 	}
 	v->owned = owned;
 	*out = v;
@@ -113,17 +120,14 @@ int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path)
 int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err)
 {
 	struct stat st;
-	int fd, rc;
+	int fd;
 
 	if (stat(path, &st) == 0 && !S_ISBLK(st.st_mode))
 		return sp__err(err, -ENOTBLK, "open", path, -1);
 	fd = open(path, O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
 	if (fd < 0)
 		return sp__volume_open_err(err, -errno, path);
-	rc = sp__volume_adopt(v, fd, true, path, err);
-	if (rc)
-		close(fd);
-	return rc;
+	return sp__volume_adopt(v, fd, true, path, err);
 }
 
 int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
@@ -274,27 +278,22 @@ int sp__volume_temp(struct sp__volume **v, const char *dir, enum sp__direct dire
 		rc = sp__volume_adopt(v, fd, true, dir, NULL);
 		if (rc == 0)
 			return 0;
-		close(fd);
-		fd = -EINVAL;
-	}
-	if (fd != -EINVAL)
+	} else if (fd != -EINVAL) {
 		return sp__err(err, fd, "create", dir, -1);
+	}
 	if (direct == SP__DIRECT_ALWAYS)
 		return sp__errf(err, rc, "create", dir, -1, "no direct I/O on this file system");
 	fd = open_unnamed(dir, 0);
 	if (fd < 0)
 		return sp__err(err, fd, "create", dir, -1);
-	rc = sp__volume_adopt(v, fd, true, dir, err);
-	if (rc)
-		close(fd);
-	return rc;
+	return sp__volume_adopt(v, fd, true, dir, err);
 }
 
 int sp__volume_named(struct sp__volume **v, const struct sp__owndir *dir, const char *name,
 		     enum sp__direct direct, struct sp_errinfo *err)
 {
 	char path[PATH_MAX];
-	int fd = -1, rc;
+	int fd = -1;
 
 	snprintf(path, sizeof(path), "%s/%s", dir->path, name);
 	if (direct != SP__DIRECT_NEVER)
@@ -303,25 +302,19 @@ int sp__volume_named(struct sp__volume **v, const struct sp__owndir *dir, const 
 		fd = sp__owndir_file(dir, name, O_RDWR | O_CREAT, 0600, err);
 	if (fd < 0)
 		return sp__err(err, fd, "open", path, -1);
-	rc = sp__volume_adopt(v, fd, true, path, err);
-	if (rc < 0)
-		close(fd);
-	return rc;
+	return sp__volume_adopt(v, fd, true, path, err);
 }
 
 int sp__volume_reopen_direct(struct sp__volume **v, int fd, bool write, const char *name)
 {
 	char path[32];
-	int again, rc;
+	int again;
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	again = open(path, (write ? O_WRONLY : O_RDONLY) | O_DIRECT | O_CLOEXEC | O_NONBLOCK);
 	if (again < 0)
 		return errno == EMFILE || errno == ENFILE ? -errno : SP_EUNSUP;
-	rc = sp__volume_adopt(v, again, true, name, NULL);
-	if (rc)
-		close(again);
-	return rc;
+	return sp__volume_adopt(v, again, true, name, NULL);
 }
 
 bool sp__fds_scarce(void)

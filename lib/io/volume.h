@@ -43,8 +43,8 @@ struct sp__volume {
 };
 
 /*
- * Takes over (owned) or borrows an open descriptor.  On an error the caller keeps fd.  SP_EUNSUP:
- * fd is neither a file nor a block device.
+ * Takes over (owned) or borrows an open descriptor.  On an error it closes a descriptor that it
+ * takes over.  SP_EUNSUP: fd is neither a file nor a block device.
  */
 SP_MUST_CHECK int sp__volume_adopt(struct sp__volume **v, int fd, bool owned, const char *name,
 				   struct sp_errinfo *err);

@@ -47,12 +47,14 @@ static void check_adopt(void)
 
 	if (pipe(fds))
 		return;
-	ok(sp__volume_adopt(&v, fds[0], true, "pipe", &err) == SP_EUNSUP && err.code == SP_EUNSUP,
+	ok(sp__volume_adopt(&v, fds[0], false, "pipe", &err) == SP_EUNSUP && err.code == SP_EUNSUP,
 	   "a pipe is not a volume");
 	ok(fcntl(fds[0], F_GETFD) >= 0, "and is still its owner's");
 	ok(sp__volume_reopen_direct(&v, fds[0], false, "pipe") == SP_EUNSUP,
 	   "it cannot be opened for direct I/O");
-	close(fds[0]);
+	ok(sp__volume_adopt(&v, fds[0], true, "pipe", NULL) == SP_EUNSUP &&
+		   fcntl(fds[0], F_GETFD) < 0,
+	   "a descriptor that is taken over is closed on an error");
 	close(fds[1]);
 	ok(sp__volume_adopt(&v, -1, false, "none", NULL) == -EBADF,
 	   "a closed descriptor is not a volume");

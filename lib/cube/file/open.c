@@ -80,9 +80,7 @@ static int adopt(struct sp__cubefile *c, unsigned i, int fd, const char *name,
 	if (fd < 0)
 		return sp__volume_open_err(err, -errno, name);
 	rc = sp__volume_adopt(&c->volumes[i], fd, true, name, err);
-	if (rc)
-		close(fd);
-	else
+	if (!rc)
 		rc = check_size(c, c->volumes[i], err);
 	return rc || !c->volumes[i]->direct ? rc : check_direct(c, c->volumes[i], err);
 }

@@ -474,9 +474,7 @@ static int open_new(struct load *l)
 		return rc;
 	}
 	rc = sp__volume_adopt(&c->file->volumes[0], own, true, c->file->path, l->err);
-	if (rc)
-		close(own);
-	else if (c->file->env.device)
+	if (!rc && c->file->env.device)
 		rc = sp__volume_simulate(c->file->volumes[0], c->file->env.device, SP__SIM_INPUT,
 					 bytes, l->err);
 	return rc;

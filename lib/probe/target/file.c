@@ -237,10 +237,8 @@ static int open_file(struct file *f, const char *path, bool writable, struct sp_
 	if (fd < 0)
 		return sp__volume_open_err(err, -errno, path);
 	rc = sp__volume_adopt(&f->volume, fd, true, path, err);
-	if (rc) {
-		close(fd);
+	if (rc)
 		return rc;
-	}
 	f->target.name = strdup(path);
 	f->buffer = sp__pages_alloc(BUFFER_BYTES, false);
 	if (!f->target.name || !f->buffer)
