@@ -171,10 +171,7 @@ const struct sp__engine_ops sp__aio_engine = {
 	.caps = SP__CAP_ASYNC | SP__CAP_PRIO | SP__CAP_MOVES | SP__CAP_AUTO,
 	.open = aio_open,
 	.close = aio_close,
-	.register_pool = sp__engine_no_register,
-	.register_files = sp__engine_no_files,
 	.submit = aio_submit,
 	.reap = aio_reap,
-	.fd = sp__engine_no_fd,
 	.signal = aio_signal,
 };

@@ -23,7 +23,7 @@ int sp__completing_open(struct sp__completing *c, enum sp__completion how,
 	c->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->event < 0)
 		return -errno;
-	rc = ops->signal(engine, c->event);
+	rc = ops->signal ? ops->signal(engine, c->event) : SP_EUNSUP;
 	if (rc < 0)
 		sp__completing_close(c);
 	return rc;

@@ -19,35 +19,6 @@ static const struct sp__engine_ops *const table[] = {
 
 #define NTABLE (sizeof(table) / sizeof(table[0]))
 
-int sp__engine_no_register(void *engine, void *pool, size_t bytes)
-{
-	(void)engine;
-	(void)pool;
-	(void)bytes;
-	return -ENOTSUP;
-}
-
-int sp__engine_no_fd(void *engine)
-{
-	(void)engine;
-	return -1;
-}
-
-int sp__engine_no_files(void *engine, const int *fds, unsigned n)
-{
-	(void)engine;
-	(void)fds;
-	(void)n;
-	return -ENOTSUP;
-}
-
-int sp__engine_no_signal(void *engine, int event)
-{
-	(void)engine;
-	(void)event;
-	return SP_EUNSUP;
-}
-
 int sp__donering_open(void **engine, const struct sp__engine_opts *opts, struct sp_errinfo *err)
 {
 	(void)err;

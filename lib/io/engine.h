@@ -48,14 +48,14 @@ struct sp__engine_ops {
 	void (*close)(void *engine);
 
 	/*
-	 * Optional (sp__engine_no_register).  Called at most once, right after open.  Requests will
+	 * Optional.  Called at most once, right after open.  Requests will
 	 * use this page-aligned memory, which outlives the engine.  An error only means that it is
 	 * not registered.
 	 */
 	int (*register_pool)(void *engine, void *pool, size_t bytes);
 
 	/*
-	 * Optional (sp__engine_no_files).  Called at most once, right after open.  Requests will
+	 * Optional.  Called at most once, right after open.  Requests will
 	 * use these descriptors.  An error only means that they are not registered.
 	 */
 	int (*register_files)(void *engine, const int *fds, unsigned n);
@@ -77,13 +77,13 @@ struct sp__engine_ops {
 		    int64_t timeout_ns);
 
 	/*
-	 * Optional (sp__engine_no_fd).  Returns a descriptor that poll(2) finds readable when a
+	 * Optional.  Returns a descriptor that poll(2) finds readable when a
 	 * reap would return something; -1: there is none now.
 	 */
 	int (*fd)(void *engine);
 
 	/*
-	 * Optional (sp__engine_no_signal).  Called at most once, right after open.  From then on
+	 * Optional.  Called at most once, right after open.  From then on
 	 * each completion adds to the counter of this event file descriptor.
 	 */
 	int (*signal)(void *engine, int event);
@@ -113,11 +113,15 @@ SP_MUST_CHECK int sp__engine_next(const struct sp__engine_ops **ops, void **engi
 /* Moves the rest of a request immediately (sync.c).  Returns bytes or -errno. */
 int32_t sp__engine_transfer(const struct sp__request *r);
 
-/* The hook of engines that cannot register memory: -ENOTSUP. */
-int sp__engine_no_register(void *engine, void *pool, size_t bytes);
-/* The hook of engines that cannot register descriptors: -ENOTSUP. */
-int sp__engine_no_files(void *engine, const int *fds, unsigned n);
-/* The hook of engines that cannot signal: SP_EUNSUP. */
-int sp__engine_no_signal(void *engine, int event);
-/* The hook of engines without a descriptor: -1. */
-int sp__engine_no_fd(void *engine);
+/* Calls the hook of the engine; -ENOTSUP: it has none. */
+static inline int sp__engine_register_pool(const struct sp__engine_ops *ops, void *engine,
+					   void *pool, size_t bytes)
+{
+	return ops->register_pool ? ops->register_pool(engine, pool, bytes) : -ENOTSUP;
+}
+
+static inline int sp__engine_register_files(const struct sp__engine_ops *ops, void *engine,
+					    const int *fds, unsigned n)
+{
+	return ops->register_files ? ops->register_files(engine, fds, n) : -ENOTSUP;
+}

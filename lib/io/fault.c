@@ -187,14 +187,14 @@ static int fault_register(void *engine, void *pool, size_t bytes)
 {
 	struct fault *f = engine;
 
-	return f->ops->register_pool(f->inner, pool, bytes);
+	return sp__engine_register_pool(f->ops, f->inner, pool, bytes);
 }
 
 static int fault_register_files(void *engine, const int *fds, unsigned n)
 {
 	struct fault *f = engine;
 
-	return f->ops->register_files(f->inner, fds, n);
+	return sp__engine_register_files(f->ops, f->inner, fds, n);
 }
 
 /* Submitting. */
@@ -369,6 +369,4 @@ const struct sp__engine_ops sp__fault_engine = {
 	.register_files = fault_register_files,
 	.submit = fault_submit,
 	.reap = fault_reap,
-	.fd = sp__engine_no_fd,
-	.signal = sp__engine_no_signal,
 };

@@ -32,10 +32,6 @@ const struct sp__engine_ops sp__null_engine = {
 	.caps = 0,
 	.open = sp__donering_open,
 	.close = free,
-	.register_pool = sp__engine_no_register,
-	.register_files = sp__engine_no_files,
 	.submit = null_submit,
 	.reap = sp__donering_reap,
-	.fd = sp__engine_no_fd,
-	.signal = sp__engine_no_signal,
 };

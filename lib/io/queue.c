@@ -108,9 +108,10 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 				"the engine cannot signal completions by an event descriptor");
 	}
 	if (opts->pool)
-		q->pool_rc = q->ops->register_pool(q->engine, opts->pool, opts->pool_bytes);
+		q->pool_rc = sp__engine_register_pool(q->ops, q->engine, opts->pool,
+						      opts->pool_bytes);
 	if (opts->nfds)
-		q->files_rc = q->ops->register_files(q->engine, opts->fds, opts->nfds);
+		q->files_rc = sp__engine_register_files(q->ops, q->engine, opts->fds, opts->nfds);
 	*out = q;
 	return 0;
 }
@@ -378,7 +379,7 @@ int sp__queue_wait(struct sp__queue *q, int64_t timeout_ns)
 /* A request that the engine has not taken is offered again only by a reap. */
 int sp__queue_fd(const struct sp__queue *q)
 {
-	return q->waiting.count ? -1 : q->ops->fd(q->engine);
+	return q->waiting.count || !q->ops->fd ? -1 : q->ops->fd(q->engine);
 }
 
 void sp__queue_close(struct sp__queue *q)

@@ -151,10 +151,6 @@ const struct sp__engine_ops sp__sim_engine = {
 	.caps = SP__CAP_ASYNC | SP__CAP_PRIO | SP__CAP_MOVES | SP__CAP_SIM,
 	.open = sim_open,
 	.close = sim_close,
-	.register_pool = sp__engine_no_register,
-	.register_files = sp__engine_no_files,
 	.submit = sim_submit,
 	.reap = sim_reap,
-	.fd = sp__engine_no_fd,
-	.signal = sp__engine_no_signal,
 };

@@ -35,10 +35,6 @@ const struct sp__engine_ops sp__sync_engine = {
 	.caps = SP__CAP_MOVES | SP__CAP_AUTO,
 	.open = sp__donering_open,
 	.close = free,
-	.register_pool = sp__engine_no_register,
-	.register_files = sp__engine_no_files,
 	.submit = sync_submit,
 	.reap = sp__donering_reap,
-	.fd = sp__engine_no_fd,
-	.signal = sp__engine_no_signal,
 };

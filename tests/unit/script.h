@@ -194,11 +194,8 @@ const struct sp__engine_ops sp__null_engine = {
 	.caps = SP__CAP_ASYNC | SP__CAP_MOVES,
 	.open = script_open,
 	.close = script_close,
-	.register_pool = sp__engine_no_register,
 	.submit = script_submit,
 	.reap = script_reap,
-	.fd = sp__engine_no_fd,
-	.signal = sp__engine_no_signal,
 };
 
 /* Sources. */
