@@ -82,18 +82,13 @@ static uint64_t interpolate(const struct sp__seekcurve *c, uint32_t cylinders)
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-static inline uint64_t seek_ns(const struct sp__drive *d, uint32_t cylinders, bool write)
+inline uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders, bool write)
 {
 	const struct sp__seekcurve *c = &d->seek[write && d->seek[1].n];
 
 	if (cylinders < c->ntable && c->table[cylinders] != UINT32_MAX)
 		return c->table[cylinders];
 	return interpolate(c, cylinders);
-}
-
-uint64_t sp__drive_seek_ns(const struct sp__drive *d, uint32_t cylinders, bool write)
-{
-	return seek_ns(d, cylinders, write);
 }
 
 static bool is_monotone(const struct sp__seekcurve *c)
@@ -141,10 +136,10 @@ int sp__drive_prepare(struct sp__drive *d)
 	return rc;
 }
 
-static inline uint64_t move(const struct sp__drive *d, uint32_t cylinders, bool other_head,
-			    bool write)
+inline uint64_t sp__drive_move_ns(const struct sp__drive *d, uint32_t cylinders, bool other_head,
+				  bool write)
 {
-	uint64_t ns = seek_ns(d, cylinders, write);
+	uint64_t ns = sp__drive_seek_ns(d, cylinders, write);
 
 	if (other_head && ns < d->head_switch_ns)
 		ns = d->head_switch_ns;
@@ -156,17 +151,11 @@ static inline uint64_t move(const struct sp__drive *d, uint32_t cylinders, bool 
 		       : 0;
 }
 
-uint64_t sp__drive_move_ns(const struct sp__drive *d, uint32_t cylinders, bool other_head,
-			   bool write)
-{
-	return move(d, cylinders, other_head, write);
-}
-
 /* Returns the time of seek, head switch and settling from the present position of the arm. */
 static inline uint64_t move_ns(const struct sp__drive *d, const struct sp__arm *arm, uint32_t cyl,
 			       uint32_t head, bool write)
 {
-	return move(d, cyl > arm->cyl ? cyl - arm->cyl : arm->cyl - cyl, head != arm->head, write);
+	return sp__drive_move_ns(d, (uint32_t)sp__absdiff(cyl, arm->cyl), head != arm->head, write);
 }
 
 /* The head above a track when it arrives there. */
@@ -328,9 +317,9 @@ static void pass(const struct sp__drive *d, struct sp__arm *arm, const struct sp
 	s->done_ns = *now;
 }
 
-static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		  const struct sp__subreq *subreq, bool zero_latency, bool coming,
-		  struct sp__service *s)
+void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
+		     const struct sp__subreq *subreq, bool zero_latency, bool coming,
+		     struct sp__service *s)
 {
 	uint64_t lbn = subreq->lbn, now = start_ns;
 	uint64_t before = s->transfer_ns, waited = s->rotate_ns;
@@ -355,12 +344,6 @@ static void media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start
 				start_ns + sp__drive_bus_ns(d, subreq->blocks - left + at->blocks);
 		pass(d, arm, at, subreq->write, zero_latency, come_ns, &now, s);
 	}
-}
-
-void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		     const struct sp__subreq *subreq, bool zero_latency, struct sp__service *s)
-{
-	media(d, arm, start_ns, subreq, zero_latency, false, s);
 }
 
 uint64_t sp__drive_passing(const struct sp__drive *d, uint64_t lbn, uint64_t wait_ns)
@@ -404,8 +387,8 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 
 	if (subreq->write)
 		begin += sp__drive_head_ns(d, subreq->blocks);
-	media(d, arm, begin, subreq, d->zero_latency[subreq->write], subreq->write && d->bus_behind,
-	      s);
+	sp__drive_media(d, arm, begin, subreq, d->zero_latency[subreq->write],
+			subreq->write && d->bus_behind, s);
 	arm->free_ns = s->done_ns;
 	if (!d->bus_ps)
 		return;
@@ -416,9 +399,9 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
 	s->done_ns = sp__max(s->done_ns, last);
 }
 
-static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm *arm,
-				uint64_t now_ns, const struct sp__subreq *subreq, bool coming,
-				uint64_t limit_ns)
+inline uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm,
+				   uint64_t now_ns, const struct sp__subreq *subreq, bool coming,
+				   uint64_t limit_ns)
 {
 	struct sp__trackpos scratch;
 	const struct sp__trackpos *at = pos_of(d, subreq, &scratch);
@@ -438,12 +421,6 @@ static inline uint64_t reach_ns(const struct sp__drive *d, const struct sp__arm 
 	return ns + rotation_ns(d, p.wait);
 }
 
-uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__subreq *subreq, uint64_t limit_ns)
-{
-	return reach_ns(d, arm, now_ns, subreq, false, limit_ns);
-}
-
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			   const struct sp__subreq *subreq, uint64_t limit_ns)
 {
@@ -451,6 +428,6 @@ uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm,
 
 	if (head > limit_ns)
 		return head;
-	return head + reach_ns(d, arm, now_ns + head, subreq, subreq->write && d->bus_behind,
-			       limit_ns - head);
+	return head + sp__drive_reach_ns(d, arm, now_ns + head, subreq,
+					 subreq->write && d->bus_behind, limit_ns - head);
 }

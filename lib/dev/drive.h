@@ -147,7 +147,7 @@ struct sp__slip {
 };
 SP_MUST_CHECK int sp__drive_build(struct sp__drive *d, const struct sp__slip *slips, size_t nslips,
 				  struct sp_errinfo *err);
-void sp__drive_free(struct sp__drive *d); /* accepts NULL */
+void sp__drive_free(void *drive); /* accepts NULL */
 
 /* Return cylinder and head of a track, and the track of a cylinder and head (both inside). */
 void sp__drive_where(const struct sp__drive *d, const struct sp__track *t, uint32_t *cyl,

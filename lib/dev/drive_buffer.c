@@ -23,7 +23,7 @@ static unsigned choose(struct sp__drive_cache *c, const struct sp__arm *arm, uin
 		if (!w->pos.blocks)
 			sp__drive_locate(c->d, w->lbn, w->blocks, &w->pos);
 		p.pos = w->pos;
-		ns = sp__drive_reach_ns(c->d, arm, now_ns, &p, least);
+		ns = sp__drive_reach_ns(c->d, arm, now_ns, &p, false, least);
 		if (ns < least) {
 			least = ns;
 			best = i;
@@ -43,7 +43,7 @@ void sp__buffer_destage(struct sp__drive_cache *c, struct sp__arm *arm)
 	p.blocks = (uint32_t)sp__min(w->blocks, c->cfg->write_blocks / 4 + 1);
 	sp__ahead_stop(c, arm, start);
 	start = sp__max(start, arm->free_ns);
-	sp__drive_media(c->d, arm, start, &p, c->d->zero_latency[1], &s);
+	sp__drive_media(c->d, arm, start, &p, c->d->zero_latency[1], false, &s);
 	arm->free_ns = s.done_ns;
 	c->blocks_waiting -= p.blocks;
 	c->blocks_writing = p.blocks;

@@ -85,7 +85,7 @@ static const struct leg *next_leg(struct sp__drive_cache *c, const struct sp__ar
 			   .from = *arm,
 			   .to = *arm,
 			   .next = ahead_subreq(c, a->end) };
-	sp__drive_media(c->d, &l->to, l->at_ns, &l->next, false, &l->pass);
+	sp__drive_media(c->d, &l->to, l->at_ns, &l->next, false, false, &l->pass);
 	return l;
 }
 
@@ -149,7 +149,7 @@ static uint64_t ahead_leave(struct sp__drive_cache *c, struct sp__arm *arm, uint
 
 		sp__drive_locate(c->d, lbn, (uint32_t)(a->end - lbn), &next.pos);
 		next.blocks = next.pos.blocks;
-		sp__drive_media(c->d, now, *free_ns, &next, false, &pass);
+		sp__drive_media(c->d, now, *free_ns, &next, false, false, &pass);
 		lbn += next.blocks;
 		*free_ns = pass.done_ns;
 	}
@@ -290,7 +290,7 @@ static void read_on(struct sp__drive_cache *c, struct sp__arm *arm, uint64_t sta
 		struct sp__subreq next = ahead_subreq(c, end);
 		struct sp__service part = { 0 };
 
-		sp__drive_media(c->d, arm, a->at_ns, &next, false, &part);
+		sp__drive_media(c->d, arm, a->at_ns, &next, false, false, &part);
 		a->lbn += next.blocks;
 		a->at_ns = part.done_ns;
 	}

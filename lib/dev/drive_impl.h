@@ -38,9 +38,13 @@ SP_MUST_CHECK int sp__drive_prepare(struct sp__drive *d);
 /* Locates the start of a subrequest, into pos. */
 void sp__drive_locate(const struct sp__drive *d, uint64_t lbn, uint32_t blocks,
 		      struct sp__trackpos *pos);
-/* Moves the blocks of a subrequest past the head from start_ns on; adds to s and sets done_ns. */
+/*
+ * Moves the blocks of a subrequest past the head from start_ns on; adds to s and sets done_ns.
+ * coming: the blocks pass the bus from start_ns on.
+ */
 void sp__drive_media(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
-		     const struct sp__subreq *subreq, bool zero_latency, struct sp__service *s);
+		     const struct sp__subreq *subreq, bool zero_latency, bool coming,
+		     struct sp__service *s);
 /* Serves a request with the bus, without the cache. */
 void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t start_ns,
 		      const struct sp__subreq *subreq, struct sp__service *s);
@@ -49,7 +53,7 @@ void sp__drive_direct(const struct sp__drive *d, struct sp__arm *arm, uint64_t s
  * limit_ns.
  */
 uint64_t sp__drive_reach_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
-			    const struct sp__subreq *subreq, uint64_t limit_ns);
+			    const struct sp__subreq *subreq, bool coming, uint64_t limit_ns);
 /* Returns sp__drive_reach_ns() of a request whose blocks must pass the bus first. */
 uint64_t sp__drive_near_ns(const struct sp__drive *d, const struct sp__arm *arm, uint64_t now_ns,
 			   const struct sp__subreq *subreq, uint64_t limit_ns);

@@ -237,8 +237,10 @@ int sp__drive_build(struct sp__drive *d, const struct sp__slip *slips, size_t ns
 	return rc == -ENOMEM ? sp__err(err, rc, "malloc", NULL, -1) : rc;
 }
 
-void sp__drive_free(struct sp__drive *d)
+void sp__drive_free(void *drive)
 {
+	struct sp__drive *d = drive;
+
 	if (!d)
 		return;
 	for (size_t i = 0; d->zones && i < d->nzones; i++) {

@@ -21,11 +21,6 @@ const struct sp__drive *sp__model_drive(const struct sp__model *m)
 	return m->ops == &sp__drive_ops ? m->impl : NULL;
 }
 
-static void drive_free(void *impl)
-{
-	sp__drive_free(impl);
-}
-
 static int drive_open(const struct sp__model *m, void **state)
 {
 	const struct sp__drive *d = m->impl;
@@ -129,7 +124,7 @@ static uint64_t drive_drain(const struct sp__model *m, void *state, uint64_t now
 
 const struct sp__device_ops sp__drive_ops = {
 	.kind = "rotating",
-	.free = drive_free,
+	.free = sp__drive_free,
 	.open = drive_open,
 	.close = drive_close,
 	.split = drive_split,

@@ -26,13 +26,6 @@ static int no_memory(struct sp_errinfo *err)
 	return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 }
 
-static int by_sector(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return SP__ORDER(*x, *y);
-}
-
 static int too_many(struct sp_errinfo *err)
 {
 	return sp__errf(err, SP_EFORMAT, "read", NULL, -1, "slips and spares: more than %d sectors",
@@ -93,7 +86,7 @@ static int add_slip(const struct sp__drive *d, const struct sp__slip *s, size_t 
 static void sort(struct sectors *p)
 {
 	if (p->n)
-		qsort(p->sector, p->n, sizeof(*p->sector), by_sector);
+		qsort(p->sector, p->n, sizeof(*p->sector), sp__by_sector);
 }
 
 static int once(struct sectors *p, struct sp_errinfo *err)

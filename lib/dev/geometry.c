@@ -14,6 +14,9 @@
 #include "base/err.h"
 #include "dev/geometry.h"
 
+const char *const sp__curve_names[SP__CURVES] = { "hops.read", "hops.write", "hops.read_within",
+						  "hops.write_within" };
+
 struct sp_geometry *sp__geometry_alloc(void)
 {
 	struct sp_geometry *g = calloc(1, sizeof(*g));
@@ -38,10 +41,8 @@ void sp_geometry_free(struct sp_geometry *g)
 		sp__trackmap_free(g->zones[i].map);
 	for (size_t i = 0; i < g->nunknown; i++)
 		free(g->unknown[i]);
-	free(g->hops[0].steps);
-	free(g->hops[1].steps);
-	free(g->within[0].steps);
-	free(g->within[1].steps);
+	for (size_t i = 0; i < SP__CURVES; i++)
+		free(g->curves[i].steps);
 	free(g->zones);
 	free(g->seeks);
 	free(g->unknown);

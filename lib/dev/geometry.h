@@ -42,6 +42,9 @@ struct sp__hops {
 	struct sp__hopstep *steps;
 };
 
+#define SP__CURVES 4
+extern const char *const sp__curve_names[SP__CURVES]; /* "hops." and the key in a file */
+
 struct sp__geoseek {
 	uint64_t distance; /* 0: to another surface of the same cylinder */
 	double ns;
@@ -62,8 +65,13 @@ struct sp_geometry {
 	unsigned stripe_drives;	   /* track i is on drive i % stripe_drives; 1: no array */
 	struct sp_geometry *drive; /* one of the drives of an array */
 	double overhead_ns[2];	   /* by enum sp_geometry_op */
-	struct sp__hops hops[2];
-	struct sp__hops within[2];	   /* of hops inside a round */
+	union {
+		struct {
+			struct sp__hops hops[2];
+			struct sp__hops within[2]; /* of hops inside a round */
+		};
+		struct sp__hops curves[SP__CURVES]; /* all of these */
+	};
 	double transfer_s_per_mib, seek_s; /* 0: sealing derives them if it can */
 	double miss_rate;		   /* below 0: not measured, the initial value */
 	size_t nzones;

@@ -13,14 +13,8 @@
  * Source: Shao 2008, sections 2.4 and 4.5.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "dev/geometry.h"
-
-static int by_sector(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
 
 /* Returns the slips of a zone, on the tracks of all drives; the caller frees them. */
 static uint64_t *all_slips(const struct sp__trackmap *map, unsigned n)
@@ -35,7 +29,7 @@ static uint64_t *all_slips(const struct sp__trackmap *map, unsigned n)
 				(map->slips[i] - t.first_sector);
 	}
 	if (slips)
-		qsort(slips, map->nslips * n, sizeof(*slips), by_sector);
+		qsort(slips, map->nslips * n, sizeof(*slips), sp__by_sector);
 	return slips;
 }
 
@@ -85,12 +79,9 @@ static int put_tracks(struct sp_geometry *g, const struct sp_geometry *one, unsi
 	g->surfaces = one->surfaces * n;
 	g->period_num = one->period_num;
 	g->period_den = one->period_den;
-	for (int op = 0; !rc && op < 2; op++) {
-		g->overhead_ns[op] = one->overhead_ns[op];
-		rc = put_hops(&g->hops[op], &one->hops[op], n);
-		if (!rc)
-			rc = put_hops(&g->within[op], &one->within[op], n);
-	}
+	memcpy(g->overhead_ns, one->overhead_ns, sizeof(g->overhead_ns));
+	for (size_t i = 0; !rc && i < SP__CURVES; i++)
+		rc = put_hops(&g->curves[i], &one->curves[i], n);
 	for (size_t i = 0; !rc && i < one->nseeks; i++)
 		rc = sp__geometry_add_seek(g, one->seeks[i].distance, one->seeks[i].ns);
 	for (size_t i = 0; !rc && i < one->nzones; i++)

@@ -166,19 +166,17 @@ static int read_curve(struct sp__hops *h, const json_t *v, const char *where, co
 
 static int read_hops(struct sp_geometry *g, struct sp__jobj *top)
 {
-	static const char *const where[] = { "hops.read", "hops.write", "hops.read_within",
-					     "hops.write_within" };
-	struct sp__hops *curves[] = { &g->hops[0], &g->hops[1], &g->within[0], &g->within[1] };
 	struct sp__jobj o;
 	int rc = 0;
 
 	if (!sp__jchild(&o, top, "hops"))
 		return top->rc;
-	for (size_t i = 0; i < 4 && !rc; i++) {
-		const json_t *c = sp__jget(&o, where[i] + strlen("hops."));
+	for (size_t i = 0; i < SP__CURVES && !rc; i++) {
+		const char *where = sp__curve_names[i];
+		const json_t *c = sp__jget(&o, where + strlen("hops."));
 
 		if (c)
-			rc = read_curve(curves[i], c, where[i], top->file, top->err);
+			rc = read_curve(&g->curves[i], c, where, top->file, top->err);
 	}
 	return rc ? rc : sp__jclose(&o);
 }

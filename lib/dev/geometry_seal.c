@@ -156,22 +156,12 @@ static double transfer(const struct sp_geometry *g)
 /* Returns the time of a seek over a third of the longest distance, plus half a revolution. */
 static double positioning(const struct sp_geometry *g)
 {
-	double third, ns;
-	size_t i = 0;
+	double third;
 
 	if (!g->nseeks)
 		return 0;
 	third = (double)g->seeks[g->nseeks - 1].distance / 3;
-	while ((double)g->seeks[i].distance < third)
-		i++;
-	ns = g->seeks[i].ns;
-	if (i) {
-		const struct sp__geoseek *p = &g->seeks[i - 1];
-
-		ns = p->ns + (ns - p->ns) * (third - (double)p->distance) /
-				     (double)(p[1].distance - p->distance);
-	}
-	return (ns + g->period_ns / 2) * 1e-9;
+	return (sp__geometry_seek_ns(g, third) + g->period_ns / 2) * 1e-9;
 }
 
 int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err)
@@ -182,16 +172,8 @@ int sp__geometry_seal(struct sp_geometry *g, struct sp_errinfo *err)
 		rc = check_numbers(g, err);
 	if (!rc)
 		rc = check_zones(g, err);
-	if (!rc)
-		rc = check_hops(&g->hops[SP_GEOMETRY_READ], "hops.read", g->period_ns, err);
-	if (!rc)
-		rc = check_hops(&g->hops[SP_GEOMETRY_WRITE], "hops.write", g->period_ns, err);
-	if (!rc)
-		rc = check_hops(&g->within[SP_GEOMETRY_READ], "hops.read_within", g->period_ns,
-				err);
-	if (!rc)
-		rc = check_hops(&g->within[SP_GEOMETRY_WRITE], "hops.write_within", g->period_ns,
-				err);
+	for (size_t i = 0; i < SP__CURVES && !rc; i++)
+		rc = check_hops(&g->curves[i], sp__curve_names[i], g->period_ns, err);
 	if (!rc)
 		rc = check_seeks(g, err);
 	if (rc)

@@ -129,14 +129,9 @@ static void put_hops(struct doc *top, const struct sp_geometry *g)
 {
 	struct doc d = { json_object(), false };
 
-	if (g->hops[SP_GEOMETRY_READ].nsteps)
-		put_curve(&d, "read", &g->hops[SP_GEOMETRY_READ]);
-	if (g->hops[SP_GEOMETRY_WRITE].nsteps)
-		put_curve(&d, "write", &g->hops[SP_GEOMETRY_WRITE]);
-	if (g->within[SP_GEOMETRY_READ].nsteps)
-		put_curve(&d, "read_within", &g->within[SP_GEOMETRY_READ]);
-	if (g->within[SP_GEOMETRY_WRITE].nsteps)
-		put_curve(&d, "write_within", &g->within[SP_GEOMETRY_WRITE]);
+	for (size_t i = 0; i < SP__CURVES; i++)
+		if (g->curves[i].nsteps)
+			put_curve(&d, sp__curve_names[i] + strlen("hops."), &g->curves[i]);
 	put_child(top, "hops", &d);
 }
 

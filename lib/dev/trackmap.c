@@ -20,6 +20,7 @@
 #include <string.h>
 #include "base/bisect.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/trackmap.h"
 
 #define SECTORS_MAX (UINT64_C(1) << 60)
@@ -216,4 +217,11 @@ void sp__trackmap_find(const struct sp__trackmap *map, uint64_t lbn, struct sp__
 sp__angle sp__track_angle(const struct sp__track *t, uint64_t sector)
 {
 	return t->start + sp__angle_of(sector - t->first_sector, t->sectors);
+}
+
+int sp__by_sector(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return SP__ORDER(*x, *y);
 }

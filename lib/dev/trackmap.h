@@ -89,6 +89,9 @@ void sp__trackmap_at(const struct sp__trackmap *map, uint64_t sector, struct sp_
 /* Returns the angle at which a sector of the track begins, or its last one ends. */
 sp__angle sp__track_angle(const struct sp__track *t, uint64_t sector);
 
+/* Orders sectors for qsort(). */
+int sp__by_sector(const void *a, const void *b);
+
 /* n/d of a revolution, n < d. */
 static inline sp__angle sp__angle_of(uint64_t n, uint64_t d)
 {
