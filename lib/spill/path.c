@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/minmax.h"
 #include "dev/geometry.h"
 #include "spill/place_impl.h"
@@ -129,22 +130,6 @@ static uint32_t alive(struct sp__waypoint *w, uint32_t n, uint32_t i)
 	return root;
 }
 
-/* Returns the first chunk at an angle of at least phase. */
-static uint32_t lower_bound(const struct sp__waypoint *w, uint32_t n, double phase)
-{
-	uint32_t low = 0, high = n;
-
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (w[mid].phase < phase)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low == n ? 0 : low;
-}
-
 /* Returns the time of a hop in revolutions; one revolution for an unknown distance. */
 static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 {
@@ -162,8 +147,9 @@ static double aim(const struct sp__place *p, uint64_t from, uint64_t to)
 static uint32_t next_stop(const struct sp__place *p, struct sp__waypoint *w, uint32_t n,
 			  const struct sp__waypoint *here, double least)
 {
-	double end = here->phase + here->length, best_wait = INFINITY;
-	uint32_t i = lower_bound(w, n, fraction(end + least)), best = n, first = n;
+	double end = here->phase + here->length, phase = fraction(end + least);
+	double best_wait = INFINITY;
+	uint32_t i = (uint32_t)SP__BISECT(n, k, w[k].phase < phase), best = n, first = n;
 
 	for (unsigned looked = 0; looked < LOOK; looked++) {
 		double wait, need;

@@ -26,31 +26,20 @@
  */
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "dev/geometry.h"
 #include "spill/place_impl.h"
 
 #define NONE UINT32_MAX
 
-/* Finds the first known track that lies entirely after the volume's beginning. */
-static int first_track(const struct sp__place_opts *o, uint64_t ntracks, uint64_t *number)
+/* True if a known track begins before the volume. */
+static bool begins_before(const struct sp__place_opts *o, uint64_t number)
 {
-	uint64_t low = 0, high = ntracks;
 	struct sp_track t;
 
-	while (low < high) {
-		uint64_t mid = low + (high - low) / 2;
-		int rc = sp_geometry_track_number(o->geometry, mid, &t);
-
-		if (rc < 0)
-			return rc;
-		if (t.first < o->base_lbn)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	*number = low;
-	return 0;
+	return !sp_geometry_track_number(o->geometry, number, &t) && t.first < o->base_lbn;
 }
 
 static uint32_t places_on(const struct sp__place *p, uint32_t blocks)
@@ -77,9 +66,7 @@ static int band_rows(const struct sp__place_opts *o, uint64_t track, uint32_t *r
 	rc = sp__geometry_hops(o->geometry, o->hops, t.number, t.number, &hops);
 	if (rc < 0)
 		return rc;
-	reach = sp__hops_reach(hops, hops->aim_deg);
-	if (reach < 1)
-		reach = 1;
+	reach = sp__max(sp__hops_reach(hops, hops->aim_deg), 1);
 	groups = o->runs ? (o->runs + reach - 1) / reach : 1;
 	*rows = (uint32_t)(o->runs ? (o->runs + groups - 1) / groups : reach);
 	return 0;
@@ -108,19 +95,18 @@ int sp__place_new(struct sp__place **place, const struct sp__place_opts *opts,
 	p->block_bytes = info.block_bytes;
 	p->page_blocks = opts->page_bytes / info.block_bytes;
 	p->group_first = p->free_band = NONE;
-	rc = first_track(opts, info.ntracks, &p->next_track);
+	p->next_track = SP__BISECT(info.ntracks, i, begins_before(opts, i));
 	/* Spare tracks have no blocks. */
-	while (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) && !t.blocks)
+	while (!sp_geometry_track_number(opts->geometry, p->next_track, &t) && !t.blocks)
 		p->next_track++;
-	if (rc == 0 && !sp_geometry_track_number(opts->geometry, p->next_track, &t) &&
+	if (!sp_geometry_track_number(opts->geometry, p->next_track, &t) &&
 	    !places_on(p, t.blocks)) {
 		free(p);
 		return sp__errf(err, SP_EUNSUP, "place", info.device, -1,
 				"a page of %u bytes does not fit on a track of %u blocks",
 				opts->page_bytes, t.blocks);
 	}
-	if (rc == 0)
-		rc = band_rows(opts, p->next_track, &p->band_rows);
+	rc = band_rows(opts, p->next_track, &p->band_rows);
 	if (rc < 0) {
 		free(p);
 		return sp__err(err, rc, "place", info.device, -1);
@@ -395,8 +381,7 @@ int sp__place_take(struct sp__place *p, const struct sp__run *run, uint32_t want
 	got = p->rows[row].places - place;
 	if (got > p->rows[row].turn)
 		got -= p->rows[row].turn;
-	if (got > want)
-		got = want;
+	got = sp__min(got, want);
 	note_taken(p, &p->bands[p->rows[row].band], got);
 	*unit = (uint64_t)row << PLACE_BITS | place;
 	return (int)got;
