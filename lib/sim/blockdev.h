@@ -75,7 +75,8 @@ struct sp__sched_params {
 	 * Alternatively, one pool for all levels: the limit of each level; npool 0: levels have
 	 * groups.
 	 */
-	unsigned npool, pool[SP__SCHED_LEVELS_MAX];
+	unsigned npool;
+	uint64_t pool[SP__SCHED_LEVELS_MAX];
 	bool open; /* arriving requests join the queue that is being served */
 };
 

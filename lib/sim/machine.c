@@ -110,7 +110,7 @@ void sp__machine_close(struct sp__machine *m)
 	sp__pcache_work_release(&m->ahead);
 	sp__pcache_work_release(&m->write);
 	free(m->ready);
-	free(m->done);
+	free(m->done.item);
 	free(m->files);
 	free(m);
 }

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "base/heap.h"
 #include "base/rng.h"
 #include "dev/model.h"
 #include "sim/fsmap.h"
@@ -80,8 +81,8 @@ struct sp__machine {
 	unsigned writing;    /* write transfers */
 	unsigned background; /* write transfers of the background */
 
-	struct sp__simreq **done; /* heap by (done_ns, seq) */
-	size_t ndone, done_cap;
+	struct sp__heap done; /* pointers to requests, by (done_ns, seq) */
+	size_t done_cap;
 	uint64_t seq;
 	unsigned outstanding;		/* requests submitted and not reaped */
 	struct sp__machine_stats stats; /* those counted by the machine */

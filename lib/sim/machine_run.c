@@ -16,36 +16,24 @@
 
 #define PS_PER_NS 1000
 
-/* True if request a is reaped before b. */
-static bool before(const struct sp__simreq *a, const struct sp__simreq *b)
+static struct sp__simreq *request(uint64_t item)
 {
+	return (struct sp__simreq *)(uintptr_t)item;
+}
+
+/* True if request x is reaped before y. */
+static bool before(void *ctx, uint64_t x, uint64_t y)
+{
+	const struct sp__simreq *a = request(x), *b = request(y);
+
+	(void)ctx;
 	return a->done_ns != b->done_ns ? a->done_ns < b->done_ns : a->seq < b->seq;
 }
 
-static void done_push(struct sp__machine *m, struct sp__simreq *r)
+/* Returns when the first request is done; SP__NEVER: none is. */
+static uint64_t first_done_ns(const struct sp__machine *m)
 {
-	size_t i = m->ndone++;
-
-	for (; i && before(r, m->done[(i - 1) / 2]); i = (i - 1) / 2)
-		m->done[i] = m->done[(i - 1) / 2];
-	m->done[i] = r;
-}
-
-static struct sp__simreq *done_pop(struct sp__machine *m)
-{
-	struct sp__simreq *first = m->done[0], *last = m->done[--m->ndone];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < m->ndone) {
-		if (child + 1 < m->ndone && before(m->done[child + 1], m->done[child]))
-			child++;
-		if (!before(m->done[child], last))
-			break;
-		m->done[i] = m->done[child];
-		i = child;
-	}
-	m->done[i] = last;
-	return first;
+	return m->done.n ? request(m->done.item[0])->done_ns : SP__NEVER;
 }
 
 uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng)
@@ -65,7 +53,7 @@ uint64_t sp__noise_ns(const struct sp__noise *n, struct sp__rng *rng)
 void sp__machine_complete(struct sp__machine *m, struct sp__simreq *req, uint64_t done_ns)
 {
 	req->done_ns = done_ns;
-	done_push(m, req);
+	sp__heap_push(&m->done, (uintptr_t)req, before, NULL, NULL);
 }
 
 void sp__machine_background(struct sp__machine *m, uint64_t now_ns)
@@ -136,12 +124,12 @@ static void wait_for_one(struct sp__machine *m, uint64_t until_ns)
 	uint64_t next;
 
 	while ((next = next_event(m)) != SP__NEVER && next <= until_ns) {
-		if (m->ndone && m->done[0]->done_ns < next)
+		if (first_done_ns(m) < next)
 			break;
 		one_event(m, next);
 	}
-	if (m->ndone && m->done[0]->done_ns <= until_ns)
-		m->now_ns = sp__max(m->now_ns, m->done[0]->done_ns);
+	if (m->done.n && first_done_ns(m) <= until_ns)
+		m->now_ns = sp__max(m->now_ns, first_done_ns(m));
 	else if (until_ns != SP__NEVER)
 		m->now_ns = sp__max(m->now_ns, until_ns);
 }
@@ -157,10 +145,10 @@ struct sp__simreq *sp__machine_reap_until(struct sp__machine *m, uint64_t until_
 	uint64_t copy_ns = 0;
 
 	sp__machine_run(m, m->now_ns);
-	if (until_ns > m->now_ns && !(m->ndone && m->done[0]->done_ns <= m->now_ns))
+	if (until_ns > m->now_ns && first_done_ns(m) > m->now_ns)
 		wait_for_one(m, until_ns);
-	while (m->ndone && m->done[0]->done_ns <= m->now_ns) {
-		struct sp__simreq *r = done_pop(m);
+	while (first_done_ns(m) <= m->now_ns) {
+		struct sp__simreq *r = request(sp__heap_take(&m->done, 0, before, NULL, NULL));
 
 		*last = r;
 		last = &r->next;

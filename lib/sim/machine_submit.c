@@ -159,7 +159,7 @@ static int prepare(struct sp__machine *m, struct sp__simreq **reqs, size_t n)
 	size_t most = m->outstanding + n;
 	int rc = m->rc;
 
-	if (!SP__ARRAY_GROW(m->done, m->done_cap, most))
+	if (!SP__ARRAY_GROW(m->done.item, m->done_cap, most))
 		return -ENOMEM;
 	for (size_t i = 0; i < n && rc == 0; i++) {
 		struct sp__simfile *f = &m->files[reqs[i]->file];

@@ -15,14 +15,14 @@
 #define COUNT_MAX 1000000
 #define SEPARATORS "/,"
 
-static bool set_levels(void *params, const char *value)
+/* Reads up to SP__SCHED_LEVELS_MAX numbers from 1 to max. */
+static bool take_list(const char *value, const struct sp__unit *units, uint64_t max, uint64_t *to,
+		      unsigned *n)
 {
-	struct sp__sched_params *p = params;
+	for (*n = 0; *n < SP__SCHED_LEVELS_MAX; value++) {
+		uint64_t *v = &to[(*n)++];
 
-	for (p->levels = 0; p->levels < SP__SCHED_LEVELS_MAX; value++) {
-		uint64_t *ns = &p->level_expire_ns[p->levels++];
-
-		if (!sp__number_take(&value, sp__unit_time, ns) || !*ns || *ns > DAY_NS)
+		if (!sp__number_take(&value, units, v) || !*v || *v > max)
 			return false;
 		if (!*value)
 			return true;
@@ -32,22 +32,18 @@ static bool set_levels(void *params, const char *value)
 	return false;
 }
 
+static bool set_levels(void *params, const char *value)
+{
+	struct sp__sched_params *p = params;
+
+	return take_list(value, sp__unit_time, DAY_NS, p->level_expire_ns, &p->levels);
+}
+
 static bool set_pool(void *params, const char *value)
 {
 	struct sp__sched_params *p = params;
 
-	for (p->npool = 0; p->npool < SP__SCHED_LEVELS_MAX; value++) {
-		uint64_t n;
-
-		if (!sp__number_take(&value, sp__unit_none, &n) || !n || n > COUNT_MAX)
-			return false;
-		p->pool[p->npool++] = (unsigned)n;
-		if (!*value)
-			return true;
-		if (!strchr(SEPARATORS, *value))
-			return false;
-	}
-	return false;
+	return take_list(value, sp__unit_none, COUNT_MAX, p->pool, &p->npool);
 }
 
 static const char time_form[] = "a time above 0, such as 0.25, 500ms or 3s";

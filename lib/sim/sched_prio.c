@@ -88,7 +88,7 @@ static unsigned limit(const struct sp__sched *s, unsigned level)
 {
 	const struct sp__sched_params *p = &s->params;
 
-	return p->npool ? p->pool[sp__min(level, p->npool - 1)] : p->group;
+	return p->npool ? (unsigned)p->pool[sp__min(level, p->npool - 1)] : p->group;
 }
 
 const struct sp__sched_ops sp__sched_deadline_prio = {
