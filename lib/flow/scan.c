@@ -135,7 +135,7 @@ static int stream_fd(void *scan)
 {
 	struct sp__scan *s = scan;
 
-	return s->chunks ? sp__chunks_fd(s->chunks) : sp__rstream_fd(s->stream);
+	return s->chunks ? sp__queue_fd(sp__chunks_queue(s->chunks)) : sp__rstream_fd(s->stream);
 }
 
 static const struct sp__wait_ops wait_on_stream = { stream_until, stream_fd };
@@ -169,7 +169,7 @@ static void count_reads(const struct sp__scan *s, struct sp__io_counters *c)
 {
 	*c = (struct sp__io_counters){ 0 };
 	if (s->chunks)
-		sp__chunks_counters(s->chunks, c);
+		*c = *sp__queue_counters(sp__chunks_queue(s->chunks));
 	else if (s->stream)
 		sp__rstream_counters(s->stream, c);
 }
@@ -182,7 +182,7 @@ static void close_input(struct sp__scan *s)
 	count_reads(s, &c);
 	sp__io_add(&s->done, &c);
 	if (s->chunks)
-		engine = sp__chunks_engine(s->chunks);
+		engine = sp__queue_engine(sp__chunks_queue(s->chunks));
 	else if (s->stream)
 		engine = sp__rstream_engine(s->stream);
 	s->refused = sp__scan_refused(s);

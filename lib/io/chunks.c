@@ -315,11 +315,6 @@ int sp__chunks_wait(struct sp__chunks *c, int64_t timeout_ns)
 	return rc < 0 ? fail(c, rc, 0) : rc;
 }
 
-int sp__chunks_fd(const struct sp__chunks *c)
-{
-	return sp__queue_fd(c->q);
-}
-
 /* Opening. */
 
 static int open_volumes(struct sp__chunks *c, const struct sp__rstream_opts *opts)
@@ -432,12 +427,7 @@ unsigned sp__chunks_window(const struct sp__chunks *c)
 	return c->window;
 }
 
-void sp__chunks_counters(const struct sp__chunks *c, struct sp__io_counters *counters)
+const struct sp__queue *sp__chunks_queue(const struct sp__chunks *c)
 {
-	*counters = *sp__queue_counters(c->q);
-}
-
-const char *sp__chunks_engine(const struct sp__chunks *c)
-{
-	return sp__queue_engine(c->q);
+	return c->q;
 }

@@ -43,8 +43,7 @@ unsigned sp__chunks_window(const struct sp__chunks *c);
  */
 SP_MUST_CHECK int sp__chunks_next(struct sp__chunks *c, bool in_order,
 				  struct sp__file_chunk *chunk);
-/* Have the rules of sp__rstream_wait() and sp__rstream_fd(). */
+/* Has the rules of sp__rstream_wait(). */
 SP_MUST_CHECK int sp__chunks_wait(struct sp__chunks *c, int64_t timeout_ns);
-int sp__chunks_fd(const struct sp__chunks *c);
-void sp__chunks_counters(const struct sp__chunks *c, struct sp__io_counters *counters);
-const char *sp__chunks_engine(const struct sp__chunks *c);
+/* Returns the queue of its reads, for its descriptor, counters and engine. */
+const struct sp__queue *sp__chunks_queue(const struct sp__chunks *c);

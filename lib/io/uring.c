@@ -57,22 +57,20 @@ static bool has_opcodes(struct io_uring *ring)
 
 static int init_ring(struct uring *u, const struct sp__engine_opts *opts)
 {
-	struct io_uring_params p = { .flags = IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER |
-					      IORING_SETUP_DEFER_TASKRUN };
+	/* An old kernel refuses the first ones; the first one is for a queue of one thread. */
+	static const unsigned flags[] = {
+		IORING_SETUP_SUBMIT_ALL | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
+		IORING_SETUP_SUBMIT_ALL | IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+		0,
+	};
+	struct io_uring_params p;
 	struct io_uring *ring = &u->ring;
-	unsigned depth = opts->depth;
-	int rc = opts->bound ? io_uring_queue_init_params(depth, ring, &p) : -EINVAL;
+	int rc = -EINVAL;
 
-	u->deferred = rc == 0;
-	if (rc == -EINVAL) {
-		p = (struct io_uring_params){ .flags = IORING_SETUP_COOP_TASKRUN |
-						       IORING_SETUP_TASKRUN_FLAG |
-						       IORING_SETUP_SUBMIT_ALL };
-		rc = io_uring_queue_init_params(depth, ring, &p);
-	}
-	if (rc == -EINVAL) {
-		p = (struct io_uring_params){ 0 };
-		rc = io_uring_queue_init_params(depth, ring, &p);
+	for (unsigned i = !opts->bound; rc == -EINVAL && i < 3; i++) {
+		p = (struct io_uring_params){ .flags = flags[i] };
+		rc = io_uring_queue_init_params(opts->depth, ring, &p);
+		u->deferred = !rc && !i;
 	}
 	if (rc)
 		return rc;
