@@ -108,8 +108,8 @@ int sp__queue_open(struct sp__queue **out, const struct sp__queue_opts *opts,
 				"the engine cannot signal completions by an event descriptor");
 	}
 	if (opts->pool)
-		q->pool_rc = sp__engine_register_pool(q->ops, q->engine, opts->pool,
-						      opts->pool_bytes);
+		q->pool_rc =
+			sp__engine_register_pool(q->ops, q->engine, opts->pool, opts->pool_bytes);
 	if (opts->nfds)
 		q->files_rc = sp__engine_register_files(q->ops, q->engine, opts->fds, opts->nfds);
 	*out = q;
