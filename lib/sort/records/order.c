@@ -18,6 +18,7 @@
  * - in-place American flag sort: it is not stable;
  * - whole bytes as digits: text has 10 to 30 values per byte, so there were twice as many passes.
  */
+#include "base/bisect.h"
 #include "base/minmax.h"
 #include "sort/records/ovc.h"
 #include "sort/records/runbuf.h"
@@ -495,15 +496,7 @@ static size_t gallop(const struct sp__runbuf *rb, const struct sp__entry *a, siz
 		}
 		lo += step;
 	}
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (precedes(rb, &a[mid], e))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lo + SP__BISECT(hi - lo, i, precedes(rb, &a[lo + i], e));
 }
 
 /*

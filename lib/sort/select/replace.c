@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <spindle/batch.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "sort/select/replace.h"
 
 #define BATCH_FACTOR 2048
@@ -287,19 +288,9 @@ static size_t space_for(const struct sp__replace *r, uint64_t bytes)
 /* Returns the first record from entry i on that does not precede the one output last. */
 static size_t find_cut(const struct sp__replace *r, const struct sp__runbuf *b, size_t i)
 {
-	size_t low = i, high = b->n;
-
 	if (!r->writing)
 		return i;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (before_last(r, b, &b->entries[mid]))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return i + SP__BISECT(b->n - i, k, before_last(r, b, &b->entries[i + k]));
 }
 
 /* Copies records from entry *i on into a new span.  NULL: there is no space for one. */
