@@ -27,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "sort/plan/policy.h"
 
 struct run {
@@ -68,6 +69,12 @@ static int push(struct runs *l, struct run run)
 		return -ENOMEM;
 	l->run[l->count++] = run;
 	return 0;
+}
+
+/* Returns the level of a run to be made, at least `level`, if this run is merged into it. */
+static unsigned raised(unsigned level, const struct run *run)
+{
+	return level > run->level ? level : run->level + 1;
 }
 
 static uint64_t runs_on_tapes(const struct sp__policy *p)
@@ -155,39 +162,36 @@ static unsigned draw(struct sp__policy *p, unsigned *ids, struct run *last)
 		}
 		*last = t->runs.run[t->runs.head++];
 		ids[n++] = last->id;
-		if (p->level < last->level)
-			p->level = last->level;
+		p->level = raised(p->level, last);
 	}
-	p->level++;
 	return n;
 }
 
-static unsigned draw_all(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
+static unsigned draw_all(struct sp__policy *p, unsigned *ids)
 {
 	unsigned n = 0;
 
-	step->final = true;
+	p->level = 1;
 	for (unsigned j = 0; j <= p->fan_in; j++) {
 		struct runs *r = &p->tape[j].runs;
 
 		for (; r->head < r->count; r->head++) {
-			if (step->level < r->run[r->head].level)
-				step->level = r->run[r->head].level;
+			p->level = raised(p->level, &r->run[r->head]);
 			ids[n++] = r->run[r->head].id;
 		}
 	}
-	step->level++;
 	return n;
 }
 
-static unsigned next_of_tapes(struct sp__policy *p, unsigned *ids, struct sp__policy_step *step)
+static unsigned next_of_tapes(struct sp__policy *p, unsigned *ids, bool *final)
 {
 	struct run only;
 	unsigned n;
 
 	p->started = true;
-	if (runs_on_tapes(p) <= (p->whole ? 1 : p->fan_in))
-		return draw_all(p, ids, step);
+	*final = runs_on_tapes(p) <= (p->whole ? 1 : p->fan_in);
+	if (*final)
+		return draw_all(p, ids);
 	for (;;) {
 		while (emptied(&p->tape[p->fan_in - 1]))
 			rotate(p);
@@ -199,7 +203,6 @@ static unsigned next_of_tapes(struct sp__policy *p, unsigned *ids, struct sp__po
 		else if (push(&p->tape[p->fan_in].runs, only))
 			break; /* there is no memory: the run is copied */
 	}
-	step->level = p->level;
 	p->merging = n;
 	return n;
 }
@@ -255,31 +258,20 @@ int sp__policy_add(struct sp__policy *policy, unsigned run_id, uint64_t bytes)
 }
 
 /* Announces the merge of count neighbours from first on. */
-static unsigned choose(struct sp__policy *p, size_t first, size_t count, unsigned level,
-		       unsigned *ids, struct sp__policy_step *step)
+static unsigned choose(struct sp__policy *p, size_t first, size_t count, unsigned *ids)
 {
-	for (size_t i = 0; i < count; i++)
+	p->level = 1;
+	for (size_t i = 0; i < count; i++) {
 		ids[i] = p->list.run[first + i].id;
+		p->level = raised(p->level, &p->list.run[first + i]);
+	}
 	p->first = first;
 	p->merging = count;
-	p->level = level;
-	step->level = level;
 	return (unsigned)count;
 }
 
-static unsigned top_level(const struct sp__policy *p, size_t first, size_t count)
-{
-	unsigned level = 0;
-
-	for (size_t i = 0; i < count; i++)
-		if (p->list.run[first + i].level > level)
-			level = p->list.run[first + i].level;
-	return level;
-}
-
 /* Chooses the k neighbours with the fewest bytes. */
-static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
-			       struct sp__policy_step *step)
+static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids)
 {
 	const struct run *run = p->list.run;
 	size_t best = 0;
@@ -295,7 +287,7 @@ static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids,
 			best = i - k + 1;
 		}
 	}
-	return choose(p, best, k, top_level(p, best, k) + 1, ids, step);
+	return choose(p, best, k, ids);
 }
 
 /* Returns the number of runs of the lowest level, which end the list. */
@@ -309,15 +301,14 @@ static size_t lowest_level(const struct sp__policy *p, unsigned *level)
 	return n;
 }
 
-static unsigned merge_eagerly(struct sp__policy *p, bool input_ended, unsigned *ids,
-			      struct sp__policy_step *step)
+static unsigned merge_eagerly(struct sp__policy *p, bool input_ended, unsigned *ids)
 {
 	unsigned level;
 	size_t n = lowest_level(p, &level);
 
 	if (n < p->fan_in && !input_ended)
 		return 0;
-	return choose(p, p->list.count - n, n < p->fan_in ? n : p->fan_in, level + 1, ids, step);
+	return choose(p, p->list.count - n, sp__min(n, p->fan_in), ids);
 }
 
 /* At the end, a single run left on a level moves up unchanged. */
@@ -338,41 +329,47 @@ static bool is_final(const struct sp__policy *p)
 	       (!p->whole || lowest_level(p, &level) == p->list.count);
 }
 
+static unsigned next_of_list(struct sp__policy *p, bool input_ended, unsigned *ids, bool *final)
+{
+	size_t n = p->list.count;
+
+	if (input_ended && p->eager)
+		move_up(p);
+	*final = input_ended && is_final(p);
+	if (*final)
+		return choose(p, 0, n, ids);
+	if (p->eager)
+		return merge_eagerly(p, input_ended, ids);
+	return input_ended ? merge_cheapest(p, (n - 2) % (p->fan_in - 1) + 2, ids) : 0;
+}
+
 unsigned sp__policy_next(struct sp__policy *policy, bool input_ended, unsigned *ids, unsigned max,
 			 struct sp__policy_step *step)
 {
-	size_t n = policy->list.count;
+	unsigned n = 0;
 
-	memset(step, 0, sizeof(*step));
+	*step = (struct sp__policy_step){ 0 };
 	if (max < policy->fan_in)
 		return 0;
-	if (policy->polyphase)
-		return input_ended ? next_of_tapes(policy, ids, step) : 0;
-	if (input_ended && policy->eager)
-		move_up(policy);
-	if (input_ended && is_final(policy)) {
-		step->final = true;
-		return choose(policy, 0, n, top_level(policy, 0, n) + 1, ids, step);
-	}
-	if (policy->eager)
-		return merge_eagerly(policy, input_ended, ids, step);
-	return input_ended ? merge_cheapest(policy, (n - 2) % (policy->fan_in - 1) + 2, ids, step)
-			   : 0;
+	if (!policy->polyphase)
+		n = next_of_list(policy, input_ended, ids, &step->final);
+	else if (input_ended)
+		n = next_of_tapes(policy, ids, &step->final);
+	step->level = policy->level;
+	return n;
 }
 
 unsigned sp__policy_relieve(struct sp__policy *policy, unsigned *ids, unsigned max,
 			    struct sp__policy_step *step)
 {
-	size_t n = policy->list.count;
+	size_t n = sp__min(sp__min(policy->list.count, policy->fan_in), max);
 
-	memset(step, 0, sizeof(*step));
-	if (n > policy->fan_in)
-		n = policy->fan_in;
-	if (n > max)
-		n = max;
+	*step = (struct sp__policy_step){ 0 };
 	if (policy->polyphase || n < 2)
 		return 0;
-	return merge_cheapest(policy, n, ids, step);
+	n = merge_cheapest(policy, n, ids);
+	step->level = policy->level;
+	return (unsigned)n;
 }
 
 int sp__policy_merged(struct sp__policy *policy, unsigned new_run_id, uint64_t bytes)
