@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/err.h"
 #include "base/mem.h"
 #include "rec/collate_table.h"
 
@@ -104,6 +105,15 @@ int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp
 bool sp__collate_starved(void)
 {
 	return atomic_load(&starved);
+}
+
+int sp__collate_check(const struct sp_keyset *keys, struct sp_errinfo *err)
+{
+	const struct sp__keyset *ks = sp__ks(keys);
+
+	if ((ks->form == SP__KEY_COLLATED || ks->last_collated) && sp__collate_starved())
+		return sp__err(err, -ENOMEM, "compare", NULL, -1);
+	return 0;
 }
 
 /* Compares two parts, each followed by a NUL that its length does not count. */

@@ -41,6 +41,8 @@ int sp__collate_encode(struct sp__collate *c, const char *s, size_t n, struct sp
  */
 int sp__collate_compare(const char *a, size_t an, const char *b, size_t bn);
 bool sp__collate_starved(void);
+/* Returns -ENOMEM if keys are compared so, and it is true. */
+SP_MUST_CHECK int sp__collate_check(const struct sp_keyset *keys, struct sp_errinfo *err);
 /* Compares by encodings, if the texts have any, which needs no copies of long texts. */
 int sp__collate_compare_long(struct sp__collate *c, const char *a, size_t an, const char *b,
 			     size_t bn);

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/buffers.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "io/volume.h"
+#include "rec/collate.h"
 #include "rec/recfmt.h"
 #include "run/memory.h"
 #include "sort/result.h"
@@ -164,12 +166,8 @@ int sp_splitters_read(struct sp_splitters **splitters, const struct sp_sort_opts
 	if (!rc)
 		rc = sp__splitters_load_batch(*splitters, buffer, NULL, err);
 	if (!rc)
-		rc = sp__splitters_compared(*splitters, err);
-	if (rc < 0) {
-		sp_splitters_free(*splitters);
-		*splitters = NULL;
-	}
-	return rc;
+		rc = sp__collate_check(opts->keys, err);
+	return sp__splitters_keep(splitters, rc);
 }
 
 int sp_split_buffer(const struct sp_splitters *splitters, const struct sp_batch *sorted,
@@ -185,7 +183,7 @@ int sp_split_buffer(const struct sp_splitters *splitters, const struct sp_batch 
 		at += rest.bytes ? sp__splitters_search(splitters, i, &rest) : 0;
 		offsets[i] = at;
 	}
-	return sp__splitters_compared(splitters, err);
+	return sp__collate_check(splitters->keys, err);
 }
 
 struct sp_merge {
@@ -304,16 +302,9 @@ static int next_record(struct sp_merge *m)
 
 static int fits(struct sp_merge *m, size_t bytes)
 {
-	char *more;
-
-	if (bytes <= m->capacity)
-		return 0;
-	more = realloc(m->block, bytes);
-	if (!more)
-		return sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
-	m->block = more;
-	m->capacity = bytes;
-	return 0;
+	return SP__ARRAY_GROW(m->block, m->capacity, bytes)
+		       ? 0
+		       : sp__err(m->err, -ENOMEM, "allocate", NULL, -1);
 }
 
 static int ended(struct sp_merge *m)

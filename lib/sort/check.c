@@ -96,7 +96,7 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, const stru
 		if (rc)
 			break;
 	}
-	if (rc >= 0 && sp__ks(opts->keys)->form == SP__KEY_COLLATED && sp__collate_starved()) {
+	if (rc >= 0 && sp__collate_check(opts->keys, NULL) < 0) {
 		free(where->record);
 		where->record = NULL;
 		rc = -ENOMEM;

@@ -23,6 +23,7 @@
 #include "base/output_set.h"
 #include "base/whole.h"
 #include "io/volume.h"
+#include "rec/collate.h"
 #include "sort/result.h"
 #include "sort/splitters.h"
 
@@ -170,6 +171,15 @@ int sp__result_put_header(struct sp__sort_result *r, const struct sp_batch *head
 	return header->bytes ? sp__wstream_put(r->stream, header->data, header->bytes) : 0;
 }
 
+static struct sp__ranges_out place(struct sp__sort_result *r, int fd, uint64_t at)
+{
+	return (struct sp__ranges_out){ .fd = fd,
+					.name = r->io->output ? r->io->output : "standard output",
+					.at = at,
+					.writing = r->writing,
+					.io = &r->done };
+}
+
 bool sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out)
 {
 	int fd = r->io->output ? sp_outfile_begin(r->files[0], r->err) : r->io->output_fd, flags;
@@ -184,11 +194,7 @@ bool sp__result_place(struct sp__sort_result *r, struct sp__ranges_out *out)
 	if (flags < 0 || flags & O_APPEND || (flags & O_ACCMODE) == O_RDONLY ||
 	    fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (at = lseek(fd, 0, SEEK_CUR)) < 0)
 		return false;
-	*out = (struct sp__ranges_out){ .fd = fd,
-					.name = r->io->output ? r->io->output : "standard output",
-					.at = (uint64_t)at,
-					.writing = r->writing,
-					.io = &r->done };
+	*out = place(r, fd, (uint64_t)at);
 	return true;
 }
 
@@ -204,11 +210,8 @@ int sp__result_continue(struct sp__sort_result *r, const struct sp__wstream_opts
 		rc = sp__write_whole(fd, header->data, header->bytes, 0);
 	if (rc < 0)
 		return sp__err(r->err, rc, "write", r->io->output, -1);
-	*out = (struct sp__ranges_out){ .fd = fd,
-					.name = r->io->output,
-					.at = header->bytes,
-					.writing = *writing,
-					.io = &r->done };
+	r->writing = *writing;
+	*out = place(r, fd, header->bytes);
 	return fd < 0 ? fd : 0;
 }
 
@@ -242,7 +245,7 @@ int sp__result_finish(struct sp__sort_result *r)
 	if (rc == 0 && r->stream)
 		rc = sp__wstream_finish(r->stream);
 	if (rc == 0 && r->io->splitters)
-		rc = sp__splitters_compared(r->io->splitters, r->err);
+		rc = sp__collate_check(r->io->splitters->keys, r->err);
 	return rc;
 }
 

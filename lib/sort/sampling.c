@@ -401,9 +401,5 @@ int sp_splitters_sample(struct sp_splitters **splitters, const struct sp_sort_op
 	(void)!sp__sorter_close(&s.sorter);
 	free(s.window);
 	free(s.ranges);
-	if (rc < 0) {
-		sp_splitters_free(*splitters);
-		*splitters = NULL;
-	}
-	return rc;
+	return sp__splitters_keep(splitters, rc);
 }

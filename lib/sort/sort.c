@@ -121,14 +121,9 @@ static void note_phases(struct sp_sort *s)
 		(double)(cpu - s->merging.cpu_begin_ns) * 1e-9;
 }
 
-/* Reports a strcoll() that failed for lack of memory. */
 static int check_comparisons(struct sp_sort *s)
 {
-	const struct sp__keyset *ks = sp__ks(s->shared.opts.keys);
-
-	if ((ks->form == SP__KEY_COLLATED || ks->last_collated) && sp__collate_starved())
-		return sp__err(s->shared.env.err, -ENOMEM, "compare", NULL, -1);
-	return 0;
+	return sp__collate_check(s->shared.opts.keys, s->shared.env.err);
 }
 
 int sp__sort_reduce(struct sp_sort *s)
@@ -199,11 +194,8 @@ int sp__sort_put_all(struct sp_sort *s, const struct sp_batch *batch)
 {
 	int rc;
 
-	while ((rc = sp_sort_put(s, batch)) == SP_LATER) {
-		rc = sp_sort_wait(s);
-		if (rc < 0)
-			return rc;
-	}
+	while ((rc = sp_sort_put(s, batch)) == SP_LATER && (rc = sp_sort_wait(s)) >= 0)
+		;
 	return rc;
 }
 
@@ -211,11 +203,8 @@ int sp__sort_get_next(struct sp_sort *s, struct sp_batch *batch)
 {
 	int rc;
 
-	while ((rc = sp_sort_get(s, batch)) == SP_LATER) {
-		rc = sp_sort_wait(s);
-		if (rc < 0)
-			return rc;
-	}
+	while ((rc = sp_sort_get(s, batch)) == SP_LATER && (rc = sp_sort_wait(s)) >= 0)
+		;
 	return rc;
 }
 

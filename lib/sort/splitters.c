@@ -49,6 +49,15 @@ void sp_splitters_free(struct sp_splitters *s)
 	free(s);
 }
 
+int sp__splitters_keep(struct sp_splitters **splitters, int rc)
+{
+	if (rc < 0) {
+		sp_splitters_free(*splitters);
+		*splitters = NULL;
+	}
+	return rc;
+}
+
 size_t sp_splitters_count(const struct sp_splitters *s)
 {
 	return s->n;
@@ -68,13 +77,6 @@ struct sp_batch sp_splitters_get(const struct sp_splitters *s, size_t i)
 	size_t from = i ? s->ends[i - 1] : 0;
 
 	return (struct sp_batch){ s->text.data + from, s->ends[i] - from };
-}
-
-int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err)
-{
-	if (sp__ks(s->keys)->form == SP__KEY_COLLATED && sp__collate_starved())
-		return sp__err(err, -ENOMEM, "compare", NULL, -1);
-	return 0;
 }
 
 /* Compares a record, with its terminator, with splitter i. */
@@ -123,7 +125,7 @@ static int load(struct sp_splitters *s, const struct sp_sort_opts *opts, const c
 					  &batch)) == SP_READY)
 		rc = sp__splitters_load_batch(s, &batch, path, err);
 	sp__scan_close(scan);
-	return rc < 0 ? rc : sp__splitters_compared(s, err);
+	return rc < 0 ? rc : sp__collate_check(s->keys, err);
 }
 
 int sp_splitters_load(struct sp_splitters **splitters, const struct sp_sort_opts *opts,
@@ -131,13 +133,7 @@ int sp_splitters_load(struct sp_splitters **splitters, const struct sp_sort_opts
 {
 	int rc = sp__splitters_new(splitters, opts, err);
 
-	if (!rc)
-		rc = load(*splitters, opts, path, err);
-	if (rc < 0) {
-		sp_splitters_free(*splitters);
-		*splitters = NULL;
-	}
-	return rc;
+	return sp__splitters_keep(splitters, rc ? rc : load(*splitters, opts, path, err));
 }
 
 /* A record of a batch.  Its number, if it has one, is before it. */

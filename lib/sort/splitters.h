@@ -19,13 +19,13 @@ struct sp_splitters {
 
 SP_MUST_CHECK int sp__splitters_new(struct sp_splitters **splitters,
 				    const struct sp_sort_opts *opts, struct sp_errinfo *err);
+/* Frees the splitters after an error rc.  Returns rc. */
+SP_MUST_CHECK int sp__splitters_keep(struct sp_splitters **splitters, int rc);
 /* Appends a record, with its terminator.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__splitters_add(struct sp_splitters *s, const char *rec, size_t bytes);
 /* Appends the records of a batch.  path: of their file, or NULL. */
 SP_MUST_CHECK int sp__splitters_load_batch(struct sp_splitters *s, const struct sp_batch *batch,
 					   const char *path, struct sp_errinfo *err);
-/* Returns -ENOMEM if one of the comparisons so far had no memory. */
-SP_MUST_CHECK int sp__splitters_compared(const struct sp_splitters *s, struct sp_errinfo *err);
 
 /*
  * Returns how many bytes of a batch belong to a part; all of the batch is in this part or later
