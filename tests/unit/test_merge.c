@@ -163,7 +163,7 @@ static bool merges(const struct sp_keyset *ks, unsigned k, enum line_shape shape
 		make_input(ks, i, shape, sorted || i < in_memory);
 		want += sum_lines(inputs[i].text, inputs[i].bytes);
 		if (i < in_memory)
-			sp__cursor_memory(&m.cursors[i], &bufs[i]);
+			sp__cursor_part(&m.cursors[i], &bufs[i], 0, bufs[i].n);
 		else
 			m.cursors[i].feed = feed;
 	}

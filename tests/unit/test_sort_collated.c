@@ -134,8 +134,8 @@ static void merge_two(const struct sp__runbuf *a, const struct sp__runbuf *b, bo
 	if (sp__merge_init(&m, a->keys, 2, &budget, NULL))
 		abort();
 	m.plain = plain;
-	sp__cursor_memory(&m.cursors[0], a);
-	sp__cursor_memory(&m.cursors[1], b);
+	sp__cursor_part(&m.cursors[0], a, 0, a->n);
+	sp__cursor_part(&m.cursors[1], b, 0, b->n);
 	while (sp__merge_next(&m, true) == SP_READY) {
 		bool equal = m.prev && !sp__key_compare(a->keys, m.prev, m.prev_bytes - 1, m.rec,
 							m.bytes - 1);

@@ -186,10 +186,8 @@ void sp__slots_coalesce(struct sp__forming *forming)
 
 void sp__slots_withdraw(struct sp__forming *forming)
 {
-	struct sp__forming *f = forming;
-
-	for (; f->nslots > FEW_SLOTS; f->nslots--, f->withdrawn++) {
-		const struct sp__slot *last = &f->slots[f->nslots - 1];
+	for (; forming->nslots > FEW_SLOTS; forming->nslots--, forming->withdrawn++) {
+		const struct sp__slot *last = &forming->slots[forming->nslots - 1];
 
 		if (last->state != SP__SLOT_EMPTY || last->touched)
 			break;

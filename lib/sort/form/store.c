@@ -101,9 +101,7 @@ int sp__form_merge_due(struct sp__forming *forming)
 	int rc;
 
 	if (!sp__policy_eager(forming->sort->plan.policy))
-		return sp__runs_crowded(spilled, 0)
-			       ? sp__runs_relieve(spilled, 0, sp__free_region(forming, false))
-			       : 0;
+		return sp__runs_relieve(spilled, 0, sp__free_region(forming, false));
 	/* Merges need the write buffers, so the run being written cannot be continued later. */
 	rc = sp__runs_end(spilled);
 	return rc < 0 ? rc : sp__runs_reduce(spilled, false, spare);

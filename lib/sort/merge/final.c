@@ -120,20 +120,14 @@ static struct sp__freemem pages_for(struct sp__merging *merging, unsigned n, uns
 	return where;
 }
 
-static int memory_cursors(const struct sp__merging *merging, struct sp__cursor *cursors, unsigned n)
+/* Makes a cursor of each slot in memory, oldest first. */
+static void memory_cursors(const struct sp__merging *merging, struct sp__cursor *cursors)
 {
-	uint64_t from = 0;
+	const struct sp__slot *slot;
 
-	for (unsigned i = 0; i < n; i++) {
-		const struct sp__slot *slot =
-			sp__slot_from(merging->forming, SP__SLOT_SORTED, from);
-
-		if (!slot)
-			return SP_ESTATE;
-		from = slot->age + 1;
-		sp__cursor_memory(&cursors[i], &slot->buf);
-	}
-	return 0;
+	for (uint64_t from = 0; (slot = sp__slot_from(merging->forming, SP__SLOT_SORTED, from));
+	     from = slot->age + 1)
+		sp__cursor_part(cursors++, &slot->buf, 0, slot->buf.n);
 }
 
 /*
@@ -154,10 +148,10 @@ static int set_up_final(struct sp__merging *merging, unsigned n)
 	if (rc < 0)
 		return rc;
 	cursors = merging->sequence.merge.cursors;
-	rc = memory_cursors(merging, cursors + n, memory);
+	memory_cursors(merging, cursors + n);
 	if (strips)
 		sp__replace_cursors(&forming->replace, cursors + n + memory);
-	if (rc == 0 && n) {
+	if (n) {
 		rc = sp__step_open(merging->spilled, merging->spilled->store, &merging->final,
 				   merging->spilled->ids, NULL, n, pages_for(merging, n, files),
 				   cursors);

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Holds a group of equal keys until its number is known; writes the number before its record. */
+/* Writes the number of a group of equal keys before its record. */
 #include <string.h>
 #include "sort/merge/group.h"
 #include "sort/records/counted.h"
-
-int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes, uint64_t number,
-		   struct sp__budget *budget)
-{
-	g->number = number;
-	return sp__count_hold(&g->held, rec, bytes, budget);
-}
 
 /* Returns the byte after a number. */
 static char separator(const struct sp_recfmt *f)

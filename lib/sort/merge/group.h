@@ -22,9 +22,6 @@ static inline size_t sp__counted_bytes(const struct sp_recfmt *f)
 	return f->kind == SP_REC_CSV ? 2 : 8;
 }
 
-/* Holds a copy of the first record of a group.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__group_hold(struct sp__group *g, const char *rec, size_t bytes,
-				 uint64_t number, struct sp__budget *budget);
 /* Returns the record after its number; valid until another one is held.  Adds it to b. */
 void sp__group_give(struct sp__group *g, const struct sp_recfmt *f, struct sp__balance *b,
 		    const char **data, size_t *bytes);

@@ -35,13 +35,14 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "sort/merge/moveup.h"
+#include "base/whole.h"
 #include "sort/merge/writing.h"
 
 #define WRITERS_MAX 16
 /* Bytes between two marks of a range: the memory, but at least this, or this share of the input. */
 #define MARKED_BYTES (UINT64_C(256) << 20)
 #define MARKED_SHARE 16
+#define MOVE_BYTES ((uint64_t)256 << 10)
 
 /* True if all records of a range are in marks. */
 static bool finished(const struct sp__writing *w, const struct sp__range *r)
@@ -223,6 +224,31 @@ static int check_ranges(struct sp__writing *w)
 	return rc;
 }
 
+static int move_piece(int fd, char *buf, size_t bytes, uint64_t from, uint64_t to)
+{
+	ssize_t n = sp__read_whole(fd, buf, bytes, from);
+
+	if (n < 0 || (size_t)n < bytes)
+		return n < 0 ? (int)n : -EIO;
+	return sp__write_whole(fd, buf, bytes, to);
+}
+
+/* Moves range i to a lower offset, a chunk at a time. */
+static int move_range(const struct sp__writing *w, unsigned i, uint64_t to)
+{
+	const uint64_t from = begin_of(w, i), bytes = written_of(w, i);
+	char *buf = malloc(MOVE_BYTES);
+	int rc = buf ? 0 : -ENOMEM;
+
+	for (uint64_t done = 0, n; done < bytes && !rc; done += n) {
+		n = sp__min(bytes - done, MOVE_BYTES);
+		rc = move_piece(w->files[i].fd, buf, n, from + done, to + done);
+		sp__io_add(w->out->io, &(struct sp__io_counters){ 1, n, 1, n });
+	}
+	free(buf);
+	return rc;
+}
+
 /* Moves ranges up after those from which records were dropped, and ends the file. */
 static int close_up(const struct sp__writing *w)
 {
@@ -232,8 +258,7 @@ static int close_up(const struct sp__writing *w)
 
 	for (unsigned i = 0; i < n && !rc; i++) {
 		if (begin_of(w, i) > to)
-			rc = sp__move_up(w->files[i].fd, begin_of(w, i), to, written_of(w, i),
-					 w->out->io);
+			rc = move_range(w, i, to);
 		to += written_of(w, i);
 	}
 	w->merging->sort->stats.output_bytes = to - w->out->at;

@@ -7,6 +7,7 @@
  * only then known.  One record is copied per group.
  */
 #include "sort/merge/sequence.h"
+#include "sort/records/counted.h"
 
 int sp__sequence_open(struct sp__sequence *q, struct sp__sort_shared *s, unsigned n,
 		      struct sp__balance *balance, struct sp_errinfo *err)
@@ -44,8 +45,8 @@ static int hold(struct sp__sequence *q)
 	const struct sp__merge *m = &q->merge;
 
 	q->group_due = false;
-	return sp__group_hold(&q->group, m->rec, m->bytes, 1 + sp__merge_current(m)->more,
-			      m->budget);
+	q->group.number = 1 + sp__merge_current(m)->more;
+	return sp__count_hold(&q->group.held, m->rec, m->bytes, m->budget);
 }
 
 int sp__sequence_next_counted(struct sp__sequence *q, bool wait)

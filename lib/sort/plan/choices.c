@@ -13,11 +13,6 @@ enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *o)
 	return o->policy == SP_MERGE_AUTO ? SP_MERGE_LAZY : o->policy;
 }
 
-int sp__plan_recycle(const struct sp_sort_opts *o)
-{
-	return o->recycle == SP_RECYCLE_AUTO ? SP_RECYCLE_ALL : o->recycle;
-}
-
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *o)
 {
 	/* Runs of unpredictable length cannot be adjacent on tracks. */

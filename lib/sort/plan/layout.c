@@ -260,8 +260,8 @@ static bool describe_pages(const struct sp_sort_opts *o, const struct sp__choice
 			(o->run.compression != SP_SPILL_RAW ? SP__PLAN_PACKED_BYTES : 0);
 	uint64_t with_keys = pages * (each + SP__PLAN_PAGE_KEY_BYTES + PAGE_PLAN_BYTES);
 
-	l->keys = sp__plan_reading_given(o) ? sp__readplan_needs_sequence(o->readahead)
-					    : with_keys <= c->working_bytes / KEYS_SHARE;
+	l->keys = o->readahead != SP_READ_AUTO ? sp__readplan_needs_sequence(o->readahead)
+					       : with_keys <= c->working_bytes / KEYS_SHARE;
 	l->descriptor_bytes = l->keys ? with_keys : pages * each;
 	if (l->descriptor_bytes > quarter && c->largest_page)
 		l->descriptor_bytes = quarter;

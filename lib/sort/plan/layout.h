@@ -42,7 +42,6 @@ struct sp__layout {
 
 /* choices.c: returns the policy. */
 enum sp_merge_policy sp__plan_policy(const struct sp_sort_opts *opts);
-int sp__plan_recycle(const struct sp_sort_opts *opts);
 /* Returns the requested placement if runs, as they are formed, can be placed so. */
 enum sp_placement sp__plan_placement(const struct sp_sort_opts *opts);
 

@@ -47,5 +47,3 @@ enum sp_readahead sp__plan_readahead(enum sp_readahead given, uint64_t pages, ui
 				     unsigned runs, unsigned buffers, bool sequence,
 				     struct sp__device_costs device,
 				     struct sp_strategy_plan *table);
-/* True if the user has chosen the strategy. */
-bool sp__plan_reading_given(const struct sp_sort_opts *opts);

@@ -6,11 +6,6 @@
 #include "sort/plan/layout.h"
 #include "sort/plan/readplan.h"
 
-bool sp__plan_reading_given(const struct sp_sort_opts *o)
-{
-	return o->readahead != SP_READ_AUTO;
-}
-
 double sp__plan_cluster_pages(enum sp_readahead strategy, unsigned runs, unsigned buffers)
 {
 	double n = runs, b = buffers;

@@ -52,12 +52,9 @@ static int adopt(struct sp__spilled *spilled, const struct sp__kept_run *f,
 	}
 	spilled->runs[id] = run;
 	rc = verify(spilled, (unsigned)id, where);
+	if (rc > 0 && sp__resume_add_found(spilled->resume, id, &f->has) < 0)
+		rc = -ENOMEM;
 	if (rc <= 0) {
-		sp__run_free(run);
-		return rc;
-	}
-	rc = sp__resume_add_found(spilled->resume, id, &f->has);
-	if (rc < 0) {
 		sp__run_free(run);
 		return rc;
 	}

@@ -21,7 +21,8 @@ static uint64_t runs_allowed(unsigned files)
 	return rl.rlim_cur > others + MIN_RUNS ? rl.rlim_cur - others : MIN_RUNS;
 }
 
-bool sp__runs_crowded(const struct sp__spilled *spilled, unsigned files)
+/* Each run of a program holds a descriptor.  True if there are too many, next to `files` others. */
+static bool crowded(const struct sp__spilled *spilled, unsigned files)
 {
 	return spilled->store && spilled->store->opts.program &&
 	       sp__policy_runs(spilled->policy) >= runs_allowed(files);
@@ -33,7 +34,7 @@ int sp__runs_relieve(struct sp__spilled *spilled, unsigned files, struct sp__fre
 	size_t pages = where.bytes / plan->page_bytes;
 	struct sp__policy_step step;
 
-	while (sp__runs_crowded(spilled, files)) {
+	while (crowded(spilled, files)) {
 		/* The merge needs the write buffers, so no run can be continued. */
 		int rc = sp__runs_end(spilled);
 		unsigned n;

@@ -75,8 +75,6 @@ SP_MUST_CHECK int sp__runs_adopt(struct sp__spilled *spilled, struct sp__freemem
  */
 SP_MUST_CHECK int sp__runs_reduce(struct sp__spilled *spilled, bool input_ended,
 				  struct sp__freemem where);
-/* Each run of a program holds a descriptor.  True if there are too many, next to `files` others. */
-bool sp__runs_crowded(const struct sp__spilled *spilled, unsigned files);
-/* Merges some of the runs now if there are too many. */
+/* Merges some of the runs now if they hold too many descriptors, next to `files` others. */
 SP_MUST_CHECK int sp__runs_relieve(struct sp__spilled *spilled, unsigned files,
 				   struct sp__freemem where);

@@ -98,7 +98,7 @@ bool sp__runs_cuttable(const struct sp__spilled *spilled)
 	const struct sp_sort_opts *o = &s->opts;
 
 	return s->threads > 1 && !s->env.device && !o->top && !o->compress_program &&
-	       !sp__plan_reading_given(o) && !o->merge_bytes && !spilled->uncut;
+	       o->readahead == SP_READ_AUTO && !o->merge_bytes && !spilled->uncut;
 }
 
 /* True if reading is planned by last keys, or if they can cut the final merge into parts. */
@@ -167,7 +167,7 @@ static bool too_much_described(const struct sp__spilled *spilled)
  */
 static void bound_descriptors(struct sp__spilled *spilled)
 {
-	bool drop = spilled->lastkey_fn && !sp__plan_reading_given(&spilled->sort->opts);
+	bool drop = spilled->lastkey_fn && spilled->sort->opts.readahead == SP_READ_AUTO;
 
 	while (too_much_described(spilled)) {
 		for (size_t i = 0; i < spilled->nruns; i++) {

@@ -23,11 +23,6 @@ void sp__cursor_part(struct sp__cursor *c, const struct sp__runbuf *buf, size_t 
 	c->entry_end = buf->entries + to;
 }
 
-void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf)
-{
-	sp__cursor_part(c, buf, 0, buf->n);
-}
-
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget)
 {
 	sp__bytes_release(&c->carry, budget);

@@ -60,9 +60,10 @@ struct sp__cursor_env {
 	bool keyless; /* keys are not needed */
 };
 
-/* Makes a zeroed cursor read a sorted buffer.  For a feed, the caller sets c->feed instead. */
-void sp__cursor_memory(struct sp__cursor *c, const struct sp__runbuf *buf);
-/* Makes a zeroed cursor read some entries of a sorted buffer, from one up to another. */
+/*
+ * Makes a zeroed cursor read some entries of a sorted buffer, from one up to another.  For a feed,
+ * the caller sets c->feed instead.
+ */
 void sp__cursor_part(struct sp__cursor *c, const struct sp__runbuf *buf, size_t from, size_t to);
 void sp__cursor_release(struct sp__cursor *c, struct sp__budget *budget);
 

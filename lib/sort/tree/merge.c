@@ -260,13 +260,6 @@ static int start(struct sp__merge *m, bool wait)
 	return m->n ? build(m) : 0;
 }
 
-/* An input is not sorted: continues without codes. */
-static int drop_codes(struct sp__merge *m)
-{
-	m->coded = false;
-	return build(m);
-}
-
 /* The previous record is the previous winner, since only one cursor moves at a time. */
 static uint64_t code_after_cut(const struct sp__merge *m, const struct sp__cursor *c)
 {
@@ -338,8 +331,10 @@ static int advance(struct sp__merge *m, bool wait)
 		now.code = UNCODED;
 	} else {
 		now.code = code_after(m, c);
-		if (now.code == SP__OVC_ENDED)
-			return drop_codes(m);
+		/* The input is not sorted: continues without codes. */
+		m->coded = now.code != SP__OVC_ENDED;
+		if (!m->coded)
+			return build(m);
 	}
 	if (m->n > 1 && (now.code || !wins_again(m, c)))
 		replay(m, now);
