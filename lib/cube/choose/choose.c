@@ -142,11 +142,8 @@ static unsigned measurable_positions(const struct sp_cube_create_opts *o)
 	for (size_t i = 0; !rc && i < w->n; i++) {
 		struct sp_cube_box e = sp__cube_query_box(&w->queries[i], &shape, w->seed, 0);
 		struct sp_cube_box box = sp__cube_cells(&shape, &e);
-		double each = 1;
 
-		for (unsigned k = 0; k < shape.ndims; k++)
-			each *= (double)sp__box_count(&box, k);
-		cells += each;
+		cells += (double)sp__box_cells(&box, shape.ndims);
 	}
 	return rc ? 0 : (unsigned)fmin(MEASURED_CELLS / cells, UINT32_MAX);
 }
@@ -195,12 +192,6 @@ static int try(struct search *s)
 	return rc == -ENOMEM || rc == -ENODATA ? rc : 0;
 }
 
-/* Returns the number of dimensions to try as the first one; a given order stays. */
-static unsigned first_dims(const struct sp_cube_create_opts *asked)
-{
-	return asked->ordered ? 1 : asked->shape.ndims;
-}
-
 /* Makes a dimension the first one; the others keep their order. */
 static void put_first(struct search *s, unsigned first)
 {
@@ -216,13 +207,14 @@ static void put_first(struct search *s, unsigned first)
 			o->order[at++] = i;
 }
 
-static int try_aims(struct search *s)
+/* Tries all dimensions as the first one, unless an order is given, with each conservatism. */
+static int try_orders(struct search *s, const double *conservatism, size_t n)
 {
-	static const double conservatism[] = { 2, 10, 15, 20, 25, 30, 45 };
+	unsigned ndims = s->asked->ordered ? 1 : s->asked->shape.ndims;
 	int rc = 0;
 
-	for (unsigned i = 0; !rc && i < first_dims(s->asked); i++)
-		for (unsigned c = 0; !rc && c < sizeof(conservatism) / sizeof(*conservatism); c++) {
+	for (unsigned i = 0; !rc && i < ndims; i++)
+		for (size_t c = 0; !rc && c < n; c++) {
 			put_first(s, i);
 			s->trial.conservatism_deg = conservatism[c];
 			rc = try(s);
@@ -241,8 +233,9 @@ static int try_basic(void *arg, struct sp__multimap *m)
 /* Tries all aims, then all basic cubes of the best one. */
 static int try_multimap(struct search *s)
 {
+	static const double conservatism[] = { 2, 10, 15, 20, 25, 30, 45 };
 	struct sp__cube_plan plan;
-	int rc = try_aims(s);
+	int rc = try_orders(s, conservatism, sizeof(conservatism) / sizeof(*conservatism));
 
 	if (rc || !s->any || s->asked->basic[0])
 		return rc;
@@ -253,17 +246,6 @@ static int try_multimap(struct search *s)
 		rc = sp__multimap_each(&plan.superblock.mapping.multimap, try_basic, s);
 	sp__cube_plan_free(&plan);
 	return rc < 0 ? rc : 0;
-}
-
-static int try_naive(struct search *s)
-{
-	int rc = 0;
-
-	for (unsigned i = 0; !rc && i < first_dims(s->asked); i++) {
-		put_first(s, i);
-		rc = try(s);
-	}
-	return rc;
 }
 
 int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
@@ -286,7 +268,7 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 		if (!rc && s.trial.mapping == SP_CUBE_MULTIMAP)
 			rc = try_multimap(&s);
 		else if (!rc && s.trial.mapping == SP_CUBE_NAIVE)
-			rc = try_naive(&s);
+			rc = try_orders(&s, &opts->conservatism_deg, 1);
 		if (!rc && s.any) {
 			final.trial = s.best;
 			rc = try(&final);

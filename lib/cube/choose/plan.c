@@ -118,18 +118,15 @@ static int set_order(struct sp__cube_plan *p)
 {
 	const struct sp_cube_shape *s = &p->superblock.shape;
 	struct sp__mapping *m = &p->superblock.mapping;
-	unsigned seen = 0;
 	bool chosen = false;
 
-	for (unsigned i = 0; i < p->superblock.shape.ndims; i++) {
+	for (unsigned i = 0; i < s->ndims; i++) {
 		m->order[i] = p->opts->ordered ? p->opts->order[i] : i;
 		m->basic.k[i] = p->opts->basic[i];
 		chosen |= m->basic.k[i];
 		p->superblock.load_order[i] = i;
-		if (m->order[i] < SP_CUBE_DIMS_MAX)
-			seen |= 1u << m->order[i];
 	}
-	if (seen != (1u << p->superblock.shape.ndims) - 1)
+	if (!sp__is_order(m->order, s->ndims))
 		return sp__cubeplan_refuse(p, SP_ESYNTAX,
 					   "the order of dimensions must name each of them once");
 	for (unsigned i = 0; chosen && i < s->ndims; i++) {

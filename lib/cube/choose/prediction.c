@@ -413,12 +413,10 @@ static void begin(struct predictor *p, const struct sp__predict_opts *o,
  */
 static void thin(const struct sp__mapping *m, struct sp_cube_box *box, uint64_t rows_max)
 {
-	uint64_t rows = 1;
+	uint64_t rows = sp__box_cells(box, m->grid.n) / sp__box_count(box, m->order[0]);
 
 	if (!rows_max || m->kind != SP_CUBE_MULTIMAP)
 		return;
-	for (unsigned i = 1; i < m->grid.n; i++)
-		rows *= sp__box_count(box, m->order[i]);
 	for (unsigned i = m->grid.n; i-- > 2 && rows > rows_max;) {
 		unsigned d = m->order[i];
 		uint64_t count = sp__box_count(box, d);

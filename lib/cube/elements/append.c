@@ -45,11 +45,8 @@ static int read_kept(struct sp__loading *l, const struct sp_cube_box *box)
 	rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
 	if (!rc)
 		rc = sp__extents_read(&l->extents, l->err);
-	sp__transfer_begin(&l->transfer, SP__OP_READ, keep_cell, l);
 	if (!rc)
-		rc = sp__transfer_cells(&l->transfer, &cells);
-	if (!rc)
-		rc = sp__transfer_end(&l->transfer);
+		rc = sp__transfer_box(&l->transfer, SP__OP_READ, &cells, keep_cell, l);
 	if (!rc && sp__extents_damaged(&l->extents, x))
 		rc = refuse(l, SP_ECORRUPT, "a checksum differs: run check");
 	sp__extents_close(&l->extents);

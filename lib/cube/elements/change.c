@@ -51,18 +51,16 @@ static int by_position(const void *a, const void *b)
 {
 	const struct sp__point *p = a, *q = b;
 
-	if (p->block != q->block)
-		return p->block < q->block ? -1 : 1;
-	if (p->offset != q->offset)
-		return p->offset < q->offset ? -1 : 1;
-	return p->index < q->index ? -1 : p->index > q->index;
+	return SP__ORDER(p->block, q->block)
+		       ?: SP__ORDER(p->offset, q->offset)
+		       ?: SP__ORDER(p->index, q->index);
 }
 
 static int by_block(const void *a, const void *b)
 {
 	const struct sp__pointextent *d = a, *e = b;
 
-	return d->block < e->block ? -1 : d->block > e->block;
+	return SP__ORDER(d->block, e->block);
 }
 
 void sp__change_close(struct sp__change *ch)

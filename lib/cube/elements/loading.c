@@ -74,15 +74,6 @@ static int begin(struct sp__loading *l)
 	return fn ? fn(l) : 0;
 }
 
-static int write_cells(struct sp__loading *l, const struct sp_cube_box *cells)
-{
-	int rc;
-
-	sp__transfer_begin(&l->transfer, SP__OP_WRITE, fill_cell, l);
-	rc = sp__transfer_cells(&l->transfer, cells);
-	return rc ? rc : sp__transfer_end(&l->transfer);
-}
-
 /* Reads old elements that share cells with the slab, or that are copied to it. */
 static int read_kept(struct sp__loading *l)
 {
@@ -119,7 +110,7 @@ static int load_slab(struct sp__loading *l, const struct sp__loadslab *slab,
 		begin_reading(l, next);
 	sp__charge_work(&l->file->env, 0, 0, slab->bytes);
 	if (!rc)
-		rc = write_cells(l, &cells);
+		rc = sp__transfer_box(&l->transfer, SP__OP_WRITE, &cells, fill_cell, l);
 	if (!rc)
 		rc = sp__extents_write(&l->extents, l->err);
 	sp__extents_close(&l->extents);

@@ -93,7 +93,8 @@ static int read_slab(struct query *q, const struct sp_cube_box *slab)
 			rc = sp__extents_read(&q->extents, q->err);
 	}
 	if (!rc)
-		rc = sp__transfer_box(&q->transfer, &cells, q->sink || table ? look : NULL, q);
+		rc = sp__transfer_box(&q->transfer, SP__OP_READ, &cells,
+				      q->sink || table ? look : NULL, q);
 	if (!rc)
 		rc = check_slab(q);
 	sp__charge_work(&q->file->env, 0, 0, bytes);
@@ -113,10 +114,8 @@ static uint64_t slab_memory(const struct query *q, const struct sp_cube_box *b)
 {
 	const struct sp_cube_shape *s = &q->file->superblock.shape;
 	struct sp_cube_box cells = sp__cube_cells(s, b);
-	uint64_t bytes = q->sink ? s->element_bytes : 0;
+	uint64_t bytes = q->sink ? s->element_bytes * sp__box_cells(b, s->ndims) : 0;
 
-	for (unsigned i = 0; i < s->ndims; i++)
-		bytes *= sp__box_count(b, i);
 	if (q->verify || q->sparse) {
 		sp__extents_whole(q->file, &cells);
 		bytes += sp__extents_memory(q->file, &cells);
@@ -237,9 +236,9 @@ int sp__elements_read(struct sp__cubefile *file, const struct sp_cube_box *box, 
 			   .verify = file->opts.verify,
 			   .sparse = sink && !file->superblock.complete };
 
-	*stats = (struct sp_cube_stats){ .elements = 1 };
-	for (unsigned i = 0; i < file->superblock.shape.ndims; i++)
-		stats->elements *= sp__box_count(box, i);
+	*stats = (struct sp_cube_stats){
+		.elements = sp__box_cells(box, file->superblock.shape.ndims),
+	};
 	return run_query(&q, box);
 }
 

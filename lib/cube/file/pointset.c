@@ -307,22 +307,6 @@ struct walk {
 	void *arg;
 };
 
-static bool meets(const struct walk *w, const struct sp_cube_box *node)
-{
-	for (unsigned i = 0; i < w->s->space.n; i++)
-		if (node->hi[i] < w->box->lo[i] || node->lo[i] > w->box->hi[i])
-			return false;
-	return true;
-}
-
-static bool contained(const struct walk *w)
-{
-	for (unsigned i = 0; i < w->s->space.n; i++)
-		if (w->node.lo[i] < w->box->lo[i] || w->node.hi[i] > w->box->hi[i])
-			return false;
-	return true;
-}
-
 static int give_leaves(const struct walk *w, size_t begin, size_t end)
 {
 	int rc = 0;
@@ -342,16 +326,16 @@ static int walk_half(struct walk *w, size_t begin, size_t end, sp__zkey first, u
 	unsigned dim;
 	int rc;
 
-	if (begin == end || !meets(w, &w->node))
+	if (begin == end || !sp__boxes_meet(&w->node, w->box, z->n))
 		return 0;
 	if (end - begin == 1) {
 		const struct sp__leaf *l = &w->s->leaves[begin];
 		struct sp_cube_box box;
 
 		sp__znode_box(z, sp__leaf_key(l), l->level, &box);
-		return meets(w, &box) ? w->fn(w->arg, begin) : 0;
+		return sp__boxes_meet(&box, w->box, z->n) ? w->fn(w->arg, begin) : 0;
 	}
-	if (contained(w))
+	if (sp__box_spans(w->box, z->n, w->node.lo) && sp__box_spans(w->box, z->n, w->node.hi))
 		return give_leaves(w, begin, end);
 	middle = first | (sp__zkey)1 << (z->bits - 1 - bits);
 	split = begin + SP__BISECT(end - begin, i, sp__leaf_key(&w->s->leaves[begin + i]) < middle);

@@ -81,15 +81,6 @@ static bool volumes_possible(const struct sp__cube_superblock *h)
 	return b->volumes == 1 || b->volume_blocks <= BYTES_MAX / h->block_bytes / b->volumes;
 }
 
-static bool is_permutation(const unsigned *order, unsigned n)
-{
-	unsigned seen = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		seen |= 1u << order[i];
-	return seen == (1u << n) - 1;
-}
-
 /* True if tracks of a pattern are in order and have lengths within those of the zone. */
 static bool pattern_possible(const struct sp__cubezone *z)
 {
@@ -134,8 +125,7 @@ static bool zones_possible(const struct sp__cube_superblock *h)
 
 static bool mapping_possible(const struct sp__cube_superblock *h)
 {
-	return h->mapping.kind != SP_CUBE_AUTO &&
-	       is_permutation(h->mapping.order, h->shape.ndims) &&
+	return h->mapping.kind != SP_CUBE_AUTO && sp__is_order(h->mapping.order, h->shape.ndims) &&
 	       (h->mapping.multimap.nzones || h->mapping.kind != SP_CUBE_MULTIMAP) &&
 	       zones_possible(h);
 }
@@ -218,9 +208,8 @@ bool sp__cube_superblock_possible(const struct sp__cube_superblock *h)
 	if (h->points)
 		return !h->log_bytes && pointset_possible(h);
 	return sp__cube_shape_possible(h) && log_possible(h) && volumes_possible(h) &&
-	       is_permutation(h->load_order, n) &&
-	       h->loaded <= h->shape.dims[h->load_order[n - 1]] && mapping_possible(h) &&
-	       fragments_possible(h);
+	       sp__is_order(h->load_order, n) && h->loaded <= h->shape.dims[h->load_order[n - 1]] &&
+	       mapping_possible(h) && fragments_possible(h);
 }
 
 uint64_t sp__cube_volume_blocks(const struct sp__cube_superblock *h)

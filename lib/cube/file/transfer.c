@@ -120,11 +120,7 @@ void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, 
 
 int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 {
-	uint64_t n = 1;
-
-	for (unsigned i = 0; i < t->file->superblock.shape.ndims; i++)
-		n *= sp__box_count(cells, i);
-	t->stats->cells += n;
+	t->stats->cells += sp__box_cells(cells, t->file->superblock.shape.ndims);
 	for (unsigned v = 0; v < t->lanes.opts.volumes; v++) {
 		sp__fragwalk_begin(&t->walks[v], &t->file->superblock.fragments, cells, v);
 		t->lanes.lanes[v].filling = true;
@@ -144,12 +140,12 @@ int sp__transfer_end(struct sp__transfer *t)
 	return sp__runlanes_end(&t->lanes);
 }
 
-int sp__transfer_box(struct sp__transfer *t, const struct sp_cube_box *cells, sp__cell_fn fn,
-		     void *arg)
+int sp__transfer_box(struct sp__transfer *t, enum sp__op op, const struct sp_cube_box *cells,
+		     sp__cell_fn fn, void *arg)
 {
 	int rc;
 
-	sp__transfer_begin(t, t->lanes.op, fn, arg);
+	sp__transfer_begin(t, op, fn, arg);
 	rc = sp__transfer_cells(t, cells);
 	return rc ? rc : sp__transfer_end(t);
 }

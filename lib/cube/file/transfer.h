@@ -43,8 +43,8 @@ SP_MUST_CHECK int sp__transfer_cells(struct sp__transfer *t, const struct sp_cub
 /* Moves consecutive cells, by their first block. */
 SP_MUST_CHECK int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells);
 SP_MUST_CHECK int sp__transfer_end(struct sp__transfer *t);
-/* Moves the cells of a box, with the op given on opening. */
-SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, const struct sp_cube_box *cells,
-				   sp__cell_fn fn, void *arg);
+/* Moves the cells of a box, from the beginning to the end. */
+SP_MUST_CHECK int sp__transfer_box(struct sp__transfer *t, enum sp__op op,
+				   const struct sp_cube_box *cells, sp__cell_fn fn, void *arg);
 /* Waits for requests that are outstanding after an error; notes time and counters. */
 void sp__transfer_close(struct sp__transfer *t);

@@ -310,13 +310,11 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 
 static int set_order(struct sp__loadinput *in, const struct sp_cube_load_opts *opts)
 {
-	unsigned n = in->file->superblock.shape.ndims, seen = 0;
+	unsigned n = in->file->superblock.shape.ndims;
 
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++)
 		in->order[i] = opts->ordered ? opts->order[i] : i;
-		seen |= in->order[i] < n ? 1u << in->order[i] : 0;
-	}
-	if (seen != (1u << n) - 1)
+	if (!sp__is_order(in->order, n))
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->file->path, -1,
 				"the order of dimensions must name each of them once");
 	if (opts->offset > OFFSET_MAX)

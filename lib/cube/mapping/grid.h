@@ -69,6 +69,45 @@ static inline uint64_t sp__box_count(const struct sp_cube_box *b, unsigned i)
 	return (b->hi[i] - b->lo[i]) / b->stride[i] + 1;
 }
 
+/* Returns the number of coordinates of a box. */
+static inline uint64_t sp__box_cells(const struct sp_cube_box *b, unsigned n)
+{
+	uint64_t cells = 1;
+
+	for (unsigned i = 0; i < n; i++)
+		cells *= sp__box_count(b, i);
+	return cells;
+}
+
+/* True if a coordinate is between the limits of a box. */
+static inline bool sp__box_spans(const struct sp_cube_box *b, unsigned n, const uint64_t *x)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (x[i] < b->lo[i] || x[i] > b->hi[i])
+			return false;
+	return true;
+}
+
+/* True if two boxes whose strides are 1 share a coordinate. */
+static inline bool sp__boxes_meet(const struct sp_cube_box *a, const struct sp_cube_box *b,
+				  unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (a->hi[i] < b->lo[i] || a->lo[i] > b->hi[i])
+			return false;
+	return true;
+}
+
+/* True if an order names each of n dimensions once. */
+static inline bool sp__is_order(const unsigned *order, unsigned n)
+{
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		seen |= order[i] < n ? 1u << order[i] : 0;
+	return seen == (1u << n) - 1;
+}
+
 /*
  * Advances x in dimensions first to n - 1 of a box; dimension `first` varies fastest.  Returns
  * false after the last coordinates; x has the first ones then.

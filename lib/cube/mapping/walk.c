@@ -139,11 +139,8 @@ uint64_t sp__cubewalk_cells(const struct sp__mapping *m, const struct sp_cube_bo
 	while (next_cube(&w)) {
 		const struct sp_cube_box *part =
 			m->kind == SP_CUBE_MULTIMAP ? &w.cuberow.box : &w.part;
-		uint64_t cells = 1;
 
-		for (unsigned i = 0; i < m->grid.n; i++)
-			cells *= sp__box_count(part, i);
-		all += cells;
+		all += sp__box_cells(part, m->grid.n);
 		w.inside = false;
 	}
 	return all;

@@ -39,14 +39,6 @@ struct query {
 	int rc;
 };
 
-static bool in_box(const struct query *q, const uint64_t *x)
-{
-	for (unsigned i = 0; i < q->dataset->set.space.n; i++)
-		if (x[i] < q->box.lo[i] || x[i] > q->box.hi[i])
-			return false;
-	return true;
-}
-
 static void note_damage(struct query *q, uint64_t block)
 {
 	if (!q->check) {
@@ -101,7 +93,7 @@ static bool take_point(struct query *q, const struct sp__pointcell *head, const 
 	sp__zkey_coordinates(&s->space, key, x);
 	if (q->check && sp__pointset_home(s, key, x).block != head->home)
 		return false;
-	if (!in_box(q, x))
+	if (!sp__box_spans(&q->box, s->space.n, x))
 		return true;
 	q->points++;
 	if (q->fn)

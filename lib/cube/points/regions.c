@@ -277,17 +277,7 @@ static int larger_first(const void *a, const void *b)
 	const struct seed *p = a, *q = b;
 	size_t m = p->end - p->begin, n = q->end - q->begin;
 
-	if (m != n)
-		return m > n ? -1 : 1;
-	return SP__ORDER(p->begin, q->begin);
-}
-
-static bool meet(unsigned n, const struct sp_cube_box *a, const struct sp_cube_box *b)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (a->hi[i] < b->lo[i] || a->lo[i] > b->hi[i])
-			return false;
-	return true;
+	return SP__ORDER(n, m) ?: SP__ORDER(p->begin, q->begin);
 }
 
 /* True if the box meets a region that is kept. */
@@ -297,7 +287,7 @@ static bool taken(const struct finder *f)
 
 	for (size_t i = 0; i < f->s->nregions; i++) {
 		sp__region_box(&f->s->space, f->s->regions[i], &box);
-		if (meet(f->s->space.n, &box, &f->box))
+		if (sp__boxes_meet(&box, &f->box, f->s->space.n))
 			return true;
 	}
 	return false;

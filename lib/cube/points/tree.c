@@ -224,7 +224,7 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct rank *p = a, *q = b;
 
-	return p->high != q->high ? SP__ORDER(p->high, q->high) : SP__ORDER(p->low, q->low);
+	return SP__ORDER(p->high, q->high) ?: SP__ORDER(p->low, q->low);
 }
 
 /* Returns a key of whole coordinates, the last dimension of the mapping first. */
