@@ -79,11 +79,6 @@ int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
 	return sp__sorter_add(&s->sorter, (size_t)(end - entry));
 }
 
-int sp__entrysort_finish(struct sp__entrysort *s)
-{
-	return sp__sorter_finish(&s->sorter);
-}
-
 /* Returns the next byte of an entry, unescaped. */
 static uint8_t take_byte(const char **at)
 {

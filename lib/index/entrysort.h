@@ -24,6 +24,5 @@ int sp__entrysort_close(struct sp__entrysort *s);
 
 SP_MUST_CHECK int sp__entrysort_put(struct sp__entrysort *s, const uint8_t *key, size_t bytes,
 				    const struct sp__keymatch *match);
-SP_MUST_CHECK int sp__entrysort_finish(struct sp__entrysort *s);
 /* Returns the next entry, its key in s->key: SP_READY, SP_END or an error. */
 SP_MUST_CHECK int sp__entrysort_get(struct sp__entrysort *s, struct sp__keymatch *match);

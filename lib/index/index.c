@@ -95,13 +95,13 @@ struct query {
 	struct sp__lookup *lookup;
 	struct sp__leafscan *leaves;
 	struct sp__matched matched;
-	struct sp__keybuf lo, hi;
 	sp_index_sink sink;
 	void *arg;
 	struct sp_index_stats *stats, own;
 
 	sp_index_keys keys;
 	void *keys_arg;
+	struct sp__keybuf key;
 	bool keys_end;
 	bool counted; /* the key found last is in st->found */
 };
@@ -159,8 +159,7 @@ static int end(struct query *q, int rc)
 	sp__lookup_close(q->lookup);
 	sp__leafscan_close(q->leaves);
 	sp__fetch_close(q->matched.fetch);
-	sp__keybuf_release(&q->lo);
-	sp__keybuf_release(&q->hi);
+	sp__keybuf_release(&q->key);
 	return rc;
 }
 
@@ -171,7 +170,6 @@ static int run(struct query *q)
 	const char *record;
 	int rc;
 
-	q->matched.arg = q;
 	q->matched.status = SP_READY;
 	while ((rc = sp__matched_next(&q->matched, &m, &record)) != SP_END) {
 		if (rc == SP_READY) {
@@ -201,9 +199,9 @@ static int put_keys(struct query *q)
 		q->keys_end = rc == 0;
 		if (rc <= 0)
 			break;
-		rc = sp__indexkey_of_text(&q->ix->file.key, key, bytes, &q->lo, q->ix->env.err);
+		rc = sp__indexkey_of_text(&q->ix->file.key, key, bytes, &q->key, q->ix->env.err);
 		if (!rc)
-			rc = sp__lookup_put(q->lookup, q->lo.data, q->lo.bytes, q->stats->keys++);
+			rc = sp__lookup_put(q->lookup, q->key.data, q->key.bytes, q->stats->keys++);
 	}
 	return rc;
 }
@@ -250,41 +248,22 @@ int sp_index_lookup(struct sp_index *ix, sp_index_keys keys, void *keys_arg, boo
 	if (!rc)
 		rc = sp__lookup_open(&q.lookup, &o);
 	q.matched.find = find_keys;
+	q.matched.arg = &q;
 	return end(&q, rc ? rc : run(&q));
-}
-
-static int find_range(void *arg, const struct sp__keymatch **matches, size_t *n)
-{
-	struct query *q = arg;
-
-	return sp__leafscan_find(q->leaves, matches, n);
-}
-
-static int encode_bound(struct query *q, const char *text, struct sp__keybuf *key)
-{
-	return text ? sp__indexkey_of_text(&q->ix->file.key, text, strlen(text), key,
-					   q->ix->env.err)
-		    : 0;
 }
 
 int sp_index_range(struct sp_index *ix, const char *lo, const char *hi, bool records,
 		   sp_index_sink sink, void *arg, struct sp_index_stats *stats)
 {
 	struct query q = { .ix = ix, .sink = sink, .arg = arg, .stats = stats };
-	struct sp__leafscan_opts o = { .index = &ix->file, .reads = &q.reads, .waits = &q.waits };
+	struct sp__leafscan_opts o = {
+		.index = &ix->file, .reads = &q.reads, .waits = &q.waits, .lo = lo, .hi = hi
+	};
 	int rc = begin(&q, records);
 
 	if (!rc)
-		rc = encode_bound(&q, lo, &q.lo);
-	if (!rc)
-		rc = encode_bound(&q, hi, &q.hi);
-	if (rc)
-		return end(&q, rc);
-	o.lo = lo ? q.lo.data : NULL;
-	o.hi = hi ? q.hi.data : NULL;
-	o.lo_bytes = q.lo.bytes;
-	o.hi_bytes = q.hi.bytes;
-	rc = sp__leafscan_open(&q.leaves, &o);
-	q.matched.find = find_range;
+		rc = sp__leafscan_open(&q.leaves, &o);
+	q.matched.find = sp__leafscan_find;
+	q.matched.arg = q.leaves;
 	return end(&q, rc ? rc : run(&q));
 }

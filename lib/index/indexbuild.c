@@ -157,7 +157,7 @@ static int read_source(struct build *b)
 		return sp__errf(b->err, SP_EUNSUP, "read", b->source, -1,
 				"has changed while it was read");
 	b->head.source_checksum = b->scan.checksum;
-	rc = sp__entrysort_finish(&b->sort);
+	rc = sp__sorter_finish(&b->sort.sorter);
 	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
 }
 

@@ -18,20 +18,12 @@
 struct range {
 	struct sp_operator op;
 	struct sp__index index;
-	struct sp__keybuf lo, hi;
 	struct sp__requests reads;
 	struct sp__leafscan *leaves;
 	struct sp__matched matched;
 	struct sp__bytes batch;
 	int status; /* of the end of the batch; SP_READY: the batch was full */
 };
-
-static int find(void *arg, const struct sp__keymatch **matches, size_t *n)
-{
-	struct range *r = arg;
-
-	return sp__leafscan_find(r->leaves, matches, n);
-}
 
 static int next(void *operator, struct sp_batch * batch)
 {
@@ -82,16 +74,7 @@ static void close_range(void *operator)
 	sp__fetch_close(r->matched.fetch);
 	sp__leafscan_close(r->leaves);
 	sp__index_close(&r->index);
-	sp__keybuf_release(&r->lo);
-	sp__keybuf_release(&r->hi);
 	sp__bytes_release(&r->batch, &r->op.flow->env.budget);
-}
-
-static int encode(struct range *r, const char *text, struct sp__keybuf *key)
-{
-	return text ? sp__indexkey_of_text(&r->index.key, text, strlen(text), key,
-					   r->op.flow->env.err)
-		    : 0;
 }
 
 static void set_fields(struct range *r)
@@ -111,25 +94,19 @@ static int open_range(struct range *r, const char *path, const char *lo, const c
 				     .depth = DEPTH + 1,
 				     .trace = flow->env.trace,
 				     .device = sp__env_reading(&flow->env).device };
-	struct sp__leafscan_opts so = { .index = &r->index,
-					.reads = &r->reads,
-					.waits = &flow->waits };
+	struct sp__leafscan_opts so = {
+		.index = &r->index, .reads = &r->reads, .waits = &flow->waits, .lo = lo, .hi = hi
+	};
 	int rc = sp__index_open(&r->index, path, &flow->env);
 
-	if (!rc)
-		rc = encode(r, lo, &r->lo);
-	if (!rc)
-		rc = encode(r, hi, &r->hi);
 	if (!rc)
 		rc = sp__requests_open(&r->reads, &qo, flow->env.err);
 	if (rc)
 		return rc;
 	set_fields(r);
-	so.lo = lo ? r->lo.data : NULL;
-	so.hi = hi ? r->hi.data : NULL;
-	so.lo_bytes = r->lo.bytes;
-	so.hi_bytes = r->hi.bytes;
 	rc = sp__leafscan_open(&r->leaves, &so);
+	r->matched.find = sp__leafscan_find;
+	r->matched.arg = r->leaves;
 	return rc ? rc
 		  : sp__matched_fetch(&r->matched, &r->index, DEPTH,
 				      flow->env.budget.limit_bytes / 8);
@@ -146,8 +123,6 @@ int sp_index_operator(struct sp_operator **op, struct sp_flow *flow, const char 
 	r->op.next = next;
 	r->op.close = close_range;
 	r->op.note = note;
-	r->matched.find = find;
-	r->matched.arg = r;
 	r->matched.reads = &r->reads;
 	r->matched.waits = &flow->waits;
 	r->matched.status = r->status = SP_READY;

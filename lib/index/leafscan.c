@@ -9,6 +9,7 @@
 
 struct sp__leafscan {
 	struct sp__leafscan_opts opts;
+	struct sp__keybuf lo, hi;
 	struct sp__lookup *lookup; /* NULL: the first leaf is known */
 	uint64_t first;		   /* first leaf, then known */
 	struct sp__nodestream stream;
@@ -17,6 +18,11 @@ struct sp__leafscan {
 	size_t charged;
 	int status; /* SP_READY, then the end or an error, which is kept */
 };
+
+static int encode(const struct sp__index *ix, const char *text, struct sp__keybuf *key)
+{
+	return text ? sp__indexkey_of_text(&ix->key, text, strlen(text), key, ix->env->err) : 0;
+}
 
 int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts *opts)
 {
@@ -39,10 +45,13 @@ int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts
 	sp__budget_charge(&ix->env->budget, s->charged);
 	if (!s->matches)
 		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
-	if (!opts->lo)
-		return 0;
+	rc = encode(ix, opts->lo, &s->lo);
+	if (!rc)
+		rc = encode(ix, opts->hi, &s->hi);
+	if (rc || !opts->lo)
+		return rc;
 	rc = sp__lookup_open(&s->lookup, &lo);
-	return rc ? rc : sp__lookup_put(s->lookup, opts->lo, opts->lo_bytes, 0);
+	return rc ? rc : sp__lookup_put(s->lookup, s->lo.data, s->lo.bytes, 0);
 }
 
 void sp__leafscan_close(struct sp__leafscan *s)
@@ -52,6 +61,8 @@ void sp__leafscan_close(struct sp__leafscan *s)
 	sp__lookup_close(s->lookup);
 	sp__nodestream_close(&s->stream);
 	sp__budget_credit(&s->opts.index->env->budget, s->charged);
+	sp__keybuf_release(&s->lo);
+	sp__keybuf_release(&s->hi);
 	free(s->matches);
 	free(s);
 }
@@ -82,9 +93,9 @@ static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 	unsigned first = 0, last = n->count;
 
 	if (!s->begun && o->lo)
-		first = sp__node_below(n, o->lo, o->lo_bytes, false);
+		first = sp__node_below(n, s->lo.data, s->lo.bytes, false);
 	if (o->hi)
-		last = sp__node_below(n, o->hi, o->hi_bytes, true);
+		last = sp__node_below(n, s->hi.data, s->hi.bytes, true);
 	s->begun = true;
 	if (last < n->count || s->stream.page > o->index->head.last_leaf)
 		s->status = SP_END;
@@ -115,8 +126,9 @@ static int next_matches(struct sp__leafscan *s, size_t *n)
 	return *n ? SP_READY : SP_END;
 }
 
-int sp__leafscan_find(struct sp__leafscan *s, const struct sp__keymatch **matches, size_t *n)
+int sp__leafscan_find(void *scan, const struct sp__keymatch **matches, size_t *n)
 {
+	struct sp__leafscan *s = scan;
 	int rc = s->status;
 
 	if (rc == SP_READY && s->lookup)

@@ -13,9 +13,7 @@ struct sp__leafscan_opts {
 	const struct sp__index *index;
 	struct sp__requests *reads;
 	struct sp__waits *waits;
-	/* Normalised keys, borrowed: lo <= key <= hi; NULL: no bound. */
-	const void *lo, *hi;
-	size_t lo_bytes, hi_bytes;
+	const char *lo, *hi; /* texts of keys: lo <= key <= hi; NULL: no bound */
 };
 
 struct sp__leafscan;
@@ -24,8 +22,7 @@ SP_MUST_CHECK int sp__leafscan_open(struct sp__leafscan **scan,
 				    const struct sp__leafscan_opts *opts);
 /* Called after the reads have been closed.  Accepts NULL. */
 void sp__leafscan_close(struct sp__leafscan *s);
-/* Returns the next matches: SP_READY, SP_END, SP_LATER or an error. */
-SP_MUST_CHECK int sp__leafscan_find(struct sp__leafscan *s, const struct sp__keymatch **matches,
-				    size_t *n);
+/* Returns the next matches of a struct sp__leafscan: SP_READY, SP_END, SP_LATER or an error. */
+SP_MUST_CHECK int sp__leafscan_find(void *scan, const struct sp__keymatch **matches, size_t *n);
 /* Adds requests and bytes of the leaves. */
 void sp__leafscan_counters(const struct sp__leafscan *s, struct sp__io_counters *c);

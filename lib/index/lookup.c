@@ -93,13 +93,26 @@ static int step(struct sp__lookup *l, struct slot *s, uint64_t *next)
 	return sp__index_page_err(l->opts.index, 0, s->page, "the page of a child is out of range");
 }
 
+/* Pins a page; while it is being read, the lookup waits for it. */
+static int pin(struct sp__lookup *l, struct slot *s, uint64_t page)
+{
+	int rc = sp__nodecache_pin(&l->cache, page, &s->frame);
+
+	s->page = page;
+	if (rc == SP_LATER) {
+		s->next = s->frame->waiting;
+		s->frame->waiting = s;
+	}
+	return rc;
+}
+
 /* Descends through nodes in memory; the frame of the current page is pinned and read. */
 static int walk(struct sp__lookup *l, struct slot *s)
 {
 	uint64_t next;
-	int rc;
+	int rc = SP_READY;
 
-	for (;;) {
+	while (rc == SP_READY) {
 		const struct sp__node *n = &s->frame->node;
 
 		sp__charge_work(l->opts.index->env, 1, 33 - (unsigned)__builtin_clz(n->count | 1),
@@ -112,14 +125,7 @@ static int walk(struct sp__lookup *l, struct slot *s)
 			return 0;
 		}
 		sp__nodecache_unpin(&l->cache, s->frame);
-		s->page = next;
-		rc = sp__nodecache_pin(&l->cache, next, &s->frame);
-		if (rc != SP_READY)
-			break;
-	}
-	if (rc == SP_LATER) {
-		s->next = s->frame->waiting;
-		s->frame->waiting = s;
+		rc = pin(l, s, next);
 	}
 	return rc == SP_LATER ? 0 : rc;
 }
@@ -127,18 +133,10 @@ static int walk(struct sp__lookup *l, struct slot *s)
 /* Begins to descend at a page. */
 static int descend(struct sp__lookup *l, struct slot *s, uint64_t page)
 {
-	int rc;
+	int rc = pin(l, s, page);
 
 	s->state = WAITING;
-	s->page = page;
-	rc = sp__nodecache_pin(&l->cache, page, &s->frame);
-	if (rc == SP_READY)
-		return walk(l, s);
-	if (rc != SP_LATER)
-		return rc;
-	s->next = s->frame->waiting;
-	s->frame->waiting = s;
-	return 0;
+	return rc == SP_READY ? walk(l, s) : rc == SP_LATER ? 0 : rc;
 }
 
 static void arrived(void *user, struct sp__nodeframe *f)
