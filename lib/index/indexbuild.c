@@ -170,8 +170,7 @@ static int write_tree(struct build *b)
 
 	free(nothing);
 	if (!rc)
-		rc = sp__tree_init(&b->tree, b->stream, b->head.page_bytes,
-				   b->head.head_bytes / b->head.page_bytes);
+		rc = sp__tree_init(&b->tree, b->stream, &b->head);
 	while (!rc && (rc = sp__entrysort_get(&b->sort, &match)) == SP_READY)
 		rc = sp__tree_put(&b->tree, (const uint8_t *)b->sort.key.data, b->sort.key.bytes,
 				  match.offset, match.bytes);
@@ -179,7 +178,7 @@ static int write_tree(struct build *b)
 		rc = sp__tree_finish(&b->tree);
 	if (!rc)
 		rc = sp__wstream_finish(b->stream);
-	if (!rc && b->tree.records != b->scan.records)
+	if (!rc && b->head.records != b->scan.records)
 		rc = SP_EBALANCE;
 	return rc;
 }
@@ -192,12 +191,6 @@ static int write_head(struct build *b, int fd)
 
 	if (!data)
 		return -ENOMEM;
-	h->end_page = b->tree.next_page;
-	h->root = b->tree.root;
-	h->last_leaf = b->tree.last_leaf;
-	h->levels = b->tree.levels;
-	h->records = b->tree.records;
-	h->keys = b->tree.keys;
 	sp__index_head_encode(h, data);
 	rc = sp__write_whole(fd, data, h->head_bytes, 0);
 	free(data);
@@ -253,10 +246,10 @@ static void note(struct build *b, struct sp_index_stats *st)
 		sp__wstream_counters(b->stream, &c);
 		sp__env_note_io(&st->run, &c);
 	}
-	st->records = b->tree.records;
-	st->keys = b->tree.keys;
-	st->pages = b->tree.next_page;
-	st->levels = b->tree.levels;
+	st->records = b->head.records;
+	st->keys = b->head.keys;
+	st->pages = b->head.end_page;
+	st->levels = b->head.levels;
 }
 
 int sp_index_build(const struct sp_index_build_opts *opts, const char *source, const char *index,

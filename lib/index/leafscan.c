@@ -3,6 +3,7 @@
  * Finds the first leaf of a range by a lookup, then takes matches from a stream of nodes.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "index/leafscan.h"
 #include "index/nodestream.h"

@@ -19,20 +19,17 @@
 #include "index/tree.h"
 #include "rec/key.h"
 
-int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, uint32_t page_bytes,
-		  uint64_t first_page)
+int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, struct sp__index_head *head)
 {
-	*t = (struct sp__tree){ .out = out,
-				.page_bytes = page_bytes,
-				.levels = 1,
-				.page = malloc(page_bytes),
-				.next_page = first_page };
-	return t->page ? sp__nodefill_init(&t->level[0].fill, page_bytes, 0) : -ENOMEM;
+	*t = (struct sp__tree){ .out = out, .head = head, .page = malloc(head->page_bytes) };
+	head->levels = 1;
+	head->end_page = head->head_bytes / head->page_bytes;
+	return t->page ? sp__nodefill_init(&t->level[0].fill, head->page_bytes, 0) : -ENOMEM;
 }
 
 void sp__tree_free(struct sp__tree *t)
 {
-	for (unsigned i = 0; i < t->levels; i++) {
+	for (unsigned i = 0; i < SP__NODE_LEVELS; i++) {
 		sp__nodefill_free(&t->level[i].fill);
 		sp__bytes_release(&t->level[i].separator, NULL);
 	}
@@ -48,12 +45,12 @@ static const uint8_t *bytes_of(const struct sp__bytes *b)
 
 static int write_node(struct sp__tree *t, unsigned level)
 {
-	sp__nodefill_take(&t->level[level].fill, t->next_page, t->page);
+	sp__nodefill_take(&t->level[level].fill, t->head->end_page, t->page);
 	t->level[level].written++;
 	if (!level)
-		t->last_leaf = t->next_page;
-	t->root = t->next_page++;
-	return sp__wstream_put(t->out, t->page, t->page_bytes);
+		t->head->last_leaf = t->head->end_page;
+	t->head->root = t->head->end_page++;
+	return sp__wstream_put(t->out, t->page, t->head->page_bytes);
 }
 
 /* Adds the node written last as an entry of the level above. */
@@ -62,12 +59,12 @@ static int add_above(struct sp__tree *t, unsigned below)
 	const struct sp__treelevel *child = &t->level[below];
 	unsigned level = below + 1;
 	struct sp__treelevel *l = &t->level[level];
-	uint64_t page = t->root;
+	uint64_t page = t->head->root;
 	int rc = 0;
 
-	if (level == t->levels) {
-		rc = sp__nodefill_init(&l->fill, t->page_bytes, level);
-		t->levels++;
+	if (level == t->head->levels) {
+		rc = sp__nodefill_init(&l->fill, t->head->page_bytes, level);
+		t->head->levels++;
 	}
 	if (rc || sp__nodefill_add(&l->fill, bytes_of(&child->separator), child->separator.bytes,
 				   page, child->repeated))
@@ -102,11 +99,12 @@ int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes, uint64_t 
 		 uint64_t length)
 {
 	struct sp__nodefill *leaf = &t->level[0].fill;
-	bool repeated = t->records && !sp__order_bytes(t->last.data, t->last.bytes, key, bytes);
+	bool repeated =
+		t->head->records && !sp__order_bytes(t->last.data, t->last.bytes, key, bytes);
 	int rc = 0;
 
-	t->records++;
-	t->keys += !repeated;
+	t->head->records++;
+	t->head->keys += !repeated;
 	if (!sp__nodefill_add(leaf, key, bytes, offset, length)) {
 		rc = write_node(t, 0);
 		if (!rc)
@@ -123,8 +121,8 @@ int sp__tree_finish(struct sp__tree *t)
 {
 	int rc = 0;
 
-	for (unsigned level = 0; !rc && level < t->levels; level++) {
-		bool root = level + 1 == t->levels && !t->level[level].written;
+	for (unsigned level = 0; !rc && level < t->head->levels; level++) {
+		bool root = level + 1 == t->head->levels && !t->level[level].written;
 
 		rc = write_node(t, level);
 		if (!rc && !root)
