@@ -42,8 +42,9 @@ struct load {
 	struct sp_errinfo *err;
 	const char *name; /* name of the input; NULL: none */
 	struct sp__sorter sort;
-	struct sp__volume *sorted;
-	uint64_t given, count; /* points of the input; all points */
+	struct sp__volume *temporary;
+	struct sp__pointsource sorted; /* all points, in the temporary file */
+	uint64_t given;		       /* points of the input */
 	struct sp_outfile *out;
 };
 
@@ -161,10 +162,10 @@ static int to_file(void *arg, const void *data, size_t bytes)
 {
 	struct load *l = arg;
 	uint32_t each = l->dataset->set.record_bytes;
-	int rc = sp__write_whole(l->sorted->fd, data, bytes, l->count * each);
+	int rc = sp__write_whole(l->sorted.fd, data, bytes, l->sorted.n * each);
 
-	l->count += bytes / each;
-	return rc ? sp__err(l->err, rc, "write", l->sorted->name, -1) : 0;
+	l->sorted.n += bytes / each;
+	return rc ? sp__err(l->err, rc, "write", l->sorted.name, -1) : 0;
 }
 
 /* Sorts all points into a temporary file. */
@@ -177,18 +178,23 @@ static int sort_points(struct load *l)
 
 	sp__znode_box(&c->set.space, 0, 0, &all);
 	if (!rc)
-		rc = sp__volume_temp(&l->sorted, o->ntmpdirs ? o->tmpdirs[0] : "/tmp",
+		rc = sp__volume_temp(&l->temporary, o->ntmpdirs ? o->tmpdirs[0] : "/tmp",
 				     SP__DIRECT_NEVER, l->err);
 	if (!rc && c->file->superblock.pointset.count)
 		rc = sp__points_each(c, &all, keep, l, l->stats, l->err);
 	if (!rc && l->name)
 		rc = l->opts->format == SP_CUBE_CSV ? read_csv(l) : read_raw(l);
-	if (!rc)
+	if (!rc) {
+		l->sorted = (struct sp__pointsource){ .fd = l->temporary->fd,
+						      .name = l->temporary->name,
+						      .bytes = sp__cube_slab_bytes(c->file),
+						      .err = l->err };
 		rc = sp__pointsort_drain(&l->sort, to_file, l);
-	if (!rc && l->count - l->given < c->file->superblock.pointset.count)
+	}
+	if (!rc && l->sorted.n - l->given < c->file->superblock.pointset.count)
 		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->file->path, -1,
 			      "it has fewer points than its superblock says: run check");
-	sp__charge_sorting(&c->file->env, l->count);
+	sp__charge_sorting(&c->file->env, l->sorted.n);
 	(void)!sp__sorter_close(&l->sort);
 	return rc;
 }
@@ -371,8 +377,7 @@ static int write_points(struct writer *w)
 	struct sp__pointcursor cursor;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	const uint8_t *record;
-	int rc = sp__pointcursor_open(&cursor, l->sorted->fd, l->sorted->name, c->set.record_bytes,
-				      0, l->count, l->err);
+	int rc = sp__pointcursor_open(&cursor, &l->sorted, c->set.record_bytes, 0);
 
 	while (!rc && (record = sp__pointcursor_next(&cursor, &rc))) {
 		sp__zkey key = sp__zkey_load(&c->set.space, record);
@@ -408,7 +413,7 @@ static int write_cells(struct load *l)
 	if (!w.full || !w.data)
 		rc = sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
 	else
-		rc = sp__transfer_open(&w.transfer, c->file, SP__OP_WRITE, l->stats, l->err);
+		rc = sp__transfer_open(&w.transfer, c->file, l->stats, l->err);
 	if (!rc)
 		rc = write_regions(&w);
 	if (!rc)
@@ -426,17 +431,12 @@ static int plan_cells(struct load *l)
 {
 	struct sp__points *c = l->dataset;
 	struct sp__cube_pointset *p = &c->file->superblock.pointset;
-	struct sp__pointsource source = { .fd = l->sorted->fd,
-					  .name = l->sorted->name,
-					  .n = l->count,
-					  .bytes = sp__cube_slab_bytes(c->file),
-					  .err = l->err };
 	uint64_t bytes, unit = c->file->superblock.block_bytes;
 	int rc = sp__pointset_init(&c->set, &c->file->superblock);
 
-	source.leaf_max = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
+	l->sorted.leaf_max = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
 	if (!rc)
-		rc = sp__pointtree_build(&c->set, &source);
+		rc = sp__pointtree_build(&c->set, &l->sorted);
 	if (rc)
 		return rc;
 	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
@@ -444,10 +444,10 @@ static int plan_cells(struct load *l)
 				  sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
 	p->outside_block = sp__div_up(p->directory_block + sp__div_up(bytes, unit), 8) * 8;
 	p->outside = false;
-	p->count = l->count;
+	p->count = l->sorted.n;
 	p->cells = 0;
 	c->set.outside_block = p->outside_block;
-	rc = sp__pointtree_place(&c->set, &c->file->superblock, &source);
+	rc = sp__pointtree_place(&c->set, &c->file->superblock, &l->sorted);
 	return rc ? sp__err(l->err, rc, "load", c->file->path, -1) : 0;
 }
 
@@ -567,7 +567,7 @@ int sp__points_load(struct sp__points *c, const char *input, const struct sp_cub
 	if (!rc)
 		rc = replace(&l);
 	sp_outfile_close(l.out, NULL);
-	sp__volume_close(l.sorted);
-	stats->elements = input ? l.given : l.count;
+	sp__volume_close(l.temporary);
+	stats->elements = input ? l.given : l.sorted.n;
 	return rc;
 }

@@ -24,28 +24,25 @@
 /* Cells of leaves begin at a multiple of this. */
 #define ALIGN_BYTES 4096
 
-int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name, uint32_t record_bytes,
-			 uint64_t first, uint64_t end, struct sp_errinfo *err)
+int sp__pointcursor_open(struct sp__pointcursor *c, const struct sp__pointsource *from,
+			 uint32_t record_bytes, uint64_t first)
 {
-	*c = (struct sp__pointcursor){ .fd = fd,
-				       .name = name,
-				       .record_bytes = record_bytes,
-				       .at = first,
-				       .end = end,
-				       .err = err };
+	*c = (struct sp__pointcursor){ .from = from, .record_bytes = record_bytes, .at = first };
 	c->capacity = sp__max(BUFFER_BYTES / record_bytes, 1u);
 	c->data = malloc(c->capacity * record_bytes);
-	return c->data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	return c->data ? 0 : sp__err(from->err, -ENOMEM, "malloc", NULL, -1);
 }
 
 static int refill(struct sp__pointcursor *c)
 {
-	size_t bytes = sp__min(c->capacity, c->end - c->at) * c->record_bytes;
+	const struct sp__pointsource *from = c->from;
+	size_t bytes = sp__min(c->capacity, from->n - c->at) * c->record_bytes;
 	uint64_t offset = c->at * c->record_bytes;
-	ssize_t n = sp__read_whole(c->fd, c->data, bytes, offset);
+	ssize_t n = sp__read_whole(from->fd, c->data, bytes, offset);
 
 	if (n < 0 || (size_t)n < bytes)
-		return sp__err(c->err, n < 0 ? (int)n : -EIO, "read", c->name, (long long)offset);
+		return sp__err(from->err, n < 0 ? (int)n : -EIO, "read", from->name,
+			       (long long)offset);
 	c->next = 0;
 	c->n = bytes / c->record_bytes;
 	c->at += c->n;
@@ -56,7 +53,7 @@ const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc)
 {
 	*rc = 0;
 	if (c->next == c->n) {
-		if (c->at >= c->end)
+		if (c->at >= c->from->n)
 			return NULL;
 		*rc = refill(c);
 		if (*rc)
@@ -202,11 +199,9 @@ int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *fr
 	free(s->leaves);
 	s->leaves = NULL;
 	s->nleaves = 0;
-	rc = sp__pointcursor_open(&b.here, from->fd, from->name, s->record_bytes, 0, from->n,
-				  from->err);
+	rc = sp__pointcursor_open(&b.here, from, s->record_bytes, 0);
 	if (!rc)
-		rc = sp__pointcursor_open(&b.ahead, from->fd, from->name, s->record_bytes,
-					  from->leaf_max, from->n, from->err);
+		rc = sp__pointcursor_open(&b.ahead, from, s->record_bytes, from->leaf_max);
 	if (!rc)
 		rc = scan(&b);
 	sp__pointcursor_close(&b.here);

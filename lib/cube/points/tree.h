@@ -7,25 +7,6 @@
 #include "cube/file/file.h"
 #include "cube/file/pointset.h"
 
-/* A cursor reads sorted records from a file, one after the other. */
-struct sp__pointcursor {
-	int fd;
-	const char *name; /* for messages */
-	uint32_t record_bytes;
-	uint64_t at, end; /* the next record to read, and the number of records */
-	uint8_t *data;
-	size_t next, n, capacity;
-	struct sp_errinfo *err;
-};
-
-/* Opens a cursor at record number `first`.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__pointcursor_open(struct sp__pointcursor *c, int fd, const char *name,
-				       uint32_t record_bytes, uint64_t first, uint64_t end,
-				       struct sp_errinfo *err);
-/* Returns the next record, valid until the next call; NULL: the end, or an error in *rc. */
-const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc);
-void sp__pointcursor_close(struct sp__pointcursor *c);
-
 /* Sorted points in a file, and the limits of their tree. */
 struct sp__pointsource {
 	int fd;
@@ -35,6 +16,23 @@ struct sp__pointsource {
 	uint64_t bytes;	   /* maximum memory of all leaves */
 	struct sp_errinfo *err;
 };
+
+/* A cursor reads sorted records from a file, one after the other. */
+struct sp__pointcursor {
+	const struct sp__pointsource *from;
+	uint32_t record_bytes;
+	uint64_t at; /* the next record to read */
+	uint8_t *data;
+	size_t next, n, capacity;
+};
+
+/* Opens a cursor at record number `first`.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__pointcursor_open(struct sp__pointcursor *c,
+				       const struct sp__pointsource *from, uint32_t record_bytes,
+				       uint64_t first);
+/* Returns the next record, valid until the next call; NULL: the end, or an error in *rc. */
+const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc);
+void sp__pointcursor_close(struct sp__pointcursor *c);
 
 /*
  * Makes a leaf of each largest node that has at most leaf_max points and does not meet a region; at
