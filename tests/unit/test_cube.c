@@ -519,7 +519,7 @@ static void test_requests(void)
 	if (sp_cube_create(path, &o, NULL) || sp_cube_open(&c, path, &opts, NULL))
 		abort();
 	c->file.env.budget.limit_bytes = 1 << 20;
-	ok(!sp__transfer_open(&t, &c->file, SP__OP_READ, &stats, NULL) && l->nrequests > 100 &&
+	ok(!sp__transfer_open(&t, &c->file, &stats, NULL) && l->nrequests > 100 &&
 		   l->pool_bytes + l->nrequests * sizeof(*l->requests) <= 1 << 18,
 	   "requests take a quarter of the memory");
 	sp__transfer_close(&t);

@@ -34,12 +34,13 @@ static void keep_cell(void *arg, const uint64_t *x, uint8_t *cell)
 	sp__tiles_from_cell(&l->kept, x, cell);
 }
 
-static int read_kept(struct sp__loading *l, const struct sp_cube_box *box)
+static int keep(struct sp__loading *l, const struct sp_cube_box *box)
 {
 	struct sp_cube_box cells = sp__cube_cells(&l->file->superblock.shape, box);
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	int rc;
 
+	sp__growth_exchange(&l->growth, &l->file->superblock);
 	sp__extents_whole(l->file, &cells);
 	sp__tiles_init(&l->kept, &l->file->superblock.shape, box, NULL);
 	rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
@@ -50,15 +51,6 @@ static int read_kept(struct sp__loading *l, const struct sp_cube_box *box)
 	if (!rc && sp__extents_damaged(&l->extents, x))
 		rc = refuse(l, SP_ECORRUPT, "a checksum differs: run check");
 	sp__extents_close(&l->extents);
-	return rc;
-}
-
-static int keep(struct sp__loading *l, const struct sp_cube_box *box)
-{
-	int rc;
-
-	sp__growth_exchange(&l->growth, &l->file->superblock);
-	rc = read_kept(l, box);
 	sp__growth_exchange(&l->growth, &l->file->superblock);
 	return rc;
 }
@@ -259,34 +251,6 @@ int sp__loading_aside(struct sp__loading *l)
 	return rc;
 }
 
-static int run_append(struct sp__loading *l, uint64_t count, const char *name,
-		      const struct sp_cube_load_opts *opts)
-{
-	struct sp__cube_superblock *h = &l->file->superblock;
-	uint64_t counts[SP_CUBE_DIMS_MAX];
-	int rc = check_call(l, name, opts);
-
-	if (!rc)
-		rc = sp__put_settle(l->file, l->err);
-	if (rc)
-		return rc;
-	memcpy(counts, h->shape.dims, sizeof(counts));
-	counts[l->dim] = count;
-	if (name)
-		rc = sp__loadinput_open(&l->input, l->file, name, opts, counts, l->err);
-	for (unsigned i = 0; i < h->shape.ndims; i++)
-		l->order[i] = name ? l->input.order[i] : i;
-	l->first = h->shape.dims[l->dim];
-	if (!rc)
-		rc = sp__growth_plan(&l->growth, h, l->dim, name ? l->input.count[l->dim] : count,
-				     l->file->path, l->err);
-	if (!rc)
-		rc = grow(l);
-	sp__growth_free(&l->growth);
-	sp__loadinput_close(&l->input);
-	return rc;
-}
-
 int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count, const char *input,
 			const struct sp_cube_load_opts *opts, struct sp_cube_stats *stats,
 			struct sp_errinfo *err)
@@ -294,6 +258,27 @@ int sp__elements_append(struct sp__cubefile *file, unsigned dim, uint64_t count,
 	struct sp__loading l = {
 		.file = file, .stats = stats, .err = err, .dim = dim, .keep = keep, .input.fd = -1
 	};
+	struct sp__cube_superblock *h = &file->superblock;
+	uint64_t counts[SP_CUBE_DIMS_MAX];
+	int rc = check_call(&l, input, opts);
 
-	return run_append(&l, count, input, opts);
+	if (!rc)
+		rc = sp__put_settle(file, err);
+	if (rc)
+		return rc;
+	memcpy(counts, h->shape.dims, sizeof(counts));
+	counts[dim] = count;
+	if (input)
+		rc = sp__loadinput_open(&l.input, file, input, opts, counts, err);
+	for (unsigned i = 0; i < h->shape.ndims; i++)
+		l.order[i] = input ? l.input.order[i] : i;
+	l.first = h->shape.dims[dim];
+	if (!rc)
+		rc = sp__growth_plan(&l.growth, h, dim, input ? l.input.count[dim] : count,
+				     file->path, err);
+	if (!rc)
+		rc = grow(&l);
+	sp__growth_free(&l.growth);
+	sp__loadinput_close(&l.input);
+	return rc;
 }

@@ -86,7 +86,7 @@ int sp__change_open(struct sp__change *ch, uint64_t bytes, struct sp_cube_stats 
 		return sp__err(ch->err, -ENOMEM, "malloc", NULL, -1);
 	ch->charged = ch->capacity * each;
 	sp__budget_charge(&ch->file->env.budget, ch->charged);
-	return sp__transfer_open(&ch->transfer, ch->file, SP__OP_READ, stats, ch->err);
+	return sp__transfer_open(&ch->transfer, ch->file, stats, ch->err);
 }
 
 static struct sp__pointextent *extent_of(const struct sp__change *ch, const uint64_t *cell)

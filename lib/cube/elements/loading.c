@@ -210,7 +210,7 @@ int sp__loading_open(struct sp__loading *l)
 		rc = sp__loadinput_begin(&l->input, in_sequence(l) && !l->whole);
 	l->read_err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	l->input.err = &l->read_err;
-	return rc ? rc : sp__transfer_open(&l->transfer, l->file, SP__OP_WRITE, l->stats, l->err);
+	return rc ? rc : sp__transfer_open(&l->transfer, l->file, l->stats, l->err);
 }
 
 /* Makes the slab that begins at `at`, in the order of the input, with its buffer. */

@@ -215,7 +215,7 @@ static int run_query(struct query *q, const struct sp_cube_box *box)
 	int rc = open_query(q);
 
 	if (!rc) {
-		rc = sp__transfer_open(&q->transfer, c, SP__OP_READ, q->stats, q->err);
+		rc = sp__transfer_open(&q->transfer, c, q->stats, q->err);
 		if (!rc)
 			rc = read_box(q, &tight, c->superblock.shape.ndims - 1);
 		sp__transfer_close(&q->transfer);

@@ -64,7 +64,7 @@ static void each_cell(void *arg, const struct sp__lanerequest *q)
 	}
 }
 
-int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file, enum sp__op op,
+int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
 		      struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
 	const struct sp__cube_superblock *h = &file->superblock;
@@ -93,7 +93,6 @@ int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file, enum sp
 	t->walks = calloc(lo.volumes, sizeof(*t->walks));
 	rc = t->walks ? sp__runlanes_open(&t->lanes, &lo)
 		      : sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	t->lanes.op = op;
 	t->charged_bytes = t->lanes.memory_bytes + lo.volumes * sizeof(*t->walks);
 	sp__budget_charge(&file->env.budget, t->charged_bytes);
 	for (unsigned v = 0; !rc && v < lo.volumes; v++) {

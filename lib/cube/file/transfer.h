@@ -28,12 +28,11 @@ uint64_t sp__transfer_gap(const struct sp__cube_superblock *h, bool no_coalesce)
 #define SP__TRANSFER_BYTES (UINT64_C(1) << 20) /* of the longest request, unless it is given */
 
 /*
- * Opens the queue, and allocates the lanes.  op: of sp__transfer_box().  Returns 0, -ENOMEM or an
- * error of the queue.  After an error, too, the transfer must be closed.
+ * Opens the queue, and allocates the lanes.  Returns 0, -ENOMEM or an error of the queue.  After an
+ * error, too, the transfer must be closed.
  */
 SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
-				    enum sp__op op, struct sp_cube_stats *stats,
-				    struct sp_errinfo *err);
+				    struct sp_cube_stats *stats, struct sp_errinfo *err);
 /*
  * Moves the cells of any number of boxes: begin, cells of each box, end, which waits for the last
  * one.  After an error sp__transfer_end() is not called.

@@ -232,7 +232,7 @@ static int run_query(struct query *q, struct sp_cube_stats *stats)
 	int rc;
 
 	sp__cube_hollow(c->file, false);
-	rc = sp__transfer_open(&q->transfer, c->file, SP__OP_READ, stats, q->err);
+	rc = sp__transfer_open(&q->transfer, c->file, stats, q->err);
 	if (!rc)
 		rc = read_cells(q);
 	sp__transfer_close(&q->transfer);
