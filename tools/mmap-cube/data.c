@@ -122,6 +122,16 @@ int command_append(struct config *c)
 	return finish(c, cube, rc, &stats, &err);
 }
 
+int command_reorganise(struct config *c)
+{
+	struct sp_cube *cube = open_cube(c, true);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_stats stats;
+	int rc = sp_cube_reorganise(cube, &stats, &err);
+
+	return finish(c, cube, rc, &stats, &err);
+}
+
 /* Prints requests and time if the data is discarded. */
 static void summary(const struct sp_cube_stats *s)
 {
@@ -133,19 +143,18 @@ static void summary(const struct sp_cube_stats *s)
 	       s->cells ? (double)s->bytes / (double)s->cell_bytes : 1.0, s->seeks);
 }
 
-static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cube_box *box,
-		     struct sp_cube_stats *stats)
+static void to_output(struct config *c, const struct sp_cube_box *box, struct sp_cube_stats *stats)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_outfile *file = NULL;
 	FILE *out = stdout;
-	int rc = 0;
+	int rc;
 
 	refuse_packed(c->output, "write to standard output, say --format, and compress that");
 	if (c->output &&
 	    (sp_outfile_open(&file, c->output, 0, &err) || sp_outfile_stream(file, &out, &err)))
 		output_die(&err);
-	rc = sp_cube_export(cube, box, format_of(c, c->output), out, stats, &err);
+	rc = sp_cube_export(c->cube, box, format_of(c, c->output), out, stats, &err);
 	if (rc) {
 		sp_outfile_close(file, NULL);
 		if (err.op && !strcmp(err.op, "write"))
@@ -155,27 +164,23 @@ static int to_output(struct config *c, struct sp_cube *cube, const struct sp_cub
 	if (file && sp_outfile_commit(file, &err))
 		output_die(&err);
 	sp_outfile_close(file, NULL);
-	return 0;
 }
 
 static int query(struct config *c, const struct sp_cube_box *box)
 {
-	struct sp_cube *cube = c->cube;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube_stats stats;
-	int rc;
+	int rc = 0;
 
-	if (c->discard) {
-		rc = sp_cube_read(cube, box, NULL, NULL, &stats, &err);
-		if (rc)
-			die_of(rc, &err);
+	if (!c->discard)
+		to_output(c, box, &stats);
+	else
+		rc = sp_cube_read(c->cube, box, NULL, NULL, &stats, &err);
+	if (rc)
+		die_of(rc, &err);
+	if (c->discard)
 		summary(&stats);
-	} else {
-		to_output(c, cube, box, &stats);
-	}
-	report(c, cube, &stats);
-	close_cube(c, cube);
-	return 0;
+	return finish(c, c->cube, 0, &stats, &err);
 }
 
 /* Opens the cube, and returns the box of all elements. */

@@ -49,17 +49,3 @@ void points_say_repack(const struct config *c, const struct sp_cube *cube)
 		    " cells: reorganise makes queries faster",
 		    quote_file(c->operands.text[0]), info.overflow_cells, info.filled_cells);
 }
-
-int command_reorganise(struct config *c)
-{
-	struct sp_cube *cube = open_cube(c, true);
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct sp_cube_stats stats;
-	int rc = sp_cube_reorganise(cube, &stats, &err);
-
-	if (rc)
-		die_of(rc, &err);
-	report(c, cube, &stats);
-	close_cube(c, cube);
-	return 0;
-}
