@@ -2,7 +2,6 @@
 /*
  * Refuses incompatible options.
  */
-#include <limits.h>
 #include "xsort.h"
 
 static void check_fixed(const struct settings *set)
@@ -51,9 +50,7 @@ static void check_resume(const struct settings *set, const char *check)
 
 void options_check(const struct settings *set)
 {
-	static const char check[3][3] = { "", "-c", "-C" };
-	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
-	const char *a, *b;
+	const char *c = set->check == 'C' ? "-C" : "-c", *a, *b;
 
 	if (sp_order_conflict(&set->order, &a, &b))
 		args_exclude(true, a, true, b);

@@ -54,9 +54,7 @@ static bool names_parts(const char *pattern)
 /* Refuses options that are incompatible with both. */
 static void check_common(const struct settings *set, const char *option)
 {
-	static const char check[3][3] = { "", "-c", "-C" };
-	const char *c = check[set->check == 'c' ? 1 : set->check == 'C' ? 2 : 0];
-	args_exclude(set->check, c, true, option);
+	args_exclude(set->check, set->check == 'C' ? "-C" : "-c", true, option);
 	args_exclude(sp_order_has_letter(&set->order, 'R'), "-R", true, option);
 	args_exclude(set->top, "--top", true, option);
 }

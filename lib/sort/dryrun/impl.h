@@ -15,9 +15,8 @@ struct sp__drysort {
 	struct sp__env env;
 	struct sp__spill *store; /* NULL: nothing is spilled */
 	struct sp__run **runs;
-	struct sp__runwriter write; /* of the run that is being written, number `written` */
+	struct sp__runwriter write; /* of the run that is being written */
 	bool writing;
-	unsigned written;
 	char *write_mem;
 	size_t write_bytes;
 	struct sp__drystream in, out;
@@ -26,7 +25,7 @@ struct sp__drysort {
 	double records; /* owed to the charges */
 	struct sp__rng rng;
 	/* Replacement selection: */
-	uint64_t held, length; /* in memory; of the present run until it ends */
+	uint64_t held; /* in memory */
 	bool drains;
 };
 

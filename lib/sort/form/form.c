@@ -136,25 +136,24 @@ static void start_work(struct sp__forming *forming, struct sp__slot *to_sort, bo
 int sp__form_open(struct sp__forming *forming, size_t output_bytes)
 {
 	struct sp__spilled *spilled = forming->spilled;
-	size_t each = forming->sort->plan.run_bytes & ~(size_t)4095,
-	       slots = each * forming->sort->plan.run_buffers;
+	const struct sp_sort_plan *plan = &forming->sort->plan;
+	size_t each = plan->run_bytes & ~(size_t)4095, slots = each * plan->run_buffers;
+	const bool huge = plan->input_bytes >= HUGE_BYTES;
 	char *at;
 
-	forming->nslots = forming->sort->plan.run_buffers;
-	forming->patient = forming->sort->plan.in_memory ||
-			   (!forming->sort->plan.input_bytes && !forming->sort->opts.run_bytes);
-	forming->enough_bytes =
-		forming->sort->plan.in_memory && forming->sort->plan.input_bytes >= HUGE_BYTES
-			? forming->sort->plan.input_bytes / (forming->nslots - SLOTS_LEFT)
-			: SIZE_MAX;
+	forming->nslots = plan->run_buffers;
+	forming->patient =
+		plan->in_memory || (!plan->input_bytes && !forming->sort->opts.run_bytes);
+	forming->enough_bytes = plan->in_memory && huge
+					? plan->input_bytes / (forming->nslots - SLOTS_LEFT)
+					: SIZE_MAX;
 	forming->slots = calloc(forming->nslots + SP__SELECT_SLOTS, sizeof(*forming->slots));
-	if (sp__policy_eager(forming->sort->plan.policy))
-		forming->spare_bytes = forming->sort->plan.merge_bytes & ~(size_t)4095;
-	else if (forming->sort->plan.merge_bytes > slots)
-		forming->spare_bytes = (forming->sort->plan.merge_bytes - slots) & ~(size_t)4095;
+	forming->spare_bytes = plan->merge_bytes;
+	if (!sp__policy_eager(plan->policy))
+		forming->spare_bytes -= sp__min(plan->merge_bytes, slots);
+	forming->spare_bytes &= ~(size_t)4095;
 	forming->arena_bytes = slots + forming->spare_bytes + spilled->write_bytes + output_bytes;
-	at = forming->arena = sp__pages_alloc(forming->arena_bytes,
-					      forming->sort->plan.input_bytes >= HUGE_BYTES);
+	at = forming->arena = sp__pages_alloc(forming->arena_bytes, huge);
 	if (!forming->slots || !forming->arena)
 		return sp__err(forming->sort->env.err, -ENOMEM, "allocate", NULL, -1);
 	sp__budget_charge(&forming->sort->env.budget, forming->arena_bytes);
@@ -166,7 +165,7 @@ int sp__form_open(struct sp__forming *forming, size_t output_bytes)
 	at += spilled->write_bytes;
 	forming->output_mem = at;
 	forming->slots[0].state = SP__SLOT_FILLING;
-	if (forming->sort->plan.formation == SP_FORM_REPLACEMENT && !forming->sort->plan.in_memory)
+	if (plan->formation == SP_FORM_REPLACEMENT && !plan->in_memory)
 		return sp__select_open(forming);
 	forming->slots[0].touched = true;
 	start_work(forming, NULL, false);

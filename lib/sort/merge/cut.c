@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include "base/bisect.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "sort/merge/cut.h"
 
 #define CANDIDATE_MAX (SP__LASTKEY_MAX - 1)
@@ -134,8 +135,7 @@ static void try(const struct sp__cuts *c, struct search *s, unsigned j, uint64_t
 	uint64_t middle = s->low[j] + (s->high[j] - s->low[j]) / 2, bytes = 0;
 	struct key k = key_at(c, j, middle);
 
-	if (k.bytes > CANDIDATE_MAX)
-		k.bytes = CANDIDATE_MAX;
+	k.bytes = sp__min(k.bytes, CANDIDATE_MAX);
 	for (unsigned i = 0; i < c->n + c->nbufs; i++) {
 		s->rank[i] = rank(c, i, k);
 		if (s->rank[i])
@@ -145,19 +145,15 @@ static void try(const struct sp__cuts *c, struct search *s, unsigned j, uint64_t
 		s->below = k;
 		s->below_bytes = bytes;
 		for (unsigned i = 0; i < c->n + c->nbufs; i++)
-			if (s->rank[i] > s->low[i])
-				s->low[i] = s->rank[i];
-		if (s->low[j] <= middle)
-			s->low[j] = middle + 1;
+			s->low[i] = sp__max(s->low[i], s->rank[i]);
+		s->low[j] = sp__max(s->low[j], middle + 1);
 	} else {
 		s->above = k;
 		s->above_bytes = bytes;
 		for (unsigned i = 0; i < c->n + c->nbufs; i++)
-			if (s->rank[i] < s->high[i])
-				s->high[i] = s->rank[i];
+			s->high[i] = sp__min(s->high[i], s->rank[i]);
 		/* In descending order, the candidate can follow the key that it is a prefix of. */
-		if (s->high[j] > middle)
-			s->high[j] = middle;
+		s->high[j] = sp__min(s->high[j], middle);
 	}
 }
 

@@ -6,7 +6,6 @@
  * are still in memory at the end of the input stay there and take part in the final merge, if the
  * remaining memory is enough for the pages of the spilled ones.
  */
-#include <stdlib.h>
 #include "base/minmax.h"
 #include "sort/plan/plan.h"
 #include "sort/merge/merging.h"

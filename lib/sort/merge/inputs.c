@@ -171,21 +171,15 @@ static unsigned others_of(const struct sp__sort_shared *s)
 
 static unsigned fan_in(const struct sp__inputs *in, const struct sp__sort_shared *s)
 {
-	size_t some = in->memory_bytes / FAN_IN_BYTES;
-	unsigned max = s->opts.batch_size, others, free_fds;
+	size_t some = sp__max(sp__min(in->memory_bytes / FAN_IN_BYTES, FAN_IN_MAX), FAN_IN_MIN);
+	size_t max = s->opts.batch_size ? s->opts.batch_size : some;
+	unsigned others = others_of(s), free_fds;
 
-	if (!max)
-		max = some < FAN_IN_MIN	  ? FAN_IN_MIN
-		      : some > FAN_IN_MAX ? FAN_IN_MAX
-					  : (unsigned)some;
-
-	if (s->opts.fan_in && s->opts.fan_in < max)
-		max = s->opts.fan_in;
-	others = others_of(s);
-	free_fds = sp__fds_free(max + others);
-	if (free_fds < max + others)
-		max = free_fds > others ? free_fds - others : 0;
-	return max < 2 ? 2 : max;
+	if (s->opts.fan_in)
+		max = sp__min(max, s->opts.fan_in);
+	free_fds = sp__fds_free((unsigned)max + others);
+	max = sp__min(max, free_fds - sp__min(free_fds, others));
+	return (unsigned)sp__max(max, 2);
 }
 
 /*

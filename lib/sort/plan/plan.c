@@ -18,6 +18,7 @@
  */
 #include <stdio.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
 #include "sort/plan/predict.h"
@@ -78,17 +79,15 @@ static uint32_t largest_on_track(const struct sp_sort_opts *o)
  */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
-	uint32_t max = largest_on_track(o);
+	/* A run is written in whole pages, one buffer at a time. */
 	uint32_t chunk = sp__buffers(working_bytes).chunk_bytes;
+	uint32_t max = (uint32_t)sp__min(largest_on_track(o), chunk);
 	int n = 0;
 
 	if (o->run.page_bytes) {
 		page[0] = o->run.page_bytes;
 		return 1;
 	}
-	/* A run is written in whole pages, one buffer at a time. */
-	if (max > chunk)
-		max = chunk;
 	for (uint32_t p = MIN_PAGE; p <= max; p *= 2) {
 		uint32_t between = p + p / 2;
 

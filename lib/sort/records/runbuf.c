@@ -101,7 +101,9 @@ static size_t add_inplace(struct sp__runbuf *rb, const char *data, size_t bytes)
 	return bytes;
 }
 
-static inline int look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a)
+/* Inline here, where each record is added. */
+inline int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end,
+			   struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	size_t content;
@@ -130,12 +132,7 @@ static inline int look(struct sp__runbuf *rb, const char *p, const char *end, st
 	return rc < 0 ? rc : 0;
 }
 
-int sp__runbuf_look(struct sp__runbuf *rb, const char *p, const char *end, struct sp__arrival *a)
-{
-	return look(rb, p, end, a);
-}
-
-static inline bool append(struct sp__runbuf *rb, const struct sp__arrival *a)
+inline bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
 {
 	const struct sp__keyset *ks = sp__ks(rb->keys);
 	uint32_t klen = a->key ? (uint32_t)a->key_bytes : SP__NOKEY;
@@ -168,22 +165,17 @@ static inline bool append(struct sp__runbuf *rb, const struct sp__arrival *a)
 	return true;
 }
 
-bool sp__runbuf_append(struct sp__runbuf *rb, const struct sp__arrival *a)
-{
-	return append(rb, a);
-}
-
 static int add_each(struct sp__runbuf *rb, const char *data, size_t bytes, size_t *taken)
 {
 	const char *p = data, *end = data + bytes;
 	struct sp__arrival a;
 
 	for (; p < end; p += a.bytes) {
-		int rc = look(rb, p, end, &a);
+		int rc = sp__runbuf_look(rb, p, end, &a);
 
 		if (rc < 0)
 			return rc;
-		if (!append(rb, &a))
+		if (!sp__runbuf_append(rb, &a))
 			break;
 		sp__tally_add_near(&rb->added, p, a.bytes, (size_t)(end - p));
 	}

@@ -161,11 +161,18 @@ int sp__counting_put(struct sp__counting *c, struct sp__runwriter *w)
 	return sp__runwriter_put(w, rec - head, b->bytes - SP__COUNT_SPACE + head);
 }
 
-int sp__runs_put_counted(struct sp__spilled *spilled, const char *rec, size_t bytes)
+int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes, const char *prev,
+		 size_t prev_bytes)
 {
-	struct sp__budget *budget = &spilled->sort->env.budget;
-	int rc = sp__counting_hold(&spilled->counting, rec, bytes, 1, budget);
+	struct sp__sort_shared *s = spilled->sort;
+	int rc;
 
+	if (!s->opts.count) {
+		if (prev)
+			sp__runs_set_prev(spilled, prev, prev_bytes);
+		return sp__runwriter_put(&spilled->writer, rec, bytes);
+	}
+	rc = sp__counting_hold(&spilled->counting, rec, bytes, 1, &s->env.budget);
 	return rc < 0 ? rc : sp__counting_put(&spilled->counting, &spilled->writer);
 }
 

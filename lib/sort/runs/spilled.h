@@ -79,8 +79,6 @@ void sp__runs_adapt(struct sp__spilled *spilled);
 bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runbuf *rb);
 /* Puts all records of a sorted buffer into the run being written. */
 SP_MUST_CHECK int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb);
-/* --count: puts a record that stands for itself into the run being written. */
-SP_MUST_CHECK int sp__runs_put_counted(struct sp__spilled *spilled, const char *rec, size_t bytes);
 /* Sets the record put last, at its present address, for the last key of its page. */
 static inline void sp__runs_set_prev(struct sp__spilled *spilled, const char *prev,
 				     size_t prev_bytes)
@@ -94,17 +92,8 @@ static inline void sp__runs_set_prev(struct sp__spilled *spilled, const char *pr
  * Puts a record into the run being written.  prev: the record before, at its present address, or
  * NULL.
  */
-SP_MUST_CHECK static inline int sp__runs_put(struct sp__spilled *spilled, const char *rec,
-					     size_t bytes, const char *prev, size_t prev_bytes)
-{
-	if (spilled->sort->opts.count)
-		return sp__runs_put_counted(spilled, rec, bytes);
-	if (prev) {
-		spilled->writer.prev = prev;
-		spilled->writer.prev_bytes = prev_bytes;
-	}
-	return sp__runwriter_put(&spilled->writer, rec, bytes);
-}
+SP_MUST_CHECK int sp__runs_put(struct sp__spilled *spilled, const char *rec, size_t bytes,
+			       const char *prev, size_t prev_bytes);
 
 /* Holds a copy of a record, after the previous one has been put.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__counting_hold(struct sp__counting *c, const char *rec, size_t bytes,

@@ -108,27 +108,23 @@ static int feed_release(void *ctx, size_t strip)
 	return 0;
 }
 
-static int new_strip(struct sp__replace *r, uint32_t first, size_t *strip)
+/* Makes a strip that starts with this span an input of a merge. */
+static int add_strip(struct sp__replace *r, struct sp__merge *m, uint32_t first)
 {
-	size_t cap = r->strips_cap;
+	size_t cap = r->strips_cap, strip = r->nstrips;
+	int rc;
 
 	if (r->free_strip) {
-		*strip = r->free_strip - 1;
-		r->free_strip = r->strips[*strip];
+		strip = r->free_strip - 1;
+		r->free_strip = r->strips[strip];
 	} else {
 		if (!SP__ARRAY_GROW(r->strips, r->strips_cap, r->nstrips + 1))
 			return -ENOMEM;
 		sp__budget_charge(r->budget, (r->strips_cap - cap) * sizeof(*r->strips));
-		*strip = r->nstrips++;
+		r->nstrips++;
 	}
-	r->strips[*strip] = first;
-	return 0;
-}
-
-static int join(struct sp__replace *r, struct sp__merge *m, size_t strip)
-{
-	int rc = sp__merge_more(m, 1);
-
+	r->strips[strip] = first;
+	rc = sp__merge_more(m, 1);
 	if (rc == 0)
 		m->cursors[m->n - 1].feed = (struct sp__feed){
 			.ctx = r, .index = strip, .get = feed_get, .release = feed_release
@@ -318,11 +314,11 @@ static struct span *fill_span(struct sp__replace *r, const struct sp__runbuf *b,
 }
 
 /*
- * Stores entries *i to end as a strip, as far as memory allows.  Returns 1 and its number, 0 if not
- * even the first fits, or -ENOMEM.
+ * Stores entries *i to end as a strip of a merge, as far as memory allows, which can be not even
+ * the first.
  */
 static int store_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t *i, size_t end,
-		       size_t *strip)
+		       struct sp__merge *m)
 {
 	struct span *s, *before = NULL;
 	uint32_t first = 0;
@@ -336,9 +332,7 @@ static int store_strip(struct sp__replace *r, const struct sp__runbuf *b, size_t
 			first = name;
 		before = s;
 	}
-	if (!first)
-		return 0;
-	return new_strip(r, first, strip) < 0 ? -ENOMEM : 1;
+	return first ? add_strip(r, m, first) : 0;
 }
 
 /* Outputs a record larger than the memory, which is empty. */
@@ -382,21 +376,15 @@ static int make_space(struct sp__replace *r, const struct sp__runbuf *b, size_t 
 
 int sp__replace_add(struct sp__replace *r, const struct sp__runbuf *b)
 {
-	size_t strip;
 	int rc;
 
 	r->held += b->n;
 	rc = output_until(r, space_for(r, b->record_bytes));
 	for (size_t i = 0, cut; rc >= 0 && i < b->n;) {
 		cut = find_cut(r, b, i);
-		rc = i < cut ? store_strip(r, b, &i, cut, &strip) : 0;
-		if (rc == 1)
-			rc = join(r, &r->next, strip);
-		if (rc >= 0 && i == cut && i < b->n) {
-			rc = store_strip(r, b, &i, b->n, &strip);
-			if (rc == 1)
-				rc = join(r, &r->merge, strip);
-		}
+		rc = store_strip(r, b, &i, cut, &r->next);
+		if (rc >= 0 && i == cut)
+			rc = store_strip(r, b, &i, b->n, &r->merge);
 		if (rc >= 0 && i < b->n)
 			rc = make_space(r, b, &i);
 	}
