@@ -314,7 +314,7 @@ static int simulated(struct sp__preflight *p, struct sp_errinfo *err)
 	l->outstanding = p->opts->outstanding;
 	l->queues = 1;
 	model = sp__machine_model(machine);
-	l->window = (spec.window ? spec.window : model->window) * model->drives;
+	l->window = (spec.device.window ? spec.device.window : model->window) * model->drives;
 	sp__machine_close(machine);
 	if (told_apart(p, &sched))
 		l->verdict = SP_PREFLIGHT_YES;

@@ -28,7 +28,7 @@ int sp__dryrun_open(struct sp__env *e, const struct sp_run_opts *opts, struct sp
 	if (rc < 0)
 		return rc;
 	spec = sp__machine_spec(e->device->machine);
-	return spec->cache_bytes && spec->policy == SP__PCACHE_OPT ? SP_EUNSUP : 0;
+	return spec->cache_bytes && spec->cache.policy == SP__PCACHE_OPT ? SP_EUNSUP : 0;
 }
 
 double sp__dryrun_s(const struct sp__env *e)

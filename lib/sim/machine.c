@@ -11,23 +11,14 @@
 static int open_cache(struct sp__machine *m, struct sp_errinfo *err)
 {
 	const struct sp__machine_spec *s = &m->spec;
-	struct sp__pcache_opts opts = {
-		.pages = s->cache_bytes / s->page_bytes,
-		.policy = s->policy,
-		.flush_on_evict = s->flush_on_evict,
-		.async_percent = s->async_percent,
-		.sync_percent = s->sync_percent,
-		.down_percent = s->down_percent,
-		.age_ns = s->age_ns,
-		.sweep = s->sweep,
-		.readahead_pages = (uint32_t)(s->readahead_bytes / s->page_bytes),
-		.keep_written = true,
-	};
+	struct sp__pcache_opts opts = s->cache;
 	int rc;
 
 	if (!s->cache_bytes)
 		return 0;
-	if (s->policy == SP__PCACHE_OPT) {
+	opts.pages = s->cache_bytes / s->page_bytes;
+	opts.readahead_pages = (uint32_t)(s->readahead_bytes / s->page_bytes);
+	if (opts.policy == SP__PCACHE_OPT) {
 		rc = sp__simtrace_open(&m->future, s->future, s->page_bytes, err);
 		if (rc < 0)
 			return rc;
@@ -39,14 +30,7 @@ static int open_cache(struct sp__machine *m, struct sp_errinfo *err)
 static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 {
 	const struct sp__machine_spec *s = &m->spec;
-	struct sp__blockdev_opts opts = {
-		.sched = s->sched,
-		.window = s->window,
-		.policy = s->window_policy,
-		.age_ns = s->window_age_ns,
-		.merge = s->merge,
-		.requests_max = s->requests_max,
-	};
+	struct sp__blockdev_opts opts = s->device;
 	struct sp__fsmap_opts fs = {
 		.policy = (enum sp__fs_policy)s->fs,
 		.group_pages = s->group_pages,
@@ -61,6 +45,7 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 				"page: %u bytes are not a multiple of the model's blocks of %u",
 				s->page_bytes, m->model->block_bytes);
 	m->page_blocks = s->page_bytes / m->model->block_bytes;
+	opts.sched = s->sched;
 	opts.merge_blocks_max = sp__max(s->merge_bytes / m->model->block_bytes, 1u);
 	fs.device_pages = m->model->blocks / m->page_blocks;
 	rc = sp__fsmap_new(&m->fs, &fs);

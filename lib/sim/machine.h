@@ -63,19 +63,11 @@ struct sp__machine_spec {
 	int fs;				    /* enum sp__fs_policy */
 	unsigned group_pages, extent_pages; /* 0: see fsmap.h */
 	uint64_t cache_bytes;		    /* 0: no page cache */
-	enum sp__pcache_policy policy;
-	char future[256]; /* trace with the sequence for OPT */
+	struct sp__pcache_opts cache;	    /* without what depends on the size of a page */
+	char future[256];		    /* trace with the sequence for OPT */
 	uint32_t page_bytes;
-	bool flush_on_evict;
-	unsigned async_percent, sync_percent, down_percent;
-	uint64_t age_ns;
-	bool sweep;
 	uint64_t readahead_bytes;
-	unsigned requests_max;	/* in the scheduler and the device; 0: no limit */
-	unsigned window;	/* of each drive; 0: the model's */
-	int window_policy;	/* enum sp__window_policy; -1: the model's */
-	uint64_t window_age_ns; /* see struct sp__blockdev_opts; 0: the model's */
-	bool merge;
+	struct sp__blockdev_opts device; /* without what depends on the model */
 	uint32_t merge_bytes;	  /* maximum of a merged request, and of a write of the cache */
 	unsigned writeback_pages; /* of one background batch */
 	enum sp__sim_files files;

@@ -57,8 +57,8 @@ static bool set_flush(void *machine, const char *value)
 	struct sp__machine_spec *spec = machine;
 	uint64_t percent[3], age;
 
-	spec->flush_on_evict = !strcmp(value, "evict");
-	if (spec->flush_on_evict)
+	spec->cache.flush_on_evict = !strcmp(value, "evict");
+	if (spec->cache.flush_on_evict)
 		return true;
 	for (int i = 0; i < 3; i++)
 		if (!sp__number_take(&value, sp__unit_none, &percent[i]) || percent[i] > 100 ||
@@ -66,13 +66,13 @@ static bool set_flush(void *machine, const char *value)
 			return false;
 	if (!take_time(&value, &age) || percent[2] > percent[1])
 		return false;
-	spec->sweep = !strcmp(value, "/sweep");
-	if (*value && !spec->sweep)
+	spec->cache.sweep = !strcmp(value, "/sweep");
+	if (*value && !spec->cache.sweep)
 		return false;
-	spec->async_percent = (unsigned)percent[0];
-	spec->sync_percent = (unsigned)percent[1];
-	spec->down_percent = (unsigned)percent[2];
-	spec->age_ns = age;
+	spec->cache.async_percent = (unsigned)percent[0];
+	spec->cache.sync_percent = (unsigned)percent[1];
+	spec->cache.down_percent = (unsigned)percent[2];
+	spec->cache.age_ns = age;
 	return true;
 }
 
@@ -88,18 +88,18 @@ static bool set_window(void *machine, const char *value)
 
 	if (!sp__number_take(&value, sp__unit_none, &n) || !n || n > 65536)
 		return false;
-	spec->window = (unsigned)n;
-	spec->window_policy = -1;
-	spec->window_age_ns = 0;
+	spec->device.window = (unsigned)n;
+	spec->device.policy = -1;
+	spec->device.age_ns = 0;
 	if (!*value)
 		return true;
-	if (*value++ != '/' || !sp__word_take(&value, "/", windows, &spec->window_policy))
+	if (*value++ != '/' || !sp__word_take(&value, "/", windows, &spec->device.policy))
 		return false;
 	if (!*value)
 		return true;
 	value++;
-	return spec->window_policy == SP__WINDOW_SPTF && take_time(&value, &spec->window_age_ns) &&
-	       spec->window_age_ns && !*value;
+	return spec->device.policy == SP__WINDOW_SPTF && take_time(&value, &spec->device.age_ns) &&
+	       spec->device.age_ns && !*value;
 }
 
 static bool set_merge(void *machine, const char *value)
@@ -112,7 +112,7 @@ static bool set_merge(void *machine, const char *value)
 	    (strchr(value, '%') || sp_size_parse(value, 1, &bytes) || bytes < 512 ||
 	     bytes > 1 << 30))
 		return false;
-	spec->merge = merge;
+	spec->device.merge = merge;
 	spec->merge_bytes = (uint32_t)bytes;
 	return true;
 }
@@ -150,7 +150,7 @@ static const struct sp__setting keys[] = {
 	  AT(cache_bytes),
 	  0,
 	  UINT64_C(1) << 44 },
-	{ .name = "policy", "lru or opt", SP__KEY_WORD, AT(policy), .words = policies },
+	{ .name = "policy", "lru or opt", SP__KEY_WORD, AT(cache.policy), .words = policies },
 	{ .name = "future",
 	  "the name of a trace, without commas, at most 255 bytes",
 	  SP__KEY_TEXT,
@@ -179,7 +179,7 @@ static const struct sp__setting keys[] = {
 	{ .name = "requests",
 	  "a number, at most 65536; 0 for no limit",
 	  SP__KEY_NUMBER,
-	  AT(requests_max),
+	  AT(device.requests_max),
 	  0,
 	  65536 },
 	{ .name = "array", sp__raid_form, .set = set_array },
@@ -220,7 +220,7 @@ static int check(const struct sp__machine_spec *spec, struct sp_errinfo *err)
 		return refuse(err, "cache: it is less than a page");
 	if (pages > SP__PCACHE_PAGES_MAX)
 		return refuse(err, "cache: it is more than 2^30 pages");
-	if (spec->cache_bytes && spec->policy == SP__PCACHE_OPT && !*spec->future)
+	if (spec->cache_bytes && spec->cache.policy == SP__PCACHE_OPT && !*spec->future)
 		return refuse(err,
 			      "policy=opt: it needs future=FILE, a trace of the same requests");
 	return sp__sched_parse(spec->sched, &ops, &params, err);
@@ -233,13 +233,13 @@ int sp__machine_words_parse(struct sp__machine_spec *spec, const char *text, con
 		.sched = "noop",
 		.fs = SP__FS_NONE,
 		.page_bytes = 4096,
-		.async_percent = 30,
-		.sync_percent = 60,
-		.down_percent = 20,
-		.age_ns = UINT64_C(3) * 1000000000,
+		.cache = { .async_percent = 30,
+			   .sync_percent = 60,
+			   .down_percent = 20,
+			   .age_ns = UINT64_C(3) * 1000000000,
+			   .keep_written = true },
 		.readahead_bytes = 128 << 10,
-		.window_policy = -1,
-		.merge = true,
+		.device = { .policy = -1, .merge = true },
 		.merge_bytes = MERGE_BYTES,
 		.writeback_pages = 1024,
 	};

@@ -54,18 +54,15 @@ struct sp_vdrive {
 
 static int open_device(struct sp_vdrive *v, const char *spec, struct sp_errinfo *err)
 {
-	struct sp__blockdev_opts opts = { .policy = -1 };
+	struct sp__blockdev_opts opts;
 	int rc = sp__machine_words_parse(&v->spec, spec, "sched window merge", err);
 
 	if (rc == 0)
 		rc = sp__machine_spec_model(&v->model, &v->spec, err);
 	if (rc < 0)
 		return rc;
+	opts = v->spec.device;
 	opts.sched = v->spec.sched;
-	opts.window = v->spec.window;
-	opts.policy = v->spec.window_policy;
-	opts.age_ns = v->spec.window_age_ns;
-	opts.merge = v->spec.merge;
 	opts.merge_blocks_max = sp__max(v->spec.merge_bytes / v->model->block_bytes, 1u);
 	return sp__blockdev_open(&v->bd, v->model, &opts, err);
 }
@@ -153,7 +150,7 @@ static bool is_continuation(const struct sp_vdrive *v, const struct item *i, uin
 	const struct whole *w = &v->whole;
 	uint64_t start = i->req.lbn, end = start + i->req.blocks, most;
 
-	if (!v->spec.merge || !w->last || w->last->op != i->op ||
+	if (!v->spec.device.merge || !w->last || w->last->op != i->op ||
 	    now_ns - w->last->req.submit_ns >= PIECE_NS)
 		return false;
 	most = w->end - w->start > i->req.blocks ? w->end - w->start : i->req.blocks;

@@ -32,11 +32,11 @@ static void in_limits(const struct sp__machine_spec *s)
 	require(s->page_bytes >= 512 && s->page_bytes <= 1 << 20);
 	require(!(s->page_bytes & (s->page_bytes - 1)));
 	require(!s->cache_bytes || s->cache_bytes / s->page_bytes - 1 < SP__PCACHE_PAGES_MAX);
-	require(s->async_percent <= 100 && s->sync_percent <= 100);
-	require(s->down_percent <= s->sync_percent);
-	require(s->window <= 65536 && s->window_policy >= -1 && s->window_policy <= 1);
+	require(s->cache.async_percent <= 100 && s->cache.sync_percent <= 100);
+	require(s->cache.down_percent <= s->cache.sync_percent);
+	require(s->device.window <= 65536 && s->device.policy >= -1 && s->device.policy <= 1);
 	require(s->merge_bytes >= 512 && s->merge_bytes <= 1 << 30 && s->writeback_pages);
-	require(!s->window_age_ns || s->window_policy == SP__WINDOW_SPTF);
+	require(!s->device.age_ns || s->device.policy == SP__WINDOW_SPTF);
 	require(s->array.level == SP__RAID_NONE ||
 		(s->array.drives && s->array.drives <= SP__RAID_DRIVES_MAX &&
 		 s->array.stripe_bytes && s->array.stripe_bytes <= 1 << 30));
@@ -65,7 +65,7 @@ static void use(struct sp__machine *m)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct sp__machine_spec spec = { .seed = 4711, .age_ns = 4711 };
+	struct sp__machine_spec spec = { .seed = 4711, .page_bytes = 4711 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	char *text = malloc(bytes + 1);
 	struct sp__machine *m;
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	text[bytes] = '\0';
 	rc = sp__machine_spec_parse(&spec, text, &err);
 	require(rc == 0 || (rc == SP_ESYNTAX && err.code == rc && *err.text));
-	require(rc == 0 || (spec.seed == 4711 && spec.age_ns == 4711));
+	require(rc == 0 || (spec.seed == 4711 && spec.page_bytes == 4711));
 	if (rc == 0) {
 		in_limits(&spec);
 		/* Not what fuzzing finds lying about. */

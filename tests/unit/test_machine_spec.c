@@ -25,13 +25,14 @@ static void test_spec(void)
 	struct sp__machine_spec s;
 
 	ok(sp__machine_spec_parse(&s, "linear", NULL) == 0 && !strcmp(s.model, "linear") &&
-		   s.fs == 0 && s.cache_bytes == 0 && s.page_bytes == 4096 && !s.flush_on_evict &&
-		   s.async_percent == 30 && s.sync_percent == 60 && s.down_percent == 20 &&
-		   s.age_ns == 3000000000 && s.readahead_bytes == 131072 && s.window == 0 &&
-		   s.window_policy == -1 && s.merge && s.merge_bytes == 1 << 20 &&
-		   s.writeback_pages == 1024 && !s.window_age_ns && s.files == SP__SIM_FILES_NONE &&
-		   !s.sweep && !s.requests_max && !strcmp(s.sched, "noop") && s.noise.sd_ns == 0 &&
-		   s.noise.tail == 0,
+		   s.fs == 0 && s.cache_bytes == 0 && s.page_bytes == 4096 &&
+		   !s.cache.flush_on_evict && s.cache.async_percent == 30 &&
+		   s.cache.sync_percent == 60 && s.cache.down_percent == 20 &&
+		   s.cache.age_ns == 3000000000 && s.readahead_bytes == 131072 &&
+		   s.device.window == 0 && s.device.policy == -1 && s.device.merge &&
+		   s.merge_bytes == 1 << 20 && s.writeback_pages == 1024 && !s.device.age_ns &&
+		   s.files == SP__SIM_FILES_NONE && !s.cache.sweep && !s.device.requests_max &&
+		   !strcmp(s.sched, "noop") && s.noise.sd_ns == 0 && s.noise.tail == 0,
 	   "a model alone has the values that are documented");
 	ok(sp__machine_spec_parse(
 		   &s,
@@ -41,19 +42,21 @@ static void test_spec(void)
 		   "merge=no,files=in,noise=20us/2.5%/1ms,seed=18446744073709551615",
 		   NULL) == 0 &&
 		   !strcmp(s.model, "./my.json") && s.fs == 1 && s.group_pages == 12 &&
-		   s.cache_bytes == 1 << 30 && s.policy == SP__PCACHE_OPT &&
+		   s.cache_bytes == 1 << 30 && s.cache.policy == SP__PCACHE_OPT &&
 		   !strcmp(s.future, "run.trace") && s.page_bytes == 8192 &&
-		   s.async_percent == 10 && s.sync_percent == 20 && s.down_percent == 5 &&
-		   s.age_ns == 1500000000 && s.sweep && s.requests_max == 128 &&
-		   !s.readahead_bytes && !strcmp(s.sched, "deadline:read=1s") && s.window == 32 &&
-		   s.window_policy == SP__WINDOW_SPTF && !s.merge && s.files == SP__SIM_FILES_IN &&
-		   s.noise.sd_ns == 20000 && s.noise.tail > 0.02499 && s.noise.tail < 0.02501 &&
+		   s.cache.async_percent == 10 && s.cache.sync_percent == 20 &&
+		   s.cache.down_percent == 5 && s.cache.age_ns == 1500000000 && s.cache.sweep &&
+		   s.device.requests_max == 128 && !s.readahead_bytes &&
+		   !strcmp(s.sched, "deadline:read=1s") && s.device.window == 32 &&
+		   s.device.policy == SP__WINDOW_SPTF && !s.device.merge &&
+		   s.files == SP__SIM_FILES_IN && s.noise.sd_ns == 20000 &&
+		   s.noise.tail > 0.02499 && s.noise.tail < 0.02501 &&
 		   s.noise.tail_mean_ns == 1000000 && s.seed == UINT64_MAX,
 	   "every word is understood");
 	ok(sp__machine_spec_parse(&s, "linear,window=9/sptf/20ms,merge=64K,writeback=5", NULL) ==
 			   0 &&
-		   s.window == 9 && s.window_policy == SP__WINDOW_SPTF &&
-		   s.window_age_ns == 20000000 && s.merge && s.merge_bytes == 65536 &&
+		   s.device.window == 9 && s.device.policy == SP__WINDOW_SPTF &&
+		   s.device.age_ns == 20000000 && s.device.merge && s.merge_bytes == 65536 &&
 		   s.writeback_pages == 5,
 	   "so are an age in the window, a limit of merging and a batch of the background");
 	ok(refused("", "model") && refused(",cache=1M", "model"), "a model is asked for");

@@ -174,9 +174,10 @@ static int read_model(struct sp__cube_plan *p, const char *text)
 		sp__cube_drive_bytes(m->blocks * m->block_bytes, volumes, spec.page_bytes);
 	p->host_ns = m->cpu_request_ns;
 	p->caches = sp__model_drive(m) && sp__model_drive(m)->cache.segments;
-	p->fifo = (spec.window_policy < 0 ? (int)m->window_policy : spec.window_policy) ==
+	p->fifo = (spec.device.policy < 0 ? (int)m->window_policy : spec.device.policy) ==
 		  SP__WINDOW_FIFO;
-	p->window = (spec.window ? spec.window : m->window) * (volumes > 1 ? 1 : m->drives);
+	p->window = (spec.device.window ? spec.device.window : m->window) *
+		    (volumes > 1 ? 1 : m->drives);
 	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
 			 : sp__geometry_of(&p->own, m, p->err);
 	if (!rc)

@@ -139,15 +139,15 @@ static const struct sp__target_ops sim_ops = {
 
 static int open_device(struct sim *s, const char *text, struct sp_errinfo *err)
 {
-	struct sp__blockdev_opts opts = { .policy = -1 };
+	struct sp__blockdev_opts opts;
 	int rc = sp__machine_spec_parse(&s->spec, text, err);
 
 	if (rc)
 		return rc;
+	opts = s->spec.device;
 	opts.sched = s->spec.sched;
-	opts.window = s->spec.window;
-	opts.policy = s->spec.window_policy;
-	opts.age_ns = s->spec.window_age_ns;
+	opts.merge = false;
+	opts.requests_max = 0;
 	rc = sp__machine_spec_model(&s->model, &s->spec, err);
 	return rc ? rc : sp__blockdev_open(&s->dev, s->model, &opts, err);
 }
