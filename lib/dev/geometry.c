@@ -66,24 +66,23 @@ int sp__geometry_text(char **member, const char *text)
 	return 0;
 }
 
-int sp__geometry_add_zone(struct sp_geometry *g, uint64_t first_lbn,
+int sp__geometry_add_zone(struct sp_geometry *g, struct sp__geozone zone,
 			  const struct sp__region *region, const uint64_t *slips, size_t nslips,
 			  struct sp_errinfo *err)
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
-	struct sp__trackmap *map;
 	int rc;
 
-	rc = sp__trackmap_new(&map, region, 1, slips, nslips, &cause);
+	rc = sp__trackmap_new(&zone.map, region, 1, slips, nslips, &cause);
 	if (rc == -ENOMEM)
 		return sp__err(err, rc, "malloc", NULL, -1);
 	if (rc)
 		return sp__errf(err, rc, "read", NULL, -1, "zones[%zu]: %s", g->nzones, cause.text);
 	if (!SP__ARRAY_GROW_BY_ONE(g->zones, g->nzones)) {
-		sp__trackmap_free(map);
+		sp__trackmap_free(zone.map);
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	}
-	g->zones[g->nzones++] = (struct sp__geozone){ .first_lbn = first_lbn, .map = map };
+	g->zones[g->nzones++] = zone;
 	return 0;
 }
 

@@ -41,6 +41,9 @@ static int put_zone(struct sp_geometry *g, const struct sp__geozone *of, unsigne
 				  .start = r->start,
 				  .skew_den = r->skew_den,
 				  .npattern = r->npattern * n };
+	struct sp__geozone zone = { .first_lbn = of->first_lbn * n,
+				    .apart = of->apart,
+				    .round = of->round * n };
 	uint64_t *slips = all_slips(of->map, n);
 	int rc = -ENOMEM;
 
@@ -51,15 +54,10 @@ static int put_zone(struct sp_geometry *g, const struct sp__geozone *of, unsigne
 			all.pattern[i].skew = 0;
 	}
 	if (slips && all.pattern)
-		rc = sp__geometry_add_zone(g, of->first_lbn * n, &all, slips, of->map->nslips * n,
-					   err);
+		rc = sp__geometry_add_zone(g, zone, &all, slips, of->map->nslips * n, err);
 	free(all.pattern);
 	free(slips);
-	if (rc)
-		return rc;
-	g->zones[g->nzones - 1].apart = of->apart;
-	g->zones[g->nzones - 1].round = of->round * n;
-	return 0;
+	return rc;
 }
 
 static int put_hops(struct sp__hops *h, const struct sp__hops *of, unsigned n)

@@ -243,12 +243,12 @@ static int add_region(struct sp_geometry *g, const struct sp__drive *d, size_t r
 		for (size_t i = 0; i < n; i++)
 			slips[i] = map->slips[from + i] - first;
 	}
-	rc = sp__geometry_add_zone(g, sp__trackmap_lbn(map, first), r, slips, n, err);
+	rc = sp__geometry_add_zone(g,
+				   (struct sp__geozone){ .first_lbn = sp__trackmap_lbn(map, first),
+							 .apart = apart,
+							 .round = rounds(d, region) },
+				   r, slips, n, err);
 	free(slips);
-	if (!rc)
-		g->zones[g->nzones - 1].apart = apart;
-	if (!rc)
-		g->zones[g->nzones - 1].round = rounds(d, region);
 	return rc;
 }
 

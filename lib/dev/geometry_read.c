@@ -93,33 +93,28 @@ static int read_zone(struct sp_geometry *g, const json_t *v, const char *path,
 		     struct sp_errinfo *err)
 {
 	struct sp__region r = { 0 };
-	uint64_t *slips = NULL, first;
+	struct sp__geozone z = { 0 };
+	uint64_t *slips = NULL;
 	size_t nslips = 0;
 	struct sp__jobj o;
 	char where[32];
-	uint64_t round;
-	bool apart;
 	int rc;
 
 	snprintf(where, sizeof(where), "zones[%zu]", g->nzones);
 	sp__jopen(&o, v, path, where, err);
-	first = (uint64_t)sp__jint(&o, "first_lbn", 0, COUNT_MAX, SP__JREQUIRED);
+	z.first_lbn = (uint64_t)sp__jint(&o, "first_lbn", 0, COUNT_MAX, SP__JREQUIRED);
 	r.tracks = (uint64_t)sp__jint(&o, "tracks", 1, COUNT_MAX, SP__JREQUIRED);
 	r.start = read_angle(&o, "start");
 	r.skew_den = (uint32_t)sp__jint(&o, "skew_den", 1, UINT32_MAX, SP__JREQUIRED);
-	apart = sp__jbool(&o, "apart");
-	round = (uint64_t)sp__jint(&o, "round", 1, COUNT_MAX, 0);
+	z.apart = sp__jbool(&o, "apart");
+	z.round = (uint64_t)sp__jint(&o, "round", 1, COUNT_MAX, 0);
 	rc = o.rc ? o.rc : read_pattern(&o, &r);
 	if (!rc)
 		rc = read_slips(&o, &slips, &nslips);
 	if (!rc)
 		rc = sp__jclose(&o);
 	if (!rc)
-		rc = sp__geometry_add_zone(g, first, &r, slips, nslips, err);
-	if (!rc) {
-		g->zones[g->nzones - 1].apart = apart;
-		g->zones[g->nzones - 1].round = round;
-	}
+		rc = sp__geometry_add_zone(g, z, &r, slips, nslips, err);
 	free(r.pattern);
 	free(slips);
 	return rc;

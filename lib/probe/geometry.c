@@ -75,7 +75,8 @@ static int add_zone(struct sp__probe *p, struct sp_geometry *g, const struct sp_
 		for (uint32_t i = 0; i < n; i++)
 			r.pattern[i].blocks = z->lens[i % z->nlens];
 		put_skews(z, r.pattern, r.npattern);
-		rc = sp__geometry_add_zone(g, z->first_lbn, &r, slips, nslips, p->err);
+		rc = sp__geometry_add_zone(g, (struct sp__geozone){ .first_lbn = z->first_lbn }, &r,
+					   slips, nslips, p->err);
 	}
 	free(r.pattern);
 	free(slips);

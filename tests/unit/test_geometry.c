@@ -51,8 +51,9 @@ static struct sp_geometry *by_hand(void)
 	rc |= sp__geometry_text(&g->device, "two parts");
 	rc |= sp__geometry_text(&g->source, "probe");
 	rc |= sp__geometry_text(&g->verdict, "rotating");
-	rc |= sp__geometry_add_zone(g, 0, &a, NULL, 0, NULL);
-	rc |= sp__geometry_add_zone(g, 200, &b, &slip, 1, NULL);
+	rc |= sp__geometry_add_zone(g, (struct sp__geozone){ 0 }, &a, NULL, 0, NULL);
+	rc |= sp__geometry_add_zone(g, (struct sp__geozone){ .first_lbn = 200 }, &b, &slip, 1,
+				    NULL);
 	rc |= sp__hops_add(&g->hops[SP_GEOMETRY_READ], 1, 36);
 	rc |= sp__hops_add(&g->hops[SP_GEOMETRY_READ], 3, 36.1);
 	rc |= sp__hops_add(&g->hops[SP_GEOMETRY_READ], 4, 90);
@@ -161,7 +162,7 @@ static void ends_of_tracks(void)
 	rc |= sp__geometry_text(&g->device, "d");
 	rc |= sp__geometry_text(&g->source, "probe");
 	rc |= sp__geometry_text(&g->verdict, "rotating");
-	rc |= sp__geometry_add_zone(g, 0, &r, slips, 5, NULL);
+	rc |= sp__geometry_add_zone(g, (struct sp__geozone){ 0 }, &r, slips, 5, NULL);
 	rc |= sp__hops_add(&g->hops[SP_GEOMETRY_READ], 4, 80);
 	ok(!rc && sp__geometry_seal(g, NULL) == 0, "a device may end inside a track");
 	ok(sp_geometry_track(g, 12, &t) == 0 && t.number == 4 && t.first == 11 && t.blocks == 2,
