@@ -5,32 +5,30 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <spindle/enum.h>
 #include "base/err.h"
+
+static const struct sp_enum_value texts[] = {
+	{ "input is not in the stated format", SP_EFORMAT },
+	{ "not enough memory allowed", SP_EBUDGET },
+	{ "data read back differs from data written", SP_ECORRUPT },
+	{ "operation not allowed in this state", SP_ESTATE },
+	{ "not supported", SP_EUNSUP },
+	{ "invalid specification", SP_ESYNTAX },
+	{ "helper program failed", SP_ECHILD },
+	{ "records were lost or doubled: this is a fault of Spindle, not of the input",
+	  SP_EBALANCE },
+	{ "io_uring gets no thread: the limit on processes is reached", SP_ETHREAD },
+	{ NULL, 0 },
+};
 
 const char *sp_strerror(int code)
 {
-	switch (code) {
-	case SP_EFORMAT:
-		return "input is not in the stated format";
-	case SP_EBUDGET:
-		return "not enough memory allowed";
-	case SP_ECORRUPT:
-		return "data read back differs from data written";
-	case SP_ESTATE:
-		return "operation not allowed in this state";
-	case SP_EUNSUP:
-		return "not supported";
-	case SP_ESYNTAX:
-		return "invalid specification";
-	case SP_ECHILD:
-		return "helper program failed";
-	case SP_EBALANCE:
-		return "records were lost or doubled: "
-		       "this is a fault of Spindle, not of the input";
-	case SP_ETHREAD:
-		return "io_uring gets no thread: the limit on processes is reached";
-	}
-	return code < 0 && code > SP_EFORMAT ? strerror(-code) : "unknown error";
+	const char *text = sp_enum_name(texts, code);
+
+	if (!text && code < 0 && code > SP_EFORMAT)
+		text = strerror(-code);
+	return text ? text : "unknown error";
 }
 
 /* Returns true if err had no error before. */

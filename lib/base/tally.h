@@ -35,11 +35,6 @@ static inline uint64_t sp__record_hash_near(const char *rec, size_t bytes, size_
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static inline uint64_t sp__record_hash(const char *rec, size_t bytes)
-{
-	return sp__record_hash_near(rec, bytes, bytes);
-}
-
 /* Adds a record that a number identifies. */
 static inline void sp__tally_count(struct sp__tally *t, uint64_t of_record)
 {

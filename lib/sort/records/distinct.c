@@ -213,7 +213,7 @@ static void count(struct sp__runbuf *rb, uint64_t offset)
 static bool take(struct sp__runbuf *rb, uint64_t hash, const struct sp__arrival *a)
 {
 	struct sp__distinct *d = &rb->distinct;
-	struct sp__tally one = { 1, sp__record_hash(a->rec, a->bytes), a->bytes };
+	struct sp__tally one = { 1, sp__record_hash_near(a->rec, a->bytes, a->bytes), a->bytes };
 	uint64_t *slot = a->key ? find(rb, hash, a) : NULL;
 
 	if (slot && *slot) {
