@@ -216,7 +216,7 @@ static int open_any(struct sp_outfile *o, int flags)
 	return rc;
 }
 
-static int open_output(struct sp_outfile **out, const char *path, const struct sp__owndir *staging,
+int sp__outfile_staged(struct sp_outfile **out, const char *path, const struct sp__owndir *staging,
 		       const char *staged, int flags, struct sp_errinfo *err)
 {
 	struct sp_outfile *o = calloc(1, sizeof(*o));
@@ -245,13 +245,7 @@ static int open_output(struct sp_outfile **out, const char *path, const struct s
 
 int sp_outfile_open(struct sp_outfile **out, const char *path, int flags, struct sp_errinfo *err)
 {
-	return open_output(out, path, NULL, NULL, flags, err);
-}
-
-int sp__outfile_staged(struct sp_outfile **out, const char *path, const struct sp__owndir *dir,
-		       const char *staged, struct sp_errinfo *err)
-{
-	return open_output(out, path, dir, staged, 0, err);
+	return sp__outfile_staged(out, path, NULL, NULL, flags, err);
 }
 
 bool sp_outfile_in_place(const struct sp_outfile *o)

@@ -378,9 +378,7 @@ static int start_queue(struct sp__rstream *rs, const struct sp__rstream_opts *op
 	uint64_t left = (rs->known - rs->offset + rs->chunk_bytes - 1) / rs->chunk_bytes;
 	int rc;
 
-	rs->depth = opts->depth < DEPTH_MAX ? opts->depth : DEPTH_MAX;
-	if (rs->depth > left)
-		rs->depth = (unsigned)left;
+	rs->depth = (unsigned)sp__min(sp__min(opts->depth, DEPTH_MAX), left);
 	qo.depth = rs->depth;
 	rc = choose_volume(rs, opts);
 	if (rc)

@@ -321,9 +321,7 @@ static int open_queue(struct sp__wstream *ws)
 		return ws->opts.device ? fail(ws, rc, -1) : rc;
 	if (ws->opts.chunk_bytes % alignment(ws))
 		return SP_EUNSUP;
-	ws->depth = ws->opts.depth < 1 ? 1 : ws->opts.depth;
-	if (ws->depth > DEPTH_MAX)
-		ws->depth = DEPTH_MAX;
+	ws->depth = sp__min(sp__max(ws->opts.depth, 1), DEPTH_MAX);
 	qo.depth = ws->depth;
 	rc = sp__queue_open(&ws->q, &qo, ws->opts.engine ? ws->err : NULL);
 	if (rc)

@@ -74,9 +74,7 @@ static int open_file(struct sp__sort_result *r, size_t part)
 {
 	struct sp_errinfo refusal = SP_ERRINFO_INIT;
 	const char *name = name_of(r, part);
-	int rc = r->staging ? sp__outfile_staged(&r->files[part], name, r->staging, r->staged,
-						 &refusal)
-			    : sp_outfile_open(&r->files[part], name, 0, &refusal);
+	int rc = sp__outfile_staged(&r->files[part], name, r->staging, r->staged, 0, &refusal);
 
 	if (rc == -EMFILE && r->io->splitters)
 		return too_many(r, part, part);

@@ -11,6 +11,7 @@
 #include <spindle/batch.h>
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/whole.h"
 #include "spill/filterrun.h"
 #include "spill/store.h"
 
@@ -124,13 +125,6 @@ int sp__packer_write(struct sp__packer *p, struct sp__spill *spill, const void *
 	return 0;
 }
 
-static uint64_t file_bytes(int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
-}
-
 int sp__packer_finish(struct sp__packer *p, struct sp__spill *spill, const struct sp__run *run)
 {
 	uint64_t bytes;
@@ -139,7 +133,7 @@ int sp__packer_finish(struct sp__packer *p, struct sp__spill *spill, const struc
 	if (!run->filter_raw)
 		close(p->fd);
 	rc = sp__filter_wait(&p->child, spill->opts.err);
-	bytes = file_bytes(run->filter_fd);
+	bytes = sp__file_bytes(run->filter_fd);
 	spill->write_bytes += bytes;
 	spill->peak_bytes_now += bytes;
 	if (spill->peak_bytes_now > spill->peak_bytes)
@@ -193,7 +187,7 @@ static int start(struct sp__unpackers *u, struct source *src)
 
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return sp__err(u->spill->opts.err, -errno, "seek", u->spill->opts.program, -1);
-	src->file_bytes = file_bytes(fd);
+	src->file_bytes = sp__file_bytes(fd);
 	if (src->run->filter_raw)
 		src->fd = fd;
 	else
