@@ -130,10 +130,10 @@ static void device_counters(struct sp_bench *b)
 	struct sp__machine_stats m;
 
 	sp__machine_stats(b->device->machine, &m);
-	r->dispatched = m.dispatched;
-	r->merges = m.merges;
-	r->seeks = m.seeks;
-	r->busy_ns = m.io_time_ns;
+	r->dispatched = m.device.dispatched;
+	r->merges = m.device.merges;
+	r->seeks = m.device.seeks;
+	r->busy_ns = m.device.busy_ns;
 	sp__machine_depths(b->device->machine, SP__DEPTH_DEVICE, b->device_ns);
 	for (size_t i = 0; i <= SP__DEPTH_MAX; i++)
 		if (b->device_ns[i])

@@ -178,12 +178,12 @@ static void note_machine(const struct sp__env *e, struct sp_run_stats *st)
 	sp__machine_stats(e->device->machine, &m);
 	st->simulated = true;
 	st->sim_requests = m.requests;
-	st->sim_dispatched = m.dispatched;
-	st->sim_dispatched_reads = m.dispatched_reads;
+	st->sim_dispatched = m.device.dispatched;
+	st->sim_dispatched_reads = m.device.dispatched_reads;
 	st->sim_transfers = m.transfers;
-	st->sim_seeks = m.seeks;
-	st->sim_merges = m.merges;
-	st->sim_io_time_ns = m.io_time_ns;
+	st->sim_seeks = m.device.seeks;
+	st->sim_merges = m.device.merges;
+	st->sim_io_time_ns = m.device.busy_ns;
 	st->sim_cpu_time_ns = m.cpu_time_ns;
 	st->device_read_bytes = (int64_t)m.device_read_bytes;
 	st->device_write_bytes = (int64_t)m.device_write_bytes;

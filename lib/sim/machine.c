@@ -200,27 +200,16 @@ static void count_regions(const struct sp__machine *m, struct sp__machine_stats 
 
 void sp__machine_stats(struct sp__machine *m, struct sp__machine_stats *s)
 {
-	struct sp__blockdev_stats device;
-
 	sp__machine_run(m, m->now_ns);
 	/* All events until now have happened: this only advances the device's clock. */
 	sp__blockdev_advance(m->bd, m->now_ns);
-	sp__blockdev_stats(m->bd, &device);
 	*s = m->stats;
-	s->dispatched = device.dispatched;
-	s->dispatched_reads = device.dispatched_reads;
-	s->seeks = device.seeks;
-	s->merges = device.merges;
-	s->device_read_bytes = device.read_blocks * m->model->block_bytes;
-	s->device_write_bytes = device.write_blocks * m->model->block_bytes;
-	s->io_time_ns = device.busy_ns;
+	sp__blockdev_stats(m->bd, &s->device);
+	s->device_read_bytes = s->device.read_blocks * m->model->block_bytes;
+	s->device_write_bytes = s->device.write_blocks * m->model->block_bytes;
 	if (m->pc) {
-		struct sp__pcache_stats cache;
-
-		sp__pcache_stats(m->pc, &cache);
-		s->cache_hits = cache.hits;
-		s->cache_misses = cache.misses;
-		s->transfers = cache.reads + cache.writes;
+		sp__pcache_stats(m->pc, &s->cache);
+		s->transfers = s->cache.reads + s->cache.writes;
 	}
 	count_regions(m, s);
 }

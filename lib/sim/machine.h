@@ -109,15 +109,12 @@ struct sp__machine;
 struct sp__model;
 
 struct sp__machine_stats {
-	uint64_t requests;   /* of the program */
-	uint64_t dispatched; /* block requests that the device got */
-	uint64_t dispatched_reads;
-	uint64_t transfers; /* pages moved between page cache (or program) and device */
-	uint64_t seeks; /* dispatched requests that did not begin at the end of the previous one */
-	uint64_t merges;
+	uint64_t requests; /* of the program */
+	struct sp__blockdev_stats device;
+	struct sp__pcache_stats cache; /* 0 without a page cache */
+	uint64_t transfers;	       /* pages moved between page cache (or program) and device */
 	uint64_t device_read_bytes, device_write_bytes;
-	uint64_t cache_hits, cache_misses;
-	uint64_t io_time_ns, cpu_time_ns;
+	uint64_t cpu_time_ns;
 	uint64_t regions;
 	double region_bytes_mean; /* of spill files */
 };

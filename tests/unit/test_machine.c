@@ -92,12 +92,12 @@ static void test_direct(void)
 	ok(pages(m, in, 'R', 255, 2) == SEEK + PAGE && pages(m, in, 'R', 300, 1) == 0,
 	   "a request beyond the end takes no time");
 	s = stats(m);
-	ok(s.requests == 8 && s.dispatched == 7 && s.seeks == 5 &&
+	ok(s.requests == 8 && s.device.dispatched == 7 && s.device.seeks == 5 &&
 		   s.device_read_bytes == 5 * 4096 + 1536 && s.device_write_bytes == 5 * 4096 &&
 		   s.transfers == 11,
 	   "requests, seeks, bytes and transfers are counted");
 	ok(sp__machine_now_ns(m) == 10 * PAGE + 439453 + 4 * SEEK &&
-		   s.io_time_ns == sp__machine_now_ns(m),
+		   s.device.busy_ns == sp__machine_now_ns(m),
 	   "all that time was I/O");
 	sp__machine_close(m);
 }
@@ -154,7 +154,7 @@ static void test_cached_reads(void)
 	ok(done == &r[0] && done->next == &r[1] && r[1].done_ns == 4 * PAGE,
 	   "the second waits for what the first is reading");
 	s = stats(m);
-	ok(s.cache_hits == 1 && s.cache_misses == 4 && s.transfers == 4 && s.dispatched == 1,
+	ok(s.cache.hits == 1 && s.cache.misses == 4 && s.transfers == 4 && s.device.dispatched == 1,
 	   "the page is moved once");
 	sp__machine_close(m);
 }
@@ -176,11 +176,11 @@ static void test_read_ahead(void)
 	for (uint64_t p = 3; p < 64; p++)
 		pages(m, in, 'R', p, 1);
 	s = stats(m);
-	ok(sp__machine_now_ns(m) == 64 * PAGE && s.transfers == 64 && s.seeks == 1,
+	ok(sp__machine_now_ns(m) == 64 * PAGE && s.transfers == 64 && s.device.seeks == 1,
 	   "a file read in sequence keeps the device busy and stops at its end");
 	/* 0, 1, 2-3, 4-7, ... 60-63 */
-	ok(s.dispatched == 18, "in windows of two, then four pages: %llu requests",
-	   (unsigned long long)s.dispatched);
+	ok(s.device.dispatched == 18, "in windows of two, then four pages: %llu requests",
+	   (unsigned long long)s.device.dispatched);
 	ok(pages(m, spill, 'W', 0, 1) == 0, "writing needs no reading");
 	sp__machine_close(m);
 }
@@ -200,12 +200,12 @@ static void test_read_ahead_regions(void)
 	pages(m, b, 'W', 4, 4);
 	pages(m, in, 'R', 0, 8);
 	s = stats(m);
-	hits = s.cache_hits;
+	hits = s.cache.hits;
 	ok(s.regions == 4 && hits == 0, "two files lie between each other, and nothing is cached");
 	for (uint64_t p = 0; p < 8; p++)
 		pages(m, a, 'R', p, 1);
 	/* The input ends where a begins: 0, 1-2 ahead, 3 ahead; then 4, 5-6 ahead, 7 ahead. */
-	ok(stats(m).cache_hits == 6 && stats(m).dispatched == s.dispatched + 6,
+	ok(stats(m).cache.hits == 6 && stats(m).device.dispatched == s.device.dispatched + 6,
 	   "read-ahead stops where a region ends, and continues in the next one");
 	sp__machine_close(m);
 }
@@ -232,7 +232,7 @@ static void test_flush(void)
 	   "above the first threshold the program does not wait");
 	ok(pages(m, f, 'W', 9, 1) == 0, "for further writes neither");
 	pages(m, f, 'R', 9, 1);
-	ok(stats(m).io_time_ns == 0 && go(m, f, 'R', 8 * 4096, 4096) == 2 * PAGE + SEEK + PAGE,
+	ok(stats(m).device.busy_ns == 0 && go(m, f, 'R', 8 * 4096, 4096) == 2 * PAGE + SEEK + PAGE,
 	   "but a read waits for background writes");
 	ok(stats(m).device_write_bytes == 3 * 4096,
 	   "which is as much as was above the threshold, then and in the meantime");
@@ -244,9 +244,9 @@ static void test_flush(void)
 	sp__machine_charge(m, 1000000000);
 	pages(m, f, 'W', 1, 1);
 	sp__machine_charge(m, 2000000000 + PAGE - 1);
-	ok(stats(m).io_time_ns == PAGE - 1, "a dirty page is written when it has its age");
+	ok(stats(m).device.busy_ns == PAGE - 1, "a dirty page is written when it has its age");
 	sp__machine_charge(m, 2000000000);
-	ok(stats(m).device_write_bytes == 2 * 4096 && stats(m).io_time_ns == 2 * PAGE,
+	ok(stats(m).device_write_bytes == 2 * 4096 && stats(m).device.busy_ns == 2 * PAGE,
 	   "the next one when it has");
 	sp__machine_close(m);
 }
@@ -260,7 +260,7 @@ static uint64_t synced(const char *text)
 
 	pages(m, f, 'W', 0, 16);
 	sp__machine_sync(m);
-	n = stats(m).dispatched;
+	n = stats(m).device.dispatched;
 	sp__machine_close(m);
 	return n;
 }
@@ -276,7 +276,7 @@ static void test_limits(void)
 	   "if a block is larger, no request is larger than a block");
 	pages(m, f, 'W', 0, 6);
 	sp__machine_charge(m, 2500000000);
-	ok(stats(m).device_write_bytes == 3 * 4096 && stats(m).dispatched == 3,
+	ok(stats(m).device_write_bytes == 3 * 4096 && stats(m).device.dispatched == 3,
 	   "the background writes as many pages at a time as writeback says");
 	sp__machine_close(m);
 }
@@ -458,7 +458,7 @@ static uint64_t life(const char *spec, uint64_t seed, bool *good)
 		for (; done; done = done->next)
 			nfree++;
 	*good &= nfree == 64;
-	hash = sp__mix64(hash ^ stats(m).dispatched ^ sp__machine_now_ns(m));
+	hash = sp__mix64(hash ^ stats(m).device.dispatched ^ sp__machine_now_ns(m));
 	sp__machine_close(m);
 	return hash;
 }
