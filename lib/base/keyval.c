@@ -104,8 +104,6 @@ bool sp__keyval_set(const struct sp__setting *k, void *out, const char *value)
 	void *at = (char *)out + k->at;
 	uint64_t n;
 
-	if (k->kind == SP__KEY_IGNORED)
-		return true;
 	if (!value && k->kind == SP__KEY_FLAG)
 		value = "1";
 	if (!value && !k->alone)
@@ -127,26 +125,25 @@ bool sp__keyval_set(const struct sp__setting *k, void *out, const char *value)
 	return true;
 }
 
-/* True if the blank-separated list has the name; list NULL: it has all names. */
-static bool among(const char *name, const char *list)
+bool sp__word_among(const char *word, size_t len, const char *list)
 {
-	size_t len = strlen(name), n;
-
-	if (!list)
-		return true;
-	for (; *list; list += n + (list[n] == ' ')) {
-		n = strcspn(list, " ");
-		if (n == len && !memcmp(list, name, n))
+	for (size_t n; *list; list += n + strspn(list + n, ", ")) {
+		n = strcspn(list, ", ");
+		if (n == len && !memcmp(list, word, n))
 			return true;
 	}
 	return false;
 }
 
+static bool is_known(const struct sp__keytext *t, const char *name)
+{
+	return !t->only || sp__word_among(name, strlen(name), t->only);
+}
+
 const struct sp__setting *sp__keyval_find(const struct sp__keytext *t, const char *name, size_t len)
 {
 	for (const struct sp__setting *k = t->keys; k->name; k++)
-		if (strlen(k->name) == len && !memcmp(k->name, name, len) &&
-		    among(k->name, t->only))
+		if (strlen(k->name) == len && !memcmp(k->name, name, len) && is_known(t, k->name))
 			return k;
 	return NULL;
 }
@@ -158,7 +155,7 @@ static int unknown(const struct sp__keytext *t, const char *setting, int len,
 	size_t n = 0;
 
 	for (const struct sp__setting *k = t->keys; k->name; k++)
-		if (among(k->name, t->only) && n < sizeof(known))
+		if (is_known(t, k->name) && n < sizeof(known))
 			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s", n ? ", " : "",
 					      k->name);
 	return sp__errf(err, SP_ESYNTAX, "parse", "", -1, "%s: '%.*s' is not known; known are %s",

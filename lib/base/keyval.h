@@ -33,7 +33,6 @@ enum sp__keykind {
 	SP__KEY_WORD,	/* one of words, in full */
 	SP__KEY_TEXT,	/* not empty, and not longer than the array */
 	SP__KEY_SET,	/* parsed by set() */
-	SP__KEY_IGNORED,
 };
 
 struct sp__setting {
@@ -50,7 +49,7 @@ struct sp__setting {
 };
 
 /* Offset and size of the member that a key sets: an integer, a double or an array. */
-#define SP__KEY_AT(type, member) offsetof(type, member), sizeof(((type *)0)->member)
+#define SP__KEY_AT(type, member) .at = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
 
 struct sp__keytext {
 	const char *subject;	/* begins the messages */
@@ -91,3 +90,5 @@ SP_MUST_CHECK bool sp__number_parse(const char *text, const struct sp__unit *uni
  */
 SP_MUST_CHECK bool sp__word_take(const char **text, const char *end,
 				 const struct sp_enum_value *words, int *value);
+/* True if a list, separated by blanks or commas, has the word. */
+bool sp__word_among(const char *word, size_t len, const char *list);

@@ -66,16 +66,13 @@ static char *strip(char *text)
 }
 
 /* Notes a key without effect in this program, once. */
-static void ignore(struct sp_fiojob *j, const char *key)
+static void ignore(struct sp_fiojob *j, const char *key, size_t n)
 {
-	size_t n = strlen(key), used = strlen(j->ignored);
+	size_t used = strlen(j->ignored);
 
-	for (const char *at = j->ignored; (at = strstr(at, key)) != NULL; at += n)
-		if ((at == j->ignored || at[-1] == ' ') && (!at[n] || at[n] == ','))
-			return;
-	if (used + n + 3 <= sizeof(j->ignored))
-		snprintf(j->ignored + used, sizeof(j->ignored) - used, "%s%s", used ? ", " : "",
-			 key);
+	if (!sp__word_among(key, n, j->ignored) && used + n + 3 <= sizeof(j->ignored))
+		snprintf(j->ignored + used, sizeof(j->ignored) - used, "%s%.*s", used ? ", " : "",
+			 (int)n, key);
 }
 
 static void assign(struct sp_fiojob *j, char *text, unsigned line)
@@ -92,8 +89,8 @@ static void assign(struct sp_fiojob *j, char *text, unsigned line)
 	k = sp__fiojob_key(text, n);
 	if (!j->in_job && !j->in_global)
 		sp__fiojob_complain(j, line, text, "is before the first section");
-	else if (k && k->kind == SP__KEY_IGNORED)
-		ignore(j, k->name);
+	else if (sp__fiojob_ignored(text, n))
+		ignore(j, text, n);
 	else if (!k)
 		sp__fiojob_complain(j, line, text, "is not supported");
 	else if (value && strchr(value, '$'))
@@ -225,7 +222,7 @@ void sp_fiojob_apply(struct sp_fiojob *job, size_t run, struct sp_bench_opts *o)
 	if (own && !o->create && v->engine != SP__FIO_NULL)
 		o->create = SP_BENCH_CREATE_MISSING;
 	o->buffered = !v->direct;
-	o->invalidate = !v->keep_cached;
+	o->invalidate = v->invalidate;
 	o->fixed_buffers = v->fixed_buffers;
 	o->register_files = v->register_files;
 	o->depth = r->depth;

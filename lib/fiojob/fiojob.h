@@ -14,7 +14,7 @@ enum sp__fioengine { SP__FIO_URING, SP__FIO_AIO, SP__FIO_SYNC, SP__FIO_NULL };
 
 /* The values of one job. Times in ns, sizes in bytes. */
 struct sp__fiovalues {
-	bool time_based, direct, keep_cached, stonewall, fixed_buffers, register_files;
+	bool time_based, direct, invalidate, stonewall, fixed_buffers, register_files;
 	int rw;	      /* enum sp_bench_rw */
 	double mix;   /* share of reads if rw is mixed */
 	double theta; /* 0: uniform */
@@ -32,6 +32,8 @@ struct sp__fiovalues {
 
 /* Returns the row of a key; NULL: no such key. */
 const struct sp__setting *sp__fiojob_key(const char *name, size_t len);
+/* True for a key without effect in this program. */
+bool sp__fiojob_ignored(const char *name, size_t len);
 /* Returns the name of the engine in a measurement. */
 const char *sp__fiojob_engine(const struct sp__fiovalues *v);
 extern const struct sp__fiovalues sp__fiojob_defaults;

@@ -24,7 +24,7 @@ static const char *differs(const struct sp__fiovalues *a, const struct sp__fiova
 		return "ioengine differs from that of the first job";
 	if (a->direct != b->direct)
 		return "direct differs from that of the first job";
-	if (a->keep_cached != b->keep_cached)
+	if (a->invalidate != b->invalidate)
 		return "invalidate differs from that of the first job";
 	if (a->runtime_ns != b->runtime_ns || a->ramp_ns != b->ramp_ns)
 		return "its time differs from that of the first job";

@@ -14,6 +14,7 @@ const struct sp__fiovalues sp__fiojob_defaults = {
 	.iodepth = 1,
 	.numjobs = 1,
 	.engine = SP__FIO_SYNC,
+	.invalidate = true,
 	.batch_submit = 1,
 	.seed = 1,
 	.cmdprio_class = SP_BENCH_RT,
@@ -111,34 +112,13 @@ static bool set_size(void *values, const char *text)
 	return true;
 }
 
-/* Sets a flag; a key without a value means 1. */
-static bool set_flag(bool *flag, const char *text)
-{
-	if (text && strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-		return false;
-	*flag = !text || *text == '1';
-	return true;
-}
-
-static bool set_invalidate(void *values, const char *text)
-{
-	struct sp__fiovalues *v = values;
-	bool flag = false;
-
-	if (!set_flag(&flag, text))
-		return false;
-	v->keep_cached = !flag;
-	return true;
-}
-
 static bool set_buffered(void *values, const char *text)
 {
-	struct sp__fiovalues *v = values;
-	bool flag = false;
+	uint64_t buffered = 1; /* of a key without a value */
 
-	if (!set_flag(&flag, text))
+	if (text && !sp__number_parse(text, sp__unit_none, 0, 1, &buffered))
 		return false;
-	v->direct = !flag;
+	((struct sp__fiovalues *)values)->direct = !buffered;
 	return true;
 }
 
@@ -199,117 +179,77 @@ static bool set_prio(void *values, const char *text)
 #define OFF "0 or none: others are not supported"
 #define FLAG "0 or 1", SP__KEY_FLAG
 static const struct sp__setting keys[] = {
-	{ .name = "rw", RW, .set = set_rw },
-	{ .name = "readwrite", RW, .set = set_rw },
-	{ .name = "bs", BLOCK },
-	{ .name = "blocksize", BLOCK },
-	{ .name = "size", "a size in bytes, or a percentage such as 50%", .set = set_size },
-	{ .name = "io_size", SIZE, AT(io_size), 0, INT64_MAX, sizes },
-	{ .name = "offset", SIZE, AT(offset), 0, INT64_MAX, sizes },
-	{ .name = "filename", "one file, without : and \\", .set = set_filename },
-	{ .name = "directory", "one folder, without : and \\", .set = set_directory },
-	{ .name = "name", "a name", .set = set_name },
-	{ .name = "stonewall", FLAG, AT(stonewall) },
-	{ .name = "wait_for_previous", FLAG, AT(stonewall) },
-	{ .name = "invalidate", "0 or 1", .set = set_invalidate, .alone = true },
-	{ .name = "buffered", "0 or 1", .set = set_buffered, .alone = true },
-	{ .name = "iodepth", NUMBER, AT(iodepth), 1, SP_BENCH_DEPTH_MAX },
-	{ .name = "numjobs", NUMBER, AT(numjobs), 1, SP_BENCH_CLASSES_MAX },
-	{ .name = "ioengine",
-	  "io_uring, libaio, sync, psync, pread or null",
-	  SP__KEY_WORD,
-	  AT(engine),
+	{ "rw", RW, .set = set_rw },
+	{ "readwrite", RW, .set = set_rw },
+	{ "bs", BLOCK },
+	{ "blocksize", BLOCK },
+	{ "size", "a size in bytes, or a percentage such as 50%", .set = set_size },
+	{ "io_size", SIZE, AT(io_size), 0, INT64_MAX, sizes },
+	{ "offset", SIZE, AT(offset), 0, INT64_MAX, sizes },
+	{ "filename", "one file, without : and \\", .set = set_filename },
+	{ "directory", "one folder, without : and \\", .set = set_directory },
+	{ "name", "a name", .set = set_name },
+	{ "stonewall", FLAG, AT(stonewall) },
+	{ "wait_for_previous", FLAG, AT(stonewall) },
+	{ "invalidate", FLAG, AT(invalidate) },
+	{ "buffered", "0 or 1", .set = set_buffered, .alone = true },
+	{ "iodepth", NUMBER, AT(iodepth), 1, SP_BENCH_DEPTH_MAX },
+	{ "numjobs", NUMBER, AT(numjobs), 1, SP_BENCH_CLASSES_MAX },
+	{ "ioengine", "io_uring, libaio, sync, psync, pread or null", SP__KEY_WORD, AT(engine),
 	  .words = engines },
-	{ .name = "direct", FLAG, AT(direct) },
-	{ .name = "runtime", TIME, AT(runtime_ns), 0, INT64_MAX, times },
-	{ .name = "time_based", FLAG, AT(time_based) },
-	{ .name = "ramp_time", TIME, AT(ramp_ns), 0, INT64_MAX, times },
-	{ .name = "rwmixread", PERCENT, AT(mix), 0, 1000000000, sp__unit_percent },
-	{ .name = "rwmixwrite", PERCENT, .set = set_mix_write },
-	{ .name = "random_distribution", "random or zipf:THETA", .set = set_distribution },
-	{ .name = "randseed", NUMBER, AT(seed) },
-	{ .name = "rate_iops",
-	  "a number that can be used",
-	  SP__KEY_REAL,
-	  AT(rate),
-	  0,
-	  1000000000 * SECOND,
+	{ "direct", FLAG, AT(direct) },
+	{ "runtime", TIME, AT(runtime_ns), 0, INT64_MAX, times },
+	{ "time_based", FLAG, AT(time_based) },
+	{ "ramp_time", TIME, AT(ramp_ns), 0, INT64_MAX, times },
+	{ "rwmixread", PERCENT, AT(mix), 0, 1000000000, sp__unit_percent },
+	{ "rwmixwrite", PERCENT, .set = set_mix_write },
+	{ "random_distribution", "random or zipf:THETA", .set = set_distribution },
+	{ "randseed", NUMBER, AT(seed) },
+	{ "rate_iops", "a number that can be used", SP__KEY_REAL, AT(rate), 0, 1000000000 * SECOND,
 	  counts },
-	{ .name = "prioclass", NUMBER, AT(prioclass), 0, SP_BENCH_IDLE },
-	{ .name = "prio", NUMBER, .set = set_prio },
-	{ .name = "cmdprio_percentage",
-	  PERCENT,
-	  AT(cmdprio_share),
-	  0,
-	  1000000000,
-	  sp__unit_percent },
-	{ .name = "cmdprio_class", NUMBER, AT(cmdprio_class), 1, SP_BENCH_IDLE },
-	{ .name = "cmdprio", NUMBER, AT(cmdprio), 0, 7 },
-	{ .name = "iodepth_batch", NUMBER, AT(batch_submit), 0, SP_BENCH_DEPTH_MAX },
-	{ .name = "iodepth_batch_submit", NUMBER, AT(batch_submit), 0, SP_BENCH_DEPTH_MAX },
-	{ .name = "iodepth_batch_complete", NUMBER, AT(batch_min), 0, SP_BENCH_DEPTH_MAX },
-	{ .name = "iodepth_batch_complete_min", NUMBER, AT(batch_min), 0, SP_BENCH_DEPTH_MAX },
-	{ .name = "iodepth_batch_complete_max", NUMBER, AT(batch_max), 0, SP_BENCH_DEPTH_MAX },
-	{ .name = "fixedbufs", FLAG, AT(fixed_buffers) },
-	{ .name = "registerfiles", FLAG, AT(register_files) },
-	{ .name = "group_reporting", .kind = SP__KEY_IGNORED },
-	{ .name = "thread", .kind = SP__KEY_IGNORED },
-	{ .name = "description", .kind = SP__KEY_IGNORED },
-	{ .name = "norandommap", .kind = SP__KEY_IGNORED },
-	{ .name = "randrepeat", .kind = SP__KEY_IGNORED },
-	{ .name = "allrandrepeat", .kind = SP__KEY_IGNORED },
-	{ .name = "refill_buffers", .kind = SP__KEY_IGNORED },
-	{ .name = "scramble_buffers", .kind = SP__KEY_IGNORED },
-	{ .name = "new_group", .kind = SP__KEY_IGNORED },
-	{ .name = "write_bw_log", .kind = SP__KEY_IGNORED },
-	{ .name = "write_lat_log", .kind = SP__KEY_IGNORED },
-	{ .name = "write_iops_log", .kind = SP__KEY_IGNORED },
-	{ .name = "write_hist_log", .kind = SP__KEY_IGNORED },
-	{ .name = "log_avg_msec", .kind = SP__KEY_IGNORED },
-	{ .name = "log_hist_msec", .kind = SP__KEY_IGNORED },
-	{ .name = "log_hist_coarseness", .kind = SP__KEY_IGNORED },
-	{ .name = "log_max_value", .kind = SP__KEY_IGNORED },
-	{ .name = "log_offset", .kind = SP__KEY_IGNORED },
-	{ .name = "log_compression", .kind = SP__KEY_IGNORED },
-	{ .name = "log_compression_cpus", .kind = SP__KEY_IGNORED },
-	{ .name = "log_store_compressed", .kind = SP__KEY_IGNORED },
-	{ .name = "log_unix_epoch", .kind = SP__KEY_IGNORED },
-	{ .name = "log_entries", .kind = SP__KEY_IGNORED },
-	{ .name = "per_job_logs", .kind = SP__KEY_IGNORED },
-	{ .name = "bwavgtime", .kind = SP__KEY_IGNORED },
-	{ .name = "iopsavgtime", .kind = SP__KEY_IGNORED },
-	{ .name = "lat_percentiles", .kind = SP__KEY_IGNORED },
-	{ .name = "clat_percentiles", .kind = SP__KEY_IGNORED },
-	{ .name = "slat_percentiles", .kind = SP__KEY_IGNORED },
-	{ .name = "percentile_list", .kind = SP__KEY_IGNORED },
-	{ .name = "significant_figures", .kind = SP__KEY_IGNORED },
-	{ .name = "disable_lat", .kind = SP__KEY_IGNORED },
-	{ .name = "disable_clat", .kind = SP__KEY_IGNORED },
-	{ .name = "disable_slat", .kind = SP__KEY_IGNORED },
-	{ .name = "disable_bw_measurement", .kind = SP__KEY_IGNORED },
-	{ .name = "gtod_reduce", .kind = SP__KEY_IGNORED },
-	{ .name = "clocksource", .kind = SP__KEY_IGNORED },
-	{ .name = "unified_rw_reporting", .kind = SP__KEY_IGNORED },
-	{ .name = "unit_base", .kind = SP__KEY_IGNORED },
-	{ .name = "stats", .kind = SP__KEY_IGNORED },
-	{ .name = "create_serialize", .kind = SP__KEY_IGNORED },
-	{ .name = "create_fsync", .kind = SP__KEY_IGNORED },
-	{ .name = "create_on_open", .kind = SP__KEY_IGNORED },
-	{ .name = "verify", OFF, .set = set_off },
-	{ .name = "do_verify", OFF, .set = set_off },
-	{ .name = "fsync", OFF, .set = set_off },
-	{ .name = "fdatasync", OFF, .set = set_off },
-	{ .name = "end_fsync", OFF, .set = set_off },
-	{ .name = "fsync_on_close", OFF, .set = set_off },
-	{ .name = "thinktime", OFF, .set = set_off },
-	{ .name = "startdelay", OFF, .set = set_off },
-	{ .name = "zonemode", OFF, .set = set_off },
-	{ .name = "loops", "1, the only supported number", .set = set_one },
-	{ .name = "nrfiles", "1, the only supported number", .set = set_one },
+	{ "prioclass", NUMBER, AT(prioclass), 0, SP_BENCH_IDLE },
+	{ "prio", NUMBER, .set = set_prio },
+	{ "cmdprio_percentage", PERCENT, AT(cmdprio_share), 0, 1000000000, sp__unit_percent },
+	{ "cmdprio_class", NUMBER, AT(cmdprio_class), 1, SP_BENCH_IDLE },
+	{ "cmdprio", NUMBER, AT(cmdprio), 0, 7 },
+	{ "iodepth_batch", NUMBER, AT(batch_submit), 0, SP_BENCH_DEPTH_MAX },
+	{ "iodepth_batch_submit", NUMBER, AT(batch_submit), 0, SP_BENCH_DEPTH_MAX },
+	{ "iodepth_batch_complete", NUMBER, AT(batch_min), 0, SP_BENCH_DEPTH_MAX },
+	{ "iodepth_batch_complete_min", NUMBER, AT(batch_min), 0, SP_BENCH_DEPTH_MAX },
+	{ "iodepth_batch_complete_max", NUMBER, AT(batch_max), 0, SP_BENCH_DEPTH_MAX },
+	{ "fixedbufs", FLAG, AT(fixed_buffers) },
+	{ "registerfiles", FLAG, AT(register_files) },
+	{ "verify", OFF, .set = set_off },
+	{ "do_verify", OFF, .set = set_off },
+	{ "fsync", OFF, .set = set_off },
+	{ "fdatasync", OFF, .set = set_off },
+	{ "end_fsync", OFF, .set = set_off },
+	{ "fsync_on_close", OFF, .set = set_off },
+	{ "thinktime", OFF, .set = set_off },
+	{ "startdelay", OFF, .set = set_off },
+	{ "zonemode", OFF, .set = set_off },
+	{ "loops", "1, the only supported number", .set = set_one },
+	{ "nrfiles", "1, the only supported number", .set = set_one },
 	{ NULL },
 };
+
+/* Keys without effect in this program. */
+static const char ignored[] =
+	"group_reporting thread description norandommap randrepeat allrandrepeat "
+	"refill_buffers scramble_buffers new_group write_bw_log write_lat_log write_iops_log "
+	"write_hist_log log_avg_msec log_hist_msec log_hist_coarseness log_max_value "
+	"log_offset log_compression log_compression_cpus log_store_compressed log_unix_epoch "
+	"log_entries per_job_logs bwavgtime iopsavgtime lat_percentiles clat_percentiles "
+	"slat_percentiles percentile_list significant_figures disable_lat disable_clat "
+	"disable_slat disable_bw_measurement gtod_reduce clocksource unified_rw_reporting "
+	"unit_base stats create_serialize create_fsync create_on_open";
 
 const struct sp__setting *sp__fiojob_key(const char *name, size_t len)
 {
 	return sp__keyval_find(&(struct sp__keytext){ .keys = keys }, name, len);
+}
+
+bool sp__fiojob_ignored(const char *name, size_t len)
+{
+	return sp__word_among(name, len, ignored);
 }

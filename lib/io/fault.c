@@ -98,17 +98,14 @@ static bool set_reorder(void *fault, const char *seed)
 
 #define AT(member) SP__KEY_AT(struct fault, member)
 static const struct sp__setting keys[] = {
-	{ .name = "KIND", "READ, WRITE or ANY", SP__KEY_WORD, AT(kind), .words = kinds },
-	{ .name = "NTH", "a number from 1", SP__KEY_NUMBER, AT(nth), 1 },
-	{ .name = "COUNT", "a number; 0: all", SP__KEY_NUMBER, AT(count) },
-	{ .name = "SCOPE", "QUEUE or PROCESS", SP__KEY_WORD, AT(process), .words = scopes },
-	{ .name = "ERROR",
-	  "NONE, SHORT, FLIP or the name of an error",
-	  SP__KEY_WORD,
-	  AT(error),
+	{ "KIND", "READ, WRITE or ANY", SP__KEY_WORD, AT(kind), .words = kinds },
+	{ "NTH", "a number from 1", SP__KEY_NUMBER, AT(nth), 1 },
+	{ "COUNT", "a number; 0: all", SP__KEY_NUMBER, AT(count) },
+	{ "SCOPE", "QUEUE or PROCESS", SP__KEY_WORD, AT(process), .words = scopes },
+	{ "ERROR", "NONE, SHORT, FLIP or the name of an error", SP__KEY_WORD, AT(error),
 	  .words = errors },
-	{ .name = "DELAY", "a number of us", SP__KEY_NUMBER, AT(delay_ns), .units = microseconds },
-	{ .name = "REORDER", "a seed, or nothing", .set = set_reorder, .alone = true },
+	{ "DELAY", "a number of us", SP__KEY_NUMBER, AT(delay_ns), .units = microseconds },
+	{ "REORDER", "a seed, or nothing", .set = set_reorder, .alone = true },
 	{ NULL },
 };
 

@@ -47,7 +47,6 @@ static const struct sp__setting keys[] = {
 	{ .name = "alone", "anything but x", .set = set, .alone = true },
 	{ .name = "set", "anything but x", .set = set },
 	{ .name = "list", "anything but x", .set = set, .list = true },
-	{ .name = "old", "", SP__KEY_IGNORED },
 	{ NULL },
 };
 
@@ -91,8 +90,10 @@ static void kinds(void)
 	   "shares are real numbers");
 	ok(takes("share=33.333333333333336%") && out.real == 0.333333333,
 	   "digits of a real number beyond billionths are cut off");
-	ok(takes("text=abcde") && !strcmp(out.text, "abcde") && takes("old") && takes("old=3"),
-	   "texts that fit are copied, old keys ignored");
+	ok(takes("text=abcde") && !strcmp(out.text, "abcde"), "texts that fit are copied");
+	ok(sp__word_among("b", 1, "a, b c") && sp__word_among("c", 1, "a, b c") &&
+		   !sp__word_among("b", 1, "ab bc"),
+	   "words of a list are found in full");
 	ok(takes("alone") && !strcmp(out.set, "alone") && takes("set=a=b") &&
 		   !strcmp(out.set, "a=b") && takes("set="),
 	   "a key with its own parser gets the whole value");
