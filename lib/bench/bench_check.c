@@ -70,9 +70,14 @@ static int check_depths(const struct sp_bench_opts *o, struct sp_errinfo *err)
 	return 0;
 }
 
-static bool is_sim(const char *target)
+/* Returns why there can be no simulated target, or NULL. */
+static const char *refused_sim(const struct sp_bench_opts *o)
 {
-	return strncmp(target, "sim:", 4) == 0;
+	if (o->ntargets > 1)
+		return "a simulated target must be the only one";
+	if (o->engine && strcmp(o->engine, "auto") != 0)
+		return "a simulated target cannot be used with an engine";
+	return o->create ? "a simulated target cannot be created" : NULL;
 }
 
 static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
@@ -83,15 +88,10 @@ static int check_targets(const struct sp_bench_opts *o, struct sp_errinfo *err)
 		return SP__REFUSE(err, "the number of targets is not from 1 to %d",
 				  SP_BENCH_TARGETS_MAX);
 	for (size_t i = 0; i < o->ntargets; i++) {
-		if (is_sim(o->targets[i]) && o->ntargets > 1)
-			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
-					"a simulated target must be the only one");
-		if (is_sim(o->targets[i]) && o->engine && strcmp(o->engine, "auto") != 0)
-			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
-					"a simulated target cannot be used with an engine");
-		if (is_sim(o->targets[i]) && o->create)
-			return sp__errf(err, -EINVAL, "check", o->targets[i], -1,
-					"a simulated target cannot be created");
+		const char *reason = refused_sim(o);
+
+		if (reason && strncmp(o->targets[i], "sim:", 4) == 0)
+			return sp__errf(err, -EINVAL, "check", o->targets[i], -1, "%s", reason);
 	}
 	if (o->create && o->create != SP_BENCH_CREATE_MISSING &&
 	    ((!o->size_bytes && !o->replay) || o->offset_bytes))

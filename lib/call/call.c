@@ -234,21 +234,23 @@ int sp__call_json(struct sp_report *report, char **text, struct sp_errinfo *err)
 
 /*
  * Returns the call itself or, if it has names, *made: a call with their numbers, for the caller to
- * free.
+ * free.  Sets the header of io, whose inputs are set.
  */
-static const struct sp_call *numbered(const struct sp_call *call, const char *const *inputs,
-				      size_t ninputs, struct sp_call **made, struct sp_errinfo *err)
+static const struct sp_call *numbered(const struct sp_call *call, struct sp_sort_io *io,
+				      struct sp_call **made, struct sp_errinfo *err)
 {
 	size_t i = 0;
 	struct stat st;
 
 	*made = NULL;
+	io->header_records = call->order.header_records;
+	io->header_first = call->order.header_first;
 	if (!call->named)
 		return call;
 	/* The header of the first input that is not empty. */
-	while (!call->order.header_first && i + 1 < ninputs && !stat(inputs[i], &st) && !st.st_size)
+	while (!io->header_first && i + 1 < io->ninputs && !stat(io->inputs[i], &st) && !st.st_size)
 		i++;
-	if (sp_call_numbered(made, call, ninputs ? inputs[i] : "-", err))
+	if (sp_call_numbered(made, call, io->ninputs ? io->inputs[i] : "-", err))
 		return NULL;
 	return *made;
 }
@@ -258,25 +260,21 @@ int sp_call_sort_files(const struct sp_call *call, const char *const *inputs, si
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_errinfo *to = err ? err : &cause;
+	struct sp_sort_io io = {
+		.inputs = inputs,
+		.ninputs = ninputs,
+		.merge = merge,
+		.output = output,
+		.count_name = call->count_name,
+		.device_counters = report != NULL,
+	};
 	struct sp_call *made;
-	const struct sp_call *c = numbered(call, inputs, ninputs, &made, to);
+	const struct sp_call *c = numbered(call, &io, &made, to);
 	struct sp_sort_stats stats;
 	int rc;
 
 	if (!c)
 		return to->code;
-
-	const struct sp_sort_io io = {
-		.inputs = inputs,
-		.ninputs = ninputs,
-		.merge = merge,
-		.output = output,
-		.header_records = c->order.header_records,
-		.header_first = c->order.header_first,
-		.count_name = c->count_name,
-		.device_counters = report != NULL,
-	};
-
 	rc = sp_sort_run(&c->sort, &io, &stats, to);
 	if (!rc && report)
 		rc = sp__call_json(sp_report_sort(&c->sort, &io, &stats), report, to);
@@ -294,20 +292,13 @@ int sp_call_sample(struct sp_splitters **splitters, const struct sp_call *call,
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
 	struct sp_errinfo *to = err ? err : &cause;
+	struct sp_sort_io io = { .inputs = inputs, .ninputs = ninputs };
 	struct sp_call *made;
-	const struct sp_call *c = numbered(call, inputs, ninputs, &made, to);
+	const struct sp_call *c = numbered(call, &io, &made, to);
 	int rc;
 
 	if (!c)
 		return to->code;
-
-	const struct sp_sort_io io = {
-		.inputs = inputs,
-		.ninputs = ninputs,
-		.header_records = c->order.header_records,
-		.header_first = c->order.header_first,
-	};
-
 	rc = sp_splitters_sample(splitters, &c->sort, &io, parts, to);
 	sp_call_free(made);
 	return rc;

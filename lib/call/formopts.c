@@ -218,13 +218,11 @@ static int whole_record(struct sp_join_form *form, struct sp_errinfo *err)
 {
 	const size_t *bytes = form->opts->fixed_bytes;
 	char text[32];
-	int rc;
 
 	if (bytes[0] != bytes[1])
 		return sp__invalid(err, NULL, "records of different sizes need --bkey");
 	snprintf(text, sizeof(text), "0:%zu", bytes[0]);
-	rc = sp_join_form_add_bkey(form, text, err);
-	return rc;
+	return sp_join_form_add_bkey(form, text, err);
 }
 
 static int finish_binary(struct sp_join_form *form, struct sp_errinfo *err)

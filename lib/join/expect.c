@@ -18,6 +18,7 @@ void sp_join_expect(struct sp_join_opts *opts, const char *const inputs[2])
 			opts->record_bytes[i] =
 				opts->fixed_bytes[i] ? opts->fixed_bytes[i] : so.record_bytes;
 	}
-	if (sp__join_detects(opts))
+	if (opts->algorithm == SP_JOIN_AUTO && !opts->ordered && !opts->run.volume &&
+	    !opts->run.decompress && opts->sorted == SP_JOIN_SORTED_UNKNOWN)
 		opts->sorted = sp__join_detect(opts, inputs);
 }

@@ -336,7 +336,7 @@ static void choose_inl(struct sp_join_opts *o, const char *const inputs[2])
 {
 	double index_s, hash_s;
 
-	if (sp__inl_needed(o))
+	if (o->algorithm == SP_JOIN_AUTO && o->nthen)
 		o->algorithm = SP_JOIN_ASYNC_INL;
 	if (!o->index[0] && !o->index[1])
 		return;

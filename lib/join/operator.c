@@ -39,7 +39,7 @@ int sp_join_operator(struct sp_operator **op, struct sp_operator *left, struct s
 		return sp__errf(left->flow->env.err, SP_EUNSUP, "plan", NULL, -1, "%s", reason);
 	if (!right)
 		return sp__inl_operator(op, inputs, opts);
-	return sp__join_operator_algorithm(opts) == SP_JOIN_MERGE
+	return opts->algorithm == SP_JOIN_AUTO || opts->algorithm == SP_JOIN_MERGE
 		       ? sp__merge_operator(op, inputs, opts)
 		       : sp__hash_operator(op, inputs, opts);
 }

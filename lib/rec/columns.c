@@ -12,6 +12,7 @@
 #include <spindle/columns.h>
 #include "base/array.h"
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/utf8mark.h"
 #include "rec/header.h"
 
@@ -252,11 +253,6 @@ int sp_columns_read(struct sp_columns *c, struct sp_errinfo *err)
 
 /* Finding. */
 
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * Returns the number of bytes to insert, remove or change, except for case, to turn one name into
  * the other; row: n + 1 elements.
@@ -274,7 +270,7 @@ static size_t distance(const char *a, const char *b, size_t *row, size_t n)
 						    tolower((unsigned char)b[k]));
 
 			diagonal = row[k + 1];
-			row[k + 1] = least(change, 1 + least(row[k], diagonal));
+			row[k + 1] = sp__min(change, 1 + sp__min(row[k], diagonal));
 		}
 	}
 	return row[n];

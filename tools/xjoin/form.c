@@ -10,60 +10,50 @@
 
 static const char record_forms[] = "valid are SIZE and SIZE,SIZE, of at least a byte";
 
+/* Why the library refuses a text. */
+static struct sp_errinfo reason = SP_ERRINFO_INIT;
+
+static void must(int rc)
+{
+	if (rc)
+		die_argument(&reason);
+}
+
 size_t field_number(const char *text)
 {
-	struct sp_errinfo err = SP_ERRINFO_INIT;
 	size_t field;
 
-	if (sp_join_form_field(text, &field, &err))
-		die_argument(&err);
+	must(sp_join_form_field(text, &field, &reason));
 	return field;
 }
 
 void key_set(void *settings, const char *option, const char *text)
 {
-	struct settings *set = settings;
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-
-	if (sp_join_form_set_key(&set->form, option[1] == '2', text, &err))
-		die_argument(&err);
+	must(sp_join_form_set_key(&((struct settings *)settings)->form, option[1] == '2', text,
+				  &reason));
 }
 
 void unpaired_set(void *settings, const char *option, const char *text)
 {
-	struct settings *set = settings;
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-
-	if (sp_join_form_set_unpaired(&set->form, text, option[1] == 'a', &err))
-		die_argument(&err);
+	must(sp_join_form_set_unpaired(&((struct settings *)settings)->form, text, option[1] == 'a',
+				       &reason));
 }
 
 void filler_set(void *settings, const char *option, const char *text)
 {
-	struct settings *set = settings;
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-
 	(void)option;
-	if (sp_join_form_set_filler(&set->form, text, &err))
-		die_argument(&err);
+	must(sp_join_form_set_filler(&((struct settings *)settings)->form, text, &reason));
 }
 
 void columns_add(struct settings *set, char *text)
 {
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-
-	if (sp_join_form_add_columns(&set->form, text, &err))
-		die_argument(&err);
+	must(sp_join_form_add_columns(&set->form, text, &reason));
 }
 
 void separator_set(void *settings, const char *option, const char *text)
 {
-	struct settings *set = settings;
-	struct sp_errinfo err = SP_ERRINFO_INIT;
-
 	(void)option;
-	if (sp_join_form_set_separator(&set->form, text, &err))
-		die_argument(&err);
+	must(sp_join_form_set_separator(&((struct settings *)settings)->form, text, &reason));
 }
 
 void record_size_set(void *settings, const char *name, const char *text)
@@ -105,8 +95,7 @@ void keys_finish(struct settings *set)
 			die_argument(&err);
 		columns_failed(&err);
 	}
-	if (sp_join_form_keys(&set->form, &err))
-		die_argument(&err);
+	must(sp_join_form_keys(&set->form, &reason));
 }
 
 void form_finish(struct settings *set)

@@ -112,6 +112,8 @@ static void describe(struct sp__dryjoin *t)
 
 static void join(struct sp__dryjoin *t, const struct sp_join_plan *plan)
 {
+	const int build = (int)plan->build - 1;
+
 	for (int i = 0; i < 2 && !t->error; i++)
 		(void)sp__dryjoin_failed(t,
 					 sp__dryinput_open(&t->input[i].stream, &t->env,
@@ -121,7 +123,8 @@ static void join(struct sp__dryjoin *t, const struct sp_join_plan *plan)
 	if (t->algorithm == SP_JOIN_MERGE)
 		merge(t);
 	else
-		sp__dryjoin_hash(t, (int)plan->build - 1);
+		sp__dryjoin_hash(t, 0, build,
+				 (struct sp__dryfile *[]){ &t->input[build], &t->input[!build] });
 	put_result(t, t->emitted);
 	if (!t->error && !sp__dryjoin_failed(t, sp__dryoutput_finish(&t->result)))
 		sp__env_sync(&t->env, t->spill);

@@ -51,9 +51,6 @@ struct stage {
 	int role;
 };
 
-static void run_stage(struct sp__dryjoin *t, unsigned depth, int build_side,
-		      struct sp__dryfile *const from[2]);
-
 /* Returns the next bytes of an input or a partition; 0: the end, or an error. */
 static uint64_t next_chunk(struct sp__dryjoin *t, struct sp__dryfile *from, struct sp__chunkread *r)
 {
@@ -309,7 +306,7 @@ static void pair(struct stage *s, const struct partition *p)
 			   bytes))
 		nested(t, run, side);
 	else
-		run_stage(t, s->depth + 1, side, run);
+		sp__dryjoin_hash(t, s->depth + 1, side, run);
 }
 
 /* Stages. */
@@ -342,8 +339,7 @@ static int begin_stage(struct stage *s, struct sp__dryjoin *t,
 	return s->partitions && s->mem && pages ? 0 : -ENOMEM;
 }
 
-/* Joins two inputs or two runs. */
-static void run_stage(struct sp__dryjoin *t, unsigned depth, int build_side,
+void sp__dryjoin_hash(struct sp__dryjoin *t, unsigned depth, int build_side,
 		      struct sp__dryfile *const from[2])
 {
 	const struct sp__dryfile *const known[2] = { from[BUILD], from[PROBE] };
@@ -367,11 +363,4 @@ static void run_stage(struct sp__dryjoin *t, unsigned depth, int build_side,
 	}
 	free(s.partitions);
 	free(s.mem);
-}
-
-void sp__dryjoin_hash(struct sp__dryjoin *t, int build)
-{
-	struct sp__dryfile *from[2] = { &t->input[build], &t->input[!build] };
-
-	run_stage(t, 0, build, from);
 }

@@ -58,5 +58,9 @@ static inline void sp__dryjoin_work(struct sp__dryjoin *t, double work)
 uint64_t sp__dryjoin_next(struct sp__dryjoin *t, struct sp__dryfile *input);
 /* Adds bytes of the result to the buffer.  Returns the whole bytes. */
 uint64_t sp__dryjoin_emit(struct sp__dryjoin *t, double bytes);
-/* hash.c: runs a hash join of both inputs dry; build: 0 or 1. */
-void sp__dryjoin_hash(struct sp__dryjoin *t, int build);
+/*
+ * hash.c: runs a hash join of two inputs (depth 0) or two runs dry; from: by role, the build side
+ * first; build_side: its file, 0 or 1.
+ */
+void sp__dryjoin_hash(struct sp__dryjoin *t, unsigned depth, int build_side,
+		      struct sp__dryfile *const from[2]);

@@ -13,7 +13,7 @@ static struct sp__tally ends(const struct sp__join_balance *b)
 	return sum;
 }
 
-static int check_role(struct sp__stage *s, int role, const struct sp__tally *came)
+int sp__balance_role(struct sp__stage *s, int role, const struct sp__tally *came)
 {
 	static const char *const where[] = { "build side of a stage", "probe side of a stage" };
 	struct sp__join_balance *b = &s->balance[role];
@@ -30,11 +30,6 @@ static int check_role(struct sp__stage *s, int role, const struct sp__tally *cam
 	if (came)
 		rc = sp__balance_same(s->h->in, s->side[role], "a partition", came, &b->read);
 	return rc ? rc : sp__balance_same(s->h->in, s->side[role], where[role], &b->read, &out);
-}
-
-int sp__balance_probe(struct sp__stage *s, const struct sp__tally *came)
-{
-	return check_role(s, SP__PROBE, came);
 }
 
 /* Adds the tallies of a stage to those of the join's files. */
@@ -62,10 +57,10 @@ static void end_records(struct sp__stage *s, int role)
 
 int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2])
 {
-	int rc = check_role(s, SP__BUILD, came ? &came[SP__BUILD] : NULL);
+	int rc = sp__balance_role(s, SP__BUILD, came ? &came[SP__BUILD] : NULL);
 
 	if (!rc)
-		rc = check_role(s, SP__PROBE, came ? &came[SP__PROBE] : NULL);
+		rc = sp__balance_role(s, SP__PROBE, came ? &came[SP__PROBE] : NULL);
 	for (int role = 0; role < 2; role++) {
 		add(s, role);
 		if (!s->depth)

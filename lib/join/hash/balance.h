@@ -22,8 +22,8 @@ struct sp__join_balance {
 
 /* All functions return 0, or SP_EBALANCE, recorded. */
 
-/* Checks a pass of the probe side; came: the records put into its partition, NULL: an input. */
-SP_MUST_CHECK int sp__balance_probe(struct sp__stage *s, const struct sp__tally *came);
+/* Checks a pass of one side; came: the records put into its partition, NULL: an input. */
+SP_MUST_CHECK int sp__balance_role(struct sp__stage *s, int role, const struct sp__tally *came);
 /* Checks a stage whose partitions are written but not joined; came: by role, or NULL. */
 SP_MUST_CHECK int sp__balance_stage(struct sp__stage *s, const struct sp__tally came[2]);
 /* Checks a partition whose other side is empty; read back: NULL if its records are not needed. */

@@ -75,7 +75,7 @@ static int probe(struct nested *n, bool last)
 	n->s->balance[SP__PROBE] = (struct sp__join_balance){ 0 };
 	rc = sp__stage_probe(n->s, &it);
 	sp__runread_close(&r);
-	return rc ? rc : sp__balance_probe(n->s, &n->came[SP__PROBE]);
+	return rc ? rc : sp__balance_role(n->s, SP__PROBE, &n->came[SP__PROBE]);
 }
 
 static int blocks(struct nested *n)

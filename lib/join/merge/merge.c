@@ -249,12 +249,7 @@ static void settle(struct side *s, const struct sp__line *l)
 	sp__tally_count(&s->source->done, l->bytes + 1);
 }
 
-static void settle_group(struct side *s)
-{
-	for (size_t i = 0; i < s->ngroup; i++)
-		settle(s, &s->group[i]);
-}
-
+/* Frees a group. */
 static void empty_group(struct side *s)
 {
 	while (s->copies) {
@@ -321,7 +316,8 @@ static int all_pairs(struct sp__merging_join *m)
 		}
 	m->paired = 0;
 	for (int i = 0; i < 2; i++) {
-		settle_group(&m->side[i]);
+		for (size_t k = 0; k < m->side[i].ngroup; k++)
+			settle(&m->side[i], &m->side[i].group[k]);
 		empty_group(&m->side[i]);
 	}
 	m->phase = APART;

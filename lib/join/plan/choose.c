@@ -61,11 +61,6 @@ int sp__inl_possible(const struct sp_join_opts *o, struct sp_errinfo *err)
 	return 0;
 }
 
-bool sp__inl_needed(const struct sp_join_opts *o)
-{
-	return o->algorithm == SP_JOIN_AUTO && o->nthen;
-}
-
 /*
  * Each probe reads a page of the index and a page of the inner file.  The number of outstanding
  * reads is ignored: it compensates for the pages of inner nodes, and for several matches.
@@ -113,12 +108,6 @@ bool sp__join_merges(const struct sp_join_opts *o, const struct sp__join_layout 
 		return false;
 	/* A merge holds unpaired records in temporary space; hashing in memory does not. */
 	return !alone || sp__join_need_of(o, (int)sp__join_build(o) - 1) > l->table_bytes;
-}
-
-bool sp__join_detects(const struct sp_join_opts *o)
-{
-	return o->algorithm == SP_JOIN_AUTO && !o->ordered && !o->run.volume &&
-	       !o->run.decompress && o->sorted == SP_JOIN_SORTED_UNKNOWN;
 }
 
 /* Hashing. */
@@ -200,9 +189,4 @@ enum sp_join_algorithm sp__join_choose(const struct sp_join_opts *o,
 	if (sp__inl_pays(o, &plan->index_s, &plan->hash_s))
 		return SP_JOIN_ASYNC_INL;
 	return sp__join_merges(o, l) ? SP_JOIN_MERGE : sp__join_choice(o, l);
-}
-
-enum sp_join_algorithm sp__join_operator_algorithm(const struct sp_join_opts *o)
-{
-	return o->algorithm == SP_JOIN_AUTO ? SP_JOIN_MERGE : o->algorithm;
 }

@@ -78,15 +78,11 @@ static inline bool sp__join_scans(const struct sp_join_opts *opts, int side)
 }
 /* Checks that index nested loops can do the join.  0, or SP_EUNSUP with err. */
 SP_MUST_CHECK int sp__inl_possible(const struct sp_join_opts *opts, struct sp_errinfo *err);
-/* AUTO: true if only index nested loops can do the join. */
-bool sp__inl_needed(const struct sp_join_opts *opts);
 /*
  * AUTO: true if index nested loops are predicted to be faster than reading both files.  Sets the
  * seconds of each; 0: unknown.
  */
 bool sp__inl_pays(const struct sp_join_opts *opts, double *index_s, double *hash_s);
-/* AUTO: true if it pays to test whether the files seem sorted. */
-bool sp__join_detects(const struct sp_join_opts *opts);
 /* True if sorted files can be merged on keys of this kind. */
 bool sp__join_mergeable(const struct sp_join_opts *opts);
 /* True if it is better to merge files that seem sorted. */
@@ -101,8 +97,6 @@ enum sp_join_algorithm sp__join_choice(const struct sp_join_opts *opts,
 enum sp_join_algorithm sp__join_choose(const struct sp_join_opts *opts,
 				       const struct sp__join_layout *layout,
 				       struct sp_join_plan *plan);
-/* The algorithm of a join of operators. */
-enum sp_join_algorithm sp__join_operator_algorithm(const struct sp_join_opts *opts);
 
 /* split.c */
 /* bytes 0: unknown; probe_bytes 0: unknown, and assumed equal to bytes. */
