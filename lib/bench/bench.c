@@ -200,7 +200,7 @@ static int run_all(struct sp_bench *b, struct sp_errinfo *err)
 		return rc;
 	begin_ns = sp__volume_now_ns(b->device);
 	if (b->replay)
-		sp__replay_begin(b->replay, begin_ns);
+		b->replay->begin_ns = begin_ns;
 	sp__meter_begin(b, begin_ns);
 	rc = b->threaded ? run_threads(b, err) : sp__load_run(&b->loads[0], err);
 	if (!b->meter.finished)

@@ -155,7 +155,7 @@ void sp__bench_figures(struct sp_bench *b)
 	r->system_ns = b->device ? 0 : b->meter.system_ns;
 	for (size_t i = 0; i < b->nfiles; i++)
 		r->size_bytes += b->files[i].bytes;
-	r->replay = b->replay ? sp__replay_result(b->replay) : NULL;
+	r->replay = b->replay ? &b->replay->result : NULL;
 	r->steady = b->opts.steady_ns ? &b->meter.steady : NULL;
 	r->nclasses = b->nclasses;
 	r->classes = b->stats;

@@ -22,23 +22,6 @@
 
 #define PLACE_BYTES ((uint64_t)1 << 20)
 
-struct sp__replay {
-	struct sp_sequence *seq;
-	struct sp_bench_volume *volumes;
-	size_t *file; /* of each volume */
-	bool writes[SP_BENCH_TARGETS_MAX];
-	uint64_t need[SP_BENCH_TARGETS_MAX];
-	uint32_t bytes_max;
-	bool no_stall;
-	double scale;
-	uint64_t begin_ns;
-	char names[SP_BENCH_CLASSES_MAX][16];
-	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
-	size_t nclasses;
-	size_t cursor[SP_BENCH_CLASSES_MAX]; /* one for all: the first */
-	struct sp_bench_replayed result;
-};
-
 /* Replaces an invalid priority by none. */
 static uint16_t usable(uint16_t prio)
 {
@@ -198,29 +181,9 @@ void sp__replay_close(struct sp__replay *r)
 	free(r);
 }
 
-const struct sp_bench_replayed *sp__replay_result(const struct sp__replay *r)
-{
-	return &r->result;
-}
-
-bool sp__replay_writes(const struct sp__replay *r, size_t file)
-{
-	return r->writes[file];
-}
-
-uint64_t sp__replay_need_bytes(const struct sp__replay *r, size_t file)
-{
-	return r->need[file];
-}
-
 uint64_t sp__replay_bytes_max(const struct sp__replay *r, uint32_t align_bytes)
 {
 	return align_bytes > 1 ? r->bytes_max + 2ull * align_bytes : r->bytes_max;
-}
-
-void sp__replay_begin(struct sp__replay *r, uint64_t now_ns)
-{
-	r->begin_ns = now_ns;
 }
 
 /* Moves the cursor to the next request of the class. */

@@ -6,9 +6,27 @@
 
 #include <spindle/bench.h>
 
-struct sp__replay;
+struct sp_sequence;
 struct sp__bench_slot;
 struct sp__benchclass;
+
+struct sp__replay {
+	struct sp_sequence *seq;
+	struct sp_bench_volume *volumes;
+	size_t *file; /* of each volume */
+	/* Of each target: the trace writes to it; the bytes that it must have. */
+	bool writes[SP_BENCH_TARGETS_MAX];
+	uint64_t need[SP_BENCH_TARGETS_MAX];
+	uint32_t bytes_max;
+	bool no_stall;
+	double scale;
+	uint64_t begin_ns; /* due times count from it; set by the owner */
+	char names[SP_BENCH_CLASSES_MAX][16];
+	struct sp_bench_class classes[SP_BENCH_CLASSES_MAX];
+	size_t nclasses;
+	size_t cursor[SP_BENCH_CLASSES_MAX]; /* one for all: the first */
+	struct sp_bench_replayed result;
+};
 
 /*
  * Loads the trace.  Sets the classes of opts, valid until the replay is closed, and the depth if it
@@ -18,16 +36,8 @@ SP_MUST_CHECK int sp__replay_open(struct sp__replay **r, struct sp_bench_opts *o
 				  struct sp_errinfo *err);
 void sp__replay_close(struct sp__replay *r); /* accepts NULL */
 
-const struct sp_bench_replayed *sp__replay_result(const struct sp__replay *r);
-
-/* True if the trace writes to the target; the size that the target must have. */
-bool sp__replay_writes(const struct sp__replay *r, size_t file);
-uint64_t sp__replay_need_bytes(const struct sp__replay *r, size_t file);
 /* Returns the size of the largest request after its extension to align_bytes. */
 uint64_t sp__replay_bytes_max(const struct sp__replay *r, uint32_t align_bytes);
-
-/* Sets the time from which due times count. */
-void sp__replay_begin(struct sp__replay *r, uint64_t now_ns);
 /*
  * Returns when the next request of a class (-1: of all) is due; 0: immediately, UINT64_MAX: never.
  */

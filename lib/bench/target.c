@@ -29,7 +29,7 @@ static bool used_by(const struct sp__benchclass *c, size_t file)
 static bool written(const struct sp_bench *b, size_t file)
 {
 	if (b->replay)
-		return sp__replay_writes(b->replay, file);
+		return b->replay->writes[file];
 	for (size_t i = 0; i < b->nclasses; i++)
 		if (used_by(b->classes[i], file) && b->classes[i]->spec.reads < 1)
 			return true;
@@ -84,7 +84,7 @@ static uint64_t size_wanted(const struct sp_bench *b, size_t file)
 		return bytes;
 	if (!b->replay)
 		return ranges_end(b, file);
-	return (sp__replay_need_bytes(b->replay, file) + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+	return (b->replay->need[file] + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 }
 
 static bool exists(const char *path)
@@ -243,10 +243,10 @@ static int set_part(struct sp_bench *b, size_t file, struct sp_errinfo *err)
 	if (begin % f->align_bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"the offset must be a multiple of %u bytes", f->align_bytes);
-	if (b->replay && sp__replay_need_bytes(b->replay, file) > f->bytes)
+	if (b->replay && b->replay->need[file] > f->bytes)
 		return sp__errf(err, -EINVAL, "open", f->path, -1,
 				"is too small: the trace needs %llu bytes of it",
-				(unsigned long long)sp__replay_need_bytes(b->replay, file));
+				(unsigned long long)b->replay->need[file]);
 	for (size_t i = 0; rc == 0 && !b->replay && i < b->nclasses; i++)
 		if (used_by(b->classes[i], file))
 			rc = set_range(f, b->classes[i], file, err);
