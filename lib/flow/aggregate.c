@@ -13,7 +13,7 @@
 #include "flow/grouping.h"
 
 struct aggregate {
-	struct sp_operator op, *input;
+	struct sp_operator op;
 	struct sp__grouping grouping;
 	bool begun;		  /* a group is open */
 	struct sp__bytes key;	  /* of the open group */
@@ -75,7 +75,7 @@ static int next(void *operator, struct sp_batch * batch)
 	while (!a->out.bytes) {
 		struct sp_batch in;
 
-		rc = sp__operator_next(a->input, &in);
+		rc = sp__operator_next(a->op.input, &in);
 		if (rc == SP_READY)
 			rc = sp__grouping_batch(&a->op, &in, take_record, a);
 		else if (rc != SP_END)
@@ -115,7 +115,6 @@ int sp_flow_aggregate(struct sp_operator **op, struct sp_operator *input, const 
 		return rc;
 	a->op.next = next;
 	a->op.close = close_aggregate;
-	a->input = input;
 	*op = &a->op;
 	a->op.any_order = false;
 	rc = sp__grouping_open(&a->grouping, input->flow, groups, ngroups, values, nvalues);

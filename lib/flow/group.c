@@ -29,7 +29,7 @@ struct group {
 };
 
 struct grouped {
-	struct sp_operator op, *input;
+	struct sp_operator op;
 	struct sp__grouping grouping;
 	struct group **groups; /* capacity: half of the slots */
 	size_t n, given;
@@ -190,7 +190,7 @@ static int next(void *operator, struct sp_batch * batch)
 	while (!g->ended && rc == SP_READY) {
 		struct sp_batch in;
 
-		rc = sp__operator_next(g->input, &in);
+		rc = sp__operator_next(g->op.input, &in);
 		g->ended = rc == SP_END;
 		if (rc == SP_READY) {
 			rc = sp__grouping_batch(&g->op, &in, take_record, g);
@@ -228,7 +228,6 @@ int sp_flow_group(struct sp_operator **op, struct sp_operator *input, const size
 		return rc;
 	g->op.next = next;
 	g->op.close = close_grouped;
-	g->input = input;
 	*op = &g->op;
 	return sp__grouping_open(&g->grouping, input->flow, groups, ngroups, values, nvalues);
 }

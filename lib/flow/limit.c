@@ -3,7 +3,7 @@
 #include "flow/operator.h"
 
 struct limit {
-	struct sp_operator op, *input;
+	struct sp_operator op;
 	uint64_t left; /* records */
 };
 
@@ -16,7 +16,7 @@ static int next(void *operator, struct sp_batch * batch)
 
 	if (!l->left)
 		return SP_END;
-	rc = sp__operator_next(l->input, &in);
+	rc = sp__operator_next(l->op.input, &in);
 	if (rc != SP_READY)
 		return rc;
 	end = in.data + in.bytes;
@@ -37,7 +37,6 @@ int sp_flow_limit(struct sp_operator **op, struct sp_operator *input, uint64_t r
 	if (!l)
 		return rc;
 	l->op.next = next;
-	l->input = input;
 	l->left = records;
 	*op = &l->op;
 	return 0;

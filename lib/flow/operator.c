@@ -68,6 +68,7 @@ void *sp__operator_new(struct sp_flow *flow, size_t bytes, struct sp_operator *c
 		inputs[i]->taken = true;
 	op->flow = flow;
 	if (ninputs) {
+		op->input = inputs[0];
 		op->format = inputs[0]->format;
 		op->cut = inputs[0]->cut;
 	}

@@ -31,6 +31,7 @@ struct sp_operator {
 	/* Adds the operator's counters; or NULL. */
 	void (*note)(const void *operator, struct sp_run_stats * stats);
 	bool any_order;		    /* the order of its records is not defined */
+	struct sp_operator *input;  /* the first one; NULL: none */
 	struct sp_operator *before; /* the operator opened before this one */
 	bool taken;		    /* is the input of another operator */
 	bool over;		    /* next() has returned status: the end or an error */

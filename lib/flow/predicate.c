@@ -6,7 +6,7 @@
 #include "flow/operator.h"
 
 struct filter {
-	struct sp_operator op, *input;
+	struct sp_operator op;
 	sp_flow_predicate *keep;
 	void *arg;
 	const char *at, *end; /* the unread part of the input batch */
@@ -55,7 +55,7 @@ static int next(void *operator, struct sp_batch * batch)
 		struct sp_batch in;
 
 		if (f->at == f->end) {
-			rc = sp__operator_next(f->input, &in);
+			rc = sp__operator_next(f->op.input, &in);
 			if (rc != SP_READY)
 				return rc;
 			f->at = in.data;
@@ -77,7 +77,6 @@ int sp_flow_filter(struct sp_operator **op, struct sp_operator *input, sp_flow_p
 	if (!f)
 		return rc;
 	f->op.next = next;
-	f->input = input;
 	f->keep = keep;
 	f->arg = arg;
 	*op = &f->op;

@@ -8,7 +8,7 @@
 #include "flow/operator.h"
 
 struct project {
-	struct sp_operator op, *input;
+	struct sp_operator op;
 	size_t *wanted, nwanted;
 	struct sp__fields fields; /* of one record */
 	struct sp__bytes out;
@@ -39,7 +39,7 @@ static int next(void *operator, struct sp_batch * batch)
 	struct sp_batch in;
 	uint64_t records = 0;
 	const char *end;
-	int rc = sp__operator_next(p->input, &in);
+	int rc = sp__operator_next(p->op.input, &in);
 
 	if (rc != SP_READY)
 		return rc;
@@ -78,7 +78,6 @@ int sp_flow_project(struct sp_operator **op, struct sp_operator *input, const si
 		return rc;
 	p->op.next = next;
 	p->op.close = close_project;
-	p->input = input;
 	p->nwanted = nfields;
 	p->wanted = calloc(nfields + 1, sizeof(*fields));
 	if (!p->wanted)

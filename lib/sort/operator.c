@@ -62,7 +62,7 @@ void sp__sort_later(struct sp_sort *s, struct sp__waits *waits)
 }
 
 struct sorting {
-	struct sp_operator op, *input;
+	struct sp_operator op;
 	struct sp_sort *sort;
 	struct sp_batch batch; /* of the input; not completely put */
 	bool finished;
@@ -75,7 +75,7 @@ static int feed(struct sorting *n)
 
 	do {
 		if (!n->batch.bytes) {
-			rc = sp__operator_next(n->input, &n->batch);
+			rc = sp__operator_next(n->op.input, &n->batch);
 			if (rc != SP_READY)
 				return rc;
 		}
@@ -156,7 +156,6 @@ int sp_sort_operator(struct sp_operator **op, struct sp_operator *input,
 	n->op.next = next;
 	n->op.any_order = false;
 	n->op.close = close_sorting;
-	n->input = input;
 	o.format = input->format;
 	rc = sp__sort_new(&n->sort, &o, flow->env.device ? &flow->env : NULL, flow->env.err);
 	*op = &n->op;
