@@ -145,6 +145,13 @@ struct sp_preflight *preflight_pair(const struct config *o, const struct sp_benc
  * depth of the run is that of the only job.
  */
 void set_options_load(struct config *o);
+/*
+ * Writes the report of a set, draws it if requested (plot can be NULL), and frees it.  Returns the
+ * exit status; a failure, rc, ends the program.
+ */
+typedef void set_plot(const struct config *o, const struct sp_benchset_result *r);
+int set_finish(struct config *o, struct sp_benchset *set, struct sp_report *report,
+	       struct sp_preflight *before, set_plot *plot, int rc, const struct sp_errinfo *err);
 
 /* output.c: shows the state of a measurement in the progress line */
 #define LIVE_NS 500000000 /* default interval */

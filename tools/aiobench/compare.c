@@ -78,11 +78,7 @@ static int take_turns(struct config *o)
 	if (!set)
 		die_of(rc, &err);
 	report = sp_report_comparison(&a.bench, &b.bench, sp_benchset_result(set));
-	write_report(o, report, NULL, &sp_benchset_result(set)->no_effects);
-	sp_benchset_free(set);
-	if (rc < 0)
-		die_of(rc, &err);
-	return 0;
+	return set_finish(o, set, report, NULL, NULL, rc, &err);
 }
 
 int command_compare(struct config *o)

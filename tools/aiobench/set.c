@@ -26,6 +26,18 @@ void set_options_load(struct config *o)
 	o->classes[0].share = 1;
 }
 
+int set_finish(struct config *o, struct sp_benchset *set, struct sp_report *report,
+	       struct sp_preflight *before, set_plot *plot, int rc, const struct sp_errinfo *err)
+{
+	write_report(o, report, before, &sp_benchset_result(set)->no_effects);
+	if (o->plot && plot)
+		plot(o, sp_benchset_result(set));
+	sp_benchset_free(set);
+	if (rc < 0)
+		die_of(rc, err);
+	return 0;
+}
+
 int command_sweep(struct config *o)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -39,14 +51,8 @@ int command_sweep(struct config *o)
 	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
-	write_report(o, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL,
-		     &sp_benchset_result(set)->no_effects);
-	if (o->plot)
-		plot_sweep(o, sp_benchset_result(set));
-	sp_benchset_free(set);
-	if (rc < 0)
-		die_of(rc, &err);
-	return 0;
+	return set_finish(o, set, sp_report_sweep(&o->bench, sp_benchset_result(set)), NULL,
+			  plot_sweep, rc, &err);
 }
 
 /* Completes the shares: by default 0 to 100 % in steps of 10. */
@@ -99,12 +105,6 @@ int command_mix(struct config *o)
 	progress_wipe();
 	if (!set)
 		die_of(rc, &err);
-	write_report(o, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)), before,
-		     &sp_benchset_result(set)->no_effects);
-	if (o->plot)
-		plot_mix(o, sp_benchset_result(set));
-	sp_benchset_free(set);
-	if (rc < 0)
-		die_of(rc, &err);
-	return 0;
+	return set_finish(o, set, sp_report_mix(&o->bench, &o->set.mix, sp_benchset_result(set)),
+			  before, plot_mix, rc, &err);
 }

@@ -5,39 +5,26 @@
 #include <stdio.h>
 #include "xjoin.h"
 
-/* Checks options of hash joins: memory and temporary data. */
-static void check_hash_options(const struct settings *set)
-{
-	const struct sp_join_opts *o = &set->opts;
-	bool unused = o->order == SP_JOIN_CHECK || o->algorithm == SP_JOIN_MERGE ||
-		      o->algorithm == SP_JOIN_INL || o->algorithm == SP_JOIN_ASYNC_INL;
-	char by[40] = "--check-order";
-
-	if (o->order != SP_JOIN_CHECK)
-		snprintf(by, sizeof(by), "--algorithm=%s", sp_join_algorithm_name(o->algorithm));
-	args_exclude(o->build, "--build", unused, by);
-	args_exclude(o->join_bytes, "--join-memory", unused, by);
-	args_exclude(set->common.seeded, "--seed", unused, by);
-}
-
 /* Refuses options that the algorithm does not use; auto can choose an index. */
-static void check_index_options(const struct settings *set)
+static void check_unused(const struct settings *set)
 {
 	const struct sp_join_opts *o = &set->opts;
-	const char *name = sp_join_algorithm_name(o->algorithm);
-	bool unused = o->algorithm != SP_JOIN_AUTO && o->algorithm != SP_JOIN_INL &&
-		      o->algorithm != SP_JOIN_ASYNC_INL;
+	bool check = o->order == SP_JOIN_CHECK;
+	bool loops = o->algorithm == SP_JOIN_INL || o->algorithm == SP_JOIN_ASYNC_INL;
+	bool no_index = check || (o->algorithm != SP_JOIN_AUTO && !loops);
+	bool no_hash = check || loops || o->algorithm == SP_JOIN_MERGE;
 	char by[40] = "--check-order";
 
-	if (o->order != SP_JOIN_CHECK)
-		snprintf(by, sizeof(by), "--algorithm=%s", name);
-	else
-		unused = true;
-	args_exclude(o->index[0], "--index1", unused, by);
-	args_exclude(o->index[1], "--index2", unused, by);
-	args_exclude(o->nthen, "--then", unused, by);
-	args_exclude(o->max_outstanding, "--max-outstanding", unused || o->algorithm == SP_JOIN_INL,
-		     by);
+	if (!check)
+		snprintf(by, sizeof(by), "--algorithm=%s", sp_join_algorithm_name(o->algorithm));
+	args_exclude(o->index[0], "--index1", no_index, by);
+	args_exclude(o->index[1], "--index2", no_index, by);
+	args_exclude(o->nthen, "--then", no_index, by);
+	args_exclude(o->max_outstanding, "--max-outstanding",
+		     no_index || o->algorithm == SP_JOIN_INL, by);
+	args_exclude(o->build, "--build", no_hash, by);
+	args_exclude(o->join_bytes, "--join-memory", no_hash, by);
+	args_exclude(set->common.seeded, "--seed", no_hash, by);
 }
 
 void tuning_finish(struct settings *set)
@@ -45,8 +32,7 @@ void tuning_finish(struct settings *set)
 	struct sp_join_opts *o = &set->opts;
 	bool check = o->order == SP_JOIN_CHECK;
 
-	check_index_options(set);
-	check_hash_options(set);
+	check_unused(set);
 	if (o->algorithm == SP_JOIN_AUTO && (set->form.plain || check))
 		o->algorithm = SP_JOIN_MERGE;
 	if (o->algorithm == SP_JOIN_MERGE) {

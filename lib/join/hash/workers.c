@@ -482,7 +482,8 @@ void sp__workers_close(struct sp__workers *c)
 	for (unsigned i = 0; i < c->ntasks; i++)
 		sp__task_join(&c->tasks[i]);
 	for (unsigned i = 0; i < c->nbundles; i++) {
-		sp__emit_share_release(&c->bundles[i].emit);
+		c->bundles[i].emit.buf = NULL;
+		sp__emit_release(&c->bundles[i].emit);
 		sp__keymem_release(&c->bundles[i].keymem);
 	}
 	pthread_mutex_destroy(&c->lock);

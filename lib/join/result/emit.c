@@ -86,12 +86,6 @@ void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf,
 	share->end = buf + bytes;
 }
 
-void sp__emit_share_release(struct sp__emit *share)
-{
-	for (unsigned i = 0; i < SP_JOIN_FILES_MAX; i++)
-		free(share->fields[i].at);
-}
-
 int sp__emit_auto(struct sp__emit *e, unsigned file, const struct sp__line *first)
 {
 	if (!e->padded)
@@ -272,14 +266,6 @@ static void put_key(struct sp__emit *e, int side)
 	}
 }
 
-static void put_column(struct sp__emit *e, const struct sp_join_column *c, int key_side)
-{
-	if (c->file)
-		put_field(e, &e->fields[c->file - 1], c->field);
-	else
-		put_key(e, key_side);
-}
-
 /* Cuts a record into fields; NULL has none.  Only -o auto drops fields beyond the header's. */
 static int split(struct sp__emit *e, unsigned file, const struct sp__line *l)
 {
@@ -314,9 +300,14 @@ static void by_fields(struct sp__emit *e, const struct sp__line *const *of)
 		return;
 	}
 	for (size_t i = 0; i < e->opts->ncolumns; i++) {
+		const struct sp_join_column *c = &e->opts->columns[i];
+
 		if (i)
 			put_separator(e);
-		put_column(e, &e->opts->columns[i], key_side);
+		if (c->file)
+			put_field(e, &e->fields[c->file - 1], c->field);
+		else
+			put_key(e, key_side);
 	}
 }
 

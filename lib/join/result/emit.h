@@ -79,10 +79,10 @@ void sp__emit_release(struct sp__emit *e);
 
 /*
  * Makes an emit for another thread, with a buffer of the caller's, whose records go to the sink.
- * Copies only the members of *e that determine a record of the result.
+ * Copies only the members of *e that determine a record of the result.  Before its release the
+ * caller takes the buffer back: buf = NULL.
  */
 void sp__emit_share(struct sp__emit *share, const struct sp__emit *e, char *buf, size_t bytes);
-void sp__emit_share_release(struct sp__emit *share);
 /* Appends records that another emit has assembled; whole: the last one ends here. */
 void sp__emit_append(struct sp__emit *e, const char *data, size_t bytes, bool whole,
 		     uint64_t records);
