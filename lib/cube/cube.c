@@ -173,7 +173,7 @@ void sp_cube_region(const struct sp_cube *c, size_t i, struct sp_cube_region *re
 		region->lo[d] = r->origin[d] << r->shift[d];
 		region->cell[d] = UINT64_C(1) << r->shift[d];
 		region->cells[d] = r->size[d];
-		region->basic[d] = r->basic[d];
+		region->basic[d] = r->mapping.basic.k[d];
 	}
 }
 

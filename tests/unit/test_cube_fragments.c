@@ -81,7 +81,7 @@ static bool add(struct grown *g, unsigned dim, uint64_t first, const uint64_t *s
 	fragment->placed[dim] -= first;
 	fragment->table_block = g->used;
 	fragment->mapping.first_block = g->used + 1 + below(9);
-	rc = sp__fragment_place(fragment, &g->like, g->n);
+	rc = sp__mapping_place(&fragment->mapping, &g->like, g->n, fragment->placed);
 	if (rc) {
 		g->fragments.n--;
 		sp__fragment_free(fragment);

@@ -57,12 +57,12 @@ static int place_at(const struct sp__cube_superblock *h, struct sp__fragment *p,
 	p->table_block = block;
 	p->mapping.first_block = sp__cube_superblock_begin(h, sp__extents_table_end(h, p));
 	set_basic(h, p);
-	rc = sp__fragment_place(p, &h->mapping, h->shape.ndims);
+	rc = sp__mapping_place(&p->mapping, &h->mapping, h->shape.ndims, p->placed);
 	if (rc != -ENOSPC)
 		return rc;
 	/* Tracks further in are shorter. */
 	memset(p->mapping.basic.k, 0, sizeof(p->mapping.basic.k));
-	return sp__fragment_place(p, &h->mapping, h->shape.ndims);
+	return sp__mapping_place(&p->mapping, &h->mapping, h->shape.ndims, p->placed);
 }
 
 static int find_space(const struct sp__cube_superblock *h, struct sp__fragment *p)

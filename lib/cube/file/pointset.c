@@ -47,23 +47,6 @@ void sp__region_free(struct sp__pointregion *r)
 	free(r);
 }
 
-int sp__region_place(struct sp__pointregion *r, const struct sp__cube_superblock *h)
-{
-	struct sp__mapping *m = &r->mapping;
-	int rc;
-
-	*m = h->mapping;
-	memcpy(m->basic.k, r->basic, sizeof(r->basic));
-	rc = sp__multimap_zones_from(&m->multimap, &h->mapping.multimap, r->first_block);
-	if (rc)
-		return rc;
-	rc = sp__mapping_init(m, h->shape.ndims, r->size);
-	if (!rc)
-		sp__multimap_shrink(&m->multimap);
-	memcpy(r->basic, m->basic.k, sizeof(r->basic));
-	return rc;
-}
-
 bool sp__region_shape(struct sp__pointregion *r, const struct sp__zspace *z,
 		      const struct sp__cube_superblock *h)
 {
@@ -94,13 +77,13 @@ uint64_t sp__regions_bytes(const struct sp__cube_superblock *h, size_t n)
 
 static void copy_region(struct sp__pointregion *r, uint8_t *bytes, unsigned n, bool in)
 {
+	uint64_t *sizes[] = { r->origin, r->size, r->mapping.basic.k };
+
 	for (unsigned i = 0; i < REGION_NUMBERS(n); i++, bytes += sizeof(uint64_t)) {
-		uint64_t *v =
-			i == 0	 ? &r->level
-			: i == 1 ? &r->points
-			: i == 2 ? &r->first_block
-				 : (uint64_t *[]){ r->origin, r->size, r->basic }[(i - 3) % 3] +
-					   (i - 3) / 3;
+		uint64_t *v = i == 0   ? &r->level
+			      : i == 1 ? &r->points
+			      : i == 2 ? &r->mapping.first_block
+				       : &sizes[(i - 3) % 3][(i - 3) / 3];
 
 		memcpy(in ? (void *)v : bytes, in ? (void *)bytes : v, sizeof(*v));
 	}
@@ -122,21 +105,22 @@ void sp__regions_encode(const struct sp__pointset *s, uint8_t *to)
 static int check_region(const struct sp__pointset *s, const struct sp__cube_superblock *h,
 			struct sp__pointregion *r, uint64_t *end)
 {
+	const struct sp__mapping *m = &r->mapping;
 	int rc;
 
 	r->cut = (unsigned)sp__min(r->level / CUT_UNIT, UINT32_MAX);
 	r->level %= CUT_UNIT;
-	if (!sp__region_shape(r, &s->space, h) || r->first_block < *end ||
-	    r->first_block >= h->pointset.leaf_block)
+	if (!sp__region_shape(r, &s->space, h) || m->first_block < *end ||
+	    m->first_block >= h->pointset.leaf_block)
 		return SP_ECORRUPT;
 	for (unsigned i = 0; i < s->space.n; i++) {
 		uint64_t last = sp__zspace_last(&s->space, i) >> r->shift[i];
 
-		if (!r->size[i] || !r->basic[i] || r->size[i] - 1 > last ||
+		if (!r->size[i] || !m->basic.k[i] || r->size[i] - 1 > last ||
 		    r->origin[i] > last - (r->size[i] - 1))
 			return SP_ECORRUPT;
 	}
-	rc = sp__region_place(r, h);
+	rc = sp__mapping_place(&r->mapping, &h->mapping, s->space.n, r->size);
 	if (rc)
 		return rc == -ENOMEM ? rc : SP_ECORRUPT;
 	*end = sp__mapping_end(&r->mapping);

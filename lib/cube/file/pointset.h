@@ -38,13 +38,12 @@ struct sp__pointregion {
 	uint64_t level; /* its cells are nodes of this level, */
 	unsigned cut;	/* each halved this many times along the major dimension */
 	uint64_t points;
-	uint64_t overflow;    /* overflow cells that it needs; not stored in the file */
-	uint64_t first_block; /* its cells begin on the first whole track from here on */
+	uint64_t overflow; /* overflow cells that it needs; not stored in the file */
 	uint64_t origin[SP_CUBE_DIMS_MAX]; /* the first cell, counted in cells */
 	uint64_t size[SP_CUBE_DIMS_MAX];   /* cells along each dimension */
-	uint64_t basic[SP_CUBE_DIMS_MAX];  /* cells of a basic cube, in the mapping's order */
 	unsigned major;			   /* the first dimension of the mapping */
 	uint8_t shift[SP_CUBE_DIMS_MAX];   /* bits of a coordinate inside a cell */
+	/* The file has first_block, from which on its cells begin on a whole track, and sizes k. */
 	struct sp__mapping mapping;
 };
 
@@ -100,8 +99,6 @@ static inline unsigned sp__region_slice(const struct sp__pointregion *r, const u
 /* Sets the box of coordinates of a region. */
 void sp__region_box(const struct sp__zspace *z, const struct sp__pointregion *r,
 		    struct sp_cube_box *box);
-/* Initialises the mapping of a region; errors of sp__mapping_init(), -ENOMEM. */
-SP_MUST_CHECK int sp__region_place(struct sp__pointregion *r, const struct sp__cube_superblock *h);
 
 /* Returns the bytes of n regions in the file. */
 uint64_t sp__regions_bytes(const struct sp__cube_superblock *h, size_t n);

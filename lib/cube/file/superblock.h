@@ -105,7 +105,7 @@ void sp__cube_superblock_cells(const struct sp__cube_superblock *h, uint64_t *ce
 SP_MUST_CHECK int sp__cube_superblock_place(struct sp__cube_superblock *h);
 /*
  * Places the cells of all fragments.  Returns 0; -EINVAL if fragments overlap, end after the
- * volume, or do not make up the dataset; or an error of sp__fragment_place().
+ * volume, or do not make up the dataset; or an error of sp__mapping_place().
  */
 SP_MUST_CHECK int sp__cube_superblock_settle(struct sp__cube_superblock *h);
 /* Returns the block after the last one of the file. */

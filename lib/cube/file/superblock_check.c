@@ -243,7 +243,7 @@ int sp__cube_superblock_settle(struct sp__cube_superblock *h)
 	for (; !rc && placed.n < h->fragments.n; placed.n++) {
 		struct sp__fragment *p = h->fragments.list[placed.n];
 
-		rc = sp__fragment_place(p, &h->mapping, h->shape.ndims);
+		rc = sp__mapping_place(&p->mapping, &h->mapping, h->shape.ndims, p->placed);
 		if (!rc && (sp__fragment_end(p) > sp__cube_volume_blocks(h) ||
 			    sp__fragments_within(&placed, p->table_block, sp__fragment_end(p))))
 			rc = -EINVAL;

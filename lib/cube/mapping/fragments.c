@@ -39,28 +39,6 @@ void sp__fragments_free(struct sp__fragments *p)
 	*p = (struct sp__fragments){ 0 };
 }
 
-int sp__fragment_place(struct sp__fragment *fragment, const struct sp__mapping *like, unsigned n)
-{
-	struct sp__mapping *m = &fragment->mapping;
-	uint64_t k[SP_CUBE_DIMS_MAX], first_block = m->first_block;
-	int rc = 0;
-
-	memcpy(k, m->basic.k, sizeof(k));
-	free(m->multimap.zones);
-	*m = *like;
-	m->first_block = first_block;
-	m->multimap.zones = NULL;
-	m->multimap.nzones = 0;
-	memcpy(m->basic.k, k, sizeof(k));
-	if (m->kind == SP_CUBE_MULTIMAP)
-		rc = sp__multimap_zones_from(&m->multimap, &like->multimap, first_block);
-	if (!rc)
-		rc = sp__mapping_init(m, n, fragment->placed);
-	if (!rc && m->kind == SP_CUBE_MULTIMAP)
-		sp__multimap_shrink(&m->multimap);
-	return rc;
-}
-
 /* Lets newer fragments replace the last cells of older ones. */
 static void replace_old(struct sp__fragments *p, unsigned n, const uint64_t *cells)
 {

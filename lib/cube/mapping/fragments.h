@@ -39,12 +39,6 @@ void sp__fragment_free(struct sp__fragment *fragment);
 void sp__fragments_free(struct sp__fragments *p);
 
 /*
- * Places the cells of a fragment with a mapping of the kind of another one, whose zones it shares.
- * Returns 0, an error of sp__mapping_init(), or -ENOMEM.
- */
-SP_MUST_CHECK int sp__fragment_place(struct sp__fragment *fragment, const struct sp__mapping *like,
-				     unsigned n);
-/*
  * Sets the cells that each fragment has of a dataset of n dimensions and these sizes in cells.
  * Returns false if the fragments do not form the dataset.
  */

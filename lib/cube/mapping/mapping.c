@@ -2,6 +2,8 @@
 /*
  * Computes linear mappings, and passes MultiMap to multimap.c.
  */
+#include <stdlib.h>
+#include <string.h>
 #include "cube/mapping/mapping.h"
 #include "cube/mapping/walk.h"
 
@@ -44,6 +46,28 @@ int sp__mapping_init(struct sp__mapping *m, unsigned n, const uint64_t *cells)
 	m->multimap.basic = &m->basic;
 	m->multimap.cell_blocks = m->cell_blocks;
 	return m->basic.k[0] ? sp__multimap_place(&m->multimap) : sp__multimap_choose(&m->multimap);
+}
+
+int sp__mapping_place(struct sp__mapping *m, const struct sp__mapping *like, unsigned n,
+		      const uint64_t *cells)
+{
+	uint64_t k[SP_CUBE_DIMS_MAX], first_block = m->first_block;
+	int rc = 0;
+
+	memcpy(k, m->basic.k, sizeof(k));
+	free(m->multimap.zones);
+	*m = *like;
+	m->first_block = first_block;
+	m->multimap.zones = NULL;
+	m->multimap.nzones = 0;
+	memcpy(m->basic.k, k, sizeof(k));
+	if (m->kind == SP_CUBE_MULTIMAP)
+		rc = sp__multimap_zones_from(&m->multimap, &like->multimap, first_block);
+	if (!rc)
+		rc = sp__mapping_init(m, n, cells);
+	if (!rc && m->kind == SP_CUBE_MULTIMAP)
+		sp__multimap_shrink(&m->multimap);
+	return rc;
 }
 
 static uint64_t rank_of(const struct sp__mapping *m, const uint64_t *x)

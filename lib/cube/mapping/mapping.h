@@ -39,6 +39,12 @@ struct sp__mapping {
  * cells need 2^62 blocks or more.
  */
 SP_MUST_CHECK int sp__mapping_init(struct sp__mapping *m, unsigned n, const uint64_t *cells);
+/*
+ * Does the same for a mapping whose first_block and sizes of basic cubes are set, and which is else
+ * like another one, whose zones it shares.  Errors as sp__mapping_init(), or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__mapping_place(struct sp__mapping *m, const struct sp__mapping *like,
+				    unsigned n, const uint64_t *cells);
 
 /* Returns the first block of a cell. */
 uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x);

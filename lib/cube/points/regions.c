@@ -368,7 +368,7 @@ static void begin_region(struct finder *f, const struct seed *seed)
 
 	*r = (struct sp__pointregion){ .level = seed->shape.level,
 				       .cut = seed->shape.cut,
-				       .first_block = f->end };
+				       .mapping.first_block = f->end };
 	(void)sp__region_shape(r, z, f->h);
 	sp__znode_box(z,
 		      sp__zkey_first(z, sp__leaf_key(&f->s->leaves[seed->begin]), seed->node_level),
@@ -382,16 +382,17 @@ static void begin_region(struct finder *f, const struct seed *seed)
 /* Keeps the region, or drops it. */
 static int end_region(struct finder *f)
 {
-	int rc = sp__region_place(f->region, f->h);
+	struct sp__mapping *m = &f->region->mapping;
+	int rc = sp__mapping_place(m, &f->h->mapping, f->s->space.n, f->region->size);
 	double space;
 
 	if (!rc) {
 		sp__region_box(&f->s->space, f->region, &f->box);
 		begin_count(f, shape_of(f->region));
 		(void)sp__leaves_walk(f->s, &f->box, count_leaf, f);
-		space = (double)(sp__mapping_end(&f->region->mapping) - f->end);
+		space = (double)(sp__mapping_end(m) - f->end);
 		if (space <= SPACE_PER_LEAF_MAX * f->leaves * f->h->cell_blocks) {
-			f->end = sp__mapping_end(&f->region->mapping);
+			f->end = sp__mapping_end(m);
 			f->s->regions[f->s->nregions++] = f->region;
 			return 0;
 		}
