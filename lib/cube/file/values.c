@@ -11,6 +11,7 @@
 #include <string.h>
 #include <spindle/cube.h>
 #include "base/enum.h"
+#include "cube/file/file.h"
 
 SP__ENUM_TABLE(sp_cube_type, { "bytes", SP_CUBE_BYTES }, { "i8", SP_CUBE_I8 }, { "u8", SP_CUBE_U8 },
 	       { "i16", SP_CUBE_I16 }, { "u16", SP_CUBE_U16 }, { "i32", SP_CUBE_I32 },
@@ -24,9 +25,11 @@ uint32_t sp_cube_type_bytes(enum sp_cube_type type)
 	return bytes[type];
 }
 
-static bool is_signed(enum sp_cube_type t)
+char sp__cube_type_kind(enum sp_cube_type type)
 {
-	return t == SP_CUBE_I8 || t == SP_CUBE_I16 || t == SP_CUBE_I32 || t == SP_CUBE_I64;
+	static const char kinds[] = { 'V', 'i', 'u', 'i', 'u', 'i', 'u', 'i', 'u', 'f', 'f' };
+
+	return kinds[type];
 }
 
 static int parse_bytes(const char *text, uint8_t *to, uint32_t bytes)
@@ -75,10 +78,10 @@ int sp_cube_value_parse(const struct sp_cube_shape *s, const char *text, void *e
 
 	if (s->type == SP_CUBE_BYTES)
 		return parse_bytes(text, element, s->element_bytes);
-	if (s->type == SP_CUBE_F32 || s->type == SP_CUBE_F64)
+	if (sp__cube_type_kind(s->type) == 'f')
 		return parse_float(s->type, text, element);
 	errno = 0;
-	if (is_signed(s->type)) {
+	if (sp__cube_type_kind(s->type) == 'i') {
 		int64_t v = strtoll(text, &end, 10), max = INT64_MAX >> (64 - bits);
 
 		if (errno || end == text || *end || v > max || v < -max - 1)
@@ -122,12 +125,12 @@ void sp_cube_value_print(const struct sp_cube_shape *s, const void *element, cha
 			text += sprintf(text, "%02x", bytes[i]);
 		return;
 	}
-	if (s->type == SP_CUBE_F32 || s->type == SP_CUBE_F64) {
+	if (sp__cube_type_kind(s->type) == 'f') {
 		print_float(s->type, element, text);
 		return;
 	}
 	memcpy(&v, element, bits / 8);
-	if (is_signed(s->type))
+	if (sp__cube_type_kind(s->type) == 'i')
 		snprintf(text, SP_CUBE_VALUE_MAX, "%" PRId64,
 			 (int64_t)(v << (64 - bits)) >> (64 - bits));
 	else

@@ -5,19 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cube/file/file.h"
 #include "cube/input/literal.h"
 #include "cube/input/npy.h"
 
 #define UNIT 64 /* data begins at a multiple of this */
-
-/* Returns NumPy's name of a type, without the byte order; kind 'V' is raw bytes. */
-static void type_word(const struct sp_cube_shape *s, char *kind, uint32_t *bytes)
-{
-	static const char kinds[] = { 'V', 'i', 'u', 'i', 'u', 'i', 'u', 'i', 'u', 'f', 'f' };
-
-	*kind = kinds[s->type];
-	*bytes = s->element_bytes;
-}
 
 /* Before the text: magic, version, and its length, of two or four bytes. */
 static unsigned text_begin(const uint8_t *p)
@@ -72,9 +64,8 @@ static const char *plain_type(const char *word, bool ordered)
 static bool same_type(const struct sp__literal *descr, const struct sp_cube_shape *s,
 		      bool *big_endian)
 {
-	char kind, *end, word[SP__LITERAL_TEXT_MAX + 1] = { 0 };
+	char *end, word[SP__LITERAL_TEXT_MAX + 1] = { 0 };
 	const char *type = word;
-	uint32_t bytes;
 	bool ordered;
 
 	if (descr->bytes > SP__LITERAL_TEXT_MAX || strlen(descr->text) < descr->bytes)
@@ -83,8 +74,8 @@ static bool same_type(const struct sp__literal *descr, const struct sp_cube_shap
 	ordered = word[0] && strchr("<>|=", word[0]);
 	*big_endian = word[0] == '>';
 	type = plain_type(word + ordered, ordered);
-	type_word(s, &kind, &bytes);
-	return type[0] == kind && strtoul(type + 1, &end, 10) == bytes && end != type + 1 && !*end;
+	return type[0] == sp__cube_type_kind(s->type) &&
+	       strtoul(type + 1, &end, 10) == s->element_bytes && end != type + 1 && !*end;
 }
 
 static bool same_shape(const struct sp__literal *dims, struct sp_cube_shape *s)
@@ -172,11 +163,10 @@ const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_sh
 uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box)
 {
-	char *text = (char *)head + 10, kind;
+	char *text = (char *)head + 10, kind = sp__cube_type_kind(shape->type);
 	size_t capacity = SP__NPY_HEAD_MAX - 10, n;
-	uint32_t bytes;
+	uint32_t bytes = shape->element_bytes;
 
-	type_word(shape, &kind, &bytes);
 	n = (size_t)snprintf(text, capacity,
 			     "{'descr': '%c%c%u', 'fortran_order': True, 'shape': (",
 			     bytes == 1 || kind == 'V' ? '|' : '<', kind, bytes);
