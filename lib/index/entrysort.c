@@ -100,19 +100,15 @@ static uint64_t take_number(const char **at)
 static int take_key(struct sp__entrysort *s, const char **at)
 {
 	uint8_t part[256];
-	size_t n = 0;
+	size_t n;
 	int rc = 0;
 
 	s->key.bytes = 0;
 	while (!rc && **at != KEY_END) {
-		part[n++] = take_byte(at);
-		if (n == sizeof(part)) {
-			rc = sp__bytes_append(&s->key, (char *)part, n, NULL);
-			n = 0;
-		}
-	}
-	if (!rc && n)
+		for (n = 0; n < sizeof(part) && **at != KEY_END; n++)
+			part[n] = take_byte(at);
 		rc = sp__bytes_append(&s->key, (char *)part, n, NULL);
+	}
 	++*at;
 	return rc;
 }

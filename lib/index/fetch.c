@@ -280,6 +280,14 @@ void sp__fetch_put(struct sp__fetch *f, uint64_t offset, size_t bytes, uint64_t 
 		f->waiting = w;
 }
 
+/* Returns the block of a list that covers a record, or NULL. */
+static struct block *in_list(struct block *b, const struct sp__fetched *r)
+{
+	while (b && !covers(b, r))
+		b = b->same;
+	return b;
+}
+
 /*
  * Returns the block that covers a record, or NULL.  Such a block begins at most block_bytes before
  * the record, so two lists of the table can have it.  A longer block is found by its first record.
@@ -287,16 +295,8 @@ void sp__fetch_put(struct sp__fetch *f, uint64_t offset, size_t bytes, uint64_t 
 static struct block *find(const struct sp__fetch *f, const struct sp__fetched *r)
 {
 	const uint64_t before = sp__min(r->offset, f->block_bytes);
-	struct block *b = *head_of(f, r->offset);
 
-	while (b && !covers(b, r))
-		b = b->same;
-	if (b)
-		return b;
-	b = *head_of(f, r->offset - before);
-	while (b && !covers(b, r))
-		b = b->same;
-	return b;
+	return in_list(*head_of(f, r->offset), r) ?: in_list(*head_of(f, r->offset - before), r);
 }
 
 /* Bytes of own memory that a record needs. */

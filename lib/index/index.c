@@ -131,7 +131,6 @@ static int begin(struct query *q, bool records)
 
 static void note(struct query *q)
 {
-	struct sp__io_counters c = { 0 };
 	struct sp_index_stats *st = q->stats;
 
 	sp__env_note(&q->ix->env, &st->run, true);
@@ -142,10 +141,8 @@ static void note(struct query *q)
 		snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s",
 			 sp__queue_engine(q->reads.queue));
 	}
-	if (q->leaves) {
-		sp__leafscan_counters(q->leaves, &c);
-		sp__env_note_io(&st->run, &c);
-	}
+	if (q->leaves)
+		sp__leafscan_note(q->leaves, &st->run);
 	if (q->lookup)
 		sp__lookup_counts(q->lookup, &st->nodes_in_memory, &st->nodes_read);
 	st->levels = q->ix->file.head.levels;

@@ -177,7 +177,6 @@ static int read_pages(struct check *c, struct sp_index_stats *st)
 {
 	const struct sp__index_head *h = &c->ix->head;
 	struct sp__nodestream s;
-	struct sp__io_counters io = { 0 };
 	struct sp__node node;
 	int rc = sp__nodestream_open(&s, c->ix, &c->waits, h->head_bytes / h->page_bytes, true);
 
@@ -188,8 +187,7 @@ static int read_pages(struct check *c, struct sp_index_stats *st)
 		else if (rc == SP_READY)
 			rc = check_node(c, &node, s.page - 1);
 	}
-	sp__nodestream_counters(&s, &io);
-	sp__env_note_io(&st->run, &io);
+	sp__nodestream_note(&s, &st->run);
 	sp__nodestream_close(&s);
 	return rc ? rc : check_root(c);
 }

@@ -55,12 +55,10 @@ static int next(void *operator, struct sp_batch * batch)
 static void note(const void *operator, struct sp_run_stats * st)
 {
 	const struct range *r = operator;
-	struct sp__io_counters c = { 0 };
 
 	if (!r->leaves)
 		return;
-	sp__leafscan_counters(r->leaves, &c);
-	sp__env_note_io(st, &c);
+	sp__leafscan_note(r->leaves, st);
 	sp__env_note_io(st, sp__queue_counters(r->reads.queue));
 	snprintf(st->input_engine, sizeof(st->input_engine), "%s",
 		 sp__queue_engine(r->reads.queue));

@@ -68,9 +68,9 @@ void sp__leafscan_close(struct sp__leafscan *s)
 	free(s);
 }
 
-void sp__leafscan_counters(const struct sp__leafscan *s, struct sp__io_counters *c)
+void sp__leafscan_note(const struct sp__leafscan *s, struct sp_run_stats *st)
 {
-	sp__nodestream_counters(&s->stream, c);
+	sp__nodestream_note(&s->stream, st);
 }
 
 /* Finds the first leaf. */

@@ -25,4 +25,4 @@ void sp__leafscan_close(struct sp__leafscan *s);
 /* Returns the next matches of a struct sp__leafscan: SP_READY, SP_END, SP_LATER or an error. */
 SP_MUST_CHECK int sp__leafscan_find(void *scan, const struct sp__keymatch **matches, size_t *n);
 /* Adds requests and bytes of the leaves. */
-void sp__leafscan_counters(const struct sp__leafscan *s, struct sp__io_counters *c);
+void sp__leafscan_note(const struct sp__leafscan *s, struct sp_run_stats *st);

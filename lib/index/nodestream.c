@@ -51,14 +51,14 @@ void sp__nodestream_close(struct sp__nodestream *s)
 	*s = (struct sp__nodestream){ 0 };
 }
 
-void sp__nodestream_counters(const struct sp__nodestream *s, struct sp__io_counters *c)
+void sp__nodestream_note(const struct sp__nodestream *s, struct sp_run_stats *st)
 {
-	struct sp__io_counters own;
+	struct sp__io_counters c;
 
 	if (!s->stream)
 		return;
-	sp__rstream_counters(s->stream, &own);
-	sp__io_add(c, &own);
+	sp__rstream_counters(s->stream, &c);
+	sp__env_note_io(st, &c);
 }
 
 static int read_span(struct sp__nodestream *s)

@@ -30,4 +30,4 @@ void sp__nodestream_close(struct sp__nodestream *s); /* accepts a struct that is
  */
 SP_MUST_CHECK int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node);
 /* Adds requests and bytes of the stream. */
-void sp__nodestream_counters(const struct sp__nodestream *s, struct sp__io_counters *c);
+void sp__nodestream_note(const struct sp__nodestream *s, struct sp_run_stats *st);
