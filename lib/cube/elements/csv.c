@@ -27,7 +27,6 @@ struct lines {
 	const struct sp_cube_load_opts *opts;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
-	const char *name;
 	struct sp__csvlines csv;
 	struct sp__point *points;
 	uint8_t *values;
@@ -92,7 +91,7 @@ static int check_opts(struct lines *l)
 			return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
 					"there is no dimension %u to roll up", i);
 	if (o->ordered || o->offset || o->big_endian || o->resume)
-		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->csv.name, -1,
 				"order, offset, byte order and resuming do not apply to CSV");
 	if (l->change.sum && h->shape.type == SP_CUBE_BYTES)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->file->path, -1,
@@ -226,7 +225,6 @@ int sp__csv_load(struct sp__cubefile *file, const char *input, const struct sp_c
 		.opts = opts,
 		.stats = stats,
 		.err = err,
-		.name = input,
 		.csv = { .file = file, .rollup = opts->rollup, .name = input, .err = err },
 		.change = { .file = file, .err = err }
 	};

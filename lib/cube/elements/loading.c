@@ -66,14 +66,6 @@ static int end_reading(struct sp__loading *l)
 	return l->read_rc;
 }
 
-static int begin(struct sp__loading *l)
-{
-	int (*fn)(struct sp__loading * l) = l->begin;
-
-	l->begin = NULL;
-	return fn ? fn(l) : 0;
-}
-
 /* Reads old elements that share cells with the slab, or that are copied to it. */
 static int read_kept(struct sp__loading *l)
 {
@@ -104,8 +96,9 @@ static int load_slab(struct sp__loading *l, const struct sp__loadslab *slab,
 	rc = read_kept(l);
 	if (!rc)
 		rc = sp__extents_open(&l->extents, l->file, &cells, l->err);
-	if (!rc)
-		rc = begin(l);
+	if (!rc && l->begin)
+		rc = l->begin(l);
+	l->begin = NULL;
 	if (!rc && next && slab->tiles.buffer != next->tiles.buffer)
 		begin_reading(l, next);
 	sp__charge_work(&l->file->env, 0, 0, slab->bytes);
@@ -134,11 +127,6 @@ static uint64_t span_of(const struct sp__loading *l, unsigned dim)
 	return l->file->superblock.shape.dims[dim] - begin_of(l, dim);
 }
 
-static bool may_read_ahead(const struct sp__loading *l)
-{
-	return l->input.name && l->input.seekable;
-}
-
 /*
  * Sets the lengths of slabs: whole dimensions, from the fastest of the input on, while a layer of
  * tiles of the slower ones fits, too.  Returns the number of slabs that fit in the memory: 1 or 2.
@@ -159,7 +147,7 @@ static unsigned set_lengths(struct sp__loading *l)
 		layer *= i + 1 < s->ndims ? span_of(l, dim) : unit[dim];
 		all *= span_of(l, dim);
 	}
-	if (may_read_ahead(l) && all > sp__min(max, sp__max(layer, PART_BYTES)) &&
+	if (l->input.name && l->input.seekable && all > sp__min(max, sp__max(layer, PART_BYTES)) &&
 	    max / 2 >= min + SP__EXTENT_MEMORY)
 		max /= 2;
 	else
