@@ -20,7 +20,7 @@
 #include "flow/blank.h"
 #include "flow/scan.h"
 #include "flow/stitch.h"
-#include "io/unpacking.h"
+#include "io/packing.h"
 #include "rec/header.h"
 
 struct sp__scan {

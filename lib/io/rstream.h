@@ -8,7 +8,7 @@
  * starts at the descriptor's present offset.  A regular file that grows is read to its new end; if
  * it is smaller at its end than at opening, the end is SP_EFORMAT.
  *
- * A compressed input can be unpacked (io/unpacking.h): the stream then returns the unpacked bytes.
+ * A compressed input can be unpacked (io/packing.h): the stream then returns the unpacked bytes.
  */
 #pragma once
 
