@@ -67,10 +67,10 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 {
 	const struct sp_cube_shape *shape = &cube->file.superblock.shape;
 	struct csv csv = { .shape = shape, .box = box, .out = out };
-	uint8_t head[SP__NPY_HEAD_MAX];
+	uint8_t header[SP__NPY_HEADER_MAX];
 	int rc = sp__cube_check_box(&cube->file, box, err);
 
-	if (!rc) /* before the head of a .npy file */
+	if (!rc) /* before the header of a .npy file */
 		rc = sp__cube_check_elements(&cube->file, "read", err);
 	if (rc)
 		return rc;
@@ -78,7 +78,7 @@ static int export_box(struct sp_cube *cube, const struct sp_cube_box *box,
 		return sp__errf(err, SP_EUNSUP, "read", cube->file.path, -1,
 				"points are CSV or raw data: a .npy file has a grid");
 	if (format == SP_CUBE_NPY)
-		rc = put_bytes(out, head, sp__npy_write(head, shape, box));
+		rc = put_bytes(out, header, sp__npy_write(header, shape, box));
 	if (format == SP_CUBE_CSV) {
 		csv.text = malloc(SP_CUBE_VALUE_MAX + 2 * (size_t)shape->element_bytes);
 		memcpy(csv.x, box->lo, sizeof(csv.x));

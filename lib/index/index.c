@@ -62,7 +62,7 @@ int sp_index_close(struct sp_index *ix)
 
 void sp_index_info(const struct sp_index *ix, struct sp_index_info *info)
 {
-	const struct sp__index_head *h = &ix->file.head;
+	const struct sp__index_header *h = &ix->file.header;
 
 	*info = (struct sp_index_info){ .source = ix->file.source,
 					.key = h->key,
@@ -145,8 +145,8 @@ static void note(struct query *q)
 		sp__leafscan_note(q->leaves, &st->run);
 	if (q->lookup)
 		sp__lookup_counts(q->lookup, &st->nodes_in_memory, &st->nodes_read);
-	st->levels = q->ix->file.head.levels;
-	st->pages = q->ix->file.head.end_page;
+	st->levels = q->ix->file.header.levels;
+	st->pages = q->ix->file.header.end_page;
 }
 
 static int end(struct query *q, int rc)

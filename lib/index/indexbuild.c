@@ -23,7 +23,7 @@ struct build {
 	const char *source, *path;
 	struct sp_errinfo *err;
 	struct sp__file_state source_state; /* before the scan */
-	struct sp__index_head head;
+	struct sp__index_header header;
 	struct sp__indexkey key;
 	struct sp__entrysort sort;
 	struct sp__keyscan scan;
@@ -67,10 +67,10 @@ static int check_files(struct build *b)
 	return 0;
 }
 
-static int make_head(struct build *b)
+static int make_header(struct build *b)
 {
 	const struct sp_index_build_opts *o = b->opts;
-	struct sp__index_head *h = &b->head;
+	struct sp__index_header *h = &b->header;
 	const char *key = o->key ? o->key : "";
 	uint32_t page = o->page_bytes ? o->page_bytes : SP_INDEX_PAGE_BYTES;
 	int rc;
@@ -81,11 +81,11 @@ static int make_head(struct build *b)
 				SP__NODE_MIN, SP__NODE_MAX);
 	if (strlen(key) >= sizeof(h->key))
 		return sp__err(b->err, -ENAMETOOLONG, "key", NULL, -1);
-	*h = (struct sp__index_head){ .page_bytes = page,
-				      .format = o->format,
-				      .separator = o->separator,
-				      .header_records = o->header_records,
-				      .source_state = b->source_state };
+	*h = (struct sp__index_header){ .page_bytes = page,
+					.format = o->format,
+					.separator = o->separator,
+					.header_records = o->header_records,
+					.source_state = b->source_state };
 	strcpy(h->key, key);
 	rc = sp__indexkey_init(&b->key, key, &o->format, o->separator, b->err);
 	if (!rc)
@@ -93,7 +93,7 @@ static int make_head(struct build *b)
 	if (rc)
 		return rc;
 	h->locale = sp__keyset_locale(b->key.records);
-	sp__index_head_size(h);
+	sp__index_header_size(h);
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int key_too_long(struct build *b, size_t bytes, const struct sp__keymatch
 	return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)match->offset,
 			"the record at byte %" PRIu64 " has a key of %zu bytes, too long for "
 			"pages of %" PRIu32 "%s",
-			match->offset, bytes, b->head.page_bytes, cure);
+			match->offset, bytes, b->header.page_bytes, cure);
 }
 
 static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp__keymatch *match)
@@ -118,7 +118,7 @@ static int take_key(void *arg, const uint8_t *key, size_t bytes, const struct sp
 	struct build *b = arg;
 	int rc;
 
-	if (bytes > sp__node_key_max(b->head.page_bytes))
+	if (bytes > sp__node_key_max(b->header.page_bytes))
 		return key_too_long(b, bytes, match);
 	if (match->bytes > RECORD_MAX)
 		return sp__errf(b->err, SP_EUNSUP, "read", b->source, (long long)match->offset,
@@ -156,7 +156,7 @@ static int read_source(struct build *b)
 	if (b->scan.read_bytes != now.bytes || !sp__file_state_same(&now, &b->source_state))
 		return sp__errf(b->err, SP_EUNSUP, "read", b->source, -1,
 				"has changed while it was read");
-	b->head.source_checksum = b->scan.checksum;
+	b->header.source_checksum = b->scan.checksum;
 	rc = sp__sorter_finish(&b->sort.sorter);
 	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
 }
@@ -165,12 +165,12 @@ static int read_source(struct build *b)
 static int write_tree(struct build *b)
 {
 	struct sp__keymatch match;
-	uint8_t *nothing = calloc(1, b->head.head_bytes);
-	int rc = nothing ? sp__wstream_put(b->stream, nothing, b->head.head_bytes) : -ENOMEM;
+	uint8_t *nothing = calloc(1, b->header.header_bytes);
+	int rc = nothing ? sp__wstream_put(b->stream, nothing, b->header.header_bytes) : -ENOMEM;
 
 	free(nothing);
 	if (!rc)
-		rc = sp__tree_init(&b->tree, b->stream, &b->head);
+		rc = sp__tree_init(&b->tree, b->stream, &b->header);
 	while (!rc && (rc = sp__entrysort_get(&b->sort, &match)) == SP_READY)
 		rc = sp__tree_put(&b->tree, (const uint8_t *)b->sort.key.data, b->sort.key.bytes,
 				  match.offset, match.bytes);
@@ -178,21 +178,21 @@ static int write_tree(struct build *b)
 		rc = sp__tree_finish(&b->tree);
 	if (!rc)
 		rc = sp__wstream_finish(b->stream);
-	if (!rc && b->head.records != b->scan.records)
+	if (!rc && b->header.records != b->scan.records)
 		rc = SP_EBALANCE;
 	return rc;
 }
 
-static int write_head(struct build *b, int fd)
+static int write_header(struct build *b, int fd)
 {
-	struct sp__index_head *h = &b->head;
-	uint8_t *data = malloc(h->head_bytes);
+	struct sp__index_header *h = &b->header;
+	uint8_t *data = malloc(h->header_bytes);
 	int rc;
 
 	if (!data)
 		return -ENOMEM;
-	sp__index_head_encode(h, data);
-	rc = sp__write_whole(fd, data, h->head_bytes, 0);
+	sp__index_header_encode(h, data);
+	rc = sp__write_whole(fd, data, h->header_bytes, 0);
 	free(data);
 	return rc;
 }
@@ -208,7 +208,7 @@ static int write_index(struct build *b)
 	if (!rc)
 		rc = write_tree(b);
 	if (!rc)
-		rc = write_head(b, fd);
+		rc = write_header(b, fd);
 	if (rc)
 		return sp__err(b->err, rc, "write", b->path, -1);
 	sp__sort_sync(b->sort.sorter.sort);
@@ -220,7 +220,7 @@ static int run(struct build *b)
 	int rc = check_files(b);
 
 	if (!rc)
-		rc = make_head(b);
+		rc = make_header(b);
 	if (!rc)
 		rc = sp_outfile_open(&b->out, b->path, 0, b->err);
 	if (!rc)
@@ -246,10 +246,10 @@ static void note(struct build *b, struct sp_index_stats *st)
 		sp__wstream_counters(b->stream, &c);
 		sp__env_note_io(&st->run, &c);
 	}
-	st->records = b->head.records;
-	st->keys = b->head.keys;
-	st->pages = b->head.end_page;
-	st->levels = b->head.levels;
+	st->records = b->header.records;
+	st->keys = b->header.keys;
+	st->pages = b->header.end_page;
+	st->levels = b->header.levels;
 }
 
 int sp_index_build(const struct sp_index_build_opts *opts, const char *source, const char *index,

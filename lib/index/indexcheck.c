@@ -159,7 +159,7 @@ static int check_node(struct check *c, const struct sp__node *n, uint64_t page)
 /* After the last page: checks that the root is as in the header, and the only node left. */
 static int check_root(const struct check *c)
 {
-	const struct sp__index_head *h = &c->ix->head;
+	const struct sp__index_header *h = &c->ix->header;
 	bool good = c->last_leaf == h->last_leaf && c->entries == h->records && c->keys == h->keys;
 
 	for (unsigned i = 0; i < SP__NODE_LEVELS; i++) {
@@ -175,10 +175,10 @@ static int check_root(const struct check *c)
 
 static int read_pages(struct check *c, struct sp_index_stats *st)
 {
-	const struct sp__index_head *h = &c->ix->head;
+	const struct sp__index_header *h = &c->ix->header;
 	struct sp__nodestream s;
 	struct sp__node node;
-	int rc = sp__nodestream_open(&s, c->ix, &c->waits, h->head_bytes / h->page_bytes, true);
+	int rc = sp__nodestream_open(&s, c->ix, &c->waits, h->header_bytes / h->page_bytes, true);
 
 	while (!rc && s.page < h->end_page) {
 		rc = sp__nodestream_next(&s, &node);
@@ -216,14 +216,14 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 {
 	const struct sp__index *f = c->ix;
 	const char *source = f->source;
-	struct sp__keyscan scan = { .scan = { .format = f->head.format,
+	struct sp__keyscan scan = { .scan = { .format = f->header.format,
 					      .inputs = &source,
 					      .ninputs = 1,
-					      .header_records = f->head.header_records,
+					      .header_records = f->header.header_records,
 					      .stream = sp__env_reading(c->ix->env),
 					      .err = c->ix->env->err },
 				    .key = &f->key,
-				    .source_bytes = f->head.source_state.bytes,
+				    .source_bytes = f->header.source_state.bytes,
 				    .each = add_record,
 				    .arg = c };
 	int rc;
@@ -233,8 +233,8 @@ static int read_source(struct check *c, struct sp_index_stats *st)
 	sp__env_note_io(&st->run, &scan.io);
 	if (rc)
 		return rc;
-	if (scan.read_bytes != f->head.source_state.bytes ||
-	    scan.checksum != f->head.source_checksum)
+	if (scan.read_bytes != f->header.source_state.bytes ||
+	    scan.checksum != f->header.source_checksum)
 		return changed(c);
 	if (scan.records != c->entries || c->source_sum != c->sum)
 		return sp__errf(c->ix->env->err, SP_ECORRUPT, "check", f->path, -1,
@@ -254,13 +254,13 @@ int sp__index_check(struct sp__index *ix, struct sp_index_stats *stats)
 	rc = read_pages(&c, st);
 	if (!rc && *ix->stale)
 		comparable = comparable && fstat(ix->source_fd, &source) == 0 &&
-			     (uint64_t)source.st_size == ix->head.source_state.bytes;
+			     (uint64_t)source.st_size == ix->header.source_state.bytes;
 	if (!rc)
 		rc = comparable ? read_source(&c, st) : sp__index_stale_err(ix);
 	st->records = c.entries;
 	st->keys = c.keys;
-	st->pages = ix->head.end_page;
-	st->levels = ix->head.levels;
+	st->pages = ix->header.end_page;
+	st->levels = ix->header.levels;
 	sp__env_note(ix->env, &st->run, true);
 	if (!ix->nodes->direct && !ix->env->device)
 		sp__env_note_cached(ix->env, &st->run, ix->path);

@@ -85,7 +85,7 @@ int sp__index_relative(const char *index, const char *source, char relative[SP__
 
 int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, const char *reason)
 {
-	long long at = (long long)(page * ix->head.page_bytes);
+	long long at = (long long)(page * ix->header.page_bytes);
 
 	if (reason)
 		return sp__errf(ix->env->err, SP_ECORRUPT, "read", ix->path, at,
@@ -98,7 +98,7 @@ int sp__index_page_err(const struct sp__index *ix, int code, uint64_t page, cons
 
 static int read_head(struct sp__index *ix)
 {
-	uint8_t *data = malloc(SP__INDEX_HEAD_MAX);
+	uint8_t *data = malloc(SP__INDEX_HEADER_MAX);
 	const char *reason = NULL;
 	struct stat st;
 	ssize_t n;
@@ -106,12 +106,12 @@ static int read_head(struct sp__index *ix)
 
 	if (!data)
 		return sp__err(ix->env->err, -ENOMEM, "open", ix->path, -1);
-	n = sp__read_whole(ix->fd, data, SP__INDEX_HEAD_MAX, 0);
+	n = sp__read_whole(ix->fd, data, SP__INDEX_HEADER_MAX, 0);
 	if (n < 0 || fstat(ix->fd, &st)) {
 		rc = n < 0 ? (int)n : -errno;
 	} else {
-		rc = sp__index_head_decode(&ix->head, data, (size_t)n, &reason);
-		if (!rc && (uint64_t)st.st_size != ix->head.end_page * ix->head.page_bytes) {
+		rc = sp__index_header_decode(&ix->header, data, (size_t)n, &reason);
+		if (!rc && (uint64_t)st.st_size != ix->header.end_page * ix->header.page_bytes) {
 			rc = SP_ECORRUPT;
 			reason = "does not have the length that its header gives";
 		}
@@ -163,7 +163,7 @@ static int find_source(struct sp__index *ix)
 	if (!index)
 		return -errno;
 	rc = asprintf(&ix->source, "%.*s%s", (int)(strrchr(index, '/') + 1 - index), index,
-		      ix->head.source);
+		      ix->header.source);
 	free(index);
 	if (rc < 0) {
 		ix->source = NULL;
@@ -191,15 +191,15 @@ static int open_source(struct sp__index *ix)
 
 static int open_key(struct sp__index *ix)
 {
-	int rc = sp__indexkey_init(&ix->key, ix->head.key, &ix->head.format, ix->head.separator,
-				   NULL);
+	int rc = sp__indexkey_init(&ix->key, ix->header.key, &ix->header.format,
+				   ix->header.separator, NULL);
 
 	if (rc == -ENOMEM)
 		return sp__err(ix->env->err, rc, "open", ix->path, -1);
 	if (rc)
 		return sp__errf(ix->env->err, SP_ECORRUPT, "open", ix->path, -1,
-				"its key '%.64s' is damaged", ix->head.key);
-	if (sp__keyset_locale(ix->key.records) != ix->head.locale)
+				"its key '%.64s' is damaged", ix->header.key);
+	if (sp__keyset_locale(ix->key.records) != ix->header.locale)
 		return sp__errf(ix->env->err, SP_EUNSUP, "open", ix->path, -1,
 				"was built in another locale, in which its keys differ");
 	return 0;

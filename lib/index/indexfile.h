@@ -8,12 +8,12 @@
 #pragma once
 
 #include <sys/stat.h>
-#include "index/indexhead.h"
+#include "index/indexheader.h"
 #include "index/indexkey.h"
 #include "run/env.h"
 
 struct sp__index {
-	struct sp__index_head head;
+	struct sp__index_header header;
 	struct sp__indexkey key;
 	struct sp__env *env;		/* borrowed */
 	int fd, source_fd;		/* buffered; a sequential reader owns the offset */

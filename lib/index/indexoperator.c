@@ -77,7 +77,7 @@ static void close_range(void *operator)
 
 static void set_fields(struct range *r)
 {
-	const struct sp__index_head *h = &r->index.head;
+	const struct sp__index_header *h = &r->index.header;
 	char separator = (char)h->separator;
 
 	r->op.format = h->format;

@@ -37,7 +37,7 @@ static void put_time(char text[TIME_BYTES], const struct sp__file_state *s)
 /* Sets ix->stale and ix->moved. */
 static void compare(struct sp__index *ix, const struct stat *st)
 {
-	const struct sp__file_state now = sp__file_state(st), *then = &ix->head.source_state;
+	const struct sp__file_state now = sp__file_state(st), *then = &ix->header.source_state;
 	char now_text[TIME_BYTES], then_text[TIME_BYTES];
 
 	*ix->stale = '\0';
@@ -94,9 +94,9 @@ int sp__index_open_source(struct sp__index *ix)
 /* Writes the compared time into the header.  False: the index cannot be written. */
 static bool record_time(struct sp__index *ix)
 {
-	struct sp__index_head h = ix->head;
+	struct sp__index_header h = ix->header;
 	struct stat open_file, file;
-	uint8_t *data = malloc(h.head_bytes);
+	uint8_t *data = malloc(h.header_bytes);
 	int fd = open(ix->path, O_WRONLY | O_CLOEXEC);
 	bool done = false;
 
@@ -104,11 +104,11 @@ static bool record_time(struct sp__index *ix)
 	    file.st_dev == open_file.st_dev && file.st_ino == open_file.st_ino) {
 		h.source_state.mtime_s = ix->compared.mtime_s;
 		h.source_state.mtime_ns = ix->compared.mtime_ns;
-		sp__index_head_encode(&h, data);
+		sp__index_header_encode(&h, data);
 		done = sp__write_whole(fd, data, SP__INDEX_NUMBERS_BYTES, 0) == 0 && fsync(fd) == 0;
 	}
 	if (done)
-		ix->head = h;
+		ix->header = h;
 	free(data);
 	if (fd >= 0)
 		close(fd);

@@ -40,8 +40,8 @@ int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts
 		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
 	s->opts = *opts;
 	s->status = SP_READY;
-	s->first = ix->head.head_bytes / ix->head.page_bytes;
-	s->charged = sp__node_entries_max(ix->head.page_bytes) * sizeof(*s->matches);
+	s->first = ix->header.header_bytes / ix->header.page_bytes;
+	s->charged = sp__node_entries_max(ix->header.page_bytes) * sizeof(*s->matches);
 	s->matches = malloc(s->charged);
 	sp__budget_charge(&ix->env->budget, s->charged);
 	if (!s->matches)
@@ -98,7 +98,7 @@ static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 	if (o->hi)
 		last = sp__node_below(n, s->hi.data, s->hi.bytes, true);
 	s->begun = true;
-	if (last < n->count || s->stream.page > o->index->head.last_leaf)
+	if (last < n->count || s->stream.page > o->index->header.last_leaf)
 		s->status = SP_END;
 	for (unsigned i = first; i < last; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);
@@ -120,7 +120,7 @@ static int next_matches(struct sp__leafscan *s, size_t *n)
 			return rc;
 		if (!node.level)
 			*n = take(s, &node);
-		else if (s->stream.page > s->opts.index->head.last_leaf)
+		else if (s->stream.page > s->opts.index->header.last_leaf)
 			return sp__index_page_err(s->opts.index, 0, s->stream.page - 1,
 						  "it is not the last leaf");
 	}

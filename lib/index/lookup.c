@@ -48,9 +48,9 @@ struct sp__lookup {
 	int error;
 };
 
-static const struct sp__index_head *head_of(const struct sp__lookup *l)
+static const struct sp__index_header *header_of(const struct sp__lookup *l)
 {
-	return &l->opts.index->head;
+	return &l->opts.index->header;
 }
 
 static int wrong_level(const struct sp__lookup *l, uint64_t page)
@@ -66,7 +66,7 @@ static void search_leaf(struct sp__lookup *l, struct slot *s)
 
 	s->first = sp__node_below(n, key, s->key.bytes, false);
 	s->end = sp__node_below(n, key, s->key.bytes, true);
-	s->more = s->end == n->count && s->first < s->end && s->page < head_of(l)->last_leaf;
+	s->more = s->end == n->count && s->first < s->end && s->page < header_of(l)->last_leaf;
 	s->state = READY;
 	TAILQ_INSERT_TAIL(&l->ready, s, link);
 }
@@ -74,7 +74,7 @@ static void search_leaf(struct sp__lookup *l, struct slot *s)
 /* Sets the page to read after this one; 0: this is the leaf. */
 static int step(struct sp__lookup *l, struct slot *s, uint64_t *next)
 {
-	const struct sp__index_head *h = head_of(l);
+	const struct sp__index_header *h = header_of(l);
 	const struct sp__node *n = &s->frame->node;
 
 	*next = 0;
@@ -88,7 +88,7 @@ static int step(struct sp__lookup *l, struct slot *s, uint64_t *next)
 		return 0;
 	s->level--;
 	*next = sp__node_child(n, (const uint8_t *)s->key.data, s->key.bytes);
-	if (*next >= h->head_bytes / h->page_bytes && *next < s->page)
+	if (*next >= h->header_bytes / h->page_bytes && *next < s->page)
 		return 0;
 	return sp__index_page_err(l->opts.index, 0, s->page, "the page of a child is out of range");
 }
@@ -155,7 +155,7 @@ static void arrived(void *user, struct sp__nodeframe *f)
 
 int sp__lookup_open(struct sp__lookup **lookup, const struct sp__lookup_opts *opts)
 {
-	const struct sp__index_head *h = &opts->index->head;
+	const struct sp__index_header *h = &opts->index->header;
 	size_t entries = sp__node_entries_max(h->page_bytes);
 	struct sp__lookup *l = calloc(1, sizeof(*l));
 	int rc;
@@ -225,10 +225,10 @@ int sp__lookup_put(struct sp__lookup *l, const void *key, size_t bytes, uint64_t
 	l->outstanding++;
 	s->tag = tag;
 	s->along = false;
-	s->level = head_of(l)->levels - 1;
+	s->level = header_of(l)->levels - 1;
 	if (l->opts.ordered)
 		STAILQ_INSERT_TAIL(&l->puts, s, put);
-	return l->error = descend(l, s, head_of(l)->root);
+	return l->error = descend(l, s, header_of(l)->root);
 }
 
 /* Releases the result of the last get. */

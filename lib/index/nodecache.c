@@ -78,7 +78,7 @@ static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 
 	f->unchecked = false;
 	if (!rc)
-		reason = sp__node_open(&f->node, f->page, c->index->head.page_bytes, f->number);
+		reason = sp__node_open(&f->node, f->page, c->index->header.page_bytes, f->number);
 	if ((rc || reason) && !c->error)
 		c->error = sp__index_page_err(c->index, rc, f->number, reason);
 	return c->error;
@@ -86,15 +86,16 @@ static int check(struct sp__nodecache *c, struct sp__nodeframe *f, int rc)
 
 static void note_page(struct sp__nodecache *c, struct sp__nodeframe *f)
 {
+	size_t bytes = c->index->header.page_bytes;
+
 	f->reading = false;
-	(void)check(c, f,
-		    sp__request_result(&f->read, (const char *)f->page, c->index->head.page_bytes));
+	(void)check(c, f, sp__request_result(&f->read, (const char *)f->page, bytes));
 	c->arrived(c->user, f);
 }
 
 static int begin_read(struct sp__nodecache *c, uint64_t page, struct sp__nodeframe **out)
 {
-	const struct sp__index_head *h = &c->index->head;
+	const struct sp__index_header *h = &c->index->header;
 	struct sp__nodeframe *f = take_frame(c), **head = head_of(c, page);
 
 	if (!f)
@@ -265,8 +266,8 @@ static void completed(struct sp__io_owner *owner, struct sp__request *read)
 int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
 		       struct sp__requests *reads, uint64_t bytes, uint64_t gap_bytes)
 {
-	uint64_t first = ix->head.head_bytes / ix->head.page_bytes;
-	uint64_t pages = ix->head.end_page - first;
+	uint64_t first = ix->header.header_bytes / ix->header.page_bytes;
+	uint64_t pages = ix->header.end_page - first;
 
 	*c = (struct sp__nodecache){ .index = ix,
 				     .reads = reads,
@@ -274,9 +275,9 @@ int sp__nodecache_open(struct sp__nodecache *c, const struct sp__index *ix,
 				     .chunk_pages = 1,
 				     .gap_bytes = gap_bytes };
 	c->owner.completed = completed;
-	c->frame_bytes = sp__max(ix->head.page_bytes, ix->nodes->align_bytes);
+	c->frame_bytes = sp__max(ix->header.page_bytes, ix->nodes->align_bytes);
 	c->nframes = sp__max(sp__min(bytes / (c->frame_bytes + sizeof(*c->frames)), pages), 2);
-	c->whole = c->nframes >= pages && c->frame_bytes == ix->head.page_bytes;
+	c->whole = c->nframes >= pages && c->frame_bytes == ix->header.page_bytes;
 	c->nheads = 1;
 	while (c->nheads < c->nframes)
 		c->nheads *= 2;

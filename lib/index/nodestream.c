@@ -29,7 +29,7 @@ int sp__nodestream_open(struct sp__nodestream *s, const struct sp__index *ix,
 	*s = (struct sp__nodestream){
 		.index = ix, .waits = waits, .wait = { .ops = &ops, .source = s }, .page = page
 	};
-	if (lseek(ix->fd, (off_t)(page * ix->head.page_bytes), SEEK_SET) < 0)
+	if (lseek(ix->fd, (off_t)(page * ix->header.page_bytes), SEEK_SET) < 0)
 		return sp__err(ix->env->err, -errno, "read", ix->path, -1);
 	o.unpack = SP_PACKED_NONE;
 	o.sim_file = ix->nodes->sim_file;
@@ -78,7 +78,7 @@ static int read_span(struct sp__nodestream *s)
 static int next_page(struct sp__nodestream *s, const char **page)
 {
 	const struct sp__index *ix = s->index;
-	size_t bytes = ix->head.page_bytes, n;
+	size_t bytes = ix->header.page_bytes, n;
 	int rc;
 
 	if (s->cut.bytes == bytes)
@@ -109,7 +109,7 @@ int sp__nodestream_next(struct sp__nodestream *s, struct sp__node *node)
 
 	if (rc != SP_READY)
 		return rc;
-	reason = sp__node_open(node, (const uint8_t *)page, s->index->head.page_bytes, s->page);
+	reason = sp__node_open(node, (const uint8_t *)page, s->index->header.page_bytes, s->page);
 	if (reason)
 		return sp__index_page_err(s->index, 0, s->page, reason);
 	s->page++;

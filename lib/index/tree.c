@@ -19,12 +19,12 @@
 #include "index/tree.h"
 #include "rec/key.h"
 
-int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, struct sp__index_head *head)
+int sp__tree_init(struct sp__tree *t, struct sp__wstream *out, struct sp__index_header *header)
 {
-	*t = (struct sp__tree){ .out = out, .head = head, .page = malloc(head->page_bytes) };
-	head->levels = 1;
-	head->end_page = head->head_bytes / head->page_bytes;
-	return t->page ? sp__nodefill_init(&t->level[0].fill, head->page_bytes, 0) : -ENOMEM;
+	*t = (struct sp__tree){ .out = out, .header = header, .page = malloc(header->page_bytes) };
+	header->levels = 1;
+	header->end_page = header->header_bytes / header->page_bytes;
+	return t->page ? sp__nodefill_init(&t->level[0].fill, header->page_bytes, 0) : -ENOMEM;
 }
 
 void sp__tree_free(struct sp__tree *t)
@@ -45,12 +45,12 @@ static const uint8_t *bytes_of(const struct sp__bytes *b)
 
 static int write_node(struct sp__tree *t, unsigned level)
 {
-	sp__nodefill_take(&t->level[level].fill, t->head->end_page, t->page);
+	sp__nodefill_take(&t->level[level].fill, t->header->end_page, t->page);
 	t->level[level].written++;
 	if (!level)
-		t->head->last_leaf = t->head->end_page;
-	t->head->root = t->head->end_page++;
-	return sp__wstream_put(t->out, t->page, t->head->page_bytes);
+		t->header->last_leaf = t->header->end_page;
+	t->header->root = t->header->end_page++;
+	return sp__wstream_put(t->out, t->page, t->header->page_bytes);
 }
 
 /* Adds the node written last as an entry of the level above. */
@@ -59,12 +59,12 @@ static int add_above(struct sp__tree *t, unsigned below)
 	const struct sp__treelevel *child = &t->level[below];
 	unsigned level = below + 1;
 	struct sp__treelevel *l = &t->level[level];
-	uint64_t page = t->head->root;
+	uint64_t page = t->header->root;
 	int rc = 0;
 
-	if (level == t->head->levels) {
-		rc = sp__nodefill_init(&l->fill, t->head->page_bytes, level);
-		t->head->levels++;
+	if (level == t->header->levels) {
+		rc = sp__nodefill_init(&l->fill, t->header->page_bytes, level);
+		t->header->levels++;
 	}
 	if (rc || sp__nodefill_add(&l->fill, bytes_of(&child->separator), child->separator.bytes,
 				   page, child->repeated))
@@ -100,11 +100,11 @@ int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes, uint64_t 
 {
 	struct sp__nodefill *leaf = &t->level[0].fill;
 	bool repeated =
-		t->head->records && !sp__order_bytes(t->last.data, t->last.bytes, key, bytes);
+		t->header->records && !sp__order_bytes(t->last.data, t->last.bytes, key, bytes);
 	int rc = 0;
 
-	t->head->records++;
-	t->head->keys += !repeated;
+	t->header->records++;
+	t->header->keys += !repeated;
 	if (!sp__nodefill_add(leaf, key, bytes, offset, length)) {
 		rc = write_node(t, 0);
 		if (!rc)
@@ -121,8 +121,8 @@ int sp__tree_finish(struct sp__tree *t)
 {
 	int rc = 0;
 
-	for (unsigned level = 0; !rc && level < t->head->levels; level++) {
-		bool root = level + 1 == t->head->levels && !t->level[level].written;
+	for (unsigned level = 0; !rc && level < t->header->levels; level++) {
+		bool root = level + 1 == t->header->levels && !t->level[level].written;
 
 		rc = write_node(t, level);
 		if (!rc && !root)

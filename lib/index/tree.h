@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/mem.h"
-#include "index/indexhead.h"
+#include "index/indexheader.h"
 #include "index/node.h"
 #include "io/wstream.h"
 
@@ -19,7 +19,7 @@ struct sp__treelevel {
 
 struct sp__tree {
 	struct sp__wstream *out;
-	struct sp__index_head *head; /* its end_page is the next page; root is set by finish */
+	struct sp__index_header *header; /* its end_page is the next page; root is set by finish */
 	struct sp__treelevel level[SP__NODE_LEVELS];
 	struct sp__bytes last; /* the previous key */
 	uint8_t *page;
@@ -27,10 +27,10 @@ struct sp__tree {
 
 /*
  * out: borrowed; its offset is that of the first page, after the header.
- * head: borrowed; its lengths are set.  The tree sets the members that describe it.
+ * header: borrowed; its lengths are set.  The tree sets the members that describe it.
  */
 SP_MUST_CHECK int sp__tree_init(struct sp__tree *t, struct sp__wstream *out,
-				struct sp__index_head *head);
+				struct sp__index_header *header);
 void sp__tree_free(struct sp__tree *t); /* accepts a struct that is all zero */
 /* Adds an entry; its key has at most sp__node_key_max() bytes. */
 SP_MUST_CHECK int sp__tree_put(struct sp__tree *t, const uint8_t *key, size_t bytes,

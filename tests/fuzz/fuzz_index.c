@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Heads and nodes of indexes: what is not refused, with a checksum that is right, can be used
- * without leaving the page, and a head is written as it was read.
+ * without leaving the page, and a header is written as it was read.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/hash.h"
-#include "index/indexhead.h"
+#include "index/indexheader.h"
 #include "index/indexkey.h"
 
 #define PAGE 512
@@ -31,19 +31,19 @@ static void put_checksum(uint8_t *at, const uint8_t *data, size_t bytes)
 
 static void try_head(const uint8_t *data, size_t bytes)
 {
-	static struct sp__index_head h, again;
-	static uint8_t copy[SP__INDEX_HEAD_MAX];
+	static struct sp__index_header h, again;
+	static uint8_t copy[SP__INDEX_HEADER_MAX];
 	struct sp__indexkey key;
 	const char *reason = NULL;
-	int rc = sp__index_head_decode(&h, data, bytes, &reason);
+	int rc = sp__index_header_decode(&h, data, bytes, &reason);
 
 	if (rc) {
 		require(reason && (rc == SP_EFORMAT || rc == SP_ECORRUPT));
 		return;
 	}
-	require(h.head_bytes <= bytes && h.root < h.end_page && h.last_leaf < h.end_page);
-	sp__index_head_encode(&h, copy);
-	require(!sp__index_head_decode(&again, copy, h.head_bytes, &reason));
+	require(h.header_bytes <= bytes && h.root < h.end_page && h.last_leaf < h.end_page);
+	sp__index_header_encode(&h, copy);
+	require(!sp__index_header_decode(&again, copy, h.header_bytes, &reason));
 	require(again.root == h.root && again.records == h.records && !strcmp(again.key, h.key) &&
 		!strcmp(again.source, h.source) && again.separator == h.separator);
 	(void)!sp__indexkey_init(&key, h.key, &h.format, h.separator, NULL);
@@ -74,7 +74,7 @@ static void try_node(const uint8_t *page)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static uint8_t copy[SP__INDEX_HEAD_MAX];
+	static uint8_t copy[SP__INDEX_HEADER_MAX];
 
 	if (bytes > sizeof(copy))
 		return 0;

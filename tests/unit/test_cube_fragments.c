@@ -257,7 +257,7 @@ static void test_refusals(void)
 	end(&g);
 }
 
-/* A head as creation plans it; false: it cannot be. */
+/* A superblock as creation plans it; false: it is impossible. */
 static bool plan_head(struct sp__cube_plan *p, struct sp_cube_create_opts *o, const char *volume)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -288,7 +288,7 @@ static bool apart(const struct sp__fragments *fragments, const struct sp__fragme
 	return true;
 }
 
-/* Each cell of the head has a block that gives it back. */
+/* Each cell of the superblock has a block that gives it back. */
 static bool goes_both_ways(const struct sp__cube_superblock *h)
 {
 	uint64_t x[SP_CUBE_DIMS_MAX] = { 0 }, back[SP_CUBE_DIMS_MAX], cells[SP_CUBE_DIMS_MAX];
@@ -380,7 +380,7 @@ static struct sp__cube_superblock *plan_small(struct sp__cube_plan *p,
 		       : &p->superblock;
 }
 
-/* 0: a head is written in a version that is none, or cannot be read again. */
+/* 0: a superblock is written in an unknown version, or cannot be read again. */
 static unsigned version_of(const struct sp__cube_superblock *h)
 {
 	unsigned version = 0;
@@ -404,7 +404,7 @@ static unsigned version_of(const struct sp__cube_superblock *h)
 	return version;
 }
 
-/* The log of puts is where no head and no fragment is. */
+/* The log of puts overlaps no superblock and no fragment. */
 static void test_log(void)
 {
 	struct sp_cube_create_opts o;
@@ -416,7 +416,7 @@ static void test_log(void)
 		return;
 	offset = h->log_offset;
 	h->log_offset = h->slots.slot_bytes;
-	ok(!version_of(h), "a log in the place of a head is refused");
+	ok(!version_of(h), "a log in the place of a superblock is refused");
 	h->log_offset = offset + 2 * (uint64_t)h->slots.slot_bytes;
 	ok(!version_of(h), "and one among the cells");
 	h->log_offset = offset;
@@ -493,7 +493,8 @@ static void test_most(void)
 	ok(rc == SP_EUNSUP && p.superblock.fragments.n == SP__FRAGMENTS_MAX,
 	   "a cube has at most %d fragments", SP__FRAGMENTS_MAX);
 	free(sp__cube_superblock_encode(&p.superblock, &bytes));
-	ok(bytes <= p.superblock.slots.slot_bytes, "for which the head has room: %zu bytes", bytes);
+	ok(bytes <= p.superblock.slots.slot_bytes, "for which the superblock has space: %zu bytes",
+	   bytes);
 	sp__cube_plan_free(&p);
 }
 

@@ -164,7 +164,7 @@ static void test_points(void)
 	ok(is_free(), "then others can");
 }
 
-/* Under ASan a head that is not freed is found. */
+/* ASan finds a superblock that is not freed. */
 static void test_head(void)
 {
 	struct sp_cube_opts o = { .run = SP_RUN_OPTS_INIT };
@@ -176,7 +176,7 @@ static void test_head(void)
 	bad_offset = c->file.superblock.slots.slot_bytes;
 	(void)sp_cube_close(c);
 	ok(sp_cube_open(&c, path, &o, NULL) == -EIO,
-	   "a cube is not opened if its second head cannot be read: it may be the newer one");
+	   "a cube is not opened if its second superblock cannot be read: it may be the newer one");
 	bad_offset = 0;
 	ok(sp_cube_open(&c, path, &o, NULL) == -EIO,
 	   "a cube whose first one cannot be read is not opened");

@@ -164,7 +164,7 @@ static void orders(void)
 		good = !p.rc && run(&p, ordered) && !p.rc && complete();
 		if (p.lookup)
 			sp__lookup_counts(p.lookup, &hits, &misses);
-		once &= few || misses <= p.index.head.end_page;
+		once &= few || misses <= p.index.header.end_page;
 		if (!good)
 			diag("order %u: %d %s", i, p.rc, p.err.text);
 		end(&p);

@@ -121,7 +121,8 @@ static void verdict(unsigned version, const char *text, size_t n, char *to, size
 	uint8_t *head = head_of(version, text, n, &bytes);
 
 	snprintf(to, size, "-");
-	if (head && sp__npy_head_bytes(head) == bytes && !sp__npy_parse(head, bytes, &shape, &opts))
+	if (head && sp__npy_header_bytes(head) == bytes &&
+	    !sp__npy_parse(head, bytes, &shape, &opts))
 		snprintf(to, size, "%d %d %llu %llu", opts.order[0] == 0, opts.big_endian,
 			 (unsigned long long)shape.dims[0], (unsigned long long)shape.dims[1]);
 	free(head);

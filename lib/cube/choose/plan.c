@@ -325,11 +325,11 @@ static int place_cells(struct sp__cube_plan *p, enum sp_cube_mapping kind, uint6
 }
 
 /* Places the log of puts at the end of the second slot for the superblock, or behind it. */
-static void place_log(struct sp__cube_superblock *h, uint64_t head_bytes)
+static void place_log(struct sp__cube_superblock *h, uint64_t superblock_bytes)
 {
 	uint64_t slot = h->slots.slot_bytes, end = 2 * slot;
 
-	h->log_offset = head_bytes + h->log_bytes <= slot ? end - h->log_bytes : end;
+	h->log_offset = superblock_bytes + h->log_bytes <= slot ? end - h->log_bytes : end;
 }
 
 /* Computes the size of the superblock, the length of the table, and the start of the cells. */

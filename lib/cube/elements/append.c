@@ -128,7 +128,7 @@ static int fill_fragment(struct sp__loading *l)
 }
 
 /* Writes the superblock that names the new fragment, which is on the device. */
-static int write_head(struct sp__loading *l)
+static int write_superblock(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
 	bool marking;
@@ -166,7 +166,7 @@ static int grow(struct sp__loading *l)
 		if (bytes[i] >= 0)
 			(void)!ftruncate(l->file->volumes[i]->fd, bytes[i]);
 	if (!rc)
-		rc = write_head(l);
+		rc = write_superblock(l);
 	if (rc) {
 		sp__growth_exchange(&l->growth, h);
 		h->loaded = loaded;

@@ -282,10 +282,10 @@ static int find_format(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 }
 
 /* Takes offset, order, byte order and numbers of elements from the header of a .npy file. */
-static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
+static int read_npy_header(struct sp__loadinput *in, struct sp_cube_load_opts *opts)
 {
 	struct sp_cube_shape shape = in->file->superblock.shape;
-	uint8_t head[SP__NPY_HEAD_MAX];
+	uint8_t header[SP__NPY_HEADER_MAX];
 	uint64_t bytes;
 	const char *reason;
 	int rc;
@@ -293,17 +293,17 @@ static int read_npy_head(struct sp__loadinput *in, struct sp_cube_load_opts *opt
 	if (opts->ordered || opts->offset || opts->big_endian)
 		return sp__errf(in->err, SP_ESYNTAX, "load", in->name, -1,
 				"a .npy file says itself what order, offset and byte order it has");
-	rc = read_range(in, head, SP__NPY_PREFIX, 0);
+	rc = read_range(in, header, SP__NPY_PREFIX, 0);
 	if (rc)
 		return rc;
-	bytes = sp__npy_head_bytes(head);
+	bytes = sp__npy_header_bytes(header);
 	if (!bytes)
 		return read_error(in, SP_EFORMAT, 0, "is no .npy file");
-	rc = read_range(in, head + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX);
+	rc = read_range(in, header + SP__NPY_PREFIX, bytes - SP__NPY_PREFIX, SP__NPY_PREFIX);
 	if (rc)
 		return rc;
 	memcpy(shape.dims, in->count, sizeof(shape.dims));
-	reason = sp__npy_parse(head, bytes, &shape, opts);
+	reason = sp__npy_parse(header, bytes, &shape, opts);
 	memcpy(in->count, shape.dims, sizeof(shape.dims));
 	return reason ? read_error(in, SP_EFORMAT, 0, reason) : 0;
 }
@@ -380,7 +380,7 @@ int sp__loadinput_open(struct sp__loadinput *in, const struct sp__cubefile *file
 	in->seekable = lseek(in->fd, 0, SEEK_CUR) == 0;
 	rc = find_format(in, &own);
 	if (!rc && own.format == SP_CUBE_NPY)
-		rc = read_npy_head(in, &own);
+		rc = read_npy_header(in, &own);
 	if (!rc)
 		rc = set_order(in, &own);
 	for (unsigned i = 0; !rc && i < s->ndims; i++)

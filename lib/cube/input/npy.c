@@ -17,7 +17,7 @@ static unsigned text_begin(const uint8_t *p)
 	return p[6] == 1 ? 10 : 12;
 }
 
-uint64_t sp__npy_head_bytes(const uint8_t *p)
+uint64_t sp__npy_header_bytes(const uint8_t *p)
 {
 	uint64_t bytes;
 
@@ -134,15 +134,15 @@ static bool is_utf8(const uint8_t *text, uint64_t bytes)
 	return !more;
 }
 
-const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_shape *shape,
+const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_shape *shape,
 			  struct sp_cube_load_opts *opts)
 {
-	uint64_t prefix = text_begin(head), n = bytes - prefix;
-	const char *text = (const char *)head + prefix;
+	uint64_t prefix = text_begin(header), n = bytes - prefix;
+	const char *text = (const char *)header + prefix;
 	struct entries e = { .has = { false } };
 
-	if ((head[6] == 3 && !is_utf8(head + prefix, n)) ||
-	    !sp__literal_dict(text, n, head[6] < 3, take_entry, &e) || !e.has[0] || !e.has[1] ||
+	if ((header[6] == 3 && !is_utf8(header + prefix, n)) ||
+	    !sp__literal_dict(text, n, header[6] < 3, take_entry, &e) || !e.has[0] || !e.has[1] ||
 	    !e.has[2])
 		return "the header is not a dictionary of descr, fortran_order and shape";
 	if (e.order.kind != SP__LITERAL_BOOL)
@@ -160,11 +160,11 @@ const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_sh
 	return NULL;
 }
 
-uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
+uint64_t sp__npy_write(uint8_t *header, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box)
 {
-	char *text = (char *)head + 10, kind = sp__cube_type_kind(shape->type);
-	size_t capacity = SP__NPY_HEAD_MAX - 10, n;
+	char *text = (char *)header + 10, kind = sp__cube_type_kind(shape->type);
+	size_t capacity = SP__NPY_HEADER_MAX - 10, n;
 	uint32_t bytes = shape->element_bytes;
 
 	n = (size_t)snprintf(text, capacity,
@@ -178,8 +178,8 @@ uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
 	while ((10 + n + 1) % UNIT)
 		text[n++] = ' ';
 	text[n++] = '\n';
-	memcpy(head, SP__NPY_MAGIC "\1\0", 8);
-	head[8] = (uint8_t)n;
-	head[9] = (uint8_t)(n >> 8);
+	memcpy(header, SP__NPY_MAGIC "\1\0", 8);
+	header[8] = (uint8_t)n;
+	header[9] = (uint8_t)(n >> 8);
 	return 10 + n;
 }

@@ -10,21 +10,21 @@
 
 #define SP__NPY_PREFIX 12      /* bytes that give the length of the header */
 #define SP__NPY_TEXT_MAX 10000 /* bytes of the dictionary; the limit of NumPy, too */
-#define SP__NPY_HEAD_MAX (SP__NPY_PREFIX + SP__NPY_TEXT_MAX)
+#define SP__NPY_HEADER_MAX (SP__NPY_PREFIX + SP__NPY_TEXT_MAX)
 
 /* The first bytes of a .npy file. */
 #define SP__NPY_MAGIC "\x93NUMPY"
 #define SP__NPY_MAGIC_BYTES 6
 
-/* Returns the bytes of the whole header, at most SP__NPY_HEAD_MAX; 0: this is not one. */
-uint64_t sp__npy_head_bytes(const uint8_t *prefix);
+/* Returns the bytes of the whole header, at most SP__NPY_HEADER_MAX; 0: this is not one. */
+uint64_t sp__npy_header_bytes(const uint8_t *prefix);
 /*
  * Sets offset, order and byte order of a load, and the elements along dimensions for which shape
  * has
  * 0.  Returns NULL, or the reason why the file does not suit the shape.
  */
-const char *sp__npy_parse(const uint8_t *head, uint64_t bytes, struct sp_cube_shape *shape,
+const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_shape *shape,
 			  struct sp_cube_load_opts *opts);
-/* Writes the header for a box; returns its bytes, at most SP__NPY_HEAD_MAX. */
-uint64_t sp__npy_write(uint8_t *head, const struct sp_cube_shape *shape,
+/* Writes the header for a box; returns its bytes, at most SP__NPY_HEADER_MAX. */
+uint64_t sp__npy_write(uint8_t *header, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box);

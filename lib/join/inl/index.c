@@ -48,7 +48,7 @@ int sp__inl_check(const struct sp_join_opts *o, const struct sp_join_io *io, str
 /* True if fields and records are cut as in the join. */
 static bool same_format(const struct sp__index *ix, const struct sp_join_opts *o, int side)
 {
-	const struct sp__index_head *h = &ix->head;
+	const struct sp__index_header *h = &ix->header;
 	const struct sp_recfmt f = sp__join_format(o, side);
 
 	if (h->format.kind != f.kind || h->header_records != (o->header ? 1 : 0))

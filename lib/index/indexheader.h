@@ -13,8 +13,8 @@
 #define SP__INDEX_VERSION 2
 #define SP__INDEX_TEXT_MAX 4096 /* bytes of a text, with its final 0 */
 
-struct sp__index_head {
-	uint32_t head_bytes; /* whole pages of the file */
+struct sp__index_header {
+	uint32_t header_bytes; /* of the index header: whole pages of the file */
 	uint32_t page_bytes;
 	uint64_t end_page; /* pages of the file, header included */
 	uint64_t root, last_leaf;
@@ -30,15 +30,15 @@ struct sp__index_head {
 	char source[SP__INDEX_TEXT_MAX]; /* path, relative to the index */
 };
 
-/* Sets head_bytes from the texts and page_bytes. */
-void sp__index_head_size(struct sp__index_head *h);
-/* Writes head_bytes; numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES. */
+/* Sets header_bytes from the texts and page_bytes. */
+void sp__index_header_size(struct sp__index_header *h);
+/* Writes header_bytes; numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES. */
 #define SP__INDEX_NUMBERS_BYTES 168
-void sp__index_head_encode(struct sp__index_head *h, uint8_t *data);
-#define SP__INDEX_HEAD_MAX SP__NODE_MAX /* maximum length */
+void sp__index_header_encode(struct sp__index_header *h, uint8_t *data);
+#define SP__INDEX_HEADER_MAX SP__NODE_MAX /* maximum length */
 /*
- * Reads a header from the first SP__INDEX_HEAD_MAX bytes of a file, or all that it has.  Returns 0;
- * SP_EFORMAT: not an index, or of another version; or SP_ECORRUPT; *reason is set.
+ * Reads a header from the first SP__INDEX_HEADER_MAX bytes of a file, or all that it has.  Returns
+ * 0; SP_EFORMAT: not an index, or of another version; or SP_ECORRUPT; *reason is set.
  */
-SP_MUST_CHECK int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
-					const char **reason);
+SP_MUST_CHECK int sp__index_header_decode(struct sp__index_header *h, const uint8_t *data,
+					  size_t bytes, const char **reason);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/hash.h"
 #include "datafile/coder.h"
-#include "index/indexhead.h"
+#include "index/indexheader.h"
 
 #define MAGIC "SPINDEX\n"
 #define SUM_AT 16
@@ -43,7 +43,7 @@ static void code_format(struct sp__coder *c, struct sp_recfmt *f)
 	f->fixed_bytes = fixed_bytes;
 }
 
-static void code_source(struct sp__coder *c, struct sp__index_head *h)
+static void code_source(struct sp__coder *c, struct sp__index_header *h)
 {
 	uint64_t time = (uint64_t)sp__file_state_time(&h->source_state);
 
@@ -65,11 +65,11 @@ static void code_text(struct sp__coder *c, char text[SP__INDEX_TEXT_MAX])
 }
 
 /* Codes all members, in the order of the file. */
-static void code_members(struct sp__coder *c, struct sp__index_head *h)
+static void code_members(struct sp__coder *c, struct sp__index_header *h)
 {
 	uint32_t separator = (uint32_t)(h->separator + 1);
 
-	sp__code_max(c, &h->head_bytes, UINT32_MAX);
+	sp__code_max(c, &h->header_bytes, UINT32_MAX);
 	sp__code_max(c, &h->page_bytes, SP__NODE_MAX);
 	sp__code_u64(c, &h->end_page);
 	sp__code_u64(c, &h->root);
@@ -87,24 +87,24 @@ static void code_members(struct sp__coder *c, struct sp__index_head *h)
 	code_text(c, h->source);
 }
 
-void sp__index_head_size(struct sp__index_head *h)
+void sp__index_header_size(struct sp__index_header *h)
 {
 	uint64_t bytes = SP__INDEX_NUMBERS_BYTES + strlen(h->key) + strlen(h->source) + 2;
 
-	h->head_bytes = (uint32_t)((bytes + h->page_bytes - 1) / h->page_bytes * h->page_bytes);
+	h->header_bytes = (uint32_t)((bytes + h->page_bytes - 1) / h->page_bytes * h->page_bytes);
 }
 
-static uint64_t sum_of(const struct sp__index_head *h, const uint8_t *data)
+static uint64_t sum_of(const struct sp__index_header *h, const uint8_t *data)
 {
-	return sp__checksum(data + SUM_END, h->head_bytes - SUM_END);
+	return sp__checksum(data + SUM_END, h->header_bytes - SUM_END);
 }
 
-void sp__index_head_encode(struct sp__index_head *h, uint8_t *data)
+void sp__index_header_encode(struct sp__index_header *h, uint8_t *data)
 {
-	struct sp__coder c = { .data = data, .bytes = h->head_bytes };
+	struct sp__coder c = { .data = data, .bytes = h->header_bytes };
 	struct prefix p = { MAGIC, SP__INDEX_VERSION, 0 };
 
-	memset(data, 0, h->head_bytes);
+	memset(data, 0, h->header_bytes);
 	code_prefix(&c, &p);
 	code_members(&c, h);
 	p.sum = sum_of(h, data);
@@ -113,21 +113,21 @@ void sp__index_head_encode(struct sp__index_head *h, uint8_t *data)
 }
 
 /* True if a build can have written this header; bytes: of the file, as far as they were read. */
-static bool possible(const struct sp__index_head *h, size_t bytes)
+static bool possible(const struct sp__index_header *h, size_t bytes)
 {
-	const uint64_t page = h->page_bytes, first = page ? h->head_bytes / page : 0;
+	const uint64_t page = h->page_bytes, first = page ? h->header_bytes / page : 0;
 
 	return page >= SP__NODE_MIN && !(page & (page - 1)) &&
-	       h->head_bytes >= SP__INDEX_NUMBERS_BYTES && h->head_bytes <= bytes &&
-	       h->head_bytes % page == 0 &&
+	       h->header_bytes >= SP__INDEX_NUMBERS_BYTES && h->header_bytes <= bytes &&
+	       h->header_bytes % page == 0 &&
 	       (h->format.kind != SP_REC_FIXED || h->format.fixed_bytes) && h->levels &&
 	       h->root >= first && h->root < h->end_page && h->last_leaf >= first &&
 	       h->last_leaf <= h->root && h->end_page <= INT64_MAX / page &&
 	       h->keys <= h->records && h->source_state.bytes <= INT64_MAX && h->source[0];
 }
 
-int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t bytes,
-			  const char **reason)
+int sp__index_header_decode(struct sp__index_header *h, const uint8_t *data, size_t bytes,
+			    const char **reason)
 {
 	struct sp__coder c = sp__coder_reader(data, bytes);
 	struct prefix p = { 0 };
@@ -140,9 +140,9 @@ int sp__index_head_decode(struct sp__index_head *h, const uint8_t *data, size_t 
 	if (p.version != SP__INDEX_VERSION)
 		return SP_EFORMAT;
 	*reason = "the header is damaged";
-	*h = (struct sp__index_head){ 0 };
+	*h = (struct sp__index_header){ 0 };
 	code_members(&c, h);
-	return !c.failed && possible(h, bytes) && c.at <= h->head_bytes && p.sum == sum_of(h, data)
-		       ? 0
-		       : SP_ECORRUPT;
+	if (c.failed || !possible(h, bytes) || c.at > h->header_bytes || p.sum != sum_of(h, data))
+		return SP_ECORRUPT;
+	return 0;
 }

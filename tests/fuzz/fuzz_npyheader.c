@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heads of .npy files, read as a load reads them: a head that suits the shape tells an offset
- * behind itself, an order that names each dimension once, and the size that the shape leaves open.
+ * Reads headers of .npy files like a load.  A header that suits the shape gives an offset behind
+ * itself, an order that names each dimension once, and the size that the shape leaves open.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,20 +28,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		.ndims = 2, .dims = { 3, 0 }, .type = SP_CUBE_F32, .element_bytes = 4
 	};
 	struct sp_cube_load_opts opts = { 0 };
-	uint64_t head;
+	uint64_t header;
 	uint8_t *copy;
 
 	if (bytes < SP__NPY_PREFIX)
 		return 0;
-	head = sp__npy_head_bytes(data);
-	if (!head || head > bytes)
+	header = sp__npy_header_bytes(data);
+	if (!header || header > bytes)
 		return 0;
-	require(head >= SP__NPY_PREFIX && head <= SP__NPY_HEAD_MAX);
-	copy = calloc(1, head); /* exactly what a load has read */
+	require(header >= SP__NPY_PREFIX && header <= SP__NPY_HEADER_MAX);
+	copy = calloc(1, header); /* exactly what a load has read */
 	require(copy);
-	memcpy(copy, data, head);
-	if (!sp__npy_parse(copy, head, &shape, &opts)) {
-		require(opts.ordered && opts.offset == head);
+	memcpy(copy, data, header);
+	if (!sp__npy_parse(copy, header, &shape, &opts)) {
+		require(opts.ordered && opts.offset == header);
 		require(opts.order[0] + opts.order[1] == 1);
 		require(shape.dims[0] == 3 && shape.dims[1]);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Heads of cubes: what is not refused, with a checksum that is right, has a mapping that
- * answers without overflow and both ways, and is written as it was read.
+ * Reads superblocks of cubes with a valid checksum.  One that is accepted has a mapping that answers
+ * both ways without overflow, and is written as it was read.
  */
 #include <errno.h>
 #include <stdint.h>
