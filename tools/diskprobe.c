@@ -36,7 +36,7 @@ static struct sp_geometry *load(const char *path, bool resume)
 }
 
 /* Prints the verdict and its reason in one line. */
-static void tell_verdict(const char *device, const struct sp_probe_result *r)
+static void print_verdict(const char *device, const struct sp_probe_result *r)
 {
 	const struct sp_probe_evidence *e = &r->evidence;
 
@@ -46,11 +46,11 @@ static void tell_verdict(const char *device, const struct sp_probe_result *r)
 		       6e10 / r->period_ns, r->period_ns / 1e6, r->nzones,
 		       r->layout ? r->layout : "unknown");
 	else if (r->verdict == SP_PROBE_LAYERED)
-		printf("something turns in %.4f ms, but blocks do not lie along the tracks of one "
-		       "disk",
+		printf("a disk rotates in %.4f ms, but the blocks are not in order along the "
+		       "tracks of one disk",
 		       e->best_period_ns / 1e6);
 	else if (!e->samples)
-		printf("stopped before anything was known");
+		printf("stopped before the first result");
 	else
 		printf("best concentration %.3f over %u periods from %.1f to %.1f ms, %u samples "
 		       "(chance reaches %.3f once in 10000)",
@@ -130,13 +130,13 @@ static int probe(struct config *c)
 	if (c->ask != ASK_PROBE)
 		answer(c, sp_probe_geometry(p));
 	else if (!c->output || strcmp(c->output, "-"))
-		tell_verdict(c->probe.device, r);
+		print_verdict(c->probe.device, r);
 	output(c, sp_report_probe(p, &c->probe));
 	if (r->stopped)
 		msg("%s: stopped; %s", c->probe.device,
-		    !c->output	? "nothing was kept: no --output"
-		    : r->nzones ? "the result so far is kept: continue with --resume"
-				: "no track was known yet");
+		    !c->output	? "the result is lost: no --output"
+		    : r->nzones ? "the result so far is saved: continue with --resume"
+				: "no track was found yet");
 	else if (c->verify && tracks)
 		verify(c, sp_probe_geometry(p));
 	else if (c->verify)

@@ -13,7 +13,7 @@ static const char *reason(int rc)
 	case -ERANGE:
 		return "out of range";
 	case -ENODATA:
-		return "in a part of the device that is not known";
+		return "in an unknown part of the device";
 	case SP_EUNSUP:
 		return "the device has no tracks";
 	default:
@@ -21,7 +21,7 @@ static const char *reason(int rc)
 	}
 }
 
-static void tell_track(const struct sp_geometry *g, uint64_t lbn, const char *text)
+static void print_track(const struct sp_geometry *g, uint64_t lbn, const char *text)
 {
 	struct sp_track t;
 	int rc = sp_geometry_track(g, lbn, &t);
@@ -32,8 +32,8 @@ static void tell_track(const struct sp_geometry *g, uint64_t lbn, const char *te
 	       lbn, t.number, t.first, t.blocks, t.angle_deg);
 }
 
-static void tell_adjacent(const struct config *c, const struct sp_geometry *g, uint64_t lbn,
-			  const char *text)
+static void print_adjacent(const struct config *c, const struct sp_geometry *g, uint64_t lbn,
+			   const char *text)
 {
 	enum sp_geometry_op op = c->write ? SP_GEOMETRY_WRITE : SP_GEOMETRY_READ;
 	uint64_t to, reach;
@@ -56,8 +56,8 @@ void answer(const struct config *c, const struct sp_geometry *g)
 		uint64_t lbn = number_option("LBN", c->lbns[i], 0);
 
 		if (c->ask == ASK_TRACKS)
-			tell_track(g, lbn, c->lbns[i]);
+			print_track(g, lbn, c->lbns[i]);
 		else
-			tell_adjacent(c, g, lbn, c->lbns[i]);
+			print_adjacent(c, g, lbn, c->lbns[i]);
 	}
 }

@@ -11,9 +11,9 @@
 #include "diskprobe.h"
 
 static const char about[] =
-	"Finds out by timing alone what a storage device is: rotation period, zones,\n"
-	"track boundaries, seek curve, adjacent blocks; or that it has no tracks, and\n"
-	"what is true of it instead.  Reads only, unless --overwrite allows writes.";
+	"Determines the geometry of a storage device by timing: rotation period, zones,\n"
+	"track boundaries, seek curve, adjacent blocks.  For a device without tracks,\n"
+	"measures latency and throughput.  Writes only with --overwrite.";
 
 static const char notes[] =
 	"DEVICE is a block device, a regular file, or\n"
@@ -65,19 +65,19 @@ static void set_overwrite(void *probe, const char *option, const char *text)
 static const struct setting settings[] = {
 	{ .doc = "Probing:" },
 	{ "quick", NULL,
-	  "measure the period, tracks in three places and settling, in less than a minute",
+	  "probe the period, tracks at three locations and the settle time: below a minute",
 	  TO(probe.quick), GIVEN(extent) },
-	{ "full", NULL, "every zone, and the whole seek curve (default)", TO(probe.quick),
+	{ "full", NULL, "probe every zone and the whole seek curve (default)", TO(probe.quick),
 	  .clear = true, GIVEN(extent) },
 	{ "resume", "FILE", "continue from a partial geometry", TO(resume) },
-	{ "overwrite", "OFFSET:LENGTH", "bytes of DEVICE that may be overwritten to measure writes",
+	{ "overwrite", "OFFSET:LENGTH", "measure writes, which overwrite these bytes of DEVICE",
 	  TO(probe), .call = set_overwrite },
 	{ "seed", "N", "seed of all random choices (0)", TO(probe.seed),
 	  .number = { 0, UINT64_MAX }, GIVEN(seed) },
 	{ .doc = "Results:" },
 	{ "output", "FILE", "write the geometry to FILE; - is standard output", TO(output),
 	  .letter = 'o' },
-	{ "plot", "FILE", "draw it with gnuplot: FILE.png or FILE.svg", TO(plot),
+	{ "plot", "FILE", "draw the result with gnuplot to FILE.png or FILE.svg", TO(plot),
 	  .call = gnuplot_set },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(stats), .optional = true },
@@ -90,10 +90,9 @@ static const struct setting settings[] = {
 	  "compare predicted and measured responses of 1000 pairs of reads on DEVICE", TO(verify) },
 	{ "step", "N", "adjacent: number of tracks to the next block (1)", TO(step),
 	  .number = { 1, UINT64_MAX }, GIVEN(step) },
-	{ "conservatism", "DEG",
-	  "adjacent: degrees by which a hop lands later than the fastest one would (0)",
-	  TO(conservatism_deg), .call = set_degrees, GIVEN(conservatism) },
-	{ "write", NULL, "adjacent: predict for writes instead of reads", TO(write) },
+	{ "conservatism", "DEG", "adjacent: aim this many degrees later (0)", TO(conservatism_deg),
+	  .call = set_degrees, GIVEN(conservatism) },
+	{ "write", NULL, "adjacent: find blocks for writes instead of reads", TO(write) },
 	SETTING_ANSWERS,
 	{ 0 },
 };

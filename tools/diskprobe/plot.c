@@ -141,7 +141,7 @@ void plot(const char *file, const struct sp_probe *probe)
 	struct gnuplot plot;
 
 	if (!tracks && !r->load.nrates) {
-		msg("%s: nothing was found that could be drawn", quote_file(file));
+		msg("%s: there are no results to draw", quote_file(file));
 		return;
 	}
 	gnuplot_open(&plot, file, r->device,
