@@ -66,7 +66,6 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, const stru
 	struct checker c = { .opts = opts, .header_records = header_records, .where = where };
 	struct sp__waits waits = { 0 };
 	struct sp__scan *scan = NULL;
-	struct sp__iter it = { NULL, sp__scan_next };
 	struct sp__scan_opts o = {
 		.format = opts->format, .inputs = &input, .ninputs = 1, .waits = &waits, .err = err
 	};
@@ -90,12 +89,9 @@ int sp_sort_check(const struct sp_sort_opts *opts, const char *input, const stru
 	rc = sp__scan_open(&scan, &o);
 	if (rc < 0)
 		return rc;
-	it.operator= scan;
-	while ((rc = sp__iter_next(&it, &waits, &batch)) == SP_READY) {
+	while (!rc && (rc = sp__iter_next(&(struct sp__iter){ scan, sp__scan_next }, &waits,
+					  &batch)) == SP_READY)
 		rc = check_batch(&c, &batch);
-		if (rc)
-			break;
-	}
 	if (rc >= 0 && sp__collate_check(opts->keys, NULL) < 0) {
 		free(where->record);
 		where->record = NULL;

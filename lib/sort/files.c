@@ -210,9 +210,8 @@ static int begin_result(struct job *j)
 
 	o.expected_bytes = j->total_bytes;
 	rc = sp__result_begin(&j->result, &o);
-	if (rc < 0)
-		return rc;
-	rc = make_header(j, &header);
+	if (!rc)
+		rc = make_header(j, &header);
 	return rc < 0 ? rc : sp__result_put_header(&j->result, &header);
 }
 
@@ -359,9 +358,8 @@ static int must_read_first(struct job *j)
 	struct stat in;
 	int rc;
 
-	if (j->io->header_records || j->opts.run.decompress)
-		return true;
-	if (sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
+	if (j->io->header_records || j->opts.run.decompress ||
+	    sp__fds_free(MERGE_DESCRIPTORS) < MERGE_DESCRIPTORS)
 		return true;
 	rc = sp__result_prepare(&j->result);
 	if (rc < 0)

@@ -124,16 +124,6 @@ static bool half_is_free(const struct sp__forming *forming, unsigned half)
 	return true;
 }
 
-/*
- * Returns the slot to be stored next: the oldest one that is sorted, or else the one to be sorted.
- */
-static struct sp__slot *next_to_store(const struct sp__forming *forming)
-{
-	struct sp__slot *slot = sp__slot_oldest(forming, SP__SLOT_SORTED);
-
-	return slot ? slot : sp__slot_oldest(forming, SP__SLOT_SORTING);
-}
-
 void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, bool storing)
 {
 	struct sp__slot *slot;
@@ -144,8 +134,8 @@ void sp__slots_hand_over(struct sp__forming *forming, struct sp__slot *full, boo
 	if (!storing)
 		return;
 	do {
-		slot = next_to_store(forming);
-		if (!slot)
+		slot = sp__slot_oldest(forming, SP__SLOT_SORTED);
+		if (!slot && !(slot = sp__slot_oldest(forming, SP__SLOT_SORTING)))
 			break;
 		slot->state = SP__SLOT_STORING;
 		forming->orders.stores = true;

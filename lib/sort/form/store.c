@@ -43,16 +43,13 @@ int sp__form_store(struct sp__forming *forming, struct sp__slot *slot)
 	if (!atomic_load_explicit(&slot->sorted, memory_order_acquire))
 		return sp__errf(s->env.err, SP_EBALANCE, "store", NULL, -1, "run is not sorted");
 	rc = sp__runs_open_spill(spilled);
+	if (!rc && !sp__runs_continues(spilled, &slot->buf)) {
+		rc = sp__runs_end(spilled);
+		if (!rc)
+			rc = sp__runs_begin(spilled);
+	}
 	if (rc < 0)
 		return rc;
-	if (!sp__runs_continues(spilled, &slot->buf)) {
-		rc = sp__runs_end(spilled);
-		if (rc < 0)
-			return rc;
-		rc = sp__runs_begin(spilled);
-		if (rc < 0)
-			return rc;
-	}
 	sp__charge_work(&s->env, 0, 0, sp__runbuf_gives(&slot->buf));
 	rc = sp__runs_put_all(spilled, &slot->buf);
 	/* A run that later slots can continue is not a checkpoint. */

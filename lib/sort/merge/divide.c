@@ -31,9 +31,8 @@ unsigned sp__divide_pages(const struct sp__merging *merging, struct sp__freemem 
 	size_t unpacking =
 		k * sp__pool_unpacking(merging->spilled->store->opts.codec, s->plan.page_bytes);
 
-	return where.bytes < unpacking
-		       ? 0
-		       : (unsigned)((where.bytes - unpacking) / s->plan.page_bytes / k);
+	where.bytes -= sp__min(where.bytes, unpacking);
+	return (unsigned)(where.bytes / s->plan.page_bytes / k);
 }
 
 size_t sp__divide_chunk(const struct sp__wstream_opts *w, unsigned k)

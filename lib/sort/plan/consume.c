@@ -45,16 +45,13 @@ static void run_race(struct race *r, const uint64_t *run_pages, uint32_t *sequen
 int sp__consumption_build(unsigned runs, const uint64_t *run_pages, sp__last_key_cmp *cmp,
 			  void *ctx, uint32_t *sequence)
 {
-	struct race r = { .cmp = cmp, .ctx = ctx };
+	struct race r = { .runs.item = malloc(runs * sizeof(*r.runs.item) + 1),
+			  .page = calloc(runs + 1, sizeof(*r.page)),
+			  .cmp = cmp,
+			  .ctx = ctx };
+	int rc = r.runs.item && r.page ? 0 : -ENOMEM;
 
-	r.runs.item = malloc(runs * sizeof(*r.runs.item) + 1);
-	r.page = calloc(runs + 1, sizeof(*r.page));
-	if (!r.runs.item || !r.page) {
-		free(r.runs.item);
-		free(r.page);
-		return -ENOMEM;
-	}
-	for (unsigned i = 0; i < runs; i++)
+	for (unsigned i = 0; !rc && i < runs; i++)
 		if (run_pages[i]) {
 			sp__heap_push(&r.runs, i, before, NULL, &r);
 			*sequence++ = i;
@@ -62,5 +59,5 @@ int sp__consumption_build(unsigned runs, const uint64_t *run_pages, sp__last_key
 	run_race(&r, run_pages, sequence);
 	free(r.runs.item);
 	free(r.page);
-	return 0;
+	return rc;
 }

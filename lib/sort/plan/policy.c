@@ -291,20 +291,18 @@ static unsigned merge_cheapest(struct sp__policy *p, size_t k, unsigned *ids)
 }
 
 /* Returns the number of runs of the lowest level, which end the list. */
-static size_t lowest_level(const struct sp__policy *p, unsigned *level)
+static size_t lowest_level(const struct sp__policy *p)
 {
-	size_t n = 0;
+	size_t n = 0, count = p->list.count;
 
-	*level = p->list.count ? p->list.run[p->list.count - 1].level : 0;
-	while (n < p->list.count && p->list.run[p->list.count - 1 - n].level == *level)
+	while (n < count && p->list.run[count - 1 - n].level == p->list.run[count - 1].level)
 		n++;
 	return n;
 }
 
 static unsigned merge_eagerly(struct sp__policy *p, bool input_ended, unsigned *ids)
 {
-	unsigned level;
-	size_t n = lowest_level(p, &level);
+	size_t n = lowest_level(p);
 
 	if (n < p->fan_in && !input_ended)
 		return 0;
@@ -314,19 +312,14 @@ static unsigned merge_eagerly(struct sp__policy *p, bool input_ended, unsigned *
 /* At the end, a single run left on a level moves up unchanged. */
 static void move_up(struct sp__policy *p)
 {
-	unsigned level;
-
-	while (p->list.count > 1 && lowest_level(p, &level) == 1)
+	while (p->list.count > 1 && lowest_level(p) == 1)
 		p->list.run[p->list.count - 1].level++;
 }
 
 /* True if all runs may be merged into the result. */
 static bool is_final(const struct sp__policy *p)
 {
-	unsigned level;
-
-	return p->list.count <= p->fan_in &&
-	       (!p->whole || lowest_level(p, &level) == p->list.count);
+	return p->list.count <= p->fan_in && (!p->whole || lowest_level(p) == p->list.count);
 }
 
 static unsigned next_of_list(struct sp__policy *p, bool input_ended, unsigned *ids, bool *final)

@@ -16,16 +16,14 @@ int sp__runs_add(struct sp__spilled *spilled, struct sp__run *run)
 {
 	struct sp__sort_shared *s = spilled->sort;
 
-	if (!SP__ARRAY_GROW(spilled->runs, spilled->runs_cap, spilled->nruns + 1))
-		goto fail;
-	if (sp__policy_add(spilled->policy, (unsigned)spilled->nruns, run->bytes) < 0)
-		goto fail;
+	if (!SP__ARRAY_GROW(spilled->runs, spilled->runs_cap, spilled->nruns + 1) ||
+	    sp__policy_add(spilled->policy, (unsigned)spilled->nruns, run->bytes) < 0) {
+		sp__run_free(run);
+		return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
+	}
 	spilled->runs[spilled->nruns++] = run;
 	s->stats.spilled_runs++;
 	return 0;
-fail:
-	sp__run_free(run);
-	return sp__err(s->env.err, -ENOMEM, "allocate", NULL, -1);
 }
 
 void sp__runs_discard(struct sp__runwriter *w)
@@ -93,21 +91,6 @@ bool sp__runs_continues(const struct sp__spilled *spilled, const struct sp__runb
 	return sp_keyset_compare(s->opts.keys, last, last_bytes - term, first, bytes - term) <= 0;
 }
 
-/* Converts the number before a record to the format of runs; returns its length. */
-static size_t number_record(const struct sp__runbuf *rb, const struct sp__entry *e)
-{
-	return sp__count_put(rb->base + sp__ref_offset(e->ref), sp__runbuf_number(rb, e));
-}
-
-static int put_again(struct sp__runwriter *w, const char *rec, size_t bytes, uint64_t times)
-{
-	int rc = 0;
-
-	for (; times && !rc; times--)
-		rc = sp__runwriter_put(w, rec, bytes);
-	return rc;
-}
-
 int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb)
 {
 	struct sp__sort_shared *s = spilled->sort;
@@ -115,22 +98,25 @@ int sp__runs_put_all(struct sp__spilled *spilled, const struct sp__runbuf *rb)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < rb->n; i++) {
+		const struct sp__entry *e = &rb->entries[i];
+		uint64_t times = rb->repeats ? sp__runbuf_number(rb, e) : 1;
 		int rc;
 
 		if (i + PREFETCH < rb->n)
-			sp__runbuf_prefetch(rb, &rb->entries[i + PREFETCH]);
-		rec = sp__runbuf_record(rb, &rb->entries[i], &bytes);
+			sp__runbuf_prefetch(rb, e + PREFETCH);
+		rec = sp__runbuf_record(rb, e, &bytes);
 		if (rb->head && !rb->repeats) {
-			size_t head = number_record(rb, &rb->entries[i]);
+			/* The number before the record gets the format of runs. */
+			size_t head = sp__count_put(rb->base + sp__ref_offset(e->ref),
+						    sp__runbuf_number(rb, e));
 
 			rec -= head;
 			bytes += head;
 		}
 		rc = sp__runwriter_put_near(&spilled->writer, rec, bytes,
 					    (size_t)(rb->base + rb->used - rec));
-		if (!rc && rb->head && rb->repeats)
-			rc = put_again(&spilled->writer, rec, bytes,
-				       sp__runbuf_number(rb, &rb->entries[i]) - 1);
+		while (!rc && --times)
+			rc = sp__runwriter_put(&spilled->writer, rec, bytes);
 		if (rc < 0)
 			return rc;
 	}

@@ -73,15 +73,12 @@ uint64_t sp__runs_cached(const struct sp_sort_opts *o)
 static enum sp__direct spill_direct(const struct sp__spilled *spilled)
 {
 	const struct sp__sort_shared *s = spilled->sort;
-
 	/* Input of unknown length uses the cache while it is short. */
-	if (s->opts.run.direct < 0 && !s->plan.input_bytes &&
-	    s->plan.memory_bytes <= sp__host_unwritten())
-		return SP__DIRECT_NEVER;
+	uint64_t bytes = s->plan.input_bytes ? s->plan.input_bytes : s->plan.memory_bytes;
+
 	if (s->opts.run.direct >= 0)
 		return s->opts.run.direct ? SP__DIRECT_AUTO : SP__DIRECT_NEVER;
-	return s->plan.input_bytes && s->plan.input_bytes <= sp__host_unwritten() ? SP__DIRECT_NEVER
-										  : SP__DIRECT_AUTO;
+	return bytes <= sp__host_unwritten() ? SP__DIRECT_NEVER : SP__DIRECT_AUTO;
 }
 
 /* True if more has been spilled than the page cache should hold. */
