@@ -127,14 +127,6 @@ static int fill(struct sampler *s, uint64_t from, uint64_t to)
 	return s->bytes < want ? sp__check_uncut(s->fd, s->file_bytes, s->name, s->err) : 0;
 }
 
-static int skip_mark(struct sampler *s)
-{
-	int rc = fill(s, s->range.from, s->range.from + SP__UTF8_MARK_BYTES);
-
-	s->range.from += sp__utf8_mark(s->window, s->bytes);
-	return rc;
-}
-
 /* Moves the start of the range past the header. */
 static int skip_header(struct sampler *s, uint64_t records)
 {
@@ -179,8 +171,10 @@ static int measure(struct sampler *s, size_t i)
 				"not a regular file, so it cannot be sampled");
 	s->range.from = (uint64_t)from;
 	s->range.to = sp__max((uint64_t)from, (uint64_t)st.st_size);
-	if (f->kind == SP_REC_CSV)
-		rc = skip_mark(s);
+	if (f->kind == SP_REC_CSV) {
+		rc = fill(s, s->range.from, s->range.from + SP__UTF8_MARK_BYTES);
+		s->range.from += sp__utf8_mark(s->window, s->bytes);
+	}
 	if (!rc && s->io->header_records && (i == 0 || !s->io->header_first))
 		rc = skip_header(s, s->io->header_records);
 	if (!rc && f->kind == SP_REC_FIXED && (s->range.to - s->range.from) % f->fixed_bytes)

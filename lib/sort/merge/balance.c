@@ -14,7 +14,7 @@ struct sp__tally sp__balance_read(const struct sp__merging *merging)
 	return t;
 }
 
-static struct sp__tally records_dropped(const struct sp__merging *merging)
+struct sp__tally sp__balance_dropped(const struct sp__merging *merging)
 {
 	struct sp__forming *forming = merging->forming;
 	struct sp__spilled *spilled = merging->spilled;
@@ -28,16 +28,12 @@ static struct sp__tally records_dropped(const struct sp__merging *merging)
 	return t;
 }
 
-bool sp__balance_none_dropped(const struct sp__merging *merging)
-{
-	return !records_dropped(merging).records;
-}
-
 int sp__balance_formed(const struct sp__merging *merging)
 {
 	struct sp__forming *forming = merging->forming;
 	struct sp__spilled *spilled = merging->spilled;
-	uint64_t read = sp__balance_read(merging).records, found = records_dropped(merging).records;
+	uint64_t read = sp__balance_read(merging).records,
+		 found = sp__balance_dropped(merging).records;
 
 	for (size_t i = 0; i < spilled->nruns; i++)
 		found += spilled->runs[i] ? spilled->runs[i]->records : 0;
@@ -51,7 +47,7 @@ int sp__balance_formed(const struct sp__merging *merging)
 int sp__balance_ended(const struct sp__merging *merging)
 {
 	struct sp__sort_shared *s = merging->sort;
-	struct sp__tally read = sp__balance_read(merging), found = records_dropped(merging);
+	struct sp__tally read = sp__balance_read(merging), found = sp__balance_dropped(merging);
 	int rc;
 
 	sp__tally_join(&found, &s->balance.given);

@@ -109,7 +109,7 @@ int sp__divide_cut(struct sp__merging *merging, const struct sp__wstream_opts *w
 	int rc;
 
 	if (k < 2 || (n && spilled->store->place) || !sp__runs_cuttable(spilled) ||
-	    (merging->sort->opts.unique && !sp__balance_none_dropped(merging)) ||
+	    (merging->sort->opts.unique && sp__balance_dropped(merging).records) ||
 	    !sp__cuts_possible(spilled, spilled->ids, n))
 		return 0;
 	if (n) {

@@ -37,8 +37,8 @@ void sp__final_close(struct sp__merging *merging);
 void sp__sort_predict_formed(struct sp__merging *merging);
 
 /* balance.c */
-/* True if no record has been dropped yet.  No task may be running. */
-bool sp__balance_none_dropped(const struct sp__merging *merging);
+/* Returns the tally of the records that have been dropped so far.  No task may be running. */
+struct sp__tally sp__balance_dropped(const struct sp__merging *merging);
 /* Returns the tally of all records that the sort has read. */
 struct sp__tally sp__balance_read(const struct sp__merging *merging);
 /* Called after the last run: checks that all records are in runs, slots or strips. */

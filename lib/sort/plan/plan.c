@@ -65,25 +65,20 @@ static int path_score(const struct sp_sort_opts *o, const struct sp__layout *l, 
 	return few + (each >= 2 ? page : -page);
 }
 
-/* Returns the largest page that leaves little of a track unused, if pages are placed by tracks. */
-static uint32_t largest_on_track(const struct sp_sort_opts *o)
-{
-	if (sp__plan_placement(o) == SP_PLACE_CONTIGUOUS)
-		return SP__DEVICE_PAGE_MAX;
-	return sp__device_page(o->run.geometry, PAGES_ON_TRACK);
-}
-
 /*
  * Lists the page sizes to try, smallest first, and returns their number.  If each page is read
  * alone, the size that fits twice for each run can be between powers of two.
  */
 static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, uint32_t *page)
 {
-	/* A run is written in whole pages, one buffer at a time. */
-	uint32_t chunk = sp__buffers(working_bytes).chunk_bytes;
-	uint32_t max = (uint32_t)sp__min(largest_on_track(o), chunk);
+	const bool tracks = sp__plan_placement(o) != SP_PLACE_CONTIGUOUS;
+	/* The largest pages on tracks leave little of a track unused. */
+	uint32_t max =
+		tracks ? sp__device_page(o->run.geometry, PAGES_ON_TRACK) : SP__DEVICE_PAGE_MAX;
 	int n = 0;
 
+	/* A run is written in whole pages, one buffer at a time. */
+	max = (uint32_t)sp__min(max, sp__buffers(working_bytes).chunk_bytes);
 	if (o->run.page_bytes) {
 		page[0] = o->run.page_bytes;
 		return 1;
@@ -92,8 +87,7 @@ static int pages_to_try(const struct sp_sort_opts *o, uint64_t working_bytes, ui
 		uint32_t between = p + p / 2;
 
 		page[n++] = p;
-		if (sp__plan_placement(o) != SP_PLACE_CONTIGUOUS && between % MIN_PAGE == 0 &&
-		    between <= max)
+		if (tracks && between % MIN_PAGE == 0 && between <= max)
 			page[n++] = between;
 	}
 	return n;

@@ -409,13 +409,6 @@ static void count_buckets(const struct sp__entry *src, size_t n, struct digit d,
 	}
 }
 
-static inline void distribute(const struct sp__entry *src, struct sp__entry *to, size_t n,
-			      struct digit d, size_t *start)
-{
-	for (size_t i = 0; i < n; i++)
-		to[start[digit_of(&d, src[i].prefix)]++] = src[i];
-}
-
 static void radix(struct sp__entry *src, struct sp__entry *other, bool to_other, size_t n);
 
 /* Distributes src[0..n) by a digit and sorts the buckets. */
@@ -423,7 +416,8 @@ static inline void part(struct sp__entry *src, struct sp__entry *other, bool to_
 			struct digit digit, size_t *start)
 {
 	count_buckets(src, n, digit, start);
-	distribute(src, other, n, digit, start);
+	for (size_t i = 0; i < n; i++)
+		other[start[digit_of(&digit, src[i].prefix)]++] = src[i];
 	for (size_t b = 0, lo = 0; b < (size_t)1 << digit.bits; lo = start[b++]) {
 		if (start[b] > lo + 1)
 			radix(other + lo, src + lo, !to_other, start[b] - lo);

@@ -246,11 +246,6 @@ static void drop(struct sp__runbuf *rb, const struct sp__entry *e)
 	sp__tally_add(&rb->dropped, rec, bytes);
 }
 
-static void add_number(struct sp__runbuf *rb, const struct sp__entry *to, uint64_t n)
-{
-	sp__count_store(rb->base + sp__ref_offset(to->ref), sp__runbuf_number(rb, to) + n);
-}
-
 void sp__runbuf_unique(struct sp__runbuf *rb)
 {
 	struct sp__entry *last = rb->entries, *now = last, *end = last + rb->n;
@@ -261,7 +256,8 @@ void sp__runbuf_unique(struct sp__runbuf *rb)
 			continue;
 		}
 		if (rb->head)
-			add_number(rb, last, sp__runbuf_number(rb, now));
+			sp__count_store(rb->base + sp__ref_offset(last->ref),
+					sp__runbuf_number(rb, last) + sp__runbuf_number(rb, now));
 		drop(rb, now);
 	}
 	if (rb->n)

@@ -20,8 +20,6 @@ SP_MUST_CHECK int sp__checkpoints_take(struct sp__resume *r, struct sp__journal_
 void sp__checkpoints_free(struct sp__resume *r);
 /* Called after all records: sets r->committed if result and inputs are as recorded. */
 SP_MUST_CHECK int sp__resume_find_result(struct sp__resume *r, const struct sp_sort_io *io);
-/* True if the result has its name, and an input had this name before. */
-bool sp__resume_replaced(const struct sp__resume *r, size_t input);
 /* Returns SP_EUNSUP: the directory cannot be used. */
 int sp__resume_refuse(const struct sp__resume *r, const char *what);
 /* Returns SP_EUNSUP: the directory has the checkpoints of another sort, and should be removed. */

@@ -88,11 +88,6 @@ int sp__resume_compare(const struct sp__resume *r, const struct sp__tally *skipp
 	return sp__resume_foreign(r, "has records that are not in the inputs");
 }
 
-bool sp__resume_replaced(const struct sp__resume *r, size_t input)
-{
-	return r->committed && r->ends[input].replaced;
-}
-
 /* Checks that all inputs are as they were at the start. */
 static int check_inputs(const struct sp__resume *r, const struct sp_sort_io *io,
 			struct sp__input_end *ends)

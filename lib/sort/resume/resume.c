@@ -146,7 +146,8 @@ static int compare_identity(const struct sp__resume *r, const struct sp_sort_io 
 	if (old.ninputs != now->ninputs || rec->bytes != sizeof(old) + old.ninputs * sizeof(*then))
 		return sp__resume_foreign(r, "was started with other inputs");
 	for (size_t i = 0; i < now->ninputs; i++)
-		if (!sp__file_state_same(&then[i], &r->inputs[i]) && !sp__resume_replaced(r, i))
+		if (!sp__file_state_same(&then[i], &r->inputs[i]) &&
+		    !(r->committed && r->ends[i].replaced))
 			return sp__resume_changed(r, io->inputs[i]);
 	if (memcmp(&old, now, sizeof(old)))
 		return sp__resume_foreign(

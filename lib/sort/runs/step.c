@@ -203,22 +203,15 @@ int sp__step_open(struct sp__spilled *spilled, struct sp__spill *spill, struct s
 	return 0;
 }
 
-static uint64_t pages_of_runs(const struct sp__spilled *spilled, const unsigned *ids, unsigned n)
+void sp__step_replan(struct sp__spilled *spilled, const unsigned *ids, unsigned n, unsigned buffers)
 {
+	struct sp_sort_replan *r = &spilled->replan;
 	uint64_t pages = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		pages += spilled->runs[ids[i]]->npages;
-	return pages;
-}
-
-void sp__step_replan(struct sp__spilled *spilled, const unsigned *ids, unsigned n, unsigned buffers)
-{
-	struct sp_sort_replan *r = &spilled->replan;
-
 	*r = (struct sp_sort_replan){ .runs = n, .merge_pages = buffers };
-	r->readahead =
-		strategy_for(spilled, n, pages_of_runs(spilled, ids, n), buffers, r->strategy);
+	r->readahead = strategy_for(spilled, n, pages, buffers, r->strategy);
 	if (spilled->sort->opts.compress_program)
 		r->readahead = SP_READ_NONE;
 }
