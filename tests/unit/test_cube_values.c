@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <spindle/cube.h>
 #include "german.h"
@@ -31,12 +32,30 @@ static bool both_ways(enum sp_cube_type type, const char *text, const char *want
 	return !strcmp(got, want);
 }
 
+static void names(void)
+{
+	bool agree = true;
+
+	for (int type = SP_CUBE_I8; type <= SP_CUBE_F64; type++)
+		agree = agree && sp_cube_type_bytes(type) * 8 ==
+					 strtoul(sp_cube_type_name(type) + 1, NULL, 10);
+	ok(agree && !strcmp(sp_cube_type_name(SP_CUBE_BYTES), "bytes") &&
+		   !sp_cube_type_bytes(SP_CUBE_BYTES),
+	   "the names of numbers have their bits");
+}
+
 static void integers(void)
 {
 	ok(both_ways(SP_CUBE_I8, "-128", "-128") && both_ways(SP_CUBE_I8, "127", "127") &&
 		   both_ways(SP_CUBE_U64, "18446744073709551615", "18446744073709551615") &&
 		   both_ways(SP_CUBE_I64, "-9223372036854775808", "-9223372036854775808"),
 	   "the ends of integer types come back");
+	ok(both_ways(SP_CUBE_U16, " \t+007", "7") && both_ways(SP_CUBE_I16, "-0", "0") &&
+		   both_ways(SP_CUBE_I64, "-9223372036854775809", NULL) &&
+		   both_ways(SP_CUBE_I64, "99999999999999999999999999999999999999999999", NULL) &&
+		   both_ways(SP_CUBE_U32, "-0", NULL) && both_ways(SP_CUBE_I8, "-", NULL) &&
+		   both_ways(SP_CUBE_I8, " ", NULL) && both_ways(SP_CUBE_I8, "0x1", NULL),
+	   "blanks, a sign and zeros may precede a number");
 	ok(both_ways(SP_CUBE_I8, "-129", NULL) && both_ways(SP_CUBE_I8, "128", NULL) &&
 		   both_ways(SP_CUBE_U64, "18446744073709551616", NULL) &&
 		   both_ways(SP_CUBE_U8, "-1", NULL) && both_ways(SP_CUBE_U8, "", NULL) &&
@@ -75,6 +94,7 @@ static void german(void)
 
 int main(void)
 {
+	names();
 	integers();
 	reals("C");
 	german();

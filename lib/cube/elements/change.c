@@ -10,6 +10,7 @@
 #include "cube/elements/change.h"
 #include "cube/file/putlog.h"
 #include "cube/mapping/tiles.h"
+#include "rec/value.h"
 
 /* Finds the first block of the extent of a cell. */
 static uint64_t extent_block(const struct sp__cubefile *c, const uint64_t *cell)
@@ -178,43 +179,6 @@ static int prepare_extents(struct sp__change *ch)
 	return 0;
 }
 
-/* Adds numbers.  Returns false if a sum of integers does not fit. */
-static bool add(enum sp_cube_type type, uint8_t *to, const uint8_t *value)
-{
-	bool over = false;
-
-/* Elements can be unaligned. */
-#define ADD(kind, T, sum)                                                                          \
-	case kind: {                                                                               \
-		T a, b;                                                                            \
-		memcpy(&a, to, sizeof(a));                                                         \
-		memcpy(&b, value, sizeof(b));                                                      \
-		over = sum;                                                                        \
-		memcpy(to, &a, sizeof(a));                                                         \
-		break;                                                                             \
-	}
-#define ADD_WHOLE(kind, T) ADD(kind, T, __builtin_add_overflow(a, b, &a))
-#define ADD_FLOAT(kind, T) ADD(kind, T, (a += b, false))
-	switch (type) {
-		ADD_WHOLE(SP_CUBE_I8, int8_t)
-		ADD_WHOLE(SP_CUBE_U8, uint8_t)
-		ADD_WHOLE(SP_CUBE_I16, int16_t)
-		ADD_WHOLE(SP_CUBE_U16, uint16_t)
-		ADD_WHOLE(SP_CUBE_I32, int32_t)
-		ADD_WHOLE(SP_CUBE_U32, uint32_t)
-		ADD_WHOLE(SP_CUBE_I64, int64_t)
-		ADD_WHOLE(SP_CUBE_U64, uint64_t)
-		ADD_FLOAT(SP_CUBE_F32, float)
-		ADD_FLOAT(SP_CUBE_F64, double)
-	case SP_CUBE_BYTES:
-		break;
-	}
-#undef ADD_FLOAT
-#undef ADD_WHOLE
-#undef ADD
-	return !over;
-}
-
 static int sum_error(const struct sp__change *ch, const struct sp__point *p)
 {
 	const struct sp_cube_shape *s = &ch->file->superblock.shape;
@@ -242,7 +206,7 @@ static int apply_points(struct sp__change *ch)
 
 			if (!ch->sum)
 				memcpy(to, value, s->element_bytes);
-			else if (!add(s->type, to, value))
+			else if (!sp__value_add(&sp__value_types[s->type], to, value))
 				return sum_error(ch, ch->points);
 		}
 	return 0;

@@ -56,9 +56,6 @@ SP_MUST_CHECK int sp__cubefile_open_planned(struct sp__cubefile *c,
 /* Closes all files.  Returns 0, or the error of the trace. */
 int sp__cubefile_close(struct sp__cubefile *c);
 
-/* Returns NumPy's letter of a type, such as 'i'; 'V': opaque bytes. */
-char sp__cube_type_kind(enum sp_cube_type type);
-
 /* Locks the cube exclusively until it is closed.  Returns 0, or SP_ESTATE if it is in use. */
 SP_MUST_CHECK int sp__cube_lock(struct sp__cubefile *c, struct sp_errinfo *err);
 /*

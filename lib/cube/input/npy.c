@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cube/file/file.h"
 #include "cube/input/literal.h"
 #include "cube/input/npy.h"
+#include "rec/value.h"
 
 #define UNIT 64 /* data begins at a multiple of this */
 
@@ -74,7 +74,7 @@ static bool same_type(const struct sp__literal *descr, const struct sp_cube_shap
 	ordered = word[0] && strchr("<>|=", word[0]);
 	*big_endian = word[0] == '>';
 	type = plain_type(word + ordered, ordered);
-	return type[0] == sp__cube_type_kind(s->type) &&
+	return type[0] == sp__value_types[s->type].kind &&
 	       strtoul(type + 1, &end, 10) == s->element_bytes && end != type + 1 && !*end;
 }
 
@@ -163,7 +163,7 @@ const char *sp__npy_parse(const uint8_t *header, uint64_t bytes, struct sp_cube_
 uint64_t sp__npy_write(uint8_t *header, const struct sp_cube_shape *shape,
 		       const struct sp_cube_box *box)
 {
-	char *text = (char *)header + 10, kind = sp__cube_type_kind(shape->type);
+	char *text = (char *)header + 10, kind = sp__value_types[shape->type].kind;
 	size_t capacity = SP__NPY_HEADER_MAX - 10, n;
 	uint32_t bytes = shape->element_bytes;
 

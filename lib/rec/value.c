@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Parses, prints and adds values of all types (value.h). */
+#include <ctype.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <spindle/error.h>
+#include "base/decimal.h"
+#include "rec/value.h"
+
+#define ROW(id, name, kind, bytes) [SP__VALUE_##id] = { kind, bytes }
+const struct sp__value_type sp__value_types[] = { SP__VALUE_TYPES(ROW) };
+
+static sp__int128 load_integer(const struct sp__value_type *t, const void *from)
+{
+	unsigned unused = 64 - t->bytes * 8;
+	uint64_t v = 0;
+
+	memcpy(&v, from, t->bytes);
+	return t->kind == 'i' ? (sp__int128)((int64_t)(v << unused) >> unused) : (sp__int128)v;
+}
+
+/* False: the integer does not fit the type. */
+static bool store_integer(const struct sp__value_type *t, sp__int128 v, void *to)
+{
+	bool is_signed = t->kind == 'i';
+	sp__int128 max = ((sp__int128)1 << (t->bytes * 8 - is_signed)) - 1;
+
+	if (v > max || v < (is_signed ? -max - 1 : 0))
+		return false;
+	memcpy(to, &v, t->bytes);
+	return true;
+}
+
+union floating {
+	float narrow;
+	double wide;
+};
+
+static double load_float(const struct sp__value_type *t, const void *from)
+{
+	union floating v;
+
+	memcpy(&v, from, t->bytes);
+	return t->bytes == sizeof(double) ? v.wide : (double)v.narrow;
+}
+
+/* False: a finite number becomes infinite. */
+static bool store_float(const struct sp__value_type *t, double number, void *to)
+{
+	union floating v = { .wide = number };
+
+	if (t->bytes == sizeof(float))
+		v.narrow = (float)number;
+	memcpy(to, &v, t->bytes);
+	return isinf(number) || !isinf(load_float(t, to));
+}
+
+static bool parse_opaque(const struct sp__value_type *t, const char *text, size_t bytes,
+			 uint8_t *to)
+{
+	if (bytes != 2 * (size_t)t->bytes || strspn(text, "0123456789abcdefABCDEF") < bytes)
+		return false;
+	for (; bytes; bytes -= 2, text += 2)
+		*to++ = (uint8_t)strtoul((char[]){ text[0], text[1], 0 }, NULL, 16);
+	return true;
+}
+
+/* Selects a decimal point for numbers.  Returns the locale before, which the caller restores. */
+static locale_t use_c_locale(void)
+{
+	return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+static bool parse_float(const struct sp__value_type *t, const char *text, const char *end, void *to)
+{
+	locale_t locale = use_c_locale();
+	char *stop;
+	double v;
+
+	errno = 0;
+	v = strtod(text, &stop);
+	uselocale(locale);
+	return stop != text && stop == end && !(isinf(v) && errno == ERANGE) &&
+	       store_float(t, v, to);
+}
+
+static bool parse_integer(const struct sp__value_type *t, const char *text, const char *end,
+			  void *to)
+{
+	sp__int128 v = 0;
+	bool minus;
+
+	text += strspn(text, " \t\n\v\f\r");
+	minus = *text == '-';
+	text += minus || *text == '+';
+	if (text >= end || (minus && t->kind == 'u'))
+		return false;
+	for (; text < end && isdigit((unsigned char)*text) && v <= UINT64_MAX; text++)
+		v = v * 10 + (*text - '0');
+	return text == end && store_integer(t, minus ? -v : v, to);
+}
+
+bool sp__value_parse(const struct sp__value_type *t, const char *text, size_t bytes, void *value)
+{
+	if (t->kind == 'V')
+		return parse_opaque(t, text, bytes, value);
+	return t->kind == 'f' ? parse_float(t, text, text + bytes, value)
+			      : parse_integer(t, text, text + bytes, value);
+}
+
+static void print_float(const struct sp__value_type *t, const void *value, char *text)
+{
+	locale_t locale = use_c_locale();
+
+	snprintf(text, SP__VALUE_TEXT, "%.*g", t->bytes == sizeof(float) ? 9 : 17,
+		 load_float(t, value));
+	uselocale(locale);
+}
+
+void sp__value_print(const struct sp__value_type *t, const void *value, char *text)
+{
+	const uint8_t *bytes = value;
+
+	if (t->kind == 'f')
+		print_float(t, value, text);
+	else if (t->kind == 'i')
+		snprintf(text, SP__VALUE_TEXT, "%" PRId64, (int64_t)load_integer(t, value));
+	else if (t->kind == 'u')
+		snprintf(text, SP__VALUE_TEXT, "%" PRIu64, (uint64_t)load_integer(t, value));
+	for (uint32_t i = 0; t->kind == 'V' && i < t->bytes; i++)
+		text += sprintf(text, "%02x", bytes[i]);
+}
+
+bool sp__value_add(const struct sp__value_type *t, void *sum, const void *value)
+{
+	if (t->kind != 'f')
+		return store_integer(t, load_integer(t, sum) + load_integer(t, value), sum);
+	store_float(t, load_float(t, sum) + load_float(t, value), sum);
+	return true;
+}
