@@ -14,9 +14,9 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/put.h"
 #include "gen/gen.h"
 #include "gen/keys.h"
-#include "gen/put.h"
 
 #define RECORD 100
 #define KEY_SPACE 10000000000u /* 10 decimal digits */

@@ -2,8 +2,8 @@
 /*
  * Writes the rows of each table as text, every column followed by '|'.
  */
+#include "base/put.h"
 #include "gen/tpch.h"
-#include "gen/put.h"
 #include "gen/vocabulary.h"
 
 static bool next_slot(struct sp_gen *g, struct sp__tpch *t, uint64_t *index)

@@ -14,8 +14,8 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/put.h"
 #include "gen/tpch.h"
-#include "gen/put.h"
 #include "gen/vocabulary.h"
 
 static uint64_t scaled(uint64_t at_one, double scale, uint64_t least)
