@@ -9,6 +9,7 @@
 #include <string.h>
 #include <spindle/error.h>
 #include "base/decimal.h"
+#include "base/shortest.h"
 #include "rec/value.h"
 
 #define ROW(id, name, kind, bytes) [SP__VALUE_##id] = { kind, bytes }
@@ -69,20 +70,15 @@ static bool parse_opaque(const struct sp__value_type *t, const char *text, size_
 	return true;
 }
 
-/* Selects a decimal point for numbers.  Returns the locale before, which the caller restores. */
-static locale_t use_c_locale(void)
-{
-	return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
-}
-
+/* An f32 is not converted by way of f64, which would round it twice. */
 static bool parse_float(const struct sp__value_type *t, const char *text, const char *end, void *to)
 {
-	locale_t locale = use_c_locale();
+	locale_t locale = uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 	char *stop;
 	double v;
 
 	errno = 0;
-	v = strtod(text, &stop);
+	v = t->bytes == sizeof(float) ? (double)strtof(text, &stop) : strtod(text, &stop);
 	uselocale(locale);
 	return stop != text && stop == end && !(isinf(v) && errno == ERANGE) &&
 	       store_float(t, v, to);
@@ -114,11 +110,10 @@ bool sp__value_parse(const struct sp__value_type *t, const char *text, size_t by
 
 static void print_float(const struct sp__value_type *t, const void *value, char *text)
 {
-	locale_t locale = use_c_locale();
+	double v = load_float(t, value);
 
-	snprintf(text, SP__VALUE_TEXT, "%.*g", t->bytes == sizeof(float) ? 9 : 17,
-		 load_float(t, value));
-	uselocale(locale);
+	*(t->bytes == sizeof(float) ? sp__shortest_f32(text, (float)v)
+				    : sp__shortest_f64(text, v)) = '\0';
 }
 
 void sp__value_print(const struct sp__value_type *t, const void *value, char *text)

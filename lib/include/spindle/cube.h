@@ -441,7 +441,8 @@ SP_API SP_MUST_CHECK int sp_cube_value_parse(const struct sp_cube_shape *shape, 
 					     void *element);
 
 /*
- * Writes an element as text, so that sp_cube_value_parse() reads it back.
+ * Writes an element as text, so that sp_cube_value_parse() reads it back; f64 and f32 with the
+ * fewest digits for this.
  * text: memory of the caller: SP_CUBE_VALUE_MAX bytes, and 2 more per byte of an opaque element.
  */
 SP_API void sp_cube_value_print(const struct sp_cube_shape *shape, const void *element, char *text);
