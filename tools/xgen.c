@@ -22,7 +22,7 @@ static const char about[] =
 
 static const char notes[] =
 	"KIND is lines, records, runs, or one of the tables lineitem, orders, partsupp,\n"
-	"supplier, customer, part.\n"
+	"supplier, customer, part, r.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
 	"Examples:\n"
@@ -53,9 +53,9 @@ enum special {
 static const unsigned int kinds[SPECIALS] = {
 	[ORDER... NEARLY] = KIND(LINES) | KIND(RECORDS),
 	[WORDS] = KIND(LINES),
-	[BINARY] = KIND(RECORDS),
+	[BINARY] = KIND(RECORDS) | KIND(R),
 	[ALPHA... RECORD_SIZE] = KIND(RUNS),
-	[SCALE... SHUFFLE] = ~(KIND(LINES) | KIND(RECORDS) | KIND(RUNS)),
+	[SCALE... SHUFFLE] = ~(KIND(LINES) | KIND(RECORDS) | KIND(RUNS) | KIND(R)),
 };
 
 struct config {
@@ -78,7 +78,7 @@ static const unsigned int orders[SPECIALS] = {
 
 static const struct setting settings[] = {
 	{ .doc = "Size:" },
-	{ "records", "COUNT", "write COUNT records (tables: at most COUNT rows)", TO(gen.records),
+	{ "records", "COUNT", "write COUNT records (tables but r: at most)", TO(gen.records),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
 	  .letter = 'n' },
 	{ "bytes", "SIZE", "stop after the record that reaches SIZE bytes", TO(gen.bytes),
@@ -94,7 +94,7 @@ static const struct setting settings[] = {
 	  .real = { 0, 1 }, SPECIAL(NEARLY) },
 	{ "words", "N", "lines: words per line (random); 1: one word in mixed case", TO(gen.words),
 	  .number = { 0, UINT32_MAX }, SPECIAL(WORDS) },
-	{ "binary", NULL, "records: binary instead of ASCII", TO(gen.binary), SPECIAL(BINARY) },
+	{ "binary", NULL, "records, r: binary instead of text", TO(gen.binary), SPECIAL(BINARY) },
 	{ .doc = "Runs:" },
 	{ "alpha", "A", "overlap of neighbouring runs, 0 to 1 (1)", TO(gen.alpha), .real = { 0, 1 },
 	  SPECIAL(ALPHA) },
@@ -104,7 +104,7 @@ static const struct setting settings[] = {
 	  SPECIAL(SORTED) },
 	{ "record-size", "SIZE", "bytes of a record (64)", TO(gen.record_bytes),
 	  .whole = size_option, SPECIAL(RECORD_SIZE) },
-	{ .doc = "Tables:" },
+	{ .doc = "Tables but r:" },
 	{ "scale", "SF", "scale factor; 1 is 6 million lineitems (1)", TO(gen.scale),
 	  .real = { 0, 100000 }, SPECIAL(SCALE) },
 	{ "shuffle", NULL, "rows in random order instead of key order", TO(gen.shuffle),

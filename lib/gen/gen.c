@@ -14,7 +14,7 @@ static int bad(struct sp_errinfo *err, const char *reason)
 
 static int check(const struct sp_gen_opts *o, struct sp_errinfo *err)
 {
-	if ((unsigned int)o->kind > SP_GEN_PART)
+	if ((unsigned int)o->kind > SP_GEN_R)
 		return bad(err, "unknown kind of data");
 	if ((unsigned int)o->order > SP_GEN_NEARLY)
 		return bad(err, "unknown order of keys");
@@ -46,6 +46,8 @@ static int init(struct sp_gen *g, struct sp_errinfo *err)
 		return sp__gen_records(g, err);
 	case SP_GEN_RUNS:
 		return sp__gen_runs(g, err);
+	case SP_GEN_R:
+		return sp__gen_reals(g, err);
 	default:
 		return sp__gen_table(g, err);
 	}
@@ -113,7 +115,7 @@ SP__ENUM_TABLE(sp_gen_kind, { "lines", SP_GEN_LINES }, { "records", SP_GEN_RECOR
 	       { "runs", SP_GEN_RUNS }, { "lineitem", SP_GEN_LINEITEM },
 	       { "orders", SP_GEN_ORDERS }, { "partsupp", SP_GEN_PARTSUPP },
 	       { "supplier", SP_GEN_SUPPLIER }, { "customer", SP_GEN_CUSTOMER },
-	       { "part", SP_GEN_PART })
+	       { "part", SP_GEN_PART }, { "r", SP_GEN_R })
 
 SP__ENUM_TABLE(sp_gen_order, { "uniform", SP_GEN_UNIFORM }, { "zipf", SP_GEN_ZIPF },
 	       { "few", SP_GEN_FEW }, { "sorted", SP_GEN_SORTED }, { "reverse", SP_GEN_REVERSE },

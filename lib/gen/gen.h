@@ -6,9 +6,9 @@
  * end of the data.  It may write up to max_bytes from its start, so that short fields are copied
  * with fixed-size moves.  The next record overwrites the excess.
  *
- * Determinism: integers only.  Records draw from a stream that is named by (seed, kind, record
- * number), never from one that earlier records have advanced.  So rows can be made in any order,
- * and two tables agree about a row.
+ * Determinism: integers, and exact conversions of 53 bits to f64.  Records draw from a stream that
+ * is named by (seed, kind, record number), never from one that earlier records have advanced.  So
+ * rows can be made in any order, and two tables agree about a row.
  */
 #pragma once
 
@@ -55,3 +55,4 @@ int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_runs(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_table(struct sp_gen *g, struct sp_errinfo *err);
+int sp__gen_reals(struct sp_gen *g, struct sp_errinfo *err);

@@ -64,6 +64,18 @@
 	cmp <(sort a) <(sort b)
 }
 
+@test "r: 15 numbers in each record, the same as text and binary" {
+	"$xgen" r -n 1000 > text
+	run -1 grep -vE '^(([0-9.e-]+)\|){15}$' text
+	"$xgen" r -n 1000 --binary > binary
+	[ "$(stat -c %s binary)" = 120000 ]
+	cmp <(od -An -v -w8 --endian=little -t f8 binary | awk '{ printf "%.15f\n", $1 }') \
+		<(tr -d '\n' < text | tr '|' '\n' | awk '{ printf "%.15f\n", $1 }')
+	"$xgen" r -n 10 --binary | cmp -n 1200 - binary
+	[ "$("$xgen" r --bytes=1000b --binary | wc -c)" = 1080 ]
+	run -1 cmp -s binary <("$xgen" r -n 1000 --binary --seed=2)
+}
+
 @test "every order has a customer, every line an order" {
 	"$xgen" customer --scale 0.005 | cut -d'|' -f1 | sort > customers
 	"$xgen" orders --scale 0.005 > orders
@@ -137,7 +149,7 @@
 	run -2 "$xgen"
 	[[ $output == "xgen: missing kind of data"* ]]
 	run -2 "$xgen" nonsense
-	[[ $output == "xgen: invalid argument 'nonsense' for 'KIND'"*"- 'lines'"*"- 'part'"* ]]
+	[[ $output == "xgen: invalid argument 'nonsense' for 'KIND'"*"- 'lines'"*"- 'part'"*"- 'r'"* ]]
 	run -2 "$xgen" parts -n 1
 	[[ $output == "xgen: a kind of data is written in full: 'partsupp'"$'\n'* ]]
 	run -2 "$xgen" lines --order=best
@@ -160,4 +172,6 @@
 	run -2 "$xgen" part --scale 0
 	run -2 "$xgen" part --binary
 	[[ $output == "xgen: --binary does not apply to part"* ]]
+	run -2 "$xgen" r --scale 2
+	[[ $output == "xgen: --scale does not apply to r"* ]]
 }

@@ -26,6 +26,7 @@ enum sp_gen_kind {
 	SP_GEN_SUPPLIER,
 	SP_GEN_CUSTOMER,
 	SP_GEN_PART,
+	SP_GEN_R, /* 15 f64, uniform in [0, 1) with 53 random bits each */
 };
 
 /* Distributions of the keys of lines (whole lines) and records (10 bytes). */
@@ -44,10 +45,10 @@ enum sp_gen_order {
 struct sp_gen_opts {
 	enum sp_gen_kind kind;
 	uint64_t seed;
-	uint64_t records;	 /* maximum; 0: bytes decides; tables: 0: all */
+	uint64_t records;	 /* maximum; 0: bytes decides; tables: 0: all; R: 0: 8 million */
 	uint64_t bytes;		 /* end after the record that reaches it; 0: records decides */
 	uint32_t words;		 /* LINES: words of a line, at most 1024; 0: varying */
-	bool binary;		 /* RECORDS: binary instead of ASCII */
+	bool binary;		 /* RECORDS, R: binary instead of text */
 	enum sp_gen_order order; /* LINES, RECORDS: distribution of the keys */
 	double theta;		 /* ZIPF: exponent, 0 to 8, default 1 */
 	uint64_t distinct;	 /* ZIPF, FEW: number of different keys; 0: as above */
@@ -56,8 +57,8 @@ struct sp_gen_opts {
 	uint64_t runs;		 /* RUNS: number of runs */
 	bool sorted_runs;	 /* RUNS: each run ascending instead of in random order */
 	size_t record_bytes;	 /* RUNS: bytes of a record with newline, 12 to 32768 */
-	double scale;		 /* tables: scale factor, 1 = 6 million lineitems */
-	bool shuffle;		 /* tables: rows in random order instead of key order */
+	double scale;		 /* tables but R: scale factor, 1 = 6 million lineitems */
+	bool shuffle;		 /* tables but R: rows in random order instead of key order */
 };
 
 #define SP_GEN_OPTS_INIT                                                                           \
