@@ -35,8 +35,8 @@ static uint64_t scale(unsigned __int128 power, uint64_t c)
 	unsigned __int128 low = (unsigned __int128)(uint64_t)power * c;
 	unsigned __int128 v = (power >> 64) * c + (uint64_t)(low >> 64);
 
-	/* power is too large by less than 1, so a fraction of one unit can stand for 0 */
-	return (uint64_t)(v >> 64) | ((uint64_t)v > 1);
+	/* power is too large by less than 1, c below 2^60: a fraction of 0 stays 0 in 64 bits */
+	return (uint64_t)(v >> 64) | ((uint64_t)v != 0);
 }
 
 /* Returns the digits of the shortest decimal nearest to b as an integer, in units of 10^*k. */
