@@ -148,7 +148,15 @@ int sp__model_parse(struct sp__model **m, const char *file, const char *text, si
 	return rc ? rc : from_document(m, file, doc, err);
 }
 
-/* The text is correct, but if memory is refused the parser can lose a part of it. */
+/* The text is correct, so a failure is a lack of memory, whatever the parser makes of it. */
+static int parse_shipped(struct sp__model **m, const char *name, const char *text,
+			 struct sp_errinfo *err)
+{
+	int rc = sp__model_parse(m, name, text, strlen(text), NULL);
+
+	return rc ? sp__err(err, -ENOMEM, "malloc", name, -1) : 0;
+}
+
 int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *err)
 {
 	size_t len = strlen(name);
@@ -159,8 +167,7 @@ int sp__model_load(struct sp__model **m, const char *name, struct sp_errinfo *er
 	*m = NULL;
 	if (!strchr(name, '/') && !(len > 5 && !strcmp(name + len - 5, ".json"))) {
 		text = shipped_text(name);
-		return text ? sp__model_parse(m, name, text, strlen(text), err)
-			    : unknown(name, err);
+		return text ? parse_shipped(m, name, text, err) : unknown(name, err);
 	}
 	rc = sp__json_load(&doc, name, err);
 	return rc ? rc : from_document(m, name, doc, err);
