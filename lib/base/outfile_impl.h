@@ -14,8 +14,8 @@ struct stat;
 /*
  * Opens an output like sp_outfile_open().  Until it is committed, the file has the name `staged` in
  * a directory of the user, on the same file system.  An existing file is reused as it is, and an
- * uncommitted one stays.  Returns SP_EUNSUP if path would be written in place.  dir NULL: the same as
- * sp_outfile_open().
+ * uncommitted one stays.  Returns SP_EUNSUP if path would be written in place.  dir NULL: the same
+ * as sp_outfile_open().
  */
 SP_MUST_CHECK int sp__outfile_staged(struct sp_outfile **out, const char *path,
 				     const struct sp__owndir *dir, const char *staged, int flags,

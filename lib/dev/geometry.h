@@ -90,9 +90,9 @@ struct sp_geometry *sp__geometry_alloc(void);
 /* The functions that fill in return 0 or -ENOMEM, and the result. */
 SP_MUST_CHECK int sp__geometry_text(char **member, const char *text);
 /*
- * Adds a zone, whose map is made from region and slips (sectors from the region's first one).  Zones
- * are added in LBN order; the last one may be marked apart afterwards.  Returns 0, SP_EFORMAT with
- * the reason in err, or -ENOMEM.
+ * Adds a zone, whose map is made from region and slips (sectors from the region's first one).
+ * Zones are added in LBN order; the last one may be marked apart afterwards.  Returns 0,
+ * SP_EFORMAT with the reason in err, or -ENOMEM.
  */
 SP_MUST_CHECK int sp__geometry_add_zone(struct sp_geometry *g, struct sp__geozone zone,
 					const struct sp__region *region, const uint64_t *slips,

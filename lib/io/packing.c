@@ -3,10 +3,11 @@
  * Packs an output, or unpacks an input, in a thread of its own.  A ring (base/ring.h) connects the
  * thread and the caller.
  *
- *	packing    the caller fills the ring; the thread packs and writes the bytes.  If it fails, it
- *	           abandons the ring, and the caller finds its error.
- *	unpacking  the thread reads, unpacks and fills the ring; the caller takes the bytes.  A buffer
- *	           is published before it is full if the caller would otherwise wait for a pipe.
+ *	packing    the caller fills the ring; the thread packs and writes the bytes.  If it fails,
+ *	           it abandons the ring, and the caller finds its error.
+ *	unpacking  the thread reads, unpacks and fills the ring; the caller takes the bytes.  A
+ *	           buffer is published before it is full if the caller would otherwise wait for a
+ *	           pipe.
  *
  * The thread owns the stream of packed bytes and the encoder or decoder.  The ring's lock covers
  * the counters.
@@ -333,7 +334,8 @@ int sp__unpacking_open(struct sp__packing **packing, int fd, const char *name,
 		.format = opts->unpack,
 		.memory = {
 			.bytes = opts->unpack_bytes,
-			.beside_bytes = SP__RING_BUFFERS * CHUNK_MAX, /* in addition, with a larger -S */
+			/* In addition, with a larger -S. */
+			.beside_bytes = SP__RING_BUFFERS * CHUNK_MAX,
 			.share = opts->unpack_share,
 		},
 		.chunk_bytes = opts->chunk_bytes,

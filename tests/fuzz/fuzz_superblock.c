@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads superblocks of cubes with a valid checksum.  One that is accepted has a mapping that answers
- * both ways without overflow, and is written as it was read.
+ * Reads superblocks of cubes with a valid checksum.  One that is accepted has a mapping that
+ * answers both ways without overflow, and is written as it was read.
  */
 #include <errno.h>
 #include <stdint.h>

@@ -8,38 +8,8 @@
 #include "gen/keys.h"
 #include "gen/perm.h"
 #include "gen/tpch.h"
+#include "gencase.h"
 #include "tap.h"
-
-struct data {
-	char *bytes;
-	size_t n;
-	uint64_t records;
-};
-
-/* Reads a generator to its end, in parts of the minimum size that must suffice. */
-static struct data generate(struct sp_gen_opts opts)
-{
-	struct data d = { 0 };
-	struct sp_gen *g = NULL;
-	size_t capacity = 0;
-	long n = 0;
-
-	if (sp_gen_new(&g, &opts, NULL) < 0)
-		abort();
-	do {
-		d.n += (size_t)n;
-		if (capacity - d.n < 65536) {
-			capacity = capacity * 2 + 262144;
-			d.bytes = realloc(d.bytes, capacity);
-			if (!d.bytes)
-				abort();
-		}
-		n = sp_gen_fill(g, d.bytes + d.n, 65536);
-	} while (n > 0);
-	d.records = sp_gen_count(g);
-	sp_gen_free(g);
-	return d;
-}
 
 static uint64_t fnv(const struct data *d)
 {
@@ -48,17 +18,6 @@ static uint64_t fnv(const struct data *d)
 	for (size_t i = 0; i < d->n; i++)
 		h = (h ^ (unsigned char)d->bytes[i]) * 0x100000001B3u;
 	return h;
-}
-
-static struct sp_gen_opts of(enum sp_gen_kind kind)
-{
-	struct sp_gen_opts o = SP_GEN_OPTS_INIT;
-
-	o.kind = kind;
-	o.scale = 0.01;
-	if (kind <= SP_GEN_RUNS || kind == SP_GEN_R)
-		o.records = 10000;
-	return o;
 }
 
 /* Cuts at newlines; the lines end in NUL. */
@@ -312,63 +271,6 @@ static void runs(double alpha, bool sorted)
 	ok(sorted ? disorder == 0 : disorder > 4000, "runs are %s",
 	   sorted ? "sorted" : "not sorted");
 	free(d.bytes);
-}
-
-/* Mean and chi-square of 100 classes lie within 4 standard deviations; so do all bits. */
-static void reals(void)
-{
-	struct sp_gen_opts o = of(SP_GEN_R);
-	unsigned int count[100] = { 0 }, ones[53] = { 0 };
-	double sum = 0, chi = 0, expected = 1500, worst = 0, v;
-	struct data d;
-
-	o.binary = true;
-	d = generate(o);
-	ok(d.n == 1200000 && d.records == 10000, "a binary record of R has 120 bytes");
-	for (size_t i = 0; i < d.n / 8; i++) {
-		memcpy(&v, d.bytes + 8 * i, 8);
-		sum += v;
-		count[(unsigned int)(v * 100)]++;
-		for (int bit = 0; bit < 53; bit++)
-			ones[bit] += (uint64_t)(v * 0x1p53) >> bit & 1;
-	}
-	for (int i = 0; i < 100; i++)
-		chi += (count[i] - expected) * (count[i] - expected) / expected;
-	for (int bit = 0; bit < 53; bit++)
-		worst = fmax(worst, fabs(ones[bit] - 75000.0) / sqrt(150000 / 4.0));
-	ok(fabs(sum / 150000 - 0.5) < 4 * sqrt(1 / 12.0 / 150000), "numbers of R have mean 1/2");
-	ok(fabs(chi - 99) < 4 * sqrt(2 * 99.0), "numbers of R are uniform");
-	ok(worst < 4, "the 53 bits of numbers of R are random");
-	free(d.bytes);
-}
-
-/* R has 8 million records, unless a number of records or bytes is given. */
-static void first_reals(void)
-{
-	static const char want[] =
-		"0.9414919715049116|0.6019400937191685|0.7065746855233951|0.695402244587174|"
-		"0.017777172032151456|0.5760008797676671|0.5429146248374732|0.6094548011966086|"
-		"0.3481520602671363|0.04644381278471765|0.3282439121551912|0.6675844424688814|"
-		"0.3373661568716164|0.14147918890578803|0.5067613564956864|\n";
-	struct sp_gen_opts o = of(SP_GEN_R);
-	struct sp_gen *g = NULL;
-	char *buf = malloc(65536);
-	long n;
-
-	if (!buf || sp_gen_new(&g, &o, NULL) < 0)
-		abort();
-	n = sp_gen_fill(g, buf, 65536);
-	ok(n > 0 && !strncmp(buf, want, sizeof(want) - 1), "the first record of R is exact");
-	sp_gen_free(g);
-	o.binary = true;
-	o.records = 0;
-	if (sp_gen_new(&g, &o, NULL) < 0)
-		abort();
-	while (sp_gen_fill(g, buf, 65536) > 0)
-		;
-	ok(sp_gen_count(g) == 8000000, "R has 8 million records");
-	sp_gen_free(g);
-	free(buf);
 }
 
 static void permutations(void)
@@ -627,8 +529,6 @@ int main(void)
 		runs(i / 2.0, false);
 		runs(i / 2.0, true);
 	}
-	reals();
-	first_reals();
 	permutations();
 	numbers();
 	row_counts();
