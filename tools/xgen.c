@@ -78,7 +78,7 @@ static const unsigned int orders[SPECIALS] = {
 
 static const struct setting settings[] = {
 	{ .doc = "Size:" },
-	{ "records", "COUNT", "write COUNT records (tables but r: at most)", TO(gen.records),
+	{ "records", "COUNT", "write COUNT records; of tables except r, at most", TO(gen.records),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
 	  .letter = 'n' },
 	{ "bytes", "SIZE", "stop after the record that reaches SIZE bytes", TO(gen.bytes),
