@@ -83,8 +83,8 @@ int sp__marks_set(struct sp__range_writer *k, unsigned range, uint64_t to,
 	pthread_mutex_lock(&w->lock);
 	/* Several ranges drop and count nothing. */
 	if (w->ranges->n == 1) {
-		w->ranges->dropped = f->balance.dropped;
-		w->ranges->counted = f->balance.counted;
+		w->ranges->dropped = k->balance.dropped;
+		w->ranges->counted = k->balance.counted;
 	}
 	rc = sp__resume_mark(w->resume, range, k->offsets.at, &written);
 	if (rc < 0)

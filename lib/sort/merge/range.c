@@ -143,7 +143,7 @@ static int open_sequence(struct sp__range_writer *k, unsigned i)
 	const unsigned runs = w->ranges->runs;
 	struct sp__cursor *cursors;
 	int rc = sp__sequence_open(&k->sequence, w->merging->sort, runs + w->cuts.nbufs,
-				   &w->files[i].balance, &k->err);
+				   &k->balance, &k->err);
 
 	if (rc < 0)
 		return rc;
@@ -171,10 +171,12 @@ int sp__range_write(struct sp__range_writer *k, unsigned i)
 	struct sp__writing *w = k->all;
 	int rc = sp__range_open_stream(k, i, w->ranges->list[i].at);
 
+	k->balance = w->files[i].balance;
 	if (!rc)
 		rc = open_sequence(k, i);
 	if (!rc)
 		rc = put_range(k, i);
+	w->files[i].balance = k->balance;
 	sp__step_close(w->merging->spilled, &k->in);
 	sp__sequence_close(&k->sequence);
 	k->sequence = (struct sp__sequence){ 0 };

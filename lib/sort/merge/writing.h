@@ -51,6 +51,8 @@ struct sp__range_writer {
 	struct sp__step_inputs in;
 	bool reading;		      /* the pages of the current range are not all in memory yet */
 	struct sp__sequence sequence; /* the current range */
+	/* Of the current range.  Two writers must not write to one cache line for each record. */
+	struct sp__balance balance;
 	struct sp__run_offsets offsets; /* of its cursors, with checkpoints */
 	XXH3_state_t *digest;
 	struct sp__task task;
