@@ -55,26 +55,14 @@ static const unsigned char *bytes_at(const struct sp__runbuf *rb, const struct s
 	return (const unsigned char *)rec;
 }
 
-int sp__compare_keys(const struct sp__runbuf *rb, const struct sp__entry *x,
-		     const struct sp__entry *y)
+int sp__compare_without_key(const struct sp__runbuf *rb, const struct sp__entry *x,
+			    const struct sp__entry *y)
 {
-	const struct sp__keyset *ks = sp__ks(rb->keys);
-	const size_t term = sp__rec_term(&ks->format);
-	const unsigned char *a, *b;
-	const char *ra, *rc;
+	const size_t term = sp__rec_term(&sp__ks(rb->keys)->format);
 	size_t an, bn;
-	int c;
+	const char *a = sp__runbuf_record(rb, x, &an), *b = sp__runbuf_record(rb, y, &bn);
 
-	a = sp__runbuf_key(rb, x, &an);
-	b = sp__runbuf_key(rb, y, &bn);
-	if (a && b) {
-		c = sp__order_bytes(a, an, b, bn);
-		if (c || !sp__key_is_cut(ks, an))
-			return ks->descending ? -c : c;
-	}
-	ra = sp__runbuf_record(rb, x, &an);
-	rc = sp__runbuf_record(rb, y, &bn);
-	return sp__key_compare(rb->keys, ra, an - term, rc, bn - term);
+	return sp__key_compare(rb->keys, a, an - term, b, bn - term);
 }
 
 /* Compares in full. */

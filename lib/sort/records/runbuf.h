@@ -120,9 +120,9 @@ size_t sp__runbuf_need(const struct sp__runbuf *rb, size_t record_bytes);
  * records, if there is a last resort) keep their order.  Prefixes are restored.
  */
 void sp__order(const struct sp__runbuf *rb, struct sp__entry *a, struct sp__entry *tmp, size_t n);
-/* Compares the keys of two entries, as bytes if they have byte keys. */
-int sp__compare_keys(const struct sp__runbuf *rb, const struct sp__entry *x,
-		     const struct sp__entry *y);
+/* Compares the keys of two entries in their records. */
+int sp__compare_without_key(const struct sp__runbuf *rb, const struct sp__entry *x,
+			    const struct sp__entry *y);
 
 /* Sorts; entries[0..n) are then in order. */
 void sp__runbuf_sort(struct sp__runbuf *rb);
@@ -208,4 +208,21 @@ static inline const unsigned char *sp__runbuf_key(const struct sp__runbuf *rb,
 		return (const unsigned char *)key;
 	}
 	return sp__runbuf_stored_key(rb, sp__ref_offset(e->ref), bytes);
+}
+
+/* Compares the keys of two entries, as bytes if they have byte keys. */
+static inline int sp__compare_keys(const struct sp__runbuf *rb, const struct sp__entry *x,
+				   const struct sp__entry *y)
+{
+	const struct sp__keyset *ks = sp__ks(rb->keys);
+	size_t an, bn;
+	const unsigned char *a = sp__runbuf_key(rb, x, &an), *b = sp__runbuf_key(rb, y, &bn);
+
+	if (a && b) {
+		int c = sp__order_bytes(a, an, b, bn);
+
+		if (c || !sp__key_is_cut(ks, an))
+			return ks->descending ? -c : c;
+	}
+	return sp__compare_without_key(rb, x, y);
 }
