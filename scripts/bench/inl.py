@@ -50,8 +50,7 @@ SCALE = os.environ.get("SCALE") or "4.8"
 WITHOUT = (os.environ.get("WITHOUT") or "").split()
 FIRST_ROWS = 5  # in a round: they are short
 CACHED = 10
-HANDLING = ["io/*", "join/gather", "index/nodecache", "index/nodestream", "index/reads",
-            "index/fetch"]
+HANDLING = ["io/*", "datafile/requests", "index/nodecache", "index/nodestream", "index/fetch"]
 PROFILES = 3
 DIR = os.path.abspath(os.environ.get("BENCH_DIR") or "build/bench")
 DATA = os.path.join(DIR, "data")
@@ -182,7 +181,10 @@ def functions_of(files):
     """The names of functions in object files of the library."""
     found = set()
     for pattern in files:
-        for path in glob.glob(os.path.join(OBJECTS, pattern + ".o")):
+        paths = glob.glob(os.path.join(OBJECTS, pattern + ".o"))
+        if not paths:
+            raise RuntimeError(f"no object file is called {pattern}")
+        for path in paths:
             text = subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout
             found.update(line.split()[-1] for line in text.splitlines() if " t " in line.lower())
     return found

@@ -3,7 +3,7 @@
  * Declares a sort for its predictions: the sizes of its runs, and its merges in order.
  *
  * A prediction is a pair of functions that form a run and merge some.  On real devices they add
- * costs (predict.h); on a simulated machine they run dry (sort/dryrun/dryrun.h).
+ * costs (predict.h); on a simulated machine they run dry (sort/dryrun/dryrun.c).
  */
 #pragma once
 
