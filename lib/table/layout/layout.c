@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes layouts: divides columns into column groups, and computes their places.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/layout/layout.h"
+
+const struct sp__layout_form sp__layout_forms[4] = {
+	{ .one_group = true, .rows = true, .cell_bytes = 8192 },
+	{ .one_group = true, .cell_bytes = 8192 },
+	{ .endless = true, .cell_bytes = 8192 },
+	{ .cell_bytes = 4096 },
+};
+
+void sp__layout_free(struct sp__table_layout *l)
+{
+	for (uint32_t f = 0; l->groups && f < l->ngroups; f++)
+		free(l->groups[f].columns);
+	free(l->groups);
+	free(l->places);
+	*l = (struct sp__table_layout){ 0 };
+}
+
+/* Computes the places of the columns of a column group.  Returns 0, -EINVAL or -E2BIG. */
+static int place_columns(struct sp__table_layout *l, uint32_t group,
+			 const struct sp__table_schema *schema)
+{
+	struct sp__column_group *g = &l->groups[group];
+	const uint32_t payload = l->cell_bytes - SP__CELL_TRAILER_BYTES;
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < g->ncolumns; i++) {
+		uint32_t column = g->columns[i], bytes;
+
+		if (column >= schema->n || l->places[column].bytes)
+			return -EINVAL;
+		bytes = schema->columns[column].type.bytes;
+		if (!bytes || bytes > payload - sum)
+			return bytes ? -E2BIG : -EINVAL;
+		l->places[column] = (struct sp__column_place){ group, sum, 0, bytes };
+		sum += bytes;
+	}
+	if (!sum)
+		return -EINVAL;
+	g->record_bytes = sum;
+	g->cell_records = payload / sum;
+	for (uint32_t i = 0; i < g->ncolumns; i++) {
+		struct sp__column_place *p = &l->places[g->columns[i]];
+
+		p->base *= g->rows ? 1 : g->cell_records;
+		p->stride = g->rows ? sum : p->bytes;
+	}
+	return 0;
+}
+
+/* Computes the lanes of the column groups, and the sizes of A-page and directory row. */
+static int count_cells(struct sp__table_layout *l)
+{
+	if (!l->page_records)
+		l->page_records = l->ngroups == 1 ? l->groups[0].cell_records
+						  : l->cell_bytes - SP__CELL_TRAILER_BYTES;
+	if (l->page_records > SP__PAGE_RECORDS_MAX)
+		return -EINVAL;
+	l->page_cells = 0;
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		struct sp__column_group *g = &l->groups[f];
+
+		g->first_lane = l->page_cells;
+		g->cells = (l->page_records - 1) / g->cell_records + 1;
+		l->page_cells += g->cells;
+	}
+	l->row_pages = l->ngroups == 1 ? (SP__DIRECTORY_ROW_RECORDS - 1) / l->page_records + 1 : 1;
+	return 0;
+}
+
+int sp__layout_compute(struct sp__table_layout *l, const struct sp__table_schema *schema,
+		       uint32_t *group)
+{
+	uint64_t columns = 0;
+	int rc = 0;
+
+	if (l->cell_bytes < SP__TABLE_CELL_MIN || l->cell_bytes > SP__TABLE_CELL_MAX ||
+	    (l->cell_bytes & (l->cell_bytes - 1)) || (l->strip_max & (l->strip_max - 1)) ||
+	    !l->ngroups || l->ngroups > schema->n)
+		return -EINVAL;
+	l->ncolumns = schema->n;
+	l->places = calloc(schema->n, sizeof(*l->places));
+	if (!l->places)
+		return -ENOMEM;
+	for (*group = 0; *group < l->ngroups; ++*group) {
+		rc = place_columns(l, *group, schema);
+		if (rc)
+			return rc;
+		columns += l->groups[*group].ncolumns;
+	}
+	return columns == schema->n ? count_cells(l) : -EINVAL;
+}
+
+/* Adds the columns whose number in `together` is `list`, or all if list is UINT32_MAX. */
+static int add_group(struct sp__table_layout *l, uint32_t ncolumns, const uint32_t *together,
+		     uint32_t list, bool rows)
+{
+	struct sp__column_group *g = &l->groups[l->ngroups];
+
+	g->columns = calloc(ncolumns, sizeof(*g->columns));
+	if (!g->columns)
+		return -ENOMEM;
+	l->ngroups++;
+	for (uint32_t i = 0; i < ncolumns; i++)
+		if (list == UINT32_MAX || together[i] == list)
+			g->columns[g->ncolumns++] = i;
+	g->rows = rows && g->ncolumns > 1;
+	return 0;
+}
+
+/* Adds column i alone. */
+static int add_column(struct sp__table_layout *l, uint32_t i)
+{
+	int rc = add_group(l, 1, NULL, UINT32_MAX, false);
+
+	if (!rc)
+		l->groups[l->ngroups - 1].columns[0] = i;
+	return rc;
+}
+
+/* True if an earlier column is in the list of column i. */
+static bool has_group(const uint32_t *together, uint32_t i)
+{
+	for (uint32_t before = 0; before < i; before++)
+		if (together[before] == together[i])
+			return true;
+	return false;
+}
+
+static int add_groups(struct sp__table_layout *l, uint32_t ncolumns,
+		      const struct sp__layout_opts *o)
+{
+	int rc = 0;
+
+	l->groups = calloc(ncolumns, sizeof(*l->groups));
+	if (!l->groups)
+		return -ENOMEM;
+	if (o->form->one_group)
+		return add_group(l, ncolumns, NULL, UINT32_MAX, o->form->rows);
+	for (uint32_t i = 0; !rc && i < ncolumns; i++) {
+		if (!o->together || !o->together[i])
+			rc = add_column(l, i);
+		else if (!has_group(o->together, i))
+			rc = add_group(l, ncolumns, o->together, o->together[i], true);
+	}
+	return rc;
+}
+
+static int check(const struct sp__table_schema *schema, const struct sp__layout_opts *o,
+		 uint32_t cell_bytes, struct sp_errinfo *err)
+{
+	if (cell_bytes < SP__TABLE_CELL_MIN || cell_bytes > SP__TABLE_CELL_MAX ||
+	    (cell_bytes & (cell_bytes - 1)))
+		return sp__errf(err, SP_ESYNTAX, "create", NULL, -1,
+				"a cell has %u bytes: a power of two from %d to %d is possible",
+				cell_bytes, SP__TABLE_CELL_MIN, SP__TABLE_CELL_MAX);
+	if (o->page_records > SP__PAGE_RECORDS_MAX)
+		return sp__errf(err, SP_ESYNTAX, "create", NULL, -1,
+				"%u records per page: the maximum is %u", o->page_records,
+				SP__PAGE_RECORDS_MAX);
+	if (!schema->n)
+		return sp__errf(err, SP_ESYNTAX, "create", NULL, -1, "a table needs a column");
+	if (o->form->one_group && o->together)
+		return sp__errf(err, SP_ESYNTAX, "create", NULL, -1,
+				"all columns of this layout share cells: choose csm or dsm to "
+				"store some of them together");
+	return 0;
+}
+
+static int refuse(const struct sp__table_layout *l, const struct sp__table_schema *schema,
+		  uint32_t group, struct sp_errinfo *err)
+{
+	const struct sp__column_group *g = &l->groups[group];
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < g->ncolumns; i++)
+		sum += schema->columns[g->columns[i]].type.bytes;
+	return sp__errf(err, SP_EUNSUP, "create", NULL, -1,
+			"column %.64s%s: a record of %llu bytes does not fit a cell of %u bytes: "
+			"choose a larger cell, or the type text",
+			schema->columns[g->columns[0]].name,
+			g->ncolumns > 1 ? " and those stored with it" : "", (unsigned long long)sum,
+			l->cell_bytes);
+}
+
+int sp__layout_make(struct sp__table_layout *l, const struct sp__table_schema *schema,
+		    const struct sp__layout_opts *o, struct sp_errinfo *err)
+{
+	const uint64_t run = o->strip_bytes ? o->strip_bytes : SP__STRIP_BYTES;
+	uint32_t cell_bytes = o->cell_bytes ? o->cell_bytes : o->form->cell_bytes, group = 0;
+	int rc = check(schema, o, cell_bytes, err);
+
+	*l = (struct sp__table_layout){ .cell_bytes = cell_bytes, .page_records = o->page_records };
+	if (rc)
+		return rc;
+	l->strip_max = !o->form->endless;
+	while (l->strip_max && (uint64_t)l->strip_max * cell_bytes < run &&
+	       l->strip_max <= UINT32_MAX / 4)
+		l->strip_max *= 2;
+	rc = add_groups(l, schema->n, o);
+	if (!rc)
+		rc = sp__layout_compute(l, schema, &group);
+	if (rc == -E2BIG)
+		return refuse(l, schema, group, err);
+	return rc ? sp__err(err, rc, "create", NULL, -1) : 0;
+}
+
+struct sp__layout_position sp__layout_position(const struct sp__table_layout *l, uint64_t cell)
+{
+	struct sp__strip s = sp__layout_strip(l, cell / l->page_cells);
+	uint64_t in_strip = cell - s.first * l->page_cells;
+	uint32_t low = 0, high = l->ngroups;
+	const struct sp__column_group *g;
+
+	/* The last column group that begins at or before the cell. */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (l->groups[middle].first_lane * s.pages <= in_strip)
+			low = middle;
+		else
+			high = middle;
+	}
+	g = &l->groups[low];
+	in_strip -= g->first_lane * s.pages;
+	return (struct sp__layout_position){ s.first + in_strip / g->cells, low,
+					     (uint32_t)(in_strip % g->cells) };
+}
+
+uint32_t sp__layout_cell_records(const struct sp__table_layout *l, uint64_t records,
+				 const struct sp__layout_position *at)
+{
+	uint32_t n = l->groups[at->group].cell_records;
+	uint64_t page = sp__layout_page_records(l, records, at->page), first = (uint64_t)at->j * n;
+
+	return page > first ? (uint32_t)sp__min(page - first, n) : 0;
+}
+
+uint64_t sp__layout_data_cells(const struct sp__table_layout *l, uint64_t records)
+{
+	uint64_t pages = sp__layout_pages(l, records);
+	struct sp__strip s;
+
+	if (!pages || l->ngroups == 1)
+		return pages * l->page_cells;
+	s = sp__layout_strip(l, pages - 1);
+	return (s.first + s.pages) * l->page_cells;
+}
+
+uint64_t sp__layout_rows(const struct sp__table_layout *l, uint64_t records)
+{
+	uint64_t pages = sp__layout_pages(l, records);
+
+	return pages / l->row_pages + (pages % l->row_pages != 0);
+}

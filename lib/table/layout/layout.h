@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The layout of a table: which columns share cells, and in which cell and at which offset the value
+ * of a record is.  Pure arithmetic: there is no table of pages.
+ *
+ * A column group is a set of columns that share cells.  An A-page is R consecutive records; it has
+ * cells of each column group, its minipages.  A strip is consecutive A-pages whose cells lie column
+ * group by column group, so a scan of few columns reads long runs of cells.  Strips have 1, 2, 4
+ * ... A-pages up to strip_max, then always strip_max.  Records, A-pages, and cells of the data area
+ * are numbered from 0.
+ *
+ * Record r is in A-page r / R, at position r % R there; in each column group it is in cell
+ * (r % R) / n of the minipage, at position (r % R) % n of that cell, n = cell_records.
+ *
+ * Source: Shao 2008, chapter 4.
+ *
+ * Thread rule: immutable once made.
+ */
+#pragma once
+
+#include "table/schema/schema.h"
+
+#define SP__TABLE_CELL_MIN 512 /* bytes */
+#define SP__TABLE_CELL_MAX 65536
+#define SP__CELL_TRAILER_BYTES 8 /* at the end of each cell (table/file/cell.h) */
+#define SP__PAGE_RECORDS_MAX (UINT32_C(1) << 24)
+#define SP__TABLE_RECORDS_MAX (UINT64_C(1) << 48)
+#define SP__STRIP_BYTES 1000000	       /* the shortest run of a column group in the largest strip */
+#define SP__DIRECTORY_ROW_RECORDS 2048 /* the fewest, if all columns share cells */
+
+struct sp__column_group {
+	uint32_t ncolumns;
+	uint32_t *columns;     /* numbers of columns */
+	bool rows;	       /* inside a cell record by record, otherwise column by column */
+	uint32_t record_bytes; /* sum of the columns' bytes */
+	uint32_t cell_records; /* maximum of a cell */
+	uint32_t cells;	       /* of an A-page: the minipage */
+	uint64_t first_lane;   /* cells of the column groups before this one in an A-page */
+};
+
+/* Value i of a cell of this column is at base + i * stride. */
+struct sp__column_place {
+	uint32_t group, base, stride, bytes;
+};
+
+struct sp__table_layout {
+	uint32_t cell_bytes;
+	uint32_t page_records; /* R, of an A-page */
+	uint32_t strip_max;    /* A-pages, a power of two; 0: strips double without end */
+	uint64_t page_cells;   /* of an A-page */
+	uint32_t row_pages;    /* A-pages of a directory row */
+	uint32_t ngroups, ncolumns;
+	struct sp__column_group *groups;
+	struct sp__column_place *places; /* of each column */
+};
+
+/* One of the four points that have a name. */
+struct sp__layout_form {
+	bool one_group;	     /* all columns share cells, otherwise each has cells of its own */
+	bool rows;	     /* of that column group */
+	bool endless;	     /* strips double without end */
+	uint32_t cell_bytes; /* unless the user chooses */
+};
+
+/* NSM, PAX, DSM, CSM: the order of the public names. */
+extern const struct sp__layout_form sp__layout_forms[4];
+
+struct sp__layout_opts {
+	const struct sp__layout_form *form;
+	/*
+	 * The number, from 1, of the list of columns that share cells with this one, by column; 0:
+	 * none.  NULL: no lists.  Only of forms in which each column has cells of its own.
+	 */
+	const uint32_t *together;
+	uint32_t cell_bytes;   /* 0: the form's */
+	uint32_t page_records; /* 0: cell_bytes - 8; with one column group those of a cell */
+	uint64_t strip_bytes;  /* of a column group in the largest strip; 0: SP__STRIP_BYTES */
+};
+
+/*
+ * Makes the layout of a schema; frees nothing.  Returns 0; -ENOMEM; SP_ESYNTAX if an option is out
+ * of range; or SP_EUNSUP if a record of a column group exceeds a cell.
+ */
+SP_MUST_CHECK int sp__layout_make(struct sp__table_layout *l, const struct sp__table_schema *schema,
+				  const struct sp__layout_opts *o, struct sp_errinfo *err);
+/*
+ * Computes all other members from cell_bytes, page_records, strip_max and, of each column group,
+ * columns and rows, which can be those of a damaged file.  page_records may be 0.  Returns 0;
+ * -ENOMEM; -EINVAL if they contradict each other or the schema; or -E2BIG if a record of column
+ * group *group exceeds a cell.
+ */
+SP_MUST_CHECK int sp__layout_compute(struct sp__table_layout *l,
+				     const struct sp__table_schema *schema, uint32_t *group);
+void sp__layout_free(struct sp__table_layout *l);
+
+/* The strip of an A-page. */
+struct sp__strip {
+	uint64_t first, pages; /* A-pages */
+};
+
+static inline struct sp__strip sp__layout_strip(const struct sp__table_layout *l, uint64_t page)
+{
+	const uint64_t max = l->strip_max;
+	uint64_t pages;
+
+	if (max && page >= max - 1)
+		return (struct sp__strip){ page - ((page + 1) & (max - 1)), max };
+	pages = UINT64_C(1) << (63 - __builtin_clzll(page + 1));
+	return (struct sp__strip){ pages - 1, pages };
+}
+
+/* Returns the cell of the data area that is cell j of the minipage of an A-page of this strip. */
+static inline uint64_t sp__layout_strip_cell(const struct sp__table_layout *l,
+					     const struct sp__strip *s, uint64_t page,
+					     uint32_t group, uint32_t j)
+{
+	const struct sp__column_group *g = &l->groups[group];
+
+	return s->first * l->page_cells + s->pages * g->first_lane + (page - s->first) * g->cells +
+	       j;
+}
+
+static inline uint64_t sp__layout_cell(const struct sp__table_layout *l, uint64_t page,
+				       uint32_t group, uint32_t j)
+{
+	struct sp__strip s = sp__layout_strip(l, page);
+
+	return sp__layout_strip_cell(l, &s, page, group, j);
+}
+
+/* A cell of the data area: cell j of the minipage of a column group. */
+struct sp__layout_position {
+	uint64_t page;
+	uint32_t group, j;
+};
+
+/* The inverse of sp__layout_cell(). */
+struct sp__layout_position sp__layout_position(const struct sp__table_layout *l, uint64_t cell);
+
+/* Returns the A-pages that so many records need. */
+static inline uint64_t sp__layout_pages(const struct sp__table_layout *l, uint64_t records)
+{
+	return records / l->page_records + (records % l->page_records != 0);
+}
+
+/* Returns the records of an A-page in a table of so many records. */
+static inline uint32_t sp__layout_page_records(const struct sp__table_layout *l, uint64_t records,
+					       uint64_t page)
+{
+	uint64_t first = page * l->page_records;
+
+	if (first >= records)
+		return 0;
+	return records - first < l->page_records ? (uint32_t)(records - first) : l->page_records;
+}
+
+/* Returns the records in the cell of a position, in a table of so many records. */
+uint32_t sp__layout_cell_records(const struct sp__table_layout *l, uint64_t records,
+				 const struct sp__layout_position *at);
+/*
+ * Returns the cells of the data area of so many records: with one column group those of its
+ * A-pages, otherwise those of all its strips, since the cells of an A-page are all over a strip.
+ */
+uint64_t sp__layout_data_cells(const struct sp__table_layout *l, uint64_t records);
+/* Returns the directory rows of so many records. */
+uint64_t sp__layout_rows(const struct sp__table_layout *l, uint64_t records);

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The schema of a table: names and types of its columns, and the style of the text that it was
+ * loaded from, which makes the same bytes of its values again.
+ *
+ * Thread rule: immutable while several threads use it.
+ */
+#pragma once
+
+#include <spindle/error.h>
+#include "rec/value.h"
+
+#define SP__COLUMNS_MAX 4096
+#define SP__COLUMN_NAME_MAX 255 /* bytes */
+
+struct sp__table_column {
+	char *name;
+	struct sp__value_type type;
+	bool not_null; /* the input has no NULL, and later values must not be NULL */
+	bool bounds;   /* the directory keeps bounds of it */
+	/* The number of the superblock of its last change in place; 0: none since the load. */
+	uint64_t changed;
+};
+
+/* These numbers are in the file. */
+enum sp__table_format { SP__TABLE_LINES, SP__TABLE_CSV, SP__TABLE_FIXED };
+enum sp__table_quoting {
+	SP__QUOTES_NEEDED, /* fields of CSV that would be misread without quotes */
+	SP__QUOTES_TEXT,   /* all fields of columns of text */
+	SP__QUOTES_ALL,
+};
+
+struct sp__table_style {
+	enum sp__table_format format;
+	enum sp__table_quoting quoting;
+	char separator;
+	bool header;		 /* the first record has the names */
+	bool trailing_separator; /* each record ends with a separator */
+	bool cr;		 /* records end with CR LF */
+	bool no_final_newline;	 /* the last record ends without a newline */
+	char *null_text;	 /* the spelling of NULL; NULL: the empty unquoted field */
+};
+
+struct sp__table_schema {
+	uint32_t n;
+	struct sp__table_column *columns;
+	struct sp__table_style style;
+};
+
+/* Frees all members; zeroes the schema. */
+void sp__table_schema_free(struct sp__table_schema *s);
+/*
+ * Copies a column's name and type to the end.  Returns 0; -ENOMEM; or -E2BIG if there are
+ * SP__COLUMNS_MAX columns, or the name has more than SP__COLUMN_NAME_MAX bytes.
+ */
+SP_MUST_CHECK int sp__table_schema_add(struct sp__table_schema *s, const char *name, size_t n,
+				       const struct sp__value_type *type);
+/* Returns the number of the column of that name; -1: none. */
+int sp__table_schema_find(const struct sp__table_schema *s, const char *name, size_t n);
+/* Returns the column name that needs the fewest edits to become this name; NULL: no columns. */
+const char *sp__table_schema_nearest(const struct sp__table_schema *s, const char *name, size_t n);
+/* Returns the number of the first column whose name an earlier column has, too; -1: none. */
+int sp__table_schema_repeated(const struct sp__table_schema *s);
+/* True if the type can be a column's: its kind, bytes and decimals belong together. */
+bool sp__table_type_possible(const struct sp__value_type *type);
+/* True if the values of the column have bounds: at most 8 bytes, with an order, not a text. */
+bool sp__table_type_bounded(const struct sp__value_type *type);
