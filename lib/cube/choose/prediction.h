@@ -16,14 +16,12 @@
 
 struct sp_geometry;
 
-#define SP__PREDICT_DEPTH_MAX 64 /* greater depths are predicted as this one */
-
 struct sp__predict_opts {
 	const struct sp_geometry *geometry; /* geometry of each volume; NULL: unknown */
-	unsigned depth;			    /* requests outstanding on each volume; 0: 1 */
-	bool fifo;	     /* the drive serves in order of submission; else the nearest in time */
-	unsigned window;     /* requests that the drive chooses from, oldest first; 0: all */
-	uint64_t gap_blocks; /* maximum gap between runs that one request reads */
+	unsigned depth;	 /* requests outstanding on each volume, to SP__HEADPATH_DEPTH_MAX; 0: 1 */
+	bool fifo;	 /* the drive serves in order of submission; else the nearest in time */
+	unsigned window; /* requests that the drive chooses from, oldest first; 0: all */
+	uint64_t gap_blocks;	 /* maximum gap between runs that one request reads */
 	uint64_t request_blocks; /* maximum request; 0: unlimited */
 	/* Host time per request in addition to the overhead; 0 if a probe measured both. */
 	double host_ns;
