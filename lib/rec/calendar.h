@@ -9,9 +9,12 @@
 
 #define SP__DATE_MIN (-719528) /* 0000-01-01 */
 #define SP__DATE_MAX 2932896   /* 9999-12-31 */
+#define SP__TIME_MIN (SP__DATE_MIN * INT64_C(86400000000))
+#define SP__TIME_MAX (SP__DATE_MAX * INT64_C(86400000000) + INT64_C(86399999999))
 #define SP__TIME_DECIMALS 6
 
-/* Bytes that must be available to print; the text of a time has at most 26 of them. */
+#define SP__TIME_TEXT 26 /* maximum bytes of the text of a time */
+/* Bytes that must be available to print. */
 #define SP__CALENDAR_SPACE 40
 
 /* Parses YYYY-MM-DD.  False: the text is not a date. */

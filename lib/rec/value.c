@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses, prints and adds values of all types (value.h). */
+/* Parses, prints and adds values of cubes (value.h). */
 #include <ctype.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <spindle/error.h>
 #include "base/decimal.h"
 #include "base/shortest.h"
 #include "rec/value.h"
 
-#define ROW(id, name, kind, bytes) [SP__VALUE_##id] = { kind, bytes }
+#define ROW(id, name, kind, bytes) [SP__VALUE_##id] = { kind, 0, bytes }
 const struct sp__value_type sp__value_types[] = { SP__VALUE_TYPES(ROW) };
 
 static sp__int128 load_integer(const struct sp__value_type *t, const void *from)

@@ -17,7 +17,7 @@ static struct sp__value_type type_of(const struct sp_cube_shape *s)
 {
 	const struct sp__value_type *t = &sp__value_types[s->type];
 
-	return (struct sp__value_type){ t->kind, t->bytes ? t->bytes : s->element_bytes };
+	return (struct sp__value_type){ t->kind, 0, t->bytes ? t->bytes : s->element_bytes };
 }
 
 int sp_cube_value_parse(const struct sp_cube_shape *s, const char *text, void *element)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads values of tables from text (value.h). */
+#include <string.h>
+#include "rec/calendar.h"
+#include "rec/numeral.h"
+#include "rec/value.h"
+#include "rec/value_impl.h"
+
+#define FLOAT_TEXT 1024 /* longer texts of floats are refused */
+
+/*
+ * Changes the units of the number in the text to 10^-places.  False: that is not exact, or too
+ * large.
+ */
+static bool rescale(struct sp__numeral *v, const char *text, size_t n, unsigned places)
+{
+	if (v->places > places) {
+		for (; v->places > places && text[n - 1] == '0'; v->places--)
+			n--;
+		if (v->places > places || !sp__numeral_scan(text, n, v))
+			return false;
+	}
+	return !v->large &&
+	       !__builtin_mul_overflow(v->units, sp__value_power(places - v->places), &v->units);
+}
+
+static enum sp__value_fit store(const struct sp__value_type *t, const struct sp__numeral *v,
+				void *value)
+{
+	bool is_unsigned = t->kind == 'u';
+	uint64_t reserved = sp__value_null_bits(t), units = v->minus ? -v->units : v->units;
+
+	if (v->units >= reserved) {
+		return v->units == reserved && v->minus != is_unsigned ? SP__VALUE_RESERVED
+								       : SP__VALUE_RANGE;
+	}
+	if (is_unsigned && v->minus && v->units)
+		return SP__VALUE_RANGE;
+	memcpy(value, &units, t->bytes);
+	return SP__VALUE_OK;
+}
+
+static enum sp__value_fit take_number(const struct sp__value_type *t, const char *text, size_t n,
+				      void *value, bool *canonical)
+{
+	struct sp__numeral v;
+
+	if (!sp__numeral_scan(text, n, &v))
+		return SP__VALUE_MALFORMED;
+	*canonical = *canonical && v.canonical && v.places == t->decimals;
+	if ((v.places != t->decimals || v.large) && !rescale(&v, text, n, t->decimals))
+		return SP__VALUE_RANGE;
+	return store(t, &v, value);
+}
+
+static enum sp__value_fit take_float(const struct sp__value_type *t, const char *text, size_t n,
+				     void *value, bool *canonical)
+{
+	char copy[FLOAT_TEXT], again[SP__VALUE_SPACE];
+	uint8_t v[sizeof(double)];
+
+	if (n >= sizeof(copy) || memchr(text, '\0', n))
+		return SP__VALUE_MALFORMED;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	if (!sp__value_parse(t, copy, n, v))
+		return SP__VALUE_MALFORMED;
+	if (sp__value_null(t, v))
+		return SP__VALUE_RESERVED;
+	memcpy(value, v, t->bytes);
+	*canonical = *canonical && sp__value_write(t, v, again) == n && !memcmp(again, text, n);
+	return SP__VALUE_OK;
+}
+
+static enum sp__value_fit take_date(const char *text, size_t n, void *value)
+{
+	int32_t days;
+
+	if (!sp__date_parse(text, n, &days))
+		return SP__VALUE_MALFORMED;
+	memcpy(value, &days, sizeof(days));
+	return SP__VALUE_OK;
+}
+
+/* Accepts a date, and a T between date and time. */
+static bool parse_time(const char *text, size_t n, int64_t *us, unsigned *decimals, bool *canonical)
+{
+	char copy[SP__TIME_TEXT];
+	int32_t days;
+
+	if (sp__time_parse(text, n, us, decimals))
+		return true;
+	*canonical = false;
+	*decimals = 0;
+	if (sp__date_parse(text, n, &days)) {
+		*us = days * INT64_C(86400000000);
+		return true;
+	}
+	if (n > sizeof(copy) || n <= 10 || text[10] != 'T')
+		return false;
+	memcpy(copy, text, n);
+	copy[10] = ' ';
+	return sp__time_parse(copy, n, us, decimals);
+}
+
+static enum sp__value_fit take_time(const struct sp__value_type *t, const char *text, size_t n,
+				    void *value, bool *canonical)
+{
+	unsigned decimals;
+	int64_t us;
+
+	if (!parse_time(text, n, &us, &decimals, canonical))
+		return SP__VALUE_MALFORMED;
+	*canonical = *canonical && decimals == t->decimals;
+	if (us % (int64_t)sp__value_power(SP__TIME_DECIMALS - t->decimals))
+		return SP__VALUE_RANGE;
+	memcpy(value, &us, sizeof(us));
+	return SP__VALUE_OK;
+}
+
+static enum sp__value_fit take_char(const struct sp__value_type *t, const char *text, size_t n,
+				    void *value)
+{
+	if (n > t->bytes)
+		return SP__VALUE_RANGE;
+	if (sp__text_null(text, n))
+		return SP__VALUE_RESERVED;
+	if (n && !text[n - 1])
+		return SP__VALUE_MALFORMED;
+	memcpy(value, text, n);
+	memset((char *)value + n, 0, t->bytes - n);
+	return SP__VALUE_OK;
+}
+
+static enum sp__value_fit take(const struct sp__value_type *t, const char *text, size_t n,
+			       void *value, bool *canonical)
+{
+	switch (t->kind) {
+	case 'f':
+		return take_float(t, text, n, value, canonical);
+	case 'D':
+		return take_date(text, n, value);
+	case 'T':
+		return take_time(t, text, n, value, canonical);
+	case 'c':
+		return take_char(t, text, n, value);
+	default:
+		return take_number(t, text, n, value, canonical);
+	}
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+enum sp__value_fit sp__value_take(const struct sp__value_type *t, const char *text, size_t n,
+				  void *value, bool *canonical)
+{
+	enum sp__value_fit fit = take(t, text, n, value, canonical);
+	const char *p = text, *end = text + n;
+
+	if (fit != SP__VALUE_MALFORMED || t->kind == 'c')
+		return fit;
+	while (p < end && is_blank(*p))
+		p++;
+	while (p < end && is_blank(end[-1]))
+		end--;
+	if (p == text && end == text + n)
+		return fit;
+	*canonical = false;
+	return take(t, p, (size_t)(end - p), value, canonical);
+}
