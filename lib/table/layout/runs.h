@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runs of consecutive cells of the data area that scans and gets read.
+ *
+ * Reading makes its requests of these runs, and costs are predicted from them, so a prediction
+ * counts what is read.
+ *
+ * Thread rule: pure functions.
+ */
+#pragma once
+
+#include "table/layout/layout.h"
+
+#define SP__TABLE_REQUEST_BYTES (UINT64_C(1) << 20) /* of the longest request */
+
+/* Cells of one column group. */
+struct sp__layout_run {
+	uint64_t cell; /* of the data area */
+	uint64_t cells;
+};
+
+/* Sets groups[f] to true if column group f has one of the columns.  Returns the number of these. */
+uint32_t sp__layout_groups(const struct sp__table_layout *l, const bool *columns, bool *groups);
+
+/*
+ * Returns the A-pages from `page` on that a scan of these column groups reads together: at most
+ * `pages`, at most so many that no run exceeds `bytes` (but one A-page at least), and, if there are
+ * several column groups, those of one strip.
+ */
+uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups, uint64_t page,
+			   uint64_t pages, uint64_t bytes);
+/*
+ * Returns the run of a column group in A-pages [page, page + pages), which are in one strip if
+ * there are several column groups.  Cells after the last record of the table are left out.
+ */
+struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group,
+				     uint64_t records, uint64_t page, uint64_t pages);
+
+/* Returns the cell of the data area that has the values of a record in a column group. */
+static inline uint64_t sp__layout_record_cell(const struct sp__table_layout *l, uint32_t group,
+					      uint64_t record)
+{
+	return sp__layout_cell(l, record / l->page_records, group,
+			       (uint32_t)(record % l->page_records) /
+				       l->groups[group].cell_records);
+}
