@@ -30,6 +30,7 @@
 #include <spindle/sort.h>
 #include <spindle/spill.h>
 #include <spindle/split.h>
+#include <spindle/table.h>
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
 #include <spindle/watch.h>

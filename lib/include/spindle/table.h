@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables: records of typed columns in a file (spindle-table(5)), in a layout that suits the
+ * questions: few columns of all records, all columns of few records, or changes in place.
+ *
+ * Records have numbers, counted from 0, which stay while the table is changed.  Columns have names
+ * and types; xtable(1) describes the types and how a value is spelled.  Lists of columns are names
+ * with commas between them; a name with other characters than letters, digits and "_" is in double
+ * quotes.
+ *
+ * A column group is a set of columns that share cells.  A layout divides the columns into column
+ * groups.  With one column group a full record is in one cell; with one for each column a scan
+ * reads the cells of its columns only.
+ *
+ * Locking: a table open for writing is locked exclusively; each read holds a shared lock and so
+ * sees no partial change.
+ *
+ * Source: Shao 2008, chapter 4.
+ *
+ * Thread rule: one thread at a time uses a table.
+ */
+#ifndef SPINDLE_TABLE_H
+#define SPINDLE_TABLE_H
+
+#include <spindle/enum.h>
+#include <spindle/run.h>
+
+enum sp_table_layout {
+	SP_TABLE_NSM,  /* all columns share cells, record by record */
+	SP_TABLE_PAX,  /* all columns share cells, column by column */
+	SP_TABLE_DSM,  /* each column has cells of its own, in runs that double without end */
+	SP_TABLE_CSM,  /* each column has cells of its own, in runs of at most about 1 MB */
+	SP_TABLE_AUTO, /* the layout with the minimum predicted time for a workload */
+};
+SP_ENUM(sp_table_layout)
+
+/* Form of an input or output. */
+enum sp_table_format {
+	SP_TABLE_TEXT, /* lines with a separator between fields */
+	SP_TABLE_CSV,
+	SP_TABLE_FIXED,	    /* records of fixed length, with values as stored */
+	SP_TABLE_AS_LOADED, /* output only: the form of the input from which the table was loaded */
+};
+SP_ENUM(sp_table_format)
+
+enum sp_table_access {
+	SP_TABLE_ACCESS_AUTO,
+	SP_TABLE_S_SCAN,  /* all needed columns of all A-pages */
+	SP_TABLE_SI_SCAN, /* the columns of the predicate, then the others where it is true */
+	SP_TABLE_BY_INDEX,
+};
+SP_ENUM(sp_table_access)
+
+/* Counters of one call; spindle-report(5) explains each. */
+struct sp_table_stats {
+	struct sp_run_stats run;
+	uint64_t records_read;	  /* records whose values were examined */
+	uint64_t records_matched; /* records that a call selected */
+	uint64_t records_written; /* records loaded, appended, changed or deleted */
+	uint64_t input_bytes, output_bytes;
+	uint64_t cells_read, cells_written;
+	uint64_t pages_skipped; /* A-pages that bounds excluded */
+	uint64_t keys, keys_found;
+	bool exact; /* a scan of all columns gives the bytes of the input */
+	uint64_t journal_cells, journal_bytes;
+	uint64_t requests, bytes;		      /* for cells of the table */
+	uint64_t predicted_requests, predicted_bytes; /* 0: not predicted */
+	double predicted_s;
+};
+
+/*
+ * Receives output, whole records, valid during the call.  Returns 0, or a negative code, which ends
+ * the call.
+ */
+typedef int (*sp_table_sink)(void *arg, const char *data, size_t bytes);
+
+#endif
