@@ -73,7 +73,9 @@ struct sp_geometry {
 		struct sp__hops curves[SP__CURVES]; /* all of these */
 	};
 	double transfer_s_per_mib, seek_s; /* 0: sealing derives them if it can */
-	double miss_rate;		   /* below 0: not measured, the initial value */
+	/* A random read of 4 KiB alone, and how many per second at the knee; 0: unknown. */
+	double latency_s, requests_s;
+	double miss_rate; /* below 0: not measured, the initial value */
 	size_t nzones;
 	struct sp__geozone *zones;
 	bool seek_in_tracks; /* distances of the seek curve in tracks; else cylinders */

@@ -262,6 +262,8 @@ static int read_scalars(struct sp_geometry *g, struct sp__jobj *top)
 	g->stripe_drives = (unsigned)sp__jint(top, stripes, 1, SP__RAID_DRIVES_MAX, 1);
 	g->transfer_s_per_mib = sp__jreal(top, "transfer_s_per_mb", 0, 1e6, 0);
 	g->seek_s = sp__jreal(top, "seek_s", 0, 1e6, 0);
+	g->latency_s = sp__jreal(top, "latency_s", 0, 1e6, 0);
+	g->requests_s = sp__jreal(top, "requests_s", 0, 1e12, 0);
 	if (sp__jhas(top, "miss_rate"))
 		g->miss_rate = sp__jreal(top, "miss_rate", 0, 1, 0);
 	if (sp__geometry_text(&g->device, sp__jstring(top, "device")) ||

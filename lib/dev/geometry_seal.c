@@ -57,6 +57,10 @@ static int check_numbers(struct sp_geometry *g, struct sp_errinfo *err)
 		return bad(err, "transfer_s_per_mb", "is not between 0 and 1000000");
 	if (!within(g->seek_s, 1e6))
 		return bad(err, "seek_s", "is not between 0 and 1000000");
+	if (!within(g->latency_s, 1e6))
+		return bad(err, "latency_s", "is not between 0 and 1000000");
+	if (!within(g->requests_s, 1e12))
+		return bad(err, "requests_s", "is not between 0 and 10^12");
 	if (!(g->miss_rate <= 1))
 		return bad(err, "miss_rate", "is not between 0 and 1");
 	return 0;

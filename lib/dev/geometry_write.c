@@ -184,6 +184,10 @@ static void put_scalars(struct doc *top, const struct sp_geometry *g)
 		put_real(top, "transfer_s_per_mb", g->transfer_s_per_mib);
 	if (g->seek_s > 0)
 		put_real(top, "seek_s", g->seek_s);
+	if (g->latency_s > 0)
+		put_real(top, "latency_s", g->latency_s);
+	if (g->requests_s > 0)
+		put_real(top, "requests_s", g->requests_s);
 	if (g->miss_rate >= 0)
 		put_real(top, "miss_rate", g->miss_rate);
 }

@@ -201,6 +201,26 @@ static int add_tracks(struct sp__probe *p, struct sp_geometry *g)
 	return rc;
 }
 
+/* Adds the rates of a device without tracks: of one read of 4 KiB, of many, and of long ones. */
+static void add_rates(const struct sp__probe *p, struct sp_geometry *g)
+{
+	const struct sp_probe_load *l = &p->r->load;
+	double mb_s = 0;
+
+	if (!l->nrates || !(l->rates[0].p50_ns > 0))
+		return;
+	g->latency_s = l->rates[0].p50_ns * 1e-9;
+	for (size_t i = 0; i < l->nrates; i++) {
+		const struct sp_probe_rate *r = &l->rates[i];
+
+		if (r->bytes == l->rates[0].bytes && (!l->knee_depth || r->depth <= l->knee_depth))
+			g->requests_s = fmax(g->requests_s, r->requests_s);
+		mb_s = fmax(mb_s, r->mb_s);
+	}
+	g->transfer_s_per_mib = 1.048576 / mb_s;
+	g->seek_s = 1 / g->requests_s;
+}
+
 int sp__made_geometry(struct sp__probe *p, struct sp_geometry **out)
 {
 	struct sp_geometry *g = sp__geometry_alloc();
@@ -219,6 +239,8 @@ int sp__made_geometry(struct sp__probe *p, struct sp_geometry **out)
 		rc = sp__geometry_text(&g->verdict, sp_probe_verdict_name(p->rotation.verdict));
 	if (!rc && p->rotation.verdict == SP_PROBE_ROTATING)
 		rc = add_tracks(p, g);
+	if (!rc && p->rotation.verdict == SP_PROBE_NOT_ROTATING)
+		add_rates(p, g);
 	if (!rc)
 		rc = add_facts(p, g);
 	if (!rc)

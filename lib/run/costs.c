@@ -8,7 +8,9 @@
  * Without a geometry: a flash drive of 2 GB/s, with 0.03 ms per read while others are outstanding.
  */
 #define SEEK_S 0.00003
+#define LATENCY_S 0.0001
 #define PAGE_MIN 4096u
+#define MIB 1048576.0
 
 /*
  * Returns the time of a hop along the semi-sequential path: the angle of the aim for hops inside a
@@ -25,7 +27,10 @@ static double hop_seconds(const struct sp_geometry *g, const struct sp_geometry_
 
 struct sp__device_costs sp__device_costs(const struct sp_geometry *g, bool semiseq)
 {
-	struct sp__device_costs d = { SP__DEVICE_TRANSFER_S_PER_MIB, SEEK_S, false, 0 };
+	struct sp__device_costs d = { .transfer_s_per_mib = SP__DEVICE_TRANSFER_S_PER_MIB,
+				      .seek_s = SEEK_S,
+				      .latency_s = LATENCY_S,
+				      .requests_s = 1 / SEEK_S };
 	struct sp_geometry_info info;
 
 	if (!g)
@@ -34,6 +39,12 @@ struct sp__device_costs sp__device_costs(const struct sp_geometry *g, bool semis
 	if (info.transfer_s_per_mib > 0) {
 		d.transfer_s_per_mib = info.transfer_s_per_mib;
 		d.seek_s = info.seek_s;
+		d.latency_s = info.seek_s + PAGE_MIN / MIB * info.transfer_s_per_mib;
+		d.requests_s = 1 / d.latency_s;
+	}
+	if (g->latency_s > 0 && g->requests_s > 0) {
+		d.latency_s = g->latency_s;
+		d.requests_s = g->requests_s;
 	}
 	d.path = semiseq && info.tracks;
 	if (d.path) {

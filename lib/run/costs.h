@@ -12,6 +12,8 @@ struct sp__device_costs {
 	double transfer_s_per_mib, seek_s;
 	bool path;     /* the data is placed along the semi-sequential path, and seek_s is a hop */
 	double away_s; /* with a path: the time to leave it for a write and return */
+	/* Without tracks: a random read of 4 KiB alone, and such reads per second at the knee. */
+	double latency_s, requests_s;
 };
 #define SP__DEVICE_TRANSFER_S_PER_MIB 0.0005 /* without a geometry */
 /* geometry: NULL: a flash drive is assumed. semiseq: the data is placed along the path. */

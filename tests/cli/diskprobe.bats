@@ -103,8 +103,9 @@ load keys
 @test "the keys of reports are those that are promised" {
 	"$diskprobe" sim:tiny,noise=20us --stats=s.json > /dev/null
 	has_keys s.json rotation zones[] seeks[] adjacency checks
-	"$diskprobe" sim:flash --stats=s.json > /dev/null
+	"$diskprobe" sim:flash --stats=s.json -o flash.json > /dev/null
 	has_keys s.json load
+	fits_schema flash.json
 	"$diskprobe" sim:tiny -o g.json > /dev/null
 	fits_schema g.json
 	"$diskprobe" --geometry=g.json --verify --stats=s.json sim:tiny > /dev/null

@@ -301,7 +301,7 @@ static bool near(double a, double b)
 static void formulas(void)
 {
 	const unsigned n = 15, b = 64;
-	struct sp__device_costs device = { 0.3, 0.007, false, 0 };
+	struct sp__device_costs device = { .transfer_s_per_mib = 0.3, .seek_s = 0.007 };
 	struct sp_strategy_plan table[SP_READ_COUNT_];
 
 	ok(near(sp__plan_cluster_pages(SP_READ_DOUBLE, n, b), 2), "formula (1) at whole pages");

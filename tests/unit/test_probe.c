@@ -9,6 +9,7 @@
 #include <string.h>
 #include <spindle/probe.h>
 #include "base/rng.h"
+#include "run/costs.h"
 #include "tap.h"
 
 #define TURNAROUND_NS 60000.0
@@ -193,6 +194,23 @@ static void test_trackless(void)
 	}
 }
 
+/* The costs that planners use: of flash of 60 us a page and 8 channels. */
+static void test_rates(void)
+{
+	struct sp_probe *p = probe("sim:flash", false);
+	struct sp__device_costs d = { 0 };
+
+	if (p)
+		d = sp__device_costs(sp_probe_geometry(p), false);
+	ok(d.latency_s > 70e-6 && d.latency_s < 90e-6, "flash: a read alone takes %.1f us",
+	   1e6 * d.latency_s);
+	ok(d.requests_s > 80e3 && d.requests_s < 115e3, "%.0f reads per second at the knee",
+	   d.requests_s);
+	ok(d.transfer_s_per_mib > 3e-4 && d.transfer_s_per_mib < 5e-4,
+	   "%.2f ms per MiB in long requests", 1e3 * d.transfer_s_per_mib);
+	sp_probe_free(p);
+}
+
 static void test_quick(void)
 {
 	struct sp_probe *p = probe("sim:atlas10k3-like,noise=20us/2%/1ms", true);
@@ -292,6 +310,7 @@ int main(void)
 	test_models();
 	test_table();
 	test_trackless();
+	test_rates();
 	test_quick();
 	test_stop();
 	test_verify();
