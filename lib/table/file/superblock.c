@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes, reads and validates superblocks.  One function names the members in their order, for a
+ * coder that writes or reads them.
+ *
+ * A valid checksum is not enough, since anyone can compute one: possible() checks the members, so
+ * no number leads to an overflow, a division by zero, or an access outside of the file.
+ */
+#include <stdlib.h>
+#include "base/err.h"
+#include "table/file/superblock.h"
+
+static const struct sp__superblock_format format = {
+	.magic = "SPTABLE\n",
+	.min_version = SP__TABLE_VERSION,
+	.max_version = SP__TABLE_VERSION,
+	.foreign = "is not a table",
+	.other_version = "is a table of another version of Spindle",
+};
+
+static void code_group(struct sp__coder *c, struct sp__column_group *g)
+{
+	size_t n = g->ncolumns;
+
+	sp__code_flag(c, &g->rows);
+	sp__code_length(c, &n, &g->columns, sizeof(*g->columns), 8);
+	g->ncolumns = (uint32_t)n;
+	for (size_t i = 0; !c->failed && i < n; i++)
+		sp__code_max(c, &g->columns[i], SP__COLUMNS_MAX - 1);
+}
+
+static void code_layout(struct sp__coder *c, struct sp__table_layout *l)
+{
+	size_t n = l->ngroups;
+
+	sp__code_max(c, &l->cell_bytes, SP__TABLE_CELL_MAX);
+	sp__code_max(c, &l->page_records, SP__PAGE_RECORDS_MAX);
+	sp__code_max(c, &l->strip_max, UINT32_C(1) << 31);
+	sp__code_length(c, &n, &l->groups, sizeof(*l->groups), 16);
+	l->ngroups = (uint32_t)n;
+	for (size_t i = 0; !c->failed && i < n; i++)
+		code_group(c, &l->groups[i]);
+}
+
+static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
+{
+	sp__code_u64(c, &s->first);
+	sp__code_u64(c, &s->cells);
+	sp__code_u64(c, &s->bytes);
+}
+
+/* flags: of what later versions add; this one knows none. */
+static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_t *flags)
+{
+	size_t n = s->ncolumns;
+
+	sp__code_u64(c, flags);
+	if (*flags)
+		return;
+	sp__code_u64(c, &s->id);
+	code_layout(c, &s->layout);
+	sp__code_u64(c, &s->records);
+	sp__code_u64(c, &s->deleted);
+	sp__code_u64(c, &s->end);
+	code_stream(c, &s->schema);
+	code_stream(c, &s->map);
+	sp__code_u64(c, &s->journal.first);
+	sp__code_u64(c, &s->journal.bytes);
+	sp__code_text(c, &s->volume);
+	sp__code_length(c, &n, &s->changed, sizeof(*s->changed), 8);
+	s->ncolumns = (uint32_t)n;
+	for (size_t i = 0; !c->failed && i < n; i++)
+		sp__code_u64(c, &s->changed[i]);
+}
+
+void sp__table_superblock_free(struct sp__table_superblock *s)
+{
+	free(s->volume);
+	free(s->changed);
+	sp__layout_free(&s->layout);
+	*s = (struct sp__table_superblock){ 0 };
+}
+
+uint64_t sp__table_superblock_front(const struct sp__table_superblock *s)
+{
+	uint64_t bytes = 2 * (uint64_t)s->slots.slot_bytes;
+
+	return (bytes + s->layout.cell_bytes - 1) / s->layout.cell_bytes;
+}
+
+/* True if the cells are in the file, and their payloads have the bytes. */
+static bool stream_possible(const struct sp__table_superblock *s, const struct sp__table_stream *t)
+{
+	return t->first >= sp__table_superblock_front(s) && t->first <= s->end &&
+	       t->cells <= s->end - t->first && t->bytes &&
+	       t->bytes <= t->cells * (s->layout.cell_bytes - SP__CELL_TRAILER_BYTES);
+}
+
+static bool possible(const struct sp__table_superblock *s)
+{
+	const struct sp__table_layout *l = &s->layout;
+	uint64_t columns = 0;
+
+	for (uint32_t i = 0; i < l->ngroups; i++)
+		columns += l->groups[i].ncolumns;
+	for (uint32_t i = 0; i < s->ncolumns; i++)
+		if (s->changed[i] > s->slots.number)
+			return false;
+	return l->cell_bytes >= SP__TABLE_CELL_MIN && !(l->cell_bytes & (l->cell_bytes - 1)) &&
+	       l->page_records && columns == s->ncolumns && columns &&
+	       s->ncolumns <= SP__COLUMNS_MAX &&
+	       s->end <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
+	       stream_possible(s, &s->schema) && stream_possible(s, &s->map) &&
+	       s->records <= SP__TABLE_RECORDS_MAX && s->deleted <= s->records &&
+	       s->journal.bytes <= INT64_MAX / 4 &&
+	       s->journal.first <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
+	       (!s->journal.bytes || s->journal.first >= s->end);
+}
+
+uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_t *bytes)
+{
+	struct sp__table_superblock own = *s; /* members() can also write to it */
+	struct sp__coder c = { 0 };
+	uint64_t flags = 0;
+
+	sp__superblock_begin(&c, &own.slots);
+	members(&c, &own, &flags);
+	return sp__superblock_finish(&c, &own.slots, &format, SP__TABLE_VERSION, bytes);
+}
+
+int sp__table_superblock_size(struct sp__table_superblock *s)
+{
+	size_t bytes = 0;
+	uint8_t *data = sp__table_superblock_encode(s, &bytes);
+	int rc = !data ? -ENOMEM : sp__superblocks_set_size(&s->slots, bytes) ? 0 : -EFBIG;
+
+	free(data);
+	return rc;
+}
+
+int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *data, size_t bytes,
+				const char **reason)
+{
+	uint64_t version, flags = 0;
+	struct sp__coder c;
+	int rc;
+
+	*s = (struct sp__table_superblock){ 0 };
+	rc = sp__superblock_open(&c, &s->slots, &format, data, bytes, &version, reason);
+	if (rc)
+		return rc;
+	members(&c, s, &flags);
+	if (flags) {
+		*reason = "is a table with features that this version of Spindle does not know";
+		return SP_EFORMAT;
+	}
+	rc = sp__coder_end(&c);
+	if (!rc && !possible(s))
+		rc = SP_ECORRUPT;
+	if (rc)
+		sp__table_superblock_free(s);
+	return rc;
+}
+
+static uint8_t *encode(const void *state, size_t *bytes)
+{
+	return sp__table_superblock_encode(state, bytes);
+}
+
+int sp__table_superblock_write(struct sp__table_superblock *s, int fd, const char *path,
+			       struct sp_errinfo *err)
+{
+	int rc = sp__superblocks_write(&s->slots, fd, s->slots.slot_bytes, encode, s);
+
+	return rc ? sp__err(err, rc, "write", path, rc == -ENOMEM ? -1 : 0) : 0;
+}
+
+static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, const char **reason)
+{
+	return sp__table_superblock_decode((struct sp__table_superblock *)both + slot, data, bytes,
+					   reason);
+}
+
+int sp__table_superblock_read(struct sp__table_superblock *s, int fd, const char *path,
+			      struct sp_errinfo *err)
+{
+	struct sp__table_superblock both[2] = { 0 };
+	struct sp__superblocks slots = { 0 };
+	const char *reason;
+	int rc = sp__superblocks_read(&slots, fd, &format, decode, both, &reason);
+
+	*s = (struct sp__table_superblock){ 0 };
+	if (rc >= 0) {
+		*s = both[rc];
+		s->slots = slots;
+		both[rc] = (struct sp__table_superblock){ 0 };
+		rc = 0;
+	} else if (rc == SP_EFORMAT || rc == SP_ECORRUPT) {
+		rc = sp__errf(err, rc, "open", path, -1, "%s", reason);
+	} else {
+		rc = sp__err(err, rc, "open", path, -1);
+	}
+	sp__table_superblock_free(&both[0]);
+	sp__table_superblock_free(&both[1]);
+	return rc;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The superblock of a table: its layout, its sizes, and where schema, map and journal are
+ * (spindle-table(5)).  The file begins with two slots for it (datafile/superblocks.h).
+ */
+#pragma once
+
+#include "datafile/superblocks.h"
+#include "table/file/map.h"
+#include "table/layout/layout.h"
+
+#define SP__TABLE_VERSION 1
+
+/* Bytes over the payloads of consecutive cells. */
+struct sp__table_stream {
+	uint64_t first, cells; /* of the file */
+	uint64_t bytes;
+};
+
+/* Changed cells that are to be written in place (table/file/redo.h). */
+struct sp__table_journal {
+	uint64_t first; /* cell of the file; */
+	uint64_t bytes; /* of all records; 0: there is no journal */
+};
+
+struct sp__table_superblock {
+	struct sp__superblocks slots;
+	uint64_t id; /* of the table, in the checksums of its cells */
+	uint64_t records;
+	uint64_t deleted; /* of them */
+	uint64_t end;	  /* cells of the file */
+	struct sp__table_stream schema, map;
+	struct sp__table_journal journal;
+	char *volume; /* the simulated one; NULL: the file itself */
+	uint32_t ncolumns;
+	uint64_t *changed; /* of each column: the number of the state of its last change in place */
+	struct sp__table_layout layout; /* when read: without what sp__layout_compute() computes */
+};
+
+/* Frees all members, the layout too. */
+void sp__table_superblock_free(struct sp__table_superblock *s);
+
+/* Returns the first cell after the superblocks. */
+uint64_t sp__table_superblock_front(const struct sp__table_superblock *s);
+/*
+ * Sets the size of a slot, for a new table whose members are set.  Returns 0, -ENOMEM, or -EFBIG.
+ */
+SP_MUST_CHECK int sp__table_superblock_size(struct sp__table_superblock *s);
+
+/* Returns the bytes of a slot; the caller frees.  NULL: no memory. */
+uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_t *bytes);
+/*
+ * Decodes and validates a slot; zeroes s first.  Returns 0; SP_EFORMAT or SP_ECORRUPT with *reason;
+ * or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *data,
+					      size_t bytes, const char **reason);
+
+/* Writes the next state.  Returns 0 when it is on the device, -ENOMEM or -errno. */
+SP_MUST_CHECK int sp__table_superblock_write(struct sp__table_superblock *s, int fd,
+					     const char *path, struct sp_errinfo *err);
+/* Reads the newer valid superblock.  Returns 0, SP_EFORMAT, SP_ECORRUPT, -ENOMEM or -errno. */
+SP_MUST_CHECK int sp__table_superblock_read(struct sp__table_superblock *s, int fd,
+					    const char *path, struct sp_errinfo *err);
