@@ -15,6 +15,8 @@ const struct sp__document sp__documents[SP__DOC_COUNT_] = {
 	[SP__DOC_CUBE] = { "spindle.cube/1", "mmap-cube", NULL, sp__cube_document },
 	[SP__DOC_CUBE_COMPARISON] = { "spindle.cube-comparison/1", "mmap-cube", NULL,
 				      sp__cube_comparison_document },
+	[SP__DOC_TABLE] = { "spindle.table/1", "xtable", NULL, sp__table_document },
+	[SP__DOC_TABLE_INFO] = { "spindle.table-info/1", "xtable", NULL, sp__table_info_document },
 	[SP__DOC_SEQUENCE] = { "spindle.sequence/1", "blockseq", NULL, sp__sequence_document },
 	[SP__DOC_SEQUENCE_COMPARISON] = { "spindle.sequence-comparison/1", "blockseq", NULL,
 					  sp__sequence_comparison_document },

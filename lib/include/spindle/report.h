@@ -21,6 +21,7 @@
 #include <spindle/run.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
+#include <spindle/table.h>
 #include <spindle/watch.h>
 
 struct sp_report;
@@ -143,6 +144,21 @@ SP_API struct sp_report *sp_report_cube(const struct sp_cube_info *info,
  * Returns the report, or NULL if memory is short.
  */
 SP_API struct sp_report *sp_report_index(const struct sp_index_stats *stats);
+
+/*
+ * Makes a document of schema spindle.table/1 of a command on a table.
+ * query: NULL: the command has none.
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_table(const char *command, const struct sp_table_info *info,
+					 const struct sp_table_query *query,
+					 const struct sp_table_stats *stats);
+
+/*
+ * Makes a document of schema spindle.table-info/1 of the facts about a table.
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_table_info(const struct sp_table_info *info);
 
 /*
  * Makes a document of schema spindle.cube-comparison/1 of mappings.

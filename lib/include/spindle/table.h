@@ -51,6 +51,68 @@ enum sp_table_access {
 };
 SP_ENUM(sp_table_access)
 
+/* A question: records of a table, or aggregates of them. */
+struct sp_table_query {
+	const char *columns; /* in the order of the output; NULL: all */
+	const char *where;   /* predicate; NULL: all records */
+	/*
+	 * Aggregates, such as "avg(a1),count()".  Then columns, limit and format have no effect.
+	 * NULL: records.
+	 */
+	const char *agg;
+	uint64_t lo, hi; /* first and last record number */
+	uint64_t limit;	 /* maximum number of records of the output */
+	enum sp_table_access access;
+	const char *index; /* its path; NULL: TABLE.COLUMN.index, if it exists */
+	enum sp_table_format format;
+};
+
+#define SP_TABLE_QUERY_INIT                                                                        \
+	{                                                                                          \
+		.hi = UINT64_MAX, .limit = UINT64_MAX, .format = SP_TABLE_AS_LOADED                \
+	}
+
+struct sp_table_column {
+	const char *name;
+	char type[24]; /* as xtable(1) spells it */
+	bool not_null, bounds;
+	uint32_t group;	  /* its column group, counted from 0 */
+	uint32_t words;	  /* of its dictionary */
+	uint64_t changed; /* number of its last change in place; 0: none */
+};
+
+/* A column group. */
+struct sp_table_group {
+	const char *columns; /* names, with commas between them */
+	uint32_t ncolumns;
+	bool rows;	       /* inside a cell record by record, otherwise column by column */
+	uint32_t record_bytes; /* of its columns together */
+	uint32_t cell_records; /* maximum number in a cell */
+	uint32_t cells;	       /* of an A-page */
+};
+
+/* Facts about a table, which owns the pointers. */
+struct sp_table_info {
+	enum sp_table_layout layout;
+	uint64_t id;
+	uint64_t records, deleted; /* records: with the deleted ones */
+	uint64_t bytes;		   /* of the file */
+	uint32_t cell_bytes;
+	uint32_t page_records;	    /* of an A-page */
+	uint32_t strip_pages;	    /* maximum of A-pages of a strip; 0: strips double */
+	uint64_t pages;		    /* A-pages */
+	uint64_t cells, free_cells; /* of the file; those in no use */
+	uint64_t text_bytes, dead_text_bytes;
+	size_t ncolumns, ngroups;
+	const struct sp_table_column *columns;
+	const struct sp_table_group *groups;
+	enum sp_table_format format; /* of the input from which it was loaded */
+	char separator;
+	bool header;
+	bool alone;	    /* one of the two superblocks is not valid; the other one is used */
+	const char *volume; /* simulated volume, or NULL */
+};
+
 /* Counters of one call; spindle-report(5) explains each. */
 struct sp_table_stats {
 	struct sp_run_stats run;

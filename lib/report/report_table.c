@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Builds the documents of tables.
+ */
+#include <spindle/table.h>
+#include "report/report_run.h"
+
+static const struct sp_report_field group_fields[] = {
+	MEMBER(table_group, STRING, columns, "names of its columns, with commas between them"),
+	MEMBER(table_group, BOOL, rows,
+	       "true if a cell has record after record, false if it has column after column"),
+	MEMBER(table_group, COUNT, record_bytes, "bytes of a record in its cells"),
+	MEMBER(table_group, COUNT, cell_records, "maximum number of records of a cell"),
+	MEMBER(table_group, COUNT, cells, "cells of an A-page"),
+	{ 0 },
+};
+
+#define GROUPS                                                                                     \
+	ELEMENTS(table_info, "column_groups", LIST, groups, ngroups, group_fields,                 \
+		 "column groups: columns that share cells")
+
+static const struct sp_report_field config_fields[] = {
+	LATER("command", TEXT, "command of xtable"),
+	MEMBER(table_info, WORD, layout, "division of columns into column groups",
+	       .values = sp_table_layout_values),
+	GROUPS,
+	MEMBER(table_info, COUNT, cell_bytes, "size of a cell"),
+	MEMBER(table_info, COUNT, records, "records of the table, deleted ones included"),
+	MEMBER(table_info, STRING, volume, "simulated volume; null: none"),
+	LATER("access", WORD, "requested way to find records; null: a command without a choice",
+	      .values = sp_table_access_values),
+	{ 0 },
+};
+
+static const struct sp_report_field stats_fields[] = {
+	RESULT(table_stats, COUNT, records_read, "records whose values were examined"),
+	RESULT(table_stats, COUNT, records_matched, "records that the command selected"),
+	RESULT(table_stats, COUNT, records_written, "records loaded, appended, changed or deleted"),
+	RESULT(table_stats, COUNT, input_bytes, "bytes of text or records read"),
+	RESULT(table_stats, COUNT, output_bytes, "bytes of text or records printed"),
+	RESULT(table_stats, COUNT, cells_read, "cells of the table read"),
+	RESULT(table_stats, COUNT, cells_written, "cells of the table written"),
+	RESULT(table_stats, COUNT, pages_skipped, "A-pages that bounds excluded"),
+	RESULT(table_stats, COUNT, keys, "keys or record numbers looked up"),
+	RESULT(table_stats, COUNT, keys_found, "those that have a record"),
+	RESULT(table_stats, BOOL, exact,
+	       "true if a scan of all columns gives the bytes of the input"),
+	FIELD(table_stats, "result.elapsed_s", REAL, run.elapsed_s, "duration of the command"),
+	FIELD(table_stats, "io.requests", COUNT, requests, "requests for cells of the table"),
+	FIELD(table_stats, "io.bytes", COUNT, bytes, "bytes of these requests"),
+	GROUP("prediction", OBJECT, NULL, "prediction made before the command began"),
+	FIELD(table_stats, "prediction.requests", KNOWN, predicted_requests,
+	      "predicted requests for cells; null: not predicted"),
+	FIELD(table_stats, "prediction.bytes", KNOWN, predicted_bytes,
+	      "predicted bytes of these requests; null: not predicted"),
+	FIELD(table_stats, "prediction.elapsed_s", POSITIVE, predicted_s,
+	      "predicted duration; null: not predicted"),
+	GROUP("journal", OBJECT, NULL, "cells written twice, first to the journal"),
+	FIELD(table_stats, "journal.cells", COUNT, journal_cells,
+	      "cells that went through the journal"),
+	FIELD(table_stats, "journal.bytes", COUNT, journal_bytes, "bytes of the journal"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__table_document[] = {
+	GROUP("config", OBJECT, config_fields, "the command and the table"),
+	INCLUDE(sp__used_fields),
+	INCLUDE(stats_fields),
+	{ 0 },
+};
+
+struct sp_report *sp_report_table(const char *command, const struct sp_table_info *info,
+				  const struct sp_table_query *query,
+				  const struct sp_table_stats *stats)
+{
+	struct sp__doc doc = sp__report_new(SP__DOC_TABLE);
+	struct sp__doc config = sp__doc_object(doc, "config");
+
+	sp__doc_fields(config, config_fields, info);
+	sp__doc_text(config, "command", command);
+	if (query)
+		sp__doc_text(config, "access", sp_table_access_name((int)query->access));
+	sp__report_used(doc, &stats->run);
+	sp__doc_fields(doc, stats_fields, stats);
+	return sp__report_done(doc);
+}
+
+static const struct sp_report_field column_fields[] = {
+	MEMBER(table_column, STRING, name, "name of the column"),
+	MEMBER(table_column, TEXT, type, "type of its values"),
+	MEMBER(table_column, BOOL, not_null, "true if no value can be NULL"),
+	MEMBER(table_column, BOOL, bounds, "true if the directory has bounds of it"),
+	FIELD(table_column, "column_group", COUNT, group, "its column group, from 0"),
+	MEMBER(table_column, COUNT, words, "texts in its dictionary"),
+	MEMBER(table_column, COUNT, changed,
+	       "number of the superblock of its last change in place; 0: none"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__table_info_document[] = {
+	MEMBER(table_info, WORD, layout, "division of columns into column groups",
+	       .values = sp_table_layout_values),
+	MEMBER(table_info, COUNT, records, "records, deleted ones included"),
+	MEMBER(table_info, COUNT, deleted, "records that were deleted"),
+	MEMBER(table_info, COUNT, bytes, "size of the file"),
+	MEMBER(table_info, COUNT, cell_bytes, "size of a cell"),
+	FIELD(table_info, "records_per_page", COUNT, page_records, "records of an A-page"),
+	MEMBER(table_info, COUNT, strip_pages,
+	       "maximum number of A-pages of a strip; 0: strips double without end"),
+	MEMBER(table_info, COUNT, pages, "A-pages"),
+	MEMBER(table_info, COUNT, cells, "cells of the file"),
+	MEMBER(table_info, COUNT, free_cells, "cells that are not in use"),
+	MEMBER(table_info, COUNT, text_bytes, "bytes of texts"),
+	MEMBER(table_info, COUNT, dead_text_bytes, "bytes of texts that no record has any more"),
+	ELEMENTS(table_info, "columns", LIST, columns, ncolumns, column_fields, "its columns"),
+	GROUPS,
+	MEMBER(table_info, WORD, format, "form of the input from which it was loaded",
+	       .values = sp_table_format_values),
+	MEMBER(table_info, BOOL, header, "true if the input began with names of columns"),
+	MEMBER(table_info, BOOL, alone, "true if one of the two superblocks is not valid"),
+	MEMBER(table_info, STRING, volume, "simulated volume; null: none"),
+	{ 0 },
+};
+
+struct sp_report *sp_report_table_info(const struct sp_table_info *info)
+{
+	struct sp__doc doc = sp__report_new(SP__DOC_TABLE_INFO);
+
+	sp__doc_fields(doc, sp__table_info_document, info);
+	return sp__report_done(doc);
+}
