@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Parses and prints names and types of columns (schema_text.h). */
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/utf8mark.h"
+#include "rec/fields.h"
+#include "table/schema/schema_text.h"
+
+#define SHOWN_BYTES 40 /* of a text in a message */
+
+struct parser {
+	const char *begin, *p, *end;
+	char after_name, after_column;
+	bool lines;
+	const char *path;
+	struct sp__table_schema *schema;
+	struct sp_errinfo *err;
+};
+
+/* Describes an error at an address, or of the whole text if that is NULL, by text and problem. */
+static int refuse(const struct parser *a, const char *at, const char *text, size_t n,
+		  const char *problem)
+{
+	char line[32] = "";
+	unsigned number = 1;
+
+	for (const char *p = a->begin; at && p < at; p++)
+		number += *p == '\n';
+	if (a->lines && at)
+		snprintf(line, sizeof(line), "line %u: ", number);
+	return sp__errf(a->err, SP_ESYNTAX, NULL, a->path, -1, "%s'%.*s'%s %s", line,
+			n < SHOWN_BYTES ? (int)n : SHOWN_BYTES, text, n <= SHOWN_BYTES ? "" : "...",
+			problem);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip_blanks(struct parser *a)
+{
+	while (a->p < a->end && is_blank(*a->p))
+		a->p++;
+}
+
+static bool at_end(const struct parser *a)
+{
+	return a->p == a->end || *a->p == a->after_column;
+}
+
+/* True if an unquoted name ends here. */
+static bool name_ends(const struct parser *a)
+{
+	return at_end(a) || (a->lines ? is_blank(*a->p) : *a->p == a->after_name);
+}
+
+/* Takes a name in quotes.  Returns its length, or SP_ESYNTAX. */
+static int take_quoted(struct parser *a, char name[SP__COLUMN_NAME_MAX + 1])
+{
+	const char *open = a->p++;
+	int n = 0;
+
+	for (; a->p < a->end; a->p++) {
+		if (*a->p == '"' && (++a->p == a->end || *a->p != '"'))
+			return n;
+		if (n == SP__COLUMN_NAME_MAX)
+			return refuse(a, open, open, (size_t)(a->end - open),
+				      "is longer than a name can be: 255 bytes");
+		name[n++] = *a->p;
+	}
+	return refuse(a, open, open, (size_t)(a->end - open), "has no closing quote");
+}
+
+/* Takes a name.  Returns its length, or SP_ESYNTAX. */
+static int take_name(struct parser *a, char name[SP__COLUMN_NAME_MAX + 1])
+{
+	const char *begin;
+	size_t n;
+
+	skip_blanks(a);
+	begin = a->p;
+	if (a->p < a->end && *a->p == '"')
+		return take_quoted(a, name);
+	while (!name_ends(a))
+		a->p++;
+	for (n = (size_t)(a->p - begin); n && is_blank(begin[n - 1]);)
+		n--;
+	if (n > SP__COLUMN_NAME_MAX)
+		return refuse(a, begin, begin, n, "is longer than a name can be: 255 bytes");
+	memcpy(name, begin, n);
+	return (int)n;
+}
+
+/* Takes the text up to a blank or the end of the column. */
+static struct sp__slice take_word(struct parser *a)
+{
+	const char *begin = a->p;
+
+	while (!at_end(a) && !is_blank(*a->p))
+		a->p++;
+	return (struct sp__slice){ begin, (size_t)(a->p - begin) };
+}
+
+static bool same(const struct sp__slice *word, const char *text)
+{
+	return word->n == strlen(text) && !memcmp(word->p, text, word->n);
+}
+
+/* Takes "not null" or nothing, up to the end of the column. */
+static int take_not_null(struct parser *a, bool *not_null)
+{
+	struct sp__slice first, second;
+
+	skip_blanks(a);
+	first = take_word(a);
+	skip_blanks(a);
+	second = take_word(a);
+	skip_blanks(a);
+	*not_null = first.n;
+	if (at_end(a) && (!first.n || (same(&first, "not") && same(&second, "null"))))
+		return 0;
+	return refuse(a, first.p, first.p, first.n, "is not 'not null', which can follow a type");
+}
+
+static int add_column(struct parser *a, const char *at, const char *name, size_t n,
+		      const struct sp__value_type *type, bool not_null)
+{
+	int rc;
+
+	if (!n || memchr(name, '\0', n))
+		return refuse(a, at, name, n, "is not a name: it is empty or has a zero byte");
+	rc = sp__table_schema_add(a->schema, name, n, type);
+	if (rc == -E2BIG)
+		return refuse(a, at, name, n, "is one column too many: 4096 are possible");
+	if (!rc)
+		a->schema->columns[a->schema->n - 1].not_null = not_null;
+	return rc;
+}
+
+/* Completes a text that was parsed with this result. */
+static int finish(const struct parser *a, int rc)
+{
+	int twice = rc ? -1 : sp__table_schema_repeated(a->schema);
+	const char *name;
+
+	if (twice < 0)
+		return rc;
+	name = a->schema->columns[twice].name;
+	return refuse(a, NULL, name, strlen(name), "is named twice");
+}
+
+static int take_column(struct parser *a)
+{
+	char name[SP__COLUMN_NAME_MAX + 1];
+	struct sp__value_type type;
+	const char *begin = a->p;
+	struct sp__slice word;
+	bool not_null;
+	int n = take_name(a, name), rc;
+
+	if (n < 0)
+		return n;
+	if (a->p == a->end || !(a->lines ? is_blank(*a->p) : *a->p == a->after_name))
+		return refuse(a, begin, begin, (size_t)(a->p - begin),
+			      a->lines ? "has no type: a line is NAME TYPE"
+				       : "has no type: a column is NAME:TYPE");
+	a->p++;
+	skip_blanks(a);
+	word = take_word(a);
+	if (sp__value_type_parse(&type, word.p, word.n))
+		return refuse(a, begin, word.p, word.n,
+			      "is not a type; types are " SP__VALUE_TYPE_NAMES);
+	rc = take_not_null(a, &not_null);
+	return rc ? rc : add_column(a, begin, name, (size_t)n, &type, not_null);
+}
+
+int sp__schema_list_parse(struct sp__table_schema *s, const char *list, struct sp_errinfo *err)
+{
+	struct parser a = { .begin = list,
+			    .p = list,
+			    .end = list + strlen(list),
+			    .after_name = ':',
+			    .after_column = ',',
+			    .schema = s,
+			    .err = err };
+	int rc = take_column(&a);
+
+	while (!rc && a.p < a.end) {
+		a.p++;
+		rc = take_column(&a);
+	}
+	return finish(&a, rc);
+}
+
+int sp__schema_lines_parse(struct sp__table_schema *s, const char *lines, size_t n,
+			   const char *path, struct sp_errinfo *err)
+{
+	struct parser a = { .begin = lines,
+			    .p = lines + sp__utf8_mark(lines, n),
+			    .end = lines + n,
+			    .after_column = '\n',
+			    .lines = true,
+			    .path = path,
+			    .schema = s,
+			    .err = err };
+	int rc = 0;
+
+	for (; !rc && a.p < a.end; a.p += a.p < a.end) {
+		skip_blanks(&a);
+		if (a.p < a.end && *a.p == '#')
+			while (!at_end(&a))
+				a.p++;
+		if (!at_end(&a))
+			rc = take_column(&a);
+	}
+	return finish(&a, rc);
+}
+
+static bool needs_quotes(const char *name)
+{
+	return !*name || *name == '#' || sp__utf8_mark(name, strlen(name)) ||
+	       name[strcspn(name, " \t\r\n\",:")];
+}
+
+static int print_name(const char *name, struct sp__bytes *text)
+{
+	char quoted[2 * SP__COLUMN_NAME_MAX + 2], *to = quoted;
+
+	if (!needs_quotes(name))
+		return sp__bytes_append(text, name, strlen(name), NULL);
+	*to++ = '"';
+	for (; *name; name++) {
+		if (*name == '"')
+			*to++ = '"';
+		*to++ = *name;
+	}
+	*to++ = '"';
+	return sp__bytes_append(text, quoted, (size_t)(to - quoted), NULL);
+}
+
+int sp__schema_lines_print(const struct sp__table_schema *s, struct sp__bytes *text)
+{
+	char type[SP__VALUE_TYPE_TEXT + 16];
+	int rc = 0;
+
+	for (uint32_t i = 0; i < s->n && !rc; i++) {
+		const struct sp__table_column *c = &s->columns[i];
+		size_t n;
+
+		rc = print_name(c->name, text);
+		type[0] = ' ';
+		n = 1 + sp__value_type_print(&c->type, type + 1);
+		strcpy(type + n, c->not_null ? " not null\n" : "\n");
+		if (!rc)
+			rc = sp__bytes_append(text, type, strlen(type), NULL);
+	}
+	return rc;
+}
