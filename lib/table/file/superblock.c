@@ -62,6 +62,7 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 	sp__code_u64(c, &s->records);
 	sp__code_u64(c, &s->deleted);
 	sp__code_u64(c, &s->end);
+	sp__code_u64(c, &s->tombstone_cells);
 	code_stream(c, &s->schema);
 	code_stream(c, &s->map);
 	sp__code_u64(c, &s->journal.first);
@@ -114,7 +115,7 @@ static bool possible(const struct sp__table_superblock *s)
 	       s->records <= SP__TABLE_RECORDS_MAX && s->deleted <= s->records &&
 	       s->journal.bytes <= INT64_MAX / 4 &&
 	       s->journal.first <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
-	       (!s->journal.bytes || s->journal.first >= s->end);
+	       (!s->journal.bytes || s->journal.first >= sp__table_superblock_front(s));
 }
 
 uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_t *bytes)

@@ -27,8 +27,9 @@ struct sp__table_superblock {
 	struct sp__superblocks slots;
 	uint64_t id; /* of the table, in the checksums of its cells */
 	uint64_t records;
-	uint64_t deleted; /* of them */
-	uint64_t end;	  /* cells of the file */
+	uint64_t deleted;	  /* of them */
+	uint64_t end;		  /* cells of the file */
+	uint64_t tombstone_cells; /* that have been written */
 	struct sp__table_stream schema, map;
 	struct sp__table_journal journal;
 	char *volume; /* the simulated one; NULL: the file itself */

@@ -10,8 +10,10 @@
 
 void sp__table_schema_free(struct sp__table_schema *s)
 {
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; i < s->n; i++) {
 		free(s->columns[i].name);
+		sp__dictionary_free(&s->columns[i].words);
+	}
 	free(s->columns);
 	free(s->style.null_text);
 	*s = (struct sp__table_schema){ 0 };

@@ -7,8 +7,9 @@
  */
 #pragma once
 
-#include <spindle/error.h>
+#include <spindle/table.h>
 #include "rec/value.h"
+#include "table/values/dictionary.h"
 
 #define SP__COLUMNS_MAX 4096
 #define SP__COLUMN_NAME_MAX 255 /* bytes */
@@ -16,14 +17,14 @@
 struct sp__table_column {
 	char *name;
 	struct sp__value_type type;
-	bool not_null; /* the input has no NULL, and later values must not be NULL */
-	bool bounds;   /* the directory keeps bounds of it */
+	bool not_null;		     /* the input has no NULL, and later values must not be NULL */
+	bool bounds;		     /* the directory keeps bounds of it */
+	struct sp__dictionary words; /* of dict8 and dict16 */
 	/* The number of the superblock of its last change in place; 0: none since the load. */
 	uint64_t changed;
 };
 
 /* These numbers are in the file. */
-enum sp__table_format { SP__TABLE_LINES, SP__TABLE_CSV, SP__TABLE_FIXED };
 enum sp__table_quoting {
 	SP__QUOTES_NEEDED, /* fields of CSV that would be misread without quotes */
 	SP__QUOTES_TEXT,   /* all fields of columns of text */
@@ -31,7 +32,7 @@ enum sp__table_quoting {
 };
 
 struct sp__table_style {
-	enum sp__table_format format;
+	enum sp_table_format format; /* text, CSV or fixed; these numbers are in the file, too */
 	enum sp__table_quoting quoting;
 	char separator;
 	bool header;		 /* the first record has the names */
@@ -45,6 +46,7 @@ struct sp__table_schema {
 	uint32_t n;
 	struct sp__table_column *columns;
 	struct sp__table_style style;
+	struct sp__budget *budget; /* of the dictionaries that are read; NULL: not charged */
 };
 
 /* Frees all members; zeroes the schema. */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The bytes of an area, over the payloads of its cells: directory and tombstones.  They are read
+ * and written in windows, since they can exceed the memory.
+ *
+ * A window that ends inside a cell keeps that cell in memory, so that the next window can continue
+ * it.  Cells that the state before has are changed by the journal (table/file/redo.h); then windows
+ * must be written in ascending order, and a cell that was passed cannot be changed again.
+ */
+#pragma once
+
+#include "table/file/cell.h"
+#include "table/file/map.h"
+
+struct sp__tablefile;
+
+struct sp__areastream {
+	enum sp__table_area area;
+	enum sp__cell_kind kind;
+	uint32_t usable;  /* bytes of a cell's payload */
+	uint64_t written; /* cells that have been written; those after them are zero */
+	uint64_t old;	  /* of them, cells of the state before */
+	uint64_t passed;  /* cells below it were changed since then */
+	bool held, dirty; /* one cell is in memory */
+	uint64_t number;  /* of that cell in the area */
+	uint8_t *cell;	  /* NULL until it is needed */
+};
+
+/*
+ * Reads bytes [at, at + bytes) of the area, zeros where nothing has been written.  Returns 0,
+ * SP_ECORRUPT, -ENOMEM or -errno.
+ */
+SP_MUST_CHECK int sp__areastream_read(struct sp__tablefile *f, struct sp__areastream *s,
+				      uint64_t at, size_t bytes, void *to, struct sp_errinfo *err);
+/* Writes these bytes, and adds cells to the area as needed. */
+SP_MUST_CHECK int sp__areastream_write(struct sp__tablefile *f, struct sp__areastream *s,
+				       uint64_t at, size_t bytes, const void *from,
+				       struct sp_errinfo *err);
+/* Writes the cell in memory. */
+SP_MUST_CHECK int sp__areastream_flush(struct sp__tablefile *f, struct sp__areastream *s,
+				       struct sp_errinfo *err);
+/* After a commit: all cells that were written are those of the state before. */
+void sp__areastream_settle(struct sp__areastream *s);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the next state of a table.
+ *
+ * Order: cells of new space and the journal; sync; the superblock; the cells of the journal in
+ * place; sync; a superblock without the journal.  Space that the state before uses is not
+ * overwritten until the new state counts.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "table/file/commit.h"
+#include "table/file/redo.h"
+#include "table/schema/code.h"
+
+int sp__tablefile_write_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__table_superblock *s = &f->superblock;
+	int rc;
+
+	for (uint32_t i = 0; i < s->ncolumns; i++)
+		s->changed[i] = f->schema.columns[i].changed;
+	s->layout = f->layout;
+	rc = sp__table_superblock_write(s, f->fd, f->path, err);
+	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
+	return rc;
+}
+
+/* Takes cells for so many bytes, instead of those of the state before. */
+static int move(struct sp__tablefile *f, struct sp__table_stream *s, uint64_t bytes)
+{
+	const uint32_t payload = sp__cell_payload(f->layout.cell_bytes);
+	int rc = s->cells ? sp__map_release(&f->map, s->first, s->cells) : 0;
+
+	s->bytes = bytes;
+	s->cells = (bytes + payload - 1) / payload;
+	return rc ? rc : sp__map_take(&f->map, s->cells, &s->first);
+}
+
+static int write_schema(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__coder c = { 0 };
+	int rc;
+
+	sp__table_schema_code(&c, &f->schema);
+	rc = sp__coder_end(&c);
+	if (!rc)
+		rc = move(f, &f->superblock.schema, c.at);
+	rc = rc ? sp__err(err, rc, "write", f->path, -1)
+		: sp__stream_write(f, SP__CELL_SCHEMA, &f->superblock.schema, c.data, err);
+	free(c.data);
+	if (!rc)
+		f->schema_changed = false;
+	return rc;
+}
+
+/* The map has space for 2 more extents, since taking its own cells changes it. */
+static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__table_stream *s = &f->superblock.map;
+	struct sp__coder c = { 0 };
+	int rc;
+
+	sp__map_trim(&f->map);
+	rc = move(f, s, sp__map_bytes(&f->map, 2));
+	sp__map_code(&c, &f->map);
+	if (!rc)
+		rc = sp__coder_end(&c);
+	s->bytes = c.at;
+	rc = rc ? sp__err(err, rc, "write", f->path, -1)
+		: sp__stream_write(f, SP__CELL_MAP, s, c.data, err);
+	free(c.data);
+	if (!rc)
+		f->map.changed = false;
+	return rc;
+}
+
+/* Gives a plain file the length of its cells, and checks that a device has them. */
+static int set_length(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	uint64_t need = f->map.end * f->layout.cell_bytes;
+	off_t has = lseek(f->fd, 0, SEEK_END);
+
+	if (has < 0)
+		return sp__err(err, -errno, "write", f->path, -1);
+	if ((uint64_t)has >= need)
+		return 0;
+	if (!f->volume->regular)
+		return sp__errf(err, -ENOSPC, "write", f->path, -1,
+				"the table needs %llu bytes, the device has %llu",
+				(unsigned long long)need, (unsigned long long)has);
+	return ftruncate(f->fd, (off_t)need) ? sp__err(err, -errno, "truncate", f->path, -1) : 0;
+}
+
+static int write_cells(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = sp__areastream_flush(f, &f->directory, err);
+
+	if (!rc)
+		rc = sp__areastream_flush(f, &f->tombstones, err);
+	if (!rc && f->redo.open)
+		rc = sp__redo_end(f, err);
+	if (!rc && f->schema_changed)
+		rc = write_schema(f, err);
+	if (!rc && f->map.changed)
+		rc = write_map(f, err);
+	return rc ? rc : set_length(f, err);
+}
+
+int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	if (!f->superblock.journal.bytes)
+		return 0;
+	f->unfinished = true;
+	rc = sp__redo_apply(f, err);
+	f->superblock.journal = (struct sp__table_journal){ 0 };
+	if (!rc)
+		rc = sp__tablefile_write_superblock(f, err);
+	f->unfinished = rc;
+	return rc;
+}
+
+/* What the state before used is free now; a plain file loses what is behind its cells. */
+static int settle(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	uint64_t end = f->map.end * f->layout.cell_bytes;
+	int rc = sp__map_settle(&f->map);
+
+	sp__areastream_settle(&f->directory);
+	sp__areastream_settle(&f->tombstones);
+	if (f->volume->regular && lseek(f->fd, 0, SEEK_END) > (off_t)end)
+		(void)!ftruncate(f->fd, (off_t)end);
+	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
+}
+
+int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = write_cells(f, err);
+
+	if (rc)
+		return rc;
+	f->superblock.end = f->map.end;
+	f->superblock.tombstone_cells = f->tombstones.written;
+	rc = sp__tablefile_write_superblock(f, err);
+	if (!rc)
+		rc = sp__tablefile_finish(f, err);
+	return rc ? rc : settle(f, err);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds entries of directory rows, and reads and writes rows.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include "table/file/directory.h"
+
+int sp__directory_open(struct sp__tablefile *f)
+{
+	const uint32_t payload = sp__cell_payload(f->layout.cell_bytes);
+
+	f->entries = calloc(f->schema.n, sizeof(*f->entries));
+	if (!f->entries)
+		return -ENOMEM;
+	f->row_entries = 0;
+	for (uint32_t i = 0; i < f->schema.n; i++) {
+		const struct sp__table_column *c = &f->schema.columns[i];
+
+		f->entries[i] = c->bounds || c->type.kind == 't' ? f->row_entries++ : UINT32_MAX;
+	}
+	f->directory =
+		(struct sp__areastream){ .area = SP__AREA_DIRECTORY,
+					 .kind = SP__CELL_DIRECTORY,
+					 .usable = payload / SP__ENTRY_BYTES * SP__ENTRY_BYTES };
+	return 0;
+}
+
+uint64_t sp__directory_cells(const struct sp__tablefile *f, uint64_t rows)
+{
+	return (rows * sp__directory_row_bytes(f) + f->directory.usable - 1) / f->directory.usable;
+}
+
+void sp__directory_set_text(uint8_t *entry, const struct sp__text_place *t)
+{
+	uint64_t first = htole64(t->first);
+	uint32_t numbers[2] = { htole32(t->cells), htole32(t->bytes) };
+
+	memcpy(entry, &first, sizeof(first));
+	memcpy(entry + sizeof(first), numbers, sizeof(numbers));
+}
+
+struct sp__text_place sp__directory_text(const uint8_t *entry)
+{
+	uint64_t first;
+	uint32_t numbers[2];
+
+	memcpy(&first, entry, sizeof(first));
+	memcpy(numbers, entry + sizeof(first), sizeof(numbers));
+	return (struct sp__text_place){ le64toh(first), le32toh(numbers[0]), le32toh(numbers[1]) };
+}
+
+bool sp__directory_text_possible(const struct sp__tablefile *f, const struct sp__text_place *t)
+{
+	enum sp__table_area area, last;
+	uint64_t n, m;
+
+	if (t->bytes > t->cells * (uint64_t)sp__cell_payload(f->layout.cell_bytes))
+		return false;
+	return !t->cells || (t->first <= f->map.end && t->cells <= f->map.end - t->first &&
+			     sp__map_find(&f->map, t->first, &area, &n) && area == SP__AREA_TEXT &&
+			     sp__map_find(&f->map, t->first + t->cells - 1, &last, &m) &&
+			     last == SP__AREA_TEXT && m - n == t->cells - 1);
+}
+
+int sp__directory_read_rows(struct sp__tablefile *f, uint64_t first, uint64_t n, uint8_t *rows,
+			    struct sp_errinfo *err)
+{
+	const size_t bytes = sp__directory_row_bytes(f);
+
+	return sp__areastream_read(f, &f->directory, first * bytes, (size_t)(n * bytes), rows, err);
+}
+
+int sp__directory_write_rows(struct sp__tablefile *f, uint64_t first, uint64_t n,
+			     const uint8_t *rows, struct sp_errinfo *err)
+{
+	const size_t bytes = sp__directory_row_bytes(f);
+
+	return sp__areastream_write(f, &f->directory, first * bytes, (size_t)(n * bytes), rows,
+				    err);
+}

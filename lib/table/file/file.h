@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The open file of a table.  All inner rooms above this one share it.
+ *
+ * Only this room opens and closes the file, and writes to path, fd, volume, env and redo.  Rooms
+ * above it change these members, while they hold the exclusive lock, before sp__tablefile_commit():
+ *	superblock	records, deleted
+ *	schema		changed of a column; words of dictionaries (schema_changed says so)
+ *	map		by the functions of file/map.h
+ *
+ * How a table is created: sp__tablefile_create(); write cells of areas that the map has;
+ * sp__tablefile_commit(); sp__tablefile_publish(); sp__tablefile_close(), which discards what was
+ * not published.
+ *
+ * How a table is changed: sp__tablefile_open() with `write`; sp__redo_begin(); sp__redo_put() for
+ * cells that the state before has, sp__tablefile_write() for new ones; sp__tablefile_commit().
+ *
+ * Thread rule: one thread at a time, except that any thread may read its members meanwhile.
+ */
+#pragma once
+
+#include "datafile/creation.h"
+#include "datafile/requests.h"
+#include "run/env.h"
+#include "table/file/areastream.h"
+#include "table/file/cell.h"
+#include "table/file/superblock.h"
+
+struct sp_outfile;
+
+/* Changed cells that are not yet in place (table/file/redo.h). */
+struct sp__redo {
+	bool open;
+	uint64_t first;	    /* cell of the file where the journal begins */
+	uint64_t max_cells; /* for which it has space */
+	uint64_t area_cells;
+	uint64_t cells; /* put so far */
+	uint64_t at;	/* bytes of records so far */
+};
+
+struct sp__tablefile {
+	struct sp_run_opts run; /* volume: the one in use */
+	bool write;		/* under an exclusive lock until it is closed */
+	bool unfinished;	/* a committed change is not in place: only closing is possible */
+	char *path;
+	struct sp__env env;
+	int fd;					/* for superblock, schema, map and journal */
+	struct sp__volume *volume;		/* for cells */
+	struct sp__queue *queue;		/* of single requests on a simulated volume */
+	struct sp__table_superblock superblock; /* of its layout only cell_bytes is set */
+	struct sp__table_schema schema;
+	bool schema_changed;
+	struct sp__table_layout layout;
+	struct sp__table_map map;
+	struct sp__areastream directory, tombstones;
+	uint32_t row_entries; /* of a directory row; */
+	uint32_t *entries;    /* of each column: its entry there, UINT32_MAX: none */
+	struct sp__redo redo;
+	uint64_t cells_read, cells_written; /* by this room */
+	/* While a table is created. */
+	bool creating, published;
+	struct sp_outfile *out;	      /* a file that appears when it is complete; or */
+	struct sp__creation creation; /* a device, or a file that must be written in place */
+	int replaced;		      /* the file that has the name now, locked; -1: none */
+};
+
+/*
+ * Opens a table; finishes a change that was interrupted when it was complete.  Returns 0;
+ * SP_EFORMAT if it is not a table, or of another version; SP_ECORRUPT if it is damaged; SP_ESTATE
+ * if another process uses it; SP_EUNSUP; -ENOMEM; or -errno.  After an error, too, it must be
+ * closed.
+ */
+SP_MUST_CHECK int sp__tablefile_open(struct sp__tablefile *f, const char *path,
+				     const struct sp_run_opts *run, bool write,
+				     struct sp_errinfo *err);
+/* Closes the file, and discards a new one that was not published.  Returns the error of the trace. */
+int sp__tablefile_close(struct sp__tablefile *f);
+
+/*
+ * Creates a table without records; takes over schema and layout.  With run->seed the table's id
+ * follows from it, so equal inputs make equal files.  Returns 0; -EPERM or -EEXIST if a device or a
+ * file that is written in place needs run->overwrite; SP_ESTATE; SP_EUNSUP; -ENOMEM; or -errno.
+ * After an error, too, it must be closed.
+ */
+SP_MUST_CHECK int sp__tablefile_create(struct sp__tablefile *f, const char *path,
+				       const struct sp_run_opts *run,
+				       struct sp__table_schema *schema,
+				       struct sp__table_layout *layout, struct sp_errinfo *err);
+/* Gives a created table, which was committed, its name. */
+SP_MUST_CHECK int sp__tablefile_publish(struct sp__tablefile *f, struct sp_errinfo *err);
+
+/*
+ * Writes the next state: directory and tombstones, schema and map if they have changed, the
+ * journal, then the superblock.  Returns 0 when it is on the device.  After an error the old state
+ * counts, unless f->unfinished is set: then the next program that opens the table finishes it.
+ */
+SP_MUST_CHECK int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err);
+
+/*
+ * Enclose a command that reads: locks the file, and checks that it has the state that was opened.
+ * Returns 0 or SP_ESTATE.
+ */
+SP_MUST_CHECK int sp__tablefile_begin_reading(const struct sp__tablefile *f,
+					      struct sp_errinfo *err);
+void sp__tablefile_end_reading(const struct sp__tablefile *f);
+
+/* Adds space, so that the data area has so many cells, consecutive ones if they are new. */
+SP_MUST_CHECK int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells,
+					struct sp_errinfo *err);
+
+/*
+ * Makes a request of this owner that reads consecutive cells of the file into data, which has
+ * sp__request_capacity() bytes.  Returns where the first cell will be.
+ */
+static inline uint8_t *sp__tablefile_aim(const struct sp__tablefile *f, struct sp__request *r,
+					 struct sp__io_owner *owner, uint64_t cell, uint64_t cells,
+					 void *data)
+{
+	const uint64_t bytes = f->layout.cell_bytes;
+
+	return (uint8_t *)sp__request_aim(r, owner, f->volume, cell * bytes,
+					  (size_t)(cells * bytes), data);
+}
+
+/* Read and write consecutive cells of the file, and wait.  Return 0, SP_ECORRUPT, or -errno. */
+SP_MUST_CHECK int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells,
+				     uint8_t *data, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells,
+				      const uint8_t *data, struct sp_errinfo *err);
+/* Checks a cell that was read.  Returns 0, or SP_ECORRUPT: sp__tablefile_damaged(). */
+SP_MUST_CHECK int sp__tablefile_check_cell(const struct sp__tablefile *f, uint64_t cell,
+					   uint32_t records, enum sp__cell_kind kind,
+					   const uint8_t *data, struct sp_errinfo *err);
+/*
+ * Describes a cell that must not be used: its number, what is wrong with it, which records and
+ * columns it has.  Returns SP_ECORRUPT.
+ */
+int sp__tablefile_damaged(const struct sp__tablefile *f, uint64_t cell, uint32_t records,
+			  enum sp__cell_kind kind, const uint8_t *data, struct sp_errinfo *err);
+/* Makes the text of that message, without the file's name. */
+void sp__tablefile_describe(const struct sp__tablefile *f, uint64_t cell, uint32_t records,
+			    enum sp__cell_kind kind, const uint8_t *data, char *text,
+			    size_t capacity);
+
+/* file/stream.c: bytes over the payloads of consecutive cells. */
+SP_MUST_CHECK int sp__stream_write(struct sp__tablefile *f, enum sp__cell_kind kind,
+				   const struct sp__table_stream *s, const uint8_t *bytes,
+				   struct sp_errinfo *err);
+/* *bytes: allocated, the caller frees. */
+SP_MUST_CHECK int sp__stream_read(struct sp__tablefile *f, enum sp__cell_kind kind,
+				  const struct sp__table_stream *s, uint8_t **bytes,
+				  struct sp_errinfo *err);

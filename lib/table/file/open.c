@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens and closes the file of a table.
+ *
+ * What is read is checked before it is used: a superblock names schema and map, which must be valid
+ * cells, agree with each other, and lie in the file.
+ *
+ * On a simulated volume the file occupies the device from its first block on.  Requests take the
+ * time of the device, and move the bytes of the file.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <spindle/outfile.h>
+#include "base/err.h"
+#include "datafile/lock.h"
+#include "run/volume_spec.h"
+#include "table/file/commit.h"
+#include "table/file/directory.h"
+#include "table/file/open.h"
+#include "table/file/tombstones.h"
+#include "table/schema/code.h"
+
+static int refuse(const struct sp__tablefile *f, int code, struct sp_errinfo *err, const char *text)
+{
+	return sp__errf(err, code, "open", f->path, -1, "%s", text);
+}
+
+int sp__tablefile_prepare(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
+			  bool write, struct sp_errinfo *err)
+{
+	*f = (struct sp__tablefile){ .run = *run, .write = write, .fd = -1, .replaced = -1 };
+	f->path = strdup(path);
+	return f->path ? 0 : sp__err(err, -ENOMEM, "open", path, -1);
+}
+
+/* Locks the file: a reader until it has opened the table, a writer until it closes it. */
+static int lock(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	enum sp__lock kind = f->write ? SP__LOCK_EXCLUSIVE : SP__LOCK_SHARED;
+
+	if (sp__file_lock(f->fd, kind) == SP_ESTATE)
+		return refuse(f, SP_ESTATE, err,
+			      f->write ? "another program is using it"
+				       : "another program is changing it");
+	return sp__file_named(f->fd, f->path)
+		       ? 0
+		       : refuse(f, SP_ESTATE, err, "another program has replaced it");
+}
+
+/* Reads the superblock of a file that is open and locked. */
+static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = sp__table_superblock_read(&f->superblock, f->fd, f->path, err);
+
+	if (rc)
+		return rc;
+	sp__layout_free(&f->layout);
+	f->layout = f->superblock.layout;
+	f->superblock.layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
+	f->map.end = f->superblock.end;
+	return 0;
+}
+
+/* Other kinds of files could block forever. */
+static int open_file(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct stat st;
+	int rc;
+
+	f->fd = open(f->path, (f->write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
+	if (f->fd < 0 || fstat(f->fd, &st))
+		return sp__volume_open_err(err, -errno, f->path);
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return refuse(f, SP_EUNSUP, err, "is neither a plain file nor a block device");
+	rc = lock(f, err);
+	return rc ? rc : read_superblock(f, err);
+}
+
+/* Reads the schema; its dictionaries are charged to the budget. */
+static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__coder c;
+	uint8_t *bytes;
+	uint32_t group;
+	int rc = sp__stream_read(f, SP__CELL_SCHEMA, &f->superblock.schema, &bytes, err);
+
+	if (rc)
+		return rc;
+	f->schema.budget = &f->env.budget;
+	c = sp__coder_reader(bytes, f->superblock.schema.bytes);
+	sp__table_schema_code(&c, &f->schema);
+	rc = sp__coder_end(&c);
+	free(bytes);
+	if (rc == -ENOMEM)
+		return sp__err(err, rc, "read", f->path, -1);
+	if (!rc && f->schema.n == f->superblock.ncolumns)
+		rc = sp__layout_compute(&f->layout, &f->schema, &group);
+	else
+		rc = SP_ECORRUPT;
+	if (rc == -ENOMEM)
+		return sp__err(err, rc, "read", f->path, -1);
+	if (rc || sp__table_schema_repeated(&f->schema) >= 0)
+		return refuse(f, SP_ECORRUPT, err, "the schema is damaged");
+	for (uint32_t i = 0; i < f->schema.n; i++)
+		f->schema.columns[i].changed = f->superblock.changed[i];
+	return 0;
+}
+
+/* True if the areas have the cells that so many records need. */
+static bool areas_possible(const struct sp__tablefile *f)
+{
+	const uint64_t pages = sp__layout_pages(&f->layout, f->superblock.records);
+
+	return pages <= SP__TABLE_CELLS_MAX / 2 / f->layout.page_cells &&
+	       sp__map_cells(&f->map, SP__AREA_DATA) >=
+		       sp__layout_data_cells(&f->layout, f->superblock.records) &&
+	       sp__map_cells(&f->map, SP__AREA_DIRECTORY) >= f->directory.written &&
+	       sp__map_cells(&f->map, SP__AREA_TOMBSTONES) >= f->superblock.tombstone_cells;
+}
+
+static int read_map(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	const struct sp__table_stream *schema = &f->superblock.schema, *map = &f->superblock.map;
+	const struct sp__table_extent others[] = { { schema->first, schema->cells, 0 },
+						   { map->first, map->cells, 0 } };
+	struct sp__coder c;
+	uint8_t *bytes;
+	int rc = sp__stream_read(f, SP__CELL_MAP, map, &bytes, err);
+
+	if (rc)
+		return rc;
+	c = sp__coder_reader(bytes, map->bytes);
+	sp__map_code(&c, &f->map);
+	rc = sp__coder_end(&c);
+	free(bytes);
+	if (!rc) {
+		rc = sp__map_possible(&f->map, sp__table_superblock_front(&f->superblock), others,
+				      2);
+		rc = rc == 1 ? 0 : rc ? rc : SP_ECORRUPT;
+	}
+	return rc == -ENOMEM ? sp__err(err, rc, "read", f->path, -1)
+	       : rc	     ? refuse(f, rc, err, "the map is damaged")
+			     : 0;
+}
+
+int sp__tablefile_open_areas(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = sp__directory_open(f);
+
+	if (rc)
+		return sp__err(err, rc, "open", f->path, -1);
+	sp__tombstones_open(f, f->superblock.tombstone_cells);
+	f->directory.written =
+		sp__directory_cells(f, sp__layout_rows(&f->layout, f->superblock.records));
+	f->directory.old = f->directory.written;
+	return areas_possible(f) ? 0 : refuse(f, SP_ECORRUPT, err, "the map is damaged");
+}
+
+int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc;
+
+	if (!f->run.volume)
+		f->run.volume = f->superblock.volume;
+	if (f->run.volume && !sp__volume_spec_simulated(&f->run))
+		return refuse(f, SP_ESYNTAX, err,
+			      "the volume of a table is simulated, or its own file");
+	rc = sp__env_open(&f->env, &f->run, err);
+	f->env.err = err; /* each call sets it from now on */
+	return rc;
+}
+
+/* Opens the cells for direct requests if they are requested and possible. */
+static int open_direct(struct sp__tablefile *f)
+{
+	struct sp__volume *direct;
+	int rc;
+
+	if (f->run.direct <= 0 || f->write || f->env.device)
+		return 0;
+	rc = sp__volume_reopen_direct(&direct, f->fd, false, f->path);
+	if (rc == -ENOMEM)
+		return rc;
+	if (!rc) {
+		sp__volume_close(f->volume);
+		f->volume = direct;
+	}
+	return 0;
+}
+
+int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, uint64_t bytes,
+			     struct sp_errinfo *err)
+{
+	int rc = sp__volume_adopt(&f->volume, f->fd, false, f->path, err);
+
+	if (!rc && f->env.device)
+		rc = sp__volume_simulate(f->volume, f->env.device, area, bytes, err);
+	if (!rc && open_direct(f))
+		rc = sp__err(err, -ENOMEM, "open", f->path, -1);
+	return rc;
+}
+
+static int check_size(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	uint64_t need = f->superblock.end * f->layout.cell_bytes;
+	off_t has = lseek(f->fd, 0, SEEK_END);
+
+	if (has < 0)
+		return sp__err(err, -errno, "open", f->path, -1);
+	if ((uint64_t)has >= need)
+		return 0;
+	return sp__errf(err, SP_ECORRUPT, "open", f->path, -1,
+			"it was truncated: it has %llu bytes, not %llu", (unsigned long long)has,
+			(unsigned long long)need);
+}
+
+/* Opens what a superblock names. */
+static int open_state(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	uint64_t bytes = f->superblock.end * f->layout.cell_bytes;
+	int rc = check_size(f, err);
+
+	if (!rc)
+		rc = sp__tablefile_open_env(f, err);
+	if (!rc)
+		rc = read_schema(f, err);
+	if (!rc)
+		rc = read_map(f, err);
+	if (!rc)
+		rc = sp__tablefile_open_areas(f, err);
+	return rc ? rc : sp__tablefile_open_cells(f, SP__SIM_INPUT, bytes, err);
+}
+
+/* Finishes an interrupted change of a table that is opened to read it. */
+static int finish_for_reading(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp__tablefile writer;
+	const struct sp_run_opts run = { .memory_bytes = f->run.memory_bytes,
+					 .parallel = f->run.parallel };
+	int rc;
+
+	sp__file_unlock(f->fd);
+	rc = sp__tablefile_open(&writer, f->path, &run, true, &own);
+	(void)sp__tablefile_close(&writer);
+	if (rc)
+		return sp__errf(err, rc, "open", f->path, -1,
+				"a change was interrupted and must be finished first: %s",
+				own.text[0] ? own.text : sp_strerror(rc));
+	close(f->fd);
+	sp__table_superblock_free(&f->superblock);
+	return open_file(f, err);
+}
+
+int sp__tablefile_open(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
+		       bool write, struct sp_errinfo *err)
+{
+	int rc = sp__tablefile_prepare(f, path, run, write, err);
+
+	if (!rc)
+		rc = open_file(f, err);
+	if (!rc && f->superblock.journal.bytes && !write)
+		rc = finish_for_reading(f, err);
+	if (!rc)
+		rc = open_state(f, err);
+	if (!rc && write)
+		rc = sp__tablefile_finish(f, err);
+	if (!write && f->fd >= 0)
+		sp__file_unlock(f->fd);
+	return rc;
+}
+
+int sp__tablefile_begin_reading(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc;
+
+	if (f->write)
+		return 0;
+	rc = lock(f, err);
+	if (!rc && !sp__superblocks_current(&f->superblock.slots, f->fd)) {
+		sp__file_unlock(f->fd);
+		rc = refuse(f, SP_ESTATE, err, "it has changed since it was opened");
+	}
+	return rc;
+}
+
+void sp__tablefile_end_reading(const struct sp__tablefile *f)
+{
+	if (!f->write)
+		sp__file_unlock(f->fd);
+}
+
+int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)
+{
+	uint64_t has = sp__map_cells(&f->map, SP__AREA_DATA), first = 0;
+	int rc;
+
+	if (data_cells <= has)
+		return 0;
+	rc = sp__map_take(&f->map, data_cells - has, &first);
+	if (!rc)
+		rc = sp__map_add(&f->map, SP__AREA_DATA, first, data_cells - has);
+	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
+}
+
+int sp__tablefile_close(struct sp__tablefile *f)
+{
+	int rc = 0;
+
+	sp__queue_close(f->queue);
+	sp__volume_close(f->volume);
+	if (f->creating)
+		sp__tablefile_discard(f);
+	else if (f->fd >= 0)
+		close(f->fd);
+	free(f->directory.cell);
+	free(f->tombstones.cell);
+	free(f->entries);
+	sp__map_free(&f->map);
+	sp__table_schema_free(&f->schema);
+	if (f->env.opts) {
+		f->env.err = &f->env.own_err;
+		rc = sp__env_close(&f->env);
+	}
+	sp__layout_free(&f->layout);
+	sp__table_superblock_free(&f->superblock);
+	free(f->path);
+	*f = (struct sp__tablefile){ .fd = -1, .replaced = -1 };
+	return rc;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the journal of a change, and its cells in place.
+ *
+ * The journal is read twice: all of it is checked before the first cell is written.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "datafile/journal.h"
+#include "table/file/redo.h"
+
+enum { RECORD_CELL = 1, RECORD_END = 2 };
+
+#define END_BYTES 16
+
+uint64_t sp__redo_bytes(const struct sp__tablefile *f, uint64_t cells)
+{
+	return cells * (SP__JOURNAL_HEADER_BYTES + 8 + f->layout.cell_bytes) +
+	       SP__JOURNAL_HEADER_BYTES + END_BYTES;
+}
+
+static struct sp__journal journal_at(const struct sp__tablefile *f, uint64_t first, uint64_t at,
+				     uint64_t bytes, struct sp_errinfo *err)
+{
+	uint64_t begin = first * f->layout.cell_bytes;
+
+	return (struct sp__journal){ .fd = f->fd,
+				     .name = f->path,
+				     .end = begin + at,
+				     .limit = begin + bytes,
+				     .unsynced = true,
+				     .err = err };
+}
+
+int sp__redo_begin(struct sp__tablefile *f, uint64_t max_cells, struct sp_errinfo *err)
+{
+	uint64_t bytes = 0, cells;
+
+	if (max_cells < SP__TABLE_CELLS_MAX / f->layout.cell_bytes)
+		bytes = sp__redo_bytes(f, max_cells);
+	cells = (bytes + f->layout.cell_bytes - 1) / f->layout.cell_bytes;
+	if (!bytes || cells > SP__TABLE_CELLS_MAX - f->map.end)
+		return sp__err(err, -EFBIG, "write", f->path, -1);
+	f->redo = (struct sp__redo){
+		.open = true, .first = f->map.end, .max_cells = max_cells, .area_cells = cells
+	};
+	f->map.end += cells;
+	return 0;
+}
+
+/* Appends a record of two parts. */
+static int append(struct sp__tablefile *f, uint32_t type, uint64_t number, const void *data,
+		  size_t bytes, struct sp_errinfo *err)
+{
+	struct sp__redo *r = &f->redo;
+	uint64_t le = htole64(number), area = r->area_cells * f->layout.cell_bytes;
+	const struct iovec parts[] = { { &le, sizeof(le) }, { (void *)(uintptr_t)data, bytes } };
+	struct sp__journal j = journal_at(f, r->first, r->at, area, err);
+	int rc = sp__journal_append(&j, type, parts, 2);
+
+	r->at = j.end - r->first * f->layout.cell_bytes;
+	return rc;
+}
+
+int sp__redo_put(struct sp__tablefile *f, uint64_t cell, const uint8_t *data,
+		 struct sp_errinfo *err)
+{
+	int rc;
+
+	if (f->redo.cells == f->redo.max_cells)
+		return sp__errf(err, SP_ESTATE, "write", f->path, -1,
+				"the change has more than the %llu cells that were announced",
+				(unsigned long long)f->redo.max_cells);
+	rc = append(f, RECORD_CELL, cell, data, f->layout.cell_bytes, err);
+	if (rc)
+		return rc;
+	f->redo.cells++;
+	f->cells_written++;
+	return 0;
+}
+
+void sp__redo_abandon(struct sp__tablefile *f)
+{
+	f->redo.open = false;
+	f->unfinished = true;
+}
+
+/* The space of the journal is free in the state after the change. */
+static int release(struct sp__tablefile *f)
+{
+	const struct sp__redo *r = &f->redo;
+
+	if (f->map.end == r->first + r->area_cells) {
+		f->map.end = r->first;
+		return 0;
+	}
+	return sp__map_release(&f->map, r->first, r->area_cells);
+}
+
+int sp__redo_end(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__redo *r = &f->redo;
+	uint64_t id = htole64(f->superblock.id);
+	int rc = 0;
+
+	if (r->cells)
+		rc = append(f, RECORD_END, r->cells, &id, sizeof(id), err);
+	if (rc)
+		return rc;
+	rc = release(f);
+	if (rc)
+		return sp__err(err, rc, "write", f->path, -1);
+	f->superblock.journal =
+		(struct sp__table_journal){ r->cells ? r->first : 0, r->cells ? r->at : 0 };
+	r->open = false;
+	return 0;
+}
+
+static int damaged(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	return sp__errf(err, SP_ECORRUPT, "open", f->path, -1,
+			"the journal of an interrupted change is damaged");
+}
+
+static uint64_t number_of(const struct sp__journal_record *rec)
+{
+	uint64_t le;
+
+	memcpy(&le, rec->data, sizeof(le));
+	return le64toh(le);
+}
+
+/* True if the record is a valid cell of the file. */
+static bool is_cell(const struct sp__tablefile *f, const struct sp__journal_record *rec)
+{
+	uint32_t cell_bytes = f->layout.cell_bytes;
+	uint64_t cell;
+
+	if (rec->type != RECORD_CELL || rec->bytes != 8 + (size_t)cell_bytes)
+		return false;
+	cell = number_of(rec);
+	return cell >= sp__table_superblock_front(&f->superblock) && cell < f->superblock.end &&
+	       sp__cell_valid((uint8_t *)rec->data + 8, cell_bytes, f->superblock.id, cell);
+}
+
+/* True if the record ends a journal of so many cells. */
+static bool is_end(const struct sp__tablefile *f, const struct sp__journal_record *rec,
+		   uint64_t cells)
+{
+	uint64_t id;
+
+	if (rec->type != RECORD_END || rec->bytes != END_BYTES)
+		return false;
+	memcpy(&id, rec->data + 8, sizeof(id));
+	return number_of(rec) == cells && le64toh(id) == f->superblock.id;
+}
+
+/* Checks all records, or writes their cells.  Returns 0 or an error. */
+static int walk(struct sp__tablefile *f, bool write, struct sp_errinfo *err)
+{
+	const struct sp__table_journal *named = &f->superblock.journal;
+	struct sp__journal j = journal_at(f, named->first, 0, named->bytes, err);
+	struct sp__journal_record rec;
+	uint64_t cells = 0;
+	int rc;
+
+	while ((rc = sp__journal_next(&j, &rec)) > 0) {
+		bool cell = is_cell(f, &rec), end = !cell && is_end(f, &rec, cells);
+
+		cells += cell;
+		rc = cell || end ? 0 : damaged(f, err);
+		if (cell && write)
+			rc = sp__tablefile_write(f, number_of(&rec), 1, (uint8_t *)rec.data + 8,
+						 err);
+		free(rec.data);
+		if (rc || end)
+			return rc;
+	}
+	return rc < 0 ? rc : damaged(f, err);
+}
+
+int sp__redo_apply(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = walk(f, false, err);
+
+	if (!rc)
+		rc = walk(f, true, err);
+	if (!rc && fdatasync(f->fd))
+		rc = sp__err(err, -errno, "write", f->path, -1);
+	return rc;
+}

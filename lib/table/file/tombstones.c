@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads and writes the bits of deleted records.
+ */
+#include "table/file/tombstones.h"
+
+void sp__tombstones_open(struct sp__tablefile *f, uint64_t cells)
+{
+	f->tombstones = (struct sp__areastream){ .area = SP__AREA_TOMBSTONES,
+						 .kind = SP__CELL_TOMBSTONES,
+						 .usable = sp__cell_payload(f->layout.cell_bytes),
+						 .written = cells,
+						 .old = cells };
+}
+
+int sp__tombstones_read(struct sp__tablefile *f, uint64_t first, uint64_t n, uint8_t *bits,
+			struct sp_errinfo *err)
+{
+	return sp__areastream_read(f, &f->tombstones, first / 8, (size_t)((n + 7) / 8), bits, err);
+}
+
+int sp__tombstones_write(struct sp__tablefile *f, uint64_t first, uint64_t n, const uint8_t *bits,
+			 struct sp_errinfo *err)
+{
+	return sp__areastream_write(f, &f->tombstones, first / 8, (size_t)((n + 7) / 8), bits, err);
+}

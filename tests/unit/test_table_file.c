@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file of a table: random tables are read as they were written; a damaged byte is found; locks;
+ * a change by the journal is made whole or not at all, whichever call of the system fails (the
+ * Makefile wraps them), and so is a new table, whichever allocation fails.
+ */
+#define TAP_THREADS
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include "tap.h"
+#include "tablecase.h"
+
+static const char path[] = "table.tmp";
+static unsigned calls, fail_at; /* 0: none fails */
+static bool stay_failed;	/* all later calls fail, too */
+static unsigned allocations, fail_allocation;
+
+static bool fails(void)
+{
+	errno = EIO;
+	calls++;
+	return fail_at && (stay_failed ? calls >= fail_at : calls == fail_at);
+}
+
+ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+	return fails() ? -1 : __real_pwrite(fd, data, bytes, at);
+}
+
+ssize_t __real_pwritev(int fd, const struct iovec *parts, int n, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at)
+{
+	return fails() ? -1 : __real_pwritev(fd, parts, n, at);
+}
+
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+	(void)fd;
+	return fails() ? -1 : 0;
+}
+
+int __real_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes)
+{
+	return fails() ? -1 : __real_ftruncate(fd, bytes);
+}
+
+static bool lacks(void)
+{
+	errno = ENOMEM;
+	return ++allocations == fail_allocation;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+	return lacks() ? NULL : __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+	return lacks() ? NULL : __real_calloc(n, bytes);
+}
+
+void *__real_reallocarray(void *p, size_t n, size_t bytes);
+void *__wrap_reallocarray(void *p, size_t n, size_t bytes);
+void *__wrap_reallocarray(void *p, size_t n, size_t bytes)
+{
+	return lacks() ? NULL : __real_reallocarray(p, n, bytes);
+}
+
+char *__real_strdup(const char *s);
+char *__wrap_strdup(const char *s);
+char *__wrap_strdup(const char *s)
+{
+	return lacks() ? NULL : __real_strdup(s);
+}
+
+static struct sp_run_opts options(void)
+{
+	struct sp_run_opts run = SP_RUN_OPTS_INIT;
+
+	run.memory_bytes = 4 << 20;
+	run.parallel = 1;
+	run.seed = 5;
+	return run;
+}
+
+/* True if the table at path has this version, and all its rows. */
+static bool has_version(int version, int max)
+{
+	const struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__tablefile f;
+	bool same = !sp__tablefile_open(&f, path, &run, false, &err) &&
+		    !sp__tablefile_begin_reading(&f, &err) &&
+		    tablecase_version(&f, max, &err) == version && tablecase_rows(&f, &err);
+
+	if (same)
+		sp__tablefile_end_reading(&f);
+	if (err.text[0] && !same)
+		diag("%s", err.text);
+	(void)sp__tablefile_close(&f);
+	return same;
+}
+
+static bool random_table(struct sp__rng *rng, bool wide)
+{
+	const struct tablecase t = {
+		.ncolumns = wide ? 300 : 1 + (uint32_t)sp__rng_below(rng, 9),
+		.page_records = sp__rng_below(rng, 2) ? 1 + (uint32_t)sp__rng_below(rng, 300) : 0,
+		.form = (unsigned)sp__rng_below(rng, 4),
+		.cell_bytes = (wide ? 4096u : 512u) << sp__rng_below(rng, 3),
+		.records = sp__rng_below(rng, 8) ? sp__rng_below(rng, wide ? 500 : 5000) : 0,
+		.with_text = sp__rng_below(rng, 2),
+	};
+	const struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (tablecase_create(&t, path, &run, &err)) {
+		diag("%s", err.text);
+		return false;
+	}
+	return has_version(t.records ? 0 : -1, 0);
+}
+
+static const struct tablecase small = {
+	.ncolumns = 3, .page_records = 50, .form = 3, .cell_bytes = 512, .records = 1000
+};
+
+static void make_small(void)
+{
+	const struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	if (tablecase_create(&small, path, &run, &err))
+		abort();
+}
+
+/* Changes all cells of the data area to version 1, and the tombstones of 8 records. */
+static int change(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	const uint64_t cells = sp__layout_data_cells(&f->layout, f->superblock.records);
+	uint8_t cell[512], bits = 0x81;
+	int rc = sp__redo_begin(f, cells, err);
+
+	for (uint64_t n = 0; !rc && n < cells; n++) {
+		if (!tablecase_used(f, n))
+			continue;
+		tablecase_cell(f, n, 1, cell);
+		rc = sp__redo_put(f, sp__map_cell(&f->map, SP__AREA_DATA, n), cell, err);
+	}
+	if (!rc)
+		rc = sp__tombstones_write(f, 80, 8, &bits, err);
+	f->superblock.deleted = 2;
+	f->schema.columns[1].changed = f->superblock.slots.number + 1;
+	return rc ? rc : sp__tablefile_commit(f, err);
+}
+
+static int change_table(struct sp_errinfo *err)
+{
+	const struct sp_run_opts run = options();
+	struct sp__tablefile f;
+	int rc = sp__tablefile_open(&f, path, &run, true, err);
+
+	if (!rc)
+		rc = change(&f, err);
+	(void)sp__tablefile_close(&f);
+	return rc;
+}
+
+/* True if the table is as before the change, or as after it. */
+static bool whole(bool *after)
+{
+	const struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__tablefile f;
+	uint8_t bits[3] = { 1, 1, 1 };
+	bool right = !sp__tablefile_open(&f, path, &run, false, &err);
+	int version = right ? tablecase_version(&f, 1, &err) : -1;
+
+	*after = version == 1;
+	right = right && version >= 0 && tablecase_rows(&f, &err) &&
+		!sp__tombstones_read(&f, 72, 24, bits, &err) && !bits[0] && !bits[2] &&
+		bits[1] == (*after ? 0x81 : 0) && f.superblock.deleted == (*after ? 2 : 0) &&
+		(f.schema.columns[1].changed > 0) == *after;
+	if (!right)
+		diag("%s (version %d)", err.text, version);
+	(void)sp__tablefile_close(&f);
+	return right;
+}
+
+static void check_change(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned right = 0, n, afters = 0;
+	struct stat st, grown;
+	bool after = false;
+
+	make_small();
+	stat(path, &st);
+	calls = 0;
+	ok(!change_table(&err) && whole(&after) && after, "a change by the journal is made");
+	n = calls;
+	stat(path, &grown);
+	ok(grown.st_size > st.st_size, "tombstones and a new map make the file longer");
+	ok(!change_table(&err) && stat(path, &st) == 0 && st.st_size == grown.st_size,
+	   "a second change leaves the length as it is");
+	for (unsigned i = 1; i <= 2 * n; i++) {
+		err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		make_small();
+		calls = 0;
+		fail_at = (i + 1) / 2;
+		stay_failed = i % 2;
+		if (change_table(&err))
+			right += err.code != 0;
+		else /* only what does no harm failed */
+			right++;
+		fail_at = 0;
+		right += whole(&after);
+		afters += after;
+	}
+	ok(right == 4 * n && afters > n / 4 && afters < 2 * n,
+	   "each of %u calls that fails leaves the table as before or as after (%u of %u)", n,
+	   right, 4 * n);
+}
+
+static void check_allocations(void)
+{
+	const struct sp_run_opts run = options();
+	struct sp_errinfo err;
+	unsigned n, right = 0, refused = 0;
+	bool after;
+
+	make_small();
+	allocations = 0;
+	(void)change_table(NULL);
+	n = allocations;
+	for (unsigned i = 1; i <= n; i++) {
+		make_small();
+		allocations = 0;
+		fail_allocation = i;
+		err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		refused += change_table(&err) != 0;
+		fail_allocation = 0;
+		right += whole(&after);
+	}
+	ok(right == n && refused > n / 2, "%u allocations of a change fail, one at a time (%u)", n,
+	   right);
+	allocations = 0;
+	make_small();
+	n = allocations;
+	right = 0;
+	for (unsigned i = 1; i <= n; i++) {
+		unlink(path);
+		err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		allocations = 0;
+		fail_allocation = i;
+		if (tablecase_create(&small, path, &run, &err)) {
+			fail_allocation = 0;
+			right += access(path, F_OK) != 0;
+		} else {
+			fail_allocation = 0;
+			right += has_version(0, 0);
+		}
+	}
+	ok(right == n, "%u of a new table", n);
+}
+
+/* Opens and reads everything; returns 0 or the error. */
+static int read_all(struct sp_errinfo *err)
+{
+	const struct sp_run_opts run = options();
+	struct sp__tablefile f;
+	int rc = sp__tablefile_open(&f, path, &run, false, err);
+	uint8_t cell[512];
+
+	for (uint64_t n = 0; !rc && n < sp__layout_data_cells(&f.layout, f.superblock.records);
+	     n++) {
+		const struct sp__layout_position at = sp__layout_position(&f.layout, n);
+		uint32_t records = sp__layout_cell_records(&f.layout, f.superblock.records, &at);
+		uint64_t c = sp__map_cell(&f.map, SP__AREA_DATA, n);
+
+		if (!records)
+			continue;
+		rc = sp__tablefile_read(&f, c, 1, cell, err);
+		if (!rc)
+			rc = sp__tablefile_check_cell(&f, c, records, SP__CELL_VALUES, cell, err);
+	}
+	if (!rc && !tablecase_rows(&f, err))
+		rc = err->code ? err->code : -1;
+	(void)sp__tablefile_close(&f);
+	return rc;
+}
+
+/* A cell of the file is used if it is not all zero. */
+static void check_damage(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned found = 0, used = 0, silent = 0;
+	struct stat st;
+	uint8_t cell[512];
+	int fd;
+
+	make_small();
+	fd = open(path, O_RDWR);
+	ok(fd >= 0 && !fstat(fd, &st) && !read_all(&err), "a table without damage is read");
+	for (off_t c = 2 * 4096 / 512; c < st.st_size / 512; c++) {
+		off_t at = c * 512 + (c * 37) % 512;
+		bool zero = true;
+		int rc;
+
+		if (pread(fd, cell, 512, c * 512) != 512)
+			break;
+		for (unsigned i = 0; i < 512; i++)
+			zero &= !cell[i];
+		cell[at % 512] ^= 0x10;
+		err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		(void)!pwrite(fd, cell + at % 512, 1, at);
+		rc = read_all(&err);
+		used += !zero;
+		found += !zero && rc == SP_ECORRUPT && strstr(err.text, "cell ");
+		silent += zero && !rc;
+		cell[at % 512] ^= 0x10;
+		(void)!pwrite(fd, cell + at % 512, 1, at);
+	}
+	ok(used > 60 && found == used, "a changed byte of each of %u cells is found (%u)", used,
+	   found);
+	ok(!read_all(&err), "the table is whole again");
+	(void)!pread(fd, cell, 512, 20 * 512);
+	(void)!pwrite(fd, cell, 512, 21 * 512);
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(read_all(&err) == SP_ECORRUPT && strstr(err.text, "wrong place: it is cell 20") &&
+		   strstr(err.text, "records ") && strstr(err.text, "column column"),
+	   "a cell at the wrong place is named: %s", err.text);
+	ok(!ftruncate(fd, st.st_size - 512), "the file is truncated");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(read_all(&err) == SP_ECORRUPT && strstr(err.text, "truncated"), "which is reported: %s",
+	   err.text);
+	close(fd);
+}
+
+static void check_locks(void)
+{
+	const struct sp_run_opts run = options();
+	struct sp__tablefile writer, reader, other;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	make_small();
+	ok(!sp__tablefile_open(&reader, path, &run, false, &err) &&
+		   !sp__tablefile_open(&writer, path, &run, true, &err),
+	   "a table that is open to read, but not being read, can be opened to change it");
+	ok(sp__tablefile_begin_reading(&reader, &err) == SP_ESTATE,
+	   "while a writer has it, it is not read: %s", err.text);
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(sp__tablefile_open(&other, path, &run, true, &err) == SP_ESTATE, "two writers: %s",
+	   err.text);
+	(void)sp__tablefile_close(&other);
+	ok(tablecase_create(&small, path, &run, NULL) == SP_ESTATE,
+	   "a table in use is not replaced");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(!change(&writer, &err), "the writer changes it");
+	(void)sp__tablefile_close(&writer);
+	ok(sp__tablefile_begin_reading(&reader, &err) == SP_ESTATE && strstr(err.text, "changed"),
+	   "a reader of the state before is refused: %s", err.text);
+	(void)sp__tablefile_close(&reader);
+}
+
+static void check_simulated(void)
+{
+	struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__tablefile f;
+
+	run.volume = "sim:cheetah36es-like";
+	ok(!tablecase_create(&small, path, &run, &err), "a table on a simulated volume: %s",
+	   err.text);
+	run.volume = NULL;
+	ok(!sp__tablefile_open(&f, path, &run, false, &err) && f.env.device &&
+		   tablecase_version(&f, 0, &err) == 0 && sp__env_now_ns(&f.env) > 1000000,
+	   "is read on that volume, in its time: %s", err.text);
+	(void)sp__tablefile_close(&f);
+}
+
+int main(void)
+{
+	struct sp__rng rng = { 342 };
+	unsigned right = 0;
+
+	for (unsigned i = 0; i < 60; i++)
+		right += random_table(&rng, i % 20 == 0);
+	ok(right == 60, "60 random tables are read as written, of 300 columns, too (%u)", right);
+	check_change();
+	check_allocations();
+	check_damage();
+	check_locks();
+	check_simulated();
+	unlink(path);
+	return done();
+}
