@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# file_tags=slow
+#
+# The states that a power failure can leave of a changed cube (tests/fault/powerfail.py).
+# SP_POWER_STATES=N: more than 200 seeded states for each command.
+
+# shellcheck disable=SC2016 # bash of the driver expands them
+in_memory=yes
+driver=$(realpath "${BASH_SOURCE[0]%/*}/powerfail.py")
+# shellcheck source=tests/fault/begin.bash
+. "$(dirname "$0")/begin.bash"
+needs python3
+needs_shim
+export cube
+
+# power NAME CHECK COMMAND...: in the folder "disk".
+power()
+{
+	local name=$1 check=$2 out
+
+	shift 2
+	out=$(python3 "$driver" "$build/tests/shim/powerfail.so" disk "$check" "$@" 2>&1) || out+=" status $?"
+	tap_empty "$name: right after a power failure ($(tail -n 1 <<<"$out"))" \
+		"$(sed -E '$ { /^[1-9][0-9]* states$/ d }' <<<"$out")"
+}
+
+# The driver finds a file that is changed without a sync, and a name that is not durable.
+found()
+{
+	local check=$1
+
+	rm -rf disk
+	mkdir disk
+	printf 'a%.0s' {1..4096} >disk/f
+	tr a b <disk/f >new
+	shift
+	python3 "$driver" "$build/tests/shim/powerfail.so" disk "$check" "$@" 2>&1
+}
+same='grep -Eqx "a+|b+" f && { [ "$POWER_ENDED" = 0 ] || grep -q b f; } || echo torn'
+torn() { found "$same" dd if=../new of=f bs=1K conv=notrunc,fsync status=none | grep -q 'torn$'; }
+tap 'a file that is written in place is found torn' torn
+durable() { [ "$(found "$same" dd if=../new of=f bs=1K count=4 oflag=dsync conv=notrunc status=none | grep -c 'after the end')" = 0 ]; }
+tap 'and whole after the end if each write is synced' durable
+unsynced() { found '[ -e g ] || echo gone' ln f g | grep -q '^after the end.*gone$'; }
+tap 'a name without a sync of its folder is found lost' unsynced
+
+# A cube is as it was or as it is after the command; if the command ended, as after it.  A superblock
+# that was torn is reported, since it might be damage, until the cube is repaired.
+compare='"$cube" check c >out 2>err || {
+		[ "$POWER_ENDED" = 0 ] && grep -q "last change may be missing" err && "$cube" check --repair c >out 2>&1
+	} || cat out err
+	"$cube" export c --verify --format csv >out 2>err || cat err
+	cmp -s out ../after || { [ "$POWER_ENDED" = 0 ] && cmp -s out ../before; } ||
+		echo "neither the old elements nor the new ones"'
+
+# changed NAME COMMAND ARGUMENT...: mmap-cube COMMAND c ARGUMENT... on a copy of the folder "full".
+changed()
+{
+	local name=$1 command=$2
+
+	shift 2
+	rm -rf disk c
+	cp -r full disk
+	cp -r full c
+	(cd c && "$cube" export c --format csv >../before && "$cube" "$command" c "$@" && "$cube" export c --format csv >../after) || exit 2
+	power "mmap-cube $command, $name" "$compare" "$cube" "$command" c "$@" "${engine[@]}"
+}
+
+"$xgen" records --seed=1 --bytes=4000 | head -c 3840 >in || exit 2
+"$xgen" records --seed=2 --bytes=2000 | head -c 1536 >later || exit 2
+awk 'BEGIN { for (i = 0; i < 40; i++) print i % 8 "," i % 5 "," i % 3 "," i }' >some.csv
+all()
+{
+	local name=$1
+
+	shift
+	rm -rf full
+	mkdir full
+	(cd full && "$cube" create c --dims 8x10x12 --dtype f32 "$@" && "$cube" load c ../in) || exit 2
+	changed "$name" put 5,6,7 0.5
+	changed "$name" append ../later --dim=1
+	changed "$name" load ../some.csv
+}
+engine=(--engine=sync)
+all 'in rows' --mapping naive
+engine=() # a simulated volume has its own
+all 'on tracks' --mapping multimap --volume sim:atlas10k3-like
+
+engine=(--engine=sync)
+awk 'BEGIN { srand(1); for (i = 0; i < 960; i++) print (i < 360 ? "1,1," : int(rand() * 999) "," int(rand() * 999) ",") i % 200 }' >points.csv
+rm full/c
+(cd full && "$cube" create c --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive && "$cube" load c ../points.csv) || exit 2
+changed 'of points' put 1,1 7
+tap_done
