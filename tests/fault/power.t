@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# The states that a power failure can leave of a changed cube (tests/fault/powerfail.py).
-# SP_POWER_STATES=N: more than 200 seeded states for each command.
+# The states that a power failure can leave of a changed cube and of a sort with --resume
+# (tests/fault/powerfail.py).  SP_POWER_STATES=N: more than 200 seeded states for each command;
+# SP_POWER_SUBSETS=10: all subsets of so many changes, of a sort too, which takes minutes.
 
 # shellcheck disable=SC2016 # bash of the driver expands them
 in_memory=yes
@@ -12,7 +13,7 @@ driver=$(realpath "${BASH_SOURCE[0]%/*}/powerfail.py")
 . "$(dirname "$0")/begin.bash"
 needs python3
 needs_shim
-export cube
+export cube xsort
 
 # power NAME CHECK COMMAND...: in the folder "disk".
 power()
@@ -92,4 +93,27 @@ awk 'BEGIN { srand(1); for (i = 0; i < 960; i++) print (i < 360 ? "1,1," : int(r
 rm full/c
 (cd full && "$cube" create c --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive && "$cube" load c ../points.csv) || exit 2
 changed 'of points' put 1,1 7
+
+# A sort continues with the right result, or says that it must begin again.
+again='run() { "$xsort" --resume=d -o "$out" "${arguments[@]}" in 2>err; }
+	run || { grep -q "to start again$" err && rm -r d && run; } || cat err
+	cmp -s "$out" ../want || echo "a wrong result"'
+# resumed NAME OUTPUT ARGUMENT...
+resumed()
+{
+	local name=$1 out=$2
+
+	shift 2
+	rm -rf disk
+	mkdir disk
+	cp in disk/in
+	"$xsort" "$@" in >want
+	power "xsort $name" "out=$out; arguments=($*); $again" \
+		"$xsort" --resume=d -o "$out" "$@" in --engine=sync
+}
+seq 60000 | awk '{ print ($1 * 7919) % 20011, $1 }' >in
+export SP_POWER_SUBSETS=${SP_POWER_SUBSETS:-4}
+resumed 'with one thread' out -n -S 600K --parallel=1
+resumed 'over its input' in -n -S 600K --parallel=2
+resumed 'that merges several times' out -s -k1n -S 600K --fan-in=2 --run-size=150K
 tap_done

@@ -300,13 +300,17 @@ static int check_place(const struct sp__resume *r, const char *output)
 
 static int remove_files(const struct sp__resume *r)
 {
-	/* The journal is the last: a directory that has one can be resumed, or removed. */
-	static const char *const names[] = { SP__RESUME_RUNS, SP__RESUME_RESULT, JOURNAL_NAME };
-	int rc = 0;
+	/*
+	 * The journal is the last, after a power failure too: a directory that has one can be
+	 * resumed, or removed.
+	 */
+	int rc = sp__owndir_unlink(&r->dir, SP__RESUME_RUNS);
 
-	for (size_t i = 0; !rc && i < sizeof(names) / sizeof(names[0]); i++)
-		rc = sp__owndir_unlink(&r->dir, names[i]);
-	return rc;
+	if (!rc)
+		rc = sp__owndir_unlink(&r->dir, SP__RESUME_RESULT);
+	if (!rc && fsync(r->dir.fd) < 0)
+		rc = -errno;
+	return rc ? rc : sp__owndir_unlink(&r->dir, JOURNAL_NAME);
 }
 
 /* Removes the files that were created, if nothing has been done. */
