@@ -110,7 +110,7 @@ enum sp__value_fit sp__value_take(const struct sp__value_type *t, const char *te
 static inline enum sp__value_fit sp__value_read(const struct sp__value_type *t, const char *text,
 						size_t n, void *value)
 {
-	bool canonical;
+	bool canonical = true;
 
 	return sp__value_take(t, text, n, value, &canonical);
 }

@@ -136,11 +136,11 @@ int sp__dictionary_add(struct sp__dictionary *d, const char *word, size_t n, uin
 	*code = sp__dictionary_find(d, word, n);
 	if (*code)
 		return 0;
-	if (d->n >= max_words || end > UINT32_MAX)
+	if (d->n >= max_words || end >= UINT32_MAX)
 		return -ENOSPC;
 	rc = grow(d, &d->ends, &d->ends_max, d->n + 1, sizeof(*d->ends));
 	if (!rc)
-		rc = grow(d, &d->chars, &d->chars_max, end, 1);
+		rc = grow(d, &d->chars, &d->chars_max, end + 1, 1);
 	if (!rc)
 		rc = grow_table(d);
 	if (rc)
