@@ -38,7 +38,8 @@
 #include "run/headpath.h"
 
 #define MIB 1048576.0
-#define SLACK_NS 2 /* rounding: a target that is missed by at most this is met */
+#define CROSSINGS 64 /* of tracks, that are examined for a pass */
+#define SLACK_NS 2   /* rounding: a target that is missed by at most this is met */
 
 /*
  * True if bands of even surfaces run outwards.  With an odd number of surfaces this decides how far
@@ -151,9 +152,45 @@ static void set_spot(const struct sp_geometry *g, const struct sp__geozone *z,
 	find_cylinder(g, z, t->number, s);
 }
 
+/* Returns the time by which a write settles longer than a read. */
+static double write_settle_ns(const struct sp_geometry *g)
+{
+	const struct sp__hops *r = &g->hops[SP_GEOMETRY_READ], *w = &g->hops[SP_GEOMETRY_WRITE];
+	double ns;
+
+	if (!r->nsteps || !w->nsteps)
+		return 0;
+	ns = (w->steps[0].w_deg - r->steps[0].w_deg) / 360 * g->period_ns;
+	return fmax(ns - g->overhead_ns[SP_GEOMETRY_WRITE] + g->overhead_ns[SP_GEOMETRY_READ], 0);
+}
+
+/*
+ * Returns the revolutions that a write loses between consecutive tracks, where moving and settling
+ * take longer than the skew.
+ */
+static double lost_revolutions(const struct sp_geometry *g, const struct sp__geozone *z,
+			       uint64_t from, uint64_t to)
+{
+	double settle_ns = write_settle_ns(g), lost = 0;
+	uint64_t n = sp__min(to - from, CROSSINGS);
+
+	if (!n || !(settle_ns > 0))
+		return 0;
+	for (uint64_t i = from; i < from + n; i++) {
+		struct sp__headspot a = { .track = z->first_track + i }, b = a;
+		double skew_ns = skew_diff(z->map->regions, i, i + 1) * g->period_ns;
+
+		b.track++;
+		find_cylinder(g, z, i, &a);
+		find_cylinder(g, z, i + 1, &b);
+		lost += move_ns(g, &a, &b) + settle_ns > skew_ns + SLACK_NS;
+	}
+	return lost * (double)(to - from) / (double)n;
+}
+
 /* Makes the pass over blocks of one zone. */
-static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, uint64_t first,
-		      uint64_t blocks, struct sp__headpass *p)
+static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, bool write,
+		      uint64_t first, uint64_t blocks, struct sp__headpass *p)
 {
 	struct sp__track a, b;
 	uint64_t lbn = first - z->first_lbn, last = lbn + blocks - 1;
@@ -169,6 +206,8 @@ static void pass_zone(const struct sp_geometry *g, const struct sp__geozone *z, 
 		      skew_diff(z->map->regions, a.number, b.number) +
 		      (double)(end - b.first_sector) / b.sectors -
 		      (double)(begin - a.first_sector) / a.sectors;
+	if (write)
+		revolutions += lost_revolutions(g, z, a.number, b.number);
 	set_spot(g, z, &a, begin, &p->begin);
 	set_spot(g, z, &b, end, &p->end);
 	p->ns = revolutions * g->period_ns;
@@ -196,6 +235,7 @@ static uint64_t part_of(const struct sp_geometry *g, uint64_t first, uint64_t bl
 void sp__headpass_make(const struct sp_geometry *g, bool write, uint64_t first, uint64_t blocks,
 		       struct sp__headpass *all)
 {
+	const uint64_t count = blocks;
 	bool begun = false;
 
 	*all = (struct sp__headpass){ 0 };
@@ -205,7 +245,7 @@ void sp__headpass_make(const struct sp_geometry *g, bool write, uint64_t first, 
 		struct sp__headpass here = { .ns = sp__headpath_transfer_ns(g, part) };
 
 		if (z)
-			pass_zone(g, z, first, part, &here);
+			pass_zone(g, z, write, first, part, &here);
 		if (!begun)
 			*all = here;
 		else if (all->end.known && here.begin.known)
@@ -219,32 +259,32 @@ void sp__headpass_make(const struct sp_geometry *g, bool write, uint64_t first, 
 		blocks -= part;
 	}
 	all->write = write;
-}
-
-/* Returns the time by which a write settles longer than a read. */
-static double write_settle_ns(const struct sp_geometry *g)
-{
-	const struct sp__hops *r = &g->hops[SP_GEOMETRY_READ], *w = &g->hops[SP_GEOMETRY_WRITE];
-	double ns;
-
-	if (!r->nsteps || !w->nsteps)
-		return 0;
-	ns = (w->steps[0].w_deg - r->steps[0].w_deg) / 360 * g->period_ns;
-	return fmax(ns - g->overhead_ns[SP_GEOMETRY_WRITE] + g->overhead_ns[SP_GEOMETRY_READ], 0);
+	all->blocks = count;
 }
 
 /* Returns the time from now_ns to the start of a pass that can be chosen after idle_ns. */
 static double position_ns(const struct sp__headpath *p, double idle_ns,
 			  const struct sp__headpass *to)
 {
-	double need = idle_ns + p->late_blocks * to->block_ns;
+	double busy_ns = p->now_ns - p->passed_ns;
+	double need = busy_ns + idle_ns + p->late_blocks * to->block_ns;
 
+	if (to->write && p->bus_apart[SP_GEOMETRY_WRITE])
+		need += p->bus_ns * (double)to->blocks;
 	if (!p->at.known || !to->begin.known)
 		return idle_ns + p->mean_ns;
 	need += move_ns(p->g, &p->at, &to->begin);
 	if (to->write && p->at.track != to->begin.track)
 		need += write_settle_ns(p->g);
-	return wait_ns(p->g, fmax(need, 0), p->at.angle, to->begin.angle);
+	return wait_ns(p->g, fmax(need, 0), p->at.angle, to->begin.angle) - busy_ns;
+}
+
+/* Returns the time from the end of a pass until the drive can begin another. */
+static double tail_ns(const struct sp__headpath *p, const struct sp__headpass *pass)
+{
+	if (pass->write)
+		return 0;
+	return p->bus_ns * (p->bus_apart[SP_GEOMETRY_READ] ? (double)pass->blocks : 1);
 }
 
 /* Returns the index of the request that is served next. */
@@ -282,7 +322,8 @@ static void serve(struct sp__headpath *p)
 
 	if (!p->start_ns)
 		p->start_ns = position;
-	p->now_ns += position + done->ns;
+	p->passed_ns = p->now_ns + position + done->ns;
+	p->now_ns = p->passed_ns + tail_ns(p, done);
 	p->at = done->end;
 	p->queued--;
 	memmove(&p->queue[i], &p->queue[i + 1], (p->queued - i) * sizeof(*p->queue));

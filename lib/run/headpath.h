@@ -29,6 +29,7 @@ struct sp__headspot {
 struct sp__headpass {
 	struct sp__headspot begin, end;
 	bool write;
+	uint64_t blocks;
 	double ns;	 /* duration */
 	double block_ns; /* time of a block at its begin */
 	double ready_ns; /* in a queue: when it can be chosen */
@@ -42,10 +43,17 @@ struct sp__headpath {
 	unsigned window;    /* requests that the drive chooses from, oldest first; 0: all */
 	double host_ns;	    /* host time per request in addition to the overhead */
 	double late_blocks; /* each aim is this much late */
-	double mean_ns;	    /* positioning from an unknown location */
-	double now_ns;	    /* end of the last pass that was served */
-	double issued_ns;   /* when the host issued the last request */
-	double start_ns;    /* the first positioning */
+	/*
+	 * The bus: time of a block.  The drive is busy until the last block of a read has passed
+	 * it; apart: all blocks of a read pass it after the medium, those of a write before.
+	 */
+	double bus_ns;
+	bool bus_apart[2]; /* by enum sp_geometry_op */
+	double mean_ns;	   /* positioning from an unknown location */
+	double now_ns;	   /* end of the last request that was served */
+	double passed_ns;  /* end of its pass */
+	double issued_ns;  /* when the host issued the last request */
+	double start_ns;   /* the first positioning */
 	struct sp__headspot at;
 	unsigned queued;
 	struct sp__headpass queue[SP__HEADPATH_DEPTH_MAX];
