@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds what is known of a device.
+ */
+#include <math.h>
+#include "base/err.h"
+#include "base/rng.h"
+#include "dev/drive.h"
+#include "dev/geometry.h"
+#include "dev/model.h"
+#include "run/volume_spec.h"
+#include "sim/machine.h"
+#include "table/cost/device.h"
+#include "table/cost/platform.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define SHORT_BYTES 4096
+#define SHORT_READS 2000
+#define LONG_READS 64
+#define LONG_DEPTH 4
+#define SEED 1
+
+static int read_spec(struct sp__cost_platform *p, struct sp_errinfo *err)
+{
+	struct sp__machine_spec spec;
+	struct sp__model *m = NULL;
+	int rc = sp__machine_spec_parse(&spec, sp__volume_spec_machine_spec(p->run), err);
+
+	if (!rc)
+		rc = sp__machine_spec_model(&m, &spec, err);
+	if (rc)
+		return rc;
+	p->host_ns = m->cpu_request_ns;
+	p->fifo = (spec.device.policy < 0 ? (int)m->window_policy : spec.device.policy) ==
+		  SP__WINDOW_FIFO;
+	p->window = (spec.device.window ? spec.device.window : m->window) * m->drives;
+	if (sp__model_drive(m)) {
+		p->bus_ns = (double)sp__model_drive(m)->bus_ps * 1e-3;
+		p->bus_apart[SP_GEOMETRY_READ] = sp__model_drive(m)->bus_apart[0];
+		p->bus_apart[SP_GEOMETRY_WRITE] = sp__model_drive(m)->bus_apart[1];
+	}
+	rc = sp__geometry_of(&p->own, m, err);
+	sp__model_free(m);
+	return rc;
+}
+
+/* Reads at random or in sequence from a fresh machine; *seconds of all reads. */
+static int time_reads(struct sp__cost_platform *p, unsigned n, unsigned depth, uint64_t bytes,
+		      bool sequential, double *seconds, struct sp_errinfo *err)
+{
+	uint64_t space = (uint64_t)SHORT_READS * MIB / 2;
+	struct sp__rng rng = { SEED };
+	struct sp__cost_device d;
+	int rc;
+
+	if (p->own->blocks * p->own->block_bytes < 2 * space)
+		space = p->own->blocks * p->own->block_bytes / 2;
+	space -= space % bytes;
+	rc = sp__cost_device_open(&d, p, space, true, err);
+	sp__cost_device_depth(&d, depth);
+	for (uint64_t i = 0; !rc && i < n; i++) {
+		uint64_t at = sequential ? i : sp__rng_below(&rng, space / bytes);
+
+		rc = sp__cost_device_issue(&d, false, at * bytes % space, bytes);
+	}
+	if (!rc)
+		rc = sp__cost_device_wait(&d);
+	*seconds = rc ? 0 : sp__cost_device_s(&d);
+	sp__cost_device_close(&d);
+	return rc;
+}
+
+/* Measures latency, rate of short reads, and rate of long ones. */
+static int measure(struct sp__cost_platform *p, struct sp_errinfo *err)
+{
+	double alone_s, many_s = 0, long_s = 0;
+	int rc;
+
+	if (p->own->blocks * p->own->block_bytes < 8 * MIB)
+		return 0;
+	rc = time_reads(p, 1, 1, SHORT_BYTES, false, &alone_s, err);
+	if (!rc)
+		rc = time_reads(p, SHORT_READS, SP__COST_DEPTH, SHORT_BYTES, false, &many_s, err);
+	if (!rc)
+		rc = time_reads(p, LONG_READS, LONG_DEPTH, MIB, true, &long_s, err);
+	if (rc)
+		return rc;
+	p->costs.latency_s = alone_s;
+	p->costs.requests_s = SHORT_READS / many_s;
+	p->costs.transfer_s_per_mib = long_s / LONG_READS;
+	return 0;
+}
+
+int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts *run,
+			   struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	*p = (struct sp__cost_platform){ .run = run, .simulated = sp__volume_spec_simulated(run) };
+	if (p->simulated)
+		rc = read_spec(p, err);
+	p->geometry = run->geometry ? run->geometry : p->own;
+	p->costs = sp__device_costs(p->geometry, false);
+	if (!rc && p->geometry == p->own && p->own && !p->own->nzones)
+		rc = measure(p, err);
+	return rc;
+}
+
+void sp__cost_platform_close(struct sp__cost_platform *p)
+{
+	sp_geometry_free(p->own);
+}
+
+double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes)
+{
+	double sequential_s = (double)cell_bytes / MIB * p->costs.transfer_s_per_mib;
+
+	if (p->geometry && p->geometry->nzones)
+		return sequential_s / (p->costs.seek_s + sequential_s);
+	return fmin(sequential_s * p->costs.requests_s, 1);
+}

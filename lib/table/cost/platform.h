@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The facts of a device from which costs are predicted: of a simulated one, of a geometry, or
+ * assumed.
+ *
+ * Thread rule: immutable once open.
+ */
+#pragma once
+
+#include "run/costs.h"
+
+struct sp__cost_platform {
+	const struct sp_run_opts *run;	    /* borrowed */
+	struct sp_geometry *own;	    /* of the simulated device */
+	const struct sp_geometry *geometry; /* the given one, or own; NULL: unknown */
+	bool simulated;
+	/* Of a simulated device: */
+	double host_ns;	 /* host time of a request */
+	bool fifo;	 /* requests are served in the order of their submission */
+	unsigned window; /* requests that the drive chooses from */
+	double bus_ns;	 /* a block on the bus (run/headpath.h) */
+	bool bus_apart[2];
+	/* For a device without tracks: */
+	struct sp__device_costs costs;
+};
+
+/*
+ * Opens the platform of these options.  A simulated device without tracks is measured by some reads
+ * on a machine of its own.  Returns 0, -ENOMEM, or an error of the volume; then, too, it must be
+ * closed.
+ */
+SP_MUST_CHECK int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts *run,
+					 struct sp_errinfo *err);
+void sp__cost_platform_close(struct sp__cost_platform *p);
+/*
+ * Returns rho: the bytes per second of reads of single cells, divided by those of a sequential
+ * read.
+ */
+double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes);

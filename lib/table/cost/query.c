@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the requests of queries.
+ *
+ * Scan.  The A-pages are read in windows; each window has a run of every column group that is
+ * needed (layout/runs.h).  With a predicate of which so few records match that single cells are
+ * cheaper, the columns of the predicate are read so, and of the others the cells that have a match.
+ * Get.  Records are taken in batches that grow 1, 2, 4 ...; each distinct cell of a batch is read
+ * once, and then the cells of texts.
+ * Update.  The cells are read, written behind the end of the file, and written in place; after each
+ * write, and after each of the two superblocks, the device is synchronized.
+ * Append.  The last A-page goes the same way; further cells are written behind the end.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/cost/query.h"
+#include "table/cost/requests.h"
+#include "table/layout/shares.h"
+
+#define SCAN_DEPTH 4
+#define BATCH_MAX 1024	 /* records of a get */
+#define DRAWN_MAX 65536	 /* records of a get that are drawn */
+#define REPEATED 64	 /* records of a get or update, repetitions included */
+#define JOURNAL_ENTRY 32 /* bytes of a record of the journal besides the cell */
+
+/* A query that is being made. */
+struct maker {
+	struct sp__cost_requests r;
+	const struct sp__table_query *q;
+	bool *groups;	 /* needed, by column group */
+	bool *first;	 /* of a scan in two steps: those of the predicate */
+	uint64_t *cells; /* of a batch */
+	size_t ncells;
+	double scale; /* of the cost, if not all records are drawn */
+};
+
+/* Issues the texts of a window: an even share of the text area. */
+static int issue_texts(struct maker *m, uint64_t page, uint64_t pages)
+{
+	const struct sp__cost_table *t = m->r.table;
+	double all = (double)sp__map_cells(&t->map, SP__AREA_TEXT), total = 0, used = 0;
+	double part = (double)sp__layout_pages(&t->layout, t->records);
+	uint64_t from, to;
+
+	for (uint32_t i = 0; i < t->layout.ncolumns; i++) {
+		total += t->text_bytes[i];
+		used += m->q->columns[i] ? t->text_bytes[i] : 0;
+	}
+	if (!(used > 0))
+		return 0;
+	from = (uint64_t)(all * ((double)page / part));
+	to = (uint64_t)(all * ((double)(page + pages) / part));
+	return sp__cost_cells(&m->r, false, SP__AREA_TEXT, from,
+			      (uint64_t)ceil((double)(to - from) * used / total));
+}
+
+/* Issues the runs of a window in the column groups of `groups`. */
+static int issue_window(struct maker *m, const bool *groups, uint64_t page, uint64_t pages)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		struct sp__layout_run run;
+
+		if (!groups[f])
+			continue;
+		run = sp__layout_run(l, f, m->r.table->records, page, pages);
+		rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, run.cell, run.cells);
+	}
+	return rc;
+}
+
+/* Issues the touched cells of a window in the needed column groups but those of `but`. */
+static int issue_window_touched(struct maker *m, bool write, const bool *but, double share,
+				uint64_t page, uint64_t pages)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
+		if (m->groups[f] && !(but && but[f]))
+			rc = sp__cost_touched(
+				&m->r, write,
+				sp__layout_run(l, f, m->r.table->records, page, pages),
+				sp__cells_touched(share, l->groups[f].cell_records));
+	return rc;
+}
+
+/* Calls for each window of the groups; reads and writes of one window follow each other. */
+static int scan(struct maker *m, bool scattered)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	const bool *groups = scattered ? m->first : m->groups;
+	uint64_t end = sp__layout_pages(l, m->r.table->records), pages;
+	int rc = 0;
+
+	sp__cost_device_depth(&m->r.device, SCAN_DEPTH);
+	for (uint64_t page = 0; !rc && page < end; page += pages) {
+		pages = sp__layout_window(l, groups, page, end - page, SP__TABLE_REQUEST_BYTES);
+		rc = issue_window(m, groups, page, pages);
+		if (!rc && scattered)
+			rc = issue_window_touched(m, false, m->first, m->q->share, page, pages);
+		if (!rc && m->r.table->text && !scattered)
+			rc = issue_texts(m, page, pages);
+	}
+	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+static int make_scan(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
+{
+	const struct sp__table_query *q = m->q;
+	const struct sp__table_layout *l = &m->r.table->layout;
+	double rho = sp__cost_rho(o->platform, l->cell_bytes), others = 0, least = 1;
+
+	(void)sp__layout_groups(l, q->columns, m->groups);
+	if (q->where) {
+		(void)sp__layout_groups(l, q->where, m->first);
+		for (uint32_t f = 0; f < l->ngroups; f++) {
+			if (m->groups[f] && !m->first[f]) {
+				others++;
+				least = fmin(least,
+					     sp__share_switch(rho, l->groups[f].cell_records));
+			}
+			m->groups[f] |= m->first[f];
+		}
+	}
+	cost->scattered = others > 0 && q->share < least;
+	return scan(m, cost->scattered);
+}
+
+static int compare_cells(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Reads the distinct cells of a batch of random records. */
+static int read_batch(struct maker *m, uint64_t records)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	m->ncells = 0;
+	for (uint64_t i = 0; i < records; i++) {
+		uint64_t record = sp__rng_below(&m->r.rng, m->r.table->records);
+
+		for (uint32_t f = 0; f < l->ngroups; f++)
+			if (m->groups[f])
+				m->cells[m->ncells++] = sp__layout_record_cell(l, f, record);
+	}
+	qsort(m->cells, m->ncells, sizeof(*m->cells), compare_cells);
+	for (size_t i = 0, n; !rc && i < m->ncells; i = n) {
+		uint64_t end = m->cells[i] + 1;
+
+		for (n = i + 1; n < m->ncells && m->cells[n] <= end; n++)
+			end = m->cells[n] + 1;
+		rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, m->cells[i], end - m->cells[i]);
+	}
+	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+/* Reads a cell of text of each text column of a batch, in a second round. */
+static int read_batch_texts(struct maker *m, uint64_t records)
+{
+	uint64_t cells = sp__map_cells(&m->r.table->map, SP__AREA_TEXT);
+	int rc = 0;
+
+	if (!cells)
+		return 0;
+	for (uint64_t i = 0; !rc && i < records; i++)
+		for (uint32_t c = 0; !rc && c < m->r.table->layout.ncolumns; c++)
+			if (m->q->columns[c] && m->r.table->text_bytes[c] > 0)
+				rc = sp__cost_cells(&m->r, false, SP__AREA_TEXT,
+						    sp__rng_below(&m->r.rng, cells), 1);
+	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+static int make_get(struct maker *m)
+{
+	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), batch = 1;
+	uint32_t groups = sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
+	int rc = 0;
+
+	if (!m->cells)
+		m->cells = calloc(sp__min(drawn, BATCH_MAX) * (groups ? groups : 1),
+				  sizeof(*m->cells));
+	if (!m->cells)
+		return -ENOMEM;
+	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
+	for (uint64_t left = drawn; !rc && left; left -= batch, batch *= 2) {
+		batch = sp__min(sp__min(batch, BATCH_MAX), left);
+		rc = read_batch(m, batch);
+		if (!rc)
+			rc = read_batch_texts(m, batch);
+	}
+	m->scale = (double)m->q->records / (double)drawn;
+	return rc;
+}
+
+/* Reads or writes in place the cells that the chosen records touch, and waits. */
+static int pass_touched(struct maker *m, bool write, double share, uint64_t seed)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	uint64_t end = sp__layout_pages(l, m->r.table->records), pages;
+	int rc = 0;
+
+	m->r.rng.state = seed;
+	for (uint64_t page = 0; !rc && page < end; page += pages) {
+		struct sp__strip s = sp__layout_strip(l, page);
+
+		pages = sp__min(s.first + s.pages, end) - page;
+		rc = issue_window_touched(m, write, NULL, share, page, pages);
+	}
+	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+static int make_update(struct maker *m)
+{
+	const uint64_t seed = sp__rng_next(&m->r.rng);
+	const uint64_t cell_bytes = m->r.table->layout.cell_bytes;
+	double share = -expm1((double)m->q->records * log1p(-1 / (double)m->r.table->records));
+	uint64_t before = m->r.device.bytes, cells;
+	int rc;
+
+	(void)sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
+	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
+	rc = pass_touched(m, false, share, seed);
+	cells = (m->r.device.bytes - before) / cell_bytes;
+	if (!rc)
+		rc = sp__cost_behind(&m->r, cells * (cell_bytes + JOURNAL_ENTRY));
+	if (!rc)
+		rc = sp__cost_commit(&m->r);
+	if (!rc)
+		rc = pass_touched(m, true, share, seed);
+	return rc ? rc : sp__cost_commit(&m->r);
+}
+
+/* The cells of the last A-page, if it is partly filled, go through the journal. */
+static int make_append(struct maker *m)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	uint64_t before = m->r.table->records, after = before + m->q->records;
+	uint64_t pages = sp__layout_pages(l, before), page = before / l->page_records;
+	uint64_t fresh = (sp__layout_pages(l, after) - pages) * l->page_cells;
+	bool journal = pages > page;
+	int rc = 0;
+
+	sp__cost_device_depth(&m->r.device, SCAN_DEPTH);
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		m->groups[f] = true;
+	if (journal)
+		rc = issue_window(m, m->groups, page, 1);
+	if (!rc)
+		rc = sp__cost_behind(&m->r, fresh * l->cell_bytes);
+	if (!rc && journal)
+		rc = sp__cost_behind(&m->r, l->page_cells * (l->cell_bytes + JOURNAL_ENTRY));
+	if (!rc)
+		rc = sp__cost_commit(&m->r);
+	for (uint32_t f = 0; !rc && journal && f < l->ngroups; f++)
+		rc = sp__cost_cells(&m->r, true, SP__AREA_DATA, sp__layout_cell(l, page, f, 0),
+				    l->groups[f].cells);
+	if (!rc && journal)
+		rc = sp__cost_wait(&m->r);
+	return rc || !journal ? rc : sp__cost_commit(&m->r);
+}
+
+static int make_once(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
+{
+	switch (m->q->kind) {
+	case SP__QUERY_SCAN:
+		return make_scan(m, o, cost);
+	case SP__QUERY_GET:
+		return make_get(m);
+	case SP__QUERY_UPDATE:
+		return make_update(m);
+	default:
+		return make_append(m);
+	}
+}
+
+/* Repeats a query of few random records, for a mean. */
+static int make(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
+{
+	uint64_t times = m->q->records ? (REPEATED - 1) / m->q->records + 1 : 1;
+	int rc = 0;
+
+	if (m->q->kind == SP__QUERY_APPEND)
+		times = 1;
+	for (uint64_t i = 0; !rc && i < times; i++)
+		rc = make_once(m, o, cost);
+	m->scale /= (double)times;
+	return rc;
+}
+
+/* The bytes of the file after the query: those that it writes behind the end included. */
+static uint64_t file_bytes(const struct sp__cost_table *t, const struct sp__table_query *q)
+{
+	uint64_t bytes = sp__cost_table_bytes(t), records = t->records + q->records;
+
+	if (q->kind == SP__QUERY_UPDATE)
+		bytes *= 2;
+	if (q->kind == SP__QUERY_APPEND)
+		bytes += (sp__layout_pages(&t->layout, records) + 2) * t->layout.page_cells *
+			 t->layout.cell_bytes;
+	return bytes + SP__TABLE_REQUEST_BYTES;
+}
+
+int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_query *q,
+			 const struct sp__cost_opts *o, struct sp__table_cost *cost,
+			 struct sp_errinfo *err)
+{
+	const uint32_t ngroups = t->layout.ngroups;
+	struct maker m = { .r = { .table = t, .rng = { o->seed } }, .q = q, .scale = 1 };
+	int rc;
+
+	*cost = (struct sp__table_cost){ 0 };
+	if (!t->records && q->kind != SP__QUERY_APPEND)
+		return 0;
+	m.groups = calloc(2 * (size_t)ngroups, sizeof(*m.groups));
+	if (!m.groups)
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	m.first = m.groups + ngroups;
+	rc = sp__cost_device_open(&m.r.device, o->platform, file_bytes(t, q), o->measure, err);
+	if (!rc)
+		rc = make(&m, o, cost);
+	if (!rc) {
+		cost->requests = (double)m.r.device.requests * m.scale;
+		cost->seeks = (double)m.r.device.seeks * m.scale;
+		cost->bytes = (double)m.r.device.bytes * m.scale;
+		cost->seconds = sp__cost_device_s(&m.r.device) * m.scale;
+	}
+	sp__cost_device_close(&m.r.device);
+	free(m.cells);
+	free(m.groups);
+	return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cost of a query on a table: the requests that it makes, and their time.
+ */
+#pragma once
+
+#include "table/cost/platform.h"
+#include "table/cost/subject.h"
+#include "table/cost/workload.h"
+
+struct sp__table_cost {
+	double requests; /* of reads and writes */
+	double seeks;	 /* requests that do not begin where the one before ended */
+	double bytes;
+	double seconds;
+	bool scattered; /* a scan: the cells of matching records are read alone (SI-scan) */
+};
+
+struct sp__cost_opts {
+	const struct sp__cost_platform *platform;
+	bool measure;  /* on the machine of a simulated device; else predict */
+	uint64_t seed; /* of random records */
+};
+
+/*
+ * Makes the requests of a query on the device of the options.  Random records are drawn; of very
+ * many a part is drawn and the cost is scaled.  Returns 0, -ENOMEM, or an error of the device.
+ */
+SP_MUST_CHECK int sp__table_query_cost(const struct sp__cost_table *t,
+				       const struct sp__table_query *q,
+				       const struct sp__cost_opts *o, struct sp__table_cost *cost,
+				       struct sp_errinfo *err);

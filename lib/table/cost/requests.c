@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes requests of cells.
+ *
+ * Which cells random records touch is drawn cell by cell, so memory does not grow with the table.
+ */
+#include <math.h>
+#include "base/minmax.h"
+#include "table/cost/requests.h"
+
+/* Issues the request that is being joined. */
+static int flush(struct sp__cost_requests *r)
+{
+	const uint64_t cell_bytes = r->table->layout.cell_bytes;
+	uint64_t cells = r->cells;
+
+	r->cells = 0;
+	return cells ? sp__cost_device_issue(&r->device, r->write, r->first * cell_bytes,
+					     cells * cell_bytes)
+		     : 0;
+}
+
+int sp__cost_wait(struct sp__cost_requests *r)
+{
+	int rc = flush(r);
+
+	return rc ? rc : sp__cost_device_wait(&r->device);
+}
+
+/* Adds cells of the file to the request before, or begins another. */
+static int join(struct sp__cost_requests *r, bool write, uint64_t first, uint64_t cells)
+{
+	int rc = 0;
+
+	if (r->write != write || r->first + r->cells != first ||
+	    (r->cells + cells) * r->table->layout.cell_bytes > SP__TABLE_REQUEST_BYTES) {
+		rc = flush(r);
+		r->first = first;
+		r->write = write;
+	}
+	r->cells += cells;
+	return rc;
+}
+
+int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area area, uint64_t cell,
+		   uint64_t cells)
+{
+	const uint64_t max = SP__TABLE_REQUEST_BYTES / r->table->layout.cell_bytes;
+	int rc = 0;
+
+	while (!rc && cells) {
+		uint64_t first, n = sp__min(cells, max);
+
+		n = sp__map_run(&r->table->map, area, cell, n, &first);
+		rc = join(r, write, first, n);
+		cell += n;
+		cells -= n;
+	}
+	return rc;
+}
+
+int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes)
+{
+	uint64_t at = sp__cost_table_bytes(r->table);
+	int rc = flush(r);
+
+	for (uint64_t n; !rc && bytes; at += n, bytes -= n) {
+		n = sp__min(bytes, SP__TABLE_REQUEST_BYTES);
+		rc = sp__cost_device_issue(&r->device, true, at, n);
+	}
+	return rc ? rc : sp__cost_wait(r);
+}
+
+int sp__cost_commit(struct sp__cost_requests *r)
+{
+	int rc = flush(r);
+
+	if (!rc)
+		rc = sp__cost_device_issue(&r->device, true, 0, r->table->layout.cell_bytes);
+	return rc ? rc : sp__cost_wait(r);
+}
+
+/* Returns the cells that are not touched before the next one that is, each with this chance. */
+static uint64_t draw_gap(struct sp__cost_requests *r, double chance)
+{
+	double gap;
+
+	if (chance >= 1)
+		return 0;
+	gap = log1p(-sp__rng_real(&r->rng)) / log1p(-chance);
+	return gap < 1e18 ? (uint64_t)gap : UINT64_C(1) << 60;
+}
+
+int sp__cost_touched(struct sp__cost_requests *r, bool write, struct sp__layout_run run,
+		     double chance)
+{
+	uint64_t end = run.cell + run.cells, from = run.cell + draw_gap(r, chance), n;
+	int rc = 0;
+
+	for (; !rc && from < end; from += n) {
+		uint64_t gap = 0;
+
+		for (n = 1; from + n < end; n++) {
+			gap = draw_gap(r, chance);
+			if (gap)
+				break;
+		}
+		rc = sp__cost_cells(r, write, SP__AREA_DATA, from, n);
+		n += gap;
+	}
+	return rc;
+}

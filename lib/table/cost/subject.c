@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Plans the file of a table that does not exist: which cells each area would have.
+ */
+#include <math.h>
+#include "table/cost/subject.h"
+
+#define ENTRY_BYTES 16
+#define FRONT_CELLS 2 /* superblocks */
+
+static uint64_t cells_of(const struct sp__table_layout *l, double bytes)
+{
+	return (uint64_t)ceil(bytes / (l->cell_bytes - SP__CELL_TRAILER_BYTES));
+}
+
+/* Adds cells at the end of the file to an area. */
+static int add(struct sp__cost_table *t, enum sp__table_area area, uint64_t cells)
+{
+	uint64_t first;
+	int rc = cells ? sp__map_take(&t->map, cells, &first) : 0;
+
+	return rc || !cells ? rc : sp__map_add(&t->map, area, first, cells);
+}
+
+/* Returns the cells of the texts of A-pages [page, end). */
+static uint64_t text_cells(const struct sp__cost_table *t, uint64_t page, uint64_t end)
+{
+	const struct sp__table_layout *l = &t->layout;
+	uint64_t cells = 0;
+
+	for (uint64_t row = page; row < end; row += l->row_pages) {
+		uint64_t last = row + l->row_pages < end ? row + l->row_pages : end, n;
+
+		n = last * l->page_records < t->records ? last * l->page_records : t->records;
+		n -= row * l->page_records;
+		for (uint32_t i = 0; i < l->ncolumns; i++)
+			cells += cells_of(l, t->text_bytes[i] * (double)n);
+	}
+	return cells;
+}
+
+/* Adds the cells of a strip, and those of its texts.  Returns the A-page after it, or an error. */
+static int add_strip(struct sp__cost_table *t, uint64_t *page)
+{
+	const struct sp__table_layout *l = &t->layout;
+	struct sp__strip s = sp__layout_strip(l, *page);
+	uint64_t pages = sp__layout_pages(l, t->records), end = s.first + s.pages;
+	int rc;
+
+	end = end < pages ? end : pages;
+	rc = add(t, SP__AREA_DATA, (l->ngroups > 1 ? s.pages : end - s.first) * l->page_cells);
+	if (!rc && t->text)
+		rc = add(t, SP__AREA_TEXT, text_cells(t, s.first, end));
+	*page = end;
+	return rc;
+}
+
+int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__table_schema *schema,
+			uint64_t records, const double *text_bytes)
+{
+	const struct sp__table_layout *l = &t->layout;
+	uint64_t pages = sp__layout_pages(l, records), entries = 0;
+	int rc;
+
+	t->records = records;
+	t->text_bytes = text_bytes;
+	t->map.end = FRONT_CELLS;
+	for (uint32_t i = 0; i < schema->n; i++) {
+		bool text = schema->columns[i].type.kind == 't';
+
+		entries += text || schema->columns[i].bounds;
+		t->text |= text;
+	}
+	rc = add(t, SP__AREA_DIRECTORY,
+		 cells_of(l, (double)(sp__layout_rows(l, records) * entries * ENTRY_BYTES)));
+	for (uint64_t page = 0; !rc && page < pages;)
+		rc = add_strip(t, &page);
+	return rc;
+}
+
+void sp__cost_table_free(struct sp__cost_table *t)
+{
+	sp__layout_free(&t->layout);
+	sp__map_free(&t->map);
+}
+
+uint64_t sp__cost_table_bytes(const struct sp__cost_table *t)
+{
+	return t->map.end * t->layout.cell_bytes;
+}
+
+double sp__cost_table_fill(const struct sp__cost_table *t)
+{
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
+		bytes += t->layout.places[i].bytes + t->text_bytes[i];
+	bytes *= (double)t->records;
+	return t->records ? bytes / (double)sp__cost_table_bytes(t) : 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table whose costs are predicted: one that is stored, or one that would be.
+ *
+ * Thread rule: immutable once made.
+ */
+#pragma once
+
+#include "table/file/map.h"
+#include "table/layout/layout.h"
+
+struct sp__cost_table {
+	struct sp__table_layout layout;
+	struct sp__table_map map;
+	uint64_t records;
+	const double *text_bytes; /* mean of a value, by column; 0: not a text; borrowed */
+	bool text;		  /* a column is a text */
+};
+
+/*
+ * Plans the file of a table of so many records as load writes it: superblocks, directory, and for
+ * each strip its cells and those of its texts.  The layout is made by sp__layout_make() and belongs
+ * to the table.  After an error, too, the table must be freed.  Returns 0, -ENOMEM or -EFBIG.
+ */
+SP_MUST_CHECK int sp__cost_table_plan(struct sp__cost_table *t,
+				      const struct sp__table_schema *schema, uint64_t records,
+				      const double *text_bytes);
+void sp__cost_table_free(struct sp__cost_table *t);
+
+/* Returns the bytes of the file, and the share of them that values take. */
+uint64_t sp__cost_table_bytes(const struct sp__cost_table *t);
+double sp__cost_table_fill(const struct sp__cost_table *t);
