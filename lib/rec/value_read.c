@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads values of tables from text (value.h). */
 #include <string.h>
+#include "base/readfloat.h"
 #include "rec/calendar.h"
 #include "rec/numeral.h"
 #include "rec/value.h"
 #include "rec/value_impl.h"
-
-#define FLOAT_TEXT 1024 /* longer texts of floats are refused */
 
 /*
  * Changes the units of the number in the text to 10^-places.  False: that is not exact, or too
@@ -56,19 +55,22 @@ static enum sp__value_fit take_number(const struct sp__value_type *t, const char
 static enum sp__value_fit take_float(const struct sp__value_type *t, const char *text, size_t n,
 				     void *value, bool *canonical)
 {
-	char copy[FLOAT_TEXT], again[SP__VALUE_SPACE];
-	uint8_t v[sizeof(double)];
+	char again[SP__VALUE_SPACE];
+	double wide;
+	float narrow;
+	int rc;
 
-	if (n >= sizeof(copy) || memchr(text, '\0', n))
-		return SP__VALUE_MALFORMED;
-	memcpy(copy, text, n);
-	copy[n] = '\0';
-	if (!sp__value_parse(t, copy, n, v))
-		return SP__VALUE_MALFORMED;
-	if (sp__value_null(t, v))
-		return SP__VALUE_RESERVED;
-	memcpy(value, v, t->bytes);
-	*canonical = *canonical && sp__value_write(t, v, again) == n && !memcmp(again, text, n);
+	if (t->bytes == sizeof(wide))
+		rc = sp__read_f64(text, n, &wide);
+	else
+		rc = sp__read_f32(text, n, &narrow);
+	if (rc)
+		return rc == -ERANGE ? SP__VALUE_RANGE : SP__VALUE_MALFORMED;
+	if (t->bytes == sizeof(wide))
+		memcpy(value, &wide, sizeof(wide));
+	else
+		memcpy(value, &narrow, sizeof(narrow));
+	*canonical = *canonical && sp__value_write(t, value, again) == n && !memcmp(again, text, n);
 	return SP__VALUE_OK;
 }
 

@@ -151,6 +151,18 @@ static void decimals(void)
 	   "more places or digits are out of range");
 }
 
+static bool wider(const char *type, const char *text, const char *want)
+{
+	struct sp__value_type t = type_of(type);
+	struct sp__value_type to = sp__value_type_wider(&t, text, strlen(text));
+	char got[SP__VALUE_TYPE_TEXT];
+	size_t n = sp__value_type_print(&to, got);
+
+	if (n != strlen(want) || memcmp(got, want, n) != 0)
+		diag("%s and %s: %.*s", type, text, (int)n, got);
+	return n == strlen(want) && !memcmp(got, want, n);
+}
+
 static void floats(void)
 {
 	uint32_t bits = 0x7FC04E55u;
@@ -164,8 +176,11 @@ static void floats(void)
 		   reads("f64", "1e22", "1e+22") && reads("f32", "0.100000001", "0.1") &&
 		   reads("f64", "+.5", "0.5"),
 	   "other spellings of floats are read, and reported");
-	ok(malformed("f64", "") && malformed("f64", "1,5") && malformed("f64", "1e") &&
-		   malformed("f64", "x"),
+	ok(out_of_range("f64", "1e309") && out_of_range("f32", "-3.5e38") &&
+		   wider("f32", "1e39", "f64"),
+	   "floats that are too large are out of range");
+	ok(malformed("f64", "") && malformed("f64", "0x1p3") && malformed("f64", "nan(1)") &&
+		   malformed("f64", "1,5") && malformed("f64", "1e") && malformed("f64", "x"),
 	   "other texts are not floats");
 	ok(sp__value_check(&t, &bits) == SP__VALUE_RESERVED, "one NaN is reserved");
 }
@@ -251,18 +266,6 @@ static void order(void)
 		   compared("time", "1969-12-31", "1970-01-01") < 0 &&
 		   compared("char(4)", "ab", "abc") < 0 && compared("char(4)", "\x80", "a") == 1,
 	   "values have an order, NaN last");
-}
-
-static bool wider(const char *type, const char *text, const char *want)
-{
-	struct sp__value_type t = type_of(type);
-	struct sp__value_type to = sp__value_type_wider(&t, text, strlen(text));
-	char got[SP__VALUE_TYPE_TEXT];
-	size_t n = sp__value_type_print(&to, got);
-
-	if (n != strlen(want) || memcmp(got, want, n) != 0)
-		diag("%s and %s: %.*s", type, text, (int)n, got);
-	return n == strlen(want) && !memcmp(got, want, n);
 }
 
 static void widening(void)
