@@ -140,6 +140,25 @@ int sp__map_release_text(struct sp__table_map *m, uint64_t first, uint64_t cells
 	return rc ? rc : sp__map_release(m, first, cells);
 }
 
+int sp__map_shorten(struct sp__table_map *m, enum sp__table_area area, uint64_t cells)
+{
+	struct sp__table_area_list *l = &m->lists[area];
+	int rc = 0;
+
+	while (!rc && l->cells > cells) {
+		struct sp__table_extent *e = &l->extents[l->n - 1];
+		uint64_t rest = sp__min(e->cells, l->cells - cells);
+
+		rc = sp__map_release(m, e->first + e->cells - rest, rest);
+		if (rc)
+			break;
+		e->cells -= rest;
+		l->cells -= rest;
+		l->n -= !e->cells;
+	}
+	return rc;
+}
+
 int sp__map_settle(struct sp__table_map *m)
 {
 	struct sp__table_area_list *l = &m->lists[SP__AREA_RELEASED];

@@ -67,6 +67,9 @@ SP_MUST_CHECK int sp__map_take(struct sp__table_map *m, uint64_t cells, uint64_t
  */
 SP_MUST_CHECK int sp__map_release(struct sp__table_map *m, uint64_t first, uint64_t cells);
 SP_MUST_CHECK int sp__map_release_text(struct sp__table_map *m, uint64_t first, uint64_t cells);
+/* Releases the last cells of an area until it has so many.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__map_shorten(struct sp__table_map *m, enum sp__table_area area,
+				  uint64_t cells);
 /* Frees what was released, after the next superblock counts.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__map_settle(struct sp__table_map *m);
 /* Takes free and released cells at the end of the file out of it. */

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collects the texts of a directory row, and writes them to cells of their own: the texts of each
+ * column one behind the other over the payloads of consecutive cells.
+ *
+ * Thread rule: one thread.
+ */
+#pragma once
+
+#include "base/mem.h"
+#include "table/file/directory.h"
+#include "table/write/slabs.h"
+
+#define SP__TEXT_REF_NULL UINT32_MAX
+
+/* A text of a record, in memory of the caller. */
+struct sp__text_ref {
+	uint32_t at;	/* from a base that all texts of the column have */
+	uint32_t bytes; /* SP__TEXT_REF_NULL: the text is NULL */
+};
+
+struct sp__text_column {
+	struct sp__bytes pending; /* not written */
+	uint64_t bytes;		  /* of the directory row, pending ones included */
+	uint64_t first;		  /* cells that are reserved for it in the file; */
+	uint64_t reserved, written;
+};
+
+struct sp__texts {
+	struct sp__slabs *slabs;
+	struct sp__table_map *map;
+	uint64_t id; /* of the table */
+	struct sp_errinfo *err;
+	uint32_t n;
+	struct sp__text_column *columns;
+	uint64_t pending, max_pending; /* bytes of all columns */
+	struct sp__slab *out;	       /* cells that are complete, from first_out on; or NULL */
+	uint64_t first_out;
+	uint32_t cells_out;
+};
+
+/* Prepares n columns of text, which may keep about max_pending bytes in memory. */
+SP_MUST_CHECK int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs,
+				 struct sp__table_map *map, uint64_t id, uint32_t n,
+				 uint64_t max_pending, struct sp_errinfo *err);
+void sp__texts_close(struct sp__texts *t);
+/* Adds texts of n records to column k, and computes their ends. */
+SP_MUST_CHECK int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
+				const struct sp__text_ref *refs, size_t n, uint32_t *ends);
+/*
+ * Writes texts if more than max_pending bytes are in memory.  done: the share of the directory
+ * row's records that have been added, to estimate the length of the rest.
+ */
+SP_MUST_CHECK int sp__texts_limit(struct sp__texts *t, double done);
+/* Ends a directory row: places[k] is set for each column. */
+SP_MUST_CHECK int sp__texts_end_row(struct sp__texts *t, struct sp__text_place *places);
+/* Writes what is still in a buffer. */
+SP_MUST_CHECK int sp__texts_flush(struct sp__texts *t);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Copies values into cells, and writes the cells.
+ *
+ * Algorithm: records are added in steps, which end at multiples of `step` records and at the end of
+ * a directory row.  A step adds texts and bounds column by column, then copies values column group
+ * by column group.  Each column group has a buffer of consecutive cells, which is written when it
+ * is full or when the column group's run in the strip ends; then the buffer is exchanged for a free
+ * one.
+ *
+ * A strip gets its cells in the file when its first record comes, so the texts of its records
+ * follow it.  If all columns share cells there are no strips: then so many A-pages get cells
+ * together that a large table has few extents.
+ *
+ * Memory: a buffer for each column group, one for texts, and SPARE for writes that are outstanding,
+ * in half of memory_bytes; texts of a directory row in a quarter.  One cell per buffer is the
+ * minimum.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/file/cell.h"
+#include "table/write/writer.h"
+
+#define SPARE 4
+#define EXTENT_BYTES (UINT64_C(1) << 26) /* maximum, if all columns share cells */
+#define STEP_MAX 256
+#define STEP_MIN 16
+#define STEP_VALUES 2048 /* texts */
+
+static uint64_t row_records(const struct sp__tablewriter *w)
+{
+	return (uint64_t)w->file->layout.page_records * w->file->layout.row_pages;
+}
+
+static int no_memory(const struct sp__tablewriter *w)
+{
+	return sp__err(w->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* Numbers the columns of text; begins their bounds and those of the others. */
+static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	uint32_t texts = 0;
+
+	w->text_columns = calloc(s->n, sizeof(*w->text_columns));
+	w->bounds = calloc(s->n, sizeof(*w->bounds));
+	w->places = calloc(s->n, sizeof(*w->places));
+	w->values = calloc(s->n, sizeof(*w->values));
+	w->row = calloc(1, sp__directory_row_bytes(w->file) + 1);
+	if (!w->text_columns || !w->bounds || !w->places || !w->values || !w->row)
+		return no_memory(w);
+	for (uint32_t i = 0; i < s->n; i++) {
+		w->text_columns[i] = texts;
+		texts += s->columns[i].type.kind == 't';
+		if (s->columns[i].bounds)
+			sp__bounds_begin(&w->bounds[i], &s->columns[i].type);
+	}
+	w->step = (uint32_t)sp__min(STEP_MAX, sp__max(STEP_MIN, STEP_VALUES / (texts + 1)));
+	w->ends = calloc((size_t)texts * w->step + 1, sizeof(*w->ends));
+	if (!w->ends)
+		return no_memory(w);
+	return sp__texts_open(&w->texts, &w->slabs, &w->file->map, w->file->superblock.id, texts,
+			      memory_bytes / 4, w->err);
+}
+
+int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
+			 uint64_t memory_bytes, struct sp_errinfo *err)
+{
+	const struct sp__queue_opts queue = { .engine = file->run.engine,
+					      .trace = file->env.trace,
+					      .device = file->env.device };
+	const struct sp__table_layout *l = &file->layout;
+	int rc;
+
+	*w = (struct sp__tablewriter){ .file = file, .err = err };
+	w->groups = calloc(l->ngroups, sizeof(*w->groups));
+	if (!w->groups)
+		return no_memory(w);
+	rc = sp__slabs_open(&w->slabs, &queue, file->volume, &file->env.budget, l->cell_bytes,
+			    l->ngroups + 1 + SPARE, memory_bytes / 2, err);
+	return rc ? rc : open_columns(w, memory_bytes);
+}
+
+void sp__tablewriter_close(struct sp__tablewriter *w)
+{
+	sp__texts_close(&w->texts);
+	sp__slabs_close(&w->slabs);
+	free(w->groups);
+	free(w->text_columns);
+	free(w->ends);
+	free(w->bounds);
+	free(w->places);
+	free(w->values);
+	free(w->row);
+	*w = (struct sp__tablewriter){ 0 };
+}
+
+/* Gives the strip of an A-page, or the next A-pages, cells in the file. */
+static int extend(struct sp__tablewriter *w, uint64_t page)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	uint64_t have = sp__map_cells(&w->file->map, SP__AREA_DATA), pages;
+
+	if (page * l->page_cells < have)
+		return 0;
+	if (l->ngroups > 1)
+		pages = sp__layout_strip(l, page).pages;
+	else
+		pages = sp__min(page + 1, EXTENT_BYTES / l->cell_bytes / l->page_cells + 1);
+	return sp__tablefile_reserve(w->file, (page + pages) * l->page_cells, w->err);
+}
+
+static int write_cells(struct sp__group_cells *g)
+{
+	struct sp__slab *slab = g->slab;
+
+	g->slab = NULL;
+	return sp__slab_write(slab, g->first, g->cells);
+}
+
+/* Gets a buffer for the cells of column group f from this one on. */
+static int begin_cells(struct sp__tablewriter *w, uint32_t f, uint64_t page, uint32_t j)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	struct sp__strip strip = sp__layout_strip(l, page);
+	struct sp__group_cells *g = &w->groups[f];
+	uint64_t cell = sp__layout_strip_cell(l, &strip, page, f, j), run = UINT64_MAX;
+	int rc = extend(w, page);
+
+	if (rc)
+		return rc;
+	if (l->ngroups > 1)
+		run = (strip.first + strip.pages - page) * l->groups[f].cells - j;
+	run = sp__min(run, sp__map_cells(&w->file->map, SP__AREA_DATA) - cell);
+	run = sp__map_run(&w->file->map, SP__AREA_DATA, cell, sp__min(run, w->slabs.cells),
+			  &g->first);
+	g->cells = 0;
+	g->max = (uint32_t)run;
+	return sp__slabs_get(&w->slabs, &g->slab);
+}
+
+/* Completes the present cell of a column group. */
+static int end_cell(struct sp__tablewriter *w, uint32_t f)
+{
+	const uint32_t cell_bytes = w->file->layout.cell_bytes;
+	struct sp__group_cells *g = &w->groups[f];
+
+	sp__cell_seal(g->slab->data + (size_t)g->cells * cell_bytes, cell_bytes, g->records,
+		      SP__CELL_VALUES, w->file->superblock.id, g->first + g->cells);
+	g->records = 0;
+	return ++g->cells == g->max ? write_cells(g) : 0;
+}
+
+#define COPY(type)                                                                                 \
+	for (uint32_t i = 0; i < n; i++)                                                           \
+	memcpy(to + (size_t)i * stride, from + i * sizeof(type), sizeof(type))
+
+static void copy_values(uint8_t *to, uint32_t stride, const uint8_t *from, uint32_t bytes,
+			uint32_t n)
+{
+	if (stride == bytes)
+		memcpy(to, from, (size_t)n * bytes);
+	else if (bytes == 8)
+		COPY(uint64_t);
+	else if (bytes == 4)
+		COPY(uint32_t);
+	else if (bytes == 2)
+		COPY(uint16_t);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(to + (size_t)i * stride, from + (size_t)i * bytes, bytes);
+}
+
+/* Copies records of the step, from record `at` on, to the present cell. */
+static void fill_cell(struct sp__tablewriter *w, uint32_t f, uint32_t at, uint32_t n)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const struct sp__column_group *group = &l->groups[f];
+	struct sp__group_cells *g = &w->groups[f];
+	uint8_t *cell = g->slab->data + (size_t)g->cells * l->cell_bytes;
+
+	if (!g->records)
+		memset(cell, 0, l->cell_bytes);
+	for (uint32_t i = 0; i < group->ncolumns; i++) {
+		uint32_t column = group->columns[i];
+		const struct sp__column_place *p = &l->places[column];
+
+		copy_values(cell + p->base + (size_t)g->records * p->stride, p->stride,
+			    w->values[column] + (size_t)at * p->bytes, p->bytes, n);
+	}
+	g->records += n;
+}
+
+/* Copies the n records of the step to cells of column group f. */
+static int put_group(struct sp__tablewriter *w, uint32_t f, uint32_t n)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const uint32_t max = l->groups[f].cell_records;
+	struct sp__group_cells *g = &w->groups[f];
+	uint32_t part;
+	int rc = 0;
+
+	for (uint32_t at = 0; !rc && at < n; at += part) {
+		uint64_t page = (w->records + at) / l->page_records;
+		uint32_t in_page = (uint32_t)((w->records + at) % l->page_records);
+		uint32_t j = in_page / max;
+		uint32_t records = (uint32_t)sp__min(max, l->page_records - j * max);
+
+		part = (uint32_t)sp__min(n - at, records - g->records);
+		if (!g->slab)
+			rc = begin_cells(w, f, page, j);
+		if (rc)
+			break;
+		fill_cell(w, f, at, part);
+		if (g->records == records)
+			rc = end_cell(w, f);
+	}
+	return rc;
+}
+
+/* Writes the directory row of the records up to this one, and begins the next one. */
+static int end_row(struct sp__tablewriter *w)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	uint64_t row = (w->records - 1) / row_records(w);
+	int rc = sp__texts_end_row(&w->texts, w->places);
+
+	for (uint32_t i = 0; !rc && i < s->n; i++) {
+		if (s->columns[i].type.kind == 't') {
+			sp__directory_set_text(sp__directory_entry(w->file, w->row, i),
+					       &w->places[w->text_columns[i]]);
+		} else if (s->columns[i].bounds) {
+			memcpy(sp__directory_entry(w->file, w->row, i), &w->bounds[i],
+			       SP__ENTRY_BYTES);
+			sp__bounds_begin(&w->bounds[i], &s->columns[i].type);
+		}
+	}
+	return rc ? rc : sp__directory_write_rows(w->file, row, 1, w->row, w->err);
+}
+
+/* Adds texts and bounds of n records, from record `at` of the columns on. */
+static int begin_step(struct sp__tablewriter *w, const struct sp__column_values *columns, size_t at,
+		      uint32_t n)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < s->n; i++) {
+		const struct sp__value_type *type = &s->columns[i].type;
+		const struct sp__column_values *c = &columns[i];
+		uint32_t k = w->text_columns[i], *ends = w->ends + (size_t)k * w->step;
+
+		if (type->kind == 't') {
+			rc = sp__texts_add(&w->texts, k, c->base, c->refs + at, n, ends);
+			w->values[i] = (const uint8_t *)ends;
+			continue;
+		}
+		w->values[i] = c->values + at * type->bytes;
+		if (s->columns[i].bounds)
+			sp__bounds_add(&w->bounds[i], type, w->values[i], n);
+	}
+	return rc;
+}
+
+int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
+			const struct sp__column_values *columns)
+{
+	const uint64_t row = row_records(w);
+	uint64_t in_row = w->records % row;
+	int rc = 0;
+
+	for (size_t at = 0; !rc && at < n;) {
+		uint32_t part = (uint32_t)sp__min(n - at, w->step - in_row % w->step);
+
+		part = (uint32_t)sp__min(part, row - in_row);
+		rc = begin_step(w, columns, at, part);
+		for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
+			rc = put_group(w, f, part);
+		at += part;
+		w->records += part;
+		in_row += part;
+		if (!rc && in_row == row)
+			rc = end_row(w);
+		else if (!rc && in_row % w->step == 0)
+			rc = sp__texts_limit(&w->texts, (double)in_row / (double)row);
+		in_row = in_row == row ? 0 : in_row;
+	}
+	return rc;
+}
+
+/* Writes the cells of a column group that are not full. */
+static int finish_group(struct sp__tablewriter *w, uint32_t f)
+{
+	struct sp__group_cells *g = &w->groups[f];
+	int rc = 0;
+
+	if (g->records)
+		rc = end_cell(w, f);
+	return rc || !g->slab ? rc : write_cells(g);
+}
+
+int sp__tablewriter_finish(struct sp__tablewriter *w)
+{
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
+		rc = finish_group(w, f);
+	if (!rc && w->records % row_records(w))
+		rc = end_row(w);
+	if (!rc)
+		rc = sp__texts_flush(&w->texts);
+	if (!rc)
+		rc = sp__map_shorten(&w->file->map, SP__AREA_DATA,
+				     sp__layout_data_cells(&w->file->layout, w->records));
+	w->file->superblock.records = w->records;
+	w->file->cells_written += w->slabs.cells_written;
+	return rc ? rc : sp__slabs_drain(&w->slabs);
+}

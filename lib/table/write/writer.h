@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes the values of consecutive records to the cells of a table: those of each column group, of
+ * texts, and of the directory.  The bytes written do not depend on how the records are divided into
+ * calls.
+ *
+ * Thread rule: one thread.
+ */
+#pragma once
+
+#include "table/write/bounds.h"
+#include "table/write/texts.h"
+
+/* The values of a column, for consecutive records. */
+struct sp__column_values {
+	const uint8_t *values; /* one behind the other as they are stored; or, for a text column, */
+	const struct sp__text_ref *refs; /* the texts, ... */
+	const char *base;		 /* ... and what they refer to */
+};
+
+/* The cells of a column group that are in memory. */
+struct sp__group_cells {
+	struct sp__slab *slab; /* NULL: none */
+	uint64_t first;	       /* cell of the file */
+	uint32_t cells, max;   /* complete, and possible */
+	uint32_t records;      /* in the cell after these */
+};
+
+struct sp__tablewriter {
+	struct sp__tablefile *file;
+	struct sp_errinfo *err;
+	uint64_t records; /* put so far */
+	struct sp__slabs slabs;
+	struct sp__group_cells *groups;
+	struct sp__texts texts;
+	uint32_t *text_columns;	       /* the number of each column among those of text */
+	uint32_t *ends;		       /* of a step, for each text column */
+	const uint8_t **values;	       /* of a step, for each column */
+	uint32_t step;		       /* records that are added together, at most */
+	struct sp__bounds *bounds;     /* of each column, in the current directory row */
+	struct sp__text_place *places; /* of each text column, in a directory row */
+	uint8_t *row;		       /* a directory row */
+};
+
+/*
+ * Opens a writer for a created table without records, which uses about memory_bytes.  Returns 0,
+ * -ENOMEM, or an error of the queue.  After an error, too, it must be closed.
+ */
+SP_MUST_CHECK int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
+				       uint64_t memory_bytes, struct sp_errinfo *err);
+/* Adds n records: columns[i] has the values of column i, which are copied. */
+SP_MUST_CHECK int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
+				      const struct sp__column_values *columns);
+/* Writes all cells; then the table has all records, and must be committed. */
+SP_MUST_CHECK int sp__tablewriter_finish(struct sp__tablewriter *w);
+/* Waits for outstanding requests.  Accepts a struct that is all zero. */
+void sp__tablewriter_close(struct sp__tablewriter *w);
