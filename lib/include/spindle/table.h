@@ -136,4 +136,71 @@ struct sp_table_stats {
  */
 typedef int (*sp_table_sink)(void *arg, const char *data, size_t bytes);
 
+struct sp_table;
+
+struct sp_table_opts {
+	struct sp_run_opts run; /* volume: NULL: that of the table */
+	bool write;		/* changes are possible */
+};
+
+#define SP_TABLE_OPTS_INIT                                                                         \
+	{                                                                                          \
+		.run = SP_RUN_OPTS_INIT                                                            \
+	}
+
+/*
+ * Opens a table, and finishes a change that was interrupted after it had been committed.  Close
+ * the table with sp_table_close().
+ * Returns 0; SP_EFORMAT if the file is not a table, or of another version; SP_ECORRUPT if
+ * superblock, schema or map is damaged; SP_ESTATE if another program is changing it, or, to write,
+ * using it; SP_EUNSUP; -EACCES or -EROFS if an interrupted change cannot be finished; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_open(struct sp_table **table, const char *path,
+				       const struct sp_table_opts *opts, struct sp_errinfo *err);
+/* Closes a table; NULL is accepted.  Returns 0, or the error of the trace. */
+SP_API int sp_table_close(struct sp_table *table);
+
+/*
+ * Describes a table.
+ * info: its pointers are valid until the table is changed or closed.
+ * Returns 0; SP_ECORRUPT if the directory is damaged; SP_ESTATE if another program is changing the
+ * table; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_info(struct sp_table *table, struct sp_table_info *info,
+				       struct sp_errinfo *err);
+
+/* Damage that sp_table_check() has found. */
+struct sp_table_damage {
+	uint64_t cell; /* of the file */
+	/* Records and columns (names, with commas between them) concerned; columns NULL: none. */
+	uint64_t first_record, last_record;
+	const char *columns;
+	const char *text; /* the cell, its contents, and what is wrong */
+};
+
+/*
+ * Receives damage, valid during the call.  Returns 0, or a negative code, which ends the check.
+ */
+typedef int (*sp_table_damage_fn)(void *arg, const struct sp_table_damage *damage);
+
+struct sp_table_check_result {
+	uint64_t cells;	      /* that were checked */
+	uint64_t damaged;     /* times that damage was reported */
+	size_t ncolumns;      /* length of lost */
+	const uint64_t *lost; /* for each column: records whose value cannot be read */
+	struct sp_run_stats run;
+};
+
+/*
+ * Reads all cells that are in use: values, texts, directory and tombstones.  Checksums must be
+ * right, bounds must contain the values, texts must be where the directory says, and the number of
+ * deleted records must be that of the tombstones.
+ * result: its pointer is valid until the table is closed.
+ * Returns 0 if everything was checked, damaged or not; SP_ESTATE if another program is changing the
+ * table; the code of fn; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_check(struct sp_table *table, sp_table_damage_fn fn, void *arg,
+					struct sp_table_check_result *result,
+					struct sp_errinfo *err);
+
 #endif

@@ -112,7 +112,7 @@ static int add_group(struct sp__table_layout *l, uint32_t ncolumns, const uint32
 	for (uint32_t i = 0; i < ncolumns; i++)
 		if (list == UINT32_MAX || together[i] == list)
 			g->columns[g->ncolumns++] = i;
-	g->rows = rows && g->ncolumns > 1;
+	g->rows = rows;
 	return 0;
 }
 

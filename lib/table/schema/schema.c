@@ -89,21 +89,22 @@ static bool is_word(uint32_t bytes)
 
 bool sp__table_type_possible(const struct sp__value_type *type)
 {
+	if (type->decimals > (type->kind == 'd' ? SP__DEC_PLACES : type->kind == 'T' ? 6 : 0))
+		return false;
 	switch (type->kind) {
 	case 'i':
 	case 'u':
+	case 'd':
 		return is_word(type->bytes);
 	case 'f':
 		return type->bytes == 4 || type->bytes == 8;
-	case 'd':
-		return is_word(type->bytes);
 	case 'D':
 	case 't':
 		return type->bytes == 4;
 	case 'T':
 		return type->bytes == 8;
 	case 'c':
-		return type->bytes > 0;
+		return type->bytes > 0 && type->bytes <= SP__CHAR_MAX;
 	case 'w':
 		return type->bytes == 1 || type->bytes == 2;
 	default:

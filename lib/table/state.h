@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The whole state of an open table, which only the files of the shell see.  One thread uses a
+ * table.
+ */
+#pragma once
+
+#include "table/file/file.h"
+
+struct sp_table {
+	struct sp__tablefile file;
+	/* Made by sp__table_describe(); lost: by check.c. */
+	struct sp_table_column *columns;
+	struct sp_table_group *groups;
+	uint64_t *lost;
+};
+
+/*
+ * Enclose each command that reads: lock the file, and set the environment's error struct.  Return 0
+ * or SP_ESTATE.
+ */
+SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err);
+void sp__table_end_reading(struct sp_table *t);
+/* Describes columns and column groups.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__table_describe(struct sp_table *t);
