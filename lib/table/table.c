@@ -195,7 +195,8 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 	};
 }
 
-int sp_table_info(struct sp_table *t, struct sp_table_info *info, struct sp_errinfo *err)
+int sp_table_info(struct sp_table *t, bool texts, struct sp_table_info *info,
+		  struct sp_errinfo *err)
 {
 	struct sp__tablefile *f = &t->file;
 	uint64_t bytes = 0, cells = 0;
@@ -204,6 +205,8 @@ int sp_table_info(struct sp_table *t, struct sp_table_info *info, struct sp_erri
 	if (rc)
 		return sp__err(err, rc, "read", f->path, -1);
 	fill_info(t, info);
+	if (!texts)
+		return 0;
 	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
