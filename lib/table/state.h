@@ -21,5 +21,13 @@ struct sp_table {
  */
 SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err);
 void sp__table_end_reading(struct sp_table *t);
+/*
+ * Adds up the bytes of the texts of each column, and the cells of all, that the directory names.
+ * Returns 0, or an error of reading.
+ */
+SP_MUST_CHECK int sp__table_add_texts(struct sp__tablefile *f, uint64_t *bytes, uint64_t *cells,
+				      struct sp_errinfo *err);
+/* Returns the named layout that is most like a layout. */
+enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l);
 /* Describes columns and column groups.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__table_describe(struct sp_table *t);

@@ -129,16 +129,15 @@ int sp__table_describe(struct sp_table *t)
 	return 0;
 }
 
-static enum sp_table_layout name_of(const struct sp__table_layout *l)
+enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l)
 {
 	if (l->ngroups == 1)
 		return l->groups[0].rows ? SP_TABLE_NSM : SP_TABLE_PAX;
 	return l->strip_max ? SP_TABLE_CSM : SP_TABLE_DSM;
 }
 
-/* Adds up the bytes and the cells of texts that the directory names. */
-static int add_texts(struct sp__tablefile *f, uint64_t *bytes, uint64_t *cells,
-		     struct sp_errinfo *err)
+int sp__table_add_texts(struct sp__tablefile *f, uint64_t *bytes, uint64_t *cells,
+			struct sp_errinfo *err)
 {
 	const uint64_t rows = sp__layout_rows(&f->layout, f->superblock.records);
 	const size_t row_bytes = sp__directory_row_bytes(f);
@@ -158,7 +157,7 @@ static int add_texts(struct sp__tablefile *f, uint64_t *bytes, uint64_t *cells,
 				continue;
 			text = sp__directory_text(
 				sp__directory_entry(f, data + i / f->schema.n * row_bytes, column));
-			*bytes += text.bytes;
+			bytes[column] += text.bytes;
 			*cells += text.cells;
 		}
 	}
@@ -172,7 +171,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 	const struct sp__table_style *style = &f->schema.style;
 
 	*info = (struct sp_table_info){
-		.layout = name_of(&f->layout),
+		.layout = sp__table_layout_of(&f->layout),
 		.id = f->superblock.id,
 		.records = f->superblock.records,
 		.deleted = f->superblock.deleted,
@@ -195,25 +194,25 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 	};
 }
 
-int sp_table_info(struct sp_table *t, bool texts, struct sp_table_info *info,
-		  struct sp_errinfo *err)
+int sp_table_info(struct sp_table *t, struct sp_table_info *info, struct sp_errinfo *err)
 {
 	struct sp__tablefile *f = &t->file;
-	uint64_t bytes = 0, cells = 0;
-	int rc = sp__table_describe(t);
+	uint64_t *bytes = calloc(f->schema.n, sizeof(*bytes)), cells = 0;
+	int rc = bytes ? sp__table_describe(t) : -ENOMEM;
 
 	if (rc)
-		return sp__err(err, rc, "read", f->path, -1);
-	fill_info(t, info);
-	if (!texts)
-		return 0;
-	rc = sp__table_begin_reading(t, err);
-	if (rc)
-		return rc;
-	rc = add_texts(f, &bytes, &cells, err);
-	sp__table_end_reading(t);
-	info->text_bytes = bytes;
-	cells = sp__map_cells(&f->map, SP__AREA_TEXT) - cells;
-	info->dead_text_bytes = cells * sp__cell_payload(f->layout.cell_bytes);
+		(void)sp__err(err, rc, "read", f->path, -1);
+	if (!rc)
+		rc = sp__table_begin_reading(t, err);
+	if (!rc) {
+		fill_info(t, info);
+		rc = sp__table_add_texts(f, bytes, &cells, err);
+		sp__table_end_reading(t);
+		for (uint32_t i = 0; i < f->schema.n; i++)
+			info->text_bytes += bytes[i];
+		cells = sp__map_cells(&f->map, SP__AREA_TEXT) - cells;
+		info->dead_text_bytes = cells * sp__cell_payload(f->layout.cell_bytes);
+	}
+	free(bytes);
 	return rc;
 }

@@ -162,14 +162,12 @@ SP_API int sp_table_close(struct sp_table *table);
 
 /*
  * Describes a table.
- * texts: also add up texts, which reads the directory; otherwise text_bytes and dead_text_bytes are
- * 0.
  * info: its pointers are valid until the table is changed or closed.
  * Returns 0; SP_ECORRUPT if the directory is damaged; SP_ESTATE if another program is changing the
  * table; or -errno.
  */
-SP_API SP_MUST_CHECK int sp_table_info(struct sp_table *table, bool texts,
-				       struct sp_table_info *info, struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_table_info(struct sp_table *table, struct sp_table_info *info,
+				       struct sp_errinfo *err);
 
 /* Damage that sp_table_check() has found. */
 struct sp_table_damage {
@@ -204,5 +202,79 @@ struct sp_table_check_result {
 SP_API SP_MUST_CHECK int sp_table_check(struct sp_table *table, sp_table_damage_fn fn, void *arg,
 					struct sp_table_check_result *result,
 					struct sp_errinfo *err);
+
+/*
+ * The cost of a query of a workload on a layout.  Of random records it is a mean.  Seconds that are
+ * not predicted or not measured are NaN.
+ */
+struct sp_table_cost {
+	double requests; /* reads and writes of the file */
+	double seeks;	 /* requests that do not begin where the one before ended */
+	double bytes;	 /* of all requests */
+	double predicted_s;
+	double measured_s; /* on the simulated machine; of the table as it is stored: real time */
+	bool scattered;	   /* a scan that reads the cells of matching records alone (SI-scan) */
+};
+
+/* A layout that a table could have. */
+struct sp_table_candidate {
+	enum sp_table_layout layout;
+	int code;		     /* 0, or the reason for which the layout is impossible: */
+	char reason[256];	     /* as text */
+	char *together;		     /* columns that share cells, "a,b;c,d"; NULL: none */
+	uint64_t bytes;		     /* of the file */
+	double fill;		     /* share of the file that values take */
+	struct sp_table_cost *costs; /* of each query, without its weight */
+	struct sp_table_cost sum;    /* of all queries, each times its weight */
+	/*
+	 * Reads of a full record that take as long as NSM needs more for one scan of the workload
+	 * (the weighted mean): with more of them per scan NSM takes less time.  NaN: no limit.
+	 */
+	double full_reads;
+};
+
+#define SP_TABLE_CANDIDATES 5 /* nsm, pax, dsm, csm, and the choice of auto */
+
+/* The costs of a workload on each layout. */
+struct sp_table_comparison {
+	uint64_t records;
+	size_t nqueries;
+	char **queries; /* their text */
+	double *weights;
+	struct sp_table_candidate candidates[SP_TABLE_CANDIDATES];
+	struct sp_table_candidate stored; /* the table as it is; costs NULL: it is not stored */
+	bool measured;			  /* the candidates have measured_s */
+};
+
+struct sp_table_compare_opts {
+	/*
+	 * The device of the predictions is the simulated volume (NULL: that of the table), or the
+	 * one of the geometry; without both, a flash drive is assumed.
+	 */
+	struct sp_run_opts run;
+	const char *workload;	    /* file of queries; NULL: none */
+	const char *const *queries; /* further queries, a line each, nqueries */
+	size_t nqueries;
+	bool measure; /* on the simulated volume, too, by requests that move no bytes */
+};
+
+#define SP_TABLE_COMPARE_OPTS_INIT                                                                 \
+	{                                                                                          \
+		.run = SP_RUN_OPTS_INIT                                                            \
+	}
+
+/*
+ * Predicts the cost of a workload on a table as it is stored, and on each layout that it could have,
+ * with the cell size of each layout.  Lines of a workload are those of xtable(1).
+ * c: filled in; free with sp_table_comparison_free().
+ * Returns 0; SP_ESYNTAX if a query is wrong, or there is none; SP_EUNSUP if the volume to measure on
+ * is not simulated; SP_ESTATE if another program is changing the table; an error of the volume;
+ * -ENOMEM; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_compare(struct sp_table *table,
+					  const struct sp_table_compare_opts *opts,
+					  struct sp_table_comparison *c, struct sp_errinfo *err);
+/* Frees what a comparison points to. */
+SP_API void sp_table_comparison_free(struct sp_table_comparison *c);
 
 #endif

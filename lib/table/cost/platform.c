@@ -12,6 +12,7 @@
 #include "sim/machine.h"
 #include "table/cost/device.h"
 #include "table/cost/platform.h"
+#include "table/layout/layout.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define SHORT_BYTES 4096
@@ -19,6 +20,7 @@
 #define LONG_READS 64
 #define LONG_DEPTH 4
 #define SEED 1
+#define POSITIONINGS 9 /* positioning is a tenth of the time of a run */
 
 static int read_spec(struct sp__cost_platform *p, struct sp_errinfo *err)
 {
@@ -118,4 +120,14 @@ double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes)
 	if (p->geometry && p->geometry->nzones)
 		return sequential_s / (p->costs.seek_s + sequential_s);
 	return fmin(sequential_s * p->costs.requests_s, 1);
+}
+
+uint64_t sp__cost_strip_bytes(const struct sp__cost_platform *p)
+{
+	double bytes = SP__STRIP_BYTES;
+
+	if (p->geometry && p->geometry->nzones)
+		bytes = fmax(bytes,
+			     POSITIONINGS * p->costs.seek_s / (p->costs.transfer_s_per_mib / MIB));
+	return (uint64_t)bytes;
 }

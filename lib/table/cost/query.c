@@ -33,7 +33,8 @@ struct maker {
 	bool *first;	 /* of a scan in two steps: those of the predicate */
 	uint64_t *cells; /* of a batch */
 	size_t ncells;
-	double scale; /* of the cost, if not all records are drawn */
+	double scale;		      /* of the cost, if not all requests are made */
+	uint64_t requests_max, begun; /* begun: requests made before this pass */
 };
 
 /* Issues the texts of a window: an even share of the text area. */
@@ -89,7 +90,15 @@ static int issue_window_touched(struct maker *m, bool write, const bool *but, do
 	return rc;
 }
 
-/* Calls for each window of the groups; reads and writes of one window follow each other. */
+/* True if enough requests have been made to scale the rest; notes the scale. */
+static bool enough(struct maker *m, uint64_t page, uint64_t end)
+{
+	if (!page || m->r.device.requests - m->begun < m->requests_max)
+		return false;
+	m->scale = (double)end / (double)page;
+	return true;
+}
+
 static int scan(struct maker *m, bool scattered)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
@@ -98,7 +107,8 @@ static int scan(struct maker *m, bool scattered)
 	int rc = 0;
 
 	sp__cost_device_depth(&m->r.device, SCAN_DEPTH);
-	for (uint64_t page = 0; !rc && page < end; page += pages) {
+	m->begun = m->r.device.requests;
+	for (uint64_t page = 0; !rc && page < end && !enough(m, page, end); page += pages) {
 		pages = sp__layout_window(l, groups, page, end - page, SP__TABLE_REQUEST_BYTES);
 		rc = issue_window(m, groups, page, pages);
 		if (!rc && scattered)
@@ -113,7 +123,7 @@ static int make_scan(struct maker *m, const struct sp__cost_opts *o, struct sp__
 {
 	const struct sp__table_query *q = m->q;
 	const struct sp__table_layout *l = &m->r.table->layout;
-	double rho = sp__cost_rho(o->platform, l->cell_bytes), others = 0, least = 1;
+	double rho = sp__cost_rho(o->platform, l->cell_bytes), others = 0, min_share = 1;
 
 	(void)sp__layout_groups(l, q->columns, m->groups);
 	if (q->where) {
@@ -121,13 +131,13 @@ static int make_scan(struct maker *m, const struct sp__cost_opts *o, struct sp__
 		for (uint32_t f = 0; f < l->ngroups; f++) {
 			if (m->groups[f] && !m->first[f]) {
 				others++;
-				least = fmin(least,
-					     sp__share_switch(rho, l->groups[f].cell_records));
+				min_share = fmin(min_share,
+						 sp__share_switch(rho, l->groups[f].cell_records));
 			}
 			m->groups[f] |= m->first[f];
 		}
 	}
-	cost->scattered = others > 0 && q->share < least;
+	cost->scattered = others > 0 && q->share < min_share;
 	return scan(m, cost->scattered);
 }
 
@@ -181,10 +191,11 @@ static int read_batch_texts(struct maker *m, uint64_t records)
 
 static int make_get(struct maker *m)
 {
-	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), batch = 1;
 	uint32_t groups = sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
+	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), batch = 1;
 	int rc = 0;
 
+	drawn = sp__min(drawn, m->requests_max / sp__max(groups, 1) + 1);
 	if (!m->cells)
 		m->cells = calloc(sp__min(drawn, BATCH_MAX) * (groups ? groups : 1),
 				  sizeof(*m->cells));
@@ -209,7 +220,8 @@ static int pass_touched(struct maker *m, bool write, double share, uint64_t seed
 	int rc = 0;
 
 	m->r.rng.state = seed;
-	for (uint64_t page = 0; !rc && page < end; page += pages) {
+	m->begun = m->r.device.requests;
+	for (uint64_t page = 0; !rc && page < end && !enough(m, page, end); page += pages) {
 		struct sp__strip s = sp__layout_strip(l, page);
 
 		pages = sp__min(s.first + s.pages, end) - page;
@@ -314,7 +326,10 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 			 struct sp_errinfo *err)
 {
 	const uint32_t ngroups = t->layout.ngroups;
-	struct maker m = { .r = { .table = t, .rng = { o->seed } }, .q = q, .scale = 1 };
+	struct maker m = { .r = { .table = t, .rng = { o->seed } },
+			   .q = q,
+			   .scale = 1,
+			   .requests_max = o->requests_max ? o->requests_max : UINT64_MAX / 2 };
 	int rc;
 
 	*cost = (struct sp__table_cost){ 0 };

@@ -20,6 +20,11 @@ struct sp__cost_opts {
 	const struct sp__cost_platform *platform;
 	bool measure;  /* on the machine of a simulated device; else predict */
 	uint64_t seed; /* of random records */
+	/*
+	 * About so many requests are made; the cost of a query that has more is scaled.  0: all,
+	 * but of a get at most those of 65,536 records.
+	 */
+	uint64_t requests_max;
 };
 
 /*
