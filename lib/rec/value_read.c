@@ -13,12 +13,12 @@
  */
 static bool rescale(struct sp__numeral *v, const char *text, size_t n, unsigned places)
 {
-	if (v->places > places) {
-		for (; v->places > places && text[n - 1] == '0'; v->places--)
-			n--;
-		if (v->places > places || !sp__numeral_scan(text, n, v))
-			return false;
+	for (; v->places > places && text[n - 1] == '0'; v->places--) {
+		v->units /= 10;
+		n--;
 	}
+	if (v->places > places || (v->large && !sp__numeral_scan(text, n, v)))
+		return false;
 	return !v->large &&
 	       !__builtin_mul_overflow(v->units, sp__value_power(places - v->places), &v->units);
 }
@@ -123,12 +123,12 @@ static enum sp__value_fit take_time(const struct sp__value_type *t, const char *
 static enum sp__value_fit take_char(const struct sp__value_type *t, const char *text, size_t n,
 				    void *value)
 {
-	if (n > t->bytes)
-		return SP__VALUE_RANGE;
 	if (sp__text_null(text, n))
 		return SP__VALUE_RESERVED;
 	if (n && !text[n - 1])
 		return SP__VALUE_MALFORMED;
+	if (n > t->bytes)
+		return SP__VALUE_RANGE;
 	memcpy(value, text, n);
 	memset((char *)value + n, 0, t->bytes - n);
 	return SP__VALUE_OK;

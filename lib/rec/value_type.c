@@ -174,7 +174,8 @@ struct sp__value_type sp__value_type_wider(const struct sp__value_type *t, const
 	if ((t->kind == 'f' || (is_exact(t->kind) && t->kind != 'd')) && t->bytes <= 4 &&
 	    holds(&f64, text, n))
 		return f64;
-	if (t->kind == 'c' && n > t->bytes && n <= SP__CHAR_MAX && text[n - 1])
+	if (t->kind == 'c' && n > t->bytes && n <= SP__CHAR_MAX && text[n - 1] &&
+	    !sp__text_null(text, n))
 		return (struct sp__value_type){ 'c', 0, (uint32_t)n };
 	if (t->kind == 'w' && t->bytes == 1)
 		return (struct sp__value_type){ 'w', 0, 2 };

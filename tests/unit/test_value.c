@@ -126,7 +126,7 @@ static void integers(void)
 	   "other texts are malformed");
 	ok(reads("i8", "+7", "7") && reads("i8", "007", "7") && reads("i8", "-0", "0") &&
 		   reads("u8", "-0", "0") && reads("i8", " 7\t", "7") && reads("i8", "7.", "7") &&
-		   reads("i8", "7.000000000000000000000000", "7") &&
+		   reads("i8", "7.000000000000000000000000", "7") && reads("i8", "-.0", "0") &&
 		   reads("u64", "00000000000000000000000000018446744073709551614",
 			 "18446744073709551614"),
 	   "other spellings are read, and reported");
