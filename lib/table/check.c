@@ -417,7 +417,7 @@ int sp_table_check(struct sp_table *t, sp_table_damage_fn fn, void *arg,
 	if (rc)
 		return rc;
 	rc = run(&c);
-	sp__env_note(&t->file.env, &result->run, true);
+	sp__tablefile_note(&t->file, &result->run);
 	sp__table_end_reading(t);
 	free(c.cells);
 	free(c.rows);

@@ -62,8 +62,11 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 	struct sp__coder c = { 0 };
 	int rc;
 
+	/* The first state has none before it: all that was released is free. */
+	rc = f->superblock.slots.number ? 0 : sp__map_settle(&f->map);
 	sp__map_trim(&f->map);
-	rc = move(f, s, sp__map_bytes(&f->map, 2));
+	if (!rc)
+		rc = move(f, s, sp__map_bytes(&f->map, 2));
 	sp__map_code(&c, &f->map);
 	if (!rc)
 		rc = sp__coder_end(&c);
@@ -87,9 +90,7 @@ static int set_length(struct sp__tablefile *f, struct sp_errinfo *err)
 	if ((uint64_t)has >= need)
 		return 0;
 	if (!f->volume->regular)
-		return sp__errf(err, -ENOSPC, "write", f->path, -1,
-				"the table needs %llu bytes, the device has %llu",
-				(unsigned long long)need, (unsigned long long)has);
+		return sp__tablefile_check_space(f, err);
 	return ftruncate(f->fd, (off_t)need) ? sp__err(err, -errno, "truncate", f->path, -1) : 0;
 }
 

@@ -10,3 +10,5 @@
 SP_MUST_CHECK int sp__tablefile_write_superblock(struct sp__tablefile *f, struct sp_errinfo *err);
 /* Writes the cells of the journal in place, if the superblock names one, and ends the change. */
 SP_MUST_CHECK int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err);
+/* Returns 0, or -ENOSPC if a device is too small for the cells that were taken. */
+SP_MUST_CHECK int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err);

@@ -132,14 +132,3 @@ int sp__tablefile_publish(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->published = true;
 	return sp__creation_end(&f->creation, 0);
 }
-
-void sp__tablefile_discard(struct sp__tablefile *f)
-{
-	sp_outfile_close(f->out, NULL);
-	if (f->creation.n && !f->published) {
-		f->creation.err = NULL;
-		(void)!sp__creation_end(&f->creation, -ECANCELED);
-	}
-	if (f->replaced >= 0)
-		close(f->replaced);
-}

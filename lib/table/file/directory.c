@@ -52,15 +52,8 @@ struct sp__text_place sp__directory_text(const uint8_t *entry)
 
 bool sp__directory_text_possible(const struct sp__tablefile *f, const struct sp__text_place *t)
 {
-	enum sp__table_area area, last;
-	uint64_t n, m;
-
-	if (t->bytes > t->cells * (uint64_t)sp__cell_payload(f->layout.cell_bytes))
-		return false;
-	return !t->cells || (t->first <= f->map.end && t->cells <= f->map.end - t->first &&
-			     sp__map_find(&f->map, t->first, &area, &n) && area == SP__AREA_TEXT &&
-			     sp__map_find(&f->map, t->first + t->cells - 1, &last, &m) &&
-			     last == SP__AREA_TEXT && m - n == t->cells - 1);
+	return t->bytes <= t->cells * (uint64_t)sp__cell_payload(f->layout.cell_bytes) &&
+	       (!t->cells || sp__map_has_text(&f->map, t->first, t->cells));
 }
 
 int sp__directory_read_rows(struct sp__tablefile *f, uint64_t first, uint64_t n, uint8_t *rows,

@@ -104,7 +104,10 @@ SP_MUST_CHECK int sp__tablefile_begin_reading(const struct sp__tablefile *f,
 					      struct sp_errinfo *err);
 void sp__tablefile_end_reading(const struct sp__tablefile *f);
 
-/* Adds space, so that the data area has so many cells, consecutive ones if they are new. */
+/*
+ * Adds space, so that the data area has so many cells, consecutive ones if they are new.  Returns
+ * 0, -ENOMEM, or -ENOSPC if a device is too small.
+ */
 SP_MUST_CHECK int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells,
 					struct sp_errinfo *err);
 
@@ -141,6 +144,12 @@ int sp__tablefile_damaged(const struct sp__tablefile *f, uint64_t cell, uint32_t
 void sp__tablefile_describe(const struct sp__tablefile *f, uint64_t cell, uint32_t records,
 			    enum sp__cell_kind kind, const uint8_t *data, char *text,
 			    size_t capacity);
+
+/*
+ * Fills in what the run environment knows of a command, and that direct requests were refused, if
+ * they were.
+ */
+void sp__tablefile_note(const struct sp__tablefile *f, struct sp_run_stats *stats);
 
 /* file/stream.c: bytes over the payloads of consecutive cells. */
 SP_MUST_CHECK int sp__stream_write(struct sp__tablefile *f, enum sp__cell_kind kind,

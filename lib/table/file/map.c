@@ -125,16 +125,24 @@ int sp__map_release(struct sp__table_map *m, uint64_t first, uint64_t cells)
 	return sp__map_add(m, SP__AREA_RELEASED, first, cells);
 }
 
+bool sp__map_has_text(const struct sp__table_map *m, uint64_t first, uint64_t cells)
+{
+	const struct sp__table_area_list *l = &m->lists[SP__AREA_TEXT];
+	size_t i = after(l, first);
+	const struct sp__table_extent *e = i ? &l->extents[i - 1] : NULL;
+
+	return e && cells <= e->cells && first - e->first <= e->cells - cells;
+}
+
 int sp__map_release_text(struct sp__table_map *m, uint64_t first, uint64_t cells)
 {
 	struct sp__table_area_list *l = &m->lists[SP__AREA_TEXT];
 	size_t i = after(l, first);
-	const struct sp__table_extent *e = i ? &l->extents[i - 1] : NULL;
 	int rc;
 
 	if (!cells)
 		return 0;
-	if (!e || cells > e->cells || first - e->first > e->cells - cells)
+	if (!sp__map_has_text(m, first, cells))
 		return SP_ECORRUPT;
 	rc = cut(l, i - 1, first, cells);
 	return rc ? rc : sp__map_release(m, first, cells);

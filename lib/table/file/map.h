@@ -93,6 +93,9 @@ static inline uint64_t sp__map_cell(const struct sp__table_map *m, enum sp__tabl
 bool sp__map_find(const struct sp__table_map *m, uint64_t cell, enum sp__table_area *area,
 		  uint64_t *n);
 
+/* True if consecutive cells of the file are all cells of texts. */
+bool sp__map_has_text(const struct sp__table_map *m, uint64_t first, uint64_t cells);
+
 /* Returns the maximum of bytes that sp__map_code() writes after `more` further extents. */
 uint64_t sp__map_bytes(const struct sp__table_map *m, size_t more);
 /* Codes all members but end and the list of released extents, which are written as free. */

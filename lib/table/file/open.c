@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens and closes the file of a table.
+ * Opens the file of a table.
  *
  * What is read is checked before it is used: a superblock names schema and map, which must be valid
  * cells, agree with each other, and lie in the file.
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <spindle/outfile.h>
 #include "base/err.h"
 #include "datafile/lock.h"
 #include "run/volume_spec.h"
@@ -290,43 +289,4 @@ void sp__tablefile_end_reading(const struct sp__tablefile *f)
 {
 	if (!f->write)
 		sp__file_unlock(f->fd);
-}
-
-int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)
-{
-	uint64_t has = sp__map_cells(&f->map, SP__AREA_DATA), first = 0;
-	int rc;
-
-	if (data_cells <= has)
-		return 0;
-	rc = sp__map_take(&f->map, data_cells - has, &first);
-	if (!rc)
-		rc = sp__map_add(&f->map, SP__AREA_DATA, first, data_cells - has);
-	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
-}
-
-int sp__tablefile_close(struct sp__tablefile *f)
-{
-	int rc = 0;
-
-	sp__queue_close(f->queue);
-	sp__volume_close(f->volume);
-	if (f->creating)
-		sp__tablefile_discard(f);
-	else if (f->fd >= 0)
-		close(f->fd);
-	free(f->directory.cell);
-	free(f->tombstones.cell);
-	free(f->entries);
-	sp__map_free(&f->map);
-	sp__table_schema_free(&f->schema);
-	if (f->env.opts) {
-		f->env.err = &f->env.own_err;
-		rc = sp__env_close(&f->env);
-	}
-	sp__layout_free(&f->layout);
-	sp__table_superblock_free(&f->superblock);
-	free(f->path);
-	*f = (struct sp__tablefile){ .fd = -1, .replaced = -1 };
-	return rc;
 }

@@ -17,6 +17,3 @@ SP_MUST_CHECK int sp__tablefile_open_areas(struct sp__tablefile *f, struct sp_er
 /* Opens the volume of the cells; bytes: of a simulated file, 0: it grows. */
 SP_MUST_CHECK int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area,
 					   uint64_t bytes, struct sp_errinfo *err);
-
-/* file/create.c: closes the file that is created; removes one that was not published. */
-void sp__tablefile_discard(struct sp__tablefile *f);

@@ -37,6 +37,13 @@ static bool timed(const struct sp__tablefile *f)
 	return f->volume && f->volume->machine;
 }
 
+static int failed(const struct sp__tablefile *f, int rc, const char *op, uint64_t at,
+		  struct sp_errinfo *err)
+{
+	return timed(f) ? sp__volume_err(err, f->volume, rc, op, (long long)at)
+			: sp__err(err, rc, op, f->path, (long long)at);
+}
+
 int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells, uint8_t *data,
 		       struct sp_errinfo *err)
 {
@@ -56,7 +63,7 @@ int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells, u
 		return sp__errf(err, rc, "read", f->path, (long long)at,
 				"the file ends before cell %llu",
 				(unsigned long long)(cell + cells));
-	return rc ? sp__err(err, rc, "read", f->path, (long long)at) : 0;
+	return rc ? failed(f, rc, "read", at, err) : 0;
 }
 
 int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, const uint8_t *data,
@@ -68,7 +75,7 @@ int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, 
 			  : sp__write_whole(f->fd, data, bytes, at);
 
 	f->cells_written += rc ? 0 : cells;
-	return rc ? sp__err(err, rc, "write", f->path, (long long)at) : 0;
+	return rc ? failed(f, rc, "write", at, err) : 0;
 }
 
 /* Says which records and columns a cell of values has. */
@@ -149,4 +156,11 @@ int sp__tablefile_check_cell(const struct sp__tablefile *f, uint64_t cell, uint3
 			       SP__CELL_SOUND
 		       ? 0
 		       : sp__tablefile_damaged(f, cell, records, kind, data, err);
+}
+
+void sp__tablefile_note(const struct sp__tablefile *f, struct sp_run_stats *stats)
+{
+	sp__env_note(&f->env, stats, true);
+	if (f->run.direct > 0 && !f->volume->direct)
+		sp__env_note_cached(&f->env, stats, f->path);
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Takes space of the file for cells.
+ */
+#include "base/err.h"
+#include "table/file/commit.h"
+
+int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	uint64_t need = f->map.end * f->layout.cell_bytes;
+
+	if (f->volume->regular || need <= f->volume->size_bytes)
+		return 0;
+	return sp__errf(err, -ENOSPC, "write", f->path, -1,
+			"the table needs at least %llu bytes, the device has %llu",
+			(unsigned long long)need, (unsigned long long)f->volume->size_bytes);
+}
+
+int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)
+{
+	uint64_t has = sp__map_cells(&f->map, SP__AREA_DATA), first = 0;
+	int rc;
+
+	if (data_cells <= has)
+		return 0;
+	rc = sp__map_take(&f->map, data_cells - has, &first);
+	if (!rc)
+		rc = sp__map_add(&f->map, SP__AREA_DATA, first, data_cells - has);
+	return rc ? sp__err(err, rc, "write", f->path, -1) : sp__tablefile_check_space(f, err);
+}
