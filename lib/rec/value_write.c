@@ -18,13 +18,14 @@ bool sp__value_null(const struct sp__value_type *t, const void *value)
 
 void sp__value_set_null(const struct sp__value_type *t, void *value)
 {
-	uint64_t bits = sp__value_null_bits(t);
+	uint64_t bits;
 
 	if (t->kind == 'c') {
 		memset(value, 0, t->bytes);
 		*(uint8_t *)value = SP__TEXT_NULL;
 		return;
 	}
+	bits = sp__value_null_bits(t);
 	memcpy(value, &bits, t->bytes);
 }
 
