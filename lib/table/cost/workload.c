@@ -9,6 +9,7 @@
 #include "rec/value.h"
 #include "run/workload.h"
 #include "table/cost/workload.h"
+#include "table/schema/names.h"
 
 #define BLANKS " \t\r\n"
 #define SHOWN 40 /* bytes of a user's word in a message */
@@ -44,26 +45,6 @@ static char *next_word(struct parser *p)
 	return end > word ? word : NULL;
 }
 
-/* Takes the next name of a list, without its quotes.  False: a quote is not closed. */
-static bool next_name(char **list, char **name, size_t *bytes)
-{
-	char *from = *list, *to = from;
-	bool quoted = false;
-
-	*name = from;
-	for (; *from && (quoted || *from != ','); from++) {
-		if (*from == '"' && !(quoted && from[1] == '"')) {
-			quoted = !quoted;
-			continue;
-		}
-		from += *from == '"';
-		*to++ = *from;
-	}
-	*bytes = (size_t)(to - *name);
-	*list = *from ? from + 1 : NULL;
-	return !quoted;
-}
-
 static bool unknown_column(struct parser *p, const char *name, size_t bytes)
 {
 	const char *nearest = sp__table_schema_nearest(p->schema, name, bytes);
@@ -93,7 +74,7 @@ static bool parse_columns(struct parser *p, char *list, bool **columns)
 		size_t bytes;
 		int column;
 
-		if (!next_name(&list, &name, &bytes))
+		if (!sp__names_next(&list, &name, &bytes))
 			return fail(p, "a double quote is not closed");
 		if (!bytes)
 			return fail(p, no_columns);
