@@ -277,4 +277,15 @@ SP_API SP_MUST_CHECK int sp_table_compare(struct sp_table *table,
 /* Frees what a comparison points to. */
 SP_API void sp_table_comparison_free(struct sp_table_comparison *c);
 
+/*
+ * Gives the records of a query to a sink, in the order of their numbers.
+ * stats: may be NULL.
+ * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a column
+ * of texts has no fixed length; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another program is
+ * changing the table; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_table_query *query,
+				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+				       struct sp_errinfo *err);
+
 #endif

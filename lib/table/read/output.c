@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints the values of rows, record by record (output.h). */
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/read/output.h"
+
+int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *schema,
+		    enum sp_table_format format, uint32_t *columns, uint32_t n,
+		    struct sp_errinfo *err)
+{
+	const struct sp__table_style *style = &schema->style;
+	const bool as_loaded = format == SP_TABLE_AS_LOADED || format == style->format;
+
+	*o = (struct sp__table_output){ .schema = schema,
+					.format = as_loaded ? style->format : format,
+					.null_text = style->null_text ? style->null_text : "",
+					.columns = columns,
+					.n = n };
+	o->null_bytes = strlen(o->null_text);
+	o->separator = as_loaded ? style->separator : format == SP_TABLE_CSV ? ',' : '\t';
+	o->header = style->header;
+	o->quoting = as_loaded ? style->quoting : SP__QUOTES_NEEDED;
+	o->trailing_separator = as_loaded && style->trailing_separator;
+	o->cr = as_loaded && style->cr;
+	o->fixed_bytes = 3; /* a carriage return, a newline, a separator */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sp__value_type *t = &schema->columns[columns[i]].type;
+
+		o->fixed_bytes += sp__max(t->bytes, SP__VALUE_SPACE) + o->null_bytes + 3;
+		if (o->format == SP_TABLE_FIXED && (t->kind == 't' || t->kind == 'w'))
+			return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
+					"column %s has texts, which have no fixed length",
+					schema->columns[columns[i]].name);
+	}
+	return 0;
+}
+
+void sp__output_close(struct sp__table_output *o)
+{
+	free(o->columns);
+	*o = (struct sp__table_output){ 0 };
+}
+
+/* True if CSV needs quotes around a text. */
+static bool needs_quotes(const struct sp__table_output *o, const char *text, size_t bytes)
+{
+	if (!bytes || (bytes == o->null_bytes && !memcmp(text, o->null_text, bytes)))
+		return true;
+	for (size_t i = 0; i < bytes; i++)
+		if (text[i] == o->separator || text[i] == '"' || text[i] == '\n' || text[i] == '\r')
+			return true;
+	return false;
+}
+
+static char *put_quoted(char *p, const char *text, size_t bytes)
+{
+	*p++ = '"';
+	for (size_t i = 0; i < bytes; i++) {
+		if (text[i] == '"')
+			*p++ = '"';
+		*p++ = text[i];
+	}
+	*p++ = '"';
+	return p;
+}
+
+/* Prints a text of a column or a name.  quotes: a text of CSV has them anyway. */
+static char *put_text(const struct sp__table_output *o, char *p, const char *text, size_t bytes,
+		      bool quotes)
+{
+	if (o->format == SP_TABLE_CSV && (quotes || needs_quotes(o, text, bytes)))
+		return put_quoted(p, text, bytes);
+	if (bytes)
+		memcpy(p, text, bytes);
+	return p + bytes;
+}
+
+static char *put_null(const struct sp__table_output *o, char *p)
+{
+	memcpy(p, o->null_text, o->null_bytes);
+	return p + o->null_bytes;
+}
+
+/* Returns the text of a value of kind t, w or c; p NULL: it is NULL. */
+static struct sp__slice text_of(const struct sp__table_output *o, uint32_t column,
+				const struct sp__vector *v, uint32_t i)
+{
+	const struct sp__table_column *c = &o->schema->columns[column];
+	const uint8_t *at = sp__vector_at(v, i);
+	struct sp__slice s;
+	uint16_t code = 0;
+
+	if (c->type.kind == 't') {
+		s = sp__vector_text(v, i);
+		return sp__text_null(s.p, s.n) ? (struct sp__slice){ NULL, 0 } : s;
+	}
+	if (c->type.kind == 'c') {
+		size_t n = c->type.bytes;
+
+		while (n && !at[n - 1])
+			n--;
+		return (struct sp__slice){ sp__text_null(at, n) ? NULL : (const char *)at, n };
+	}
+	memcpy(&code, at, c->type.bytes);
+	if (!code || code > c->words.n)
+		return (struct sp__slice){ NULL, 0 };
+	return sp__dictionary_word(&c->words, code);
+}
+
+static char *put_value(const struct sp__table_output *o, char *p, uint32_t column,
+		       const struct sp__vector *v, uint32_t i)
+{
+	const struct sp__value_type *t = &o->schema->columns[column].type;
+	const uint8_t *at = sp__vector_at(v, i);
+
+	if (o->format == SP_TABLE_FIXED) {
+		memcpy(p, at, t->bytes);
+		return p + t->bytes;
+	}
+	if (t->kind == 't' || t->kind == 'w' || t->kind == 'c') {
+		struct sp__slice s = text_of(o, column, v, i);
+
+		return s.p ? put_text(o, p, s.p, s.n, o->quoting != SP__QUOTES_NEEDED)
+			   : put_null(o, p);
+	}
+	if (sp__value_null(t, at))
+		return put_null(o, p);
+	if (o->format == SP_TABLE_CSV && o->quoting == SP__QUOTES_ALL) {
+		*p = '"';
+		p += 1 + sp__value_write(t, at, p + 1);
+		*p++ = '"';
+		return p;
+	}
+	return p + sp__value_write(t, at, p);
+}
+
+static char *end_record(const struct sp__table_output *o, char *p)
+{
+	if (o->format == SP_TABLE_FIXED)
+		return p;
+	if (!o->trailing_separator)
+		p--;
+	if (o->cr)
+		*p++ = '\r';
+	*p++ = '\n';
+	return p;
+}
+
+int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
+		      struct sp__budget *budget)
+{
+	size_t need = 3;
+	char *p;
+
+	if (!o->header || o->format == SP_TABLE_FIXED)
+		return 0;
+	for (uint32_t i = 0; i < o->n; i++)
+		need += 2 * strlen(o->schema->columns[o->columns[i]].name) + 3;
+	if (sp__bytes_reserve(b, b->bytes + need, budget))
+		return -ENOMEM;
+	p = b->data + b->bytes;
+	for (uint32_t i = 0; i < o->n; i++) {
+		const char *name = o->schema->columns[o->columns[i]].name;
+
+		p = put_text(o, p, name, strlen(name), o->quoting == SP__QUOTES_ALL);
+		*p++ = o->separator;
+	}
+	b->bytes = (size_t)(end_record(o, p) - b->data);
+	return 0;
+}
+
+/* Returns the maximum bytes of a record. */
+static size_t max_bytes(const struct sp__table_output *o, const struct sp__rows *rows, uint32_t i)
+{
+	size_t bytes = o->fixed_bytes;
+
+	for (uint32_t k = 0; k < o->n; k++) {
+		const struct sp__value_type *t = &o->schema->columns[o->columns[k]].type;
+
+		if (t->kind == 't' || t->kind == 'w' || t->kind == 'c')
+			bytes += 2 * text_of(o, o->columns[k], &rows->vectors[o->columns[k]], i).n;
+	}
+	return bytes;
+}
+
+int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *rows,
+		    const uint32_t *selected, uint32_t n, struct sp__bytes *b,
+		    struct sp__budget *budget)
+{
+	for (uint32_t j = 0; j < n; j++) {
+		const uint32_t i = selected ? selected[j] : j;
+		const size_t need = b->bytes + max_bytes(o, rows, i);
+		char *p;
+
+		if (need > b->capacity && sp__bytes_reserve(b, need, budget))
+			return -ENOMEM;
+		p = b->data + b->bytes;
+		for (uint32_t k = 0; k < o->n; k++) {
+			p = put_value(o, p, o->columns[k], &rows->vectors[o->columns[k]], i);
+			if (o->format != SP_TABLE_FIXED)
+				*p++ = o->separator;
+		}
+		b->bytes = (size_t)(end_record(o, p) - b->data);
+	}
+	return 0;
+}

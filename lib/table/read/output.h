@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prints records: as lines with separators, as CSV, or as records of fixed length.
+ *
+ * Thread rule: immutable once opened; any number of threads print with it.
+ */
+#pragma once
+
+#include "table/schema/schema.h"
+#include "table/values/vector.h"
+
+struct sp__table_output {
+	const struct sp__table_schema *schema;
+	enum sp_table_format format; /* text, CSV or fixed */
+	char separator;
+	const char *null_text;
+	size_t null_bytes;
+	bool trailing_separator, cr, header;
+	enum sp__table_quoting quoting;
+	uint32_t n, *columns; /* numbers, in the order of the output */
+	size_t fixed_bytes;   /* maximum of a record's values that are no texts, with separators */
+};
+
+/*
+ * Opens an output of columns, whose numbers it takes over.  format: SP_TABLE_AS_LOADED for that of
+ * the schema.  Returns 0; or SP_EUNSUP if a column of text or of a dictionary cannot be printed
+ * with a fixed length.
+ */
+SP_MUST_CHECK int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *schema,
+				  enum sp_table_format format, uint32_t *columns, uint32_t n,
+				  struct sp_errinfo *err);
+void sp__output_close(struct sp__table_output *o);
+/* Append to b.  Return 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
+				    struct sp__budget *budget);
+/* selected: offsets of n records in rows; NULL: the first n. */
+SP_MUST_CHECK int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *rows,
+				  const uint32_t *selected, uint32_t n, struct sp__bytes *b,
+				  struct sp__budget *budget);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses the records of windows (ranges.h).
+ *
+ * A window has whole A-pages of one strip, so that the cells of a column group are one run.  If an
+ * A-page needs more memory than a window has, the window has a part of it.
+ */
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/file/directory.h"
+#include "table/layout/runs.h"
+#include "table/read/ranges.h"
+
+#define ROWS_BYTES 65536 /* of directory rows that are read together */
+
+int sp__ranges_open(struct sp__scan_ranges *r)
+{
+	size_t row = sp__directory_row_bytes(r->file);
+
+	r->rows_needed &= row != 0;
+	if (!r->rows_needed)
+		return 0;
+	r->max_rows = sp__max(ROWS_BYTES / row, 1);
+	r->rows = malloc(r->max_rows * row);
+	return r->rows ? 0 : -ENOMEM;
+}
+
+void sp__ranges_close(struct sp__scan_ranges *r)
+{
+	free(r->rows);
+	r->rows = NULL;
+}
+
+static uint64_t row_records(const struct sp__table_layout *l)
+{
+	return (uint64_t)l->row_pages * l->page_records;
+}
+
+uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc, struct sp_errinfo *err)
+{
+	const uint64_t row = record / row_records(&r->file->layout);
+	const uint64_t all = sp__layout_rows(&r->file->layout, r->file->superblock.records);
+
+	*rc = 0;
+	if (!r->rows_needed)
+		return NULL;
+	if (row < r->first_row || row >= r->first_row + r->nrows) {
+		r->first_row = row;
+		r->nrows = sp__min(all - row, r->max_rows);
+		*rc = sp__directory_read_rows(r->file, row, r->nrows, r->rows, err);
+		if (*rc) {
+			r->nrows = 0;
+			return NULL;
+		}
+	}
+	return r->rows + (row - r->first_row) * sp__directory_row_bytes(r->file);
+}
+
+/* Returns the bytes of cells that a record needs, on average. */
+static double record_bytes(const struct sp__scan_ranges *r)
+{
+	const struct sp__table_layout *l = &r->file->layout;
+	double bytes = 0;
+
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		if (r->groups[f])
+			bytes += (double)l->cell_bytes / l->groups[f].cell_records;
+	return bytes;
+}
+
+/* Returns the records of the next window, which begins at r->at. */
+static uint64_t window_records(const struct sp__scan_ranges *r)
+{
+	const struct sp__table_layout *l = &r->file->layout;
+	const uint64_t page = r->at / l->page_records, in_page = r->at % l->page_records;
+	const uint64_t fit =
+		(uint64_t)((double)r->window_bytes / sp__max(record_bytes(r), 1.0)) + 1;
+	uint64_t pages, n, most = 1;
+
+	if (fit >= l->page_records || !in_page) {
+		pages = sp__layout_window(l, r->groups, page, sp__max(fit / l->page_records, 1),
+					  SP__TABLE_REQUEST_BYTES);
+		n = pages * l->page_records - in_page;
+		if (n <= fit || l->ngroups == 1)
+			return n;
+	}
+	/* A part of an A-page, whole cells if there is memory for them. */
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		if (r->groups[f] && l->groups[f].cell_records <= fit)
+			most = sp__max(most, l->groups[f].cell_records);
+	n = fit / most * most;
+	return sp__min(n - (in_page % most), l->page_records - in_page);
+}
+
+int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w, struct sp_errinfo *err)
+{
+	const struct sp__table_layout *l = &r->file->layout;
+	int rc;
+
+	while (r->at < r->end) {
+		uint64_t end = sp__min(r->at + window_records(r), r->end);
+
+		while (r->at < end) {
+			uint64_t n = sp__min(row_records(l) - r->at % row_records(l), end - r->at);
+			uint8_t *row = sp__ranges_row(r, r->at, &rc, err);
+
+			if (rc)
+				return rc;
+			if (row && r->skip && r->skip(r->skip_arg, r->file, row)) {
+				r->pages_skipped += sp__layout_pages(l, n);
+			} else {
+				rc = sp__window_add(w, r->at, n, row);
+				if (rc)
+					return sp__err(err, rc, "read", r->file->path, -1);
+			}
+			r->at += n;
+		}
+		if (w->nranges)
+			return SP_READY;
+	}
+	return SP_END;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts the records of a scan into the ranges of windows, with their directory rows.
+ *
+ * Owner: the thread that reads.
+ */
+#pragma once
+
+#include "table/read/window.h"
+
+struct sp__scan_ranges {
+	struct sp__tablefile *file;
+	const bool *groups;    /* column groups that are read */
+	bool rows_needed;      /* directory rows, for places of texts or for bounds */
+	uint64_t window_bytes; /* of the cells of a window */
+	uint64_t at, end;      /* records left */
+	uint8_t *rows;	       /* directory rows in memory */
+	uint64_t first_row, nrows, max_rows;
+	uint64_t pages_skipped;
+	/* True if no record of a directory row can be selected; NULL: all rows are read. */
+	bool (*skip)(const void *arg, struct sp__tablefile *f, uint8_t *row);
+	const void *skip_arg;
+};
+
+/* Returns 0 or -ENOMEM.  After an error, too, it must be closed. */
+SP_MUST_CHECK int sp__ranges_open(struct sp__scan_ranges *r);
+void sp__ranges_close(struct sp__scan_ranges *r);
+/*
+ * Returns the directory row of a record, valid until the next call; NULL if rows are not needed.
+ * *rc: 0, or an error, recorded in err.
+ */
+uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc,
+			struct sp_errinfo *err);
+/*
+ * Adds the next records to an empty window.  Returns SP_READY, SP_END if none are left, or an
+ * error, recorded in err.
+ */
+SP_MUST_CHECK int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w,
+				  struct sp_errinfo *err);

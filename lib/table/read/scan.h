@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scans a table: windows are read ahead, tasks check and print their records, and the output keeps
+ * the order of the records.
+ *
+ * Owner: the thread that scans.  A window belongs to its task from the start of the task to its
+ * end.
+ */
+#pragma once
+
+#include "table/read/output.h"
+#include "table/read/ranges.h"
+
+struct sp__tablescan_opts {
+	uint64_t lo, hi;     /* record numbers, inclusive */
+	uint64_t limit;	     /* records of output */
+	const bool *columns; /* that are read, by number */
+	const struct sp__table_output *output;
+};
+
+/*
+ * Scans, and gives the output to the sink.  Returns 0; a negative code of the sink; or an error,
+ * recorded in err: SP_ECORRUPT, -ENOMEM, -errno.
+ */
+SP_MUST_CHECK int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+				sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+				struct sp_errinfo *err);

@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the cells of ranges of records (window.h).
+ */
+#include <stdlib.h>
+#include "base/array.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/file/directory.h"
+#include "table/layout/runs.h"
+#include "table/read/window.h"
+
+#define ALIGNMENT 4096
+
+static void completed(struct sp__io_owner *owner, struct sp__request *r)
+{
+	(void)r; /* its result is looked at when all are completed */
+	((struct sp__window *)owner)->outstanding--;
+}
+
+static uint32_t count_texts(struct sp__window *w, const bool *columns)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (columns[i] && s->columns[i].type.kind == 't')
+			w->texts[n++] = i;
+	return n;
+}
+
+int sp__window_open(struct sp__window *w, struct sp__tablefile *f, struct sp__requests *requests,
+		    const bool *columns)
+{
+	const struct sp__table_layout *l = &f->layout;
+
+	*w = (struct sp__window){ .owner = { completed }, .file = f, .requests = requests };
+	w->groups = calloc(l->ngroups, sizeof(*w->groups));
+	w->texts = calloc(l->ncolumns, sizeof(*w->texts));
+	w->values = calloc(l->ngroups, sizeof(*w->values));
+	w->text_segments = calloc(l->ncolumns, sizeof(*w->text_segments));
+	w->joined = calloc(l->ncolumns, sizeof(*w->joined));
+	w->vectors = calloc(l->ncolumns, sizeof(*w->vectors));
+	w->cursors = calloc(l->ngroups, sizeof(*w->cursors));
+	if (!w->groups || !w->texts || !w->values || !w->text_segments || !w->joined ||
+	    !w->vectors || !w->cursors)
+		return -ENOMEM;
+	(void)sp__layout_groups(l, columns, w->groups);
+	w->ntexts = count_texts(w, columns);
+	return 0;
+}
+
+void sp__window_close(struct sp__window *w)
+{
+	struct sp__budget *budget = w->file ? &w->file->env.budget : NULL;
+
+	for (uint32_t f = 0; w->values && f < w->file->layout.ngroups; f++)
+		free(w->values[f].list);
+	for (uint32_t k = 0; k < w->ntexts; k++) {
+		free(w->text_segments[k].list);
+		sp__bytes_release(&w->joined[k], budget);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (w->memory[i]) {
+			sp__pages_free(w->memory[i], w->memory_bytes[i]);
+			sp__budget_credit(budget, w->memory_bytes[i]);
+		}
+	free(w->groups);
+	free(w->texts);
+	free(w->values);
+	free(w->text_segments);
+	free(w->joined);
+	free(w->vectors);
+	free(w->cursors);
+	free(w->ranges);
+	free(w->range_texts);
+	*w = (struct sp__window){ 0 };
+}
+
+void sp__window_begin(struct sp__window *w)
+{
+	for (uint32_t f = 0; f < w->file->layout.ngroups; f++)
+		w->values[f].n = 0;
+	for (uint32_t k = 0; k < w->ntexts; k++) {
+		w->text_segments[k].n = 0;
+		sp__bytes_empty(&w->joined[k], &w->file->env.budget);
+	}
+	w->nranges = 0;
+	w->round = 0;
+	w->cells_read = 0;
+	sp__window_rewind(w);
+}
+
+void sp__window_rewind(struct sp__window *w)
+{
+	w->range = 0;
+	for (uint32_t f = 0; f < w->file->layout.ngroups; f++)
+		w->cursors[f] = 0;
+}
+
+/*
+ * Adds cells of one column group or column of text that follow those added before.  Cells that
+ * adjoin in the file are one segment, up to the longest request.
+ */
+static int add_cells(struct sp__window *w, struct sp__segments *s, uint64_t cell,
+		     uint64_t file_cell, uint64_t cells)
+{
+	const uint64_t most = sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
+
+	while (cells) {
+		struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+		uint64_t more = sp__min(cells, most);
+
+		if (last && last->file_cell + last->cells == file_cell &&
+		    last->cell + last->cells == cell && last->cells < most) {
+			more = sp__min(cells, most - last->cells);
+			last->cells += more;
+		} else {
+			if (!SP__ARRAY_GROW(s->list, s->capacity, s->n + 1))
+				return -ENOMEM;
+			s->list[s->n++] = (struct sp__segment){ .cell = cell,
+								.file_cell = file_cell,
+								.cells = more };
+		}
+		cell += more;
+		file_cell += more;
+		cells -= more;
+	}
+	return 0;
+}
+
+/* Adds cells [from, to] of the data area, except those that are there. */
+static int add_values(struct sp__window *w, uint32_t group, uint64_t from, uint64_t to)
+{
+	struct sp__segments *s = &w->values[group];
+	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+
+	if (last)
+		from = sp__max(from, last->cell + last->cells);
+	while (from <= to) {
+		uint64_t first;
+		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, to + 1 - from, &first);
+		int rc = add_cells(w, s, from, first, n);
+
+		if (rc)
+			return rc;
+		from += n;
+	}
+	return 0;
+}
+
+/* True if the end of the text before the range is a value of the table. */
+static bool has_before(const struct sp__table_layout *l, uint64_t first)
+{
+	return first % ((uint64_t)l->row_pages * l->page_records) != 0;
+}
+
+static bool group_has_text(const struct sp__window *w, uint32_t group)
+{
+	for (uint32_t k = 0; k < w->ntexts; k++)
+		if (w->file->layout.places[w->texts[k]].group == group)
+			return true;
+	return false;
+}
+
+int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *row)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	struct sp__range_text *texts;
+	int rc = 0;
+
+	if (!SP__ARRAY_GROW(w->ranges, w->ranges_capacity, w->nranges + 1) ||
+	    (w->ntexts && !SP__ARRAY_GROW(w->range_texts, w->range_texts_capacity,
+					  (w->nranges + 1) * w->ntexts)))
+		return -ENOMEM;
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
+		if (w->groups[f]) {
+			uint64_t from = first - (group_has_text(w, f) && has_before(l, first));
+
+			rc = add_values(w, f, sp__layout_record_cell(l, f, from),
+					sp__layout_record_cell(l, f, first + n - 1));
+		}
+	texts = w->range_texts + w->nranges * w->ntexts;
+	for (uint32_t k = 0; !rc && k < w->ntexts; k++) {
+		struct sp__text_place p =
+			sp__directory_text(sp__directory_entry(w->file, row, w->texts[k]));
+
+		texts[k] = (struct sp__range_text){ .first = p.first, .bytes = p.bytes };
+		if (!sp__directory_text_possible(w->file, &p))
+			rc = SP_ECORRUPT;
+	}
+	w->ranges[w->nranges++] = (struct sp__window_range){ first, n };
+	return rc;
+}
+
+static size_t round_up(size_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Returns the memory that the segments need. */
+static size_t need(const struct sp__window *w, const struct sp__segments *s)
+{
+	const struct sp__tablefile *f = w->file;
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		bytes += round_up(sp__request_capacity(
+			f->volume, (size_t)(s->list[i].cells * f->layout.cell_bytes)));
+	return bytes;
+}
+
+/* Makes the memory of a round at least that large.  Its contents are lost. */
+static int reserve(struct sp__window *w, unsigned round, size_t bytes)
+{
+	struct sp__budget *budget = &w->file->env.budget;
+
+	if (bytes <= w->memory_bytes[round])
+		return 0;
+	if (w->memory[round]) {
+		sp__pages_free(w->memory[round], w->memory_bytes[round]);
+		sp__budget_credit(budget, w->memory_bytes[round]);
+		w->memory_bytes[round] = 0;
+	}
+	w->memory[round] = sp__pages_alloc(bytes, true);
+	if (!w->memory[round])
+		return -ENOMEM;
+	w->memory_bytes[round] = bytes;
+	sp__budget_charge(budget, bytes);
+	return 0;
+}
+
+static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory)
+{
+	struct sp__tablefile *f = w->file;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < s->n; i++) {
+		struct sp__segment *g = &s->list[i];
+		size_t bytes = (size_t)(g->cells * f->layout.cell_bytes);
+
+		g->request = (struct sp__request){ 0 };
+		g->at = sp__tablefile_aim(f, &g->request, &w->owner, g->file_cell, g->cells,
+					  *memory);
+		*memory += round_up(sp__request_capacity(f->volume, bytes));
+		rc = sp__requests_add(w->requests, &g->request);
+		w->outstanding += !rc;
+		w->cells_read += g->cells;
+	}
+	return rc;
+}
+
+/* Submits the requests of a round: the segments of `n` lists. */
+static int submit_round(struct sp__window *w, unsigned round, struct sp__segments *lists,
+			uint32_t n)
+{
+	size_t bytes = 0;
+	uint8_t *memory;
+	int rc;
+
+	for (uint32_t i = 0; i < n; i++)
+		bytes += need(w, &lists[i]);
+	rc = reserve(w, round, bytes);
+	memory = w->memory[round];
+	for (uint32_t i = 0; !rc && i < n; i++)
+		rc = submit(w, &lists[i], &memory);
+	return rc ? rc : sp__requests_flush(w->requests);
+}
+
+int sp__window_submit(struct sp__window *w)
+{
+	return submit_round(w, 0, w->values, w->file->layout.ngroups);
+}
+
+/* Finds the segment that has a cell, from the cursor on. */
+static const struct sp__segment *find(const struct sp__segments *s, uint64_t cell, size_t *cursor)
+{
+	while (s->list[*cursor].cell + s->list[*cursor].cells <= cell)
+		++*cursor;
+	return &s->list[*cursor];
+}
+
+/* Returns the address of a column's value in its cell, which is in memory. */
+static const uint8_t *value_at(const struct sp__window *w, uint32_t column, uint64_t record,
+			       size_t *cursor)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const struct sp__column_place *p = &l->places[column];
+	uint64_t cell = sp__layout_record_cell(l, p->group, record);
+	const struct sp__segment *s = find(&w->values[p->group], cell, cursor);
+	uint32_t i = (uint32_t)(record % l->page_records) % l->groups[p->group].cell_records;
+
+	return s->at + (cell - s->cell) * l->cell_bytes + p->base + (size_t)i * p->stride;
+}
+
+static uint32_t end_at(const struct sp__window *w, uint32_t column, uint64_t record, size_t *cursor)
+{
+	uint32_t end;
+
+	memcpy(&end, value_at(w, column, record, cursor), sizeof(end));
+	return end;
+}
+
+/* Finds the texts of a column in a range, from the ends around it.  False: they contradict. */
+static bool find_texts(const struct sp__window *w, uint32_t k, size_t range, size_t *cursor)
+{
+	const struct sp__window_range *r = &w->ranges[range];
+	struct sp__range_text *t = &w->range_texts[range * w->ntexts + k];
+
+	t->before = 0;
+	if (has_before(&w->file->layout, r->first))
+		t->before = end_at(w, w->texts[k], r->first - 1, cursor);
+	t->end = end_at(w, w->texts[k], r->first + r->n - 1, cursor);
+	return t->before <= t->end && t->end <= t->bytes;
+}
+
+/* Adds the cells with bytes [before, end) of a directory row's texts, except those there. */
+static int add_text(struct sp__window *w, uint32_t k, const struct sp__range_text *t)
+{
+	const uint32_t payload = sp__cell_payload(w->file->layout.cell_bytes);
+	struct sp__segments *s = &w->text_segments[k];
+	uint64_t from = t->first + t->before / payload, to;
+
+	if (t->before == t->end)
+		return 0;
+	to = t->first + (t->end - 1) / payload;
+	if (s->n && s->list[s->n - 1].file_cell + s->list[s->n - 1].cells == from + 1 &&
+	    s->list[s->n - 1].file_cell <= from)
+		from++;
+	return from > to ? 0 : add_cells(w, s, from, from, to + 1 - from);
+}
+
+static int submit_texts(struct sp__window *w, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (uint32_t k = 0; !rc && k < w->ntexts; k++) {
+		size_t cursor = 0;
+
+		for (size_t i = 0; !rc && i < w->nranges; i++) {
+			if (!find_texts(w, k, i, &cursor))
+				return sp__errf(err, SP_ECORRUPT, "read", w->file->path, -1,
+						"the ends of the texts of column %s from record "
+						"%llu on contradict the directory; run check",
+						w->file->schema.columns[w->texts[k]].name,
+						(unsigned long long)w->ranges[i].first);
+			rc = add_text(w, k, &w->range_texts[i * w->ntexts + k]);
+		}
+	}
+	if (!rc)
+		rc = submit_round(w, 1, w->text_segments, w->ntexts);
+	return rc ? sp__err(err, rc, "read", w->file->path, -1) : 0;
+}
+
+/* Records the error of the first request that failed or was short. */
+static int failed(struct sp__window *w, const struct sp__segments *s, struct sp_errinfo *err)
+{
+	const uint32_t cell_bytes = w->file->layout.cell_bytes;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sp__segment *g = &s->list[i];
+		int rc = sp__request_result(&g->request, (const char *)g->at,
+					    (size_t)(g->cells * cell_bytes));
+
+		if (rc == SP_ECORRUPT)
+			return sp__errf(err, rc, "read", w->file->path, -1,
+					"it was truncated: the file ends before cell %llu",
+					(unsigned long long)(g->file_cell + g->cells));
+		if (rc)
+			return sp__err(err, rc, "read", w->file->path,
+				       (long long)(g->file_cell * cell_bytes));
+	}
+	return 0;
+}
+
+int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
+{
+	while (w->round < 2) {
+		struct sp__segments *lists = w->round ? w->text_segments : w->values;
+		uint32_t n = w->round ? w->ntexts : w->file->layout.ngroups;
+		int rc = 0;
+
+		if (w->outstanding)
+			return SP_LATER;
+		for (uint32_t i = 0; !rc && i < n; i++)
+			rc = failed(w, &lists[i], err);
+		if (!rc && !w->round && w->ntexts)
+			rc = submit_texts(w, err);
+		if (rc)
+			return rc;
+		w->round += w->round || w->ntexts ? 1 : 2;
+	}
+	return SP_READY;
+}
+
+/* Joins the texts of a column: the payloads of cells without their trailers. */
+static int join(struct sp__window *w, uint32_t k)
+{
+	const uint32_t cell_bytes = w->file->layout.cell_bytes;
+	const uint32_t payload = sp__cell_payload(cell_bytes);
+	struct sp__budget *budget = &w->file->env.budget;
+	size_t cursor = 0;
+
+	for (size_t i = 0; i < w->nranges; i++) {
+		struct sp__range_text *t = &w->range_texts[i * w->ntexts + k];
+
+		t->offset = w->joined[k].bytes;
+		for (uint32_t at = t->before; at < t->end;) {
+			uint64_t cell = t->first + at / payload;
+			uint32_t from = at % payload, n = sp__min(payload - from, t->end - at);
+			const struct sp__segment *s;
+
+			s = find(&w->text_segments[k], cell, &cursor);
+			if (sp__bytes_append(&w->joined[k],
+					     (const char *)s->at + (cell - s->cell) * cell_bytes +
+						     from,
+					     n, budget))
+				return -ENOMEM;
+			at += n;
+		}
+	}
+	return 0;
+}
+
+static int check_values(const struct sp__window *w, uint32_t group, struct sp_errinfo *err)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const struct sp__segments *s = &w->values[group];
+
+	for (size_t i = 0; i < s->n; i++)
+		for (uint64_t j = 0; j < s->list[i].cells; j++) {
+			struct sp__layout_position at = sp__layout_position(l, s->list[i].cell + j);
+			uint32_t records =
+				sp__layout_cell_records(l, w->file->superblock.records, &at);
+			int rc = sp__tablefile_check_cell(w->file, s->list[i].file_cell + j,
+							  records, SP__CELL_VALUES,
+							  s->list[i].at + j * l->cell_bytes, err);
+
+			if (rc)
+				return rc;
+		}
+	return 0;
+}
+
+static int check_texts(const struct sp__window *w, uint32_t k, struct sp_errinfo *err)
+{
+	const struct sp__segments *s = &w->text_segments[k];
+	const uint32_t cell_bytes = w->file->layout.cell_bytes;
+
+	for (size_t i = 0; i < s->n; i++)
+		for (uint64_t j = 0; j < s->list[i].cells; j++) {
+			int rc = sp__tablefile_check_cell(w->file, s->list[i].file_cell + j, 0,
+							  SP__CELL_TEXT,
+							  s->list[i].at + j * cell_bytes, err);
+
+			if (rc)
+				return rc;
+		}
+	return 0;
+}
+
+/* The ends inside a range must ascend: they become addresses. */
+static int check_ends(struct sp__window *w, struct sp_errinfo *err)
+{
+	for (uint32_t k = 0; k < w->ntexts; k++) {
+		size_t cursor = 0;
+
+		for (size_t i = 0; i < w->nranges; i++) {
+			const struct sp__range_text *t = &w->range_texts[i * w->ntexts + k];
+			uint32_t last = t->before;
+
+			for (uint64_t r = 0; r < w->ranges[i].n; r++) {
+				uint32_t end =
+					end_at(w, w->texts[k], w->ranges[i].first + r, &cursor);
+
+				if (end < last || end > t->end)
+					return sp__errf(
+						err, SP_ECORRUPT, "read", w->file->path, -1,
+						"the ends of the texts of column %s at record %llu "
+						"do not ascend; run check",
+						w->file->schema.columns[w->texts[k]].name,
+						(unsigned long long)(w->ranges[i].first + r));
+				last = end;
+			}
+		}
+	}
+	return 0;
+}
+
+int sp__window_check(struct sp__window *w, struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
+		rc = check_values(w, f, err);
+	for (uint32_t k = 0; !rc && k < w->ntexts; k++)
+		rc = check_texts(w, k, err);
+	if (!rc)
+		rc = check_ends(w, err);
+	for (uint32_t k = 0; !rc && k < w->ntexts; k++)
+		if (join(w, k))
+			rc = sp__err(err, -ENOMEM, "read", w->file->path, -1);
+	return rc;
+}
+
+/* Returns how many records from `at` on are in the same cell of a column group. */
+static uint64_t same_cell(const struct sp__table_layout *l, uint32_t group, uint64_t at)
+{
+	uint32_t n = l->groups[group].cell_records, i = (uint32_t)(at % l->page_records);
+
+	return sp__min(n - i % n, l->page_records - i);
+}
+
+struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const struct sp__window_range *r;
+	uint64_t n;
+
+	while (at >= w->ranges[w->range].first + w->ranges[w->range].n)
+		w->range++;
+	r = &w->ranges[w->range];
+	n = sp__min(r->first + r->n - at, SP__ROWS_MAX);
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		if (w->groups[f])
+			n = sp__min(n, same_cell(l, f, at));
+	for (uint32_t i = 0; i < l->ncolumns; i++) {
+		const struct sp__column_place *p = &l->places[i];
+
+		if (w->groups[p->group])
+			w->vectors[i] =
+				(struct sp__vector){ .data = value_at(w, i, at,
+								      &w->cursors[p->group]),
+						     .stride = p->stride };
+	}
+	for (uint32_t k = 0; k < w->ntexts; k++) {
+		const struct sp__range_text *t = &w->range_texts[w->range * w->ntexts + k];
+		struct sp__vector *v = &w->vectors[w->texts[k]];
+		size_t cursor = 0;
+
+		v->before = at > r->first ? end_at(w, w->texts[k], at - 1, &cursor) : t->before;
+		/* Text 0 of the directory row need not be in memory. */
+		v->text = (const char *)((uintptr_t)w->joined[k].data + t->offset - t->before);
+	}
+	return (struct sp__rows){ at, (uint32_t)n, w->vectors };
+}

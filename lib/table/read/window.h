@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A window: records of a table in memory, with the column groups that a query needs.
+ *
+ * The records are ranges in ascending order, each within one directory row.  They are read in two
+ * rounds of requests: the cells of values, then the cells of texts, whose places follow from the
+ * ends in the first round.  A request reads adjoining cells.  They stay where they were read, and
+ * rows of the window point into them; only texts are joined without the trailers of cells.
+ *
+ *	sp__window_begin(), sp__window_add() for each range, sp__window_submit()
+ *	sp__window_ready() until it returns SP_READY
+ *	sp__window_check(), then sp__window_rows(), by any thread
+ *
+ * Owner: the thread that reads; after SP_READY the thread that has the window.
+ */
+#pragma once
+
+#include "table/file/file.h"
+#include "table/values/vector.h"
+
+/* Adjoining cells of one column group or column of text, read by one request. */
+struct sp__segment {
+	struct sp__request request;
+	uint64_t cell;	    /* the first one: of the data area, or of the file for texts */
+	uint64_t file_cell; /* the first one */
+	uint64_t cells;
+	uint8_t *at; /* their bytes */
+};
+
+struct sp__segments {
+	struct sp__segment *list; /* in the order of their cells */
+	size_t n, capacity;
+	uint64_t next_file_cell; /* after the last one */
+};
+
+/* The texts of a column in a range. */
+struct sp__range_text {
+	uint64_t first;	 /* cell of the file where the texts of the directory row begin */
+	uint32_t bytes;	 /* of the directory row's texts */
+	uint32_t before; /* end of the text before the range */
+	uint32_t end;	 /* of its last text */
+	size_t offset;	 /* of the first text in the joined bytes */
+};
+
+struct sp__window_range {
+	uint64_t first, n; /* records */
+};
+
+struct sp__window {
+	struct sp__io_owner owner; /* of all requests */
+	struct sp__tablefile *file;
+	struct sp__requests *requests;
+	bool *groups;	 /* column groups that are read */
+	uint32_t *texts; /* columns of text that are read */
+	uint32_t ntexts;
+	struct sp__window_range *ranges;
+	size_t nranges, ranges_capacity;
+	struct sp__range_text *range_texts; /* ntexts of each range */
+	size_t range_texts_capacity;
+	struct sp__segments *values;	    /* of each column group */
+	struct sp__segments *text_segments; /* of each column of text */
+	struct sp__bytes *joined;	    /* texts of each column of text */
+	uint8_t *memory[2];		    /* of both rounds */
+	size_t memory_bytes[2];
+	unsigned round; /* 0: values, 1: texts, 2: complete */
+	unsigned outstanding;
+	uint64_t cells_read;
+	struct sp__vector *vectors; /* of each column, for sp__window_rows() */
+	size_t range, *cursors;	    /* where the last rows were: range, segment of each group */
+};
+
+/*
+ * Opens a window that reads the columns for which columns[] is true.  Returns 0 or -ENOMEM, and
+ * then, too, it must be closed.
+ */
+SP_MUST_CHECK int sp__window_open(struct sp__window *w, struct sp__tablefile *f,
+				  struct sp__requests *requests, const bool *columns);
+/* Frees all.  No request may be outstanding. */
+void sp__window_close(struct sp__window *w);
+
+/* Empties the window. */
+void sp__window_begin(struct sp__window *w);
+/*
+ * Adds records of one directory row, after all others.  row: the bytes of the directory row; NULL
+ * if no column of text is read.  Returns 0, SP_ECORRUPT if a text cannot be where the row says, or
+ * -ENOMEM.
+ */
+SP_MUST_CHECK int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *row);
+/* Adds the requests of all ranges.  Returns 0, -ENOMEM, or an error of the queue. */
+SP_MUST_CHECK int sp__window_submit(struct sp__window *w);
+/*
+ * Continues when requests may have been completed.  Returns SP_READY when all cells are in memory,
+ * SP_LATER while requests are outstanding, or an error, recorded in err.
+ */
+SP_MUST_CHECK int sp__window_ready(struct sp__window *w, struct sp_errinfo *err);
+/* Checks all cells, and joins texts.  Returns 0; or SP_ECORRUPT or -ENOMEM, recorded in err. */
+SP_MUST_CHECK int sp__window_check(struct sp__window *w, struct sp_errinfo *err);
+/*
+ * Returns rows from record `at` of a range on, whose vectors each lie in one cell and one directory
+ * row.  Valid until the next call.  Records are asked for in ascending order, or after
+ * sp__window_rewind().
+ */
+struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at);
+void sp__window_rewind(struct sp__window *w);
