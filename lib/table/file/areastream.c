@@ -109,6 +109,22 @@ int sp__areastream_read(struct sp__tablefile *f, struct sp__areastream *s, uint6
 	return rc;
 }
 
+/* Writes empty cells, so that all cells before cell n are written. */
+static int fill(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n,
+		struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	while (!rc && s->written < n && !(s->held && s->number + 1 == n)) {
+		rc = hold(f, s, s->written, true, err);
+		if (rc)
+			break;
+		s->dirty = true;
+		rc = sp__areastream_flush(f, s, err);
+	}
+	return rc;
+}
+
 int sp__areastream_write(struct sp__tablefile *f, struct sp__areastream *s, uint64_t at,
 			 size_t bytes, const void *from, struct sp_errinfo *err)
 {
@@ -119,7 +135,9 @@ int sp__areastream_write(struct sp__tablefile *f, struct sp__areastream *s, uint
 		uint32_t to = (uint32_t)(at % s->usable);
 		size_t part = sp__min(bytes, s->usable - to);
 
-		rc = hold(f, s, at / s->usable, true, err);
+		rc = fill(f, s, at / s->usable, err);
+		if (!rc)
+			rc = hold(f, s, at / s->usable, true, err);
 		if (rc)
 			break;
 		memcpy(s->cell + to, in, part);

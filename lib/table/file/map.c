@@ -184,25 +184,18 @@ int sp__map_settle(struct sp__table_map *m)
 	return rc;
 }
 
-/* Takes the last extent out of the file if it is at its end. */
-static bool trim(struct sp__table_map *m, enum sp__table_area area)
+void sp__map_trim(struct sp__table_map *m)
 {
-	struct sp__table_area_list *l = &m->lists[area];
+	struct sp__table_area_list *l = &m->lists[SP__AREA_FREE];
 	const struct sp__table_extent *e = l->n ? &l->extents[l->n - 1] : NULL;
 
+	/* Free extents are joined, so no other one is at the end. */
 	if (!e || e->first + e->cells != m->end)
-		return false;
+		return;
 	m->end = e->first;
 	m->changed = true;
 	l->n--;
 	l->cells -= e->cells;
-	return true;
-}
-
-void sp__map_trim(struct sp__table_map *m)
-{
-	while (trim(m, SP__AREA_FREE) || trim(m, SP__AREA_RELEASED))
-		;
 }
 
 uint64_t sp__map_run(const struct sp__table_map *m, enum sp__table_area area, uint64_t n,

@@ -72,7 +72,7 @@ SP_MUST_CHECK int sp__map_shorten(struct sp__table_map *m, enum sp__table_area a
 				  uint64_t cells);
 /* Frees what was released, after the next superblock counts.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__map_settle(struct sp__table_map *m);
-/* Takes free and released cells at the end of the file out of it. */
+/* Takes free cells at the end of the file out of it. */
 void sp__map_trim(struct sp__table_map *m);
 
 /*

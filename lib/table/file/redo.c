@@ -87,12 +87,15 @@ void sp__redo_abandon(struct sp__tablefile *f)
 	f->unfinished = true;
 }
 
-/* The space of the journal is free in the state after the change. */
+/*
+ * The space of the journal is free in the state after the change.  It is taken out of the file only
+ * if no cells are taken before the superblock counts, since they would overwrite the journal.
+ */
 static int release(struct sp__tablefile *f)
 {
 	const struct sp__redo *r = &f->redo;
 
-	if (f->map.end == r->first + r->area_cells) {
+	if (f->map.end == r->first + r->area_cells && !f->map.changed && !f->schema_changed) {
 		f->map.end = r->first;
 		return 0;
 	}
