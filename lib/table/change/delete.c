@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets bits of tombstones in ascending order, one byte in memory at a time; the area keeps a cell in
+ * memory.
+ */
+#include "table/change/delete.h"
+#include "table/file/redo.h"
+#include "table/file/tombstones.h"
+
+int sp__tabledelete_open(struct sp__tabledelete *d, struct sp__tablefile *file,
+			 struct sp_errinfo *err)
+{
+	*d = (struct sp__tabledelete){ .file = file, .err = err };
+	return sp__redo_begin(file, file->tombstones.written, err);
+}
+
+void sp__tabledelete_close(struct sp__tabledelete *d)
+{
+	if (d->file && d->file->redo.open)
+		sp__redo_abandon(d->file);
+	*d = (struct sp__tabledelete){ 0 };
+}
+
+static int write_byte(struct sp__tabledelete *d)
+{
+	if (!d->changed)
+		return 0;
+	d->changed = false;
+	return sp__tombstones_write(d->file, d->first, 8, &d->bits, d->err);
+}
+
+int sp__tabledelete_put(struct sp__tabledelete *d, uint64_t record)
+{
+	const uint64_t first = record / 8 * 8;
+	const uint8_t bit = (uint8_t)(1u << (record % 8));
+	int rc = 0;
+
+	if (!d->loaded || d->first != first) {
+		rc = write_byte(d);
+		if (!rc)
+			rc = sp__tombstones_read(d->file, first, 8, &d->bits, d->err);
+		if (rc)
+			return rc;
+		d->first = first;
+		d->loaded = true;
+	}
+	if (d->bits & bit)
+		return 0;
+	d->changed = true;
+	d->bits |= bit;
+	d->records++;
+	return 0;
+}
+
+int sp__tabledelete_finish(struct sp__tabledelete *d)
+{
+	int rc = write_byte(d);
+
+	if (rc)
+		return rc;
+	d->file->superblock.deleted += d->records;
+	return sp__tablefile_commit(d->file, d->err);
+}

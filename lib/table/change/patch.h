@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changes the cells of a column group.
+ */
+#pragma once
+
+#include "table/change/update.h"
+
+/*
+ * Reads the cells of column group f in which records of the batch are, and puts them into the
+ * journal with the new values.  If texts were moved, all later ends of their directory row change,
+ * too.  Returns 0, SP_ECORRUPT, -ENOMEM or -errno.
+ */
+SP_MUST_CHECK int sp__patch_group(struct sp__tableupdate *u, uint32_t f);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collects records in batches, and changes the directory and then the cells of a batch.
+ *
+ * A batch has all changed records of some directory rows.  So each cell belongs to one batch, and
+ * is changed once.
+ *
+ * Bounds are extended by the new values, and stay as wide as they were.
+ */
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/change/newtexts.h"
+#include "table/change/patch.h"
+#include "table/file/directory.h"
+#include "table/file/redo.h"
+#include "table/write/bounds.h"
+
+#define BATCH_MIN 1024 /* records */
+#define BATCH_MAX (1u << 20)
+
+static int no_memory(const struct sp__tableupdate *u)
+{
+	return sp__err(u->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+static const struct sp__table_column *column_of(const struct sp__tableupdate *u, uint32_t i)
+{
+	return &u->file->schema.columns[u->columns[i].column];
+}
+
+static size_t entry_bytes(const struct sp__tableupdate *u)
+{
+	return sizeof(struct sp__update_entry) + u->ntexts * sizeof(int64_t);
+}
+
+/* Returns the maximum of cells of the state before that so many records change. */
+static uint64_t max_cells(const struct sp__tableupdate *u, uint64_t records, uint32_t max_text)
+{
+	const struct sp__table_layout *l = &u->file->layout;
+	uint64_t pages = sp__layout_pages(l, u->file->superblock.records);
+	uint64_t cells = u->file->directory.written;
+
+	records = sp__min(records, u->file->superblock.records);
+	for (uint32_t i = 0; i < u->n; i++) {
+		const uint64_t minipage = l->groups[l->places[u->columns[i].column].group].cells;
+
+		if (column_of(u, i)->type.kind != 't') {
+			cells += sp__min(records, pages * minipage);
+			continue;
+		}
+		cells += sp__min(sp__min(records, pages) * l->row_pages, pages) * minipage;
+		cells += sp__min(sp__map_cells(&u->file->map, SP__AREA_TEXT),
+				 records * (max_text / sp__cell_payload(l->cell_bytes) + 2));
+	}
+	return cells;
+}
+
+static int open_memory(struct sp__tableupdate *u)
+{
+	const size_t row_bytes = sp__directory_row_bytes(u->file);
+	struct sp__budget *budget = &u->file->env.budget;
+
+	u->texts = calloc(u->n + 1, sizeof(*u->texts));
+	u->row = malloc(row_bytes + 1);
+	u->old_row = malloc(row_bytes + 1);
+	u->cell = malloc(u->file->layout.cell_bytes);
+	if (!u->texts || !u->row || !u->old_row || !u->cell)
+		return no_memory(u);
+	for (uint32_t i = 0; i < u->n; i++) {
+		u->texts[i] = u->ntexts;
+		u->ntexts += column_of(u, i)->type.kind == 't';
+		u->bounds |= column_of(u, i)->bounds;
+	}
+	if (u->ntexts)
+		u->ends = calloc(sp__update_row_records(u), sizeof(*u->ends));
+	if (u->ntexts && !u->ends)
+		return no_memory(u);
+	u->directory = u->file->directory;
+	u->directory.held = false;
+	u->directory.cell = NULL;
+	u->batch.max =
+		sp__min(BATCH_MAX, sp__max(BATCH_MIN, budget->limit_bytes / 8 / entry_bytes(u)));
+	return sp__cellreader_open(&u->reader, u->file, u->err);
+}
+
+int sp__tableupdate_open(struct sp__tableupdate *u, struct sp__tablefile *file,
+			 const struct sp__update_column *columns, uint32_t n, uint64_t max_records,
+			 uint32_t max_text, struct sp_errinfo *err)
+{
+	int rc;
+
+	*u = (struct sp__tableupdate){ .file = file, .err = err, .columns = columns, .n = n };
+	rc = open_memory(u);
+	return rc ? rc : sp__redo_begin(file, max_cells(u, max_records, max_text), err);
+}
+
+void sp__tableupdate_close(struct sp__tableupdate *u)
+{
+	if (!u->file)
+		return;
+	if (u->file->redo.open)
+		sp__redo_abandon(u->file);
+	sp__budget_credit(&u->file->env.budget, u->batch.charged);
+	sp__cellreader_close(&u->reader);
+	free(u->directory.cell);
+	free(u->batch.entries);
+	free(u->batch.shifts);
+	free(u->texts);
+	free(u->row);
+	free(u->old_row);
+	free(u->cell);
+	free(u->ends);
+	*u = (struct sp__tableupdate){ 0 };
+}
+
+/* Doubles the capacity of the batch. */
+static int grow(struct sp__tableupdate *u)
+{
+	struct sp__update_batch *b = &u->batch;
+	size_t capacity = b->capacity ? 2 * b->capacity : BATCH_MIN;
+	struct sp__update_entry *entries = reallocarray(b->entries, capacity, sizeof(*b->entries));
+	int64_t *shifts;
+
+	if (!entries)
+		return no_memory(u);
+	b->entries = entries;
+	if (u->ntexts) {
+		shifts = reallocarray(b->shifts, capacity, u->ntexts * sizeof(*shifts));
+		if (!shifts)
+			return no_memory(u);
+		b->shifts = shifts;
+	}
+	sp__budget_charge(&u->file->env.budget, (capacity - b->capacity) * entry_bytes(u));
+	b->charged += (capacity - b->capacity) * entry_bytes(u);
+	b->capacity = capacity;
+	return 0;
+}
+
+/* Extends the bounds of column i by the values of entries [from, to). */
+static void widen(const struct sp__tableupdate *u, uint32_t i, size_t from, size_t to,
+		  uint8_t *entry)
+{
+	const struct sp__value_type *type = &column_of(u, i)->type;
+	struct sp__bounds b;
+
+	memcpy(&b, entry, sizeof(b));
+	for (size_t k = from; k < to; k++)
+		sp__bounds_add(&b, type, u->batch.entries[k].values + u->columns[i].at, 1);
+	memcpy(entry, &b, sizeof(b));
+}
+
+/* Changes directory row e, in which entries [from, to) are. */
+static int change_row(struct sp__tableupdate *u, uint64_t e, size_t from, size_t to)
+{
+	const size_t bytes = sp__directory_row_bytes(u->file);
+	int rc = sp__areastream_read(u->file, &u->directory, e * bytes, bytes, u->row, u->err);
+
+	memcpy(u->old_row, u->row, bytes);
+	for (uint32_t i = 0; !rc && i < u->n; i++) {
+		const struct sp__table_column *c = column_of(u, i);
+		uint8_t *entry = sp__directory_entry(u->file, u->row, u->columns[i].column);
+
+		if (c->type.kind == 't')
+			rc = sp__newtexts_change(u, i, e, from, to, entry);
+		else if (c->bounds)
+			widen(u, i, from, to, entry);
+	}
+	if (rc || !memcmp(u->old_row, u->row, bytes))
+		return rc;
+	return sp__directory_write_rows(u->file, e, 1, u->row, u->err);
+}
+
+static int change_rows(struct sp__tableupdate *u)
+{
+	const struct sp__update_batch *b = &u->batch;
+	const uint64_t records = sp__update_row_records(u);
+	size_t to;
+	int rc = 0;
+
+	for (size_t from = 0; !rc && from < b->n; from = to) {
+		uint64_t row = b->entries[from].record / records;
+
+		for (to = from + 1; to < b->n && b->entries[to].record / records == row; to++)
+			;
+		rc = change_row(u, b->first / records + row, from, to);
+	}
+	return rc;
+}
+
+/* True if a column of the column group is changed. */
+static bool concerns(const struct sp__tableupdate *u, uint32_t group)
+{
+	for (uint32_t i = 0; i < u->n; i++)
+		if (u->file->layout.places[u->columns[i].column].group == group)
+			return true;
+	return false;
+}
+
+static int flush(struct sp__tableupdate *u)
+{
+	int rc = u->batch.n && (u->bounds || u->ntexts) ? change_rows(u) : 0;
+
+	for (uint32_t f = 0; !rc && u->batch.n && f < u->file->layout.ngroups; f++)
+		if (concerns(u, f))
+			rc = sp__patch_group(u, f);
+	u->batch.n = 0;
+	return rc;
+}
+
+int sp__tableupdate_put(struct sp__tableupdate *u, uint64_t record, const uint8_t *values)
+{
+	const uint64_t row_records = sp__update_row_records(u), row = record - record % row_records;
+	struct sp__update_batch *b = &u->batch;
+	int rc = 0;
+
+	if (b->n && row > b->first + b->entries[b->n - 1].record &&
+	    (b->n >= b->max || record - b->first > UINT32_MAX / 2))
+		rc = flush(u);
+	if (!rc && b->n == b->capacity)
+		rc = grow(u);
+	if (rc)
+		return rc;
+	if (!b->n)
+		b->first = row;
+	b->entries[b->n++] = (struct sp__update_entry){ (uint32_t)(record - b->first), values };
+	u->records++;
+	return 0;
+}
+
+int sp__tableupdate_finish(struct sp__tableupdate *u)
+{
+	int rc = flush(u);
+
+	for (uint32_t i = 0; u->records && i < u->n; i++)
+		u->file->schema.columns[u->columns[i].column].changed =
+			u->file->superblock.slots.number + 1;
+	return rc ? rc : sp__tablefile_commit(u->file, u->err);
+}

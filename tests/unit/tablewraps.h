@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of the system that change a table, and allocations, of which one can be made to fail (the
+ * Makefile wraps them).
+ */
+#ifndef TABLEWRAPS_H
+#define TABLEWRAPS_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+static unsigned calls, fail_at; /* 0: none fails */
+static bool stay_failed;	/* all later calls fail, too */
+static unsigned allocations, fail_allocation;
+
+static bool fails(void)
+{
+	errno = EIO;
+	calls++;
+	return fail_at && (stay_failed ? calls >= fail_at : calls == fail_at);
+}
+
+ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
+ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
+{
+	return fails() ? -1 : __real_pwrite(fd, data, bytes, at);
+}
+
+ssize_t __real_pwritev(int fd, const struct iovec *parts, int n, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at)
+{
+	return fails() ? -1 : __real_pwritev(fd, parts, n, at);
+}
+
+int __wrap_fdatasync(int fd);
+int __wrap_fdatasync(int fd)
+{
+	(void)fd;
+	return fails() ? -1 : 0;
+}
+
+int __real_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes);
+int __wrap_ftruncate(int fd, off_t bytes)
+{
+	return fails() ? -1 : __real_ftruncate(fd, bytes);
+}
+
+static bool lacks(void)
+{
+	errno = ENOMEM;
+	return ++allocations == fail_allocation;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes)
+{
+	return lacks() ? NULL : __real_malloc(bytes);
+}
+
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+	return lacks() ? NULL : __real_calloc(n, bytes);
+}
+
+void *__real_reallocarray(void *p, size_t n, size_t bytes);
+void *__wrap_reallocarray(void *p, size_t n, size_t bytes);
+void *__wrap_reallocarray(void *p, size_t n, size_t bytes)
+{
+	return lacks() ? NULL : __real_reallocarray(p, n, bytes);
+}
+
+char *__real_strdup(const char *s);
+char *__wrap_strdup(const char *s);
+char *__wrap_strdup(const char *s)
+{
+	return lacks() ? NULL : __real_strdup(s);
+}
+
+#endif
