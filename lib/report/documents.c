@@ -17,6 +17,8 @@ const struct sp__document sp__documents[SP__DOC_COUNT_] = {
 				      sp__cube_comparison_document },
 	[SP__DOC_TABLE] = { "spindle.table/1", "xtable", NULL, sp__table_document },
 	[SP__DOC_TABLE_INFO] = { "spindle.table-info/1", "xtable", NULL, sp__table_info_document },
+	[SP__DOC_TABLE_COMPARISON] = { "spindle.table-comparison/1", "xtable", NULL,
+				       sp__table_comparison_document },
 	[SP__DOC_SEQUENCE] = { "spindle.sequence/1", "blockseq", NULL, sp__sequence_document },
 	[SP__DOC_SEQUENCE_COMPARISON] = { "spindle.sequence-comparison/1", "blockseq", NULL,
 					  sp__sequence_comparison_document },

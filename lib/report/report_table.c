@@ -129,3 +129,95 @@ struct sp_report *sp_report_table_info(const struct sp_table_info *info)
 	sp__doc_fields(doc, sp__table_info_document, info);
 	return sp__report_done(doc);
 }
+
+static const struct sp_report_field cost_fields[] = {
+	MEMBER(table_cost, REAL, requests, "requests for cells, a mean for random records"),
+	MEMBER(table_cost, REAL, seeks, "requests that do not begin where the one before ended"),
+	MEMBER(table_cost, REAL, bytes, "bytes of these requests"),
+	MEMBER(table_cost, REAL, predicted_s, "predicted duration; null: unknown"),
+	MEMBER(table_cost, REAL, measured_s, "measured duration; null: not measured"),
+	MEMBER(table_cost, BOOL, scattered,
+	       "true for a scan that reads cells of matching records alone"),
+	{ 0 },
+};
+
+static const struct sp_report_field candidate_fields[] = {
+	MEMBER(table_candidate, WORD, layout, "division of columns into column groups",
+	       .values = sp_table_layout_values),
+	LATER("chosen", BOOL, "true for the choice of auto"),
+	LATER("stored", BOOL, "true for the table as it is stored"),
+	MEMBER(table_candidate, STRING, together,
+	       "columns that share cells, as \"a,b;c,d\"; null: none by name"),
+	MEMBER(table_candidate, COUNT, bytes, "size of the file"),
+	FIELD(table_candidate, "fill_share", REAL, fill, "share of the file that values take"),
+	FIELD(table_candidate, "requests", REAL, sum.requests, "requests of the whole workload"),
+	FIELD(table_candidate, "seeks", REAL, sum.seeks, "seeks of the whole workload"),
+	FIELD(table_candidate, "request_bytes", REAL, sum.bytes, "bytes of these requests"),
+	FIELD(table_candidate, "predicted_s", REAL, sum.predicted_s,
+	      "predicted duration of the whole workload"),
+	FIELD(table_candidate, "measured_s", REAL, sum.measured_s,
+	      "measured duration of the whole workload; null: not measured"),
+	MEMBER(table_candidate, REAL, full_reads,
+	       "reads of a full record that outweigh a scan, against nsm; null: no number does"),
+	MEMBER(table_candidate, TEXT, reason,
+	       "reason for which the layout is not possible; null: possible"),
+	ELEMENTS(table_candidate, "costs", LIST, costs, ncosts, cost_fields,
+		 "one object for each query, without its weight"),
+	{ 0 },
+};
+
+static const struct sp_report_field query_fields[] = {
+	LATER("query", TEXT, "the query"),
+	LATER("weight", REAL, "its weight"),
+	{ 0 },
+};
+
+static const struct sp_report_field comparison_config_fields[] = {
+	LATER("command", TEXT, "command of xtable"),
+	LATER("volume", TEXT, "simulated volume; null: none"),
+	MEMBER(table_comparison, COUNT, records, "records of the table"),
+	{ 0 },
+};
+
+const struct sp_report_field sp__table_comparison_document[] = {
+	GROUP("config", OBJECT, comparison_config_fields, "the command and the table"),
+	GROUP("queries", LIST, query_fields, "the workload"),
+	GROUP("candidates", LIST, candidate_fields,
+	      "one object for each layout, for the choice of auto, and for the stored table"),
+	{ 0 },
+};
+
+static void add_candidate(struct sp__doc doc, json_t *array, const struct sp_table_candidate *c,
+			  bool chosen, bool stored)
+{
+	struct sp__doc d = sp__doc_element(doc, array);
+
+	sp__doc_fields(d, candidate_fields, c);
+	sp__doc_bool(d, "chosen", chosen);
+	sp__doc_bool(d, "stored", stored);
+}
+
+struct sp_report *sp_report_table_comparison(const char *command, const char *volume,
+					     const struct sp_table_comparison *comparison)
+{
+	struct sp__doc doc = sp__report_new(SP__DOC_TABLE_COMPARISON);
+	struct sp__doc config = sp__doc_object(doc, "config");
+	json_t *array;
+
+	sp__doc_fields(config, comparison_config_fields, comparison);
+	sp__doc_text(config, "command", command);
+	sp__doc_text(config, "volume", volume);
+	array = sp__doc_array(doc, "queries");
+	for (size_t i = 0; i < comparison->nqueries; i++) {
+		struct sp__doc d = sp__doc_element(doc, array);
+
+		sp__doc_text(d, "query", comparison->queries[i]);
+		sp__doc_real(d, "weight", comparison->weights[i]);
+	}
+	array = sp__doc_array(doc, "candidates");
+	for (unsigned i = 0; i < SP_TABLE_CANDIDATES; i++)
+		add_candidate(doc, array, &comparison->candidates[i], i == SP_TABLE_AUTO, false);
+	if (comparison->stored.costs)
+		add_candidate(doc, array, &comparison->stored, false, true);
+	return sp__report_done(doc);
+}

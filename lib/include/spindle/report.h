@@ -161,6 +161,14 @@ SP_API struct sp_report *sp_report_table(const char *command, const struct sp_ta
 SP_API struct sp_report *sp_report_table_info(const struct sp_table_info *info);
 
 /*
+ * Makes a document of schema spindle.table-comparison/1 of layouts.
+ * volume: the simulated one; NULL: none.
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_table_comparison(const char *command, const char *volume,
+						    const struct sp_table_comparison *comparison);
+
+/*
  * Makes a document of schema spindle.cube-comparison/1 of mappings.
  * candidates: SP_CUBE_CANDIDATES elements.
  * Returns the report, or NULL if memory is short.

@@ -219,12 +219,13 @@ struct sp_table_cost {
 /* A layout that a table could have. */
 struct sp_table_candidate {
 	enum sp_table_layout layout;
-	int code;		     /* 0, or the reason for which the layout is impossible: */
-	char reason[256];	     /* as text */
-	char *together;		     /* columns that share cells, "a,b;c,d"; NULL: none */
-	uint64_t bytes;		     /* of the file */
-	double fill;		     /* share of the file that values take */
-	struct sp_table_cost *costs; /* of each query, without its weight */
+	int code;	      /* 0, or the reason for which the layout is impossible: */
+	char reason[256];     /* as text */
+	const char *together; /* columns that share cells, "a,b;c,d"; NULL: none */
+	uint64_t bytes;	      /* of the file */
+	double fill;	      /* share of the file that values take */
+	size_t ncosts;
+	struct sp_table_cost *costs; /* of each query, without its weight; NULL: none */
 	struct sp_table_cost sum;    /* of all queries, each times its weight */
 	/*
 	 * Reads of a full record that take as long as NSM needs more for one scan of the workload

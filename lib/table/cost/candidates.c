@@ -76,19 +76,21 @@ static void add(struct sp_table_cost *sum, const struct sp_table_cost *c, double
 	sum->measured_s += weight * c->measured_s;
 }
 
-static int list_together(const struct sp__cost_question *q, const uint32_t *together, char **text)
+static int list_together(const struct sp__cost_question *q, const uint32_t *together,
+			 const char **list)
 {
+	char *text = NULL;
 	size_t bytes;
-	FILE *f = open_memstream(text, &bytes);
+	FILE *f = open_memstream(&text, &bytes);
 	bool any = false;
 
 	if (!f)
 		return -ENOMEM;
-	for (uint32_t list = 1; list <= q->schema->n; list++) {
+	for (uint32_t k = 1; k <= q->schema->n; k++) {
 		bool begun = false;
 
 		for (uint32_t i = 0; i < q->schema->n; i++)
-			if (together[i] == list) {
+			if (together[i] == k) {
 				fprintf(f, "%s%s",
 					begun ? ","
 					: any ? ";"
@@ -97,12 +99,13 @@ static int list_together(const struct sp__cost_question *q, const uint32_t *toge
 				begun = any = true;
 			}
 	}
-	if (fclose(f))
+	if (fclose(f)) {
+		free(text);
 		return -ENOMEM;
-	if (!any) {
-		free(*text);
-		*text = NULL;
 	}
+	if (!any)
+		free(text);
+	*list = any ? text : NULL;
 	return 0;
 }
 
@@ -118,6 +121,7 @@ int sp__cost_examine(const struct sp__cost_question *q, const struct sp__cost_ta
 	c->costs = calloc(n ? n : 1, sizeof(*c->costs));
 	if (!c->costs)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	c->ncosts = n;
 	for (size_t i = 0; !rc && i < n; i++) {
 		rc = cost_of(q, t, i, measure, &c->costs[i], err);
 		add(&c->sum, &c->costs[i], q->workload->queries[i].weight);
@@ -244,7 +248,7 @@ void sp_table_comparison_free(struct sp_table_comparison *c)
 	free(c->weights);
 	for (unsigned i = 0; i < SP_TABLE_CANDIDATES; i++) {
 		free(c->candidates[i].costs);
-		free(c->candidates[i].together);
+		free((char *)(uintptr_t)c->candidates[i].together);
 	}
 	free(c->stored.costs);
 	*c = (struct sp_table_comparison){ 0 };
