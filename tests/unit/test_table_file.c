@@ -75,17 +75,17 @@ static void make_small(void)
 		abort();
 }
 
-/* Changes all cells of the data area to version 1, and the tombstones of 8 records. */
-static int change(struct sp__tablefile *f, struct sp_errinfo *err)
+/* Changes all cells of the data area to a version, and the tombstones of 8 records. */
+static int change_to(struct sp__tablefile *f, uint64_t version, struct sp_errinfo *err)
 {
 	const uint64_t cells = sp__layout_data_cells(&f->layout, f->superblock.records);
 	uint8_t cell[512], bits = 0x81;
-	int rc = sp__redo_begin(f, cells, err);
+	int rc = sp__redo_begin(f, cells + 1, err);
 
 	for (uint64_t n = 0; !rc && n < cells; n++) {
 		if (!tablecase_used(f, n))
 			continue;
-		tablecase_cell(f, n, 1, cell);
+		tablecase_cell(f, n, version, cell);
 		rc = sp__redo_put(f, sp__map_cell(&f->map, SP__AREA_DATA, n), cell, err);
 	}
 	if (!rc)
@@ -93,6 +93,11 @@ static int change(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->superblock.deleted = 2;
 	f->schema.columns[1].changed = f->superblock.slots.number + 1;
 	return rc ? rc : sp__tablefile_commit(f, err);
+}
+
+static int change(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	return change_to(f, 1, err);
 }
 
 static int change_table(struct sp_errinfo *err)
@@ -161,6 +166,59 @@ static void check_change(void)
 	ok(right == 4 * n && afters > n / 4 && afters < 2 * n,
 	   "each of %u calls that fails leaves the table as before or as after (%u of %u)", n,
 	   right, 4 * n);
+}
+
+static void check_session(void)
+{
+	const struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__tablefile f;
+	uint8_t row[64] = { 0 };
+	bool right;
+
+	make_small();
+	right = !sp__tablefile_open(&f, path, &run, true, &err);
+	for (uint64_t version = 1; version <= 9; version++)
+		right = right && !change_to(&f, version, &err) &&
+			tablecase_version(&f, 9, &err) == (int)version;
+	ok(right && f.superblock.slots.number == 19, "a program changes a table nine times: %s",
+	   err.text);
+	ok(sp__directory_write_rows(&f, 0, 1, row, &err) == SP_ESTATE,
+	   "a directory row is not changed without a journal: %s", err.text);
+	(void)sp__tablefile_close(&f);
+	ok(has_version(9, 9), "and the last version is there");
+}
+
+static void check_memory(void)
+{
+	static const struct sp__value_type type = { 'w', 0, 2 };
+	const struct sp__layout_opts o = { .form = &sp__layout_forms[3] };
+	struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__table_schema s = { 0 };
+	struct sp__table_layout l = { 0 };
+	struct sp__tablefile f;
+	char word[200];
+	uint32_t code;
+	bool right = !sp__table_schema_add(&s, "word", 4, &type);
+
+	memset(word, 'w', sizeof(word));
+	for (uint32_t i = 0; right && i < 60000; i++) {
+		memcpy(word, &i, sizeof(i));
+		right = !sp__dictionary_add(&s.columns[0].words, word, sizeof(word),
+					    SP__DICT16_WORDS, &code);
+	}
+	right = right && !sp__layout_make(&l, &s, &o, &err) &&
+		!sp__tablefile_create(&f, path, &run, &s, &l, &err) &&
+		!sp__tablefile_commit(&f, &err) && !sp__tablefile_publish(&f, &err);
+	(void)sp__tablefile_close(&f);
+	ok(right && sp__tablefile_open(&f, path, &run, false, &err) == SP_EBUDGET,
+	   "dictionaries that exceed the memory are refused: %s", err.text);
+	(void)sp__tablefile_close(&f);
+	run.memory_bytes = 64 << 20;
+	ok(!sp__tablefile_open(&f, path, &run, false, &err) && f.schema.columns[0].words.n == 60000,
+	   "with enough memory the table is opened");
+	(void)sp__tablefile_close(&f);
 }
 
 static void check_allocations(void)
@@ -329,6 +387,8 @@ int main(void)
 		right += random_table(&rng, i % 20 == 0);
 	ok(right == 60, "60 random tables are read as written, of 300 columns, too (%u)", right);
 	check_change();
+	check_session();
+	check_memory();
 	check_allocations();
 	check_damage();
 	check_locks();

@@ -64,15 +64,17 @@ static int hold(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n, b
 {
 	int rc;
 
-	if (s->held && s->number == n)
+	if (s->held && s->number == n && (!change || s->dirty))
 		return 0;
 	rc = sp__areastream_flush(f, s, err);
 	if (rc)
 		return rc;
-	if (change && f->redo.open && n < s->old && n < s->passed)
+	if (change && n < s->old && (!f->redo.open || n < s->passed))
 		return sp__errf(err, SP_ESTATE, "write", f->path, -1,
-				"a cell of the %s would be changed twice by one journal",
-				sp__cell_kind_name(s->kind));
+				"a cell of the %s would be changed %s", sp__cell_kind_name(s->kind),
+				f->redo.open ? "twice by one journal" : "without a journal");
+	if (s->held && s->number == n)
+		return 0;
 	if (!s->cell)
 		s->cell = malloc(f->layout.cell_bytes);
 	if (!s->cell)

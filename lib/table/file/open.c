@@ -77,6 +77,18 @@ static int open_file(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc ? rc : read_superblock(f, err);
 }
 
+/* The bytes that are read, and words and their hash tables with twice the capacity. */
+#define MEMORY_SHARE 5
+
+static int lack_of_memory(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	if (!f->schema.budget_exceeded)
+		return sp__err(err, -ENOMEM, "read", f->path, -1);
+	return sp__errf(err, SP_EBUDGET, "open", f->path, -1,
+			"its dictionaries need a memory of %llu bytes",
+			(unsigned long long)f->superblock.schema.bytes * MEMORY_SHARE);
+}
+
 /* Reads the schema; its dictionaries are charged to the budget. */
 static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 {
@@ -89,17 +101,19 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 		return rc;
 	f->schema.budget = &f->env.budget;
 	c = sp__coder_reader(bytes, f->superblock.schema.bytes);
+	sp__budget_charge(&f->env.budget, c.bytes);
 	sp__table_schema_code(&c, &f->schema);
+	sp__budget_credit(&f->env.budget, c.bytes);
 	rc = sp__coder_end(&c);
 	free(bytes);
 	if (rc == -ENOMEM)
-		return sp__err(err, rc, "read", f->path, -1);
+		return lack_of_memory(f, err);
 	if (!rc && f->schema.n == f->superblock.ncolumns)
 		rc = sp__layout_compute(&f->layout, &f->schema, &group);
 	else
 		rc = SP_ECORRUPT;
 	if (rc == -ENOMEM)
-		return sp__err(err, rc, "read", f->path, -1);
+		return lack_of_memory(f, err);
 	if (rc || sp__table_schema_repeated(&f->schema) >= 0)
 		return refuse(f, SP_ECORRUPT, err, "the schema is damaged");
 	for (uint32_t i = 0; i < f->schema.n; i++)

@@ -9,7 +9,8 @@
 #define COLUMN_BYTES 48
 
 /* Codes a dictionary: the number of words, then each as its length (4 bytes) and its bytes. */
-static void code_words(struct sp__coder *c, struct sp__dictionary *d, uint32_t max_words)
+static void code_words(struct sp__coder *c, struct sp__dictionary *d, uint32_t max_words,
+		       bool *budget_exceeded)
 {
 	uint32_t n = d->n;
 
@@ -31,6 +32,7 @@ static void code_words(struct sp__coder *c, struct sp__dictionary *d, uint32_t m
 		if (c->failed)
 			return;
 		rc = sp__dictionary_add(d, (const char *)c->from + c->at, bytes, max_words, &code);
+		*budget_exceeded |= rc == SP_EBUDGET;
 		sp__coder_lack(c, rc == -ENOMEM || rc == SP_EBUDGET);
 		c->failed |= rc || code != i;
 		c->at += bytes;
@@ -49,7 +51,7 @@ static void code_type(struct sp__coder *c, struct sp__value_type *t)
 	c->failed |= !sp__table_type_possible(t);
 }
 
-static void code_column(struct sp__coder *c, struct sp__table_column *column)
+static void code_column(struct sp__coder *c, struct sp__table_column *column, bool *budget_exceeded)
 {
 	sp__code_text(c, &column->name);
 	c->failed |= !column->name || strlen(column->name) > SP__COLUMN_NAME_MAX;
@@ -59,7 +61,8 @@ static void code_column(struct sp__coder *c, struct sp__table_column *column)
 	c->failed |= column->bounds && !sp__table_type_bounded(&column->type);
 	if (!c->failed && column->type.kind == 'w')
 		code_words(c, &column->words,
-			   column->type.bytes == 1 ? SP__DICT8_WORDS : SP__DICT16_WORDS);
+			   column->type.bytes == 1 ? SP__DICT8_WORDS : SP__DICT16_WORDS,
+			   budget_exceeded);
 }
 
 static void code_style(struct sp__coder *c, struct sp__table_style *s)
@@ -89,6 +92,6 @@ void sp__table_schema_code(struct sp__coder *c, struct sp__table_schema *s)
 	c->failed |= n > SP__COLUMNS_MAX;
 	for (size_t i = 0; !c->failed && i < n; i++) {
 		s->columns[i].words.budget = s->budget;
-		code_column(c, &s->columns[i]);
+		code_column(c, &s->columns[i], &s->budget_exceeded);
 	}
 }

@@ -47,6 +47,7 @@ struct sp__table_schema {
 	struct sp__table_column *columns;
 	struct sp__table_style style;
 	struct sp__budget *budget; /* of the dictionaries that are read; NULL: not charged */
+	bool budget_exceeded;	   /* it is too small for them */
 };
 
 /* Frees all members; zeroes the schema. */
