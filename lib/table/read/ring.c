@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads windows ahead (ring.h).
+ *
+ * The thread that reads fills free slots, starts the task of a slot when its cells are in memory,
+ * and gives away the output of the oldest slot.  Nothing else crosses threads.
+ *
+ * Memory: the cells of all windows have a quarter of the working memory, texts and output the rest.
+ */
+#include "base/err.h"
+#include "base/minmax.h"
+#include "base/task.h"
+#include "run/memory.h"
+#include "table/read/ring.h"
+
+#define SHARE 4	  /* of the memory of a slot, that its cells have */
+#define DEPTH 128 /* requests outstanding */
+
+unsigned sp__ring_slots(const struct sp__tablefile *f, uint64_t *window_bytes)
+{
+	const uint64_t memory = sp__working_memory(&f->run, f->run.memory_bytes);
+	unsigned n = (unsigned)sp__min(2 * sp__threads(f->run.parallel) + 1, SP__RING_SLOTS);
+
+	*window_bytes = memory / n / SHARE;
+	return n;
+}
+
+int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, size_t size)
+{
+	const struct sp_run_opts *run = &r->file->run;
+	const struct sp__queue_opts q = { .engine = run->engine,
+					  .depth = DEPTH,
+					  .trace = r->file->env.trace,
+					  .device = r->file->env.device };
+	uint64_t bytes;
+	int rc = sp__requests_open(&r->requests, &q, r->err);
+
+	r->nslots = sp__ring_slots(r->file, &bytes);
+	for (unsigned i = 0; !rc && i < r->nslots; i++) {
+		r->slots[i].ring = r;
+		r->slots[i].own = (char *)own + i * size;
+		rc = sp__window_open(&r->slots[i].window, r->file, &r->requests, columns);
+	}
+	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
+}
+
+void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats)
+{
+	for (unsigned i = 0; i < r->nslots; i++)
+		sp__task_join(&r->slots[i].task);
+	if (r->requests.queue)
+		sp__env_note_io(&stats->run, sp__queue_counters(r->requests.queue));
+	sp__requests_close(&r->requests);
+	for (unsigned i = 0; i < r->nslots; i++) {
+		if (r->slots[i].window.file)
+			sp__window_close(&r->slots[i].window);
+		sp__bytes_release(&r->slots[i].out, &r->file->env.budget);
+	}
+}
+
+static int fill(struct sp__window_ring *r)
+{
+	struct sp__window_slot *s = &r->slots[(r->head + r->used) % r->nslots];
+	int rc;
+
+	sp__window_begin(&s->window);
+	s->out.bytes = 0;
+	s->records = s->matched = 0;
+	s->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	rc = r->ops->fill(r->arg, s);
+	if (rc != SP_READY) {
+		r->ended = true;
+		return rc;
+	}
+	rc = sp__window_submit(&s->window);
+	if (rc)
+		return sp__err(r->err, rc, "read", r->file->path, -1);
+	s->state = SP__SLOT_READING;
+	r->used++;
+	return 0;
+}
+
+static void work(void *arg)
+{
+	struct sp__window_slot *s = arg;
+
+	s->rc = sp__window_check(&s->window, &s->err);
+	if (!s->rc)
+		s->rc = s->ring->ops->work(s->ring->arg, s);
+}
+
+/* Starts the tasks of windows that have been read. */
+static int start_tasks(struct sp__window_ring *r)
+{
+	int rc = sp__requests_collect(&r->requests);
+
+	if (rc)
+		return sp__err(r->err, rc, "read", r->file->path, -1);
+	for (unsigned i = 0; i < r->used; i++) {
+		struct sp__window_slot *s = &r->slots[(r->head + i) % r->nslots];
+
+		if (s->state != SP__SLOT_READING)
+			continue;
+		rc = sp__window_ready(&s->window, r->err);
+		if (rc < 0)
+			return rc;
+		if (rc == SP_LATER)
+			continue;
+		s->state = SP__SLOT_WORKING;
+		sp__task_start(&s->task, work, s);
+	}
+	return 0;
+}
+
+/* Takes the oldest slot when its task has ended, or waits for its requests. */
+static int take(struct sp__window_ring *r)
+{
+	struct sp__window_slot *s = &r->slots[r->head];
+	int rc;
+
+	if (s->state == SP__SLOT_READING) {
+		rc = sp__queue_complete(r->requests.queue, 1, -1);
+		return rc < 0 ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
+	}
+	sp__task_join(&s->task);
+	s->state = SP__SLOT_FREE;
+	r->head = (r->head + 1) % r->nslots;
+	r->used--;
+	if (s->rc < 0) {
+		*r->err = s->err;
+		return s->rc;
+	}
+	return r->ops->give(r->arg, s);
+}
+
+int sp__ring_run(struct sp__window_ring *r)
+{
+	int rc = 0;
+
+	while (!rc) {
+		while (!rc && !r->ended && r->used < r->nslots)
+			rc = fill(r);
+		if (!rc)
+			rc = start_tasks(r);
+		if (rc || !r->used)
+			break;
+		rc = take(r);
+	}
+	return rc < 0 ? rc : 0;
+}

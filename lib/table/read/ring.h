@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring of windows: they are read ahead, tasks check and print their records, and the output keeps
+ * the order in which they were filled.
+ *
+ * Owner: the thread that reads.  A slot belongs to its task from the start of the task to its end.
+ */
+#pragma once
+
+#include "base/task.h"
+#include "table/read/window.h"
+
+#define SP__RING_SLOTS 16
+
+struct sp__window_ring;
+
+struct sp__window_slot {
+	struct sp__window_ring *ring;
+	enum { SP__SLOT_FREE, SP__SLOT_READING, SP__SLOT_WORKING } state;
+	struct sp__window window;
+	void *own;	      /* of the user: element i of an array */
+	struct sp__bytes out; /* output */
+	uint64_t records, matched;
+	struct sp__task task;
+	struct sp_errinfo err; /* of work() */
+	int rc;
+};
+
+struct sp__window_ring_ops {
+	/*
+	 * Adds the next records to the empty window of a slot.  Returns SP_READY; SP_END; or an
+	 * error, recorded in ring->err.
+	 */
+	int (*fill)(void *arg, struct sp__window_slot *s);
+	/* Prints the records of a window, in a task.  Returns 0, or an error, recorded in s->err. */
+	int (*work)(void *arg, struct sp__window_slot *s);
+	/* Uses the output.  Returns 0; SP_READY to end the reading; or an error. */
+	int (*give)(void *arg, struct sp__window_slot *s);
+};
+
+struct sp__window_ring {
+	/* Set by the caller. */
+	struct sp__tablefile *file;
+	const struct sp__window_ring_ops *ops;
+	void *arg;
+	struct sp_errinfo *err;
+	/* Set here. */
+	struct sp__requests requests;
+	unsigned nslots, head, used; /* the oldest slot; slots in use */
+	bool ended;		     /* no records are left to read */
+	struct sp__window_slot slots[SP__RING_SLOTS];
+};
+
+/* Returns the slots of a ring, and the memory of the cells of each. */
+unsigned sp__ring_slots(const struct sp__tablefile *f, uint64_t *window_bytes);
+/*
+ * Opens the ring for columns, by number.  own: an array of elements of that size, one for each
+ * slot.  Returns 0, -ENOMEM, or an error of the queue, recorded in err.  After an error, too, it
+ * must be closed.
+ */
+SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own,
+				size_t size);
+/* Reads until fill() returns SP_END, or give() SP_READY.  Returns 0 or an error, recorded in err. */
+SP_MUST_CHECK int sp__ring_run(struct sp__window_ring *r);
+/* Waits for tasks and requests, adds their counters to stats, and frees all. */
+void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats);
