@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares the layouts of a table that exists.
+ * Compares the layouts of a table that exists, or of one that would have a schema.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
-#include "run/volume_spec.h"
-#include "table/cost/candidates.h"
+#include "table/cost/ask.h"
+#include "table/schema/schema_text.h"
 #include "table/state.h"
 
-static int read_workload(struct sp__table_workload *w, const struct sp_table_compare_opts *o,
-			 const struct sp__table_schema *schema, struct sp_errinfo *err)
-{
-	int rc = o->workload ? sp__table_workload_read(w, o->workload, schema, err) : 0;
-
-	for (size_t i = 0; !rc && i < o->nqueries; i++)
-		rc = sp__table_workload_add(w, o->queries[i], schema, err);
-	if (!rc && !w->n)
-		rc = sp__errf(err, SP_ESYNTAX, "plan", NULL, -1, "the workload has no queries");
-	return rc;
-}
+#define TEXT_BYTES 32		/* mean of a text, if only the schema is known */
+#define SCHEMA_BYTES (16 << 20) /* maximum of a schema */
 
 /* Computes the mean bytes of a value of each text column. */
 static int mean_texts(struct sp_table *t, double *means, struct sp_errinfo *err)
@@ -39,55 +31,81 @@ static int mean_texts(struct sp_table *t, double *means, struct sp_errinfo *err)
 	return rc;
 }
 
-static int compare(struct sp_table *t, const struct sp__cost_question *q, bool measure,
-		   struct sp_table_comparison *c, struct sp_errinfo *err)
-{
-	const struct sp__tablefile *f = &t->file;
-	const struct sp__cost_table stored = { .layout = f->layout,
-					       .map = f->map,
-					       .records = f->superblock.records,
-					       .text_bytes = q->text_bytes,
-					       .text = sp__map_cells(&f->map, SP__AREA_TEXT) };
-	int rc = sp__cost_compare(q, measure, c, err);
-
-	if (rc)
-		return rc;
-	c->stored.layout = sp__table_layout_of(&f->layout);
-	rc = sp__cost_examine(q, &stored, measure, &c->stored, err);
-	if (rc)
-		sp_table_comparison_free(c);
-	return rc;
-}
-
 int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opts,
 		     struct sp_table_comparison *c, struct sp_errinfo *err)
 {
 	struct sp__tablefile *f = &t->file;
-	struct sp__table_workload w = { 0 };
 	struct sp_run_opts run = opts->run;
-	struct sp__cost_platform p = { 0 };
 	double *means = calloc(f->schema.n, sizeof(*means));
-	struct sp__cost_question q = { .schema = &f->schema,
-				       .records = f->superblock.records,
-				       .text_bytes = means,
-				       .workload = &w,
-				       .platform = &p,
-				       .seed = run.seed };
-	int rc = means ? read_workload(&w, opts, &f->schema, err)
-		       : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	const struct sp__cost_table stored = { .layout = f->layout,
+					       .map = f->map,
+					       .records = f->superblock.records,
+					       .text_bytes = means,
+					       .text = sp__map_cells(&f->map, SP__AREA_TEXT) };
+	const struct sp__cost_asked asked = { .name = f->path,
+					      .schema = &f->schema,
+					      .records = f->superblock.records,
+					      .text_bytes = means,
+					      .stored = &stored,
+					      .layout = sp__table_layout_of(&f->layout) };
+	int rc = means ? mean_texts(t, means, err) : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 
 	run.volume = run.volume ? run.volume : f->run.volume;
-	if (!rc && opts->measure && !sp__volume_spec_simulated(&run))
-		rc = sp__errf(err, SP_EUNSUP, "plan", f->path, -1,
-			      "measuring layouts needs a simulated volume: --volume=sim:MODEL");
 	if (!rc)
-		rc = mean_texts(t, means, err);
-	if (!rc)
-		rc = sp__cost_platform_open(&p, &run, err);
-	if (!rc)
-		rc = compare(t, &q, opts->measure, c, err);
-	sp__cost_platform_close(&p);
-	sp__table_workload_free(&w);
+		rc = sp__cost_ask(&asked, opts, &run, c, err);
 	free(means);
+	return rc;
+}
+
+/* Reads names and types of columns from a file. */
+static int read_schema(struct sp__table_schema *s, const char *path, struct sp_errinfo *err)
+{
+	FILE *f = fopen(path, "re");
+	char *text = malloc(SCHEMA_BYTES);
+	size_t n = 0;
+	int rc = 0;
+
+	if (!f)
+		rc = sp__err(err, -errno, "open", path, -1);
+	else if (!text)
+		rc = sp__err(err, -ENOMEM, "read", path, -1);
+	if (!rc) {
+		n = fread(text, 1, SCHEMA_BYTES, f);
+		if (ferror(f))
+			rc = sp__err(err, -errno, "read", path, -1);
+		else if (n == SCHEMA_BYTES)
+			rc = sp__errf(err, SP_ESYNTAX, "read", path, -1,
+				      "a schema has less than %d MiB", SCHEMA_BYTES >> 20);
+	}
+	if (!rc)
+		rc = sp__schema_lines_parse(s, text, n, path, err);
+	if (!rc && !s->n)
+		rc = sp__errf(err, SP_ESYNTAX, "read", path, -1, "the schema has no columns");
+	free(text);
+	if (f)
+		fclose(f);
+	return rc;
+}
+
+int sp_table_compare_schema(const char *schema, uint64_t records,
+			    const struct sp_table_compare_opts *opts, struct sp_table_comparison *c,
+			    struct sp_errinfo *err)
+{
+	struct sp__table_schema s = { 0 };
+	struct sp__cost_asked asked = { .name = schema, .schema = &s, .records = records };
+	int rc = read_schema(&s, schema, err);
+	double *means = calloc(s.n ? s.n : 1, sizeof(*means));
+
+	asked.text_bytes = means;
+	for (uint32_t i = 0; means && i < s.n; i++) {
+		s.columns[i].bounds = sp__table_type_bounded(&s.columns[i].type);
+		means[i] = s.columns[i].type.kind == 't' ? TEXT_BYTES : 0;
+	}
+	if (!rc && !means)
+		rc = sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	if (!rc)
+		rc = sp__cost_ask(&asked, opts, &opts->run, c, err);
+	free(means);
+	sp__table_schema_free(&s);
 	return rc;
 }

@@ -106,7 +106,7 @@ static void refusals(void)
 	struct sp_table_compare_opts o = SP_TABLE_COMPARE_OPTS_INIT;
 
 	make(SP_TABLE_CSM, false);
-	refuse(&o, SP_ESYNTAX, "no queries");
+	refuse(&o, SP_ESYNTAX, "a workload or a query");
 	o.queries = wrong;
 	o.nqueries = 1;
 	refuse(&o, SP_ESYNTAX, "the nearest name is 'column1'");
@@ -122,8 +122,44 @@ static void refusals(void)
 	unlink(path);
 }
 
+/* R of 8 million records, on the device of the design. */
+static void from_schema(void)
+{
+	static const char *const queries[] = { "scan a1,a2" };
+	static const char file[] = "schema.tmp";
+	struct sp_table_compare_opts o = SP_TABLE_COMPARE_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_comparison c;
+	FILE *f = fopen(file, "w");
+	int rc;
+
+	for (unsigned i = 1; f && i <= 15; i++)
+		fprintf(f, "a%u f64\n", i);
+	if (!f || fclose(f))
+		exit(1);
+	o.queries = queries;
+	o.nqueries = 1;
+	rc = sp_table_compare_schema(file, 8000000, &o, &c, &err);
+	ok(!rc && !c.stored.costs && c.candidates[SP_TABLE_NSM].sum.bytes < 963772417 &&
+		   c.candidates[SP_TABLE_NSM].sum.bytes > 963772415,
+	   "NSM of R reads 117,648 cells: %s", rc ? err.text : "");
+	ok(!rc && c.candidates[SP_TABLE_CSM].full_reads > 10,
+	   "%.0f reads of a full record outweigh a scan",
+	   rc ? 0 : c.candidates[SP_TABLE_CSM].full_reads);
+	if (!rc)
+		sp_table_comparison_free(&c);
+	if (truncate(file, 0))
+		exit(1);
+	ok(sp_table_compare_schema(file, 5, &o, &c, &err) == SP_ESYNTAX &&
+		   strstr(err.text, "no columns"),
+	   "an empty schema: %s", err.text);
+	unlink(file);
+	ok(sp_table_compare_schema(file, 5, &o, &c, &err) == -ENOENT, "a missing one");
+}
+
 int main(void)
 {
+	from_schema();
 	for (unsigned form = SP_TABLE_NSM; form <= SP_TABLE_CSM; form++)
 		exact(form);
 	refusals();

@@ -275,6 +275,16 @@ struct sp_table_compare_opts {
 SP_API SP_MUST_CHECK int sp_table_compare(struct sp_table *table,
 					  const struct sp_table_compare_opts *opts,
 					  struct sp_table_comparison *c, struct sp_errinfo *err);
+/*
+ * Does so for a table that is not stored yet: of columns of this schema, and so many records.
+ * schema: a file with name and type of a column in each line, as sp_table_load() takes it.  Texts
+ * are taken to have 32 bytes in the mean.
+ * Returns as sp_table_compare(), and SP_ESYNTAX if the schema is wrong.
+ */
+SP_API SP_MUST_CHECK int sp_table_compare_schema(const char *schema, uint64_t records,
+						 const struct sp_table_compare_opts *opts,
+						 struct sp_table_comparison *c,
+						 struct sp_errinfo *err);
 /* Frees what a comparison points to. */
 SP_API void sp_table_comparison_free(struct sp_table_comparison *c);
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers which layout suits a table.
+ */
+#include "base/err.h"
+#include "run/volume_spec.h"
+#include "table/cost/ask.h"
+
+/* What a question needs that is not the table. */
+struct asking {
+	struct sp__table_workload workload;
+	struct sp__cost_platform platform;
+	struct sp__cost_question q;
+};
+
+static void close_asking(struct asking *a)
+{
+	sp__cost_platform_close(&a->platform);
+	sp__table_workload_free(&a->workload);
+}
+
+static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
+		       const struct sp_table_compare_opts *o, const struct sp_run_opts *run,
+		       struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	*a = (struct asking){ .q = { .schema = asked->schema,
+				     .records = asked->records,
+				     .text_bytes = asked->text_bytes,
+				     .workload = &a->workload,
+				     .platform = &a->platform,
+				     .cell_bytes = asked->cell_bytes,
+				     .page_records = asked->page_records,
+				     .seed = run->seed } };
+	if (o->workload)
+		rc = sp__table_workload_read(&a->workload, o->workload, asked->schema, err);
+	for (size_t i = 0; !rc && i < o->nqueries; i++)
+		rc = sp__table_workload_add(&a->workload, o->queries[i], asked->schema, err);
+	if (!rc && !a->workload.n)
+		rc = sp__errf(err, SP_ESYNTAX, "plan", asked->name, -1,
+			      "a workload or a query is needed");
+	if (!rc && o->measure && !sp__volume_spec_simulated(run))
+		rc = sp__errf(err, SP_EUNSUP, "plan", asked->name, -1,
+			      "measuring layouts needs a simulated volume: --volume=sim:MODEL");
+	return rc ? rc : sp__cost_platform_open(&a->platform, run, err);
+}
+
+int sp__cost_ask(const struct sp__cost_asked *asked, const struct sp_table_compare_opts *opts,
+		 const struct sp_run_opts *run, struct sp_table_comparison *c,
+		 struct sp_errinfo *err)
+{
+	struct asking a;
+	int rc = open_asking(&a, asked, opts, run, err);
+
+	*c = (struct sp_table_comparison){ 0 };
+	if (!rc)
+		rc = sp__cost_compare(&a.q, opts->measure, c, err);
+	if (!rc && asked->stored) {
+		c->stored.layout = asked->layout;
+		rc = sp__cost_examine(&a.q, asked->stored, opts->measure, &c->stored, err);
+	}
+	if (rc)
+		sp_table_comparison_free(c);
+	close_asking(&a);
+	return rc;
+}
+
+int sp__cost_ask_layout(const struct sp__cost_asked *asked, const char *workload,
+			const struct sp_run_opts *run, struct sp__cost_choice *choice,
+			struct sp_errinfo *err)
+{
+	const struct sp_table_compare_opts o = { .workload = workload };
+	struct asking a;
+	int rc = open_asking(&a, asked, &o, run, err);
+
+	*choice = (struct sp__cost_choice){ .layout = SP_TABLE_CSM };
+	if (!rc)
+		rc = sp__cost_choose(&a.q, choice, err);
+	close_asking(&a);
+	return rc;
+}
