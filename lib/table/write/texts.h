@@ -9,15 +9,8 @@
 
 #include "base/mem.h"
 #include "table/file/directory.h"
+#include "table/values/columns.h"
 #include "table/write/slabs.h"
-
-#define SP__TEXT_REF_NULL UINT32_MAX
-
-/* A text of a record, in memory of the caller. */
-struct sp__text_ref {
-	uint32_t at;	/* from a base that all texts of the column have */
-	uint32_t bytes; /* SP__TEXT_REF_NULL: the text is NULL */
-};
 
 struct sp__text_column {
 	struct sp__bytes pending; /* not written */

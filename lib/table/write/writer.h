@@ -11,13 +11,6 @@
 #include "table/write/bounds.h"
 #include "table/write/texts.h"
 
-/* The values of a column, for consecutive records. */
-struct sp__column_values {
-	const uint8_t *values; /* one behind the other as they are stored; or, for a text column, */
-	const struct sp__text_ref *refs; /* the texts, ... */
-	const char *base;		 /* ... and what they refer to */
-};
-
 /* The cells of a column group that are in memory. */
 struct sp__group_cells {
 	struct sp__slab *slab; /* NULL: none */

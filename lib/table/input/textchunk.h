@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A portion of the input: the text of consecutive records, and the values of their columns.  Tasks
+ * parse several chunks at a time.
+ *
+ * Codes of dictionaries are those of the chunk's own words until sp__textchunk_map_words() has exchanged
+ * them for the table's, chunk by chunk in the order of the input.
+ *
+ * Thread rule: a chunk belongs to one thread at a time; the options are immutable.
+ */
+#pragma once
+
+#include "base/mem.h"
+#include "table/input/fieldends.h"
+#include "table/schema/schema.h"
+#include "table/values/columns.h"
+
+struct sp__textchunk_opts {
+	const struct sp__table_schema *schema;
+	struct sp__fieldends_opts fields;
+	uint32_t record_bytes; /* of records of fixed length; 0: the text has fields */
+	uint32_t max_records;
+	uint32_t text_bytes; /* capacity */
+	struct sp__budget *budget;
+};
+
+/* Why the text cannot be loaded. */
+enum sp__textchunk_fault {
+	SP__TEXTCHUNK_SOUND,
+	SP__TEXTCHUNK_FIELDS, /* a record has too few or too many */
+	SP__TEXTCHUNK_VALUE,  /* a value does not fit its column; fit has the reason */
+	SP__TEXTCHUNK_NULL,   /* ... is NULL, and the column's must not be */
+	SP__TEXTCHUNK_WORDS,  /* ... is a word too many for the dictionary */
+};
+
+struct sp__textchunk_error {
+	enum sp__textchunk_fault fault;
+	enum sp__value_fit fit;
+	int rc;		  /* -ENOMEM or SP_EBUDGET */
+	uint32_t record;  /* of the chunk's text, from 0 */
+	uint32_t column;  /* or, with wrong fields, ... */
+	uint32_t fields;  /* ... their number, or one that is exceeded */
+	const char *text; /* the field, ... */
+	uint32_t bytes;	  /* ... its length, ... */
+	uint64_t line;	  /* ... and lines of the chunk's text before it */
+};
+
+struct sp__textchunk_column {
+	uint8_t *values;
+	struct sp__text_ref *refs;
+	struct sp__dictionary words;
+	uint16_t *codes; /* in the table's dictionary, of each code here; NULL: none is mapped */
+	uint32_t mapped; /* words, those that were added first */
+};
+
+struct sp__textchunk {
+	const struct sp__textchunk_opts *opts;
+	char *text;	    /* changed by parsing: texts lose their quotes */
+	uint32_t bytes, at; /* of the text; parsed */
+	struct sp__fieldends ends;
+	uint32_t first, records; /* of the text, whose values are there */
+	struct sp__textchunk_column *columns;
+	struct sp__column_values *values; /* of the columns, for the writer */
+	bool inexact;			  /* the style of the schema does not give the text back */
+	struct sp__textchunk_error error;
+	void *memory;
+	uint64_t memory_bytes;
+};
+
+/* Returns the memory of a chunk, without words. */
+uint64_t sp__textchunk_memory(const struct sp__textchunk_opts *o);
+/* Allocates a chunk.  Returns 0 or -ENOMEM; after an error, too, it must be closed. */
+SP_MUST_CHECK int sp__textchunk_open(struct sp__textchunk *c, const struct sp__textchunk_opts *o);
+void sp__textchunk_close(struct sp__textchunk *c);
+
+/* Begins a text of so many bytes, whole records, which are in c->text. */
+void sp__textchunk_begin(struct sp__textchunk *c, uint32_t bytes);
+/*
+ * Parses further records, as many as the chunk has memory for.  True: there are more.  An error is
+ * the first one of the text; the values of the records before it are there.
+ */
+bool sp__textchunk_parse(struct sp__textchunk *c);
+/* fixed.c: the same for records of fixed length, which have the values as they are stored. */
+bool sp__textchunk_take_fixed(struct sp__textchunk *c);
+/*
+ * Exchanges the codes of the chunk's words for those of the table's dictionaries, to which it adds
+ * new words.  Returns 0; SP_EBUDGET or -ENOMEM; or -ENOSPC with c->error set.
+ */
+SP_MUST_CHECK int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *table);
