@@ -2,8 +2,10 @@
 /*
  * Answers questions: turns the texts of a query into what the inner rooms take.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "table/read/get.h"
 #include "table/read/scan.h"
 #include "table/schema/names.h"
 #include "table/state.h"
@@ -14,19 +16,19 @@ struct query {
 	bool *columns; /* that are read, by number */
 };
 
-static int open_query(struct query *q, const struct sp__tablefile *f,
-		      const struct sp_table_query *query, struct sp_errinfo *err)
+static int open_query(struct query *q, const struct sp__tablefile *f, const char *list,
+		      enum sp_table_format format, struct sp_errinfo *err)
 {
 	uint32_t *columns, n;
-	int rc = sp__names_find(&f->schema, query->columns, &columns, &n, err);
+	int rc = sp__names_find(&f->schema, list, &columns, &n, err);
 
 	if (rc)
 		return rc;
 	q->columns = calloc(f->schema.n, sizeof(*q->columns));
 	for (uint32_t i = 0; q->columns && i < n; i++)
 		q->columns[columns[i]] = true;
-	rc = sp__output_open(&q->output, &f->schema, query->format, columns, n, err);
-	return q->columns || rc ? rc : sp__err(err, -ENOMEM, "scan", f->path, -1);
+	rc = sp__output_open(&q->output, &f->schema, format, columns, n, err);
+	return q->columns || rc ? rc : sp__err(err, -ENOMEM, "read", f->path, -1);
 }
 
 static void close_query(struct query *q)
@@ -49,7 +51,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
-	rc = open_query(&q, &t->file, query, err);
+	rc = open_query(&q, &t->file, query->columns, query->format, err);
 	if (!rc) {
 		const struct sp__tablescan_opts o = { .lo = query->lo,
 						      .hi = query->hi,
@@ -58,6 +60,71 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 						      .output = &q.output };
 
 		rc = sp__tablescan(&t->file, &o, sink, arg, stats, err);
+	}
+	close_query(&q);
+	sp__env_note(&t->file.env, &stats->run, true);
+	sp__table_end_reading(t);
+	return rc;
+}
+
+/* The keys of a get. */
+struct numbers {
+	const struct sp_table_get *get;
+	struct sp_errinfo *err;
+};
+
+static int next_number(void *numbers, uint64_t *record)
+{
+	static const struct sp__value_type number = { .kind = 'u', .bytes = sizeof(*record) };
+	const struct numbers *n = numbers;
+	const char *key;
+	size_t bytes;
+	int rc = n->get->keys(n->get->keys_arg, &key, &bytes);
+
+	if (rc <= 0)
+		return rc;
+	if (sp__value_read(&number, key, bytes, record) == SP__VALUE_MALFORMED)
+		return sp__errf(n->err, SP_ESYNTAX, "get", NULL, -1,
+				"'%.*s' is not a record number", bytes < 40 ? (int)bytes : 40, key);
+	return SP_READY;
+}
+
+static int absent_number(void *numbers, uint64_t record)
+{
+	const struct numbers *n = numbers;
+	char text[24];
+
+	if (!n->get->absent)
+		return 0;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)record);
+	return n->get->absent(n->get->absent_arg, text, strlen(text));
+}
+
+int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_sink sink, void *arg,
+		 struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused;
+	struct query q = { 0 };
+	struct numbers n;
+	int rc;
+
+	err = err ? err : &own;
+	stats = stats ? stats : &unused;
+	*stats = (struct sp_table_stats){ 0 };
+	n = (struct numbers){ get, err };
+	rc = sp__table_begin_reading(t, err);
+	if (rc)
+		return rc;
+	rc = open_query(&q, &t->file, get->columns, get->format, err);
+	if (!rc) {
+		const struct sp__tableget_opts o = { .next = next_number,
+						     .absent = absent_number,
+						     .arg = &n,
+						     .columns = q.columns,
+						     .output = &q.output };
+
+		rc = sp__tableget(&t->file, &o, sink, arg, stats, err);
 	}
 	close_query(&q);
 	sp__env_note(&t->file.env, &stats->run, true);

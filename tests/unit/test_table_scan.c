@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scanning tables: random tables in random layouts, with little and much memory, one and several
+ * Scans and gets: random tables in random layouts, with little and much memory, one and several
  * threads, against a loop over their records.
  */
 #define TAP_THREADS
 #include <stdlib.h>
 #include <unistd.h>
 #include "randomtable.h"
+#include "table/read/get.h"
 #include "table/read/scan.h"
 #include "tap.h"
 
@@ -48,30 +49,90 @@ static void naive(const struct table *t, const uint32_t *columns, uint32_t n, ui
 	}
 }
 
-static bool scan_equals(struct table *t, uint64_t lo, uint64_t hi, uint32_t text_max)
+/* Random numbers, and how many are left. */
+struct numbers {
+	uint64_t list[600];
+	uint32_t n, next, absent;
+};
+
+static int next_number(void *arg, uint64_t *record)
+{
+	struct numbers *n = arg;
+
+	if (n->next == n->n)
+		return SP_END;
+	*record = n->list[n->next++];
+	return SP_READY;
+}
+
+static int note_absent(void *arg, uint64_t record)
+{
+	struct numbers *n = arg;
+
+	(void)record;
+	n->absent++;
+	return 0;
+}
+
+/* Prints columns by a scan or by gets. */
+static int print(struct table *t, const struct sp__table_output *output, const bool *read,
+		 uint64_t lo, uint64_t hi, struct numbers *n, struct sp__bytes *got,
+		 struct sp_errinfo *err)
+{
+	const struct sp__tablescan_opts scan = {
+		.lo = lo, .hi = hi, .limit = UINT64_MAX, .columns = read, .output = output
+	};
+	const struct sp__tableget_opts get = { .next = next_number,
+					       .absent = note_absent,
+					       .arg = n,
+					       .columns = read,
+					       .output = output };
+	struct sp_table_stats stats = { 0 };
+
+	return n ? sp__tableget(&t->file, &get, append, got, &stats, err)
+		 : sp__tablescan(&t->file, &scan, append, got, &stats, err);
+}
+
+/* Draws numbers of records, few of which do not exist, and prints what a get must print. */
+static uint32_t draw_numbers(const struct table *t, struct numbers *n, const uint32_t *columns,
+			     uint32_t ncolumns, uint32_t text_max, struct sp__bytes *want)
+{
+	uint32_t absent = 0;
+
+	*n = (struct numbers){ .n = (uint32_t)below(600) };
+	for (uint32_t i = 0; i < n->n; i++) {
+		n->list[i] = below(t->records + t->records / 20 + 1);
+		naive(t, columns, ncolumns, n->list[i], n->list[i], text_max, want);
+		absent += n->list[i] >= t->records;
+	}
+	return absent;
+}
+
+/* get: by numbers, else records lo to hi. */
+static bool prints(struct table *t, bool get, uint64_t lo, uint64_t hi, uint32_t text_max)
 {
 	const uint32_t all = t->file.schema.n;
 	uint32_t n = 1 + (uint32_t)below(all), *columns = malloc(n * sizeof(*columns));
 	struct sp__bytes want = { 0 }, got = { 0 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__table_output output;
-	struct sp_table_stats stats = { 0 };
+	struct numbers numbers = { 0 };
+	uint32_t absent = 0;
 	bool read[COLUMNS_MAX] = { false };
 	bool same;
 	int rc;
 
 	for (uint32_t k = 0; k < n; k++)
 		read[columns[k] = (uint32_t)below(all)] = true;
-	naive(t, columns, n, lo, hi, text_max, &want);
+	if (get)
+		absent = draw_numbers(t, &numbers, columns, n, text_max, &want);
+	else
+		naive(t, columns, n, lo, hi, text_max, &want);
 	rc = sp__output_open(&output, &t->file.schema, SP_TABLE_TEXT, columns, n, &err);
-	if (!rc) {
-		const struct sp__tablescan_opts o = {
-			.lo = lo, .hi = hi, .limit = UINT64_MAX, .columns = read, .output = &output
-		};
-
-		rc = sp__tablescan(&t->file, &o, append, &got, &stats, &err);
-	}
-	same = !rc && got.bytes == want.bytes && !memcmp(got.data, want.data, got.bytes);
+	if (!rc)
+		rc = print(t, &output, read, lo, hi, get ? &numbers : NULL, &got, &err);
+	same = !rc && got.bytes == want.bytes && !memcmp(got.data, want.data, got.bytes) &&
+	       numbers.absent == absent;
 	if (!same)
 		diag("%s; %zu bytes, not %zu; %llu records, %u columns, cells of %u",
 		     rc ? err.text : "", got.bytes, want.bytes, (unsigned long long)t->records, n,
@@ -101,8 +162,9 @@ static bool random_tables(unsigned tables, uint64_t memory, unsigned threads, ui
 		for (unsigned k = 0; good && k < 4; k++) {
 			uint64_t lo = k ? below(t.records + 2) : 0;
 
-			good = scan_equals(&t, lo, k ? lo + below(t.records + 1) : UINT64_MAX,
-					   text_max);
+			good = prints(&t, false, lo, k ? lo + below(t.records + 1) : UINT64_MAX,
+				      text_max) &&
+			       prints(&t, true, 0, 0, text_max);
 		}
 		close_table(&t);
 	}
@@ -114,7 +176,7 @@ int main(void)
 	rng.state = 1;
 	for (size_t i = 0; i < sizeof(texts); i++)
 		texts[i] = (char)('a' + i % 23);
-	ok(random_tables(40, 64 << 20, 1, 30), "scans give all values, with one thread");
+	ok(random_tables(40, 64 << 20, 1, 30), "scans and gets give all values, with one thread");
 	ok(random_tables(40, 64 << 20, 3, 300), "so they do with three");
 	ok(random_tables(30, 512 << 10, 2, 2000), "and with little memory and long texts");
 	return done();

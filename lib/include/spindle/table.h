@@ -299,4 +299,35 @@ SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_t
 				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 				       struct sp_errinfo *err);
 
+/*
+ * Supplies the next key as text, valid until the next call.  Returns 1; 0 after the last one; or an
+ * error.
+ */
+typedef int (*sp_table_keys)(void *arg, const char **key, size_t *bytes);
+
+/* Records that are read one by one. */
+struct sp_table_get {
+	const char *columns; /* in the order of the output; NULL: all */
+	enum sp_table_format format;
+	sp_table_keys keys; /* record numbers */
+	void *keys_arg;
+	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
+	void *absent_arg;
+};
+
+#define SP_TABLE_GET_INIT                                                                          \
+	{                                                                                          \
+		.format = SP_TABLE_AS_LOADED                                                       \
+	}
+
+/*
+ * Gives records to a sink, in the order of the keys and without a header.
+ * stats: may be NULL.
+ * Returns 0; the code of a callback; SP_ESYNTAX if a key is not a record number or a name not that
+ * of a column; or another error of sp_table_scan().
+ */
+SP_API SP_MUST_CHECK int sp_table_get(struct sp_table *table, const struct sp_table_get *get,
+				      sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+				      struct sp_errinfo *err);
+
 #endif

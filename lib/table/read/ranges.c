@@ -12,16 +12,16 @@
 #include "table/layout/runs.h"
 #include "table/read/ranges.h"
 
-#define ROWS_BYTES 65536 /* of directory rows that are read together */
-
-int sp__ranges_open(struct sp__scan_ranges *r)
+int sp__ranges_open(struct sp__scan_ranges *r, uint64_t rows_bytes)
 {
-	size_t row = sp__directory_row_bytes(r->file);
+	const struct sp__tablefile *f = r->file;
+	const size_t row = sp__directory_row_bytes(f);
 
 	r->rows_needed &= row != 0;
 	if (!r->rows_needed)
 		return 0;
-	r->max_rows = sp__max(ROWS_BYTES / row, 1);
+	r->max_rows = sp__min(rows_bytes / row, sp__layout_rows(&f->layout, f->superblock.records));
+	r->max_rows = sp__max(r->max_rows, 1);
 	r->rows = malloc(r->max_rows * row);
 	return r->rows ? 0 : -ENOMEM;
 }

@@ -22,8 +22,12 @@ struct sp__scan_ranges {
 	const void *skip_arg;
 };
 
-/* Returns 0 or -ENOMEM.  After an error, too, it must be closed. */
-SP_MUST_CHECK int sp__ranges_open(struct sp__scan_ranges *r);
+/*
+ * Reads directory rows in portions of rows_bytes, if they are needed.  Returns 0 or -ENOMEM.  After
+ * an error, too, it must be closed.
+ */
+SP_MUST_CHECK int sp__ranges_open(struct sp__scan_ranges *r, uint64_t rows_bytes);
+#define SP__RANGES_BYTES 65536 /* for reading rows in order */
 void sp__ranges_close(struct sp__scan_ranges *r);
 /*
  * Returns the directory row of a record, valid until the next call; NULL if rows are not needed.

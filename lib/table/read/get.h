@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads records by their numbers.
+ *
+ * Numbers are taken in batches that grow 1, 2, 4 ...; the cells of a batch are read together, each
+ * once, and the records are given in the order of the numbers.
+ *
+ * Owner: the thread that reads.
+ */
+#pragma once
+
+#include "table/read/output.h"
+#include "table/read/ranges.h"
+
+struct sp__tableget_opts {
+	/* Supplies the next number.  Returns SP_READY, SP_END, or an error, recorded in err. */
+	int (*next)(void *arg, uint64_t *record);
+	/* Receives a number that no record has.  Returns 0 or an error. */
+	int (*absent)(void *arg, uint64_t record);
+	void *arg;
+	const bool *columns; /* that are read, by number */
+	const struct sp__table_output *output;
+};
+
+/*
+ * Returns 0; a negative code of next(), absent() or the sink; or an error, recorded in err:
+ * SP_ECORRUPT, -ENOMEM, -errno.
+ */
+SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o,
+			       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+			       struct sp_errinfo *err);
