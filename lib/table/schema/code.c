@@ -54,7 +54,8 @@ static void code_type(struct sp__coder *c, struct sp__value_type *t)
 static void code_column(struct sp__coder *c, struct sp__table_column *column, bool *budget_exceeded)
 {
 	sp__code_text(c, &column->name);
-	c->failed |= !column->name || strlen(column->name) > SP__COLUMN_NAME_MAX;
+	if (!c->failed)
+		c->failed = !column->name || strlen(column->name) > SP__COLUMN_NAME_MAX;
 	code_type(c, &column->type);
 	sp__code_flag(c, &column->not_null);
 	sp__code_flag(c, &column->bounds);
