@@ -513,6 +513,7 @@ static uint64_t same_cell(const struct sp__table_layout *l, uint32_t group, uint
 
 struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at)
 {
+	static const char none[1]; /* where empty texts are */
 	const struct sp__table_layout *l = &w->file->layout;
 	const struct sp__window_range *r;
 	uint64_t n;
@@ -540,7 +541,8 @@ struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at)
 
 		v->before = at > r->first ? end_at(w, w->texts[k], at - 1, &cursor) : t->before;
 		/* Text 0 of the directory row need not be in memory. */
-		v->text = (const char *)((uintptr_t)w->joined[k].data + t->offset - t->before);
+		v->text = (const char *)((uintptr_t)(w->joined[k].data ? w->joined[k].data : none) +
+					 t->offset - t->before);
 	}
 	return (struct sp__rows){ at, (uint32_t)n, w->vectors };
 }
