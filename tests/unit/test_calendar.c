@@ -13,12 +13,17 @@ static bool is_date(const char *text)
 	return sp__date_parse(text, strlen(text), &days);
 }
 
-static bool is_time(const char *text)
+static bool is_time_of(const char *text, size_t n)
 {
 	unsigned decimals;
 	int64_t us;
 
-	return sp__time_parse(text, strlen(text), &us, &decimals);
+	return sp__time_parse(text, n, &us, &decimals);
+}
+
+static bool is_time(const char *text)
+{
+	return is_time_of(text, strlen(text));
 }
 
 /* True if the text is the time us, and is printed again. */
@@ -64,6 +69,40 @@ static int wrong_days(void)
 	return wrong + (day != SP__DATE_MAX + 1);
 }
 
+/* True if the text has digits and signs where a time has them, and its numbers are below limits. */
+static bool looks_like_time(const char *text)
+{
+	static const char form[] = "dddd-dd-dd dd:dd:dd.ddd";
+	int year, month, day, hour, minute, second, rest;
+
+	for (size_t i = 0; form[i]; i++)
+		if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+			return false;
+	sscanf(text, "%d-%d-%d %d:%d:%d.%d", &year, &month, &day, &hour, &minute, &second, &rest);
+	return month >= 1 && month <= 12 && day >= 1 &&
+	       (unsigned)day <= days_of_month((unsigned)year, (unsigned)month) && hour < 24 &&
+	       minute < 60 && second < 60;
+}
+
+/* Changes each byte of a time to each other byte. */
+static void check_changed_times(void)
+{
+	char text[] = "2024-02-29 23:59:59.789";
+	size_t n = sizeof(text) - 1;
+	int wrong = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		char before = text[i];
+
+		for (int c = 0; c < 256; c++) {
+			text[i] = (char)c;
+			wrong += is_time_of(text, n) != looks_like_time(text);
+		}
+		text[i] = before;
+	}
+	ok(!wrong, "a time with another byte is accepted only if it is one");
+}
+
 static void check_random_times(void)
 {
 	char text[SP__CALENDAR_SPACE];
@@ -106,5 +145,6 @@ int main(void)
 		   !is_time("1970-02-29 00:00:00") && !is_time("1970-01-01 00:00:00Z"),
 	   "a text in another form is not a time");
 	check_random_times();
+	check_changed_times();
 	return done();
 }
