@@ -56,27 +56,56 @@ static inline const char *sp__numeral_take(const char *p, const char *end, struc
 	return p;
 }
 
+/*
+ * Scans DIGITS[.DIGITS] of at most 8 bytes: the point is removed from their word.  Returns the
+ * number of digits before the point, or SIZE_MAX for other texts.
+ */
+static inline size_t sp__numeral_short(const char *p, size_t n, struct sp__numeral *v)
+{
+	uint64_t word = sp__load_few(p, n), before;
+	unsigned whole = sp__numeral_digits(word), digits = (unsigned)n;
+
+	if (whole < n) {
+		if (p[whole] != '.')
+			return SIZE_MAX;
+		before = (UINT64_C(1) << 8 * whole) - 1;
+		word = (word & before) | (word >> 8 & ~before);
+		digits--;
+		if (sp__numeral_digits(word) != digits)
+			return SIZE_MAX;
+	}
+	v->places = digits - whole;
+	v->units = digits ? sp__numeral_word(word, digits) : 0;
+	return whole;
+}
+
+/* Scans DIGITS[.DIGITS] of any length.  Returns as sp__numeral_short(). */
+static inline size_t sp__numeral_long(const char *p, size_t n, struct sp__numeral *v)
+{
+	const char *end = p + n, *whole_end = sp__numeral_take(p, end, v), *last = whole_end;
+
+	if (last < end && *last == '.') {
+		last = sp__numeral_take(whole_end + 1, end, v);
+		v->places = (unsigned)(last - whole_end - 1);
+	}
+	return last == end ? (size_t)(whole_end - p) : SIZE_MAX;
+}
+
 /* False: the text is not [+-]DIGITS[.DIGITS] with at least one digit. */
 static inline bool sp__numeral_scan(const char *text, size_t n, struct sp__numeral *v)
 {
-	const char *p = text, *end = text + n, *whole, *fraction;
-	size_t digits;
+	bool plus = n && *text == '+';
+	size_t whole;
 
-	*v = (struct sp__numeral){ .minus = n && *p == '-' };
-	p += n && (*p == '-' || *p == '+');
-	whole = p;
-	p = sp__numeral_take(p, end, v);
-	digits = (size_t)(p - whole);
-	v->canonical = digits == 1 || (digits && *whole != '0');
-	if (p < end && *p == '.') {
-		fraction = ++p;
-		p = sp__numeral_take(p, end, v);
-		v->places = (unsigned)(p - fraction);
-		v->canonical = v->canonical && v->places;
-		digits += v->places;
+	*v = (struct sp__numeral){ .minus = n && *text == '-' };
+	if (v->minus || plus) {
+		text++;
+		n--;
 	}
-	if (p < end || !digits)
+	whole = n <= 8 ? sp__numeral_short(text, n, v) : sp__numeral_long(text, n, v);
+	if (whole == SIZE_MAX || !(whole + v->places))
 		return false;
-	v->canonical = v->canonical && *text != '+' && !(v->minus && !v->units && !v->large);
+	v->canonical = !plus && (whole == 1 || (whole && *text != '0')) &&
+		       (whole == n || v->places) && !(v->minus && !v->units && !v->large);
 	return true;
 }

@@ -22,6 +22,19 @@ static inline int64_t sp__value_signed(const struct sp__value_type *t, const voi
 	return (int64_t)(sp__value_bits(t, value) << unused) >> unused;
 }
 
+/* Stores the lower 1, 2, 4 or 8 bytes; a copy of a constant length needs no call. */
+static inline void sp__value_put(void *value, uint64_t bits, uint32_t bytes)
+{
+	if (bytes == 1)
+		memcpy(value, &bits, 1);
+	else if (bytes == 2)
+		memcpy(value, &bits, 2);
+	else if (bytes == 4)
+		memcpy(value, &bits, 4);
+	else
+		memcpy(value, &bits, 8);
+}
+
 /* Returns the bits of NULL. */
 static inline uint64_t sp__value_null_bits(const struct sp__value_type *t)
 {

@@ -35,7 +35,7 @@ static enum sp__value_fit store(const struct sp__value_type *t, const struct sp_
 	}
 	if (is_unsigned && v->minus && v->units)
 		return SP__VALUE_RANGE;
-	memcpy(value, &units, t->bytes);
+	sp__value_put(value, units, t->bytes);
 	return SP__VALUE_OK;
 }
 

@@ -18,15 +18,12 @@ bool sp__value_null(const struct sp__value_type *t, const void *value)
 
 void sp__value_set_null(const struct sp__value_type *t, void *value)
 {
-	uint64_t bits;
-
 	if (t->kind == 'c') {
 		memset(value, 0, t->bytes);
 		*(uint8_t *)value = SP__TEXT_NULL;
 		return;
 	}
-	bits = sp__value_null_bits(t);
-	memcpy(value, &bits, t->bytes);
+	sp__value_put(value, sp__value_null_bits(t), t->bytes);
 }
 
 enum sp__value_fit sp__value_check(const struct sp__value_type *t, const void *value)
@@ -53,14 +50,31 @@ static char *put_places(char *p, uint64_t v, unsigned n)
 	return sp__put_digits(p, (uint32_t)v, n);
 }
 
+/* Writes units < 10^8 with 1 to 7 places: the point is moved into their word of digits. */
+static char *put_short(char *p, uint32_t units, unsigned places)
+{
+	uint64_t digits = sp__digits8(units), before;
+	unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 8 * (7 - places)) / 8;
+	unsigned whole = 8 - zeros - places;
+
+	before = (UINT64_C(1) << 8 * whole) - 1;
+	digits = (digits | SP__ZEROS) >> 8 * zeros;
+	sp__put_word(p, (digits & before) | (uint64_t)'.' << 8 * whole | (digits & ~before) << 8);
+	p[8] = (char)(digits >> 56);
+	return p + whole + 1 + places;
+}
+
 static char *put_signed(char *p, int64_t v, unsigned places)
 {
-	uint64_t units = v < 0 ? -(uint64_t)v : (uint64_t)v, one = sp__value_power(places);
+	uint64_t units = v < 0 ? -(uint64_t)v : (uint64_t)v, one;
 
 	if (v < 0)
 		*p++ = '-';
 	if (!places)
 		return sp__put_u64(p, units);
+	if (units < 100000000 && places < 8)
+		return put_short(p, (uint32_t)units, places);
+	one = sp__value_power(places);
 	p = sp__put_u64(p, units / one);
 	*p++ = '.';
 	return put_places(p, units % one, places);
