@@ -38,7 +38,7 @@ static void check(struct sp__table_map *m, const uint8_t *data, size_t bytes)
 	require(!sp__map_take(m, 3, &first) && first >= 2 && first + 3 <= m->end);
 	(void)!sp__map_release_text(m, data[0], data[1]);
 	require(!sp__map_settle(m));
-	sp__map_trim(m);
+	sp__map_trim(m, 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

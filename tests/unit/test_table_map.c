@@ -120,7 +120,7 @@ static bool settle(struct sp__table_map *m, struct model *o)
 			o->area[c] = SP__AREA_FREE;
 	if (sp__map_settle(m))
 		return false;
-	sp__map_trim(m);
+	sp__map_trim(m, 0);
 	for (uint64_t c = m->end; c < CELLS; c++)
 		o->area[c] = UINT8_MAX;
 	return m->end <= 2 || o->area[m->end - 1] != SP__AREA_FREE;

@@ -64,7 +64,6 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 
 	/* The first state has none before it: all that was released is free. */
 	rc = f->superblock.slots.number ? 0 : sp__map_settle(&f->map);
-	sp__map_trim(&f->map);
 	if (!rc)
 		rc = move(f, s, sp__map_bytes(&f->map, 2));
 	sp__map_code(&c, &f->map);
@@ -100,6 +99,7 @@ static int write_cells(struct sp__tablefile *f, struct sp_errinfo *err)
 
 	if (!rc)
 		rc = sp__areastream_flush(f, &f->tombstones, err);
+	sp__map_trim(&f->map, f->superblock.end);
 	if (!rc && f->redo.open)
 		rc = sp__redo_end(f, err);
 	if (!rc && f->schema_changed)

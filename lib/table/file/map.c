@@ -184,18 +184,28 @@ int sp__map_settle(struct sp__table_map *m)
 	return rc;
 }
 
-void sp__map_trim(struct sp__table_map *m)
+/* Takes the end of the last extent out of the file, if it is at its end and from old_end on. */
+static bool trim(struct sp__table_map *m, enum sp__table_area area, uint64_t old_end)
 {
-	struct sp__table_area_list *l = &m->lists[SP__AREA_FREE];
-	const struct sp__table_extent *e = l->n ? &l->extents[l->n - 1] : NULL;
+	struct sp__table_area_list *l = &m->lists[area];
+	struct sp__table_extent *e = l->n ? &l->extents[l->n - 1] : NULL;
+	uint64_t cells;
 
-	/* Free extents are joined, so no other one is at the end. */
-	if (!e || e->first + e->cells != m->end)
-		return;
-	m->end = e->first;
+	if (!e || e->first + e->cells != m->end || m->end <= old_end)
+		return false;
+	cells = m->end - sp__max(e->first, old_end);
+	e->cells -= cells;
+	m->end -= cells;
+	l->cells -= cells;
+	l->n -= !e->cells;
 	m->changed = true;
-	l->n--;
-	l->cells -= e->cells;
+	return true;
+}
+
+void sp__map_trim(struct sp__table_map *m, uint64_t old_end)
+{
+	while (trim(m, SP__AREA_FREE, 0) || trim(m, SP__AREA_RELEASED, old_end))
+		;
 }
 
 uint64_t sp__map_run(const struct sp__table_map *m, enum sp__table_area area, uint64_t n,

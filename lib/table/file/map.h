@@ -72,8 +72,11 @@ SP_MUST_CHECK int sp__map_shorten(struct sp__table_map *m, enum sp__table_area a
 				  uint64_t cells);
 /* Frees what was released, after the next superblock counts.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__map_settle(struct sp__table_map *m);
-/* Takes free cells at the end of the file out of it. */
-void sp__map_trim(struct sp__table_map *m);
+/*
+ * Takes free cells at the end of the file out of it, and released ones from old_end on: the state
+ * before has the cells below it.
+ */
+void sp__map_trim(struct sp__table_map *m, uint64_t old_end);
 
 /*
  * Finds cell n of an area, n below sp__map_cells(): its number in the file.  Returns how many cells
