@@ -33,6 +33,7 @@ struct model {
 	struct model_text *texts[MODEL_COLUMNS];
 	bool *deleted;
 	uint32_t text_max; /* usual bytes of a text */
+	unsigned form;	   /* of the layout, from 1; 0: random */
 };
 
 static const char *const model_types[] = { "i8",  "i16",  "i32",      "i64",	  "u8",	   "u16",
@@ -140,11 +141,13 @@ static inline void model_layout(struct model *m, const struct sp__table_schema *
 				     .cell_bytes = UINT32_C(1024) << model_below(m, 3),
 				     .strip_bytes = 4096u << model_below(m, 4) };
 
-	for (uint32_t c = 0; c < MODEL_COLUMNS; c++)
+	if (m->form)
+		o = (struct sp__layout_opts){ .form = &sp__layout_forms[m->form - 1] };
+	for (uint32_t c = 0; !m->form && c < MODEL_COLUMNS; c++)
 		together[c] = (uint32_t)model_below(m, 3);
-	if (!o.form->one_group && model_below(m, 2))
+	if (!m->form && !o.form->one_group && model_below(m, 2))
 		o.together = together;
-	if (model_below(m, 2))
+	if (!m->form && model_below(m, 2))
 		o.page_records = (uint32_t)(1 + model_below(m, 300));
 	*l = (struct sp__table_layout){ 0 };
 	if (sp__layout_make(l, s, &o, NULL))
@@ -158,44 +161,39 @@ static inline struct sp_run_opts model_run(void)
 	run.memory_bytes = 4 << 20;
 	run.parallel = 1;
 	run.seed = 5;
+	run.engine = "sync";
 	return run;
 }
+
+#define MODEL_PORTION 700 /* records */
 
 /* Puts records [from, m->records) in portions of random sizes.  Returns the writer's result. */
 static inline int model_put(struct model *m, struct sp__tablewriter *w, uint64_t from)
 {
+	static uint8_t values[MODEL_COLUMNS][MODEL_PORTION * MODEL_VALUE];
+	static struct sp__text_ref refs[MODEL_COLUMNS][MODEL_PORTION];
 	struct sp__column_values columns[MODEL_COLUMNS];
 	int rc = 0;
 
 	for (uint64_t n; !rc && from < m->records; from += n) {
-		n = sp__min(m->records - from, 1 + model_below(m, 700));
+		n = sp__min(m->records - from, 1 + model_below(m, MODEL_PORTION));
 		for (uint32_t c = 0; c < m->n; c++) {
+			const struct model_text *t = m->texts[c] ? &m->texts[c][from] : NULL;
 			const uint32_t bytes = m->types[c].bytes;
-			struct sp__text_ref *refs = calloc(n, sizeof(*refs));
-			uint8_t *values = malloc(n * bytes);
 
 			for (uint64_t i = 0; i < n; i++) {
-				const struct model_text *t =
-					m->texts[c] ? &m->texts[c][from + i] : NULL;
-
-				memcpy(values + i * bytes, m->values[c][from + i], bytes);
-				if (t)
-					refs[i] = (struct sp__text_ref){
-						(uint32_t)((const char *)t->text -
-							   (const char *)&m->texts[c][from]),
-						sp__text_null(t->text, t->bytes) ? SP__TEXT_REF_NULL
-										 : t->bytes
-					};
+				memcpy(values[c] + i * bytes, m->values[c][from + i], bytes);
+				if (!t)
+					continue;
+				refs[c][i].at = (uint32_t)(t[i].text - (const char *)t);
+				refs[c][i].bytes = sp__text_null(t[i].text, t[i].bytes)
+							   ? SP__TEXT_REF_NULL
+							   : t[i].bytes;
 			}
-			columns[c] = (struct sp__column_values){
-				values, refs, m->texts[c] ? (const char *)&m->texts[c][from] : NULL
-			};
+			columns[c] =
+				(struct sp__column_values){ values[c], refs[c], (const char *)t };
 		}
 		rc = sp__tablewriter_put(w, n, columns);
-		for (uint32_t c = 0; c < m->n; c++) {
-			free((void *)(uintptr_t)columns[c].values);
-			free((void *)(uintptr_t)columns[c].refs);
-		}
 	}
 	return rc;
 }

@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
 static unsigned calls, fail_at; /* 0: none fails */
 static bool stay_failed;	/* all later calls fail, too */
 static unsigned allocations, fail_allocation;
+static uint64_t written; /* bytes */
 
 static bool fails(void)
 {
@@ -26,6 +28,7 @@ ssize_t __real_pwrite(int fd, const void *data, size_t bytes, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
+	written += bytes;
 	return fails() ? -1 : __real_pwrite(fd, data, bytes, at);
 }
 
@@ -33,6 +36,8 @@ ssize_t __real_pwritev(int fd, const struct iovec *parts, int n, off_t at);
 ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at);
 ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at)
 {
+	for (int i = 0; i < n; i++)
+		written += parts[i].iov_len;
 	return fails() ? -1 : __real_pwritev(fd, parts, n, at);
 }
 

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of tables against a table in memory: random updates and deletes of random tables in random
- * layouts; each call of the system and each allocation of a change fails, one at a time.
+ * Changes of tables against a table in memory: random updates, deletes and appends of random tables in
+ * random layouts; the bytes that they write; each call of the system and each allocation of a change fails, one at a time.
  */
 #define TAP_THREADS
 #include <sys/stat.h>
 #include <unistd.h>
+#include "table/change/append.h"
 #include "table/change/delete.h"
 #include "table/change/update.h"
 #include "tablemodel.h"
 #include "tablewraps.h"
 #include "tap.h"
 
-#define RECORDS 3000 /* at most */
+#define RECORDS 3000 /* at most, of a new table */
+#define RECORDS_MAX 6000
 
 static const char path[] = "change.tmp";
-static uint64_t chosen[RECORDS];
+static uint64_t chosen[RECORDS_MAX];
 
 /* The new values of one record. */
 struct row {
 	uint8_t bytes[MODEL_COLUMNS * (MODEL_VALUE + sizeof(struct sp__new_text))];
 	struct model_text texts[MODEL_COLUMNS];
 };
-static struct row rows[RECORDS];
+static struct row rows[RECORDS_MAX];
 
 /* Sets new values in the model and in row. */
 static void set_values(struct model *m, const struct sp__update_column *columns, uint32_t n,
@@ -120,6 +122,34 @@ static int delete (struct model *m, struct sp_errinfo *err)
 	return rc;
 }
 
+static int append(struct model *m, struct sp_errinfo *err)
+{
+	const struct sp_run_opts run = model_run();
+	struct sp__tableappend a = { 0 };
+	struct sp__tablefile f;
+	uint64_t from = m->records, more = UINT64_C(4) << model_below(m, 8);
+	int rc = sp__tablefile_open(&f, path, &run, true, err);
+
+	model_add(m, model_below(m, sp__min(RECORDS_MAX - from, more) + 1));
+	if (!rc)
+		rc = sp__tableappend_open(&a, &f, 1 << 20, err);
+	if (!rc)
+		rc = model_put(m, &a.writer, from);
+	if (!rc)
+		rc = sp__tableappend_finish(&a);
+	sp__tableappend_close(&a);
+	(void)sp__tablefile_close(&f);
+	return rc;
+}
+
+enum kind { UPDATE, DELETE, APPEND };
+static const char *const kind_names[] = { "update", "delete", "append" };
+
+static int change(struct model *m, enum kind kind, struct sp_errinfo *err)
+{
+	return kind == UPDATE ? update(m, err) : kind == DELETE ? delete (m, err) : append(m, err);
+}
+
 static bool right(const struct model *m, const char *what, int rc, struct sp_errinfo *err)
 {
 	const char *wrong = rc ? "an error" : model_wrong(m, path, err);
@@ -139,9 +169,11 @@ static bool change_table(uint64_t seed)
 
 	model_make(&m, seed, sp__mix64(seed) % RECORDS);
 	same = right(&m, "create", model_create(&m, path, &err), &err);
-	for (unsigned i = 0; same && i < 4; i++)
-		same = i == 2 ? right(&m, "delete", delete (&m, &err), &err)
-			      : right(&m, "update", update(&m, &err), &err);
+	for (unsigned i = 0; same && i < 6; i++) {
+		enum kind kind = i % 3 == 2 ? DELETE : i % 3 ? APPEND : UPDATE;
+
+		same = right(&m, kind_names[kind], change(&m, kind, &err), &err);
+	}
 	model_free(&m);
 	return same;
 }
@@ -176,18 +208,13 @@ static struct model model_copy(const struct model *m)
 	return copy;
 }
 
-static int change(struct model *m, unsigned kind, struct sp_errinfo *err)
-{
-	return kind ? delete (m, err) : update(m, err);
-}
-
 /* Makes the change on a fresh copy; true if the table is as before or as after it. */
-static bool fail_once(const struct model *before, const struct model *after, unsigned kind,
+static bool fail_once(const struct model *before, const struct model *after, enum kind kind,
 		      unsigned call, unsigned allocation)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT, ignored = SP_ERRINFO_INIT;
 	struct model m = model_copy(before);
-	bool is_before, is_after;
+	const char *no_before, *no_after;
 	int rc;
 
 	copy_file("before.tmp", path);
@@ -198,14 +225,17 @@ static bool fail_once(const struct model *before, const struct model *after, uns
 	rc = change(&m, kind, &err);
 	fail_at = fail_allocation = 0;
 	model_free(&m);
-	is_after = !model_wrong(after, path, &ignored);
-	is_before = !model_wrong(before, path, &ignored);
-	return (rc ? err.code != 0 && (is_before || is_after) : is_after) ||
-	       (diag("%d: %s; %s", rc, err.text, ignored.text), false);
+	no_after = model_wrong(after, path, &ignored);
+	no_before = model_wrong(before, path, &ignored);
+	if (rc ? err.code && (!no_before || !no_after) : !no_after)
+		return true;
+	diag("call %u, allocation %u: %d (%s); not before: %s; not after: %s; %s", call, allocation,
+	     rc, err.text, no_before, no_after, ignored.text);
+	return false;
 }
 
 /* Each call and each allocation of a change of a table fails, one at a time. */
-static bool sweep(uint64_t seed, unsigned kind, unsigned *faults)
+static bool sweep(uint64_t seed, enum kind kind, unsigned *faults)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct model before, after;
@@ -265,6 +295,115 @@ static void check_far_delete(void)
 	model_free(&m);
 }
 
+#define B 4096 /* bytes of a cell */
+
+/* A table of a u32 and a u64 column in CSM, 1022 and 511 values in a cell. */
+static void make_counted(struct model *m, uint64_t records)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	*m = (struct model){ .rng = { 7 }, .n = 2, .types = { { 'u', 0, 4 }, { 'u', 0, 8 } } };
+	m->form = 4;
+	model_add(m, records);
+	/* All later values are within the bounds. */
+	for (uint64_t r = 0; r < records; r += 1022)
+		for (uint32_t c = 0; c < 2; c++) {
+			memset(m->values[c][r], 0, MODEL_VALUE);
+			memset(m->values[c][r + 1], 0xFF, MODEL_VALUE);
+			m->values[c][r + 1][0] = 0xFE;
+		}
+	if (model_create(m, path, &err))
+		abort();
+}
+
+/* Returns the bytes that an update of every `step`-th record of the u32 column writes. */
+static uint64_t update_bytes(struct model *m, uint64_t step)
+{
+	const struct sp__update_column column = { 0, 0 };
+	const struct sp_run_opts run = model_run();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__tableupdate u;
+	struct sp__tablefile f;
+
+	if (sp__tablefile_open(&f, path, &run, true, &err))
+		abort();
+	written = 0;
+	if (sp__tableupdate_open(&u, &f, &column, 1, m->records, 0, &err))
+		abort();
+	for (uint64_t r = 0; r < m->records; r += step) {
+		m->values[0][r][0] ^= 1;
+		if (r % 1022 < 2)
+			m->values[0][r][0] ^= 1;
+		if (sp__tableupdate_put(&u, r, m->values[0][r]))
+			abort();
+	}
+	if (sp__tableupdate_finish(&u))
+		abort();
+	sp__tableupdate_close(&u);
+	(void)sp__tablefile_close(&f);
+	return written;
+}
+
+/* Returns the bytes that an append of n records writes. */
+static uint64_t append_bytes(struct model *m, uint64_t n)
+{
+	const struct sp_run_opts run = model_run();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__tableappend a;
+	struct sp__tablefile f;
+	uint64_t from = m->records;
+
+	if (sp__tablefile_open(&f, path, &run, true, &err))
+		abort();
+	model_add(m, n);
+	written = 0;
+	if (sp__tableappend_open(&a, &f, 1 << 20, &err) || model_put(m, &a.writer, from) ||
+	    sp__tableappend_finish(&a))
+		abort();
+	sp__tableappend_close(&a);
+	(void)sp__tablefile_close(&f);
+	return written;
+}
+
+/* A journal of so many cells, the same cells in place, and two superblocks. */
+static uint64_t journalled(uint64_t cells)
+{
+	return cells * (2 * B + 32) + 40 + 2 * UINT64_C(4096);
+}
+
+static void check_bytes(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	uint64_t bytes, before;
+	struct model m;
+
+	make_counted(&m, 100000);
+	bytes = update_bytes(&m, 5000);
+	ok(bytes == journalled(20) && right(&m, "update", 0, &err),
+	   "an update of 20 cells writes them twice, and two superblocks (%llu bytes)",
+	   (unsigned long long)bytes);
+	bytes = update_bytes(&m, 1);
+	ok(bytes == journalled(98) && right(&m, "update", 0, &err),
+	   "an update of all values writes each cell of the column twice (%llu bytes)",
+	   (unsigned long long)bytes);
+	/* 100,000 = 24 * 4088 + 1888: cells 2 of 4 and 4 of 8 of the last A-page are partly full. */
+	bytes = append_bytes(&m, 10);
+	ok(bytes == journalled(3) && right(&m, "append", 0, &err),
+	   "an append into two cells writes them and the directory's twice (%llu bytes)",
+	   (unsigned long long)bytes);
+	before = bytes;
+	model_free(&m);
+	make_counted(&m, 1888 + 4 * 4088);
+	bytes = append_bytes(&m, 10);
+	ok(bytes == before && right(&m, "append", 0, &err),
+	   "as many bytes as to a table of a fifth of its size");
+	bytes = append_bytes(&m, 2 * 4088);
+	/* Records 18,250 to 26,425, A-pages 4 to 6: cells that are partly full, 8 and 16 more. */
+	ok(bytes == journalled(3) + (8 + 16) * (uint64_t)B && right(&m, "append", 0, &err),
+	   "two more A-pages write their 24 cells once (%llu bytes)", (unsigned long long)bytes);
+	model_free(&m);
+}
+
 int main(void)
 {
 	unsigned same = 0, swept = 0, faults = 0;
@@ -276,9 +415,9 @@ int main(void)
 			diag("table %llu", (unsigned long long)seed);
 		same += one;
 	}
-	ok(same == 150, "random tables have the values of random updates and deletes");
+	ok(same == 150, "random tables have the values of random changes");
 	for (uint64_t seed = 1; seed <= 24; seed++) {
-		bool right = sweep(seed, seed % 4 == 3, &faults);
+		bool right = sweep(seed, (enum kind)(seed % 3), &faults);
 
 		if (!right)
 			diag("table %llu", (unsigned long long)seed);
@@ -287,6 +426,7 @@ int main(void)
 	ok(swept == 24 && faults > 1000,
 	   "each of %u faults of a change leaves the table as before or as after", faults);
 	check_far_delete();
+	check_bytes();
 	unlink("before.tmp");
 	unlink(path);
 	return done();

@@ -2,7 +2,8 @@
 /*
  * Buffers of consecutive cells that are written asynchronously, one request each.
  *
- * A buffer belongs to the user that got it until sp__slab_write(), then to the pool.
+ * A buffer belongs to the user that got it until sp__slab_write() or sp__slab_give(), then to the
+ * pool.
  *
  * Thread rule: one thread uses a pool.
  */
@@ -48,6 +49,12 @@ void sp__slabs_close(struct sp__slabs *s);
 
 /* Gets a buffer of unknown contents; waits for one if all are being written. */
 SP_MUST_CHECK int sp__slabs_get(struct sp__slabs *s, struct sp__slab **slab);
+/* Gives a buffer back without writing it. */
+static inline void sp__slab_give(struct sp__slab *slab)
+{
+	slab->next = slab->pool->free;
+	slab->pool->free = slab;
+}
 /* Writes the first cells of a buffer to these cells of the file. */
 SP_MUST_CHECK int sp__slab_write(struct sp__slab *slab, uint64_t first, uint32_t cells);
 /*

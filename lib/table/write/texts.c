@@ -175,6 +175,54 @@ int sp__texts_limit(struct sp__texts *t, double done)
 	return rc;
 }
 
+/* Adds the texts of n cells of a buffer, of which `bytes` bytes are left. */
+static int add_cells(struct sp__texts *t, struct sp__text_column *c, struct sp__tablefile *file,
+		     const uint8_t *cells, uint64_t first, uint32_t n, uint64_t bytes)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < n; i++, bytes -= sp__min(bytes, payload(t))) {
+		const uint8_t *cell = cells + (size_t)i * t->slabs->cell_bytes;
+		size_t part = (size_t)sp__min(bytes, payload(t));
+
+		rc = sp__tablefile_check_cell(file, first + i, 0, SP__CELL_TEXT, cell, t->err);
+		if (!rc && sp__bytes_reserve(&c->pending, c->pending.bytes + part + SP__COPY_SHORT,
+					     t->slabs->budget))
+			rc = sp__err(t->err, -ENOMEM, "allocate", NULL, -1);
+		if (rc)
+			break;
+		memcpy(c->pending.data + c->pending.bytes, cell, part);
+		c->pending.bytes += part;
+		c->bytes += part;
+		t->pending += part;
+	}
+	return rc;
+}
+
+int sp__texts_continue(struct sp__texts *t, uint32_t k, struct sp__tablefile *file,
+		       const struct sp__text_place *place, double done)
+{
+	struct sp__text_column *c = &t->columns[k];
+	struct sp__slab *slab;
+	int rc = 0;
+
+	for (uint32_t at = 0, n; !rc && at < place->cells; at += n) {
+		n = sp__min(place->cells - at, t->slabs->cells);
+		rc = sp__slabs_get(t->slabs, &slab);
+		if (!rc)
+			rc = sp__slab_read(slab, place->first + at, n);
+		if (rc)
+			break;
+		rc = add_cells(t, c, file, slab->data, place->first + at, n,
+			       place->bytes - (uint64_t)at * payload(t));
+		sp__slab_give(slab);
+		if (!rc)
+			rc = sp__texts_limit(t, done);
+	}
+	c->old = *place;
+	return rc;
+}
+
 /* Computes the end of each text.  Returns the end of the last one. */
 static uint64_t add_up(const struct sp__text_ref *refs, size_t n, uint64_t end, uint32_t *ends)
 {
@@ -229,6 +277,9 @@ static int end_column(struct sp__texts *t, struct sp__text_column *c, struct sp_
 		rc = sp__map_add(t->map, SP__AREA_TEXT, c->first, cells);
 	if (!rc && unused)
 		rc = sp__map_release(t->map, c->first + cells, unused);
+	if (!rc)
+		rc = sp__map_release_text(t->map, c->old.first, c->old.cells);
+	c->old = (struct sp__text_place){ 0 };
 	c->bytes = c->first = c->reserved = c->written = 0;
 	sp__bytes_empty(&c->pending, t->slabs->budget);
 	return rc ? no_space(t, rc) : 0;

@@ -17,6 +17,7 @@ struct sp__text_column {
 	uint64_t bytes;		  /* of the directory row, pending ones included */
 	uint64_t first;		  /* cells that are reserved for it in the file; */
 	uint64_t reserved, written;
+	struct sp__text_place old; /* cells that are released at the end of the directory row */
 };
 
 struct sp__texts {
@@ -37,6 +38,12 @@ SP_MUST_CHECK int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs,
 				 struct sp__table_map *map, uint64_t id, uint32_t n,
 				 uint64_t max_pending, struct sp_errinfo *err);
 void sp__texts_close(struct sp__texts *t);
+/*
+ * Continues a directory row: the texts of column k so far are in these cells, which the column
+ * releases at the end of the row.  done: as below.  Returns 0, SP_ECORRUPT, -ENOMEM or -errno.
+ */
+SP_MUST_CHECK int sp__texts_continue(struct sp__texts *t, uint32_t k, struct sp__tablefile *file,
+				     const struct sp__text_place *place, double done);
 /* Adds texts of n records to column k, and computes their ends. */
 SP_MUST_CHECK int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
 				const struct sp__text_ref *refs, size_t n, uint32_t *ends);

@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/file/cell.h"
+#include "table/file/redo.h"
 #include "table/write/writer.h"
 
 #define SPARE 4
@@ -113,12 +114,18 @@ static int extend(struct sp__tablewriter *w, uint64_t page)
 	return sp__tablefile_reserve(w->file, (page + pages) * l->page_cells, w->err);
 }
 
-static int write_cells(struct sp__group_cells *g)
+static int write_cells(struct sp__tablewriter *w, struct sp__group_cells *g)
 {
 	struct sp__slab *slab = g->slab;
+	int rc;
 
 	g->slab = NULL;
-	return sp__slab_write(slab, g->first, g->cells);
+	if (!g->old)
+		return sp__slab_write(slab, g->first, g->cells);
+	g->old = false;
+	rc = sp__redo_put(w->file, g->first, slab->data, w->err);
+	sp__slab_give(slab);
+	return rc;
 }
 
 /* Gets a buffer for the cells of column group f from this one on. */
@@ -151,7 +158,73 @@ static int end_cell(struct sp__tablewriter *w, uint32_t f)
 	sp__cell_seal(g->slab->data + (size_t)g->cells * cell_bytes, cell_bytes, g->records,
 		      SP__CELL_VALUES, w->file->superblock.id, g->first + g->cells);
 	g->records = 0;
-	return ++g->cells == g->max ? write_cells(g) : 0;
+	return ++g->cells == g->max ? write_cells(w, g) : 0;
+}
+
+/* Reads the last cell of a column group if it is not full. */
+static int continue_group(struct sp__tablewriter *w, uint32_t f)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	const uint32_t max = l->groups[f].cell_records;
+	struct sp__group_cells *g = &w->groups[f];
+	uint32_t in_page = (uint32_t)(w->records % l->page_records);
+	int rc;
+
+	if (in_page % max == 0)
+		return 0;
+	rc = begin_cells(w, f, w->records / l->page_records, in_page / max);
+	if (!rc)
+		rc = sp__slab_read(g->slab, g->first, 1);
+	g->max = 1;
+	g->records = in_page % max;
+	g->old = true;
+	w->file->cells_read++;
+	return rc ? rc
+		  : sp__tablefile_check_cell(w->file, g->first, g->records, SP__CELL_VALUES,
+					     g->slab->data, w->err);
+}
+
+/* Takes bounds and texts of the last directory row if it is not full. */
+static int continue_row(struct sp__tablewriter *w)
+{
+	const struct sp__table_schema *s = &w->file->schema;
+	const double done = (double)(w->records % row_records(w)) / (double)row_records(w);
+	int rc = sp__directory_read_rows(w->file, w->records / row_records(w), 1, w->row, w->err);
+
+	for (uint32_t i = 0; !rc && i < s->n; i++) {
+		uint8_t *entry = sp__directory_entry(w->file, w->row, i);
+		struct sp__text_place place;
+
+		if (s->columns[i].bounds)
+			memcpy(&w->bounds[i], entry, SP__ENTRY_BYTES);
+		if (s->columns[i].type.kind != 't')
+			continue;
+		place = sp__directory_text(entry);
+		if (!sp__directory_text_possible(w->file, &place))
+			return sp__errf(w->err, SP_ECORRUPT, "read", w->file->path, -1,
+					"the last directory row is damaged");
+		rc = sp__texts_continue(&w->texts, w->text_columns[i], w->file, &place, done);
+	}
+	return rc;
+}
+
+uint64_t sp__tablewriter_old_cells(const struct sp__tablefile *file)
+{
+	const uint64_t row_cells = sp__directory_row_bytes(file) / file->directory.usable + 2;
+
+	return file->layout.ngroups + sp__min(row_cells, file->directory.written);
+}
+
+int sp__tablewriter_continue(struct sp__tablewriter *w)
+{
+	int rc = 0;
+
+	w->records = w->file->superblock.records;
+	if (w->records % row_records(w))
+		rc = continue_row(w);
+	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
+		rc = continue_group(w, f);
+	return rc;
 }
 
 #define COPY(type)                                                                                 \
@@ -299,7 +372,7 @@ static int finish_group(struct sp__tablewriter *w, uint32_t f)
 
 	if (g->records)
 		rc = end_cell(w, f);
-	return rc || !g->slab ? rc : write_cells(g);
+	return rc || !g->slab ? rc : write_cells(w, g);
 }
 
 int sp__tablewriter_finish(struct sp__tablewriter *w)
@@ -312,9 +385,9 @@ int sp__tablewriter_finish(struct sp__tablewriter *w)
 		rc = end_row(w);
 	if (!rc)
 		rc = sp__texts_flush(&w->texts);
-	if (!rc)
-		rc = sp__map_shorten(&w->file->map, SP__AREA_DATA,
-				     sp__layout_data_cells(&w->file->layout, w->records));
+	if (!rc && sp__map_shorten(&w->file->map, SP__AREA_DATA,
+				   sp__layout_data_cells(&w->file->layout, w->records)))
+		rc = no_memory(w);
 	w->file->superblock.records = w->records;
 	w->file->cells_written += w->slabs.cells_written;
 	return rc ? rc : sp__slabs_drain(&w->slabs);

@@ -17,6 +17,7 @@ struct sp__group_cells {
 	uint64_t first;	       /* cell of the file */
 	uint32_t cells, max;   /* complete, and possible */
 	uint32_t records;      /* in the cell after these */
+	bool old;	       /* a cell of the state before, for the journal */
 };
 
 struct sp__tablewriter {
@@ -41,6 +42,14 @@ struct sp__tablewriter {
  */
 SP_MUST_CHECK int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 				       uint64_t memory_bytes, struct sp_errinfo *err);
+/*
+ * Continues after the last record of a table that is open to change; called before the first
+ * sp__tablewriter_put(), after sp__redo_begin() for sp__tablewriter_old_cells() cells.  The last
+ * directory row's texts move to new cells.  Returns 0, SP_ECORRUPT, -ENOMEM or -errno.
+ */
+SP_MUST_CHECK int sp__tablewriter_continue(struct sp__tablewriter *w);
+/* Returns the maximum of cells of the state before that further records change. */
+uint64_t sp__tablewriter_old_cells(const struct sp__tablefile *file);
 /* Adds n records: columns[i] has the values of column i, which are copied. */
 SP_MUST_CHECK int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 				      const struct sp__column_values *columns);
