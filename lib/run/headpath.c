@@ -314,11 +314,12 @@ static unsigned choose(const struct sp__headpath *p, double *position)
 	return best;
 }
 
-static void serve(struct sp__headpath *p)
+unsigned sp__headpath_serve(struct sp__headpath *p)
 {
 	double position;
 	unsigned i = choose(p, &position);
 	const struct sp__headpass *done = &p->queue[i];
+	unsigned tag = done->tag;
 
 	if (!p->start_ns)
 		p->start_ns = position;
@@ -327,6 +328,7 @@ static void serve(struct sp__headpath *p)
 	p->at = done->end;
 	p->queued--;
 	memmove(&p->queue[i], &p->queue[i + 1], (p->queued - i) * sizeof(*p->queue));
+	return tag;
 }
 
 void sp__headpath_issue(struct sp__headpath *p, const struct sp__headpass *pass)
@@ -334,7 +336,7 @@ void sp__headpath_issue(struct sp__headpath *p, const struct sp__headpass *pass)
 	enum sp_geometry_op op = pass->write ? SP_GEOMETRY_WRITE : SP_GEOMETRY_READ;
 
 	if (p->queued == p->depth)
-		serve(p);
+		(void)sp__headpath_serve(p);
 	p->issued_ns = fmax(p->issued_ns, p->now_ns) + p->host_ns;
 	p->queue[p->queued] = *pass;
 	p->queue[p->queued++].ready_ns = p->issued_ns + p->g->overhead_ns[op];
@@ -343,7 +345,7 @@ void sp__headpath_issue(struct sp__headpath *p, const struct sp__headpass *pass)
 void sp__headpath_drain(struct sp__headpath *p)
 {
 	while (p->queued)
-		serve(p);
+		(void)sp__headpath_serve(p);
 }
 
 double sp__headpath_mean_ns(const struct sp_geometry *g, uint64_t first, uint64_t blocks)

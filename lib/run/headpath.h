@@ -29,6 +29,7 @@ struct sp__headspot {
 struct sp__headpass {
 	struct sp__headspot begin, end;
 	bool write;
+	unsigned tag; /* of the caller */
 	uint64_t blocks;
 	double ns;	 /* duration */
 	double block_ns; /* time of a block at its begin */
@@ -66,6 +67,8 @@ void sp__headpass_make(const struct sp_geometry *g, bool write, uint64_t first, 
 		       struct sp__headpass *pass);
 /* Issues a request; waits first if `depth` are outstanding. */
 void sp__headpath_issue(struct sp__headpath *p, const struct sp__headpass *pass);
+/* Serves the next of the outstanding requests, of which there is one.  Returns its tag. */
+unsigned sp__headpath_serve(struct sp__headpath *p);
 /* Serves all outstanding requests. */
 void sp__headpath_drain(struct sp__headpath *p);
 /*

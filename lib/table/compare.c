@@ -37,7 +37,8 @@ int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opt
 	struct sp__tablefile *f = &t->file;
 	struct sp_run_opts run = opts->run;
 	double *means = calloc(f->schema.n, sizeof(*means));
-	const struct sp__cost_table stored = { .layout = f->layout,
+	const struct sp__cost_table stored = { .schema = &f->schema,
+					       .layout = f->layout,
 					       .map = f->map,
 					       .records = f->superblock.records,
 					       .text_bytes = means,

@@ -28,10 +28,9 @@ static int plan(const struct sp__cost_question *q, const struct sp__cost_choice 
 int sp__cost_seconds(const struct sp__cost_question *q, const struct sp__cost_choice *choice,
 		     uint64_t requests_max, double *seconds, struct sp_errinfo *err)
 {
-	const struct sp__cost_opts o = { .platform = q->platform,
-					 .measure = q->platform->simulated,
-					 .seed = q->seed,
-					 .requests_max = requests_max };
+	struct sp__cost_opts o = { .platform = q->platform,
+				   .measure = q->platform->simulated,
+				   .requests_max = requests_max };
 	struct sp__cost_table t = { 0 };
 	int rc = plan(q, choice, &t, err);
 
@@ -40,6 +39,7 @@ int sp__cost_seconds(const struct sp__cost_question *q, const struct sp__cost_ch
 		const struct sp__table_query *query = &q->workload->queries[i];
 		struct sp__table_cost cost;
 
+		o.seed = q->seed + i;
 		rc = sp__table_query_cost(&t, query, &o, &cost, err);
 		*seconds += query->weight * cost.seconds;
 	}

@@ -2,10 +2,9 @@
 /*
  * Times requests on a machine, on the tracks of a geometry, or by rates.
  *
- * Rates.  Requests between two waits overlap.  Together they take at least the sum of their service
- * times, at least the longest latency, and at least the sum of latencies divided by the depth.  The
- * service time of a request is 1/X or its bytes at the rate of long requests, the longer; its
- * latency is that of 4 KiB, and its other bytes.
+ * Rates.  A device begins a request every 1/X seconds, or, if that takes longer, when the bytes of
+ * the one before have passed at the rate of long requests.  Each takes its latency: that of 4 KiB,
+ * and the time of its other bytes.
  */
 #include <math.h>
 #include "base/minmax.h"
@@ -15,8 +14,9 @@
 
 #define SHORT_BYTES 4096.0
 #define MIB 1048576.0
+#define MERGED_BYTES (UINT64_C(1) << 20)
 
-static bool measured(const struct sp__cost_device *d)
+static bool simulated(const struct sp__cost_device *d)
 {
 	return d->queue != NULL;
 }
@@ -87,8 +87,10 @@ static int reap(struct sp__cost_device *d, unsigned left)
 
 		if (n < 0)
 			return n;
-		for (int i = 0; i < n; i++)
+		for (int i = 0; i < n; i++) {
+			d->of_window[done[i]->tag]--;
 			d->free[d->nfree++] = done[i];
+		}
 	}
 	return 0;
 }
@@ -104,28 +106,61 @@ static int submit(struct sp__cost_device *d, bool write, uint64_t offset, uint64
 	*r = (struct sp__request){ .op = write ? SP__OP_WRITE : SP__OP_READ,
 				   .volume = d->volume,
 				   .offset = offset,
-				   .bytes = (uint32_t)bytes };
+				   .bytes = (uint32_t)bytes,
+				   .tag = d->window };
+	d->of_window[d->window]++;
 	return sp__queue_submit(d->queue, &r, 1);
+}
+
+static void serve(struct sp__cost_device *d)
+{
+	d->of_window[sp__headpath_serve(&d->head)]--;
+}
+
+/* Hands the waiting request to the drive. */
+static void hand_over(struct sp__cost_device *d)
+{
+	struct sp__cost_waiting *w = &d->waiting;
+	struct sp__headpass pass;
+
+	if (w->first == w->end)
+		return;
+	sp__headpass_make(d->head.g, w->write, w->first, w->end - w->first, &pass);
+	pass.tag = w->tag;
+	if (d->head.queued == d->head.depth)
+		serve(d);
+	sp__headpath_issue(&d->head, &pass);
+	w->first = w->end;
 }
 
 static void follow(struct sp__cost_device *d, bool write, uint64_t offset, uint64_t bytes)
 {
+	struct sp__cost_waiting *w = &d->waiting;
 	uint64_t first = offset / d->block_bytes;
 	uint64_t end = (offset + bytes + d->block_bytes - 1) / d->block_bytes;
-	struct sp__headpass pass;
 
-	sp__headpass_make(d->head.g, write, first, end - first, &pass);
-	sp__headpath_issue(&d->head, &pass);
+	if (d->head.window && d->head.queued > d->head.window && w->write == write &&
+	    w->first < w->end && w->end == first && w->tag == d->window &&
+	    (end - w->first) * d->block_bytes <= MERGED_BYTES) {
+		w->end = end;
+		return;
+	}
+	hand_over(d);
+	*w = (struct sp__cost_waiting){ write, d->window, first, end };
+	d->of_window[d->window]++;
+	if (!d->head.window || d->head.queued < d->head.window)
+		hand_over(d);
 }
 
-static void add_pending(struct sp__cost_device *d, uint64_t bytes)
+static void begin_request(struct sp__cost_device *d, uint64_t bytes)
 {
 	const double each_s = d->costs.transfer_s_per_mib / MIB;
+	double begin_s = fmax(d->now_s, d->free_s);
 	double latency_s = d->costs.latency_s + fmax((double)bytes - SHORT_BYTES, 0) * each_s;
+	double *done_s = &d->done_s[d->window];
 
-	d->pending.service_s += fmax(1 / d->costs.requests_s, (double)bytes * each_s);
-	d->pending.latency_s += latency_s;
-	d->pending.longest_s = fmax(d->pending.longest_s, latency_s);
+	d->free_s = begin_s + fmax(1 / d->costs.requests_s, (double)bytes * each_s);
+	*done_s = fmax(*done_s, begin_s + latency_s);
 }
 
 int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset, uint64_t bytes)
@@ -134,44 +169,65 @@ int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset
 	d->requests++;
 	d->bytes += bytes;
 	d->end = offset + bytes;
-	if (measured(d))
+	if (simulated(d))
 		return submit(d, write, offset, bytes);
 	if (d->head.g)
 		follow(d, write, offset, bytes);
 	else
-		add_pending(d, bytes);
+		begin_request(d, bytes);
 	return 0;
+}
+
+unsigned sp__cost_device_window(struct sp__cost_device *d)
+{
+	d->window = (d->window + 1) % SP__COST_WINDOWS;
+	return d->window;
+}
+
+int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window)
+{
+	int rc = 0;
+
+	if (!d->head.g && !simulated(d))
+		d->now_s = fmax(d->now_s, d->done_s[window]);
+	if (d->head.g && d->of_window[window])
+		hand_over(d);
+	while (d->head.g && d->of_window[window])
+		serve(d);
+	while (!rc && simulated(d) && d->of_window[window])
+		rc = reap(d, sp__queue_outstanding(d->queue) - 1);
+	return rc;
 }
 
 int sp__cost_device_wait(struct sp__cost_device *d)
 {
-	struct sp__cost_pending *p = &d->pending;
-
-	if (measured(d))
+	if (simulated(d))
 		return reap(d, 0);
 	if (d->head.g) {
-		sp__headpath_drain(&d->head);
+		hand_over(d);
+		while (d->head.queued)
+			serve(d);
 		d->head.issued_ns = fmax(d->head.issued_ns, d->head.now_ns);
 	} else {
-		d->now_s += fmax(fmax(p->service_s, p->longest_s), p->latency_s / d->depth);
-		*p = (struct sp__cost_pending){ 0 };
+		for (unsigned i = 0; i < SP__COST_WINDOWS; i++)
+			d->now_s = fmax(d->now_s, d->done_s[i]);
 	}
 	return 0;
 }
 
 void sp__cost_device_compute(struct sp__cost_device *d, double ns)
 {
-	d->compute_ns += ns;
-	if (measured(d))
+	if (simulated(d))
 		sp__machine_charge_ps(d->env.device->machine, (uint64_t)(ns * 1000));
 	else if (d->head.g)
 		d->head.issued_ns = fmax(d->head.issued_ns, d->head.now_ns) + ns;
+	else
+		d->now_s += ns * 1e-9;
 }
 
 double sp__cost_device_s(const struct sp__cost_device *d)
 {
-	if (measured(d))
+	if (simulated(d))
 		return sp__dryrun_s(&d->env);
-	return d->head.g ? fmax(d->head.now_ns, d->head.issued_ns) * 1e-9
-			 : fmax(d->now_s, d->compute_ns * 1e-9);
+	return d->head.g ? fmax(d->head.now_ns, d->head.issued_ns) * 1e-9 : d->now_s;
 }

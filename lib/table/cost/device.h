@@ -18,22 +18,29 @@
 #include "run/headpath.h"
 #include "table/cost/platform.h"
 
-#define SP__COST_DEPTH 64 /* maximum requests outstanding */
+#define SP__COST_DEPTH 128 /* maximum requests outstanding */
 
-/* Work of requests that none has waited for: of devices that are neither of the other two. */
-struct sp__cost_pending {
-	double service_s; /* sum of what the device needs when it is busy */
-	double latency_s; /* sum of what each takes alone */
-	double longest_s; /* the longest of these */
+/*
+ * The last request to a drive whose window is full: it waits in front of the drive, and a request
+ * that adjoins it is merged with it.
+ */
+struct sp__cost_waiting {
+	bool write;
+	unsigned tag;
+	uint64_t first, end; /* blocks; equal: none */
 };
+
+/* Requests that are read as one window, numbered round-robin. */
+#define SP__COST_WINDOWS 32
 
 struct sp__cost_device {
 	/* Counters since opening; seeks: requests not at the end of the one before. */
 	uint64_t requests, seeks, bytes;
-	uint64_t end;	   /* of the last request */
-	double compute_ns; /* charged */
+	uint64_t end; /* of the last request */
 	uint32_t block_bytes;
 	unsigned depth;
+	unsigned window;		      /* of the next requests, */
+	unsigned of_window[SP__COST_WINDOWS]; /* and outstanding requests of each */
 	struct sp_errinfo *err;
 	/* Simulated: */
 	struct sp__env env;
@@ -43,10 +50,11 @@ struct sp__cost_device {
 	struct sp__request slots[SP__COST_DEPTH], *free[SP__COST_DEPTH];
 	/* With tracks: */
 	struct sp__headpath head;
+	struct sp__cost_waiting waiting;
 	/* Other: */
 	struct sp__device_costs costs;
-	struct sp__cost_pending pending;
-	double now_s;
+	double now_s, free_s;		 /* free_s: when the device can begin the next request */
+	double done_s[SP__COST_WINDOWS]; /* when the last request of a window is complete */
 };
 
 /*
@@ -63,6 +71,13 @@ void sp__cost_device_depth(struct sp__cost_device *d, unsigned depth);
 /* Issues a request; waits while `depth` are outstanding.  Returns 0 or an error of the machine. */
 SP_MUST_CHECK int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset,
 					uint64_t bytes);
+/*
+ * Begins a window: the requests from now on belong to it.  Returns its number, below
+ * SP__COST_WINDOWS, which is free again after sp__cost_device_wait_window().
+ */
+unsigned sp__cost_device_window(struct sp__cost_device *d);
+/* Waits for the requests of a window. */
+SP_MUST_CHECK int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window);
 /* Waits for all requests. */
 SP_MUST_CHECK int sp__cost_device_wait(struct sp__cost_device *d);
 /* Charges computation, in the machine's nanoseconds. */

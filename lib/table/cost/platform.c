@@ -20,6 +20,9 @@
 #define LONG_READS 64
 #define LONG_DEPTH 4
 #define SEED 1
+/* Of a real host. */
+#define RECORD_NS 20
+#define COPY_NS 0.1
 #define POSITIONINGS 9 /* positioning is a tenth of the time of a run */
 
 static int read_spec(struct sp__cost_platform *p, struct sp_errinfo *err)
@@ -33,6 +36,8 @@ static int read_spec(struct sp__cost_platform *p, struct sp_errinfo *err)
 	if (rc)
 		return rc;
 	p->host_ns = m->cpu_request_ns;
+	p->record_ns = m->cpu_record_ns;
+	p->copy_ns = m->cpu_copy_ps * 1e-3;
 	p->fifo = (spec.device.policy < 0 ? (int)m->window_policy : spec.device.policy) ==
 		  SP__WINDOW_FIFO;
 	p->window = (spec.device.window ? spec.device.window : m->window) * m->drives;
@@ -98,7 +103,10 @@ int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts
 {
 	int rc = 0;
 
-	*p = (struct sp__cost_platform){ .run = run, .simulated = sp__volume_spec_simulated(run) };
+	*p = (struct sp__cost_platform){ .run = run,
+					 .simulated = sp__volume_spec_simulated(run),
+					 .record_ns = RECORD_NS,
+					 .copy_ns = COPY_NS };
 	if (p->simulated)
 		rc = read_spec(p, err);
 	p->geometry = run->geometry ? run->geometry : p->own;

@@ -5,8 +5,8 @@
  * Scan.  The A-pages are read in windows; each window has a run of every column group that is
  * needed (layout/runs.h).  With a predicate of which so few records match that single cells are
  * cheaper, the columns of the predicate are read so, and of the others the cells that have a match.
- * Get.  Records are taken in batches that grow 1, 2, 4 ...; each distinct cell of a batch is read
- * once, and then the cells of texts.
+ * Get.  Records are taken in batches that grow 1, 2, 4 ..., some of which are in memory; each
+ * distinct cell of a batch is read once, and then the cells of texts.
  * Update.  The cells are read, written behind the end of the file, and written in place; after each
  * write, and after each of the two superblocks, the device is synchronized.
  * Append.  The last A-page goes the same way; further cells are written behind the end.
@@ -18,65 +18,78 @@
 #include "table/cost/query.h"
 #include "table/cost/requests.h"
 #include "table/layout/shares.h"
+#include "table/read/get.h"
+#include "table/read/ring.h"
 
 #define SCAN_DEPTH 4
-#define BATCH_MAX 1024	 /* records of a get */
 #define DRAWN_MAX 65536	 /* records of a get that are drawn */
-#define REPEATED 64	 /* records of a get or update, repetitions included */
+#define REPEATED 256	 /* records of a get or update, repetitions included */
 #define JOURNAL_ENTRY 32 /* bytes of a record of the journal besides the cell */
 
 /* A query that is being made. */
 struct maker {
 	struct sp__cost_requests r;
 	const struct sp__table_query *q;
-	bool *groups;	 /* needed, by column group */
-	bool *first;	 /* of a scan in two steps: those of the predicate */
-	uint64_t *cells; /* of a batch */
-	size_t ncells;
+	const struct sp__cost_opts *o;
+	unsigned slots;		      /* windows of a scan that are in memory */
+	bool *groups;		      /* needed, by column group */
+	bool *first;		      /* of a scan in two steps: those of the predicate */
+	uint64_t *numbers;	      /* of the records of a batch */
 	double scale;		      /* of the cost, if not all requests are made */
 	uint64_t requests_max, begun; /* begun: requests made before this pass */
 };
 
-/* Issues the texts of a window: an even share of the text area. */
-static int issue_texts(struct maker *m, uint64_t page, uint64_t pages)
+/*
+ * Issues the texts of records [at, end): an even share of the text area, which each column reads by
+ * itself.
+ */
+static int issue_texts(struct maker *m, uint64_t at, uint64_t end)
 {
 	const struct sp__cost_table *t = m->r.table;
-	double all = (double)sp__map_cells(&t->map, SP__AREA_TEXT), total = 0, used = 0;
-	double part = (double)sp__layout_pages(&t->layout, t->records);
-	uint64_t from, to;
+	double all = (double)sp__map_cells(&t->map, SP__AREA_TEXT), total = 0;
+	double from = all * ((double)at / (double)t->records);
+	double share = all * ((double)(end - at) / (double)t->records);
+	int rc = 0;
 
-	for (uint32_t i = 0; i < t->layout.ncolumns; i++) {
+	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
 		total += t->text_bytes[i];
-		used += m->q->columns[i] ? t->text_bytes[i] : 0;
+	for (uint32_t i = 0; !rc && i < t->layout.ncolumns; i++) {
+		double cells = share * t->text_bytes[i] / total;
+
+		if (m->q->columns[i] && t->text_bytes[i] > 0) {
+			rc = sp__cost_flush(&m->r);
+			if (!rc)
+				rc = sp__cost_cells(&m->r, false, SP__AREA_TEXT, (uint64_t)from,
+						    (uint64_t)ceil(fmin(cells, all - from)));
+		}
+		from += cells;
 	}
-	if (!(used > 0))
-		return 0;
-	from = (uint64_t)(all * ((double)page / part));
-	to = (uint64_t)(all * ((double)(page + pages) / part));
-	return sp__cost_cells(&m->r, false, SP__AREA_TEXT, from,
-			      (uint64_t)ceil((double)(to - from) * used / total));
+	return rc;
 }
 
-/* Issues the runs of a window in the column groups of `groups`. */
-static int issue_window(struct maker *m, const bool *groups, uint64_t page, uint64_t pages)
+/* Issues the cells of records [at, end), each column group by itself. */
+static int issue_window(struct maker *m, const bool *groups, uint64_t at, uint64_t end)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	int rc = 0;
 
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-		struct sp__layout_run run;
+		uint64_t first, last;
 
 		if (!groups[f])
 			continue;
-		run = sp__layout_run(l, f, m->r.table->records, page, pages);
-		rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, run.cell, run.cells);
+		first = sp__layout_record_cell(l, f, at);
+		last = sp__layout_record_cell(l, f, end - 1);
+		rc = sp__cost_flush(&m->r);
+		if (!rc)
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first, last - first + 1);
 	}
-	return rc;
+	return rc ? rc : sp__cost_flush(&m->r);
 }
 
 /* Issues the touched cells of a window in the needed column groups but those of `but`. */
 static int issue_window_touched(struct maker *m, bool write, const bool *but, double share,
-				uint64_t page, uint64_t pages)
+				uint64_t page, uint64_t end)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	int rc = 0;
@@ -85,37 +98,82 @@ static int issue_window_touched(struct maker *m, bool write, const bool *but, do
 		if (m->groups[f] && !(but && but[f]))
 			rc = sp__cost_touched(
 				&m->r, write,
-				sp__layout_run(l, f, m->r.table->records, page, pages),
+				sp__layout_run(l, f, m->r.table->records, page, end - page),
 				sp__cells_touched(share, l->groups[f].cell_records));
 	return rc;
 }
 
 /* True if enough requests have been made to scale the rest; notes the scale. */
-static bool enough(struct maker *m, uint64_t page, uint64_t end)
+static bool enough(struct maker *m, uint64_t at, uint64_t end)
 {
-	if (!page || m->r.device.requests - m->begun < m->requests_max)
+	if (!at || m->r.device.requests - m->begun < m->requests_max)
 		return false;
-	m->scale = (double)end / (double)page;
+	m->scale = (double)end / (double)at;
 	return true;
 }
 
+/* A window of a scan whose requests were issued. */
+struct issued {
+	unsigned number; /* of the device */
+	uint64_t records;
+};
+
+/* Waits for the oldest window and prints its records. */
+static int finish_window(struct maker *m, const struct issued *w)
+{
+	const struct sp__cost_platform *p = m->o->platform;
+	double bytes = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
+		if (m->q->columns[i])
+			bytes += sp__cost_printed_bytes(m->r.table, i);
+	rc = sp__cost_device_wait_window(&m->r.device, w->number);
+	sp__cost_device_compute(&m->r.device,
+				(double)w->records *
+					(m->q->kind == SP__QUERY_SCAN ? m->q->share : 1) *
+					(p->record_ns + bytes * p->copy_ns));
+	return rc;
+}
+
+/* Issues the requests of records [at, end). */
+static int begin_window(struct maker *m, uint64_t at, uint64_t end, bool scattered)
+{
+	const uint32_t page_records = m->r.table->layout.page_records;
+	int rc = issue_window(m, scattered ? m->first : m->groups, at, end);
+
+	if (!rc && scattered)
+		rc = issue_window_touched(m, false, m->first, m->q->share, at / page_records,
+					  (end - 1) / page_records + 1);
+	if (!rc && m->r.table->text && !scattered)
+		rc = issue_texts(m, at, end);
+	return rc ? rc : sp__cost_flush(&m->r);
+}
+
+/* The scan's ring has a number of windows in memory; the oldest makes place for the next. */
 static int scan(struct maker *m, bool scattered)
 {
-	const struct sp__table_layout *l = &m->r.table->layout;
 	const bool *groups = scattered ? m->first : m->groups;
-	uint64_t end = sp__layout_pages(l, m->r.table->records), pages;
+	const uint64_t records = m->r.table->records;
+	struct issued ring[SP__RING_SLOTS];
+	uint64_t bytes, end, n = 0, done = 0;
+	unsigned slots = sp__ring_slots(m->o->platform->run, &bytes);
 	int rc = 0;
 
-	sp__cost_device_depth(&m->r.device, SCAN_DEPTH);
 	m->begun = m->r.device.requests;
-	for (uint64_t page = 0; !rc && page < end && !enough(m, page, end); page += pages) {
-		pages = sp__layout_window(l, groups, page, end - page, SP__TABLE_REQUEST_BYTES);
-		rc = issue_window(m, groups, page, pages);
-		if (!rc && scattered)
-			rc = issue_window_touched(m, false, m->first, m->q->share, page, pages);
-		if (!rc && m->r.table->text && !scattered)
-			rc = issue_texts(m, page, pages);
+	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
+	for (uint64_t at = 0; !rc && at < records && !enough(m, at, records); at = end) {
+		end = sp__layout_window_records(&m->r.table->layout, groups, at, bytes);
+		end = sp__min(at + end, records);
+		if (n - done == slots)
+			rc = finish_window(m, &ring[done++ % slots]);
+		ring[n++ % slots] =
+			(struct issued){ sp__cost_device_window(&m->r.device), end - at };
+		if (!rc)
+			rc = begin_window(m, at, end, scattered);
 	}
+	while (!rc && done < n)
+		rc = finish_window(m, &ring[done++ % slots]);
 	return rc ? rc : sp__cost_wait(&m->r);
 }
 
@@ -141,73 +199,89 @@ static int make_scan(struct maker *m, const struct sp__cost_opts *o, struct sp__
 	return scan(m, cost->scattered);
 }
 
-static int compare_cells(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
 }
 
-/* Reads the distinct cells of a batch of random records. */
-static int read_batch(struct maker *m, uint64_t records)
+/* Issues the distinct cells of a batch of random records, in the order of each column group. */
+static int begin_batch(struct maker *m, uint64_t records)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	int rc = 0;
 
-	m->ncells = 0;
-	for (uint64_t i = 0; i < records; i++) {
-		uint64_t record = sp__rng_below(&m->r.rng, m->r.table->records);
+	for (uint64_t i = 0; i < records; i++)
+		m->numbers[i] = sp__rng_below(&m->r.rng, m->r.table->records);
+	qsort(m->numbers, records, sizeof(*m->numbers), compare_numbers);
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		uint64_t last = UINT64_MAX;
 
-		for (uint32_t f = 0; f < l->ngroups; f++)
-			if (m->groups[f])
-				m->cells[m->ncells++] = sp__layout_record_cell(l, f, record);
-	}
-	qsort(m->cells, m->ncells, sizeof(*m->cells), compare_cells);
-	for (size_t i = 0, n; !rc && i < m->ncells; i = n) {
-		uint64_t end = m->cells[i] + 1;
+		for (uint64_t i = 0; !rc && m->groups[f] && i < records; i++) {
+			uint64_t cell = sp__layout_record_cell(l, f, m->numbers[i]);
 
-		for (n = i + 1; n < m->ncells && m->cells[n] <= end; n++)
-			end = m->cells[n] + 1;
-		rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, m->cells[i], end - m->cells[i]);
+			if (cell != last)
+				rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, cell, 1);
+			last = cell;
+		}
+		if (!rc)
+			rc = sp__cost_flush(&m->r);
 	}
-	return rc ? rc : sp__cost_wait(&m->r);
+	return rc;
 }
 
-/* Reads a cell of text of each text column of a batch, in a second round. */
-static int read_batch_texts(struct maker *m, uint64_t records)
+/* Reads a cell of text of each text column of a batch, when the ends have been read. */
+static int read_batch_texts(struct maker *m, uint64_t records, unsigned window)
 {
 	uint64_t cells = sp__map_cells(&m->r.table->map, SP__AREA_TEXT);
-	int rc = 0;
+	int rc = cells ? sp__cost_device_wait_window(&m->r.device, window) : 0;
 
-	if (!cells)
-		return 0;
-	for (uint64_t i = 0; !rc && i < records; i++)
+	for (uint64_t i = 0; cells && !rc && i < records; i++)
 		for (uint32_t c = 0; !rc && c < m->r.table->layout.ncolumns; c++)
 			if (m->q->columns[c] && m->r.table->text_bytes[c] > 0)
 				rc = sp__cost_cells(&m->r, false, SP__AREA_TEXT,
 						    sp__rng_below(&m->r.rng, cells), 1);
-	return rc ? rc : sp__cost_wait(&m->r);
+	return rc ? rc : sp__cost_flush(&m->r);
+}
+
+static uint32_t count_texts(const struct maker *m)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
+		n += m->q->columns[i] && m->r.table->text_bytes[i] > 0;
+	return n;
 }
 
 static int make_get(struct maker *m)
 {
+	const struct sp_run_opts *run = m->o->platform->run;
 	uint32_t groups = sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), batch = 1;
+	uint32_t max = sp__tableget_batch(run, &m->r.table->layout, m->groups, count_texts(m));
+	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), bytes, n = 0, done = 0, batch = 1;
+	unsigned slots = sp__ring_slots(run, &bytes);
+	struct issued ring[SP__RING_SLOTS];
 	int rc = 0;
 
 	drawn = sp__min(drawn, m->requests_max / sp__max(groups, 1) + 1);
-	if (!m->cells)
-		m->cells = calloc(sp__min(drawn, BATCH_MAX) * (groups ? groups : 1),
-				  sizeof(*m->cells));
-	if (!m->cells)
+	if (!m->numbers)
+		m->numbers = calloc(max, sizeof(*m->numbers));
+	if (!m->numbers)
 		return -ENOMEM;
 	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
 	for (uint64_t left = drawn; !rc && left; left -= batch, batch *= 2) {
-		batch = sp__min(sp__min(batch, BATCH_MAX), left);
-		rc = read_batch(m, batch);
+		batch = sp__min(sp__min(batch, max), left);
+		if (n - done == slots)
+			rc = finish_window(m, &ring[done++ % slots]);
+		ring[n % slots] = (struct issued){ sp__cost_device_window(&m->r.device), batch };
 		if (!rc)
-			rc = read_batch_texts(m, batch);
+			rc = begin_batch(m, batch);
+		if (!rc)
+			rc = read_batch_texts(m, batch, ring[n++ % slots].number);
 	}
+	while (!rc && done < n)
+		rc = finish_window(m, &ring[done++ % slots]);
 	m->scale = (double)m->q->records / (double)drawn;
 	return rc;
 }
@@ -225,7 +299,7 @@ static int pass_touched(struct maker *m, bool write, double share, uint64_t seed
 		struct sp__strip s = sp__layout_strip(l, page);
 
 		pages = sp__min(s.first + s.pages, end) - page;
-		rc = issue_window_touched(m, write, NULL, share, page, pages);
+		rc = issue_window_touched(m, write, NULL, share, page, page + pages);
 	}
 	return rc ? rc : sp__cost_wait(&m->r);
 }
@@ -265,7 +339,7 @@ static int make_append(struct maker *m)
 	for (uint32_t f = 0; f < l->ngroups; f++)
 		m->groups[f] = true;
 	if (journal)
-		rc = issue_window(m, m->groups, page, 1);
+		rc = issue_window(m, m->groups, page * l->page_records, before);
 	if (!rc)
 		rc = sp__cost_behind(&m->r, fresh * l->cell_bytes);
 	if (!rc && journal)
@@ -328,6 +402,7 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 	const uint32_t ngroups = t->layout.ngroups;
 	struct maker m = { .r = { .table = t, .rng = { o->seed } },
 			   .q = q,
+			   .o = o,
 			   .scale = 1,
 			   .requests_max = o->requests_max ? o->requests_max : UINT64_MAX / 2 };
 	int rc;
@@ -349,7 +424,7 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 		cost->seconds = sp__cost_device_s(&m.r.device) * m.scale;
 	}
 	sp__cost_device_close(&m.r.device);
-	free(m.cells);
+	free(m.numbers);
 	free(m.groups);
 	return rc;
 }

@@ -8,8 +8,7 @@
 #include "base/minmax.h"
 #include "table/cost/requests.h"
 
-/* Issues the request that is being joined. */
-static int flush(struct sp__cost_requests *r)
+int sp__cost_flush(struct sp__cost_requests *r)
 {
 	const uint64_t cell_bytes = r->table->layout.cell_bytes;
 	uint64_t cells = r->cells;
@@ -22,7 +21,7 @@ static int flush(struct sp__cost_requests *r)
 
 int sp__cost_wait(struct sp__cost_requests *r)
 {
-	int rc = flush(r);
+	int rc = sp__cost_flush(r);
 
 	return rc ? rc : sp__cost_device_wait(&r->device);
 }
@@ -34,7 +33,7 @@ static int join(struct sp__cost_requests *r, bool write, uint64_t first, uint64_
 
 	if (r->write != write || r->first + r->cells != first ||
 	    (r->cells + cells) * r->table->layout.cell_bytes > SP__TABLE_REQUEST_BYTES) {
-		rc = flush(r);
+		rc = sp__cost_flush(r);
 		r->first = first;
 		r->write = write;
 	}
@@ -62,7 +61,7 @@ int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area 
 int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes)
 {
 	uint64_t at = sp__cost_table_bytes(r->table);
-	int rc = flush(r);
+	int rc = sp__cost_flush(r);
 
 	for (uint64_t n; !rc && bytes; at += n, bytes -= n) {
 		n = sp__min(bytes, SP__TABLE_REQUEST_BYTES);
@@ -73,7 +72,7 @@ int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes)
 
 int sp__cost_commit(struct sp__cost_requests *r)
 {
-	int rc = flush(r);
+	int rc = sp__cost_flush(r);
 
 	if (!rc)
 		rc = sp__cost_device_issue(&r->device, true, 0, r->table->layout.cell_bytes);

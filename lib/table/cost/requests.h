@@ -33,5 +33,7 @@ SP_MUST_CHECK int sp__cost_touched(struct sp__cost_requests *r, bool write,
 SP_MUST_CHECK int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes);
 /* Writes a superblock and waits for it. */
 SP_MUST_CHECK int sp__cost_commit(struct sp__cost_requests *r);
+/* Issues the request that is being joined: the next cells begin another. */
+SP_MUST_CHECK int sp__cost_flush(struct sp__cost_requests *r);
 /* Waits for all requests. */
 SP_MUST_CHECK int sp__cost_wait(struct sp__cost_requests *r);

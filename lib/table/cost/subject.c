@@ -62,6 +62,7 @@ int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__table_schema 
 	uint64_t pages = sp__layout_pages(l, records), entries = 0;
 	int rc;
 
+	t->schema = schema;
 	t->records = records;
 	t->text_bytes = text_bytes;
 	t->map.end = FRONT_CELLS;
@@ -97,4 +98,26 @@ double sp__cost_table_fill(const struct sp__cost_table *t)
 		bytes += t->layout.places[i].bytes + t->text_bytes[i];
 	bytes *= (double)t->records;
 	return t->records ? bytes / (double)sp__cost_table_bytes(t) : 0;
+}
+
+double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column)
+{
+	const struct sp__value_type *type = &t->schema->columns[column].type;
+
+	switch (type->kind) {
+	case 'f':
+		return type->bytes == 8 ? 19 : 10;
+	case 'D':
+		return 11;
+	case 'T':
+		return 20 + type->decimals;
+	case 'c':
+		return type->bytes + 1;
+	case 't':
+		return t->text_bytes[column] + 1;
+	case 'w':
+		return 8;
+	default: /* two digits for each byte */
+		return 2 * type->bytes + 2;
+	}
 }

@@ -10,6 +10,7 @@
 #include "table/layout/layout.h"
 
 struct sp__cost_table {
+	const struct sp__table_schema *schema; /* borrowed */
 	struct sp__table_layout layout;
 	struct sp__table_map map;
 	uint64_t records;
@@ -27,6 +28,8 @@ SP_MUST_CHECK int sp__cost_table_plan(struct sp__cost_table *t,
 				      const double *text_bytes);
 void sp__cost_table_free(struct sp__cost_table *t);
 
+/* Estimates the bytes of a printed value of a column, with a separator. */
+double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column);
 /* Returns the bytes of the file, and the share of them that values take. */
 uint64_t sp__cost_table_bytes(const struct sp__cost_table *t);
 double sp__cost_table_fill(const struct sp__cost_table *t);

@@ -2,6 +2,7 @@
 /*
  * Lists the runs of cells that a scan reads.
  */
+#include <math.h>
 #include "base/minmax.h"
 #include "table/layout/runs.h"
 
@@ -35,6 +36,40 @@ uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups,
 		pages = sp__min(pages, s.first + s.pages - page);
 	}
 	return pages;
+}
+
+/* Returns the bytes of cells that a record needs, on average. */
+static double record_bytes(const struct sp__table_layout *l, const bool *groups)
+{
+	double bytes = 0;
+
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		if (groups[f])
+			bytes += (double)l->cell_bytes / l->groups[f].cell_records;
+	return bytes;
+}
+
+uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool *groups,
+				   uint64_t at, uint64_t bytes)
+{
+	const uint64_t page = at / l->page_records, in_page = at % l->page_records;
+	const uint64_t fit = (uint64_t)((double)bytes / fmax(record_bytes(l, groups), 1)) + 1;
+	uint64_t n, max = 1;
+
+	if (fit >= l->page_records || !in_page) {
+		n = sp__layout_window(l, groups, page, sp__max(fit / l->page_records, 1),
+				      SP__TABLE_REQUEST_BYTES) *
+			    l->page_records -
+		    in_page;
+		if (n <= fit || l->ngroups == 1)
+			return n;
+	}
+	/* A part of an A-page, whole cells if there is memory for them. */
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		if (groups[f] && l->groups[f].cell_records <= fit)
+			max = sp__max(max, l->groups[f].cell_records);
+	n = fit / max * max;
+	return sp__min(n - (in_page % max), l->page_records - in_page);
 }
 
 struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group,

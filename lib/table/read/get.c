@@ -161,17 +161,23 @@ static int give(void *get, struct sp__window_slot *s)
 	return g->sink(g->arg, s->out.data, s->out.bytes);
 }
 
-/* Sets the largest batch whose cells have space in a window. */
+uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
+			    const bool *groups, uint32_t ntexts)
+{
+	uint64_t bytes, cells = ntexts;
+
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		cells += groups[f];
+	(void)sp__ring_slots(run, &bytes);
+	return (uint32_t)sp__min(bytes / (cells * l->cell_bytes) + 1, BATCH_MAX);
+}
+
 static int open_batches(struct get *g)
 {
 	const struct sp__window *w = &g->ring.slots[0].window;
-	const struct sp__table_layout *l = &g->ring.file->layout;
-	uint64_t bytes, cells = w->ntexts;
 
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		cells += w->groups[f];
-	(void)sp__ring_slots(g->ring.file, &bytes);
-	g->max = (uint32_t)sp__min(bytes / (cells * l->cell_bytes) + 1, BATCH_MAX);
+	g->max =
+		sp__tableget_batch(&g->ring.file->run, &g->ring.file->layout, w->groups, w->ntexts);
 	for (unsigned i = 0; i < g->ring.nslots; i++) {
 		g->batches[i].sorted = malloc(g->max * sizeof(struct asked));
 		g->batches[i].in_order = malloc(g->max * sizeof(struct asked *));

@@ -29,3 +29,10 @@ struct sp__tableget_opts {
 SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o,
 			       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 			       struct sp_errinfo *err);
+
+/*
+ * Returns the largest batch of records whose cells have space in a window.  groups: the column
+ * groups that are read; ntexts: columns of text that are read.
+ */
+uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
+			    const bool *groups, uint32_t ntexts);

@@ -2,8 +2,7 @@
 /*
  * Chooses the records of windows (ranges.h).
  *
- * A window has whole A-pages of one strip, so that the cells of a column group are one run.  If an
- * A-page needs more memory than a window has, the window has a part of it.
+ * layout/runs.h says how many records a window has.
  */
 #include <stdlib.h>
 #include "base/err.h"
@@ -57,49 +56,15 @@ uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc, str
 	return r->rows + (row - r->first_row) * sp__directory_row_bytes(r->file);
 }
 
-/* Returns the bytes of cells that a record needs, on average. */
-static double record_bytes(const struct sp__scan_ranges *r)
-{
-	const struct sp__table_layout *l = &r->file->layout;
-	double bytes = 0;
-
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		if (r->groups[f])
-			bytes += (double)l->cell_bytes / l->groups[f].cell_records;
-	return bytes;
-}
-
-/* Returns the records of the next window, which begins at r->at. */
-static uint64_t window_records(const struct sp__scan_ranges *r)
-{
-	const struct sp__table_layout *l = &r->file->layout;
-	const uint64_t page = r->at / l->page_records, in_page = r->at % l->page_records;
-	const uint64_t fit =
-		(uint64_t)((double)r->window_bytes / sp__max(record_bytes(r), 1.0)) + 1;
-	uint64_t pages, n, most = 1;
-
-	if (fit >= l->page_records || !in_page) {
-		pages = sp__layout_window(l, r->groups, page, sp__max(fit / l->page_records, 1),
-					  SP__TABLE_REQUEST_BYTES);
-		n = pages * l->page_records - in_page;
-		if (n <= fit || l->ngroups == 1)
-			return n;
-	}
-	/* A part of an A-page, whole cells if there is memory for them. */
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		if (r->groups[f] && l->groups[f].cell_records <= fit)
-			most = sp__max(most, l->groups[f].cell_records);
-	n = fit / most * most;
-	return sp__min(n - (in_page % most), l->page_records - in_page);
-}
-
 int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w, struct sp_errinfo *err)
 {
 	const struct sp__table_layout *l = &r->file->layout;
 	int rc;
 
 	while (r->at < r->end) {
-		uint64_t end = sp__min(r->at + window_records(r), r->end);
+		uint64_t end = sp__min(
+			r->at + sp__layout_window_records(l, r->groups, r->at, r->window_bytes),
+			r->end);
 
 		while (r->at < end) {
 			uint64_t n = sp__min(row_records(l) - r->at % row_records(l), end - r->at);

@@ -16,10 +16,10 @@
 #define SHARE 4	  /* of the memory of a slot, that its cells have */
 #define DEPTH 128 /* requests outstanding */
 
-unsigned sp__ring_slots(const struct sp__tablefile *f, uint64_t *window_bytes)
+unsigned sp__ring_slots(const struct sp_run_opts *run, uint64_t *window_bytes)
 {
-	const uint64_t memory = sp__working_memory(&f->run, f->run.memory_bytes);
-	unsigned n = (unsigned)sp__min(2 * sp__threads(f->run.parallel) + 1, SP__RING_SLOTS);
+	const uint64_t memory = sp__working_memory(run, run->memory_bytes);
+	unsigned n = (unsigned)sp__min(2 * sp__threads(run->parallel) + 1, SP__RING_SLOTS);
 
 	*window_bytes = memory / n / SHARE;
 	return n;
@@ -35,7 +35,7 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 	uint64_t bytes;
 	int rc = sp__requests_open(&r->requests, &q, r->err);
 
-	r->nslots = sp__ring_slots(r->file, &bytes);
+	r->nslots = sp__ring_slots(run, &bytes);
 	for (unsigned i = 0; !rc && i < r->nslots; i++) {
 		r->slots[i].ring = r;
 		r->slots[i].own = (char *)own + i * size;

@@ -52,7 +52,7 @@ struct sp__window_ring {
 };
 
 /* Returns the slots of a ring, and the memory of the cells of each. */
-unsigned sp__ring_slots(const struct sp__tablefile *f, uint64_t *window_bytes);
+unsigned sp__ring_slots(const struct sp_run_opts *run, uint64_t *window_bytes);
 /*
  * Opens the ring for columns, by number.  own: an array of elements of that size, one for each
  * slot.  Returns 0, -ENOMEM, or an error of the queue, recorded in err.  After an error, too, it

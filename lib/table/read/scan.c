@@ -153,7 +153,7 @@ static int run(struct scan *c)
 		return rc;
 	c->ranges.groups = c->ring.slots[0].window.groups;
 	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
-	(void)sp__ring_slots(c->ring.file, &c->ranges.window_bytes);
+	(void)sp__ring_slots(&c->ring.file->run, &c->ranges.window_bytes);
 	if (sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
 		return sp__err(c->ring.err, -ENOMEM, "scan", c->ring.file->path, -1);
 	rc = give_header(c);
