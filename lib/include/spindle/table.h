@@ -330,4 +330,37 @@ SP_API SP_MUST_CHECK int sp_table_get(struct sp_table *table, const struct sp_ta
 				      sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 				      struct sp_errinfo *err);
 
+/* Records that are changed. */
+struct sp_table_choice {
+	sp_table_keys keys; /* record numbers, in any order; a repeated one counts once */
+	void *keys_arg;
+	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
+	void *absent_arg;
+};
+
+/*
+ * Changes values in place, all or none: the table must be open for writing, and is as before until
+ * all changes are on the device.
+ * set: nset lists of COLUMN=LITERAL with commas between them; a literal is null, a text in single
+ * quotes with quotes in it doubled, or bytes up to the next comma.
+ * stats: may be NULL.
+ * After an error the table must be closed, except after SP_ESYNTAX.
+ * Returns 0; the code of a callback; SP_ESYNTAX if a key, a column or a value is wrong; -ENOSPC if
+ * a dictionary or the device is full; SP_EBUDGET; SP_ECORRUPT if a cell is damaged; SP_ESTATE; or
+ * -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
+					 const struct sp_table_choice *choice,
+					 const char *const *set, size_t nset,
+					 struct sp_table_stats *stats, struct sp_errinfo *err);
+/*
+ * Deletes records, all or none.  The numbers of other records stay, and so do the values of deleted
+ * ones until the table is converted.
+ * stats: may be NULL.
+ * Returns as sp_table_update().
+ */
+SP_API SP_MUST_CHECK int sp_table_delete(struct sp_table *table,
+					 const struct sp_table_choice *choice,
+					 struct sp_table_stats *stats, struct sp_errinfo *err);
+
 #endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Updates and deletes records that the caller chooses.
+ *
+ * All records are chosen before any changes, since changes go to the journal first.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+#include "table/change/delete.h"
+#include "table/change/newvalues.h"
+#include "table/change/numbers.h"
+#include "table/state.h"
+
+/* A change of chosen records. */
+struct change {
+	struct sp_table *table;
+	const struct sp_table_choice *choice;
+	struct sp_table_stats *stats;
+	struct sp_errinfo *err;
+	int (*put)(struct change *c, uint64_t record); /* records ascend */
+	const struct sp__new_values *values;
+	struct sp__tableupdate update;
+	struct sp__tabledelete delete;
+};
+
+static int put_update(struct change *c, uint64_t record)
+{
+	return sp__tableupdate_put(&c->update, record, c->values->row);
+}
+
+static int put_delete(struct change *c, uint64_t record)
+{
+	return sp__tabledelete_put(&c->delete, record);
+}
+
+/* Reports a number that no record has. */
+static int report_absent(const struct change *c, uint64_t record)
+{
+	char text[24];
+
+	if (!c->choice->absent)
+		return 0;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)record);
+	return c->choice->absent(c->choice->absent_arg, text, strlen(text));
+}
+
+/* Takes all keys.  Returns 0, an error, or the code of a callback. */
+static int take_numbers(const struct change *c, struct sp__chosen_records *chosen)
+{
+	static const struct sp__value_type number = { .kind = 'u', .bytes = sizeof(uint64_t) };
+	uint64_t record;
+	const char *key;
+	size_t bytes;
+	int rc;
+
+	while ((rc = c->choice->keys(c->choice->keys_arg, &key, &bytes)) > 0) {
+		record = UINT64_MAX;
+		if (sp__value_read(&number, key, bytes, &record) == SP__VALUE_MALFORMED)
+			return sp__errf(c->err, SP_ESYNTAX, "choose", NULL, -1,
+					"'%.*s' is not a record number",
+					bytes < 40 ? (int)bytes : 40, key);
+		rc = sp__chosen_add(chosen, record, c->err);
+		if (rc)
+			return rc;
+	}
+	c->stats->keys = chosen->n;
+	return rc;
+}
+
+/* Changes the records with these numbers, each once. */
+static int put_numbers(struct change *c, const struct sp__chosen_records *chosen)
+{
+	int rc = 0, there = 0;
+
+	for (size_t i = 0; !rc && i < chosen->n; i++) {
+		const uint64_t record = chosen->list[i].record;
+		bool again = i && record == chosen->list[i - 1].record;
+
+		if (!again)
+			there = sp__chosen_exists(&c->table->file, record, c->err);
+		if (there < 0)
+			return there;
+		c->stats->keys_found += (uint64_t)there;
+		if (there && !again) {
+			c->stats->records_matched++;
+			rc = c->put(c, record);
+		} else if (!there) {
+			rc = report_absent(c, record);
+		}
+	}
+	return rc;
+}
+
+static int check_writable(const struct sp_table *t, struct sp_errinfo *err)
+{
+	if (t->file.write && !t->file.unfinished)
+		return 0;
+	return sp__errf(err, SP_ESTATE, "change", t->file.path, -1,
+			t->file.write ? "an error has ended its use: open it again"
+				      : "is open for reading only");
+}
+
+static void note(struct change *c)
+{
+	const struct sp__tablefile *f = &c->table->file;
+
+	c->stats->records_written = c->stats->records_matched;
+	c->stats->cells_read = f->cells_read - c->stats->cells_read;
+	c->stats->cells_written = f->cells_written - c->stats->cells_written;
+	c->stats->journal_cells = f->redo.cells;
+	c->stats->journal_bytes = f->redo.at;
+	sp__env_note(&f->env, &c->stats->run, true);
+}
+
+static void begin(struct change *c)
+{
+	const struct sp__tablefile *f = &c->table->file;
+
+	*c->stats = (struct sp_table_stats){ .cells_read = f->cells_read,
+					     .cells_written = f->cells_written };
+	c->table->file.env.err = c->err;
+}
+
+int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
+		    const char *const *set, size_t nset, struct sp_table_stats *stats,
+		    struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp__new_values values = { 0 };
+	struct sp_table_stats unused;
+	struct sp__chosen_records chosen = { .budget = &t->file.env.budget };
+	struct change c = { .table = t,
+			    .choice = choice,
+			    .stats = stats ? stats : &unused,
+			    .err = err ? err : &own,
+			    .put = put_update,
+			    .values = &values };
+	int rc = check_writable(t, c.err);
+
+	if (rc)
+		return rc;
+	begin(&c);
+	rc = sp__new_values_parse(&values, &t->file, set, nset, c.err);
+	if (!rc)
+		rc = take_numbers(&c, &chosen);
+	sp__chosen_sort(&chosen);
+	if (!rc)
+		rc = sp__tableupdate_open(&c.update, &t->file, values.columns, values.n, chosen.n,
+					  values.max_text, c.err);
+	if (!rc)
+		rc = put_numbers(&c, &chosen);
+	if (!rc)
+		rc = sp__tableupdate_finish(&c.update);
+	note(&c);
+	sp__tableupdate_close(&c.update);
+	sp__chosen_free(&chosen);
+	sp__new_values_free(&values);
+	return rc;
+}
+
+int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
+		    struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused;
+	struct sp__chosen_records chosen = { .budget = &t->file.env.budget };
+	struct change c = { .table = t,
+			    .choice = choice,
+			    .stats = stats ? stats : &unused,
+			    .err = err ? err : &own,
+			    .put = put_delete };
+	int rc = check_writable(t, c.err);
+
+	if (rc)
+		return rc;
+	begin(&c);
+	rc = take_numbers(&c, &chosen);
+	sp__chosen_sort(&chosen);
+	if (!rc)
+		rc = sp__tabledelete_open(&c.delete, &t->file, c.err);
+	if (!rc)
+		rc = put_numbers(&c, &chosen);
+	if (!rc)
+		rc = sp__tabledelete_finish(&c.delete);
+	note(&c);
+	sp__tabledelete_close(&c.delete);
+	sp__chosen_free(&chosen);
+	return rc;
+}

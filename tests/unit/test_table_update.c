@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public functions that change a table: lists of columns and literals, keys of records, absent
+ * ones, dictionaries that grow and become full, refusals with their messages.
+ */
+#define TAP_THREADS
+#include <string.h>
+#include <unistd.h>
+#include <spindle/table.h>
+#include "tablemodel.h"
+#include "tap.h"
+
+static const char path[] = "update.tmp";
+static const char *const types[] = { "i8", "dec32(2)", "char(3)", "text", "dict8", "date" };
+#define N (sizeof(types) / sizeof(*types))
+
+static void make(uint64_t records)
+{
+	struct model m = { .rng = { 3 }, .n = N, .text_max = 9 };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	for (uint32_t c = 0; c < N; c++)
+		if (sp__value_type_parse(&m.types[c], types[c], strlen(types[c])))
+			abort();
+	model_add(&m, records);
+	for (uint64_t r = 0; r < records; r++)
+		m.values[4][r][0] = 0; /* NULL: the dictionary is empty */
+	if (model_create(&m, path, &err))
+		abort();
+	model_free(&m);
+}
+
+/* Keys with blanks between them. */
+static int next_key(void *arg, const char **key, size_t *bytes)
+{
+	const char **text = arg;
+
+	*text += strspn(*text, " ");
+	*key = *text;
+	*bytes = strcspn(*text, " ");
+	*text += *bytes;
+	return *bytes > 0;
+}
+
+static char absent[256], output[4096];
+
+static int add_text(void *to, const char *data, size_t bytes)
+{
+	strncat(to, data, bytes);
+	strcat(to, ";");
+	return 0;
+}
+
+/* Changes the records of keys; set NULL: deletes them. */
+static int change(const char *keys, const char *set, struct sp_table_stats *stats,
+		  struct sp_errinfo *err)
+{
+	const struct sp_table_opts o = { .run = model_run(), .write = true };
+	const struct sp_table_choice choice = {
+		.keys = next_key, .keys_arg = &keys, .absent = add_text, .absent_arg = absent
+	};
+	struct sp_table *t = NULL;
+	int rc = sp_table_open(&t, path, &o, err);
+
+	*absent = '\0';
+	if (!rc)
+		rc = set ? sp_table_update(t, &choice, &set, 1, stats, err)
+			 : sp_table_delete(t, &choice, stats, err);
+	(void)sp_table_close(t);
+	return rc;
+}
+
+/* Returns the records of keys as text. */
+static const char *get(const char *keys)
+{
+	const struct sp_table_opts o = { .run = model_run() };
+	const struct sp_table_get q = { .keys = next_key,
+					.keys_arg = &keys,
+					.format = SP_TABLE_CSV };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table *t = NULL;
+
+	*output = '\0';
+	if (sp_table_open(&t, path, &o, &err) || sp_table_get(t, &q, add_text, output, NULL, &err))
+		diag("%s", err.text);
+	(void)sp_table_close(t);
+	for (char *p = output; (p = strchr(p, '\n'));)
+		memmove(p, p + 1, strlen(p));
+	return output;
+}
+
+static bool has(const char *keys, const char *want)
+{
+	if (!strcmp(get(keys), want))
+		return true;
+	diag("%s, not %s", output, want);
+	return false;
+}
+
+/* True if the list is refused, with these words. */
+static bool refused(const char *set, int code, const char *words)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc = change("1", set, NULL, &err);
+
+	if (rc == code && strstr(err.text, words))
+		return true;
+	diag("%s: %d, %s", set, rc, err.text);
+	return false;
+}
+
+static void check_set(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	unsigned right = 0;
+
+	make(5000);
+	ok(!change("4 4999 17 4 5000 70000000000 17",
+		   "c0=7,c1=-1.5,\"c2\"='a''b',c3=x y,c4=one,"
+		   "c5='2024-02-29'",
+		   &st, &err) &&
+		   st.keys == 7 && st.keys_found == 5 && st.records_matched == 3 &&
+		   st.records_written == 3 && st.journal_cells > 5 &&
+		   !strcmp(absent, "5000;70000000000;"),
+	   "three records are changed, two keys are absent (%s)", err.text);
+	for (unsigned i = 0; i < 3; i++)
+		right += has(i == 0   ? "4"
+			     : i == 1 ? "17"
+				      : "4999",
+			     "7,-1.50,a'b,x y,one,2024-02-29;");
+	ok(right == 3, "they have the values");
+	ok(!change("17", "c0=null,c1=NULL,c2=null,c3=null,c4=null,c5=null", &st, &err) &&
+		   has("17", ",,,,,;"),
+	   "they take NULL");
+	ok(!change("17", "c3='null',c4='x,''y',c2=", &st, &err) &&
+		   has("17", ",,\"\",null,\"x,'y\",;"),
+	   "quoted literals are texts");
+	ok(!change("4 4 2 9999", NULL, &st, &err) && st.records_written == 2 &&
+		   !strcmp(absent, "9999;") && has("4 17", ",,\"\",null,\"x,'y\",;"),
+	   "deleted records are absent");
+	ok(!change("4 2", "c0=1", &st, &err) && !st.records_written && !strcmp(absent, "2;4;") &&
+		   !change("2", NULL, &st, &err) && !st.records_written,
+	   "and can be neither changed nor deleted");
+}
+
+static void check_refusals(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const struct sp_table_opts o = { .run = model_run() };
+	const struct sp_table_choice choice = { .keys = next_key };
+	const char *before, *set = "c0=1";
+	struct sp_table *t = NULL;
+	char kept[4096];
+
+	make(100);
+	before = strcpy(kept, get("1 2 3"));
+	ok(refused("c0=300", SP_ESYNTAX, "has type i8: '300' is out of its range: the type i16") &&
+		   refused("c0=x", SP_ESYNTAX, "'x' is not such a value") &&
+		   refused("c0=-128", SP_ESYNTAX, "'-128' is reserved for NULL") &&
+		   refused("c1=1.234", SP_ESYNTAX, "has type dec32(2)") &&
+		   refused("c2=abcd", SP_ESYNTAX, "char(4)") &&
+		   refused("c5=2023-02-29", SP_ESYNTAX, "is not such a value"),
+	   "values that do not fit are refused, with the type that would do");
+	ok(refused("c9=1", SP_ESYNTAX, "the table has no column 'c9'; the nearest name") &&
+		   refused("c0", SP_ESYNTAX, "COLUMN=VALUE") &&
+		   refused("", SP_ESYNTAX, "COLUMN=VALUE") &&
+		   refused("c0=1,", SP_ESYNTAX, "COLUMN=VALUE") &&
+		   refused("c0=1,c0=2", SP_ESYNTAX, "set twice") &&
+		   refused("c3='a", SP_ESYNTAX, "not closed") &&
+		   refused("\"c3=a", SP_ESYNTAX, "not closed") &&
+		   refused("c3='a'b", SP_ESYNTAX, "a comma is missing"),
+	   "so are malformed lists");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(change("1 x", "c0=1", NULL, &err) == SP_ESYNTAX &&
+		   strstr(err.text, "'x' is not a record"),
+	   "and keys that are not numbers");
+	ok(!strcmp(before, get("1 2 3")), "nothing has changed");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(!sp_table_open(&t, path, &o, &err) &&
+		   sp_table_update(t, &choice, &set, 1, NULL, &err) == SP_ESTATE &&
+		   sp_table_delete(t, &choice, NULL, NULL) == SP_ESTATE,
+	   "a table open for reading is not changed");
+	(void)sp_table_close(t);
+}
+
+static void check_dictionary(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned right = 0;
+	char set[32];
+
+	make(300);
+	for (unsigned i = 0; i < 255; i++) {
+		char key[8];
+
+		snprintf(set, sizeof(set), "c4=word%u", i);
+		snprintf(key, sizeof(key), "%u", i);
+		right += !change(key, set, NULL, &err);
+	}
+	ok(right == 255 && strstr(get("0 254"), "word0,") && strstr(output, "word254,"),
+	   "a dictionary takes 255 words");
+	ok(refused("c4=word255", -ENOSPC, "dictionary of column c4 is full: convert") &&
+		   !change("1", "c4=word7", NULL, &err) && strstr(get("1"), "word7,"),
+	   "and no other one");
+}
+
+int main(void)
+{
+	check_set();
+	check_refusals();
+	check_dictionary();
+	unlink(path);
+	return done();
+}
