@@ -2,15 +2,13 @@
 /*
  * Compares the layouts of a table that exists, or of one that would have a schema.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "table/cost/ask.h"
 #include "table/schema/schema_text.h"
 #include "table/state.h"
 
-#define TEXT_BYTES 32		/* mean of a text, if only the schema is known */
-#define SCHEMA_BYTES (16 << 20) /* maximum of a schema */
+#define TEXT_BYTES 32 /* mean of a text, if only the schema is known */
 
 /* Computes the mean bytes of a value of each text column. */
 static int mean_texts(struct sp_table *t, double *means, struct sp_errinfo *err)
@@ -58,43 +56,13 @@ int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opt
 	return rc;
 }
 
-/* Reads names and types of columns from a file. */
-static int read_schema(struct sp__table_schema *s, const char *path, struct sp_errinfo *err)
-{
-	FILE *f = fopen(path, "re");
-	char *text = malloc(SCHEMA_BYTES);
-	size_t n = 0;
-	int rc = 0;
-
-	if (!f)
-		rc = sp__err(err, -errno, "open", path, -1);
-	else if (!text)
-		rc = sp__err(err, -ENOMEM, "read", path, -1);
-	if (!rc) {
-		n = fread(text, 1, SCHEMA_BYTES, f);
-		if (ferror(f))
-			rc = sp__err(err, -errno, "read", path, -1);
-		else if (n == SCHEMA_BYTES)
-			rc = sp__errf(err, SP_ESYNTAX, "read", path, -1,
-				      "a schema has less than %d MiB", SCHEMA_BYTES >> 20);
-	}
-	if (!rc)
-		rc = sp__schema_lines_parse(s, text, n, path, err);
-	if (!rc && !s->n)
-		rc = sp__errf(err, SP_ESYNTAX, "read", path, -1, "the schema has no columns");
-	free(text);
-	if (f)
-		fclose(f);
-	return rc;
-}
-
 int sp_table_compare_schema(const char *schema, uint64_t records,
 			    const struct sp_table_compare_opts *opts, struct sp_table_comparison *c,
 			    struct sp_errinfo *err)
 {
 	struct sp__table_schema s = { 0 };
 	struct sp__cost_asked asked = { .name = schema, .schema = &s, .records = records };
-	int rc = read_schema(&s, schema, err);
+	int rc = sp__schema_file_read(&s, schema, err);
 	double *means = calloc(s.n ? s.n : 1, sizeof(*means));
 
 	asked.text_bytes = means;

@@ -288,6 +288,50 @@ SP_API SP_MUST_CHECK int sp_table_compare_schema(const char *schema, uint64_t re
 /* Frees what a comparison points to. */
 SP_API void sp_table_comparison_free(struct sp_table_comparison *c);
 
+/* What a table is loaded from, and how it is stored. */
+struct sp_table_load_opts {
+	struct sp_run_opts run;	     /* overwrite: a device, or a file that is written in place */
+	enum sp_table_layout layout; /* not SP_TABLE_AUTO */
+	/*
+	 * Lists of columns that share cells, record by record.  Only of layouts in which each column
+	 * has cells of its own.
+	 */
+	const char *const *together;
+	size_t ntogether;
+	uint32_t cell_bytes;   /* 512 to 65536, a power of two; 0: as the layout has */
+	uint32_t page_records; /* of an A-page; 0: as the layout has */
+	/*
+	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
+	 * schema: a file with a line for each column, in their order.  NULL: types are inferred from
+	 * the first 16 MB, and names are those of the header, or c1, c2, ...
+	 */
+	const char *types, *schema;
+	enum sp_table_format
+		format;	       /* text, CSV, or fixed: types or a schema describe all columns */
+	char separator;	       /* between fields; 0: a comma for CSV, a tab for text */
+	bool header;	       /* the first record of each input has the names */
+	uint32_t record_bytes; /* SP_TABLE_FIXED: sum of the bytes of all columns */
+};
+#define SP_TABLE_LOAD_OPTS_INIT                                                                    \
+	{                                                                                          \
+		.run = SP_RUN_OPTS_INIT, .layout = SP_TABLE_CSM                                    \
+	}
+
+/*
+ * Loads a table from inputs, one after the other.  The table gets its name when it is complete; an
+ * older one stays until then.
+ * table: path of a file or of a block device.
+ * inputs: ninputs paths; "-" is standard input.
+ * stats: may be NULL.  exact is false if a scan would not give the bytes of the inputs back.
+ * Returns 0; SP_EFORMAT if a record is wrong, or does not fit the types; SP_ESYNTAX if an option is;
+ * SP_EUNSUP; SP_EBUDGET if a record or a dictionary exceeds the memory; -EPERM if overwrite is
+ * needed; SP_ESTATE if another program uses the table; -ENOMEM; or -errno.  err->path names the
+ * input or the table, err->text has the reason.
+ */
+SP_API SP_MUST_CHECK int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
+				       const struct sp_table_load_opts *opts,
+				       struct sp_table_stats *stats, struct sp_errinfo *err);
+
 /*
  * Gives the records of a query to a sink, in the order of their numbers.
  * stats: may be NULL.

@@ -12,7 +12,6 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#include "rec/recfmt.h"
 #include "table/input/fieldends.h"
 
 struct masks {
@@ -96,9 +95,7 @@ static uint32_t pass_quote(struct sp__fieldends *f, const struct state *s, const
 	}
 	while ((q = memchr(q, '"', (size_t)(end - q))) && q + 1 < end && q[1] == '"')
 		q += 2;
-	q = q ? q + 1 : end;
-	f->newlines += (uint32_t)sp__count_lines(text + at, (size_t)(q - text) - at);
-	return (uint32_t)(q - text);
+	return q ? (uint32_t)(q + 1 - text) : bytes;
 }
 
 void sp__fieldends_find(struct sp__fieldends *f, const struct sp__fieldends_opts *o,
@@ -125,6 +122,8 @@ void sp__fieldends_find(struct sp__fieldends *f, const struct sp__fieldends_opts
 	}
 	f->records = s.next / o->fields;
 	f->wrong = s.wrong ? s.n - f->records * o->fields : 0;
+	if (!s.wrong && s.n > s.next) /* the record goes on where it had to end */
+		f->wrong = o->fields + 1;
 	if (f->records >= records) {
 		f->records = records;
 		f->wrong = 0;

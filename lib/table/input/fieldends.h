@@ -24,9 +24,8 @@ struct sp__fieldends {
 	uint32_t max_ends;
 	/* Results. */
 	uint32_t records;
-	uint32_t wrong;	   /* fields of the record after these, if their number is wrong; else 0 */
-	uint32_t newlines; /* CSV: inside of quotes, in all texts so far */
-	bool quotes;	   /* CSV: a quote was in the middle of a field, in any text so far */
+	uint32_t wrong; /* fields of the record after these, if their number is wrong; else 0 */
+	bool quotes;	/* CSV: a quote was in the middle of a field, in any text so far */
 };
 
 /*

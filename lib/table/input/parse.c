@@ -368,5 +368,8 @@ bool sp__textchunk_parse(struct sp__textchunk *c)
 		return sp__textchunk_take_fixed(c);
 	while (more && c->records < c->opts->max_records)
 		more = parse_block(c);
+	if (c->at == c->bytes)
+		c->lines = c->opts->fields.csv ? sp__count_lines(c->text, c->bytes)
+					       : c->first + c->records;
 	return more;
 }

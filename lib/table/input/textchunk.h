@@ -61,6 +61,7 @@ struct sp__textchunk {
 	uint32_t first, records; /* of the text, whose values are there */
 	struct sp__textchunk_column *columns;
 	struct sp__column_values *values; /* of the columns, for the writer */
+	uint64_t lines;			  /* of the whole text, once it is parsed */
 	bool inexact;			  /* the style of the schema does not give the text back */
 	struct sp__textchunk_error error;
 	void *memory;

@@ -7,6 +7,8 @@
 #include "rec/fields.h"
 #include "table/schema/schema_text.h"
 
+#define FILE_BYTES (16 << 20) /* maximum of a schema */
+
 #define SHOWN_BYTES 40 /* of a text in a message */
 
 struct parser {
@@ -256,5 +258,34 @@ int sp__schema_lines_print(const struct sp__table_schema *s, struct sp__bytes *t
 		if (!rc)
 			rc = sp__bytes_append(text, type, strlen(type), NULL);
 	}
+	return rc;
+}
+
+int sp__schema_file_read(struct sp__table_schema *s, const char *path, struct sp_errinfo *err)
+{
+	FILE *f = fopen(path, "re");
+	char *text = malloc(FILE_BYTES);
+	size_t n = 0;
+	int rc = 0;
+
+	if (!f)
+		rc = sp__err(err, -errno, "open", path, -1);
+	else if (!text)
+		rc = sp__err(err, -ENOMEM, "read", path, -1);
+	if (!rc) {
+		n = fread(text, 1, FILE_BYTES, f);
+		if (ferror(f))
+			rc = sp__err(err, -errno, "read", path, -1);
+		else if (n == FILE_BYTES)
+			rc = sp__errf(err, SP_ESYNTAX, "read", path, -1,
+				      "a schema has less than %d MiB", FILE_BYTES >> 20);
+	}
+	if (!rc)
+		rc = sp__schema_lines_parse(s, text, n, path, err);
+	if (!rc && !s->n)
+		rc = sp__errf(err, SP_ESYNTAX, "read", path, -1, "the schema has no columns");
+	free(text);
+	if (f)
+		fclose(f);
 	return rc;
 }

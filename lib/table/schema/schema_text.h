@@ -24,5 +24,8 @@ SP_MUST_CHECK int sp__schema_list_parse(struct sp__table_schema *s, const char *
 					struct sp_errinfo *err);
 SP_MUST_CHECK int sp__schema_lines_parse(struct sp__table_schema *s, const char *lines, size_t n,
 					 const char *path, struct sp_errinfo *err);
+/* Adds the lines of a file, at least one column.  Errors as above, and -errno. */
+SP_MUST_CHECK int sp__schema_file_read(struct sp__table_schema *s, const char *path,
+				       struct sp_errinfo *err);
 /* Appends a line for each column to text.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__schema_lines_print(const struct sp__table_schema *s, struct sp__bytes *text);

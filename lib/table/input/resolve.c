@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Decides on names, types and style (resolve.h).
+ *
+ * A trailing separator is assumed if the header ends with one, if the columns are described and the
+ * records have one empty field more, or, in lines without a header, if the last field of all
+ * records of the sample is empty.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <inttypes.h>
+#include "base/err.h"
+#include "base/utf8mark.h"
+#include "rec/key.h"
+#include "table/input/resolve.h"
+
+static int fail(const struct sp__resolve_opts *o, struct sp_errinfo *err, int rc)
+{
+	return rc == -ENOMEM ? sp__err(err, rc, "allocate", NULL, -1)
+			     : sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
+					"has more columns than a table can have: %d, or a name "
+					"longer than %d bytes",
+					SP__COLUMNS_MAX, SP__COLUMN_NAME_MAX);
+}
+
+/* Adds a column whose type is not known yet. */
+static int add(struct sp__table_schema *s, const char *name, size_t n)
+{
+	const struct sp__value_type none = { 0 };
+	char number[16];
+
+	if (!n) {
+		n = (size_t)snprintf(number, sizeof(number), "c%" PRIu32, s->n + 1);
+		name = number;
+	}
+	return sp__table_schema_add(s, name, n, &none);
+}
+
+/* Adds the names of the header; *trailing: a separator follows the last one. */
+static int add_header(struct sp__table_schema *s, const struct sp__resolve_opts *o, bool *trailing)
+{
+	const bool csv = o->format == SP_TABLE_CSV;
+	const char *p = o->header.data, *end = p + o->header.bytes - 1, *stop;
+	char *name = malloc(o->header.bytes);
+	int rc = name ? 0 : -ENOMEM;
+
+	if (o->header.bytes > SP__UTF8_MARK_BYTES && csv &&
+	    !memcmp(p, SP__UTF8_MARK, SP__UTF8_MARK_BYTES))
+		p += SP__UTF8_MARK_BYTES;
+	end -= end > p && end[-1] == '\r';
+	for (; !rc; p = stop + 1) {
+		size_t n;
+
+		stop = csv ? sp__csv_field_end(p, end, o->separator)
+			   : sp__find_byte(p, end, o->separator);
+		n = (size_t)(stop - p);
+		*trailing = s->n && !n && stop == end;
+		if (*trailing)
+			break;
+		if (csv)
+			n = (size_t)((char *)sp__csv_unquote(p, stop, (unsigned char *)name) -
+				     name);
+		else
+			memcpy(name, p, n);
+		rc = add(s, name, n);
+		if (stop == end)
+			break;
+	}
+	free(name);
+	return rc;
+}
+
+/* Copies the columns that the user described. */
+static int add_described(struct sp__table_schema *s, const struct sp__table_schema *described)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < described->n; i++) {
+		const struct sp__table_column *c = &described->columns[i];
+
+		rc = sp__table_schema_add(s, c->name, strlen(c->name), &c->type);
+		if (!rc)
+			s->columns[s->n - 1].not_null = c->not_null;
+	}
+	return rc;
+}
+
+/* Adds columns c1, c2, ... as the sample has fields. */
+static int add_numbered(struct sp__table_schema *s, const struct sp__resolve_opts *o)
+{
+	uint32_t n = o->sample->fields;
+	int rc = 0;
+
+	if (o->format == SP_TABLE_TEXT && o->sample->last_empty && n > 1 &&
+	    !o->sample->inference.columns[n - 1].values)
+		n--;
+	while (!rc && s->n < n)
+		rc = add(s, NULL, 0);
+	return rc;
+}
+
+/* Compares the names of the header with those that the user described. */
+static int check_names(const struct sp__table_schema *s, const struct sp__resolve_opts *o,
+		       struct sp_errinfo *err)
+{
+	const struct sp__table_schema *d = o->described;
+
+	if (s->n != d->n)
+		return sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
+				"the header has %" PRIu32 " columns, the schema %" PRIu32, s->n,
+				d->n);
+	for (uint32_t i = 0; i < s->n; i++)
+		if (strcmp(s->columns[i].name, d->columns[i].name) != 0)
+			return sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
+					"column %" PRIu32 " of the header is '%.64s', that of the "
+					"schema '%.64s'",
+					i + 1, s->columns[i].name, d->columns[i].name);
+	return 0;
+}
+
+/* Sets the types that the user described, by name. */
+static int set_types(struct sp__table_schema *s, const struct sp__resolve_opts *o,
+		     struct sp_errinfo *err)
+{
+	const struct sp__table_schema *d = o->described;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const char *name = d->columns[i].name;
+		int at = sp__table_schema_find(s, name, strlen(name));
+
+		if (at < 0)
+			return sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
+					"there is no column '%.64s': '%.64s' is the nearest name",
+					name, sp__table_schema_nearest(s, name, strlen(name)));
+		s->columns[at].type = d->columns[i].type;
+		s->columns[at].not_null = d->columns[i].not_null;
+	}
+	return 0;
+}
+
+/* True if the user described the columns of an input without a header, in their order. */
+static bool names_all(const struct sp__table_schema *s, const struct sp__table_schema *d)
+{
+	for (uint32_t i = 0; i < d->n; i++)
+		if (sp__table_schema_find(s, d->columns[i].name, strlen(d->columns[i].name)) < 0)
+			return d->n == s->n;
+	return false;
+}
+
+/* Makes the columns of an input that has records or a header. */
+static int make_columns(struct sp__table_schema *s, const struct sp__resolve_opts *o,
+			bool *trailing, struct sp_errinfo *err)
+{
+	bool has_header = o->has_header && o->header.bytes;
+	int rc = 0;
+
+	if (has_header)
+		rc = add_header(s, o, trailing);
+	else if (!o->all && o->sample && o->sample->fields)
+		rc = add_numbered(s, o);
+	if (rc)
+		return fail(o, err, rc);
+	if (s->n && (has_header || !names_all(s, o->described))) {
+		rc = o->all ? check_names(s, o, err) : 0;
+		return rc ? rc : set_types(s, o, err);
+	}
+	sp__table_schema_free(s);
+	rc = add_described(s, o->described);
+	return rc ? fail(o, err, rc) : 0;
+}
+
+static void set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, bool trailing)
+{
+	const struct sp__sample *a = o->sample;
+	struct sp__table_style *style = &r->schema.style;
+	const uint32_t n = r->schema.n;
+
+	style->format = o->format;
+	style->separator = o->separator;
+	style->header = o->has_header;
+	if (o->has_header && o->header.bytes > 1)
+		style->cr = o->header.data[o->header.bytes - 2] == '\r';
+	if (a && a->fields) {
+		style->cr = a->cr;
+		trailing = a->fields == n + 1 && a->last_empty;
+		style->quoting = sp__sample_quoting(a, &r->schema);
+	}
+	style->trailing_separator = trailing;
+	r->fields = n + trailing;
+}
+
+/* Writes a name as the style does.  Returns its length. */
+static size_t put_name(const struct sp__table_style *style, const char *name, char *to)
+{
+	size_t n = strlen(name), at = 0;
+
+	if (style->format != SP_TABLE_CSV) {
+		memcpy(to, name, n);
+		return n;
+	}
+	if (style->quoting != SP__QUOTES_ALL)
+		return sp__csv_quote(name, n, style->separator, to);
+	to[at++] = '"';
+	for (; *name; name++) {
+		if (*name == '"')
+			to[at++] = '"';
+		to[at++] = *name;
+	}
+	to[at++] = '"';
+	return at;
+}
+
+/* True if the header is not what the style makes of the names. */
+static bool header_differs(const struct sp__resolved *r, const struct sp_batch *header)
+{
+	const struct sp__table_style *style = &r->schema.style;
+	const char *p = header->data, *end = p + header->bytes;
+	char field[2 * SP__COLUMN_NAME_MAX + 4];
+
+	for (uint32_t i = 0; i < r->schema.n; i++) {
+		size_t n = put_name(style, r->schema.columns[i].name, field);
+
+		if (i + 1 < r->schema.n || style->trailing_separator)
+			field[n++] = style->separator;
+		if ((size_t)(end - p) < n || memcmp(p, field, n) != 0)
+			return true;
+		p += n;
+	}
+	p += style->cr && p < end && *p == '\r';
+	return end - p != 1;
+}
+
+int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct sp_errinfo *err)
+{
+	struct sp__table_schema *s = &r->schema;
+	bool trailing = false;
+	int rc, repeated;
+
+	*r = (struct sp__resolved){ 0 };
+	rc = make_columns(s, o, &trailing, err);
+	if (!rc && !s->n)
+		rc = sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
+			      "is empty: name the columns and their types (--types, --schema)");
+	if (rc)
+		return rc;
+	repeated = sp__table_schema_repeated(s);
+	if (repeated >= 0)
+		return sp__errf(err, SP_ESYNTAX, "load", o->input, -1,
+				"two columns have the name '%.64s'", s->columns[repeated].name);
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct sp__table_column *c = &s->columns[i];
+
+		if (!c->type.kind && o->sample && i < o->sample->fields) {
+			c->type = sp__inference_type(&o->sample->inference, i, o->whole);
+			r->inferred = r->inferred || !o->whole;
+		} else if (!c->type.kind) {
+			c->type = (struct sp__value_type){ 't', 0, 4 };
+		}
+		c->bounds = sp__table_type_bounded(&c->type);
+	}
+	set_style(r, o, trailing);
+	r->header_differs = o->has_header && o->header.bytes && header_differs(r, &o->header);
+	return 0;
+}

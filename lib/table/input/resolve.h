@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the schema of a table from what the user says, the header and a sample of the records.
+ */
+#pragma once
+
+#include <spindle/batch.h>
+#include "table/input/sample.h"
+
+struct sp__resolve_opts {
+	enum sp_table_format format;
+	char separator;
+	/*
+	 * Columns that the user describes: all of them (`all`), in their order; or types of some,
+	 * by name; or, without a header, all names and types.
+	 */
+	const struct sp__table_schema *described;
+	bool all;
+	bool has_header;
+	struct sp_batch header;		 /* as it was read; no bytes: the input is empty */
+	const char *input;		 /* for messages */
+	const struct sp__sample *sample; /* NULL: none */
+	bool whole;			 /* the sample has all records */
+};
+
+/* The schema, and how its records are read. */
+struct sp__resolved {
+	struct sp__table_schema schema;
+	uint32_t fields;     /* of a record; with a trailing separator one more than columns */
+	bool inferred;	     /* a type is inferred, and further records could contradict it */
+	bool header_differs; /* the schema's style gives another header */
+};
+
+/* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r->schema in any case. */
+SP_MUST_CHECK int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o,
+			      struct sp_errinfo *err);

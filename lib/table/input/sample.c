@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collects facts on fields: for the inference of types, and for the style of quotes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "rec/key.h"
+#include "table/input/sample.h"
+
+#define ENDS 8192
+
+void sp__sample_free(struct sp__sample *s)
+{
+	free(s->ends.ends);
+	free(s->quotes);
+	sp__inference_free(&s->inference);
+	sp__bytes_release(&s->unquoted, NULL);
+}
+
+uint32_t sp__sample_fields(const struct sp__sample *s, const char *text, size_t bytes)
+{
+	const char *end = text + bytes - 1, *p = text;
+	uint32_t n = 1;
+
+	for (;; p++, n++) {
+		p = s->csv ? sp__csv_field_end(p, end, s->separator)
+			   : sp__find_byte(p, end, s->separator);
+		if (p == end)
+			return n;
+	}
+}
+
+static int no_memory(const struct sp__sample *s)
+{
+	return sp__err(s->err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* Learns the number of fields from the first record. */
+static int begin(struct sp__sample *s, const char *text, uint32_t bytes)
+{
+	const struct sp_recfmt format = { .kind = s->csv ? SP_REC_CSV : SP_REC_LINE,
+					  .eol = '\n',
+					  .separator = s->separator };
+	size_t n = (size_t)(sp__rec_end(&format, text, bytes) - text);
+
+	s->fields = sp__sample_fields(s, text, n);
+	s->cr = n > 1 && text[n - 2] == '\r';
+	n -= 1 + s->cr;
+	s->last_empty = n && text[n - 1] == s->separator;
+	s->ends.max_ends = s->fields > ENDS ? s->fields : ENDS;
+	s->ends.ends = calloc(s->ends.max_ends + 1 + SP__FIELDENDS_SLACK, sizeof(*s->ends.ends));
+	s->quotes = calloc(s->fields, sizeof(*s->quotes));
+	if (!s->ends.ends || !s->quotes ||
+	    sp__inference_init(&s->inference, s->fields, s->words_bytes, s->budget))
+		return no_memory(s);
+	return 0;
+}
+
+/* Removes the quotes of a field, and notes whether it needs them. */
+static int unquote(struct sp__sample *s, uint32_t column, struct sp__slice *field)
+{
+	struct sp__sample_quotes *q = &s->quotes[column];
+	char *to;
+
+	if (sp__bytes_reserve(&s->unquoted, field->n, NULL))
+		return no_memory(s);
+	to = s->unquoted.data;
+	field->n = (size_t)((char *)sp__csv_unquote(field->p, field->p + field->n,
+						    (unsigned char *)to) -
+			    to);
+	field->p = to;
+	if (!field->n || memchr(to, s->separator, field->n) || memchr(to, '"', field->n) ||
+	    memchr(to, '\n', field->n) || memchr(to, '\r', field->n))
+		q->needed++;
+	else
+		q->needless++;
+	return 0;
+}
+
+static int add_field(struct sp__sample *s, uint32_t column, struct sp__slice field)
+{
+	bool quoted = s->csv && field.n && *field.p == '"';
+	int rc = quoted ? unquote(s, column, &field) : 0;
+
+	s->quotes[column].none += field.n && !quoted;
+	if (!rc && sp__inference_add(&s->inference, column, &field, quoted))
+		rc = no_memory(s);
+	return rc;
+}
+
+int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes)
+{
+	int rc = s->fields || !bytes ? 0 : begin(s, text, bytes);
+	const struct sp__fieldends_opts o = { s->separator, s->csv, s->fields };
+	uint32_t at = 0;
+
+	while (!rc && at < bytes && !s->wrong) {
+		const uint32_t *ends = s->ends.ends;
+
+		sp__fieldends_find(&s->ends, &o, text, at, bytes);
+		for (uint32_t r = 0; !rc && r < s->ends.records; r++)
+			for (uint32_t i = 0; !rc && i < s->fields; i++, ends++) {
+				uint32_t from = ends[0] + 1, n = ends[1] - from;
+
+				if (i + 1 == s->fields && (s->csv || s->cr) && n &&
+				    text[from + n - 1] == '\r')
+					n--;
+				rc = add_field(s, i, (struct sp__slice){ text + from, n });
+			}
+		s->records += s->ends.records;
+		s->wrong = s->ends.wrong;
+		s->bytes += *ends + 1 - at;
+		at = *ends + 1;
+	}
+	return rc;
+}
+
+static bool is_text(const struct sp__value_type *t)
+{
+	return t->kind == 't' || t->kind == 'w' || t->kind == 'c';
+}
+
+enum sp__table_quoting sp__sample_quoting(const struct sp__sample *s,
+					  const struct sp__table_schema *schema)
+{
+	uint64_t needless = 0, none = 0, texts_none = 0, others_quoted = 0;
+
+	for (uint32_t i = 0; i < schema->n && i < s->fields; i++) {
+		const struct sp__sample_quotes *q = &s->quotes[i];
+		bool text = is_text(&schema->columns[i].type);
+
+		needless += q->needless;
+		none += q->none;
+		texts_none += text ? q->none : 0;
+		others_quoted += text ? 0 : q->needless;
+	}
+	if (!needless)
+		return SP__QUOTES_NEEDED;
+	if (!none)
+		return SP__QUOTES_ALL;
+	return !texts_none && !others_quoted ? SP__QUOTES_TEXT : SP__QUOTES_NEEDED;
+}

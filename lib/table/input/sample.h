@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Facts on records from which schema and style of a table follow: the first ones of an input, or
+ * all.
+ *
+ * Thread rule: one thread.
+ */
+#pragma once
+
+#include "base/mem.h"
+#include "table/input/fieldends.h"
+#include "table/input/infer.h"
+#include "table/schema/schema.h"
+
+/* Fields of a column of CSV that are not NULL, and were ... */
+struct sp__sample_quotes {
+	uint64_t needed;   /* in quotes, which they need */
+	uint64_t needless; /* in quotes, without need */
+	uint64_t none;
+};
+
+struct sp__sample {
+	char separator;
+	bool csv;
+	uint64_t words_bytes; /* maximum memory of all words */
+	struct sp__budget *budget;
+	struct sp_errinfo *err;
+	uint32_t fields; /* of the first record; 0: none yet */
+	bool cr;	 /* the first record ends with CR LF */
+	bool last_empty; /* the last field of the first record is empty, and not in quotes */
+	bool wrong;	 /* a record has another number of fields; those after it do not count */
+	uint64_t records, bytes;
+	struct sp__fieldends ends;
+	struct sp__inference inference;
+	struct sp__sample_quotes *quotes; /* of each field */
+	struct sp__bytes unquoted;
+};
+
+/* Initialises; the caller has set the members up to err. */
+SP_MUST_CHECK int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes);
+void sp__sample_free(struct sp__sample *s);
+/*
+ * Counts the fields of the record that begins at text, whose terminator is part of it.
+ */
+uint32_t sp__sample_fields(const struct sp__sample *s, const char *text, size_t bytes);
+/* Returns the style of quotes of the first n columns, whose types are known. */
+enum sp__table_quoting sp__sample_quoting(const struct sp__sample *s,
+					  const struct sp__table_schema *schema);

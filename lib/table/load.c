@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loads a table.
+ *
+ * Steps: read a sample, decide on names, types and style, create the table, load the records
+ * (records.c), commit, and give the table its name.  If a value does not fit the type that was
+ * inferred for its column, and all inputs are regular files, all records are read for their types,
+ * and the load starts once more.
+ *
+ * Memory: a quarter of it for the text of the sample, which is loaded from there if it is not only
+ * a part; a 32nd for the words of dictionaries while types are inferred.  Then a quarter for chunks
+ * of records, and a third for cells.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "run/memory.h"
+#include "table/load.h"
+#include "table/schema/names.h"
+#include "table/schema/schema_text.h"
+
+#define SAMPLE_BYTES (UINT64_C(16) << 20)
+
+static char separator_of(const struct sp_table_load_opts *o)
+{
+	if (o->separator)
+		return o->separator;
+	return o->format == SP_TABLE_CSV ? ',' : '\t';
+}
+
+static int check_options(const struct sp__tableload *l, size_t ninputs)
+{
+	const struct sp_table_load_opts *o = l->opts;
+	char separator = separator_of(o);
+
+	if (!ninputs)
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1, "there is no input");
+	if (o->layout > SP_TABLE_CSM || o->format > SP_TABLE_FIXED)
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+				"layout or format is not one that a table is loaded with");
+	if (o->types && o->schema)
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+				"types and a schema cannot be given together");
+	if (o->format != SP_TABLE_FIXED &&
+	    (separator == '\n' || separator == '\r' || separator == '"'))
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+				"a quote, a newline or a carriage return cannot separate fields");
+	if (o->format == SP_TABLE_FIXED && (o->header || !o->record_bytes))
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+				"records of fixed length need their length, and have no header");
+	return 0;
+}
+
+/* Reads what the user says about columns. */
+static int read_described(struct sp__tableload *l)
+{
+	const struct sp_table_load_opts *o = l->opts;
+
+	l->all = o->schema || o->format == SP_TABLE_FIXED;
+	if (o->schema)
+		return sp__schema_file_read(&l->described, o->schema, l->err);
+	return o->types ? sp__schema_list_parse(&l->described, o->types, l->err) : 0;
+}
+
+/* Checks that the columns are the whole record of fixed length. */
+static int check_fixed(const struct sp__tableload *l)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < l->described.n; i++) {
+		const struct sp__table_column *c = &l->described.columns[i];
+
+		if (c->type.kind == 't' || c->type.kind == 'w')
+			return sp__errf(
+				l->err, SP_ESYNTAX, "load", l->path, -1,
+				"column '%.64s': a text has no fixed length: choose char(N)",
+				c->name);
+		sum += c->type.bytes;
+	}
+	if (sum == l->opts->record_bytes)
+		return 0;
+	return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+			"the types have %llu bytes, a record has %u", (unsigned long long)sum,
+			l->opts->record_bytes);
+}
+
+static int open_source(struct sp__tableload *l, const char *const *inputs, size_t n)
+{
+	const struct sp_table_load_opts *o = l->opts;
+	struct sp__tablesource_opts so = { .inputs = inputs, .n = n, .header = o->header };
+	int rc;
+
+	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_TEXT  ? SP_REC_LINE
+						: o->format == SP_TABLE_CSV ? SP_REC_CSV
+									    : SP_REC_FIXED,
+					.eol = '\n',
+					.separator = separator_of(o),
+					.fixed_bytes = o->record_bytes };
+	so.format = l->format;
+	rc = read_described(l);
+	if (!rc && o->format == SP_TABLE_FIXED)
+		rc = check_fixed(l);
+	return rc ? rc : sp__tablesource_open(&l->source, &so, &l->env, l->err);
+}
+
+/*
+ * Reads text of the first input into l->kept, as much as its share of the memory.  Returns
+ * SP_READY; SP_END at its end; or an error.
+ */
+static int keep_text(struct sp__tableload *l, uint64_t bytes)
+{
+	int rc = SP_READY;
+
+	l->kept.bytes = 0;
+	while (rc == SP_READY && l->kept.bytes < bytes) {
+		rc = sp__tablesource_next(&l->source, &l->ahead);
+		if (rc != SP_READY || l->source.input)
+			break;
+		rc = sp__bytes_append(&l->kept, l->ahead.data, l->ahead.bytes, &l->env.budget);
+		if (!rc)
+			rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK,
+					       &l->env.budget);
+		l->ahead.bytes = 0;
+		rc = rc ? sp__err(l->err, rc, "allocate", NULL, -1) : SP_READY;
+	}
+	return rc == SP_READY && l->source.input ? SP_END : rc;
+}
+
+/* Begins a sample that has no records. */
+static void begin_sample(struct sp__tableload *l)
+{
+	sp__sample_free(&l->sample);
+	l->sample = (struct sp__sample){ .separator = l->format.separator,
+					 .csv = l->format.kind == SP_REC_CSV,
+					 .words_bytes = l->memory / 32,
+					 .budget = &l->env.budget,
+					 .err = l->err };
+}
+
+static int resolve(struct sp__tableload *l, bool whole)
+{
+	const struct sp__resolve_opts o = {
+		.format = l->opts->format,
+		.separator = l->format.separator,
+		.described = &l->described,
+		.all = l->all,
+		.has_header = l->opts->header,
+		.header = { l->source.header.data, l->source.header.bytes },
+		.input = l->opts->format == SP_TABLE_FIXED ? l->path : l->source.opts.inputs[0],
+		.sample = l->opts->format == SP_TABLE_FIXED ? NULL : &l->sample,
+		.whole = whole,
+	};
+
+	sp__table_schema_free(&l->resolved.schema);
+	return sp__resolve(&l->resolved, &o, l->err);
+}
+
+/* Reads the first records, and decides on the schema. */
+static int take_sample(struct sp__tableload *l)
+{
+	const uint64_t share = sp__min(l->memory / 4, SAMPLE_BYTES);
+	bool part = false;
+	int rc = SP_READY;
+
+	begin_sample(l);
+	if (l->format.kind == SP_REC_FIXED)
+		return resolve(l, false);
+	while (rc == SP_READY && l->sample.bytes < SAMPLE_BYTES && !l->sample.wrong) {
+		part = l->sample.records;
+		rc = keep_text(l, share);
+		if (rc >= 0 && sp__sample_add(&l->sample, l->kept.data, (uint32_t)l->kept.bytes))
+			return -ENOMEM;
+		if (!l->source.again)
+			break;
+	}
+	if (rc < 0)
+		return rc;
+	if (part) {
+		l->kept.bytes = l->ahead.bytes = 0;
+		if (sp__tablesource_rewind(&l->source))
+			return SP_ESTATE;
+	}
+	return resolve(l, rc == SP_END && l->source.ended && !l->sample.wrong);
+}
+
+/* Reads all records, and decides on the schema. */
+static int take_all(struct sp__tableload *l)
+{
+	int rc = sp__tablesource_rewind(&l->source);
+
+	begin_sample(l);
+	while (!rc && (rc = sp__tablesource_next(&l->source, &l->ahead)) == SP_READY) {
+		rc = sp__bytes_set(&l->kept, l->ahead.data, l->ahead.bytes, &l->env.budget);
+		if (!rc)
+			rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK,
+					       &l->env.budget);
+		if (!rc)
+			rc = sp__sample_add(&l->sample, l->kept.data, (uint32_t)l->kept.bytes);
+	}
+	l->kept.bytes = l->ahead.bytes = 0;
+	if (!rc)
+		rc = sp__tablesource_rewind(&l->source);
+	return rc ? rc : resolve(l, true);
+}
+
+/* Finds the columns of the lists that share cells. */
+static int find_together(struct sp__tableload *l, uint32_t *together)
+{
+	int rc = 0;
+
+	for (size_t k = 0; !rc && k < l->opts->ntogether; k++) {
+		uint32_t *columns = NULL, n = 0;
+
+		rc = sp__names_find(&l->resolved.schema, l->opts->together[k], &columns, &n,
+				    l->err);
+		for (uint32_t i = 0; !rc && i < n; i++) {
+			if (together[columns[i]])
+				rc = sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+					      "column '%.64s' is in two lists of columns that "
+					      "share cells",
+					      l->resolved.schema.columns[columns[i]].name);
+			together[columns[i]] = (uint32_t)k + 1;
+		}
+		free(columns);
+	}
+	return rc;
+}
+
+/* Creates the table with the schema that was decided on. */
+static int create(struct sp__tableload *l)
+{
+	const struct sp_table_load_opts *o = l->opts;
+	uint32_t *together = calloc(l->resolved.schema.n, sizeof(*together));
+	struct sp__layout_opts lo = { .form = &sp__layout_forms[o->layout],
+				      .together = o->ntogether ? together : NULL,
+				      .cell_bytes = o->cell_bytes,
+				      .page_records = o->page_records };
+	struct sp__table_layout layout = { 0 };
+	int rc = together ? find_together(l, together)
+			  : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+
+	if (!rc)
+		rc = sp__layout_make(&layout, &l->resolved.schema, &lo, l->err);
+	free(together);
+	if (rc) {
+		sp__layout_free(&layout);
+		return rc;
+	}
+	rc = sp__tablefile_create(&l->file, l->path, &o->run, &l->resolved.schema, &layout, l->err);
+	for (uint32_t i = 0; i < l->file.schema.n; i++)
+		l->file.schema.columns[i].words.budget = &l->env.budget;
+	return rc ? rc : sp__tablewriter_open(&l->writer, &l->file, l->memory / 3, l->err);
+}
+
+static void note(struct sp__tableload *l)
+{
+	const struct sp__tablesource *s = &l->source;
+	struct sp_table_stats *st = l->stats;
+
+	st->records_written = l->file.superblock.records;
+	st->input_bytes = s->bytes;
+	st->cells_written = l->file.cells_written;
+	st->output_bytes = l->file.map.end * l->file.layout.cell_bytes;
+	st->exact = !l->inexact && !l->resolved.header_differs && !s->other_header &&
+		    !s->no_newlines && !(s->header.bytes && (!l->opts->header || s->opts.n > 1));
+	sp__env_note_io(&st->run, &s->io);
+	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", s->engine);
+	if (l->writer.slabs.requests.queue) {
+		const struct sp__queue *q = l->writer.slabs.requests.queue;
+
+		sp__env_note_io(&st->run, sp__queue_counters(q));
+		snprintf(st->run.engine, sizeof(st->run.engine), "%s", sp__queue_engine(q));
+	}
+	sp__env_note(l->file.env.device ? &l->file.env : &l->env, &st->run, true);
+}
+
+/* Loads the records into a table that was created, and gives it its name. */
+static int load_and_publish(struct sp__tableload *l)
+{
+	int rc = sp__tableload_records(l);
+
+	if (!rc)
+		rc = sp__tablewriter_finish(&l->writer);
+	l->file.schema.style.no_final_newline = l->source.no_newline;
+	if (!rc)
+		rc = sp__tablefile_commit(&l->file, l->err);
+	if (!rc) {
+		note(l);
+		rc = sp__tablefile_publish(&l->file, l->err);
+	}
+	return rc;
+}
+
+/* Discards the table unless it has its name.  Returns the error of the trace. */
+static int close_table(struct sp__tableload *l)
+{
+	int rc = 0;
+
+	sp__tablewriter_close(&l->writer);
+	if (l->file.creating)
+		rc = sp__tablefile_close(&l->file);
+	l->file = (struct sp__tablefile){ .fd = -1 };
+	return rc;
+}
+
+static int load(struct sp__tableload *l)
+{
+	int rc = take_sample(l), closed;
+
+	if (!rc)
+		rc = create(l);
+	if (!rc)
+		rc = load_and_publish(l);
+	if (rc && l->misfit && l->source.again) {
+		*l->err = (struct sp_errinfo)SP_ERRINFO_INIT;
+		(void)close_table(l);
+		rc = take_all(l);
+		if (!rc)
+			rc = create(l);
+		if (!rc)
+			rc = load_and_publish(l);
+	}
+	closed = close_table(l);
+	return rc ? rc : closed;
+}
+
+int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
+		  const struct sp_table_load_opts *opts, struct sp_table_stats *stats,
+		  struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused;
+	struct sp__tableload l = { .path = table,
+				   .opts = opts,
+				   .stats = stats ? stats : &unused,
+				   .err = err ? err : &own,
+				   .run = opts->run,
+				   .file.fd = -1 };
+	int rc, closed;
+
+	*l.stats = (struct sp_table_stats){ 0 };
+	rc = check_options(&l, ninputs);
+	if (rc)
+		return rc;
+	/* The simulated volume and the trace are the table's. */
+	l.run.volume = NULL;
+	l.run.trace_path = NULL;
+	l.memory = sp__working_memory(&opts->run, opts->run.memory_bytes);
+	l.threads = opts->run.volume ? 1 : sp__threads(opts->run.parallel);
+	rc = sp__env_open(&l.env, &l.run, l.err);
+	if (!rc)
+		rc = open_source(&l, inputs, ninputs);
+	if (!rc)
+		rc = load(&l);
+	sp__tablesource_close(&l.source);
+	sp__sample_free(&l.sample);
+	sp__bytes_release(&l.kept, &l.env.budget);
+	sp__table_schema_free(&l.described);
+	sp__table_schema_free(&l.resolved.schema);
+	closed = sp__env_close(&l.env);
+	return rc ? rc : closed;
+}

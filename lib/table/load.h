@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of a load: inputs, what is known about their records, and the table that is made.
+ *
+ * load.c writes all members but those of records.c: the slots and what it counts.
+ */
+#pragma once
+
+#include "base/task.h"
+#include "table/input/resolve.h"
+#include "table/input/source.h"
+#include "table/input/textchunk.h"
+#include "table/write/writer.h"
+
+/* A chunk, and the task that parses it. */
+struct sp__loadslot {
+	struct sp__textchunk chunk;
+	struct sp__task task;
+	bool busy, more;
+	size_t input; /* of its text */
+};
+
+struct sp__tableload {
+	const char *path;
+	const struct sp_table_load_opts *opts;
+	struct sp_table_stats *stats;
+	struct sp_errinfo *err;
+	struct sp_run_opts run; /* of the environment for reading */
+	struct sp__env env;
+	uint64_t memory; /* bytes */
+	unsigned threads;
+	struct sp_recfmt format;
+	struct sp__table_schema described; /* by the user */
+	bool all;			   /* these are all columns */
+	struct sp__tablesource source;
+	struct sp__sample sample;
+	struct sp__bytes kept; /* the text of the sample, which is loaded first */
+	struct sp_batch ahead; /* read from the input after it */
+	struct sp__resolved resolved;
+	struct sp__tablefile file;
+	struct sp__tablewriter writer;
+	/* records.c */
+	struct sp__textchunk_opts chunk_opts;
+	struct sp__loadslot *slots;
+	unsigned nslots;
+	struct sp_batch batch; /* that is being loaded */
+	size_t batch_input;
+	size_t input;	/* of the slot that ended last, ... */
+	uint64_t lines; /* ... its lines before the next slot, without a header */
+	bool inexact;
+	bool misfit; /* a value does not fit the type that was inferred for its column */
+};
+
+/* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */
+SP_MUST_CHECK int sp__tableload_records(struct sp__tableload *l);
