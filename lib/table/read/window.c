@@ -11,6 +11,11 @@
 #include "table/read/window.h"
 
 #define ALIGNMENT 4096
+/*
+ * Requests that are submitted together: a batch waits until the queue has place for all of it, so a
+ * large one would leave the device idle.
+ */
+#define TOGETHER 16
 
 static void completed(struct sp__io_owner *owner, struct sp__request *r)
 {
@@ -245,6 +250,8 @@ static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory
 		*memory += round_up(sp__request_capacity(f->volume, bytes));
 		rc = sp__requests_add(w->requests, &g->request);
 		w->outstanding += !rc;
+		if (!rc && w->requests->nadded == TOGETHER)
+			rc = sp__requests_flush(w->requests);
 		w->cells_read += g->cells;
 	}
 	return rc;
