@@ -7,8 +7,6 @@
 #define TABLEWRAPS_H
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,22 +16,6 @@ static unsigned calls, fail_at; /* 0: none fails */
 static bool stay_failed;	/* all later calls fail, too */
 static unsigned allocations, fail_allocation;
 static uint64_t written; /* bytes */
-static bool read_only;	 /* no file can be opened to write */
-
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...)
-{
-	mode_t mode = 0;
-	va_list ap;
-
-	va_start(ap, flags);
-	if (flags & (O_CREAT | O_TMPFILE))
-		mode = va_arg(ap, mode_t);
-	va_end(ap);
-	errno = EROFS;
-	return read_only && (flags & O_ACCMODE) != O_RDONLY ? -1 : __real_open(path, flags, mode);
-}
 
 static bool fails(void)
 {

@@ -14,6 +14,9 @@
 #include "tablecase.h"
 #include "tap.h"
 
+#define RECORDS 1000000
+#define GETS 300
+
 static const char path[] = "compare.tmp";
 
 static void make(unsigned form, bool with_text)
@@ -21,7 +24,7 @@ static void make(unsigned form, bool with_text)
 	const struct tablecase t = { .ncolumns = 12,
 				     .cell_bytes = 4096,
 				     .form = form,
-				     .records = 1000000,
+				     .records = RECORDS,
 				     .with_text = with_text };
 	const struct sp_run_opts run = SP_RUN_OPTS_INIT;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -60,9 +63,54 @@ static struct sp_table_stats scan(const char *columns, const char *volume)
 	return stats;
 }
 
-static struct sp_table_comparison compare(const char *columns, const char *volume)
+/* Supplies the numbers that the prediction draws: those of its seed, 0. */
+struct numbers {
+	struct sp__rng rng;
+	uint64_t left;
+	char text[24];
+};
+
+static int next_number(void *numbers, const char **key, size_t *bytes)
 {
-	char query[64];
+	struct numbers *n = numbers;
+
+	if (!n->left)
+		return 0;
+	n->left--;
+	*bytes = (size_t)snprintf(n->text, sizeof(n->text), "%llu",
+				  (unsigned long long)sp__rng_below(&n->rng, RECORDS));
+	*key = n->text;
+	return 1;
+}
+
+/* Reads random records in the time of a device. */
+static struct sp_table_stats get(const char *columns, const char *volume)
+{
+	struct numbers numbers = { .left = GETS };
+	struct sp_table_get what = SP_TABLE_GET_INIT;
+	struct sp_table_opts open = SP_TABLE_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats stats = { 0 };
+	struct sp_table *t = NULL;
+
+	open.run.volume = volume;
+	open.run.parallel = 2;
+	open.run.memory_bytes = 64 << 20;
+	what.columns = columns;
+	what.keys = next_number;
+	what.keys_arg = &numbers;
+	if (sp_table_open(&t, path, &open, &err) ||
+	    sp_table_get(t, &what, drop, NULL, &stats, &err)) {
+		diag("%s", err.text);
+		exit(1);
+	}
+	(void)sp_table_close(t);
+	return stats;
+}
+
+static struct sp_table_comparison compare(const char *columns, const char *volume, bool gets)
+{
+	char query[80];
 	const char *const queries[] = { query };
 	struct sp_table_compare_opts o = SP_TABLE_COMPARE_OPTS_INIT;
 	struct sp_table_opts open = SP_TABLE_OPTS_INIT;
@@ -70,7 +118,10 @@ static struct sp_table_comparison compare(const char *columns, const char *volum
 	struct sp_table_comparison c;
 	struct sp_table *t = NULL;
 
-	snprintf(query, sizeof(query), "scan %s", columns);
+	if (gets)
+		snprintf(query, sizeof(query), "get %d %s", GETS, columns);
+	else
+		snprintf(query, sizeof(query), "scan %s", columns);
 	o.queries = queries;
 	o.nqueries = 1;
 	o.run.volume = volume;
@@ -84,8 +135,28 @@ static struct sp_table_comparison compare(const char *columns, const char *volum
 	return c;
 }
 
-/* What a scan of the stored table is predicted to read is what it reads. */
-static void scans(unsigned form, bool all)
+static void judge(unsigned form, const char *volume, const char *columns, bool gets)
+{
+	struct sp_table_stats is = gets ? get(columns, volume) : scan(columns, volume);
+	struct sp_table_comparison c = compare(columns, volume, gets);
+	const struct sp_table_cost *p = &c.stored.costs[0];
+
+	ok(fabs(p->bytes - (double)is.run.read_bytes) < 0.5 &&
+		   fabs(p->requests - (double)is.run.read_requests) < 0.5,
+	   "%s, %s, %s %s: %.0f requests of %.0f bytes", sp_table_layout_name((int)form), volume,
+	   gets ? "get" : "scan", columns, p->requests, p->bytes);
+	if (fabs(p->predicted_s - is.run.elapsed_s) <= 0.1 * is.run.elapsed_s)
+		ok(true, "in %.5f s, predicted %.5f (%+.1f %%)", is.run.elapsed_s, p->predicted_s,
+		   100 * (p->predicted_s / is.run.elapsed_s - 1));
+	else
+		ok(false, "in %.5f s, predicted %.5f (%+.1f %%); %.0f requests of %.0f bytes",
+		   is.run.elapsed_s, p->predicted_s, 100 * (p->predicted_s / is.run.elapsed_s - 1),
+		   (double)is.run.read_requests, (double)is.run.read_bytes);
+	sp_table_comparison_free(&c);
+}
+
+/* What a command on the stored table is predicted to read is what it reads. */
+static void predictions(unsigned form, bool all)
 {
 	static const char *const volumes[] = { "sim:cheetah36es-like", "sim:atlas10k3-like",
 					       "sim:nearline6t-like", "sim:serpentine",
@@ -97,19 +168,8 @@ static void scans(unsigned form, bool all)
 	for (unsigned i = 0; i < sizeof(volumes) / sizeof(*volumes); i++)
 		for (unsigned k = 0;
 		     k < sizeof(columns) / sizeof(*columns) && (all || i % 4 == form); k++) {
-			struct sp_table_stats is = scan(columns[k], volumes[i]);
-			struct sp_table_comparison c = compare(columns[k], volumes[i]);
-			const struct sp_table_cost *p = &c.stored.costs[0];
-
-			ok(fabs(p->bytes - (double)is.run.read_bytes) < 0.5 &&
-				   fabs(p->requests - (double)is.run.read_requests) < 0.5,
-			   "%s, %s, %s: %.0f requests of %.0f bytes",
-			   sp_table_layout_name((int)form), volumes[i], columns[k], p->requests,
-			   p->bytes);
-			ok(fabs(p->predicted_s - is.run.elapsed_s) <= 0.1 * is.run.elapsed_s,
-			   "in %.5f s, predicted %.5f (%+.1f %%)", is.run.elapsed_s, p->predicted_s,
-			   100 * (p->predicted_s / is.run.elapsed_s - 1));
-			sp_table_comparison_free(&c);
+			judge(form, volumes[i], columns[k], false);
+			judge(form, volumes[i], columns[k], true);
 		}
 	unlink(path);
 }
@@ -191,7 +251,7 @@ int main(int argc, char **argv)
 	(void)argv;
 	from_schema();
 	for (unsigned form = SP_TABLE_NSM; form <= SP_TABLE_CSM; form++)
-		scans(form, argc > 1);
+		predictions(form, argc > 1);
 	refusals();
 	return done();
 }
