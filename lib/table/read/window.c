@@ -279,10 +279,13 @@ int sp__window_submit(struct sp__window *w)
 	return submit_round(w, 0, w->values, w->file->layout.ngroups);
 }
 
-/* Finds the segment that has a cell, from the cursor on. */
+/*
+ * Finds the segment that has a cell, from the cursor on.  Texts of a directory row that were moved
+ * can lie before those of the row before.
+ */
 static const struct sp__segment *find(const struct sp__segments *s, uint64_t cell, size_t *cursor)
 {
-	while (s->list[*cursor].cell + s->list[*cursor].cells <= cell)
+	while (cell - s->list[*cursor].cell >= s->list[*cursor].cells)
 		++*cursor;
 	return &s->list[*cursor];
 }
