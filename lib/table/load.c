@@ -16,8 +16,8 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/memory.h"
+#include "table/arrange.h"
 #include "table/load.h"
-#include "table/schema/names.h"
 #include "table/schema/schema_text.h"
 
 #define SAMPLE_BYTES (UINT64_C(16) << 20)
@@ -204,53 +204,21 @@ static int take_all(struct sp__tableload *l)
 	return rc ? rc : resolve(l, true);
 }
 
-/* Finds the columns of the lists that share cells. */
-static int find_together(struct sp__tableload *l, uint32_t *together)
-{
-	int rc = 0;
-
-	for (size_t k = 0; !rc && k < l->opts->ntogether; k++) {
-		uint32_t *columns = NULL, n = 0;
-
-		rc = sp__names_find(&l->resolved.schema, l->opts->together[k], &columns, &n,
-				    l->err);
-		for (uint32_t i = 0; !rc && i < n; i++) {
-			if (together[columns[i]])
-				rc = sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
-					      "column '%.64s' is in two lists of columns that "
-					      "share cells",
-					      l->resolved.schema.columns[columns[i]].name);
-			together[columns[i]] = (uint32_t)k + 1;
-		}
-		free(columns);
-	}
-	return rc;
-}
-
 /* Creates the table with the schema that was decided on. */
 static int create(struct sp__tableload *l)
 {
 	const struct sp_table_load_opts *o = l->opts;
-	uint32_t *together = calloc(l->resolved.schema.n, sizeof(*together));
-	struct sp__layout_opts lo = { .form = &sp__layout_forms[o->layout],
-				      .together = o->ntogether ? together : NULL,
-				      .cell_bytes = o->cell_bytes,
-				      .page_records = o->page_records };
 	struct sp__table_layout layout = { 0 };
-	int rc = together ? find_together(l, together)
-			  : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+	int rc = sp__table_arrange(&layout, &l->resolved.schema, o, l->path, l->err);
 
-	if (!rc)
-		rc = sp__layout_make(&layout, &l->resolved.schema, &lo, l->err);
-	free(together);
 	if (rc) {
 		sp__layout_free(&layout);
 		return rc;
 	}
-	rc = sp__tablefile_create(&l->file, l->path, &o->run, &l->resolved.schema, &layout, l->err);
-	for (uint32_t i = 0; i < l->file.schema.n; i++)
-		l->file.schema.columns[i].words.budget = &l->env.budget;
-	return rc ? rc : sp__tablewriter_open(&l->writer, &l->file, l->memory / 3, l->err);
+	rc = sp__tablefile_create(l->file, l->path, &o->run, &l->resolved.schema, &layout, l->err);
+	for (uint32_t i = 0; i < l->file->schema.n; i++)
+		l->file->schema.columns[i].words.budget = &l->env.budget;
+	return rc ? rc : sp__tablewriter_open(l->writer, l->file, l->memory / 3, l->err);
 }
 
 static void note(struct sp__tableload *l)
@@ -258,21 +226,21 @@ static void note(struct sp__tableload *l)
 	const struct sp__tablesource *s = &l->source;
 	struct sp_table_stats *st = l->stats;
 
-	st->records_written = l->file.superblock.records;
+	st->records_written = l->file->superblock.records;
 	st->input_bytes = s->bytes;
-	st->cells_written = l->file.cells_written;
-	st->output_bytes = l->file.map.end * l->file.layout.cell_bytes;
+	st->cells_written = l->file->cells_written;
+	st->output_bytes = l->file->map.end * l->file->layout.cell_bytes;
 	st->exact = !l->inexact && !l->resolved.header_differs && !s->other_header &&
 		    !s->no_newlines && !(s->header.bytes && (!l->opts->header || s->opts.n > 1));
 	sp__env_note_io(&st->run, &s->io);
 	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", s->engine);
-	if (l->writer.slabs.requests.queue) {
-		const struct sp__queue *q = l->writer.slabs.requests.queue;
+	if (l->writer->slabs.requests.queue) {
+		const struct sp__queue *q = l->writer->slabs.requests.queue;
 
 		sp__env_note_io(&st->run, sp__queue_counters(q));
 		snprintf(st->run.engine, sizeof(st->run.engine), "%s", sp__queue_engine(q));
 	}
-	sp__env_note(l->file.env.device ? &l->file.env : &l->env, &st->run, true);
+	sp__env_note(l->file->env.device ? &l->file->env : &l->env, &st->run, true);
 }
 
 /* Loads the records into a table that was created, and gives it its name. */
@@ -281,13 +249,13 @@ static int load_and_publish(struct sp__tableload *l)
 	int rc = sp__tableload_records(l);
 
 	if (!rc)
-		rc = sp__tablewriter_finish(&l->writer);
-	l->file.schema.style.no_final_newline = l->source.no_newline;
+		rc = sp__tablewriter_finish(l->writer);
+	l->file->schema.style.no_final_newline = l->source.no_newline;
 	if (!rc)
-		rc = sp__tablefile_commit(&l->file, l->err);
+		rc = sp__tablefile_commit(l->file, l->err);
 	if (!rc) {
 		note(l);
-		rc = sp__tablefile_publish(&l->file, l->err);
+		rc = sp__tablefile_publish(l->file, l->err);
 	}
 	return rc;
 }
@@ -297,10 +265,10 @@ static int close_table(struct sp__tableload *l)
 {
 	int rc = 0;
 
-	sp__tablewriter_close(&l->writer);
-	if (l->file.creating)
-		rc = sp__tablefile_close(&l->file);
-	l->file = (struct sp__tablefile){ .fd = -1 };
+	sp__tablewriter_close(l->writer);
+	if (l->file->creating)
+		rc = sp__tablefile_close(l->file);
+	*l->file = (struct sp__tablefile){ .fd = -1 };
 	return rc;
 }
 
@@ -331,12 +299,15 @@ int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
+	struct sp__tablefile file = { .fd = -1 };
+	struct sp__tablewriter writer = { 0 };
 	struct sp__tableload l = { .path = table,
 				   .opts = opts,
 				   .stats = stats ? stats : &unused,
 				   .err = err ? err : &own,
 				   .run = opts->run,
-				   .file.fd = -1 };
+				   .file = &file,
+				   .writer = &writer };
 	int rc, closed;
 
 	*l.stats = (struct sp_table_stats){ 0 };

@@ -37,8 +37,8 @@ struct sp__tableload {
 	struct sp__bytes kept; /* the text of the sample, which is loaded first */
 	struct sp_batch ahead; /* read from the input after it */
 	struct sp__resolved resolved;
-	struct sp__tablefile file;
-	struct sp__tablewriter writer;
+	struct sp__tablefile *file; /* that gets the records */
+	struct sp__tablewriter *writer;
 	/* records.c */
 	struct sp__textchunk_opts chunk_opts;
 	struct sp__loadslot *slots;

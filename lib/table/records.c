@@ -109,7 +109,7 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 {
 	const char *const reasons[] = { "", "is not", "is out of the range of",
 					"is the value that stands for NULL in" };
-	const struct sp__table_column *c = &l->file.schema.columns[e->column];
+	const struct sp__table_column *c = &l->file->schema.columns[e->column];
 	const char *input = l->source.opts.inputs[l->input];
 	char type[SP__VALUE_TYPE_TEXT + 1], wider[SP__VALUE_TYPE_TEXT + 1];
 	struct sp__value_type other;
@@ -138,7 +138,7 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 static int chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
 {
 	const struct sp__textchunk_error *e = &c->error;
-	const struct sp__table_schema *s = &l->file.schema;
+	const struct sp__table_schema *s = &l->file->schema;
 	const char *input = l->source.opts.inputs[l->input];
 	char place[48];
 
@@ -168,12 +168,12 @@ static int chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
 /* Writes the values that a slot has. */
 static int put_values(struct sp__tableload *l, struct sp__textchunk *c)
 {
-	int rc = sp__textchunk_map_words(c, &l->file.schema);
+	int rc = sp__textchunk_map_words(c, &l->file->schema);
 
 	if (rc && !c->error.fault)
 		c->error = (struct sp__textchunk_error){ .fault = SP__TEXTCHUNK_WORDS, .rc = rc };
 	if (!rc)
-		rc = sp__tablewriter_put(&l->writer, c->records, c->values);
+		rc = sp__tablewriter_put(l->writer, c->records, c->values);
 	else
 		rc = chunk_error(l, c);
 	return rc;
@@ -200,7 +200,7 @@ static int end_slot(struct sp__tableload *l, struct sp__loadslot *slot)
 		rc = chunk_error(l, c);
 	l->lines += c->lines;
 	l->inexact |= c->inexact;
-	sp__charge_work(&l->file.env, c->first + c->records, 0, c->bytes);
+	sp__charge_work(&l->file->env, c->first + c->records, 0, c->bytes);
 	return rc;
 }
 
@@ -342,8 +342,8 @@ int sp__tableload_records(struct sp__tableload *l)
 	int rc;
 
 	l->chunk_opts = (struct sp__textchunk_opts){
-		.schema = &l->file.schema,
-		.fields = { l->file.schema.style.separator, l->format.kind == SP_REC_CSV,
+		.schema = &l->file->schema,
+		.fields = { l->file->schema.style.separator, l->format.kind == SP_REC_CSV,
 			    l->resolved.fields },
 		.record_bytes =
 			l->format.kind == SP_REC_FIXED ? (uint32_t)l->format.fixed_bytes : 0,
