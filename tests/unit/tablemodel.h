@@ -111,6 +111,24 @@ static inline void model_make(struct model *m, uint64_t seed, uint64_t records)
 	model_add(m, records);
 }
 
+/* Removes the deleted records. */
+static inline void model_pack(struct model *m)
+{
+	uint64_t n = 0;
+
+	for (uint64_t r = 0; r < m->records; r++) {
+		if (m->deleted[r])
+			continue;
+		for (uint32_t c = 0; c < m->n; c++) {
+			memmove(m->values[c][n], m->values[c][r], MODEL_VALUE);
+			if (m->texts[c])
+				m->texts[c][n] = m->texts[c][r];
+		}
+		m->deleted[n++] = false;
+	}
+	m->records = n;
+}
+
 static inline void model_free(struct model *m)
 {
 	for (uint32_t c = 0; c < m->n; c++) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "table/change/append.h"
+#include "table/change/copy.h"
 #include "table/change/delete.h"
 #include "table/change/update.h"
 #include "tablemodel.h"
@@ -160,6 +161,32 @@ static bool right(const struct model *m, const char *what, int rc, struct sp_err
 	return !wrong;
 }
 
+/* Copies the table to one of a random layout, without deleted records. */
+static int convert(struct model *m, struct sp_errinfo *err)
+{
+	const struct sp_run_opts run = model_run();
+	struct sp_table_stats stats = { 0 };
+	struct sp__table_schema s;
+	struct sp__table_layout l;
+	struct sp__tablefile f, to = { .fd = -1 };
+	int rc = sp__tablefile_open(&f, path, &run, false, err);
+
+	if (rc || sp__copy_schema(&f, &s))
+		abort();
+	model_layout(m, &s, &l);
+	rc = sp__tablefile_create(&to, "converted.tmp", &run, &s, &l, err);
+	if (!rc)
+		rc = sp__copy_records(&f, &to, &stats, err);
+	if (!rc)
+		rc = sp__tablefile_commit(&to, err);
+	if (!rc)
+		rc = sp__tablefile_publish(&to, err);
+	(void)sp__tablefile_close(&to);
+	(void)sp__tablefile_close(&f);
+	model_pack(m);
+	return rc ? rc : rename("converted.tmp", path);
+}
+
 /* Changes a random table several times. */
 static bool change_table(uint64_t seed)
 {
@@ -173,6 +200,8 @@ static bool change_table(uint64_t seed)
 		enum kind kind = i % 3 == 2 ? DELETE : i % 3 ? APPEND : UPDATE;
 
 		same = right(&m, kind_names[kind], change(&m, kind, &err), &err);
+		if (i == 3 && same)
+			same = right(&m, "convert", convert(&m, &err), &err);
 	}
 	model_free(&m);
 	return same;

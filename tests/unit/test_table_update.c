@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The public functions that change a table: lists of columns and literals, keys of records, absent
- * ones, dictionaries that grow and become full, refusals with their messages.
+ * ones, dictionaries that grow and become full, conversions, refusals with their messages.
  */
 #define TAP_THREADS
 #include <string.h>
@@ -205,11 +205,68 @@ static void check_dictionary(void)
 	   "and no other one");
 }
 
+/* Converts the table to another file, which then has its name. */
+static int convert(enum sp_table_layout layout, struct sp_table_stats *stats,
+		   struct sp_errinfo *err)
+{
+	const struct sp_table_opts o = { .run = model_run() };
+	const struct sp_table_load_opts lo = { .run = model_run(), .layout = layout };
+	struct sp_table *t = NULL;
+	int rc = sp_table_open(&t, path, &o, err);
+
+	if (!rc)
+		rc = sp_table_convert(t, "converted.tmp", &lo, stats, err);
+	(void)sp_table_close(t);
+	return rc ? rc : rename("converted.tmp", path);
+}
+
+static void check_convert(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	char before[4096];
+	unsigned right = 0;
+
+	make(3000);
+	if (change("2999", "c3='the last',c4=word", NULL, &err))
+		abort();
+	strcpy(before, get("0 1 2 9 2999"));
+	for (enum sp_table_layout l = SP_TABLE_NSM; l <= SP_TABLE_CSM; l++)
+		right += !convert(l, &st, &err) && st.records_written == 3000 && st.exact &&
+			 !strcmp(before, get("0 1 2 9 2999"));
+	ok(right == 4, "a converted table has the records in each layout (%s)", err.text);
+	strcpy(before, get("0 2 9 2999"));
+	ok(!change("1 3 8", NULL, NULL, &err) && !convert(SP_TABLE_CSM, &st, &err) &&
+		   st.records_written == 2997 && !st.exact && !strcmp(before, get("0 1 6 2996")),
+	   "deleted records stay behind");
+}
+
+static void check_wider(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	char set[32], key[8];
+	unsigned right = 0;
+
+	make(300);
+	for (unsigned i = 0; i < 255; i++) {
+		snprintf(set, sizeof(set), "c4=word%u", i);
+		snprintf(key, sizeof(key), "%u", i);
+		right += !change(key, set, NULL, &err);
+	}
+	ok(right == 255 && refused("c4=more", -ENOSPC, "is full") &&
+		   !convert(SP_TABLE_CSM, NULL, &err) && !change("7", "c4=more", NULL, &err) &&
+		   strstr(get("7 9 254"), "more,") && strstr(output, "word9,") &&
+		   strstr(output, "word254,"),
+	   "a full dictionary is wider after a conversion (%s)", err.text);
+}
+
 int main(void)
 {
 	check_set();
 	check_refusals();
 	check_dictionary();
+	check_convert();
+	check_wider();
 	unlink(path);
 	return done();
 }

@@ -407,4 +407,17 @@ SP_API SP_MUST_CHECK int sp_table_delete(struct sp_table *table,
 					 const struct sp_table_choice *choice,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 
+/*
+ * Writes the records of a table that are not deleted to a new one, which gets its name when it is
+ * complete.  Their numbers start from 0 again.  A dictionary that is full gets a wider type.
+ * opts: run, layout, together, cell_bytes and page_records are used.
+ * stats: may be NULL.
+ * Returns 0; SP_ESYNTAX if an option is wrong; SP_EUNSUP; SP_ECORRUPT if a cell is damaged;
+ * SP_EBUDGET; -EPERM if overwrite is needed; SP_ESTATE if another program changes the table or uses
+ * the new one; -ENOMEM; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_convert(struct sp_table *table, const char *output,
+					  const struct sp_table_load_opts *opts,
+					  struct sp_table_stats *stats, struct sp_errinfo *err);
+
 #endif
