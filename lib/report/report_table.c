@@ -94,6 +94,9 @@ static const struct sp_report_field column_fields[] = {
 	MEMBER(table_column, COUNT, words, "texts in its dictionary"),
 	MEMBER(table_column, COUNT, changed,
 	       "number of the superblock of its last change in place; 0: none"),
+	MEMBER(table_column, REAL, bounds_width,
+	       "mean width of its bounds in a directory row, as a share of its range; null: "
+	       "unknown"),
 	{ 0 },
 };
 
@@ -112,6 +115,8 @@ const struct sp_report_field sp__table_info_document[] = {
 	MEMBER(table_info, COUNT, free_cells, "cells that are not in use"),
 	MEMBER(table_info, COUNT, text_bytes, "bytes of texts"),
 	MEMBER(table_info, COUNT, dead_text_bytes, "bytes of texts that no record has any more"),
+	FIELD(table_info, "fill_share", REAL, fill,
+	      "share of the bytes of cells with values or texts that these take; null: no records"),
 	ELEMENTS(table_info, "columns", LIST, columns, ncolumns, column_fields, "its columns"),
 	GROUPS,
 	MEMBER(table_info, WORD, format, "form of the input from which it was loaded",

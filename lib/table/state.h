@@ -29,5 +29,7 @@ SP_MUST_CHECK int sp__table_add_texts(struct sp__tablefile *f, uint64_t *bytes, 
 				      struct sp_errinfo *err);
 /* Returns the named layout that is most like a layout. */
 enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l);
+/* Frees what sp__table_describe() has made. */
+void sp__table_forget(struct sp_table *t);
 /* Describes columns and column groups.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__table_describe(struct sp_table *t);

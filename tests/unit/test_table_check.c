@@ -7,6 +7,7 @@
 #define TAP_THREADS
 #include <endian.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,11 @@ static void check_info(void)
 	ok(!strcmp(info.groups[0].columns, "number,text,word") &&
 		   !strcmp(info.columns[NUMBER].type, "i32") && info.columns[WORD].words == 3,
 	   "and its columns");
+	ok(fabs(info.fill - 70000.0 / (141 * 512)) < 1e-9 &&
+		   fabs(info.columns[NUMBER].bounds_width - (2071 + 2071 + 855) / 3.0 / 4999) <
+			   1e-9 &&
+		   isnan(info.columns[TEXT].bounds_width),
+	   "with the fill of its cells, and the width of bounds");
 	(void)sp_table_close(t);
 }
 

@@ -79,6 +79,8 @@ struct sp_table_column {
 	uint32_t group;	  /* its column group, counted from 0 */
 	uint32_t words;	  /* of its dictionary */
 	uint64_t changed; /* number of its last change in place; 0: none */
+	/* Mean width of its bounds in a directory row, as a share of its range; NaN: unknown. */
+	double bounds_width;
 };
 
 /* A column group. */
@@ -103,6 +105,7 @@ struct sp_table_info {
 	uint64_t pages;		    /* A-pages */
 	uint64_t cells, free_cells; /* of the file; those in no use */
 	uint64_t text_bytes, dead_text_bytes;
+	double fill; /* share of the bytes of cells with values or texts; NaN: no records */
 	size_t ncolumns, ngroups;
 	const struct sp_table_column *columns;
 	const struct sp_table_group *groups;

@@ -4,7 +4,11 @@
  */
 #include <endian.h>
 #include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
 #include "table/file/directory.h"
+
+#define WINDOW_BYTES (UINT64_C(256) << 10)
 
 int sp__directory_open(struct sp__tablefile *f)
 {
@@ -71,4 +75,24 @@ int sp__directory_write_rows(struct sp__tablefile *f, uint64_t first, uint64_t n
 
 	return sp__areastream_write(f, &f->directory, first * bytes, (size_t)(n * bytes), rows,
 				    err);
+}
+
+int sp__directory_each(struct sp__tablefile *f, int (*fn)(void *arg, uint8_t *row), void *arg,
+		       struct sp_errinfo *err)
+{
+	const uint64_t rows = sp__layout_rows(&f->layout, f->superblock.records);
+	const size_t row_bytes = sp__directory_row_bytes(f);
+	const uint64_t window = sp__max(WINDOW_BYTES / (row_bytes + 1), 1);
+	uint8_t *data = malloc(window * row_bytes + 1);
+	int rc = data ? 0 : sp__err(err, -ENOMEM, "read", f->path, -1);
+
+	for (uint64_t e = 0; !rc && e < rows; e += window) {
+		uint64_t n = sp__min(rows - e, window);
+
+		rc = sp__directory_read_rows(f, e, n, data, err);
+		for (uint64_t i = 0; !rc && i < n; i++)
+			rc = fn(arg, data + i * row_bytes);
+	}
+	free(data);
+	return rc;
 }

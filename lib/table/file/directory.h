@@ -48,3 +48,9 @@ SP_MUST_CHECK int sp__directory_read_rows(struct sp__tablefile *f, uint64_t firs
 					  uint8_t *rows, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__directory_write_rows(struct sp__tablefile *f, uint64_t first, uint64_t n,
 					   const uint8_t *rows, struct sp_errinfo *err);
+/*
+ * Calls fn with each row, in windows.  Returns 0, the code of fn, which ends the walk, or an error
+ * of reading.
+ */
+SP_MUST_CHECK int sp__directory_each(struct sp__tablefile *f, int (*fn)(void *arg, uint8_t *row),
+				     void *arg, struct sp_errinfo *err);
