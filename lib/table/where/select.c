@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Selects rows: runs the steps of a predicate over blocks of rows.
+ *
+ * Each step has a loop over the values of one column, so that the type is decided once per block.
+ * Results of a block stay in the cache of the processor.
+ */
+#include <stdlib.h>
+#include "table/where/program.h"
+
+#define BLOCK 1024u /* rows */
+
+struct sp__predicate_scratch {
+	uint8_t (*truths)[BLOCK]; /* results that are kept */
+};
+
+struct sp__predicate_scratch *sp__predicate_scratch_new(const struct sp__predicate *w)
+{
+	struct sp__predicate_scratch *s = malloc(sizeof(*s) + (size_t)w->depth * BLOCK);
+
+	if (s)
+		s->truths = (void *)(s + 1);
+	return s;
+}
+
+void sp__predicate_scratch_free(struct sp__predicate_scratch *s)
+{
+	free(s);
+}
+
+/* A part of the rows. */
+struct block {
+	const struct sp__table_schema *schema;
+	const struct sp__rows *rows;
+	uint32_t first, n;
+};
+
+static const uint8_t *data_of(const struct block *b, uint32_t column)
+{
+	return sp__vector_at(&b->rows->vectors[column], b->first);
+}
+
+/* Returns the bits of NULL of a type of up to 8 bytes. */
+static uint64_t null_of(const struct sp__value_type *t)
+{
+	uint64_t bits = 0;
+
+	sp__value_set_null(t, &bits);
+	return bits;
+}
+
+#define RANGE(name, type)                                                                          \
+	static void name(const uint8_t *at, uint32_t stride, uint32_t n, type null,                \
+			 const struct sp__predicate_step *s, uint8_t *truth)                       \
+	{                                                                                          \
+		const type low = (type)s->low, high = (type)s->high;                               \
+		const uint8_t in = s->negated ? SP__FALSE : SP__TRUE;                              \
+                                                                                                   \
+		for (uint32_t i = 0; i < n; i++, at += stride) {                                   \
+			type v;                                                                    \
+                                                                                                   \
+			memcpy(&v, at, sizeof(v));                                                 \
+			truth[i] = v >= low && v <= high ? in : (uint8_t)(in ^ 3);                 \
+			truth[i] = v == null ? 0 : truth[i];                                       \
+		}                                                                                  \
+	}
+RANGE(range_i8, int8_t)
+RANGE(range_i16, int16_t)
+RANGE(range_i32, int32_t)
+RANGE(range_i64, int64_t)
+RANGE(range_u8, uint8_t)
+RANGE(range_u16, uint16_t)
+RANGE(range_u32, uint32_t)
+RANGE(range_u64, uint64_t)
+
+/* An empty range has 1 and 0 as its ends. */
+static void run_range(const struct block *b, const struct sp__predicate_step *step, uint8_t *truth)
+{
+	const struct sp__value_type *t = &b->schema->columns[step->column].type;
+	const uint32_t stride = b->rows->vectors[step->column].stride;
+	const uint8_t *at = data_of(b, step->column);
+	const uint64_t null = null_of(t);
+	struct sp__predicate_step s = *step;
+
+	if (s.empty) {
+		s.low = 1;
+		s.high = 0;
+	}
+	switch (t->bytes * 2 + sp__predicate_unsigned(t)) {
+	case 2:
+		return range_i8(at, stride, b->n, (int8_t)null, &s, truth);
+	case 3:
+		return range_u8(at, stride, b->n, (uint8_t)null, &s, truth);
+	case 4:
+		return range_i16(at, stride, b->n, (int16_t)null, &s, truth);
+	case 5:
+		return range_u16(at, stride, b->n, (uint16_t)null, &s, truth);
+	case 8:
+		return range_i32(at, stride, b->n, (int32_t)null, &s, truth);
+	case 9:
+		return range_u32(at, stride, b->n, (uint32_t)null, &s, truth);
+	case 16:
+		return range_i64(at, stride, b->n, (int64_t)null, &s, truth);
+	default:
+		return range_u64(at, stride, b->n, null, &s, truth);
+	}
+}
+
+static bool has(const struct sp__predicate_step *s, bool is_unsigned, uint64_t v)
+{
+	size_t low = 0, high = s->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		bool less = is_unsigned ? s->set[middle] < v : (int64_t)s->set[middle] < (int64_t)v;
+
+		if (less)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->n && s->set[low] == v;
+}
+
+static void run_set(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__value_type *t = &b->schema->columns[s->column].type;
+	const struct sp__vector *v = &b->rows->vectors[s->column];
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint8_t *at = sp__vector_at(v, b->first + i);
+
+		truth[i] = has(s, sp__predicate_unsigned(t), sp__predicate_load(t, at)) ? SP__TRUE
+											: SP__FALSE;
+		if (sp__value_null(t, at))
+			truth[i] = 0;
+	}
+}
+
+static uint8_t truth_of(unsigned orders, unsigned order)
+{
+	return orders & order ? SP__TRUE : SP__FALSE;
+}
+
+static void run_float(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__value_type *t = &b->schema->columns[s->column].type;
+	const struct sp__vector *v = &b->rows->vectors[s->column];
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint8_t *at = sp__vector_at(v, b->first + i);
+
+		truth[i] = truth_of(s->orders, sp__predicate_float_order(
+						       sp__predicate_load_float(t, at), s->number));
+		if (__builtin_isnan(sp__predicate_load_float(t, at)) && sp__value_null(t, at))
+			truth[i] = 0;
+	}
+}
+
+/* Returns a text of a column; at NULL: it is NULL. */
+static struct sp__slice text_at(const struct block *b, uint32_t column, uint32_t row)
+{
+	const struct sp__table_column *c = &b->schema->columns[column];
+	const struct sp__vector *v = &b->rows->vectors[column];
+	const uint8_t *at = sp__vector_at(v, row);
+	struct sp__slice text;
+	uint32_t code;
+
+	if (c->type.kind == 't') {
+		text = sp__vector_text(v, row);
+	} else if (c->type.kind == 'c') {
+		text = (struct sp__slice){ (const char *)at, c->type.bytes };
+		while (text.n && !text.p[text.n - 1])
+			text.n--;
+	} else {
+		code = c->type.bytes == 1 ? at[0] : at[0] | (uint32_t)at[1] << 8;
+		return code && code <= c->words.n ? sp__dictionary_word(&c->words, code)
+						  : (struct sp__slice){ 0 };
+	}
+	return sp__text_null(text.p, text.n) ? (struct sp__slice){ 0 } : text;
+}
+
+static uint8_t text_truth(const struct sp__predicate_step *s, const struct sp__slice *a,
+			  const struct sp__slice *b)
+{
+	if (!a->p || !b->p)
+		return 0;
+	if (s->prefix)
+		return a->n >= b->n && !memcmp(a->p, b->p, b->n) ? SP__TRUE : SP__FALSE;
+	return truth_of(s->orders, sp__predicate_text_order(a->p, a->n, b->p, b->n));
+}
+
+static void run_text(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__slice literal = { s->text, s->text_bytes };
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const struct sp__slice text = text_at(b, s->column, b->first + i);
+
+		truth[i] = text_truth(s, &text, &literal);
+	}
+}
+
+static void run_word(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__vector *v = &b->rows->vectors[s->column];
+	const bool narrow = b->schema->columns[s->column].type.bytes == 1;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint8_t *at = sp__vector_at(v, b->first + i);
+		uint32_t code = narrow ? at[0] : at[0] | (uint32_t)at[1] << 8;
+
+		truth[i] = code < s->n ? s->words[code] : 0;
+	}
+}
+
+static void run_null(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__value_type *t = &b->schema->columns[s->column].type;
+	const struct sp__vector *v = &b->rows->vectors[s->column];
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		bool null;
+
+		if (t->kind == 't')
+			null = !text_at(b, s->column, b->first + i).p;
+		else
+			null = sp__value_null(t, sp__vector_at(v, b->first + i));
+		truth[i] = null ? SP__TRUE : SP__FALSE;
+	}
+}
+
+/* Returns an integer or a decimal in units of 10^-places. */
+static sp__int128 load_exact(const struct sp__value_type *t, const uint8_t *at, unsigned places)
+{
+	uint64_t bits = sp__predicate_load(t, at);
+	sp__int128 v = sp__predicate_unsigned(t) ? (sp__int128)bits : (sp__int128)(int64_t)bits;
+
+	for (unsigned k = t->kind == 'd' ? t->decimals : 0; k < places; k++)
+		v *= 10;
+	return v;
+}
+
+static double load_real(const struct sp__value_type *t, const uint8_t *at)
+{
+	double v;
+
+	if (t->kind == 'f')
+		return sp__predicate_load_float(t, at);
+	v = (double)load_exact(t, at, 0);
+	for (unsigned k = t->kind == 'd' ? t->decimals : 0; k; k--)
+		v /= 10;
+	return v;
+}
+
+/* Returns the order of the numbers of two columns. */
+static unsigned number_order(const struct sp__value_type *x, const uint8_t *a,
+			     const struct sp__value_type *y, const uint8_t *b)
+{
+	const unsigned x_places = x->kind == 'd' ? x->decimals : 0;
+	const unsigned y_places = y->kind == 'd' ? y->decimals : 0;
+	const unsigned places = x_places > y_places ? x_places : y_places;
+	sp__int128 v, w;
+
+	if (x->kind == 'f' || y->kind == 'f')
+		return sp__predicate_float_order(load_real(x, a), load_real(y, b));
+	v = load_exact(x, a, places);
+	w = load_exact(y, b, places);
+	return v < w ? SP__ORDER_LESS : v > w ? SP__ORDER_MORE : SP__ORDER_EQUAL;
+}
+
+static void run_pair(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__value_type *x = &b->schema->columns[s->column].type;
+	const struct sp__value_type *y = &b->schema->columns[s->other].type;
+
+	for (uint32_t i = 0; i < b->n; i++) {
+		const uint32_t row = b->first + i;
+		const uint8_t *u, *v;
+
+		if (sp__predicate_is_text(x)) {
+			const struct sp__slice p = text_at(b, s->column, row);
+			const struct sp__slice q = text_at(b, s->other, row);
+
+			truth[i] = text_truth(s, &p, &q);
+			continue;
+		}
+		u = sp__vector_at(&b->rows->vectors[s->column], row);
+		v = sp__vector_at(&b->rows->vectors[s->other], row);
+		truth[i] = sp__value_null(x, u) || sp__value_null(y, v)
+				   ? 0
+				   : truth_of(s->orders, number_order(x, u, y, v));
+	}
+}
+
+static void run_leaf(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	switch (s->kind) {
+	case SP__STEP_RANGE:
+		return run_range(b, s, truth);
+	case SP__STEP_SET:
+		return run_set(b, s, truth);
+	case SP__STEP_FLOAT:
+		return run_float(b, s, truth);
+	case SP__STEP_TEXT:
+		return run_text(b, s, truth);
+	case SP__STEP_WORD:
+		return run_word(b, s, truth);
+	case SP__STEP_PAIR:
+		return run_pair(b, s, truth);
+	default:
+		return run_null(b, s, truth);
+	}
+}
+
+/* Runs all steps; the result is scratch->truths[0]. */
+static void run(const struct sp__predicate *w, struct sp__predicate_scratch *scratch,
+		const struct block *b)
+{
+	uint8_t(*top)[BLOCK] = scratch->truths;
+
+	for (size_t k = 0; k < w->n; k++) {
+		const struct sp__predicate_step *s = &w->steps[k];
+
+		if (s->kind > SP__STEP_NOT) {
+			run_leaf(b, s, *top++);
+		} else if (s->kind == SP__STEP_NOT) {
+			for (uint32_t i = 0; i < b->n; i++)
+				top[-1][i] = (uint8_t)(top[-1][i] >> 1 | (top[-1][i] & 1) << 1);
+		} else {
+			const uint8_t bit = s->kind == SP__STEP_AND ? SP__TRUE : SP__FALSE;
+
+			top--;
+			for (uint32_t i = 0; i < b->n; i++)
+				top[-1][i] = (uint8_t)((top[-1][i] & top[0][i] & bit) |
+						       ((top[-1][i] | top[0][i]) & (bit ^ 3)));
+		}
+	}
+}
+
+uint32_t sp__predicate_select(const struct sp__predicate *w, struct sp__predicate_scratch *s,
+			      const struct sp__rows *rows, uint32_t *selected)
+{
+	uint32_t n = 0;
+
+	for (uint32_t first = 0; first < rows->n; first += BLOCK) {
+		const uint32_t left = rows->n - first;
+		const struct block b = { w->schema, rows, first, left < BLOCK ? left : BLOCK };
+
+		run(w, s, &b);
+		for (uint32_t i = 0; i < b.n; i++) {
+			selected[n] = first + i;
+			n += s->truths[0][i] & SP__TRUE;
+		}
+	}
+	return n;
+}
