@@ -61,10 +61,8 @@ void sp__window_close(struct sp__window *w)
 
 	for (uint32_t f = 0; w->values && f < w->file->layout.ngroups; f++)
 		free(w->values[f].list);
-	for (uint32_t k = 0; k < w->ntexts; k++) {
+	for (uint32_t k = 0; k < w->ntexts; k++)
 		free(w->text_segments[k].list);
-		sp__bytes_release(&w->joined[k], budget);
-	}
 	for (unsigned i = 0; i < 2; i++)
 		if (w->memory[i]) {
 			sp__pages_free(w->memory[i], w->memory_bytes[i]);
@@ -86,10 +84,8 @@ void sp__window_begin(struct sp__window *w)
 {
 	for (uint32_t f = 0; f < w->file->layout.ngroups; f++)
 		w->values[f].n = 0;
-	for (uint32_t k = 0; k < w->ntexts; k++) {
+	for (uint32_t k = 0; k < w->ntexts; k++)
 		w->text_segments[k].n = 0;
-		sp__bytes_empty(&w->joined[k], &w->file->env.budget);
-	}
 	w->nranges = 0;
 	w->round = 0;
 	w->cells_read = 0;
@@ -403,33 +399,34 @@ int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 	return SP_READY;
 }
 
-/* Joins the texts of a column: the payloads of cells without their trailers. */
-static int join(struct sp__window *w, uint32_t k)
+/*
+ * Joins the texts of a column: moves the payloads of cells to the beginning of their memory, without
+ * the trailers.  Segments are in the order of the texts, so no byte that is still needed is
+ * overwritten.
+ */
+static void join(struct sp__window *w, uint32_t k)
 {
 	const uint32_t cell_bytes = w->file->layout.cell_bytes;
 	const uint32_t payload = sp__cell_payload(cell_bytes);
-	struct sp__budget *budget = &w->file->env.budget;
+	const struct sp__segments *segments = &w->text_segments[k];
+	uint8_t *begin = segments->n ? segments->list[0].at : NULL, *to = begin;
 	size_t cursor = 0;
 
+	w->joined[k] = (char *)begin;
 	for (size_t i = 0; i < w->nranges; i++) {
 		struct sp__range_text *t = &w->range_texts[i * w->ntexts + k];
 
-		t->offset = w->joined[k].bytes;
+		t->offset = (size_t)(to - begin);
 		for (uint32_t at = t->before; at < t->end;) {
 			uint64_t cell = t->first + at / payload;
 			uint32_t from = at % payload, n = sp__min(payload - from, t->end - at);
-			const struct sp__segment *s;
+			const struct sp__segment *s = find(segments, cell, &cursor);
 
-			s = find(&w->text_segments[k], cell, &cursor);
-			if (sp__bytes_append(&w->joined[k],
-					     (const char *)s->at + (cell - s->cell) * cell_bytes +
-						     from,
-					     n, budget))
-				return -ENOMEM;
+			memmove(to, s->at + (cell - s->cell) * cell_bytes + from, n);
+			to += n;
 			at += n;
 		}
 	}
-	return 0;
 }
 
 static int check_values(const struct sp__window *w, uint32_t group, struct sp_errinfo *err)
@@ -508,8 +505,7 @@ int sp__window_check(struct sp__window *w, struct sp_errinfo *err)
 	if (!rc)
 		rc = check_ends(w, err);
 	for (uint32_t k = 0; !rc && k < w->ntexts; k++)
-		if (join(w, k))
-			rc = sp__err(err, -ENOMEM, "read", w->file->path, -1);
+		join(w, k);
 	return rc;
 }
 
@@ -551,7 +547,7 @@ struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at)
 
 		v->before = at > r->first ? end_at(w, w->texts[k], at - 1, &cursor) : t->before;
 		/* Text 0 of the directory row need not be in memory. */
-		v->text = (const char *)((uintptr_t)(w->joined[k].data ? w->joined[k].data : none) +
+		v->text = (const char *)((uintptr_t)(w->joined[k] ? w->joined[k] : none) +
 					 t->offset - t->before);
 	}
 	return (struct sp__rows){ at, (uint32_t)n, w->vectors };

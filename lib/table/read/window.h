@@ -59,8 +59,8 @@ struct sp__window {
 	size_t range_texts_capacity;
 	struct sp__segments *values;	    /* of each column group */
 	struct sp__segments *text_segments; /* of each column of text */
-	struct sp__bytes *joined;	    /* texts of each column of text */
-	uint8_t *memory[2];		    /* of both rounds */
+	char **joined;	    /* texts of each column of text, in the memory of their cells */
+	uint8_t *memory[2]; /* of both rounds */
 	size_t memory_bytes[2];
 	unsigned round; /* 0: values, 1: texts, 2: complete */
 	unsigned outstanding;
@@ -93,7 +93,7 @@ SP_MUST_CHECK int sp__window_submit(struct sp__window *w);
  * SP_LATER while requests are outstanding, or an error, recorded in err.
  */
 SP_MUST_CHECK int sp__window_ready(struct sp__window *w, struct sp_errinfo *err);
-/* Checks all cells, and joins texts.  Returns 0; or SP_ECORRUPT or -ENOMEM, recorded in err. */
+/* Checks all cells, and joins texts.  Returns 0; or SP_ECORRUPT, recorded in err. */
 SP_MUST_CHECK int sp__window_check(struct sp__window *w, struct sp_errinfo *err);
 /*
  * Returns rows from record `at` of a range on, whose vectors each lie in one cell and one directory
