@@ -270,10 +270,8 @@ static int run(struct copy *c, bool *all)
 		rc = sp__ring_open(&c->ring, all, NULL, 0);
 	if (rc)
 		return rc;
-	c->ranges.groups = c->ring.slots[0].window.groups;
 	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
-	(void)sp__ring_slots(&c->from->run, &c->ranges.window_bytes);
-	c->ranges.window_bytes /= 2;
+	c->ranges.window_bytes = c->ring.slot_bytes / 3; /* the writer has memory, too */
 	if (sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
 		return sp__err(c->err, -ENOMEM, "allocate", NULL, -1);
 	rc = sp__ring_run(&c->ring);

@@ -150,6 +150,26 @@ static int begin_window(struct maker *m, uint64_t at, uint64_t end, bool scatter
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
+static uint32_t count_texts(const struct maker *m)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
+		n += m->q->columns[i] && m->r.table->text_bytes[i] > 0;
+	return n;
+}
+
+/* Returns the memory of a record besides cells: its output, and texts, which are read and printed. */
+static double window_more(const struct maker *m)
+{
+	const struct sp__cost_table *t = m->r.table;
+	double bytes = sp__table_printed_bytes(t->schema, m->q->columns);
+
+	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
+		bytes += m->q->columns[i] ? 2 * t->text_bytes[i] : 0;
+	return bytes;
+}
+
 /* The scan's ring has a number of windows in memory; the oldest makes place for the next. */
 static int scan(struct maker *m, bool scattered)
 {
@@ -157,13 +177,15 @@ static int scan(struct maker *m, bool scattered)
 	const uint64_t records = m->r.table->records;
 	struct issued ring[SP__RING_SLOTS];
 	uint64_t bytes, end, n = 0, done = 0;
-	unsigned slots = sp__ring_slots(m->o->platform->run, &bytes);
+	unsigned slots = sp__ring_slots(m->o->platform->run, &m->r.table->layout, groups,
+					count_texts(m), &bytes);
+	double more = window_more(m);
 	int rc = 0;
 
 	m->begun = m->r.device.requests;
 	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
 	for (uint64_t at = 0; !rc && at < records && !enough(m, at, records); at = end) {
-		end = sp__layout_window_records(&m->r.table->layout, groups, at, bytes);
+		end = sp__layout_window_records(&m->r.table->layout, groups, at, bytes, more);
 		end = sp__min(at + end, records);
 		if (n - done == slots)
 			rc = finish_window(m, &ring[done++ % slots]);
@@ -245,22 +267,16 @@ static int read_batch_texts(struct maker *m, uint64_t records, unsigned window)
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
-static uint32_t count_texts(const struct maker *m)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
-		n += m->q->columns[i] && m->r.table->text_bytes[i] > 0;
-	return n;
-}
-
 static int make_get(struct maker *m)
 {
 	const struct sp_run_opts *run = m->o->platform->run;
 	uint32_t groups = sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	uint32_t max = sp__tableget_batch(run, &m->r.table->layout, m->groups, count_texts(m));
+	uint32_t max =
+		sp__tableget_batch(run, &m->r.table->layout, m->groups, count_texts(m),
+				   sp__table_printed_bytes(m->r.table->schema, m->q->columns));
 	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), bytes, n = 0, done = 0, batch = 1;
-	unsigned slots = sp__ring_slots(run, &bytes);
+	unsigned slots =
+		sp__ring_slots(run, &m->r.table->layout, m->groups, count_texts(m), &bytes);
 	struct issued ring[SP__RING_SLOTS];
 	int rc = 0;
 

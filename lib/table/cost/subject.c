@@ -102,22 +102,5 @@ double sp__cost_table_fill(const struct sp__cost_table *t)
 
 double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column)
 {
-	const struct sp__value_type *type = &t->schema->columns[column].type;
-
-	switch (type->kind) {
-	case 'f':
-		return type->bytes == 8 ? 19 : 10;
-	case 'D':
-		return 11;
-	case 'T':
-		return 20 + type->decimals;
-	case 'c':
-		return type->bytes + 1;
-	case 't':
-		return t->text_bytes[column] + 1;
-	case 'w':
-		return 8;
-	default: /* two digits for each byte */
-		return 2 * type->bytes + 2;
-	}
+	return sp__table_column_printed_bytes(&t->schema->columns[column]) + t->text_bytes[column];
 }

@@ -50,10 +50,11 @@ static double record_bytes(const struct sp__table_layout *l, const bool *groups)
 }
 
 uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool *groups,
-				   uint64_t at, uint64_t bytes)
+				   uint64_t at, uint64_t bytes, double more)
 {
 	const uint64_t page = at / l->page_records, in_page = at % l->page_records;
-	const uint64_t fit = (uint64_t)((double)bytes / fmax(record_bytes(l, groups), 1)) + 1;
+	const uint64_t fit =
+		(uint64_t)((double)bytes / fmax(record_bytes(l, groups) + more, 1)) + 1;
 	uint64_t n, max = 1;
 
 	if (fit >= l->page_records || !in_page) {
@@ -61,7 +62,7 @@ uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool 
 				      SP__TABLE_REQUEST_BYTES) *
 			    l->page_records -
 		    in_page;
-		if (n <= fit || l->ngroups == 1)
+		if (n <= fit)
 			return n;
 	}
 	/* A part of an A-page, whole cells if there is memory for them. */

@@ -31,11 +31,11 @@ uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups,
 			   uint64_t pages, uint64_t bytes);
 /*
  * Returns the records of the window that begins at record `at` and has `bytes` of memory for the
- * cells of these column groups: whole A-pages of sp__layout_window(), or, if an A-page needs more
- * memory, a part of one.
+ * cells of these column groups and for `more` bytes per record: whole A-pages of
+ * sp__layout_window(), or, if an A-page needs more memory, a part of one.
  */
 uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool *groups,
-				   uint64_t at, uint64_t bytes);
+				   uint64_t at, uint64_t bytes, double more);
 /*
  * Returns the run of a column group in A-pages [page, page + pages), which are in one strip if
  * there are several column groups.  Cells after the last record of the table are left out.

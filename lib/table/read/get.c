@@ -149,10 +149,23 @@ static int work(void *get, struct sp__window_slot *s)
 	return rc ? sp__err(&s->err, rc, "get", g->ring.file->path, -1) : 0;
 }
 
+/* Limits later batches by the memory that the records of a slot took. */
+static void limit_batches(struct get *g, const struct sp__window_slot *s)
+{
+	const struct batch *b = s->own;
+	uint64_t bytes = s->window.cells_read * g->ring.file->layout.cell_bytes + s->out.bytes +
+			 b->printed.bytes;
+	uint64_t max = g->ring.slot_bytes * b->n / sp__max(bytes, 1);
+
+	g->max = (uint32_t)sp__max(sp__min(max, g->max), 1);
+	g->batch = sp__min(g->batch, g->max);
+}
+
 static int give(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
 
+	limit_batches(g, s);
 	g->stats->records_read += s->window.nranges;
 	g->stats->records_matched += s->matched;
 	g->stats->cells_read += s->window.cells_read;
@@ -162,22 +175,25 @@ static int give(void *get, struct sp__window_slot *s)
 }
 
 uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
-			    const bool *groups, uint32_t ntexts)
+			    const bool *groups, uint32_t ntexts, double printed_bytes)
 {
 	uint64_t bytes, cells = ntexts;
 
 	for (uint32_t f = 0; f < l->ngroups; f++)
 		cells += groups[f];
-	(void)sp__ring_slots(run, &bytes);
-	return (uint32_t)sp__min(bytes / (cells * l->cell_bytes) + 1, BATCH_MAX);
+	(void)sp__ring_slots(run, l, groups, ntexts, &bytes);
+	/* Records are printed in the order of their numbers, then put in the order asked. */
+	cells = cells * l->cell_bytes + 2 * (uint64_t)printed_bytes;
+	return (uint32_t)sp__min(bytes / cells + 1, BATCH_MAX);
 }
 
 static int open_batches(struct get *g)
 {
 	const struct sp__window *w = &g->ring.slots[0].window;
+	const struct sp__tablefile *f = g->ring.file;
 
-	g->max =
-		sp__tableget_batch(&g->ring.file->run, &g->ring.file->layout, w->groups, w->ntexts);
+	g->max = sp__tableget_batch(&f->run, &f->layout, w->groups, w->ntexts,
+				    sp__table_printed_bytes(&f->schema, g->opts->columns));
 	for (unsigned i = 0; i < g->ring.nslots; i++) {
 		g->batches[i].sorted = malloc(g->max * sizeof(struct asked));
 		g->batches[i].in_order = malloc(g->max * sizeof(struct asked *));

@@ -31,8 +31,9 @@ SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tablege
 			       struct sp_errinfo *err);
 
 /*
- * Returns the largest batch of records whose cells have space in a window.  groups: the column
- * groups that are read; ntexts: columns of text that are read.
+ * Returns the largest batch of records whose cells and output have space in a window.  groups: the
+ * column groups that are read; ntexts: columns of text that are read; printed_bytes: of a record,
+ * without texts.
  */
 uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
-			    const bool *groups, uint32_t ntexts);
+			    const bool *groups, uint32_t ntexts, double printed_bytes);

@@ -42,6 +42,15 @@ void sp__output_close(struct sp__table_output *o)
 	*o = (struct sp__table_output){ 0 };
 }
 
+double sp__output_record_bytes(const struct sp__table_output *o)
+{
+	double bytes = 0;
+
+	for (uint32_t k = 0; k < o->n; k++)
+		bytes += sp__table_column_printed_bytes(&o->schema->columns[o->columns[k]]);
+	return bytes;
+}
+
 /* True if CSV needs quotes around a text. */
 static bool needs_quotes(const struct sp__table_output *o, const char *text, size_t bytes)
 {

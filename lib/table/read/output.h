@@ -30,6 +30,8 @@ SP_MUST_CHECK int sp__output_open(struct sp__table_output *o, const struct sp__t
 				  enum sp_table_format format, uint32_t *columns, uint32_t n,
 				  struct sp_errinfo *err);
 void sp__output_close(struct sp__table_output *o);
+/* Estimates the bytes of a record, without texts. */
+double sp__output_record_bytes(const struct sp__table_output *o);
 /* Append to b.  Return 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
 				    struct sp__budget *budget);

@@ -2,7 +2,8 @@
 /*
  * Chooses the records of windows (ranges.h).
  *
- * layout/runs.h says how many records a window has.
+ * layout/runs.h says how many records a window has.  Texts are counted from the directory row: they
+ * have the same length on average in all parts of a row.
  */
 #include <stdlib.h>
 #include "base/err.h"
@@ -56,33 +57,64 @@ uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc, str
 	return r->rows + (row - r->first_row) * sp__directory_row_bytes(r->file);
 }
 
-int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w, struct sp_errinfo *err)
+/*
+ * Returns the memory that a record of a directory row needs besides cells, on average; row: NULL:
+ * it has no texts.
+ */
+static double more_bytes(const struct sp__scan_ranges *r, const struct sp__window *w, uint8_t *row)
+{
+	double texts = 0;
+
+	for (uint32_t k = 0; row && k < w->ntexts; k++)
+		texts += sp__directory_text(sp__directory_entry(r->file, row, w->texts[k])).bytes;
+	/* Read, and printed. */
+	return r->printed_bytes + 2 * texts / (double)row_records(&r->file->layout);
+}
+
+/*
+ * Adds records [r->at, end) to a window, without directory rows that are skipped, until the memory
+ * that they need besides cells exceeds that of a window.
+ */
+static int add_records(struct sp__scan_ranges *r, struct sp__window *w, uint64_t end,
+		       struct sp_errinfo *err)
 {
 	const struct sp__table_layout *l = &r->file->layout;
+	double bytes = 0;
 	int rc;
 
-	while (r->at < r->end) {
-		uint64_t end = sp__min(
-			r->at + sp__layout_window_records(l, r->groups, r->at, r->window_bytes),
-			r->end);
+	while (r->at < end) {
+		uint64_t n = sp__min(row_records(l) - r->at % row_records(l), end - r->at);
+		uint8_t *row = sp__ranges_row(r, r->at, &rc, err);
 
-		while (r->at < end) {
-			uint64_t n = sp__min(row_records(l) - r->at % row_records(l), end - r->at);
-			uint8_t *row = sp__ranges_row(r, r->at, &rc, err);
-
+		if (rc)
+			return rc;
+		if (row && r->skip && r->skip(r->skip_arg, r->file, row)) {
+			r->pages_skipped += sp__layout_pages(l, n);
+		} else {
+			bytes += (double)n * more_bytes(r, w, row);
+			if (w->nranges && bytes > (double)r->window_bytes)
+				return 0;
+			rc = sp__window_add(w, r->at, n, row);
 			if (rc)
-				return rc;
-			if (row && r->skip && r->skip(r->skip_arg, r->file, row)) {
-				r->pages_skipped += sp__layout_pages(l, n);
-			} else {
-				rc = sp__window_add(w, r->at, n, row);
-				if (rc)
-					return sp__err(err, rc, "read", r->file->path, -1);
-			}
-			r->at += n;
+				return sp__err(err, rc, "read", r->file->path, -1);
 		}
-		if (w->nranges)
-			return SP_READY;
+		r->at += n;
+	}
+	return 0;
+}
+
+int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w, struct sp_errinfo *err)
+{
+	while (r->at < r->end) {
+		int rc;
+		uint8_t *row = sp__ranges_row(r, r->at, &rc, err);
+		uint64_t n = sp__layout_window_records(&r->file->layout, w->groups, r->at,
+						       r->window_bytes, more_bytes(r, w, row));
+
+		if (!rc)
+			rc = add_records(r, w, sp__min(r->at + n, r->end), err);
+		if (rc || w->nranges)
+			return rc ? rc : SP_READY;
 	}
 	return SP_END;
 }

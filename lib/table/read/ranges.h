@@ -10,9 +10,9 @@
 
 struct sp__scan_ranges {
 	struct sp__tablefile *file;
-	const bool *groups;    /* column groups that are read */
 	bool rows_needed;      /* directory rows, for places of texts or for bounds */
-	uint64_t window_bytes; /* of the cells of a window */
+	uint64_t window_bytes; /* memory for the cells, texts and output of a window */
+	double printed_bytes;  /* of a record, without texts */
 	uint64_t at, end;      /* records left */
 	uint8_t *rows;	       /* directory rows in memory */
 	uint64_t first_row, nrows, max_rows;

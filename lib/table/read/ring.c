@@ -5,7 +5,8 @@
  * The thread that reads fills free slots, starts the task of a slot when its cells are in memory,
  * and gives away the output of the oldest slot.  Nothing else crosses threads.
  *
- * Memory: the cells of all windows have a quarter of the working memory, texts and output the rest.
+ * Memory: slots have equal shares of three quarters of the working memory.  There are fewer slots
+ * if a share would be less than four times the cells that a window has at least.
  */
 #include "base/err.h"
 #include "base/minmax.h"
@@ -13,15 +14,21 @@
 #include "run/memory.h"
 #include "table/read/ring.h"
 
-#define SHARE 4	  /* of the memory of a slot, that its cells have */
+#define SHARE 4	  /* of the memory of a slot, that its cells can have */
 #define DEPTH 128 /* requests outstanding */
 
-unsigned sp__ring_slots(const struct sp_run_opts *run, uint64_t *window_bytes)
+unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_layout *l,
+			const bool *groups, uint32_t ntexts, uint64_t *slot_bytes)
 {
-	const uint64_t memory = sp__working_memory(run, run->memory_bytes);
+	const uint64_t memory = sp__working_memory(run, run->memory_bytes) / 4 * 3;
 	unsigned n = (unsigned)sp__min(2 * sp__threads(run->parallel) + 1, SP__RING_SLOTS);
+	uint64_t cells = 2 * ntexts;
 
-	*window_bytes = memory / n / SHARE;
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		cells += groups[f];
+	while (n > 1 && memory / n < SHARE * cells * l->cell_bytes)
+		n--;
+	*slot_bytes = sp__max(memory / n, cells * l->cell_bytes);
 	return n;
 }
 
@@ -32,14 +39,18 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 					  .depth = DEPTH,
 					  .trace = r->file->env.trace,
 					  .device = r->file->env.device };
-	uint64_t bytes;
 	int rc = sp__requests_open(&r->requests, &q, r->err);
 
-	r->nslots = sp__ring_slots(run, &bytes);
+	r->nslots = r->ahead = 1;
 	for (unsigned i = 0; !rc && i < r->nslots; i++) {
+		struct sp__window *w = &r->slots[i].window;
+
 		r->slots[i].ring = r;
 		r->slots[i].own = (char *)own + i * size;
-		rc = sp__window_open(&r->slots[i].window, r->file, &r->requests, columns);
+		rc = sp__window_open(w, r->file, &r->requests, columns);
+		if (!rc && !i)
+			r->nslots = sp__ring_slots(run, &r->file->layout, w->groups, w->ntexts,
+						   &r->slot_bytes);
 	}
 	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 }
@@ -126,6 +137,7 @@ static int take(struct sp__window_ring *r)
 	s->state = SP__SLOT_FREE;
 	r->head = (r->head + 1) % r->nslots;
 	r->used--;
+	r->ahead = sp__min(2 * r->ahead, r->nslots);
 	if (s->rc < 0) {
 		*r->err = s->err;
 		return s->rc;
@@ -138,7 +150,7 @@ int sp__ring_run(struct sp__window_ring *r)
 	int rc = 0;
 
 	while (!rc) {
-		while (!rc && !r->ended && r->used < r->nslots)
+		while (!rc && !r->ended && r->used < r->ahead)
 			rc = fill(r);
 		if (!rc)
 			rc = start_tasks(r);

@@ -46,13 +46,19 @@ struct sp__window_ring {
 	struct sp_errinfo *err;
 	/* Set here. */
 	struct sp__requests requests;
+	uint64_t slot_bytes;	     /* memory of a slot */
 	unsigned nslots, head, used; /* the oldest slot; slots in use */
+	unsigned ahead;		     /* slots that may be in use: 1, 2, 4 ... nslots */
 	bool ended;		     /* no records are left to read */
 	struct sp__window_slot slots[SP__RING_SLOTS];
 };
 
-/* Returns the slots of a ring, and the memory of the cells of each. */
-unsigned sp__ring_slots(const struct sp_run_opts *run, uint64_t *window_bytes);
+/*
+ * Returns the slots of a ring that reads these column groups, ntexts columns of text among them,
+ * and the memory of each slot: for cells, texts and output.
+ */
+unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_layout *l,
+			const bool *groups, uint32_t ntexts, uint64_t *slot_bytes);
 /*
  * Opens the ring for columns, by number.  own: an array of elements of that size, one for each
  * slot.  Returns 0, -ENOMEM, or an error of the queue, recorded in err.  After an error, too, it

@@ -151,9 +151,9 @@ static int run(struct scan *c)
 
 	if (rc)
 		return rc;
-	c->ranges.groups = c->ring.slots[0].window.groups;
 	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
-	(void)sp__ring_slots(&c->ring.file->run, &c->ranges.window_bytes);
+	c->ranges.window_bytes = c->ring.slot_bytes;
+	c->ranges.printed_bytes = sp__output_record_bytes(c->opts->output);
 	if (sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
 		return sp__err(c->ring.err, -ENOMEM, "scan", c->ring.file->path, -1);
 	rc = give_header(c);
@@ -177,6 +177,8 @@ int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o, s
 	c.ring.arg = &c;
 	c.ring.err = err;
 	c.ranges.end = o->hi < f->superblock.records ? o->hi + 1 : f->superblock.records;
+	if (!f->superblock.deleted && o->lo < c.ranges.end)
+		c.ranges.end = o->lo + sp__min(o->limit, c.ranges.end - o->lo);
 	rc = run(&c);
 	sp__ring_close(&c.ring, stats);
 	sp__ranges_close(&c.ranges);

@@ -116,3 +116,35 @@ bool sp__table_type_bounded(const struct sp__value_type *type)
 {
 	return type->kind != 't' && type->kind != 'w' && type->bytes <= 8;
 }
+
+double sp__table_column_printed_bytes(const struct sp__table_column *c)
+{
+	const struct sp__value_type *type = &c->type;
+
+	switch (type->kind) {
+	case 'f':
+		return type->bytes == 8 ? 19 : 10;
+	case 'D':
+		return 11;
+	case 'T':
+		return 20 + type->decimals;
+	case 'c':
+		return type->bytes + 1;
+	case 't':
+		return 1;
+	case 'w':
+		return c->words.n ? 1 + sp__dictionary_bytes(&c->words) / (double)c->words.n : 8;
+	default: /* two digits for each byte */
+		return 2 * type->bytes + 2;
+	}
+}
+
+double sp__table_printed_bytes(const struct sp__table_schema *s, const bool *columns)
+{
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (columns[i])
+			bytes += sp__table_column_printed_bytes(&s->columns[i]);
+	return bytes;
+}

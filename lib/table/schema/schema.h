@@ -64,6 +64,12 @@ int sp__table_schema_find(const struct sp__table_schema *s, const char *name, si
 const char *sp__table_schema_nearest(const struct sp__table_schema *s, const char *name, size_t n);
 /* Returns the number of the first column whose name an earlier column has, too; -1: none. */
 int sp__table_schema_repeated(const struct sp__table_schema *s);
+/*
+ * Estimates the bytes of a printed value with a separator, without those of a text; and the sum of
+ * such values of the columns for which columns[] is true.
+ */
+double sp__table_column_printed_bytes(const struct sp__table_column *c);
+double sp__table_printed_bytes(const struct sp__table_schema *s, const bool *columns);
 /* True if the type can be a column's: its kind, bytes and decimals belong together. */
 bool sp__table_type_possible(const struct sp__value_type *type);
 /* True if the values of the column have bounds: at most 8 bytes, with an order, not a text. */
