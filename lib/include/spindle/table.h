@@ -423,4 +423,17 @@ SP_API SP_MUST_CHECK int sp_table_convert(struct sp_table *table, const char *ou
 					  const struct sp_table_load_opts *opts,
 					  struct sp_table_stats *stats, struct sp_errinfo *err);
 
+struct ArrowArrayStream; /* of the Arrow C stream interface */
+
+/*
+ * Loads a table from a stream of record batches, and releases the stream.
+ * opts: used are run, layout, together, cell_bytes and page_records.
+ * stats: may be NULL.
+ * Returns 0; SP_EUNSUP if a column has a type that tables do not have, or a value that stands for
+ * NULL in its type; the error of the stream; or another error of sp_table_load().
+ */
+SP_API SP_MUST_CHECK int sp_table_load_arrow(const char *table, struct ArrowArrayStream *stream,
+					     const struct sp_table_load_opts *opts,
+					     struct sp_table_stats *stats, struct sp_errinfo *err);
+
 #endif
