@@ -389,7 +389,7 @@ static int run(struct check *c)
 {
 	int rc = allocate(c);
 
-	if (!rc)
+	if (!rc && !c->table->groups) /* their names are needed */
 		rc = sp__table_describe(c->table);
 	if (rc)
 		return sp__err(c->err, rc, "check", c->file->path, -1);

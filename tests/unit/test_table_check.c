@@ -278,6 +278,7 @@ static void check_bytes(void)
 static void check_info(void)
 {
 	struct sp_table_opts o = SP_TABLE_OPTS_INIT;
+	struct sp_table_check_result r;
 	struct sp_table_info info;
 	struct sp_table *t;
 
@@ -297,6 +298,9 @@ static void check_info(void)
 			   1e-9 &&
 		   isnan(info.columns[TEXT].bounds_width),
 	   "with the fill of its cells, and the width of bounds");
+	ok(!sp_table_check(t, take, NULL, &r, NULL) && !strcmp(info.columns[TEXT].name, "text") &&
+		   isnan(info.columns[TEXT].bounds_width),
+	   "a check leaves the description as it is");
 	(void)sp_table_close(t);
 }
 
