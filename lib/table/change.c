@@ -92,15 +92,6 @@ static int put_numbers(struct change *c, const struct sp__chosen_records *chosen
 	return rc;
 }
 
-static int check_writable(const struct sp_table *t, struct sp_errinfo *err)
-{
-	if (t->file.write && !t->file.unfinished)
-		return 0;
-	return sp__errf(err, SP_ESTATE, "change", t->file.path, -1,
-			t->file.write ? "an error has ended its use: open it again"
-				      : "is open for reading only");
-}
-
 static void note(struct change *c)
 {
 	const struct sp__tablefile *f = &c->table->file;
@@ -136,7 +127,7 @@ int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
 			    .err = err ? err : &own,
 			    .put = put_update,
 			    .values = &values };
-	int rc = check_writable(t, c.err);
+	int rc = sp__table_check_writable(t, c.err);
 
 	if (rc)
 		return rc;
@@ -170,7 +161,7 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 			    .stats = stats ? stats : &unused,
 			    .err = err ? err : &own,
 			    .put = put_delete };
-	int rc = check_writable(t, c.err);
+	int rc = sp__table_check_writable(t, c.err);
 
 	if (rc)
 		return rc;

@@ -21,6 +21,8 @@ struct sp_table {
  */
 SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err);
 void sp__table_end_reading(struct sp_table *t);
+/* Returns 0 if the table can be changed; or SP_ESTATE. */
+SP_MUST_CHECK int sp__table_check_writable(const struct sp_table *t, struct sp_errinfo *err);
 /*
  * Adds up the bytes of the texts of each column, and the cells of all, that the directory names.
  * Returns 0, or an error of reading.

@@ -46,3 +46,12 @@ void sp__table_end_reading(struct sp_table *t)
 	sp__tablefile_end_reading(&t->file);
 	t->file.env.err = &t->file.env.own_err;
 }
+
+int sp__table_check_writable(const struct sp_table *t, struct sp_errinfo *err)
+{
+	if (t->file.write && !t->file.unfinished)
+		return 0;
+	return sp__errf(err, SP_ESTATE, "change", t->file.path, -1,
+			t->file.write ? "an error has ended its use: open it again"
+				      : "is open for reading only");
+}

@@ -411,6 +411,19 @@ SP_API SP_MUST_CHECK int sp_table_delete(struct sp_table *table,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 
 /*
+ * Appends the records of inputs, all or none: text of the form in which the table was loaded, with
+ * the same header if there is one.
+ * inputs: ninputs paths; "-" is standard input.
+ * stats: may be NULL.
+ * After an error the table must be closed.
+ * Returns 0; SP_EFORMAT if a record or a header is wrong, or a value does not fit its column;
+ * SP_EUNSUP if an input is the table itself; or another error of sp_table_load() or
+ * sp_table_update().
+ */
+SP_API SP_MUST_CHECK int sp_table_append(struct sp_table *table, const char *const *inputs,
+					 size_t ninputs, struct sp_table_stats *stats,
+					 struct sp_errinfo *err);
+/*
  * Writes the records of a table that are not deleted to a new one, which gets its name when it is
  * complete.  Their numbers start from 0 again.  A dictionary that is full gets a wider type.
  * opts: run, layout, together, cell_bytes and page_records are used.

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Appends records that are text of the form in which the table was loaded.
+ *
+ * Inputs are parsed as those of a load (records.c), by the columns and the style of the table.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/err.h"
+#include "datafile/lock.h"
+#include "run/memory.h"
+#include "table/change/append.h"
+#include "table/load.h"
+#include "table/read/output.h"
+#include "table/state.h"
+
+/* Describes the form of the table's text as the options of a load. */
+static struct sp_table_load_opts form_of(const struct sp__tablefile *f)
+{
+	const struct sp__table_style *style = &f->schema.style;
+	struct sp_table_load_opts o = { .run = f->run,
+					.format = style->format,
+					.separator = style->separator,
+					.header = style->header };
+
+	for (uint32_t i = 0; style->format == SP_TABLE_FIXED && i < f->schema.n; i++)
+		o.record_bytes += f->schema.columns[i].type.bytes;
+	return o;
+}
+
+/* Refuses the table itself as an input. */
+static int check_inputs(const struct sp__tablefile *f, const char *const *inputs, size_t n,
+			struct sp_errinfo *err)
+{
+	struct stat own, st;
+
+	if (fstat(f->fd, &own))
+		return sp__err(err, -errno, "append", f->path, -1);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(inputs[i], "-") != 0 && !stat(inputs[i], &st) &&
+		    sp__file_same(&own, &st))
+			return sp__errf(err, SP_EUNSUP, "append", inputs[i], -1,
+					"is the table itself");
+	return 0;
+}
+
+static int open_source(struct sp__tableload *l, const char *const *inputs, size_t n)
+{
+	const struct sp_table_load_opts *o = l->opts;
+	struct sp__tablesource_opts so = { .inputs = inputs, .n = n, .header = o->header };
+
+	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_TEXT  ? SP_REC_LINE
+						: o->format == SP_TABLE_CSV ? SP_REC_CSV
+									    : SP_REC_FIXED,
+					.eol = '\n',
+					.separator = o->separator,
+					.fixed_bytes = o->record_bytes };
+	so.format = l->format;
+	l->resolved.fields = l->file->schema.n + l->file->schema.style.trailing_separator;
+	return sp__tablesource_open(&l->source, &so, &l->env, l->err);
+}
+
+/* Returns the length of a line without its end. */
+static size_t line_bytes(const char *line, size_t n)
+{
+	n -= n && line[n - 1] == '\n';
+	return n - (n && line[n - 1] == '\r');
+}
+
+/* Refuses a header with other names than those of the table. */
+static int check_header(const struct sp__tableload *l)
+{
+	const struct sp__bytes *header = &l->source.header;
+	struct sp__bytes own = { 0 };
+	struct sp__table_output out;
+	uint32_t *columns = NULL;
+	int rc;
+
+	if (!l->opts->header || !header->bytes)
+		return 0;
+	columns = calloc(l->file->schema.n, sizeof(*columns));
+	if (!columns)
+		return sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+	for (uint32_t i = 0; i < l->file->schema.n; i++)
+		columns[i] = i;
+	rc = sp__output_open(&out, &l->file->schema, SP_TABLE_AS_LOADED, columns, l->file->schema.n,
+			     l->err);
+	if (!rc && sp__output_header(&out, &own, NULL))
+		rc = sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+	if (!rc && (line_bytes(own.data, own.bytes) != line_bytes(header->data, header->bytes) ||
+		    memcmp(own.data, header->data, line_bytes(own.data, own.bytes)) != 0))
+		rc = sp__errf(l->err, SP_EFORMAT, "append", l->source.opts.inputs[0], -1,
+			      "its header is not that of the table, '%.*s'",
+			      (int)line_bytes(own.data, own.bytes), own.data);
+	if (!rc && l->source.other_header)
+		rc = sp__errf(l->err, SP_EFORMAT, "append", l->source.opts.inputs[l->input], -1,
+			      "the inputs have different headers");
+	sp__output_close(&out);
+	sp__bytes_release(&own, NULL);
+	return rc;
+}
+
+/* Returns the number of words of all dictionaries. */
+static uint64_t count_words(const struct sp__table_schema *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += s->columns[i].words.n;
+	return n;
+}
+
+static int append(struct sp__tableload *l, struct sp__tableappend *a)
+{
+	struct sp__table_schema *s = &l->file->schema;
+	const uint64_t records = l->file->superblock.records, words = count_words(s);
+	int rc = sp__tableappend_open(a, l->file, l->memory / 3, l->err);
+
+	if (!rc)
+		rc = sp__tableload_records(l);
+	if (!rc)
+		rc = check_header(l);
+	if (rc)
+		return rc;
+	l->stats->records_written = a->writer.records - records;
+	if (l->stats->records_written && s->style.no_final_newline != l->source.no_newline) {
+		s->style.no_final_newline = l->source.no_newline;
+		l->file->schema_changed = true;
+	}
+	l->file->schema_changed |= count_words(s) != words;
+	return sp__tableappend_finish(a);
+}
+
+static void note(struct sp__tableload *l)
+{
+	const struct sp__tablefile *f = l->file;
+	const struct sp__queue *q = l->writer->slabs.requests.queue;
+	struct sp_table_stats *st = l->stats;
+
+	st->input_bytes = l->source.bytes;
+	st->cells_written = f->cells_written - st->cells_written;
+	st->journal_cells = f->redo.cells;
+	st->journal_bytes = f->redo.at;
+	st->exact = !l->inexact && !l->source.no_newlines;
+	sp__env_note_io(&st->run, &l->source.io);
+	if (q) {
+		sp__env_note_io(&st->run, sp__queue_counters(q));
+		snprintf(st->run.engine, sizeof(st->run.engine), "%s", sp__queue_engine(q));
+	}
+	sp__env_note(&f->env, &st->run, true);
+}
+
+/* Opens the environment for reading: the simulated volume and the trace are the table's. */
+static int open_reading(struct sp__tableload *l, const char *const *inputs, size_t n)
+{
+	int rc;
+
+	l->run = l->file->run;
+	l->run.volume = NULL;
+	l->run.trace_path = NULL;
+	l->memory = sp__working_memory(&l->file->run, l->file->run.memory_bytes);
+	l->threads = l->file->run.volume ? 1 : sp__threads(l->file->run.parallel);
+	rc = sp__env_open(&l->env, &l->run, l->err);
+	return rc ? rc : open_source(l, inputs, n);
+}
+
+int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninputs,
+		    struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	const struct sp_table_load_opts form = form_of(&t->file);
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused;
+	struct sp__tableappend a = { 0 };
+	struct sp__tableload l = { .path = t->file.path,
+				   .opts = &form,
+				   .stats = stats ? stats : &unused,
+				   .err = err ? err : &own,
+				   .file = &t->file,
+				   .writer = &a.writer };
+	int rc = sp__table_check_writable(t, l.err), closed;
+
+	if (!rc)
+		rc = check_inputs(&t->file, inputs, ninputs, l.err);
+	if (rc)
+		return rc;
+	*l.stats = (struct sp_table_stats){ .cells_written = t->file.cells_written };
+	t->file.env.err = l.err;
+	rc = open_reading(&l, inputs, ninputs);
+	if (!rc)
+		rc = append(&l, &a);
+	note(&l);
+	sp__tableappend_close(&a);
+	sp__tablesource_close(&l.source);
+	sp__bytes_release(&l.kept, &l.env.budget);
+	closed = sp__env_close(&l.env);
+	return rc ? rc : closed;
+}
