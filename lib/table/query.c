@@ -14,6 +14,7 @@
 struct query {
 	struct sp__table_output output;
 	bool *columns; /* that are read, by number */
+	struct sp__predicate *where;
 };
 
 static int open_query(struct query *q, const struct sp__tablefile *f, const char *list,
@@ -31,9 +32,20 @@ static int open_query(struct query *q, const struct sp__tablefile *f, const char
 	return q->columns || rc ? rc : sp__err(err, -ENOMEM, "read", f->path, -1);
 }
 
+static int open_where(struct query *q, const struct sp__tablefile *f, const char *where,
+		      struct sp_errinfo *err)
+{
+	int rc = sp__predicate_parse(&q->where, where, &f->schema, err);
+
+	if (!rc)
+		sp__predicate_columns(q->where, q->columns);
+	return rc;
+}
+
 static void close_query(struct query *q)
 {
 	sp__output_close(&q->output);
+	sp__predicate_free(q->where);
 	free(q->columns);
 }
 
@@ -52,11 +64,14 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	if (rc)
 		return rc;
 	rc = open_query(&q, &t->file, query->columns, query->format, err);
+	if (!rc && query->where)
+		rc = open_where(&q, &t->file, query->where, err);
 	if (!rc) {
 		const struct sp__tablescan_opts o = { .lo = query->lo,
 						      .hi = query->hi,
 						      .limit = query->limit,
 						      .columns = q.columns,
+						      .where = q.where,
 						      .output = &q.output };
 
 		rc = sp__tablescan(&t->file, &o, sink, arg, stats, err);

@@ -24,11 +24,51 @@ static void add(struct sp__bytes *b, const char *data, size_t bytes)
 		abort();
 }
 
+/* A predicate that one column is at most a value. */
+struct filter {
+	struct sp__predicate *where; /* NULL: none */
+	uint32_t column;
+	uint8_t max[64];
+};
+
+/* Draws a column of numbers or dates and the value of a record, if the table has such a one. */
+static void draw_filter(struct filter *f, const struct table *t)
+{
+	const struct sp__table_schema *s = &t->file.schema;
+	const uint32_t column = (uint32_t)below(s->n);
+	const struct sp__value_type *type = &s->columns[column].type;
+	char text[128], value[64];
+	size_t n;
+
+	*f = (struct filter){ .column = column };
+	value_of(type, below(t->records + 1), column, f->max);
+	if (!strchr("iudD", type->kind) || sp__value_null(type, f->max))
+		return;
+	n = sp__value_write(type, f->max, value);
+	snprintf(text, sizeof(text), type->kind == 'D' ? "%s <= '%.*s'" : "%s <= %.*s",
+		 s->columns[column].name, (int)n, value);
+	if (sp__predicate_parse(&f->where, text, s, NULL))
+		abort();
+}
+
+static bool passes(const struct filter *f, const struct table *t, uint64_t record)
+{
+	const struct sp__value_type *type = &t->file.schema.columns[f->column].type;
+	uint8_t v[64];
+
+	if (!f->where)
+		return true;
+	value_of(type, record, f->column, v);
+	return !sp__value_null(type, v) && sp__value_compare(type, v, f->max) <= 0;
+}
+
 /* What a scan must print. */
 static void naive(const struct table *t, const uint32_t *columns, uint32_t n, uint64_t lo,
-		  uint64_t hi, uint32_t text_max, struct sp__bytes *b)
+		  uint64_t hi, const struct filter *filter, uint32_t text_max, struct sp__bytes *b)
 {
 	for (uint64_t r = lo; r <= hi && r < t->records; r++) {
+		if (filter && !passes(filter, t, r))
+			continue;
 		for (uint32_t k = 0; k < n; k++) {
 			const struct sp__value_type *type =
 				&t->file.schema.columns[columns[k]].type;
@@ -78,12 +118,15 @@ static int note_absent(void *arg, uint64_t record)
 
 /* Prints columns by a scan or by gets. */
 static int print(struct table *t, const struct sp__table_output *output, const bool *read,
-		 uint64_t lo, uint64_t hi, struct numbers *n, struct sp__bytes *got,
-		 struct sp_errinfo *err)
+		 uint64_t lo, uint64_t hi, const struct sp__predicate *where, struct numbers *n,
+		 struct sp__bytes *got, struct sp_errinfo *err)
 {
-	const struct sp__tablescan_opts scan = {
-		.lo = lo, .hi = hi, .limit = UINT64_MAX, .columns = read, .output = output
-	};
+	const struct sp__tablescan_opts scan = { .lo = lo,
+						 .hi = hi,
+						 .limit = UINT64_MAX,
+						 .columns = read,
+						 .where = where,
+						 .output = output };
 	const struct sp__tableget_opts get = { .next = next_number,
 					       .absent = note_absent,
 					       .arg = n,
@@ -104,7 +147,7 @@ static uint32_t draw_numbers(const struct table *t, struct numbers *n, const uin
 	*n = (struct numbers){ .n = (uint32_t)below(600) };
 	for (uint32_t i = 0; i < n->n; i++) {
 		n->list[i] = below(t->records + t->records / 20 + 1);
-		naive(t, columns, ncolumns, n->list[i], n->list[i], text_max, want);
+		naive(t, columns, ncolumns, n->list[i], n->list[i], NULL, text_max, want);
 		absent += n->list[i] >= t->records;
 	}
 	return absent;
@@ -121,18 +164,24 @@ static bool prints(struct table *t, bool get, uint64_t lo, uint64_t hi, uint32_t
 	struct numbers numbers = { 0 };
 	uint32_t absent = 0;
 	bool read[COLUMNS_MAX] = { false };
+	struct filter filter = { 0 };
 	bool same;
 	int rc;
 
+	if (!get)
+		draw_filter(&filter, t);
+	if (filter.where)
+		sp__predicate_columns(filter.where, read);
 	for (uint32_t k = 0; k < n; k++)
 		read[columns[k] = (uint32_t)below(all)] = true;
 	if (get)
 		absent = draw_numbers(t, &numbers, columns, n, text_max, &want);
 	else
-		naive(t, columns, n, lo, hi, text_max, &want);
+		naive(t, columns, n, lo, hi, &filter, text_max, &want);
 	rc = sp__output_open(&output, &t->file.schema, SP_TABLE_TEXT, columns, n, &err);
 	if (!rc)
-		rc = print(t, &output, read, lo, hi, get ? &numbers : NULL, &got, &err);
+		rc = print(t, &output, read, lo, hi, filter.where, get ? &numbers : NULL, &got,
+			   &err);
 	same = !rc && got.bytes == want.bytes &&
 	       (!got.bytes || !memcmp(got.data, want.data, got.bytes)) && numbers.absent == absent;
 	if (!same)
@@ -140,6 +189,7 @@ static bool prints(struct table *t, bool get, uint64_t lo, uint64_t hi, uint32_t
 		     rc ? err.text : "", got.bytes, want.bytes, (unsigned long long)t->records, n,
 		     t->file.layout.cell_bytes);
 	sp__output_close(&output);
+	sp__predicate_free(filter.where);
 	sp__bytes_release(&want, NULL);
 	sp__bytes_release(&got, NULL);
 	return same;

@@ -10,11 +10,13 @@
 
 #include "table/read/output.h"
 #include "table/read/ranges.h"
+#include "table/where/predicate.h"
 
 struct sp__tablescan_opts {
-	uint64_t lo, hi;     /* record numbers, inclusive */
-	uint64_t limit;	     /* records of output */
-	const bool *columns; /* that are read, by number */
+	uint64_t lo, hi;		   /* record numbers, inclusive */
+	uint64_t limit;			   /* records of output */
+	const bool *columns;		   /* that are read, by number */
+	const struct sp__predicate *where; /* NULL: all records */
 	const struct sp__table_output *output;
 };
 
