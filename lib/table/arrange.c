@@ -30,19 +30,58 @@ static int find_together(const struct sp__table_schema *schema, const struct sp_
 	return rc;
 }
 
-int sp__table_arrange(struct sp__table_layout *layout, const struct sp__table_schema *schema,
-		      const struct sp_table_load_opts *o, const char *path, struct sp_errinfo *err)
+/* Finds the bytes of a column group in the largest strip that suit the device; 0: the usual ones. */
+static int find_strips(const struct sp_run_opts *run, uint64_t *bytes, struct sp_errinfo *err)
 {
-	uint32_t *together = calloc(schema->n, sizeof(*together));
-	struct sp__layout_opts lo = { .form = &sp__layout_forms[o->layout],
-				      .together = o->ntogether ? together : NULL,
-				      .cell_bytes = o->cell_bytes,
+	struct sp__cost_platform p;
+	int rc;
+
+	*bytes = 0;
+	if (!run->volume && !run->geometry)
+		return 0;
+	rc = sp__cost_platform_open(&p, run, err);
+	if (!rc)
+		*bytes = sp__cost_strip_bytes(&p);
+	sp__cost_platform_close(&p);
+	return rc;
+}
+
+static int choose(const struct sp__cost_asked *asked, const struct sp_table_load_opts *o,
+		  struct sp__cost_choice *choice, struct sp_errinfo *err)
+{
+	if (o->layout > SP_TABLE_AUTO)
+		return sp__errf(err, SP_ESYNTAX, "create", asked->name, -1,
+				"the layout is not one of those that a table can have");
+	if (o->layout == SP_TABLE_AUTO && (!o->workload || o->ntogether))
+		return sp__errf(
+			err, SP_ESYNTAX, "create", asked->name, -1,
+			"the layout auto needs a workload, and chooses itself which columns "
+			"share cells");
+	if (o->layout == SP_TABLE_AUTO)
+		return sp__cost_ask_layout(asked, o->workload, &o->run, choice, err);
+	if (!o->ntogether)
+		return 0;
+	choice->together = calloc(asked->schema->n, sizeof(*choice->together));
+	return choice->together
+		       ? find_together(asked->schema, o, asked->name, choice->together, err)
+		       : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
+
+int sp__table_arrange(struct sp__table_layout *layout, const struct sp__cost_asked *asked,
+		      const struct sp_table_load_opts *o, struct sp_errinfo *err)
+{
+	struct sp__cost_choice choice = { o->layout, NULL };
+	struct sp__layout_opts lo = { .cell_bytes = o->cell_bytes,
 				      .page_records = o->page_records };
-	int rc = together ? find_together(schema, o, path, together, err)
-			  : sp__err(err, -ENOMEM, "allocate", NULL, -1);
+	int rc = choose(asked, o, &choice, err);
 
 	if (!rc)
-		rc = sp__layout_make(layout, schema, &lo, err);
-	free(together);
+		rc = find_strips(&o->run, &lo.strip_bytes, err);
+	if (!rc) {
+		lo.form = &sp__layout_forms[choice.layout];
+		lo.together = choice.together;
+		rc = sp__layout_make(layout, asked->schema, &lo, err);
+	}
+	free(choice.together);
 	return rc;
 }

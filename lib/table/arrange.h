@@ -5,14 +5,13 @@
 #pragma once
 
 #include <spindle/table.h>
-#include "table/layout/layout.h"
+#include "table/cost/ask.h"
 
 /*
- * Makes the layout of a schema; path names the table in messages.  Returns 0; SP_ESYNTAX if an
- * option is wrong; SP_EUNSUP if a record exceeds a cell; or -ENOMEM.  The caller frees the layout in
- * any case.
+ * Makes the layout of a table; asked: its schema, and for SP_TABLE_AUTO what the choice needs.
+ * Returns 0; SP_ESYNTAX if an option is wrong; SP_EUNSUP if a record exceeds a cell; an error of
+ * sp_table_compare(); or -ENOMEM.  The caller frees the layout in any case.
  */
 SP_MUST_CHECK int sp__table_arrange(struct sp__table_layout *layout,
-				    const struct sp__table_schema *schema,
-				    const struct sp_table_load_opts *o, const char *path,
-				    struct sp_errinfo *err);
+				    const struct sp__cost_asked *asked,
+				    const struct sp_table_load_opts *o, struct sp_errinfo *err);

@@ -10,7 +10,8 @@
 #include "table/arrow/import.h"
 #include "table/write/writer.h"
 
-#define PORTION 4096 /* records that are converted together */
+#define UNKNOWN_RECORDS 1000000 /* for the choice of a layout */
+#define PORTION 4096		/* records that are converted together */
 
 struct arrow_load {
 	const char *path;
@@ -29,6 +30,11 @@ static int create(struct arrow_load *l)
 {
 	const struct sp_run_opts *run = &l->opts->run;
 	struct sp__table_layout layout = { 0 };
+	const struct sp__cost_asked asked = { .name = l->path,
+					      .schema = &l->schema,
+					      .records = UNKNOWN_RECORDS,
+					      .cell_bytes = l->opts->cell_bytes,
+					      .page_records = l->opts->page_records };
 	int rc = sp__import_open(&l->import, l->stream, &l->schema, l->err);
 
 	if (!rc && sp__table_schema_repeated(&l->schema) >= 0)
@@ -40,7 +46,7 @@ static int create(struct arrow_load *l)
 	l->schema.style = (struct sp__table_style){ .format = SP_TABLE_CSV,
 						    .separator = ',',
 						    .header = true };
-	rc = sp__table_arrange(&layout, &l->schema, l->opts, l->path, l->err);
+	rc = sp__table_arrange(&layout, &asked, l->opts, l->err);
 	if (rc) {
 		sp__layout_free(&layout);
 		return rc;

@@ -4,21 +4,36 @@
  *
  * Deleted records, texts that were replaced and free cells stay behind.
  */
+#include <stdlib.h>
 #include "base/err.h"
 #include "table/arrange.h"
 #include "table/change/copy.h"
 #include "table/state.h"
 
 /* Creates the new table. */
-static int create(struct sp__tablefile *to, const struct sp__tablefile *from, const char *path,
+static int create(struct sp__tablefile *to, struct sp__tablefile *from, const char *path,
 		  const struct sp_table_load_opts *o, struct sp_errinfo *err)
 {
 	struct sp__table_schema schema;
 	struct sp__table_layout layout = { 0 };
+	double *means = calloc(from->schema.n, sizeof(*means));
+	struct sp__cost_asked asked = { .name = path,
+					.schema = &schema,
+					.records = from->superblock.records,
+					.text_bytes = means,
+					.cell_bytes = o->cell_bytes,
+					.page_records = o->page_records };
 	int rc = sp__copy_schema(from, &schema);
 
-	rc = rc ? sp__err(err, rc, "convert", from->path, -1)
-		: sp__table_arrange(&layout, &schema, o, path, err);
+	if (!rc && !means)
+		rc = -ENOMEM;
+	if (rc)
+		(void)sp__err(err, rc, "convert", from->path, -1);
+	else if (o->layout == SP_TABLE_AUTO)
+		rc = sp__table_mean_texts(from, means, err);
+	if (!rc)
+		rc = sp__table_arrange(&layout, &asked, o, err);
+	free(means);
 	if (!rc)
 		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, err);
 	sp__table_schema_free(&schema);
@@ -51,7 +66,7 @@ int sp_table_convert(struct sp_table *t, const char *output, const struct sp_tab
 	err = err ? err : &own;
 	stats = stats ? stats : &unused;
 	*stats = (struct sp_table_stats){ 0 };
-	if (opts->layout > SP_TABLE_CSM)
+	if (opts->layout > SP_TABLE_AUTO)
 		return sp__errf(err, SP_ESYNTAX, "convert", output, -1,
 				"layout is not one that a table is stored in");
 	rc = sp__table_begin_reading(t, err);

@@ -36,7 +36,7 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 
 	if (!ninputs)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1, "there is no input");
-	if (o->layout > SP_TABLE_CSM || o->format > SP_TABLE_FIXED)
+	if (o->layout > SP_TABLE_AUTO || o->format > SP_TABLE_FIXED)
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"layout or format is not one that a table is loaded with");
 	if (o->types && o->schema)
@@ -209,8 +209,12 @@ static int create(struct sp__tableload *l)
 {
 	const struct sp_table_load_opts *o = l->opts;
 	struct sp__table_layout layout = { 0 };
-	int rc = sp__table_arrange(&layout, &l->resolved.schema, o, l->path, l->err);
+	double *means = calloc(l->resolved.schema.n, sizeof(*means));
+	struct sp__cost_asked asked = sp__tableload_asked(l, means);
+	int rc = means ? sp__table_arrange(&layout, &asked, o, l->err)
+		       : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
 
+	free(means);
 	if (rc) {
 		sp__layout_free(&layout);
 		return rc;
@@ -293,6 +297,37 @@ static int load(struct sp__tableload *l)
 	return rc ? rc : closed;
 }
 
+/* Opens the inputs of a load whose path, options, statistics and error struct are set. */
+static int open_load(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
+{
+	const struct sp_table_load_opts *o = l->opts;
+	int rc = check_options(l, ninputs);
+
+	if (rc)
+		return rc;
+	/* The simulated volume and the trace are the table's. */
+	l->run = o->run;
+	l->run.volume = NULL;
+	l->run.trace_path = NULL;
+	l->memory = sp__working_memory(&o->run, o->run.memory_bytes);
+	l->threads = o->run.volume ? 1 : sp__threads(o->run.parallel);
+	rc = sp__env_open(&l->env, &l->run, l->err);
+	return rc ? rc : open_source(l, inputs, ninputs);
+}
+
+/* Returns the error of the trace. */
+static int close_load(struct sp__tableload *l)
+{
+	if (!l->env.opts)
+		return 0;
+	sp__tablesource_close(&l->source);
+	sp__sample_free(&l->sample);
+	sp__bytes_release(&l->kept, &l->env.budget);
+	sp__table_schema_free(&l->described);
+	sp__table_schema_free(&l->resolved.schema);
+	return sp__env_close(&l->env);
+}
+
 int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 		  const struct sp_table_load_opts *opts, struct sp_table_stats *stats,
 		  struct sp_errinfo *err)
@@ -305,30 +340,46 @@ int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 				   .opts = opts,
 				   .stats = stats ? stats : &unused,
 				   .err = err ? err : &own,
-				   .run = opts->run,
 				   .file = &file,
 				   .writer = &writer };
 	int rc, closed;
 
 	*l.stats = (struct sp_table_stats){ 0 };
-	rc = check_options(&l, ninputs);
-	if (rc)
-		return rc;
-	/* The simulated volume and the trace are the table's. */
-	l.run.volume = NULL;
-	l.run.trace_path = NULL;
-	l.memory = sp__working_memory(&opts->run, opts->run.memory_bytes);
-	l.threads = opts->run.volume ? 1 : sp__threads(opts->run.parallel);
-	rc = sp__env_open(&l.env, &l.run, l.err);
-	if (!rc)
-		rc = open_source(&l, inputs, ninputs);
+	rc = open_load(&l, inputs, ninputs);
 	if (!rc)
 		rc = load(&l);
-	sp__tablesource_close(&l.source);
-	sp__sample_free(&l.sample);
-	sp__bytes_release(&l.kept, &l.env.budget);
-	sp__table_schema_free(&l.described);
-	sp__table_schema_free(&l.resolved.schema);
-	closed = sp__env_close(&l.env);
+	closed = close_load(&l);
+	return rc ? rc : closed;
+}
+
+int sp_table_compare_input(const char *const *inputs, size_t ninputs,
+			   const struct sp_table_load_opts *load,
+			   const struct sp_table_compare_opts *opts, struct sp_table_comparison *c,
+			   struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused = { 0 };
+	struct sp_table_load_opts o = *load;
+	double *means = NULL;
+	struct sp__tableload l = { .path = ninputs ? inputs[0] : "",
+				   .opts = &o,
+				   .stats = &unused,
+				   .err = err ? err : &own };
+	int rc, closed;
+
+	o.layout = SP_TABLE_CSM;
+	rc = open_load(&l, inputs, ninputs);
+	if (!rc)
+		rc = take_sample(&l);
+	if (!rc) {
+		struct sp__cost_asked asked;
+
+		means = calloc(l.resolved.schema.n, sizeof(*means));
+		asked = sp__tableload_asked(&l, means);
+		rc = means ? sp__cost_ask(&asked, opts, &opts->run, c, l.err)
+			   : sp__err(l.err, -ENOMEM, "allocate", NULL, -1);
+	}
+	free(means);
+	closed = close_load(&l);
 	return rc ? rc : closed;
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/task.h"
+#include "table/cost/ask.h"
 #include "table/input/resolve.h"
 #include "table/input/source.h"
 #include "table/input/textchunk.h"
@@ -51,5 +52,10 @@ struct sp__tableload {
 	bool misfit; /* a value does not fit the type that was inferred for its column */
 };
 
+/*
+ * Describes the table for a choice of its layout, from the sample.  means: of all columns, 0: set to
+ * the mean bytes of texts; NULL is accepted.
+ */
+struct sp__cost_asked sp__tableload_asked(const struct sp__tableload *l, double *means);
 /* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */
 SP_MUST_CHECK int sp__tableload_records(struct sp__tableload *l);

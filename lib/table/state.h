@@ -29,6 +29,9 @@ SP_MUST_CHECK int sp__table_check_writable(const struct sp_table *t, struct sp_e
  */
 SP_MUST_CHECK int sp__table_add_texts(struct sp__tablefile *f, uint64_t *bytes, uint64_t *cells,
 				      struct sp_errinfo *err);
+/* Sets the mean bytes of a value of each column of text.  Errors as above. */
+SP_MUST_CHECK int sp__table_mean_texts(struct sp__tablefile *f, double *means,
+				       struct sp_errinfo *err);
 /* Returns the named layout that is most like a layout. */
 enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l);
 /* Frees what sp__table_describe() has made. */

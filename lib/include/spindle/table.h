@@ -293,8 +293,9 @@ SP_API void sp_table_comparison_free(struct sp_table_comparison *c);
 
 /* What a table is loaded from, and how it is stored. */
 struct sp_table_load_opts {
-	struct sp_run_opts run;	     /* overwrite: a device, or a file that is written in place */
-	enum sp_table_layout layout; /* not SP_TABLE_AUTO */
+	struct sp_run_opts run; /* overwrite: a device, or a file that is written in place */
+	enum sp_table_layout layout;
+	const char *workload; /* SP_TABLE_AUTO: file of queries, as sp_table_compare() takes it */
 	/*
 	 * Lists of columns that share cells, record by record.  Only of layouts in which each column
 	 * has cells of its own.
@@ -334,6 +335,18 @@ struct sp_table_load_opts {
 SP_API SP_MUST_CHECK int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 				       const struct sp_table_load_opts *opts,
 				       struct sp_table_stats *stats, struct sp_errinfo *err);
+
+/*
+ * Compares layouts, as sp_table_compare(), for a table that would be loaded: types and mean lengths are those of the first 16 MB of
+ * the inputs, and the number of records follows from their length.
+ * load: options of the load, but for the layout.
+ * Returns as sp_table_compare() and sp_table_load().
+ */
+SP_API SP_MUST_CHECK int sp_table_compare_input(const char *const *inputs, size_t ninputs,
+						const struct sp_table_load_opts *load,
+						const struct sp_table_compare_opts *opts,
+						struct sp_table_comparison *c,
+						struct sp_errinfo *err);
 
 /*
  * Gives the records of a query to a sink, in the order of their numbers.

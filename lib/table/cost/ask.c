@@ -2,21 +2,38 @@
 /*
  * Answers which layout suits a table.
  */
+#include <stdlib.h>
 #include "base/err.h"
 #include "run/volume_spec.h"
 #include "table/cost/ask.h"
+
+#define TEXT_BYTES 32 /* mean of a text, if it is unknown */
 
 /* What a question needs that is not the table. */
 struct asking {
 	struct sp__table_workload workload;
 	struct sp__cost_platform platform;
 	struct sp__cost_question q;
+	double *means; /* if they are unknown */
 };
 
 static void close_asking(struct asking *a)
 {
 	sp__cost_platform_close(&a->platform);
 	sp__table_workload_free(&a->workload);
+	free(a->means);
+}
+
+/* Takes all texts to be of equal length. */
+static int assume_means(struct asking *a)
+{
+	const struct sp__table_schema *s = a->q.schema;
+
+	a->means = calloc(s->n, sizeof(*a->means));
+	a->q.text_bytes = a->means;
+	for (uint32_t i = 0; a->means && i < s->n; i++)
+		a->means[i] = s->columns[i].type.kind == 't' ? TEXT_BYTES : 0;
+	return a->means ? 0 : -ENOMEM;
 }
 
 static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
@@ -33,6 +50,8 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 				     .cell_bytes = asked->cell_bytes,
 				     .page_records = asked->page_records,
 				     .seed = run->seed } };
+	if (!asked->text_bytes && assume_means(a))
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	if (o->workload)
 		rc = sp__table_workload_read(&a->workload, o->workload, asked->schema, err);
 	for (size_t i = 0; !rc && i < o->nqueries; i++)

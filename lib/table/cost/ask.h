@@ -11,7 +11,8 @@ struct sp__cost_asked {
 	const char *name; /* for messages */
 	const struct sp__table_schema *schema;
 	uint64_t records;
-	const double *text_bytes;	     /* mean of a value, by column; 0: not a text */
+	/* Mean of a value, by column; 0: not a text.  NULL: texts are taken to have 32 bytes. */
+	const double *text_bytes;
 	const struct sp__cost_table *stored; /* NULL: it is not stored */
 	enum sp_table_layout layout;	     /* of the stored one */
 	uint32_t cell_bytes, page_records;   /* 0: the layout's */
