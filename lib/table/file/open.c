@@ -14,12 +14,15 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "datafile/lock.h"
+#include "io/cached.h"
 #include "run/volume_spec.h"
 #include "table/file/commit.h"
 #include "table/file/directory.h"
 #include "table/file/open.h"
 #include "table/file/tombstones.h"
 #include "table/schema/code.h"
+
+#define DIRECT_BYTES (UINT64_C(1) << 20) /* smaller tables are cached by the first read */
 
 static int refuse(const struct sp__tablefile *f, int code, struct sp_errinfo *err, const char *text)
 {
@@ -185,13 +188,22 @@ int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc;
 }
 
-/* Opens the cells for direct requests if they are requested and possible. */
+/* True if reading past the page cache is requested, or faster: little of the file is cached. */
+static bool wants_direct(const struct sp__tablefile *f)
+{
+	if (f->write || f->env.device || !f->run.direct)
+		return false;
+	return f->run.direct > 0 || (f->volume->size_bytes >= DIRECT_BYTES &&
+				     !sp__file_cached(f->fd, 0, f->volume->size_bytes));
+}
+
+/* Opens the cells for direct requests if that is possible. */
 static int open_direct(struct sp__tablefile *f)
 {
 	struct sp__volume *direct;
 	int rc;
 
-	if (f->run.direct <= 0 || f->write || f->env.device)
+	if (!wants_direct(f))
 		return 0;
 	rc = sp__volume_reopen_direct(&direct, f->fd, false, f->path);
 	if (rc == -ENOMEM)
