@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/err.h"
+#include "table/change/choose.h"
 #include "table/change/delete.h"
 #include "table/change/newvalues.h"
 #include "table/change/numbers.h"
@@ -18,8 +19,11 @@ struct change {
 	const struct sp_table_choice *choice;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
+	uint64_t cells_read, cells_written;	       /* before */
 	int (*put)(struct change *c, uint64_t record); /* records ascend */
 	const struct sp__new_values *values;
+	struct sp__predicate *predicate; /* or, if NULL, */
+	struct sp__chosen_records chosen;
 	struct sp__tableupdate update;
 	struct sp__tabledelete delete;
 };
@@ -43,6 +47,13 @@ static int report_absent(const struct change *c, uint64_t record)
 		return 0;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)record);
 	return c->choice->absent(c->choice->absent_arg, text, strlen(text));
+}
+
+static int put_chosen(void *change, uint64_t record)
+{
+	struct change *c = change;
+
+	return c->put(c, record);
 }
 
 /* Takes all keys.  Returns 0, an error, or the code of a callback. */
@@ -97,8 +108,8 @@ static void note(struct change *c)
 	const struct sp__tablefile *f = &c->table->file;
 
 	c->stats->records_written = c->stats->records_matched;
-	c->stats->cells_read = f->cells_read - c->stats->cells_read;
-	c->stats->cells_written = f->cells_written - c->stats->cells_written;
+	c->stats->cells_read += f->cells_read - c->cells_read;
+	c->stats->cells_written = f->cells_written - c->cells_written;
 	c->stats->journal_cells = f->redo.cells;
 	c->stats->journal_bytes = f->redo.at;
 	sp__env_note(&f->env, &c->stats->run, true);
@@ -106,11 +117,66 @@ static void note(struct change *c)
 
 static void begin(struct change *c)
 {
-	const struct sp__tablefile *f = &c->table->file;
+	struct sp__tablefile *f = &c->table->file;
 
-	*c->stats = (struct sp_table_stats){ .cells_read = f->cells_read,
-					     .cells_written = f->cells_written };
-	c->table->file.env.err = c->err;
+	*c->stats = (struct sp_table_stats){ 0 };
+	c->cells_read = f->cells_read;
+	c->cells_written = f->cells_written;
+	f->env.err = c->err;
+}
+
+/* Finds out how the records are chosen: by a predicate, or by numbers, which are sorted. */
+static int open_choice(struct change *c)
+{
+	int rc;
+
+	if (!c->choice->where == !c->choice->keys)
+		return sp__errf(c->err, SP_ESYNTAX, "choose", c->table->file.path, -1,
+				"give either a predicate or keys");
+	c->chosen.budget = &c->table->file.env.budget;
+	if (c->choice->where)
+		return sp__predicate_parse(&c->predicate, c->choice->where, &c->table->file.schema,
+					   c->err);
+	rc = take_numbers(c, &c->chosen);
+	sp__chosen_sort(&c->chosen);
+	return rc;
+}
+
+static int put_all(struct change *c)
+{
+	if (!c->predicate)
+		return put_numbers(c, &c->chosen);
+	return sp__choose_records(&c->table->file, c->predicate, put_chosen, c, c->stats, c->err);
+}
+
+static void close_choice(struct change *c)
+{
+	sp__predicate_free(c->predicate);
+	sp__chosen_free(&c->chosen);
+}
+
+static int update(struct change *c, const char *const *set, size_t nset)
+{
+	struct sp__tablefile *f = &c->table->file;
+	struct sp__new_values values = { 0 };
+	uint64_t max;
+	int rc = sp__new_values_parse(&values, f, set, nset, c->err);
+
+	c->values = &values;
+	if (!rc)
+		rc = open_choice(c);
+	max = c->predicate ? f->superblock.records : c->chosen.n;
+	if (!rc)
+		rc = sp__tableupdate_open(&c->update, f, values.columns, values.n, max,
+					  values.max_text, c->err);
+	if (!rc)
+		rc = put_all(c);
+	if (!rc)
+		rc = sp__tableupdate_finish(&c->update);
+	note(c);
+	sp__tableupdate_close(&c->update);
+	sp__new_values_free(&values);
+	return rc;
 }
 
 int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
@@ -118,35 +184,19 @@ int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
 		    struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
-	struct sp__new_values values = { 0 };
 	struct sp_table_stats unused;
-	struct sp__chosen_records chosen = { .budget = &t->file.env.budget };
 	struct change c = { .table = t,
 			    .choice = choice,
 			    .stats = stats ? stats : &unused,
 			    .err = err ? err : &own,
-			    .put = put_update,
-			    .values = &values };
+			    .put = put_update };
 	int rc = sp__table_check_writable(t, c.err);
 
 	if (rc)
 		return rc;
 	begin(&c);
-	rc = sp__new_values_parse(&values, &t->file, set, nset, c.err);
-	if (!rc)
-		rc = take_numbers(&c, &chosen);
-	sp__chosen_sort(&chosen);
-	if (!rc)
-		rc = sp__tableupdate_open(&c.update, &t->file, values.columns, values.n, chosen.n,
-					  values.max_text, c.err);
-	if (!rc)
-		rc = put_numbers(&c, &chosen);
-	if (!rc)
-		rc = sp__tableupdate_finish(&c.update);
-	note(&c);
-	sp__tableupdate_close(&c.update);
-	sp__chosen_free(&chosen);
-	sp__new_values_free(&values);
+	rc = update(&c, set, nset);
+	close_choice(&c);
 	return rc;
 }
 
@@ -155,7 +205,6 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
-	struct sp__chosen_records chosen = { .budget = &t->file.env.budget };
 	struct change c = { .table = t,
 			    .choice = choice,
 			    .stats = stats ? stats : &unused,
@@ -166,16 +215,15 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 	if (rc)
 		return rc;
 	begin(&c);
-	rc = take_numbers(&c, &chosen);
-	sp__chosen_sort(&chosen);
+	rc = open_choice(&c);
 	if (!rc)
 		rc = sp__tabledelete_open(&c.delete, &t->file, c.err);
 	if (!rc)
-		rc = put_numbers(&c, &chosen);
+		rc = put_all(&c);
 	if (!rc)
 		rc = sp__tabledelete_finish(&c.delete);
 	note(&c);
 	sp__tabledelete_close(&c.delete);
-	sp__chosen_free(&chosen);
+	close_choice(&c);
 	return rc;
 }

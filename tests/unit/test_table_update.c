@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The public functions that change a table: lists of columns and literals, keys of records, absent
- * ones, dictionaries that grow and become full, conversions, refusals with their messages.
+ * ones, predicates, dictionaries that grow and become full, conversions, refusals with their messages.
  */
 #define TAP_THREADS
 #include <string.h>
@@ -205,6 +205,99 @@ static void check_dictionary(void)
 	   "and no other one");
 }
 
+/* Changes the records for which a predicate is true; set NULL: deletes them. */
+static int change_where(const char *where, const char *set, struct sp_table_stats *stats,
+			struct sp_errinfo *err)
+{
+	const struct sp_table_opts o = { .run = model_run(), .write = true };
+	const struct sp_table_choice choice = { .where = where };
+	struct sp_table *t = NULL;
+	int rc = sp_table_open(&t, path, &o, err);
+
+	if (!rc)
+		rc = set ? sp_table_update(t, &choice, &set, 1, stats, err)
+			 : sp_table_delete(t, &choice, stats, err);
+	(void)sp_table_close(t);
+	return rc;
+}
+
+/* True if the i8 value of a record is not NULL and within these. */
+static bool is_within(const struct model *m, uint64_t r, int lo, int hi)
+{
+	int8_t v = (int8_t)m->values[0][r][0];
+
+	return !m->deleted[r] && v != INT8_MIN && v >= lo && v <= hi;
+}
+
+/* Changes and deletes by predicates, against a loop over the records. */
+static bool where_table(unsigned seed)
+{
+	struct model m = { .rng = { seed }, .n = N, .text_max = 20 };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *wrong = NULL;
+
+	for (uint32_t c = 0; c < N; c++)
+		if (sp__value_type_parse(&m.types[c], types[c], strlen(types[c])))
+			abort();
+	model_add(&m, 500 + model_below(&m, 20000));
+	if (model_create(&m, path, &err))
+		abort();
+	for (unsigned i = 0; !wrong && i < 6; i++) {
+		int lo = (int)model_below(&m, 200) - 100, hi = lo + (int)model_below(&m, 40);
+		uint64_t n = 0, price = model_below(&m, 1000);
+		char where[80], set[80];
+		struct sp_table_stats st;
+		int rc;
+
+		snprintf(where, sizeof(where), "c0 >= %d and %d >= c0", lo, hi);
+		snprintf(set, sizeof(set), "c1=%llu.%02llu,c3='seen %u',c0=%d",
+			 (unsigned long long)price / 100, (unsigned long long)price % 100, i,
+			 lo + 1);
+		for (uint64_t r = 0; r < m.records; r++) {
+			if (!is_within(&m, r, lo, hi))
+				continue;
+			n++;
+			if (i == 3) {
+				m.deleted[r] = true;
+				continue;
+			}
+			memset(m.values[1][r], 0, 4);
+			memcpy(m.values[1][r], &price, 4);
+			m.values[0][r][0] = (uint8_t)(lo + 1);
+			m.texts[3][r].bytes = (uint16_t)sprintf(m.texts[3][r].text, "seen %u", i);
+		}
+		rc = change_where(where, i == 3 ? NULL : set, &st, &err);
+		wrong = rc			  ? "an error"
+			: st.records_matched != n ? "another number of records"
+						  : model_wrong(&m, path, &err);
+	}
+	if (wrong)
+		diag("seed %u: %s (%s)", seed, wrong, err.text);
+	model_free(&m);
+	return !wrong;
+}
+
+static void check_where(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	unsigned right = 0;
+
+	for (unsigned seed = 1; seed <= 20; seed++)
+		right += where_table(seed);
+	ok(right == 20, "predicates choose the records that change");
+	make(100);
+	ok(change_where("c9 = 1", "c0=1", NULL, &err) == SP_ESYNTAX && strstr(err.text, "c9") &&
+		   change_where("", NULL, NULL, &err) == SP_ESYNTAX &&
+		   change_where(NULL, NULL, NULL, &err) == SP_ESYNTAX,
+	   "wrong predicates and none are refused");
+	ok(!change_where("c0 is null or c0 is not null", NULL, &st, &err) &&
+		   st.records_written == 100 &&
+		   !change_where("c0 is null or c0 is not null", "c0=1", &st, &err) &&
+		   !st.records_written,
+	   "all records can be deleted, and then none changes");
+}
+
 /* Converts the table to another file, which then has its name. */
 static int convert(enum sp_table_layout layout, struct sp_table_stats *stats,
 		   struct sp_errinfo *err)
@@ -265,6 +358,7 @@ int main(void)
 	check_set();
 	check_refusals();
 	check_dictionary();
+	check_where();
 	check_convert();
 	check_wider();
 	unlink(path);

@@ -390,8 +390,9 @@ SP_API SP_MUST_CHECK int sp_table_get(struct sp_table *table, const struct sp_ta
 				      sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 				      struct sp_errinfo *err);
 
-/* Records that are changed. */
+/* Records that are changed: those for which a predicate is true, or those with these numbers. */
 struct sp_table_choice {
+	const char *where;  /* NULL: keys */
 	sp_table_keys keys; /* record numbers, in any order; a repeated one counts once */
 	void *keys_arg;
 	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
@@ -405,7 +406,7 @@ struct sp_table_choice {
  * quotes with quotes in it doubled, or bytes up to the next comma.
  * stats: may be NULL.
  * After an error the table must be closed, except after SP_ESYNTAX.
- * Returns 0; the code of a callback; SP_ESYNTAX if a key, a column or a value is wrong; -ENOSPC if
+ * Returns 0; the code of a callback; SP_ESYNTAX if a key, a predicate, a column or a value is wrong; -ENOSPC if
  * a dictionary or the device is full; SP_EBUDGET; SP_ECORRUPT if a cell is damaged; SP_ESTATE; or
  * -errno.
  */
