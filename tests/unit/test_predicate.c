@@ -198,7 +198,7 @@ static const char *const errors[][2] = {
 	{ "a = --1", "'--1' is not a number" },
 	{ "1 = 2", "one side must be a column" },
 	{ "h = '2024-02-30'", "is not a date" },
-	{ "h = i", "cannot be compared" },
+	{ "h = a", "cannot be compared" },
 	{ "j = 5", "write it in single quotes" },
 	{ "l in (5)", "'5' is compared with a column of texts" },
 	{ "a ^= '1'", "needs a column of texts" },

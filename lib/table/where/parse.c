@@ -219,11 +219,10 @@ static unsigned swapped(unsigned orders)
 /* True if two columns can be compared. */
 static bool go_together(const struct sp__value_type *a, const struct sp__value_type *b)
 {
-	if (sp__predicate_is_text(a) || sp__predicate_is_text(b))
-		return sp__predicate_is_text(a) && sp__predicate_is_text(b);
-	if (a->kind == 'D' || a->kind == 'T' || b->kind == 'D' || b->kind == 'T')
-		return a->kind == b->kind;
-	return true;
+	const bool a_time = a->kind == 'D' || a->kind == 'T';
+	const bool b_time = b->kind == 'D' || b->kind == 'T';
+
+	return sp__predicate_is_text(a) == sp__predicate_is_text(b) && a_time == b_time;
 }
 
 static int compare_columns(struct parser *p, uint32_t a, uint32_t b, unsigned orders, bool prefix)

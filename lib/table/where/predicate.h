@@ -13,7 +13,8 @@
  * A comparison with NULL is neither true nor false.  NaN is greater than all numbers, and equal to
  * itself.  Texts are compared byte by byte; a ^= 'b' is true if a begins with b.  Dates and times
  * are texts in the form of their columns.  Numbers are compared exactly with integers and decimals,
- * and are rounded to the type of a column of f32 or f64.
+ * and are rounded to the type of a column of f32 or f64.  Columns of different types of numbers are
+ * compared exactly, and a date with a time as its midnight.
  *
  * Thread rule: immutable once parsed; any number of threads select, each with its own scratch.
  */

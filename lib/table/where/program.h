@@ -107,6 +107,10 @@ static inline unsigned sp__predicate_float_order(double a, double b)
 	return a < b ? SP__ORDER_LESS : a == b ? SP__ORDER_EQUAL : SP__ORDER_MORE;
 }
 
+/* order.c: returns the exact order of the numbers, dates or times of two columns, neither NULL. */
+unsigned sp__predicate_number_order(const struct sp__value_type *x, const uint8_t *a,
+				    const struct sp__value_type *y, const uint8_t *b);
+
 /* A literal of a predicate. */
 struct sp__predicate_literal {
 	bool quoted;

@@ -230,45 +230,6 @@ static void run_null(const struct block *b, const struct sp__predicate_step *s, 
 	}
 }
 
-/* Returns an integer or a decimal in units of 10^-places. */
-static sp__int128 load_exact(const struct sp__value_type *t, const uint8_t *at, unsigned places)
-{
-	uint64_t bits = sp__predicate_load(t, at);
-	sp__int128 v = sp__predicate_unsigned(t) ? (sp__int128)bits : (sp__int128)(int64_t)bits;
-
-	for (unsigned k = t->kind == 'd' ? t->decimals : 0; k < places; k++)
-		v *= 10;
-	return v;
-}
-
-static double load_real(const struct sp__value_type *t, const uint8_t *at)
-{
-	double v;
-
-	if (t->kind == 'f')
-		return sp__predicate_load_float(t, at);
-	v = (double)load_exact(t, at, 0);
-	for (unsigned k = t->kind == 'd' ? t->decimals : 0; k; k--)
-		v /= 10;
-	return v;
-}
-
-/* Returns the order of the numbers of two columns. */
-static unsigned number_order(const struct sp__value_type *x, const uint8_t *a,
-			     const struct sp__value_type *y, const uint8_t *b)
-{
-	const unsigned x_places = x->kind == 'd' ? x->decimals : 0;
-	const unsigned y_places = y->kind == 'd' ? y->decimals : 0;
-	const unsigned places = x_places > y_places ? x_places : y_places;
-	sp__int128 v, w;
-
-	if (x->kind == 'f' || y->kind == 'f')
-		return sp__predicate_float_order(load_real(x, a), load_real(y, b));
-	v = load_exact(x, a, places);
-	w = load_exact(y, b, places);
-	return v < w ? SP__ORDER_LESS : v > w ? SP__ORDER_MORE : SP__ORDER_EQUAL;
-}
-
 static void run_pair(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
 {
 	const struct sp__value_type *x = &b->schema->columns[s->column].type;
@@ -289,7 +250,7 @@ static void run_pair(const struct block *b, const struct sp__predicate_step *s, 
 		v = sp__vector_at(&b->rows->vectors[s->other], row);
 		truth[i] = sp__value_null(x, u) || sp__value_null(y, v)
 				   ? 0
-				   : truth_of(s->orders, number_order(x, u, y, v));
+				   : truth_of(s->orders, sp__predicate_number_order(x, u, y, v));
 	}
 }
 
