@@ -5,8 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
+#include "table/cost/platform.h"
+#include "table/layout/runs.h"
+#include "table/layout/shares.h"
+#include "table/read/access.h"
 #include "table/read/get.h"
-#include "table/read/scan.h"
 #include "table/schema/names.h"
 #include "table/state.h"
 
@@ -49,6 +53,58 @@ static void close_query(struct query *q)
 	free(q->columns);
 }
 
+/*
+ * Computes the share of chosen records below which reading only the cells that have one takes less
+ * time; 0: the predicate needs all column groups.
+ */
+static int switch_share(const struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			double *share, struct sp_errinfo *err)
+{
+	const struct sp__table_layout *l = &f->layout;
+	bool *columns = calloc(f->schema.n, sizeof(*columns));
+	bool *first = calloc(l->ngroups, sizeof(*first)), *all = calloc(l->ngroups, sizeof(*all));
+	struct sp__cost_platform p;
+	uint32_t max_records = 0;
+	int rc = columns && first && all ? 0 : sp__err(err, -ENOMEM, "scan", f->path, -1);
+
+	if (!rc) {
+		sp__predicate_columns(o->where, columns);
+		(void)sp__layout_groups(l, columns, first);
+		(void)sp__layout_groups(l, o->columns, all);
+		for (uint32_t g = 0; g < l->ngroups; g++)
+			if (all[g] && !first[g])
+				max_records = sp__max(max_records, l->groups[g].cell_records);
+	}
+	*share = 0;
+	if (!rc && max_records) {
+		rc = sp__cost_platform_open(&p, &f->run, err);
+		if (!rc)
+			*share = sp__share_switch(sp__cost_rho(&p, l->cell_bytes), max_records);
+		sp__cost_platform_close(&p);
+	}
+	free(columns);
+	free(first);
+	free(all);
+	return rc;
+}
+
+static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+		enum sp_table_access access, sp_table_sink sink, void *arg,
+		struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	double share = 0;
+	int rc = 0;
+
+	if (o->where && access == SP_TABLE_SI_SCAN)
+		return sp__tablescan_scattered(f, o, sink, arg, stats, err);
+	if (o->where && access == SP_TABLE_ACCESS_AUTO)
+		rc = switch_share(f, o, &share, err);
+	if (rc)
+		return rc;
+	return share > 0 ? sp__tablescan_adaptive(f, o, share, sink, arg, stats, err)
+			 : sp__tablescan(f, o, sink, arg, stats, err);
+}
+
 int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_table_sink sink,
 		  void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
 {
@@ -74,7 +130,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 						      .where = q.where,
 						      .output = &q.output };
 
-		rc = sp__tablescan(&t->file, &o, sink, arg, stats, err);
+		rc = scan(&t->file, &o, query->access, sink, arg, stats, err);
 	}
 	close_query(&q);
 	sp__env_note(&t->file.env, &stats->run, true);

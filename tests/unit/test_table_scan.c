@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "randomtable.h"
 #include "table/read/get.h"
-#include "table/read/scan.h"
+#include "table/read/access.h"
 #include "tap.h"
 
 #define MORE_BYTES (UINT64_C(4) << 20) /* memory that a scan may need in addition to the limit */
@@ -64,11 +64,13 @@ static bool passes(const struct filter *f, const struct table *t, uint64_t recor
 
 /* What a scan must print. */
 static void naive(const struct table *t, const uint32_t *columns, uint32_t n, uint64_t lo,
-		  uint64_t hi, const struct filter *filter, uint32_t text_max, struct sp__bytes *b)
+		  uint64_t hi, const struct filter *filter, uint64_t limit, uint32_t text_max,
+		  struct sp__bytes *b)
 {
-	for (uint64_t r = lo; r <= hi && r < t->records; r++) {
+	for (uint64_t r = lo; limit && r <= hi && r < t->records; r++) {
 		if (filter && !passes(filter, t, r))
 			continue;
+		limit--;
 		for (uint32_t k = 0; k < n; k++) {
 			const struct sp__value_type *type =
 				&t->file.schema.columns[columns[k]].type;
@@ -118,12 +120,12 @@ static int note_absent(void *arg, uint64_t record)
 
 /* Prints columns by a scan or by gets. */
 static int print(struct table *t, const struct sp__table_output *output, const bool *read,
-		 uint64_t lo, uint64_t hi, const struct sp__predicate *where, struct numbers *n,
-		 struct sp__bytes *got, struct sp_errinfo *err)
+		 uint64_t lo, uint64_t hi, const struct sp__predicate *where, uint64_t limit,
+		 struct numbers *n, struct sp__bytes *got, struct sp_errinfo *err)
 {
 	const struct sp__tablescan_opts scan = { .lo = lo,
 						 .hi = hi,
-						 .limit = UINT64_MAX,
+						 .limit = limit,
 						 .columns = read,
 						 .where = where,
 						 .output = output };
@@ -134,8 +136,13 @@ static int print(struct table *t, const struct sp__table_output *output, const b
 					       .output = output };
 	struct sp_table_stats stats = { 0 };
 
-	return n ? sp__tableget(&t->file, &get, append, got, &stats, err)
-		 : sp__tablescan(&t->file, &scan, append, got, &stats, err);
+	if (n)
+		return sp__tableget(&t->file, &get, append, got, &stats, err);
+	if (where && below(3) == 0)
+		return sp__tablescan_scattered(&t->file, &scan, append, got, &stats, err);
+	if (where && below(2))
+		return sp__tablescan_adaptive(&t->file, &scan, 0.5, append, got, &stats, err);
+	return sp__tablescan(&t->file, &scan, append, got, &stats, err);
 }
 
 /* Draws numbers of records, few of which do not exist, and prints what a get must print. */
@@ -147,7 +154,7 @@ static uint32_t draw_numbers(const struct table *t, struct numbers *n, const uin
 	*n = (struct numbers){ .n = (uint32_t)below(600) };
 	for (uint32_t i = 0; i < n->n; i++) {
 		n->list[i] = below(t->records + t->records / 20 + 1);
-		naive(t, columns, ncolumns, n->list[i], n->list[i], NULL, text_max, want);
+		naive(t, columns, ncolumns, n->list[i], n->list[i], NULL, 1, text_max, want);
 		absent += n->list[i] >= t->records;
 	}
 	return absent;
@@ -165,6 +172,7 @@ static bool prints(struct table *t, bool get, uint64_t lo, uint64_t hi, uint32_t
 	uint32_t absent = 0;
 	bool read[COLUMNS_MAX] = { false };
 	struct filter filter = { 0 };
+	uint64_t limit = below(2) ? UINT64_MAX : below(300);
 	bool same;
 	int rc;
 
@@ -177,11 +185,11 @@ static bool prints(struct table *t, bool get, uint64_t lo, uint64_t hi, uint32_t
 	if (get)
 		absent = draw_numbers(t, &numbers, columns, n, text_max, &want);
 	else
-		naive(t, columns, n, lo, hi, &filter, text_max, &want);
+		naive(t, columns, n, lo, hi, &filter, limit, text_max, &want);
 	rc = sp__output_open(&output, &t->file.schema, SP_TABLE_TEXT, columns, n, &err);
 	if (!rc)
-		rc = print(t, &output, read, lo, hi, filter.where, get ? &numbers : NULL, &got,
-			   &err);
+		rc = print(t, &output, read, lo, hi, filter.where, limit, get ? &numbers : NULL,
+			   &got, &err);
 	same = !rc && got.bytes == want.bytes &&
 	       (!got.bytes || !memcmp(got.data, want.data, got.bytes)) && numbers.absent == absent;
 	if (!same)

@@ -58,7 +58,7 @@ static int exists(struct get *g, uint64_t record)
 
 	if (record >= f->superblock.records)
 		return 0;
-	if (!f->superblock.deleted)
+	if (!f->superblock.deleted || g->opts->exist)
 		return SP_READY;
 	rc = sp__tombstones_read(f, record / 8 * 8,
 				 sp__min(8, f->superblock.records - record / 8 * 8), &bits,
@@ -192,7 +192,7 @@ static int open_batches(struct get *g)
 	const struct sp__window *w = &g->ring.slots[0].window;
 	const struct sp__tablefile *f = g->ring.file;
 
-	g->max = sp__tableget_batch(&f->run, &f->layout, w->groups, w->ntexts,
+	g->max = sp__tableget_batch(&g->ring.run, &f->layout, w->groups, w->ntexts,
 				    sp__table_printed_bytes(&f->schema, g->opts->columns));
 	for (unsigned i = 0; i < g->ring.nslots; i++) {
 		g->batches[i].sorted = malloc(g->max * sizeof(struct asked));
@@ -236,6 +236,7 @@ int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_
 	g.ring.ops = &ops;
 	g.ring.arg = &g;
 	g.ring.err = err;
+	g.ring.parts = o->parts ? o->parts : 1;
 	rc = run(&g);
 	sp__ring_close(&g.ring, stats);
 	sp__ranges_close(&g.ranges);

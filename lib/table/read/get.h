@@ -18,6 +18,8 @@ struct sp__tableget_opts {
 	/* Receives a number that no record has.  Returns 0 or an error. */
 	int (*absent)(void *arg, uint64_t record);
 	void *arg;
+	bool exist;	     /* next() supplies only records that are there */
+	unsigned parts;	     /* of the memory, of which it has one; 0: 1 */
 	const bool *columns; /* that are read, by number */
 	const struct sp__table_output *output;
 };

@@ -41,6 +41,9 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 					  .device = r->file->env.device };
 	int rc = sp__requests_open(&r->requests, &q, r->err);
 
+	r->run = *run;
+	if (r->parts > 1)
+		r->run.memory_bytes = sp__working_memory(run, run->memory_bytes) / r->parts;
 	r->nslots = r->ahead = 1;
 	for (unsigned i = 0; !rc && i < r->nslots; i++) {
 		struct sp__window *w = &r->slots[i].window;
@@ -49,7 +52,7 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 		r->slots[i].own = (char *)own + i * size;
 		rc = sp__window_open(w, r->file, &r->requests, columns);
 		if (!rc && !i)
-			r->nslots = sp__ring_slots(run, &r->file->layout, w->groups, w->ntexts,
+			r->nslots = sp__ring_slots(&r->run, &r->file->layout, w->groups, w->ntexts,
 						   &r->slot_bytes);
 	}
 	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
@@ -123,8 +126,11 @@ static int start_tasks(struct sp__window_ring *r)
 	return 0;
 }
 
-/* Takes the oldest slot when its task has ended, or waits for its requests. */
-static int take(struct sp__window_ring *r)
+/*
+ * Takes the oldest slot when its task has ended: SP_READY; or waits for requests: 0.  Returns an
+ * error otherwise.
+ */
+static int take(struct sp__window_ring *r, struct sp__window_slot **slot)
 {
 	struct sp__window_slot *s = &r->slots[r->head];
 	int rc;
@@ -142,10 +148,11 @@ static int take(struct sp__window_ring *r)
 		*r->err = s->err;
 		return s->rc;
 	}
-	return r->ops->give(r->arg, s);
+	*slot = s;
+	return SP_READY;
 }
 
-int sp__ring_run(struct sp__window_ring *r)
+int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot)
 {
 	int rc = 0;
 
@@ -154,9 +161,25 @@ int sp__ring_run(struct sp__window_ring *r)
 			rc = fill(r);
 		if (!rc)
 			rc = start_tasks(r);
-		if (rc || !r->used)
-			break;
-		rc = take(r);
+		if (!rc && !r->used)
+			return SP_END;
+		if (!rc)
+			rc = take(r, slot);
 	}
-	return rc < 0 ? rc : 0;
+	return rc;
+}
+
+int sp__ring_run(struct sp__window_ring *r)
+{
+	struct sp__window_slot *s;
+	int rc;
+
+	for (;;) {
+		rc = sp__ring_next(r, &s);
+		if (rc != SP_READY)
+			return rc;
+		rc = r->ops->give(r->arg, s);
+		if (rc)
+			return rc < 0 ? rc : 0;
+	}
 }

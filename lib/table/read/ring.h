@@ -34,7 +34,10 @@ struct sp__window_ring_ops {
 	int (*fill)(void *arg, struct sp__window_slot *s);
 	/* Prints the records of a window, in a task.  Returns 0, or an error, recorded in s->err. */
 	int (*work)(void *arg, struct sp__window_slot *s);
-	/* Uses the output.  Returns 0; SP_READY to end the reading; or an error. */
+	/*
+	 * Uses the output, for sp__ring_run().  Returns 0; SP_READY to end the reading; or an
+	 * error.
+	 */
 	int (*give)(void *arg, struct sp__window_slot *s);
 };
 
@@ -44,7 +47,9 @@ struct sp__window_ring {
 	const struct sp__window_ring_ops *ops;
 	void *arg;
 	struct sp_errinfo *err;
+	unsigned parts; /* of the memory, of which the ring has one; 0: 1 */
 	/* Set here. */
+	struct sp_run_opts run; /* of the file, with the memory of the ring */
 	struct sp__requests requests;
 	uint64_t slot_bytes;	     /* memory of a slot */
 	unsigned nslots, head, used; /* the oldest slot; slots in use */
@@ -66,6 +71,11 @@ unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_la
  */
 SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own,
 				size_t size);
+/*
+ * Returns SP_READY and the next slot, whose task has ended and whose memory is valid until the next
+ * call; SP_END; or an error, recorded in err.
+ */
+SP_MUST_CHECK int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot);
 /* Reads until fill() returns SP_END, or give() SP_READY.  Returns 0 or an error, recorded in err. */
 SP_MUST_CHECK int sp__ring_run(struct sp__window_ring *r);
 /* Waits for tasks and requests, adds their counters to stats, and frees all. */

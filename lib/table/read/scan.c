@@ -7,66 +7,25 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
-#include "table/file/directory.h"
-#include "table/file/tombstones.h"
-#include "table/read/ring.h"
+#include "table/read/choice.h"
 #include "table/read/scan.h"
-
-/* Of a slot: what chooses its records. */
-struct chooser {
-	struct sp__predicate_scratch *scratch; /* NULL: no predicate */
-	uint8_t *bits; /* tombstones; NULL: no record of the table is deleted */
-	size_t bytes;
-	uint64_t first;	    /* record of bit 0, a multiple of 8 */
-	uint32_t *selected; /* offsets in rows; NULL: all records are chosen */
-};
 
 struct scan {
 	struct sp__window_ring ring;
-	struct chooser choosers[SP__RING_SLOTS];
+	struct sp__record_choice choice;
 	const struct sp__tablescan_opts *opts;
 	struct sp_table_stats *stats;
 	sp_table_sink sink;
 	void *arg;
 	struct sp__scan_ranges ranges;
-	uint64_t left;		/* of the limit */
-	const uint8_t **bounds; /* of each column, in a directory row */
+	uint64_t left; /* of the limit */
 };
-
-/* Keeps those of n selected records that are not deleted.  Returns their number. */
-static uint32_t drop_deleted(struct chooser *d, const struct sp__rows *rows, uint32_t n)
-{
-	uint32_t left = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t bit = rows->first + d->selected[i] - d->first;
-
-		if (!(d->bits[bit / 8] >> bit % 8 & 1))
-			d->selected[left++] = d->selected[i];
-	}
-	return left;
-}
-
-/* Sets d->selected to the records of rows that are in the output.  Returns their number. */
-static uint32_t choose(const struct scan *c, struct chooser *d, const struct sp__rows *rows)
-{
-	uint32_t n = rows->n;
-
-	if (!d->selected)
-		return n;
-	if (d->scratch)
-		n = sp__predicate_select(c->opts->where, d->scratch, rows, d->selected);
-	else
-		for (uint32_t i = 0; i < n; i++)
-			d->selected[i] = i;
-	return d->bits ? drop_deleted(d, rows, n) : n;
-}
 
 /* Prints the records of a window, at most `limit`. */
 static int print(struct scan *c, struct sp__window_slot *s, uint64_t limit)
 {
 	struct sp__window *w = &s->window;
-	struct chooser *d = s->own;
+	struct sp__choice_slot *d = s->own;
 
 	s->out.bytes = 0;
 	s->matched = s->records = 0;
@@ -76,7 +35,7 @@ static int print(struct scan *c, struct sp__window_slot *s, uint64_t limit)
 
 		for (uint64_t at = w->ranges[i].first; at < end && s->matched < limit;) {
 			struct sp__rows rows = sp__window_rows(w, at);
-			uint32_t n = choose(c, d, &rows);
+			uint32_t n = sp__choice_select(&c->choice, d, &rows);
 
 			n = (uint32_t)sp__min(n, limit - s->matched);
 			if (sp__output_rows(c->opts->output, &rows, d->selected, n, &s->out,
@@ -95,36 +54,12 @@ static int work(void *scan, struct sp__window_slot *s)
 	return print(scan, s, UINT64_MAX);
 }
 
-/* Reads the tombstones of a window. */
-static int read_deleted(struct scan *c, struct sp__window_slot *s)
-{
-	const struct sp__window *w = &s->window;
-	const struct sp__window_range *last = &w->ranges[w->nranges - 1];
-	struct chooser *d = s->own;
-	uint64_t n;
-	size_t bytes;
-
-	if (!w->file->superblock.deleted)
-		return 0;
-	d->first = w->ranges[0].first / 8 * 8;
-	n = last->first + last->n - d->first;
-	bytes = (size_t)(n + 7) / 8;
-	if (bytes > d->bytes) {
-		free(d->bits);
-		d->bits = malloc(bytes);
-		d->bytes = d->bits ? bytes : 0;
-	}
-	if (!d->bits)
-		return sp__err(c->ring.err, -ENOMEM, "scan", w->file->path, -1);
-	return sp__tombstones_read(w->file, d->first, n, d->bits, c->ring.err);
-}
-
 static int fill(void *scan, struct sp__window_slot *s)
 {
 	struct scan *c = scan;
 	int rc = sp__ranges_next(&c->ranges, &s->window, c->ring.err), deleted;
 
-	deleted = rc == SP_READY ? read_deleted(c, s) : 0;
+	deleted = rc == SP_READY ? sp__choice_read(s->own, &s->window, c->ring.err) : 0;
 	return deleted ? deleted : rc;
 }
 
@@ -148,80 +83,38 @@ static int give(void *scan, struct sp__window_slot *s)
 	return rc ? rc : c->left ? 0 : SP_READY;
 }
 
-static int give_header(struct scan *c)
+int sp__tablescan_header(const struct sp__tablefile *f, const struct sp__table_output *output,
+			 sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+			 struct sp_errinfo *err)
 {
 	struct sp__bytes header = { 0 };
-	int rc = sp__output_header(c->opts->output, &header, NULL);
+	int rc = sp__output_header(output, &header, NULL);
 
 	if (rc)
-		rc = sp__err(c->ring.err, rc, "scan", c->ring.file->path, -1);
+		rc = sp__err(err, rc, "scan", f->path, -1);
 	else if (header.bytes)
-		rc = c->sink(c->arg, header.data, header.bytes);
-	c->stats->output_bytes += header.bytes;
+		rc = sink(arg, header.data, header.bytes);
+	stats->output_bytes += header.bytes;
 	sp__bytes_release(&header, NULL);
 	return rc;
 }
 
-/* True if the predicate is true for no record of a directory row. */
-static bool excluded(const void *scan, struct sp__tablefile *f, uint8_t *row)
-{
-	const struct scan *c = scan;
-
-	for (uint32_t i = 0; i < f->schema.n; i++)
-		if (f->schema.columns[i].bounds)
-			c->bounds[i] = sp__directory_entry(f, row, i);
-	return sp__predicate_excludes(c->opts->where, c->bounds);
-}
-
-/* Allocates what the choice of records needs.  Returns 0 or -ENOMEM. */
-static int open_choice(struct scan *c)
-{
-	const struct sp__tablefile *f = c->ring.file;
-
-	if (!c->opts->where && !f->superblock.deleted)
-		return 0;
-	c->bounds = calloc(f->schema.n, sizeof(*c->bounds));
-	if (!c->bounds)
-		return -ENOMEM;
-	for (unsigned i = 0; i < c->ring.nslots; i++) {
-		struct chooser *d = &c->choosers[i];
-
-		d->selected = malloc(SP__ROWS_MAX * sizeof(*d->selected));
-		if (c->opts->where)
-			d->scratch = sp__predicate_scratch_new(c->opts->where);
-		if (!d->selected || (c->opts->where && !d->scratch))
-			return -ENOMEM;
-	}
-	if (c->opts->where) {
-		c->ranges.rows_needed = true;
-		c->ranges.skip = excluded;
-		c->ranges.skip_arg = c;
-	}
-	return 0;
-}
-
-static void close_choice(struct scan *c)
-{
-	for (unsigned i = 0; i < SP__RING_SLOTS; i++) {
-		free(c->choosers[i].bits);
-		free(c->choosers[i].selected);
-		sp__predicate_scratch_free(c->choosers[i].scratch);
-	}
-	free(c->bounds);
-}
-
 static int run(struct scan *c)
 {
-	int rc = sp__ring_open(&c->ring, c->opts->columns, c->choosers, sizeof(*c->choosers));
+	int rc = sp__ring_open(&c->ring, c->opts->columns, c->choice.slots,
+			       sizeof(*c->choice.slots));
 
 	if (rc)
 		return rc;
 	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
 	c->ranges.window_bytes = c->ring.slot_bytes;
 	c->ranges.printed_bytes = sp__output_record_bytes(c->opts->output);
-	if (open_choice(c) || sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
+	if (sp__choice_open(&c->choice, &c->ranges, c->ring.nslots) ||
+	    sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
 		return sp__err(c->ring.err, -ENOMEM, "scan", c->ring.file->path, -1);
-	rc = give_header(c);
+	if (!c->opts->continued)
+		rc = sp__tablescan_header(c->ring.file, c->opts->output, c->sink, c->arg, c->stats,
+					  c->ring.err);
 	return rc || !c->left ? rc : sp__ring_run(&c->ring);
 }
 
@@ -234,6 +127,7 @@ int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o, s
 			  .sink = sink,
 			  .arg = arg,
 			  .left = o->limit,
+			  .choice = { .where = o->where },
 			  .ranges = { .file = f, .at = o->lo } };
 	int rc;
 
@@ -247,7 +141,7 @@ int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o, s
 	rc = run(&c);
 	sp__ring_close(&c.ring, stats);
 	sp__ranges_close(&c.ranges);
-	close_choice(&c);
-	stats->pages_skipped = c.ranges.pages_skipped;
+	sp__choice_close(&c.choice);
+	stats->pages_skipped += c.ranges.pages_skipped;
 	return rc;
 }

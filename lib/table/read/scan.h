@@ -15,11 +15,17 @@
 struct sp__tablescan_opts {
 	uint64_t lo, hi;		   /* record numbers, inclusive */
 	uint64_t limit;			   /* records of output */
+	bool continued;			   /* without a header line */
 	const bool *columns;		   /* that are read, by number */
 	const struct sp__predicate *where; /* NULL: all records */
 	const struct sp__table_output *output;
 };
 
+/* Gives the header line, if there is one, to the sink.  Returns 0 or an error, recorded in err. */
+SP_MUST_CHECK int sp__tablescan_header(const struct sp__tablefile *f,
+				       const struct sp__table_output *output, sp_table_sink sink,
+				       void *arg, struct sp_table_stats *stats,
+				       struct sp_errinfo *err);
 /*
  * Scans, and gives the output to the sink.  Returns 0; a negative code of the sink; or an error,
  * recorded in err: SP_ECORRUPT, -ENOMEM, -errno.

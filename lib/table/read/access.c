@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scans in two steps, or chooses the way by what the predicate chose before (access.h).
+ *
+ * SI-scan is a get of the records that the columns of the predicate choose.  Each of both steps has
+ * half of the memory.
+ */
+#include <stdlib.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/read/access.h"
+#include "table/read/get.h"
+#include "table/read/hits.h"
+
+#define STEPS 2
+#define FIRST_RECORDS 65536 /* of the first part; each other one is larger by a factor */
+#define PART_FACTOR 4
+
+struct scattered {
+	struct sp__hits hits;
+	uint64_t left; /* of the limit */
+};
+
+static int next(void *scattered, uint64_t *record)
+{
+	struct scattered *s = scattered;
+	int rc = s->left ? sp__hits_next(&s->hits, record) : SP_END;
+
+	s->left -= rc == SP_READY;
+	return rc;
+}
+
+static int absent(void *scattered, uint64_t record)
+{
+	(void)scattered;
+	(void)record;
+	return SP_ESTATE; /* hits are records that exist */
+}
+
+/* Gets the records of the hits. */
+static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+	       sp_table_sink sink, void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	const uint64_t matched = stats->records_matched;
+	bool *columns = calloc(f->schema.n, sizeof(*columns));
+	const struct sp__tableget_opts get = { .next = next,
+					       .absent = absent,
+					       .arg = s,
+					       .exist = true,
+					       .parts = STEPS,
+					       .columns = columns,
+					       .output = o->output };
+	int rc;
+
+	if (!columns)
+		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+	for (uint32_t k = 0; k < o->output->n; k++)
+		columns[o->output->columns[k]] = true;
+	rc = sp__tableget(f, &get, sink, arg, stats, err);
+	/* These records were counted when the predicate was evaluated. */
+	stats->records_read -= stats->records_matched - matched;
+	stats->keys = stats->keys_found = 0;
+	free(columns);
+	return rc;
+}
+
+int sp__tablescan_scattered(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			    sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+			    struct sp_errinfo *err)
+{
+	struct scattered s = { .left = o->limit };
+	int rc = o->continued ? 0 : sp__tablescan_header(f, o->output, sink, arg, stats, err);
+
+	if (rc)
+		return rc;
+	rc = sp__hits_open(&s.hits, f, o->where, o->lo, o->hi, STEPS, stats, err);
+	if (!rc)
+		rc = get(&s, f, o, sink, arg, stats, err);
+	sp__hits_close(&s.hits);
+	return rc;
+}
+
+/* Returns the end of a part of about n records: that of an A-page. */
+static uint64_t part_end(const struct sp__tablefile *f, uint64_t at, uint64_t n)
+{
+	const uint64_t page = f->layout.page_records;
+
+	return sp__min(((at + n) / page + 1) * page, f->superblock.records);
+}
+
+int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			   double max_share, sp_table_sink sink, void *arg,
+			   struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct sp__tablescan_opts part = *o;
+	bool scattered = false;
+	uint64_t n = FIRST_RECORDS;
+	int rc = 0;
+
+	do {
+		uint64_t read = stats->records_read, matched = stats->records_matched;
+
+		part.hi = sp__min(o->hi, part_end(f, part.lo, n) - 1);
+		rc = scattered ? sp__tablescan_scattered(f, &part, sink, arg, stats, err)
+			       : sp__tablescan(f, &part, sink, arg, stats, err);
+		read = stats->records_read - read;
+		matched = stats->records_matched - matched;
+		if (read)
+			scattered = (double)matched < max_share * (double)read;
+		part.limit -= matched;
+		part.lo = part.hi + 1;
+		part.continued = true;
+		n *= PART_FACTOR;
+	} while (!rc && part.limit && part.lo <= o->hi && part.lo < f->superblock.records);
+	return rc;
+}

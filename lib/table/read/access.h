@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ways to scan records that a predicate chooses.
+ *
+ * S-scan reads all columns that are needed; SI-scan reads those of the predicate, then the cells of
+ * the others that have a chosen record.
+ *
+ * Source: Shao 2008, section 4.5.
+ *
+ * Owner: the thread that scans.
+ */
+#pragma once
+
+#include "table/read/scan.h"
+
+/* SI-scan of o->where, which is set.  Errors as sp__tablescan(). */
+SP_MUST_CHECK int sp__tablescan_scattered(struct sp__tablefile *f,
+					  const struct sp__tablescan_opts *o, sp_table_sink sink,
+					  void *arg, struct sp_table_stats *stats,
+					  struct sp_errinfo *err);
+/*
+ * Scans parts of the table, each by SI-scan if in the part before a smaller share of the records
+ * than max_share was chosen, otherwise by S-scan.  Errors as sp__tablescan().
+ */
+SP_MUST_CHECK int sp__tablescan_adaptive(struct sp__tablefile *f,
+					 const struct sp__tablescan_opts *o, double max_share,
+					 sp_table_sink sink, void *arg,
+					 struct sp_table_stats *stats, struct sp_errinfo *err);

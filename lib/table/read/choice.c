@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses the records of rows (choice.h).
+ */
+#include <stdlib.h>
+#include "base/err.h"
+#include "table/file/directory.h"
+#include "table/file/tombstones.h"
+#include "table/read/choice.h"
+
+/* True if the predicate is true for no record of a directory row. */
+static bool excluded(const void *choice, struct sp__tablefile *f, uint8_t *row)
+{
+	const struct sp__record_choice *c = choice;
+
+	for (uint32_t i = 0; i < f->schema.n; i++)
+		if (f->schema.columns[i].bounds)
+			c->bounds[i] = sp__directory_entry(f, row, i);
+	return sp__predicate_excludes(c->where, c->bounds);
+}
+
+int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges, unsigned nslots)
+{
+	const struct sp__tablefile *f = ranges->file;
+
+	if (!c->where && !f->superblock.deleted)
+		return 0;
+	c->bounds = calloc(f->schema.n, sizeof(*c->bounds));
+	if (!c->bounds)
+		return -ENOMEM;
+	for (unsigned i = 0; i < nslots; i++) {
+		struct sp__choice_slot *d = &c->slots[i];
+
+		d->selected = malloc(SP__ROWS_MAX * sizeof(*d->selected));
+		if (c->where)
+			d->scratch = sp__predicate_scratch_new(c->where);
+		if (!d->selected || (c->where && !d->scratch))
+			return -ENOMEM;
+	}
+	if (c->where) {
+		ranges->rows_needed = true;
+		ranges->skip = excluded;
+		ranges->skip_arg = c;
+	}
+	return 0;
+}
+
+void sp__choice_close(struct sp__record_choice *c)
+{
+	for (unsigned i = 0; i < SP__RING_SLOTS; i++) {
+		free(c->slots[i].bits);
+		free(c->slots[i].selected);
+		sp__predicate_scratch_free(c->slots[i].scratch);
+	}
+	free(c->bounds);
+}
+
+int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w, struct sp_errinfo *err)
+{
+	const struct sp__window_range *last = &w->ranges[w->nranges - 1];
+	uint64_t n;
+	size_t bytes;
+
+	if (!w->file->superblock.deleted)
+		return 0;
+	d->first = w->ranges[0].first / 8 * 8;
+	n = last->first + last->n - d->first;
+	bytes = (size_t)(n + 7) / 8;
+	if (bytes > d->bytes) {
+		free(d->bits);
+		d->bits = malloc(bytes);
+		d->bytes = d->bits ? bytes : 0;
+	}
+	if (!d->bits)
+		return sp__err(err, -ENOMEM, "scan", w->file->path, -1);
+	return sp__tombstones_read(w->file, d->first, n, d->bits, err);
+}
+
+/* Keeps those of n selected records that are not deleted.  Returns their number. */
+static uint32_t drop_deleted(struct sp__choice_slot *d, const struct sp__rows *rows, uint32_t n)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bit = rows->first + d->selected[i] - d->first;
+
+		if (!(d->bits[bit / 8] >> bit % 8 & 1))
+			d->selected[left++] = d->selected[i];
+	}
+	return left;
+}
+
+uint32_t sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
+			   const struct sp__rows *rows)
+{
+	uint32_t n = rows->n;
+
+	if (!d->selected)
+		return n;
+	if (d->scratch)
+		n = sp__predicate_select(c->where, d->scratch, rows, d->selected);
+	else
+		for (uint32_t i = 0; i < n; i++)
+			d->selected[i] = i;
+	return d->bits ? drop_deleted(d, rows, n) : n;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chooses records: those for which a predicate is true and that were not deleted.
+ *
+ * Owner: the thread that reads; an element of `slots` belongs to the task of its slot.
+ */
+#pragma once
+
+#include "table/read/ranges.h"
+#include "table/read/ring.h"
+#include "table/where/predicate.h"
+
+struct sp__choice_slot {
+	struct sp__predicate_scratch *scratch; /* NULL: no predicate */
+	uint8_t *bits; /* tombstones; NULL: no record of the table is deleted */
+	size_t bytes;
+	uint64_t first;	    /* record of bit 0, a multiple of 8 */
+	uint32_t *selected; /* offsets in rows; NULL: all records are chosen */
+};
+
+struct sp__record_choice {
+	const struct sp__predicate *where; /* NULL: all records */
+	const uint8_t **bounds;		   /* of each column, in a directory row */
+	struct sp__choice_slot slots[SP__RING_SLOTS];
+};
+
+/*
+ * Opens the choice for so many slots, and makes the ranges skip directory rows that the predicate
+ * excludes.  where is set.  Returns 0 or -ENOMEM.  After an error, too, it must be closed.
+ */
+SP_MUST_CHECK int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
+				  unsigned nslots);
+void sp__choice_close(struct sp__record_choice *c);
+/* Reads the tombstones of a window.  Returns 0, -ENOMEM, or an error of reading, recorded in err. */
+SP_MUST_CHECK int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w,
+				  struct sp_errinfo *err);
+/* Sets d->selected to the chosen records of rows.  Returns their number. */
+uint32_t sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
+			   const struct sp__rows *rows);
