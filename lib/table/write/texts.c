@@ -80,6 +80,16 @@ static int no_space(const struct sp__texts *t, int rc)
 	return sp__err(t->err, rc, "allocate", t->slabs->volume->name, -1);
 }
 
+/* Gives back cells that no outstanding request writes. */
+static int release(struct sp__texts *t, uint64_t first, uint64_t cells)
+{
+	int rc = cells ? sp__map_release(t->map, first, cells) : 0;
+
+	if (!rc && t->fresh)
+		rc = sp__map_settle(t->map);
+	return rc ? no_space(t, rc) : 0;
+}
+
 /* Copies n cells that were written, whose checksums depend on their numbers. */
 static int copy_cells(struct sp__texts *t, uint64_t from, uint64_t to, uint64_t n)
 {
@@ -115,10 +125,8 @@ static int reserve(struct sp__texts *t, struct sp__text_column *c, uint64_t cell
 		return no_space(t, rc);
 	if (c->written)
 		rc = copy_cells(t, c->first, first, c->written);
-	if (!rc && c->reserved) {
-		rc = sp__map_release(t->map, c->first, c->reserved);
-		rc = rc ? no_space(t, rc) : 0;
-	}
+	if (!rc)
+		rc = release(t, c->first, c->reserved);
 	c->first = first;
 	c->reserved = cells;
 	return rc;

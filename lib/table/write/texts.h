@@ -24,6 +24,7 @@ struct sp__texts {
 	struct sp__slabs *slabs;
 	struct sp__table_map *map;
 	uint64_t id; /* of the table */
+	bool fresh;  /* it has no state yet: space that is released is free immediately */
 	struct sp_errinfo *err;
 	uint32_t n;
 	struct sp__text_column *columns;

@@ -45,6 +45,7 @@ static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 {
 	const struct sp__table_schema *s = &w->file->schema;
 	uint32_t texts = 0;
+	int rc;
 
 	w->text_columns = calloc(s->n, sizeof(*w->text_columns));
 	w->bounds = calloc(s->n, sizeof(*w->bounds));
@@ -63,8 +64,10 @@ static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 	w->ends = calloc((size_t)texts * w->step + 1, sizeof(*w->ends));
 	if (!w->ends)
 		return no_memory(w);
-	return sp__texts_open(&w->texts, &w->slabs, &w->file->map, w->file->superblock.id, texts,
-			      memory_bytes / 4, w->err);
+	rc = sp__texts_open(&w->texts, &w->slabs, &w->file->map, w->file->superblock.id, texts,
+			    memory_bytes / 4, w->err);
+	w->texts.fresh = !w->file->superblock.slots.number;
+	return rc;
 }
 
 int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
