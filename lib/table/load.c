@@ -225,6 +225,16 @@ static int create(struct sp__tableload *l)
 	return rc ? rc : sp__tablewriter_open(l->writer, l->file, l->memory / 3, l->err);
 }
 
+/* True if a scan gives the bytes of the inputs.  A last line without an end has no CR either. */
+static bool is_exact(const struct sp__tableload *l)
+{
+	const struct sp__tablesource *s = &l->source;
+	const bool cut = s->no_newline && l->last_other && l->file->schema.style.cr;
+
+	return !l->inexact && !l->resolved.header_differs && !s->other_header && !s->no_newlines &&
+	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1)) && l->other_ends == cut;
+}
+
 static void note(struct sp__tableload *l)
 {
 	const struct sp__tablesource *s = &l->source;
@@ -234,8 +244,7 @@ static void note(struct sp__tableload *l)
 	st->input_bytes = s->bytes;
 	st->cells_written = l->file->cells_written;
 	st->output_bytes = l->file->map.end * l->file->layout.cell_bytes;
-	st->exact = !l->inexact && !l->resolved.header_differs && !s->other_header &&
-		    !s->no_newlines && !(s->header.bytes && (!l->opts->header || s->opts.n > 1));
+	st->exact = is_exact(l);
 	sp__env_note_io(&st->run, &s->io);
 	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", s->engine);
 	if (l->writer->slabs.requests.queue) {

@@ -46,8 +46,10 @@ struct sp__tableload {
 	unsigned nslots;
 	struct sp_batch batch; /* that is being loaded */
 	size_t batch_input;
-	size_t input;	/* of the slot that ended last, ... */
-	uint64_t lines; /* ... its lines before the next slot, without a header */
+	size_t input;	     /* of the slot that ended last, ... */
+	uint64_t lines;	     /* ... its lines before the next slot, without a header */
+	uint64_t other_ends; /* records with CR LF, if the style has LF, or the reverse; ... */
+	bool last_other;     /* ... and the last record is one */
 	bool inexact;
 	bool misfit; /* a value does not fit the type that was inferred for its column */
 };

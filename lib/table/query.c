@@ -122,6 +122,10 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	rc = open_query(&q, &t->file, query->columns, query->format, err);
 	if (!rc && query->where)
 		rc = open_where(&q, &t->file, query->where, err);
+	/* All columns as they were loaded: the last line ends as in the input. */
+	if (!query->columns && query->format == SP_TABLE_AS_LOADED &&
+	    t->file.schema.style.no_final_newline)
+		q.output.unterminated = t->file.superblock.records - 1;
 	if (!rc) {
 		const struct sp__tablescan_opts o = { .lo = query->lo,
 						      .hi = query->hi,

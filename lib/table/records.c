@@ -200,6 +200,8 @@ static int end_slot(struct sp__tableload *l, struct sp__loadslot *slot)
 		rc = chunk_error(l, c);
 	l->lines += c->lines;
 	l->inexact |= c->inexact;
+	l->other_ends += c->other_ends;
+	l->last_other = c->last_other;
 	sp__charge_work(&l->file->env, c->first + c->records, 0, c->bytes);
 	return rc;
 }
@@ -352,7 +354,8 @@ int sp__tableload_records(struct sp__tableload *l)
 	l->batch = (struct sp_batch){ NULL, 0 };
 	l->input = l->batch_input = 0;
 	l->lines = 0;
-	l->inexact = l->misfit = false;
+	l->inexact = l->misfit = l->last_other = false;
+	l->other_ends = 0;
 	rc = open_slots(l, 1);
 	if (!rc)
 		rc = load(l);

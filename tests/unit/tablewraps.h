@@ -12,10 +12,12 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-static unsigned calls, fail_at; /* 0: none fails */
-static bool stay_failed;	/* all later calls fail, too */
-static unsigned allocations, fail_allocation;
-static uint64_t written; /* bytes */
+static _Atomic unsigned calls;
+static unsigned fail_at; /* 0: none fails */
+static bool stay_failed; /* all later calls fail, too */
+static _Atomic unsigned allocations;
+static unsigned fail_allocation;
+static _Atomic uint64_t written; /* bytes */
 
 static bool fails(void)
 {

@@ -321,7 +321,8 @@ static void check_ends(struct sp__textchunk *c, uint32_t records)
 		bool cr = end > begin && c->text[end - 1] == '\r';
 
 		if (c->opts->fields.csv || s->style.cr) {
-			c->inexact |= cr != s->style.cr;
+			c->last_other = cr != s->style.cr;
+			c->other_ends += c->last_other;
 			end -= cr;
 		}
 		if (fields > s->n && end != begin) {

@@ -94,7 +94,8 @@ void sp__textchunk_begin(struct sp__textchunk *c, uint32_t bytes)
 {
 	memset(c->text + bytes, 0, SP__FIELDENDS_SLACK);
 	c->bytes = bytes;
-	c->at = c->first = c->records = 0;
+	c->at = c->first = c->records = c->other_ends = 0;
+	c->last_other = false;
 	c->error = (struct sp__textchunk_error){ 0 };
 }
 

@@ -62,7 +62,10 @@ struct sp__textchunk {
 	struct sp__textchunk_column *columns;
 	struct sp__column_values *values; /* of the columns, for the writer */
 	uint64_t lines;			  /* of the whole text, once it is parsed */
-	bool inexact;			  /* the style of the schema does not give the text back */
+	/* Records that end with CR LF although the style's do not, or the reverse; and the last one. */
+	uint32_t other_ends;
+	bool last_other;
+	bool inexact; /* the style of the schema does not give the text back */
 	struct sp__textchunk_error error;
 	void *memory;
 	uint64_t memory_bytes;

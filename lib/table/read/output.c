@@ -16,7 +16,8 @@ int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *s
 					.format = as_loaded ? style->format : format,
 					.null_text = style->null_text ? style->null_text : "",
 					.columns = columns,
-					.n = n };
+					.n = n,
+					.unterminated = UINT64_MAX };
 	o->null_bytes = strlen(o->null_text);
 	o->separator = as_loaded ? style->separator : format == SP_TABLE_CSV ? ',' : '\t';
 	o->header = style->header;
@@ -210,7 +211,10 @@ int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *row
 			if (o->format != SP_TABLE_FIXED)
 				*p++ = o->separator;
 		}
-		b->bytes = (size_t)(end_record(o, p) - b->data);
+		p = end_record(o, p);
+		if (rows->first + i == o->unterminated)
+			p -= 1 + o->cr;
+		b->bytes = (size_t)(p - b->data);
 	}
 	return 0;
 }

@@ -17,8 +17,9 @@ struct sp__table_output {
 	size_t null_bytes;
 	bool trailing_separator, cr, header;
 	enum sp__table_quoting quoting;
-	uint32_t n, *columns; /* numbers, in the order of the output */
-	size_t fixed_bytes;   /* maximum of a record's values that are no texts, with separators */
+	uint32_t n, *columns;  /* numbers, in the order of the output */
+	uint64_t unterminated; /* number of the record that gets no newline; UINT64_MAX: none */
+	size_t fixed_bytes;    /* maximum of a record's values that are no texts, with separators */
 };
 
 /*
