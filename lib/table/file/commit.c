@@ -24,7 +24,7 @@ int sp__tablefile_write_superblock(struct sp__tablefile *f, struct sp_errinfo *e
 	s->layout = f->layout;
 	rc = sp__table_superblock_write(s, f->fd, f->path, err);
 	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
-	return rc;
+	return rc ? rc : sp__tablefile_spend(f, 0, f->layout.cell_bytes, err);
 }
 
 /* Takes cells for so many bytes, instead of those of the state before. */

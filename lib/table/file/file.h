@@ -35,7 +35,8 @@ struct sp__redo {
 	uint64_t max_cells; /* for which it has space */
 	uint64_t area_cells;
 	uint64_t cells; /* put so far */
-	uint64_t at;	/* bytes of records so far */
+	uint64_t at;	/* bytes of records so far, */
+	uint64_t spent; /* and those whose time has been taken on a simulated volume */
 };
 
 struct sp__tablefile {
@@ -125,6 +126,12 @@ static inline uint8_t *sp__tablefile_aim(const struct sp__tablefile *f, struct s
 					  (size_t)(cells * bytes), data);
 }
 
+/*
+ * Takes the time of a write that is made by the descriptor; only a simulated volume takes any.
+ * Returns 0, or an error of the machine.
+ */
+SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes,
+				      struct sp_errinfo *err);
 /* Read and write consecutive cells of the file, and wait.  Return 0, SP_ECORRUPT, or -errno. */
 SP_MUST_CHECK int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells,
 				     uint8_t *data, struct sp_errinfo *err);

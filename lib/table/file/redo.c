@@ -8,12 +8,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "datafile/journal.h"
 #include "table/file/redo.h"
 
 enum { RECORD_CELL = 1, RECORD_END = 2 };
 
 #define END_BYTES 16
+#define SPEND_BYTES (UINT64_C(1) << 20)
+#define SORTED_MAX 1024
+#define SORTED_SHARE 32 /* of the memory */
 
 uint64_t sp__redo_bytes(const struct sp__tablefile *f, uint64_t cells)
 {
@@ -50,6 +54,16 @@ int sp__redo_begin(struct sp__tablefile *f, uint64_t max_cells, struct sp_errinf
 	return 0;
 }
 
+/* Takes the time of writing what has been appended. */
+static int spend(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__redo *r = &f->redo;
+	uint64_t from = r->spent;
+
+	r->spent = r->at;
+	return sp__tablefile_spend(f, r->first * f->layout.cell_bytes + from, r->at - from, err);
+}
+
 /* Appends a record of two parts. */
 static int append(struct sp__tablefile *f, uint32_t type, uint64_t number, const void *data,
 		  size_t bytes, struct sp_errinfo *err)
@@ -61,7 +75,7 @@ static int append(struct sp__tablefile *f, uint32_t type, uint64_t number, const
 	int rc = sp__journal_append(&j, type, parts, 2);
 
 	r->at = j.end - r->first * f->layout.cell_bytes;
-	return rc;
+	return rc || r->at - r->spent < SPEND_BYTES ? rc : spend(f, err);
 }
 
 int sp__redo_put(struct sp__tablefile *f, uint64_t cell, const uint8_t *data,
@@ -110,6 +124,8 @@ int sp__redo_end(struct sp__tablefile *f, struct sp_errinfo *err)
 
 	if (r->cells)
 		rc = append(f, RECORD_END, r->cells, &id, sizeof(id), err);
+	if (!rc)
+		rc = spend(f, err);
 	if (rc)
 		return rc;
 	rc = release(f);
@@ -160,28 +176,72 @@ static bool is_end(const struct sp__tablefile *f, const struct sp__journal_recor
 	return number_of(rec) == cells && le64toh(id) == f->superblock.id;
 }
 
+/* Cells of the journal that are written in place together, in the order of the file. */
+struct sorted {
+	struct sp__tablefile *file;
+	struct sp_errinfo *err;
+	struct sp__journal_record records[SORTED_MAX];
+	size_t n, max;
+};
+
+static int write_sorted(struct sorted *w)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		if (!rc)
+			rc = sp__tablefile_write(w->file, number_of(&w->records[i]), 1,
+						 (uint8_t *)w->records[i].data + 8, w->err);
+		free(w->records[i].data);
+	}
+	w->n = 0;
+	return rc;
+}
+
+/* Takes over the record of a cell. */
+static int put_sorted(struct sorted *w, const struct sp__journal_record *rec)
+{
+	size_t i = w->n++;
+
+	for (; i && number_of(&w->records[i - 1]) > number_of(rec); i--)
+		w->records[i] = w->records[i - 1];
+	w->records[i] = *rec;
+	return w->n < w->max ? 0 : write_sorted(w);
+}
+
 /* Checks all records, or writes their cells.  Returns 0 or an error. */
 static int walk(struct sp__tablefile *f, bool write, struct sp_errinfo *err)
 {
 	const struct sp__table_journal *named = &f->superblock.journal;
 	struct sp__journal j = journal_at(f, named->first, 0, named->bytes, err);
+	const uint64_t memory = f->env.budget.limit_bytes / SORTED_SHARE;
+	struct sorted w = { .file = f,
+			    .err = err,
+			    .max = sp__min(memory / f->layout.cell_bytes, SORTED_MAX) };
 	struct sp__journal_record rec;
 	uint64_t cells = 0;
-	int rc;
+	bool end = false;
+	int rc = 0, written;
 
-	while ((rc = sp__journal_next(&j, &rec)) > 0) {
-		bool cell = is_cell(f, &rec), end = !cell && is_end(f, &rec, cells);
+	while (!rc && !end) {
+		bool cell;
 
+		rc = sp__journal_next(&j, &rec);
+		if (rc <= 0) {
+			rc = rc ? rc : damaged(f, err);
+			break;
+		}
+		cell = is_cell(f, &rec);
+		end = !cell && is_end(f, &rec, cells);
 		cells += cell;
 		rc = cell || end ? 0 : damaged(f, err);
 		if (cell && write)
-			rc = sp__tablefile_write(f, number_of(&rec), 1, (uint8_t *)rec.data + 8,
-						 err);
-		free(rec.data);
-		if (rc || end)
-			return rc;
+			rc = put_sorted(&w, &rec);
+		else
+			free(rec.data);
 	}
-	return rc < 0 ? rc : damaged(f, err);
+	written = write_sorted(&w);
+	return rc ? rc : written;
 }
 
 int sp__redo_apply(struct sp__tablefile *f, struct sp_errinfo *err)

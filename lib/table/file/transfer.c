@@ -78,6 +78,21 @@ int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, 
 	return rc ? failed(f, rc, "write", at, err) : 0;
 }
 
+int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes, struct sp_errinfo *err)
+{
+	struct sp__volume hollow, *real = f->volume;
+	int rc;
+
+	if (!timed(f) || !bytes)
+		return 0;
+	hollow = *real;
+	hollow.hollow = true;
+	f->volume = &hollow;
+	rc = request(f, SP__OP_WRITE, at, bytes, NULL);
+	f->volume = real;
+	return rc ? failed(f, rc, "write", at, err) : 0;
+}
+
 /* Says which records and columns a cell of values has. */
 static void add_contents(const struct sp__tablefile *f, uint64_t cell, char *text, size_t capacity)
 {
