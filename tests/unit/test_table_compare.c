@@ -108,7 +108,31 @@ static struct sp_table_stats get(const char *columns, const char *volume)
 	return stats;
 }
 
-static struct sp_table_comparison compare(const char *columns, const char *volume, bool gets)
+/* Changes a column of random records in the time of a device. */
+static struct sp_table_stats update(const char *volume)
+{
+	static const char *const set[] = { "column4='col'" };
+	struct numbers numbers = { .left = GETS };
+	const struct sp_table_choice choice = { .keys = next_number, .keys_arg = &numbers };
+	struct sp_table_opts open = SP_TABLE_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats stats = { 0 };
+	struct sp_table *t = NULL;
+
+	open.run.volume = volume;
+	open.run.parallel = 2;
+	open.run.memory_bytes = 64 << 20;
+	open.write = true;
+	if (sp_table_open(&t, path, &open, &err) ||
+	    sp_table_update(t, &choice, set, 1, &stats, &err)) {
+		diag("%s", err.text);
+		exit(1);
+	}
+	(void)sp_table_close(t);
+	return stats;
+}
+
+static struct sp_table_comparison compare(const char *columns, const char *volume, const char *kind)
 {
 	char query[80];
 	const char *const queries[] = { query };
@@ -118,10 +142,7 @@ static struct sp_table_comparison compare(const char *columns, const char *volum
 	struct sp_table_comparison c;
 	struct sp_table *t = NULL;
 
-	if (gets)
-		snprintf(query, sizeof(query), "get %d %s", GETS, columns);
-	else
-		snprintf(query, sizeof(query), "scan %s", columns);
+	snprintf(query, sizeof(query), "%s %s", kind, columns);
 	o.queries = queries;
 	o.nqueries = 1;
 	o.run.volume = volume;
@@ -138,7 +159,7 @@ static struct sp_table_comparison compare(const char *columns, const char *volum
 static void judge(unsigned form, const char *volume, const char *columns, bool gets)
 {
 	struct sp_table_stats is = gets ? get(columns, volume) : scan(columns, volume);
-	struct sp_table_comparison c = compare(columns, volume, gets);
+	struct sp_table_comparison c = compare(columns, volume, gets ? "get 300" : "scan");
 	const struct sp_table_cost *p = &c.stored.costs[0];
 
 	ok(fabs(p->bytes - (double)is.run.read_bytes) < 0.5 &&
@@ -155,6 +176,19 @@ static void judge(unsigned form, const char *volume, const char *columns, bool g
 	sp_table_comparison_free(&c);
 }
 
+static void judge_update(unsigned form, const char *volume)
+{
+	struct sp_table_comparison c = compare("column4", volume, "update 300");
+	const struct sp_table_cost *p = &c.stored.costs[0];
+	struct sp_table_stats is = update(volume);
+
+	ok(fabs(p->predicted_s - is.run.elapsed_s) <= 0.1 * is.run.elapsed_s,
+	   "%s, %s: 300 updates in %.5f s, predicted %.5f (%+.1f %%)",
+	   sp_table_layout_name((int)form), volume, is.run.elapsed_s, p->predicted_s,
+	   100 * (p->predicted_s / is.run.elapsed_s - 1));
+	sp_table_comparison_free(&c);
+}
+
 /* What a command on the stored table is predicted to read is what it reads. */
 static void predictions(unsigned form, bool all)
 {
@@ -165,12 +199,15 @@ static void predictions(unsigned form, bool all)
 					       "column0,column1,column2,column5,column6,column7" };
 
 	make(form, false);
-	for (unsigned i = 0; i < sizeof(volumes) / sizeof(*volumes); i++)
+	for (unsigned i = 0; i < sizeof(volumes) / sizeof(*volumes); i++) {
+		if (all || i % 4 == form)
+			judge_update(form, volumes[i]);
 		for (unsigned k = 0;
 		     k < sizeof(columns) / sizeof(*columns) && (all || i % 4 == form); k++) {
 			judge(form, volumes[i], columns[k], false);
 			judge(form, volumes[i], columns[k], true);
 		}
+	}
 	unlink(path);
 }
 

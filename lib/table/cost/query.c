@@ -7,8 +7,9 @@
  * cheaper, the columns of the predicate are read so, and of the others the cells that have a match.
  * Get.  Records are taken in batches that grow 1, 2, 4 ..., some of which are in memory; each
  * distinct cell of a batch is read once, and then the cells of texts.
- * Update.  The cells are read, written behind the end of the file, and written in place; after each
- * write, and after each of the two superblocks, the device is synchronized.
+ * Update.  The cells are read, those of each column group in their order, written behind the end of
+ * the file, and written in place one by one; after each write, and after each of the two
+ * superblocks, the device is synchronized.  Bounds that change are in the directory.
  * Append.  The last A-page goes the same way; further cells are written behind the end.
  */
 #include <math.h>
@@ -22,9 +23,12 @@
 #include "table/read/ring.h"
 
 #define SCAN_DEPTH 4
-#define DRAWN_MAX 65536	 /* records of a get that are drawn */
-#define REPEATED 256	 /* records of a get or update, repetitions included */
-#define JOURNAL_ENTRY 32 /* bytes of a record of the journal besides the cell */
+#define DRAWN_MAX 65536	      /* records of a get that are drawn */
+#define REPEATED 256	      /* records of a get, repetitions included, */
+#define REPEATED_UPDATES 2048 /* and of an update */
+#define UPDATE_DEPTH 32	      /* of reads before an update, */
+#define UPDATE_BYTES 131072   /* and their maximum */
+#define JOURNAL_ENTRY 32      /* bytes of a record of the journal besides the cell */
 
 /* A query that is being made. */
 struct maker {
@@ -302,22 +306,59 @@ static int make_get(struct maker *m)
 	return rc;
 }
 
-/* Reads or writes in place the cells that the chosen records touch, and waits. */
+/* Reads, or writes in place, the cells of column groups that are touched, and waits. */
 static int pass_touched(struct maker *m, bool write, double share, uint64_t seed)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
-	uint64_t end = sp__layout_pages(l, m->r.table->records), pages;
+	const uint64_t end = sp__layout_pages(l, m->r.table->records);
 	int rc = 0;
 
 	m->r.rng.state = seed;
-	m->begun = m->r.device.requests;
-	for (uint64_t page = 0; !rc && page < end && !enough(m, page, end); page += pages) {
-		struct sp__strip s = sp__layout_strip(l, page);
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		double chance = sp__cells_touched(share, l->groups[f].cell_records);
+		uint64_t pages;
 
-		pages = sp__min(s.first + s.pages, end) - page;
-		rc = issue_window_touched(m, write, NULL, share, page, page + pages);
+		m->begun = m->r.device.requests;
+		for (uint64_t page = 0; m->groups[f] && !rc && page < end && !enough(m, page, end);
+		     page += pages) {
+			struct sp__strip s = sp__layout_strip(l, page);
+
+			pages = sp__min(s.first + s.pages, end) - page;
+			rc = sp__cost_touched(
+				&m->r, write,
+				sp__layout_run(l, f, m->r.table->records, page, pages), chance);
+		}
+		if (!rc)
+			rc = sp__cost_wait(&m->r);
 	}
-	return rc ? rc : sp__cost_wait(&m->r);
+	return rc;
+}
+
+/* Reads the cells of the directory in which the bounds of changed records are, one by one. */
+static int read_bounds(struct maker *m, double share)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	const uint64_t cells = sp__map_cells(&m->r.table->map, SP__AREA_DIRECTORY);
+	double records = (double)m->r.table->records / (double)sp__max(cells, 1);
+	bool bounds = false;
+
+	for (uint32_t i = 0; i < l->ncolumns; i++)
+		bounds |= m->q->columns[i] && m->r.table->schema->columns[i].bounds;
+	if (!bounds || !cells)
+		return 0;
+	sp__cost_device_depth(&m->r.device, 1);
+	m->r.max_cells = 1;
+	for (uint64_t i = 0, n; i < cells; i += n) {
+		int rc = 0;
+
+		n = sp__cost_gap(&m->r, sp__cells_touched(share, records));
+		if (i + n < cells)
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DIRECTORY, i + n, 1);
+		if (rc)
+			return rc;
+		n++;
+	}
+	return sp__cost_wait(&m->r);
 }
 
 static int make_update(struct maker *m)
@@ -325,13 +366,19 @@ static int make_update(struct maker *m)
 	const uint64_t seed = sp__rng_next(&m->r.rng);
 	const uint64_t cell_bytes = m->r.table->layout.cell_bytes;
 	double share = -expm1((double)m->q->records * log1p(-1 / (double)m->r.table->records));
-	uint64_t before = m->r.device.bytes, cells;
+	uint64_t before, cells;
 	int rc;
 
 	(void)sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
-	rc = pass_touched(m, false, share, seed);
+	rc = read_bounds(m, share);
+	before = m->r.device.bytes;
+	sp__cost_device_depth(&m->r.device, UPDATE_DEPTH);
+	m->r.max_cells = sp__max(UPDATE_BYTES / cell_bytes, 1);
+	if (!rc)
+		rc = pass_touched(m, false, share, seed);
 	cells = (m->r.device.bytes - before) / cell_bytes;
+	sp__cost_device_depth(&m->r.device, 1);
+	m->r.max_cells = 1;
 	if (!rc)
 		rc = sp__cost_behind(&m->r, cells * (cell_bytes + JOURNAL_ENTRY));
 	if (!rc)
@@ -387,7 +434,8 @@ static int make_once(struct maker *m, const struct sp__cost_opts *o, struct sp__
 /* Repeats a query of few random records, for a mean. */
 static int make(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
 {
-	uint64_t times = m->q->records ? (REPEATED - 1) / m->q->records + 1 : 1;
+	uint64_t min = m->q->kind == SP__QUERY_UPDATE ? REPEATED_UPDATES : REPEATED;
+	uint64_t times = m->q->records ? (min - 1) / m->q->records + 1 : 1;
 	int rc = 0;
 
 	if (m->q->kind == SP__QUERY_APPEND)

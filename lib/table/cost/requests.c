@@ -26,13 +26,17 @@ int sp__cost_wait(struct sp__cost_requests *r)
 	return rc ? rc : sp__cost_device_wait(&r->device);
 }
 
+static uint64_t max_cells(const struct sp__cost_requests *r)
+{
+	return r->max_cells ? r->max_cells : SP__TABLE_REQUEST_BYTES / r->table->layout.cell_bytes;
+}
+
 /* Adds cells of the file to the request before, or begins another. */
 static int join(struct sp__cost_requests *r, bool write, uint64_t first, uint64_t cells)
 {
 	int rc = 0;
 
-	if (r->write != write || r->first + r->cells != first ||
-	    (r->cells + cells) * r->table->layout.cell_bytes > SP__TABLE_REQUEST_BYTES) {
+	if (r->write != write || r->first + r->cells != first || r->cells + cells > max_cells(r)) {
 		rc = sp__cost_flush(r);
 		r->first = first;
 		r->write = write;
@@ -44,7 +48,7 @@ static int join(struct sp__cost_requests *r, bool write, uint64_t first, uint64_
 int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area area, uint64_t cell,
 		   uint64_t cells)
 {
-	const uint64_t max = SP__TABLE_REQUEST_BYTES / r->table->layout.cell_bytes;
+	const uint64_t max = max_cells(r);
 	int rc = 0;
 
 	while (!rc && cells) {
@@ -79,8 +83,7 @@ int sp__cost_commit(struct sp__cost_requests *r)
 	return rc ? rc : sp__cost_wait(r);
 }
 
-/* Returns the cells that are not touched before the next one that is, each with this chance. */
-static uint64_t draw_gap(struct sp__cost_requests *r, double chance)
+uint64_t sp__cost_gap(struct sp__cost_requests *r, double chance)
 {
 	double gap;
 
@@ -93,14 +96,14 @@ static uint64_t draw_gap(struct sp__cost_requests *r, double chance)
 int sp__cost_touched(struct sp__cost_requests *r, bool write, struct sp__layout_run run,
 		     double chance)
 {
-	uint64_t end = run.cell + run.cells, from = run.cell + draw_gap(r, chance), n;
+	uint64_t end = run.cell + run.cells, from = run.cell + sp__cost_gap(r, chance), n;
 	int rc = 0;
 
 	for (; !rc && from < end; from += n) {
 		uint64_t gap = 0;
 
 		for (n = 1; from + n < end; n++) {
-			gap = draw_gap(r, chance);
+			gap = sp__cost_gap(r, chance);
 			if (gap)
 				break;
 		}

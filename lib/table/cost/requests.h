@@ -19,6 +19,7 @@ struct sp__cost_requests {
 	const struct sp__cost_table *table;
 	struct sp__cost_device device;
 	struct sp__rng rng;
+	uint64_t max_cells;    /* of a request; 0: SP__TABLE_REQUEST_BYTES */
 	uint64_t first, cells; /* of the file: the request that is being joined */
 	bool write;
 };
@@ -29,6 +30,8 @@ SP_MUST_CHECK int sp__cost_cells(struct sp__cost_requests *r, bool write, enum s
 /* Does so with those cells of a run of the data area that are touched, each with this chance. */
 SP_MUST_CHECK int sp__cost_touched(struct sp__cost_requests *r, bool write,
 				   struct sp__layout_run run, double chance);
+/* Draws the cells that are not touched before the next one that is, each with this chance. */
+uint64_t sp__cost_gap(struct sp__cost_requests *r, double chance);
 /* Writes bytes behind the end of the file and waits for them. */
 SP_MUST_CHECK int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes);
 /* Writes a superblock and waits for it. */
