@@ -11,6 +11,7 @@
 #include "table/change/delete.h"
 #include "table/change/newvalues.h"
 #include "table/change/numbers.h"
+#include "table/schema/names.h"
 #include "table/state.h"
 
 /* A change of chosen records. */
@@ -19,22 +20,31 @@ struct change {
 	const struct sp_table_choice *choice;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
-	uint64_t cells_read, cells_written;	       /* before */
-	int (*put)(struct change *c, uint64_t record); /* records ascend */
+	uint64_t cells_read, cells_written;			 /* before */
+	int (*put)(void *change, uint64_t record, uint32_t key); /* records ascend */
 	const struct sp__new_values *values;
-	struct sp__predicate *predicate; /* or, if NULL, */
+	/* Records are chosen by one of these. */
+	struct sp__predicate *predicate;
+	struct sp__key_set keys; /* if choice->by is set */
+	uint32_t column;	 /* of the keys */
 	struct sp__chosen_records chosen;
 	struct sp__tableupdate update;
 	struct sp__tabledelete delete;
 };
 
-static int put_update(struct change *c, uint64_t record)
+static int put_update(void *change, uint64_t record, uint32_t key)
 {
+	struct change *c = change;
+
+	(void)key;
 	return sp__tableupdate_put(&c->update, record, c->values->row);
 }
 
-static int put_delete(struct change *c, uint64_t record)
+static int put_delete(void *change, uint64_t record, uint32_t key)
 {
+	struct change *c = change;
+
+	(void)key;
 	return sp__tabledelete_put(&c->delete, record);
 }
 
@@ -47,13 +57,6 @@ static int report_absent(const struct change *c, uint64_t record)
 		return 0;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)record);
 	return c->choice->absent(c->choice->absent_arg, text, strlen(text));
-}
-
-static int put_chosen(void *change, uint64_t record)
-{
-	struct change *c = change;
-
-	return c->put(c, record);
 }
 
 /* Takes all keys.  Returns 0, an error, or the code of a callback. */
@@ -95,7 +98,7 @@ static int put_numbers(struct change *c, const struct sp__chosen_records *chosen
 		c->stats->keys_found += (uint64_t)there;
 		if (there && !again) {
 			c->stats->records_matched++;
-			rc = c->put(c, record);
+			rc = c->put(c, record, SP__NO_KEY);
 		} else if (!there) {
 			rc = report_absent(c, record);
 		}
@@ -125,7 +128,29 @@ static void begin(struct change *c)
 	f->env.err = c->err;
 }
 
-/* Finds out how the records are chosen: by a predicate, or by numbers, which are sorted. */
+/* Takes all keys of a column. */
+static int take_keys(struct change *c)
+{
+	const struct sp__table_schema *s = &c->table->file.schema;
+	int column = sp__names_column(s, c->choice->by, strlen(c->choice->by), c->err), rc;
+	const char *key;
+	uint32_t number;
+	size_t bytes;
+
+	if (column < 0)
+		return column;
+	c->column = (uint32_t)column;
+	sp__key_set_open(&c->keys, &s->columns[column], &c->table->file.env.budget);
+	while ((rc = c->choice->keys(c->choice->keys_arg, &key, &bytes)) > 0) {
+		rc = sp__key_set_add(&c->keys, key, bytes, &number, c->err);
+		if (rc < 0)
+			return rc;
+		c->stats->keys += !rc; /* an equal one counts once */
+	}
+	return rc;
+}
+
+/* Finds out how the records are chosen: by a predicate, keys, or numbers, which are sorted. */
 static int open_choice(struct change *c)
 {
 	int rc;
@@ -137,21 +162,49 @@ static int open_choice(struct change *c)
 	if (c->choice->where)
 		return sp__predicate_parse(&c->predicate, c->choice->where, &c->table->file.schema,
 					   c->err);
+	if (c->choice->by)
+		return take_keys(c);
 	rc = take_numbers(c, &c->chosen);
 	sp__chosen_sort(&c->chosen);
 	return rc;
 }
 
+/* Counts keys that were found, and reports the others. */
+static int end_keys(struct change *c)
+{
+	int rc = 0;
+
+	c->stats->keys_found = 0;
+	for (uint32_t i = 0; !rc && i < c->keys.n; i++) {
+		struct sp__slice text = sp__key_text(&c->keys, i);
+
+		if (c->keys.keys[i].found)
+			c->stats->keys_found++;
+		else if (c->choice->absent)
+			rc = c->choice->absent(c->choice->absent_arg, text.p, text.n);
+	}
+	return rc;
+}
+
 static int put_all(struct change *c)
 {
-	if (!c->predicate)
+	const struct sp__chosen_by choice = { .predicate = c->predicate,
+					      .keys = c->choice->by ? &c->keys : NULL,
+					      .column = c->column,
+					      .put = c->put,
+					      .arg = c };
+	int rc;
+
+	if (!c->predicate && !c->choice->by)
 		return put_numbers(c, &c->chosen);
-	return sp__choose_records(&c->table->file, c->predicate, put_chosen, c, c->stats, c->err);
+	rc = sp__choose_records(&c->table->file, &choice, c->stats, c->err);
+	return rc || !c->choice->by ? rc : end_keys(c);
 }
 
 static void close_choice(struct change *c)
 {
 	sp__predicate_free(c->predicate);
+	sp__key_set_close(&c->keys);
 	sp__chosen_free(&c->chosen);
 }
 
@@ -165,7 +218,7 @@ static int update(struct change *c, const char *const *set, size_t nset)
 	c->values = &values;
 	if (!rc)
 		rc = open_choice(c);
-	max = c->predicate ? f->superblock.records : c->chosen.n;
+	max = c->predicate || c->choice->by ? f->superblock.records : c->chosen.n;
 	if (!rc)
 		rc = sp__tableupdate_open(&c->update, f, values.columns, values.n, max,
 					  values.max_text, c->err);

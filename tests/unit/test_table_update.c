@@ -277,6 +277,102 @@ static bool where_table(unsigned seed)
 	return !wrong;
 }
 
+/* Changes the records with these keys of a column; set NULL: deletes them. */
+static int change_by(const char *by, const char *keys, const char *set,
+		     struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	const struct sp_table_opts o = { .run = model_run(), .write = true };
+	const struct sp_table_choice choice = { .by = by,
+						.keys = next_key,
+						.keys_arg = &keys,
+						.absent = add_text,
+						.absent_arg = absent };
+	struct sp_table *t = NULL;
+	int rc = sp_table_open(&t, path, &o, err);
+
+	*absent = '\0';
+	if (!rc)
+		rc = set ? sp_table_update(t, &choice, &set, 1, stats, err)
+			 : sp_table_delete(t, &choice, stats, err);
+	(void)sp_table_close(t);
+	return rc;
+}
+
+/* Changes records by keys of a column of text and of an i8, against a loop over the records. */
+static bool by_table(unsigned seed)
+{
+	struct model m = { .rng = { seed }, .n = N, .text_max = 4 };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *wrong = NULL;
+
+	for (uint32_t c = 0; c < N; c++)
+		if (sp__value_type_parse(&m.types[c], types[c], strlen(types[c])))
+			abort();
+	model_add(&m, 500 + model_below(&m, 20000));
+	if (model_create(&m, path, &err))
+		abort();
+	for (unsigned i = 0; !wrong && i < 6; i++) {
+		const struct model_text *chosen = &m.texts[3][model_below(&m, m.records)];
+		struct model_text key = *chosen;
+		int number = (int)model_below(&m, 255) - 127;
+		uint64_t n = 0;
+		char keys[2 * MODEL_TEXT + 40];
+		struct sp_table_stats st;
+		int rc;
+
+		if (!key.bytes || sp__text_null(key.text, key.bytes))
+			continue;
+		if (i % 2)
+			snprintf(keys, sizeof(keys), "no %.*s %.*s", key.bytes, key.text, key.bytes,
+				 key.text);
+		else
+			snprintf(keys, sizeof(keys), "%d 1000 %d", number, number);
+		for (uint64_t r = 0; r < m.records; r++) {
+			bool text = m.texts[3][r].bytes == key.bytes &&
+				    !memcmp(m.texts[3][r].text, key.text, key.bytes);
+
+			if (m.deleted[r] || (i % 2 ? !text : (int8_t)m.values[0][r][0] != number))
+				continue;
+			n++;
+			if (i == 3)
+				m.deleted[r] = true;
+			else
+				memcpy(m.values[1][r], (const uint8_t[4]){ 77 }, 4);
+		}
+		rc = change_by(i % 2 ? "c3" : "c0", keys, i == 3 ? NULL : "c1=0.77", &st, &err);
+		wrong = rc					   ? "an error"
+			: st.records_matched != n		   ? "another number of records"
+			: st.keys != 2 || st.keys_found != (n > 0) ? "other keys are found"
+			: strncmp(absent,
+				  i % 2 ? "no;"
+				  : n	? "1000;"
+					: "",
+				  3) != 0
+				? "other keys are absent"
+				: model_wrong(&m, path, &err);
+	}
+	if (wrong)
+		diag("seed %u: %s (%s)", seed, wrong, err.text);
+	model_free(&m);
+	return !wrong;
+}
+
+static void check_by(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT, other = SP_ERRINFO_INIT;
+	unsigned right = 0;
+
+	for (unsigned seed = 1; seed <= 20; seed++)
+		right += by_table(seed);
+	ok(right == 20, "keys of columns choose the records that change");
+	make(10);
+	ok(change_by("c0", "1 x", "c0=1", NULL, &err) == SP_ESYNTAX &&
+		   strstr(err.text, "'x' is not a value of column c0") &&
+		   change_by("c9", "1", "c0=1", NULL, &other) == SP_ESYNTAX &&
+		   strstr(other.text, "c9"),
+	   "wrong keys and columns are refused");
+}
+
 static void check_where(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -359,6 +455,7 @@ int main(void)
 	check_refusals();
 	check_dictionary();
 	check_where();
+	check_by();
 	check_convert();
 	check_wider();
 	unlink(path);

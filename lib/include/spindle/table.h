@@ -390,10 +390,11 @@ SP_API SP_MUST_CHECK int sp_table_get(struct sp_table *table, const struct sp_ta
 				      sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 				      struct sp_errinfo *err);
 
-/* Records that are changed: those for which a predicate is true, or those with these numbers. */
+/* Records that are changed: those for which a predicate is true, or those with these keys. */
 struct sp_table_choice {
 	const char *where;  /* NULL: keys */
-	sp_table_keys keys; /* record numbers, in any order; a repeated one counts once */
+	const char *by;	    /* column whose values the keys are; NULL: they are record numbers */
+	sp_table_keys keys; /* in any order; an equal one of a column counts once */
 	void *keys_arg;
 	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
 	void *absent_arg;

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the columns of the predicate ahead, in windows; tasks select records.  Directory rows whose
- * bounds exclude the predicate are not read.
+ * Reads the columns of the predicate, or that of the keys, ahead in windows; tasks select records.
+ * Directory rows whose bounds exclude all records are not read.
+ *
+ * Rejected: an index for keys, which reads a leaf and a cell for each of them: a column is read once
+ * for all keys, and bounds limit that to few cells if the table is in the order of the column.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -18,7 +21,10 @@
 struct chosen {
 	struct sp__predicate_scratch *scratch;
 	uint32_t *selected; /* offsets in rows */
-	uint64_t *records;  /* that are chosen, s->matched of them */
+	struct record {
+		uint64_t number;
+		uint32_t key;
+	} * records; /* that are chosen, s->matched of them */
 	size_t capacity;
 };
 
@@ -27,11 +33,9 @@ struct choose {
 	struct chosen slots[SP__RING_SLOTS];
 	struct sp__scan_ranges ranges;
 	struct sp__tablefile *file;
-	const struct sp__predicate *predicate;
-	bool *columns;		/* of the predicate */
+	const struct sp__chosen_by *choice;
+	bool *columns;		/* that are read */
 	const uint8_t **bounds; /* of each column, in a directory row */
-	int (*put)(void *arg, uint64_t record);
-	void *arg;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
 };
@@ -40,9 +44,12 @@ static bool excluded(const void *choose, struct sp__tablefile *f, uint8_t *row)
 {
 	const struct choose *c = choose;
 
+	if (c->choice->keys)
+		return sp__key_set_excludes(c->choice->keys,
+					    sp__directory_entry(f, row, c->choice->column));
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		c->bounds[i] = f->schema.columns[i].bounds ? sp__directory_entry(f, row, i) : NULL;
-	return sp__predicate_excludes(c->predicate, c->bounds);
+	return sp__predicate_excludes(c->choice->predicate, c->bounds);
 }
 
 static int fill(void *choose, struct sp__window_slot *s)
@@ -52,18 +59,41 @@ static int fill(void *choose, struct sp__window_slot *s)
 	return sp__ranges_next(&c->ranges, &s->window, c->err);
 }
 
-/* Adds the records of rows for which the predicate is true. */
-static int select_rows(const struct choose *c, struct sp__window_slot *s,
-		       const struct sp__rows *rows)
+/* Adds the records of rows whose value is a key.  True: there is no memory. */
+static bool select_keys(const struct choose *c, struct sp__window_slot *s,
+			const struct sp__rows *rows)
+{
+	const struct sp__vector *v = &rows->vectors[c->choice->column];
+	struct chosen *own = s->own;
+
+	for (uint32_t i = 0; i < rows->n; i++) {
+		uint32_t key = sp__key_set_find(c->choice->keys, v, i);
+
+		if (key == SP__NO_KEY)
+			continue;
+		if (!SP__ARRAY_GROW(own->records, own->capacity, s->matched + 1))
+			return true;
+		own->records[s->matched++] = (struct record){ rows->first + i, key };
+	}
+	return false;
+}
+
+/* Adds the records of rows for which the predicate is true.  True: there is no memory. */
+static bool select_rows(const struct choose *c, struct sp__window_slot *s,
+			const struct sp__rows *rows)
 {
 	struct chosen *own = s->own;
-	uint32_t n = sp__predicate_select(c->predicate, own->scratch, rows, own->selected);
+	uint32_t n;
 
+	if (c->choice->keys)
+		return select_keys(c, s, rows);
+	n = sp__predicate_select(c->choice->predicate, own->scratch, rows, own->selected);
 	if (n && !SP__ARRAY_GROW(own->records, own->capacity, s->matched + n))
-		return sp__err(&s->err, -ENOMEM, "allocate", NULL, -1);
+		return true;
 	for (uint32_t i = 0; i < n; i++)
-		own->records[s->matched++] = rows->first + own->selected[i];
-	return 0;
+		own->records[s->matched++] =
+			(struct record){ rows->first + own->selected[i], SP__NO_KEY };
+	return false;
 }
 
 static int work(void *choose, struct sp__window_slot *s)
@@ -78,7 +108,8 @@ static int work(void *choose, struct sp__window_slot *s)
 		for (uint64_t at = w->ranges[i].first; !rc && at < end;) {
 			struct sp__rows rows = sp__window_rows(w, at);
 
-			rc = select_rows(choose, s, &rows);
+			if (select_rows(choose, s, &rows))
+				rc = sp__err(&s->err, -ENOMEM, "allocate", NULL, -1);
 			s->records += rows.n;
 			at += rows.n;
 		}
@@ -96,7 +127,8 @@ static int give(void *choose, struct sp__window_slot *s)
 	int rc = 0;
 
 	for (uint64_t i = 0; !rc && i < s->matched; i++) {
-		const uint64_t record = own->records[i];
+		const uint64_t record = own->records[i].number;
+		const uint32_t key = own->records[i].key;
 
 		if (any && known != record / 8) {
 			known = record / 8;
@@ -104,7 +136,9 @@ static int give(void *choose, struct sp__window_slot *s)
 		}
 		if (!rc && !(bits >> record % 8 & 1)) {
 			c->stats->records_matched++;
-			rc = c->put(c->arg, record);
+			if (key != SP__NO_KEY)
+				c->choice->keys->keys[key].found = true;
+			rc = c->choice->put(c->choice->arg, record, key);
 		}
 	}
 	c->stats->records_read += s->records;
@@ -113,23 +147,34 @@ static int give(void *choose, struct sp__window_slot *s)
 	return rc;
 }
 
+/* Chooses the columns to read, and whether bounds can exclude directory rows. */
+static void choose_columns(struct choose *c)
+{
+	const struct sp__table_schema *schema = &c->file->schema;
+	bool any = false;
+
+	if (c->choice->keys)
+		c->columns[c->choice->column] = true;
+	else
+		sp__predicate_columns(c->choice->predicate, c->columns);
+	for (uint32_t i = 0; i < schema->n; i++) {
+		any |= c->columns[i];
+		c->ranges.rows_needed |= c->columns[i] && schema->columns[i].bounds;
+	}
+	c->columns[0] |= !any;
+}
+
 static int open_memory(struct choose *c)
 {
 	const uint32_t n = c->file->schema.n;
-	bool any = false;
 
 	c->columns = calloc(n, sizeof(*c->columns));
 	c->bounds = calloc(n, sizeof(*c->bounds));
 	if (!c->columns || !c->bounds)
 		return -ENOMEM;
-	sp__predicate_columns(c->predicate, c->columns);
-	for (uint32_t i = 0; i < n; i++) {
-		any |= c->columns[i];
-		c->ranges.rows_needed |= c->columns[i] && c->file->schema.columns[i].bounds;
-	}
-	c->columns[0] |= !any;
-	for (unsigned i = 0; i < SP__RING_SLOTS; i++) {
-		c->slots[i].scratch = sp__predicate_scratch_new(c->predicate);
+	choose_columns(c);
+	for (unsigned i = 0; c->choice->predicate && i < SP__RING_SLOTS; i++) {
+		c->slots[i].scratch = sp__predicate_scratch_new(c->choice->predicate);
 		c->slots[i].selected = malloc(SP__ROWS_MAX * sizeof(uint32_t));
 		if (!c->slots[i].scratch || !c->slots[i].selected)
 			return -ENOMEM;
@@ -156,17 +201,11 @@ static int run(struct choose *c)
 	return sp__ring_run(&c->ring);
 }
 
-int sp__choose_records(struct sp__tablefile *f, const struct sp__predicate *predicate,
-		       int (*put)(void *arg, uint64_t record), void *arg,
+int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 		       struct sp_table_stats *stats, struct sp_errinfo *err)
 {
 	static const struct sp__window_ring_ops ops = { fill, work, give };
-	struct choose c = { .file = f,
-			    .predicate = predicate,
-			    .put = put,
-			    .arg = arg,
-			    .stats = stats,
-			    .err = err };
+	struct choose c = { .file = f, .choice = choice, .stats = stats, .err = err };
 	int rc;
 
 	c.ring.file = c.ranges.file = f;

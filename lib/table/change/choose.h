@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the records for which a predicate is true.
+ * Chooses the records for which a predicate is true, or whose value of a column is a key.
  *
  * Thread rule: one thread; tasks check cells and select records.
  */
 #pragma once
 
 #include <spindle/table.h>
-#include "table/file/file.h"
+#include "table/change/keyset.h"
 #include "table/where/predicate.h"
 
+/* Records are chosen by one of these two. */
+struct sp__chosen_by {
+	const struct sp__predicate *predicate; /* is true; or, if NULL, */
+	struct sp__key_set *keys;	       /* the value of `column` is a key */
+	uint32_t column;
+	/* Receives a record; key: its number, or SP__NO_KEY.  Returns 0 or a code. */
+	int (*put)(void *arg, uint64_t record, uint32_t key);
+	void *arg;
+};
+
 /*
- * Calls put() for each record that is not deleted and for which the predicate is true, in ascending
- * order.  Returns 0; a code of put(); or an error, recorded in err.
+ * Calls put() for each record that is chosen and not deleted, in ascending order, and sets `found`
+ * of keys.  Returns 0; a code of put(); or an error, recorded in err.
  */
-SP_MUST_CHECK int sp__choose_records(struct sp__tablefile *f, const struct sp__predicate *predicate,
-				     int (*put)(void *arg, uint64_t record), void *arg,
+SP_MUST_CHECK int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 				     struct sp_table_stats *stats, struct sp_errinfo *err);
