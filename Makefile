@@ -276,7 +276,7 @@ $(B)/tests/unit/test_join_balance: private LDFLAGS += $(JOIN_WRAPS:%=-Wl$(comma)
 CREATION_WRAPS := open fstat ftruncate close
 $(B)/tests/unit/test_creation: private LDFLAGS += $(CREATION_WRAPS:%=-Wl$(comma)--wrap=%)
 
-TABLE_WRAPS := pwrite pwritev fdatasync ftruncate malloc calloc reallocarray strdup
+TABLE_WRAPS := open pwrite pwritev fdatasync ftruncate malloc calloc reallocarray strdup
 $(B)/tests/unit/test_table_file $(B)/tests/unit/test_table_change $(B)/tests/unit/test_table_load: private LDFLAGS += $(TABLE_WRAPS:%=-Wl$(comma)--wrap=%)
 
 # Examples are built as a user would: public headers, shared library.

@@ -7,6 +7,8 @@
 #define TABLEWRAPS_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +20,22 @@ static bool stay_failed; /* all later calls fail, too */
 static _Atomic unsigned allocations;
 static unsigned fail_allocation;
 static _Atomic uint64_t written; /* bytes */
+static bool read_only;	 /* no file can be opened to write */
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list ap;
+
+	va_start(ap, flags);
+	if (flags & (O_CREAT | O_TMPFILE))
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	errno = EROFS;
+	return read_only && (flags & O_ACCMODE) != O_RDONLY ? -1 : __real_open(path, flags, mode);
+}
 
 static bool fails(void)
 {

@@ -181,12 +181,101 @@ static void check_session(void)
 	for (uint64_t version = 1; version <= 9; version++)
 		right = right && !change_to(&f, version, &err) &&
 			tablecase_version(&f, 9, &err) == (int)version;
-	ok(right && f.superblock.slots.number == 19, "a program changes a table nine times: %s",
+	ok(right && f.superblock.slots.number == 29, "a program changes a table nine times: %s",
 	   err.text);
 	ok(sp__directory_write_rows(&f, 0, 1, row, &err) == SP_ESTATE,
 	   "a directory row is not changed without a journal: %s", err.text);
 	(void)sp__tablefile_close(&f);
 	ok(has_version(9, 9), "and the last version is there");
+}
+
+/* Changes a byte of a superblock. */
+static void flip(unsigned slot)
+{
+	int fd = open(path, O_RDWR);
+	uint8_t byte;
+	off_t at = slot * 4096 + 100;
+
+	if (fd < 0 || pread(fd, &byte, 1, at) != 1)
+		abort();
+	byte ^= 1;
+	(void)!pwrite(fd, &byte, 1, at);
+	close(fd);
+}
+
+static void check_slots(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned right = 0;
+	bool after;
+
+	for (unsigned changed = 0; changed < 2; changed++)
+		for (unsigned slot = 0; slot < 2; slot++) {
+			make_small();
+			right += !changed || !change_table(&err);
+			flip(slot);
+			right += whole(&after) && after == (changed > 0);
+		}
+	ok(right == 8, "either superblock is enough, after a load and after a change");
+	flip(0);
+	ok(sp__tablefile_open(&(struct sp__tablefile){ 0 }, path, &(struct sp_run_opts){ 0 }, false,
+			      &err) == SP_ECORRUPT,
+	   "without both the table is refused: %s", err.text);
+}
+
+/* Stops a change at a call; then opens the table, which cannot be written. */
+static int open_interrupted(unsigned at, struct sp_errinfo *err)
+{
+	const struct sp_run_opts run = options();
+	struct sp__tablefile f;
+	int rc;
+
+	make_small();
+	calls = 0;
+	fail_at = at;
+	stay_failed = true;
+	(void)!change_table(NULL);
+	fail_at = 0;
+	read_only = true;
+	rc = sp__tablefile_open(&f, path, &run, false, err);
+	(void)sp__tablefile_close(&f);
+	read_only = false;
+	return rc;
+}
+
+static void check_read_only(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned at = 1;
+	bool after;
+
+	while (at < 200 && !open_interrupted(at, &err))
+		at++;
+	ok(err.code == -EROFS && strstr(err.text, "interrupted"),
+	   "a table with an interrupted change that cannot be written is refused: %s", err.text);
+	ok(whole(&after) && after, "the change is finished once the table can be written");
+}
+
+static void check_links(void)
+{
+	static const char other[] = "table-link.tmp";
+	struct sp_run_opts run = options();
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct stat st;
+	bool after;
+
+	make_small();
+	unlink(other);
+	if (change_table(&err) || link(path, other))
+		abort();
+	ok(tablecase_create(&small, path, &run, &err) == -EEXIST && whole(&after) && after,
+	   "a file with two names is not replaced");
+	run.overwrite = true;
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(!tablecase_create(&small, path, &run, &err) && !stat(other, &st) && st.st_nlink == 2 &&
+		   has_version(0, 0),
+	   "it is written in place if that is requested: %s", err.text);
+	unlink(other);
 }
 
 static void check_memory(void)
@@ -389,6 +478,9 @@ int main(void)
 	check_change();
 	check_session();
 	check_memory();
+	check_slots();
+	check_read_only();
+	check_links();
 	check_allocations();
 	check_damage();
 	check_locks();

@@ -3,8 +3,9 @@
  * Writes the next state of a table.
  *
  * Order: cells of new space and the journal; sync; the superblock; the cells of the journal in
- * place; sync; a superblock without the journal.  Space that the state before uses is not
- * overwritten until the new state counts.
+ * place; sync; a superblock without the journal; then that state once more, since either of the
+ * two superblocks must be enough.  Space that the state before uses is not overwritten until the
+ * new state counts.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,15 +15,19 @@
 #include "table/file/redo.h"
 #include "table/schema/code.h"
 
-int sp__tablefile_write_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
+/* Writes the superblock, with layout and columns of the open file; repeat: only once more. */
+static int write_superblock(struct sp__tablefile *f, bool repeat, struct sp_errinfo *err)
 {
 	struct sp__table_superblock *s = &f->superblock;
-	int rc;
+	int rc = 0;
 
 	for (uint32_t i = 0; i < s->ncolumns; i++)
 		s->changed[i] = f->schema.columns[i].changed;
 	s->layout = f->layout;
-	rc = sp__table_superblock_write(s, f->fd, f->path, err);
+	if (repeat)
+		sp__table_superblock_repeat(s, f->fd);
+	else
+		rc = sp__table_superblock_write(s, f->fd, f->path, err);
 	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
 	return rc ? rc : sp__tablefile_spend(f, 0, f->layout.cell_bytes, err);
 }
@@ -119,9 +124,9 @@ int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
 	rc = sp__redo_apply(f, err);
 	f->superblock.journal = (struct sp__table_journal){ 0 };
 	if (!rc)
-		rc = sp__tablefile_write_superblock(f, err);
+		rc = write_superblock(f, false, err);
 	f->unfinished = rc;
-	return rc;
+	return rc ? rc : write_superblock(f, true, err);
 }
 
 /* What the state before used is free now; a plain file loses what is behind its cells. */
@@ -145,8 +150,9 @@ int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err)
 		return rc;
 	f->superblock.end = f->map.end;
 	f->superblock.tombstone_cells = f->tombstones.written;
-	rc = sp__tablefile_write_superblock(f, err);
+	rc = write_superblock(f, false, err);
 	if (!rc)
-		rc = sp__tablefile_finish(f, err);
+		rc = f->superblock.journal.bytes ? sp__tablefile_finish(f, err)
+						 : write_superblock(f, true, err);
 	return rc ? rc : settle(f, err);
 }

@@ -6,8 +6,6 @@
 
 #include "table/file/file.h"
 
-/* Writes the superblock, with layout and columns of the open file. */
-SP_MUST_CHECK int sp__tablefile_write_superblock(struct sp__tablefile *f, struct sp_errinfo *err);
 /* Writes the cells of the journal in place, if the superblock names one, and ends the change. */
 SP_MUST_CHECK int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err);
 /* Returns 0, or -ENOSPC if a device is too small for the cells that were taken. */

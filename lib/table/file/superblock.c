@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/whole.h"
 #include "table/file/superblock.h"
 
 static const struct sp__superblock_format format = {
@@ -174,6 +175,19 @@ int sp__table_superblock_write(struct sp__table_superblock *s, int fd, const cha
 	int rc = sp__superblocks_write(&s->slots, fd, s->slots.slot_bytes, encode, s);
 
 	return rc ? sp__err(err, rc, "write", path, rc == -ENOMEM ? -1 : 0) : 0;
+}
+
+void sp__table_superblock_repeat(struct sp__table_superblock *s, int fd)
+{
+	size_t bytes = 0;
+	uint8_t *data;
+
+	s->slots.number++;
+	data = sp__table_superblock_encode(s, &bytes);
+	if (!data || bytes > s->slots.slot_bytes ||
+	    sp__write_whole(fd, data, bytes, s->slots.number % 2 * s->slots.slot_bytes))
+		s->slots.number--;
+	free(data);
 }
 
 static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, const char **reason)

@@ -60,6 +60,11 @@ SP_MUST_CHECK int sp__table_superblock_decode(struct sp__table_superblock *s, co
 /* Writes the next state.  Returns 0 when it is on the device, -ENOMEM or -errno. */
 SP_MUST_CHECK int sp__table_superblock_write(struct sp__table_superblock *s, int fd,
 					     const char *path, struct sp_errinfo *err);
+/*
+ * Writes the same state once more, to the slot that has an older one, so that either slot is
+ * enough.  Does not wait for the device; if this fails, the older state stays.
+ */
+void sp__table_superblock_repeat(struct sp__table_superblock *s, int fd);
 /* Reads the newer valid superblock.  Returns 0, SP_EFORMAT, SP_ECORRUPT, -ENOMEM or -errno. */
 SP_MUST_CHECK int sp__table_superblock_read(struct sp__table_superblock *s, int fd,
 					    const char *path, struct sp_errinfo *err);
