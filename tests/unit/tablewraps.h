@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -20,7 +22,7 @@ static bool stay_failed; /* all later calls fail, too */
 static _Atomic unsigned allocations;
 static unsigned fail_allocation;
 static _Atomic uint64_t written; /* bytes */
-static bool read_only;	 /* no file can be opened to write */
+static bool read_only;		 /* no file can be opened to write */
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -37,6 +39,35 @@ int __wrap_open(const char *path, int flags, ...)
 	return read_only && (flags & O_ACCMODE) != O_RDONLY ? -1 : __real_open(path, flags, mode);
 }
 
+/* What was done to the file, while it is recorded (crashstates.h). */
+struct event {
+	enum { EVENT_WRITE, EVENT_LENGTH, EVENT_SYNC } kind;
+	off_t at; /* or the length */
+	size_t bytes;
+	uint8_t *data;
+};
+
+#define EVENTS_MAX 4096
+static struct event events[EVENTS_MAX];
+static unsigned nevents;
+static bool recording;
+
+void *__real_malloc(size_t bytes);
+
+static void record(struct event e, const void *data)
+{
+	if (!recording)
+		return;
+	if (nevents == EVENTS_MAX)
+		abort();
+	e.data = __real_malloc(e.bytes + 1);
+	if (!e.data)
+		abort();
+	if (e.bytes)
+		memcpy(e.data, data, e.bytes);
+	events[nevents++] = e;
+}
+
 static bool fails(void)
 {
 	errno = EIO;
@@ -49,6 +80,7 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *data, size_t bytes, off_t at)
 {
 	written += bytes;
+	record((struct event){ EVENT_WRITE, at, bytes, NULL }, data);
 	return fails() ? -1 : __real_pwrite(fd, data, bytes, at);
 }
 
@@ -56,8 +88,13 @@ ssize_t __real_pwritev(int fd, const struct iovec *parts, int n, off_t at);
 ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at);
 ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int n, off_t at)
 {
-	for (int i = 0; i < n; i++)
+	off_t end = at;
+
+	for (int i = 0; i < n; end += (off_t)parts[i++].iov_len) {
 		written += parts[i].iov_len;
+		record((struct event){ EVENT_WRITE, end, parts[i].iov_len, NULL },
+		       parts[i].iov_base);
+	}
 	return fails() ? -1 : __real_pwritev(fd, parts, n, at);
 }
 
@@ -65,6 +102,7 @@ int __wrap_fdatasync(int fd);
 int __wrap_fdatasync(int fd)
 {
 	(void)fd;
+	record((struct event){ EVENT_SYNC, 0, 0, NULL }, NULL);
 	return fails() ? -1 : 0;
 }
 
@@ -72,6 +110,7 @@ int __real_ftruncate(int fd, off_t bytes);
 int __wrap_ftruncate(int fd, off_t bytes);
 int __wrap_ftruncate(int fd, off_t bytes)
 {
+	record((struct event){ EVENT_LENGTH, bytes, 0, NULL }, NULL);
 	return fails() ? -1 : __real_ftruncate(fd, bytes);
 }
 
@@ -81,7 +120,6 @@ static bool lacks(void)
 	return ++allocations == fail_allocation;
 }
 
-void *__real_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes);
 void *__wrap_malloc(size_t bytes)
 {

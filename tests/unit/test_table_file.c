@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "tap.h"
 #include "tablecase.h"
-#include "tablewraps.h"
+#include "crashstates.h"
 
 static const char path[] = "table.tmp";
 static struct sp_run_opts options(void)
@@ -187,6 +187,32 @@ static void check_session(void)
 	   "a directory row is not changed without a journal: %s", err.text);
 	(void)sp__tablefile_close(&f);
 	ok(has_version(9, 9), "and the last version is there");
+}
+
+/* After a power failure, or a kill, at any point of a change the table is as before or as after. */
+static void check_crashes(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__rng rng = { 345 };
+	struct crash c;
+	unsigned right = 0, afters = 0, tried = 0;
+	bool after, complete;
+
+	make_small();
+	crash_begin(&c, path);
+	complete = !change_table(&err);
+	recording = false;
+	for (unsigned point = 0; point <= nevents; point++)
+		for (unsigned i = 0; i < 8; i++, tried++) {
+			crash_make(&c, path, point, i ? &rng : NULL);
+			right += whole(&after);
+			afters += after;
+		}
+	ok(complete && right == tried && afters && afters < tried,
+	   "%u states after a crash are as before or as after (%u, %u)", tried, right, afters);
+	crash_make(&c, path, nevents, &rng);
+	ok(whole(&after) && after, "after the last sync the change stays");
+	crash_end(&c);
 }
 
 /* Changes a byte of a superblock. */
@@ -478,6 +504,7 @@ int main(void)
 	check_change();
 	check_session();
 	check_memory();
+	check_crashes();
 	check_slots();
 	check_read_only();
 	check_links();
