@@ -211,7 +211,7 @@ static struct node *make_node(unsigned depth)
 
 static void free_node(struct node *x)
 {
-	for (unsigned k = 0; x->children[k] && k < 4; k++)
+	for (unsigned k = 0; k < 4 && x->children[k]; k++)
 		free_node(x->children[k]);
 	free(x);
 }
