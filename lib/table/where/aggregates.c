@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parses aggregates, and keeps their states.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "base/array.h"
+#include "base/edits.h"
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/schema/names.h"
+#include "table/where/aggregates_impl.h"
+
+#define SHOWN 40 /* bytes of a user's word in a message */
+
+static const char *const functions[] = { [SP__AGGREGATE_COUNT] = "count",
+					 [SP__AGGREGATE_SUM] = "sum",
+					 [SP__AGGREGATE_AVG] = "avg",
+					 [SP__AGGREGATE_MIN] = "min",
+					 [SP__AGGREGATE_MAX] = "max" };
+#define FUNCTIONS (sizeof(functions) / sizeof(*functions))
+
+struct parser {
+	struct sp__aggregates *a;
+	const char *text, *p;
+	char *name; /* memory for the name of a column */
+	struct sp_errinfo *err;
+};
+
+static int no_memory(struct sp_errinfo *err)
+{
+	return sp__err(err, -ENOMEM, "aggregate", NULL, -1);
+}
+
+static int wrong(struct parser *p, const char *at, const char *reason)
+{
+	return sp__errf(p->err, SP_ESYNTAX, "aggregate", NULL, -1, "character %zu of '%.*s': %s",
+			(size_t)(at - p->text) + 1, SHOWN, p->text, reason);
+}
+
+static void skip_blanks(struct parser *p)
+{
+	p->p += strspn(p->p, " \t");
+}
+
+/* Takes a function's name, and the parenthesis after it. */
+static int take_function(struct parser *p, enum sp__aggregate_function *function)
+{
+	const char *at = p->p, *nearest = functions[0];
+	const size_t n = strcspn(at, " \t(),\"");
+	unsigned fewest = UINT32_MAX;
+
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		const unsigned edits = sp__edits(at, n, functions[i], strlen(functions[i]));
+
+		if (strlen(functions[i]) == n && !strncasecmp(functions[i], at, n)) {
+			*function = (enum sp__aggregate_function)i;
+			p->p += n;
+			skip_blanks(p);
+			return *p->p++ == '('
+				       ? 0
+				       : wrong(p, p->p - 1, "'(' is expected after a function");
+		}
+		nearest = edits < fewest ? functions[i] : nearest;
+		fewest = edits < fewest ? edits : fewest;
+	}
+	if (!n)
+		return wrong(p, at, "a function is expected: count, sum, avg, min or max");
+	return sp__errf(p->err, SP_ESYNTAX, "aggregate", NULL, -1,
+			"there is no function '%.*s'; the nearest name is '%s'",
+			(int)sp__min(n, SHOWN), at, nearest);
+}
+
+/* Takes a column and the closing parenthesis.  Returns its number; -1: none; SP_ESYNTAX. */
+static int take_column(struct parser *p)
+{
+	const char *at = p->p, *from = at;
+	size_t n = 0;
+
+	if (*from == '"') {
+		for (from++; *from && (*from != '"' || from[1] == '"'); from++) {
+			from += *from == '"';
+			p->name[n++] = *from;
+		}
+		if (!*from++)
+			return wrong(p, at, "the double quote is not closed");
+	} else {
+		n = strcspn(from, "(),\"");
+		memcpy(p->name, from, n);
+		from += n;
+		while (n && (p->name[n - 1] == ' ' || p->name[n - 1] == '\t'))
+			n--;
+	}
+	p->p = from;
+	skip_blanks(p);
+	if (*p->p != ')')
+		return wrong(p, p->p, "')' is expected");
+	p->p++;
+	return n ? sp__names_column(p->a->schema, p->name, n, p->err) : -1;
+}
+
+static int not_numbers(struct parser *p, enum sp__aggregate_function function,
+		       const struct sp__table_column *c)
+{
+	char type[SP__VALUE_TYPE_TEXT];
+	const size_t n = sp__value_type_print(&c->type, type);
+
+	return sp__errf(p->err, SP_ESYNTAX, "aggregate", NULL, -1,
+			"%s needs a column of numbers, but the type of '%.*s' is %.*s",
+			functions[function], SHOWN, c->name, (int)n, type);
+}
+
+/* Returns the number of a column among those that are aggregated; UINT32_MAX: no memory. */
+static uint32_t note_column(struct sp__aggregates *a, uint32_t column,
+			    enum sp__aggregate_function function)
+{
+	uint32_t i = 0;
+
+	while (i < a->ncolumns && a->columns[i].column != column)
+		i++;
+	if (i == a->ncolumns) {
+		if (!SP__ARRAY_GROW_BY_ONE(a->columns, a->ncolumns))
+			return UINT32_MAX;
+		a->columns[a->ncolumns++] = (struct sp__aggregate_column){ .column = column };
+	}
+	a->columns[i].sum |= function == SP__AGGREGATE_SUM || function == SP__AGGREGATE_AVG;
+	a->columns[i].ends |= function == SP__AGGREGATE_MIN || function == SP__AGGREGATE_MAX;
+	return i;
+}
+
+static int add(struct parser *p, enum sp__aggregate_function function, int column)
+{
+	const struct sp__table_column *c = column < 0 ? NULL : &p->a->schema->columns[column];
+	struct sp__aggregate next = { .function = function, .of = UINT32_MAX };
+
+	if (c && (function == SP__AGGREGATE_SUM || function == SP__AGGREGATE_AVG) &&
+	    !strchr("iudf", c->type.kind))
+		return not_numbers(p, function, c);
+	if (c && (next.of = note_column(p->a, (uint32_t)column, function)) == UINT32_MAX)
+		return no_memory(p->err);
+	if (asprintf(&next.name, "%s(%s)", functions[function], c ? c->name : "") < 0)
+		return no_memory(p->err);
+	if (!SP__ARRAY_GROW_BY_ONE(p->a->list, p->a->n)) {
+		free(next.name);
+		return no_memory(p->err);
+	}
+	p->a->list[p->a->n++] = next;
+	return 0;
+}
+
+static int parse(struct parser *p)
+{
+	do {
+		enum sp__aggregate_function function = SP__AGGREGATE_COUNT;
+		const char *at;
+		int column, rc;
+
+		skip_blanks(p);
+		rc = take_function(p, &function);
+		if (rc)
+			return rc;
+		skip_blanks(p);
+		at = p->p;
+		column = take_column(p);
+		if (column < -1)
+			return column;
+		if (column < 0 && function != SP__AGGREGATE_COUNT)
+			return wrong(p, at, "a column is expected");
+		rc = add(p, function, column);
+		if (rc)
+			return rc;
+		skip_blanks(p);
+	} while (*p->p == ',' && p->p++);
+	return *p->p ? wrong(p, p->p, "',' is expected between functions") : 0;
+}
+
+int sp__aggregates_parse(struct sp__aggregates **a, const char *text,
+			 const struct sp__table_schema *schema, struct sp_errinfo *err)
+{
+	struct parser p = { .text = text, .p = text, .err = err };
+	int rc;
+
+	*a = NULL;
+	p.a = calloc(1, sizeof(*p.a));
+	p.name = malloc(strlen(text) + 1);
+	if (p.a)
+		p.a->schema = schema;
+	rc = p.a && p.name ? parse(&p) : no_memory(err);
+	free(p.name);
+	if (rc)
+		sp__aggregates_free(p.a);
+	else
+		*a = p.a;
+	return rc;
+}
+
+void sp__aggregates_free(struct sp__aggregates *a)
+{
+	for (uint32_t i = 0; a && i < a->n; i++)
+		free(a->list[i].name);
+	if (a) {
+		free(a->list);
+		free(a->columns);
+	}
+	free(a);
+}
+
+void sp__aggregates_columns(const struct sp__aggregates *a, bool *columns)
+{
+	for (uint32_t i = 0; i < a->ncolumns; i++)
+		columns[a->columns[i].column] = true;
+}
+
+uint32_t sp__aggregates_n(const struct sp__aggregates *a)
+{
+	return a->n;
+}
+
+const char *sp__aggregates_name(const struct sp__aggregates *a, uint32_t i)
+{
+	return a->list[i].name;
+}
+
+static const struct sp__value_type *type_of(const struct sp__aggregates *a, uint32_t i)
+{
+	return &a->schema->columns[a->columns[i].column].type;
+}
+
+struct sp__aggregates_state *sp__aggregates_state_new(const struct sp__aggregates *a)
+{
+	struct sp__aggregates_state *s = calloc(1, sizeof(*s) + a->ncolumns * sizeof(*s->columns));
+	bool complete = true;
+
+	if (!s)
+		return NULL;
+	s->aggregates = a;
+	for (uint32_t i = 0; i < a->ncolumns; i++) {
+		struct sp__column_sum *c = &s->columns[i];
+		const char kind = type_of(a, i)->kind;
+
+		if (kind == 'w')
+			complete &= (c->codes = calloc(SP__CODE_WORDS, sizeof(*c->codes))) != NULL;
+		if (kind == 'f' && a->columns[i].sum)
+			complete &= (c->reals = calloc(1, sizeof(*c->reals))) != NULL;
+	}
+	if (complete)
+		return s;
+	sp__aggregates_state_free(s);
+	return NULL;
+}
+
+void sp__aggregates_state_free(struct sp__aggregates_state *s)
+{
+	for (uint32_t i = 0; s && i < s->aggregates->ncolumns; i++) {
+		free(s->columns[i].codes);
+		free(s->columns[i].reals);
+		sp__bytes_release(&s->columns[i].min_text, s->budget);
+		sp__bytes_release(&s->columns[i].max_text, s->budget);
+	}
+	free(s);
+}
+
+int sp__aggregates_add(struct sp__aggregates_state *s, const struct sp__rows *rows,
+		       const uint32_t *selected, uint32_t n, struct sp__budget *budget)
+{
+	const struct sp__aggregates *a = s->aggregates;
+	int rc = 0;
+
+	s->budget = budget;
+	s->records += n;
+	for (uint32_t i = 0; !rc && i < a->ncolumns; i++)
+		rc = sp__column_sum_add(&s->columns[i], &a->columns[i], type_of(a, i),
+					&rows->vectors[a->columns[i].column], selected, n, budget);
+	return rc;
+}
+
+int sp__aggregates_merge(struct sp__aggregates_state *s, const struct sp__aggregates_state *more,
+			 struct sp__budget *budget)
+{
+	const struct sp__aggregates *a = s->aggregates;
+	int rc = 0;
+
+	s->budget = budget;
+	s->records += more->records;
+	for (uint32_t i = 0; !rc && i < a->ncolumns; i++)
+		rc = sp__column_sum_merge(&s->columns[i], &a->columns[i], &more->columns[i],
+					  type_of(a, i), budget);
+	return rc;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files that implement aggregates.h share. */
+#pragma once
+
+#include "base/exactsum.h"
+#include "table/where/aggregates.h"
+#include "table/where/program.h"
+
+enum sp__aggregate_function {
+	SP__AGGREGATE_COUNT,
+	SP__AGGREGATE_SUM,
+	SP__AGGREGATE_AVG,
+	SP__AGGREGATE_MIN,
+	SP__AGGREGATE_MAX,
+};
+
+/* A column that is aggregated once, by one function or several. */
+struct sp__aggregate_column {
+	uint32_t column;
+	bool sum, ends; /* a function needs the sum; the smallest and the largest value */
+};
+
+struct sp__aggregate {
+	enum sp__aggregate_function function;
+	uint32_t of; /* number in columns[]; UINT32_MAX: records are counted */
+	char *name;
+};
+
+struct sp__aggregates {
+	const struct sp__table_schema *schema;
+	uint32_t n, ncolumns;
+	struct sp__aggregate *list;
+	struct sp__aggregate_column *columns;
+};
+
+/* The values of a column that have been added. */
+struct sp__column_sum {
+	uint64_t n;		    /* that are not NULL */
+	sp__int128 sum;		    /* of integers and decimals */
+	struct sp__exactsum *reals; /* of floats */
+	uint64_t min, max;	    /* of integers, decimals, dates, times: sp__predicate_load() */
+	double min_real, max_real;  /* of floats that are not NaN, if there are any */
+	uint64_t nans;
+	struct sp__bytes min_text, max_text;
+	uint64_t *codes; /* of a dictionary: a bit for each code that occurs */
+};
+
+#define SP__CODE_WORDS (65536 / 64)
+
+struct sp__aggregates_state {
+	const struct sp__aggregates *aggregates;
+	struct sp__budget *budget; /* of the texts; NULL: not charged */
+	uint64_t records;
+	struct sp__column_sum columns[];
+};
+
+/* aggregate_add.c: adds values of one column.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__column_sum_add(struct sp__column_sum *s, const struct sp__aggregate_column *c,
+				     const struct sp__value_type *type,
+				     const struct sp__vector *values, const uint32_t *selected,
+				     uint32_t n, struct sp__budget *budget);
+SP_MUST_CHECK int sp__column_sum_merge(struct sp__column_sum *s,
+				       const struct sp__aggregate_column *c,
+				       const struct sp__column_sum *more,
+				       const struct sp__value_type *type,
+				       struct sp__budget *budget);
