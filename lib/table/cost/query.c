@@ -3,51 +3,60 @@
  * Makes the requests of queries.
  *
  * Scan.  The A-pages are read in windows; each window has a run of every column group that is
- * needed (layout/runs.h).  With a predicate of which so few records match that single cells are
- * cheaper, the columns of the predicate are read so, and of the others the cells that have a match.
+ * needed (layout/runs.h).  If so few records match that single cells are cheaper, only the first
+ * part is scanned so; then the columns of the predicate are read so, and of the output the cells
+ * that have a match.
  * Get.  Records are taken in batches that grow 1, 2, 4 ..., some of which are in memory; each
  * distinct cell of a batch is read once, and then the cells of texts.
- * Update.  The cells are read, those of each column group in their order, written behind the end of
- * the file, and written in place one by one; after each write, and after each of the two
- * superblocks, the device is synchronized.  Bounds that change are in the directory.
- * Append.  The last A-page goes the same way; further cells are written behind the end.
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "table/cost/query.h"
-#include "table/cost/requests.h"
+#include "run/memory.h"
+#include "table/cost/maker.h"
 #include "table/layout/shares.h"
+#include "table/read/access.h"
 #include "table/read/get.h"
 #include "table/read/ring.h"
 
-#define SCAN_DEPTH 4
 #define DRAWN_MAX 65536	      /* records of a get that are drawn */
 #define REPEATED 256	      /* records of a get, repetitions included, */
 #define REPEATED_UPDATES 2048 /* and of an update */
-#define UPDATE_DEPTH 32	      /* of reads before an update, */
-#define UPDATE_BYTES 131072   /* and their maximum */
-#define JOURNAL_ENTRY 32      /* bytes of a record of the journal besides the cell */
 
-/* A query that is being made. */
-struct maker {
-	struct sp__cost_requests r;
-	const struct sp__table_query *q;
-	const struct sp__cost_opts *o;
-	unsigned slots;		      /* windows of a scan that are in memory */
-	bool *groups;		      /* needed, by column group */
-	bool *first;		      /* of a scan in two steps: those of the predicate */
-	uint64_t *numbers;	      /* of the records of a batch */
-	double scale;		      /* of the cost, if not all requests are made */
-	uint64_t requests_max, begun; /* begun: requests made before this pass */
-};
+int sp__cost_window(struct sp__cost_maker *m, const bool *groups, uint64_t at, uint64_t end)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		uint64_t first, last;
+
+		if (!groups[f])
+			continue;
+		first = sp__layout_record_cell(l, f, at);
+		last = sp__layout_record_cell(l, f, end - 1);
+		rc = sp__cost_flush(&m->r);
+		if (!rc)
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first, last - first + 1);
+	}
+	return rc ? rc : sp__cost_flush(&m->r);
+}
+
+bool sp__cost_enough(struct sp__cost_maker *m, uint64_t at, uint64_t end)
+{
+	if (!at || m->r.device.requests - m->begun < m->requests_max)
+		return false;
+	m->scale = (double)end / (double)at;
+	return true;
+}
 
 /*
  * Issues the texts of records [at, end): an even share of the text area, which each column reads by
  * itself.
  */
-static int issue_texts(struct maker *m, uint64_t at, uint64_t end)
+static int issue_texts(struct sp__cost_maker *m, uint64_t at, uint64_t end)
 {
 	const struct sp__cost_table *t = m->r.table;
 	double all = (double)sp__map_cells(&t->map, SP__AREA_TEXT), total = 0;
@@ -71,49 +80,23 @@ static int issue_texts(struct maker *m, uint64_t at, uint64_t end)
 	return rc;
 }
 
-/* Issues the cells of records [at, end), each column group by itself. */
-static int issue_window(struct maker *m, const bool *groups, uint64_t at, uint64_t end)
+/* Issues the cells of the output that matching records of A-pages [page, end) are in. */
+static int issue_matches(struct sp__cost_maker *m, uint64_t page, uint64_t end)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	int rc = 0;
 
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-		uint64_t first, last;
-
-		if (!groups[f])
+		if (!m->output[f])
 			continue;
-		first = sp__layout_record_cell(l, f, at);
-		last = sp__layout_record_cell(l, f, end - 1);
 		rc = sp__cost_flush(&m->r);
 		if (!rc)
-			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first, last - first + 1);
-	}
-	return rc ? rc : sp__cost_flush(&m->r);
-}
-
-/* Issues the touched cells of a window in the needed column groups but those of `but`. */
-static int issue_window_touched(struct maker *m, bool write, const bool *but, double share,
-				uint64_t page, uint64_t end)
-{
-	const struct sp__table_layout *l = &m->r.table->layout;
-	int rc = 0;
-
-	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
-		if (m->groups[f] && !(but && but[f]))
 			rc = sp__cost_touched(
-				&m->r, write,
+				&m->r, false,
 				sp__layout_run(l, f, m->r.table->records, page, end - page),
-				sp__cells_touched(share, l->groups[f].cell_records));
+				sp__cells_touched(m->q->share, l->groups[f].cell_records));
+	}
 	return rc;
-}
-
-/* True if enough requests have been made to scale the rest; notes the scale. */
-static bool enough(struct maker *m, uint64_t at, uint64_t end)
-{
-	if (!at || m->r.device.requests - m->begun < m->requests_max)
-		return false;
-	m->scale = (double)end / (double)at;
-	return true;
 }
 
 /* A window of a scan whose requests were issued. */
@@ -123,7 +106,7 @@ struct issued {
 };
 
 /* Waits for the oldest window and prints its records. */
-static int finish_window(struct maker *m, const struct issued *w)
+static int finish_window(struct sp__cost_maker *m, const struct issued *w)
 {
 	const struct sp__cost_platform *p = m->o->platform;
 	double bytes = 0;
@@ -141,20 +124,19 @@ static int finish_window(struct maker *m, const struct issued *w)
 }
 
 /* Issues the requests of records [at, end). */
-static int begin_window(struct maker *m, uint64_t at, uint64_t end, bool scattered)
+static int begin_window(struct sp__cost_maker *m, uint64_t at, uint64_t end, bool scattered)
 {
 	const uint32_t page_records = m->r.table->layout.page_records;
-	int rc = issue_window(m, scattered ? m->first : m->groups, at, end);
+	int rc = sp__cost_window(m, scattered ? m->first : m->groups, at, end);
 
 	if (!rc && scattered)
-		rc = issue_window_touched(m, false, m->first, m->q->share, at / page_records,
-					  (end - 1) / page_records + 1);
+		rc = issue_matches(m, at / page_records, (end - 1) / page_records + 1);
 	if (!rc && m->r.table->text && !scattered)
 		rc = issue_texts(m, at, end);
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
-static uint32_t count_texts(const struct maker *m)
+static uint32_t count_texts(const struct sp__cost_maker *m)
 {
 	uint32_t n = 0;
 
@@ -164,7 +146,7 @@ static uint32_t count_texts(const struct maker *m)
 }
 
 /* Returns the memory of a record besides cells: its output, and texts, which are read and printed. */
-static double window_more(const struct maker *m)
+static double window_more(const struct sp__cost_maker *m)
 {
 	const struct sp__cost_table *t = m->r.table;
 	double bytes = sp__table_printed_bytes(t->schema, m->q->columns);
@@ -174,23 +156,28 @@ static double window_more(const struct maker *m)
 	return bytes;
 }
 
-/* The scan's ring has a number of windows in memory; the oldest makes place for the next. */
-static int scan(struct maker *m, bool scattered)
+/*
+ * Scans records [at, to) in one step or in two.  The ring has a number of windows in memory; the
+ * oldest makes place for the next.
+ */
+static int scan(struct sp__cost_maker *m, uint64_t at, uint64_t to, bool scattered)
 {
 	const bool *groups = scattered ? m->first : m->groups;
-	const uint64_t records = m->r.table->records;
+	struct sp_run_opts run = *m->o->platform->run;
 	struct issued ring[SP__RING_SLOTS];
 	uint64_t bytes, end, n = 0, done = 0;
-	unsigned slots = sp__ring_slots(m->o->platform->run, &m->r.table->layout, groups,
-					count_texts(m), &bytes);
-	double more = window_more(m);
+	double more = scattered ? sizeof(uint64_t) : window_more(m);
+	unsigned slots;
 	int rc = 0;
 
-	m->begun = m->r.device.requests;
+	if (scattered) /* each step has half of the memory */
+		run.memory_bytes = sp__working_memory(&run, run.memory_bytes) / 2;
+	slots = sp__ring_slots(&run, &m->r.table->layout, groups, scattered ? 0 : count_texts(m),
+			       &bytes);
 	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
-	for (uint64_t at = 0; !rc && at < records && !enough(m, at, records); at = end) {
+	for (; !rc && at < to && !sp__cost_enough(m, at, to); at = end) {
 		end = sp__layout_window_records(&m->r.table->layout, groups, at, bytes, more);
-		end = sp__min(at + end, records);
+		end = sp__min(at + end, to);
 		if (n - done == slots)
 			rc = finish_window(m, &ring[done++ % slots]);
 		ring[n++ % slots] =
@@ -203,26 +190,42 @@ static int scan(struct maker *m, bool scattered)
 	return rc ? rc : sp__cost_wait(&m->r);
 }
 
-static int make_scan(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
+/* Returns the share of matching records below which a scan has two steps; 0: it has one. */
+static double switch_share(const struct sp__cost_maker *m)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	uint32_t max_records = 0;
+
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		if (m->output[f] && !m->first[f])
+			max_records = (uint32_t)sp__max(max_records, l->groups[f].cell_records);
+	return max_records
+		       ? sp__share_switch(sp__cost_rho(m->o->platform, l->cell_bytes), max_records)
+		       : 0;
+}
+
+/* What the predicate chooses of the first part decides how the rest is scanned. */
+static int make_scan(struct sp__cost_maker *m, struct sp__table_cost *cost)
 {
 	const struct sp__table_query *q = m->q;
 	const struct sp__table_layout *l = &m->r.table->layout;
-	double rho = sp__cost_rho(o->platform, l->cell_bytes), others = 0, min_share = 1;
+	const uint64_t records = m->r.table->records;
+	uint64_t part;
+	int rc;
 
-	(void)sp__layout_groups(l, q->columns, m->groups);
-	if (q->where) {
+	(void)sp__layout_groups(l, q->columns, m->output);
+	memcpy(m->groups, m->output, l->ngroups * sizeof(*m->groups));
+	if (q->where)
 		(void)sp__layout_groups(l, q->where, m->first);
-		for (uint32_t f = 0; f < l->ngroups; f++) {
-			if (m->groups[f] && !m->first[f]) {
-				others++;
-				min_share = fmin(min_share,
-						 sp__share_switch(rho, l->groups[f].cell_records));
-			}
-			m->groups[f] |= m->first[f];
-		}
-	}
-	cost->scattered = others > 0 && q->share < min_share;
-	return scan(m, cost->scattered);
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		m->groups[f] |= m->first[f];
+	m->begun = m->r.device.requests;
+	cost->scattered = q->where && q->share < switch_share(m);
+	if (!cost->scattered)
+		return scan(m, 0, records, false);
+	part = sp__min(sp__tablescan_part(l, 0, 0), records);
+	rc = scan(m, 0, part, false);
+	return rc ? rc : scan(m, part, records, true);
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -233,7 +236,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Issues the distinct cells of a batch of random records, in the order of each column group. */
-static int begin_batch(struct maker *m, uint64_t records)
+static int begin_batch(struct sp__cost_maker *m, uint64_t records)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	int rc = 0;
@@ -258,7 +261,7 @@ static int begin_batch(struct maker *m, uint64_t records)
 }
 
 /* Reads a cell of text of each text column of a batch, when the ends have been read. */
-static int read_batch_texts(struct maker *m, uint64_t records, unsigned window)
+static int read_batch_texts(struct sp__cost_maker *m, uint64_t records, unsigned window)
 {
 	uint64_t cells = sp__map_cells(&m->r.table->map, SP__AREA_TEXT);
 	int rc = cells ? sp__cost_device_wait_window(&m->r.device, window) : 0;
@@ -271,7 +274,7 @@ static int read_batch_texts(struct maker *m, uint64_t records, unsigned window)
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
-static int make_get(struct maker *m)
+static int make_get(struct sp__cost_maker *m)
 {
 	const struct sp_run_opts *run = m->o->platform->run;
 	uint32_t groups = sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
@@ -306,133 +309,22 @@ static int make_get(struct maker *m)
 	return rc;
 }
 
-/* Reads, or writes in place, the cells of column groups that are touched, and waits. */
-static int pass_touched(struct maker *m, bool write, double share, uint64_t seed)
-{
-	const struct sp__table_layout *l = &m->r.table->layout;
-	const uint64_t end = sp__layout_pages(l, m->r.table->records);
-	int rc = 0;
-
-	m->r.rng.state = seed;
-	for (uint32_t f = 0; f < l->ngroups; f++) {
-		double chance = sp__cells_touched(share, l->groups[f].cell_records);
-		uint64_t pages;
-
-		m->begun = m->r.device.requests;
-		for (uint64_t page = 0; m->groups[f] && !rc && page < end && !enough(m, page, end);
-		     page += pages) {
-			struct sp__strip s = sp__layout_strip(l, page);
-
-			pages = sp__min(s.first + s.pages, end) - page;
-			rc = sp__cost_touched(
-				&m->r, write,
-				sp__layout_run(l, f, m->r.table->records, page, pages), chance);
-		}
-		if (!rc)
-			rc = sp__cost_wait(&m->r);
-	}
-	return rc;
-}
-
-/* Reads the cells of the directory in which the bounds of changed records are, one by one. */
-static int read_bounds(struct maker *m, double share)
-{
-	const struct sp__table_layout *l = &m->r.table->layout;
-	const uint64_t cells = sp__map_cells(&m->r.table->map, SP__AREA_DIRECTORY);
-	double records = (double)m->r.table->records / (double)sp__max(cells, 1);
-	bool bounds = false;
-
-	for (uint32_t i = 0; i < l->ncolumns; i++)
-		bounds |= m->q->columns[i] && m->r.table->schema->columns[i].bounds;
-	if (!bounds || !cells)
-		return 0;
-	sp__cost_device_depth(&m->r.device, 1);
-	m->r.max_cells = 1;
-	for (uint64_t i = 0, n; i < cells; i += n) {
-		int rc = 0;
-
-		n = sp__cost_gap(&m->r, sp__cells_touched(share, records));
-		if (i + n < cells)
-			rc = sp__cost_cells(&m->r, false, SP__AREA_DIRECTORY, i + n, 1);
-		if (rc)
-			return rc;
-		n++;
-	}
-	return sp__cost_wait(&m->r);
-}
-
-static int make_update(struct maker *m)
-{
-	const uint64_t seed = sp__rng_next(&m->r.rng);
-	const uint64_t cell_bytes = m->r.table->layout.cell_bytes;
-	double share = -expm1((double)m->q->records * log1p(-1 / (double)m->r.table->records));
-	uint64_t before, cells;
-	int rc;
-
-	(void)sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	rc = read_bounds(m, share);
-	before = m->r.device.bytes;
-	sp__cost_device_depth(&m->r.device, UPDATE_DEPTH);
-	m->r.max_cells = sp__max(UPDATE_BYTES / cell_bytes, 1);
-	if (!rc)
-		rc = pass_touched(m, false, share, seed);
-	cells = (m->r.device.bytes - before) / cell_bytes;
-	sp__cost_device_depth(&m->r.device, 1);
-	m->r.max_cells = 1;
-	if (!rc)
-		rc = sp__cost_behind(&m->r, cells * (cell_bytes + JOURNAL_ENTRY));
-	if (!rc)
-		rc = sp__cost_commit(&m->r);
-	if (!rc)
-		rc = pass_touched(m, true, share, seed);
-	return rc ? rc : sp__cost_commit(&m->r);
-}
-
-/* The cells of the last A-page, if it is partly filled, go through the journal. */
-static int make_append(struct maker *m)
-{
-	const struct sp__table_layout *l = &m->r.table->layout;
-	uint64_t before = m->r.table->records, after = before + m->q->records;
-	uint64_t pages = sp__layout_pages(l, before), page = before / l->page_records;
-	uint64_t fresh = (sp__layout_pages(l, after) - pages) * l->page_cells;
-	bool journal = pages > page;
-	int rc = 0;
-
-	sp__cost_device_depth(&m->r.device, SCAN_DEPTH);
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		m->groups[f] = true;
-	if (journal)
-		rc = issue_window(m, m->groups, page * l->page_records, before);
-	if (!rc)
-		rc = sp__cost_behind(&m->r, fresh * l->cell_bytes);
-	if (!rc && journal)
-		rc = sp__cost_behind(&m->r, l->page_cells * (l->cell_bytes + JOURNAL_ENTRY));
-	if (!rc)
-		rc = sp__cost_commit(&m->r);
-	for (uint32_t f = 0; !rc && journal && f < l->ngroups; f++)
-		rc = sp__cost_cells(&m->r, true, SP__AREA_DATA, sp__layout_cell(l, page, f, 0),
-				    l->groups[f].cells);
-	if (!rc && journal)
-		rc = sp__cost_wait(&m->r);
-	return rc || !journal ? rc : sp__cost_commit(&m->r);
-}
-
-static int make_once(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
+static int make_once(struct sp__cost_maker *m, struct sp__table_cost *cost)
 {
 	switch (m->q->kind) {
 	case SP__QUERY_SCAN:
-		return make_scan(m, o, cost);
+		return make_scan(m, cost);
 	case SP__QUERY_GET:
 		return make_get(m);
 	case SP__QUERY_UPDATE:
-		return make_update(m);
+		return sp__cost_update(m);
 	default:
-		return make_append(m);
+		return sp__cost_append(m);
 	}
 }
 
 /* Repeats a query of few random records, for a mean. */
-static int make(struct maker *m, const struct sp__cost_opts *o, struct sp__table_cost *cost)
+static int make(struct sp__cost_maker *m, struct sp__table_cost *cost)
 {
 	uint64_t min = m->q->kind == SP__QUERY_UPDATE ? REPEATED_UPDATES : REPEATED;
 	uint64_t times = m->q->records ? (min - 1) / m->q->records + 1 : 1;
@@ -441,7 +333,7 @@ static int make(struct maker *m, const struct sp__cost_opts *o, struct sp__table
 	if (m->q->kind == SP__QUERY_APPEND)
 		times = 1;
 	for (uint64_t i = 0; !rc && i < times; i++)
-		rc = make_once(m, o, cost);
+		rc = make_once(m, cost);
 	m->scale /= (double)times;
 	return rc;
 }
@@ -464,23 +356,25 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 			 struct sp_errinfo *err)
 {
 	const uint32_t ngroups = t->layout.ngroups;
-	struct maker m = { .r = { .table = t, .rng = { o->seed } },
-			   .q = q,
-			   .o = o,
-			   .scale = 1,
-			   .requests_max = o->requests_max ? o->requests_max : UINT64_MAX / 2 };
+	struct sp__cost_maker m = { .r = { .table = t, .rng = { o->seed } },
+				    .q = q,
+				    .o = o,
+				    .scale = 1,
+				    .requests_max =
+					    o->requests_max ? o->requests_max : UINT64_MAX / 2 };
 	int rc;
 
 	*cost = (struct sp__table_cost){ 0 };
 	if (!t->records && q->kind != SP__QUERY_APPEND)
 		return 0;
-	m.groups = calloc(2 * (size_t)ngroups, sizeof(*m.groups));
+	m.groups = calloc(3 * (size_t)ngroups, sizeof(*m.groups));
 	if (!m.groups)
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
 	m.first = m.groups + ngroups;
+	m.output = m.first + ngroups;
 	rc = sp__cost_device_open(&m.r.device, o->platform, file_bytes(t, q), o->measure, err);
 	if (!rc)
-		rc = make(&m, o, cost);
+		rc = make(&m, cost);
 	if (!rc) {
 		cost->requests = (double)m.r.device.requests * m.scale;
 		cost->seeks = (double)m.r.device.seeks * m.scale;

@@ -80,12 +80,14 @@ int sp__tablescan_scattered(struct sp__tablefile *f, const struct sp__tablescan_
 	return rc;
 }
 
-/* Returns the end of a part of about n records: that of an A-page. */
-static uint64_t part_end(const struct sp__tablefile *f, uint64_t at, uint64_t n)
+uint64_t sp__tablescan_part(const struct sp__table_layout *l, uint64_t at, unsigned i)
 {
-	const uint64_t page = f->layout.page_records;
+	const uint64_t page = l->page_records;
+	uint64_t n = FIRST_RECORDS;
 
-	return sp__min(((at + n) / page + 1) * page, f->superblock.records);
+	for (; i && n < SP__TABLE_RECORDS_MAX; i--)
+		n *= PART_FACTOR;
+	return ((at + n) / page + 1) * page;
 }
 
 int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
@@ -94,13 +96,15 @@ int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_o
 {
 	struct sp__tablescan_opts part = *o;
 	bool scattered = false;
-	uint64_t n = FIRST_RECORDS;
+	unsigned n = 0;
 	int rc = 0;
 
 	do {
 		uint64_t read = stats->records_read, matched = stats->records_matched;
 
-		part.hi = sp__min(o->hi, part_end(f, part.lo, n) - 1);
+		part.hi = sp__min(sp__tablescan_part(&f->layout, part.lo, n++),
+				  f->superblock.records);
+		part.hi = sp__min(o->hi, part.hi - 1);
 		rc = scattered ? sp__tablescan_scattered(f, &part, sink, arg, stats, err)
 			       : sp__tablescan(f, &part, sink, arg, stats, err);
 		read = stats->records_read - read;
@@ -110,7 +114,6 @@ int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_o
 		part.limit -= matched;
 		part.lo = part.hi + 1;
 		part.continued = true;
-		n *= PART_FACTOR;
 	} while (!rc && part.limit && part.lo <= o->hi && part.lo < f->superblock.records);
 	return rc;
 }

@@ -26,3 +26,6 @@ SP_MUST_CHECK int sp__tablescan_adaptive(struct sp__tablefile *f,
 					 const struct sp__tablescan_opts *o, double max_share,
 					 sp_table_sink sink, void *arg,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
+
+/* Returns the end of part i, from 0, of such a scan, which begins at a record: that of an A-page. */
+uint64_t sp__tablescan_part(const struct sp__table_layout *l, uint64_t at, unsigned i);
