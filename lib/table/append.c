@@ -94,9 +94,6 @@ static int check_header(const struct sp__tableload *l)
 		rc = sp__errf(l->err, SP_EFORMAT, "append", l->source.opts.inputs[0], -1,
 			      "its header is not that of the table, '%.*s'",
 			      (int)line_bytes(own.data, own.bytes), own.data);
-	if (!rc && l->source.other_header)
-		rc = sp__errf(l->err, SP_EFORMAT, "append", l->source.opts.inputs[l->input], -1,
-			      "the inputs have different headers");
 	sp__output_close(&out);
 	sp__bytes_release(&own, NULL);
 	return rc;

@@ -208,6 +208,7 @@ static int take_all(struct sp__tableload *l)
 static int create(struct sp__tableload *l)
 {
 	const struct sp_table_load_opts *o = l->opts;
+	struct sp_run_opts run = o->run;
 	struct sp__table_layout layout = { 0 };
 	double *means = calloc(l->resolved.schema.n, sizeof(*means));
 	struct sp__cost_asked asked = sp__tableload_asked(l, means);
@@ -219,7 +220,8 @@ static int create(struct sp__tableload *l)
 		sp__layout_free(&layout);
 		return rc;
 	}
-	rc = sp__tablefile_create(l->file, l->path, &o->run, &l->resolved.schema, &layout, l->err);
+	run.decompress = SP_PACKED_NONE; /* of the inputs, which take no time of its volume */
+	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, l->err);
 	for (uint32_t i = 0; i < l->file->schema.n; i++)
 		l->file->schema.columns[i].words.budget = &l->env.budget;
 	return rc ? rc : sp__tablewriter_open(l->writer, l->file, l->memory / 3, l->err);
@@ -231,7 +233,7 @@ static bool is_exact(const struct sp__tableload *l)
 	const struct sp__tablesource *s = &l->source;
 	const bool cut = s->no_newline && l->last_other && l->file->schema.style.cr;
 
-	return !l->inexact && !l->resolved.header_differs && !s->other_header && !s->no_newlines &&
+	return !l->inexact && !l->resolved.header_differs && !s->no_newlines &&
 	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1)) && l->other_ends == cut;
 }
 

@@ -385,10 +385,76 @@ static void check_faults(bool allocation)
 	   allocation ? "allocations" : "writes");
 }
 
+/* True if a text is loaded, and comes back. */
+static bool returns(const char *text, enum sp_table_format format, bool header)
+{
+	struct form f = { .opts = SP_TABLE_LOAD_OPTS_INIT };
+	struct sp__bytes out = { 0 };
+	struct sp_table_stats stats;
+	struct sp_errinfo err;
+	bool same;
+
+	f.opts.separator = ',';
+	f.opts.format = format;
+	f.opts.header = header;
+	write_input(input, text, strlen(text));
+	same = !load(&f, 1, 4 << 20, &stats, &err) && stats.exact && !scan(&out, &err) &&
+	       out.bytes == strlen(text) && !memcmp(out.data, text, out.bytes);
+	if (!same)
+		diag("%s: exact %d, %.*s", err.text, stats.exact, (int)out.bytes, out.data);
+	sp__bytes_release(&out, NULL);
+	return same;
+}
+
+static void check_styles(void)
+{
+	ok(returns("a,b\n1,x\n", SP_TABLE_TEXT, true), "a header");
+	ok(returns("a,b\n", SP_TABLE_CSV, true), "a header without records");
+	ok(returns("1,2,\n3,,\n", SP_TABLE_TEXT, false), "a trailing separator");
+	ok(returns("a,b,\n3,,\n", SP_TABLE_TEXT, true), "a trailing separator after a header");
+	ok(returns("\"7\",1.5,\"x\"\n\"8\",2.5,\"y\"\n", SP_TABLE_CSV, false),
+	   "quotes around texts, which can look like numbers");
+	ok(returns("\"a\",\"b\"\n\"7\",\"1.5\"\n", SP_TABLE_CSV, true), "quotes around all fields");
+	ok(returns("1,a\r\n2,\r\n3,b", SP_TABLE_CSV, false), "CR LF, but not at the end");
+	ok(returns("\n\n\n", SP_TABLE_TEXT, false), "empty lines");
+	ok(returns("x", SP_TABLE_TEXT, false), "one byte");
+	ok(returns(",\n,\n", SP_TABLE_CSV, false), "empty fields");
+}
+
+/* Loads several inputs. */
+static void check_inputs(void)
+{
+	static const char *const same[] = { "load.1", "load.2" }, *const other[] = { "load.1",
+										     "load.3" };
+	struct form f = { .opts = SP_TABLE_LOAD_OPTS_INIT };
+	struct sp__bytes out = { 0 };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats stats;
+
+	write_input("load.1", "a,b\n1,2\n", 8);
+	write_input("load.2", "a,b\n3,4\n", 8);
+	write_input("load.3", "a,c\n3,4\n", 8);
+	f.opts.format = SP_TABLE_CSV;
+	f.opts.header = true;
+	ok(!sp_table_load(table, same, 2, &f.opts, &stats, &err) && stats.records_written == 2 &&
+		   !stats.exact && !scan(&out, &err) && out.bytes == 12 &&
+		   !memcmp(out.data, "a,b\n1,2\n3,4\n", 12),
+	   "two inputs with one header");
+	ok(sp_table_load(table, other, 2, &f.opts, &stats, &err) == SP_EFORMAT &&
+		   strstr(err.text, "header differs"),
+	   "two inputs with different headers are refused");
+	sp__bytes_release(&out, NULL);
+	unlink("load.1");
+	unlink("load.2");
+	unlink("load.3");
+}
+
 int main(void)
 {
 	rng.state = 34;
 	check_random();
+	check_styles();
+	check_inputs();
 	check_wrong();
 	check_later();
 	check_faults(false);

@@ -231,6 +231,21 @@ static bool header_differs(const struct sp__resolved *r, const struct sp_batch *
 	return end - p != 1;
 }
 
+static struct sp__value_type infer(struct sp__resolved *r, const struct sp__resolve_opts *o,
+				   uint32_t column)
+{
+	const struct sp__value_type text = { 't', 0, 4 };
+	struct sp__value_type t;
+
+	if (!o->sample || column >= o->sample->fields)
+		return text;
+	r->inferred = r->inferred || !o->whole;
+	t = sp__inference_type(&o->sample->inference, column, o->whole);
+	if (t.kind != 'w' && t.kind != 'c' && sp__sample_is_text(o->sample, column))
+		return text;
+	return t;
+}
+
 int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct sp_errinfo *err)
 {
 	struct sp__table_schema *s = &r->schema;
@@ -251,12 +266,8 @@ int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct sp__table_column *c = &s->columns[i];
 
-		if (!c->type.kind && o->sample && i < o->sample->fields) {
-			c->type = sp__inference_type(&o->sample->inference, i, o->whole);
-			r->inferred = r->inferred || !o->whole;
-		} else if (!c->type.kind) {
-			c->type = (struct sp__value_type){ 't', 0, 4 };
-		}
+		if (!c->type.kind)
+			c->type = infer(r, o, i);
 		c->bounds = sp__table_type_bounded(&c->type);
 	}
 	set_style(r, o, trailing);

@@ -121,6 +121,15 @@ static bool is_text(const struct sp__value_type *t)
 	return t->kind == 't' || t->kind == 'w' || t->kind == 'c';
 }
 
+bool sp__sample_is_text(const struct sp__sample *s, uint32_t column)
+{
+	uint64_t none = 0;
+
+	for (uint32_t i = 0; i < s->fields; i++)
+		none += s->quotes[i].none;
+	return none && s->quotes[column].needless && !s->quotes[column].none;
+}
+
 enum sp__table_quoting sp__sample_quoting(const struct sp__sample *s,
 					  const struct sp__table_schema *schema)
 {

@@ -43,6 +43,11 @@ void sp__sample_free(struct sp__sample *s);
  * Counts the fields of the record that begins at text, whose terminator is part of it.
  */
 uint32_t sp__sample_fields(const struct sp__sample *s, const char *text, size_t bytes);
+/*
+ * True if all fields of a column are in quotes, but not all of the file: no style would write
+ * numbers or dates so, and they are texts.
+ */
+bool sp__sample_is_text(const struct sp__sample *s, uint32_t column);
 /* Returns the style of quotes of the first n columns, whose types are known. */
 enum sp__table_quoting sp__sample_quoting(const struct sp__sample *s,
 					  const struct sp__table_schema *schema);

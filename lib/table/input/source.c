@@ -42,19 +42,13 @@ static int open_scan(struct sp__tablesource *s)
 }
 
 /* Notes facts about an input when it ends, or is closed. */
-static int note_end(struct sp__tablesource *s)
+static void note_end(struct sp__tablesource *s)
 {
 	struct sp_batch header = { NULL, 0 };
 	struct sp__io_counters io;
 	uint64_t added;
-	int rc = 0;
 
 	sp__scan_header(s->scan, &header);
-	if (!s->input)
-		rc = sp__bytes_set(&s->header, header.data, header.bytes, NULL);
-	else if (header.bytes != s->header.bytes ||
-		 memcmp(header.data, s->header.data, header.bytes) != 0)
-		s->other_header = true;
 	added = sp__scan_owed(s->scan) + header.bytes - sp__scan_bytes(s->scan);
 	s->no_newlines |= s->no_newline;
 	s->no_newline = added != 0;
@@ -62,7 +56,6 @@ static int note_end(struct sp__tablesource *s)
 	sp__scan_counters(s->scan, &io);
 	sp__io_add(&s->io, &io);
 	strcpy(s->engine, sp__scan_engine(s->scan));
-	return rc ? sp__err(s->err, rc, "allocate", NULL, -1) : 0;
 }
 
 static void close_scan(struct sp__tablesource *s)
@@ -77,14 +70,20 @@ void sp__tablesource_close(struct sp__tablesource *s)
 	sp__bytes_release(&s->header, NULL);
 }
 
-/* Keeps the header as soon as it is known. */
+/* Keeps the header of the first input as soon as it is known, and compares the others with it. */
 static int note_header(struct sp__tablesource *s)
 {
-	struct sp_batch header;
+	struct sp_batch header = { NULL, 0 };
 
-	if (s->input || s->header.bytes)
-		return 0;
 	sp__scan_header(s->scan, &header);
+	if (s->header_known && s->input && s->opts.header &&
+	    (header.bytes != s->header.bytes ||
+	     memcmp(header.data, s->header.data, header.bytes) != 0))
+		return sp__errf(s->err, SP_EFORMAT, "load", s->opts.inputs[s->input], -1,
+				"its header differs from that of %s", s->opts.inputs[0]);
+	if (s->header_known)
+		return 0;
+	s->header_known = true;
 	return sp__bytes_set(&s->header, header.data, header.bytes, NULL)
 		       ? sp__err(s->err, -ENOMEM, "allocate", NULL, -1)
 		       : 0;
@@ -93,7 +92,7 @@ static int note_header(struct sp__tablesource *s)
 int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch)
 {
 	struct sp__iter iter = { NULL, sp__scan_next };
-	int rc = 0;
+	int rc = 0, header;
 
 	while (!s->ended) {
 		rc = s->scan ? 0 : open_scan(s);
@@ -101,14 +100,13 @@ int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch)
 			return rc;
 		iter.operator= s->scan;
 		rc = sp__iter_next(&iter, &s->waits, batch);
-		if (rc == SP_READY)
-			rc = note_header(s) ? -ENOMEM : SP_READY;
-		if (rc)
+		if (rc < 0)
 			return rc;
-		rc = note_end(s);
+		header = note_header(s);
+		if (header || rc == SP_READY)
+			return header ? header : rc;
+		note_end(s);
 		close_scan(s);
-		if (rc)
-			return rc;
 		if (s->input + 1 == s->opts.n)
 			s->ended = true;
 		else
@@ -125,7 +123,7 @@ int sp__tablesource_rewind(struct sp__tablesource *s)
 	if (s->begin >= 0 && !strcmp(s->opts.inputs[0], "-"))
 		(void)lseek(STDIN_FILENO, s->begin, SEEK_SET);
 	s->input = 0;
-	s->ended = s->other_header = s->no_newline = s->no_newlines = false;
+	s->ended = s->no_newline = s->no_newlines = false;
 	s->bytes = 0;
 	return 0;
 }

@@ -28,10 +28,10 @@ struct sp__tablesource {
 	struct sp__waits waits;
 	bool ended;
 	struct sp__bytes header; /* of the first input */
-	bool other_header;	 /* a further input has another one */
-	bool no_newline;	 /* the last input that ended has no final newline */
-	bool no_newlines;	 /* an input before it has none */
-	uint64_t bytes;		 /* of the inputs that ended */
+	bool header_known;
+	bool no_newline;  /* the last input that ended has no final newline */
+	bool no_newlines; /* an input before it has none */
+	uint64_t bytes;	  /* of the inputs that ended */
 	struct sp__io_counters io;
 	char engine[32];
 };
@@ -42,7 +42,8 @@ SP_MUST_CHECK int sp__tablesource_open(struct sp__tablesource *s,
 				       struct sp_errinfo *err);
 void sp__tablesource_close(struct sp__tablesource *s);
 /*
- * Returns the next records, of one input: SP_READY, valid until the next call; SP_END; or an error.
+ * Returns the next records, of one input: SP_READY, valid until the next call; SP_END; SP_EFORMAT if
+ * the header of an input differs from that of the first one; or another error.
  */
 SP_MUST_CHECK int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch);
 /* Starts from the beginning.  Returns 0; or SP_EUNSUP if an input is not a regular file. */
