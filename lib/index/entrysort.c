@@ -20,7 +20,7 @@
 #define NUMBERS_BYTES (1 + 2 * 17 + 1)
 
 int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
-		       struct sp_errinfo *err)
+		       const struct sp__env *plan, struct sp_errinfo *err)
 {
 	struct sp_keyset_opts ko = { .format = { .kind = SP_REC_LINE, .eol = '\0' },
 				     .separator = -1,
@@ -29,7 +29,7 @@ int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
 
 	*s = (struct sp__entrysort){ 0 };
 	so.run = *run;
-	return sp__sorter_open(&s->sorter, &ko, &so, err);
+	return sp__sorter_open(&s->sorter, &ko, &so, plan, err);
 }
 
 int sp__entrysort_close(struct sp__entrysort *s)

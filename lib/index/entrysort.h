@@ -11,14 +11,14 @@
 #include "sort/sort.h"
 
 struct sp__entrysort {
-	struct sp__sorter sorter; /* its run environment serves the whole build */
+	struct sp__sorter sorter;
 	struct sp_batch batch;	  /* sorted entries that have not been returned */
 	struct sp__bytes key;	  /* key of the entry returned last */
 };
 
-/* run: the options of the whole build. */
+/* run: the options of the sort.  plan: as in sp__sort_new(). */
 SP_MUST_CHECK int sp__entrysort_open(struct sp__entrysort *s, const struct sp_run_opts *run,
-				     struct sp_errinfo *err);
+				     const struct sp__env *plan, struct sp_errinfo *err);
 /* Returns 0, or the error of the trace.  Accepts a struct that is all zero. */
 int sp__entrysort_close(struct sp__entrysort *s);
 

@@ -25,7 +25,7 @@ struct build {
 	struct sp__file_state source_state; /* before the scan */
 	struct sp__index_header header;
 	struct sp__indexkey key;
-	struct sp__entrysort sort;
+	struct sp__entrysort sort; /* its run environment serves the whole build */
 	struct sp__keyscan scan;
 	struct sp_outfile *out;
 	struct sp__wstream *stream;
@@ -224,7 +224,7 @@ static int run(struct build *b)
 	if (!rc)
 		rc = sp_outfile_open(&b->out, b->path, 0, b->err);
 	if (!rc)
-		rc = sp__entrysort_open(&b->sort, &b->opts->run, b->err);
+		rc = sp__entrysort_open(&b->sort, &b->opts->run, NULL, b->err);
 	if (!rc)
 		rc = read_source(b);
 	return rc ? rc : write_index(b);

@@ -10,7 +10,7 @@
 struct sp__env;
 
 /*
- * Does the work of sp_sort_new().  plan: run environment of a plan whose simulated device is used,
+ * Does the work of sp_sort_new().  plan: run environment whose simulated device and trace are used,
  * or NULL.
  */
 SP_MUST_CHECK int sp__sort_new(struct sp_sort **sort, const struct sp_sort_opts *opts,
@@ -39,11 +39,12 @@ struct sp__sorter {
 };
 
 /*
- * Creates the key set `order` and a sort of opts; sets format and keys of opts.  Returns 0 or an
- * error.
+ * Creates the key set `order` and a sort of opts; sets format and keys of opts.  plan: as in
+ * sp__sort_new().  Returns 0 or an error.
  */
 SP_MUST_CHECK int sp__sorter_open(struct sp__sorter *s, const struct sp_keyset_opts *order,
-				  struct sp_sort_opts *opts, struct sp_errinfo *err);
+				  struct sp_sort_opts *opts, const struct sp__env *plan,
+				  struct sp_errinfo *err);
 /* Closes the sort.  Returns 0, or the error if its trace could not be written. */
 int sp__sorter_close(struct sp__sorter *s);
 

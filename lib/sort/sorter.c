@@ -7,7 +7,7 @@
 #define PART_BYTES ((size_t)64 << 10)
 
 int sp__sorter_open(struct sp__sorter *s, const struct sp_keyset_opts *order,
-		    struct sp_sort_opts *opts, struct sp_errinfo *err)
+		    struct sp_sort_opts *opts, const struct sp__env *plan, struct sp_errinfo *err)
 {
 	int rc;
 
@@ -15,7 +15,7 @@ int sp__sorter_open(struct sp__sorter *s, const struct sp_keyset_opts *order,
 	rc = sp_keyset_new(&s->keys, order, err);
 	opts->format = order->format;
 	opts->keys = s->keys;
-	return rc < 0 ? rc : sp_sort_new(&s->sort, opts, err);
+	return rc < 0 ? rc : sp__sort_new(&s->sort, opts, plan, err);
 }
 
 int sp__sorter_close(struct sp__sorter *s)

@@ -14,7 +14,7 @@ int sp__pointsort_open(struct sp__sorter *s, const struct sp__cubefile *c, uint3
 	opts.run.parallel = c->opts.run.parallel;
 	opts.run.tmpdirs = c->opts.run.tmpdirs;
 	opts.run.ntmpdirs = c->opts.run.ntmpdirs;
-	return sp__sorter_open(s, &ko, &opts, err);
+	return sp__sorter_open(s, &ko, &opts, NULL, err);
 }
 
 int sp__pointsort_drain(struct sp__sorter *s, sp_cube_sink sink, void *arg)

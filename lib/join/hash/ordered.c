@@ -150,7 +150,7 @@ static int order_open(struct sp__order *o, const struct sp_join_opts *opts, uint
 	so.run.geometry = NULL;
 	so.run.trace_path = NULL;
 	so.run.decompress = so.run.compress_output = SP_PACKED_NONE;
-	return sp__sorter_open(&o->sorter, &ko, &so, err);
+	return sp__sorter_open(&o->sorter, &ko, &so, NULL, err);
 }
 
 static int put_partial(struct sp__order *o)
