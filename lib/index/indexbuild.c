@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Builds an index: scans the source, sorts its entries, loads the tree, and writes the header last.
+ * Builds an index: scans the source, sorts its entries, and has the file written (indexwrite.h).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,11 +10,10 @@
 #include <spindle/index.h>
 #include <spindle/outfile.h>
 #include "base/err.h"
-#include "base/whole.h"
 #include "index/entrysort.h"
 #include "index/indexfile.h"
+#include "index/indexwrite.h"
 #include "index/keyscan.h"
-#include "index/tree.h"
 
 #define RECORD_MAX (UINT64_C(1) << 30) /* can be read with one request */
 
@@ -27,10 +26,7 @@ struct build {
 	struct sp__indexkey key;
 	struct sp__entrysort sort; /* its run environment serves the whole build */
 	struct sp__keyscan scan;
-	struct sp_outfile *out;
-	struct sp__wstream *stream;
-	struct sp__tree tree;
-	unsigned sim_file;
+	struct sp__indexwrite write;
 };
 
 static struct sp__env *env_of(struct build *b)
@@ -161,60 +157,6 @@ static int read_source(struct build *b)
 	return rc ? sp__err(b->err, rc, "build", b->path, -1) : 0;
 }
 
-/* Writes the tree after the space of the header. */
-static int write_tree(struct build *b)
-{
-	struct sp__keymatch match;
-	uint8_t *nothing = calloc(1, b->header.header_bytes);
-	int rc = nothing ? sp__wstream_put(b->stream, nothing, b->header.header_bytes) : -ENOMEM;
-
-	free(nothing);
-	if (!rc)
-		rc = sp__tree_init(&b->tree, b->stream, &b->header);
-	while (!rc && (rc = sp__entrysort_get(&b->sort, &match)) == SP_READY)
-		rc = sp__tree_put(&b->tree, (const uint8_t *)b->sort.key.data, b->sort.key.bytes,
-				  match.offset, match.bytes);
-	if (!rc)
-		rc = sp__tree_finish(&b->tree);
-	if (!rc)
-		rc = sp__wstream_finish(b->stream);
-	if (!rc && b->header.records != b->scan.records)
-		rc = SP_EBALANCE;
-	return rc;
-}
-
-static int write_header(struct build *b, int fd)
-{
-	struct sp__index_header *h = &b->header;
-	uint8_t *data = malloc(h->header_bytes);
-	int rc;
-
-	if (!data)
-		return -ENOMEM;
-	sp__index_header_encode(h, data);
-	rc = sp__write_whole(fd, data, h->header_bytes, 0);
-	free(data);
-	return rc;
-}
-
-static int write_index(struct build *b)
-{
-	struct sp__wstream_opts o = sp__env_writing(env_of(b));
-	int fd = sp_outfile_begin(b->out, b->err), rc;
-
-	if (fd < 0)
-		return fd;
-	rc = sp__wstream_open(&b->stream, fd, b->path, &o, b->err);
-	if (!rc)
-		rc = write_tree(b);
-	if (!rc)
-		rc = write_header(b, fd);
-	if (rc)
-		return sp__err(b->err, rc, "write", b->path, -1);
-	sp__sort_sync(b->sort.sorter.sort);
-	return sp_outfile_commit(b->out, b->err);
-}
-
 static int run(struct build *b)
 {
 	int rc = check_files(b);
@@ -222,18 +164,20 @@ static int run(struct build *b)
 	if (!rc)
 		rc = make_header(b);
 	if (!rc)
-		rc = sp_outfile_open(&b->out, b->path, 0, b->err);
+		rc = sp_outfile_open(&b->write.out, b->path, 0, b->err);
 	if (!rc)
 		rc = sp__entrysort_open(&b->sort, &b->opts->run, NULL, b->err);
 	if (!rc)
 		rc = read_source(b);
-	return rc ? rc : write_index(b);
+	if (rc)
+		return rc;
+	b->write.records = b->scan.records;
+	return sp__indexwrite_run(&b->write);
 }
 
 static void note(struct build *b, struct sp_index_stats *st)
 {
 	struct sp_sort_stats sorted;
-	struct sp__io_counters c;
 
 	*st = (struct sp_index_stats){ 0 };
 	if (!b->sort.sorter.sort)
@@ -242,10 +186,7 @@ static void note(struct build *b, struct sp_index_stats *st)
 	st->run = sorted.run;
 	sp__env_note_io(&st->run, &b->scan.io);
 	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", b->scan.engine);
-	if (b->stream) {
-		sp__wstream_counters(b->stream, &c);
-		sp__env_note_io(&st->run, &c);
-	}
+	sp__indexwrite_note(&b->write, &st->run);
 	st->records = b->header.records;
 	st->keys = b->header.keys;
 	st->pages = b->header.end_page;
@@ -261,12 +202,13 @@ int sp_index_build(const struct sp_index_build_opts *opts, const char *source, c
 	int rc, closed;
 
 	b.err = err ? err : &own;
+	b.write = (struct sp__indexwrite){
+		.path = index, .sort = &b.sort, .header = &b.header, .err = b.err
+	};
 	rc = run(&b);
 	note(&b, stats ? stats : &unwanted);
-	sp__wstream_close(b.stream);
-	sp__tree_free(&b.tree);
+	sp__indexwrite_close(&b.write);
 	closed = sp__entrysort_close(&b.sort);
-	sp_outfile_close(b.out, b.err);
 	sp__indexkey_free(&b.key);
 	return rc < 0 ? rc : closed;
 }
