@@ -125,15 +125,15 @@ static int read_head(struct sp__index *ix)
 static int make_volume(struct sp__index *ix, struct sp__volume **v, int fd, const char *name)
 {
 	const struct sp__rstream_opts reading = sp__env_reading(ix->env);
+	const struct sp__volume *device = ix->header.of_table ? ix->env->device : reading.device;
 	int rc;
 
-	if (!reading.device && reading.direct == SP__DIRECT_ALWAYS &&
+	if (!device && reading.direct == SP__DIRECT_ALWAYS &&
 	    !sp__volume_reopen_direct(v, fd, false, name))
 		return 0;
 	rc = sp__volume_adopt(v, fd, false, name, ix->env->err);
-	if (!rc && reading.device)
-		rc = sp__volume_simulate(*v, reading.device, SP__SIM_INPUT, (*v)->size_bytes,
-					 ix->env->err);
+	if (!rc && device)
+		rc = sp__volume_simulate(*v, device, SP__SIM_INPUT, (*v)->size_bytes, ix->env->err);
 	return rc;
 }
 
@@ -205,18 +205,48 @@ static int open_key(struct sp__index *ix)
 	return 0;
 }
 
-int sp__index_open_any(struct sp__index *ix, const char *path, struct sp__env *env, bool any_source)
+static int open_file(struct sp__index *ix, const char *path, struct sp__env *env)
 {
-	int rc;
-
-	*ix = (struct sp__index){ .env = env, .fd = -1, .source_fd = -1, .any_source = any_source };
+	*ix = (struct sp__index){ .env = env, .fd = -1, .source_fd = -1 };
 	ix->path = strdup(path);
 	if (!ix->path)
 		return sp__err(env->err, -ENOMEM, "open", path, -1);
 	ix->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (ix->fd < 0)
-		return sp__err(env->err, -errno, "open", path, -1);
-	rc = read_head(ix);
+	return ix->fd < 0 ? sp__err(env->err, -errno, "open", path, -1) : read_head(ix);
+}
+
+int sp__index_open_column(struct sp__index *ix, const char *path, struct sp__env *env)
+{
+	int rc = open_file(ix, path, env);
+
+	if (rc)
+		return rc;
+	if (!ix->header.of_table)
+		return sp__errf(env->err, SP_EFORMAT, "open", path, -1,
+				"is an index of the file %.150s, not of a table",
+				ix->header.source);
+	return make_volume(ix, &ix->nodes, ix->fd, path);
+}
+
+/* Refuses the index of a column of a table: its entries are not offsets. */
+static int check_source_kind(const struct sp__index *ix)
+{
+	const struct sp__index_header *h = &ix->header;
+
+	return h->of_table ? sp__errf(ix->env->err, SP_EUNSUP, "open", ix->path, -1,
+				      "is the index of column %.64s of the table %.100s, which "
+				      "'xtable get --by' uses",
+				      h->key, h->source)
+			   : 0;
+}
+
+int sp__index_open_any(struct sp__index *ix, const char *path, struct sp__env *env, bool any_source)
+{
+	int rc = open_file(ix, path, env);
+
+	ix->any_source = any_source;
+	if (!rc)
+		rc = check_source_kind(ix);
 	if (!rc)
 		rc = make_volume(ix, &ix->nodes, ix->fd, path);
 	if (!rc)

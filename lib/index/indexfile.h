@@ -30,13 +30,20 @@ struct sp__index {
 /*
  * Opens an index and its source, and compares the source with the header.  If a simulated device
  * holds inputs (files=in), both are placed on it.  Returns 0; -ESTALE: the source has changed;
- * SP_EFORMAT; SP_ECORRUPT; SP_EUNSUP: another locale; or an error of open(2).  To be closed after
+ * SP_EFORMAT; SP_ECORRUPT; SP_EUNSUP: another locale, or of a table; or an error of open(2).  To be closed after
  * an error too.
  */
 SP_MUST_CHECK int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env);
 /* any_source: opens it even if the source has changed or is missing; then ix->stale is set. */
 SP_MUST_CHECK int sp__index_open_any(struct sp__index *ix, const char *path, struct sp__env *env,
 				     bool any_source);
+/*
+ * Opens the index of a column of a table, whose owner compares the header with the table.  On a
+ * simulated volume it is placed on the device of env.  Returns 0; SP_EFORMAT; SP_ECORRUPT; or an
+ * error of open(2).  To be closed after an error too.
+ */
+SP_MUST_CHECK int sp__index_open_column(struct sp__index *ix, const char *path,
+					struct sp__env *env);
 void sp__index_close(struct sp__index *ix); /* accepts a struct that is all zero */
 /*
  * Makes later reads of both files bypass the page cache, for random reads, if a file allows it and

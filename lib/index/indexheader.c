@@ -53,6 +53,13 @@ static void code_source(struct sp__coder *c, struct sp__index_header *h)
 	sp__file_state_set_time(&h->source_state, (int64_t)time);
 }
 
+static void code_table(struct sp__coder *c, struct sp__index_header *h)
+{
+	sp__code_u64(c, &h->table_id);
+	sp__code_u64(c, &h->column_changed);
+	sp__code_u64(c, &h->table_records);
+}
+
 static void code_text(struct sp__coder *c, char text[SP__INDEX_TEXT_MAX])
 {
 	size_t n = strlen(text) + 1;
@@ -83,13 +90,20 @@ static void code_members(struct sp__coder *c, struct sp__index_header *h)
 	sp__code_u64(c, &h->header_records);
 	sp__code_u64(c, &h->locale);
 	code_source(c, h);
+	if (h->of_table)
+		code_table(c, h);
 	code_text(c, h->key);
 	code_text(c, h->source);
 }
 
+static uint32_t numbers_bytes(const struct sp__index_header *h)
+{
+	return SP__INDEX_NUMBERS_BYTES + (h->of_table ? SP__INDEX_TABLE_BYTES : 0);
+}
+
 void sp__index_header_size(struct sp__index_header *h)
 {
-	uint64_t bytes = SP__INDEX_NUMBERS_BYTES + strlen(h->key) + strlen(h->source) + 2;
+	uint64_t bytes = numbers_bytes(h) + strlen(h->key) + strlen(h->source) + 2;
 
 	h->header_bytes = (uint32_t)((bytes + h->page_bytes - 1) / h->page_bytes * h->page_bytes);
 }
@@ -102,7 +116,7 @@ static uint64_t sum_of(const struct sp__index_header *h, const uint8_t *data)
 void sp__index_header_encode(struct sp__index_header *h, uint8_t *data)
 {
 	struct sp__coder c = { .data = data, .bytes = h->header_bytes };
-	struct prefix p = { MAGIC, SP__INDEX_VERSION, 0 };
+	struct prefix p = { MAGIC, h->of_table ? SP__INDEX_TABLE_VERSION : SP__INDEX_VERSION, 0 };
 
 	memset(data, 0, h->header_bytes);
 	code_prefix(&c, &p);
@@ -118,12 +132,13 @@ static bool possible(const struct sp__index_header *h, size_t bytes)
 	const uint64_t page = h->page_bytes, first = page ? h->header_bytes / page : 0;
 
 	return page >= SP__NODE_MIN && !(page & (page - 1)) &&
-	       h->header_bytes >= SP__INDEX_NUMBERS_BYTES && h->header_bytes <= bytes &&
+	       h->header_bytes >= numbers_bytes(h) && h->header_bytes <= bytes &&
 	       h->header_bytes % page == 0 &&
 	       (h->format.kind != SP_REC_FIXED || h->format.fixed_bytes) && h->levels &&
 	       h->root >= first && h->root < h->end_page && h->last_leaf >= first &&
 	       h->last_leaf <= h->root && h->end_page <= INT64_MAX / page &&
-	       h->keys <= h->records && h->source_state.bytes <= INT64_MAX && h->source[0];
+	       h->keys <= h->records && h->source_state.bytes <= INT64_MAX && h->source[0] &&
+	       (!h->of_table || (h->key[0] && h->records <= h->table_records));
 }
 
 int sp__index_header_decode(struct sp__index_header *h, const uint8_t *data, size_t bytes,
@@ -137,10 +152,10 @@ int sp__index_header_decode(struct sp__index_header *h, const uint8_t *data, siz
 	if (bytes < SP__INDEX_NUMBERS_BYTES || memcmp(p.magic, MAGIC, sizeof(p.magic)) != 0)
 		return SP_EFORMAT;
 	*reason = "is an index of another version of Spindle";
-	if (p.version != SP__INDEX_VERSION)
+	if (p.version != SP__INDEX_VERSION && p.version != SP__INDEX_TABLE_VERSION)
 		return SP_EFORMAT;
 	*reason = "the header is damaged";
-	*h = (struct sp__index_header){ 0 };
+	*h = (struct sp__index_header){ .of_table = p.version == SP__INDEX_TABLE_VERSION };
 	code_members(&c, h);
 	if (c.failed || !possible(h, bytes) || c.at > h->header_bytes || p.sum != sum_of(h, data))
 		return SP_ECORRUPT;

@@ -11,6 +11,7 @@
 #include "index/node.h"
 
 #define SP__INDEX_VERSION 2
+#define SP__INDEX_TABLE_VERSION 3 /* of a column of a table */
 #define SP__INDEX_TEXT_MAX 4096 /* bytes of a text, with its final 0 */
 
 struct sp__index_header {
@@ -26,14 +27,26 @@ struct sp__index_header {
 	uint64_t locale;		    /* sp__keyset_locale() */
 	struct sp__file_state source_state; /* dev and ino are not recorded: 0 */
 	uint64_t source_checksum;
+	/*
+	 * Of a column of a table: key is its name, source the table; entries are record numbers,
+	 * without length.  The members of a source above, and format to locale, are 0.
+	 */
+	bool of_table;
+	uint64_t table_id;
+	uint64_t column_changed; /* number of its last change in place */
+	uint64_t table_records;	 /* records that the table had */
 	char key[SP__INDEX_TEXT_MAX];	 /* as for -k */
 	char source[SP__INDEX_TEXT_MAX]; /* path, relative to the index */
 };
 
 /* Sets header_bytes from the texts and page_bytes. */
 void sp__index_header_size(struct sp__index_header *h);
-/* Writes header_bytes; numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES. */
+/*
+ * Writes header_bytes.  Numbers and checksum are in the first SP__INDEX_NUMBERS_BYTES; numbers of a
+ * table follow.
+ */
 #define SP__INDEX_NUMBERS_BYTES 168
+#define SP__INDEX_TABLE_BYTES 24 /* of further numbers */
 void sp__index_header_encode(struct sp__index_header *h, uint8_t *data);
 #define SP__INDEX_HEADER_MAX SP__NODE_MAX /* maximum length */
 /*
