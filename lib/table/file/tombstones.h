@@ -17,3 +17,6 @@ SP_MUST_CHECK int sp__tombstones_read(struct sp__tablefile *f, uint64_t first, u
 				      uint8_t *bits, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__tombstones_write(struct sp__tablefile *f, uint64_t first, uint64_t n,
 				       const uint8_t *bits, struct sp_errinfo *err);
+/* Returns 1 if the record exists, 0 if there is none of that number, or an error of reading. */
+SP_MUST_CHECK int sp__tombstones_exists(struct sp__tablefile *f, uint64_t record,
+					struct sp_errinfo *err);

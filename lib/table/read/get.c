@@ -49,23 +49,6 @@ static int compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-/* Returns SP_READY if the record exists, 0 if not, or an error. */
-static int exists(struct get *g, uint64_t record)
-{
-	struct sp__tablefile *f = g->ring.file;
-	uint8_t bits = 0;
-	int rc;
-
-	if (record >= f->superblock.records)
-		return 0;
-	if (!f->superblock.deleted || g->opts->exist)
-		return SP_READY;
-	rc = sp__tombstones_read(f, record / 8 * 8,
-				 sp__min(8, f->superblock.records - record / 8 * 8), &bits,
-				 g->ring.err);
-	return rc ? rc : bits >> record % 8 & 1 ? 0 : SP_READY;
-}
-
 /* Takes the numbers of a batch.  Returns SP_READY, SP_END, or an error. */
 static int take_numbers(struct get *g, struct batch *b)
 {
@@ -79,8 +62,9 @@ static int take_numbers(struct get *g, struct batch *b)
 		if (rc != SP_READY)
 			break;
 		g->stats->keys++;
-		there = exists(g, record);
-		if (there == SP_READY) {
+		there = g->opts->exist ? 1
+				       : sp__tombstones_exists(g->ring.file, record, g->ring.err);
+		if (there > 0) {
 			b->sorted[b->n] = (struct asked){ .record = record, .place = b->n };
 			b->n++;
 		} else {
