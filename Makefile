@@ -279,6 +279,9 @@ $(B)/tests/unit/test_creation: private LDFLAGS += $(CREATION_WRAPS:%=-Wl$(comma)
 TABLE_WRAPS := open pwrite pwritev fdatasync ftruncate malloc calloc reallocarray strdup
 $(B)/tests/unit/test_table_file $(B)/tests/unit/test_table_crash $(B)/tests/unit/test_table_change $(B)/tests/unit/test_table_load: private LDFLAGS += $(TABLE_WRAPS:%=-Wl$(comma)--wrap=%)
 
+INDEX_WRAPS := pread preadv pwrite pwritev fsync fdatasync malloc calloc realloc reallocarray strdup
+$(B)/tests/unit/test_table_index: private LDFLAGS += $(INDEX_WRAPS:%=-Wl$(comma)--wrap=%)
+
 # Examples are built as a user would: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags
 	$(call say,CC,$<)

@@ -12,8 +12,8 @@
 
 struct sp__entrysort {
 	struct sp__sorter sorter;
-	struct sp_batch batch;	  /* sorted entries that have not been returned */
-	struct sp__bytes key;	  /* key of the entry returned last */
+	struct sp_batch batch; /* sorted entries that have not been returned */
+	struct sp__bytes key;  /* key of the entry returned last */
 };
 
 /* run: the options of the sort.  plan: as in sp__sort_new(). */

@@ -12,7 +12,7 @@
 
 #define SP__INDEX_VERSION 2
 #define SP__INDEX_TABLE_VERSION 3 /* of a column of a table */
-#define SP__INDEX_TEXT_MAX 4096 /* bytes of a text, with its final 0 */
+#define SP__INDEX_TEXT_MAX 4096	  /* bytes of a text, with its final 0 */
 
 struct sp__index_header {
 	uint32_t header_bytes; /* of the index header: whole pages of the file */
@@ -33,8 +33,8 @@ struct sp__index_header {
 	 */
 	bool of_table;
 	uint64_t table_id;
-	uint64_t column_changed; /* number of its last change in place */
-	uint64_t table_records;	 /* records that the table had */
+	uint64_t column_changed;	 /* number of its last change in place */
+	uint64_t table_records;		 /* records that the table had */
 	char key[SP__INDEX_TEXT_MAX];	 /* as for -k */
 	char source[SP__INDEX_TEXT_MAX]; /* path, relative to the index */
 };

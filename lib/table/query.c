@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/cost/platform.h"
+#include "table/index/build.h"
+#include "table/index/keyfind.h"
 #include "table/layout/runs.h"
 #include "table/layout/shares.h"
 #include "table/read/access.h"
@@ -175,33 +177,103 @@ static int absent_number(void *numbers, uint64_t record)
 	return n->get->absent(n->get->absent_arg, text, strlen(text));
 }
 
+static int get_by_number(struct sp__tablefile *f, struct sp__tableget_opts *o,
+			 const struct sp_table_get *get, sp_table_sink sink, void *arg,
+			 struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct numbers n = { get, err };
+
+	o->next = next_number;
+	o->absent = absent_number;
+	o->arg = &n;
+	return sp__tableget(f, o, sink, arg, stats, err);
+}
+
+static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
+		      const struct sp_table_get *get, sp_table_sink sink, void *arg,
+		      struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	const int column = sp__names_column(&f->schema, get->by, strlen(get->by), err);
+	const struct sp__keyfind_opts find = { .file = f,
+					       .column = (uint32_t)column,
+					       .path = get->index,
+					       .keys = get->keys,
+					       .keys_arg = get->keys_arg,
+					       .absent = get->absent,
+					       .absent_arg = get->absent_arg,
+					       .stats = stats,
+					       .err = err };
+	struct sp__keyfind *k;
+	int rc;
+
+	if (column < 0)
+		return column;
+	k = calloc(1, sizeof(*k));
+	if (!k)
+		return sp__err(err, -ENOMEM, "get", f->path, -1);
+	rc = sp__keyfind_open(k, &find);
+	o->next = sp__keyfind_next;
+	o->exist = true;
+	o->arg = k;
+	if (!rc)
+		rc = sp__tableget(f, o, sink, arg, stats, err);
+	sp__keyfind_close(k);
+	free(k);
+	return rc;
+}
+
 int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_sink sink, void *arg,
 		 struct sp_table_stats *stats, struct sp_errinfo *err)
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
 	struct query q = { 0 };
-	struct numbers n;
 	int rc;
 
 	err = err ? err : &own;
 	stats = stats ? stats : &unused;
 	*stats = (struct sp_table_stats){ 0 };
-	n = (struct numbers){ get, err };
 	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
 	rc = open_query(&q, &t->file, get->columns, get->format, err);
 	if (!rc) {
-		const struct sp__tableget_opts o = { .next = next_number,
-						     .absent = absent_number,
-						     .arg = &n,
-						     .columns = q.columns,
-						     .output = &q.output };
+		struct sp__tableget_opts o = { .columns = q.columns, .output = &q.output };
 
-		rc = sp__tableget(&t->file, &o, sink, arg, stats, err);
+		rc = get->by ? get_by_key(&t->file, &o, get, sink, arg, stats, err)
+			     : get_by_number(&t->file, &o, get, sink, arg, stats, err);
 	}
 	close_query(&q);
+	sp__env_note(&t->file.env, &stats->run, true);
+	sp__table_end_reading(t);
+	return rc;
+}
+
+int sp_table_index(struct sp_table *t, const char *column, const char *output,
+		   struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct sp_errinfo own = SP_ERRINFO_INIT;
+	struct sp_table_stats unused;
+	char *path = NULL;
+	int rc, number;
+
+	err = err ? err : &own;
+	stats = stats ? stats : &unused;
+	*stats = (struct sp_table_stats){ 0 };
+	rc = sp__table_begin_reading(t, err);
+	if (rc)
+		return rc;
+	number = sp__names_column(&t->file.schema, column, strlen(column), err);
+	if (number >= 0 && !output) {
+		path = sp__tableindex_path(&t->file, (uint32_t)number);
+		rc = path ? 0 : sp__err(err, -ENOMEM, "index", t->file.path, -1);
+	}
+	if (number < 0)
+		rc = number;
+	if (!rc)
+		rc = sp__tableindex_build(&t->file, (uint32_t)number, output ? output : path, stats,
+					  err);
+	free(path);
 	sp__env_note(&t->file.env, &stats->run, true);
 	sp__table_end_reading(t);
 	return rc;

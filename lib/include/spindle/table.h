@@ -365,11 +365,30 @@ SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_t
  */
 typedef int (*sp_table_keys)(void *arg, const char **key, size_t *bytes);
 
+/*
+ * Makes an index of a column (spindle-index(5)), for sp_table_get() and sp_table_scan().  Values
+ * that are NULL have no entry.  The file appears when it is complete, and replaces an old one.
+ * output: its path; NULL: TABLE.COLUMN.index.
+ * stats: may be NULL.  records_written counts entries, keys different values.
+ * Returns 0; SP_ESYNTAX if there is no such column; SP_EUNSUP if a text is longer than 16,352 bytes
+ * or output is not a regular file; SP_EBUDGET; SP_ECORRUPT if a cell is damaged; SP_ESTATE if
+ * another program is changing the table; -ENOMEM; or -errno.
+ */
+SP_API SP_MUST_CHECK int sp_table_index(struct sp_table *table, const char *column,
+					const char *output, struct sp_table_stats *stats,
+					struct sp_errinfo *err);
+
 /* Records that are read one by one. */
 struct sp_table_get {
+	/*
+	 * NULL: keys are record numbers.  Otherwise a column: keys are its values as text, found
+	 * by an index and, for records that were appended since, by a scan of the column.
+	 */
+	const char *by;
+	const char *index;   /* its path; NULL: TABLE.COLUMN.index */
 	const char *columns; /* in the order of the output; NULL: all */
 	enum sp_table_format format;
-	sp_table_keys keys; /* record numbers */
+	sp_table_keys keys;
 	void *keys_arg;
 	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
 	void *absent_arg;
@@ -381,10 +400,15 @@ struct sp_table_get {
 	}
 
 /*
- * Gives records to a sink, in the order of the keys and without a header.
+ * Gives records to a sink, in the order of the keys and without a header.  Records with the same
+ * value are in the order of their numbers.  A key that the type of the column does not have is
+ * absent.
  * stats: may be NULL.
  * Returns 0; the code of a callback; SP_ESYNTAX if a key is not a record number or a name not that
- * of a column; or another error of sp_table_scan().
+ * of a column; -ENOENT if there is no index; -ESTALE if the index is of another table or column, or
+ * older than the column's last change in place; SP_EFORMAT if the file is not an index of a table;
+ * SP_EBUDGET if more records were appended since than the memory holds; or another error of
+ * sp_table_scan().  Without a usable index, err->text has the command that makes it.
  */
 SP_API SP_MUST_CHECK int sp_table_get(struct sp_table *table, const struct sp_table_get *get,
 				      sp_table_sink sink, void *arg, struct sp_table_stats *stats,

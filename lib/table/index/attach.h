@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens the index of a column, and refuses one that is not of the column as it is.
+ */
+#pragma once
+
+#include "index/indexfile.h"
+#include "table/file/file.h"
+
+/*
+ * Opens an index; path: NULL: the default one.  Errors as in sp__keyfind_open().  To be closed after
+ * an error, too.
+ */
+SP_MUST_CHECK int sp__tableindex_open(struct sp__index *ix, struct sp__tablefile *f,
+				      uint32_t column, const char *path, struct sp_errinfo *err);
+/*
+ * Describes why an index cannot be used, and the command that makes it.  Returns code.  path: as
+ * above.
+ */
+int sp__tableindex_refuse(const struct sp__tablefile *f, uint32_t column, const char *path,
+			  int code, const char *reason, struct sp_errinfo *err);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds records by keys (keyfind.h): keys wait in a queue while the lookup reads pages for them.
+ * The oldest one gives the matches of the index, leaf by leaf, then those of appended records.
+ *
+ * Memory: a sixteenth each for pages and for appended keys.
+ */
+#include "base/err.h"
+#include "base/minmax.h"
+#include "run/memory.h"
+#include "table/file/tombstones.h"
+#include "table/index/attach.h"
+#include "table/index/columnkey.h"
+#include "table/index/keyfind.h"
+
+#define MEMORY_SHARE 16
+
+static const struct sp__table_column *column_of(const struct sp__keyfind *k)
+{
+	return &k->opts.file->schema.columns[k->opts.column];
+}
+
+static int open_lookup(struct sp__keyfind *k, uint64_t bytes)
+{
+	const struct sp__tablefile *f = k->opts.file;
+	const struct sp__queue_opts queue = { .engine = f->run.engine,
+					      .depth = SP__KEYFIND_KEYS,
+					      .trace = f->env.trace,
+					      .device = f->env.device };
+	const struct sp__lookup_opts lookup = { .index = &k->index,
+						.reads = &k->reads,
+						.waits = &k->waits,
+						.max = SP__KEYFIND_KEYS,
+						.bytes = bytes,
+						.ordered = true };
+	int rc = sp__requests_open(&k->reads, &queue, k->opts.err);
+
+	return rc ? rc : sp__lookup_open(&k->lookup, &lookup);
+}
+
+int sp__keyfind_open(struct sp__keyfind *k, const struct sp__keyfind_opts *opts)
+{
+	struct sp__tablefile *f = opts->file;
+	const uint64_t share = sp__working_memory(&f->run, f->run.memory_bytes) / MEMORY_SHARE;
+	int rc;
+
+	*k = (struct sp__keyfind){ .opts = *opts, .appended = { .max_bytes = share } };
+	rc = sp__tableindex_open(&k->index, f, opts->column, opts->path, opts->err);
+	if (rc)
+		return rc;
+	if (k->index.header.table_records < f->superblock.records)
+		rc = sp__appended_read(&k->appended, f, opts->column, k->index.header.table_records,
+				       opts->stats, opts->err);
+	if (rc == SP_EBUDGET)
+		return sp__tableindex_refuse(f, opts->column, opts->path, SP_EBUDGET,
+					     "does not have the records appended since, too many "
+					     "for this memory",
+					     opts->err);
+	return rc ? rc : open_lookup(k, share);
+}
+
+void sp__keyfind_close(struct sp__keyfind *k)
+{
+	if (k->reads.queue)
+		sp__env_note_io(&k->opts.stats->run, sp__queue_counters(k->reads.queue));
+	sp__requests_close(&k->reads);
+	sp__lookup_close(k->lookup);
+	sp__appended_free(&k->appended);
+	for (unsigned i = 0; i < SP__KEYFIND_KEYS; i++) {
+		sp__bytes_release(&k->queue[i].text, NULL);
+		sp__bytes_release(&k->queue[i].key, NULL);
+	}
+	sp__index_close(&k->index);
+	if (!k->opts.stats)
+		return;
+	k->opts.stats->keys = k->keys;
+	k->opts.stats->keys_found = k->keys_found;
+}
+
+static int no_memory(const struct sp__keyfind *k)
+{
+	return sp__err(k->opts.err, -ENOMEM, "get", k->opts.file->path, -1);
+}
+
+/* Adds keys while there is space for them. */
+static int put_keys(struct sp__keyfind *k)
+{
+	while (!k->keys_end && k->nkeys < SP__KEYFIND_KEYS && sp__lookup_has_space(k->lookup)) {
+		struct sp__keyfind_key *q = &k->queue[(k->head + k->nkeys) % SP__KEYFIND_KEYS];
+		const char *text;
+		size_t n;
+		int rc = k->opts.keys(k->opts.keys_arg, &text, &n);
+
+		k->keys_end = rc == 0;
+		if (rc <= 0)
+			return rc;
+		rc = sp__bytes_set(&q->text, text, n, NULL);
+		if (!rc)
+			rc = sp__columnkey_of_text(column_of(k), text, n, &q->key);
+		if (rc < 0)
+			return no_memory(k);
+		q->impossible = rc;
+		if (!rc)
+			rc = sp__lookup_put(k->lookup, q->key.data, q->key.bytes, k->keys);
+		if (rc < 0)
+			return rc;
+		k->nkeys++;
+		k->keys++;
+	}
+	return 0;
+}
+
+/* Takes the matches of the oldest key in the next leaf. */
+static int take_found(struct sp__keyfind *k)
+{
+	int rc;
+
+	while ((rc = sp__lookup_get(k->lookup, &k->found)) == SP_LATER) {
+		rc = sp__waits_block(&k->waits);
+		if (rc)
+			return rc;
+	}
+	k->next = 0;
+	k->step = SP__FIND_MATCHES;
+	return rc == SP_READY ? 0 : rc == SP_END ? SP_ESTATE : rc;
+}
+
+/* Begins with the oldest key. */
+static int begin_key(struct sp__keyfind *k)
+{
+	k->exists = false;
+	if (!k->queue[k->head].impossible)
+		return take_found(k);
+	k->step = SP__FIND_APPENDED;
+	k->next = k->appended.n;
+	return 0;
+}
+
+static int end_key(struct sp__keyfind *k)
+{
+	const struct sp__keyfind_key *q = &k->queue[k->head];
+	int rc = 0;
+
+	k->keys_found += k->exists;
+	if (!k->exists && k->opts.absent)
+		rc = k->opts.absent(k->opts.absent_arg, q->text.data, q->text.bytes);
+	k->head = (k->head + 1) % SP__KEYFIND_KEYS;
+	k->nkeys--;
+	k->step = SP__FIND_KEY;
+	return rc;
+}
+
+/* Takes the next number of the oldest key.  False: the step has no more. */
+static bool take_number(struct sp__keyfind *k, uint64_t *record)
+{
+	const struct sp__bytes *key = &k->queue[k->head].key;
+
+	if (k->step == SP__FIND_MATCHES && k->next < k->found.n) {
+		*record = k->found.matches[k->next++].offset;
+		return true;
+	}
+	if (k->step == SP__FIND_APPENDED &&
+	    sp__appended_is(&k->appended, k->next, key->data, key->bytes)) {
+		*record = k->appended.list[k->next++].record;
+		return true;
+	}
+	return false;
+}
+
+/* Goes on to the next leaf, to appended records, or to the end of the key. */
+static int go_on(struct sp__keyfind *k)
+{
+	const struct sp__bytes *key = &k->queue[k->head].key;
+
+	if (k->step == SP__FIND_APPENDED)
+		return end_key(k);
+	if (!k->found.last)
+		return take_found(k);
+	k->step = SP__FIND_APPENDED;
+	k->next = sp__appended_find(&k->appended, key->data, key->bytes);
+	return 0;
+}
+
+int sp__keyfind_next(void *keyfind, uint64_t *record)
+{
+	struct sp__keyfind *k = keyfind;
+	int rc = 0;
+
+	while (!rc) {
+		if (k->step == SP__FIND_KEY) {
+			rc = put_keys(k);
+			if (!rc && !k->nkeys)
+				return SP_END;
+			if (!rc)
+				rc = begin_key(k);
+		} else if (take_number(k, record)) {
+			rc = sp__tombstones_exists(k->opts.file, *record, k->opts.err);
+			k->exists |= rc > 0;
+		} else {
+			rc = go_on(k);
+		}
+	}
+	return rc < 0 ? rc : SP_READY;
+}
