@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Appends of text: what a table gives back is the text that it was loaded from and then got, in
- * all layouts; wrong text leaves it as it was.
+ * all layouts; wrong text leaves it as it was.  Updates by a file of keys and values.
  */
 #define TAP_THREADS
 #include <fcntl.h>
@@ -196,15 +196,82 @@ static void check_refusals(void)
 	ok(gives(before), "the table is as before");
 	ok(!append("a,b,c\n", NULL, NULL, &err) && !append("", NULL, NULL, &err) && gives(before),
 	   "nothing can be appended");
-	ok(!append("a,b,c\n3,z,\"th,ree\"\n", "a,b,c\n4,,four\n", NULL, &err) &&
-		   gives("a,b,c\n1,x,one\n2,y,two\n3,z,\"th,ree\"\n4,,four\n"),
-	   "two files, one after the other (%s)", err.text);
+	ok(!append("a,b,c\n3,z,\"th,ree\"\n", "a,b,c\n4,,four", NULL, &err) &&
+		   gives("a,b,c\n1,x,one\n2,y,two\n3,z,\"th,ree\"\n4,,four"),
+	   "two files, the last one without a final newline (%s)", err.text);
+}
+
+static int update_from(const char *by, const char *data, struct sp_table_stats *stats,
+		       struct sp_errinfo *err)
+{
+	const struct sp_table_opts o = { .run = run_opts(), .write = true };
+	struct sp_table *t = NULL;
+	int rc = sp_table_open(&t, path, &o, err);
+
+	put_file(input, data);
+	output_bytes = 0;
+	if (!rc)
+		rc = sp_table_update_from(t, by, input, keep, NULL, stats, err);
+	output[output_bytes] = '\0';
+	(void)sp_table_close(t);
+	return rc;
+}
+
+static bool not_taken(const char *by, const char *data, int code, const char *words)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc = update_from(by, data, NULL, &err);
+
+	if (rc == code && strstr(err.text, words))
+		return true;
+	diag("%d: %s", rc, err.text);
+	return false;
+}
+
+static void check_update_from(void)
+{
+	struct sp_table_load_opts o = { .run = run_opts(),
+					.layout = SP_TABLE_CSM,
+					.format = SP_TABLE_CSV,
+					.header = true,
+					.types = "a:i16,b:dict8,c:text,d:f64" };
+	const char *before = "a,b,c,d\n1,x,one,0.5\n2,y,two,-0\n3,x,\"th,ree\",7\n2,y,two,8\n";
+	const char *after =
+		"a,b,c,d\n1,x,one,0.5\n2,new,\"t,\"\"wo\",-0\n3,,,7\n2,new,\"t,\"\"wo\",8\n";
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+
+	ok(!load(before, &o, &err) &&
+		   not_taken("a", "a,b\n1,x\n1,y\n", SP_EFORMAT,
+			     "line 3: the key '1' is there twice") &&
+		   not_taken("a", "a,b\n1,x\n01,y\n", SP_EFORMAT, "line 3: the key '01'") &&
+		   not_taken("d", "b,d\nx,0\ny,-0.0\n", SP_EFORMAT, "line 3: the key") &&
+		   not_taken("a", "a,b\n1\n", SP_EFORMAT, "line 2: too few") &&
+		   not_taken("a", "a,b\n,x\n", SP_EFORMAT, "the key is NULL") &&
+		   not_taken("a", "a,d\n7,x\n", SP_EFORMAT, "line 2: column d has type f64") &&
+		   not_taken("a", "b,c\n7,x\n", SP_EFORMAT, "does not have the column") &&
+		   not_taken("a", "a,a\n7,x\n", SP_EFORMAT, "line 2") &&
+		   not_taken("a", "a\n7\n", SP_EFORMAT, "no column but") &&
+		   not_taken("a", "a,e\n7,x\n", SP_ESYNTAX, "no column 'e'") &&
+		   not_taken("a", "", SP_EFORMAT, "header") && gives(before),
+	   "files with an error change nothing");
+	err = (struct sp_errinfo)SP_ERRINFO_INIT;
+	ok(!update_from("a", "c,a,b\n\"t,\"\"wo\",2,new\nnone,99999,x\n,3,\nno,7,x\n", &st, &err) &&
+		   !strcmp(output, "999997") && st.keys == 4 && st.keys_found == 2 &&
+		   st.records_written == 3 && gives(after),
+	   "each record gets the values of its key (%s)", err.text);
+	ok(!update_from("d", "d,a\n0,\n8,9\n", NULL, &err) && gives("a,b,c,d\n1,x,one,0.5\n"
+								    ",new,\"t,\"\"wo\",-0\n"
+								    "3,,,7\n"
+								    "9,new,\"t,\"\"wo\",8\n"),
+	   "0 is the key of both zeros (%s)", err.text);
 }
 
 int main(void)
 {
 	check_layouts();
 	check_refusals();
+	check_update_from();
 	unlink(path);
 	unlink(input);
 	unlink(more);

@@ -440,6 +440,21 @@ SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
 					 const char *const *set, size_t nset,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 /*
+ * Changes values in place, all or none, by a file: text of the form in which the table was loaded (of
+ * a table of fixed records: CSV), with a header that names columns.  Each record whose value of the
+ * column `by` is a key gets the values that the file has with the key; a key is there once.
+ * input: a path; "-" is standard input.
+ * absent: receives each key without a record, after the change; may be NULL.
+ * stats: may be NULL.
+ * After an error the table must be closed.
+ * Returns 0; SP_EFORMAT if a line is wrong; SP_ESYNTAX if a column is unknown; SP_EBUDGET if the file
+ * exceeds the memory; or another error of sp_table_update().
+ */
+SP_API SP_MUST_CHECK int sp_table_update_from(struct sp_table *table, const char *by,
+					      const char *input, sp_table_sink absent,
+					      void *absent_arg, struct sp_table_stats *stats,
+					      struct sp_errinfo *err);
+/*
  * Deletes records, all or none.  The numbers of other records stay, and so do the values of deleted
  * ones until the table is converted.
  * stats: may be NULL.
