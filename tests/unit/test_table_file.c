@@ -231,6 +231,8 @@ static void flip(unsigned slot)
 
 static void check_slots(void)
 {
+	const struct sp_run_opts run = options();
+	struct sp__tablefile f;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	unsigned right = 0;
 	bool after;
@@ -244,9 +246,9 @@ static void check_slots(void)
 		}
 	ok(right == 8, "either superblock is enough, after a load and after a change");
 	flip(0);
-	ok(sp__tablefile_open(&(struct sp__tablefile){ 0 }, path, &(struct sp_run_opts){ 0 }, false,
-			      &err) == SP_ECORRUPT,
+	ok(sp__tablefile_open(&f, path, &run, false, &err) == SP_ECORRUPT,
 	   "without both the table is refused: %s", err.text);
+	(void)sp__tablefile_close(&f);
 }
 
 /* Stops a change at a call; then opens the table, which cannot be written. */
