@@ -81,7 +81,7 @@ void sp__textchunk_close(struct sp__textchunk *c);
 void sp__textchunk_begin(struct sp__textchunk *c, uint32_t bytes);
 /*
  * Parses further records, as many as the chunk has memory for.  True: there are more.  An error is
- * the first one of the text; the values of the records before it are there.
+ * the first one of the text.
  */
 bool sp__textchunk_parse(struct sp__textchunk *c);
 /* fixed.c: the same for records of fixed length, which have the values as they are stored. */
