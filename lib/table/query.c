@@ -21,6 +21,8 @@ struct query {
 	struct sp__table_output output;
 	bool *columns; /* that are read, by number */
 	struct sp__predicate *where;
+	struct sp__aggregates *aggregates;
+	struct sp__scan_sums sums;
 };
 
 static int open_query(struct query *q, const struct sp__tablefile *f, const char *list,
@@ -48,8 +50,39 @@ static int open_where(struct query *q, const struct sp__tablefile *f, const char
 	return rc;
 }
 
+/* A scan reads one column at least: the narrowest one if only records are counted. */
+static void choose_column(struct query *q, const struct sp__table_schema *s)
+{
+	uint32_t narrowest = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (q->columns[i])
+			return;
+		if (s->columns[i].type.bytes < s->columns[narrowest].type.bytes)
+			narrowest = i;
+	}
+	q->columns[narrowest] = true;
+}
+
+/* Makes the states of aggregates; the output has no columns. */
+static int open_aggregates(struct query *q, const struct sp__tablefile *f, const char *list,
+			   struct sp_errinfo *err)
+{
+	int rc = sp__aggregates_parse(&q->aggregates, list, &f->schema, err);
+
+	if (rc)
+		return rc;
+	q->columns = calloc(f->schema.n, sizeof(*q->columns));
+	if (!q->columns || sp__scan_sums_open(&q->sums, q->aggregates))
+		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+	sp__aggregates_columns(q->aggregates, q->columns);
+	return sp__output_open(&q->output, &f->schema, SP_TABLE_AS_LOADED, NULL, 0, err);
+}
+
 static void close_query(struct query *q)
 {
+	sp__scan_sums_close(&q->sums);
+	sp__aggregates_free(q->aggregates);
 	sp__output_close(&q->output);
 	sp__predicate_free(q->where);
 	free(q->columns);
@@ -97,6 +130,8 @@ static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 	double share = 0;
 	int rc = 0;
 
+	if (o->sums && !sp__aggregates_ncolumns(o->sums->aggregates))
+		access = SP_TABLE_S_SCAN; /* all columns are the predicate's */
 	if (o->where && access == SP_TABLE_SI_SCAN)
 		return sp__tablescan_scattered(f, o, sink, arg, stats, err);
 	if (o->where && access == SP_TABLE_ACCESS_AUTO)
@@ -121,9 +156,12 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
-	rc = open_query(&q, &t->file, query->columns, query->format, err);
+	rc = query->agg ? open_aggregates(&q, &t->file, query->agg, err)
+			: open_query(&q, &t->file, query->columns, query->format, err);
 	if (!rc && query->where)
 		rc = open_where(&q, &t->file, query->where, err);
+	if (!rc)
+		choose_column(&q, &t->file.schema);
 	/* All columns as they were loaded: the last line ends as in the input. */
 	if (!query->columns && query->format == SP_TABLE_AS_LOADED &&
 	    t->file.schema.style.no_final_newline)
@@ -131,13 +169,17 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	if (!rc) {
 		const struct sp__tablescan_opts o = { .lo = query->lo,
 						      .hi = query->hi,
-						      .limit = query->limit,
+						      .limit = q.aggregates ? UINT64_MAX
+									    : query->limit,
 						      .columns = q.columns,
 						      .where = q.where,
-						      .output = &q.output };
+						      .output = &q.output,
+						      .sums = q.aggregates ? &q.sums : NULL };
 
 		rc = scan(&t->file, &o, query->access, sink, arg, stats, err);
 	}
+	if (!rc && q.aggregates)
+		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, sink, arg, stats, err);
 	close_query(&q);
 	sp__env_note(&t->file.env, &stats->run, true);
 	sp__table_end_reading(t);

@@ -49,11 +49,14 @@ static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__ta
 					       .exist = true,
 					       .parts = STEPS,
 					       .columns = columns,
-					       .output = o->output };
+					       .output = o->output,
+					       .sums = o->sums };
 	int rc;
 
 	if (!columns)
 		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+	if (o->sums)
+		sp__aggregates_columns(o->sums->aggregates, columns);
 	for (uint32_t k = 0; k < o->output->n; k++)
 		columns[o->output->columns[k]] = true;
 	rc = sp__tableget(f, &get, sink, arg, stats, err);
@@ -69,7 +72,9 @@ int sp__tablescan_scattered(struct sp__tablefile *f, const struct sp__tablescan_
 			    struct sp_errinfo *err)
 {
 	struct scattered s = { .left = o->limit };
-	int rc = o->continued ? 0 : sp__tablescan_header(f, o->output, sink, arg, stats, err);
+	int rc = o->continued || o->sums
+			 ? 0
+			 : sp__tablescan_header(f, o->output, sink, arg, stats, err);
 
 	if (rc)
 		return rc;

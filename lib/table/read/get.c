@@ -101,6 +101,22 @@ static int fill(void *get, struct sp__window_slot *s)
 	return SP_READY;
 }
 
+/* Adds the records of a slot to aggregates. */
+static int work_sums(void *get, struct sp__window_slot *s)
+{
+	struct get *g = get;
+	struct batch *b = s->own;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < b->n; i++) {
+		const struct sp__rows rows = sp__window_rows(&s->window, b->sorted[i].record);
+
+		rc = sp__scan_sums_add(g->opts->sums, s, &rows, NULL, 1);
+	}
+	s->matched = b->n;
+	return rc ? sp__err(&s->err, rc, "scan", g->ring.file->path, -1) : 0;
+}
+
 static int work(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
@@ -155,7 +171,7 @@ static int give(void *get, struct sp__window_slot *s)
 	g->stats->cells_read += s->window.cells_read;
 	g->stats->output_bytes += s->out.bytes;
 	sp__charge_work(&g->ring.file->env, s->matched, 0, s->out.bytes);
-	return g->sink(g->arg, s->out.data, s->out.bytes);
+	return g->opts->sums ? 0 : g->sink(g->arg, s->out.data, s->out.bytes);
 }
 
 uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
@@ -207,7 +223,8 @@ static int run(struct get *g)
 int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_table_sink sink,
 		 void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	static const struct sp__window_ring_ops ops = { fill, work, give };
+	static const struct sp__window_ring_ops print = { fill, work, give };
+	static const struct sp__window_ring_ops add = { fill, work_sums, give };
 	struct get g = { .opts = o,
 			 .stats = stats,
 			 .sink = sink,
@@ -217,7 +234,7 @@ int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_
 	int rc;
 
 	g.ring.file = f;
-	g.ring.ops = &ops;
+	g.ring.ops = o->sums ? &add : &print;
 	g.ring.arg = &g;
 	g.ring.err = err;
 	g.ring.parts = o->parts ? o->parts : 1;

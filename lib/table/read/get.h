@@ -11,6 +11,7 @@
 
 #include "table/read/output.h"
 #include "table/read/ranges.h"
+#include "table/read/sums.h"
 
 struct sp__tableget_opts {
 	/* Supplies the next number.  Returns SP_READY, SP_END, or an error, recorded in err. */
@@ -22,6 +23,7 @@ struct sp__tableget_opts {
 	unsigned parts;	     /* of the memory, of which it has one; 0: 1 */
 	const bool *columns; /* that are read, by number */
 	const struct sp__table_output *output;
+	struct sp__scan_sums *sums; /* as of a scan; then no number is supplied twice */
 };
 
 /*

@@ -21,6 +21,18 @@ struct scan {
 	uint64_t left; /* of the limit */
 };
 
+/* Prints or aggregates the n chosen records of rows. */
+static int put_rows(struct scan *c, struct sp__window_slot *s, const struct sp__rows *rows,
+		    uint32_t n)
+{
+	const struct sp__choice_slot *d = s->own;
+
+	if (c->opts->sums)
+		return sp__scan_sums_add(c->opts->sums, s, rows, d->selected, n);
+	return sp__output_rows(c->opts->output, rows, d->selected, n, &s->out,
+			       &s->window.file->env.budget);
+}
+
 /* Prints the records of a window, at most `limit`. */
 static int print(struct scan *c, struct sp__window_slot *s, uint64_t limit)
 {
@@ -38,8 +50,7 @@ static int print(struct scan *c, struct sp__window_slot *s, uint64_t limit)
 			uint32_t n = sp__choice_select(&c->choice, d, &rows);
 
 			n = (uint32_t)sp__min(n, limit - s->matched);
-			if (sp__output_rows(c->opts->output, &rows, d->selected, n, &s->out,
-					    &w->file->env.budget))
+			if (put_rows(c, s, &rows, n))
 				return sp__err(&s->err, -ENOMEM, "scan", w->file->path, -1);
 			s->matched += n;
 			s->records += rows.n;
@@ -112,7 +123,7 @@ static int run(struct scan *c)
 	if (sp__choice_open(&c->choice, &c->ranges, c->ring.nslots) ||
 	    sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
 		return sp__err(c->ring.err, -ENOMEM, "scan", c->ring.file->path, -1);
-	if (!c->opts->continued)
+	if (!c->opts->continued && !c->opts->sums)
 		rc = sp__tablescan_header(c->ring.file, c->opts->output, c->sink, c->arg, c->stats,
 					  c->ring.err);
 	return rc || !c->left ? rc : sp__ring_run(&c->ring);

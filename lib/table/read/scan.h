@@ -10,6 +10,7 @@
 
 #include "table/read/output.h"
 #include "table/read/ranges.h"
+#include "table/read/sums.h"
 #include "table/where/predicate.h"
 
 struct sp__tablescan_opts {
@@ -19,6 +20,8 @@ struct sp__tablescan_opts {
 	const bool *columns;		   /* that are read, by number */
 	const struct sp__predicate *where; /* NULL: all records */
 	const struct sp__table_output *output;
+	/* NULL, or the records are added to it instead of printed; then output has no columns. */
+	struct sp__scan_sums *sums;
 };
 
 /* Gives the header line, if there is one, to the sink.  Returns 0 or an error, recorded in err. */

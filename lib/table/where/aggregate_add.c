@@ -154,26 +154,31 @@ static int add_texts(struct sp__column_sum *s, const struct sp__aggregate_column
 	return 0;
 }
 
-static void add_codes(struct sp__column_sum *s, const struct sp__value_type *t,
+/* A code without a word is printed as NULL, and counts as NULL. */
+static void add_codes(struct sp__column_sum *s, const struct sp__value_type *t, uint32_t codes,
 		      const struct sp__vector *values, const uint32_t *selected, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const uint8_t *at = AT(i);
 		const uint32_t code = at[0] | (t->bytes == 2 ? (uint32_t)at[1] << 8 : 0);
 
-		s->n += code != 0;
-		s->codes[code / 64] |= UINT64_C(1) << code % 64;
+		if (!code || code > codes)
+			continue;
+		s->n++;
+		if (s->codes)
+			s->codes[code / 64] |= UINT64_C(1) << code % 64;
 	}
 }
 
 int sp__column_sum_add(struct sp__column_sum *s, const struct sp__aggregate_column *c,
-		       const struct sp__value_type *type, const struct sp__vector *values,
-		       const uint32_t *selected, uint32_t n, struct sp__budget *budget)
+		       const struct sp__value_type *type, uint32_t codes,
+		       const struct sp__vector *values, const uint32_t *selected, uint32_t n,
+		       struct sp__budget *budget)
 {
 	if (type->kind == 'c' || type->kind == 't')
 		return add_texts(s, c, type, values, selected, n, budget);
 	if (type->kind == 'w')
-		add_codes(s, type, values, selected, n);
+		add_codes(s, type, codes, values, selected, n);
 	else if (type->kind == 'f')
 		add_floats(s, c, type, values, selected, n);
 	else
@@ -209,7 +214,7 @@ static void merge_floats(struct sp__column_sum *s, const struct sp__column_sum *
 
 int sp__column_sum_merge(struct sp__column_sum *s, const struct sp__aggregate_column *c,
 			 const struct sp__column_sum *more, const struct sp__value_type *type,
-			 struct sp__budget *budget)
+			 uint32_t codes, struct sp__budget *budget)
 {
 	const bool is_text = type->kind == 'c' || type->kind == 't';
 	const struct sp__slice min = slice_of(&more->min_text), max = slice_of(&more->max_text);
@@ -220,7 +225,7 @@ int sp__column_sum_merge(struct sp__column_sum *s, const struct sp__aggregate_co
 	if (is_text && c->ends)
 		rc = extend_both(s, &min, &max, budget);
 	else if (type->kind == 'w')
-		for (unsigned i = 0; i < SP__CODE_WORDS; i++)
+		for (size_t i = 0; s->codes && i < sp__code_words(codes); i++)
 			s->codes[i] |= more->codes[i];
 	else if (type->kind == 'f')
 		merge_floats(s, more);

@@ -84,7 +84,7 @@ static struct sp__slice word_end(const struct sp__column_sum *s, const struct sp
 	const unsigned order = max ? SP__ORDER_MORE : SP__ORDER_LESS;
 	struct sp__slice end = { 0 };
 
-	for (uint32_t code = 1; code <= words->n && code / 64 < SP__CODE_WORDS; code++) {
+	for (uint32_t code = 1; code <= words->n; code++) {
 		const struct sp__slice word = sp__dictionary_word(words, code);
 
 		if (!(s->codes[code / 64] >> code % 64 & 1))

@@ -213,6 +213,11 @@ void sp__aggregates_columns(const struct sp__aggregates *a, bool *columns)
 		columns[a->columns[i].column] = true;
 }
 
+uint32_t sp__aggregates_ncolumns(const struct sp__aggregates *a)
+{
+	return a->ncolumns;
+}
+
 uint32_t sp__aggregates_n(const struct sp__aggregates *a)
 {
 	return a->n;
@@ -228,6 +233,11 @@ static const struct sp__value_type *type_of(const struct sp__aggregates *a, uint
 	return &a->schema->columns[a->columns[i].column].type;
 }
 
+static const struct sp__dictionary *words_of(const struct sp__aggregates *a, uint32_t i)
+{
+	return &a->schema->columns[a->columns[i].column].words;
+}
+
 struct sp__aggregates_state *sp__aggregates_state_new(const struct sp__aggregates *a)
 {
 	struct sp__aggregates_state *s = calloc(1, sizeof(*s) + a->ncolumns * sizeof(*s->columns));
@@ -240,8 +250,9 @@ struct sp__aggregates_state *sp__aggregates_state_new(const struct sp__aggregate
 		struct sp__column_sum *c = &s->columns[i];
 		const char kind = type_of(a, i)->kind;
 
-		if (kind == 'w')
-			complete &= (c->codes = calloc(SP__CODE_WORDS, sizeof(*c->codes))) != NULL;
+		if (kind == 'w' && a->columns[i].ends)
+			complete &= (c->codes = calloc(sp__code_words(words_of(a, i)->n),
+						       sizeof(*c->codes))) != NULL;
 		if (kind == 'f' && a->columns[i].sum)
 			complete &= (c->reals = calloc(1, sizeof(*c->reals))) != NULL;
 	}
@@ -272,7 +283,8 @@ int sp__aggregates_add(struct sp__aggregates_state *s, const struct sp__rows *ro
 	s->records += n;
 	for (uint32_t i = 0; !rc && i < a->ncolumns; i++)
 		rc = sp__column_sum_add(&s->columns[i], &a->columns[i], type_of(a, i),
-					&rows->vectors[a->columns[i].column], selected, n, budget);
+					words_of(a, i)->n, &rows->vectors[a->columns[i].column],
+					selected, n, budget);
 	return rc;
 }
 
@@ -286,6 +298,6 @@ int sp__aggregates_merge(struct sp__aggregates_state *s, const struct sp__aggreg
 	s->records += more->records;
 	for (uint32_t i = 0; !rc && i < a->ncolumns; i++)
 		rc = sp__column_sum_merge(&s->columns[i], &a->columns[i], &more->columns[i],
-					  type_of(a, i), budget);
+					  type_of(a, i), words_of(a, i)->n, budget);
 	return rc;
 }

@@ -33,6 +33,9 @@ void sp__aggregates_free(struct sp__aggregates *a); /* accepts NULL */
 /* Sets columns[i] to true for the columns that are aggregated. */
 void sp__aggregates_columns(const struct sp__aggregates *a, bool *columns);
 
+/* Returns the number of columns that are aggregated; 0: only records are counted. */
+uint32_t sp__aggregates_ncolumns(const struct sp__aggregates *a);
+
 /* Returns a state of no records; NULL: no memory. */
 struct sp__aggregates_state *sp__aggregates_state_new(const struct sp__aggregates *a);
 void sp__aggregates_state_free(struct sp__aggregates_state *s); /* accepts NULL */

@@ -42,10 +42,14 @@ struct sp__column_sum {
 	double min_real, max_real;  /* of floats that are not NaN, if there are any */
 	uint64_t nans;
 	struct sp__bytes min_text, max_text;
-	uint64_t *codes; /* of a dictionary: a bit for each code that occurs */
+	uint64_t *codes; /* of a dictionary: a bit for each code that occurs; NULL: not needed */
 };
 
-#define SP__CODE_WORDS (65536 / 64)
+/* Returns the 64-bit words for a bit of each code. */
+static inline size_t sp__code_words(uint32_t codes)
+{
+	return codes / 64 + 1;
+}
 
 struct sp__aggregates_state {
 	const struct sp__aggregates *aggregates;
@@ -54,13 +58,13 @@ struct sp__aggregates_state {
 	struct sp__column_sum columns[];
 };
 
-/* aggregate_add.c: adds values of one column.  Returns 0 or -ENOMEM. */
+/* aggregate_add.c: add values of one column.  codes: in its dictionary.  Return 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__column_sum_add(struct sp__column_sum *s, const struct sp__aggregate_column *c,
-				     const struct sp__value_type *type,
+				     const struct sp__value_type *type, uint32_t codes,
 				     const struct sp__vector *values, const uint32_t *selected,
 				     uint32_t n, struct sp__budget *budget);
 SP_MUST_CHECK int sp__column_sum_merge(struct sp__column_sum *s,
 				       const struct sp__aggregate_column *c,
 				       const struct sp__column_sum *more,
-				       const struct sp__value_type *type,
+				       const struct sp__value_type *type, uint32_t codes,
 				       struct sp__budget *budget);
