@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "table/cost/ask.h"
+#include "table/runqueries.h"
 #include "table/schema/schema_text.h"
 #include "table/state.h"
 
@@ -32,6 +33,20 @@ static int read_means(struct sp_table *t, double *means, struct sp_errinfo *err)
 	return rc;
 }
 
+static int measure_stored(struct sp_table *t, const struct sp_table_compare_opts *opts,
+			  struct sp_table_comparison *c, struct sp_errinfo *err)
+{
+	struct sp__table_workload w = { 0 };
+	int rc = sp__cost_read_workload(&w, opts, &t->file.schema, t->file.path, err);
+
+	if (!rc)
+		rc = sp__table_run_queries(t, &w, opts->run.seed, &c->stored, err);
+	sp__table_workload_free(&w);
+	if (rc)
+		sp_table_comparison_free(c);
+	return rc;
+}
+
 int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opts,
 		     struct sp_table_comparison *c, struct sp_errinfo *err)
 {
@@ -55,6 +70,8 @@ int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opt
 	run.volume = run.volume ? run.volume : f->run.volume;
 	if (!rc)
 		rc = sp__cost_ask(&asked, opts, &run, c, err);
+	if (!rc && opts->measure_stored)
+		rc = measure_stored(t, opts, c, err);
 	free(means);
 	return rc;
 }

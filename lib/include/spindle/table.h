@@ -260,6 +260,11 @@ struct sp_table_compare_opts {
 	const char *const *queries; /* further queries, a line each, nqueries */
 	size_t nqueries;
 	bool measure; /* on the simulated volume, too, by requests that move no bytes */
+	/*
+	 * Measures the table as it is stored, too, by running the scans without a predicate and the
+	 * reads of random records.
+	 */
+	bool measure_stored;
 };
 
 #define SP_TABLE_COMPARE_OPTS_INIT                                                                 \

@@ -36,11 +36,24 @@ static int assume_means(struct asking *a)
 	return a->means ? 0 : -ENOMEM;
 }
 
+int sp__cost_read_workload(struct sp__table_workload *w, const struct sp_table_compare_opts *o,
+			   const struct sp__table_schema *schema, const char *name,
+			   struct sp_errinfo *err)
+{
+	int rc = o->workload ? sp__table_workload_read(w, o->workload, schema, err) : 0;
+
+	for (size_t i = 0; !rc && i < o->nqueries; i++)
+		rc = sp__table_workload_add(w, o->queries[i], schema, err);
+	if (!rc && !w->n)
+		rc = sp__errf(err, SP_ESYNTAX, "plan", name, -1, "a workload or a query is needed");
+	return rc;
+}
+
 static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 		       const struct sp_table_compare_opts *o, const struct sp_run_opts *run,
 		       struct sp_errinfo *err)
 {
-	int rc = 0;
+	int rc;
 
 	*a = (struct asking){ .q = { .schema = asked->schema,
 				     .records = asked->records,
@@ -52,13 +65,7 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 				     .seed = run->seed } };
 	if (!asked->text_bytes && assume_means(a))
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	if (o->workload)
-		rc = sp__table_workload_read(&a->workload, o->workload, asked->schema, err);
-	for (size_t i = 0; !rc && i < o->nqueries; i++)
-		rc = sp__table_workload_add(&a->workload, o->queries[i], asked->schema, err);
-	if (!rc && !a->workload.n)
-		rc = sp__errf(err, SP_ESYNTAX, "plan", asked->name, -1,
-			      "a workload or a query is needed");
+	rc = sp__cost_read_workload(&a->workload, o, asked->schema, asked->name, err);
 	if (!rc && o->measure && !sp__volume_spec_simulated(run))
 		rc = sp__errf(err, SP_EUNSUP, "plan", asked->name, -1,
 			      "measuring layouts needs a simulated volume: --volume=sim:MODEL");

@@ -23,6 +23,11 @@ SP_MUST_CHECK int sp__cost_ask(const struct sp__cost_asked *asked,
 			       const struct sp_table_compare_opts *opts,
 			       const struct sp_run_opts *run, struct sp_table_comparison *c,
 			       struct sp_errinfo *err);
+/* Reads the workload of opts; name is for messages.  The caller frees it, after an error too. */
+SP_MUST_CHECK int sp__cost_read_workload(struct sp__table_workload *w,
+					 const struct sp_table_compare_opts *opts,
+					 const struct sp__table_schema *schema, const char *name,
+					 struct sp_errinfo *err);
 /*
  * Chooses the layout for the queries of a file.  The caller frees choice->together.  Returns 0, or
  * an error of sp_table_compare().
