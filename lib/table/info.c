@@ -90,9 +90,15 @@ int sp__table_describe(struct sp_table *t)
 
 enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l)
 {
-	if (l->ngroups == 1)
+	/* A column alone is the same in PAX and CSM, except for the size of its cells. */
+	const bool alone =
+		l->ncolumns == 1 && l->cell_bytes == sp__layout_forms[SP_TABLE_CSM].cell_bytes;
+
+	if (!l->strip_max)
+		return SP_TABLE_DSM;
+	if (l->ngroups == 1 && !(alone && !l->groups[0].rows))
 		return l->groups[0].rows ? SP_TABLE_NSM : SP_TABLE_PAX;
-	return l->strip_max ? SP_TABLE_CSM : SP_TABLE_DSM;
+	return SP_TABLE_CSM;
 }
 
 static void fill_info(const struct sp_table *t, struct sp_table_info *info)

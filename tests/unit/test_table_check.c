@@ -304,12 +304,41 @@ static void check_info(void)
 	(void)sp_table_close(t);
 }
 
+/* A table of one column has the name of the layout that was chosen. */
+static void check_layout_names(void)
+{
+	static const struct sp__value_type type = { 'i', 0, 4 };
+	struct sp_table_opts o = SP_TABLE_OPTS_INIT;
+	unsigned right = 0;
+
+	for (unsigned form = 0; form < 4; form++) {
+		const struct sp__layout_opts lo = { .form = &sp__layout_forms[form] };
+		struct sp__table_schema s = { 0 };
+		struct sp__table_layout l;
+		struct sp__tablefile f;
+		struct sp_table_info info;
+		struct sp_table *t;
+
+		if (sp__table_schema_add(&s, "a", 1, &type) || sp__layout_make(&l, &s, &lo, NULL) ||
+		    sp__tablefile_create(&f, path, &o.run, &s, &l, NULL) ||
+		    sp__tablefile_commit(&f, NULL) || sp__tablefile_publish(&f, NULL))
+			abort();
+		(void)sp__tablefile_close(&f);
+		if (sp_table_open(&t, path, &o, NULL))
+			abort();
+		right += !sp_table_info(t, &info, NULL) && info.layout == form && isnan(info.fill);
+		(void)sp_table_close(t);
+	}
+	ok(right == 4, "a table of one column and no records has the layout that was chosen");
+}
+
 int main(void)
 {
 	check_sound();
 	check_contradictions();
 	check_bytes();
 	check_info();
+	check_layout_names();
 	unlink(path);
 	return done();
 }
