@@ -38,6 +38,7 @@ struct get {
 	void *arg;
 	struct sp__scan_ranges ranges; /* for directory rows */
 	uint32_t batch, max;	       /* numbers of the next batch, and of the largest */
+	bool ended;		       /* next() has no further number */
 };
 
 static int compare(const void *a, const void *b)
@@ -53,7 +54,7 @@ static int compare(const void *a, const void *b)
 static int take_numbers(struct get *g, struct batch *b)
 {
 	uint64_t record;
-	int rc = SP_READY;
+	int rc = g->ended ? SP_END : SP_READY;
 
 	for (b->n = 0; rc == SP_READY && b->n < g->batch;) {
 		int there;
@@ -72,6 +73,7 @@ static int take_numbers(struct get *g, struct batch *b)
 			rc = rc ? rc : SP_READY;
 		}
 	}
+	g->ended = rc == SP_END;
 	g->stats->keys_found += b->n;
 	return rc < 0 ? rc : b->n ? SP_READY : SP_END;
 }
@@ -153,8 +155,7 @@ static int work(void *get, struct sp__window_slot *s)
 static void limit_batches(struct get *g, const struct sp__window_slot *s)
 {
 	const struct batch *b = s->own;
-	uint64_t bytes = s->window.cells_read * g->ring.file->layout.cell_bytes + s->out.bytes +
-			 b->printed.bytes;
+	uint64_t bytes = s->window.bytes + s->out.bytes + b->printed.bytes;
 	uint64_t max = g->ring.slot_bytes * b->n / sp__max(bytes, 1);
 
 	g->max = (uint32_t)sp__max(sp__min(max, g->max), 1);

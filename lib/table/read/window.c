@@ -10,7 +10,7 @@
 #include "table/layout/runs.h"
 #include "table/read/window.h"
 
-#define ALIGNMENT 4096
+#define MIN_ALIGNMENT 64 /* of cells in memory */
 /*
  * Requests that are submitted together: a batch waits until the queue has place for all of it, so a
  * large one would leave the device idle.
@@ -88,7 +88,7 @@ void sp__window_begin(struct sp__window *w)
 		w->text_segments[k].n = 0;
 	w->nranges = 0;
 	w->round = 0;
-	w->cells_read = 0;
+	w->cells_read = w->bytes = 0;
 	sp__window_rewind(w);
 }
 
@@ -194,9 +194,15 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 	return rc;
 }
 
-static size_t round_up(size_t bytes)
+/* Returns the memory of a request of so many cells: larger than these if they are not aligned. */
+static size_t request_bytes(const struct sp__tablefile *f, uint64_t cells)
 {
-	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	const size_t unit = sp__max(f->volume->align_bytes, MIN_ALIGNMENT);
+	size_t bytes = (size_t)(cells * f->layout.cell_bytes);
+
+	if (f->layout.cell_bytes % f->volume->align_bytes)
+		bytes = sp__request_capacity(f->volume, bytes);
+	return (bytes + unit - 1) / unit * unit;
 }
 
 /* Returns the memory that the segments need. */
@@ -206,8 +212,7 @@ static size_t need(const struct sp__window *w, const struct sp__segments *s)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		bytes += round_up(sp__request_capacity(
-			f->volume, (size_t)(s->list[i].cells * f->layout.cell_bytes)));
+		bytes += request_bytes(f, s->list[i].cells);
 	return bytes;
 }
 
@@ -238,12 +243,11 @@ static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory
 
 	for (size_t i = 0; !rc && i < s->n; i++) {
 		struct sp__segment *g = &s->list[i];
-		size_t bytes = (size_t)(g->cells * f->layout.cell_bytes);
 
 		g->request = (struct sp__request){ 0 };
 		g->at = sp__tablefile_aim(f, &g->request, &w->owner, g->file_cell, g->cells,
 					  *memory);
-		*memory += round_up(sp__request_capacity(f->volume, bytes));
+		*memory += request_bytes(f, g->cells);
 		rc = sp__requests_add(w->requests, &g->request);
 		w->outstanding += !rc;
 		if (!rc && w->requests->nadded == TOGETHER)
@@ -263,6 +267,7 @@ static int submit_round(struct sp__window *w, unsigned round, struct sp__segment
 
 	for (uint32_t i = 0; i < n; i++)
 		bytes += need(w, &lists[i]);
+	w->bytes += bytes;
 	rc = reserve(w, round, bytes);
 	memory = w->memory[round];
 	for (uint32_t i = 0; !rc && i < n; i++)

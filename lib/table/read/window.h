@@ -64,7 +64,7 @@ struct sp__window {
 	size_t memory_bytes[2];
 	unsigned round; /* 0: values, 1: texts, 2: complete */
 	unsigned outstanding;
-	uint64_t cells_read;
+	uint64_t cells_read, bytes; /* bytes: memory of these cells */
 	struct sp__vector *vectors; /* of each column, for sp__window_rows() */
 	size_t range, *cursors;	    /* where the last rows were: range, segment of each group */
 };
