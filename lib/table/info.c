@@ -28,6 +28,7 @@ static void describe_columns(struct sp_table *t)
 		struct sp_table_column *to = &t->columns[i];
 
 		*to = (struct sp_table_column){ .name = c->name,
+						.bounds_width = NAN,
 						.not_null = c->not_null,
 						.bounds = c->bounds,
 						.group = t->file.layout.places[i].group,
@@ -107,6 +108,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 	const struct sp__table_style *style = &f->schema.style;
 
 	*info = (struct sp_table_info){
+		.fill = NAN,
 		.layout = sp__table_layout_of(&f->layout),
 		.id = f->superblock.id,
 		.records = f->superblock.records,
@@ -251,16 +253,15 @@ static void fill_sums(const struct sums *s, struct sp_table_info *info)
 	info->fill = cells ? (double)bytes / (double)(cells * f->layout.cell_bytes) : NAN;
 }
 
-int sp_table_info(struct sp_table *t, struct sp_table_info *info, struct sp_errinfo *err)
+/* Adds up what the directory says of texts and bounds. */
+static int add_sums(struct sp_table *t, struct sp_table_info *info, struct sp_errinfo *err)
 {
 	struct sp__tablefile *f = &t->file;
 	struct sums sums = { .file = f,
 			     .text_bytes = calloc(f->schema.n, sizeof(*sums.text_bytes)),
 			     .ranges = calloc(f->schema.n, sizeof(*sums.ranges)) };
-	int rc = sums.text_bytes && sums.ranges ? sp__table_describe(t) : -ENOMEM;
+	int rc = sums.text_bytes && sums.ranges ? 0 : sp__err(err, -ENOMEM, "read", f->path, -1);
 
-	if (rc)
-		(void)sp__err(err, rc, "read", f->path, -1);
 	if (!rc)
 		rc = sp__table_begin_reading(t, err);
 	if (!rc) {
@@ -270,10 +271,19 @@ int sp_table_info(struct sp_table *t, struct sp_table_info *info, struct sp_erri
 	if (!rc) {
 		for (uint32_t i = 0; i < f->schema.n; i++)
 			t->columns[i].bounds_width = width_of(&sums.ranges[i]);
-		fill_info(t, info);
 		fill_sums(&sums, info);
 	}
 	free(sums.text_bytes);
 	free(sums.ranges);
 	return rc;
+}
+
+int sp_table_info(struct sp_table *t, bool sums, struct sp_table_info *info, struct sp_errinfo *err)
+{
+	int rc = sp__table_describe(t);
+
+	if (rc)
+		return sp__err(err, rc, "read", t->file.path, -1);
+	fill_info(t, info);
+	return sums ? add_sums(t, info, err) : 0;
 }

@@ -137,7 +137,7 @@ static int try_table(bool write, unsigned *damaged)
 	rc = sp_table_open(&t, path, &o, NULL);
 	if (rc)
 		return rc;
-	(void)!sp_table_info(t, &info, NULL);
+	(void)!sp_table_info(t, true, &info, NULL);
 	(void)!sp_table_check(t, ignore, damaged, &r, NULL);
 	scan(t);
 	(void)sp_table_close(t);

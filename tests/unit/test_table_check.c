@@ -286,9 +286,9 @@ static void check_info(void)
 	make(0, 5000, NONE);
 	if (sp_table_open(&t, path, &o, NULL))
 		abort();
-	ok(!sp_table_info(t, &info, NULL) && info.layout == SP_TABLE_NSM && info.records == 5000 &&
-		   info.deleted == 2 && info.page_records == 56 && info.ngroups == 1 &&
-		   info.text_bytes == 25000 && info.dead_text_bytes == 0,
+	ok(!sp_table_info(t, true, &info, NULL) && info.layout == SP_TABLE_NSM &&
+		   info.records == 5000 && info.deleted == 2 && info.page_records == 56 &&
+		   info.ngroups == 1 && info.text_bytes == 25000 && info.dead_text_bytes == 0,
 	   "a table is described");
 	ok(!strcmp(info.groups[0].columns, "number,text,word") &&
 		   !strcmp(info.columns[NUMBER].type, "i32") && info.columns[WORD].words == 3,

@@ -353,7 +353,7 @@ static size_t groups_for(const char *input, const char *query)
 	load.workload = workload;
 	load.run.overwrite = true;
 	if (sp_table_load(path, &input, 1, &load, NULL, &err) ||
-	    sp_table_open(&t, path, &open, &err) || sp_table_info(t, &info, &err)) {
+	    sp_table_open(&t, path, &open, &err) || sp_table_info(t, true, &info, &err)) {
 		diag("%s: %s", query, err.text);
 		exit(1);
 	}

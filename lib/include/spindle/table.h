@@ -165,12 +165,14 @@ SP_API int sp_table_close(struct sp_table *table);
 
 /*
  * Describes a table.
+ * sums: also add up texts and bounds, which reads the directory.  Otherwise fill and the widths of
+ * bounds are NaN, and the bytes of texts are 0.
  * info: its pointers are valid until the table is changed or closed.
  * Returns 0; SP_ECORRUPT if the directory is damaged; SP_ESTATE if another program is changing the
  * table; or -errno.
  */
-SP_API SP_MUST_CHECK int sp_table_info(struct sp_table *table, struct sp_table_info *info,
-				       struct sp_errinfo *err);
+SP_API SP_MUST_CHECK int sp_table_info(struct sp_table *table, bool sums,
+				       struct sp_table_info *info, struct sp_errinfo *err);
 
 /* Damage that sp_table_check() has found. */
 struct sp_table_damage {
