@@ -304,6 +304,7 @@ RUN_ENV = SP_BUILD='$(abspath $(B))' XSORT="$${XSORT:-$(abspath $(B))/bin/xsort}
 	AIOBENCH="$${AIOBENCH:-$(abspath $(B))/bin/aiobench}" \
 	MMAP_CUBE="$${MMAP_CUBE:-$(abspath $(B))/bin/mmap-cube}" \
 	XINDEX="$${XINDEX:-$(abspath $(B))/bin/xindex}" \
+	XTABLE="$${XTABLE:-$(abspath $(B))/bin/xtable}" \
 	SP_TEST_STAGE="$${SP_TEST_STAGE-$(VARIANT)}" \
 	SP_TEST_VARIANT="$(VARIANT)" \
 	ASAN_OPTIONS="exitcode=99:detect_stack_use_after_return=1:$$ASAN_OPTIONS" \

@@ -103,3 +103,11 @@ setup()
 	run -1 "$program" 1a inl
 	[[ $output == *"lineitem.index: No such file"* ]]
 }
+
+@test "10 asks a table, and gets its bytes back" {
+	run -0 --separate-stderr "$examples/10-table-by-column.sh"
+	[ "${#lines[@]}" -eq 7 ]
+	[[ ${lines[1]} =~ ^[0-9]+\|[0-9]+\.[0-9]{2}\|?$ ]]
+	[[ ${lines[4]} == [0-9]*'|'[0-9]*'|'199?-* ]]
+	[ "${lines[6]}" = "the same bytes" ]
+}

@@ -23,6 +23,7 @@ xgen=${XGEN:-$bin/xgen}
 xindex=${XINDEX:-$bin/xindex}
 xjoin=${XJOIN:-$bin/xjoin}
 xsort=${XSORT:-$bin/xsort}
+xtable=${XTABLE:-$bin/xtable}
 
 # shellcheck disable=SC2120 # suites pass it
 begin_test()

@@ -84,6 +84,7 @@ setup() { export LC_ALL=C; }
 			xjoin -a3 - -|invalid field number: <3>
 			xindex x|unknown command: <x>
 			xjoin --max-outstanding=0 a b|minimum --max-outstanding argument is <1>
+			xtable load --cell=5K t|invalid --cell argument <5K>
 			mmap-cube create --dtype=x c|invalid argument <x> for <--dtype>
 			mmap-cube create --dims=x c|invalid --dims argument <x>
 			aiobench x|unknown command: <x>

@@ -1,0 +1,153 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# Bad input of xtable: one message each, which names the place and the reason; exit status 2; no
+# table appears.
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+# shellcheck disable=SC2154 # bats sets stderr
+# refused TEXT... -- OPTION...: a load of standard input fails, and its message has all texts.
+refused()
+{
+	local texts=()
+
+	while [ "$1" != -- ]; do
+		texts+=("$1")
+		shift
+	done
+	shift
+	cat >input
+	run -2 --separate-stderr "$xtable" load t input "$@"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	for text in "${texts[@]}"; do
+		[[ $stderr == *"$text"* ]] || { echo "$stderr" && return 1; }
+	done
+	[ ! -e t ]
+}
+
+@test "too few or many fields" {
+	printf '1,2\n3\n' | refused input 'line 2' -- --csv
+	printf '1,2\n3,4,5\n' | refused input 'line 2' -- --csv
+	printf '1|2\n3|4|5\n' | refused input 'line 2' -- -t'|'
+}
+
+@test "a value out of its type, with the type that would do" {
+	printf '1\n300\n' | refused input 'line 2' c1 300 i16 -- --types c1:i8
+	printf '1\nx\n' | refused input 'line 2' c1 "'x'" -- --types c1:i32
+	printf '2026-02-30\n' | refused input 'line 1' c1 2026-02-30 -- --types c1:date
+	printf 'abcd\n' | refused input 'line 1' c1 abcd 'char(4)' -- --types 'c1:char(3)'
+}
+
+@test "a reserved value, with the wider type" {
+	printf '1\n-128\n' | refused input 'line 2' c1 -128 i16 -- --types c1:i8
+	printf '255\n' | refused input 'line 1' c1 255 u16 -- --types c1:u8
+}
+
+@test "an unclosed quote" {
+	printf 'a,b\n1,"2\n3,4\n' | refused input 'line 2' -- --csv
+}
+
+@test "names that repeat, and names that are not there" {
+	printf 'a,b,a\n1,2,3\n' | refused a -- --csv --header
+	printf 'alpha,b\n1,2\n' | refused alhpa alpha -- --csv --header --types alhpa:i32
+	printf 'alpha,b\n1,2\n' | refused alhpa alpha -- --csv --header --together alhpa,b
+}
+
+@test "columns, functions and types that are not there, with the nearest name" {
+	printf 'alpha,b\n1,2\n' >in
+	"$xtable" load t --csv --header in
+	run -2 --separate-stderr "$xtable" scan t --columns alhpa
+	[[ $stderr == *alhpa*alpha* ]]
+	run -2 --separate-stderr "$xtable" scan t --where 'alhpa > 1'
+	[[ $stderr == *alhpa*alpha* ]]
+	run -2 --separate-stderr "$xtable" update t --set alhpa=1 0
+	[[ $stderr == *alhpa*alpha* ]]
+	run -2 --separate-stderr "$xtable" scan t --where 'alpha >'
+	[[ $stderr == *"is missing at the end"* ]]
+	run -2 --separate-stderr "$xtable" load u --csv --header --types alpha:i33 in
+	[[ $stderr == *i33* ]]
+}
+
+@test "a mixed style comes back in one, which is said" {
+	printf '"a",b\nc,"d"\n"e","f,"\n' >in
+	run -0 --separate-stderr "$xtable" load t --csv in --stats=r.json
+	[[ $stderr == *in* ]]
+	[ "$(value exact)" = false ]
+	"$xtable" scan t >out
+	"$xtable" load u --csv out
+	"$xtable" scan u | cmp - out
+}
+
+@test "files that are not tables" {
+	run -2 --separate-stderr "$xtable" info nothing
+	[[ $stderr == *nothing* ]]
+	seq 10000 >numbers
+	run -2 --separate-stderr "$xtable" info numbers
+	[[ $stderr == *numbers* ]]
+	: >empty
+	run -2 --separate-stderr "$xtable" scan empty
+	[[ $stderr == *empty* ]]
+	mkdir folder
+	run -2 --separate-stderr "$xtable" scan folder
+	[[ $stderr == *folder* ]]
+}
+
+# damage OFFSET: changes a byte of t.
+damage()
+{
+	local byte
+
+	byte=$(od -An -tu1 -j "$1" -N 1 t)
+	# shellcheck disable=SC2059 # the format has the byte
+	printf "\\$(printf %o $((byte ^ 255)))" | dd of=t bs=1 seek="$1" conv=notrunc status=none
+}
+
+@test "a damaged cell ends a scan, and check names it" {
+	seq 100000 | awk '{ print $1 "|" $1 % 97 }' >in
+	"$xtable" load t -t'|' in
+	cp t whole
+	found=0
+	for offset in 4096 30000 100000 200000 300000; do
+		cp whole t
+		damage "$offset"
+		"$xtable" scan t >out 2>err && status=0 || status=$?
+		if [ "$status" -eq 0 ]; then
+			cmp out in
+		else
+			[ "$status" -eq 2 ]
+			grep -q t err
+			run "$xtable" check t
+			[ "$status" -ne 0 ]
+			found=$((found + 1))
+		fi
+	done
+	[ "$found" -ge 2 ]
+}
+
+@test "a truncated table is refused" {
+	seq 100000 | "$xtable" load t
+	truncate -s -4096 t
+	run -2 --separate-stderr "$xtable" scan t
+	[[ $stderr == *t* ]]
+}
+
+@test "one damaged superblock is said, and the other one used" {
+	seq 1000 >in
+	"$xtable" load t in
+	damage 40
+	run -0 --separate-stderr "$xtable" get t 999
+	[ "$output" = 1000 ]
+	[[ $stderr == *superblock* ]]
+	run -1 "$xtable" check t
+}
+
+@test "an output that is an input" {
+	seq 10 >in
+	run -2 --separate-stderr "$xtable" load in in --overwrite
+	[ "$(wc -l <in)" -eq 10 ]
+	"$xtable" load t in
+	run -2 --separate-stderr "$xtable" convert t t --overwrite
+	run -2 --separate-stderr "$xtable" append t t
+	"$xtable" scan t | cmp - in
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+# A small table in every form: names, a decimal, a date, NULLs, a text.
+people()
+{
+	cat >people.csv <<'END'
+name,born,height,city,notes
+Ada,1815-12-10,1.65,London,first
+Konrad,1910-06-22,1.80,Berlin,"a, b"
+Grace,1906-12-09,1.68,New York,
+Alan,1912-06-23,1.78,London,"said ""no"""
+Edsger,1930-05-11,,Nuenen,""
+END
+	"$xtable" load people --csv --header people.csv "$@"
+}
+
+@test "--help and --version are answered on standard output, for each command too" {
+	run -0 --separate-stderr "$xtable" --help
+	[[ $output == *convert* && -z $stderr ]]
+	run -0 "$xtable" --version
+	[[ $output == "xtable (Spindle) "* ]]
+	for command in load scan get update delete append convert info check explain compare; do
+		run -0 --separate-stderr "$xtable" "$command" --help
+		[[ $output == *"Usage: xtable $command"* && -z $stderr ]]
+	done
+	run -0 "$xtable" scan --help
+	[[ $output == *--where* && $output != *--layout* ]]
+}
+
+@test "a table gives back the bytes of its input, in every layout" {
+	for layout in nsm pax dsm csm; do
+		people --layout="$layout" --overwrite
+		"$xtable" scan people | cmp - people.csv
+		"$xtable" check people
+	done
+}
+
+@test "records are selected by predicates, columns, numbers and a limit" {
+	people
+	run -0 "$xtable" scan people --where "city = 'London'" --columns name,height
+	[ "$output" = $'name,height\nAda,1.65\nAlan,1.78' ]
+	run -0 "$xtable" scan people --where "1.66 < height < 1.79 and born > '1910-01-01'" --columns name
+	[ "$output" = $'name\nAlan' ]
+	run -0 "$xtable" scan people --where "height is null" --columns name
+	[ "$output" = $'name\nEdsger' ]
+	run -0 "$xtable" scan people --where "not (height > 1)" --columns name
+	[ "$output" = name ]
+	run -0 "$xtable" scan people --lo 1 --hi 2 --columns name
+	[ "$output" = $'name\nKonrad\nGrace' ]
+	run -0 "$xtable" scan people --limit 1 --columns city,name
+	[ "$output" = $'city,name\nLondon,Ada' ]
+	run -0 "$xtable" scan people --where "notes is null" --columns name
+	[ "$output" = $'name\nGrace' ]
+	run -0 "$xtable" scan people --where "notes = ''" --columns name
+	[ "$output" = $'name\nEdsger' ]
+}
+
+@test "get prints records in the order asked, and names those that are not there" {
+	people
+	run -0 "$xtable" get people 3 0 3
+	[ "$output" = $'Alan,1912-06-23,1.78,London,"said ""no"""\nAda,1815-12-10,1.65,London,first\nAlan,1912-06-23,1.78,London,"said ""no"""' ]
+	run -1 --separate-stderr "$xtable" get people 0 5 --columns name
+	[ "$output" = Ada ]
+	[ "$stderr" = "xtable: people: there is no record '5'" ]
+	run -0 "$xtable" get people --columns name --keys=- < <(printf '1\r\n2')
+	[ "$output" = $'Konrad\nGrace' ]
+	run -2 --separate-stderr "$xtable" get people x
+	[[ $stderr == *"'x'"* ]]
+}
+
+@test "info describes a table, as text and as JSON" {
+	people --together name,city
+	run -0 "$xtable" info people
+	[[ $output == *"records: 5"* && $output == *"height dec"* && $output == *"layout: csm"* ]]
+	run -0 "$xtable" info people --json
+	[[ $output == *'"schema": "spindle.table-info/1"'* && $output == *'"columns": "name,city"'* ]]
+}
+
+@test "types that the user names take any spelling" {
+	printf '1.5|007|2\n+2|8|3\n' >in
+	"$xtable" load t -t'|' --types c1:f64,c2:i32,c3:dec\(2\) in
+	run -0 "$xtable" scan t
+	[ "$output" = $'1.5|7|2.00\n2|8|3.00' ]
+}
+
+@test "binary records need types, and come back" {
+	printf '\1\0\0\0\2\0\377\377\377\177\3\4' >in
+	"$xtable" load t --record-size=6 --types a:i32,b:u16 in
+	"$xtable" scan t | cmp - in
+	run -0 "$xtable" scan t --format=csv
+	[[ $output == *$'1,2\n2147483647,1027' ]]
+}
+
+@test "an empty input is a table of 0 records" {
+	printf 'a,b\n' | "$xtable" load t --csv --header
+	run -0 "$xtable" scan t
+	[ "$output" = a,b ]
+	"$xtable" check t
+	: | "$xtable" load e --types a:i32,b:text
+	run -0 "$xtable" scan e
+	[ -z "$output" ]
+}
+
+@test "a report tells what was read" {
+	people
+	"$xtable" scan people --where "city = 'London'" --stats=r.json >out
+	[ "$(value command)" = '"scan"' ]
+	[ "$(value records_matched)" = 2 ]
+	[ "$(value records)" = 5 ]
+	[ "$(value output_bytes)" = "$(stat -c %s out)" ]
+	"$xtable" load p2 --csv --header people.csv --stats=r.json
+	[ "$(value command)" = '"load"' ]
+	[ "$(value records_written)" = 5 ]
+	[ "$(value input_bytes)" = "$(stat -c %s people.csv)" ]
+	[ "$(value exact)" = true ]
+}
+
+@test "the same bytes for any number of threads" {
+	seq 30000 | awk '{ print $1 "|" $1 * 7919 % 1000 "|text " $1 }' >in
+	"$xtable" load a -t'|' --parallel 1 in
+	"$xtable" scan a --parallel 3 | cmp - in
+	"$xtable" load b -t'|' --parallel 3 <in
+	"$xtable" scan b --parallel 1 | cmp - in
+	[ "$("$xtable" info a)" = "$("$xtable" info b)" ]
+}
+
+@test "changes are there, and the rest is as before" {
+	people
+	"$xtable" update people --set "city='Turin',height=null" 1 3
+	run -0 "$xtable" scan people --columns name,city,height
+	[ "$output" = $'name,city,height\nAda,London,1.65\nKonrad,Turin,\nGrace,New York,1.68\nAlan,Turin,\nEdsger,Nuenen,' ]
+	run -1 --separate-stderr "$xtable" delete people --keys=- < <(printf '0\n9\n')
+	[ "$stderr" = "xtable: people: there is no record '9'" ]
+	run -0 "$xtable" scan people --columns name
+	[ "$output" = $'name\nKonrad\nGrace\nAlan\nEdsger' ]
+	run -1 "$xtable" get people 0
+	printf 'name,born,height,city,notes\nBarbara,1939-11-07,1.60,Boston,\n' | "$xtable" append people
+	run -0 "$xtable" get people 5
+	[ "$output" = Barbara,1939-11-07,1.60,Boston, ]
+	"$xtable" check people
+	for layout in nsm pax dsm csm; do
+		"$xtable" convert people packed --layout="$layout" --overwrite
+		"$xtable" check packed
+		"$xtable" scan packed | cmp - <("$xtable" scan people)
+		run -0 "$xtable" get packed 0 --columns name
+		[ "$output" = Konrad ]
+	done
+}
+
+@test "explain and compare show all layouts, of tables, files and schemas" {
+	seq 20000 | awk '{ print $1 "|" $1 % 97 "|" $1 % 7 }' >in
+	"$xtable" load t -t'|' in
+	for source in t "in -t|" "--schema=s --records=20000"; do
+		printf 'c1 u16\nc2 u8\nc3 u8\n' >s
+		# shellcheck disable=SC2086 # words are wanted
+		run -0 "$xtable" explain $source -q 'scan c2'
+		[[ $output == *"20000 records"*nsm*pax*dsm*csm*auto* ]]
+	done
+	run -0 "$xtable" compare t -q 'scan c2' --volume=sim:cheetah36es-like --stats=r.json
+	[[ $output == *measured*stored* ]]
+	grep -q '"spindle.table-comparison/1"' r.json
+	run -2 "$xtable" explain t
+	run -2 "$xtable" explain t -q 'scan c9'
+	[[ $output == *c9* ]]
+	printf '1 scan c2\n9 get 100 *\n' >w
+	"$xtable" load a -t'|' --layout=auto --workload=w in
+	"$xtable" scan a | cmp - in
+}
+
+@test "a reader that stops early ends a scan without a message" {
+	seq 200000 | "$xtable" load t
+	"$xtable" scan t 2>err | head -n 2 >out || true
+	[ "$(cat out)" = $'1\n2' ]
+	[ ! -s err ]
+}
+
+@test "an interrupted load leaves nothing" {
+	mkfifo pipe
+	"$xtable" load t <pipe 2>err &
+	exec 5>pipe
+	seq 100000 >&5
+	kill -TERM $!
+	exec 5>&-
+	wait $! && status=0 || status=$?
+	[ "$status" -eq 143 ]
+	[ ! -e t ]
+	[ "$(ls)" = "$(printf 'err\npipe')" ]
+}
+
+@test "a table stays when a load over it fails" {
+	people
+	printf 'a,b\n1,2,3\n' >bad
+	run -2 --separate-stderr "$xtable" load people --csv --header bad --overwrite
+	"$xtable" scan people | cmp - people.csv
+	run -2 --separate-stderr "$xtable" load people --csv --header people.csv
+	[[ $stderr == *--overwrite* ]]
+}
+
+@test "memory stays within the limit" {
+	seq 400000 | awk '{ print $1 "|" $1 * 7919 % 100003 "|" $1 % 7 ".25|some text " $1 }' >in
+	for layout in nsm csm; do
+		"$xtable" load t -t'|' -S 4M --layout="$layout" --overwrite --stats=r.json in
+		[ "$(value peak_bytes)" -le $((20 << 20)) ]
+		"$xtable" scan t -S 4M --stats=r.json | cmp - in
+		[ "$(value peak_bytes)" -le $((20 << 20)) ]
+	done
+}
+
+@test "requests are timed on the simulated volume that a table was loaded for" {
+	seq 100000 | "$xtable" load t --volume=sim:cheetah36es-like
+	run -0 "$xtable" info t
+	[[ $output == *sim:cheetah36es-like* ]]
+	"$xtable" scan t --stats=a.json >/dev/null
+	"$xtable" scan t --stats=b.json --parallel 2 >/dev/null
+	[ "$(value elapsed_s a.json)" = "$(value elapsed_s b.json)" ]
+	grep -q '"sim"' a.json
+}

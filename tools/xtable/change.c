@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Commands that change a table: update, delete and append.
+ */
+#include "xtable.h"
+
+/* Opens the table and the keys, and returns the choice of records. */
+static struct sp_table_choice begin(struct config *c, struct keys *keys)
+{
+	open_table(c, true, false);
+	keys_open(keys, c);
+	return (struct sp_table_choice){
+		.keys = keys_next, .keys_arg = keys, .absent = keys_absent, .absent_arg = keys
+	};
+}
+
+/* Ends a command, and returns the exit status. */
+static int end(struct config *c, struct keys *keys, const char *command,
+	       const struct sp_table_stats *st)
+{
+	report(c, command, st);
+	keys_close(keys);
+	close_table(c);
+	return keys->absent ? NEGATIVE : 0;
+}
+
+int command_update(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_choice choice;
+	struct sp_table_stats st;
+	struct keys keys;
+	int rc;
+
+	choice = begin(c, &keys);
+	rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	return end(c, &keys, "update", &st);
+}
+
+int command_delete(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_choice choice;
+	struct sp_table_stats st;
+	struct keys keys;
+	int rc;
+
+	choice = begin(c, &keys);
+	rc = sp_table_delete(c->table, &choice, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	return end(c, &keys, "delete", &st);
+}
+
+int command_append(struct config *c)
+{
+	const char *const *inputs;
+	const size_t n = inputs_of(c, &inputs);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	int rc;
+
+	open_table(c, true, false);
+	rc = sp_table_append(c->table, inputs, n, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	report(c, "append", &st);
+	close_table(c);
+	return 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Commands that compare layouts: explain and compare.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "xtable.h"
+
+/* the first bytes of a table */
+#define MAGIC "SPTABLE\n"
+#define FULL_READS_MAX 1e15 /* printed as a number */
+
+static void print_figure(int width, int digits, double figure)
+{
+	if (isfinite(figure))
+		printf(" %*.*f", width, digits, figure);
+	else
+		printf(" %*s", width, "-");
+}
+
+static void print_heading(bool measured)
+{
+	printf("%-10s %9s %6s %10s %10s %10s %11s%s\n", "", "size", "fill", "requests", "seeks",
+	       "read, MB", "predicted", measured ? "    measured" : "");
+	printf("%-10s %9s %6s %10s %10s %10s %11s%s\n", "", "MB", "%", "", "", "", "ms",
+	       measured ? "          ms" : "");
+}
+
+static void print_candidate(const struct sp_table_candidate *c, const char *role,
+			    const struct sp_table_cost *cost, bool measured)
+{
+	printf("%-6s %-3s", role, sp_table_layout_name((int)c->layout));
+	if (c->code) {
+		printf(" - %s\n", c->reason);
+		return;
+	}
+	print_figure(9, 1, (double)c->bytes / 1e6);
+	print_figure(6, 1, 100 * c->fill);
+	print_figure(10, 1, cost->requests);
+	print_figure(10, 1, cost->seeks);
+	print_figure(10, 3, cost->bytes / 1e6);
+	print_figure(11, 3, 1e3 * cost->predicted_s);
+	if (measured)
+		print_figure(11, 3, 1e3 * cost->measured_s);
+	if (c->together)
+		printf("  together %s", quote_plain(c->together));
+	putchar('\n');
+}
+
+/* Prints the costs of a query on each layout, or of all queries. */
+static void print_costs(const struct sp_table_comparison *c, const struct sp_table_candidate *t,
+			size_t query, bool sum)
+{
+	const struct sp_table_candidate *stored = &c->stored;
+
+	for (unsigned i = 0; i < SP_TABLE_CANDIDATES; i++) {
+		const struct sp_table_cost *cost =
+			sum || t[i].code ? &t[i].sum : &t[i].costs[query];
+
+		print_candidate(&t[i], i == SP_TABLE_CANDIDATES - 1 ? "auto" : "", cost,
+				c->measured);
+	}
+	if (stored->costs)
+		print_candidate(stored, "stored", sum ? &stored->sum : &stored->costs[query],
+				c->measured);
+}
+
+/* Says for how many reads of full records a layout loses against NSM. */
+static void print_limits(const struct sp_table_comparison *c)
+{
+	for (unsigned i = 0; i < SP_TABLE_CANDIDATES - 1; i++) {
+		const struct sp_table_candidate *t = &c->candidates[i];
+
+		if (!t->code && t->full_reads < FULL_READS_MAX)
+			printf("%s: more than %.0f full records read per scan take longer than "
+			       "with nsm\n",
+			       sp_table_layout_name((int)t->layout), floor(t->full_reads));
+	}
+}
+
+static void print_comparison(const struct sp_table_comparison *c)
+{
+	printf("%" PRIu64 " records\n", c->records);
+	for (size_t q = 0; q < c->nqueries; q++) {
+		printf("\n%s:\n", quote_plain(c->queries[q]));
+		print_heading(c->measured);
+		print_costs(c, c->candidates, q, false);
+	}
+	if (c->nqueries > 1) {
+		printf("\nall queries, each times its weight:\n");
+		print_heading(c->measured);
+		print_costs(c, c->candidates, 0, true);
+	}
+	putchar('\n');
+	print_limits(c);
+}
+
+/* True if the operand is a table, and not a file of text. */
+static bool is_table(const struct config *c)
+{
+	const char *path = c->operands.text[0];
+	char begin[sizeof(MAGIC)] = "";
+	FILE *file = fopen(path, "re");
+
+	if (!file)
+		die_sys(errno, "%s", quote_file(path));
+	if (!fread(begin, 1, sizeof(MAGIC) - 1, file) && ferror(file))
+		die_sys(errno, "%s", quote_file(path));
+	fclose(file);
+	return !strcmp(begin, MAGIC);
+}
+
+static int compare(struct config *c, struct sp_table_comparison *to, struct sp_errinfo *err)
+{
+	const char *const *input = (const char *const *)c->operands.text;
+
+	if (!c->operands.n)
+		return sp_table_compare_schema(c->load.schema, c->records, &c->compare, to, err);
+	if (!is_table(c))
+		return sp_table_compare_input(input, 1, &c->load, &c->compare, to, err);
+	open_table(c, false, false);
+	return sp_table_compare(c->table, &c->compare, to, err);
+}
+
+static int judge(struct config *c, const char *command, bool measure)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_comparison comparison;
+	int rc;
+
+	c->compare.measure = measure;
+	rc = compare(c, &comparison, &err);
+	if (rc)
+		die_of(rc, &err);
+	print_comparison(&comparison);
+	if (c->common.stats)
+		statsfile_finish(&c->stats,
+				 sp_report_table_comparison(
+					 command, c->run.volume ? c->run.volume : c->info.volume,
+					 &comparison));
+	sp_table_comparison_free(&comparison);
+	if (c->table)
+		close_table(c);
+	return 0;
+}
+
+int command_explain(struct config *c)
+{
+	return judge(c, "explain", false);
+}
+
+int command_compare(struct config *c)
+{
+	return judge(c, "compare", true);
+}

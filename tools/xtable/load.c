@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Commands that make tables: load and convert.
+ */
+#include <unistd.h>
+#include "xtable.h"
+
+/* An old file is not replaced by mistake, such as a forgotten operand. */
+static void refuse_old(const struct config *c, const char *path)
+{
+	if (!c->run.overwrite && !access(path, F_OK))
+		die("%s: exists; --overwrite allows to replace it", quote_file(path));
+}
+
+size_t inputs_of(const struct config *c, const char *const **inputs)
+{
+	static const char *const standard_input = "-";
+
+	*inputs = c->operands.n > 1 ? (const char *const *)c->operands.text + 1 : &standard_input;
+	return c->operands.n > 1 ? c->operands.n - 1 : 1;
+}
+
+int command_load(struct config *c)
+{
+	const char *const *inputs;
+	const size_t n = inputs_of(c, &inputs);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	int rc;
+
+	refuse_old(c, c->operands.text[0]);
+	rc = sp_table_load(c->operands.text[0], inputs, n, &c->load, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	if (!st.exact)
+		msg("warning: %s: records are written in several ways; scan writes all of them in "
+		    "one",
+		    quote_file(inputs[0]));
+	if (c->common.stats) {
+		c->run.trace_path = NULL;
+		open_table(c, false, false);
+		report(c, "load", &st);
+		close_table(c);
+	} else {
+		say_no_effects(&st.run.no_effects);
+	}
+	return 0;
+}
+
+int command_convert(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	int rc;
+
+	refuse_old(c, c->operands.text[1]);
+	open_table(c, false, false);
+	rc = sp_table_convert(c->table, c->operands.text[1], &c->load, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	report(c, "convert", &st);
+	close_table(c);
+	return 0;
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads and checks the command line of xtable.
+ */
+#include <string.h>
+#include "number.h"
+#include "outputs.h"
+#include "packedwarn.h"
+#include "xtable.h"
+
+enum command_bit {
+	LOAD = 1,
+	SCAN = 2,
+	GET = 4,
+	INFO = 8,
+	CHECK = 16,
+	UPDATE = 32,
+	DELETE = 64,
+	CONVERT = 128,
+	EXPLAIN = 256,
+	COMPARE = 512,
+	APPEND = 1024,
+};
+
+#define WRITERS (LOAD | CONVERT)
+#define PRINTERS (SCAN | GET)
+#define CHOOSERS (GET | UPDATE | DELETE)
+#define CHANGERS (UPDATE | DELETE | APPEND)
+#define JUDGES (EXPLAIN | COMPARE)
+#define TEXT_READERS (LOAD | JUDGES)
+#define MOVERS (WRITERS | PRINTERS | CHANGERS | CHECK)
+
+static uint64_t cell_size(const char *option, const char *text)
+{
+	uint64_t bytes = size_option(option, text);
+
+	if (bytes < 512 || bytes > 65536 || (bytes & (bytes - 1)))
+		number_die(NUMBER_INVALID, option, text, "a power of two from 512 to 65536");
+	return bytes;
+}
+
+static void add_together(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+
+	if (c->load.ntogether == LISTS_MAX)
+		die("more than %d %s arguments", LISTS_MAX, option);
+	c->together[c->load.ntogether++] = text;
+}
+
+static void add_set(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+
+	if (c->nset == LISTS_MAX)
+		die("more than %d %s arguments", LISTS_MAX, option);
+	c->set[c->nset++] = text;
+}
+
+static void add_query(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+
+	if (c->compare.nqueries == LISTS_MAX)
+		die("more than %d %s arguments: write them to a file for --workload", LISTS_MAX,
+		    option);
+	c->queries[c->compare.nqueries++] = text;
+}
+
+#define TO(member) SETTING_TO(struct config, member)
+
+static const struct setting settings[] = {
+	{ .doc = "Text of the records:", .by = TEXT_READERS },
+	{ "field-separator", "SEP", "fields end at the byte SEP (a tab; with --csv a comma)",
+	  TO(separator), .letter = 't' },
+	{ "csv", NULL, "RFC 4180 records, with fields in quotes where needed", TO(csv) },
+	{ "record-size", "N", "binary records of N bytes each; needs --types or --schema",
+	  TO(load.record_bytes), .whole = record_size_option },
+	{ "header", NULL, "the first record has the names of the columns (c1, c2, ...)",
+	  TO(load.header) },
+	{ "decompress", "FORMAT",
+	  "inputs are compressed: gzip, zstd, lz4 or xz; without FORMAT, those recognised by "
+	  "their first bytes",
+	  TO(run.decompress), .values = sp_packed_values, .optional = true,
+	  .absent = SP_PACKED_AUTO, .by = TEXT_READERS | APPEND },
+	{ .doc = "Columns:", .by = TEXT_READERS },
+	{ "types", "NAME:TYPE,...", "types of these columns; the others are inferred",
+	  TO(load.types), .once = "lists of types" },
+	{ "schema", "FILE", "names and types of all columns, one per line", TO(load.schema) },
+	{ "records", "N", "with --schema: records of the table", TO(records),
+	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
+	  .by = JUDGES },
+	{ .doc = "The table:", .by = WRITERS },
+	{ "layout", "NAME", "nsm, pax, dsm, csm or auto (csm); auto needs --workload",
+	  TO(load.layout), .values = sp_table_layout_values },
+	{ "together", "COL,...", "keep these columns in the same cells; may be repeated",
+	  .call = add_together },
+	{ "cell", "SIZE", "size of a cell, 512 to 64K (4K; nsm, pax and dsm: 8K)",
+	  TO(load.cell_bytes), .whole = cell_size },
+	{ "records-per-page", "N", "records of an A-page (as many as fill its cells)",
+	  TO(load.page_records), .count = 1 << 24 },
+	{ "overwrite", NULL, "allow the new table to exist, or to be a block device",
+	  TO(run.overwrite) },
+	{ .doc = "Workload:", .by = JUDGES | LOAD },
+	{ "workload", "FILE",
+	  "queries, one per line: [WEIGHT] scan COLS [where COLS SHARE],\n[WEIGHT] get N COLS, "
+	  "update N COLS or append N",
+	  TO(compare.workload) },
+	{ "query", "QUERY", "a query, such as 'scan a1,a2' or 'get 1000 *'; may be repeated",
+	  .call = add_query, .letter = 'q', .by = JUDGES },
+	{ .doc = "Selection:", .by = CHOOSERS },
+	{ "columns", "COL,...", "columns to print, in this order (all)", TO(query.columns),
+	  .once = "lists of columns", .by = PRINTERS },
+	{ "where", "EXPR", "only the records for which EXPR is true", TO(query.where),
+	  .once = "predicates", .by = SCAN },
+	{ "lo", "N", "number of the first record, from 0 (0)", TO(query.lo),
+	  .number = { 0, UINT64_MAX }, .by = SCAN },
+	{ "hi", "N", "number of the last record (the last one of the table)", TO(query.hi),
+	  .number = { 0, UINT64_MAX }, .by = SCAN },
+	{ "limit", "N", "print at most N records", TO(query.limit), .number = { 0, UINT64_MAX },
+	  .by = SCAN },
+	{ "keys", "FILE", "record numbers, one per line; - is standard input", TO(keys) },
+	{ "set", "COL=VALUE,...",
+	  "new values: null, a text in single quotes, or bytes up to a comma; may be repeated",
+	  .call = add_set, .by = UPDATE },
+	{ "access", "HOW",
+	  "read all needed columns (s-scan), those of --where first (si-scan), or auto (auto)",
+	  TO(query.access), .values = sp_table_access_values, .by = SCAN },
+	{ .doc = "Output:", .by = PRINTERS },
+	{ "format", "FORM", "text, csv or fixed (as the table was given)", TO(query.format),
+	  .values = sp_table_format_values },
+	{ "json", NULL, "print JSON", TO(json), .by = INFO },
+	{ .doc = "Resources:", .by = MOVERS },
+	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
+	  .letter = 'S' },
+	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
+	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND },
+	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024 },
+	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
+	  .values = sp_engine_values, .call = data_engine_set },
+	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
+	  .values = sp_direct_values, .optional = true, .absent = 1 },
+	{ "volume", "sim:MODEL",
+	  "requests take the time of this simulated device; load keeps it in TABLE", TO(common),
+	  .choices = volume_kinds, .call = volume_set, .by = MOVERS | JUDGES },
+	{ "geometry", "FILE", "geometry of the device, from diskprobe", TO(common.geometry),
+	  .by = JUDGES },
+	{ "seed", "N", "seed of all random choices", TO(run.seed), .number = { 0, UINT64_MAX },
+	  .by = MOVERS | JUDGES },
+	{ .doc = "Report:", .by = MOVERS | JUDGES },
+	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
+	  TO(common.stats), .optional = true },
+	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = MOVERS },
+	SETTING_ANSWERS,
+	{ 0 },
+};
+
+static const struct command commands[] = {
+	{ "load", "TABLE [FILE]...", "Makes a table of the records of files.", LOAD, 1, UINT32_MAX,
+	  command_load },
+	{ "scan", "TABLE", "Prints records in the order of their numbers.", SCAN, 1, 1,
+	  command_scan },
+	{ "get", "TABLE ROW...\nTABLE --keys=FILE", "Prints records by number, from 0.", GET, 1,
+	  UINT32_MAX, command_get },
+	{ "update", "--set=COL=VALUE,... TABLE ROW...\n--set=COL=VALUE,... --keys=FILE TABLE",
+	  "Changes values of records.", UPDATE, 1, UINT32_MAX, command_update },
+	{ "delete", "TABLE ROW...\nTABLE --keys=FILE",
+	  "Deletes records; the numbers of the others stay.", DELETE, 1, UINT32_MAX,
+	  command_delete },
+	{ "append", "TABLE [FILE]...", "Adds records of files, in the form of those loaded.",
+	  APPEND, 1, UINT32_MAX, command_append },
+	{ "convert", "TABLE OUT", "Copies a table, without its deleted records.", CONVERT, 2, 2,
+	  command_convert },
+	{ "info", "TABLE", "Describes a table.", INFO, 1, 1, command_info },
+	{ "check", "TABLE", "Verifies every cell of a table.", CHECK, 1, 1, command_check },
+	{ "explain", "TABLE\nFILE\n--schema=FILE --records=N",
+	  "Predicts queries under each layout.", EXPLAIN, 0, 1, command_explain },
+	{ "compare", "TABLE\nFILE\n--schema=FILE --records=N",
+	  "Measures queries under each layout, on the simulated volume.", COMPARE, 0, 1,
+	  command_compare },
+	{ 0 },
+};
+
+/* Converts the options of the text for the library. */
+static void set_format(struct config *c)
+{
+	struct sp_table_load_opts *o = &c->load;
+
+	if (c->separator && (!c->separator[0] || c->separator[1]))
+		die("invalid -t argument %s: valid is one byte", quote(c->separator));
+	if (c->separator)
+		o->separator = c->separator[0];
+	if (o->record_bytes && (c->csv || c->separator || o->header))
+		die("--record-size does not go with %s", c->csv		? "--csv"
+							 : c->separator ? "-t"
+									: "--header");
+	if (o->types && o->schema)
+		die("--types does not go with --schema, which has all types");
+	if (o->record_bytes && !o->types && !o->schema)
+		die("--record-size needs --types or --schema: binary records do not tell their "
+		    "types");
+	o->format = o->record_bytes ? SP_TABLE_FIXED : c->csv ? SP_TABLE_CSV : SP_TABLE_TEXT;
+	o->together = c->together;
+}
+
+/* Adds the table that a command writes, or standard output. */
+static void add_output(const struct command *command, const struct config *c,
+		       struct sp_output_set *set)
+{
+	if (command->bit == LOAD)
+		outputs_add(set, c->operands.text[0], "TABLE", false);
+	else if (command->bit == CONVERT)
+		outputs_add(set, c->operands.text[1], "OUT", false);
+	else
+		outputs_add_stdout(set);
+}
+
+/* Checks that no output is an input or the table. */
+static void check_files(const struct command *command, const struct config *c)
+{
+	struct sp_output_set set = { 0 };
+
+	add_output(command, c, &set);
+	outputs_add_stats(&set, c->common.stats);
+	outputs_add(&set, c->run.trace_path, "--trace", false);
+	outputs_check_input(&set, c->load.schema);
+	outputs_check_input(&set, c->common.geometry);
+	outputs_check_input(&set, c->compare.workload);
+	outputs_check_input(&set, c->keys);
+	outputs_check_volume(&set, c->run.volume);
+	if (command->bit != LOAD && c->operands.n)
+		outputs_check_input(&set, c->operands.text[0]);
+	for (unsigned i = 1; command->bit & (LOAD | APPEND) && i < c->operands.n; i++)
+		outputs_check_input(&set, c->operands.text[i]);
+}
+
+static void warn_packed(const struct command *command, const struct config *c)
+{
+	for (unsigned i = 1; command->bit & (LOAD | APPEND) && i < c->operands.n; i++)
+		if (c->run.decompress == SP_PACKED_NONE)
+			packedwarn_input(c->operands.text[i], "--decompress");
+	if (c->keys)
+		packedwarn_input(c->keys, NULL);
+}
+
+/* Checks the operands of a command on chosen records. */
+static void check_choice(const struct command *command, const struct config *c)
+{
+	if ((c->operands.n > 1) == (c->keys != NULL))
+		die_usage(c->keys ? "%s: ROW does not go with --keys"
+				  : "%s: missing ROW; --keys=FILE reads record numbers, --keys=- "
+				    "those of standard input",
+			  command->name);
+	if (command->bit == UPDATE && !c->nset)
+		die_usage("update: --set=COL=VALUE is missing");
+}
+
+static void check_judge(const struct command *command, const struct config *c)
+{
+	if (!c->operands.n && !c->records_given)
+		die_usage("%s: missing TABLE or FILE; --schema=FILE --records=N describe one",
+			  command->name);
+	if (c->operands.n && c->records_given)
+		die_usage("%s: --records goes with --schema, and not with a file", command->name);
+	if (c->records_given && !c->load.schema)
+		die_usage("%s: --records needs --schema", command->name);
+	if (!c->compare.workload && !c->compare.nqueries)
+		die("%s needs --workload or --query", command->name);
+}
+
+/* Refuses options without effect because of other options, or without them. */
+static void check_options(const struct command *command, const struct config *c)
+{
+	const bool shares = c->load.layout == SP_TABLE_NSM || c->load.layout == SP_TABLE_PAX;
+
+	if (c->load.ntogether && shares)
+		die("--together does not go with --layout=%s, whose columns share all cells",
+		    sp_table_layout_name((int)c->load.layout));
+	if (command->bit == LOAD &&
+	    (c->load.layout == SP_TABLE_AUTO) != (c->compare.workload != NULL))
+		die(c->compare.workload ? "--workload applies to --layout=auto only"
+					: "--layout=auto needs --workload");
+	if (command->bit == CONVERT && c->load.layout == SP_TABLE_AUTO)
+		die("convert: --layout=auto needs a workload: explain tells what it would choose");
+	if (c->query.lo > c->query.hi)
+		die("--lo is greater than --hi");
+	if (command->bit & CHOOSERS)
+		check_choice(command, c);
+	if (command->bit & JUDGES)
+		check_judge(command, c);
+}
+
+static void check(const struct command *command, struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	set_format(c);
+	check_options(command, c);
+	common_options_finish(&c->common);
+	check_files(command, c);
+	warn_packed(command, c);
+	if (common_options_resources(&c->common, true, &err))
+		die_of(err.code, &err);
+	c->load.run = c->compare.run = c->run;
+	c->load.workload = c->compare.workload;
+	c->compare.queries = c->queries;
+}
+
+static const char notes[] =
+	"Examples:\n"
+	"  xtable load -t'|' orders.table orders.tbl\n"
+	"  xtable scan orders.table --columns c1,c4\n"
+	"  xtable get orders.table 0 4711\n"
+	"  xtable update orders.table --set c3=F 4711\n"
+	"  xtable explain orders.table -q 'scan c4' -q 'get 100 *'\n"
+	"\n"
+	"Exit status: 0 for success, 1 if a record is not there or check finds damage,\n"
+	"2 after an error.\n";
+
+const struct command *options_parse(struct config *c, int argc, char **argv)
+{
+	static const struct commands all = {
+		.about = "Tables stored for the questions that they answer.",
+		.notes = notes,
+		.list = commands,
+		.settings = settings,
+	};
+	const struct command *command;
+
+	*c = (struct config){ .run = SP_RUN_OPTS_INIT,
+			      .load = SP_TABLE_LOAD_OPTS_INIT,
+			      .query = SP_TABLE_QUERY_INIT,
+			      .compare = SP_TABLE_COMPARE_OPTS_INIT };
+	c->common.run = &c->run;
+	command = commands_read(&all, argc, argv, c, &c->operands);
+	check(command, c);
+	return command;
+}

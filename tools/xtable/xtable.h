@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Declarations shared by the commands of xtable.
+ */
+#pragma once
+
+#include <spindle/table.h>
+#include "commands.h"
+#include "common_options.h"
+#include "msg.h"
+#include "statsfile.h"
+
+#define LISTS_MAX 256 /* of options that may be repeated */
+
+/* exit status of negative answers: a key without a record, a damaged cell */
+#define NEGATIVE 1
+
+/* The command line.  Texts are borrowed. */
+struct config {
+	struct common_options common;
+	struct sp_run_opts run;
+	struct sp_table_load_opts load;
+	struct sp_table_query query;
+	struct sp_table_compare_opts compare;
+	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
+	size_t nset;
+	const char *separator, *keys;
+	uint64_t records;
+	bool csv, json, records_given;
+	struct statsfile stats;
+	struct operands operands;
+	struct sp_table *table;	   /* opened by open_table() */
+	struct sp_table_info info; /* of the table when it was opened */
+};
+
+/* options.c: parses the command line. */
+const struct command *options_parse(struct config *c, int argc, char **argv);
+
+/*
+ * Opens the table of the first operand, and sets c->info; failure ends the program.  texts: with
+ * the bytes of texts.
+ */
+void open_table(struct config *c, bool write, bool texts);
+void close_table(struct config *c);
+/* Ends the program if rc is an error of a command that wrote to standard output. */
+void check_printed(int rc, const struct sp_errinfo *err);
+/* Writes whole records to standard output: a sp_table_sink. */
+int print_records(void *arg, const char *data, size_t bytes);
+/* Says which options had no effect, and writes the report of --stats. */
+void report(struct config *c, const char *command, const struct sp_table_stats *st);
+
+/*
+ * The inputs of a command: the operands from the second on, or standard input.  Returns their
+ * number.
+ */
+size_t inputs_of(const struct config *c, const char *const **inputs);
+
+/* keys.c: the keys of the operands from the second on, or of the file of --keys. */
+struct keys {
+	const struct config *c;
+	unsigned next; /* operand */
+	FILE *file;    /* NULL: operands */
+	unsigned long long file_bytes;
+	bool mark; /* a byte order mark can precede the first key */
+	bool cr;   /* a carriage return at the end is not part of a key */
+	char *line;
+	size_t capacity;
+	uint64_t absent; /* keys without a record */
+};
+
+/* Opens the file of --keys; failure ends the program. */
+void keys_open(struct keys *k, const struct config *c);
+/* Supplies the next key: a sp_table_keys. */
+int keys_next(void *keys, const char **key, size_t *bytes);
+/* Names a key that no record has: a sp_table_sink. */
+int keys_absent(void *keys, const char *key, size_t bytes);
+void keys_close(struct keys *k);
+
+/* Run a command; return the exit status. */
+int command_load(struct config *c);
+int command_scan(struct config *c);
+int command_get(struct config *c);
+int command_update(struct config *c);
+int command_delete(struct config *c);
+int command_append(struct config *c);
+int command_convert(struct config *c);
+int command_info(struct config *c);
+int command_check(struct config *c);
+int command_explain(struct config *c);
+int command_compare(struct config *c);
