@@ -8,6 +8,8 @@
 #include "table/write/bounds.h"
 #include "plainrows.h"
 
+#define LIST_MAX 12 /* values of a list: searched one by one, or by halves */
+
 enum { FALSE, UNKNOWN, TRUE }; /* "and" is the minimum, "or" the maximum */
 
 /* A tree whose text is in `text`. */
@@ -17,8 +19,8 @@ struct node {
 	unsigned outcomes; /* bit 0: less, 1: equal, 2: greater */
 	bool inverted;
 	unsigned n;
-	sp__int128 numbers[4];
-	char texts[4][TEXT_MAX];
+	sp__int128 numbers[LIST_MAX];
+	char texts[LIST_MAX][TEXT_MAX];
 	struct node *children[4];
 };
 
@@ -158,7 +160,7 @@ static void make_test(struct node *x)
 	x->what = "ccoinp"[below(6)];
 	if (x->what == 'p' && !is_text(&schema.columns[x->a].type))
 		x->what = 'c';
-	x->n = x->what == 'i' ? (unsigned)(1 + below(4)) : 1;
+	x->n = x->what == 'i' ? (unsigned)(1 + below(LIST_MAX)) : 1;
 	x->inverted = (x->what == 'i' || x->what == 'n') && below(2);
 	if (x->what == 'c' && below(2)) { /* the literal on the left */
 		unsigned mirrored = (x->outcomes & 2) | (x->outcomes & 1) << 2 | x->outcomes >> 2;

@@ -33,7 +33,18 @@ struct block {
 	const struct sp__table_schema *schema;
 	const struct sp__rows *rows;
 	uint32_t first, n;
+	/*
+	 * Truths of the operand before, if the next operator is "and" or "or"; where they have the
+	 * value `decided`, the truth of the operand that is run has no effect.  NULL: none.
+	 */
+	const uint8_t *before;
+	uint8_t decided;
 };
+
+static bool is_decided(const struct block *b, uint32_t i)
+{
+	return b->before && b->before[i] == b->decided;
+}
 
 static const uint8_t *data_of(const struct block *b, uint32_t column)
 {
@@ -106,34 +117,68 @@ static void run_range(const struct block *b, const struct sp__predicate_step *st
 	}
 }
 
-static bool has(const struct sp__predicate_step *s, bool is_unsigned, uint64_t v)
+#define SHORT_SET 8
+
+/* True if the set has v.  flip: for signed numbers the sign's bit. */
+static bool has(const struct sp__predicate_step *s, uint64_t flip, uint64_t v)
 {
-	size_t low = 0, high = s->n;
+	const uint64_t *base = s->set;
+	bool found = false;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		bool less = is_unsigned ? s->set[middle] < v : (int64_t)s->set[middle] < (int64_t)v;
-
-		if (less)
-			low = middle + 1;
-		else
-			high = middle;
+	if (s->n <= SHORT_SET) { /* without a branch that depends on values */
+		for (size_t i = 0; i < s->n; i++)
+			found |= base[i] == v;
+		return found;
 	}
-	return low < s->n && s->set[low] == v;
+	for (size_t n = s->n, half; n > 1; n -= half) {
+		half = n / 2;
+		base += (base[half] ^ flip) <= (v ^ flip) ? half : 0;
+	}
+	return *base == v;
 }
+
+#define SET(name, type)                                                                            \
+	static void name(const uint8_t *at, uint32_t stride, uint32_t n, type null, uint64_t flip, \
+			 const struct sp__predicate_step *s, uint8_t *truth)                       \
+	{                                                                                          \
+		for (uint32_t i = 0; i < n; i++, at += stride) {                                   \
+			type v;                                                                    \
+                                                                                                   \
+			memcpy(&v, at, sizeof(v));                                                 \
+			truth[i] = (uint8_t)(SP__FALSE - has(s, flip, (uint64_t)v));               \
+			truth[i] = v == null ? 0 : truth[i];                                       \
+		}                                                                                  \
+	}
+SET(set_i8, int8_t)
+SET(set_i16, int16_t)
+SET(set_i32, int32_t)
+SET(set_u8, uint8_t)
+SET(set_u16, uint16_t)
+SET(set_u32, uint32_t)
+SET(set_64, uint64_t)
 
 static void run_set(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
 {
 	const struct sp__value_type *t = &b->schema->columns[s->column].type;
-	const struct sp__vector *v = &b->rows->vectors[s->column];
+	const uint64_t null = null_of(t), flip = sp__predicate_unsigned(t) ? 0 : UINT64_C(1) << 63;
+	const uint32_t stride = b->rows->vectors[s->column].stride;
+	const uint8_t *at = data_of(b, s->column);
 
-	for (uint32_t i = 0; i < b->n; i++) {
-		const uint8_t *at = sp__vector_at(v, b->first + i);
-
-		truth[i] = has(s, sp__predicate_unsigned(t), sp__predicate_load(t, at)) ? SP__TRUE
-											: SP__FALSE;
-		if (sp__value_null(t, at))
-			truth[i] = 0;
+	switch (t->bytes * 2 + sp__predicate_unsigned(t)) {
+	case 2:
+		return set_i8(at, stride, b->n, (int8_t)null, flip, s, truth);
+	case 3:
+		return set_u8(at, stride, b->n, (uint8_t)null, flip, s, truth);
+	case 4:
+		return set_i16(at, stride, b->n, (int16_t)null, flip, s, truth);
+	case 5:
+		return set_u16(at, stride, b->n, (uint16_t)null, flip, s, truth);
+	case 8:
+		return set_i32(at, stride, b->n, (int32_t)null, flip, s, truth);
+	case 9:
+		return set_u32(at, stride, b->n, (uint32_t)null, flip, s, truth);
+	default:
+		return set_64(at, stride, b->n, null, flip, s, truth);
 	}
 }
 
@@ -142,19 +187,63 @@ static uint8_t truth_of(unsigned orders, unsigned order)
 	return orders & order ? SP__TRUE : SP__FALSE;
 }
 
-static void run_float(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+/*
+ * A loop over floats, without a branch per value.  A NaN is neither less than a number nor equal to
+ * it, so it is greater.  NULL is compared by its bits.
+ */
+#define FLOATS(name, type, bits_type)                                                              \
+	static void name(const uint8_t *at, uint32_t stride, uint32_t n, bits_type null,           \
+			 type number, unsigned orders, uint8_t *truth)                             \
+	{                                                                                          \
+		const unsigned less = !!(orders & SP__ORDER_LESS);                                 \
+		const unsigned equal = !!(orders & SP__ORDER_EQUAL);                               \
+		const unsigned more = !!(orders & SP__ORDER_MORE);                                 \
+                                                                                                   \
+		for (uint32_t i = 0; i < n; i++, at += stride) {                                   \
+			bits_type bits;                                                            \
+			type v;                                                                    \
+			unsigned below, same;                                                      \
+                                                                                                   \
+			memcpy(&v, at, sizeof(v));                                                 \
+			memcpy(&bits, at, sizeof(bits));                                           \
+			below = v < number;                                                        \
+			same = v == number;                                                        \
+			below = (below & less) | (same & equal) | (((below | same) ^ 1) & more);   \
+			truth[i] = (uint8_t)((SP__FALSE - below) & -(unsigned)(bits != null));     \
+		}                                                                                  \
+	}
+FLOATS(float_f32, float, uint32_t)
+FLOATS(float_f64, double, uint64_t)
+
+/* Compares with NaN, which is equal to itself and greater than all numbers. */
+static void run_nan(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
 {
 	const struct sp__value_type *t = &b->schema->columns[s->column].type;
 	const struct sp__vector *v = &b->rows->vectors[s->column];
 
 	for (uint32_t i = 0; i < b->n; i++) {
 		const uint8_t *at = sp__vector_at(v, b->first + i);
+		const double x = sp__predicate_load_float(t, at);
 
-		truth[i] = truth_of(s->orders, sp__predicate_float_order(
-						       sp__predicate_load_float(t, at), s->number));
-		if (__builtin_isnan(sp__predicate_load_float(t, at)) && sp__value_null(t, at))
+		truth[i] = truth_of(s->orders, sp__predicate_float_order(x, s->number));
+		if (__builtin_isnan(x) && sp__value_null(t, at))
 			truth[i] = 0;
 	}
+}
+
+static void run_float(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
+{
+	const struct sp__value_type *t = &b->schema->columns[s->column].type;
+	const uint32_t stride = b->rows->vectors[s->column].stride;
+	const uint64_t null = null_of(t);
+
+	if (__builtin_isnan(s->number))
+		run_nan(b, s, truth);
+	else if (t->bytes == 4)
+		float_f32(data_of(b, s->column), stride, b->n, (uint32_t)null, (float)s->number,
+			  s->orders, truth);
+	else
+		float_f64(data_of(b, s->column), stride, b->n, null, s->number, s->orders, truth);
 }
 
 /* Returns a text of a column; at NULL: it is NULL. */
@@ -195,8 +284,12 @@ static void run_text(const struct block *b, const struct sp__predicate_step *s, 
 	const struct sp__slice literal = { s->text, s->text_bytes };
 
 	for (uint32_t i = 0; i < b->n; i++) {
-		const struct sp__slice text = text_at(b, s->column, b->first + i);
+		struct sp__slice text;
 
+		truth[i] = b->decided;
+		if (is_decided(b, i))
+			continue;
+		text = text_at(b, s->column, b->first + i);
 		truth[i] = text_truth(s, &text, &literal);
 	}
 }
@@ -239,6 +332,9 @@ static void run_pair(const struct block *b, const struct sp__predicate_step *s, 
 		const uint32_t row = b->first + i;
 		const uint8_t *u, *v;
 
+		truth[i] = b->decided;
+		if (is_decided(b, i))
+			continue;
 		if (sp__predicate_is_text(x)) {
 			const struct sp__slice p = text_at(b, s->column, row);
 			const struct sp__slice q = text_at(b, s->other, row);
@@ -274,9 +370,20 @@ static void run_leaf(const struct block *b, const struct sp__predicate_step *s, 
 	}
 }
 
+/* Notes the truths that make a step without effect for a row, if `next`, the next step, does. */
+static void note_decided(struct block *b, const struct sp__predicate_step *next, bool has_next,
+			 uint8_t (*top)[BLOCK], uint8_t (*truths)[BLOCK])
+{
+	b->before = NULL;
+	if (!has_next || top == truths || next->kind > SP__STEP_OR)
+		return;
+	b->before = top[-1];
+	b->decided = next->kind == SP__STEP_AND ? SP__FALSE : SP__TRUE;
+}
+
 /* Runs all steps; the result is scratch->truths[0]. */
 static void run(const struct sp__predicate *w, struct sp__predicate_scratch *scratch,
-		const struct block *b)
+		struct block *b)
 {
 	uint8_t(*top)[BLOCK] = scratch->truths;
 
@@ -284,6 +391,7 @@ static void run(const struct sp__predicate *w, struct sp__predicate_scratch *scr
 		const struct sp__predicate_step *s = &w->steps[k];
 
 		if (s->kind > SP__STEP_NOT) {
+			note_decided(b, s + 1, k + 1 < w->n, top, scratch->truths);
 			run_leaf(b, s, *top++);
 		} else if (s->kind == SP__STEP_NOT) {
 			for (uint32_t i = 0; i < b->n; i++)
@@ -306,7 +414,10 @@ uint32_t sp__predicate_select(const struct sp__predicate *w, struct sp__predicat
 
 	for (uint32_t first = 0; first < rows->n; first += BLOCK) {
 		const uint32_t left = rows->n - first;
-		const struct block b = { w->schema, rows, first, left < BLOCK ? left : BLOCK };
+		struct block b = { .schema = w->schema,
+				   .rows = rows,
+				   .first = first,
+				   .n = left < BLOCK ? left : BLOCK };
 
 		run(w, s, &b);
 		for (uint32_t i = 0; i < b.n; i++) {
