@@ -127,8 +127,7 @@ static int keep_text(struct sp__tableload *l, uint64_t bytes)
 	return rc == SP_READY && l->source.input ? SP_END : rc;
 }
 
-/* Begins a sample that has no records. */
-static void begin_sample(struct sp__tableload *l)
+void sp__tableload_begin_sample(struct sp__tableload *l)
 {
 	sp__sample_free(&l->sample);
 	l->sample = (struct sp__sample){ .separator = l->format.separator,
@@ -138,7 +137,7 @@ static void begin_sample(struct sp__tableload *l)
 					 .err = l->err };
 }
 
-static int resolve(struct sp__tableload *l, bool whole)
+int sp__tableload_resolve(struct sp__tableload *l, bool whole)
 {
 	const struct sp__resolve_opts o = {
 		.format = l->opts->format,
@@ -163,9 +162,9 @@ static int take_sample(struct sp__tableload *l)
 	bool part = false;
 	int rc = SP_READY;
 
-	begin_sample(l);
+	sp__tableload_begin_sample(l);
 	if (l->format.kind == SP_REC_FIXED)
-		return resolve(l, false);
+		return sp__tableload_resolve(l, false);
 	while (rc == SP_READY && l->sample.bytes < SAMPLE_BYTES && !l->sample.wrong) {
 		part = l->sample.records;
 		rc = keep_text(l, share);
@@ -181,27 +180,7 @@ static int take_sample(struct sp__tableload *l)
 		if (sp__tablesource_rewind(&l->source))
 			return SP_ESTATE;
 	}
-	return resolve(l, rc == SP_END && l->source.ended && !l->sample.wrong);
-}
-
-/* Reads all records, and decides on the schema. */
-static int take_all(struct sp__tableload *l)
-{
-	int rc = sp__tablesource_rewind(&l->source);
-
-	begin_sample(l);
-	while (!rc && (rc = sp__tablesource_next(&l->source, &l->ahead)) == SP_READY) {
-		rc = sp__bytes_set(&l->kept, l->ahead.data, l->ahead.bytes, &l->env.budget);
-		if (!rc)
-			rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK,
-					       &l->env.budget);
-		if (!rc)
-			rc = sp__sample_add(&l->sample, l->kept.data, (uint32_t)l->kept.bytes);
-	}
-	l->kept.bytes = l->ahead.bytes = 0;
-	if (!rc)
-		rc = sp__tablesource_rewind(&l->source);
-	return rc ? rc : resolve(l, true);
+	return sp__tableload_resolve(l, rc == SP_END && l->source.ended && !l->sample.wrong);
 }
 
 /* Creates the table with the schema that was decided on. */
@@ -298,7 +277,11 @@ static int load(struct sp__tableload *l)
 	if (rc && l->misfit && l->source.again) {
 		*l->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 		(void)close_table(l);
-		rc = take_all(l);
+		rc = sp__tablesource_rewind(&l->source);
+		if (!rc)
+			rc = sp__tableload_types(l);
+		if (!rc)
+			rc = sp__tablesource_rewind(&l->source);
 		if (!rc)
 			rc = create(l);
 		if (!rc)
@@ -308,8 +291,7 @@ static int load(struct sp__tableload *l)
 	return rc ? rc : closed;
 }
 
-/* Opens the inputs of a load whose path, options, statistics and error struct are set. */
-static int open_load(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
+int sp__tableload_open(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
 {
 	const struct sp_table_load_opts *o = l->opts;
 	int rc = check_options(l, ninputs);
@@ -326,8 +308,7 @@ static int open_load(struct sp__tableload *l, const char *const *inputs, size_t 
 	return rc ? rc : open_source(l, inputs, ninputs);
 }
 
-/* Returns the error of the trace. */
-static int close_load(struct sp__tableload *l)
+int sp__tableload_close(struct sp__tableload *l)
 {
 	if (!l->env.opts)
 		return 0;
@@ -356,10 +337,10 @@ int sp_table_load(const char *table, const char *const *inputs, size_t ninputs,
 	int rc, closed;
 
 	*l.stats = (struct sp_table_stats){ 0 };
-	rc = open_load(&l, inputs, ninputs);
+	rc = sp__tableload_open(&l, inputs, ninputs);
 	if (!rc)
 		rc = load(&l);
-	closed = close_load(&l);
+	closed = sp__tableload_close(&l);
 	return rc ? rc : closed;
 }
 
@@ -379,7 +360,7 @@ int sp_table_compare_input(const char *const *inputs, size_t ninputs,
 	int rc, closed;
 
 	o.layout = SP_TABLE_CSM;
-	rc = open_load(&l, inputs, ninputs);
+	rc = sp__tableload_open(&l, inputs, ninputs);
 	if (!rc)
 		rc = take_sample(&l);
 	if (!rc) {
@@ -391,6 +372,6 @@ int sp_table_compare_input(const char *const *inputs, size_t ninputs,
 			   : sp__err(l.err, -ENOMEM, "allocate", NULL, -1);
 	}
 	free(means);
-	closed = close_load(&l);
+	closed = sp__tableload_close(&l);
 	return rc ? rc : closed;
 }

@@ -59,5 +59,18 @@ struct sp__tableload {
  * the mean bytes of texts; NULL is accepted.
  */
 struct sp__cost_asked sp__tableload_asked(const struct sp__tableload *l, double *means);
+/*
+ * Opens the inputs of a load whose path, options, statistics and error struct are set.  After an
+ * error, too, it must be closed.  Closing returns the error of the trace.
+ */
+SP_MUST_CHECK int sp__tableload_open(struct sp__tableload *l, const char *const *inputs,
+				     size_t ninputs);
+int sp__tableload_close(struct sp__tableload *l);
+/* Begins a sample that has no records. */
+void sp__tableload_begin_sample(struct sp__tableload *l);
+/* Decides on the schema.  whole: the sample has all records. */
+SP_MUST_CHECK int sp__tableload_resolve(struct sp__tableload *l, bool whole);
+/* types.c: reads all records, and decides on the schema. */
+SP_MUST_CHECK int sp__tableload_types(struct sp__tableload *l);
 /* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */
 SP_MUST_CHECK int sp__tableload_records(struct sp__tableload *l);

@@ -449,6 +449,39 @@ static void check_inputs(void)
 	unlink("load.3");
 }
 
+static void check_schema(void)
+{
+	static const char *const in = input;
+	struct sp_table_load_opts o = SP_TABLE_LOAD_OPTS_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp__bytes out = { 0 };
+	char line[64];
+	FILE *f = fopen(input, "w");
+
+	o.run.memory_bytes = 4 << 20;
+	o.format = SP_TABLE_CSV;
+	o.header = true;
+	if (!f)
+		abort();
+	fputs("a,b,c d\n", f);
+	for (unsigned i = 0; i < 1000; i++)
+		fprintf(f, "%u,%u.25,\"x%u\n\"\n", i, i * 1000, i);
+	fclose(f);
+	ok(!sp_table_schema_text(&in, 1, &o, collect, &out, &err) && out.bytes == 28 &&
+		   !memcmp(out.data, "a i16\nb dec32(2)\n\"c d\" text\n", 28),
+	   "the narrowest types of all records");
+	f = fopen(input, "a");
+	if (!f)
+		abort();
+	fputs("1,2\n", f);
+	fclose(f);
+	snprintf(line, sizeof(line), "line %u: 2 fields, too few", 2002);
+	ok(sp_table_schema_text(&in, 1, &o, collect, &out, &err) == SP_EFORMAT &&
+		   !strcmp(err.text, line),
+	   "a record with too few fields ends the search for types");
+	sp__bytes_release(&out, NULL);
+}
+
 int main(void)
 {
 	rng.state = 34;
@@ -457,6 +490,7 @@ int main(void)
 	check_inputs();
 	check_wrong();
 	check_later();
+	check_schema();
 	check_faults(false);
 	check_faults(true);
 	unlink(table);

@@ -356,6 +356,17 @@ SP_API SP_MUST_CHECK int sp_table_compare_input(const char *const *inputs, size_
 						struct sp_errinfo *err);
 
 /*
+ * Reads all records of inputs, and gives the narrowest types of their columns to a sink: a line for
+ * each column, as the member schema of the options names a file of.
+ * opts: format, separator, header and types; layout and cells have no effect.
+ * Returns as sp_table_load(), or the code of the sink.
+ */
+SP_API SP_MUST_CHECK int sp_table_schema_text(const char *const *inputs, size_t ninputs,
+					      const struct sp_table_load_opts *opts,
+					      sp_table_sink sink, void *arg,
+					      struct sp_errinfo *err);
+
+/*
  * Gives the records of a query to a sink, in the order of their numbers.
  * stats: may be NULL.
  * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a column

@@ -112,6 +112,7 @@ int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes)
 		s->wrong = s->ends.wrong;
 		s->bytes += *ends + 1 - at;
 		at = *ends + 1;
+		s->wrong_at = at;
 	}
 	return rc;
 }

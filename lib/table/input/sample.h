@@ -28,7 +28,12 @@ struct sp__sample {
 	uint32_t fields; /* of the first record; 0: none yet */
 	bool cr;	 /* the first record ends with CR LF */
 	bool last_empty; /* the last field of the first record is empty, and not in quotes */
-	bool wrong;	 /* a record has another number of fields; those after it do not count */
+	/*
+	 * Fields of a record that has another number of them, or one that is exceeded; 0: none.
+	 * Records after it do not count.
+	 */
+	uint32_t wrong;
+	uint32_t wrong_at; /* its offset in the text that was added last */
 	uint64_t records, bytes;
 	struct sp__fieldends ends;
 	struct sp__inference inference;
