@@ -11,6 +11,7 @@
 struct sp__leafscan {
 	struct sp__leafscan_opts opts;
 	struct sp__keybuf lo, hi;
+	bool has_lo, has_hi;
 	struct sp__lookup *lookup; /* NULL: the first leaf is known */
 	uint64_t first;		   /* first leaf, then known */
 	struct sp__nodestream stream;
@@ -20,9 +21,20 @@ struct sp__leafscan {
 	int status; /* SP_READY, then the end or an error, which is kept */
 };
 
-static int encode(const struct sp__index *ix, const char *text, struct sp__keybuf *key)
+/* Makes the key of a bound.  Returns 0, also without a bound, or an error. */
+static int encode(const struct sp__index *ix, const char *text, struct sp__slice key,
+		  struct sp__keybuf *buf, bool *bound)
 {
-	return text ? sp__indexkey_of_text(&ix->key, text, strlen(text), key, ix->env->err) : 0;
+	*bound = text || key.p;
+	if (text)
+		return sp__indexkey_of_text(&ix->key, text, strlen(text), buf, ix->env->err);
+	if (!key.n)
+		return 0;
+	if (sp__keybuf_reserve(buf, key.n))
+		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
+	memcpy(buf->data, key.p, key.n);
+	buf->bytes = key.n;
+	return 0;
 }
 
 int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts *opts)
@@ -46,10 +58,10 @@ int sp__leafscan_open(struct sp__leafscan **scan, const struct sp__leafscan_opts
 	sp__budget_charge(&ix->env->budget, s->charged);
 	if (!s->matches)
 		return sp__err(ix->env->err, -ENOMEM, "allocate", NULL, -1);
-	rc = encode(ix, opts->lo, &s->lo);
+	rc = encode(ix, opts->lo, opts->lo_key, &s->lo, &s->has_lo);
 	if (!rc)
-		rc = encode(ix, opts->hi, &s->hi);
-	if (rc || !opts->lo)
+		rc = encode(ix, opts->hi, opts->hi_key, &s->hi, &s->has_hi);
+	if (rc || !s->has_lo)
 		return rc;
 	rc = sp__lookup_open(&s->lookup, &lo);
 	return rc ? rc : sp__lookup_put(s->lookup, s->lo.data, s->lo.bytes, 0);
@@ -90,15 +102,14 @@ static int descend(struct sp__leafscan *s)
 /* Takes the entries of a leaf that are in the range; detects the end of the range. */
 static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 {
-	const struct sp__leafscan_opts *o = &s->opts;
 	unsigned first = 0, last = n->count;
 
-	if (!s->begun && o->lo)
+	if (!s->begun && s->has_lo)
 		first = sp__node_below(n, s->lo.data, s->lo.bytes, false);
-	if (o->hi)
+	if (s->has_hi)
 		last = sp__node_below(n, s->hi.data, s->hi.bytes, true);
 	s->begun = true;
-	if (last < n->count || s->stream.page > o->index->header.last_leaf)
+	if (last < n->count || s->stream.page > s->opts.index->header.last_leaf)
 		s->status = SP_END;
 	for (unsigned i = first; i < last; i++) {
 		struct sp__nodeentry e = sp__node_entry(n, i);

@@ -8,12 +8,15 @@
 #pragma once
 
 #include "index/lookup.h"
+#include "rec/fields.h"
 
 struct sp__leafscan_opts {
 	const struct sp__index *index;
 	struct sp__requests *reads;
 	struct sp__waits *waits;
 	const char *lo, *hi; /* texts of keys: lo <= key <= hi; NULL: no bound */
+	/* Normalised keys instead of these texts; p NULL: no bound. */
+	struct sp__slice lo_key, hi_key;
 };
 
 struct sp__leafscan;

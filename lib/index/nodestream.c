@@ -32,6 +32,8 @@ int sp__nodestream_open(struct sp__nodestream *s, const struct sp__index *ix,
 	if (lseek(ix->fd, (off_t)(page * ix->header.page_bytes), SEEK_SET) < 0)
 		return sp__err(ix->env->err, -errno, "read", ix->path, -1);
 	o.unpack = SP_PACKED_NONE;
+	if (ix->header.of_table)
+		o.device = ix->env->device;
 	o.sim_file = ix->nodes->sim_file;
 	o.whole = whole;
 	if (!whole) {

@@ -8,6 +8,7 @@
 #include "base/minmax.h"
 #include "table/cost/platform.h"
 #include "table/index/build.h"
+#include "table/index/byindex.h"
 #include "table/index/keyfind.h"
 #include "table/layout/runs.h"
 #include "table/layout/shares.h"
@@ -124,12 +125,17 @@ static int switch_share(const struct sp__tablefile *f, const struct sp__tablesca
 }
 
 static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-		enum sp_table_access access, sp_table_sink sink, void *arg,
+		const struct sp_table_query *query, sp_table_sink sink, void *arg,
 		struct sp_table_stats *stats, struct sp_errinfo *err)
 {
+	enum sp_table_access access = query->access;
 	double share = 0;
 	int rc = 0;
 
+	if (access == SP_TABLE_BY_INDEX)
+		return o->where ? sp__tablescan_by_index(f, o, query->index, sink, arg, stats, err)
+				: sp__errf(err, SP_EUNSUP, "scan", f->path, -1,
+					   "a scan through an index needs a predicate");
 	if (o->sums && !sp__aggregates_ncolumns(o->sums->aggregates))
 		access = SP_TABLE_S_SCAN; /* all columns are the predicate's */
 	if (o->where && access == SP_TABLE_SI_SCAN)
@@ -176,7 +182,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 						      .output = &q.output,
 						      .sums = q.aggregates ? &q.sums : NULL };
 
-		rc = scan(&t->file, &o, query->access, sink, arg, stats, err);
+		rc = scan(&t->file, &o, query, sink, arg, stats, err);
 	}
 	if (!rc && q.aggregates)
 		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, sink, arg, stats, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Indexes of columns: gets by key against a loop over all values, for each type and layout, with
- * duplicates, NULLs, appended and deleted records; order of keys; indexes that must be refused;
+ * duplicates, NULLs, appended and deleted records; scans of ranges against scans of all records; order of keys; indexes that must be refused;
  * damaged ones; each read, write and allocation fails, one at a time.
  */
 #define TAP_THREADS
@@ -298,6 +298,80 @@ static bool finds(const char *type)
 	return !sp_table_close(t) && !rc && right;
 }
 
+/* Runs a query. */
+static int scan(struct sp_table *t, struct sp_table_query *q, enum sp_table_access access,
+		struct sp__bytes *got, struct sp_errinfo *err)
+{
+	struct sp_table_stats stats;
+
+	q->access = access;
+	return sp_table_scan(t, q, append_text, got, &stats, err);
+}
+
+/* Draws a literal of a value of c1. */
+static void draw_literal(const char *type, char literal[80])
+{
+	const bool quoted = !strcmp(type, "date") || !strncmp(type, "time", 4);
+	const char *value = values[below(records)];
+
+	snprintf(literal, 80, quoted ? "'%.70s'" : "%.70s",
+		 *value	  ? value
+		 : quoted ? "2000-01-01"
+			  : "1e3");
+}
+
+/* Draws a predicate that is a range of c1. */
+static void draw_range(const char *type, char where[200])
+{
+	static const char *const operators[] = { ">=", ">", "<", "<=", "=" };
+	char a[80], b[80];
+
+	draw_literal(type, a);
+	draw_literal(type, b);
+	if (below(2))
+		snprintf(where, 200, "c1 >= %s and c1 %s %s", a, below(2) ? "<=" : "<", b);
+	else
+		snprintf(where, 200, "c1 %s %s", operators[below(5)], a);
+}
+
+/* True if a scan through the index gives what a scan of all records gives. */
+static bool scans(const char *type)
+{
+	struct sp_table *t = open_table(false);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	bool good = t && read_values(t);
+
+	for (unsigned i = 0; good && i < 8; i++) {
+		struct sp_table_query q = SP_TABLE_QUERY_INIT;
+		struct sp__bytes want = { 0 }, got = { 0 };
+		char where[200];
+		int rc;
+
+		draw_range(type, where);
+		q.where = where;
+		if (below(2))
+			q.columns = "c2";
+		if (below(3) == 0)
+			q.agg = below(2) ? "sum(c2),count()" : "count()";
+		if (below(3) == 0)
+			q.lo = below(records);
+		if (below(3) == 0)
+			q.hi = below(records) + q.lo;
+		if (below(3) == 0)
+			q.limit = below(40);
+		rc = scan(t, &q, SP_TABLE_S_SCAN, &want, &err);
+		if (!rc)
+			rc = scan(t, &q, SP_TABLE_BY_INDEX, &got, &err);
+		good = !rc && same_bytes(&want, &got);
+		if (!good)
+			diag("%s: %s: %d %s: got %zu bytes, want %zu", type, where, rc, err.text,
+			     got.bytes, want.bytes);
+		sp__bytes_release(&want, NULL);
+		sp__bytes_release(&got, NULL);
+	}
+	return !sp_table_close(t) && good;
+}
+
 static bool make_index(const char *column)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -359,6 +433,31 @@ static bool try(const char *type, enum sp_table_layout layout)
 	       append_some(type, different, text_max) && finds(type) && delete_some() &&
 	       finds(type) && append_some(type, different, text_max) && finds(type) &&
 	       make_index("c1") && finds(type);
+}
+
+/* Ranges of a column, after each change. */
+static bool try_ranges(const char *type, enum sp_table_layout layout)
+{
+	const unsigned different = below(2) ? 30 : 4000;
+
+	memset(deleted, 0, sizeof(deleted));
+	write_input(type, 0, below(3000) + 20, different, 1);
+	return !load(type, layout) && make_index("c1") && scans(type) &&
+	       append_some(type, different, 1) && scans(type) && delete_some() && scans(type);
+}
+
+static void test_scans(void)
+{
+	static const char *const numbers[] = { "i8",	   "u8",   "i32",     "u64",
+					       "dec16(1)", "date", "time(3)", "dec64(2)" };
+
+	for (unsigned layout = 0; layout < 4; layout++) {
+		bool good = true;
+
+		for (unsigned i = 0; good && i < sizeof(numbers) / sizeof(*numbers); i++)
+			good = try_ranges(numbers[i], (enum sp_table_layout)layout);
+		ok(good, "layout %u: scans through an index are those of all records", layout);
+	}
 }
 
 static void test_finds(void)
@@ -581,6 +680,7 @@ int main(void)
 {
 	test_order();
 	test_finds();
+	test_scans();
 	test_refusals();
 	test_damage();
 	test_failures();

@@ -45,9 +45,9 @@ SP_ENUM(sp_table_format)
 
 enum sp_table_access {
 	SP_TABLE_ACCESS_AUTO,
-	SP_TABLE_S_SCAN,  /* all needed columns of all A-pages */
-	SP_TABLE_SI_SCAN, /* the columns of the predicate, then the others where it is true */
-	SP_TABLE_BY_INDEX,
+	SP_TABLE_S_SCAN,   /* all needed columns of all A-pages */
+	SP_TABLE_SI_SCAN,  /* the columns of the predicate, then the others where it is true */
+	SP_TABLE_BY_INDEX, /* the leaves of an index, then records by number */
 };
 SP_ENUM(sp_table_access)
 
@@ -370,8 +370,9 @@ SP_API SP_MUST_CHECK int sp_table_schema_text(const char *const *inputs, size_t 
  * Gives the records of a query to a sink, in the order of their numbers.
  * stats: may be NULL.
  * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a column
- * of texts has no fixed length; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another program is
- * changing the table; or -errno.
+ * of texts has no fixed length, or the predicate is not a range of one column of numbers, dates or
+ * times for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another program is
+ * changing the table; an error of the index, as of sp_table_get(); or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_table_query *query,
 				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,

@@ -30,27 +30,26 @@ static int next(void *scattered, uint64_t *record)
 	return rc;
 }
 
-static int absent(void *scattered, uint64_t record)
+static int absent(void *unused, uint64_t record)
 {
-	(void)scattered;
+	(void)unused;
 	(void)record;
-	return SP_ESTATE; /* hits are records that exist */
+	return SP_ESTATE; /* chosen records exist */
 }
 
-/* Gets the records of the hits. */
-static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-	       sp_table_sink sink, void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			 int (*next_number)(void *, uint64_t *), void *numbers, sp_table_sink sink,
+			 void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	const uint64_t matched = stats->records_matched;
 	bool *columns = calloc(f->schema.n, sizeof(*columns));
-	const struct sp__tableget_opts get = { .next = next,
-					       .absent = absent,
-					       .arg = s,
-					       .exist = true,
-					       .parts = STEPS,
-					       .columns = columns,
-					       .output = o->output,
-					       .sums = o->sums };
+	struct sp__tableget_opts get = { .next = next_number,
+					 .absent = absent,
+					 .arg = numbers,
+					 .exist = true,
+					 .parts = STEPS,
+					 .columns = columns,
+					 .output = o->output,
+					 .sums = o->sums };
 	int rc;
 
 	if (!columns)
@@ -59,11 +58,23 @@ static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__ta
 		sp__aggregates_columns(o->sums->aggregates, columns);
 	for (uint32_t k = 0; k < o->output->n; k++)
 		columns[o->output->columns[k]] = true;
+	if (!memchr(columns, true, f->schema.n))
+		get.columns = o->columns; /* records are only counted */
 	rc = sp__tableget(f, &get, sink, arg, stats, err);
-	/* These records were counted when the predicate was evaluated. */
-	stats->records_read -= stats->records_matched - matched;
 	stats->keys = stats->keys_found = 0;
 	free(columns);
+	return rc;
+}
+
+/* Gets the records of the hits. */
+static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+	       sp_table_sink sink, void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	const uint64_t matched = stats->records_matched;
+	int rc = sp__tablescan_chosen(f, o, next, s, sink, arg, stats, err);
+
+	/* These records were counted when the predicate was evaluated. */
+	stats->records_read -= stats->records_matched - matched;
 	return rc;
 }
 

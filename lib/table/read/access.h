@@ -13,6 +13,14 @@
 
 #include "table/read/scan.h"
 
+/*
+ * Gets the records whose numbers next() supplies, all of which exist, in half of the memory.  Errors
+ * as sp__tableget().
+ */
+SP_MUST_CHECK int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+				       int (*next)(void *numbers, uint64_t *record), void *numbers,
+				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+				       struct sp_errinfo *err);
 /* SI-scan of o->where, which is set.  Errors as sp__tablescan(). */
 SP_MUST_CHECK int sp__tablescan_scattered(struct sp__tablefile *f,
 					  const struct sp__tablescan_opts *o, sp_table_sink sink,

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scans through an index (byindex.h): the leaves of the range give record numbers, which are
+ * sorted, and the records are got by number. Records appended since are scanned.
+ *
+ * Memory: a quarter for sorting numbers, half for getting records.
+ */
+#include <endian.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "index/entrysort.h"
+#include "index/leafscan.h"
+#include "run/memory.h"
+#include "table/file/tombstones.h"
+#include "table/index/attach.h"
+#include "table/index/byindex.h"
+#include "table/index/columnkey.h"
+#include "table/read/access.h"
+
+#define DEPTH 128 /* requests outstanding */
+#define SORT_SHARE 4
+
+struct byindex {
+	struct sp__tablefile *file;
+	const struct sp__tablescan_opts *opts;
+	struct sp_table_stats *stats;
+	struct sp_errinfo *err;
+	struct sp__index index;
+	struct sp__waits waits;
+	struct sp__requests reads;
+	struct sp__leafscan *leaves;
+	struct sp_run_opts sorting;
+	struct sp__entrysort sort; /* of record numbers */
+	uint64_t left;		   /* of the limit */
+};
+
+/* Returns the key of a number of a column; NULL: it is the one of NULL. */
+static struct sp__slice key_of(const struct byindex *b, uint32_t column, uint64_t number,
+			       uint8_t space[SP__COLUMNKEY_SPACE])
+{
+	const struct sp__vector v = { .data = (const uint8_t *)&number };
+
+	return sp__columnkey(&b->file->schema.columns[column], &v, 0, space);
+}
+
+static int open_leaves(struct byindex *b, const struct sp__predicate_range *r,
+		       uint8_t space[2][SP__COLUMNKEY_SPACE])
+{
+	const struct sp__tablefile *f = b->file;
+	const struct sp__queue_opts queue = { .engine = f->run.engine,
+					      .depth = DEPTH,
+					      .trace = f->env.trace,
+					      .device = f->env.device };
+	const struct sp__leafscan_opts leaves = { .index = &b->index,
+						  .reads = &b->reads,
+						  .waits = &b->waits,
+						  .lo_key = key_of(b, r->column, r->low, space[0]),
+						  .hi_key =
+							  key_of(b, r->column, r->high, space[1]) };
+	int rc = sp__requests_open(&b->reads, &queue, b->err);
+
+	return rc ? rc : sp__leafscan_open(&b->leaves, &leaves);
+}
+
+static void close_leaves(struct byindex *b)
+{
+	if (b->leaves)
+		sp__leafscan_note(b->leaves, &b->stats->run);
+	if (b->reads.queue)
+		sp__env_note_io(&b->stats->run, sp__queue_counters(b->reads.queue));
+	sp__requests_close(&b->reads);
+	sp__leafscan_close(b->leaves);
+	b->leaves = NULL;
+}
+
+/* Puts the numbers of a leaf that are in the records of the scan. */
+static int put_numbers(struct byindex *b, const struct sp__keymatch *matches, size_t n)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		const uint64_t record = matches[i].offset, key = htobe64(record);
+
+		if (record >= b->opts->lo && record <= b->opts->hi)
+			rc = sp__entrysort_put(&b->sort, (const uint8_t *)&key, sizeof(key),
+					       &matches[i]);
+	}
+	return rc;
+}
+
+/* Sorts the numbers of all records in the range. */
+static int sort_numbers(struct byindex *b, const struct sp__predicate_range *r)
+{
+	const struct sp_run_opts *run = &b->file->run;
+	uint8_t space[2][SP__COLUMNKEY_SPACE];
+	const struct sp__keymatch *matches;
+	size_t n;
+	int rc;
+
+	b->sorting = *run;
+	b->sorting.memory_bytes = sp__working_memory(run, run->memory_bytes) / SORT_SHARE;
+	rc = sp__entrysort_open(&b->sort, &b->sorting, &b->file->env, b->err);
+	if (!rc && !r->empty)
+		rc = open_leaves(b, r, space);
+	while (!rc && !r->empty) {
+		rc = sp__leafscan_find(b->leaves, &matches, &n);
+		if (rc == SP_LATER)
+			rc = sp__waits_block(&b->waits);
+		else if (rc == SP_READY)
+			rc = put_numbers(b, matches, n);
+		else
+			break; /* SP_END, or an error */
+	}
+	close_leaves(b);
+	if (!rc)
+		rc = sp__sorter_finish(&b->sort.sorter);
+	return rc ? sp__err(b->err, rc, "scan", b->file->path, -1) : 0;
+}
+
+static int next(void *byindex, uint64_t *record)
+{
+	struct byindex *b = byindex;
+	struct sp__keymatch match;
+	int rc = 0;
+
+	while (!rc) {
+		if (!b->left)
+			return SP_END;
+		rc = sp__entrysort_get(&b->sort, &match);
+		if (rc <= 0)
+			return rc;
+		*record = match.offset;
+		rc = sp__tombstones_exists(b->file, *record, b->err);
+	}
+	b->left--;
+	return rc < 0 ? rc : SP_READY;
+}
+
+/* Scans the records that the index does not have. */
+static int scan_appended(const struct byindex *b, sp_table_sink sink, void *arg)
+{
+	struct sp__tablescan_opts o = *b->opts;
+
+	o.lo = sp__max(o.lo, b->index.header.table_records);
+	o.limit = b->left;
+	o.continued = true;
+	if (!o.limit || o.lo > o.hi || o.lo >= b->file->superblock.records)
+		return 0;
+	return sp__tablescan_scattered(b->file, &o, sink, arg, b->stats, b->err);
+}
+
+static int run(struct byindex *b, const char *path, sp_table_sink sink, void *arg)
+{
+	struct sp__predicate_range range;
+	int rc;
+
+	if (!sp__predicate_range(b->opts->where, &range))
+		return sp__errf(b->err, SP_EUNSUP, "scan", b->file->path, -1,
+				"only a range of numbers, dates or times of one column can be "
+				"read through an index");
+	rc = sp__tableindex_open(&b->index, b->file, range.column, path, b->err);
+	if (!rc)
+		rc = sort_numbers(b, &range);
+	if (!rc && !b->opts->sums)
+		rc = sp__tablescan_header(b->file, b->opts->output, sink, arg, b->stats, b->err);
+	if (!rc)
+		rc = sp__tablescan_chosen(b->file, b->opts, next, b, sink, arg, b->stats, b->err);
+	return rc ? rc : scan_appended(b, sink, arg);
+}
+
+/* Adds the requests and bytes of temporary data. */
+static void note_sort(const struct byindex *b)
+{
+	struct sp_sort_stats sorted;
+
+	if (!b->sort.sorter.sort)
+		return;
+	sp_sort_stats(b->sort.sorter.sort, &sorted);
+	b->stats->run.read_requests += sorted.run.read_requests;
+	b->stats->run.read_bytes += sorted.run.read_bytes;
+	b->stats->run.write_requests += sorted.run.write_requests;
+	b->stats->run.write_bytes += sorted.run.write_bytes;
+}
+
+int sp__tablescan_by_index(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+			   const char *path, sp_table_sink sink, void *arg,
+			   struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct byindex b = { .file = f, .opts = o, .stats = stats, .err = err, .left = o->limit };
+	int rc = run(&b, path, sink, arg), closed;
+
+	note_sort(&b);
+	closed = sp__entrysort_close(&b.sort);
+	sp__index_close(&b.index);
+	return rc ? rc : closed;
+}
