@@ -30,6 +30,9 @@ struct check {
 	uint8_t *rows;	 /* of the directory, in the window; */
 	bool rows_known; /* false: they cannot be read */
 	uint64_t first_row;
+	/* The texts that are checked. */
+	uint32_t text_column;
+	uint64_t text_first, text_records;
 	uint32_t *ends; /* of each column of text: of the last value of its row so far; */
 	bool *gaps;	/* a cell of it was damaged, so that the next end cannot be compared */
 };
@@ -257,19 +260,25 @@ static int check_text_cell(struct check *c, uint64_t number, uint64_t cell, cons
 			   int rc)
 {
 	const struct sp__tablefile *f = c->file;
-	char text[SP_ERRINFO_TEXT_MAX];
+	const char *name = f->schema.columns[c->text_column].name;
+	char fault[SP_ERRINFO_TEXT_MAX], text[2 * SP_ERRINFO_TEXT_MAX];
+	const struct sp_table_damage d = { cell, c->text_first, c->text_first + c->text_records - 1,
+					   name, text };
 
 	(void)number;
 	c->result->cells++;
 	if (rc)
-		snprintf(text, sizeof(text), "cell %llu of the text: %s", (unsigned long long)cell,
-			 sp_strerror(rc));
+		snprintf(fault, sizeof(fault), "cell %llu of the text: %s",
+			 (unsigned long long)cell, sp_strerror(rc));
 	else if (sp__cell_check(data, f->layout.cell_bytes, 0, SP__CELL_TEXT, f->superblock.id,
 				cell) == SP__CELL_SOUND)
 		return 0;
 	else
-		sp__tablefile_describe(f, cell, 0, SP__CELL_TEXT, data, text, sizeof(text));
-	return report(c, cell, text);
+		sp__tablefile_describe(f, cell, 0, SP__CELL_TEXT, data, fault, sizeof(fault));
+	snprintf(text, sizeof(text), "%s (records %llu to %llu of column %.40s)", fault,
+		 (unsigned long long)d.first_record, (unsigned long long)d.last_record, name);
+	c->result->damaged++;
+	return c->fn(c->arg, &d);
 }
 
 /* Checks the texts of a column in a directory row. */
@@ -282,6 +291,9 @@ static int check_text(struct check *c, uint64_t row, uint32_t column)
 	struct sp__text_place t = sp__directory_text(entry_of(c, row, column));
 	int rc = 0;
 
+	c->text_column = column;
+	c->text_first = row * row_records;
+	c->text_records = records;
 	if (!sp__directory_text_possible(f, &t))
 		rc = report_value(c, column, row * row_records, t.first,
 				  "the directory names no cells of texts");

@@ -326,7 +326,8 @@ static void check_layout_names(void)
 		(void)sp__tablefile_close(&f);
 		if (sp_table_open(&t, path, &o, NULL))
 			abort();
-		right += !sp_table_info(t, &info, NULL) && info.layout == form && isnan(info.fill);
+		right += !sp_table_info(t, true, &info, NULL) && info.layout == form &&
+			 isnan(info.fill);
 		(void)sp_table_close(t);
 	}
 	ok(right == 4, "a table of one column and no records has the layout that was chosen");

@@ -96,7 +96,7 @@ static int check(void)
 	struct sp_table *t = open_table(false);
 	struct sp_table_check_result r;
 	struct sp_table_info info;
-	int rc = t ? sp_table_info(t, &info, NULL) : -1;
+	int rc = t ? sp_table_info(t, true, &info, NULL) : -1;
 
 	if (!rc)
 		rc = sp_table_check(t, damage, NULL, &r, NULL);

@@ -4,7 +4,9 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "xtable.h"
 
 static void print_form(const struct sp_table_info *i)
@@ -19,8 +21,11 @@ static void print_form(const struct sp_table_info *i)
 static void print_layout(const struct sp_table_info *i)
 {
 	printf("layout: %s\n", sp_table_layout_name((int)i->layout));
-	printf("cells: %" PRIu64 " of %" PRIu32 " bytes, %" PRIu64 " of them free\n", i->cells,
+	printf("cells: %" PRIu64 " of %" PRIu32 " bytes, %" PRIu64 " of them free", i->cells,
 	       i->cell_bytes, i->free_cells);
+	if (i->records)
+		printf(", those in use filled to %.1f %%", i->fill * 100);
+	putchar('\n');
 	printf("A-pages: %" PRIu64 " of %" PRIu32 " records\n", i->pages, i->page_records);
 	if (i->text_bytes)
 		printf("text: %" PRIu64 " bytes, %" PRIu64 " of them dead\n", i->text_bytes,
@@ -38,6 +43,8 @@ static void print_columns(const struct sp_table_info *i)
 			printf(", %" PRIu32 " words", c->words);
 		if (i->groups[c->group].ncolumns > 1 && i->ngroups > 1)
 			printf(", column group %" PRIu32, c->group + 1);
+		if (!isnan(c->bounds_width))
+			printf(", bounds of %.1f %% of its range", c->bounds_width * 100);
 		putchar('\n');
 	}
 }
@@ -77,10 +84,10 @@ int command_info(struct config *c)
 static int print_damage(void *arg, const struct sp_table_damage *d)
 {
 	(void)arg;
-	printf("%s", d->text);
-	if (d->columns)
-		printf("; records %" PRIu64 " to %" PRIu64 ", columns %s", d->first_record,
-		       d->last_record, quote_plain(d->columns));
+	printf("%s", quote_plain(d->text));
+	/* The text names records and the first column. */
+	if (d->columns && strchr(d->columns, ','))
+		printf("; columns %s", quote_plain(d->columns));
 	putchar('\n');
 	return 0;
 }
