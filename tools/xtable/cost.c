@@ -52,7 +52,7 @@ static void print_candidate(const struct sp_table_candidate *c, const char *role
 
 /* Prints the costs of a query on each layout, or of all queries. */
 static void print_costs(const struct sp_table_comparison *c, const struct sp_table_candidate *t,
-			size_t query, bool sum)
+			size_t query, bool sum, bool measured)
 {
 	const struct sp_table_candidate *stored = &c->stored;
 
@@ -60,12 +60,11 @@ static void print_costs(const struct sp_table_comparison *c, const struct sp_tab
 		const struct sp_table_cost *cost =
 			sum || t[i].code ? &t[i].sum : &t[i].costs[query];
 
-		print_candidate(&t[i], i == SP_TABLE_CANDIDATES - 1 ? "auto" : "", cost,
-				c->measured);
+		print_candidate(&t[i], i == SP_TABLE_CANDIDATES - 1 ? "auto" : "", cost, measured);
 	}
 	if (stored->costs)
 		print_candidate(stored, "stored", sum ? &stored->sum : &stored->costs[query],
-				c->measured);
+				measured);
 }
 
 /* Says for how many reads of full records a layout loses against NSM. */
@@ -81,18 +80,18 @@ static void print_limits(const struct sp_table_comparison *c)
 	}
 }
 
-static void print_comparison(const struct sp_table_comparison *c)
+static void print_comparison(const struct sp_table_comparison *c, bool measured)
 {
 	printf("%" PRIu64 " records\n", c->records);
 	for (size_t q = 0; q < c->nqueries; q++) {
 		printf("\n%s:\n", quote_plain(c->queries[q]));
-		print_heading(c->measured);
-		print_costs(c, c->candidates, q, false);
+		print_heading(measured);
+		print_costs(c, c->candidates, q, false, measured);
 	}
 	if (c->nqueries > 1) {
 		printf("\nall queries, each times its weight:\n");
-		print_heading(c->measured);
-		print_costs(c, c->candidates, 0, true);
+		print_heading(measured);
+		print_costs(c, c->candidates, 0, true, measured);
 	}
 	putchar('\n');
 	print_limits(c);
@@ -117,6 +116,8 @@ static int compare(struct config *c, struct sp_table_comparison *to, struct sp_e
 {
 	const char *const *input = (const char *const *)c->operands.text;
 
+	if (c->compare.measure_stored && (!c->operands.n || !is_table(c)))
+		die("--run needs a table that is stored");
 	if (!c->operands.n)
 		return sp_table_compare_schema(c->load.schema, c->records, &c->compare, to, err);
 	if (!is_table(c))
@@ -135,7 +136,7 @@ static int judge(struct config *c, const char *command, bool measure)
 	rc = compare(c, &comparison, &err);
 	if (rc)
 		die_of(rc, &err);
-	print_comparison(&comparison);
+	print_comparison(&comparison, measure || c->compare.measure_stored);
 	if (c->common.stats)
 		statsfile_finish(&c->stats,
 				 sp_report_table_comparison(

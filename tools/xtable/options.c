@@ -108,6 +108,8 @@ static const struct setting settings[] = {
 	  TO(compare.workload) },
 	{ "query", "QUERY", "a query, such as 'scan a1,a2' or 'get 1000 *'; may be repeated",
 	  .call = add_query, .letter = 'q', .by = JUDGES },
+	{ "run", NULL, "also run scans and gets on TABLE as it is stored, and show their time",
+	  TO(compare.measure_stored), .by = EXPLAIN },
 	{ .doc = "Selection:", .by = CHOOSERS },
 	{ "columns", "COL,...", "columns to print, in this order (all)", TO(query.columns),
 	  .once = "lists of columns", .by = PRINTERS },

@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+#
+# What xtable says about the cost of layouts, and what it does with it.
+
+# shellcheck source=tests/cli/suite.bash
+. "$BATS_TEST_DIRNAME/suite.bash"
+load keys
+
+# The table t of 18617 records of 15 f64, and its text r.txt.
+table()
+{
+	"$xgen" r --seed=7 --bytes=5400000 >r.txt
+	"$xtable" load t r.txt -t '|'
+}
+
+# figure LAYOUT N: the Nth number of the line of a layout.
+figure() { awk -v layout="$1" -v n="$2" '$1 == layout { print $(n + 1); exit }' <<<"$output"; }
+
+@test "the requests and bytes of a scan are those of its trace" {
+	table
+	run -0 "$xtable" explain t -q 'scan c2,c9'
+	scan=$output
+	"$xtable" scan t --columns c2,c9 --trace=trace >/dev/null
+	requests=$(grep -c '^R' trace)
+	bytes=$(awk '/^R/ { n += $4 } END { printf "%.3f", n / 1e6 }' trace)
+	output=$(sed -n 's/^stored *//p' <<<"$scan")
+	[ "$(figure csm 3)" = "$requests.0" ]
+	[ "$(figure csm 5)" = "$bytes" ]
+}
+
+@test "explain --run takes the time of the table as it is stored" {
+	table
+	run -0 "$xtable" explain t -q 'scan c2' -q 'update 5 c1' --run --stats=e.json
+	[[ $output == *measured* ]]
+	jq -e '.candidates | map(select(.stored)) | .[0].costs |
+		(.[0].measured_s > 0) and (.[1].measured_s == null)' e.json
+	run -2 "$xtable" explain r.txt -t '|' -q 'scan c2' --run
+	[[ $output == *"--run needs a table"* ]]
+}
+
+@test "reports of comparisons have the promised keys and form" {
+	table
+	"$xtable" compare t -q 'scan c2' -q '3 get 7 *' --volume=sim:flash --stats=r.json >/dev/null
+	has_keys r.json
+	fits_schema r.json
+	[ "$(jq -c '[.candidates[].layout]' r.json | cut -c 1-25)" = '["nsm","pax","dsm","csm",' ]
+	[ "$(jq '.queries[1].weight' r.json)" = 3 ]
+}
+
+@test "auto loads what explain says that it chooses" {
+	table
+	echo 'scan c3' >scans
+	echo 'get 1000 *' >gets
+	"$xtable" load a r.txt -t '|' --layout=auto --workload=scans
+	run -0 "$xtable" info a
+	[[ $output == *"columns: 15 in 15 column groups"* ]]
+	"$xtable" load b r.txt -t '|' --layout=auto --workload=gets
+	run -0 "$xtable" info b
+	[[ $output == *"columns: 15 in 1 column groups"* ]]
+	"$xtable" scan a | cmp - r.txt
+	"$xtable" scan b | cmp - r.txt
+}
+
+@test "mistakes in a workload name file, line and nearest column" {
+	table
+	printf 'scan c1\n# nothing\n2 get 5 c16\n' >w
+	run -2 "$xtable" explain t --workload=w
+	[[ $output == *"w: line 3: the table has no column 'c16'; the nearest name is 'c1"* ]]
+	run -2 "$xtable" explain t -q 'scan c1 where c2'
+	[[ $output == *"comes the share of records"* ]]
+	run -2 "$xtable" compare t -q 'scan c1'
+	[[ $output == *"--volume=sim:MODEL"* ]]
+	run -2 "$xtable" load x r.txt --layout=auto
+	[[ $output == *"needs --workload"* ]]
+}
