@@ -13,6 +13,7 @@ shim=$build/tests/shim/failcall.so
 xgen=$(realpath "${XGEN:-$build/bin/xgen}")
 xindex=$(realpath "${XINDEX:-$build/bin/xindex}")
 xjoin=$(realpath "${XJOIN:-$build/bin/xjoin}")
+xtable=$(realpath "${XTABLE:-$build/bin/xtable}")
 xsort=$(realpath "${XSORT:-$build/bin/xsort}")
 cube=$(realpath "${MMAP_CUBE:-$build/bin/mmap-cube}")
 aiobench=$(realpath "${AIOBENCH:-$build/bin/aiobench}")

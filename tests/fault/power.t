@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # file_tags=slow
 #
-# The states that a power failure can leave of a changed cube and of a sort with --resume
+# The states that a power failure can leave of changed cubes and tables, and of a sort with --resume
 # (tests/fault/powerfail.py).  SP_POWER_STATES=N: more than 200 seeded states for each command;
 # SP_POWER_SUBSETS=10: all subsets of so many changes, of a sort too, which takes minutes.
 
@@ -13,7 +13,7 @@ driver=$(realpath "${BASH_SOURCE[0]%/*}/powerfail.py")
 . "$(dirname "$0")/begin.bash"
 needs python3
 needs_shim
-export cube xsort
+export cube xsort xtable
 
 # power NAME CHECK COMMAND...: in the folder "disk".
 power()
@@ -93,6 +93,38 @@ awk 'BEGIN { srand(1); for (i = 0; i < 960; i++) print (i < 360 ? "1,1," : int(r
 rm full/c
 (cd full && "$cube" create c --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive && "$cube" load c ../points.csv) || exit 2
 changed 'of points' put 1,1 7
+
+# A table is as it was or as it is after the command, in all values; if the command ended, as after it.
+same_table='"$xtable" check t >out 2>err || cat out err
+	"$xtable" scan t >out 2>err || cat err
+	cmp -s out ../after || { [ "$POWER_ENDED" = 0 ] && cmp -s out ../before; } ||
+		echo "neither the old records nor the new ones"'
+
+# table_changed NAME COMMAND ARGUMENT...: xtable COMMAND t ARGUMENT... on a copy of the table "full".
+table_changed()
+{
+	local name=$1 command=$2
+
+	shift 2
+	rm -rf disk copy
+	mkdir disk copy
+	cp full.table disk/t
+	cp full.table copy/t
+	(cd copy && "$xtable" scan t >../before && "$xtable" "$command" t "$@" && "$xtable" scan t >../after) || exit 2
+	power "xtable $command, $name" "$same_table" "$xtable" "$command" t "$@" --engine=sync
+}
+awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d,%s,%.2f,%s%d\n", i, i % 3 ? "red" : "blue", i * 7 % 100 / 4, substr("abcdefghijklmnop", 1, i % 16), i }' >in.csv
+awk 'BEGIN { for (i = 0; i < 60; i++) printf "%d,green,%.2f,more%d\n", i, i, i }' >more.csv
+for layout in csm nsm; do
+	rm -f full.table
+	"$xtable" load full.table --csv in.csv --layout=$layout --cell=512 \
+		--types c1:i32,c2:dict8,c3:'dec(2)',c4:text || exit 2
+	table_changed "numbers, $layout" update --set c1=-5,c3=77.77 7 300 301
+	table_changed "texts and words, $layout" update --set "c2=black,c4='a text of another length'" 8 9 250
+	table_changed "texts in place, $layout" update --set c4=ABC 3
+	table_changed "$layout" delete 1 2 399
+	table_changed "$layout" append ../more.csv
+done
 
 # A sort continues with the right result, or says that it must begin again.
 again='run() { "$xsort" --resume=d -o "$out" "${arguments[@]}" in 2>err; }
