@@ -394,6 +394,25 @@ static void check_where(void)
 	   "all records can be deleted, and then none changes");
 }
 
+/* Records whose bits are in several cells, some of which the table has already. */
+static void check_far(void)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+
+	make(100000);
+	ok(!change("3 70000", NULL, &st, &err) &&
+		   !change("5 100 200 40000 40100 99999", NULL, &st, &err) &&
+		   st.records_written == 6 &&
+		   !change("3 5 100 200 40000 40100 70000 99999", NULL, &st, &err) &&
+		   !st.records_written && !change("4 101 99998", NULL, &st, &err) &&
+		   st.records_written == 3,
+	   "records are deleted all over a table (%s)", err.text);
+	ok(!change_where("c0 >= 0", NULL, &st, &err) && st.records_written > 40000 &&
+		   !change_where("c0 >= 0", NULL, &st, &err) && !st.records_written,
+	   "and by a predicate (%s)", err.text);
+}
+
 /* Converts the table to another file, which then has its name. */
 static int convert(enum sp_table_layout layout, struct sp_table_stats *stats,
 		   struct sp_errinfo *err)
@@ -456,6 +475,7 @@ int main(void)
 	check_dictionary();
 	check_where();
 	check_by();
+	check_far();
 	check_convert();
 	check_wider();
 	unlink(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets bits of tombstones in ascending order, one byte in memory at a time; the area keeps a cell in
- * memory.
+ * Sets bits of tombstones in ascending order.  The area keeps a cell in memory; a bit is set there
+ * immediately, since a caller that reads the bits of a later record exchanges the cell.
  */
 #include "table/change/delete.h"
 #include "table/file/redo.h"
@@ -21,43 +21,22 @@ void sp__tabledelete_close(struct sp__tabledelete *d)
 	*d = (struct sp__tabledelete){ 0 };
 }
 
-static int write_byte(struct sp__tabledelete *d)
-{
-	if (!d->changed)
-		return 0;
-	d->changed = false;
-	return sp__tombstones_write(d->file, d->first, 8, &d->bits, d->err);
-}
-
 int sp__tabledelete_put(struct sp__tabledelete *d, uint64_t record)
 {
 	const uint64_t first = record / 8 * 8;
 	const uint8_t bit = (uint8_t)(1u << (record % 8));
-	int rc = 0;
+	uint8_t bits;
+	int rc = sp__tombstones_read(d->file, first, 8, &bits, d->err);
 
-	if (!d->loaded || d->first != first) {
-		rc = write_byte(d);
-		if (!rc)
-			rc = sp__tombstones_read(d->file, first, 8, &d->bits, d->err);
-		if (rc)
-			return rc;
-		d->first = first;
-		d->loaded = true;
-	}
-	if (d->bits & bit)
-		return 0;
-	d->changed = true;
-	d->bits |= bit;
+	if (rc || bits & bit)
+		return rc;
+	bits |= bit;
 	d->records++;
-	return 0;
+	return sp__tombstones_write(d->file, first, 8, &bits, d->err);
 }
 
 int sp__tabledelete_finish(struct sp__tabledelete *d)
 {
-	int rc = write_byte(d);
-
-	if (rc)
-		return rc;
 	d->file->superblock.deleted += d->records;
 	return sp__tablefile_commit(d->file, d->err);
 }

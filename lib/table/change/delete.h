@@ -15,9 +15,6 @@
 struct sp__tabledelete {
 	struct sp__tablefile *file;
 	struct sp_errinfo *err;
-	bool loaded, changed; /* a byte of the bits, with those of 8 records from `first` on */
-	uint8_t bits;
-	uint64_t first;
 	uint64_t records; /* deleted so far */
 };
 
