@@ -21,7 +21,7 @@ END
 	[[ $output == *convert* && -z $stderr ]]
 	run -0 "$xtable" --version
 	[[ $output == "xtable (Spindle) "* ]]
-	for command in load scan get update delete append convert info check explain compare; do
+	for command in load scan get index update delete append convert info check explain compare; do
 		run -0 --separate-stderr "$xtable" "$command" --help
 		[[ $output == *"Usage: xtable $command"* && -z $stderr ]]
 	done
@@ -68,6 +68,60 @@ END
 	[ "$output" = $'Konrad\nGrace' ]
 	run -2 --separate-stderr "$xtable" get people x
 	[[ $stderr == *"'x'"* ]]
+}
+
+@test "aggregates skip NULL, and are exact" {
+	people
+	run -0 "$xtable" scan people --agg "count(),count(height),sum(height),avg(height),min(born)"
+	[ "${lines[-1]}" = 5,4,6.91,1.72750000,1815-12-10 ]
+	run -0 "$xtable" scan people --where "city = 'Atlantis'" --agg "count(),sum(height)"
+	[ "${lines[-1]}" = 0, ]
+}
+
+@test "get finds records by value through an index, all of them by number" {
+	people
+	run -2 --separate-stderr "$xtable" get people --by=city London
+	[[ $stderr == *"xtable index people city"* ]]
+	"$xtable" index people city
+	run -0 "$xtable" get people --by=city London Berlin --columns name
+	[ "$output" = $'Ada\nAlan\nKonrad' ]
+	run -1 --separate-stderr "$xtable" get people --by=city Paris
+	[ -z "$output" ]
+	[ "$stderr" = "xtable: people: no record has the city 'Paris'" ]
+	"$xtable" index people height -o h
+	run -0 "$xtable" get people --by=height 1.8 --index h --columns name
+	[ "$output" = Konrad ]
+}
+
+@test "an index belongs to one table" {
+	people
+	"$xtable" index people name
+	people --overwrite
+	run -2 --separate-stderr "$xtable" get people --by=name Ada
+	[[ $stderr == *people.name.index* ]]
+}
+
+@test "updates and deletes choose records by predicate, by value and from a file" {
+	people
+	"$xtable" index people name
+	"$xtable" update people --set "city='Oslo'" --where "height > 1.7"
+	run -0 "$xtable" scan people --columns name --where "city = 'Oslo'"
+	[ "$output" = $'name\nKonrad\nAlan' ]
+	"$xtable" update people --by=name --set height=1.9 Ada
+	run -0 "$xtable" get people --by=name Ada --columns height
+	[ "$output" = 1.90 ]
+	printf 'name,height\nGrace,2.00\nNobody,1.00\n' >new
+	run -1 --separate-stderr "$xtable" update people --by=name --from=new
+	[ "$stderr" = "xtable: people: no record has the name 'Nobody'" ]
+	run -0 "$xtable" scan people --columns height --where "name = 'Grace'"
+	[ "${lines[1]}" = 2.00 ]
+	"$xtable" delete people --where "city = 'Oslo'"
+	run -0 "$xtable" scan people --agg 'count()'
+	[ "${lines[-1]}" = 3 ]
+	"$xtable" check people
+	run -2 "$xtable" update people --set height=1
+	run -2 "$xtable" delete people
+	run -2 "$xtable" delete people 0 --where "height > 1"
 }
 
 @test "info describes a table, as text and as JSON" {

@@ -287,6 +287,32 @@ def predicate(r, t, depth=2):
     return f"({a}) or ({b})", lambda i: either(fa(i), fb(i))
 
 
+def rounded(value, places):
+    """A fraction with so many decimals, half away from 0."""
+    scaled = abs(value) * 10 ** places
+    digits = math.floor(scaled + Fraction(1, 2))
+    whole, part = divmod(digits, 10 ** places)
+    sign = "-" if value < 0 and digits else ""
+    return f"{sign}{whole}.{part:0{places}}" if places else f"{sign}{whole}"
+
+
+def aggregate(c, function, rows):
+    values = [c.values[i] for i in rows if c.values[i] is not None]
+    if function == "count":
+        return str(len(values))
+    if not values:
+        return ""
+    if function in ("min", "max"):
+        return c.show((min if function == "min" else max)(values, key=lambda v: order(c, v)))
+    places = c.places if c.kind == "decimal" else 0
+    if c.kind == "real":
+        total = sum(map(Fraction, values))
+        return number(float(total if function == "sum" else total / len(values)))
+    total = sum(values)
+    return rounded(Fraction(total), places) if function == "sum" else \
+        rounded(Fraction(total) / len(values), places + 6)
+
+
 def questions(seed, kinds):
     """Yields a table that is loaded, and questions as options with their rows."""
     r = random.Random(seed)
@@ -306,6 +332,21 @@ def ask(seed):
         lines = header + t.lines(rows)
         same(f"seed {seed}", args, run(args), t.ended(lines, rows))
         chosen = r.sample(t.columns, r.randint(1, min(4, len(t.columns))))
+        lo = r.randint(0, t.n - 1)
+        args = ["scan", "t", "--where", text, "--lo", str(lo), "--agg"]
+        names, answers = ["count()"], [str(sum(i >= lo for i in rows))]
+        for c in chosen:
+            functions = ["count", "min", "max"]
+            if c.kind in ("integer", "unsigned", "decimal", "real") and any(
+                    v is not None for v in c.values):
+                functions += ["sum", "avg"]
+            function = r.choice(functions)
+            names.append(f'{function}("{c.name}")')
+            answers.append(aggregate(c, function, [i for i in rows if i >= lo]))
+        args.append(",".join(names))
+        got = run(args + threads).decode().rstrip("\r\n").split("\n")[-1].rstrip("\r")
+        got = got[:-1] if t.trailing else got
+        same(f"seed {seed}", args, got.encode(), t.separator.join(answers).encode())
         wanted = [r.randint(0, t.n + 2) for _ in range(r.choice([1, 5, 300]))]
         there = [i for i in wanted if i < t.n]
         names = ",".join(f'"{c.name}"' for c in chosen)

@@ -9,9 +9,12 @@ static struct sp_table_choice begin(struct config *c, struct keys *keys)
 {
 	open_table(c, true, false);
 	keys_open(keys, c);
-	return (struct sp_table_choice){
-		.keys = keys_next, .keys_arg = keys, .absent = keys_absent, .absent_arg = keys
-	};
+	return (struct sp_table_choice){ .where = c->query.where,
+					 .by = c->by,
+					 .keys = c->query.where ? NULL : keys_next,
+					 .keys_arg = keys,
+					 .absent = keys_absent,
+					 .absent_arg = keys };
 }
 
 /* Ends a command, and returns the exit status. */
@@ -33,7 +36,10 @@ int command_update(struct config *c)
 	int rc;
 
 	choice = begin(c, &keys);
-	rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
+	if (c->from)
+		rc = sp_table_update_from(c->table, c->by, c->from, keys_absent, &keys, &st, &err);
+	else
+		rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
 	if (rc)
 		die_of(rc, &err);
 	return end(c, &keys, "update", &st);

@@ -20,7 +20,7 @@ void keys_open(struct keys *k, const struct config *c)
 	if (!c->keys)
 		return;
 	k->mark = true;
-	k->cr = true;
+	k->cr = !c->by || c->info.format == SP_TABLE_CSV;
 	k->file = strcmp(c->keys, "-") ? fopen(c->keys, "re") : stdin;
 	if (!k->file)
 		die_sys(errno, "%s", quote_file(c->keys));
@@ -81,7 +81,11 @@ int keys_absent(void *keys, const char *key, size_t bytes)
 	if (!text)
 		die("memory exhausted");
 	k->absent++;
-	msg("%s: there is no record %s", quote_file(k->c->operands.text[0]), quote(text));
+	if (k->c->by)
+		msg("%s: no record has the %s %s", quote_file(k->c->operands.text[0]),
+		    quote_bare(k->c->by), quote(text));
+	else
+		msg("%s: there is no record %s", quote_file(k->c->operands.text[0]), quote(text));
 	free(text);
 	return 0;
 }

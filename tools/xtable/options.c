@@ -20,6 +20,7 @@ enum command_bit {
 	EXPLAIN = 256,
 	COMPARE = 512,
 	APPEND = 1024,
+	INDEX = 2048,
 };
 
 #define WRITERS (LOAD | CONVERT)
@@ -28,7 +29,7 @@ enum command_bit {
 #define CHANGERS (UPDATE | DELETE | APPEND)
 #define JUDGES (EXPLAIN | COMPARE)
 #define TEXT_READERS (LOAD | JUDGES)
-#define MOVERS (WRITERS | PRINTERS | CHANGERS | CHECK)
+#define MOVERS (WRITERS | PRINTERS | CHANGERS | CHECK | INDEX)
 
 static uint64_t cell_size(const char *option, const char *text)
 {
@@ -114,29 +115,43 @@ static const struct setting settings[] = {
 	{ "columns", "COL,...", "columns to print, in this order (all)", TO(query.columns),
 	  .once = "lists of columns", .by = PRINTERS },
 	{ "where", "EXPR", "only the records for which EXPR is true", TO(query.where),
-	  .once = "predicates", .by = SCAN },
+	  .once = "predicates", .by = SCAN | UPDATE | DELETE },
+	{ "agg", "F(COL),...", "print count, sum, avg, min or max, not the records", TO(query.agg),
+	  .once = "lists of aggregates", .by = SCAN },
 	{ "lo", "N", "number of the first record, from 0 (0)", TO(query.lo),
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
 	{ "hi", "N", "number of the last record (the last one of the table)", TO(query.hi),
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
 	{ "limit", "N", "print at most N records", TO(query.limit), .number = { 0, UINT64_MAX },
 	  .by = SCAN },
-	{ "keys", "FILE", "record numbers, one per line; - is standard input", TO(keys) },
+	{ "by", "COL", "find records by their values in this column, through its index", TO(by) },
+	{ "keys", "FILE", "record numbers, or values, one per line; - is standard input",
+	  TO(keys) },
 	{ "set", "COL=VALUE,...",
 	  "new values: null, a text in single quotes, or bytes up to a comma; may be repeated",
 	  .call = add_set, .by = UPDATE },
+	{ "from", "FILE",
+	  "new values from FILE, whose header names the columns, for the records with its values "
+	  "in "
+	  "the column of --by",
+	  TO(from), .by = UPDATE },
 	{ "access", "HOW",
-	  "read all needed columns (s-scan), those of --where first (si-scan), or auto (auto)",
+	  "read all needed columns (s-scan), those of --where first (si-scan), or use an index "
+	  "(index); auto chooses (auto)",
 	  TO(query.access), .values = sp_table_access_values, .by = SCAN },
+	{ "index", "FILE", "the index of the column (TABLE.COL.index)", TO(query.index),
+	  .by = PRINTERS },
 	{ .doc = "Output:", .by = PRINTERS },
 	{ "format", "FORM", "text, csv or fixed (as the table was given)", TO(query.format),
 	  .values = sp_table_format_values },
+	{ "output", "INDEX", "write to INDEX, which appears when it is complete (TABLE.COL.index)",
+	  TO(output), .letter = 'o', .once = "outputs", .by = INDEX },
 	{ "json", NULL, "print JSON", TO(json), .by = INFO },
 	{ .doc = "Resources:", .by = MOVERS },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
 	  .letter = 'S' },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
-	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND },
+	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND | INDEX },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024 },
 	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
 	  .values = sp_engine_values, .call = data_engine_set },
@@ -160,13 +175,15 @@ static const struct setting settings[] = {
 static const struct command commands[] = {
 	{ "load", "TABLE [FILE]...", "Makes a table of the records of files.", LOAD, 1, UINT32_MAX,
 	  command_load },
-	{ "scan", "TABLE", "Prints records in the order of their numbers.", SCAN, 1, 1,
-	  command_scan },
-	{ "get", "TABLE ROW...\nTABLE --keys=FILE", "Prints records by number, from 0.", GET, 1,
-	  UINT32_MAX, command_get },
-	{ "update", "--set=COL=VALUE,... TABLE ROW...\n--set=COL=VALUE,... --keys=FILE TABLE",
+	{ "scan", "TABLE", "Prints records, or aggregates of them.", SCAN, 1, 1, command_scan },
+	{ "get", "TABLE ROW...\n--by=COL TABLE VALUE...\n--keys=FILE [--by=COL] TABLE",
+	  "Prints records by number, from 0, or by value.", GET, 1, UINT32_MAX, command_get },
+	{ "index", "TABLE COL", "Builds the index of a column.", INDEX, 2, 2, command_index },
+	{ "update",
+	  "--set=COL=VALUE,... TABLE ROW...\n--set=COL=VALUE,... --where=EXPR TABLE\n"
+	  "--set=COL=VALUE,... --by=COL TABLE VALUE...\n--by=COL --from=FILE TABLE",
 	  "Changes values of records.", UPDATE, 1, UINT32_MAX, command_update },
-	{ "delete", "TABLE ROW...\nTABLE --keys=FILE",
+	{ "delete", "TABLE ROW...\n--where=EXPR TABLE\n--by=COL TABLE VALUE...",
 	  "Deletes records; the numbers of the others stay.", DELETE, 1, UINT32_MAX,
 	  command_delete },
 	{ "append", "TABLE [FILE]...", "Adds records of files, in the form of those loaded.",
@@ -213,6 +230,8 @@ static void add_output(const struct command *command, const struct config *c,
 		outputs_add(set, c->operands.text[0], "TABLE", false);
 	else if (command->bit == CONVERT)
 		outputs_add(set, c->operands.text[1], "OUT", false);
+	else if (command->bit == INDEX)
+		outputs_add(set, c->output, "--output", false);
 	else
 		outputs_add_stdout(set);
 }
@@ -229,6 +248,8 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_check_input(&set, c->common.geometry);
 	outputs_check_input(&set, c->compare.workload);
 	outputs_check_input(&set, c->keys);
+	outputs_check_input(&set, c->from);
+	outputs_check_input(&set, c->query.index);
 	outputs_check_volume(&set, c->run.volume);
 	if (command->bit != LOAD && c->operands.n)
 		outputs_check_input(&set, c->operands.text[0]);
@@ -245,16 +266,46 @@ static void warn_packed(const struct command *command, const struct config *c)
 		packedwarn_input(c->keys, NULL);
 }
 
-/* Checks the operands of a command on chosen records. */
+/* Checks the operands of a command on chosen records, and that they are chosen in one way. */
 static void check_choice(const struct command *command, const struct config *c)
 {
-	if ((c->operands.n > 1) == (c->keys != NULL))
-		die_usage(c->keys ? "%s: ROW does not go with --keys"
-				  : "%s: missing ROW; --keys=FILE reads record numbers, --keys=- "
-				    "those of standard input",
-			  command->name);
-	if (command->bit == UPDATE && !c->nset)
-		die_usage("update: --set=COL=VALUE is missing");
+	const char *by_where = command->bit == GET ? NULL : c->query.where;
+	const int ways =
+		(c->operands.n > 1) + (c->keys != NULL) + (by_where != NULL) + (c->from != NULL);
+
+	if (!ways)
+		die_usage("%s: missing %s; --keys=FILE reads them, --keys=- from standard input",
+			  command->name, c->by ? "VALUE" : "ROW");
+	if (ways > 1)
+		die_usage("%s: %s, --keys, --where and --from do not go together", command->name,
+			  c->by ? "VALUE" : "ROW");
+	if (c->by && by_where)
+		die("--by does not go with --where");
+	if (c->from && !c->by)
+		die("--from needs --by");
+	if (c->from && c->nset)
+		die("--from does not go with --set");
+	if (command->bit == UPDATE && !c->nset && !c->from)
+		die_usage("update: --set=COL=VALUE or --from=FILE is missing");
+	if (command->bit == GET && c->query.index && !c->by)
+		die("--index needs --by");
+}
+
+/* Checks the options of a scan. */
+static void check_scan(const struct config *c)
+{
+	const struct sp_table_query *q = &c->query;
+
+	if (q->agg && (q->columns || q->format != SP_TABLE_AS_LOADED))
+		die("--agg does not go with %s", q->columns ? "--columns" : "--format");
+	if (q->agg && q->limit != UINT64_MAX)
+		die("--agg does not go with --limit");
+	if (q->lo > q->hi)
+		die("--lo is greater than --hi");
+	if (q->index && !q->where)
+		die("--index needs --where");
+	if (q->access != SP_TABLE_ACCESS_AUTO && !q->where)
+		die("--access needs --where");
 }
 
 static void check_judge(const struct command *command, const struct config *c)
@@ -284,8 +335,8 @@ static void check_options(const struct command *command, const struct config *c)
 					: "--layout=auto needs --workload");
 	if (command->bit == CONVERT && c->load.layout == SP_TABLE_AUTO)
 		die("convert: --layout=auto needs a workload: explain tells what it would choose");
-	if (c->query.lo > c->query.hi)
-		die("--lo is greater than --hi");
+	if (command->bit == SCAN)
+		check_scan(c);
 	if (command->bit & CHOOSERS)
 		check_choice(command, c);
 	if (command->bit & JUDGES)
@@ -311,8 +362,10 @@ static void check(const struct command *command, struct config *c)
 static const char notes[] =
 	"Examples:\n"
 	"  xtable load -t'|' orders.table orders.tbl\n"
-	"  xtable scan orders.table --columns c1,c4\n"
+	"  xtable scan orders.table --columns c1,c4 --where \"c5 >= '1995-01-01'\"\n"
+	"  xtable scan orders.table --agg 'avg(c4),count()'\n"
 	"  xtable get orders.table 0 4711\n"
+	"  xtable index orders.table c1 && xtable get orders.table --by=c1 4711\n"
 	"  xtable update orders.table --set c3=F 4711\n"
 	"  xtable explain orders.table -q 'scan c4' -q 'get 100 *'\n"
 	"\n"

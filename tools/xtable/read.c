@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands that read records: scan and get.
+ * Commands that find records: scan, get and index.
  */
 #include "xtable.h"
 
@@ -21,7 +21,9 @@ int command_get(struct config *c)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_stats st;
 	struct keys keys;
-	struct sp_table_get get = { .columns = c->query.columns,
+	struct sp_table_get get = { .by = c->by,
+				    .index = c->query.index,
+				    .columns = c->query.columns,
 				    .format = c->query.format,
 				    .keys = keys_next,
 				    .keys_arg = &keys,
@@ -35,4 +37,19 @@ int command_get(struct config *c)
 	keys_close(&keys);
 	close_table(c);
 	return keys.absent ? NEGATIVE : 0;
+}
+
+int command_index(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_stats st;
+	int rc;
+
+	open_table(c, false, false);
+	rc = sp_table_index(c->table, c->operands.text[1], c->output, &st, &err);
+	if (rc)
+		die_of(rc, &err);
+	report(c, "index", &st);
+	close_table(c);
+	return 0;
 }

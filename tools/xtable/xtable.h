@@ -24,7 +24,7 @@ struct config {
 	struct sp_table_compare_opts compare;
 	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
 	size_t nset;
-	const char *separator, *keys;
+	const char *separator, *output, *keys, *by, *from;
 	uint64_t records;
 	bool csv, json, records_given;
 	struct statsfile stats;
@@ -80,6 +80,7 @@ void keys_close(struct keys *k);
 int command_load(struct config *c);
 int command_scan(struct config *c);
 int command_get(struct config *c);
+int command_index(struct config *c);
 int command_update(struct config *c);
 int command_delete(struct config *c);
 int command_append(struct config *c);
