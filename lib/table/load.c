@@ -105,8 +105,8 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 }
 
 /*
- * Reads text of the first input into l->kept, as much as its share of the memory.  Returns
- * SP_READY; SP_END at its end; or an error.
+ * Reads text of the first input that has records into l->kept, as much as its share of the memory.
+ * Returns SP_READY; SP_END at its end; or an error.
  */
 static int keep_text(struct sp__tableload *l, uint64_t bytes)
 {
@@ -115,8 +115,9 @@ static int keep_text(struct sp__tableload *l, uint64_t bytes)
 	l->kept.bytes = 0;
 	while (rc == SP_READY && l->kept.bytes < bytes) {
 		rc = sp__tablesource_next(&l->source, &l->ahead);
-		if (rc != SP_READY || l->source.input)
+		if (rc != SP_READY || (l->kept.bytes && l->source.input != l->kept_input))
 			break;
+		l->kept_input = l->source.input;
 		rc = sp__bytes_append(&l->kept, l->ahead.data, l->ahead.bytes, &l->env.budget);
 		if (!rc)
 			rc = sp__bytes_reserve(&l->kept, l->kept.bytes + SP__FIELDENDS_SLACK,
@@ -124,7 +125,7 @@ static int keep_text(struct sp__tableload *l, uint64_t bytes)
 		l->ahead.bytes = 0;
 		rc = rc ? sp__err(l->err, rc, "allocate", NULL, -1) : SP_READY;
 	}
-	return rc == SP_READY && l->source.input ? SP_END : rc;
+	return rc == SP_READY && l->ahead.bytes ? SP_END : rc;
 }
 
 void sp__tableload_begin_sample(struct sp__tableload *l)

@@ -35,7 +35,8 @@ struct sp__tableload {
 	bool all;			   /* these are all columns */
 	struct sp__tablesource source;
 	struct sp__sample sample;
-	struct sp__bytes kept; /* the text of the sample, which is loaded first */
+	struct sp__bytes kept; /* the text of the sample, which is loaded first, ... */
+	size_t kept_input;     /* ... and its input */
 	struct sp_batch ahead; /* read from the input after it */
 	struct sp__resolved resolved;
 	struct sp__tablefile *file; /* that gets the records */

@@ -231,7 +231,7 @@ static int next_batch(struct sp__tableload *l)
 
 	if (l->kept.bytes) {
 		l->batch = (struct sp_batch){ l->kept.data, l->kept.bytes };
-		l->batch_input = 0;
+		l->batch_input = l->kept_input;
 		l->kept.bytes = 0; /* its memory is not changed before it is loaded */
 		return SP_READY;
 	}

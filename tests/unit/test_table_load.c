@@ -440,6 +440,14 @@ static void check_inputs(void)
 		   !stats.exact && !scan(&out, &err) && out.bytes == 12 &&
 		   !memcmp(out.data, "a,b\n1,2\n3,4\n", 12),
 	   "two inputs with one header");
+	write_input("load.1", "", 0);
+	write_input("load.2", "3,4\n", 4);
+	f.opts.header = false;
+	ok(!sp_table_load(table, same, 2, &f.opts, &stats, &err) && stats.records_written == 1 &&
+		   stats.exact && !scan(&out, &err) && out.bytes == 4,
+	   "an empty input before one with records");
+	write_input("load.1", "a,b\n1,2\n", 8);
+	f.opts.header = true;
 	ok(sp_table_load(table, other, 2, &f.opts, &stats, &err) == SP_EFORMAT &&
 		   strstr(err.text, "header differs"),
 	   "two inputs with different headers are refused");
