@@ -111,7 +111,9 @@ static void say_time(int half_days, bool is_date)
 static void say_literal(uint32_t column, sp__int128 *number, char *literal)
 {
 	const struct sp__value_type *t = &schema.columns[column].type;
-	static const char *const specials[] = { "1e30", "-1e30", "inf", "-inf", "nan" };
+	const bool is_real = t->kind == 'f' && below(2);
+	const char *const specials[] = { is_real ? "1e309" : "1e30", is_real ? "-1e309" : "-1e30",
+					 "inf", "-inf", "nan" };
 	static const int signs[] = { 1, -1, 1, -1, 0 };
 	long units;
 

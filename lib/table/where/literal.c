@@ -6,6 +6,7 @@
  * above it, so each comparison of integers and decimals becomes a range of them.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include "base/decimal.h"
 #include "base/readfloat.h"
@@ -150,6 +151,20 @@ static bool to_number(const struct sp__value_type *t, const struct sp__predicate
 	return read_number(l, t->kind == 'd' ? t->decimals : 0, n);
 }
 
+/*
+ * Compares with a number beyond all finite numbers of the type, which only infinity of its sign
+ * exceeds.
+ */
+static void compare_large(struct sp__predicate_step *s, unsigned orders, bool minus)
+{
+	const unsigned less = orders & SP__ORDER_LESS, more = orders & SP__ORDER_MORE;
+
+	s->number = minus ? -(double)INFINITY : (double)INFINITY;
+	s->orders = less | more;
+	if (minus ? less : more)
+		s->orders |= SP__ORDER_EQUAL;
+}
+
 static int compare_float(struct sp__predicate_step *s, const struct sp__value_type *t,
 			 unsigned orders, const struct sp__predicate_literal *l,
 			 const char **reason)
@@ -162,8 +177,10 @@ static int compare_float(struct sp__predicate_step *s, const struct sp__value_ty
 		s->number = (double)narrow;
 	s->kind = SP__STEP_FLOAT;
 	s->orders = orders;
-	*reason = rc == -ERANGE ? "is too large for the column" : "is not a number";
-	return rc ? SP_ESYNTAX : 0;
+	*reason = "is not a number";
+	if (rc == -ERANGE)
+		compare_large(s, orders, *l->text == '-');
+	return rc && rc != -ERANGE ? SP_ESYNTAX : 0;
 }
 
 static bool word_matches(unsigned orders, bool prefix, const struct sp__slice *word,

@@ -25,7 +25,7 @@ struct token {
 
 struct parser {
 	struct sp__predicate *predicate;
-	const char *at; /* after the token */
+	const char *begin, *at; /* of the text; after the token */
 	struct token token;
 	char *copies; /* of names and texts; */
 	size_t copied;
@@ -40,15 +40,16 @@ static int fail(const struct parser *p, const char *reason)
 
 	if (!rest)
 		return sp__errf(p->err, SP_ESYNTAX, "where", NULL, -1, "%s at the end", reason);
-	return sp__errf(p->err, SP_ESYNTAX, "where", NULL, -1, "%s at '%.*s%s'", reason,
-			(int)sp__min(rest, SHOWN), at, rest > SHOWN ? "..." : "");
+	return sp__errf(p->err, SP_ESYNTAX, "where", NULL, -1, "%s at '%.*s%s', character %zu",
+			reason, (int)sp__min(rest, SHOWN), at, rest > SHOWN ? "..." : "",
+			(size_t)(at - p->begin) + 1);
 }
 
 static int fail_literal(const struct parser *p, const struct sp__predicate_literal *l,
 			const char *reason)
 {
-	return sp__errf(p->err, SP_ESYNTAX, "where", NULL, -1, "'%.*s' %s",
-			(int)sp__min(l->bytes, SHOWN), l->text, reason);
+	return sp__errf(p->err, SP_ESYNTAX, "where", NULL, -1, "'%.*s', character %zu, %s",
+			(int)sp__min(l->bytes, SHOWN), l->text, l->at, reason);
 }
 
 static bool is_name(char c)
@@ -172,7 +173,8 @@ static int take_operand(struct parser *p, struct operand *o)
 	const struct sp__table_schema *schema = p->predicate->schema;
 	int column;
 
-	*o = (struct operand){ .literal = { t->kind == TEXT, t->text, t->bytes } };
+	*o = (struct operand){ .literal = { t->kind == TEXT, t->text, t->bytes,
+					    (size_t)(t->begin - p->begin) + 1 } };
 	if (t->kind == END || t->kind == SIGN || is_word(p, "and") || is_word(p, "or") ||
 	    is_word(p, "in") || is_word(p, "is") || is_word(p, "not") || is_word(p, "null"))
 		return fail(p, "a column, a number or a text in single quotes is missing");
@@ -470,7 +472,7 @@ static int take_or(struct parser *p)
 int sp__predicate_parse(struct sp__predicate **predicate, const char *text,
 			const struct sp__table_schema *schema, struct sp_errinfo *err)
 {
-	struct parser p = { .at = text, .err = err };
+	struct parser p = { .begin = text, .at = text, .err = err };
 	int rc;
 
 	*predicate = p.predicate = calloc(1, sizeof(*p.predicate));

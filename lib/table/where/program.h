@@ -116,6 +116,7 @@ struct sp__predicate_literal {
 	bool quoted;
 	const char *text;
 	size_t bytes;
+	size_t at; /* its first character in the predicate, from 1 */
 };
 
 /*
