@@ -395,7 +395,7 @@ run-fuzz: $(FUZZ)
 			$$f -t $(FUZZ_SECONDS) -s random $$(ls -d tests/fuzz/corpus/$$name 2>/dev/null); \
 		fi; done
 
-.PHONY: demo bench bench-aio bench-cube bench-inl bench-peers experiments lint format
+.PHONY: demo bench bench-aio bench-cube bench-inl bench-peers bench-table experiments lint format
 demo: ## sorts real data beside GNU sort, and draws a picture
 	$(Q)scripts/setup demo
 	$(Q)+$(MAKE) --no-print-directory all
@@ -418,6 +418,9 @@ bench-inl: ## index nested loops beside the bare reads and SQLite; PROBES=20000
 bench-peers: ## xsort and xjoin beside databases and other sorts; ROWS='records join', RUNS=3
 	$(Q)+$(MAKE) --no-print-directory all
 	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/peers
+bench-table: ## xtable beside databases and formats of tables; ROWS='scan get', RUNS=5
+	$(Q)+$(MAKE) --no-print-directory all $(B)/tests/bench/read_speed
+	$(Q)ROWS='$(ROWS)' RUNS='$(RUNS)' scripts/bench/table
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
 	unit/test_flow_rivals unit/test_cube_mapping unit/test_cube_formula unit/test_adjacent \
