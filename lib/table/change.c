@@ -227,6 +227,7 @@ static int update(struct change *c, const char *const *set, size_t nset)
 	if (!rc)
 		rc = sp__tableupdate_finish(&c->update);
 	note(c);
+	sp__tableupdate_note(&c->update, c->stats);
 	sp__tableupdate_close(&c->update);
 	sp__new_values_free(&values);
 	return rc;

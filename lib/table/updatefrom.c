@@ -375,6 +375,7 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *input,
 	f.stats->journal_cells = t->file.redo.cells;
 	f.stats->journal_bytes = t->file.redo.at;
 	sp__env_note(&t->file.env, &f.stats->run, true);
+	sp__tableupdate_note(&f.update, f.stats);
 	closed = close_all(&f);
 	return rc ? rc : closed;
 }

@@ -3,6 +3,7 @@
  * Reads the cells that change in the order of the file, several requests at a time, and puts each
  * into the journal.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/array.h"
 #include "base/err.h"
@@ -255,6 +256,10 @@ static int change_cells(struct patch *p)
 		lanes.lanes[0].volume = f->volume;
 		sp__runlanes_begin(&lanes, SP__OP_READ, 0);
 		rc = read_cells(p, &lanes);
+	}
+	if (lanes.queue) {
+		sp__io_add(&p->u->io, sp__queue_counters(lanes.queue));
+		snprintf(p->u->engine, sizeof(p->u->engine), "%s", sp__queue_engine(lanes.queue));
 	}
 	sp__runlanes_close(&lanes);
 	sp__budget_credit(&f->env.budget, charged);

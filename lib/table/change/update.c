@@ -7,6 +7,7 @@
  *
  * Bounds are extended by the new values, and stay as wide as they were.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
@@ -93,6 +94,15 @@ int sp__tableupdate_open(struct sp__tableupdate *u, struct sp__tablefile *file,
 	*u = (struct sp__tableupdate){ .file = file, .err = err, .columns = columns, .n = n };
 	rc = open_memory(u);
 	return rc ? rc : sp__redo_begin(file, max_cells(u, max_records, max_text), err);
+}
+
+void sp__tableupdate_note(const struct sp__tableupdate *u, struct sp_table_stats *stats)
+{
+	sp__env_note_io(&stats->run, &u->io);
+	if (u->engine[0])
+		snprintf(stats->run.engine, sizeof(stats->run.engine), "%s", u->engine);
+	stats->requests += u->io.read_requests;
+	stats->bytes += u->io.read_bytes;
 }
 
 void sp__tableupdate_close(struct sp__tableupdate *u)

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include <spindle/table.h>
 #include "table/change/cellreader.h"
 #include "table/file/file.h"
 
@@ -65,6 +66,8 @@ struct sp__tableupdate {
 	uint8_t *cell;			 /* which is being made */
 	uint32_t *ends;			 /* of the texts of a directory row */
 	uint64_t records;		 /* put so far */
+	struct sp__io_counters io;	 /* of the requests that read cells which change */
+	char engine[32];
 };
 
 /*
@@ -81,6 +84,8 @@ SP_MUST_CHECK int sp__tableupdate_put(struct sp__tableupdate *u, uint64_t record
 				      const uint8_t *values);
 /* Commits.  Returns 0 when all changes are on the device. */
 SP_MUST_CHECK int sp__tableupdate_finish(struct sp__tableupdate *u);
+/* Adds the requests so far to the counters of a call. */
+void sp__tableupdate_note(const struct sp__tableupdate *u, struct sp_table_stats *stats);
 void sp__tableupdate_close(struct sp__tableupdate *u);
 
 /* Returns the records of a full directory row. */
