@@ -19,6 +19,26 @@ static bool excluded(const void *choice, struct sp__tablefile *f, uint8_t *row)
 	return sp__predicate_excludes(c->where, c->bounds);
 }
 
+/* Makes the ranges skip directory rows if a column of the predicate has bounds. */
+static int open_skip(struct sp__record_choice *c, struct sp__scan_ranges *ranges)
+{
+	const struct sp__table_schema *s = &ranges->file->schema;
+	bool *columns = calloc(s->n, sizeof(*columns));
+
+	if (!columns)
+		return -ENOMEM;
+	sp__predicate_columns(c->where, columns);
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!columns[i] || !s->columns[i].bounds)
+			continue;
+		ranges->rows_needed = true;
+		ranges->skip = excluded;
+		ranges->skip_arg = c;
+	}
+	free(columns);
+	return 0;
+}
+
 int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges, unsigned nslots)
 {
 	const struct sp__tablefile *f = ranges->file;
@@ -37,12 +57,7 @@ int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
 		if (!d->selected || (c->where && !d->scratch))
 			return -ENOMEM;
 	}
-	if (c->where) {
-		ranges->rows_needed = true;
-		ranges->skip = excluded;
-		ranges->skip_arg = c;
-	}
-	return 0;
+	return c->where ? open_skip(c, ranges) : 0;
 }
 
 void sp__choice_close(struct sp__record_choice *c)
