@@ -660,6 +660,36 @@ static unsigned sweep(bool building, bool allocating)
 	return right ? n : 0;
 }
 
+/* Each call of a scan through the index fails.  Returns the runs; 0: a wrong result. */
+static unsigned sweep_scan(bool allocating)
+{
+	struct sp_table *t = open_table(false);
+	struct sp__bytes want = { 0 };
+	bool right = true, failed = true;
+	unsigned n = 0;
+	struct sp_table_query q = SP_TABLE_QUERY_INIT;
+
+	q.where = "c1 > -20 and c1 < 30";
+	if (!t || scan(t, &q, SP_TABLE_S_SCAN, &want, NULL))
+		abort();
+	while (failed && right && n < 20000) {
+		struct sp_errinfo err = SP_ERRINFO_INIT;
+		struct sp__bytes got = { 0 };
+		int rc;
+
+		upset(++n, allocating);
+		rc = scan(t, &q, SP_TABLE_BY_INDEX, &got, &err);
+		failed = calm();
+		right = rc ? err.code == rc : same_bytes(&got, &want);
+		if (!right)
+			diag("call %u: %d %d %s", n, rc, err.code, err.text);
+		sp__bytes_release(&got, NULL);
+	}
+	sp__bytes_release(&want, NULL);
+	(void)sp_table_close(t);
+	return right ? n : 0;
+}
+
 static void test_failures(void)
 {
 	unsigned n;
@@ -674,6 +704,12 @@ static void test_failures(void)
 	ok(n > 2, "a get is right, or an error, if a call fails: %u", n);
 	n = sweep(false, true);
 	ok(n > 20, "a get is right, or an error, without memory: %u", n);
+	if (!make("i32", 60))
+		abort();
+	n = sweep_scan(false);
+	ok(n > 2, "a scan through an index is right, or an error, if a call fails: %u", n);
+	n = sweep_scan(true);
+	ok(n > 20, "a scan through an index is right, or an error, without memory: %u", n);
 }
 
 int main(void)

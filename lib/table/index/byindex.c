@@ -127,8 +127,10 @@ static int next(void *byindex, uint64_t *record)
 		if (!b->left)
 			return SP_END;
 		rc = sp__entrysort_get(&b->sort, &match);
-		if (rc <= 0)
+		if (rc == SP_END)
 			return rc;
+		if (rc < 0)
+			return sp__err(b->err, rc, "scan", b->file->path, -1);
 		*record = match.offset;
 		rc = sp__tombstones_exists(b->file, *record, b->err);
 	}
