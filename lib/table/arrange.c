@@ -30,7 +30,7 @@ static int find_together(const struct sp__table_schema *schema, const struct sp_
 	return rc;
 }
 
-/* Finds the bytes of a column group in the largest strip that suit the device; 0: the usual ones. */
+/* Finds the bytes of a column group in the largest strip for the device; 0: the usual ones. */
 static int find_strips(const struct sp_run_opts *run, uint64_t *bytes, struct sp_errinfo *err)
 {
 	struct sp__cost_platform p;

@@ -56,8 +56,8 @@ struct sp__tableload {
 };
 
 /*
- * Describes the table for a choice of its layout, from the sample.  means: of all columns, 0: set to
- * the mean bytes of texts; NULL is accepted.
+ * Describes the table for a choice of its layout, from the sample.  means: of all columns, 0: set
+ * to the mean bytes of texts; NULL is accepted.
  */
 struct sp__cost_asked sp__tableload_asked(const struct sp__tableload *l, double *means);
 /*

@@ -30,6 +30,7 @@ figure() { awk -v layout="$1" -v n="$2" '$1 == layout { print $(n + 1); exit }' 
 }
 
 @test "explain --run takes the time of the table as it is stored" {
+	needs jq
 	table
 	run -0 "$xtable" explain t -q 'scan c2' -q 'update 5 c1' --run --stats=e.json
 	[[ $output == *measured* ]]
@@ -40,6 +41,7 @@ figure() { awk -v layout="$1" -v n="$2" '$1 == layout { print $(n + 1); exit }' 
 }
 
 @test "reports of comparisons have the promised keys and form" {
+	needs jq
 	table
 	"$xtable" compare t -q 'scan c2' -q '3 get 7 *' --volume=sim:flash --stats=r.json >/dev/null
 	has_keys r.json

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing layouts while each allocation fails, one at a time: the result is complete, or the error
- * is that memory is short.
+ * Comparing layouts while each allocation fails, one at a time: the result is complete, or the
+ * error is that memory is short.
  */
 #include <math.h>
 #include <string.h>

@@ -275,11 +275,11 @@ struct sp_table_compare_opts {
 	}
 
 /*
- * Predicts the cost of a workload on a table as it is stored, and on each layout that it could have,
- * with the cell size of each layout.  Lines of a workload are those of xtable(1).
+ * Predicts the cost of a workload on a table as it is stored, and on each layout that it could
+ * have, with the cell size of each layout.  Lines of a workload are those of xtable(1).
  * c: filled in; free with sp_table_comparison_free().
- * Returns 0; SP_ESYNTAX if a query is wrong, or there is none; SP_EUNSUP if the volume to measure on
- * is not simulated; SP_ESTATE if another program is changing the table; an error of the volume;
+ * Returns 0; SP_ESYNTAX if a query is wrong, or there is none; SP_EUNSUP if the volume to measure
+ * on is not simulated; SP_ESTATE if another program is changing the table; an error of the volume;
  * -ENOMEM; or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_compare(struct sp_table *table,
@@ -304,8 +304,8 @@ struct sp_table_load_opts {
 	enum sp_table_layout layout;
 	const char *workload; /* SP_TABLE_AUTO: file of queries, as sp_table_compare() takes it */
 	/*
-	 * Lists of columns that share cells, record by record.  Only of layouts in which each column
-	 * has cells of its own.
+	 * Lists of columns that share cells, record by record.  Only of layouts in which each
+	 * column has cells of its own.
 	 */
 	const char *const *together;
 	size_t ntogether;
@@ -313,8 +313,8 @@ struct sp_table_load_opts {
 	uint32_t page_records; /* of an A-page; 0: as the layout has */
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
-	 * schema: a file with a line for each column, in their order.  NULL: types are inferred from
-	 * the first 16 MB, and names are those of the header, or c1, c2, ...
+	 * schema: a file with a line for each column, in their order.  NULL: types are inferred
+	 * from the first 16 MB, and names are those of the header, or c1, c2, ...
 	 */
 	const char *types, *schema;
 	enum sp_table_format
@@ -334,8 +334,8 @@ struct sp_table_load_opts {
  * table: path of a file or of a block device.
  * inputs: ninputs paths; "-" is standard input.
  * stats: may be NULL.  exact is false if a scan would not give the bytes of the inputs back.
- * Returns 0; SP_EFORMAT if a record is wrong, or does not fit the types; SP_ESYNTAX if an option is;
- * SP_EUNSUP; SP_EBUDGET if a record or a dictionary exceeds the memory; -EPERM if overwrite is
+ * Returns 0; SP_EFORMAT if a record is wrong, or does not fit the types; SP_ESYNTAX if an option
+ * is; SP_EUNSUP; SP_EBUDGET if a record or a dictionary exceeds the memory; -EPERM if overwrite is
  * needed; SP_ESTATE if another program uses the table; -ENOMEM; or -errno.  err->path names the
  * input or the table, err->text has the reason.
  */
@@ -344,10 +344,10 @@ SP_API SP_MUST_CHECK int sp_table_load(const char *table, const char *const *inp
 				       struct sp_table_stats *stats, struct sp_errinfo *err);
 
 /*
- * Compares layouts, as sp_table_compare(), for a table that would be loaded: types and mean lengths are those of the first 16 MB of
- * the inputs, and the number of records follows from their length.
+ * Compares layouts, as sp_table_compare(), for a table that would be loaded: types and mean lengths
+ * are those of the first 16 MB of the inputs, and the number of records follows from their length.
  * load: options of the load, but for the layout.
- * Returns as sp_table_compare() and sp_table_load().
+ * Returns 0, or an error of sp_table_compare() or sp_table_load(), such as SP_EFORMAT.
  */
 SP_API SP_MUST_CHECK int sp_table_compare_input(const char *const *inputs, size_t ninputs,
 						const struct sp_table_load_opts *load,
@@ -369,10 +369,10 @@ SP_API SP_MUST_CHECK int sp_table_schema_text(const char *const *inputs, size_t 
 /*
  * Gives the records of a query to a sink, in the order of their numbers.
  * stats: may be NULL.
- * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a column
- * of texts has no fixed length, or the predicate is not a range of one column of numbers, dates or
- * times for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another program is
- * changing the table; an error of the index, as of sp_table_get(); or -errno.
+ * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a
+ * column of texts has no fixed length, or the predicate is not a range of one column of numbers,
+ * dates or times for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another
+ * program is changing the table; an error of the index, as of sp_table_get(); or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_table_query *query,
 				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
@@ -450,24 +450,25 @@ struct sp_table_choice {
  * quotes with quotes in it doubled, or bytes up to the next comma.
  * stats: may be NULL.
  * After an error the table must be closed, except after SP_ESYNTAX.
- * Returns 0; the code of a callback; SP_ESYNTAX if a key, a predicate, a column or a value is wrong; -ENOSPC if
- * a dictionary or the device is full; SP_EBUDGET; SP_ECORRUPT if a cell is damaged; SP_ESTATE; or
- * -errno.
+ * Returns 0; the code of a callback; SP_ESYNTAX if a key, a predicate, a column or a value is
+ * wrong; -ENOSPC if a dictionary or the device is full; SP_EBUDGET; SP_ECORRUPT if a cell is
+ * damaged; SP_ESTATE; or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
 					 const struct sp_table_choice *choice,
 					 const char *const *set, size_t nset,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 /*
- * Changes values in place, all or none, by a file: text of the form in which the table was loaded (of
+ * Changes values in place, all or none, by a file: text of the form in which the table was loaded
+ * (of
  * a table of fixed records: CSV), with a header that names columns.  Each record whose value of the
  * column `by` is a key gets the values that the file has with the key; a key is there once.
  * input: a path; "-" is standard input.
  * absent: receives each key without a record, after the change; may be NULL.
  * stats: may be NULL.
  * After an error the table must be closed.
- * Returns 0; SP_EFORMAT if a line is wrong; SP_ESYNTAX if a column is unknown; SP_EBUDGET if the file
- * exceeds the memory; or another error of sp_table_update().
+ * Returns 0; SP_EFORMAT if a line is wrong; SP_ESYNTAX if a column is unknown; SP_EBUDGET if the
+ * file exceeds the memory; or another error of sp_table_update().
  */
 SP_API SP_MUST_CHECK int sp_table_update_from(struct sp_table *table, const char *by,
 					      const char *input, sp_table_sink absent,

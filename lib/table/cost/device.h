@@ -59,8 +59,8 @@ struct sp__cost_device {
 
 /*
  * Opens the device of a platform for a file of so many bytes.  measure: on the machine of a
- * simulated one, even with tracks.  err: for all calls, may be NULL.  Returns 0, -ENOMEM, or an error of the volume;
- * then, too, it must be closed.
+ * simulated one, even with tracks.  err: for all calls, may be NULL.  Returns 0, -ENOMEM, or an
+ * error of the volume; then, too, it must be closed.
  */
 SP_MUST_CHECK int sp__cost_device_open(struct sp__cost_device *d, const struct sp__cost_platform *p,
 				       uint64_t bytes, bool measure, struct sp_errinfo *err);

@@ -39,7 +39,7 @@ void sp__cost_platform_close(struct sp__cost_platform *p);
  */
 double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes);
 /*
- * Returns the bytes of a column group's run in the largest strip: on a disk so many that positioning
- * takes at most a tenth of the time.
+ * Returns the bytes of a column group's run in the largest strip: on a disk so many that
+ * positioning takes at most a tenth of the time.
  */
 uint64_t sp__cost_strip_bytes(const struct sp__cost_platform *p);

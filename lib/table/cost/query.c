@@ -145,7 +145,7 @@ static uint32_t count_texts(const struct sp__cost_maker *m)
 	return n;
 }
 
-/* Returns the memory of a record besides cells: its output, and texts, which are read and printed. */
+/* Returns the memory of a record besides cells: its output, and texts, read and printed. */
 static double window_more(const struct sp__cost_maker *m)
 {
 	const struct sp__cost_table *t = m->r.table;
