@@ -21,7 +21,7 @@ END
 	[[ $output == *convert* && -z $stderr ]]
 	run -0 "$xtable" --version
 	[[ $output == "xtable (Spindle) "* ]]
-	for command in load scan get index update delete append convert info check explain compare; do
+	for command in load scan get index update delete append convert info check schema explain compare; do
 		run -0 --separate-stderr "$xtable" "$command" --help
 		[[ $output == *"Usage: xtable $command"* && -z $stderr ]]
 	done
@@ -130,6 +130,16 @@ END
 	[[ $output == *"records: 5"* && $output == *"height dec"* && $output == *"layout: csm"* ]]
 	run -0 "$xtable" info people --json
 	[[ $output == *'"schema": "spindle.table-info/1"'* && $output == *'"columns": "name,city"'* ]]
+}
+
+@test "schema prints types that load takes" {
+	people
+	"$xtable" schema --csv --header people.csv >types
+	grep -qx 'born date.*' types
+	"$xtable" load other --csv --header --schema types people.csv
+	"$xtable" scan other | cmp - people.csv
+	run -0 "$xtable" schema < <(seq 200)
+	[[ $output == "c1 u8"* ]]
 }
 
 @test "types that the user names take any spelling" {

@@ -63,7 +63,7 @@ int command_delete(struct config *c)
 int command_append(struct config *c)
 {
 	const char *const *inputs;
-	const size_t n = inputs_of(c, &inputs);
+	const size_t n = inputs_of(c, 1, &inputs);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_stats st;
 	int rc;

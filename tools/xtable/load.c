@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands that make tables: load and convert.
+ * Commands that make tables or read their text: load, convert and schema.
  */
 #include <unistd.h>
 #include "xtable.h"
@@ -12,18 +12,19 @@ static void refuse_old(const struct config *c, const char *path)
 		die("%s: exists; --overwrite allows to replace it", quote_file(path));
 }
 
-size_t inputs_of(const struct config *c, const char *const **inputs)
+size_t inputs_of(const struct config *c, unsigned first, const char *const **inputs)
 {
 	static const char *const standard_input = "-";
+	const bool any = c->operands.n > first;
 
-	*inputs = c->operands.n > 1 ? (const char *const *)c->operands.text + 1 : &standard_input;
-	return c->operands.n > 1 ? c->operands.n - 1 : 1;
+	*inputs = any ? (const char *const *)c->operands.text + first : &standard_input;
+	return any ? c->operands.n - first : 1;
 }
 
 int command_load(struct config *c)
 {
 	const char *const *inputs;
-	const size_t n = inputs_of(c, &inputs);
+	const size_t n = inputs_of(c, 1, &inputs);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_stats st;
 	int rc;
@@ -60,5 +61,15 @@ int command_convert(struct config *c)
 		die_of(rc, &err);
 	report(c, "convert", &st);
 	close_table(c);
+	return 0;
+}
+
+int command_schema(struct config *c)
+{
+	const char *const *inputs;
+	const size_t n = inputs_of(c, 0, &inputs);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+
+	check_printed(sp_table_schema_text(inputs, n, &c->load, print_records, NULL, &err), &err);
 	return 0;
 }

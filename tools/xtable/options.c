@@ -21,6 +21,7 @@ enum command_bit {
 	COMPARE = 512,
 	APPEND = 1024,
 	INDEX = 2048,
+	SCHEMA = 4096,
 };
 
 #define WRITERS (LOAD | CONVERT)
@@ -28,7 +29,7 @@ enum command_bit {
 #define CHOOSERS (GET | UPDATE | DELETE)
 #define CHANGERS (UPDATE | DELETE | APPEND)
 #define JUDGES (EXPLAIN | COMPARE)
-#define TEXT_READERS (LOAD | JUDGES)
+#define TEXT_READERS (LOAD | SCHEMA | JUDGES)
 #define MOVERS (WRITERS | PRINTERS | CHANGERS | CHECK | INDEX)
 
 static uint64_t cell_size(const char *option, const char *text)
@@ -76,7 +77,7 @@ static const struct setting settings[] = {
 	  TO(separator), .letter = 't' },
 	{ "csv", NULL, "RFC 4180 records, with fields in quotes where needed", TO(csv) },
 	{ "record-size", "N", "binary records of N bytes each; needs --types or --schema",
-	  TO(load.record_bytes), .whole = record_size_option },
+	  TO(load.record_bytes), .whole = record_size_option, .by = LOAD | JUDGES },
 	{ "header", NULL, "the first record has the names of the columns (c1, c2, ...)",
 	  TO(load.header) },
 	{ "decompress", "FORMAT",
@@ -87,7 +88,8 @@ static const struct setting settings[] = {
 	{ .doc = "Columns:", .by = TEXT_READERS },
 	{ "types", "NAME:TYPE,...", "types of these columns; the others are inferred",
 	  TO(load.types), .once = "lists of types" },
-	{ "schema", "FILE", "names and types of all columns, one per line", TO(load.schema) },
+	{ "schema", "FILE", "names and types of all columns, as the command schema prints them",
+	  TO(load.schema), .by = LOAD | JUDGES },
 	{ "records", "N", "with --schema: records of the table", TO(records),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
 	  .by = JUDGES },
@@ -149,7 +151,7 @@ static const struct setting settings[] = {
 	{ "json", NULL, "print JSON", TO(json), .by = INFO },
 	{ .doc = "Resources:", .by = MOVERS },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
-	  .letter = 'S' },
+	  .letter = 'S', .by = MOVERS | SCHEMA },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
 	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND | INDEX },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024 },
@@ -192,6 +194,8 @@ static const struct command commands[] = {
 	  command_convert },
 	{ "info", "TABLE", "Describes a table.", INFO, 1, 1, command_info },
 	{ "check", "TABLE", "Verifies every cell of a table.", CHECK, 1, 1, command_check },
+	{ "schema", "[FILE]...", "Prints the tightest types of all values of files.", SCHEMA, 0,
+	  UINT32_MAX, command_schema },
 	{ "explain", "TABLE\nFILE\n--schema=FILE --records=N",
 	  "Predicts queries under each layout.", EXPLAIN, 0, 1, command_explain },
 	{ "compare", "TABLE\nFILE\n--schema=FILE --records=N",
@@ -253,7 +257,7 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_check_volume(&set, c->run.volume);
 	if (command->bit != LOAD && c->operands.n)
 		outputs_check_input(&set, c->operands.text[0]);
-	for (unsigned i = 1; command->bit & (LOAD | APPEND) && i < c->operands.n; i++)
+	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA) && i < c->operands.n; i++)
 		outputs_check_input(&set, c->operands.text[i]);
 }
 

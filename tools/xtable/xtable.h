@@ -49,11 +49,8 @@ int print_records(void *arg, const char *data, size_t bytes);
 /* Says which options had no effect, and writes the report of --stats. */
 void report(struct config *c, const char *command, const struct sp_table_stats *st);
 
-/*
- * The inputs of a command: the operands from the second on, or standard input.  Returns their
- * number.
- */
-size_t inputs_of(const struct config *c, const char *const **inputs);
+/* The inputs of a command: the operands from `first` on, or standard input.  Returns their number. */
+size_t inputs_of(const struct config *c, unsigned first, const char *const **inputs);
 
 /* keys.c: the keys of the operands from the second on, or of the file of --keys. */
 struct keys {
@@ -85,6 +82,7 @@ int command_update(struct config *c);
 int command_delete(struct config *c);
 int command_append(struct config *c);
 int command_convert(struct config *c);
+int command_schema(struct config *c);
 int command_info(struct config *c);
 int command_check(struct config *c);
 int command_explain(struct config *c);
