@@ -277,7 +277,7 @@ CREATION_WRAPS := open fstat ftruncate close
 $(B)/tests/unit/test_creation: private LDFLAGS += $(CREATION_WRAPS:%=-Wl$(comma)--wrap=%)
 
 TABLE_WRAPS := open pwrite pwritev fdatasync ftruncate malloc calloc reallocarray strdup
-$(B)/tests/unit/test_table_file $(B)/tests/unit/test_table_crash $(B)/tests/unit/test_table_change $(B)/tests/unit/test_table_load: private LDFLAGS += $(TABLE_WRAPS:%=-Wl$(comma)--wrap=%)
+$(B)/tests/unit/test_table_file $(B)/tests/unit/test_table_crash $(B)/tests/unit/test_table_change $(B)/tests/unit/test_table_load $(B)/tests/unit/test_table_aggregates: private LDFLAGS += $(TABLE_WRAPS:%=-Wl$(comma)--wrap=%)
 
 SCAN_WRAPS := pread preadv malloc calloc realloc reallocarray mmap
 $(B)/tests/unit/test_table_scanfail: private LDFLAGS += $(SCAN_WRAPS:%=-Wl$(comma)--wrap=%)

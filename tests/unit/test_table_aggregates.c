@@ -10,6 +10,7 @@
 #include <spindle/table.h>
 #include "base/mem.h"
 #include "base/rng.h"
+#include "tablewraps.h"
 #include "tap.h"
 
 #define RECORDS 30000
@@ -187,6 +188,40 @@ static void counts(void)
 	(void)sp_table_close(t);
 }
 
+/* One allocation of a scan fails, the first, the second ...: an error that says so, or the line. */
+static void allocations_fail(enum sp_table_access access)
+{
+	struct sp_table *t = open_table(1);
+	struct sp_table_query q = SP_TABLE_QUERY_INIT;
+	unsigned i = 0, refused = 0, wrong = 0;
+	struct sp__bytes right = { 0 };
+
+	q.where = "k in (1, 2, 3, 4, 5) and name ^= 'zi' or f > 1249.75";
+	q.agg = "count(), sum(a), avg(f), max(name), min(name)";
+	q.access = access;
+	if (sp_table_scan(t, &q, append, &right, NULL, NULL))
+		abort();
+	do {
+		struct sp_errinfo err = SP_ERRINFO_INIT;
+		struct sp__bytes got = { 0 };
+		int rc;
+
+		allocations = 0;
+		fail_allocation = ++i;
+		rc = sp_table_scan(t, &q, append, &got, NULL, &err);
+		fail_allocation = 0;
+		refused += rc == -ENOMEM && err.code == -ENOMEM;
+		wrong += rc ? rc != -ENOMEM
+			    : got.bytes != right.bytes ||
+					 memcmp(got.data, right.data, got.bytes) != 0;
+		sp__bytes_release(&got, NULL);
+	} while (allocations >= i);
+	if (!ok(!wrong && refused > 20, "a scan without memory ends with that error"))
+		diag("%u of %u refused, %u wrong", refused, i, wrong);
+	sp__bytes_release(&right, NULL);
+	(void)sp_table_close(t);
+}
+
 int main(void)
 {
 	static const enum sp_table_layout layouts[] = { SP_TABLE_NSM, SP_TABLE_PAX, SP_TABLE_DSM,
@@ -205,6 +240,8 @@ int main(void)
 	}
 	ok(good, "aggregates of scans are those of a naive loop");
 	counts();
+	allocations_fail(SP_TABLE_S_SCAN);
+	allocations_fail(SP_TABLE_SI_SCAN);
 	(void)unlink(TABLE);
 	(void)unlink(TEXT);
 	return done();
