@@ -6,7 +6,6 @@
  */
 #include <endian.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "datafile/journal.h"
@@ -248,9 +247,5 @@ int sp__redo_apply(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc = walk(f, false, err);
 
-	if (!rc)
-		rc = walk(f, true, err);
-	if (!rc && fdatasync(f->fd))
-		rc = sp__err(err, -errno, "write", f->path, -1);
-	return rc;
+	return rc ? rc : walk(f, true, err);
 }

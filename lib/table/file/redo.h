@@ -32,7 +32,10 @@ void sp__redo_abandon(struct sp__tablefile *f);
 
 /* For commits: ends the journal, and fills in its place in the superblock. */
 SP_MUST_CHECK int sp__redo_end(struct sp__tablefile *f, struct sp_errinfo *err);
-/* Checks the journal that the superblock names, writes its cells in place and syncs them. */
+/*
+ * Checks the journal that the superblock names, and writes its cells in place.  Writing the next
+ * superblock syncs them first.
+ */
 SP_MUST_CHECK int sp__redo_apply(struct sp__tablefile *f, struct sp_errinfo *err);
 /* Returns the bytes of a journal of so many cells. */
 uint64_t sp__redo_bytes(const struct sp__tablefile *f, uint64_t cells);
