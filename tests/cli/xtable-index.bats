@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+# A table t of a number, a value that repeats, and a text; its lines are in t.txt.
+numbers()
+{
+	seq 3000 | awk '{ print $1 "\t" ($1 * 7919) % 401 "\ttext " $1 % 50 }' >t.txt
+	"$xtable" load t t.txt
+}
+
+@test "get --by gives what awk gives, for keys from a file" {
+	numbers
+	"$xtable" index t c2
+	"$xtable" index t c3
+	seq 0 3 450 >keys
+	run -1 --separate-stderr "$xtable" get t --by=c2 --keys=keys
+	awk -F'\t' 'NR == FNR { r[$2] = r[$2] $0 "\n"; next } { printf "%s", r[$1] }' t.txt keys >want
+	cmp - want <<<"$output"
+	[ "$(grep -c 'no record' <<<"$stderr")" = 17 ]
+	run -0 "$xtable" get t --by=c3 --columns c1 "text 7" --index=t.c3.index
+	[ "$output" = "$(awk -F'\t' '$3 == "text 7" { print $1 }' t.txt)" ]
+}
+
+@test "an index finds appended records, and no deleted ones" {
+	numbers
+	"$xtable" index t c2
+	printf '4000\t5\tnew\n4001\t1000\tnew\n' | "$xtable" append t
+	"$xtable" delete t --where "c1 < 1000"
+	run -0 "$xtable" get t --by=c2 --columns c1 5 1000
+	[ "$output" = "$(awk -F'\t' '$2 == 5 && $1 >= 1000 { print $1 }' t.txt; echo 4000; echo 4001)" ]
+	run -0 "$xtable" scan t --where "c2 = 5" --access=index --columns c1
+	[ "$output" = "$("$xtable" scan t --where "c2 = 5" --access=s-scan --columns c1)" ]
+}
+
+@test "after a change of its column in place an index is refused, with the command that makes it" {
+	numbers
+	"$xtable" index t c2
+	"$xtable" update t --set c3=x 7
+	"$xtable" get t --by=c2 0 >/dev/null
+	"$xtable" update t --set c2=0 7
+	run -2 --separate-stderr "$xtable" get t --by=c2 0
+	[[ $stderr == "xtable: t.c2.index: "*"make it with: xtable index t c2" ]]
+	run -2 --separate-stderr "$xtable" scan t --where "c2 = 0" --access=index
+	[[ $stderr == *"make it with: xtable index t c2" ]]
+	cp t "a table's"
+	run -2 --separate-stderr "$xtable" get "a table's" --by=c2 0
+	[[ $stderr == *"xtable index 'a table'\\''s' c2" ]]
+}
+
+@test "a scan through an index prints what other scans print" {
+	numbers
+	"$xtable" index t c2
+	for where in 'c2 >= 100 and c2 < 120' 'c2 > 395' 'c2 = 3' 'c2 > 500' '10 < c2 < 12'; do
+		for more in "--columns=c1,c3" "--agg=avg(c1),count()" "--limit=4" "--lo=500"; do
+			"$xtable" scan t --where "$where" "$more" --access=s-scan >want
+			"$xtable" scan t --where "$where" "$more" --access=index | cmp - want
+		done
+	done
+	run -2 --separate-stderr "$xtable" scan t --where "c2 > 1 or c1 < 5" --access=index
+	[[ $stderr == *"only a range"* ]]
+}
+
+@test "an index has the same bytes for any memory and number of threads" {
+	numbers
+	"$xtable" index t c3 -o one -S 4M --parallel=1
+	"$xtable" index t c3 -o two -S 64M --parallel=3
+	cmp one two
+}
+
+@test "an index is written over no table, and over an old index when it is complete" {
+	numbers
+	cp t before
+	run -2 "$xtable" index t c2 -o t
+	cmp t before
+	"$xtable" index t c2
+	"$xtable" index t c2
+	run -2 "$xtable" index t c2 -o missing/i
+	run -2 "$xtable" index t c9
+}
+
+@test "xindex says that an index is one of a table" {
+	numbers
+	"$xtable" index t c2
+	for command in stat check; do
+		run -2 --separate-stderr "$xindex" "$command" t.c2.index
+		[[ $stderr == *"index of column c2 of the table t"* ]]
+	done
+	"$xindex" build -k1n -o i t.txt
+	run -2 --separate-stderr "$xtable" get t --by=c2 --index=i 1
+	[[ $stderr == *"not of a table"* ]]
+}
