@@ -21,6 +21,10 @@ setup()
 	python3 "$BATS_TEST_DIRNAME/xtable_random.py" ask 1000 30
 }
 
+@test "random changes leave the records of the same changes in memory" {
+	python3 "$BATS_TEST_DIRNAME/xtable_random.py" change 3000 20
+}
+
 @test "random predicates select the records that SQLite selects" {
 	python3 "$BATS_TEST_DIRNAME/xtable_random.py" sqlite 2000 15
 }

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Holds xtable against a naive program in memory, with random tables.
 
-xtable_random.py round|ask|sqlite SEED TABLES
+xtable_random.py round|ask|change|sqlite SEED TABLES
 
 round: all columns of all records give the loaded file back.  ask: predicates, aggregates, columns
-and records by number or value have the answers of lists in memory.  sqlite: the same questions,
-answered by SQLite.  $XTABLE is the tool; files are made in the current directory.
+and records by number or value have the answers of lists in memory.  change: updates,
+deletes and appends leave the records of the same changes in memory, also after a conversion.
+sqlite: the same questions, answered by SQLite.  $XTABLE is the tool; files are made in the current
+directory.
 """
 import datetime
 import math
@@ -357,6 +359,48 @@ def ask(seed):
         same(f"seed {seed}", args, got, want)
 
 
+def change_once(r, t, alive):
+    """Makes a random change of the table and of the lists."""
+    kind = r.choice(["update", "update", "delete", "append"])
+    rows = r.sample(sorted(alive), r.randint(0, min(len(alive), 50)))
+    keys = "".join(f"{i}\n" for i in rows).encode()
+    if kind == "delete":
+        run(["delete", "t", "--keys=-"], input=keys)
+        alive.difference_update(rows)
+    elif kind == "update":
+        c = r.choice(t.columns)
+        v = r.choice(c.values)
+        text = "null" if v is None else "'" + c.show(v).replace("'", "''") + "'"
+        run(["update", "t", "--set", f'"{c.name}"={text}', "--keys=-"], input=keys)
+        for i in rows:
+            c.values[i] = v
+    elif rows:
+        lines = [t.record([c.name for c in t.columns])] if t.header else []
+        text = "".join(line + t.newline for line in lines + t.lines(rows))
+        run(["append", "t"], input=text.encode())
+        for c in t.columns:
+            c.values += [c.values[i] for i in rows]
+        alive.update(range(t.n, t.n + len(rows)))
+        t.n += len(rows)
+
+
+def change(seed):
+    r = random.Random(seed)
+    t = Table(r, [k for k in KINDS if k != "mixed"])
+    t.final = True
+    t.load(t.layout(), False)
+    alive = set(range(t.n))
+    for _ in range(6):
+        change_once(r, t, alive)
+    header = [t.record([c.name for c in t.columns])] if t.header else []
+    want = "".join(s + t.newline for s in header + t.lines(sorted(alive))).encode()
+    same(f"seed {seed}", "changed", run(["scan", "t"]), want)
+    run(["check", "t"])
+    run(["convert", "t", "packed", "--overwrite"] + t.layout())
+    same(f"seed {seed}", "converted", run(["scan", "packed"]), want)
+    run(["check", "packed"])
+
+
 def sqlite(seed):
     kinds = ["integer", "date", "word", "text", "letters"]
     for r, t, text, rows in questions(seed, kinds):
@@ -375,6 +419,6 @@ def sqlite(seed):
 
 if __name__ == "__main__":
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
-    TEST = {"round": round_trip, "ask": ask, "sqlite": sqlite}[sys.argv[1]]
+    TEST = {"round": round_trip, "ask": ask, "change": change, "sqlite": sqlite}[sys.argv[1]]
     for number_of_table in range(int(sys.argv[3])):
         TEST(int(sys.argv[2]) + number_of_table)
