@@ -6,13 +6,15 @@
 #define INDEXWRAPS_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
-static unsigned left; /* calls up to the one that fails; 0: none */
-static bool allocations;
+static atomic_uint left; /* calls up to the one that fails; 0: none */
+static atomic_bool allocations;
+static _Thread_local bool spared; /* calls of this thread do not fail */
 
 /* Call n from now on fails. */
 static void upset(unsigned n, bool allocating)
@@ -32,8 +34,14 @@ static bool calm(void)
 
 static bool fails(bool allocation, int code)
 {
+	unsigned n = left;
+
 	errno = code;
-	return left && allocation == allocations && !--left;
+	if (spared || allocation != allocations)
+		return false;
+	while (n && !atomic_compare_exchange_weak(&left, &n, n - 1))
+		;
+	return n == 1;
 }
 
 #define WRAP(call, result, error, allocation, code, arguments, ...)                                \

@@ -168,12 +168,11 @@ static int next_key(void *arg, const char **key, size_t *bytes)
 
 static int append_text(void *arg, const char *data, size_t bytes)
 {
-	const unsigned later = left;
 	int rc;
 
-	(void)calm(); /* the test has memory */
+	spared = true; /* the test has memory */
 	rc = sp__bytes_append(arg, data, bytes, NULL);
-	left = later;
+	spared = false;
 	return rc;
 }
 
