@@ -286,7 +286,7 @@ COMPARE_WRAPS := malloc calloc reallocarray strdup
 $(B)/tests/unit/test_table_compare_memory: private LDFLAGS += $(COMPARE_WRAPS:%=-Wl$(comma)--wrap=%)
 
 INDEX_WRAPS := pread preadv pwrite pwritev fsync fdatasync malloc calloc realloc reallocarray strdup
-$(B)/tests/unit/test_table_index: private LDFLAGS += $(INDEX_WRAPS:%=-Wl$(comma)--wrap=%)
+$(B)/tests/unit/test_table_index $(B)/tests/unit/test_table_index_faults: private LDFLAGS += $(INDEX_WRAPS:%=-Wl$(comma)--wrap=%)
 
 # Examples are built as a user would: public headers, shared library.
 $(B)/examples/%: examples/%.c $(SO) $(B)/flags

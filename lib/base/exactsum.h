@@ -4,8 +4,8 @@
  * threads add them.  It is rounded once, when it is read.
  *
  * Algorithm: the sum is an integer in units of 2^-1075, in limbs of 32 bits, each in 64 bits: up to
- * SP__EXACTSUM_PENDING numbers are added before a carry is needed (Neal, "Fast exact summation using
- * small and large superaccumulators", 2015).
+ * SP__EXACTSUM_PENDING numbers are added before a carry is needed (Neal, "Fast exact summation
+ * using small and large superaccumulators", 2015).
  *
  * Thread rule: one thread at a time.
  */
@@ -31,8 +31,8 @@ void sp__exactsum_carry(struct sp__exactsum *s);
 void sp__exactsum_add_special(struct sp__exactsum *s, double x);
 void sp__exactsum_merge(struct sp__exactsum *s, const struct sp__exactsum *more);
 /*
- * Returns the sum divided by n > 0, rounded to the nearest f64, of two equally near ones to the even
- * one.  NaN if a NaN was added, or infinities of both signs; 0 without a sign.
+ * Returns the sum divided by n > 0, rounded to the nearest f64, of two equally near ones to the
+ * even one.  NaN if a NaN was added, or infinities of both signs; 0 without a sign.
  */
 double sp__exactsum_divide(const struct sp__exactsum *s, uint64_t n);
 

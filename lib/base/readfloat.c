@@ -134,7 +134,9 @@ static int multiply(const struct format *f, const struct scanned *s, double *v)
 	return pack(f, (uint64_t)(high >> (128 - f->bits)) + (rest > half), exponent, v);
 }
 
-/* Multiplies m with 10^k, which are both numbers of the type, so that the result is rounded once. */
+/*
+ * Multiplies m with 10^k, which are both numbers of the type, so that the result is rounded once.
+ */
 static double multiply_exact(const struct format *f, const struct scanned *s)
 {
 	static const double power[] = { 1e0,  1e1,  1e2,  1e3,	1e4,  1e5,  1e6,  1e7,

@@ -30,8 +30,8 @@ struct sp__index {
 /*
  * Opens an index and its source, and compares the source with the header.  If a simulated device
  * holds inputs (files=in), both are placed on it.  Returns 0; -ESTALE: the source has changed;
- * SP_EFORMAT; SP_ECORRUPT; SP_EUNSUP: another locale, or of a table; or an error of open(2).  To be closed after
- * an error too.
+ * SP_EFORMAT; SP_ECORRUPT; SP_EUNSUP: another locale, or of a table; or an error of open(2).  To be
+ * closed after an error too.
  */
 SP_MUST_CHECK int sp__index_open(struct sp__index *ix, const char *path, struct sp__env *env);
 /* any_source: opens it even if the source has changed or is missing; then ix->stale is set. */

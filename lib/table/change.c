@@ -22,7 +22,7 @@ struct change {
 	struct sp_errinfo *err;
 	uint64_t cells_read, cells_written;			 /* before */
 	int (*put)(void *change, uint64_t record, uint32_t key); /* records ascend */
-	const struct sp__new_values *values;
+	struct sp__new_values values;
 	/* Records are chosen by one of these. */
 	struct sp__predicate *predicate;
 	struct sp__key_set keys; /* if choice->by is set */
@@ -37,7 +37,7 @@ static int put_update(void *change, uint64_t record, uint32_t key)
 	struct change *c = change;
 
 	(void)key;
-	return sp__tableupdate_put(&c->update, record, c->values->row);
+	return sp__tableupdate_put(&c->update, record, c->values.row);
 }
 
 static int put_delete(void *change, uint64_t record, uint32_t key)
@@ -211,17 +211,16 @@ static void close_choice(struct change *c)
 static int update(struct change *c, const char *const *set, size_t nset)
 {
 	struct sp__tablefile *f = &c->table->file;
-	struct sp__new_values values = { 0 };
+	struct sp__new_values *values = &c->values;
 	uint64_t max;
-	int rc = sp__new_values_parse(&values, f, set, nset, c->err);
+	int rc = sp__new_values_parse(values, f, set, nset, c->err);
 
-	c->values = &values;
 	if (!rc)
 		rc = open_choice(c);
 	max = c->predicate || c->choice->by ? f->superblock.records : c->chosen.n;
 	if (!rc)
-		rc = sp__tableupdate_open(&c->update, f, values.columns, values.n, max,
-					  values.max_text, c->err);
+		rc = sp__tableupdate_open(&c->update, f, values->columns, values->n, max,
+					  values->max_text, c->err);
 	if (!rc)
 		rc = put_all(c);
 	if (!rc)
@@ -229,7 +228,7 @@ static int update(struct change *c, const char *const *set, size_t nset)
 	note(c);
 	sp__tableupdate_note(&c->update, c->stats);
 	sp__tableupdate_close(&c->update);
-	sp__new_values_free(&values);
+	sp__new_values_free(values);
 	return rc;
 }
 

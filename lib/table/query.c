@@ -225,16 +225,17 @@ static int absent_number(void *numbers, uint64_t record)
 	return n->get->absent(n->get->absent_arg, text, strlen(text));
 }
 
-static int get_by_number(struct sp__tablefile *f, struct sp__tableget_opts *o,
+static int get_by_number(struct sp__tablefile *f, const struct sp__tableget_opts *o,
 			 const struct sp_table_get *get, sp_table_sink sink, void *arg,
 			 struct sp_table_stats *stats, struct sp_errinfo *err)
 {
 	struct numbers n = { get, err };
+	struct sp__tableget_opts by_number = *o;
 
-	o->next = next_number;
-	o->absent = absent_number;
-	o->arg = &n;
-	return sp__tableget(f, o, sink, arg, stats, err);
+	by_number.next = next_number;
+	by_number.absent = absent_number;
+	by_number.arg = &n;
+	return sp__tableget(f, &by_number, sink, arg, stats, err);
 }
 
 static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,

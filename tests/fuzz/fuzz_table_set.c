@@ -44,13 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct sp__tablefile f = { .fd = -1 };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__new_values v = { 0 };
-	char *text = malloc(bytes + 1), name[] = "a";
+	char *text = calloc(bytes + 1, 1), name[] = "a";
 	const char *set;
 	int rc;
 
 	require(text);
 	memcpy(text, data, bytes);
-	text[bytes] = '\0';
 	set = text;
 	for (uint32_t i = 0; i < N; i++, name[0]++) {
 		struct sp__value_type type;

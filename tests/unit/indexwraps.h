@@ -17,14 +17,14 @@ static atomic_bool allocations;
 static _Thread_local bool spared; /* calls of this thread do not fail */
 
 /* Call n from now on fails. */
-static void upset(unsigned n, bool allocating)
+static inline void upset(unsigned n, bool allocating)
 {
 	left = n;
 	allocations = allocating;
 }
 
 /* Stops that.  Returns whether a call has failed. */
-static bool calm(void)
+static inline bool calm(void)
 {
 	const bool failed = !left;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of tables against a table in memory: random updates, deletes and appends of random tables in
- * random layouts; the bytes that they write; each call of the system and each allocation of a change fails, one at a time.
+ * Changes of tables against a table in memory: random updates, deletes and appends of random tables
+ * in random layouts; the bytes that they write; each call of the system and each allocation of a
+ * change fails, one at a time.
  */
 #define TAP_THREADS
 #include <sys/stat.h>
@@ -415,7 +416,9 @@ static void check_bytes(void)
 	ok(bytes == journalled(98) && right(&m, "update", 0, &err),
 	   "an update of all values writes each cell of the column twice (%llu bytes)",
 	   (unsigned long long)bytes);
-	/* 100,000 = 24 * 4088 + 1888: cells 2 of 4 and 4 of 8 of the last A-page are partly full. */
+	/*
+	 * 100,000 = 24 * 4088 + 1888: cells 2 of 4 and 4 of 8 of the last A-page are partly full.
+	 */
 	bytes = append_bytes(&m, 10);
 	ok(bytes == journalled(3) && right(&m, "append", 0, &err),
 	   "an append into two cells writes them and the directory's twice (%llu bytes)",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scans and gets of which one allocation or read fails, each one at a time: they give an error, or all
- * records.
+ * Scans and gets of which one allocation or read fails, each one at a time: they give an error, or
+ * all records.
  */
 #define TAP_THREADS
 #include <errno.h>

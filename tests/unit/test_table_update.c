@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The public functions that change a table: lists of columns and literals, keys of records, absent
- * ones, predicates, dictionaries that grow and become full, conversions, refusals with their messages.
+ * ones, predicates, dictionaries that grow and become full, conversions, refusals with their
+ * messages.
  */
 #define TAP_THREADS
 #include <string.h>

@@ -3,10 +3,12 @@
  * Commands that compare layouts: explain and compare.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "xtable.h"
 
 /* the first bytes of a table */
@@ -102,13 +104,11 @@ static bool is_table(const struct config *c)
 {
 	const char *path = c->operands.text[0];
 	char begin[sizeof(MAGIC)] = "";
-	FILE *file = fopen(path, "re");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (!file)
+	if (fd < 0 || read(fd, begin, sizeof(MAGIC) - 1) < 0)
 		die_sys(errno, "%s", quote_file(path));
-	if (!fread(begin, 1, sizeof(MAGIC) - 1, file) && ferror(file))
-		die_sys(errno, "%s", quote_file(path));
-	fclose(file);
+	close(fd);
 	return !strcmp(begin, MAGIC);
 }
 

@@ -49,7 +49,9 @@ int print_records(void *arg, const char *data, size_t bytes);
 /* Says which options had no effect, and writes the report of --stats. */
 void report(struct config *c, const char *command, const struct sp_table_stats *st);
 
-/* The inputs of a command: the operands from `first` on, or standard input.  Returns their number. */
+/*
+ * The inputs of a command: the operands from `first` on, or standard input.  Returns their number.
+ */
 size_t inputs_of(const struct config *c, unsigned first, const char *const **inputs);
 
 /* keys.c: the keys of the operands from the second on, or of the file of --keys. */

@@ -478,7 +478,7 @@ SP_API SP_MUST_CHECK int sp_table_update_from(struct sp_table *table, const char
  * Deletes records, all or none.  The numbers of other records stay, and so do the values of deleted
  * ones until the table is converted.
  * stats: may be NULL.
- * Returns as sp_table_update().
+ * Returns 0, or an error of sp_table_update().
  */
 SP_API SP_MUST_CHECK int sp_table_delete(struct sp_table *table,
 					 const struct sp_table_choice *choice,

@@ -3,8 +3,8 @@
  * Reads the columns of the predicate, or that of the keys, ahead in windows; tasks select records.
  * Directory rows whose bounds exclude all records are not read.
  *
- * Rejected: an index for keys, which reads a leaf and a cell for each of them: a column is read once
- * for all keys, and bounds limit that to few cells if the table is in the order of the column.
+ * Rejected: an index for keys, which reads a leaf and a cell for each of them: a column is read
+ * once for all keys, and bounds limit that to few cells if the table is in the order of the column.
  */
 #include <stdlib.h>
 #include "base/array.h"

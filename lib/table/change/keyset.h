@@ -39,8 +39,8 @@ void sp__key_set_open(struct sp__key_set *k, const struct sp__table_column *colu
 		      struct sp__budget *budget);
 void sp__key_set_close(struct sp__key_set *k);
 /*
- * Adds a key of n bytes as text.  *number: of the key, or of an equal one that was added before, and
- * then 1 is returned.  Returns 0; SP_ESYNTAX if the text is not a value of the column's type;
+ * Adds a key of n bytes as text.  *number: of the key, or of an equal one that was added before,
+ * and then 1 is returned.  Returns 0; SP_ESYNTAX if the text is not a value of the column's type;
  * SP_EBUDGET if all keys exceed half of the memory; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__key_set_add(struct sp__key_set *k, const char *text, size_t n,

@@ -106,7 +106,9 @@ int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, si
 	return fit == SP__VALUE_OK ? 0 : misfit(c, fit, text, n, err);
 }
 
-/* Takes a word in quotes, in place, doubled ones in it once.  Returns the byte after it, or NULL. */
+/*
+ * Takes a word in quotes, in place, doubled ones in it once.  Returns the byte after it, or NULL.
+ */
 static char *unquote(char *from, char quote, size_t *n)
 {
 	char *to = from, *at = from + 1;

@@ -27,8 +27,8 @@ SP_MUST_CHECK int sp__new_values_parse(struct sp__new_values *v, struct sp__tabl
 				       const char *const *set, size_t nset, struct sp_errinfo *err);
 void sp__new_values_free(struct sp__new_values *v);
 /*
- * Makes the stored value of a text of n bytes, NULL if text is NULL, at to: the value of a column as
- * sp__tableupdate_put() takes it, which can refer to text.  Errors as above.
+ * Makes the stored value of a text of n bytes, NULL if text is NULL, at to: the value of a column
+ * as sp__tableupdate_put() takes it, which can refer to text.  Errors as above.
  */
 SP_MUST_CHECK int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text,
 				size_t n, uint8_t *to, struct sp_errinfo *err);

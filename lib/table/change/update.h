@@ -71,15 +71,17 @@ struct sp__tableupdate {
 };
 
 /*
- * Begins an update of at most max_records records; max_text: bytes of the longest new text.  Returns
- * 0, -ENOMEM, -EFBIG, or -errno.  After an error of any function the update must be closed, and
- * then the file.
+ * Begins an update of at most max_records records; max_text: bytes of the longest new text.
+ * Returns 0, -ENOMEM, -EFBIG, or -errno.  After an error of any function the update must be closed,
+ * and then the file.
  */
 SP_MUST_CHECK int sp__tableupdate_open(struct sp__tableupdate *u, struct sp__tablefile *file,
 				       const struct sp__update_column *columns, uint32_t n,
 				       uint64_t max_records, uint32_t max_text,
 				       struct sp_errinfo *err);
-/* Changes a record, which follows the one before.  values stays valid until the update is closed. */
+/*
+ * Changes a record, which follows the one before.  values stays valid until the update is closed.
+ */
 SP_MUST_CHECK int sp__tableupdate_put(struct sp__tableupdate *u, uint64_t record,
 				      const uint8_t *values);
 /* Commits.  Returns 0 when all changes are on the device. */

@@ -22,7 +22,9 @@ struct sp__text_place {
 	uint32_t cells, bytes;
 };
 
-/* Sets f->entries, f->row_entries and f->directory from schema and layout.  Returns 0 or -ENOMEM. */
+/*
+ * Sets f->entries, f->row_entries and f->directory from schema and layout.  Returns 0 or -ENOMEM.
+ */
 SP_MUST_CHECK int sp__directory_open(struct sp__tablefile *f);
 /* Returns the cells of the directory of so many rows. */
 uint64_t sp__directory_cells(const struct sp__tablefile *f, uint64_t rows);

@@ -74,7 +74,9 @@ struct sp__tablefile {
 SP_MUST_CHECK int sp__tablefile_open(struct sp__tablefile *f, const char *path,
 				     const struct sp_run_opts *run, bool write,
 				     struct sp_errinfo *err);
-/* Closes the file, and discards a new one that was not published.  Returns the error of the trace. */
+/*
+ * Closes the file, and discards a new one that was not published.  Returns the error of the trace.
+ */
 int sp__tablefile_close(struct sp__tablefile *f);
 
 /*

@@ -8,8 +8,8 @@
 #include "table/file/file.h"
 
 /*
- * Opens an index; path: NULL: the default one.  Errors as in sp__keyfind_open().  To be closed after
- * an error, too.
+ * Opens an index; path: NULL: the default one.  Errors as in sp__keyfind_open().  To be closed
+ * after an error, too.
  */
 SP_MUST_CHECK int sp__tableindex_open(struct sp__index *ix, struct sp__tablefile *f,
 				      uint32_t column, const char *path, struct sp_errinfo *err);

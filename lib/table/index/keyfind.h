@@ -50,9 +50,9 @@ struct sp__keyfind {
 
 /*
  * Opens the index, compares it with the table, and reads the keys of appended records.  Returns 0,
- * or an error, recorded: -ENOENT: there is no index; -ESTALE: the column was changed in place since,
- * or the index is of another table; SP_EFORMAT; SP_ECORRUPT; SP_EBUDGET; -ENOMEM; or -errno.  After
- * an error, too, it must be closed.
+ * or an error, recorded: -ENOENT: there is no index; -ESTALE: the column was changed in place
+ * since, or the index is of another table; SP_EFORMAT; SP_ECORRUPT; SP_EBUDGET; -ENOMEM; or -errno.
+ * After an error, too, it must be closed.
  */
 SP_MUST_CHECK int sp__keyfind_open(struct sp__keyfind *k, const struct sp__keyfind_opts *opts);
 void sp__keyfind_close(struct sp__keyfind *k);

@@ -42,8 +42,8 @@ SP_MUST_CHECK int sp__tablesource_open(struct sp__tablesource *s,
 				       struct sp_errinfo *err);
 void sp__tablesource_close(struct sp__tablesource *s);
 /*
- * Returns the next records, of one input: SP_READY, valid until the next call; SP_END; SP_EFORMAT if
- * the header of an input differs from that of the first one; or another error.
+ * Returns the next records, of one input: SP_READY, valid until the next call; SP_END; SP_EFORMAT
+ * if the header of an input differs from that of the first one; or another error.
  */
 SP_MUST_CHECK int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch);
 /* Starts from the beginning.  Returns 0; or SP_EUNSUP if an input is not a regular file. */

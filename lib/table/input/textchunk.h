@@ -3,8 +3,8 @@
  * A portion of the input: the text of consecutive records, and the values of their columns.  Tasks
  * parse several chunks at a time.
  *
- * Codes of dictionaries are those of the chunk's own words until sp__textchunk_map_words() has exchanged
- * them for the table's, chunk by chunk in the order of the input.
+ * Codes of dictionaries are those of the chunk's own words until sp__textchunk_map_words() has
+ * exchanged them for the table's, chunk by chunk in the order of the input.
  *
  * Thread rule: a chunk belongs to one thread at a time; the options are immutable.
  */
@@ -62,7 +62,10 @@ struct sp__textchunk {
 	struct sp__textchunk_column *columns;
 	struct sp__column_values *values; /* of the columns, for the writer */
 	uint64_t lines;			  /* of the whole text, once it is parsed */
-	/* Records that end with CR LF although the style's do not, or the reverse; and the last one. */
+	/*
+	 * Records that end with CR LF although the style's do not, or the reverse; and the last
+	 * one.
+	 */
 	uint32_t other_ends;
 	bool last_other;
 	bool inexact; /* the style of the schema does not give the text back */

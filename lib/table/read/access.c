@@ -58,7 +58,7 @@ int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opt
 		sp__aggregates_columns(o->sums->aggregates, columns);
 	for (uint32_t k = 0; k < o->output->n; k++)
 		columns[o->output->columns[k]] = true;
-	if (!memchr(columns, true, f->schema.n))
+	if (!memchr(columns, 1, f->schema.n))
 		get.columns = o->columns; /* records are only counted */
 	rc = sp__tableget(f, &get, sink, arg, stats, err);
 	stats->keys = stats->keys_found = 0;

@@ -14,8 +14,8 @@
 #include "table/read/scan.h"
 
 /*
- * Gets the records whose numbers next() supplies, all of which exist, in half of the memory.  Errors
- * as sp__tableget().
+ * Gets the records whose numbers next() supplies, all of which exist, in half of the memory.
+ * Errors as sp__tableget().
  */
 SP_MUST_CHECK int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 				       int (*next)(void *numbers, uint64_t *record), void *numbers,
@@ -35,5 +35,7 @@ SP_MUST_CHECK int sp__tablescan_adaptive(struct sp__tablefile *f,
 					 sp_table_sink sink, void *arg,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 
-/* Returns the end of part i, from 0, of such a scan, which begins at a record: that of an A-page. */
+/*
+ * Returns the end of part i, from 0, of such a scan, which begins at a record: that of an A-page.
+ */
 uint64_t sp__tablescan_part(const struct sp__table_layout *l, uint64_t at, unsigned i);

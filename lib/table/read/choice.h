@@ -31,7 +31,9 @@ struct sp__record_choice {
 SP_MUST_CHECK int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
 				  unsigned nslots);
 void sp__choice_close(struct sp__record_choice *c);
-/* Reads the tombstones of a window.  Returns 0, -ENOMEM, or an error of reading, recorded in err. */
+/*
+ * Reads the tombstones of a window.  Returns 0, -ENOMEM, or an error of reading, recorded in err.
+ */
 SP_MUST_CHECK int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w,
 				  struct sp_errinfo *err);
 /* Sets d->selected to the chosen records of rows.  Returns their number. */

@@ -32,7 +32,9 @@ struct sp__window_ring_ops {
 	 * error, recorded in ring->err.
 	 */
 	int (*fill)(void *arg, struct sp__window_slot *s);
-	/* Prints the records of a window, in a task.  Returns 0, or an error, recorded in s->err. */
+	/*
+	 * Prints the records of a window, in a task.  Returns 0, or an error, recorded in s->err.
+	 */
 	int (*work)(void *arg, struct sp__window_slot *s);
 	/*
 	 * Uses the output, for sp__ring_run().  Returns 0; SP_READY to end the reading; or an
@@ -76,7 +78,9 @@ SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, 
  * call; SP_END; or an error, recorded in err.
  */
 SP_MUST_CHECK int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot);
-/* Reads until fill() returns SP_END, or give() SP_READY.  Returns 0 or an error, recorded in err. */
+/*
+ * Reads until fill() returns SP_END, or give() SP_READY.  Returns 0 or an error, recorded in err.
+ */
 SP_MUST_CHECK int sp__ring_run(struct sp__window_ring *r);
 /* Waits for tasks and requests, adds their counters to stats, and frees all. */
 void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats);

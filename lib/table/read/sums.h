@@ -28,8 +28,8 @@ SP_MUST_CHECK int sp__scan_sums_add(struct sp__scan_sums *s, const struct sp__wi
 				    uint32_t n);
 /*
  * Merges the states and gives a header line, if the table has one, and a line of results to the
- * sink, in the style of the table.  Returns 0; a negative code of the sink; SP_EUNSUP for records of
- * fixed length; or -ENOMEM.
+ * sink, in the style of the table.  Returns 0; a negative code of the sink; SP_EUNSUP for records
+ * of fixed length; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__scan_sums_print(struct sp__scan_sums *s, struct sp__tablefile *f,
 				      enum sp_table_format format, sp_table_sink sink, void *arg,

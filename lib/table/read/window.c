@@ -405,8 +405,8 @@ int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 }
 
 /*
- * Joins the texts of a column: moves the payloads of cells to the beginning of their memory, without
- * the trailers.  Segments are in the order of the texts, so no byte that is still needed is
+ * Joins the texts of a column: moves the payloads of cells to the beginning of their memory,
+ * without the trailers.  Segments are in the order of the texts, so no byte that is still needed is
  * overwritten.
  */
 static void join(struct sp__window *w, uint32_t k)

@@ -13,8 +13,8 @@
  */
 bool sp__names_next(char **list, char **name, size_t *bytes);
 /*
- * Finds the columns of a list, in its order; NULL: all columns.  The caller frees *columns.  Returns
- * 0; SP_ESYNTAX if a name is no column's, with the nearest name, or is missing; or -ENOMEM.
+ * Finds the columns of a list, in its order; NULL: all columns.  The caller frees *columns.
+ * Returns 0; SP_ESYNTAX if a name is no column's, with the nearest name, or is missing; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__names_find(const struct sp__table_schema *s, const char *list,
 				 uint32_t **columns, uint32_t *n, struct sp_errinfo *err);

@@ -264,15 +264,16 @@ int sp__schema_lines_print(const struct sp__table_schema *s, struct sp__bytes *t
 int sp__schema_file_read(struct sp__table_schema *s, const char *path, struct sp_errinfo *err)
 {
 	FILE *f = fopen(path, "re");
-	char *text = malloc(FILE_BYTES);
+	char *text;
 	size_t n = 0;
 	int rc = 0;
 
 	if (!f)
-		rc = sp__err(err, -errno, "open", path, -1);
-	else if (!text)
+		return sp__err(err, -errno, "open", path, -1);
+	text = malloc(FILE_BYTES);
+	if (!text) {
 		rc = sp__err(err, -ENOMEM, "read", path, -1);
-	if (!rc) {
+	} else {
 		n = fread(text, 1, FILE_BYTES, f);
 		if (ferror(f))
 			rc = sp__err(err, -errno, "read", path, -1);
@@ -285,7 +286,6 @@ int sp__schema_file_read(struct sp__table_schema *s, const char *path, struct sp
 	if (!rc && !s->n)
 		rc = sp__errf(err, SP_ESYNTAX, "read", path, -1, "the schema has no columns");
 	free(text);
-	if (f)
-		fclose(f);
+	fclose(f);
 	return rc;
 }

@@ -3,7 +3,7 @@
  * Names and types of columns as text, in two forms:
  *
  *	NAME:TYPE[ not null],...	one argument
- *	NAME TYPE [not null]		a line for each column; empty lines and lines that start with
+ *	NAME TYPE [not null]		a line for each column; empty ones and those that start with
  *					# are skipped
  *
  * A name is in double quotes, with quotes in it doubled, if it has a quote, the end of the name

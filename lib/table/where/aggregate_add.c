@@ -110,7 +110,7 @@ static struct sp__slice text_at(const struct sp__value_type *t, const struct sp_
 		while (text.n && !text.p[text.n - 1])
 			text.n--;
 	}
-	return sp__text_null(text.p, text.n) ? (struct sp__slice){ 0 } : text;
+	return sp__text_null(text.p, text.n) ? (struct sp__slice){ NULL, 0 } : text;
 }
 
 static struct sp__slice slice_of(const struct sp__bytes *b)

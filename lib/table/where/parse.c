@@ -293,7 +293,7 @@ static int take_chain(struct parser *p, struct operand *a)
 
 	while (!rc && (orders = orders_of(p))) {
 		bool prefix = is_sign(p, "^=");
-		struct operand b;
+		struct operand b = { 0 };
 
 		rc = next(p);
 		if (!rc)

@@ -264,9 +264,9 @@ static struct sp__slice text_at(const struct block *b, uint32_t column, uint32_t
 	} else {
 		code = c->type.bytes == 1 ? at[0] : at[0] | (uint32_t)at[1] << 8;
 		return code && code <= c->words.n ? sp__dictionary_word(&c->words, code)
-						  : (struct sp__slice){ 0 };
+						  : (struct sp__slice){ NULL, 0 };
 	}
-	return sp__text_null(text.p, text.n) ? (struct sp__slice){ 0 } : text;
+	return sp__text_null(text.p, text.n) ? (struct sp__slice){ NULL, 0 } : text;
 }
 
 static uint8_t text_truth(const struct sp__predicate_step *s, const struct sp__slice *a,
