@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tables of one random column with an index, for tests of indexes: gets and scans through it,
- * against a loop over the values.
+ * against a loop over the values.  CASE_NAME: of the files, defined before.
  */
 #ifndef TABLEINDEXCASE_H
 #define TABLEINDEXCASE_H
@@ -20,7 +20,9 @@
 #define KEYS 300
 #define VALUE 2600
 
-static const char path[] = "t.tmp", index_path[] = "t.tmp.c1.index", input[] = "in.tmp";
+/* Names that no other test uses: tests run at the same time in one folder. */
+static const char path[] = CASE_NAME ".tmp", index_path[] = CASE_NAME ".tmp.c1.index",
+		  input[] = CASE_NAME ".in.tmp";
 static const char *const types[] = { "i8",	"u8",	"i16",	    "i32",	"u32",	 "i64",
 				     "u64",	"f32",	"f64",	    "dec16(1)", "date",	 "time(3)",
 				     "char(5)", "text", "dec64(2)", "dict8",	"dict16" };

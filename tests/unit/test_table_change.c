@@ -175,7 +175,7 @@ static int convert(struct model *m, struct sp_errinfo *err)
 	if (rc || sp__copy_schema(&f, &s))
 		abort();
 	model_layout(m, &s, &l);
-	rc = sp__tablefile_create(&to, "converted.tmp", &run, &s, &l, err);
+	rc = sp__tablefile_create(&to, "change-converted.tmp", &run, &s, &l, err);
 	if (!rc)
 		rc = sp__copy_records(&f, &to, &stats, err);
 	if (!rc)
@@ -185,7 +185,7 @@ static int convert(struct model *m, struct sp_errinfo *err)
 	(void)sp__tablefile_close(&to);
 	(void)sp__tablefile_close(&f);
 	model_pack(m);
-	return rc ? rc : rename("converted.tmp", path);
+	return rc ? rc : rename("change-converted.tmp", path);
 }
 
 /* Changes a random table several times. */

@@ -18,7 +18,7 @@
 #include "table/file/tombstones.h"
 #include "tap.h"
 
-static const char path[] = "table.tmp";
+static const char path[] = "table-check.tmp";
 
 /* Columns: i32 with bounds, a text, a dictionary. */
 enum { NUMBER, TEXT, WORD, COLUMNS };

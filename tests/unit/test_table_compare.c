@@ -365,8 +365,8 @@ static size_t groups_for(const char *input, const char *query)
 
 static void loads(void)
 {
-	static const char *const input = "input.tmp", *const queries[] = { "scan price",
-									   "get 9 *" };
+	static const char *const input = "compare-input.tmp", *const queries[] = { "scan price",
+										   "get 9 *" };
 	struct sp_table_compare_opts o = SP_TABLE_COMPARE_OPTS_INIT;
 	struct sp_table_load_opts load = SP_TABLE_LOAD_OPTS_INIT;
 	struct sp_errinfo err = SP_ERRINFO_INIT;

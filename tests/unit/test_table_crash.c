@@ -12,7 +12,7 @@
 
 #define OUT_BYTES (1 << 20)
 
-static const char path[] = "table.tmp", input[] = "input.tmp";
+static const char path[] = "table-crash.tmp", input[] = "input-crash.tmp";
 
 struct out {
 	size_t bytes;

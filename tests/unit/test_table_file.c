@@ -13,7 +13,7 @@
 #include "tablecase.h"
 #include "crashstates.h"
 
-static const char path[] = "table.tmp";
+static const char path[] = "table-file.tmp";
 static struct sp_run_opts options(void)
 {
 	struct sp_run_opts run = SP_RUN_OPTS_INIT;

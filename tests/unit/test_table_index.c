@@ -5,6 +5,7 @@
  * order of keys; indexes that must be refused.
  */
 #define TAP_THREADS
+#define CASE_NAME "t"
 #include "tableindexcase.h"
 
 static void test_scans(void)

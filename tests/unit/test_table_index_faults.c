@@ -4,6 +4,7 @@
  * one at a time.
  */
 #define TAP_THREADS
+#define CASE_NAME "indexfaults"
 #include "tableindexcase.h"
 
 static void flip(long at)

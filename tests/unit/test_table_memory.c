@@ -15,7 +15,7 @@
 #define MEMORY (UINT64_C(4) << 20)
 #define ALLOWANCE (UINT64_C(16) << 20)
 
-static const char path[] = "table.tmp", input[] = "input.tmp";
+static const char path[] = "table-memory.tmp", input[] = "input-memory.tmp";
 static enum sp_table_layout layout;
 
 /* About 24 MB: numbers in 300 columns, or a number and a text. */

@@ -424,9 +424,9 @@ static int convert(enum sp_table_layout layout, struct sp_table_stats *stats,
 	int rc = sp_table_open(&t, path, &o, err);
 
 	if (!rc)
-		rc = sp_table_convert(t, "converted.tmp", &lo, stats, err);
+		rc = sp_table_convert(t, "update-converted.tmp", &lo, stats, err);
 	(void)sp_table_close(t);
-	return rc ? rc : rename("converted.tmp", path);
+	return rc ? rc : rename("update-converted.tmp", path);
 }
 
 static void check_convert(void)
