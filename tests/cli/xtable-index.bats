@@ -90,3 +90,13 @@ numbers()
 	run -2 --separate-stderr "$xtable" get t --by=c2 --index=i 1
 	[[ $stderr == *"not of a table"* ]]
 }
+
+@test "an index of a table with the same seed and other values is refused" {
+	seq 1 500 >one && seq 501 1000 >two
+	"$xtable" load one.t one --seed 7 && "$xtable" index one.t c1
+	"$xtable" load two.t two --seed 7 && cp one.t.c1.index two.t.c1.index
+	run -2 "$xtable" get two.t --by=c1 600
+	[[ $output == *"is the index of another table"* ]]
+	"$xtable" load again.t one --seed 7 && cp one.t.c1.index again.t.c1.index
+	[ "$("$xtable" get again.t --by=c1 77)" = 77 ]
+}

@@ -289,8 +289,8 @@ static void check_superblocks(struct sp__rng *rng)
 	   "an unknown flag is refused: %s", reason);
 	ok(refuse_member(&s, 8, 2, &reason) == SP_EFORMAT && strstr(reason, "another version"),
 	   "another version is refused: %s", reason);
-	ok(refuse_member(&s, 56, 1000, &reason) == SP_ECORRUPT, "a cell of 1000 bytes is refused");
-	ok(refuse_member(&s, 64, 0, &reason) == SP_ECORRUPT, "an A-page has records");
+	ok(refuse_member(&s, 64, 1000, &reason) == SP_ECORRUPT, "a cell of 1000 bytes is refused");
+	ok(refuse_member(&s, 72, 0, &reason) == SP_ECORRUPT, "an A-page has records");
 	free(data);
 	sp__table_superblock_free(&s);
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include "base/rng.h"
 #include "table/layout/layout.h"
 
 /* These numbers are in the file. */
@@ -33,6 +34,15 @@ static inline uint32_t sp__cell_records(const uint8_t *cell, uint32_t cell_bytes
 	const uint8_t *at = cell + sp__cell_payload(cell_bytes);
 
 	return at[0] | (uint32_t)at[1] << 8;
+}
+
+/* Returns a number that follows from the contents of a sealed cell, and its place. */
+static inline uint64_t sp__cell_digest(const uint8_t *cell, uint32_t cell_bytes, uint64_t number)
+{
+	uint32_t sum;
+
+	memcpy(&sum, cell + cell_bytes - sizeof(sum), sizeof(sum));
+	return sp__mix64(sum ^ sp__mix64(number));
 }
 
 /* Completes a cell whose payload is final: writes the last 8 bytes.  records: at most 65535. */

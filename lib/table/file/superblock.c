@@ -59,6 +59,7 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 	if (*flags)
 		return;
 	sp__code_u64(c, &s->id);
+	sp__code_u64(c, &s->contents);
 	code_layout(c, &s->layout);
 	sp__code_u64(c, &s->records);
 	sp__code_u64(c, &s->deleted);

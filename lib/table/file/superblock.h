@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/rng.h"
 #include "datafile/superblocks.h"
 #include "table/file/map.h"
 #include "table/layout/layout.h"
@@ -26,6 +27,11 @@ struct sp__table_journal {
 struct sp__table_superblock {
 	struct sp__superblocks slots;
 	uint64_t id; /* of the table, in the checksums of its cells */
+	/*
+	 * Follows from all cells as they were first written: tables that were loaded with the same
+	 * seed have the same id, but not the same contents.
+	 */
+	uint64_t contents;
 	uint64_t records;
 	uint64_t deleted;	  /* of them */
 	uint64_t end;		  /* cells of the file */
@@ -37,6 +43,12 @@ struct sp__table_superblock {
 	uint64_t *changed; /* of each column: the number of the state of its last change in place */
 	struct sp__table_layout layout; /* when read: without what sp__layout_compute() computes */
 };
+
+/* Returns a number that an index has of its table. */
+static inline uint64_t sp__table_identity(const struct sp__table_superblock *s)
+{
+	return s->id ^ sp__mix64(s->contents);
+}
 
 /* Frees all members, the layout too. */
 void sp__table_superblock_free(struct sp__table_superblock *s);

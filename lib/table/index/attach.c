@@ -48,7 +48,8 @@ static const char *difference(const struct sp__index_header *h, const struct sp_
 {
 	const struct sp__table_column *c = &f->schema.columns[column];
 
-	if (h->table_id != f->superblock.id || h->table_records > f->superblock.records)
+	if (h->table_id != sp__table_identity(&f->superblock) ||
+	    h->table_records > f->superblock.records)
 		return "is the index of another table";
 	if (strcmp(h->key, c->name) != 0)
 		return "is the index of another column";

@@ -72,6 +72,7 @@ static int put_cell(struct sp__texts *t, uint64_t number, const char *text, uint
 	memcpy(cell, text, n);
 	memset(cell + n, 0, payload(t) - n);
 	sp__cell_seal(cell, cell_bytes, 0, SP__CELL_TEXT, t->id, number);
+	t->contents += sp__cell_digest(cell, cell_bytes, number);
 	return 0;
 }
 

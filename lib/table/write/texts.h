@@ -32,6 +32,7 @@ struct sp__texts {
 	struct sp__slab *out;	       /* cells that are complete, from first_out on; or NULL */
 	uint64_t first_out;
 	uint32_t cells_out;
+	uint64_t contents; /* sum of the digests of cells */
 };
 
 /* Prepares n columns of text, which may keep about max_pending bytes in memory. */

@@ -157,9 +157,11 @@ static int end_cell(struct sp__tablewriter *w, uint32_t f)
 {
 	const uint32_t cell_bytes = w->file->layout.cell_bytes;
 	struct sp__group_cells *g = &w->groups[f];
+	uint8_t *cell = g->slab->data + (size_t)g->cells * cell_bytes;
 
-	sp__cell_seal(g->slab->data + (size_t)g->cells * cell_bytes, cell_bytes, g->records,
-		      SP__CELL_VALUES, w->file->superblock.id, g->first + g->cells);
+	sp__cell_seal(cell, cell_bytes, g->records, SP__CELL_VALUES, w->file->superblock.id,
+		      g->first + g->cells);
+	w->contents += sp__cell_digest(cell, cell_bytes, g->first + g->cells);
 	g->records = 0;
 	return ++g->cells == g->max ? write_cells(w, g) : 0;
 }
@@ -392,6 +394,8 @@ int sp__tablewriter_finish(struct sp__tablewriter *w)
 				   sp__layout_data_cells(&w->file->layout, w->records)))
 		rc = no_memory(w);
 	w->file->superblock.records = w->records;
+	if (w->file->creating)
+		w->file->superblock.contents = w->contents + w->texts.contents;
 	w->file->cells_written += w->slabs.cells_written;
 	return rc ? rc : sp__slabs_drain(&w->slabs);
 }

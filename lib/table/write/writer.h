@@ -23,7 +23,8 @@ struct sp__group_cells {
 struct sp__tablewriter {
 	struct sp__tablefile *file;
 	struct sp_errinfo *err;
-	uint64_t records; /* put so far */
+	uint64_t records;  /* put so far */
+	uint64_t contents; /* sum of the digests of cells of values */
 	struct sp__slabs slabs;
 	struct sp__group_cells *groups;
 	struct sp__texts texts;
