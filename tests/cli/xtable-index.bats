@@ -17,6 +17,7 @@ numbers()
 	run -1 --separate-stderr "$xtable" get t --by=c2 --keys=keys
 	awk -F'\t' 'NR == FNR { r[$2] = r[$2] $0 "\n"; next } { printf "%s", r[$1] }' t.txt keys >want
 	cmp - want <<<"$output"
+	# shellcheck disable=SC2154 # run sets it
 	[ "$(grep -c 'no record' <<<"$stderr")" = 17 ]
 	run -0 "$xtable" get t --by=c3 --columns c1 "text 7" --index=t.c3.index
 	[ "$output" = "$(awk -F'\t' '$3 == "text 7" { print $1 }' t.txt)" ]
