@@ -228,7 +228,7 @@ def get_jobs():
     return {
         **{"xtable-" + f: to_file("get", path("r." + f), "--keys", path("numbers"))
            for f in ("nsm", "csm")},
-        "duckdb": peer("duckdb", "r.duckdb", TAKE + "db.execute(f\"CREATE TEMP TABLE k AS SELECT column0 AS k FROM read_csv('{KEYS}', header=false)\")\nn, total = db.execute('SELECT count(*), sum(a7) FROM (SELECT r.* FROM r WHERE rowid IN (SELECT k FROM k))').fetchone()\n" + ANSWER),
+        "duckdb": peer("duckdb", "r.duckdb", TAKE + "db.execute(f\"CREATE TEMP TABLE k AS SELECT column0 AS k FROM read_csv('{KEYS}', header=false)\")\nn, total = db.execute('SELECT count(*), sum(' + '+'.join(C) + ') FROM r WHERE rowid IN (SELECT k FROM k)').fetchone()\n" + ANSWER),
         "lance": peer("lance", "r.lance", TAKE + "t = data.take(numbers)\n" + total),
         "vortex": peer("vortex", "r.vortex", TAKE + "t = data.scan(indices=vortex.array(pa.array(sorted(numbers), type=pa.uint64()))).read_all().to_arrow_table()\n" + total),
         "sqlite": peer("sqlite", "r.sqlite", TAKE + "n = total = 0\nfor k in numbers:\n    row = db.execute('SELECT * FROM r WHERE rowid = ?', (k + 1,)).fetchone()\n    n += 1\n    total += row[6]\n" + ANSWER),
@@ -240,7 +240,7 @@ def key_jobs():
         **{"xtable-" + f: to_file("get", path("r." + f), "--by", "a1", "--keys", path("values"))
            for f in ("nsm", "csm")},
         "sqlite": peer("sqlite", "r.sqlite", "n = total = 0\nfor k in open(VALUES):\n    for row in db.execute('SELECT * FROM r WHERE a1 = ?', (float(k),)):\n        n += 1\n        total += row[6]\n" + ANSWER),
-        "duckdb": peer("duckdb", "r.duckdb", "db.execute(f\"CREATE TEMP TABLE k AS SELECT column0 AS k FROM read_csv('{VALUES}', header=false, columns={{'column0': 'DOUBLE'}})\")\nn, total = db.execute('SELECT count(*), sum(a7) FROM r WHERE a1 IN (SELECT k FROM k)').fetchone()\n" + ANSWER),
+        "duckdb": peer("duckdb", "r.duckdb", "db.execute(f\"CREATE TEMP TABLE k AS SELECT column0 AS k FROM read_csv('{VALUES}', header=false, columns={{'column0': 'DOUBLE'}})\")\nn, total = db.execute('SELECT count(*), sum(' + '+'.join(C) + ') FROM r WHERE a1 IN (SELECT k FROM k)').fetchone()\n" + ANSWER),
     }
 
 
@@ -391,9 +391,9 @@ def make_data(peers, rows):
         f.writelines(f"{float(rows[n][0])!r}\n" for n in numbers)
 
 
-def bare(call, files):
+def bare(call, files, ours):
     """A job that repeats the reads of a call."""
-    trace = os.path.join(DIR, "table.trace")
+    trace = os.path.join(DIR, f"table.{ours}.trace")
     settle(True)
     words = shlex.split(call[-1])[1:] if call[0] == "sh" else call
     run([w.replace(f" {words[1]} ", f" {words[1]} --trace={trace} ", 1) if call[0] == "sh" else w for w in call]
@@ -430,7 +430,7 @@ def run_row(name, peers):
         words = shlex.split(" ".join(calls[ours]))
         files = [w for w in words if w.startswith(DATA) and w.endswith(("sm", "index"))]
         files += [f + ".a1.index" for f in files if name == "key"]
-        calls["bare" if len(floors) == 1 else f"bare {ours}"] = bare(calls[ours], files)
+        calls["bare" if len(floors) == 1 else f"bare {ours}"] = bare(calls[ours], files, ours)
     times = {p: [] for p in calls}
     right = None
     for r in range(ONE_RUNS if name == "one" else RUNS):
