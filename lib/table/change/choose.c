@@ -5,6 +5,9 @@
  *
  * Rejected: an index for keys, which reads a leaf and a cell for each of them: a column is read
  * once for all keys, and bounds limit that to few cells if the table is in the order of the column.
+ *
+ * Rejected: table/read/hits.h for predicates.  It reads tombstones ahead, with the windows, and a
+ * delete writes them meanwhile: a cell that was passed would be changed twice by one journal.
  */
 #include <stdlib.h>
 #include "base/array.h"
