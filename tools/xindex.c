@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "keys.h"
 #include "signals.h"
-#include "uncut.h"
 #include "xindex/xindex.h"
 
-/* the byte order mark at the beginning of a file of keys */
-#define UTF8_MARK "\xEF\xBB\xBF"
 /* exit status of negative answers */
 #define NOTHING_FOUND 1
 #define FOUND_BAD 1
@@ -83,32 +81,6 @@ static struct printing printing(const struct config *c, const struct sp_index *i
 	return (struct printing){ c->offsets, info.format };
 }
 
-/* The keys of the command line, or of a file. */
-struct keys {
-	struct config *c;
-	unsigned next;
-	FILE *file;
-	unsigned long long file_bytes; /* its size when it was opened */
-	bool mark;		       /* a mark can precede the first key */
-	bool cr;		       /* a carriage return at the end is not part of the key */
-	bool begun;		       /* the first key has been read */
-	int end;		       /* byte that ends a key in the file */
-	char *line;
-	size_t room;
-};
-
-/* Removes the mark and the carriage return, which are not part of the key. */
-static void trim_key(const struct keys *k, const char **key, size_t *bytes)
-{
-	const size_t mark = sizeof(UTF8_MARK) - 1;
-
-	if (k->mark && !k->begun && *bytes >= mark && !memcmp(*key, UTF8_MARK, mark)) {
-		*key += mark;
-		*bytes -= mark;
-	}
-	*bytes -= k->cr && *bytes && (*key)[*bytes - 1] == '\r';
-}
-
 /* True if the key of a line ends before its last byte. */
 static bool key_ends_early(const struct sp_index_info *info, const char *line, size_t bytes)
 {
@@ -153,48 +125,15 @@ static bool lines_end_with_cr(const struct sp_index *index)
 	return cr;
 }
 
-static int next_key(void *arg, const char **key, size_t *bytes)
+static void open_keys(struct keys *k, const struct config *c, const struct printing *p,
+		      const struct sp_index *index)
 {
-	struct keys *k = arg;
-	ssize_t n;
-
-	if (!k->file && k->next == k->c->operands.n)
-		return 0;
-	if (!k->file) {
-		*key = k->c->operands.text[k->next++];
-		*bytes = strlen(*key);
-		return 1;
-	}
-	errno = 0;
-	n = getdelim(&k->line, &k->room, k->end, k->file);
-	if (n < 0 && ferror(k->file))
-		die_sys(errno, "%s: read error", quote_file(k->c->keys));
-	if (n < 0 && errno == ENOMEM)
-		die("memory exhausted");
-	if (n <= 0) {
-		uncut_check(fileno(k->file), k->file_bytes, k->c->keys);
-		return 0;
-	}
-	*key = k->line;
-	*bytes = (size_t)n - (k->line[n - 1] == k->end);
-	trim_key(k, key, bytes);
-	k->begun = true;
-	return 1;
-}
-
-static void open_keys(struct keys *k, const struct printing *p, const struct sp_index *index)
-{
-	const char *name = k->c->keys;
-
-	if (!name)
+	keys_open(k, &c->operands, 1, c->keys);
+	if (!c->keys)
 		return;
 	k->mark = p->format.kind == SP_REC_CSV;
 	k->cr = k->mark || lines_end_with_cr(index);
 	k->end = p->format.kind == SP_REC_LINE ? p->format.eol : '\n';
-	k->file = strcmp(name, "-") ? fopen(name, "re") : stdin;
-	if (!k->file)
-		die_sys(errno, "%s", quote_file(name));
-	k->file_bytes = uncut_bytes(fileno(k->file));
 }
 
 /* Ends a query; if the sink could not write, rc is the reason. */
@@ -219,7 +158,7 @@ int command_lookup(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_index *index = open_index(c, false, &err);
-	struct keys keys = { .c = c, .next = 1 };
+	struct keys keys;
 	struct sp_index_stats st;
 	struct printing p;
 	int rc;
@@ -227,13 +166,11 @@ int command_lookup(struct config *c)
 	if (!index)
 		die_of(err.code, &err);
 	p = printing(c, index);
-	open_keys(&keys, &p, index);
-	rc = sp_index_lookup(index, next_key, &keys, !c->offsets, print, &p, &st);
+	open_keys(&keys, c, &p, index);
+	rc = sp_index_lookup(index, keys_next, &keys, !c->offsets, print, &p, &st);
 	if (!rc && !st.records && !c->keys && is_dash_alone(c))
 		msg("lookup: no record has the key -; --keys=- reads keys from standard input");
-	if (keys.file && keys.file != stdin)
-		fclose(keys.file);
-	free(keys.line);
+	keys_close(&keys);
 	return finish(c, index, rc, &err, &st);
 }
 

@@ -5,26 +5,25 @@
 #include "xtable.h"
 
 /* Opens the table and the keys, and returns the choice of records. */
-static struct sp_table_choice begin(struct config *c, struct keys *keys)
+static struct sp_table_choice begin(struct config *c)
 {
 	open_table(c, true, false);
-	keys_open(keys, c);
+	open_wanted(c);
 	return (struct sp_table_choice){ .where = c->query.where,
 					 .by = c->by,
 					 .keys = c->query.where ? NULL : keys_next,
-					 .keys_arg = keys,
-					 .absent = keys_absent,
-					 .absent_arg = keys };
+					 .keys_arg = &c->wanted,
+					 .absent = name_absent,
+					 .absent_arg = c };
 }
 
 /* Ends a command, and returns the exit status. */
-static int end(struct config *c, struct keys *keys, const char *command,
-	       const struct sp_table_stats *st)
+static int end(struct config *c, const char *command, const struct sp_table_stats *st)
 {
 	report(c, command, st);
-	keys_close(keys);
+	keys_close(&c->wanted);
 	close_table(c);
-	return keys->absent ? NEGATIVE : 0;
+	return c->absent ? NEGATIVE : 0;
 }
 
 int command_update(struct config *c)
@@ -32,17 +31,16 @@ int command_update(struct config *c)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_choice choice;
 	struct sp_table_stats st;
-	struct keys keys;
 	int rc;
 
-	choice = begin(c, &keys);
+	choice = begin(c);
 	if (c->from)
-		rc = sp_table_update_from(c->table, c->by, c->from, keys_absent, &keys, &st, &err);
+		rc = sp_table_update_from(c->table, c->by, c->from, name_absent, c, &st, &err);
 	else
 		rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	return end(c, &keys, "update", &st);
+	return end(c, "update", &st);
 }
 
 int command_delete(struct config *c)
@@ -50,14 +48,13 @@ int command_delete(struct config *c)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_choice choice;
 	struct sp_table_stats st;
-	struct keys keys;
 	int rc;
 
-	choice = begin(c, &keys);
+	choice = begin(c);
 	rc = sp_table_delete(c->table, &choice, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	return end(c, &keys, "delete", &st);
+	return end(c, "delete", &st);
 }
 
 int command_append(struct config *c)

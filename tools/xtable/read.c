@@ -20,23 +20,22 @@ int command_get(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_table_stats st;
-	struct keys keys;
 	struct sp_table_get get = { .by = c->by,
 				    .index = c->query.index,
 				    .columns = c->query.columns,
 				    .format = c->query.format,
 				    .keys = keys_next,
-				    .keys_arg = &keys,
-				    .absent = keys_absent,
-				    .absent_arg = &keys };
+				    .keys_arg = &c->wanted,
+				    .absent = name_absent,
+				    .absent_arg = c };
 
 	open_table(c, false, false);
-	keys_open(&keys, c);
+	open_wanted(c);
 	check_printed(sp_table_get(c->table, &get, print_records, NULL, &st, &err), &err);
 	report(c, "get", &st);
-	keys_close(&keys);
+	keys_close(&c->wanted);
 	close_table(c);
-	return keys.absent ? NEGATIVE : 0;
+	return c->absent ? NEGATIVE : 0;
 }
 
 int command_index(struct config *c)

@@ -7,6 +7,7 @@
 #include <spindle/table.h>
 #include "commands.h"
 #include "common_options.h"
+#include "keys.h"
 #include "msg.h"
 #include "statsfile.h"
 
@@ -31,6 +32,8 @@ struct config {
 	struct operands operands;
 	struct sp_table *table;	   /* opened by open_table() */
 	struct sp_table_info info; /* of the table when it was opened */
+	struct keys wanted;	   /* keys of records */
+	uint64_t absent;	   /* of them, those without a record */
 };
 
 /* options.c: parses the command line. */
@@ -54,26 +57,10 @@ void report(struct config *c, const char *command, const struct sp_table_stats *
  */
 size_t inputs_of(const struct config *c, unsigned first, const char *const **inputs);
 
-/* keys.c: the keys of the operands from the second on, or of the file of --keys. */
-struct keys {
-	const struct config *c;
-	unsigned next; /* operand */
-	FILE *file;    /* NULL: operands */
-	unsigned long long file_bytes;
-	bool mark; /* a byte order mark can precede the first key */
-	bool cr;   /* a carriage return at the end is not part of a key */
-	char *line;
-	size_t capacity;
-	uint64_t absent; /* keys without a record */
-};
-
-/* Opens the file of --keys; failure ends the program. */
-void keys_open(struct keys *k, const struct config *c);
-/* Supplies the next key: a sp_table_keys. */
-int keys_next(void *keys, const char **key, size_t *bytes);
-/* Names a key that no record has: a sp_table_sink. */
-int keys_absent(void *keys, const char *key, size_t bytes);
-void keys_close(struct keys *k);
+/* Opens c->wanted: the operands from the second on, or the file of --keys. */
+void open_wanted(struct config *c);
+/* Names a key that no record has, and counts it in c->absent: a sp_table_sink. */
+int name_absent(void *config, const char *key, size_t bytes);
 
 /* Run a command; return the exit status. */
 int command_load(struct config *c);
