@@ -6,7 +6,8 @@ text).  Each program keeps them in its own best form, made once.  Every job is a
 own.  Before each run everything is synced and, as root, all caches are dropped, except for the
 jobs of one record, where programs and libraries stay cached.  Jobs of a row alternate, and each
 begins another round; a figure is the median of the wall time, for jobs that write until the
-result is on the device (sync).  Each process tells its largest resident set.
+result is on the device (sync).  Each process tells its largest resident set, and the bytes it
+read from devices, its program and libraries included.
 
 A job prints its answer (a count and a sum), and all jobs of a row must agree to 12 digits.
 
@@ -69,11 +70,11 @@ def to_file(*words):
 HEADS = {
     "duckdb": """
 import duckdb
-db = duckdb.connect(PATH, config={"threads": 2, "memory_limit": "512MB", "temp_directory": DATA})
+db = duckdb.connect(PATH, config={"threads": 2, "memory_limit": "2GB", "temp_directory": DATA})
 """,
     "duckdb-parquet": """
 import duckdb
-db = duckdb.connect(config={"threads": 2, "memory_limit": "512MB", "temp_directory": DATA})
+db = duckdb.connect(config={"threads": 2, "memory_limit": "2GB", "temp_directory": DATA})
 """,
     "chdb": """
 from chdb import session
@@ -135,7 +136,7 @@ MAKE = {
     "r.duckdb": MAKE_PARQUET + """
 import duckdb
 reader = pa.RecordBatchReader.from_batches(schema, batches())
-db = duckdb.connect(NEW)
+db = duckdb.connect(NEW, config={"enable_progress_bar": False})
 db.execute("CREATE TABLE r AS SELECT * FROM reader")
 db.execute("CREATE INDEX i ON r(a1)")
 db.close()
@@ -172,19 +173,32 @@ db.commit()
 """,
     "lineitem.duckdb": """
 import duckdb
-db = duckdb.connect(NEW)
+db = duckdb.connect(NEW, config={"enable_progress_bar": False})
 db.execute(f"CREATE TABLE l AS SELECT * FROM read_csv('{LINES}', header=false, delim='|', names={NAMES + ['rest']})")
 db.close()
 """,
     "lineitem.parquet": """
 import duckdb
-db = duckdb.connect()
+db = duckdb.connect(config={"enable_progress_bar": False})
 db.execute(f"COPY (SELECT * FROM read_csv('{LINES}', header=false, delim='|', names={NAMES + ['rest']})) TO '{NEW}' (FORMAT parquet, COMPRESSION zstd)")
 """,
 }
 
+MAKE["lineitem.lance"] = """
+import lance, pyarrow.parquet as pq
+f = pq.ParquetFile(NEW.replace(".lance.new", ".parquet"))
+lance.write_dataset(f.iter_batches(), NEW, schema=f.schema_arrow)
+"""
+MAKE["lineitem.vortex"] = """
+import pyarrow as pa, pyarrow.parquet as pq, vortex
+f = pq.ParquetFile(NEW.replace(".vortex.new", ".parquet"))
+vortex.io.write(pa.RecordBatchReader.from_batches(f.schema_arrow, f.iter_batches()), NEW)
+"""
+
 AVG_SQL = "SELECT count(a2), avg(a2) FROM %s WHERE a1 >= 0.3 AND a1 < 0.4"
 DAYS = "shipdate >= '1995-03-01' AND shipdate < '1995-04-20'"
+FEW_DAYS = "import datetime\nLOW, HIGH = datetime.date(1995, 3, 1), datetime.date(1995, 4, 20)\n"
+FEW_TEXT = "import pyarrow.csv\npyarrow.csv.write_csv(t, OUT, pyarrow.csv.WriteOptions(include_header=False, delimiter='|'))\n"
 TAKE = "numbers = [int(n) for n in open(KEYS)]\n"
 
 
@@ -210,6 +224,10 @@ def few_jobs():
         "xtable": to_file("scan", path("lineitem.csm"), "--columns", columns, "--where", DAYS),
         "duckdb": peer("duckdb", "lineitem.duckdb", f"db.execute(\"{sql % 'l'}\")\n"),
         "duckdb-parquet": peer("duckdb-parquet", "lineitem.parquet", "db.execute(f\"" + sql % "'{PATH}'" + "\")\n"),
+        "chdb": peer("chdb", "lineitem.parquet", f"ask(f\"SELECT {columns} FROM file('{{PATH}}', Parquet) WHERE {DAYS} INTO OUTFILE '{{OUT}}' FORMAT CSV\")\n"),
+        "parquet": peer("parquet", "lineitem.parquet", FEW_DAYS + f"t = ds.dataset(PATH).to_table(columns={columns.split(',')}, filter=(ds.field('shipdate') >= LOW) & (ds.field('shipdate') < HIGH))\n" + FEW_TEXT),
+        "lance": peer("lance", "lineitem.lance", f"t = data.to_table(columns={columns.split(',')}, filter=\"shipdate >= date '1995-03-01' and shipdate < date '1995-04-20'\")\n" + FEW_TEXT),
+        "vortex": peer("vortex", "lineitem.vortex", FEW_DAYS + f"t = data.scan({columns.split(',')}, expr=(ve.column('shipdate') >= LOW) & (ve.column('shipdate') < HIGH)).read_all().to_arrow_table()\n" + FEW_TEXT),
     }
 
 
@@ -293,7 +311,7 @@ ROWS = {
     "all-r": ("R, all columns, to text", lambda: all_jobs("r", path("r.text")), True,
               [("xtable", "duckdb", 1, 0), ("xtable", "cat", 3, 0)]),
     "get": ("20,000 full records of R by number", get_jobs, False,
-            [("xtable-nsm", "peers", 1 / 2.5, 0), ("xtable-csm", "peers", 1.05, 0)]),
+            [("xtable-nsm", "bare", 1.6, 0), ("xtable-csm", "bare", 1.6, 0), ("xtable-nsm", "peers", 1 / 2.5, 0), ("xtable-csm", "peers", 1.05, 0)]),
     "key": ("20,000 full records of R by a1", key_jobs, False,
             [("xtable-nsm", "bare", 1.6, 0), ("xtable-csm", "bare", 1.6, 0), ("xtable-nsm", "sqlite", 0.25, 0), ("xtable-nsm", "duckdb", 0.5, 0)]),
     "one": ("one record, one process", one_jobs, False,
@@ -304,25 +322,36 @@ ROWS = {
               [("xtable-csm", "xtable-nsm", 0.25, 0), ("xtable-csm", "duckdb", 1.05, 0)]),
 }
 FLOORS = ("bare", "cat")
+DEVICE = 1.25  # a job that takes at most this many times its bare requests is as fast as the device
+
+
+def read_bytes():
+    """Bytes that this process and the children it has waited for have read from devices."""
+    with open("/proc/self/io", encoding="ascii") as f:
+        return int(dict(line.split(": ") for line in f)["read_bytes"])
 
 
 def run(call):
-    """Seconds, and the largest resident set in MB, as time(1) reports it: wait4(2) would count those of this script."""
+    """Seconds, the largest resident set in MB, and the MB read from devices.
+
+    time(1) reports the resident set: wait4(2) would count that of this script."""
     figure = os.path.join(DIR, "table.memory")
     if TIME:
         call = [TIME, "-f", "%M", "-o", figure, *call]
+    before = read_bytes()
     begin = time.monotonic()
     with open(os.path.join(DIR, "table.answer"), "wb") as out, open(os.path.join(DIR, "table.err"), "wb") as err:
         p = subprocess.Popen(call, stdout=out, stderr=err)
         status = p.wait()
     seconds = time.monotonic() - begin
+    megabytes = (read_bytes() - before) / 1e6
     if status:
         with open(os.path.join(DIR, "table.err"), encoding="utf8", errors="replace") as f:
             raise RuntimeError(f.read().strip()[-300:] or f"status {status}")
     if not TIME:
-        return seconds, 0
+        return seconds, 0, megabytes
     with open(figure, encoding="ascii") as f:
-        return seconds, int(f.read().split()[-1]) / 1024
+        return seconds, int(f.read().split()[-1]) / 1024, megabytes
 
 
 def answer():
@@ -377,7 +406,8 @@ def make_data(peers, rows):
             make(f"r.{form}.a1.index", xtable("index", path("r." + form), "a1", "-o", "NEW"))
         make("lineitem." + form, xtable("load", "NEW", "--layout", form, "-t", "|", "--types", ",".join(LINEITEM), path("lineitem")))
     needs = {"r.duckdb": "duckdb", "lineitem.duckdb": "duckdb", "r.parquet": "parquet", "r.small": "parquet",
-             "lineitem.parquet": "duckdb", "r.lance": "lance", "r.vortex": "vortex", "r.sqlite": "sqlite"}
+             "lineitem.parquet": "duckdb", "r.lance": "lance", "r.vortex": "vortex", "r.sqlite": "sqlite",
+             "lineitem.lance": "lance", "lineitem.vortex": "vortex"}
     for name, of in needs.items():
         if of in peers:
             make(name, script(name))
@@ -422,7 +452,7 @@ def belongs(job, peers):
 
 
 def run_row(name, peers):
-    """Seconds and megabytes of each job, or the reason if there are none."""
+    """Seconds, memory and bytes read of each job, or the reason if there are none."""
     _, jobs, writes, goals = ROWS[name]
     calls = {p: c for p, c in jobs().items() if belongs(p, peers)}
     floors = {g[0] for g in goals if g[1] == "bare"}
@@ -440,16 +470,16 @@ def run_row(name, peers):
                 continue
             try:
                 if p.startswith("bare"):
-                    times[p].append((bare_seconds(calls[p]), 0))
+                    times[p].append((bare_seconds(calls[p]), 0, 0))
                     continue
                 settle(name != "one")
-                seconds, memory = run(calls[p])
+                seconds, memory, megabytes = run(calls[p])
                 if writes:
                     begin = time.monotonic()
                     os.sync()
                     seconds += time.monotonic() - begin
-                times[p].append((seconds, memory))
-                say(f"{name}: {p}: {seconds:.3f} s, {memory:.0f} MB")
+                times[p].append((seconds, memory, megabytes))
+                say(f"{name}: {p}: {seconds:.3f} s, {memory:.0f} MB resident, {megabytes:.0f} MB read")
             except (RuntimeError, subprocess.CalledProcessError) as e:
                 say(f"{name}: {p} failed: {e}")
                 times[p] = "failed"
@@ -480,24 +510,31 @@ def verdicts(name, times):
         if mine is None or other is None:
             lines.append((ours, beside, f"{factor:.3g}", "", "not measured"))
             continue
-        limit = factor * other + more
-        lines.append((ours, beside, f"{factor:.3g}", f"{mine / other:.3f}", "reached" if mine <= limit else "missed"))
+        floor = median(times.get("bare", times.get(f"bare {ours}")))
+        if mine <= factor * other + more:
+            judged = "reached"
+        elif beside not in FLOORS and floor and mine <= DEVICE * floor:
+            judged = f"as fast as the device: {mine / floor:.2f} of bare"
+        else:
+            judged = "missed"
+        lines.append((ours, beside, f"{factor:.3g}", f"{mine / other:.3f}", judged))
     return lines
 
 
 def write(results):
     with open(os.path.join(DIR, "table.csv"), "w", newline="", encoding="ascii") as f:
         out = csv.writer(f)
-        out.writerow(["row", "job", "run", "seconds", "memory_mb"])
+        out.writerow(["row", "job", "run", "seconds", "memory_mb", "read_mb"])
         for name, times in results.items():
             for p, t in times.items():
                 for i, one in enumerate(t if isinstance(t, list) else []):
-                    out.writerow([name, p, i, f"{one[0]:.4f}", f"{one[1]:.0f}"])
+                    out.writerow([name, p, i, f"{one[0]:.4f}", f"{one[1]:.0f}", f"{one[2]:.1f}"])
     lines = []
     for name, times in results.items():
-        lines += ["", f"**{ROWS[name][0]}** (`-S {MEMORY}`)", "", "| job | s | resident MB |", "|---|---|---|"]
+        lines += ["", f"**{ROWS[name][0]}** (`-S {MEMORY}`)", "", "| job | s | resident MB | read MB |", "|---|---|---|---|"]
         for p, t in times.items():
-            lines.append(f"| {p} | " + (f"{median(t):.3f} | {median(t, 1):.0f} |" if isinstance(t, list) and t else f"{t} | |"))
+            lines.append(f"| {p} | " + (f"{median(t):.3f} | {median(t, 1):.0f} | {median(t, 2):.0f} |"
+                                     if isinstance(t, list) and t else f"{t} | | |"))
         lines += ["", "| ours | beside | wanted at most | ratio | |", "|---|---|---|---|---|"]
         lines += ["| " + " | ".join(v) + " |" for v in verdicts(name, times)]
     with open(os.path.join(DIR, "table.md"), "w", encoding="ascii") as f:
