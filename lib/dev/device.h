@@ -13,9 +13,8 @@
  * Serving is a function of model, state, time and subrequest alone: it has no randomness and reads
  * nothing of the host.
  *
- * Possible further kinds.  MEMS storage: one lane, whose state is the position and velocity of the
- * sled; position() and serve() are its two springs.  Atropos: an array (raid.h) striped by tracks
- * whose split() also follows the semi-sequential paths of the drives.
+ * A possible further kind is Atropos: an array (raid.h) striped by tracks whose split() also follows
+ * the semi-sequential paths of the drives.
  *
  * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator that produced the oracle
  * files.
@@ -27,7 +26,7 @@
 #define SP__DEV_SUBREQS_MAX 64
 
 /*
- * The start of a subrequest on a device with tracks. split() can fill this in, so that a subrequest
+ * The start of a subrequest on a device with tracks, or its cylinder on MEMS storage. split() can fill this in, so that a subrequest
  * that is examined often is located once.  Subrequests of other origin have zeros here.
  */
 struct sp__trackpos {
@@ -46,6 +45,7 @@ struct sp__subreq {
 	uint16_t lane;
 	bool write;
 	struct sp__trackpos pos;
+	uint64_t since_ns; /* MEMS: time of split(), if pos is located */
 };
 
 /*
@@ -72,7 +72,7 @@ struct sp__device {
 
 /* The hooks of one kind of device.  Hooks are required unless marked optional. */
 struct sp__device_ops {
-	const char *kind; /* kind in the model file: "rotating", "linear", "flash" */
+	const char *kind; /* kind in the model file: "rotating", "linear", "flash", "mems" */
 	void (*free)(void *impl);
 
 	/* Optional, both or neither: open the state, returning 0 or -ENOMEM, and close it. */

@@ -2,13 +2,15 @@
 /*
  * Measures the planner's t and s of a device without tracks on its model.
  *
- * A request of one MiB at one location is followed by one of two MiB at another.  Both begin with
- * the same positioning, so their difference is the transfer of a MiB, and the rest of the first one
- * is s.
+ * A request of one MiB at one location is followed by a longer one at another.  Both begin with the
+ * same positioning, so their difference is the transfer of the other MiBs, and the rest of the first
+ * one is s.  The longer one has two MiB, and on MEMS storage up to 64 MiB, since a MiB there costs
+ * more if the sled has to move to another cylinder in it.
  */
 #include <stdlib.h>
-#include "dev/device.h"
+#include "base/minmax.h"
 #include "dev/geometry.h"
+#include "dev/mems.h"
 
 #define MB (1u << 20)
 
@@ -45,7 +47,8 @@ static uint64_t serve(struct sp__device *dev, uint64_t *lanes, uint64_t lbn, uin
 int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m)
 {
 	struct sp__device dev;
-	uint64_t *lanes, one, two;
+	uint64_t in_quarter = m->blocks / (4 * MB / m->block_bytes), *lanes, one, all, each;
+	uint32_t n = sp__model_mems(m) ? (uint32_t)sp__min(64, in_quarter) : 2;
 	int rc;
 
 	if (m->blocks < UINT64_C(8) * MB / m->block_bytes)
@@ -56,10 +59,11 @@ int sp__geometry_measure(struct sp_geometry *g, const struct sp__model *m)
 	lanes = calloc(m->lanes, sizeof(*lanes));
 	if (lanes) {
 		one = serve(&dev, lanes, m->blocks / 4, MB, 0);
-		two = serve(&dev, lanes, m->blocks / 2, 2 * MB, one);
-		if (two > one) {
-			g->transfer_s_per_mib = (double)(two - one) * 1e-9;
-			g->seek_s = one > two - one ? (double)(2 * one - two) * 1e-9 : 0;
+		all = serve(&dev, lanes, m->blocks / 2, n * MB, one);
+		if (all > one) {
+			each = (all - one) / (n - 1);
+			g->transfer_s_per_mib = (double)each * 1e-9;
+			g->seek_s = one > each ? (double)(one - each) * 1e-9 : 0;
 		}
 	}
 	free(lanes);

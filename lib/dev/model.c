@@ -12,10 +12,10 @@
 #include "dev/model_json.h"
 #include "dev/shipped.h"
 
-static const char *const kinds[] = { "rotating", "linear", "flash", NULL };
-static int (*const parsers[])(struct sp__jobj *, struct sp__model *) = { sp__drive_parse,
-									 sp__linear_parse,
-									 sp__flash_parse };
+static const char *const kinds[] = { "rotating", "linear", "flash", "mems", NULL };
+static int (*const parsers[])(struct sp__jobj *,
+			      struct sp__model *) = { sp__drive_parse, sp__linear_parse,
+						      sp__flash_parse, sp__mems_parse };
 
 static const char *shipped_text(const char *name)
 {

@@ -86,3 +86,4 @@ uint64_t *sp__jrows(struct sp__jobj *o, const char *field, size_t least, size_t 
 int sp__drive_parse(struct sp__jobj *o, struct sp__model *m);
 int sp__linear_parse(struct sp__jobj *o, struct sp__model *m);
 int sp__flash_parse(struct sp__jobj *o, struct sp__model *m);
+int sp__mems_parse(struct sp__jobj *o, struct sp__model *m);

@@ -90,6 +90,14 @@ load keys
 	[[ $output == *"diskprobe: sim:flash: --verify had no effect: no tracks were found"* ]]
 }
 
+@test "MEMS storage has no tracks either" {
+	needs jq
+	run -1 "$diskprobe" --require sim:mems-thesis -o g.json
+	[[ $output == *"not-rotating: best concentration 0."* ]]
+	[ "$(jq '.zones == [] and .latency_s < 0.0011 and .transfer_s_per_mb < 0.02' g.json)" = true ]
+	"$diskprobe" --quick sim:mems-g2 >/dev/null
+}
+
 @test "a file of this machine is probed in seconds, and no tracks are made up" {
 	needs jq
 	head -c 8M /dev/urandom > f

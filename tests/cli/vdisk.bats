@@ -122,6 +122,16 @@ value()
 	[ -z "$(ls m)" ]
 }
 
+@test "MEMS storage is a disk, too" {
+	fuse_needed
+	start --floor=0 --size=1M mems-thesis m
+	grep -q '"kind": "mems"' m/status
+	seq 20000 | head -c 65536 > data
+	dd if=data of=m/disk bs=8K conv=notrunc status=none
+	cmp -n 65536 data m/disk
+	stop
+}
+
 @test "written data is read back, through the cache and bypassing it" {
 	fuse_needed
 	start --floor=0 tiny m

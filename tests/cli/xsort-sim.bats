@@ -37,6 +37,8 @@ on()
 	on ide300-like,cache=1M,flush=evict,sched=deadline,files=both
 	on tiny-does-not-exist && return 1
 	on flash,files=both
+	on mems-thesis,files=both
+	on mems-g2,array=raid0:4,files=both,cache=1M
 }
 
 @test "striped drives take less time than one, drives in a row as much" {

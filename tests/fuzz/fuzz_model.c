@@ -15,6 +15,8 @@ const char *const sp_fuzz_tokens[] = { "\"spt\": [3, 4]",
 				       "\"rpm\"",
 				       "\"hybrid-serpentine\"",
 				       "\"segments\": 2",
+				       "\"kind\": \"mems\"",
+				       "\"rows\": 4",
 				       "1e9",
 				       NULL };
 

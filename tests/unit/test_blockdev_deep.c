@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/rng.h"
-#include "dev/device.h"
+#include "dev/mems.h"
 #include "sim/blockdev.h"
 #include "tap.h"
 
@@ -94,10 +94,16 @@ static void look_at_all(const struct sp__model *m, const struct sp__blockreq *r,
 
 	if (sp__device_open(&d, m))
 		fail("no memory");
-	for (unsigned i = 0; i < REQUESTS; i++)
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		uint32_t blocks = r[i].blocks;
+
 		subreqs[i] = (struct sp__subreq){ .lbn = r[i].lbn,
-						  .blocks = r[i].blocks,
+						  .blocks = blocks,
 						  .write = r[i].write };
+		if (sp__model_mems(m)) /* passes are shared by those that wait */
+			m->ops->split(m, d.state, now_ns, r[i].write, r[i].lbn, &blocks,
+				      &subreqs[i], 1);
+	}
 	for (unsigned left = REQUESTS; left > 0;) {
 		unsigned i = choose(&d, now_ns, subreqs, done_ns);
 		struct sp__service s;
@@ -155,7 +161,8 @@ int main(void)
 {
 	static const char *const models[] = { "atlas10k3-like",	  "ultrastar36lzx-like",
 					      "cheetah36es-like", "ide300-like",
-					      "serpentine",	  "nearline6t-like" };
+					      "serpentine",	  "nearline6t-like",
+					      "mems-thesis" };
 
 	for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++)
 		for (int mix = READS; mix <= AGAIN; mix++)

@@ -368,6 +368,15 @@ static void planner(void)
 		   sp_geometry_adjacent(r.g, 0, 1, SP_GEOMETRY_READ, 0, &n) == SP_EUNSUP,
 	   "and says that questions about tracks are not for it");
 	rig_close(&r);
+	ok(rig_open(&r, "mems-thesis"), "so has MEMS storage");
+	sp_geometry_info(r.g, &info);
+	ok(!info.tracks && fabs(info.transfer_s_per_mib * 62.4e6 / 1048576 - 1) < 0.02 &&
+		   info.seek_s > 0.0004 && info.seek_s < 0.0008,
+	   "%.5f s for a MiB and %.5f s for a seek", info.transfer_s_per_mib, info.seek_s);
+	ok(sp_geometry_track(r.g, 0, &t) == SP_EUNSUP &&
+		   sp_geometry_adjacent(r.g, 0, 1, SP_GEOMETRY_READ, 0, &n) == SP_EUNSUP,
+	   "without tracks");
+	rig_close(&r);
 }
 
 /* Zones shorter than a hop. */

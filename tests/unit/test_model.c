@@ -17,6 +17,11 @@
 #define ZONES "\"zones\": [" ZONE("0", "9", "") "], "
 #define SEEK "\"seek_ms\": [[1, 1], [9, 2]]"
 #define GOOD HEAD ZONES SEEK
+#define MEMS(groups, cylinders, rows, kbit)                                                        \
+	"\"kind\": \"mems\", \"active\": 16, \"row_bits\": 90, \"travel_um\": 100, "               \
+	"\"bit_nm\": 40, \"acceleration_m_s2\": 803.6, \"resonance_hz\": 739, \"groups\": " groups \
+	", \"cylinders\": " cylinders ", \"rows\": " rows ", \"tip_kbit_s\": " kbit
+#define SPRING ", \"spring_factor\": 0.75"
 
 static int load(struct sp__model **m, struct sp_errinfo *err, const char *body)
 {
@@ -106,7 +111,7 @@ static const char *const refused[][2] = {
 	{ GOOD ", \"slips\": [[9, 0, 1], [9, 0, 1]]", "one sector is given twice" },
 	{ GOOD ", \"slips\": [[9, 0]]", "slips: member 0 is not [cylinder, head, sector]" },
 	{ GOOD ", \"schema\": \"spindle.model/2\"", "schema: 'spindle.model/2' is not" },
-	{ GOOD ", \"kind\": \"drum\"", "kind: 'drum' is none of: rotating, linear, flash" },
+	{ GOOD ", \"kind\": \"drum\"", "kind: 'drum' is none of: rotating, linear, flash, mems" },
 	{ GOOD ", \"block_bytes\": 1000", "block_bytes: 1000 is not a power of two" },
 	{ GOOD ", \"block_bytes\": \"512\"", "block_bytes: must be a number" },
 	{ GOOD ", \"about\": 3", "about: must be a string" },
@@ -202,6 +207,24 @@ static const char *const refused[][2] = {
 	{ "\"kind\": \"linear\", \"seek_ms\": 7, \"transfer_s_per_mb\": 1, "
 	  "\"block_bytes\": 1048576, \"total_blocks\": 1125899906842624",
 	  "total_blocks: 1125899906842624 blocks of 1048576 bytes are more than 2^62 bytes" },
+	{ MEMS("100", "2500", "27", "700") SPRING,
+	  "active: 16 does not divide 100 groups into sweeps" },
+	{ MEMS("8", "2500", "27", "700") SPRING, "active: 16 does not divide 8 groups" },
+	{ MEMS("0", "2500", "27", "700") SPRING, "groups: 0 is not between 1 and 65536" },
+	{ MEMS("96", "2501", "27", "700") SPRING, "cylinders: 2501 bits do not fit into 100 um" },
+	{ MEMS("96", "2500", "28", "700") SPRING, "rows: 2520 bits do not fit into 100 um" },
+	{ MEMS("96", "2500", "27", "2000") SPRING,
+	  "tip_kbit_s: too fast for the sled to turn within 100 um" },
+	{ MEMS("96", "2500", "27", "900000") SPRING, "tip_kbit_s: too fast for the sled" },
+	{ MEMS("96", "2500", "27", "0") SPRING, "tip_kbit_s: 0 is not between 1 and 1000000" },
+	{ MEMS("96", "2500", "27", "700"), "spring_factor: is missing" },
+	{ MEMS("96", "2500", "27", "700") ", \"spring_factor\": 1",
+	  "spring_factor: 1 is not between 0.01 and 0.99" },
+	{ MEMS("96", "2500", "27", "700") SPRING ", \"total_blocks\": 6750000",
+	  "total_blocks: groups, rows and cylinders give 6480000" },
+	{ MEMS("96", "2500", "27", "700") SPRING ", \"cache\": \"off\"", "cache: is not known" },
+	{ MEMS("96", "2500", "27", "700") SPRING ", \"settle_constants\": -1",
+	  "settle_constants: -1 is not between 0 and 10" },
 	{ "\"kind\": \"flash\", \"channels\": 65", "channels: 65 is not between 1 and 64" },
 };
 
@@ -250,7 +273,7 @@ static void check_shipped(void)
 		sp__model_free(m);
 		sp__model_free(f);
 	}
-	ok(n >= 10, "there are %u shipped models", n);
+	ok(n >= 12, "there are %u shipped models", n);
 	ok(!strcmp(sp__shipped_models[0].name, "atlas10k3-like"), "the default is the first");
 }
 

@@ -181,7 +181,8 @@ int main(int argc, char **argv)
 	static const char *const models[] = { "cheetah36es-like",    "atlas10k3-like",
 					      "barracuda4-like",     "ide300-like",
 					      "nearline6t-like",     "serpentine",
-					      "ultrastar36lzx-like", "flash" };
+					      "ultrastar36lzx-like", "flash",
+					      "mems-thesis" };
 
 	shares();
 	figures();

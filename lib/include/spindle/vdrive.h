@@ -51,7 +51,7 @@ SP_API void sp_vdrive_close(struct sp_vdrive *v);
 struct sp_vdrive_info {
 	const char *model;
 	const char *about; /* one line */
-	const char *kind;  /* "rotating", "linear", "flash" */
+	const char *kind;  /* "rotating", "linear", "flash", "mems" */
 	uint64_t bytes;
 	uint32_t block_bytes;
 };
