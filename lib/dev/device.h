@@ -13,8 +13,8 @@
  * Serving is a function of model, state, time and subrequest alone: it has no randomness and reads
  * nothing of the host.
  *
- * A possible further kind is Atropos: an array (raid.h) striped by tracks whose split() also follows
- * the semi-sequential paths of the drives.
+ * A possible further kind is Atropos: an array (raid.h) striped by tracks whose split() also
+ * follows the semi-sequential paths of the drives.
  *
  * Source: timing rules of Shao 2008 ch. 2 and of the validated simulator that produced the oracle
  * files.
@@ -26,8 +26,9 @@
 #define SP__DEV_SUBREQS_MAX 64
 
 /*
- * The start of a subrequest on a device with tracks, or its cylinder on MEMS storage. split() can fill this in, so that a subrequest
- * that is examined often is located once.  Subrequests of other origin have zeros here.
+ * The start of a subrequest on a device with tracks; on MEMS storage only its cylinder. split() can
+ * fill this in, so that a subrequest that is examined often is located once.  Subrequests of other
+ * origin have zeros here.
  */
 struct sp__trackpos {
 	uint32_t blocks;  /* of the subrequest that are on this track; 0: not located */

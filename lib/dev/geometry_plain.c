@@ -2,10 +2,10 @@
 /*
  * Measures the planner's t and s of a device without tracks on its model.
  *
- * A request of one MiB at one location is followed by a longer one at another.  Both begin with the
- * same positioning, so their difference is the transfer of the other MiBs, and the rest of the first
- * one is s.  The longer one has two MiB, and on MEMS storage up to 64 MiB, since a MiB there costs
- * more if the sled has to move to another cylinder in it.
+ * A request of one MiB at one location is followed by a longer one at another.  Both begin with
+ * the same positioning, so their difference is the transfer of the further MiB, and the rest of the
+ * first one is s.  The longer one has two MiB, but up to 64 on MEMS storage, where a MiB takes more
+ * time if the sled has to move to another cylinder in it.
  */
 #include <stdlib.h>
 #include "base/minmax.h"

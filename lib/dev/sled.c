@@ -54,7 +54,7 @@ int64_t sp__sled_speed(const struct sp__sled *s, double m_s)
 /* Returns the angle of a vector from the x axis, from 0 to pi; a y below 0 is a rounding error. */
 static int64_t angle_of(int64_t x, int64_t y)
 {
-	int64_t angle = 0, across;
+	int64_t angle = 0, sign = 1, across;
 	int shift;
 
 	if (y <= 0)
@@ -73,14 +73,12 @@ static int64_t angle_of(int64_t x, int64_t y)
 		int64_t step = i < NARCTANS ? arctans[i] : INT64_C(1) << (ANGLE_BITS - i);
 		int64_t down = x >> i;
 
-		if (y < 0) {
-			x -= y >> i;
-			y += down;
-			angle -= step;
-		} else {
-			x += y >> i;
-			y -= down;
-			angle += step;
+		x += y >> i;
+		y -= down;
+		angle += sign * step;
+		if (y < 0) { /* rotate the mirror image to the other side */
+			y = -y;
+			sign = -sign;
 		}
 	}
 	return angle > 0 ? angle : 0;

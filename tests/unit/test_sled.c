@@ -53,7 +53,7 @@ static void step(double *x, double *v, int force)
 	*v += (force * ACCELERATION - k * mid_x) * STEP_S;
 }
 
-/* Accelerates for some steps, and brakes to the speed v1.  Returns the steps of both; *x: the end. */
+/* Accelerates for some steps, and brakes to the speed v1.  Returns all steps; *x: the end. */
 static double drive(const struct path *p, unsigned steps, double *x)
 {
 	double v = p->v0 * 1e-3, v1 = p->v1 * 1e-3, before = v, x_before;
