@@ -77,7 +77,7 @@ for model; do
 	check "$model: none is more than 30 % off" none_far "$model"
 done
 input=records record=100
-for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like; do
+for model in serpentine nearline6t-like ide300-like ultrastar36lzx-like mems-thesis; do
 	table other "$model" "${others[@]}"
 	cat other >>all
 done

@@ -192,9 +192,10 @@ static void judge_update(unsigned form, const char *volume)
 /* What a command on the stored table is predicted to read is what it reads. */
 static void predictions(unsigned form, bool all)
 {
-	static const char *const volumes[] = { "sim:cheetah36es-like", "sim:atlas10k3-like",
-					       "sim:nearline6t-like", "sim:serpentine",
-					       "sim:flash" };
+	static const char *const volumes[] = {
+		"sim:cheetah36es-like", "sim:atlas10k3-like", "sim:nearline6t-like",
+		"sim:serpentine",	"sim:flash",	      "sim:mems-thesis"
+	};
 	static const char *const columns[] = { "column1",
 					       "column0,column1,column2,column5,column6,column7" };
 
