@@ -291,21 +291,23 @@ static double tail_ns(const struct sp__headpath *p, const struct sp__headpass *p
 static unsigned choose(const struct sp__headpath *p, double *position)
 {
 	unsigned best = 0, n = p->queued;
+	double idle_ns;
 
 	if (p->window)
 		n = sp__min(n, p->window);
 	for (unsigned i = 1; i < n; i++)
 		if (p->queue[i].ready_ns < p->queue[best].ready_ns)
 			best = i;
-	*position = position_ns(p, fmax(p->queue[best].ready_ns - p->now_ns, 0), &p->queue[best]);
+	idle_ns = fmax(p->queue[best].ready_ns - p->now_ns, 0);
+	*position = position_ns(p, idle_ns, &p->queue[best]);
 	if (p->fifo)
 		return best;
 	for (unsigned i = 0; i < n; i++) {
 		double ns;
 
-		if (i == best || p->queue[i].ready_ns > p->now_ns)
+		if (i == best || p->queue[i].ready_ns > p->now_ns + idle_ns)
 			continue;
-		ns = position_ns(p, 0, &p->queue[i]);
+		ns = position_ns(p, idle_ns, &p->queue[i]);
 		if (ns < *position) {
 			*position = ns;
 			best = i;
