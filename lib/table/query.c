@@ -89,6 +89,18 @@ static void close_query(struct query *q)
 	free(q->columns);
 }
 
+/* Finds the longest gap between cells that is read, on the device of a table. */
+static int find_gap(const struct sp__tablefile *f, uint64_t *bytes, struct sp_errinfo *err)
+{
+	struct sp__cost_platform p;
+	int rc = sp__cost_platform_open(&p, &f->run, err);
+
+	if (!rc)
+		*bytes = sp__cost_gap_bytes(&p);
+	sp__cost_platform_close(&p);
+	return rc;
+}
+
 /*
  * Computes the share of chosen records below which reading only the cells that have one takes less
  * time; 0: the predicate needs all column groups.
@@ -173,16 +185,18 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	    t->file.schema.style.no_final_newline)
 		q.output.unterminated = t->file.superblock.records - 1;
 	if (!rc) {
-		const struct sp__tablescan_opts o = { .lo = query->lo,
-						      .hi = query->hi,
-						      .limit = q.aggregates ? UINT64_MAX
-									    : query->limit,
-						      .columns = q.columns,
-						      .where = q.where,
-						      .output = &q.output,
-						      .sums = q.aggregates ? &q.sums : NULL };
+		struct sp__tablescan_opts o = { .lo = query->lo,
+						.hi = query->hi,
+						.limit = q.aggregates ? UINT64_MAX : query->limit,
+						.columns = q.columns,
+						.where = q.where,
+						.output = &q.output,
+						.sums = q.aggregates ? &q.sums : NULL };
 
-		rc = scan(&t->file, &o, query, sink, arg, stats, err);
+		if (o.where)
+			rc = find_gap(&t->file, &o.gap_bytes, err);
+		if (!rc)
+			rc = scan(&t->file, &o, query, sink, arg, stats, err);
 	}
 	if (!rc && q.aggregates)
 		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, sink, arg, stats, err);
@@ -289,8 +303,10 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 	if (!rc) {
 		struct sp__tableget_opts o = { .columns = q.columns, .output = &q.output };
 
-		rc = get->by ? get_by_key(&t->file, &o, get, sink, arg, stats, err)
-			     : get_by_number(&t->file, &o, get, sink, arg, stats, err);
+		rc = find_gap(&t->file, &o.gap_bytes, err);
+		if (!rc)
+			rc = get->by ? get_by_key(&t->file, &o, get, sink, arg, stats, err)
+				     : get_by_number(&t->file, &o, get, sink, arg, stats, err);
 	}
 	close_query(&q);
 	sp__env_note(&t->file.env, &stats->run, true);

@@ -273,6 +273,54 @@ END
 	done
 }
 
+@test "records come in the order asked, from any number of windows and batches" {
+	needs python3
+	seq 60000 | awk '{ print $1 "|" $1 * 7919 % 100003 "|" $1 % 7 ".25|some text " $1 % 9973 }' >in
+	python3 - <<'END'
+import random
+random.seed(5)
+lines = open("in", encoding="ascii").readlines()
+lists = {"ascending": range(60000), "descending": range(59999, -1, -1),
+         "random": [random.randrange(60000) for _ in range(40000)],
+         "near": [30000 + random.randrange(300) for _ in range(5000)],
+         "few": random.sample(range(60000), 37)}
+for name, numbers in lists.items():
+    with open("keys." + name, "w", encoding="ascii") as f:
+        f.writelines(f"{n}\n" for n in numbers)
+    with open("want." + name, "w", encoding="ascii") as f:
+        f.writelines(lines[n] for n in numbers)
+END
+	for layout in nsm pax dsm csm; do
+		"$xtable" load t -t'|' --layout="$layout" --cell=512 --overwrite in
+		for name in ascending descending random near few; do
+			for options in "-S 4M --parallel=1" "-S 64M --parallel=3"; do
+				# shellcheck disable=SC2086
+				"$xtable" get t $options --keys="keys.$name" --stats=r.json >got
+				cmp got "want.$name"
+				[ -n "${SP_TEST_VARIANT:-}" ] ||
+					[ "$(value peak_bytes)" -le $((80 << 20)) ]
+				[ "$(value output_bytes)" -eq "$(wc -c <got)" ]
+			done
+		done
+	done
+}
+
+@test "a damaged cell is an error if one of its records is asked for, not beside them" {
+	needs python3
+	seq 1000000001 1000020000 | "$xtable" load t --types=n:u64
+	python3 - <<'END'
+import struct
+data = bytearray(open("t", "rb").read())
+at = data.index(struct.pack("<Q", 1000000001 + 600))  # its cell has records 511 to 1021
+data[at] ^= 1
+open("t", "wb").write(data)
+END
+	run -0 "$xtable" get t 0 1100 1700
+	[ "$output" = $'1000000001\n1000001101\n1000001701' ]
+	run -2 --separate-stderr "$xtable" get t 0 512 1100
+	[[ $stderr == *"cell"*check* || $stderr == *damaged* ]]
+}
+
 @test "requests are timed on the simulated volume that a table was loaded for" {
 	seq 100000 | "$xtable" load t --volume=sim:cheetah36es-like
 	run -0 "$xtable" info t

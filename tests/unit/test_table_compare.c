@@ -240,7 +240,7 @@ static void measured(void)
 	int rc;
 
 	make(SP_TABLE_CSM, false);
-	open.run.volume = "sim:cheetah36es-like";
+	open.run.volume = "sim:nearline6t-like"; /* without a cache: its hits are not predicted */
 	o.queries = queries;
 	o.nqueries = 3;
 	o.measure_stored = true;

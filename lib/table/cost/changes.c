@@ -38,7 +38,7 @@ static int pass_touched(struct sp__cost_maker *m, bool write, double share, uint
 			pages = sp__min(s.first + s.pages, end) - page;
 			rc = sp__cost_touched(
 				&m->r, write,
-				sp__layout_run(l, f, m->r.table->records, page, pages), chance);
+				sp__layout_run(l, f, m->r.table->records, page, pages), chance, 0);
 		}
 		if (!rc)
 			rc = sp__cost_wait(&m->r);

@@ -74,6 +74,7 @@ void sp__cost_device_close(struct sp__cost_device *d)
 
 void sp__cost_device_depth(struct sp__cost_device *d, unsigned depth)
 {
+	d->together = 1;
 	d->depth = (unsigned)sp__min(sp__max(depth, 1), SP__COST_DEPTH);
 	d->head.depth = (unsigned)sp__min(d->depth, SP__HEADPATH_DEPTH_MAX);
 }
@@ -95,21 +96,26 @@ static int reap(struct sp__cost_device *d, unsigned left)
 	return 0;
 }
 
-static int submit(struct sp__cost_device *d, bool write, uint64_t offset, uint64_t bytes)
+/* Submits the held requests to the machine. */
+static int submit(struct sp__cost_device *d)
 {
-	int rc = reap(d, d->depth - 1);
-	struct sp__request *r;
+	int rc = d->depth > d->nheld ? reap(d, d->depth - d->nheld) : reap(d, 0);
+	struct sp__request *list[SP__WINDOW_TOGETHER];
 
 	if (rc)
 		return rc;
-	r = d->free[--d->nfree];
-	*r = (struct sp__request){ .op = write ? SP__OP_WRITE : SP__OP_READ,
-				   .volume = d->volume,
-				   .offset = offset,
-				   .bytes = (uint32_t)bytes,
-				   .tag = d->window };
-	d->of_window[d->window]++;
-	return sp__queue_submit(d->queue, &r, 1);
+	for (unsigned i = 0; i < d->nheld; i++) {
+		const struct sp__cost_held *h = &d->held[i];
+
+		list[i] = d->free[--d->nfree];
+		*list[i] = (struct sp__request){ .op = h->write ? SP__OP_WRITE : SP__OP_READ,
+						 .volume = d->volume,
+						 .offset = h->offset,
+						 .bytes = (uint32_t)h->bytes,
+						 .tag = d->window };
+	}
+	d->of_window[d->window] += d->nheld;
+	return sp__queue_submit(d->queue, list, d->nheld);
 }
 
 static void serve(struct sp__cost_device *d)
@@ -163,30 +169,52 @@ static void begin_request(struct sp__cost_device *d, uint64_t bytes)
 	*done_s = fmax(*done_s, begin_s + latency_s);
 }
 
+/* Follows the held requests: the drive receives all of them, then the host continues. */
+static void follow_all(struct sp__cost_device *d)
+{
+	const double host_ns = d->head.host_ns;
+
+	d->head.host_ns = 0;
+	for (unsigned i = 0; i < d->nheld; i++)
+		follow(d, d->held[i].write, d->held[i].offset, d->held[i].bytes);
+	d->head.host_ns = host_ns;
+	d->head.issued_ns += d->nheld * host_ns;
+}
+
+int sp__cost_device_submit(struct sp__cost_device *d)
+{
+	int rc = 0;
+
+	if (simulated(d) && d->nheld)
+		rc = submit(d);
+	if (d->head.g)
+		follow_all(d);
+	for (unsigned i = 0; !d->head.g && !simulated(d) && i < d->nheld; i++)
+		begin_request(d, d->held[i].bytes);
+	d->nheld = 0;
+	return rc;
+}
+
 int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset, uint64_t bytes)
 {
 	d->seeks += !d->requests || offset != d->end;
 	d->requests++;
 	d->bytes += bytes;
 	d->end = offset + bytes;
-	if (simulated(d))
-		return submit(d, write, offset, bytes);
-	if (d->head.g)
-		follow(d, write, offset, bytes);
-	else
-		begin_request(d, bytes);
-	return 0;
+	d->held[d->nheld++] = (struct sp__cost_held){ write, offset, bytes };
+	return d->nheld >= d->together ? sp__cost_device_submit(d) : 0;
 }
 
-unsigned sp__cost_device_window(struct sp__cost_device *d)
+unsigned sp__cost_device_window(struct sp__cost_device *d, unsigned together)
 {
+	d->together = together;
 	d->window = (d->window + 1) % SP__COST_WINDOWS;
 	return d->window;
 }
 
 int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window)
 {
-	int rc = 0;
+	int rc = sp__cost_device_submit(d);
 
 	if (!d->head.g && !simulated(d))
 		d->now_s = fmax(d->now_s, d->done_s[window]);
@@ -201,8 +229,10 @@ int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window)
 
 int sp__cost_device_wait(struct sp__cost_device *d)
 {
-	if (simulated(d))
-		return reap(d, 0);
+	int rc = sp__cost_device_submit(d);
+
+	if (rc || simulated(d))
+		return rc ? rc : reap(d, 0);
 	if (d->head.g) {
 		hand_over(d);
 		while (d->head.queued)

@@ -17,6 +17,7 @@
 #include "run/dryrun.h"
 #include "run/headpath.h"
 #include "table/cost/platform.h"
+#include "table/read/window.h"
 
 #define SP__COST_DEPTH 128 /* maximum requests outstanding */
 
@@ -33,6 +34,12 @@ struct sp__cost_waiting {
 /* Requests that are read as one window, numbered round-robin. */
 #define SP__COST_WINDOWS 32
 
+/* A request that is to be submitted with others. */
+struct sp__cost_held {
+	bool write;
+	uint64_t offset, bytes;
+};
+
 struct sp__cost_device {
 	/* Counters since opening; seeks: requests not at the end of the one before. */
 	uint64_t requests, seeks, bytes;
@@ -41,6 +48,8 @@ struct sp__cost_device {
 	unsigned depth;
 	unsigned window;		      /* of the next requests, */
 	unsigned of_window[SP__COST_WINDOWS]; /* and outstanding requests of each */
+	unsigned together, nheld;
+	struct sp__cost_held held[SP__WINDOW_TOGETHER];
 	struct sp_errinfo *err;
 	/* Simulated: */
 	struct sp__env env;
@@ -66,16 +75,20 @@ SP_MUST_CHECK int sp__cost_device_open(struct sp__cost_device *d, const struct s
 				       uint64_t bytes, bool measure, struct sp_errinfo *err);
 void sp__cost_device_close(struct sp__cost_device *d);
 
-/* Sets how many requests are outstanding at most, 1 to SP__COST_DEPTH. */
+/* Sets how many requests are outstanding at most, 1 to SP__COST_DEPTH.  Ends a window. */
 void sp__cost_device_depth(struct sp__cost_device *d, unsigned depth);
 /* Issues a request; waits while `depth` are outstanding.  Returns 0 or an error of the machine. */
 SP_MUST_CHECK int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset,
 					uint64_t bytes);
+/* Submits the requests that have been issued. */
+SP_MUST_CHECK int sp__cost_device_submit(struct sp__cost_device *d);
 /*
- * Begins a window: the requests from now on belong to it.  Returns its number, below
- * SP__COST_WINDOWS, which is free again after sp__cost_device_wait_window().
+ * Begins a window: the requests from now on belong to it.  Up to `together` of them, at most
+ * SP__WINDOW_TOGETHER, are submitted as a batch, so a drive knows all of these when it chooses the
+ * first.  Returns its number, below SP__COST_WINDOWS, which is free again after
+ * sp__cost_device_wait_window().
  */
-unsigned sp__cost_device_window(struct sp__cost_device *d);
+unsigned sp__cost_device_window(struct sp__cost_device *d, unsigned together);
 /* Waits for the requests of a window. */
 SP_MUST_CHECK int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window);
 /* Waits for all requests. */

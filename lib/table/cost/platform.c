@@ -23,6 +23,7 @@
 /* Of a real host. */
 #define RECORD_NS 20
 #define COPY_NS 0.1
+#define GAP_SHARE 2    /* a gap takes at most half of the time of going on without it */
 #define POSITIONINGS 9 /* positioning is a tenth of the time of a run */
 
 static int read_spec(struct sp__cost_platform *p, struct sp_errinfo *err)
@@ -111,7 +112,7 @@ int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts
 		rc = read_spec(p, err);
 	p->geometry = run->geometry ? run->geometry : p->own;
 	p->costs = sp__device_costs(p->geometry, false);
-	if (!rc && p->geometry == p->own && p->own && !p->own->nzones)
+	if (!rc && p->simulated && !p->geometry->nzones && !(p->geometry->requests_s > 0))
 		rc = measure(p, err);
 	return rc;
 }
@@ -128,6 +129,16 @@ double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes)
 	if (p->geometry && p->geometry->nzones)
 		return sequential_s / (p->costs.seek_s + sequential_s);
 	return fmin(sequential_s * p->costs.requests_s, 1);
+}
+
+uint64_t sp__cost_gap_bytes(const struct sp__cost_platform *p)
+{
+	const struct sp__device_costs *c = &p->costs;
+	bool tracks = p->geometry && p->geometry->nzones;
+	/* A head hops over a gap at least as fast as it reads it, unless the gap is short. */
+	double other_s = tracks ? sp__device_costs(p->geometry, true).seek_s : 1 / c->requests_s;
+
+	return (uint64_t)(other_s / GAP_SHARE / (c->transfer_s_per_mib / MIB));
 }
 
 uint64_t sp__cost_strip_bytes(const struct sp__cost_platform *p)

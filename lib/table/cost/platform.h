@@ -39,6 +39,11 @@ void sp__cost_platform_close(struct sp__cost_platform *p);
  */
 double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes);
 /*
+ * Returns the longest gap between two cells that is read with them, since reading it takes less
+ * time than another request would.
+ */
+uint64_t sp__cost_gap_bytes(const struct sp__cost_platform *p);
+/*
  * Returns the bytes of a column group's run in the largest strip: on a disk so many that
  * positioning takes at most a tenth of the time.
  */

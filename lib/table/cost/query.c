@@ -6,8 +6,8 @@
  * needed (layout/runs.h).  If so few records match that single cells are cheaper, only the first
  * part is scanned so; then the columns of the predicate are read so, and of the output the cells
  * that have a match.
- * Get.  Records are taken in batches that grow 1, 2, 4 ..., some of which are in memory; each
- * distinct cell of a batch is read once, and then the cells of texts.
+ * Get.  Records are taken in batches (read/get.h) and sorted; each batch is read in windows, some of which are in memory; each distinct cell of a window is read once, and then the
+ * cells of texts.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,6 @@
 #include "table/read/get.h"
 #include "table/read/ring.h"
 
-#define DRAWN_MAX 65536	      /* records of a get that are drawn */
 #define REPEATED 256	      /* records of a get, repetitions included, */
 #define REPEATED_UPDATES 2048 /* and of an update */
 
@@ -80,11 +79,34 @@ static int issue_texts(struct sp__cost_maker *m, uint64_t at, uint64_t end)
 	return rc;
 }
 
+static uint32_t count_texts(const struct sp__cost_maker *m)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
+		n += m->q->columns[i] && m->r.table->text_bytes[i] > 0;
+	return n;
+}
+
+/* Plans gets of the columns of the output. */
+static void plan_get(const struct sp__cost_maker *m, const bool *groups, unsigned parts,
+		     struct sp__tableget_plan *plan)
+{
+	const struct sp__cost_platform *p = m->o->platform;
+
+	sp__tableget_plan(plan, p->run, parts, &m->r.table->layout, groups, count_texts(m),
+			  sp__table_printed_bytes(m->r.table->schema, m->q->columns),
+			  sp__cost_gap_bytes(p));
+}
+
 /* Issues the cells of the output that matching records of A-pages [page, end) are in. */
 static int issue_matches(struct sp__cost_maker *m, uint64_t page, uint64_t end)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
+	struct sp__tableget_plan plan;
 	int rc = 0;
+
+	plan_get(m, m->output, SP__SCATTERED_STEPS, &plan);
 
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
 		if (!m->output[f])
@@ -94,7 +116,8 @@ static int issue_matches(struct sp__cost_maker *m, uint64_t page, uint64_t end)
 			rc = sp__cost_touched(
 				&m->r, false,
 				sp__layout_run(l, f, m->r.table->records, page, end - page),
-				sp__cells_touched(m->q->share, l->groups[f].cell_records));
+				sp__cells_touched(m->q->share, l->groups[f].cell_records),
+				plan.gap_cells);
 	}
 	return rc;
 }
@@ -136,15 +159,6 @@ static int begin_window(struct sp__cost_maker *m, uint64_t at, uint64_t end, boo
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
-static uint32_t count_texts(const struct sp__cost_maker *m)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
-		n += m->q->columns[i] && m->r.table->text_bytes[i] > 0;
-	return n;
-}
-
 /* Returns the memory of a record besides cells: its output, and texts, read and printed. */
 static double window_more(const struct sp__cost_maker *m)
 {
@@ -170,8 +184,8 @@ static int scan(struct sp__cost_maker *m, uint64_t at, uint64_t to, bool scatter
 	unsigned slots;
 	int rc = 0;
 
-	if (scattered) /* each step has half of the memory */
-		run.memory_bytes = sp__working_memory(&run, run.memory_bytes) / 2;
+	if (scattered)
+		run.memory_bytes = sp__working_memory(&run, run.memory_bytes) / SP__SCATTERED_STEPS;
 	slots = sp__ring_slots(&run, &m->r.table->layout, groups, scattered ? 0 : count_texts(m),
 			       &bytes);
 	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
@@ -181,7 +195,7 @@ static int scan(struct sp__cost_maker *m, uint64_t at, uint64_t to, bool scatter
 		if (n - done == slots)
 			rc = finish_window(m, &ring[done++ % slots]);
 		ring[n++ % slots] =
-			(struct issued){ sp__cost_device_window(&m->r.device), end - at };
+			(struct issued){ sp__cost_device_window(&m->r.device, 1), end - at };
 		if (!rc)
 			rc = begin_window(m, at, end, scattered);
 	}
@@ -235,23 +249,21 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Issues the distinct cells of a batch of random records, in the order of each column group. */
-static int begin_batch(struct sp__cost_maker *m, uint64_t records)
+/* Issues the distinct cells of records, and short gaps between them, column group by column group. */
+static int issue_records(struct sp__cost_maker *m, const uint64_t *numbers, uint64_t n,
+			 uint64_t gap_cells)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	int rc = 0;
 
-	for (uint64_t i = 0; i < records; i++)
-		m->numbers[i] = sp__rng_below(&m->r.rng, m->r.table->records);
-	qsort(m->numbers, records, sizeof(*m->numbers), compare_numbers);
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
 		uint64_t last = UINT64_MAX;
 
-		for (uint64_t i = 0; !rc && m->groups[f] && i < records; i++) {
-			uint64_t cell = sp__layout_record_cell(l, f, m->numbers[i]);
+		for (uint64_t i = 0; !rc && m->groups[f] && i < n; i++) {
+			uint64_t cell = sp__layout_record_cell(l, f, numbers[i]);
 
 			if (cell != last)
-				rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, cell, 1);
+				rc = sp__cost_cell(&m->r, false, cell, gap_cells);
 			last = cell;
 		}
 		if (!rc)
@@ -274,38 +286,77 @@ static int read_batch_texts(struct sp__cost_maker *m, uint64_t records, unsigned
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
-static int make_get(struct sp__cost_maker *m)
+/* Returns how many records of a batch, from number `at` on, are read together. */
+static uint64_t count_together(struct sp__layout_gather *g, const struct sp__tableget_plan *plan,
+			       const uint64_t *numbers, uint64_t n)
 {
-	const struct sp_run_opts *run = m->o->platform->run;
-	uint32_t groups = sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	uint32_t max =
-		sp__tableget_batch(run, &m->r.table->layout, m->groups, count_texts(m),
-				   sp__table_printed_bytes(m->r.table->schema, m->q->columns));
-	uint64_t drawn = sp__min(m->q->records, DRAWN_MAX), bytes, n = 0, done = 0, batch = 1;
-	unsigned slots =
-		sp__ring_slots(run, &m->r.table->layout, m->groups, count_texts(m), &bytes);
+	uint64_t i = 0;
+
+	for (sp__layout_gather_begin(g); i < n; i++) {
+		if (i && numbers[i] == numbers[i - 1])
+			continue;
+		if (i && sp__tableget_full(plan, g, i))
+			break;
+		sp__layout_gather_add(g, numbers[i]);
+	}
+	return i;
+}
+
+/* Reads n random records as one batch.  Stops if enough requests have been made; notes the scale. */
+static int get_batch(struct sp__cost_maker *m, const struct sp__tableget_plan *plan,
+		     struct sp__layout_gather *g, uint64_t n, uint64_t read)
+{
 	struct issued ring[SP__RING_SLOTS];
+	uint64_t made = 0, done = 0, together;
 	int rc = 0;
 
-	drawn = sp__min(drawn, m->requests_max / sp__max(groups, 1) + 1);
-	if (!m->numbers)
-		m->numbers = calloc(max, sizeof(*m->numbers));
-	if (!m->numbers)
-		return -ENOMEM;
-	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
-	for (uint64_t left = drawn; !rc && left; left -= batch, batch *= 2) {
-		batch = sp__min(sp__min(batch, max), left);
-		if (n - done == slots)
-			rc = finish_window(m, &ring[done++ % slots]);
-		ring[n % slots] = (struct issued){ sp__cost_device_window(&m->r.device), batch };
+	for (uint64_t i = 0; i < n; i++)
+		m->numbers[i] = sp__rng_below(&m->r.rng, m->r.table->records);
+	qsort(m->numbers, n, sizeof(*m->numbers), compare_numbers);
+	for (uint64_t i = 0; !rc && i < n; i += together) {
+		unsigned window = sp__cost_device_window(&m->r.device, SP__WINDOW_TOGETHER);
+
+		if (sp__cost_enough(m, read + i, m->q->records))
+			break;
+		together = count_together(g, plan, m->numbers + i, n - i);
+		if (made - done == plan->slots)
+			rc = finish_window(m, &ring[done++ % plan->slots]);
+		ring[made++ % plan->slots] = (struct issued){ window, together };
 		if (!rc)
-			rc = begin_batch(m, batch);
+			rc = issue_records(m, m->numbers + i, together, plan->gap_cells);
 		if (!rc)
-			rc = read_batch_texts(m, batch, ring[n++ % slots].number);
+			rc = sp__cost_device_submit(&m->r.device);
+		if (!rc)
+			rc = read_batch_texts(m, together, window);
 	}
-	while (!rc && done < n)
-		rc = finish_window(m, &ring[done++ % slots]);
-	m->scale = (double)m->q->records / (double)drawn;
+	while (!rc && done < made)
+		rc = finish_window(m, &ring[done++ % plan->slots]);
+	return rc;
+}
+
+static int make_get(struct sp__cost_maker *m)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	struct sp__tableget_plan plan;
+	struct sp__layout_gather gather;
+	uint32_t batch;
+	int rc;
+
+	(void)sp__layout_groups(l, m->q->columns, m->groups);
+	plan_get(m, m->groups, 1, &plan);
+	batch = sp__tableget_next(&plan, 0);
+	rc = sp__layout_gather_open(&gather, l, m->groups, plan.gap_cells);
+	if (!m->numbers)
+		m->numbers = calloc(sp__min(plan.batch, m->q->records), sizeof(*m->numbers));
+	if (!m->numbers)
+		rc = -ENOMEM;
+	m->begun = m->r.device.requests;
+	m->scale = 1;
+	sp__cost_device_depth(&m->r.device, SP__COST_DEPTH);
+	for (uint64_t n = 0; !rc && n < m->q->records && !sp__cost_enough(m, n, m->q->records);
+	     n += batch, batch = sp__tableget_next(&plan, batch))
+		rc = get_batch(m, &plan, &gather, sp__min(batch, m->q->records - n), n);
+	sp__layout_gather_close(&gather);
 	return rc;
 }
 

@@ -62,6 +62,20 @@ int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area 
 	return rc;
 }
 
+int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell, uint64_t gap_cells)
+{
+	const uint64_t end = r->first + r->cells;
+	uint64_t first;
+
+	(void)sp__map_run(&r->table->map, SP__AREA_DATA, cell, 1, &first);
+	if (r->cells && r->write == write && first - end <= gap_cells &&
+	    first + 1 - r->first <= max_cells(r)) {
+		r->cells = first + 1 - r->first;
+		return 0;
+	}
+	return join(r, write, first, 1);
+}
+
 int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes)
 {
 	uint64_t at = sp__cost_table_bytes(r->table);
@@ -94,21 +108,13 @@ uint64_t sp__cost_gap(struct sp__cost_requests *r, double chance)
 }
 
 int sp__cost_touched(struct sp__cost_requests *r, bool write, struct sp__layout_run run,
-		     double chance)
+		     double chance, uint64_t gap_cells)
 {
-	uint64_t end = run.cell + run.cells, from = run.cell + sp__cost_gap(r, chance), n;
+	const uint64_t end = run.cell + run.cells;
 	int rc = 0;
 
-	for (; !rc && from < end; from += n) {
-		uint64_t gap = 0;
-
-		for (n = 1; from + n < end; n++) {
-			gap = sp__cost_gap(r, chance);
-			if (gap)
-				break;
-		}
-		rc = sp__cost_cells(r, write, SP__AREA_DATA, from, n);
-		n += gap;
-	}
+	for (uint64_t cell = run.cell + sp__cost_gap(r, chance); !rc && cell < end;
+	     cell += 1 + sp__cost_gap(r, chance))
+		rc = sp__cost_cell(r, write, cell, gap_cells);
 	return rc;
 }

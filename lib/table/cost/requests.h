@@ -27,9 +27,15 @@ struct sp__cost_requests {
 /* Reads or writes cells of an area. */
 SP_MUST_CHECK int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area area,
 				 uint64_t cell, uint64_t cells);
-/* Does so with those cells of a run of the data area that are touched, each with this chance. */
+/* Does so with a cell of the data area, and with the gap before it if it is not longer. */
+SP_MUST_CHECK int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell,
+				uint64_t gap_cells);
+/*
+ * Does so with those cells of a run of the data area that are touched, each with this chance, and
+ * with gaps between them that are not longer.
+ */
 SP_MUST_CHECK int sp__cost_touched(struct sp__cost_requests *r, bool write,
-				   struct sp__layout_run run, double chance);
+				   struct sp__layout_run run, double chance, uint64_t gap_cells);
 /* Draws the cells that are not touched before the next one that is, each with this chance. */
 uint64_t sp__cost_gap(struct sp__cost_requests *r, double chance);
 /* Writes bytes behind the end of the file and waits for them. */

@@ -2,7 +2,10 @@
 /*
  * Lists the runs of cells that a scan reads.
  */
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/minmax.h"
 #include "table/layout/runs.h"
 
@@ -82,4 +85,49 @@ struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t 
 
 	run.cells -= g->cells - (last + g->cell_records - 1) / g->cell_records;
 	return run;
+}
+
+int sp__layout_gather_open(struct sp__layout_gather *g, const struct sp__table_layout *l,
+			   const bool *groups, uint64_t gap_cells)
+{
+	*g = (struct sp__layout_gather){ .layout = l, .groups = groups, .gap_cells = gap_cells };
+	g->next = calloc(l->ngroups, sizeof(*g->next));
+	return g->next ? 0 : -ENOMEM;
+}
+
+void sp__layout_gather_close(struct sp__layout_gather *g)
+{
+	free(g->next);
+	g->next = NULL;
+}
+
+void sp__layout_gather_begin(struct sp__layout_gather *g)
+{
+	memset(g->next, 0, g->layout->ngroups * sizeof(*g->next));
+	g->cells = 0;
+}
+
+void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record)
+{
+	for (uint32_t f = 0; f < g->layout->ngroups; f++) {
+		uint64_t cell, gap;
+
+		if (!g->groups[f])
+			continue;
+		cell = sp__layout_record_cell(g->layout, f, record);
+		if (cell < g->next[f])
+			continue;
+		gap = cell - g->next[f];
+		g->cells += g->next[f] && gap <= g->gap_cells ? gap + 1 : 1;
+		g->next[f] = cell + 1;
+	}
+}
+
+uint64_t sp__layout_gather_more(const struct sp__layout_gather *g)
+{
+	uint64_t n = 0;
+
+	for (uint32_t f = 0; f < g->layout->ngroups; f++)
+		n += g->groups[f];
+	return n * (g->gap_cells + 1);
 }

@@ -51,3 +51,28 @@ static inline uint64_t sp__layout_record_cell(const struct sp__table_layout *l, 
 			       (uint32_t)(record % l->page_records) /
 				       l->groups[group].cell_records);
 }
+
+/*
+ * Records in ascending order whose cells are read together.  A gap between two cells of a column
+ * group that is not longer than gap_cells is read as well, since that takes less time than another
+ * request.
+ */
+struct sp__layout_gather {
+	const struct sp__table_layout *layout;
+	const bool *groups; /* that are read */
+	uint64_t gap_cells;
+	uint64_t cells; /* so far, gaps included */
+	uint64_t *next; /* of each column group: the cell of the data area after the last one */
+};
+
+/* Returns 0 or -ENOMEM; begins at the first record. */
+SP_MUST_CHECK int sp__layout_gather_open(struct sp__layout_gather *g,
+					 const struct sp__table_layout *l, const bool *groups,
+					 uint64_t gap_cells);
+void sp__layout_gather_close(struct sp__layout_gather *g);
+/* Empties it. */
+void sp__layout_gather_begin(struct sp__layout_gather *g);
+/* Counts the cells of a record. */
+void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record);
+/* Returns the cells of one more record at most. */
+uint64_t sp__layout_gather_more(const struct sp__layout_gather *g);

@@ -2,8 +2,7 @@
 /*
  * Scans in two steps, or chooses the way by what the predicate chose before (access.h).
  *
- * SI-scan is a get of the records that the columns of the predicate choose.  Each of both steps has
- * half of the memory.
+ * SI-scan is a get of the records that the columns of the predicate choose.
  */
 #include <stdlib.h>
 #include "base/err.h"
@@ -12,7 +11,6 @@
 #include "table/read/get.h"
 #include "table/read/hits.h"
 
-#define STEPS 2
 #define FIRST_RECORDS 65536 /* of the first part; each other one is larger by a factor */
 #define PART_FACTOR 4
 
@@ -46,7 +44,8 @@ int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opt
 					 .absent = absent,
 					 .arg = numbers,
 					 .exist = true,
-					 .parts = STEPS,
+					 .parts = SP__SCATTERED_STEPS,
+					 .gap_bytes = o->gap_bytes,
 					 .columns = columns,
 					 .output = o->output,
 					 .sums = o->sums };
@@ -89,7 +88,7 @@ int sp__tablescan_scattered(struct sp__tablefile *f, const struct sp__tablescan_
 
 	if (rc)
 		return rc;
-	rc = sp__hits_open(&s.hits, f, o->where, o->lo, o->hi, STEPS, stats, err);
+	rc = sp__hits_open(&s.hits, f, o->where, o->lo, o->hi, SP__SCATTERED_STEPS, stats, err);
 	if (!rc)
 		rc = get(&s, f, o, sink, arg, stats, err);
 	sp__hits_close(&s.hits);

@@ -13,6 +13,8 @@
 
 #include "table/read/scan.h"
 
+#define SP__SCATTERED_STEPS 2 /* of an SI-scan; each has an equal share of the memory */
+
 /*
  * Gets the records whose numbers next() supplies, all of which exist, in half of the memory.
  * Errors as sp__tableget().

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads records by number: a batch of numbers, sorted, fills a window; a task prints each record
- * once, and puts the texts in the order of the numbers.
+ * Reads records by number: a batch of numbers, sorted, fills windows one after the other; tasks
+ * print each record once, and the texts are given in the order of the numbers.
  */
 #include <stdlib.h>
+#include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
@@ -12,36 +13,84 @@
 #include "table/read/get.h"
 #include "table/read/ring.h"
 
-#define BATCH_MAX 2048
+#define BATCH_MAX (UINT32_C(1) << 20)
+#define BATCH_FIRST 16	  /* as many records take hardly longer than one; */
+#define BATCH_EARLY 256	  /* batches grow slowly up to here, so that the first records come soon */
+#define WINDOW_MAX 2048	  /* records: tasks of windows work concurrently */
 #define DIRECTORY_SHARE 8 /* of the working memory, for directory rows */
+#define CHUNK_BYTES 65536 /* of output, if records are put in another order */
 
 struct asked {
 	uint64_t record;
-	uint32_t place;	   /* in the batch */
-	size_t begin, end; /* its text in printed */
+	uint32_t place; /* in the batch */
+	uint32_t bytes; /* its text: */
+	size_t begin;	/* in the output of its window, then in that of the batch */
 };
 
-/* The numbers of a slot. */
-struct batch {
-	struct asked *sorted;
-	const struct asked **in_order;
-	uint32_t n;
-	struct sp__bytes printed; /* in the order of the records */
+/* The numbers of a slot: some of the sorted batch. */
+struct part {
+	uint32_t first, n;
+	uint64_t cells; /* of values */
 };
 
 struct get {
 	struct sp__window_ring ring;
-	struct batch batches[SP__RING_SLOTS];
+	struct part parts[SP__RING_SLOTS];
 	const struct sp__tableget_opts *opts;
 	struct sp_table_stats *stats;
 	sp_table_sink sink;
 	void *arg;
 	struct sp__scan_ranges ranges; /* for directory rows */
-	uint32_t batch, max;	       /* numbers of the next batch, and of the largest */
-	bool ended;		       /* next() has no further number */
+	struct sp__tableget_plan plan;
+	struct sp__layout_gather gather;
+	struct asked *asked; /* the batch: n, of which those before `at` are in windows */
+	size_t capacity;
+	uint32_t n, at, next_n; /* next_n: of the next batch */
+	bool ascending;		/* the order of the numbers is that of the records */
+	bool ended;		/* next() has no further number */
+	struct sp__bytes text;	/* of the batch, in the order of the records */
+	struct sp__bytes out;	/* in the order of the numbers */
 };
 
-static int compare(const void *a, const void *b)
+void sp__tableget_plan(struct sp__tableget_plan *p, const struct sp_run_opts *run, unsigned parts,
+		       const struct sp__table_layout *l, const bool *groups, uint32_t ntexts,
+		       double printed_bytes, uint64_t gap_bytes)
+{
+	struct sp_run_opts half = *run;
+	uint64_t cells = 0;
+
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		cells += groups[f];
+	p->parts = 2 * parts;
+	half.memory_bytes = sp__working_memory(run, run->memory_bytes) / p->parts;
+	p->slots = sp__ring_slots(&half, l, groups, ntexts, &p->slot_bytes);
+	p->gap_cells = sp__min(gap_bytes, p->slot_bytes / 2 / cells) / l->cell_bytes;
+	/* Its memory grows by doubling. */
+	p->batch_bytes = half.memory_bytes / 2;
+	p->batch = (uint32_t)sp__min(
+		(uint64_t)((double)p->batch_bytes / (sizeof(struct asked) + printed_bytes)) + 1,
+		BATCH_MAX);
+	p->more_bytes = ntexts * (double)l->cell_bytes + printed_bytes;
+}
+
+bool sp__tableget_full(const struct sp__tableget_plan *p, const struct sp__layout_gather *g,
+		       uint64_t n)
+{
+	uint64_t cells = g->cells + sp__layout_gather_more(g);
+
+	return n >= WINDOW_MAX ||
+	       (double)(cells * g->layout->cell_bytes) + (double)(n + 1) * p->more_bytes >
+		       (double)p->slot_bytes;
+}
+
+uint32_t sp__tableget_next(const struct sp__tableget_plan *p, uint32_t batch)
+{
+	if (!batch)
+		return (uint32_t)sp__min(BATCH_FIRST, p->batch);
+	return batch < BATCH_EARLY ? (uint32_t)sp__min(2 * batch, p->batch) : p->batch;
+}
+
+static int by_record(const void *a, const void *b)
 {
 	const struct asked *x = a, *y = b;
 
@@ -50,175 +99,246 @@ static int compare(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	return x->place < y->place ? -1 : 1;
+}
+
+/* Adds a number to the batch if its record is there. */
+static int add_number(struct get *g, uint64_t record)
+{
+	int rc = g->opts->exist ? 1 : sp__tombstones_exists(g->ring.file, record, g->ring.err);
+
+	g->stats->keys++;
+	if (rc <= 0)
+		return rc ? rc : g->opts->absent(g->opts->arg, record);
+	g->stats->keys_found++;
+	if (!SP__ARRAY_GROW(g->asked, g->capacity, g->n + 1))
+		return sp__err(g->ring.err, -ENOMEM, "get", g->ring.file->path, -1);
+	g->ascending &= !g->n || g->asked[g->n - 1].record <= record;
+	g->asked[g->n] = (struct asked){ .record = record, .place = g->n };
+	g->n++;
+	return 0;
+}
+
 /* Takes the numbers of a batch.  Returns SP_READY, SP_END, or an error. */
-static int take_numbers(struct get *g, struct batch *b)
+static int take_batch(struct get *g)
 {
 	uint64_t record;
 	int rc = g->ended ? SP_END : SP_READY;
 
-	for (b->n = 0; rc == SP_READY && b->n < g->batch;) {
-		int there;
-
+	g->n = g->at = 0;
+	g->text.bytes = 0;
+	g->ascending = true;
+	while (rc == SP_READY && g->n < g->next_n) {
 		rc = g->opts->next(g->opts->arg, &record);
-		if (rc != SP_READY)
-			break;
-		g->stats->keys++;
-		there = g->opts->exist ? 1
-				       : sp__tombstones_exists(g->ring.file, record, g->ring.err);
-		if (there > 0) {
-			b->sorted[b->n] = (struct asked){ .record = record, .place = b->n };
-			b->n++;
-		} else {
-			rc = there ? there : g->opts->absent(g->opts->arg, record);
+		if (rc == SP_READY) {
+			rc = add_number(g, record);
 			rc = rc ? rc : SP_READY;
 		}
 	}
 	g->ended = rc == SP_END;
-	g->stats->keys_found += b->n;
-	return rc < 0 ? rc : b->n ? SP_READY : SP_END;
+	g->next_n = sp__tableget_next(&g->plan, g->next_n);
+	if (rc >= 0 && !g->ascending)
+		qsort(g->asked, g->n, sizeof(*g->asked), by_record);
+	return rc < 0 ? rc : g->n ? SP_READY : SP_END;
 }
 
+static bool repeated(const struct get *g, uint32_t i)
+{
+	return i && g->asked[i].record == g->asked[i - 1].record;
+}
+
+/* Adds the next records of the batch to a window, as long as there is memory for them. */
 static int fill(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
-	struct batch *b = s->own;
-	int rc = take_numbers(g, b);
+	struct part *p = s->own;
+	int rc;
 
-	if (rc != SP_READY)
-		return rc;
-	g->batch = sp__min(2 * g->batch, g->max);
-	qsort(b->sorted, b->n, sizeof(*b->sorted), compare);
-	for (uint32_t i = 0; i < b->n; i++) {
+	*p = (struct part){ .first = g->at };
+	s->window.gap_cells = g->plan.gap_cells;
+	sp__layout_gather_begin(&g->gather);
+	for (; g->at < g->n; g->at++) {
+		const uint64_t record = g->asked[g->at].record;
 		uint8_t *row;
 
-		if (i && b->sorted[i].record == b->sorted[i - 1].record)
+		if (repeated(g, g->at))
 			continue;
-		row = sp__ranges_row(&g->ranges, b->sorted[i].record, &rc, g->ring.err);
+		if (g->at > p->first && sp__tableget_full(&g->plan, &g->gather, g->at - p->first))
+			break;
+		row = sp__ranges_row(&g->ranges, record, &rc, g->ring.err);
 		if (rc)
 			return rc;
-		rc = sp__window_add(&s->window, b->sorted[i].record, 1, row);
+		rc = sp__window_add(&s->window, record, 1, row);
 		if (rc)
 			return sp__err(g->ring.err, rc, "read", g->ring.file->path, -1);
+		sp__layout_gather_add(&g->gather, record);
 	}
-	return SP_READY;
+	p->n = g->at - p->first;
+	p->cells = g->gather.cells;
+	return p->n ? SP_READY : SP_END;
 }
 
 /* Adds the records of a slot to aggregates. */
 static int work_sums(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
-	struct batch *b = s->own;
+	const struct part *p = s->own;
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < b->n; i++) {
-		const struct sp__rows rows = sp__window_rows(&s->window, b->sorted[i].record);
+	for (uint32_t i = 0; !rc && i < p->n; i++) {
+		const struct sp__rows rows =
+			sp__window_rows(&s->window, g->asked[p->first + i].record);
 
 		rc = sp__scan_sums_add(g->opts->sums, s, &rows, NULL, 1);
 	}
-	s->matched = b->n;
+	s->matched = p->n;
 	return rc ? sp__err(&s->err, rc, "scan", g->ring.file->path, -1) : 0;
+}
+
+/* Prints a record that is the one before once more. */
+static int print_again(struct sp__window_slot *s, const struct asked *a, struct sp__budget *budget)
+{
+	if (sp__bytes_reserve(&s->out, s->out.bytes + a->bytes, budget))
+		return -ENOMEM;
+	memcpy(s->out.data + s->out.bytes, s->out.data + a->begin, a->bytes);
+	s->out.bytes += a->bytes;
+	return 0;
 }
 
 static int work(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
-	struct batch *b = s->own;
+	const struct part *p = s->own;
 	struct sp__budget *budget = &g->ring.file->env.budget;
 	int rc = 0;
 
-	b->printed.bytes = 0;
-	for (uint32_t i = 0; !rc && i < b->n; i++) {
-		struct asked *a = &b->sorted[i];
+	for (uint32_t i = p->first; !rc && i < p->first + p->n; i++) {
+		struct asked *a = &g->asked[i];
 
-		b->in_order[a->place] = a;
-		if (i && a->record == a[-1].record) {
+		if (repeated(g, i)) {
 			a->begin = a[-1].begin;
+			a->bytes = a[-1].bytes;
+			rc = g->ascending ? print_again(s, a, budget) : 0;
 		} else {
 			struct sp__rows rows = sp__window_rows(&s->window, a->record);
 
-			a->begin = b->printed.bytes;
-			rc = sp__output_rows(g->opts->output, &rows, NULL, 1, &b->printed, budget);
+			a->begin = s->out.bytes;
+			rc = sp__output_rows(g->opts->output, &rows, NULL, 1, &s->out, budget);
+			a->bytes = (uint32_t)(s->out.bytes - a->begin);
 		}
-		a->end = b->printed.bytes;
 	}
-	for (uint32_t i = 0; !rc && i < b->n; i++) {
-		const struct asked *a = b->in_order[i];
-
-		rc = sp__bytes_append(&s->out, b->printed.data + a->begin, a->end - a->begin,
-				      budget);
-	}
-	s->matched = b->n;
+	s->matched = p->n;
 	return rc ? sp__err(&s->err, rc, "get", g->ring.file->path, -1) : 0;
 }
 
-/* Limits later batches by the memory that the records of a slot took. */
-static void limit_batches(struct get *g, const struct sp__window_slot *s)
+/* Limits later windows and batches by the memory that the records of a slot took. */
+static void limit(struct get *g, const struct sp__window_slot *s)
 {
-	const struct batch *b = s->own;
-	uint64_t bytes = s->window.bytes + s->out.bytes + b->printed.bytes;
-	uint64_t max = g->ring.slot_bytes * b->n / sp__max(bytes, 1);
+	const struct part *p = s->own;
+	const uint64_t values = p->cells * g->ring.file->layout.cell_bytes;
+	const double out = (double)s->out.bytes / p->n;
+	double more = out;
 
-	g->max = (uint32_t)sp__max(sp__min(max, g->max), 1);
-	g->batch = sp__min(g->batch, g->max);
+	if (s->window.bytes > values)
+		more += (double)(s->window.bytes - values) / p->n;
+	if (more > g->plan.more_bytes)
+		g->plan.more_bytes = more;
+	g->plan.batch = (uint32_t)sp__min(
+		g->plan.batch,
+		(uint64_t)((double)g->plan.batch_bytes / (sizeof(*g->asked) + out)) + 1);
+	g->next_n = (uint32_t)sp__min(g->next_n, g->plan.batch);
+}
+
+static int flush(struct get *g, struct sp__bytes *out)
+{
+	int rc = out->bytes ? g->sink(g->arg, out->data, out->bytes) : 0;
+
+	g->stats->output_bytes += out->bytes;
+	out->bytes = 0;
+	return rc;
 }
 
 static int give(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
+	const struct part *p = s->own;
 
-	limit_batches(g, s);
+	limit(g, s);
 	g->stats->records_read += s->window.nranges;
 	g->stats->records_matched += s->matched;
 	g->stats->cells_read += s->window.cells_read;
-	g->stats->output_bytes += s->out.bytes;
 	sp__charge_work(&g->ring.file->env, s->matched, 0, s->out.bytes);
-	return g->opts->sums ? 0 : g->sink(g->arg, s->out.data, s->out.bytes);
-}
-
-uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
-			    const bool *groups, uint32_t ntexts, double printed_bytes)
-{
-	uint64_t bytes, cells = ntexts;
-
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		cells += groups[f];
-	(void)sp__ring_slots(run, l, groups, ntexts, &bytes);
-	/* Records are printed in the order of their numbers, then put in the order asked. */
-	cells = cells * l->cell_bytes + 2 * (uint64_t)printed_bytes;
-	return (uint32_t)sp__min(bytes / cells + 1, BATCH_MAX);
-}
-
-static int open_batches(struct get *g)
-{
-	const struct sp__window *w = &g->ring.slots[0].window;
-	const struct sp__tablefile *f = g->ring.file;
-
-	g->max = sp__tableget_batch(&g->ring.run, &f->layout, w->groups, w->ntexts,
-				    sp__table_printed_bytes(&f->schema, g->opts->columns));
-	for (unsigned i = 0; i < g->ring.nslots; i++) {
-		g->batches[i].sorted = malloc(g->max * sizeof(struct asked));
-		g->batches[i].in_order = malloc(g->max * sizeof(struct asked *));
-		if (!g->batches[i].sorted || !g->batches[i].in_order)
-			return -ENOMEM;
-	}
+	if (g->opts->sums)
+		return 0;
+	if (g->ascending)
+		return flush(g, &s->out);
+	for (uint32_t i = p->first; i < p->first + p->n; i++)
+		g->asked[i].begin += g->text.bytes;
+	if (sp__bytes_append(&g->text, s->out.data, s->out.bytes, &g->ring.file->env.budget))
+		return sp__err(g->ring.err, -ENOMEM, "get", g->ring.file->path, -1);
 	return 0;
+}
+
+/* Gives the records of a batch in the order of the numbers. */
+static int give_batch(struct get *g)
+{
+	int rc = 0;
+
+	if (g->ascending || g->opts->sums)
+		return 0;
+	qsort(g->asked, g->n, sizeof(*g->asked), by_place);
+	for (uint32_t i = 0; !rc && i < g->n; i++) {
+		const struct asked *a = &g->asked[i];
+
+		if (sp__bytes_append(&g->out, g->text.data + a->begin, a->bytes,
+				     &g->ring.file->env.budget))
+			return sp__err(g->ring.err, -ENOMEM, "get", g->ring.file->path, -1);
+		if (g->out.bytes >= CHUNK_BYTES)
+			rc = flush(g, &g->out);
+	}
+	return rc ? rc : flush(g, &g->out);
+}
+
+static int open_get(struct get *g)
+{
+	const struct sp__tablefile *f = g->ring.file;
+	const struct sp__window *w = &g->ring.slots[0].window;
+	const uint64_t memory = sp__working_memory(&f->run, f->run.memory_bytes);
+	const unsigned parts = g->opts->parts ? g->opts->parts : 1;
+	int rc;
+
+	g->ring.parts = 2 * parts;
+	rc = sp__ring_open(&g->ring, g->opts->columns, g->parts, sizeof(*g->parts));
+	if (rc)
+		return rc;
+	sp__tableget_plan(&g->plan, &f->run, parts, &f->layout, w->groups, w->ntexts,
+			  sp__table_printed_bytes(&f->schema, g->opts->columns),
+			  g->opts->gap_bytes);
+	g->next_n = sp__tableget_next(&g->plan, 0);
+	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells);
+	g->ranges.rows_needed = w->ntexts;
+	if (!rc)
+		rc = sp__ranges_open(&g->ranges, memory / DIRECTORY_SHARE);
+	return rc ? sp__err(g->ring.err, rc, "get", f->path, -1) : 0;
 }
 
 static int run(struct get *g)
 {
-	const struct sp_run_opts *run = &g->ring.file->run;
-	int rc = sp__ring_open(&g->ring, g->opts->columns, g->batches, sizeof(*g->batches));
+	int rc = open_get(g);
 
-	if (rc)
-		return rc;
-	g->ranges.rows_needed = g->ring.slots[0].window.ntexts;
-	rc = open_batches(g);
-	if (!rc)
-		rc = sp__ranges_open(&g->ranges,
-				     sp__working_memory(run, run->memory_bytes) / DIRECTORY_SHARE);
-	if (rc)
-		return sp__err(g->ring.err, rc, "get", g->ring.file->path, -1);
-	return sp__ring_run(&g->ring);
+	while (!rc) {
+		rc = take_batch(g);
+		if (rc != SP_READY)
+			return rc;
+		rc = sp__ring_run(&g->ring);
+		if (!rc)
+			rc = give_batch(g);
+	}
+	return rc;
 }
 
 int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_table_sink sink,
@@ -226,26 +346,21 @@ int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_
 {
 	static const struct sp__window_ring_ops print = { fill, work, give };
 	static const struct sp__window_ring_ops add = { fill, work_sums, give };
-	struct get g = { .opts = o,
-			 .stats = stats,
-			 .sink = sink,
-			 .arg = arg,
-			 .ranges = { .file = f },
-			 .batch = 1 };
+	struct get g = {
+		.opts = o, .stats = stats, .sink = sink, .arg = arg, .ranges = { .file = f }
+	};
 	int rc;
 
 	g.ring.file = f;
 	g.ring.ops = o->sums ? &add : &print;
 	g.ring.arg = &g;
 	g.ring.err = err;
-	g.ring.parts = o->parts ? o->parts : 1;
 	rc = run(&g);
 	sp__ring_close(&g.ring, stats);
 	sp__ranges_close(&g.ranges);
-	for (unsigned i = 0; i < SP__RING_SLOTS; i++) {
-		free(g.batches[i].sorted);
-		free(g.batches[i].in_order);
-		sp__bytes_release(&g.batches[i].printed, &f->env.budget);
-	}
+	sp__layout_gather_close(&g.gather);
+	free(g.asked);
+	sp__bytes_release(&g.text, &f->env.budget);
+	sp__bytes_release(&g.out, &f->env.budget);
 	return rc;
 }

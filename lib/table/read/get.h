@@ -2,13 +2,16 @@
 /*
  * Reads records by their numbers.
  *
- * Numbers are taken in batches that grow 1, 2, 4 ...; the cells of a batch are read together, each
- * once, and the records are given in the order of the numbers.
+ * Numbers are taken in batches.  A batch is sorted; its records are read in windows, each cell
+ * once, and given in the order of the numbers.  The first batches are small, so that their
+ * records come soon; later ones are as large as there is memory for their output, since the
+ * larger a batch, the more of the cells that a request reads are needed.
  *
  * Owner: the thread that reads.
  */
 #pragma once
 
+#include "table/layout/runs.h"
 #include "table/read/output.h"
 #include "table/read/ranges.h"
 #include "table/read/sums.h"
@@ -21,6 +24,7 @@ struct sp__tableget_opts {
 	void *arg;
 	bool exist;	     /* next() supplies only records that are there */
 	unsigned parts;	     /* of the memory, of which it has one; 0: 1 */
+	uint64_t gap_bytes;  /* the longest gap between cells that takes less time than a request */
 	const bool *columns; /* that are read, by number */
 	const struct sp__table_output *output;
 	struct sp__scan_sums *sums; /* as of a scan; then no number is supplied twice */
@@ -34,10 +38,26 @@ SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tablege
 			       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 			       struct sp_errinfo *err);
 
+/* How records are read, by the memory that there is. */
+struct sp__tableget_plan {
+	unsigned parts; /* of the memory, of which the windows have one */
+	unsigned slots; /* windows */
+	uint64_t slot_bytes;
+	uint64_t gap_cells;
+	uint64_t batch_bytes; /* memory of a batch: its numbers and output */
+	uint32_t batch;	      /* records of the largest batch, as far as output is known */
+	double more_bytes;    /* of a record in a window, besides cells of values */
+};
+
 /*
- * Returns the largest batch of records whose cells and output have space in a window.  groups: the
- * column groups that are read; ntexts: columns of text that are read; printed_bytes: of a record,
- * without texts.
+ * Plans gets.  groups: the column groups that are read; ntexts: columns of text that are read;
+ * printed_bytes: of a record, without texts.
  */
-uint32_t sp__tableget_batch(const struct sp_run_opts *run, const struct sp__table_layout *l,
-			    const bool *groups, uint32_t ntexts, double printed_bytes);
+void sp__tableget_plan(struct sp__tableget_plan *p, const struct sp_run_opts *run, unsigned parts,
+		       const struct sp__table_layout *l, const bool *groups, uint32_t ntexts,
+		       double printed_bytes, uint64_t gap_bytes);
+/* Returns the records of the batch after one of so many; 0: of the first one. */
+uint32_t sp__tableget_next(const struct sp__tableget_plan *p, uint32_t batch);
+/* True if a window, which has n records, has no memory for another one. */
+bool sp__tableget_full(const struct sp__tableget_plan *p, const struct sp__layout_gather *g,
+		       uint64_t n);

@@ -174,7 +174,7 @@ int sp__ring_run(struct sp__window_ring *r)
 	struct sp__window_slot *s;
 	int rc;
 
-	for (;;) {
+	for (r->ended = false;;) {
 		rc = sp__ring_next(r, &s);
 		if (rc != SP_READY)
 			return rc;

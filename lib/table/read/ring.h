@@ -80,6 +80,7 @@ SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, 
 SP_MUST_CHECK int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot);
 /*
  * Reads until fill() returns SP_END, or give() SP_READY.  Returns 0 or an error, recorded in err.
+ * After SP_END it can be called again.
  */
 SP_MUST_CHECK int sp__ring_run(struct sp__window_ring *r);
 /* Waits for tasks and requests, adds their counters to stats, and frees all. */

@@ -11,11 +11,6 @@
 #include "table/read/window.h"
 
 #define MIN_ALIGNMENT 64 /* of cells in memory */
-/*
- * Requests that are submitted together: a batch waits until the queue has place for all of it, so a
- * large one would leave the device idle.
- */
-#define TOGETHER 16
 
 static void completed(struct sp__io_owner *owner, struct sp__request *r)
 {
@@ -100,22 +95,38 @@ void sp__window_rewind(struct sp__window *w)
 }
 
 /*
+ * Returns how many cells the last segment must grow by to have a cell as its last one: 1, or more
+ * if a gap is read as well; 0: the cell begins another segment.
+ */
+static uint64_t growth(const struct sp__segments *s, uint64_t cell, uint64_t file_cell,
+		       uint64_t gap_cells)
+{
+	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+	uint64_t n;
+
+	if (!last || cell < last->cell + last->cells)
+		return 0;
+	n = cell + 1 - last->cell - last->cells;
+	return n <= gap_cells + 1 && file_cell - last->file_cell == cell - last->cell ? n : 0;
+}
+
+/*
  * Adds cells of one column group or column of text that follow those added before.  Cells that
- * adjoin in the file are one segment, up to the longest request.
+ * adjoin in the file, or have a gap of at most gap_cells, are one segment, up to the longest
+ * request.
  */
 static int add_cells(struct sp__window *w, struct sp__segments *s, uint64_t cell,
-		     uint64_t file_cell, uint64_t cells)
+		     uint64_t file_cell, uint64_t cells, uint64_t gap_cells)
 {
 	const uint64_t most = sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
 
 	while (cells) {
 		struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
-		uint64_t more = sp__min(cells, most);
+		uint64_t more = sp__min(cells, most), n = growth(s, cell, file_cell, gap_cells);
 
-		if (last && last->file_cell + last->cells == file_cell &&
-		    last->cell + last->cells == cell && last->cells < most) {
-			more = sp__min(cells, most - last->cells);
-			last->cells += more;
+		if (n && last->cells + n <= most) {
+			more = sp__min(cells, most - last->cells - n + 1);
+			last->cells += n - 1 + more;
 		} else {
 			if (!SP__ARRAY_GROW(s->list, s->capacity, s->n + 1))
 				return -ENOMEM;
@@ -141,7 +152,7 @@ static int add_values(struct sp__window *w, uint32_t group, uint64_t from, uint6
 	while (from <= to) {
 		uint64_t first;
 		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, to + 1 - from, &first);
-		int rc = add_cells(w, s, from, first, n);
+		int rc = add_cells(w, s, from, first, n, w->gap_cells);
 
 		if (rc)
 			return rc;
@@ -164,6 +175,17 @@ static bool group_has_text(const struct sp__window *w, uint32_t group)
 	return false;
 }
 
+/* Finds the cells of a column group that have records [first, first + n), and the end before. */
+static uint64_t find_cells(const struct sp__window *w, uint32_t group, uint64_t first, uint64_t n,
+			   uint64_t *last)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	uint64_t from = first - (group_has_text(w, group) && has_before(l, first));
+
+	*last = sp__layout_record_cell(l, group, first + n - 1);
+	return sp__layout_record_cell(l, group, from);
+}
+
 int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *row)
 {
 	const struct sp__table_layout *l = &w->file->layout;
@@ -176,10 +198,9 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 		return -ENOMEM;
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
 		if (w->groups[f]) {
-			uint64_t from = first - (group_has_text(w, f) && has_before(l, first));
+			uint64_t last, from = find_cells(w, f, first, n, &last);
 
-			rc = add_values(w, f, sp__layout_record_cell(l, f, from),
-					sp__layout_record_cell(l, f, first + n - 1));
+			rc = add_values(w, f, from, last);
 		}
 	texts = w->range_texts + w->nranges * w->ntexts;
 	for (uint32_t k = 0; !rc && k < w->ntexts; k++) {
@@ -250,7 +271,7 @@ static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory
 		*memory += request_bytes(f, g->cells);
 		rc = sp__requests_add(w->requests, &g->request);
 		w->outstanding += !rc;
-		if (!rc && w->requests->nadded == TOGETHER)
+		if (!rc && w->requests->nadded == SP__WINDOW_TOGETHER)
 			rc = sp__requests_flush(w->requests);
 		w->cells_read += g->cells;
 	}
@@ -338,7 +359,7 @@ static int add_text(struct sp__window *w, uint32_t k, const struct sp__range_tex
 	if (s->n && s->list[s->n - 1].file_cell + s->list[s->n - 1].cells == from + 1 &&
 	    s->list[s->n - 1].file_cell <= from)
 		from++;
-	return from > to ? 0 : add_cells(w, s, from, from, to + 1 - from);
+	return from > to ? 0 : add_cells(w, s, from, from, to + 1 - from, 0);
 }
 
 static int submit_texts(struct sp__window *w, struct sp_errinfo *err)
@@ -434,23 +455,32 @@ static void join(struct sp__window *w, uint32_t k)
 	}
 }
 
+/* Checks the cells of a column group that have records, each once. */
 static int check_values(const struct sp__window *w, uint32_t group, struct sp_errinfo *err)
 {
 	const struct sp__table_layout *l = &w->file->layout;
-	const struct sp__segments *s = &w->values[group];
+	uint64_t next = 0;
+	size_t cursor = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		for (uint64_t j = 0; j < s->list[i].cells; j++) {
-			struct sp__layout_position at = sp__layout_position(l, s->list[i].cell + j);
+	for (size_t i = 0; w->groups[group] && i < w->nranges; i++) {
+		const struct sp__window_range *r = &w->ranges[i];
+		uint64_t last, cell = find_cells(w, group, r->first, r->n, &last);
+
+		for (cell = sp__max(cell, next); cell <= last; cell++) {
+			const struct sp__segment *s = find(&w->values[group], cell, &cursor);
+			struct sp__layout_position at = sp__layout_position(l, cell);
 			uint32_t records =
 				sp__layout_cell_records(l, w->file->superblock.records, &at);
-			int rc = sp__tablefile_check_cell(w->file, s->list[i].file_cell + j,
-							  records, SP__CELL_VALUES,
-							  s->list[i].at + j * l->cell_bytes, err);
+			uint64_t j = cell - s->cell;
+			int rc = sp__tablefile_check_cell(w->file, s->file_cell + j, records,
+							  SP__CELL_VALUES,
+							  s->at + j * l->cell_bytes, err);
 
 			if (rc)
 				return rc;
 		}
+		next = last + 1;
+	}
 	return 0;
 }
 

@@ -4,8 +4,9 @@
  *
  * The records are ranges in ascending order, each within one directory row.  They are read in two
  * rounds of requests: the cells of values, then the cells of texts, whose places follow from the
- * ends in the first round.  A request reads adjoining cells.  They stay where they were read, and
- * rows of the window point into them; only texts are joined without the trailers of cells.
+ * ends in the first round.  A request reads adjoining cells, in the first round short gaps between
+ * them as well: nobody looks at the cells of a gap.  Cells stay where they were read, and rows of
+ * the window point into them; only texts are joined without the trailers of cells.
  *
  *	sp__window_begin(), sp__window_add() for each range, sp__window_submit()
  *	sp__window_ready() until it returns SP_READY
@@ -17,6 +18,12 @@
 
 #include "table/file/file.h"
 #include "table/values/vector.h"
+
+/*
+ * Requests that are submitted together: a batch waits until the queue has place for all of it, so a
+ * large one would leave the device idle.
+ */
+#define SP__WINDOW_TOGETHER 16
 
 /* Adjoining cells of one column group or column of text, read by one request. */
 struct sp__segment {
@@ -53,6 +60,7 @@ struct sp__window {
 	bool *groups;	 /* column groups that are read */
 	uint32_t *texts; /* columns of text that are read */
 	uint32_t ntexts;
+	uint64_t gap_cells; /* the longest gap that is read; set by the user */
 	struct sp__window_range *ranges;
 	size_t nranges, ranges_capacity;
 	struct sp__range_text *range_texts; /* ntexts of each range */
