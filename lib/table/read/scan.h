@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Scans a table: windows are read ahead, tasks check and print their records, and the output keeps
- * the order of the records.
+ * Scans a table: windows are read ahead, tasks check their records and print them, or pass them to
+ * a user of rows, and the output keeps the order of the records.
  *
  * Owner: the thread that scans.  A window belongs to its task from the start of the task to its
  * end.
  */
 #pragma once
 
+#include "table/read/choice.h"
 #include "table/read/output.h"
-#include "table/read/ranges.h"
 #include "table/read/sums.h"
-#include "table/where/predicate.h"
+
+/* Takes the chosen rows of each window, in the task of its slot, instead of an output. */
+struct sp__rows_user {
+	/* Empties what a slot has. */
+	void (*begin)(void *arg, struct sp__window_slot *s);
+	/*
+	 * Takes n records; selected: their offsets in rows, or NULL for the first n.  Returns 0,
+	 * or an error, recorded in s->err.
+	 */
+	int (*put)(void *arg, struct sp__window_slot *s, const struct sp__rows *rows,
+		   const uint32_t *selected, uint32_t n);
+	void *arg;
+	double record_bytes; /* that it needs for a record, without texts */
+};
 
 struct sp__tablescan_opts {
 	uint64_t lo, hi;		   /* record numbers, inclusive */
@@ -23,7 +36,32 @@ struct sp__tablescan_opts {
 	const struct sp__table_output *output;
 	/* NULL, or the records are added to it instead of printed; then output has no columns. */
 	struct sp__scan_sums *sums;
+	const struct sp__rows_user *user; /* NULL, or it takes the records; then output is NULL */
 };
+
+/* A scan that is open. */
+struct sp__rowscan {
+	struct sp__window_ring ring;
+	struct sp__record_choice choice;
+	struct sp__scan_ranges ranges;
+	const struct sp__tablescan_opts *opts;
+	struct sp_table_stats *stats;
+	uint64_t left; /* of the limit */
+};
+
+/*
+ * Opens a scan, which is not moved then.  Returns 0; or an error, recorded in err: -ENOMEM, or of
+ * the queue.  After an error, too, it must be closed.
+ */
+SP_MUST_CHECK int sp__rowscan_open(struct sp__rowscan *c, struct sp__tablefile *f,
+				   const struct sp__tablescan_opts *o, struct sp_table_stats *stats,
+				   struct sp_errinfo *err);
+/*
+ * Returns SP_READY and a slot with the next records: its output, or what the user has of it, until
+ * the next call; SP_LATER, if the ring has waits; SP_END; or an error, recorded in err.
+ */
+SP_MUST_CHECK int sp__rowscan_next(struct sp__rowscan *c, struct sp__window_slot **slot);
+void sp__rowscan_close(struct sp__rowscan *c);
 
 /* Gives the header line, if there is one, to the sink.  Returns 0 or an error, recorded in err. */
 SP_MUST_CHECK int sp__tablescan_header(const struct sp__tablefile *f,
