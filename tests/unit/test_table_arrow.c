@@ -189,6 +189,7 @@ static bool times_and_decimals(void)
 {
 	static const int32_t days[] = { 0, -1, 19782, 1 };
 	static const int64_t seconds[] = { 0, -1, 86400, 1 }, ms[] = { 0, -1, 1500, 1 };
+	static const int64_t ns[] = { 0, -1000, 1500000000, 7000 };
 	static const sp__int128 cents[] = { 0, -1, 1250, 99 }, large[] = { 1, 2, 3, -4000000000 };
 	struct source s = { 0 };
 
@@ -196,13 +197,17 @@ static bool times_and_decimals(void)
 	add(&s, "s", "tss:", NULL, seconds, NULL, 0);
 	add(&s, "ms", "tsm:", NULL, ms, NULL, 0);
 	add(&s, "cents", "d:4,2", NULL, cents, NULL, 0);
-	add(&s, "large", "d:18,0", NULL, large, NULL, 0);
-	return loads(&s,
-		     "day,s,ms,cents,large\n"
-		     "1970-01-01,1970-01-01 00:00:00,1970-01-01 00:00:00.000,0.00,1\n"
-		     "1969-12-31,1969-12-31 23:59:59,1969-12-31 23:59:59.999,-0.01,2\n"
-		     "2024-02-29,1970-01-02 00:00:00,1970-01-01 00:00:01.500,12.50,3\n"
-		     "1970-01-02,1970-01-01 00:00:01,1970-01-01 00:00:00.001,0.99,-4000000000\n");
+	add(&s, "large", "d:38,0", NULL, large, NULL, 0);
+	add(&s, "ns", "tsn:", NULL, ns, NULL, 0);
+	return loads(&s, "day,s,ms,cents,large,ns\n"
+			 "1970-01-01,1970-01-01 00:00:00,1970-01-01 00:00:00.000,0.00,1,"
+			 "1970-01-01 00:00:00.000000\n"
+			 "1969-12-31,1969-12-31 23:59:59,1969-12-31 23:59:59.999,-0.01,2,"
+			 "1969-12-31 23:59:59.999999\n"
+			 "2024-02-29,1970-01-02 00:00:00,1970-01-01 00:00:01.500,12.50,3,"
+			 "1970-01-01 00:00:01.500000\n"
+			 "1970-01-02,1970-01-01 00:00:01,1970-01-01 00:00:00.001,0.99,-4000000000,"
+			 "1970-01-01 00:00:00.000007\n");
 }
 
 static bool texts(void)
@@ -221,7 +226,7 @@ static bool texts(void)
 	memcpy(at + 1, far, 4);
 	memcpy(view[3], at, sizeof(at));
 	add(&s, "text", "u", valid, ends, bytes, 0);
-	add(&s, "wide", "U", valid, wide_ends, bytes, 0);
+	add(&s, "wide", "Z", valid, wide_ends, bytes, 0);
 	views = add(&s, "view", "vu", valid, view, far, 0);
 	views->n_buffers = 3;
 	coded = add(&s, "word", "C", NULL, codes, NULL, 0);
@@ -243,6 +248,8 @@ static bool refusals(void)
 {
 	static const int8_t least[] = { 1, -128, 0, 0 };
 	static const sp__int128 cents[] = { 0, 100, 0, 0 };
+	static const sp__int128 huge[] = { 0, 1, (sp__int128)1 << 64, 0 };
+	static const int64_t odd[] = { 0, 1001, 0, 0 };
 	static const int32_t ends[] = { 0, 1, 1, 1, 1 };
 	struct source s = { 0 };
 	bool good;
@@ -255,6 +262,12 @@ static bool refusals(void)
 	s = (struct source){ 0 };
 	add(&s, "x", "d:2,1", NULL, cents, NULL, 0);
 	good &= loads(&s, "x\n0.0\n10.0\n0.0\n0.0\n");
+	s = (struct source){ 0 };
+	add(&s, "x", "tsn:", NULL, odd, NULL, 0);
+	good &= refused(&s, SP_EUNSUP, "column x, record 1");
+	s = (struct source){ 0 };
+	add(&s, "x", "d:30,2", NULL, huge, NULL, 0);
+	good &= refused(&s, SP_EUNSUP, "column x, record 2");
 	s = (struct source){ 0 };
 	add(&s, "x", "u", NULL, ends, "\xFF", 0);
 	good &= refused(&s, SP_EUNSUP, "column x, record 0");

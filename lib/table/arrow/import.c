@@ -89,14 +89,14 @@ static int64_t integer(const void *data, int64_t i, unsigned bytes, bool is_unsi
 	return is_unsigned ? (int64_t)bits : (int64_t)(bits << unused) >> unused;
 }
 
-/* Returns text i of an array of texts; format: u, U or vu. */
+/* Returns text i of an array of texts or bytes, by their format (arrow/schema.h). */
 static struct sp__slice text_of(const struct ArrowArray *a, const char *format, int64_t i)
 {
 	const char *views = a->buffers[1];
 	int32_t bytes, at[2];
 
 	if (*format != 'v') {
-		unsigned size = *format == 'U' ? 8 : 4;
+		unsigned size = *format == 'U' || *format == 'Z' ? 8 : 4;
 		int64_t from = integer(a->buffers[1], i, size, false);
 		int64_t to = integer(a->buffers[1], i + 1, size, false);
 
@@ -131,8 +131,11 @@ static bool store(const struct sp__import_column *c, const struct ArrowArray *a,
 		       sp__value_check(t, to) == SP__VALUE_OK;
 	}
 	if (t->kind == 'T') {
-		if (__builtin_mul_overflow(integer(a->buffers[1], i, 8, false), c->unit, &v))
+		v = integer(a->buffers[1], i, 8, false);
+		if (c->schema->format[2] == 'n' ? v % 1000 != 0
+						: __builtin_mul_overflow(v, c->unit, &v))
 			return false;
+		v /= c->schema->format[2] == 'n' ? 1000 : 1;
 		memcpy(to, &v, sizeof(v));
 	} else {
 		memcpy(to, (const char *)a->buffers[1] + i * t->bytes, t->bytes);

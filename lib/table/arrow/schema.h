@@ -5,7 +5,10 @@
  *	i8 ... u64, f32, f64	c s i l C S I L f g
  *	dec(S)			d:P,S: decimal128, with the digits P that the width can have
  *	date, time(D)		tdD; tss:, tsm: or tsu:, the coarsest that holds D decimals
- *	texts			u: UTF-8
+ *	texts			U: UTF-8 with offsets of 8 bytes
+ *
+ * Taken as well: texts as u or vu, bytes as z, Z or vz, nanoseconds as tsn: if they are whole
+ * microseconds, bits as b, and dictionaries of these.
  */
 #pragma once
 
@@ -19,3 +22,9 @@ int64_t sp__arrow_time_unit(unsigned decimals);
  * nanoseconds of a unit of time.  False: a table has no such type.
  */
 bool sp__arrow_type(const struct ArrowSchema *column, struct sp__value_type *type);
+/*
+ * Makes the schema of a record batch of these columns, which the consumer releases.  Returns 0 or
+ * -ENOMEM, and then nothing is to be released.
+ */
+SP_MUST_CHECK int sp__arrow_schema(struct ArrowSchema *out, const struct sp__table_schema *s,
+				   const uint32_t *columns, uint32_t n);

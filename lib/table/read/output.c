@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/read/output.h"
+#include "table/schema/columntext.h"
 
 int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *schema,
 		    enum sp_table_format format, uint32_t *columns, uint32_t n,
@@ -92,32 +93,6 @@ static char *put_null(const struct sp__table_output *o, char *p)
 	return p + o->null_bytes;
 }
 
-/* Returns the text of a value of kind t, w or c; p NULL: it is NULL. */
-static struct sp__slice text_of(const struct sp__table_output *o, uint32_t column,
-				const struct sp__vector *v, uint32_t i)
-{
-	const struct sp__table_column *c = &o->schema->columns[column];
-	const uint8_t *at = sp__vector_at(v, i);
-	struct sp__slice s;
-	uint16_t code = 0;
-
-	if (c->type.kind == 't') {
-		s = sp__vector_text(v, i);
-		return sp__text_null(s.p, s.n) ? (struct sp__slice){ NULL, 0 } : s;
-	}
-	if (c->type.kind == 'c') {
-		size_t n = c->type.bytes;
-
-		while (n && !at[n - 1])
-			n--;
-		return (struct sp__slice){ sp__text_null(at, n) ? NULL : (const char *)at, n };
-	}
-	memcpy(&code, at, c->type.bytes);
-	if (!code || code > c->words.n)
-		return (struct sp__slice){ NULL, 0 };
-	return sp__dictionary_word(&c->words, code);
-}
-
 static char *put_value(const struct sp__table_output *o, char *p, uint32_t column,
 		       const struct sp__vector *v, uint32_t i)
 {
@@ -129,7 +104,7 @@ static char *put_value(const struct sp__table_output *o, char *p, uint32_t colum
 		return p + t->bytes;
 	}
 	if (t->kind == 't' || t->kind == 'w' || t->kind == 'c') {
-		struct sp__slice s = text_of(o, column, v, i);
+		struct sp__slice s = sp__column_text(&o->schema->columns[column], v, i);
 
 		return s.p ? put_text(o, p, s.p, s.n, o->quoting != SP__QUOTES_NEEDED)
 			   : put_null(o, p);
@@ -189,7 +164,9 @@ static size_t max_bytes(const struct sp__table_output *o, const struct sp__rows 
 		const struct sp__value_type *t = &o->schema->columns[o->columns[k]].type;
 
 		if (t->kind == 't' || t->kind == 'w' || t->kind == 'c')
-			bytes += 2 * text_of(o, o->columns[k], &rows->vectors[o->columns[k]], i).n;
+			bytes += 2 * sp__column_text(&o->schema->columns[o->columns[k]],
+						     &rows->vectors[o->columns[k]], i)
+					     .n;
 	}
 	return bytes;
 }

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Returns the text of a record in a column of kind t, c or w. */
+#pragma once
+
+#include "table/schema/schema.h"
+#include "table/values/vector.h"
+
+/* i: in the vector.  p is NULL if the text is NULL. */
+static inline struct sp__slice sp__column_text(const struct sp__table_column *c,
+					       const struct sp__vector *v, uint32_t i)
+{
+	const uint8_t *at = sp__vector_at(v, i);
+	size_t n = c->type.bytes;
+	struct sp__slice s;
+	uint16_t code = 0;
+
+	if (c->type.kind == 't') {
+		s = sp__vector_text(v, i);
+		return sp__text_null(s.p, s.n) ? (struct sp__slice){ NULL, 0 } : s;
+	}
+	if (c->type.kind == 'c') {
+		while (n && !at[n - 1])
+			n--;
+		return (struct sp__slice){ sp__text_null(at, n) ? NULL : (const char *)at, n };
+	}
+	memcpy(&code, at, n);
+	if (!code || code > c->words.n)
+		return (struct sp__slice){ NULL, 0 };
+	return sp__dictionary_word(&c->words, code);
+}
