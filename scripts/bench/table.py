@@ -136,7 +136,8 @@ MAKE = {
     "r.duckdb": MAKE_PARQUET + """
 import duckdb
 reader = pa.RecordBatchReader.from_batches(schema, batches())
-db = duckdb.connect(NEW, config={"enable_progress_bar": False})
+db = duckdb.connect(NEW)
+db.execute("SET enable_progress_bar = false")
 db.execute("CREATE TABLE r AS SELECT * FROM reader")
 db.execute("CREATE INDEX i ON r(a1)")
 db.close()
@@ -173,13 +174,15 @@ db.commit()
 """,
     "lineitem.duckdb": """
 import duckdb
-db = duckdb.connect(NEW, config={"enable_progress_bar": False})
+db = duckdb.connect(NEW)
+db.execute("SET enable_progress_bar = false")
 db.execute(f"CREATE TABLE l AS SELECT * FROM read_csv('{LINES}', header=false, delim='|', names={NAMES + ['rest']})")
 db.close()
 """,
     "lineitem.parquet": """
 import duckdb
-db = duckdb.connect(config={"enable_progress_bar": False})
+db = duckdb.connect()
+db.execute("SET enable_progress_bar = false")
 db.execute(f"COPY (SELECT * FROM read_csv('{LINES}', header=false, delim='|', names={NAMES + ['rest']})) TO '{NEW}' (FORMAT parquet, COMPRESSION zstd)")
 """,
 }
