@@ -282,6 +282,9 @@ $(B)/tests/unit/test_table_file $(B)/tests/unit/test_table_crash $(B)/tests/unit
 SCAN_WRAPS := pread preadv malloc calloc realloc reallocarray mmap
 $(B)/tests/unit/test_table_scanfail: private LDFLAGS += $(SCAN_WRAPS:%=-Wl$(comma)--wrap=%)
 
+ARROW_WRAPS := pread preadv malloc calloc realloc reallocarray strdup mmap
+$(B)/tests/unit/test_table_arrow_scan: private LDFLAGS += $(ARROW_WRAPS:%=-Wl$(comma)--wrap=%)
+
 COMPARE_WRAPS := malloc calloc reallocarray strdup
 $(B)/tests/unit/test_table_compare_memory: private LDFLAGS += $(COMPARE_WRAPS:%=-Wl$(comma)--wrap=%)
 

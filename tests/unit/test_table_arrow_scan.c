@@ -4,9 +4,12 @@
  * for all types, layouts and queries; and errors, and streams that are released early.
  */
 #define TAP_THREADS
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <spindle/table.h>
 #include "base/mem.h"
@@ -20,6 +23,36 @@
 	"s:time(0),t:time(3),u:time(6),v:char(5),w:text,z:dict8"
 
 static const char input[] = "arrow-in.tmp", table[] = "arrow-from.tmp", copy[] = "arrow-to.tmp";
+
+static _Atomic unsigned calls;
+static unsigned fail_at; /* 0: none fails */
+
+static bool call_fails(int code)
+{
+	if (!fail_at || ++calls != fail_at)
+		return false;
+	errno = code;
+	return true;
+}
+
+#define WRAP(type, failed, code, name, args, call)                                                 \
+	type __real_##name args;                                                                   \
+	type __wrap_##name args;                                                                   \
+	type __wrap_##name args                                                                    \
+	{                                                                                          \
+		return call_fails(code) ? failed : __real_##name call;                             \
+	}
+WRAP(void *, NULL, ENOMEM, malloc, (size_t bytes), (bytes))
+WRAP(void *, NULL, ENOMEM, calloc, (size_t n, size_t bytes), (n, bytes))
+WRAP(void *, NULL, ENOMEM, realloc, (void *p, size_t bytes), (p, bytes))
+WRAP(void *, NULL, ENOMEM, reallocarray, (void *p, size_t n, size_t bytes), (p, n, bytes))
+WRAP(char *, NULL, ENOMEM, strdup, (const char *text), (text))
+WRAP(void *, MAP_FAILED, ENOMEM, mmap,
+     (void *p, size_t bytes, int prot, int flags, int fd, off_t at),
+     (p, bytes, prot, flags, fd, at))
+WRAP(ssize_t, -1, EIO, pread, (int fd, void *data, size_t bytes, off_t at), (fd, data, bytes, at))
+WRAP(ssize_t, -1, EIO, preadv, (int fd, const struct iovec *parts, int n, off_t at),
+     (fd, parts, n, at))
 
 static void print_record(FILE *f, struct sp__rng *rng, unsigned i)
 {
@@ -108,6 +141,7 @@ static int open_stream(const struct sp_table_query *q, unsigned threads,
 
 	open.run.memory_bytes = 4 << 20;
 	open.run.parallel = threads;
+	open.run.engine = "sync";
 	return sp_table_arrow(table, &open, q, stream, err);
 }
 
@@ -277,6 +311,54 @@ static void errors(void)
 	fails("column name of record 1 is not UTF-8");
 }
 
+/* Returns the records of a stream, or -1 after an error, which has a text. */
+static int64_t count(void)
+{
+	struct sp_table_query q = SP_TABLE_QUERY_INIT;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct ArrowArrayStream stream;
+	struct ArrowSchema schema;
+	struct ArrowArray a;
+	int64_t n = 0;
+	int rc;
+
+	if (open_stream(&q, 1, &stream, &err))
+		return err.code ? -1 : -2;
+	rc = stream.get_schema(&stream, &schema);
+	if (!rc)
+		schema.release(&schema);
+	while (!rc && (rc = stream.get_next(&stream, &a)) == 0 && a.release) {
+		n += a.length;
+		a.release(&a);
+	}
+	if (rc)
+		n = stream.get_last_error(&stream) ? -1 : -2;
+	stream.release(&stream);
+	return n;
+}
+
+/* Lets one call fail, each one at a time. */
+static void each_failure(void)
+{
+	unsigned errors = 0;
+	bool good = true;
+
+	make(SP_TABLE_PAX, 2000);
+	for (fail_at = 1; good; fail_at++) {
+		int64_t n;
+
+		calls = 0;
+		n = count();
+		errors += n == -1;
+		good = n == -1 || n == 2000;
+		if (calls < fail_at)
+			break;
+	}
+	ok(good && errors > 20, "%u of %u failures end the stream, none shortens it", errors,
+	   fail_at - 1);
+	fail_at = 0;
+}
+
 int main(void)
 {
 	for (int layout = SP_TABLE_NSM; layout <= SP_TABLE_CSM; layout++) {
@@ -288,6 +370,7 @@ int main(void)
 		same("v", "a > 127", 0, UINT64_MAX, UINT64_MAX, 2);
 	}
 	released_early();
+	each_failure();
 	nothing();
 	refusals();
 	errors();
