@@ -79,7 +79,7 @@ static int add_tmpdir(struct sp_call *call, struct sp_run_opts *run, const char 
 	return 0;
 }
 
-static int set_number(uint64_t *to, const char *arg, uint64_t least, struct sp_errinfo *err)
+int sp__option_number(uint64_t *to, const char *arg, uint64_t least, struct sp_errinfo *err)
 {
 	char *end;
 
@@ -120,9 +120,9 @@ int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
 	case 'T':
 		return add_tmpdir(call, run, arg, err);
 	case SP__OPT_SEED:
-		return set_number(&run->seed, arg, 0, err);
+		return sp__option_number(&run->seed, arg, 0, err);
 	case SP__OPT_PARALLEL:
-		rc = set_number(&n, arg, 1, err);
+		rc = sp__option_number(&n, arg, 1, err);
 		run->parallel = n < UINT_MAX ? (unsigned)n : UINT_MAX;
 		return rc;
 	case SP__OPT_DECOMPRESS:

@@ -33,6 +33,15 @@ enum sp__option_code {
 	SP__OPT_DECOMPRESS,
 	SP__OPT_COMPRESS_OUTPUT,
 	SP__OPT_SPILL_COMPRESSION,
+	SP__OPT_COLUMNS,
+	SP__OPT_WHERE,
+	SP__OPT_LO,
+	SP__OPT_HI,
+	SP__OPT_LIMIT,
+	SP__OPT_LAYOUT,
+	SP__OPT_TOGETHER,
+	SP__OPT_CELL,
+	SP__OPT_OVERWRITE,
 };
 
 /* Rows that sorts and joins share. */
@@ -64,6 +73,9 @@ SP_MUST_CHECK int sp__options_each(const struct sp_call *call, const struct sp__
  */
 char *sp__option_spell(const struct sp__option *table, int code, const char *arg, bool *apart);
 
+/* Reads a whole number that is not less than `least`. */
+SP_MUST_CHECK int sp__option_number(uint64_t *to, const char *arg, uint64_t least,
+				    struct sp_errinfo *err);
 /* Applies an option of resources.  Returns 1: another option. */
 SP_MUST_CHECK int sp__option_resource(struct sp_call *call, struct sp_run_opts *run, int code,
 				      const char *arg, struct sp_errinfo *err);

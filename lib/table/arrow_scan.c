@@ -6,14 +6,15 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <spindle/table.h>
 #include "base/err.h"
 #include "table/arrow/batch.h"
 #include "table/read/scan.h"
 #include "table/schema/names.h"
-#include "table/state.h"
 
 struct arrow_scan {
-	struct sp_table *table;
+	struct sp__tablefile file;
+	bool reading; /* under a shared lock */
 	struct sp_errinfo err;
 	char text[SP_ERRINFO_PATH_MAX + SP_ERRINFO_TEXT_MAX + 64]; /* of the last error */
 	int status; /* SP_READY, SP_END, or the first error */
@@ -49,9 +50,9 @@ static void close_scan(struct arrow_scan *a)
 		sp__rowscan_close(&a->scan);
 	for (unsigned i = 0; i < SP__RING_SLOTS; i++)
 		sp__arrow_batch_close(&a->batches[i]);
-	if (a->table)
-		sp__table_end_reading(a->table);
-	(void)sp_table_close(a->table);
+	if (a->reading)
+		sp__tablefile_end_reading(&a->file);
+	(void)sp__tablefile_close(&a->file);
 	sp__predicate_free(a->where);
 	free(a->columns);
 	free(a->read);
@@ -61,7 +62,7 @@ static void close_scan(struct arrow_scan *a)
 /* Finds the columns of the query and of its predicate. */
 static int find_columns(struct arrow_scan *a, const struct sp_table_query *query)
 {
-	const struct sp__table_schema *s = &a->table->file.schema;
+	const struct sp__table_schema *s = &a->file.schema;
 	int rc = sp__names_find(s, query->columns, &a->columns, &a->n, &a->err);
 
 	if (rc)
@@ -79,7 +80,7 @@ static int find_columns(struct arrow_scan *a, const struct sp_table_query *query
 
 static int start(struct arrow_scan *a, const struct sp_table_query *query)
 {
-	struct sp__tablefile *f = &a->table->file;
+	struct sp__tablefile *f = &a->file;
 	int rc = find_columns(a, query);
 
 	for (unsigned i = 0; !rc && i < SP__RING_SLOTS; i++)
@@ -107,9 +108,12 @@ static int open_scan(struct arrow_scan *a, const char *path, const struct sp_tab
 	    (query->access != SP_TABLE_ACCESS_AUTO && query->access != SP_TABLE_S_SCAN))
 		return sp__errf(&a->err, SP_EUNSUP, "scan", path, -1,
 				"record batches have no aggregates, and are read by S-scan alone");
-	rc = sp_table_open(&a->table, path, opts, &a->err);
-	if (!rc)
-		rc = sp__table_begin_reading(a->table, &a->err);
+	rc = sp__tablefile_open(&a->file, path, &opts->run, false, &a->err);
+	if (rc)
+		return rc;
+	a->file.env.err = &a->err;
+	rc = sp__tablefile_begin_reading(&a->file, &a->err);
+	a->reading = !rc;
 	return rc ? rc : start(a, query);
 }
 
@@ -124,7 +128,7 @@ static int as_errno(struct arrow_scan *a, int rc)
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
 {
 	struct arrow_scan *a = stream->private_data;
-	int rc = sp__arrow_schema(out, &a->table->file.schema, a->columns, a->n);
+	int rc = sp__arrow_schema(out, &a->file.schema, a->columns, a->n);
 
 	return rc ? as_errno(a, sp__err(&a->err, rc, "scan", NULL, -1)) : 0;
 }
@@ -167,6 +171,7 @@ int sp_table_arrow(const char *table, const struct sp_table_opts *opts,
 
 	if (!a)
 		return sp__err(err, -ENOMEM, "scan", table, -1);
+	a->file.fd = -1;
 	a->err = (struct sp_errinfo)SP_ERRINFO_INIT;
 	a->status = SP_READY;
 	rc = open_scan(a, table, opts, query);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sorts and joins records larger than memory, by the library of xsort and xjoin.
+"""Sorts and joins records larger than memory, and stores tables, by the library of the tools.
 
 Options of a sort are those of xsort(1), as a list of arguments or as one string in the syntax of
 a shell: ``"-t'|' -k2,2n -S 256M"``.  Supported are the options of order and format, and -S, -T,
@@ -41,14 +41,17 @@ from ._lib import (
     texts,
     c_strings,
 )
+from ._table import Scan, Table
 
 __all__ = [
     "JoinOptions",
     "Merge",
     "Options",
     "Partitioned",
+    "Scan",
     "SortedBuffer",
     "SpindleError",
+    "Table",
     "Tally",
     "__version__",
     "join_blocks",

@@ -149,6 +149,8 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
         c_int,
         [c_void_p, NEXT, c_void_p, POINTER(c_uint64), c_char_p, POINTER(c_void_p), _ERR],
     ),
+    "sp_call_table_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
+    "sp_call_table_load_arrow": (c_int, [c_char_p, _WORDS, c_size_t, c_void_p, _ERR]),
     "sp_call_report_free": (None, [c_void_p]),
     "sp_call_sample": (c_int, [_HANDLE, c_void_p, _WORDS, c_size_t, c_size_t, _ERR]),
     "sp_splitters_read": (c_int, [_HANDLE, c_void_p, _BATCH, _ERR]),

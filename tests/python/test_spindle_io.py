@@ -3,7 +3,10 @@
 
 import array
 import contextlib
+import datetime
+import decimal
 import errno
+import importlib.util
 import mmap
 import os
 import pickle
@@ -21,6 +24,10 @@ from unittest import mock
 import spindle_io as sp
 import tap
 from spindle_io.ray import cli, files
+
+
+BUILD = os.environ.get("SP_BUILD") or Path(__file__).resolve().parents[2] / "build"
+XTABLE = Path(BUILD) / "bin" / "xtable"
 
 
 def lines(n: int, seed: int = 1) -> bytes:
@@ -397,6 +404,124 @@ class Joining(Folder):
             with self.subTest(options), self.assertRaises(ValueError) as e:
                 sp.JoinOptions(options)
             self.assertIn(text, str(e.exception))
+
+
+class ArrowStream:
+    """Hands a capsule over to one consumer, as objects of other packages do."""
+
+    def __init__(self, scan: sp.Scan):
+        self.scan = scan
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.scan.__arrow_c_stream__(requested_schema)
+
+
+@unittest.skipUnless(XTABLE.exists(), "xtable is not part of this build")
+class TableFolder(Folder):
+    def xtable(self, *words: str) -> str:
+        return subprocess.run([XTABLE, *words], cwd=self.folder, check=True, capture_output=True,
+                              text=True).stdout
+
+    def setUp(self):
+        super().setUp()
+        records = b"".join(b"%d,name %d\n" % (i, i % 7) for i in range(9999))
+        self.file("t.csv", b"id,name\n" + records)
+        self.xtable("load", "t", "--csv", "--header", "t.csv")
+        self.table = sp.Table(self.folder / "t")
+
+
+class Tables(TableFolder):
+    def printed(self, scan: sp.Scan) -> str:
+        sp.Table.load(self.folder / "u", ArrowStream(scan), overwrite=True)
+        return self.xtable("scan", "u")
+
+    def test_a_scan_loads_another_table(self):
+        self.assertEqual(self.printed(self.table.scan()), (self.folder / "t.csv").read_text())
+        self.assertEqual(self.printed(self.table.scan(["name", "id"], "id < 3", memory="4M")),
+                         "name,id\nname 0,0\nname 1,1\nname 2,2\n")
+        few = self.table.scan(["id"], lo=7, hi=5000, limit=2, memory=1 << 22)
+        self.assertEqual(self.printed(few), "id\n7\n8\n")
+
+    def test_a_stream_that_nobody_takes_is_released(self):
+        for _ in range(300):  # more than there are descriptors, if each were kept
+            self.table.scan(["id"]).__arrow_c_stream__()
+        self.assertLess(len(os.listdir("/proc/self/fd")), 100)
+
+    def test_layouts(self):
+        scan = self.table.scan()
+        sp.Table.load(self.folder / "n", scan, layout="nsm")
+        self.assertIn("layout: nsm", self.xtable("info", "n"))
+        sp.Table.load(self.folder / "g", scan, together=[["id", "name"]], parallel=1)
+        self.assertEqual(self.xtable("scan", "g"), (self.folder / "t.csv").read_text())
+
+    def test_what_is_refused(self):
+        with self.assertRaisesRegex(sp.SpindleError, "nearest name is 'id'"):
+            self.table.scan(["it"]).__arrow_c_stream__()
+        with self.assertRaisesRegex(sp.SpindleError, "missing.*No such file"):
+            sp.Table(self.folder / "missing").scan().__arrow_c_stream__()
+        with self.assertRaisesRegex(TypeError, "list of names"):
+            self.table.scan("id")
+        with self.assertRaisesRegex(ValueError, "layout"):
+            sp.Table.load(self.folder / "v", self.table.scan(), layout="rows")
+        with self.assertRaisesRegex(sp.SpindleError, "overwrite=True"):
+            sp.Table.load(self.folder / "t", self.table.scan())
+        self.assertFalse((self.folder / "v").exists())
+
+    def test_names_with_commas_and_quotes(self):
+        self.file("q.csv", b'"a,""b",c\n1,2\n')
+        self.xtable("load", "q", "--csv", "--header", "q.csv")
+        self.assertEqual(self.printed(sp.Table(self.folder / "q").scan(['a,"b'])), '"a,""b"\n1\n')
+
+
+@unittest.skipUnless(importlib.util.find_spec("pyarrow"), "pyarrow is not there")
+class PyArrow(TableFolder):
+    def test_random_columns_come_back(self):
+        import pyarrow as pa
+
+        r = random.Random(34)
+
+        def some(value):
+            return [None if r.random() < 0.1 else value() for _ in range(5000)]
+
+        def when():
+            us = r.randrange(-(10**15), 10**15)
+            return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=us)
+
+        def amount():
+            return decimal.Decimal(r.randrange(-(10**9), 10**9)).scaleb(-3)
+
+        columns = {
+            "i": pa.array(some(lambda: r.randrange(-(2**62), 2**62)), pa.int64()),
+            "u": pa.array(some(lambda: r.randrange(255)), pa.uint8()),
+            "f": pa.array(some(lambda: r.uniform(-1e9, 1e9)), pa.float64()),
+            "d": pa.array(some(amount), pa.decimal128(18, 3)),
+            "day": pa.array(some(lambda: when().date()), pa.date32()),
+            "us": pa.array(some(when), pa.timestamp("us")),
+            "text": pa.array(some(lambda: "\u00e4" * r.randrange(40)), pa.string()),
+        }
+        given = pa.table(columns)
+        want = given.to_pydict()
+        some_days = [
+            (day, i)
+            for day, i, u in zip(want["day"], want["i"], want["u"])
+            if u is not None and u > 200
+        ]
+        for layout in ("nsm", "pax", "dsm", "csm"):
+            t = sp.Table.load(self.folder / "p", given, layout=layout, overwrite=True)
+            got = pa.table(t.scan(memory="4M"))
+            got.validate(full=True)
+            self.assertEqual(got.to_pydict(), want)
+            few = pa.table(t.scan(["day", "i"], "u > 200")).to_pydict()
+            self.assertEqual(list(zip(few["day"], few["i"])), some_days)
+
+    def test_batches_outlive_the_table(self):
+        import pyarrow as pa
+
+        reader = pa.RecordBatchReader.from_stream(self.table.scan(memory="4M"))
+        first = reader.read_next_batch()
+        reader.close()
+        (self.folder / "t").unlink()
+        self.assertEqual(first["id"].to_pylist()[:3], [0, 1, 2])
 
 
 class Errors(Folder):

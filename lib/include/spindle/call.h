@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sorting and joining by the arguments of a command.  This is the interface for programs in other
- * languages, which need not know the structs of the other headers.  It runs no command.
+ * Sorting, joining and tables by the arguments of a command.  This is the interface for programs in
+ * other languages, which need not know the structs of the other headers.  It runs no command.
  *
  * A call is made of options of xsort(1) or xjoin(1), as arguments without files. xsort(1) and
  * xjoin(1) describe them; sizes have the units of -S.
@@ -164,6 +164,27 @@ SP_API SP_MUST_CHECK int sp_call_join_blocks(const struct sp_call_join *call,
 							 struct sp_batch *batch),
 					     void *arg, const uint64_t bytes[2], const char *output,
 					     char **report, struct sp_errinfo *err);
+
+struct ArrowArrayStream;
+
+/*
+ * Makes a stream of the records of a table, as sp_table_arrow() (spindle/table.h).
+ * args: nargs options of xtable(1) scan: --columns, --where, --lo, --hi, --limit, -S, --parallel.
+ * Returns 0; -EINVAL: an argument is wrong; or an error of sp_table_arrow().
+ */
+SP_API SP_MUST_CHECK int sp_call_table_arrow(const char *table, const char *const *args,
+					     size_t nargs, struct ArrowArrayStream *stream,
+					     struct sp_errinfo *err);
+/*
+ * Loads a table from a stream, as sp_table_load_arrow(), which releases it.
+ * args: nargs options of xtable(1) load: --layout, --together, --cell, --overwrite, -S, --parallel,
+ * --seed.
+ * Returns 0; -EINVAL: an argument is wrong, and the stream is not released; or an error of
+ * sp_table_load_arrow().
+ */
+SP_API SP_MUST_CHECK int sp_call_table_load_arrow(const char *table, const char *const *args,
+						  size_t nargs, struct ArrowArrayStream *stream,
+						  struct sp_errinfo *err);
 
 /* Returns the version of the library, SP_VERSION, as a static text. */
 SP_API const char *sp_version(void);

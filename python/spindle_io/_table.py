@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""Tables of xtable(1) as streams of record batches of Arrow, and back.
+
+Streams are passed as capsules of the Arrow C stream interface, so no library of Arrow is needed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterable
+from ctypes import POINTER, Structure, byref, c_char_p, c_void_p
+from typing import Any
+
+from ._lib import SpindleError, c_strings, check, lib, name, no_error
+
+CAPSULE = b"arrow_array_stream"
+
+
+class Stream(Structure):
+    """struct ArrowArrayStream."""
+
+
+Stream._fields_ = [
+    ("get_schema", c_void_p),
+    ("get_next", c_void_p),
+    ("get_last_error", c_void_p),
+    ("release", ctypes.CFUNCTYPE(None, POINTER(Stream))),
+    ("private_data", c_void_p),
+]
+
+_new_capsule = ctypes.pythonapi.PyCapsule_New
+_new_capsule.restype = ctypes.py_object
+_new_capsule.argtypes = [c_void_p, c_char_p, c_void_p]
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
+_malloc = ctypes.pythonapi.PyMem_RawMalloc
+_malloc.restype, _malloc.argtypes = c_void_p, [ctypes.c_size_t]
+_free = ctypes.pythonapi.PyMem_RawFree
+_free.restype, _free.argtypes = None, [c_void_p]
+
+
+def _release(address: int) -> None:
+    """Releases a stream, unless its consumer has moved or released it."""
+    stream = Stream.from_address(address)
+    if stream.release:
+        stream.release(byref(stream))
+
+
+# The destructor gets a borrowed capsule, which must not be counted while it is being freed.
+@ctypes.PYFUNCTYPE(None, c_void_p)
+def _destroy(capsule: int) -> None:
+    get = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(
+        ("PyCapsule_GetPointer", ctypes.pythonapi)
+    )
+    address = get(capsule, CAPSULE)
+    _release(address)
+    _free(address)
+
+
+def _words(options: Iterable[tuple[str, Any]]) -> list[str]:
+    """Returns options as arguments, without those that are None."""
+    return [f"--{o}={value}" for o, value in options if value is not None]
+
+
+def _column(text: str) -> str:
+    """Returns a name as a list of names has it."""
+    quoted = text.replace('"', '""')
+    return f'"{quoted}"'
+
+
+class Scan:
+    """The records that a scan chooses, for any consumer of ``__arrow_c_stream__``.
+
+    Each consumer reads the table anew.
+    """
+
+    def __init__(self, path: Any, words: list[str]):
+        self._path, self._words = name(path), words
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """Returns a capsule; the schema is always the table's."""
+        address = _malloc(ctypes.sizeof(Stream))
+        if not address:
+            raise MemoryError
+        ctypes.memset(address, 0, ctypes.sizeof(Stream))
+        array, n = c_strings(self._words)
+        err = no_error()
+        try:
+            check(lib.sp_call_table_arrow(self._path, array, n, address, byref(err)), err)
+            return _new_capsule(address, CAPSULE, ctypes.cast(_destroy, c_void_p))
+        except BaseException:
+            _release(address)
+            _free(address)
+            raise
+
+
+class Table:
+    """A table that xtable(1) or Table.load() made.
+
+    ``pyarrow.table(Table("t").scan(["a", "b"], "a > 5"))`` reads columns of some records;
+    ``duckdb.sql("from s")``, ``polars.from_arrow(s)`` and ``pandas.DataFrame.from_arrow(s)`` take
+    a scan s as well.
+    """
+
+    def __init__(self, path: Any):
+        self.path = path
+
+    def scan(
+        self,
+        columns: Iterable[str] | None = None,
+        where: str | None = None,
+        *,
+        lo: int | None = None,
+        hi: int | None = None,
+        limit: int | None = None,
+        memory: str | int | None = None,
+        parallel: int | None = None,
+    ) -> Scan:
+        """Chooses columns, and records by a predicate, by their numbers lo to hi, and a limit.
+
+        memory: a size as -S takes it, or bytes.  Errors are raised when the scan is read.
+        """
+        if isinstance(columns, str):
+            raise TypeError("columns: a list of names, not one text")
+        chosen = None if columns is None else ",".join(_column(c) for c in columns)
+        options = (
+            ("columns", chosen),
+            ("where", where),
+            ("lo", lo),
+            ("hi", hi),
+            ("limit", limit),
+            ("buffer-size", _size(memory)),
+            ("parallel", parallel),
+        )
+        return Scan(self.path, _words(options))
+
+    @classmethod
+    def load(
+        cls,
+        path: Any,
+        stream: Any,
+        *,
+        layout: str | None = None,
+        together: Iterable[Iterable[str]] = (),
+        overwrite: bool = False,
+        memory: str | int | None = None,
+        parallel: int | None = None,
+    ) -> Table:
+        """Loads a table from an object with ``__arrow_c_stream__``, and returns it.
+
+        together: lists of columns that share cells.  The table appears when it is complete; an
+        old one is replaced then, if overwrite is set.
+        """
+        if not overwrite and os.path.lexists(path):
+            raise SpindleError(-errno.EEXIST, "exists; pass overwrite=True", os.fsdecode(path))
+        capsule = stream.__arrow_c_stream__()
+        address = _pointer(capsule, CAPSULE)
+        words = _words((("layout", layout), ("buffer-size", _size(memory)), ("parallel", parallel)))
+        words += ["--together=" + ",".join(_column(c) for c in columns) for columns in together]
+        words += ["--overwrite"] * overwrite
+        array, n = c_strings(words)
+        err = no_error()
+        rc = lib.sp_call_table_load_arrow(name(path), array, n, address, byref(err))
+        if rc == -errno.EINVAL:
+            _release(address)
+            raise ValueError(err.text.decode(errors="replace"))
+        check(rc, err)
+        return cls(path)
+
+
+def _size(memory: str | int | None) -> str | None:
+    return f"{memory}b" if isinstance(memory, int) else memory
+
