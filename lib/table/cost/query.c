@@ -6,8 +6,8 @@
  * needed (layout/runs.h).  If so few records match that single cells are cheaper, only the first
  * part is scanned so; then the columns of the predicate are read so, and of the output the cells
  * that have a match.
- * Get.  Records are taken in batches (read/get.h) and sorted; each batch is read in windows, some of which are in memory; each distinct cell of a window is read once, and then the
- * cells of texts.
+ * Get.  Records are taken in batches (read/get.h) and sorted; each batch is read in windows, some
+ * of which are in memory; each distinct cell of a window is read once, and then the cells of texts.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -249,7 +249,9 @@ static int compare_numbers(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Issues the distinct cells of records, and short gaps between them, column group by column group. */
+/*
+ * Issues the distinct cells of records, and short gaps between them, column group by column group.
+ */
 static int issue_records(struct sp__cost_maker *m, const uint64_t *numbers, uint64_t n,
 			 uint64_t gap_cells)
 {
@@ -302,7 +304,9 @@ static uint64_t count_together(struct sp__layout_gather *g, const struct sp__tab
 	return i;
 }
 
-/* Reads n random records as one batch.  Stops if enough requests have been made; notes the scale. */
+/*
+ * Reads n random records as one batch.  Stops if enough requests have been made; notes the scale.
+ */
 static int get_batch(struct sp__cost_maker *m, const struct sp__tableget_plan *plan,
 		     struct sp__layout_gather *g, uint64_t n, uint64_t read)
 {
