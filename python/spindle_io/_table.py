@@ -73,7 +73,7 @@ def _column(text: str) -> str:
 class Scan:
     """The records that a scan chooses, for any consumer of ``__arrow_c_stream__``.
 
-    Each consumer reads the table anew.
+    Each consumer reads the table by itself.
     """
 
     def __init__(self, path: Any, words: list[str]):

@@ -117,7 +117,6 @@ static bool add_child(struct ArrowSchema *s, const struct sp__table_column *c)
 		return false;
 	s->children[s->n_children++] = child;
 	print_format(&c->type, format);
-	child->flags = c->not_null ? 0 : ARROW_FLAG_NULLABLE;
 	if (!begin(child, format, c->name))
 		return false;
 	child->flags = c->not_null ? 0 : ARROW_FLAG_NULLABLE;
