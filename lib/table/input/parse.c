@@ -165,23 +165,6 @@ static inline bool digits(const char *p, uint32_t n, uint64_t *v)
 	return true;
 }
 
-static inline void store(const struct block *b, uint8_t *to, uint64_t v)
-{
-	switch (b->type->bytes) {
-	case 1:
-		*to = (uint8_t)v;
-		break;
-	case 2:
-		memcpy(to, &v, 2);
-		break;
-	case 4:
-		memcpy(to, &v, 4);
-		break;
-	default:
-		memcpy(to, &v, 8);
-	}
-}
-
 static enum sp__value_fit take_value(struct block *b, const char *p, uint32_t n, uint8_t *to)
 {
 	return sp__value_take(b->type, p, n, to, &b->canonical);
@@ -196,7 +179,7 @@ static enum sp__value_fit take_integer(struct block *b, const char *p, uint32_t 
 	p += minus;
 	if (count - 1 < 16 && (*p != '0' || (count == 1 && !minus)) && digits(p, count, &v) &&
 	    v < b->reserved && !(minus && b->type->kind == 'u')) {
-		store(b, to, minus ? -v : v);
+		sp__value_put(to, minus ? -v : v, b->type->bytes);
 		return SP__VALUE_OK;
 	}
 	return take_value(b, p - minus, n, to);
@@ -215,7 +198,7 @@ static enum sp__value_fit take_decimal(struct block *b, const char *p, uint32_t 
 	    digits(p, whole, &v) && digits(p + whole + 1, places, &rest)) {
 		v = v * b->power + rest;
 		if (v < b->reserved && (v || !minus)) {
-			store(b, to, minus ? -v : v);
+			sp__value_put(to, minus ? -v : v, b->type->bytes);
 			return SP__VALUE_OK;
 		}
 	}
@@ -239,7 +222,7 @@ static enum sp__value_fit take_word(struct block *b, const char *p, uint32_t n, 
 		b->rc = sp__dictionary_add(&b->to->words, p, n, max, &code);
 	if (b->rc)
 		return SP__VALUE_RANGE;
-	store(b, to, code);
+	sp__value_put(to, code, b->type->bytes);
 	return SP__VALUE_OK;
 }
 
