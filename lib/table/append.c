@@ -13,7 +13,6 @@
 #include "run/memory.h"
 #include "table/change/append.h"
 #include "table/load.h"
-#include "table/read/output.h"
 #include "table/state.h"
 
 /* Describes the form of the table's text as the options of a load. */
@@ -63,10 +62,12 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 }
 
 /* Returns the length of a line without its end. */
-static size_t line_bytes(const char *line, size_t n)
+static size_t line_bytes(const struct sp__bytes *line)
 {
-	n -= n && line[n - 1] == '\n';
-	return n - (n && line[n - 1] == '\r');
+	size_t n = line->bytes;
+
+	n -= n && line->data[n - 1] == '\n';
+	return n - (n && line->data[n - 1] == '\r');
 }
 
 /* Refuses a header with other names than those of the table. */
@@ -74,27 +75,16 @@ static int check_header(const struct sp__tableload *l)
 {
 	const struct sp__bytes *header = &l->source.header;
 	struct sp__bytes own = { 0 };
-	struct sp__table_output out;
-	uint32_t *columns = NULL;
 	int rc;
 
 	if (!l->opts->header || !header->bytes)
 		return 0;
-	columns = calloc(l->file->schema.n, sizeof(*columns));
-	if (!columns)
-		return sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
-	for (uint32_t i = 0; i < l->file->schema.n; i++)
-		columns[i] = i;
-	rc = sp__output_open(&out, &l->file->schema, SP_TABLE_AS_LOADED, columns, l->file->schema.n,
-			     l->err);
-	if (!rc && sp__output_header(&out, &own, NULL))
-		rc = sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
-	if (!rc && (line_bytes(own.data, own.bytes) != line_bytes(header->data, header->bytes) ||
-		    memcmp(own.data, header->data, line_bytes(own.data, own.bytes)) != 0))
+	rc = sp__tableload_print_header(l, &own);
+	if (!rc && (line_bytes(&own) != line_bytes(header) ||
+		    memcmp(own.data, header->data, line_bytes(&own)) != 0))
 		rc = sp__errf(l->err, SP_EFORMAT, "append", l->source.opts.inputs[0], -1,
-			      "its header is not that of the table, '%.*s'",
-			      (int)line_bytes(own.data, own.bytes), own.data);
-	sp__output_close(&out);
+			      "its header is not that of the table, '%.*s'", (int)line_bytes(&own),
+			      own.data);
 	sp__bytes_release(&own, NULL);
 	return rc;
 }

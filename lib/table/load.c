@@ -18,6 +18,8 @@
 #include "run/memory.h"
 #include "table/arrange.h"
 #include "table/load.h"
+#include "table/read/output.h"
+#include "table/schema/names.h"
 #include "table/schema/schema_text.h"
 
 #define SAMPLE_BYTES (UINT64_C(16) << 20)
@@ -213,7 +215,7 @@ static bool is_exact(const struct sp__tableload *l)
 	const struct sp__tablesource *s = &l->source;
 	const bool cut = s->no_newline && l->last_other && l->file->schema.style.cr;
 
-	return !l->inexact && !l->resolved.header_differs && !s->no_newlines &&
+	return !l->inexact && !s->no_newlines &&
 	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1)) && l->other_ends == cut;
 }
 
@@ -238,11 +240,45 @@ static void note(struct sp__tableload *l)
 	sp__env_note(l->file->env.device ? &l->file->env : &l->env, &st->run, true);
 }
 
+int sp__tableload_print_header(const struct sp__tableload *l, struct sp__bytes *to)
+{
+	const struct sp__table_schema *s = &l->file->schema;
+	struct sp__table_output out;
+	uint32_t *columns, n;
+	int rc = sp__names_find(s, NULL, &columns, &n, l->err);
+
+	if (rc)
+		return rc;
+	rc = sp__output_open(&out, s, SP_TABLE_AS_LOADED, columns, n, l->err);
+	if (!rc && sp__output_header(&out, to, NULL))
+		rc = sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
+	sp__output_close(&out);
+	return rc;
+}
+
+/* Compares the header of the inputs with the one that a scan prints. */
+static int compare_header(struct sp__tableload *l)
+{
+	const struct sp__bytes *header = &l->source.header;
+	struct sp__bytes own = { 0 };
+	int rc;
+
+	if (!l->opts->header || !header->bytes)
+		return 0;
+	rc = sp__tableload_print_header(l, &own);
+	l->inexact |= rc || own.bytes != header->bytes ||
+		      memcmp(own.data, header->data, own.bytes) != 0;
+	sp__bytes_release(&own, NULL);
+	return rc;
+}
+
 /* Loads the records into a table that was created, and gives it its name. */
 static int load_and_publish(struct sp__tableload *l)
 {
 	int rc = sp__tableload_records(l);
 
+	if (!rc)
+		rc = compare_header(l);
 	if (!rc)
 		rc = sp__tablewriter_finish(l->writer);
 	l->file->schema.style.no_final_newline = l->source.no_newline;

@@ -71,6 +71,8 @@ int sp__tableload_close(struct sp__tableload *l);
 void sp__tableload_begin_sample(struct sp__tableload *l);
 /* Decides on the schema.  whole: the sample has all records. */
 SP_MUST_CHECK int sp__tableload_resolve(struct sp__tableload *l, bool whole);
+/* Prints the header that a scan of the table gives. */
+SP_MUST_CHECK int sp__tableload_print_header(const struct sp__tableload *l, struct sp__bytes *to);
 /* types.c: reads all records, and decides on the schema. */
 SP_MUST_CHECK int sp__tableload_types(struct sp__tableload *l);
 /* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */

@@ -77,6 +77,10 @@ refused()
 	"$xtable" scan t >out
 	"$xtable" load u --csv out
 	"$xtable" scan u | cmp - out
+	printf 'a,b\nc,d\r\n' >in
+	run -0 --separate-stderr "$xtable" load v --csv --header in --stats=r.json
+	[[ $stderr == *in* ]]
+	[ "$(value exact)" = false ]
 }
 
 @test "files that are not tables" {

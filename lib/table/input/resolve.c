@@ -190,47 +190,6 @@ static void set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, 
 	r->fields = n + trailing;
 }
 
-/* Writes a name as the style does.  Returns its length. */
-static size_t put_name(const struct sp__table_style *style, const char *name, char *to)
-{
-	size_t n = strlen(name), at = 0;
-
-	if (style->format != SP_TABLE_CSV) {
-		memcpy(to, name, n);
-		return n;
-	}
-	if (style->quoting != SP__QUOTES_ALL)
-		return sp__csv_quote(name, n, style->separator, to);
-	to[at++] = '"';
-	for (; *name; name++) {
-		if (*name == '"')
-			to[at++] = '"';
-		to[at++] = *name;
-	}
-	to[at++] = '"';
-	return at;
-}
-
-/* True if the header is not what the style makes of the names. */
-static bool header_differs(const struct sp__resolved *r, const struct sp_batch *header)
-{
-	const struct sp__table_style *style = &r->schema.style;
-	const char *p = header->data, *end = p + header->bytes;
-	char field[2 * SP__COLUMN_NAME_MAX + 4];
-
-	for (uint32_t i = 0; i < r->schema.n; i++) {
-		size_t n = put_name(style, r->schema.columns[i].name, field);
-
-		if (i + 1 < r->schema.n || style->trailing_separator)
-			field[n++] = style->separator;
-		if ((size_t)(end - p) < n || memcmp(p, field, n) != 0)
-			return true;
-		p += n;
-	}
-	p += style->cr && p < end && *p == '\r';
-	return end - p != 1;
-}
-
 static struct sp__value_type infer(struct sp__resolved *r, const struct sp__resolve_opts *o,
 				   uint32_t column)
 {
@@ -271,6 +230,5 @@ int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct
 		c->bounds = sp__table_type_bounded(&c->type);
 	}
 	set_style(r, o, trailing);
-	r->header_differs = o->has_header && o->header.bytes && header_differs(r, &o->header);
 	return 0;
 }

@@ -26,9 +26,8 @@ struct sp__resolve_opts {
 /* The schema, and how its records are read. */
 struct sp__resolved {
 	struct sp__table_schema schema;
-	uint32_t fields;     /* of a record; with a trailing separator one more than columns */
-	bool inferred;	     /* a type is inferred, and further records could contradict it */
-	bool header_differs; /* the schema's style gives another header */
+	uint32_t fields; /* of a record; with a trailing separator one more than columns */
+	bool inferred;	 /* a type is inferred, and further records could contradict it */
 };
 
 /* Returns 0; SP_ESYNTAX with the reason; or -ENOMEM.  The caller frees r->schema in any case. */
