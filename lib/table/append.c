@@ -4,13 +4,10 @@
  *
  * Inputs are parsed as those of a load (records.c), by the columns and the style of the table.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "base/err.h"
 #include "datafile/lock.h"
-#include "run/memory.h"
 #include "table/change/append.h"
 #include "table/load.h"
 #include "table/state.h"
@@ -43,22 +40,6 @@ static int check_inputs(const struct sp__tablefile *f, const char *const *inputs
 			return sp__errf(err, SP_EUNSUP, "append", inputs[i], -1,
 					"is the table itself");
 	return 0;
-}
-
-static int open_source(struct sp__tableload *l, const char *const *inputs, size_t n)
-{
-	const struct sp_table_load_opts *o = l->opts;
-	struct sp__tablesource_opts so = { .inputs = inputs, .n = n, .header = o->header };
-
-	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_TEXT  ? SP_REC_LINE
-						: o->format == SP_TABLE_CSV ? SP_REC_CSV
-									    : SP_REC_FIXED,
-					.eol = '\n',
-					.separator = o->separator,
-					.fixed_bytes = o->record_bytes };
-	so.format = l->format;
-	l->resolved.fields = l->file->schema.n + l->file->schema.style.trailing_separator;
-	return sp__tablesource_open(&l->source, &so, &l->env, l->err);
 }
 
 /* Returns the length of a line without its end. */
@@ -123,34 +104,14 @@ static int append(struct sp__tableload *l, struct sp__tableappend *a)
 static void note(struct sp__tableload *l)
 {
 	const struct sp__tablefile *f = l->file;
-	const struct sp__queue *q = l->writer->slabs.requests.queue;
 	struct sp_table_stats *st = l->stats;
 
-	st->input_bytes = l->source.bytes;
 	st->cells_written = f->cells_written - st->cells_written;
 	st->journal_cells = f->redo.cells;
 	st->journal_bytes = f->redo.at;
 	st->exact = !l->inexact && !l->source.no_newlines;
-	sp__env_note_io(&st->run, &l->source.io);
-	if (q) {
-		sp__env_note_io(&st->run, sp__queue_counters(q));
-		snprintf(st->run.engine, sizeof(st->run.engine), "%s", sp__queue_engine(q));
-	}
+	sp__tableload_note_io(l);
 	sp__env_note(&f->env, &st->run, true);
-}
-
-/* Opens the environment for reading: the simulated volume and the trace are the table's. */
-static int open_reading(struct sp__tableload *l, const char *const *inputs, size_t n)
-{
-	int rc;
-
-	l->run = l->file->run;
-	l->run.volume = NULL;
-	l->run.trace_path = NULL;
-	l->memory = sp__working_memory(&l->file->run, l->file->run.memory_bytes);
-	l->threads = l->file->run.volume ? 1 : sp__threads(l->file->run.parallel);
-	rc = sp__env_open(&l->env, &l->run, l->err);
-	return rc ? rc : open_source(l, inputs, n);
 }
 
 int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninputs,
@@ -174,13 +135,12 @@ int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninput
 		return rc;
 	*l.stats = (struct sp_table_stats){ .cells_written = t->file.cells_written };
 	t->file.env.err = l.err;
-	rc = open_reading(&l, inputs, ninputs);
+	l.resolved.fields = t->file.schema.n + t->file.schema.style.trailing_separator;
+	rc = sp__tableload_open_inputs(&l, inputs, ninputs);
 	if (!rc)
 		rc = append(&l, &a);
 	note(&l);
 	sp__tableappend_close(&a);
-	sp__tablesource_close(&l.source);
-	sp__bytes_release(&l.kept, &l.env.budget);
-	closed = sp__env_close(&l.env);
+	closed = sp__tableload_close(&l);
 	return rc ? rc : closed;
 }

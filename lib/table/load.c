@@ -91,7 +91,6 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 {
 	const struct sp_table_load_opts *o = l->opts;
 	struct sp__tablesource_opts so = { .inputs = inputs, .n = n, .header = o->header };
-	int rc;
 
 	l->format = (struct sp_recfmt){ .kind = o->format == SP_TABLE_TEXT  ? SP_REC_LINE
 						: o->format == SP_TABLE_CSV ? SP_REC_CSV
@@ -100,10 +99,7 @@ static int open_source(struct sp__tableload *l, const char *const *inputs, size_
 					.separator = separator_of(o),
 					.fixed_bytes = o->record_bytes };
 	so.format = l->format;
-	rc = read_described(l);
-	if (!rc && o->format == SP_TABLE_FIXED)
-		rc = check_fixed(l);
-	return rc ? rc : sp__tablesource_open(&l->source, &so, &l->env, l->err);
+	return sp__tablesource_open(&l->source, &so, &l->env, l->err);
 }
 
 /*
@@ -219,24 +215,29 @@ static bool is_exact(const struct sp__tableload *l)
 	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1)) && l->other_ends == cut;
 }
 
-static void note(struct sp__tableload *l)
+void sp__tableload_note_io(const struct sp__tableload *l)
 {
-	const struct sp__tablesource *s = &l->source;
+	const struct sp__queue *q = l->writer->slabs.requests.queue;
 	struct sp_table_stats *st = l->stats;
 
-	st->records_written = l->file->superblock.records;
-	st->input_bytes = s->bytes;
-	st->cells_written = l->file->cells_written;
-	st->output_bytes = l->file->map.end * l->file->layout.cell_bytes;
-	st->exact = is_exact(l);
-	sp__env_note_io(&st->run, &s->io);
-	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", s->engine);
-	if (l->writer->slabs.requests.queue) {
-		const struct sp__queue *q = l->writer->slabs.requests.queue;
-
+	st->input_bytes = l->source.bytes;
+	sp__env_note_io(&st->run, &l->source.io);
+	if (q) {
 		sp__env_note_io(&st->run, sp__queue_counters(q));
 		snprintf(st->run.engine, sizeof(st->run.engine), "%s", sp__queue_engine(q));
 	}
+}
+
+static void note(struct sp__tableload *l)
+{
+	struct sp_table_stats *st = l->stats;
+
+	st->records_written = l->file->superblock.records;
+	st->cells_written = l->file->cells_written;
+	st->output_bytes = l->file->map.end * l->file->layout.cell_bytes;
+	st->exact = is_exact(l);
+	snprintf(st->run.input_engine, sizeof(st->run.input_engine), "%s", l->source.engine);
+	sp__tableload_note_io(l);
 	sp__env_note(l->file->env.device ? &l->file->env : &l->env, &st->run, true);
 }
 
@@ -266,8 +267,8 @@ static int compare_header(struct sp__tableload *l)
 	if (!l->opts->header || !header->bytes)
 		return 0;
 	rc = sp__tableload_print_header(l, &own);
-	l->inexact |= rc || own.bytes != header->bytes ||
-		      memcmp(own.data, header->data, own.bytes) != 0;
+	l->inexact |=
+		rc || own.bytes != header->bytes || memcmp(own.data, header->data, own.bytes) != 0;
 	sp__bytes_release(&own, NULL);
 	return rc;
 }
@@ -328,31 +329,40 @@ static int load(struct sp__tableload *l)
 	return rc ? rc : closed;
 }
 
-int sp__tableload_open(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
+int sp__tableload_open_inputs(struct sp__tableload *l, const char *const *inputs, size_t n)
 {
-	const struct sp_table_load_opts *o = l->opts;
-	int rc = check_options(l, ninputs);
+	const struct sp_run_opts *run = &l->opts->run;
+	int rc;
 
-	if (rc)
-		return rc;
 	/* The simulated volume and the trace are the table's. */
-	l->run = o->run;
+	l->run = *run;
 	l->run.volume = NULL;
 	l->run.trace_path = NULL;
-	l->memory = sp__working_memory(&o->run, o->run.memory_bytes);
-	l->threads = o->run.volume ? 1 : sp__threads(o->run.parallel);
+	l->memory = sp__working_memory(run, run->memory_bytes);
+	l->threads = run->volume ? 1 : sp__threads(run->parallel);
 	rc = sp__env_open(&l->env, &l->run, l->err);
-	return rc ? rc : open_source(l, inputs, ninputs);
+	return rc ? rc : open_source(l, inputs, n);
+}
+
+int sp__tableload_open(struct sp__tableload *l, const char *const *inputs, size_t ninputs)
+{
+	int rc = check_options(l, ninputs);
+
+	if (!rc)
+		rc = read_described(l);
+	if (!rc && l->opts->format == SP_TABLE_FIXED)
+		rc = check_fixed(l);
+	return rc ? rc : sp__tableload_open_inputs(l, inputs, ninputs);
 }
 
 int sp__tableload_close(struct sp__tableload *l)
 {
+	sp__table_schema_free(&l->described);
 	if (!l->env.opts)
 		return 0;
 	sp__tablesource_close(&l->source);
 	sp__sample_free(&l->sample);
 	sp__bytes_release(&l->kept, &l->env.budget);
-	sp__table_schema_free(&l->described);
 	sp__table_schema_free(&l->resolved.schema);
 	return sp__env_close(&l->env);
 }

@@ -66,11 +66,16 @@ struct sp__cost_asked sp__tableload_asked(const struct sp__tableload *l, double 
  */
 SP_MUST_CHECK int sp__tableload_open(struct sp__tableload *l, const char *const *inputs,
 				     size_t ninputs);
+/* The same without the check of options, and without names and types of columns. */
+SP_MUST_CHECK int sp__tableload_open_inputs(struct sp__tableload *l, const char *const *inputs,
+					    size_t n);
 int sp__tableload_close(struct sp__tableload *l);
 /* Begins a sample that has no records. */
 void sp__tableload_begin_sample(struct sp__tableload *l);
 /* Decides on the schema.  whole: the sample has all records. */
 SP_MUST_CHECK int sp__tableload_resolve(struct sp__tableload *l, bool whole);
+/* Adds the bytes of the inputs, and the requests of reading and writing, to the statistics. */
+void sp__tableload_note_io(const struct sp__tableload *l);
 /* Prints the header that a scan of the table gives. */
 SP_MUST_CHECK int sp__tableload_print_header(const struct sp__tableload *l, struct sp__bytes *to);
 /* types.c: reads all records, and decides on the schema. */
