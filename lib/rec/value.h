@@ -126,6 +126,9 @@ enum sp__value_fit sp__value_check(const struct sp__value_type *t, const void *v
  */
 size_t sp__value_write(const struct sp__value_type *t, const void *value, char *text);
 
+/* Returns a value that is not NULL as a number, perhaps rounded; not for texts. */
+double sp__value_number(const struct sp__value_type *t, const void *value);
+
 /*
  * Orders two values that are not NULL, by < 0, 0, > 0.  NaN is equal to itself and follows all
  * numbers.  Codes of a dictionary are compared, not their texts; not for text.

@@ -137,6 +137,14 @@ static double load_float(const struct sp__value_type *t, const void *value)
 	return narrow;
 }
 
+double sp__value_number(const struct sp__value_type *t, const void *value)
+{
+	if (t->kind == 'f')
+		return load_float(t, value);
+	return t->kind == 'u' ? (double)sp__value_bits(t, value)
+			      : (double)sp__value_signed(t, value);
+}
+
 static int compare_floats(double a, double b)
 {
 	if (isnan(a) || isnan(b))

@@ -146,37 +146,14 @@ struct sums {
 	struct range *ranges; /* of each column; NULL: not needed */
 };
 
-static double number_of(const struct sp__value_type *type, const uint8_t *value)
-{
-	uint64_t le = 0;
-	unsigned unused = 64 - 8 * type->bytes;
-	float f;
-	double d;
-
-	memcpy(&le, value, type->bytes);
-	le = le64toh(le);
-	if (type->kind == 'u')
-		return (double)le;
-	if (type->kind != 'f')
-		return (double)((int64_t)(le << unused) >> unused);
-	if (type->bytes == 4) {
-		uint32_t word = (uint32_t)le;
-
-		memcpy(&f, &word, sizeof(f));
-		return f;
-	}
-	memcpy(&d, &le, sizeof(d));
-	return d;
-}
-
 static void add_bounds(struct range *r, const struct sp__value_type *type, const uint8_t *entry)
 {
 	double least, greatest;
 
 	if (type->kind == 'c' || sp__value_null(type, entry))
 		return;
-	least = number_of(type, entry);
-	greatest = number_of(type, entry + 8);
+	least = sp__value_number(type, entry);
+	greatest = sp__value_number(type, entry + 8);
 	r->least = r->rows ? fmin(r->least, least) : least;
 	r->greatest = r->rows ? fmax(r->greatest, greatest) : greatest;
 	r->widths += greatest - least;
