@@ -216,38 +216,6 @@ static void check_random(void)
 	ok(texts > 200 && texts < 3800, "of the random columns some are text");
 }
 
-static void check_merge(void)
-{
-	struct sp__rng rng = { 35 };
-	static struct fields f;
-	bool good = true;
-
-	for (unsigned i = 0; i < 4000; i++) {
-		struct sp__inference whole, a, b;
-		struct sp__value_type x, y;
-		unsigned cut;
-
-		random_fields(&rng, &f);
-		cut = (unsigned)sp__rng_below(&rng, f.n + 1);
-		good = good && infer(&whole, &f, 0, f.n) && infer(&a, &f, 0, cut) &&
-		       infer(&b, &f, cut, f.n) && !sp__inference_merge(&a, &b);
-		x = sp__inference_type(&whole, 0, true);
-		y = sp__inference_type(&a, 0, true);
-		good = good && sp__value_type_same(&x, &y) &&
-		       whole.columns[0].words.n == a.columns[0].words.n;
-		for (uint32_t code = 1; code <= a.columns[0].words.n; code++) {
-			struct sp__slice p = sp__dictionary_word(&a.columns[0].words, code);
-
-			good = good &&
-			       sp__dictionary_find(&whole.columns[0].words, p.p, p.n) == code;
-		}
-		sp__inference_free(&whole);
-		sp__inference_free(&a);
-		sp__inference_free(&b);
-	}
-	ok(good, "two inferences merged are the one of all fields, with the same codes");
-}
-
 /* Returns the type of a column with these words, four times each. */
 static struct sp__value_type type_of_words(unsigned words, bool whole, uint64_t memory,
 					   struct sp__budget *budget)
@@ -302,7 +270,6 @@ int main(void)
 {
 	check_examples();
 	check_random();
-	check_merge();
 	check_words();
 	return done();
 }

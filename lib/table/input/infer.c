@@ -7,9 +7,8 @@
  * are collected from the start, also if they are numbers, because a later field can exclude all
  * other types.
  *
- * Invariants: facts are maxima, sums and sets, so neither the order of fields nor their division
- * changes them; only codes of words depend on the order.  The limit of a dictionary is one of its
- * words and their bytes: if the words of a part exceed it, the words of the whole do, too.
+ * Invariants: facts are maxima, sums and sets, so the order of fields does not change them; only
+ * codes of words depend on it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -141,41 +140,6 @@ int sp__inference_add(struct sp__inference *f, uint32_t column, const struct sp_
 	if (!field->n || !field->p[field->n - 1])
 		c->possible &= ~(unsigned)CHARS;
 	return c->possible & WORDS ? add_word(c, field, f->words_bytes) : 0;
-}
-
-static int merge_words(struct sp__infer *c, const struct sp__infer *other, uint64_t max_bytes)
-{
-	int rc = 0;
-
-	if (!(c->possible & WORDS))
-		sp__dictionary_free(&c->words);
-	for (uint32_t code = 1; !rc && (c->possible & WORDS) && code <= other->words.n; code++) {
-		struct sp__slice word = sp__dictionary_word(&other->words, code);
-
-		rc = add_word(c, &word, max_bytes);
-	}
-	return rc;
-}
-
-int sp__inference_merge(struct sp__inference *f, const struct sp__inference *other)
-{
-	int rc = 0;
-
-	for (uint32_t i = 0; i < f->n && !rc; i++) {
-		struct sp__infer *c = &f->columns[i];
-		const struct sp__infer *o = &other->columns[i];
-
-		c->possible &= o->possible;
-		if (o->places != NO_PLACES && !agree_on_places(c, o->places))
-			c->possible &= ~(unsigned)(NUMBER | TIME);
-		c->values += o->values;
-		c->positive_max = sp__max(c->positive_max, o->positive_max);
-		c->negative_max = sp__max(c->negative_max, o->negative_max);
-		c->bytes_min = sp__min(c->bytes_min, o->bytes_min);
-		c->bytes_max = sp__max(c->bytes_max, o->bytes_max);
-		rc = merge_words(c, o, f->words_bytes);
-	}
-	return rc;
 }
 
 /* Finds the narrowest type of exact numbers.  False: there is none. */

@@ -14,7 +14,7 @@
  *	char(N)		if all fields have N bytes, 1 to 255, and do not end with a zero byte
  *	text		also if no field has a value
  *
- * The result depends only on the set of fields, so fields can be divided among threads, and merged.
+ * The result depends only on the set of fields, not on their order.
  *
  * Thread rule: one thread at a time uses an inference.
  */
@@ -41,8 +41,7 @@ struct sp__inference {
 
 /*
  * Starts with n columns and no fields.  words_bytes: for all dictionaries, which are charged to
- * budget; columns that need more than an equal share become text.  Inferences that are merged
- * have equal words_bytes.  Returns 0 or -ENOMEM.
+ * budget; columns that need more than an equal share become text.  Returns 0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__inference_init(struct sp__inference *f, uint32_t n, uint64_t words_bytes,
 				     struct sp__budget *budget);
@@ -53,8 +52,6 @@ void sp__inference_free(struct sp__inference *f);
  */
 SP_MUST_CHECK int sp__inference_add(struct sp__inference *f, uint32_t column,
 				    const struct sp__slice *field, bool quoted);
-/* Adds the fields of another inference, which followed these.  Returns 0 or -ENOMEM. */
-SP_MUST_CHECK int sp__inference_merge(struct sp__inference *f, const struct sp__inference *other);
 /* Returns the type of a column.  whole: no further fields follow. */
 struct sp__value_type sp__inference_type(const struct sp__inference *f, uint32_t column,
 					 bool whole);
