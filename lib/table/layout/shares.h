@@ -16,12 +16,6 @@ static inline double sp__cells_touched(double share, double n)
 	return -expm1(n * log1p(-share));
 }
 
-/* Returns the mean number of distinct cells, of so many, that `records` random records are in. */
-static inline double sp__cells_distinct(double cells, double records)
-{
-	return cells > 1 ? -cells * expm1(records * log1p(-1 / cells)) : cells;
-}
-
 /*
  * Returns the share of records below which reading only the touched cells of n records takes less
  * time than reading all.  rho: bytes per second of reads of single cells, divided by those of a
