@@ -1,26 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses, prints and adds values of cubes (value.h). */
 #include <ctype.h>
-#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/decimal.h"
-#include "base/shortest.h"
-#include "rec/value.h"
+#include "rec/value_impl.h"
 
 #define ROW(id, name, kind, bytes) [SP__VALUE_##id] = { kind, 0, bytes }
 const struct sp__value_type sp__value_types[] = { SP__VALUE_TYPES(ROW) };
 
 static sp__int128 load_integer(const struct sp__value_type *t, const void *from)
 {
-	unsigned unused = 64 - t->bytes * 8;
-	uint64_t v = 0;
-
-	memcpy(&v, from, t->bytes);
-	return t->kind == 'i' ? (sp__int128)((int64_t)(v << unused) >> unused) : (sp__int128)v;
+	return t->kind == 'i' ? (sp__int128)sp__value_signed(t, from)
+			      : (sp__int128)sp__value_bits(t, from);
 }
 
 /* False: the integer does not fit the type. */
@@ -35,28 +30,18 @@ static bool store_integer(const struct sp__value_type *t, sp__int128 v, void *to
 	return true;
 }
 
-union floating {
-	float narrow;
-	double wide;
-};
-
-static double load_float(const struct sp__value_type *t, const void *from)
-{
-	union floating v;
-
-	memcpy(&v, from, t->bytes);
-	return t->bytes == sizeof(double) ? v.wide : (double)v.narrow;
-}
-
 /* False: a finite number becomes infinite. */
 static bool store_float(const struct sp__value_type *t, double number, void *to)
 {
-	union floating v = { .wide = number };
+	float narrow;
 
-	if (t->bytes == sizeof(float))
-		v.narrow = (float)number;
-	memcpy(to, &v, t->bytes);
-	return isinf(number) || !isinf(load_float(t, to));
+	if (t->bytes == sizeof(double)) {
+		memcpy(to, &number, sizeof(number));
+		return true;
+	}
+	narrow = (float)number;
+	memcpy(to, &narrow, sizeof(narrow));
+	return isinf(number) || !isinf(narrow);
 }
 
 static bool parse_opaque(const struct sp__value_type *t, const char *text, size_t bytes,
@@ -107,32 +92,25 @@ bool sp__value_parse(const struct sp__value_type *t, const char *text, size_t by
 			      : parse_integer(t, text, text + bytes, value);
 }
 
-static void print_float(const struct sp__value_type *t, const void *value, char *text)
-{
-	double v = load_float(t, value);
-
-	*(t->bytes == sizeof(float) ? sp__shortest_f32(text, (float)v)
-				    : sp__shortest_f64(text, v)) = '\0';
-}
-
 void sp__value_print(const struct sp__value_type *t, const void *value, char *text)
 {
+	char number[SP__VALUE_SPACE];
 	const uint8_t *bytes = value;
+	size_t n;
 
-	if (t->kind == 'f')
-		print_float(t, value, text);
-	else if (t->kind == 'i')
-		snprintf(text, SP__VALUE_TEXT, "%" PRId64, (int64_t)load_integer(t, value));
-	else if (t->kind == 'u')
-		snprintf(text, SP__VALUE_TEXT, "%" PRIu64, (uint64_t)load_integer(t, value));
 	for (uint32_t i = 0; t->kind == 'V' && i < t->bytes; i++)
 		text += sprintf(text, "%02x", bytes[i]);
+	if (t->kind == 'V')
+		return;
+	n = sp__value_write(t, value, number);
+	memcpy(text, number, n);
+	text[n] = '\0';
 }
 
 bool sp__value_add(const struct sp__value_type *t, void *sum, const void *value)
 {
 	if (t->kind != 'f')
 		return store_integer(t, load_integer(t, sum) + load_integer(t, value), sum);
-	store_float(t, load_float(t, sum) + load_float(t, value), sum);
+	store_float(t, sp__value_number(t, sum) + sp__value_number(t, value), sum);
 	return true;
 }
