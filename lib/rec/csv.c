@@ -75,15 +75,8 @@ unsigned char *sp__csv_unquote(const char *p, const char *end, unsigned char *ou
 	return out + n;
 }
 
-size_t sp__csv_quote(const char *text, size_t n, char sep, char *out)
+char *sp__csv_put_quoted(char *to, const char *text, size_t n)
 {
-	char *to = out;
-
-	if (!memchr(text, sep, n) && !memchr(text, '"', n) && !memchr(text, '\n', n) &&
-	    !memchr(text, '\r', n)) {
-		memcpy(out, text, n);
-		return n;
-	}
 	*to++ = '"';
 	for (size_t i = 0; i < n; i++) {
 		if (text[i] == '"')
@@ -91,7 +84,16 @@ size_t sp__csv_quote(const char *text, size_t n, char sep, char *out)
 		*to++ = text[i];
 	}
 	*to++ = '"';
-	return (size_t)(to - out);
+	return to;
+}
+
+size_t sp__csv_quote(const char *text, size_t n, char sep, char *out)
+{
+	if (memchr(text, sep, n) || memchr(text, '"', n) || memchr(text, '\n', n) ||
+	    memchr(text, '\r', n))
+		return (size_t)(sp__csv_put_quoted(out, text, n) - out);
+	memcpy(out, text, n);
+	return n;
 }
 
 /* Appends the field [p, end) without its quotes; text has enough capacity. */

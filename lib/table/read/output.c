@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "rec/key.h"
 #include "table/read/output.h"
 #include "table/schema/columntext.h"
 
@@ -64,24 +65,12 @@ static bool needs_quotes(const struct sp__table_output *o, const char *text, siz
 	return false;
 }
 
-static char *put_quoted(char *p, const char *text, size_t bytes)
-{
-	*p++ = '"';
-	for (size_t i = 0; i < bytes; i++) {
-		if (text[i] == '"')
-			*p++ = '"';
-		*p++ = text[i];
-	}
-	*p++ = '"';
-	return p;
-}
-
 /* Prints a text of a column or a name.  quotes: a text of CSV has them anyway. */
 static char *put_text(const struct sp__table_output *o, char *p, const char *text, size_t bytes,
 		      bool quotes)
 {
 	if (o->format == SP_TABLE_CSV && (quotes || needs_quotes(o, text, bytes)))
-		return put_quoted(p, text, bytes);
+		return sp__csv_put_quoted(p, text, bytes);
 	if (bytes)
 		memcpy(p, text, bytes);
 	return p + bytes;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/err.h"
 #include "base/utf8mark.h"
-#include "rec/fields.h"
+#include "rec/key.h"
 #include "table/schema/schema_text.h"
 
 #define FILE_BYTES (16 << 20) /* maximum of a schema */
@@ -228,18 +228,13 @@ static bool needs_quotes(const char *name)
 
 static int print_name(const char *name, struct sp__bytes *text)
 {
-	char quoted[2 * SP__COLUMN_NAME_MAX + 2], *to = quoted;
+	char quoted[2 * SP__COLUMN_NAME_MAX + 2];
+	const size_t n = strlen(name);
 
 	if (!needs_quotes(name))
-		return sp__bytes_append(text, name, strlen(name), NULL);
-	*to++ = '"';
-	for (; *name; name++) {
-		if (*name == '"')
-			*to++ = '"';
-		*to++ = *name;
-	}
-	*to++ = '"';
-	return sp__bytes_append(text, quoted, (size_t)(to - quoted), NULL);
+		return sp__bytes_append(text, name, n, NULL);
+	return sp__bytes_append(text, quoted,
+				(size_t)(sp__csv_put_quoted(quoted, name, n) - quoted), NULL);
 }
 
 int sp__schema_lines_print(const struct sp__table_schema *s, struct sp__bytes *text)
