@@ -10,6 +10,7 @@
 
 void report(struct config *c, const char *command, const struct sp_table_stats *st)
 {
+	progress_wipe();
 	say_no_effects(&st->run.no_effects);
 	if (c->common.stats)
 		statsfile_finish(&c->stats, sp_report_table(command, &c->info, &c->query, st));
@@ -17,7 +18,11 @@ void report(struct config *c, const char *command, const struct sp_table_stats *
 
 void open_table(struct config *c, bool write, bool texts)
 {
-	const struct sp_table_opts o = { .run = c->run, .write = write };
+	const struct sp_table_opts o = { .run = c->run,
+					 .write = write,
+					 .depth = c->load.depth,
+					 .progress = c->load.progress,
+					 .progress_arg = &c->progress };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int rc = sp_table_open(&c->table, c->operands.text[0], &o, &err);
 
@@ -40,9 +45,12 @@ void close_table(struct config *c)
 		    sp_strerror(rc));
 }
 
-int print_records(void *arg, const char *data, size_t bytes)
+int print_records(void *config, const char *data, size_t bytes)
 {
-	(void)arg;
+	const struct config *c = config;
+
+	if (!c->apart)
+		progress_wipe();
 	if (fwrite_unlocked(data, 1, bytes, stdout) == bytes)
 		return 0;
 	return errno ? -errno : -EIO;

@@ -17,6 +17,8 @@ static struct sp_table_load_opts form_of(const struct sp__tablefile *f)
 {
 	const struct sp__table_style *style = &f->schema.style;
 	struct sp_table_load_opts o = { .run = f->run,
+					.progress = f->progress,
+					.progress_arg = f->progress_arg,
 					.format = style->format,
 					.separator = style->separator,
 					.header = style->header };

@@ -347,6 +347,8 @@ static int check_rows(struct check *c)
 			n = sp__min(n, s.first + s.pages - row);
 		rc = check_window(c, row, n);
 		row += n;
+		sp__tablefile_tell(c->file, sp__min(row * l->row_pages * l->page_records,
+						    c->file->superblock.records));
 	}
 	return rc;
 }

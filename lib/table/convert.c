@@ -36,6 +36,7 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 	free(means);
 	if (!rc)
 		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, err);
+	to->depth = o->depth;
 	sp__table_schema_free(&schema);
 	sp__layout_free(&layout);
 	return rc;

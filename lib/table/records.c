@@ -289,6 +289,9 @@ static int fill(struct sp__tableload *l, struct sp__loadslot *slot)
 	}
 	if (rc < 0)
 		return rc;
+	if (l->opts->progress)
+		l->opts->progress(l->opts->progress_arg, 0, sp__tablesource_done(&l->source),
+				  l->source.total);
 	sp__textchunk_begin(&slot->chunk, (uint32_t)bytes);
 	return bytes ? SP_READY : rc == SP_END ? SP_END : SP_LATER;
 }

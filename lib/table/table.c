@@ -15,6 +15,9 @@ int sp_table_open(struct sp_table **table, const char *path, const struct sp_tab
 	if (!t)
 		return sp__err(err, -ENOMEM, "open", path, -1);
 	rc = sp__tablefile_open(&t->file, path, &opts->run, opts->write, err);
+	t->file.depth = opts->depth;
+	t->file.progress = opts->progress;
+	t->file.progress_arg = opts->progress_arg;
 	if (rc)
 		(void)sp_table_close(t);
 	else

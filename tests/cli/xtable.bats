@@ -321,6 +321,34 @@ END
 	[[ $stderr == *"cell"*check* || $stderr == *damaged* ]]
 }
 
+@test "progress is shown on request, and not when standard error is no terminal" {
+	seq 100000 >in
+	for words in "load t in" "append t in" "scan t" "check t" "index t c1" "convert t u"; do
+		# shellcheck disable=SC2086
+		"$xtable" ${words%% *} --progress=always ${words#* } 2>shown >/dev/null
+		grep -Eq "[0-9]+ %: ${words%% *}, [0-9.]+ of [0-9.]+ MB" shown
+	done
+	"$xtable" load --overwrite --progress=always v - <in 2>shown
+	grep -q "%: load" shown
+	cat in | "$xtable" load --overwrite --progress=always v 2>shown
+	grep -Eq "load, [0-9.]+ MB" shown
+	"$xtable" scan t 2>shown | wc -l
+	[ ! -s shown ]
+}
+
+@test "few requests outstanding give the same records" {
+	seq 100000 | "$xtable" load t --depth=1
+	for depth in 1 2 300; do
+		"$xtable" scan t --depth="$depth" | cmp - <(seq 100000)
+		seq 0 50 99999 | "$xtable" get t --depth="$depth" --keys=- | cmp - <(seq 1 50 100000)
+	done
+	"$xtable" convert t u --layout=nsm --depth=1
+	"$xtable" update u --depth=1 --set=c1=7 --where='c1 < 5000'
+	[ "$("$xtable" scan u --agg='min(c1)')" = 7 ]
+	"$xtable" scan t --depth=1 --trace=trace >/dev/null
+	[ "$(awk '/^R/ { if ($6 < done) late++; done = $7 } END { print late + 0 }' trace)" = 0 ]
+}
+
 @test "requests are timed on the simulated volume that a table was loaded for" {
 	seq 100000 | "$xtable" load t --volume=sim:cheetah36es-like
 	run -0 "$xtable" info t

@@ -70,6 +70,6 @@ int command_schema(struct config *c)
 	const size_t n = inputs_of(c, 0, &inputs);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	check_printed(sp_table_schema_text(inputs, n, &c->load, print_records, NULL, &err), &err);
+	check_printed(sp_table_schema_text(inputs, n, &c->load, print_records, c, &err), &err);
 	return 0;
 }

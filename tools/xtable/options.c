@@ -155,6 +155,8 @@ static const struct setting settings[] = {
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
 	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND | INDEX },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024 },
+	{ "depth", "N", "requests outstanding, at most (128 reads, 64 writes)", TO(load.depth),
+	  .count = 4096, .by = MOVERS & ~CHECK },
 	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
 	  .values = sp_engine_values, .call = data_engine_set },
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
@@ -163,13 +165,16 @@ static const struct setting settings[] = {
 	  "requests take the time of this simulated device; load keeps it in TABLE", TO(common),
 	  .choices = volume_kinds, .call = volume_set, .by = MOVERS | JUDGES },
 	{ "geometry", "FILE", "geometry of the device, from diskprobe", TO(common.geometry),
-	  .by = JUDGES },
+	  .by = MOVERS | JUDGES },
 	{ "seed", "N", "seed of all random choices", TO(run.seed), .number = { 0, UINT64_MAX },
 	  .by = MOVERS | JUDGES },
 	{ .doc = "Report:", .by = MOVERS | JUDGES },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true },
 	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = MOVERS },
+	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(common.progress),
+	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS,
+	  .by = MOVERS & ~GET },
 	SETTING_ANSWERS,
 	{ 0 },
 };
@@ -347,6 +352,24 @@ static void check_options(const struct command *command, const struct config *c)
 		check_judge(command, c);
 }
 
+/* Shows the progress of a command, unless its result goes to a terminal or a pipe. */
+static void show_progress(const struct command *command, struct config *c)
+{
+	static const char *phase;
+	static const double weight = 1;
+
+	c->apart = !(command->bit & (PRINTERS | CHECK)) || progress_apart(NULL);
+	if (!(command->bit & MOVERS) || !common_options_progress(&c->common, c->apart))
+		return;
+	phase = command->name;
+	c->progress = (struct progress){
+		.phases = &phase, .weights = &weight, .nphases = 1, .result_phase = -1
+	};
+	progress_begin(&c->progress);
+	c->load.progress = progress_update;
+	c->load.progress_arg = &c->progress;
+}
+
 static void check(const struct command *command, struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -360,6 +383,7 @@ static void check(const struct command *command, struct config *c)
 		die_of(err.code, &err);
 	c->load.run = c->compare.run = c->run;
 	c->load.workload = c->compare.workload;
+	show_progress(command, c);
 	c->compare.queries = c->queries;
 }
 

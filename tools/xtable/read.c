@@ -10,7 +10,7 @@ int command_scan(struct config *c)
 	struct sp_table_stats st;
 
 	open_table(c, false, false);
-	check_printed(sp_table_scan(c->table, &c->query, print_records, NULL, &st, &err), &err);
+	check_printed(sp_table_scan(c->table, &c->query, print_records, c, &st, &err), &err);
 	report(c, "scan", &st);
 	close_table(c);
 	return 0;
@@ -31,7 +31,7 @@ int command_get(struct config *c)
 
 	open_table(c, false, false);
 	open_wanted(c);
-	check_printed(sp_table_get(c->table, &get, print_records, NULL, &st, &err), &err);
+	check_printed(sp_table_get(c->table, &get, print_records, c, &st, &err), &err);
 	report(c, "get", &st);
 	keys_close(&c->wanted);
 	close_table(c);

@@ -29,6 +29,8 @@ struct config {
 	uint64_t records;
 	bool csv, json, records_given;
 	struct statsfile stats;
+	struct progress progress;
+	bool apart; /* the result does not mix with the progress line */
 	struct operands operands;
 	struct sp_table *table;	   /* opened by open_table() */
 	struct sp_table_info info; /* of the table when it was opened */
@@ -48,7 +50,7 @@ void close_table(struct config *c);
 /* Ends the program if rc is an error of a command that wrote to standard output. */
 void check_printed(int rc, const struct sp_errinfo *err);
 /* Writes whole records to standard output: a sp_table_sink. */
-int print_records(void *arg, const char *data, size_t bytes);
+int print_records(void *config, const char *data, size_t bytes);
 /* Says which options had no effect, and writes the report of --stats. */
 void report(struct config *c, const char *command, const struct sp_table_stats *st);
 

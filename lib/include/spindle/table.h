@@ -141,9 +141,18 @@ typedef int (*sp_table_sink)(void *arg, const char *data, size_t bytes);
 
 struct sp_table;
 
+/*
+ * Tells how far a command is: bytes of its inputs, or of the table whose records are read one after
+ * the other; total_bytes 0: unknown.  phase: 0.  Called by the thread of the command.
+ */
+typedef void (*sp_table_progress)(void *arg, int phase, uint64_t done_bytes, uint64_t total_bytes);
+
 struct sp_table_opts {
-	struct sp_run_opts run; /* volume: NULL: that of the table */
-	bool write;		/* changes are possible */
+	struct sp_run_opts run;	    /* volume: NULL: that of the table */
+	bool write;		    /* changes are possible */
+	unsigned depth;		    /* requests outstanding, at most; 0: 128 reads, 64 writes */
+	sp_table_progress progress; /* NULL: none */
+	void *progress_arg;
 };
 
 #define SP_TABLE_OPTS_INIT                                                                         \
@@ -322,6 +331,9 @@ struct sp_table_load_opts {
 	char separator;	       /* between fields; 0: a comma for CSV, a tab for text */
 	bool header;	       /* the first record of each input has the names */
 	uint32_t record_bytes; /* SP_TABLE_FIXED: sum of the bytes of all columns */
+	unsigned depth;	       /* as of sp_table_opts */
+	sp_table_progress progress; /* of sp_table_load(); NULL: none */
+	void *progress_arg;
 };
 #define SP_TABLE_LOAD_OPTS_INIT                                                                    \
 	{                                                                                          \

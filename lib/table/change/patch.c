@@ -233,7 +233,7 @@ static int change_cells(struct patch *p)
 	struct sp__tablefile *f = p->u->file;
 	const struct sp__runlanes_opts o = {
 		.volumes = 1,
-		.depth = DEPTH,
+		.depth = f->depth ? f->depth : DEPTH,
 		.block_bytes = f->layout.cell_bytes,
 		.cell_blocks = 1,
 		.request_bytes = REQUEST_BYTES,

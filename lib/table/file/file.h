@@ -40,9 +40,12 @@ struct sp__redo {
 };
 
 struct sp__tablefile {
-	struct sp_run_opts run; /* volume: the one in use */
-	bool write;		/* under an exclusive lock until it is closed */
-	bool unfinished;	/* a committed change is not in place: only closing is possible */
+	struct sp_run_opts run;	    /* volume: the one in use */
+	unsigned depth;		    /* set by the shell; 0: the default; */
+	sp_table_progress progress; /* and this; NULL: none */
+	void *progress_arg;
+	bool write;	 /* under an exclusive lock until it is closed */
+	bool unfinished; /* a committed change is not in place: only closing is possible */
 	char *path;
 	struct sp__env env;
 	int fd;					/* for superblock, schema, map and journal */
@@ -106,6 +109,18 @@ SP_MUST_CHECK int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinf
 SP_MUST_CHECK int sp__tablefile_begin_reading(const struct sp__tablefile *f,
 					      struct sp_errinfo *err);
 void sp__tablefile_end_reading(const struct sp__tablefile *f);
+
+/* Tells how far a command is that has read all records before this one. */
+static inline void sp__tablefile_tell(const struct sp__tablefile *f, uint64_t record)
+{
+	const uint64_t bytes = f->map.end * f->layout.cell_bytes;
+
+	if (f->progress && f->superblock.records)
+		f->progress(
+			f->progress_arg, 0,
+			(uint64_t)((double)bytes * (double)record / (double)f->superblock.records),
+			bytes);
+}
 
 /*
  * Adds space, so that the data area has so many cells, consecutive ones if they are new.  Returns

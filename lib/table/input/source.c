@@ -9,12 +9,16 @@
 #include "base/err.h"
 #include "table/input/source.h"
 
-static bool is_regular(const char *name)
+/* Adds the size of an input; false: it is not a regular file. */
+static bool add_size(const char *name, uint64_t *bytes)
 {
 	struct stat st;
 
-	return (strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st)) == 0 &&
-	       S_ISREG(st.st_mode);
+	if ((strcmp(name, "-") ? stat(name, &st) : fstat(STDIN_FILENO, &st)) ||
+	    !S_ISREG(st.st_mode))
+		return false;
+	*bytes += (uint64_t)st.st_size;
+	return true;
 }
 
 int sp__tablesource_open(struct sp__tablesource *s, const struct sp__tablesource_opts *opts,
@@ -22,7 +26,9 @@ int sp__tablesource_open(struct sp__tablesource *s, const struct sp__tablesource
 {
 	*s = (struct sp__tablesource){ .opts = *opts, .env = env, .err = err, .again = true };
 	for (size_t i = 0; i < opts->n; i++)
-		s->again &= is_regular(opts->inputs[i]);
+		s->again &= add_size(opts->inputs[i], &s->total);
+	if (!s->again || env->opts->decompress != SP_PACKED_NONE)
+		s->total = 0;
 	s->begin = lseek(STDIN_FILENO, 0, SEEK_CUR);
 	return 0;
 }
@@ -113,6 +119,11 @@ int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch)
 			s->input++;
 	}
 	return SP_END;
+}
+
+uint64_t sp__tablesource_done(const struct sp__tablesource *s)
+{
+	return s->bytes + (s->scan ? sp__scan_bytes(s->scan) : 0);
 }
 
 int sp__tablesource_rewind(struct sp__tablesource *s)

@@ -20,8 +20,9 @@ struct sp__tablesource {
 	struct sp__tablesource_opts opts;
 	struct sp__env *env;
 	struct sp_errinfo *err;
-	bool again;    /* all inputs are regular files */
-	int64_t begin; /* offset of standard input */
+	bool again;	/* all inputs are regular files */
+	uint64_t total; /* their bytes; 0: unknown */
+	int64_t begin;	/* offset of standard input */
 	/* Change while records are read. */
 	size_t input; /* from which the last batch was */
 	struct sp__scan *scan;
@@ -46,5 +47,7 @@ void sp__tablesource_close(struct sp__tablesource *s);
  * if the header of an input differs from that of the first one; or another error.
  */
 SP_MUST_CHECK int sp__tablesource_next(struct sp__tablesource *s, struct sp_batch *batch);
+/* Returns the bytes of text that have been returned. */
+uint64_t sp__tablesource_done(const struct sp__tablesource *s);
 /* Starts from the beginning.  Returns 0; or SP_EUNSUP if an input is not a regular file. */
 SP_MUST_CHECK int sp__tablesource_rewind(struct sp__tablesource *s);

@@ -113,6 +113,7 @@ int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w, struct sp_e
 
 		if (!rc)
 			rc = add_records(r, w, sp__min(r->at + n, r->end), err);
+		sp__tablefile_tell(r->file, r->at);
 		if (rc || w->nranges)
 			return rc ? rc : SP_READY;
 	}

@@ -36,7 +36,7 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 {
 	const struct sp_run_opts *run = &r->file->run;
 	const struct sp__queue_opts q = { .engine = run->engine,
-					  .depth = DEPTH,
+					  .depth = r->file->depth ? r->file->depth : DEPTH,
 					  .trace = r->file->env.trace,
 					  .device = r->file->env.device };
 	int rc = sp__requests_open(&r->requests, &q, r->err);

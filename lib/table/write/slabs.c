@@ -53,7 +53,7 @@ int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
 					   .pool = s,
 					   .next = s->free,
 					   .data = s->memory + (size_t)i * s->cells * cell_bytes };
-	o.depth = (unsigned)sp__min(n, DEPTH);
+	s->depth = o.depth = (unsigned)sp__min(n, o.depth ? o.depth : DEPTH);
 	return sp__requests_open(&s->requests, &o, err);
 }
 
@@ -100,7 +100,7 @@ static int add(struct sp__slab *slab, enum sp__op op, uint64_t first, uint32_t c
 	struct sp__slabs *s = slab->pool;
 	int rc = s->error;
 
-	while (!rc && sp__queue_outstanding(s->requests.queue) >= DEPTH)
+	while (!rc && sp__queue_outstanding(s->requests.queue) >= s->depth)
 		rc = wait(s);
 	slab->request = (struct sp__request){ .op = op,
 					      .volume = s->volume,

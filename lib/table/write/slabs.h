@@ -28,7 +28,7 @@ struct sp__slabs {
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
 	uint32_t cell_bytes, cells; /* of a buffer */
-	unsigned n;
+	unsigned n, depth;	    /* buffers; requests outstanding, at most */
 	uint8_t *memory;
 	uint64_t memory_bytes;
 	struct sp__slab *all, *free;
@@ -37,7 +37,7 @@ struct sp__slabs {
 };
 
 /*
- * Allocates n buffers that have at most so many bytes together, but one cell each.  Returns 0,
+ * opts->depth: 0: the default.  Allocates n buffers that have at most so many bytes together, but one cell each.  Returns 0,
  * -ENOMEM, or an error of the queue.  After an error, too, the pool must be closed.
  */
 SP_MUST_CHECK int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
