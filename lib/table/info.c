@@ -127,6 +127,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.format = style->format,
 		.separator = style->separator,
 		.header = style->header,
+		.null_text = style->null_text ? style->null_text : "",
 		.alone = f->superblock.slots.alone,
 		.volume = f->run.volume,
 	};

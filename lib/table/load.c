@@ -48,6 +48,10 @@ static int check_options(const struct sp__tableload *l, size_t ninputs)
 	    (separator == '\n' || separator == '\r' || separator == '"'))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"a quote, a newline or a carriage return cannot separate fields");
+	if (o->null_text && (strpbrk(o->null_text, "\"\r\n") || strchr(o->null_text, separator) ||
+			     o->format == SP_TABLE_FIXED))
+		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
+				"a spelling of NULL is a whole field of text, without quotes");
 	if (o->format == SP_TABLE_FIXED && (o->header || !o->record_bytes))
 		return sp__errf(l->err, SP_ESYNTAX, "load", l->path, -1,
 				"records of fixed length need their length, and have no header");
@@ -130,6 +134,7 @@ void sp__tableload_begin_sample(struct sp__tableload *l)
 {
 	sp__sample_free(&l->sample);
 	l->sample = (struct sp__sample){ .separator = l->format.separator,
+					 .null_text = l->opts->null_text ? l->opts->null_text : "",
 					 .csv = l->format.kind == SP_REC_CSV,
 					 .words_bytes = l->memory / 32,
 					 .budget = &l->env.budget,
@@ -144,6 +149,7 @@ int sp__tableload_resolve(struct sp__tableload *l, bool whole)
 		.described = &l->described,
 		.all = l->all,
 		.has_header = l->opts->header,
+		.null_text = l->opts->null_text,
 		.header = { l->source.header.data, l->source.header.bytes },
 		.input = l->opts->format == SP_TABLE_FIXED ? l->path : l->source.opts.inputs[0],
 		.sample = l->opts->format == SP_TABLE_FIXED ? NULL : &l->sample,

@@ -349,6 +349,34 @@ END
 	[ "$(awk '/^R/ { if ($6 < done) late++; done = $7 } END { print late + 0 }' trace)" = 0 ]
 }
 
+@test "a spelling of null is kept, and used for every text of the table" {
+	printf 'id,name,n\n1,NA,3\n2,"NA",NA\n3,,5\nNA,x,6\n' >in.csv
+	"$xtable" load t --csv --header --null=NA in.csv
+	"$xtable" scan t | cmp - in.csv
+	[ "$("$xtable" scan t --agg='count(id),count(name),count(n),sum(n)' | tail -n 1)" = 3,3,3,14 ]
+	[ "$("$xtable" scan t --columns=n --where='name is null' | tail -n 1)" = 3 ]
+	run -0 "$xtable" info t
+	[[ $output == *"null spelled 'NA'"* ]]
+	printf 'id,name,n\n5,NA,NA\n' | "$xtable" append t
+	printf 'id,n\n1,NA\n' >new
+	"$xtable" index t id
+	"$xtable" update t --by=id --from=new
+	"$xtable" scan t >got
+	printf 'id,name,n\n1,NA,NA\n2,"NA",NA\n3,,5\nNA,x,6\n5,NA,NA\n' | cmp - got
+	"$xtable" convert t u --layout=nsm
+	"$xtable" scan u | cmp - got
+	printf '\\N|a\n7|\\N\n' >pg
+	"$xtable" load p -t'|' --null='\N' pg
+	"$xtable" scan p | cmp - pg
+	[ "$("$xtable" schema --null='\N' -t'|' pg | head -n 1)" = "c1 i8" ]
+	for bad in 'a"b' 'a,b'; do
+		run -2 --separate-stderr "$xtable" load v --csv --null="$bad" in.csv
+		[[ $stderr == *"spelling of NULL"* ]]
+	done
+	run -2 --separate-stderr "$xtable" load v --record-size=8 --types=a:i64 --null=x in.csv
+	[[ $stderr == *"spelling of NULL"* && ! -e v ]]
+}
+
 @test "requests are timed on the simulated volume that a table was loaded for" {
 	seq 100000 | "$xtable" load t --volume=sim:cheetah36es-like
 	run -0 "$xtable" info t

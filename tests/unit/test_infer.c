@@ -35,7 +35,7 @@ static bool infer(struct sp__inference *inf, const struct fields *f, unsigned fr
 	for (; from < to; from++) {
 		struct sp__slice field = { f->text[from], f->bytes[from] };
 
-		if (sp__inference_add(inf, 0, &field, false))
+		if (field.n && sp__inference_add(inf, 0, &field))
 			return false;
 	}
 	return true;
@@ -227,8 +227,7 @@ static struct sp__value_type type_of_words(unsigned words, bool whole, uint64_t 
 
 	for (unsigned i = 0; good && i < 4 * words; i++) {
 		snprintf(text, sizeof(text), "word%u", i % words);
-		good = !sp__inference_add(&inf, 0, &(struct sp__slice){ text, strlen(text) },
-					  false);
+		good = !sp__inference_add(&inf, 0, &(struct sp__slice){ text, strlen(text) });
 	}
 	if (good)
 		t = sp__inference_type(&inf, 0, whole);
@@ -258,11 +257,11 @@ static void check_words(void)
 		   budget.peak_bytes <= 10000,
 	   "words become text if the budget is exhausted");
 	if (sp__inference_init(&inf, 1, MEMORY, NULL) ||
-	    sp__inference_add(&inf, 0, &(struct sp__slice){ "1", 1 }, false) ||
-	    sp__inference_add(&inf, 0, &(struct sp__slice){ "", 0 }, true))
+	    sp__inference_add(&inf, 0, &(struct sp__slice){ "1", 1 }) ||
+	    sp__inference_add(&inf, 0, &(struct sp__slice){ "", 0 }))
 		return;
 	t = sp__inference_type(&inf, 0, true);
-	ok(t.kind == 't', "a quoted empty field is a text, not NULL");
+	ok(t.kind == 't', "an empty field that is not NULL is a text");
 	sp__inference_free(&inf);
 }
 

@@ -15,6 +15,8 @@ static void print_form(const struct sp_table_info *i)
 	if (i->format != SP_TABLE_FIXED)
 		printf(", fields separated by '%s'%s", quote_plain((char[]){ i->separator, 0 }),
 		       i->header ? ", with a header" : "");
+	if (*i->null_text)
+		printf(", null spelled '%s'", quote_plain(i->null_text));
 	putchar('\n');
 }
 

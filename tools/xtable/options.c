@@ -80,6 +80,8 @@ static const struct setting settings[] = {
 	  TO(load.record_bytes), .whole = record_size_option, .by = LOAD | JUDGES },
 	{ "header", NULL, "the first record has the names of the columns (c1, c2, ...)",
 	  TO(load.header) },
+	{ "null", "TEXT", "fields without quotes that are TEXT are null (empty ones)",
+	  TO(load.null_text), .once = "spellings of null" },
 	{ "decompress", "FORMAT",
 	  "inputs are compressed: gzip, zstd, lz4 or xz; without FORMAT, those recognised by "
 	  "their first bytes",

@@ -112,8 +112,9 @@ struct sp_table_info {
 	enum sp_table_format format; /* of the input from which it was loaded */
 	char separator;
 	bool header;
-	bool alone;	    /* one of the two superblocks is not valid; the other one is used */
-	const char *volume; /* simulated volume, or NULL */
+	const char *null_text; /* the spelling of NULL; "": the empty field */
+	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
+	const char *volume;    /* simulated volume, or NULL */
 };
 
 /* Counters of one call; spindle-report(5) explains each. */
@@ -327,11 +328,16 @@ struct sp_table_load_opts {
 	 */
 	const char *types, *schema;
 	enum sp_table_format
-		format;	       /* text, CSV, or fixed: types or a schema describe all columns */
-	char separator;	       /* between fields; 0: a comma for CSV, a tab for text */
-	bool header;	       /* the first record of each input has the names */
-	uint32_t record_bytes; /* SP_TABLE_FIXED: sum of the bytes of all columns */
-	unsigned depth;	       /* as of sp_table_opts */
+		format; /* text, CSV, or fixed: types or a schema describe all columns */
+	char separator; /* between fields; 0: a comma for CSV, a tab for text */
+	/*
+	 * A field without quotes that is this text is NULL.  It has no separator, quote or newline.
+	 * NULL: the empty field.
+	 */
+	const char *null_text;
+	bool header;		    /* the first record of each input has the names */
+	uint32_t record_bytes;	    /* SP_TABLE_FIXED: sum of the bytes of all columns */
+	unsigned depth;		    /* as of sp_table_opts */
 	sp_table_progress progress; /* of sp_table_load(); NULL: none */
 	void *progress_arg;
 };

@@ -123,13 +123,10 @@ static int add_word(struct sp__infer *c, const struct sp__slice *word, uint64_t 
 	return 0;
 }
 
-int sp__inference_add(struct sp__inference *f, uint32_t column, const struct sp__slice *field,
-		      bool quoted)
+int sp__inference_add(struct sp__inference *f, uint32_t column, const struct sp__slice *field)
 {
 	struct sp__infer *c = &f->columns[column];
 
-	if (!field->n && !quoted)
-		return 0;
 	c->values++;
 	c->bytes_min = sp__min(c->bytes_min, field->n);
 	c->bytes_max = sp__max(c->bytes_max, field->n);

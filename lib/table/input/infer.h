@@ -47,11 +47,9 @@ SP_MUST_CHECK int sp__inference_init(struct sp__inference *f, uint32_t n, uint64
 				     struct sp__budget *budget);
 void sp__inference_free(struct sp__inference *f);
 
-/*
- * Adds a field of a column.  An empty field that is not quoted is NULL.  Returns 0 or -ENOMEM.
- */
+/* Adds a field of a column that is not NULL.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__inference_add(struct sp__inference *f, uint32_t column,
-				    const struct sp__slice *field, bool quoted);
+				    const struct sp__slice *field);
 /* Returns the type of a column.  whole: no further fields follow. */
 struct sp__value_type sp__inference_type(const struct sp__inference *f, uint32_t column,
 					 bool whole);

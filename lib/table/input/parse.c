@@ -76,7 +76,8 @@ static uint32_t unquote(char *p, uint32_t n)
 /* True if a field must have quotes. */
 static bool needs_quotes(const struct block *b, const char *p, uint32_t n)
 {
-	return memchr(p, b->chunk->opts->fields.separator, n) || memchr(p, '"', n) ||
+	return (n == b->null_bytes && !memcmp(p, b->null_text, n)) ||
+	       memchr(p, b->chunk->opts->fields.separator, n) || memchr(p, '"', n) ||
 	       memchr(p, '\n', n) || memchr(p, '\r', n);
 }
 
@@ -89,7 +90,7 @@ static bool same_quotes(const struct block *b, const char *p, uint32_t n, bool q
 		return quoted;
 	if (!quoted)
 		return !is_text || !memchr(p, '\r', n);
-	return is_text && (!n || needs_quotes(b, p, n));
+	return is_text && needs_quotes(b, p, n);
 }
 
 /* Takes the fields of a column, by a function for its kind. */

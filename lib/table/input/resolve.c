@@ -170,7 +170,8 @@ static int make_columns(struct sp__table_schema *s, const struct sp__resolve_opt
 	return rc ? fail(o, err, rc) : 0;
 }
 
-static void set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, bool trailing)
+/* Returns 0 or -ENOMEM. */
+static int set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, bool trailing)
 {
 	const struct sp__sample *a = o->sample;
 	struct sp__table_style *style = &r->schema.style;
@@ -188,6 +189,8 @@ static void set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, 
 	}
 	style->trailing_separator = trailing;
 	r->fields = n + trailing;
+	style->null_text = o->null_text && *o->null_text ? strdup(o->null_text) : NULL;
+	return o->null_text && *o->null_text && !style->null_text ? -ENOMEM : 0;
 }
 
 static struct sp__value_type infer(struct sp__resolved *r, const struct sp__resolve_opts *o,
@@ -229,6 +232,6 @@ int sp__resolve(struct sp__resolved *r, const struct sp__resolve_opts *o, struct
 			c->type = infer(r, o, i);
 		c->bounds = sp__table_type_bounded(&c->type);
 	}
-	set_style(r, o, trailing);
-	return 0;
+	rc = set_style(r, o, trailing);
+	return rc ? fail(o, err, rc) : 0;
 }

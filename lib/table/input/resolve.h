@@ -16,6 +16,7 @@ struct sp__resolve_opts {
 	 */
 	const struct sp__table_schema *described;
 	bool all;
+	const char *null_text; /* the spelling of NULL; NULL: the empty field */
 	bool has_header;
 	struct sp_batch header;		 /* as it was read; no bytes: the input is empty */
 	const char *input;		 /* for messages */

@@ -57,6 +57,12 @@ static int begin(struct sp__sample *s, const char *text, uint32_t bytes)
 	return 0;
 }
 
+/* True if the text would be NULL without quotes. */
+static bool is_null(const struct sp__sample *s, const struct sp__slice *field)
+{
+	return field->n == strlen(s->null_text) && !memcmp(field->p, s->null_text, field->n);
+}
+
 /* Removes the quotes of a field, and notes whether it needs them. */
 static int unquote(struct sp__sample *s, uint32_t column, struct sp__slice *field)
 {
@@ -70,7 +76,7 @@ static int unquote(struct sp__sample *s, uint32_t column, struct sp__slice *fiel
 						    (unsigned char *)to) -
 			    to);
 	field->p = to;
-	if (!field->n || memchr(to, s->separator, field->n) || memchr(to, '"', field->n) ||
+	if (is_null(s, field) || memchr(to, s->separator, field->n) || memchr(to, '"', field->n) ||
 	    memchr(to, '\n', field->n) || memchr(to, '\r', field->n))
 		q->needed++;
 	else
@@ -80,11 +86,12 @@ static int unquote(struct sp__sample *s, uint32_t column, struct sp__slice *fiel
 
 static int add_field(struct sp__sample *s, uint32_t column, struct sp__slice field)
 {
-	bool quoted = s->csv && field.n && *field.p == '"';
+	const bool quoted = s->csv && field.n && *field.p == '"';
+	const bool null = !quoted && is_null(s, &field);
 	int rc = quoted ? unquote(s, column, &field) : 0;
 
-	s->quotes[column].none += field.n && !quoted;
-	if (!rc && sp__inference_add(&s->inference, column, &field, quoted))
+	s->quotes[column].none += field.n && !quoted && !null;
+	if (!rc && !null && sp__inference_add(&s->inference, column, &field))
 		rc = no_memory(s);
 	return rc;
 }

@@ -22,7 +22,8 @@ struct sp__sample_quotes {
 struct sp__sample {
 	char separator;
 	bool csv;
-	uint64_t words_bytes; /* maximum memory of all words */
+	const char *null_text; /* the spelling of NULL */
+	uint64_t words_bytes;  /* maximum memory of all words */
 	struct sp__budget *budget;
 	struct sp_errinfo *err;
 	uint32_t fields; /* of the first record; 0: none yet */

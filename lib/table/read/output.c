@@ -57,7 +57,7 @@ double sp__output_record_bytes(const struct sp__table_output *o)
 /* True if CSV needs quotes around a text. */
 static bool needs_quotes(const struct sp__table_output *o, const char *text, size_t bytes)
 {
-	if (!bytes || (bytes == o->null_bytes && !memcmp(text, o->null_text, bytes)))
+	if (bytes == o->null_bytes && !memcmp(text, o->null_text, bytes))
 		return true;
 	for (size_t i = 0; i < bytes; i++)
 		if (text[i] == o->separator || text[i] == '"' || text[i] == '\n' || text[i] == '\r')
