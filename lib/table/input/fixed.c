@@ -7,29 +7,7 @@
 #include "base/minmax.h"
 #include "rec/value_impl.h"
 #include "table/input/textchunk.h"
-
-#define COPY(type)                                                                                 \
-	for (uint32_t i = 0; i < n; i++, from += stride, to += sizeof(type))                       \
-		memcpy(to, from, sizeof(type));                                                    \
-	break
-
-/* Collects n values of so many bytes that are stride bytes apart. */
-static void collect(uint8_t *to, const char *from, size_t stride, uint32_t bytes, uint32_t n)
-{
-	switch (bytes) {
-	case 1:
-		COPY(uint8_t);
-	case 2:
-		COPY(uint16_t);
-	case 4:
-		COPY(uint32_t);
-	case 8:
-		COPY(uint64_t);
-	default:
-		for (uint32_t i = 0; i < n; i++, from += stride, to += bytes)
-			memcpy(to, from, bytes);
-	}
-}
+#include "table/values/strided.h"
 
 #define HAS(type)                                                                                  \
 	for (uint32_t i = 0; i < n; i++) {                                                         \
@@ -90,12 +68,12 @@ bool sp__textchunk_take_fixed(struct sp__textchunk *c)
 	const struct sp__table_schema *s = c->opts->schema;
 	const uint32_t bytes = c->opts->record_bytes;
 	uint32_t n = (uint32_t)sp__min((c->bytes - c->at) / bytes, c->opts->max_records);
-	const char *from = c->text + c->at;
+	const uint8_t *from = (const uint8_t *)c->text + c->at;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		uint32_t width = s->columns[i].type.bytes;
 
-		collect(c->columns[i].values, from, bytes, width, n);
+		sp__strided_copy(c->columns[i].values, width, from, bytes, width, n);
 		check(c, i, n);
 		from += width;
 	}

@@ -22,6 +22,7 @@
 #include "base/minmax.h"
 #include "table/file/cell.h"
 #include "table/file/redo.h"
+#include "table/values/strided.h"
 #include "table/write/writer.h"
 
 #define SPARE 4
@@ -233,26 +234,6 @@ int sp__tablewriter_continue(struct sp__tablewriter *w)
 	return rc;
 }
 
-#define COPY(type)                                                                                 \
-	for (uint32_t i = 0; i < n; i++)                                                           \
-	memcpy(to + (size_t)i * stride, from + i * sizeof(type), sizeof(type))
-
-static void copy_values(uint8_t *to, uint32_t stride, const uint8_t *from, uint32_t bytes,
-			uint32_t n)
-{
-	if (stride == bytes)
-		memcpy(to, from, (size_t)n * bytes);
-	else if (bytes == 8)
-		COPY(uint64_t);
-	else if (bytes == 4)
-		COPY(uint32_t);
-	else if (bytes == 2)
-		COPY(uint16_t);
-	else
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(to + (size_t)i * stride, from + (size_t)i * bytes, bytes);
-}
-
 /* Copies records of the step, from record `at` on, to the present cell. */
 static void fill_cell(struct sp__tablewriter *w, uint32_t f, uint32_t at, uint32_t n)
 {
@@ -267,8 +248,8 @@ static void fill_cell(struct sp__tablewriter *w, uint32_t f, uint32_t at, uint32
 		uint32_t column = group->columns[i];
 		const struct sp__column_place *p = &l->places[column];
 
-		copy_values(cell + p->base + (size_t)g->records * p->stride, p->stride,
-			    w->values[column] + (size_t)at * p->bytes, p->bytes, n);
+		sp__strided_copy(cell + p->base + (size_t)g->records * p->stride, p->stride,
+				 w->values[column] + (size_t)at * p->bytes, p->bytes, p->bytes, n);
 	}
 	g->records += n;
 }
