@@ -305,6 +305,29 @@ END
 	done
 }
 
+# varied: texts of 30 KB behind 400 short ones, and numbers that ask for the short ones first.
+varied()
+{
+	awk 'BEGIN { for (x = "x"; length(x) < 30000;) x = x x
+		for (i = 0; i < 2000; i++) print i "|" i (i < 400 ? "" : x) }' >in
+	awk 'BEGIN { for (i = 899; i >= 0; i--) print i % 400
+		for (i = 0; i < 2000; i++) print 400 + i * 7919 % 1600 }' >keys
+	awk 'NR == FNR { line[NR - 1] = $0; next } { print line[$1] }' in keys >want
+}
+
+@test "gets of texts that become longer stay within the memory" {
+	varied
+	for layout in nsm csm; do
+		"$xtable" load t -t'|' --types=n:u32,s:text --layout="$layout" --overwrite in
+		for options in "-S 4M --parallel=1" "-S 4M --parallel=3"; do
+			# shellcheck disable=SC2086
+			"$xtable" get t $options --keys=keys --stats=r.json | cmp - want
+			[ "$(value records_matched)" = 2900 ]
+			[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(value peak_bytes)" -le $((20 << 20)) ]
+		done
+	done
+}
+
 @test "a damaged cell is an error if one of its records is asked for, not beside them" {
 	needs python3
 	seq 1000000001 1000020000 | "$xtable" load t --types=n:u64

@@ -91,6 +91,49 @@ static int scan(void)
 	return rc ? rc : bytes < (16 << 20);
 }
 
+/* Gives the numbers of the records in descending order. */
+static int descend(void *arg, const char **key, size_t *bytes)
+{
+	static char digits[16];
+	unsigned *left = arg;
+
+	if (!*left)
+		return 0;
+	*bytes = (size_t)snprintf(digits, sizeof(digits), "%u", --*left);
+	*key = digits;
+	return 1;
+}
+
+static int get(void)
+{
+	unsigned left = 12000;
+	struct sp_table_get g = SP_TABLE_GET_INIT;
+	struct sp_table *t = open_table(false);
+	uint64_t bytes = 0;
+	int rc;
+
+	g.keys = descend;
+	g.keys_arg = &left;
+	rc = t ? sp_table_get(t, &g, put, &bytes, NULL, NULL) : -1;
+
+	(void)sp_table_close(t);
+	return rc ? rc : bytes < (16 << 20);
+}
+
+static int scan_in_steps(void)
+{
+	struct sp_table_query q = SP_TABLE_QUERY_INIT;
+	struct sp_table *t = open_table(false);
+	uint64_t bytes = 0;
+	int rc;
+
+	q.where = "c1 > 17";
+	q.access = SP_TABLE_SI_SCAN;
+	rc = t ? sp_table_scan(t, &q, put, &bytes, NULL, NULL) : -1;
+	(void)sp_table_close(t);
+	return rc ? rc : bytes < (16 << 20);
+}
+
 static int check(void)
 {
 	struct sp_table *t = open_table(false);
@@ -160,6 +203,8 @@ int main(void)
 			layout = layouts[i];
 			step(table, "load", load);
 			step(table, "scan", scan);
+			step(table, "scan in two steps", scan_in_steps);
+			step(table, "get", get);
 			step(table, "check", check);
 			step(table, "update", update);
 			step(table, "append", append);

@@ -46,6 +46,8 @@ struct get {
 	struct asked *asked; /* the batch: n, of which those before `at` are in windows */
 	size_t capacity;
 	uint32_t n, at, next_n; /* next_n: of the next batch */
+	uint32_t later;		/* numbers behind the batch that a larger one left over */
+	bool cut;		/* the texts of the batch need more memory than it has */
 	bool ascending;		/* the order of the numbers is that of the records */
 	bool ended;		/* next() has no further number */
 	struct sp__bytes text;	/* of the batch, in the order of the records */
@@ -123,12 +125,28 @@ static int add_number(struct get *g, uint64_t record)
 	return 0;
 }
 
+/* Takes numbers that were left over. */
+static void take_later(struct get *g)
+{
+	memmove(g->asked, g->asked + g->n, g->later * sizeof(*g->asked));
+	g->n = (uint32_t)sp__min(g->later, g->next_n);
+	g->later -= g->n;
+	g->at = 0;
+	g->text.bytes = 0;
+	g->ascending = false;
+	qsort(g->asked, g->n, sizeof(*g->asked), by_record);
+}
+
 /* Takes the numbers of a batch.  Returns SP_READY, SP_END, or an error. */
 static int take_batch(struct get *g)
 {
 	uint64_t record;
 	int rc = g->ended ? SP_END : SP_READY;
 
+	if (g->later) {
+		take_later(g);
+		return SP_READY;
+	}
 	g->n = g->at = 0;
 	g->text.bytes = 0;
 	g->ascending = true;
@@ -156,9 +174,12 @@ static int fill(void *get, struct sp__window_slot *s)
 {
 	struct get *g = get;
 	struct part *p = s->own;
+	double texts = 0; /* read, and printed */
 	int rc;
 
 	*p = (struct part){ .first = g->at };
+	if (g->cut)
+		return SP_END;
 	s->window.gap_cells = g->plan.gap_cells;
 	sp__layout_gather_begin(&g->gather);
 	for (; g->at < g->n; g->at++) {
@@ -172,6 +193,9 @@ static int fill(void *get, struct sp__window_slot *s)
 		row = sp__ranges_row(&g->ranges, record, &rc, g->ring.err);
 		if (rc)
 			return rc;
+		texts += 2 * sp__ranges_text_bytes(&g->ranges, &s->window, record, row);
+		if (g->at > p->first && texts > (double)g->plan.slot_bytes)
+			break;
 		rc = sp__window_add(&s->window, record, 1, row);
 		if (rc)
 			return sp__err(g->ring.err, rc, "read", g->ring.file->path, -1);
@@ -269,13 +293,15 @@ static int give(void *get, struct sp__window_slot *s)
 
 	limit(g, s);
 	g->stats->records_read += s->window.nranges;
-	g->stats->records_matched += s->matched;
 	g->stats->cells_read += s->window.cells_read;
 	sp__charge_work(&g->ring.file->env, s->matched, 0, s->out.bytes);
 	if (g->opts->sums)
 		return 0;
 	if (g->ascending)
 		return flush(g, &s->out);
+	g->cut |= g->text.bytes && g->text.bytes + s->out.bytes > g->plan.batch_bytes;
+	if (g->cut)
+		return 0;
 	for (uint32_t i = p->first; i < p->first + p->n; i++)
 		g->asked[i].begin += g->text.bytes;
 	if (sp__bytes_append(&g->text, s->out.data, s->out.bytes, &g->ring.file->env.budget))
@@ -283,11 +309,29 @@ static int give(void *get, struct sp__window_slot *s)
 	return 0;
 }
 
+/*
+ * Leaves at least half of the numbers of a batch over: their texts are longer than those of the
+ * records before.
+ */
+static void leave_over(struct get *g)
+{
+	qsort(g->asked, g->n, sizeof(*g->asked), by_place);
+	g->next_n = (uint32_t)sp__max(sp__min(g->n / 2, g->plan.batch), 1);
+	g->later += g->n;
+	g->n = 0;
+	g->cut = false;
+}
+
 /* Gives the records of a batch in the order of the numbers. */
 static int give_batch(struct get *g)
 {
 	int rc = 0;
 
+	if (g->cut) {
+		leave_over(g);
+		return 0;
+	}
+	g->stats->records_matched += g->n;
 	if (g->ascending || g->opts->sums)
 		return 0;
 	qsort(g->asked, g->n, sizeof(*g->asked), by_place);

@@ -35,6 +35,9 @@ void sp__ranges_close(struct sp__scan_ranges *r);
  */
 uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc,
 			struct sp_errinfo *err);
+/* Returns the bytes of a record's texts, the average of its directory row; row: NULL: none. */
+double sp__ranges_text_bytes(const struct sp__scan_ranges *r, const struct sp__window *w,
+			     uint64_t record, uint8_t *row);
 /*
  * Adds the next records to an empty window.  Returns SP_READY, SP_END if none are left, or an
  * error, recorded in err.
