@@ -328,6 +328,54 @@ varied()
 	done
 }
 
+@test "scans of long texts in a directory row that is partly full stay within the memory" {
+	varied
+	for layout in nsm csm; do
+		"$xtable" load t -t'|' --types=n:u32,s:text --layout="$layout" --overwrite in
+		"$xtable" scan t -S 32M --stats=r.json | cmp - in
+		[ -n "${SP_TEST_VARIANT:-}" ] || [ "$(value peak_bytes)" -le $((48 << 20)) ]
+	done
+}
+
+# in_group COMMAND...: runs it in the control group.
+in_group()
+{
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
+}
+
+# begin_group BYTES: makes a control group with this limit; group is its directory.
+begin_group()
+{
+	local limit
+	for limit in /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+		group=${limit%/*}/spindle-test.$$
+		mkdir "$group" 2>/dev/null || continue
+		# Only the kernel makes this file.
+		if [ -e "$group/${limit##*/}" ] && { echo "$1" >"$group/${limit##*/}"; } 2>/dev/null; then
+			return 0
+		fi
+		rmdir "$group"
+	done
+	group=
+	skip 'no control group can be made here'
+}
+
+teardown()
+{
+	[ -z "${group:-}" ] || rmdir "$group"
+}
+
+@test "scans and gets work in a control group of twice the memory" {
+	[ -z "${SP_TEST_VARIANT:-}" ] || skip "a sanitizer needs memory of its own"
+	varied
+	"$xtable" load t -t'|' --types=n:u32,s:text in
+	begin_group $((64 << 20)) # so it has room for the 16 MB beside the memory
+	in_group "$xtable" scan t -S 32M >got
+	cmp got in
+	in_group "$xtable" get t -S 32M --keys=keys >got
+	cmp got want
+}
+
 @test "a damaged cell is an error if one of its records is asked for, not beside them" {
 	needs python3
 	seq 1000000001 1000020000 | "$xtable" load t --types=n:u64

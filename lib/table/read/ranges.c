@@ -57,33 +57,23 @@ uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc, str
 	return r->rows + (row - r->first_row) * sp__directory_row_bytes(r->file);
 }
 
-/* Returns the bytes of the texts that a window reads of a directory row; row: NULL: none. */
-static double text_bytes(const struct sp__scan_ranges *r, const struct sp__window *w, uint8_t *row)
-{
-	double texts = 0;
-
-	for (uint32_t k = 0; row && k < w->ntexts; k++)
-		texts += sp__directory_text(sp__directory_entry(r->file, row, w->texts[k])).bytes;
-	return texts;
-}
-
 double sp__ranges_text_bytes(const struct sp__scan_ranges *r, const struct sp__window *w,
 			     uint64_t record, uint8_t *row)
 {
 	const uint64_t all = row_records(&r->file->layout);
 	const uint64_t first = record / all * all;
+	double texts = 0;
 
-	return text_bytes(r, w, row) / (double)sp__min(all, r->file->superblock.records - first);
+	for (uint32_t k = 0; row && k < w->ntexts; k++)
+		texts += sp__directory_text(sp__directory_entry(r->file, row, w->texts[k])).bytes;
+	return texts / (double)sp__min(all, r->file->superblock.records - first);
 }
 
-/*
- * Returns the memory that a record of a directory row needs besides cells, on average; row: NULL:
- * it has no texts.
- */
+/* Returns the memory that record r->at needs besides cells, on average; row: NULL: no texts. */
 static double more_bytes(const struct sp__scan_ranges *r, const struct sp__window *w, uint8_t *row)
 {
 	/* Read, and printed. */
-	return r->printed_bytes + 2 * text_bytes(r, w, row) / (double)row_records(&r->file->layout);
+	return r->printed_bytes + 2 * sp__ranges_text_bytes(r, w, r->at, row);
 }
 
 /*
