@@ -11,6 +11,7 @@
 #include "table/change/delete.h"
 #include "table/change/newvalues.h"
 #include "table/change/numbers.h"
+#include "table/cost/platform.h"
 #include "table/schema/names.h"
 #include "table/state.h"
 
@@ -186,17 +187,37 @@ static int end_keys(struct change *c)
 	return rc;
 }
 
+int sp__table_max_lookups(const struct sp__tablefile *f, uint32_t column, uint64_t *keys,
+			  struct sp_errinfo *err)
+{
+	const struct sp__table_layout *l = &f->layout;
+	const uint64_t cells =
+		f->superblock.records / l->groups[l->places[column].group].cell_records + 1;
+	struct sp__cost_platform p;
+	int rc = sp__cost_platform_open(&p, &f->run, err);
+
+	if (!rc)
+		*keys = (uint64_t)(sp__cost_rho(&p, l->cell_bytes) * (double)cells);
+	sp__cost_platform_close(&p);
+	return rc;
+}
+
 static int put_all(struct change *c)
 {
-	const struct sp__chosen_by choice = { .predicate = c->predicate,
-					      .keys = c->choice->by ? &c->keys : NULL,
-					      .column = c->column,
-					      .put = c->put,
-					      .arg = c };
-	int rc;
+	struct sp__chosen_by choice = { .predicate = c->predicate,
+					.keys = c->choice->by ? &c->keys : NULL,
+					.column = c->column,
+					.index = c->choice->index,
+					.put = c->put,
+					.arg = c };
+	int rc = 0;
 
 	if (!c->predicate && !c->choice->by)
 		return put_numbers(c, &c->chosen);
+	if (c->choice->by)
+		rc = sp__table_max_lookups(&c->table->file, c->column, &choice.max_lookups, c->err);
+	if (rc)
+		return rc;
 	rc = sp__choose_records(&c->table->file, &choice, c->stats, c->err);
 	return rc || !c->choice->by ? rc : end_keys(c);
 }

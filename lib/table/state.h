@@ -34,6 +34,12 @@ SP_MUST_CHECK int sp__table_mean_texts(struct sp__tablefile *f, double *means,
 				       struct sp_errinfo *err);
 /* Returns the named layout that is most like a layout. */
 enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l);
+/*
+ * Computes how many keys of a column are found through its index in the time in which the column is
+ * read: a leaf for each.  Returns 0, or an error of sp__cost_platform_open().
+ */
+SP_MUST_CHECK int sp__table_max_lookups(const struct sp__tablefile *f, uint32_t column,
+					uint64_t *keys, struct sp_errinfo *err);
 /* Frees what sp__table_describe() has made. */
 void sp__table_forget(struct sp_table *t);
 /* Describes columns and column groups.  Returns 0 or -ENOMEM. */

@@ -278,14 +278,16 @@ static int put(void *from, uint64_t record, uint32_t key)
 
 static int change(struct from *f)
 {
-	const struct sp__chosen_by choice = { .keys = &f->keys,
-					      .column = (uint32_t)(f->keys.column -
-								   f->file->schema.columns),
-					      .put = put,
-					      .arg = f };
+	struct sp__chosen_by choice = { .keys = &f->keys,
+					.column = (uint32_t)(f->keys.column -
+							     f->file->schema.columns),
+					.put = put,
+					.arg = f };
 	int rc = sp__tableupdate_open(&f->update, f->file, f->columns, f->n - 1,
 				      f->file->superblock.records, f->max_text, f->err);
 
+	if (!rc)
+		rc = sp__table_max_lookups(f->file, choice.column, &choice.max_lookups, f->err);
 	if (!rc)
 		rc = sp__choose_records(f->file, &choice, f->stats, f->err);
 	return rc ? rc : sp__tableupdate_finish(&f->update);

@@ -101,3 +101,33 @@ numbers()
 	"$xtable" load again.t one --seed 7 && cp one.t.c1.index again.t.c1.index
 	[ "$("$xtable" get again.t --by=c1 77)" = 77 ]
 }
+
+# Runs a change, whose status is $1, and prints how many records it read.
+records_read() {
+	run -"$1" --separate-stderr "$xtable" "${@:2}" --stats=stats.json
+	sed -n 's/.*"records_read": *\([0-9]*\).*/\1/p' stats.json
+}
+
+@test "changes find few keys through an index, and do what they do without one" {
+	seq 0 199999 | sed 's/.*/&,0/' >in.csv
+	"$xtable" load with --csv in.csv
+	cp with without
+	"$xtable" index with c1
+	for t in with without; do
+		"$xtable" delete $t 7
+		printf '100000,0\n200000,0\n' >more.csv
+		"$xtable" append $t more.csv
+		run -1 "$xtable" update $t --by=c1 --set c2=9 7 200000 100000 5 999999
+		printf 'c1,c2\n8,3\n200000,4\n' >from.csv
+		"$xtable" update $t --by=c1 --from from.csv
+		run -0 "$xtable" delete $t --by=c1 11 100000
+		"$xtable" scan $t >$t.csv
+	done
+	cmp with.csv without.csv
+	[ "$(records_read 0 update with --by=c1 --set c2=1 5 --set c1=6)" -lt 100 ]
+	run -2 --separate-stderr "$xtable" update with --by=c1 --set c2=1 5
+	[[ $stderr == *"is older than the last change"*"xtable index with c1"* ]]
+	run -2 "$xtable" delete with --by=c1 5
+	seq 1 90000 >keys
+	[ "$(records_read 1 update with --by=c1 --set c2=1 --keys=keys)" -ge 90000 ]
+}

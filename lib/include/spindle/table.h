@@ -459,6 +459,7 @@ struct sp_table_choice {
 	void *keys_arg;
 	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
 	void *absent_arg;
+	const char *index; /* of the column `by`; NULL: TABLE.COL.index, if it is there */
 };
 
 /*

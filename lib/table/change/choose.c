@@ -3,8 +3,7 @@
  * Reads the columns of the predicate, or that of the keys, ahead in windows; tasks select records.
  * Directory rows whose bounds exclude all records are not read.
  *
- * Rejected: an index for keys, which reads a leaf and a cell for each of them: a column is read
- * once for all keys, and bounds limit that to few cells if the table is in the order of the column.
+ * Keys are found through an index if there is one (chooseby.h).
  *
  * Rejected: table/read/hits.h for predicates.  It reads tombstones ahead, with the windows, and a
  * delete writes them meanwhile: a cell that was passed would be changed twice by one journal.
@@ -15,6 +14,7 @@
 #include "base/minmax.h"
 #include "run/charge.h"
 #include "table/change/choose.h"
+#include "table/change/chooseby.h"
 #include "table/file/directory.h"
 #include "table/file/tombstones.h"
 #include "table/read/ranges.h"
@@ -211,6 +211,8 @@ int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choi
 	struct choose c = { .file = f, .choice = choice, .stats = stats, .err = err };
 	int rc;
 
+	if (sp__choose_has_index(f, choice))
+		return sp__choose_by_index(f, choice, stats, err);
 	c.ring.file = c.ranges.file = f;
 	c.ring.ops = &ops;
 	c.ring.arg = &c;

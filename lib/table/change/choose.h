@@ -15,6 +15,8 @@ struct sp__chosen_by {
 	const struct sp__predicate *predicate; /* is true; or, if NULL, */
 	struct sp__key_set *keys;	       /* the value of `column` is a key */
 	uint32_t column;
+	const char *index;    /* path of the column's; NULL: the default one, if it is there */
+	uint64_t max_lookups; /* more keys than these are not found through the default one */
 	/* Receives a record; key: its number, or SP__NO_KEY.  Returns 0 or a code. */
 	int (*put)(void *arg, uint64_t record, uint32_t key);
 	void *arg;

@@ -146,6 +146,7 @@ static int end_key(struct sp__keyfind *k)
 		rc = k->opts.absent(k->opts.absent_arg, q->text.data, q->text.bytes);
 	k->head = (k->head + 1) % SP__KEYFIND_KEYS;
 	k->nkeys--;
+	k->keys_ended++;
 	k->step = SP__FIND_KEY;
 	return rc;
 }

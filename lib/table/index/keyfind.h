@@ -46,6 +46,7 @@ struct sp__keyfind {
 	enum { SP__FIND_KEY, SP__FIND_MATCHES, SP__FIND_APPENDED } step;
 	bool exists; /* a record has the oldest key */
 	uint64_t keys, keys_found;
+	uint64_t keys_ended; /* the number of the oldest key, from 0 */
 };
 
 /*
