@@ -529,6 +529,21 @@ SP_API SP_MUST_CHECK int sp_table_convert(struct sp_table *table, const char *ou
 					  const struct sp_table_load_opts *opts,
 					  struct sp_table_stats *stats, struct sp_errinfo *err);
 
+struct sp_flow;
+struct sp_operator;
+
+/*
+ * Opens an operator of a plan (spindle/flow.h) that returns the records of a table that a query
+ * chooses, in the order of their numbers, in the form of the query, without a header.  It has a
+ * quarter of the memory of the plan.
+ * query: columns, where, lo, hi, limit and format are used; agg, and an access through an index or
+ * by SI-scan, are refused.
+ * Returns 0; SP_ESYNTAX; SP_EUNSUP; SP_EBUDGET if the plan has no memory left; or an error of
+ * sp_table_open().
+ */
+SP_API SP_MUST_CHECK int sp_table_operator(struct sp_operator **op, struct sp_flow *flow,
+					   const char *table, const struct sp_table_query *query);
+
 struct ArrowArrayStream; /* of the Arrow C stream interface */
 
 /*

@@ -48,6 +48,7 @@ struct sp__tablefile {
 	bool unfinished; /* a committed change is not in place: only closing is possible */
 	char *path;
 	struct sp__env env;
+	const struct sp__env *plan;		/* whose device and trace env shares; NULL: none */
 	int fd;					/* for superblock, schema, map and journal */
 	struct sp__volume *volume;		/* for cells */
 	struct sp__queue *queue;		/* of single requests on a simulated volume */
@@ -77,6 +78,13 @@ struct sp__tablefile {
 SP_MUST_CHECK int sp__tablefile_open(struct sp__tablefile *f, const char *path,
 				     const struct sp_run_opts *run, bool write,
 				     struct sp_errinfo *err);
+/*
+ * Opens a table for reading, as a part of a plan: device, virtual time, trace and errors are the
+ * plan's.  plan: NULL: none.  Errors as above.
+ */
+SP_MUST_CHECK int sp__tablefile_open_in(struct sp__tablefile *f, const char *path,
+					const struct sp_run_opts *run, const struct sp__env *plan,
+					struct sp_errinfo *err);
 /*
  * Closes the file, and discards a new one that was not published.  Returns the error of the trace.
  */

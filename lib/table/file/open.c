@@ -183,7 +183,8 @@ int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
 	if (f->run.volume && !sp__volume_spec_simulated(&f->run))
 		return refuse(f, SP_ESYNTAX, err,
 			      "the volume of a table is simulated, or its own file");
-	rc = sp__env_open(&f->env, &f->run, err);
+	rc = f->plan ? sp__env_share(&f->env, &f->run, f->plan)
+		     : sp__env_open(&f->env, &f->run, err);
 	f->env.err = err; /* each call sets it from now on */
 	return rc;
 }
@@ -279,22 +280,37 @@ static int finish_for_reading(struct sp__tablefile *f, struct sp_errinfo *err)
 	return open_file(f, err);
 }
 
+/* Opens a table whose members have been prepared. */
+static int open_prepared(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = open_file(f, err);
+
+	if (!rc && f->superblock.journal.bytes && !f->write)
+		rc = finish_for_reading(f, err);
+	if (!rc)
+		rc = open_state(f, err);
+	if (!rc && f->write)
+		rc = sp__tablefile_finish(f, err);
+	if (!f->write && f->fd >= 0)
+		sp__file_unlock(f->fd);
+	return rc;
+}
+
 int sp__tablefile_open(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
 		       bool write, struct sp_errinfo *err)
 {
 	int rc = sp__tablefile_prepare(f, path, run, write, err);
 
-	if (!rc)
-		rc = open_file(f, err);
-	if (!rc && f->superblock.journal.bytes && !write)
-		rc = finish_for_reading(f, err);
-	if (!rc)
-		rc = open_state(f, err);
-	if (!rc && write)
-		rc = sp__tablefile_finish(f, err);
-	if (!write && f->fd >= 0)
-		sp__file_unlock(f->fd);
-	return rc;
+	return rc ? rc : open_prepared(f, err);
+}
+
+int sp__tablefile_open_in(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
+			  const struct sp__env *plan, struct sp_errinfo *err)
+{
+	int rc = sp__tablefile_prepare(f, path, run, false, err);
+
+	f->plan = plan;
+	return rc ? rc : open_prepared(f, err);
 }
 
 int sp__tablefile_begin_reading(const struct sp__tablefile *f, struct sp_errinfo *err)

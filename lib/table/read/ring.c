@@ -127,14 +127,18 @@ static int start_tasks(struct sp__window_ring *r)
 }
 
 /*
- * Takes the oldest slot when its task has ended: SP_READY; or waits for requests: 0.  Returns an
- * error otherwise.
+ * Takes the oldest slot when its task has ended: SP_READY; or waits for requests: 0, or SP_LATER.
+ * Returns an error otherwise.
  */
 static int take(struct sp__window_ring *r, struct sp__window_slot **slot)
 {
 	struct sp__window_slot *s = &r->slots[r->head];
 	int rc;
 
+	if (s->state == SP__SLOT_READING && r->waits) {
+		sp__requests_later(&r->requests, r->waits);
+		return SP_LATER;
+	}
 	if (s->state == SP__SLOT_READING) {
 		rc = sp__queue_complete(r->requests.queue, 1, -1);
 		return rc < 0 ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;

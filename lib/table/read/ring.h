@@ -49,7 +49,8 @@ struct sp__window_ring {
 	const struct sp__window_ring_ops *ops;
 	void *arg;
 	struct sp_errinfo *err;
-	unsigned parts; /* of the memory, of which the ring has one; 0: 1 */
+	unsigned parts;		 /* of the memory, of which the ring has one; 0: 1 */
+	struct sp__waits *waits; /* of a plan: sp__ring_next() does not wait; NULL: it does */
 	/* Set here. */
 	struct sp_run_opts run; /* of the file, with the memory of the ring */
 	struct sp__requests requests;
@@ -75,7 +76,7 @@ SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, 
 				size_t size);
 /*
  * Returns SP_READY and the next slot, whose task has ended and whose memory is valid until the next
- * call; SP_END; or an error, recorded in err.
+ * call; SP_LATER if there are waits, and they have one more; SP_END; or an error, recorded in err.
  */
 SP_MUST_CHECK int sp__ring_next(struct sp__window_ring *r, struct sp__window_slot **slot);
 /*
