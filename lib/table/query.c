@@ -183,7 +183,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	/* All columns as they were loaded: the last line ends as in the input. */
 	if (!query->columns && query->format == SP_TABLE_AS_LOADED &&
 	    t->file.schema.style.no_final_newline)
-		q.output.unterminated = t->file.superblock.records - 1;
+		q.output.unterminated = sp__max(t->file.superblock.records, 1) - 1;
 	if (!rc) {
 		struct sp__tablescan_opts o = { .lo = query->lo,
 						.hi = query->hi,

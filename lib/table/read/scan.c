@@ -136,6 +136,9 @@ int sp__tablescan_header(const struct sp__tablefile *f, const struct sp__table_o
 	struct sp__bytes header = { 0 };
 	int rc = sp__output_header(output, &header, NULL);
 
+	/* The input was this line, without an end. */
+	if (!f->superblock.records && output->unterminated != UINT64_MAX && header.bytes)
+		header.bytes -= 1 + output->cr;
 	if (rc)
 		rc = sp__err(err, rc, "scan", f->path, -1);
 	else if (header.bytes)
