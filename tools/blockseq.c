@@ -231,7 +231,7 @@ static void spare_traces(const struct config *c)
 {
 	struct sp_output_set set = { 0 };
 
-	outputs_add_stdout(&set);
+	outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, c->stats);
 	for (int i = 0; i < 2; i++)
 		outputs_check_input(&set, c->trace[i]);

@@ -163,7 +163,7 @@ static void spare_files(const struct config *c)
 	bool standard = c->output && !strcmp(c->output, "-");
 	struct sp_output_set set = { 0 };
 
-	outputs_add_stdout(&set);
+	outputs_add_stdout(&set, false);
 	outputs_add(&set, standard ? NULL : c->output, "--output", false);
 	outputs_add_stats(&set, c->stats);
 	outputs_add(&set, c->plot, "--plot", false);

@@ -94,9 +94,10 @@ int sp_output_set_add(struct sp_output_set *set, const char *path, const char *l
 	return path && sp__output_set_identify(&f, path) ? add(set, &f, path, err) : 0;
 }
 
-int sp_output_set_add_stdout(struct sp_output_set *set, struct sp_errinfo *err)
+int sp_output_set_add_stdout(struct sp_output_set *set, bool input_allowed, struct sp_errinfo *err)
 {
-	struct sp_output_set_file f = { .label = "standard output", .input_allowed = true };
+	struct sp_output_set_file f = { .label = "standard output",
+					.input_allowed = input_allowed };
 	struct stat st;
 
 	if (fstat(STDOUT_FILENO, &st) < 0 || !identify_open(&f, &st))

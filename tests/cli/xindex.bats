@@ -37,6 +37,15 @@ numbers()
 	[ -z "$output" ]
 }
 
+@test "standard output is not appended to the index" {
+	seq -w 1000 >data
+	"$xindex" build -o ix data
+	cp ix kept
+	run -2 --separate-stderr sh -c '"$1" lookup ix 0005 >>ix' sh "$xindex"
+	[[ $stderr == *"standard output would overwrite it"* ]]
+	cmp ix kept
+}
+
 @test "a range has both its ends, or those of the index" {
 	numbers 3000
 	"$xindex" build -k1n --page-size 512 -o i n

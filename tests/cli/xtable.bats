@@ -448,6 +448,26 @@ END
 	[[ $stderr == *"spelling of NULL"* && ! -e v ]]
 }
 
+@test "standard output is not appended to the table or its index" {
+	seq 1000 | "$xtable" load t
+	"$xtable" index t c1
+	cp t kept && cp t.c1.index kept.index
+	run -2 --separate-stderr sh -c '"$1" scan t >>t' sh "$xtable"
+	[[ $stderr == *"standard output would overwrite it"* ]]
+	run -2 --separate-stderr sh -c '"$1" get t 5 >>t' sh "$xtable"
+	run -2 --separate-stderr sh -c '"$1" get t --by=c1 --index=t.c1.index 5 >>t.c1.index' sh "$xtable"
+	cmp t kept
+	cmp t.c1.index kept.index
+}
+
+@test "a header alone comes back with or without its end" {
+	for end in '' '\n' '\r\n'; do
+		printf "a,b$end" >in
+		"$xtable" load t --overwrite --csv --header --types=a:i8,b:i8 in
+		"$xtable" scan t | cmp - in
+	done
+}
+
 @test "requests are timed on the simulated volume that a table was loaded for" {
 	seq 100000 | "$xtable" load t --volume=sim:cheetah36es-like
 	run -0 "$xtable" info t

@@ -12,7 +12,7 @@ void check_outputs(const struct config *o)
 {
 	struct sp_output_set set = { 0 };
 
-	outputs_add_stdout(&set);
+	outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, o->stats);
 	outputs_add(&set, o->status, "--status", false);
 	outputs_add(&set, o->bench.trace, "--trace", false);

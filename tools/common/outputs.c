@@ -26,11 +26,11 @@ void outputs_add(struct sp_output_set *set, const char *path, const char *option
 		output_die(&err);
 }
 
-void outputs_add_stdout(struct sp_output_set *set)
+void outputs_add_stdout(struct sp_output_set *set, bool input_allowed)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 
-	if (sp_output_set_add_stdout(set, &err) < 0)
+	if (sp_output_set_add_stdout(set, input_allowed, &err) < 0)
 		output_die(&err);
 }
 
@@ -75,7 +75,7 @@ void outputs_common(struct sp_output_set *set, const struct common_options *c, c
 	if (output)
 		outputs_add(set, output, "--output", true);
 	else
-		outputs_add_stdout(set);
+		outputs_add_stdout(set, true);
 	outputs_add_stats(set, c->stats);
 	outputs_add(set, c->run->trace_path, "--trace", false);
 	outputs_check_input(set, c->geometry);

@@ -12,7 +12,7 @@
 /* Adds an output, named by option.  All outputs are added before inputs are checked. */
 void outputs_add(struct sp_output_set *set, const char *path, const char *option,
 		 bool input_allowed);
-void outputs_add_stdout(struct sp_output_set *set);
+void outputs_add_stdout(struct sp_output_set *set, bool input_allowed);
 /* Adds the file of --stats; "-" is standard error. */
 void outputs_add_stats(struct sp_output_set *set, const char *path);
 /* Checks an input; "-" is standard input. */

@@ -332,7 +332,7 @@ static void check_files(const struct command *command, const struct config *c)
 	if (c->output)
 		outputs_add(&set, c->output, "--output", false);
 	else
-		outputs_add_stdout(&set);
+		outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
 	outputs_add(&set, c->plot, "--plot", false);

@@ -145,7 +145,7 @@ static void check_files(const struct command *command, const struct config *c)
 	if (command->bit == BUILD)
 		outputs_add(&set, c->output, "--output", false);
 	else
-		outputs_add_stdout(&set);
+		outputs_add_stdout(&set, false);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
 	outputs_check_input(&set, c->operands.text[0]);

@@ -244,7 +244,7 @@ static void add_output(const struct command *command, const struct config *c,
 	else if (command->bit == INDEX)
 		outputs_add(set, c->output, "--output", false);
 	else
-		outputs_add_stdout(set);
+		outputs_add_stdout(set, false);
 }
 
 /* Checks that no output is an input or the table. */

@@ -109,8 +109,13 @@ SP_API SP_MUST_CHECK int sp_output_set_add(struct sp_output_set *set, const char
 					   const char *label, bool input_allowed,
 					   struct sp_errinfo *err);
 
-/* Adds standard output.  Returns 0, or SP_EUNSUP if another output is the same file. */
-SP_API SP_MUST_CHECK int sp_output_set_add_stdout(struct sp_output_set *set,
+/*
+ * Adds standard output.
+ * input_allowed: true if it may be an input, too: all of that is read before anything is written,
+ * or the records that are appended to it are not read.
+ * Returns 0, or SP_EUNSUP if another output is the same file.
+ */
+SP_API SP_MUST_CHECK int sp_output_set_add_stdout(struct sp_output_set *set, bool input_allowed,
 						  struct sp_errinfo *err);
 
 /*
