@@ -107,7 +107,7 @@ static size_t take(struct sp__leafscan *s, const struct sp__node *n)
 	if (!s->begun && s->has_lo)
 		first = sp__node_below(n, s->lo.data, s->lo.bytes, false);
 	if (s->has_hi)
-		last = sp__node_below(n, s->hi.data, s->hi.bytes, true);
+		last = sp__node_below(n, s->hi.data, s->hi.bytes, !s->opts.hi_open);
 	s->begun = true;
 	if (last < n->count || s->stream.page > s->opts.index->header.last_leaf)
 		s->status = SP_END;

@@ -17,6 +17,7 @@ struct sp__leafscan_opts {
 	const char *lo, *hi; /* texts of keys: lo <= key <= hi; NULL: no bound */
 	/* Normalised keys instead of these texts; p NULL: no bound. */
 	struct sp__slice lo_key, hi_key;
+	bool hi_open; /* key < hi */
 };
 
 struct sp__leafscan;

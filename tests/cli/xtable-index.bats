@@ -62,6 +62,35 @@ numbers()
 	[[ $stderr == *"only a range"* ]]
 }
 
+@test "a scan through an index compares texts, words and floats as other scans do" {
+	printf '%s\n' b,1.5,x a,-0,y ab,0,x abc,nan,x b,-inf,z ,,y '"",inf,' >in.csv
+	"$xtable" load t --csv --types 'c1:text,c2:f64,c3:dict8' in.csv
+	for column in c1 c2 c3; do "$xtable" index t "$column"; done
+	for where in "c1 > 'a'" "c1 < 'ab'" "c1 ^= 'ab'" "c1 ^= ''" "c1 >= ''" "c1 < ''" "c1 = 'b'" \
+		"c2 = 0" "c2 > 1" "c2 < -0" "c2 = nan" "c2 < 1e999" "c2 > 1e999" "c2 >= -1e999" \
+		"c3 ^= 'x'" "c3 > 'x'" "c3 != 'x'" "c3 > 'a' and c3 < 'b'" "c3 in ('y', 'z')"; do
+		"$xtable" scan t --where "$where" --access=s-scan >want
+		"$xtable" scan t --where "$where" --access=index | cmp - want
+	done
+	run -2 "$xtable" scan t --where "c3 in ('x', 'z')" --access=index
+	run -2 "$xtable" scan t --where "c1 != 'a'" --access=index
+}
+
+@test "a range of numbers up to NULL chooses no NULL" {
+	printf '%s\n' -127 "" 5 "" >in && printf '%s\n' 254 "" 5 >unsigned
+	"$xtable" load t in --types c1:i8 && "$xtable" load u unsigned --types c1:u8
+	"$xtable" index t c1 && "$xtable" index u c1
+	[ -z "$("$xtable" scan t --where "c1 <= -128" --access=index)" ]
+	[ "$("$xtable" scan t --where "c1 >= -128" --access=index)" = -127$'\n'5 ]
+	[ -z "$("$xtable" scan u --where "c1 >= 255" --access=index)" ]
+	[ "$("$xtable" scan u --where "c1 <= 255" --access=index)" = 254$'\n'5 ]
+}
+
+@test "random ranges, changes and types: an index gives what a scan gives" {
+	needs python3
+	XTABLE=$xtable python3 "$BATS_TEST_DIRNAME/xtable_random.py" index 1 12
+}
+
 @test "an index has the same bytes for any memory and number of threads" {
 	numbers
 	"$xtable" index t c3 -o one -S 4M --parallel=1

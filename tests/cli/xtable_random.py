@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Holds xtable against a naive program in memory, with random tables.
 
-xtable_random.py round|ask|change|sqlite SEED TABLES
+xtable_random.py round|ask|change|index|sqlite SEED TABLES
 
 round: all columns of all records give the loaded file back.  ask: predicates, aggregates, columns
 and records by number or value have the answers of lists in memory.  change: updates,
 deletes and appends leave the records of the same changes in memory, also after a conversion.
+index: scans of ranges through indexes print what other scans print.
 sqlite: the same questions, answered by SQLite.  $XTABLE is the tool; files are made in the current
 directory.
 """
@@ -360,7 +361,7 @@ def ask(seed):
 
 
 def change_once(r, t, alive):
-    """Makes a random change of the table and of the lists."""
+    """Makes a random change of the table and of the lists.  Returns the column that it updates."""
     kind = r.choice(["update", "update", "delete", "append"])
     rows = r.sample(sorted(alive), r.randint(0, min(len(alive), 50)))
     keys = "".join(f"{i}\n" for i in rows).encode()
@@ -382,6 +383,7 @@ def change_once(r, t, alive):
             c.values += [c.values[i] for i in rows]
         alive.update(range(t.n, t.n + len(rows)))
         t.n += len(rows)
+    return c.name if kind == "update" and rows else None
 
 
 def change(seed):
@@ -399,6 +401,52 @@ def change(seed):
     run(["convert", "t", "packed", "--overwrite"] + t.layout())
     same(f"seed {seed}", "converted", run(["scan", "packed"]), want)
     run(["check", "packed"])
+
+
+TEXTS = ("word", "letters", "text")
+
+
+def interval(r, c):
+    """A predicate that is a range of a column."""
+    values = [v for v in c.values if v is not None]
+
+    def bound():
+        text = literal(c, r.choice(values))
+        if c.kind in TEXTS and text.count("'") == 2 and r.random() < 0.3:
+            text = text[:r.randint(1, len(text) - 1)] + "'"
+        if c.kind in ("decimal", "real") and r.random() < 0.2:
+            text = r.choice(["0", "-0", "1e999", "-1e999", "0.005", "-7"])
+        return text
+    name = f'"{c.name}"'
+    if c.kind in TEXTS and r.random() < 0.3:
+        return f"{name} ^= {bound()}"
+    parts = [f"{name} {r.choice(['=', '<', '<=', '>', '>='])} {bound()}" for _ in range(2)]
+    return " and ".join(parts[:r.randint(1, 2)])
+
+
+def index(seed):
+    r = random.Random(seed)
+    t = Table(r, [k for k in KINDS if k != "mixed"])
+    t.final = True
+    t.load(t.layout(), False)
+    known = [c for c in t.columns if any(v is not None for v in c.values)]
+    known = r.sample(known, min(len(known), 5))
+    for c in known:
+        run(["index", "t", c.name, "-o", c.name + ".index"])
+    alive, stale = set(range(t.n)), set()
+    for _ in range(4):
+        for c in r.choices(known, k=4) if known else []:
+            if all(v is None for v in c.values):
+                continue
+            text = interval(r, c)
+            args = ["scan", "t", "--where", text, "--access"]
+            want = run(args + ["s-scan"])
+            args += ["index", "--index", c.name + ".index"]
+            if c.name in stale:
+                run(args, 2)
+            else:
+                same(f"seed {seed}", args, run(args), want)
+        stale.add(change_once(r, t, alive))
 
 
 def sqlite(seed):
@@ -419,6 +467,7 @@ def sqlite(seed):
 
 if __name__ == "__main__":
     sys.set_int_max_str_digits(0) if hasattr(sys, "set_int_max_str_digits") else None
-    TEST = {"round": round_trip, "ask": ask, "change": change, "sqlite": sqlite}[sys.argv[1]]
+    TEST = {"round": round_trip, "ask": ask, "change": change, "index": index,
+            "sqlite": sqlite}[sys.argv[1]]
     for number_of_table in range(int(sys.argv[3])):
         TEST(int(sys.argv[2]) + number_of_table)

@@ -310,16 +310,25 @@ static inline int scan(struct sp_table *t, struct sp_table_query *q, enum sp_tab
 	return sp_table_scan(t, q, append_text, got, &stats, err);
 }
 
-/* Draws a literal of a value of c1. */
+/* True for a type that ^= is for. */
+static inline bool is_text(const char *type)
+{
+	return !strcmp(type, "text") || !strncmp(type, "char", 4) || !strncmp(type, "dict", 4);
+}
+
+/* Draws a literal of a value of c1, or another one. */
 static inline void draw_literal(const char *type, char literal[80])
 {
-	const bool quoted = !strcmp(type, "date") || !strncmp(type, "time", 4);
+	const bool day = !strcmp(type, "date") || !strncmp(type, "time", 4);
+	const bool quoted = day || is_text(type);
+	static const char *const odd[] = { "1e3", "-128", "-0", "1e999", "-1e999" };
 	const char *value = values[below(records)];
 
 	snprintf(literal, 80, quoted ? "'%.70s'" : "%.70s",
 		 *value	  ? value
-		 : quoted ? "2000-01-01"
-			  : "1e3");
+		 : day	  ? "2000-01-01"
+		 : quoted ? ""
+			  : odd[below(sizeof(odd) / sizeof(*odd))]);
 }
 
 /* Draws a predicate that is a range of c1. */
@@ -327,11 +336,16 @@ static inline void draw_range(const char *type, char where[200])
 {
 	static const char *const operators[] = { ">=", ">", "<", "<=", "=" };
 	char a[80], b[80];
+	unsigned bytes;
 
 	draw_literal(type, a);
 	draw_literal(type, b);
-	if (below(2))
-		snprintf(where, 200, "c1 >= %s and c1 %s %s", a, below(2) ? "<=" : "<", b);
+	bytes = (unsigned)strlen(a);
+	if (is_text(type) && below(3) == 0)
+		snprintf(where, 200, "c1 ^= %.*s'", 1 + (int)below(bytes - 1), a);
+	else if (below(2))
+		snprintf(where, 200, "c1 %s %s and c1 %s %s", below(2) ? ">=" : ">", a,
+			 below(2) ? "<=" : "<", b);
 	else
 		snprintf(where, 200, "c1 %s %s", operators[below(5)], a);
 }
@@ -440,12 +454,15 @@ static inline bool try(const char *type, enum sp_table_layout layout)
 /* Ranges of a column, after each change. */
 static inline bool try_ranges(const char *type, enum sp_table_layout layout)
 {
-	const unsigned different = below(2) ? 30 : 4000;
+	const bool words = type[0] == 'd' && type[1] == 'i';
+	const unsigned different = below(2) ? 30 : words ? 200 : 4000;
+	const unsigned text_max = below(3) ? 40 : 2500;
 
 	memset(deleted, 0, sizeof(deleted));
-	write_input(type, 0, below(3000) + 20, different, 1);
+	write_input(type, 0, below(3000) + 20, different, text_max);
 	return !load(type, layout) && make_index("c1") && scans(type) &&
-	       append_some(type, different, 1) && scans(type) && delete_some() && scans(type);
+	       append_some(type, different, text_max) && scans(type) && delete_some() &&
+	       scans(type);
 }
 
 /* A table whose column c1 has this type, with its index. */

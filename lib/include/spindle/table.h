@@ -388,9 +388,9 @@ SP_API SP_MUST_CHECK int sp_table_schema_text(const char *const *inputs, size_t 
  * Gives the records of a query to a sink, in the order of their numbers.
  * stats: may be NULL.
  * Returns 0; the code of the sink; SP_ESYNTAX if a text of the query is wrong; SP_EUNSUP if a
- * column of texts has no fixed length, or the predicate is not a range of one column of numbers,
- * dates or times for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another
- * program is changing the table; an error of the index, as of sp_table_get(); or -errno.
+ * column of texts has no fixed length, or the predicate is not a range of values of one
+ * column for SP_TABLE_BY_INDEX; SP_ECORRUPT if a cell is damaged; SP_ESTATE if another program is
+ * changing the table; an error of the index, as of sp_table_get(); or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_scan(struct sp_table *table, const struct sp_table_query *query,
 				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,

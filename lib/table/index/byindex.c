@@ -14,7 +14,7 @@
 #include "table/file/tombstones.h"
 #include "table/index/attach.h"
 #include "table/index/byindex.h"
-#include "table/index/columnkey.h"
+#include "table/index/keyrange.h"
 #include "table/read/access.h"
 
 #define DEPTH 128 /* requests outstanding */
@@ -25,6 +25,7 @@ struct byindex {
 	const struct sp__tablescan_opts *opts;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
+	struct sp__keyrange range;
 	struct sp__index index;
 	struct sp__waits waits;
 	struct sp__requests reads;
@@ -34,17 +35,13 @@ struct byindex {
 	uint64_t left;		   /* of the limit */
 };
 
-/* Returns the key of a number of a column; NULL: it is the one of NULL. */
-static struct sp__slice key_of(const struct byindex *b, uint32_t column, uint64_t number,
-			       uint8_t space[SP__COLUMNKEY_SPACE])
+/* An empty bound has an address, too. */
+static struct sp__slice bound(const struct sp__bytes *b, bool there)
 {
-	const struct sp__vector v = { .data = (const uint8_t *)&number };
-
-	return sp__columnkey(&b->file->schema.columns[column], &v, 0, space);
+	return (struct sp__slice){ !there ? NULL : b->bytes ? b->data : "", b->bytes };
 }
 
-static int open_leaves(struct byindex *b, const struct sp__predicate_range *r,
-		       uint8_t space[2][SP__COLUMNKEY_SPACE])
+static int open_leaves(struct byindex *b, const struct sp__keyrange *r)
 {
 	const struct sp__tablefile *f = b->file;
 	const struct sp__queue_opts queue = { .engine = f->run.engine,
@@ -54,9 +51,9 @@ static int open_leaves(struct byindex *b, const struct sp__predicate_range *r,
 	const struct sp__leafscan_opts leaves = { .index = &b->index,
 						  .reads = &b->reads,
 						  .waits = &b->waits,
-						  .lo_key = key_of(b, r->column, r->low, space[0]),
-						  .hi_key =
-							  key_of(b, r->column, r->high, space[1]) };
+						  .lo_key = bound(&r->low, r->has_low),
+						  .hi_key = bound(&r->high, r->has_high),
+						  .hi_open = r->open };
 	int rc = sp__requests_open(&b->reads, &queue, b->err);
 
 	return rc ? rc : sp__leafscan_open(&b->leaves, &leaves);
@@ -89,10 +86,9 @@ static int put_numbers(struct byindex *b, const struct sp__keymatch *matches, si
 }
 
 /* Sorts the numbers of all records in the range. */
-static int sort_numbers(struct byindex *b, const struct sp__predicate_range *r)
+static int sort_numbers(struct byindex *b, const struct sp__keyrange *r)
 {
 	const struct sp_run_opts *run = &b->file->run;
-	uint8_t space[2][SP__COLUMNKEY_SPACE];
 	const struct sp__keymatch *matches;
 	size_t n;
 	int rc;
@@ -101,7 +97,7 @@ static int sort_numbers(struct byindex *b, const struct sp__predicate_range *r)
 	b->sorting.memory_bytes = sp__working_memory(run, run->memory_bytes) / SORT_SHARE;
 	rc = sp__entrysort_open(&b->sort, &b->sorting, &b->file->env, b->err);
 	if (!rc && !r->empty)
-		rc = open_leaves(b, r, space);
+		rc = open_leaves(b, r);
 	while (!rc && !r->empty) {
 		rc = sp__leafscan_find(b->leaves, &matches, &n);
 		if (rc == SP_LATER)
@@ -153,16 +149,17 @@ static int scan_appended(const struct byindex *b, sp_table_sink sink, void *arg)
 
 static int run(struct byindex *b, const char *path, sp_table_sink sink, void *arg)
 {
-	struct sp__predicate_range range;
-	int rc;
+	int rc = sp__keyrange_find(&b->range, b->opts->where, &b->file->schema);
 
-	if (!sp__predicate_range(b->opts->where, &range))
-		return sp__errf(b->err, SP_EUNSUP, "scan", b->file->path, -1,
-				"only a range of numbers, dates or times of one column can be "
-				"read through an index");
-	rc = sp__tableindex_open(&b->index, b->file, range.column, path, b->err);
+	if (rc < 0)
+		return sp__err(b->err, rc, "scan", b->file->path, -1);
+	if (rc)
+		return sp__errf(
+			b->err, SP_EUNSUP, "scan", b->file->path, -1,
+			"only a range of values of one column can be read through an index");
+	rc = sp__tableindex_open(&b->index, b->file, b->range.column, path, b->err);
 	if (!rc)
-		rc = sort_numbers(b, &range);
+		rc = sort_numbers(b, &b->range);
 	if (!rc && !b->opts->sums)
 		rc = sp__tablescan_header(b->file, b->opts->output, sink, arg, b->stats, b->err);
 	if (!rc)
@@ -194,5 +191,6 @@ int sp__tablescan_by_index(struct sp__tablefile *f, const struct sp__tablescan_o
 	note_sort(&b);
 	closed = sp__entrysort_close(&b.sort);
 	sp__index_close(&b.index);
+	sp__keyrange_free(&b.range);
 	return rc ? rc : closed;
 }

@@ -48,19 +48,6 @@ void sp__predicate_scratch_free(struct sp__predicate_scratch *s);
 uint32_t sp__predicate_select(const struct sp__predicate *w, struct sp__predicate_scratch *s,
 			      const struct sp__rows *rows, uint32_t *selected);
 
-/* Values of a column from low to high: bits of signed or unsigned numbers, as in the column. */
-struct sp__predicate_range {
-	uint32_t column;
-	bool empty;
-	uint64_t low, high;
-};
-
-/*
- * True if the predicate is one range of an integer, decimal, date or time: comparisons of one
- * column with literals, joined by "and".
- */
-bool sp__predicate_range(const struct sp__predicate *w, struct sp__predicate_range *r);
-
 /*
  * True if the predicate is true for no record.  bounds: for each column the least and the greatest
  * value of the records, 8 bytes each, NULL if all values are; or NULL if they are not known.
