@@ -26,7 +26,7 @@ struct from {
 	struct sp__tablefile *file;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
-	const char *by, *input;
+	const char *by, *index, *input;
 	struct sp_run_opts run; /* of the environment for reading */
 	struct sp__env env;
 	struct sp__tablesource source;
@@ -281,6 +281,7 @@ static int change(struct from *f)
 	struct sp__chosen_by choice = { .keys = &f->keys,
 					.column = (uint32_t)(f->keys.column -
 							     f->file->schema.columns),
+					.index = f->index,
 					.put = put,
 					.arg = f };
 	int rc = sp__tableupdate_open(&f->update, f->file, f->columns, f->n - 1,
@@ -344,7 +345,7 @@ static int close_all(struct from *f)
 	return sp__env_close(&f->env);
 }
 
-int sp_table_update_from(struct sp_table *t, const char *by, const char *input,
+int sp_table_update_from(struct sp_table *t, const char *by, const char *index, const char *input,
 			 sp_table_sink absent, void *absent_arg, struct sp_table_stats *stats,
 			 struct sp_errinfo *err)
 {
@@ -354,6 +355,7 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *input,
 			  .stats = stats ? stats : &unused,
 			  .err = err ? err : &own,
 			  .by = by,
+			  .index = index,
 			  .input = input };
 	const uint64_t written = t->file.cells_written, cells = t->file.cells_read;
 	int rc = sp__table_check_writable(t, f.err), closed;

@@ -157,6 +157,21 @@ records_read() {
 	run -2 --separate-stderr "$xtable" update with --by=c1 --set c2=1 5
 	[[ $stderr == *"is older than the last change"*"xtable index with c1"* ]]
 	run -2 "$xtable" delete with --by=c1 5
+	"$xtable" index with c1 -o other
+	for change in 'update --set c2=8 --by=c1' 'delete --by=c1'; do
+		# shellcheck disable=SC2086 # words of a command
+		[ "$(records_read 0 $change --index=other with 15 16)" -lt 100 ]
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr "$xtable" $change --index=missing with 20
+		[[ $stderr == *"xtable index with c1 -o missing" ]]
+	done
+	printf 'c1,c2\n21,3\n22,4\n' >from.csv
+	[ "$(records_read 0 update with --by=c1 --index=other --from from.csv)" -lt 100 ]
+	[ "$("$xtable" scan with --where "c1 > 14 and c1 < 24" --limit 5)" = \
+		"$(printf '%s\n' 17,0 18,0 19,0 20,0 21,3)" ]
+	run -2 --separate-stderr "$xtable" delete with --index=other 5
+	[[ $stderr == *"--index needs --by"* ]]
+	rm -f with.c1.index
 	seq 1 90000 >keys
 	[ "$(records_read 1 update with --by=c1 --set c2=1 --keys=keys)" -ge 90000 ]
 }

@@ -211,7 +211,7 @@ static int update_from(const char *by, const char *data, struct sp_table_stats *
 	put_file(input, data);
 	output_bytes = 0;
 	if (!rc)
-		rc = sp_table_update_from(t, by, input, keep, NULL, stats, err);
+		rc = sp_table_update_from(t, by, NULL, input, keep, NULL, stats, err);
 	output[output_bytes] = '\0';
 	(void)sp_table_close(t);
 	return rc;

@@ -36,7 +36,8 @@ int command_update(struct config *c)
 
 	choice = begin(c);
 	if (c->from)
-		rc = sp_table_update_from(c->table, c->by, c->from, name_absent, c, &st, &err);
+		rc = sp_table_update_from(c->table, c->by, c->query.index, c->from, name_absent, c,
+					  &st, &err);
 	else
 		rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
 	if (rc)

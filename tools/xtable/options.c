@@ -128,7 +128,7 @@ static const struct setting settings[] = {
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
 	{ "limit", "N", "print at most N records", TO(query.limit), .number = { 0, UINT64_MAX },
 	  .by = SCAN },
-	{ "by", "COL", "find records by their values in this column, through its index", TO(by) },
+	{ "by", "COL", "find records by their values in this column", TO(by) },
 	{ "keys", "FILE", "record numbers, or values, one per line; - is standard input",
 	  TO(keys) },
 	{ "set", "COL=VALUE,...",
@@ -144,7 +144,7 @@ static const struct setting settings[] = {
 	  "(index); auto chooses (auto)",
 	  TO(query.access), .values = sp_table_access_values, .by = SCAN },
 	{ "index", "FILE", "the index of the column (TABLE.COL.index)", TO(query.index),
-	  .by = PRINTERS },
+	  .by = SCAN | CHOOSERS },
 	{ .doc = "Output:", .by = PRINTERS },
 	{ "format", "FORM", "text, csv or fixed (as the table was given)", TO(query.format),
 	  .values = sp_table_format_values },
@@ -298,7 +298,7 @@ static void check_choice(const struct command *command, const struct config *c)
 		die("--from does not go with --set");
 	if (command->bit == UPDATE && !c->nset && !c->from)
 		die_usage("update: --set=COL=VALUE or --from=FILE is missing");
-	if (command->bit == GET && c->query.index && !c->by)
+	if (c->query.index && !c->by)
 		die("--index needs --by");
 }
 

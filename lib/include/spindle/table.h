@@ -459,7 +459,11 @@ struct sp_table_choice {
 	void *keys_arg;
 	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
 	void *absent_arg;
-	const char *index; /* of the column `by`; NULL: TABLE.COL.index, if it is there */
+	/*
+	 * Path of the index of the column `by`.  NULL: TABLE.COL.index, if it is there and reading
+	 * the cells of the keys takes less time than a scan of the column.
+	 */
+	const char *index;
 };
 
 /*
@@ -471,7 +475,7 @@ struct sp_table_choice {
  * After an error the table must be closed, except after SP_ESYNTAX.
  * Returns 0; the code of a callback; SP_ESYNTAX if a key, a predicate, a column or a value is
  * wrong; -ENOSPC if a dictionary or the device is full; SP_EBUDGET; SP_ECORRUPT if a cell is
- * damaged; SP_ESTATE; or -errno.
+ * damaged; SP_ESTATE; an error of the index, as of sp_table_get(); or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
 					 const struct sp_table_choice *choice,
@@ -479,9 +483,9 @@ SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
 					 struct sp_table_stats *stats, struct sp_errinfo *err);
 /*
  * Changes values in place, all or none, by a file: text of the form in which the table was loaded
- * (of
- * a table of fixed records: CSV), with a header that names columns.  Each record whose value of the
- * column `by` is a key gets the values that the file has with the key; a key is there once.
+ * (of a table of fixed records: CSV), with a header that names columns.  Each record whose value of
+ * the column `by` is a key gets the values that the file has with the key; a key is there once.
+ * index: as in struct sp_table_choice.
  * input: a path; "-" is standard input.
  * absent: receives each key without a record, after the change; may be NULL.
  * stats: may be NULL.
@@ -490,9 +494,9 @@ SP_API SP_MUST_CHECK int sp_table_update(struct sp_table *table,
  * file exceeds the memory; or another error of sp_table_update().
  */
 SP_API SP_MUST_CHECK int sp_table_update_from(struct sp_table *table, const char *by,
-					      const char *input, sp_table_sink absent,
-					      void *absent_arg, struct sp_table_stats *stats,
-					      struct sp_errinfo *err);
+					      const char *index, const char *input,
+					      sp_table_sink absent, void *absent_arg,
+					      struct sp_table_stats *stats, struct sp_errinfo *err);
 /*
  * Deletes records, all or none.  The numbers of other records stay, and so do the values of deleted
  * ones until the table is converted.
