@@ -75,12 +75,14 @@ static void host(struct sp__jobj *top, struct sp__model *m)
 
 	m->cpu_compare_ns = 50;
 	m->cpu_record_ns = 100;
+	m->cpu_value_ns = 5;
 	m->cpu_copy_ps = 500;
 	m->cpu_request_ns = 5000;
 	if (!sp__jchild(&o, top, "host"))
 		return;
 	m->cpu_compare_ns = (uint32_t)sp__jint(&o, "compare_ns", 0, 1000000, m->cpu_compare_ns);
 	m->cpu_record_ns = (uint32_t)sp__jint(&o, "record_ns", 0, 1000000, m->cpu_record_ns);
+	m->cpu_value_ns = (uint32_t)sp__jint(&o, "value_ns", 0, 1000000, m->cpu_value_ns);
 	m->cpu_copy_ps = (uint32_t)sp__jint(&o, "copy_ps", 0, 1000000000, m->cpu_copy_ps);
 	m->cpu_request_ns = (uint32_t)sp__jint(&o, "request_ns", 0, 1000000000, m->cpu_request_ns);
 	top->rc = sp__jclose(&o);

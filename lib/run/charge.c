@@ -25,6 +25,14 @@ void sp__charge_work_always(const struct sp__env *e, uint64_t records, unsigned 
 	sp__charge_machine(e->device->machine, records, comparisons, bytes);
 }
 
+void sp__charge_values_always(const struct sp__env *e, uint64_t values, uint64_t comparisons)
+{
+	const struct sp__model *m = sp__machine_model(e->device->machine);
+
+	sp__machine_charge(e->device->machine,
+			   values * m->cpu_value_ns + comparisons * m->cpu_compare_ns);
+}
+
 void sp__charge_sorting(const struct sp__env *e, uint64_t records)
 {
 	double comparisons;

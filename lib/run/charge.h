@@ -24,6 +24,14 @@ static inline void sp__charge_work(const struct sp__env *e, uint64_t records, un
 		sp__charge_work_always(e, records, comparisons, bytes);
 }
 
+/* Charges values of columns, and comparisons of some with literals or with each other. */
+void sp__charge_values_always(const struct sp__env *e, uint64_t values, uint64_t comparisons);
+static inline void sp__charge_values(const struct sp__env *e, uint64_t values, uint64_t comparisons)
+{
+	if (__builtin_expect(e->device != NULL, 0))
+		sp__charge_values_always(e, values, comparisons);
+}
+
 /* Charges the sorting of a run: n log2 n comparisons, divided among the threads. */
 void sp__charge_sorting(const struct sp__env *e, uint64_t records);
 

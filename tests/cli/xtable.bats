@@ -448,6 +448,26 @@ END
 	[[ $stderr == *"spelling of NULL"* && ! -e v ]]
 }
 
+@test "values and comparisons take the time of the model" {
+	seq 1000 | awk '{ print $1 "|" $1 * 7 }' | "$xtable" load t -t'|'
+	time_of()
+	{
+		printf '{"schema": "spindle.model/1", "kind": "linear", "name": "x", "block_bytes": 512,
+			"total_blocks": 1000000, "transfer_s_per_mb": 0.3, "seek_ms": 7, "host": {
+			"record_ns": 0, "copy_ps": 0, "request_ns": 0, "value_ns": %s,
+			"compare_ns": %s}}' "$1" "$2" >m.json
+		"$xtable" scan t --volume=sim:m.json --stats=r.json "${@:3}" >/dev/null
+		awk -v s="$(value elapsed_s)" 'BEGIN { printf "%.0f\n", s * 1e6 }'
+	}
+	local none
+	none=$(time_of 0 0)
+	[ "$(time_of 1000 0)" = "$((none + 2000))" ] # two values of 1000 records, 1 us each
+	none=$(time_of 0 0 --columns=c2 --where='c1 <= 100')
+	[ "$(time_of 1000 0 --columns=c2 --where='c1 <= 100')" = "$((none + 1100))" ]
+	[ "$(time_of 0 1000 --columns=c2 --where='c1 <= 100 or c1 = 7')" = "$((none + 2000))" ]
+	[ "$(time_of 1000 1000 --parallel=2)" = "$(time_of 1000 1000 --parallel=1)" ]
+}
+
 @test "standard output is not appended to the table or its index" {
 	seq 1000 | "$xtable" load t
 	"$xtable" index t c1

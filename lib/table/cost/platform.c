@@ -23,6 +23,7 @@
 /* Of a real host. */
 #define RECORD_NS 20
 #define COPY_NS 0.1
+#define VALUE_NS 1
 #define GAP_SHARE 2    /* a gap takes at most half of the time of going on without it */
 #define POSITIONINGS 9 /* positioning is a tenth of the time of a run */
 
@@ -39,6 +40,8 @@ static int read_spec(struct sp__cost_platform *p, struct sp_errinfo *err)
 	p->host_ns = m->cpu_request_ns;
 	p->record_ns = m->cpu_record_ns;
 	p->copy_ns = m->cpu_copy_ps * 1e-3;
+	p->value_ns = m->cpu_value_ns;
+	p->compare_ns = m->cpu_compare_ns;
 	p->fifo = (spec.device.policy < 0 ? (int)m->window_policy : spec.device.policy) ==
 		  SP__WINDOW_FIFO;
 	p->window = (spec.device.window ? spec.device.window : m->window) * m->drives;
@@ -107,7 +110,9 @@ int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts
 	*p = (struct sp__cost_platform){ .run = run,
 					 .simulated = sp__volume_spec_simulated(run),
 					 .record_ns = RECORD_NS,
-					 .copy_ns = COPY_NS };
+					 .copy_ns = COPY_NS,
+					 .value_ns = VALUE_NS,
+					 .compare_ns = VALUE_NS };
 	if (p->simulated)
 		rc = read_spec(p, err);
 	p->geometry = run->geometry ? run->geometry : p->own;

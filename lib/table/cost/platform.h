@@ -20,7 +20,8 @@ struct sp__cost_platform {
 	unsigned window; /* requests that the drive chooses from */
 	double bus_ns;	 /* a block on the bus (run/headpath.h) */
 	bool bus_apart[2];
-	double record_ns, copy_ns; /* computation for a record, and a byte of output */
+	/* Computation for a record and a byte of output, for a value and a comparison. */
+	double record_ns, copy_ns, value_ns, compare_ns;
 	/* For a device without tracks: */
 	struct sp__device_costs costs;
 };

@@ -128,21 +128,39 @@ struct issued {
 	uint64_t records;
 };
 
-/* Waits for the oldest window and prints its records. */
+/* Returns the time to compute the predicate of a record; *others: columns that it does not need. */
+static double predicate_ns(const struct sp__cost_maker *m, uint32_t *others)
+{
+	const struct sp__cost_platform *p = m->o->platform;
+	const struct sp__table_query *q = m->q;
+	uint32_t n = 0;
+
+	*others = 0;
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++) {
+		bool tested = q->kind == SP__QUERY_SCAN && q->where && q->where[i];
+
+		n += tested;
+		*others += q->columns[i] && !tested;
+	}
+	return n * (p->value_ns + p->compare_ns);
+}
+
+/* Waits for the oldest window, evaluates the predicate, and prints the chosen records. */
 static int finish_window(struct sp__cost_maker *m, const struct issued *w)
 {
 	const struct sp__cost_platform *p = m->o->platform;
-	double bytes = 0;
+	const double share = m->q->kind == SP__QUERY_SCAN ? m->q->share : 1;
+	double bytes = 0, each_ns, predicate;
+	uint32_t others;
 	int rc;
 
 	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
 		if (m->q->columns[i])
 			bytes += sp__cost_printed_bytes(m->r.table, i);
+	predicate = predicate_ns(m, &others);
+	each_ns = others * p->value_ns + p->record_ns + bytes * p->copy_ns;
 	rc = sp__cost_device_wait_window(&m->r.device, w->number);
-	sp__cost_device_compute(&m->r.device,
-				(double)w->records *
-					(m->q->kind == SP__QUERY_SCAN ? m->q->share : 1) *
-					(p->record_ns + bytes * p->copy_ns));
+	sp__cost_device_compute(&m->r.device, (double)w->records * (predicate + share * each_ns));
 	return rc;
 }
 

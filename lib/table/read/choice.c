@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "run/charge.h"
 #include "table/file/directory.h"
 #include "table/file/tombstones.h"
 #include "table/read/choice.h"
@@ -39,6 +40,28 @@ static int open_skip(struct sp__record_choice *c, struct sp__scan_ranges *ranges
 	return 0;
 }
 
+/* Counts the columns of the predicate.  Returns 0 or -ENOMEM. */
+static int count_columns(struct sp__record_choice *c, const struct sp__table_schema *s)
+{
+	bool *columns = calloc(s->n, sizeof(*columns));
+
+	if (!columns)
+		return -ENOMEM;
+	sp__predicate_columns(c->where, columns);
+	for (uint32_t i = 0; i < s->n; i++)
+		c->columns += columns[i];
+	free(columns);
+	return 0;
+}
+
+void sp__choice_charge(const struct sp__record_choice *c, const struct sp__env *env,
+		       uint64_t records)
+{
+	if (c->where)
+		sp__charge_values(env, records * c->columns,
+				  records * sp__predicate_tests(c->where));
+}
+
 int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges, unsigned nslots)
 {
 	const struct sp__tablefile *f = ranges->file;
@@ -57,7 +80,9 @@ int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
 		if (!d->selected || (c->where && !d->scratch))
 			return -ENOMEM;
 	}
-	return c->where ? open_skip(c, ranges) : 0;
+	if (!c->where)
+		return 0;
+	return count_columns(c, &f->schema) ? -ENOMEM : open_skip(c, ranges);
 }
 
 void sp__choice_close(struct sp__record_choice *c)

@@ -20,6 +20,7 @@ struct sp__choice_slot {
 
 struct sp__record_choice {
 	const struct sp__predicate *where; /* NULL: all records */
+	uint32_t columns;		   /* of the predicate */
 	const uint8_t **bounds;		   /* of each column, in a directory row */
 	struct sp__choice_slot slots[SP__RING_SLOTS];
 };
@@ -36,6 +37,9 @@ void sp__choice_close(struct sp__record_choice *c);
  */
 SP_MUST_CHECK int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w,
 				  struct sp_errinfo *err);
+/* Charges the evaluation of so many records. */
+void sp__choice_charge(const struct sp__record_choice *c, const struct sp__env *env,
+		       uint64_t records);
 /* Sets d->selected to the chosen records of rows.  Returns their number. */
 uint32_t sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,
 			   const struct sp__rows *rows);

@@ -43,6 +43,7 @@ struct get {
 	struct sp__scan_ranges ranges; /* for directory rows */
 	struct sp__tableget_plan plan;
 	struct sp__layout_gather gather;
+	uint32_t ncolumns;   /* that are read */
 	struct asked *asked; /* the batch: n, of which those before `at` are in windows */
 	size_t capacity;
 	uint32_t n, at, next_n; /* next_n: of the next batch */
@@ -294,6 +295,7 @@ static int give(void *get, struct sp__window_slot *s)
 	limit(g, s);
 	g->stats->records_read += s->window.nranges;
 	g->stats->cells_read += s->window.cells_read;
+	sp__charge_values(&g->ring.file->env, s->matched * g->ncolumns, 0);
 	sp__charge_work(&g->ring.file->env, s->matched, 0, s->out.bytes);
 	if (g->opts->sums)
 		return 0;
@@ -365,6 +367,8 @@ static int open_get(struct get *g)
 	g->next_n = sp__tableget_next(&g->plan, 0);
 	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells);
 	g->ranges.rows_needed = w->ntexts;
+	for (uint32_t i = 0; i < f->schema.n; i++)
+		g->ncolumns += g->opts->columns[i];
 	if (!rc)
 		rc = sp__ranges_open(&g->ranges, memory / DIRECTORY_SHARE);
 	return rc ? sp__err(g->ring.err, rc, "get", f->path, -1) : 0;

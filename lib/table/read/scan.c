@@ -96,6 +96,9 @@ int sp__rowscan_open(struct sp__rowscan *c, struct sp__tablefile *f,
 	if (sp__choice_open(&c->choice, &c->ranges, c->ring.nslots) ||
 	    sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
 		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+	for (uint32_t i = 0; i < f->schema.n; i++)
+		c->nothers += o->columns[i];
+	c->nothers -= c->choice.columns;
 	return 0;
 }
 
@@ -116,6 +119,8 @@ int sp__rowscan_next(struct sp__rowscan *c, struct sp__window_slot **slot)
 	c->stats->records_matched += s->matched;
 	c->stats->cells_read += s->window.cells_read;
 	c->stats->output_bytes += s->out.bytes;
+	sp__choice_charge(&c->choice, &c->ring.file->env, s->records);
+	sp__charge_values(&c->ring.file->env, s->matched * c->nothers, 0);
 	sp__charge_work(&c->ring.file->env, s->matched, 0, s->out.bytes);
 	*slot = s;
 	return SP_READY;

@@ -46,7 +46,8 @@ struct sp__rowscan {
 	struct sp__scan_ranges ranges;
 	const struct sp__tablescan_opts *opts;
 	struct sp_table_stats *stats;
-	uint64_t left; /* of the limit */
+	uint64_t left;	  /* of the limit */
+	uint32_t nothers; /* columns that are read, without those of the predicate */
 };
 
 /*

@@ -505,6 +505,15 @@ void sp__predicate_free(struct sp__predicate *w)
 	free(w);
 }
 
+unsigned sp__predicate_tests(const struct sp__predicate *w)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		n += w->steps[i].kind > SP__STEP_NOT;
+	return n;
+}
+
 void sp__predicate_columns(const struct sp__predicate *w, bool *columns)
 {
 	for (size_t i = 0; i < w->n; i++) {

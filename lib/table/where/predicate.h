@@ -38,6 +38,9 @@ void sp__predicate_free(struct sp__predicate *w); /* accepts NULL */
 /* Sets columns[i] to true for the columns that the predicate needs. */
 void sp__predicate_columns(const struct sp__predicate *w, bool *columns);
 
+/* Returns the number of comparisons, and tests of NULL, of a record. */
+unsigned sp__predicate_tests(const struct sp__predicate *w);
+
 /* Returns memory for one thread; NULL: none. */
 struct sp__predicate_scratch *sp__predicate_scratch_new(const struct sp__predicate *w);
 void sp__predicate_scratch_free(struct sp__predicate_scratch *s);
