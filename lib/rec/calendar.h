@@ -11,6 +11,7 @@
 #define SP__DATE_MAX 2932896   /* 9999-12-31 */
 #define SP__TIME_MIN (SP__DATE_MIN * INT64_C(86400000000))
 #define SP__TIME_MAX (SP__DATE_MAX * INT64_C(86400000000) + INT64_C(86399999999))
+#define SP__DAY_US INT64_C(86400000000) /* microseconds */
 #define SP__TIME_DECIMALS 6
 
 #define SP__TIME_TEXT 26 /* maximum bytes of the text of a time */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "base/decimal.h"
 #include "base/readfloat.h"
+#include "rec/calendar.h"
 #include "table/where/program.h"
 
 #define MAX_NUMBER ((sp__int128)1 << 100) /* greater than any number of a column */
@@ -68,6 +69,17 @@ static sp__int128 add_digit(sp__int128 v, unsigned digit)
 	return v >= MAX_NUMBER / 10 ? MAX_NUMBER : 10 * v + (int)digit;
 }
 
+/* Reads an infinity; NaN is greater than every number. */
+static bool read_infinity(const struct sp__predicate_literal *l, struct number *n)
+{
+	double x;
+
+	if (sp__read_f64(l->text, l->bytes, &x) || isfinite(x))
+		return false;
+	*n = (struct number){ x < 0 ? -MAX_NUMBER : MAX_NUMBER, true };
+	return true;
+}
+
 static bool read_number(const struct sp__predicate_literal *l, unsigned places, struct number *n)
 {
 	const char *p = l->text, *end = p + l->bytes, *digits;
@@ -79,7 +91,7 @@ static bool read_number(const struct sp__predicate_literal *l, unsigned places, 
 		minus = *p++ == '-';
 	digits = p;
 	if (!read_digits(&p, end, &point) || !read_exponent(p, end, &exponent))
-		return false;
+		return read_infinity(l, n);
 	exponent += point + (int)places; /* of the number that all digits make */
 	end = p;
 	for (p = digits; p < end; p++) {
@@ -101,6 +113,18 @@ static bool read_number(const struct sp__predicate_literal *l, unsigned places, 
 	return true;
 }
 
+/* Reads a date with a time of day, in days. */
+static bool read_moment(const struct sp__predicate_literal *l, struct number *n)
+{
+	const struct sp__value_type time = { 'T', SP__TIME_DECIMALS, 8 };
+	int64_t us;
+
+	if (sp__value_read(&time, l->text, l->bytes, &us) != SP__VALUE_OK)
+		return false;
+	*n = (struct number){ us / SP__DAY_US - (us % SP__DAY_US < 0), us % SP__DAY_US == 0 };
+	return true;
+}
+
 /* Converts a date or time, a whole number of the column. */
 static bool read_day(const struct sp__value_type *t, const struct sp__predicate_literal *l,
 		     struct number *n)
@@ -110,7 +134,7 @@ static bool read_day(const struct sp__value_type *t, const struct sp__predicate_
 	int32_t narrow;
 
 	if (sp__value_read(t, l->text, l->bytes, value) != SP__VALUE_OK)
-		return false;
+		return t->kind == 'D' && read_moment(l, n);
 	memcpy(&narrow, value, sizeof(narrow));
 	memcpy(&wide, value, sizeof(wide));
 	*n = (struct number){ t->bytes == 4 ? narrow : wide, true };

@@ -4,10 +4,9 @@
  * is a number m * 2^e, against a decimal without rounding either.
  */
 #include <math.h>
+#include "rec/calendar.h"
 #include "rec/value_impl.h"
 #include "table/where/program.h"
-
-#define DAY_US INT64_C(86400000000)
 
 static unsigned places_of(const struct sp__value_type *t)
 {
@@ -21,7 +20,7 @@ static sp__int128 load(const struct sp__value_type *t, const uint8_t *at)
 
 	if (sp__predicate_unsigned(t))
 		return bits;
-	return (sp__int128)(int64_t)bits * (t->kind == 'D' ? DAY_US : 1);
+	return (sp__int128)(int64_t)bits * (t->kind == 'D' ? SP__DAY_US : 1);
 }
 
 static unsigned order_of(sp__int128 a, sp__int128 b)
