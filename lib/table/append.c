@@ -144,5 +144,5 @@ int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninput
 	note(&l);
 	sp__tableappend_close(&a);
 	closed = sp__tableload_close(&l);
-	return rc ? rc : closed;
+	return sp__table_end_change(t, rc ? rc : closed);
 }

@@ -271,7 +271,7 @@ int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
 	begin(&c);
 	rc = update(&c, set, nset);
 	close_choice(&c);
-	return rc;
+	return sp__table_end_change(t, rc);
 }
 
 int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
@@ -299,5 +299,5 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 	note(&c);
 	sp__tabledelete_close(&c.delete);
 	close_choice(&c);
-	return rc;
+	return sp__table_end_change(t, rc);
 }

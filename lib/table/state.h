@@ -21,6 +21,8 @@ struct sp_table {
  */
 SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err);
 void sp__table_end_reading(struct sp_table *t);
+/* Ends a change: after an error a plain file loses what was written behind it.  Returns rc. */
+int sp__table_end_change(struct sp_table *t, int rc);
 /* Returns 0 if the table can be changed; or SP_ESTATE. */
 SP_MUST_CHECK int sp__table_check_writable(const struct sp_table *t, struct sp_errinfo *err);
 /*

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "table/file/commit.h"
 #include "table/state.h"
 
 int sp_table_open(struct sp_table **table, const char *path, const struct sp_table_opts *opts,
@@ -48,6 +49,13 @@ void sp__table_end_reading(struct sp_table *t)
 {
 	sp__tablefile_end_reading(&t->file);
 	t->file.env.err = &t->file.env.own_err;
+}
+
+int sp__table_end_change(struct sp_table *t, int rc)
+{
+	if (rc)
+		sp__tablefile_cut(&t->file);
+	return rc;
 }
 
 int sp__table_check_writable(const struct sp_table *t, struct sp_errinfo *err)

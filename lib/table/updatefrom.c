@@ -381,5 +381,5 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *index, 
 	sp__env_note(&t->file.env, &f.stats->run, true);
 	sp__tableupdate_note(&f.update, f.stats);
 	closed = close_all(&f);
-	return rc ? rc : closed;
+	return sp__table_end_change(t, rc ? rc : closed);
 }

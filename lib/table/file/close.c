@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <spindle/outfile.h>
-#include "table/file/file.h"
+#include "table/file/commit.h"
 
 /* Closes a file that is being created. */
 static void discard(struct sp__tablefile *f)
@@ -23,6 +23,8 @@ int sp__tablefile_close(struct sp__tablefile *f)
 {
 	int rc = 0;
 
+	if (!f->creating)
+		sp__tablefile_cut(f);
 	sp__queue_close(f->queue);
 	sp__volume_close(f->volume);
 	if (f->creating)

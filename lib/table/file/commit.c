@@ -129,16 +129,23 @@ int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc ? rc : write_superblock(f, true, err);
 }
 
-/* What the state before used is free now; a plain file loses what is behind its cells. */
+void sp__tablefile_cut(const struct sp__tablefile *f)
+{
+	uint64_t end = f->superblock.end * f->superblock.layout.cell_bytes;
+
+	if (f->settled && f->volume->regular && lseek(f->fd, 0, SEEK_END) > (off_t)end)
+		(void)!ftruncate(f->fd, (off_t)end);
+}
+
+/* What the state before used is free now. */
 static int settle(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	uint64_t end = f->map.end * f->layout.cell_bytes;
 	int rc = sp__map_settle(&f->map);
 
 	sp__areastream_settle(&f->directory);
 	sp__areastream_settle(&f->tombstones);
-	if (f->volume->regular && lseek(f->fd, 0, SEEK_END) > (off_t)end)
-		(void)!ftruncate(f->fd, (off_t)end);
+	f->settled = true;
+	sp__tablefile_cut(f);
 	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
 }
 
@@ -148,6 +155,7 @@ int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err)
 
 	if (rc)
 		return rc;
+	f->settled = false;
 	f->superblock.end = f->map.end;
 	f->superblock.tombstone_cells = f->tombstones.written;
 	rc = write_superblock(f, false, err);

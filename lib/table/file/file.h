@@ -45,6 +45,7 @@ struct sp__tablefile {
 	sp_table_progress progress; /* and this; NULL: none */
 	void *progress_arg;
 	bool write;	 /* under an exclusive lock until it is closed */
+	bool settled;	 /* open for changes, and its last state is on the device */
 	bool unfinished; /* a committed change is not in place: only closing is possible */
 	char *path;
 	struct sp__env env;

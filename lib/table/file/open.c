@@ -291,6 +291,8 @@ static int open_prepared(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = open_state(f, err);
 	if (!rc && f->write)
 		rc = sp__tablefile_finish(f, err);
+	f->settled = f->write && !rc;
+	sp__tablefile_cut(f);
 	if (!f->write && f->fd >= 0)
 		sp__file_unlock(f->fd);
 	return rc;
