@@ -44,8 +44,8 @@ static const struct sp_report_field stats_fields[] = {
 	RESULT(table_stats, COUNT, keys, "keys or record numbers looked up"),
 	RESULT(table_stats, COUNT, keys_found, "those that have a record"),
 	RESULT(table_stats, BOOL, exact,
-	       "after load, append and convert: true if a scan of all columns gives the bytes "
-	       "of the input"),
+	       "after load and append: true if a scan of all columns gives the bytes of the "
+	       "input; after convert: true if no record was left out"),
 	FIELD(table_stats, "result.elapsed_s", REAL, run.elapsed_s, "duration of the command"),
 	FIELD(table_stats, "io.requests", COUNT, requests, "requests for cells of the table"),
 	FIELD(table_stats, "io.bytes", COUNT, bytes, "bytes of these requests"),

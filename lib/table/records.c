@@ -122,7 +122,7 @@ static int value_error(const struct sp__tableload *l, const struct sp__textchunk
 	if (sp__text_null(e->text, e->bytes) && e->fit == SP__VALUE_RESERVED)
 		return sp__errf(l->err, SP_EFORMAT, "load", input, -1,
 				"%s: column '%.64s': a text begins with the byte 0xFF, which "
-				"stands for NULL",
+				"stands for NULL: a table cannot have it",
 				place, c->name);
 	other = sp__value_type_wider(&c->type, e->text, e->bytes);
 	wider[sp__value_type_print(&other, wider)] = '\0';

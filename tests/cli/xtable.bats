@@ -468,6 +468,41 @@ END
 	[ "$(time_of 1000 1000 --parallel=2)" = "$(time_of 1000 1000 --parallel=1)" ]
 }
 
+@test "literals between days, and beyond all numbers, have an order" {
+	printf '2020-01-01|1\n2020-01-02|2\n2020-01-03|3\n' | "$xtable" load t -t'|'
+	check()
+	{
+		[ "$("$xtable" scan t --agg='count()' --where="$1")" = "$2" ]
+	}
+	check "c1 < '2020-01-02 12:00:00'" 2
+	check "c1 >= '2020-01-02 00:00:00'" 2
+	check "c1 > '2020-01-02 00:00:00'" 1
+	check "c1 = '2020-01-02 00:00:00'" 1
+	check "c1 = '2020-01-02 00:00:01'" 0
+	check "c1 <> '1969-12-31 23:59:59'" 3
+	check "c1 in ('2020-01-03 00:00:00', '2020-01-01 00:00:09')" 1
+	check "c2 < inf" 3
+	check "c2 > -inf" 3
+	check "c2 = inf or c2 < -inf" 0
+	check "c2 < nan and c2 <> nan" 3
+}
+
+@test "a change that fails or is killed leaves nothing behind the table" {
+	seq 200000 | "$xtable" load t
+	local bytes
+	bytes=$(stat -c %s t)
+	{ seq 200000; echo x; } >bad
+	run -2 "$xtable" append t bad
+	[ "$(stat -c %s t)" = "$bytes" ]
+	truncate -s +100000 t # as a process that was killed leaves it
+	"$xtable" update t --set=c1=7 0
+	[ "$(stat -c %s t)" = "$bytes" ]
+	"$xtable" check t
+	mkdir folder
+	run -2 --separate-stderr "$xtable" load folder bad
+	[[ $stderr == *"is a folder"* ]]
+}
+
 @test "standard output is not appended to the table or its index" {
 	seq 1000 | "$xtable" load t
 	"$xtable" index t c1

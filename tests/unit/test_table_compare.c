@@ -230,8 +230,7 @@ static void refuse(const struct sp_table_compare_opts *o, int code, const char *
 /* The stored table can be run, too: in virtual time here. */
 static void measured(void)
 {
-	static const char *const queries[] = { "scan *", "3 get 5 column1",
-					       "update 5 column1" };
+	static const char *const queries[] = { "scan *", "3 get 5 column1", "update 5 column1" };
 	struct sp_table_compare_opts o = SP_TABLE_COMPARE_OPTS_INIT;
 	struct sp_table_opts open = SP_TABLE_OPTS_INIT;
 	struct sp_errinfo err = SP_ERRINFO_INIT;

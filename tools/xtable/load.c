@@ -2,12 +2,17 @@
 /*
  * Commands that make tables or read their text: load, convert and schema.
  */
+#include <sys/stat.h>
 #include <unistd.h>
 #include "xtable.h"
 
 /* An old file is not replaced by mistake, such as a forgotten operand. */
 static void refuse_old(const struct config *c, const char *path)
 {
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		die("%s: is a folder, not a file of a table", quote_file(path));
 	if (!c->run.overwrite && !access(path, F_OK))
 		die("%s: exists; --overwrite allows to replace it", quote_file(path));
 }
