@@ -26,6 +26,8 @@ static const struct sp_report_field config_fields[] = {
 	GROUPS,
 	MEMBER(table_info, COUNT, cell_bytes, "size of a cell"),
 	MEMBER(table_info, COUNT, records, "records of the table, deleted ones included"),
+	MEMBER(table_info, WORD, placement, "order of the cells on the device",
+	       .values = sp_placement_values),
 	MEMBER(table_info, STRING, volume, "simulated volume; null: none"),
 	LATER("access", WORD, "requested way to find records; null: a command without a choice",
 	      .values = sp_table_access_values),

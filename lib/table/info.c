@@ -128,6 +128,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.separator = style->separator,
 		.header = style->header,
 		.null_text = style->null_text ? style->null_text : "",
+		.placement = SP_PLACE_CONTIGUOUS,
 		.alone = f->superblock.slots.alone,
 		.volume = f->run.volume,
 	};

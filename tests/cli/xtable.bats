@@ -503,6 +503,28 @@ END
 	[[ $stderr == *"is a folder"* ]]
 }
 
+@test "an append writes the same cells into a table of any size" {
+	local pages
+	for pages in 8 64 256; do
+		# a cell has 1022 numbers, an A-page 4 cells; 100 records are in the last A-page
+		seq $((pages * 4088 + 100)) | "$xtable" load t --overwrite --types=c1:u32
+		seq 5000 | "$xtable" append t --stats=r.json
+		# the cell that was partly full and a directory cell, twice each; 4 new ones; the map
+		[ "$(value cells_written)" = 9 ]
+		[ "$(grep -A1 '"journal"' r.json | grep -o '[0-9]*')" = 2 ]
+	done
+}
+
+@test "a change writes at most 2.2 times the cells that change, and 1 MB" {
+	local changed
+	seq 500000 | awk '{ print $1 "|" $1 * 7919 % 500009 "|" $1 / 8 }' | "$xtable" load t -t'|'
+	cp t before
+	seq 25 250 499999 | "$xtable" update t --keys=- --set=c3=0.125 --stats=r.json
+	changed=$(cmp -l before t | awk '{ cells[int(($1 - 1) / 4096)] = 1 } END { print length(cells) }')
+	[ "$(value cells_written)" -le $((changed * 22 / 10 + 256)) ]
+	[ "$changed" -gt 100 ]
+}
+
 @test "standard output is not appended to the table or its index" {
 	seq 1000 | "$xtable" load t
 	"$xtable" index t c1

@@ -114,7 +114,8 @@ struct sp_table_info {
 	bool header;
 	const char *null_text; /* the spelling of NULL; "": the empty field */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
-	const char *volume;    /* simulated volume, or NULL */
+	enum sp_placement placement; /* of the cells on the device */
+	const char *volume;	     /* simulated volume, or NULL */
 };
 
 /* Counters of one call; spindle-report(5) explains each. */
