@@ -111,3 +111,11 @@ setup()
 	[[ ${lines[3]} == [0-9]*'|'[0-9]*'|'199?-* ]]
 	[ "${lines[5]}" = "the same bytes" ]
 }
+
+@test "11 makes a table of Parquet, and Parquet of a table" {
+	needs python3
+	[ -e "$build/python/.done" ] || skip "the Python package is not part of this build"
+	PYTHONPATH=$build/python python3 -c 'import pyarrow' 2>/dev/null || skip "pyarrow is not installed"
+	PYTHONPATH=$build/python run -0 python3 "$examples/11-parquet-as-a-table.py"
+	[ "$output" = "36 busy days, the busiest was day 100" ]
+}
