@@ -6,8 +6,8 @@
  * input has no batch yet, an operator does its other work, or else returns SP_LATER.  Only the
  * caller that holds the root waits, for the completions of the whole plan.  Sorts, joins and index
  * ranges are operators, too: sp_sort_operator() of spindle/sort.h, sp_join_operator() of
- * spindle/join.h, sp_index_operator() of spindle/index.h, sp_table_operator() of spindle/table.h.  The library does not choose a plan: the
- * caller builds it.
+ * spindle/join.h, sp_index_operator() of spindle/index.h, sp_table_operator() of spindle/table.h.
+ * The library does not choose a plan: the caller builds it.
  *
  * Ownership: operators belong to the plan, which closes them.  An operator is the input of at most
  * one other.  Options are copied; their pointers are borrowed until the plan is closed.

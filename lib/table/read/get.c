@@ -67,7 +67,7 @@ void sp__tableget_plan(struct sp__tableget_plan *p, const struct sp_run_opts *ru
 	p->parts = 2 * parts;
 	half.memory_bytes = sp__working_memory(run, run->memory_bytes) / p->parts;
 	p->slots = sp__ring_slots(&half, l, groups, ntexts, &p->slot_bytes);
-	p->gap_cells = sp__min(gap_bytes, p->slot_bytes / 2 / cells) / l->cell_bytes;
+	p->gap_cells = sp__min(gap_bytes, p->slot_bytes / 2 / sp__max(cells, 1)) / l->cell_bytes;
 	/* Its memory grows by doubling. */
 	p->batch_bytes = half.memory_bytes / 2;
 	p->batch = (uint32_t)sp__min(
