@@ -111,7 +111,7 @@ static void note(struct sp__tableload *l)
 	st->cells_written = f->cells_written - st->cells_written;
 	st->journal_cells = f->redo.cells;
 	st->journal_bytes = f->redo.at;
-	st->exact = !l->inexact && !l->source.no_newlines;
+	st->exact = !st->records_written || sp__tableload_records_exact(l);
 	sp__tableload_note_io(l);
 	sp__env_note(&f->env, &st->run, true);
 }

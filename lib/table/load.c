@@ -212,14 +212,13 @@ static int create(struct sp__tableload *l)
 	return rc ? rc : sp__tablewriter_open(l->writer, l->file, l->memory / 3, l->err);
 }
 
-/* True if a scan gives the bytes of the inputs.  A last line without an end has no CR either. */
+/* True if a scan gives the bytes of the inputs. */
 static bool is_exact(const struct sp__tableload *l)
 {
 	const struct sp__tablesource *s = &l->source;
-	const bool cut = s->no_newline && l->last_other && l->file->schema.style.cr;
 
-	return !l->inexact && !s->no_newlines &&
-	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1)) && l->other_ends == cut;
+	return sp__tableload_records_exact(l) &&
+	       !(s->header.bytes && (!l->opts->header || s->opts.n > 1));
 }
 
 void sp__tableload_note_io(const struct sp__tableload *l)

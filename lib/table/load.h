@@ -82,3 +82,5 @@ SP_MUST_CHECK int sp__tableload_print_header(const struct sp__tableload *l, stru
 SP_MUST_CHECK int sp__tableload_types(struct sp__tableload *l);
 /* Loads all records.  Returns 0 or an error; misfit says whether other types could help. */
 SP_MUST_CHECK int sp__tableload_records(struct sp__tableload *l);
+/* True if the style of the table gives back the bytes of the records that were loaded. */
+bool sp__tableload_records_exact(const struct sp__tableload *l);

@@ -365,3 +365,12 @@ int sp__tableload_records(struct sp__tableload *l)
 	close_slots(l);
 	return rc;
 }
+
+/* A last line without an end has no CR either. */
+bool sp__tableload_records_exact(const struct sp__tableload *l)
+{
+	const bool cut = l->source.no_newline && l->file->schema.style.cr;
+
+	return !l->inexact && !l->source.no_newlines && l->other_ends == cut &&
+	       (l->last_other || !cut);
+}

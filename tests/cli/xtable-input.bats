@@ -155,3 +155,52 @@ damage()
 	run -2 --separate-stderr "$xtable" append t t
 	"$xtable" scan t | cmp - in
 }
+
+# comes_back yes|no OPTION...: a load of in, and a report that says if a scan gives it back.
+comes_back()
+{
+	local exact
+
+	"$xtable" load t --overwrite "${@:2}" --stats=r.json in 2>warned
+	exact=$(value exact)
+	if [ "$1" = yes ]; then
+		[ "$exact" = true ] && [ ! -s warned ] && "$xtable" scan t | cmp - in
+	else
+		[ "$exact" = false ] && grep -q 'several ways' warned && ! "$xtable" scan t | cmp -s - in
+	fi
+}
+
+@test "the end of the only record is that of the header" {
+	for text in 'a,b\r\n1,2' 'a,b\n1,2' 'a,b\r\n1,2\r\n' 'a,b\r\n' 'a,b\n' 'a,b' 'a,b\r\n"x, y",'; do
+		# shellcheck disable=SC2059 # the texts are formats
+		printf "$text" >in
+		comes_back yes --csv --header
+		[[ $text == *'"'* ]] || comes_back yes -t, --header
+	done
+}
+
+@test "a carriage return at the end of a file without a newline is said to be left out" {
+	for text in '1,2\r' '1,2\r\n3,4\r' 'a,b\r\n1,2\r' 'a,b\n1,2\r\n' 'a,b\r'; do
+		# shellcheck disable=SC2059
+		printf "$text" >in
+		comes_back no --csv $([[ $text == a* ]] && echo --header)
+	done
+}
+
+@test "records that are appended in another way are said to be so" {
+	printf 'a,b\r\n1,x\r\n' | "$xtable" load t --csv --header
+	for text in 'a,b\n2,y\n' 'a,b\r\n"2",y\r\n' 'a,b\r\n2,y\r'; do
+		# shellcheck disable=SC2059
+		printf "$text" >in
+		run -0 --separate-stderr "$xtable" append t in --stats=r.json
+		[[ $stderr == *"in: records are written in several ways"* ]]
+		[ "$(value exact)" = false ]
+	done
+	for text in 'a,b\r\n2,y\r\n' 'a,b\r\n2,y' 'a,b\r\n'; do
+		# shellcheck disable=SC2059
+		printf "$text" >in
+		run -0 --separate-stderr "$xtable" append t in --stats=r.json
+		[ -z "$stderr" ]
+		[ "$(value exact)" = true ]
+	done
+}

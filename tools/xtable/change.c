@@ -71,6 +71,7 @@ int command_append(struct config *c)
 	rc = sp_table_append(c->table, inputs, n, &st, &err);
 	if (rc)
 		die_of(rc, &err);
+	say_inexact(inputs[0], &st);
 	report(c, "append", &st);
 	close_table(c);
 	return 0;

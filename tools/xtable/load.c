@@ -26,6 +26,14 @@ size_t inputs_of(const struct config *c, unsigned first, const char *const **inp
 	return any ? c->operands.n - first : 1;
 }
 
+void say_inexact(const char *input, const struct sp_table_stats *st)
+{
+	if (!st->exact)
+		msg("warning: %s: records are written in several ways; scan writes all of them in "
+		    "one",
+		    quote_file(input));
+}
+
 int command_load(struct config *c)
 {
 	const char *const *inputs;
@@ -38,10 +46,7 @@ int command_load(struct config *c)
 	rc = sp_table_load(c->operands.text[0], inputs, n, &c->load, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	if (!st.exact)
-		msg("warning: %s: records are written in several ways; scan writes all of them in "
-		    "one",
-		    quote_file(inputs[0]));
+	say_inexact(inputs[0], &st);
 	if (c->common.stats) {
 		c->run.trace_path = NULL;
 		open_table(c, false, false);

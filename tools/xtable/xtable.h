@@ -58,6 +58,8 @@ void report(struct config *c, const char *command, const struct sp_table_stats *
  * The inputs of a command: the operands from `first` on, or standard input.  Returns their number.
  */
 size_t inputs_of(const struct config *c, unsigned first, const char *const **inputs);
+/* Warns if a scan does not give back the bytes of the inputs, of which this is the first. */
+void say_inexact(const char *input, const struct sp_table_stats *st);
 
 /* Opens c->wanted: the operands from the second on, or the file of --keys. */
 void open_wanted(struct config *c);

@@ -183,7 +183,8 @@ static int set_style(struct sp__resolved *r, const struct sp__resolve_opts *o, b
 	if (o->has_header && o->header.bytes > 1)
 		style->cr = o->header.data[o->header.bytes - 2] == '\r';
 	if (a && a->fields) {
-		style->cr = a->cr;
+		/* A single record perhaps has no end. */
+		style->cr = a->cr || (style->cr && a->records == 1);
 		trailing = a->fields == n + 1 && a->last_empty;
 		style->quoting = sp__sample_quoting(a, &r->schema);
 	}
