@@ -40,26 +40,17 @@ static void close_slots(struct sp__tableload *l)
 	l->nslots = 0;
 }
 
-/* Returns the bytes of a record's values in a chunk. */
-static uint64_t value_bytes(const struct sp__table_schema *s)
-{
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		bytes += s->columns[i].type.kind == 't' ? sizeof(struct sp__text_ref)
-							: s->columns[i].type.bytes;
-	return bytes;
-}
-
 /* Sets the sizes of a slot with so much memory, for records of this mean length. */
 static void set_sizes(struct sp__tableload *l, uint64_t bytes, uint64_t mean)
 {
 	struct sp__textchunk_opts *o = &l->chunk_opts;
-	uint64_t fixed, values = value_bytes(o->schema);
+	uint64_t fixed, values;
 
 	o->max_records = 0;
 	o->text_bytes = 0;
 	fixed = sp__textchunk_memory(o);
+	o->max_records = 64;
+	values = (sp__textchunk_memory(o) - fixed) / o->max_records;
 	bytes = bytes > fixed ? bytes - fixed : 0;
 	o->max_records = (uint32_t)sp__max(bytes / (values + mean + 1), 1);
 	o->text_bytes = (uint32_t)(o->max_records * (mean + 1));
@@ -145,9 +136,10 @@ static int chunk_error(struct sp__tableload *l, const struct sp__textchunk *c)
 	put_place(l, e, place, sizeof(place));
 	if (e->rc == SP_EBUDGET)
 		return sp__errf(l->err, e->rc, "load", input, -1,
-				"the words of column '%.64s' exceed the memory: choose a larger "
-				"-S, or the type text",
-				s->columns[e->column].name);
+				"the words of column '%.64s' exceed the memory: choose -S %" PRIu64
+				" or more, or the type text",
+				s->columns[e->column].name,
+				2 * sp__max(l->opts->run.memory_bytes, l->memory));
 	if (e->rc && e->rc != -ENOSPC)
 		return sp__err(l->err, e->rc, "allocate", NULL, -1);
 	if (e->fault == SP__TEXTCHUNK_FIELDS)
@@ -170,8 +162,6 @@ static int put_values(struct sp__tableload *l, struct sp__textchunk *c)
 {
 	int rc = sp__textchunk_map_words(c, &l->file->schema);
 
-	if (rc && !c->error.fault)
-		c->error = (struct sp__textchunk_error){ .fault = SP__TEXTCHUNK_WORDS, .rc = rc };
 	if (!rc)
 		rc = sp__tablewriter_put(l->writer, c->records, c->values);
 	else

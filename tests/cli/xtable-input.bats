@@ -204,3 +204,24 @@ comes_back()
 		[ "$(value exact)" = true ]
 	done
 }
+
+@test "a word too many is named with its line, wherever it is" {
+	seq 0 299999 | awk '{ print "w" $1 % 250 }' |
+		sed '200000s/.*/n1/; 200001s/.*/n2/; 200002s/.*/n3/; 200003s/.*/n4/; 200004s/.*/n5/
+			200005s/.*/sixth/; 250000s/.*/later/' >words
+	refused 'line 200005' "'sixth' is one word too many for dict8; type dict16" -- --types a:dict8 <words
+	refused 'line 200005' "'sixth'" -- --types a:dict8 -S 1M --parallel 3 <words
+	sed '100s/.*/"w\n0"/' words >quoted # one line and one word more
+	refused 'line 200005' "'n5'" -- --types a:dict8 --csv -S 1M <quoted
+}
+
+@test "words that exceed the memory are refused with a larger one" {
+	awk 'BEGIN { for (i = 0; i < 65535; i++) printf "w%d %s\n", i, substr("abcdefghijklmnopqrstuvwxyz", 1, i % 26) }' >in
+	memory=1M
+	for _ in 1 2 3 4 5 6 7 8; do
+		"$xtable" load t --types a:dict16 -S "$memory" in 2>err && break
+		grep -q "words of column 'a' exceed the memory" err
+		memory=$(sed -n 's/.*choose -S \([0-9]*\) or more.*/\1/p' err)
+	done
+	"$xtable" scan t | cmp - in
+}

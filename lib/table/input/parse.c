@@ -326,6 +326,8 @@ static bool parse_block(struct sp__textchunk *c)
 
 	sp__fieldends_find(&c->ends, o, c->text, c->at, c->bytes);
 	records = (uint32_t)sp__min(c->ends.records, c->opts->max_records - c->records);
+	for (uint32_t i = 0; c->begins && i < records; i++)
+		c->begins[c->records + i] = c->ends.ends[(size_t)i * o->fields] + 1;
 	check_ends(c, records);
 	for (uint32_t k = 0; k < c->opts->schema->n; k++)
 		parse_column(c, k, records);
@@ -335,6 +337,7 @@ static bool parse_block(struct sp__textchunk *c)
 							 .fields = c->ends.wrong };
 	if (c->error.fault) {
 		locate(c);
+		c->records = c->error.record - c->first; /* those before it are sound */
 		return false;
 	}
 	c->inexact |= c->ends.quotes;

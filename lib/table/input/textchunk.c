@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"
+#include "rec/recfmt.h"
 #include "table/input/textchunk.h"
 
 #define ENDS 8192 /* found together, or those of one record */
@@ -37,9 +38,18 @@ static uint64_t ends_bytes(const struct sp__textchunk_opts *o)
 	return rounded((max_ends(o) + 1 + SP__FIELDENDS_SLACK) * sizeof(uint32_t));
 }
 
+/* Returns the bytes of the offsets of records, by which the place of a word is found. */
+static uint64_t begins_bytes(const struct sp__textchunk_opts *o)
+{
+	for (uint32_t i = 0; i < o->schema->n; i++)
+		if (o->schema->columns[i].type.kind == 'w')
+			return rounded((uint64_t)o->max_records * sizeof(uint32_t));
+	return 0;
+}
+
 uint64_t sp__textchunk_memory(const struct sp__textchunk_opts *o)
 {
-	uint64_t bytes = text_bytes(o) + ends_bytes(o);
+	uint64_t bytes = text_bytes(o) + ends_bytes(o) + begins_bytes(o);
 
 	for (uint32_t i = 0; i < o->schema->n; i++)
 		bytes += column_bytes(o, &o->schema->columns[i].type);
@@ -63,6 +73,9 @@ int sp__textchunk_open(struct sp__textchunk *c, const struct sp__textchunk_opts 
 	c->ends.ends = (uint32_t *)(void *)at;
 	c->ends.max_ends = max_ends(o);
 	at += ends_bytes(o);
+	if (begins_bytes(o))
+		c->begins = (uint32_t *)(void *)at;
+	at += begins_bytes(o);
 	for (uint32_t i = 0; i < n; i++) {
 		struct sp__textchunk_column *column = &c->columns[i];
 
@@ -134,18 +147,26 @@ static void map_codes(struct sp__textchunk_column *c, const struct sp__value_typ
 			wide[i] = c->codes[wide[i]];
 }
 
-/* Finds the first value with a word that the table's dictionary did not take. */
-static int full(struct sp__textchunk *c, uint32_t column)
+/* Describes the first value with a word that the table's dictionary did not take. */
+static int refuse_word(struct sp__textchunk *c, uint32_t column, bool narrow, int rc)
 {
 	const struct sp__textchunk_column *of = &c->columns[column];
-	struct sp__slice word = sp__dictionary_word(&of->words, of->mapped + 1);
+	const uint16_t *wide = (const uint16_t *)(const void *)of->values;
+	struct sp__slice word = { 0 };
+	uint32_t i = 0;
 
+	if (of->mapped < of->words.n)
+		word = sp__dictionary_word(&of->words, of->mapped + 1);
+	while (i + 1 < c->records && (narrow ? of->values[i] : wide[i]) <= of->mapped)
+		i++;
 	c->error = (struct sp__textchunk_error){ .fault = SP__TEXTCHUNK_WORDS,
+						 .rc = rc,
 						 .column = column,
-						 .record = c->first,
+						 .record = c->first + i,
 						 .text = word.p,
-						 .bytes = (uint32_t)word.n };
-	return -ENOSPC;
+						 .bytes = (uint32_t)word.n,
+						 .line = sp__count_lines(c->text, c->begins[i]) };
+	return rc;
 }
 
 int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *table)
@@ -158,7 +179,7 @@ int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *ta
 			continue;
 		rc = add_words(&c->columns[i], t, &table->columns[i].words);
 		if (rc)
-			return rc == -ENOSPC ? full(c, i) : rc;
+			return refuse_word(c, i, t->bytes == 1, rc);
 		map_codes(&c->columns[i], t, c->records);
 	}
 	return 0;

@@ -58,6 +58,7 @@ struct sp__textchunk {
 	char *text;	    /* changed by parsing: texts lose their quotes */
 	uint32_t bytes, at; /* of the text; parsed */
 	struct sp__fieldends ends;
+	uint32_t *begins;	 /* offsets of the records; NULL: no column has a dictionary */
 	uint32_t first, records; /* of the text, whose values are there */
 	struct sp__textchunk_column *columns;
 	struct sp__column_values *values; /* of the columns, for the writer */
@@ -91,6 +92,6 @@ bool sp__textchunk_parse(struct sp__textchunk *c);
 bool sp__textchunk_take_fixed(struct sp__textchunk *c);
 /*
  * Exchanges the codes of the chunk's words for those of the table's dictionaries, to which it adds
- * new words.  Returns 0; SP_EBUDGET or -ENOMEM; or -ENOSPC with c->error set.
+ * new words.  Returns 0; or SP_EBUDGET, -ENOMEM or -ENOSPC with c->error set.
  */
 SP_MUST_CHECK int sp__textchunk_map_words(struct sp__textchunk *c, struct sp__table_schema *table);
