@@ -125,15 +125,17 @@ static bool read_moment(const struct sp__predicate_literal *l, struct number *n)
 	return true;
 }
 
-/* Converts a date or time, a whole number of the column. */
+/* Converts a date or time, a whole number of the column; a time has all decimals of the second. */
 static bool read_day(const struct sp__value_type *t, const struct sp__predicate_literal *l,
 		     struct number *n)
 {
+	struct sp__value_type exact = *t;
 	uint8_t value[8] = { 0 };
 	int64_t wide;
 	int32_t narrow;
 
-	if (sp__value_read(t, l->text, l->bytes, value) != SP__VALUE_OK)
+	exact.decimals = t->kind == 'T' ? SP__TIME_DECIMALS : t->decimals;
+	if (sp__value_read(&exact, l->text, l->bytes, value) != SP__VALUE_OK)
 		return t->kind == 'D' && read_moment(l, n);
 	memcpy(&narrow, value, sizeof(narrow));
 	memcpy(&wide, value, sizeof(wide));
