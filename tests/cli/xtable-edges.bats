@@ -204,3 +204,24 @@ gives()
 	column i8 1 2
 	[ "$("$xtable" scan t --where 'a > 2' --agg 'count(),sum(a),avg(a),min(a)')" = 0,,, ]
 }
+
+@test "texts that lines cannot have are not printed as lines, and not put into lines" {
+	printf 'a,b\n1,x\n2,y\tz\n3,"v\nw"\n' >in
+	for type in text dict8 'char(9)'; do
+		"$xtable" load t --csv --header --types "b:$type" --overwrite in
+		[ "$("$xtable" scan t --format=text --where 'a = 1')" = $'a\tb\n1\tx' ]
+		[ "$("$xtable" scan t --format=text --columns a | wc -l)" = 4 ]
+		run -2 --separate-stderr "$xtable" scan t --format=text
+		# shellcheck disable=SC2154 # bats sets stderr
+		[[ $stderr == *"record 1: column 'b' has a text with a separator or a newline"* ]]
+		run -2 "$xtable" get t --format=text 2
+		"$xtable" scan t --format=csv | cmp - in
+		printf 'a|b\n1|x\n' | "$xtable" load l -t'|' --header --types "b:$type" --overwrite
+		for bad in 'y|z' $'v\nw'; do
+			run -2 "$xtable" update l --set "b='$bad'" 0
+			[[ $output == *"column b: a separator or a newline in a text cannot be in the lines"* ]]
+		done
+		"$xtable" update l --set "b='y,z'" 0
+		[ "$("$xtable" get l 0)" = '1|y,z' ]
+	done
+}

@@ -90,6 +90,15 @@ static int null_of(const struct sp__table_column *c, uint8_t *to, struct sp_erri
 	return 0;
 }
 
+/* True if a text cannot be in the lines of which the table's text consists. */
+static bool breaks_line(const struct sp__table_schema *s, const struct sp__value_type *t,
+			const char *text, size_t n)
+{
+	return s->style.format == SP_TABLE_TEXT &&
+	       (t->kind == 't' || t->kind == 'w' || t->kind == 'c') &&
+	       (memchr(text, s->style.separator, n) || memchr(text, '\n', n));
+}
+
 int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, size_t n, uint8_t *to,
 		  struct sp_errinfo *err)
 {
@@ -98,6 +107,11 @@ int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, si
 
 	if (!text)
 		return null_of(c, to, err);
+	if (breaks_line(&f->schema, &c->type, text, n))
+		return sp__errf(err, SP_ESYNTAX, "update", NULL, -1,
+				"column %.*s: a separator or a newline in a text cannot be in the "
+				"lines of this table: load it as CSV",
+				SHOWN, c->name);
 	if (c->type.kind == 't')
 		return text_of(c, text, n, to, err);
 	if (c->type.kind == 'w')

@@ -252,7 +252,8 @@ static int work(void *get, struct sp__window_slot *s)
 			struct sp__rows rows = sp__window_rows(&s->window, a->record);
 
 			a->begin = s->out.bytes;
-			rc = sp__output_rows(g->opts->output, &rows, NULL, 1, &s->out, budget);
+			rc = sp__output_rows(g->opts->output, &rows, NULL, 1, &s->out, budget,
+					     &s->err);
 			a->bytes = (uint32_t)(s->out.bytes - a->begin);
 		}
 	}

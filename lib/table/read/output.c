@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the values of rows, record by record (output.h). */
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "rec/key.h"
@@ -26,6 +28,7 @@ int sp__output_open(struct sp__table_output *o, const struct sp__table_schema *s
 	o->quoting = as_loaded ? style->quoting : SP__QUOTES_NEEDED;
 	o->trailing_separator = as_loaded && style->trailing_separator;
 	o->cr = as_loaded && style->cr;
+	o->fits_line = o->format != SP_TABLE_TEXT || style->format == SP_TABLE_TEXT;
 	o->fixed_bytes = 3; /* a carriage return, a newline, a separator */
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sp__value_type *t = &schema->columns[columns[i]].type;
@@ -144,6 +147,26 @@ int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
 	return 0;
 }
 
+/* Refuses texts that came from another form than lines, and would look like several fields. */
+static int check_line(const struct sp__table_output *o, const struct sp__rows *rows, uint32_t i,
+		      struct sp_errinfo *err)
+{
+	for (uint32_t k = 0; k < o->n; k++) {
+		const struct sp__table_column *c = &o->schema->columns[o->columns[k]];
+		struct sp__slice s = { 0 };
+
+		if (c->type.kind == 't' || c->type.kind == 'w' || c->type.kind == 'c')
+			s = sp__column_text(c, &rows->vectors[o->columns[k]], i);
+		if (s.n && (memchr(s.p, o->separator, s.n) || memchr(s.p, '\n', s.n)))
+			return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
+					"record %" PRIu64 ": column '%.64s' has a text with a "
+					"separator or a newline in it, which lines cannot have: "
+					"choose --format=csv",
+					rows->first + i, c->name);
+	}
+	return 0;
+}
+
 /* Returns the maximum bytes of a record. */
 static size_t max_bytes(const struct sp__table_output *o, const struct sp__rows *rows, uint32_t i)
 {
@@ -162,13 +185,16 @@ static size_t max_bytes(const struct sp__table_output *o, const struct sp__rows 
 
 int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *rows,
 		    const uint32_t *selected, uint32_t n, struct sp__bytes *b,
-		    struct sp__budget *budget)
+		    struct sp__budget *budget, struct sp_errinfo *err)
 {
 	for (uint32_t j = 0; j < n; j++) {
 		const uint32_t i = selected ? selected[j] : j;
 		const size_t need = b->bytes + max_bytes(o, rows, i);
+		int rc = o->fits_line ? 0 : check_line(o, rows, i, err);
 		char *p;
 
+		if (rc)
+			return rc;
 		if (need > b->capacity && sp__bytes_reserve(b, need, budget))
 			return -ENOMEM;
 		p = b->data + b->bytes;

@@ -16,6 +16,7 @@ struct sp__table_output {
 	const char *null_text;
 	size_t null_bytes;
 	bool trailing_separator, cr, header;
+	bool fits_line; /* no text has to be checked for separators and newlines */
 	enum sp__table_quoting quoting;
 	uint32_t n, *columns;  /* numbers, in the order of the output */
 	uint64_t unterminated; /* number of the record that gets no newline; UINT64_MAX: none */
@@ -33,10 +34,13 @@ SP_MUST_CHECK int sp__output_open(struct sp__table_output *o, const struct sp__t
 void sp__output_close(struct sp__table_output *o);
 /* Estimates the bytes of a record, without texts. */
 double sp__output_record_bytes(const struct sp__table_output *o);
-/* Append to b.  Return 0 or -ENOMEM. */
+/* Append to b.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
 				    struct sp__budget *budget);
-/* selected: offsets of n records in rows; NULL: the first n. */
+/*
+ * selected: offsets of n records in rows; NULL: the first n.  Returns 0; -ENOMEM; or SP_EUNSUP if a
+ * text cannot be in a line, which err says.
+ */
 SP_MUST_CHECK int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *rows,
 				  const uint32_t *selected, uint32_t n, struct sp__bytes *b,
-				  struct sp__budget *budget);
+				  struct sp__budget *budget, struct sp_errinfo *err);

@@ -21,7 +21,7 @@ static int put_rows(struct sp__rowscan *c, struct sp__window_slot *s, const stru
 		return user->put(user->arg, s, rows, d->selected, n);
 	rc = c->opts->sums ? sp__scan_sums_add(c->opts->sums, s, rows, d->selected, n)
 			   : sp__output_rows(c->opts->output, rows, d->selected, n, &s->out,
-					     &s->window.file->env.budget);
+					     &s->window.file->env.budget, &s->err);
 	return rc ? sp__err(&s->err, rc, "scan", s->window.file->path, -1) : 0;
 }
 

@@ -82,7 +82,7 @@ static int print_results(struct results *r, enum sp_table_format format, struct 
 		r->output.quoting = SP__QUOTES_NEEDED;
 	if (!rc)
 		rc = sp__output_header(&r->output, &r->lines, NULL);
-	return rc ? rc : sp__output_rows(&r->output, &rows, NULL, 1, &r->lines, NULL);
+	return rc ? rc : sp__output_rows(&r->output, &rows, NULL, 1, &r->lines, NULL, err);
 }
 
 static int merge(struct sp__scan_sums *s, struct sp__budget *budget)
