@@ -113,6 +113,7 @@ static void note(struct sp__tableload *l)
 	st->journal_bytes = f->redo.at;
 	st->exact = !st->records_written || sp__tableload_records_exact(l);
 	sp__tableload_note_io(l);
+	sp__env_note_io(&st->run, &f->io);
 	sp__env_note(&f->env, &st->run, true);
 }
 
@@ -135,6 +136,7 @@ int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninput
 		rc = check_inputs(&t->file, inputs, ninputs, l.err);
 	if (rc)
 		return rc;
+	t->file.io = (struct sp__io_counters){ 0 };
 	*l.stats = (struct sp_table_stats){ .cells_written = t->file.cells_written };
 	t->file.env.err = l.err;
 	l.resolved.fields = t->file.schema.n + t->file.schema.style.trailing_separator;

@@ -116,6 +116,7 @@ static void note(struct change *c)
 	c->stats->cells_written = f->cells_written - c->cells_written;
 	c->stats->journal_cells = f->redo.cells;
 	c->stats->journal_bytes = f->redo.at;
+	sp__env_note_io(&c->stats->run, &f->io);
 	sp__env_note(&f->env, &c->stats->run, true);
 }
 
@@ -126,6 +127,7 @@ static void begin(struct change *c)
 	*c->stats = (struct sp_table_stats){ 0 };
 	c->cells_read = f->cells_read;
 	c->cells_written = f->cells_written;
+	f->io = (struct sp__io_counters){ 0 };
 	f->env.err = c->err;
 }
 

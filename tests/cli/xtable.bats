@@ -525,6 +525,19 @@ END
 	[ "$changed" -gt 100 ]
 }
 
+@test "the report of a change counts all that it writes" {
+	seq 500000 | "$xtable" load t
+	for words in "update --set=c1=5 t 7 300000" "delete t 8" "append t extra"; do
+		seq 5 >extra
+		# shellcheck disable=SC2086
+		"$xtable" $words --engine=sync --stats=r.json
+		[ "$(value write_bytes)" -ge $(($(value cells_written) * 4096)) ]
+		[ "$(value write_requests)" -ge 4 ] # a journal, cells in place, two superblocks
+	done
+	"$xtable" check t --stats=r.json
+	[ "$(value read_bytes)" -ge 1000000 ]
+}
+
 @test "standard output is not appended to the table or its index" {
 	seq 1000 | "$xtable" load t
 	"$xtable" index t c1

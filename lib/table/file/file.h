@@ -62,7 +62,8 @@ struct sp__tablefile {
 	uint32_t row_entries; /* of a directory row; */
 	uint32_t *entries;    /* of each column: its entry there, UINT32_MAX: none */
 	struct sp__redo redo;
-	uint64_t cells_read, cells_written; /* by this room */
+	uint64_t cells_read, cells_written; /* by this room, */
+	struct sp__io_counters io;	    /* its requests, since the shell set it to zero */
 	/* While a table is created. */
 	bool creating, published;
 	struct sp_outfile *out;	      /* a file that appears when it is complete; or */
@@ -153,7 +154,8 @@ static inline uint8_t *sp__tablefile_aim(const struct sp__tablefile *f, struct s
 }
 
 /*
- * Takes the time of a write that is made by the descriptor; only a simulated volume takes any.
+ * Counts a write that is made by the descriptor, and takes its time; only a simulated volume takes
+ * any.
  * Returns 0, or an error of the machine.
  */
 SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes,

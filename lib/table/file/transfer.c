@@ -59,6 +59,8 @@ int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells, u
 		rc = n < 0 ? (int)n : (size_t)n < bytes ? SP_ECORRUPT : 0;
 	}
 	f->cells_read += rc ? 0 : cells;
+	f->io.read_requests++;
+	f->io.read_bytes += rc ? 0 : bytes;
 	if (rc == SP_ECORRUPT)
 		return sp__errf(err, rc, "read", f->path, (long long)at,
 				"the file ends before cell %llu",
@@ -75,6 +77,8 @@ int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, 
 			  : sp__write_whole(f->fd, data, bytes, at);
 
 	f->cells_written += rc ? 0 : cells;
+	f->io.write_requests++;
+	f->io.write_bytes += rc ? 0 : bytes;
 	return rc ? failed(f, rc, "write", at, err) : 0;
 }
 
@@ -83,6 +87,8 @@ int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes, stru
 	struct sp__volume hollow, *real = f->volume;
 	int rc;
 
+	f->io.write_requests += bytes != 0;
+	f->io.write_bytes += bytes;
 	if (!timed(f) || !bytes)
 		return 0;
 	hollow = *real;
