@@ -274,7 +274,8 @@ static void pin_matches(struct sp__lookup *l, struct slot *s, struct sp__found *
 	}
 	s->state = PINNED;
 	l->pinned = s;
-	*found = (struct sp__found){ s->tag, l->matches, n, !s->more, s->page };
+	*found = (struct sp__found){ s->tag,   l->matches,	    n, !s->more, s->page,
+				     s->first, s->frame->node.count };
 }
 
 int sp__lookup_get(struct sp__lookup *l, struct sp__found *found)

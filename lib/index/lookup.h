@@ -40,8 +40,9 @@ struct sp__found {
 	uint64_t tag;			    /* of the put */
 	const struct sp__keymatch *matches; /* in the order of the source, until the next get */
 	size_t n;
-	bool last;     /* true: no more matches of the key follow */
-	uint64_t leaf; /* the page where the key is or would be */
+	bool last;	       /* true: no more matches of the key follow */
+	uint64_t leaf;	       /* the page where the key is or would be */
+	unsigned below, count; /* entries of this page: with smaller keys, and all */
 };
 
 struct sp__lookup;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "table/cost/platform.h"
+#include "table/cost/indexscan.h"
 #include "table/index/build.h"
 #include "table/index/byindex.h"
 #include "table/index/keyfind.h"
@@ -136,18 +136,61 @@ static int switch_share(const struct sp__tablefile *f, const struct sp__tablesca
 	return rc;
 }
 
+/* A scan that may use an index. */
+struct choice {
+	struct sp__tablefile *file;
+	const struct sp__tablescan_opts *opts;
+	bool counted; /* kept is known */
+	struct sp__rows_kept kept;
+};
+
+static bool is_cheaper(void *choice, const struct sp__keyrange_estimate *e)
+{
+	struct choice *c = choice;
+	struct sp_errinfo unused = SP_ERRINFO_INIT;
+	struct sp__cost_platform p;
+	struct sp__indexscan scan = { .file = c->file, .opts = c->opts, .platform = &p };
+	bool cheaper = !sp__cost_platform_open(&p, &c->file->run, &unused);
+
+	if (cheaper && !c->counted)
+		cheaper = !sp__choice_count_kept(c->file, c->opts->where, &c->kept, &unused);
+	c->counted = true;
+	scan.kept = c->kept;
+	cheaper = cheaper && sp__indexscan_is_cheaper(&scan, e);
+	sp__cost_platform_close(&p);
+	return cheaper;
+}
+
+/* Scans through an index if that is cheaper; otherwise returns SP__NO_INDEX. */
+static int try_index(struct sp__tablefile *f, const struct sp__tablescan_opts *o, const char *path,
+		     sp_table_sink sink, void *arg, struct sp_table_stats *stats,
+		     struct sp_errinfo *err)
+{
+	struct choice choice = { .file = f, .opts = o };
+	const struct sp__byindex_opts by = { .path = path, .wanted = is_cheaper, .arg = &choice };
+
+	return sp__tablescan_by_index(f, o, &by, sink, arg, stats, err);
+}
+
 static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 		const struct sp_table_query *query, sp_table_sink sink, void *arg,
 		struct sp_table_stats *stats, struct sp_errinfo *err)
 {
 	enum sp_table_access access = query->access;
 	double share = 0;
+	const struct sp__byindex_opts by = { .path = query->index };
 	int rc = 0;
 
 	if (access == SP_TABLE_BY_INDEX)
-		return o->where ? sp__tablescan_by_index(f, o, query->index, sink, arg, stats, err)
+		return o->where ? sp__tablescan_by_index(f, o, &by, sink, arg, stats, err)
 				: sp__errf(err, SP_EUNSUP, "scan", f->path, -1,
 					   "a scan through an index needs a predicate");
+	if (o->where && access == SP_TABLE_ACCESS_AUTO && f->superblock.records) {
+		rc = try_index(f, o, query->index, sink, arg, stats, err);
+		if (rc != SP__NO_INDEX)
+			return rc;
+	}
+	rc = 0;
 	if (o->sums && !sp__aggregates_ncolumns(o->sums->aggregates))
 		access = SP_TABLE_S_SCAN; /* all columns are the predicate's */
 	if (o->where && access == SP_TABLE_SI_SCAN)

@@ -175,3 +175,47 @@ records_read() {
 	seq 1 90000 >keys
 	[ "$(records_read 1 update with --by=c1 --set c2=1 --keys=keys)" -ge 90000 ]
 }
+
+# auto_reads WHERE: prints how many records the scan reads, whose output is that of all other ways.
+auto_reads() {
+	"$xtable" scan t --where "$1" --access=s-scan --columns c2,c3 >want
+	"$xtable" scan t --where "$1" --access=si-scan --columns c2,c3 | cmp - want
+	"$xtable" scan t --where "$1" "${@:2}" --columns c2,c3 --stats=stats.json | cmp - want
+	sed -n 's/.*"records_read": *\([0-9]*\).*/\1/p' stats.json
+}
+
+@test "scan takes an index by itself where it is cheaper, and no scan fails because of one" {
+	awk 'BEGIN { for (i = 0; i < 200000; i++) print i * 7919 % 200003 "," i ",x" i % 1000 }' >in.csv
+	"$xtable" load t --csv --types c3:text in.csv
+	[ "$(auto_reads "c1 = 77")" -gt 1000 ]
+	"$xtable" index t c1
+	"$xtable" index t c3
+	[ "$(auto_reads "c1 = 77")" = 1 ]
+	[ "$(auto_reads "c1 > 100 and c1 < 110")" -lt 20 ]
+	[ "$(auto_reads "c3 = 'x7'")" = 200 ]
+	[ "$(auto_reads "c1 < 1000")" = 1000 ] # reads the first leaf when it has chosen the index
+	[ "$(auto_reads "c1 > 100000")" -gt 1000 ]
+	[ "$(auto_reads "c1 = 77 or c1 = 78")" -gt 1000 ]
+	run -0 "$xtable" scan t --where "c1 < 100" --agg "count(),sum(c1)"
+	[ "$output" = "$("$xtable" scan t --where "c1 < 100" --agg "count(),sum(c1)" --access=s-scan)" ]
+	# The first leaf, all pages, and the header are damaged.
+	cp t.c1.index good
+	for damage in 'seek=5000 count=100' 'seek=4096 count=900000' 'seek=0 count=100'; do
+		cp good t.c1.index
+		# shellcheck disable=SC2086 # operands of dd
+		dd if=/dev/zero of=t.c1.index bs=1 $damage conv=notrunc status=none
+		[ "$(auto_reads "c1 < 20")" -gt 1000 ]
+		[ "$(auto_reads "c1 < 1000")" -gt 100000 ]
+	done
+	cp t.c3.index t.c1.index
+	[ "$(auto_reads "c1 = 77")" -gt 1000 ]
+	cp good t.c1.index
+	# Stale.
+	"$xtable" update t --set c1=1 5
+	[ "$(auto_reads "c1 = 77")" -gt 1000 ]
+	run -2 --separate-stderr "$xtable" scan t --where "c1 = 77" --index=good
+	[[ $stderr == *"make it with: xtable index t c1 -o good" ]]
+	"$xtable" index t c1 -o good
+	[ "$(auto_reads "c1 = 77" --index=good)" = 1 ]
+	[ "$(auto_reads "c2 = 77 or c1 = 77" --index=good)" -gt 1000 ]
+}

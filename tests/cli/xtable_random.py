@@ -322,7 +322,11 @@ def index(seed):
     known = [c for c in t.columns if c.known()]
     known = r.sample(known, min(len(known), 5))
     for c in known:
-        run(["index", "t", c.name, "-o", c.name + ".index"] + resources(r))
+        run(["index", "t", c.name] + resources(r))  # it replaces that of the table before
+        if r.random() < 0.7:
+            run(["index", "t", c.name, "-o", c.name + ".index"] + resources(r))
+        else:
+            os.replace(f"t.{c.name}.index", c.name + ".index")
     alive, stale = set(range(t.n)), []
     for _ in range(4):
         for c in r.choices(known, k=4) if known else []:
@@ -330,7 +334,8 @@ def index(seed):
                 continue
             args = ["scan", "t", "--where", interval(r, c), "--access"]
             want = run(args + ["s-scan"])
-            args += ["index", "--index", c.name + ".index"]
+            same(f"seed {seed}", args, run(args + ["auto"] + resources(r)), want)
+            args += [r.choice(["index", "auto"]), "--index", c.name + ".index"]
             if c in stale:
                 run(args, 2)
             else:

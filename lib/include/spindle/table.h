@@ -44,10 +44,10 @@ enum sp_table_format {
 SP_ENUM(sp_table_format)
 
 enum sp_table_access {
-	SP_TABLE_ACCESS_AUTO,
-	SP_TABLE_S_SCAN,   /* all needed columns of all A-pages */
-	SP_TABLE_SI_SCAN,  /* the columns of the predicate, then the others where it is true */
-	SP_TABLE_BY_INDEX, /* the leaves of an index, then records by number */
+	SP_TABLE_ACCESS_AUTO, /* the cheapest; without query.index, no error because of an index */
+	SP_TABLE_S_SCAN,      /* all needed columns of all A-pages */
+	SP_TABLE_SI_SCAN,     /* the columns of the predicate, then the others where it is true */
+	SP_TABLE_BY_INDEX,    /* the leaves of an index, then records by number */
 };
 SP_ENUM(sp_table_access)
 

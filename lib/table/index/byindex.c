@@ -23,6 +23,8 @@
 struct byindex {
 	struct sp__tablefile *file;
 	const struct sp__tablescan_opts *opts;
+	const struct sp__byindex_opts *by;
+	struct sp_errinfo hidden; /* of an index that need not be used */
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
 	struct sp__keyrange range;
@@ -147,19 +149,50 @@ static int scan_appended(const struct byindex *b, sp_table_sink sink, void *arg)
 	return sp__tablescan_scattered(b->file, &o, sink, arg, b->stats, b->err);
 }
 
-static int run(struct byindex *b, const char *path, sp_table_sink sink, void *arg)
+/* Sorts the numbers of the range, if the scan must take place or is wanted. */
+static int begin(struct byindex *b)
 {
+	struct sp__keyrange_estimate estimate;
 	int rc = sp__keyrange_find(&b->range, b->opts->where, &b->file->schema);
 
 	if (rc < 0)
 		return sp__err(b->err, rc, "scan", b->file->path, -1);
 	if (rc)
-		return sp__errf(
-			b->err, SP_EUNSUP, "scan", b->file->path, -1,
-			"only a range of values of one column can be read through an index");
-	rc = sp__tableindex_open(&b->index, b->file, b->range.column, path, b->err);
-	if (!rc)
-		rc = sort_numbers(b, &b->range);
+		return b->by->wanted ? SP__NO_INDEX
+				     : sp__errf(b->err, SP_EUNSUP, "scan", b->file->path, -1,
+						"only a range of values of one column can be read "
+						"through an index");
+	rc = sp__tableindex_open(&b->index, b->file, b->range.column, b->by->path, b->err);
+	if (!rc && b->by->wanted) {
+		sp__keyrange_min(&estimate, &b->index);
+		if (!b->by->wanted(b->by->arg, &estimate))
+			return SP__NO_INDEX;
+		rc = sp__keyrange_estimate(&estimate, &b->range, &b->index, b->file, b->stats,
+					   b->err);
+		if (!rc && !b->by->wanted(b->by->arg, &estimate))
+			return SP__NO_INDEX;
+	}
+	return rc ? rc : sort_numbers(b, &b->range);
+}
+
+/* Hides errors of an index that the user has not named, and that need not be used. */
+static int begin_quietly(struct byindex *b)
+{
+	struct sp_errinfo *err = b->err;
+	struct sp_errinfo *recorded = b->file->env.err;
+	int rc;
+
+	b->err = b->file->env.err = &b->hidden;
+	rc = begin(b);
+	b->err = err;
+	b->file->env.err = recorded;
+	return rc ? SP__NO_INDEX : 0;
+}
+
+static int run(struct byindex *b, sp_table_sink sink, void *arg)
+{
+	int rc = b->by->wanted && !b->by->path ? begin_quietly(b) : begin(b);
+
 	if (!rc && !b->opts->sums)
 		rc = sp__tablescan_header(b->file, b->opts->output, sink, arg, b->stats, b->err);
 	if (!rc)
@@ -182,11 +215,17 @@ static void note_sort(const struct byindex *b)
 }
 
 int sp__tablescan_by_index(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-			   const char *path, sp_table_sink sink, void *arg,
+			   const struct sp__byindex_opts *by, sp_table_sink sink, void *arg,
 			   struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	struct byindex b = { .file = f, .opts = o, .stats = stats, .err = err, .left = o->limit };
-	int rc = run(&b, path, sink, arg), closed;
+	struct byindex b = { .file = f,
+			     .opts = o,
+			     .by = by,
+			     .hidden = SP_ERRINFO_INIT,
+			     .stats = stats,
+			     .err = err,
+			     .left = o->limit };
+	int rc = run(&b, sink, arg), closed;
 
 	note_sort(&b);
 	closed = sp__entrysort_close(&b.sort);

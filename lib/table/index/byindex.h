@@ -6,14 +6,31 @@
  */
 #pragma once
 
+#include "table/index/estimate.h"
 #include "table/read/scan.h"
 
+#define SP__NO_INDEX 1
+
+struct sp__byindex_opts {
+	const char *path; /* of the index; NULL: the default one */
+	/*
+	 * True if the scan shall take place; NULL: it must.  The first estimate is of a range
+	 * without records: no page of the index has been read then.
+	 */
+	bool (*wanted)(void *arg, const struct sp__keyrange_estimate *e);
+	void *arg;
+};
+
 /*
- * Gives the records that o->where, which is set, chooses, in the order of their numbers.  path: of
- * the index; NULL: the default one.  Returns as sp__tablescan(); SP_EUNSUP if the predicate is not
- * a range of one column; or an error of the index, as sp__keyfind_open().
+ * Gives the records that o->where, which is set, chooses, in the order of their numbers.  Returns
+ * as sp__tablescan(); SP_EUNSUP if the predicate is not a range of one column; or an error of the
+ * index, as sp__keyfind_open().
+ *
+ * With wanted() it returns SP__NO_INDEX, before any output, if the predicate is not a range, the
+ * scan is not wanted or, without a path, there is no index that can be used.
  */
 SP_MUST_CHECK int sp__tablescan_by_index(struct sp__tablefile *f,
-					 const struct sp__tablescan_opts *o, const char *path,
-					 sp_table_sink sink, void *arg,
-					 struct sp_table_stats *stats, struct sp_errinfo *err);
+					 const struct sp__tablescan_opts *o,
+					 const struct sp__byindex_opts *by, sp_table_sink sink,
+					 void *arg, struct sp_table_stats *stats,
+					 struct sp_errinfo *err);

@@ -35,6 +35,17 @@ static int absent(void *unused, uint64_t record)
 	return SP_ESTATE; /* chosen records exist */
 }
 
+void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+				  bool *columns)
+{
+	if (o->sums)
+		sp__aggregates_columns(o->sums->aggregates, columns);
+	for (uint32_t k = 0; k < o->output->n; k++)
+		columns[o->output->columns[k]] = true;
+	if (!memchr(columns, 1, f->schema.n))
+		memcpy(columns, o->columns, f->schema.n * sizeof(*columns));
+}
+
 int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 			 int (*next_number)(void *, uint64_t *), void *numbers, sp_table_sink sink,
 			 void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
@@ -53,12 +64,7 @@ int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opt
 
 	if (!columns)
 		return sp__err(err, -ENOMEM, "scan", f->path, -1);
-	if (o->sums)
-		sp__aggregates_columns(o->sums->aggregates, columns);
-	for (uint32_t k = 0; k < o->output->n; k++)
-		columns[o->output->columns[k]] = true;
-	if (!memchr(columns, 1, f->schema.n))
-		get.columns = o->columns; /* records are only counted */
+	sp__tablescan_chosen_columns(f, o, columns);
 	rc = sp__tableget(f, &get, sink, arg, stats, err);
 	stats->keys = stats->keys_found = 0;
 	free(columns);

@@ -16,6 +16,12 @@
 #define SP__SCATTERED_STEPS 2 /* of an SI-scan; each has an equal share of the memory */
 
 /*
+ * Sets columns[i] to true for the columns that sp__tablescan_chosen() reads: those of the output
+ * or, if records are only counted, o->columns.
+ */
+void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+				  bool *columns);
+/*
  * Gets the records whose numbers next() supplies, all of which exist, in half of the memory.
  * Errors as sp__tableget().
  */

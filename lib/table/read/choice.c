@@ -62,6 +62,44 @@ void sp__choice_charge(const struct sp__record_choice *c, const struct sp__env *
 				  records * sp__predicate_tests(c->where));
 }
 
+struct counter {
+	struct sp__tablefile *file;
+	struct sp__record_choice choice;
+	uint64_t rows, kept, runs;
+	bool last; /* row was kept */
+};
+
+static int count_row(void *arg, uint8_t *row)
+{
+	struct counter *c = arg;
+	const bool keep = !excluded(&c->choice, c->file, row);
+
+	c->rows++;
+	c->kept += keep;
+	c->runs += keep && !c->last;
+	c->last = keep;
+	return 0;
+}
+
+int sp__choice_count_kept(struct sp__tablefile *f, const struct sp__predicate *where,
+			  struct sp__rows_kept *kept, struct sp_errinfo *err)
+{
+	struct counter c = { .file = f, .choice = { .where = where } };
+	struct sp__scan_ranges ranges = { .file = f };
+	int rc = open_skip(&c.choice, &ranges);
+
+	c.choice.bounds = calloc(f->schema.n, sizeof(*c.choice.bounds));
+	if (!c.choice.bounds)
+		rc = -ENOMEM;
+	if (!rc && ranges.skip)
+		rc = sp__directory_each(f, count_row, &c, err);
+	*kept = (struct sp__rows_kept){ .share = 1 };
+	if (c.rows && c.kept < c.rows)
+		*kept = (struct sp__rows_kept){ (double)c.kept / (double)c.rows, c.runs };
+	free(c.choice.bounds);
+	return rc ? sp__err(err, rc, "scan", f->path, -1) : 0;
+}
+
 int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges, unsigned nslots)
 {
 	const struct sp__tablefile *f = ranges->file;

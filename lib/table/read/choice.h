@@ -31,6 +31,18 @@ struct sp__record_choice {
  */
 SP_MUST_CHECK int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
 				  unsigned nslots);
+/* The directory rows that a predicate does not exclude. */
+struct sp__rows_kept {
+	double share;  /* of all rows; 1 if no column of the predicate has bounds */
+	uint64_t runs; /* of consecutive rows, if there are others between them */
+};
+
+/*
+ * Finds the rows that are kept: reads the directory, if it is needed.  Returns 0, -ENOMEM, or an
+ * error of reading, recorded in err.
+ */
+SP_MUST_CHECK int sp__choice_count_kept(struct sp__tablefile *f, const struct sp__predicate *where,
+					struct sp__rows_kept *kept, struct sp_errinfo *err);
 void sp__choice_close(struct sp__record_choice *c);
 /*
  * Reads the tombstones of a window.  Returns 0, -ENOMEM, or an error of reading, recorded in err.
