@@ -163,10 +163,15 @@ comes_back()
 
 	"$xtable" load t --overwrite "${@:2}" --stats=r.json in 2>warned
 	exact=$(value exact)
+	"$xtable" scan t >back
 	if [ "$1" = yes ]; then
-		[ "$exact" = true ] && [ ! -s warned ] && "$xtable" scan t | cmp - in
+		[ "$exact" = true ]
+		[ ! -s warned ]
+		cmp back in
 	else
-		[ "$exact" = false ] && grep -q 'several ways' warned && ! "$xtable" scan t | cmp -s - in
+		[ "$exact" = false ]
+		grep -q 'several ways' warned
+		run -1 cmp -s back in
 	fi
 }
 
@@ -183,7 +188,11 @@ comes_back()
 	for text in '1,2\r' '1,2\r\n3,4\r' 'a,b\r\n1,2\r' 'a,b\n1,2\r\n' 'a,b\r'; do
 		# shellcheck disable=SC2059
 		printf "$text" >in
-		comes_back no --csv $([[ $text == a* ]] && echo --header)
+		if [[ $text == a* ]]; then
+			comes_back no --csv --header
+		else
+			comes_back no --csv
+		fi
 	done
 }
 

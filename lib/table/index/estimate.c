@@ -43,7 +43,7 @@ static int find(struct finder *f, const struct sp__bytes *key, struct position *
 	return rc == SP_READY ? 0 : rc;
 }
 
-/* Finds the end of the range: the position of high or, if high is in the range, of its successor. */
+/* Finds the end of the range: the position of high, or if high is in it, of its successor. */
 static int find_end(struct finder *f, const struct sp__keyrange *r, struct position *p)
 {
 	struct sp__bytes key = { 0 };
