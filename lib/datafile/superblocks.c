@@ -16,6 +16,7 @@
 #include "datafile/superblocks.h"
 
 #define PREFIX SP__SUPERBLOCK_PREFIX
+#define LATER_VERSIONS 8
 
 /* The bytes before the payload. */
 struct prefix {
@@ -129,6 +130,7 @@ struct slot {
 	uint8_t seen[PREFIX];
 	int rc;
 	const char *reason;
+	bool later; /* intact, but of a later version of Spindle */
 };
 
 struct reading {
@@ -137,6 +139,21 @@ struct reading {
 	sp__superblock_decode_fn *decode;
 	void *arg;
 };
+
+/*
+ * True if a superblock that is refused is intact: its features are unknown, or its version is later.
+ * The checksum does not cover the version, so a version far beyond is taken for damage.
+ */
+static bool is_later(const struct reading *r, const struct slot *s, const uint8_t *data, size_t n)
+{
+	struct sp__coder c = sp__coder_reader(data, n);
+	struct prefix p = { 0 };
+
+	code_prefix(&c, &p);
+	return s->rc == SP_EFORMAT && p.version >= r->format->min_version &&
+	       p.version <= r->format->max_version + LATER_VERSIONS && n - PREFIX >= p.length &&
+	       sp__checksum(data + PREFIX, p.length) == p.sum;
+}
 
 /* Reads and decodes the payload, whose prefix is known. */
 static int read_payload(const struct reading *r, struct slot *s, unsigned i, uint64_t at,
@@ -149,6 +166,7 @@ static int read_payload(const struct reading *r, struct slot *s, unsigned i, uin
 	s->rc = !data ? -ENOMEM : n < 0 ? -errno : 0;
 	if (!s->rc)
 		s->rc = r->decode(r->arg, i, data, (size_t)n, &s->reason);
+	s->later = n >= PREFIX && is_later(r, s, data, (size_t)n);
 	if (!s->rc) {
 		c = sp__coder_reader(data + PREFIX, (size_t)n - PREFIX);
 		sp__code_u64(&c, &s->number);
@@ -207,7 +225,10 @@ int sp__superblocks_read(struct sp__superblocks *s, int fd, const struct sp__sup
 	/* A superblock whose slot size contradicts its offset does not count. */
 	if (!other && (!slot[1].number || slot[1].slot_bytes != at))
 		other = SP_ECORRUPT;
-	*reason = slot[0].reason;
+	*reason = slot[!slot[0].later && slot[1].later].reason;
+	/* The state that a later version wrote cannot be told from an older one. */
+	if (slot[0].later || slot[1].later)
+		return SP_EFORMAT;
 	/* If one slot cannot be read, the newer one is unknown. */
 	if (is_errno(other) || is_errno(rc))
 		return is_errno(rc) ? rc : other;

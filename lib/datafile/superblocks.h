@@ -89,8 +89,9 @@ SP_MUST_CHECK int sp__superblocks_write(struct sp__superblocks *s, int fd, uint6
 					sp__superblock_encode_fn *encode, const void *state);
 /*
  * Reads both slots.  Returns the slot that counts, 0 or 1, and fills in s; or -errno if a slot
- * cannot be read; or the error of slot 0 with *reason, if neither is valid.  The caller releases
- * what decode made of the other slot.
+ * cannot be read; or the error of slot 0 with *reason, if neither is valid; or SP_EFORMAT if one is
+ * intact, but of a later version or, as decode says by SP_EFORMAT, with unknown features.  The
+ * caller releases what decode made of the slots that do not count.
  */
 SP_MUST_CHECK int sp__superblocks_read(struct sp__superblocks *s, int fd,
 				       const struct sp__superblock_format *f,

@@ -56,6 +56,10 @@ static int decode(void *both, unsigned slot, const uint8_t *data, size_t bytes, 
 		return rc;
 	members(&c, s);
 	rc = sp__coder_end(&c);
+	if (!rc && s->value == 777) {
+		*reason = "has features";
+		rc = SP_EFORMAT;
+	}
 	if (rc) {
 		free(s->text);
 		s->text = NULL;
@@ -166,6 +170,31 @@ static void check_damage(int fd, struct state *s)
 	   "members that contradict each other are an error, with the right checksum, too");
 }
 
+/* The newer slot is intact, but a later version of Spindle wrote it. */
+static void check_later(int fd, struct state *s)
+{
+	struct sp__superblocks found;
+	const char *reason;
+	uint8_t old, version = 3;
+	off_t at;
+
+	if (!write_value(fd, s, 60) || !write_value(fd, s, 70))
+		abort();
+	at = s->slots.number % 2 * 4096 + 8;
+	ok(pread(fd, &old, 1, at) == 1 && pwrite(fd, &version, 1, at) == 1 &&
+		   value_of(fd, &found, &reason) == SP_EFORMAT &&
+		   !strcmp(reason, format.other_version),
+	   "the state before that of a later version is not used: %s", reason);
+	ok(flip(fd, at + 33) && value_of(fd, &found, &reason) == 60 && found.alone && flip(fd, at + 33),
+	   "unless that is damaged");
+	version = 250;
+	ok(pwrite(fd, &version, 1, at) == 1 && value_of(fd, &found, &reason) == 60 && found.alone,
+	   "a version far beyond is damage");
+	ok(pwrite(fd, &old, 1, at) == 1 && write_value(fd, s, 777) &&
+		   value_of(fd, &found, &reason) == SP_EFORMAT && !strcmp(reason, "has features"),
+	   "so is one with unknown features: %s", reason);
+}
+
 /* Slots of 16 KiB, and the first one lost. */
 static void check_large(void)
 {
@@ -264,6 +293,7 @@ int main(void)
 	check_turns(fd, &s);
 	check_killed(fd, &s);
 	check_damage(fd, &s);
+	check_later(fd, &s);
 	close(fd);
 	check_large();
 	check_coder();
