@@ -6,6 +6,7 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "base/err.h"
 #include "datafile/lock.h"
 #include "table/change/append.h"
@@ -37,7 +38,7 @@ static int check_inputs(const struct sp__tablefile *f, const char *const *inputs
 	if (fstat(f->fd, &own))
 		return sp__err(err, -errno, "append", f->path, -1);
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(inputs[i], "-") != 0 && !stat(inputs[i], &st) &&
+		if (!(strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(STDIN_FILENO, &st)) &&
 		    sp__file_same(&own, &st))
 			return sp__errf(err, SP_EUNSUP, "append", inputs[i], -1,
 					"is the table itself");

@@ -266,6 +266,8 @@ static void check_files(const struct command *command, const struct config *c)
 		outputs_check_input(&set, c->operands.text[0]);
 	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA) && i < c->operands.n; i++)
 		outputs_check_input(&set, c->operands.text[i]);
+	if (command->bit & (LOAD | APPEND) && c->operands.n == 1)
+		outputs_check_input(&set, "-");
 }
 
 static void warn_packed(const struct command *command, const struct config *c)
