@@ -130,6 +130,15 @@ int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo 
 	return sp__volume_adopt(v, fd, true, path, err);
 }
 
+uint64_t sp__volume_capacity(const struct sp__volume *v)
+{
+	const struct sp__model *model = v->machine ? sp__machine_model(v->machine) : NULL;
+
+	if (model)
+		return model->blocks * model->block_bytes;
+	return v->regular ? UINT64_MAX : v->size_bytes;
+}
+
 int sp__volume_err(struct sp_errinfo *err, const struct sp__volume *v, int code, const char *op,
 		   long long offset)
 {

@@ -71,6 +71,9 @@ SP_MUST_CHECK int sp__volume_named(struct sp__volume **v, const struct sp__owndi
  */
 SP_MUST_CHECK int sp__volume_block(struct sp__volume **v, const char *path, struct sp_errinfo *err);
 
+/* Returns the bytes that the device has, simulated or not; UINT64_MAX for a plain file. */
+uint64_t sp__volume_capacity(const struct sp__volume *v);
+
 /* Records a path that could not be opened, like sp__err(); explains "in use" for a device. */
 int sp__volume_open_err(struct sp_errinfo *err, int code, const char *path);
 

@@ -160,6 +160,9 @@ static inline uint8_t *sp__tablefile_aim(const struct sp__tablefile *f, struct s
  */
 SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes,
 				      struct sp_errinfo *err);
+/* Returns 0, or -ENOSPC if the device of a table has fewer bytes than `need`. */
+SP_MUST_CHECK int sp__tablefile_check_end(const struct sp__volume *v, const char *path,
+					  uint64_t need, struct sp_errinfo *err);
 /* Read and write consecutive cells of the file, and wait.  Return 0, SP_ECORRUPT, or -errno. */
 SP_MUST_CHECK int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells,
 				     uint8_t *data, struct sp_errinfo *err);

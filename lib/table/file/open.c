@@ -222,6 +222,8 @@ int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, ui
 	int rc = sp__volume_adopt(&f->volume, f->fd, false, f->path, err);
 
 	if (!rc && f->env.device)
+		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
+	if (!rc && f->env.device)
 		rc = sp__volume_simulate(f->volume, f->env.device, area, bytes, err);
 	if (!rc && open_direct(f))
 		rc = sp__err(err, -ENOMEM, "open", f->path, -1);

@@ -5,15 +5,22 @@
 #include "base/err.h"
 #include "table/file/commit.h"
 
+int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64_t need,
+			    struct sp_errinfo *err)
+{
+	const uint64_t has = sp__volume_capacity(v);
+
+	if (need <= has)
+		return 0;
+	return sp__errf(err, -ENOSPC, "write", path, -1,
+			"the table needs at least %llu bytes, the device has %llu",
+			(unsigned long long)need, (unsigned long long)has);
+}
+
 int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	uint64_t need = f->map.end * f->layout.cell_bytes;
-
-	if (f->volume->regular || need <= f->volume->size_bytes)
-		return 0;
-	return sp__errf(err, -ENOSPC, "write", f->path, -1,
-			"the table needs at least %llu bytes, the device has %llu",
-			(unsigned long long)need, (unsigned long long)f->volume->size_bytes);
+	return sp__tablefile_check_end(f->volume, f->path, f->map.end * f->layout.cell_bytes,
+				       err);
 }
 
 int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)

@@ -73,9 +73,12 @@ int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, 
 {
 	uint64_t at = cell * f->layout.cell_bytes;
 	size_t bytes = (size_t)(cells * f->layout.cell_bytes);
-	int rc = timed(f) ? request(f, SP__OP_WRITE, at, bytes, (uint8_t *)(uintptr_t)data)
-			  : sp__write_whole(f->fd, data, bytes, at);
+	int rc = sp__tablefile_check_end(f->volume, f->path, at + bytes, err);
 
+	if (rc)
+		return rc;
+	rc = timed(f) ? request(f, SP__OP_WRITE, at, bytes, (uint8_t *)(uintptr_t)data)
+		      : sp__write_whole(f->fd, data, bytes, at);
 	f->cells_written += rc ? 0 : cells;
 	f->io.write_requests++;
 	f->io.write_bytes += rc ? 0 : bytes;

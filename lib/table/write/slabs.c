@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
+#include "table/file/file.h"
 #include "table/write/slabs.h"
 
 #define DEPTH 64 /* requests */
@@ -117,7 +118,15 @@ static int add(struct sp__slab *slab, enum sp__op op, uint64_t first, uint32_t c
 
 int sp__slab_write(struct sp__slab *slab, uint64_t first, uint32_t cells)
 {
-	slab->pool->cells_written += cells;
+	struct sp__slabs *s = slab->pool;
+	int rc = sp__tablefile_check_end(s->volume, s->volume->name,
+					 (first + cells) * s->cell_bytes, s->err);
+
+	if (rc) {
+		sp__slab_give(slab);
+		return rc;
+	}
+	s->cells_written += cells;
 	return add(slab, SP__OP_WRITE, first, cells);
 }
 
