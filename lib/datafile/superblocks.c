@@ -141,8 +141,8 @@ struct reading {
 };
 
 /*
- * True if a superblock that is refused is intact: its features are unknown, or its version is later.
- * The checksum does not cover the version, so a version far beyond is taken for damage.
+ * True if a superblock that is refused is intact: its features are unknown, or its version is
+ * later.  The checksum does not cover the version, so a version far beyond is taken for damage.
  */
 static bool is_later(const struct reading *r, const struct slot *s, const uint8_t *data, size_t n)
 {
@@ -226,7 +226,7 @@ int sp__superblocks_read(struct sp__superblocks *s, int fd, const struct sp__sup
 	if (!other && (!slot[1].number || slot[1].slot_bytes != at))
 		other = SP_ECORRUPT;
 	*reason = slot[!slot[0].later && slot[1].later].reason;
-	/* The state that a later version wrote cannot be told from an older one. */
+	/* It is unknown whether the other state is older than that of a later version. */
 	if (slot[0].later || slot[1].later)
 		return SP_EFORMAT;
 	/* If one slot cannot be read, the newer one is unknown. */

@@ -185,7 +185,8 @@ static void check_later(int fd, struct state *s)
 		   value_of(fd, &found, &reason) == SP_EFORMAT &&
 		   !strcmp(reason, format.other_version),
 	   "the state before that of a later version is not used: %s", reason);
-	ok(flip(fd, at + 33) && value_of(fd, &found, &reason) == 60 && found.alone && flip(fd, at + 33),
+	ok(flip(fd, at + 33) && value_of(fd, &found, &reason) == 60 && found.alone &&
+		   flip(fd, at + 33),
 	   "unless that is damaged");
 	version = 250;
 	ok(pwrite(fd, &version, 1, at) == 1 && value_of(fd, &found, &reason) == 60 && found.alone,

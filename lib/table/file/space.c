@@ -19,8 +19,7 @@ int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64
 
 int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	return sp__tablefile_check_end(f->volume, f->path, f->map.end * f->layout.cell_bytes,
-				       err);
+	return sp__tablefile_check_end(f->volume, f->path, f->map.end * f->layout.cell_bytes, err);
 }
 
 int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)
