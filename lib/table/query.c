@@ -24,6 +24,8 @@ struct query {
 	struct sp__predicate *where;
 	struct sp__aggregates *aggregates;
 	struct sp__scan_sums sums;
+	struct sp__cost_platform device; /* of the table; open if ways of reading are compared */
+	struct sp__tablescan_opts scan;
 };
 
 static int open_query(struct query *q, const struct sp__tablefile *f, const char *list,
@@ -86,18 +88,18 @@ static void close_query(struct query *q)
 	sp__aggregates_free(q->aggregates);
 	sp__output_close(&q->output);
 	sp__predicate_free(q->where);
+	sp__cost_platform_close(&q->device);
 	free(q->columns);
 }
 
-/* Finds the longest gap between cells that is read, on the device of a table. */
-static int find_gap(const struct sp__tablefile *f, uint64_t *bytes, struct sp_errinfo *err)
+/* Opens the device of the table, and finds the longest gap between cells that is read. */
+static int open_device(struct query *q, const struct sp__tablefile *f, uint64_t *gap_bytes,
+		       struct sp_errinfo *err)
 {
-	struct sp__cost_platform p;
-	int rc = sp__cost_platform_open(&p, &f->run, err);
+	int rc = sp__cost_platform_open(&q->device, &f->run, err);
 
 	if (!rc)
-		*bytes = sp__cost_gap_bytes(&p);
-	sp__cost_platform_close(&p);
+		*gap_bytes = sp__cost_gap_bytes(&q->device);
 	return rc;
 }
 
@@ -105,30 +107,19 @@ static int find_gap(const struct sp__tablefile *f, uint64_t *bytes, struct sp_er
  * Computes the share of chosen records below which reading only the cells that have one takes less
  * time; 0: the predicate needs all column groups.
  */
-static int switch_share(const struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-			double *share, struct sp_errinfo *err)
+static int switch_share(const struct query *q, const struct sp__tablefile *f, double *share,
+			struct sp_errinfo *err)
 {
 	const struct sp__table_layout *l = &f->layout;
 	bool *columns = calloc(f->schema.n, sizeof(*columns));
 	bool *first = calloc(l->ngroups, sizeof(*first)), *all = calloc(l->ngroups, sizeof(*all));
-	struct sp__cost_platform p;
-	uint32_t max_records = 0;
 	int rc = columns && first && all ? 0 : sp__err(err, -ENOMEM, "scan", f->path, -1);
 
 	if (!rc) {
-		sp__predicate_columns(o->where, columns);
+		sp__predicate_columns(q->where, columns);
 		(void)sp__layout_groups(l, columns, first);
-		(void)sp__layout_groups(l, o->columns, all);
-		for (uint32_t g = 0; g < l->ngroups; g++)
-			if (all[g] && !first[g])
-				max_records = sp__max(max_records, l->groups[g].cell_records);
-	}
-	*share = 0;
-	if (!rc && max_records) {
-		rc = sp__cost_platform_open(&p, &f->run, err);
-		if (!rc)
-			*share = sp__share_switch(sp__cost_rho(&p, l->cell_bytes), max_records);
-		sp__cost_platform_close(&p);
+		(void)sp__layout_groups(l, q->columns, all);
+		*share = sp__cost_switch_share(&q->device, l, all, first);
 	}
 	free(columns);
 	free(first);
@@ -139,7 +130,7 @@ static int switch_share(const struct sp__tablefile *f, const struct sp__tablesca
 /* A scan that may use an index. */
 struct choice {
 	struct sp__tablefile *file;
-	const struct sp__tablescan_opts *opts;
+	const struct query *query;
 	bool counted; /* kept is known */
 	struct sp__rows_kept kept;
 };
@@ -148,34 +139,32 @@ static bool is_cheaper(void *choice, const struct sp__keyrange_estimate *e)
 {
 	struct choice *c = choice;
 	struct sp_errinfo unused = SP_ERRINFO_INIT;
-	struct sp__cost_platform p;
-	struct sp__indexscan scan = { .file = c->file, .opts = c->opts, .platform = &p };
-	bool cheaper = !sp__cost_platform_open(&p, &c->file->run, &unused);
+	struct sp__indexscan scan = { .file = c->file,
+				      .opts = &c->query->scan,
+				      .platform = &c->query->device };
 
-	if (cheaper && !c->counted)
-		cheaper = !sp__choice_count_kept(c->file, c->opts->where, &c->kept, &unused);
+	if (!c->counted && sp__choice_count_kept(c->file, c->query->where, &c->kept, &unused))
+		return false;
 	c->counted = true;
 	scan.kept = c->kept;
-	cheaper = cheaper && sp__indexscan_is_cheaper(&scan, e);
-	sp__cost_platform_close(&p);
-	return cheaper;
+	return sp__indexscan_is_cheaper(&scan, e);
 }
 
 /* Scans through an index if that is cheaper; otherwise returns SP__NO_INDEX. */
-static int try_index(struct sp__tablefile *f, const struct sp__tablescan_opts *o, const char *path,
+static int try_index(struct sp__tablefile *f, const struct query *q, const char *path,
 		     sp_table_sink sink, void *arg, struct sp_table_stats *stats,
 		     struct sp_errinfo *err)
 {
-	struct choice choice = { .file = f, .opts = o };
+	struct choice choice = { .file = f, .query = q };
 	const struct sp__byindex_opts by = { .path = path, .wanted = is_cheaper, .arg = &choice };
 
-	return sp__tablescan_by_index(f, o, &by, sink, arg, stats, err);
+	return sp__tablescan_by_index(f, &q->scan, &by, sink, arg, stats, err);
 }
 
-static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-		const struct sp_table_query *query, sp_table_sink sink, void *arg,
-		struct sp_table_stats *stats, struct sp_errinfo *err)
+static int scan(struct sp__tablefile *f, const struct query *q, const struct sp_table_query *query,
+		sp_table_sink sink, void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
 {
+	const struct sp__tablescan_opts *o = &q->scan;
 	enum sp_table_access access = query->access;
 	double share = 0;
 	const struct sp__byindex_opts by = { .path = query->index };
@@ -186,7 +175,7 @@ static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 				: sp__errf(err, SP_EUNSUP, "scan", f->path, -1,
 					   "a scan through an index needs a predicate");
 	if (o->where && access == SP_TABLE_ACCESS_AUTO && f->superblock.records) {
-		rc = try_index(f, o, query->index, sink, arg, stats, err);
+		rc = try_index(f, q, query->index, sink, arg, stats, err);
 		if (rc != SP__NO_INDEX)
 			return rc;
 	}
@@ -196,7 +185,7 @@ static int scan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 	if (o->where && access == SP_TABLE_SI_SCAN)
 		return sp__tablescan_scattered(f, o, sink, arg, stats, err);
 	if (o->where && access == SP_TABLE_ACCESS_AUTO)
-		rc = switch_share(f, o, &share, err);
+		rc = switch_share(q, f, &share, err);
 	if (rc)
 		return rc;
 	return share > 0 ? sp__tablescan_adaptive(f, o, share, sink, arg, stats, err)
@@ -227,20 +216,17 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	if (!query->columns && query->format == SP_TABLE_AS_LOADED &&
 	    t->file.schema.style.no_final_newline)
 		q.output.unterminated = sp__max(t->file.superblock.records, 1) - 1;
-	if (!rc) {
-		struct sp__tablescan_opts o = { .lo = query->lo,
-						.hi = query->hi,
-						.limit = q.aggregates ? UINT64_MAX : query->limit,
-						.columns = q.columns,
-						.where = q.where,
-						.output = &q.output,
-						.sums = q.aggregates ? &q.sums : NULL };
-
-		if (o.where)
-			rc = find_gap(&t->file, &o.gap_bytes, err);
-		if (!rc)
-			rc = scan(&t->file, &o, query, sink, arg, stats, err);
-	}
+	q.scan = (struct sp__tablescan_opts){ .lo = query->lo,
+					      .hi = query->hi,
+					      .limit = q.aggregates ? UINT64_MAX : query->limit,
+					      .columns = q.columns,
+					      .where = q.where,
+					      .output = &q.output,
+					      .sums = q.aggregates ? &q.sums : NULL };
+	if (!rc && q.where)
+		rc = open_device(&q, &t->file, &q.scan.gap_bytes, err);
+	if (!rc)
+		rc = scan(&t->file, &q, query, sink, arg, stats, err);
 	if (!rc && q.aggregates)
 		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, sink, arg, stats, err);
 	close_query(&q);
@@ -346,7 +332,7 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 	if (!rc) {
 		struct sp__tableget_opts o = { .columns = q.columns, .output = &q.output };
 
-		rc = find_gap(&t->file, &o.gap_bytes, err);
+		rc = open_device(&q, &t->file, &o.gap_bytes, err);
 		if (!rc)
 			rc = get->by ? get_by_key(&t->file, &o, get, sink, arg, stats, err)
 				     : get_by_number(&t->file, &o, get, sink, arg, stats, err);

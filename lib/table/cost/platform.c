@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/rng.h"
 #include "dev/drive.h"
 #include "dev/geometry.h"
@@ -12,7 +13,7 @@
 #include "sim/machine.h"
 #include "table/cost/device.h"
 #include "table/cost/platform.h"
-#include "table/layout/layout.h"
+#include "table/layout/shares.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define SHORT_BYTES 4096
@@ -134,6 +135,17 @@ double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes)
 	if (p->geometry && p->geometry->nzones)
 		return sequential_s / (p->costs.seek_s + sequential_s);
 	return fmin(sequential_s * p->costs.requests_s, 1);
+}
+
+double sp__cost_switch_share(const struct sp__cost_platform *p, const struct sp__table_layout *l,
+			     const bool *groups, const bool *first)
+{
+	uint32_t records = 0;
+
+	for (uint32_t g = 0; g < l->ngroups; g++)
+		if (groups[g] && !first[g])
+			records = sp__max(records, l->groups[g].cell_records);
+	return records ? sp__share_switch(sp__cost_rho(p, l->cell_bytes), records) : 0;
 }
 
 uint64_t sp__cost_gap_bytes(const struct sp__cost_platform *p)

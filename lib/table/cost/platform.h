@@ -8,6 +8,7 @@
 #pragma once
 
 #include "run/costs.h"
+#include "table/layout/layout.h"
 
 struct sp__cost_platform {
 	const struct sp_run_opts *run;	    /* borrowed */
@@ -39,6 +40,13 @@ void sp__cost_platform_close(struct sp__cost_platform *p);
  * read.
  */
 double sp__cost_rho(const struct sp__cost_platform *p, uint32_t cell_bytes);
+/*
+ * Returns the share of chosen records below which a scan takes less time if it reads the column
+ * groups `first`, those of the predicate, and then only the cells of its other ones that have a
+ * chosen record; 0: it has no others.
+ */
+double sp__cost_switch_share(const struct sp__cost_platform *p, const struct sp__table_layout *l,
+			     const bool *groups, const bool *first);
 /*
  * Returns the longest gap between two cells that is read with them, since reading it takes less
  * time than another request would.

@@ -107,7 +107,6 @@ static int issue_matches(struct sp__cost_maker *m, uint64_t page, uint64_t end)
 	int rc = 0;
 
 	plan_get(m, m->output, SP__SCATTERED_STEPS, &plan);
-
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
 		if (!m->output[f])
 			continue;
@@ -222,20 +221,6 @@ static int scan(struct sp__cost_maker *m, uint64_t at, uint64_t to, bool scatter
 	return rc ? rc : sp__cost_wait(&m->r);
 }
 
-/* Returns the share of matching records below which a scan has two steps; 0: it has one. */
-static double switch_share(const struct sp__cost_maker *m)
-{
-	const struct sp__table_layout *l = &m->r.table->layout;
-	uint32_t max_records = 0;
-
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		if (m->output[f] && !m->first[f])
-			max_records = (uint32_t)sp__max(max_records, l->groups[f].cell_records);
-	return max_records
-		       ? sp__share_switch(sp__cost_rho(m->o->platform, l->cell_bytes), max_records)
-		       : 0;
-}
-
 /* What the predicate chooses of the first part decides how the rest is scanned. */
 static int make_scan(struct sp__cost_maker *m, struct sp__table_cost *cost)
 {
@@ -252,7 +237,8 @@ static int make_scan(struct sp__cost_maker *m, struct sp__table_cost *cost)
 	for (uint32_t f = 0; f < l->ngroups; f++)
 		m->groups[f] |= m->first[f];
 	m->begun = m->r.device.requests;
-	cost->scattered = q->where && q->share < switch_share(m);
+	cost->scattered = q->where &&
+			  q->share < sp__cost_switch_share(m->o->platform, l, m->output, m->first);
 	if (!cost->scattered)
 		return scan(m, 0, records, false);
 	part = sp__min(sp__tablescan_part(l, 0, 0), records);
@@ -306,7 +292,7 @@ static int read_batch_texts(struct sp__cost_maker *m, uint64_t records, unsigned
 	return rc ? rc : sp__cost_flush(&m->r);
 }
 
-/* Returns how many records of a batch, from number `at` on, are read together. */
+/* Returns how many of the first of n records, in ascending order, are read together. */
 static uint64_t count_together(struct sp__layout_gather *g, const struct sp__tableget_plan *plan,
 			       const uint64_t *numbers, uint64_t n)
 {
