@@ -91,6 +91,8 @@ int sp__layout_gather_open(struct sp__layout_gather *g, const struct sp__table_l
 			   const bool *groups, uint64_t gap_cells)
 {
 	*g = (struct sp__layout_gather){ .layout = l, .groups = groups, .gap_cells = gap_cells };
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		g->more += groups[f] ? gap_cells + 1 : 0;
 	g->next = calloc(l->ngroups, sizeof(*g->next));
 	return g->next ? 0 : -ENOMEM;
 }
@@ -121,13 +123,4 @@ void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record)
 		g->cells += g->next[f] && gap <= g->gap_cells ? gap + 1 : 1;
 		g->next[f] = cell + 1;
 	}
-}
-
-uint64_t sp__layout_gather_more(const struct sp__layout_gather *g)
-{
-	uint64_t n = 0;
-
-	for (uint32_t f = 0; f < g->layout->ngroups; f++)
-		n += g->groups[f];
-	return n * (g->gap_cells + 1);
 }

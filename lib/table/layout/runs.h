@@ -61,6 +61,7 @@ struct sp__layout_gather {
 	const struct sp__table_layout *layout;
 	const bool *groups; /* that are read */
 	uint64_t gap_cells;
+	uint64_t more;	/* cells of one more record, at most */
 	uint64_t cells; /* so far, gaps included */
 	uint64_t *next; /* of each column group: the cell of the data area after the last one */
 };
@@ -74,5 +75,3 @@ void sp__layout_gather_close(struct sp__layout_gather *g);
 void sp__layout_gather_begin(struct sp__layout_gather *g);
 /* Counts the cells of a record. */
 void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record);
-/* Returns the cells of one more record at most. */
-uint64_t sp__layout_gather_more(const struct sp__layout_gather *g);

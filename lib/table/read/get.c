@@ -79,7 +79,7 @@ void sp__tableget_plan(struct sp__tableget_plan *p, const struct sp_run_opts *ru
 bool sp__tableget_full(const struct sp__tableget_plan *p, const struct sp__layout_gather *g,
 		       uint64_t n)
 {
-	uint64_t cells = g->cells + sp__layout_gather_more(g);
+	uint64_t cells = g->cells + g->more;
 
 	return n >= WINDOW_MAX ||
 	       (double)(cells * g->layout->cell_bytes) + (double)(n + 1) * p->more_bytes >
