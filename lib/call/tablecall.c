@@ -102,53 +102,40 @@ static int apply(void *to, int code, const char *arg, struct sp_errinfo *err)
 static int read_args(struct table_call *c, const struct sp__option *table, const char *const *args,
 		     size_t nargs, struct sp_errinfo *err)
 {
-	int rc = sp__call_keep(&c->base, args, nargs, err);
+	struct sp_errinfo cause = SP_ERRINFO_INIT;
+	int rc = sp__call_keep(&c->base, args, nargs, &cause);
 
 	if (!rc)
-		rc = sp__options_each(&c->base, table, apply, c, err);
+		rc = sp__options_each(&c->base, table, apply, c, &cause);
 	if (!c->run->memory_bytes)
 		c->run->memory_bytes = sp_memory_default();
-	return rc;
-}
-
-static int give_stream(struct table_call *c, const char *table, const char *const *args,
-		       size_t nargs, struct ArrowArrayStream *stream, struct sp_errinfo *err)
-{
-	struct sp_errinfo cause = SP_ERRINFO_INIT;
-
-	c->run = &c->open.run;
-	if (read_args(c, scan_options, args, nargs, &cause))
-		return sp__call_wrong(err, &cause);
-	return sp_table_arrow(table, &c->open, &c->query, stream, err);
+	return rc ? sp__call_wrong(err, &cause) : 0;
 }
 
 int sp_call_table_arrow(const char *table, const char *const *args, size_t nargs,
 			struct ArrowArrayStream *stream, struct sp_errinfo *err)
 {
 	struct table_call c = { .open = SP_TABLE_OPTS_INIT, .query = SP_TABLE_QUERY_INIT };
-	int rc = give_stream(&c, table, args, nargs, stream, err);
+	int rc;
 
+	c.run = &c.open.run;
+	rc = read_args(&c, scan_options, args, nargs, err);
+	if (!rc)
+		rc = sp_table_arrow(table, &c.open, &c.query, stream, err);
 	sp__call_release(&c.base);
 	return rc;
-}
-
-static int take_stream(struct table_call *c, const char *table, const char *const *args,
-		       size_t nargs, struct ArrowArrayStream *stream, struct sp_errinfo *err)
-{
-	struct sp_errinfo cause = SP_ERRINFO_INIT;
-
-	c->run = &c->load.run;
-	if (read_args(c, load_options, args, nargs, &cause))
-		return sp__call_wrong(err, &cause);
-	return sp_table_load_arrow(table, stream, &c->load, NULL, err);
 }
 
 int sp_call_table_load_arrow(const char *table, const char *const *args, size_t nargs,
 			     struct ArrowArrayStream *stream, struct sp_errinfo *err)
 {
 	struct table_call c = { .load = SP_TABLE_LOAD_OPTS_INIT };
-	int rc = take_stream(&c, table, args, nargs, stream, err);
+	int rc;
 
+	c.run = &c.load.run;
+	rc = read_args(&c, load_options, args, nargs, err);
+	if (!rc)
+		rc = sp_table_load_arrow(table, stream, &c.load, NULL, err);
 	sp__call_release(&c.base);
 	return rc;
 }
