@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/decimal.h"
 #include "base/err.h"
+#include "rec/value_impl.h"
 #include "table/arrow/batch.h"
 #include "table/schema/columntext.h"
 
@@ -85,24 +86,18 @@ static size_t width(const struct sp__value_type *t)
 
 static void convert(const struct sp__value_type *t, const uint8_t *value, char *to)
 {
-	uint64_t bits = 0;
-	unsigned unused = 64 - 8 * t->bytes;
 	sp__int128 wide;
-	int64_t v;
+	int64_t time;
 
-	if (t->kind != 'd' && t->kind != 'T') {
-		memcpy(to, value, t->bytes);
-		return;
-	}
-	memcpy(&bits, value, t->bytes);
-	v = (int64_t)(bits << unused) >> unused;
 	if (t->kind == 'd') {
-		wide = v;
+		wide = sp__value_signed(t, value);
 		memcpy(to, &wide, sizeof(wide));
-		return;
+	} else if (t->kind == 'T') {
+		time = sp__value_signed(t, value) / sp__arrow_time_unit(t->decimals);
+		memcpy(to, &time, sizeof(time));
+	} else {
+		memcpy(to, value, t->bytes);
 	}
-	v /= sp__arrow_time_unit(t->decimals);
-	memcpy(to, &v, sizeof(v));
 }
 
 /* Makes space for n further values, and for their validity. */
