@@ -172,4 +172,3 @@ class Table:
 
 def _size(memory: str | int | None) -> str | None:
     return f"{memory}b" if isinstance(memory, int) else memory
-

@@ -3,7 +3,7 @@
  * Reads the columns of the predicate, or that of the keys, ahead in windows; tasks select records.
  * Directory rows whose bounds exclude all records are not read.
  *
- * Keys are found through an index if there is one (chooseby.h).
+ * Few keys are found through an index, if there is one (chooseby.h).
  *
  * Rejected: table/read/hits.h for predicates.  It reads tombstones ahead, with the windows, and a
  * delete writes them meanwhile: a cell that was passed would be changed twice by one journal.

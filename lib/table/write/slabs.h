@@ -37,9 +37,9 @@ struct sp__slabs {
 };
 
 /*
- * opts->depth: 0: the default.  Allocates n buffers that have at most so many bytes together, but
- * one cell each.  Returns 0,
- * -ENOMEM, or an error of the queue.  After an error, too, the pool must be closed.
+ * Allocates n buffers that have at most so many bytes together, but one cell each.  opts->depth:
+ * requests outstanding; 0: the default.  Returns 0, -ENOMEM, or an error of the queue.  After an
+ * error, too, the pool must be closed.
  */
 SP_MUST_CHECK int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
 				 struct sp__volume *volume, struct sp__budget *budget,
