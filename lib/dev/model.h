@@ -37,7 +37,7 @@ struct sp__model {
 	/* The host: constants by which computation is charged. */
 	uint32_t cpu_compare_ns; /* one comparison of keys */
 	uint32_t cpu_record_ns;	 /* one record in a merge or scan, besides comparisons */
-	uint32_t cpu_value_ns;	 /* one value of a column that is read, besides comparisons */
+	uint32_t cpu_value_ns;	 /* one value of a column, read or stored, besides comparisons */
 	uint32_t cpu_copy_ps;	 /* copying one byte, in 1e-12 s */
 	uint32_t cpu_request_ns; /* issuing and completing one request */
 };

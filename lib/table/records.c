@@ -193,6 +193,7 @@ static int end_slot(struct sp__tableload *l, struct sp__loadslot *slot)
 	l->other_ends += c->other_ends;
 	l->last_other = c->last_other;
 	sp__charge_work(&l->file->env, c->first + c->records, 0, c->bytes);
+	sp__charge_values(&l->file->env, (uint64_t)(c->first + c->records) * l->file->schema.n, 0);
 	return rc;
 }
 

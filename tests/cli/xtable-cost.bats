@@ -76,3 +76,34 @@ figure() { awk -v layout="$1" -v n="$2" '$1 == layout { print $(n + 1); exit }' 
 	run -2 "$xtable" load x r.txt --layout=auto
 	[[ $output == *"needs --workload"* ]]
 }
+
+# times PARALLEL: virtual time of commands on a table, in nanoseconds.
+times()
+{
+	local opts="-S 64M --parallel=$1 --volume=sim:flash --stats=s.json"
+
+	timed()
+	{
+		# shellcheck disable=SC2086
+		"$xtable" "$@" $opts >/dev/null
+		awk '/"elapsed_s"/ { sub(",", "", $2); printf "%.0f\n", $2 * 1e9; exit }' s.json
+	}
+	rm -f v
+	timed load v t.txt -t ,
+	timed scan v
+	timed scan v --columns=c3 --where='c1 < 3000 and c2 < 50'
+	timed scan v --agg='sum(c2)' --where='c1 > 100'
+	timed get v 17 19999 3
+	timed update v --set=c2=5 --where='c1 = 2500'
+	timed delete v 9
+	timed append v t.txt
+}
+
+@test "virtual time is the same on every machine and for all numbers of threads" {
+	seq 20000 | awk '{ print $1 "," $1 * 7919 % 1000 "," $1 / 4 }' >t.txt
+	run -0 times 1
+	one=$output
+	run -0 times 2
+	[ "$output" = "$one" ]
+	[ "$(paste -sd ' ' <<<"$one")" = "6237840 966145 325652 1089180 232828 3542834 2488980 8508598" ]
+}

@@ -230,6 +230,7 @@ static int give(void *copy, struct sp__window_slot *s)
 	c->stats->records_read += records;
 	c->stats->cells_read += w->cells_read;
 	sp__charge_work(&c->from->env, records, 0, 0);
+	sp__charge_values(&c->from->env, records * c->from->schema.n, 0);
 	return rc;
 }
 

@@ -3,6 +3,7 @@
  * Sets bits of tombstones in ascending order.  The area keeps a cell in memory; a bit is set there
  * immediately, since a caller that reads the bits of a later record exchanges the cell.
  */
+#include "run/charge.h"
 #include "table/change/delete.h"
 #include "table/file/redo.h"
 #include "table/file/tombstones.h"
@@ -37,6 +38,7 @@ int sp__tabledelete_put(struct sp__tabledelete *d, uint64_t record)
 
 int sp__tabledelete_finish(struct sp__tabledelete *d)
 {
+	sp__charge_work(&d->file->env, d->records, 0, 0);
 	d->file->superblock.deleted += d->records;
 	return sp__tablefile_commit(d->file, d->err);
 }

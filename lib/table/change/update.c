@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
+#include "run/charge.h"
 #include "table/change/newtexts.h"
 #include "table/change/patch.h"
 #include "table/file/directory.h"
@@ -242,6 +243,8 @@ int sp__tableupdate_finish(struct sp__tableupdate *u)
 {
 	int rc = flush(u);
 
+	sp__charge_work(&u->file->env, u->records, 0, 0);
+	sp__charge_values(&u->file->env, u->records * u->n, 0);
 	for (uint32_t i = 0; u->records && i < u->n; i++)
 		u->file->schema.columns[u->columns[i].column].changed =
 			u->file->superblock.slots.number + 1;

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "datafile/journal.h"
+#include "run/charge.h"
 #include "table/file/redo.h"
 
 enum { RECORD_CELL = 1, RECORD_END = 2 };
@@ -91,6 +92,7 @@ int sp__redo_put(struct sp__tablefile *f, uint64_t cell, const uint8_t *data,
 		return rc;
 	f->redo.cells++;
 	f->cells_written++;
+	sp__charge_work(&f->env, 0, 0, f->layout.cell_bytes);
 	return 0;
 }
 

@@ -95,6 +95,7 @@ static int give(void *scan, struct sp__window_slot *s)
 	c->stats->records_read += records;
 	c->stats->cells_read += w->cells_read;
 	sp__charge_work(&c->ring.file->env, records, 0, s->out.bytes);
+	sp__charge_values(&c->ring.file->env, records, 0);
 	return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "base/minmax.h"
 #include "base/task.h"
 #include "run/memory.h"
+#include "run/volume_spec.h"
 #include "table/read/ring.h"
 
 #define SHARE 4	  /* of the memory of a slot, that its cells can have */
@@ -21,7 +22,9 @@ unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_la
 			const bool *groups, uint32_t ntexts, uint64_t *slot_bytes)
 {
 	const uint64_t memory = sp__working_memory(run, run->memory_bytes) / 4 * 3;
-	unsigned n = (unsigned)sp__min(2 * sp__threads(run->parallel) + 1, SP__RING_SLOTS);
+	/* Virtual time does not depend on the threads of the host. */
+	unsigned threads = sp__volume_spec_simulated(run) ? 1 : sp__threads(run->parallel);
+	unsigned n = (unsigned)sp__min(2 * threads + 1, SP__RING_SLOTS);
 	uint64_t cells = 2 * ntexts;
 
 	for (uint32_t f = 0; f < l->ngroups; f++)
