@@ -114,7 +114,6 @@ static void note(struct sp__tableload *l)
 	st->journal_bytes = f->redo.at;
 	st->exact = !st->records_written || sp__tableload_records_exact(l);
 	sp__tableload_note_io(l);
-	sp__env_note_io(&st->run, &f->io);
 	sp__env_note(&f->env, &st->run, true);
 }
 

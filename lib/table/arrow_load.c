@@ -113,7 +113,8 @@ static int load(struct arrow_load *l)
 	l->stats->records_written = l->file.superblock.records;
 	l->stats->cells_written = l->file.cells_written;
 	l->stats->output_bytes = l->file.map.end * l->file.layout.cell_bytes;
-	sp__env_note(&l->file.env, &l->stats->run, true);
+	sp__tablewriter_note(&l->writer, &l->stats->run);
+	sp__tablefile_note(&l->file, &l->stats->run);
 	return sp__tablefile_publish(&l->file, l->err);
 }
 

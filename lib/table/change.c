@@ -109,15 +109,14 @@ static int put_numbers(struct change *c, const struct sp__chosen_records *chosen
 
 static void note(struct change *c)
 {
-	const struct sp__tablefile *f = &c->table->file;
+	struct sp__tablefile *f = &c->table->file;
 
 	c->stats->records_written = c->stats->records_matched;
 	c->stats->cells_read += f->cells_read - c->cells_read;
 	c->stats->cells_written = f->cells_written - c->cells_written;
 	c->stats->journal_cells = f->redo.cells;
 	c->stats->journal_bytes = f->redo.at;
-	sp__env_note_io(&c->stats->run, &f->io);
-	sp__env_note(&f->env, &c->stats->run, true);
+	sp__tablefile_note(f, &c->stats->run);
 }
 
 static void begin(struct change *c)

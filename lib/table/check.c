@@ -430,9 +430,7 @@ int sp_table_check(struct sp_table *t, sp_table_damage_fn fn, void *arg,
 
 	if (rc)
 		return rc;
-	t->file.io = (struct sp__io_counters){ 0 };
 	rc = run(&c);
-	sp__env_note_io(&result->run, &t->file.io);
 	sp__tablefile_note(&t->file, &result->run);
 	sp__table_end_reading(t);
 	free(c.cells);

@@ -76,7 +76,8 @@ int sp_table_convert(struct sp_table *t, const char *output, const struct sp_tab
 	rc = create(&to, &t->file, output, opts, err);
 	if (!rc)
 		rc = copy(&t->file, &to, stats, err);
-	sp__env_note(&t->file.env, &stats->run, true);
+	sp__env_note_io(&stats->run, &to.io);
+	sp__tablefile_note(&t->file, &stats->run);
 	if (to.path)
 		closed = sp__tablefile_close(&to);
 	sp__table_end_reading(t);

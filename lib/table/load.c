@@ -223,15 +223,12 @@ static bool is_exact(const struct sp__tableload *l)
 
 void sp__tableload_note_io(const struct sp__tableload *l)
 {
-	const struct sp__queue *q = l->writer->slabs.requests.queue;
 	struct sp_table_stats *st = l->stats;
 
 	st->input_bytes = l->source.bytes;
 	sp__env_note_io(&st->run, &l->source.io);
-	if (q) {
-		sp__env_note_io(&st->run, sp__queue_counters(q));
-		snprintf(st->run.engine, sizeof(st->run.engine), "%s", sp__queue_engine(q));
-	}
+	sp__env_note_io(&st->run, &l->file->io);
+	sp__tablewriter_note(l->writer, &st->run);
 }
 
 static void note(struct sp__tableload *l)

@@ -230,7 +230,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	if (!rc && q.aggregates)
 		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, sink, arg, stats, err);
 	close_query(&q);
-	sp__env_note(&t->file.env, &stats->run, true);
+	sp__tablefile_note(&t->file, &stats->run);
 	sp__table_end_reading(t);
 	return rc;
 }
@@ -338,7 +338,7 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 				     : get_by_number(&t->file, &o, get, sink, arg, stats, err);
 	}
 	close_query(&q);
-	sp__env_note(&t->file.env, &stats->run, true);
+	sp__tablefile_note(&t->file, &stats->run);
 	sp__table_end_reading(t);
 	return rc;
 }
@@ -368,7 +368,7 @@ int sp_table_index(struct sp_table *t, const char *column, const char *output,
 		rc = sp__tableindex_build(&t->file, (uint32_t)number, output ? output : path, stats,
 					  err);
 	free(path);
-	sp__env_note(&t->file.env, &stats->run, true);
+	sp__tablefile_note(&t->file, &stats->run);
 	sp__table_end_reading(t);
 	return rc;
 }

@@ -42,6 +42,7 @@ int sp_table_close(struct sp_table *t)
 int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err)
 {
 	t->file.env.err = err;
+	t->file.io = (struct sp__io_counters){ 0 };
 	return sp__tablefile_begin_reading(&t->file, err);
 }
 

@@ -379,8 +379,7 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *index, 
 	f.stats->cells_written = t->file.cells_written - written;
 	f.stats->journal_cells = t->file.redo.cells;
 	f.stats->journal_bytes = t->file.redo.at;
-	sp__env_note_io(&f.stats->run, &t->file.io);
-	sp__env_note(&t->file.env, &f.stats->run, true);
+	sp__tablefile_note(&t->file, &f.stats->run);
 	sp__tableupdate_note(&f.update, f.stats);
 	closed = close_all(&f);
 	return sp__table_end_change(t, rc ? rc : closed);

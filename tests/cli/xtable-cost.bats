@@ -107,3 +107,36 @@ times()
 	[ "$output" = "$one" ]
 	[ "$(paste -sd ' ' <<<"$one")" = "6237840 966145 325652 1089180 232828 3542834 2488980 8508598" ]
 }
+
+# counted COMMAND...: its report has the requests and bytes of its trace.  Neither an input nor the
+# output of convert is in that.
+counted()
+{
+	"$xtable" "$@" --trace=trace --stats=r.json >/dev/null
+	awk '/^[RW]/ { n[$1]++; b[$1] += $4 }
+		END { print n["W"] + 0, b["W"] + 0, n["R"] + 0, b["R"] + 0 }' trace >is
+	echo "$(value write_requests) $(value write_bytes) $(value read_requests) $(value read_bytes)" >counted
+	echo "$1: $(cat counted), in the trace $(cat is)"
+	case $1 in
+	load | append) sed -i 's/ [0-9]* [0-9]*$//' counted is ;;
+	convert) sed -i 's/^[0-9]* [0-9]* //' counted is ;;
+	esac
+	cmp is counted
+}
+
+@test "a report counts all requests of a command" {
+	seq 30000 | awk '{ print $1 "," $1 * 7919 % 1000 ",text " $1 * 31 % 977 }' >t.txt
+	counted load v t.txt -t , --types c3:text --volume=sim:flash
+	counted delete v 9 20000
+	counted scan v
+	counted scan v --columns=c3 --where='c1 < 3000 and c2 < 50'
+	counted get v 17 29999 3
+	counted index v c2
+	counted get v --by=c2 7
+	counted update v --set=c2=5 --where='c1 = 2500'
+	counted update v --set=c3="'new'" 4 5
+	counted append v t.txt
+	counted check v
+	counted convert v w --layout=nsm
+	[ "$(value write_bytes)" -ge 900000 ]
+}

@@ -295,6 +295,7 @@ int sp__copy_records(struct sp__tablefile *from, struct sp__tablefile *to,
 	rc = all ? run(&c, all) : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	sp__ring_close(&c.ring, stats);
 	sp__ranges_close(&c.ranges);
+	sp__tablewriter_note(&c.writer, &stats->run);
 	sp__tablewriter_close(&c.writer);
 	for (uint32_t i = 0; i < from->schema.n; i++) {
 		free(c.values ? c.values[i] : NULL);

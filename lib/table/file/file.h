@@ -185,7 +185,7 @@ void sp__tablefile_describe(const struct sp__tablefile *f, uint64_t cell, uint32
 
 /*
  * Fills in what the run environment knows of a command, and that direct requests were refused, if
- * they were.
+ * they were.  Adds the requests of single cells; those of a queue are added by its owner.
  */
 void sp__tablefile_note(const struct sp__tablefile *f, struct sp_run_stats *stats);
 

@@ -184,6 +184,7 @@ int sp__tablefile_check_cell(const struct sp__tablefile *f, uint64_t cell, uint3
 
 void sp__tablefile_note(const struct sp__tablefile *f, struct sp_run_stats *stats)
 {
+	sp__env_note_io(stats, &f->io);
 	sp__env_note(&f->env, stats, true);
 	if (f->run.direct > 0 && !f->volume->direct)
 		sp__env_note_cached(&f->env, stats, f->path);

@@ -16,6 +16,7 @@
  * in half of memory_bytes; texts of a directory row in a quarter.  One cell per buffer is the
  * minimum.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
@@ -88,6 +89,16 @@ int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 	rc = sp__slabs_open(&w->slabs, &queue, file->volume, &file->env.budget, l->cell_bytes,
 			    l->ngroups + 1 + SPARE, memory_bytes / 2, err);
 	return rc ? rc : open_columns(w, memory_bytes);
+}
+
+void sp__tablewriter_note(const struct sp__tablewriter *w, struct sp_run_stats *stats)
+{
+	const struct sp__queue *q = w->slabs.requests.queue;
+
+	if (!q)
+		return;
+	sp__env_note_io(stats, sp__queue_counters(q));
+	snprintf(stats->engine, sizeof(stats->engine), "%s", sp__queue_engine(q));
 }
 
 void sp__tablewriter_close(struct sp__tablewriter *w)

@@ -56,5 +56,7 @@ SP_MUST_CHECK int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 				      const struct sp__column_values *columns);
 /* Writes all cells; then the table has all records, and must be committed. */
 SP_MUST_CHECK int sp__tablewriter_finish(struct sp__tablewriter *w);
+/* Adds its requests, and names the engine. */
+void sp__tablewriter_note(const struct sp__tablewriter *w, struct sp_run_stats *stats);
 /* Waits for outstanding requests.  Accepts a struct that is all zero. */
 void sp__tablewriter_close(struct sp__tablewriter *w);
