@@ -27,10 +27,18 @@ static int open_cache(struct sp__machine *m, struct sp_errinfo *err)
 	return sp__pcache_new(&m->pc, &opts, err);
 }
 
+static int open_blockdev(struct sp__machine *m, struct sp_errinfo *err)
+{
+	struct sp__blockdev_opts opts = m->spec.device;
+
+	opts.sched = m->spec.sched;
+	opts.merge_blocks_max = sp__max(m->spec.merge_bytes / m->model->block_bytes, 1u);
+	return sp__blockdev_open(&m->bd, m->model, &opts, err);
+}
+
 static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 {
 	const struct sp__machine_spec *s = &m->spec;
-	struct sp__blockdev_opts opts = s->device;
 	struct sp__fsmap_opts fs = {
 		.policy = (enum sp__fs_policy)s->fs,
 		.group_pages = s->group_pages,
@@ -45,13 +53,23 @@ static int open_device(struct sp__machine *m, struct sp_errinfo *err)
 				"page: %u bytes are not a multiple of the model's blocks of %u",
 				s->page_bytes, m->model->block_bytes);
 	m->page_blocks = s->page_bytes / m->model->block_bytes;
-	opts.sched = s->sched;
-	opts.merge_blocks_max = sp__max(s->merge_bytes / m->model->block_bytes, 1u);
 	fs.device_pages = m->model->blocks / m->page_blocks;
 	rc = sp__fsmap_new(&m->fs, &fs);
 	if (rc < 0)
 		return sp__err(err, rc, "sim", "", -1);
-	return sp__blockdev_open(&m->bd, m->model, &opts, err);
+	return 0;
+}
+
+/* Opens the parts that requests change, at time 0. */
+static int begin(struct sp__machine *m, struct sp_errinfo *err)
+{
+	int rc = open_blockdev(m, err);
+
+	m->noise.state = sp__mix64(m->spec.seed + 1);
+	m->now_ns = m->event_ns = m->owed_ps = m->seq = 0;
+	m->flying = m->writing = m->background = 0;
+	m->stats = (struct sp__machine_stats){ 0 };
+	return rc ? rc : open_cache(m, err);
 }
 
 int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *spec,
@@ -63,14 +81,13 @@ int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *sp
 	if (!m)
 		return sp__err(err, -ENOMEM, "sim", "", -1);
 	m->spec = *spec;
-	m->noise.state = sp__mix64(spec->seed + 1);
 	m->xfers.bytes = sizeof(struct sp__xfer);
 	m->waits.bytes = sizeof(struct sp__wait);
 	m->gates.bytes = sizeof(struct sp__gate);
 	m->write_pages_max = sp__max(spec->merge_bytes / spec->page_bytes, 1u);
 	rc = open_device(m, err);
 	if (rc == 0)
-		rc = open_cache(m, err);
+		rc = begin(m, err);
 	if (rc < 0) {
 		sp__machine_close(m);
 		return sp__err(err, rc, "sim", "", -1);
@@ -79,13 +96,27 @@ int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *sp
 	return 0;
 }
 
+static void end(struct sp__machine *m)
+{
+	sp__blockdev_close(m->bd);
+	sp__pcache_free(m->pc);
+	sp__simtrace_close(m->future);
+	m->bd = NULL;
+	m->pc = NULL;
+	m->future = NULL;
+}
+
+int sp__machine_restart(struct sp__machine *m)
+{
+	end(m);
+	return begin(m, NULL);
+}
+
 void sp__machine_close(struct sp__machine *m)
 {
 	if (!m)
 		return;
-	sp__blockdev_close(m->bd);
-	sp__pcache_free(m->pc);
-	sp__simtrace_close(m->future);
+	end(m);
 	sp__fsmap_free(m->fs);
 	sp__model_free(m->model);
 	sp__simpool_release(&m->xfers);

@@ -125,6 +125,12 @@ struct sp__machine_stats {
  */
 SP_MUST_CHECK int sp__machine_open(struct sp__machine **m, const struct sp__machine_spec *spec,
 				   struct sp_errinfo *err);
+/*
+ * Gives the machine the state that it had when it was opened, at time 0, but with the files that it
+ * has now.  No request of a program is outstanding.  Returns 0 or -ENOMEM; then it can only be
+ * closed.
+ */
+SP_MUST_CHECK int sp__machine_restart(struct sp__machine *m);
 void sp__machine_close(struct sp__machine *m); /* accepts NULL; nothing outstanding */
 
 const struct sp__machine_spec *sp__machine_spec(const struct sp__machine *m);

@@ -531,6 +531,33 @@ static void test_speed(void)
 	sp__machine_close(m);
 }
 
+/* Random requests; returns when the last one is complete. */
+static uint64_t random_end_ns(struct sp__machine *m, int f)
+{
+	struct sp__rng rng = { 5 };
+
+	for (unsigned i = 0; i < 200; i++)
+		pages(m, f, sp__rng_below(&rng, 3) ? 'R' : 'W', sp__rng_below(&rng, 5000), 1);
+	sp__machine_charge_ps(m, 7);
+	return sp__machine_now_ns(m);
+}
+
+static void restarts(const char *text)
+{
+	struct sp__machine *m = boot(text);
+	int f = file(m, SP__SIM_INPUT, 5000 * 4096);
+	uint64_t ns = random_end_ns(m, f), again_ns;
+
+	if (sp__machine_restart(m))
+		exit(1);
+	ok(!sp__machine_now_ns(m) && !stats(m).requests, "%s: a restart begins at 0", text);
+	again_ns = random_end_ns(m, f);
+	ok(ns == again_ns && stats(m).requests == 200,
+	   "the same requests end at %llu ns, before it at %llu", (unsigned long long)again_ns,
+	   (unsigned long long)ns);
+	sp__machine_close(m);
+}
+
 int main(void)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -555,5 +582,10 @@ int main(void)
 	ok(sp__machine_spec_parse(&spec, "nearline6t-like,page=512", NULL) == 0 &&
 		   sp__machine_open(&m, &spec, &err) == SP_ESYNTAX && strstr(err.text, "page"),
 	   "pages that do not hold whole blocks are refused");
+	restarts("cheetah36es-like");
+	restarts("mems-g2");
+	restarts("flash,noise=10us");
+	restarts("linear,cache=4M,fs=extent");
+	restarts("barracuda4-like,cache=1M,array=raid0:3,sched=sstf");
 	return done();
 }
