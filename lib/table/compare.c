@@ -22,17 +22,6 @@ int sp__table_mean_texts(struct sp__tablefile *f, double *means, struct sp_errin
 	return rc;
 }
 
-static int read_means(struct sp_table *t, double *means, struct sp_errinfo *err)
-{
-	int rc = sp__table_begin_reading(t, err);
-
-	if (rc)
-		return rc;
-	rc = sp__table_mean_texts(&t->file, means, err);
-	sp__table_end_reading(t);
-	return rc;
-}
-
 static int measure_stored(struct sp_table *t, const struct sp_table_compare_opts *opts,
 			  struct sp_table_comparison *c, struct sp_errinfo *err)
 {
@@ -53,23 +42,32 @@ int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opt
 	struct sp__tablefile *f = &t->file;
 	struct sp_run_opts run = opts->run;
 	double *means = calloc(f->schema.n, sizeof(*means));
-	const struct sp__cost_table stored = { .schema = &f->schema,
+	const struct sp__cost_table stored = { .file = f,
+					       .schema = &f->schema,
 					       .layout = f->layout,
 					       .map = f->map,
 					       .records = f->superblock.records,
 					       .text_bytes = means,
-					       .text = sp__map_cells(&f->map, SP__AREA_TEXT) };
+					       .text = sp__map_cells(&f->map, SP__AREA_TEXT),
+					       .tombstones = f->superblock.deleted
+								     ? f->tombstones.written
+								     : 0 };
 	const struct sp__cost_asked asked = { .name = f->path,
 					      .schema = &f->schema,
 					      .records = f->superblock.records,
 					      .text_bytes = means,
 					      .stored = &stored,
 					      .layout = sp__table_layout_of(&f->layout) };
-	int rc = means ? read_means(t, means, err) : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	int rc =
+		means ? sp__table_begin_reading(t, err) : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 
 	run.volume = run.volume ? run.volume : f->run.volume;
-	if (!rc)
-		rc = sp__cost_ask(&asked, opts, &run, c, err);
+	if (!rc) {
+		rc = sp__table_mean_texts(f, means, err);
+		if (!rc)
+			rc = sp__cost_ask(&asked, opts, &run, c, err);
+		sp__table_end_reading(t);
+	}
 	if (!rc && opts->measure_stored)
 		rc = measure_stored(t, opts, c, err);
 	free(means);

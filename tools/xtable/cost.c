@@ -133,6 +133,8 @@ static int judge(struct config *c, const char *command, bool measure)
 	int rc;
 
 	c->compare.measure = measure;
+	if (!c->common.geometry)
+		c->compare.run.geometry = NULL; /* that of a simulated device; it is asked itself */
 	rc = compare(c, &comparison, &err);
 	if (rc)
 		die_of(rc, &err);

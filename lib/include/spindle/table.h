@@ -265,14 +265,15 @@ struct sp_table_comparison {
 
 struct sp_table_compare_opts {
 	/*
-	 * The device of the predictions is the simulated volume (NULL: that of the table), or the
-	 * one of the geometry; without both, a flash drive is assumed.
+	 * The device of the predictions is the one of the geometry, or the simulated volume (NULL:
+	 * that of the table), to which the requests are made without data; without both, a flash
+	 * drive is assumed.  Memory and threads are those of the commands.
 	 */
 	struct sp_run_opts run;
 	const char *workload;	    /* file of queries; NULL: none */
 	const char *const *queries; /* further queries, a line each, nqueries */
 	size_t nqueries;
-	bool measure; /* on the simulated volume, too, by requests that move no bytes */
+	bool measure; /* on the simulated volume, too, even if a geometry is given */
 	/*
 	 * Measures the table as it is stored, too, by running the scans without a predicate and the
 	 * reads of random records.

@@ -2,128 +2,290 @@
 /*
  * Makes the requests of updates and appends.
  *
- * Update.  The cells are read, those of each column group in their order, written behind the end of
- * the file, and written in place one by one; after each write, and after each of the two
- * superblocks, the device is synchronized.  Bounds that change are in the directory.
- * Append.  The last A-page goes the same way; further cells are written behind the end.
+ * Update.  Directory rows that have bounds of the records are read, then the cells, those of each
+ * column group in their order; they are written behind the end of the file, and in place one by
+ * one (table/file/commit.c).  Assumption: the bounds of a changed column include its new values.
+ * Append.  Cells that are not full go the same way, and the last directory row, if it is not.  New
+ * cells have place in the last strip, or are behind the end.  Not modelled: further cells of the
+ * directory.
  */
-#include <math.h>
+#include <stdlib.h>
 #include "base/minmax.h"
-#include "table/cost/maker.h"
-#include "table/layout/shares.h"
+#include "table/cost/changes.h"
+#include "table/cost/ring.h"
+#include "table/layout/runs.h"
 
 #define UPDATE_DEPTH 32	    /* of reads before an update, */
 #define UPDATE_BYTES 131072 /* and their maximum */
 #define JOURNAL_ENTRY 32    /* bytes of a record of the journal besides the cell */
-#define SCAN_DEPTH 4
+#define JOURNAL_END 40	    /* bytes of the last one */
+#define SORTED_MAX 1024	    /* cells that are written in place in the order of the file */
+#define APPEND_DEPTH 64
 
-/* Reads, or writes in place, the cells of column groups that are touched, and waits. */
-static int pass_touched(struct sp__cost_maker *m, bool write, double share, uint64_t seed)
+static struct sp__cost_draws draws(const struct sp__cost_maker *m, uint64_t seed)
 {
-	const struct sp__table_layout *l = &m->r.table->layout;
-	const uint64_t end = sp__layout_pages(l, m->r.table->records);
+	return (struct sp__cost_draws){ .rng = { seed },
+					.records = m->r.table->records,
+					.left = m->q->records,
+					.last = UINT64_MAX };
+}
+
+/* Reads the cells with bounds of changed records. */
+static int read_bounds(struct sp__cost_maker *m, uint64_t seed)
+{
+	struct sp__cost_draws numbers = draws(m, seed);
+	struct sp__cost_rows rows = { 0 };
+	bool bounds = false;
+	uint64_t n;
 	int rc = 0;
 
-	m->r.rng.state = seed;
-	for (uint32_t f = 0; f < l->ngroups; f++) {
-		double chance = sp__cells_touched(share, l->groups[f].cell_records);
-		uint64_t pages;
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
+		bounds |= m->q->columns[i] && m->r.table->schema->columns[i].bounds;
+	if (bounds)
+		sp__cost_rows_open(&rows, m, 0);
+	while (!rc && bounds && (n = sp__cost_draw(&numbers)) != UINT64_MAX)
+		rc = sp__cost_row(&rows, m, n);
+	return rc;
+}
+
+/* Takes a cell of the data area that changes.  Returns 0 or an error. */
+typedef int (*take_cell)(void *arg, uint64_t cell);
+
+/* Gives the cells that change to take(), column group by column group. */
+static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, void *arg)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		struct sp__cost_draws numbers = draws(m, seed);
+		uint64_t n, last = UINT64_MAX;
 
 		m->begun = m->r.device.requests;
-		for (uint64_t page = 0;
-		     m->groups[f] && !rc && page < end && !sp__cost_enough(m, page, end);
-		     page += pages) {
-			struct sp__strip s = sp__layout_strip(l, page);
+		while (m->groups[f] && !rc && (n = sp__cost_draw(&numbers)) != UINT64_MAX) {
+			uint64_t cell = sp__layout_record_cell(l, f, n);
 
-			pages = sp__min(s.first + s.pages, end) - page;
-			rc = sp__cost_touched(
-				&m->r, write,
-				sp__layout_run(l, f, m->r.table->records, page, pages), chance, 0);
+			if (sp__cost_enough(m, n, m->r.table->records))
+				break;
+			if (cell != last)
+				rc = take(arg, cell);
+			last = cell;
 		}
-		if (!rc)
-			rc = sp__cost_wait(&m->r);
 	}
 	return rc;
 }
 
-/* Reads the cells of the directory in which the bounds of changed records are, one by one. */
-static int read_bounds(struct sp__cost_maker *m, double share)
+static int read_cell(void *maker, uint64_t cell)
 {
-	const struct sp__table_layout *l = &m->r.table->layout;
-	const uint64_t cells = sp__map_cells(&m->r.table->map, SP__AREA_DIRECTORY);
-	double records = (double)m->r.table->records / (double)sp__max(cells, 1);
-	bool bounds = false;
+	struct sp__cost_maker *m = maker;
 
-	for (uint32_t i = 0; i < l->ncolumns; i++)
-		bounds |= m->q->columns[i] && m->r.table->schema->columns[i].bounds;
-	if (!bounds || !cells)
-		return 0;
-	sp__cost_device_depth(&m->r.device, 1);
-	m->r.max_cells = 1;
-	for (uint64_t i = 0, n; i < cells; i += n) {
-		int rc = 0;
+	return sp__cost_cell(&m->r, false, cell, 0);
+}
 
-		n = sp__cost_gap(&m->r, sp__cells_touched(share, records));
-		if (i + n < cells)
-			rc = sp__cost_cells(&m->r, false, SP__AREA_DIRECTORY, i + n, 1);
-		if (rc)
-			return rc;
-		n++;
-	}
-	return sp__cost_wait(&m->r);
+/* Cells that are written in place in the order of the file. */
+struct sorted {
+	struct sp__cost_maker *m;
+	size_t n, max;
+	uint64_t cells[SORTED_MAX];
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return SP__ORDER(*x, *y);
+}
+
+static int write_sorted(struct sorted *s)
+{
+	int rc = 0;
+
+	qsort(s->cells, s->n, sizeof(*s->cells), by_number);
+	for (size_t i = 0; !rc && i < s->n; i++)
+		rc = sp__cost_cell(&s->m->r, true, s->cells[i], 0);
+	s->n = 0;
+	return rc ? rc : sp__cost_wait(&s->m->r);
+}
+
+static int put_sorted(void *sorted, uint64_t cell)
+{
+	struct sorted *s = sorted;
+
+	s->cells[s->n++] = cell;
+	return s->n < s->max ? 0 : write_sorted(s);
+}
+
+static int write_cells(struct sp__cost_maker *m, uint64_t seed)
+{
+	const uint64_t memory = m->o->platform->run->memory_bytes / 32;
+	struct sorted s = { .m = m };
+	int rc;
+
+	s.max = sp__max(sp__min(memory / m->r.table->layout.cell_bytes, SORTED_MAX), 1);
+	rc = each_cell(m, seed, put_sorted, &s);
+	return rc ? rc : write_sorted(&s);
+}
+
+uint64_t sp__cost_journal_bytes(const struct sp__table_layout *l, uint64_t cells)
+{
+	return cells * (l->cell_bytes + JOURNAL_ENTRY) + JOURNAL_END;
+}
+
+/* Writes both superblocks, in which the change counts and no journal is named. */
+static int end_change(struct sp__cost_maker *m)
+{
+	int rc = sp__cost_commit(&m->r);
+
+	return rc ? rc : sp__cost_commit(&m->r);
+}
+
+/* Computes the records of an update, and copies cells to the journal. */
+static void compute(struct sp__cost_maker *m, uint64_t cells)
+{
+	double bytes = (double)cells * m->r.table->layout.cell_bytes;
+
+	sp__cost_device_compute(&m->r.device,
+				(double)m->q->records * sp__cost_record_ns(m, NULL, false) +
+					bytes * m->o->platform->copy_ns);
 }
 
 int sp__cost_update(struct sp__cost_maker *m)
 {
 	const uint64_t seed = sp__rng_next(&m->r.rng);
 	const uint64_t cell_bytes = m->r.table->layout.cell_bytes;
-	double share = -expm1((double)m->q->records * log1p(-1 / (double)m->r.table->records));
 	uint64_t before, cells;
 	int rc;
 
 	(void)sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	rc = read_bounds(m, share);
+	rc = read_bounds(m, seed);
 	before = m->r.device.bytes;
 	sp__cost_device_depth(&m->r.device, UPDATE_DEPTH);
 	m->r.max_cells = sp__max(UPDATE_BYTES / cell_bytes, 1);
 	if (!rc)
-		rc = pass_touched(m, false, share, seed);
+		rc = each_cell(m, seed, read_cell, m);
+	if (!rc)
+		rc = sp__cost_wait(&m->r);
 	cells = (m->r.device.bytes - before) / cell_bytes;
+	compute(m, cells);
 	sp__cost_device_depth(&m->r.device, 1);
 	m->r.max_cells = 1;
 	if (!rc)
-		rc = sp__cost_behind(&m->r, cells * (cell_bytes + JOURNAL_ENTRY));
+		rc = sp__cost_behind(&m->r, 0, sp__cost_journal_bytes(&m->r.table->layout, cells));
 	if (!rc)
 		rc = sp__cost_commit(&m->r);
 	if (!rc)
-		rc = pass_touched(m, true, share, seed);
-	return rc ? rc : sp__cost_commit(&m->r);
+		rc = write_cells(m, seed);
+	return rc ? rc : end_change(m);
+}
+
+/* Reads what the first new record changes: a directory row, texts, and cells that are not full. */
+static int read_last(struct sp__cost_maker *m, const bool *part)
+{
+	const struct sp__cost_table *t = m->r.table;
+	const struct sp__table_layout *l = &t->layout;
+	const uint64_t row = (uint64_t)l->row_pages * l->page_records;
+	struct sp__cost_rows rows;
+	int rc = 0;
+
+	sp__cost_rows_open(&rows, m, 0);
+	if (t->records % row)
+		rc = sp__cost_row(&rows, m, t->records - 1);
+	for (uint32_t i = 0; !rc && t->records % row && i < l->ncolumns; i++)
+		if (t->schema->columns[i].type.kind == 't')
+			rc = sp__cost_texts(&m->r, i, t->records / row * row, t->records);
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		if (part[f])
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA,
+					    sp__layout_record_cell(l, f, t->records), 1);
+		if (!rc)
+			rc = sp__cost_wait(&m->r);
+	}
+	return rc;
+}
+
+/* Writes new cells, strip by strip, when their records are computed; behind the journal's cells. */
+static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journal)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	const uint64_t before = m->r.table->records, after = before + m->q->records;
+	const double each_ns = sp__cost_record_ns(m, NULL, true);
+	int rc = 0;
+
+	for (uint64_t at = before, end; !rc && at < after; at = end) {
+		struct sp__strip s = sp__layout_strip(l, at / l->page_records);
+
+		end = sp__min((s.first + s.pages) * l->page_records, after);
+		sp__cost_device_compute(&m->r.device, (double)(end - at) * each_ns);
+		for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+			uint64_t first = sp__layout_record_cell(l, f, at);
+			uint64_t last = sp__layout_record_cell(l, f, end - 1);
+
+			first += at == before && part[f];
+			rc = sp__cost_new_cells(&m->r, first, last + 1 - first, journal);
+		}
+	}
+	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+/* Writes the texts of the last directory row and of new records. */
+static int write_texts(struct sp__cost_maker *m)
+{
+	const struct sp__cost_table *t = m->r.table;
+	const uint64_t row = (uint64_t)t->layout.row_pages * t->layout.page_records;
+	const double records = (double)(t->records % row + m->q->records);
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
+		bytes += t->text_bytes[i] * records;
+	return sp__cost_behind(&m->r, m->r.taken, (uint64_t)bytes);
+}
+
+/* Writes the changed directory row, and cells that were not full, in place. */
+static int write_last(struct sp__cost_maker *m, const bool *part)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	const uint64_t directory = m->r.in_memory[SP__AREA_DIRECTORY];
+	int rc = directory ? sp__cost_cells(&m->r, true, SP__AREA_DIRECTORY, directory - 1, 1) : 0;
+
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		rc = sp__cost_wait(&m->r);
+		if (!rc && part[f])
+			rc = sp__cost_cells(&m->r, true, SP__AREA_DATA,
+					    sp__layout_record_cell(l, f, m->r.table->records), 1);
+	}
+	return rc ? rc : sp__cost_wait(&m->r);
 }
 
 int sp__cost_append(struct sp__cost_maker *m)
 {
-	const struct sp__table_layout *l = &m->r.table->layout;
-	uint64_t before = m->r.table->records, after = before + m->q->records;
-	uint64_t pages = sp__layout_pages(l, before), page = before / l->page_records;
-	uint64_t fresh = (sp__layout_pages(l, after) - pages) * l->page_cells;
-	bool journal = pages > page;
-	int rc = 0;
+	const struct sp__cost_table *t = m->r.table;
+	const struct sp__table_layout *l = &t->layout;
+	bool *part = m->groups; /* column groups whose last cell is not full */
+	uint64_t cells = 0, journal;
+	int rc;
 
-	sp__cost_device_depth(&m->r.device, SCAN_DEPTH);
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		m->groups[f] = true;
-	if (journal)
-		rc = sp__cost_window(m, m->groups, page * l->page_records, before);
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		part[f] = t->records % l->page_records % l->groups[f].cell_records;
+		cells += part[f];
+	}
+	rc = read_last(m, part);
+	cells += m->r.in_memory[SP__AREA_DIRECTORY] != 0;
+	/* The journal has place for the last cell of each column group, and directory cells. */
+	journal = sp__cost_journal_bytes(l, l->ngroups + 2) / l->cell_bytes + 1;
+	m->r.taken = journal;
+	sp__cost_device_depth(&m->r.device, APPEND_DEPTH);
 	if (!rc)
-		rc = sp__cost_behind(&m->r, fresh * l->cell_bytes);
-	if (!rc && journal)
-		rc = sp__cost_behind(&m->r, l->page_cells * (l->cell_bytes + JOURNAL_ENTRY));
+		rc = write_new(m, part, journal);
+	sp__cost_device_depth(&m->r.device, 1);
 	if (!rc)
+		rc = write_texts(m);
+	if (!rc && cells)
+		rc = sp__cost_behind(&m->r, 0, sp__cost_journal_bytes(l, cells));
+	if (!rc && m->r.taken > journal) /* the map */
+		rc = sp__cost_behind(&m->r, m->r.taken, l->cell_bytes);
+	if (!rc && cells)
 		rc = sp__cost_commit(&m->r);
-	for (uint32_t f = 0; !rc && journal && f < l->ngroups; f++)
-		rc = sp__cost_cells(&m->r, true, SP__AREA_DATA, sp__layout_cell(l, page, f, 0),
-				    l->groups[f].cells);
-	if (!rc && journal)
-		rc = sp__cost_wait(&m->r);
-	return rc || !journal ? rc : sp__cost_commit(&m->r);
+	if (!rc)
+		rc = write_last(m, part);
+	return rc ? rc : end_change(m);
 }

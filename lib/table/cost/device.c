@@ -7,6 +7,7 @@
  * and the time of its other bytes.
  */
 #include <math.h>
+#include <string.h>
 #include "base/minmax.h"
 #include "dev/model.h"
 #include "sim/machine.h"
@@ -37,31 +38,47 @@ static int open_machine(struct sp__cost_device *d, const struct sp_run_opts *run
 }
 
 /* The first positioning is a mean over the file. */
-static void open_head(struct sp__cost_device *d, const struct sp__cost_platform *p, uint64_t bytes)
+static void begin_head(struct sp__cost_device *d, double mean_ns)
 {
-	const struct sp_geometry *g = p->geometry;
-	uint64_t blocks = sp__min(bytes / g->block_bytes + 1, g->blocks);
+	const struct sp__cost_platform *p = d->platform;
 
-	d->block_bytes = g->block_bytes;
-	d->head = (struct sp__headpath){ .g = g,
+	d->block_bytes = p->geometry->block_bytes;
+	d->head = (struct sp__headpath){ .g = p->geometry,
 					 .depth = 1,
 					 .fifo = p->fifo,
 					 .window = p->window,
 					 .host_ns = p->host_ns,
 					 .bus_ns = p->bus_ns,
 					 .bus_apart = { p->bus_apart[0], p->bus_apart[1] },
-					 .mean_ns = sp__headpath_mean_ns(g, 0, blocks) };
+					 .mean_ns = mean_ns };
 }
 
 int sp__cost_device_open(struct sp__cost_device *d, const struct sp__cost_platform *p,
 			 uint64_t bytes, bool measure, struct sp_errinfo *err)
 {
-	*d = (struct sp__cost_device){ .err = err, .depth = 1, .costs = p->costs };
-	if (p->geometry && p->geometry->nzones && !measure)
-		open_head(d, p, bytes);
-	else if (p->simulated)
+	const struct sp_geometry *g = p->geometry;
+
+	*d = (struct sp__cost_device){ .platform = p, .err = err, .depth = 1, .costs = p->costs };
+	if (p->simulated && (measure || !p->run->geometry))
 		return open_machine(d, p->run, bytes);
+	if (g && g->nzones)
+		begin_head(d, sp__headpath_mean_ns(g, 0,
+						   sp__min(bytes / g->block_bytes + 1, g->blocks)));
 	return 0;
+}
+
+int sp__cost_device_restart(struct sp__cost_device *d)
+{
+	d->requests = d->seeks = d->bytes = d->end = 0;
+	d->nheld = 0;
+	d->waiting = (struct sp__cost_waiting){ 0 };
+	d->now_s = d->free_s = 0;
+	memset(d->done_s, 0, sizeof(d->done_s));
+	sp__cost_device_depth(d, 1);
+	sp__cost_device_window(d, 0, 1);
+	if (d->head.g)
+		begin_head(d, d->head.mean_ns);
+	return simulated(d) ? sp__machine_restart(d->env.device->machine) : 0;
 }
 
 void sp__cost_device_close(struct sp__cost_device *d)
@@ -205,26 +222,29 @@ int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset
 	return d->nheld >= d->together ? sp__cost_device_submit(d) : 0;
 }
 
-unsigned sp__cost_device_window(struct sp__cost_device *d, unsigned together)
+void sp__cost_device_window(struct sp__cost_device *d, unsigned window, unsigned together)
 {
 	d->together = together;
-	d->window = (d->window + 1) % SP__COST_WINDOWS;
-	return d->window;
+	d->window = window;
 }
 
-int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window)
+bool sp__cost_device_is_done(const struct sp__cost_device *d, unsigned window)
 {
-	int rc = sp__cost_device_submit(d);
+	return d->head.g || simulated(d) ? !d->of_window[window] : d->done_s[window] <= d->now_s;
+}
 
-	if (!d->head.g && !simulated(d))
-		d->now_s = fmax(d->now_s, d->done_s[window]);
-	if (d->head.g && d->of_window[window])
-		hand_over(d);
-	while (d->head.g && d->of_window[window])
+int sp__cost_device_wait_some(struct sp__cost_device *d, unsigned window)
+{
+	if (simulated(d))
+		return reap(d, sp__queue_outstanding(d->queue) - 1);
+	if (d->head.g) {
+		if (!d->head.queued)
+			hand_over(d);
 		serve(d);
-	while (!rc && simulated(d) && d->of_window[window])
-		rc = reap(d, sp__queue_outstanding(d->queue) - 1);
-	return rc;
+	} else {
+		d->now_s = fmax(d->now_s, d->done_s[window]);
+	}
+	return 0;
 }
 
 int sp__cost_device_wait(struct sp__cost_device *d)

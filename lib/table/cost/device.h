@@ -4,9 +4,10 @@
  *
  * The device is one of three:
  *
- *	with tracks	the head is followed over the tracks of a geometry (run/headpath.h)
- *	simulated	if it is to be measured or has no tracks: requests are submitted to the
- *			machine and move no bytes (run/dryrun.h); the time is the machine's
+ *	simulated	requests are submitted to the machine and move no bytes (run/dryrun.h);
+ *			the time is the machine's
+ *	with tracks	the head is followed over the tracks of a geometry that is given
+ *			(run/headpath.h)
  *	other		latency, rate of short requests, rate of bytes (run/costs.h)
  *
  * Thread rule: one thread.
@@ -31,8 +32,7 @@ struct sp__cost_waiting {
 	uint64_t first, end; /* blocks; equal: none */
 };
 
-/* Requests that are read as one window, numbered round-robin. */
-#define SP__COST_WINDOWS 32
+#define SP__COST_WINDOWS 33 /* windows whose requests can be outstanding */
 
 /* A request that is to be submitted with others. */
 struct sp__cost_held {
@@ -41,6 +41,7 @@ struct sp__cost_held {
 };
 
 struct sp__cost_device {
+	const struct sp__cost_platform *platform;
 	/* Counters since opening; seeks: requests not at the end of the one before. */
 	uint64_t requests, seeks, bytes;
 	uint64_t end; /* of the last request */
@@ -68,11 +69,13 @@ struct sp__cost_device {
 
 /*
  * Opens the device of a platform for a file of so many bytes.  measure: on the machine of a
- * simulated one, even with tracks.  err: for all calls, may be NULL.  Returns 0, -ENOMEM, or an
- * error of the volume; then, too, it must be closed.
+ * simulated one, even if a geometry is given.  err: for all calls, may be NULL.  Returns 0,
+ * -ENOMEM, or an error of the volume; then, too, it must be closed.
  */
 SP_MUST_CHECK int sp__cost_device_open(struct sp__cost_device *d, const struct sp__cost_platform *p,
 				       uint64_t bytes, bool measure, struct sp_errinfo *err);
+/* Gives it the state that it had when it was opened.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__cost_device_restart(struct sp__cost_device *d);
 void sp__cost_device_close(struct sp__cost_device *d);
 
 /* Sets how many requests are outstanding at most, 1 to SP__COST_DEPTH.  Ends a window. */
@@ -83,14 +86,15 @@ SP_MUST_CHECK int sp__cost_device_issue(struct sp__cost_device *d, bool write, u
 /* Submits the requests that have been issued. */
 SP_MUST_CHECK int sp__cost_device_submit(struct sp__cost_device *d);
 /*
- * Begins a window: the requests from now on belong to it.  Up to `together` of them, at most
- * SP__WINDOW_TOGETHER, are submitted as a batch, so a drive knows all of these when it chooses the
- * first.  Returns its number, below SP__COST_WINDOWS, which is free again after
- * sp__cost_device_wait_window().
+ * The requests from now on belong to this window, below SP__COST_WINDOWS.  Up to `together` of
+ * them, at most SP__WINDOW_TOGETHER, are submitted as a batch, so a drive knows all of these when
+ * it chooses the first.  All requests before must have been submitted.
  */
-unsigned sp__cost_device_window(struct sp__cost_device *d, unsigned together);
-/* Waits for the requests of a window. */
-SP_MUST_CHECK int sp__cost_device_wait_window(struct sp__cost_device *d, unsigned window);
+void sp__cost_device_window(struct sp__cost_device *d, unsigned window, unsigned together);
+/* True if all requests of a window are known to be complete. */
+bool sp__cost_device_is_done(const struct sp__cost_device *d, unsigned window);
+/* Waits for one request or more, while a window is not done. */
+SP_MUST_CHECK int sp__cost_device_wait_some(struct sp__cost_device *d, unsigned window);
 /* Waits for all requests. */
 SP_MUST_CHECK int sp__cost_device_wait(struct sp__cost_device *d);
 /* Charges computation, in the machine's nanoseconds. */

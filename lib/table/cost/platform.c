@@ -17,7 +17,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 #define SHORT_BYTES 4096
-#define SHORT_READS 2000
+#define SHORT_READS 512
 #define LONG_READS 64
 #define LONG_DEPTH 4
 #define SEED 1

@@ -18,18 +18,15 @@ struct sp__table_cost {
 
 struct sp__cost_opts {
 	const struct sp__cost_platform *platform;
-	bool measure;  /* on the machine of a simulated device; else predict */
+	bool measure;  /* on the simulated device, even if a geometry is given */
 	uint64_t seed; /* of random records */
-	/*
-	 * About so many requests are made; the cost of a query that has more is scaled.  0: all,
-	 * but of a get at most those of 65,536 records.
-	 */
+	/* About so many requests are made; the cost of a query that has more is scaled.  0: all. */
 	uint64_t requests_max;
 };
 
 /*
- * Makes the requests of a query on the device of the options.  Random records are drawn; of very
- * many a part is drawn and the cost is scaled.  Returns 0, -ENOMEM, or an error of the device.
+ * Makes the requests of a query on the device of the options, one after the other as the command
+ * makes them.  Random records are drawn.  Returns 0, -ENOMEM, or an error of the device.
  */
 SP_MUST_CHECK int sp__table_query_cost(const struct sp__cost_table *t,
 				       const struct sp__table_query *q,

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes requests of cells.
+ * Makes requests of cells, and draws records.
  *
- * Which cells random records touch is drawn cell by cell, so memory does not grow with the table.
+ * Of n random numbers between 0 and 1 the least one is distributed as 1 - (1 - u)^(1/n), with u
+ * between 0 and 1; those above it, likewise.
  */
 #include <math.h>
 #include "base/minmax.h"
 #include "table/cost/requests.h"
+#include "table/file/directory.h"
+
+#define NOW_WINDOW (SP__COST_WINDOWS - 1)
 
 int sp__cost_flush(struct sp__cost_requests *r)
 {
@@ -31,35 +35,88 @@ static uint64_t max_cells(const struct sp__cost_requests *r)
 	return r->max_cells ? r->max_cells : SP__TABLE_REQUEST_BYTES / r->table->layout.cell_bytes;
 }
 
-/* Adds cells of the file to the request before, or begins another. */
-static int join(struct sp__cost_requests *r, bool write, uint64_t first, uint64_t cells)
+/* Adds cells of the file to the request before, and begins others if it cannot have them. */
+static int join(struct sp__cost_requests *r, bool write, uint64_t cell, uint64_t first,
+		uint64_t cells)
 {
 	int rc = 0;
 
-	if (r->write != write || r->first + r->cells != first || r->cells + cells > max_cells(r)) {
-		rc = sp__cost_flush(r);
-		r->first = first;
-		r->write = write;
+	while (!rc && cells) {
+		bool begin = r->write != write || r->first + r->cells != first ||
+			     r->cells >= max_cells(r);
+		uint64_t n;
+
+		if (begin) {
+			rc = sp__cost_flush(r);
+			r->first = first;
+			r->cell = cell;
+			r->write = write;
+		}
+		n = sp__min(cells, max_cells(r) - r->cells);
+		r->cells += n;
+		first += n;
+		cell += n;
+		cells -= n;
 	}
-	r->cells += cells;
 	return rc;
 }
 
 int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area area, uint64_t cell,
 		   uint64_t cells)
 {
-	const uint64_t max = max_cells(r);
 	int rc = 0;
 
 	while (!rc && cells) {
-		uint64_t first, n = sp__min(cells, max);
+		uint64_t first, n = sp__map_run(&r->table->map, area, cell, cells, &first);
 
-		n = sp__map_run(&r->table->map, area, cell, n, &first);
-		rc = join(r, write, first, n);
+		rc = join(r, write, cell, first, n);
 		cell += n;
 		cells -= n;
 	}
 	return rc;
+}
+
+/* Finds the texts of a column in the directory row that has a record. */
+static int find_texts(struct sp__cost_requests *r, uint32_t column, uint64_t record,
+		      uint64_t *first, uint64_t *bytes)
+{
+	const struct sp__cost_table *t = r->table;
+	struct sp__text_place place;
+	int rc;
+
+	if (!t->file) {
+		sp__cost_text_plan(t, column, record, first, bytes);
+		return 0;
+	}
+	rc = sp__directory_read_rows(
+		t->file, record / ((uint64_t)t->layout.row_pages * t->layout.page_records), 1,
+		r->row, r->device.err);
+	if (rc)
+		return rc;
+	place = sp__directory_text(sp__directory_entry(t->file, r->row, column));
+	*first = place.first;
+	*bytes = place.bytes;
+	return 0;
+}
+
+int sp__cost_texts(struct sp__cost_requests *r, uint32_t column, uint64_t at, uint64_t end)
+{
+	const struct sp__table_layout *l = &r->table->layout;
+	const uint32_t payload = sp__cell_payload(l->cell_bytes);
+	const uint64_t all = (uint64_t)l->row_pages * l->page_records, row = at / all * all;
+	const double records = (double)(sp__cost_row_end(r->table, at) - row);
+	uint64_t first = 0, bytes = 0, from, to;
+	int rc = find_texts(r, column, at, &first, &bytes);
+
+	from = (uint64_t)((double)bytes * ((double)(at - row) / records));
+	to = (uint64_t)ceil((double)bytes * ((double)(end - row) / records));
+	if (rc || from >= to)
+		return rc;
+	from = first + from / payload;
+	to = first + (to - 1) / payload + 1;
+	if (!r->write && r->cells && r->first <= from && from + 1 == r->first + r->cells)
+		from++;
+	return join(r, false, from, from, to - from);
 }
 
 int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell, uint64_t gap_cells)
@@ -69,18 +126,57 @@ int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell, uint64
 
 	(void)sp__map_run(&r->table->map, SP__AREA_DATA, cell, 1, &first);
 	if (r->cells && r->write == write && first - end <= gap_cells &&
-	    first + 1 - r->first <= max_cells(r)) {
+	    first - r->first == cell - r->cell && first + 1 - r->first <= max_cells(r)) {
 		r->cells = first + 1 - r->first;
 		return 0;
 	}
-	return join(r, write, first, 1);
+	return join(r, write, cell, first, 1);
 }
 
-int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes)
+int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area, uint32_t usable,
+		 uint64_t at, uint64_t bytes)
 {
-	uint64_t at = sp__cost_table_bytes(r->table);
+	struct sp__cost_device *d = &r->device;
+	const unsigned window = d->window, together = d->together;
+	int rc = 0;
+
+	sp__cost_device_window(d, NOW_WINDOW, 1);
+	for (uint64_t n = at / usable; !rc && n * usable < at + bytes; n++) {
+		if (r->in_memory[area] == n + 1)
+			continue;
+		r->in_memory[area] = n + 1;
+		rc = sp__cost_cells(r, false, area, n, 1);
+		if (!rc)
+			rc = sp__cost_flush(r);
+		while (!rc && !sp__cost_device_is_done(d, NOW_WINDOW))
+			rc = sp__cost_device_wait_some(d, NOW_WINDOW);
+	}
+	sp__cost_device_window(d, window, together);
+	return rc;
+}
+
+int sp__cost_new_cells(struct sp__cost_requests *r, uint64_t cell, uint64_t cells, uint64_t behind)
+{
+	const uint64_t have = sp__map_cells(&r->table->map, SP__AREA_DATA);
+	const uint64_t n = cell < have ? sp__min(cells, have - cell) : 0;
+	int rc = sp__cost_cells(r, true, SP__AREA_DATA, cell, n);
+
+	cell += n;
+	cells -= n;
+	if (!rc && cells) {
+		rc = join(r, true, cell, r->table->map.end + behind + cell - have, cells);
+		r->taken = sp__max(r->taken, behind + cell + cells - have);
+	}
+	return rc ? rc : sp__cost_flush(r);
+}
+
+int sp__cost_behind(struct sp__cost_requests *r, uint64_t cells, uint64_t bytes)
+{
+	const uint32_t cell_bytes = r->table->layout.cell_bytes;
+	uint64_t at = sp__cost_table_bytes(r->table) + cells * cell_bytes;
 	int rc = sp__cost_flush(r);
 
+	r->taken = sp__max(r->taken, cells + (bytes + cell_bytes - 1) / cell_bytes);
 	for (uint64_t n; !rc && bytes; at += n, bytes -= n) {
 		n = sp__min(bytes, SP__TABLE_REQUEST_BYTES);
 		rc = sp__cost_device_issue(&r->device, true, at, n);
@@ -97,24 +193,16 @@ int sp__cost_commit(struct sp__cost_requests *r)
 	return rc ? rc : sp__cost_wait(r);
 }
 
-uint64_t sp__cost_gap(struct sp__cost_requests *r, double chance)
+uint64_t sp__cost_draw(struct sp__cost_draws *d)
 {
-	double gap;
+	while (d->left) {
+		double part = 1 - pow(1 - sp__rng_real(&d->rng), 1 / (double)d->left--);
+		uint64_t n;
 
-	if (chance >= 1)
-		return 0;
-	gap = log1p(-sp__rng_real(&r->rng)) / log1p(-chance);
-	return gap < 1e18 ? (uint64_t)gap : UINT64_C(1) << 60;
-}
-
-int sp__cost_touched(struct sp__cost_requests *r, bool write, struct sp__layout_run run,
-		     double chance, uint64_t gap_cells)
-{
-	const uint64_t end = run.cell + run.cells;
-	int rc = 0;
-
-	for (uint64_t cell = run.cell + sp__cost_gap(r, chance); !rc && cell < end;
-	     cell += 1 + sp__cost_gap(r, chance))
-		rc = sp__cost_cell(r, write, cell, gap_cells);
-	return rc;
+		d->at += (1 - d->at) * part;
+		n = d->first + sp__min((uint64_t)(d->at * (double)d->records), d->records - 1);
+		if (n != d->last)
+			return d->last = n;
+	}
+	return UINT64_MAX;
 }

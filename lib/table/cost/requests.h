@@ -14,6 +14,18 @@
 #include "table/cost/subject.h"
 #include "table/layout/runs.h"
 
+/* Random numbers of records in ascending order, for which no memory is needed. */
+struct sp__cost_draws {
+	struct sp__rng rng;
+	uint64_t first, records; /* of which they are drawn */
+	uint64_t left;
+	uint64_t last; /* UINT64_MAX to begin */
+	double at;     /* of the records, from 0 to 1: the last one */
+};
+
+/* Returns the next number that is not the one before, or UINT64_MAX. */
+uint64_t sp__cost_draw(struct sp__cost_draws *d);
+
 /* The caller sets table and rng and opens the device; the rest is zero to begin. */
 struct sp__cost_requests {
 	const struct sp__cost_table *table;
@@ -21,7 +33,11 @@ struct sp__cost_requests {
 	struct sp__rng rng;
 	uint64_t max_cells;    /* of a request; 0: SP__TABLE_REQUEST_BYTES */
 	uint64_t first, cells; /* of the file: the request that is being joined */
+	uint64_t cell;	       /* of an area: its first one */
 	bool write;
+	uint64_t taken;		       /* cells behind the end of the file */
+	uint8_t *row;		       /* of the directory of a table that is stored */
+	uint64_t in_memory[SP__AREAS]; /* of each area: the cell that was read last, plus 1 */
 };
 
 /* Reads or writes cells of an area. */
@@ -31,15 +47,26 @@ SP_MUST_CHECK int sp__cost_cells(struct sp__cost_requests *r, bool write, enum s
 SP_MUST_CHECK int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell,
 				uint64_t gap_cells);
 /*
- * Does so with those cells of a run of the data area that are touched, each with this chance, and
- * with gaps between them that are not longer.
+ * Reads the cells of a column's texts of records [at, end), which are in one directory row and
+ * follow those read before; but not a cell that was read last.  Texts of a row are taken to be of
+ * equal length.
  */
-SP_MUST_CHECK int sp__cost_touched(struct sp__cost_requests *r, bool write,
-				   struct sp__layout_run run, double chance, uint64_t gap_cells);
-/* Draws the cells that are not touched before the next one that is, each with this chance. */
-uint64_t sp__cost_gap(struct sp__cost_requests *r, double chance);
-/* Writes bytes behind the end of the file and waits for them. */
-SP_MUST_CHECK int sp__cost_behind(struct sp__cost_requests *r, uint64_t bytes);
+SP_MUST_CHECK int sp__cost_texts(struct sp__cost_requests *r, uint32_t column, uint64_t at,
+				 uint64_t end);
+/*
+ * Reads bytes [at, at + bytes) of an area whose cells have so many each: cell by cell, except one
+ * that is in memory, and waits for each.  No request may be held.
+ */
+SP_MUST_CHECK int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area,
+			       uint32_t usable, uint64_t at, uint64_t bytes);
+/*
+ * Writes cells of the data area that the table would have, as one run: those that it does not have
+ * are so many cells behind the end of the file.
+ */
+SP_MUST_CHECK int sp__cost_new_cells(struct sp__cost_requests *r, uint64_t cell, uint64_t cells,
+				     uint64_t behind);
+/* Writes bytes so many cells behind the end of the file, and waits for them. */
+SP_MUST_CHECK int sp__cost_behind(struct sp__cost_requests *r, uint64_t cells, uint64_t bytes);
 /* Writes a superblock and waits for it. */
 SP_MUST_CHECK int sp__cost_commit(struct sp__cost_requests *r);
 /* Issues the request that is being joined: the next cells begin another. */

@@ -3,9 +3,10 @@
  * Plans the file of a table that does not exist: which cells each area would have.
  */
 #include <math.h>
+#include "base/minmax.h"
 #include "table/cost/subject.h"
+#include "table/file/directory.h"
 
-#define ENTRY_BYTES 16
 #define FRONT_CELLS 2 /* superblocks */
 
 static uint64_t cells_of(const struct sp__table_layout *l, double bytes)
@@ -22,19 +23,36 @@ static int add(struct sp__cost_table *t, enum sp__table_area area, uint64_t cell
 	return rc || !cells ? rc : sp__map_add(&t->map, area, first, cells);
 }
 
+static uint64_t row_records(const struct sp__cost_table *t)
+{
+	return (uint64_t)t->layout.row_pages * t->layout.page_records;
+}
+
+uint64_t sp__cost_row_end(const struct sp__cost_table *t, uint64_t record)
+{
+	return sp__min((record / row_records(t) + 1) * row_records(t), t->records);
+}
+
+/* Returns the cells of the texts of columns [0, end) of a row of so many records. */
+static uint64_t columns_cells(const struct sp__cost_table *t, uint32_t end, uint64_t records)
+{
+	uint64_t cells = 0;
+
+	for (uint32_t i = 0; i < end; i++)
+		cells += cells_of(&t->layout, t->text_bytes[i] * (double)records);
+	return cells;
+}
+
 /* Returns the cells of the texts of A-pages [page, end). */
 static uint64_t text_cells(const struct sp__cost_table *t, uint64_t page, uint64_t end)
 {
-	const struct sp__table_layout *l = &t->layout;
-	uint64_t cells = 0;
+	const uint32_t page_records = t->layout.page_records;
+	uint64_t cells = 0, to;
 
-	for (uint64_t row = page; row < end; row += l->row_pages) {
-		uint64_t last = row + l->row_pages < end ? row + l->row_pages : end, n;
-
-		n = last * l->page_records < t->records ? last * l->page_records : t->records;
-		n -= row * l->page_records;
-		for (uint32_t i = 0; i < l->ncolumns; i++)
-			cells += cells_of(l, t->text_bytes[i] * (double)n);
+	for (uint64_t at = page * page_records; at < end * page_records && at < t->records;
+	     at = to) {
+		to = sp__cost_row_end(t, at);
+		cells += columns_cells(t, t->layout.ncolumns, to - at);
 	}
 	return cells;
 }
@@ -59,21 +77,19 @@ int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__table_schema 
 			uint64_t records, const double *text_bytes)
 {
 	const struct sp__table_layout *l = &t->layout;
-	uint64_t pages = sp__layout_pages(l, records), entries = 0;
+	const uint64_t pages = sp__layout_pages(l, records);
+	const uint64_t row_bytes = (uint64_t)sp__directory_entries(schema) * SP__ENTRY_BYTES;
+	const uint32_t usable = sp__directory_usable(l->cell_bytes);
 	int rc;
 
 	t->schema = schema;
 	t->records = records;
 	t->text_bytes = text_bytes;
 	t->map.end = FRONT_CELLS;
-	for (uint32_t i = 0; i < schema->n; i++) {
-		bool text = schema->columns[i].type.kind == 't';
-
-		entries += text || schema->columns[i].bounds;
-		t->text |= text;
-	}
+	for (uint32_t i = 0; i < schema->n; i++)
+		t->text |= schema->columns[i].type.kind == 't';
 	rc = add(t, SP__AREA_DIRECTORY,
-		 cells_of(l, (double)(sp__layout_rows(l, records) * entries * ENTRY_BYTES)));
+		 (sp__layout_rows(l, records) * row_bytes + usable - 1) / usable);
 	for (uint64_t page = 0; !rc && page < pages;)
 		rc = add_strip(t, &page);
 	return rc;
@@ -83,6 +99,19 @@ void sp__cost_table_free(struct sp__cost_table *t)
 {
 	sp__layout_free(&t->layout);
 	sp__map_free(&t->map);
+}
+
+void sp__cost_text_plan(const struct sp__cost_table *t, uint32_t column, uint64_t record,
+			uint64_t *first, uint64_t *bytes)
+{
+	const uint64_t row = record / row_records(t);
+	const uint64_t records = sp__cost_row_end(t, record) - row * row_records(t);
+	const uint64_t cell = row * columns_cells(t, t->layout.ncolumns, row_records(t)) +
+			      columns_cells(t, column, records);
+
+	*bytes = (uint64_t)(t->text_bytes[column] * (double)records);
+	if (*bytes)
+		(void)sp__map_run(&t->map, SP__AREA_TEXT, cell, 1, first);
 }
 
 uint64_t sp__cost_table_bytes(const struct sp__cost_table *t)

@@ -6,16 +6,19 @@
  */
 #pragma once
 
-#include "table/file/map.h"
+#include "table/file/file.h"
 #include "table/layout/layout.h"
 
 struct sp__cost_table {
+	/* Under a lock for reading; for the places of texts.  NULL: it is not stored. */
+	struct sp__tablefile *file;
 	const struct sp__table_schema *schema; /* borrowed */
 	struct sp__table_layout layout;
 	struct sp__table_map map;
 	uint64_t records;
 	const double *text_bytes; /* mean of a value, by column; 0: not a text; borrowed */
 	bool text;		  /* a column is a text */
+	uint64_t tombstones;	  /* cells with the bits of deleted records; 0: none is deleted */
 };
 
 /*
@@ -28,6 +31,13 @@ SP_MUST_CHECK int sp__cost_table_plan(struct sp__cost_table *t,
 				      const double *text_bytes);
 void sp__cost_table_free(struct sp__cost_table *t);
 
+/* Returns the end of the directory row of a record. */
+uint64_t sp__cost_row_end(const struct sp__cost_table *t, uint64_t record);
+/*
+ * Finds the cell of the file, and the bytes, of the texts of a column in the row that has a record.
+ */
+void sp__cost_text_plan(const struct sp__cost_table *t, uint32_t column, uint64_t record,
+			uint64_t *first, uint64_t *bytes);
 /* Estimates the bytes of a printed value of a column, with a separator. */
 double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column);
 /* Returns the bytes of the file, and the share of them that values take. */

@@ -10,23 +10,32 @@
 
 #define WINDOW_BYTES (UINT64_C(256) << 10)
 
+static bool has_entry(const struct sp__table_column *c)
+{
+	return c->bounds || c->type.kind == 't';
+}
+
+uint32_t sp__directory_entries(const struct sp__table_schema *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += has_entry(&s->columns[i]);
+	return n;
+}
+
 int sp__directory_open(struct sp__tablefile *f)
 {
-	const uint32_t payload = sp__cell_payload(f->layout.cell_bytes);
-
 	f->entries = calloc(f->schema.n, sizeof(*f->entries));
 	if (!f->entries)
 		return -ENOMEM;
 	f->row_entries = 0;
-	for (uint32_t i = 0; i < f->schema.n; i++) {
-		const struct sp__table_column *c = &f->schema.columns[i];
-
-		f->entries[i] = c->bounds || c->type.kind == 't' ? f->row_entries++ : UINT32_MAX;
-	}
+	for (uint32_t i = 0; i < f->schema.n; i++)
+		f->entries[i] = has_entry(&f->schema.columns[i]) ? f->row_entries++ : UINT32_MAX;
 	f->directory =
 		(struct sp__areastream){ .area = SP__AREA_DIRECTORY,
 					 .kind = SP__CELL_DIRECTORY,
-					 .usable = payload / SP__ENTRY_BYTES * SP__ENTRY_BYTES };
+					 .usable = sp__directory_usable(f->layout.cell_bytes) };
 	return 0;
 }
 

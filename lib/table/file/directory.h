@@ -26,6 +26,13 @@ struct sp__text_place {
  * Sets f->entries, f->row_entries and f->directory from schema and layout.  Returns 0 or -ENOMEM.
  */
 SP_MUST_CHECK int sp__directory_open(struct sp__tablefile *f);
+/* Returns the entries of a row: of columns that have bounds or are texts. */
+uint32_t sp__directory_entries(const struct sp__table_schema *s);
+/* Returns the bytes of a cell that entries can have. */
+static inline uint32_t sp__directory_usable(uint32_t cell_bytes)
+{
+	return sp__cell_payload(cell_bytes) / SP__ENTRY_BYTES * SP__ENTRY_BYTES;
+}
 /* Returns the cells of the directory of so many rows. */
 uint64_t sp__directory_cells(const struct sp__tablefile *f, uint64_t rows);
 

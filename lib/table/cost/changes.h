@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the requests of updates and appends, as table/change does.
+ */
+#pragma once
+
+#include "table/cost/maker.h"
+
+/* Return 0 or an error. */
+SP_MUST_CHECK int sp__cost_update(struct sp__cost_maker *m);
+SP_MUST_CHECK int sp__cost_append(struct sp__cost_maker *m);
+/* Returns the bytes of a journal with so many cells. */
+uint64_t sp__cost_journal_bytes(const struct sp__table_layout *l, uint64_t cells);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all kinds of queries share.
+ */
+#include "table/cost/maker.h"
+
+uint64_t sp__cost_first(const struct sp__cost_maker *m, const bool *columns, uint32_t group,
+			uint64_t record)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+
+	if (record % ((uint64_t)l->row_pages * l->page_records) == 0)
+		return record;
+	for (uint32_t i = 0; i < l->ncolumns; i++)
+		if (columns[i] && l->places[i].group == group &&
+		    m->r.table->schema->columns[i].type.kind == 't')
+			return record - 1;
+	return record;
+}
+
+int sp__cost_window(struct sp__cost_maker *m, const bool *columns, const bool *groups, uint64_t at,
+		    uint64_t end)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
+		uint64_t first, last;
+
+		if (!groups[f])
+			continue;
+		first = sp__layout_record_cell(l, f, sp__cost_first(m, columns, f, at));
+		last = sp__layout_record_cell(l, f, end - 1);
+		rc = sp__cost_flush(&m->r);
+		if (!rc)
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first, last - first + 1);
+	}
+	return rc ? rc : sp__cost_flush(&m->r);
+}
+
+bool sp__cost_enough(struct sp__cost_maker *m, uint64_t at, uint64_t end)
+{
+	if (!at || m->r.device.requests - m->begun < m->requests_max)
+		return false;
+	m->scale = (double)end / (double)at;
+	m->stopped = true;
+	return true;
+}
+
+uint32_t sp__cost_count_texts(const struct sp__cost_maker *m, const bool *columns)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
+		n += columns[i] && m->r.table->schema->columns[i].type.kind == 't';
+	return n;
+}
+
+double sp__cost_record_ns(const struct sp__cost_maker *m, const bool *except, bool printed)
+{
+	const struct sp__cost_platform *p = m->o->platform;
+	double ns = p->record_ns;
+
+	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++) {
+		if (m->q->columns && !m->q->columns[i])
+			continue;
+		ns += except && except[i] ? 0 : p->value_ns;
+		ns += printed ? sp__cost_printed_bytes(m->r.table, i) * p->copy_ns : 0;
+	}
+	return ns;
+}
