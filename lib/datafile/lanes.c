@@ -101,22 +101,29 @@ int sp__runlane_next(struct sp__runlane *l, const struct sp__runlane_rules *rule
 	return SP_READY;
 }
 
-/* Sets the number of requests and their length. */
-static void set_sizes(struct sp__runlanes *l)
+void sp__runlanes_sizes(struct sp__runlanes_opts *o)
 {
-	struct sp__runlanes_opts *o = &l->opts;
 	uint64_t cell_bytes = (uint64_t)o->cell_blocks * o->block_bytes, limit = o->limit_bytes;
 	uint64_t max = sp__min(o->request_bytes, REQUEST_MAX);
 
 	o->depth = (unsigned)sp__min(o->depth, REQUESTS_MAX / o->volumes);
 	while (o->depth > 1 && o->depth * o->volumes * (cell_bytes + REQUEST_MEMORY) > limit)
 		o->depth--;
-	l->nrequests = o->depth * o->volumes;
-	limit /= l->nrequests;
+	limit /= o->depth * o->volumes;
 	max = sp__min(max, limit - sp__min(limit, REQUEST_MEMORY));
+	o->request_bytes = sp__max(max / cell_bytes, 1) * cell_bytes;
+}
+
+/* Sets the number of requests and their length. */
+static void set_sizes(struct sp__runlanes *l)
+{
+	struct sp__runlanes_opts *o = &l->opts;
+
+	sp__runlanes_sizes(o);
+	l->nrequests = o->depth * o->volumes;
 	l->rules.cell_blocks = o->cell_blocks;
-	l->rules.request_blocks = sp__max(max / cell_bytes, 1) * o->cell_blocks;
-	l->pool_bytes = l->nrequests * l->rules.request_blocks * o->block_bytes;
+	l->rules.request_blocks = (uint32_t)(o->request_bytes / o->block_bytes);
+	l->pool_bytes = l->nrequests * o->request_bytes;
 }
 
 static void completed(struct sp__io_owner *owner, struct sp__request *r)

@@ -117,6 +117,8 @@ bool sp__runlane_add(struct sp__runlane *l, uint64_t block, uint64_t cells);
 int sp__runlane_next(struct sp__runlane *l, const struct sp__runlane_rules *rules,
 		     struct sp__cellrun runs[SP__REQUEST_RUNS], unsigned *n);
 
+/* Lowers depth and request_bytes to what the memory permits. */
+void sp__runlanes_sizes(struct sp__runlanes_opts *o);
 /*
  * Allocates lanes and requests and opens the queue.  Returns 0, -ENOMEM or an error of the queue.
  * After an error, too, the lanes are to be closed.

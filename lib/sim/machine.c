@@ -65,6 +65,9 @@ static int begin(struct sp__machine *m, struct sp_errinfo *err)
 {
 	int rc = open_blockdev(m, err);
 
+	m->xfers = (struct sp__simpool){ .bytes = sizeof(struct sp__xfer) };
+	m->waits = (struct sp__simpool){ .bytes = sizeof(struct sp__wait) };
+	m->gates = (struct sp__simpool){ .bytes = sizeof(struct sp__gate) };
 	m->noise.state = sp__mix64(m->spec.seed + 1);
 	m->now_ns = m->event_ns = m->owed_ps = m->seq = 0;
 	m->flying = m->writing = m->background = 0;
@@ -81,9 +84,6 @@ int sp__machine_open(struct sp__machine **out, const struct sp__machine_spec *sp
 	if (!m)
 		return sp__err(err, -ENOMEM, "sim", "", -1);
 	m->spec = *spec;
-	m->xfers.bytes = sizeof(struct sp__xfer);
-	m->waits.bytes = sizeof(struct sp__wait);
-	m->gates.bytes = sizeof(struct sp__gate);
 	m->write_pages_max = sp__max(spec->merge_bytes / spec->page_bytes, 1u);
 	rc = open_device(m, err);
 	if (rc == 0)
@@ -101,6 +101,9 @@ static void end(struct sp__machine *m)
 	sp__blockdev_close(m->bd);
 	sp__pcache_free(m->pc);
 	sp__simtrace_close(m->future);
+	sp__simpool_release(&m->xfers);
+	sp__simpool_release(&m->waits);
+	sp__simpool_release(&m->gates);
 	m->bd = NULL;
 	m->pc = NULL;
 	m->future = NULL;
@@ -119,9 +122,6 @@ void sp__machine_close(struct sp__machine *m)
 	end(m);
 	sp__fsmap_free(m->fs);
 	sp__model_free(m->model);
-	sp__simpool_release(&m->xfers);
-	sp__simpool_release(&m->waits);
-	sp__simpool_release(&m->gates);
 	sp__pcache_work_release(&m->read);
 	sp__pcache_work_release(&m->ahead);
 	sp__pcache_work_release(&m->write);

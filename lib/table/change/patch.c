@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
-#include "datafile/lanes.h"
+#include "run/memory.h"
 #include "table/change/patch.h"
 #include "table/file/redo.h"
 
@@ -228,28 +228,35 @@ static int read_cells(struct patch *p, struct sp__runlanes *lanes)
 	return rc ? rc : p->error;
 }
 
+struct sp__runlanes_opts sp__patch_lanes(const struct sp_run_opts *run, unsigned depth,
+					 uint32_t cell_bytes)
+{
+	return (struct sp__runlanes_opts){
+		.volumes = 1,
+		.depth = depth ? depth : DEPTH,
+		.block_bytes = cell_bytes,
+		.cell_blocks = 1,
+		.request_bytes = REQUEST_BYTES,
+		.limit_bytes = sp__working_memory(run, run->memory_bytes) / 8,
+	};
+}
+
 static int change_cells(struct patch *p)
 {
 	struct sp__tablefile *f = p->u->file;
-	const struct sp__runlanes_opts o = {
-		.volumes = 1,
-		.depth = f->depth ? f->depth : DEPTH,
-		.block_bytes = f->layout.cell_bytes,
-		.cell_blocks = 1,
-		.request_bytes = REQUEST_BYTES,
-		.limit_bytes = f->env.budget.limit_bytes / 8,
-		.queue = { .engine = f->run.engine,
-			   .trace = f->env.trace,
-			   .device = f->env.device },
-		.move = take,
-		.arg = p,
-		.name = f->path,
-		.err = p->u->err,
-	};
+	struct sp__runlanes_opts o = sp__patch_lanes(&f->run, f->depth, f->layout.cell_bytes);
 	struct sp__runlanes lanes;
 	uint64_t charged;
-	int rc = sp__runlanes_open(&lanes, &o);
+	int rc;
 
+	o.queue.engine = f->run.engine;
+	o.queue.trace = f->env.trace;
+	o.queue.device = f->env.device;
+	o.move = take;
+	o.arg = p;
+	o.name = f->path;
+	o.err = p->u->err;
+	rc = sp__runlanes_open(&lanes, &o);
 	charged = lanes.memory_bytes + p->capacity * sizeof(*p->cells);
 	sp__budget_charge(&f->env.budget, charged);
 	if (!rc) {

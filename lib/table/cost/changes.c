@@ -5,22 +5,26 @@
  * Update.  Directory rows that have bounds of the records are read, then the cells, those of each
  * column group in their order; they are written behind the end of the file, and in place one by
  * one (table/file/commit.c).  Assumption: the bounds of a changed column include its new values.
+ * Not modelled: texts that an update moves.
  * Append.  Cells that are not full go the same way, and the last directory row, if it is not.  New
  * cells have place in the last strip, or are behind the end.  Not modelled: further cells of the
  * directory.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"
+#include "run/memory.h"
+#include "table/change/patch.h"
 #include "table/cost/changes.h"
 #include "table/cost/ring.h"
-#include "table/layout/runs.h"
+#include "table/write/writer.h"
 
-#define UPDATE_DEPTH 32	    /* of reads before an update, */
-#define UPDATE_BYTES 131072 /* and their maximum */
-#define JOURNAL_ENTRY 32    /* bytes of a record of the journal besides the cell */
-#define JOURNAL_END 40	    /* bytes of the last one */
-#define SORTED_MAX 1024	    /* cells that are written in place in the order of the file */
+#define JOURNAL_ENTRY 32 /* bytes of a record of the journal besides the cell */
+#define JOURNAL_END 40	 /* bytes of the last one */
+#define SORTED_MAX 1024	 /* cells that are written in place in the order of the file */
+#define SORTED_SHARE 32	 /* of the memory, as in table/file/redo.c */
 #define APPEND_DEPTH 64
+#define APPEND_SHARE 3 /* of the memory, as in table/append.c */
 
 static struct sp__cost_draws draws(const struct sp__cost_maker *m, uint64_t seed)
 {
@@ -30,20 +34,31 @@ static struct sp__cost_draws draws(const struct sp__cost_maker *m, uint64_t seed
 					.last = UINT64_MAX };
 }
 
-/* Reads the cells with bounds of changed records. */
+/* Draws the next record; very many are drawn in part, and the cost is scaled. */
+static uint64_t next(struct sp__cost_maker *m, struct sp__cost_draws *d)
+{
+	const uint64_t n = sp__cost_draw(d);
+
+	if (n == UINT64_MAX || m->q->records - d->left < SP__COST_DRAWS)
+		return n;
+	m->scale = fmax(1, (double)m->r.table->records / (double)(n + 1));
+	return UINT64_MAX;
+}
+
+/* Reads tombstones, and then the rows with bounds, of changed records. */
 static int read_bounds(struct sp__cost_maker *m, uint64_t seed)
 {
 	struct sp__cost_draws numbers = draws(m, seed);
 	struct sp__cost_rows rows = { 0 };
-	bool bounds = false;
 	uint64_t n;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++)
-		bounds |= m->q->columns[i] && m->r.table->schema->columns[i].bounds;
-	if (bounds)
+	while (!rc && m->r.table->tombstones && (n = next(m, &numbers)) != UINT64_MAX)
+		rc = sp__cost_tombstones(m, n, n + 1);
+	numbers = draws(m, seed);
+	if (sp__cost_bounded(m, m->q->columns))
 		sp__cost_rows_open(&rows, m, 0);
-	while (!rc && bounds && (n = sp__cost_draw(&numbers)) != UINT64_MAX)
+	while (!rc && rows.max && (n = next(m, &numbers)) != UINT64_MAX)
 		rc = sp__cost_row(&rows, m, n);
 	return rc;
 }
@@ -51,7 +66,9 @@ static int read_bounds(struct sp__cost_maker *m, uint64_t seed)
 /* Takes a cell of the data area that changes.  Returns 0 or an error. */
 typedef int (*take_cell)(void *arg, uint64_t cell);
 
-/* Gives the cells that change to take(), column group by column group. */
+/*
+ * Gives the cells that change to take(), column group by column group, and waits after each.
+ */
 static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, void *arg)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
@@ -61,16 +78,15 @@ static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, vo
 		struct sp__cost_draws numbers = draws(m, seed);
 		uint64_t n, last = UINT64_MAX;
 
-		m->begun = m->r.device.requests;
-		while (m->groups[f] && !rc && (n = sp__cost_draw(&numbers)) != UINT64_MAX) {
+		while (m->groups[f] && !rc && (n = next(m, &numbers)) != UINT64_MAX) {
 			uint64_t cell = sp__layout_record_cell(l, f, n);
 
-			if (sp__cost_enough(m, n, m->r.table->records))
-				break;
 			if (cell != last)
 				rc = take(arg, cell);
 			last = cell;
 		}
+		if (!rc)
+			rc = sp__cost_wait(&m->r);
 	}
 	return rc;
 }
@@ -82,47 +98,58 @@ static int read_cell(void *maker, uint64_t cell)
 	return sp__cost_cell(&m->r, false, cell, 0);
 }
 
-/* Cells that are written in place in the order of the file. */
+static uint64_t memory_of(const struct sp__cost_maker *m)
+{
+	const struct sp_run_opts *run = m->o->platform->run;
+
+	return sp__working_memory(run, run->memory_bytes);
+}
+
+/* Cells of the file that are written in place in its order. */
 struct sorted {
 	struct sp__cost_maker *m;
 	size_t n, max;
 	uint64_t cells[SORTED_MAX];
 };
 
-static int by_number(const void *a, const void *b)
+static void begin_sorted(struct sorted *s, struct sp__cost_maker *m)
 {
-	const uint64_t *x = a, *y = b;
+	const uint64_t memory = memory_of(m) / SORTED_SHARE;
 
-	return SP__ORDER(*x, *y);
+	s->m = m;
+	s->n = 0;
+	s->max = sp__max(sp__min(memory / m->r.table->layout.cell_bytes, SORTED_MAX), 1);
 }
 
 static int write_sorted(struct sorted *s)
 {
 	int rc = 0;
 
-	qsort(s->cells, s->n, sizeof(*s->cells), by_number);
+	qsort(s->cells, s->n, sizeof(*s->cells), sp__cost_order);
 	for (size_t i = 0; !rc && i < s->n; i++)
-		rc = sp__cost_cell(&s->m->r, true, s->cells[i], 0);
+		rc = sp__cost_file_cell(&s->m->r, true, s->cells[i]);
 	s->n = 0;
 	return rc ? rc : sp__cost_wait(&s->m->r);
 }
 
-static int put_sorted(void *sorted, uint64_t cell)
+static int put_sorted(struct sorted *s, enum sp__table_area area, uint64_t cell)
 {
-	struct sorted *s = sorted;
-
-	s->cells[s->n++] = cell;
+	(void)sp__map_run(&s->m->r.table->map, area, cell, 1, &s->cells[s->n++]);
 	return s->n < s->max ? 0 : write_sorted(s);
+}
+
+static int put_values(void *sorted, uint64_t cell)
+{
+	return put_sorted(sorted, SP__AREA_DATA, cell);
 }
 
 static int write_cells(struct sp__cost_maker *m, uint64_t seed)
 {
-	const uint64_t memory = m->o->platform->run->memory_bytes / 32;
-	struct sorted s = { .m = m };
+	struct sorted s;
 	int rc;
 
-	s.max = sp__max(sp__min(memory / m->r.table->layout.cell_bytes, SORTED_MAX), 1);
-	rc = each_cell(m, seed, put_sorted, &s);
+	begin_sorted(&s, m);
+	rc = each_cell(m, seed, put_values, &s);
 	return rc ? rc : write_sorted(&s);
 }
 
@@ -153,18 +180,19 @@ int sp__cost_update(struct sp__cost_maker *m)
 {
 	const uint64_t seed = sp__rng_next(&m->r.rng);
 	const uint64_t cell_bytes = m->r.table->layout.cell_bytes;
+	struct sp__runlanes_opts lanes =
+		sp__patch_lanes(m->o->platform->run, 0, (uint32_t)cell_bytes);
 	uint64_t before, cells;
 	int rc;
 
 	(void)sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
 	rc = read_bounds(m, seed);
 	before = m->r.device.bytes;
-	sp__cost_device_depth(&m->r.device, UPDATE_DEPTH);
-	m->r.max_cells = sp__max(UPDATE_BYTES / cell_bytes, 1);
+	sp__runlanes_sizes(&lanes);
+	sp__cost_device_depth(&m->r.device, lanes.depth);
+	m->r.max_cells = lanes.request_bytes / cell_bytes;
 	if (!rc)
 		rc = each_cell(m, seed, read_cell, m);
-	if (!rc)
-		rc = sp__cost_wait(&m->r);
 	cells = (m->r.device.bytes - before) / cell_bytes;
 	compute(m, cells);
 	sp__cost_device_depth(&m->r.device, 1);
@@ -211,7 +239,11 @@ static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journa
 	const double each_ns = sp__cost_record_ns(m, NULL, true);
 	int rc = 0;
 
+	m->r.max_cells = sp__tablewriter_cells(l, memory_of(m) / APPEND_SHARE);
+
 	for (uint64_t at = before, end; !rc && at < after; at = end) {
+		if (sp__cost_enough(m, at - before, m->q->records))
+			break;
 		struct sp__strip s = sp__layout_strip(l, at / l->page_records);
 
 		end = sp__min((s.first + s.pages) * l->page_records, after);
@@ -227,33 +259,40 @@ static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journa
 	return rc ? rc : sp__cost_wait(&m->r);
 }
 
-/* Writes the texts of the last directory row and of new records. */
+/* Writes the texts of the last directory row and of new ones, each column by itself. */
 static int write_texts(struct sp__cost_maker *m)
 {
 	const struct sp__cost_table *t = m->r.table;
 	const uint64_t row = (uint64_t)t->layout.row_pages * t->layout.page_records;
-	const double records = (double)(t->records % row + m->q->records);
-	double bytes = 0;
+	const uint64_t after = t->records + m->q->records;
+	int rc = 0;
 
-	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
-		bytes += t->text_bytes[i] * records;
-	return sp__cost_behind(&m->r, m->r.taken, (uint64_t)bytes);
+	for (uint64_t at = t->records / row * row; t->text && !rc && at < after; at += row) {
+		const double n = (double)(sp__min(at + row, after) - at);
+
+		for (uint32_t i = 0; !rc && i < t->layout.ncolumns; i++)
+			rc = sp__cost_behind(&m->r, m->r.taken, (uint64_t)(t->text_bytes[i] * n));
+		if (sp__cost_enough(m, at - t->records / row * row, after))
+			break;
+	}
+	return rc;
 }
 
-/* Writes the changed directory row, and cells that were not full, in place. */
+/* Writes cells that were not full, and the changed directory row, in place. */
 static int write_last(struct sp__cost_maker *m, const bool *part)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 	const uint64_t directory = m->r.in_memory[SP__AREA_DIRECTORY];
-	int rc = directory ? sp__cost_cells(&m->r, true, SP__AREA_DIRECTORY, directory - 1, 1) : 0;
+	struct sorted s;
+	int rc;
 
-	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-		rc = sp__cost_wait(&m->r);
-		if (!rc && part[f])
-			rc = sp__cost_cells(&m->r, true, SP__AREA_DATA,
-					    sp__layout_record_cell(l, f, m->r.table->records), 1);
-	}
-	return rc ? rc : sp__cost_wait(&m->r);
+	begin_sorted(&s, m);
+	rc = directory ? put_sorted(&s, SP__AREA_DIRECTORY, directory - 1) : 0;
+	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
+		if (part[f])
+			rc = put_sorted(&s, SP__AREA_DATA,
+					sp__layout_record_cell(l, f, m->r.table->records));
+	return rc ? rc : write_sorted(&s);
 }
 
 int sp__cost_append(struct sp__cost_maker *m)
@@ -277,6 +316,7 @@ int sp__cost_append(struct sp__cost_maker *m)
 	if (!rc)
 		rc = write_new(m, part, journal);
 	sp__cost_device_depth(&m->r.device, 1);
+	m->r.max_cells = 0;
 	if (!rc)
 		rc = write_texts(m);
 	if (!rc && cells)

@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 #include "base/array.h"
-#include "base/minmax.h"
 #include "run/memory.h"
 #include "table/cost/get.h"
 #include "table/cost/ring.h"
@@ -26,13 +25,6 @@ struct get {
 	size_t capacity;
 	uint64_t n, at;
 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return SP__ORDER(*x, *y);
-}
 
 /* Issues the distinct cells of records, and short gaps between them. */
 static int issue_records(struct get *g, const uint64_t *numbers, uint64_t n)
@@ -109,7 +101,7 @@ static int read_batch(struct get *g)
 	const struct sp__cost_window *w;
 	int rc;
 
-	qsort(g->numbers, g->n, sizeof(*g->numbers), compare_numbers);
+	qsort(g->numbers, g->n, sizeof(*g->numbers), sp__cost_order);
 	g->at = 0;
 	while ((rc = sp__cost_ring_next(&g->ring, &w)) == SP_READY)
 		sp__cost_device_compute(&g->m->r.device, (double)(w->end - w->at) * each_ns);

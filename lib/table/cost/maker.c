@@ -2,6 +2,7 @@
 /*
  * What all kinds of queries share.
  */
+#include "base/minmax.h"
 #include "table/cost/maker.h"
 
 uint64_t sp__cost_first(const struct sp__cost_maker *m, const bool *columns, uint32_t group,
@@ -45,6 +46,23 @@ bool sp__cost_enough(struct sp__cost_maker *m, uint64_t at, uint64_t end)
 	m->scale = (double)end / (double)at;
 	m->stopped = true;
 	return true;
+}
+
+bool sp__cost_bounded(const struct sp__cost_maker *m, const bool *columns)
+{
+	const struct sp__table_schema *s = m->r.table->schema;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (columns[i] && s->columns[i].bounds)
+			return true;
+	return false;
+}
+
+int sp__cost_order(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return SP__ORDER(*x, *y);
 }
 
 uint32_t sp__cost_count_texts(const struct sp__cost_maker *m, const bool *columns)

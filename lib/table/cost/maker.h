@@ -8,6 +8,8 @@
 #include "table/cost/query.h"
 #include "table/cost/requests.h"
 
+#define SP__COST_DRAWS (1 << 18) /* records of an update or a get: what would follow is scaled */
+
 /* A query that is being made. */
 struct sp__cost_maker {
 	struct sp__cost_requests r;
@@ -27,6 +29,10 @@ struct sp__cost_maker {
  * (NULL: of none), and the bytes of their text.
  */
 double sp__cost_record_ns(const struct sp__cost_maker *m, const bool *except, bool printed);
+/* True if one of these columns has bounds. */
+bool sp__cost_bounded(const struct sp__cost_maker *m, const bool *columns);
+/* Compares two uint64_t, for qsort(). */
+int sp__cost_order(const void *a, const void *b);
 /* Returns the number of columns of text among these. */
 uint32_t sp__cost_count_texts(const struct sp__cost_maker *m, const bool *columns);
 /*

@@ -16,7 +16,8 @@
  */
 #define MEAN_RECORDS 8192
 #define MEAN_REQUESTS 4096
-#define MORE_CELLS 8 /* of an append, for directory and map */
+#define REQUESTS_MAX (1 << 20) /* of a query: what would follow is scaled */
+#define MORE_CELLS 8	       /* of an append, for directory and map */
 
 /* Random numbers of records. */
 struct draws {
@@ -31,6 +32,10 @@ static int draw(void *draws, uint64_t *record)
 
 	if (d->n == m->q->records || sp__cost_enough(m, d->n, m->q->records))
 		return SP_END;
+	if (d->n == SP__COST_DRAWS) {
+		m->scale = (double)m->q->records / SP__COST_DRAWS;
+		return SP_END;
+	}
 	*record = sp__rng_below(&m->r.rng, m->r.table->records);
 	d->n++;
 	return SP_READY;
@@ -111,7 +116,8 @@ static int make_once(struct sp__cost_maker *m, struct sp__table_cost *cost)
 	int rc;
 
 	memset(m->r.in_memory, 0, sizeof(m->r.in_memory));
-	m->r.taken = 0;
+	m->r.cells = m->r.taken = m->r.max_cells = 0;
+	m->r.write = false;
 	m->scale = 1;
 	m->stopped = false;
 	rc = make(m, &cost->scattered);
@@ -153,7 +159,7 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 				    .q = q,
 				    .o = o,
 				    .requests_max =
-					    o->requests_max ? o->requests_max : UINT64_MAX / 2 };
+					    o->requests_max ? o->requests_max : REQUESTS_MAX };
 	int rc;
 
 	*cost = (struct sp__table_cost){ 0 };

@@ -20,7 +20,10 @@ struct sp__cost_opts {
 	const struct sp__cost_platform *platform;
 	bool measure;  /* on the simulated device, even if a geometry is given */
 	uint64_t seed; /* of random records */
-	/* About so many requests are made; the cost of a query that has more is scaled.  0: all. */
+	/*
+	 * About so many requests are made; the cost of a query that has more is scaled.  0: about a
+	 * million.
+	 */
 	uint64_t requests_max;
 };
 

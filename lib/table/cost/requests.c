@@ -10,17 +10,21 @@
 #include "table/cost/requests.h"
 #include "table/file/directory.h"
 
+#define ALIGN_BYTES 4096 /* of requests to files, as in io/volume.c */
 #define NOW_WINDOW (SP__COST_WINDOWS - 1)
 
 int sp__cost_flush(struct sp__cost_requests *r)
 {
 	const uint64_t cell_bytes = r->table->layout.cell_bytes;
-	uint64_t cells = r->cells;
+	const uint64_t unit = r->align ? ALIGN_BYTES : 1;
+	const uint64_t end = (r->first + r->cells) * cell_bytes;
+	const uint64_t begin = r->first * cell_bytes / unit * unit;
 
+	if (!r->cells)
+		return 0;
 	r->cells = 0;
-	return cells ? sp__cost_device_issue(&r->device, r->write, r->first * cell_bytes,
-					     cells * cell_bytes)
-		     : 0;
+	return sp__cost_device_issue(&r->device, r->write, begin,
+				     (end + unit - 1) / unit * unit - begin);
 }
 
 int sp__cost_wait(struct sp__cost_requests *r)
@@ -99,6 +103,19 @@ static int find_texts(struct sp__cost_requests *r, uint32_t column, uint64_t rec
 	return 0;
 }
 
+int sp__cost_text_mean(struct sp__cost_requests *r, uint32_t column, uint64_t record, double *mean)
+{
+	const struct sp__table_layout *l = &r->table->layout;
+	const uint64_t all = (uint64_t)l->row_pages * l->page_records;
+	uint64_t first, bytes;
+	int rc = find_texts(r, column, record, &first, &bytes);
+
+	*mean = rc ? 0
+		   : (double)bytes /
+				(double)(sp__cost_row_end(r->table, record) - record / all * all);
+	return rc;
+}
+
 int sp__cost_texts(struct sp__cost_requests *r, uint32_t column, uint64_t at, uint64_t end)
 {
 	const struct sp__table_layout *l = &r->table->layout;
@@ -117,6 +134,11 @@ int sp__cost_texts(struct sp__cost_requests *r, uint32_t column, uint64_t at, ui
 	if (!r->write && r->cells && r->first <= from && from + 1 == r->first + r->cells)
 		from++;
 	return join(r, false, from, from, to - from);
+}
+
+int sp__cost_file_cell(struct sp__cost_requests *r, bool write, uint64_t cell)
+{
+	return join(r, write, cell, cell, 1);
 }
 
 int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell, uint64_t gap_cells)
@@ -138,9 +160,11 @@ int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area, uint32_t
 {
 	struct sp__cost_device *d = &r->device;
 	const unsigned window = d->window, together = d->together;
+	const bool align = r->align;
 	int rc = 0;
 
 	sp__cost_device_window(d, NOW_WINDOW, 1);
+	r->align = false;
 	for (uint64_t n = at / usable; !rc && n * usable < at + bytes; n++) {
 		if (r->in_memory[area] == n + 1)
 			continue;
@@ -152,6 +176,7 @@ int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area, uint32_t
 			rc = sp__cost_device_wait_some(d, NOW_WINDOW);
 	}
 	sp__cost_device_window(d, window, together);
+	r->align = align;
 	return rc;
 }
 
@@ -196,7 +221,7 @@ int sp__cost_commit(struct sp__cost_requests *r)
 uint64_t sp__cost_draw(struct sp__cost_draws *d)
 {
 	while (d->left) {
-		double part = 1 - pow(1 - sp__rng_real(&d->rng), 1 / (double)d->left--);
+		double part = -expm1(log1p(-sp__rng_real(&d->rng)) / (double)d->left--);
 		uint64_t n;
 
 		d->at += (1 - d->at) * part;

@@ -31,10 +31,10 @@ struct sp__cost_requests {
 	const struct sp__cost_table *table;
 	struct sp__cost_device device;
 	struct sp__rng rng;
-	uint64_t max_cells;    /* of a request; 0: SP__TABLE_REQUEST_BYTES */
-	uint64_t first, cells; /* of the file: the request that is being joined */
-	uint64_t cell;	       /* of an area: its first one */
-	bool write;
+	uint64_t max_cells;	       /* of a request; 0: SP__TABLE_REQUEST_BYTES */
+	uint64_t first, cells;	       /* of the file: the request that is being joined */
+	uint64_t cell;		       /* of an area: its first one */
+	bool write, align;	       /* align: requests are widened to units of the file */
 	uint64_t taken;		       /* cells behind the end of the file */
 	uint8_t *row;		       /* of the directory of a table that is stored */
 	uint64_t in_memory[SP__AREAS]; /* of each area: the cell that was read last, plus 1 */
@@ -43,9 +43,14 @@ struct sp__cost_requests {
 /* Reads or writes cells of an area. */
 SP_MUST_CHECK int sp__cost_cells(struct sp__cost_requests *r, bool write, enum sp__table_area area,
 				 uint64_t cell, uint64_t cells);
+/* Writes or reads a cell of the file. */
+SP_MUST_CHECK int sp__cost_file_cell(struct sp__cost_requests *r, bool write, uint64_t cell);
 /* Does so with a cell of the data area, and with the gap before it if it is not longer. */
 SP_MUST_CHECK int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell,
 				uint64_t gap_cells);
+/* Finds the mean of a column's texts in the directory row that has a record. */
+SP_MUST_CHECK int sp__cost_text_mean(struct sp__cost_requests *r, uint32_t column, uint64_t record,
+				     double *bytes);
 /*
  * Reads the cells of a column's texts of records [at, end), which are in one directory row and
  * follow those read before; but not a cell that was read last.  Texts of a row are taken to be of

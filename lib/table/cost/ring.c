@@ -22,10 +22,12 @@ static int issue(struct sp__cost_ring *r, uint64_t i,
 	int rc, flushed;
 
 	sp__cost_device_window(&q->device, number(r, i), SP__WINDOW_TOGETHER);
+	q->align = true;
 	rc = fn(r, &r->windows[i % r->slots]);
 	flushed = rc < 0 ? rc : sp__cost_flush(q);
 	if (!flushed)
 		flushed = sp__cost_device_submit(&q->device);
+	q->align = false;
 	return flushed ? flushed : rc;
 }
 

@@ -26,23 +26,36 @@ struct scan {
 	const bool *groups;
 	uint64_t at, to; /* records that are left */
 	uint64_t window_bytes;
-	double more_bytes;	    /* of a record in a window, besides cells */
+	double printed_bytes;	    /* of a record, without texts */
 	struct sp__cost_draws hits; /* of the records that match */
 	uint64_t end;		    /* of the window in which hits are */
 };
+
+static bool is_text(const struct scan *s, uint32_t column)
+{
+	return s->columns[column] && s->m->r.table->schema->columns[column].type.kind == 't';
+}
 
 static int fill(void *scan, struct sp__cost_window *w)
 {
 	struct scan *s = scan;
 	const struct sp__cost_table *t = s->m->r.table;
 	const uint64_t row = (uint64_t)t->layout.row_pages * t->layout.page_records;
+	double more = s->printed_bytes;
 	uint64_t end;
 	int rc = 0;
 
 	if (s->at >= s->to || sp__cost_enough(s->m, s->at, t->records))
 		return SP_END;
-	end = s->at + sp__layout_window_records(&t->layout, s->groups, s->at, s->window_bytes,
-						s->more_bytes);
+	for (uint32_t c = 0; !rc && c < t->layout.ncolumns; c++) {
+		double mean = 0;
+
+		if (is_text(s, c))
+			rc = sp__cost_text_mean(&s->m->r, c, s->at, &mean);
+		more += 2 * mean; /* read, and printed */
+	}
+	end = s->at +
+	      sp__layout_window_records(&t->layout, s->groups, s->at, s->window_bytes, more);
 	w->at = s->at;
 	w->end = s->at = sp__min(end, s->to);
 	for (uint64_t i = w->at; !rc && i < w->end; i += row - i % row)
@@ -52,11 +65,6 @@ static int fill(void *scan, struct sp__cost_window *w)
 	if (!rc)
 		rc = sp__cost_window(s->m, s->columns, s->groups, w->at, w->end);
 	return rc ? rc : SP_READY;
-}
-
-static bool is_text(const struct scan *s, uint32_t column)
-{
-	return s->columns[column] && s->m->r.table->schema->columns[column].type.kind == 't';
 }
 
 /* Issues the texts of a window, those of each column by themselves. */
@@ -77,16 +85,6 @@ static int texts(void *scan, const struct sp__cost_window *w)
 	return rc;
 }
 
-static bool has_bounds(const struct sp__cost_maker *m)
-{
-	const struct sp__table_schema *s = m->r.table->schema;
-
-	for (uint32_t i = 0; i < s->n; i++)
-		if (m->q->where && m->q->where[i] && s->columns[i].bounds)
-			return true;
-	return false;
-}
-
 /*
  * columns: that are read, in the column groups; printed_bytes: of a record, without texts; parts:
  * of the memory, of which the scan has one.
@@ -99,7 +97,7 @@ static void open_scan(struct scan *s, struct sp__cost_maker *m, const bool *colu
 	struct sp_run_opts run = *m->o->platform->run;
 
 	*s = (struct scan){
-		.m = m, .columns = columns, .groups = groups, .more_bytes = printed_bytes
+		.m = m, .columns = columns, .groups = groups, .printed_bytes = printed_bytes
 	};
 	if (parts > 1)
 		run.memory_bytes = sp__working_memory(&run, run.memory_bytes) / parts;
@@ -107,9 +105,7 @@ static void open_scan(struct scan *s, struct sp__cost_maker *m, const bool *colu
 		.m = m, .fill = fill, .texts = ntexts ? texts : NULL, .arg = s
 	};
 	s->ring.slots = sp__ring_slots(&run, &t->layout, groups, ntexts, &s->window_bytes);
-	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
-		s->more_bytes += columns[i] ? 2 * t->text_bytes[i] : 0;
-	if (ntexts || has_bounds(m))
+	if (ntexts || (m->q->where && sp__cost_bounded(m, m->q->where)))
 		sp__cost_rows_open(&s->rows, m, SP__RANGES_BYTES);
 }
 

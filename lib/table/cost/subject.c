@@ -43,18 +43,14 @@ static uint64_t columns_cells(const struct sp__cost_table *t, uint32_t end, uint
 	return cells;
 }
 
-/* Returns the cells of the texts of A-pages [page, end). */
+/* Returns the cells of the texts of A-pages [page, end), which begin and end directory rows. */
 static uint64_t text_cells(const struct sp__cost_table *t, uint64_t page, uint64_t end)
 {
-	const uint32_t page_records = t->layout.page_records;
-	uint64_t cells = 0, to;
+	const uint64_t all = row_records(t), first = page * t->layout.page_records;
+	const uint64_t records = sp__min(end * t->layout.page_records, t->records) - first;
 
-	for (uint64_t at = page * page_records; at < end * page_records && at < t->records;
-	     at = to) {
-		to = sp__cost_row_end(t, at);
-		cells += columns_cells(t, t->layout.ncolumns, to - at);
-	}
-	return cells;
+	return records / all * columns_cells(t, t->layout.ncolumns, all) +
+	       columns_cells(t, t->layout.ncolumns, records % all);
 }
 
 /* Adds the cells of a strip, and those of its texts.  Returns the A-page after it, or an error. */

@@ -29,18 +29,22 @@ static void completed(struct sp__io_owner *owner, struct sp__request *request)
 	s->free = slab;
 }
 
+uint32_t sp__slab_cells(uint32_t cell_bytes, unsigned n, uint64_t bytes)
+{
+	return (uint32_t)(sp__min(sp__max(bytes / n, cell_bytes), SP__SLAB_BYTES) / cell_bytes);
+}
+
 int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
 		   struct sp__volume *volume, struct sp__budget *budget, uint32_t cell_bytes,
 		   unsigned n, uint64_t bytes, struct sp_errinfo *err)
 {
-	uint64_t slab_bytes = sp__min(sp__max(bytes / n, cell_bytes), SP__SLAB_BYTES);
 	struct sp__queue_opts o = *opts;
 
 	*s = (struct sp__slabs){ .volume = volume,
 				 .budget = budget,
 				 .err = err,
 				 .cell_bytes = cell_bytes,
-				 .cells = (uint32_t)(slab_bytes / cell_bytes),
+				 .cells = sp__slab_cells(cell_bytes, n, bytes),
 				 .n = n };
 	s->memory_bytes = (uint64_t)n * s->cells * cell_bytes;
 	s->all = calloc(n, sizeof(*s->all));

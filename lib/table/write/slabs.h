@@ -36,6 +36,8 @@ struct sp__slabs {
 	uint64_t cells_written;
 };
 
+/* Returns the cells of each of n buffers that have at most so many bytes together. */
+uint32_t sp__slab_cells(uint32_t cell_bytes, unsigned n, uint64_t bytes);
 /*
  * Allocates n buffers that have at most so many bytes together, but one cell each.  opts->depth:
  * requests outstanding; 0: the default.  Returns 0, -ENOMEM, or an error of the queue.  After an

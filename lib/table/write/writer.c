@@ -91,6 +91,11 @@ int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 	return rc ? rc : open_columns(w, memory_bytes);
 }
 
+uint32_t sp__tablewriter_cells(const struct sp__table_layout *l, uint64_t memory_bytes)
+{
+	return sp__slab_cells(l->cell_bytes, l->ngroups + 1 + SPARE, memory_bytes / 2);
+}
+
 void sp__tablewriter_note(const struct sp__tablewriter *w, struct sp_run_stats *stats)
 {
 	const struct sp__queue *q = w->slabs.requests.queue;

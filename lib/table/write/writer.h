@@ -56,6 +56,8 @@ SP_MUST_CHECK int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 				      const struct sp__column_values *columns);
 /* Writes all cells; then the table has all records, and must be committed. */
 SP_MUST_CHECK int sp__tablewriter_finish(struct sp__tablewriter *w);
+/* Returns the cells of the longest request that writes values. */
+uint32_t sp__tablewriter_cells(const struct sp__table_layout *l, uint64_t memory_bytes);
 /* Adds its requests, and names the engine. */
 void sp__tablewriter_note(const struct sp__tablewriter *w, struct sp_run_stats *stats);
 /* Waits for outstanding requests.  Accepts a struct that is all zero. */
