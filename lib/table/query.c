@@ -251,6 +251,7 @@ static int next_number(void *numbers, uint64_t *record)
 
 	if (rc <= 0)
 		return rc;
+	*record = UINT64_MAX; /* no record has a number that is out of range */
 	if (sp__value_read(&number, key, bytes, record) == SP__VALUE_MALFORMED)
 		return sp__errf(n->err, SP_ESYNTAX, "get", NULL, -1,
 				"'%.*s' is not a record number", bytes < 40 ? (int)bytes : 40, key);

@@ -567,3 +567,18 @@ END
 	[ "$(value elapsed_s a.json)" = "$(value elapsed_s b.json)" ]
 	grep -q '"sim"' a.json
 }
+
+@test "a record number beyond all integers is one that no record has" {
+	seq 100 129 >t.txt
+	"$xtable" load t t.txt
+	for number in 99999999999999999999 18446744073709551616 18446744073709551615; do
+		printf '0\n%s\n1\n' $number >keys
+		run -1 --separate-stderr "$xtable" get t --keys=keys
+		[ "$output" = $'100\n101' ]
+		[[ $stderr == *$number* || $stderr == *18446744073709551615* ]]
+		run -1 "$xtable" delete t $number
+		run -1 "$xtable" update t --set=c1=7 $number
+	done
+	run -0 "$xtable" scan t
+	[ "$output" = "$(cat t.txt)" ]
+}
