@@ -29,11 +29,16 @@
  *			half of what was asked (at least one byte).
  *	FAILCALL_KILL	1: instead of failing, the call is not made and the process is
  *			killed, as by kill -9.
+ *	FAILCALL_SIGNAL	a number: instead of failing, the call is made after the process
+ *			has sent itself this signal.
  *	FAILCALL_CUT	a file: instead of failing, the call is made after this file
  *			has been cut to half its size.
  *	FAILCALL_MIN	allocations of fewer bytes are not counted (default 0).
  *	FAILCALL_FD_MIN	reads, writes and closes of lower descriptors are not
  *			counted (default 0).
+ *	FAILCALL_SPACE	1: of the calls that write, only those that need space are
+ *			counted: a part of their range is a hole or beyond the end of
+ *			the file.  With FAILCALL_TIMES=0 and ENOSPC the device is full.
  *	FAILCALL_COUNT	a file to which the number of counted calls is appended
  *			as one line when the process ends ("COUNT\n"); nothing
  *			fails unless FAILCALL_AT is set too.
@@ -102,7 +107,8 @@ static const char *const names[C_COUNT_] = {
 };
 
 static bool wanted[C_COUNT_];
-static bool ready, halve, kills;
+static bool ready, halve, kills, needing_space;
+static int sent_signal;
 static atomic_ulong counted;
 static unsigned long fail_at, fail_times = 1;
 static size_t min_bytes;
@@ -184,6 +190,8 @@ __attribute__((constructor)) static void begin(void)
 	fail_times = take_number("FAILCALL_TIMES", 1);
 	halve = take_number("FAILCALL_SHORT", 0) == 1;
 	kills = take_number("FAILCALL_KILL", 0) == 1;
+	sent_signal = (int)take_number("FAILCALL_SIGNAL", 0);
+	needing_space = take_number("FAILCALL_SPACE", 0) == 1;
 	min_bytes = take_number("FAILCALL_MIN", 0);
 	min_fd = take_number("FAILCALL_FD_MIN", 0);
 	take("FAILCALL_COUNT", count_path, sizeof(count_path));
@@ -239,6 +247,10 @@ static bool fails(enum call c)
 	}
 	if (kills)
 		kill(getpid(), SIGKILL);
+	if (sent_signal) {
+		kill(getpid(), sent_signal);
+		return false;
+	}
 	errno = fail_errno ? fail_errno : c <= C_MMAP ? ENOMEM : EIO;
 	return true;
 }
@@ -251,6 +263,42 @@ static bool fails_alloc(enum call c, size_t bytes)
 static bool fails_fd(enum call c, int fd)
 {
 	return fd >= min_fd && fails(c);
+}
+
+/*
+ * True if the system needs new space to write there.  The offset of the descriptor is restored:
+ * write() uses it.
+ */
+static bool needs_space(int fd, off_t offset, size_t n)
+{
+	off_t at = lseek(fd, 0, SEEK_CUR), hole;
+	int saved = errno;
+
+	if (at < 0 || n == 0)
+		return false;
+	if (offset < 0)
+		offset = at;
+	hole = lseek(fd, offset, SEEK_HOLE); /* fails beyond the end */
+	lseek(fd, at, SEEK_SET);
+	errno = saved;
+	return hole < 0 || hole < offset + (off_t)n;
+}
+
+/* For a call that puts n bytes into a file; offset: -1 for the offset of the descriptor. */
+static bool fails_write(enum call c, int fd, off_t offset, size_t n)
+{
+	if (needing_space && ready && !inside && wanted[c] && !needs_space(fd, offset, n))
+		return false;
+	return fails_fd(c, fd);
+}
+
+static size_t iov_bytes(const struct iovec *v, int n)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		bytes += v[i].iov_len;
+	return bytes;
 }
 
 /* The real functions.  dlsym() may itself allocate: see arena_take(). */
@@ -391,23 +439,23 @@ static size_t half(size_t n)
 	return n > 1 ? n / 2 : n;
 }
 
-#define TRANSFER(call, name, data, ...)                                                            \
+#define TRANSFER(call, name, data, failing, ...)                                                   \
 	ssize_t name(int fd, data buf, size_t n __VA_OPT__(, off_t offset))                        \
 	{                                                                                          \
 		REAL(name);                                                                        \
-		if (!fails_fd(call, fd))                                                           \
+		if (!(failing))                                                                    \
 			return real(fd, buf, n __VA_OPT__(, ) __VA_ARGS__);                        \
 		if (!halve)                                                                        \
 			return -1;                                                                 \
 		return real(fd, buf, half(n) __VA_OPT__(, ) __VA_ARGS__);                          \
 	}
 
-TRANSFER(C_READ, read, void *)
-TRANSFER(C_WRITE, write, const void *)
-TRANSFER(C_PREAD, pread, void *, offset)
-TRANSFER(C_PREAD, pread64, void *, offset)
-TRANSFER(C_PWRITE, pwrite, const void *, offset)
-TRANSFER(C_PWRITE, pwrite64, const void *, offset)
+TRANSFER(C_READ, read, void *, fails_fd(C_READ, fd))
+TRANSFER(C_WRITE, write, const void *, fails_write(C_WRITE, fd, -1, n))
+TRANSFER(C_PREAD, pread, void *, fails_fd(C_PREAD, fd), offset)
+TRANSFER(C_PREAD, pread64, void *, fails_fd(C_PREAD, fd), offset)
+TRANSFER(C_PWRITE, pwrite, const void *, fails_write(C_PWRITE, fd, offset, n), offset)
+TRANSFER(C_PWRITE, pwrite64, const void *, fails_write(C_PWRITE, fd, offset, n), offset)
 
 ssize_t preadv(int fd, const struct iovec *v, int n, off_t offset)
 {
@@ -420,7 +468,7 @@ ssize_t preadv(int fd, const struct iovec *v, int n, off_t offset)
 ssize_t pwritev(int fd, const struct iovec *v, int n, off_t offset)
 {
 	REAL(pwritev);
-	if (!fails_fd(C_PWRITE, fd))
+	if (!fails_write(C_PWRITE, fd, offset, iov_bytes(v, n)))
 		return real(fd, v, n, offset);
 	return halve ? pwrite(fd, v->iov_base, half(v->iov_len), offset) : -1;
 }
@@ -428,7 +476,7 @@ ssize_t pwritev(int fd, const struct iovec *v, int n, off_t offset)
 ssize_t writev(int fd, const struct iovec *v, int n)
 {
 	REAL(writev);
-	if (!fails_fd(C_WRITE, fd))
+	if (!fails_write(C_WRITE, fd, -1, iov_bytes(v, n)))
 		return real(fd, v, n);
 	return halve ? write(fd, v->iov_base, half(v->iov_len)) : -1;
 }
@@ -436,7 +484,7 @@ ssize_t writev(int fd, const struct iovec *v, int n)
 ssize_t copy_file_range(int in, off64_t *from, int out, off64_t *to, size_t n, unsigned flags)
 {
 	REAL(copy_file_range);
-	if (!fails_fd(C_WRITE, out))
+	if (!fails_write(C_WRITE, out, to ? *to : -1, n))
 		return real(in, from, out, to, n, flags);
 	return halve ? real(in, from, out, to, half(n), flags) : -1;
 }
@@ -506,13 +554,14 @@ int ftruncate(int fd, off_t size)
 int fallocate(int fd, int mode, off_t offset, off_t size)
 {
 	REAL(fallocate);
-	return fails_fd(C_FALLOCATE, fd) ? -1 : real(fd, mode, offset, size);
+	return fails_write(C_FALLOCATE, fd, offset, (size_t)size) ? -1
+								  : real(fd, mode, offset, size);
 }
 
 int posix_fallocate(int fd, off_t offset, off_t size)
 {
 	REAL(posix_fallocate);
-	return fails_fd(C_FALLOCATE, fd) ? errno : real(fd, offset, size);
+	return fails_write(C_FALLOCATE, fd, offset, (size_t)size) ? errno : real(fd, offset, size);
 }
 
 int fsync(int fd)
