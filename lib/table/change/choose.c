@@ -101,23 +101,14 @@ static bool select_rows(const struct choose *c, struct sp__window_slot *s,
 
 static int work(void *choose, struct sp__window_slot *s)
 {
-	struct sp__window *w = &s->window;
-	int rc = 0;
+	struct sp__rows rows;
 
-	sp__window_rewind(w);
-	for (size_t i = 0; !rc && i < w->nranges; i++) {
-		const uint64_t end = w->ranges[i].first + w->ranges[i].n;
-
-		for (uint64_t at = w->ranges[i].first; !rc && at < end;) {
-			struct sp__rows rows = sp__window_rows(w, at);
-
-			if (select_rows(choose, s, &rows))
-				rc = sp__err(&s->err, -ENOMEM, "allocate", NULL, -1);
-			s->records += rows.n;
-			at += rows.n;
-		}
+	while (sp__window_next(&s->window, &rows)) {
+		s->records += rows.n;
+		if (select_rows(choose, s, &rows))
+			return sp__err(&s->err, -ENOMEM, "allocate", NULL, -1);
 	}
-	return rc;
+	return 0;
 }
 
 static int give(void *choose, struct sp__window_slot *s)

@@ -211,24 +211,16 @@ static int put_rows(struct copy *c, const struct sp__rows *rows)
 static int give(void *copy, struct sp__window_slot *s)
 {
 	struct copy *c = copy;
-	struct sp__window *w = &s->window;
+	struct sp__rows rows;
 	uint64_t records = 0;
 	int rc = 0;
 
-	sp__window_rewind(w);
-	for (size_t i = 0; !rc && i < w->nranges; i++) {
-		const uint64_t end = w->ranges[i].first + w->ranges[i].n;
-
-		for (uint64_t at = w->ranges[i].first; !rc && at < end;) {
-			struct sp__rows rows = sp__window_rows(w, at);
-
-			rc = put_rows(c, &rows);
-			at += rows.n;
-			records += rows.n;
-		}
+	while (!rc && sp__window_next(&s->window, &rows)) {
+		rc = put_rows(c, &rows);
+		records += rows.n;
 	}
 	c->stats->records_read += records;
-	c->stats->cells_read += w->cells_read;
+	c->stats->cells_read += s->window.cells_read;
 	sp__charge_work(&c->from->env, records, 0, 0);
 	sp__charge_values(&c->from->env, records * c->from->schema.n, 0);
 	return rc;

@@ -50,24 +50,15 @@ static int work(void *scan, struct sp__window_slot *s)
 	struct columnscan *c = scan;
 	const uint32_t column = c->opts->column;
 	struct sp__budget *budget = &c->ring.file->env.budget;
-	struct sp__window *w = &s->window;
 	uint8_t space[SP__COLUMNKEY_SPACE];
+	struct sp__rows rows;
 	int rc = 0;
 
-	for (size_t k = 0; !rc && k < w->nranges; k++) {
-		const uint64_t end = w->ranges[k].first + w->ranges[k].n;
-
-		for (uint64_t at = w->ranges[k].first; !rc && at < end;) {
-			const struct sp__rows rows = sp__window_rows(w, at);
-
-			for (uint32_t i = 0; !rc && i < rows.n; i++)
-				rc = put(&s->out,
-					 sp__columnkey(column_of(c), &rows.vectors[column], i,
-						       space),
-					 budget);
-			at += rows.n;
-		}
-	}
+	while (!rc && sp__window_next(&s->window, &rows))
+		for (uint32_t i = 0; !rc && i < rows.n; i++)
+			rc = put(&s->out,
+				 sp__columnkey(column_of(c), &rows.vectors[column], i, space),
+				 budget);
 	return rc ? sp__err(&s->err, rc, "read", c->ring.file->path, -1) : 0;
 }
 

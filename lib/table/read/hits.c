@@ -36,20 +36,11 @@ static int add_numbers(const struct sp__hits *h, struct sp__window_slot *s,
 
 static int work(void *hits, struct sp__window_slot *s)
 {
-	const struct sp__hits *h = hits;
-	struct sp__window *w = &s->window;
+	struct sp__rows rows;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < w->nranges; i++) {
-		const uint64_t end = w->ranges[i].first + w->ranges[i].n;
-
-		for (uint64_t at = w->ranges[i].first; !rc && at < end;) {
-			struct sp__rows rows = sp__window_rows(w, at);
-
-			rc = add_numbers(h, s, &rows);
-			at += rows.n;
-		}
-	}
+	while (!rc && sp__window_next(&s->window, &rows))
+		rc = add_numbers(hits, s, &rows);
 	return rc;
 }
 

@@ -30,6 +30,7 @@ static int print(struct sp__rowscan *c, struct sp__window_slot *s, uint64_t limi
 {
 	struct sp__window *w = &s->window;
 	struct sp__choice_slot *d = s->own;
+	struct sp__rows rows;
 	int rc = 0;
 
 	s->out.bytes = 0;
@@ -37,19 +38,13 @@ static int print(struct sp__rowscan *c, struct sp__window_slot *s, uint64_t limi
 	if (c->opts->user)
 		c->opts->user->begin(c->opts->user->arg, s);
 	sp__window_rewind(w);
-	for (size_t i = 0; i < w->nranges; i++) {
-		const uint64_t end = w->ranges[i].first + w->ranges[i].n;
+	while (!rc && s->matched < limit && sp__window_next(w, &rows)) {
+		uint32_t n = sp__choice_select(&c->choice, d, &rows);
 
-		for (uint64_t at = w->ranges[i].first; !rc && at < end && s->matched < limit;) {
-			struct sp__rows rows = sp__window_rows(w, at);
-			uint32_t n = sp__choice_select(&c->choice, d, &rows);
-
-			n = (uint32_t)sp__min(n, limit - s->matched);
-			rc = put_rows(c, s, &rows, n);
-			s->matched += n;
-			s->records += rows.n;
-			at += rows.n;
-		}
+		n = (uint32_t)sp__min(n, limit - s->matched);
+		rc = put_rows(c, s, &rows, n);
+		s->matched += n;
+		s->records += rows.n;
 	}
 	return rc;
 }

@@ -89,7 +89,7 @@ void sp__window_begin(struct sp__window *w)
 
 void sp__window_rewind(struct sp__window *w)
 {
-	w->range = 0;
+	w->range = w->taken = 0;
 	for (uint32_t f = 0; f < w->file->layout.ngroups; f++)
 		w->cursors[f] = 0;
 }
@@ -586,4 +586,15 @@ struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at)
 					 t->offset - t->before);
 	}
 	return (struct sp__rows){ at, (uint32_t)n, w->vectors };
+}
+
+bool sp__window_next(struct sp__window *w, struct sp__rows *rows)
+{
+	for (; w->range < w->nranges; w->range++, w->taken = 0)
+		if (w->taken < w->ranges[w->range].n) {
+			*rows = sp__window_rows(w, w->ranges[w->range].first + w->taken);
+			w->taken += rows->n;
+			return true;
+		}
+	return false;
 }

@@ -10,7 +10,7 @@
  *
  *	sp__window_begin(), sp__window_add() for each range, sp__window_submit()
  *	sp__window_ready() until it returns SP_READY
- *	sp__window_check(), then sp__window_rows(), by any thread
+ *	sp__window_check(), then sp__window_next() or sp__window_rows(), by any thread
  *
  * Owner: the thread that reads; after SP_READY the thread that has the window.
  */
@@ -75,6 +75,7 @@ struct sp__window {
 	uint64_t cells_read, bytes; /* bytes: memory of these cells */
 	struct sp__vector *vectors; /* of each column, for sp__window_rows() */
 	size_t range, *cursors;	    /* where the last rows were: range, segment of each group */
+	uint64_t taken;		    /* records of that range, by sp__window_next() */
 };
 
 /*
@@ -109,4 +110,6 @@ SP_MUST_CHECK int sp__window_check(struct sp__window *w, struct sp_errinfo *err)
  * sp__window_rewind().
  */
 struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at);
+/* Gets the next rows, in the order of the ranges.  Returns false after the last ones. */
+bool sp__window_next(struct sp__window *w, struct sp__rows *rows);
 void sp__window_rewind(struct sp__window *w);
