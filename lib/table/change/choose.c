@@ -17,13 +17,10 @@
 #include "table/change/chooseby.h"
 #include "table/file/directory.h"
 #include "table/file/tombstones.h"
-#include "table/read/ranges.h"
-#include "table/read/ring.h"
+#include "table/read/choice.h"
 
 /* Of a slot. */
 struct chosen {
-	struct sp__predicate_scratch *scratch;
-	uint32_t *selected; /* offsets in rows */
 	struct record {
 		uint64_t number;
 		uint32_t key;
@@ -34,32 +31,21 @@ struct chosen {
 struct choose {
 	struct sp__window_ring ring;
 	struct chosen slots[SP__RING_SLOTS];
-	struct sp__scan_ranges ranges;
+	struct sp__record_choice rows; /* by the predicate, if there is one */
 	struct sp__tablefile *file;
 	const struct sp__chosen_by *choice;
-	bool *columns;		/* that are read */
-	const uint8_t **bounds; /* of each column, in a directory row */
+	bool *columns; /* that are read */
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
 };
 
+/* True if no record of a directory row has a key. */
 static bool excluded(const void *choose, struct sp__tablefile *f, uint8_t *row)
 {
 	const struct choose *c = choose;
 
-	if (c->choice->keys)
-		return sp__key_set_excludes(c->choice->keys,
-					    sp__directory_entry(f, row, c->choice->column));
-	for (uint32_t i = 0; i < f->schema.n; i++)
-		c->bounds[i] = f->schema.columns[i].bounds ? sp__directory_entry(f, row, i) : NULL;
-	return sp__predicate_excludes(c->choice->predicate, c->bounds);
-}
-
-static int fill(void *choose, struct sp__window_slot *s)
-{
-	struct choose *c = choose;
-
-	return sp__ranges_next(&c->ranges, &s->window, c->err);
+	return sp__key_set_excludes(c->choice->keys,
+				    sp__directory_entry(f, row, c->choice->column));
 }
 
 /* Adds the records of rows whose value is a key.  True: there is no memory. */
@@ -82,20 +68,20 @@ static bool select_keys(const struct choose *c, struct sp__window_slot *s,
 }
 
 /* Adds the records of rows for which the predicate is true.  True: there is no memory. */
-static bool select_rows(const struct choose *c, struct sp__window_slot *s,
-			const struct sp__rows *rows)
+static bool select_rows(struct choose *c, struct sp__window_slot *s, const struct sp__rows *rows)
 {
+	struct sp__choice_slot *d = &c->rows.slots[s - c->ring.slots];
 	struct chosen *own = s->own;
 	uint32_t n;
 
 	if (c->choice->keys)
 		return select_keys(c, s, rows);
-	n = sp__predicate_select(c->choice->predicate, own->scratch, rows, own->selected);
+	n = sp__choice_select(&c->rows, d, rows);
 	if (n && !SP__ARRAY_GROW(own->records, own->capacity, s->matched + n))
 		return true;
 	for (uint32_t i = 0; i < n; i++)
 		own->records[s->matched++] =
-			(struct record){ rows->first + own->selected[i], SP__NO_KEY };
+			(struct record){ rows->first + d->selected[i], SP__NO_KEY };
 	return false;
 }
 
@@ -141,84 +127,71 @@ static int give(void *choose, struct sp__window_slot *s)
 	return rc;
 }
 
-/* Chooses the columns to read, and whether bounds can exclude directory rows. */
+/* Chooses the columns to read. */
 static void choose_columns(struct choose *c)
 {
-	const struct sp__table_schema *schema = &c->file->schema;
-	bool any = false;
-
 	if (c->choice->keys)
 		c->columns[c->choice->column] = true;
 	else
 		sp__predicate_columns(c->choice->predicate, c->columns);
-	for (uint32_t i = 0; i < schema->n; i++) {
-		any |= c->columns[i];
-		c->ranges.rows_needed |= c->columns[i] && schema->columns[i].bounds;
-	}
-	c->columns[0] |= !any;
+	if (!memchr(c->columns, 1, c->file->schema.n))
+		c->columns[0] = true;
 }
 
-static int open_memory(struct choose *c)
+/* Makes the ranges skip directory rows if bounds can exclude them, and opens them. */
+static int open_ranges(struct choose *c)
 {
-	const uint32_t n = c->file->schema.n;
+	struct sp__scan_ranges *r = &c->ring.ranges;
 
-	c->columns = calloc(n, sizeof(*c->columns));
-	c->bounds = calloc(n, sizeof(*c->bounds));
-	if (!c->columns || !c->bounds)
-		return -ENOMEM;
-	choose_columns(c);
-	for (unsigned i = 0; c->choice->predicate && i < SP__RING_SLOTS; i++) {
-		c->slots[i].scratch = sp__predicate_scratch_new(c->choice->predicate);
-		c->slots[i].selected = malloc(SP__ROWS_MAX * sizeof(uint32_t));
-		if (!c->slots[i].scratch || !c->slots[i].selected)
-			return -ENOMEM;
+	r->window_bytes /= 2; /* changes have memory, too */
+	if (!c->choice->keys)
+		return sp__choice_open(&c->rows, &c->ring);
+	if (c->file->schema.columns[c->choice->column].bounds) {
+		r->rows_needed = true;
+		r->skip = excluded;
+		r->skip_arg = c;
 	}
-	return 0;
+	return sp__ranges_open(r, SP__RANGES_BYTES);
 }
 
 static int run(struct choose *c)
 {
-	int rc = open_memory(c);
+	int rc;
 
-	rc = rc ? sp__err(c->err, rc, "allocate", NULL, -1)
-		: sp__ring_open(&c->ring, c->columns, c->slots, sizeof(*c->slots));
+	c->columns = calloc(c->file->schema.n, sizeof(*c->columns));
+	if (!c->columns)
+		return sp__err(c->err, -ENOMEM, "allocate", NULL, -1);
+	choose_columns(c);
+	rc = sp__ring_open(&c->ring, c->columns, c->slots, sizeof(*c->slots));
 	if (rc)
 		return rc;
-	if (c->ranges.rows_needed) {
-		c->ranges.skip = excluded;
-		c->ranges.skip_arg = c;
-	}
-	c->ranges.rows_needed |= c->ring.slots[0].window.ntexts > 0;
-	c->ranges.window_bytes = c->ring.slot_bytes / 2; /* changes have memory, too */
-	if (sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
-		return sp__err(c->err, -ENOMEM, "allocate", NULL, -1);
-	return sp__ring_run(&c->ring);
+	rc = open_ranges(c);
+	return rc ? sp__err(c->err, rc, "allocate", NULL, -1) : sp__ring_run(&c->ring);
 }
 
 int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choice,
 		       struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	static const struct sp__window_ring_ops ops = { fill, work, give };
-	struct choose c = { .file = f, .choice = choice, .stats = stats, .err = err };
+	static const struct sp__window_ring_ops ops = { sp__ring_fill, work, give };
+	struct choose c = { .ring = { .file = f,
+				      .ops = &ops,
+				      .arg = &c,
+				      .err = err,
+				      .ranges = { .end = f->superblock.records } },
+			    .rows = { .where = choice->predicate },
+			    .file = f,
+			    .choice = choice,
+			    .stats = stats,
+			    .err = err };
 	int rc;
 
 	if (sp__choose_has_index(f, choice))
 		return sp__choose_by_index(f, choice, stats, err);
-	c.ring.file = c.ranges.file = f;
-	c.ring.ops = &ops;
-	c.ring.arg = &c;
-	c.ring.err = err;
-	c.ranges.end = f->superblock.records;
 	rc = run(&c);
 	sp__ring_close(&c.ring, stats);
-	sp__ranges_close(&c.ranges);
-	stats->pages_skipped = c.ranges.pages_skipped;
-	for (unsigned i = 0; i < SP__RING_SLOTS; i++) {
-		sp__predicate_scratch_free(c.slots[i].scratch);
-		free(c.slots[i].selected);
+	sp__choice_close(&c.rows);
+	for (unsigned i = 0; i < SP__RING_SLOTS; i++)
 		free(c.slots[i].records);
-	}
 	free(c.columns);
-	free(c.bounds);
 	return rc;
 }

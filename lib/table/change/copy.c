@@ -14,7 +14,6 @@
 #include "run/memory.h"
 #include "table/change/copy.h"
 #include "table/file/tombstones.h"
-#include "table/read/ranges.h"
 #include "table/read/ring.h"
 #include "table/write/writer.h"
 
@@ -23,7 +22,6 @@
 
 struct copy {
 	struct sp__window_ring ring;
-	struct sp__scan_ranges ranges;
 	struct sp__tablefile *from, *to;
 	struct sp__tablewriter writer;
 	struct sp_table_stats *stats;
@@ -81,13 +79,6 @@ int sp__copy_schema(const struct sp__tablefile *from, struct sp__table_schema *t
 	to->style = s->style;
 	to->style.null_text = s->style.null_text ? strdup(s->style.null_text) : NULL;
 	return rc || !s->style.null_text || to->style.null_text ? rc : -ENOMEM;
-}
-
-static int fill(void *copy, struct sp__window_slot *s)
-{
-	struct copy *c = copy;
-
-	return sp__ranges_next(&c->ranges, &s->window, c->err);
 }
 
 /* Cells are checked, which is all. */
@@ -263,9 +254,8 @@ static int run(struct copy *c, bool *all)
 		rc = sp__ring_open(&c->ring, all, NULL, 0);
 	if (rc)
 		return rc;
-	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
-	c->ranges.window_bytes = c->ring.slot_bytes / 3; /* the writer has memory, too */
-	if (sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
+	c->ring.ranges.window_bytes /= 3; /* the writer has memory, too */
+	if (sp__ranges_open(&c->ring.ranges, SP__RANGES_BYTES))
 		return sp__err(c->err, -ENOMEM, "allocate", NULL, -1);
 	rc = sp__ring_run(&c->ring);
 	return rc ? rc : sp__tablewriter_finish(&c->writer);
@@ -274,19 +264,21 @@ static int run(struct copy *c, bool *all)
 int sp__copy_records(struct sp__tablefile *from, struct sp__tablefile *to,
 		     struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	static const struct sp__window_ring_ops ops = { fill, work, give };
-	struct copy c = { .from = from, .to = to, .stats = stats, .err = err };
+	static const struct sp__window_ring_ops ops = { sp__ring_fill, work, give };
+	struct copy c = { .ring = { .file = from,
+				    .ops = &ops,
+				    .arg = &c,
+				    .err = err,
+				    .ranges = { .end = from->superblock.records } },
+			  .from = from,
+			  .to = to,
+			  .stats = stats,
+			  .err = err };
 	bool *all = calloc(from->schema.n, sizeof(*all));
 	int rc;
 
-	c.ring.file = c.ranges.file = from;
-	c.ring.ops = &ops;
-	c.ring.arg = &c;
-	c.ring.err = err;
-	c.ranges.end = from->superblock.records;
 	rc = all ? run(&c, all) : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	sp__ring_close(&c.ring, stats);
-	sp__ranges_close(&c.ranges);
 	sp__tablewriter_note(&c.writer, &stats->run);
 	sp__tablewriter_close(&c.writer);
 	for (uint32_t i = 0; i < from->schema.n; i++) {

@@ -8,7 +8,7 @@
 #include "base/minmax.h"
 #include "run/charge.h"
 #include "table/index/columnscan.h"
-#include "table/read/ranges.h"
+#include "table/read/ring.h"
 
 #define NO_KEY UINT32_MAX
 
@@ -16,19 +16,11 @@ struct columnscan {
 	struct sp__window_ring ring;
 	const struct sp__columnscan_opts *opts;
 	struct sp_table_stats *stats;
-	struct sp__scan_ranges ranges;
 };
 
 static const struct sp__table_column *column_of(const struct columnscan *c)
 {
 	return &c->ring.file->schema.columns[c->opts->column];
-}
-
-static int fill(void *scan, struct sp__window_slot *s)
-{
-	struct columnscan *c = scan;
-
-	return sp__ranges_next(&c->ranges, &s->window, c->ring.err);
 }
 
 static int put(struct sp__bytes *out, struct sp__slice key, struct sp__budget *budget)
@@ -92,17 +84,16 @@ static int give(void *scan, struct sp__window_slot *s)
 
 static int run(struct columnscan *c, bool *columns)
 {
-	const struct sp__value_type *t = &column_of(c)->type;
 	int rc;
 
 	columns[c->opts->column] = true;
 	rc = sp__ring_open(&c->ring, columns, NULL, 0);
 	if (rc)
 		return rc;
-	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
-	c->ranges.window_bytes = c->ring.slot_bytes / c->opts->memory_share;
-	c->ranges.printed_bytes = sizeof(uint32_t) + sp__max(t->bytes, SP__COLUMNKEY_SPACE);
-	if (sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
+	c->ring.ranges.window_bytes /= c->opts->memory_share;
+	c->ring.ranges.printed_bytes =
+		sizeof(uint32_t) + sp__max(column_of(c)->type.bytes, SP__COLUMNKEY_SPACE);
+	if (sp__ranges_open(&c->ring.ranges, SP__RANGES_BYTES))
 		return sp__err(c->ring.err, -ENOMEM, "read", c->ring.file->path, -1);
 	return sp__ring_run(&c->ring);
 }
@@ -110,23 +101,22 @@ static int run(struct columnscan *c, bool *columns)
 int sp__columnscan(struct sp__tablefile *f, const struct sp__columnscan_opts *o,
 		   struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	static const struct sp__window_ring_ops ops = { fill, work, give };
-	struct columnscan c = { .opts = o,
-				.stats = stats,
-				.ranges = {
-					.file = f, .at = o->first, .end = f->superblock.records } };
+	static const struct sp__window_ring_ops ops = { sp__ring_fill, work, give };
+	struct columnscan c = { .ring = { .file = f,
+					  .ops = &ops,
+					  .arg = &c,
+					  .err = err,
+					  .ranges = { .at = o->first,
+						      .end = f->superblock.records } },
+				.opts = o,
+				.stats = stats };
 	bool *columns = calloc(f->schema.n, sizeof(*columns));
 	int rc;
 
 	if (!columns)
 		return sp__err(err, -ENOMEM, "read", f->path, -1);
-	c.ring.file = f;
-	c.ring.ops = &ops;
-	c.ring.arg = &c;
-	c.ring.err = err;
 	rc = run(&c, columns);
 	sp__ring_close(&c.ring, stats);
-	sp__ranges_close(&c.ranges);
 	free(columns);
 	return rc;
 }

@@ -20,8 +20,11 @@ static bool excluded(const void *choice, struct sp__tablefile *f, uint8_t *row)
 	return sp__predicate_excludes(c->where, c->bounds);
 }
 
-/* Makes the ranges skip directory rows if a column of the predicate has bounds. */
-static int open_skip(struct sp__record_choice *c, struct sp__scan_ranges *ranges)
+/*
+ * Counts the columns of the predicate, and makes the ranges skip directory rows if one of them has
+ * bounds.  Returns 0 or -ENOMEM.
+ */
+static int take_columns(struct sp__record_choice *c, struct sp__scan_ranges *ranges)
 {
 	const struct sp__table_schema *s = &ranges->file->schema;
 	bool *columns = calloc(s->n, sizeof(*columns));
@@ -30,26 +33,13 @@ static int open_skip(struct sp__record_choice *c, struct sp__scan_ranges *ranges
 		return -ENOMEM;
 	sp__predicate_columns(c->where, columns);
 	for (uint32_t i = 0; i < s->n; i++) {
+		c->columns += columns[i];
 		if (!columns[i] || !s->columns[i].bounds)
 			continue;
 		ranges->rows_needed = true;
 		ranges->skip = excluded;
 		ranges->skip_arg = c;
 	}
-	free(columns);
-	return 0;
-}
-
-/* Counts the columns of the predicate.  Returns 0 or -ENOMEM. */
-static int count_columns(struct sp__record_choice *c, const struct sp__table_schema *s)
-{
-	bool *columns = calloc(s->n, sizeof(*columns));
-
-	if (!columns)
-		return -ENOMEM;
-	sp__predicate_columns(c->where, columns);
-	for (uint32_t i = 0; i < s->n; i++)
-		c->columns += columns[i];
 	free(columns);
 	return 0;
 }
@@ -86,7 +76,7 @@ int sp__choice_count_kept(struct sp__tablefile *f, const struct sp__predicate *w
 {
 	struct counter c = { .file = f, .choice = { .where = where } };
 	struct sp__scan_ranges ranges = { .file = f };
-	int rc = open_skip(&c.choice, &ranges);
+	int rc = take_columns(&c.choice, &ranges);
 
 	c.choice.bounds = calloc(f->schema.n, sizeof(*c.choice.bounds));
 	if (!c.choice.bounds)
@@ -100,16 +90,12 @@ int sp__choice_count_kept(struct sp__tablefile *f, const struct sp__predicate *w
 	return rc ? sp__err(err, rc, "scan", f->path, -1) : 0;
 }
 
-int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges, unsigned nslots)
+static int open_slots(struct sp__record_choice *c, struct sp__window_ring *ring)
 {
-	const struct sp__tablefile *f = ranges->file;
-
-	if (!c->where && !f->superblock.deleted)
-		return 0;
-	c->bounds = calloc(f->schema.n, sizeof(*c->bounds));
+	c->bounds = calloc(ring->file->schema.n, sizeof(*c->bounds));
 	if (!c->bounds)
 		return -ENOMEM;
-	for (unsigned i = 0; i < nslots; i++) {
+	for (unsigned i = 0; i < ring->nslots; i++) {
 		struct sp__choice_slot *d = &c->slots[i];
 
 		d->selected = malloc(SP__ROWS_MAX * sizeof(*d->selected));
@@ -118,9 +104,14 @@ int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
 		if (!d->selected || (c->where && !d->scratch))
 			return -ENOMEM;
 	}
-	if (!c->where)
-		return 0;
-	return count_columns(c, &f->schema) ? -ENOMEM : open_skip(c, ranges);
+	return c->where ? take_columns(c, &ring->ranges) : 0;
+}
+
+int sp__choice_open(struct sp__record_choice *c, struct sp__window_ring *ring)
+{
+	int rc = c->where || ring->file->superblock.deleted ? open_slots(c, ring) : 0;
+
+	return rc ? rc : sp__ranges_open(&ring->ranges, SP__RANGES_BYTES);
 }
 
 void sp__choice_close(struct sp__record_choice *c)
@@ -133,7 +124,8 @@ void sp__choice_close(struct sp__record_choice *c)
 	free(c->bounds);
 }
 
-int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w, struct sp_errinfo *err)
+/* Reads the tombstones of a window. */
+static int read_bits(struct sp__choice_slot *d, const struct sp__window *w, struct sp_errinfo *err)
 {
 	const struct sp__window_range *last = &w->ranges[w->nranges - 1];
 	uint64_t n;
@@ -152,6 +144,14 @@ int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w, struc
 	if (!d->bits)
 		return sp__err(err, -ENOMEM, "scan", w->file->path, -1);
 	return sp__tombstones_read(w->file, d->first, n, d->bits, err);
+}
+
+int sp__choice_fill(void *unused, struct sp__window_slot *s)
+{
+	int rc = sp__ring_fill(unused, s), deleted;
+
+	deleted = rc == SP_READY ? read_bits(s->own, &s->window, s->ring->err) : 0;
+	return deleted ? deleted : rc;
 }
 
 /* Keeps those of n selected records that are not deleted.  Returns their number. */

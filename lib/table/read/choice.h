@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "table/read/ranges.h"
 #include "table/read/ring.h"
 #include "table/where/predicate.h"
 
@@ -26,11 +25,11 @@ struct sp__record_choice {
 };
 
 /*
- * Opens the choice for so many slots, and makes the ranges skip directory rows that the predicate
- * excludes.  where is set.  Returns 0 or -ENOMEM.  After an error, too, it must be closed.
+ * Opens the choice for the slots of a ring, then its ranges, which skip directory rows that the
+ * predicate excludes.  where is set.  Returns 0 or -ENOMEM.  After an error, too, it must be
+ * closed.
  */
-SP_MUST_CHECK int sp__choice_open(struct sp__record_choice *c, struct sp__scan_ranges *ranges,
-				  unsigned nslots);
+SP_MUST_CHECK int sp__choice_open(struct sp__record_choice *c, struct sp__window_ring *ring);
 /* The directory rows that a predicate does not exclude. */
 struct sp__rows_kept {
 	double share;  /* of all rows; 1 if no column of the predicate has bounds */
@@ -45,10 +44,9 @@ SP_MUST_CHECK int sp__choice_count_kept(struct sp__tablefile *f, const struct sp
 					struct sp__rows_kept *kept, struct sp_errinfo *err);
 void sp__choice_close(struct sp__record_choice *c);
 /*
- * Reads the tombstones of a window.  Returns 0, -ENOMEM, or an error of reading, recorded in err.
+ * Fills a window, and reads its tombstones: a hook of a ring whose slots own those of the choice.
  */
-SP_MUST_CHECK int sp__choice_read(struct sp__choice_slot *d, const struct sp__window *w,
-				  struct sp_errinfo *err);
+SP_MUST_CHECK int sp__choice_fill(void *unused, struct sp__window_slot *s);
 /* Charges the evaluation of so many records. */
 void sp__choice_charge(const struct sp__record_choice *c, const struct sp__env *env,
 		       uint64_t records);

@@ -40,7 +40,6 @@ struct get {
 	struct sp_table_stats *stats;
 	sp_table_sink sink;
 	void *arg;
-	struct sp__scan_ranges ranges; /* for directory rows */
 	struct sp__tableget_plan plan;
 	struct sp__layout_gather gather;
 	uint32_t ncolumns;   /* that are read */
@@ -191,10 +190,10 @@ static int fill(void *get, struct sp__window_slot *s)
 			continue;
 		if (g->at > p->first && sp__tableget_full(&g->plan, &g->gather, g->at - p->first))
 			break;
-		row = sp__ranges_row(&g->ranges, record, &rc, g->ring.err);
+		row = sp__ranges_row(&g->ring.ranges, record, &rc, g->ring.err);
 		if (rc)
 			return rc;
-		texts += 2 * sp__ranges_text_bytes(&g->ranges, &s->window, record, row);
+		texts += 2 * sp__ranges_text_bytes(&g->ring.ranges, &s->window, record, row);
 		if (g->at > p->first && texts > (double)g->plan.slot_bytes)
 			break;
 		rc = sp__window_add(&s->window, record, 1, row);
@@ -367,11 +366,10 @@ static int open_get(struct get *g)
 			  g->opts->gap_bytes);
 	g->next_n = sp__tableget_next(&g->plan, 0);
 	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells);
-	g->ranges.rows_needed = w->ntexts;
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		g->ncolumns += g->opts->columns[i];
 	if (!rc)
-		rc = sp__ranges_open(&g->ranges, memory / DIRECTORY_SHARE);
+		rc = sp__ranges_open(&g->ring.ranges, memory / DIRECTORY_SHARE);
 	return rc ? sp__err(g->ring.err, rc, "get", f->path, -1) : 0;
 }
 
@@ -396,17 +394,15 @@ int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_
 	static const struct sp__window_ring_ops print = { fill, work, give };
 	static const struct sp__window_ring_ops add = { fill, work_sums, give };
 	struct get g = {
-		.opts = o, .stats = stats, .sink = sink, .arg = arg, .ranges = { .file = f }
+		.ring = { .file = f, .ops = o->sums ? &add : &print, .arg = &g, .err = err },
+		.opts = o,
+		.stats = stats,
+		.sink = sink,
+		.arg = arg
 	};
-	int rc;
+	int rc = run(&g);
 
-	g.ring.file = f;
-	g.ring.ops = o->sums ? &add : &print;
-	g.ring.arg = &g;
-	g.ring.err = err;
-	rc = run(&g);
 	sp__ring_close(&g.ring, stats);
-	sp__ranges_close(&g.ranges);
 	sp__layout_gather_close(&g.gather);
 	free(g.asked);
 	sp__bytes_release(&g.text, &f->env.budget);

@@ -7,15 +7,6 @@
 #include "base/err.h"
 #include "table/read/hits.h"
 
-static int fill(void *hits, struct sp__window_slot *s)
-{
-	struct sp__hits *h = hits;
-	int rc = sp__ranges_next(&h->ranges, &s->window, h->ring.err), deleted;
-
-	deleted = rc == SP_READY ? sp__choice_read(s->own, &s->window, h->ring.err) : 0;
-	return deleted ? deleted : rc;
-}
-
 /* Adds the numbers of the chosen records of rows to the output. */
 static int add_numbers(const struct sp__hits *h, struct sp__window_slot *s,
 		       const struct sp__rows *rows)
@@ -50,29 +41,28 @@ static int open_ring(struct sp__hits *h)
 
 	if (rc)
 		return rc;
-	h->ranges.rows_needed = h->ring.slots[0].window.ntexts;
-	h->ranges.window_bytes = h->ring.slot_bytes;
-	h->ranges.printed_bytes = sizeof(*h->numbers);
-	if (sp__choice_open(&h->choice, &h->ranges, h->ring.nslots) ||
-	    sp__ranges_open(&h->ranges, SP__RANGES_BYTES))
-		return sp__err(h->ring.err, -ENOMEM, "scan", h->ring.file->path, -1);
-	return 0;
+	rc = sp__choice_open(&h->choice, &h->ring);
+	return rc ? sp__err(h->ring.err, rc, "scan", h->ring.file->path, -1) : 0;
 }
 
 int sp__hits_open(struct sp__hits *h, struct sp__tablefile *f, const struct sp__predicate *where,
 		  uint64_t lo, uint64_t hi, unsigned parts, struct sp_table_stats *stats,
 		  struct sp_errinfo *err)
 {
-	static const struct sp__window_ring_ops ops = { fill, work, NULL };
+	static const struct sp__window_ring_ops ops = { sp__choice_fill, work, NULL };
 	const uint64_t records = f->superblock.records;
 
-	*h = (struct sp__hits){
-		.ring = { .file = f, .ops = &ops, .arg = h, .err = err, .parts = parts },
-		.choice = { .where = where },
-		.ranges = { .file = f, .at = lo, .end = hi < records ? hi + 1 : records },
-		.stats = stats,
-		.columns = calloc(f->schema.n, sizeof(*h->columns))
-	};
+	*h = (struct sp__hits){ .ring = { .file = f,
+					  .ops = &ops,
+					  .arg = h,
+					  .err = err,
+					  .parts = parts,
+					  .ranges = { .at = lo,
+						      .end = hi < records ? hi + 1 : records,
+						      .printed_bytes = sizeof(*h->numbers) } },
+				.choice = { .where = where },
+				.stats = stats,
+				.columns = calloc(f->schema.n, sizeof(*h->columns)) };
 	if (!h->columns)
 		return sp__err(err, -ENOMEM, "scan", f->path, -1);
 	sp__predicate_columns(where, h->columns);
@@ -82,10 +72,8 @@ int sp__hits_open(struct sp__hits *h, struct sp__tablefile *f, const struct sp__
 void sp__hits_close(struct sp__hits *h)
 {
 	sp__ring_close(&h->ring, h->stats);
-	sp__ranges_close(&h->ranges);
 	sp__choice_close(&h->choice);
 	free(h->columns);
-	h->stats->pages_skipped += h->ranges.pages_skipped;
 }
 
 int sp__hits_next(struct sp__hits *h, uint64_t *record)

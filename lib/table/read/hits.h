@@ -12,7 +12,6 @@
 struct sp__hits {
 	struct sp__window_ring ring;
 	struct sp__record_choice choice;
-	struct sp__scan_ranges ranges;
 	struct sp_table_stats *stats;
 	bool *columns;
 	const uint64_t *numbers; /* of the slot that was taken last: n, next of them are used */

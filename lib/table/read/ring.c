@@ -58,6 +58,9 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 			r->nslots = sp__ring_slots(&r->run, &r->file->layout, w->groups, w->ntexts,
 						   &r->slot_bytes);
 	}
+	r->ranges.file = r->file;
+	r->ranges.rows_needed = r->slots[0].window.ntexts;
+	r->ranges.window_bytes = r->slot_bytes;
 	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 }
 
@@ -68,11 +71,19 @@ void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats)
 	if (r->requests.queue)
 		sp__env_note_io(&stats->run, sp__queue_counters(r->requests.queue));
 	sp__requests_close(&r->requests);
+	sp__ranges_close(&r->ranges);
+	stats->pages_skipped += r->ranges.pages_skipped;
 	for (unsigned i = 0; i < r->nslots; i++) {
 		if (r->slots[i].window.file)
 			sp__window_close(&r->slots[i].window);
 		sp__bytes_release(&r->slots[i].out, &r->file->env.budget);
 	}
+}
+
+int sp__ring_fill(void *unused, struct sp__window_slot *s)
+{
+	(void)unused;
+	return sp__ranges_next(&s->ring->ranges, &s->window, s->ring->err);
 }
 
 static int fill(struct sp__window_ring *r)

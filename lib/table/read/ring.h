@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/task.h"
-#include "table/read/window.h"
+#include "table/read/ranges.h"
 
 #define SP__RING_SLOTS 16
 
@@ -51,6 +51,8 @@ struct sp__window_ring {
 	struct sp_errinfo *err;
 	unsigned parts;		 /* of the memory, of which the ring has one; 0: 1 */
 	struct sp__waits *waits; /* of a plan: sp__ring_next() does not wait; NULL: it does */
+	/* at, end, printed_bytes and skip are the caller's; it calls sp__ranges_open(). */
+	struct sp__scan_ranges ranges;
 	/* Set here. */
 	struct sp_run_opts run; /* of the file, with the memory of the ring */
 	struct sp__requests requests;
@@ -67,10 +69,12 @@ struct sp__window_ring {
  */
 unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_layout *l,
 			const bool *groups, uint32_t ntexts, uint64_t *slot_bytes);
+/* Fills a window with the next records of the ranges: a hook of the ring. */
+SP_MUST_CHECK int sp__ring_fill(void *unused, struct sp__window_slot *s);
 /*
  * Opens the ring for columns, by number.  own: an array of elements of that size, one for each
- * slot.  Returns 0, -ENOMEM, or an error of the queue, recorded in err.  After an error, too, it
- * must be closed.
+ * slot.  Ranges get the memory of a slot, and rows of the directory if there are texts.  Returns 0,
+ * -ENOMEM, or an error of the queue, recorded in err.  After an error, too, it must be closed.
  */
 SP_MUST_CHECK int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own,
 				size_t size);
@@ -84,5 +88,5 @@ SP_MUST_CHECK int sp__ring_next(struct sp__window_ring *r, struct sp__window_slo
  * After SP_END it can be called again.
  */
 SP_MUST_CHECK int sp__ring_run(struct sp__window_ring *r);
-/* Waits for tasks and requests, adds their counters to stats, and frees all. */
+/* Waits for tasks and requests, adds their counters to stats, and frees all, also the ranges. */
 void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats);

@@ -54,43 +54,31 @@ static int work(void *scan, struct sp__window_slot *s)
 	return print(scan, s, UINT64_MAX);
 }
 
-static int fill(void *scan, struct sp__window_slot *s)
-{
-	struct sp__rowscan *c = scan;
-	int rc = sp__ranges_next(&c->ranges, &s->window, c->ring.err), deleted;
-
-	deleted = rc == SP_READY ? sp__choice_read(s->own, &s->window, c->ring.err) : 0;
-	return deleted ? deleted : rc;
-}
-
 int sp__rowscan_open(struct sp__rowscan *c, struct sp__tablefile *f,
 		     const struct sp__tablescan_opts *o, struct sp_table_stats *stats,
 		     struct sp_errinfo *err)
 {
-	static const struct sp__window_ring_ops ops = { fill, work, NULL };
+	static const struct sp__window_ring_ops ops = { sp__choice_fill, work, NULL };
 	const uint64_t records = f->superblock.records;
+	struct sp__scan_ranges *r = &c->ring.ranges;
 	int rc;
 
-	*c = (struct sp__rowscan){
-		.ring = { .file = f, .ops = &ops, .arg = c, .err = err },
-		.choice = { .where = o->where },
-		.ranges = { .file = f, .at = o->lo, .end = o->hi < records ? o->hi + 1 : records },
-		.opts = o,
-		.stats = stats,
-		.left = o->limit
-	};
-	if (!f->superblock.deleted && !o->where && o->lo < c->ranges.end)
-		c->ranges.end = o->lo + sp__min(o->limit, c->ranges.end - o->lo);
+	*c = (struct sp__rowscan){ .ring = { .file = f, .ops = &ops, .arg = c, .err = err },
+				   .choice = { .where = o->where },
+				   .opts = o,
+				   .stats = stats,
+				   .left = o->limit };
+	r->at = o->lo;
+	r->end = o->hi < records ? o->hi + 1 : records;
+	r->printed_bytes = o->user ? o->user->record_bytes : sp__output_record_bytes(o->output);
+	if (!f->superblock.deleted && !o->where && r->at < r->end)
+		r->end = r->at + sp__min(o->limit, r->end - r->at);
 	rc = sp__ring_open(&c->ring, o->columns, c->choice.slots, sizeof(*c->choice.slots));
 	if (rc)
 		return rc;
-	c->ranges.rows_needed = c->ring.slots[0].window.ntexts;
-	c->ranges.window_bytes = c->ring.slot_bytes;
-	c->ranges.printed_bytes =
-		o->user ? o->user->record_bytes : sp__output_record_bytes(o->output);
-	if (sp__choice_open(&c->choice, &c->ranges, c->ring.nslots) ||
-	    sp__ranges_open(&c->ranges, SP__RANGES_BYTES))
-		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+	rc = sp__choice_open(&c->choice, &c->ring);
+	if (rc)
+		return sp__err(err, rc, "scan", f->path, -1);
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		c->nothers += o->columns[i];
 	c->nothers -= c->choice.columns;
@@ -124,9 +112,7 @@ int sp__rowscan_next(struct sp__rowscan *c, struct sp__window_slot **slot)
 void sp__rowscan_close(struct sp__rowscan *c)
 {
 	sp__ring_close(&c->ring, c->stats);
-	sp__ranges_close(&c->ranges);
 	sp__choice_close(&c->choice);
-	c->stats->pages_skipped += c->ranges.pages_skipped;
 }
 
 int sp__tablescan_header(const struct sp__tablefile *f, const struct sp__table_output *output,

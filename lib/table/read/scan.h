@@ -43,7 +43,6 @@ struct sp__tablescan_opts {
 struct sp__rowscan {
 	struct sp__window_ring ring;
 	struct sp__record_choice choice;
-	struct sp__scan_ranges ranges;
 	const struct sp__tablescan_opts *opts;
 	struct sp_table_stats *stats;
 	uint64_t left;	  /* of the limit */
