@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/minmax.h"
 #include "table/change/keyset.h"
+#include "table/schema/columntext.h"
 
 #define SHOWN 40 /* bytes of a key in a message */
 #define FIRST 64 /* slots */
@@ -55,14 +56,6 @@ static uint64_t bits_of(const struct sp__value_type *t, const void *value)
 		memcpy(&d, value, sizeof(d));
 	}
 	return isnan(d) ? UINT64_MAX : d == 0 ? 0 : bits;
-}
-
-/* Returns the text of a char(N) without the zero bytes behind it. */
-static size_t char_bytes(const uint8_t *value, size_t n)
-{
-	while (n && !value[n - 1])
-		n--;
-	return n;
 }
 
 static size_t slot_of(const struct sp__key_set *k, uint64_t hash)
@@ -208,14 +201,9 @@ uint32_t sp__key_set_find(const struct sp__key_set *k, const struct sp__vector *
 	struct sp__slice text;
 	uint64_t code = 0;
 
-	if (t->kind == 't') {
-		text = sp__vector_text(v, i);
-		return find(k, sp__checksum(text.p, text.n), text.p, text.n);
-	}
-	if (t->kind == 'c') {
-		text.p = (const char *)value;
-		text.n = char_bytes(value, t->bytes);
-		return find(k, sp__checksum(text.p, text.n), text.p, text.n);
+	if (is_text(k)) {
+		text = sp__column_text(k->column, v, i);
+		return text.p ? find(k, sp__checksum(text.p, text.n), text.p, text.n) : SP__NO_KEY;
 	}
 	if (t->kind == 'w') {
 		memcpy(&code, value, t->bytes);

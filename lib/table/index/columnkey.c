@@ -9,6 +9,7 @@
 #include <endian.h>
 #include "base/few.h"
 #include "table/index/columnkey.h"
+#include "table/schema/columntext.h"
 
 #define F32_INFINITE 0x7F800000
 #define F64_INFINITE 0x7FF0000000000000
@@ -36,31 +37,19 @@ static struct sp__slice number_key(const struct sp__value_type *t, const uint8_t
 	return (struct sp__slice){ (const char *)space, t->bytes };
 }
 
-static struct sp__slice char_key(const uint8_t *value, size_t n)
-{
-	while (n && !value[n - 1])
-		n--;
-	return (struct sp__slice){ (const char *)value, n };
-}
-
 struct sp__slice sp__columnkey(const struct sp__table_column *c, const struct sp__vector *v,
 			       uint32_t i, uint8_t space[SP__COLUMNKEY_SPACE])
 {
 	static const struct sp__slice null = { NULL, 0 };
 	const uint8_t *at = sp__vector_at(v, i);
 	struct sp__slice s;
-	uint64_t code;
 
 	switch (c->type.kind) {
 	case 't':
-		s = sp__vector_text(v, i);
-		return sp__text_null(s.p, s.n) ? null : s;
 	case 'w':
-		code = sp__load_few(at, c->type.bytes);
-		return code && code <= c->words.n ? sp__dictionary_word(&c->words, (uint32_t)code)
-						  : null;
 	case 'c':
-		return sp__value_null(&c->type, at) ? null : char_key(at, c->type.bytes);
+		s = sp__column_text(c, v, i);
+		return s.p ? s : null;
 	default:
 		return sp__value_null(&c->type, at) ? null : number_key(&c->type, at, space);
 	}

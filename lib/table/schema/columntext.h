@@ -12,7 +12,7 @@ static inline struct sp__slice sp__column_text(const struct sp__table_column *c,
 	const uint8_t *at = sp__vector_at(v, i);
 	size_t n = c->type.bytes;
 	struct sp__slice s;
-	uint16_t code = 0;
+	uint32_t code;
 
 	if (c->type.kind == 't') {
 		s = sp__vector_text(v, i);
@@ -23,7 +23,7 @@ static inline struct sp__slice sp__column_text(const struct sp__table_column *c,
 			n--;
 		return (struct sp__slice){ sp__text_null(at, n) ? NULL : (const char *)at, n };
 	}
-	memcpy(&code, at, n);
+	code = n == 1 ? at[0] : at[0] | (uint32_t)at[1] << 8;
 	if (!code || code > c->words.n)
 		return (struct sp__slice){ NULL, 0 };
 	return sp__dictionary_word(&c->words, code);

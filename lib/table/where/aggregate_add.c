@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "table/schema/columntext.h"
 #include "table/where/aggregates_impl.h"
 
 #define AT(i) (values->data + (size_t)(selected ? selected[i] : (i)) * values->stride)
@@ -97,22 +98,6 @@ static void add_floats(struct sp__column_sum *s, const struct sp__aggregate_colu
 	}
 }
 
-/* Returns a text of a column; its p is NULL if it is NULL. */
-static struct sp__slice text_at(const struct sp__value_type *t, const struct sp__vector *values,
-				uint32_t i)
-{
-	struct sp__slice text;
-
-	if (t->kind == 't') {
-		text = sp__vector_text(values, i);
-	} else {
-		text = (struct sp__slice){ (const char *)sp__vector_at(values, i), t->bytes };
-		while (text.n && !text.p[text.n - 1])
-			text.n--;
-	}
-	return sp__text_null(text.p, text.n) ? (struct sp__slice){ NULL, 0 } : text;
-}
-
 static struct sp__slice slice_of(const struct sp__bytes *b)
 {
 	return (struct sp__slice){ b->data ? b->data : "", b->bytes };
@@ -137,11 +122,12 @@ static int extend_both(struct sp__column_sum *s, const struct sp__slice *min,
 }
 
 static int add_texts(struct sp__column_sum *s, const struct sp__aggregate_column *c,
-		     const struct sp__value_type *t, const struct sp__vector *values,
+		     const struct sp__table_column *column, const struct sp__vector *values,
 		     const uint32_t *selected, uint32_t n, struct sp__budget *budget)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct sp__slice text = text_at(t, values, selected ? selected[i] : i);
+		const struct sp__slice text =
+			sp__column_text(column, values, selected ? selected[i] : i);
 		int rc;
 
 		if (!text.p)
@@ -171,14 +157,15 @@ static void add_codes(struct sp__column_sum *s, const struct sp__value_type *t, 
 }
 
 int sp__column_sum_add(struct sp__column_sum *s, const struct sp__aggregate_column *c,
-		       const struct sp__value_type *type, uint32_t codes,
-		       const struct sp__vector *values, const uint32_t *selected, uint32_t n,
-		       struct sp__budget *budget)
+		       const struct sp__table_column *column, const struct sp__vector *values,
+		       const uint32_t *selected, uint32_t n, struct sp__budget *budget)
 {
+	const struct sp__value_type *type = &column->type;
+
 	if (type->kind == 'c' || type->kind == 't')
-		return add_texts(s, c, type, values, selected, n, budget);
+		return add_texts(s, c, column, values, selected, n, budget);
 	if (type->kind == 'w')
-		add_codes(s, type, codes, values, selected, n);
+		add_codes(s, type, column->words.n, values, selected, n);
 	else if (type->kind == 'f')
 		add_floats(s, c, type, values, selected, n);
 	else
@@ -213,9 +200,10 @@ static void merge_floats(struct sp__column_sum *s, const struct sp__column_sum *
 }
 
 int sp__column_sum_merge(struct sp__column_sum *s, const struct sp__aggregate_column *c,
-			 const struct sp__column_sum *more, const struct sp__value_type *type,
-			 uint32_t codes, struct sp__budget *budget)
+			 const struct sp__column_sum *more, const struct sp__table_column *column,
+			 struct sp__budget *budget)
 {
+	const struct sp__value_type *type = &column->type;
 	const bool is_text = type->kind == 'c' || type->kind == 't';
 	const struct sp__slice min = slice_of(&more->min_text), max = slice_of(&more->max_text);
 	int rc = 0;
@@ -225,7 +213,7 @@ int sp__column_sum_merge(struct sp__column_sum *s, const struct sp__aggregate_co
 	if (is_text && c->ends)
 		rc = extend_both(s, &min, &max, budget);
 	else if (type->kind == 'w')
-		for (size_t i = 0; s->codes && i < sp__code_words(codes); i++)
+		for (size_t i = 0; s->codes && i < sp__code_words(column->words.n); i++)
 			s->codes[i] |= more->codes[i];
 	else if (type->kind == 'f')
 		merge_floats(s, more);

@@ -228,14 +228,9 @@ const char *sp__aggregates_name(const struct sp__aggregates *a, uint32_t i)
 	return a->list[i].name;
 }
 
-static const struct sp__value_type *type_of(const struct sp__aggregates *a, uint32_t i)
+static const struct sp__table_column *column_of(const struct sp__aggregates *a, uint32_t i)
 {
-	return &a->schema->columns[a->columns[i].column].type;
-}
-
-static const struct sp__dictionary *words_of(const struct sp__aggregates *a, uint32_t i)
-{
-	return &a->schema->columns[a->columns[i].column].words;
+	return &a->schema->columns[a->columns[i].column];
 }
 
 struct sp__aggregates_state *sp__aggregates_state_new(const struct sp__aggregates *a)
@@ -248,10 +243,10 @@ struct sp__aggregates_state *sp__aggregates_state_new(const struct sp__aggregate
 	s->aggregates = a;
 	for (uint32_t i = 0; i < a->ncolumns; i++) {
 		struct sp__column_sum *c = &s->columns[i];
-		const char kind = type_of(a, i)->kind;
+		const char kind = column_of(a, i)->type.kind;
 
 		if (kind == 'w' && a->columns[i].ends)
-			complete &= (c->codes = calloc(sp__code_words(words_of(a, i)->n),
+			complete &= (c->codes = calloc(sp__code_words(column_of(a, i)->words.n),
 						       sizeof(*c->codes))) != NULL;
 		if (kind == 'f' && a->columns[i].sum)
 			complete &= (c->reals = calloc(1, sizeof(*c->reals))) != NULL;
@@ -282,9 +277,8 @@ int sp__aggregates_add(struct sp__aggregates_state *s, const struct sp__rows *ro
 	s->budget = budget;
 	s->records += n;
 	for (uint32_t i = 0; !rc && i < a->ncolumns; i++)
-		rc = sp__column_sum_add(&s->columns[i], &a->columns[i], type_of(a, i),
-					words_of(a, i)->n, &rows->vectors[a->columns[i].column],
-					selected, n, budget);
+		rc = sp__column_sum_add(&s->columns[i], &a->columns[i], column_of(a, i),
+					&rows->vectors[a->columns[i].column], selected, n, budget);
 	return rc;
 }
 
@@ -298,6 +292,6 @@ int sp__aggregates_merge(struct sp__aggregates_state *s, const struct sp__aggreg
 	s->records += more->records;
 	for (uint32_t i = 0; !rc && i < a->ncolumns; i++)
 		rc = sp__column_sum_merge(&s->columns[i], &a->columns[i], &more->columns[i],
-					  type_of(a, i), words_of(a, i)->n, budget);
+					  column_of(a, i), budget);
 	return rc;
 }

@@ -58,13 +58,13 @@ struct sp__aggregates_state {
 	struct sp__column_sum columns[];
 };
 
-/* aggregate_add.c: add values of one column.  codes: in its dictionary.  Return 0 or -ENOMEM. */
+/* aggregate_add.c: add values of one column.  Return 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__column_sum_add(struct sp__column_sum *s, const struct sp__aggregate_column *c,
-				     const struct sp__value_type *type, uint32_t codes,
+				     const struct sp__table_column *column,
 				     const struct sp__vector *values, const uint32_t *selected,
 				     uint32_t n, struct sp__budget *budget);
 SP_MUST_CHECK int sp__column_sum_merge(struct sp__column_sum *s,
 				       const struct sp__aggregate_column *c,
 				       const struct sp__column_sum *more,
-				       const struct sp__value_type *type, uint32_t codes,
+				       const struct sp__table_column *column,
 				       struct sp__budget *budget);

@@ -6,6 +6,7 @@
  * Results of a block stay in the cache of the processor.
  */
 #include <stdlib.h>
+#include "table/schema/columntext.h"
 #include "table/where/program.h"
 
 #define BLOCK 1024u /* rows */
@@ -246,27 +247,10 @@ static void run_float(const struct block *b, const struct sp__predicate_step *s,
 		float_f64(data_of(b, s->column), stride, b->n, null, s->number, s->orders, truth);
 }
 
-/* Returns a text of a column; at NULL: it is NULL. */
+/* Returns a text of a column; its p is NULL if it is NULL. */
 static struct sp__slice text_at(const struct block *b, uint32_t column, uint32_t row)
 {
-	const struct sp__table_column *c = &b->schema->columns[column];
-	const struct sp__vector *v = &b->rows->vectors[column];
-	const uint8_t *at = sp__vector_at(v, row);
-	struct sp__slice text;
-	uint32_t code;
-
-	if (c->type.kind == 't') {
-		text = sp__vector_text(v, row);
-	} else if (c->type.kind == 'c') {
-		text = (struct sp__slice){ (const char *)at, c->type.bytes };
-		while (text.n && !text.p[text.n - 1])
-			text.n--;
-	} else {
-		code = c->type.bytes == 1 ? at[0] : at[0] | (uint32_t)at[1] << 8;
-		return code && code <= c->words.n ? sp__dictionary_word(&c->words, code)
-						  : (struct sp__slice){ NULL, 0 };
-	}
-	return sp__text_null(text.p, text.n) ? (struct sp__slice){ NULL, 0 } : text;
+	return sp__column_text(&b->schema->columns[column], &b->rows->vectors[column], row);
 }
 
 static uint8_t text_truth(const struct sp__predicate_step *s, const struct sp__slice *a,
