@@ -76,11 +76,6 @@ static int report_value(struct check *c, uint32_t column, uint64_t record, uint6
 	return c->fn(c->arg, &d);
 }
 
-static uint64_t row_records_of(const struct check *c)
-{
-	return (uint64_t)c->file->layout.page_records * c->file->layout.row_pages;
-}
-
 /* Returns the entry of a column in a row of the window. */
 static const uint8_t *entry_of(const struct check *c, uint64_t row, uint32_t column)
 {
@@ -96,7 +91,8 @@ static uint32_t check_ends(struct check *c, uint32_t column, const uint8_t *cell
 			   uint32_t records)
 {
 	const struct sp__column_place *p = &c->file->layout.places[column];
-	const uint64_t row_records = row_records_of(c), last = c->file->superblock.records - 1;
+	const uint64_t row_records = sp__layout_row_records(&c->file->layout),
+		       last = c->file->superblock.records - 1;
 
 	for (uint32_t i = 0; i < records; i++) {
 		const uint64_t record = first + i;
@@ -126,7 +122,8 @@ static uint32_t check_bounds(const struct check *c, uint32_t column, const uint8
 {
 	const struct sp__value_type *type = &c->file->schema.columns[column].type;
 	const struct sp__column_place *p = &c->file->layout.places[column];
-	const uint8_t *bounds = entry_of(c, first / row_records_of(c), column);
+	const uint8_t *bounds =
+		entry_of(c, first / sp__layout_row_records(&c->file->layout), column);
 	bool empty = sp__value_null(type, bounds);
 
 	for (uint32_t i = 0; i < records; i++) {
@@ -286,7 +283,7 @@ static int check_text(struct check *c, uint64_t row, uint32_t column)
 {
 	struct sp__tablefile *f = c->file;
 	const uint64_t max = RUN_BYTES / f->layout.cell_bytes, damaged = c->result->damaged;
-	const uint64_t row_records = row_records_of(c);
+	const uint64_t row_records = sp__layout_row_records(&c->file->layout);
 	uint64_t records = sp__min(row_records, f->superblock.records - row * row_records);
 	struct sp__text_place t = sp__directory_text(entry_of(c, row, column));
 	int rc = 0;

@@ -274,7 +274,8 @@ int sp__newtexts_change(struct sp__tableupdate *u, uint32_t i, uint64_t e, size_
 			    .at = u->columns[i].at,
 			    .from = from,
 			    .to = to,
-			    .before = (uint32_t)(e * sp__update_row_records(u) - u->batch.first),
+			    .before = (uint32_t)(e * sp__layout_row_records(&u->file->layout) -
+						 u->batch.first),
 			    .old = sp__directory_text(entry) };
 	int rc;
 

@@ -88,7 +88,7 @@ static int add_cell(struct patch *p, uint64_t record, size_t row, size_t from)
 static int add_row(struct patch *p, size_t from, size_t to)
 {
 	const struct sp__update_batch *b = &p->u->batch;
-	const uint64_t row_records = sp__update_row_records(p->u);
+	const uint64_t row_records = sp__layout_row_records(&p->u->file->layout);
 	const size_t moved = moved_from(p, from, to);
 	uint64_t end = b->first + (b->entries[from].record / row_records + 1) * row_records;
 	size_t k = p->values ? from : moved;
@@ -119,7 +119,7 @@ static int add_row(struct patch *p, size_t from, size_t to)
 static int list_cells(struct patch *p)
 {
 	const struct sp__update_batch *b = &p->u->batch;
-	const uint64_t row_records = sp__update_row_records(p->u);
+	const uint64_t row_records = sp__layout_row_records(&p->u->file->layout);
 	size_t to;
 	int rc = 0;
 

@@ -75,7 +75,7 @@ static int open_memory(struct sp__tableupdate *u)
 		u->bounds |= column_of(u, i)->bounds;
 	}
 	if (u->ntexts)
-		u->ends = calloc(sp__update_row_records(u), sizeof(*u->ends));
+		u->ends = calloc(sp__layout_row_records(&u->file->layout), sizeof(*u->ends));
 	if (u->ntexts && !u->ends)
 		return no_memory(u);
 	u->directory = u->file->directory;
@@ -185,7 +185,7 @@ static int change_row(struct sp__tableupdate *u, uint64_t e, size_t from, size_t
 static int change_rows(struct sp__tableupdate *u)
 {
 	const struct sp__update_batch *b = &u->batch;
-	const uint64_t records = sp__update_row_records(u);
+	const uint64_t records = sp__layout_row_records(&u->file->layout);
 	size_t to;
 	int rc = 0;
 
@@ -221,7 +221,8 @@ static int flush(struct sp__tableupdate *u)
 
 int sp__tableupdate_put(struct sp__tableupdate *u, uint64_t record, const uint8_t *values)
 {
-	const uint64_t row_records = sp__update_row_records(u), row = record - record % row_records;
+	const uint64_t row_records = sp__layout_row_records(&u->file->layout),
+		       row = record - record % row_records;
 	struct sp__update_batch *b = &u->batch;
 	int rc = 0;
 

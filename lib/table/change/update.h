@@ -89,9 +89,3 @@ SP_MUST_CHECK int sp__tableupdate_finish(struct sp__tableupdate *u);
 /* Adds the requests so far to the counters of a call. */
 void sp__tableupdate_note(const struct sp__tableupdate *u, struct sp_table_stats *stats);
 void sp__tableupdate_close(struct sp__tableupdate *u);
-
-/* Returns the records of a full directory row. */
-static inline uint64_t sp__update_row_records(const struct sp__tableupdate *u)
-{
-	return (uint64_t)u->file->layout.page_records * u->file->layout.row_pages;
-}

@@ -143,6 +143,12 @@ static inline uint64_t sp__layout_pages(const struct sp__table_layout *l, uint64
 	return records / l->page_records + (records % l->page_records != 0);
 }
 
+/* Returns the records of a full directory row. */
+static inline uint64_t sp__layout_row_records(const struct sp__table_layout *l)
+{
+	return (uint64_t)l->page_records * l->row_pages;
+}
+
 /* Returns the records of an A-page in a table of so many records. */
 static inline uint32_t sp__layout_page_records(const struct sp__table_layout *l, uint64_t records,
 					       uint64_t page)

@@ -32,14 +32,9 @@ void sp__ranges_close(struct sp__scan_ranges *r)
 	r->rows = NULL;
 }
 
-static uint64_t row_records(const struct sp__table_layout *l)
-{
-	return (uint64_t)l->row_pages * l->page_records;
-}
-
 uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc, struct sp_errinfo *err)
 {
-	const uint64_t row = record / row_records(&r->file->layout);
+	const uint64_t row = record / sp__layout_row_records(&r->file->layout);
 	const uint64_t all = sp__layout_rows(&r->file->layout, r->file->superblock.records);
 
 	*rc = 0;
@@ -60,7 +55,7 @@ uint8_t *sp__ranges_row(struct sp__scan_ranges *r, uint64_t record, int *rc, str
 double sp__ranges_text_bytes(const struct sp__scan_ranges *r, const struct sp__window *w,
 			     uint64_t record, uint8_t *row)
 {
-	const uint64_t all = row_records(&r->file->layout);
+	const uint64_t all = sp__layout_row_records(&r->file->layout);
 	const uint64_t first = record / all * all;
 	double texts = 0;
 
@@ -84,11 +79,12 @@ static int add_records(struct sp__scan_ranges *r, struct sp__window *w, uint64_t
 		       struct sp_errinfo *err)
 {
 	const struct sp__table_layout *l = &r->file->layout;
+	const uint64_t all = sp__layout_row_records(l);
 	double bytes = 0;
 	int rc;
 
 	while (r->at < end) {
-		uint64_t n = sp__min(row_records(l) - r->at % row_records(l), end - r->at);
+		uint64_t n = sp__min(all - r->at % all, end - r->at);
 		uint8_t *row = sp__ranges_row(r, r->at, &rc, err);
 
 		if (rc)

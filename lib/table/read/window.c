@@ -164,7 +164,7 @@ static int add_values(struct sp__window *w, uint32_t group, uint64_t from, uint6
 /* True if the end of the text before the range is a value of the table. */
 static bool has_before(const struct sp__table_layout *l, uint64_t first)
 {
-	return first % ((uint64_t)l->row_pages * l->page_records) != 0;
+	return first % sp__layout_row_records(l) != 0;
 }
 
 static bool group_has_text(const struct sp__window *w, uint32_t group)

@@ -32,11 +32,6 @@
 #define STEP_MIN 16
 #define STEP_VALUES 2048 /* texts */
 
-static uint64_t row_records(const struct sp__tablewriter *w)
-{
-	return (uint64_t)w->file->layout.page_records * w->file->layout.row_pages;
-}
-
 static int no_memory(const struct sp__tablewriter *w)
 {
 	return sp__err(w->err, -ENOMEM, "allocate", NULL, -1);
@@ -211,8 +206,9 @@ static int continue_group(struct sp__tablewriter *w, uint32_t f)
 static int continue_row(struct sp__tablewriter *w)
 {
 	const struct sp__table_schema *s = &w->file->schema;
-	const double done = (double)(w->records % row_records(w)) / (double)row_records(w);
-	int rc = sp__directory_read_rows(w->file, w->records / row_records(w), 1, w->row, w->err);
+	const uint64_t row = sp__layout_row_records(&w->file->layout);
+	const double done = (double)(w->records % row) / (double)row;
+	int rc = sp__directory_read_rows(w->file, w->records / row, 1, w->row, w->err);
 
 	for (uint32_t i = 0; !rc && i < s->n; i++) {
 		uint8_t *entry = sp__directory_entry(w->file, w->row, i);
@@ -243,7 +239,7 @@ int sp__tablewriter_continue(struct sp__tablewriter *w)
 	int rc = 0;
 
 	w->records = w->file->superblock.records;
-	if (w->records % row_records(w))
+	if (w->records % sp__layout_row_records(&w->file->layout))
 		rc = continue_row(w);
 	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
 		rc = continue_group(w, f);
@@ -301,7 +297,7 @@ static int put_group(struct sp__tablewriter *w, uint32_t f, uint32_t n)
 static int end_row(struct sp__tablewriter *w)
 {
 	const struct sp__table_schema *s = &w->file->schema;
-	uint64_t row = (w->records - 1) / row_records(w);
+	uint64_t row = (w->records - 1) / sp__layout_row_records(&w->file->layout);
 	int rc = sp__texts_end_row(&w->texts, w->places);
 
 	for (uint32_t i = 0; !rc && i < s->n; i++) {
@@ -344,7 +340,7 @@ static int begin_step(struct sp__tablewriter *w, const struct sp__column_values 
 int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 			const struct sp__column_values *columns)
 {
-	const uint64_t row = row_records(w);
+	const uint64_t row = sp__layout_row_records(&w->file->layout);
 	uint64_t in_row = w->records % row;
 	int rc = 0;
 
@@ -384,7 +380,7 @@ int sp__tablewriter_finish(struct sp__tablewriter *w)
 
 	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
 		rc = finish_group(w, f);
-	if (!rc && w->records % row_records(w))
+	if (!rc && w->records % sp__layout_row_records(&w->file->layout))
 		rc = end_row(w);
 	if (!rc)
 		rc = sp__texts_flush(&w->texts);
