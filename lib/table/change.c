@@ -12,6 +12,7 @@
 #include "table/change/newvalues.h"
 #include "table/change/numbers.h"
 #include "table/cost/platform.h"
+#include "table/file/tombstones.h"
 #include "table/schema/names.h"
 #include "table/state.h"
 
@@ -93,7 +94,7 @@ static int put_numbers(struct change *c, const struct sp__chosen_records *chosen
 		bool again = i && record == chosen->list[i - 1].record;
 
 		if (!again)
-			there = sp__chosen_exists(&c->table->file, record, c->err);
+			there = sp__tombstones_exists(&c->table->file, record, c->err);
 		if (there < 0)
 			return there;
 		c->stats->keys_found += (uint64_t)there;

@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/change/numbers.h"
-#include "table/file/tombstones.h"
 
 #define FIRST 1024 /* numbers */
 
@@ -42,19 +41,6 @@ void sp__chosen_sort(struct sp__chosen_records *c)
 {
 	if (c->n)
 		qsort(c->list, c->n, sizeof(*c->list), by_record);
-}
-
-int sp__chosen_exists(struct sp__tablefile *f, uint64_t record, struct sp_errinfo *err)
-{
-	uint8_t bits = 0;
-	int rc;
-
-	if (record >= f->superblock.records)
-		return 0;
-	if (!f->superblock.deleted)
-		return 1;
-	rc = sp__tombstones_read(f, record / 8 * 8, 8, &bits, err);
-	return rc ? rc : !(bits >> record % 8 & 1);
 }
 
 void sp__chosen_free(struct sp__chosen_records *c)

@@ -27,7 +27,4 @@ SP_MUST_CHECK int sp__chosen_add(struct sp__chosen_records *c, uint64_t record,
 				 struct sp_errinfo *err);
 /* Sorts by number, then by position. */
 void sp__chosen_sort(struct sp__chosen_records *c);
-/* Returns 1 if a record exists and is not deleted, 0 if not, or an error.  Numbers ascend. */
-SP_MUST_CHECK int sp__chosen_exists(struct sp__tablefile *f, uint64_t record,
-				    struct sp_errinfo *err);
 void sp__chosen_free(struct sp__chosen_records *c);

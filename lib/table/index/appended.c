@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/bisect.h"
 #include "base/err.h"
 #include "base/minmax.h"
 #include "rec/key.h"
@@ -59,18 +60,10 @@ void sp__appended_free(struct sp__appended *a)
 
 size_t sp__appended_find(const struct sp__appended *a, const char *key, size_t bytes)
 {
-	size_t low = 0, high = a->n;
+	const struct sp__appended_key *list = a->list;
 
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-		const struct sp__appended_key *k = &a->list[middle];
-
-		if (sp__order_bytes(key_at(a, k), k->bytes, key, bytes) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SP__BISECT(a->n, i,
+			  sp__order_bytes(key_at(a, &list[i]), list[i].bytes, key, bytes) < 0);
 }
 
 bool sp__appended_is(const struct sp__appended *a, size_t i, const char *key, size_t bytes)

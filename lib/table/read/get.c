@@ -96,16 +96,14 @@ static int by_record(const void *a, const void *b)
 {
 	const struct asked *x = a, *y = b;
 
-	if (x->record != y->record)
-		return x->record < y->record ? -1 : 1;
-	return x->place < y->place ? -1 : 1;
+	return SP__ORDER(x->record, y->record) ?: SP__ORDER(x->place, y->place);
 }
 
 static int by_place(const void *a, const void *b)
 {
 	const struct asked *x = a, *y = b;
 
-	return x->place < y->place ? -1 : 1;
+	return SP__ORDER(x->place, y->place);
 }
 
 /* Adds a number to the batch if its record is there. */

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/decimal.h"
+#include "rec/key.h"
 #include "table/where/predicate.h"
 
 #define SP__TRUE 1
@@ -94,10 +95,8 @@ static inline double sp__predicate_load_float(const struct sp__value_type *t, co
 static inline unsigned sp__predicate_text_order(const char *a, size_t a_bytes, const char *b,
 						size_t b_bytes)
 {
-	int order = memcmp(a, b, a_bytes < b_bytes ? a_bytes : b_bytes);
+	const int order = sp__order_bytes(a, a_bytes, b, b_bytes);
 
-	if (!order)
-		order = (a_bytes > b_bytes) - (a_bytes < b_bytes);
 	return order < 0 ? SP__ORDER_LESS : order ? SP__ORDER_MORE : SP__ORDER_EQUAL;
 }
 static inline unsigned sp__predicate_float_order(double a, double b)
