@@ -109,9 +109,7 @@ static void note(struct sp__tableload *l)
 	const struct sp__tablefile *f = l->file;
 	struct sp_table_stats *st = l->stats;
 
-	st->cells_written = f->cells_written - st->cells_written;
-	st->journal_cells = f->redo.cells;
-	st->journal_bytes = f->redo.at;
+	sp__table_note_change(f, st);
 	st->exact = !st->records_written || sp__tableload_records_exact(l);
 	sp__tableload_note_io(l);
 	sp__env_note(&f->env, &st->run, true);
@@ -130,15 +128,12 @@ int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninput
 				   .err = err ? err : &own,
 				   .file = &t->file,
 				   .writer = &a.writer };
-	int rc = sp__table_check_writable(t, l.err), closed;
+	int rc = sp__table_begin_change(t, l.stats, l.err), closed;
 
 	if (!rc)
 		rc = check_inputs(&t->file, inputs, ninputs, l.err);
 	if (rc)
 		return rc;
-	t->file.io = (struct sp__io_counters){ 0 };
-	*l.stats = (struct sp_table_stats){ .cells_written = t->file.cells_written };
-	t->file.env.err = l.err;
 	l.resolved.fields = t->file.schema.n + t->file.schema.style.trailing_separator;
 	rc = sp__tableload_open_inputs(&l, inputs, ninputs);
 	if (!rc)

@@ -22,7 +22,6 @@ struct change {
 	const struct sp_table_choice *choice;
 	struct sp_table_stats *stats;
 	struct sp_errinfo *err;
-	uint64_t cells_read, cells_written;			 /* before */
 	int (*put)(void *change, uint64_t record, uint32_t key); /* records ascend */
 	struct sp__new_values values;
 	/* Records are chosen by one of these. */
@@ -110,25 +109,12 @@ static int put_numbers(struct change *c, const struct sp__chosen_records *chosen
 
 static void note(struct change *c)
 {
-	struct sp__tablefile *f = &c->table->file;
+	const struct sp__tablefile *f = &c->table->file;
 
 	c->stats->records_written = c->stats->records_matched;
-	c->stats->cells_read += f->cells_read - c->cells_read;
-	c->stats->cells_written = f->cells_written - c->cells_written;
-	c->stats->journal_cells = f->redo.cells;
-	c->stats->journal_bytes = f->redo.at;
+	c->stats->cells_read += f->cells_read;
+	sp__table_note_change(f, c->stats);
 	sp__tablefile_note(f, &c->stats->run);
-}
-
-static void begin(struct change *c)
-{
-	struct sp__tablefile *f = &c->table->file;
-
-	*c->stats = (struct sp_table_stats){ 0 };
-	c->cells_read = f->cells_read;
-	c->cells_written = f->cells_written;
-	f->io = (struct sp__io_counters){ 0 };
-	f->env.err = c->err;
 }
 
 /* Takes all keys of a column. */
@@ -172,23 +158,6 @@ static int open_choice(struct change *c)
 	return rc;
 }
 
-/* Counts keys that were found, and reports the others. */
-static int end_keys(struct change *c)
-{
-	int rc = 0;
-
-	c->stats->keys_found = 0;
-	for (uint32_t i = 0; !rc && i < c->keys.n; i++) {
-		struct sp__slice text = sp__key_text(&c->keys, i);
-
-		if (c->keys.keys[i].found)
-			c->stats->keys_found++;
-		else if (c->choice->absent)
-			rc = c->choice->absent(c->choice->absent_arg, text.p, text.n);
-	}
-	return rc;
-}
-
 int sp__table_max_lookups(const struct sp__tablefile *f, uint32_t column, uint64_t *keys,
 			  struct sp_errinfo *err)
 {
@@ -221,7 +190,10 @@ static int put_all(struct change *c)
 	if (rc)
 		return rc;
 	rc = sp__choose_records(&c->table->file, &choice, c->stats, c->err);
-	return rc || !c->choice->by ? rc : end_keys(c);
+	if (rc || !c->choice->by)
+		return rc;
+	return sp__key_set_report(&c->keys, &c->stats->keys_found, c->choice->absent,
+				  c->choice->absent_arg);
 }
 
 static void close_choice(struct change *c)
@@ -266,11 +238,10 @@ int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
 			    .stats = stats ? stats : &unused,
 			    .err = err ? err : &own,
 			    .put = put_update };
-	int rc = sp__table_check_writable(t, c.err);
+	int rc = sp__table_begin_change(t, c.stats, c.err);
 
 	if (rc)
 		return rc;
-	begin(&c);
 	rc = update(&c, set, nset);
 	close_choice(&c);
 	return sp__table_end_change(t, rc);
@@ -286,11 +257,10 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 			    .stats = stats ? stats : &unused,
 			    .err = err ? err : &own,
 			    .put = put_delete };
-	int rc = sp__table_check_writable(t, c.err);
+	int rc = sp__table_begin_change(t, c.stats, c.err);
 
 	if (rc)
 		return rc;
-	begin(&c);
 	rc = open_choice(&c);
 	if (!rc)
 		rc = sp__tabledelete_open(&c.delete, &t->file, c.err);

@@ -21,10 +21,16 @@ struct sp_table {
  */
 SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err);
 void sp__table_end_reading(struct sp_table *t);
+/*
+ * Begins a change: sets the counters of the file and of the call to zero, and the environment's
+ * error struct.  Returns 0; or SP_ESTATE if the table cannot be changed.
+ */
+SP_MUST_CHECK int sp__table_begin_change(struct sp_table *t, struct sp_table_stats *stats,
+					 struct sp_errinfo *err);
+/* Sets the counters of the cells and of the journal that a change has written. */
+void sp__table_note_change(const struct sp__tablefile *f, struct sp_table_stats *stats);
 /* Ends a change: after an error a plain file loses what was written behind it.  Returns rc. */
 int sp__table_end_change(struct sp_table *t, int rc);
-/* Returns 0 if the table can be changed; or SP_ESTATE. */
-SP_MUST_CHECK int sp__table_check_writable(const struct sp_table *t, struct sp_errinfo *err);
 /*
  * Adds up the bytes of the texts of each column, and the cells of all, that the directory names.
  * Returns 0, or an error of reading.

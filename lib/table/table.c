@@ -52,18 +52,31 @@ void sp__table_end_reading(struct sp_table *t)
 	t->file.env.err = &t->file.env.own_err;
 }
 
+int sp__table_begin_change(struct sp_table *t, struct sp_table_stats *stats, struct sp_errinfo *err)
+{
+	struct sp__tablefile *f = &t->file;
+
+	if (!f->write || f->unfinished)
+		return sp__errf(err, SP_ESTATE, "change", f->path, -1,
+				f->write ? "an error has ended its use: open it again"
+					 : "is open for reading only");
+	*stats = (struct sp_table_stats){ 0 };
+	f->io = (struct sp__io_counters){ 0 };
+	f->cells_read = f->cells_written = 0;
+	f->env.err = err;
+	return 0;
+}
+
+void sp__table_note_change(const struct sp__tablefile *f, struct sp_table_stats *stats)
+{
+	stats->cells_written = f->cells_written;
+	stats->journal_cells = f->redo.cells;
+	stats->journal_bytes = f->redo.at;
+}
+
 int sp__table_end_change(struct sp_table *t, int rc)
 {
 	if (rc)
 		sp__tablefile_cut(&t->file);
 	return rc;
-}
-
-int sp__table_check_writable(const struct sp_table *t, struct sp_errinfo *err)
-{
-	if (t->file.write && !t->file.unfinished)
-		return 0;
-	return sp__errf(err, SP_ESTATE, "change", t->file.path, -1,
-			t->file.write ? "an error has ended its use: open it again"
-				      : "is open for reading only");
 }

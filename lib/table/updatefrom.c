@@ -294,22 +294,6 @@ static int change(struct from *f)
 	return rc ? rc : sp__tableupdate_finish(&f->update);
 }
 
-static int report_absent(const struct from *f, sp_table_sink absent, void *arg)
-{
-	int rc = 0;
-
-	f->stats->keys = f->keys.n;
-	for (uint32_t i = 0; !rc && i < f->keys.n; i++) {
-		struct sp__slice text = sp__key_text(&f->keys, i);
-
-		if (f->keys.keys[i].found)
-			f->stats->keys_found++;
-		else if (absent)
-			rc = absent(arg, text.p, text.n);
-	}
-	return rc;
-}
-
 static int open_source(struct from *f)
 {
 	const struct sp__table_style *style = &f->file->schema.style;
@@ -357,28 +341,24 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *index, 
 			  .by = by,
 			  .index = index,
 			  .input = input };
-	const uint64_t written = t->file.cells_written, cells = t->file.cells_read;
-	int rc = sp__table_check_writable(t, f.err), closed;
+	int rc = sp__table_begin_change(t, f.stats, f.err), closed;
 
 	if (rc)
 		return rc;
-	*f.stats = (struct sp_table_stats){ 0 };
-	t->file.io = (struct sp__io_counters){ 0 };
-	t->file.env.err = f.err;
 	rc = open_source(&f);
 	if (!rc)
 		rc = read_all(&f);
 	place_texts(&f);
 	if (!rc)
 		rc = change(&f);
-	if (!rc)
-		rc = report_absent(&f, absent, absent_arg);
+	if (!rc) {
+		f.stats->keys = f.keys.n;
+		rc = sp__key_set_report(&f.keys, &f.stats->keys_found, absent, absent_arg);
+	}
 	f.stats->records_written = f.stats->records_matched;
 	f.stats->input_bytes = f.source.bytes;
-	f.stats->cells_read += t->file.cells_read - cells;
-	f.stats->cells_written = t->file.cells_written - written;
-	f.stats->journal_cells = t->file.redo.cells;
-	f.stats->journal_bytes = t->file.redo.at;
+	f.stats->cells_read += t->file.cells_read;
+	sp__table_note_change(&t->file, f.stats);
 	sp__tablefile_note(&t->file, &f.stats->run);
 	sp__tableupdate_note(&f.update, f.stats);
 	closed = close_all(&f);

@@ -223,3 +223,19 @@ bool sp__key_set_excludes(const struct sp__key_set *k, const uint8_t *bounds)
 	return sp__value_compare(t, k->max, bounds) < 0 ||
 	       sp__value_compare(t, bounds + 8, k->min) < 0;
 }
+
+int sp__key_set_report(const struct sp__key_set *k, uint64_t *found, sp_table_sink absent,
+		       void *arg)
+{
+	int rc = 0;
+
+	*found = 0;
+	for (uint32_t i = 0; !rc && i < k->n; i++) {
+		const struct sp__slice text = sp__key_text(k, i);
+
+		*found += k->keys[i].found;
+		if (!k->keys[i].found && absent)
+			rc = absent(arg, text.p, text.n);
+	}
+	return rc;
+}

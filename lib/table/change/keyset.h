@@ -47,6 +47,12 @@ SP_MUST_CHECK int sp__key_set_add(struct sp__key_set *k, const char *text, size_
 				  uint32_t *number, struct sp_errinfo *err);
 /* Returns the number of the key that value i of the vector is; or SP__NO_KEY. */
 uint32_t sp__key_set_find(const struct sp__key_set *k, const struct sp__vector *v, uint32_t i);
+/*
+ * Counts keys that were found in records, and gives the others to absent, unless that is NULL.
+ * Returns 0, or a code of absent.
+ */
+SP_MUST_CHECK int sp__key_set_report(const struct sp__key_set *k, uint64_t *found,
+				     sp_table_sink absent, void *arg);
 /* True if no value within these bounds, 8 bytes each, is a key. */
 bool sp__key_set_excludes(const struct sp__key_set *k, const uint8_t *bounds);
 

@@ -62,8 +62,9 @@ struct sp__tablefile {
 	uint32_t row_entries; /* of a directory row; */
 	uint32_t *entries;    /* of each column: its entry there, UINT32_MAX: none */
 	struct sp__redo redo;
-	uint64_t cells_read, cells_written; /* by this room, */
-	struct sp__io_counters io;	    /* its requests, since the shell set it to zero */
+	/* Since the shell set them to zero: by this room, and its requests. */
+	uint64_t cells_read, cells_written;
+	struct sp__io_counters io;
 	/* While a table is created. */
 	bool creating, published;
 	struct sp_outfile *out;	      /* a file that appears when it is complete; or */
