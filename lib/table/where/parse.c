@@ -441,32 +441,30 @@ static int take_not(struct parser *p)
 	return rc;
 }
 
-static int take_and(struct parser *p)
+/* Takes operands with a word between them. */
+static int take_joined(struct parser *p, const char *word, int (*take)(struct parser *p),
+		       enum sp__step_kind kind)
 {
-	int rc = take_not(p);
+	int rc = take(p);
 
-	while (!rc && is_word(p, "and")) {
+	while (!rc && is_word(p, word)) {
 		rc = next(p);
 		if (!rc)
-			rc = take_not(p);
+			rc = take(p);
 		if (!rc)
-			rc = add_operator(p, SP__STEP_AND);
+			rc = add_operator(p, kind);
 	}
 	return rc;
 }
 
+static int take_and(struct parser *p)
+{
+	return take_joined(p, "and", take_not, SP__STEP_AND);
+}
+
 static int take_or(struct parser *p)
 {
-	int rc = take_and(p);
-
-	while (!rc && is_word(p, "or")) {
-		rc = next(p);
-		if (!rc)
-			rc = take_and(p);
-		if (!rc)
-			rc = add_operator(p, SP__STEP_OR);
-	}
-	return rc;
+	return take_joined(p, "or", take_and, SP__STEP_OR);
 }
 
 int sp__predicate_parse(struct sp__predicate **predicate, const char *text,

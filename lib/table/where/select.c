@@ -62,10 +62,10 @@ static uint64_t null_of(const struct sp__value_type *t)
 }
 
 #define RANGE(name, type)                                                                          \
-	static void name(const uint8_t *at, uint32_t stride, uint32_t n, type null,                \
+	static void name(const uint8_t *at, uint32_t stride, uint32_t n, uint64_t null_bits,       \
 			 const struct sp__predicate_step *s, uint8_t *truth)                       \
 	{                                                                                          \
-		const type low = (type)s->low, high = (type)s->high;                               \
+		const type null = (type)null_bits, low = (type)s->low, high = (type)s->high;       \
 		const uint8_t in = s->negated ? SP__FALSE : SP__TRUE;                              \
                                                                                                    \
 		for (uint32_t i = 0; i < n; i++, at += stride) {                                   \
@@ -88,34 +88,22 @@ RANGE(range_u64, uint64_t)
 /* An empty range has 1 and 0 as its ends. */
 static void run_range(const struct block *b, const struct sp__predicate_step *step, uint8_t *truth)
 {
+	static void (*const range[2][4])(const uint8_t *, uint32_t, uint32_t, uint64_t,
+					 const struct sp__predicate_step *, uint8_t *) = {
+		{ range_i8, range_i16, range_i32, range_i64 },
+		{ range_u8, range_u16, range_u32, range_u64 },
+	};
 	const struct sp__value_type *t = &b->schema->columns[step->column].type;
 	const uint32_t stride = b->rows->vectors[step->column].stride;
 	const uint8_t *at = data_of(b, step->column);
-	const uint64_t null = null_of(t);
 	struct sp__predicate_step s = *step;
 
 	if (s.empty) {
 		s.low = 1;
 		s.high = 0;
 	}
-	switch (t->bytes * 2 + sp__predicate_unsigned(t)) {
-	case 2:
-		return range_i8(at, stride, b->n, (int8_t)null, &s, truth);
-	case 3:
-		return range_u8(at, stride, b->n, (uint8_t)null, &s, truth);
-	case 4:
-		return range_i16(at, stride, b->n, (int16_t)null, &s, truth);
-	case 5:
-		return range_u16(at, stride, b->n, (uint16_t)null, &s, truth);
-	case 8:
-		return range_i32(at, stride, b->n, (int32_t)null, &s, truth);
-	case 9:
-		return range_u32(at, stride, b->n, (uint32_t)null, &s, truth);
-	case 16:
-		return range_i64(at, stride, b->n, (int64_t)null, &s, truth);
-	default:
-		return range_u64(at, stride, b->n, null, &s, truth);
-	}
+	range[sp__predicate_unsigned(t)][__builtin_ctz(t->bytes)](at, stride, b->n, null_of(t), &s,
+								  truth);
 }
 
 #define SHORT_SET 8
@@ -139,9 +127,11 @@ static bool has(const struct sp__predicate_step *s, uint64_t flip, uint64_t v)
 }
 
 #define SET(name, type)                                                                            \
-	static void name(const uint8_t *at, uint32_t stride, uint32_t n, type null, uint64_t flip, \
-			 const struct sp__predicate_step *s, uint8_t *truth)                       \
+	static void name(const uint8_t *at, uint32_t stride, uint32_t n, uint64_t null_bits,       \
+			 uint64_t flip, const struct sp__predicate_step *s, uint8_t *truth)        \
 	{                                                                                          \
+		const type null = (type)null_bits;                                                 \
+                                                                                                   \
 		for (uint32_t i = 0; i < n; i++, at += stride) {                                   \
 			type v;                                                                    \
                                                                                                    \
@@ -160,27 +150,18 @@ SET(set_64, uint64_t)
 
 static void run_set(const struct block *b, const struct sp__predicate_step *s, uint8_t *truth)
 {
+	static void (*const set[2][4])(const uint8_t *, uint32_t, uint32_t, uint64_t, uint64_t,
+				       const struct sp__predicate_step *, uint8_t *) = {
+		{ set_i8, set_i16, set_i32, set_64 },
+		{ set_u8, set_u16, set_u32, set_64 },
+	};
 	const struct sp__value_type *t = &b->schema->columns[s->column].type;
-	const uint64_t null = null_of(t), flip = sp__predicate_unsigned(t) ? 0 : UINT64_C(1) << 63;
+	const uint64_t flip = sp__predicate_unsigned(t) ? 0 : UINT64_C(1) << 63;
 	const uint32_t stride = b->rows->vectors[s->column].stride;
 	const uint8_t *at = data_of(b, s->column);
 
-	switch (t->bytes * 2 + sp__predicate_unsigned(t)) {
-	case 2:
-		return set_i8(at, stride, b->n, (int8_t)null, flip, s, truth);
-	case 3:
-		return set_u8(at, stride, b->n, (uint8_t)null, flip, s, truth);
-	case 4:
-		return set_i16(at, stride, b->n, (int16_t)null, flip, s, truth);
-	case 5:
-		return set_u16(at, stride, b->n, (uint16_t)null, flip, s, truth);
-	case 8:
-		return set_i32(at, stride, b->n, (int32_t)null, flip, s, truth);
-	case 9:
-		return set_u32(at, stride, b->n, (uint32_t)null, flip, s, truth);
-	default:
-		return set_64(at, stride, b->n, null, flip, s, truth);
-	}
+	set[sp__predicate_unsigned(t)][__builtin_ctz(t->bytes)](at, stride, b->n, null_of(t), flip,
+								s, truth);
 }
 
 static uint8_t truth_of(unsigned orders, unsigned order)
