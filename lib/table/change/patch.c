@@ -249,9 +249,7 @@ static int change_cells(struct patch *p)
 	uint64_t charged;
 	int rc;
 
-	o.queue.engine = f->run.engine;
-	o.queue.trace = f->env.trace;
-	o.queue.device = f->env.device;
+	o.queue = sp__tablefile_queue(f, 0);
 	o.move = take;
 	o.arg = p;
 	o.name = f->path;

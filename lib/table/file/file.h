@@ -140,6 +140,15 @@ static inline void sp__tablefile_tell(const struct sp__tablefile *f, uint64_t re
 SP_MUST_CHECK int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells,
 					struct sp_errinfo *err);
 
+/* Returns the options of a queue for its cells; depth: 0: the default one. */
+static inline struct sp__queue_opts sp__tablefile_queue(const struct sp__tablefile *f,
+							unsigned depth)
+{
+	return (struct sp__queue_opts){ .engine = f->run.engine,
+					.depth = depth,
+					.trace = f->env.trace,
+					.device = f->env.device };
+}
 /*
  * Makes a request of this owner that reads consecutive cells of the file into data, which has
  * sp__request_capacity() bytes.  Returns where the first cell will be.

@@ -45,11 +45,7 @@ static struct sp__slice bound(const struct sp__bytes *b, bool there)
 
 static int open_leaves(struct byindex *b, const struct sp__keyrange *r)
 {
-	const struct sp__tablefile *f = b->file;
-	const struct sp__queue_opts queue = { .engine = f->run.engine,
-					      .depth = DEPTH,
-					      .trace = f->env.trace,
-					      .device = f->env.device };
+	const struct sp__queue_opts queue = sp__tablefile_queue(b->file, DEPTH);
 	const struct sp__leafscan_opts leaves = { .index = &b->index,
 						  .reads = &b->reads,
 						  .waits = &b->waits,

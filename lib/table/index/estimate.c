@@ -99,10 +99,7 @@ int sp__keyrange_estimate(struct sp__keyrange_estimate *e, const struct sp__keyr
 			  const struct sp__index *ix, const struct sp__tablefile *f,
 			  struct sp_table_stats *stats, struct sp_errinfo *err)
 {
-	const struct sp__queue_opts queue = { .engine = f->run.engine,
-					      .depth = DEPTH,
-					      .trace = f->env.trace,
-					      .device = f->env.device };
+	const struct sp__queue_opts queue = sp__tablefile_queue(f, DEPTH);
 	struct finder finder = { .index = ix };
 	int rc;
 

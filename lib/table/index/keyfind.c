@@ -22,11 +22,7 @@ static const struct sp__table_column *column_of(const struct sp__keyfind *k)
 
 static int open_lookup(struct sp__keyfind *k, uint64_t bytes)
 {
-	const struct sp__tablefile *f = k->opts.file;
-	const struct sp__queue_opts queue = { .engine = f->run.engine,
-					      .depth = SP__KEYFIND_KEYS,
-					      .trace = f->env.trace,
-					      .device = f->env.device };
+	const struct sp__queue_opts queue = sp__tablefile_queue(k->opts.file, SP__KEYFIND_KEYS);
 	const struct sp__lookup_opts lookup = { .index = &k->index,
 						.reads = &k->reads,
 						.waits = &k->waits,

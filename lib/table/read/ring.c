@@ -38,10 +38,8 @@ unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_la
 int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, size_t size)
 {
 	const struct sp_run_opts *run = &r->file->run;
-	const struct sp__queue_opts q = { .engine = run->engine,
-					  .depth = r->file->depth ? r->file->depth : DEPTH,
-					  .trace = r->file->env.trace,
-					  .device = r->file->env.device };
+	const struct sp__queue_opts q =
+		sp__tablefile_queue(r->file, r->file->depth ? r->file->depth : DEPTH);
 	int rc = sp__requests_open(&r->requests, &q, r->err);
 
 	r->run = *run;

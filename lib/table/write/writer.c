@@ -70,10 +70,7 @@ static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 			 uint64_t memory_bytes, struct sp_errinfo *err)
 {
-	const struct sp__queue_opts queue = { .engine = file->run.engine,
-					      .depth = file->depth,
-					      .trace = file->env.trace,
-					      .device = file->env.device };
+	const struct sp__queue_opts queue = sp__tablefile_queue(file, file->depth);
 	const struct sp__table_layout *l = &file->layout;
 	int rc;
 
