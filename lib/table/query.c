@@ -152,17 +152,16 @@ static bool is_cheaper(void *choice, const struct sp__keyrange_estimate *e)
 
 /* Scans through an index if that is cheaper; otherwise returns SP__NO_INDEX. */
 static int try_index(struct sp__tablefile *f, const struct query *q, const char *path,
-		     sp_table_sink sink, void *arg, struct sp_table_stats *stats,
-		     struct sp_errinfo *err)
+		     const struct sp__reading *to)
 {
 	struct choice choice = { .file = f, .query = q };
 	const struct sp__byindex_opts by = { .path = path, .wanted = is_cheaper, .arg = &choice };
 
-	return sp__tablescan_by_index(f, &q->scan, &by, sink, arg, stats, err);
+	return sp__tablescan_by_index(f, &q->scan, &by, to);
 }
 
 static int scan(struct sp__tablefile *f, const struct query *q, const struct sp_table_query *query,
-		sp_table_sink sink, void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+		const struct sp__reading *to)
 {
 	const struct sp__tablescan_opts *o = &q->scan;
 	enum sp_table_access access = query->access;
@@ -171,11 +170,11 @@ static int scan(struct sp__tablefile *f, const struct query *q, const struct sp_
 	int rc = 0;
 
 	if (access == SP_TABLE_BY_INDEX)
-		return o->where ? sp__tablescan_by_index(f, o, &by, sink, arg, stats, err)
-				: sp__errf(err, SP_EUNSUP, "scan", f->path, -1,
+		return o->where ? sp__tablescan_by_index(f, o, &by, to)
+				: sp__errf(to->err, SP_EUNSUP, "scan", f->path, -1,
 					   "a scan through an index needs a predicate");
 	if (o->where && access == SP_TABLE_ACCESS_AUTO && f->superblock.records) {
-		rc = try_index(f, q, query->index, sink, arg, stats, err);
+		rc = try_index(f, q, query->index, to);
 		if (rc != SP__NO_INDEX)
 			return rc;
 	}
@@ -183,13 +182,24 @@ static int scan(struct sp__tablefile *f, const struct query *q, const struct sp_
 	if (o->sums && !sp__aggregates_ncolumns(o->sums->aggregates))
 		access = SP_TABLE_S_SCAN; /* all columns are the predicate's */
 	if (o->where && access == SP_TABLE_SI_SCAN)
-		return sp__tablescan_scattered(f, o, sink, arg, stats, err);
+		return sp__tablescan_scattered(f, o, to);
 	if (o->where && access == SP_TABLE_ACCESS_AUTO)
-		rc = switch_share(q, f, &share, err);
+		rc = switch_share(q, f, &share, to->err);
 	if (rc)
 		return rc;
-	return share > 0 ? sp__tablescan_adaptive(f, o, share, sink, arg, stats, err)
-			 : sp__tablescan(f, o, sink, arg, stats, err);
+	return share > 0 ? sp__tablescan_adaptive(f, o, share, to) : sp__tablescan(f, o, to);
+}
+
+static int begin(struct sp_table *t, const struct sp__reading *to)
+{
+	*to->stats = (struct sp_table_stats){ 0 };
+	return sp__table_begin_reading(t, to->err);
+}
+
+static void end(struct sp_table *t, const struct sp__reading *to)
+{
+	sp__tablefile_note(&t->file, &to->stats->run);
+	sp__table_end_reading(t);
 }
 
 int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_table_sink sink,
@@ -197,19 +207,16 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
+	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own };
 	struct query q = { 0 };
-	int rc;
+	int rc = begin(t, &to);
 
-	err = err ? err : &own;
-	stats = stats ? stats : &unused;
-	*stats = (struct sp_table_stats){ 0 };
-	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
-	rc = query->agg ? open_aggregates(&q, &t->file, query->agg, err)
-			: open_query(&q, &t->file, query->columns, query->format, err);
+	rc = query->agg ? open_aggregates(&q, &t->file, query->agg, to.err)
+			: open_query(&q, &t->file, query->columns, query->format, to.err);
 	if (!rc && query->where)
-		rc = open_where(&q, &t->file, query->where, err);
+		rc = open_where(&q, &t->file, query->where, to.err);
 	if (!rc)
 		choose_column(&q, &t->file.schema);
 	/* All columns as they were loaded: the last line ends as in the input. */
@@ -224,14 +231,13 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 					      .output = &q.output,
 					      .sums = q.aggregates ? &q.sums : NULL };
 	if (!rc && q.where)
-		rc = open_device(&q, &t->file, &q.scan.gap_bytes, err);
+		rc = open_device(&q, &t->file, &q.scan.gap_bytes, to.err);
 	if (!rc)
-		rc = scan(&t->file, &q, query, sink, arg, stats, err);
+		rc = scan(&t->file, &q, query, &to);
 	if (!rc && q.aggregates)
-		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, sink, arg, stats, err);
+		rc = sp__scan_sums_print(&q.sums, &t->file, query->format, &to);
 	close_query(&q);
-	sp__tablefile_note(&t->file, &stats->run);
-	sp__table_end_reading(t);
+	end(t, &to);
 	return rc;
 }
 
@@ -270,23 +276,21 @@ static int absent_number(void *numbers, uint64_t record)
 }
 
 static int get_by_number(struct sp__tablefile *f, const struct sp__tableget_opts *o,
-			 const struct sp_table_get *get, sp_table_sink sink, void *arg,
-			 struct sp_table_stats *stats, struct sp_errinfo *err)
+			 const struct sp_table_get *get, const struct sp__reading *to)
 {
-	struct numbers n = { get, err };
+	struct numbers n = { get, to->err };
 	struct sp__tableget_opts by_number = *o;
 
 	by_number.next = next_number;
 	by_number.absent = absent_number;
 	by_number.arg = &n;
-	return sp__tableget(f, &by_number, sink, arg, stats, err);
+	return sp__tableget(f, &by_number, to);
 }
 
 static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
-		      const struct sp_table_get *get, sp_table_sink sink, void *arg,
-		      struct sp_table_stats *stats, struct sp_errinfo *err)
+		      const struct sp_table_get *get, const struct sp__reading *to)
 {
-	const int column = sp__names_column(&f->schema, get->by, strlen(get->by), err);
+	const int column = sp__names_column(&f->schema, get->by, strlen(get->by), to->err);
 	const struct sp__keyfind_opts find = { .file = f,
 					       .column = (uint32_t)column,
 					       .path = get->index,
@@ -294,8 +298,8 @@ static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
 					       .keys_arg = get->keys_arg,
 					       .absent = get->absent,
 					       .absent_arg = get->absent_arg,
-					       .stats = stats,
-					       .err = err };
+					       .stats = to->stats,
+					       .err = to->err };
 	struct sp__keyfind *k;
 	int rc;
 
@@ -303,13 +307,13 @@ static int get_by_key(struct sp__tablefile *f, struct sp__tableget_opts *o,
 		return column;
 	k = calloc(1, sizeof(*k));
 	if (!k)
-		return sp__err(err, -ENOMEM, "get", f->path, -1);
+		return sp__err(to->err, -ENOMEM, "get", f->path, -1);
 	rc = sp__keyfind_open(k, &find);
 	o->next = sp__keyfind_next;
 	o->exist = true;
 	o->arg = k;
 	if (!rc)
-		rc = sp__tableget(f, o, sink, arg, stats, err);
+		rc = sp__tableget(f, o, to);
 	sp__keyfind_close(k);
 	free(k);
 	return rc;
@@ -320,27 +324,23 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
+	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own };
 	struct query q = { 0 };
-	int rc;
+	int rc = begin(t, &to);
 
-	err = err ? err : &own;
-	stats = stats ? stats : &unused;
-	*stats = (struct sp_table_stats){ 0 };
-	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
-	rc = open_query(&q, &t->file, get->columns, get->format, err);
+	rc = open_query(&q, &t->file, get->columns, get->format, to.err);
 	if (!rc) {
 		struct sp__tableget_opts o = { .columns = q.columns, .output = &q.output };
 
-		rc = open_device(&q, &t->file, &o.gap_bytes, err);
+		rc = open_device(&q, &t->file, &o.gap_bytes, to.err);
 		if (!rc)
-			rc = get->by ? get_by_key(&t->file, &o, get, sink, arg, stats, err)
-				     : get_by_number(&t->file, &o, get, sink, arg, stats, err);
+			rc = get->by ? get_by_key(&t->file, &o, get, &to)
+				     : get_by_number(&t->file, &o, get, &to);
 	}
 	close_query(&q);
-	sp__tablefile_note(&t->file, &stats->run);
-	sp__table_end_reading(t);
+	end(t, &to);
 	return rc;
 }
 
@@ -349,27 +349,23 @@ int sp_table_index(struct sp_table *t, const char *column, const char *output,
 {
 	struct sp_errinfo own = SP_ERRINFO_INIT;
 	struct sp_table_stats unused;
+	const struct sp__reading to = { NULL, NULL, stats ? stats : &unused, err ? err : &own };
 	char *path = NULL;
-	int rc, number;
+	int rc = begin(t, &to), number;
 
-	err = err ? err : &own;
-	stats = stats ? stats : &unused;
-	*stats = (struct sp_table_stats){ 0 };
-	rc = sp__table_begin_reading(t, err);
 	if (rc)
 		return rc;
-	number = sp__names_column(&t->file.schema, column, strlen(column), err);
+	number = sp__names_column(&t->file.schema, column, strlen(column), to.err);
 	if (number >= 0 && !output) {
 		path = sp__tableindex_path(&t->file, (uint32_t)number);
-		rc = path ? 0 : sp__err(err, -ENOMEM, "index", t->file.path, -1);
+		rc = path ? 0 : sp__err(to.err, -ENOMEM, "index", t->file.path, -1);
 	}
 	if (number < 0)
 		rc = number;
 	if (!rc)
-		rc = sp__tableindex_build(&t->file, (uint32_t)number, output ? output : path, stats,
-					  err);
+		rc = sp__tableindex_build(&t->file, (uint32_t)number, output ? output : path,
+					  to.stats, to.err);
 	free(path);
-	sp__tablefile_note(&t->file, &stats->run);
-	sp__table_end_reading(t);
+	end(t, &to);
 	return rc;
 }

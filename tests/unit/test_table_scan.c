@@ -135,14 +135,15 @@ static int print(struct table *t, const struct sp__table_output *output, const b
 					       .columns = read,
 					       .output = output };
 	struct sp_table_stats stats = { 0 };
+	const struct sp__reading to = { append, got, &stats, err };
 
 	if (n)
-		return sp__tableget(&t->file, &get, append, got, &stats, err);
+		return sp__tableget(&t->file, &get, &to);
 	if (where && below(3) == 0)
-		return sp__tablescan_scattered(&t->file, &scan, append, got, &stats, err);
+		return sp__tablescan_scattered(&t->file, &scan, &to);
 	if (where && below(2))
-		return sp__tablescan_adaptive(&t->file, &scan, 0.5, append, got, &stats, err);
-	return sp__tablescan(&t->file, &scan, append, got, &stats, err);
+		return sp__tablescan_adaptive(&t->file, &scan, 0.5, &to);
+	return sp__tablescan(&t->file, &scan, &to);
 }
 
 /* Draws numbers of records, few of which do not exist, and prints what a get must print. */

@@ -103,19 +103,20 @@ static int print(struct table *t, enum way way, const struct sp__table_output *o
 		.next = next_number, .absent = absent, .columns = read, .output = output
 	};
 	struct sp_table_stats stats = { 0 };
+	const struct sp__reading to = { put, NULL, &stats, err };
 
 	output_n = 0;
 	next_record = 0;
 	max_record = t->records;
 	switch (way) {
 	case SCAN:
-		return sp__tablescan(&t->file, &scan, put, NULL, &stats, err);
+		return sp__tablescan(&t->file, &scan, &to);
 	case SCATTERED:
-		return sp__tablescan_scattered(&t->file, &scan, put, NULL, &stats, err);
+		return sp__tablescan_scattered(&t->file, &scan, &to);
 	case ADAPTIVE:
-		return sp__tablescan_adaptive(&t->file, &scan, 1, put, NULL, &stats, err);
+		return sp__tablescan_adaptive(&t->file, &scan, 1, &to);
 	default:
-		return sp__tableget(&t->file, &get, put, NULL, &stats, err);
+		return sp__tableget(&t->file, &get, &to);
 	}
 }
 

@@ -25,8 +25,7 @@ struct byindex {
 	const struct sp__tablescan_opts *opts;
 	const struct sp__byindex_opts *by;
 	struct sp_errinfo hidden; /* of an index that need not be used */
-	struct sp_table_stats *stats;
-	struct sp_errinfo *err;
+	struct sp__reading to;
 	struct sp__keyrange range;
 	struct sp__index index;
 	struct sp__waits waits;
@@ -52,7 +51,7 @@ static int open_leaves(struct byindex *b, const struct sp__keyrange *r)
 						  .lo_key = bound(&r->low, r->has_low),
 						  .hi_key = bound(&r->high, r->has_high),
 						  .hi_open = r->open };
-	int rc = sp__requests_open(&b->reads, &queue, b->err);
+	int rc = sp__requests_open(&b->reads, &queue, b->to.err);
 
 	return rc ? rc : sp__leafscan_open(&b->leaves, &leaves);
 }
@@ -60,9 +59,9 @@ static int open_leaves(struct byindex *b, const struct sp__keyrange *r)
 static void close_leaves(struct byindex *b)
 {
 	if (b->leaves)
-		sp__leafscan_note(b->leaves, &b->stats->run);
+		sp__leafscan_note(b->leaves, &b->to.stats->run);
 	if (b->reads.queue)
-		sp__env_note_io(&b->stats->run, sp__queue_counters(b->reads.queue));
+		sp__env_note_io(&b->to.stats->run, sp__queue_counters(b->reads.queue));
 	sp__requests_close(&b->reads);
 	sp__leafscan_close(b->leaves);
 	b->leaves = NULL;
@@ -93,7 +92,7 @@ static int sort_numbers(struct byindex *b, const struct sp__keyrange *r)
 
 	b->sorting = *run;
 	b->sorting.memory_bytes = sp__working_memory(run, run->memory_bytes) / SORT_SHARE;
-	rc = sp__entrysort_open(&b->sort, &b->sorting, &b->file->env, b->err);
+	rc = sp__entrysort_open(&b->sort, &b->sorting, &b->file->env, b->to.err);
 	if (!rc && !r->empty)
 		rc = open_leaves(b, r);
 	while (!rc && !r->empty) {
@@ -108,7 +107,7 @@ static int sort_numbers(struct byindex *b, const struct sp__keyrange *r)
 	close_leaves(b);
 	if (!rc)
 		rc = sp__sorter_finish(&b->sort.sorter);
-	return rc ? sp__err(b->err, rc, "scan", b->file->path, -1) : 0;
+	return rc ? sp__err(b->to.err, rc, "scan", b->file->path, -1) : 0;
 }
 
 static int next(void *byindex, uint64_t *record)
@@ -124,16 +123,16 @@ static int next(void *byindex, uint64_t *record)
 		if (rc == SP_END)
 			return rc;
 		if (rc < 0)
-			return sp__err(b->err, rc, "scan", b->file->path, -1);
+			return sp__err(b->to.err, rc, "scan", b->file->path, -1);
 		*record = match.offset;
-		rc = sp__tombstones_exists(b->file, *record, b->err);
+		rc = sp__tombstones_exists(b->file, *record, b->to.err);
 	}
 	b->left--;
 	return rc < 0 ? rc : SP_READY;
 }
 
 /* Scans the records that the index does not have. */
-static int scan_appended(const struct byindex *b, sp_table_sink sink, void *arg)
+static int scan_appended(const struct byindex *b)
 {
 	struct sp__tablescan_opts o = *b->opts;
 
@@ -142,7 +141,7 @@ static int scan_appended(const struct byindex *b, sp_table_sink sink, void *arg)
 	o.continued = true;
 	if (!o.limit || o.lo > o.hi || o.lo >= b->file->superblock.records)
 		return 0;
-	return sp__tablescan_scattered(b->file, &o, sink, arg, b->stats, b->err);
+	return sp__tablescan_scattered(b->file, &o, &b->to);
 }
 
 /* Sorts the numbers of the range, if the scan must take place or is wanted. */
@@ -152,19 +151,19 @@ static int begin(struct byindex *b)
 	int rc = sp__keyrange_find(&b->range, b->opts->where, &b->file->schema);
 
 	if (rc < 0)
-		return sp__err(b->err, rc, "scan", b->file->path, -1);
+		return sp__err(b->to.err, rc, "scan", b->file->path, -1);
 	if (rc)
 		return b->by->wanted ? SP__NO_INDEX
-				     : sp__errf(b->err, SP_EUNSUP, "scan", b->file->path, -1,
+				     : sp__errf(b->to.err, SP_EUNSUP, "scan", b->file->path, -1,
 						"only a range of values of one column can be read "
 						"through an index");
-	rc = sp__tableindex_open(&b->index, b->file, b->range.column, b->by->path, b->err);
+	rc = sp__tableindex_open(&b->index, b->file, b->range.column, b->by->path, b->to.err);
 	if (!rc && b->by->wanted) {
 		sp__keyrange_min(&estimate, &b->index);
 		if (!b->by->wanted(b->by->arg, &estimate))
 			return SP__NO_INDEX;
-		rc = sp__keyrange_estimate(&estimate, &b->range, &b->index, b->file, b->stats,
-					   b->err);
+		rc = sp__keyrange_estimate(&estimate, &b->range, &b->index, b->file, b->to.stats,
+					   b->to.err);
 		if (!rc && !b->by->wanted(b->by->arg, &estimate))
 			return SP__NO_INDEX;
 	}
@@ -174,26 +173,26 @@ static int begin(struct byindex *b)
 /* Hides errors of an index that the user has not named, and that need not be used. */
 static int begin_quietly(struct byindex *b)
 {
-	struct sp_errinfo *err = b->err;
+	struct sp_errinfo *err = b->to.err;
 	struct sp_errinfo *recorded = b->file->env.err;
 	int rc;
 
-	b->err = b->file->env.err = &b->hidden;
+	b->to.err = b->file->env.err = &b->hidden;
 	rc = begin(b);
-	b->err = err;
+	b->to.err = err;
 	b->file->env.err = recorded;
 	return rc ? SP__NO_INDEX : 0;
 }
 
-static int run(struct byindex *b, sp_table_sink sink, void *arg)
+static int run(struct byindex *b)
 {
 	int rc = b->by->wanted && !b->by->path ? begin_quietly(b) : begin(b);
 
 	if (!rc && !b->opts->sums)
-		rc = sp__tablescan_header(b->file, b->opts->output, sink, arg, b->stats, b->err);
+		rc = sp__tablescan_header(b->file, b->opts->output, &b->to);
 	if (!rc)
-		rc = sp__tablescan_chosen(b->file, b->opts, next, b, sink, arg, b->stats, b->err);
-	return rc ? rc : scan_appended(b, sink, arg);
+		rc = sp__tablescan_chosen(b->file, b->opts, next, b, &b->to);
+	return rc ? rc : scan_appended(b);
 }
 
 /* Adds the requests and bytes of temporary data. */
@@ -204,24 +203,22 @@ static void note_sort(const struct byindex *b)
 	if (!b->sort.sorter.sort)
 		return;
 	sp_sort_stats(b->sort.sorter.sort, &sorted);
-	b->stats->run.read_requests += sorted.run.read_requests;
-	b->stats->run.read_bytes += sorted.run.read_bytes;
-	b->stats->run.write_requests += sorted.run.write_requests;
-	b->stats->run.write_bytes += sorted.run.write_bytes;
+	b->to.stats->run.read_requests += sorted.run.read_requests;
+	b->to.stats->run.read_bytes += sorted.run.read_bytes;
+	b->to.stats->run.write_requests += sorted.run.write_requests;
+	b->to.stats->run.write_bytes += sorted.run.write_bytes;
 }
 
 int sp__tablescan_by_index(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-			   const struct sp__byindex_opts *by, sp_table_sink sink, void *arg,
-			   struct sp_table_stats *stats, struct sp_errinfo *err)
+			   const struct sp__byindex_opts *by, const struct sp__reading *to)
 {
 	struct byindex b = { .file = f,
 			     .opts = o,
 			     .by = by,
 			     .hidden = SP_ERRINFO_INIT,
-			     .stats = stats,
-			     .err = err,
+			     .to = *to,
 			     .left = o->limit };
-	int rc = run(&b, sink, arg), closed;
+	int rc = run(&b), closed;
 
 	note_sort(&b);
 	closed = sp__entrysort_close(&b.sort);

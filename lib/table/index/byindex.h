@@ -31,6 +31,5 @@ struct sp__byindex_opts {
  */
 SP_MUST_CHECK int sp__tablescan_by_index(struct sp__tablefile *f,
 					 const struct sp__tablescan_opts *o,
-					 const struct sp__byindex_opts *by, sp_table_sink sink,
-					 void *arg, struct sp_table_stats *stats,
-					 struct sp_errinfo *err);
+					 const struct sp__byindex_opts *by,
+					 const struct sp__reading *to);

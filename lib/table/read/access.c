@@ -47,8 +47,8 @@ void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp
 }
 
 int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-			 int (*next_number)(void *, uint64_t *), void *numbers, sp_table_sink sink,
-			 void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+			 int (*next_number)(void *, uint64_t *), void *numbers,
+			 const struct sp__reading *to)
 {
 	bool *columns = calloc(f->schema.n, sizeof(*columns));
 	struct sp__tableget_opts get = { .next = next_number,
@@ -63,40 +63,38 @@ int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opt
 	int rc;
 
 	if (!columns)
-		return sp__err(err, -ENOMEM, "scan", f->path, -1);
+		return sp__err(to->err, -ENOMEM, "scan", f->path, -1);
 	sp__tablescan_chosen_columns(f, o, columns);
-	rc = sp__tableget(f, &get, sink, arg, stats, err);
-	stats->keys = stats->keys_found = 0;
+	rc = sp__tableget(f, &get, to);
+	to->stats->keys = to->stats->keys_found = 0;
 	free(columns);
 	return rc;
 }
 
 /* Gets the records of the hits. */
 static int get(struct scattered *s, struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-	       sp_table_sink sink, void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+	       const struct sp__reading *to)
 {
-	const uint64_t matched = stats->records_matched;
-	int rc = sp__tablescan_chosen(f, o, next, s, sink, arg, stats, err);
+	const uint64_t matched = to->stats->records_matched;
+	int rc = sp__tablescan_chosen(f, o, next, s, to);
 
 	/* These records were counted when the predicate was evaluated. */
-	stats->records_read -= stats->records_matched - matched;
+	to->stats->records_read -= to->stats->records_matched - matched;
 	return rc;
 }
 
 int sp__tablescan_scattered(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-			    sp_table_sink sink, void *arg, struct sp_table_stats *stats,
-			    struct sp_errinfo *err)
+			    const struct sp__reading *to)
 {
 	struct scattered s = { .left = o->limit };
-	int rc = o->continued || o->sums
-			 ? 0
-			 : sp__tablescan_header(f, o->output, sink, arg, stats, err);
+	int rc = o->continued || o->sums ? 0 : sp__tablescan_header(f, o->output, to);
 
 	if (rc)
 		return rc;
-	rc = sp__hits_open(&s.hits, f, o->where, o->lo, o->hi, SP__SCATTERED_STEPS, stats, err);
+	rc = sp__hits_open(&s.hits, f, o->where, o->lo, o->hi, SP__SCATTERED_STEPS, to->stats,
+			   to->err);
 	if (!rc)
-		rc = get(&s, f, o, sink, arg, stats, err);
+		rc = get(&s, f, o, to);
 	sp__hits_close(&s.hits);
 	return rc;
 }
@@ -112,8 +110,7 @@ uint64_t sp__tablescan_part(const struct sp__table_layout *l, uint64_t at, unsig
 }
 
 int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-			   double max_share, sp_table_sink sink, void *arg,
-			   struct sp_table_stats *stats, struct sp_errinfo *err)
+			   double max_share, const struct sp__reading *to)
 {
 	struct sp__tablescan_opts part = *o;
 	bool scattered = false;
@@ -121,15 +118,15 @@ int sp__tablescan_adaptive(struct sp__tablefile *f, const struct sp__tablescan_o
 	int rc = 0;
 
 	do {
-		uint64_t read = stats->records_read, matched = stats->records_matched;
+		uint64_t read = to->stats->records_read, matched = to->stats->records_matched;
 
 		part.hi = sp__min(sp__tablescan_part(&f->layout, part.lo, n++),
 				  f->superblock.records);
 		part.hi = sp__min(o->hi, part.hi - 1);
-		rc = scattered ? sp__tablescan_scattered(f, &part, sink, arg, stats, err)
-			       : sp__tablescan(f, &part, sink, arg, stats, err);
-		read = stats->records_read - read;
-		matched = stats->records_matched - matched;
+		rc = scattered ? sp__tablescan_scattered(f, &part, to)
+			       : sp__tablescan(f, &part, to);
+		read = to->stats->records_read - read;
+		matched = to->stats->records_matched - matched;
 		if (read)
 			scattered = (double)matched < max_share * (double)read;
 		part.limit -= matched;

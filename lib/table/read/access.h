@@ -27,21 +27,18 @@ void sp__tablescan_chosen_columns(const struct sp__tablefile *f, const struct sp
  */
 SP_MUST_CHECK int sp__tablescan_chosen(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
 				       int (*next)(void *numbers, uint64_t *record), void *numbers,
-				       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
-				       struct sp_errinfo *err);
+				       const struct sp__reading *to);
 /* SI-scan of o->where, which is set.  Errors as sp__tablescan(). */
 SP_MUST_CHECK int sp__tablescan_scattered(struct sp__tablefile *f,
-					  const struct sp__tablescan_opts *o, sp_table_sink sink,
-					  void *arg, struct sp_table_stats *stats,
-					  struct sp_errinfo *err);
+					  const struct sp__tablescan_opts *o,
+					  const struct sp__reading *to);
 /*
  * Scans parts of the table, each by SI-scan if in the part before a smaller share of the records
  * than max_share was chosen, otherwise by S-scan.  Errors as sp__tablescan().
  */
 SP_MUST_CHECK int sp__tablescan_adaptive(struct sp__tablefile *f,
 					 const struct sp__tablescan_opts *o, double max_share,
-					 sp_table_sink sink, void *arg,
-					 struct sp_table_stats *stats, struct sp_errinfo *err);
+					 const struct sp__reading *to);
 
 /*
  * Returns the end of part i, from 0, of such a scan, which begins at a record: that of an A-page.

@@ -37,9 +37,7 @@ struct get {
 	struct sp__window_ring ring;
 	struct part parts[SP__RING_SLOTS];
 	const struct sp__tableget_opts *opts;
-	struct sp_table_stats *stats;
-	sp_table_sink sink;
-	void *arg;
+	const struct sp__reading *to;
 	struct sp__tableget_plan plan;
 	struct sp__layout_gather gather;
 	uint32_t ncolumns;   /* that are read */
@@ -111,10 +109,10 @@ static int add_number(struct get *g, uint64_t record)
 {
 	int rc = g->opts->exist ? 1 : sp__tombstones_exists(g->ring.file, record, g->ring.err);
 
-	g->stats->keys++;
+	g->to->stats->keys++;
 	if (rc <= 0)
 		return rc ? rc : g->opts->absent(g->opts->arg, record);
-	g->stats->keys_found++;
+	g->to->stats->keys_found++;
 	if (!SP__ARRAY_GROW(g->asked, g->capacity, g->n + 1))
 		return sp__err(g->ring.err, -ENOMEM, "get", g->ring.file->path, -1);
 	g->ascending &= !g->n || g->asked[g->n - 1].record <= record;
@@ -278,9 +276,9 @@ static void limit(struct get *g, const struct sp__window_slot *s)
 
 static int flush(struct get *g, struct sp__bytes *out)
 {
-	int rc = out->bytes ? g->sink(g->arg, out->data, out->bytes) : 0;
+	int rc = out->bytes ? g->to->sink(g->to->arg, out->data, out->bytes) : 0;
 
-	g->stats->output_bytes += out->bytes;
+	g->to->stats->output_bytes += out->bytes;
 	out->bytes = 0;
 	return rc;
 }
@@ -291,8 +289,8 @@ static int give(void *get, struct sp__window_slot *s)
 	const struct part *p = s->own;
 
 	limit(g, s);
-	g->stats->records_read += s->window.nranges;
-	g->stats->cells_read += s->window.cells_read;
+	g->to->stats->records_read += s->window.nranges;
+	g->to->stats->cells_read += s->window.cells_read;
 	sp__charge_values(&g->ring.file->env, s->matched * g->ncolumns, 0);
 	sp__charge_work(&g->ring.file->env, s->matched, 0, s->out.bytes);
 	if (g->opts->sums)
@@ -331,7 +329,7 @@ static int give_batch(struct get *g)
 		leave_over(g);
 		return 0;
 	}
-	g->stats->records_matched += g->n;
+	g->to->stats->records_matched += g->n;
 	if (g->ascending || g->opts->sums)
 		return 0;
 	qsort(g->asked, g->n, sizeof(*g->asked), by_place);
@@ -386,21 +384,19 @@ static int run(struct get *g)
 	return rc;
 }
 
-int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o, sp_table_sink sink,
-		 void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o,
+		 const struct sp__reading *to)
 {
 	static const struct sp__window_ring_ops print = { fill, work, give };
 	static const struct sp__window_ring_ops add = { fill, work_sums, give };
 	struct get g = {
-		.ring = { .file = f, .ops = o->sums ? &add : &print, .arg = &g, .err = err },
+		.ring = { .file = f, .ops = o->sums ? &add : &print, .arg = &g, .err = to->err },
 		.opts = o,
-		.stats = stats,
-		.sink = sink,
-		.arg = arg
+		.to = to
 	};
 	int rc = run(&g);
 
-	sp__ring_close(&g.ring, stats);
+	sp__ring_close(&g.ring, to->stats);
 	sp__layout_gather_close(&g.gather);
 	free(g.asked);
 	sp__bytes_release(&g.text, &f->env.budget);

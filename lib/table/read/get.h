@@ -35,8 +35,7 @@ struct sp__tableget_opts {
  * SP_ECORRUPT, -ENOMEM, -errno.
  */
 SP_MUST_CHECK int sp__tableget(struct sp__tablefile *f, const struct sp__tableget_opts *o,
-			       sp_table_sink sink, void *arg, struct sp_table_stats *stats,
-			       struct sp_errinfo *err);
+			       const struct sp__reading *to);
 
 /* How records are read, by the memory that there is. */
 struct sp__tableget_plan {

@@ -12,6 +12,14 @@
 
 #define SP__RING_SLOTS 16
 
+/* Of the call of a command that reads: who gets the output, its counters, and its errors. */
+struct sp__reading {
+	sp_table_sink sink;
+	void *arg;
+	struct sp_table_stats *stats;
+	struct sp_errinfo *err;
+};
+
 struct sp__window_ring;
 
 struct sp__window_slot {

@@ -116,8 +116,7 @@ void sp__rowscan_close(struct sp__rowscan *c)
 }
 
 int sp__tablescan_header(const struct sp__tablefile *f, const struct sp__table_output *output,
-			 sp_table_sink sink, void *arg, struct sp_table_stats *stats,
-			 struct sp_errinfo *err)
+			 const struct sp__reading *to)
 {
 	struct sp__bytes header = { 0 };
 	int rc = sp__output_header(output, &header, NULL);
@@ -126,28 +125,28 @@ int sp__tablescan_header(const struct sp__tablefile *f, const struct sp__table_o
 	if (!f->superblock.records && output->unterminated != UINT64_MAX && header.bytes)
 		header.bytes -= 1 + output->cr;
 	if (rc)
-		rc = sp__err(err, rc, "scan", f->path, -1);
+		rc = sp__err(to->err, rc, "scan", f->path, -1);
 	else if (header.bytes)
-		rc = sink(arg, header.data, header.bytes);
-	stats->output_bytes += header.bytes;
+		rc = to->sink(to->arg, header.data, header.bytes);
+	to->stats->output_bytes += header.bytes;
 	sp__bytes_release(&header, NULL);
 	return rc;
 }
 
-int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o, sp_table_sink sink,
-		  void *arg, struct sp_table_stats *stats, struct sp_errinfo *err)
+int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
+		  const struct sp__reading *to)
 {
 	struct sp__window_slot *s;
 	struct sp__rowscan c;
-	int rc = sp__rowscan_open(&c, f, o, stats, err);
+	int rc = sp__rowscan_open(&c, f, o, to->stats, to->err);
 
 	if (!rc && !o->continued && !o->sums)
-		rc = sp__tablescan_header(f, o->output, sink, arg, stats, err);
+		rc = sp__tablescan_header(f, o->output, to);
 	while (!rc) {
 		rc = sp__rowscan_next(&c, &s);
 		if (rc != SP_READY)
 			break;
-		rc = s->out.bytes ? sink(arg, s->out.data, s->out.bytes) : 0;
+		rc = s->out.bytes ? to->sink(to->arg, s->out.data, s->out.bytes) : 0;
 	}
 	sp__rowscan_close(&c);
 	return rc;

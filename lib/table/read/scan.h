@@ -65,13 +65,11 @@ void sp__rowscan_close(struct sp__rowscan *c);
 
 /* Gives the header line, if there is one, to the sink.  Returns 0 or an error, recorded in err. */
 SP_MUST_CHECK int sp__tablescan_header(const struct sp__tablefile *f,
-				       const struct sp__table_output *output, sp_table_sink sink,
-				       void *arg, struct sp_table_stats *stats,
-				       struct sp_errinfo *err);
+				       const struct sp__table_output *output,
+				       const struct sp__reading *to);
 /*
  * Scans, and gives the output to the sink.  Returns 0; a negative code of the sink; or an error,
  * recorded in err: SP_ECORRUPT, -ENOMEM, -errno.
  */
 SP_MUST_CHECK int sp__tablescan(struct sp__tablefile *f, const struct sp__tablescan_opts *o,
-				sp_table_sink sink, void *arg, struct sp_table_stats *stats,
-				struct sp_errinfo *err);
+				const struct sp__reading *to);

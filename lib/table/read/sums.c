@@ -95,8 +95,7 @@ static int merge(struct sp__scan_sums *s, struct sp__budget *budget)
 }
 
 int sp__scan_sums_print(struct sp__scan_sums *s, struct sp__tablefile *f,
-			enum sp_table_format format, sp_table_sink sink, void *arg,
-			struct sp_table_stats *stats, struct sp_errinfo *err)
+			enum sp_table_format format, const struct sp__reading *to)
 {
 	struct results r = { .schema = { .n = sp__aggregates_n(s->aggregates),
 					 .style = f->schema.style } };
@@ -110,12 +109,12 @@ int sp__scan_sums_print(struct sp__scan_sums *s, struct sp__tablefile *f,
 	if (format == SP_TABLE_AS_LOADED && f->schema.style.format == SP_TABLE_FIXED)
 		format = SP_TABLE_TEXT;
 	rc = rc ? rc : take_results(&r, s);
-	rc = rc ? rc : print_results(&r, format, err);
+	rc = rc ? rc : print_results(&r, format, to->err);
 	if (rc) {
-		rc = sp__err(err, rc, "scan", f->path, -1);
+		rc = sp__err(to->err, rc, "scan", f->path, -1);
 	} else {
-		stats->output_bytes += r.lines.bytes;
-		rc = sink(arg, r.lines.data, r.lines.bytes);
+		to->stats->output_bytes += r.lines.bytes;
+		rc = to->sink(to->arg, r.lines.data, r.lines.bytes);
 	}
 	sp__output_close(&r.output);
 	free(r.schema.columns);

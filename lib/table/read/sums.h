@@ -32,5 +32,4 @@ SP_MUST_CHECK int sp__scan_sums_add(struct sp__scan_sums *s, const struct sp__wi
  * of fixed length; or -ENOMEM.
  */
 SP_MUST_CHECK int sp__scan_sums_print(struct sp__scan_sums *s, struct sp__tablefile *f,
-				      enum sp_table_format format, sp_table_sink sink, void *arg,
-				      struct sp_table_stats *stats, struct sp_errinfo *err);
+				      enum sp_table_format format, const struct sp__reading *to);
