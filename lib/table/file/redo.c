@@ -19,7 +19,8 @@ enum { RECORD_CELL = 1, RECORD_END = 2 };
 #define SORTED_MAX 1024
 #define SORTED_SHARE 32 /* of the memory */
 
-uint64_t sp__redo_bytes(const struct sp__tablefile *f, uint64_t cells)
+/* Returns the bytes of a journal of so many cells. */
+static uint64_t journal_bytes(const struct sp__tablefile *f, uint64_t cells)
 {
 	return cells * (SP__JOURNAL_HEADER_BYTES + 8 + f->layout.cell_bytes) +
 	       SP__JOURNAL_HEADER_BYTES + END_BYTES;
@@ -43,7 +44,7 @@ int sp__redo_begin(struct sp__tablefile *f, uint64_t max_cells, struct sp_errinf
 	uint64_t bytes = 0, cells;
 
 	if (max_cells < SP__TABLE_CELLS_MAX / f->layout.cell_bytes)
-		bytes = sp__redo_bytes(f, max_cells);
+		bytes = journal_bytes(f, max_cells);
 	cells = (bytes + f->layout.cell_bytes - 1) / f->layout.cell_bytes;
 	if (!bytes || cells > SP__TABLE_CELLS_MAX - f->map.end)
 		return sp__err(err, -EFBIG, "write", f->path, -1);

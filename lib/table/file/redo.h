@@ -37,5 +37,3 @@ SP_MUST_CHECK int sp__redo_end(struct sp__tablefile *f, struct sp_errinfo *err);
  * superblock syncs them first.
  */
 SP_MUST_CHECK int sp__redo_apply(struct sp__tablefile *f, struct sp_errinfo *err);
-/* Returns the bytes of a journal of so many cells. */
-uint64_t sp__redo_bytes(const struct sp__tablefile *f, uint64_t cells);

@@ -18,7 +18,8 @@ void sp__sample_free(struct sp__sample *s)
 	sp__bytes_release(&s->unquoted, NULL);
 }
 
-uint32_t sp__sample_fields(const struct sp__sample *s, const char *text, size_t bytes)
+/* Counts the fields of the record that begins at text, whose terminator is part of it. */
+static uint32_t count_fields(const struct sp__sample *s, const char *text, size_t bytes)
 {
 	const char *end = text + bytes - 1, *p = text;
 	uint32_t n = 1;
@@ -44,7 +45,7 @@ static int begin(struct sp__sample *s, const char *text, uint32_t bytes)
 					  .separator = s->separator };
 	size_t n = (size_t)(sp__rec_end(&format, text, bytes) - text);
 
-	s->fields = sp__sample_fields(s, text, n);
+	s->fields = count_fields(s, text, n);
 	s->cr = n > 1 && text[n - 2] == '\r';
 	n -= 1 + s->cr;
 	s->last_empty = n && text[n - 1] == s->separator;
@@ -76,11 +77,9 @@ static int unquote(struct sp__sample *s, uint32_t column, struct sp__slice *fiel
 						    (unsigned char *)to) -
 			    to);
 	field->p = to;
-	if (is_null(s, field) || memchr(to, s->separator, field->n) || memchr(to, '"', field->n) ||
-	    memchr(to, '\n', field->n) || memchr(to, '\r', field->n))
-		q->needed++;
-	else
-		q->needless++;
+	q->needless += !is_null(s, field) && !memchr(to, s->separator, field->n) &&
+		       !memchr(to, '"', field->n) && !memchr(to, '\n', field->n) &&
+		       !memchr(to, '\r', field->n);
 	return 0;
 }
 

@@ -14,7 +14,6 @@
 
 /* Fields of a column of CSV that are not NULL, and were ... */
 struct sp__sample_quotes {
-	uint64_t needed;   /* in quotes, which they need */
 	uint64_t needless; /* in quotes, without need */
 	uint64_t none;
 };
@@ -45,10 +44,6 @@ struct sp__sample {
 /* Initialises; the caller has set the members up to err. */
 SP_MUST_CHECK int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes);
 void sp__sample_free(struct sp__sample *s);
-/*
- * Counts the fields of the record that begins at text, whose terminator is part of it.
- */
-uint32_t sp__sample_fields(const struct sp__sample *s, const char *text, size_t bytes);
 /*
  * True if all fields of a column are in quotes, but not all of the file: no style would write
  * numbers or dates so, and they are texts.

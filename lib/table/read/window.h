@@ -37,7 +37,6 @@ struct sp__segment {
 struct sp__segments {
 	struct sp__segment *list; /* in the order of their cells */
 	size_t n, capacity;
-	uint64_t next_file_cell; /* after the last one */
 };
 
 /* The texts of a column in a range. */

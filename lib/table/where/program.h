@@ -59,10 +59,6 @@ static inline bool sp__predicate_unsigned(const struct sp__value_type *t)
 {
 	return t->kind == 'u';
 }
-static inline bool sp__predicate_is_number(const struct sp__value_type *t)
-{
-	return t->kind == 'i' || t->kind == 'u' || t->kind == 'd';
-}
 static inline bool sp__predicate_is_text(const struct sp__value_type *t)
 {
 	return t->kind == 'c' || t->kind == 't' || t->kind == 'w';
