@@ -79,7 +79,7 @@ static bool is_utf8(const char *text, size_t n)
 /* Returns the bytes of a value in Arrow; 0: a text. */
 static size_t width(const struct sp__value_type *t)
 {
-	if (t->kind == 't' || t->kind == 'c' || t->kind == 'w')
+	if (sp__type_is_text(t))
 		return 0;
 	return t->kind == 'd' ? sizeof(sp__int128) : t->bytes;
 }

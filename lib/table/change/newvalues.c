@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/change/newvalues.h"
+#include "table/schema/columntext.h"
 #include "table/schema/names.h"
 
 #define SHOWN 40 /* bytes of a user's word in a message */
@@ -94,8 +95,7 @@ static int null_of(const struct sp__table_column *c, uint8_t *to, struct sp_erri
 static bool breaks_line(const struct sp__table_schema *s, const struct sp__value_type *t,
 			const char *text, size_t n)
 {
-	return s->style.format == SP_TABLE_TEXT &&
-	       (t->kind == 't' || t->kind == 'w' || t->kind == 'c') &&
+	return s->style.format == SP_TABLE_TEXT && sp__type_is_text(t) &&
 	       (memchr(text, s->style.separator, n) || memchr(text, '\n', n));
 }
 

@@ -44,15 +44,10 @@ struct sp__slice sp__columnkey(const struct sp__table_column *c, const struct sp
 	const uint8_t *at = sp__vector_at(v, i);
 	struct sp__slice s;
 
-	switch (c->type.kind) {
-	case 't':
-	case 'w':
-	case 'c':
-		s = sp__column_text(c, v, i);
-		return s.p ? s : null;
-	default:
+	if (!sp__type_is_text(&c->type))
 		return sp__value_null(&c->type, at) ? null : number_key(&c->type, at, space);
-	}
+	s = sp__column_text(c, v, i);
+	return s.p ? s : null;
 }
 
 int sp__columnkey_of_text(const struct sp__table_column *c, const char *text, size_t n,

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "rec/key.h"
 #include "table/input/sample.h"
+#include "table/schema/columntext.h"
 
 #define ENDS 8192
 
@@ -123,11 +124,6 @@ int sp__sample_add(struct sp__sample *s, const char *text, uint32_t bytes)
 	return rc;
 }
 
-static bool is_text(const struct sp__value_type *t)
-{
-	return t->kind == 't' || t->kind == 'w' || t->kind == 'c';
-}
-
 bool sp__sample_is_text(const struct sp__sample *s, uint32_t column)
 {
 	uint64_t none = 0;
@@ -144,7 +140,7 @@ enum sp__table_quoting sp__sample_quoting(const struct sp__sample *s,
 
 	for (uint32_t i = 0; i < schema->n && i < s->fields; i++) {
 		const struct sp__sample_quotes *q = &s->quotes[i];
-		bool text = is_text(&schema->columns[i].type);
+		bool text = sp__type_is_text(&schema->columns[i].type);
 
 		needless += q->needless;
 		none += q->none;

@@ -95,7 +95,7 @@ static char *put_value(const struct sp__table_output *o, char *p, uint32_t colum
 		memcpy(p, at, t->bytes);
 		return p + t->bytes;
 	}
-	if (t->kind == 't' || t->kind == 'w' || t->kind == 'c') {
+	if (sp__type_is_text(t)) {
 		struct sp__slice s = sp__column_text(&o->schema->columns[column], v, i);
 
 		return s.p ? put_text(o, p, s.p, s.n, o->quoting != SP__QUOTES_NEEDED)
@@ -155,7 +155,7 @@ static int check_line(const struct sp__table_output *o, const struct sp__rows *r
 		const struct sp__table_column *c = &o->schema->columns[o->columns[k]];
 		struct sp__slice s = { 0 };
 
-		if (c->type.kind == 't' || c->type.kind == 'w' || c->type.kind == 'c')
+		if (sp__type_is_text(&c->type))
 			s = sp__column_text(c, &rows->vectors[o->columns[k]], i);
 		if (s.n && (memchr(s.p, o->separator, s.n) || memchr(s.p, '\n', s.n)))
 			return sp__errf(err, SP_EUNSUP, "scan", NULL, -1,
@@ -175,7 +175,7 @@ static size_t max_bytes(const struct sp__table_output *o, const struct sp__rows 
 	for (uint32_t k = 0; k < o->n; k++) {
 		const struct sp__value_type *t = &o->schema->columns[o->columns[k]].type;
 
-		if (t->kind == 't' || t->kind == 'w' || t->kind == 'c')
+		if (sp__type_is_text(t))
 			bytes += 2 * sp__column_text(&o->schema->columns[o->columns[k]],
 						     &rows->vectors[o->columns[k]], i)
 					     .n;

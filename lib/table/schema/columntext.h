@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Returns the text of a record in a column of kind t, c or w. */
+/* Texts of records in columns. */
 #pragma once
 
 #include "table/schema/schema.h"
 #include "table/values/vector.h"
 
-/* i: in the vector.  p is NULL if the text is NULL. */
+/* True if the values of a type are texts. */
+static inline bool sp__type_is_text(const struct sp__value_type *t)
+{
+	return t->kind == 'c' || t->kind == 't' || t->kind == 'w';
+}
+
+/* Returns text i of a vector of a column of texts.  p is NULL if it is NULL. */
 static inline struct sp__slice sp__column_text(const struct sp__table_column *c,
 					       const struct sp__vector *v, uint32_t i)
 {

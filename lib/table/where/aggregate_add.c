@@ -6,7 +6,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include "table/schema/columntext.h"
 #include "table/where/aggregates_impl.h"
 
 #define AT(i) (values->data + (size_t)(selected ? selected[i] : (i)) * values->stride)

@@ -124,7 +124,7 @@ int sp__aggregates_result(const struct sp__aggregates_state *s, uint32_t i, stru
 		return sp__bytes_append(text, number, n, NULL);
 	}
 	c = &a->schema->columns[a->columns[number_of].column];
-	*is_text = sp__predicate_is_text(&c->type);
+	*is_text = sp__type_is_text(&c->type);
 	*is_null = !of->n;
 	if (*is_null)
 		return 0;

@@ -261,14 +261,14 @@ int sp__step_compare(struct sp__predicate_step *s, const struct sp__table_schema
 	struct number n;
 
 	*reason = "is compared with a column of texts: write it in single quotes";
-	if (sp__predicate_is_text(t) && !l->quoted)
+	if (sp__type_is_text(t) && !l->quoted)
 		return SP_ESYNTAX;
 	*reason = "^= needs a column of texts";
-	if (prefix && !sp__predicate_is_text(t))
+	if (prefix && !sp__type_is_text(t))
 		return SP_ESYNTAX;
 	if (t->kind == 'w')
 		return compare_words(s, &c->words, orders, prefix, l, 1);
-	if (sp__predicate_is_text(t))
+	if (sp__type_is_text(t))
 		return compare_text(s, orders, prefix, l);
 	if (t->kind == 'f')
 		return compare_float(s, t, orders, l, reason);

@@ -224,7 +224,7 @@ static bool go_together(const struct sp__value_type *a, const struct sp__value_t
 	const bool a_time = a->kind == 'D' || a->kind == 'T';
 	const bool b_time = b->kind == 'D' || b->kind == 'T';
 
-	return sp__predicate_is_text(a) == sp__predicate_is_text(b) && a_time == b_time;
+	return sp__type_is_text(a) == sp__type_is_text(b) && a_time == b_time;
 }
 
 static int compare_columns(struct parser *p, uint32_t a, uint32_t b, unsigned orders, bool prefix)
@@ -235,7 +235,7 @@ static int compare_columns(struct parser *p, uint32_t a, uint32_t b, unsigned or
 	};
 
 	if (!go_together(&columns[a].type, &columns[b].type) ||
-	    (prefix && !sp__predicate_is_text(&columns[a].type)))
+	    (prefix && !sp__type_is_text(&columns[a].type)))
 		return sp__errf(
 			p->err, SP_ESYNTAX, "where", NULL, -1,
 			"columns '%.40s' and '%.40s' cannot be compared: their types differ",

@@ -8,6 +8,7 @@
 
 #include "base/decimal.h"
 #include "rec/key.h"
+#include "table/schema/columntext.h"
 #include "table/where/predicate.h"
 
 #define SP__TRUE 1
@@ -58,10 +59,6 @@ struct sp__predicate {
 static inline bool sp__predicate_unsigned(const struct sp__value_type *t)
 {
 	return t->kind == 'u';
-}
-static inline bool sp__predicate_is_text(const struct sp__value_type *t)
-{
-	return t->kind == 'c' || t->kind == 't' || t->kind == 'w';
 }
 
 /* Returns an integer of a column, as 64 bits, signed or unsigned as the column is. */

@@ -6,7 +6,6 @@
  * Results of a block stay in the cache of the processor.
  */
 #include <stdlib.h>
-#include "table/schema/columntext.h"
 #include "table/where/program.h"
 
 #define BLOCK 1024u /* rows */
@@ -300,7 +299,7 @@ static void run_pair(const struct block *b, const struct sp__predicate_step *s, 
 		truth[i] = b->decided;
 		if (is_decided(b, i))
 			continue;
-		if (sp__predicate_is_text(x)) {
+		if (sp__type_is_text(x)) {
 			const struct sp__slice p = text_at(b, s->column, row);
 			const struct sp__slice q = text_at(b, s->other, row);
 
