@@ -120,19 +120,6 @@ int sp__new_value(struct sp__tablefile *f, uint32_t column, const char *text, si
 	return fit == SP__VALUE_OK ? 0 : misfit(c, fit, text, n, err);
 }
 
-/*
- * Takes a word in quotes, in place, doubled ones in it once.  Returns the byte after it, or NULL.
- */
-static char *unquote(char *from, char quote, size_t *n)
-{
-	char *to = from, *at = from + 1;
-
-	for (; *at && (*at != quote || at[1] == quote); *to++ = *at++)
-		at += *at == quote;
-	*n = (size_t)(to - from);
-	return *at ? at + 1 : NULL;
-}
-
 /* Takes the name before "=", in place; moves *at behind it. */
 static int take_name(char **at, char **name, size_t *n, struct sp_errinfo *err)
 {
@@ -140,8 +127,8 @@ static int take_name(char **at, char **name, size_t *n, struct sp_errinfo *err)
 
 	*name = *at;
 	if (**at == '"') {
-		end = unquote(*at, '"', n);
-		if (!end)
+		end = *at + sp__unquote(*at, *at, n);
+		if (end == *at)
 			return bad(err, "a double quote is not closed", *name);
 	} else {
 		end = *at + strcspn(*at, "=");
@@ -160,8 +147,8 @@ static int take_literal(char **at, char **text, size_t *n, struct sp_errinfo *er
 
 	*text = *at;
 	if (**at == '\'') {
-		end = unquote(*at, '\'', n);
-		if (!end)
+		end = *at + sp__unquote(*at, *at, n);
+		if (end == *at)
 			return bad(err, "a quote is not closed", *text);
 		if (*end && *end != ',')
 			return bad(err, "a comma is missing after the quote", end);

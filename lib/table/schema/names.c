@@ -9,6 +9,17 @@
 
 #define SHOWN 40 /* bytes of a user's word in a message */
 
+size_t sp__unquote(const char *from, char *to, size_t *n)
+{
+	const char quote = *from, *at = from + 1;
+	char *end = to;
+
+	for (; *at && (*at != quote || at[1] == quote); *end++ = *at++)
+		at += *at == quote;
+	*n = (size_t)(end - to);
+	return *at ? (size_t)(at + 1 - from) : 0;
+}
+
 bool sp__names_next(char **list, char **name, size_t *bytes)
 {
 	char *from = *list, *to = from;

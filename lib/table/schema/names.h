@@ -8,6 +8,12 @@
 #include "table/schema/schema.h"
 
 /*
+ * Copies the word in quotes at from, whose first byte is the quote, to `to`, which can be from;
+ * quotes that are doubled in it are copied once.  *n: its bytes.  Returns the bytes up to the
+ * closing quote, and with it; 0: it is not closed, and the rest was copied.
+ */
+size_t sp__unquote(const char *from, char *to, size_t *n);
+/*
  * Takes the next name of a list, in place and without its quotes, and moves *list to the rest, NULL
  * after the last one.  False: a quote is not closed.
  */

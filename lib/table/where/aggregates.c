@@ -76,24 +76,20 @@ static int take_function(struct parser *p, enum sp__aggregate_function *function
 /* Takes a column and the closing parenthesis.  Returns its number; -1: none; SP_ESYNTAX. */
 static int take_column(struct parser *p)
 {
-	const char *at = p->p, *from = at;
-	size_t n = 0;
+	const char *at = p->p;
+	size_t n;
 
-	if (*from == '"') {
-		for (from++; *from && (*from != '"' || from[1] == '"'); from++) {
-			from += *from == '"';
-			p->name[n++] = *from;
-		}
-		if (!*from++)
+	if (*at == '"') {
+		p->p += sp__unquote(at, p->name, &n);
+		if (p->p == at)
 			return wrong(p, at, "the double quote is not closed");
 	} else {
-		n = strcspn(from, "(),\"");
-		memcpy(p->name, from, n);
-		from += n;
+		n = strcspn(at, "(),\"");
+		memcpy(p->name, at, n);
+		p->p += n;
 		while (n && (p->name[n - 1] == ' ' || p->name[n - 1] == '\t'))
 			n--;
 	}
-	p->p = from;
 	skip_blanks(p);
 	if (*p->p != ')')
 		return wrong(p, p->p, "')' is expected");

@@ -64,23 +64,16 @@ static bool continues(char c)
 }
 
 /* Takes a text in quotes, in which they are doubled. */
-static int take_quoted(struct parser *p, char quote)
+static int take_quoted(struct parser *p)
 {
-	char *to = p->copies + p->copied;
-	bool closed = false;
+	size_t bytes;
 
-	p->token.text = to;
-	for (p->at++; *p->at && !closed; p->at++) {
-		closed = *p->at == quote && p->at[1] != quote;
-		if (*p->at == quote && !closed)
-			p->at++;
-		if (!closed)
-			*to++ = *p->at;
-	}
-	p->token.bytes = (size_t)(to - p->token.text);
+	p->token.text = p->copies + p->copied;
+	p->token.kind = *p->at == '"' ? NAME : TEXT;
+	bytes = sp__unquote(p->at, p->token.text, &p->token.bytes);
+	p->at += bytes;
 	p->copied += p->token.bytes;
-	p->token.kind = quote == '"' ? NAME : TEXT;
-	return closed ? 0 : fail(p, "a quote is not closed");
+	return bytes ? 0 : fail(p, "a quote is not closed");
 }
 
 /* Takes a number, with signs inside: 1e-5, or a date. */
@@ -112,7 +105,7 @@ static int next(struct parser *p)
 	if (!*p->at)
 		return 0;
 	if (*p->at == '"' || *p->at == '\'')
-		return take_quoted(p, *p->at);
+		return take_quoted(p);
 	if ((*p->at >= '0' && *p->at <= '9') || *p->at == '-' || *p->at == '+' || *p->at == '.') {
 		take_number(p);
 	} else if (is_name(*p->at)) {
