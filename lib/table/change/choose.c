@@ -32,11 +32,9 @@ struct choose {
 	struct sp__window_ring ring;
 	struct chosen slots[SP__RING_SLOTS];
 	struct sp__record_choice rows; /* by the predicate, if there is one */
-	struct sp__tablefile *file;
 	const struct sp__chosen_by *choice;
 	bool *columns; /* that are read */
 	struct sp_table_stats *stats;
-	struct sp_errinfo *err;
 };
 
 /* True if no record of a directory row has a key. */
@@ -101,7 +99,7 @@ static int give(void *choose, struct sp__window_slot *s)
 {
 	struct choose *c = choose;
 	const struct chosen *own = s->own;
-	const bool any = c->file->superblock.deleted;
+	const bool any = c->ring.file->superblock.deleted;
 	uint64_t known = UINT64_MAX; /* byte of the tombstones */
 	uint8_t bits = 0;
 	int rc = 0;
@@ -112,7 +110,7 @@ static int give(void *choose, struct sp__window_slot *s)
 
 		if (any && known != record / 8) {
 			known = record / 8;
-			rc = sp__tombstones_read(c->file, known * 8, 8, &bits, c->err);
+			rc = sp__tombstones_read(c->ring.file, known * 8, 8, &bits, c->ring.err);
 		}
 		if (!rc && !(bits >> record % 8 & 1)) {
 			c->stats->records_matched++;
@@ -123,7 +121,7 @@ static int give(void *choose, struct sp__window_slot *s)
 	}
 	c->stats->records_read += s->records;
 	c->stats->cells_read += s->window.cells_read;
-	sp__charge_work(&c->file->env, s->records, 0, 0);
+	sp__charge_work(&c->ring.file->env, s->records, 0, 0);
 	return rc;
 }
 
@@ -134,7 +132,7 @@ static void choose_columns(struct choose *c)
 		c->columns[c->choice->column] = true;
 	else
 		sp__predicate_columns(c->choice->predicate, c->columns);
-	if (!memchr(c->columns, 1, c->file->schema.n))
+	if (!memchr(c->columns, 1, c->ring.file->schema.n))
 		c->columns[0] = true;
 }
 
@@ -146,7 +144,7 @@ static int open_ranges(struct choose *c)
 	r->window_bytes /= 2; /* changes have memory, too */
 	if (!c->choice->keys)
 		return sp__choice_open(&c->rows, &c->ring);
-	if (c->file->schema.columns[c->choice->column].bounds) {
+	if (c->ring.file->schema.columns[c->choice->column].bounds) {
 		r->rows_needed = true;
 		r->skip = excluded;
 		r->skip_arg = c;
@@ -158,15 +156,15 @@ static int run(struct choose *c)
 {
 	int rc;
 
-	c->columns = calloc(c->file->schema.n, sizeof(*c->columns));
+	c->columns = calloc(c->ring.file->schema.n, sizeof(*c->columns));
 	if (!c->columns)
-		return sp__err(c->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(c->ring.err, -ENOMEM, "allocate", NULL, -1);
 	choose_columns(c);
 	rc = sp__ring_open(&c->ring, c->columns, c->slots, sizeof(*c->slots));
 	if (rc)
 		return rc;
 	rc = open_ranges(c);
-	return rc ? sp__err(c->err, rc, "allocate", NULL, -1) : sp__ring_run(&c->ring);
+	return rc ? sp__err(c->ring.err, rc, "allocate", NULL, -1) : sp__ring_run(&c->ring);
 }
 
 int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choice,
@@ -179,10 +177,8 @@ int sp__choose_records(struct sp__tablefile *f, const struct sp__chosen_by *choi
 				      .err = err,
 				      .ranges = { .end = f->superblock.records } },
 			    .rows = { .where = choice->predicate },
-			    .file = f,
 			    .choice = choice,
-			    .stats = stats,
-			    .err = err };
+			    .stats = stats };
 	int rc;
 
 	if (sp__choose_has_index(f, choice))

@@ -25,7 +25,6 @@ struct copy {
 	struct sp__tablefile *from, *to;
 	struct sp__tablewriter writer;
 	struct sp_table_stats *stats;
-	struct sp_errinfo *err;
 	uint32_t max;		    /* records that are gathered */
 	uint32_t *offsets;	    /* of these, in the rows */
 	uint8_t **values;	    /* of each column: values of these, */
@@ -103,7 +102,7 @@ static int choose(struct copy *c, const struct sp__rows *rows, uint32_t *at)
 
 		if (any && known != record / 8) {
 			known = record / 8;
-			rc = sp__tombstones_read(c->from, known * 8, 8, &bits, c->err);
+			rc = sp__tombstones_read(c->from, known * 8, 8, &bits, c->ring.err);
 		}
 		if (!(bits >> record % 8 & 1))
 			c->offsets[n++] = *at;
@@ -248,15 +247,15 @@ static int run(struct copy *c, bool *all)
 
 	for (uint32_t i = 0; i < c->from->schema.n; i++)
 		all[i] = true;
-	rc = rc ? sp__err(c->err, rc, "allocate", NULL, -1)
-		: sp__tablewriter_open(&c->writer, c->to, memory / 3, c->err);
+	rc = rc ? sp__err(c->ring.err, rc, "allocate", NULL, -1)
+		: sp__tablewriter_open(&c->writer, c->to, memory / 3, c->ring.err);
 	if (!rc)
 		rc = sp__ring_open(&c->ring, all, NULL, 0);
 	if (rc)
 		return rc;
 	c->ring.ranges.window_bytes /= 3; /* the writer has memory, too */
 	if (sp__ranges_open(&c->ring.ranges, SP__RANGES_BYTES))
-		return sp__err(c->err, -ENOMEM, "allocate", NULL, -1);
+		return sp__err(c->ring.err, -ENOMEM, "allocate", NULL, -1);
 	rc = sp__ring_run(&c->ring);
 	return rc ? rc : sp__tablewriter_finish(&c->writer);
 }
@@ -272,8 +271,7 @@ int sp__copy_records(struct sp__tablefile *from, struct sp__tablefile *to,
 				    .ranges = { .end = from->superblock.records } },
 			  .from = from,
 			  .to = to,
-			  .stats = stats,
-			  .err = err };
+			  .stats = stats };
 	bool *all = calloc(from->schema.n, sizeof(*all));
 	int rc;
 
