@@ -45,6 +45,14 @@ void close_table(struct config *c)
 		    sp_strerror(rc));
 }
 
+int end_command(struct config *c, const char *command, const struct sp_table_stats *st)
+{
+	report(c, command, st);
+	keys_close(&c->wanted);
+	close_table(c);
+	return c->absent ? NEGATIVE : 0;
+}
+
 int print_records(void *config, const char *data, size_t bytes)
 {
 	const struct config *c = config;

@@ -18,15 +18,6 @@ static struct sp_table_choice begin(struct config *c)
 					 .absent_arg = c };
 }
 
-/* Ends a command, and returns the exit status. */
-static int end(struct config *c, const char *command, const struct sp_table_stats *st)
-{
-	report(c, command, st);
-	keys_close(&c->wanted);
-	close_table(c);
-	return c->absent ? NEGATIVE : 0;
-}
-
 int command_update(struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -42,7 +33,7 @@ int command_update(struct config *c)
 		rc = sp_table_update(c->table, &choice, c->set, c->nset, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	return end(c, "update", &st);
+	return end_command(c, "update", &st);
 }
 
 int command_delete(struct config *c)
@@ -56,7 +47,7 @@ int command_delete(struct config *c)
 	rc = sp_table_delete(c->table, &choice, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	return end(c, "delete", &st);
+	return end_command(c, "delete", &st);
 }
 
 int command_append(struct config *c)
@@ -72,7 +63,5 @@ int command_append(struct config *c)
 	if (rc)
 		die_of(rc, &err);
 	say_inexact(inputs[0], &st);
-	report(c, "append", &st);
-	close_table(c);
-	return 0;
+	return end_command(c, "append", &st);
 }

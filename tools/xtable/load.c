@@ -69,9 +69,7 @@ int command_convert(struct config *c)
 	rc = sp_table_convert(c->table, c->operands.text[1], &c->load, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	report(c, "convert", &st);
-	close_table(c);
-	return 0;
+	return end_command(c, "convert", &st);
 }
 
 int command_schema(struct config *c)

@@ -11,9 +11,7 @@ int command_scan(struct config *c)
 
 	open_table(c, false, false);
 	check_printed(sp_table_scan(c->table, &c->query, print_records, c, &st, &err), &err);
-	report(c, "scan", &st);
-	close_table(c);
-	return 0;
+	return end_command(c, "scan", &st);
 }
 
 int command_get(struct config *c)
@@ -32,10 +30,7 @@ int command_get(struct config *c)
 	open_table(c, false, false);
 	open_wanted(c);
 	check_printed(sp_table_get(c->table, &get, print_records, c, &st, &err), &err);
-	report(c, "get", &st);
-	keys_close(&c->wanted);
-	close_table(c);
-	return c->absent ? NEGATIVE : 0;
+	return end_command(c, "get", &st);
 }
 
 int command_index(struct config *c)
@@ -48,7 +43,5 @@ int command_index(struct config *c)
 	rc = sp_table_index(c->table, c->operands.text[1], c->output, &st, &err);
 	if (rc)
 		die_of(rc, &err);
-	report(c, "index", &st);
-	close_table(c);
-	return 0;
+	return end_command(c, "index", &st);
 }

@@ -53,6 +53,8 @@ void check_printed(int rc, const struct sp_errinfo *err);
 int print_records(void *config, const char *data, size_t bytes);
 /* Says which options had no effect, and writes the report of --stats. */
 void report(struct config *c, const char *command, const struct sp_table_stats *st);
+/* Writes the report, and closes keys and table.  Returns the exit status. */
+int end_command(struct config *c, const char *command, const struct sp_table_stats *st);
 
 /*
  * The inputs of a command: the operands from `first` on, or standard input.  Returns their number.
