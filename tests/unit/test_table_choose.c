@@ -21,6 +21,11 @@
 
 #define COLUMNS 15
 #define RECORDS 60000
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RANDOM 4 /* workloads */
+#else
+#define RANDOM 20
+#endif
 #define RUNS 48 /* of a query of few random records, for a mean */
 #define AUTO SP_TABLE_AUTO
 
@@ -353,7 +358,7 @@ static void random_workload(const struct sp__table_schema *s, unsigned seed)
 
 int main(int argc, char **argv)
 {
-	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : 20;
+	unsigned n = argc > 1 ? (unsigned)atoi(argv[1]) : RANDOM;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp__table_schema s = { 0 };
 

@@ -20,6 +20,11 @@
 
 #define RECORDS 150000
 #define FEW_RECORDS 4000 /* on a model without place for more */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PART 12 /* of the models, of which each layout is run on one part; they take long */
+#else
+#define PART 4
+#endif
 #define COLUMNS 9
 #define APPENDED 500
 #define GIVEN 9000 /* records: the prediction draws them once */
@@ -334,7 +339,7 @@ static void on_models(unsigned layout, bool all, bool place)
 
 	load(layout, place ? RECORDS : FEW_RECORDS);
 	for (const struct sp__shipped *s = sp__shipped_models; s->name; s++, i++) {
-		if (has_place(s->name) != place || (!all && i % 4 != layout))
+		if (has_place(s->name) != place || (!all && i % PART != layout))
 			continue;
 		without_cache(s);
 		snprintf(what, sizeof(what), "%s, %s", s->name, sp_table_layout_name((int)layout));
