@@ -5,15 +5,15 @@
  * Update.  Directory rows that have bounds of the records are read, then the cells, those of each
  * column group in their order; they are written behind the end of the file, and in place one by
  * one (table/file/commit.c).  Assumption: the bounds of a changed column include its new values.
- * Not modelled: texts that an update moves.
- * Append.  Cells that are not full go the same way, and the last directory row, if it is not.  New
- * cells have place in the last strip, or are behind the end.  Not modelled: further cells of the
- * directory.
+ * Texts of another length are moved, with all of their directory row.  Append.  Cells that are not
+ * full go the same way, and the last directory row, if it is not.  New cells have place in the last
+ * strip, or are behind the end.  Not modelled: further cells of the directory.
  */
 #include <math.h>
 #include <stdlib.h>
 #include "base/minmax.h"
 #include "run/memory.h"
+#include "table/change/cellreader.h"
 #include "table/change/patch.h"
 #include "table/cost/changes.h"
 #include "table/cost/ring.h"
@@ -45,8 +45,70 @@ static uint64_t next(struct sp__cost_maker *m, struct sp__cost_draws *d)
 	return UINT64_MAX;
 }
 
-/* Reads tombstones, and then the rows with bounds, of changed records. */
-static int read_bounds(struct sp__cost_maker *m, uint64_t seed)
+/* True if a changed text column is in the column group; UINT32_MAX: in any. */
+static bool has_text(const struct sp__cost_maker *m, uint32_t group)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+
+	for (uint32_t i = 0; i < l->ncolumns; i++)
+		if (m->q->columns[i] && m->r.table->schema->columns[i].type.kind == 't' &&
+		    (group == UINT32_MAX || l->places[i].group == group))
+			return true;
+	return false;
+}
+
+/*
+ * Reads the ends and the texts of a column in the directory row of a record, and writes new ones.
+ */
+static int move_texts(struct sp__cost_maker *m, uint32_t column, uint64_t record)
+{
+	const struct sp__cost_table *t = m->r.table;
+	const struct sp__table_layout *l = &t->layout;
+	const uint64_t row = (uint64_t)l->row_pages * l->page_records;
+	const uint64_t begin = record / row * row, end = sp__cost_row_end(t, record);
+	const uint32_t f = l->places[column].group;
+	double bytes;
+	int rc = sp__cost_text_mean(&m->r, column, record, &bytes);
+
+	for (uint64_t at = begin, to; !rc && at < end; at = to) {
+		uint64_t first = sp__layout_record_cell(l, f, at);
+
+		to = sp__min(at + l->page_records, end);
+		rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first,
+				    sp__layout_record_cell(l, f, to - 1) + 1 - first);
+		rc = rc ? rc : sp__cost_wait(&m->r); /* an A-page by itself */
+	}
+	if (!rc)
+		rc = sp__cost_texts(&m->r, column, begin, end);
+	bytes *= (double)(end - begin);
+	for (; !rc && bytes > 0; bytes -= sp__cell_payload(l->cell_bytes))
+		rc = sp__cost_behind(&m->r, m->r.taken, l->cell_bytes);
+	return rc;
+}
+
+/* Moves the texts of the directory rows of changed records. */
+static int change_texts(struct sp__cost_maker *m, uint64_t seed)
+{
+	struct sp__cost_draws numbers = draws(m, seed);
+	uint64_t end = 0, n;
+	int rc = 0;
+
+	sp__cost_device_depth(&m->r.device, 1);
+	m->r.max_cells = sp__max(SP__READER_BYTES / m->r.table->layout.cell_bytes, 1);
+	while (!rc && has_text(m, UINT32_MAX) && (n = next(m, &numbers)) != UINT64_MAX) {
+		for (uint32_t i = 0; !rc && n >= end && i < m->r.table->layout.ncolumns; i++)
+			if (m->q->columns[i] && m->r.table->schema->columns[i].type.kind == 't')
+				rc = move_texts(m, i, n);
+		end = sp__cost_row_end(m->r.table, n);
+	}
+	if (!rc && end) /* the row is read once more when it is written */
+		rc = sp__cost_cells(&m->r, false, SP__AREA_DIRECTORY,
+				    m->r.in_memory[SP__AREA_DIRECTORY] - 1, 1);
+	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+/* Reads tombstones, and then the directory rows that can change, of changed records. */
+static int read_rows(struct sp__cost_maker *m, uint64_t seed)
 {
 	struct sp__cost_draws numbers = draws(m, seed);
 	struct sp__cost_rows rows = { 0 };
@@ -56,7 +118,7 @@ static int read_bounds(struct sp__cost_maker *m, uint64_t seed)
 	while (!rc && m->r.table->tombstones && (n = next(m, &numbers)) != UINT64_MAX)
 		rc = sp__cost_tombstones(m, n, n + 1);
 	numbers = draws(m, seed);
-	if (sp__cost_bounded(m, m->q->columns))
+	if (sp__cost_bounded(m, m->q->columns) || has_text(m, UINT32_MAX))
 		sp__cost_rows_open(&rows, m, 0);
 	while (!rc && rows.max && (n = next(m, &numbers)) != UINT64_MAX)
 		rc = sp__cost_row(&rows, m, n);
@@ -66,8 +128,27 @@ static int read_bounds(struct sp__cost_maker *m, uint64_t seed)
 /* Takes a cell of the data area that changes.  Returns 0 or an error. */
 typedef int (*take_cell)(void *arg, uint64_t cell);
 
+/* Gives the cells of records [from, to] of an A-page to take(), except those up to *last. */
+static int take_cells(const struct sp__cost_maker *m, uint32_t group, uint64_t from, uint64_t to,
+		      uint64_t *last, take_cell take, void *arg)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	uint64_t cell = sp__layout_record_cell(l, group, from);
+	const uint64_t end = sp__layout_record_cell(l, group, to);
+	int rc = 0;
+
+	if (*last != UINT64_MAX)
+		cell = sp__max(cell, *last + 1);
+	for (; !rc && cell <= end; cell++) {
+		rc = take(arg, cell);
+		*last = cell;
+	}
+	return rc;
+}
+
 /*
- * Gives the cells that change to take(), column group by column group, and waits after each.
+ * Gives the cells that change to take(), column group by column group, and waits after each.  If
+ * texts are moved, all later ends of their directory row change.
  */
 static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, void *arg)
 {
@@ -76,14 +157,16 @@ static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, vo
 
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
 		struct sp__cost_draws numbers = draws(m, seed);
+		const bool text = has_text(m, f);
 		uint64_t n, last = UINT64_MAX;
 
 		while (m->groups[f] && !rc && (n = next(m, &numbers)) != UINT64_MAX) {
-			uint64_t cell = sp__layout_record_cell(l, f, n);
+			uint64_t end = text ? sp__cost_row_end(m->r.table, n) : n + 1, to;
 
-			if (cell != last)
-				rc = take(arg, cell);
-			last = cell;
+			for (uint64_t at = n; !rc && at < end; at = to) {
+				to = sp__min((at / l->page_records + 1) * l->page_records, end);
+				rc = take_cells(m, f, at, to - 1, &last, take, arg);
+			}
 		}
 		if (!rc)
 			rc = sp__cost_wait(&m->r);
@@ -143,13 +226,17 @@ static int put_values(void *sorted, uint64_t cell)
 	return put_sorted(sorted, SP__AREA_DATA, cell);
 }
 
-static int write_cells(struct sp__cost_maker *m, uint64_t seed)
+/* directory: the last cell of the directory that was read has changed, too. */
+static int write_cells(struct sp__cost_maker *m, uint64_t seed, bool directory)
 {
+	const uint64_t cell = m->r.in_memory[SP__AREA_DIRECTORY];
 	struct sorted s;
 	int rc;
 
 	begin_sorted(&s, m);
-	rc = each_cell(m, seed, put_values, &s);
+	rc = directory && cell ? put_sorted(&s, SP__AREA_DIRECTORY, cell - 1) : 0;
+	if (!rc)
+		rc = each_cell(m, seed, put_values, &s);
 	return rc ? rc : write_sorted(&s);
 }
 
@@ -183,10 +270,14 @@ int sp__cost_update(struct sp__cost_maker *m)
 	struct sp__runlanes_opts lanes =
 		sp__patch_lanes(m->o->platform->run, 0, (uint32_t)cell_bytes);
 	uint64_t before, cells;
+	bool moved;
 	int rc;
 
 	(void)sp__layout_groups(&m->r.table->layout, m->q->columns, m->groups);
-	rc = read_bounds(m, seed);
+	rc = read_rows(m, seed);
+	if (!rc)
+		rc = change_texts(m, seed);
+	moved = m->r.taken != 0;
 	before = m->r.device.bytes;
 	sp__runlanes_sizes(&lanes);
 	sp__cost_device_depth(&m->r.device, lanes.depth);
@@ -194,15 +285,18 @@ int sp__cost_update(struct sp__cost_maker *m)
 	if (!rc)
 		rc = each_cell(m, seed, read_cell, m);
 	cells = (m->r.device.bytes - before) / cell_bytes;
+	cells += moved && m->r.in_memory[SP__AREA_DIRECTORY];
 	compute(m, cells);
 	sp__cost_device_depth(&m->r.device, 1);
 	m->r.max_cells = 1;
 	if (!rc)
 		rc = sp__cost_behind(&m->r, 0, sp__cost_journal_bytes(&m->r.table->layout, cells));
+	if (!rc && moved) /* the map */
+		rc = sp__cost_behind(&m->r, m->r.taken, cell_bytes);
 	if (!rc)
 		rc = sp__cost_commit(&m->r);
 	if (!rc)
-		rc = write_cells(m, seed);
+		rc = write_cells(m, seed, moved);
 	return rc ? rc : end_change(m);
 }
 

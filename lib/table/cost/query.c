@@ -65,22 +65,28 @@ static int make(struct sp__cost_maker *m, bool *scattered)
 	}
 }
 
-/* Returns the cells that an update changes at most. */
+/* Returns the cells that an update writes behind the end at most. */
 static uint64_t changed_cells(const struct sp__cost_table *t, const struct sp__table_query *q)
 {
 	const struct sp__table_layout *l = &t->layout;
-	uint64_t cells = 0;
+	uint64_t cells = MORE_CELLS;
+	bool text = false;
 
 	for (uint32_t f = 0; f < l->ngroups; f++) {
-		bool changed = false;
+		const uint64_t all = sp__layout_pages(l, t->records) * l->groups[f].cells;
+		bool changed = false, moved = false;
 
-		for (uint32_t i = 0; i < l->groups[f].ncolumns; i++)
-			changed |= q->columns[l->groups[f].columns[i]];
+		for (uint32_t i = 0; i < l->groups[f].ncolumns; i++) {
+			uint32_t column = l->groups[f].columns[i];
+
+			changed |= q->columns[column];
+			moved |= q->columns[column] && t->schema->columns[column].type.kind == 't';
+		}
 		if (changed)
-			cells += sp__min(q->records,
-					 sp__layout_pages(l, t->records) * l->groups[f].cells);
+			cells += moved ? all : sp__min(q->records, all);
+		text |= moved;
 	}
-	return cells;
+	return text ? cells + sp__map_cells(&t->map, SP__AREA_TEXT) : cells;
 }
 
 /* Returns the cells that an append takes at most, besides those of the strips that there are. */
