@@ -2,12 +2,14 @@
 /*
  * Makes the requests of updates and appends.
  *
- * Update.  Directory rows that have bounds of the records are read, then the cells, those of each
- * column group in their order; they are written behind the end of the file, and in place one by
- * one (table/file/commit.c).  Assumption: the bounds of a changed column include its new values.
- * Texts of another length are moved, with all of their directory row.  Append.  Cells that are not
- * full go the same way, and the last directory row, if it is not.  New cells have place in the last
- * strip, or are behind the end.  Not modelled: further cells of the directory.
+ * Update.  Directory rows that can change are read, and texts of another length are moved, with all
+ * of their directory row.  Then the cells are read, those of each column group in their order; they
+ * are written behind the end of the file, and in place one by one (table/file/commit.c).
+ * Assumption: the bounds of a changed column include its new values.
+ *
+ * Append.  Cells that are not full go the same way, and the last directory row, if it is not.  New
+ * cells have place in the last strip, or are behind the end.  Not modelled: further cells of the
+ * directory.
  */
 #include <math.h>
 #include <stdlib.h>
