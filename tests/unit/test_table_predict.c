@@ -25,11 +25,11 @@
 #else
 #define PART 4
 #endif
-#define LIMIT 0.1  /* of errors of times, */
-#define ROUGH 0.15 /* and of appends and updates of texts */
+#define LIMIT 0.1 /* of errors of times, */
+#define ROUGH 0.2 /* and of appends and updates of texts */
 #define COLUMNS 9
 #define APPENDED 500
-#define GIVEN 9000 /* records: the prediction draws them once */
+#define GIVEN 70000 /* records: the prediction draws them once */
 
 static const char path[] = "predict.tmp", input[] = "predict-input.tmp";
 static const char model_path[] = "./predict-model.json";

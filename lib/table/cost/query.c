@@ -14,7 +14,7 @@
 /*
  * A query of few random records is repeated, for a mean, until there are so many of one of these.
  */
-#define MEAN_RECORDS 8192
+#define MEAN_RECORDS 65536
 #define MEAN_REQUESTS 4096
 #define REQUESTS_MAX (1 << 20) /* of a query: what would follow is scaled */
 #define MORE_CELLS 8	       /* of an append, for directory and map */
