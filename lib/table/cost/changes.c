@@ -66,7 +66,7 @@ static int move_texts(struct sp__cost_maker *m, uint32_t column, uint64_t record
 {
 	const struct sp__cost_table *t = m->r.table;
 	const struct sp__table_layout *l = &t->layout;
-	const uint64_t row = (uint64_t)l->row_pages * l->page_records;
+	const uint64_t row = sp__layout_row_records(l);
 	const uint64_t begin = record / row * row, end = sp__cost_row_end(t, record);
 	const uint32_t f = l->places[column].group;
 	double bytes;
@@ -307,7 +307,7 @@ static int read_last(struct sp__cost_maker *m, const bool *part)
 {
 	const struct sp__cost_table *t = m->r.table;
 	const struct sp__table_layout *l = &t->layout;
-	const uint64_t row = (uint64_t)l->row_pages * l->page_records;
+	const uint64_t row = sp__layout_row_records(l);
 	struct sp__cost_rows rows;
 	int rc = 0;
 
@@ -359,7 +359,7 @@ static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journa
 static int write_texts(struct sp__cost_maker *m)
 {
 	const struct sp__cost_table *t = m->r.table;
-	const uint64_t row = (uint64_t)t->layout.row_pages * t->layout.page_records;
+	const uint64_t row = sp__layout_row_records(&t->layout);
 	const uint64_t after = t->records + m->q->records;
 	int rc = 0;
 

@@ -10,7 +10,7 @@ uint64_t sp__cost_first(const struct sp__cost_maker *m, const bool *columns, uin
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
 
-	if (record % ((uint64_t)l->row_pages * l->page_records) == 0)
+	if (record % sp__layout_row_records(l) == 0)
 		return record;
 	for (uint32_t i = 0; i < l->ncolumns; i++)
 		if (columns[i] && l->places[i].group == group &&

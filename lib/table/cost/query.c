@@ -97,8 +97,7 @@ static uint64_t appended_cells(const struct sp__cost_table *t, uint64_t records)
 	double bytes = 0;
 
 	for (uint32_t i = 0; i < l->ncolumns; i++)
-		bytes += t->text_bytes[i] *
-			 (double)(records + (uint64_t)l->row_pages * l->page_records);
+		bytes += t->text_bytes[i] * (double)(records + sp__layout_row_records(l));
 	return sp__layout_cell(l, s.first + s.pages, 0, 0) - sp__map_cells(&t->map, SP__AREA_DATA) +
 	       (uint64_t)bytes / l->cell_bytes + l->ngroups + MORE_CELLS;
 }

@@ -92,9 +92,8 @@ static int find_texts(struct sp__cost_requests *r, uint32_t column, uint64_t rec
 		sp__cost_text_plan(t, column, record, first, bytes);
 		return 0;
 	}
-	rc = sp__directory_read_rows(
-		t->file, record / ((uint64_t)t->layout.row_pages * t->layout.page_records), 1,
-		r->row, r->device.err);
+	rc = sp__directory_read_rows(t->file, record / sp__layout_row_records(&t->layout), 1,
+				     r->row, r->device.err);
 	if (rc)
 		return rc;
 	place = sp__directory_text(sp__directory_entry(t->file, r->row, column));
@@ -106,7 +105,7 @@ static int find_texts(struct sp__cost_requests *r, uint32_t column, uint64_t rec
 int sp__cost_text_mean(struct sp__cost_requests *r, uint32_t column, uint64_t record, double *mean)
 {
 	const struct sp__table_layout *l = &r->table->layout;
-	const uint64_t all = (uint64_t)l->row_pages * l->page_records;
+	const uint64_t all = sp__layout_row_records(l);
 	uint64_t first, bytes;
 	int rc = find_texts(r, column, record, &first, &bytes);
 
@@ -120,7 +119,7 @@ int sp__cost_texts(struct sp__cost_requests *r, uint32_t column, uint64_t at, ui
 {
 	const struct sp__table_layout *l = &r->table->layout;
 	const uint32_t payload = sp__cell_payload(l->cell_bytes);
-	const uint64_t all = (uint64_t)l->row_pages * l->page_records, row = at / all * all;
+	const uint64_t all = sp__layout_row_records(l), row = at / all * all;
 	const double records = (double)(sp__cost_row_end(r->table, at) - row);
 	uint64_t first = 0, bytes = 0, from, to;
 	int rc = find_texts(r, column, at, &first, &bytes);

@@ -104,7 +104,7 @@ void sp__cost_rows_open(struct sp__cost_rows *rows, const struct sp__cost_maker 
 int sp__cost_row(struct sp__cost_rows *rows, struct sp__cost_maker *m, uint64_t record)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
-	const uint64_t row = record / ((uint64_t)l->row_pages * l->page_records);
+	const uint64_t row = record / sp__layout_row_records(l);
 	const uint64_t bytes = row_bytes(m);
 
 	if (!rows->max || (row >= rows->first && row < rows->first + rows->n))

@@ -40,7 +40,7 @@ static int fill(void *scan, struct sp__cost_window *w)
 {
 	struct scan *s = scan;
 	const struct sp__cost_table *t = s->m->r.table;
-	const uint64_t row = (uint64_t)t->layout.row_pages * t->layout.page_records;
+	const uint64_t row = sp__layout_row_records(&t->layout);
 	double more = s->printed_bytes;
 	uint64_t end;
 	int rc = 0;

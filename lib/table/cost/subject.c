@@ -23,14 +23,11 @@ static int add(struct sp__cost_table *t, enum sp__table_area area, uint64_t cell
 	return rc || !cells ? rc : sp__map_add(&t->map, area, first, cells);
 }
 
-static uint64_t row_records(const struct sp__cost_table *t)
-{
-	return (uint64_t)t->layout.row_pages * t->layout.page_records;
-}
-
 uint64_t sp__cost_row_end(const struct sp__cost_table *t, uint64_t record)
 {
-	return sp__min((record / row_records(t) + 1) * row_records(t), t->records);
+	const uint64_t all = sp__layout_row_records(&t->layout);
+
+	return sp__min((record / all + 1) * all, t->records);
 }
 
 /* Returns the cells of the texts of columns [0, end) of a row of so many records. */
@@ -46,7 +43,8 @@ static uint64_t columns_cells(const struct sp__cost_table *t, uint32_t end, uint
 /* Returns the cells of the texts of A-pages [page, end), which begin and end directory rows. */
 static uint64_t text_cells(const struct sp__cost_table *t, uint64_t page, uint64_t end)
 {
-	const uint64_t all = row_records(t), first = page * t->layout.page_records;
+	const uint64_t all = sp__layout_row_records(&t->layout);
+	const uint64_t first = page * t->layout.page_records;
 	const uint64_t records = sp__min(end * t->layout.page_records, t->records) - first;
 
 	return records / all * columns_cells(t, t->layout.ncolumns, all) +
@@ -100,10 +98,10 @@ void sp__cost_table_free(struct sp__cost_table *t)
 void sp__cost_text_plan(const struct sp__cost_table *t, uint32_t column, uint64_t record,
 			uint64_t *first, uint64_t *bytes)
 {
-	const uint64_t row = record / row_records(t);
-	const uint64_t records = sp__cost_row_end(t, record) - row * row_records(t);
-	const uint64_t cell = row * columns_cells(t, t->layout.ncolumns, row_records(t)) +
-			      columns_cells(t, column, records);
+	const uint64_t all = sp__layout_row_records(&t->layout), row = record / all;
+	const uint64_t records = sp__cost_row_end(t, record) - row * all;
+	const uint64_t cell =
+		row * columns_cells(t, t->layout.ncolumns, all) + columns_cells(t, column, records);
 
 	*bytes = (uint64_t)(t->text_bytes[column] * (double)records);
 	if (*bytes)
