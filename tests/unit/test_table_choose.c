@@ -17,6 +17,7 @@
 #include "table/cost/workload.h"
 #include "table/schema/schema_text.h"
 #include "table/state.h"
+#include "randomkeys.h"
 #include "tap.h"
 
 #define COLUMNS 15
@@ -121,26 +122,6 @@ static int drop(void *arg, const char *data, size_t bytes)
 	return 0;
 }
 
-/* Supplies random record numbers. */
-struct numbers {
-	struct sp__rng rng;
-	uint64_t left;
-	char text[24];
-};
-
-static int next_number(void *numbers, const char **key, size_t *bytes)
-{
-	struct numbers *n = numbers;
-
-	if (!n->left)
-		return 0;
-	n->left--;
-	*bytes = (size_t)snprintf(n->text, sizeof(n->text), "%llu",
-				  (unsigned long long)sp__rng_below(&n->rng, RECORDS));
-	*key = n->text;
-	return 1;
-}
-
 /* Lists columns, each with this text behind it. */
 static void list(const bool *columns, const char *text, char *to, size_t bytes)
 {
@@ -189,8 +170,8 @@ static double run_once(const struct sp__table_query *q, uint64_t seed)
 	const bool change = q->kind == SP__QUERY_UPDATE || q->kind == SP__QUERY_APPEND;
 	char columns[256], where[1024], set[512];
 	const char *const sets[] = { set };
-	struct numbers numbers = { .rng = { seed }, .left = q->records };
-	struct sp_table_choice choice = { .keys = next_number, .keys_arg = &numbers };
+	struct random_keys numbers = { .rng = { seed }, .records = RECORDS, .left = q->records };
+	struct sp_table_choice choice = { .keys = random_key, .keys_arg = &numbers };
 	struct sp_table_query scan = SP_TABLE_QUERY_INIT;
 	struct sp_table_get get = SP_TABLE_GET_INIT;
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -211,7 +192,7 @@ static double run_once(const struct sp__table_query *q, uint64_t seed)
 		break;
 	case SP__QUERY_GET:
 		get.columns = columns;
-		get.keys = next_number;
+		get.keys = random_key;
 		get.keys_arg = &numbers;
 		check(sp_table_get(t, &get, drop, NULL, NULL, &err), "get", &err);
 		break;

@@ -16,6 +16,7 @@
 #include "dev/shipped.h"
 #include "table/cost/query.h"
 #include "table/state.h"
+#include "randomkeys.h"
 #include "tap.h"
 
 #define RECORDS 150000
@@ -157,26 +158,6 @@ static struct sp_table_stats scan(const char *columns, const char *where)
 	return s;
 }
 
-/* Supplies random numbers: with seed 0 those that the prediction draws first. */
-struct numbers {
-	struct sp__rng rng;
-	uint64_t records, left;
-	char text[24];
-};
-
-static int next_number(void *numbers, const char **key, size_t *bytes)
-{
-	struct numbers *n = numbers;
-
-	if (!n->left)
-		return 0;
-	n->left--;
-	*bytes = (size_t)snprintf(n->text, sizeof(n->text), "%llu",
-				  (unsigned long long)sp__rng_below(&n->rng, n->records));
-	*key = n->text;
-	return 1;
-}
-
 /* Gets random records, or changes column 6 of them. */
 static struct sp_table_stats touch(struct sp_table *t, unsigned n, const char *columns, bool change,
 				   uint64_t seed)
@@ -184,16 +165,16 @@ static struct sp_table_stats touch(struct sp_table *t, unsigned n, const char *c
 	static const char *const set[] = { "c6=1500000000", "c2=0.5",
 					   "c9='a text of another length'" };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	struct numbers numbers = { .rng = { seed },
-				   .records = t->file.superblock.records,
-				   .left = n };
-	struct sp_table_choice choice = { .keys = next_number, .keys_arg = &numbers };
+	struct random_keys numbers = { .rng = { seed },
+				       .records = t->file.superblock.records,
+				       .left = n };
+	struct sp_table_choice choice = { .keys = random_key, .keys_arg = &numbers };
 	struct sp_table_get get = SP_TABLE_GET_INIT;
 	const uint64_t begin_ns = sp__env_now_ns(&t->file.env);
 	struct sp_table_stats s;
 
 	get.columns = columns;
-	get.keys = next_number;
+	get.keys = random_key;
 	get.keys_arg = &numbers;
 	if (change)
 		check(sp_table_update(t, &choice, set + (columns[1] == '9' ? 2 : 0),

@@ -19,13 +19,9 @@
 #include "table/change/patch.h"
 #include "table/cost/changes.h"
 #include "table/cost/ring.h"
+#include "table/file/redo.h"
 #include "table/write/writer.h"
 
-#define JOURNAL_ENTRY 32 /* bytes of a record of the journal besides the cell */
-#define JOURNAL_END 40	 /* bytes of the last one */
-#define SORTED_MAX 1024	 /* cells that are written in place in the order of the file */
-#define SORTED_SHARE 32	 /* of the memory, as in table/file/redo.c */
-#define APPEND_DEPTH 64
 #define APPEND_SHARE 3 /* of the memory, as in table/append.c */
 
 static struct sp__cost_draws draws(const struct sp__cost_maker *m, uint64_t seed)
@@ -194,16 +190,14 @@ static uint64_t memory_of(const struct sp__cost_maker *m)
 struct sorted {
 	struct sp__cost_maker *m;
 	size_t n, max;
-	uint64_t cells[SORTED_MAX];
+	uint64_t cells[SP__REDO_SORTED];
 };
 
 static void begin_sorted(struct sorted *s, struct sp__cost_maker *m)
 {
-	const uint64_t memory = memory_of(m) / SORTED_SHARE;
-
 	s->m = m;
 	s->n = 0;
-	s->max = sp__max(sp__min(memory / m->r.table->layout.cell_bytes, SORTED_MAX), 1);
+	s->max = sp__max(sp__redo_sorted(memory_of(m), m->r.table->layout.cell_bytes), 1);
 }
 
 static int write_sorted(struct sorted *s)
@@ -240,11 +234,6 @@ static int write_cells(struct sp__cost_maker *m, uint64_t seed, bool directory)
 	if (!rc)
 		rc = each_cell(m, seed, put_values, &s);
 	return rc ? rc : write_sorted(&s);
-}
-
-uint64_t sp__cost_journal_bytes(const struct sp__table_layout *l, uint64_t cells)
-{
-	return cells * (l->cell_bytes + JOURNAL_ENTRY) + JOURNAL_END;
 }
 
 /* Writes both superblocks, in which the change counts and no journal is named. */
@@ -292,7 +281,7 @@ int sp__cost_update(struct sp__cost_maker *m)
 	sp__cost_device_depth(&m->r.device, 1);
 	m->r.max_cells = 1;
 	if (!rc)
-		rc = sp__cost_behind(&m->r, 0, sp__cost_journal_bytes(&m->r.table->layout, cells));
+		rc = sp__cost_behind(&m->r, 0, sp__redo_bytes((uint32_t)cell_bytes, cells));
 	if (!rc && moved) /* the map */
 		rc = sp__cost_behind(&m->r, m->r.taken, cell_bytes);
 	if (!rc)
@@ -336,11 +325,11 @@ static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journa
 	int rc = 0;
 
 	m->r.max_cells = sp__tablewriter_cells(l, memory_of(m) / APPEND_SHARE);
-
 	for (uint64_t at = before, end; !rc && at < after; at = end) {
+		const struct sp__strip s = sp__layout_strip(l, at / l->page_records);
+
 		if (sp__cost_enough(m, at - before, m->q->records))
 			break;
-		struct sp__strip s = sp__layout_strip(l, at / l->page_records);
 
 		end = sp__min((s.first + s.pages) * l->page_records, after);
 		sp__cost_device_compute(&m->r.device, (double)(end - at) * each_ns);
@@ -360,15 +349,15 @@ static int write_texts(struct sp__cost_maker *m)
 {
 	const struct sp__cost_table *t = m->r.table;
 	const uint64_t row = sp__layout_row_records(&t->layout);
-	const uint64_t after = t->records + m->q->records;
+	const uint64_t first = t->records / row * row, after = t->records + m->q->records;
 	int rc = 0;
 
-	for (uint64_t at = t->records / row * row; t->text && !rc && at < after; at += row) {
+	for (uint64_t at = first; t->text && !rc && at < after; at += row) {
 		const double n = (double)(sp__min(at + row, after) - at);
 
 		for (uint32_t i = 0; !rc && i < t->layout.ncolumns; i++)
 			rc = sp__cost_behind(&m->r, m->r.taken, (uint64_t)(t->text_bytes[i] * n));
-		if (sp__cost_enough(m, at - t->records / row * row, after))
+		if (sp__cost_enough(m, at - first, after - first))
 			break;
 	}
 	return rc;
@@ -406,9 +395,9 @@ int sp__cost_append(struct sp__cost_maker *m)
 	rc = read_last(m, part);
 	cells += m->r.in_memory[SP__AREA_DIRECTORY] != 0;
 	/* The journal has place for the last cell of each column group, and directory cells. */
-	journal = sp__cost_journal_bytes(l, l->ngroups + 2) / l->cell_bytes + 1;
+	journal = sp__redo_bytes(l->cell_bytes, l->ngroups + 2) / l->cell_bytes + 1;
 	m->r.taken = journal;
-	sp__cost_device_depth(&m->r.device, APPEND_DEPTH);
+	sp__cost_device_depth(&m->r.device, SP__SLABS_DEPTH);
 	if (!rc)
 		rc = write_new(m, part, journal);
 	sp__cost_device_depth(&m->r.device, 1);
@@ -416,7 +405,7 @@ int sp__cost_append(struct sp__cost_maker *m)
 	if (!rc)
 		rc = write_texts(m);
 	if (!rc && cells)
-		rc = sp__cost_behind(&m->r, 0, sp__cost_journal_bytes(l, cells));
+		rc = sp__cost_behind(&m->r, 0, sp__redo_bytes(l->cell_bytes, cells));
 	if (!rc && m->r.taken > journal) /* the map */
 		rc = sp__cost_behind(&m->r, m->r.taken, l->cell_bytes);
 	if (!rc && cells)

@@ -9,5 +9,3 @@
 /* Return 0 or an error. */
 SP_MUST_CHECK int sp__cost_update(struct sp__cost_maker *m);
 SP_MUST_CHECK int sp__cost_append(struct sp__cost_maker *m);
-/* Returns the bytes of a journal with so many cells. */
-uint64_t sp__cost_journal_bytes(const struct sp__table_layout *l, uint64_t cells);

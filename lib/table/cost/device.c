@@ -58,7 +58,7 @@ int sp__cost_device_open(struct sp__cost_device *d, const struct sp__cost_platfo
 {
 	const struct sp_geometry *g = p->geometry;
 
-	*d = (struct sp__cost_device){ .platform = p, .err = err, .depth = 1, .costs = p->costs };
+	*d = (struct sp__cost_device){ .platform = p, .err = err, .depth = 1 };
 	if (p->simulated && (measure || !p->run->geometry))
 		return open_machine(d, p->run, bytes);
 	if (g && g->nzones)
@@ -177,12 +177,13 @@ static void follow(struct sp__cost_device *d, bool write, uint64_t offset, uint6
 
 static void begin_request(struct sp__cost_device *d, uint64_t bytes)
 {
-	const double each_s = d->costs.transfer_s_per_mib / MIB;
+	const struct sp__device_costs *costs = &d->platform->costs;
+	const double each_s = costs->transfer_s_per_mib / MIB;
 	double begin_s = fmax(d->now_s, d->free_s);
-	double latency_s = d->costs.latency_s + fmax((double)bytes - SHORT_BYTES, 0) * each_s;
+	double latency_s = costs->latency_s + fmax((double)bytes - SHORT_BYTES, 0) * each_s;
 	double *done_s = &d->done_s[d->window];
 
-	d->free_s = begin_s + fmax(1 / d->costs.requests_s, (double)bytes * each_s);
+	d->free_s = begin_s + fmax(1 / costs->requests_s, (double)bytes * each_s);
 	*done_s = fmax(*done_s, begin_s + latency_s);
 }
 

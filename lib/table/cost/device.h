@@ -62,7 +62,6 @@ struct sp__cost_device {
 	struct sp__headpath head;
 	struct sp__cost_waiting waiting;
 	/* Other: */
-	struct sp__device_costs costs;
 	double now_s, free_s;		 /* free_s: when the device can begin the next request */
 	double done_s[SP__COST_WINDOWS]; /* when the last request of a window is complete */
 };
@@ -78,7 +77,10 @@ SP_MUST_CHECK int sp__cost_device_open(struct sp__cost_device *d, const struct s
 SP_MUST_CHECK int sp__cost_device_restart(struct sp__cost_device *d);
 void sp__cost_device_close(struct sp__cost_device *d);
 
-/* Sets how many requests are outstanding at most, 1 to SP__COST_DEPTH.  Ends a window. */
+/*
+ * Sets how many requests are outstanding at most, 1 to SP__COST_DEPTH.  Each is submitted singly,
+ * until a window begins.
+ */
 void sp__cost_device_depth(struct sp__cost_device *d, unsigned depth);
 /* Issues a request; waits while `depth` are outstanding.  Returns 0 or an error of the machine. */
 SP_MUST_CHECK int sp__cost_device_issue(struct sp__cost_device *d, bool write, uint64_t offset,

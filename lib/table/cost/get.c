@@ -13,8 +13,6 @@
 #include "table/layout/runs.h"
 #include "table/read/get.h"
 
-#define DIRECTORY_SHARE 8 /* of the working memory, as in read/get.c */
-
 struct get {
 	struct sp__cost_maker *m;
 	struct sp__cost_ring ring;
@@ -148,7 +146,7 @@ static int open_get(struct get *g, unsigned parts)
 	if (ntexts)
 		sp__cost_rows_open(&g->rows, m,
 				   sp__working_memory(p->run, p->run->memory_bytes) /
-					   DIRECTORY_SHARE);
+					   SP__TABLEGET_ROWS_SHARE);
 	return sp__layout_gather_open(&g->gather, l, m->output, g->plan.gap_cells);
 }
 

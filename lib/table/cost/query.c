@@ -10,6 +10,7 @@
 #include "table/cost/get.h"
 #include "table/cost/scan.h"
 #include "table/file/directory.h"
+#include "table/file/redo.h"
 
 /*
  * A query of few random records is repeated, for a mean, until there are so many of one of these.
@@ -17,7 +18,7 @@
 #define MEAN_RECORDS 65536
 #define MEAN_REQUESTS 4096
 #define REQUESTS_MAX (1 << 20) /* of a query: what would follow is scaled */
-#define MORE_CELLS 8	       /* of an append, for directory and map */
+#define MORE_CELLS 8	       /* of a change, for directory and map */
 
 /* Random numbers of records. */
 struct draws {
@@ -111,7 +112,7 @@ static uint64_t file_bytes(const struct sp__cost_table *t, const struct sp__tabl
 		cells = changed_cells(t, q);
 	if (q->kind == SP__QUERY_APPEND)
 		cells = appended_cells(t, q->records);
-	return sp__cost_table_bytes(t) + sp__cost_journal_bytes(&t->layout, cells);
+	return sp__cost_table_bytes(t) + sp__redo_bytes(t->layout.cell_bytes, cells);
 }
 
 /* Makes the query, and adds its cost. */
@@ -172,7 +173,7 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 		return 0;
 	m.groups = calloc(3 * (size_t)ngroups + t->layout.ncolumns, sizeof(*m.groups));
 	m.r.row = malloc((size_t)sp__directory_entries(t->schema) * SP__ENTRY_BYTES + 1);
-	rc = m.groups && m.r.row ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	rc = m.groups && m.r.row ? 0 : -ENOMEM;
 	if (!rc) {
 		m.first = m.groups + ngroups;
 		m.output = m.first + ngroups;
@@ -185,5 +186,5 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 	}
 	free(m.groups);
 	free(m.r.row);
-	return rc;
+	return rc == -ENOMEM ? sp__err(err, rc, "malloc", NULL, -1) : rc;
 }

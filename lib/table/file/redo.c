@@ -16,13 +16,10 @@ enum { RECORD_CELL = 1, RECORD_END = 2 };
 
 #define END_BYTES 16
 #define SPEND_BYTES (UINT64_C(1) << 20)
-#define SORTED_MAX 1024
-#define SORTED_SHARE 32 /* of the memory */
 
-/* Returns the bytes of a journal of so many cells. */
-static uint64_t journal_bytes(const struct sp__tablefile *f, uint64_t cells)
+uint64_t sp__redo_bytes(uint32_t cell_bytes, uint64_t cells)
 {
-	return cells * (SP__JOURNAL_HEADER_BYTES + 8 + f->layout.cell_bytes) +
+	return cells * (SP__JOURNAL_HEADER_BYTES + 8 + (uint64_t)cell_bytes) +
 	       SP__JOURNAL_HEADER_BYTES + END_BYTES;
 }
 
@@ -44,7 +41,7 @@ int sp__redo_begin(struct sp__tablefile *f, uint64_t max_cells, struct sp_errinf
 	uint64_t bytes = 0, cells;
 
 	if (max_cells < SP__TABLE_CELLS_MAX / f->layout.cell_bytes)
-		bytes = journal_bytes(f, max_cells);
+		bytes = sp__redo_bytes(f->layout.cell_bytes, max_cells);
 	cells = (bytes + f->layout.cell_bytes - 1) / f->layout.cell_bytes;
 	if (!bytes || cells > SP__TABLE_CELLS_MAX - f->map.end)
 		return sp__err(err, -EFBIG, "write", f->path, -1);
@@ -182,7 +179,7 @@ static bool is_end(const struct sp__tablefile *f, const struct sp__journal_recor
 struct sorted {
 	struct sp__tablefile *file;
 	struct sp_errinfo *err;
-	struct sp__journal_record records[SORTED_MAX];
+	struct sp__journal_record records[SP__REDO_SORTED];
 	size_t n, max;
 };
 
@@ -216,10 +213,10 @@ static int walk(struct sp__tablefile *f, bool write, struct sp_errinfo *err)
 {
 	const struct sp__table_journal *named = &f->superblock.journal;
 	struct sp__journal j = journal_at(f, named->first, 0, named->bytes, err);
-	const uint64_t memory = f->env.budget.limit_bytes / SORTED_SHARE;
 	struct sorted w = { .file = f,
 			    .err = err,
-			    .max = sp__min(memory / f->layout.cell_bytes, SORTED_MAX) };
+			    .max = sp__redo_sorted(f->env.budget.limit_bytes,
+						   f->layout.cell_bytes) };
 	struct sp__journal_record rec;
 	uint64_t cells = 0;
 	bool end = false;

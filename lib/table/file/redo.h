@@ -37,3 +37,13 @@ SP_MUST_CHECK int sp__redo_end(struct sp__tablefile *f, struct sp_errinfo *err);
  * superblock syncs them first.
  */
 SP_MUST_CHECK int sp__redo_apply(struct sp__tablefile *f, struct sp_errinfo *err);
+/* Returns the bytes of a journal of so many cells. */
+uint64_t sp__redo_bytes(uint32_t cell_bytes, uint64_t cells);
+#define SP__REDO_SORTED 1024 /* cells that are written in place in the order of the file, at most */
+/* Returns how many they are with so much memory. */
+static inline size_t sp__redo_sorted(uint64_t memory_bytes, uint32_t cell_bytes)
+{
+	const uint64_t n = memory_bytes / 32 / cell_bytes;
+
+	return n < SP__REDO_SORTED ? (size_t)n : SP__REDO_SORTED;
+}

@@ -17,7 +17,6 @@
 #define BATCH_FIRST 16	  /* as many records take hardly longer than one; */
 #define BATCH_EARLY 256	  /* batches grow slowly up to here, so that the first records come soon */
 #define WINDOW_MAX 2048	  /* records: tasks of windows work concurrently */
-#define DIRECTORY_SHARE 8 /* of the working memory, for directory rows */
 #define CHUNK_BYTES 65536 /* of output, if records are put in another order */
 
 struct asked {
@@ -365,7 +364,7 @@ static int open_get(struct get *g)
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		g->ncolumns += g->opts->columns[i];
 	if (!rc)
-		rc = sp__ranges_open(&g->ring.ranges, memory / DIRECTORY_SHARE);
+		rc = sp__ranges_open(&g->ring.ranges, memory / SP__TABLEGET_ROWS_SHARE);
 	return rc ? sp__err(g->ring.err, rc, "get", f->path, -1) : 0;
 }
 

@@ -16,6 +16,8 @@
 #include "table/read/ranges.h"
 #include "table/read/sums.h"
 
+#define SP__TABLEGET_ROWS_SHARE 8 /* of the working memory, for directory rows */
+
 struct sp__tableget_opts {
 	/* Supplies the next number.  Returns SP_READY, SP_END, or an error, recorded in err. */
 	int (*next)(void *arg, uint64_t *record);

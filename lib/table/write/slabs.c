@@ -9,8 +9,6 @@
 #include "table/file/file.h"
 #include "table/write/slabs.h"
 
-#define DEPTH 64 /* requests */
-
 static void completed(struct sp__io_owner *owner, struct sp__request *request)
 {
 	struct sp__slab *slab = (struct sp__slab *)owner;
@@ -58,7 +56,7 @@ int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
 					   .pool = s,
 					   .next = s->free,
 					   .data = s->memory + (size_t)i * s->cells * cell_bytes };
-	s->depth = o.depth = (unsigned)sp__min(n, o.depth ? o.depth : DEPTH);
+	s->depth = o.depth = (unsigned)sp__min(n, o.depth ? o.depth : SP__SLABS_DEPTH);
 	return sp__requests_open(&s->requests, &o, err);
 }
 

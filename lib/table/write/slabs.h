@@ -11,6 +11,7 @@
 
 #include "datafile/requests.h"
 
+#define SP__SLABS_DEPTH 64		   /* requests outstanding, by default */
 #define SP__SLAB_BYTES (UINT64_C(1) << 20) /* maximum */
 #define SP__SLABS_MAX 8192
 
