@@ -64,22 +64,29 @@ static int report_absent(const struct change *c, uint64_t record)
 static int take_numbers(const struct change *c, struct sp__chosen_records *chosen)
 {
 	static const struct sp__value_type number = { .kind = 'u', .bytes = sizeof(uint64_t) };
-	uint64_t record;
+	uint64_t record, out_of_range = 0;
 	const char *key;
 	size_t bytes;
 	int rc;
 
 	while ((rc = c->choice->keys(c->choice->keys_arg, &key, &bytes)) > 0) {
-		record = UINT64_MAX;
-		if (sp__value_read(&number, key, bytes, &record) == SP__VALUE_MALFORMED)
+		enum sp__value_fit fit = sp__value_read(&number, key, bytes, &record);
+
+		if (fit == SP__VALUE_MALFORMED)
 			return sp__errf(c->err, SP_ESYNTAX, "choose", NULL, -1,
 					"'%.*s' is not a record number",
 					bytes < 40 ? (int)bytes : 40, key);
-		rc = sp__chosen_add(chosen, record, c->err);
+		out_of_range += fit != SP__VALUE_OK;
+		if (fit == SP__VALUE_OK)
+			rc = sp__chosen_add(chosen, record, c->err);
+		else
+			rc = c->choice->absent
+				     ? c->choice->absent(c->choice->absent_arg, key, bytes)
+				     : 0;
 		if (rc)
 			return rc;
 	}
-	c->stats->keys = chosen->n;
+	c->stats->keys = chosen->n + out_of_range;
 	return rc;
 }
 

@@ -2,7 +2,6 @@
 /*
  * Answers questions: turns the texts of a query into what the inner rooms take.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
@@ -245,40 +244,39 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 struct numbers {
 	const struct sp_table_get *get;
 	struct sp_errinfo *err;
+	const char *key; /* the last one */
+	size_t bytes;
 };
 
 static int next_number(void *numbers, uint64_t *record)
 {
 	static const struct sp__value_type number = { .kind = 'u', .bytes = sizeof(*record) };
-	const struct numbers *n = numbers;
-	const char *key;
-	size_t bytes;
-	int rc = n->get->keys(n->get->keys_arg, &key, &bytes);
+	struct numbers *n = numbers;
+	int rc = n->get->keys(n->get->keys_arg, &n->key, &n->bytes);
 
 	if (rc <= 0)
 		return rc;
 	*record = UINT64_MAX; /* no record has a number that is out of range */
-	if (sp__value_read(&number, key, bytes, record) == SP__VALUE_MALFORMED)
+	if (sp__value_read(&number, n->key, n->bytes, record) == SP__VALUE_MALFORMED)
 		return sp__errf(n->err, SP_ESYNTAX, "get", NULL, -1,
-				"'%.*s' is not a record number", bytes < 40 ? (int)bytes : 40, key);
+				"'%.*s' is not a record number", n->bytes < 40 ? (int)n->bytes : 40,
+				n->key);
 	return SP_READY;
 }
 
+/* A number is looked up before the next one is taken. */
 static int absent_number(void *numbers, uint64_t record)
 {
 	const struct numbers *n = numbers;
-	char text[24];
 
-	if (!n->get->absent)
-		return 0;
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)record);
-	return n->get->absent(n->get->absent_arg, text, strlen(text));
+	(void)record;
+	return n->get->absent ? n->get->absent(n->get->absent_arg, n->key, n->bytes) : 0;
 }
 
 static int get_by_number(struct sp__tablefile *f, const struct sp__tableget_opts *o,
 			 const struct sp_table_get *get, const struct sp__reading *to)
 {
-	struct numbers n = { get, to->err };
+	struct numbers n = { .get = get, .err = to->err };
 	struct sp__tableget_opts by_number = *o;
 
 	by_number.next = next_number;
