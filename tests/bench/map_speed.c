@@ -72,7 +72,8 @@ static void init(struct sp__mapping *m, const struct setting *s)
 		m->order[i] = i;
 	if (sp_geometry_model(&g, "atlas10k3-like", &err))
 		fail(err.text);
-	if (s->kind == SP_CUBE_MULTIMAP && sp__multimap_zones(&m->multimap, g, 64, 30))
+	if (s->kind == SP_CUBE_MULTIMAP &&
+	    sp__multimap_zones(&m->multimap, g, 64, SP__AIM_PLATEAU, 30))
 		fail("no zones");
 	sp_geometry_free(g);
 	if (sp__mapping_init(m, s->n, s->size))

@@ -115,7 +115,8 @@ static bool begin(struct grown *g, enum sp_cube_mapping kind, const struct sp_ge
 	shuffle(g->like.order, g->n);
 	for (unsigned i = 0; i < g->n; i++)
 		size[i] = 1 + below(g->n < 3 ? 30 : 6);
-	if (kind == SP_CUBE_MULTIMAP && sp__multimap_zones(&g->like.multimap, geometry, 0, 0))
+	if (kind == SP_CUBE_MULTIMAP &&
+	    sp__multimap_zones(&g->like.multimap, geometry, 0, SP__AIM_PLATEAU, 0))
 		return false;
 	return add(g, 0, 0, size);
 }

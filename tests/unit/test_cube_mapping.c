@@ -103,7 +103,7 @@ static void test_adjacent(const char *model)
 
 	if (!ok(rc == 0, "%s has a geometry", model))
 		return;
-	rc = sp__multimap_zones(&m.multimap, g, 100, 0);
+	rc = sp__multimap_zones(&m.multimap, g, 100, SP__AIM_PLATEAU, 0);
 	memcpy(m.basic.k, sizes, sizeof(sizes));
 	rc = rc ? rc : sp__mapping_init(&m, 4, sizes);
 	if (!ok(rc == 0, "%s takes a basic cube of 40 x 5 x 2 x 3", model))
@@ -157,7 +157,8 @@ static void test_moves(const char *model)
 	struct sp_geometry *g = NULL;
 	double host_deg;
 
-	if (!ok(!sp_geometry_model(&g, model, NULL) && !sp__multimap_zones(&m, g, 0, 16),
+	if (!ok(!sp_geometry_model(&g, model, NULL) &&
+			!sp__multimap_zones(&m, g, 0, SP__AIM_PLATEAU, 16),
 		"%s has moves", model))
 		return;
 	host_deg = 360 * m.host_ns / g->period_ns;
@@ -210,7 +211,7 @@ static void test_rounds(const char *model, const char *name, double extra_deg, u
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	struct sp_geometry *g = geometry(model);
 	struct turned n = { 0 };
-	int rc = g ? sp__multimap_zones(&m.multimap, g, 1000, extra_deg) : -1;
+	int rc = g ? sp__multimap_zones(&m.multimap, g, 1000, SP__AIM_PLATEAU, extra_deg) : -1;
 
 	ok(!rc && m.multimap.reach == reach, "%s, %g degrees more: D is %" PRIu64, name, extra_deg,
 	   m.multimap.reach);
@@ -257,7 +258,7 @@ static void test_unequal(const char *model, uint32_t cell_blocks)
 	int rc = sp_geometry_model(&g, model, NULL);
 
 	rc = rc ? rc : sp_geometry_aim(g, SP_GEOMETRY_READ, &aim);
-	rc = rc ? rc : sp__multimap_zones(&m.multimap, g, 0, 0);
+	rc = rc ? rc : sp__multimap_zones(&m.multimap, g, 0, SP__AIM_PLATEAU, 0);
 	if (!rc && sp__multimap_rounds(&m.multimap))
 		aim = g->within[SP_GEOMETRY_READ].aim_deg;
 	m.multimap.reach = 30;
@@ -452,7 +453,7 @@ static void test_random(enum sp_cube_mapping kind, const char *name, const char 
 		m.cell_blocks = 1 + (uint32_t)sp__rng_below(&rng, 4);
 		random_grid(&rng, &m, sizes, n, !linear && (n > 4 || round % 2));
 		spread(&rng, &m, sizes, n, round);
-		rc = g ? sp__multimap_zones(&m.multimap, g, round % 1000, 0) : 0;
+		rc = g ? sp__multimap_zones(&m.multimap, g, round % 1000, SP__AIM_PLATEAU, 0) : 0;
 		rc = rc ? rc : sp__mapping_init(&m, n, sizes);
 		if (rc == 0) {
 			tried++;
@@ -483,7 +484,7 @@ static void test_spares(void)
 	struct sp_track t;
 	uint64_t tracks = 0, whole = 0;
 
-	if (!ok(g && !sp__multimap_zones(&m, g, 0, 0),
+	if (!ok(g && !sp__multimap_zones(&m, g, 0, SP__AIM_PLATEAU, 0),
 		"a drive with spare areas has zones for cubes"))
 		return;
 	for (size_t i = 0; i < m.nzones; i++)

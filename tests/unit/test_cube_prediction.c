@@ -92,7 +92,8 @@ static int map(struct bench *b, enum sp_cube_mapping kind, const uint64_t *sizes
 	b->m = (struct sp__mapping){ .kind = kind, .cell_blocks = 1, .order = { 0, 1, 2 } };
 	memcpy(b->m.basic.k, b->k, sizeof(b->k));
 	if (kind == SP_CUBE_MULTIMAP)
-		rc = sp__multimap_zones(&b->m.multimap, b->g, 0, b->conservatism_deg);
+		rc = sp__multimap_zones(&b->m.multimap, b->g, 0, SP__AIM_PLATEAU,
+					b->conservatism_deg);
 	if (!rc)
 		rc = sp__mapping_init(&b->m, 3, sizes);
 	if (!rc)

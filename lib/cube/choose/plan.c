@@ -270,7 +270,8 @@ int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block)
 
 	sp__multimap_free(m);
 	if (p->geometry)
-		rc = sp__multimap_zones(m, p->geometry, first_block, p->opts->conservatism_deg);
+		rc = sp__multimap_zones(m, p->geometry, first_block, SP__AIM_PLATEAU,
+					p->opts->conservatism_deg);
 	if (rc != SP_EUNSUP)
 		return rc ? sp__err(p->err, rc, "create", p->path, -1) : 0;
 	sp__multimap_free(m);

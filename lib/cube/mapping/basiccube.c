@@ -131,13 +131,23 @@ static uint64_t farthest(const struct sp__hops *h)
 	return h->nsteps ? h->steps[h->nsteps - 1].tracks : 0;
 }
 
-static struct aims aims_of(const struct sp__hops *h, double host_deg, double extra_deg)
-{
-	/* Far hops must leave the host its part of the conservatism, too. */
-	double near_deg = h->aim_deg + fmax(extra_deg - host_deg, 0);
+/* Inputs of the angles. */
+struct aiming {
+	enum sp__hopaim aim;
+	double host_deg;  /* rotation while the host makes the next request */
+	double extra_deg; /* conservatism */
+};
 
-	return (struct aims){ .need_deg = h->aim_deg + host_deg,
-			      .aim_deg = h->aim_deg + extra_deg,
+static struct aims aims_of(const struct sp__hops *h, const struct aiming *by)
+{
+	bool track = by->aim == SP__AIM_TRACK && h->nsteps;
+	double aim_deg = track ? h->steps[0].w_deg : h->aim_deg;
+	/* Far hops must leave the host its part of the conservatism, too. */
+	double near_deg = aim_deg + fmax(by->extra_deg - by->host_deg, 0);
+	double extra_deg = track ? fmax(by->extra_deg, by->host_deg) : by->extra_deg;
+
+	return (struct aims){ .need_deg = aim_deg + by->host_deg,
+			      .aim_deg = aim_deg + extra_deg,
 			      .near_deg = near_deg,
 			      .reach = sp__hops_reach(h, near_deg) };
 }
@@ -160,33 +170,32 @@ static bool rounds_pay(const struct aims *in, const struct aims *all, uint64_t r
  * Returns the angles for zones with rounds of a serpentine.  If all hops inside a round are in
  * reach, D is the reach of hops to other rounds.
  */
-static struct aims aims_within(const struct sp_geometry *g, const struct aims *all, double host_deg,
-			       double extra_deg)
+static struct aims aims_within(const struct sp_geometry *g, const struct aims *all,
+			       const struct aiming *by)
 {
 	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ], *in = &g->within[SP_GEOMETRY_READ];
-	struct aims a = aims_of(in, host_deg, extra_deg);
+	struct aims a = aims_of(in, by);
 	uint64_t round = 0;
 	double far_deg;
 
 	for (size_t i = 0; i < g->nzones; i++)
 		round = sp__max(round, g->zones[i].round);
-	if (!round || !a.reach || in->aim_deg >= h->aim_deg)
+	if (!round || !a.reach || a.aim_deg >= all->aim_deg)
 		return *all;
 	if (a.reach + 1 >= round)
 		a.reach = sp__max(a.reach, all->reach);
 	a.reach = sp__min(a.reach, farthest(h));
-	a.shift_deg = h->aim_deg - in->aim_deg;
+	a.shift_deg = all->aim_deg - a.aim_deg;
 	if (!sp__hops_need(h, a.reach, &far_deg))
 		a.shift_deg = fmax(a.shift_deg, far_deg - a.near_deg);
 	return rounds_pay(&a, all, round) ? a : *all;
 }
 
 /* Sets the times of moves, with a margin, because some rows are chosen that are just reachable. */
-static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, double host_deg,
-		     double extra_deg)
+static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, const struct aiming *by)
 {
 	const struct sp__hops *h = &g->hops[SP_GEOMETRY_READ], *in = &g->within[SP_GEOMETRY_READ];
-	double more_deg = host_deg + extra_deg / SPARE, need_deg;
+	double more_deg = by->host_deg + by->extra_deg / SPARE, need_deg;
 	double more_ns = more_deg / 360 * g->period_ns + g->overhead_ns[SP_GEOMETRY_READ];
 
 	for (unsigned i = 0; i < SP__CUBE_HOPS; i++) {
@@ -203,19 +212,19 @@ static void set_hops(struct sp__multimap *m, const struct sp_geometry *g, double
 }
 
 int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint64_t first_block,
-		       double extra_deg)
+		       enum sp__hopaim aim, double extra_deg)
 {
 	double host_deg = g->period_ns > 0 ? 360 * m->host_ns / g->period_ns : 0, aim_deg;
+	struct aiming by = { aim, fmax(host_deg, HOST_DEG), extra_deg };
 	int rc = sp_geometry_aim(g, SP_GEOMETRY_READ, &aim_deg);
 	struct aims all, within;
 
 	if (rc)
 		return rc == -ENODATA ? SP_EUNSUP : rc;
-	host_deg = fmax(host_deg, HOST_DEG);
-	all = aims_of(&g->hops[SP_GEOMETRY_READ], host_deg, extra_deg);
-	within = aims_within(g, &all, host_deg, extra_deg);
+	all = aims_of(&g->hops[SP_GEOMETRY_READ], &by);
+	within = aims_within(g, &all, &by);
 	m->reach = UINT64_MAX;
-	set_hops(m, g, host_deg, extra_deg);
+	set_hops(m, g, &by);
 	for (size_t i = 0; !rc && i < g->nzones; i++) {
 		const struct aims *aims = g->zones[i].round ? &within : &all;
 

@@ -77,12 +77,23 @@ struct sp__multimap {
 	size_t nzones;
 };
 
+/* Moves for which the aim of hops suffices. */
+enum sp__hopaim {
+	SP__AIM_PLATEAU, /* all that cost little more than settling: sp_geometry_aim() */
+	SP__AIM_TRACK,	 /* 1 track: sp_geometry_hop() */
+};
+
 /*
- * Finds the zones of a geometry from first_block on.  Hops get the aim of reads plus extra_deg of
- * conservatism.  Returns 0; -ENOMEM; SP_EUNSUP: the geometry has no tracks or no hop curve.
+ * Finds the zones of a geometry from first_block on, and the reach D of a hop.
+ * m: host_ns is set.
+ * aim: hops get this aim of reads.  SP__AIM_TRACK suits two dimensions, whose hops move by 1 track:
+ *      the aim can be shorter, then D is smaller.
+ * extra_deg: conservatism, added to the aim.  With SP__AIM_TRACK at least the host's time between
+ *      two requests is added, so that a request that is issued by itself arrives in time.
+ * Returns 0; -ENOMEM; SP_EUNSUP: the geometry has no tracks or no hop curve.
  */
 SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g,
-				     uint64_t first_block, double extra_deg);
+				     uint64_t first_block, enum sp__hopaim aim, double extra_deg);
 void sp__multimap_free(struct sp__multimap *m);
 /* True if a zone has rounds of a serpentine. */
 bool sp__multimap_rounds(const struct sp__multimap *m);
