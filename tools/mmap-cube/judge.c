@@ -70,7 +70,7 @@ static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool 
 	if (c->basic[0]) {
 		putchar(' ');
 		print_list(c->basic, n, "x");
-		printf(" +%g deg", c->conservatism_deg);
+		printf(" %+g deg", c->conservatism_deg);
 	}
 	if (near_cliff(c))
 		printf("; near a cliff: %.3f to %.3f ms", 1e3 * c->early_s, 1e3 * c->late_s);

@@ -67,15 +67,17 @@ static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts
 int sp_cube_compare(const struct sp_cube_create_opts *opts, bool run,
 		    struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], struct sp_errinfo *err)
 {
-	struct sp_cube_create_opts o = *opts;
+	struct sp_cube_create_opts o;
 	int rc = 0;
 
 	if (run && !sp__volume_spec_simulated(&opts->run))
 		return sp__errf(err, SP_EUNSUP, "plan", "cube", -1,
 				"measuring mappings needs a simulated volume");
 	for (unsigned i = 0; !rc && i < SP_CUBE_CANDIDATES - 1; i++) {
+		o = *opts;
 		o.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
-		rc = examine(&candidates[i], &o, run, err);
+		rc = sp__cube_choose_open(&o, err);
+		rc = rc ? rc : examine(&candidates[i], &o, run, err);
 	}
 	o = *opts;
 	o.mapping = SP_CUBE_AUTO;

@@ -9,7 +9,8 @@
  * run by run (prediction.c) at the same positions.  Naive and MultiMap are tried with each
  * dimension as the first one.  MultiMap is also tried with several conservatisms, since they decide
  * how many cells of a row are read between two hops; then all balanced basic cubes are tried for
- * the best of these.  For this search 4 positions and 500 runs are enough, because candidates of
+ * the best of these.  In two dimensions, both are repeated with the closer aims of one track
+ * (aim.c).  For this search 4 positions and 500 runs are enough, because candidates of
  * one mapping differ alike at all positions.  Times of different mappings at one position differ
  * much more, so each mapping with its defaults, and its best candidate, are compared with all
  * others at all positions.
@@ -230,13 +231,17 @@ static int try_basic(void *arg, struct sp__multimap *m)
 	return s->left-- ? try(s) : 1;
 }
 
-/* Tries all aims, then all basic cubes of the best one. */
-static int try_multimap(struct search *s)
+/* Tries all aims, closer by closer_deg, then all basic cubes of the best one. */
+static int try_multimap(struct search *s, double closer_deg)
 {
-	static const double conservatism[] = { 2, 10, 15, 20, 25, 30, 45 };
+	double conservatism[] = { 2, 10, 15, 20, 25, 30, 45 };
+	size_t n = sizeof(conservatism) / sizeof(*conservatism);
 	struct sp__cube_plan plan;
-	int rc = try_orders(s, conservatism, sizeof(conservatism) / sizeof(*conservatism));
+	int rc;
 
+	for (size_t i = 0; i < n; i++)
+		conservatism[i] -= closer_deg;
+	rc = try_orders(s, conservatism, n);
 	if (rc || !s->any || s->asked->basic[0])
 		return rc;
 	s->trial = s->best;
@@ -248,8 +253,24 @@ static int try_multimap(struct search *s)
 	return rc < 0 ? rc : 0;
 }
 
+/* Compares the best candidate of a mapping with those of others. */
+static int try_best(struct search *final, struct search s, double closer_deg)
+{
+	int rc = 0;
+
+	if (s.trial.mapping == SP_CUBE_MULTIMAP)
+		rc = try_multimap(&s, closer_deg);
+	else if (s.trial.mapping == SP_CUBE_NAIVE)
+		rc = try_orders(&s, &s.asked->conservatism_deg, 1);
+	if (rc || !s.any)
+		return rc;
+	final->trial = s.best;
+	return try(final);
+}
+
 int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 {
+	double closer_deg = sp__cube_closer_deg(opts);
 	struct search final = { .measured_positions = measurable_positions(opts),
 				.runs = FINAL_RUNS,
 				.err = err };
@@ -265,14 +286,9 @@ int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 		s.trial.mapping = (enum sp_cube_mapping)(SP_CUBE_MULTIMAP + i);
 		final.trial = s.trial;
 		rc = try(&final);
-		if (!rc && s.trial.mapping == SP_CUBE_MULTIMAP)
-			rc = try_multimap(&s);
-		else if (!rc && s.trial.mapping == SP_CUBE_NAIVE)
-			rc = try_orders(&s, &opts->conservatism_deg, 1);
-		if (!rc && s.any) {
-			final.trial = s.best;
-			rc = try(&final);
-		}
+		rc = rc ? rc : try_best(&final, s, 0);
+		if (!rc && closer_deg > 0 && s.trial.mapping == SP_CUBE_MULTIMAP)
+			rc = try_best(&final, s, closer_deg);
 	}
 	if (!rc && final.any)
 		*opts = final.best;
@@ -344,8 +360,13 @@ static int choose_usual(struct sp_cube_create_opts *opts)
 
 int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 {
-	if (!sp__cube_mapping_open(opts) || opts->points)
+	int rc = 0;
+
+	if (opts->points)
 		return 0;
-	return opts->workload && opts->workload->n ? sp__cube_choose(opts, err)
-						   : choose_usual(opts);
+	if (sp__cube_mapping_open(opts) && opts->workload && opts->workload->n)
+		return sp__cube_choose(opts, err);
+	if (sp__cube_mapping_open(opts))
+		rc = choose_usual(opts);
+	return rc || opts->mapping != SP_CUBE_MULTIMAP ? rc : sp__cube_choose_aim(opts);
 }

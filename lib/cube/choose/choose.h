@@ -32,8 +32,21 @@ SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned position
 SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
 /*
- * Does the same if opts leave the mapping of a grid open.  Without queries, the mean of beams and a
- * box decides; then, if the device is unknown or opts are refused, the mapping stays open.
+ * Returns the degrees by which the conservatism of opts can be lower because hops are by one track:
+ * sp__cubeplan_closer_deg().  0 if opts are refused.
+ */
+double sp__cube_closer_deg(const struct sp_cube_create_opts *opts);
+/*
+ * Lowers the conservatism of opts, whose mapping is MultiMap, by at most sp__cube_closer_deg(), if
+ * beams and boxes are then predicted to be faster.  Returns 0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__cube_choose_aim(struct sp_cube_create_opts *opts);
+
+/*
+ * Chooses what the opts of a grid leave open.  If that is the mapping, it does the same as
+ * sp__cube_choose(); without queries, the mean of beams and a box decides, and if the device is
+ * unknown or opts are refused, the mapping stays open.  If MultiMap is given, or is chosen without
+ * queries, its aim is chosen, too.
  */
 SP_MUST_CHECK int sp__cube_choose_open(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 

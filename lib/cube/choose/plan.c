@@ -263,15 +263,25 @@ static int unplaceable(const struct sp__cube_plan *p, int rc)
 			     : sp__err(p->err, rc, "create", p->path, -1);
 }
 
+double sp__cubeplan_closer_deg(const struct sp__cube_plan *p)
+{
+	return p->geometry && p->superblock.shape.ndims == 2 && !p->opts->points
+		       ? sp__multimap_closer_deg(p->geometry)
+		       : 0;
+}
+
 int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block)
 {
 	struct sp__multimap *m = &p->superblock.mapping.multimap;
+	double extra_deg = p->opts->conservatism_deg; /* of the plateau; below 0: of a track */
+	enum sp__hopaim aim = extra_deg < 0 ? SP__AIM_TRACK : SP__AIM_PLATEAU;
 	int rc = SP_EUNSUP;
 
+	if (aim == SP__AIM_TRACK)
+		extra_deg += sp__cubeplan_closer_deg(p);
 	sp__multimap_free(m);
 	if (p->geometry)
-		rc = sp__multimap_zones(m, p->geometry, first_block, SP__AIM_PLATEAU,
-					p->opts->conservatism_deg);
+		rc = sp__multimap_zones(m, p->geometry, first_block, aim, extra_deg);
 	if (rc != SP_EUNSUP)
 		return rc ? sp__err(p->err, rc, "create", p->path, -1) : 0;
 	sp__multimap_free(m);

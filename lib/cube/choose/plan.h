@@ -42,6 +42,8 @@ void sp__cube_plan_free(struct sp__cube_plan *p);
  * plan has no fallback, err says so.
  */
 SP_MUST_CHECK int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block);
+/* Returns sp__multimap_closer_deg() for a grid of two dimensions with a known geometry; else 0. */
+double sp__cubeplan_closer_deg(const struct sp__cube_plan *p);
 /* Records an error with a text, and returns code. */
 int sp__cubeplan_refuse(const struct sp__cube_plan *p, int code, const char *text);
 

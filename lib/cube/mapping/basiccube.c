@@ -234,6 +234,20 @@ int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g, uint
 	return rc ? rc : m->nzones ? 0 : SP_EUNSUP;
 }
 
+double sp__multimap_closer_deg(const struct sp_geometry *g)
+{
+	double min = g->nzones ? INFINITY : 0;
+
+	for (size_t i = 0; i < g->nzones; i++) {
+		const struct sp__hops *h = &g->within[SP_GEOMETRY_READ];
+
+		if (!g->zones[i].round || !h->nsteps)
+			h = &g->hops[SP_GEOMETRY_READ];
+		min = h->nsteps ? fmin(min, h->aim_deg - h->steps[0].w_deg) : 0;
+	}
+	return fmax(min, 0);
+}
+
 bool sp__multimap_rounds(const struct sp__multimap *m)
 {
 	for (size_t i = 0; i < m->nzones; i++)

@@ -94,6 +94,8 @@ enum sp__hopaim {
  */
 SP_MUST_CHECK int sp__multimap_zones(struct sp__multimap *m, const struct sp_geometry *g,
 				     uint64_t first_block, enum sp__hopaim aim, double extra_deg);
+/* Returns the degrees by which SP__AIM_TRACK is less than SP__AIM_PLATEAU in all zones. */
+double sp__multimap_closer_deg(const struct sp_geometry *g);
 void sp__multimap_free(struct sp__multimap *m);
 /* True if a zone has rounds of a serpentine. */
 bool sp__multimap_rounds(const struct sp__multimap *m);

@@ -112,7 +112,9 @@ struct sp_cube_create_opts {
 	uint64_t basic[SP_CUBE_DIMS_MAX]; /* cells of a basic cube, in this order; all 0: chosen */
 	/*
 	 * Degrees added to the aim of hops: time for the host, and for reading several cells of a
-	 * row before the next row is due.
+	 * row before the next row is due.  In two dimensions a hop is by one track.  If such hops
+	 * need less than sp_geometry_aim(), creation lowers this value by at most the difference,
+	 * but only as far as beams and boxes are predicted to be faster.
 	 */
 	double conservatism_deg;
 	/*
@@ -366,7 +368,7 @@ struct sp_cube_candidate {
 	enum sp_cube_mapping mapping;
 	unsigned order[SP_CUBE_DIMS_MAX];
 	uint64_t basic[SP_CUBE_DIMS_MAX];
-	double conservatism_deg;
+	double conservatism_deg; /* can be negative in two dimensions */
 	int code; /* 0, or the reason why the mapping is not possible: SP_EUNSUP, -ENOSPC, ... */
 	char reason[SP_ERRINFO_TEXT_MAX];
 	double waste; /* share of the space that is in no cell, 0 to 1 */
@@ -381,7 +383,7 @@ struct sp_cube_candidate {
 
 /*
  * Predicts the workload of opts on every mapping of a cube of that shape and volume. order, basic
- * and conservatism_deg of opts hold for all mappings except the choice of AUTO.
+ * and conservatism_deg of opts hold for all mappings except the choice of AUTO, as in creation.
  * run: also submits the requests to the simulated volume, without data.
  * Returns 0 or an error; a mapping that is not possible is not an error, but sets its code and
  * reason.
