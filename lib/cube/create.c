@@ -35,7 +35,7 @@ static int create_volumes(struct sp__cube_plan *p)
 	struct sp__creation c = { .noun = "the cube",
 				  .err = p->err,
 				  .overwrite = p->opts->run.overwrite,
-				  .max_bytes = p->device_bytes };
+				  .max_bytes = p->drive.bytes };
 
 	if (h->points)
 		c.no_device = "points are loaded into a new file: a block device holds none";

@@ -73,11 +73,11 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint6
 {
 	const struct sp_cube_workload *w = plan->opts->workload;
 	const struct sp__cube_superblock *h = &plan->superblock;
-	struct sp__predict_opts o = { .geometry = plan->geometry,
+	struct sp__predict_opts o = { .geometry = plan->drive.geometry,
 				      .depth = w->depth,
-				      .fifo = plan->fifo,
-				      .window = plan->window,
-				      .host_ns = plan->host_ns,
+				      .fifo = plan->drive.fifo,
+				      .window = plan->drive.window,
+				      .host_ns = plan->drive.host_ns,
 				      .gap_blocks = sp__transfer_gap(h, w->no_coalesce),
 				      .request_blocks = SP__TRANSFER_BYTES / h->block_bytes,
 				      .runs_max = runs,
@@ -155,7 +155,7 @@ static int cost(const struct search *s, struct sp__cube_plan *plan, double *ns)
 	double seconds;
 	int rc;
 
-	if (!plan->caches || !s->measured_positions) {
+	if (!plan->drive.caches || !s->measured_positions) {
 		rc = sp__cube_predict(plan, s->positions, s->runs, &p);
 		*ns = p.ns;
 		return rc;

@@ -15,12 +15,8 @@
 #include "cube/file/extents.h"
 #include "cube/choose/plan.h"
 #include "cube/file/putlog.h"
-#include "cube/file/volumes.h"
 #include "dev/geometry.h"
-#include "dev/drive.h"
-#include "dev/model.h"
 #include "run/volume_spec.h"
-#include "sim/machine.h"
 
 #define CELL_BYTES 4096
 #define VOLUME_BYTES (UINT64_C(1) << 56) /* address space of each of several volumes */
@@ -158,53 +154,17 @@ static int set_volumes(struct sp__cube_plan *p)
 	return 0;
 }
 
-/* Reads geometry, size and host of the simulated volume, or of each of several. */
-static int read_model(struct sp__cube_plan *p, const char *text)
-{
-	unsigned volumes = (unsigned)sp__max(p->opts->volumes, 1);
-	struct sp__machine_spec spec;
-	struct sp__model *m;
-	int rc = sp__cube_drives(&spec, text, volumes, p->path, p->err);
-
-	if (!rc)
-		rc = sp__machine_spec_model(&m, &spec, p->err);
-	if (rc)
-		return rc;
-	p->device_bytes =
-		sp__cube_drive_bytes(m->blocks * m->block_bytes, volumes, spec.page_bytes);
-	p->host_ns = m->cpu_request_ns;
-	p->caches = sp__model_drive(m) && sp__model_drive(m)->cache.segments;
-	p->fifo = (spec.device.policy < 0 ? (int)m->window_policy : spec.device.policy) ==
-		  SP__WINDOW_FIFO;
-	p->window = (spec.device.window ? spec.device.window : m->window) *
-		    (volumes > 1 ? 1 : m->drives);
-	rc = volumes > 1 ? sp_geometry_model(&p->own, spec.model, p->err)
-			 : sp__geometry_of(&p->own, m, p->err);
-	if (!rc)
-		rc = sp__volume_spec_check_geometry(p->geometry, m->blocks / volumes,
-						    m->block_bytes, p->err);
-	sp__model_free(m);
-	if (!p->geometry)
-		p->geometry = p->own;
-	return rc;
-}
-
-/* Finds the geometry: that of the options, or of the model of the simulated volume. */
 static int find_geometry(struct sp__cube_plan *p)
 {
-	const char *spec = sp__volume_spec_machine_spec(&p->opts->run);
 	struct sp_geometry_info info;
-	int rc = 0;
+	int rc = sp__cubedrive_find(&p->drive, &p->opts->run, p->opts->volumes, p->path, p->err);
 
-	p->geometry = p->opts->run.geometry;
-	if (spec)
-		rc = read_model(p, spec);
 	p->superblock.block_bytes = 512;
-	if (!rc && p->geometry) {
-		sp_geometry_info(p->geometry, &info);
+	if (!rc && p->drive.geometry) {
+		sp_geometry_info(p->drive.geometry, &info);
 		p->superblock.block_bytes = info.block_bytes;
 	}
-	p->superblock.mapping.multimap.host_ns = p->host_ns;
+	p->superblock.mapping.multimap.host_ns = p->drive.host_ns;
 	if (!rc && !sp__cube_block_possible(p->superblock.block_bytes))
 		rc = sp__cubeplan_refuse(p, SP_EUNSUP,
 					 "the block size of the geometry is not a power of two");
@@ -233,8 +193,8 @@ static int copy_texts(struct sp__cube_plan *p)
 	}
 	if (o->run.volume)
 		copied &= (h->volume = strdup(o->run.volume)) != NULL;
-	if (p->geometry) {
-		sp_geometry_info(p->geometry, &info);
+	if (p->drive.geometry) {
+		sp_geometry_info(p->drive.geometry, &info);
 		copied &= !info.device || (h->device = strdup(info.device)) != NULL;
 	}
 	return copied ? 0 : -ENOMEM;
@@ -265,8 +225,8 @@ static int unplaceable(const struct sp__cube_plan *p, int rc)
 
 double sp__cubeplan_closer_deg(const struct sp__cube_plan *p)
 {
-	return p->geometry && p->superblock.shape.ndims == 2 && !p->opts->points
-		       ? sp__multimap_closer_deg(p->geometry)
+	return p->drive.geometry && p->superblock.shape.ndims == 2 && !p->opts->points
+		       ? sp__multimap_closer_deg(p->drive.geometry)
 		       : 0;
 }
 
@@ -280,8 +240,8 @@ int sp__cubeplan_zones(struct sp__cube_plan *p, uint64_t first_block)
 	if (aim == SP__AIM_TRACK)
 		extra_deg += sp__cubeplan_closer_deg(p);
 	sp__multimap_free(m);
-	if (p->geometry)
-		rc = sp__multimap_zones(m, p->geometry, first_block, aim, extra_deg);
+	if (p->drive.geometry)
+		rc = sp__multimap_zones(m, p->drive.geometry, first_block, aim, extra_deg);
 	if (rc != SP_EUNSUP)
 		return rc ? sp__err(p->err, rc, "create", p->path, -1) : 0;
 	sp__multimap_free(m);
@@ -417,5 +377,5 @@ int sp__cube_plan(struct sp__cube_plan *p, const struct sp_cube_create_opts *opt
 void sp__cube_plan_free(struct sp__cube_plan *p)
 {
 	sp__cube_superblock_free(&p->superblock);
-	sp_geometry_free(p->own);
+	sp__cubedrive_free(&p->drive);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cube/choose/drive.h"
 #include "cube/file/superblock.h"
 
 struct sp__cube_plan {
@@ -13,13 +14,7 @@ struct sp__cube_plan {
 	struct sp__cube_superblock superblock;
 	enum sp_cube_mapping mapping;	    /* mapping to try first; not AUTO */
 	bool fallback;			    /* use Naive if that one does not suit */
-	const struct sp_geometry *geometry; /* geometry of the volume; NULL: unknown */
-	struct sp_geometry *own;	    /* the same, if the plan owns it */
-	double host_ns;			    /* time of a simulated host per request */
-	bool caches;			    /* the simulated drive has a read cache */
-	bool fifo;			    /* it serves requests in their order */
-	unsigned window;		    /* requests that it chooses from; 0: all */
-	uint64_t device_bytes;		    /* 0: unlimited */
+	struct sp__cubedrive drive;
 };
 
 /* True if the plan, or a choice among plans, decides on the mapping. */

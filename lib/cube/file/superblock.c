@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/superblock.h"
+#include "cube/mapping/zones.h"
 
 static const struct sp__superblock_format format = {
 	.magic = "SPCUBE\r\n",
@@ -15,33 +16,6 @@ static const struct sp__superblock_format format = {
 	.foreign = "is not a cube",
 	.other_version = "is a cube of another version of Spindle",
 };
-
-static void zone(struct sp__coder *c, struct sp__cubezone *z, bool rounds)
-{
-	size_t n = z->npattern;
-
-	sp__code_u64(c, &z->first_block);
-	sp__code_u64(c, &z->tracks);
-	sp__code_max(c, &z->track_blocks, UINT32_MAX / 2);
-	sp__code_max(c, &z->min_blocks, z->track_blocks);
-	sp__code_max(c, &z->need_blocks, UINT32_MAX / 2);
-	sp__code_max(c, &z->aim_blocks, UINT32_MAX / 2);
-	sp__code_max(c, &z->skew_den, UINT32_MAX);
-	sp__code_u64(c, &z->pattern_blocks);
-	sp__code_u64(c, &z->pattern_skew);
-	sp__code_length(c, &n, &z->pattern, sizeof(*z->pattern), 16);
-	z->npattern = (uint32_t)n;
-	for (size_t i = 0; i < n; i++) {
-		sp__code_u64(c, &z->pattern[i].blocks);
-		sp__code_u64(c, &z->pattern[i].skew);
-	}
-	c->failed |= !z->min_blocks || !z->skew_den || !z->npattern || !z->pattern_blocks;
-	if (!rounds)
-		return;
-	sp__code_u64(c, &z->round);
-	sp__code_u64(c, &z->round_offset);
-	sp__code_max(c, &z->shift_blocks, UINT32_MAX / 2);
-}
 
 static void fragment(struct sp__coder *c, unsigned n, struct sp__fragment *p)
 {
@@ -135,9 +109,7 @@ static void members(struct sp__coder *c, struct sp__cube_superblock *h, bool rou
 		sp__code_max(c, &h->load_order[i], h->shape.ndims - 1);
 		c->failed |= !h->shape.dims[i] || !h->shape.tile[i];
 	}
-	sp__code_length(c, &mm->nzones, &mm->zones, sizeof(*mm->zones), 64);
-	for (size_t i = 0; !c->failed && i < mm->nzones; i++)
-		zone(c, &mm->zones[i], rounds);
+	sp__cubezones_code(c, mm, rounds);
 	for (unsigned i = 0; mm->nzones && i < SP__CUBE_HOPS; i++)
 		sp__code_max(c, &mm->hops[i], UINT32_MAX);
 	for (unsigned i = 0; rounds && i < SP__CUBE_HOPS; i++)

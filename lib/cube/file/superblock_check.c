@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cube/file/extents.h"
 #include "cube/file/superblock.h"
+#include "cube/mapping/zones.h"
 #include "cube/file/pointset.h"
 #include "cube/file/putlog.h"
 
@@ -81,53 +82,11 @@ static bool volumes_possible(const struct sp__cube_superblock *h)
 	return b->volumes == 1 || b->volume_blocks <= BYTES_MAX / h->block_bytes / b->volumes;
 }
 
-/* True if tracks of a pattern are in order and have lengths within those of the zone. */
-static bool pattern_possible(const struct sp__cubezone *z)
-{
-	if (z->pattern[0].blocks || !z->min_blocks || !z->skew_den)
-		return false;
-	for (uint32_t i = 0; i < z->npattern; i++) {
-		uint64_t end = i + 1 < z->npattern ? z->pattern[i + 1].blocks : z->pattern_blocks;
-		uint64_t length = end - z->pattern[i].blocks;
-
-		if (end < z->pattern[i].blocks || length < z->min_blocks ||
-		    length > z->track_blocks)
-			return false;
-	}
-	return true;
-}
-
-static bool round_possible(const struct sp__cubezone *z)
-{
-	return z->round ? z->round <= BYTES_MAX && z->round_offset < z->round &&
-				  z->shift_blocks < z->track_blocks
-			: !z->round_offset && !z->shift_blocks;
-}
-
-/* True if zones ascend, do not overlap, and end before 2^62 bytes. */
-static bool zones_possible(const struct sp__cube_superblock *h)
-{
-	const struct sp__multimap *m = &h->mapping.multimap;
-	uint64_t end = 0, max = BYTES_MAX / h->block_bytes;
-
-	for (size_t i = 0; i < m->nzones; i++) {
-		const struct sp__cubezone *z = &m->zones[i];
-		uint64_t longest = z->track_blocks;
-
-		if (!pattern_possible(z) || !round_possible(z) || z->first_block < end ||
-		    z->first_block > max ||
-		    !multiply(&longest, z->tracks + z->npattern, max - z->first_block))
-			return false;
-		end = z->first_block + z->tracks / z->npattern * z->pattern_blocks;
-	}
-	return true;
-}
-
 static bool mapping_possible(const struct sp__cube_superblock *h)
 {
 	return h->mapping.kind != SP_CUBE_AUTO && sp__is_order(h->mapping.order, h->shape.ndims) &&
 	       (h->mapping.multimap.nzones || h->mapping.kind != SP_CUBE_MULTIMAP) &&
-	       zones_possible(h);
+	       sp__cubezones_possible(&h->mapping.multimap, BYTES_MAX / h->block_bytes);
 }
 
 uint64_t sp__cube_superblock_front(const struct sp__cube_superblock *h)

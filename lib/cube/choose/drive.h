@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of the drive of each volume before anything is opened.
+ */
+#pragma once
+
+#include <spindle/run.h>
+
+struct sp__cubedrive {
+	const struct sp_geometry *geometry; /* of a volume; NULL: unknown */
+	struct sp_geometry *own;	    /* the same, if it was made here */
+	double host_ns;			    /* time of a simulated host per request */
+	bool caches;			    /* the simulated drive has a read cache */
+	bool fifo;			    /* it serves requests in their order */
+	unsigned window;		    /* requests that it chooses from; 0: all */
+	uint64_t bytes;			    /* of a volume; 0: unlimited */
+};
+
+/*
+ * Finds the drive of the options' simulated volume, or of each of several, and their geometry.
+ * path: for messages.  Zeroes d first; after an error, too, it must be freed.  Returns 0, or an
+ * error of the specification, the model or the geometry.
+ */
+SP_MUST_CHECK int sp__cubedrive_find(struct sp__cubedrive *d, const struct sp_run_opts *run,
+				     unsigned volumes, const char *path, struct sp_errinfo *err);
+void sp__cubedrive_free(struct sp__cubedrive *d);
