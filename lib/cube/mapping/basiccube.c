@@ -288,9 +288,9 @@ int sp__multimap_zones_from(struct sp__multimap *m, const struct sp__multimap *o
 /* Sets the slots of a track, and the hop: see multimap.c. */
 static void set_slots(struct sp__multimap *m, struct sp__cubezone *z)
 {
-	uint64_t c = m->cell_blocks, margin;
+	uint64_t c = m->cell_blocks, margin, lost = m->aligned ? c - 1 : 0;
 
-	z->slots = (uint32_t)(z->min_blocks / c);
+	z->slots = (uint32_t)((z->min_blocks - sp__min(z->min_blocks, lost)) / c);
 	margin = c + (c - 1) + z->track_blocks - z->slots * c;
 	if (z->min_blocks < z->track_blocks)
 		margin = (margin + 2) * z->track_blocks / z->min_blocks + 1;

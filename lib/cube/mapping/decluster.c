@@ -11,11 +11,16 @@
 SP__ENUM_TABLE(sp_cube_decluster, { "disk-modulo", SP_CUBE_DISK_MODULO },
 	       { "round-robin", SP_CUBE_ROUND_ROBIN })
 
-/* Chooses the dimension of rows whose rounding up adds the smallest share. */
+/* Chooses the dimension of rows: that of the caller, or whose rounding up adds the least share. */
 static void choose_row(struct sp__basicgrid *b)
 {
 	double min = b->volumes + 1;
 
+	if (b->together) {
+		b->row = b->together - 1;
+		b->row_local = sp__div_up(b->cubes[b->row], b->volumes);
+		return;
+	}
 	if (b->volumes < 2 || b->method != SP_CUBE_DISK_MODULO)
 		return;
 	for (unsigned i = 0; i < b->n; i++) {
@@ -86,7 +91,7 @@ uint64_t sp__basicgrid_local(const struct sp__basicgrid *b, const uint64_t *at, 
 			number = number * b->cubes[i] + at[i];
 	}
 	*volume = 0;
-	if (b->volumes < 2)
+	if (b->volumes < 2 && !modulo)
 		return number;
 	*volume = (unsigned)((modulo ? sum : number) % b->volumes);
 	return modulo ? number * b->row_local + at[b->row] / b->volumes : number / b->volumes;

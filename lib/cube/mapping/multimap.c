@@ -18,7 +18,7 @@
  *
  * Slots.  A track has slots of one cell each from its first block on.  A row occupies consecutive
  * slots, and continues at the start of the track if it reaches the end.  With cells of c blocks, g
- * blocks are left at the end of a track (0 <= g < c).  A cell is up to c - 1 blocks late because
+ * blocks are left at the end of a track (0 <= g < c), or at its ends if cells are aligned (g < 2c).  A cell is up to c - 1 blocks late because
  * its row begins at a slot, and g more after the end of the track, so hop_blocks is the aim plus c,
  * for the cell itself, plus c - 1 + g.  With c = 1 nothing is lost.
  *
@@ -75,6 +75,14 @@ static struct track track_of(const struct sp__cubezone *z, uint64_t number)
 	};
 }
 
+/* Returns the blocks of a track before its first slot. */
+static uint32_t before_slots(const struct sp__multimap *m, const struct track *t)
+{
+	uint32_t c = m->cell_blocks;
+
+	return m->aligned ? (c - (uint32_t)(t->first_block % c)) % c : 0;
+}
+
 /* Returns the slot at which a row rotated by this number of hops begins on a track. */
 static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone *z,
 			 const struct track *t, uint64_t hops)
@@ -85,6 +93,7 @@ static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone
 
 	if (t->blocks != z->track_blocks)
 		position = (position * t->blocks + z->track_blocks - 1) / z->track_blocks;
+	position -= sp__min(position, before_slots(m, t));
 	slot = (position + m->cell_blocks - 1) / m->cell_blocks;
 	return slot < z->slots ? (uint32_t)slot : 0;
 }
@@ -92,20 +101,18 @@ static uint32_t row_slot(const struct sp__multimap *m, const struct sp__cubezone
 static uint64_t slot_block(const struct sp__multimap *m, const struct sp__cubezone *z,
 			   const struct track *t, uint64_t slot)
 {
-	return t->first_block + slot % z->slots * m->cell_blocks;
+	return t->first_block + before_slots(m, t) + slot % z->slots * m->cell_blocks;
 }
 
-uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x)
+uint64_t sp__multimap_run(const struct sp__multimap *m, const uint64_t *x, uint64_t *block)
 {
-	uint64_t row = 0, hops = 0, cube, at[SP_CUBE_DIMS_MAX];
+	uint64_t row = 0, hops = 0, cube, slot, inside, at[SP_CUBE_DIMS_MAX];
 	const struct sp__cubezone *z;
 	struct track track;
 	unsigned volume;
 
 	at[0] = x[0] / m->basic->k[0];
 	for (unsigned i = 1; i < m->grid->n; i++) {
-		uint64_t inside;
-
 		at[i] = x[i] / m->basic->k[i];
 		inside = x[i] - at[i] * m->basic->k[i];
 		row += inside * m->step[i];
@@ -115,10 +122,18 @@ uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x)
 	z = zone_of_cube(m, cube);
 	cube -= z->first_cube;
 	track = track_of(z, cube / z->pack * m->cube_tracks + row);
-	return volume * m->basic->volume_blocks +
-	       slot_block(m, z, &track,
-			  row_slot(m, z, &track, hops) + cube % z->pack * m->basic->k[0] + x[0] -
-				  at[0] * m->basic->k[0]);
+	inside = x[0] - at[0] * m->basic->k[0];
+	slot = (row_slot(m, z, &track, hops) + cube % z->pack * m->basic->k[0] + inside) % z->slots;
+	*block = volume * m->basic->volume_blocks + slot_block(m, z, &track, slot);
+	return sp__min(m->basic->k[0] - inside, z->slots - slot);
+}
+
+uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x)
+{
+	uint64_t block;
+
+	(void)sp__multimap_run(m, x, &block);
+	return block;
 }
 
 static const struct sp__cubezone *zone_of_block(const struct sp__multimap *m, uint64_t block)
@@ -143,7 +158,10 @@ bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x
 		return false;
 	number = sp__cubezone_tracks(z, block) - 1 - z->skip;
 	track = track_of(z, number);
-	slot = (block - track.first_block) / m->cell_blocks;
+	slot = block - track.first_block;
+	if (slot < before_slots(m, &track))
+		return false;
+	slot = (slot - before_slots(m, &track)) / m->cell_blocks;
 	if (slot >= z->slots)
 		return false;
 	rest = number % m->cube_tracks;
@@ -170,8 +188,8 @@ static uint32_t angle_of(const struct sp__multimap *m, const struct sp__cubezone
 {
 	uint64_t start = t->skew % z->skew_den * z->track_blocks / z->skew_den;
 
-	return (uint32_t)((start + slot * m->cell_blocks * z->track_blocks / t->blocks) %
-			  z->track_blocks);
+	slot = slot * m->cell_blocks + before_slots(m, t);
+	return (uint32_t)((start + slot * z->track_blocks / t->blocks) % z->track_blocks);
 }
 
 /* Adds cells of a row from a slot on, which do not pass the end of the track. */

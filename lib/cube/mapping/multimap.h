@@ -66,6 +66,7 @@ struct sp__multimap {
 	const struct sp__grid *grid;
 	struct sp__basicgrid *basic;
 	uint32_t cell_blocks;
+	bool aligned; /* each cell begins at a multiple of its blocks; otherwise a track's first does */
 	uint64_t step[SP_CUBE_DIMS_MAX]; /* tracks from a cell to its neighbour; [0]: unused */
 	uint64_t cube_tracks;		 /* tracks of a basic cube */
 	uint64_t reach;			 /* D: maximum tracks of one hop */
@@ -126,6 +127,11 @@ void sp__multimap_shrink(struct sp__multimap *m);
 
 /* Returns the first block of a cell. */
 uint64_t sp__multimap_block(const struct sp__multimap *m, const uint64_t *x);
+/*
+ * Sets *block to the first block of a cell.  Returns how many cells from there on along dimension 0
+ * are consecutive on its track; those after the end of the grid are counted, too.
+ */
+uint64_t sp__multimap_run(const struct sp__multimap *m, const uint64_t *x, uint64_t *block);
 /* Sets x to the cell that has a block.  Returns false if none has. */
 bool sp__multimap_cell(const struct sp__multimap *m, uint64_t block, uint64_t *x);
 /* Returns the first block of the zones. */
