@@ -8,9 +8,8 @@
 #include "table/file/file.h"
 #include "table/file/redo.h"
 
-/* Gives the area so many cells; it doubles, so that it has few extents. */
-static int reserve(struct sp__tablefile *f, const struct sp__areastream *s, uint64_t cells,
-		   struct sp_errinfo *err)
+int sp__areastream_reserve(struct sp__tablefile *f, const struct sp__areastream *s, uint64_t cells,
+			   struct sp_errinfo *err)
 {
 	uint64_t has = sp__map_cells(&f->map, s->area), more, first = 0;
 	int rc;
@@ -131,7 +130,7 @@ int sp__areastream_write(struct sp__tablefile *f, struct sp__areastream *s, uint
 			 size_t bytes, const void *from, struct sp_errinfo *err)
 {
 	const uint8_t *in = from;
-	int rc = bytes ? reserve(f, s, (at + bytes - 1) / s->usable + 1, err) : 0;
+	int rc = bytes ? sp__areastream_reserve(f, s, (at + bytes - 1) / s->usable + 1, err) : 0;
 
 	while (!rc && bytes) {
 		uint32_t to = (uint32_t)(at % s->usable);

@@ -36,6 +36,12 @@ SP_MUST_CHECK int sp__areastream_read(struct sp__tablefile *f, struct sp__areast
 SP_MUST_CHECK int sp__areastream_write(struct sp__tablefile *f, struct sp__areastream *s,
 				       uint64_t at, size_t bytes, const void *from,
 				       struct sp_errinfo *err);
+/*
+ * Gives the area at least so many cells; it doubles, so that it has few extents.  Returns 0,
+ * -ENOMEM or -EFBIG.
+ */
+SP_MUST_CHECK int sp__areastream_reserve(struct sp__tablefile *f, const struct sp__areastream *s,
+					 uint64_t cells, struct sp_errinfo *err);
 /* Writes the cell in memory. */
 SP_MUST_CHECK int sp__areastream_flush(struct sp__tablefile *f, struct sp__areastream *s,
 				       struct sp_errinfo *err);

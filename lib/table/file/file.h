@@ -139,6 +139,9 @@ static inline void sp__tablefile_tell(const struct sp__tablefile *f, uint64_t re
  */
 SP_MUST_CHECK int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells,
 					struct sp_errinfo *err);
+/* Does so for an A-page: adds its strip, or A-pages of EXTENT_BYTES.  Errors as above. */
+SP_MUST_CHECK int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page,
+					     struct sp_errinfo *err);
 
 /* Returns the options of a queue for its cells; depth: 0: the default one. */
 static inline struct sp__queue_opts sp__tablefile_queue(const struct sp__tablefile *f,

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Takes space of the file for cells.
+ *
+ * If all columns share cells there are no strips: then so many A-pages get cells together that a
+ * large table has few extents.
  */
 #include "base/err.h"
+#include "base/minmax.h"
 #include "table/file/commit.h"
+
+#define EXTENT_BYTES (UINT64_C(1) << 26) /* maximum, if all columns share cells */
 
 int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64_t need,
 			    struct sp_errinfo *err)
@@ -33,4 +39,18 @@ int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct s
 	if (!rc)
 		rc = sp__map_add(&f->map, SP__AREA_DATA, first, data_cells - has);
 	return rc ? sp__err(err, rc, "write", f->path, -1) : sp__tablefile_check_space(f, err);
+}
+
+int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
+{
+	const struct sp__table_layout *l = &f->layout;
+	uint64_t have = sp__map_cells(&f->map, SP__AREA_DATA), pages;
+
+	if (page * l->page_cells < have)
+		return 0;
+	if (l->ngroups > 1)
+		pages = sp__layout_strip(l, page).pages;
+	else
+		pages = sp__min(page + 1, EXTENT_BYTES / l->cell_bytes / l->page_cells + 1);
+	return sp__tablefile_reserve(f, (page + pages) * l->page_cells, err);
 }

@@ -9,8 +9,7 @@
  * one.
  *
  * A strip gets its cells in the file when its first record comes, so the texts of its records
- * follow it.  If all columns share cells there are no strips: then so many A-pages get cells
- * together that a large table has few extents.
+ * follow it (file/space.c).
  *
  * Memory: a buffer for each column group, one for texts, and SPARE for writes that are outstanding,
  * in half of memory_bytes; texts of a directory row in a quarter.  One cell per buffer is the
@@ -27,7 +26,6 @@
 #include "table/write/writer.h"
 
 #define SPARE 4
-#define EXTENT_BYTES (UINT64_C(1) << 26) /* maximum, if all columns share cells */
 #define STEP_MAX 256
 #define STEP_MIN 16
 #define STEP_VALUES 2048 /* texts */
@@ -112,21 +110,6 @@ void sp__tablewriter_close(struct sp__tablewriter *w)
 	*w = (struct sp__tablewriter){ 0 };
 }
 
-/* Gives the strip of an A-page, or the next A-pages, cells in the file. */
-static int extend(struct sp__tablewriter *w, uint64_t page)
-{
-	const struct sp__table_layout *l = &w->file->layout;
-	uint64_t have = sp__map_cells(&w->file->map, SP__AREA_DATA), pages;
-
-	if (page * l->page_cells < have)
-		return 0;
-	if (l->ngroups > 1)
-		pages = sp__layout_strip(l, page).pages;
-	else
-		pages = sp__min(page + 1, EXTENT_BYTES / l->cell_bytes / l->page_cells + 1);
-	return sp__tablefile_reserve(w->file, (page + pages) * l->page_cells, w->err);
-}
-
 static int write_cells(struct sp__tablewriter *w, struct sp__group_cells *g)
 {
 	struct sp__slab *slab = g->slab;
@@ -148,7 +131,7 @@ static int begin_cells(struct sp__tablewriter *w, uint32_t f, uint64_t page, uin
 	struct sp__strip strip = sp__layout_strip(l, page);
 	struct sp__group_cells *g = &w->groups[f];
 	uint64_t cell = sp__layout_strip_cell(l, &strip, page, f, j), run = UINT64_MAX;
-	int rc = extend(w, page);
+	int rc = sp__tablefile_reserve_page(w->file, page, w->err);
 
 	if (rc)
 		return rc;
