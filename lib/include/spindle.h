@@ -31,6 +31,7 @@
 #include <spindle/spill.h>
 #include <spindle/split.h>
 #include <spindle/table.h>
+#include <spindle/tablerun.h>
 #include <spindle/vdrive.h>
 #include <spindle/version.h>
 #include <spindle/watch.h>

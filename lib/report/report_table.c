@@ -125,6 +125,7 @@ const struct sp_report_field sp__table_info_document[] = {
 	MEMBER(table_info, WORD, format, "form of the input from which it was loaded",
 	       .values = sp_table_format_values),
 	MEMBER(table_info, BOOL, header, "true if the input began with names of columns"),
+	MEMBER(table_info, BOOL, no_data, "true if the cells of the table have no values"),
 	MEMBER(table_info, BOOL, alone, "true if one of the two superblocks is not valid"),
 	MEMBER(table_info, STRING, volume, "simulated volume; null: none"),
 	{ 0 },

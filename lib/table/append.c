@@ -128,7 +128,7 @@ int sp_table_append(struct sp_table *t, const char *const *inputs, size_t ninput
 				   .err = err ? err : &own,
 				   .file = &t->file,
 				   .writer = &a.writer };
-	int rc = sp__table_begin_change(t, l.stats, l.err), closed;
+	int rc = sp__table_begin_change(t, true, l.stats, l.err), closed;
 
 	if (!rc)
 		rc = check_inputs(&t->file, inputs, ninputs, l.err);

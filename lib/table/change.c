@@ -245,8 +245,12 @@ int sp_table_update(struct sp_table *t, const struct sp_table_choice *choice,
 			    .stats = stats ? stats : &unused,
 			    .err = err ? err : &own,
 			    .put = put_update };
-	int rc = sp__table_begin_change(t, c.stats, c.err);
+	const bool values = !choice->discard || choice->where || choice->by;
+	int rc = sp__table_begin_change(t, values, c.stats, c.err);
 
+	if (!rc && choice->discard && !t->file.superblock.no_data)
+		rc = sp__errf(c.err, SP_EUNSUP, "update", t->file.path, -1,
+			      "the table has data, and a change of it is not discarded");
 	if (rc)
 		return rc;
 	rc = update(&c, set, nset);
@@ -264,7 +268,7 @@ int sp_table_delete(struct sp_table *t, const struct sp_table_choice *choice,
 			    .stats = stats ? stats : &unused,
 			    .err = err ? err : &own,
 			    .put = put_delete };
-	int rc = sp__table_begin_change(t, c.stats, c.err);
+	int rc = sp__table_begin_change(t, true, c.stats, c.err);
 
 	if (rc)
 		return rc;

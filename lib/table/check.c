@@ -423,7 +423,7 @@ int sp_table_check(struct sp_table *t, sp_table_damage_fn fn, void *arg,
 	struct check c = {
 		.table = t, .file = &t->file, .fn = fn, .arg = arg, .result = result, .err = err
 	};
-	int rc = sp__table_begin_reading(t, err);
+	int rc = sp__table_begin_reading(t, true, err);
 
 	if (rc)
 		return rc;

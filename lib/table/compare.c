@@ -58,8 +58,8 @@ int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opt
 					      .text_bytes = means,
 					      .stored = &stored,
 					      .layout = sp__table_layout_of(&f->layout) };
-	int rc =
-		means ? sp__table_begin_reading(t, err) : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	int rc = means ? sp__table_begin_reading(t, false, err)
+		       : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 
 	run.volume = run.volume ? run.volume : f->run.volume;
 	if (!rc) {

@@ -70,7 +70,7 @@ int sp_table_convert(struct sp_table *t, const char *output, const struct sp_tab
 	if (opts->layout > SP_TABLE_AUTO)
 		return sp__errf(err, SP_ESYNTAX, "convert", output, -1,
 				"layout is not one that a table is stored in");
-	rc = sp__table_begin_reading(t, err);
+	rc = sp__table_begin_reading(t, true, err);
 	if (rc)
 		return rc;
 	rc = create(&to, &t->file, output, opts, err);

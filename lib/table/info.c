@@ -129,6 +129,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.header = style->header,
 		.null_text = style->null_text ? style->null_text : "",
 		.placement = SP_PLACE_CONTIGUOUS,
+		.no_data = f->superblock.no_data,
 		.alone = f->superblock.slots.alone,
 		.volume = f->run.volume,
 	};
@@ -242,7 +243,7 @@ static int add_sums(struct sp_table *t, struct sp_table_info *info, struct sp_er
 	int rc = sums.text_bytes && sums.ranges ? 0 : sp__err(err, -ENOMEM, "read", f->path, -1);
 
 	if (!rc)
-		rc = sp__table_begin_reading(t, err);
+		rc = sp__table_begin_reading(t, true, err);
 	if (!rc) {
 		rc = sp__directory_each(f, add_row, &sums, err);
 		sp__table_end_reading(t);
@@ -264,5 +265,5 @@ int sp_table_info(struct sp_table *t, bool sums, struct sp_table_info *info, str
 	if (rc)
 		return sp__err(err, rc, "read", t->file.path, -1);
 	fill_info(t, info);
-	return sums ? add_sums(t, info, err) : 0;
+	return sums && !info->no_data ? add_sums(t, info, err) : 0;
 }

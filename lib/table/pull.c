@@ -42,7 +42,9 @@ int sp__tablepull_open(struct sp__tablepull *p, const char *path, const struct s
 	if (rc)
 		return rc;
 	p->file.env.err = err;
-	rc = sp__tablefile_begin_reading(&p->file, err);
+	rc = sp__tablefile_blank(&p->file, err);
+	if (!rc)
+		rc = sp__tablefile_begin_reading(&p->file, err);
 	p->reading = !rc;
 	if (!rc)
 		rc = find_columns(p, query, err);

@@ -189,10 +189,10 @@ static int scan(struct sp__tablefile *f, const struct query *q, const struct sp_
 	return share > 0 ? sp__tablescan_adaptive(f, o, share, to) : sp__tablescan(f, o, to);
 }
 
-static int begin(struct sp_table *t, const struct sp__reading *to)
+static int begin(struct sp_table *t, bool values, const struct sp__reading *to)
 {
 	*to->stats = (struct sp_table_stats){ 0 };
-	return sp__table_begin_reading(t, to->err);
+	return sp__table_begin_reading(t, values, to->err);
 }
 
 static void end(struct sp_table *t, const struct sp__reading *to)
@@ -208,7 +208,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	struct sp_table_stats unused;
 	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own };
 	struct query q = { 0 };
-	int rc = begin(t, &to);
+	int rc = begin(t, !query->discard || query->where || query->agg, &to);
 
 	if (rc)
 		return rc;
@@ -218,6 +218,7 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 		rc = open_where(&q, &t->file, query->where, to.err);
 	if (!rc)
 		choose_column(&q, &t->file.schema);
+	q.output.discard = query->discard;
 	/* All columns as they were loaded: the last line ends as in the input. */
 	if (!query->columns && query->format == SP_TABLE_AS_LOADED &&
 	    t->file.schema.style.no_final_newline)
@@ -324,7 +325,7 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 	struct sp_table_stats unused;
 	const struct sp__reading to = { sink, arg, stats ? stats : &unused, err ? err : &own };
 	struct query q = { 0 };
-	int rc = begin(t, &to);
+	int rc = begin(t, !get->discard || get->by, &to);
 
 	if (rc)
 		return rc;
@@ -332,6 +333,7 @@ int sp_table_get(struct sp_table *t, const struct sp_table_get *get, sp_table_si
 	if (!rc) {
 		struct sp__tableget_opts o = { .columns = q.columns, .output = &q.output };
 
+		q.output.discard = get->discard;
 		rc = open_device(&q, &t->file, &o.gap_bytes, to.err);
 		if (!rc)
 			rc = get->by ? get_by_key(&t->file, &o, get, &to)
@@ -349,7 +351,7 @@ int sp_table_index(struct sp_table *t, const char *column, const char *output,
 	struct sp_table_stats unused;
 	const struct sp__reading to = { NULL, NULL, stats ? stats : &unused, err ? err : &own };
 	char *path = NULL;
-	int rc = begin(t, &to), number;
+	int rc = begin(t, true, &to), number;
 
 	if (rc)
 		return rc;

@@ -79,6 +79,7 @@ static int run_get(struct sp_table *t, const struct sp__table_query *q, const ch
 	struct sp_table_get get = SP_TABLE_GET_INIT;
 
 	get.columns = columns;
+	get.discard = true;
 	get.keys = next_number;
 	get.keys_arg = &n;
 	return sp_table_get(t, &get, drop, NULL, NULL, err);
@@ -94,6 +95,7 @@ static int run_query(struct sp_table *t, const struct sp__table_query *q, uint64
 	int rc = columns ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 
 	scan.columns = columns;
+	scan.discard = true;
 	for (uint64_t i = 0; !rc && i < times; i++)
 		rc = q->kind == SP__QUERY_GET ? run_get(t, q, columns, sp__mix64(seed + i), err)
 					      : sp_table_scan(t, &scan, drop, NULL, NULL, err);

@@ -16,17 +16,18 @@ struct sp_table {
 };
 
 /*
- * Enclose each command that reads: lock the file, and set the environment's error struct.  Return 0
- * or SP_ESTATE.
+ * Enclose each command that reads: lock the file, and set the environment's error struct.  values:
+ * the command needs them.  Return 0; SP_ESTATE; or SP_EUNSUP if the table has none.
  */
-SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err);
+SP_MUST_CHECK int sp__table_begin_reading(struct sp_table *t, bool values, struct sp_errinfo *err);
 void sp__table_end_reading(struct sp_table *t);
 /*
  * Begins a change: sets the counters of the file and of the call to zero, and the environment's
- * error struct.  Returns 0; or SP_ESTATE if the table cannot be changed.
+ * error struct.  values: as above.  Returns 0; SP_ESTATE if the table cannot be changed; or
+ * SP_EUNSUP.
  */
-SP_MUST_CHECK int sp__table_begin_change(struct sp_table *t, struct sp_table_stats *stats,
-					 struct sp_errinfo *err);
+SP_MUST_CHECK int sp__table_begin_change(struct sp_table *t, bool values,
+					 struct sp_table_stats *stats, struct sp_errinfo *err);
 /* Sets the counters of the cells and of the journal that a change has written. */
 void sp__table_note_change(const struct sp__tablefile *f, struct sp_table_stats *stats);
 /* Ends a change: after an error a plain file loses what was written behind it.  Returns rc. */

@@ -39,8 +39,10 @@ int sp_table_close(struct sp_table *t)
 	return rc;
 }
 
-int sp__table_begin_reading(struct sp_table *t, struct sp_errinfo *err)
+int sp__table_begin_reading(struct sp_table *t, bool values, struct sp_errinfo *err)
 {
+	if (values && sp__tablefile_blank(&t->file, err))
+		return SP_EUNSUP;
 	t->file.env.err = err;
 	t->file.io = (struct sp__io_counters){ 0 };
 	return sp__tablefile_begin_reading(&t->file, err);
@@ -52,7 +54,8 @@ void sp__table_end_reading(struct sp_table *t)
 	t->file.env.err = &t->file.env.own_err;
 }
 
-int sp__table_begin_change(struct sp_table *t, struct sp_table_stats *stats, struct sp_errinfo *err)
+int sp__table_begin_change(struct sp_table *t, bool values, struct sp_table_stats *stats,
+			   struct sp_errinfo *err)
 {
 	struct sp__tablefile *f = &t->file;
 
@@ -60,6 +63,8 @@ int sp__table_begin_change(struct sp_table *t, struct sp_table_stats *stats, str
 		return sp__errf(err, SP_ESTATE, "change", f->path, -1,
 				f->write ? "an error has ended its use: open it again"
 					 : "is open for reading only");
+	if (values && sp__tablefile_blank(f, err))
+		return SP_EUNSUP;
 	*stats = (struct sp_table_stats){ 0 };
 	f->io = (struct sp__io_counters){ 0 };
 	f->cells_read = f->cells_written = 0;

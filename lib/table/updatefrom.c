@@ -341,7 +341,7 @@ int sp_table_update_from(struct sp_table *t, const char *by, const char *index, 
 			  .by = by,
 			  .index = index,
 			  .input = input };
-	int rc = sp__table_begin_change(t, f.stats, f.err), closed;
+	int rc = sp__table_begin_change(t, true, f.stats, f.err), closed;
 
 	if (rc)
 		return rc;

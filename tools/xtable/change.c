@@ -12,6 +12,7 @@ static struct sp_table_choice begin(struct config *c)
 	return (struct sp_table_choice){ .where = c->query.where,
 					 .by = c->by,
 					 .index = c->query.index,
+					 .discard = c->query.discard,
 					 .keys = c->query.where ? NULL : keys_next,
 					 .keys_arg = &c->wanted,
 					 .absent = name_absent,

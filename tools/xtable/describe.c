@@ -25,10 +25,12 @@ static void print_layout(const struct sp_table_info *i)
 	printf("layout: %s\n", sp_table_layout_name((int)i->layout));
 	printf("cells: %" PRIu64 " of %" PRIu32 " bytes, %" PRIu64 " of them free", i->cells,
 	       i->cell_bytes, i->free_cells);
-	if (i->records)
+	if (i->records && !i->no_data)
 		printf(", those in use filled to %.1f %%", i->fill * 100);
 	putchar('\n');
 	printf("A-pages: %" PRIu64 " of %" PRIu32 " records\n", i->pages, i->page_records);
+	if (i->no_data)
+		printf("data: none\n");
 	if (i->text_bytes)
 		printf("text: %" PRIu64 " bytes, %" PRIu64 " of them dead\n", i->text_bytes,
 		       i->dead_text_bytes);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Commands that make tables or read their text: load, convert and schema.
+ * Commands that make tables or read their text: load, create, convert and schema.
  */
 #include <sys/stat.h>
 #include <unistd.h>
+#include <spindle/tablerun.h>
 #include "xtable.h"
 
 /* An old file is not replaced by mistake, such as a forgotten operand. */
@@ -55,6 +56,18 @@ int command_load(struct config *c)
 	} else {
 		say_no_effects(&st.run.no_effects);
 	}
+	return 0;
+}
+
+int command_create(struct config *c)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	refuse_old(c, c->operands.text[0]);
+	rc = sp_table_create(c->operands.text[0], c->records, &c->load, &err);
+	if (rc)
+		die_of(rc, &err);
 	return 0;
 }
 

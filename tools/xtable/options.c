@@ -22,15 +22,16 @@ enum command_bit {
 	APPEND = 1024,
 	INDEX = 2048,
 	SCHEMA = 4096,
+	CREATE = 8192,
 };
 
-#define WRITERS (LOAD | CONVERT)
+#define WRITERS (LOAD | CREATE | CONVERT)
 #define PRINTERS (SCAN | GET)
 #define CHOOSERS (GET | UPDATE | DELETE)
 #define CHANGERS (UPDATE | DELETE | APPEND)
 #define JUDGES (EXPLAIN | COMPARE)
 #define TEXT_READERS (LOAD | SCHEMA | JUDGES)
-#define MOVERS (WRITERS | PRINTERS | CHANGERS | CHECK | INDEX)
+#define MOVERS (LOAD | CONVERT | PRINTERS | CHANGERS | CHECK | INDEX)
 
 static uint64_t cell_size(const char *option, const char *text)
 {
@@ -87,14 +88,16 @@ static const struct setting settings[] = {
 	  "their first bytes",
 	  TO(run.decompress), .values = sp_packed_values, .optional = true,
 	  .absent = SP_PACKED_AUTO, .by = TEXT_READERS | APPEND },
-	{ .doc = "Columns:", .by = TEXT_READERS },
+	{ .doc = "Columns:", .by = TEXT_READERS | CREATE },
 	{ "types", "NAME:TYPE,...", "types of these columns; the others are inferred",
-	  TO(load.types), .once = "lists of types" },
+	  TO(load.types), .once = "lists of types", .by = TEXT_READERS },
 	{ "schema", "FILE", "names and types of all columns, as the command schema prints them",
-	  TO(load.schema), .by = LOAD | JUDGES },
+	  TO(load.schema), .by = LOAD | CREATE | JUDGES },
 	{ "records", "N", "with --schema: records of the table", TO(records),
 	  .number = { 0, UINT64_MAX }, .given = offsetof(struct config, records_given),
-	  .by = JUDGES },
+	  .by = CREATE | JUDGES },
+	{ "no-data", NULL, "the cells of the table are never written; needs --volume", TO(no_data),
+	  .by = CREATE },
 	{ .doc = "The table:", .by = WRITERS },
 	{ "layout", "NAME", "nsm, pax, dsm, csm or auto (csm); auto needs --workload",
 	  TO(load.layout), .values = sp_table_layout_values },
@@ -106,7 +109,7 @@ static const struct setting settings[] = {
 	  TO(load.page_records), .count = 1 << 24 },
 	{ "overwrite", NULL, "allow the new table to exist, or to be a block device",
 	  TO(run.overwrite) },
-	{ .doc = "Workload:", .by = JUDGES | LOAD },
+	{ .doc = "Workload:", .by = JUDGES | LOAD | CREATE },
 	{ "workload", "FILE",
 	  "queries, one per line: [WEIGHT] scan COLS [where COLS SHARE],\n[WEIGHT] get N COLS, "
 	  "update N COLS or append N",
@@ -148,10 +151,12 @@ static const struct setting settings[] = {
 	{ .doc = "Output:", .by = PRINTERS },
 	{ "format", "FORM", "text, csv or fixed (as the table was given)", TO(query.format),
 	  .values = sp_table_format_values },
+	{ "discard", NULL, "print nothing; needed by a table without data", TO(query.discard),
+	  .by = PRINTERS | UPDATE },
 	{ "output", "INDEX", "write to INDEX, which appears when it is complete (TABLE.COL.index)",
 	  TO(output), .letter = 'o', .once = "outputs", .by = INDEX },
 	{ "json", NULL, "print JSON", TO(json), .by = INFO },
-	{ .doc = "Resources:", .by = MOVERS },
+	{ .doc = "Resources:", .by = MOVERS | CREATE },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
 	  .letter = 'S', .by = MOVERS | SCHEMA | JUDGES },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
@@ -165,12 +170,12 @@ static const struct setting settings[] = {
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
 	  .values = sp_direct_values, .optional = true, .absent = 1 },
 	{ "volume", "sim:MODEL",
-	  "requests take the time of this simulated device; load keeps it in TABLE", TO(common),
-	  .choices = volume_kinds, .call = volume_set, .by = MOVERS | JUDGES },
+	  "requests take the time of this simulated device; load and create keep it in TABLE",
+	  TO(common), .choices = volume_kinds, .call = volume_set, .by = MOVERS | JUDGES | CREATE },
 	{ "geometry", "FILE", "geometry of the device, from diskprobe", TO(common.geometry),
-	  .by = MOVERS | JUDGES },
+	  .by = MOVERS | JUDGES | CREATE },
 	{ "seed", "N", "seed of all random choices", TO(run.seed), .number = { 0, UINT64_MAX },
-	  .by = MOVERS | JUDGES },
+	  .by = MOVERS | JUDGES | CREATE },
 	{ .doc = "Report:", .by = MOVERS | JUDGES },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true },
@@ -185,6 +190,8 @@ static const struct setting settings[] = {
 static const struct command commands[] = {
 	{ "load", "TABLE [FILE]...", "Makes a table of the records of files.", LOAD, 1, UINT32_MAX,
 	  command_load },
+	{ "create", "TABLE", "Makes a table without data, whose requests take only time.", CREATE,
+	  1, 1, command_create },
 	{ "scan", "TABLE", "Prints records, or aggregates of them.", SCAN, 1, 1, command_scan },
 	{ "get", "TABLE ROW...\n--by=COL TABLE VALUE...\n--keys=FILE [--by=COL] TABLE",
 	  "Prints records by number, from 0, or by value.", GET, 1, UINT32_MAX, command_get },
@@ -238,7 +245,7 @@ static void set_format(struct config *c)
 static void add_output(const struct command *command, const struct config *c,
 		       struct sp_output_set *set)
 {
-	if (command->bit == LOAD)
+	if (command->bit & (LOAD | CREATE))
 		outputs_add(set, c->operands.text[0], "TABLE", false);
 	else if (command->bit == CONVERT)
 		outputs_add(set, c->operands.text[1], "OUT", false);
@@ -263,7 +270,7 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_check_input(&set, c->from);
 	outputs_check_input(&set, c->query.index);
 	outputs_check_volume(&set, c->run.volume);
-	if (command->bit != LOAD && c->operands.n)
+	if (!(command->bit & (LOAD | CREATE)) && c->operands.n)
 		outputs_check_input(&set, c->operands.text[0]);
 	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA) && i < c->operands.n; i++)
 		outputs_check_input(&set, c->operands.text[i]);
@@ -314,6 +321,8 @@ static void check_scan(const struct config *c)
 		die("--agg does not go with %s", q->columns ? "--columns" : "--format");
 	if (q->agg && q->limit != UINT64_MAX)
 		die("--agg does not go with --limit");
+	if (q->agg && q->discard)
+		die("--agg does not go with --discard");
 	if (q->lo > q->hi)
 		die("--lo is greater than --hi");
 	if (q->index && !q->where)
@@ -343,12 +352,16 @@ static void check_options(const struct command *command, const struct config *c)
 	if (c->load.ntogether && shares)
 		die("--together does not go with --layout=%s, whose columns share all cells",
 		    sp_table_layout_name((int)c->load.layout));
-	if (command->bit == LOAD &&
+	if (command->bit & (LOAD | CREATE) &&
 	    (c->load.layout == SP_TABLE_AUTO) != (c->compare.workload != NULL))
 		die(c->compare.workload ? "--workload applies to --layout=auto only"
 					: "--layout=auto needs --workload");
 	if (command->bit == CONVERT && c->load.layout == SP_TABLE_AUTO)
 		die("convert: --layout=auto needs a workload: explain tells what it would choose");
+	if (command->bit == CREATE && (!c->no_data || !c->load.schema || !c->records_given))
+		die_usage(
+			"create: needs --no-data, --schema=FILE and --records=N; load makes tables "
+			"with data");
 	if (command->bit == SCAN)
 		check_scan(c);
 	if (command->bit & CHOOSERS)

@@ -21,6 +21,7 @@ int command_get(struct config *c)
 	struct sp_table_get get = { .by = c->by,
 				    .index = c->query.index,
 				    .columns = c->query.columns,
+				    .discard = c->query.discard,
 				    .format = c->query.format,
 				    .keys = keys_next,
 				    .keys_arg = &c->wanted,

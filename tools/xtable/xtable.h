@@ -27,7 +27,7 @@ struct config {
 	size_t nset;
 	const char *separator, *output, *keys, *by, *from;
 	uint64_t records;
-	bool csv, json, records_given;
+	bool csv, json, records_given, no_data;
 	struct statsfile stats;
 	struct progress progress;
 	bool apart; /* the result does not mix with the progress line */
@@ -70,6 +70,7 @@ int name_absent(void *config, const char *key, size_t bytes);
 
 /* Run a command; return the exit status. */
 int command_load(struct config *c);
+int command_create(struct config *c);
 int command_scan(struct config *c);
 int command_get(struct config *c);
 int command_index(struct config *c);

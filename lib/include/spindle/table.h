@@ -65,6 +65,7 @@ struct sp_table_query {
 	enum sp_table_access access;
 	const char *index; /* its path; NULL: TABLE.COLUMN.index, if it exists */
 	enum sp_table_format format;
+	bool discard; /* read and check records, and print nothing; aggregates are printed */
 };
 
 #define SP_TABLE_QUERY_INIT                                                                        \
@@ -113,6 +114,7 @@ struct sp_table_info {
 	char separator;
 	bool header;
 	const char *null_text; /* the spelling of NULL; "": the empty field */
+	bool no_data;	       /* cells have no values (spindle/tablerun.h) */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
 	enum sp_placement placement; /* of the cells on the device */
 	const char *volume;	     /* simulated volume, or NULL */
@@ -431,6 +433,7 @@ struct sp_table_get {
 	void *keys_arg;
 	sp_table_sink absent; /* receives each key without a record; NULL: they are only counted */
 	void *absent_arg;
+	bool discard; /* read and check records, and print nothing */
 };
 
 #define SP_TABLE_GET_INIT                                                                          \
@@ -466,6 +469,7 @@ struct sp_table_choice {
 	 * the cells of the keys takes less time than a scan of the column.
 	 */
 	const char *index;
+	bool discard; /* of sp_table_update(): the table has no data */
 };
 
 /*

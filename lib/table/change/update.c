@@ -5,7 +5,8 @@
  * A batch has all changed records of some directory rows.  So each cell belongs to one batch, and
  * is changed once.
  *
- * Bounds are extended by the new values, and stay as wide as they were.
+ * Bounds are extended by the new values, and stay as wide as they were.  Those of a table without
+ * data are taken to contain the new values.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,7 +175,7 @@ static int change_row(struct sp__tableupdate *u, uint64_t e, size_t from, size_t
 
 		if (c->type.kind == 't')
 			rc = sp__newtexts_change(u, i, e, from, to, entry);
-		else if (c->bounds)
+		else if (c->bounds && !u->file->superblock.no_data)
 			widen(u, i, from, to, entry);
 	}
 	if (rc || !memcmp(u->old_row, u->row, bytes))

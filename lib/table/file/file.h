@@ -103,6 +103,15 @@ SP_MUST_CHECK int sp__tablefile_create(struct sp__tablefile *f, const char *path
 				       const struct sp_run_opts *run,
 				       struct sp__table_schema *schema,
 				       struct sp__table_layout *layout, struct sp_errinfo *err);
+/*
+ * Makes a created table one without data: it has the cells that so many records would have, but
+ * they are never written, and requests for them take only time.  Its volume is simulated.  Returns
+ * 0; SP_EUNSUP if it has a column of text, whose cells nothing determines; -ENOMEM; or -ENOSPC.
+ */
+SP_MUST_CHECK int sp__tablefile_leave_blank(struct sp__tablefile *f, uint64_t records,
+					    struct sp_errinfo *err);
+/* Returns 0, or SP_EUNSUP if the table has no data: a command needs it. */
+int sp__tablefile_blank(const struct sp__tablefile *f, struct sp_errinfo *err);
 /* Gives a created table, which was committed, its name. */
 SP_MUST_CHECK int sp__tablefile_publish(struct sp__tablefile *f, struct sp_errinfo *err);
 
@@ -176,12 +185,18 @@ SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size
 /* Returns 0, or -ENOSPC if the device of a table has fewer bytes than `need`. */
 SP_MUST_CHECK int sp__tablefile_check_end(const struct sp__volume *v, const char *path,
 					  uint64_t need, struct sp_errinfo *err);
-/* Read and write consecutive cells of the file, and wait.  Return 0, SP_ECORRUPT, or -errno. */
+/*
+ * Read and write consecutive cells of the file, and wait; without data they are read as zeros.
+ * Return 0, SP_ECORRUPT, or -errno.
+ */
 SP_MUST_CHECK int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells,
 				     uint8_t *data, struct sp_errinfo *err);
 SP_MUST_CHECK int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells,
 				      const uint8_t *data, struct sp_errinfo *err);
-/* Checks a cell that was read.  Returns 0, or SP_ECORRUPT: sp__tablefile_damaged(). */
+/*
+ * Checks a cell that was read, unless the table has no data.  Returns 0, or SP_ECORRUPT:
+ * sp__tablefile_damaged().
+ */
 SP_MUST_CHECK int sp__tablefile_check_cell(const struct sp__tablefile *f, uint64_t cell,
 					   uint32_t records, enum sp__cell_kind kind,
 					   const uint8_t *data, struct sp_errinfo *err);

@@ -225,6 +225,8 @@ int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, ui
 		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
 	if (!rc && f->env.device)
 		rc = sp__volume_simulate(f->volume, f->env.device, area, bytes, err);
+	if (!rc)
+		f->volume->hollow = f->superblock.no_data;
 	if (!rc && open_direct(f))
 		rc = sp__err(err, -ENOMEM, "open", f->path, -1);
 	return rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes and reads bytes over the payloads of consecutive cells: the schema and the map.
+ * Writes and reads bytes over the payloads of consecutive cells: the schema and the map.  A table
+ * without data has these.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,9 +14,11 @@ int sp__stream_write(struct sp__tablefile *f, enum sp__cell_kind kind,
 		     const struct sp__table_stream *s, const uint8_t *bytes, struct sp_errinfo *err)
 {
 	const uint32_t payload = sp__cell_payload(f->layout.cell_bytes);
+	const bool hollow = f->volume->hollow;
 	uint8_t *cell = malloc(f->layout.cell_bytes);
 	int rc = cell ? 0 : sp__err(err, -ENOMEM, "write", f->path, -1);
 
+	f->volume->hollow = false;
 	for (uint64_t i = 0; !rc && i < s->cells; i++) {
 		uint64_t at = sp__min(i * payload, s->bytes);
 		size_t part = (size_t)sp__min(s->bytes - at, payload);
@@ -25,6 +28,7 @@ int sp__stream_write(struct sp__tablefile *f, enum sp__cell_kind kind,
 		sp__cell_seal(cell, f->layout.cell_bytes, 0, kind, f->superblock.id, s->first + i);
 		rc = sp__tablefile_write(f, s->first + i, 1, cell, err);
 	}
+	f->volume->hollow = hollow;
 	free(cell);
 	return rc;
 }

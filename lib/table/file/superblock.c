@@ -50,13 +50,16 @@ static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
 	sp__code_u64(c, &s->bytes);
 }
 
-/* flags: of what later versions add; this one knows none. */
+#define FLAG_NO_DATA 1
+#define KNOWN_FLAGS FLAG_NO_DATA
+
+/* flags: of what later versions add are not known. */
 static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_t *flags)
 {
 	size_t n = s->ncolumns;
 
 	sp__code_u64(c, flags);
-	if (*flags)
+	if (*flags & ~(uint64_t)KNOWN_FLAGS)
 		return;
 	sp__code_u64(c, &s->id);
 	sp__code_u64(c, &s->contents);
@@ -117,14 +120,15 @@ static bool possible(const struct sp__table_superblock *s)
 	       s->records <= SP__TABLE_RECORDS_MAX && s->deleted <= s->records &&
 	       s->journal.bytes <= INT64_MAX / 4 &&
 	       s->journal.first <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
-	       (!s->journal.bytes || s->journal.first >= sp__table_superblock_front(s));
+	       (!s->journal.bytes || s->journal.first >= sp__table_superblock_front(s)) &&
+	       (!s->no_data || s->volume);
 }
 
 uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_t *bytes)
 {
 	struct sp__table_superblock own = *s; /* members() can also write to it */
 	struct sp__coder c = { 0 };
-	uint64_t flags = 0;
+	uint64_t flags = s->no_data ? FLAG_NO_DATA : 0;
 
 	sp__superblock_begin(&c, &own.slots);
 	members(&c, &own, &flags);
@@ -153,10 +157,11 @@ int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *d
 	if (rc)
 		return rc;
 	members(&c, s, &flags);
-	if (flags) {
+	if (flags & ~(uint64_t)KNOWN_FLAGS) {
 		*reason = "is a table with features that this version of Spindle does not know";
 		return SP_EFORMAT;
 	}
+	s->no_data = flags & FLAG_NO_DATA;
 	rc = sp__coder_end(&c);
 	if (!rc && !possible(s))
 		rc = SP_ECORRUPT;

@@ -39,6 +39,7 @@ struct sp__table_superblock {
 	struct sp__table_stream schema, map;
 	struct sp__table_journal journal;
 	char *volume; /* the simulated one; NULL: the file itself */
+	bool no_data; /* cells of all areas are never written; there is a volume */
 	uint32_t ncolumns;
 	uint64_t *changed; /* of each column: the number of the state of its last change in place */
 	struct sp__table_layout layout; /* when read: without what sp__layout_compute() computes */

@@ -130,7 +130,7 @@ int sp__output_header(const struct sp__table_output *o, struct sp__bytes *b,
 	size_t need = 3;
 	char *p;
 
-	if (!o->header || o->format == SP_TABLE_FIXED)
+	if (o->discard || !o->header || o->format == SP_TABLE_FIXED)
 		return 0;
 	for (uint32_t i = 0; i < o->n; i++)
 		need += 2 * strlen(o->schema->columns[o->columns[i]].name) + 3;
@@ -187,7 +187,7 @@ int sp__output_rows(const struct sp__table_output *o, const struct sp__rows *row
 		    const uint32_t *selected, uint32_t n, struct sp__bytes *b,
 		    struct sp__budget *budget, struct sp_errinfo *err)
 {
-	for (uint32_t j = 0; j < n; j++) {
+	for (uint32_t j = 0; j < n && !o->discard; j++) {
 		const uint32_t i = selected ? selected[j] : j;
 		const size_t need = b->bytes + max_bytes(o, rows, i);
 		int rc = o->fits_line ? 0 : check_line(o, rows, i, err);

@@ -16,6 +16,7 @@ struct sp__table_output {
 	const char *null_text;
 	size_t null_bytes;
 	bool trailing_separator, cr, header;
+	bool discard;	/* nothing is printed */
 	bool fits_line; /* no text has to be checked for separators and newlines */
 	enum sp__table_quoting quoting;
 	uint32_t n, *columns;  /* numbers, in the order of the output */
