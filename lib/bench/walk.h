@@ -2,19 +2,12 @@
 /*
  * Offsets of requests: one walk for each class and target.
  *
- * A walk visits units of the size of a request in a range of the target.  For Zipf, ranks are drawn
- * by rejection from the inverse of the integral (Hoermann & Derflinger 1996) and scattered by a
- * bijection, so that popular units are not adjacent.
+ * A walk visits units of the size of a request in a range of the target.
  */
 #pragma once
 
 #include <spindle/bench.h>
-#include "base/rng.h"
-
-struct sp__walk_zipf {
-	double theta, h_first, h_last, cut;
-	uint64_t n;
-};
+#include "base/ranks.h"
 
 struct sp__walk {
 	enum sp_bench_pattern pattern;
@@ -24,8 +17,7 @@ struct sp__walk {
 	uint64_t at;	 /* sequential, strided: next unit */
 	uint64_t stride; /* in units */
 	uint64_t lane;	 /* strided: first unit of the current pass */
-	uint64_t spread; /* zipf: unit = rank * spread % units */
-	struct sp__walk_zipf zipf;
+	struct sp__ranks ranks;
 };
 
 /* Sets up a walk of the requests of c in this range; bytes >= c->bytes. */
