@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "table/cost/workload.h"
+#include "table/schema/querywords.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 const char *const sp_fuzz_tokens[] = { "scan ",	  "get ", "update ",	 "append ",

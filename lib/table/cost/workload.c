@@ -9,81 +9,26 @@
 #include "rec/value.h"
 #include "run/workload.h"
 #include "table/cost/workload.h"
-#include "table/schema/names.h"
-
-#define BLANKS " \t\r\n"
-#define SHOWN 40 /* bytes of a user's word in a message */
+#include "table/schema/querywords.h"
 
 static const char form[] =
 	"a line is a weight above 0 and below 1e100, then scan, get, update or append";
-static const char no_columns[] = "columns are names with commas between them, or *";
 
 /* A query that is being parsed. */
 struct parser {
+	struct sp__query_words words;
 	struct sp__table_workload *w;
 	const struct sp__table_schema *schema;
-	char *at;     /* the rest of the words */
-	char *reason; /* SP__QUERY_REASON bytes */
-	bool no_memory;
 };
 
 static bool fail(struct parser *p, const char *reason)
 {
-	snprintf(p->reason, SP__QUERY_REASON, "%s", reason);
-	return false;
+	return sp__query_fail(&p->words, "%s", reason);
 }
 
-/* Takes the next word, which blanks end unless they are in double quotes; NULL: none. */
-static char *next_word(struct parser *p)
+static bool parse_columns(struct parser *p, bool **columns)
 {
-	char *word = p->at + strspn(p->at, BLANKS), *end = word;
-
-	for (bool quoted = false; *end && (quoted || !strchr(BLANKS, *end)); end++)
-		quoted ^= *end == '"';
-	p->at = *end ? end + 1 : end;
-	*end = '\0';
-	return end > word ? word : NULL;
-}
-
-static bool unknown_column(struct parser *p, const char *name, size_t bytes)
-{
-	const char *nearest = sp__table_schema_nearest(p->schema, name, bytes);
-	int shown = bytes < SHOWN ? (int)bytes : SHOWN;
-
-	snprintf(p->reason, SP__QUERY_REASON, "the table has no column '%.*s'%s%.*s%s", shown, name,
-		 nearest ? "; the nearest name is '" : "", SHOWN, nearest ? nearest : "",
-		 nearest ? "'" : "");
-	return false;
-}
-
-static bool parse_columns(struct parser *p, char *list, bool **columns)
-{
-	if (!list)
-		return fail(p, no_columns);
-	*columns = calloc(p->schema->n ? p->schema->n : 1, sizeof(**columns));
-	if (!*columns) {
-		p->no_memory = true;
-		return false;
-	}
-	if (!strcmp(list, "*")) {
-		memset(*columns, true, p->schema->n * sizeof(**columns));
-		return true;
-	}
-	while (list) {
-		char *name;
-		size_t bytes;
-		int column;
-
-		if (!sp__names_next(&list, &name, &bytes))
-			return fail(p, "a double quote is not closed");
-		if (!bytes)
-			return fail(p, no_columns);
-		column = sp__table_schema_find(p->schema, name, bytes);
-		if (column < 0)
-			return unknown_column(p, name, bytes);
-		(*columns)[column] = true;
-	}
-	return true;
+	return sp__query_columns(&p->words, p->schema, sp__query_word(&p->words), columns);
 }
 
 static bool parse_share(struct parser *p, char *word, double *share)
@@ -99,29 +44,19 @@ static bool parse_share(struct parser *p, char *word, double *share)
 	return (*share >= 0 && *share <= 1) || fail(p, "a share is from 0 to 1, or 0% to 100%");
 }
 
-static bool parse_count(struct parser *p, uint64_t *count)
-{
-	const char *word = next_word(p);
-
-	if (!word || !sp__value_parse(&sp__value_types[SP__VALUE_U64], word, strlen(word), count) ||
-	    !*count || *count > SP__WORKLOAD_RECORDS_MAX)
-		return fail(p, "get, update and append need a number of records above 0");
-	return true;
-}
-
 static bool parse_scan(struct parser *p, struct sp__table_query *q)
 {
 	const char *word;
 
 	q->share = 1;
-	if (!parse_columns(p, next_word(p), &q->columns))
+	if (!parse_columns(p, &q->columns))
 		return false;
-	word = next_word(p);
+	word = sp__query_word(&p->words);
 	if (!word)
 		return true;
 	if (strcmp(word, "where"))
 		return fail(p, "after the columns of a scan comes where, or nothing");
-	return parse_columns(p, next_word(p), &q->where) && parse_share(p, next_word(p), &q->share);
+	return parse_columns(p, &q->where) && parse_share(p, sp__query_word(&p->words), &q->share);
 }
 
 static bool parse(struct parser *p, struct sp__table_query *q)
@@ -130,7 +65,7 @@ static bool parse(struct parser *p, struct sp__table_query *q)
 					     [SP__QUERY_GET] = "get",
 					     [SP__QUERY_UPDATE] = "update",
 					     [SP__QUERY_APPEND] = "append" };
-	const char *word = next_word(p);
+	const char *word = sp__query_word(&p->words);
 	unsigned kind = 0;
 	bool valid;
 
@@ -142,9 +77,12 @@ static bool parse(struct parser *p, struct sp__table_query *q)
 	if (kind == SP__QUERY_SCAN)
 		valid = parse_scan(p, q);
 	else
-		valid = parse_count(p, &q->records) &&
-			(kind == SP__QUERY_APPEND || parse_columns(p, next_word(p), &q->columns));
-	return valid && (!next_word(p) || fail(p, "there are words after the end of the query"));
+		valid = sp__query_count(
+				&p->words, &q->records,
+				"get, update and append need a number of records above 0") &&
+			(kind == SP__QUERY_APPEND || parse_columns(p, &q->columns));
+	return valid && (!sp__query_word(&p->words) ||
+			 fail(p, "there are words after the end of the query"));
 }
 
 static void free_query(struct sp__table_query *q)
@@ -161,18 +99,16 @@ static int add(void *arg, double weight, char *words, char *reason)
 
 	words[strcspn(words, "\r\n")] = '\0';
 	q.text = strdup(words);
-	p->at = words;
-	p->reason = reason;
-	p->no_memory = !q.text;
+	p->words = (struct sp__query_words){ words, reason, !q.text };
 	if (q.text && parse(p, &q)) {
 		if (SP__ARRAY_GROW_BY_ONE(p->w->queries, p->w->n)) {
 			p->w->queries[p->w->n++] = q;
 			return 0;
 		}
-		p->no_memory = true;
+		p->words.no_memory = true;
 	}
 	free_query(&q);
-	return p->no_memory ? -ENOMEM : SP_ESYNTAX;
+	return p->words.no_memory ? -ENOMEM : SP_ESYNTAX;
 }
 
 static struct sp__workload_reader reader(struct parser *p)

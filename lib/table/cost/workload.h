@@ -14,8 +14,6 @@
 
 #include "table/schema/schema.h"
 
-#define SP__WORKLOAD_RECORDS_MAX (UINT64_C(1) << 48)
-
 enum sp__table_query_kind { SP__QUERY_SCAN, SP__QUERY_GET, SP__QUERY_UPDATE, SP__QUERY_APPEND };
 
 struct sp__table_query {
