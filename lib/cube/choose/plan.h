@@ -12,8 +12,8 @@ struct sp__cube_plan {
 	const char *path; /* for messages */
 	struct sp_errinfo *err;
 	struct sp__cube_superblock superblock;
-	enum sp_cube_mapping mapping;	    /* mapping to try first; not AUTO */
-	bool fallback;			    /* use Naive if that one does not suit */
+	enum sp_cube_mapping mapping; /* mapping to try first; not AUTO */
+	bool fallback;		      /* use Naive if that one does not suit */
 	struct sp__cubedrive drive;
 };
 

@@ -297,6 +297,12 @@ static void set_slots(struct sp__multimap *m, struct sp__cubezone *z)
 	z->hop_blocks = z->aim_blocks + (uint32_t)margin;
 }
 
+void sp__multimap_set_slots(struct sp__multimap *m)
+{
+	for (size_t i = 0; i < m->nzones; i++)
+		set_slots(m, &m->zones[i]);
+}
+
 int sp__multimap_place(struct sp__multimap *m)
 {
 	unsigned n = m->grid->n;
@@ -314,10 +320,10 @@ int sp__multimap_place(struct sp__multimap *m)
 	}
 	if (within > m->reach)
 		return SP_EUNSUP;
+	sp__multimap_set_slots(m);
 	for (size_t i = 0; i < m->nzones; i++) {
 		struct sp__cubezone *z = &m->zones[i];
 
-		set_slots(m, z);
 		z->first_cube = placed;
 		z->pack = (uint32_t)(z->slots / m->basic->k[0]);
 		if (z->pack)

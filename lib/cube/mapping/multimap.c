@@ -18,9 +18,10 @@
  *
  * Slots.  A track has slots of one cell each from its first block on.  A row occupies consecutive
  * slots, and continues at the start of the track if it reaches the end.  With cells of c blocks, g
- * blocks are left at the end of a track (0 <= g < c), or at its ends if cells are aligned (g < 2c).  A cell is up to c - 1 blocks late because
- * its row begins at a slot, and g more after the end of the track, so hop_blocks is the aim plus c,
- * for the cell itself, plus c - 1 + g.  With c = 1 nothing is lost.
+ * blocks are left at the end of a track (0 <= g < c), or at both ends if cells are aligned (g <
+ * 2c).  A cell is up to c - 1 blocks late because its row begins at a slot, and g more after the
+ * end of the track, so hop_blocks is the aim plus c, for the cell itself, plus c - 1 + g.  With c =
+ * 1 nothing is lost.
  *
  * Unequal tracks.  If the tracks of a zone have unequal lengths (heads of unequal density), a
  * position is an angle in blocks of the longest track, and all tracks have as many slots as the

@@ -66,7 +66,7 @@ struct sp__multimap {
 	const struct sp__grid *grid;
 	struct sp__basicgrid *basic;
 	uint32_t cell_blocks;
-	bool aligned; /* each cell begins at a multiple of its blocks; otherwise a track's first does */
+	bool aligned;			 /* cells begin at multiples of their blocks */
 	uint64_t step[SP_CUBE_DIMS_MAX]; /* tracks from a cell to its neighbour; [0]: unused */
 	uint64_t cube_tracks;		 /* tracks of a basic cube */
 	uint64_t reach;			 /* D: maximum tracks of one hop */
@@ -122,6 +122,8 @@ SP_MUST_CHECK int sp__multimap_choose(struct sp__multimap *m);
  * SP_EUNSUP: k breaks a rule of basic cubes (basiccube.c).
  */
 SP_MUST_CHECK int sp__multimap_place(struct sp__multimap *m);
+/* Sets slots and hop of all zones, which place and choose do, too. */
+void sp__multimap_set_slots(struct sp__multimap *m);
 /* Drops the last zones without a cube. */
 void sp__multimap_shrink(struct sp__multimap *m);
 
