@@ -4,6 +4,8 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
+#include "dev/geometry.h"
 #include "table/arrange.h"
 #include "table/schema/names.h"
 
@@ -30,18 +32,23 @@ static int find_together(const struct sp__table_schema *schema, const struct sp_
 	return rc;
 }
 
-/* Finds the bytes of a column group in the largest strip for the device; 0: the usual ones. */
-static int find_strips(const struct sp_run_opts *run, uint64_t *bytes, struct sp_errinfo *err)
+/*
+ * Sets what follows from the device: the bytes of a column group in the largest strip; the size of
+ * cells along the tracks.
+ */
+static int follow_device(struct sp__layout_opts *lo, const struct sp_run_opts *run,
+			 struct sp_errinfo *err)
 {
 	struct sp__cost_platform p;
 	int rc;
 
-	*bytes = 0;
 	if (!run->volume && !run->geometry)
 		return 0;
 	rc = sp__cost_platform_open(&p, run, err);
-	if (!rc)
-		*bytes = sp__cost_strip_bytes(&p);
+	if (!rc && !lo->lanes)
+		lo->strip_bytes = sp__cost_strip_bytes(&p);
+	else if (!rc && !lo->cell_bytes && p.geometry)
+		lo->cell_bytes = sp__max(SP__TABLE_CELL_MIN, p.geometry->block_bytes);
 	sp__cost_platform_close(&p);
 	return rc;
 }
@@ -67,8 +74,44 @@ static int choose(const struct sp__cost_asked *asked, const struct sp_table_load
 		       : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
-int sp__table_arrange(struct sp__table_layout *layout, const struct sp__cost_asked *asked,
-		      const struct sp_table_load_opts *o, struct sp_errinfo *err)
+/* Plans the placement along the tracks. */
+static int place(struct sp__semiseq **semiseq, const struct sp__table_layout *l, const char *path,
+		 const struct sp_table_load_opts *o, struct sp_errinfo *err)
+{
+	const struct sp__semiseq_opts so = { .run = &o->run,
+					     .path = path,
+					     .volumes = o->volumes,
+					     .depth = o->depth_rows,
+					     .lanes = (uint32_t)l->page_cells,
+					     .cell_bytes = l->cell_bytes };
+
+	*semiseq = calloc(1, sizeof(**semiseq));
+	return *semiseq ? sp__semiseq_plan(*semiseq, &so, err)
+			: sp__err(err, -ENOMEM, "allocate", NULL, -1);
+}
+
+/* Checks the placement, and sets what it asks of the layout. */
+static int follow_tracks(struct sp__layout_opts *lo, enum sp_table_layout layout, const char *path,
+			 const struct sp_table_load_opts *o, struct sp_errinfo *err)
+{
+	lo->lanes = o->placement == SP_PLACE_SEMISEQ;
+	lo->empty_lane = o->empty_lane;
+	if (!lo->lanes && o->placement != SP_PLACE_CONTIGUOUS)
+		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
+				"a table is placed contiguous or semiseq");
+	if (!lo->lanes && (o->volumes > 1 || o->depth_rows || o->empty_lane))
+		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
+				"several volumes, rows of depth and an empty lane go with the "
+				"placement semiseq");
+	if (lo->lanes && layout != SP_TABLE_CSM)
+		return sp__errf(err, SP_EUNSUP, "create", path, -1,
+				"the placement semiseq goes with the layout csm");
+	return 0;
+}
+
+int sp__table_arrange(struct sp__table_layout *layout, struct sp__semiseq **semiseq,
+		      const struct sp__cost_asked *asked, const struct sp_table_load_opts *o,
+		      struct sp_errinfo *err)
 {
 	struct sp__cost_choice choice = { o->layout, NULL };
 	struct sp__layout_opts lo = { .cell_bytes = o->cell_bytes,
@@ -76,12 +119,24 @@ int sp__table_arrange(struct sp__table_layout *layout, const struct sp__cost_ask
 	int rc = choose(asked, o, &choice, err);
 
 	if (!rc)
-		rc = find_strips(&o->run, &lo.strip_bytes, err);
+		rc = follow_tracks(&lo, choice.layout, asked->name, o, err);
+	if (!rc)
+		rc = follow_device(&lo, &o->run, err);
 	if (!rc) {
 		lo.form = &sp__layout_forms[choice.layout];
 		lo.together = choice.together;
 		rc = sp__layout_make(layout, asked->schema, &lo, err);
 	}
+	if (!rc && lo.lanes)
+		rc = place(semiseq, layout, asked->name, o, err);
 	free(choice.together);
 	return rc;
+}
+
+void sp__table_arranged_free(struct sp__table_layout *layout, struct sp__semiseq *semiseq)
+{
+	sp__layout_free(layout);
+	if (semiseq)
+		sp__semiseq_free(semiseq);
+	free(semiseq);
 }

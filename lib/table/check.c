@@ -232,13 +232,10 @@ static int each_cell(struct check *c, uint64_t cell, uint64_t cells, uint64_t nu
 	return rc;
 }
 
-/* Checks the cells of a column group in a window of A-pages. */
-static int check_run(struct check *c, uint32_t group, uint64_t page, uint64_t pages)
+static int check_run(struct check *c, struct sp__layout_run run)
 {
 	const struct sp__tablefile *f = c->file;
 	const uint64_t max = RUN_BYTES / f->layout.cell_bytes;
-	struct sp__layout_run run =
-		sp__layout_run(&f->layout, group, f->superblock.records, page, pages);
 	int rc = 0;
 
 	while (!rc && run.cells) {
@@ -250,6 +247,34 @@ static int check_run(struct check *c, uint32_t group, uint64_t page, uint64_t pa
 		run.cell += n;
 		run.cells -= n;
 	}
+	return rc;
+}
+
+static bool has_text(const struct sp__tablefile *f, uint32_t group)
+{
+	const struct sp__column_group *g = &f->layout.groups[group];
+
+	for (uint32_t i = 0; i < g->ncolumns; i++)
+		if (f->schema.columns[g->columns[i]].type.kind == 't')
+			return true;
+	return false;
+}
+
+/*
+ * Checks the cells of a column group with records [first, last], all lanes of an A-page after those
+ * of the one before if it has texts, since the ends of these ascend.
+ */
+static int check_group(struct check *c, uint32_t group, uint64_t first, uint64_t last)
+{
+	const struct sp__table_layout *l = &c->file->layout;
+	const uint32_t n = sp__layout_lines_of(l, group);
+	uint64_t step = n > 1 && has_text(c->file, group) ? l->page_records : last + 1 - first;
+	int rc = 0;
+
+	for (; !rc && first <= last; first += step)
+		for (uint32_t k = 0; !rc && k < n; k++)
+			rc = check_run(c, sp__layout_run(l, group, k, first,
+							 sp__min(first + step - 1, last)));
 	return rc;
 }
 
@@ -308,9 +333,8 @@ static int check_window(struct check *c, uint64_t row, uint64_t n)
 {
 	struct sp__tablefile *f = c->file;
 	const struct sp__table_layout *l = &f->layout;
-	const uint64_t page = row * l->row_pages;
-	const uint64_t pages =
-		sp__min(n * l->row_pages, sp__layout_pages(l, f->superblock.records) - page);
+	const uint64_t all = sp__layout_row_records(l);
+	const uint64_t end = sp__min((row + n) * all, f->superblock.records);
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int rc = 0;
 
@@ -320,7 +344,7 @@ static int check_window(struct check *c, uint64_t row, uint64_t n)
 		rc = report(c, err.offset < 0 ? 0 : (uint64_t)err.offset / l->cell_bytes,
 			    err.text[0] ? err.text : sp_strerror(err.code));
 	for (uint32_t g = 0; !rc && g < l->ngroups; g++)
-		rc = check_run(c, g, page, pages);
+		rc = check_group(c, g, row * all, end - 1);
 	for (uint64_t e = row; !rc && c->rows_known && e < row + n; e++)
 		for (uint32_t i = 0; !rc && i < f->schema.n; i++)
 			if (f->schema.columns[i].type.kind == 't')
@@ -341,7 +365,7 @@ static int check_rows(struct check *c)
 		uint64_t n = sp__min(rows - row, max);
 
 		if (l->ngroups > 1)
-			n = sp__min(n, s.first + s.pages - row);
+			n = sp__min(n, (s.first + s.pages) / l->row_pages - row);
 		rc = check_window(c, row, n);
 		row += n;
 		sp__tablefile_tell(c->file, sp__min(row * l->row_pages * l->page_records,

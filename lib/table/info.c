@@ -95,11 +95,31 @@ enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l)
 	const bool alone =
 		l->ncolumns == 1 && l->cell_bytes == sp__layout_forms[SP_TABLE_CSM].cell_bytes;
 
-	if (!l->strip_max)
+	if (!l->strip_max && !l->lanes)
 		return SP_TABLE_DSM;
 	if (l->ngroups == 1 && !(alone && !l->groups[0].rows))
 		return l->groups[0].rows ? SP_TABLE_NSM : SP_TABLE_PAX;
 	return SP_TABLE_CSM;
+}
+
+/* Returns the bytes of the space that the table takes; a file of several volumes is sparse. */
+static uint64_t used_bytes(const struct sp__tablefile *f)
+{
+	const struct sp__semiseq *s = f->map.semiseq;
+	const uint64_t more = s ? (s->volumes - 1) * sp__map_cells(&f->map, SP__AREA_DATA) : 0;
+
+	return (f->map.end + more) * f->layout.cell_bytes;
+}
+
+static void fill_placement(const struct sp__semiseq *s, struct sp_table_info *info)
+{
+	info->placement = s ? SP_PLACE_SEMISEQ : SP_PLACE_CONTIGUOUS;
+	if (!s)
+		return;
+	info->volumes = s->volumes;
+	info->depth_rows = s->depth;
+	info->hop_blocks = sp__semiseq_hop(s, &info->track_blocks);
+	info->waste = sp__semiseq_waste(s);
 }
 
 static void fill_info(const struct sp_table *t, struct sp_table_info *info)
@@ -113,12 +133,12 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.id = f->superblock.id,
 		.records = f->superblock.records,
 		.deleted = f->superblock.deleted,
-		.bytes = f->map.end * f->layout.cell_bytes,
+		.bytes = used_bytes(f),
 		.cell_bytes = f->layout.cell_bytes,
 		.page_records = f->layout.page_records,
 		.strip_pages = f->layout.strip_max,
 		.pages = sp__layout_pages(&f->layout, f->superblock.records),
-		.cells = f->map.end,
+		.cells = used_bytes(f) / f->layout.cell_bytes,
 		.free_cells = sp__map_cells(&f->map, SP__AREA_FREE),
 		.ncolumns = f->schema.n,
 		.ngroups = f->layout.ngroups,
@@ -128,11 +148,11 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.separator = style->separator,
 		.header = style->header,
 		.null_text = style->null_text ? style->null_text : "",
-		.placement = SP_PLACE_CONTIGUOUS,
 		.no_data = f->superblock.no_data,
 		.alone = f->superblock.slots.alone,
-		.volume = f->run.volume,
+		.volume = f->superblock.volume ? f->superblock.volume : f->run.volume,
 	};
+	fill_placement(f->map.semiseq, info);
 }
 
 /* The bounds of a column in all rows. */

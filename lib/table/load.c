@@ -194,18 +194,20 @@ static int create(struct sp__tableload *l)
 	const struct sp_table_load_opts *o = l->opts;
 	struct sp_run_opts run = o->run;
 	struct sp__table_layout layout = { 0 };
+	struct sp__semiseq *semiseq = NULL;
 	double *means = calloc(l->resolved.schema.n, sizeof(*means));
 	struct sp__cost_asked asked = sp__tableload_asked(l, means);
-	int rc = means ? sp__table_arrange(&layout, &asked, o, l->err)
+	int rc = means ? sp__table_arrange(&layout, &semiseq, &asked, o, l->err)
 		       : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
 
 	free(means);
 	if (rc) {
-		sp__layout_free(&layout);
+		sp__table_arranged_free(&layout, semiseq);
 		return rc;
 	}
 	run.decompress = SP_PACKED_NONE; /* of the inputs, which take no time of its volume */
-	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, l->err);
+	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, &semiseq,
+				  l->err);
 	l->file->depth = o->depth;
 	for (uint32_t i = 0; i < l->file->schema.n; i++)
 		l->file->schema.columns[i].words.budget = &l->env.budget;

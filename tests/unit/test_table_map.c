@@ -285,7 +285,7 @@ static void check_superblocks(struct sp__rng *rng)
 	   "random superblocks are read as written, of 300 columns, too");
 	/* The bytes of a slot are no member: the file says where the second one is. */
 	ok(data && refused(data, bytes, length) >= length - 4, "each changed byte is found");
-	ok(refuse_member(&s, 40, 1, &reason) == SP_EFORMAT && strstr(reason, "does not know"),
+	ok(refuse_member(&s, 40, 8, &reason) == SP_EFORMAT && strstr(reason, "does not know"),
 	   "an unknown flag is refused: %s", reason);
 	ok(refuse_member(&s, 8, 2, &reason) == SP_EFORMAT && strstr(reason, "another version"),
 	   "another version is refused: %s", reason);

@@ -4,6 +4,7 @@
  * in random layouts.
  */
 #include <string.h>
+#include "base/minmax.h"
 #include "base/rng.h"
 #include "table/layout/runs.h"
 #include "tap.h"
@@ -30,12 +31,35 @@ static struct sp__table_layout random_layout(struct sp__rng *rng)
 	}
 	if (!o.form->one_group)
 		o.together = together;
+	o.lanes = o.form == &sp__layout_forms[SP_TABLE_CSM] && sp__rng_below(rng, 2);
+	o.empty_lane = o.lanes && sp__rng_below(rng, 2);
 	if (sp__rng_below(rng, 2))
 		o.page_records = 1 + (uint32_t)sp__rng_below(rng, 300);
 	if (sp__layout_make(&l, &s, &o, NULL))
 		exit(1);
 	sp__table_schema_free(&s);
+	l.stripe_pages = 1 + sp__rng_below(rng, 9);
 	return l;
+}
+
+/* Returns the mark of a cell: those of lanes are far apart. */
+static uint64_t mark_of(const struct sp__table_layout *l, uint64_t records, uint64_t cell)
+{
+	return l->lanes ? cell / SP__LANE_PAGES * sp__layout_pages(l, records) +
+				  cell % SP__LANE_PAGES
+			: cell;
+}
+
+/* Marks the cells of a run.  False: one is marked twice, or the run exceeds the limit. */
+static bool mark_run(const struct sp__table_layout *l, uint64_t records,
+		     const struct sp__layout_run *run, uint64_t max, uint8_t *marks)
+{
+	if ((!run->cells && !l->lanes) || (run->cells > max && !l->lanes))
+		return false;
+	for (uint64_t i = 0; i < run->cells; i++)
+		if (marks[mark_of(l, records, run->cell + i)]++)
+			return false;
+	return true;
 }
 
 /* Marks the cells of the runs.  False: one is marked twice, or a run exceeds the limit. */
@@ -46,17 +70,17 @@ static bool mark(const struct sp__table_layout *l, const bool *groups, uint64_t 
 
 	for (uint64_t page = 0; page < end; page += pages) {
 		pages = sp__layout_window(l, groups, page, end - page, bytes);
-		for (uint32_t f = 0; f < l->ngroups; f++) {
-			struct sp__layout_run run = sp__layout_run(l, f, records, page, pages);
+		for (uint32_t f = 0; f < l->ngroups; f++)
+			for (uint32_t k = 0; groups[f] && k < sp__layout_lines_of(l, f); k++) {
+				struct sp__layout_run run = sp__layout_run(
+					l, f, k, page * l->page_records,
+					sp__min((page + pages) * l->page_records, records) - 1);
 
-			if (!groups[f])
-				continue;
-			if (!run.cells || (pages > 1 && run.cells * l->cell_bytes > bytes))
-				return false;
-			for (uint64_t i = 0; i < run.cells; i++)
-				if (marks[run.cell + i]++)
+				if (!mark_run(l, records, &run,
+					      pages > 1 ? bytes / l->cell_bytes : UINT64_MAX,
+					      marks))
 					return false;
-		}
+			}
 	}
 	return true;
 }
@@ -64,7 +88,9 @@ static bool mark(const struct sp__table_layout *l, const bool *groups, uint64_t 
 static bool scan(struct sp__rng *rng)
 {
 	struct sp__table_layout l = random_layout(rng);
-	uint64_t records = 1 + sp__rng_below(rng, 3000), cells = sp__layout_data_cells(&l, records);
+	uint64_t records = 1 + sp__rng_below(rng, 3000);
+	uint64_t cells = l.lanes ? l.nlines * sp__layout_pages(&l, records)
+				 : sp__layout_data_cells(&l, records);
 	uint8_t *marks = calloc(cells, 1);
 	bool columns[COLUMNS_MAX], groups[COLUMNS_MAX], good;
 	uint32_t n = 0, used;
@@ -78,7 +104,7 @@ static bool scan(struct sp__rng *rng)
 	for (uint64_t r = 0; good && r < records; r++)
 		for (uint32_t f = 0; f < l.ngroups; f++)
 			if (groups[f])
-				marks[sp__layout_record_cell(&l, f, r)] |= 2;
+				marks[mark_of(&l, records, sp__layout_record_cell(&l, f, r))] |= 2;
 	for (uint64_t i = 0; good && i < cells; i++)
 		good = marks[i] == 0 || marks[i] == 3;
 	free(marks);

@@ -29,6 +29,11 @@ static void print_layout(const struct sp_table_info *i)
 		printf(", those in use filled to %.1f %%", i->fill * 100);
 	putchar('\n');
 	printf("A-pages: %" PRIu64 " of %" PRIu32 " records\n", i->pages, i->page_records);
+	if (i->placement == SP_PLACE_SEMISEQ)
+		printf("placement: semiseq on %u drive%s, %" PRIu32 " cells on consecutive tracks, "
+		       "hops of %" PRIu32 " of %" PRIu32 " blocks, %.1f %% of the space unused\n",
+		       i->volumes, i->volumes == 1 ? "" : "s", i->depth_rows, i->hop_blocks,
+		       i->track_blocks, i->waste * 100);
 	if (i->no_data)
 		printf("data: none\n");
 	if (i->text_bytes)

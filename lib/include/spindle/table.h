@@ -117,7 +117,12 @@ struct sp_table_info {
 	bool no_data;	       /* cells have no values (spindle/tablerun.h) */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
 	enum sp_placement placement; /* of the cells on the device */
-	const char *volume;	     /* simulated volume, or NULL */
+	/* With SP_PLACE_SEMISEQ: */
+	unsigned volumes;		   /* drives */
+	uint32_t depth_rows;		   /* cells of an A-page on consecutive tracks */
+	uint32_t hop_blocks, track_blocks; /* from one of these to the next; of the first zone */
+	double waste;			   /* share of the space of cells that has none */
+	const char *volume;		   /* simulated volume, or NULL */
 };
 
 /* Counters of one call; spindle-report(5) explains each. */
@@ -325,6 +330,15 @@ struct sp_table_load_opts {
 	size_t ntogether;
 	uint32_t cell_bytes;   /* 512 to 65536, a power of two; 0: as the layout has */
 	uint32_t page_records; /* of an A-page; 0: as the layout has */
+	/*
+	 * SP_PLACE_SEMISEQ, for CSM: cells of a column lie along the tracks of the volume, or of
+	 * several drives, and those of a record on adjacent blocks (Shao 2008, section 4.4).  Needs
+	 * a simulated volume, or a geometry, with tracks.  Otherwise SP_PLACE_CONTIGUOUS.
+	 */
+	enum sp_placement placement;
+	unsigned volumes;    /* drives, each with its part of the file; 0: 1; at most 64 */
+	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
+	bool empty_lane;     /* an A-page has one cell more than its columns need */
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
 	 * schema: a file with a line for each column, in their order.  NULL: types are inferred

@@ -71,7 +71,6 @@ static int read_page(const struct change *c, uint64_t page, uint32_t first, uint
 	struct sp__tablefile *f = c->u->file;
 	const uint32_t group = f->layout.places[c->column].group;
 	const uint32_t max = f->layout.groups[group].cell_records;
-	const uint64_t data = sp__layout_cell(&f->layout, page, group, 0);
 	const uint32_t cells = (records + max - 1) / max;
 	const uint8_t *cell;
 	int rc = 0;
@@ -80,7 +79,9 @@ static int read_page(const struct change *c, uint64_t page, uint32_t first, uint
 		uint32_t n = (uint32_t)sp__min(records - j * max, max);
 		uint64_t number, run;
 
-		run = sp__map_run(&f->map, SP__AREA_DATA, data + j, cells - j, &number);
+		run = sp__map_run(&f->map, SP__AREA_DATA,
+				  sp__layout_cell(&f->layout, page, group, j),
+				  f->layout.lanes ? 1 : cells - j, &number);
 		rc = sp__cellreader_get(&c->u->reader, number, number + run, &cell, c->u->err);
 		if (!rc)
 			rc = sp__tablefile_check_cell(f, number, n, SP__CELL_VALUES, cell,

@@ -10,7 +10,7 @@ static int take_all(struct sp__tablefile *f, uint64_t records, struct sp_errinfo
 {
 	const struct sp__table_layout *l = &f->layout;
 	const uint64_t pages = sp__layout_pages(l, records);
-	int rc = 0;
+	int rc = f->map.semiseq && pages ? sp__tablefile_reserve_page(f, pages - 1, err) : 0;
 
 	for (uint64_t page = 0; !rc && page < pages; page++) {
 		rc = sp__tablefile_reserve_page(f, page, err);
@@ -34,8 +34,7 @@ int sp__tablefile_leave_blank(struct sp__tablefile *f, uint64_t records, struct 
 					f->schema.columns[i].name);
 	f->superblock.no_data = f->volume->hollow = true;
 	rc = take_all(f, records, err);
-	if (!rc &&
-	    sp__map_shorten(&f->map, SP__AREA_DATA, sp__layout_data_cells(&f->layout, records)))
+	if (!rc && sp__tablefile_release(f, records))
 		rc = sp__err(err, -ENOMEM, "create", f->path, -1);
 	f->superblock.records = records;
 	return rc;

@@ -42,6 +42,7 @@ int sp__tablefile_close(struct sp__tablefile *f)
 	}
 	sp__layout_free(&f->layout);
 	sp__table_superblock_free(&f->superblock);
+	free(f->array);
 	free(f->path);
 	*f = (struct sp__tablefile){ .fd = -1, .replaced = -1 };
 	return rc;

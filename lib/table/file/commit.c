@@ -86,7 +86,7 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 /* Gives a plain file the length of its cells, and checks that a device has them. */
 static int set_length(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	uint64_t need = f->map.end * f->layout.cell_bytes;
+	uint64_t need = sp__tablefile_bytes(f, f->map.end);
 	off_t has = lseek(f->fd, 0, SEEK_END);
 
 	if (has < 0)
@@ -131,7 +131,7 @@ int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
 
 void sp__tablefile_cut(const struct sp__tablefile *f)
 {
-	uint64_t end = f->superblock.end * f->superblock.layout.cell_bytes;
+	uint64_t end = sp__tablefile_bytes(f, f->superblock.end);
 
 	if (f->settled && f->volume->regular && lseek(f->fd, 0, SEEK_END) > (off_t)end)
 		(void)!ftruncate(f->fd, (off_t)end);

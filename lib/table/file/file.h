@@ -48,6 +48,7 @@ struct sp__tablefile {
 	bool settled;	 /* open for changes, and its last state is on the device */
 	bool unfinished; /* a committed change is not in place: only closing is possible */
 	char *path;
+	char *array; /* the simulated volume of several drives */
 	struct sp__env env;
 	const struct sp__env *plan;		/* whose device and trace env shares; NULL: none */
 	int fd;					/* for superblock, schema, map and journal */
@@ -94,7 +95,8 @@ SP_MUST_CHECK int sp__tablefile_open_in(struct sp__tablefile *f, const char *pat
 int sp__tablefile_close(struct sp__tablefile *f);
 
 /*
- * Creates a table without records; takes over schema and layout.  With run->seed the table's id
+ * Creates a table without records; takes over schema, layout and placement.  semiseq: NULL:
+ * contiguous.  With run->seed the table's id
  * follows from it, so equal inputs make equal files.  Returns 0; -EPERM or -EEXIST if a device or a
  * file that is written in place needs run->overwrite; SP_ESTATE; SP_EUNSUP; -ENOMEM; or -errno.
  * After an error, too, it must be closed.
@@ -102,7 +104,8 @@ int sp__tablefile_close(struct sp__tablefile *f);
 SP_MUST_CHECK int sp__tablefile_create(struct sp__tablefile *f, const char *path,
 				       const struct sp_run_opts *run,
 				       struct sp__table_schema *schema,
-				       struct sp__table_layout *layout, struct sp_errinfo *err);
+				       struct sp__table_layout *layout,
+				       struct sp__semiseq **semiseq, struct sp_errinfo *err);
 /*
  * Makes a created table one without data: it has the cells that so many records would have, but
  * they are never written, and requests for them take only time.  Its volume is simulated.  Returns
@@ -151,6 +154,15 @@ SP_MUST_CHECK int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_c
 /* Does so for an A-page: adds its strip, or A-pages of EXTENT_BYTES.  Errors as above. */
 SP_MUST_CHECK int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page,
 					     struct sp_errinfo *err);
+/* Releases space that so many records do not need.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__tablefile_release(struct sp__tablefile *f, uint64_t records);
+/* Returns the bytes that the file has at least, on all volumes. */
+static inline uint64_t sp__tablefile_bytes(const struct sp__tablefile *f, uint64_t end)
+{
+	const struct sp__semiseq *s = f->superblock.semiseq;
+
+	return (end + (s ? (s->volumes - 1) * s->volume_cells : 0)) * f->layout.cell_bytes;
+}
 
 /* Returns the options of a queue for its cells; depth: 0: the default one. */
 static inline struct sp__queue_opts sp__tablefile_queue(const struct sp__tablefile *f,

@@ -7,6 +7,7 @@
 #include "base/bisect.h"
 #include "base/minmax.h"
 #include "table/file/map.h"
+#include "table/layout/layout.h"
 
 #define EXTENT_BYTES 16 /* in the file */
 
@@ -103,6 +104,19 @@ static int cut(struct sp__table_area_list *l, size_t i, uint64_t first, uint64_t
 	return 0;
 }
 
+/* Takes cells at the end of the file. */
+static int take_end(struct sp__table_map *m, uint64_t cells, uint64_t *first)
+{
+	const uint64_t max = m->semiseq ? m->semiseq->volume_cells : SP__TABLE_CELLS_MAX;
+
+	if (m->end > max || cells > max - m->end)
+		return m->semiseq ? -ENOSPC : -EFBIG;
+	m->changed = true;
+	*first = m->end;
+	m->end += cells;
+	return 0;
+}
+
 int sp__map_take(struct sp__table_map *m, uint64_t cells, uint64_t *first)
 {
 	struct sp__table_area_list *l = &m->lists[SP__AREA_FREE];
@@ -113,11 +127,33 @@ int sp__map_take(struct sp__table_map *m, uint64_t cells, uint64_t *first)
 			*first = l->extents[i].first;
 			return cut(l, i, *first, cells);
 		}
-	if (cells > SP__TABLE_CELLS_MAX - m->end)
-		return -EFBIG;
-	*first = m->end;
-	m->end += cells;
-	return 0;
+	return take_end(m, cells, first);
+}
+
+int sp__map_add_pages(struct sp__table_map *m, uint64_t pages)
+{
+	const uint64_t end = m->end;
+	const struct sp__semipart *p;
+	uint64_t first;
+	int rc = sp__semiseq_extend(m->semiseq, pages, end);
+
+	if (rc)
+		return rc;
+	p = &m->semiseq->parts[m->semiseq->n - 1];
+	rc = take_end(m, p->first_cell + p->cells - end, &first);
+	if (!rc)
+		rc = sp__map_release(m, end, p->first_cell - end);
+	return rc ? rc : sp__map_add(m, SP__AREA_DATA, p->first_cell, p->cells);
+}
+
+int sp__map_shorten_pages(struct sp__table_map *m, uint64_t pages)
+{
+	uint64_t cells = 0;
+	int rc = sp__semiseq_shorten(m->semiseq, pages);
+
+	for (size_t i = 0; i < m->semiseq->n; i++)
+		cells += m->semiseq->parts[i].cells;
+	return rc ? rc : sp__map_shorten(m, SP__AREA_DATA, cells);
 }
 
 int sp__map_release(struct sp__table_map *m, uint64_t first, uint64_t cells)
@@ -208,10 +244,9 @@ void sp__map_trim(struct sp__table_map *m, uint64_t old_end)
 		;
 }
 
-uint64_t sp__map_run(const struct sp__table_map *m, enum sp__table_area area, uint64_t n,
-		     uint64_t cells, uint64_t *first)
+static uint64_t run(const struct sp__table_area_list *l, uint64_t n, uint64_t cells,
+		    uint64_t *first)
 {
-	const struct sp__table_area_list *l = &m->lists[area];
 	const struct sp__table_extent *e =
 		&l->extents[SP__BISECT(l->n, i, l->extents[i].before <= n) - 1];
 
@@ -219,9 +254,26 @@ uint64_t sp__map_run(const struct sp__table_map *m, enum sp__table_area area, ui
 	return sp__min(cells, e->cells - (n - e->before));
 }
 
+uint64_t sp__map_run(const struct sp__table_map *m, enum sp__table_area area, uint64_t n,
+		     uint64_t cells, uint64_t *first)
+{
+	if (area == SP__AREA_DATA && m->semiseq)
+		return sp__semiseq_run(m->semiseq, n % SP__LANE_PAGES,
+				       (uint32_t)(n / SP__LANE_PAGES), cells, first);
+	return run(&m->lists[area], n, cells, first);
+}
+
 bool sp__map_find(const struct sp__table_map *m, uint64_t cell, enum sp__table_area *area,
 		  uint64_t *n)
 {
+	uint64_t page;
+	uint32_t lane;
+
+	if (m->semiseq && sp__semiseq_find(m->semiseq, cell, &page, &lane)) {
+		*area = SP__AREA_DATA;
+		*n = lane * SP__LANE_PAGES + page;
+		return true;
+	}
 	for (unsigned a = 0; a < SP__AREAS; a++)
 		for (size_t i = 0; i < m->lists[a].n; i++) {
 			const struct sp__table_extent *e = &m->lists[a].extents[i];
@@ -241,6 +293,7 @@ uint64_t sp__map_bytes(const struct sp__table_map *m, size_t more)
 
 	for (unsigned a = 0; a < SP__AREA_LISTS; a++)
 		extents += m->lists[a].n;
+	extents += m->semiseq ? m->semiseq->n + 1 : 0; /* and their number */
 	return SP__AREAS * 8 + extents * EXTENT_BYTES;
 }
 
@@ -290,6 +343,23 @@ static bool take_lists(struct sp__table_map *m)
 	return true;
 }
 
+/* True if the data area is the space of the parts. */
+static bool parts_possible(const struct sp__table_map *m)
+{
+	const struct sp__table_area_list *l = &m->lists[SP__AREA_DATA];
+	uint64_t cells = 0, first;
+
+	for (size_t i = 0; i < m->semiseq->n; i++) {
+		const struct sp__semipart *p = &m->semiseq->parts[i];
+
+		if (p->cells > l->cells - cells || run(l, cells, p->cells, &first) != p->cells ||
+		    first != p->first_cell)
+			return false;
+		cells += p->cells;
+	}
+	return cells == l->cells;
+}
+
 void sp__map_code(struct sp__coder *c, struct sp__table_map *m)
 {
 	struct sp__table_area_list all = { 0 };
@@ -299,11 +369,15 @@ void sp__map_code(struct sp__coder *c, struct sp__table_map *m)
 	if (c->reading) {
 		code_list(c, &m->lists[SP__AREA_FREE]);
 		c->failed |= !take_lists(m);
-		return;
+	} else {
+		sp__coder_lack(c, unite(m, &all) != 0);
+		code_list(c, &all);
+		free(all.extents);
 	}
-	sp__coder_lack(c, unite(m, &all) != 0);
-	code_list(c, &all);
-	free(all.extents);
+	if (!m->semiseq)
+		return;
+	sp__semiseq_code_parts(c, m->semiseq);
+	c->failed |= c->reading && !parts_possible(m);
 }
 
 static int by_first(const void *a, const void *b)

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include "cube/semiseq.h"
 #include "datafile/coder.h"
 
 enum sp__table_area {
@@ -43,11 +44,16 @@ struct sp__table_map {
 	uint64_t end; /* cells of the file */
 	bool changed; /* since it was read or written */
 	struct sp__table_area_list lists[SP__AREA_LISTS];
+	/*
+	 * Where cells of the data area are; borrowed.  Its extents are then the space of the parts
+	 * on volume 0.  NULL: the extents are their cells.
+	 */
+	struct sp__semiseq *semiseq;
 };
 
 void sp__map_free(struct sp__table_map *m);
 
-/* Returns the number of cells of an area. */
+/* Returns the number of cells of an area; of the data area with semiseq, those of its space. */
 static inline uint64_t sp__map_cells(const struct sp__table_map *m, enum sp__table_area area)
 {
 	return m->lists[area].cells;
@@ -61,6 +67,13 @@ SP_MUST_CHECK int sp__map_add(struct sp__table_map *m, enum sp__table_area area,
  * adds them to an area.  Returns 0, -ENOMEM, or -EFBIG.
  */
 SP_MUST_CHECK int sp__map_take(struct sp__table_map *m, uint64_t cells, uint64_t *first);
+/*
+ * Gives pages from sp__semiseq_pages() on a place at the end of the file, with space for at least
+ * so many.  Returns 0, -ENOMEM, or -ENOSPC.
+ */
+SP_MUST_CHECK int sp__map_add_pages(struct sp__table_map *m, uint64_t pages);
+/* Releases the space after the place of the first `pages` pages.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__map_shorten_pages(struct sp__table_map *m, uint64_t pages);
 /*
  * Releases cells that are in no area, or removes them from the text area first.  Returns 0;
  * -ENOMEM; or SP_ECORRUPT if the text area does not have all of them.

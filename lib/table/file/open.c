@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "datafile/lock.h"
 #include "io/cached.h"
 #include "run/volume_spec.h"
@@ -62,6 +63,7 @@ static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->layout = f->superblock.layout;
 	f->superblock.layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
 	f->map.end = f->superblock.end;
+	f->map.semiseq = f->superblock.semiseq;
 	return 0;
 }
 
@@ -115,6 +117,10 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = sp__layout_compute(&f->layout, &f->schema, &group);
 	else
 		rc = SP_ECORRUPT;
+	if (!rc && f->layout.lanes) {
+		f->layout.stripe_pages = sp__semiseq_stripe(f->map.semiseq);
+		rc = f->map.semiseq->lanes == f->layout.page_cells ? 0 : SP_ECORRUPT;
+	}
 	if (rc == -ENOMEM)
 		return lack_of_memory(f, err);
 	if (rc || sp__table_schema_repeated(&f->schema) >= 0)
@@ -129,9 +135,11 @@ static bool areas_possible(const struct sp__tablefile *f)
 {
 	const uint64_t pages = sp__layout_pages(&f->layout, f->superblock.records);
 
+	if (f->map.semiseq ? sp__semiseq_pages(f->map.semiseq) < pages
+			   : sp__map_cells(&f->map, SP__AREA_DATA) <
+				     sp__layout_data_cells(&f->layout, f->superblock.records))
+		return false;
 	return pages <= SP__TABLE_CELLS_MAX / 2 / f->layout.page_cells &&
-	       sp__map_cells(&f->map, SP__AREA_DATA) >=
-		       sp__layout_data_cells(&f->layout, f->superblock.records) &&
 	       sp__map_cells(&f->map, SP__AREA_DIRECTORY) >= f->directory.written &&
 	       sp__map_cells(&f->map, SP__AREA_TOMBSTONES) >= f->superblock.tombstone_cells;
 }
@@ -174,6 +182,19 @@ int sp__tablefile_open_areas(struct sp__tablefile *f, struct sp_errinfo *err)
 	return areas_possible(f) ? 0 : refuse(f, SP_ECORRUPT, err, "the map is damaged");
 }
 
+/* Makes several drives of the simulated one. */
+static int make_array(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	if (!f->superblock.semiseq || f->superblock.semiseq->volumes == 1 || !f->run.volume)
+		return 0;
+	f->array = sp__semiseq_array(f->superblock.semiseq, f->run.volume);
+	if (!f->array)
+		return sp__err(err, -ENOMEM, "open", f->path, -1);
+	f->run.volume = f->array;
+	f->run.geometry = NULL; /* of one drive */
+	return 0;
+}
+
 int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc;
@@ -183,6 +204,9 @@ int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
 	if (f->run.volume && !sp__volume_spec_simulated(&f->run))
 		return refuse(f, SP_ESYNTAX, err,
 			      "the volume of a table is simulated, or its own file");
+	rc = make_array(f, err);
+	if (rc)
+		return rc;
 	rc = f->plan ? sp__env_share(&f->env, &f->run, f->plan)
 		     : sp__env_open(&f->env, &f->run, err);
 	f->env.err = err; /* each call sets it from now on */
@@ -216,11 +240,39 @@ static int open_direct(struct sp__tablefile *f)
 	return 0;
 }
 
+/*
+ * A table along the tracks has the device from its first block on, so its cells are where the
+ * mapping says.  A new one has all of it, one that may grow half of the rest of the last drive;
+ * what is left is for the files of indexes.  Returns SP_EUNSUP if the drives are not those of the
+ * mapping.
+ */
+static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp_errinfo *err)
+{
+	const struct sp__semiseq *s = f->superblock.semiseq;
+	const struct sp__volume *d = f->env.device;
+	const uint64_t drive = d->size_bytes / s->volumes, rest = s->volume_cells - f->map.end;
+
+	*bytes = sp__tablefile_bytes(f, f->map.end + (f->creating ? rest
+						      : f->write  ? rest / 2
+								  : 0));
+	*bytes = sp__min((*bytes + d->align_bytes - 1) / d->align_bytes * d->align_bytes,
+			 d->size_bytes - d->size_bytes % d->align_bytes);
+	if (drive / f->layout.cell_bytes == s->volume_cells)
+		return 0;
+	return sp__errf(err, SP_EUNSUP, "open", f->path, -1,
+			"its cells lie along the tracks of drives of %llu bytes, and this one has "
+			"%llu: load it once more for other drives",
+			(unsigned long long)(s->volume_cells * f->layout.cell_bytes),
+			(unsigned long long)drive);
+}
+
 int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, uint64_t bytes,
 			     struct sp_errinfo *err)
 {
 	int rc = sp__volume_adopt(&f->volume, f->fd, false, f->path, err);
 
+	if (!rc && f->env.device && f->superblock.semiseq)
+		rc = take_device(f, &bytes, err);
 	if (!rc && f->env.device)
 		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
 	if (!rc && f->env.device)
@@ -234,7 +286,7 @@ int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, ui
 
 static int check_size(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	uint64_t need = f->superblock.end * f->layout.cell_bytes;
+	uint64_t need = sp__tablefile_bytes(f, f->superblock.end);
 	off_t has = lseek(f->fd, 0, SEEK_END);
 
 	if (has < 0)

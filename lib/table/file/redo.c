@@ -159,7 +159,8 @@ static bool is_cell(const struct sp__tablefile *f, const struct sp__journal_reco
 	if (rec->type != RECORD_CELL || rec->bytes != 8 + (size_t)cell_bytes)
 		return false;
 	cell = number_of(rec);
-	return cell >= sp__table_superblock_front(&f->superblock) && cell < f->superblock.end &&
+	return cell >= sp__table_superblock_front(&f->superblock) &&
+	       cell % sp__table_volume_cells(&f->superblock) < f->superblock.end &&
 	       sp__cell_valid((uint8_t *)rec->data + 8, cell_bytes, f->superblock.id, cell);
 }
 

@@ -25,7 +25,32 @@ int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64
 
 int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	return sp__tablefile_check_end(f->volume, f->path, f->map.end * f->layout.cell_bytes, err);
+	return sp__tablefile_check_end(f->volume, f->path, sp__tablefile_bytes(f, f->map.end), err);
+}
+
+/* Records that the tracks have no place for an A-page. */
+static int tracks_full(const struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
+{
+	const struct sp__semiseq *s = f->map.semiseq;
+
+	return sp__errf(err, -ENOSPC, "write", f->path, -1,
+			"the tracks (of %u x %llu bytes) have no place for record %llu and those "
+			"after it: choose larger drives, or more volumes",
+			s->volumes, (unsigned long long)(s->volume_cells * f->layout.cell_bytes),
+			(unsigned long long)(page * f->layout.page_records));
+}
+
+/* Doubles the A-pages that have a place along the tracks. */
+static int reserve_pages(struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
+{
+	uint64_t have;
+	int rc = 0;
+
+	while (!rc && (have = sp__semiseq_pages(f->map.semiseq)) <= page)
+		rc = sp__map_add_pages(&f->map, sp__max(page + 1 - have, have));
+	return rc == -ENOSPC ? tracks_full(f, page, err)
+	       : rc	     ? sp__err(err, rc, "write", f->path, -1)
+			     : sp__tablefile_check_space(f, err);
 }
 
 int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)
@@ -46,6 +71,8 @@ int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page, struct sp
 	const struct sp__table_layout *l = &f->layout;
 	uint64_t have = sp__map_cells(&f->map, SP__AREA_DATA), pages;
 
+	if (f->map.semiseq)
+		return reserve_pages(f, page, err);
 	if (page * l->page_cells < have)
 		return 0;
 	if (l->ngroups > 1)
@@ -53,4 +80,11 @@ int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page, struct sp
 	else
 		pages = sp__min(page + 1, EXTENT_BYTES / l->cell_bytes / l->page_cells + 1);
 	return sp__tablefile_reserve(f, (page + pages) * l->page_cells, err);
+}
+
+int sp__tablefile_release(struct sp__tablefile *f, uint64_t records)
+{
+	if (f->map.semiseq)
+		return sp__map_shorten_pages(&f->map, sp__layout_pages(&f->layout, records));
+	return sp__map_shorten(&f->map, SP__AREA_DATA, sp__layout_data_cells(&f->layout, records));
 }

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/minmax.h"
 #include "base/whole.h"
 #include "table/file/superblock.h"
 
@@ -50,8 +51,24 @@ static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
 	sp__code_u64(c, &s->bytes);
 }
 
-#define FLAG_NO_DATA 1
-#define KNOWN_FLAGS FLAG_NO_DATA
+#define FLAG_NO_DATA UINT64_C(1)
+#define FLAG_SEMISEQ UINT64_C(2)
+#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ)
+
+/* Codes the placement along the tracks, without its parts, which the map has. */
+static void code_semiseq(struct sp__coder *c, struct sp__table_superblock *s)
+{
+	if (c->reading)
+		s->semiseq = calloc(1, sizeof(*s->semiseq));
+	sp__coder_lack(c, !s->semiseq);
+	if (!s->semiseq)
+		return;
+	s->layout.lanes = true;
+	sp__code_flag(c, &s->layout.empty_lane);
+	sp__semiseq_code(c, s->semiseq);
+	c->failed |=
+		(uint64_t)s->semiseq->cell_blocks * s->semiseq->block_bytes != s->layout.cell_bytes;
+}
 
 /* flags: of what later versions add are not known. */
 static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_t *flags)
@@ -59,7 +76,7 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 	size_t n = s->ncolumns;
 
 	sp__code_u64(c, flags);
-	if (*flags & ~(uint64_t)KNOWN_FLAGS)
+	if (*flags & ~KNOWN_FLAGS)
 		return;
 	sp__code_u64(c, &s->id);
 	sp__code_u64(c, &s->contents);
@@ -77,12 +94,17 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 	s->ncolumns = (uint32_t)n;
 	for (size_t i = 0; !c->failed && i < n; i++)
 		sp__code_u64(c, &s->changed[i]);
+	if (*flags & FLAG_SEMISEQ)
+		code_semiseq(c, s);
 }
 
 void sp__table_superblock_free(struct sp__table_superblock *s)
 {
 	free(s->volume);
 	free(s->changed);
+	if (s->semiseq)
+		sp__semiseq_free(s->semiseq);
+	free(s->semiseq);
 	sp__layout_free(&s->layout);
 	*s = (struct sp__table_superblock){ 0 };
 }
@@ -115,7 +137,8 @@ static bool possible(const struct sp__table_superblock *s)
 	return l->cell_bytes >= SP__TABLE_CELL_MIN && !(l->cell_bytes & (l->cell_bytes - 1)) &&
 	       l->page_records && columns == s->ncolumns && columns &&
 	       s->ncolumns <= SP__COLUMNS_MAX &&
-	       s->end <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
+	       s->end <= sp__min(SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN,
+				 sp__table_volume_cells(s)) &&
 	       stream_possible(s, &s->schema) && stream_possible(s, &s->map) &&
 	       s->records <= SP__TABLE_RECORDS_MAX && s->deleted <= s->records &&
 	       s->journal.bytes <= INT64_MAX / 4 &&
@@ -128,7 +151,7 @@ uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_
 {
 	struct sp__table_superblock own = *s; /* members() can also write to it */
 	struct sp__coder c = { 0 };
-	uint64_t flags = s->no_data ? FLAG_NO_DATA : 0;
+	uint64_t flags = (s->no_data ? FLAG_NO_DATA : 0) | (s->semiseq ? FLAG_SEMISEQ : 0);
 
 	sp__superblock_begin(&c, &own.slots);
 	members(&c, &own, &flags);
@@ -157,7 +180,7 @@ int sp__table_superblock_decode(struct sp__table_superblock *s, const uint8_t *d
 	if (rc)
 		return rc;
 	members(&c, s, &flags);
-	if (flags & ~(uint64_t)KNOWN_FLAGS) {
+	if (flags & ~KNOWN_FLAGS) {
 		*reason = "is a table with features that this version of Spindle does not know";
 		return SP_EFORMAT;
 	}

@@ -8,6 +8,11 @@
 #include "base/minmax.h"
 #include "table/layout/layout.h"
 
+/* Of A-pages whose lanes are apart: cells, and the share of the fullest that is full enough. */
+#define PAGE_CELLS_MIN 16
+#define PAGE_CELLS_MAX 128
+#define NEARLY_FULL 0.9
+
 const struct sp__layout_form sp__layout_forms[4] = {
 	{ .one_group = true, .rows = true, .cell_bytes = 8192 },
 	{ .one_group = true, .cell_bytes = 8192 },
@@ -64,7 +69,7 @@ static int count_cells(struct sp__table_layout *l)
 						  : l->cell_bytes - SP__CELL_TRAILER_BYTES;
 	if (l->page_records > SP__PAGE_RECORDS_MAX)
 		return -EINVAL;
-	l->page_cells = 0;
+	l->page_cells = l->empty_lane;
 	for (uint32_t f = 0; f < l->ngroups; f++) {
 		struct sp__column_group *g = &l->groups[f];
 
@@ -72,7 +77,12 @@ static int count_cells(struct sp__table_layout *l)
 		g->cells = (l->page_records - 1) / g->cell_records + 1;
 		l->page_cells += g->cells;
 	}
-	l->row_pages = l->ngroups == 1 ? (SP__DIRECTORY_ROW_RECORDS - 1) / l->page_records + 1 : 1;
+	l->row_pages = l->ngroups == 1 || l->lanes
+			       ? (SP__DIRECTORY_ROW_RECORDS - 1) / l->page_records + 1
+			       : 1;
+	if (l->lanes && l->page_cells > SP__LANES_MAX)
+		return -EINVAL;
+	l->nlines = l->lanes ? (uint32_t)l->page_cells : l->ngroups;
 	return 0;
 }
 
@@ -84,7 +94,8 @@ int sp__layout_compute(struct sp__table_layout *l, const struct sp__table_schema
 
 	if (l->cell_bytes < SP__TABLE_CELL_MIN || l->cell_bytes > SP__TABLE_CELL_MAX ||
 	    (l->cell_bytes & (l->cell_bytes - 1)) || (l->strip_max & (l->strip_max - 1)) ||
-	    !l->ngroups || l->ngroups > schema->n)
+	    (l->strip_max && l->lanes) || (l->empty_lane && !l->lanes) || !l->ngroups ||
+	    l->ngroups > schema->n)
 		return -EINVAL;
 	l->ncolumns = schema->n;
 	l->places = calloc(schema->n, sizeof(*l->places));
@@ -191,6 +202,55 @@ static int refuse(const struct sp__table_layout *l, const struct sp__table_schem
 			l->cell_bytes);
 }
 
+/* Returns the cells of an A-page of so many records. */
+static uint64_t cells_of(const struct sp__table_layout *l, uint32_t records)
+{
+	uint64_t cells = l->empty_lane;
+
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		cells += (records - 1) / l->groups[f].cell_records + 1;
+	return cells;
+}
+
+/* Returns the maximum of records whose A-page has at most so many cells; 0: none. */
+static uint32_t max_records(const struct sp__table_layout *l, uint64_t cells)
+{
+	uint32_t low = 0, high = l->cell_bytes;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+
+		if (cells_of(l, middle) <= cells)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/*
+ * Returns the records of an A-page whose lanes are apart: the most that fit 16, 32, 64 or 128
+ * cells, or the least power of two above; of these sizes the smallest one that is nearly as full as
+ * the fullest.
+ */
+static uint32_t choose_records(const struct sp__table_layout *l)
+{
+	double best = 0;
+	uint32_t records = 0;
+
+	for (uint64_t cells = PAGE_CELLS_MIN;
+	     cells <= SP__LANES_MAX && (cells <= PAGE_CELLS_MAX || !records); cells *= 2) {
+		uint32_t n = max_records(l, cells);
+		double fill = (double)n / (double)cells;
+
+		if (n && fill * NEARLY_FULL > best) {
+			best = fill;
+			records = n;
+		}
+	}
+	return records;
+}
+
 int sp__layout_make(struct sp__table_layout *l, const struct sp__table_schema *schema,
 		    const struct sp__layout_opts *o, struct sp_errinfo *err)
 {
@@ -198,16 +258,30 @@ int sp__layout_make(struct sp__table_layout *l, const struct sp__table_schema *s
 	uint32_t cell_bytes = o->cell_bytes ? o->cell_bytes : o->form->cell_bytes, group = 0;
 	int rc = check(schema, o, cell_bytes, err);
 
-	*l = (struct sp__table_layout){ .cell_bytes = cell_bytes, .page_records = o->page_records };
+	*l = (struct sp__table_layout){ .cell_bytes = cell_bytes,
+					.page_records = o->page_records,
+					.lanes = o->lanes,
+					.empty_lane = o->empty_lane };
 	if (rc)
 		return rc;
-	l->strip_max = !o->form->endless;
+	l->strip_max = !o->form->endless && !o->lanes;
 	while (l->strip_max && (uint64_t)l->strip_max * cell_bytes < run &&
 	       l->strip_max <= UINT32_MAX / 4)
 		l->strip_max *= 2;
 	rc = add_groups(l, schema->n, o);
+	if (!rc && o->lanes && !o->page_records)
+		l->page_records = 1;
 	if (!rc)
 		rc = sp__layout_compute(l, schema, &group);
+	if (!rc && o->lanes && !o->page_records) {
+		l->page_records = choose_records(l);
+		rc = l->page_records ? count_cells(l) : -EINVAL;
+	}
+	if (rc == -EINVAL && o->lanes)
+		return sp__errf(err, SP_EUNSUP, "create", NULL, -1,
+				"an A-page has at most %d cells: choose larger cells, fewer "
+				"records of a page, or columns that share cells",
+				SP__LANES_MAX);
 	if (rc == -E2BIG)
 		return refuse(l, schema, group, err);
 	return rc ? sp__err(err, rc, "create", NULL, -1) : 0;
@@ -231,6 +305,9 @@ struct sp__layout_position sp__layout_position(const struct sp__table_layout *l,
 	}
 	g = &l->groups[low];
 	in_strip -= g->first_lane * s.pages;
+	if (l->lanes)
+		return (struct sp__layout_position){ in_strip % s.pages, low,
+						     (uint32_t)(in_strip / s.pages) };
 	return (struct sp__layout_position){ s.first + in_strip / g->cells, low,
 					     (uint32_t)(in_strip % g->cells) };
 }

@@ -9,6 +9,13 @@
  * ... A-pages up to strip_max, then always strip_max.  Records, A-pages, and cells of the data area
  * are numbered from 0.
  *
+ * If lanes are apart, all A-pages are one strip, and cell j of the minipages is a lane of its own:
+ * cells of consecutive A-pages in one lane have consecutive numbers.  The numbers then say nothing
+ * of places, which a mapping decides (cube/semiseq.h).
+ *
+ * A line of cells is what consecutive numbers run along: the cells of a column group, or of a lane
+ * if lanes are apart.
+ *
  * Record r is in A-page r / R, at position r % R there; in each column group it is in cell
  * (r % R) / n of the minipage, at position (r % R) % n of that cell, n = cell_records.
  *
@@ -25,6 +32,8 @@
 #define SP__CELL_TRAILER_BYTES 8 /* at the end of each cell (table/file/cell.h) */
 #define SP__PAGE_RECORDS_MAX (UINT32_C(1) << 24)
 #define SP__TABLE_RECORDS_MAX (UINT64_C(1) << 48)
+#define SP__LANE_PAGES (UINT64_C(1) << 34) /* numbers that a lane has, if lanes are apart, */
+#define SP__LANES_MAX 4096		   /* and the maximum of lanes */
 #define SP__STRIP_BYTES 1000000	       /* the shortest run of a column group in the largest strip */
 #define SP__DIRECTORY_ROW_RECORDS 2048 /* the fewest, if all columns share cells */
 
@@ -47,9 +56,13 @@ struct sp__table_layout {
 	uint32_t cell_bytes;
 	uint32_t page_records; /* R, of an A-page */
 	uint32_t strip_max;    /* A-pages, a power of two; 0: strips double without end */
-	uint64_t page_cells;   /* of an A-page */
+	bool lanes;	       /* are apart; strip_max is 0 */
+	bool empty_lane;       /* lane 0 has no values */
+	uint64_t stripe_pages; /* that fill one track of each volume; set by the file */
+	uint64_t page_cells;   /* of an A-page, the empty lane included */
 	uint32_t row_pages;    /* A-pages of a directory row */
 	uint32_t ngroups, ncolumns;
+	uint32_t nlines; /* lines of cells: column groups, or lanes */
 	struct sp__column_group *groups;
 	struct sp__column_place *places; /* of each column */
 };
@@ -75,6 +88,7 @@ struct sp__layout_opts {
 	uint32_t cell_bytes;   /* 0: the form's */
 	uint32_t page_records; /* 0: cell_bytes - 8; with one column group those of a cell */
 	uint64_t strip_bytes;  /* of a column group in the largest strip; 0: SP__STRIP_BYTES */
+	bool lanes, empty_lane;
 };
 
 /*
@@ -84,10 +98,10 @@ struct sp__layout_opts {
 SP_MUST_CHECK int sp__layout_make(struct sp__table_layout *l, const struct sp__table_schema *schema,
 				  const struct sp__layout_opts *o, struct sp_errinfo *err);
 /*
- * Computes all other members from cell_bytes, page_records, strip_max and, of each column group,
- * columns and rows, which can be those of a damaged file.  page_records may be 0.  Returns 0;
- * -ENOMEM; -EINVAL if they contradict each other or the schema; or -E2BIG if a record of column
- * group *group exceeds a cell.
+ * Computes all other members from cell_bytes, page_records, strip_max, lanes, empty_lane and, of
+ * each column group, columns and rows, which can be those of a damaged file.  page_records may be
+ * 0.  Returns 0; -ENOMEM; -EINVAL if they contradict each other or the schema; or -E2BIG if a
+ * record of column group *group exceeds a cell.
  */
 SP_MUST_CHECK int sp__layout_compute(struct sp__table_layout *l,
 				     const struct sp__table_schema *schema, uint32_t *group);
@@ -103,6 +117,8 @@ static inline struct sp__strip sp__layout_strip(const struct sp__table_layout *l
 	const uint64_t max = l->strip_max;
 	uint64_t pages;
 
+	if (l->lanes)
+		return (struct sp__strip){ 0, SP__LANE_PAGES };
 	if (max && page >= max - 1)
 		return (struct sp__strip){ page - ((page + 1) & (max - 1)), max };
 	pages = UINT64_C(1) << (63 - __builtin_clzll(page + 1));
@@ -116,6 +132,8 @@ static inline uint64_t sp__layout_strip_cell(const struct sp__table_layout *l,
 {
 	const struct sp__column_group *g = &l->groups[group];
 
+	if (l->lanes)
+		return s->pages * (g->first_lane + j) + page;
 	return s->first * l->page_cells + s->pages * g->first_lane + (page - s->first) * g->cells +
 	       j;
 }
@@ -136,6 +154,12 @@ struct sp__layout_position {
 
 /* The inverse of sp__layout_cell(). */
 struct sp__layout_position sp__layout_position(const struct sp__table_layout *l, uint64_t cell);
+
+/* Returns the line of cells that has cell j of the minipages of a column group. */
+static inline uint32_t sp__layout_line(const struct sp__table_layout *l, uint32_t group, uint32_t j)
+{
+	return l->lanes ? (uint32_t)l->groups[group].first_lane + j : group;
+}
 
 /* Returns the A-pages that so many records need. */
 static inline uint64_t sp__layout_pages(const struct sp__table_layout *l, uint64_t records)
@@ -166,6 +190,7 @@ uint32_t sp__layout_cell_records(const struct sp__table_layout *l, uint64_t reco
 /*
  * Returns the cells of the data area of so many records: with one column group those of its
  * A-pages, otherwise those of all its strips, since the cells of an A-page are all over a strip.
+ * Lanes are not apart.
  */
 uint64_t sp__layout_data_cells(const struct sp__table_layout *l, uint64_t records);
 /* Returns the directory rows of so many records. */

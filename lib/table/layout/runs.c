@@ -32,6 +32,11 @@ uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups,
 	for (uint32_t f = 0; f < l->ngroups; f++)
 		if (groups[f])
 			widest = sp__max(widest, l->groups[f].cells);
+	if (l->lanes) { /* windows end where columns of tracks do */
+		const uint64_t rest = (page + pages) % l->stripe_pages;
+
+		return pages > rest ? pages - rest : pages;
+	}
 	pages = sp__min(pages, sp__max(bytes / l->cell_bytes / widest, 1));
 	if (l->ngroups > 1) {
 		struct sp__strip s = sp__layout_strip(l, page);
@@ -76,15 +81,23 @@ uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool 
 	return sp__min(n - (in_page % max), l->page_records - in_page);
 }
 
-struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group,
-				     uint64_t records, uint64_t page, uint64_t pages)
+struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group, uint32_t k,
+				     uint64_t first, uint64_t last)
 {
-	const struct sp__column_group *g = &l->groups[group];
-	struct sp__layout_run run = { sp__layout_cell(l, page, group, 0), pages * g->cells };
-	uint32_t last = sp__layout_page_records(l, records, page + pages - 1);
+	const uint32_t n = l->groups[group].cell_records;
+	uint64_t from = sp__layout_record_cell(l, group, first);
+	uint64_t to = sp__layout_record_cell(l, group, last);
 
-	run.cells -= g->cells - (last + g->cell_records - 1) / g->cell_records;
-	return run;
+	if (l->lanes) {
+		const uint64_t page = first / l->page_records + (first % l->page_records / n > k);
+		const uint64_t end = last / l->page_records + (last % l->page_records / n >= k);
+
+		if (end <= page)
+			return (struct sp__layout_run){ 0 };
+		from = sp__layout_cell(l, page, group, k);
+		to = from + (end - page) - 1;
+	}
+	return (struct sp__layout_run){ from, to + 1 - from };
 }
 
 int sp__layout_gather_open(struct sp__layout_gather *g, const struct sp__table_layout *l,
@@ -93,7 +106,7 @@ int sp__layout_gather_open(struct sp__layout_gather *g, const struct sp__table_l
 	*g = (struct sp__layout_gather){ .layout = l, .groups = groups, .gap_cells = gap_cells };
 	for (uint32_t f = 0; f < l->ngroups; f++)
 		g->more += groups[f] ? gap_cells + 1 : 0;
-	g->next = calloc(l->ngroups, sizeof(*g->next));
+	g->next = calloc(l->nlines, sizeof(*g->next));
 	return g->next ? 0 : -ENOMEM;
 }
 
@@ -105,22 +118,26 @@ void sp__layout_gather_close(struct sp__layout_gather *g)
 
 void sp__layout_gather_begin(struct sp__layout_gather *g)
 {
-	memset(g->next, 0, g->layout->ngroups * sizeof(*g->next));
+	memset(g->next, 0, g->layout->nlines * sizeof(*g->next));
 	g->cells = 0;
 }
 
 void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record)
 {
-	for (uint32_t f = 0; f < g->layout->ngroups; f++) {
-		uint64_t cell, gap;
+	const struct sp__table_layout *l = g->layout;
+
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		uint64_t cell, gap, *next;
+		uint32_t j = (uint32_t)(record % l->page_records) / l->groups[f].cell_records;
 
 		if (!g->groups[f])
 			continue;
-		cell = sp__layout_record_cell(g->layout, f, record);
-		if (cell < g->next[f])
+		next = &g->next[sp__layout_line(l, f, j)];
+		cell = sp__layout_cell(l, record / l->page_records, f, j);
+		if (cell < *next)
 			continue;
-		gap = cell - g->next[f];
-		g->cells += g->next[f] && gap <= g->gap_cells ? gap + 1 : 1;
-		g->next[f] = cell + 1;
+		gap = cell - *next;
+		g->cells += *next && gap <= g->gap_cells ? gap + 1 : 1;
+		*next = cell + 1;
 	}
 }

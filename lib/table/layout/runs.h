@@ -13,7 +13,7 @@
 
 #define SP__TABLE_REQUEST_BYTES (UINT64_C(1) << 20) /* of the longest request */
 
-/* Cells of one column group. */
+/* Cells of one line of cells. */
 struct sp__layout_run {
 	uint64_t cell; /* of the data area */
 	uint64_t cells;
@@ -25,7 +25,7 @@ uint32_t sp__layout_groups(const struct sp__table_layout *l, const bool *columns
 /*
  * Returns the A-pages from `page` on that a scan of these column groups reads together: at most
  * `pages`, at most so many that no run exceeds `bytes` (but one A-page at least), and, if there are
- * several column groups, those of one strip.
+ * several column groups, those of one strip.  If lanes are apart, the mapping divides their runs.
  */
 uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups, uint64_t page,
 			   uint64_t pages, uint64_t bytes);
@@ -36,12 +36,17 @@ uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups,
  */
 uint64_t sp__layout_window_records(const struct sp__table_layout *l, const bool *groups,
 				   uint64_t at, uint64_t bytes, double more);
+/* Returns the lines of cells that a column group has. */
+static inline uint32_t sp__layout_lines_of(const struct sp__table_layout *l, uint32_t group)
+{
+	return l->lanes ? l->groups[group].cells : 1;
+}
 /*
- * Returns the run of a column group in A-pages [page, page + pages), which are in one strip if
- * there are several column groups.  Cells after the last record of the table are left out.
+ * Returns the run of line k of a column group that has its cells with records [first, last], which
+ * are in one strip if there are several column groups.  The run of a lane can be empty.
  */
-struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group,
-				     uint64_t records, uint64_t page, uint64_t pages);
+struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t group, uint32_t k,
+				     uint64_t first, uint64_t last);
 
 /* Returns the cell of the data area that has the values of a record in a column group. */
 static inline uint64_t sp__layout_record_cell(const struct sp__table_layout *l, uint32_t group,
@@ -63,7 +68,7 @@ struct sp__layout_gather {
 	uint64_t gap_cells;
 	uint64_t more;	/* cells of one more record, at most */
 	uint64_t cells; /* so far, gaps included */
-	uint64_t *next; /* of each column group: the cell of the data area after the last one */
+	uint64_t *next; /* of each line of cells: the cell of the data area after the last one */
 };
 
 /* Returns 0 or -ENOMEM; begins at the first record. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads the cells of ranges of records (window.h).
+ * Reads the cells of ranges of records.
  */
 #include <stdlib.h>
 #include "base/array.h"
@@ -8,7 +8,7 @@
 #include "base/minmax.h"
 #include "table/file/directory.h"
 #include "table/layout/runs.h"
-#include "table/read/window.h"
+#include "table/read/window_impl.h"
 
 #define MIN_ALIGNMENT 64 /* of cells in memory */
 
@@ -37,7 +37,7 @@ int sp__window_open(struct sp__window *w, struct sp__tablefile *f, struct sp__re
 	*w = (struct sp__window){ .owner = { completed }, .file = f, .requests = requests };
 	w->groups = calloc(l->ngroups, sizeof(*w->groups));
 	w->texts = calloc(l->ncolumns, sizeof(*w->texts));
-	w->values = calloc(l->ngroups, sizeof(*w->values));
+	w->values = calloc(l->nlines, sizeof(*w->values));
 	w->text_segments = calloc(l->ncolumns, sizeof(*w->text_segments));
 	w->joined = calloc(l->ncolumns, sizeof(*w->joined));
 	w->vectors = calloc(l->ncolumns, sizeof(*w->vectors));
@@ -54,8 +54,8 @@ void sp__window_close(struct sp__window *w)
 {
 	struct sp__budget *budget = w->file ? &w->file->env.budget : NULL;
 
-	for (uint32_t f = 0; w->values && f < w->file->layout.ngroups; f++)
-		free(w->values[f].list);
+	for (uint32_t i = 0; w->values && i < w->file->layout.nlines; i++)
+		free(w->values[i].list);
 	for (uint32_t k = 0; k < w->ntexts; k++)
 		free(w->text_segments[k].list);
 	for (unsigned i = 0; i < 2; i++)
@@ -77,8 +77,8 @@ void sp__window_close(struct sp__window *w)
 
 void sp__window_begin(struct sp__window *w)
 {
-	for (uint32_t f = 0; f < w->file->layout.ngroups; f++)
-		w->values[f].n = 0;
+	for (uint32_t i = 0; i < w->file->layout.nlines; i++)
+		w->values[i].n = 0;
 	for (uint32_t k = 0; k < w->ntexts; k++)
 		w->text_segments[k].n = 0;
 	w->nranges = 0;
@@ -141,17 +141,17 @@ static int add_cells(struct sp__window *w, struct sp__segments *s, uint64_t cell
 	return 0;
 }
 
-/* Adds cells [from, to] of the data area, except those that are there. */
-static int add_values(struct sp__window *w, uint32_t group, uint64_t from, uint64_t to)
+/* Adds cells of the data area that are a run, except those that are there. */
+static int add_values(struct sp__window *w, struct sp__segments *s, struct sp__layout_run run)
 {
-	struct sp__segments *s = &w->values[group];
 	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+	uint64_t from = run.cell, end = run.cell + run.cells;
 
 	if (last)
 		from = sp__max(from, last->cell + last->cells);
-	while (from <= to) {
+	while (from < end) {
 		uint64_t first;
-		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, to + 1 - from, &first);
+		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, end - from, &first);
 		int rc = add_cells(w, s, from, first, n, w->gap_cells);
 
 		if (rc)
@@ -159,12 +159,6 @@ static int add_values(struct sp__window *w, uint32_t group, uint64_t from, uint6
 		from += n;
 	}
 	return 0;
-}
-
-/* True if the end of the text before the range is a value of the table. */
-static bool has_before(const struct sp__table_layout *l, uint64_t first)
-{
-	return first % sp__layout_row_records(l) != 0;
 }
 
 static bool group_has_text(const struct sp__window *w, uint32_t group)
@@ -175,15 +169,25 @@ static bool group_has_text(const struct sp__window *w, uint32_t group)
 	return false;
 }
 
-/* Finds the cells of a column group that have records [first, first + n), and the end before. */
-static uint64_t find_cells(const struct sp__window *w, uint32_t group, uint64_t first, uint64_t n,
-			   uint64_t *last)
+struct sp__layout_run sp__window_run(const struct sp__window *w, uint32_t group, uint32_t k,
+				     uint64_t first, uint64_t n)
 {
 	const struct sp__table_layout *l = &w->file->layout;
-	uint64_t from = first - (group_has_text(w, group) && has_before(l, first));
+	const bool before = group_has_text(w, group) && sp__window_has_before(l, first);
 
-	*last = sp__layout_record_cell(l, group, first + n - 1);
-	return sp__layout_record_cell(l, group, from);
+	return sp__layout_run(l, group, k, first - before, first + n - 1);
+}
+
+/* Adds the cells of a column group with records [first, first + n). */
+static int add_group(struct sp__window *w, uint32_t group, uint64_t first, uint64_t n)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	int rc = 0;
+
+	for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, group); k++)
+		rc = add_values(w, &w->values[sp__layout_line(l, group, k)],
+				sp__window_run(w, group, k, first, n));
+	return rc;
 }
 
 int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *row)
@@ -197,11 +201,8 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 					  (w->nranges + 1) * w->ntexts)))
 		return -ENOMEM;
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
-		if (w->groups[f]) {
-			uint64_t last, from = find_cells(w, f, first, n, &last);
-
-			rc = add_values(w, f, from, last);
-		}
+		if (w->groups[f])
+			rc = add_group(w, f, first, n);
 	texts = w->range_texts + w->nranges * w->ntexts;
 	for (uint32_t k = 0; !rc && k < w->ntexts; k++) {
 		struct sp__text_place p =
@@ -257,23 +258,40 @@ static int reserve(struct sp__window *w, unsigned round, size_t bytes)
 	return 0;
 }
 
+/* Aims the request of segment i, and of the next one if it lies before it on the same track. */
+static uint64_t aim(struct sp__window *w, struct sp__segments *s, size_t i, uint8_t *memory)
+{
+	struct sp__segment *g = &s->list[i], *next = i + 1 < s->n ? g + 1 : NULL;
+
+	g->request = (struct sp__request){ 0 };
+	if (!next || next->file_cell + next->cells != g->file_cell) {
+		g->at = sp__tablefile_aim(w->file, &g->request, &w->owner, g->file_cell, g->cells,
+					  memory);
+		return g->cells;
+	}
+	next->shares = true;
+	next->at = sp__tablefile_aim(w->file, &g->request, &w->owner, next->file_cell,
+				     next->cells + g->cells, memory);
+	g->at = next->at + next->cells * w->file->layout.cell_bytes;
+	return next->cells + g->cells;
+}
+
 static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory)
 {
-	struct sp__tablefile *f = w->file;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < s->n; i++) {
-		struct sp__segment *g = &s->list[i];
+		uint64_t cells;
 
-		g->request = (struct sp__request){ 0 };
-		g->at = sp__tablefile_aim(f, &g->request, &w->owner, g->file_cell, g->cells,
-					  *memory);
-		*memory += request_bytes(f, g->cells);
-		rc = sp__requests_add(w->requests, &g->request);
+		if (s->list[i].shares)
+			continue;
+		cells = aim(w, s, i, *memory);
+		*memory += request_bytes(w->file, cells);
+		rc = sp__requests_add(w->requests, &s->list[i].request);
 		w->outstanding += !rc;
 		if (!rc && w->requests->nadded == SP__WINDOW_TOGETHER)
 			rc = sp__requests_flush(w->requests);
-		w->cells_read += g->cells;
+		w->cells_read += cells;
 	}
 	return rc;
 }
@@ -298,39 +316,7 @@ static int submit_round(struct sp__window *w, unsigned round, struct sp__segment
 
 int sp__window_submit(struct sp__window *w)
 {
-	return submit_round(w, 0, w->values, w->file->layout.ngroups);
-}
-
-/*
- * Finds the segment that has a cell, from the cursor on.  Texts of a directory row that were moved
- * can lie before those of the row before.
- */
-static const struct sp__segment *find(const struct sp__segments *s, uint64_t cell, size_t *cursor)
-{
-	while (cell - s->list[*cursor].cell >= s->list[*cursor].cells)
-		++*cursor;
-	return &s->list[*cursor];
-}
-
-/* Returns the address of a column's value in its cell, which is in memory. */
-static const uint8_t *value_at(const struct sp__window *w, uint32_t column, uint64_t record,
-			       size_t *cursor)
-{
-	const struct sp__table_layout *l = &w->file->layout;
-	const struct sp__column_place *p = &l->places[column];
-	uint64_t cell = sp__layout_record_cell(l, p->group, record);
-	const struct sp__segment *s = find(&w->values[p->group], cell, cursor);
-	uint32_t i = (uint32_t)(record % l->page_records) % l->groups[p->group].cell_records;
-
-	return s->at + (cell - s->cell) * l->cell_bytes + p->base + (size_t)i * p->stride;
-}
-
-static uint32_t end_at(const struct sp__window *w, uint32_t column, uint64_t record, size_t *cursor)
-{
-	uint32_t end;
-
-	memcpy(&end, value_at(w, column, record, cursor), sizeof(end));
-	return end;
+	return submit_round(w, 0, w->values, w->file->layout.nlines);
 }
 
 /* Finds the texts of a column in a range, from the ends around it.  False: they contradict. */
@@ -340,9 +326,9 @@ static bool find_texts(const struct sp__window *w, uint32_t k, size_t range, siz
 	struct sp__range_text *t = &w->range_texts[range * w->ntexts + k];
 
 	t->before = 0;
-	if (has_before(&w->file->layout, r->first))
-		t->before = end_at(w, w->texts[k], r->first - 1, cursor);
-	t->end = end_at(w, w->texts[k], r->first + r->n - 1, cursor);
+	if (sp__window_has_before(&w->file->layout, r->first))
+		t->before = sp__window_end_at(w, w->texts[k], r->first - 1, cursor);
+	t->end = sp__window_end_at(w, w->texts[k], r->first + r->n - 1, cursor);
 	return t->before <= t->end && t->end <= t->bytes;
 }
 
@@ -391,8 +377,8 @@ static int failed(struct sp__window *w, const struct sp__segments *s, struct sp_
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sp__segment *g = &s->list[i];
-		int rc = sp__request_result(&g->request, (const char *)g->at,
-					    (size_t)(g->cells * cell_bytes));
+		int rc = sp__request_result(g->shares ? &g[-1].request : &g->request,
+					    (const char *)g->at, (size_t)(g->cells * cell_bytes));
 
 		if (rc == SP_ECORRUPT)
 			return sp__errf(err, rc, "read", w->file->path, -1,
@@ -409,7 +395,7 @@ int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 {
 	while (w->round < 2) {
 		struct sp__segments *lists = w->round ? w->text_segments : w->values;
-		uint32_t n = w->round ? w->ntexts : w->file->layout.ngroups;
+		uint32_t n = w->round ? w->ntexts : w->file->layout.nlines;
 		int rc = 0;
 
 		if (w->outstanding)
@@ -423,178 +409,4 @@ int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 		w->round += w->round || w->ntexts ? 1 : 2;
 	}
 	return SP_READY;
-}
-
-/*
- * Joins the texts of a column: moves the payloads of cells to the beginning of their memory,
- * without the trailers.  Segments are in the order of the texts, so no byte that is still needed is
- * overwritten.
- */
-static void join(struct sp__window *w, uint32_t k)
-{
-	const uint32_t cell_bytes = w->file->layout.cell_bytes;
-	const uint32_t payload = sp__cell_payload(cell_bytes);
-	const struct sp__segments *segments = &w->text_segments[k];
-	uint8_t *begin = segments->n ? segments->list[0].at : NULL, *to = begin;
-	size_t cursor = 0;
-
-	w->joined[k] = (char *)begin;
-	for (size_t i = 0; i < w->nranges; i++) {
-		struct sp__range_text *t = &w->range_texts[i * w->ntexts + k];
-
-		t->offset = (size_t)(to - begin);
-		for (uint32_t at = t->before; at < t->end;) {
-			uint64_t cell = t->first + at / payload;
-			uint32_t from = at % payload, n = sp__min(payload - from, t->end - at);
-			const struct sp__segment *s = find(segments, cell, &cursor);
-
-			memmove(to, s->at + (cell - s->cell) * cell_bytes + from, n);
-			to += n;
-			at += n;
-		}
-	}
-}
-
-/* Checks the cells of a column group that have records, each once. */
-static int check_values(const struct sp__window *w, uint32_t group, struct sp_errinfo *err)
-{
-	const struct sp__table_layout *l = &w->file->layout;
-	uint64_t next = 0;
-	size_t cursor = 0;
-
-	for (size_t i = 0; w->groups[group] && i < w->nranges; i++) {
-		const struct sp__window_range *r = &w->ranges[i];
-		uint64_t last, cell = find_cells(w, group, r->first, r->n, &last);
-
-		for (cell = sp__max(cell, next); cell <= last; cell++) {
-			const struct sp__segment *s = find(&w->values[group], cell, &cursor);
-			struct sp__layout_position at = sp__layout_position(l, cell);
-			uint32_t records =
-				sp__layout_cell_records(l, w->file->superblock.records, &at);
-			uint64_t j = cell - s->cell;
-			int rc = sp__tablefile_check_cell(w->file, s->file_cell + j, records,
-							  SP__CELL_VALUES,
-							  s->at + j * l->cell_bytes, err);
-
-			if (rc)
-				return rc;
-		}
-		next = last + 1;
-	}
-	return 0;
-}
-
-static int check_texts(const struct sp__window *w, uint32_t k, struct sp_errinfo *err)
-{
-	const struct sp__segments *s = &w->text_segments[k];
-	const uint32_t cell_bytes = w->file->layout.cell_bytes;
-
-	for (size_t i = 0; i < s->n; i++)
-		for (uint64_t j = 0; j < s->list[i].cells; j++) {
-			int rc = sp__tablefile_check_cell(w->file, s->list[i].file_cell + j, 0,
-							  SP__CELL_TEXT,
-							  s->list[i].at + j * cell_bytes, err);
-
-			if (rc)
-				return rc;
-		}
-	return 0;
-}
-
-/* The ends inside a range must ascend: they become addresses. */
-static int check_ends(struct sp__window *w, struct sp_errinfo *err)
-{
-	for (uint32_t k = 0; k < w->ntexts; k++) {
-		size_t cursor = 0;
-
-		for (size_t i = 0; i < w->nranges; i++) {
-			const struct sp__range_text *t = &w->range_texts[i * w->ntexts + k];
-			uint32_t last = t->before;
-
-			for (uint64_t r = 0; r < w->ranges[i].n; r++) {
-				uint32_t end =
-					end_at(w, w->texts[k], w->ranges[i].first + r, &cursor);
-
-				if (end < last || end > t->end)
-					return sp__errf(
-						err, SP_ECORRUPT, "read", w->file->path, -1,
-						"the ends of the texts of column %s at record %llu "
-						"do not ascend; run check",
-						w->file->schema.columns[w->texts[k]].name,
-						(unsigned long long)(w->ranges[i].first + r));
-				last = end;
-			}
-		}
-	}
-	return 0;
-}
-
-int sp__window_check(struct sp__window *w, struct sp_errinfo *err)
-{
-	int rc = 0;
-
-	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
-		rc = check_values(w, f, err);
-	for (uint32_t k = 0; !rc && k < w->ntexts; k++)
-		rc = check_texts(w, k, err);
-	if (!rc)
-		rc = check_ends(w, err);
-	for (uint32_t k = 0; !rc && k < w->ntexts; k++)
-		join(w, k);
-	return rc;
-}
-
-/* Returns how many records from `at` on are in the same cell of a column group. */
-static uint64_t same_cell(const struct sp__table_layout *l, uint32_t group, uint64_t at)
-{
-	uint32_t n = l->groups[group].cell_records, i = (uint32_t)(at % l->page_records);
-
-	return sp__min(n - i % n, l->page_records - i);
-}
-
-struct sp__rows sp__window_rows(struct sp__window *w, uint64_t at)
-{
-	static const char none[1]; /* where empty texts are */
-	const struct sp__table_layout *l = &w->file->layout;
-	const struct sp__window_range *r;
-	uint64_t n;
-
-	while (at >= w->ranges[w->range].first + w->ranges[w->range].n)
-		w->range++;
-	r = &w->ranges[w->range];
-	n = sp__min(r->first + r->n - at, SP__ROWS_MAX);
-	for (uint32_t f = 0; f < l->ngroups; f++)
-		if (w->groups[f])
-			n = sp__min(n, same_cell(l, f, at));
-	for (uint32_t i = 0; i < l->ncolumns; i++) {
-		const struct sp__column_place *p = &l->places[i];
-
-		if (w->groups[p->group])
-			w->vectors[i] =
-				(struct sp__vector){ .data = value_at(w, i, at,
-								      &w->cursors[p->group]),
-						     .stride = p->stride };
-	}
-	for (uint32_t k = 0; k < w->ntexts; k++) {
-		const struct sp__range_text *t = &w->range_texts[w->range * w->ntexts + k];
-		struct sp__vector *v = &w->vectors[w->texts[k]];
-		size_t cursor = 0;
-
-		v->before = at > r->first ? end_at(w, w->texts[k], at - 1, &cursor) : t->before;
-		/* Text 0 of the directory row need not be in memory. */
-		v->text = (const char *)((uintptr_t)(w->joined[k] ? w->joined[k] : none) +
-					 t->offset - t->before);
-	}
-	return (struct sp__rows){ at, (uint32_t)n, w->vectors };
-}
-
-bool sp__window_next(struct sp__window *w, struct sp__rows *rows)
-{
-	for (; w->range < w->nranges; w->range++, w->taken = 0)
-		if (w->taken < w->ranges[w->range].n) {
-			*rows = sp__window_rows(w, w->ranges[w->range].first + w->taken);
-			w->taken += rows->n;
-			return true;
-		}
-	return false;
 }

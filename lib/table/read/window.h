@@ -25,9 +25,13 @@
  */
 #define SP__WINDOW_TOGETHER 16
 
-/* Adjoining cells of one column group or column of text, read by one request. */
+/*
+ * Adjoining cells of one line of cells (layout.h) or column of text, read by one request.  A line
+ * that begins within a track continues at its beginning: then two segments share a request.
+ */
 struct sp__segment {
 	struct sp__request request;
+	bool shares;	    /* the request of the segment before */
 	uint64_t cell;	    /* the first one: of the data area, or of the file for texts */
 	uint64_t file_cell; /* the first one */
 	uint64_t cells;
@@ -64,7 +68,7 @@ struct sp__window {
 	size_t nranges, ranges_capacity;
 	struct sp__range_text *range_texts; /* ntexts of each range */
 	size_t range_texts_capacity;
-	struct sp__segments *values;	    /* of each column group */
+	struct sp__segments *values;	    /* of each line of cells */
 	struct sp__segments *text_segments; /* of each column of text */
 	char **joined;	    /* texts of each column of text, in the memory of their cells */
 	uint8_t *memory[2]; /* of both rounds */

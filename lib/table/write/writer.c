@@ -6,14 +6,14 @@
  * a directory row.  A step adds texts and bounds column by column, then copies values column group
  * by column group.  Each column group has a buffer of consecutive cells, which is written when it
  * is full or when the column group's run in the strip ends; then the buffer is exchanged for a free
- * one.
+ * one.  If lanes are apart, each lane has a buffer.
  *
  * A strip gets its cells in the file when its first record comes, so the texts of its records
  * follow it (file/space.c).
  *
- * Memory: a buffer for each column group, one for texts, and SPARE for writes that are outstanding,
- * in half of memory_bytes; texts of a directory row in a quarter.  One cell per buffer is the
- * minimum.
+ * Memory: a buffer for each line of cells, one for texts, and SPARE for writes that are
+ * outstanding, in half of memory_bytes; texts of a directory row in a quarter.  One cell per buffer
+ * is the minimum.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,17 +73,17 @@ int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 	int rc;
 
 	*w = (struct sp__tablewriter){ .file = file, .err = err };
-	w->groups = calloc(l->ngroups, sizeof(*w->groups));
-	if (!w->groups)
+	w->lines = calloc(l->nlines, sizeof(*w->lines));
+	if (!w->lines)
 		return no_memory(w);
 	rc = sp__slabs_open(&w->slabs, &queue, file->volume, &file->env.budget, l->cell_bytes,
-			    l->ngroups + 1 + SPARE, memory_bytes / 2, err);
+			    l->nlines + 1 + SPARE, memory_bytes / 2, err);
 	return rc ? rc : open_columns(w, memory_bytes);
 }
 
 uint32_t sp__tablewriter_cells(const struct sp__table_layout *l, uint64_t memory_bytes)
 {
-	return sp__slab_cells(l->cell_bytes, l->ngroups + 1 + SPARE, memory_bytes / 2);
+	return sp__slab_cells(l->cell_bytes, l->nlines + 1 + SPARE, memory_bytes / 2);
 }
 
 void sp__tablewriter_note(const struct sp__tablewriter *w, struct sp_run_stats *stats)
@@ -100,7 +100,7 @@ void sp__tablewriter_close(struct sp__tablewriter *w)
 {
 	sp__texts_close(&w->texts);
 	sp__slabs_close(&w->slabs);
-	free(w->groups);
+	free(w->lines);
 	free(w->text_columns);
 	free(w->ends);
 	free(w->bounds);
@@ -110,7 +110,7 @@ void sp__tablewriter_close(struct sp__tablewriter *w)
 	*w = (struct sp__tablewriter){ 0 };
 }
 
-static int write_cells(struct sp__tablewriter *w, struct sp__group_cells *g)
+static int write_cells(struct sp__tablewriter *w, struct sp__line_cells *g)
 {
 	struct sp__slab *slab = g->slab;
 	int rc;
@@ -125,31 +125,28 @@ static int write_cells(struct sp__tablewriter *w, struct sp__group_cells *g)
 }
 
 /* Gets a buffer for the cells of column group f from this one on. */
-static int begin_cells(struct sp__tablewriter *w, uint32_t f, uint64_t page, uint32_t j)
+static int begin_cells(struct sp__tablewriter *w, struct sp__line_cells *g, uint32_t f,
+		       uint64_t page, uint32_t j)
 {
 	const struct sp__table_layout *l = &w->file->layout;
 	struct sp__strip strip = sp__layout_strip(l, page);
-	struct sp__group_cells *g = &w->groups[f];
-	uint64_t cell = sp__layout_strip_cell(l, &strip, page, f, j), run = UINT64_MAX;
+	uint64_t cell = sp__layout_strip_cell(l, &strip, page, f, j), run = w->slabs.cells;
 	int rc = sp__tablefile_reserve_page(w->file, page, w->err);
 
 	if (rc)
 		return rc;
-	if (l->ngroups > 1)
-		run = (strip.first + strip.pages - page) * l->groups[f].cells - j;
-	run = sp__min(run, sp__map_cells(&w->file->map, SP__AREA_DATA) - cell);
-	run = sp__map_run(&w->file->map, SP__AREA_DATA, cell, sp__min(run, w->slabs.cells),
-			  &g->first);
+	if (l->ngroups > 1 && !l->lanes)
+		run = sp__min(run, (strip.first + strip.pages - page) * l->groups[f].cells - j);
+	run = sp__map_run(&w->file->map, SP__AREA_DATA, cell, run, &g->first);
 	g->cells = 0;
 	g->max = (uint32_t)run;
 	return sp__slabs_get(&w->slabs, &g->slab);
 }
 
-/* Completes the present cell of a column group. */
-static int end_cell(struct sp__tablewriter *w, uint32_t f)
+/* Completes the present cell of a line. */
+static int end_cell(struct sp__tablewriter *w, struct sp__line_cells *g)
 {
 	const uint32_t cell_bytes = w->file->layout.cell_bytes;
-	struct sp__group_cells *g = &w->groups[f];
 	uint8_t *cell = g->slab->data + (size_t)g->cells * cell_bytes;
 
 	sp__cell_seal(cell, cell_bytes, g->records, SP__CELL_VALUES, w->file->superblock.id,
@@ -164,13 +161,13 @@ static int continue_group(struct sp__tablewriter *w, uint32_t f)
 {
 	const struct sp__table_layout *l = &w->file->layout;
 	const uint32_t max = l->groups[f].cell_records;
-	struct sp__group_cells *g = &w->groups[f];
 	uint32_t in_page = (uint32_t)(w->records % l->page_records);
+	struct sp__line_cells *g = &w->lines[sp__layout_line(l, f, in_page / max)];
 	int rc;
 
 	if (in_page % max == 0)
 		return 0;
-	rc = begin_cells(w, f, w->records / l->page_records, in_page / max);
+	rc = begin_cells(w, g, f, w->records / l->page_records, in_page / max);
 	if (!rc)
 		rc = sp__slab_read(g->slab, g->first, 1);
 	g->max = 1;
@@ -226,12 +223,12 @@ int sp__tablewriter_continue(struct sp__tablewriter *w)
 	return rc;
 }
 
-/* Copies records of the step, from record `at` on, to the present cell. */
-static void fill_cell(struct sp__tablewriter *w, uint32_t f, uint32_t at, uint32_t n)
+/* Copies records of the step, from record `at` on, to the present cell of column group f. */
+static void fill_cell(struct sp__tablewriter *w, struct sp__line_cells *g, uint32_t f, uint32_t at,
+		      uint32_t n)
 {
 	const struct sp__table_layout *l = &w->file->layout;
 	const struct sp__column_group *group = &l->groups[f];
-	struct sp__group_cells *g = &w->groups[f];
 	uint8_t *cell = g->slab->data + (size_t)g->cells * l->cell_bytes;
 
 	if (!g->records)
@@ -251,7 +248,6 @@ static int put_group(struct sp__tablewriter *w, uint32_t f, uint32_t n)
 {
 	const struct sp__table_layout *l = &w->file->layout;
 	const uint32_t max = l->groups[f].cell_records;
-	struct sp__group_cells *g = &w->groups[f];
 	uint32_t part;
 	int rc = 0;
 
@@ -260,15 +256,16 @@ static int put_group(struct sp__tablewriter *w, uint32_t f, uint32_t n)
 		uint32_t in_page = (uint32_t)((w->records + at) % l->page_records);
 		uint32_t j = in_page / max;
 		uint32_t records = (uint32_t)sp__min(max, l->page_records - j * max);
+		struct sp__line_cells *g = &w->lines[sp__layout_line(l, f, j)];
 
 		part = (uint32_t)sp__min(n - at, records - g->records);
 		if (!g->slab)
-			rc = begin_cells(w, f, page, j);
+			rc = begin_cells(w, g, f, page, j);
 		if (rc)
 			break;
-		fill_cell(w, f, at, part);
+		fill_cell(w, g, f, at, part);
 		if (g->records == records)
-			rc = end_cell(w, f);
+			rc = end_cell(w, g);
 	}
 	return rc;
 }
@@ -343,14 +340,13 @@ int sp__tablewriter_put(struct sp__tablewriter *w, size_t n,
 	return rc;
 }
 
-/* Writes the cells of a column group that are not full. */
-static int finish_group(struct sp__tablewriter *w, uint32_t f)
+/* Writes the cells of a line that are in memory. */
+static int finish_line(struct sp__tablewriter *w, struct sp__line_cells *g)
 {
-	struct sp__group_cells *g = &w->groups[f];
 	int rc = 0;
 
 	if (g->records)
-		rc = end_cell(w, f);
+		rc = end_cell(w, g);
 	return rc || !g->slab ? rc : write_cells(w, g);
 }
 
@@ -358,14 +354,13 @@ int sp__tablewriter_finish(struct sp__tablewriter *w)
 {
 	int rc = 0;
 
-	for (uint32_t f = 0; !rc && f < w->file->layout.ngroups; f++)
-		rc = finish_group(w, f);
+	for (uint32_t i = 0; !rc && i < w->file->layout.nlines; i++)
+		rc = finish_line(w, &w->lines[i]);
 	if (!rc && w->records % sp__layout_row_records(&w->file->layout))
 		rc = end_row(w);
 	if (!rc)
 		rc = sp__texts_flush(&w->texts);
-	if (!rc && sp__map_shorten(&w->file->map, SP__AREA_DATA,
-				   sp__layout_data_cells(&w->file->layout, w->records)))
+	if (!rc && sp__tablefile_release(w->file, w->records))
 		rc = no_memory(w);
 	w->file->superblock.records = w->records;
 	if (w->file->creating)

@@ -11,8 +11,8 @@
 #include "table/write/bounds.h"
 #include "table/write/texts.h"
 
-/* The cells of a column group that are in memory. */
-struct sp__group_cells {
+/* The cells of a line of cells (layout.h) that are in memory. */
+struct sp__line_cells {
 	struct sp__slab *slab; /* NULL: none */
 	uint64_t first;	       /* cell of the file */
 	uint32_t cells, max;   /* complete, and possible */
@@ -26,7 +26,7 @@ struct sp__tablewriter {
 	uint64_t records;  /* put so far */
 	uint64_t contents; /* sum of the digests of cells of values */
 	struct sp__slabs slabs;
-	struct sp__group_cells *groups;
+	struct sp__line_cells *lines;
 	struct sp__texts texts;
 	uint32_t *text_columns;	       /* the number of each column among those of text */
 	uint32_t *ends;		       /* of a step, for each text column */
