@@ -55,6 +55,7 @@ both()
 }
 
 @test "a large table takes no space, and is as slow as its device" {
+	needs jq
 	schema
 	"$xtable" create t --no-data --schema=schema --records=20000000 --volume=$volume
 	[ "$(stat -c %s t)" -gt 900000000 ]
