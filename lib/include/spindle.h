@@ -20,6 +20,7 @@
 #include <spindle/outfile.h>
 #include <spindle/packed.h>
 #include <spindle/policy.h>
+#include <spindle/pool.h>
 #include <spindle/preflight.h>
 #include <spindle/probe.h>
 #include <spindle/rec.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names the layouts of tables, the forms of their input and output, and the ways of a scan.
+ * Names the layouts of tables, the forms of their input and output, the ways of a scan, and pools.
  */
+#include <spindle/pool.h>
 #include <spindle/table.h>
 #include "base/enum.h"
 
@@ -11,3 +12,6 @@ SP__ENUM_TABLE(sp_table_format, { "text", SP_TABLE_TEXT }, { "csv", SP_TABLE_CSV
 	       { "fixed", SP_TABLE_FIXED })
 SP__ENUM_TABLE(sp_table_access, { "auto", SP_TABLE_ACCESS_AUTO }, { "s-scan", SP_TABLE_S_SCAN },
 	       { "si-scan", SP_TABLE_SI_SCAN }, { "index", SP_TABLE_BY_INDEX })
+SP__ENUM_TABLE(sp_pool_manager, { "F", SP_POOL_FULL }, { "S", SP_POOL_QUERY },
+	       { "D", SP_POOL_DYNAMIC })
+SP__ENUM_TABLE(sp_pool_update_unit, { "cells", SP_POOL_CELLS }, { "page", SP_POOL_PAGE })
