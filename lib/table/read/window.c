@@ -94,51 +94,10 @@ void sp__window_rewind(struct sp__window *w)
 		w->cursors[f] = 0;
 }
 
-/*
- * Returns how many cells the last segment must grow by to have a cell as its last one: 1, or more
- * if a gap is read as well; 0: the cell begins another segment.
- */
-static uint64_t growth(const struct sp__segments *s, uint64_t cell, uint64_t file_cell,
-		       uint64_t gap_cells)
+/* Returns the cells of the longest request. */
+static uint64_t max_cells(const struct sp__window *w)
 {
-	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
-	uint64_t n;
-
-	if (!last || cell < last->cell + last->cells)
-		return 0;
-	n = cell + 1 - last->cell - last->cells;
-	return n <= gap_cells + 1 && file_cell - last->file_cell == cell - last->cell ? n : 0;
-}
-
-/*
- * Adds cells of one column group or column of text that follow those added before.  Cells that
- * adjoin in the file, or have a gap of at most gap_cells, are one segment, up to the longest
- * request.
- */
-static int add_cells(struct sp__window *w, struct sp__segments *s, uint64_t cell,
-		     uint64_t file_cell, uint64_t cells, uint64_t gap_cells)
-{
-	const uint64_t most = sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
-
-	while (cells) {
-		struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
-		uint64_t more = sp__min(cells, most), n = growth(s, cell, file_cell, gap_cells);
-
-		if (n && last->cells + n <= most) {
-			more = sp__min(cells, most - last->cells - n + 1);
-			last->cells += n - 1 + more;
-		} else {
-			if (!SP__ARRAY_GROW(s->list, s->capacity, s->n + 1))
-				return -ENOMEM;
-			s->list[s->n++] = (struct sp__segment){ .cell = cell,
-								.file_cell = file_cell,
-								.cells = more };
-		}
-		cell += more;
-		file_cell += more;
-		cells -= more;
-	}
-	return 0;
+	return sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
 }
 
 /* Adds cells of the data area that are a run, except those that are there. */
@@ -152,7 +111,7 @@ static int add_values(struct sp__window *w, struct sp__segments *s, struct sp__l
 	while (from < end) {
 		uint64_t first;
 		uint64_t n = sp__map_run(&w->file->map, SP__AREA_DATA, from, end - from, &first);
-		int rc = add_cells(w, s, from, first, n, w->gap_cells);
+		int rc = sp__segments_add(s, max_cells(w), from, first, n, w->gap_cells);
 
 		if (rc)
 			return rc;
@@ -345,7 +304,7 @@ static int add_text(struct sp__window *w, uint32_t k, const struct sp__range_tex
 	if (s->n && s->list[s->n - 1].file_cell + s->list[s->n - 1].cells == from + 1 &&
 	    s->list[s->n - 1].file_cell <= from)
 		from++;
-	return from > to ? 0 : add_cells(w, s, from, from, to + 1 - from, 0);
+	return from > to ? 0 : sp__segments_add(s, max_cells(w), from, from, to + 1 - from, 0);
 }
 
 static int submit_texts(struct sp__window *w, struct sp_errinfo *err)

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "table/file/file.h"
+#include "table/read/segments.h"
 #include "table/values/vector.h"
 
 /*
@@ -24,24 +25,6 @@
  * large one would leave the device idle.
  */
 #define SP__WINDOW_TOGETHER 16
-
-/*
- * Adjoining cells of one line of cells (layout.h) or column of text, read by one request.  A line
- * that begins within a track continues at its beginning: then two segments share a request.
- */
-struct sp__segment {
-	struct sp__request request;
-	bool shares;	    /* the request of the segment before */
-	uint64_t cell;	    /* the first one: of the data area, or of the file for texts */
-	uint64_t file_cell; /* the first one */
-	uint64_t cells;
-	uint8_t *at; /* their bytes */
-};
-
-struct sp__segments {
-	struct sp__segment *list; /* in the order of their cells */
-	size_t n, capacity;
-};
 
 /* The texts of a column in a range. */
 struct sp__range_text {
