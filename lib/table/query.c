@@ -197,6 +197,8 @@ static int begin(struct sp_table *t, bool values, const struct sp__reading *to)
 
 static void end(struct sp_table *t, const struct sp__reading *to)
 {
+	if (t->file.pool)
+		sp__clotho_note(&t->pool, to->stats);
 	sp__tablefile_note(&t->file, &to->stats->run);
 	sp__table_end_reading(t);
 }

@@ -5,10 +5,11 @@
  */
 #pragma once
 
-#include "table/file/file.h"
+#include "table/clotho/attach.h"
 
 struct sp_table {
 	struct sp__tablefile file;
+	struct sp__clotho_file pool; /* its file is NULL: none */
 	/* Made by sp__table_describe(); lost: by check.c. */
 	struct sp_table_column *columns;
 	struct sp_table_group *groups;

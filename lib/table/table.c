@@ -19,6 +19,8 @@ int sp_table_open(struct sp_table **table, const char *path, const struct sp_tab
 	t->file.depth = opts->depth;
 	t->file.progress = opts->progress;
 	t->file.progress_arg = opts->progress_arg;
+	if (!rc && opts->pool)
+		rc = sp__clotho_attach_file(&t->pool, &t->file, opts->pool, err);
 	if (rc)
 		(void)sp_table_close(t);
 	else
@@ -34,6 +36,7 @@ int sp_table_close(struct sp_table *t)
 		return 0;
 	sp__table_forget(t);
 	free(t->lost);
+	sp__clotho_detach_file(&t->pool);
 	rc = sp__tablefile_close(&t->file);
 	free(t);
 	return rc;
@@ -74,6 +77,8 @@ int sp__table_begin_change(struct sp_table *t, bool values, struct sp_table_stat
 
 void sp__table_note_change(const struct sp__tablefile *f, struct sp_table_stats *stats)
 {
+	if (f->pool)
+		sp__clotho_note(f->pool, stats);
 	stats->cells_written = f->cells_written;
 	stats->journal_cells = f->redo.cells;
 	stats->journal_bytes = f->redo.at;
@@ -83,5 +88,7 @@ int sp__table_end_change(struct sp_table *t, int rc)
 {
 	if (rc)
 		sp__tablefile_cut(&t->file);
+	else if (t->file.pool)
+		sp__clotho_commit(&t->pool);
 	return rc;
 }

@@ -149,6 +149,7 @@ struct sp_table_stats {
 typedef int (*sp_table_sink)(void *arg, const char *data, size_t bytes);
 
 struct sp_table;
+struct sp_pool;
 
 /*
  * Tells how far a command is: bytes of its inputs, or of the table whose records are read one after
@@ -162,6 +163,11 @@ struct sp_table_opts {
 	unsigned depth;		    /* requests outstanding, at most; 0: 128 reads, 64 writes */
 	sp_table_progress progress; /* NULL: none */
 	void *progress_arg;
+	/*
+	 * Scans, gets and changes read cells through its frames (spindle/pool.h), whose memory is
+	 * not a part of run.memory_bytes; NULL: none.  Operators and streams do not use it.
+	 */
+	struct sp_pool *pool;
 };
 
 #define SP_TABLE_OPTS_INIT                                                                         \

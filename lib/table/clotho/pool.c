@@ -240,6 +240,13 @@ static uint64_t choose(const struct sp__clotho_user *u, const struct sp__groupse
 	return sp__max(n, 1);
 }
 
+uint64_t sp__clotho_pages(const struct sp__clotho_user *u, const struct sp__groupset *set)
+{
+	struct sp__groupset schema;
+
+	return choose(u, set, &schema);
+}
+
 /* Returns the frame that was used least recently and is free, or NULL. */
 static struct sp__clotho_frame *victim(struct sp_pool *p)
 {

@@ -28,6 +28,7 @@
 
 struct sp__clotho_frame;
 struct sp__clotho_user;
+struct sp__requests;
 
 /* A-page `first + i` of a frame, if this is element i of its entries. */
 struct sp__clotho_entry {
@@ -89,6 +90,7 @@ struct sp__clotho_user {
 	 */
 	int (*fetch)(struct sp__clotho_user *u, struct sp__clotho_frame *frame, uint32_t group,
 		     uint64_t page, uint64_t pages, uint8_t *memory);
+	struct sp__requests *requests; /* in which fetch() makes them; NULL: in none */
 	struct sp__clotho_table *table;
 };
 
@@ -140,10 +142,12 @@ bool sp__clotho_publish(struct sp__clotho_user *u, const struct sp__clotho_pin *
 /* Removes an A-page from all frames that have one of these column groups. */
 void sp__clotho_invalidate(struct sp__clotho_user *u, uint64_t page,
 			   const struct sp__groupset *changed);
-/* Names the state of the table after a commit of this user. */
-static inline void sp__clotho_committed(struct sp__clotho_user *u, uint64_t number)
+/* Returns the A-pages of a frame that a lookup of these column groups would read now. */
+uint64_t sp__clotho_pages(const struct sp__clotho_user *u, const struct sp__groupset *set);
+/* Returns the frames that one query should pin, at most: half of them. */
+static inline uint64_t sp__clotho_share(const struct sp__clotho_user *u)
 {
-	u->table->key.number = number;
+	return (u->pool->counters.frames + 1) / 2;
 }
 /* Ends a request of a frame, with its result. */
 void sp__clotho_completed(struct sp__clotho_frame *frame, int rc);

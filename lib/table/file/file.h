@@ -27,6 +27,7 @@
 #include "table/file/superblock.h"
 
 struct sp_outfile;
+struct sp__clotho_file;
 
 /* Changed cells that are not yet in place (table/file/redo.h). */
 struct sp__redo {
@@ -44,6 +45,8 @@ struct sp__tablefile {
 	unsigned depth;		    /* set by the shell; 0: the default; */
 	sp_table_progress progress; /* and this; NULL: none */
 	void *progress_arg;
+	struct sp__clotho_file *pool; /* set by clotho/attach.c: reads through frames; NULL: none */
+	void (*written)(struct sp__tablefile *f, uint64_t cell); /* in place; if there is a pool */
 	bool write;	 /* under an exclusive lock until it is closed */
 	bool settled;	 /* open for changes, and its last state is on the device */
 	bool unfinished; /* a committed change is not in place: only closing is possible */

@@ -10,6 +10,7 @@
 #include "run/charge.h"
 #include "run/memory.h"
 #include "table/file/tombstones.h"
+#include "table/read/frames.h"
 #include "table/read/get.h"
 #include "table/read/ring.h"
 
@@ -184,6 +185,8 @@ static int fill(void *get, struct sp__window_slot *s)
 		if (repeated(g, g->at))
 			continue;
 		if (g->at > p->first && sp__tableget_full(&g->plan, &g->gather, g->at - p->first))
+			break;
+		if (g->at > p->first && g->ring.file->pool && !sp__frames_left(&s->window, record))
 			break;
 		row = sp__ranges_row(&g->ring.ranges, record, &rc, g->ring.err);
 		if (rc)

@@ -10,6 +10,7 @@
 #include "base/minmax.h"
 #include "table/file/directory.h"
 #include "table/layout/runs.h"
+#include "table/read/frames.h"
 #include "table/read/ranges.h"
 
 int sp__ranges_open(struct sp__scan_ranges *r, uint64_t rows_bytes)
@@ -112,6 +113,8 @@ int sp__ranges_next(struct sp__scan_ranges *r, struct sp__window *w, struct sp_e
 		uint64_t n = sp__layout_window_records(&r->file->layout, w->groups, r->at,
 						       r->window_bytes, more_bytes(r, w, row));
 
+		if (r->file->pool)
+			n = sp__min(n, sp__frames_left(w, r->at));
 		if (!rc)
 			rc = add_records(r, w, sp__min(r->at + n, r->end), err);
 		sp__tablefile_tell(r->file, r->at);

@@ -35,6 +35,20 @@ unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_la
 	return n;
 }
 
+/* Finds the number of slots: windows have at most the share of a query of the frames of a pool. */
+static void set_slots(struct sp__window_ring *r, const struct sp__window *w)
+{
+	const struct sp__clotho_file *pool = r->file->pool;
+	uint64_t share;
+
+	r->nslots = sp__ring_slots(&r->run, &r->file->layout, w->groups, w->ntexts, &r->slot_bytes);
+	if (!pool)
+		return;
+	share = sp__clotho_share(&pool->user);
+	r->nslots = (unsigned)sp__min(r->nslots, share);
+	r->max_frames = share / r->nslots;
+}
+
 int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, size_t size)
 {
 	const struct sp_run_opts *run = &r->file->run;
@@ -53,12 +67,16 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 		r->slots[i].own = (char *)own + i * size;
 		rc = sp__window_open(w, r->file, &r->requests, columns);
 		if (!rc && !i)
-			r->nslots = sp__ring_slots(&r->run, &r->file->layout, w->groups, w->ntexts,
-						   &r->slot_bytes);
+			set_slots(r, w);
+		w->max_frames = r->max_frames;
 	}
 	r->ranges.file = r->file;
 	r->ranges.rows_needed = r->slots[0].window.ntexts;
 	r->ranges.window_bytes = r->slot_bytes;
+	if (!rc && r->file->pool) {
+		rc = sp__clotho_begin(&r->file->pool->user, &r->slots[0].window.set);
+		r->begun = !rc;
+	}
 	return rc ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 }
 
@@ -69,6 +87,8 @@ void sp__ring_close(struct sp__window_ring *r, struct sp_table_stats *stats)
 	if (r->requests.queue)
 		sp__env_note_io(&stats->run, sp__queue_counters(r->requests.queue));
 	sp__requests_close(&r->requests);
+	if (r->begun)
+		sp__clotho_end(&r->file->pool->user, &r->slots[0].window.set);
 	sp__ranges_close(&r->ranges);
 	stats->pages_skipped += r->ranges.pages_skipped;
 	for (unsigned i = 0; i < r->nslots; i++) {
@@ -127,6 +147,10 @@ static int start_tasks(struct sp__window_ring *r)
 
 		if (s->state != SP__SLOT_READING)
 			continue;
+		rc = s->window.waiting == &r->requests ? 0
+						       : sp__requests_collect(s->window.waiting);
+		if (rc)
+			return sp__err(r->err, rc, "read", r->file->path, -1);
 		rc = sp__window_ready(&s->window, r->err);
 		if (rc < 0)
 			return rc;
@@ -148,11 +172,11 @@ static int take(struct sp__window_ring *r, struct sp__window_slot **slot)
 	int rc;
 
 	if (s->state == SP__SLOT_READING && r->waits) {
-		sp__requests_later(&r->requests, r->waits);
+		sp__requests_later(s->window.waiting, r->waits);
 		return SP_LATER;
 	}
 	if (s->state == SP__SLOT_READING) {
-		rc = sp__queue_complete(r->requests.queue, 1, -1);
+		rc = sp__queue_complete(s->window.waiting->queue, 1, -1);
 		return rc < 0 ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 	}
 	sp__task_join(&s->task);

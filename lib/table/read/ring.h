@@ -68,6 +68,8 @@ struct sp__window_ring {
 	unsigned nslots, head, used; /* the oldest slot; slots in use */
 	unsigned ahead;		     /* slots that may be in use: 1, 2, 4 ... nslots */
 	bool ended;		     /* no records are left to read */
+	bool begun;		     /* the query of the pool, */
+	uint64_t max_frames;	     /* of which a window can have so many */
 	struct sp__window_slot slots[SP__RING_SLOTS];
 };
 

@@ -8,6 +8,7 @@
 #include "base/minmax.h"
 #include "table/file/directory.h"
 #include "table/layout/runs.h"
+#include "table/read/frames.h"
 #include "table/read/window_impl.h"
 
 #define MIN_ALIGNMENT 64 /* of cells in memory */
@@ -46,6 +47,7 @@ int sp__window_open(struct sp__window *w, struct sp__tablefile *f, struct sp__re
 	    !w->vectors || !w->cursors)
 		return -ENOMEM;
 	(void)sp__layout_groups(l, columns, w->groups);
+	sp__frames_open(w);
 	w->ntexts = count_texts(w, columns);
 	return 0;
 }
@@ -54,6 +56,8 @@ void sp__window_close(struct sp__window *w)
 {
 	struct sp__budget *budget = w->file ? &w->file->env.budget : NULL;
 
+	sp__frames_unpin(w);
+	free(w->pins);
 	for (uint32_t i = 0; w->values && i < w->file->layout.nlines; i++)
 		free(w->values[i].list);
 	for (uint32_t k = 0; k < w->ntexts; k++)
@@ -77,6 +81,7 @@ void sp__window_close(struct sp__window *w)
 
 void sp__window_begin(struct sp__window *w)
 {
+	sp__frames_begin(w);
 	for (uint32_t i = 0; i < w->file->layout.nlines; i++)
 		w->values[i].n = 0;
 	for (uint32_t k = 0; k < w->ntexts; k++)
@@ -172,6 +177,8 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 			rc = SP_ECORRUPT;
 	}
 	w->ranges[w->nranges++] = (struct sp__window_range){ first, n };
+	if (w->file->pool)
+		sp__frames_count(w, first, n);
 	return rc;
 }
 
@@ -275,6 +282,10 @@ static int submit_round(struct sp__window *w, unsigned round, struct sp__segment
 
 int sp__window_submit(struct sp__window *w)
 {
+	const int rc = w->file->pool ? sp__frames_pin(w) : SP_END;
+
+	if (rc)
+		return rc < 0 ? rc : 0;
 	return submit_round(w, 0, w->values, w->file->layout.nlines);
 }
 
@@ -357,8 +368,17 @@ int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 		uint32_t n = w->round ? w->ntexts : w->file->layout.nlines;
 		int rc = 0;
 
-		if (w->outstanding)
+		if (!w->round && w->npins) {
+			rc = sp__frames_pin(w);
+			if (rc == SP_END)
+				rc = submit_round(w, 0, lists, n);
+			if (rc < 0)
+				return sp__err(err, rc, "read", w->file->path, -1);
+		}
+		if (rc == SP_LATER || w->outstanding)
 			return SP_LATER;
+		if (rc == SP_READY)
+			rc = n = 0; /* there were no requests */
 		for (uint32_t i = 0; !rc && i < n; i++)
 			rc = failed(w, &lists[i], err);
 		if (!rc && !w->round && w->ntexts)

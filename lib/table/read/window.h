@@ -8,6 +8,9 @@
  * them as well: nobody looks at the cells of a gap.  Cells stay where they were read, and rows of
  * the window point into them; only texts are joined without the trailers of cells.
  *
+ * If the table has a pool, the cells of values are in frames, which stay pinned until the window is
+ * emptied.  If no frame is free, or one cannot be read, the window reads the cells it needs.
+ *
  *	sp__window_begin(), sp__window_add() for each range, sp__window_submit()
  *	sp__window_ready() until it returns SP_READY
  *	sp__window_check(), then sp__window_next() or sp__window_rows(), by any thread
@@ -16,7 +19,7 @@
  */
 #pragma once
 
-#include "table/file/file.h"
+#include "table/clotho/attach.h"
 #include "table/read/segments.h"
 #include "table/values/vector.h"
 
@@ -42,8 +45,13 @@ struct sp__window_range {
 struct sp__window {
 	struct sp__io_owner owner; /* of all requests */
 	struct sp__tablefile *file;
-	struct sp__requests *requests;
-	bool *groups;	 /* column groups that are read */
+	struct sp__requests *requests, *waiting; /* waiting: those to wait for */
+	bool *groups;				 /* column groups that are read */
+	struct sp__groupset set;		 /* of a pool: these, */
+	struct sp__clotho_pin *pins;		 /* and npins frames with them */
+	size_t npins, pins_capacity;
+	/* Of the records: frames, at most max_frames (set by the ring), and their last A-page + 1. */
+	uint64_t frames, max_frames, frames_end;
 	uint32_t *texts; /* columns of text that are read */
 	uint32_t ntexts;
 	uint64_t gap_cells; /* the longest gap that is read; set by the user */

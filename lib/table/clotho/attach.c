@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads cells of a table's file into frames (attach.h).
+ *
+ * A request reads cells that are consecutive in the file.  If cells are smaller than the unit of
+ * the volume, requests are wider than their cells, which are then copied into the frame.
+ */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include "base/err.h"
+#include "base/minmax.h"
+#include "table/clotho/attach.h"
+#include "table/layout/runs.h"
+
+#define DEPTH 128			  /* requests outstanding */
+#define TOGETHER 16			  /* requests of a batch */
+#define COPIED_BYTES (UINT64_C(64) << 10) /* of a request whose cells are copied */
+
+struct fetch {
+	struct sp__io_owner owner;
+	struct sp__request request;
+	struct sp__clotho_frame *frame;
+	const char *at; /* the cells */
+	uint8_t *to;	/* where they belong */
+	size_t bytes, buffer_bytes;
+	struct sp__budget *budget; /* of the buffer */
+	uint8_t buffer[];
+};
+
+static void end(struct fetch *q)
+{
+	sp__budget_credit(q->budget, q->buffer_bytes);
+	free(q);
+}
+
+static void completed(struct sp__io_owner *owner, struct sp__request *r)
+{
+	struct fetch *q = (struct fetch *)(void *)owner;
+	const int rc = sp__request_result(r, q->at, q->bytes);
+
+	if (!rc && q->buffer_bytes)
+		memcpy(q->to, q->at, q->bytes);
+	sp__clotho_completed(q->frame, rc);
+	end(q);
+}
+
+/* Begins to read consecutive cells of the file. */
+static int read_cells(struct sp__clotho_file *c, struct sp__clotho_frame *frame, uint64_t cell,
+		      uint64_t cells, uint8_t *to)
+{
+	struct sp__tablefile *f = c->file;
+	const size_t bytes = (size_t)(cells * f->layout.cell_bytes);
+	const size_t align = f->volume->align_bytes;
+	const bool copied = f->layout.cell_bytes % align;
+	const size_t buffer = copied ? sp__request_capacity(f->volume, bytes) + align : 0;
+	struct fetch *q = malloc(sizeof(*q) + buffer);
+	int rc;
+
+	if (!q)
+		return -ENOMEM;
+	*q = (struct fetch){ .owner = { completed },
+			     .frame = frame,
+			     .to = to,
+			     .bytes = bytes,
+			     .buffer_bytes = buffer,
+			     .budget = &f->env.budget };
+	sp__budget_charge(q->budget, buffer);
+	if (copied)
+		to = (uint8_t *)(((uintptr_t)q->buffer + align - 1) / align * align);
+	q->at = (const char *)sp__tablefile_aim(f, &q->request, &q->owner, cell, cells, to);
+	rc = sp__requests_add(&c->requests, &q->request);
+	if (rc) {
+		end(q);
+		return rc;
+	}
+	frame->outstanding++;
+	c->cells_read += cells;
+	return c->requests.nadded < TOGETHER ? 0 : sp__requests_flush(&c->requests);
+}
+
+static int read_run(struct sp__clotho_file *c, struct sp__clotho_frame *frame,
+		    struct sp__layout_run run, uint8_t *memory)
+{
+	const struct sp__tablefile *f = c->file;
+	const uint32_t cell_bytes = f->layout.cell_bytes;
+	const uint64_t max =
+		(cell_bytes % f->volume->align_bytes ? COPIED_BYTES : SP__TABLE_REQUEST_BYTES) /
+		cell_bytes;
+	int rc = 0;
+
+	while (!rc && run.cells) {
+		uint64_t first,
+			n = sp__map_run(&f->map, SP__AREA_DATA, run.cell, run.cells, &first);
+
+		n = sp__min(n, max);
+		rc = read_cells(c, frame, first, n, memory);
+		run.cell += n;
+		run.cells -= n;
+		memory += n * cell_bytes;
+	}
+	return rc;
+}
+
+static int fetch(struct sp__clotho_user *u, struct sp__clotho_frame *frame, uint32_t group,
+		 uint64_t page, uint64_t pages, uint8_t *memory)
+{
+	const struct sp__table_layout *l = u->layout;
+	const uint64_t end = sp__min((page + pages) * l->page_records, *u->records);
+	int rc = 0;
+
+	for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, group); k++)
+		rc = read_run((struct sp__clotho_file *)(void *)u, frame,
+			      sp__layout_run(l, group, k, page * l->page_records, end - 1),
+			      memory + k * pages * l->cell_bytes);
+	return rc;
+}
+
+/* Removes the A-page of a cell that was written in place. */
+static void written(struct sp__tablefile *f, uint64_t cell)
+{
+	struct sp__groupset changed = { 0 };
+	struct sp__layout_position at;
+	enum sp__table_area area;
+	uint64_t n;
+
+	if (!sp__map_find(&f->map, cell, &area, &n) || area != SP__AREA_DATA)
+		return;
+	at = sp__layout_position(&f->layout, n);
+	if (f->pool->user.pool->opts.update_unit == SP_POOL_PAGE)
+		changed = sp__clotho_all(&f->layout);
+	else
+		sp__bits_add(changed.bits, at.group);
+	sp__clotho_invalidate(&f->pool->user, at.page, &changed);
+}
+
+int sp__clotho_attach_file(struct sp__clotho_file *c, struct sp__tablefile *file,
+			   struct sp_pool *pool, struct sp_errinfo *err)
+{
+	const struct sp__queue_opts q =
+		sp__tablefile_queue(file, file->depth ? file->depth : DEPTH);
+	struct sp__clotho_key key = { .id = file->superblock.id,
+				      .number = file->superblock.slots.number };
+	struct stat st;
+	int rc;
+
+	*c = (struct sp__clotho_file){ .user = { .pool = pool,
+						 .layout = &file->layout,
+						 .records = &file->superblock.records,
+						 .fetch = fetch,
+						 .requests = &c->requests },
+				       .file = file,
+				       .err = SP_ERRINFO_INIT,
+				       .records = file->superblock.records };
+	if (fstat(file->fd, &st))
+		return sp__err(err, -errno, "open", file->path, -1);
+	key.device = st.st_dev;
+	key.inode = st.st_ino;
+	rc = sp__requests_open(&c->requests, &q, &c->err);
+	if (rc)
+		return sp__err(err, rc, "open", file->path, -1);
+	rc = sp__clotho_attach(&c->user, &key, file->path, err);
+	if (rc)
+		return rc;
+	file->pool = c;
+	file->written = written;
+	return 0;
+}
+
+void sp__clotho_detach_file(struct sp__clotho_file *c)
+{
+	struct sp__queue *q = c->requests.queue;
+
+	if (q && !sp__requests_flush(&c->requests))
+		while (sp__queue_outstanding(q) && sp__queue_complete(q, 1, -1) >= 0)
+			;
+	sp__clotho_detach(&c->user);
+	sp__requests_close(&c->requests);
+	if (c->file)
+		c->file->pool = NULL;
+}
+
+void sp__clotho_commit(struct sp__clotho_file *c)
+{
+	const struct sp__tablefile *f = c->file;
+	const struct sp__groupset all = sp__clotho_all(&f->layout);
+
+	/* Records were appended: the A-page that was the last one has more cells. */
+	if (c->records && c->records != f->superblock.records)
+		sp__clotho_invalidate(&c->user, (c->records - 1) / f->layout.page_records, &all);
+	c->records = f->superblock.records;
+	c->user.table->key.number = f->superblock.slots.number;
+}
+
+void sp__clotho_note(struct sp__clotho_file *c, struct sp_table_stats *stats)
+{
+	const struct sp__io_counters now = *sp__queue_counters(c->requests.queue);
+	const struct sp__io_counters since = {
+		.read_requests = now.read_requests - c->noted.read_requests,
+		.read_bytes = now.read_bytes - c->noted.read_bytes,
+	};
+
+	sp__env_note_io(&stats->run, &since);
+	stats->cells_read += c->cells_read;
+	c->noted = now;
+	c->cells_read = 0;
+}
