@@ -23,6 +23,7 @@
 #define SPINDLE_TABLE_H
 
 #include <spindle/enum.h>
+#include <spindle/pool.h>
 #include <spindle/run.h>
 
 enum sp_table_layout {
@@ -140,6 +141,7 @@ struct sp_table_stats {
 	uint64_t requests, bytes;		      /* for cells of the table */
 	uint64_t predicted_requests, predicted_bytes; /* 0: not predicted */
 	double predicted_s;
+	struct sp_pool_counters pool; /* when the call ended; all 0: no pool */
 };
 
 /*
@@ -149,7 +151,6 @@ struct sp_table_stats {
 typedef int (*sp_table_sink)(void *arg, const char *data, size_t bytes);
 
 struct sp_table;
-struct sp_pool;
 
 /*
  * Tells how far a command is: bytes of its inputs, or of the table whose records are read one after

@@ -27,6 +27,7 @@ struct patch {
 	struct sp__tableupdate *u;
 	uint32_t f;
 	bool values; /* a changed column of the column group is not text */
+	bool whole;  /* all cells of the A-pages; a directory row has one then */
 	struct patched *cells;
 	size_t n, capacity;
 	bool descends; /* cells are not in the order of the file */
@@ -91,14 +92,16 @@ static int add_row(struct patch *p, size_t from, size_t to)
 	const uint64_t row_records = sp__layout_row_records(&p->u->file->layout);
 	const size_t moved = moved_from(p, from, to);
 	uint64_t end = b->first + (b->entries[from].record / row_records + 1) * row_records;
-	size_t k = p->values ? from : moved;
+	size_t k = p->values || p->whole ? from : moved;
 	uint64_t record;
 	int rc = 0;
 
 	if (k == to)
 		return 0;
+	record = b->first + b->entries[k].record;
+	record -= p->whole ? record % row_records : 0;
 	end = sp__min(end, p->u->file->superblock.records);
-	for (record = b->first + b->entries[k].record; !rc && record < end;) {
+	while (!rc && record < end) {
 		const struct patched *c;
 
 		rc = add_cell(p, record, from, k);
@@ -106,7 +109,7 @@ static int add_row(struct patch *p, size_t from, size_t to)
 			break;
 		c = &p->cells[p->n - 1];
 		k = c->to;
-		if (k > moved)
+		if (p->whole || k > moved)
 			record = b->first + c->first + c->n;
 		else if (k < to)
 			record = b->first + b->entries[k].record;
@@ -273,7 +276,8 @@ static int change_cells(struct patch *p)
 
 int sp__patch_group(struct sp__tableupdate *u, uint32_t f)
 {
-	struct patch p = { .u = u, .f = f };
+	const bool alone = u->file->layout.ngroups == 1; /* its cells are the A-pages */
+	struct patch p = { .u = u, .f = f, .whole = !alone && sp__clotho_whole_pages(u->file) };
 	int rc;
 
 	for (uint32_t i = 0; i < u->n; i++)

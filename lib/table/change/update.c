@@ -45,6 +45,8 @@ static uint64_t max_cells(const struct sp__tableupdate *u, uint64_t records, uin
 	uint64_t cells = u->file->directory.written;
 
 	records = sp__min(records, u->file->superblock.records);
+	if (sp__clotho_whole_pages(u->file))
+		cells += sp__min(records, pages) * l->page_cells;
 	for (uint32_t i = 0; i < u->n; i++) {
 		const uint64_t minipage = l->groups[l->places[u->columns[i].column].group].cells;
 
@@ -200,9 +202,11 @@ static int change_rows(struct sp__tableupdate *u)
 	return rc;
 }
 
-/* True if a column of the column group is changed. */
+/* True if cells of the column group are changed. */
 static bool concerns(const struct sp__tableupdate *u, uint32_t group)
 {
+	if (sp__clotho_whole_pages(u->file))
+		return true;
 	for (uint32_t i = 0; i < u->n; i++)
 		if (u->file->layout.places[u->columns[i].column].group == group)
 			return true;

@@ -5,7 +5,8 @@
  * The caller chooses the records, in ascending order, and gives each its new values.  All changed
  * cells, those of the directory too, go through the journal of the file (table/file/redo.h), so
  * the records are chosen from the state before while the update is made, and all values change or
- * none.  Only cells that change are read and written.
+ * none.  Only cells that change are read and written; if a pool has the update unit page, all cells
+ * of their A-pages.
  *
  *	sp__tableupdate_open(); sp__tableupdate_put() for each record; sp__tableupdate_finish();
  *	sp__tableupdate_close()
@@ -16,7 +17,7 @@
 
 #include <spindle/table.h>
 #include "table/change/cellreader.h"
-#include "table/file/file.h"
+#include "table/clotho/attach.h"
 
 /* The new value of a text column. */
 struct sp__new_text {

@@ -126,7 +126,7 @@ static void written(struct sp__tablefile *f, uint64_t cell)
 	if (!sp__map_find(&f->map, cell, &area, &n) || area != SP__AREA_DATA)
 		return;
 	at = sp__layout_position(&f->layout, n);
-	if (f->pool->user.pool->opts.update_unit == SP_POOL_PAGE)
+	if (sp__clotho_whole_pages(f))
 		changed = sp__clotho_all(&f->layout);
 	else
 		sp__bits_add(changed.bits, at.group);
@@ -200,6 +200,7 @@ void sp__clotho_note(struct sp__clotho_file *c, struct sp_table_stats *stats)
 	};
 
 	sp__env_note_io(&stats->run, &since);
+	sp_pool_counters(c->user.pool, &stats->pool);
 	stats->cells_read += c->cells_read;
 	c->noted = now;
 	c->cells_read = 0;

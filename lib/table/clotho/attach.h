@@ -29,7 +29,12 @@ SP_MUST_CHECK int sp__clotho_attach_file(struct sp__clotho_file *c, struct sp__t
 					 struct sp_pool *pool, struct sp_errinfo *err);
 /* Waits for requests, and detaches the table; all zero is accepted. */
 void sp__clotho_detach_file(struct sp__clotho_file *c);
+/* True if a change of a table concerns all cells of the A-pages with changed records. */
+static inline bool sp__clotho_whole_pages(const struct sp__tablefile *f)
+{
+	return f->pool && f->pool->user.pool->opts.update_unit == SP_POOL_PAGE;
+}
 /* Takes over the state of the table after a commit. */
 void sp__clotho_commit(struct sp__clotho_file *c);
-/* Adds the requests and cells since the last note to the counters of a call. */
+/* Adds the requests and cells since the last note, and sets the counters of the pool, of a call. */
 void sp__clotho_note(struct sp__clotho_file *c, struct sp_table_stats *stats);
