@@ -53,10 +53,10 @@ void sp__semiseq_free(struct sp__semiseq *s)
 	*s = (struct sp__semiseq){ 0 };
 }
 
-/* Returns the basic cubes of a column on each volume. */
-static uint64_t column_cubes(const struct sp__semiseq *s)
+/* Returns the tracks of so many columns, one for each volume, on each of them. */
+static uint64_t band_tracks(const struct sp__semiseq *s)
 {
-	return sp__div_up(sp__div_up(s->lanes, s->depth), s->volumes);
+	return sp__div_up(s->lanes, s->depth) * s->depth;
 }
 
 /* Returns the columns that a zone has space for, from a block on. */
@@ -67,14 +67,16 @@ static uint64_t columns_in(const struct sp__semiseq *s, const struct sp__cubezon
 
 	if (!z->slots || skip >= z->tracks)
 		return 0;
-	return (z->tracks - skip) / s->depth / column_cubes(s);
+	return (z->tracks - skip) / band_tracks(s) * s->volumes;
 }
 
-/* Adds a part for so many pages, in whole columns, a multiple of `unit` of them. */
-static int add_part(struct sp__semiseq *s, uint64_t pages, uint64_t unit, uint64_t first_cell)
+/* Adds a part for so many pages, in whole columns, as many on each volume. */
+static int add_part(struct sp__semiseq *s, uint64_t pages, uint64_t first_cell)
 {
 	const struct sp__multimap *mm = &s->like->multimap;
-	uint64_t block = first_cell * s->cell_blocks, columns = 0, size[2] = { 0, s->lanes };
+	/* A track can begin within the cell before: it has no cell there. */
+	uint64_t block = first_cell ? (first_cell - 1) * s->cell_blocks + 1 : 0;
+	uint64_t columns = 0, size[2] = { 0, s->lanes };
 	const struct sp__cubezone *z = mm->zones;
 	struct sp__semipart p = { .first_page = sp__semiseq_pages(s) };
 	int rc;
@@ -88,7 +90,7 @@ static int add_part(struct sp__semiseq *s, uint64_t pages, uint64_t unit, uint64
 		free(p.mapping);
 		return -ENOMEM;
 	}
-	columns = sp__min(columns, sp__div_up(sp__div_up(pages, z->slots), unit) * unit);
+	columns = sp__min(columns, sp__div_up(pages, (uint64_t)z->slots * s->volumes) * s->volumes);
 	p.pages = size[0] = columns * z->slots;
 	p.mapping->first_block = sp__max(block, z->first_block);
 	p.mapping->basic.k[0] = z->slots;
@@ -106,7 +108,7 @@ static int add_part(struct sp__semiseq *s, uint64_t pages, uint64_t unit, uint64
 
 int sp__semiseq_extend(struct sp__semiseq *s, uint64_t pages, uint64_t first_cell)
 {
-	return add_part(s, pages, s->volumes, first_cell);
+	return add_part(s, pages, first_cell);
 }
 
 int sp__semiseq_shorten(struct sp__semiseq *s, uint64_t pages)
@@ -118,10 +120,10 @@ int sp__semiseq_shorten(struct sp__semiseq *s, uint64_t pages)
 	if (!s->n)
 		return 0;
 	p = s->parts[s->n - 1];
-	if (p.first_page + p.pages - pages < p.mapping->basic.k[0])
+	if (p.first_page + p.pages - pages < p.mapping->basic.k[0] * s->volumes)
 		return 0;
 	free_mapping(s->parts[--s->n].mapping);
-	return add_part(s, pages - p.first_page, 1, p.first_cell);
+	return add_part(s, pages - p.first_page, p.first_cell);
 }
 
 char *sp__semiseq_array(const struct sp__semiseq *s, const char *volume)
@@ -196,7 +198,7 @@ static void settle(struct sp__semiseq *s)
 	m->basic = (struct sp__basicgrid){ .volumes = s->volumes,
 					   .method = SP_CUBE_DISK_MODULO,
 					   .volume_blocks = s->volume_cells * s->cell_blocks,
-					   .together = 2 };
+					   .together = true };
 	sp__multimap_set_slots(&m->multimap);
 }
 
@@ -239,7 +241,7 @@ static bool take_part(struct sp__semiseq *s, uint64_t pages, uint64_t first_cell
 	if (first_cell > s->volume_cells ||
 	    (before && first_cell < before->first_cell + before->cells))
 		return false;
-	*rc = add_part(s, pages, 1, first_cell);
+	*rc = add_part(s, pages, first_cell);
 	p = *rc ? NULL : &s->parts[s->n - 1];
 	return p && p->pages == pages && p->first_cell == first_cell &&
 	       p->cells <= s->volume_cells - first_cell;

@@ -6,7 +6,8 @@
  * cells of one page in consecutive lanes on adjacent blocks: the head reaches the next one without
  * rotational delay (semi-sequential access).  A column is the pages whose cells of a lane fill one
  * track.  `depth` lanes of a column are a basic cube; cube (i, q) is on volume (i + q) mod volumes.
- * All lanes of a few columns are on consecutive tracks, so a part can be of any length.
+ * All lanes of as many columns as there are volumes are on consecutive tracks, as many on each
+ * volume: a part can be of any length.
  *
  * Cells are numbered over all volumes, each with volume_cells numbers: cell n begins at byte n *
  * cell bytes of a file that has the volumes one after the other.

@@ -11,14 +11,13 @@
 SP__ENUM_TABLE(sp_cube_decluster, { "disk-modulo", SP_CUBE_DISK_MODULO },
 	       { "round-robin", SP_CUBE_ROUND_ROBIN })
 
-/* Chooses the dimension of rows: that of the caller, or whose rounding up adds the least share. */
+/* Chooses the dimension of rows whose rounding up adds the smallest share. */
 static void choose_row(struct sp__basicgrid *b)
 {
 	double min = b->volumes + 1;
 
 	if (b->together) {
-		b->row = b->together - 1;
-		b->row_local = sp__div_up(b->cubes[b->row], b->volumes);
+		b->row_local = sp__div_up(b->cubes[0], b->volumes);
 		return;
 	}
 	if (b->volumes < 2 || b->method != SP_CUBE_DISK_MODULO)
@@ -94,6 +93,8 @@ uint64_t sp__basicgrid_local(const struct sp__basicgrid *b, const uint64_t *at, 
 	if (b->volumes < 2 && !modulo)
 		return number;
 	*volume = (unsigned)((modulo ? sum : number) % b->volumes);
+	if (b->together)
+		return at[0] / b->volumes * (b->local / b->row_local) + number;
 	return modulo ? number * b->row_local + at[b->row] / b->volumes : number / b->volumes;
 }
 
@@ -104,8 +105,12 @@ bool sp__basicgrid_cube(const struct sp__basicgrid *b, unsigned volume, uint64_t
 	uint64_t number = modulo	   ? local / b->row_local
 			  : b->volumes > 1 ? local * b->volumes + volume
 					   : local;
-	uint64_t sum = 0;
+	uint64_t sum = 0, in_row = modulo ? local % b->row_local : 0;
 
+	if (b->together) {
+		in_row = local / (b->local / b->row_local);
+		number = local % (b->local / b->row_local);
+	}
 	if (volume >= b->volumes || local >= b->local || number >= b->ncubes)
 		return false;
 	for (unsigned i = 0; i < b->n; i++) {
@@ -117,8 +122,7 @@ bool sp__basicgrid_cube(const struct sp__basicgrid *b, unsigned volume, uint64_t
 	}
 	if (!modulo)
 		return true;
-	at[b->row] = local % b->row_local * b->volumes +
-		     (volume + b->volumes - sum % b->volumes) % b->volumes;
+	at[b->row] = in_row * b->volumes + (volume + b->volumes - sum % b->volumes) % b->volumes;
 	return at[b->row] < b->cubes[b->row];
 }
 

@@ -24,7 +24,7 @@ struct sp__basicgrid {
 	unsigned volumes; /* M; 0: 1 */
 	enum sp_cube_decluster method;
 	uint64_t volume_blocks; /* several volumes: volume v has blocks from v * this on */
-	unsigned together;	/* from 1: the dimension whose cubes lie together; 0: any */
+	bool together;		/* disk modulo: M neighbours of each row, then the next M of each */
 	unsigned row;		/* the dimension that local numbers follow first */
 	uint64_t row_local;	/* local numbers per row; 0: not in rows */
 	uint64_t local;		/* local numbers per volume */
