@@ -122,7 +122,7 @@ static double planned_aim(const struct sp_cube_create_opts *o)
 /* Without a workload: no beam and no box becomes slower, and the conservatism stays for a track. */
 static void test_choice(const char *volume, double mean_max)
 {
-	static const uint64_t sizes[][2] = { { 0, 1 }, { 1, 0 },   { 2, 2 },   { 7, 7 },
+	static const uint64_t sizes[][2] = { { 0, 1 },	 { 1, 0 },   { 2, 2 },	  { 7, 7 },
 					     { 20, 20 }, { 50, 50 }, { 100, 100 } };
 	struct sp_cube_create_opts old = options(volume, 2, 512), o = old;
 	unsigned slower = 0, n = sizeof(sizes) / sizeof(*sizes);

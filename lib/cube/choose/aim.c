@@ -89,7 +89,8 @@ static int predict(const struct sp_cube_create_opts *opts, const double *before,
 
 int sp__cube_choose_aim(struct sp_cube_create_opts *opts)
 {
-	double closer_deg = sp__cube_closer_deg(opts), before[QUERIES], ns[QUERIES], ratio, best = 1;
+	double closer_deg = sp__cube_closer_deg(opts), before[QUERIES], ns[QUERIES];
+	double ratio, best = 1;
 	struct sp_cube_create_opts trial = *opts;
 	int rc = closer_deg > 0 ? predict(opts, NULL, before, &ratio) : SP_EUNSUP;
 
