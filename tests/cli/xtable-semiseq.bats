@@ -64,6 +64,7 @@ same()
 	inputs
 	same --volume=sim:tiny --volumes=3
 	same --volume=sim:serpentine --volumes=2
+	same --volume=sim:atlas10k3-like --cell=4K
 	same --volume=sim:nearline6t-like
 }
 
@@ -101,6 +102,18 @@ seconds()
 	cmp trace.1 trace.2
 }
 
+# refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
+refuse()
+{
+	local text=$1
+	shift
+	run --separate-stderr "$xtable" "$@"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	# shellcheck disable=SC2154 # run sets it
+	grep -q "$text" <<<"$stderr" && [ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
+
 @test "what cannot lie along tracks is refused" {
 	inputs
 	refuse 'has no known tracks' load t a --placement=semiseq
@@ -118,16 +131,4 @@ seconds()
 	[ ! -e t ]
 	"$xtable" load t a -t'|' --placement=semiseq --volumes=2 --volume=$volume
 	refuse 'and this one has' scan t --volume=sim:atlas10k3-like
-}
-
-# refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
-refuse()
-{
-	local text=$1
-	shift
-	run --separate-stderr "$xtable" "$@"
-	[ "$status" -eq 2 ]
-	[ -z "$output" ]
-	[ "${#stderr_lines[@]}" -eq 1 ]
-	grep -q "$text" <<<"$stderr"
 }

@@ -230,7 +230,8 @@ static uint64_t aim(struct sp__window *w, struct sp__segments *s, size_t i, uint
 	struct sp__segment *g = &s->list[i], *next = i + 1 < s->n ? g + 1 : NULL;
 
 	g->request = (struct sp__request){ 0 };
-	if (!next || next->file_cell + next->cells != g->file_cell) {
+	if (w->round || !w->file->layout.lanes || !next ||
+	    next->file_cell + next->cells != g->file_cell) {
 		g->at = sp__tablefile_aim(w->file, &g->request, &w->owner, g->file_cell, g->cells,
 					  memory);
 		return g->cells;
