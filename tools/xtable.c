@@ -18,14 +18,17 @@ void report(struct config *c, const char *command, const struct sp_table_stats *
 
 void open_table(struct config *c, bool write, bool texts)
 {
-	const struct sp_table_opts o = { .run = c->run,
-					 .write = write,
-					 .depth = c->load.depth,
-					 .progress = c->load.progress,
-					 .progress_arg = &c->progress };
+	struct sp_table_opts o = { .write = write,
+				   .depth = c->load.depth,
+				   .progress = c->load.progress,
+				   .progress_arg = &c->progress };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
-	int rc = sp_table_open(&c->table, c->operands.text[0], &o, &err);
+	int rc;
 
+	open_pool(c);
+	o.run = c->run;
+	o.pool = c->pool;
+	rc = sp_table_open(&c->table, c->operands.text[0], &o, &err);
 	if (!rc)
 		rc = sp_table_info(c->table, texts, &c->info, &err);
 	if (rc)
@@ -39,6 +42,7 @@ void close_table(struct config *c)
 {
 	int rc = sp_table_close(c->table);
 
+	sp_pool_close(c->pool);
 	c->table = NULL;
 	if (rc)
 		die("%s: %s", c->run.trace_path ? c->run.trace_path : c->operands.text[0],

@@ -284,7 +284,7 @@ static bool shared(struct sp_pool_counters *counters)
 	return right;
 }
 
-/* A table that another user has changed in between is read anew. */
+/* A table that another user has changed in between is read again. */
 static void check_reopened(void)
 {
 	const uint64_t page_bytes = load(5000);

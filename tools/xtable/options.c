@@ -29,6 +29,7 @@ enum command_bit {
 #define PRINTERS (SCAN | GET)
 #define CHOOSERS (GET | UPDATE | DELETE)
 #define CHANGERS (UPDATE | DELETE | APPEND)
+#define POOLED (PRINTERS | UPDATE)
 #define JUDGES (EXPLAIN | COMPARE)
 #define TEXT_READERS (LOAD | SCHEMA | JUDGES)
 #define MOVERS (LOAD | CONVERT | PRINTERS | CHANGERS | CHECK | INDEX)
@@ -167,6 +168,19 @@ static const struct setting settings[] = {
 	{ .doc = "Resources:", .by = MOVERS | CREATE },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
 	  .letter = 'S', .by = MOVERS | SCHEMA | JUDGES },
+	{ "pool", "MANAGER",
+	  "read through a buffer pool whose frames have all columns (F), those of the query (S), "
+	  "or those of all queries that share one (D)",
+	  TO(pool_opts.manager), .values = sp_pool_manager_values,
+	  .given = offsetof(struct config, pool_given), .by = POOLED },
+	{ "pool-size", "SIZE", "memory of the pool, a part of -S (a quarter)", TO(pool_opts.bytes),
+	  .whole = size_option, .by = POOLED },
+	{ "frame", "SIZE", "memory of a frame (4M or a sixteenth of -S, but an A-page at least)",
+	  TO(pool_opts.frame_bytes), .whole = size_option, .by = POOLED },
+	{ "update-unit", "UNIT",
+	  "with --pool: change the cells that have new values (cells), or whole A-pages (page)",
+	  TO(pool_opts.update_unit), .values = sp_pool_update_unit_values,
+	  .given = offsetof(struct config, update_unit_given), .by = UPDATE },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
 	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND | INDEX },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024,
@@ -370,6 +384,10 @@ static void check_options(const struct command *command, const struct config *c)
 		die_usage(
 			"create: needs --no-data, --schema=FILE and --records=N; load makes tables "
 			"with data");
+	if (!c->pool_given && (c->pool_opts.bytes || c->pool_opts.frame_bytes))
+		die("--%s needs --pool", c->pool_opts.bytes ? "pool-size" : "frame");
+	if (!c->pool_given && c->update_unit_given)
+		die("--update-unit needs --pool");
 	if (command->bit == SCAN)
 		check_scan(c);
 	if (command->bit & CHOOSERS)

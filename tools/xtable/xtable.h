@@ -28,6 +28,9 @@ struct config {
 	const char *separator, *output, *keys, *by, *from;
 	uint64_t records;
 	bool csv, json, records_given, no_data;
+	struct sp_pool_opts pool_opts; /* bytes, frame_bytes: 0: the default */
+	bool pool_given, update_unit_given;
+	struct sp_pool *pool; /* opened by open_pool(); NULL: none */
 	struct statsfile stats;
 	struct progress progress;
 	bool apart; /* the result does not mix with the progress line */
@@ -41,6 +44,11 @@ struct config {
 /* options.c: parses the command line. */
 const struct command *options_parse(struct config *c, int argc, char **argv);
 
+/*
+ * pool.c: opens the pool of --pool, whose memory it takes from that of the run; failure ends the
+ * program.
+ */
+void open_pool(struct config *c);
 /*
  * Opens the table of the first operand, and sets c->info; failure ends the program.  texts: with
  * the bytes of texts.

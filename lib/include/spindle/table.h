@@ -117,8 +117,7 @@ struct sp_table_info {
 	const char *null_text; /* the spelling of NULL; "": the empty field */
 	bool no_data;	       /* cells have no values (spindle/tablerun.h) */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
-	enum sp_placement placement; /* of the cells on the device */
-	/* With SP_PLACE_SEMISEQ: */
+	enum sp_placement placement;	   /* of the cells on the device; semiseq: */
 	unsigned volumes;		   /* drives */
 	uint32_t depth_rows;		   /* cells of an A-page on consecutive tracks */
 	uint32_t hop_blocks, track_blocks; /* from one of these to the next; of the first zone */
@@ -164,11 +163,7 @@ struct sp_table_opts {
 	unsigned depth;		    /* requests outstanding, at most; 0: 128 reads, 64 writes */
 	sp_table_progress progress; /* NULL: none */
 	void *progress_arg;
-	/*
-	 * Scans, gets and changes read cells through its frames (spindle/pool.h), whose memory is
-	 * not a part of run.memory_bytes; NULL: none.  Operators and streams do not use it.
-	 */
-	struct sp_pool *pool;
+	struct sp_pool *pool; /* of scans, gets and changes, beside run.memory_bytes; NULL: none */
 };
 
 #define SP_TABLE_OPTS_INIT                                                                         \
@@ -335,17 +330,12 @@ struct sp_table_load_opts {
 	 */
 	const char *const *together;
 	size_t ntogether;
-	uint32_t cell_bytes;   /* 512 to 65536, a power of two; 0: as the layout has */
-	uint32_t page_records; /* of an A-page; 0: as the layout has */
-	/*
-	 * SP_PLACE_SEMISEQ, for CSM: cells of a column lie along the tracks of the volume, or of
-	 * several drives, and those of a record on adjacent blocks (Shao 2008, section 4.4).  Needs
-	 * a simulated volume, or a geometry, with tracks.  Otherwise SP_PLACE_CONTIGUOUS.
-	 */
-	enum sp_placement placement;
-	unsigned volumes;    /* drives, each with its part of the file; 0: 1; at most 64 */
+	uint32_t cell_bytes;	     /* 512 to 65536, a power of two; 0: as the layout has */
+	uint32_t page_records;	     /* of an A-page; 0: as the layout has */
+	enum sp_placement placement; /* CSM: also SEMISEQ, along tracks (Shao 2008, section 4.4) */
+	unsigned volumes;	     /* drives, each with its part of the file, 1 to 64; 0: 1 */
 	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
-	bool empty_lane;     /* an A-page has one cell more than its columns need */
+	bool empty_lane;     /* an A-page has a cell more than its columns need */
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
 	 * schema: a file with a line for each column, in their order.  NULL: types are inferred

@@ -4,6 +4,7 @@
  */
 #include "base/array.h"
 #include "base/minmax.h"
+#include "table/layout/runs.h"
 #include "table/read/frames.h"
 
 /* Returns the first A-page of a range, with that of the end before. */
@@ -51,7 +52,6 @@ void sp__frames_count(struct sp__window *w, uint64_t first, uint64_t n)
 static int pin_page(struct sp__window *w, size_t n, uint64_t page)
 {
 	struct sp__clotho_pin *p;
-	int rc;
 
 	if (!SP__ARRAY_GROW(w->pins, w->pins_capacity, n + 1))
 		return -ENOMEM;
@@ -60,10 +60,7 @@ static int pin_page(struct sp__window *w, size_t n, uint64_t page)
 		*p = (struct sp__clotho_pin){ 0 };
 		w->npins++;
 	}
-	rc = sp__clotho_pin(&w->file->pool->user, &w->set, page, p);
-	if (rc == SP_LATER)
-		w->waiting = p->frame->reader->requests;
-	return rc;
+	return sp__clotho_pin(&w->file->pool->user, &w->set, page, p);
 }
 
 /* Pins a frame for each A-page that the frame before does not have.  Returns as pin_page(). */
@@ -72,7 +69,6 @@ static int pin_pages(struct sp__window *w)
 	int rc, later = SP_READY;
 	size_t n = 0;
 
-	w->waiting = w->requests;
 	for (size_t i = 0; i < w->nranges; i++) {
 		uint64_t page = first_page(w, &w->ranges[i]);
 
@@ -194,7 +190,6 @@ int sp__frames_pin(struct sp__window *w)
 
 void sp__frames_open(struct sp__window *w)
 {
-	w->waiting = w->requests;
 	for (uint32_t g = 0; g < w->file->layout.ngroups; g++)
 		if (w->groups[g])
 			sp__bits_add(w->set.bits, g);
@@ -204,7 +199,14 @@ void sp__frames_unpin(struct sp__window *w)
 {
 	while (w->npins)
 		sp__clotho_unpin(&w->pins[--w->npins]);
-	w->waiting = w->requests;
+}
+
+struct sp__requests *sp__frames_requests(const struct sp__window *w)
+{
+	for (size_t i = w->npins; i; i--)
+		if (w->pins[i - 1].frame && w->pins[i - 1].frame->outstanding)
+			return w->pins[i - 1].frame->reader->requests;
+	return w->requests;
 }
 
 void sp__frames_begin(struct sp__window *w)

@@ -13,6 +13,7 @@
 #include "base/task.h"
 #include "run/memory.h"
 #include "run/volume_spec.h"
+#include "table/read/frames.h"
 #include "table/read/ring.h"
 
 #define SHARE 4	  /* of the memory of a slot, that its cells can have */
@@ -139,6 +140,7 @@ static void work(void *arg)
 static int start_tasks(struct sp__window_ring *r)
 {
 	int rc = sp__requests_collect(&r->requests);
+	struct sp__requests *requests;
 
 	if (rc)
 		return sp__err(r->err, rc, "read", r->file->path, -1);
@@ -147,8 +149,8 @@ static int start_tasks(struct sp__window_ring *r)
 
 		if (s->state != SP__SLOT_READING)
 			continue;
-		rc = s->window.waiting == &r->requests ? 0
-						       : sp__requests_collect(s->window.waiting);
+		requests = sp__frames_requests(&s->window);
+		rc = requests == &r->requests ? 0 : sp__requests_collect(requests);
 		if (rc)
 			return sp__err(r->err, rc, "read", r->file->path, -1);
 		rc = sp__window_ready(&s->window, r->err);
@@ -172,11 +174,11 @@ static int take(struct sp__window_ring *r, struct sp__window_slot **slot)
 	int rc;
 
 	if (s->state == SP__SLOT_READING && r->waits) {
-		sp__requests_later(s->window.waiting, r->waits);
+		sp__requests_later(sp__frames_requests(&s->window), r->waits);
 		return SP_LATER;
 	}
 	if (s->state == SP__SLOT_READING) {
-		rc = sp__queue_complete(s->window.waiting->queue, 1, -1);
+		rc = sp__queue_complete(sp__frames_requests(&s->window)->queue, 1, -1);
 		return rc < 0 ? sp__err(r->err, rc, "read", r->file->path, -1) : 0;
 	}
 	sp__task_join(&s->task);

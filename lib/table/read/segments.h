@@ -14,7 +14,7 @@
  */
 struct sp__segment {
 	struct sp__request request;
-	bool shares; /* the request of the segment before */
+	bool shares;	    /* the request of the segment before */
 	uint64_t cell;	    /* the first one: of the data area, or of the file for texts */
 	uint64_t file_cell; /* the first one */
 	uint64_t cells;

@@ -45,12 +45,12 @@ struct sp__window_range {
 struct sp__window {
 	struct sp__io_owner owner; /* of all requests */
 	struct sp__tablefile *file;
-	struct sp__requests *requests, *waiting; /* waiting: those to wait for */
-	bool *groups;				 /* column groups that are read */
-	struct sp__groupset set;		 /* of a pool: these, */
-	struct sp__clotho_pin *pins;		 /* and npins frames with them */
+	struct sp__requests *requests;
+	bool *groups;		     /* column groups that are read */
+	struct sp__groupset set;     /* of a pool: these, */
+	struct sp__clotho_pin *pins; /* and npins frames with them */
 	size_t npins, pins_capacity;
-	/* Of the records: frames, at most max_frames (set by the ring), and their last A-page + 1. */
+	/* Of the records: frames, at most max_frames (of the ring), and their last A-page + 1. */
 	uint64_t frames, max_frames, frames_end;
 	uint32_t *texts; /* columns of text that are read */
 	uint32_t ntexts;

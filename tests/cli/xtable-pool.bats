@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+. "$BATS_TEST_DIRNAME/suite.bash"
+
+# 40,000 records of 15 numbers, in 120 cells of 4 KiB an A-page.
+setup()
+{
+	needs jq
+	begin_test
+	"$xgen" -n 40000 r -o r.txt
+	"$xtable" load r -t'|' r.txt
+}
+
+@test "scans and gets give the same records through a pool" {
+	for query in "scan r" "scan r --columns c2,c7" "scan r --where=c1<0.01 --columns=c3" \
+		"scan r --agg=sum(c5),count()" "get r 0 39999 17 20000 17"; do
+		run -0 "$xtable" $query
+		want=$output
+		for manager in F S D; do
+			run -0 "$xtable" $query --pool=$manager -S 16M --stats=s.json
+			[ "$output" = "$want" ]
+			[ "$(jq .pool.misses s.json)" -gt 0 ]
+		done
+	done
+}
+
+@test "a pool of S reads the columns of the query, one of F all of them" {
+	run -0 "$xtable" scan r --columns c2 --pool=S --stats=s.json
+	narrow=$(jq .result.cells_read s.json)
+	run -0 "$xtable" scan r --columns c2 --pool=F --stats=f.json
+	[ "$(jq .result.cells_read f.json)" -eq $((15 * narrow)) ]
+	[ "$(jq '.pool | .lookups == .hits + .misses and .full_fetches == .misses' f.json)" = true ]
+}
+
+@test "updates through a pool give the same table, cell by cell or A-page by A-page" {
+	cp r page && cp r plain
+	"$xtable" update plain --set c3=0.5 --where 'c1 < 0.0001'
+	"$xtable" update r --set c3=0.5 --where 'c1 < 0.0001' --pool=D --stats=r.json
+	"$xtable" update page --set c3=0.5 --where 'c1 < 0.0001' --pool=D --update-unit=page --stats=p.json
+	for table in r page; do
+		cmp <("$xtable" scan plain) <("$xtable" scan $table)
+		run -0 "$xtable" check $table
+	done
+	[ "$(jq .journal.cells p.json)" -gt $((15 * $(jq .journal.cells r.json))) ]
+}
+
+@test "a pool works in virtual time" {
+	run -0 "$xtable" scan r --columns c2,c7
+	want=$output
+	run -0 "$xtable" scan r --columns c2,c7 --pool=D --volume=sim:cheetah36es-like --stats=s.json
+	[ "$output" = "$want" ]
+	[ "$(jq '.sim.requests > 0' s.json)" = true ]
+}
+
+@test "sizes that do not fit are named, with what to change" {
+	run -2 "$xtable" scan r --pool-size=1M
+	[[ $output == *"--pool-size needs --pool"* ]]
+	run -2 "$xtable" update r --set c3=1 --update-unit=page 0
+	[[ $output == *"--update-unit needs --pool"* ]]
+	run -2 "$xtable" scan r --pool=F -S 4M --pool-size=4M
+	[[ $output == *"increase -S, or decrease --pool-size"* ]]
+	run -2 "$xtable" scan r --pool=F --pool-size=1M --frame=1M
+	[[ $output == *"no space for a frame"* ]]
+	run -2 "$xtable" scan r --pool=F --frame=64K
+	[[ $output == *"an A-page of 491520 bytes does not fit into a frame of 65536 bytes"* ]]
+	run -2 "$xtable" scan r --pool=X
+	[[ $output == *"F"* && $output == *"D"* ]]
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens the buffer pool of a command.
+ */
+#include "xtable.h"
+
+#define FRAME_BYTES (UINT64_C(4) << 20) /* at most, by default */
+#define FRAMES_MIN 3			/* with their entries, by default */
+
+static uint64_t max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Returns the bytes of an A-page of the table. */
+static uint64_t page_bytes(const struct config *c)
+{
+	struct sp_table_opts o = { .run = c->run };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_table_info info;
+	struct sp_table *t;
+	uint64_t cells = 0;
+	int rc;
+
+	o.run.trace_path = NULL;
+	rc = sp_table_open(&t, c->operands.text[0], &o, &err);
+	if (!rc)
+		rc = sp_table_info(t, false, &info, &err);
+	if (rc)
+		die_of(rc, &err);
+	for (size_t i = 0; i < info.ngroups; i++)
+		cells += info.groups[i].cells;
+	cells *= info.cell_bytes;
+	(void)sp_table_close(t);
+	return cells;
+}
+
+void open_pool(struct config *c)
+{
+	const uint64_t memory = c->run.memory_bytes;
+	struct sp_pool_opts *o = &c->pool_opts;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	int rc;
+
+	if (!c->pool_given)
+		return;
+	if (!o->frame_bytes)
+		o->frame_bytes =
+			max(memory / 16 < FRAME_BYTES ? memory / 16 : FRAME_BYTES, page_bytes(c));
+	if (!o->bytes)
+		o->bytes = max(memory / 4, FRAMES_MIN * (o->frame_bytes + o->frame_bytes / 16));
+	if (o->bytes > memory / 4 * 3)
+		die("the pool of %llu bytes exceeds three quarters of the memory (-S), %llu bytes: "
+		    "increase -S, or decrease --pool-size or --frame",
+		    (unsigned long long)o->bytes, (unsigned long long)memory);
+	rc = sp_pool_open(&c->pool, o, &err);
+	if (rc)
+		die_of(rc, &err);
+	c->run.memory_bytes -= o->bytes;
+}
