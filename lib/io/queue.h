@@ -126,6 +126,12 @@ static inline void sp__io_notify(struct sp__request *const *done, int n)
 SP_MUST_CHECK int sp__queue_complete(struct sp__queue *q, size_t min, int64_t timeout_ns);
 
 /*
+ * Lets time of a simulated device pass until a request of any queue completes, or until a moment.
+ * Reaps then return it without waiting.
+ */
+void sp__volume_pass(const struct sp__volume *device, uint64_t until_ns);
+
+/*
  * Waits until a reap would return something.  Returns 1; 0 after timeout_ns (-1: no limit); in
  * virtual time a limit is the next completion of any queue.  SP_ESTATE: nothing is outstanding.  A
  * signal can end the wait early.

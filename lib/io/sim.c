@@ -116,10 +116,10 @@ static int sim_submit(void *engine, struct sp__request *const *reqs, size_t n)
 	return (int)n;
 }
 
-/* Reaps completions of all engines; if wait, advances time until there is one. */
-static bool advance(struct sim *e, bool wait)
+/* Gives completed requests to their engines.  Returns true if there are any. */
+static bool distribute(struct sp__simreq *r)
 {
-	struct sp__simreq *r = sp__machine_reap(e->machine, wait), *next;
+	struct sp__simreq *next;
 	bool any = r;
 
 	for (; r; r = next) {
@@ -131,6 +131,17 @@ static bool advance(struct sim *e, bool wait)
 		give_back(s);
 	}
 	return any;
+}
+
+/* Reaps completions of all engines; if wait, advances time until there is one. */
+static bool advance(struct sim *e, bool wait)
+{
+	return distribute(sp__machine_reap(e->machine, wait));
+}
+
+void sp__volume_pass(const struct sp__volume *device, uint64_t until_ns)
+{
+	(void)distribute(sp__machine_reap_until(device->machine, until_ns));
 }
 
 static int sim_reap(void *engine, struct sp__request **done, size_t max, size_t min,

@@ -19,6 +19,7 @@ const struct sp__document sp__documents[SP__DOC_COUNT_] = {
 	[SP__DOC_TABLE_INFO] = { "spindle.table-info/1", "xtable", NULL, sp__table_info_document },
 	[SP__DOC_TABLE_COMPARISON] = { "spindle.table-comparison/1", "xtable", NULL,
 				       sp__table_comparison_document },
+	[SP__DOC_TABLE_RUN] = { "spindle.table-run/1", "xtable", NULL, sp__table_run_document },
 	[SP__DOC_SEQUENCE] = { "spindle.sequence/1", "blockseq", NULL, sp__sequence_document },
 	[SP__DOC_SEQUENCE_COMPARISON] = { "spindle.sequence-comparison/1", "blockseq", NULL,
 					  sp__sequence_comparison_document },

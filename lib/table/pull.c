@@ -38,7 +38,7 @@ int sp__tablepull_open(struct sp__tablepull *p, const char *path, const struct s
 		return sp__errf(
 			err, SP_EUNSUP, "scan", path, -1,
 			"a stream of records has no aggregates, and is read by S-scan alone");
-	rc = sp__tablefile_open_in(&p->file, path, run, plan, err);
+	rc = sp__tablefile_open_in(&p->file, path, run, plan, false, err);
 	if (rc)
 		return rc;
 	p->file.env.err = err;

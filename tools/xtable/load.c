@@ -4,7 +4,6 @@
  */
 #include <sys/stat.h>
 #include <unistd.h>
-#include <spindle/tablerun.h>
 #include "xtable.h"
 
 /* An old file is not replaced by mistake, such as a forgotten operand. */

@@ -23,6 +23,7 @@ enum command_bit {
 	INDEX = 2048,
 	SCHEMA = 4096,
 	CREATE = 8192,
+	RUN = 16384,
 };
 
 #define WRITERS (LOAD | CREATE | CONVERT)
@@ -33,6 +34,11 @@ enum command_bit {
 #define JUDGES (EXPLAIN | COMPARE)
 #define TEXT_READERS (LOAD | SCHEMA | JUDGES)
 #define MOVERS (LOAD | CONVERT | PRINTERS | CHANGERS | CHECK | INDEX)
+#define WORKERS (MOVERS | RUN)
+
+#define CHANGED_BYTES (UINT64_C(64) << 20) /* default of --changed-size */
+
+static const struct sp_enum_value answers[] = { { "no", false }, { "yes", true }, { 0 } };
 
 static uint64_t cell_size(const char *option, const char *text)
 {
@@ -118,11 +124,21 @@ static const struct setting settings[] = {
 	  TO(load.empty_lane) },
 	{ "overwrite", NULL, "allow the new table to exist, or to be a block device",
 	  TO(run.overwrite) },
-	{ .doc = "Workload:", .by = JUDGES | LOAD | CREATE },
+	{ .doc = "Workload:", .by = JUDGES | LOAD | CREATE | RUN },
 	{ "workload", "FILE",
 	  "queries, one per line: [WEIGHT] scan COLS [where COLS SHARE],\n[WEIGHT] get N COLS, "
-	  "update N COLS or append N",
+	  "update N COLS or append N; of run: clients",
 	  TO(compare.workload) },
+	{ "runtime", "TIME", "measure for TIME, virtual on a simulated volume (10s)",
+	  TO(clients.runtime_ns), .whole = span_value, .by = RUN },
+	{ "ramp-time", "TIME", "run for TIME before measuring (0)", TO(clients.ramp_ns),
+	  .whole = span_value, .by = RUN },
+	{ "journal", "YES|NO",
+	  "no: changed cells of tables without data stay in memory, and are written when others "
+	  "need their space (yes)",
+	  TO(journal), .choices = answers, .by = RUN },
+	{ "changed-size", "SIZE", "with --journal=no: memory for changed cells (64M)",
+	  TO(clients.changed_bytes), .whole = size_option, .by = RUN },
 	{ "query", "QUERY", "a query, such as 'scan a1,a2' or 'get 1000 *'; may be repeated",
 	  .call = add_query, .letter = 'q', .by = JUDGES },
 	{ "run", NULL, "also run scans and gets on TABLE as it is stored, and show their time",
@@ -164,10 +180,10 @@ static const struct setting settings[] = {
 	  .by = PRINTERS | UPDATE },
 	{ "output", "INDEX", "write to INDEX, which appears when it is complete (TABLE.COL.index)",
 	  TO(output), .letter = 'o', .once = "outputs", .by = INDEX },
-	{ "json", NULL, "print JSON", TO(json), .by = INFO },
-	{ .doc = "Resources:", .by = MOVERS | CREATE },
+	{ "json", NULL, "print JSON", TO(json), .by = INFO | RUN },
+	{ .doc = "Resources:", .by = WORKERS | CREATE },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
-	  .letter = 'S', .by = MOVERS | SCHEMA | JUDGES },
+	  .letter = 'S', .by = WORKERS | SCHEMA | JUDGES },
 	{ "pool", "MANAGER",
 	  "read through a buffer pool whose frames have all columns (F), those of the query (S), "
 	  "or those of all queries that share one (D)",
@@ -184,24 +200,25 @@ static const struct setting settings[] = {
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
 	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND | INDEX },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024,
-	  .by = MOVERS | JUDGES },
-	{ "depth", "N", "requests outstanding, at most (128 reads, 64 writes)", TO(load.depth),
-	  .count = 4096, .by = MOVERS & ~CHECK },
+	  .by = WORKERS | JUDGES },
+	{ "depth", "N", "requests outstanding, at most (128 reads, 64 writes; run: 4096)",
+	  TO(load.depth), .count = 4096, .by = WORKERS & ~CHECK },
 	{ "engine", "NAME", "io_uring, libaio, sync or auto (auto)", TO(run.engine),
 	  .values = sp_engine_values, .call = data_engine_set },
 	{ "direct", "WHEN", "bypass the page cache: auto, always or never", TO(run.direct),
 	  .values = sp_direct_values, .optional = true, .absent = 1 },
 	{ "volume", "sim:MODEL",
 	  "requests take the time of this simulated device; load and create keep it in TABLE",
-	  TO(common), .choices = volume_kinds, .call = volume_set, .by = MOVERS | JUDGES | CREATE },
+	  TO(common), .choices = volume_kinds, .call = volume_set,
+	  .by = WORKERS | JUDGES | CREATE },
 	{ "geometry", "FILE", "geometry of the device, from diskprobe", TO(common.geometry),
-	  .by = MOVERS | JUDGES | CREATE },
+	  .by = WORKERS | JUDGES | CREATE },
 	{ "seed", "N", "seed of all random choices", TO(run.seed), .number = { 0, UINT64_MAX },
-	  .by = MOVERS | JUDGES | CREATE },
-	{ .doc = "Report:", .by = MOVERS | JUDGES },
+	  .by = WORKERS | JUDGES | CREATE },
+	{ .doc = "Report:", .by = WORKERS | JUDGES },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true },
-	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = MOVERS },
+	{ "trace", "FILE", "write every block request to FILE", TO(run.trace_path), .by = WORKERS },
 	{ "progress", "WHEN", "show progress: auto, always or never (auto)", TO(common.progress),
 	  .values = progress_values, .optional = true, .absent = PROGRESS_ALWAYS,
 	  .by = MOVERS & ~GET },
@@ -233,6 +250,8 @@ static const struct command commands[] = {
 	{ "check", "TABLE", "Verifies every cell of a table.", CHECK, 1, 1, command_check },
 	{ "schema", "[FILE]...", "Prints the tightest types of all values of files.", SCHEMA, 0,
 	  UINT32_MAX, command_schema },
+	{ "run", "--workload=FILE TABLE...",
+	  "Runs clients on tables, and measures their transactions.", RUN, 1, 256, command_run },
 	{ "explain", "TABLE\nFILE\n--schema=FILE --records=N",
 	  "Predicts queries under each layout.", EXPLAIN, 0, 1, command_explain },
 	{ "compare", "TABLE\nFILE\n--schema=FILE --records=N",
@@ -294,7 +313,8 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_check_volume(&set, c->run.volume);
 	if (!(command->bit & (LOAD | CREATE)) && c->operands.n)
 		outputs_check_input(&set, c->operands.text[0]);
-	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA) && i < c->operands.n; i++)
+	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA | RUN) && i < c->operands.n;
+	     i++)
 		outputs_check_input(&set, c->operands.text[i]);
 	if (command->bit & (LOAD | APPEND) && c->operands.n == 1)
 		outputs_check_input(&set, "-");
@@ -353,6 +373,17 @@ static void check_scan(const struct config *c)
 		die("--access needs --where");
 }
 
+/* Sets how cells that clients change are kept. */
+static void check_run(struct config *c)
+{
+	if (!c->compare.workload)
+		die_usage("run: --workload=FILE is missing");
+	if (c->journal && c->clients.changed_bytes)
+		die("--changed-size needs --journal=no");
+	if (!c->journal && !c->clients.changed_bytes)
+		c->clients.changed_bytes = CHANGED_BYTES;
+}
+
 static void check_judge(const struct command *command, const struct config *c)
 {
 	if (!c->operands.n && !c->records_given)
@@ -367,7 +398,7 @@ static void check_judge(const struct command *command, const struct config *c)
 }
 
 /* Refuses options without effect because of other options, or without them. */
-static void check_options(const struct command *command, const struct config *c)
+static void check_options(const struct command *command, struct config *c)
 {
 	const bool shares = c->load.layout == SP_TABLE_NSM || c->load.layout == SP_TABLE_PAX;
 
@@ -394,6 +425,8 @@ static void check_options(const struct command *command, const struct config *c)
 		check_choice(command, c);
 	if (command->bit & JUDGES)
 		check_judge(command, c);
+	if (command->bit == RUN)
+		check_run(c);
 }
 
 /* Shows the progress of a command, unless its result goes to a terminal or a pipe. */
@@ -426,7 +459,9 @@ static void check(const struct command *command, struct config *c)
 	if (common_options_resources(&c->common, true, &err))
 		die_of(err.code, &err);
 	c->load.run = c->compare.run = c->run;
-	c->load.workload = c->compare.workload;
+	c->load.workload = c->clients.workload = c->compare.workload;
+	c->clients.run = c->run;
+	c->clients.depth = c->load.depth;
 	show_progress(command, c);
 	c->compare.queries = c->queries;
 }
@@ -457,7 +492,9 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 	*c = (struct config){ .run = SP_RUN_OPTS_INIT,
 			      .load = SP_TABLE_LOAD_OPTS_INIT,
 			      .query = SP_TABLE_QUERY_INIT,
-			      .compare = SP_TABLE_COMPARE_OPTS_INIT };
+			      .compare = SP_TABLE_COMPARE_OPTS_INIT,
+			      .clients = SP_TABLE_RUN_OPTS_INIT,
+			      .journal = true };
 	c->common.run = &c->run;
 	command = commands_read(&all, argc, argv, c, &c->operands);
 	check(command, c);

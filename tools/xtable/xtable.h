@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <spindle/table.h>
+#include <spindle/tablerun.h>
 #include "commands.h"
 #include "common_options.h"
 #include "keys.h"
@@ -23,11 +23,12 @@ struct config {
 	struct sp_table_load_opts load;
 	struct sp_table_query query;
 	struct sp_table_compare_opts compare;
+	struct sp_table_run_opts clients;
 	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
 	size_t nset;
 	const char *separator, *output, *keys, *by, *from;
 	uint64_t records;
-	bool csv, json, records_given, no_data;
+	bool csv, json, records_given, no_data, journal;
 	struct sp_pool_opts pool_opts; /* bytes, frame_bytes: 0: the default */
 	bool pool_given, update_unit_given;
 	struct sp_pool *pool; /* opened by open_pool(); NULL: none */
@@ -91,3 +92,4 @@ int command_info(struct config *c);
 int command_check(struct config *c);
 int command_explain(struct config *c);
 int command_compare(struct config *c);
+int command_run(struct config *c);

@@ -21,7 +21,7 @@
 #include <spindle/run.h>
 #include <spindle/sequence.h>
 #include <spindle/sort.h>
-#include <spindle/table.h>
+#include <spindle/tablerun.h>
 #include <spindle/watch.h>
 
 struct sp_report;
@@ -167,6 +167,13 @@ SP_API struct sp_report *sp_report_table_info(const struct sp_table_info *info);
  */
 SP_API struct sp_report *sp_report_table_comparison(const char *command, const char *volume,
 						    const struct sp_table_comparison *comparison);
+
+/*
+ * Makes a document of schema spindle.table-run/1 of a run of clients.
+ * Returns the report, or NULL if memory is short.
+ */
+SP_API struct sp_report *sp_report_table_run(const struct sp_table_run_opts *opts,
+					     const struct sp_table_run_result *result);
 
 /*
  * Makes a document of schema spindle.cube-comparison/1 of mappings.

@@ -86,12 +86,12 @@ SP_MUST_CHECK int sp__tablefile_open(struct sp__tablefile *f, const char *path,
 				     const struct sp_run_opts *run, bool write,
 				     struct sp_errinfo *err);
 /*
- * Opens a table for reading, as a part of a plan: device, virtual time, trace and errors are the
- * plan's.  plan: NULL: none.  Errors as above.
+ * Opens a table as a part of a plan: device, virtual time, trace and errors are the plan's.  plan:
+ * NULL: none.  Errors as above.
  */
 SP_MUST_CHECK int sp__tablefile_open_in(struct sp__tablefile *f, const char *path,
 					const struct sp_run_opts *run, const struct sp__env *plan,
-					struct sp_errinfo *err);
+					bool write, struct sp_errinfo *err);
 /*
  * Closes the file, and discards a new one that was not published.  Returns the error of the trace.
  */

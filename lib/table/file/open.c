@@ -363,9 +363,9 @@ int sp__tablefile_open(struct sp__tablefile *f, const char *path, const struct s
 }
 
 int sp__tablefile_open_in(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
-			  const struct sp__env *plan, struct sp_errinfo *err)
+			  const struct sp__env *plan, bool write, struct sp_errinfo *err)
 {
-	int rc = sp__tablefile_prepare(f, path, run, false, err);
+	int rc = sp__tablefile_prepare(f, path, run, write, err);
 
 	f->plan = plan;
 	return rc ? rc : open_prepared(f, err);
