@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads and writes one cell of a chain at a time.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/whole.h"
+#include "cube/points/chain.h"
+
+int sp__chain_open(struct sp__chaincell *c, struct sp__points *dataset, struct sp_errinfo *err)
+{
+	*c = (struct sp__chaincell){ .dataset = dataset,
+				     .err = err,
+				     .data = malloc(dataset->file->cell_bytes) };
+	return c->data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+}
+
+void sp__chain_close(struct sp__chaincell *c)
+{
+	free(c->data);
+}
+
+static int io_error(const struct sp__chaincell *c, int code, const char *op)
+{
+	const struct sp__cubefile *f = c->dataset->file;
+
+	return sp__err(c->err, code, op, f->path, (long long)(c->block * f->superblock.block_bytes));
+}
+
+int sp__chain_read(struct sp__chaincell *c, uint64_t block)
+{
+	const struct sp__cubefile *f = c->dataset->file;
+	ssize_t n =
+		sp__read_whole(f->fd, c->data, f->cell_bytes, block * f->superblock.block_bytes);
+
+	c->block = block;
+	if (n < 0 || (size_t)n < f->cell_bytes)
+		return io_error(c, n < 0 ? (int)n : -EIO, "read");
+	if (sp__pointcell_read(c->data, &c->dataset->set, &c->head) && c->head.home == c->home)
+		return 0;
+	return sp__cube_damaged(f, block, c->err);
+}
+
+void sp__chain_begin(struct sp__chaincell *c, uint64_t block, uint64_t next)
+{
+	memset(c->data, 0, c->dataset->file->cell_bytes);
+	c->block = block;
+	c->head = (struct sp__pointcell){ .home = c->home, .next = next };
+}
+
+/* Writes a part of the cell, and waits until it is on the device. */
+static int write_part(struct sp__chaincell *c, size_t begin, size_t end)
+{
+	const struct sp__cubefile *f = c->dataset->file;
+	int rc = sp__write_whole(f->fd, c->data + begin, end - begin,
+				 c->block * f->superblock.block_bytes + begin);
+
+	if (!rc && fdatasync(f->fd))
+		rc = -errno;
+	return rc ? io_error(c, rc, "write") : 0;
+}
+
+int sp__chain_write_points(struct sp__chaincell *c, uint32_t first, uint32_t last)
+{
+	return write_part(c, (size_t)(sp__chain_point(c, first) - c->data),
+			  (size_t)(sp__chain_point(c, last) - c->data));
+}
+
+int sp__chain_write_head(struct sp__chaincell *c)
+{
+	sp__pointcell_seal(c->data, c->head, c->dataset->set.record_bytes);
+	return write_part(c, 0, sizeof(c->head));
+}
+
+int sp__chain_allocate(struct sp__points *dataset, uint64_t *block, struct sp_errinfo *err)
+{
+	struct sp__cubefile *f = dataset->file;
+	uint64_t end;
+
+	*block = sp__cube_superblock_end(&f->superblock);
+	end = (*block + f->superblock.cell_blocks) * f->superblock.block_bytes;
+	if (ftruncate(f->fd, (off_t)end))
+		return sp__err(err, -errno, "truncate", f->path, -1);
+	f->superblock.pointset.overflow_cells++;
+	return sp__cube_superblock_write(&f->superblock, f->fd, f->path, err);
+}
