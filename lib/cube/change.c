@@ -38,21 +38,53 @@ int sp_cube_append(struct sp_cube *cube, unsigned dim, uint64_t count, const cha
 	return rc;
 }
 
+/* Checks that an element can be changed. */
+static int check_element(const struct sp_cube *cube, const uint64_t *x, struct sp_errinfo *err)
+{
+	struct sp_cube_box box = sp__box_of(x, cube->file.superblock.shape.ndims);
+	int rc = sp__cube_check_box(&cube->file, &box, err);
+
+	return rc ? rc : sp__cube_check_elements(&cube->file, "write", err);
+}
+
+static void block_signals(sigset_t *old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, old);
+}
+
 int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 		struct sp_errinfo *err)
 {
-	struct sp_cube_box box = sp__box_of(x, cube->file.superblock.shape.ndims);
-	sigset_t all, old;
-	int rc = sp__cube_check_box(&cube->file, &box, err);
+	sigset_t old;
+	int rc = check_element(cube, x, err);
 
-	if (!rc)
-		rc = sp__cube_check_elements(&cube->file, "write", err);
 	if (rc)
 		return rc;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
+	block_signals(&old);
 	rc = cube->file.superblock.points ? sp__points_put(&cube->points, x, element, err)
 					  : sp__element_put(&cube->file, x, element, err);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
+
+int sp_cube_delete(struct sp_cube *cube, const uint64_t *x, const void *value,
+		   struct sp_errinfo *err)
+{
+	const struct sp__cube_superblock *h = &cube->file.superblock;
+	sigset_t old;
+	int rc = check_element(cube, x, err);
+
+	if (rc)
+		return rc;
+	if (!h->points && value)
+		return sp__errf(err, SP_EUNSUP, "delete", cube->file.path, -1,
+				"a grid has one element at each position: no value selects it");
+	block_signals(&old);
+	rc = h->points ? sp__points_delete(&cube->points, x, value, err)
+		       : sp__element_put(&cube->file, x, h->fill, err);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return rc;
 }

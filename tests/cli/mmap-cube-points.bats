@@ -108,6 +108,103 @@ same()
 	[[ $output == *' 3091 points, 0 damaged' ]]
 }
 
+@test "delete takes all points of a place, or those with a value, and gives overflow cells back" {
+	points 3000
+	create
+	"$cube" load c in.csv
+	for place in 7,8,9 "$(sed -n 50p in.csv | cut -d, -f1-3)"; do
+		"$cube" delete c "$place"
+		grep -v "^$place," in.csv > rest
+		mv rest in.csv
+		run -2 "$cube" delete c "$place"
+		[ "$output" = "mmap-cube: c: there is no point at $place" ]
+	done
+	truth 0,0,0 65535,65535,3999 > want
+	"$cube" export c --format csv > out
+	same out want
+	run -0 "$cube" check c
+	[[ $output == *" $(wc -l < in.csv) points, 0 damaged" ]]
+	seq 500 | sed 's/^/1,2,3,/; p' | "$cube" load c - --format csv
+	bytes=$(stat -c %s c)
+	"$cube" delete c 1,2,3 77
+	"$cube" get c 1,2,3 | sort -n | cmp - <(seq 500 | sed '/^77$/d; p')
+	run -2 "$cube" delete c 1,2,3 77
+	[ "$output" = "mmap-cube: c: there is no point at 1,2,3 with the value 77" ]
+	run -2 "$cube" delete c 1,2,3 -- -1
+	[[ $output == *"invalid value '-1'"* ]]
+	"$cube" delete c 1,2,3
+	"$cube" export c --format csv > out
+	same out want
+	[ "$(stat -c %s c)" -lt "$bytes" ]
+	run -0 "$cube" check c
+	[[ $output == *" $(wc -l < in.csv) points, 0 damaged" ]]
+	"$cube" create grid --dims 9x9
+	run -2 "$cube" delete grid 1,1 0
+	[[ $output == *'a grid has one element at each position: no value selects it' ]]
+}
+
+@test "a deletion that is killed at any call loses no other point" {
+	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
+	create --mapping naive
+	# A place whose points are in several cells, with others in each.
+	for i in {1..60}; do printf '5,5,%d,%d\n9,9,9,%d\n' $((i % 3)) $((i % 9)) "$i"; done > in.csv
+	"$cube" load c - --format csv < in.csv
+	for i in {1..20}; do "$cube" put c 5,5,1 3; done
+	"$cube" export c --format csv > before
+	cp c kept
+	for arguments in '5,5,1' '5,5,1 3' '9,9,9 7' '9,9,9'; do
+		cp kept c
+		# shellcheck disable=SC2086 # one or two
+		"$cube" delete c $arguments
+		"$cube" export c --format csv > after
+		[ "$(wc -l < after)" -lt "$(wc -l < before)" ]
+		for ((call = 1; call < 99; call++)); do
+			cp kept c
+			# shellcheck disable=SC2086
+			FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync ftruncate' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+				"$cube" delete c $arguments && break
+			"$cube" check c
+			"$cube" export c --format csv > out
+			# Nothing that was to stay is missing, and nothing is new.
+			[ -z "$(comm -13 <(sort out) <(sort after))" ]
+			[ -z "$(comm -23 <(sort out) <(sort before))" ]
+			# shellcheck disable=SC2086
+			"$cube" delete c $arguments || [ "$(wc -l < out)" = "$(wc -l < after)" ]
+			"$cube" export c --format csv | cmp - after
+			"$cube" put c 9,9,9 7
+			"$cube" delete c 5,5,2 5
+			"$cube" reorganise c
+			"$cube" check c
+		done
+		[ $call -gt 8 ]
+		[ $call -lt 99 ]
+	done
+}
+
+@test "when few of the points are left, delete and info say that a reorganisation is due" {
+	awk 'BEGIN { for (i = 0; i < 200; i++) print i * 300 ",0,0,1" }' > in.csv
+	create --underflow 0.98
+	"$cube" load c in.csv
+	bytes=$(stat -c %s c)
+	for i in 0 1 2 3; do
+		run -0 "$cube" delete c $((i * 300)),0,0
+		[ -z "$output" ]
+	done
+	run -0 "$cube" delete c 1200,0,0
+	[ "$output" = 'mmap-cube: c: 195 of 200 points left: reorganise makes queries faster' ]
+	"$cube" info c | grep -q 'reorganise makes queries faster'
+	"$cube" reorganise c
+	run ! grep -q reorganise <("$cube" info c)
+	[ "$(stat -c %s c)" -le "$bytes" ]
+	# An old version has no bound.
+	create --underflow 0
+	[ "$(od -An -tu8 -j8 -N8 c)" -eq 2 ]
+	"$cube" load c in.csv
+	"$cube" delete c 0,0,0
+	[ "$(od -An -tu8 -j8 -N8 c)" -eq 2 ]
+	"$cube" check c
+}
+
 @test "many points at one place have overflow cells and need no repacking" {
 	create
 	seq 1000 | sed 's/^/1,2,3,/' | "$cube" load c - --format csv

@@ -27,18 +27,23 @@ shim()
 	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
 }
 
-@test "a put that is killed at any call leaves the old element or the new one" {
+@test "a put or a deletion that is killed at any call leaves the old element or the new one" {
 	shim
-	for volumes in 1 3; do
-		full --volumes=$volumes
+	for case in '1 put 5' '3 put 5' '1 delete' '3 delete'; do
+		read -r volumes change value <<< "$case"
+		# shellcheck disable=SC2206 # none or one
+		arguments=("$change" c "20,11,9" $value --engine=sync)
+		full --volumes=$volumes --fill 77
 		for file in c*; do cp "$file" "kept-$file"; done
-		"$cube" put c 20,11,9 5 --engine=sync
+		"$cube" "${arguments[@]}"
 		"$cube" export c > put
+		[ "$("$cube" get c 20,11,9)" = "${value:-77}" ]
+		[ "$(cmp -l put old | wc -l)" -le 4 ]
 		seen=
 		for ((call = 1; call < 99; call++)); do
 			for file in kept-*; do cp "$file" "${file#kept-}"; done
 			FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
-				"$cube" put c 20,11,9 5 --engine=sync && break
+				"$cube" "${arguments[@]}" && break
 			run -0 "$cube" check c
 			[[ $output == *" 0 damaged"* ]]
 			"$cube" export c --verify > out

@@ -145,6 +145,17 @@ broken_insert()
 	"$cube" check c >out || echo "check: $(cat out)"
 }
 
+prepare_erase() { cp points c; }
+do_erase() { "${wrap[@]}" "$cube" delete c 1,1 7; }
+judge_erase() { "$cube" export c --format csv | cmp -s - erased.csv || echo 'status 0 and not deleted'; }
+# Some of the points that were to be deleted can be left.
+broken_erase()
+{
+	"$cube" export c --format csv >out
+	[ "$(grep -v '^1,1,7$' out)" = "$(cat erased.csv)" ] || echo 'points are lost'
+	"$cube" check c >out || echo "check: $(cat out)"
+}
+
 # once COMMAND: says what is wrong.
 once()
 {
@@ -215,10 +226,12 @@ all_points()
 	"$cube" load points some.csv && "$cube" export points --format csv >points.csv
 	cp points c && "$cube" range c --lo 10,10 --format csv >found.csv
 	"$cube" put c 1,1 7 && "$cube" export c --format csv >put.csv
+	cp points c && "$cube" delete c 1,1 7 && "$cube" export c --format csv >erased.csv
 	cp points c && "$cube" load c more.csv && "$cube" export c --format csv >both.csv || exit 2
 	kills insert 'pwrite write fsync ftruncate' 20 points
+	kills erase 'pwrite write fsync ftruncate' 80 points
 	kills add 'pwrite write fsync ftruncate rename link' 12 points
-	for command in add pack find insert; do
+	for command in add pack find insert erase; do
 		sweep "$command" alloc 16 points
 		for call in open read pread write pwrite close fsync ftruncate rename; do
 			sweep "$command" "$call" 8 points

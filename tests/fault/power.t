@@ -93,6 +93,7 @@ awk 'BEGIN { srand(1); for (i = 0; i < 960; i++) print (i < 360 ? "1,1," : int(r
 rm full/c
 (cd full && "$cube" create c --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive && "$cube" load c ../points.csv) || exit 2
 changed 'of points' put 1,1 7
+changed 'of points' delete 1,1 180
 
 # A table is as it was or as it is after the command, in all values; if the command ended, as after it.
 same_table='"$xtable" check t >out 2>err || cat out err

@@ -2,7 +2,7 @@
 /*
  * Datasets of points against an array in memory: random spaces, cells, mappings and memory;
  * points that are uniform, clustered, on a line, on a lattice, all the same, one, none; loaded in
- * one or several parts, put, reorganised; boxes anywhere.
+ * one or several parts, put, deleted, reorganised; boxes anywhere.
  *
  *	SP_CUBE_CASES	random datasets (60)
  *	SP_TEST_SEED	the first of them (1)
@@ -22,7 +22,7 @@ static char dir[64];
 static char path[80], input[80];
 static const char *tmpdirs[] = { dir };
 static unsigned long seed;
-static size_t regions_seen, slices_seen, overflow_seen, outside_seen;
+static size_t regions_seen, slices_seen, overflow_seen, outside_seen, released_seen, due_seen;
 
 /* Points as they are loaded: coordinates, and the value. */
 struct model {
@@ -332,6 +332,53 @@ static bool put(struct model *m, size_t count, enum spread spread)
 	return !rc || failed("put", rc, &err);
 }
 
+/* Removes the points of a position from the model, or those with a value. */
+static size_t forget(struct model *m, const uint8_t *point, size_t bytes)
+{
+	size_t kept = 0;
+
+	for (size_t k = 0; k < m->count; k++)
+		if (memcmp(m->points + k * m->bytes, point, bytes))
+			memmove(m->points + kept++ * m->bytes, m->points + k * m->bytes, m->bytes);
+	return m->count - kept;
+}
+
+/* Deletes points of random positions: all at one, or those with a value. */
+static bool delete_some(struct model *m, size_t count)
+{
+	struct sp_cube_opts o = random_open(m, true);
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_info info;
+	struct sp_cube *cube;
+	uint64_t overflow;
+	int rc = sp_cube_open(&cube, path, &o, &err);
+
+	if (rc)
+		return failed("open", rc, &err);
+	sp_cube_info(cube, &info);
+	overflow = info.overflow_cells;
+	for (; !rc && count && m->count; count--) {
+		uint8_t *point = malloc(m->bytes);
+		uint64_t x[SP_CUBE_DIMS_MAX];
+		bool any = below(2);
+
+		memcpy(point, m->points + below(m->count) * m->bytes, m->bytes);
+		memcpy(x, point, m->n * sizeof(*x));
+		rc = sp_cube_delete(cube, x, any ? NULL : point + m->n * 8ul, &err);
+		m->count -= forget(m, point, any ? m->n * 8ul : m->bytes);
+		if (!rc && sp_cube_delete(cube, x, point + m->n * 8ul, &err) != -ENOENT)
+			rc = -EEXIST;
+		free(point);
+	}
+	sp_cube_info(cube, &info);
+	released_seen += info.overflow_cells < overflow;
+	due_seen += info.needs_repack && info.npoints < info.built_points / 2;
+	if (info.overflow_cells > overflow)
+		rc = -EFBIG;
+	(void)sp_cube_close(cube);
+	return !rc || failed("delete", rc, &err);
+}
+
 static bool reorganise(const struct model *m)
 {
 	struct sp_cube_opts o = random_open(m, true);
@@ -366,6 +413,8 @@ static bool one_case(void)
 	}
 	good = rc ? failed("create", rc, &err) : load(&m) && check(&m);
 	good = good && put(&m, below(60), below(2) ? spread : UNIFORM) && check(&m);
+	good = good && delete_some(&m, below(6) ? below(30) : 600) && check(&m);
+	good = good && put(&m, below(60), spread) && check(&m);
 	good = good && reorganise(&m) && check(&m);
 	free(m.points);
 	return good;
@@ -427,12 +476,15 @@ int main(void)
 	check_keys();
 	for (unsigned long end = seed + cases; seed < end; seed++)
 		bad += !one_case();
-	ok(!bad, "each box has the points that a filter of all gives, through loads, puts, and "
-		 "reorganisation");
+	ok(!bad, "each box has the points that a filter of all gives, through loads, puts, "
+		 "deletions and reorganisation");
 	ok(cases < 60 || (regions_seen && slices_seen && overflow_seen && outside_seen),
 	   "among them are regions (%zu, %zu of slices), overflow cells (%zu), points outside of "
 	   "cells (%zu)",
 	   regions_seen, slices_seen, overflow_seen, outside_seen);
+	ok(cases < 60 || (released_seen && due_seen),
+	   "overflow cells are released (%zu), and reorganisation is due (%zu)", released_seen,
+	   due_seen);
 	unlink(path);
 	unlink(input);
 	rmdir(dir);

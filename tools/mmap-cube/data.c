@@ -278,6 +278,25 @@ int command_get(struct config *c)
 	return 0;
 }
 
+/* Parses the value of an operand; the caller frees it. */
+static void *parse_value(const struct sp_cube_shape *s, const char *text)
+{
+	void *element = must_alloc(NULL, 1, s->element_bytes + 8);
+
+	if (sp_cube_value_parse(s, text, element))
+		die("invalid value %s: not a valid %s", quote(quote_file(text)),
+		    sp_cube_type_name(s->type));
+	return element;
+}
+
+static int finish_change(struct config *c, int rc, const struct sp_errinfo *err)
+{
+	check_cube(c->cube, rc, err);
+	points_say_repack(c, c->cube);
+	close_cube(c, c->cube);
+	return 0;
+}
+
 int command_put(struct config *c)
 {
 	struct sp_cube *cube = open_cube(c, true);
@@ -288,16 +307,31 @@ int command_put(struct config *c)
 	int rc;
 
 	coordinate("put", c->operands.text[1], s->ndims, x);
-	element = must_alloc(NULL, 1, s->element_bytes + 8);
-	if (sp_cube_value_parse(s, c->operands.text[2], element))
-		die("invalid value %s: not a valid %s", quote(quote_file(c->operands.text[2])),
-		    sp_cube_type_name(s->type));
+	element = parse_value(s, c->operands.text[2]);
 	rc = sp_cube_put(cube, x, element, &err);
 	free(element);
-	check_cube(cube, rc, &err);
-	points_say_repack(c, cube);
-	close_cube(c, cube);
-	return 0;
+	return finish_change(c, rc, &err);
+}
+
+int command_delete(struct config *c)
+{
+	struct sp_cube *cube = open_cube(c, true);
+	const struct sp_cube_shape *s = &c->info.shape;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	uint64_t x[SP_CUBE_DIMS_MAX];
+	void *value = NULL;
+	int rc;
+
+	coordinate("delete", c->operands.text[1], s->ndims, x);
+	if (c->operands.n > 2)
+		value = parse_value(s, c->operands.text[2]);
+	rc = sp_cube_delete(cube, x, value, &err);
+	if (rc == -ENOENT)
+		die("%s: there is no point at %s%s%s", quote_file(c->operands.text[0]),
+		    quote_file(c->operands.text[1]), value ? " with the value " : "",
+		    value ? quote_file(c->operands.text[2]) : "");
+	free(value);
+	return finish_change(c, rc, &err);
 }
 
 /* Repairs data that has a valid copy. */

@@ -33,7 +33,8 @@ struct config {
 	struct sp_cube_workload workload;
 	bool discard, repair, format_given, dim_given, measure;
 	struct {
-		bool cell, fill_factor, overflow, conservatism, waste, positions, seed, decluster;
+		bool cell, fill_factor, overflow, underflow, conservatism, waste, positions, seed,
+			decluster;
 	} given;
 	enum sp_cube_format format;
 	unsigned dim;
@@ -72,6 +73,7 @@ int command_append(struct config *c);
 int command_export(struct config *c);
 int command_get(struct config *c);
 int command_put(struct config *c);
+int command_delete(struct config *c);
 int command_map(struct config *c);
 int command_info(struct config *c);
 int command_check(struct config *c);
@@ -83,7 +85,7 @@ int command_reorganise(struct config *c);
 
 /* points.c: commands on a dataset of points. */
 void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info);
-/* Prints a message after a put if queries have become slow. */
+/* Prints a message after a change if a reorganisation is due. */
 void points_say_repack(const struct config *c, const struct sp_cube *cube);
 
 void print_list(const uint64_t *values, unsigned n, const char *separator);

@@ -27,11 +27,12 @@ enum command_bit {
 	COMPARE = 2048,
 	APPEND = 4096,
 	REORGANISE = 8192,
+	DELETE = 16384,
 };
 
 #define QUERIES (BEAM | RANGE)
 #define READERS (EXPORT | GET | CHECK | QUERIES)
-#define MOVERS (READERS | LOAD | APPEND | PUT | REORGANISE)
+#define MOVERS (READERS | LOAD | APPEND | PUT | DELETE | REORGANISE)
 #define LOADERS (LOAD | APPEND)
 /* commands that sort points */
 #define SORTERS (EXPORT | GET | QUERIES | LOAD | REORGANISE)
@@ -196,6 +197,10 @@ static const struct setting settings[] = {
 	{ "overflow", "SHARE",
 	  "with --points: overflow cells per cell from which on put recommends reorganise (0.2)",
 	  TO(create.overflow), .real = { 0, 1000 }, GIVEN(overflow) },
+	{ "underflow", "SHARE",
+	  "with --points: share of the loaded points below which delete recommends reorganise "
+	  "(0.5)",
+	  TO(create.underflow), .real = { 0, 1 }, GIVEN(underflow) },
 	{ .doc = "Placement:", .by = CREATE },
 	{ "mapping", "NAME", "multimap, naive, zorder, hilbert, gray, auto (auto)",
 	  TO(create.mapping), .values = sp_cube_mapping_values },
@@ -307,6 +312,8 @@ static const struct command commands[] = {
 	{ "export", "FILE", "Writes all elements.", EXPORT, 1, 1, command_export },
 	{ "get", "FILE X,X,...", "Prints an element.", GET, 2, 2, command_get },
 	{ "put", "FILE X,X,... VALUE", "Changes an element.", PUT, 3, 3, command_put },
+	{ "delete", "FILE X,X,...\nFILE X,X,... VALUE",
+	  "Deletes points, or sets an element to the fill value.", DELETE, 2, 3, command_delete },
 	{ "beam", "FILE", "Reads a line along a dimension.", BEAM, 1, 1, command_beam },
 	{ "range", "FILE", "Reads a box.", RANGE, 1, 1, command_range },
 	{ "explain", "FILE", "Predicts queries under each mapping.", EXPLAIN, 1, 1,
@@ -413,7 +420,7 @@ const struct command *options_parse(struct config *c, int argc, char **argv)
 	c->create.shape.type = SP_CUBE_F32;
 	c->create.shape.element_bytes = sp_cube_type_bytes(SP_CUBE_F32);
 	c->common.run = &c->run;
-	if (argc > 1 && !strcmp(argv[1], "put"))
+	if (argc > 1 && (!strcmp(argv[1], "put") || !strcmp(argv[1], "delete")))
 		argv = spare_number(argv, &argc, args, ARGS_MAX);
 	command = commands_read(&all, argc, argv, c, &c->operands);
 	check(command, c);

@@ -44,7 +44,12 @@ void points_say_repack(const struct config *c, const struct sp_cube *cube)
 	struct sp_cube_info info;
 
 	sp_cube_info(cube, &info);
-	if (info.points && info.needs_repack)
+	if (!info.points || !info.needs_repack)
+		return;
+	if ((double)info.npoints < info.underflow * (double)info.built_points)
+		msg("%s: %" PRIu64 " of %" PRIu64 " points left: reorganise makes queries faster",
+		    quote_file(c->operands.text[0]), info.npoints, info.built_points);
+	else
 		msg("%s: %" PRIu64 " overflow cells for %" PRIu64
 		    " cells: reorganise makes queries faster",
 		    quote_file(c->operands.text[0]), info.overflow_cells, info.filled_cells);

@@ -21,6 +21,7 @@ void refuse_void_options(const struct config *c)
 	refuse_if(c->given.cell && grid, "--cell", "applies to --points only");
 	refuse_if(c->given.fill_factor && grid, "--fill-factor", "applies to --points only");
 	refuse_if(c->given.overflow && grid, "--overflow", "applies to --points only");
+	refuse_if(c->given.underflow && grid, "--underflow", "applies to --points only");
 	refuse_if(c->given.conservatism && !multimap, "--conservatism",
 		  "applies to --mapping=multimap and auto only");
 	refuse_if(c->given.waste && !chosen, "--waste", "applies to --mapping=auto only");

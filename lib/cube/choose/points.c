@@ -30,10 +30,13 @@ static int check_opts(const struct sp__cube_plan *p)
 			"the layout of points depends on the data: points need data");
 	if (!(o->fill_factor >= 0.001 && o->fill_factor <= 1))
 		return sp__cubeplan_refuse(p, SP_ESYNTAX, "the fill factor is not from 0.001 to 1");
-	return o->overflow >= 0 && o->overflow <= 1000
+	if (!(o->overflow >= 0 && o->overflow <= 1000))
+		return sp__cubeplan_refuse(p, SP_ESYNTAX,
+					   "the share of overflow cells is not from 0 to 1000");
+	return o->underflow >= 0 && o->underflow <= 1
 		       ? 0
 		       : sp__cubeplan_refuse(p, SP_ESYNTAX,
-					     "the share of overflow cells is not from 0 to 1000");
+					     "the share of points left is not from 0 to 1");
 }
 
 /* Takes the cell size of the options, or chooses one that holds a point. */
@@ -77,6 +80,7 @@ int sp__pointplan_check(struct sp__cube_plan *p)
 	h->extent_cells = 1;
 	h->pointset.fill = (uint32_t)(p->opts->fill_factor * 1000 + 0.5);
 	h->pointset.overflow = (uint32_t)(p->opts->overflow * 1000 + 0.5);
+	h->pointset.underflow = (uint32_t)(p->opts->underflow * 1000 + 0.5);
 	return choose_cell(p, z.bytes + s->element_bytes);
 }
 

@@ -4,6 +4,7 @@
  * writes or reads them.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/superblock.h"
@@ -12,7 +13,7 @@
 static const struct sp__superblock_format format = {
 	.magic = "SPCUBE\r\n",
 	.min_version = SP__CUBE_VERSION,
-	.max_version = SP__CUBE_VERSION_ROUNDS + SP__CUBE_VERSION_LOG,
+	.max_version = SP__CUBE_VERSION_ROUNDS + SP__CUBE_VERSION_BUILT,
 	.foreign = "is not a cube",
 	.other_version = "is a cube of another version of Spindle",
 };
@@ -58,7 +59,7 @@ static void volumes(struct sp__coder *c, struct sp__cube_superblock *h)
 		sp__code_text(c, &h->volumes[i]);
 }
 
-static void pointset(struct sp__coder *c, struct sp__cube_pointset *p)
+static void pointset(struct sp__coder *c, struct sp__cube_pointset *p, bool built)
 {
 	sp__code_max(c, &p->fill, 1000);
 	sp__code_max(c, &p->overflow, UINT32_MAX);
@@ -75,10 +76,26 @@ static void pointset(struct sp__coder *c, struct sp__cube_pointset *p)
 	sp__code_u64(c, &p->overflow_cells);
 	sp__code_u64(c, &p->full);
 	sp__code_flag(c, &p->outside);
+	if (!built)
+		return;
+	sp__code_max(c, &p->underflow, 1000);
+	sp__code_u64(c, &p->built);
 }
 
-/* rounds: zones have rounds; log: the cube has a log of puts. */
-static void members(struct sp__coder *c, struct sp__cube_superblock *h, bool rounds, bool log)
+/* The members that only some versions have. */
+struct extras {
+	bool rounds; /* of zones */
+	bool log;    /* of puts */
+	bool built;  /* the underflow bound of points */
+};
+
+static struct extras extras_of(const struct sp__cube_superblock *h)
+{
+	return (struct extras){ sp__multimap_rounds(&h->mapping.multimap), h->log_bytes > 0,
+				h->pointset.underflow > 0 };
+}
+
+static void members(struct sp__coder *c, struct sp__cube_superblock *h, struct extras extras)
 {
 	struct sp__multimap *mm = &h->mapping.multimap;
 	uint32_t kind = h->mapping.kind, type = h->shape.type;
@@ -109,10 +126,10 @@ static void members(struct sp__coder *c, struct sp__cube_superblock *h, bool rou
 		sp__code_max(c, &h->load_order[i], h->shape.ndims - 1);
 		c->failed |= !h->shape.dims[i] || !h->shape.tile[i];
 	}
-	sp__cubezones_code(c, mm, rounds);
+	sp__cubezones_code(c, mm, extras.rounds);
 	for (unsigned i = 0; mm->nzones && i < SP__CUBE_HOPS; i++)
 		sp__code_max(c, &mm->hops[i], UINT32_MAX);
-	for (unsigned i = 0; rounds && i < SP__CUBE_HOPS; i++)
+	for (unsigned i = 0; extras.rounds && i < SP__CUBE_HOPS; i++)
 		sp__code_max(c, &mm->within[i], UINT32_MAX);
 	fragments(c, h);
 	if (c->reading && !c->failed) {
@@ -131,8 +148,8 @@ static void members(struct sp__coder *c, struct sp__cube_superblock *h, bool rou
 	}
 	sp__code_flag(c, &h->points);
 	if (h->points)
-		pointset(c, &h->pointset);
-	if (!log)
+		pointset(c, &h->pointset, extras.built);
+	if (!extras.log)
 		return;
 	sp__code_u64(c, &h->log_offset);
 	sp__code_u64(c, &h->log_bytes);
@@ -160,20 +177,20 @@ void sp__cube_superblock_free(struct sp__cube_superblock *h)
 uint8_t *sp__cube_superblock_encode(const struct sp__cube_superblock *h, size_t *bytes)
 {
 	struct sp__cube_superblock own = *h; /* members() can also write to it */
-	bool rounds = sp__multimap_rounds(&h->mapping.multimap), log = h->log_bytes > 0;
-	uint64_t version = rounds ? SP__CUBE_VERSION_ROUNDS : SP__CUBE_VERSION;
+	struct extras extras = extras_of(h);
+	uint64_t version = extras.rounds ? SP__CUBE_VERSION_ROUNDS : SP__CUBE_VERSION;
 	struct sp__coder c = { 0 };
 
 	sp__superblock_begin(&c, &h->slots);
-	members(&c, &own, rounds, log);
-	return sp__superblock_finish(&c, &h->slots, &format,
-				     version + (log ? SP__CUBE_VERSION_LOG : 0), bytes);
+	members(&c, &own, extras);
+	version += extras.log ? SP__CUBE_VERSION_LOG : extras.built ? SP__CUBE_VERSION_BUILT : 0;
+	return sp__superblock_finish(&c, &h->slots, &format, version, bytes);
 }
 
 int sp__cube_superblock_decode(struct sp__cube_superblock *h, const uint8_t *data, size_t bytes,
 			       const char **reason)
 {
-	bool rounds, log;
+	struct extras extras, own;
 	uint64_t version;
 	struct sp__coder c;
 	int rc;
@@ -182,11 +199,13 @@ int sp__cube_superblock_decode(struct sp__cube_superblock *h, const uint8_t *dat
 	rc = sp__superblock_open(&c, &h->slots, &format, data, bytes, &version, reason);
 	if (rc)
 		return rc;
-	log = version >= SP__CUBE_VERSION + SP__CUBE_VERSION_LOG;
-	rounds = version - (log ? SP__CUBE_VERSION_LOG : 0) == SP__CUBE_VERSION_ROUNDS;
-	members(&c, h, rounds, log);
-	c.failed |= rounds != sp__multimap_rounds(&h->mapping.multimap);
-	c.failed |= log != (h->log_bytes > 0);
+	version -= SP__CUBE_VERSION;
+	extras =
+		(struct extras){ version & (SP__CUBE_VERSION_ROUNDS - SP__CUBE_VERSION),
+				 version & SP__CUBE_VERSION_LOG, version & SP__CUBE_VERSION_BUILT };
+	members(&c, h, extras);
+	own = extras_of(h);
+	c.failed |= memcmp(&extras, &own, sizeof(own)) != 0;
 	rc = sp__coder_end(&c);
 	if (!rc && !sp__cube_superblock_possible(h))
 		rc = SP_ECORRUPT;

@@ -11,6 +11,7 @@
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
 #define SP__CUBE_VERSION_LOG 2	  /* more: with a log of puts */
+#define SP__CUBE_VERSION_BUILT 4  /* more: points with an underflow bound */
 #define SP__FRAGMENT_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
 #define SP__BLOCK_MIN 512
@@ -28,7 +29,9 @@ enum sp__cube_loading {
 /* The directory of a dataset of points (cube/file/pointset.h), and its fill. */
 struct sp__cube_pointset {
 	uint32_t fill, overflow;  /* fill factor and threshold of reorganisation, in 1/1000 */
+	uint32_t underflow;	  /* the other threshold; 0: none, as in old versions */
 	uint64_t count;		  /* points */
+	uint64_t built;		  /* points when the dataset was built; 0 without underflow */
 	uint64_t cells;		  /* with points when the dataset was built */
 	uint64_t directory_block; /* regions, then leaves */
 	uint64_t nregions, nleaves;

@@ -26,7 +26,8 @@ static int io_error(const struct sp__chaincell *c, int code, const char *op)
 {
 	const struct sp__cubefile *f = c->dataset->file;
 
-	return sp__err(c->err, code, op, f->path, (long long)(c->block * f->superblock.block_bytes));
+	return sp__err(c->err, code, op, f->path,
+		       (long long)(c->block * f->superblock.block_bytes));
 }
 
 int sp__chain_read(struct sp__chaincell *c, uint64_t block)
@@ -38,7 +39,8 @@ int sp__chain_read(struct sp__chaincell *c, uint64_t block)
 	c->block = block;
 	if (n < 0 || (size_t)n < f->cell_bytes)
 		return io_error(c, n < 0 ? (int)n : -EIO, "read");
-	if (sp__pointcell_read(c->data, &c->dataset->set, &c->head) && c->head.home == c->home)
+	if (sp__pointcell_read(c->data, &c->dataset->set, &c->head) &&
+	    (!c->home || c->head.home == c->home))
 		return 0;
 	return sp__cube_damaged(f, block, c->err);
 }

@@ -16,7 +16,8 @@ struct sp__chaincell {
 	struct sp_errinfo *err;
 	uint8_t *data;
 	struct sp__pointcell head;
-	uint64_t block, home; /* home: the first cell of the chain, set by the caller */
+	uint64_t block;
+	uint64_t home; /* the first cell of the chain, set by the caller; 0: of any chain */
 };
 
 /* Allocates the data of a cell.  Returns 0 or -ENOMEM. */

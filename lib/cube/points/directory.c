@@ -124,8 +124,11 @@ void sp__points_info(const struct sp__points *c, struct sp_cube_info *info)
 	info->overflow_cells = p->overflow_cells;
 	info->fill_factor = p->fill / 1000.0;
 	info->overflow = p->overflow / 1000.0;
+	info->built_points = p->built;
+	info->underflow = p->underflow / 1000.0;
 	info->needs_repack =
-		(p->overflow_cells - p->full) * 1000 > sp__max(p->cells, 1) * p->overflow;
+		(p->overflow_cells - p->full) * 1000 > sp__max(p->cells, 1) * p->overflow ||
+		(double)p->count < info->underflow * (double)p->built;
 	info->nregions = c->set.nregions;
 	info->nleaves = c->set.nleaves;
 }

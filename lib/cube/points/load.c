@@ -445,6 +445,7 @@ static int plan_cells(struct load *l)
 	p->outside_block = sp__div_up(p->directory_block + sp__div_up(bytes, unit), 8) * 8;
 	p->outside = false;
 	p->count = l->sorted.n;
+	p->built = p->underflow ? p->count : 0;
 	p->cells = 0;
 	c->set.outside_block = p->outside_block;
 	rc = sp__pointtree_place(&c->set, &c->file->superblock, &l->sorted);

@@ -53,3 +53,7 @@ SP_MUST_CHECK int sp__points_load(struct sp__points *c, const char *input,
 /* put.c: adds a point, like sp_cube_put(). */
 SP_MUST_CHECK int sp__points_put(struct sp__points *c, const uint64_t *x, const void *value,
 				 struct sp_errinfo *err);
+
+/* delete.c: deletes points, like sp_cube_delete(). */
+SP_MUST_CHECK int sp__points_delete(struct sp__points *c, const uint64_t *x, const void *value,
+				    struct sp_errinfo *err);

@@ -149,12 +149,13 @@ struct sp_cube_create_opts {
 	uint32_t cell_bytes; /* whole blocks, at most 1 MiB; 0: 4096, or more if a point needs it */
 	double fill_factor;  /* maximum share of a cell that a load fills, at most 1 */
 	double overflow;     /* overflow cells per cell from which on needs_repack is set */
+	double underflow;    /* share of the points of the last load, below which it is set, too */
 };
 
 #define SP_CUBE_CREATE_OPTS_INIT                                                                   \
 	{                                                                                          \
 		.run = SP_RUN_OPTS_INIT, .conservatism_deg = 20, .fill_factor = 0.8,               \
-		.overflow = 0.2                                                                    \
+		.overflow = 0.2, .underflow = 0.5                                                  \
 	}
 
 /*
@@ -239,8 +240,9 @@ struct sp_cube_info {
 	uint64_t npoints, capacity; /* points; maximum number of points of a cell */
 	uint64_t filled_cells;	    /* cells that got points in the last load or reorganisation */
 	uint64_t overflow_cells;
-	double fill_factor, overflow; /* see struct sp_cube_create_opts */
-	bool needs_repack; /* there are more overflow cells than `overflow` allows: reorganise */
+	double fill_factor, overflow, underflow; /* see struct sp_cube_create_opts */
+	uint64_t built_points; /* points after the last load or reorganisation; 0: not recorded */
+	bool needs_repack; /* more overflow cells or fewer points than these allow: reorganise */
 	size_t nregions, nleaves; /* leaves: cells outside of regions */
 };
 
@@ -469,6 +471,23 @@ SP_API SP_MUST_CHECK int sp_cube_get(struct sp_cube *cube, const uint64_t *x, vo
  */
 SP_API SP_MUST_CHECK int sp_cube_put(struct sp_cube *cube, const uint64_t *x, const void *element,
 				     struct sp_errinfo *err);
+
+/*
+ * Deletes an element: it gets the value fill again, as by a put.  In a dataset of points it deletes
+ * all points at x, or those of them with a value.
+ *
+ * Points that no longer need overflow cells give them back; other cells become smaller by a
+ * reorganisation, see needs_repack.  If the call is interrupted or fails, no other point is lost,
+ * and some of several points at x can be left.  Signals are blocked until the call returns.
+ * value: an element; NULL: points with any value; NULL for a grid.
+ * Returns 0, a code of the list above, or:
+ *   -ENOENT: there is no such point
+ *   -EBADF: the cube is open for reading
+ *   -ENOSPC: there is no space for one more cell
+ *   SP_EUNSUP: the cube has no data, or a value is given for a grid
+ */
+SP_API SP_MUST_CHECK int sp_cube_delete(struct sp_cube *cube, const uint64_t *x, const void *value,
+					struct sp_errinfo *err);
 
 /* The form of an input. */
 struct sp_cube_load_opts {
