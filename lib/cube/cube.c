@@ -76,7 +76,7 @@ void sp_cube_info(const struct sp_cube *c, struct sp_cube_info *info)
 		.reach = multimap ? m->multimap.reach : 0,
 		.fragments = h->fragments.n,
 		.zones = multimap ? h->mapping.multimap.nzones : 0,
-		.volumes = sp__fragments_volumes(&h->fragments),
+		.volumes = h->mapping.basic.volumes,
 		.decluster = m->basic.method,
 		.volume_blocks = m->basic.volume_blocks,
 		.end_block = sp__cube_superblock_end(h),

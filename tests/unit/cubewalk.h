@@ -12,7 +12,7 @@ static inline int walk_all(const struct sp__fragments *p, const struct sp_cube_b
 	struct sp__fragwalk w;
 	int rc = 0;
 
-	for (unsigned v = 0; !rc && v < sp__fragments_volumes(p); v++) {
+	for (unsigned v = 0; !rc && v < p->list[0]->mapping.basic.volumes; v++) {
 		sp__fragwalk_begin(&w, p, box, v);
 		rc = sp__fragwalk_runs(&w, fn, arg);
 	}

@@ -85,7 +85,7 @@ static uint64_t volume_bytes(const struct sp__cubefile *c, const struct sp__volu
 
 	if (c->env.device)
 		return sp__cube_drive_bytes(c->env.device->size_bytes,
-					    sp__fragments_volumes(&c->superblock.fragments),
+					    c->superblock.mapping.basic.volumes,
 					    c->env.device->align_bytes);
 	if (!v->regular)
 		end = lseek(v->fd, 0, SEEK_END);
@@ -152,7 +152,7 @@ static int write_superblock(struct sp__loading *l)
 static int grow(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
-	unsigned volumes = 0, n = sp__fragments_volumes(&h->fragments);
+	unsigned volumes = 0, n = h->mapping.basic.volumes;
 	off_t bytes[SP_CUBE_VOLUMES_MAX];
 	uint64_t loaded = h->loaded;
 	int rc = 0;
@@ -183,7 +183,7 @@ static int release(struct sp__loading *l)
 	int rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
 	off_t end = (off_t)(sp__cube_superblock_end(h) * h->block_bytes);
 
-	for (unsigned v = 0; !rc && v < sp__fragments_volumes(&h->fragments); v++) {
+	for (unsigned v = 0; !rc && v < h->mapping.basic.volumes; v++) {
 		const struct sp__volume *volume = l->file->volumes[v];
 		struct stat st;
 
@@ -211,7 +211,7 @@ static bool has_space(const struct sp__loading *l)
 	uint64_t end = sp__fragment_end(p) * c->superblock.block_bytes;
 	uint64_t bytes = end - p->table_block * c->superblock.block_bytes;
 
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++) {
+	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++) {
 		uint64_t max = volume_bytes(c, c->volumes[i]);
 		struct statvfs fs;
 		struct rlimit limit;

@@ -90,7 +90,7 @@ int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
 {
 	struct stat own, input;
 
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++) {
+	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++) {
 		if (fstat(c->volumes[i]->fd, &own) || fstat(fd, &input))
 			return sp__err(err, -errno, "stat", name, -1);
 		if (S_ISDIR(input.st_mode))
@@ -104,14 +104,14 @@ int sp__cube_check_input(const struct sp__cubefile *c, int fd, const char *name,
 
 void sp__cube_hollow(struct sp__cubefile *c, bool hollow)
 {
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++)
+	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++)
 		c->volumes[i]->hollow = hollow;
 }
 
 int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	struct sp__cube_superblock *h = &c->superblock;
-	unsigned n = sp__fragments_volumes(&h->fragments);
+	unsigned n = h->mapping.basic.volumes;
 	int rc = 0;
 
 	if (!h->log_bytes || h->no_data || n == 1)
@@ -128,7 +128,7 @@ int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 
 int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err)
 {
-	for (unsigned i = 0; i < sp__fragments_volumes(&c->superblock.fragments); i++)
+	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++)
 		if (fdatasync(c->volumes[i]->fd))
 			return sp__err(err, -errno, "write", c->volumes[i]->name, -1);
 	return 0;

@@ -89,7 +89,7 @@ static int adopt(struct sp__cubefile *c, unsigned i, int fd, const char *name,
 static int simulate(struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	const struct sp__volume *device = c->env.device;
-	unsigned n = sp__fragments_volumes(&c->superblock.fragments);
+	unsigned n = c->superblock.mapping.basic.volumes;
 	int rc;
 
 	if (n == 1)
@@ -133,14 +133,14 @@ static int open_cells(struct sp__cubefile *c, int fd, int flags, struct sp_errin
 		rc = sp__cube_check_same(c, c->volumes[0]->fd, err);
 	if (!rc && c->superblock.no_data && !c->env.device)
 		rc = refuse(c, SP_EUNSUP, err, "a cube without data needs --volume=sim:MODEL");
-	for (unsigned i = 1; !rc && i < sp__fragments_volumes(&c->superblock.fragments); i++)
+	for (unsigned i = 1; !rc && i < c->superblock.mapping.basic.volumes; i++)
 		rc = open_volume(c, i, flags, err);
 	return rc || !c->env.device ? rc : simulate(c, err);
 }
 
 static int open_env(struct sp__cubefile *c, struct sp_errinfo *err)
 {
-	unsigned volumes = sp__fragments_volumes(&c->superblock.fragments);
+	unsigned volumes = c->superblock.mapping.basic.volumes;
 	struct sp__machine_spec spec;
 	int rc;
 

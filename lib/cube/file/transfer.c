@@ -70,7 +70,7 @@ int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile *file,
 	const struct sp__cube_superblock *h = &file->superblock;
 	const struct sp_cube_opts *o = &file->opts;
 	const struct sp__runlanes_opts lo = {
-		.volumes = sp__fragments_volumes(&h->fragments),
+		.volumes = h->mapping.basic.volumes,
 		.depth = o->depth	    ? o->depth
 			 : file->env.device ? 1
 					    : DEPTH,

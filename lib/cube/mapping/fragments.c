@@ -192,11 +192,6 @@ int sp__fragwalk_runs(struct sp__fragwalk *w, sp__cells_fn fn, void *arg)
 	return rc;
 }
 
-unsigned sp__fragments_volumes(const struct sp__fragments *p)
-{
-	return p->n ? p->list[0]->mapping.basic.volumes : 1;
-}
-
 uint64_t sp__fragments_begin(const struct sp__fragments *p)
 {
 	uint64_t begin = UINT64_MAX;

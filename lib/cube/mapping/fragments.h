@@ -73,7 +73,5 @@ struct sp__fragwalk {
 void sp__fragwalk_begin(struct sp__fragwalk *w, const struct sp__fragments *p,
 			const struct sp_cube_box *box, unsigned volume);
 int sp__fragwalk_runs(struct sp__fragwalk *w, sp__cells_fn fn, void *arg);
-/* Returns the number of volumes; without a fragment, 1. */
-unsigned sp__fragments_volumes(const struct sp__fragments *p);
 uint64_t sp__fragments_begin(const struct sp__fragments *p);
 uint64_t sp__fragments_end(const struct sp__fragments *p);
