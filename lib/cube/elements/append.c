@@ -7,15 +7,12 @@
  * elements are read that share tiles with the new ones.
  */
 #include <string.h>
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 #include "base/err.h"
 #include "cube/elements/elements.h"
 #include "cube/elements/loading.h"
-#include "cube/file/volumes.h"
+#include "cube/file/space.h"
 
 static int refuse(const struct sp__loading *l, int code, const char *text)
 {
@@ -78,41 +75,6 @@ static int check_call(const struct sp__loading *l, const char *input,
 	return sp__cube_check_finished(l->file, "append", l->err);
 }
 
-/* Returns the maximum bytes of a volume; 0: unknown. */
-static uint64_t volume_bytes(const struct sp__cubefile *c, const struct sp__volume *v)
-{
-	off_t end = 0;
-
-	if (c->env.device)
-		return sp__cube_drive_bytes(c->env.device->size_bytes,
-					    c->superblock.mapping.basic.volumes,
-					    c->env.device->align_bytes);
-	if (!v->regular)
-		end = lseek(v->fd, 0, SEEK_END);
-	return end > 0 ? (uint64_t)end : 0;
-}
-
-/* Extends a file for the new fragment; *bytes becomes its old length, or -1. */
-static int extend(const struct sp__loading *l, const struct sp__volume *v, off_t *bytes)
-{
-	const struct sp__cubefile *c = l->file;
-	uint64_t need = sp__fragment_end(l->growth.fragment) * c->superblock.block_bytes;
-	uint64_t max = volume_bytes(c, v);
-	struct stat st;
-
-	*bytes = -1;
-	if (max && max < need)
-		return sp__errf(l->err, -ENOSPC, "append", v->name, -1,
-				"the cube would need %llu bytes, the volume has %llu",
-				(unsigned long long)need, (unsigned long long)max);
-	if (fstat(v->fd, &st))
-		return sp__err(l->err, -errno, "stat", v->name, -1);
-	if (c->superblock.no_data || !S_ISREG(st.st_mode) || (uint64_t)st.st_size >= need)
-		return 0;
-	*bytes = st.st_size;
-	return ftruncate(v->fd, (off_t)need) ? sp__err(l->err, -errno, "truncate", v->name, -1) : 0;
-}
-
 static int fill_fragment(struct sp__loading *l)
 {
 	int rc = sp__loading_open(l);
@@ -152,20 +114,17 @@ static int write_superblock(struct sp__loading *l)
 static int grow(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
-	unsigned volumes = 0, n = h->mapping.basic.volumes;
-	off_t bytes[SP_CUBE_VOLUMES_MAX];
 	uint64_t loaded = h->loaded;
-	int rc = 0;
+	struct sp__cubespace space;
+	int rc = sp__cube_extend(l->file, sp__fragment_end(l->growth.fragment), "append", &space,
+				 l->err);
 
-	for (; !rc && volumes < n; volumes++)
-		rc = extend(l, l->file->volumes[volumes], &bytes[volumes]);
 	sp__growth_exchange(&l->growth, h);
 	if (!rc && !h->no_data)
 		rc = fill_fragment(l);
-	for (unsigned i = 0; rc && i < volumes; i++)
-		if (bytes[i] >= 0)
-			(void)!ftruncate(l->file->volumes[i]->fd, bytes[i]);
-	if (!rc)
+	if (rc)
+		sp__cube_shorten(l->file, &space);
+	else
 		rc = write_superblock(l);
 	if (rc) {
 		sp__growth_exchange(&l->growth, h);
@@ -181,24 +140,11 @@ static int release(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
 	int rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
-	off_t end = (off_t)(sp__cube_superblock_end(h) * h->block_bytes);
 
-	for (unsigned v = 0; !rc && v < h->mapping.basic.volumes; v++) {
-		const struct sp__volume *volume = l->file->volumes[v];
-		struct stat st;
+	for (size_t i = 0; !rc && i < l->growth.fragments.n; i++) {
+		const struct sp__fragment *p = l->growth.fragments.list[i];
 
-		if (!volume->regular || fstat(volume->fd, &st))
-			continue;
-		if (st.st_size > end)
-			(void)!ftruncate(volume->fd, end);
-		for (size_t i = 0; i < l->growth.fragments.n; i++) {
-			const struct sp__fragment *p = l->growth.fragments.list[i];
-			off_t begin = (off_t)(p->table_block * h->block_bytes);
-			off_t bytes = (off_t)(sp__fragment_end(p) * h->block_bytes) - begin;
-
-			(void)fallocate(volume->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-					begin, bytes);
-		}
+		sp__cube_release(l->file, p->table_block, sp__fragment_end(p));
 	}
 	return rc;
 }
@@ -212,7 +158,7 @@ static bool has_space(const struct sp__loading *l)
 	uint64_t bytes = end - p->table_block * c->superblock.block_bytes;
 
 	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++) {
-		uint64_t max = volume_bytes(c, c->volumes[i]);
+		uint64_t max = sp__cube_volume_bytes(c, c->volumes[i]);
 		struct statvfs fs;
 		struct rlimit limit;
 
