@@ -38,7 +38,7 @@ static int create_volumes(struct sp__cube_plan *p)
 				  .max_bytes = p->drive.bytes };
 
 	if (h->points)
-		c.no_device = "points are loaded into a new file: a block device holds none";
+		c.no_device = "points are stored in plain files, which grow";
 	else
 		c.clear_bytes = sp__extents_table_end(h, h->fragments.list[0]) * h->block_bytes;
 	c.need_bytes = (h->points ? sp__cube_superblock_end(h) : sp__mapping_end(&h->mapping)) *

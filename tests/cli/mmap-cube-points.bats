@@ -185,7 +185,6 @@ same()
 	awk 'BEGIN { for (i = 0; i < 200; i++) print i * 300 ",0,0,1" }' > in.csv
 	create --underflow 0.98
 	"$cube" load c in.csv
-	bytes=$(stat -c %s c)
 	for i in 0 1 2 3; do
 		run -0 "$cube" delete c $((i * 300)),0,0
 		[ -z "$output" ]
@@ -195,7 +194,6 @@ same()
 	"$cube" info c | grep -q 'reorganise makes queries faster'
 	"$cube" reorganise c
 	run ! grep -q reorganise <("$cube" info c)
-	[ "$(stat -c %s c)" -le "$bytes" ]
 	# An old version has no bound.
 	create --underflow 0
 	[ "$(od -An -tu8 -j8 -N8 c)" -eq 2 ]
@@ -330,6 +328,8 @@ first()
 @test "damage is found, and does not lead to a wrong result" {
 	points 3000
 	create --mapping naive
+	# The directory follows the empty dataset.
+	end=$("$cube" info c | awk '/^blocks/ { print $4 + 1 }')
 	"$cube" load c in.csv
 	block=$("$cube" map c 7,8,9)
 	printf 'XXXX' | dd of=c bs=1 seek=$((block * 512 + 100)) conv=notrunc status=none
@@ -339,7 +339,7 @@ first()
 	[ "$output" = "mmap-cube: c: a checksum differs: run check" ]
 	run -2 "$cube" reorganise c
 	# The directory.
-	printf 'XXXX' | dd of=c bs=1 seek=8200 conv=notrunc status=none
+	printf 'XXXX' | dd of=c bs=1 seek=$(((end + 7) / 8 * 4096 + 8)) conv=notrunc status=none
 	run -2 "$cube" check c
 	[[ $output == *'the directory is damaged' ]]
 }
@@ -404,13 +404,20 @@ first()
 	"$cube" load c in.csv
 }
 
-@test "a file that has other names is not replaced, which is said before anything is read" {
+@test "loads and reorganisations reuse the space of older ones, also under other names of the file" {
+	points 3000
 	create
 	ln c other
-	run -2 timeout 20 "$cube" load c /dev/zero
-	[[ $output == *'takes the name of the old one, which has other names (hard links)' ]]
-	run -2 "$cube" reorganise c
-	[[ $output == *'(hard links)' ]]
+	"$cube" load c in.csv
+	"$cube" export c > want
+	for i in {1..6}; do
+		"$cube" reorganise other
+		"$cube" export c | cmp - want
+		[ "$(stat -c %s c)" -lt $((3 * $(wc -c < want))) ]
+	done
+	"$cube" check c
+	# Little more space than one dataset takes.
+	[ "$(du -k c | cut -f1)" -lt $((2 * $(wc -c < want) / 1024)) ]
 }
 
 @test "a file that is cut short is noticed by its size, whatever the command" {

@@ -93,7 +93,6 @@ static int fill_fragment(struct sp__loading *l)
 static int write_superblock(struct sp__loading *l)
 {
 	struct sp__cube_superblock *h = &l->file->superblock;
-	bool marking;
 	int rc;
 
 	sp__growth_exchange(&l->growth, h);
@@ -103,11 +102,7 @@ static int write_superblock(struct sp__loading *l)
 		return rc;
 	if (h->complete)
 		h->loaded = h->shape.dims[h->load_order[h->shape.ndims - 1]];
-	marking = h->marking;
-	h->marking = false;
-	rc = sp__cube_superblock_write(h, l->file->fd, l->file->path, l->err);
-	h->marking = rc && marking;
-	return rc;
+	return sp__cube_end_change(l->file, l->err);
 }
 
 /* Carries out the growth; after an error all is as before. */

@@ -126,6 +126,17 @@ int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 	return rc;
 }
 
+int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo *err)
+{
+	bool marking = c->superblock.marking;
+	int rc;
+
+	c->superblock.marking = false;
+	rc = sp__cube_superblock_write(&c->superblock, c->fd, c->path, err);
+	c->superblock.marking = rc && marking;
+	return rc;
+}
+
 int sp__cube_sync(const struct sp__cubefile *c, struct sp_errinfo *err)
 {
 	for (unsigned i = 0; i < c->superblock.mapping.basic.volumes; i++)

@@ -3,10 +3,9 @@
  * The open file of a cube, with its further volumes.  All inner rooms above this one share it.
  *
  * Only this room opens and closes the file (open.c) and writes to opts, path, fd, env, drive, array
- * and pending.  Rooms above it write to two members, within one call and under the exclusive lock:
- *	superblock	changed by elements/ and points/, which also write it to the file
- *	fd, volumes[0]	exchanged by points/load.c, whose new file takes the name of the old one
- *
+ * and pending.  Rooms above it write to superblock only, within one call and under the exclusive
+ * lock; elements/ and points/ change it, and also write it to the file.
+ * *
  * Thread rule: one thread at a time.
  */
 #pragma once
@@ -70,11 +69,10 @@ SP_MUST_CHECK int sp__cube_check_same(const struct sp__cubefile *c, int fd, stru
  */
 SP_MUST_CHECK int sp__cube_begin_reading(struct sp__cubefile *c, struct sp_errinfo *err);
 void sp__cube_end_reading(const struct sp__cubefile *c);
-/*
- * Gives the cube and its further volumes a new generation, before cells change.  When the change
- * has ended, the caller writes the superblock with marking unset.
- */
+/* Gives the cube and its further volumes a new generation, before cells change. */
 SP_MUST_CHECK int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err);
+/* Writes the superblock when the change has ended; the generation is then final. */
+SP_MUST_CHECK int sp__cube_end_change(struct sp__cubefile *c, struct sp_errinfo *err);
 
 /* Sets whether requests of a simulated volume move no bytes. */
 void sp__cube_hollow(struct sp__cubefile *c, bool hollow);

@@ -7,20 +7,20 @@
  * 2. The sorted keys make the tree, and its nodes get their locations (tree.c, regions.c).
  * 3. All cells of regions are written empty, since not all of them have points.
  * 4. The sorted points are read again; the points of a cell follow each other.  Cells are collected
- * as
- *    far as memory allows, and written in ascending order.
- * 5. The new file takes the name of the old one, which is unchanged until then.
+ *    as far as memory allows, and written in ascending order.
+ * 5. When all is on the devices, the superblock names the new dataset, and the space of the old one
+ *    is released.
+ *
+ * Directory and cells are written before those of the old dataset if there is enough space, otherwise
+ * behind them.
  *
  * Memory: half for sorting, later for the tree; a quarter for collected cells; a quarter for
  * requests.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <spindle/outfile.h>
 #include "base/bisect.h"
 #include "base/err.h"
 #include "base/whole.h"
@@ -28,11 +28,11 @@
 #include "cube/input/csvlines.h"
 #include "cube/input/npy.h"
 #include "cube/file/pointcell.h"
+#include "cube/file/space.h"
 #include "cube/points/points.h"
 #include "cube/points/sort.h"
 #include "cube/points/tree.h"
 #include "cube/file/transfer.h"
-#include "datafile/lock.h"
 #include "run/charge.h"
 
 struct load {
@@ -45,7 +45,6 @@ struct load {
 	struct sp__volume *temporary;
 	struct sp__pointsource sorted; /* all points, in the temporary file */
 	uint64_t given;		       /* points of the input */
-	struct sp_outfile *out;
 };
 
 static int keep(void *arg, sp__zkey key, const uint8_t *record)
@@ -426,14 +425,15 @@ static int write_cells(struct load *l)
 	return rc;
 }
 
-/* Builds the tree and the superblock of the new file. */
-static int plan_cells(struct load *l)
+/* Builds the tree, and the members of the superblock, of a dataset that begins at a block. */
+static int plan_at(struct load *l, uint64_t block)
 {
 	struct sp__points *c = l->dataset;
 	struct sp__cube_pointset *p = &c->file->superblock.pointset;
 	uint64_t bytes, unit = c->file->superblock.block_bytes;
 	int rc = sp__pointset_init(&c->set, &c->file->superblock);
 
+	p->directory_block = sp__cube_superblock_begin(&c->file->superblock, block);
 	l->sorted.leaf_max = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
 	if (!rc)
 		rc = sp__pointtree_build(&c->set, &l->sorted);
@@ -452,105 +452,75 @@ static int plan_cells(struct load *l)
 	return rc ? sp__err(l->err, rc, "load", c->file->path, -1) : 0;
 }
 
-/*
- * Opens the file of the new dataset, and replaces the old one in the cube.  The file
- * is locked before it has a name.
- */
-static int open_new(struct load *l)
+/* Plans the dataset before the old one, or behind it. */
+static int plan_cells(struct load *l, const struct sp__cube_pointset *old, uint64_t old_end)
 {
 	struct sp__points *c = l->dataset;
-	uint64_t bytes =
-		sp__cube_superblock_end(&c->file->superblock) * c->file->superblock.block_bytes;
-	int fd = sp_outfile_begin(l->out, l->err), own, rc;
-
-	if (fd < 0)
-		return fd;
-	(void)!sp__file_lock(fd, SP__LOCK_EXCLUSIVE);
-	c->file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (c->file->fd < 0 || own < 0 || ftruncate(fd, (off_t)bytes)) {
-		rc = sp__err(l->err, -errno, "create", c->file->path, -1);
-		if (own >= 0)
-			close(own);
-		return rc;
-	}
-	rc = sp__volume_adopt(&c->file->volumes[0], own, true, c->file->path, l->err);
-	if (!rc && c->file->env.device)
-		rc = sp__volume_simulate(c->file->volumes[0], c->file->env.device, SP__SIM_INPUT,
-					 bytes, l->err);
-	return rc;
-}
-
-static int write_new(struct load *l)
-{
-	struct sp__points *c = l->dataset;
-	int rc = plan_cells(l);
-
-	if (!rc)
-		rc = open_new(l);
-	if (!rc)
-		rc = write_cells(l);
-	if (!rc)
-		rc = sp__directory_write(c, l->err);
-	for (int i = 0; !rc && i < 2; i++) /* both slots */
-		rc = sp__cube_superblock_write(&c->file->superblock, c->file->fd, c->file->path,
-					       l->err);
-	return rc ? rc : sp_outfile_commit(l->out, l->err);
-}
-
-static void drop(struct sp__cubefile *f, struct sp__pointset *set)
-{
-	sp__volume_close(f->volumes[0]);
-	if (f->fd >= 0)
-		close(f->fd);
-	sp__pointset_free(set);
-}
-
-/* Replaces the dataset; the old one stays open until the new one has its name. */
-static int replace(struct load *l)
-{
-	struct sp__cubefile *f = l->dataset->file, old = *f;
-	struct sp__pointset *set = &l->dataset->set, old_set = *set;
-	uint64_t before = f->superblock.pointset.nleaves, after;
+	const struct sp__cube_superblock *h = &c->file->superblock;
+	uint64_t front = sp__cube_superblock_front(h), cells = l->sorted.n / c->set.capacity;
 	int rc;
 
-	if (f->env.device)
-		sp__volume_discard(f->volumes[0]);
-	f->fd = -1;
-	f->volumes[0] = NULL;
-	*set = (struct sp__pointset){ 0 };
-	rc = write_new(l);
-	after = f->superblock.pointset.nleaves;
-	if (rc) {
-		drop(f, set);
-		f->fd = old.fd;
-		f->volumes[0] = old.volumes[0];
-		*set = old_set;
-		f->superblock = old.superblock;
-		return rc;
+	if (cells * h->cell_blocks < old->directory_block - front) {
+		rc = plan_at(l, front);
+		if (rc || sp__cube_superblock_end(h) <= old->directory_block)
+			return rc;
+		sp__pointset_free(&c->set);
 	}
-	drop(&old, &old_set);
-	sp__budget_credit(&f->env.budget, before * sizeof(struct sp__leaf));
-	sp__budget_charge(&f->env.budget, after * sizeof(struct sp__leaf));
-	return 0;
+	return plan_at(l, old_end);
 }
 
-/* Opens the output first, so an unreplaceable file is refused before anything is read. */
-static int open_out(struct load *l)
+/* Names the new dataset in the superblock, once it is on the devices. */
+static int commit(struct load *l, const struct sp__cube_pointset *old)
 {
-	struct sp__points *c = l->dataset;
-	struct stat st;
-	int rc = sp_outfile_open(&l->out, c->file->path, 0, l->err);
+	struct sp__cubefile *f = l->dataset->file;
+	struct sp__cube_superblock *h = &f->superblock;
+	struct sp__cube_pointset new = h->pointset;
+	int rc = sp__cube_sync(f, l->err);
 
-	if (rc || !sp_outfile_in_place(l->out))
+	if (!rc && fdatasync(f->fd))
+		rc = sp__err(l->err, -errno, "write", f->path, -1);
+	h->pointset = *old;
+	if (!rc)
+		rc = sp__cube_begin_change(f, l->err);
+	h->pointset = new;
+	return rc ? rc : sp__cube_end_change(f, l->err);
+}
+
+/* Replaces the dataset; the old one stays as it is until the new one is complete. */
+static int replace(struct load *l)
+{
+	struct sp__cubefile *f = l->dataset->file;
+	struct sp__cube_superblock *h = &f->superblock;
+	struct sp__pointset *set = &l->dataset->set, old_set = *set;
+	struct sp__cube_pointset old = h->pointset;
+	uint64_t old_end = sp__cube_superblock_end(h);
+	struct sp__cubespace space;
+	int rc = plan_cells(l, &old, old_end);
+
+	if (!rc) {
+		rc = sp__cube_extend(f, sp__cube_superblock_end(h), "load", &space, l->err);
+		if (!rc)
+			rc = write_cells(l);
+		if (!rc)
+			rc = sp__directory_write(l->dataset, l->err);
+		if (rc)
+			sp__cube_shorten(f, &space);
+		else
+			rc = commit(l, &old);
+	}
+	if (rc) {
+		sp__pointset_free(set);
+		*set = old_set;
+		h->pointset = old;
 		return rc;
-	return sp__errf(l->err, SP_EUNSUP, "load", c->file->path, -1,
-			"points are loaded into a new file that takes the name of the old one, "
-			"which %s",
-			!fstat(c->file->fd, &st) && st.st_nlink > 1
-				? "has other names (hard links)"
-				: "cannot be replaced (a mount point, or by this user in this "
-				  "folder)");
+	}
+	sp__pointset_free(&old_set);
+	sp__budget_credit(&f->env.budget, old.nleaves * sizeof(struct sp__leaf));
+	sp__budget_charge(&f->env.budget, h->pointset.nleaves * sizeof(struct sp__leaf));
+	rc = sp__cube_superblock_write(h, f->fd, f->path, l->err); /* the other slot, too */
+	if (!rc)
+		sp__cube_release(f, old.directory_block, old_end);
+	return rc;
 }
 
 int sp__points_load(struct sp__points *c, const char *input, const struct sp_cube_load_opts *opts,
@@ -562,12 +532,9 @@ int sp__points_load(struct sp__points *c, const char *input, const struct sp_cub
 	if (!rc && !c->file->opts.write)
 		rc = sp__err(err, -EBADF, "load", c->file->path, -1);
 	if (!rc)
-		rc = open_out(&l);
-	if (!rc)
 		rc = sort_points(&l);
 	if (!rc)
 		rc = replace(&l);
-	sp_outfile_close(l.out, NULL);
 	sp__volume_close(l.temporary);
 	stats->elements = input ? l.given : l.sorted.n;
 	return rc;

@@ -535,10 +535,11 @@ SP_API SP_MUST_CHECK int sp_cube_load(struct sp_cube *cube, const char *input,
 				      struct sp_cube_stats *stats, struct sp_errinfo *err);
 
 /*
- * Builds the tree and all cells of a dataset of points again, in a new file that replaces the old
- * one when it is complete.  Loading points does this, too, and adds the points of the input.
+ * Builds the tree and all cells of a dataset of points again, in free space of its file, and
+ * replaces the old ones when all are complete.  Loading points does this, too, and adds the points
+ * of the input.
  * Returns 0, a code of the list above, or:
- *   SP_EUNSUP: the dataset is a grid, or its file cannot be replaced
+ *   SP_EUNSUP: the dataset is a grid
  *   -EBADF: the cube is open for reading
  */
 SP_API SP_MUST_CHECK int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats,
