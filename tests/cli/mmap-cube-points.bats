@@ -143,42 +143,118 @@ same()
 	[[ $output == *'a grid has one element at each position: no value selects it' ]]
 }
 
+# keep: copies the files of c; restore: copies them back.
+keep() { mkdir -p kept; cp c c.* kept; }
+restore() { cp kept/* .; }
+
 @test "a deletion that is killed at any call loses no other point" {
 	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
-	create --mapping naive
 	# A place whose points are in several cells, with others in each.
 	for i in {1..60}; do printf '5,5,%d,%d\n9,9,9,%d\n' $((i % 3)) $((i % 9)) "$i"; done > in.csv
-	"$cube" load c - --format csv < in.csv
-	for i in {1..20}; do "$cube" put c 5,5,1 3; done
-	"$cube" export c --format csv > before
-	cp c kept
-	for arguments in '5,5,1' '5,5,1 3' '9,9,9 7' '9,9,9'; do
-		cp kept c
-		# shellcheck disable=SC2086 # one or two
-		"$cube" delete c $arguments
+	for case in '1 5,5,1' '3 5,5,1 3' '3 9,9,9'; do
+		read -r volumes place value <<< "$case"
+		# shellcheck disable=SC2206 # none or one
+		arguments=("$place" $value)
+		create --mapping naive --volumes="$volumes"
+		touch c.txt # one of c.*
+		"$cube" load c - --format csv < in.csv
+		for i in {1..20}; do "$cube" put c 5,5,1 3; done
+		"$cube" export c --format csv > before
+		keep
+		"$cube" delete c "${arguments[@]}"
 		"$cube" export c --format csv > after
 		[ "$(wc -l < after)" -lt "$(wc -l < before)" ]
 		for ((call = 1; call < 99; call++)); do
-			cp kept c
-			# shellcheck disable=SC2086
+			restore
 			FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync ftruncate' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
-				"$cube" delete c $arguments && break
+				"$cube" delete c "${arguments[@]}" && break
 			"$cube" check c
 			"$cube" export c --format csv > out
 			# Nothing that was to stay is missing, and nothing is new.
 			[ -z "$(comm -13 <(sort out) <(sort after))" ]
 			[ -z "$(comm -23 <(sort out) <(sort before))" ]
-			# shellcheck disable=SC2086
-			"$cube" delete c $arguments || [ "$(wc -l < out)" = "$(wc -l < after)" ]
+			"$cube" delete c "${arguments[@]}" || [ "$(wc -l < out)" = "$(wc -l < after)" ]
 			"$cube" export c --format csv | cmp - after
 			"$cube" put c 9,9,9 7
 			"$cube" delete c 5,5,2 5
-			"$cube" reorganise c
 			"$cube" check c
 		done
 		[ $call -gt 8 ]
 		[ $call -lt 99 ]
 	done
+}
+
+@test "points on several volumes: the same results, each volume works, and its old copies are refused" {
+	needs jq
+	points 6000
+	create --mapping naive
+	"$cube" load c in.csv
+	"$cube" export c > want
+	for options in '--volumes=4 --mapping=hilbert' '--volumes=3 --volume=sim:atlas10k3-like --mapping=multimap' \
+		'--volumes=2 --volume=sim:atlas10k3-like --mapping=multimap --decluster=round-robin'; do
+		rm -f c c.*
+		# shellcheck disable=SC2086 # several
+		create $options
+		"$cube" load c in.csv -S 2M
+		"$cube" export c | cmp - want
+		"$cube" range c --lo 3,5,100 --hi 400,60000,2000 --stats=stats.json -o out
+		jq -e '.io.volume_requests | length > 1 and all(. > 0)' stats.json
+		# Points of a place have overflow cells on each volume.
+		for i in {1..80}; do "$cube" put c 7,8,9 $((i + 900000)); done
+		run -0 "$cube" check c
+		[[ $output == *' 6140 points, 0 damaged' ]]
+		for i in {1..80}; do "$cube" delete c 7,8,9 $((i + 900000)); done
+		"$cube" reorganise c
+		"$cube" export c | cmp - want
+		block=$("$cube" map c 7,8,9)
+		run -0 "$cube" map c --block "$block"
+	done
+	cp c.1 old.1
+	"$cube" put c 1,1,1 1
+	cp c.1 new.1
+	cp old.1 c.1
+	for command in export 'put 1,1,1 2' 'delete 1,1,1' reorganise check; do
+		# shellcheck disable=SC2086 # words
+		set -- $command
+		run -2 "$cube" "$1" c "${@:2}"
+		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+	done
+	cp new.1 c.1
+	"$cube" check c
+}
+
+@test "a load or a reorganisation on several volumes that is killed at any call keeps all points" {
+	shim=$(realpath "$build/tests/shim/failcall.so") || skip "no shim in this build"
+	points 600
+	create --mapping naive --volumes=3
+	"$cube" load c in.csv
+	"$cube" export c > old
+	keep
+	"$cube" load c in.csv
+	"$cube" export c > new
+	seen=
+	for ((call = 1; call < 99; call++)); do
+		restore
+		FAILCALL_KILL=1 FAILCALL_AT=$call FAILCALL_CALLS='pwrite write fsync ftruncate fallocate' FAILCALL_FD_MIN=3 LD_PRELOAD=$shim \
+			"$cube" load c in.csv --engine=sync && break
+		"$cube" check c
+		"$cube" export c > out
+		if cmp -s out old; then seen+=o; elif cmp -s out new; then seen+=n; fi
+		[ ${#seen} = $call ]
+		"$cube" reorganise c
+		"$cube" export c | cmp - out
+	done
+	[[ $seen =~ ^o+n+$ ]]
+}
+
+@test "boxes of points are read faster from several drives" {
+	awk 'BEGIN { for (i = 0; i < 40000; i++) print i % 200 * 20 "," int(i / 200) * 20 ",0,1" }' > in.csv
+	for volumes in 1 4; do
+		create --mapping multimap --volume=sim:atlas10k3-like --volumes=$volumes --fill-factor 0.5
+		"$cube" load c in.csv
+		"$cube" range c --hi 3999,3999,0 --discard | awk '{ print $4 }' > ms.$volumes
+	done
+	awk -v a="$(cat ms.1)" -v b="$(cat ms.4)" 'BEGIN { print "# " a " s on 1, " b " s on 4"; exit !(b < a / 2) }'
 }
 
 @test "when few of the points are left, delete and info say that a reorganisation is due" {

@@ -94,6 +94,10 @@ rm full/c
 (cd full && "$cube" create c --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive && "$cube" load c ../points.csv) || exit 2
 changed 'of points' put 1,1 7
 changed 'of points' delete 1,1 180
+rm full/c
+(cd full && "$cube" create c --points --dims 1000x1000 --dtype u8 --cell 512 --mapping naive --volumes=2 && "$cube" load c ../points.csv) || exit 2
+changed 'of points on two volumes' delete 1,1 180
+changed 'of points on two volumes' load ../points.csv
 
 # A table is as it was or as it is after the command, in all values; if the command ended, as after it.
 same_table='"$xtable" check t >out 2>err || cat out err

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Datasets of points against an array in memory: random spaces, cells, mappings and memory;
- * points that are uniform, clustered, on a line, on a lattice, all the same, one, none; loaded in
- * one or several parts, put, deleted, reorganised; boxes anywhere.
+ * Datasets of points against an array in memory: random spaces, cells, mappings, volumes and
+ * memory; points that are uniform, clustered, on a line, on a lattice, all the same, one, none;
+ * loaded in one or several parts, put, deleted, reorganised; boxes anywhere.
  *
  *	SP_CUBE_CASES	random datasets (60)
  *	SP_TEST_SEED	the first of them (1)
@@ -23,6 +23,7 @@ static char path[80], input[80];
 static const char *tmpdirs[] = { dir };
 static unsigned long seed;
 static size_t regions_seen, slices_seen, overflow_seen, outside_seen, released_seen, due_seen;
+static size_t spread_seen;
 
 /* Points as they are loaded: coordinates, and the value. */
 struct model {
@@ -135,6 +136,8 @@ static void random_model(struct model *m, enum spread spread)
 	random_space(m, spread);
 	o->run.volume = below(2) || spread == LATTICE ? "sim:atlas10k3-like" : NULL;
 	o->run.overwrite = true;
+	o->volumes = below(2) ? 1 : 2 + (unsigned)below(3);
+	o->decluster = below(2) ? SP_CUBE_ROUND_ROBIN : SP_CUBE_DISK_MODULO;
 	o->fill_factor = 0.3 + 0.1 * (double)below(8);
 	o->mapping = spread == LATTICE ? SP_CUBE_AUTO : mappings[below(5)];
 	o->ordered = below(2);
@@ -279,6 +282,7 @@ static bool check(struct model *m)
 	sp_cube_info(cube, &info);
 	good &= info.npoints == m->count && disjoint(cube);
 	regions_seen += info.nregions;
+	spread_seen += info.nregions && info.volumes > 1;
 	for (size_t i = 0; i < cube->points.set.nregions; i++)
 		slices_seen += cube->points.set.regions[i]->cut != 0;
 	overflow_seen += info.overflow_cells;
@@ -482,10 +486,17 @@ int main(void)
 	   "among them are regions (%zu, %zu of slices), overflow cells (%zu), points outside of "
 	   "cells (%zu)",
 	   regions_seen, slices_seen, overflow_seen, outside_seen);
+	ok(cases < 60 || spread_seen, "some have regions on several volumes (%zu)", spread_seen);
 	ok(cases < 60 || (released_seen && due_seen),
 	   "overflow cells are released (%zu), and reorganisation is due (%zu)", released_seen,
 	   due_seen);
 	unlink(path);
+	for (unsigned i = 1; i < 4; i++) {
+		char volume[sizeof(path) + 16];
+
+		snprintf(volume, sizeof(volume), "%s.%u", path, i);
+		unlink(volume);
+	}
 	unlink(input);
 	rmdir(dir);
 	return done();

@@ -33,8 +33,11 @@ void points_describe(const struct sp_cube *cube, const struct sp_cube_info *info
 	       info->needs_repack ? ": reorganise makes queries faster" : "");
 	printf("%-12s%zu, and %zu cells outside of them\n", "regions", info->nregions,
 	       info->nleaves);
-	printf("%-12s%" PRIu64 " to %" PRIu64 "\n", "blocks", info->first_block,
-	       info->end_block - 1);
+	if (info->volumes > 1)
+		printf("%-12s%u, %s\n", "volumes", info->volumes,
+		       sp_cube_decluster_name((int)info->decluster));
+	printf("%-12s%" PRIu64 " to %" PRIu64 "%s\n", "blocks", info->first_block,
+	       info->end_block - 1, info->volumes > 1 ? " of each volume" : "");
 	for (size_t i = 0; i < info->nregions; i++)
 		describe_region(cube, info, i);
 }

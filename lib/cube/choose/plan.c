@@ -141,8 +141,6 @@ static int set_volumes(struct sp__cube_plan *p)
 	const struct sp_cube_create_opts *o = p->opts;
 	struct sp__basicgrid *b = &p->superblock.mapping.basic;
 
-	if (o->points && o->volumes > 1)
-		return sp__cubeplan_refuse(p, SP_EUNSUP, "a dataset of points has one volume");
 	b->volumes = (unsigned)sp__max(o->volumes, 1);
 	b->method = o->decluster;
 	b->volume_blocks = VOLUME_BYTES / p->superblock.block_bytes;

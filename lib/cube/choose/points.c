@@ -92,7 +92,6 @@ static int set_mapping(struct sp__cube_plan *p)
 
 	m->kind = p->mapping;
 	m->cell_blocks = p->superblock.cell_blocks;
-	m->basic.volumes = 1;
 	if (m->kind != SP_CUBE_MULTIMAP)
 		return 0;
 	rc = sp__cubeplan_zones(p, 0);

@@ -114,7 +114,7 @@ int sp__cube_begin_change(struct sp__cubefile *c, struct sp_errinfo *err)
 	unsigned n = h->mapping.basic.volumes;
 	int rc = 0;
 
-	if (!h->log_bytes || h->no_data || n == 1)
+	if ((!h->log_bytes && !h->points) || h->no_data || n == 1)
 		return 0;
 	if (!h->marking) {
 		h->marking = true;

@@ -19,6 +19,8 @@ int sp__pointset_init(struct sp__pointset *s, const struct sp__cube_superblock *
 	int rc;
 
 	*s = (struct sp__pointset){ .cell_blocks = h->cell_blocks,
+				    .volumes = h->mapping.basic.volumes,
+				    .volume_blocks = h->mapping.basic.volume_blocks,
 				    .outside_block = h->pointset.outside_block,
 				    .leaf_block = h->pointset.leaf_block };
 	rc = sp__zspace_init(&s->space, h->shape.ndims, h->shape.dims);
@@ -260,7 +262,8 @@ bool sp__region_clip(const struct sp__zspace *z, const struct sp__pointregion *r
 
 bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_cube_box *box)
 {
-	uint64_t cell[SP_CUBE_DIMS_MAX], number = (block - s->leaf_block) / s->cell_blocks;
+	uint64_t cell[SP_CUBE_DIMS_MAX], number;
+	bool leaf = sp__pointset_number(s, s->leaf_block, block, &number);
 
 	for (size_t i = 0; i < s->nregions; i++) {
 		const struct sp__pointregion *r = s->regions[i];
@@ -274,7 +277,7 @@ bool sp__pointset_node(const struct sp__pointset *s, uint64_t block, struct sp_c
 		}
 		return true;
 	}
-	for (size_t i = 0; block >= s->leaf_block && i < s->nleaves; i++)
+	for (size_t i = 0; leaf && i < s->nleaves; i++)
 		if (s->leaves[i].number == number) {
 			sp__znode_box(&s->space, sp__leaf_key(&s->leaves[i]), s->leaves[i].level,
 				      box);

@@ -10,7 +10,8 @@
  * which is read in sequence, so lines along the other dimensions meet few cells.
  *
  * A node without points has no cell.  Points put there later go to the cell outside, the only one
- * that is not a node.
+ * that is not a node.  It is on the first volume; leaves and overflow cells alternate between
+ * volumes, and the basic cubes of a region are declustered.
  *
  * Memory: 24 bytes for each leaf while the dataset is open.  The directory changes only when the
  * dataset is rebuilt.
@@ -52,6 +53,8 @@ struct sp__pointset {
 	uint32_t record_bytes; /* of a point in a cell: its key and its value */
 	uint32_t capacity;     /* points in a cell */
 	uint32_t cell_blocks;
+	unsigned volumes;
+	uint64_t volume_blocks;		    /* several volumes: as struct sp__basicgrid has it */
 	uint64_t outside_block, leaf_block; /* of the cell outside, of the first leaf */
 	struct sp__pointregion **regions;
 	size_t nregions;
@@ -72,9 +75,31 @@ static inline sp__zkey sp__leaf_key(const struct sp__leaf *l)
 	return (sp__zkey)l->high << 64 | l->low;
 }
 
+/*
+ * Returns the block of a leaf or overflow cell by its number among them: consecutive ones are on
+ * consecutive volumes.  first: block of number 0.
+ */
+static inline uint64_t sp__pointset_block(const struct sp__pointset *s, uint64_t first,
+					  uint64_t number)
+{
+	return first + number / s->volumes * s->cell_blocks +
+	       number % s->volumes * s->volume_blocks;
+}
+
+/* Sets the number of the cell that occupies a block.  False: it is before the first of them. */
+static inline bool sp__pointset_number(const struct sp__pointset *s, uint64_t first, uint64_t block,
+				       uint64_t *number)
+{
+	uint64_t volume = s->volumes > 1 ? block / s->volume_blocks : 0;
+	uint64_t local = block - volume * s->volume_blocks;
+
+	*number = (local - first) / s->cell_blocks * s->volumes + volume;
+	return local >= first && volume < s->volumes;
+}
+
 static inline uint64_t sp__leaf_block(const struct sp__pointset *s, const struct sp__leaf *l)
 {
-	return s->leaf_block + (uint64_t)l->number * s->cell_blocks;
+	return sp__pointset_block(s, s->leaf_block, l->number);
 }
 
 /*

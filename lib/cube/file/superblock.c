@@ -86,13 +86,14 @@ static void pointset(struct sp__coder *c, struct sp__cube_pointset *p, bool buil
 struct extras {
 	bool rounds; /* of zones */
 	bool log;    /* of puts */
-	bool built;  /* the underflow bound of points */
+	bool built;  /* of points: the underflow bound, and the generation of volumes */
 };
 
 static struct extras extras_of(const struct sp__cube_superblock *h)
 {
 	return (struct extras){ sp__multimap_rounds(&h->mapping.multimap), h->log_bytes > 0,
-				h->pointset.underflow > 0 };
+				h->points && (h->pointset.underflow > 0 ||
+					      h->mapping.basic.volumes > 1) };
 }
 
 static void members(struct sp__coder *c, struct sp__cube_superblock *h, struct extras extras)
@@ -149,10 +150,12 @@ static void members(struct sp__coder *c, struct sp__cube_superblock *h, struct e
 	sp__code_flag(c, &h->points);
 	if (h->points)
 		pointset(c, &h->pointset, extras.built);
-	if (!extras.log)
+	if (extras.log) {
+		sp__code_u64(c, &h->log_offset);
+		sp__code_u64(c, &h->log_bytes);
+	}
+	if (!extras.log && !extras.built)
 		return;
-	sp__code_u64(c, &h->log_offset);
-	sp__code_u64(c, &h->log_bytes);
 	sp__code_u64(c, &h->generation);
 	sp__code_flag(c, &h->marking);
 }

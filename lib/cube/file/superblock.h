@@ -11,7 +11,7 @@
 #define SP__CUBE_VERSION 2
 #define SP__CUBE_VERSION_ROUNDS 3 /* with zones of rounds */
 #define SP__CUBE_VERSION_LOG 2	  /* more: with a log of puts */
-#define SP__CUBE_VERSION_BUILT 4  /* more: points with an underflow bound */
+#define SP__CUBE_VERSION_BUILT 4  /* more: points with an underflow bound, or several volumes */
 #define SP__FRAGMENT_BYTES(ndims) (8 * (4 + 2 * (size_t)(ndims)))
 #define SP__CUBE_ATTRIBUTES_MAX 256
 #define SP__BLOCK_MIN 512

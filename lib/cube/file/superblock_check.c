@@ -132,13 +132,14 @@ static bool fragments_possible(const struct sp__cube_superblock *h)
 static bool places_in_sequence(const struct sp__cube_superblock *h)
 {
 	const struct sp__cube_pointset *p = &h->pointset;
-	uint64_t max = BYTES_MAX / h->block_bytes, cell = h->cell_blocks;
+	uint64_t max = sp__cube_volume_blocks(h), cell = h->cell_blocks;
+	unsigned volumes = h->mapping.basic.volumes;
 
 	return p->directory_block <= p->outside_block && p->outside_block <= p->leaf_block &&
 	       p->leaf_block <= p->overflow_block && p->overflow_block <= max &&
 	       p->full <= p->overflow_cells &&
-	       p->overflow_cells <= (max - p->overflow_block) / cell &&
-	       p->nleaves <= (p->overflow_block - p->leaf_block) / cell &&
+	       p->overflow_cells <= (max - p->overflow_block) / cell * volumes &&
+	       p->nleaves <= (p->overflow_block - p->leaf_block) / cell * volumes &&
 	       p->nleaves <= UINT32_MAX && cell <= p->leaf_block - p->outside_block &&
 	       2 * (uint64_t)h->slots.slot_bytes <= p->directory_block * h->block_bytes &&
 	       p->nregions <= SP__REGIONS_MAX &&
@@ -154,8 +155,8 @@ static bool pointset_possible(const struct sp__cube_superblock *h)
 	return h->shape.element_bytes && (!type_bytes || type_bytes == h->shape.element_bytes) &&
 	       sp__cube_block_possible(h->block_bytes) && h->cell_blocks &&
 	       (uint64_t)h->cell_blocks * h->block_bytes <= SP__CELL_MAX && mapping_possible(h) &&
-	       !h->fragments.n && h->pointset.fill && places_in_sequence(h) &&
-	       !sp__pointset_init(&s, h);
+	       volumes_possible(h) && !h->fragments.n && h->pointset.fill &&
+	       places_in_sequence(h) && !sp__pointset_init(&s, h);
 }
 
 bool sp__cube_superblock_possible(const struct sp__cube_superblock *h)
@@ -214,7 +215,8 @@ int sp__cube_superblock_settle(struct sp__cube_superblock *h)
 uint64_t sp__cube_superblock_end(const struct sp__cube_superblock *h)
 {
 	const struct sp__cube_pointset *p = &h->pointset;
+	uint64_t cells = sp__div_up(p->overflow_cells, h->mapping.basic.volumes);
 
-	return h->points ? p->overflow_block + p->overflow_cells * h->cell_blocks
+	return h->points ? p->overflow_block + cells * h->cell_blocks
 			 : sp__fragments_end(&h->fragments);
 }

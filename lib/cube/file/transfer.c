@@ -127,10 +127,32 @@ int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells)
 	return sp__runlanes_feed(&t->lanes);
 }
 
+static bool walk_mapping(void *source, struct sp__runlane *lane)
+{
+	struct sp__fragwalk *w = source;
+
+	return sp__cubewalk_runs(&w->walk, keep_run, lane);
+}
+
+int sp__transfer_mapped(struct sp__transfer *t, const struct sp__mapping *m,
+			const struct sp_cube_box *cells)
+{
+	t->stats->cells += sp__box_cells(cells, m->grid.n);
+	for (unsigned v = 0; v < t->lanes.opts.volumes; v++) {
+		sp__cubewalk_begin(&t->walks[v].walk, m, cells, v);
+		t->lanes.lanes[v].fill = walk_mapping;
+		t->lanes.lanes[v].filling = true;
+	}
+	return sp__runlanes_feed(&t->lanes);
+}
+
 int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells)
 {
+	const struct sp__basicgrid *b = &t->file->superblock.mapping.basic;
+	uint64_t volume = b->volumes > 1 ? block / b->volume_blocks : 0;
+
 	t->stats->cells += cells;
-	(void)sp__runlane_add(&t->lanes.lanes[0], block, cells);
+	(void)sp__runlane_add(&t->lanes.lanes[volume], block, cells);
 	return sp__runlanes_feed(&t->lanes);
 }
 

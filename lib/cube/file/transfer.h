@@ -39,6 +39,9 @@ SP_MUST_CHECK int sp__transfer_open(struct sp__transfer *t, struct sp__cubefile 
  */
 void sp__transfer_begin(struct sp__transfer *t, enum sp__op op, sp__cell_fn fn, void *arg);
 SP_MUST_CHECK int sp__transfer_cells(struct sp__transfer *t, const struct sp_cube_box *cells);
+/* Moves the cells of a box that a mapping places, on all volumes concurrently. */
+SP_MUST_CHECK int sp__transfer_mapped(struct sp__transfer *t, const struct sp__mapping *m,
+				      const struct sp_cube_box *cells);
 /* Moves consecutive cells, by their first block. */
 SP_MUST_CHECK int sp__transfer_run(struct sp__transfer *t, uint64_t block, uint64_t cells);
 SP_MUST_CHECK int sp__transfer_end(struct sp__transfer *t);

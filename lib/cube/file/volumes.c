@@ -2,8 +2,8 @@
 /*
  * Names the further volumes of a cube, writes their headers and checks them.
  *
- * Format of a header: the members below, their checksum, zeros up to HEADER_BYTES.  Only cubes with
- * a log of puts have a generation.
+ * Format of a header: the members below, their checksum, zeros up to HEADER_BYTES.  Grids without a
+ * log of puts have no generation.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,21 +25,28 @@ struct header {
 	uint64_t version, id, number, volumes, generation;
 };
 
-static void members(struct sp__coder *c, struct header *m, bool log)
+static bool has_generation(const struct sp__cube_superblock *h)
+{
+	return h->log_bytes || h->points;
+}
+
+static void members(struct sp__coder *c, struct header *m, bool generation)
 {
 	sp__code_bytes(c, m->magic, sizeof(m->magic));
 	sp__code_u64(c, &m->version);
 	sp__code_u64(c, &m->id);
 	sp__code_u64(c, &m->number);
 	sp__code_u64(c, &m->volumes);
-	if (log)
+	if (generation)
 		sp__code_u64(c, &m->generation);
 }
 
 /* Returns the header that volume i is to have. */
 static struct header header_of(const struct sp__cube_superblock *h, unsigned i)
 {
-	struct header m = { .version = SP__CUBE_VERSION + (h->log_bytes ? SP__CUBE_VERSION_LOG : 0),
+	struct header m = { .version = SP__CUBE_VERSION + (h->points	  ? SP__CUBE_VERSION_BUILT
+							   : h->log_bytes ? SP__CUBE_VERSION_LOG
+									  : 0),
 			    .id = h->id,
 			    .number = i,
 			    .volumes = h->mapping.basic.volumes,
@@ -69,7 +76,7 @@ int sp__cube_volume_mark(const struct sp__cube_superblock *h, unsigned i, int fd
 	uint64_t sum;
 	int rc;
 
-	members(&c, &m, h->log_bytes);
+	members(&c, &m, has_generation(h));
 	sum = sp__checksum(page, c.at);
 	sp__code_u64(&c, &sum);
 	rc = sp__write_whole(fd, page, sizeof(page), 0);
@@ -103,7 +110,7 @@ static int check_header(const struct sp__cube_superblock *h, unsigned i, const u
 	struct header right = header_of(h, i), m = right;
 	uint64_t sum, right_sum;
 
-	members(&c, &m, h->log_bytes);
+	members(&c, &m, has_generation(h));
 	right_sum = sp__checksum(page, c.at);
 	sp__code_u64(&c, &sum);
 	if (memcmp(m.magic, right.magic, sizeof(m.magic)) != 0)

@@ -2,41 +2,81 @@
 /*
  * Reads and writes one cell of a chain at a time.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/err.h"
 #include "base/whole.h"
+#include "cube/file/space.h"
 #include "cube/points/chain.h"
+#include "io/volume.h"
+
+/*
+ * Sets whether requests of further volumes bypass the page cache if those of the cube do: parts of
+ * cells are not aligned.
+ */
+static void set_direct(const struct sp__points *dataset, bool direct)
+{
+	for (unsigned v = 1; v < dataset->set.volumes; v++) {
+		const struct sp__volume *volume = dataset->file->volumes[v];
+		int flags = fcntl(volume->fd, F_GETFL);
+
+		if (volume->direct && flags >= 0)
+			(void)fcntl(volume->fd, F_SETFL,
+				    direct ? flags | O_DIRECT : flags & ~O_DIRECT);
+	}
+}
 
 int sp__chain_open(struct sp__chaincell *c, struct sp__points *dataset, struct sp_errinfo *err)
 {
 	*c = (struct sp__chaincell){ .dataset = dataset,
 				     .err = err,
 				     .data = malloc(dataset->file->cell_bytes) };
+	set_direct(dataset, false);
 	return c->data ? 0 : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 }
 
 void sp__chain_close(struct sp__chaincell *c)
 {
 	free(c->data);
+	if (c->dataset)
+		set_direct(c->dataset, true);
+}
+
+/* Finds the volume, the descriptor and the offset of the cell. */
+static int place_of(const struct sp__chaincell *c, const struct sp__volume **volume,
+		    uint64_t *offset)
+{
+	const struct sp__cubefile *f = c->dataset->file;
+	const struct sp__pointset *s = &c->dataset->set;
+	uint64_t v = s->volumes > 1 ? c->block / s->volume_blocks : 0;
+
+	*volume = f->volumes[v];
+	*offset = (c->block - v * s->volume_blocks) * f->superblock.block_bytes;
+	return v ? f->volumes[v]->fd : f->fd;
 }
 
 static int io_error(const struct sp__chaincell *c, int code, const char *op)
 {
-	const struct sp__cubefile *f = c->dataset->file;
+	const struct sp__volume *volume;
+	uint64_t offset;
 
-	return sp__err(c->err, code, op, f->path,
-		       (long long)(c->block * f->superblock.block_bytes));
+	(void)place_of(c, &volume, &offset);
+	return sp__err(c->err, code, op, volume->name, (long long)offset);
 }
 
 int sp__chain_read(struct sp__chaincell *c, uint64_t block)
 {
 	const struct sp__cubefile *f = c->dataset->file;
-	ssize_t n =
-		sp__read_whole(f->fd, c->data, f->cell_bytes, block * f->superblock.block_bytes);
+	const struct sp__volume *volume;
+	uint64_t offset;
+	ssize_t n;
+	int fd;
 
 	c->block = block;
+	fd = place_of(c, &volume, &offset);
+	n = sp__read_whole(fd, c->data, f->cell_bytes, offset);
 	if (n < 0 || (size_t)n < f->cell_bytes)
 		return io_error(c, n < 0 ? (int)n : -EIO, "read");
 	if (sp__pointcell_read(c->data, &c->dataset->set, &c->head) &&
@@ -55,11 +95,12 @@ void sp__chain_begin(struct sp__chaincell *c, uint64_t block, uint64_t next)
 /* Writes a part of the cell, and waits until it is on the device. */
 static int write_part(struct sp__chaincell *c, size_t begin, size_t end)
 {
-	const struct sp__cubefile *f = c->dataset->file;
-	int rc = sp__write_whole(f->fd, c->data + begin, end - begin,
-				 c->block * f->superblock.block_bytes + begin);
+	const struct sp__volume *volume;
+	uint64_t offset;
+	int fd = place_of(c, &volume, &offset);
+	int rc = sp__write_whole(fd, c->data + begin, end - begin, offset + begin);
 
-	if (!rc && fdatasync(f->fd))
+	if (!rc && fdatasync(fd))
 		rc = -errno;
 	return rc ? io_error(c, rc, "write") : 0;
 }
@@ -79,12 +120,15 @@ int sp__chain_write_head(struct sp__chaincell *c)
 int sp__chain_allocate(struct sp__points *dataset, uint64_t *block, struct sp_errinfo *err)
 {
 	struct sp__cubefile *f = dataset->file;
-	uint64_t end;
+	struct sp__cube_pointset *p = &f->superblock.pointset;
+	struct sp__cubespace space;
+	int rc;
 
-	*block = sp__cube_superblock_end(&f->superblock);
-	end = (*block + f->superblock.cell_blocks) * f->superblock.block_bytes;
-	if (ftruncate(f->fd, (off_t)end))
-		return sp__err(err, -errno, "truncate", f->path, -1);
-	f->superblock.pointset.overflow_cells++;
-	return sp__cube_superblock_write(&f->superblock, f->fd, f->path, err);
+	*block = sp__pointset_block(&dataset->set, p->overflow_block, p->overflow_cells++);
+	rc = sp__cube_extend(f, sp__cube_superblock_end(&f->superblock), "write", &space, err);
+	if (!rc)
+		rc = sp__cube_sync(f, err); /* the lengths of further volumes */
+	if (rc)
+		p->overflow_cells--;
+	return rc ? rc : sp__cube_superblock_write(&f->superblock, f->fd, f->path, err);
 }

@@ -15,16 +15,16 @@
  * deletion is interrupted, no other point is lost or doubled; at worst an overflow cell is unused
  * until the dataset is reorganised, or the count in the superblock is too low.
  *
- * Not done: an overflow cell with a predecessor far from the begin of its chain does not move;
+ * Not done: an overflow cell with a predecessor far from the start of its chain does not move;
  * searching it would take as many reads.  It and the cells before it stay until the dataset is
  * reorganised.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "base/array.h"
 #include "base/err.h"
 #include "base/minmax.h"
+#include "cube/file/space.h"
 #include "cube/points/chain.h"
 
 #define SEARCH_MAX 64 /* cells of a chain that are searched for the predecessor of another */
@@ -36,7 +36,7 @@ struct deletion {
 	uint64_t spare; /* an overflow cell */
 	sp__zkey key;
 	const void *value; /* NULL: any */
-	uint64_t *unused;  /* blocks of cells that are in no chain */
+	uint64_t *unused;  /* numbers of overflow cells that are in no chain */
 	size_t nunused, capacity;
 };
 
@@ -136,13 +136,16 @@ static int delete_points(struct deletion *d)
 
 static int add_unused(struct deletion *d, uint64_t block)
 {
+	uint64_t first = d->dataset->file->superblock.pointset.overflow_block, number;
 	size_t before = d->capacity;
 
+	if (!sp__pointset_number(&d->dataset->set, first, block, &number))
+		return sp__cube_damaged(d->dataset->file, block, d->err);
 	if (!SP__ARRAY_GROW(d->unused, d->capacity, d->nunused + 1))
 		return sp__err(d->err, -ENOMEM, "malloc", NULL, -1);
 	sp__budget_charge(&d->dataset->file->env.budget,
 			  (d->capacity - before) * sizeof(*d->unused));
-	d->unused[d->nunused++] = block;
+	d->unused[d->nunused++] = number;
 	return 0;
 }
 
@@ -191,7 +194,7 @@ static int shorten_chain(struct deletion *d)
 
 /*
  * Moves the last overflow cell of the file to an unused location.  Returns 1; 0 if it is in no
- * chain, or far from the begin of one; or an error.
+ * chain, or far from the start of one; or an error.
  */
 static int move_last(struct deletion *d, uint64_t last, uint64_t to)
 {
@@ -231,24 +234,29 @@ static int descending(const void *a, const void *b)
 static int release(struct deletion *d)
 {
 	struct sp__cubefile *f = d->dataset->file;
-	struct sp__cube_superblock *h = &f->superblock;
+	struct sp__cube_pointset *p = &f->superblock.pointset;
+	const struct sp__pointset *s = &d->dataset->set;
+	uint64_t end = sp__cube_superblock_end(&f->superblock);
 	int rc = 1;
 
 	qsort(d->unused, d->nunused, sizeof(*d->unused), descending);
 	for (size_t i = 0; i < d->nunused && rc > 0; i++) {
-		uint64_t last = sp__cube_superblock_end(h) - h->cell_blocks;
+		uint64_t last = p->overflow_cells - 1;
 
 		if (d->unused[i] != last)
-			rc = move_last(d, last, d->unused[i]);
+			rc = move_last(d, sp__pointset_block(s, p->overflow_block, last),
+				       sp__pointset_block(s, p->overflow_block, d->unused[i]));
 		if (rc > 0)
-			h->pointset.overflow_cells--;
+			p->overflow_cells--;
 	}
-	h->pointset.full = sp__min(h->pointset.full, h->pointset.overflow_cells);
+	p->full = sp__min(p->full, p->overflow_cells);
 	rc = sp__min(rc, 0);
-	for (int i = 0; !rc && i < 2; i++)
-		rc = sp__cube_superblock_write(h, f->fd, f->path, d->err);
-	if (!rc && ftruncate(f->fd, (off_t)(sp__cube_superblock_end(h) * h->block_bytes)))
-		rc = sp__err(d->err, -errno, "truncate", f->path, -1);
+	if (!rc)
+		rc = sp__cube_end_change(f, d->err);
+	if (!rc)
+		rc = sp__cube_superblock_write(&f->superblock, f->fd, f->path, d->err);
+	if (!rc)
+		sp__cube_release(f, sp__cube_superblock_end(&f->superblock), end);
 	return rc;
 }
 
@@ -261,6 +269,9 @@ static int run_deletion(struct deletion *d)
 
 	if (!rc && !points)
 		rc = sp__errf(d->err, -ENOENT, "delete", f->path, -1, "no such point");
+	if (rc)
+		return rc;
+	rc = sp__cube_begin_change(f, d->err);
 	if (rc)
 		return rc;
 	p->count -= sp__min(points, p->count);

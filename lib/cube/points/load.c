@@ -11,8 +11,8 @@
  * 5. When all is on the devices, the superblock names the new dataset, and the space of the old one
  *    is released.
  *
- * Directory and cells are written before those of the old dataset if there is enough space, otherwise
- * behind them.
+ * Directory and cells are written before those of the old dataset if there is enough space,
+ * otherwise behind them.
  *
  * Memory: half for sorting, later for the tree; a quarter for collected cells; a quarter for
  * requests.
@@ -220,17 +220,26 @@ struct writer {
 	uint8_t *data;
 };
 
-static int by_block(const void *a, const void *b)
+/* Returns the order in which cells are written: alternately on all volumes. */
+static uint64_t order_of(const struct writer *w, uint64_t block)
+{
+	uint64_t number;
+
+	(void)sp__pointset_number(&w->load->dataset->set, 0, block, &number);
+	return number;
+}
+
+static int by_order(const void *a, const void *b, void *writer)
 {
 	const struct fullcell *p = a, *q = b;
 
-	return SP__ORDER(p->block, q->block);
+	return SP__ORDER(order_of(writer, p->block), order_of(writer, q->block));
 }
 
 static void fill_cell(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	const struct writer *w = arg;
-	size_t i = SP__BISECT(w->n, k, w->full[k].block < x[0]);
+	size_t i = SP__BISECT(w->n, k, order_of(w, w->full[k].block) < order_of(w, x[0]));
 	uint64_t bytes = w->load->dataset->file->cell_bytes;
 
 	memcpy(cell, w->data + w->full[i].index * bytes, bytes);
@@ -253,7 +262,7 @@ static int flush(struct writer *w)
 {
 	int rc = 0;
 
-	qsort(w->full, w->n, sizeof(*w->full), by_block);
+	qsort_r(w->full, w->n, sizeof(*w->full), by_order, w);
 	sp__transfer_begin(&w->transfer, SP__OP_WRITE, fill_cell, w);
 	for (size_t i = 0; !rc && i < w->n; i++)
 		rc = sp__transfer_run(&w->transfer, w->full[i].block, 1);
@@ -297,9 +306,8 @@ static int begin_cell(struct writer *w, uint64_t block, uint64_t home)
 static int continue_cell(struct writer *w, struct opencell *o)
 {
 	const struct sp__cube_pointset *p = &w->load->dataset->file->superblock.pointset;
-	uint64_t block = p->overflow_block +
-			 w->overflow * w->load->dataset->file->superblock.cell_blocks,
-		 home;
+	uint64_t block = sp__pointset_block(&w->load->dataset->set, p->overflow_block, w->overflow);
+	uint64_t home;
 
 	if (w->overflow++ == p->overflow_cells)
 		return sp__errf(w->load->err, -ERANGE, "load", w->load->dataset->file->path, -1,
@@ -318,11 +326,6 @@ static void fill_empty(void *arg, const uint64_t *x, uint8_t *cell)
 	sp__pointcell_seal(cell, (struct sp__pointcell){ .home = x[0] }, c->set.record_bytes);
 }
 
-static int give_cells(void *arg, uint64_t block, uint64_t cells)
-{
-	return sp__transfer_run(arg, block, cells);
-}
-
 static int write_regions(struct writer *w)
 {
 	const struct sp__pointset *s = &w->load->dataset->set;
@@ -335,7 +338,7 @@ static int write_regions(struct writer *w)
 			cells.hi[d] = s->regions[i]->size[d] - 1;
 			cells.stride[d] = 1;
 		}
-		rc = sp__mapping_walk(&s->regions[i]->mapping, &cells, give_cells, &w->transfer);
+		rc = sp__transfer_mapped(&w->transfer, &s->regions[i]->mapping, &cells);
 	}
 	return rc ? rc : sp__transfer_end(&w->transfer);
 }

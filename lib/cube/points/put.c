@@ -74,8 +74,10 @@ static int run_put(struct put *p, bool outside)
 {
 	struct sp__cubefile *f = p->cell.dataset->file;
 	struct sp__cube_pointset *s = &f->superblock.pointset;
-	int rc;
+	int rc = sp__cube_begin_change(f, p->cell.err);
 
+	if (rc)
+		return rc;
 	if (outside && !s->outside) {
 		sp__chain_begin(&p->cell, p->cell.home, 0);
 		rc = add_to_cell(p);
@@ -86,7 +88,7 @@ static int run_put(struct put *p, bool outside)
 		return rc;
 	s->outside |= outside;
 	s->count++;
-	return sp__cube_superblock_write(&f->superblock, f->fd, f->path, p->cell.err);
+	return sp__cube_end_change(f, p->cell.err);
 }
 
 int sp__points_put(struct sp__points *c, const uint64_t *x, const void *value,

@@ -31,7 +31,7 @@ struct query {
 	sp__record_fn fn;
 	void *arg;
 	uint8_t *wanted; /* a bit per number of a leaf */
-	uint64_t *chain; /* overflow cells to read next */
+	uint64_t *chain; /* numbers of overflow cells to read next */
 	size_t nchain, capacity;
 	uint64_t overflow;	     /* read so far */
 	uint64_t points;	     /* in the box */
@@ -53,24 +53,31 @@ static void note_damage(struct query *q, uint64_t block)
 	}
 }
 
-/* True if `next` can be the next cell of a chain. */
-static bool link_possible(const struct query *q, uint64_t next)
+/* Returns the block of an overflow cell. */
+static uint64_t overflow_block(const struct query *q, uint64_t number)
 {
-	const struct sp__cube_superblock *h = &q->dataset->file->superblock;
-	uint64_t first = h->pointset.overflow_block;
+	return sp__pointset_block(&q->dataset->set,
+				  q->dataset->file->superblock.pointset.overflow_block, number);
+}
 
-	return next >= first && next < sp__cube_superblock_end(h) &&
-	       !((next - first) % h->cell_blocks) &&
-	       q->overflow + q->nchain < h->pointset.overflow_cells;
+/* Sets the number of an overflow cell; false: there is none at the block. */
+static bool find_overflow(const struct query *q, uint64_t block, uint64_t *number)
+{
+	const struct sp__cube_pointset *p = &q->dataset->file->superblock.pointset;
+
+	return sp__pointset_number(&q->dataset->set, p->overflow_block, block, number) &&
+	       *number < p->overflow_cells && overflow_block(q, *number) == block;
 }
 
 static void follow(struct query *q, uint64_t block, uint64_t next)
 {
 	size_t before = q->capacity;
+	uint64_t number;
 
 	if (!next)
 		return;
-	if (!link_possible(q, next)) {
+	if (!find_overflow(q, next, &number) ||
+	    q->overflow + q->nchain >= q->dataset->file->superblock.pointset.overflow_cells) {
 		note_damage(q, block);
 		return;
 	}
@@ -80,7 +87,7 @@ static void follow(struct query *q, uint64_t block, uint64_t next)
 	}
 	sp__budget_charge(&q->dataset->file->env.budget,
 			  (q->capacity - before) * sizeof(*q->chain));
-	q->chain[q->nchain++] = next;
+	q->chain[q->nchain++] = number;
 }
 
 /* Takes a point if it is in the box.  Returns false if it does not belong to this cell. */
@@ -105,8 +112,9 @@ static void examine(void *arg, const uint64_t *x, uint8_t *cell)
 {
 	struct query *q = arg;
 	const struct sp__pointset *s = &q->dataset->set;
-	bool overflow = x[0] >= q->dataset->file->superblock.pointset.overflow_block, good = true;
 	struct sp__pointcell head;
+	uint64_t number;
+	bool overflow = find_overflow(q, x[0], &number), good = true;
 
 	if (q->rc)
 		return;
@@ -132,10 +140,9 @@ static int want_leaf(void *arg, size_t i)
 	return 0;
 }
 
-static int give_cells(void *arg, uint64_t block, uint64_t cells)
+static int read_cell(struct query *q, uint64_t block)
 {
-	struct query *q = arg;
-	int rc = sp__transfer_run(&q->transfer, block, cells);
+	int rc = sp__transfer_run(&q->transfer, block, 1);
 
 	return rc ? rc : q->rc;
 }
@@ -148,7 +155,8 @@ static int read_regions(struct query *q)
 
 	for (size_t i = 0; !rc && i < s->nregions; i++)
 		if (sp__region_clip(&s->space, s->regions[i], &q->box, &cells))
-			rc = sp__mapping_walk(&s->regions[i]->mapping, &cells, give_cells, q);
+			rc = sp__transfer_mapped(&q->transfer, &s->regions[i]->mapping, &cells)
+				     ?: q->rc;
 	return rc;
 }
 
@@ -167,7 +175,7 @@ static int read_leaves(struct query *q)
 		if (!q->wanted[position / 8])
 			position |= 7;
 		else if (q->wanted[position / 8] >> position % 8 & 1)
-			rc = give_cells(q, s->leaf_block + position * s->cell_blocks, 1);
+			rc = read_cell(q, sp__pointset_block(s, s->leaf_block, position));
 	}
 	free(q->wanted);
 	sp__budget_credit(&q->dataset->file->env.budget, bytes);
@@ -187,20 +195,20 @@ static int read_chains(struct query *q)
 	int rc = 0;
 
 	while (!rc && q->nchain) {
-		uint64_t *blocks = q->chain;
+		uint64_t *numbers = q->chain;
 		size_t n = q->nchain, capacity = q->capacity;
 
-		qsort(blocks, n, sizeof(*blocks), ascending);
+		qsort(numbers, n, sizeof(*numbers), ascending);
 		q->chain = NULL;
 		q->nchain = q->capacity = 0;
 		q->overflow += n;
 		sp__transfer_begin(&q->transfer, SP__OP_READ, examine, q);
 		for (size_t i = 0; !rc && i < n; i++)
-			rc = give_cells(q, blocks[i], 1);
+			rc = read_cell(q, overflow_block(q, numbers[i]));
 		if (!rc)
 			rc = sp__transfer_end(&q->transfer);
-		free(blocks);
-		sp__budget_credit(&q->dataset->file->env.budget, capacity * sizeof(*blocks));
+		free(numbers);
+		sp__budget_credit(&q->dataset->file->env.budget, capacity * sizeof(*numbers));
 		if (!rc)
 			rc = q->rc;
 	}
@@ -214,7 +222,7 @@ static int read_cells(struct query *q)
 
 	sp__transfer_begin(&q->transfer, SP__OP_READ, examine, q);
 	if (h->pointset.outside)
-		rc = give_cells(q, h->pointset.outside_block, 1);
+		rc = read_cell(q, h->pointset.outside_block);
 	if (!rc)
 		rc = read_regions(q);
 	if (!rc)

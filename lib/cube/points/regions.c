@@ -390,7 +390,7 @@ static int end_region(struct finder *f)
 		sp__region_box(&f->s->space, f->region, &f->box);
 		begin_count(f, shape_of(f->region));
 		(void)sp__leaves_walk(f->s, &f->box, count_leaf, f);
-		space = (double)(sp__mapping_end(m) - f->end);
+		space = (double)(sp__mapping_end(m) - f->end) * m->basic.volumes;
 		if (space <= SPACE_PER_LEAF_MAX * f->leaves * f->h->cell_blocks) {
 			f->end = sp__mapping_end(m);
 			f->s->regions[f->s->nregions++] = f->region;

@@ -320,7 +320,7 @@ int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
 		end = sp__mapping_end(&s->regions[i]->mapping);
 	unit = sp__max(ALIGN_BYTES / h->block_bytes, 1u);
 	s->leaf_block = p->leaf_block = sp__div_up(end, unit) * unit;
-	p->overflow_block = p->leaf_block + s->nleaves * h->cell_blocks;
+	p->overflow_block = p->leaf_block + sp__div_up(s->nleaves, s->volumes) * h->cell_blocks;
 	p->nleaves = s->nleaves;
 	p->nregions = s->nregions;
 	return number_leaves(s, tracks ? SP_CUBE_NAIVE : h->mapping.kind, h->mapping.order);

@@ -129,7 +129,8 @@ struct sp_cube_create_opts {
 	 */
 	const struct sp_cube_workload *workload;
 	/*
-	 * Number of files or devices over which basic cubes are distributed; 0: 1.  volume_names:
+	 * Number of files or devices over which basic cubes, and cells of points, are distributed;
+	 * 0: 1.  volume_names:
 	 * names of all except the first, relative to its folder; NULL: its name with ".1", ".2",
 	 * ... appended.  With a simulated volume each is a drive of its own.
 	 */
