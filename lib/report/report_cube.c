@@ -104,6 +104,8 @@ static const struct sp_report_field candidate_fields[] = {
 	       "predicted duration if each aim were met by two blocks more"),
 	MEMBER(cube_candidate, REAL, late_s,
 	       "predicted duration if each aim were missed by two blocks more"),
+	MEMBER(cube_candidate, REAL, closed_s,
+	       "duration of a mean query by closed formulas; null: unknown"),
 	MEMBER(cube_candidate, REAL, measured_s,
 	       "measured duration of a mean query; null: not measured"),
 	MEMBER(cube_candidate, REAL, requests, "predicted requests of a mean query"),

@@ -478,6 +478,10 @@ create()
 		$1 == "auto" { exit $4 > 1.05 * best }' <<<"$output"
 	run -0 "$cube" explain c --workload w --stats=s.json
 	[[ $output != *measured* ]]
+	[[ ${lines[9]} =~ ^'by closed formulas: multimap '[0-9.]+' ms, naive '[0-9.]+' ms, auto multimap '[0-9.]+' ms'$ ]]
+	[[ ${lines[11]} == *'outstanding requests)' ]]
+	run -0 "$cube" explain c --workload w --run
+	[[ ${lines[9]} == 'by closed formulas: '* ]]
 	"$cube" create d --dims 120x60x30 --dtype bytes:512 --tile 1x1x1 --workload w \
 		--coalesce=off --volume sim:atlas10k3-like --no-data
 	run -0 "$cube" info d
@@ -496,6 +500,7 @@ create()
 	run -0 "$cube" explain c -q 'beam 1' --stats=s.json
 	[[ ${lines[0]} == "1 query, on an unknown device, 1 outstanding, coalescing auto:" ]]
 	[[ $output == *$'\nauto naive             -         -          -    0.0  0,1,2' ]]
+	[[ $output != *'closed formulas'* ]]
 	run -2 "$cube" compare c -q 'beam 1'
 	[ "$output" = "mmap-cube: c: measuring mappings needs a simulated volume" ]
 	needs jq

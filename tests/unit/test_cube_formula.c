@@ -11,6 +11,10 @@
  * Naive as printed, of Naive, and of MultiMap.
  */
 #include <math.h>
+#include "cube/choose/closed.h"
+#include "dev/geometry.h"
+#include "run/headpath.h"
+#include "below.h"
 #include "cubeformula.h"
 #include "tap.h"
 
@@ -59,7 +63,8 @@ static void test_jumps(void)
 		for (uint64_t k = 1; k <= s; k++)
 			for (uint64_t q = 1; q <= s; q++, cases++)
 				wrong += fabs(formula_jumps(q, k, s) * (double)(s - q + 1) -
-					      (double)count_jumps(q, k, s)) > 1e-9;
+					      (double)count_jumps(q, k, s)) > 1e-9 ||
+					 sp__closed_jumps(q, k, s) != formula_jumps(q, k, s);
 	ok(cases == 73810 && !wrong, "expected jumps are right in all %u cases of up to 60 cells",
 	   cases);
 	ok(formula_jumps(12, 2, 12) == 5, "figure 5.8: a beam of 12 cells in cubes of 2: 5 jumps");
@@ -238,8 +243,113 @@ static void test_figure_8d(void)
 	ok(sooner == 2, "but rows of 12 cells share a track: Naive is below it along two");
 }
 
+static const struct sp_geometry *planned;
+
+static double planned_seek(double tracks)
+{
+	return sp__geometry_hop_ns(planned, (uint64_t)fmax(tracks, 0));
+}
+
+/* Returns the parameters of a plan; the drive's are read from its first zone. */
+static struct formula formula_of(const struct sp__cube_plan *p)
+{
+	const struct sp__mapping *m = &p->superblock.mapping;
+	const double rev_ns = p->drive.geometry->period_ns;
+	struct sp__headpass pass;
+	struct formula f = { .n = m->grid.n, .seek_ns = planned_seek, .printed = true };
+
+	sp__headpass_make(p->drive.geometry, false, sp__mapping_begin(m), 1, &pass);
+	for (unsigned i = 0; i < f.n; i++) {
+		f.size[i] = m->grid.size[i];
+		f.k[i] = m->basic.k[i];
+	}
+	f.rev_ns = rev_ns;
+	f.block_ns = pass.block_ns * m->cell_blocks;
+	f.track_blocks = rev_ns / f.block_ns;
+	f.latency_ns = rev_ns / 2;
+	f.init_ns = sp__headpath_mean_ns(p->drive.geometry, sp__mapping_begin(m),
+					 sp__mapping_end(m) - sp__mapping_begin(m));
+	if (m->kind == SP_CUBE_MULTIMAP)
+		f.hop_ns = m->multimap.zones[0].hop_blocks * pass.block_ns;
+	return f;
+}
+
+/* The formulas of the library, which explain prints, against those above. */
+static bool same_as_library(struct sp_cube_create_opts *o)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_cube_box box = { 0 };
+	uint64_t q[SP_CUBE_DIMS_MAX];
+	struct sp__cube_plan p;
+	struct formula f;
+	double ns, right;
+	bool same = true;
+
+	if (sp__cube_plan(&p, o, "cube", &err)) {
+		sp__cube_plan_free(&p);
+		diag("%s", err.text);
+		return false;
+	}
+	planned = p.drive.geometry;
+	f = formula_of(&p);
+	for (unsigned k = 0; same && k < 20; k++) {
+		for (unsigned i = 0; i < f.n; i++) {
+			unsigned d = p.superblock.mapping.order[i];
+
+			q[i] = 1 + below(f.size[i]);
+			box.lo[d] = below(f.size[i] - q[i] + 1);
+			box.hi[d] = box.lo[d] + q[i] - 1;
+			box.stride[d] = 1;
+		}
+		ns = sp__closed_ns(&p, &box);
+		right = o->mapping == SP_CUBE_NAIVE ? formula_naive_ns(&f, q)
+						    : formula_multimap_ns(&f, q);
+		same = fabs(ns / right - 1) < 1e-9;
+		if (!same)
+			diag("%f ns, not %f", ns, right);
+	}
+	sp__cube_plan_free(&p);
+	return same;
+}
+
+static void test_library(void)
+{
+	struct sp_cube_create_opts o = SP_CUBE_CREATE_OPTS_INIT;
+	struct sp__cube_plan p;
+	struct sp_cube_box box = { .stride = { 1, 1, 1, 1 } };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	unsigned right = 0, cases = 0;
+
+	o.no_data = true;
+	o.run.volume = "sim:atlas10k3-like";
+	o.shape.type = SP_CUBE_BYTES;
+	for (; cases < 60; cases++) {
+		o.shape.ndims = 2 + (unsigned)below(3);
+		o.shape.element_bytes = below(2) ? 512 : 4096;
+		o.mapping = cases % 2 ? SP_CUBE_NAIVE : SP_CUBE_MULTIMAP;
+		for (unsigned i = 0; i < 4; i++)
+			o.shape.dims[i] = 2 + below(60);
+		o.ordered = below(2);
+		for (unsigned i = 0; i < o.shape.ndims; i++)
+			o.order[i] = o.shape.ndims - 1 - i;
+		right += same_as_library(&o);
+	}
+	ok(right == cases, "the library has the same formulas: %u of %u cubes", right, cases);
+	o.mapping = SP_CUBE_ZORDER;
+	ok(!sp__cube_plan(&p, &o, "cube", &err) && isnan(sp__closed_ns(&p, &box)),
+	   "there are none for a curve");
+	sp__cube_plan_free(&p);
+	o.mapping = SP_CUBE_NAIVE;
+	o.volumes = 2;
+	ok(!sp__cube_plan(&p, &o, "cube", &err) && isnan(sp__closed_ns(&p, &box)),
+	   "and none for several volumes");
+	sp__cube_plan_free(&p);
+}
+
 int main(void)
 {
+	rng = (struct sp__rng){ 1 };
+	test_library();
 	test_jumps();
 	test_table_3d();
 	test_table_4d();

@@ -87,6 +87,22 @@ static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measur
 		print_candidate(&c[i], n, measured, i == SP_CUBE_CANDIDATES - 1);
 }
 
+/* Prints the times of the closed cost model, next to the predicted ones. */
+static void print_closed(const struct sp_cube_candidate *c)
+{
+	unsigned printed = 0;
+
+	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
+		if (isfinite(c[i].closed_s))
+			printf("%s%s%s %.3f ms", printed++ ? ", " : "by closed formulas: ",
+			       i == SP_CUBE_CANDIDATES - 1 ? "auto " : "",
+			       sp_cube_mapping_name((int)c[i].mapping), 1e3 * c[i].closed_s);
+	if (printed)
+		puts("\n(a seek and half a revolution per jump, without angles, overhead of "
+		     "requests,\nrows too long for a hop, coalescing, caches and further "
+		     "outstanding requests)");
+}
+
 /* Describes the workload and the device of the values. */
 static void describe(char *to, size_t capacity, const struct sp_cube_info *info,
 		     const struct sp_cube_workload *w, const struct sp_cube_candidate *c)
@@ -161,6 +177,8 @@ static int judge(struct config *c, bool measured)
 	describe(what, sizeof(what), info, &c->workload, candidates);
 	printf("%s:\n", what);
 	print_all(candidates, info->shape.ndims, measured);
+	if (!measured || c->measure) /* explain */
+		print_closed(candidates);
 	if (c->common.stats)
 		statsfile_finish(&c->stats,
 				 sp_report_cube_comparison(info, &c->workload, candidates));

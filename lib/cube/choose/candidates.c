@@ -37,6 +37,7 @@ static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts
 					 .late_s = NAN,
 					 .requests = NAN,
 					 .bytes = NAN,
+					 .closed_s = NAN,
 					 .measured_s = NAN };
 	rc = sp__cube_plan(&plan, opts, "cube", &cause);
 	c->code = rc;
@@ -54,6 +55,7 @@ static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts
 		c->predicted_s = p.ns * 1e-9;
 		c->early_s = p.early_ns * 1e-9;
 		c->late_s = p.late_ns * 1e-9;
+		c->closed_s = p.closed_ns * 1e-9;
 		c->requests = p.requests;
 		c->bytes = p.blocks * plan.superblock.block_bytes;
 	}

@@ -4,6 +4,7 @@
  */
 #include "base/rng.h"
 #include "cube/choose/choose.h"
+#include "cube/choose/closed.h"
 #include "cube/file/transfer.h"
 
 #define POSITIONS 20
@@ -41,6 +42,7 @@ static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction
 	to->requests += p->requests * weight;
 	to->seeks += p->seeks * weight;
 	to->blocks += p->blocks * weight;
+	to->closed_ns += p->closed_ns * weight;
 }
 
 int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint64_t runs,
@@ -74,6 +76,7 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint6
 			struct sp__cube_prediction p;
 
 			rc = sp__predict_box(&o, &h->mapping, &cells, &p);
+			p.closed_ns = sp__closed_ns(plan, &cells);
 			if (!rc)
 				add(mean, &p, q->weight / weights / n);
 		}

@@ -35,6 +35,7 @@ struct sp__cube_prediction {
 	double late_ns, early_ns; /* each aim two blocks late, or early; without cliffs: ns */
 	double requests, seeks;	  /* seeks: requests not at the end of the last one */
 	double blocks;		  /* blocks read, gaps included */
+	double closed_ns;	  /* set by sp__cube_predict(): the time by closed.h */
 };
 
 /*

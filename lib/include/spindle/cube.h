@@ -377,6 +377,7 @@ struct sp_cube_candidate {
 	double waste; /* share of the space that is in no cell, 0 to 1 */
 	double predicted_s;
 	double early_s, late_s; /* predicted_s if aims were 2 blocks easier, or harder, to meet */
+	double closed_s; /* by Shao 2008, 5.6 to 5.14, for MULTIMAP and NAIVE on one volume */
 	double requests, bytes; /* predicted */
 	double measured_s;
 };
