@@ -8,10 +8,12 @@
  *	SP_TEST_SEED	the first of them (1)
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/minmax.h"
+#include "cube/file/pointcell.h"
 #include "cube/state.h"
 #include "below.h"
 #include "tap.h"
@@ -424,6 +426,53 @@ static bool one_case(void)
 	return good;
 }
 
+/* Makes the first cell of the chain of point 0 name a successor on a volume that is not there. */
+static bool spoil_link(struct sp_cube *cube)
+{
+	const struct sp__pointset *s = &cube->points.set;
+	uint64_t x[1] = { 0 };
+	struct sp__home home = sp__pointset_home(s, sp__zkey_of(&s->space, x), x);
+	int fd = open(path, O_RDWR);
+	struct sp__pointcell head;
+	uint8_t cell[512];
+	off_t at = (off_t)home.block * 512;
+	bool good =
+		fd >= 0 && pread(fd, cell, 512, at) == 512 && sp__pointcell_read(cell, s, &head);
+
+	head.next = UINT64_MAX / 2;
+	sp__pointcell_seal(cell, head, s->record_bytes);
+	good = good && head.count == s->capacity && pwrite(fd, cell, 512, at) == 512;
+	close(fd);
+	return good;
+}
+
+static void check_links(void)
+{
+	struct sp_cube_create_opts o = SP_CUBE_CREATE_OPTS_INIT;
+	struct sp_cube_opts open_opts = { .run = SP_RUN_OPTS_INIT, .write = true };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	uint64_t x[1] = { 0 };
+	struct sp_cube *cube;
+	uint8_t value = 0;
+	int rc;
+
+	o.points = true;
+	o.shape = (struct sp_cube_shape){ .ndims = 1, .dims = { 1000 }, .type = SP_CUBE_U8 };
+	o.cell_bytes = 512;
+	o.volumes = 2;
+	rc = sp_cube_create(path, &o, &err);
+	if (!rc)
+		rc = sp_cube_open(&cube, path, &open_opts, &err);
+	for (unsigned i = 0; !rc && i < 200; i++)
+		rc = sp_cube_put(cube, x, &value, &err);
+	ok(!rc && spoil_link(cube) && sp_cube_put(cube, x, &value, &err) == SP_ECORRUPT &&
+		   sp_cube_delete(cube, x, NULL, &err) == SP_ECORRUPT,
+	   "a cell that names a successor on no volume is damaged");
+	if (!rc)
+		(void)sp_cube_close(cube);
+	unlink(path);
+}
+
 static void check_keys(void)
 {
 	struct sp__zspace z;
@@ -478,6 +527,7 @@ int main(void)
 	snprintf(input, sizeof(input), "%s/in", dir);
 	rng = (struct sp__rng){ seed };
 	check_keys();
+	check_links();
 	for (unsigned long end = seed + cases; seed < end; seed++)
 		bad += !one_case();
 	ok(!bad, "each box has the points that a filter of all gives, through loads, puts, "

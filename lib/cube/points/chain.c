@@ -74,6 +74,9 @@ int sp__chain_read(struct sp__chaincell *c, uint64_t block)
 	ssize_t n;
 	int fd;
 
+	if (c->dataset->set.volumes > 1 &&
+	    block / c->dataset->set.volume_blocks >= c->dataset->set.volumes)
+		return sp__cube_damaged(f, c->block, c->err);
 	c->block = block;
 	fd = place_of(c, &volume, &offset);
 	n = sp__read_whole(fd, c->data, f->cell_bytes, offset);
