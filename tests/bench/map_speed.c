@@ -20,6 +20,7 @@
 #include <spindle/geometry.h>
 #include "base/rng.h"
 #include "cube/mapping/mapping.h"
+#include "mappingwalk.h"
 
 #define PLACES 4096 /* made beforehand */
 
@@ -115,7 +116,7 @@ static void walk(const struct sp__mapping *m, const struct setting *s, uint64_t 
 		}
 		box.lo[0] = 0;
 		box.hi[0] = s->size[0] - 1;
-		if (sp__mapping_walk(m, &box, count, c))
+		if (mapping_walk(m, &box, count, c))
 			fail("a walk ends");
 	}
 }

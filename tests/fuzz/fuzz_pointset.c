@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cube/choose/plan.h"
 #include "cube/file/pointset.h"
+#include "mappingwalk.h"
 
 #define LEAF_BLOCK 400000
 #define REGIONS 3
@@ -75,7 +76,7 @@ static void ask(const struct sp__pointset *s)
 		uint64_t seen = 0;
 
 		require(sp__region_clip(&s->space, s->regions[i], &all, &cells));
-		(void)sp__mapping_walk(&s->regions[i]->mapping, &cells, in_file, &seen);
+		(void)mapping_walk(&s->regions[i]->mapping, &cells, in_file, &seen);
 	}
 	(void)sp__pointset_node(s, 0, &node);
 	(void)sp__pointset_node(s, UINT64_MAX, &node);

@@ -13,6 +13,7 @@
 #include "cube/mapping/mapping.h"
 #include "dev/geometry.h"
 #include "dev/model.h"
+#include "mappingwalk.h"
 #include "tap.h"
 
 /* A serpentine in rounds of 36 tracks, the next of which is two bands away. */
@@ -355,7 +356,7 @@ static bool walk_is_right(struct sp__rng *rng, const struct sp__mapping *m, cons
 		cells *= sp__box_count(&box, i);
 	}
 	s.at = calloc(m->grid.cells, 1);
-	right = sp__mapping_walk(m, &box, see, &s) == 0 && s.given == cells && !s.outside &&
+	right = mapping_walk(m, &box, see, &s) == 0 && s.given == cells && !s.outside &&
 		(m->kind == SP_CUBE_MULTIMAP || s.ascends);
 	for (uint64_t i = 0; i < m->grid.cells; i++)
 		right &= s.at[i] <= 1;

@@ -17,6 +17,7 @@
 #include "dev/model.h"
 #include "dev/shipped.h"
 #include "sim/machine.h"
+#include "mappingwalk.h"
 #include "tap.h"
 
 #define DEPTH_MAX 64
@@ -154,7 +155,7 @@ static double measure(struct bench *b, const struct sp_cube_box *shape)
 			box.lo[i] = sp__rng_below(&rng, b->m.grid.size[i] - shape->hi[i]);
 			box.hi[i] += box.lo[i];
 		}
-		if (sp__mapping_walk(&b->m, &box, read_run, b))
+		if (mapping_walk(&b->m, &box, read_run, b))
 			exit(1);
 		while (b->outstanding)
 			reap(b);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cube/mapping/mapping.h"
-#include "cube/mapping/walk.h"
 
 /* Initialises the basic cubes of a linear mapping, and the order of cells in each. */
 static int init_linear(struct sp__mapping *m)
@@ -135,19 +134,6 @@ bool sp__mapping_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x)
 	for (unsigned i = 0; i < m->grid.n; i++)
 		x[m->order[i]] = inner[i];
 	return true;
-}
-
-int sp__mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box, sp__cells_fn fn,
-		     void *arg)
-{
-	struct sp__cubewalk w;
-	int rc = 0;
-
-	for (unsigned v = 0; !rc && v < m->basic.volumes; v++) {
-		sp__cubewalk_begin(&w, m, box, v);
-		rc = sp__cubewalk_runs(&w, fn, arg);
-	}
-	return rc;
 }
 
 uint64_t sp__mapping_end(const struct sp__mapping *m)

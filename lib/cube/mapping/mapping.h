@@ -50,12 +50,6 @@ SP_MUST_CHECK int sp__mapping_place(struct sp__mapping *m, const struct sp__mapp
 uint64_t sp__mapping_block(const struct sp__mapping *m, const uint64_t *x);
 /* Sets x to the cell that occupies a block.  Returns false if none does. */
 bool sp__mapping_cell(const struct sp__mapping *m, uint64_t block, uint64_t *x);
-/*
- * Passes the cells of a box to fn, volume by volume, in the order in which they are read best:
- * first block and number of consecutive cells.
- */
-int sp__mapping_walk(const struct sp__mapping *m, const struct sp_cube_box *box, sp__cells_fn fn,
-		     void *arg);
 /* Returns the first block of the space for cells; with MultiMap, of the first zone. */
 uint64_t sp__mapping_begin(const struct sp__mapping *m);
 /* Returns the block after the last one on volume 0; cells of other volumes do not end later. */
