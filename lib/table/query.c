@@ -225,7 +225,8 @@ int sp_table_scan(struct sp_table *t, const struct sp_table_query *query, sp_tab
 	if (!query->columns && query->format == SP_TABLE_AS_LOADED &&
 	    t->file.schema.style.no_final_newline)
 		q.output.unterminated = sp__max(t->file.superblock.records, 1) - 1;
-	q.scan = (struct sp__tablescan_opts){ .lo = query->lo,
+	q.scan = (struct sp__tablescan_opts){ .ahead_bytes = query->ahead_bytes,
+					      .lo = query->lo,
 					      .hi = query->hi,
 					      .limit = q.aggregates ? UINT64_MAX : query->limit,
 					      .columns = q.columns,

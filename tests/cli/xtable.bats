@@ -420,6 +420,22 @@ END
 	[ "$(awk '/^R/ { if ($6 < done) late++; done = $7 } END { print late + 0 }' trace)" = 0 ]
 }
 
+@test "little is read ahead on request, and gives the same records" {
+	seq 100000 | awk -v OFS='|' '{ print $1, $1 * 7919 % 100003 }' >in
+	for layout in dsm csm nsm; do
+		"$xtable" load t in -t'|' --layout=$layout --cell=1K --overwrite
+		requests=0
+		for ahead in 100M 64K 3K 1; do
+			"$xtable" scan t --ahead-size=$ahead --stats=r.json | cmp - in
+			[ "$(value read_requests)" -ge "$requests" ]
+			requests=$(value read_requests)
+		done
+		[ "$requests" -gt 300 ]
+		[ "$("$xtable" scan t --ahead-size=5K --where='c2 < 50' --agg='count()')" = \
+			"$(awk -F'|' '$2 < 50' in | wc -l)" ]
+	done
+}
+
 @test "a spelling of null is kept, and used for every text of the table" {
 	printf 'id,name,n\n1,NA,3\n2,"NA",NA\n3,,5\nNA,x,6\n' >in.csv
 	"$xtable" load t --csv --header --null=NA in.csv

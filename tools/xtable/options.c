@@ -154,6 +154,8 @@ static const struct setting settings[] = {
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
 	{ "hi", "N", "number of the last record (the last one of the table)", TO(query.hi),
 	  .number = { 0, UINT64_MAX }, .by = SCAN },
+	{ "ahead-size", "SIZE", "read SIZE of each column group ahead (as -S allows)",
+	  TO(query.ahead_bytes), .whole = size_option, .by = SCAN },
 	{ "limit", "N", "print at most N records", TO(query.limit), .number = { 0, UINT64_MAX },
 	  .by = SCAN },
 	{ "by", "COL", "find records by their values in this column", TO(by) },

@@ -67,6 +67,7 @@ struct sp_table_query {
 	const char *index; /* its path; NULL: TABLE.COLUMN.index, if it exists */
 	enum sp_table_format format;
 	bool discard; /* read and check records, and print nothing; aggregates are printed */
+	uint64_t ahead_bytes; /* read ahead of each column group; 0: as memory allows */
 };
 
 #define SP_TABLE_QUERY_INIT                                                                        \

@@ -36,6 +36,18 @@ unsigned sp__ring_slots(const struct sp_run_opts *run, const struct sp__table_la
 	return n;
 }
 
+/* Limits what is read ahead to one window, with so many bytes of each column group. */
+static void limit_ahead(struct sp__window_ring *r, const struct sp__window *w)
+{
+	uint64_t groups = 0;
+
+	for (uint32_t f = 0; f < r->file->layout.ngroups; f++)
+		groups += w->groups[f];
+	r->nslots = (unsigned)sp__min(r->nslots, 2);
+	r->slot_bytes = sp__min(r->slot_bytes,
+				sp__max(r->ahead_bytes, r->file->layout.cell_bytes) * groups);
+}
+
 /* Finds the number of slots: windows have at most the share of a query of the frames of a pool. */
 static void set_slots(struct sp__window_ring *r, const struct sp__window *w)
 {
@@ -43,6 +55,8 @@ static void set_slots(struct sp__window_ring *r, const struct sp__window *w)
 	uint64_t share;
 
 	r->nslots = sp__ring_slots(&r->run, &r->file->layout, w->groups, w->ntexts, &r->slot_bytes);
+	if (r->ahead_bytes)
+		limit_ahead(r, w);
 	if (!pool)
 		return;
 	share = sp__clotho_share(&pool->user);

@@ -63,7 +63,11 @@ int sp__rowscan_open(struct sp__rowscan *c, struct sp__tablefile *f,
 	struct sp__scan_ranges *r = &c->ring.ranges;
 	int rc;
 
-	*c = (struct sp__rowscan){ .ring = { .file = f, .ops = &ops, .arg = c, .err = err },
+	*c = (struct sp__rowscan){ .ring = { .file = f,
+					     .ops = &ops,
+					     .arg = c,
+					     .err = err,
+					     .ahead_bytes = o->ahead_bytes },
 				   .choice = { .where = o->where },
 				   .opts = o,
 				   .stats = stats,

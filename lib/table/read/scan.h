@@ -30,6 +30,7 @@ struct sp__tablescan_opts {
 	uint64_t lo, hi;		   /* record numbers, inclusive */
 	uint64_t limit;			   /* records of output */
 	bool continued;			   /* without a header line */
+	uint64_t ahead_bytes;		   /* of each column group; 0: as memory allows */
 	uint64_t gap_bytes;		   /* of gets (read/get.h) */
 	const bool *columns;		   /* that are read, by number */
 	const struct sp__predicate *where; /* NULL: all records */
