@@ -88,12 +88,14 @@ requests()
 	tap_empty "$command: each of $((i - 1)) ${kind,,} requests that fails is reported" "$bad"
 }
 
+# all NAME OPTION...: sweeps the commands on a table that is loaded with these options.
 all()
 {
-	local command call
+	local name=$1 command call
 
+	shift
 	rm -f full
-	"$xtable" load full --csv in.csv --layout="$1" --cell=1K --types c1:i32,c2:dict8,c3:'dec(2)',c4:text &&
+	"$xtable" load full --csv in.csv "$@" --cell=1K --types c1:i32,c2:dict8,c3:'dec(2)',c4:text &&
 		cp full t && records_of t >before && cmp -s before in.csv || exit 2
 	wrap=()
 	for command in update retext delete append convert; do
@@ -101,11 +103,11 @@ all()
 		"do_$command" || exit 2
 		if [ $command = convert ]; then records_of u; else records_of t; fi >"after.$command"
 		export FAILCALL_KILL=1
-		sweep $command 'pwrite write fsync ftruncate fallocate rename link' 40 "killed, $1"
+		sweep $command 'pwrite write fsync ftruncate fallocate rename link' 40 "killed, $name"
 		unset FAILCALL_KILL
-		sweep $command alloc 24 "$1"
+		sweep $command alloc 24 "$name"
 		for call in open read pread write pwrite close fsync ftruncate; do
-			sweep $command $call 5 "$1"
+			sweep $command $call 5 "$name"
 		done
 		requests $command READ
 	done
@@ -157,9 +159,10 @@ unfinished()
 	fi
 }
 
-all csm
+all csm --layout=csm
 beside
 tap 'an interrupted change is finished by a reader, or refused' unfinished
-all nsm
+all nsm --layout=nsm
+all semiseq --placement=semiseq --volumes=2 --volume=sim:tiny
 all_swept
 tap_done
