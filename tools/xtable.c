@@ -25,7 +25,7 @@ void open_table(struct config *c, bool write, bool texts)
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	int rc;
 
-	open_pool(c);
+	open_pool(c, 1);
 	o.run = c->run;
 	o.pool = c->pool;
 	rc = sp_table_open(&c->table, c->operands.text[0], &o, &err);

@@ -33,6 +33,9 @@ enum sp__document_kind {
 	SP__DOC_COUNT_
 };
 
+/* Members of struct sp_table_stats. */
+extern const struct sp_report_field sp__pool_fields[];
+
 /* A kind of document.  Documents of one schema with different keys have a member "kind". */
 struct sp__document {
 	const char *schema, *tool, *kind;     /* kind: can be NULL */

@@ -64,6 +64,7 @@ static const struct sp_report_field result_fields[] = {
 const struct sp_report_field sp__table_run_document[] = {
 	GROUP("config", OBJECT, config_fields, "the run"),
 	INCLUDE(sp__used_fields),
+	INCLUDE(sp__pool_fields),
 	INCLUDE(result_fields),
 	{ 0 },
 };
@@ -75,6 +76,7 @@ struct sp_report *sp_report_table_run(const struct sp_table_run_opts *opts,
 
 	sp__doc_fields(sp__doc_object(doc, "config"), config_fields, opts);
 	sp__report_used(doc, &result->stats.run);
+	sp__doc_fields(doc, sp__pool_fields, &result->stats);
 	sp__doc_fields(doc, result_fields, result);
 	return sp__report_done(doc);
 }

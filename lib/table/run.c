@@ -182,6 +182,36 @@ static int open_clients(struct run *r)
 	return 0;
 }
 
+/* Lets the tables use the pool, with the queue of the clients. */
+static int open_pool(struct run *r)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < r->ntables; i++) {
+		struct sp__client_table *t = &r->all.tables[i];
+
+		rc = sp__clotho_attach_file(&t->pool, &t->file, r->opts->pool, r->err);
+		t->pool.user.requests = &r->all.requests;
+	}
+	if (!rc && !r->all.journal) {
+		r->opts->pool->leaves = sp__clients_leave;
+		r->opts->pool->leaves_arg = &r->all;
+	}
+	return rc;
+}
+
+/* Waits for all requests. */
+static void drain(struct run *r)
+{
+	struct sp__queue *q = r->all.requests.queue;
+
+	if (q && !sp__requests_flush(&r->all.requests))
+		while (sp__queue_outstanding(q) && sp__queue_complete(q, 1, -1) >= 0)
+			;
+	if (r->opts->pool)
+		r->opts->pool->leaves = NULL;
+}
+
 static int open_run(struct run *r)
 {
 	struct sp__queue_opts q = { .engine = r->run.engine,
@@ -196,6 +226,10 @@ static int open_run(struct run *r)
 		rc = sp__requests_open(&r->all.requests, &q, r->err);
 	r->all.requests.err = r->all.err = r->err;
 	r->all.journal = !r->opts->changed_bytes;
+	r->all.ntables = r->ntables;
+	r->all.nclients = r->script.clients;
+	if (!rc && r->opts->pool)
+		rc = open_pool(r);
 	if (!rc && !r->all.journal && sp__changed_open(&r->all.changed, r->opts->changed_bytes))
 		rc = no_memory(r);
 	return rc ? rc : open_clients(r);
@@ -408,6 +442,8 @@ static int note(struct run *r)
 				    r->before.write_bytes;
 	}
 	to->stats = r->all.stats;
+	if (r->opts->pool)
+		sp_pool_counters(r->opts->pool, &to->stats.pool);
 	to->stats.run.read_requests = io.read_requests;
 	to->stats.run.read_bytes = io.read_bytes;
 	to->stats.run.write_requests = io.write_requests;
@@ -422,9 +458,12 @@ static int close_run(struct run *r)
 {
 	int rc = 0;
 
-	sp__requests_close(&r->all.requests);
+	drain(r);
 	for (unsigned i = 0; r->clients && i < r->script.clients; i++)
 		sp__client_close(&r->clients[i]);
+	for (unsigned i = 0; r->all.tables && i < r->ntables; i++)
+		sp__clotho_detach_file(&r->all.tables[i].pool);
+	sp__requests_close(&r->all.requests);
 	sp__changed_close(&r->all.changed);
 	for (unsigned i = 0; r->all.tables && i < r->ntables; i++) {
 		struct sp__tablefile *f = &r->all.tables[i].file;

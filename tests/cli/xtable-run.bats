@@ -92,6 +92,31 @@ full()
 	model lru trace 20 4096
 }
 
+@test "changed cells leave with the frame that was used least recently" {
+	needs jq python3
+	blank t --layout=nsm --cell=4K
+	echo 'update 1 b' >w
+	"$xtable" run t --workload=w --runtime=5s --journal=no --seed=2 --pool=F --pool-size=100K \
+		--frame=4K --changed-size=1M --trace=trace --json >r.json
+	fits_schema r.json
+	model rows 2 0 $records 3000 >rows
+	model pool trace r.json rows "$("$xtable" info t --json | jq .records_per_page)"
+	[ "$(jq '.pool | .hits + .misses == .lookups and .misses > 20' r.json)" = true ]
+}
+
+@test "a pool that holds a table reads each cell once" {
+	needs jq
+	blank t
+	printf 'client 3\nget 4 a,b; get 2 *\nscan c\n' >w
+	for manager in F S D; do
+		"$xtable" run t --workload=w --runtime=20s --pool=$manager --pool-size=16M --frame=1M \
+			--trace=trace --json >r.json
+		# Others have copies: column c is in frames of its own and in those of all columns.
+		[ $manager != F ] || [ "$(grep '^R' trace | cut -d ' ' -f 3 | sort | uniq -d | wc -l)" = 0 ]
+		[ "$(jq '.pool.misses < 40 and .pool.hits > 1000' r.json)" = true ]
+	done
+}
+
 @test "clients change a table through its journal" {
 	needs jq
 	for layout in nsm csm; do

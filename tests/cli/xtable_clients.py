@@ -4,6 +4,8 @@
 #
 #	rows SEED CLIENT RECORDS N	the first N records of `get 1` of a client
 #	lru TRACE CELLS CELL_BYTES	the writes of changed cells, when so many stay in memory
+#	pool TRACE REPORT ROWS PAGE	`update 1` with a pool of A-pages: frames are exchanged in the order
+#				of their last use, and each was changed
 #	law REPORT			of each kind: clients = throughput * (latency + think time)
 #	ended TRACE REPORT		of `get 1` in one cell: a transaction is a request
 import json
@@ -56,6 +58,28 @@ def lru(trace, cells, cell_bytes):
     assert len(expected) - len(written) <= 1
 
 
+def pool(trace, report, rows_file, page_records):
+    frames = json.load(open(report))["pool"]["frames"]
+    held, read, leaving = OrderedDict(), [], []
+    for row in map(int, open(rows_file)):
+        page = row // int(page_records)
+        if page in held:
+            held.move_to_end(page)
+            continue
+        if len(held) == frames:
+            leaving.append(held.popitem(last=False)[0])
+        held[page] = True
+        read.append(page)
+    at = {}
+    reads = [r[1] for r in requests(trace) if r[0] == "R"]
+    writes = [r[1] for r in requests(trace) if r[0] == "W"]
+    for page, offset in zip(read, reads):
+        assert at.setdefault(page, offset) == offset
+    assert len(set(at.values())) == len(at)
+    n = len(writes) - 1  # the last one can be of the row after
+    assert n > 20 and [at[page] for page in leaving[:n]] == writes[:n]
+
+
 def law(report):
     for kind in json.load(open(report))["kinds"]:
         seconds = (kind["latency_mean_ns"] + kind["think_ns"]) * 1e-9
@@ -79,4 +103,4 @@ def ended(trace, report):
     assert abs(kind["transactions_per_s"] * r["result"]["measured_s"] - kind["transactions"]) < 1e-3
 
 
-{"rows": rows, "lru": lru, "law": law, "ended": ended}[sys.argv[1]](*sys.argv[2:])
+{"rows": rows, "lru": lru, "pool": pool, "law": law, "ended": ended}[sys.argv[1]](*sys.argv[2:])

@@ -30,7 +30,7 @@ enum command_bit {
 #define PRINTERS (SCAN | GET)
 #define CHOOSERS (GET | UPDATE | DELETE)
 #define CHANGERS (UPDATE | DELETE | APPEND)
-#define POOLED (PRINTERS | UPDATE)
+#define POOLED (PRINTERS | UPDATE | RUN)
 #define JUDGES (EXPLAIN | COMPARE)
 #define TEXT_READERS (LOAD | SCHEMA | JUDGES)
 #define MOVERS (LOAD | CONVERT | PRINTERS | CHANGERS | CHECK | INDEX)
@@ -137,8 +137,10 @@ static const struct setting settings[] = {
 	  "no: changed cells of tables without data stay in memory, and are written when others "
 	  "need their space (yes)",
 	  TO(journal), .choices = answers, .by = RUN },
-	{ "changed-size", "SIZE", "with --journal=no: memory for changed cells (64M)",
-	  TO(clients.changed_bytes), .whole = size_option, .by = RUN },
+	{ "changed-size", "SIZE",
+	  "with --journal=no: memory for changed cells (64M, or that of --pool)",
+	  TO(clients.changed_bytes), .whole = size_option,
+	  .given = offsetof(struct config, changed_given), .by = RUN },
 	{ "query", "QUERY", "a query, such as 'scan a1,a2' or 'get 1000 *'; may be repeated",
 	  .call = add_query, .letter = 'q', .by = JUDGES },
 	{ "run", NULL, "also run scans and gets on TABLE as it is stored, and show their time",
@@ -462,7 +464,6 @@ static void check(const struct command *command, struct config *c)
 		die_of(err.code, &err);
 	c->load.run = c->compare.run = c->run;
 	c->load.workload = c->clients.workload = c->compare.workload;
-	c->clients.run = c->run;
 	c->clients.depth = c->load.depth;
 	show_progress(command, c);
 	c->compare.queries = c->queries;

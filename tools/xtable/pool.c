@@ -12,8 +12,8 @@ static uint64_t max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the bytes of an A-page of the table. */
-static uint64_t page_bytes(const struct config *c)
+/* Returns the bytes of an A-page of a table. */
+static uint64_t page_bytes(const struct config *c, const char *table)
 {
 	struct sp_table_opts o = { .run = c->run };
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -23,7 +23,7 @@ static uint64_t page_bytes(const struct config *c)
 	int rc;
 
 	o.run.trace_path = NULL;
-	rc = sp_table_open(&t, c->operands.text[0], &o, &err);
+	rc = sp_table_open(&t, table, &o, &err);
 	if (!rc)
 		rc = sp_table_info(t, false, &info, &err);
 	if (rc)
@@ -35,7 +35,7 @@ static uint64_t page_bytes(const struct config *c)
 	return cells;
 }
 
-void open_pool(struct config *c)
+void open_pool(struct config *c, unsigned tables)
 {
 	const uint64_t memory = c->run.memory_bytes;
 	struct sp_pool_opts *o = &c->pool_opts;
@@ -44,9 +44,11 @@ void open_pool(struct config *c)
 
 	if (!c->pool_given)
 		return;
-	if (!o->frame_bytes)
-		o->frame_bytes =
-			max(memory / 16 < FRAME_BYTES ? memory / 16 : FRAME_BYTES, page_bytes(c));
+	if (!o->frame_bytes) {
+		o->frame_bytes = memory / 16 < FRAME_BYTES ? memory / 16 : FRAME_BYTES;
+		for (unsigned i = 0; i < tables; i++)
+			o->frame_bytes = max(o->frame_bytes, page_bytes(c, c->operands.text[i]));
+	}
 	if (!o->bytes)
 		o->bytes = max(memory / 4, FRAMES_MIN * (o->frame_bytes + o->frame_bytes / 16));
 	if (o->bytes > memory / 4 * 3)

@@ -72,6 +72,11 @@ int command_run(struct config *c)
 	size_t starved;
 	int rc;
 
+	open_pool(c, c->operands.n);
+	c->clients.run = c->run;
+	c->clients.pool = c->pool;
+	if (c->clients.changed_bytes && c->pool && !c->changed_given)
+		c->clients.changed_bytes = c->pool_opts.bytes;
 	c->clients.stop = &interrupted;
 	signals_interrupt();
 	rc = sp_table_run((const char *const *)c->operands.text, c->operands.n, &c->clients,
@@ -92,5 +97,6 @@ int command_run(struct config *c)
 	else
 		sp_report_free(report);
 	sp_table_run_free(&result);
+	sp_pool_close(c->pool);
 	return starved ? NEGATIVE : 0;
 }

@@ -28,7 +28,7 @@ struct config {
 	size_t nset;
 	const char *separator, *output, *keys, *by, *from;
 	uint64_t records;
-	bool csv, json, records_given, no_data, journal;
+	bool csv, json, records_given, no_data, journal, changed_given;
 	struct sp_pool_opts pool_opts; /* bytes, frame_bytes: 0: the default */
 	bool pool_given, update_unit_given;
 	struct sp_pool *pool; /* opened by open_pool(); NULL: none */
@@ -46,10 +46,10 @@ struct config {
 const struct command *options_parse(struct config *c, int argc, char **argv);
 
 /*
- * pool.c: opens the pool of --pool, whose memory it takes from that of the run; failure ends the
- * program.
+ * pool.c: opens the pool of --pool, whose memory it takes from that of the run, for the tables that
+ * are the first operands; failure ends the program.
  */
-void open_pool(struct config *c);
+void open_pool(struct config *c, unsigned tables);
 /*
  * Opens the table of the first operand, and sets c->info; failure ends the program.  texts: with
  * the bytes of texts.

@@ -11,6 +11,7 @@
 #define SPINDLE_TABLERUN_H
 
 #include <signal.h>
+#include <spindle/pool.h>
 #include <spindle/table.h>
 
 /*
@@ -38,6 +39,11 @@ struct sp_table_run_opts {
 	 * this many bytes.  Only of tables without data.  0: a change is made through the journal.
 	 */
 	uint64_t changed_bytes;
+	/*
+	 * Steps take cells from its frames, and without a journal changed cells are written when
+	 * their frame is needed for others; NULL: none, each step reads its cells.
+	 */
+	struct sp_pool *pool;
 	unsigned depth; /* requests outstanding, at most; 0: 4096 */
 	/* Polled; not 0: end, and report what was measured.  Or NULL. */
 	const volatile sig_atomic_t *stop;
@@ -81,7 +87,7 @@ struct sp_table_run_result {
 	size_t nkinds;
 	struct sp_table_run_kind *kinds;
 	uint64_t requests, request_bytes; /* reads and writes, of the measured time */
-	struct sp_table_stats stats;	  /* of the whole run */
+	struct sp_table_stats stats;	  /* of the whole run, with the pool at its end */
 };
 
 /*

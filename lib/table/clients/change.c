@@ -106,7 +106,7 @@ static int insert(struct sp__client *c, struct sp__client_table *t,
 	return rc;
 }
 
-static int delete (struct sp__client *c, struct sp__client_table *t)
+static int remove_records(struct sp__client *c, struct sp__client_table *t)
 {
 	struct sp__tabledelete d;
 	int rc = sp__tabledelete_open(&d, &t->file, c->all->err);
@@ -122,14 +122,14 @@ static int delete (struct sp__client *c, struct sp__client_table *t)
 int sp__client_change(struct sp__client *c, const struct sp__client_step *step)
 {
 	struct sp__client_table *t = &c->all->tables[step->table];
+	int rc;
 
 	c->all->stats.records_written += step->records;
-	switch (step->kind) {
-	case SP__STEP_UPDATE:
-		return update(c, t, step);
-	case SP__STEP_INSERT:
-		return insert(c, t, step);
-	default:
-		return delete (c, t);
-	}
+	if (step->kind == SP__STEP_UPDATE)
+		rc = update(c, t, step);
+	else
+		rc = step->kind == SP__STEP_INSERT ? insert(c, t, step) : remove_records(c, t);
+	if (!rc && t->file.pool)
+		sp__clotho_commit(&t->pool);
+	return rc;
 }

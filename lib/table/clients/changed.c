@@ -9,6 +9,7 @@ int sp__changed_open(struct sp__changed *c, uint64_t max_bytes)
 {
 	*c = (struct sp__changed){ .max_bytes = max_bytes, .nbuckets = 64 };
 	TAILQ_INIT(&c->order);
+	TAILQ_INIT(&c->leaving);
 	while (c->nbuckets < max_bytes / BUCKET_BYTES && c->nbuckets < UINT64_C(1) << 24)
 		c->nbuckets *= 2;
 	c->buckets = calloc(c->nbuckets, sizeof(*c->buckets));
@@ -55,14 +56,33 @@ int sp__changed_put(struct sp__changed *c, unsigned table, uint64_t cell, uint32
 	return 0;
 }
 
+/* Moves a cell to those that leave. */
+static void leave(struct sp__changed *c, struct sp__changed_cell **link)
+{
+	struct sp__changed_cell *e = *link;
+
+	*link = e->next;
+	c->bytes -= e->bytes;
+	TAILQ_REMOVE(&c->order, e, order);
+	TAILQ_INSERT_TAIL(&c->leaving, e, order);
+}
+
+void sp__changed_leave(struct sp__changed *c, unsigned table, uint64_t cell)
+{
+	struct sp__changed_cell **link = find(c, table, cell);
+
+	if (*link)
+		leave(c, link);
+}
+
 struct sp__changed_cell *sp__changed_take(struct sp__changed *c)
 {
 	struct sp__changed_cell *e = TAILQ_FIRST(&c->order);
 
-	if (!e || c->bytes <= c->max_bytes)
-		return NULL;
-	TAILQ_REMOVE(&c->order, e, order);
-	*find(c, e->table, e->cell) = e->next;
-	c->bytes -= e->bytes;
+	if (e && c->bytes > c->max_bytes)
+		leave(c, find(c, e->table, e->cell));
+	e = TAILQ_FIRST(&c->leaving);
+	if (e)
+		TAILQ_REMOVE(&c->leaving, e, order);
 	return e;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Cells that clients changed without a journal: they stay in memory, and the one that was changed
- * least recently leaves when there are more bytes than the memory has.
+ * least recently leaves when there are more bytes than the memory has.  Cells in a frame of a pool
+ * leave with the frame.
  *
  * Thread rule: one thread.
  */
@@ -20,7 +21,7 @@ struct sp__changed_cell {
 };
 
 struct sp__changed {
-	TAILQ_HEAD(, sp__changed_cell) order;
+	TAILQ_HEAD(sp__changed_cells, sp__changed_cell) order, leaving;
 	struct sp__changed_cell **buckets;
 	uint64_t nbuckets; /* a power of two */
 	uint64_t bytes, max_bytes;
@@ -32,5 +33,7 @@ void sp__changed_close(struct sp__changed *c);
 /* Changes a cell.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__changed_put(struct sp__changed *c, unsigned table, uint64_t cell,
 				  uint32_t bytes);
-/* Removes the cell that has to leave; the caller frees it.  NULL: none has to. */
+/* Lets a cell leave, if it was changed. */
+void sp__changed_leave(struct sp__changed *c, unsigned table, uint64_t cell);
+/* Removes a cell that has to leave; the caller frees it.  NULL: none has to. */
 struct sp__changed_cell *sp__changed_take(struct sp__changed *c);

@@ -8,6 +8,7 @@
 #include "table/clients/client.h"
 #include "table/file/tombstones.h"
 #include "table/layout/runs.h"
+#include "table/read/frames.h"
 
 #define NODE_ALIGNMENT 4096
 #define WINDOW_RECORDS 256 /* of a get */
@@ -46,6 +47,8 @@ void sp__client_open(struct sp__client *c, struct sp__clients *all,
 
 static void close_windows(struct sp__client *c)
 {
+	if (c->line && c->step < c->line->n)
+		sp__client_end_pooled(c, table_of(c));
 	for (unsigned i = 0; i < c->nwindows; i++)
 		if (c->windows[i].file)
 			sp__window_close(&c->windows[i]);
@@ -75,14 +78,21 @@ static void begin(struct sp__client *c)
 	c->begin_ns = sp__env_now_ns(&c->all->tables[0].file.env);
 }
 
-/* Opens the windows of a step, if it reads cells. */
+/* True if the step changes A-pages in frames of a pool. */
+static bool changes_pages(const struct sp__client *c)
+{
+	return step_of(c)->kind == SP__STEP_UPDATE && !c->all->journal && table_of(c)->file.pool;
+}
+
+/* Opens the windows of a step, if it reads cells in windows. */
 static int open_windows(struct sp__client *c, const struct sp__client_step *s)
 {
 	struct sp__tablefile *f = &table_of(c)->file;
-	const bool scan = s->kind == SP__STEP_SCAN;
+	const bool scan = s->kind == SP__STEP_SCAN, pages = changes_pages(c);
 	unsigned n = 0;
 
-	if (scan || s->kind == SP__STEP_GET || (s->kind == SP__STEP_UPDATE && !c->all->journal))
+	if (scan || s->kind == SP__STEP_GET ||
+	    (s->kind == SP__STEP_UPDATE && !c->all->journal && !pages))
 		n = scan || c->nrows > WINDOW_RECORDS ? SP__CLIENT_AHEAD : 1;
 	for (c->filled = !n; c->nwindows < n; c->nwindows++)
 		if (sp__window_open(&c->windows[c->nwindows], f, &c->all->requests, s->columns)) {
@@ -92,7 +102,7 @@ static int open_windows(struct sp__client *c, const struct sp__client_step *s)
 	c->ranges = (struct sp__scan_ranges){ .file = f,
 					      .window_bytes = c->all->window_bytes,
 					      .end = f->superblock.records };
-	return 0;
+	return sp__client_begin_pooled(c, table_of(c), pages) ? no_memory(c) : 0;
 }
 
 static int begin_step(struct sp__client *c)
@@ -156,9 +166,12 @@ static int fill(struct sp__client *c, struct sp__window *w)
 		return sp__ranges_next(&c->ranges, w, c->all->err);
 	if (c->at == c->nrows)
 		return SP_END;
-	for (; c->at < end; c->at++)
+	for (; c->at < end; c->at++) {
+		if (w->nranges && w->file->pool && !sp__frames_left(w, c->rows[c->at]))
+			break;
 		if (sp__window_add(w, c->rows[c->at], 1, NULL))
 			return no_memory(c);
+	}
 	return SP_READY;
 }
 
@@ -269,13 +282,33 @@ static int insert(struct sp__client *c)
 	return mark_record(c, record, NULL) ? no_memory(c) : 0;
 }
 
-static int delete (struct sp__client *c, uint64_t record)
+static int remove_record(struct sp__client *c, uint64_t record)
 {
 	struct sp__tablefile *f = &table_of(c)->file;
 	const uint64_t cell = record / 8 / f->tombstones.usable;
 	int rc = sp__areastream_reserve(f, &f->tombstones, cell + 1, c->all->err);
 
 	return rc ? rc : mark(c, SP__AREA_TOMBSTONES, cell) ? no_memory(c) : 0;
+}
+
+/*
+ * Changes the A-pages of the records in frames of the pool, one after the other.  Others that have
+ * pinned a frame see the change: it takes no time.
+ */
+static int change_pages(struct sp__client *c)
+{
+	struct sp__client_table *t = table_of(c);
+
+	for (; c->at < c->nrows; c->at++) {
+		int rc = sp__client_pin(c, t, c->rows[c->at]);
+
+		if (rc != SP_READY)
+			return rc;
+		if (mark_record(c, c->rows[c->at], step_of(c)->columns))
+			return no_memory(c);
+		sp__clotho_unpin(&c->pin);
+	}
+	return 0;
 }
 
 /* Makes a change in memory. */
@@ -286,10 +319,11 @@ static int change_in_memory(struct sp__client *c)
 
 	for (uint64_t i = 0; !rc && s->kind == SP__STEP_INSERT && i < s->records; i++)
 		rc = insert(c);
-	for (size_t i = 0; !rc && s->kind == SP__STEP_UPDATE && i < c->nrows; i++)
+	for (size_t i = 0; !rc && s->kind == SP__STEP_UPDATE && i < c->nrows && !changes_pages(c);
+	     i++)
 		rc = mark_record(c, c->rows[i], s->columns) ? no_memory(c) : 0;
 	for (size_t i = 0; !rc && s->kind == SP__STEP_DELETE && i < c->nrows; i++)
-		rc = delete (c, c->rows[i]);
+		rc = remove_record(c, c->rows[i]);
 	sp__charge_work(&table_of(c)->file.env, s->records, 0, 0);
 	c->all->stats.records_written += s->records;
 	return rc;
@@ -324,14 +358,13 @@ static int write_leaving(struct sp__client *c)
 
 static int change(struct sp__client *c)
 {
-	const enum sp__client_step_kind kind = step_of(c)->kind;
+	const bool changes = step_of(c)->kind > SP__STEP_GET;
 	int rc = 0;
 
-	if (kind == SP__STEP_SCAN || kind == SP__STEP_GET)
-		return 0;
 	if (c->all->journal)
-		return change_alone(c);
-	rc = change_in_memory(c);
+		return changes ? change_alone(c) : 0;
+	if (changes)
+		rc = change_in_memory(c);
 	return rc ? rc : write_leaving(c);
 }
 
@@ -359,7 +392,7 @@ static int advance(struct sp__client *c)
 		c->state = SP__CLIENT_CELLS;
 		return 0;
 	case SP__CLIENT_CELLS:
-		rc = take_cells(c);
+		rc = changes_pages(c) ? change_pages(c) : take_cells(c);
 		c->state = rc ? SP__CLIENT_CELLS : SP__CLIENT_CHANGE;
 		return rc;
 	case SP__CLIENT_CHANGE:

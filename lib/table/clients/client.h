@@ -9,6 +9,9 @@
  * the number of records change together.  Without a journal changed cells stay in memory
  * (changed.h), and the client waits until those that leave for them are written.
  *
+ * With a pool, windows have their cells in its frames.  A change without a journal takes the whole
+ * A-pages of its records, one after the other (pooled.c).
+ *
  * Thread rule: one thread.
  */
 #pragma once
@@ -16,6 +19,7 @@
 #include <spindle/table.h>
 #include "table/clients/changed.h"
 #include "table/clients/rows.h"
+#include "table/clotho/attach.h"
 #include "table/read/ranges.h"
 
 #define SP__CLIENT_AHEAD 4 /* windows of a step, at most */
@@ -27,15 +31,18 @@ struct sp__client_table {
 	unsigned reading;  /* windows whose cells were not checked yet */
 	unsigned changers; /* clients that wait for these */
 	uint64_t written;  /* values, so that each change has others */
+	struct sp__clotho_file pool;
 };
 
 /* What clients share. */
 struct sp__clients {
 	struct sp__client_table *tables;
+	unsigned ntables;
 	struct sp__requests requests;
 	bool journal;
 	struct sp__changed changed; /* without a journal */
 	uint64_t window_bytes;
+	unsigned nclients;
 	bool progress; /* a client that waited can perhaps continue */
 	struct sp_table_stats stats;
 	struct sp_errinfo *err;
@@ -64,6 +71,10 @@ struct sp__client {
 	struct sp__window windows[SP__CLIENT_AHEAD];
 	unsigned nwindows, head, used;
 	bool filled; /* all windows of the step */
+	/* Of a pool: the column groups of the step, and an A-page that it changes. */
+	struct sp__groupset set;
+	bool begun;
+	struct sp__clotho_pin pin;
 	struct sp__scan_ranges ranges;
 };
 
@@ -76,5 +87,16 @@ void sp__client_close(struct sp__client *c);
  * client waits; or an error, recorded.
  */
 SP_MUST_CHECK int sp__client_run(struct sp__client *c);
+/*
+ * pooled.c: begin and end a step in the pool of its table, if there is one; change: of whole
+ * A-pages, else windows that are open.  Returns 0 or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__client_begin_pooled(struct sp__client *c, struct sp__client_table *t,
+					  bool change);
+void sp__client_end_pooled(struct sp__client *c, struct sp__client_table *t);
+/* Pins the A-page of a record to change it.  Returns SP_READY, SP_LATER, or an error, recorded. */
+SP_MUST_CHECK int sp__client_pin(struct sp__client *c, struct sp__client_table *t, uint64_t record);
+/* Lets changed cells leave with their frame: a hook of the pool. */
+void sp__clients_leave(void *all, const struct sp__clotho_frame *frame);
 /* change.c: changes the table of a step at once, through the journal.  Returns 0 or an error. */
 SP_MUST_CHECK int sp__client_change(struct sp__client *c, const struct sp__client_step *step);

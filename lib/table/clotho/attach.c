@@ -68,14 +68,14 @@ static int read_cells(struct sp__clotho_file *c, struct sp__clotho_frame *frame,
 	if (copied)
 		to = (uint8_t *)(((uintptr_t)q->buffer + align - 1) / align * align);
 	q->at = (const char *)sp__tablefile_aim(f, &q->request, &q->owner, cell, cells, to);
-	rc = sp__requests_add(&c->requests, &q->request);
+	rc = sp__requests_add(c->user.requests, &q->request);
 	if (rc) {
 		end(q);
 		return rc;
 	}
 	frame->outstanding++;
 	c->cells_read += cells;
-	return c->requests.nadded < TOGETHER ? 0 : sp__requests_flush(&c->requests);
+	return c->user.requests->nadded < TOGETHER ? 0 : sp__requests_flush(c->user.requests);
 }
 
 static int read_run(struct sp__clotho_file *c, struct sp__clotho_frame *frame,

@@ -315,6 +315,8 @@ static struct sp__clotho_frame *fetch(struct sp__clotho_user *u, const struct sp
 
 	if (!f)
 		return NULL;
+	if (f->live && u->pool->leaves)
+		u->pool->leaves(u->pool->leaves_arg, f);
 	empty(u->pool, f);
 	n = choose(u, query, &f->set);
 	f->used = (struct sp__groupset){ 0 };

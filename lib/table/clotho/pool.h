@@ -76,6 +76,9 @@ struct sp_pool {
 	uint64_t nbuckets; /* a power of two */
 	LIST_HEAD(, sp__clotho_table) tables;
 	struct sp_pool_counters counters;
+	/* Called for a frame before it gets other A-pages; NULL: not called. */
+	void (*leaves)(void *arg, const struct sp__clotho_frame *frame);
+	void *leaves_arg;
 };
 
 /* Set by its owner, except table; it does not move while it is attached. */
