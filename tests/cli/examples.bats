@@ -119,3 +119,18 @@ setup()
 	PYTHONPATH=$build/python run -0 python3 "$examples/11-parquet-as-a-table.py"
 	[ "$output" = "36 busy days, the busiest was day 100" ]
 }
+
+@test "the mix like that of TPC-C runs on tables without data, on each layout" {
+	for layout in nsm csm; do
+		run -0 --separate-stderr "$examples/tpcc/run.sh" $layout 1 --ramp-time=1s --runtime=30s --seed=1
+		[[ $output == *"100 clients:"*"get 1 warehouse.w_tax"*"all"* ]]
+	done
+	run -0 --separate-stderr "$examples/tpcc/run.sh" nsm 1 --ramp-time=10s --runtime=60s \
+		--pool=F --pool-size=16M --frame=32K
+	[[ $output == *"100 clients:"* ]]
+}
+
+@test "the columns of queries of TPC-H are scanned without data" {
+	run -0 --separate-stderr "$examples/tpch/run.sh" csm 1 --runtime=10s
+	[[ $output == *"scan lineitem.l_quantity"*"all"* ]]
+}
