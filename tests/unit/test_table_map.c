@@ -184,6 +184,7 @@ static struct sp__table_superblock example(struct sp__rng *rng, uint32_t ncolumn
 	s.layout.groups = calloc(ncolumns, sizeof(*s.layout.groups));
 	s.changed = calloc(ncolumns, sizeof(*s.changed));
 	s.volume = sp__rng_below(rng, 2) ? strdup("sim:flash") : NULL;
+	s.no_data = s.volume && sp__rng_below(rng, 2);
 	if (!s.layout.groups || !s.changed)
 		abort();
 	for (uint32_t i = 0; i < ncolumns; i++) {
@@ -207,7 +208,7 @@ static bool same_superblock(const struct sp__table_superblock *a,
 
 	free(x);
 	free(y);
-	return same && a->id == b->id && a->records == b->records &&
+	return same && a->id == b->id && a->records == b->records && a->no_data == b->no_data &&
 	       !strcmp(a->volume ? a->volume : "", b->volume ? b->volume : "");
 }
 
@@ -285,8 +286,13 @@ static void check_superblocks(struct sp__rng *rng)
 	   "random superblocks are read as written, of 300 columns, too");
 	/* The bytes of a slot are no member: the file says where the second one is. */
 	ok(data && refused(data, bytes, length) >= length - 4, "each changed byte is found");
-	ok(refuse_member(&s, 40, 8, &reason) == SP_EFORMAT && strstr(reason, "does not know"),
+	ok(refuse_member(&s, 40, UINT64_C(1) << 63, &reason) == SP_EFORMAT &&
+		   strstr(reason, "does not know"),
 	   "an unknown flag is refused: %s", reason);
+	free(s.volume);
+	s.volume = NULL;
+	ok(refuse_member(&s, 40, 1, &reason) == SP_ECORRUPT,
+	   "a table without data has a simulated volume");
 	ok(refuse_member(&s, 8, 2, &reason) == SP_EFORMAT && strstr(reason, "another version"),
 	   "another version is refused: %s", reason);
 	ok(refuse_member(&s, 64, 1000, &reason) == SP_ECORRUPT, "a cell of 1000 bytes is refused");
