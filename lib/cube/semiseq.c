@@ -346,6 +346,7 @@ static int set_sizes(struct sp__semiseq *s, const struct sp__semiseq_opts *o,
 	s->block_bytes = info.block_bytes;
 	s->cell_blocks = o->cell_bytes / info.block_bytes;
 	s->volume_cells = info.blocks / s->cell_blocks;
+	s->skip_cells = o->skip_bytes / o->cell_bytes;
 	if (s->volumes > 1 && info.blocks % s->cell_blocks)
 		return sp__errf(err, SP_EUNSUP, "create", o->path, -1,
 				"a drive of %llu blocks is not a whole number of cells of %u "

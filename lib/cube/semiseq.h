@@ -39,6 +39,7 @@ struct sp__semiseq {
 	uint32_t cell_blocks; /* a block is that of the drive */
 	uint32_t block_bytes;
 	uint64_t volume_cells;	  /* of the numbers; at least those of a drive */
+	uint64_t skip_cells;	  /* of each volume, before the first part; not in the file */
 	struct sp__mapping *like; /* the zones of a whole drive */
 	struct sp__semipart *parts;
 	size_t n, capacity;
@@ -50,7 +51,8 @@ struct sp__semiseq_opts {
 	unsigned volumes;	       /* 0: 1 */
 	uint32_t depth;		       /* 0: that with which a page is read fastest */
 	uint32_t lanes, cell_bytes;
-	double extra_deg; /* conservatism */
+	uint64_t skip_bytes; /* of each volume, before the first page */
+	double extra_deg;    /* conservatism */
 };
 
 #define SP__SEMISEQ_VOLUMES_MAX 64

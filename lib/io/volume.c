@@ -184,6 +184,14 @@ void sp__volume_place(struct sp__volume *v, const struct sp__volume *device, uns
 	v->sim_file = file;
 }
 
+int sp__volume_cover(struct sp__volume *v, const struct sp__volume *device, struct sp_errinfo *err)
+{
+	int rc = sp__machine_cover(device->machine);
+
+	sp__volume_place(v, device, rc < 0 ? 0 : (unsigned)rc);
+	return rc < 0 ? sp__volume_err(err, v, rc, "create", -1) : 0;
+}
+
 int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 			enum sp__sim_area area, uint64_t bytes, struct sp_errinfo *err)
 {

@@ -95,6 +95,12 @@ void sp__volume_place(struct sp__volume *v, const struct sp__volume *device, uns
 SP_MUST_CHECK int sp__volume_simulate(struct sp__volume *v, const struct sp__volume *device,
 				      enum sp__sim_area area, uint64_t bytes,
 				      struct sp_errinfo *err);
+/*
+ * Places the volume as the file that has the whole device, and that all such volumes share.
+ * Returns 0; -ENOSPC if another file has space on it; or -ENOMEM, recorded.
+ */
+SP_MUST_CHECK int sp__volume_cover(struct sp__volume *v, const struct sp__volume *device,
+				   struct sp_errinfo *err);
 /* Creates a volume without bytes, in a new file of the device; errors as above. */
 SP_MUST_CHECK int sp__volume_hollow(struct sp__volume **v, const struct sp__volume *device,
 				    enum sp__sim_area area, uint64_t bytes, struct sp_errinfo *err);

@@ -159,6 +159,17 @@ int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t byt
 	return number;
 }
 
+int sp__machine_cover(struct sp__machine *m)
+{
+	const uint64_t device = m->model->blocks * m->model->block_bytes;
+	const uint64_t bytes = device - device % m->spec.page_bytes;
+
+	for (size_t i = 0; i < m->nfiles; i++)
+		if (m->files[i].end == bytes)
+			return (int)i;
+	return sp__machine_file(m, SP__SIM_INPUT, bytes);
+}
+
 void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes)
 {
 	uint64_t page_bytes = m->spec.page_bytes, end, page, device;

@@ -149,6 +149,11 @@ void sp__machine_charge_ps(struct sp__machine *m, uint64_t ps);
  * -ENOSPC or -ENOMEM.
  */
 SP_MUST_CHECK int sp__machine_file(struct sp__machine *m, enum sp__sim_area area, uint64_t bytes);
+/*
+ * Returns the number of the file that has the whole device, which is added by the first call;
+ * -ENOSPC if another file has space; or -ENOMEM.
+ */
+SP_MUST_CHECK int sp__machine_cover(struct sp__machine *m);
 /* Frees the whole pages within these bytes. */
 void sp__machine_punch(struct sp__machine *m, unsigned file, uint64_t offset, uint64_t bytes);
 /* Returns the device block of a byte of the file; for placement and for tests. */

@@ -83,7 +83,8 @@ static int place(struct sp__semiseq **semiseq, const struct sp__table_layout *l,
 					     .volumes = o->volumes,
 					     .depth = o->depth_rows,
 					     .lanes = (uint32_t)l->page_cells,
-					     .cell_bytes = l->cell_bytes };
+					     .cell_bytes = l->cell_bytes,
+					     .skip_bytes = o->skip_bytes };
 
 	*semiseq = calloc(1, sizeof(**semiseq));
 	return *semiseq ? sp__semiseq_plan(*semiseq, &so, err)
@@ -99,9 +100,10 @@ static int follow_tracks(struct sp__layout_opts *lo, enum sp_table_layout layout
 	if (!lo->lanes && o->placement != SP_PLACE_CONTIGUOUS)
 		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
 				"a table is placed contiguous or semiseq");
-	if (!lo->lanes && (o->volumes > 1 || o->depth_rows || o->empty_lane))
+	if (!lo->lanes && (o->volumes > 1 || o->depth_rows || o->empty_lane || o->skip_bytes))
 		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
-				"several volumes, rows of depth and an empty lane go with the "
+				"several volumes, rows of depth, an empty lane and skipped space "
+				"go with the "
 				"placement semiseq");
 	if (lo->lanes && layout != SP_TABLE_CSM)
 		return sp__errf(err, SP_EUNSUP, "create", path, -1,

@@ -66,9 +66,9 @@ static int name_table(struct run *r, unsigned i)
 /* Takes the simulated volume of a table, which is that of all. */
 static int take_volume(struct run *r, const struct sp__tablefile *f, unsigned i)
 {
-	const char *volume = f->superblock.volume, *all = r->run.volume;
+	const char *volume = f->run.volume, *all = r->run.volume; /* of several drives, an array */
 
-	if (r->opts->run.volume || (i && !volume == !all && (!volume || !strcmp(volume, all))))
+	if (i && !volume == !all && (!volume || !strcmp(volume, all)))
 		return 0;
 	if (i)
 		return sp__errf(r->err, SP_EUNSUP, "run", f->path, -1,
@@ -477,7 +477,7 @@ static int close_run(struct run *r)
 		rc = sp__env_close(&r->env);
 	for (unsigned i = 0; r->names && i < r->ntables; i++)
 		free((char *)(uintptr_t)r->names[i].name);
-	if (!r->opts->run.volume)
+	if (r->run.volume != r->opts->run.volume)
 		free((char *)(uintptr_t)r->run.volume);
 	sp__client_script_free(&r->script);
 	free(r->names);

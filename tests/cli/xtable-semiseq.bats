@@ -102,6 +102,24 @@ seconds()
 	cmp trace.1 trace.2
 }
 
+@test "several tables share the drives, and clients use all of them" {
+	printf 'a i64\nb i64\n' >schema
+	for t in 1 2; do
+		"$xtable" create t$t --no-data --schema=schema --records=100000 --placement=semiseq \
+			--volumes=2 --skip-size=$((t * 20))M --volume=$volume
+	done
+	printf 'client 3\nget 1 t1.* uniform; get 2 t2.b uniform\n' >mix
+	for p in 1 2; do
+		"$xtable" run --workload=mix t1 t2 --runtime=2s --parallel=$p --trace=trace.$p >out
+	done
+	cmp trace.1 trace.2
+	# Cells of the tables are on different tracks, of both drives.
+	awk '/^R/ { drive = int($3 / 36e9); at = $3 - drive * 36775526400; n[$2 drive]++
+		if (at < ($2 == "t1" ? 20 : 40) * 1048576 || at > ($2 == "t1" ? 40 : 60) * 1048576) bad++ }
+		END { exit bad || n["t10"] < 10 || n["t11"] < 10 || n["t20"] < 10 || n["t21"] < 10 }' trace.1
+	refuse 'skipped space go with the' load t schema --skip-size=1M
+}
+
 # refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
 refuse()
 {

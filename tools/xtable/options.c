@@ -122,6 +122,8 @@ static const struct setting settings[] = {
 	  TO(load.depth_rows), .count = 4096 },
 	{ "empty-lane", NULL, "with semiseq: an A-page has one more cell, which is empty",
 	  TO(load.empty_lane) },
+	{ "skip-size", "SIZE", "with semiseq: leave SIZE of each drive to other tables (0)",
+	  TO(load.skip_bytes), .whole = size_option },
 	{ "overwrite", NULL, "allow the new table to exist, or to be a block device",
 	  TO(run.overwrite) },
 	{ .doc = "Workload:", .by = JUDGES | LOAD | CREATE | RUN },

@@ -337,6 +337,7 @@ struct sp_table_load_opts {
 	unsigned volumes;	     /* drives, each with its part of the file, 1 to 64; 0: 1 */
 	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
 	bool empty_lane;     /* an A-page has a cell more than its columns need */
+	uint64_t skip_bytes; /* of each drive, left to other tables */
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
 	 * schema: a file with a line for each column, in their order.  NULL: types are inferred

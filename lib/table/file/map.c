@@ -135,7 +135,7 @@ int sp__map_add_pages(struct sp__table_map *m, uint64_t pages)
 	const uint64_t end = m->end;
 	const struct sp__semipart *p;
 	uint64_t first;
-	int rc = sp__semiseq_extend(m->semiseq, pages, end);
+	int rc = sp__semiseq_extend(m->semiseq, pages, sp__max(end, m->semiseq->skip_cells));
 
 	if (rc)
 		return rc;

@@ -185,7 +185,8 @@ int sp__tablefile_open_areas(struct sp__tablefile *f, struct sp_errinfo *err)
 /* Makes several drives of the simulated one. */
 static int make_array(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	if (!f->superblock.semiseq || f->superblock.semiseq->volumes == 1 || !f->run.volume)
+	if (!f->superblock.semiseq || f->superblock.semiseq->volumes == 1 || !f->run.volume ||
+	    f->plan)
 		return 0;
 	f->array = sp__semiseq_array(f->superblock.semiseq, f->run.volume);
 	if (!f->array)
@@ -243,8 +244,8 @@ static int open_direct(struct sp__tablefile *f)
 /*
  * A table along the tracks has the device from its first block on, so its cells are where the
  * mapping says.  A new one has all of it, one that may grow half of the rest of the last drive;
- * what is left is for the files of indexes.  Returns SP_EUNSUP if the drives are not those of the
- * mapping.
+ * what is left is for the files of indexes.  Several in one plan share the device: their cells lie
+ * on different tracks.  Returns SP_EUNSUP if the drives are not those of the mapping.
  */
 static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp_errinfo *err)
 {
@@ -266,17 +267,28 @@ static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp
 			(unsigned long long)drive);
 }
 
+/* Places the file on the simulated device. */
+static int simulate(struct sp__tablefile *f, enum sp__sim_area area, uint64_t bytes,
+		    struct sp_errinfo *err)
+{
+	int rc = 0;
+
+	if (f->superblock.semiseq)
+		rc = take_device(f, &bytes, err);
+	if (!rc && f->superblock.semiseq && f->plan)
+		return sp__volume_cover(f->volume, f->env.device, err);
+	if (!rc)
+		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
+	return rc ? rc : sp__volume_simulate(f->volume, f->env.device, area, bytes, err);
+}
+
 int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, uint64_t bytes,
 			     struct sp_errinfo *err)
 {
 	int rc = sp__volume_adopt(&f->volume, f->fd, false, f->path, err);
 
-	if (!rc && f->env.device && f->superblock.semiseq)
-		rc = take_device(f, &bytes, err);
 	if (!rc && f->env.device)
-		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
-	if (!rc && f->env.device)
-		rc = sp__volume_simulate(f->volume, f->env.device, area, bytes, err);
+		rc = simulate(f, area, bytes, err);
 	if (!rc)
 		f->volume->hollow = f->superblock.no_data;
 	if (!rc && open_direct(f))
