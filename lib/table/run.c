@@ -29,6 +29,7 @@ struct run {
 	const struct sp_table_run_opts *opts;
 	struct sp_table_run_result *result;
 	struct sp_run_opts run; /* of the environment */
+	char *volume;		/* simulated, of all tables */
 	struct sp__env env;
 	struct sp__client_table_name *names;
 	struct sp__client_script script;
@@ -63,10 +64,13 @@ static int name_table(struct run *r, unsigned i)
 	return 0;
 }
 
-/* Takes the simulated volume of a table, which is that of all. */
+/*
+ * Takes the simulated volume of a table, which is that of all.  The volume of a table along the
+ * tracks of several drives has all of them.
+ */
 static int take_volume(struct run *r, const struct sp__tablefile *f, unsigned i)
 {
-	const char *volume = f->run.volume, *all = r->run.volume; /* of several drives, an array */
+	const char *volume = f->run.volume, *all = r->volume;
 
 	if (i && !volume == !all && (!volume || !strcmp(volume, all)))
 		return 0;
@@ -75,8 +79,11 @@ static int take_volume(struct run *r, const struct sp__tablefile *f, unsigned i)
 				"lies on %s, and %s on %s: choose a volume for all",
 				volume ? volume : "no simulated volume", r->paths[0],
 				all ? all : "none");
-	r->run.volume = volume ? strdup(volume) : NULL;
-	return volume && !r->run.volume ? no_memory(r) : 0;
+	r->volume = volume ? strdup(volume) : NULL;
+	r->run.volume = r->volume;
+	if (f->array)
+		r->run.geometry = NULL; /* of one drive */
+	return volume && !r->volume ? no_memory(r) : 0;
 }
 
 /* Checks how a table that the workload changes can be changed. */
@@ -477,8 +484,7 @@ static int close_run(struct run *r)
 		rc = sp__env_close(&r->env);
 	for (unsigned i = 0; r->names && i < r->ntables; i++)
 		free((char *)(uintptr_t)r->names[i].name);
-	if (r->run.volume != r->opts->run.volume)
-		free((char *)(uintptr_t)r->run.volume);
+	free(r->volume);
 	sp__client_script_free(&r->script);
 	free(r->names);
 	free(r->all.tables);

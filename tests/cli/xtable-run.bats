@@ -30,9 +30,10 @@ full()
 	"$xtable" load "$1" text -t'|' --schema=schema "${@:2}"
 }
 
-@test "a client reads the records of the model, as get does" {
-	needs jq python3
-	blank t.x --layout=nsm
+# reads_as_get OPTION...: the requests of a client are those of get, for the rows of the model.
+reads_as_get()
+{
+	blank t.x --overwrite "$@"
 	echo 'get 1 a' >w
 	"$xtable" run t.x --workload=w --runtime=1s --seed=5 --trace=trace >out
 	model rows 5 0 $records 12 >rows
@@ -42,6 +43,14 @@ full()
 		grep '^R' one | cut -d ' ' -f 3,4
 	done <rows >want
 	cmp got want
+}
+
+@test "a client reads the records of the model, as get does" {
+	needs jq python3
+	reads_as_get --layout=nsm
+	reads_as_get --placement=semiseq --volumes=3
+	"$xtable" run t.x --workload=w --runtime=1s --seed=5 --volume=$volume >given
+	cmp given out
 }
 
 @test "throughput and latencies are those of the requests" {
