@@ -105,6 +105,9 @@ int sp__volume_spec_check(const struct sp_run_opts *o, struct sp_errinfo *err)
 	if (o->placement == SP_PLACE_AUTO)
 		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
 				"placement auto is for sorts alone");
+	if (o->placement == SP_PLACE_MEMS)
+		return sp__errf(err, SP_EUNSUP, "plan", NULL, -1,
+				"placement mems is for tables alone");
 	if (after(v, BLOCK) && !o->overwrite)
 		return sp__errf(err, -EPERM, "plan", v, -1,
 				"all that is on the device may be lost: say --overwrite");

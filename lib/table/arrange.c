@@ -34,7 +34,7 @@ static int find_together(const struct sp__table_schema *schema, const struct sp_
 
 /*
  * Sets what follows from the device: the bytes of a column group in the largest strip; the size of
- * cells along the tracks.
+ * cells of lanes.
  */
 static int follow_device(struct sp__layout_opts *lo, const struct sp_run_opts *run,
 			 struct sp_errinfo *err)
@@ -74,44 +74,50 @@ static int choose(const struct sp__cost_asked *asked, const struct sp_table_load
 		       : sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
-/* Plans the placement along the tracks. */
-static int place(struct sp__semiseq **semiseq, const struct sp__table_layout *l, const char *path,
+/* Plans the placement of lanes. */
+static int place(struct sp__lanemap **lanemap, const struct sp__table_layout *l, const char *path,
 		 const struct sp_table_load_opts *o, struct sp_errinfo *err)
 {
-	const struct sp__semiseq_opts so = { .run = &o->run,
+	const struct sp__lanemap_opts so = { .run = &o->run,
 					     .path = path,
+					     .placement = o->placement,
 					     .volumes = o->volumes,
 					     .depth = o->depth_rows,
 					     .lanes = (uint32_t)l->page_cells,
 					     .cell_bytes = l->cell_bytes,
 					     .skip_bytes = o->skip_bytes };
 
-	*semiseq = calloc(1, sizeof(**semiseq));
-	return *semiseq ? sp__semiseq_plan(*semiseq, &so, err)
+	*lanemap = calloc(1, sizeof(**lanemap));
+	return *lanemap ? sp__lanemap_plan(*lanemap, &so, err)
 			: sp__err(err, -ENOMEM, "allocate", NULL, -1);
 }
 
 /* Checks the placement, and sets what it asks of the layout. */
-static int follow_tracks(struct sp__layout_opts *lo, enum sp_table_layout layout, const char *path,
-			 const struct sp_table_load_opts *o, struct sp_errinfo *err)
+static int follow_placement(struct sp__layout_opts *lo, enum sp_table_layout layout,
+			    const char *path, const struct sp_table_load_opts *o,
+			    struct sp_errinfo *err)
 {
-	lo->lanes = o->placement == SP_PLACE_SEMISEQ;
+	const bool semiseq = o->placement == SP_PLACE_SEMISEQ, mems = o->placement == SP_PLACE_MEMS;
+
+	lo->lanes = semiseq || mems;
 	lo->empty_lane = o->empty_lane;
 	if (!lo->lanes && o->placement != SP_PLACE_CONTIGUOUS)
 		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
-				"a table is placed contiguous or semiseq");
-	if (!lo->lanes && (o->volumes > 1 || o->depth_rows || o->empty_lane || o->skip_bytes))
+				"a table is placed contiguous, semiseq or mems");
+	if (!semiseq && (o->volumes > 1 || o->depth_rows))
 		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
-				"several volumes, rows of depth, an empty lane and skipped space "
-				"go with the "
-				"placement semiseq");
+				"several volumes and rows of depth go with the placement semiseq");
+	if (!lo->lanes && (o->empty_lane || o->skip_bytes))
+		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
+				"an empty lane and skipped space go with the placements semiseq "
+				"and mems");
 	if (lo->lanes && layout != SP_TABLE_CSM)
 		return sp__errf(err, SP_EUNSUP, "create", path, -1,
-				"the placement semiseq goes with the layout csm");
+				"the placements semiseq and mems go with the layout csm");
 	return 0;
 }
 
-int sp__table_arrange(struct sp__table_layout *layout, struct sp__semiseq **semiseq,
+int sp__table_arrange(struct sp__table_layout *layout, struct sp__lanemap **lanemap,
 		      const struct sp__cost_asked *asked, const struct sp_table_load_opts *o,
 		      struct sp_errinfo *err)
 {
@@ -121,7 +127,7 @@ int sp__table_arrange(struct sp__table_layout *layout, struct sp__semiseq **semi
 	int rc = choose(asked, o, &choice, err);
 
 	if (!rc)
-		rc = follow_tracks(&lo, choice.layout, asked->name, o, err);
+		rc = follow_placement(&lo, choice.layout, asked->name, o, err);
 	if (!rc)
 		rc = follow_device(&lo, &o->run, err);
 	if (!rc) {
@@ -130,15 +136,15 @@ int sp__table_arrange(struct sp__table_layout *layout, struct sp__semiseq **semi
 		rc = sp__layout_make(layout, asked->schema, &lo, err);
 	}
 	if (!rc && lo.lanes)
-		rc = place(semiseq, layout, asked->name, o, err);
+		rc = place(lanemap, layout, asked->name, o, err);
 	free(choice.together);
 	return rc;
 }
 
-void sp__table_arranged_free(struct sp__table_layout *layout, struct sp__semiseq *semiseq)
+void sp__table_arranged_free(struct sp__table_layout *layout, struct sp__lanemap *lanemap)
 {
 	sp__layout_free(layout);
-	if (semiseq)
-		sp__semiseq_free(semiseq);
-	free(semiseq);
+	if (lanemap)
+		sp__lanemap_free(lanemap);
+	free(lanemap);
 }

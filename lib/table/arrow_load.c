@@ -30,7 +30,7 @@ static int create(struct arrow_load *l)
 {
 	const struct sp_run_opts *run = &l->opts->run;
 	struct sp__table_layout layout = { 0 };
-	struct sp__semiseq *semiseq = NULL;
+	struct sp__lanemap *lanemap = NULL;
 	const struct sp__cost_asked asked = { .name = l->path,
 					      .schema = &l->schema,
 					      .records = UNKNOWN_RECORDS,
@@ -47,12 +47,12 @@ static int create(struct arrow_load *l)
 	l->schema.style = (struct sp__table_style){ .format = SP_TABLE_CSV,
 						    .separator = ',',
 						    .header = true };
-	rc = sp__table_arrange(&layout, &semiseq, &asked, l->opts, l->err);
+	rc = sp__table_arrange(&layout, &lanemap, &asked, l->opts, l->err);
 	if (rc) {
-		sp__table_arranged_free(&layout, semiseq);
+		sp__table_arranged_free(&layout, lanemap);
 		return rc;
 	}
-	rc = sp__tablefile_create(&l->file, l->path, run, &l->schema, &layout, &semiseq, l->err);
+	rc = sp__tablefile_create(&l->file, l->path, run, &l->schema, &layout, &lanemap, l->err);
 	return rc ? rc
 		  : sp__tablewriter_open(&l->writer, &l->file,
 					 sp__working_memory(run, run->memory_bytes) / 3, l->err);

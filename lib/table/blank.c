@@ -30,17 +30,17 @@ static int create(struct sp__tablefile *f, const char *path, struct sp__table_sc
 		  uint64_t records, const struct sp_table_load_opts *o, struct sp_errinfo *err)
 {
 	struct sp__table_layout layout = { 0 };
-	struct sp__semiseq *semiseq = NULL;
+	struct sp__lanemap *lanemap = NULL;
 	const struct sp__cost_asked asked = { .name = path,
 					      .schema = schema,
 					      .records = records,
 					      .cell_bytes = o->cell_bytes,
 					      .page_records = o->page_records };
-	int rc = sp__table_arrange(&layout, &semiseq, &asked, o, err);
+	int rc = sp__table_arrange(&layout, &lanemap, &asked, o, err);
 
 	if (!rc)
-		rc = sp__tablefile_create(f, path, &o->run, schema, &layout, &semiseq, err);
-	sp__table_arranged_free(&layout, semiseq);
+		rc = sp__tablefile_create(f, path, &o->run, schema, &layout, &lanemap, err);
+	sp__table_arranged_free(&layout, lanemap);
 	if (!rc)
 		rc = sp__tablefile_leave_blank(f, records, err);
 	if (!rc)

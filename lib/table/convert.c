@@ -16,7 +16,7 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 {
 	struct sp__table_schema schema;
 	struct sp__table_layout layout = { 0 };
-	struct sp__semiseq *semiseq = NULL;
+	struct sp__lanemap *lanemap = NULL;
 	double *means = calloc(from->schema.n, sizeof(*means));
 	struct sp__cost_asked asked = { .name = path,
 					.schema = &schema,
@@ -33,13 +33,13 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 	else if (o->layout == SP_TABLE_AUTO)
 		rc = sp__table_mean_texts(from, means, err);
 	if (!rc)
-		rc = sp__table_arrange(&layout, &semiseq, &asked, o, err);
+		rc = sp__table_arrange(&layout, &lanemap, &asked, o, err);
 	free(means);
 	if (!rc)
-		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, &semiseq, err);
+		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, &lanemap, err);
 	to->depth = o->depth;
 	sp__table_schema_free(&schema);
-	sp__table_arranged_free(&layout, semiseq);
+	sp__table_arranged_free(&layout, lanemap);
 	return rc;
 }
 

@@ -105,21 +105,26 @@ enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l)
 /* Returns the bytes of the space that the table takes; a file of several volumes is sparse. */
 static uint64_t used_bytes(const struct sp__tablefile *f)
 {
-	const struct sp__semiseq *s = f->map.semiseq;
+	const struct sp__lanemap *s = f->map.lanemap;
 	const uint64_t more = s ? (s->volumes - 1) * sp__map_cells(&f->map, SP__AREA_DATA) : 0;
 
 	return (f->map.end + more) * f->layout.cell_bytes;
 }
 
-static void fill_placement(const struct sp__semiseq *s, struct sp_table_info *info)
+static void fill_placement(const struct sp__lanemap *s, struct sp_table_info *info)
 {
-	info->placement = s ? SP_PLACE_SEMISEQ : SP_PLACE_CONTIGUOUS;
+	struct sp__lanemap_info i;
+
 	if (!s)
 		return;
+	i = sp__lanemap_info(s);
+	info->placement = i.placement;
 	info->volumes = s->volumes;
 	info->depth_rows = s->depth;
-	info->hop_blocks = sp__semiseq_hop(s, &info->track_blocks);
-	info->waste = sp__semiseq_waste(s);
+	info->hop_blocks = i.hop_blocks;
+	info->track_blocks = i.track_blocks;
+	info->location_pages = i.location_pages;
+	info->waste = sp__lanemap_waste(s);
 }
 
 static void fill_info(const struct sp_table *t, struct sp_table_info *info)
@@ -152,7 +157,7 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.alone = f->superblock.slots.alone,
 		.volume = f->superblock.volume ? f->superblock.volume : f->run.volume,
 	};
-	fill_placement(f->map.semiseq, info);
+	fill_placement(f->map.lanemap, info);
 }
 
 /* The bounds of a column in all rows. */

@@ -194,19 +194,19 @@ static int create(struct sp__tableload *l)
 	const struct sp_table_load_opts *o = l->opts;
 	struct sp_run_opts run = o->run;
 	struct sp__table_layout layout = { 0 };
-	struct sp__semiseq *semiseq = NULL;
+	struct sp__lanemap *lanemap = NULL;
 	double *means = calloc(l->resolved.schema.n, sizeof(*means));
 	struct sp__cost_asked asked = sp__tableload_asked(l, means);
-	int rc = means ? sp__table_arrange(&layout, &semiseq, &asked, o, l->err)
+	int rc = means ? sp__table_arrange(&layout, &lanemap, &asked, o, l->err)
 		       : sp__err(l->err, -ENOMEM, "allocate", NULL, -1);
 
 	free(means);
 	if (rc) {
-		sp__table_arranged_free(&layout, semiseq);
+		sp__table_arranged_free(&layout, lanemap);
 		return rc;
 	}
 	run.decompress = SP_PACKED_NONE; /* of the inputs, which take no time of its volume */
-	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, &semiseq,
+	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, &lanemap,
 				  l->err);
 	l->file->depth = o->depth;
 	for (uint32_t i = 0; i < l->file->schema.n; i++)

@@ -197,6 +197,8 @@ on()
 	[[ $stderr == *"no tracks"* ]]
 	run -2 --separate-stderr "$xsort" --volume=sim:flash,array=raid0:4 in
 	[[ $stderr == "xsort: array: 'flash' has channels of its own: it cannot be in an array" ]]
+	run -2 --separate-stderr "$xsort" --volume=sim:mems-thesis --placement=mems in
+	[[ $stderr == "xsort: placement mems is for tables alone" ]]
 	run -2 --separate-stderr "$xsort" --placement=semiseq in
 	[[ $stderr == *geometry* ]]
 	run -2 --separate-stderr "$xsort" --geometry=none-such.json in

@@ -4,52 +4,11 @@
 # Tables along the tracks of one or several simulated drives: the same records as in any layout,
 # before and after changes; their times; and what is refused.
 
-# shellcheck source=tests/cli/suite.bash
-. "$BATS_TEST_DIRNAME/suite.bash"
+# shellcheck source=tests/cli/lanes.bash
+. "$BATS_TEST_DIRNAME/lanes.bash"
 
+placement=semiseq
 volume=sim:cheetah36es-like
-
-# Records with numbers, words, texts of all lengths and nulls.
-records()
-{
-	awk -v from="$1" -v to="$2" 'BEGIN { srand(from); for (i = from; i < to; i++) {
-		text = ""; n = int(rand() * 40)
-		for (j = 0; j < n; j++) text = text sprintf("%c", 97 + int(rand() * 26))
-		printf "%d|%d|%.2f|w%d|%s|%s\n", i, (i * 7919) % 10007, i / 4, i % 5,
-			i % 9 ? text : "", i % 11 ? i * 3 : "" } }'
-}
-
-inputs()
-{
-	records 0 3000 >a
-	records 3000 9000 >b
-	cat a b >ab
-	awk -F'|' -v OFS='|' 'NR == 3000 || NR == 5001 { $3 = "0.50"; $5 = "changed" }
-		NR != 101 && NR != 9000' ab >changed
-}
-
-# same OPTION...: a table along the tracks gives the records that went in.
-same()
-{
-	"$xtable" load t a -t'|' --overwrite --placement=semiseq "$@"
-	"$xtable" append t b
-	"$xtable" scan t | cmp - ab
-	"$xtable" scan t --parallel=3 --columns c2,c5 | cmp - <(cut -d'|' -f 2,5 ab)
-	"$xtable" get t 0 2999 8999 3000 4711 | cmp - <(for i in 1 3000 9000 3001 4712; do
-		sed -n "${i}p" ab; done)
-	"$xtable" update t 2999 5000 --set=c3=0.50 --set=c5=changed
-	"$xtable" delete t 100 8999
-	"$xtable" scan t | cmp - changed
-	"$xtable" scan t --where 'c2 < 300' -S 1M |
-		cmp - <(awk -F'|' '$2 < 300' changed)
-	"$xtable" check t
-	"$xtable" convert t plain --overwrite
-	"$xtable" scan plain | cmp - changed
-	"$xtable" convert plain t2 --overwrite --placement=semiseq "$@"
-	"$xtable" scan t2 | cmp - changed
-	"$xtable" index t2 c2 -o t2.index
-	"$xtable" get t2 --by=c2 --index=t2.index 7919 | cmp - <(awk -F'|' '$2 == 7919' changed)
-}
 
 @test "records come back from one drive and from several, also after changes" {
 	inputs
@@ -65,6 +24,7 @@ same()
 	same --volume=sim:tiny --volumes=3
 	same --volume=sim:serpentine --volumes=2
 	same --volume=sim:atlas10k3-like --cell=4K
+	same --volume=sim:serpentine --cell=1K
 	same --volume=sim:nearline6t-like
 }
 
@@ -75,13 +35,6 @@ same()
 	[[ $output = *"layout: csm"* ]]
 	[[ $output = *"placement: semiseq on 4 drives, "*" cells on consecutive tracks, hops of "* ]]
 	"$xtable" info t --json | grep -q '"placement": "semiseq"'
-}
-
-# seconds COMMAND TABLE...: prints the virtual time of a command.
-seconds()
-{
-	"$xtable" "$@" --discard --stats=stats >out
-	sed -n 's/.*"elapsed_s": \([0-9.e-]*\).*/\1/p' stats | head -1
 }
 
 @test "a column is read at the speed of the drives, a record within a revolution" {
@@ -117,7 +70,7 @@ seconds()
 	awk '/^R/ { drive = int($3 / 36e9); at = $3 - drive * 36775526400; n[$2 drive]++
 		if (at < ($2 == "t1" ? 20 : 40) * 1048576 || at > ($2 == "t1" ? 40 : 60) * 1048576) bad++ }
 		END { exit bad || n["t10"] < 10 || n["t11"] < 10 || n["t20"] < 10 || n["t21"] < 10 }' trace.1
-	refuse 'skipped space go with the' load t schema --skip-size=1M
+	refuse 'skipped space go with the placements' load t schema --skip-size=1M
 }
 
 # refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
@@ -136,9 +89,9 @@ refuse()
 	inputs
 	refuse 'has no known tracks' load t a --placement=semiseq
 	refuse 'has no known tracks' load t a --placement=semiseq --volume=sim:flash
-	refuse 'goes with the layout csm' load t a --placement=semiseq --layout=nsm --volume=$volume
+	refuse 'go with the layout csm' load t a --placement=semiseq --layout=nsm --volume=$volume
 	refuse 'go with the placement semiseq' load t a --volumes=2
-	refuse 'contiguous or semiseq' load t a --placement=track --volume=$volume
+	refuse 'contiguous, semiseq or mems' load t a --placement=track --volume=$volume
 	refuse 'at most 7 are possible' load t a -t'|' --placement=semiseq --depth-rows=8 \
 		--volume=$volume
 	refuse 'not a multiple of the block size 4096' load t a --placement=semiseq --cell=512 \

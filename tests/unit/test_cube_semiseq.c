@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/rng.h"
 #include "cube/mapping/mapping.h"
-#include "cube/semiseq.h"
+#include "cube/lanemap.h"
 #include "tap.h"
 
 /* A drive with one zone; blocks of a track that begins `skew` blocks later than the one before. */
@@ -17,7 +17,7 @@ struct drive {
 };
 
 /* Makes a placement as it is read from a file. */
-static bool make(struct sp__semiseq *s, const struct drive *d, unsigned volumes, uint32_t depth,
+static bool make(struct sp__lanemap *s, const struct drive *d, unsigned volumes, uint32_t depth,
 		 uint32_t lanes, uint32_t cell_blocks)
 {
 	struct sp__cubetrack pattern = { 0 };
@@ -32,7 +32,7 @@ static bool make(struct sp__semiseq *s, const struct drive *d, unsigned volumes,
 				     .pattern_skew = d->skew,
 				     .pattern = &pattern };
 	struct sp__mapping like = { .multimap = { .zones = &zone, .nzones = 1 } };
-	struct sp__semiseq written = { .volumes = volumes,
+	struct sp__lanemap written = { .volumes = volumes,
 				       .depth = depth,
 				       .lanes = lanes,
 				       .cell_blocks = cell_blocks,
@@ -42,10 +42,10 @@ static bool make(struct sp__semiseq *s, const struct drive *d, unsigned volumes,
 	struct sp__coder c = { 0 }, in;
 	bool made;
 
-	sp__semiseq_code(&c, &written);
+	sp__lanemap_code(&c, &written, SP_PLACE_SEMISEQ);
 	in = sp__coder_reader(c.data, c.at);
-	*s = (struct sp__semiseq){ 0 };
-	sp__semiseq_code(&in, s);
+	*s = (struct sp__lanemap){ 0 };
+	sp__lanemap_code(&in, s, SP_PLACE_SEMISEQ);
 	made = !sp__coder_end(&c) && !sp__coder_end(&in);
 	free(c.data);
 	return made;
@@ -62,41 +62,41 @@ static uint64_t figure(uint64_t page, uint32_t lane)
 static void test_figure(void)
 {
 	const struct drive d = { .track_blocks = 4, .tracks = 12 };
-	struct sp__semiseq s;
+	struct sp__lanemap s;
 	unsigned right = 0, quarter = 0;
 
-	ok(make(&s, &d, 4, 4, 12, 1) && !sp__semiseq_extend(&s, 16, 0) &&
-		   sp__semiseq_pages(&s) == 16,
+	ok(make(&s, &d, 4, 4, 12, 1) && !sp__lanemap_extend(&s, 16, 0) &&
+		   sp__lanemap_pages(&s) == 16,
 	   "figure 4.4: 16 pages on 12 tracks of each of 4 drives");
 	for (uint64_t page = 0; page < 16; page++)
 		for (uint32_t lane = 0; lane < 12; lane++) {
 			uint64_t cell;
 
-			(void)sp__semiseq_run(&s, page, lane, 1, &cell);
+			(void)sp__lanemap_run(&s, page, lane, 1, &cell);
 			right += cell == figure(page, lane);
 			/* A1 is blocks 0 to 15 of the volume: a track of each drive. */
 			quarter += !lane && cell / 48 == page / 4 && cell % 48 == page % 4;
 		}
 	ok(right == 192, "figure 4.4: the place of each of its 192 cells");
 	ok(quarter == 16, "figure 4.4: the first lane is the first track of each drive");
-	ok(sp__semiseq_waste(&s) == 0 && sp__semiseq_extend(&s, 1, 12) == -ENOSPC,
+	ok(sp__lanemap_waste(&s) == 0 && sp__lanemap_extend(&s, 1, 12) == -ENOSPC,
 	   "figure 4.4: no cell is left");
-	sp__semiseq_free(&s);
+	sp__lanemap_free(&s);
 }
 
 /* What a random placement must keep. */
 struct trial {
 	struct drive d;
-	struct sp__semiseq s;
+	struct sp__lanemap s;
 	uint64_t pages;
 	uint8_t *seen; /* of each cell */
 };
 
 /* True if cell n of a lane is where its hops and its part say: on the right track and angle. */
-static bool is_placed(const struct trial *t, const struct sp__semipart *p, uint64_t x,
+static bool is_placed(const struct trial *t, const struct sp__lanepart *p, uint64_t x,
 		      uint32_t lane, uint64_t cell)
 {
-	const struct sp__semiseq *s = &t->s;
+	const struct sp__lanemap *s = &t->s;
 	const uint64_t T = p->mapping->basic.k[0], column = x / T, q = lane / s->depth;
 	const uint64_t bands = (s->lanes + s->depth - 1) / s->depth;
 	const uint64_t block = cell % s->volume_cells * s->cell_blocks;
@@ -108,23 +108,23 @@ static bool is_placed(const struct trial *t, const struct sp__semipart *p, uint6
 }
 
 /* Follows a run: its cells are consecutive, of this lane, and of no other page. */
-static uint64_t follow(struct trial *t, const struct sp__semipart *p, uint64_t page, uint32_t lane)
+static uint64_t follow(struct trial *t, const struct sp__lanepart *p, uint64_t page, uint32_t lane)
 {
-	struct sp__semiseq *s = &t->s;
-	uint64_t cell, found, n = sp__semiseq_run(s, page, lane, UINT64_MAX, &cell);
+	struct sp__lanemap *s = &t->s;
+	uint64_t cell, found, n = sp__lanemap_run(s, page, lane, UINT64_MAX, &cell);
 	uint32_t found_lane;
 
 	for (uint64_t i = 0; i < n; i++)
 		if (page + i >= p->first_page + p->pages || t->seen[cell + i]++ ||
 		    !is_placed(t, p, page + i - p->first_page, lane, cell + i) ||
-		    !sp__semiseq_find(s, cell + i, &found, &found_lane) || found != page + i ||
+		    !sp__lanemap_find(s, cell + i, &found, &found_lane) || found != page + i ||
 		    found_lane != lane)
 			return 0;
 	return n;
 }
 
 /* A run of a lane and the run after it are one track, in at most two pieces. */
-static bool follow_part(struct trial *t, const struct sp__semipart *p)
+static bool follow_part(struct trial *t, const struct sp__lanepart *p)
 {
 	const uint64_t end = p->first_page + p->pages, T = p->mapping->basic.k[0];
 
@@ -144,16 +144,17 @@ static bool follow_part(struct trial *t, const struct sp__semipart *p)
 /* The cells of a page in a chain of `depth` lanes are a hop apart. */
 static bool hops(const struct trial *t)
 {
-	const struct sp__semiseq *s = &t->s;
-	uint32_t track, hop = sp__semiseq_hop(s, &track);
+	const struct sp__lanemap *s = &t->s;
+	const struct sp__lanemap_info info = sp__lanemap_info(s);
+	const uint32_t track = info.track_blocks, hop = info.hop_blocks;
 
 	for (uint32_t lane = 1; lane < s->lanes; lane++) {
 		uint64_t a, b, angle;
 
 		if (lane % s->depth == 0)
 			continue;
-		(void)sp__semiseq_run(s, 0, lane - 1, 1, &a);
-		(void)sp__semiseq_run(s, 0, lane, 1, &b);
+		(void)sp__lanemap_run(s, 0, lane - 1, 1, &a);
+		(void)sp__lanemap_run(s, 0, lane, 1, &b);
 		a = a % s->volume_cells * s->cell_blocks;
 		b = b % s->volume_cells * s->cell_blocks;
 		angle = (b / track * t->d.skew + b % track + track -
@@ -178,7 +179,7 @@ static bool trial(struct sp__rng *rng)
 	const uint32_t cell_blocks = 1u << sp__rng_below(rng, 3);
 	const uint32_t lanes = 1 + (uint32_t)sp__rng_below(rng, 20);
 	struct sp__coder c = { 0 }, in;
-	struct sp__semiseq copy = { 0 };
+	struct sp__lanemap copy = { 0 };
 	uint64_t at = sp__rng_below(rng, 100), pages;
 	bool good;
 
@@ -188,36 +189,36 @@ static bool trial(struct sp__rng *rng)
 		    1 + (uint32_t)sp__rng_below(rng, lanes < 3 ? lanes : 3), lanes, cell_blocks);
 	t.seen = calloc(t.s.volumes, t.s.volume_cells + 1);
 	for (unsigned i = 0; good && i < 3; i++) {
-		good = !sp__semiseq_extend(&t.s, 1 + sp__rng_below(rng, 300), at) &&
+		good = !sp__lanemap_extend(&t.s, 1 + sp__rng_below(rng, 300), at) &&
 		       t.s.parts[i].first_cell >= at;
 		at = good ? t.s.parts[i].first_cell + t.s.parts[i].cells + sp__rng_below(rng, 30)
 			  : at;
 	}
 	/* The last part gets shorter, but keeps its pages. */
 	pages = good ? t.s.parts[2].first_page + 1 + sp__rng_below(rng, t.s.parts[2].pages) : 0;
-	good = good && !sp__semiseq_shorten(&t.s, pages) && sp__semiseq_pages(&t.s) >= pages;
+	good = good && !sp__lanemap_shorten(&t.s, pages) && sp__lanemap_pages(&t.s) >= pages;
 	for (unsigned i = 0; good && i < t.s.n; i++)
 		good = follow_part(&t, &t.s.parts[i]);
 	good = good && hops(&t);
 	/* Written and read, it is the same. */
-	sp__semiseq_code(&c, &t.s);
-	sp__semiseq_code_parts(&c, &t.s);
+	sp__lanemap_code(&c, &t.s, SP_PLACE_SEMISEQ);
+	sp__lanemap_code_parts(&c, &t.s);
 	in = sp__coder_reader(c.data, c.at);
-	sp__semiseq_code(&in, &copy);
-	sp__semiseq_code_parts(&in, &copy);
+	sp__lanemap_code(&in, &copy, SP_PLACE_SEMISEQ);
+	sp__lanemap_code_parts(&in, &copy);
 	good = good && !sp__coder_end(&in) && copy.n == t.s.n &&
-	       sp__semiseq_pages(&copy) == sp__semiseq_pages(&t.s);
+	       sp__lanemap_pages(&copy) == sp__lanemap_pages(&t.s);
 	for (uint32_t lane = 0; good && lane < lanes; lane++) {
 		uint64_t a, b, page = sp__rng_below(rng, pages);
 
-		(void)sp__semiseq_run(&t.s, page, lane, 1, &a);
-		(void)sp__semiseq_run(&copy, page, lane, 1, &b);
+		(void)sp__lanemap_run(&t.s, page, lane, 1, &a);
+		(void)sp__lanemap_run(&copy, page, lane, 1, &b);
 		good = a == b;
 	}
 	free(c.data);
 	free(t.seen);
-	sp__semiseq_free(&copy);
-	sp__semiseq_free(&t.s);
+	sp__lanemap_free(&copy);
+	sp__lanemap_free(&t.s);
 	return good;
 }
 
@@ -227,34 +228,34 @@ static void test_damage(void)
 	const struct drive d = { .track_blocks = 40, .tracks = 500, .aim_blocks = 3, .skew = 7 };
 	struct sp__rng rng = { 7 };
 	struct sp__coder c = { 0 };
-	struct sp__semiseq s;
+	struct sp__lanemap s;
 	unsigned wrong = 0, refused = 0;
 
-	ok(make(&s, &d, 3, 2, 7, 1) && !sp__semiseq_extend(&s, 200, 10),
+	ok(make(&s, &d, 3, 2, 7, 1) && !sp__lanemap_extend(&s, 200, 10),
 	   "a placement of 200 pages");
-	sp__semiseq_code(&c, &s);
-	sp__semiseq_code_parts(&c, &s);
+	sp__lanemap_code(&c, &s, SP_PLACE_SEMISEQ);
+	sp__lanemap_code_parts(&c, &s);
 	for (unsigned i = 0; i < 3000; i++) {
 		size_t at = sp__rng_below(&rng, c.at);
 		const uint8_t old = c.data[at];
 		struct sp__coder in = sp__coder_reader(c.data, c.at);
-		struct sp__semiseq copy = { 0 };
+		struct sp__lanemap copy = { 0 };
 
 		c.data[at] = (uint8_t)(old ^ (1 + sp__rng_below(&rng, 255)));
-		sp__semiseq_code(&in, &copy);
+		sp__lanemap_code(&in, &copy, SP_PLACE_SEMISEQ);
 		if (!in.failed)
-			sp__semiseq_code_parts(&in, &copy);
+			sp__lanemap_code_parts(&in, &copy);
 		refused += sp__coder_end(&in) != 0;
 		for (size_t k = 0; !sp__coder_end(&in) && k < copy.n; k++)
 			wrong += copy.parts[k].cells > copy.volume_cells ||
 				 copy.parts[k].first_cell > copy.volume_cells - copy.parts[k].cells;
-		sp__semiseq_free(&copy);
+		sp__lanemap_free(&copy);
 		c.data[at] = old;
 	}
 	ok(!wrong && refused > 100, "damaged bytes: %u refused, none outside of its drives",
 	   refused);
 	free(c.data);
-	sp__semiseq_free(&s);
+	sp__lanemap_free(&s);
 }
 
 int main(void)

@@ -34,6 +34,10 @@ static void print_layout(const struct sp_table_info *i)
 		       "hops of %" PRIu32 " of %" PRIu32 " blocks, %.1f %% of the space unused\n",
 		       i->volumes, i->volumes == 1 ? "" : "s", i->depth_rows, i->hop_blocks,
 		       i->track_blocks, i->waste * 100);
+	if (i->placement == SP_PLACE_MEMS)
+		printf("placement: mems, %" PRIu32 " A-pages at each location of the sled, %.1f %% "
+		       "of the space unused\n",
+		       i->location_pages, i->waste * 100);
 	if (i->no_data)
 		printf("data: none\n");
 	if (i->text_bytes)

@@ -30,7 +30,7 @@ int sp__cubedrive_find(struct sp__cubedrive *d, const struct sp_run_opts *run, u
 {
 	const char *text = sp__volume_spec_machine_spec(run);
 	struct sp__machine_spec spec;
-	struct sp__model *m;
+	const struct sp__model *m;
 	int rc;
 
 	*d = (struct sp__cubedrive){ .geometry = run->geometry };
@@ -39,16 +39,16 @@ int sp__cubedrive_find(struct sp__cubedrive *d, const struct sp_run_opts *run, u
 		return 0;
 	rc = sp__cube_drives(&spec, text, volumes, path, err);
 	if (!rc)
-		rc = sp__machine_spec_model(&m, &spec, err);
+		rc = sp__machine_spec_model(&d->model, &spec, err);
 	if (rc)
 		return rc;
+	m = d->model;
 	describe(d, &spec, m, volumes);
 	rc = volumes > 1 ? sp_geometry_model(&d->own, spec.model, err)
 			 : sp__geometry_of(&d->own, m, err);
 	if (!rc)
 		rc = sp__volume_spec_check_geometry(d->geometry, m->blocks / volumes,
 						    m->block_bytes, err);
-	sp__model_free(m);
 	if (!d->geometry)
 		d->geometry = d->own;
 	return rc;
@@ -57,4 +57,5 @@ int sp__cubedrive_find(struct sp__cubedrive *d, const struct sp_run_opts *run, u
 void sp__cubedrive_free(struct sp__cubedrive *d)
 {
 	sp_geometry_free(d->own);
+	sp__model_free(d->model);
 }

@@ -9,6 +9,7 @@
 struct sp__cubedrive {
 	const struct sp_geometry *geometry; /* of a volume; NULL: unknown */
 	struct sp_geometry *own;	    /* the same, if it was made here */
+	struct sp__model *model;	    /* of all volumes; NULL: not simulated */
 	double host_ns;			    /* time of a simulated host per request */
 	bool caches;			    /* the simulated drive has a read cache */
 	bool fifo;			    /* it serves requests in their order */

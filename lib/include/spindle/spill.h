@@ -11,6 +11,7 @@ enum sp_placement {
 	SP_PLACE_TRACK,
 	SP_PLACE_SEMISEQ,
 	SP_PLACE_AUTO, /* sorts: the placement with the minimum predicted time */
+	SP_PLACE_MEMS, /* tables: at the locations of a sled (see xtable(1)) */
 };
 
 enum sp_spill_compression { SP_SPILL_RAW, SP_SPILL_LZ4, SP_SPILL_ZSTD };

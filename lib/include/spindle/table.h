@@ -118,12 +118,13 @@ struct sp_table_info {
 	const char *null_text; /* the spelling of NULL; "": the empty field */
 	bool no_data;	       /* cells have no values (spindle/tablerun.h) */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
-	enum sp_placement placement;	   /* of the cells on the device; semiseq: */
-	unsigned volumes;		   /* drives */
-	uint32_t depth_rows;		   /* cells of an A-page on consecutive tracks */
+	enum sp_placement placement;	   /* of the cells on the device */
+	unsigned volumes;		   /* with SP_PLACE_SEMISEQ: drives; */
+	uint32_t depth_rows;		   /* cells of an A-page on consecutive tracks; */
 	uint32_t hop_blocks, track_blocks; /* from one of these to the next; of the first zone */
-	double waste;			   /* share of the space of cells that has none */
-	const char *volume;		   /* simulated volume, or NULL */
+	uint32_t location_pages; /* with SP_PLACE_MEMS: A-pages at a location of the sled */
+	double waste;		 /* with both: share of the space of cells that has none */
+	const char *volume;	 /* simulated volume, or NULL */
 };
 
 /* Counters of one call; spindle-report(5) explains each. */

@@ -15,8 +15,9 @@
 
 int sp__cost_flush(struct sp__cost_requests *r)
 {
-	const uint64_t cell_bytes = r->table->layout.cell_bytes;
-	const uint64_t unit = r->align ? ALIGN_BYTES : 1;
+	const struct sp__table_layout *l = &r->table->layout;
+	const uint64_t cell_bytes = l->cell_bytes;
+	const uint64_t unit = !r->align ? 1 : l->align_bytes ? l->align_bytes : ALIGN_BYTES;
 	const uint64_t end = (r->first + r->cells) * cell_bytes;
 	const uint64_t begin = r->first * cell_bytes / unit * unit;
 

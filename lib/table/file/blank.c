@@ -10,7 +10,7 @@ static int take_all(struct sp__tablefile *f, uint64_t records, struct sp_errinfo
 {
 	const struct sp__table_layout *l = &f->layout;
 	const uint64_t pages = sp__layout_pages(l, records);
-	int rc = f->map.semiseq && pages ? sp__tablefile_reserve_page(f, pages - 1, err) : 0;
+	int rc = f->map.lanemap && pages ? sp__tablefile_reserve_page(f, pages - 1, err) : 0;
 
 	for (uint64_t page = 0; !rc && page < pages; page++) {
 		rc = sp__tablefile_reserve_page(f, page, err);

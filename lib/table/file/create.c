@@ -88,9 +88,8 @@ static int begin_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 	if (!s->changed || (f->run.volume && !s->volume))
 		return sp__err(err, -ENOMEM, "create", f->path, -1);
 	s->layout = f->layout;
-	f->map.semiseq = s->semiseq;
-	if (s->semiseq)
-		f->layout.stripe_pages = sp__semiseq_stripe(s->semiseq);
+	f->map.lanemap = s->lanemap;
+	sp__tablefile_follow_lanemap(f);
 	rc = sp__table_superblock_size(s);
 	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
 	if (rc)
@@ -106,15 +105,15 @@ static int begin_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 
 int sp__tablefile_create(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
 			 struct sp__table_schema *schema, struct sp__table_layout *layout,
-			 struct sp__semiseq **semiseq, struct sp_errinfo *err)
+			 struct sp__lanemap **lanemap, struct sp_errinfo *err)
 {
 	int rc = sp__tablefile_prepare(f, path, run, true, err);
 
 	f->schema = *schema;
 	f->layout = *layout;
-	if (semiseq) {
-		f->superblock.semiseq = *semiseq;
-		*semiseq = NULL;
+	if (lanemap) {
+		f->superblock.lanemap = *lanemap;
+		*lanemap = NULL;
 	}
 	*schema = (struct sp__table_schema){ 0 };
 	*layout = (struct sp__table_layout){ 0 };

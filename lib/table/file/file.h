@@ -98,17 +98,16 @@ SP_MUST_CHECK int sp__tablefile_open_in(struct sp__tablefile *f, const char *pat
 int sp__tablefile_close(struct sp__tablefile *f);
 
 /*
- * Creates a table without records; takes over schema, layout and placement.  semiseq: NULL:
- * contiguous.  With run->seed the table's id
- * follows from it, so equal inputs make equal files.  Returns 0; -EPERM or -EEXIST if a device or a
- * file that is written in place needs run->overwrite; SP_ESTATE; SP_EUNSUP; -ENOMEM; or -errno.
- * After an error, too, it must be closed.
+ * Creates a table without records; takes over schema, layout and placement.  lanemap: NULL:
+ * contiguous.  With run->seed the table's id follows from it, so equal inputs make equal files.
+ * Returns 0; -EPERM or -EEXIST if a device or a file that is written in place needs run->overwrite;
+ * SP_ESTATE; SP_EUNSUP; -ENOMEM; or -errno.  After an error, too, it must be closed.
  */
 SP_MUST_CHECK int sp__tablefile_create(struct sp__tablefile *f, const char *path,
 				       const struct sp_run_opts *run,
 				       struct sp__table_schema *schema,
 				       struct sp__table_layout *layout,
-				       struct sp__semiseq **semiseq, struct sp_errinfo *err);
+				       struct sp__lanemap **lanemap, struct sp_errinfo *err);
 /*
  * Makes a created table one without data: it has the cells that so many records would have, but
  * they are never written, and requests for them take only time.  Its volume is simulated.  Returns
@@ -162,9 +161,22 @@ SP_MUST_CHECK int sp__tablefile_release(struct sp__tablefile *f, uint64_t record
 /* Returns the bytes that the file has at least, on all volumes. */
 static inline uint64_t sp__tablefile_bytes(const struct sp__tablefile *f, uint64_t end)
 {
-	const struct sp__semiseq *s = f->superblock.semiseq;
+	const struct sp__lanemap *s = f->superblock.lanemap;
 
 	return (end + (s ? (s->volumes - 1) * s->volume_cells : 0)) * f->layout.cell_bytes;
+}
+
+/* Sets what a layout with lanes has of its placement. */
+static inline void sp__tablefile_follow_lanemap(struct sp__tablefile *f)
+{
+	struct sp__lanemap_info info;
+
+	if (!f->map.lanemap)
+		return;
+	info = sp__lanemap_info(f->map.lanemap);
+	f->layout.stripe_pages = info.stripe_pages;
+	f->layout.one_stripe = info.one_stripe;
+	f->layout.align_bytes = info.align_bytes;
 }
 
 /* Returns the options of a queue for its cells; depth: 0: the default one. */

@@ -107,10 +107,10 @@ static int cut(struct sp__table_area_list *l, size_t i, uint64_t first, uint64_t
 /* Takes cells at the end of the file. */
 static int take_end(struct sp__table_map *m, uint64_t cells, uint64_t *first)
 {
-	const uint64_t max = m->semiseq ? m->semiseq->volume_cells : SP__TABLE_CELLS_MAX;
+	const uint64_t max = m->lanemap ? m->lanemap->volume_cells : SP__TABLE_CELLS_MAX;
 
 	if (m->end > max || cells > max - m->end)
-		return m->semiseq ? -ENOSPC : -EFBIG;
+		return m->lanemap ? -ENOSPC : -EFBIG;
 	m->changed = true;
 	*first = m->end;
 	m->end += cells;
@@ -133,13 +133,13 @@ int sp__map_take(struct sp__table_map *m, uint64_t cells, uint64_t *first)
 int sp__map_add_pages(struct sp__table_map *m, uint64_t pages)
 {
 	const uint64_t end = m->end;
-	const struct sp__semipart *p;
+	const struct sp__lanepart *p;
 	uint64_t first;
-	int rc = sp__semiseq_extend(m->semiseq, pages, sp__max(end, m->semiseq->skip_cells));
+	int rc = sp__lanemap_extend(m->lanemap, pages, sp__max(end, m->lanemap->skip_cells));
 
 	if (rc)
 		return rc;
-	p = &m->semiseq->parts[m->semiseq->n - 1];
+	p = &m->lanemap->parts[m->lanemap->n - 1];
 	rc = take_end(m, p->first_cell + p->cells - end, &first);
 	if (!rc)
 		rc = sp__map_release(m, end, p->first_cell - end);
@@ -149,10 +149,10 @@ int sp__map_add_pages(struct sp__table_map *m, uint64_t pages)
 int sp__map_shorten_pages(struct sp__table_map *m, uint64_t pages)
 {
 	uint64_t cells = 0;
-	int rc = sp__semiseq_shorten(m->semiseq, pages);
+	int rc = sp__lanemap_shorten(m->lanemap, pages);
 
-	for (size_t i = 0; i < m->semiseq->n; i++)
-		cells += m->semiseq->parts[i].cells;
+	for (size_t i = 0; i < m->lanemap->n; i++)
+		cells += m->lanemap->parts[i].cells;
 	return rc ? rc : sp__map_shorten(m, SP__AREA_DATA, cells);
 }
 
@@ -257,8 +257,8 @@ static uint64_t run(const struct sp__table_area_list *l, uint64_t n, uint64_t ce
 uint64_t sp__map_run(const struct sp__table_map *m, enum sp__table_area area, uint64_t n,
 		     uint64_t cells, uint64_t *first)
 {
-	if (area == SP__AREA_DATA && m->semiseq)
-		return sp__semiseq_run(m->semiseq, n % SP__LANE_PAGES,
+	if (area == SP__AREA_DATA && m->lanemap)
+		return sp__lanemap_run(m->lanemap, n % SP__LANE_PAGES,
 				       (uint32_t)(n / SP__LANE_PAGES), cells, first);
 	return run(&m->lists[area], n, cells, first);
 }
@@ -269,7 +269,7 @@ bool sp__map_find(const struct sp__table_map *m, uint64_t cell, enum sp__table_a
 	uint64_t page;
 	uint32_t lane;
 
-	if (m->semiseq && sp__semiseq_find(m->semiseq, cell, &page, &lane)) {
+	if (m->lanemap && sp__lanemap_find(m->lanemap, cell, &page, &lane)) {
 		*area = SP__AREA_DATA;
 		*n = lane * SP__LANE_PAGES + page;
 		return true;
@@ -293,7 +293,7 @@ uint64_t sp__map_bytes(const struct sp__table_map *m, size_t more)
 
 	for (unsigned a = 0; a < SP__AREA_LISTS; a++)
 		extents += m->lists[a].n;
-	extents += m->semiseq ? m->semiseq->n + 1 : 0; /* and their number */
+	extents += m->lanemap ? m->lanemap->n + 1 : 0; /* and their number */
 	return SP__AREAS * 8 + extents * EXTENT_BYTES;
 }
 
@@ -349,8 +349,8 @@ static bool parts_possible(const struct sp__table_map *m)
 	const struct sp__table_area_list *l = &m->lists[SP__AREA_DATA];
 	uint64_t cells = 0, first;
 
-	for (size_t i = 0; i < m->semiseq->n; i++) {
-		const struct sp__semipart *p = &m->semiseq->parts[i];
+	for (size_t i = 0; i < m->lanemap->n; i++) {
+		const struct sp__lanepart *p = &m->lanemap->parts[i];
 
 		if (p->cells > l->cells - cells || run(l, cells, p->cells, &first) != p->cells ||
 		    first != p->first_cell)
@@ -374,9 +374,9 @@ void sp__map_code(struct sp__coder *c, struct sp__table_map *m)
 		code_list(c, &all);
 		free(all.extents);
 	}
-	if (!m->semiseq)
+	if (!m->lanemap)
 		return;
-	sp__semiseq_code_parts(c, m->semiseq);
+	sp__lanemap_code_parts(c, m->lanemap);
 	c->failed |= c->reading && !parts_possible(m);
 }
 

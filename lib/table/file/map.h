@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "cube/semiseq.h"
+#include "cube/lanemap.h"
 #include "datafile/coder.h"
 
 enum sp__table_area {
@@ -48,12 +48,12 @@ struct sp__table_map {
 	 * Where cells of the data area are; borrowed.  Its extents are then the space of the parts
 	 * on volume 0.  NULL: the extents are their cells.
 	 */
-	struct sp__semiseq *semiseq;
+	struct sp__lanemap *lanemap;
 };
 
 void sp__map_free(struct sp__table_map *m);
 
-/* Returns the number of cells of an area; of the data area with semiseq, those of its space. */
+/* Returns the number of cells of an area; of the data area with lanemap, those of its space. */
 static inline uint64_t sp__map_cells(const struct sp__table_map *m, enum sp__table_area area)
 {
 	return m->lists[area].cells;
@@ -68,7 +68,7 @@ SP_MUST_CHECK int sp__map_add(struct sp__table_map *m, enum sp__table_area area,
  */
 SP_MUST_CHECK int sp__map_take(struct sp__table_map *m, uint64_t cells, uint64_t *first);
 /*
- * Gives pages from sp__semiseq_pages() on a place at the end of the file, with space for at least
+ * Gives pages from sp__lanemap_pages() on a place at the end of the file, with space for at least
  * so many.  Returns 0, -ENOMEM, or -ENOSPC.
  */
 SP_MUST_CHECK int sp__map_add_pages(struct sp__table_map *m, uint64_t pages);

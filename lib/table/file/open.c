@@ -63,7 +63,7 @@ static int read_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->layout = f->superblock.layout;
 	f->superblock.layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
 	f->map.end = f->superblock.end;
-	f->map.semiseq = f->superblock.semiseq;
+	f->map.lanemap = f->superblock.lanemap;
 	return 0;
 }
 
@@ -117,10 +117,10 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = sp__layout_compute(&f->layout, &f->schema, &group);
 	else
 		rc = SP_ECORRUPT;
-	if (!rc && f->layout.lanes) {
-		f->layout.stripe_pages = sp__semiseq_stripe(f->map.semiseq);
-		rc = f->map.semiseq->lanes == f->layout.page_cells ? 0 : SP_ECORRUPT;
-	}
+	if (!rc)
+		sp__tablefile_follow_lanemap(f);
+	if (!rc && f->layout.lanes)
+		rc = f->map.lanemap->lanes == f->layout.page_cells ? 0 : SP_ECORRUPT;
 	if (rc == -ENOMEM)
 		return lack_of_memory(f, err);
 	if (rc || sp__table_schema_repeated(&f->schema) >= 0)
@@ -135,7 +135,7 @@ static bool areas_possible(const struct sp__tablefile *f)
 {
 	const uint64_t pages = sp__layout_pages(&f->layout, f->superblock.records);
 
-	if (f->map.semiseq ? sp__semiseq_pages(f->map.semiseq) < pages
+	if (f->map.lanemap ? sp__lanemap_pages(f->map.lanemap) < pages
 			   : sp__map_cells(&f->map, SP__AREA_DATA) <
 				     sp__layout_data_cells(&f->layout, f->superblock.records))
 		return false;
@@ -185,10 +185,10 @@ int sp__tablefile_open_areas(struct sp__tablefile *f, struct sp_errinfo *err)
 /* Makes several drives of the simulated one. */
 static int make_array(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	if (!f->superblock.semiseq || f->superblock.semiseq->volumes == 1 || !f->run.volume ||
+	if (!f->superblock.lanemap || f->superblock.lanemap->volumes == 1 || !f->run.volume ||
 	    f->plan)
 		return 0;
-	f->array = sp__semiseq_array(f->superblock.semiseq, f->run.volume);
+	f->array = sp__lanemap_array(f->superblock.lanemap, f->run.volume);
 	if (!f->array)
 		return sp__err(err, -ENOMEM, "open", f->path, -1);
 	f->run.volume = f->array;
@@ -242,14 +242,14 @@ static int open_direct(struct sp__tablefile *f)
 }
 
 /*
- * A table along the tracks has the device from its first block on, so its cells are where the
+ * A table with lanes has the device from its first block on, so its cells are where the
  * mapping says.  A new one has all of it, one that may grow half of the rest of the last drive;
  * what is left is for the files of indexes.  Several in one plan share the device: their cells lie
  * on different tracks.  Returns SP_EUNSUP if the drives are not those of the mapping.
  */
 static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp_errinfo *err)
 {
-	const struct sp__semiseq *s = f->superblock.semiseq;
+	const struct sp__lanemap *s = f->superblock.lanemap;
 	const struct sp__volume *d = f->env.device;
 	const uint64_t drive = d->size_bytes / s->volumes, rest = s->volume_cells - f->map.end;
 
@@ -261,7 +261,7 @@ static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp
 	if (drive / f->layout.cell_bytes == s->volume_cells)
 		return 0;
 	return sp__errf(err, SP_EUNSUP, "open", f->path, -1,
-			"its cells lie along the tracks of drives of %llu bytes, and this one has "
+			"its cells are placed for drives of %llu bytes, and this one has "
 			"%llu: load it once more for other drives",
 			(unsigned long long)(s->volume_cells * f->layout.cell_bytes),
 			(unsigned long long)drive);
@@ -273,9 +273,9 @@ static int simulate(struct sp__tablefile *f, enum sp__sim_area area, uint64_t by
 {
 	int rc = 0;
 
-	if (f->superblock.semiseq)
+	if (f->superblock.lanemap)
 		rc = take_device(f, &bytes, err);
-	if (!rc && f->superblock.semiseq && f->plan)
+	if (!rc && f->superblock.lanemap && f->plan)
 		return sp__volume_cover(f->volume, f->env.device, err);
 	if (!rc)
 		rc = sp__tablefile_check_end(f->env.device, f->path, bytes, err);
@@ -289,6 +289,8 @@ int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, ui
 
 	if (!rc && f->env.device)
 		rc = simulate(f, area, bytes, err);
+	if (!rc && f->env.device && f->layout.align_bytes)
+		f->volume->align_bytes = f->layout.align_bytes;
 	if (!rc)
 		f->volume->hollow = f->superblock.no_data;
 	if (!rc && open_direct(f))

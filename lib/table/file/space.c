@@ -28,27 +28,27 @@ int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *
 	return sp__tablefile_check_end(f->volume, f->path, sp__tablefile_bytes(f, f->map.end), err);
 }
 
-/* Records that the tracks have no place for an A-page. */
-static int tracks_full(const struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
+/* Records that the device has no place for an A-page. */
+static int device_full(const struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
 {
-	const struct sp__semiseq *s = f->map.semiseq;
+	const struct sp__lanemap *s = f->map.lanemap;
 
 	return sp__errf(err, -ENOSPC, "write", f->path, -1,
-			"the tracks (of %u x %llu bytes) have no place for record %llu and those "
-			"after it: choose larger drives, or more volumes",
+			"the volume (of %u x %llu bytes) has no place for record %llu and those "
+			"after it: choose larger drives, or more of them",
 			s->volumes, (unsigned long long)(s->volume_cells * f->layout.cell_bytes),
 			(unsigned long long)(page * f->layout.page_records));
 }
 
-/* Doubles the A-pages that have a place along the tracks. */
+/* Doubles the A-pages that have a place. */
 static int reserve_pages(struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
 {
 	uint64_t have;
 	int rc = 0;
 
-	while (!rc && (have = sp__semiseq_pages(f->map.semiseq)) <= page)
+	while (!rc && (have = sp__lanemap_pages(f->map.lanemap)) <= page)
 		rc = sp__map_add_pages(&f->map, sp__max(page + 1 - have, have));
-	return rc == -ENOSPC ? tracks_full(f, page, err)
+	return rc == -ENOSPC ? device_full(f, page, err)
 	       : rc	     ? sp__err(err, rc, "write", f->path, -1)
 			     : sp__tablefile_check_space(f, err);
 }
@@ -71,7 +71,7 @@ int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page, struct sp
 	const struct sp__table_layout *l = &f->layout;
 	uint64_t have = sp__map_cells(&f->map, SP__AREA_DATA), pages;
 
-	if (f->map.semiseq)
+	if (f->map.lanemap)
 		return reserve_pages(f, page, err);
 	if (page * l->page_cells < have)
 		return 0;
@@ -84,7 +84,7 @@ int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t page, struct sp
 
 int sp__tablefile_release(struct sp__tablefile *f, uint64_t records)
 {
-	if (f->map.semiseq)
+	if (f->map.lanemap)
 		return sp__map_shorten_pages(&f->map, sp__layout_pages(&f->layout, records));
 	return sp__map_shorten(&f->map, SP__AREA_DATA, sp__layout_data_cells(&f->layout, records));
 }

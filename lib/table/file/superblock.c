@@ -53,29 +53,33 @@ static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
 
 #define FLAG_NO_DATA UINT64_C(1)
 #define FLAG_SEMISEQ UINT64_C(2)
-#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ)
+#define FLAG_MEMS UINT64_C(4)
+#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS)
 
-/* Codes the placement along the tracks, without its parts, which the map has. */
-static void code_semiseq(struct sp__coder *c, struct sp__table_superblock *s)
+/* Codes the placement of lanes, without its parts, which the map has. */
+static void code_lanemap(struct sp__coder *c, struct sp__table_superblock *s, uint64_t flag)
 {
 	if (c->reading)
-		s->semiseq = calloc(1, sizeof(*s->semiseq));
-	sp__coder_lack(c, !s->semiseq);
-	if (!s->semiseq)
+		s->lanemap = calloc(1, sizeof(*s->lanemap));
+	sp__coder_lack(c, !s->lanemap);
+	if (!s->lanemap)
 		return;
 	s->layout.lanes = true;
 	sp__code_flag(c, &s->layout.empty_lane);
-	sp__semiseq_code(c, s->semiseq);
+	sp__lanemap_code(c, s->lanemap, flag == FLAG_MEMS ? SP_PLACE_MEMS : SP_PLACE_SEMISEQ);
 	c->failed |=
-		(uint64_t)s->semiseq->cell_blocks * s->semiseq->block_bytes != s->layout.cell_bytes;
+		(uint64_t)s->lanemap->cell_blocks * s->lanemap->block_bytes != s->layout.cell_bytes;
 }
 
 /* flags: of what later versions add are not known. */
 static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_t *flags)
 {
 	size_t n = s->ncolumns;
+	uint64_t flag;
 
 	sp__code_u64(c, flags);
+	flag = *flags & (FLAG_SEMISEQ | FLAG_MEMS);
+	c->failed |= flag == (FLAG_SEMISEQ | FLAG_MEMS);
 	if (*flags & ~KNOWN_FLAGS)
 		return;
 	sp__code_u64(c, &s->id);
@@ -94,17 +98,17 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 	s->ncolumns = (uint32_t)n;
 	for (size_t i = 0; !c->failed && i < n; i++)
 		sp__code_u64(c, &s->changed[i]);
-	if (*flags & FLAG_SEMISEQ)
-		code_semiseq(c, s);
+	if (flag)
+		code_lanemap(c, s, flag);
 }
 
 void sp__table_superblock_free(struct sp__table_superblock *s)
 {
 	free(s->volume);
 	free(s->changed);
-	if (s->semiseq)
-		sp__semiseq_free(s->semiseq);
-	free(s->semiseq);
+	if (s->lanemap)
+		sp__lanemap_free(s->lanemap);
+	free(s->lanemap);
 	sp__layout_free(&s->layout);
 	*s = (struct sp__table_superblock){ 0 };
 }
@@ -151,7 +155,11 @@ uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_
 {
 	struct sp__table_superblock own = *s; /* members() can also write to it */
 	struct sp__coder c = { 0 };
-	uint64_t flags = (s->no_data ? FLAG_NO_DATA : 0) | (s->semiseq ? FLAG_SEMISEQ : 0);
+	uint64_t flags = s->no_data ? FLAG_NO_DATA : 0;
+
+	if (s->lanemap)
+		flags |= sp__lanemap_info(s->lanemap).placement == SP_PLACE_MEMS ? FLAG_MEMS
+										 : FLAG_SEMISEQ;
 
 	sp__superblock_begin(&c, &own.slots);
 	members(&c, &own, &flags);

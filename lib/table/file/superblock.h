@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/rng.h"
-#include "cube/semiseq.h"
+#include "cube/lanemap.h"
 #include "datafile/superblocks.h"
 #include "table/file/map.h"
 #include "table/layout/layout.h"
@@ -40,7 +40,7 @@ struct sp__table_superblock {
 	struct sp__table_stream schema, map;
 	struct sp__table_journal journal;
 	char *volume;		     /* the simulated one; NULL: the file itself */
-	struct sp__semiseq *semiseq; /* NULL: cells are contiguous */
+	struct sp__lanemap *lanemap; /* NULL: cells are contiguous */
 	bool no_data;		     /* cells of all areas are never written; there is a volume */
 	uint32_t ncolumns;
 	uint64_t *changed; /* of each column: the number of the state of its last change in place */
@@ -56,7 +56,7 @@ static inline uint64_t sp__table_identity(const struct sp__table_superblock *s)
 /* Returns the cells of the file that volume 0 has; all, unless the table has several. */
 static inline uint64_t sp__table_volume_cells(const struct sp__table_superblock *s)
 {
-	return s->semiseq ? s->semiseq->volume_cells : SP__TABLE_CELLS_MAX;
+	return s->lanemap ? s->lanemap->volume_cells : SP__TABLE_CELLS_MAX;
 }
 
 /* Frees all members, the layout too. */

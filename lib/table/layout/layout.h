@@ -11,7 +11,7 @@
  *
  * If lanes are apart, all A-pages are one strip, and cell j of the minipages is a lane of its own:
  * cells of consecutive A-pages in one lane have consecutive numbers.  The numbers then say nothing
- * of places, which a mapping decides (cube/semiseq.h).
+ * of places, which a mapping decides (cube/lanemap.h).
  *
  * A line of cells is what consecutive numbers run along: the cells of a column group, or of a lane
  * if lanes are apart.
@@ -58,7 +58,10 @@ struct sp__table_layout {
 	uint32_t strip_max;    /* A-pages, a power of two; 0: strips double without end */
 	bool lanes;	       /* are apart; strip_max is 0 */
 	bool empty_lane;       /* lane 0 has no values */
-	uint64_t stripe_pages; /* that fill one track of each volume; set by the file */
+	/* Set by the file: */
+	uint64_t stripe_pages; /* windows end where stripes do, */
+	bool one_stripe;       /* and have at most one */
+	uint32_t align_bytes;  /* of requests on a simulated device; 0: as for the file */
 	uint64_t page_cells;   /* of an A-page, the empty lane included */
 	uint32_t row_pages;    /* A-pages of a directory row */
 	uint32_t ngroups, ncolumns;

@@ -32,9 +32,11 @@ uint64_t sp__layout_window(const struct sp__table_layout *l, const bool *groups,
 	for (uint32_t f = 0; f < l->ngroups; f++)
 		if (groups[f])
 			widest = sp__max(widest, l->groups[f].cells);
-	if (l->lanes) { /* windows end where columns of tracks do */
+	if (l->lanes) {
 		const uint64_t rest = (page + pages) % l->stripe_pages;
 
+		if (l->one_stripe)
+			return sp__min(pages, l->stripe_pages - page % l->stripe_pages);
 		return pages > rest ? pages - rest : pages;
 	}
 	pages = sp__min(pages, sp__max(bytes / l->cell_bytes / widest, 1));
