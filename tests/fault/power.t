@@ -120,10 +120,11 @@ table_changed()
 }
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d,%s,%.2f,%s%d\n", i, i % 3 ? "red" : "blue", i * 7 % 100 / 4, substr("abcdefghijklmnop", 1, i % 16), i }' >in.csv
 awk 'BEGIN { for (i = 0; i < 60; i++) printf "%d,green,%.2f,more%d\n", i, i, i }' >more.csv
+"$diskprobe" sim:tiny -o tracks.json >/dev/null 2>&1 || exit 2
 for layout in csm nsm semiseq; do
 	rm -f full.table
 	how=("--layout=$layout")
-	[ $layout != semiseq ] || how=(--placement=semiseq --volumes=2 --volume=sim:tiny)
+	[ $layout != semiseq ] || how=(--placement=semiseq --volumes=2 --geometry=tracks.json)
 	"$xtable" load full.table --csv in.csv "${how[@]}" --cell=512 \
 		--types c1:i32,c2:dict8,c3:'dec(2)',c4:text || exit 2
 	table_changed "numbers, $layout" update --set c1=-5,c3=77.77 7 300 301

@@ -163,6 +163,7 @@ all csm --layout=csm
 beside
 tap 'an interrupted change is finished by a reader, or refused' unfinished
 all nsm --layout=nsm
-all semiseq --placement=semiseq --volumes=2 --volume=sim:tiny
+"$diskprobe" sim:tiny -o tracks.json >/dev/null 2>&1 || exit 2
+all semiseq --placement=semiseq --volumes=2 --geometry=tracks.json
 all_swept
 tap_done
