@@ -147,7 +147,8 @@ static int open_get(struct get *g, unsigned parts)
 		sp__cost_rows_open(&g->rows, m,
 				   sp__working_memory(p->run, p->run->memory_bytes) /
 					   SP__TABLEGET_ROWS_SHARE);
-	return sp__layout_gather_open(&g->gather, l, m->output, g->plan.gap_cells);
+	return sp__layout_gather_open(&g->gather, l, m->output, g->plan.gap_cells,
+				      sp__cost_align_bytes(l));
 }
 
 int sp__cost_get(struct sp__cost_maker *m, const struct sp__cost_get *o)

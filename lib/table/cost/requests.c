@@ -10,14 +10,13 @@
 #include "table/cost/requests.h"
 #include "table/file/directory.h"
 
-#define ALIGN_BYTES 4096 /* of requests to files, as in io/volume.c */
 #define NOW_WINDOW (SP__COST_WINDOWS - 1)
 
 int sp__cost_flush(struct sp__cost_requests *r)
 {
 	const struct sp__table_layout *l = &r->table->layout;
 	const uint64_t cell_bytes = l->cell_bytes;
-	const uint64_t unit = !r->align ? 1 : l->align_bytes ? l->align_bytes : ALIGN_BYTES;
+	const uint64_t unit = r->align ? sp__cost_align_bytes(l) : 1;
 	const uint64_t end = (r->first + r->cells) * cell_bytes;
 	const uint64_t begin = r->first * cell_bytes / unit * unit;
 

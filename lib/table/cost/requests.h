@@ -14,6 +14,12 @@
 #include "table/cost/subject.h"
 #include "table/layout/runs.h"
 
+/* Returns the unit of requests: of files as in io/volume.c. */
+static inline uint32_t sp__cost_align_bytes(const struct sp__table_layout *l)
+{
+	return l->align_bytes ? l->align_bytes : 4096;
+}
+
 /* Random numbers of records in ascending order, for which no memory is needed. */
 struct sp__cost_draws {
 	struct sp__rng rng;

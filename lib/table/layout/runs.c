@@ -103,11 +103,13 @@ struct sp__layout_run sp__layout_run(const struct sp__table_layout *l, uint32_t 
 }
 
 int sp__layout_gather_open(struct sp__layout_gather *g, const struct sp__table_layout *l,
-			   const bool *groups, uint64_t gap_cells)
+			   const bool *groups, uint64_t gap_cells, uint64_t align_bytes)
 {
 	*g = (struct sp__layout_gather){ .layout = l, .groups = groups, .gap_cells = gap_cells };
+	if (l->cell_bytes % align_bytes)
+		g->slack_cells = 2 * align_bytes / l->cell_bytes - 1;
 	for (uint32_t f = 0; f < l->ngroups; f++)
-		g->more += groups[f] ? gap_cells + 1 : 0;
+		g->more += groups[f] ? gap_cells + 1 + g->slack_cells : 0;
 	g->next = calloc(l->nlines, sizeof(*g->next));
 	return g->next ? 0 : -ENOMEM;
 }
@@ -139,7 +141,7 @@ void sp__layout_gather_add(struct sp__layout_gather *g, uint64_t record)
 		if (cell < *next)
 			continue;
 		gap = cell - *next;
-		g->cells += *next && gap <= g->gap_cells ? gap + 1 : 1;
+		g->cells += *next && gap <= g->gap_cells ? gap + 1 : 1 + g->slack_cells;
 		*next = cell + 1;
 	}
 }

@@ -66,15 +66,16 @@ struct sp__layout_gather {
 	const struct sp__table_layout *layout;
 	const bool *groups; /* that are read */
 	uint64_t gap_cells;
-	uint64_t more;	/* cells of one more record, at most */
-	uint64_t cells; /* so far, gaps included */
+	uint64_t slack_cells; /* memory of a request besides its cells, if it is widened */
+	uint64_t more;	      /* cells of one more record, at most */
+	uint64_t cells;	      /* so far, gaps and slack included */
 	uint64_t *next; /* of each line of cells: the cell of the data area after the last one */
 };
 
-/* Returns 0 or -ENOMEM; begins at the first record. */
+/* align_bytes: of requests.  Returns 0 or -ENOMEM; begins at the first record. */
 SP_MUST_CHECK int sp__layout_gather_open(struct sp__layout_gather *g,
 					 const struct sp__table_layout *l, const bool *groups,
-					 uint64_t gap_cells);
+					 uint64_t gap_cells, uint64_t align_bytes);
 void sp__layout_gather_close(struct sp__layout_gather *g);
 /* Empties it. */
 void sp__layout_gather_begin(struct sp__layout_gather *g);

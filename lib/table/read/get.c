@@ -363,7 +363,8 @@ static int open_get(struct get *g)
 			  sp__table_printed_bytes(&f->schema, g->opts->columns),
 			  g->opts->gap_bytes);
 	g->next_n = sp__tableget_next(&g->plan, 0);
-	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells);
+	rc = sp__layout_gather_open(&g->gather, &f->layout, w->groups, g->plan.gap_cells,
+				    f->volume->align_bytes);
 	for (uint32_t i = 0; i < f->schema.n; i++)
 		g->ncolumns += g->opts->columns[i];
 	if (!rc)
