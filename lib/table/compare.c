@@ -61,7 +61,7 @@ int sp_table_compare(struct sp_table *t, const struct sp_table_compare_opts *opt
 	int rc = means ? sp__table_begin_reading(t, false, err)
 		       : sp__err(err, -ENOMEM, "malloc", NULL, -1);
 
-	run.volume = run.volume ? run.volume : f->run.volume;
+	run.volume = run.volume ? run.volume : f->drive;
 	if (!rc) {
 		rc = sp__table_mean_texts(f, means, err);
 		if (!rc)

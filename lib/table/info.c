@@ -102,15 +102,6 @@ enum sp_table_layout sp__table_layout_of(const struct sp__table_layout *l)
 	return SP_TABLE_CSM;
 }
 
-/* Returns the bytes of the space that the table takes; a file of several volumes is sparse. */
-static uint64_t used_bytes(const struct sp__tablefile *f)
-{
-	const struct sp__lanemap *s = f->map.lanemap;
-	const uint64_t more = s ? (s->volumes - 1) * sp__map_cells(&f->map, SP__AREA_DATA) : 0;
-
-	return (f->map.end + more) * f->layout.cell_bytes;
-}
-
 static void fill_placement(const struct sp__lanemap *s, struct sp_table_info *info)
 {
 	struct sp__lanemap_info i;
@@ -138,12 +129,12 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.id = f->superblock.id,
 		.records = f->superblock.records,
 		.deleted = f->superblock.deleted,
-		.bytes = used_bytes(f),
+		.bytes = sp__map_space(&f->map) * f->layout.cell_bytes,
 		.cell_bytes = f->layout.cell_bytes,
 		.page_records = f->layout.page_records,
 		.strip_pages = f->layout.strip_max,
 		.pages = sp__layout_pages(&f->layout, f->superblock.records),
-		.cells = used_bytes(f) / f->layout.cell_bytes,
+		.cells = sp__map_space(&f->map) * f->layout.cell_bytes / f->layout.cell_bytes,
 		.free_cells = sp__map_cells(&f->map, SP__AREA_FREE),
 		.ncolumns = f->schema.n,
 		.ngroups = f->layout.ngroups,

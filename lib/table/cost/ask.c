@@ -72,6 +72,24 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 	return rc ? rc : sp__cost_platform_open(&a->platform, run, err);
 }
 
+/* Sets the costs of the table as it is stored; along tracks it is on drives of its own. */
+static int examine_stored(const struct sp__cost_question *q, const struct sp__cost_asked *asked,
+			  bool measure, struct sp_table_candidate *c, struct sp_errinfo *err)
+{
+	const struct sp__lanemap *s = asked->stored->map.lanemap;
+	struct sp__cost_platform drives = { 0 };
+	struct sp__cost_question stored = *q;
+	int rc = s ? sp__cost_platform_open_drives(&drives, q->platform->run, s, err) : 0;
+
+	if (s)
+		stored.platform = &drives;
+	c->layout = asked->layout;
+	if (!rc)
+		rc = sp__cost_examine(&stored, asked->stored, measure, c, err);
+	sp__cost_platform_close(&drives);
+	return rc;
+}
+
 int sp__cost_ask(const struct sp__cost_asked *asked, const struct sp_table_compare_opts *opts,
 		 const struct sp_run_opts *run, struct sp_table_comparison *c,
 		 struct sp_errinfo *err)
@@ -82,10 +100,8 @@ int sp__cost_ask(const struct sp__cost_asked *asked, const struct sp_table_compa
 	*c = (struct sp_table_comparison){ 0 };
 	if (!rc)
 		rc = sp__cost_compare(&a.q, opts->measure, c, err);
-	if (!rc && asked->stored) {
-		c->stored.layout = asked->layout;
-		rc = sp__cost_examine(&a.q, asked->stored, opts->measure, &c->stored, err);
-	}
+	if (!rc && asked->stored)
+		rc = examine_stored(&a.q, asked, opts->measure, &c->stored, err);
 	if (rc)
 		sp_table_comparison_free(c);
 	close_asking(&a);

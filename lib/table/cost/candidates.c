@@ -116,7 +116,7 @@ int sp__cost_examine(const struct sp__cost_question *q, const struct sp__cost_ta
 	int rc = 0;
 
 	c->full_reads = NAN;
-	c->bytes = sp__cost_table_bytes(t);
+	c->bytes = sp__cost_table_space(t);
 	c->fill = sp__cost_table_fill(t);
 	c->costs = calloc(n ? n : 1, sizeof(*c->costs));
 	if (!c->costs)

@@ -8,11 +8,13 @@
  * Assumption: the bounds of a changed column include its new values.
  *
  * Append.  Cells that are not full go the same way, and the last directory row, if it is not.  New
- * cells have place in the last strip, or are behind the end.  Not modelled: further cells of the
- * directory.
+ * cells have place in the last strip, or are behind the end; along tracks, parts are added while
+ * the query is made.  Not modelled: further cells of the directory.
  */
 #include <math.h>
 #include <stdlib.h>
+#include "base/array.h"
+#include "base/err.h"
 #include "base/minmax.h"
 #include "run/memory.h"
 #include "table/change/cellreader.h"
@@ -68,13 +70,14 @@ static int move_texts(struct sp__cost_maker *m, uint32_t column, uint64_t record
 	double bytes;
 	int rc = sp__cost_text_mean(&m->r, column, record, &bytes);
 
-	for (uint64_t at = begin, to; !rc && at < end; at = to) {
-		uint64_t first = sp__layout_record_cell(l, f, at);
-
+	for (uint64_t at = begin, to; at < end; at = to) {
 		to = sp__min(at + l->page_records, end);
-		rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first,
-				    sp__layout_record_cell(l, f, to - 1) + 1 - first);
-		rc = rc ? rc : sp__cost_wait(&m->r); /* an A-page by itself */
+		for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, f); k++) {
+			struct sp__layout_run run = sp__layout_run(l, f, k, at, to - 1);
+
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, run.cell, run.cells);
+			rc = rc ? rc : sp__cost_wait(&m->r); /* an A-page by itself */
+		}
 	}
 	if (!rc)
 		rc = sp__cost_texts(&m->r, column, begin, end);
@@ -123,52 +126,79 @@ static int read_rows(struct sp__cost_maker *m, uint64_t seed)
 	return rc;
 }
 
-/* Takes a cell of the data area that changes.  Returns 0 or an error. */
+/* Takes a cell of the file that changes.  Returns 0 or an error. */
 typedef int (*take_cell)(void *arg, uint64_t cell);
 
-/* Gives the cells of records [from, to] of an A-page to take(), except those up to *last. */
-static int take_cells(const struct sp__cost_maker *m, uint32_t group, uint64_t from, uint64_t to,
-		      uint64_t *last, take_cell take, void *arg)
+/* Cells of the file that change, of a column group. */
+struct changed {
+	uint64_t *cells;
+	size_t n, capacity;
+	uint64_t next; /* cells of the column group, counted page by page, that were considered */
+};
+
+/* Adds the cells of records [from, to] of an A-page.  Returns 0 or -ENOMEM. */
+static int add_cells(const struct sp__cost_table *t, struct changed *c, uint32_t f, uint64_t from,
+		     uint64_t to)
 {
-	const struct sp__table_layout *l = &m->r.table->layout;
-	uint64_t cell = sp__layout_record_cell(l, group, from);
-	const uint64_t end = sp__layout_record_cell(l, group, to);
+	const struct sp__table_layout *l = &t->layout;
+	const struct sp__column_group *g = &l->groups[f];
+	const uint64_t page = from / l->page_records;
+	const uint64_t end = page * g->cells + to % l->page_records / g->cell_records;
+	uint64_t n = page * g->cells + from % l->page_records / g->cell_records;
+
+	for (n = sp__max(n, c->next); n <= end; n++) {
+		if (!SP__ARRAY_GROW(c->cells, c->capacity, c->n + 1))
+			return -ENOMEM;
+		c->cells[c->n++] =
+			sp__map_cell(&t->map, SP__AREA_DATA,
+				     sp__layout_cell(l, page, f, (uint32_t)(n % g->cells)));
+	}
+	c->next = n;
+	return 0;
+}
+
+/* Lists the cells of a column group.  If texts are moved, all later ends of their row change. */
+static int list_cells(struct sp__cost_maker *m, uint64_t seed, uint32_t f, struct changed *c)
+{
+	const struct sp__cost_table *t = m->r.table;
+	const uint64_t page = t->layout.page_records;
+	struct sp__cost_draws numbers = draws(m, seed);
+	const bool text = has_text(m, f);
+	uint64_t n;
 	int rc = 0;
 
-	if (*last != UINT64_MAX)
-		cell = sp__max(cell, *last + 1);
-	for (; !rc && cell <= end; cell++) {
-		rc = take(arg, cell);
-		*last = cell;
+	c->n = c->next = 0;
+	while (!rc && (n = next(m, &numbers)) != UINT64_MAX) {
+		uint64_t end = text ? sp__cost_row_end(t, n) : n + 1, to;
+
+		for (uint64_t at = n; !rc && at < end; at = to) {
+			to = sp__min((at / page + 1) * page, end);
+			rc = add_cells(t, c, f, at, to - 1);
+		}
 	}
 	return rc;
 }
 
 /*
- * Gives the cells that change to take(), column group by column group, and waits after each.  If
- * texts are moved, all later ends of their directory row change.
+ * Gives the cells that change to take(), those of each column group in the order of the file, and
+ * waits after each.
  */
 static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, void *arg)
 {
-	const struct sp__table_layout *l = &m->r.table->layout;
+	struct changed c = { 0 };
 	int rc = 0;
 
-	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-		struct sp__cost_draws numbers = draws(m, seed);
-		const bool text = has_text(m, f);
-		uint64_t n, last = UINT64_MAX;
-
-		while (m->groups[f] && !rc && (n = next(m, &numbers)) != UINT64_MAX) {
-			uint64_t end = text ? sp__cost_row_end(m->r.table, n) : n + 1, to;
-
-			for (uint64_t at = n; !rc && at < end; at = to) {
-				to = sp__min((at / l->page_records + 1) * l->page_records, end);
-				rc = take_cells(m, f, at, to - 1, &last, take, arg);
-			}
-		}
+	for (uint32_t f = 0; !rc && f < m->r.table->layout.ngroups; f++) {
+		if (!m->groups[f])
+			continue;
+		rc = list_cells(m, seed, f, &c);
+		qsort(c.cells, c.n, sizeof(*c.cells), sp__cost_order);
+		for (size_t i = 0; !rc && i < c.n; i++)
+			rc = take(arg, c.cells[i]);
 		if (!rc)
 			rc = sp__cost_wait(&m->r);
 	}
+	free(c.cells);
 	return rc;
 }
 
@@ -176,7 +206,7 @@ static int read_cell(void *maker, uint64_t cell)
 {
 	struct sp__cost_maker *m = maker;
 
-	return sp__cost_cell(&m->r, false, cell, 0);
+	return sp__cost_file_cell(&m->r, false, cell);
 }
 
 static uint64_t memory_of(const struct sp__cost_maker *m)
@@ -211,28 +241,33 @@ static int write_sorted(struct sorted *s)
 	return rc ? rc : sp__cost_wait(&s->m->r);
 }
 
-static int put_sorted(struct sorted *s, enum sp__table_area area, uint64_t cell)
+static int put_sorted(void *sorted, uint64_t cell)
 {
-	(void)sp__map_run(&s->m->r.table->map, area, cell, 1, &s->cells[s->n++]);
+	struct sorted *s = sorted;
+
+	s->cells[s->n++] = cell;
 	return s->n < s->max ? 0 : write_sorted(s);
 }
 
-static int put_values(void *sorted, uint64_t cell)
+/* Puts the last cell of the directory that was read, if there is one. */
+static int put_directory(struct sorted *s)
 {
-	return put_sorted(sorted, SP__AREA_DATA, cell);
+	const uint64_t cell = s->m->r.in_memory[SP__AREA_DIRECTORY];
+
+	return cell ? put_sorted(s, sp__map_cell(&s->m->r.table->map, SP__AREA_DIRECTORY, cell - 1))
+		    : 0;
 }
 
 /* directory: the last cell of the directory that was read has changed, too. */
 static int write_cells(struct sp__cost_maker *m, uint64_t seed, bool directory)
 {
-	const uint64_t cell = m->r.in_memory[SP__AREA_DIRECTORY];
 	struct sorted s;
 	int rc;
 
 	begin_sorted(&s, m);
-	rc = directory && cell ? put_sorted(&s, SP__AREA_DIRECTORY, cell - 1) : 0;
+	rc = directory ? put_directory(&s) : 0;
 	if (!rc)
-		rc = each_cell(m, seed, put_values, &s);
+		rc = each_cell(m, seed, put_sorted, &s);
 	return rc ? rc : write_sorted(&s);
 }
 
@@ -316,7 +351,39 @@ static int read_last(struct sp__cost_maker *m, const bool *part)
 	return rc;
 }
 
-/* Writes new cells, strip by strip, when their records are computed; behind the journal's cells. */
+/* Returns the record after those that are written together: to the end of a strip, or of tracks. */
+static uint64_t step_end(const struct sp__table_layout *l, uint64_t at)
+{
+	const uint64_t page = at / l->page_records;
+	const struct sp__strip s = sp__layout_strip(l, page);
+
+	return (l->lanes ? (page / l->stripe_pages + 1) * l->stripe_pages : s.first + s.pages) *
+	       l->page_records;
+}
+
+/* Writes the new cells of records [at, end), each line of cells by itself. */
+static int write_step(struct sp__cost_maker *m, const bool *part, uint64_t at, uint64_t end,
+		      uint64_t journal)
+{
+	const struct sp__table_layout *l = &m->r.table->layout;
+	int rc = 0;
+
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		const uint64_t old = at == m->r.table->records && part[f]
+					     ? sp__layout_record_cell(l, f, at)
+					     : UINT64_MAX;
+
+		for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, f); k++) {
+			struct sp__layout_run run = sp__layout_run(l, f, k, at, end - 1);
+			const uint64_t skip = run.cells && run.cell == old;
+
+			rc = sp__cost_new_cells(&m->r, run.cell + skip, run.cells - skip, journal);
+		}
+	}
+	return rc;
+}
+
+/* Writes new cells in steps, when their records are computed; behind the journal's cells. */
 static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journal)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
@@ -326,22 +393,36 @@ static int write_new(struct sp__cost_maker *m, const bool *part, uint64_t journa
 
 	m->r.max_cells = sp__tablewriter_cells(l, memory_of(m) / APPEND_SHARE);
 	for (uint64_t at = before, end; !rc && at < after; at = end) {
-		const struct sp__strip s = sp__layout_strip(l, at / l->page_records);
-
 		if (sp__cost_enough(m, at - before, m->q->records))
 			break;
 
-		end = sp__min((s.first + s.pages) * l->page_records, after);
+		end = sp__min(step_end(l, at), after);
 		sp__cost_device_compute(&m->r.device, (double)(end - at) * each_ns);
-		for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-			uint64_t first = sp__layout_record_cell(l, f, at);
-			uint64_t last = sp__layout_record_cell(l, f, end - 1);
-
-			first += at == before && part[f];
-			rc = sp__cost_new_cells(&m->r, first, last + 1 - first, journal);
-		}
+		rc = write_step(m, part, at, end, journal);
 	}
 	return rc ? rc : sp__cost_wait(&m->r);
+}
+
+/* Gives new A-pages a place along the tracks, as the writer does, behind the journal's cells. */
+static int extend_tracks(struct sp__cost_maker *m)
+{
+	const struct sp__cost_table *t = m->r.table;
+	struct sp__lanemap *s = t->map.lanemap;
+	const uint64_t pages = sp__layout_pages(&t->layout, t->records + m->q->records);
+	uint64_t have;
+	int rc = 0;
+
+	while (!rc && (have = sp__lanemap_pages(s)) < pages) {
+		rc = sp__lanemap_extend(s, sp__max(have, 1), t->map.end + m->r.taken);
+		if (!rc)
+			m->r.taken = s->parts[s->n - 1].first_cell + s->parts[s->n - 1].cells -
+				     t->map.end;
+	}
+	return rc == -ENOSPC ? sp__errf(m->r.device.err, SP_EUNSUP, "plan", NULL, -1,
+					"the tracks have no place for %llu more records: choose "
+					"larger drives, or more volumes",
+					(unsigned long long)m->q->records)
+			     : rc;
 }
 
 /* Writes the texts of the last directory row and of new ones, each column by itself. */
@@ -367,20 +448,20 @@ static int write_texts(struct sp__cost_maker *m)
 static int write_last(struct sp__cost_maker *m, const bool *part)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
-	const uint64_t directory = m->r.in_memory[SP__AREA_DIRECTORY];
+	const uint64_t records = m->r.table->records;
 	struct sorted s;
 	int rc;
 
 	begin_sorted(&s, m);
-	rc = directory ? put_sorted(&s, SP__AREA_DIRECTORY, directory - 1) : 0;
+	rc = put_directory(&s);
 	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
 		if (part[f])
-			rc = put_sorted(&s, SP__AREA_DATA,
-					sp__layout_record_cell(l, f, m->r.table->records));
+			rc = put_sorted(&s, sp__map_cell(&m->r.table->map, SP__AREA_DATA,
+							 sp__layout_record_cell(l, f, records)));
 	return rc ? rc : write_sorted(&s);
 }
 
-int sp__cost_append(struct sp__cost_maker *m)
+static int append(struct sp__cost_maker *m)
 {
 	const struct sp__cost_table *t = m->r.table;
 	const struct sp__table_layout *l = &t->layout;
@@ -397,6 +478,8 @@ int sp__cost_append(struct sp__cost_maker *m)
 	/* The journal has place for the last cell of each column group, and directory cells. */
 	journal = sp__redo_bytes(l->cell_bytes, l->ngroups + 2) / l->cell_bytes + 1;
 	m->r.taken = journal;
+	if (!rc && t->map.lanemap)
+		rc = extend_tracks(m);
 	sp__cost_device_depth(&m->r.device, SP__SLABS_DEPTH);
 	if (!rc)
 		rc = write_new(m, part, journal);
@@ -413,4 +496,13 @@ int sp__cost_append(struct sp__cost_maker *m)
 	if (!rc)
 		rc = write_last(m, part);
 	return rc ? rc : end_change(m);
+}
+
+int sp__cost_append(struct sp__cost_maker *m)
+{
+	struct sp__lanemap *s = m->r.table->map.lanemap;
+	const uint64_t pages = s ? sp__lanemap_pages(s) : 0;
+	int rc = append(m), back = s ? sp__lanemap_shorten(s, pages) : 0;
+
+	return rc ? rc : back;
 }

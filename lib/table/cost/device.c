@@ -7,6 +7,7 @@
  * and the time of its other bytes.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/minmax.h"
 #include "dev/model.h"
@@ -22,11 +23,16 @@ static bool simulated(const struct sp__cost_device *d)
 	return d->queue != NULL;
 }
 
-static int open_machine(struct sp__cost_device *d, const struct sp_run_opts *run, uint64_t bytes)
+/* all: the file has all of the device. */
+static int open_machine(struct sp__cost_device *d, const struct sp_run_opts *run, uint64_t bytes,
+			bool all)
 {
 	struct sp__queue_opts o = { .depth = SP__COST_DEPTH };
 	int rc = sp__dryrun_open(&d->env, run, d->err);
 
+	if (!rc && all)
+		bytes = d->env.device->size_bytes -
+			d->env.device->size_bytes % d->env.device->align_bytes;
 	if (!rc)
 		rc = sp__volume_hollow(&d->volume, d->env.device, SP__SIM_INPUT, bytes, d->err);
 	o.device = d->env.device;
@@ -38,46 +44,59 @@ static int open_machine(struct sp__cost_device *d, const struct sp_run_opts *run
 }
 
 /* The first positioning is a mean over the file. */
-static void begin_head(struct sp__cost_device *d, double mean_ns)
+static void begin_heads(struct sp__cost_device *d)
 {
 	const struct sp__cost_platform *p = d->platform;
 
-	d->block_bytes = p->geometry->block_bytes;
-	d->head = (struct sp__headpath){ .g = p->geometry,
-					 .depth = 1,
-					 .fifo = p->fifo,
-					 .window = p->window,
-					 .host_ns = p->host_ns,
-					 .bus_ns = p->bus_ns,
-					 .bus_apart = { p->bus_apart[0], p->bus_apart[1] },
-					 .mean_ns = mean_ns };
+	for (unsigned i = 0; i < d->nheads; i++)
+		d->heads[i] = (struct sp__cost_head){ .path = { .g = p->tracks,
+								.depth = 1,
+								.fifo = p->fifo,
+								.window = p->window / d->nheads,
+								.bus_ns = p->bus_ns,
+								.bus_apart = { p->bus_apart[0],
+									       p->bus_apart[1] },
+								.mean_ns = d->mean_ns } };
+	d->queued = 0;
+	d->host_ns = 0;
+}
+
+static int open_heads(struct sp__cost_device *d, const struct sp__lanemap *s, uint64_t bytes)
+{
+	const struct sp_geometry *g = d->platform->tracks;
+
+	d->nheads = s ? s->volumes : 1;
+	d->drive_blocks = s ? s->volume_cells * s->cell_blocks : UINT64_MAX;
+	d->block_bytes = g->block_bytes;
+	d->mean_ns = sp__headpath_mean_ns(g, 0, sp__min(bytes / g->block_bytes + 1, g->blocks));
+	d->heads = calloc(d->nheads, sizeof(*d->heads));
+	if (!d->heads)
+		return -ENOMEM;
+	begin_heads(d);
+	return 0;
 }
 
 int sp__cost_device_open(struct sp__cost_device *d, const struct sp__cost_platform *p,
-			 uint64_t bytes, bool measure, struct sp_errinfo *err)
+			 const struct sp__lanemap *lanemap, uint64_t bytes, bool measure,
+			 struct sp_errinfo *err)
 {
-	const struct sp_geometry *g = p->geometry;
+	const struct sp_geometry *g = p->tracks;
 
 	*d = (struct sp__cost_device){ .platform = p, .err = err, .depth = 1 };
-	if (p->simulated && (measure || !p->run->geometry))
-		return open_machine(d, p->run, bytes);
-	if (g && g->nzones)
-		begin_head(d, sp__headpath_mean_ns(g, 0,
-						   sp__min(bytes / g->block_bytes + 1, g->blocks)));
-	return 0;
+	if (p->simulated && (measure || p->tracks == p->own))
+		return open_machine(d, p->run, bytes, lanemap);
+	return g && g->nzones ? open_heads(d, lanemap, bytes) : 0;
 }
 
 int sp__cost_device_restart(struct sp__cost_device *d)
 {
 	d->requests = d->seeks = d->bytes = d->end = 0;
 	d->nheld = 0;
-	d->waiting = (struct sp__cost_waiting){ 0 };
 	d->now_s = d->free_s = 0;
 	memset(d->done_s, 0, sizeof(d->done_s));
+	begin_heads(d);
 	sp__cost_device_depth(d, 1);
 	sp__cost_device_window(d, 0, 1);
-	if (d->head.g)
-		begin_head(d, d->head.mean_ns);
 	return simulated(d) ? sp__machine_restart(d->env.device->machine) : 0;
 }
 
@@ -85,6 +104,7 @@ void sp__cost_device_close(struct sp__cost_device *d)
 {
 	sp__queue_close(d->queue);
 	sp__volume_close(d->volume);
+	free(d->heads);
 	if (d->env.opts)
 		(void)sp__dryrun_close(&d->env, 0);
 }
@@ -93,7 +113,8 @@ void sp__cost_device_depth(struct sp__cost_device *d, unsigned depth)
 {
 	d->together = 1;
 	d->depth = (unsigned)sp__min(sp__max(depth, 1), SP__COST_DEPTH);
-	d->head.depth = (unsigned)sp__min(d->depth, SP__HEADPATH_DEPTH_MAX);
+	for (unsigned i = 0; i < d->nheads; i++)
+		d->heads[i].path.depth = (unsigned)sp__min(d->depth, SP__HEADPATH_DEPTH_MAX);
 }
 
 /* Waits until at most `left` requests are outstanding on the machine. */
@@ -135,44 +156,64 @@ static int submit(struct sp__cost_device *d)
 	return sp__queue_submit(d->queue, list, d->nheld);
 }
 
-static void serve(struct sp__cost_device *d)
+/* Serves the next request at a head; the host waits for it. */
+static void serve(struct sp__cost_device *d, struct sp__cost_head *h)
 {
-	d->of_window[sp__headpath_serve(&d->head)]--;
+	d->of_window[sp__headpath_serve(&h->path)]--;
+	d->queued--;
+	d->host_ns = fmax(d->host_ns, h->path.now_ns);
+}
+
+/* Serves a request at the head that is the furthest behind. */
+static void serve_first(struct sp__cost_device *d)
+{
+	struct sp__cost_head *first = d->heads;
+
+	for (struct sp__cost_head *h = first; h < d->heads + d->nheads; h++)
+		if (h->path.queued && (!first->path.queued || h->path.now_ns < first->path.now_ns))
+			first = h;
+	serve(d, first);
 }
 
 /* Hands the waiting request to the drive. */
-static void hand_over(struct sp__cost_device *d)
+static void hand_over(struct sp__cost_device *d, struct sp__cost_head *h)
 {
-	struct sp__cost_waiting *w = &d->waiting;
+	struct sp__cost_waiting *w = &h->waiting;
 	struct sp__headpass pass;
 
 	if (w->first == w->end)
 		return;
-	sp__headpass_make(d->head.g, w->write, w->first, w->end - w->first, &pass);
+	sp__headpass_make(h->path.g, w->write, w->first, w->end - w->first, &pass);
 	pass.tag = w->tag;
-	if (d->head.queued == d->head.depth)
-		serve(d);
-	sp__headpath_issue(&d->head, &pass);
+	if (h->path.queued == h->path.depth)
+		serve(d, h);
+	else if (d->queued == d->depth)
+		serve_first(d);
+	h->path.issued_ns = d->host_ns;
+	sp__headpath_issue(&h->path, &pass);
+	d->queued++;
 	w->first = w->end;
 }
 
 static void follow(struct sp__cost_device *d, bool write, uint64_t offset, uint64_t bytes)
 {
-	struct sp__cost_waiting *w = &d->waiting;
-	uint64_t first = offset / d->block_bytes;
-	uint64_t end = (offset + bytes + d->block_bytes - 1) / d->block_bytes;
+	const uint64_t block = offset / d->block_bytes, first = block % d->drive_blocks;
+	const uint64_t end =
+		first + (offset % d->block_bytes + bytes + d->block_bytes - 1) / d->block_bytes;
+	struct sp__cost_head *h = &d->heads[block / d->drive_blocks];
+	struct sp__cost_waiting *w = &h->waiting;
 
-	if (d->head.window && d->head.queued > d->head.window && w->write == write &&
+	if (h->path.window && h->path.queued > h->path.window && w->write == write &&
 	    w->first < w->end && w->end == first && w->tag == d->window &&
 	    (end - w->first) * d->block_bytes <= MERGED_BYTES) {
 		w->end = end;
 		return;
 	}
-	hand_over(d);
+	hand_over(d, h);
 	*w = (struct sp__cost_waiting){ write, d->window, first, end };
 	d->of_window[d->window]++;
-	if (!d->head.window || d->head.queued < d->head.window)
-		hand_over(d);
+	if (!h->path.window || h->path.queued < h->path.window)
+		hand_over(d, h);
 }
 
 static void begin_request(struct sp__cost_device *d, uint64_t bytes)
@@ -190,13 +231,9 @@ static void begin_request(struct sp__cost_device *d, uint64_t bytes)
 /* Follows the held requests: the drive receives all of them, then the host continues. */
 static void follow_all(struct sp__cost_device *d)
 {
-	const double host_ns = d->head.host_ns;
-
-	d->head.host_ns = 0;
 	for (unsigned i = 0; i < d->nheld; i++)
 		follow(d, d->held[i].write, d->held[i].offset, d->held[i].bytes);
-	d->head.host_ns = host_ns;
-	d->head.issued_ns += d->nheld * host_ns;
+	d->host_ns += d->nheld * d->platform->host_ns;
 }
 
 int sp__cost_device_submit(struct sp__cost_device *d)
@@ -205,9 +242,9 @@ int sp__cost_device_submit(struct sp__cost_device *d)
 
 	if (simulated(d) && d->nheld)
 		rc = submit(d);
-	if (d->head.g)
+	if (d->heads)
 		follow_all(d);
-	for (unsigned i = 0; !d->head.g && !simulated(d) && i < d->nheld; i++)
+	for (unsigned i = 0; !d->heads && !simulated(d) && i < d->nheld; i++)
 		begin_request(d, d->held[i].bytes);
 	d->nheld = 0;
 	return rc;
@@ -231,17 +268,18 @@ void sp__cost_device_window(struct sp__cost_device *d, unsigned window, unsigned
 
 bool sp__cost_device_is_done(const struct sp__cost_device *d, unsigned window)
 {
-	return d->head.g || simulated(d) ? !d->of_window[window] : d->done_s[window] <= d->now_s;
+	return d->heads || simulated(d) ? !d->of_window[window] : d->done_s[window] <= d->now_s;
 }
 
 int sp__cost_device_wait_some(struct sp__cost_device *d, unsigned window)
 {
 	if (simulated(d))
 		return reap(d, sp__queue_outstanding(d->queue) - 1);
-	if (d->head.g) {
-		if (!d->head.queued)
-			hand_over(d);
-		serve(d);
+	if (d->heads) {
+		for (unsigned i = 0; i < d->nheads; i++)
+			if (!d->heads[i].path.queued)
+				hand_over(d, &d->heads[i]);
+		serve_first(d);
 	} else {
 		d->now_s = fmax(d->now_s, d->done_s[window]);
 	}
@@ -254,11 +292,11 @@ int sp__cost_device_wait(struct sp__cost_device *d)
 
 	if (rc || simulated(d))
 		return rc ? rc : reap(d, 0);
-	if (d->head.g) {
-		hand_over(d);
-		while (d->head.queued)
-			serve(d);
-		d->head.issued_ns = fmax(d->head.issued_ns, d->head.now_ns);
+	if (d->heads) {
+		for (unsigned i = 0; i < d->nheads; i++)
+			hand_over(d, &d->heads[i]);
+		while (d->queued)
+			serve_first(d);
 	} else {
 		for (unsigned i = 0; i < SP__COST_WINDOWS; i++)
 			d->now_s = fmax(d->now_s, d->done_s[i]);
@@ -270,8 +308,8 @@ void sp__cost_device_compute(struct sp__cost_device *d, double ns)
 {
 	if (simulated(d))
 		sp__machine_charge_ps(d->env.device->machine, (uint64_t)(ns * 1000));
-	else if (d->head.g)
-		d->head.issued_ns = fmax(d->head.issued_ns, d->head.now_ns) + ns;
+	else if (d->heads)
+		d->host_ns += ns;
 	else
 		d->now_s += ns * 1e-9;
 }
@@ -280,5 +318,5 @@ double sp__cost_device_s(const struct sp__cost_device *d)
 {
 	if (simulated(d))
 		return sp__dryrun_s(&d->env);
-	return d->head.g ? fmax(d->head.now_ns, d->head.issued_ns) * 1e-9 : d->now_s;
+	return d->heads ? d->host_ns * 1e-9 : d->now_s;
 }

@@ -7,13 +7,14 @@
  *	simulated	requests are submitted to the machine and move no bytes (run/dryrun.h);
  *			the time is the machine's
  *	with tracks	the head is followed over the tracks of a geometry that is given
- *			(run/headpath.h)
+ *			(run/headpath.h); of several drives each head by itself
  *	other		latency, rate of short requests, rate of bytes (run/costs.h)
  *
  * Thread rule: one thread.
  */
 #pragma once
 
+#include "cube/lanemap.h"
 #include "io/queue.h"
 #include "run/dryrun.h"
 #include "run/headpath.h"
@@ -30,6 +31,11 @@ struct sp__cost_waiting {
 	bool write;
 	unsigned tag;
 	uint64_t first, end; /* blocks; equal: none */
+};
+
+struct sp__cost_head {
+	struct sp__headpath path;
+	struct sp__cost_waiting waiting;
 };
 
 #define SP__COST_WINDOWS 33 /* windows whose requests can be outstanding */
@@ -59,20 +65,24 @@ struct sp__cost_device {
 	unsigned nfree;
 	struct sp__request slots[SP__COST_DEPTH], *free[SP__COST_DEPTH];
 	/* With tracks: */
-	struct sp__headpath head;
-	struct sp__cost_waiting waiting;
+	struct sp__cost_head *heads; /* nheads, of drives of so many blocks */
+	unsigned nheads, queued;     /* queued: requests at all heads */
+	uint64_t drive_blocks;
+	double host_ns, mean_ns; /* time of the host; a mean positioning */
 	/* Other: */
 	double now_s, free_s;		 /* free_s: when the device can begin the next request */
 	double done_s[SP__COST_WINDOWS]; /* when the last request of a window is complete */
 };
 
 /*
- * Opens the device of a platform for a file of so many bytes.  measure: on the machine of a
- * simulated one, even if a geometry is given.  err: for all calls, may be NULL.  Returns 0,
- * -ENOMEM, or an error of the volume; then, too, it must be closed.
+ * Opens the device of a platform for a file of so many bytes; along tracks it has all of the
+ * device, and so many bytes are on each drive.  lanemap: NULL: not along tracks.  measure: on the
+ * machine of a simulated one, even if a geometry is given.  err: for all calls, may be NULL.
+ * Returns 0, -ENOMEM, or an error of the volume; then, too, it must be closed.
  */
 SP_MUST_CHECK int sp__cost_device_open(struct sp__cost_device *d, const struct sp__cost_platform *p,
-				       uint64_t bytes, bool measure, struct sp_errinfo *err);
+				       const struct sp__lanemap *lanemap, uint64_t bytes,
+				       bool measure, struct sp_errinfo *err);
 /* Gives it the state that it had when it was opened.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__cost_device_restart(struct sp__cost_device *d);
 void sp__cost_device_close(struct sp__cost_device *d);

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 #include "base/array.h"
+#include "base/minmax.h"
 #include "run/memory.h"
 #include "table/cost/get.h"
 #include "table/cost/ring.h"
@@ -24,29 +25,31 @@ struct get {
 	uint64_t n, at;
 };
 
-/* Issues the distinct cells of records, and short gaps between them. */
+/* Issues the distinct cells of records in a line of cells, and short gaps between them. */
+static int issue_line(struct get *g, uint32_t f, uint32_t k, const uint64_t *numbers, uint64_t n)
+{
+	const struct sp__table_layout *l = &g->m->r.table->layout;
+	uint64_t next = 0;
+	int rc = 0;
+
+	for (uint64_t i = 0; !rc && i < n; i++) {
+		const struct sp__layout_run run = sp__layout_run(
+			l, f, k, sp__cost_first(g->m, g->m->q->columns, f, numbers[i]), numbers[i]);
+
+		for (next = sp__max(next, run.cell); !rc && next < run.cell + run.cells; next++)
+			rc = sp__cost_cell(&g->m->r, next, g->plan.gap_cells);
+	}
+	return rc ? rc : sp__cost_flush(&g->m->r);
+}
+
 static int issue_records(struct get *g, const uint64_t *numbers, uint64_t n)
 {
 	const struct sp__table_layout *l = &g->m->r.table->layout;
 	int rc = 0;
 
-	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-		uint64_t last = UINT64_MAX;
-
-		for (uint64_t i = 0; !rc && g->m->output[f] && i < n; i++) {
-			uint64_t cell = sp__layout_record_cell(l, f, numbers[i]);
-			uint64_t from = sp__layout_record_cell(
-				l, f, sp__cost_first(g->m, g->m->q->columns, f, numbers[i]));
-
-			if (from != cell && from != last)
-				rc = sp__cost_cell(&g->m->r, false, from, g->plan.gap_cells);
-			if (!rc && cell != last)
-				rc = sp__cost_cell(&g->m->r, false, cell, g->plan.gap_cells);
-			last = cell;
-		}
-		if (!rc)
-			rc = sp__cost_flush(&g->m->r);
-	}
+	for (uint32_t f = 0; f < l->ngroups; f++)
+		for (uint32_t k = 0; !rc && g->m->output[f] && k < sp__layout_lines_of(l, f); k++)
+			rc = issue_line(g, f, k, numbers, n);
 	return rc;
 }
 

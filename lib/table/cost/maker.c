@@ -23,20 +23,20 @@ int sp__cost_window(struct sp__cost_maker *m, const bool *columns, const bool *g
 		    uint64_t end)
 {
 	const struct sp__table_layout *l = &m->r.table->layout;
-	int rc = 0;
+	int rc = sp__cost_flush(&m->r);
 
-	for (uint32_t f = 0; !rc && f < l->ngroups; f++) {
-		uint64_t first, last;
+	for (uint32_t f = 0; f < l->ngroups; f++) {
+		const uint64_t first = sp__cost_first(m, columns, f, at);
 
-		if (!groups[f])
-			continue;
-		first = sp__layout_record_cell(l, f, sp__cost_first(m, columns, f, at));
-		last = sp__layout_record_cell(l, f, end - 1);
-		rc = sp__cost_flush(&m->r);
-		if (!rc)
-			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, first, last - first + 1);
+		for (uint32_t k = 0; !rc && groups[f] && k < sp__layout_lines_of(l, f); k++) {
+			struct sp__layout_run run = sp__layout_run(l, f, k, first, end - 1);
+
+			rc = sp__cost_cells(&m->r, false, SP__AREA_DATA, run.cell, run.cells);
+			if (!rc)
+				rc = sp__cost_flush(&m->r);
+		}
 	}
-	return rc ? rc : sp__cost_flush(&m->r);
+	return rc;
 }
 
 bool sp__cost_enough(struct sp__cost_maker *m, uint64_t at, uint64_t end)
@@ -77,7 +77,10 @@ uint32_t sp__cost_count_texts(const struct sp__cost_maker *m, const bool *column
 double sp__cost_record_ns(const struct sp__cost_maker *m, const bool *except, bool printed)
 {
 	const struct sp__cost_platform *p = m->o->platform;
+	const struct sp__tablefile *f = m->r.table->file;
 	double ns = p->record_ns;
+
+	printed &= !(f && f->superblock.no_data); /* its commands print nothing */
 
 	for (uint32_t i = 0; i < m->r.table->layout.ncolumns; i++) {
 		if (m->q->columns && !m->q->columns[i])

@@ -42,7 +42,7 @@ uint32_t sp__cost_count_texts(const struct sp__cost_maker *m, const bool *column
 uint64_t sp__cost_first(const struct sp__cost_maker *m, const bool *columns, uint32_t group,
 			uint64_t record);
 /*
- * Issues the cells of columns of records [at, end), each column group by itself.  Returns 0 or an
+ * Issues the cells of columns of records [at, end), each line of cells by itself.  Returns 0 or an
  * error.
  */
 SP_MUST_CHECK int sp__cost_window(struct sp__cost_maker *m, const bool *columns, const bool *groups,

@@ -3,6 +3,7 @@
  * Finds what is known of a device.
  */
 #include <math.h>
+#include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "base/rng.h"
@@ -68,7 +69,7 @@ static int time_reads(struct sp__cost_platform *p, unsigned n, unsigned depth, u
 	if (p->own->blocks * p->own->block_bytes < 2 * space)
 		space = p->own->blocks * p->own->block_bytes / 2;
 	space -= space % bytes;
-	rc = sp__cost_device_open(&d, p, space, true, err);
+	rc = sp__cost_device_open(&d, p, NULL, space, true, err);
 	sp__cost_device_depth(&d, depth);
 	for (uint64_t i = 0; !rc && i < n; i++) {
 		uint64_t at = sequential ? i : sp__rng_below(&rng, space / bytes);
@@ -116,15 +117,36 @@ int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts
 					 .compare_ns = VALUE_NS };
 	if (p->simulated)
 		rc = read_spec(p, err);
-	p->geometry = run->geometry ? run->geometry : p->own;
+	p->geometry = p->tracks = run->geometry ? run->geometry : p->own;
 	p->costs = sp__device_costs(p->geometry, false);
 	if (!rc && p->simulated && !p->geometry->nzones && !(p->geometry->requests_s > 0))
 		rc = measure(p, err);
 	return rc;
 }
 
+int sp__cost_platform_open_drives(struct sp__cost_platform *p, const struct sp_run_opts *run,
+				  const struct sp__lanemap *lanemap, struct sp_errinfo *err)
+{
+	struct sp_run_opts all = *run;
+	char *array = NULL;
+	int rc;
+
+	if (lanemap->volumes == 1 || !run->volume)
+		return sp__cost_platform_open(p, run, err);
+	all.geometry = NULL;
+	all.volume = array = sp__lanemap_array(lanemap, run->volume);
+	rc = array ? sp__cost_platform_open(p, &all, err)
+		   : sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	p->array = array;
+	p->array_run = all;
+	p->run = &p->array_run;
+	p->tracks = run->geometry ? run->geometry : p->own;
+	return rc;
+}
+
 void sp__cost_platform_close(struct sp__cost_platform *p)
 {
+	free(p->array);
 	sp_geometry_free(p->own);
 }
 

@@ -7,13 +7,17 @@
  */
 #pragma once
 
+#include "cube/lanemap.h"
 #include "run/costs.h"
 #include "table/layout/layout.h"
 
 struct sp__cost_platform {
 	const struct sp_run_opts *run;	    /* borrowed */
 	struct sp_geometry *own;	    /* of the simulated device */
+	char *array;			    /* specification of several drives; or NULL, */
+	struct sp_run_opts array_run;	    /* and the options with it */
 	const struct sp_geometry *geometry; /* the given one, or own; NULL: unknown */
+	const struct sp_geometry *tracks;   /* whose heads are followed if it is not own */
 	bool simulated;
 	/* Of a simulated device: */
 	double host_ns;	 /* host time of a request */
@@ -34,6 +38,14 @@ struct sp__cost_platform {
  */
 SP_MUST_CHECK int sp__cost_platform_open(struct sp__cost_platform *p, const struct sp_run_opts *run,
 					 struct sp_errinfo *err);
+/*
+ * Opens that of a table along the tracks of drives like the one of the options; a geometry is that
+ * of one drive.  The platform must not be moved.  Errors as above.
+ */
+SP_MUST_CHECK int sp__cost_platform_open_drives(struct sp__cost_platform *p,
+						const struct sp_run_opts *run,
+						const struct sp__lanemap *lanemap,
+						struct sp_errinfo *err);
 void sp__cost_platform_close(struct sp__cost_platform *p);
 /*
  * Returns rho: the bytes per second of reads of single cells, divided by those of a sequential

@@ -16,7 +16,7 @@
  * A query of few random records is repeated, for a mean, until there are so many of one of these.
  */
 #define MEAN_RECORDS 65536
-#define MEAN_REQUESTS 4096
+#define MEAN_REQUESTS 16384
 #define REQUESTS_MAX (1 << 20) /* of a query: what would follow is scaled */
 #define MORE_CELLS 8	       /* of a change, for directory and map */
 
@@ -110,7 +110,7 @@ static uint64_t file_bytes(const struct sp__cost_table *t, const struct sp__tabl
 
 	if (q->kind == SP__QUERY_UPDATE)
 		cells = changed_cells(t, q);
-	if (q->kind == SP__QUERY_APPEND)
+	if (q->kind == SP__QUERY_APPEND && !t->map.lanemap)
 		cells = appended_cells(t, q->records);
 	return sp__cost_table_bytes(t) + sp__redo_bytes(t->layout.cell_bytes, cells);
 }
@@ -178,8 +178,8 @@ int sp__table_query_cost(const struct sp__cost_table *t, const struct sp__table_
 		m.first = m.groups + ngroups;
 		m.output = m.first + ngroups;
 		m.columns = m.output + ngroups;
-		rc = sp__cost_device_open(&m.r.device, o->platform, file_bytes(t, q), o->measure,
-					  err);
+		rc = sp__cost_device_open(&m.r.device, o->platform, t->map.lanemap,
+					  file_bytes(t, q), o->measure, err);
 		if (!rc)
 			rc = make_often(&m, cost);
 		sp__cost_device_close(&m.r.device);

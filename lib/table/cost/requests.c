@@ -12,19 +12,53 @@
 
 #define NOW_WINDOW (SP__COST_WINDOWS - 1)
 
-int sp__cost_flush(struct sp__cost_requests *r)
+static int issue(struct sp__cost_requests *r, uint64_t first, uint64_t cells)
 {
 	const struct sp__table_layout *l = &r->table->layout;
 	const uint64_t cell_bytes = l->cell_bytes;
 	const uint64_t unit = r->align ? sp__cost_align_bytes(l) : 1;
-	const uint64_t end = (r->first + r->cells) * cell_bytes;
-	const uint64_t begin = r->first * cell_bytes / unit * unit;
+	const uint64_t end = (first + cells) * cell_bytes;
+	const uint64_t begin = first * cell_bytes / unit * unit;
 
-	if (!r->cells)
-		return 0;
+	return cells ? sp__cost_device_issue(&r->device, r->write, begin,
+					     (end + unit - 1) / unit * unit - begin)
+		     : 0;
+}
+
+static int issue_before(struct sp__cost_requests *r)
+{
+	const uint64_t cells = r->before_cells;
+
+	r->before_cells = 0;
+	return issue(r, r->before, cells);
+}
+
+/* Ends the request that is being joined; that of a window waits for the next one. */
+static int end_request(struct sp__cost_requests *r)
+{
+	int rc = 0;
+
+	if (r->cells && r->before_cells && r->table->layout.lanes &&
+	    r->first + r->cells == r->before) {
+		r->cells += r->before_cells;
+		r->before_cells = 0;
+		rc = issue(r, r->first, r->cells);
+	} else if (r->cells) {
+		rc = issue_before(r);
+		r->before = r->first;
+		r->before_cells = r->cells;
+		if (!rc && !r->align)
+			rc = issue_before(r);
+	}
 	r->cells = 0;
-	return sp__cost_device_issue(&r->device, r->write, begin,
-				     (end + unit - 1) / unit * unit - begin);
+	return rc;
+}
+
+int sp__cost_flush(struct sp__cost_requests *r)
+{
+	int rc = end_request(r);
+
+	return rc ? rc : issue_before(r);
 }
 
 int sp__cost_wait(struct sp__cost_requests *r)
@@ -51,7 +85,7 @@ static int join(struct sp__cost_requests *r, bool write, uint64_t cell, uint64_t
 		uint64_t n;
 
 		if (begin) {
-			rc = sp__cost_flush(r);
+			rc = end_request(r);
 			r->first = first;
 			r->cell = cell;
 			r->write = write;
@@ -140,18 +174,17 @@ int sp__cost_file_cell(struct sp__cost_requests *r, bool write, uint64_t cell)
 	return join(r, write, cell, cell, 1);
 }
 
-int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell, uint64_t gap_cells)
+int sp__cost_cell(struct sp__cost_requests *r, uint64_t cell, uint64_t gap_cells)
 {
 	const uint64_t end = r->first + r->cells;
-	uint64_t first;
+	const uint64_t first = sp__map_cell(&r->table->map, SP__AREA_DATA, cell);
 
-	(void)sp__map_run(&r->table->map, SP__AREA_DATA, cell, 1, &first);
-	if (r->cells && r->write == write && first - end <= gap_cells &&
+	if (r->cells && !r->write && first - end <= gap_cells &&
 	    first - r->first == cell - r->cell && first + 1 - r->first <= max_cells(r)) {
 		r->cells = first + 1 - r->first;
 		return 0;
 	}
-	return join(r, write, cell, first, 1);
+	return join(r, false, cell, first, 1);
 }
 
 int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area, uint32_t usable,
@@ -182,7 +215,9 @@ int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area, uint32_t
 int sp__cost_new_cells(struct sp__cost_requests *r, uint64_t cell, uint64_t cells, uint64_t behind)
 {
 	const uint64_t have = sp__map_cells(&r->table->map, SP__AREA_DATA);
-	const uint64_t n = cell < have ? sp__min(cells, have - cell) : 0;
+	const uint64_t n = r->table->map.lanemap ? cells
+			   : cell < have	 ? sp__min(cells, have - cell)
+						 : 0;
 	int rc = sp__cost_cells(r, true, SP__AREA_DATA, cell, n);
 
 	cell += n;

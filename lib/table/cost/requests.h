@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The requests of one query: cells that adjoin in the file are joined to requests of at most
- * SP__TABLE_REQUEST_BYTES, and those are issued to a device.
+ * SP__TABLE_REQUEST_BYTES, and those are issued to a device.  Two requests of a window are one if
+ * the second ends where the first begins (read/window.h).
  *
  * Functions return 0 or an error of the device.
  *
@@ -40,6 +41,7 @@ struct sp__cost_requests {
 	uint64_t max_cells;	       /* of a request; 0: SP__TABLE_REQUEST_BYTES */
 	uint64_t first, cells;	       /* of the file: the request that is being joined */
 	uint64_t cell;		       /* of an area: its first one */
+	uint64_t before, before_cells; /* of the file: a request that the next one can adjoin */
 	bool write, align;	       /* align: requests are widened to units of the file */
 	uint64_t taken;		       /* cells behind the end of the file */
 	uint8_t *row;		       /* of the directory of a table that is stored */
@@ -51,9 +53,8 @@ SP_MUST_CHECK int sp__cost_cells(struct sp__cost_requests *r, bool write, enum s
 				 uint64_t cell, uint64_t cells);
 /* Writes or reads a cell of the file. */
 SP_MUST_CHECK int sp__cost_file_cell(struct sp__cost_requests *r, bool write, uint64_t cell);
-/* Does so with a cell of the data area, and with the gap before it if it is not longer. */
-SP_MUST_CHECK int sp__cost_cell(struct sp__cost_requests *r, bool write, uint64_t cell,
-				uint64_t gap_cells);
+/* Reads a cell of the data area, and the gap before it if it is not longer. */
+SP_MUST_CHECK int sp__cost_cell(struct sp__cost_requests *r, uint64_t cell, uint64_t gap_cells);
 /* Finds the mean of a column's texts in the directory row that has a record. */
 SP_MUST_CHECK int sp__cost_text_mean(struct sp__cost_requests *r, uint32_t column, uint64_t record,
 				     double *bytes);

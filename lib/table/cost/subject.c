@@ -113,6 +113,11 @@ uint64_t sp__cost_table_bytes(const struct sp__cost_table *t)
 	return t->map.end * t->layout.cell_bytes;
 }
 
+uint64_t sp__cost_table_space(const struct sp__cost_table *t)
+{
+	return sp__map_space(&t->map) * t->layout.cell_bytes;
+}
+
 double sp__cost_table_fill(const struct sp__cost_table *t)
 {
 	double bytes = 0;
@@ -120,7 +125,7 @@ double sp__cost_table_fill(const struct sp__cost_table *t)
 	for (uint32_t i = 0; i < t->layout.ncolumns; i++)
 		bytes += t->layout.places[i].bytes + t->text_bytes[i];
 	bytes *= (double)t->records;
-	return t->records ? bytes / (double)sp__cost_table_bytes(t) : 0;
+	return t->records ? bytes / (double)sp__cost_table_space(t) : 0;
 }
 
 double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column)

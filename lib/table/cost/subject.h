@@ -2,7 +2,8 @@
 /*
  * A table whose costs are predicted: one that is stored, or one that would be.
  *
- * Thread rule: immutable once made.
+ * Thread rule: one thread; a query of an append adds parts to a placement along tracks, and removes
+ * them.
  */
 #pragma once
 
@@ -40,6 +41,7 @@ void sp__cost_text_plan(const struct sp__cost_table *t, uint32_t column, uint64_
 			uint64_t *first, uint64_t *bytes);
 /* Estimates the bytes of a printed value of a column, with a separator. */
 double sp__cost_printed_bytes(const struct sp__cost_table *t, uint32_t column);
-/* Returns the bytes of the file, and the share of them that values take. */
+/* Returns the bytes of the file, on the first drive; on all; and the share that values take. */
 uint64_t sp__cost_table_bytes(const struct sp__cost_table *t);
+uint64_t sp__cost_table_space(const struct sp__cost_table *t);
 double sp__cost_table_fill(const struct sp__cost_table *t);

@@ -51,7 +51,8 @@ struct sp__tablefile {
 	bool settled;	 /* open for changes, and its last state is on the device */
 	bool unfinished; /* a committed change is not in place: only closing is possible */
 	char *path;
-	char *array; /* the simulated volume of several drives */
+	char *array;	   /* the simulated volume of several drives */
+	const char *drive; /* of one drive; or NULL */
 	struct sp__env env;
 	const struct sp__env *plan;		/* whose device and trace env shares; NULL: none */
 	int fd;					/* for superblock, schema, map and journal */

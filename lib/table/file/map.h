@@ -59,6 +59,13 @@ static inline uint64_t sp__map_cells(const struct sp__table_map *m, enum sp__tab
 	return m->lists[area].cells;
 }
 
+/* Returns the cells of all volumes; a file of several volumes is sparse. */
+static inline uint64_t sp__map_space(const struct sp__table_map *m)
+{
+	return m->end +
+	       (m->lanemap ? (m->lanemap->volumes - 1) * sp__map_cells(m, SP__AREA_DATA) : 0);
+}
+
 /* Adds cells to the end of an area.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__map_add(struct sp__table_map *m, enum sp__table_area area, uint64_t first,
 			      uint64_t cells);

@@ -205,6 +205,7 @@ int sp__tablefile_open_env(struct sp__tablefile *f, struct sp_errinfo *err)
 	if (f->run.volume && !sp__volume_spec_simulated(&f->run))
 		return refuse(f, SP_ESYNTAX, err,
 			      "the volume of a table is simulated, or its own file");
+	f->drive = f->run.volume;
 	rc = make_array(f, err);
 	if (rc)
 		return rc;
