@@ -184,6 +184,8 @@ static const struct sp_report_field cost_fields[] = {
 static const struct sp_report_field candidate_fields[] = {
 	MEMBER(table_candidate, WORD, layout, "division of columns into column groups",
 	       .values = sp_table_layout_values),
+	MEMBER(table_candidate, WORD, placement, "order of the cells on the device",
+	       .values = sp_placement_values),
 	LATER("chosen", BOOL, "true for the choice of auto"),
 	LATER("stored", BOOL, "true for the table as it is stored"),
 	MEMBER(table_candidate, STRING, together,
@@ -223,7 +225,8 @@ const struct sp_report_field sp__table_comparison_document[] = {
 	GROUP("config", OBJECT, comparison_config_fields, "the command and the table"),
 	GROUP("queries", LIST, query_fields, "the workload"),
 	GROUP("candidates", LIST, candidate_fields,
-	      "one object for each layout, for the choice of auto, and for the stored table"),
+	      "one object for each layout, for the choice of auto, on request for csm along "
+	      "tracks, and for the stored table"),
 	{ 0 },
 };
 
@@ -257,6 +260,8 @@ struct sp_report *sp_report_table_comparison(const char *command, const char *vo
 	array = sp__doc_array(doc, "candidates");
 	for (unsigned i = 0; i < SP_TABLE_CANDIDATES; i++)
 		add_candidate(doc, array, &comparison->candidates[i], i == SP_TABLE_AUTO, false);
+	if (comparison->semiseq.costs || comparison->semiseq.code)
+		add_candidate(doc, array, &comparison->semiseq, false, false);
 	if (comparison->stored.costs)
 		add_candidate(doc, array, &comparison->stored, false, true);
 	return sp__report_done(doc);

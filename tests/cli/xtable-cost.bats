@@ -43,7 +43,8 @@ figure() { awk -v layout="$1" -v n="$2" '$1 == layout { print $(n + 1); exit }' 
 @test "reports of comparisons have the promised keys and form" {
 	needs jq
 	table
-	"$xtable" compare t -q 'scan c2' -q '3 get 7 *' --volume=sim:flash --stats=r.json >/dev/null
+	"$xtable" compare t -q 'scan c2' -q '3 get 7 *' --volume=sim:flash --stats=r.json \
+		--placement=semiseq >/dev/null
 	has_keys r.json
 	fits_schema r.json
 	[ "$(jq -c '[.candidates[].layout]' r.json | cut -c 1-25)" = '["nsm","pax","dsm","csm",' ]

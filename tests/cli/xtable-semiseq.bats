@@ -55,6 +55,18 @@ volume=sim:cheetah36es-like
 	cmp trace.1 trace.2
 }
 
+# refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
+refuse()
+{
+	local text=$1
+	shift
+	run --separate-stderr "$xtable" "$@"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	# shellcheck disable=SC2154 # run sets it
+	grep -q "$text" <<<"$stderr" && [ "$(wc -l <<<"$stderr")" -eq 1 ]
+}
+
 @test "several tables share the drives, and clients use all of them" {
 	printf 'a i64\nb i64\n' >schema
 	for t in 1 2; do
@@ -73,16 +85,43 @@ volume=sim:cheetah36es-like
 	refuse 'skipped space go with the placements' load t schema --skip-size=1M
 }
 
-# refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
-refuse()
-{
-	local text=$1
-	shift
-	run --separate-stderr "$xtable" "$@"
-	[ "$status" -eq 2 ]
-	[ -z "$output" ]
-	# shellcheck disable=SC2154 # run sets it
-	grep -q "$text" <<<"$stderr" && [ "$(wc -l <<<"$stderr")" -eq 1 ]
+# row QUERY-OUTPUT ROW: the number of requests and the milliseconds of a row.
+row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
+
+@test "explain predicts a table along tracks before it is loaded, and as it is stored" {
+	for i in $(seq 15); do echo "c$i f64"; done >schema
+	on="--placement=semiseq --volumes=4 --volume=$volume"
+	# shellcheck disable=SC2086
+	"$xtable" create t --no-data --schema=schema --records=200000 $on
+	# shellcheck disable=SC2086
+	planned=$("$xtable" explain --schema=schema --records=200000 $on -S 64M -q 'scan c1,c9')
+	stored=$("$xtable" explain t -S 64M -q 'scan c1,c9')
+	"$xtable" scan t --columns c1,c9 -S 64M --discard --stats=stats >out
+	s=$(sed -n 's/.*"elapsed_s": \([0-9.e-]*\).*/\1/p' stats | head -1)
+	n=$(sed -n 's/.*"read_requests": \([0-9]*\).*/\1/p' stats | head -1)
+	awk -v n="$n" -v s="$s" '{ e = $2 / s / 1000 - 1; print $0, n, s, e
+		exit !($1 == n && e < 0.1 && e > -0.1) }' <<<"$(row "$stored" 'stored csm semiseq')"
+	# A table that would be loaded has data, which are printed.
+	awk -v n="$n" -v s="$s" '{ e = $2 - s * 1000; print $0, n, s, e
+		exit !($1 == n && e > 2 && e < 8) }' <<<"$(row "$planned" 'csm semiseq')"
+	run -0 "$xtable" explain --schema=schema --records=200000 --placement=semiseq -q 'get 1 *'
+	[[ $output = *"csm semiseq - semiseq follows the tracks"* ]]
+}
+
+@test "auto takes the tracks if they are faster, and if there are any" {
+	seq 120000 | awk -v OFS='|' '{ print $1, $1 * 3, $1 * 5, $1 * 7, $1 * 11, $1 * 13 }' >ab
+	printf 'scan c1,c3\n2 get 1 *\n' >w
+	auto="load t ab -t| --overwrite --layout=auto --workload=w --placement=auto --volumes=4"
+	# shellcheck disable=SC2086
+	"$xtable" $auto --volume=$volume
+	"$xtable" info t --json | grep -q '"placement": "semiseq"'
+	"$xtable" scan t | cmp - ab
+	# shellcheck disable=SC2086
+	"$xtable" $auto --volume=sim:flash
+	"$xtable" info t --json | grep -q '"placement": "contiguous"'
+	refuse 'auto with the layout auto' load t ab -t'|' --overwrite --placement=auto \
+		--volume=$volume
+	refuse 'go with the placement semiseq' explain t -q 'scan c1' --volumes=2
 }
 
 @test "what cannot lie along tracks is refused" {

@@ -77,8 +77,8 @@ static void load(unsigned layout, unsigned drives, uint64_t records)
 
 	write_input(records);
 	if (drives) {
-		o.placement = SP_PLACE_SEMISEQ;
-		o.volumes = drives;
+		o.placing.how = SP_PLACE_SEMISEQ;
+		o.placing.volumes = drives;
 		o.run.volume = volume;
 		o.page_records = records == FEWER_RECORDS ? 50 : 0; /* lanes for few tracks */
 	}

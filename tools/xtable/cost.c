@@ -25,16 +25,17 @@ static void print_figure(int width, int digits, double figure)
 
 static void print_heading(bool measured)
 {
-	printf("%-10s %9s %6s %10s %10s %10s %11s%s\n", "", "size", "fill", "requests", "seeks",
+	printf("%-18s %9s %6s %10s %10s %10s %11s%s\n", "", "size", "fill", "requests", "seeks",
 	       "read, MB", "predicted", measured ? "    measured" : "");
-	printf("%-10s %9s %6s %10s %10s %10s %11s%s\n", "", "MB", "%", "", "", "", "ms",
+	printf("%-18s %9s %6s %10s %10s %10s %11s%s\n", "", "MB", "%", "", "", "", "ms",
 	       measured ? "          ms" : "");
 }
 
 static void print_candidate(const struct sp_table_candidate *c, const char *role,
 			    const struct sp_table_cost *cost, bool measured)
 {
-	printf("%-6s %-3s", role, sp_table_layout_name((int)c->layout));
+	printf("%-6s %-3s %-7s", role, sp_table_layout_name((int)c->layout),
+	       c->placement ? sp_placement_name((int)c->placement) : "");
 	if (c->code) {
 		printf(" - %s\n", c->reason);
 		return;
@@ -56,13 +57,18 @@ static void print_candidate(const struct sp_table_candidate *c, const char *role
 static void print_costs(const struct sp_table_comparison *c, const struct sp_table_candidate *t,
 			size_t query, bool sum, bool measured)
 {
-	const struct sp_table_candidate *stored = &c->stored;
+	const struct sp_table_candidate *stored = &c->stored, *semiseq = &c->semiseq;
 
 	for (unsigned i = 0; i < SP_TABLE_CANDIDATES; i++) {
 		const struct sp_table_cost *cost =
 			sum || t[i].code ? &t[i].sum : &t[i].costs[query];
 
-		print_candidate(&t[i], i == SP_TABLE_CANDIDATES - 1 ? "auto" : "", cost, measured);
+		if (i == SP_TABLE_AUTO && (semiseq->costs || semiseq->code))
+			print_candidate(semiseq, "",
+					sum || semiseq->code ? &semiseq->sum
+							     : &semiseq->costs[query],
+					measured);
+		print_candidate(&t[i], i == SP_TABLE_AUTO ? "auto" : "", cost, measured);
 	}
 	if (stored->costs)
 		print_candidate(stored, "stored", sum ? &stored->sum : &stored->costs[query],
@@ -70,16 +76,13 @@ static void print_costs(const struct sp_table_comparison *c, const struct sp_tab
 }
 
 /* Says for how many reads of full records a layout loses against NSM. */
-static void print_limits(const struct sp_table_comparison *c)
+static void print_limit(const struct sp_table_candidate *t)
 {
-	for (unsigned i = 0; i < SP_TABLE_CANDIDATES - 1; i++) {
-		const struct sp_table_candidate *t = &c->candidates[i];
-
-		if (!t->code && t->full_reads < FULL_READS_MAX)
-			printf("%s: more than %.0f full records read per scan take longer than "
-			       "with nsm\n",
-			       sp_table_layout_name((int)t->layout), floor(t->full_reads));
-	}
+	if (!t->code && t->full_reads < FULL_READS_MAX)
+		printf("%s%s: more than %.0f full records read per scan take longer than with "
+		       "nsm\n",
+		       sp_table_layout_name((int)t->layout),
+		       t->placement == SP_PLACE_SEMISEQ ? " semiseq" : "", floor(t->full_reads));
 }
 
 static void print_comparison(const struct sp_table_comparison *c, bool measured)
@@ -96,7 +99,10 @@ static void print_comparison(const struct sp_table_comparison *c, bool measured)
 		print_costs(c, c->candidates, 0, true, measured);
 	}
 	putchar('\n');
-	print_limits(c);
+	for (unsigned i = 0; i < SP_TABLE_AUTO; i++)
+		print_limit(&c->candidates[i]);
+	if (c->semiseq.costs)
+		print_limit(&c->semiseq);
 }
 
 /* True if the operand is a table, and not a file of text. */

@@ -105,27 +105,29 @@ static const struct setting settings[] = {
 	  .by = CREATE | JUDGES },
 	{ "no-data", NULL, "the cells of the table are never written; needs --volume", TO(no_data),
 	  .by = CREATE },
-	{ .doc = "The table:", .by = WRITERS },
+	{ .doc = "The table:", .by = WRITERS | JUDGES },
 	{ "layout", "NAME", "nsm, pax, dsm, csm or auto (csm); auto needs --workload",
-	  TO(load.layout), .values = sp_table_layout_values },
+	  TO(load.layout), .values = sp_table_layout_values, .by = WRITERS },
 	{ "together", "COL,...", "keep these columns in the same cells; may be repeated",
-	  .call = add_together },
+	  .call = add_together, .by = WRITERS },
 	{ "cell", "SIZE", "size of a cell, 512 to 64K (4K; nsm, pax and dsm: 8K)",
-	  TO(load.cell_bytes), .whole = cell_size },
+	  TO(load.cell_bytes), .whole = cell_size, .by = WRITERS },
 	{ "records-per-page", "N", "records of an A-page (as many as fill its cells)",
-	  TO(load.page_records), .count = 1 << 24 },
-	{ "placement", "HOW", "contiguous, semiseq: along tracks, or mems: on a sled (contiguous)",
-	  TO(load.placement), .values = sp_placement_values },
-	{ "volumes", "N", "with semiseq: N drives, each as the volume (1)", TO(load.volumes),
-	  .count = 64 },
+	  TO(load.page_records), .count = 1 << 24, .by = WRITERS },
+	{ "placement", "HOW",
+	  "contiguous; semiseq: along tracks; mems: on a sled; with the layout auto, auto "
+	  "(contiguous)",
+	  TO(load.placing.how), .values = sp_placement_values },
+	{ "volumes", "N", "with semiseq: N drives, each as the volume (1)",
+	  TO(load.placing.volumes), .count = 64 },
 	{ "depth-rows", "N", "with semiseq: N cells of an A-page on consecutive tracks (fastest)",
-	  TO(load.depth_rows), .count = 4096 },
+	  TO(load.placing.depth_rows), .count = 4096 },
 	{ "empty-lane", NULL, "with semiseq or mems: an A-page has one more cell, which is empty",
-	  TO(load.empty_lane) },
-	{ "skip-size", "SIZE", "with semiseq: leave SIZE of each drive to other tables (0)",
-	  TO(load.skip_bytes), .whole = size_option },
+	  TO(load.placing.empty_lane) },
+	{ "skip-size", "SIZE", "with semiseq or mems: leave SIZE of each drive to other tables (0)",
+	  TO(load.placing.skip_bytes), .whole = size_option },
 	{ "overwrite", NULL, "allow the new table to exist, or to be a block device",
-	  TO(run.overwrite) },
+	  TO(run.overwrite), .by = WRITERS },
 	{ .doc = "Workload:", .by = JUDGES | LOAD | CREATE | RUN },
 	{ "workload", "FILE",
 	  "queries, one per line: [WEIGHT] scan COLS [where COLS SHARE],\n[WEIGHT] get N COLS, "
@@ -466,6 +468,7 @@ static void check(const struct command *command, struct config *c)
 		die_of(err.code, &err);
 	c->load.run = c->compare.run = c->run;
 	c->load.workload = c->clients.workload = c->compare.workload;
+	c->compare.placing = c->load.placing;
 	c->clients.depth = c->load.depth;
 	show_progress(command, c);
 	c->compare.queries = c->queries;

@@ -10,7 +10,7 @@ enum sp_placement {
 	SP_PLACE_CONTIGUOUS,
 	SP_PLACE_TRACK,
 	SP_PLACE_SEMISEQ,
-	SP_PLACE_AUTO, /* sorts: the placement with the minimum predicted time */
+	SP_PLACE_AUTO, /* sorts, tables: the placement with the minimum predicted time */
 	SP_PLACE_MEMS, /* tables: at the locations of a sled (see xtable(1)) */
 };
 

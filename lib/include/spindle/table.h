@@ -246,11 +246,12 @@ struct sp_table_cost {
 /* A layout that a table could have. */
 struct sp_table_candidate {
 	enum sp_table_layout layout;
-	int code;	      /* 0, or the reason for which the layout is impossible: */
-	char reason[256];     /* as text */
-	const char *together; /* columns that share cells, "a,b;c,d"; NULL: none */
-	uint64_t bytes;	      /* of the file */
-	double fill;	      /* share of the file that values take */
+	enum sp_placement placement; /* contiguous or semiseq */
+	int code;		     /* 0, or the reason for which the layout is impossible: */
+	char reason[256];	     /* as text */
+	const char *together;	     /* columns that share cells, "a,b;c,d"; NULL: none */
+	uint64_t bytes;		     /* of the file */
+	double fill;		     /* share of the file that values take */
 	size_t ncosts;
 	struct sp_table_cost *costs; /* of each query, without its weight; NULL: none */
 	struct sp_table_cost sum;    /* of all queries, each times its weight */
@@ -270,8 +271,27 @@ struct sp_table_comparison {
 	char **queries; /* their text */
 	double *weights;
 	struct sp_table_candidate candidates[SP_TABLE_CANDIDATES];
+	/* CSM along tracks, if it was asked for; costs NULL and code 0: it was not. */
+	struct sp_table_candidate semiseq;
 	struct sp_table_candidate stored; /* the table as it is; costs NULL: it is not stored */
 	bool measured;			  /* the candidates have measured_s */
+};
+
+/* Where the cells of a table are on its device. */
+struct sp_table_placing {
+	/*
+	 * For CSM (Shao 2008, section 4.4).  SP_PLACE_SEMISEQ: cells of a column lie along the
+	 * tracks of the volume, or of several drives; it has known tracks.  SP_PLACE_MEMS: cells of
+	 * an A-page lie at one location of a sled.  SP_PLACE_AUTO, with SP_TABLE_AUTO: along tracks
+	 * if that has the minimum predicted time.  Otherwise SP_PLACE_CONTIGUOUS.
+	 */
+	enum sp_placement how;
+	/* Along tracks: */
+	unsigned volumes;    /* drives, each with its part of the file, 1 to 64; 0: 1 */
+	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
+	/* Of both: */
+	bool empty_lane;     /* an A-page has a cell more than its columns need */
+	uint64_t skip_bytes; /* of each drive, left to other tables */
 };
 
 struct sp_table_compare_opts {
@@ -284,6 +304,7 @@ struct sp_table_compare_opts {
 	const char *workload;	    /* file of queries; NULL: none */
 	const char *const *queries; /* further queries, a line each, nqueries */
 	size_t nqueries;
+	struct sp_table_placing placing; /* not CONTIGUOUS: CSM along tracks is compared, too */
 	bool measure; /* on the simulated volume, too, even if a geometry is given */
 	/*
 	 * Measures the table as it is stored, too, by running the scans without a predicate and the
@@ -299,11 +320,12 @@ struct sp_table_compare_opts {
 
 /*
  * Predicts the cost of a workload on a table as it is stored, and on each layout that it could
- * have, with the cell size of each layout.  Lines of a workload are those of xtable(1).
+ * have, with the cell size of each layout.  A table along the tracks of several drives is on these,
+ * the contiguous layouts are on one.  Lines of a workload are those of xtable(1).
  * c: filled in; free with sp_table_comparison_free().
- * Returns 0; SP_ESYNTAX if a query is wrong, or there is none; SP_EUNSUP if the volume to measure
- * on is not simulated; SP_ESTATE if another program is changing the table; an error of the volume;
- * -ENOMEM; or -errno.
+ * Returns 0; SP_ESYNTAX if a query or the placing is wrong, or there is no query; SP_EUNSUP if the
+ * volume to measure on is not simulated; SP_ESTATE if another program is changing the table; an
+ * error of the volume; -ENOMEM; or -errno.
  */
 SP_API SP_MUST_CHECK int sp_table_compare(struct sp_table *table,
 					  const struct sp_table_compare_opts *opts,
@@ -332,13 +354,9 @@ struct sp_table_load_opts {
 	 */
 	const char *const *together;
 	size_t ntogether;
-	uint32_t cell_bytes;	     /* 512 to 65536, a power of two; 0: as the layout has */
-	uint32_t page_records;	     /* of an A-page; 0: as the layout has */
-	enum sp_placement placement; /* CSM: also SEMISEQ, along tracks (Shao 2008, section 4.4) */
-	unsigned volumes;	     /* drives, each with its part of the file, 1 to 64; 0: 1 */
-	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
-	bool empty_lane;     /* an A-page has a cell more than its columns need */
-	uint64_t skip_bytes; /* of each drive, left to other tables */
+	uint32_t cell_bytes;   /* 512 to 65536, a power of two; 0: as the layout has */
+	uint32_t page_records; /* of an A-page; 0: as the layout has */
+	struct sp_table_placing placing;
 	/*
 	 * types: NAME:TYPE,... for some columns or, without a header, for all in their order.
 	 * schema: a file with a line for each column, in their order.  NULL: types are inferred
@@ -382,7 +400,7 @@ SP_API SP_MUST_CHECK int sp_table_load(const char *table, const char *const *inp
 /*
  * Compares layouts, as sp_table_compare(), for a table that would be loaded: types and mean lengths
  * are those of the first 16 MB of the inputs, and the number of records follows from their length.
- * load: options of the load, but for the layout.
+ * load: options of the load, but for layout and placing.
  * Returns 0, or an error of sp_table_compare() or sp_table_load(), such as SP_EFORMAT.
  */
 SP_API SP_MUST_CHECK int sp_table_compare_input(const char *const *inputs, size_t ninputs,

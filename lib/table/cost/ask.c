@@ -62,10 +62,14 @@ static int open_asking(struct asking *a, const struct sp__cost_asked *asked,
 				     .platform = &a->platform,
 				     .cell_bytes = asked->cell_bytes,
 				     .page_records = asked->page_records,
+				     .placing = o->placing,
+				     .name = asked->name,
 				     .seed = run->seed } };
 	if (!asked->text_bytes && assume_means(a))
 		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	rc = sp__cost_read_workload(&a->workload, o, asked->schema, asked->name, err);
+	rc = sp__cost_check_placing(&o->placing, SP_TABLE_AUTO, asked->name, err);
+	if (!rc)
+		rc = sp__cost_read_workload(&a->workload, o, asked->schema, asked->name, err);
 	if (!rc && o->measure && !sp__volume_spec_simulated(run))
 		rc = sp__errf(err, SP_EUNSUP, "plan", asked->name, -1,
 			      "measuring layouts needs a simulated volume: --volume=sim:MODEL");
@@ -84,6 +88,7 @@ static int examine_stored(const struct sp__cost_question *q, const struct sp__co
 	if (s)
 		stored.platform = &drives;
 	c->layout = asked->layout;
+	c->placement = s ? SP_PLACE_SEMISEQ : SP_PLACE_CONTIGUOUS;
 	if (!rc)
 		rc = sp__cost_examine(&stored, asked->stored, measure, c, err);
 	sp__cost_platform_close(&drives);
@@ -109,10 +114,10 @@ int sp__cost_ask(const struct sp__cost_asked *asked, const struct sp_table_compa
 }
 
 int sp__cost_ask_layout(const struct sp__cost_asked *asked, const char *workload,
-			const struct sp_run_opts *run, struct sp__cost_choice *choice,
-			struct sp_errinfo *err)
+			const struct sp_table_placing *placing, const struct sp_run_opts *run,
+			struct sp__cost_choice *choice, struct sp_errinfo *err)
 {
-	const struct sp_table_compare_opts o = { .workload = workload };
+	const struct sp_table_compare_opts o = { .workload = workload, .placing = *placing };
 	struct asking a;
 	int rc = open_asking(&a, asked, &o, run, err);
 

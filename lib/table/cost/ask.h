@@ -33,5 +33,6 @@ SP_MUST_CHECK int sp__cost_read_workload(struct sp__table_workload *w,
  * an error of sp_table_compare().
  */
 SP_MUST_CHECK int sp__cost_ask_layout(const struct sp__cost_asked *asked, const char *workload,
+				      const struct sp_table_placing *placing,
 				      const struct sp_run_opts *run, struct sp__cost_choice *choice,
 				      struct sp_errinfo *err);

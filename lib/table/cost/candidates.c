@@ -7,32 +7,126 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/err.h"
+#include "base/minmax.h"
+#include "dev/geometry.h"
 #include "table/cost/choose.h"
 #include "table/cost/query.h"
 
 #define FULL_READ "get 1 *"
 
-static int plan(const struct sp__cost_question *q, const struct sp__cost_choice *choice,
-		struct sp__cost_table *t, struct sp_errinfo *err)
+int sp__cost_check_placing(const struct sp_table_placing *p, enum sp_table_layout layout,
+			   const char *name, struct sp_errinfo *err)
 {
-	const struct sp__layout_opts o = { .form = &sp__layout_forms[choice->layout],
-					   .together = choice->together,
-					   .cell_bytes = q->cell_bytes,
-					   .page_records = q->page_records,
-					   .strip_bytes = sp__cost_strip_bytes(q->platform) };
-	int rc = sp__layout_make(&t->layout, q->schema, &o, err);
+	const bool automatic = p->how == SP_PLACE_AUTO && layout == SP_TABLE_AUTO;
+	const bool tracks = p->how == SP_PLACE_SEMISEQ || automatic;
+	const bool lanes = tracks || p->how == SP_PLACE_MEMS;
 
-	return rc ? rc : sp__cost_table_plan(t, q->schema, q->records, q->text_bytes);
+	if (p->how != SP_PLACE_CONTIGUOUS && !lanes)
+		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
+				"a table is placed contiguous, semiseq or mems, or auto with the "
+				"layout auto");
+	if (!tracks && (p->volumes > 1 || p->depth_rows))
+		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
+				"several volumes and rows of depth go with the placement semiseq");
+	if (!lanes && (p->empty_lane || p->skip_bytes))
+		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
+				"an empty lane and skipped space go with the placements semiseq "
+				"and mems");
+	if (lanes && layout != SP_TABLE_CSM && layout != SP_TABLE_AUTO)
+		return sp__errf(err, SP_EUNSUP, "plan", name, -1,
+				"the placements semiseq and mems go with the layout csm");
+	return 0;
+}
+
+/* Plans the placement of lanes. */
+static int place(struct sp__lanemap **lanemap, struct sp__table_layout *l,
+		 const struct sp__cost_question *q, struct sp_errinfo *err)
+{
+	const struct sp_geometry *g = q->platform->geometry;
+	const bool mems = q->placing.how == SP_PLACE_MEMS, tracks = g && g->nzones;
+	/* The plan refuses a volume without tracks; some cannot be several, which matters less. */
+	const struct sp__lanemap_opts o = { .run = q->platform->run,
+					    .path = q->name,
+					    .placement = mems ? SP_PLACE_MEMS : SP_PLACE_SEMISEQ,
+					    .volumes = tracks ? q->placing.volumes : 1,
+					    .depth = q->placing.depth_rows,
+					    .lanes = (uint32_t)l->page_cells,
+					    .cell_bytes = l->cell_bytes,
+					    .skip_bytes = q->placing.skip_bytes };
+	int rc;
+
+	*lanemap = calloc(1, sizeof(**lanemap));
+	if (!*lanemap)
+		return sp__err(err, -ENOMEM, "malloc", NULL, -1);
+	rc = sp__lanemap_plan(*lanemap, &o, err);
+	if (!rc)
+		sp__layout_follow(l, *lanemap);
+	return rc;
+}
+
+int sp__cost_make_layout(struct sp__table_layout *layout, struct sp__lanemap **lanemap,
+			 const struct sp__cost_question *q, const struct sp__cost_choice *choice,
+			 struct sp_errinfo *err)
+{
+	const struct sp_geometry *g = q->platform->geometry;
+	struct sp__layout_opts o = { .form = &sp__layout_forms[choice->layout],
+				     .together = choice->together,
+				     .cell_bytes = q->cell_bytes,
+				     .page_records = q->page_records,
+				     .lanes = choice->lanes };
+	int rc;
+
+	if (!o.lanes)
+		o.strip_bytes = sp__cost_strip_bytes(q->platform);
+	else if (!o.cell_bytes && g)
+		o.cell_bytes = sp__max(SP__TABLE_CELL_MIN, g->block_bytes);
+	o.empty_lane = o.lanes && q->placing.empty_lane;
+	rc = sp__layout_make(layout, q->schema, &o, err);
+	return rc || !o.lanes ? rc : place(lanemap, layout, q, err);
+}
+
+/* A table that is planned, and the question on its drives. */
+struct planned {
+	struct sp__cost_table t;
+	struct sp__cost_platform drives; /* along tracks */
+	struct sp__cost_question q;
+};
+
+static int plan(struct planned *p, const struct sp__cost_question *q,
+		const struct sp__cost_choice *choice, struct sp_errinfo *err)
+{
+	struct sp__lanemap **lanemap = &p->t.map.lanemap;
+	int rc;
+
+	*p = (struct planned){ .q = *q };
+	rc = sp__cost_make_layout(&p->t.layout, lanemap, q, choice, err);
+	if (!rc && choice->lanes) {
+		p->q.platform = &p->drives;
+		rc = sp__cost_platform_open_drives(&p->drives, q->platform->run, *lanemap, err);
+	}
+	if (!rc)
+		rc = sp__cost_table_plan(&p->t, q->schema, q->records, q->text_bytes);
+	return rc == -ENOSPC ? sp__errf(err, SP_EUNSUP, "plan", q->name, -1,
+					"the tracks have no place for %llu records: choose larger "
+					"drives, or more volumes",
+					(unsigned long long)q->records)
+			     : rc;
+}
+
+static void free_plan(struct planned *p)
+{
+	sp__cost_table_free(&p->t);
+	sp__cost_platform_close(&p->drives);
 }
 
 int sp__cost_seconds(const struct sp__cost_question *q, const struct sp__cost_choice *choice,
 		     uint64_t requests_max, double *seconds, struct sp_errinfo *err)
 {
-	struct sp__cost_opts o = { .platform = q->platform,
+	struct planned p;
+	int rc = plan(&p, q, choice, err);
+	struct sp__cost_opts o = { .platform = p.q.platform,
 				   .measure = q->platform->simulated,
 				   .requests_max = requests_max };
-	struct sp__cost_table t = { 0 };
-	int rc = plan(q, choice, &t, err);
 
 	*seconds = 0;
 	for (size_t i = 0; !rc && i < q->workload->n; i++) {
@@ -40,10 +134,10 @@ int sp__cost_seconds(const struct sp__cost_question *q, const struct sp__cost_ch
 		struct sp__table_cost cost;
 
 		o.seed = q->seed + i;
-		rc = sp__table_query_cost(&t, query, &o, &cost, err);
+		rc = sp__table_query_cost(&p.t, query, &o, &cost, err);
 		*seconds += query->weight * cost.seconds;
 	}
-	sp__cost_table_free(&t);
+	free_plan(&p);
 	return rc;
 }
 
@@ -134,22 +228,27 @@ static int examine(const struct sp__cost_question *q, const struct sp__cost_choi
 		   bool measure, struct sp_table_candidate *c, struct sp_errinfo *err)
 {
 	struct sp_errinfo reason = SP_ERRINFO_INIT;
-	struct sp__cost_table t = { 0 };
-	int rc = plan(q, choice, &t, &reason);
+	struct planned p;
+	int rc = plan(&p, q, choice, &reason);
 
 	c->layout = choice->layout;
+	c->placement = !choice->lanes			 ? SP_PLACE_CONTIGUOUS
+		       : q->placing.how == SP_PLACE_MEMS ? SP_PLACE_MEMS
+							 : SP_PLACE_SEMISEQ;
 	c->full_reads = NAN;
-	c->code = rc == SP_EUNSUP ? rc : 0;
-	if (c->code)
-		snprintf(c->reason, sizeof(c->reason), "%.255s", reason.text);
-	else if (rc)
-		(void)sp__err(err, rc, "plan", NULL, -1);
 	if (!rc)
-		rc = sp__cost_examine(q, &t, measure, c, err);
-	if (!rc && choice->together && list_together(q, choice->together, &c->together))
-		rc = sp__err(err, -ENOMEM, "malloc", NULL, -1);
-	sp__cost_table_free(&t);
-	return c->code ? 0 : rc;
+		rc = sp__cost_examine(&p.q, &p.t, measure, c, &reason);
+	free_plan(&p);
+	c->code = rc == SP_EUNSUP ? rc : 0;
+	if (c->code) {
+		snprintf(c->reason, sizeof(c->reason), "%.255s", reason.text);
+		return 0;
+	}
+	if (rc)
+		return sp__errf(err, rc, "plan", NULL, -1, "%s", reason.text);
+	return choice->together && list_together(q, choice->together, &c->together)
+		       ? sp__err(err, -ENOMEM, "malloc", NULL, -1)
+		       : 0;
 }
 
 /* Returns the time of a full record's read on a layout. */
@@ -186,10 +285,13 @@ static int break_even(const struct sp__cost_question *q, const struct sp__cost_c
 		      struct sp_errinfo *err)
 {
 	const struct sp__cost_choice rows = { .layout = SP_TABLE_NSM };
-	double gain_s = scan_s(q->workload, nsm) - scan_s(q->workload, c), row_s, s;
+	double gain_s, row_s, s;
 	int rc;
 
-	if (nsm->code || c->code || !(gain_s > 0) || !q->records)
+	if (nsm->code || c->code || !q->records)
+		return 0;
+	gain_s = scan_s(q->workload, nsm) - scan_s(q->workload, c);
+	if (!(gain_s > 0))
 		return 0;
 	rc = full_read(q, &rows, &row_s, err);
 	if (!rc)
@@ -214,9 +316,20 @@ static int copy_workload(const struct sp__table_workload *w, struct sp_table_com
 	return 0;
 }
 
+/* Examines a choice, against NSM if it has been examined. */
+static int compare(const struct sp__cost_question *q, const struct sp__cost_choice *choice,
+		   struct sp_table_comparison *all, struct sp_table_candidate *c,
+		   struct sp_errinfo *err)
+{
+	int rc = examine(q, choice, all->measured, c, err);
+
+	return rc ? rc : break_even(q, choice, &all->candidates[SP_TABLE_NSM], c, err);
+}
+
 int sp__cost_compare(const struct sp__cost_question *q, bool measure, struct sp_table_comparison *c,
 		     struct sp_errinfo *err)
 {
+	const struct sp__cost_choice semiseq = { .layout = SP_TABLE_CSM, .lanes = true };
 	struct sp__cost_choice choice = { .layout = SP_TABLE_NSM };
 	int rc;
 
@@ -229,12 +342,11 @@ int sp__cost_compare(const struct sp__cost_question *q, bool measure, struct sp_
 		if (i == SP_TABLE_AUTO)
 			rc = sp__cost_choose(q, &choice, err);
 		if (!rc)
-			rc = examine(q, &choice, measure, &c->candidates[i], err);
-		if (!rc)
-			rc = break_even(q, &choice, &c->candidates[SP_TABLE_NSM], &c->candidates[i],
-					err);
+			rc = compare(q, &choice, c, &c->candidates[i], err);
 	}
 	free(choice.together);
+	if (!rc && q->placing.how != SP_PLACE_CONTIGUOUS)
+		rc = compare(q, &semiseq, c, &c->semiseq, err);
 	if (rc)
 		sp_table_comparison_free(c);
 	return rc;
@@ -250,6 +362,7 @@ void sp_table_comparison_free(struct sp_table_comparison *c)
 		free(c->candidates[i].costs);
 		free((char *)(uintptr_t)c->candidates[i].together);
 	}
+	free(c->semiseq.costs);
 	free(c->stored.costs);
 	*c = (struct sp_table_comparison){ 0 };
 }

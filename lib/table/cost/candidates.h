@@ -17,6 +17,8 @@ struct sp__cost_question {
 	const struct sp__table_workload *workload;
 	const struct sp__cost_platform *platform;
 	uint32_t cell_bytes, page_records; /* 0: the layout's */
+	struct sp_table_placing placing;
+	const char *name; /* for messages */
 	uint64_t seed;
 };
 
@@ -24,7 +26,26 @@ struct sp__cost_question {
 struct sp__cost_choice {
 	enum sp_table_layout layout;
 	uint32_t *together; /* NULL: none; owned */
+	bool lanes;	    /* apart, by the placing of the question */
 };
+
+/*
+ * Returns 0 if a table of a layout, or of SP_TABLE_AUTO, can be placed so, or SP_ESYNTAX or
+ * SP_EUNSUP.
+ */
+SP_MUST_CHECK int sp__cost_check_placing(const struct sp_table_placing *p,
+					 enum sp_table_layout layout, const char *name,
+					 struct sp_errinfo *err);
+/*
+ * Makes the layout of a choice, and its placement along tracks; *lanemap is NULL at first, and
+ * stays so if cells are contiguous; allocated.  Returns 0; SP_ESYNTAX; SP_EUNSUP if it is
+ * impossible; or -ENOMEM.  The caller frees both in any case.
+ */
+SP_MUST_CHECK int sp__cost_make_layout(struct sp__table_layout *layout,
+				       struct sp__lanemap **lanemap,
+				       const struct sp__cost_question *q,
+				       const struct sp__cost_choice *choice,
+				       struct sp_errinfo *err);
 
 /* Sets the costs of a table, stored or planned.  Errors as below. */
 SP_MUST_CHECK int sp__cost_examine(const struct sp__cost_question *q,

@@ -5,8 +5,9 @@
  * Algorithm.  Columns that the same queries need are a unit, since storing them apart can only save
  * bytes that no query saves.  The units begin as column groups of CSM, once as single columns and
  * once with the columns of each unit together.  Then those two units are merged that save the most
- * time, until none saves any.  The best of all these, and of the four layouts, is the choice.  For
- * the search part of the requests are enough; the last comparison makes all.
+ * time, until none saves any.  The best of all these, of the four layouts, and on request of CSM
+ * along tracks, is the choice.  For the search part of the requests are enough; the last comparison
+ * makes all.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static void list_groups(struct search *s)
 /* Tries the column groups; keeps them if they are the best so far.  Refusals do not count. */
 static int try(struct search *s, double *seconds)
 {
-	struct sp__cost_choice choice = { SP_TABLE_CSM, s->together };
+	struct sp__cost_choice choice = { SP_TABLE_CSM, s->together, false };
 	struct sp_errinfo ignored = SP_ERRINFO_INIT;
 	int rc;
 
@@ -169,12 +170,10 @@ static int find_groups(struct search *s)
 	return rc;
 }
 
-/* Keeps the layout if it takes less time than the choice.  Takes over together. */
-static int consider(const struct sp__cost_question *q, enum sp_table_layout layout,
-		    uint32_t *together, struct sp__cost_choice *choice, double *seconds,
-		    struct sp_errinfo *err)
+/* Keeps a layout if it takes less time than the choice.  Takes over its together. */
+static int consider(const struct sp__cost_question *q, struct sp__cost_choice c,
+		    struct sp__cost_choice *choice, double *seconds, struct sp_errinfo *err)
 {
-	struct sp__cost_choice c = { layout, together };
 	struct sp_errinfo ignored = SP_ERRINFO_INIT;
 	double s;
 	int rc = sp__cost_seconds(q, &c, 0, &s, &ignored);
@@ -185,25 +184,33 @@ static int consider(const struct sp__cost_question *q, enum sp_table_layout layo
 		*seconds = s;
 		return 0;
 	}
-	free(together);
+	free(c.together);
 	return rc == SP_EUNSUP || !rc ? 0 : sp__errf(err, rc, "plan", NULL, -1, "%s", ignored.text);
 }
 
 int sp__cost_choose(const struct sp__cost_question *q, struct sp__cost_choice *choice,
 		    struct sp_errinfo *err)
 {
+	const enum sp_placement how = q->placing.how;
 	struct search s = { .q = q, .err = err };
 	double seconds = INFINITY;
 	int rc;
 
-	*choice = (struct sp__cost_choice){ .layout = SP_TABLE_CSM };
-	rc = consider(q, SP_TABLE_CSM, NULL, choice, &seconds, err);
+	*choice = (struct sp__cost_choice){ SP_TABLE_CSM, NULL, how == SP_PLACE_SEMISEQ };
+	if (choice->lanes)
+		return 0;
+	rc = consider(q, *choice, choice, &seconds, err);
 	for (int i = SP_TABLE_NSM; !rc && i < SP_TABLE_CSM; i++)
-		rc = consider(q, (enum sp_table_layout)i, NULL, choice, &seconds, err);
+		rc = consider(q, (struct sp__cost_choice){ .layout = (enum sp_table_layout)i },
+			      choice, &seconds, err);
+	if (!rc && how == SP_PLACE_AUTO)
+		rc = consider(q, (struct sp__cost_choice){ SP_TABLE_CSM, NULL, true }, choice,
+			      &seconds, err);
 	if (!rc)
 		rc = find_groups(&s);
 	if (!rc)
-		rc = consider(q, SP_TABLE_CSM, s.best, choice, &seconds, err);
+		rc = consider(q, (struct sp__cost_choice){ SP_TABLE_CSM, s.best, false }, choice,
+			      &seconds, err);
 	else
 		free(s.best);
 	return rc;

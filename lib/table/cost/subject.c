@@ -3,6 +3,7 @@
  * Plans the file of a table that does not exist: which cells each area would have.
  */
 #include <math.h>
+#include <stdlib.h>
 #include "base/minmax.h"
 #include "table/cost/subject.h"
 #include "table/file/directory.h"
@@ -67,13 +68,30 @@ static int add_strip(struct sp__cost_table *t, uint64_t *page)
 	return rc;
 }
 
+/* Adds a part along tracks as load does, and the texts of its records.  Returns as add_strip(). */
+static int add_part(struct sp__cost_table *t, uint64_t *page)
+{
+	const uint64_t pages = sp__layout_pages(&t->layout, t->records), first = *page;
+	int rc = sp__map_add_pages(&t->map, sp__max(first, 1));
+
+	*page = sp__min(sp__lanemap_pages(t->map.lanemap), pages);
+	return rc || !t->text ? rc : add(t, SP__AREA_TEXT, text_cells(t, first, *page));
+}
+
+static int add_directory(struct sp__cost_table *t)
+{
+	const uint64_t row_bytes = (uint64_t)sp__directory_entries(t->schema) * SP__ENTRY_BYTES;
+	const uint32_t usable = sp__directory_usable(t->layout.cell_bytes);
+
+	return add(t, SP__AREA_DIRECTORY,
+		   (sp__layout_rows(&t->layout, t->records) * row_bytes + usable - 1) / usable);
+}
+
 int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__table_schema *schema,
 			uint64_t records, const double *text_bytes)
 {
 	const struct sp__table_layout *l = &t->layout;
 	const uint64_t pages = sp__layout_pages(l, records);
-	const uint64_t row_bytes = (uint64_t)sp__directory_entries(schema) * SP__ENTRY_BYTES;
-	const uint32_t usable = sp__directory_usable(l->cell_bytes);
 	int rc;
 
 	t->schema = schema;
@@ -82,16 +100,23 @@ int sp__cost_table_plan(struct sp__cost_table *t, const struct sp__table_schema 
 	t->map.end = FRONT_CELLS;
 	for (uint32_t i = 0; i < schema->n; i++)
 		t->text |= schema->columns[i].type.kind == 't';
-	rc = add(t, SP__AREA_DIRECTORY,
-		 (sp__layout_rows(l, records) * row_bytes + usable - 1) / usable);
+	/* The first part begins on the first track behind the superblocks. */
+	rc = t->map.lanemap ? 0 : add_directory(t);
 	for (uint64_t page = 0; !rc && page < pages;)
-		rc = add_strip(t, &page);
-	return rc;
+		rc = t->map.lanemap ? add_part(t, &page) : add_strip(t, &page);
+	if (!rc && t->map.lanemap) {
+		rc = sp__map_shorten_pages(&t->map, pages);
+		sp__map_trim(&t->map, 0);
+	}
+	return rc || !t->map.lanemap ? rc : add_directory(t);
 }
 
 void sp__cost_table_free(struct sp__cost_table *t)
 {
 	sp__layout_free(&t->layout);
+	if (t->map.lanemap)
+		sp__lanemap_free(t->map.lanemap);
+	free(t->map.lanemap);
 	sp__map_free(&t->map);
 }
 

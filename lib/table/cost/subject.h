@@ -24,8 +24,10 @@ struct sp__cost_table {
 
 /*
  * Plans the file of a table of so many records as load writes it: superblocks, directory, and for
- * each strip its cells and those of its texts.  The layout is made by sp__layout_make() and belongs
- * to the table.  After an error, too, the table must be freed.  Returns 0, -ENOMEM or -EFBIG.
+ * each strip, or part along tracks, its cells and those of its texts.  The layout is made by
+ * sp__layout_make() and belongs to the table, as a placement without parts does that map.semiseq
+ * names.  After an error, too, the table must be freed.  Returns 0, -ENOMEM, -EFBIG, or -ENOSPC:
+ * the tracks have no place.
  */
 SP_MUST_CHECK int sp__cost_table_plan(struct sp__cost_table *t,
 				      const struct sp__table_schema *schema, uint64_t records,

@@ -89,7 +89,7 @@ static int begin_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 		return sp__err(err, -ENOMEM, "create", f->path, -1);
 	s->layout = f->layout;
 	f->map.lanemap = s->lanemap;
-	sp__tablefile_follow_lanemap(f);
+	sp__layout_follow(&f->layout, f->map.lanemap);
 	rc = sp__table_superblock_size(s);
 	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
 	if (rc)

@@ -167,17 +167,17 @@ static inline uint64_t sp__tablefile_bytes(const struct sp__tablefile *f, uint64
 	return (end + (s ? (s->volumes - 1) * s->volume_cells : 0)) * f->layout.cell_bytes;
 }
 
-/* Sets what a layout with lanes has of its placement. */
-static inline void sp__tablefile_follow_lanemap(struct sp__tablefile *f)
+/* Sets what a layout with lanes has of its placement; NULL: lanes are not apart. */
+static inline void sp__layout_follow(struct sp__table_layout *l, const struct sp__lanemap *m)
 {
 	struct sp__lanemap_info info;
 
-	if (!f->map.lanemap)
+	if (!m)
 		return;
-	info = sp__lanemap_info(f->map.lanemap);
-	f->layout.stripe_pages = info.stripe_pages;
-	f->layout.one_stripe = info.one_stripe;
-	f->layout.align_bytes = info.align_bytes;
+	info = sp__lanemap_info(m);
+	l->stripe_pages = info.stripe_pages;
+	l->one_stripe = info.one_stripe;
+	l->align_bytes = info.align_bytes;
 }
 
 /* Returns the options of a queue for its cells; depth: 0: the default one. */

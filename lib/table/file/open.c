@@ -118,7 +118,7 @@ static int read_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 	else
 		rc = SP_ECORRUPT;
 	if (!rc)
-		sp__tablefile_follow_lanemap(f);
+		sp__layout_follow(&f->layout, f->map.lanemap);
 	if (!rc && f->layout.lanes)
 		rc = f->map.lanemap->lanes == f->layout.page_cells ? 0 : SP_ECORRUPT;
 	if (rc == -ENOMEM)
