@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <spindle/size.h>
-#include <spindle/table.h>
+#include <spindle/tablearrow.h>
 #include "base/err.h"
 #include "call/call.h"
 

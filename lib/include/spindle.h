@@ -32,6 +32,7 @@
 #include <spindle/spill.h>
 #include <spindle/split.h>
 #include <spindle/table.h>
+#include <spindle/tablearrow.h>
 #include <spindle/tablerun.h>
 #include <spindle/vdrive.h>
 #include <spindle/version.h>

@@ -3,6 +3,7 @@
  * Loads a table from a stream of record batches of Arrow.
  */
 #include <stdlib.h>
+#include <spindle/tablearrow.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/memory.h"

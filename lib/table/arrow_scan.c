@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <spindle/table.h>
+#include <spindle/tablearrow.h>
 #include "base/err.h"
 #include "table/arrow/batch.h"
 #include "table/pull.h"

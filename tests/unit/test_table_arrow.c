@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <spindle/table.h>
+#include <spindle/tablearrow.h>
 #include "base/decimal.h"
 #include "base/mem.h"
 #include "table/arrow/abi.h"

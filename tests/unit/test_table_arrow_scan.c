@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <spindle/table.h>
+#include <spindle/tablearrow.h>
 #include "base/mem.h"
 #include "base/rng.h"
 #include "table/arrow/abi.h"
