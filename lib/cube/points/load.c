@@ -25,11 +25,9 @@
 #include "base/err.h"
 #include "base/whole.h"
 #include "base/minmax.h"
-#include "cube/input/csvlines.h"
-#include "cube/input/npy.h"
 #include "cube/file/pointcell.h"
 #include "cube/file/space.h"
-#include "cube/points/points.h"
+#include "cube/points/input.h"
 #include "cube/points/sort.h"
 #include "cube/points/tree.h"
 #include "cube/file/transfer.h"
@@ -37,14 +35,12 @@
 
 struct load {
 	struct sp__points *dataset;
-	const struct sp_cube_load_opts *opts;
+	struct sp__pointinput input;
 	struct sp_cube_stats *stats;
 	struct sp_errinfo *err;
-	const char *name; /* name of the input; NULL: none */
 	struct sp__sorter sort;
 	struct sp__volume *temporary;
 	struct sp__pointsource sorted; /* all points, in the temporary file */
-	uint64_t given;		       /* points of the input */
 };
 
 static int keep(void *arg, sp__zkey key, const uint8_t *record)
@@ -60,8 +56,9 @@ static int keep(void *arg, sp__zkey key, const uint8_t *record)
 	return sp__sorter_add(&l->sort, bytes);
 }
 
-static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
+static int add_point(void *arg, const uint64_t *x, const uint8_t *value)
 {
+	struct load *l = arg;
 	const struct sp__points *c = l->dataset;
 	uint8_t *to = sp__sorter_space(&l->sort, c->set.record_bytes);
 
@@ -69,92 +66,7 @@ static int add_point(struct load *l, const uint64_t *x, const uint8_t *value)
 		return -ENOMEM;
 	sp__zkey_store(&c->set.space, sp__zkey_of(&c->set.space, x), to);
 	memcpy(to + c->set.space.bytes, value, c->file->superblock.shape.element_bytes);
-	l->given++;
 	return sp__sorter_add(&l->sort, c->set.record_bytes);
-}
-
-static int read_csv(struct load *l)
-{
-	struct sp__csvlines csv = {
-		.file = l->dataset->file, .rollup = l->opts->rollup, .name = l->name, .err = l->err
-	};
-	uint64_t x[SP_CUBE_DIMS_MAX];
-	uint8_t *value = malloc(l->dataset->file->superblock.shape.element_bytes);
-	int rc = value ? sp__csvlines_open(&csv) : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-
-	while (!rc && !(rc = sp__csvlines_next(&csv, x, value)))
-		rc = add_point(l, x, value);
-	l->stats->blank_lines = csv.blank;
-	sp__csvlines_close(&csv);
-	free(value);
-	return rc < 0 ? rc : 0;
-}
-
-static int read_error(const struct load *l, int code, const char *text)
-{
-	return sp__errf(l->err, code, "read", l->name, -1, "point %" PRIu64 ": %s", l->given, text);
-}
-
-/* Adds a point of raw data: coordinates, then the value. */
-static int add_raw(struct load *l, const uint8_t *point)
-{
-	const struct sp_cube_shape *s = &l->dataset->file->superblock.shape;
-	uint64_t x[SP_CUBE_DIMS_MAX];
-
-	memcpy(x, point, s->ndims * sizeof(*x));
-	for (unsigned i = 0; i < s->ndims; i++)
-		if (x[i] >= s->dims[i])
-			return sp__errf(l->err, -ERANGE, "read", l->name, -1,
-					"point %" PRIu64 ": coordinate %" PRIu64
-					" of dimension %u is not below %" PRIu64,
-					l->given, x[i], i, s->dims[i]);
-	return add_point(l, x, point + s->ndims * sizeof(*x));
-}
-
-static int refuse_npy(const struct load *l)
-{
-	return sp__errf(l->err, SP_EUNSUP, "load", l->name, -1,
-			"points are loaded from CSV or raw data: a .npy file has a grid");
-}
-
-static int read_raw(struct load *l)
-{
-	size_t bytes = sp__point_bytes(l->dataset), n = 0;
-	uint8_t *point = malloc(bytes);
-	uint64_t file_bytes;
-	FILE *in = NULL;
-	int rc = point ? sp__cubeinput_stream(&in, l->dataset->file, l->name, l->err)
-		       : sp__err(l->err, -ENOMEM, "malloc", NULL, -1);
-
-	file_bytes = rc ? 0 : sp__file_bytes(fileno(in));
-	while (!rc && (n = fread(point, 1, bytes, in)) == bytes) {
-		if (!l->given && l->opts->detect &&
-		    !memcmp(point, SP__NPY_MAGIC, SP__NPY_MAGIC_BYTES))
-			rc = refuse_npy(l);
-		else
-			rc = add_raw(l, point);
-	}
-	if (!rc && ferror(in))
-		rc = read_error(l, errno ? -errno : -EIO, "cannot be read");
-	else if (!rc && n)
-		rc = read_error(l, SP_EFORMAT, "the input ends inside it");
-	else if (!rc)
-		rc = sp__check_uncut(fileno(in), file_bytes, l->name, l->err);
-	if (in)
-		fclose(in);
-	free(point);
-	return rc;
-}
-
-static int check_opts(const struct load *l)
-{
-	const struct sp_cube_load_opts *o = l->opts;
-
-	if (o->ordered || o->offset || o->big_endian || o->resume || sp__load_rolled(o))
-		return sp__errf(l->err, SP_ESYNTAX, "load", l->name, -1,
-				"order, offset, byte order, roll-up and resuming do not apply to "
-				"points");
-	return o->format == SP_CUBE_NPY ? refuse_npy(l) : 0;
 }
 
 static int to_file(void *arg, const void *data, size_t bytes)
@@ -181,8 +93,8 @@ static int sort_points(struct load *l)
 				     SP__DIRECT_NEVER, l->err);
 	if (!rc && c->file->superblock.pointset.count)
 		rc = sp__points_each(c, &all, keep, l, l->stats, l->err);
-	if (!rc && l->name)
-		rc = l->opts->format == SP_CUBE_CSV ? read_csv(l) : read_raw(l);
+	if (!rc)
+		rc = sp__pointinput_read(&l->input);
 	if (!rc) {
 		l->sorted = (struct sp__pointsource){ .fd = l->temporary->fd,
 						      .name = l->temporary->name,
@@ -190,7 +102,7 @@ static int sort_points(struct load *l)
 						      .err = l->err };
 		rc = sp__pointsort_drain(&l->sort, to_file, l);
 	}
-	if (!rc && l->sorted.n - l->given < c->file->superblock.pointset.count)
+	if (!rc && l->sorted.n - l->input.n < c->file->superblock.pointset.count)
 		rc = sp__errf(l->err, SP_ECORRUPT, "load", c->file->path, -1,
 			      "it has fewer points than its superblock says: run check");
 	sp__charge_sorting(&c->file->env, l->sorted.n);
@@ -529,8 +441,11 @@ static int replace(struct load *l)
 int sp__points_load(struct sp__points *c, const char *input, const struct sp_cube_load_opts *opts,
 		    struct sp_cube_stats *stats, struct sp_errinfo *err)
 {
-	struct load l = { .dataset = c, .opts = opts, .stats = stats, .err = err, .name = input };
-	int rc = input ? check_opts(&l) : 0;
+	struct load l = { .dataset = c,
+			  .input = { c, input, opts, add_point, &l, err, 0, 0 },
+			  .stats = stats,
+			  .err = err };
+	int rc = sp__pointinput_check(&l.input);
 
 	if (!rc && !c->file->opts.write)
 		rc = sp__err(err, -EBADF, "load", c->file->path, -1);
@@ -539,6 +454,7 @@ int sp__points_load(struct sp__points *c, const char *input, const struct sp_cub
 	if (!rc)
 		rc = replace(&l);
 	sp__volume_close(l.temporary);
-	stats->elements = input ? l.given : l.sorted.n;
+	stats->blank_lines = l.input.blank_lines;
+	stats->elements = input ? l.input.n : l.sorted.n;
 	return rc;
 }
