@@ -2,9 +2,8 @@
 /*
  * Reads the points of a box.
  *
- * Algorithm.  The cells that the box meets are read in ascending order: the cells of each region as
- * its mapping walks them, leaves by a bitmap of their numbers.  Then the overflow cells that these
- * cells name are read in ascending order, then those that these name, and so on.
+ * Algorithm.  The cells that the box meets are read as cells.c walks them.  Then the overflow cells
+ * that these cells name are read in ascending order, then those that these name, and so on.
  *
  * Points arrive in any order.  A result is sorted by coordinates, the last one first, like the
  * elements of a grid; points of one position are sorted by the bytes of their values.  So it
@@ -18,6 +17,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "cube/file/pointcell.h"
+#include "cube/points/cells.h"
 #include "cube/points/points.h"
 #include "cube/points/sort.h"
 #include "cube/file/transfer.h"
@@ -30,7 +30,6 @@ struct query {
 	struct sp_cube_box box;
 	sp__record_fn fn;
 	void *arg;
-	uint8_t *wanted; /* a bit per number of a leaf */
 	uint64_t *chain; /* numbers of overflow cells to read next */
 	size_t nchain, capacity;
 	uint64_t overflow;	     /* read so far */
@@ -131,55 +130,20 @@ static void examine(void *arg, const uint64_t *x, uint8_t *cell)
 		follow(q, x[0], head.next);
 }
 
-static int want_leaf(void *arg, size_t i)
+static int read_mapped(void *arg, const struct sp__mapping *m, const struct sp_cube_box *cells)
 {
 	struct query *q = arg;
-	uint32_t position = q->dataset->set.leaves[i].number;
-
-	q->wanted[position / 8] |= (uint8_t)(1 << position % 8);
-	return 0;
-}
-
-static int read_cell(struct query *q, uint64_t block)
-{
-	int rc = sp__transfer_run(&q->transfer, block, 1);
+	int rc = sp__transfer_mapped(&q->transfer, m, cells);
 
 	return rc ? rc : q->rc;
 }
 
-static int read_regions(struct query *q)
+static int read_cell(void *arg, uint64_t block)
 {
-	const struct sp__pointset *s = &q->dataset->set;
-	struct sp_cube_box cells;
-	int rc = 0;
+	struct query *q = arg;
+	int rc = sp__transfer_run(&q->transfer, block, 1);
 
-	for (size_t i = 0; !rc && i < s->nregions; i++)
-		if (sp__region_clip(&s->space, s->regions[i], &q->box, &cells))
-			rc = sp__transfer_mapped(&q->transfer, &s->regions[i]->mapping, &cells)
-				     ?: q->rc;
-	return rc;
-}
-
-static int read_leaves(struct query *q)
-{
-	const struct sp__pointset *s = &q->dataset->set;
-	size_t bytes = s->nleaves / 8 + 1;
-	int rc;
-
-	q->wanted = calloc(bytes, 1);
-	if (!q->wanted)
-		return sp__err(q->err, -ENOMEM, "malloc", NULL, -1);
-	sp__budget_charge(&q->dataset->file->env.budget, bytes);
-	rc = sp__leaves_walk(s, &q->box, want_leaf, q);
-	for (size_t position = 0; !rc && position < s->nleaves; position++) {
-		if (!q->wanted[position / 8])
-			position |= 7;
-		else if (q->wanted[position / 8] >> position % 8 & 1)
-			rc = read_cell(q, sp__pointset_block(s, s->leaf_block, position));
-	}
-	free(q->wanted);
-	sp__budget_credit(&q->dataset->file->env.budget, bytes);
-	return rc;
+	return rc ? rc : q->rc;
 }
 
 static int ascending(const void *a, const void *b)
@@ -217,16 +181,17 @@ static int read_chains(struct query *q)
 
 static int read_cells(struct query *q)
 {
-	const struct sp__cube_superblock *h = &q->dataset->file->superblock;
-	int rc = 0;
+	const struct sp__points *c = q->dataset;
+	size_t bytes = sp__pointcells_bytes(&c->set);
+	int rc;
 
 	sp__transfer_begin(&q->transfer, SP__OP_READ, examine, q);
-	if (h->pointset.outside)
-		rc = read_cell(q, h->pointset.outside_block);
-	if (!rc)
-		rc = read_regions(q);
-	if (!rc)
-		rc = read_leaves(q);
+	sp__budget_charge(&c->file->env.budget, bytes);
+	rc = sp__pointcells_walk(&c->set, &c->file->superblock, &q->box,
+				 &(struct sp__pointcells){ read_mapped, read_cell, q });
+	sp__budget_credit(&c->file->env.budget, bytes);
+	if (rc == -ENOMEM)
+		return sp__err(q->err, rc, "read", c->file->path, -1);
 	if (!rc)
 		rc = sp__transfer_end(&q->transfer);
 	if (!rc)
