@@ -98,6 +98,8 @@ static int sort_points(struct load *l)
 	if (!rc) {
 		l->sorted = (struct sp__pointsource){ .fd = l->temporary->fd,
 						      .name = l->temporary->name,
+						      .record_bytes = c->set.record_bytes,
+						      .share = 1,
 						      .bytes = sp__cube_slab_bytes(c->file),
 						      .err = l->err };
 		rc = sp__pointsort_drain(&l->sort, to_file, l);
@@ -291,7 +293,7 @@ static int write_points(struct writer *w)
 	struct sp__pointcursor cursor;
 	uint64_t x[SP_CUBE_DIMS_MAX];
 	const uint8_t *record;
-	int rc = sp__pointcursor_open(&cursor, &l->sorted, c->set.record_bytes, 0);
+	int rc = sp__pointcursor_open(&cursor, &l->sorted, 0);
 
 	while (!rc && (record = sp__pointcursor_next(&cursor, &rc))) {
 		sp__zkey key = sp__zkey_load(&c->set.space, record);
@@ -340,30 +342,11 @@ static int write_cells(struct load *l)
 	return rc;
 }
 
-/* Builds the tree, and the members of the superblock, of a dataset that begins at a block. */
 static int plan_at(struct load *l, uint64_t block)
 {
 	struct sp__points *c = l->dataset;
-	struct sp__cube_pointset *p = &c->file->superblock.pointset;
-	uint64_t bytes, unit = c->file->superblock.block_bytes;
-	int rc = sp__pointset_init(&c->set, &c->file->superblock);
+	int rc = sp__pointtree_plan(&c->set, &c->file->superblock, &l->sorted, block);
 
-	p->directory_block = sp__cube_superblock_begin(&c->file->superblock, block);
-	l->sorted.leaf_max = sp__max((uint64_t)c->set.capacity * p->fill / 1000, 1);
-	if (!rc)
-		rc = sp__pointtree_build(&c->set, &l->sorted);
-	if (rc)
-		return rc;
-	bytes = c->set.nleaves * sizeof(struct sp__leaf) +
-		sp__regions_bytes(&c->file->superblock,
-				  sp__min(c->set.nleaves / 2, SP__REGIONS_MAX));
-	p->outside_block = sp__div_up(p->directory_block + sp__div_up(bytes, unit), 8) * 8;
-	p->outside = false;
-	p->count = l->sorted.n;
-	p->built = p->underflow ? p->count : 0;
-	p->cells = 0;
-	c->set.outside_block = p->outside_block;
-	rc = sp__pointtree_place(&c->set, &c->file->superblock, &l->sorted);
 	return rc ? sp__err(l->err, rc, "load", c->file->path, -1) : 0;
 }
 

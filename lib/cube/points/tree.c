@@ -25,26 +25,26 @@
 #define ALIGN_BYTES 4096
 
 int sp__pointcursor_open(struct sp__pointcursor *c, const struct sp__pointsource *from,
-			 uint32_t record_bytes, uint64_t first)
+			 uint64_t first)
 {
-	*c = (struct sp__pointcursor){ .from = from, .record_bytes = record_bytes, .at = first };
-	c->capacity = sp__max(BUFFER_BYTES / record_bytes, 1u);
-	c->data = malloc(c->capacity * record_bytes);
+	*c = (struct sp__pointcursor){ .from = from, .at = first };
+	c->capacity = sp__max(BUFFER_BYTES / from->record_bytes, 1u);
+	c->data = malloc(c->capacity * from->record_bytes);
 	return c->data ? 0 : sp__err(from->err, -ENOMEM, "malloc", NULL, -1);
 }
 
 static int refill(struct sp__pointcursor *c)
 {
 	const struct sp__pointsource *from = c->from;
-	size_t bytes = sp__min(c->capacity, from->n - c->at) * c->record_bytes;
-	uint64_t offset = c->at * c->record_bytes;
+	size_t bytes = sp__min(c->capacity, from->n - c->at) * from->record_bytes;
+	uint64_t offset = c->at * from->record_bytes;
 	ssize_t n = sp__read_whole(from->fd, c->data, bytes, offset);
 
 	if (n < 0 || (size_t)n < bytes)
 		return sp__err(from->err, n < 0 ? (int)n : -EIO, "read", from->name,
 			       (long long)offset);
 	c->next = 0;
-	c->n = bytes / c->record_bytes;
+	c->n = bytes / from->record_bytes;
 	c->at += c->n;
 	return 0;
 }
@@ -59,7 +59,7 @@ const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc)
 		if (*rc)
 			return NULL;
 	}
-	return c->data + c->next++ * c->record_bytes;
+	return c->data + c->next++ * c->from->record_bytes;
 }
 
 void sp__pointcursor_close(struct sp__pointcursor *c)
@@ -191,7 +191,11 @@ static int scan(struct build *b)
 	return rc;
 }
 
-int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *from)
+/*
+ * Makes the leaves.  Sets `number` of a leaf to the number of its points, capped.  Counts the points
+ * and the overflow cells of regions.
+ */
+static int build(struct sp__pointset *s, const struct sp__pointsource *from)
 {
 	struct build b = { .s = s, .source = from };
 	int rc;
@@ -199,9 +203,9 @@ int sp__pointtree_build(struct sp__pointset *s, const struct sp__pointsource *fr
 	free(s->leaves);
 	s->leaves = NULL;
 	s->nleaves = 0;
-	rc = sp__pointcursor_open(&b.here, from, s->record_bytes, 0);
+	rc = sp__pointcursor_open(&b.here, from, 0);
 	if (!rc)
-		rc = sp__pointcursor_open(&b.ahead, from, s->record_bytes, from->leaf_max);
+		rc = sp__pointcursor_open(&b.ahead, from, from->leaf_max);
 	if (!rc)
 		rc = scan(&b);
 	sp__pointcursor_close(&b.here);
@@ -289,17 +293,18 @@ static int separate_regions(struct sp__pointset *s, const struct sp__cube_superb
 
 	if (rc || !s->nregions)
 		return rc;
-	rc = sp__pointtree_build(s, source);
+	rc = build(s, source);
 	if (!rc && s->nleaves > before) {
 		while (s->nregions)
 			sp__region_free(s->regions[--s->nregions]);
-		rc = sp__pointtree_build(s, source);
+		rc = build(s, source);
 	}
 	return rc;
 }
 
-int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
-			const struct sp__pointsource *source)
+/* Finds the regions, makes the other leaves again, and places the cells from the cell outside on. */
+static int place(struct sp__pointset *s, struct sp__cube_superblock *h,
+		 const struct sp__pointsource *source)
 {
 	struct sp__cube_pointset *p = &h->pointset;
 	bool tracks = h->mapping.kind == SP_CUBE_MULTIMAP;
@@ -324,4 +329,30 @@ int sp__pointtree_place(struct sp__pointset *s, struct sp__cube_superblock *h,
 	p->nleaves = s->nleaves;
 	p->nregions = s->nregions;
 	return number_leaves(s, tracks ? SP_CUBE_NAIVE : h->mapping.kind, h->mapping.order);
+}
+
+int sp__pointtree_plan(struct sp__pointset *s, struct sp__cube_superblock *h,
+		       struct sp__pointsource *source, uint64_t block)
+{
+	struct sp__cube_pointset *p = &h->pointset;
+	uint64_t bytes, unit = h->block_bytes;
+	int rc = sp__pointset_init(s, h);
+
+	if (rc)
+		return rc;
+	s->capacity = sp__max((uint32_t)(s->capacity * source->share), 1);
+	source->leaf_max = sp__max((uint64_t)s->capacity * p->fill / 1000, 1);
+	rc = build(s, source);
+	if (rc)
+		return rc;
+	p->directory_block = sp__cube_superblock_begin(h, block);
+	bytes = s->nleaves * sizeof(struct sp__leaf) +
+		sp__regions_bytes(h, sp__min(s->nleaves / 2, SP__REGIONS_MAX));
+	p->outside_block = sp__div_up(p->directory_block + sp__div_up(bytes, unit), 8) * 8;
+	p->outside = false;
+	p->count = source->n;
+	p->built = p->underflow ? p->count : 0;
+	p->cells = 0;
+	s->outside_block = p->outside_block;
+	return place(s, h, source);
 }
