@@ -54,8 +54,12 @@ int sp_cube_create(const char *path, const struct sp_cube_create_opts *opts, str
 {
 	struct sp_cube_create_opts chosen = *opts;
 	struct sp__cube_plan p = { 0 };
-	int rc = sp__cube_choose_open(&chosen, err);
+	int rc;
 
+	if (opts->points && opts->workload && opts->workload->n)
+		return sp__errf(err, SP_ESYNTAX, "create", path, -1,
+				"the layout of points depends on the data, not on queries");
+	rc = sp__cube_choose_open(&chosen, err);
 	if (rc)
 		return rc;
 	rc = sp__cube_plan(&p, &chosen, path, err);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 #include "base/err.h"
+#include "cube/choose/choose.h"
 #include "cube/elements/elements.h"
 #include "cube/state.h"
 
@@ -41,6 +42,24 @@ int sp_cube_read(struct sp_cube *cube, const struct sp_cube_box *box, sp_cube_si
 	if (rc)
 		return rc;
 	rc = sp__cube_read(cube, box, sink, arg, stats, err);
+	sp__end_reading(cube);
+	return rc;
+}
+
+int sp_cube_compare_points(struct sp_cube *cube, const char *input,
+			   const struct sp_cube_load_opts *load,
+			   const struct sp_cube_create_opts *opts, bool run,
+			   struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES], double *sampled,
+			   struct sp_errinfo *err)
+{
+	int rc = cube->file.superblock.points
+			 ? sp__begin_reading(cube, err)
+			 : sp__errf(err, SP_ESYNTAX, "predict", cube->file.path, -1,
+				    "it is a grid: points do not decide on its mapping");
+
+	if (rc)
+		return rc;
+	rc = sp__points_compare(&cube->points, input, load, opts, run, candidates, sampled, err);
 	sp__end_reading(cube);
 	return rc;
 }

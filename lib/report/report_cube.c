@@ -112,7 +112,8 @@ static const struct sp_report_field candidate_fields[] = {
 	MEMBER(cube_candidate, REAL, bytes, "predicted bytes of a mean query"),
 	MEMBER(cube_candidate, TEXT, reason,
 	       "reason for which the mapping is not possible; null: possible"),
-	LATER("chosen", BOOL, "true for the mapping that auto chooses"),
+	LATER("chosen", BOOL,
+	      "true for the mapping that auto chooses; of points, for the dataset as it is"),
 	LATER("order", COUNTS, "dimensions in the order of the mapping"),
 	LATER("basic_cube", COUNTS, "cells of a basic cube along each dimension; empty: none"),
 	{ 0 },
@@ -131,7 +132,8 @@ static const struct sp_report_field comparison_config_fields[] = {
 const struct sp_report_field sp__cube_comparison_document[] = {
 	GROUP("config", OBJECT, comparison_config_fields, "the cube and the workload"),
 	GROUP("candidates", LIST, candidate_fields,
-	      "one object for each mapping; the last one is the choice of auto"),
+	      "one object for each mapping; the last one is the choice of auto, or the dataset of "
+	      "points"),
 	{ 0 },
 };
 

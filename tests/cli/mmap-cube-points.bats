@@ -394,7 +394,6 @@ first()
 	refused 'line 2: coordinate 65536 of dimension 0' "$cube" load c - --format csv <<< $'1,2,3,4\n65536,1,1,1'
 	refused 'line 1: its value' "$cube" load c - --format csv <<< 1,2,3,x
 	refused 'the input ends inside it' "$cube" load c in.csv --format raw
-	refused 'only grids' "$cube" explain c -q 'beam 1'
 	refused 'points have no grid' "$cube" append c in.csv --format raw --dim 0
 	cmp c before
 	"$cube" create grid --dims 9x9

@@ -56,8 +56,7 @@ static void refuse_packed(const char *name, const char *remedy)
 			    remedy);
 }
 
-/* Sets the format of the input and the order of its dimensions. */
-static void set_input(struct config *c)
+void set_input(struct config *c)
 {
 	uint64_t order[SP_CUBE_DIMS_MAX];
 	unsigned n = c->info.shape.ndims;

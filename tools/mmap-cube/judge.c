@@ -48,13 +48,13 @@ static void print_figure(int width, int digits, double figure)
 }
 
 static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool measured,
-			    bool chosen)
+			    const char *name)
 {
 	uint64_t order[SP_CUBE_DIMS_MAX];
 
 	for (unsigned i = 0; i < n; i++)
 		order[i] = c->order[i];
-	printf("%-4s %-8s ", chosen ? "auto" : "", sp_cube_mapping_name((int)c->mapping));
+	printf("%-4s %-8s ", name, sp_cube_mapping_name((int)c->mapping));
 	if (c->code) {
 		printf("- %s\n", c->reason);
 		return;
@@ -77,14 +77,16 @@ static void print_candidate(const struct sp_cube_candidate *c, unsigned n, bool 
 	putchar('\n');
 }
 
-static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measured)
+/* last: the name of the last candidate. */
+static void print_all(const struct sp_cube_candidate *c, unsigned n, bool measured,
+		      const char *last)
 {
 	printf("%-4s %-8s %10s %s%9s %10s %6s  %s\n", "", "mapping", "predicted",
 	       measured ? "  measured " : "", "requests", "kB", "waste", "dimensions, basic cube");
 	printf("%-4s %-8s %10s %s%9s %10s %6s\n", "", "", "ms", measured ? "        ms " : "", "",
 	       "", "%");
 	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
-		print_candidate(&c[i], n, measured, i == SP_CUBE_CANDIDATES - 1);
+		print_candidate(&c[i], n, measured, i == SP_CUBE_CANDIDATES - 1 ? last : "");
 }
 
 /* Prints the times of the closed cost model, next to the predicted ones. */
@@ -118,7 +120,7 @@ static void describe(char *to, size_t capacity, const struct sp_cube_info *info,
 }
 
 static void plot(const char *file, const char *cube, const char *what,
-		 const struct sp_cube_candidate *c)
+		 const struct sp_cube_candidate *c, const char *last)
 {
 	struct gnuplot g;
 
@@ -127,8 +129,9 @@ static void plot(const char *file, const char *cube, const char *what,
 	fputs("$data << EOD\n", g.in);
 	for (unsigned i = 0; i < SP_CUBE_CANDIDATES; i++)
 		if (!c[i].code)
-			fprintf(g.in, "\"%s%s\" %.9g %.9g\n",
-				i == SP_CUBE_CANDIDATES - 1 ? "auto: " : "",
+			fprintf(g.in, "\"%s%s%s\" %.9g %.9g\n",
+				i == SP_CUBE_CANDIDATES - 1 ? last : "",
+				i == SP_CUBE_CANDIDATES - 1 ? ": " : "",
 				sp_cube_mapping_name((int)c[i].mapping), 1e3 * c[i].predicted_s,
 				1e3 * c[i].measured_s);
 	fputs("EOD\n"
@@ -147,43 +150,65 @@ static void plot(const char *file, const char *cube, const char *what,
 	gnuplot_close(&g, file);
 }
 
+/* Predicts, and measures, all mappings; an error ends the program. */
+static void compare(struct config *c, bool measured, struct sp_cube_candidate *candidates)
+{
+	const char *input = c->operands.n > 1 ? c->operands.text[1] : NULL;
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	double sampled = 1;
+	int rc;
+
+	if (c->info.points) {
+		if (input)
+			set_input(c);
+		rc = sp_cube_compare_points(c->cube, input, &c->load, &c->create, measured,
+					    candidates, &sampled, &err);
+		if (rc)
+			die_of(rc, &err);
+		if (sampled < 1)
+			msg("%s: each mapping is planned by %.3g %% of the points",
+			    quote_file(c->operands.text[0]), 100 * sampled);
+		return;
+	}
+	if (input)
+		die("%s: an input decides on the layout of points, not on that of a grid",
+		    quote_file(c->operands.text[0]));
+	rc = sp_cube_compare(&c->create, measured, candidates, &err);
+	if (rc) {
+		snprintf(err.path, sizeof(err.path), "%s", c->operands.text[0]);
+		die_of(rc, &err);
+	}
+}
+
 static int judge(struct config *c, bool measured)
 {
 	struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES];
 	struct sp_geometry *g = load_geometry(c);
-	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_cube *cube = open_cube(c, false);
 	const struct sp_cube_info *info = &c->info;
+	const char *last = info->points ? "file" : "auto";
 	char what[512];
-	int rc;
 
 	c->create.shape = info->shape;
 	c->create.volumes = info->volumes;
 	c->create.decluster = info->decluster;
 	c->create.run.volume = info->volume;
 	c->create.run.geometry = g;
-	if (info->points)
-		die("%s: point layout depends on the data; only grids are predicted",
-		    quote_file(c->operands.text[0]));
 	if (!load_workload(c, &info->shape))
 		die("%s needs --workload or --query",
 		    measured && !c->measure ? "compare" : "explain");
 	c->create.workload = &c->workload;
-	rc = sp_cube_compare(&c->create, measured, candidates, &err);
-	if (rc) {
-		snprintf(err.path, sizeof(err.path), "%s", c->operands.text[0]);
-		die_of(rc, &err);
-	}
+	compare(c, measured, candidates);
 	describe(what, sizeof(what), info, &c->workload, candidates);
 	printf("%s:\n", what);
-	print_all(candidates, info->shape.ndims, measured);
+	print_all(candidates, info->shape.ndims, measured, last);
 	if (!measured || c->measure) /* explain */
 		print_closed(candidates);
 	if (c->common.stats)
 		statsfile_finish(&c->stats,
 				 sp_report_cube_comparison(info, &c->workload, candidates));
 	if (c->plot)
-		plot(c->plot, c->operands.text[0], what, candidates);
+		plot(c->plot, c->operands.text[0], what, candidates, last);
 	sp_cube_workload_free(&c->workload);
 	sp_geometry_free(g);
 	close_cube(c, cube);

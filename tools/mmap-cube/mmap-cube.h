@@ -62,6 +62,8 @@ struct sp_cube *open_cube(struct config *c, bool write);
 void check_cube(struct sp_cube *cube, int rc, const struct sp_errinfo *err);
 /* Closes the cube; a write error of the trace ends the program. */
 void close_cube(const struct config *c, struct sp_cube *cube);
+/* data.c: sets the format of the input, the second operand, and the order of its dimensions. */
+void set_input(struct config *c);
 /* Loads the queries of --workload and --query for a cube of this shape.  False: none. */
 bool load_workload(struct config *c, const struct sp_cube_shape *shape);
 /* Loads the file of --geometry; NULL: not given. */

@@ -241,7 +241,7 @@ static const struct setting settings[] = {
 	{ .doc = "Input and output:", .by = LOADERS },
 	{ "format", "FORM", "raw, npy or csv (by the suffix of the file, or raw)", TO(format),
 	  .values = sp_cube_format_values, .given = offsetof(struct config, format_given),
-	  .by = LOADERS | EXPORT | QUERIES },
+	  .by = LOADERS | EXPORT | QUERIES | JUDGES },
 	{ "offset", "SIZE", "bytes before the first element of INPUT (0)", TO(load.offset),
 	  .whole = size_option },
 	{ "big-endian", NULL, "elements of INPUT are big-endian", TO(load.big_endian) },
@@ -291,10 +291,10 @@ static const struct setting settings[] = {
 	{ "overwrite", NULL, "allow FILE to exist, or to be a block device", TO(run.overwrite),
 	  .by = CREATE },
 	{ "buffer-size", "SIZE", "memory to use", TO(run.memory_bytes), .whole = size_option,
-	  .letter = 'S' },
+	  .letter = 'S', .by = MOVERS | JUDGES },
 	{ "temporary-directory", "DIR",
 	  "put the copy of a piped INPUT, and points while they are sorted, in DIR", TO(common),
-	  .call = tmpdir_add, .letter = 'T', .by = SORTERS | APPEND },
+	  .call = tmpdir_add, .letter = 'T', .by = SORTERS | APPEND | JUDGES },
 	{ "stats", "FILE", "write a report as JSON to FILE; without FILE, to standard error",
 	  TO(common.stats), .optional = true,
 	  .by = LOADERS | EXPORT | QUERIES | CHECK | REORGANISE | JUDGES },
@@ -316,9 +316,9 @@ static const struct command commands[] = {
 	  "Deletes points, or sets an element to the fill value.", DELETE, 2, 3, command_delete },
 	{ "beam", "FILE", "Reads a line along a dimension.", BEAM, 1, 1, command_beam },
 	{ "range", "FILE", "Reads a box.", RANGE, 1, 1, command_range },
-	{ "explain", "FILE", "Predicts queries under each mapping.", EXPLAIN, 1, 1,
+	{ "explain", "FILE\nFILE INPUT", "Predicts queries under each mapping.", EXPLAIN, 1, 2,
 	  command_explain },
-	{ "compare", "FILE", "Measures queries under each mapping.", COMPARE, 1, 1,
+	{ "compare", "FILE\nFILE INPUT", "Measures queries under each mapping.", COMPARE, 1, 2,
 	  command_compare },
 	{ "map", "FILE X,X,...\nFILE --block=LBN",
 	  "Prints the block of an element, or the reverse.", MAP, 1, 2, command_map },
@@ -348,7 +348,7 @@ static void check_files(const struct command *command, const struct config *c)
 	outputs_check_volume(&set, c->run.volume);
 	if (command->bit != CREATE)
 		outputs_check_input(&set, c->operands.text[0]);
-	if (command->bit & LOADERS && c->operands.n > 1)
+	if (command->bit & (LOADERS | JUDGES) && c->operands.n > 1)
 		outputs_check_input(&set, c->operands.text[1]);
 }
 

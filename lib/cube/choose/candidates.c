@@ -16,18 +16,34 @@ static void describe(struct sp_cube_candidate *c, const struct sp__cube_plan *pl
 
 	c->mapping = m->kind;
 	memcpy(c->order, m->order, sizeof(c->order));
+	c->conservatism_deg = plan->opts->conservatism_deg;
+	if (plan->superblock.points)
+		return;
 	if (m->kind == SP_CUBE_MULTIMAP)
 		memcpy(c->basic, m->basic.k, sizeof(c->basic));
-	c->conservatism_deg = plan->opts->conservatism_deg;
 	c->waste = sp__mapping_waste(m);
 }
 
-static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
-		   struct sp_errinfo *err)
+int sp__candidate_predict(struct sp_cube_candidate *c, const struct sp__cube_plan *plan)
+{
+	struct sp__cube_prediction p;
+	int rc = sp__cube_predict(plan, 0, 0, &p);
+
+	if (!rc) {
+		c->predicted_s = p.ns * 1e-9;
+		c->early_s = p.early_ns * 1e-9;
+		c->late_s = p.late_ns * 1e-9;
+		c->closed_s = p.closed_ns * 1e-9;
+		c->requests = p.requests;
+		c->bytes = p.blocks * plan->superblock.block_bytes;
+	}
+	return rc == -ENODATA ? 0 : rc;
+}
+
+int sp__candidate_plan(struct sp_cube_candidate *c, struct sp__cube_plan *plan,
+		       const struct sp_cube_create_opts *opts, struct sp_errinfo *err)
 {
 	struct sp_errinfo cause = SP_ERRINFO_INIT;
-	struct sp__cube_plan plan;
-	struct sp__cube_prediction p;
 	int rc;
 
 	*c = (struct sp_cube_candidate){ .mapping = opts->mapping,
@@ -39,28 +55,28 @@ static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts
 					 .bytes = NAN,
 					 .closed_s = NAN,
 					 .measured_s = NAN };
-	rc = sp__cube_plan(&plan, opts, "cube", &cause);
+	rc = sp__cube_plan(plan, opts, "cube", &cause);
+	plan->err = err;
 	c->code = rc;
-	if (rc) {
-		snprintf(c->reason, sizeof(c->reason), "%s",
-			 cause.text[0] ? cause.text : sp_strerror(rc));
-		sp__cube_plan_free(&plan);
-		return rc == SP_EUNSUP || rc == -ENOSPC
-			       ? 0
-			       : sp__errf(err, rc, "plan", "cube", -1, "%s", c->reason);
-	}
-	describe(c, &plan);
-	rc = sp__cube_predict(&plan, 0, 0, &p);
 	if (!rc) {
-		c->predicted_s = p.ns * 1e-9;
-		c->early_s = p.early_ns * 1e-9;
-		c->late_s = p.late_ns * 1e-9;
-		c->closed_s = p.closed_ns * 1e-9;
-		c->requests = p.requests;
-		c->bytes = p.blocks * plan.superblock.block_bytes;
+		describe(c, plan);
+		return 0;
 	}
-	rc = rc == -ENODATA ? 0 : rc;
-	if (!rc && run)
+	snprintf(c->reason, sizeof(c->reason), "%s", cause.text[0] ? cause.text : sp_strerror(rc));
+	return rc == SP_EUNSUP || rc == -ENOSPC
+		       ? 0
+		       : sp__errf(err, rc, "plan", "cube", -1, "%s", c->reason);
+}
+
+static int examine(struct sp_cube_candidate *c, const struct sp_cube_create_opts *opts, bool run,
+		   struct sp_errinfo *err)
+{
+	struct sp__cube_plan plan;
+	int rc = sp__candidate_plan(c, &plan, opts, err);
+
+	if (!rc && !c->code)
+		rc = sp__candidate_predict(c, &plan);
+	if (!rc && !c->code && run)
 		rc = sp__cube_measure(&plan, 0, &c->measured_s, err);
 	sp__cube_plan_free(&plan);
 	return rc;

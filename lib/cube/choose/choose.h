@@ -6,6 +6,7 @@
 
 #include "cube/choose/plan.h"
 #include "cube/choose/prediction.h"
+#include "cube/points/points.h"
 
 /*
  * Predicts the mean query of the workload of plan->opts.
@@ -17,11 +18,40 @@ SP_MUST_CHECK int sp__cube_predict(const struct sp__cube_plan *plan, unsigned po
 				   uint64_t runs, struct sp__cube_prediction *mean);
 
 /*
- * Measures the mean query on the simulated volume of the plan, in seconds.  Afterwards the plan can
- * only be freed.  Returns 0, or an error of reading, in err.
+ * Measures the mean query on the simulated volume of the plan, in seconds.  Afterwards the plan
+ * can only be freed.  Returns 0, or an error of reading, in err.
  */
 SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned positions, double *seconds,
 				   struct sp_errinfo *err);
+
+/*
+ * candidates.c: plans opts, and sets what is known of the candidate then; c->code and c->reason if
+ * the mapping is not possible, which is not an error.  The plan must be freed.
+ */
+SP_MUST_CHECK int sp__candidate_plan(struct sp_cube_candidate *c, struct sp__cube_plan *plan,
+				     const struct sp_cube_create_opts *opts,
+				     struct sp_errinfo *err);
+/* Sets the predicted members, if the device is known.  Returns 0 or -ENOMEM. */
+SP_MUST_CHECK int sp__candidate_predict(struct sp_cube_candidate *c,
+					const struct sp__cube_plan *plan);
+
+/* Measures the same on an open cube.  points: its points; NULL: a grid. */
+SP_MUST_CHECK int sp__cube_measure_open(const struct sp__cube_plan *plan, struct sp__cubefile *file,
+					struct sp__points *points, unsigned positions,
+					double *seconds, struct sp_errinfo *err);
+
+/*
+ * Predicts, and with run measures, the workload of opts on each mapping of a dataset of points: by
+ * the tree of a sample of its points and of those of an input.  The last candidate is the dataset
+ * as it is, or with the input.
+ * sampled: the share of the points that the sample has.
+ * Returns 0; errors of sp__pointsample_take(), of planning, or of reading, in err.
+ */
+SP_MUST_CHECK int sp__points_compare(struct sp__points *c, const char *input,
+				     const struct sp_cube_load_opts *load,
+				     const struct sp_cube_create_opts *opts, bool run,
+				     struct sp_cube_candidate *candidates, double *sampled,
+				     struct sp_errinfo *err);
 
 /*
  * Sets mapping, order, basic cube and conservatism of opts, which have a workload, to those with
@@ -32,8 +62,8 @@ SP_MUST_CHECK int sp__cube_measure(struct sp__cube_plan *plan, unsigned position
 SP_MUST_CHECK int sp__cube_choose(struct sp_cube_create_opts *opts, struct sp_errinfo *err);
 
 /*
- * Returns the degrees by which the conservatism of opts can be lower because hops are by one track:
- * sp__cubeplan_closer_deg().  0 if opts are refused.
+ * Returns the degrees by which the conservatism of opts can be lower because hops are by one
+ * track: sp__cubeplan_closer_deg().  0 if opts are refused.
  */
 double sp__cube_closer_deg(const struct sp_cube_create_opts *opts);
 /*

@@ -2,6 +2,7 @@
 /*
  * Predicts the mean query of a workload, at the same positions for all plans.
  */
+#include <math.h>
 #include "base/rng.h"
 #include "cube/choose/choose.h"
 #include "cube/choose/closed.h"
@@ -45,6 +46,18 @@ static void add(struct sp__cube_prediction *to, const struct sp__cube_prediction
 	to->closed_ns += p->closed_ns * weight;
 }
 
+static int predict(const struct sp__cube_plan *plan, const struct sp__predict_opts *o,
+		   const struct sp_cube_box *e, struct sp__cube_prediction *p)
+{
+	const struct sp__cube_superblock *h = &plan->superblock;
+	struct sp_cube_box cells = sp__cube_cells(&h->shape, e);
+	int rc = plan->points ? sp__predict_points(o, plan->points, h, e, p)
+			      : sp__predict_box(o, &h->mapping, &cells, p);
+
+	p->closed_ns = plan->points ? NAN : sp__closed_ns(plan, &cells);
+	return rc;
+}
+
 int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint64_t runs,
 		     struct sp__cube_prediction *mean)
 {
@@ -72,11 +85,9 @@ int sp__cube_predict(const struct sp__cube_plan *plan, unsigned positions, uint6
 		for (unsigned k = 0; !rc && k < n; k++) {
 			struct sp_cube_box e =
 				sp__cube_query_box(q, &h->shape, w->seed + i * 1000, k);
-			struct sp_cube_box cells = sp__cube_cells(&h->shape, &e);
 			struct sp__cube_prediction p;
 
-			rc = sp__predict_box(&o, &h->mapping, &cells, &p);
-			p.closed_ns = sp__closed_ns(plan, &cells);
+			rc = predict(plan, &o, &e, &p);
 			if (!rc)
 				add(mean, &p, q->weight / weights / n);
 		}

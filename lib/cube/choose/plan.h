@@ -15,6 +15,7 @@ struct sp__cube_plan {
 	enum sp_cube_mapping mapping; /* mapping to try first; not AUTO */
 	bool fallback;		      /* use Naive if that one does not suit */
 	struct sp__cubedrive drive;
+	const struct sp__pointset *points; /* the cells of a dataset of points; NULL: a grid */
 };
 
 /* True if the plan, or a choice among plans, decides on the mapping. */

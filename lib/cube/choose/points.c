@@ -24,7 +24,7 @@ static int check_opts(const struct sp__cube_plan *p)
 	if (tiled || basic || o->fill)
 		return sp__cubeplan_refuse(
 			p, SP_ESYNTAX, "tile, basic cube and fill apply to grids, not to points");
-	if (o->no_data || (o->workload && o->workload->n))
+	if (o->no_data)
 		return sp__cubeplan_refuse(
 			p, SP_ESYNTAX,
 			"the layout of points depends on the data: points need data");

@@ -8,11 +8,11 @@
  * so a query can be predicted three times: with each aim as the geometry says, two blocks late, and
  * two early.
  *
- * Thread rule: pure functions; they allocate nothing.
+ * Thread rule: pure functions.
  */
 #pragma once
 
-#include "cube/mapping/mapping.h"
+#include "cube/file/pointset.h"
 
 struct sp_geometry;
 
@@ -50,3 +50,13 @@ struct sp__cube_prediction {
  */
 SP_MUST_CHECK int sp__predict_box(const struct sp__predict_opts *opts, const struct sp__mapping *m,
 				  const struct sp_cube_box *box, struct sp__cube_prediction *out);
+/*
+ * Predicts reading the points of a box: the cells that the directory names, then overflow cells, of
+ * which only the number in all cells is known.  All runs are followed.  Returns 0, -ENOMEM, or
+ * -ENODATA as sp__predict_box().
+ */
+SP_MUST_CHECK int sp__predict_points(const struct sp__predict_opts *opts,
+				     const struct sp__pointset *s,
+				     const struct sp__cube_superblock *h,
+				     const struct sp_cube_box *box,
+				     struct sp__cube_prediction *out);

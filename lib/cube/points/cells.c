@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walks the cells that a box meets in ascending order: the cell outside, the cells of each region as
- * its mapping walks them, leaves by a bitmap of their numbers.
+ * Walks the cells that a box meets in ascending order: the cell outside, the cells of each region
+ * as its mapping walks them, leaves by a bitmap of their numbers.
  */
+#include <math.h>
 #include <stdlib.h>
+#include "base/rng.h"
 #include "cube/points/cells.h"
 
 struct wanted {
@@ -63,4 +65,54 @@ int sp__pointcells_walk(const struct sp__pointset *s, const struct sp__cube_supe
 	if (!rc)
 		rc = walk_regions(s, box, to);
 	return rc ? rc : walk_leaves(s, box, to);
+}
+
+/* Cells of a box, and all cells. */
+struct counted {
+	uint64_t some, all;
+};
+
+static int count_mapped(void *arg, const struct sp__mapping *m, const struct sp_cube_box *cells)
+{
+	struct counted *n = arg;
+
+	n->some += sp__box_cells(cells, m->grid.n);
+	return 0;
+}
+
+static int count_cell(void *arg, uint64_t block)
+{
+	struct counted *n = arg;
+
+	(void)block;
+	n->some++;
+	return 0;
+}
+
+int sp__pointcells_overflow(const struct sp__pointset *s, const struct sp__cube_superblock *h,
+			    const struct sp_cube_box *box, const struct sp__pointcells *to)
+{
+	uint64_t of = h->pointset.overflow_cells, n;
+	struct counted cells = { .all = s->nleaves + 1 };
+	struct sp__rng rng = { 0 };
+	int rc;
+
+	if (!of)
+		return 0;
+	for (size_t i = 0; i < s->nregions; i++)
+		cells.all += s->regions[i]->mapping.grid.cells;
+	rc = sp__pointcells_walk(s, h, box,
+				 &(struct sp__pointcells){ count_mapped, count_cell, &cells });
+	for (unsigned i = 0; i < s->space.n; i++)
+		rng.state = sp__mix64(rng.state ^ box->lo[i]);
+	/* The fraction decides by chance, so the mean over many boxes is right. */
+	n = (uint64_t)floor((double)of * (double)cells.some / (double)cells.all +
+			    sp__rng_real(&rng));
+	for (uint64_t i = 0; !rc && i < n; i++) {
+		double at = ((double)i + sp__rng_real(&rng)) / (double)n;
+
+		rc = to->cell(to->arg, sp__pointset_block(s, h->pointset.overflow_block,
+							  (uint64_t)(at * (double)of)));
+	}
+	return rc;
 }

@@ -19,5 +19,13 @@ SP_MUST_CHECK int sp__pointcells_walk(const struct sp__pointset *s,
 				      const struct sp__cube_superblock *h,
 				      const struct sp_cube_box *box,
 				      const struct sp__pointcells *to);
+/*
+ * Passes as many overflow cells as cells that a box meets probably have.  Which cells have overflow
+ * cells is unknown without reading them.
+ */
+SP_MUST_CHECK int sp__pointcells_overflow(const struct sp__pointset *s,
+					  const struct sp__cube_superblock *h,
+					  const struct sp_cube_box *box,
+					  const struct sp__pointcells *to);
 /* Returns the bytes of memory of a walk. */
 size_t sp__pointcells_bytes(const struct sp__pointset *s);

@@ -10,6 +10,8 @@
  * depends neither on the mapping nor on the order of reads.
  *
  * Every cell is compared with its checksum.
+ *
+ * A planned dataset has no data: its requests are made, for as many overflow cells as are probable.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -182,13 +184,20 @@ static int read_chains(struct query *q)
 static int read_cells(struct query *q)
 {
 	const struct sp__points *c = q->dataset;
+	const struct sp__pointcells to = { read_mapped, read_cell, q };
+	bool planned = c->file->superblock.no_data;
 	size_t bytes = sp__pointcells_bytes(&c->set);
 	int rc;
 
-	sp__transfer_begin(&q->transfer, SP__OP_READ, examine, q);
+	sp__transfer_begin(&q->transfer, SP__OP_READ, planned ? NULL : examine, q);
 	sp__budget_charge(&c->file->env.budget, bytes);
-	rc = sp__pointcells_walk(&c->set, &c->file->superblock, &q->box,
-				 &(struct sp__pointcells){ read_mapped, read_cell, q });
+	rc = sp__pointcells_walk(&c->set, &c->file->superblock, &q->box, &to);
+	if (!rc && planned) {
+		rc = sp__transfer_end(&q->transfer);
+		sp__transfer_begin(&q->transfer, SP__OP_READ, NULL, q);
+		if (!rc)
+			rc = sp__pointcells_overflow(&c->set, &c->file->superblock, &q->box, &to);
+	}
 	sp__budget_credit(&c->file->env.budget, bytes);
 	if (rc == -ENOMEM)
 		return sp__err(q->err, rc, "read", c->file->path, -1);
@@ -204,7 +213,7 @@ static int run_query(struct query *q, struct sp_cube_stats *stats)
 	struct sp__points *c = q->dataset;
 	int rc;
 
-	sp__cube_hollow(c->file, false);
+	sp__cube_hollow(c->file, c->file->superblock.no_data);
 	rc = sp__transfer_open(&q->transfer, c->file, stats, q->err);
 	if (!rc)
 		rc = read_cells(q);

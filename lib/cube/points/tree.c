@@ -192,8 +192,8 @@ static int scan(struct build *b)
 }
 
 /*
- * Makes the leaves.  Sets `number` of a leaf to the number of its points, capped.  Counts the points
- * and the overflow cells of regions.
+ * Makes the leaves.  Sets `number` of a leaf to the number of its points, capped.  Counts the
+ * points and the overflow cells of regions.
  */
 static int build(struct sp__pointset *s, const struct sp__pointsource *from)
 {
@@ -302,7 +302,7 @@ static int separate_regions(struct sp__pointset *s, const struct sp__cube_superb
 	return rc;
 }
 
-/* Finds the regions, makes the other leaves again, and places the cells from the cell outside on. */
+/* Finds the regions, makes the other leaves again, and places all cells. */
 static int place(struct sp__pointset *s, struct sp__cube_superblock *h,
 		 const struct sp__pointsource *source)
 {

@@ -35,13 +35,14 @@ const uint8_t *sp__pointcursor_next(struct sp__pointcursor *c, int *rc);
 void sp__pointcursor_close(struct sp__pointcursor *c);
 
 /*
- * Plans a dataset of sorted points that begins at a block: makes a leaf of each largest node that has
- * at most the points that a load fills a cell with; at the deepest level a leaf can have more.  With
- * MultiMap, finds regions, whose points are in no leaf.  Gives all cells their locations.
+ * Plans a dataset of sorted points that begins at a block: makes a leaf of each largest node that
+ * has at most the points that a load fills a cell with; at the deepest level a leaf can have
+ * more.  With MultiMap, finds regions, whose points are in no leaf.  Gives all cells their
+ * locations.
  * s: empty; its capacity is in points of the source.
  * h: the new superblock, with the requested mapping; its locations and counters are set.
- * Returns 0; SP_EBUDGET: too many leaves; -ENOMEM; SP_EUNSUP: keys are too long, or the curve has too
- * many bits; errors of reading.  Then sp__pointset_free() is due, too.
+ * Returns 0; SP_EBUDGET: too many leaves; -ENOMEM; SP_EUNSUP: keys are too long, or the curve has
+ * too many bits; errors of reading.  Then sp__pointset_free() is due, too.
  */
 SP_MUST_CHECK int sp__pointtree_plan(struct sp__pointset *s, struct sp__cube_superblock *h,
 				     struct sp__pointsource *source, uint64_t block);

@@ -382,7 +382,7 @@ struct sp_cube_candidate {
 	double measured_s;
 };
 
-/* Number of candidates: each mapping, and last the choice of AUTO for the workload. */
+/* Number of candidates: each mapping, and last the choice of AUTO; of points, the dataset. */
 #define SP_CUBE_CANDIDATES 6
 
 /*
@@ -399,15 +399,12 @@ SP_API SP_MUST_CHECK int sp_cube_compare(const struct sp_cube_create_opts *opts,
 					 struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES],
 					 struct sp_errinfo *err);
 
-/*
- * Receives the next bytes of a result.  Returns 0, or a code that ends the call and is its result.
- */
+/* Receives the next bytes of a result.  Returns 0, or a code that ends the call as its result. */
 typedef int (*sp_cube_sink)(void *arg, const void *data, size_t bytes);
 
 /*
  * Reads the elements of a box, in rows along dimension 0, and passes them to a sink.  If the memory
  * limit is too small for the result, the box is read in slabs.
- *
  * Points come sorted by coordinates, the last coordinate first, then by the bytes of their values.
  * Sorting uses temporary files if the memory limit is too small.
  * sink: NULL: the data is read and dropped.
@@ -477,7 +474,6 @@ SP_API SP_MUST_CHECK int sp_cube_put(struct sp_cube *cube, const uint64_t *x, co
 /*
  * Deletes an element: it gets the value fill again, as by a put.  In a dataset of points it deletes
  * all points at x, or those of them with a value.
- *
  * Points that no longer need overflow cells give them back; other cells become smaller by a
  * reorganisation, see needs_repack.  If the call is interrupted or fails, no other point is lost,
  * and some of several points at x can be left.  Signals are blocked until the call returns.
@@ -494,20 +490,14 @@ SP_API SP_MUST_CHECK int sp_cube_delete(struct sp_cube *cube, const uint64_t *x,
 /* The form of an input. */
 struct sp_cube_load_opts {
 	enum sp_cube_format format; /* only SP_CUBE_RAW has order, offset, byte order */
-	/*
-	 * SP_CUBE_RAW without order, offset and byte order: take an input that begins like a .npy
-	 * file as SP_CUBE_NPY.
-	 */
+	/* raw, without order, offset and byte order: take what begins like a .npy file as one */
 	bool detect;
 	bool ordered;			  /* order is given; otherwise 0, 1, ... */
 	unsigned order[SP_CUBE_DIMS_MAX]; /* dimensions of the input, fastest first */
 	uint64_t offset;		  /* offset in bytes of the first element in the input */
 	bool big_endian;		  /* the input has big-endian numbers */
 	bool resume;			  /* continue an interrupted load of the same input */
-	/*
-	 * CSV: divisors of the coordinates.  If one of them is not 0, values are added to their
-	 * elements.
-	 */
+	/* CSV: divisors of coordinates; if one is not 0, values are added to their elements */
 	uint64_t rollup[SP_CUBE_DIMS_MAX];
 };
 
@@ -537,12 +527,26 @@ SP_API SP_MUST_CHECK int sp_cube_load(struct sp_cube *cube, const char *input,
 				      struct sp_cube_stats *stats, struct sp_errinfo *err);
 
 /*
+ * Compares all mappings of a dataset of points as sp_cube_compare() does.  Each is planned like a
+ * load, by a sample of the points: as many as half of the memory limit holds.  The last candidate
+ * is the dataset itself or, with an input, its mapping with these points added.
+ * input: points, as for sp_cube_load(); NULL: none.
+ * opts: workload, volume, geometry and conservatism are used.
+ * sampled: receives the share of the points that the sample has.
+ * Returns 0, an error of sp_cube_load() or sp_cube_compare(), -ENOENT if there are no points, or
+ * SP_EBUDGET if the sample has too few points per cell.
+ */
+SP_API SP_MUST_CHECK int
+sp_cube_compare_points(struct sp_cube *cube, const char *input,
+		       const struct sp_cube_load_opts *load, const struct sp_cube_create_opts *opts,
+		       bool run, struct sp_cube_candidate candidates[SP_CUBE_CANDIDATES],
+		       double *sampled, struct sp_errinfo *err);
+
+/*
  * Builds the tree and all cells of a dataset of points again, in free space of its file, and
  * replaces the old ones when all are complete.  Loading points does this, too, and adds the points
  * of the input.
- * Returns 0, a code of the list above, or:
- *   SP_EUNSUP: the dataset is a grid
- *   -EBADF: the cube is open for reading
+ * Returns 0, a code of the list above, SP_EUNSUP for a grid, or -EBADF if it is open for reading.
  */
 SP_API SP_MUST_CHECK int sp_cube_reorganise(struct sp_cube *cube, struct sp_cube_stats *stats,
 					    struct sp_errinfo *err);
@@ -575,10 +579,7 @@ struct sp_cube_check {
 	bool put;	 /* a put was interrupted; its element is read from the log of puts */
 };
 
-/*
- * Verifies all checksums.
- * Returns 0, also if data is damaged, or an error of the list above.
- */
+/* Verifies all checksums.  Returns 0, also if data is damaged, or an error of the list above. */
 SP_API SP_MUST_CHECK int sp_cube_verify(struct sp_cube *cube, struct sp_cube_check *check,
 					struct sp_cube_stats *stats, struct sp_errinfo *err);
 
