@@ -29,6 +29,8 @@ blockseq=$(readlink -f "${BLOCKSEQ:-$bin/blockseq}")
 diskprobe=$(readlink -f "${DISKPROBE:-$bin/diskprobe}")
 aiobench=$(readlink -f "${AIOBENCH:-$bin/aiobench}")
 mmap_cube=$(readlink -f "${MMAP_CUBE:-$bin/mmap-cube}")
+# shellcheck disable=SC2034 # sh08tables uses it
+xtable=$(readlink -f "${XTABLE:-$bin/xtable}")
 scale=${SCALE:-0.1}
 out=${EXPERIMENTS_DIR:-build/experiments}
 mkdir -p "$out" || exit 2
