@@ -186,8 +186,8 @@ toward()
 	fi
 }
 
-# checked ID PAPER TEST PATTERN: a row that a unit test of make check covers: runs it,
-# and counts the checks whose names the pattern takes.
+# checked ID PAPER TEST PATTERN [WORTH]: a row that a unit test of make check covers: runs it, and
+# counts the checks whose names the pattern takes.  WORTH: fitted or constructed, if it is.
 checked()
 {
 	local program=${SP_BUILD:-build}/tests/unit/$3 good bad
@@ -196,5 +196,5 @@ checked()
 	"$program" >"$work/checks" 2>&1
 	good=$(grep -cE "^ok .*($4)" "$work/checks")
 	bad=$(grep -cE "^not ok .*($4)" "$work/checks")
-	verdict "$1" "$2" "$good of $((good + bad)) checks hold" "$(outcome "$good > 0 && $bad == 0")" "exact, in make check: $3"
+	verdict "$1" "$2" "$good of $((good + bad)) checks hold" "$("${5:-echo}" "$(outcome "$good > 0 && $bad == 0")")" "exact, in make check: $3"
 }

@@ -171,9 +171,11 @@ for c in scan_s load_s; do
 done
 verdict sh08.fig4.8b "full scan and bulk insert: CSM as NSM and PAX, DSM much worse" "time over that of CSM: $text" \
 	"$(if [ $near = 6 ] && [ $far = 2 ]; then echo yes; elif [ $near -ge 1 ]; then echo partly; else echo no; fi)" \
-	"$near of 6 within 10 %; DSM at least twice in $far of 2: its requests of 1 MB cost few seeks. $loaded records are loaded"
+	"$near of 6 within 10 %; DSM at least twice in $far of 2: its requests of 1 MB cost few seeks. $loaded records are loaded; along tracks each cell of the directory is written by itself, about a revolution each, which is most of the time of CSM"
 
-# --- Figure 4.7(c): S-scan against SI-scan, four columns, a2 one of them; the mean of several ranges.
+# --- Figure 4.7(c): S-scan against SI-scan, four columns, a2 one of them; the mean of several ranges.  Both read the bounds
+# of all A-pages first, cell by cell, which the thesis does not have: a predicate that no bounds allow reads nothing else.
+bounds_s=$(scan loaded-csm "$(columns 4)" --access=s-scan --where='a2 > 2') || exit
 for share in 0.000001 0.00001 0.0001 0.001 0.01 0.05 0.2; do
 	sums=()
 	for access in s-scan si-scan; do
@@ -181,9 +183,9 @@ for share in 0.000001 0.00001 0.0001 0.001 0.01 0.05 0.2; do
 		for low in 0.1 0.23 0.37 0.45 0.52 0.64 0.71 0.79; do
 			sum=$(calc "$sum + $(scan loaded-csm "$(columns 4)" --access=$access --where="$low < a2 < $(calc "$low + $share" %.9f)")") || exit
 		done
-		sums+=("${access/-scan/}_s=$(calc "$sum / 8" %.6g)")
+		sums+=("${access/-scan/}_s=$(calc "$sum / 8 - $bounds_s" %.6g)")
 	done
-	row fig4.7c selectivity_percent="$(calc "100 * $share")" "${sums[@]}"
+	row fig4.7c selectivity_percent="$(calc "100 * $share")" "${sums[@]}" bounds_s="$bounds_s"
 done
 rm -f "$work"/loaded-*
 # si PERCENT: time of the SI-scan over that of the S-scan.
@@ -196,13 +198,13 @@ for p in "${percents[@]}"; do
 	before=$now
 	text+="${text:+, }$p % $(si "$p")"
 done
-bounds=0
-holds "$(si 0.0001) <= 0.30" && bounds=$((bounds + 1))
-holds "$(si 0.001) <= 0.55" && bounds=$((bounds + 1))
-holds "$(si 0.01) <= 1.05" && bounds=$((bounds + 1))
+met=0
+holds "$(si 0.0001) <= 0.30" && met=$((met + 1))
+holds "$(si 0.001) <= 0.55" && met=$((met + 1))
+holds "$(si 0.01) <= 1.05" && met=$((met + 1))
 verdict sh08.fig4.7c "payload of four: SI-scan better at low selectivity, S-scan at high" "SI over S: $text" \
-	"$(if [ $crossings = 1 ] && [ $bounds = 3 ]; then echo yes; elif [ $crossings = 1 ] || [ $bounds -ge 2 ]; then echo partly; else echo no; fi)" \
-	"$crossings crossing; $bounds of 3 ratios at 0.0001, 0.001, 0.01 % within 0.30, 0.55, 1.05, which were computed for tracks that are read whole. I/O alone: locating each record, the second reason of the thesis, takes no time. $loaded records"
+	"$(if [ $crossings = 1 ] && [ $met = 3 ]; then echo yes; elif [ $crossings = 1 ] || [ $met -ge 2 ]; then echo partly; else echo no; fi)" \
+	"$crossings crossing; $met of 3 ratios at 0.0001, 0.001, 0.01 % within 0.30, 0.55, 1.05, which were computed for tracks that are read whole. I/O alone: locating each record, the second reason of the thesis, takes no time. Without the $(calc "$bounds_s" %.2f) s in which both read the bounds of A-pages, one cell of 512 bytes at a time. $loaded records"
 plot fig4.7c <<'GNUPLOT'
 set title "Figure 4.7(c): S-scan and SI-scan of CSM, four columns"
 set xlabel "selectivity, percent"
