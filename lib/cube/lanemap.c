@@ -13,11 +13,6 @@
 #include "cube/lanemap_impl.h"
 #include "cube/mapping/mapping.h"
 
-static const struct sp__lanemap_kind *kind_of(enum sp_placement placement)
-{
-	return placement == SP_PLACE_MEMS ? &sp__lanes_on_sled : &sp__lanes_on_tracks;
-}
-
 void sp__lanepart_free(struct sp__lanepart *p)
 {
 	if (p->mapping)
@@ -33,13 +28,6 @@ void sp__lanemap_free(struct sp__lanemap *m)
 	if (m->kind && m->kind->free)
 		m->kind->free(m);
 	*m = (struct sp__lanemap){ 0 };
-}
-
-int sp__lanemap_plan(struct sp__lanemap *m, const struct sp__lanemap_opts *o,
-		     struct sp_errinfo *err)
-{
-	*m = (struct sp__lanemap){ .kind = kind_of(o->placement) };
-	return m->kind->plan(m, o, err);
 }
 
 int sp__lanemap_set_sizes(struct sp__lanemap *m, const struct sp__lanemap_opts *o, uint64_t blocks,
@@ -152,16 +140,14 @@ static bool possible(const struct sp__lanemap *m)
 	       m->volume_cells <= SP__LANEMAP_CELLS_MAX / m->volumes / m->cell_blocks;
 }
 
-void sp__lanemap_code(struct sp__coder *c, struct sp__lanemap *m, enum sp_placement placement)
+void sp__lanemap_code_sizes(struct sp__coder *c, struct sp__lanemap *m)
 {
-	m->kind = kind_of(placement);
 	sp__code_max(c, &m->volumes, SP__LANEMAP_VOLUMES_MAX);
 	sp__code_max(c, &m->lanes, SP__LANEMAP_LANES_MAX);
 	sp__code_max(c, &m->cell_blocks, 65536);
 	sp__code_max(c, &m->block_bytes, 65536);
 	sp__code_u64(c, &m->volume_cells);
 	c->failed |= !c->failed && !possible(m);
-	m->kind->code(c, m);
 }
 
 /* Adds a part that was read.  Returns false if it cannot be where it says. */

@@ -38,3 +38,5 @@ void sp__lanepart_free(struct sp__lanepart *p);
 SP_MUST_CHECK int sp__lanemap_set_sizes(struct sp__lanemap *m, const struct sp__lanemap_opts *o,
 					uint64_t blocks, uint32_t block_bytes,
 					struct sp_errinfo *err);
+/* Codes them, and checks those that are read. */
+void sp__lanemap_code_sizes(struct sp__coder *c, struct sp__lanemap *m);
