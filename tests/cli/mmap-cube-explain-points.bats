@@ -130,6 +130,10 @@ seconds() { jq ".candidates[].$1" stats.json; }
 	[[ $output == *'needs --workload or --query' ]]
 	run -2 "$cube" explain c in.csv -q 'beam 1' --format npy
 	[[ $output == *'has a grid' ]]
+	run -2 "$cube" explain c in.csv -q 'beam 1' --waste 20
+	[ "$output" = 'mmap-cube: --waste applies to grids only' ]
+	run -2 "$cube" explain c -q 'beam 1' --format csv
+	[ "$output" = 'mmap-cube: --format needs INPUT' ]
 	create
 	run -2 "$cube" compare c in.csv -q 'beam 1'
 	[[ $output == *'measuring mappings needs a simulated volume' ]]

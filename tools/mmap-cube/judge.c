@@ -158,7 +158,11 @@ static void compare(struct config *c, bool measured, struct sp_cube_candidate *c
 	double sampled = 1;
 	int rc;
 
+	if (c->format_given && !input)
+		die("--format needs INPUT");
 	if (c->info.points) {
+		if (c->given.waste)
+			die("--waste applies to grids only");
 		if (input)
 			set_input(c);
 		rc = sp_cube_compare_points(c->cube, input, &c->load, &c->create, measured,
