@@ -353,7 +353,7 @@ first()
 		for (i = 0; i < 1000; i++) print int(rand() * 8192) "," int(rand() * 8192) "," int(rand() * 8192) ",0"
 	}' > in.csv
 	load_all
-	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 28000) }'
+	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 31000) }'
 	first '--lo=700,300,340 --hi=700,300,480' '--lo=400,250,340 --hi=400,250,480' '--lo=1100,350,340 --hi=1100,350,480'
 	first '--lo=700,220,340 --hi=799,319,439' '--lo=300,250,350 --hi=399,349,449'
 	# A point that is put goes to its region.
@@ -366,7 +366,7 @@ first()
 	awk 'function normal() { return sqrt(-2 * log(1 - rand())) * cos(6.283185307 * rand()) }
 		BEGIN { srand(4); for (i = 0; i < 60000; i++) print int(3000 + 600 * normal()) "," int(2500 + 100 * normal()) "," int(4000 + 100 * normal()) ",0" }' > in.csv
 	load_all
-	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 20000) }'
+	"$cube" info multimap | awk '/^region / { sum += $5 } END { exit !(sum > 30000) }'
 	first '--lo=2950,2450,3950 --hi=3049,2549,4049' '--lo=2900,2500,3980 --hi=2999,2599,4079'
 }
 

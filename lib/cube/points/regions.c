@@ -19,7 +19,10 @@
  * Prices are in cells.  Off the major dimension a leaf costs its positioning and half a revolution,
  * a cell of a region costs one hop.  So a region pays if
  *
- *	cells * hop < leaves * (positioning + revolution / 2)
+ *	cells * hop < leaves * (positioning + revolution / 2) * width
+ *
+ * Cells that are halved c times in n dimensions are 2^(c / n) times as wide as cubes of their
+ * volume, so a line off the major dimension meets fewer of them: this is their width.
  *
  * In addition, a region has at most CELLS_PER_LEAF_MAX times as many cells as leaves.  A cell with
  * too many points has overflow cells; each costs as much as a leaf and delays lines along the major
@@ -37,7 +40,7 @@
 #include "base/rng.h"
 #include "cube/points/tree.h"
 
-#define CELLS_PER_LEAF_MAX 2.5
+#define CELLS_PER_LEAF_MAX 3.4
 #define OVERFLOW_MAX 0.03      /* overflow cells per cell */
 #define SPACE_PER_LEAF_MAX 4.0 /* unused ends of tracks included */
 #define SEED_LEAVES 16
@@ -58,8 +61,7 @@ struct seed {
 struct finder {
 	struct sp__pointset *s;
 	const struct sp__cube_superblock *h;
-	double cells_max; /* maximum cells per leaf */
-	double chain;	  /* price of an overflow cell, in cells */
+	double chain; /* price of an overflow cell, in cells */
 	uint64_t cell_points;
 	struct seed *seeds;
 	size_t nseeds, capacity;
@@ -81,6 +83,12 @@ static double leaf_cost(const struct sp__cube_superblock *h)
 	double hop = (double)z->aim_blocks + 2.0 * h->cell_blocks;
 
 	return ((double)z->need_blocks + (double)z->track_blocks / 2) / hop;
+}
+
+/* Returns the maximum of cells per leaf for cells that are cut so many times. */
+static double cells_max(const struct finder *f, unsigned cut)
+{
+	return fmin(f->chain * exp2((double)cut / f->s->space.n), CELLS_PER_LEAF_MAX);
 }
 
 /*
@@ -152,7 +160,7 @@ static void begin_count(struct finder *f, struct shape shape)
 static bool pays(const struct finder *f, double cells, double leaves)
 {
 	return (double)f->overflow <= OVERFLOW_MAX * cells &&
-	       cells + f->chain * (double)f->overflow <= f->cells_max * leaves;
+	       cells + f->chain * (double)f->overflow <= cells_max(f, f->counted.cut) * leaves;
 }
 
 static int add_seed(struct finder *f, struct seed seed)
@@ -205,7 +213,8 @@ static bool best_shape(struct finder *f, struct seed *seed, double *price)
 	double leaves = (double)(seed->end - seed->begin);
 	struct shape shape;
 
-	for (unsigned bits = (unsigned)log2(f->cells_max * leaves); bits > 0; bits--) {
+	for (unsigned bits = (unsigned)log2(cells_max(f, SP__REGION_CUT_MAX) * leaves); bits > 0;
+	     bits--) {
 		double cells = ldexp(1, (int)bits);
 		unsigned cut = SP__REGION_CUT_MAX + 1;
 
@@ -427,7 +436,6 @@ int sp__regions_find(struct sp__pointset *s, const struct sp__cube_superblock *h
 {
 	struct finder f = { .s = s,
 			    .h = h,
-			    .cells_max = fmin(leaf_cost(h), CELLS_PER_LEAF_MAX),
 			    .chain = leaf_cost(h),
 			    .end = h->pointset.outside_block + h->cell_blocks };
 	uint64_t filled = sp__max((uint64_t)s->capacity * h->pointset.fill / 1000, 1);
