@@ -67,7 +67,7 @@ set style fill solid 0.8 border -1
 set ylabel "time / time of NSM"
 set yrange [0:1.6]
 file = out . "/sh08tables-fig4.11.csv"
-plot file using (1):xtic(1) ls 7 title "NSM", \
+plot file using (column("nsm_s") / column("nsm_s")):xtic(1) ls 7 title "NSM", \
 	file using (column("pax_s") / column("nsm_s")) ls 3 title "PAX", \
 	file using (column("dsm_s") / column("nsm_s")) ls 4 title "DSM", \
 	file using (column("dsm_small_s") / column("nsm_s")) ls 2 title "DSM in 16 MiB", \

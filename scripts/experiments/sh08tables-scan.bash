@@ -172,6 +172,18 @@ done
 verdict sh08.fig4.8b "full scan and bulk insert: CSM as NSM and PAX, DSM much worse" "time over that of CSM: $text" \
 	"$(if [ $near = 6 ] && [ $far = 2 ]; then echo yes; elif [ $near -ge 1 ]; then echo partly; else echo no; fi)" \
 	"$near of 6 within 10 %; DSM at least twice in $far of 2: its requests of 1 MB cost few seeks. $loaded records are loaded; along tracks each cell of the directory is written by itself, about a revolution each, which is most of the time of CSM"
+plot fig4.8b <<GNUPLOT
+set title "Figure 4.8(b): full scan and loading, relative to CSM"
+set style data histograms
+set style histogram clustered gap 1
+set style fill solid 0.8 border -1
+set ylabel "time / time of CSM"
+set yrange [0:2]
+file = out . "/sh08tables-fig4.8b.csv"
+plot file using (column("scan_s") / $(value fig4.8b scan_s layout csm)):xtic(1) ls 3 title "scan of all columns", \\
+	file using (column("load_s") / $(value fig4.8b load_s layout csm)) ls 2 title "loading", \\
+	1 with lines lw 2 dt 2 lc rgb "black" title "the thesis: NSM and PAX; DSM far above"
+GNUPLOT
 
 # --- Figure 4.7(c): S-scan against SI-scan, four columns, a2 one of them; the mean of several ranges.  Both read the bounds
 # of all A-pages first, cell by cell, which the thesis does not have: a predicate that no bounds allow reads nothing else.
