@@ -28,6 +28,18 @@ volume=sim:cheetah36es-like
 	same --volume=sim:nearline6t-like
 }
 
+@test "texts that were moved before those of earlier records come back" {
+	seq 0 12287 | awk -v OFS='|' '{ print $1, "t" $1 }' >a
+	"$xtable" load t a -t'|' --placement=$placement --volume=$volume --cell=1K --records-per-page=128
+	for row in 5 4 3 2 1 0; do
+		seq $((row * 2048)) $((row * 2048 + 2047)) >keys
+		"$xtable" update t --keys=keys --set="c2=a text that is longer than the one before"
+	done
+	sed 's/|.*/|a text that is longer than the one before/' a >b
+	"$xtable" scan t | cmp - b
+	"$xtable" scan t --pool=F | cmp - b
+}
+
 @test "info names drives, cells on consecutive tracks, hop and unused space" {
 	inputs
 	"$xtable" load t ab -t'|' --placement=semiseq --volumes=4 --volume=$volume

@@ -224,13 +224,17 @@ static int reserve(struct sp__window *w, unsigned round, size_t bytes)
 	return 0;
 }
 
-/* Aims the request of segment i, and of the next one if it lies before it on the same track. */
-static uint64_t aim(struct sp__window *w, struct sp__segments *s, size_t i, uint8_t *memory)
+/*
+ * Aims the request of segment i, and of the next one if it lies before it on the same track; but
+ * texts are in memory in the order of their segments.
+ */
+static uint64_t aim(struct sp__window *w, unsigned round, struct sp__segments *s, size_t i,
+		    uint8_t *memory)
 {
 	struct sp__segment *g = &s->list[i], *next = i + 1 < s->n ? g + 1 : NULL;
 
 	g->request = (struct sp__request){ 0 };
-	if (w->round || !w->file->layout.lanes || !next ||
+	if (round || !w->file->layout.lanes || !next ||
 	    next->file_cell + next->cells != g->file_cell) {
 		g->at = sp__tablefile_aim(w->file, &g->request, &w->owner, g->file_cell, g->cells,
 					  memory);
@@ -243,7 +247,7 @@ static uint64_t aim(struct sp__window *w, struct sp__segments *s, size_t i, uint
 	return next->cells + g->cells;
 }
 
-static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory)
+static int submit(struct sp__window *w, unsigned round, struct sp__segments *s, uint8_t **memory)
 {
 	int rc = 0;
 
@@ -252,7 +256,7 @@ static int submit(struct sp__window *w, struct sp__segments *s, uint8_t **memory
 
 		if (s->list[i].shares)
 			continue;
-		cells = aim(w, s, i, *memory);
+		cells = aim(w, round, s, i, *memory);
 		*memory += request_bytes(w->file, cells);
 		rc = sp__requests_add(w->requests, &s->list[i].request);
 		w->outstanding += !rc;
@@ -277,7 +281,7 @@ static int submit_round(struct sp__window *w, unsigned round, struct sp__segment
 	rc = reserve(w, round, bytes);
 	memory = w->memory[round];
 	for (uint32_t i = 0; !rc && i < n; i++)
-		rc = submit(w, &lists[i], &memory);
+		rc = submit(w, round, &lists[i], &memory);
 	return rc ? rc : sp__requests_flush(w->requests);
 }
 
