@@ -40,6 +40,16 @@ volume=sim:cheetah36es-like
 	"$xtable" scan t --pool=F | cmp - b
 }
 
+@test "a journal that does not fit on a drive is refused, and the next drive keeps its cells" {
+	seq 20000 | awk -v OFS='|' '{ print $1, $1 * 7, "t" $1 }' >a
+	"$xtable" load t a -t'|' --placement=$placement --volumes=3 --volume=sim:tiny
+	"$xtable" append t a
+	run -2 "$xtable" update t --set=c2=5 --where 'c1 > 3'
+	[[ $output = *"a drive of 709632 bytes has no place for the journal of the change"* ]]
+	"$xtable" check t
+	"$xtable" scan t | cmp - <(cat a a)
+}
+
 @test "info names drives, cells on consecutive tracks, hop and unused space" {
 	inputs
 	"$xtable" load t ab -t'|' --placement=semiseq --volumes=4 --volume=$volume

@@ -36,6 +36,17 @@ static struct sp__journal journal_at(const struct sp__tablefile *f, uint64_t fir
 				     .err = err };
 }
 
+/* Behind the end of the first drive are the cells of the next one. */
+static int no_place(const struct sp__tablefile *f, uint64_t bytes, struct sp_errinfo *err)
+{
+	return sp__errf(err, -ENOSPC, "write", f->path, -1,
+			"a drive of %llu bytes has no place for the journal of the change, %llu "
+			"bytes: change fewer records at a time, or load the table on larger "
+			"drives",
+			(unsigned long long)(f->map.lanemap->volume_cells * f->layout.cell_bytes),
+			(unsigned long long)bytes);
+}
+
 int sp__redo_begin(struct sp__tablefile *f, uint64_t max_cells, struct sp_errinfo *err)
 {
 	uint64_t bytes = 0, cells;
@@ -45,6 +56,8 @@ int sp__redo_begin(struct sp__tablefile *f, uint64_t max_cells, struct sp_errinf
 	cells = (bytes + f->layout.cell_bytes - 1) / f->layout.cell_bytes;
 	if (!bytes || cells > SP__TABLE_CELLS_MAX - f->map.end)
 		return sp__err(err, -EFBIG, "write", f->path, -1);
+	if (f->map.lanemap && cells > f->map.lanemap->volume_cells - f->map.end)
+		return no_place(f, bytes, err);
 	f->redo = (struct sp__redo){
 		.open = true, .first = f->map.end, .max_cells = max_cells, .area_cells = cells
 	};
