@@ -52,6 +52,17 @@ setup()
 	[ "$(jq '.sim.requests > 0' s.json)" = true ]
 }
 
+@test "a change of A-pages journals those with new values alone" {
+	"$xtable" load t -t'|' r.txt --placement=semiseq --volume=sim:cheetah36es-like
+	cells=$("$xtable" info t --json | jq '[.column_groups[].cells] | add')
+	"$xtable" update t --set c3=0.5 --pool=F --update-unit=page --stats=t.json 17 18
+	"$xtable" check t
+	[ "$(jq .journal.cells t.json)" -ge "$cells" ]
+	[ "$(jq .journal.cells t.json)" -le $((cells + 1)) ] # and one of the directory
+	run -2 "$xtable" scan t --pool=F --engine=sync
+	[[ $output == *'the engine of simulated volumes is "sim"'* ]]
+}
+
 @test "sizes that do not fit are named, with what to change" {
 	run -2 "$xtable" scan r --pool-size=1M
 	[[ $output == *"--pool-size needs --pool"* ]]

@@ -27,7 +27,7 @@ struct patch {
 	struct sp__tableupdate *u;
 	uint32_t f;
 	bool values; /* a changed column of the column group is not text */
-	bool whole;  /* all cells of the A-pages; a directory row has one then */
+	bool whole;  /* all cells of the A-pages with entries */
 	struct patched *cells;
 	size_t n, capacity;
 	bool descends; /* cells are not in the order of the file */
@@ -90,6 +90,7 @@ static int add_row(struct patch *p, size_t from, size_t to)
 {
 	const struct sp__update_batch *b = &p->u->batch;
 	const uint64_t row_records = sp__layout_row_records(&p->u->file->layout);
+	const uint64_t unit = p->whole ? p->u->file->layout.page_records : 1;
 	const size_t moved = moved_from(p, from, to);
 	uint64_t end = b->first + (b->entries[from].record / row_records + 1) * row_records;
 	size_t k = p->values || p->whole ? from : moved;
@@ -99,7 +100,7 @@ static int add_row(struct patch *p, size_t from, size_t to)
 	if (k == to)
 		return 0;
 	record = b->first + b->entries[k].record;
-	record -= p->whole ? record % row_records : 0;
+	record -= record % unit;
 	end = sp__min(end, p->u->file->superblock.records);
 	while (!rc && record < end) {
 		const struct patched *c;
@@ -109,12 +110,13 @@ static int add_row(struct patch *p, size_t from, size_t to)
 			break;
 		c = &p->cells[p->n - 1];
 		k = c->to;
-		if (p->whole || k > moved)
-			record = b->first + c->first + c->n;
-		else if (k < to)
-			record = b->first + b->entries[k].record;
-		else
+		record = b->first + c->first + c->n;
+		if (record % unit || k > moved)
+			continue; /* the next cell */
+		if (k == to)
 			break;
+		record = b->first + b->entries[k].record;
+		record -= record % unit;
 	}
 	return rc;
 }

@@ -156,6 +156,8 @@ int sp__clotho_attach_file(struct sp__clotho_file *c, struct sp__tablefile *file
 	key.device = st.st_dev;
 	key.inode = st.st_ino;
 	rc = sp__requests_open(&c->requests, &q, &c->err);
+	if (rc && c->err.text[0])
+		return sp__errf(err, rc, "open", file->path, -1, "%s", c->err.text);
 	if (rc)
 		return sp__err(err, rc, "open", file->path, -1);
 	rc = sp__clotho_attach(&c->user, &key, file->path, err);
