@@ -261,7 +261,7 @@ static int set_depth(struct sp__lanemap *s, const struct sp__lanemap_opts *o,
 	}
 	if (s->depth > s->lanes)
 		return sp__errf(err, SP_ESYNTAX, "create", o->path, -1,
-				"%u rows of depth: a page has %u lanes", s->depth, s->lanes);
+				"%u rows of depth: an A-page has %u cells", s->depth, s->lanes);
 	if (s->depth > 1 && (uint64_t)s->depth * hop > track)
 		return sp__errf(err, SP_EUNSUP, "create", o->path, -1,
 				"%u rows of depth take %llu blocks of hops, more than a track of "
