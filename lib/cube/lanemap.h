@@ -58,7 +58,6 @@ struct sp__lanemap_opts {
 	uint32_t depth;		       /* along tracks; 0: with which a page is read fastest */
 	uint32_t lanes, cell_bytes;
 	uint64_t skip_bytes; /* of each volume, before the first page */
-	double extra_deg;    /* conservatism */
 };
 
 struct sp__lanemap_info {
@@ -88,7 +87,6 @@ void sp__lanemap_free(struct sp__lanemap *m);
 void sp__lanemap_code(struct sp__coder *c, struct sp__lanemap *m, enum sp_placement placement);
 /* Codes the parts, after that; those that are read may contradict everything but the device. */
 void sp__lanemap_code_parts(struct sp__coder *c, struct sp__lanemap *m);
-#define SP__LANEPART_BYTES 16 /* of a part */
 
 /* Returns the specification of all drives, for that of one; allocated.  NULL: no memory. */
 char *sp__lanemap_array(const struct sp__lanemap *m, const char *volume);

@@ -282,8 +282,7 @@ static int plan(struct sp__lanemap *s, const struct sp__lanemap_opts *o, struct 
 		rc = sp__err(err, -ENOMEM, "create", o->path, -1);
 	if (!rc) {
 		s->like->multimap.host_ns = d.host_ns;
-		rc = sp__multimap_zones(&s->like->multimap, d.geometry, 0, SP__AIM_TRACK,
-					o->extra_deg);
+		rc = sp__multimap_zones(&s->like->multimap, d.geometry, 0, SP__AIM_TRACK, 0);
 		if (rc == SP_EUNSUP)
 			rc = refuse(o, rc, err,
 				    "semiseq needs the times of hops, which the geometry does not "
