@@ -63,6 +63,6 @@ refuse()
 	run --separate-stderr "$xtable" "$@"
 	[ "$status" -eq 2 ]
 	[ -z "$output" ]
-	[ "${#stderr_lines[@]}" -eq 1 ]
-	grep -q "$text" <<<"$stderr"
+	# shellcheck disable=SC2154 # run sets it
+	grep -q "$text" <<<"$stderr" && [ "$(wc -l <<<"$stderr")" -eq 1 ]
 }

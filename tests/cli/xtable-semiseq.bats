@@ -77,18 +77,6 @@ volume=sim:cheetah36es-like
 	cmp trace.1 trace.2
 }
 
-# refuse TEXT COMMAND...: the command ends with status 2 and one message that has the text.
-refuse()
-{
-	local text=$1
-	shift
-	run --separate-stderr "$xtable" "$@"
-	[ "$status" -eq 2 ]
-	[ -z "$output" ]
-	# shellcheck disable=SC2154 # run sets it
-	grep -q "$text" <<<"$stderr" && [ "$(wc -l <<<"$stderr")" -eq 1 ]
-}
-
 @test "several tables share the drives, and clients use all of them" {
 	printf 'a i64\nb i64\n' >schema
 	for t in 1 2; do
