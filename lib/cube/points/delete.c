@@ -239,7 +239,8 @@ static int release(struct deletion *d)
 	uint64_t end = sp__cube_superblock_end(&f->superblock);
 	int rc = 1;
 
-	qsort(d->unused, d->nunused, sizeof(*d->unused), descending);
+	if (d->nunused)
+		qsort(d->unused, d->nunused, sizeof(*d->unused), descending);
 	for (size_t i = 0; i < d->nunused && rc > 0; i++) {
 		uint64_t last = p->overflow_cells - 1;
 

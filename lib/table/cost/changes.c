@@ -192,7 +192,8 @@ static int each_cell(struct sp__cost_maker *m, uint64_t seed, take_cell take, vo
 		if (!m->groups[f])
 			continue;
 		rc = list_cells(m, seed, f, &c);
-		qsort(c.cells, c.n, sizeof(*c.cells), sp__cost_order);
+		if (c.n)
+			qsort(c.cells, c.n, sizeof(*c.cells), sp__cost_order);
 		for (size_t i = 0; !rc && i < c.n; i++)
 			rc = take(arg, c.cells[i]);
 		if (!rc)
