@@ -83,7 +83,7 @@ static void sweep(const char *volume)
 	for (; right && !over; n += step) {
 		over = compare(volume, n, &right);
 		/* What is repeated for each layout fails now and then. */
-		step = n < 150 ? 1 : n / 5;
+		step = n < 60 ? 1 : n / 2;
 	}
 	ok(right && n > 400, "%s: %llu allocations", volume ? volume : "no volume",
 	   (unsigned long long)n);

@@ -282,7 +282,8 @@ int sp__change_points(struct sp__change *ch, struct sp__point *points, size_t n,
 {
 	int rc = 0;
 
-	qsort(points, n, sizeof(*points), by_position);
+	if (n)
+		qsort(points, n, sizeof(*points), by_position);
 	ch->points = points;
 	ch->npoints = n;
 	ch->values = values;
