@@ -169,9 +169,15 @@ static void predict(const char *model)
 			struct sp__table_cost a = cost_of(&t, &s, &p, queries[i], false);
 			struct sp__table_cost b = cost_of(&t, &s, &p, queries[i], true);
 
-			/* The machine's head begins at block 0, the predicted one anywhere. */
-			ok(within(a.seconds, b.seconds,
-				  strcmp(queries[i], "get 1 *") ? 0.12 : 0.25),
+			/*
+			 * The machine's head begins at block 0, the predicted one anywhere: that
+			 * counts where a query needs few requests.
+			 */
+			double part = !strcmp(queries[i], "get 1 *") ? 0.25
+				      : strstr(queries[i], "where")  ? 0.15
+								     : 0.12;
+
+			ok(within(a.seconds, b.seconds, part),
 			   "%s, %s, '%s': %.5f s, machine %.5f (%+.1f %%)", model,
 			   layout_names[form], queries[i], a.seconds, b.seconds,
 			   100 * (a.seconds / b.seconds - 1));

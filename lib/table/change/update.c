@@ -82,8 +82,9 @@ static int open_memory(struct sp__tableupdate *u)
 	if (u->ntexts && !u->ends)
 		return no_memory(u);
 	u->directory = u->file->directory;
-	u->directory.held = false;
-	u->directory.cell = NULL;
+	u->directory.cells = NULL;
+	u->directory.first = u->directory.end = u->directory.capacity = 0;
+	u->directory.changed = u->directory.to = 0;
 	u->batch.max =
 		sp__min(BATCH_MAX, sp__max(BATCH_MIN, budget->limit_bytes / 8 / entry_bytes(u)));
 	return sp__cellreader_open(&u->reader, u->file, u->err);
@@ -117,7 +118,7 @@ void sp__tableupdate_close(struct sp__tableupdate *u)
 		sp__redo_abandon(u->file);
 	sp__budget_credit(&u->file->env.budget, u->batch.charged);
 	sp__cellreader_close(&u->reader);
-	free(u->directory.cell);
+	free(u->directory.cells);
 	free(u->batch.entries);
 	free(u->batch.shifts);
 	free(u->texts);

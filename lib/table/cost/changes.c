@@ -104,7 +104,7 @@ static int change_texts(struct sp__cost_maker *m, uint64_t seed)
 	}
 	if (!rc && end) /* the row is read once more when it is written */
 		rc = sp__cost_cells(&m->r, false, SP__AREA_DIRECTORY,
-				    m->r.in_memory[SP__AREA_DIRECTORY] - 1, 1);
+				    m->r.in_memory[SP__AREA_DIRECTORY].end - 1, 1);
 	return rc ? rc : sp__cost_wait(&m->r);
 }
 
@@ -253,7 +253,7 @@ static int put_sorted(void *sorted, uint64_t cell)
 /* Puts the last cell of the directory that was read, if there is one. */
 static int put_directory(struct sorted *s)
 {
-	const uint64_t cell = s->m->r.in_memory[SP__AREA_DIRECTORY];
+	const uint64_t cell = s->m->r.in_memory[SP__AREA_DIRECTORY].end;
 
 	return cell ? put_sorted(s, sp__map_cell(&s->m->r.table->map, SP__AREA_DIRECTORY, cell - 1))
 		    : 0;
@@ -312,7 +312,7 @@ int sp__cost_update(struct sp__cost_maker *m)
 	if (!rc)
 		rc = each_cell(m, seed, read_cell, m);
 	cells = (m->r.device.bytes - before) / cell_bytes;
-	cells += moved && m->r.in_memory[SP__AREA_DIRECTORY];
+	cells += moved && m->r.in_memory[SP__AREA_DIRECTORY].end;
 	compute(m, cells);
 	sp__cost_device_depth(&m->r.device, 1);
 	m->r.max_cells = 1;
@@ -475,7 +475,7 @@ static int append(struct sp__cost_maker *m)
 		cells += part[f];
 	}
 	rc = read_last(m, part);
-	cells += m->r.in_memory[SP__AREA_DIRECTORY] != 0;
+	cells += m->r.in_memory[SP__AREA_DIRECTORY].end != 0;
 	/* The journal has place for the last cell of each column group, and directory cells. */
 	journal = sp__redo_bytes(l->cell_bytes, l->ngroups + 2) / l->cell_bytes + 1;
 	m->r.taken = journal;

@@ -8,6 +8,7 @@
 #include <math.h>
 #include "base/minmax.h"
 #include "table/cost/requests.h"
+#include "table/file/areastream.h"
 #include "table/file/directory.h"
 
 #define NOW_WINDOW (SP__COST_WINDOWS - 1)
@@ -187,26 +188,37 @@ int sp__cost_cell(struct sp__cost_requests *r, uint64_t cell, uint64_t gap_cells
 	return join(r, false, cell, first, 1);
 }
 
+/* Reads cells [n, end) of an area, as many as one request of its stream can, and waits. */
+static int read_run(struct sp__cost_requests *r, enum sp__table_area area, uint64_t n, uint64_t end)
+{
+	struct sp__cost_device *d = &r->device;
+	const uint64_t max = sp__areastream_max(r->table->layout.cell_bytes);
+	uint64_t first, cells = sp__map_run(&r->table->map, area, n, sp__min(end - n, max), &first);
+	int rc = sp__cost_cells(r, false, area, n, cells);
+
+	r->in_memory[area] = (struct sp__cost_memory){ n, n + cells };
+	if (!rc)
+		rc = sp__cost_flush(r);
+	while (!rc && !sp__cost_device_is_done(d, NOW_WINDOW))
+		rc = sp__cost_device_wait_some(d, NOW_WINDOW);
+	return rc;
+}
+
 int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area, uint32_t usable,
 		 uint64_t at, uint64_t bytes)
 {
 	struct sp__cost_device *d = &r->device;
+	const struct sp__cost_memory *memory = &r->in_memory[area];
 	const unsigned window = d->window, together = d->together;
+	const uint64_t end = (at + bytes + usable - 1) / usable;
 	const bool align = r->align;
 	int rc = 0;
 
 	sp__cost_device_window(d, NOW_WINDOW, 1);
 	r->align = false;
-	for (uint64_t n = at / usable; !rc && n * usable < at + bytes; n++) {
-		if (r->in_memory[area] == n + 1)
-			continue;
-		r->in_memory[area] = n + 1;
-		rc = sp__cost_cells(r, false, area, n, 1);
-		if (!rc)
-			rc = sp__cost_flush(r);
-		while (!rc && !sp__cost_device_is_done(d, NOW_WINDOW))
-			rc = sp__cost_device_wait_some(d, NOW_WINDOW);
-	}
+	for (uint64_t n = at / usable; !rc && n < end; n++)
+		if (n < memory->first || n >= memory->end)
+			rc = read_run(r, area, n, end);
 	sp__cost_device_window(d, window, together);
 	r->align = align;
 	return rc;

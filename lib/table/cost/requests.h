@@ -33,6 +33,11 @@ struct sp__cost_draws {
 /* Returns the next number that is not the one before, or UINT64_MAX. */
 uint64_t sp__cost_draw(struct sp__cost_draws *d);
 
+/* Cells [first, end) of an area that were read last. */
+struct sp__cost_memory {
+	uint64_t first, end;
+};
+
 /* The caller sets table and rng and opens the device; the rest is zero to begin. */
 struct sp__cost_requests {
 	const struct sp__cost_table *table;
@@ -45,7 +50,7 @@ struct sp__cost_requests {
 	bool write, align;	       /* align: requests are widened to units of the file */
 	uint64_t taken;		       /* cells behind the end of the file */
 	uint8_t *row;		       /* of the directory of a table that is stored */
-	uint64_t in_memory[SP__AREAS]; /* of each area: the cell that was read last, plus 1 */
+	struct sp__cost_memory in_memory[SP__AREAS];
 };
 
 /* Reads or writes cells of an area. */
@@ -66,8 +71,8 @@ SP_MUST_CHECK int sp__cost_text_mean(struct sp__cost_requests *r, uint32_t colum
 SP_MUST_CHECK int sp__cost_texts(struct sp__cost_requests *r, uint32_t column, uint64_t at,
 				 uint64_t end);
 /*
- * Reads bytes [at, at + bytes) of an area whose cells have so many each: cell by cell, except one
- * that is in memory, and waits for each.  No request may be held.
+ * Reads bytes [at, at + bytes) of an area whose cells have so many each, except cells that are in
+ * memory, by the requests of table/file/areastream.h, and waits for each.  No request may be held.
  */
 SP_MUST_CHECK int sp__cost_now(struct sp__cost_requests *r, enum sp__table_area area,
 			       uint32_t usable, uint64_t at, uint64_t bytes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads and writes windows of an area, cell by cell.
+ * Reads and writes windows of an area.
  */
 #include <stdlib.h>
 #include "base/err.h"
@@ -23,66 +23,118 @@ int sp__areastream_reserve(struct sp__tablefile *f, const struct sp__areastream 
 	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
 }
 
-int sp__areastream_flush(struct sp__tablefile *f, struct sp__areastream *s, struct sp_errinfo *err)
+static uint8_t *cell_at(const struct sp__tablefile *f, const struct sp__areastream *s, uint64_t n)
 {
-	uint64_t cell;
+	return s->cells + (n - s->first) * f->layout.cell_bytes;
+}
+
+/*
+ * Writes cells from n on that have changed: one by the journal, or those that lie together.
+ * Returns how many, or an error.
+ */
+static int64_t write_run(struct sp__tablefile *f, const struct sp__areastream *s, uint64_t n,
+			 struct sp_errinfo *err)
+{
+	const bool journal = f->redo.open && n < s->old;
+	uint64_t first, cells = sp__map_run(&f->map, s->area, n, journal ? 1 : s->to - n, &first);
+	uint8_t *data = cell_at(f, s, n);
 	int rc;
 
-	if (!s->held || !s->dirty)
-		return 0;
-	cell = sp__map_cell(&f->map, s->area, s->number);
-	sp__cell_seal(s->cell, f->layout.cell_bytes, 0, s->kind, f->superblock.id, cell);
-	rc = f->redo.open && s->number < s->old ? sp__redo_put(f, cell, s->cell, err)
-						: sp__tablefile_write(f, cell, 1, s->cell, err);
-	if (rc)
-		return rc;
-	s->dirty = false;
-	s->written = sp__max(s->written, s->number + 1);
-	s->passed = s->number + 1;
+	for (uint64_t i = 0; i < cells; i++)
+		sp__cell_seal(data + i * f->layout.cell_bytes, f->layout.cell_bytes, 0, s->kind,
+			      f->superblock.id, first + i);
+	rc = journal ? sp__redo_put(f, first, data, err)
+		     : sp__tablefile_write(f, first, cells, data, err);
+	return rc ? rc : (int64_t)cells;
+}
+
+int sp__areastream_flush(struct sp__tablefile *f, struct sp__areastream *s, struct sp_errinfo *err)
+{
+	while (s->changed < s->to) {
+		int64_t n = write_run(f, s, s->changed, err);
+
+		if (n < 0)
+			return (int)n;
+		s->changed += (uint64_t)n;
+		s->written = sp__max(s->written, s->changed);
+		s->passed = s->changed;
+	}
 	return 0;
 }
 
-/* Reads cell n of the area into memory, or makes an empty one. */
-static int load(struct sp__tablefile *f, const struct sp__areastream *s, uint64_t n,
-		struct sp_errinfo *err)
+/* Gets memory for cells [first, first + n), and keeps those that are there. */
+static int make_room(const struct sp__tablefile *f, struct sp__areastream *s, uint64_t n)
 {
-	uint64_t cell;
-	int rc;
+	uint8_t *cells;
 
-	memset(s->cell, 0, f->layout.cell_bytes);
-	if (n >= s->written)
+	if (n <= s->capacity)
 		return 0;
-	cell = sp__map_cell(&f->map, s->area, n);
-	rc = sp__tablefile_read(f, cell, 1, s->cell, err);
-	return rc ? rc : sp__tablefile_check_cell(f, cell, 0, s->kind, s->cell, err);
+	n = sp__min(sp__max(n, 2 * s->capacity), sp__areastream_max(f->layout.cell_bytes));
+	cells = realloc(s->cells, n * f->layout.cell_bytes);
+	if (!cells)
+		return -ENOMEM;
+	s->cells = cells;
+	s->capacity = n;
+	return 0;
 }
 
-/* Makes cell n the one in memory; change: it will be changed. */
-static int hold(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n, bool change,
+/* Reads cells [n, n + cells), which lie together, into memory. */
+static int load(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n, uint64_t cells,
 		struct sp_errinfo *err)
 {
+	uint64_t first;
+	int rc = make_room(f, s, cells);
+
+	if (rc)
+		return sp__err(err, rc, "read", f->path, -1);
+	s->first = s->end = n;
+	first = sp__map_cell(&f->map, s->area, n);
+	rc = sp__tablefile_read(f, first, cells, s->cells, err);
+	for (uint64_t i = 0; !rc && i < cells; i++)
+		rc = sp__tablefile_check_cell(f, first + i, 0, s->kind,
+					      s->cells + i * f->layout.cell_bytes, err);
+	s->end += rc ? 0 : cells;
+	return rc;
+}
+
+/* Adds an empty cell behind those in memory. */
+static int add_empty(const struct sp__tablefile *f, struct sp__areastream *s,
+		     struct sp_errinfo *err)
+{
+	int rc = make_room(f, s, s->end + 1 - s->first);
+
+	if (rc)
+		return sp__err(err, rc, "write", f->path, -1);
+	memset(cell_at(f, s, s->end++), 0, f->layout.cell_bytes);
+	return 0;
+}
+
+static bool in_memory(const struct sp__areastream *s, uint64_t n)
+{
+	return n >= s->first && n < s->end;
+}
+
+/* Makes cell n, and up to want cells from there on, those in memory. */
+static int hold(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n, uint64_t want,
+		struct sp_errinfo *err)
+{
+	uint64_t first;
 	int rc;
 
-	if (s->held && s->number == n && (!change || s->dirty))
+	if (in_memory(s, n))
 		return 0;
+	if (n == s->end && n >= s->written &&
+	    n - s->first < sp__areastream_max(f->layout.cell_bytes))
+		return add_empty(f, s, err);
 	rc = sp__areastream_flush(f, s, err);
 	if (rc)
 		return rc;
-	if (change && n < s->old && (!f->redo.open || n < s->passed))
-		return sp__errf(err, SP_ESTATE, "write", f->path, -1,
-				"a cell of the %s would be changed %s", sp__cell_kind_name(s->kind),
-				f->redo.open ? "twice by one journal" : "without a journal");
-	if (s->held && s->number == n)
-		return 0;
-	if (!s->cell)
-		s->cell = malloc(f->layout.cell_bytes);
-	if (!s->cell)
-		return sp__err(err, -ENOMEM, "read", f->path, -1);
-	s->held = false;
-	rc = load(f, s, n, err);
-	s->held = !rc;
-	s->number = n;
-	return rc;
+	if (n >= s->written) {
+		s->first = s->end = n;
+		return add_empty(f, s, err);
+	}
+	want = sp__min(want, sp__min(s->written - n, sp__areastream_max(f->layout.cell_bytes)));
+	return load(f, s, n, sp__map_run(&f->map, s->area, n, want, &first), err);
 }
 
 int sp__areastream_read(struct sp__tablefile *f, struct sp__areastream *s, uint64_t at,
@@ -96,12 +148,12 @@ int sp__areastream_read(struct sp__tablefile *f, struct sp__areastream *s, uint6
 		uint32_t from = (uint32_t)(at % s->usable);
 		size_t part = sp__min(bytes, s->usable - from);
 
-		if (n >= s->written && !(s->held && s->number == n)) {
+		if (n >= s->written && !in_memory(s, n)) {
 			memset(out, 0, part);
 		} else {
-			rc = hold(f, s, n, false, err);
+			rc = hold(f, s, n, (from + bytes - 1) / s->usable + 1, err);
 			if (!rc)
-				memcpy(out, s->cell + from, part);
+				memcpy(out, cell_at(f, s, n) + from, part);
 		}
 		at += part;
 		out += part;
@@ -110,19 +162,37 @@ int sp__areastream_read(struct sp__tablefile *f, struct sp__areastream *s, uint6
 	return rc;
 }
 
-/* Writes empty cells, so that all cells before cell n are written. */
+/* Makes cell n one that is to be written. */
+static int change(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n,
+		  struct sp_errinfo *err)
+{
+	int rc;
+
+	if (n >= s->changed && n < s->to)
+		return 0;
+	rc = n == s->to ? 0 : sp__areastream_flush(f, s, err);
+	if (!rc)
+		rc = hold(f, s, n, 1, err);
+	if (rc)
+		return rc;
+	if (n < s->old && (!f->redo.open || n < s->passed))
+		return sp__errf(err, SP_ESTATE, "write", f->path, -1,
+				"a cell of the %s would be changed %s", sp__cell_kind_name(s->kind),
+				f->redo.open ? "twice by one journal" : "without a journal");
+	if (s->changed == s->to)
+		s->changed = n;
+	s->to = n + 1;
+	return 0;
+}
+
+/* Makes cells empty that are to be written before cell n. */
 static int fill(struct sp__tablefile *f, struct sp__areastream *s, uint64_t n,
 		struct sp_errinfo *err)
 {
 	int rc = 0;
 
-	while (!rc && s->written < n && !(s->held && s->number + 1 == n)) {
-		rc = hold(f, s, s->written, true, err);
-		if (rc)
-			break;
-		s->dirty = true;
-		rc = sp__areastream_flush(f, s, err);
-	}
+	for (uint64_t i = sp__max(s->written, s->to); !rc && i < n; i++)
+		rc = change(f, s, i, err);
 	return rc;
 }
 
@@ -133,16 +203,16 @@ int sp__areastream_write(struct sp__tablefile *f, struct sp__areastream *s, uint
 	int rc = bytes ? sp__areastream_reserve(f, s, (at + bytes - 1) / s->usable + 1, err) : 0;
 
 	while (!rc && bytes) {
+		const uint64_t n = at / s->usable;
 		uint32_t to = (uint32_t)(at % s->usable);
 		size_t part = sp__min(bytes, s->usable - to);
 
-		rc = fill(f, s, at / s->usable, err);
+		rc = fill(f, s, n, err);
 		if (!rc)
-			rc = hold(f, s, at / s->usable, true, err);
+			rc = change(f, s, n, err);
 		if (rc)
 			break;
-		memcpy(s->cell + to, in, part);
-		s->dirty = true;
+		memcpy(cell_at(f, s, n) + to, in, part);
 		at += part;
 		in += part;
 		bytes -= part;

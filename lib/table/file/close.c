@@ -31,8 +31,8 @@ int sp__tablefile_close(struct sp__tablefile *f)
 		discard(f);
 	else if (f->fd >= 0)
 		close(f->fd);
-	free(f->directory.cell);
-	free(f->tombstones.cell);
+	free(f->directory.cells);
+	free(f->tombstones.cells);
 	free(f->entries);
 	sp__map_free(&f->map);
 	sp__table_schema_free(&f->schema);
