@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The files or devices of a cube after the first one.  Each begins with a header: the id of the
- * cube, the number of the volume, and the number of changes of the cube.  So a volume of another
- * cube, or an old copy of a volume, is detected.
+ * The files or devices of a cube after the first one, each with a header (datafile/volumes.h).
  */
 #pragma once
 

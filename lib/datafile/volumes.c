@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names the further volumes of a dataset, writes their headers and checks them.
+ *
+ * Format of a header: the members below, their checksum, zeros up to SP__VOLUME_HEADER_BYTES.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/whole.h"
+#include "datafile/coder.h"
+#include "datafile/volumes.h"
+
+struct header {
+	char magic[8];
+	uint64_t version, id, number, volumes, generation;
+};
+
+static void members(struct sp__coder *c, struct header *m, bool generation)
+{
+	sp__code_bytes(c, m->magic, sizeof(m->magic));
+	sp__code_u64(c, &m->version);
+	sp__code_u64(c, &m->id);
+	sp__code_u64(c, &m->number);
+	sp__code_u64(c, &m->volumes);
+	if (generation)
+		sp__code_u64(c, &m->generation);
+}
+
+/* Returns the header that volume i is to have. */
+static struct header header_of(const struct sp__volume_set *s, unsigned i)
+{
+	struct header m = { .version = s->version,
+			    .id = s->id,
+			    .number = i,
+			    .volumes = s->volumes,
+			    .generation = s->generation };
+
+	memcpy(m.magic, s->magic, sizeof(m.magic));
+	return m;
+}
+
+char *sp__volume_set_name(const struct sp__volume_set *s, unsigned i)
+{
+	const char *name = s->names[i], *slash = strrchr(s->path, '/');
+	int folder = name && name[0] != '/' && slash ? (int)(slash - s->path) + 1 : 0;
+	char *full;
+	int n = name ? asprintf(&full, "%.*s%s", folder, s->path, name)
+		     : asprintf(&full, "%s.%u", s->path, i);
+
+	return n < 0 ? NULL : full;
+}
+
+int sp__volume_set_mark(const struct sp__volume_set *s, unsigned i, int fd, const char *name,
+			struct sp_errinfo *err)
+{
+	_Alignas(4096) uint8_t page[SP__VOLUME_HEADER_BYTES] = { 0 }; /* for direct requests */
+	struct sp__coder c = { .data = page, .bytes = sizeof(page) };
+	struct header m = header_of(s, i);
+	uint64_t sum;
+	int rc;
+
+	members(&c, &m, s->has_generation);
+	sum = sp__checksum(page, c.at);
+	sp__code_u64(&c, &sum);
+	rc = sp__write_whole(fd, page, sizeof(page), 0);
+	if (!rc && fdatasync(fd))
+		rc = -errno;
+	return rc ? sp__err(err, rc, "write", name, 0) : 0;
+}
+
+/* Refuses a volume that is older or newer than the first one. */
+static int check_generation(const struct sp__volume_set *s, uint64_t generation, const char *name,
+			    struct sp_errinfo *err)
+{
+	if (generation == s->generation || (s->marking && generation + 1 == s->generation))
+		return 0;
+	if (generation < s->generation)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1,
+				"is an older copy of the volume: the %s has been changed since",
+				s->noun);
+	return sp__errf(err, SP_EFORMAT, "open", name, -1,
+			"is newer than %s, which is a copy from before the last change", s->path);
+}
+
+static int check_header(const struct sp__volume_set *s, unsigned i, const uint8_t *page,
+			const char *name, struct sp_errinfo *err)
+{
+	struct sp__coder c = sp__coder_reader(page, SP__VOLUME_HEADER_BYTES);
+	struct header right = header_of(s, i), m = right;
+	uint64_t sum, right_sum;
+
+	members(&c, &m, s->has_generation);
+	right_sum = sp__checksum(page, c.at);
+	sp__code_u64(&c, &sum);
+	if (memcmp(m.magic, right.magic, sizeof(m.magic)) != 0)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1, "is not a volume of a %s",
+				s->noun);
+	if (m.version != right.version)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1,
+				"is a volume of another version of Spindle");
+	if (sum != right_sum)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1, "its header is damaged");
+	if (m.id != right.id)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1, "is a volume of another %s",
+				s->noun);
+	if (m.number != right.number || m.volumes != right.volumes)
+		return sp__errf(err, SP_EFORMAT, "open", name, -1,
+				"is volume %llu of the %s, not volume %u",
+				(unsigned long long)m.number, s->noun, i);
+	return check_generation(s, m.generation, name, err);
+}
+
+int sp__volume_set_check(const struct sp__volume_set *s, unsigned i, int fd, const char *name,
+			 struct sp_errinfo *err)
+{
+	uint8_t page[SP__VOLUME_HEADER_BYTES] = { 0 };
+
+	if (pread(fd, page, sizeof(page), 0) < 0)
+		return sp__err(err, -errno, "read", name, 0);
+	return check_header(s, i, page, name, err);
+}
