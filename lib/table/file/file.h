@@ -189,6 +189,21 @@ static inline struct sp__queue_opts sp__tablefile_queue(const struct sp__tablefi
 					.trace = f->env.trace,
 					.device = f->env.device };
 }
+/* The location of a cell of the file. */
+struct sp__cell_location {
+	struct sp__volume *volume; /* NULL: the table is being opened */
+	int fd;			   /* not direct */
+	const char *name;
+	uint64_t offset;
+};
+
+/* Finds a cell of the file; those after it are at the following offsets. */
+static inline struct sp__cell_location sp__tablefile_locate(const struct sp__tablefile *f,
+							    uint64_t cell)
+{
+	return (struct sp__cell_location){ f->volume, f->fd, f->path, cell * f->layout.cell_bytes };
+}
+
 /*
  * Makes a request of this owner that reads consecutive cells of the file into data, which has
  * sp__request_capacity() bytes.  Returns where the first cell will be.
@@ -197,10 +212,10 @@ static inline uint8_t *sp__tablefile_aim(const struct sp__tablefile *f, struct s
 					 struct sp__io_owner *owner, uint64_t cell, uint64_t cells,
 					 void *data)
 {
-	const uint64_t bytes = f->layout.cell_bytes;
+	const struct sp__cell_location at = sp__tablefile_locate(f, cell);
 
-	return (uint8_t *)sp__request_aim(r, owner, f->volume, cell * bytes,
-					  (size_t)(cells * bytes), data);
+	return (uint8_t *)sp__request_aim(r, owner, at.volume, at.offset,
+					  (size_t)(cells * f->layout.cell_bytes), data);
 }
 
 /*

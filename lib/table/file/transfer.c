@@ -9,15 +9,13 @@
 #include "base/whole.h"
 #include "table/file/file.h"
 
-/* Submits one request to the simulated volume, and waits. */
-static int request(struct sp__tablefile *f, enum sp__op op, uint64_t offset, size_t bytes,
-		   uint8_t *data)
+/* Submits one request to a simulated volume, and waits. */
+static int request(struct sp__tablefile *f, enum sp__op op, struct sp__volume *volume,
+		   uint64_t offset, size_t bytes, uint8_t *data)
 {
-	struct sp__request r = { .op = op,
-				 .volume = f->volume,
-				 .offset = offset,
-				 .bytes = (uint32_t)bytes,
-				 .data = data };
+	struct sp__request r = {
+		.op = op, .volume = volume, .offset = offset, .bytes = (uint32_t)bytes, .data = data
+	};
 	struct sp__request *all[] = { &r }, *done;
 	const struct sp__queue_opts o = { .depth = 1,
 					  .trace = f->env.trace,
@@ -37,17 +35,17 @@ static bool timed(const struct sp__tablefile *f)
 	return f->volume && f->volume->machine;
 }
 
-static int failed(const struct sp__tablefile *f, int rc, const char *op, uint64_t at,
-		  struct sp_errinfo *err)
+static int failed(const struct sp__tablefile *f, int rc, const char *op,
+		  const struct sp__cell_location *at, struct sp_errinfo *err)
 {
-	return timed(f) ? sp__volume_err(err, f->volume, rc, op, (long long)at)
-			: sp__err(err, rc, op, f->path, (long long)at);
+	return timed(f) ? sp__volume_err(err, at->volume, rc, op, (long long)at->offset)
+			: sp__err(err, rc, op, at->name, (long long)at->offset);
 }
 
 int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells, uint8_t *data,
 		       struct sp_errinfo *err)
 {
-	uint64_t at = cell * f->layout.cell_bytes;
+	const struct sp__cell_location at = sp__tablefile_locate(f, cell);
 	size_t bytes = (size_t)(cells * f->layout.cell_bytes);
 	ssize_t n = 0;
 	int rc = 0;
@@ -55,53 +53,52 @@ int sp__tablefile_read(struct sp__tablefile *f, uint64_t cell, uint64_t cells, u
 	if (timed(f)) {
 		if (f->volume->hollow)
 			memset(data, 0, bytes);
-		rc = request(f, SP__OP_READ, at, bytes, data);
+		rc = request(f, SP__OP_READ, at.volume, at.offset, bytes, data);
 	} else {
-		n = sp__read_whole(f->fd, data, bytes, at);
+		n = sp__read_whole(at.fd, data, bytes, at.offset);
 		rc = n < 0 ? (int)n : (size_t)n < bytes ? SP_ECORRUPT : 0;
 	}
 	f->cells_read += rc ? 0 : cells;
 	f->io.read_requests++;
 	f->io.read_bytes += rc ? 0 : bytes;
 	if (rc == SP_ECORRUPT)
-		return sp__errf(err, rc, "read", f->path, (long long)at,
+		return sp__errf(err, rc, "read", at.name, (long long)at.offset,
 				"the file ends before cell %llu",
 				(unsigned long long)(cell + cells));
-	return rc ? failed(f, rc, "read", at, err) : 0;
+	return rc ? failed(f, rc, "read", &at, err) : 0;
 }
 
 int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, const uint8_t *data,
 			struct sp_errinfo *err)
 {
-	uint64_t at = cell * f->layout.cell_bytes;
+	const struct sp__cell_location at = sp__tablefile_locate(f, cell);
 	size_t bytes = (size_t)(cells * f->layout.cell_bytes);
-	int rc = sp__tablefile_check_end(f->volume, f->path, at + bytes, err);
+	int rc = sp__tablefile_check_end(at.volume, at.name, at.offset + bytes, err);
 
 	if (rc)
 		return rc;
-	rc = timed(f) ? request(f, SP__OP_WRITE, at, bytes, (uint8_t *)(uintptr_t)data)
-		      : sp__write_whole(f->fd, data, bytes, at);
+	rc = timed(f) ? request(f, SP__OP_WRITE, at.volume, at.offset, bytes,
+				(uint8_t *)(uintptr_t)data)
+		      : sp__write_whole(at.fd, data, bytes, at.offset);
 	f->cells_written += rc ? 0 : cells;
 	f->io.write_requests++;
 	f->io.write_bytes += rc ? 0 : bytes;
-	return rc ? failed(f, rc, "write", at, err) : 0;
+	return rc ? failed(f, rc, "write", &at, err) : 0;
 }
 
 int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes, struct sp_errinfo *err)
 {
-	struct sp__volume hollow, *real = f->volume;
+	struct sp__volume hollow;
 	int rc;
 
 	f->io.write_requests += bytes != 0;
 	f->io.write_bytes += bytes;
 	if (!timed(f) || !bytes)
 		return 0;
-	hollow = *real;
+	hollow = *f->volume;
 	hollow.hollow = true;
-	f->volume = &hollow;
-	rc = request(f, SP__OP_WRITE, at, bytes, NULL);
-	f->volume = real;
-	return rc ? failed(f, rc, "write", at, err) : 0;
+	rc = request(f, SP__OP_WRITE, &hollow, at, bytes, NULL);
+	return rc ? sp__volume_err(err, f->volume, rc, "write", (long long)at) : 0;
 }
 
 /* Says which records and columns a cell of values has. */
@@ -168,11 +165,11 @@ void sp__tablefile_describe(const struct sp__tablefile *f, uint64_t cell, uint32
 int sp__tablefile_damaged(const struct sp__tablefile *f, uint64_t cell, uint32_t records,
 			  enum sp__cell_kind kind, const uint8_t *data, struct sp_errinfo *err)
 {
+	const struct sp__cell_location at = sp__tablefile_locate(f, cell);
 	char text[SP_ERRINFO_TEXT_MAX];
 
 	sp__tablefile_describe(f, cell, records, kind, data, text, sizeof(text));
-	return sp__errf(err, SP_ECORRUPT, "read", f->path, (long long)(cell * f->layout.cell_bytes),
-			"%s", text);
+	return sp__errf(err, SP_ECORRUPT, "read", at.name, (long long)at.offset, "%s", text);
 }
 
 int sp__tablefile_check_cell(const struct sp__tablefile *f, uint64_t cell, uint32_t records,

@@ -352,16 +352,16 @@ static int failed(struct sp__window *w, const struct sp__segments *s, struct sp_
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sp__segment *g = &s->list[i];
+		const struct sp__cell_location at = sp__tablefile_locate(w->file, g->file_cell);
 		int rc = sp__request_result(g->shares ? &g[-1].request : &g->request,
 					    (const char *)g->at, (size_t)(g->cells * cell_bytes));
 
 		if (rc == SP_ECORRUPT)
-			return sp__errf(err, rc, "read", w->file->path, -1,
+			return sp__errf(err, rc, "read", at.name, -1,
 					"it was truncated: the file ends before cell %llu",
 					(unsigned long long)(g->file_cell + g->cells));
 		if (rc)
-			return sp__err(err, rc, "read", w->file->path,
-				       (long long)(g->file_cell * cell_bytes));
+			return sp__err(err, rc, "read", at.name, (long long)at.offset);
 	}
 	return 0;
 }

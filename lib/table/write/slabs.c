@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/minmax.h"
-#include "table/file/file.h"
 #include "table/write/slabs.h"
 
 static void completed(struct sp__io_owner *owner, struct sp__request *request)
@@ -19,7 +18,7 @@ static void completed(struct sp__io_owner *owner, struct sp__request *request)
 	if (rc >= 0)
 		rc = (uint32_t)rc == request->bytes ? 0 : -EIO;
 	if (rc && !s->error)
-		s->error = sp__volume_err(s->err, s->volume, rc, reading ? "read" : "write",
+		s->error = sp__volume_err(s->err, request->volume, rc, reading ? "read" : "write",
 					  (long long)request->offset);
 	if (reading)
 		return;
@@ -33,13 +32,12 @@ uint32_t sp__slab_cells(uint32_t cell_bytes, unsigned n, uint64_t bytes)
 }
 
 int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
-		   struct sp__volume *volume, struct sp__budget *budget, uint32_t cell_bytes,
-		   unsigned n, uint64_t bytes, struct sp_errinfo *err)
+		   struct sp__tablefile *file, unsigned n, uint64_t bytes, struct sp_errinfo *err)
 {
+	const uint32_t cell_bytes = file->layout.cell_bytes;
 	struct sp__queue_opts o = *opts;
 
-	*s = (struct sp__slabs){ .volume = volume,
-				 .budget = budget,
+	*s = (struct sp__slabs){ .file = file,
 				 .err = err,
 				 .cell_bytes = cell_bytes,
 				 .cells = sp__slab_cells(cell_bytes, n, bytes),
@@ -49,7 +47,7 @@ int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
 	s->memory = sp__pages_alloc(s->memory_bytes, false);
 	if (!s->all || !s->memory)
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
-	sp__budget_charge(budget, s->memory_bytes);
+	sp__budget_charge(&file->env.budget, s->memory_bytes);
 	for (unsigned i = n; i-- > 0; s->free = &s->all[i])
 		s->all[i] =
 			(struct sp__slab){ .owner.completed = completed,
@@ -66,7 +64,7 @@ void sp__slabs_close(struct sp__slabs *s)
 		sp__requests_close(&s->requests);
 	if (s->memory) {
 		sp__pages_free(s->memory, s->memory_bytes);
-		sp__budget_credit(s->budget, s->memory_bytes);
+		sp__budget_credit(&s->file->env.budget, s->memory_bytes);
 	}
 	free(s->all);
 	*s = (struct sp__slabs){ 0 };
@@ -101,13 +99,14 @@ int sp__slabs_get(struct sp__slabs *s, struct sp__slab **slab)
 static int add(struct sp__slab *slab, enum sp__op op, uint64_t first, uint32_t cells)
 {
 	struct sp__slabs *s = slab->pool;
+	const struct sp__cell_location at = sp__tablefile_locate(s->file, first);
 	int rc = s->error;
 
 	while (!rc && sp__queue_outstanding(s->requests.queue) >= s->depth)
 		rc = wait(s);
 	slab->request = (struct sp__request){ .op = op,
-					      .volume = s->volume,
-					      .offset = first * s->cell_bytes,
+					      .volume = at.volume,
+					      .offset = at.offset,
 					      .data = slab->data,
 					      .bytes = cells * s->cell_bytes,
 					      .owner = &slab->owner };
@@ -121,8 +120,9 @@ static int add(struct sp__slab *slab, enum sp__op op, uint64_t first, uint32_t c
 int sp__slab_write(struct sp__slab *slab, uint64_t first, uint32_t cells)
 {
 	struct sp__slabs *s = slab->pool;
-	int rc = sp__tablefile_check_end(s->volume, s->volume->name,
-					 (first + cells) * s->cell_bytes, s->err);
+	const struct sp__cell_location at = sp__tablefile_locate(s->file, first);
+	int rc = sp__tablefile_check_end(at.volume, at.name,
+					 at.offset + (uint64_t)cells * s->cell_bytes, s->err);
 
 	if (rc) {
 		sp__slab_give(slab);

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "datafile/requests.h"
+#include "table/file/file.h"
 
 #define SP__SLABS_DEPTH 64		   /* requests outstanding, by default */
 #define SP__SLAB_BYTES (UINT64_C(1) << 20) /* maximum */
@@ -25,8 +25,7 @@ struct sp__slab {
 
 struct sp__slabs {
 	struct sp__requests requests;
-	struct sp__volume *volume;
-	struct sp__budget *budget;
+	struct sp__tablefile *file;
 	struct sp_errinfo *err;
 	uint32_t cell_bytes, cells; /* of a buffer */
 	unsigned n, depth;	    /* buffers; requests outstanding, at most */
@@ -45,8 +44,7 @@ uint32_t sp__slab_cells(uint32_t cell_bytes, unsigned n, uint64_t bytes);
  * error, too, the pool must be closed.
  */
 SP_MUST_CHECK int sp__slabs_open(struct sp__slabs *s, const struct sp__queue_opts *opts,
-				 struct sp__volume *volume, struct sp__budget *budget,
-				 uint32_t cell_bytes, unsigned n, uint64_t bytes,
+				 struct sp__tablefile *file, unsigned n, uint64_t bytes,
 				 struct sp_errinfo *err);
 /* Waits for outstanding requests.  Accepts a struct that is all zero. */
 void sp__slabs_close(struct sp__slabs *s);

@@ -34,7 +34,7 @@ int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs, struct sp__tabl
 void sp__texts_close(struct sp__texts *t)
 {
 	for (uint32_t k = 0; t->columns && k < t->n; k++)
-		sp__bytes_release(&t->columns[k].pending, t->slabs->budget);
+		sp__bytes_release(&t->columns[k].pending, &t->slabs->file->env.budget);
 	free(t->columns);
 	*t = (struct sp__texts){ 0 };
 }
@@ -78,7 +78,7 @@ static int put_cell(struct sp__texts *t, uint64_t number, const char *text, uint
 
 static int no_space(const struct sp__texts *t, int rc)
 {
-	return sp__err(t->err, rc, "allocate", t->slabs->volume->name, -1);
+	return sp__err(t->err, rc, "allocate", t->slabs->file->path, -1);
 }
 
 /* Gives back cells that no outstanding request writes. */
@@ -196,7 +196,7 @@ static int add_cells(struct sp__texts *t, struct sp__text_column *c, struct sp__
 
 		rc = sp__tablefile_check_cell(file, first + i, 0, SP__CELL_TEXT, cell, t->err);
 		if (!rc && sp__bytes_reserve(&c->pending, c->pending.bytes + part + SP__COPY_SHORT,
-					     t->slabs->budget))
+					     &t->slabs->file->env.budget))
 			rc = sp__err(t->err, -ENOMEM, "allocate", NULL, -1);
 		if (rc)
 			break;
@@ -250,11 +250,11 @@ int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
 	char *to;
 
 	if (end > UINT32_MAX)
-		return sp__errf(t->err, -EFBIG, "write", t->slabs->volume->name, -1,
+		return sp__errf(t->err, -EFBIG, "write", t->slabs->file->path, -1,
 				"the texts of a column in one page exceed 4 GiB: choose fewer "
 				"records per page");
 	if (sp__bytes_reserve(&c->pending, c->pending.bytes + bytes + SP__COPY_SHORT,
-			      t->slabs->budget))
+			      &t->slabs->file->env.budget))
 		return sp__err(t->err, -ENOMEM, "allocate", NULL, -1);
 	to = c->pending.data + c->pending.bytes;
 	for (size_t i = 0; i < n; i++)
@@ -290,7 +290,7 @@ static int end_column(struct sp__texts *t, struct sp__text_column *c, struct sp_
 		rc = sp__map_release_text(t->map, c->old.first, c->old.cells);
 	c->old = (struct sp__text_place){ 0 };
 	c->bytes = c->first = c->reserved = c->written = 0;
-	sp__bytes_empty(&c->pending, t->slabs->budget);
+	sp__bytes_empty(&c->pending, &t->slabs->file->env.budget);
 	return rc ? no_space(t, rc) : 0;
 }
 

@@ -76,8 +76,7 @@ int sp__tablewriter_open(struct sp__tablewriter *w, struct sp__tablefile *file,
 	w->lines = calloc(l->nlines, sizeof(*w->lines));
 	if (!w->lines)
 		return no_memory(w);
-	rc = sp__slabs_open(&w->slabs, &queue, file->volume, &file->env.budget, l->cell_bytes,
-			    l->nlines + 1 + SPARE, memory_bytes / 2, err);
+	rc = sp__slabs_open(&w->slabs, &queue, file, l->nlines + 1 + SPARE, memory_bytes / 2, err);
 	return rc ? rc : open_columns(w, memory_bytes);
 }
 
