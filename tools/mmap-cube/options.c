@@ -4,12 +4,12 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <limits.h>
 #include <string.h>
 #include <strings.h>
 #include "gnuplot.h"
 #include "number.h"
 #include "outputs.h"
+#include "volumes.h"
 #include "mmap-cube.h"
 
 enum command_bit {
@@ -130,32 +130,12 @@ static void add_attribute(void *to, const char *option, const char *text)
 	c->attributes[c->create.nattributes++] = (struct sp_cube_attribute){ key, equals + 1 };
 }
 
-/*
- * Sets the number of volumes, or the names of all except the first; a mistyped number is not a
- * name.
- */
 static void set_volumes(void *to, const char *option, const char *text)
 {
 	struct config *c = to;
-	char *names, *name;
 
-	if (!*text || (strchr("+-0123456789", *text) && !strpbrk(text, ",/"))) {
-		uint64_t n = number_option(option, text, 1);
-
-		c->create.volumes = n > SP_CUBE_VOLUMES_MAX ? UINT_MAX : (unsigned)n;
-		c->create.volume_names = NULL;
-		return;
-	}
-	names = must_copy(text);
-	c->create.volumes = 1;
-	c->create.volume_names = c->volumes;
-	while ((name = strsep(&names, ","))) {
-		if (!*name || c->create.volumes == SP_CUBE_VOLUMES_MAX)
-			die("invalid %s argument %s: valid is a number, or names of 1 to %d "
-			    "volumes",
-			    option, quote(text), SP_CUBE_VOLUMES_MAX - 1);
-		c->volumes[c->create.volumes++ - 1] = name;
-	}
+	c->create.volumes = volumes_value(option, text, c->volumes, SP_CUBE_VOLUMES_MAX);
+	c->create.volume_names = c->volumes[0] ? c->volumes : NULL;
 }
 
 static void add_query(void *to, const char *option, const char *text)

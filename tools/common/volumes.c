@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads the argument of --volumes. */
+#include <string.h>
+#include "msg.h"
+#include "number.h"
+#include "volumes.h"
+
+static _Noreturn void refuse(const char *option, const char *text, unsigned max)
+{
+	die("invalid %s argument %s: valid is a number up to %u, or names of 1 to %u volumes",
+	    option, quote(text), max, max - 1);
+}
+
+unsigned volumes_value(const char *option, const char *text, const char **names, unsigned max)
+{
+	unsigned volumes = 1;
+	char *list, *name;
+
+	names[0] = NULL;
+	if (!*text || (strchr("+-0123456789", *text) && !strpbrk(text, ",/"))) {
+		uint64_t n = number_option(option, text, 1);
+
+		if (n > max)
+			refuse(option, text, max);
+		return (unsigned)n;
+	}
+	list = must_copy(text);
+	while ((name = strsep(&list, ","))) {
+		if (!*name || volumes == max)
+			refuse(option, text, max);
+		names[volumes++ - 1] = name;
+	}
+	return volumes;
+}
