@@ -151,6 +151,8 @@ const struct sp_report_field sp__table_info_document[] = {
 	MEMBER(table_info, WORD, placement, "order of the cells on the device",
 	       .values = sp_placement_values),
 	MEMBER(table_info, COUNT, volumes, "drives; 0: contiguous"),
+	LATER("volume_names", TEXTS,
+	      "names of all volumes except the first; empty: all drives are in one file"),
 	MEMBER(table_info, COUNT, depth_rows, "cells of an A-page on consecutive tracks"),
 	MEMBER(table_info, COUNT, hop_blocks, "blocks from one of these to the next one"),
 	MEMBER(table_info, COUNT, track_blocks, "blocks of a track of the first zone"),
@@ -167,6 +169,7 @@ struct sp_report *sp_report_table_info(const struct sp_table_info *info)
 	struct sp__doc doc = sp__report_new(SP__DOC_TABLE_INFO);
 
 	sp__doc_fields(doc, sp__table_info_document, info);
+	sp__doc_names(doc, "volume_names", info->volume_names, info->nvolume_names);
 	return sp__report_done(doc);
 }
 

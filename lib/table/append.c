@@ -35,13 +35,16 @@ static int check_inputs(const struct sp__tablefile *f, const char *const *inputs
 {
 	struct stat own, st;
 
-	if (fstat(f->fd, &own))
-		return sp__err(err, -errno, "append", f->path, -1);
-	for (size_t i = 0; i < n; i++)
-		if (!(strcmp(inputs[i], "-") ? stat(inputs[i], &st) : fstat(STDIN_FILENO, &st)) &&
-		    sp__file_same(&own, &st))
-			return sp__errf(err, SP_EUNSUP, "append", inputs[i], -1,
-					"is the table itself");
+	for (unsigned k = 0; k <= f->nfurther; k++) {
+		if (fstat(k ? f->further[k - 1].fd : f->fd, &own))
+			return sp__err(err, -errno, "append", f->path, -1);
+		for (size_t i = 0; i < n; i++)
+			if (!(strcmp(inputs[i], "-") ? stat(inputs[i], &st)
+						     : fstat(STDIN_FILENO, &st)) &&
+			    sp__file_same(&own, &st))
+				return sp__errf(err, SP_EUNSUP, "append", inputs[i], -1,
+						"is the table itself");
+	}
 	return 0;
 }
 

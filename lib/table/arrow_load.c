@@ -53,7 +53,8 @@ static int create(struct arrow_load *l)
 		sp__table_arranged_free(&layout, lanemap);
 		return rc;
 	}
-	rc = sp__tablefile_create(&l->file, l->path, run, &l->schema, &layout, &lanemap, l->err);
+	rc = sp__tablefile_create(&l->file, l->path, run, &l->schema, &layout, &lanemap,
+				  l->opts->placing.volume_names, l->err);
 	return rc ? rc
 		  : sp__tablewriter_open(&l->writer, &l->file,
 					 sp__working_memory(run, run->memory_bytes) / 3, l->err);

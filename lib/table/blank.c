@@ -19,6 +19,9 @@ static int check_options(const char *table, uint64_t records, const struct sp_ta
 		return sp__errf(err, SP_ESYNTAX, "create", table, -1,
 				"a table has at most %llu records",
 				(unsigned long long)SP__TABLE_RECORDS_MAX);
+	if (o->placing.volume_names)
+		return sp__errf(err, SP_EUNSUP, "create", table, -1,
+				"a table without data is one file: give the number of its volumes");
 	if (!sp__volume_spec_simulated(&o->run))
 		return sp__errf(
 			err, SP_EUNSUP, "create", table, -1,
@@ -39,7 +42,7 @@ static int create(struct sp__tablefile *f, const char *path, struct sp__table_sc
 	int rc = sp__table_arrange(&layout, &lanemap, &asked, o, err);
 
 	if (!rc)
-		rc = sp__tablefile_create(f, path, &o->run, schema, &layout, &lanemap, err);
+		rc = sp__tablefile_create(f, path, &o->run, schema, &layout, &lanemap, NULL, err);
 	sp__table_arranged_free(&layout, lanemap);
 	if (!rc)
 		rc = sp__tablefile_leave_blank(f, records, err);

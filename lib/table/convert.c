@@ -36,7 +36,8 @@ static int create(struct sp__tablefile *to, struct sp__tablefile *from, const ch
 		rc = sp__table_arrange(&layout, &lanemap, &asked, o, err);
 	free(means);
 	if (!rc)
-		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, &lanemap, err);
+		rc = sp__tablefile_create(to, path, &o->run, &schema, &layout, &lanemap,
+					  o->placing.volume_names, err);
 	to->depth = o->depth;
 	sp__table_schema_free(&schema);
 	sp__table_arranged_free(&layout, lanemap);

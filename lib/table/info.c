@@ -146,6 +146,8 @@ static void fill_info(const struct sp_table *t, struct sp_table_info *info)
 		.null_text = style->null_text ? style->null_text : "",
 		.no_data = f->superblock.no_data,
 		.alone = f->superblock.slots.alone,
+		.volume_names = (const char *const *)f->superblock.volumes + 1,
+		.nvolume_names = f->nfurther,
 		.volume = f->superblock.volume ? f->superblock.volume : f->run.volume,
 	};
 	fill_placement(f->map.lanemap, info);

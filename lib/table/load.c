@@ -207,7 +207,7 @@ static int create(struct sp__tableload *l)
 	}
 	run.decompress = SP_PACKED_NONE; /* of the inputs, which take no time of its volume */
 	rc = sp__tablefile_create(l->file, l->path, &run, &l->resolved.schema, &layout, &lanemap,
-				  l->err);
+				  o->placing.volume_names, l->err);
 	l->file->depth = o->depth;
 	for (uint32_t i = 0; i < l->file->schema.n; i++)
 		l->file->schema.columns[i].words.budget = &l->env.budget;

@@ -105,27 +105,28 @@ same_table='"$xtable" check t >out 2>err || cat out err
 	cmp -s out ../after || { [ "$POWER_ENDED" = 0 ] && cmp -s out ../before; } ||
 		echo "neither the old records nor the new ones"'
 
-# table_changed NAME COMMAND ARGUMENT...: xtable COMMAND t ARGUMENT... on a copy of the table "full".
+# table_changed NAME COMMAND ARGUMENT...: xtable COMMAND t ARGUMENT... on a copy of the folder "full".
 table_changed()
 {
 	local name=$1 command=$2
 
 	shift 2
 	rm -rf disk copy
-	mkdir disk copy
-	cp full.table disk/t
-	cp full.table copy/t
+	cp -r full disk
+	cp -r full copy
 	(cd copy && "$xtable" scan t >../before && "$xtable" "$command" t "$@" && "$xtable" scan t >../after) || exit 2
 	power "xtable $command, $name" "$same_table" "$xtable" "$command" t "$@" --engine=sync
 }
 awk 'BEGIN { for (i = 0; i < 400; i++) printf "%d,%s,%.2f,%s%d\n", i, i % 3 ? "red" : "blue", i * 7 % 100 / 4, substr("abcdefghijklmnop", 1, i % 16), i }' >in.csv
 awk 'BEGIN { for (i = 0; i < 60; i++) printf "%d,green,%.2f,more%d\n", i, i, i }' >more.csv
 "$diskprobe" sim:tiny -o tracks.json >/dev/null 2>&1 || exit 2
-for layout in csm nsm semiseq; do
-	rm -f full.table
+for layout in csm nsm semiseq volumes; do
+	rm -rf full
+	mkdir full
 	how=("--layout=$layout")
 	[ $layout != semiseq ] || how=(--placement=semiseq --volumes=2 --geometry=tracks.json)
-	"$xtable" load full.table --csv in.csv "${how[@]}" --cell=512 \
+	[ $layout != volumes ] || how=(--placement=semiseq "--volumes=v1,v2" --geometry=tracks.json)
+	"$xtable" load full/t --csv in.csv "${how[@]}" --cell=512 \
 		--types c1:i32,c2:dict8,c3:'dec(2)',c4:text || exit 2
 	table_changed "numbers, $layout" update --set c1=-5,c3=77.77 7 300 301
 	table_changed "texts and words, $layout" update --set "c2=black,c4='a text of another length'" 8 9 250

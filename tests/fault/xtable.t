@@ -23,7 +23,11 @@ do_update() { "${wrap[@]}" "$xtable" update t --set "c1=-5,c2=black,c3=7.25" --k
 do_retext() { "${wrap[@]}" "$xtable" update t --set "c4='a text of another length'" 8 9 2500 "${options[@]}"; }
 do_delete() { "${wrap[@]}" "$xtable" delete t --keys=keys "${options[@]}"; }
 do_append() { "${wrap[@]}" "$xtable" append t more.csv "${options[@]}"; }
-do_convert() { rm -f u && "${wrap[@]}" "$xtable" convert t u --layout=pax "${options[@]}"; }
+to=(--layout=pax) # of the table that convert makes
+do_convert() { rm -f u uvol && "${wrap[@]}" "$xtable" convert t u "${to[@]}" "${options[@]}"; }
+
+# The table t, with its volume if it has one, as it was loaded.
+restore() { cp full t && { [ ! -e vol.full ] || cp vol.full vol; }; }
 
 # records_of TABLE: all of them, or what is wrong.
 records_of()
@@ -52,7 +56,7 @@ once()
 {
 	local bad='' file=t
 
-	cp full t
+	restore
 	"do_$1" >said 2>err
 	status=$?
 	[ "$1" != convert ] || file=u
@@ -61,6 +65,7 @@ once()
 	2)
 		[ "$(grep -c '^xtable: .' err)" = 1 ] || bad="$(wc -l <err) messages "
 		bad+=$(whole "$1")
+		[ -e u ] || [ ! -e uvol ] || bad+=' a volume is left'
 		;;
 	137)
 		bad=$(whole "$1")
@@ -94,12 +99,12 @@ all()
 	local name=$1 command call
 
 	shift
-	rm -f full
+	rm -f full vol vol.full
 	"$xtable" load full --csv in.csv "$@" --cell=1K --types c1:i32,c2:dict8,c3:'dec(2)',c4:text &&
-		cp full t && records_of t >before && cmp -s before in.csv || exit 2
+		{ [ ! -e vol ] || cp vol vol.full; } && restore && records_of t >before && cmp -s before in.csv || exit 2
 	wrap=()
 	for command in update retext delete append convert; do
-		cp full t
+		restore
 		"do_$command" || exit 2
 		if [ $command = convert ]; then records_of u; else records_of t; fi >"after.$command"
 		export FAILCALL_KILL=1
@@ -111,6 +116,7 @@ all()
 		done
 		requests $command READ
 	done
+	sweep convert 'link rename' 5 "$name"
 	requests append WRITE
 	requests convert WRITE
 }
@@ -165,5 +171,7 @@ tap 'an interrupted change is finished by a reader, or refused' unfinished
 all nsm --layout=nsm
 "$diskprobe" sim:tiny -o tracks.json >/dev/null 2>&1 || exit 2
 all semiseq --placement=semiseq --volumes=2 --geometry=tracks.json
+to=(--placement=semiseq --volumes=uvol --geometry=tracks.json --cell=1K)
+all volumes --placement=semiseq --volumes=vol --geometry=tracks.json
 all_swept
 tap_done

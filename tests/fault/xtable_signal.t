@@ -18,6 +18,7 @@ options=(--engine=sync -S 4M)
 
 do_load() { "${wrap[@]}" "$xtable" load new --csv in.csv --cell=1K --types "$types" "${options[@]}" "$@"; }
 do_reload() { do_load --overwrite; }
+do_spread() { do_load --placement=semiseq --geometry=tracks.json --volumes=vol; } # over two files
 do_convert() { "${wrap[@]}" "$xtable" convert t new --layout=pax --overwrite "${options[@]}"; }
 do_index() { "${wrap[@]}" "$xtable" index t c1 -o new "${options[@]}"; }
 do_spill() { "${wrap[@]}" "$xtable" index many c1 -o new "${options[@]}" -T tmp; }
@@ -28,7 +29,7 @@ do_update() { "${wrap[@]}" "$xtable" update t --set "c1=-5,c4='another text'" --
 result()
 {
 	case $1 in
-	load | reload | convert)
+	load | reload | spread | convert)
 		"$xtable" check new >/dev/null && "$xtable" scan new
 		;;
 	index) "$xtable" get t --by=c1 --index=new 5 100 2999 ;;
@@ -55,8 +56,10 @@ once()
 
 	cp full t
 	: >new
-	[ "$1" != load ] || rm new
-	[ "$1" != reload ] || cp old new
+	case $1 in
+	load | spread) rm new ;;
+	reload) cp old new ;;
+	esac
 	"do_$1" >said 2>/dev/null
 	status=$?
 	[ -e new ] || echo absent >new
@@ -68,10 +71,11 @@ once()
 	esac
 	died=$((died + (status > 128)))
 	[ ! -s err ] || bad+="it said $(head -c 300 err) "
+	bad+=$(whole "$1")
+	cmp -s new old || rm -f vol # of a complete table
 	ls -A . tmp >there
 	cmp -s there files || bad+=" files: $(diff there files)"
 	rm -rf tmp/*
-	bad+=$(whole "$1")
 	[ -z "$bad" ] || printf '%s\n' "$bad"
 }
 
@@ -84,7 +88,7 @@ signalled()
 	cp full t
 	: >count
 	: >new
-	[ "$command" != load ] || rm new
+	case $command in load | spread) rm new ;; esac
 	wrap=(env FAILCALL_CALLS="$calls" FAILCALL_FD_MIN=3 FAILCALL_COUNT="$work/count" LD_PRELOAD="$shim")
 	"do_$command" || bad='without a signal it fails'
 	wrap=()
@@ -94,6 +98,10 @@ signalled()
 	cp t old
 	case $command in
 	load) echo absent >old ;;
+	spread)
+		echo absent >old
+		rm vol
+		;;
 	convert | index | spill) : >old ;;
 	esac
 	for i in $(awk -v n="$n" -v most="$2" 'BEGIN {
@@ -133,10 +141,12 @@ again()
 wrap=()
 "$xtable" load full --csv in.csv --cell=1K --types "$types" && cp full t && "$xtable" scan t | cmp - in.csv || exit 2
 seq 300000 | "$xtable" load many --types c1:i64 || exit 2
+"$diskprobe" sim:tiny -o tracks.json >/dev/null 2>&1 || exit 2
 for file in new old said err out there count wrong length; do : >$file; done
-for command in load reload convert index spill append update; do : >after.$command; done
+for command in load reload spread convert index spill append update; do : >after.$command; done
 ls -A . tmp >files
 for command in load reload convert index append update; do signalled $command 20; done
+signalled spread 100 # all of them, also those that give names
 signalled spill 8
 tap 'after interrupted appends the next one leaves no unused space' again
 tap_done

@@ -101,7 +101,8 @@ static void open_table(struct table *t, uint64_t memory)
 
 	run.memory_bytes = 4 << 20;
 	run.parallel = 1;
-	if (sp__tablefile_create(&t->file, "write.tmp", &run, &t->schema, &t->layout, NULL, NULL) ||
+	if (sp__tablefile_create(&t->file, "write.tmp", &run, &t->schema, &t->layout, NULL, NULL,
+				 NULL) ||
 	    sp__tablewriter_open(&t->writer, &t->file, memory, NULL))
 		abort();
 }

@@ -117,7 +117,7 @@ static inline int tablecase_create(const struct tablecase *t, const char *path,
 		sp__layout_free(&l);
 		return rc;
 	}
-	rc = sp__tablefile_create(&f, path, run, &s, &l, NULL, err);
+	rc = sp__tablefile_create(&f, path, run, &s, &l, NULL, NULL, err);
 	if (!rc)
 		rc = tablecase_write(&f, t->records, err);
 	if (!rc)

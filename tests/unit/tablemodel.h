@@ -228,7 +228,7 @@ static inline int model_create(struct model *m, const char *path, struct sp_erri
 
 	model_schema(m, &s);
 	model_layout(m, &s, &l);
-	rc = sp__tablefile_create(&f, path, &run, &s, &l, NULL, err);
+	rc = sp__tablefile_create(&f, path, &run, &s, &l, NULL, NULL, err);
 	if (!rc)
 		rc = sp__tablewriter_open(&w, &f, 1 << 20, err);
 	if (!rc)

@@ -175,7 +175,7 @@ static int convert(struct model *m, struct sp_errinfo *err)
 	if (rc || sp__copy_schema(&f, &s))
 		abort();
 	model_layout(m, &s, &l);
-	rc = sp__tablefile_create(&to, "change-converted.tmp", &run, &s, &l, NULL, err);
+	rc = sp__tablefile_create(&to, "change-converted.tmp", &run, &s, &l, NULL, NULL, err);
 	if (!rc)
 		rc = sp__copy_records(&f, &to, &stats, err);
 	if (!rc)

@@ -148,7 +148,7 @@ static void make(unsigned form, uint64_t records, enum fault fault)
 
 	run.memory_bytes = 4 << 20;
 	make_schema(&s, &l, form);
-	if (sp__tablefile_create(&m.file, path, &run, &s, &l, NULL, NULL))
+	if (sp__tablefile_create(&m.file, path, &run, &s, &l, NULL, NULL, NULL))
 		abort();
 	cells = sp__layout_data_cells(&m.file.layout, records);
 	if (sp__tablefile_reserve(&m.file, cells, NULL))
@@ -320,7 +320,7 @@ static void check_layout_names(void)
 		struct sp_table *t;
 
 		if (sp__table_schema_add(&s, "a", 1, &type) || sp__layout_make(&l, &s, &lo, NULL) ||
-		    sp__tablefile_create(&f, path, &o.run, &s, &l, NULL, NULL) ||
+		    sp__tablefile_create(&f, path, &o.run, &s, &l, NULL, NULL, NULL) ||
 		    sp__tablefile_commit(&f, NULL) || sp__tablefile_publish(&f, NULL))
 			abort();
 		(void)sp__tablefile_close(&f);

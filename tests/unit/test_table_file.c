@@ -326,7 +326,7 @@ static void check_memory(void)
 					    SP__DICT16_WORDS, &code);
 	}
 	right = right && !sp__layout_make(&l, &s, &o, &err) &&
-		!sp__tablefile_create(&f, path, &run, &s, &l, NULL, &err) &&
+		!sp__tablefile_create(&f, path, &run, &s, &l, NULL, NULL, &err) &&
 		!sp__tablefile_commit(&f, &err) && !sp__tablefile_publish(&f, &err);
 	(void)sp__tablefile_close(&f);
 	ok(right && sp__tablefile_open(&f, path, &run, false, &err) == SP_EBUDGET,

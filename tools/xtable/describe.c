@@ -20,6 +20,14 @@ static void print_form(const struct sp_table_info *i)
 	putchar('\n');
 }
 
+static void print_volumes(const struct sp_table_info *i)
+{
+	printf("volumes: the table");
+	for (size_t k = 0; k < i->nvolume_names; k++)
+		printf(", %s", quote_plain(i->volume_names[k]));
+	putchar('\n');
+}
+
 static void print_layout(const struct sp_table_info *i)
 {
 	printf("layout: %s\n", sp_table_layout_name((int)i->layout));
@@ -34,6 +42,8 @@ static void print_layout(const struct sp_table_info *i)
 		       "hops of %" PRIu32 " of %" PRIu32 " blocks, %.1f %% of the space unused\n",
 		       i->volumes, i->volumes == 1 ? "" : "s", i->depth_rows, i->hop_blocks,
 		       i->track_blocks, i->waste * 100);
+	if (i->nvolume_names)
+		print_volumes(i);
 	if (i->placement == SP_PLACE_MEMS)
 		printf("placement: mems, %" PRIu32 " A-pages at each location of the sled, %.1f %% "
 		       "of the space unused\n",

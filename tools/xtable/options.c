@@ -2,10 +2,13 @@
 /*
  * Reads and checks the command line of xtable.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include "number.h"
 #include "outputs.h"
 #include "packedwarn.h"
+#include "volumes.h"
 #include "xtable.h"
 
 enum command_bit {
@@ -56,6 +59,14 @@ static void add_together(void *to, const char *option, const char *text)
 	if (c->load.ntogether == LISTS_MAX)
 		die("more than %d %s arguments", LISTS_MAX, option);
 	c->together[c->load.ntogether++] = text;
+}
+
+static void set_volumes(void *to, const char *option, const char *text)
+{
+	struct config *c = to;
+
+	c->load.placing.volumes = volumes_value(option, text, c->volumes, VOLUMES_MAX);
+	c->load.placing.volume_names = c->volumes[0] ? c->volumes : NULL;
 }
 
 static void add_set(void *to, const char *option, const char *text)
@@ -118,15 +129,18 @@ static const struct setting settings[] = {
 	  "contiguous; semiseq: along tracks; mems: on a sled; with the layout auto, auto "
 	  "(contiguous)",
 	  TO(load.placing.how), .values = sp_placement_values },
-	{ "volumes", "N", "with semiseq: N drives, each as the volume (1)",
-	  TO(load.placing.volumes), .count = 64 },
+	{ "volumes", "N|PATH,...",
+	  "with semiseq: N drives, each as the volume, as parts of TABLE; or TABLE and the files "
+	  "or "
+	  "devices PATH,... (1)",
+	  .call = set_volumes },
 	{ "depth-rows", "N", "with semiseq: N cells of an A-page on consecutive tracks (fastest)",
 	  TO(load.placing.depth_rows), .count = 4096 },
 	{ "empty-lane", NULL, "with semiseq or mems: an A-page has one more cell, which is empty",
 	  TO(load.placing.empty_lane) },
 	{ "skip-size", "SIZE", "with semiseq or mems: leave SIZE of each drive to other tables (0)",
 	  TO(load.placing.skip_bytes), .whole = size_option },
-	{ "overwrite", NULL, "allow the new table to exist, or to be a block device",
+	{ "overwrite", NULL, "allow the new table and volumes to exist, or to be block devices",
 	  TO(run.overwrite), .by = WRITERS },
 	{ .doc = "Workload:", .by = JUDGES | LOAD | CREATE | RUN },
 	{ "workload", "FILE",
@@ -304,6 +318,40 @@ static void add_output(const struct command *command, const struct config *c,
 		outputs_add_stdout(set, false);
 }
 
+static void check_inputs(const struct command *command, const struct config *c,
+			 const struct sp_output_set *set)
+{
+	outputs_check_input(set, c->load.schema);
+	outputs_check_input(set, c->common.geometry);
+	outputs_check_input(set, c->compare.workload);
+	outputs_check_input(set, c->keys);
+	outputs_check_input(set, c->from);
+	outputs_check_input(set, c->query.index);
+	outputs_check_volume(set, c->run.volume);
+	if (!(command->bit & (LOAD | CREATE)) && c->operands.n)
+		outputs_check_input(set, c->operands.text[0]);
+	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA | RUN) && i < c->operands.n;
+	     i++)
+		outputs_check_input(set, c->operands.text[i]);
+	if (command->bit & (LOAD | APPEND) && c->operands.n == 1)
+		outputs_check_input(set, "-");
+}
+
+/* Checks that a volume, whose name begins at the folder of the new table, is no other file. */
+static void check_volume(const struct command *command, const struct config *c, const char *name)
+{
+	const char *table = c->operands.text[command->bit == CONVERT];
+	const char *slash = *name == '/' ? NULL : strrchr(table, '/');
+	struct sp_output_set set = { 0 };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.*s%s", slash ? (int)(slash - table) + 1 : 0, table, name);
+	outputs_add(&set, path, "--volumes", false);
+	outputs_add_stats(&set, c->common.stats);
+	outputs_add(&set, c->run.trace_path, "--trace", false);
+	check_inputs(command, c, &set);
+}
+
 /* Checks that no output is an input or the table. */
 static void check_files(const struct command *command, const struct config *c)
 {
@@ -312,20 +360,11 @@ static void check_files(const struct command *command, const struct config *c)
 	add_output(command, c, &set);
 	outputs_add_stats(&set, c->common.stats);
 	outputs_add(&set, c->run.trace_path, "--trace", false);
-	outputs_check_input(&set, c->load.schema);
-	outputs_check_input(&set, c->common.geometry);
-	outputs_check_input(&set, c->compare.workload);
-	outputs_check_input(&set, c->keys);
-	outputs_check_input(&set, c->from);
-	outputs_check_input(&set, c->query.index);
-	outputs_check_volume(&set, c->run.volume);
-	if (!(command->bit & (LOAD | CREATE)) && c->operands.n)
-		outputs_check_input(&set, c->operands.text[0]);
-	for (unsigned i = 1; command->bit & (LOAD | APPEND | SCHEMA | RUN) && i < c->operands.n;
+	check_inputs(command, c, &set);
+	for (unsigned i = 0; command->bit & WRITERS && c->load.placing.volume_names &&
+			     i + 1 < c->load.placing.volumes;
 	     i++)
-		outputs_check_input(&set, c->operands.text[i]);
-	if (command->bit & (LOAD | APPEND) && c->operands.n == 1)
-		outputs_check_input(&set, "-");
+		check_volume(command, c, c->volumes[i]);
 }
 
 static void warn_packed(const struct command *command, const struct config *c)

@@ -13,6 +13,8 @@
 
 #define LISTS_MAX 256 /* of options that may be repeated */
 
+#define VOLUMES_MAX 64
+
 /* exit status of negative answers: a key without a record, a damaged cell */
 #define NEGATIVE 1
 
@@ -24,6 +26,7 @@ struct config {
 	struct sp_table_query query;
 	struct sp_table_compare_opts compare;
 	struct sp_table_run_opts clients;
+	const char *volumes[VOLUMES_MAX]; /* names of all except the first */
 	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
 	size_t nset;
 	const char *separator, *output, *keys, *by, *from;

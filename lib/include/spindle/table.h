@@ -118,8 +118,11 @@ struct sp_table_info {
 	const char *null_text; /* the spelling of NULL; "": the empty field */
 	bool no_data;	       /* cells have no values (spindle/tablerun.h) */
 	bool alone;	       /* one of the two superblocks is not valid; the other one is used */
-	enum sp_placement placement;	   /* of the cells on the device */
-	unsigned volumes;		   /* with SP_PLACE_SEMISEQ: drives; */
+	enum sp_placement placement; /* of the cells on the device */
+	unsigned volumes;	     /* with SP_PLACE_SEMISEQ: drives; */
+	/* If each is a file or device of its own: the names of all except the first. */
+	const char *const *volume_names;
+	size_t nvolume_names;		   /* 0: they are parts of one file */
 	uint32_t depth_rows;		   /* cells of an A-page on consecutive tracks; */
 	uint32_t hop_blocks, track_blocks; /* from one of these to the next; of the first zone */
 	uint32_t location_pages; /* with SP_PLACE_MEMS: A-pages at a location of the sled */
@@ -287,7 +290,12 @@ struct sp_table_placing {
 	 */
 	enum sp_placement how;
 	/* Along tracks: */
-	unsigned volumes;    /* drives, each with its part of the file, 1 to 64; 0: 1 */
+	unsigned volumes; /* drives, 1 to 64; 0: 1 */
+	/*
+	 * The files or devices of all drives except the first, which is the table's own; a relative
+	 * name begins at the folder of the table.  NULL: each drive has its part of one file.
+	 */
+	const char *const *volume_names;
 	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
 	/* Of both: */
 	bool empty_lane;     /* an A-page has a cell more than its columns need */

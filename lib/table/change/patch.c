@@ -215,17 +215,22 @@ static void take(void *arg, const struct sp__lanerequest *q)
 	}
 }
 
-/* Adds the cells to the lane, those that are consecutive as one run. */
+/* Adds the cells to the lanes of their volumes, those that are consecutive as one run. */
 static int read_cells(struct patch *p, struct sp__runlanes *lanes)
 {
+	const uint64_t volume_cells = sp__table_volume_cells(&p->u->file->superblock);
 	size_t n;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && !p->error && i < p->n; i += n) {
-		for (n = 1; i + n < p->n && p->cells[i + n].cell == p->cells[i].cell + n; n++)
+		const uint64_t cell = p->cells[i].cell;
+		struct sp__runlane *lane =
+			&lanes->lanes[lanes->opts.volumes > 1 ? cell / volume_cells : 0];
+
+		for (n = 1; i + n < p->n && p->cells[i + n].cell == cell + n; n++)
 			;
-		(void)sp__runlane_add(&lanes->lanes[0], p->cells[i].cell, n);
-		if (!sp__runlane_free(&lanes->lanes[0]))
+		(void)sp__runlane_add(lane, cell, n);
+		if (!sp__runlane_free(lane))
 			rc = sp__runlanes_feed(lanes);
 	}
 	if (!rc && !p->error)
@@ -254,6 +259,7 @@ static int change_cells(struct patch *p)
 	uint64_t charged;
 	int rc;
 
+	o.volumes = f->nfurther + 1;
 	o.queue = sp__tablefile_queue(f, 0);
 	o.move = take;
 	o.arg = p;
@@ -263,7 +269,11 @@ static int change_cells(struct patch *p)
 	charged = lanes.memory_bytes + p->capacity * sizeof(*p->cells);
 	sp__budget_charge(&f->env.budget, charged);
 	if (!rc) {
-		lanes.lanes[0].volume = f->volume;
+		for (unsigned i = 0; i <= f->nfurther; i++) {
+			lanes.lanes[i].begin_block = i * sp__table_volume_cells(&f->superblock);
+			lanes.lanes[i].volume =
+				sp__tablefile_locate(f, lanes.lanes[i].begin_block).volume;
+		}
 		sp__runlanes_begin(&lanes, SP__OP_READ, 0);
 		rc = read_cells(p, &lanes);
 	}

@@ -9,7 +9,8 @@
  *
  * Append.  Cells that are not full go the same way, and the last directory row, if it is not.  New
  * cells have place in the last strip, or are behind the end; along tracks, parts are added while
- * the query is made.  Not modelled: further cells of the directory.
+ * the query is made.  Not modelled: further cells of the directory; the headers of volumes that are
+ * files of their own, and that cells of these are read concurrently.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <spindle/outfile.h>
 #include "table/file/commit.h"
+#include "table/file/volumes.h"
 
 /* Closes a file that is being created. */
 static void discard(struct sp__tablefile *f)
@@ -27,6 +28,7 @@ int sp__tablefile_close(struct sp__tablefile *f)
 		sp__tablefile_cut(f);
 	sp__queue_close(f->queue);
 	sp__volume_close(f->volume);
+	sp__tablevolumes_close(f);
 	if (f->creating)
 		discard(f);
 	else if (f->fd >= 0)

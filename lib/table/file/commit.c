@@ -2,10 +2,10 @@
 /*
  * Writes the next state of a table.
  *
- * Order: cells of new space and the journal; sync; the superblock; the cells of the journal in
- * place; sync; a superblock without the journal; then that state once more, since either of the
- * two superblocks must be enough.  Space that the state before uses is not overwritten until the
- * new state counts.
+ * Order: cells of new space and the journal; sync of all volumes; the superblock; the cells of the
+ * journal in place; the headers of further volumes; sync; a superblock without the journal; then
+ * that state once more, since either of the two superblocks must be enough.  Space that the state
+ * before uses is not overwritten until the new state counts.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "table/file/commit.h"
 #include "table/file/redo.h"
+#include "table/file/volumes.h"
 #include "table/schema/code.h"
 
 /* Writes the superblock, with layout and columns of the open file; repeat: only once more. */
@@ -29,7 +30,7 @@ static int write_superblock(struct sp__tablefile *f, bool repeat, struct sp_erri
 	else
 		rc = sp__table_superblock_write(s, f->fd, f->path, err);
 	s->layout = (struct sp__table_layout){ .cell_bytes = f->layout.cell_bytes };
-	return rc ? rc : sp__tablefile_spend(f, 0, f->layout.cell_bytes, err);
+	return rc ? rc : sp__tablefile_spend(f, 0, 0, f->layout.cell_bytes, err);
 }
 
 /* Takes cells for so many bytes, instead of those of the state before. */
@@ -84,18 +85,28 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 }
 
 /* Gives a plain file the length of its cells, and checks that a device has them. */
-static int set_length(struct sp__tablefile *f, struct sp_errinfo *err)
+static int set_length(const struct sp__tablefile *f, int fd, const struct sp__volume *v,
+		      struct sp_errinfo *err)
 {
-	uint64_t need = sp__tablefile_bytes(f, f->map.end);
-	off_t has = lseek(f->fd, 0, SEEK_END);
+	uint64_t need = sp__tablefile_length(f, f->map.end);
+	off_t has = lseek(fd, 0, SEEK_END);
 
 	if (has < 0)
-		return sp__err(err, -errno, "write", f->path, -1);
+		return sp__err(err, -errno, "write", v->name, -1);
 	if ((uint64_t)has >= need)
 		return 0;
-	if (!f->volume->regular)
-		return sp__tablefile_check_space(f, err);
-	return ftruncate(f->fd, (off_t)need) ? sp__err(err, -errno, "truncate", f->path, -1) : 0;
+	if (!v->regular)
+		return sp__tablefile_check_end(v, v->name, need, err);
+	return ftruncate(fd, (off_t)need) ? sp__err(err, -errno, "truncate", v->name, -1) : 0;
+}
+
+static int set_lengths(const struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = set_length(f, f->fd, f->volume, err);
+
+	for (unsigned i = 0; !rc && i < f->nfurther; i++)
+		rc = set_length(f, f->further[i].fd, f->further[i].volume, err);
+	return rc;
 }
 
 static int write_cells(struct sp__tablefile *f, struct sp_errinfo *err)
@@ -111,30 +122,43 @@ static int write_cells(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = write_schema(f, err);
 	if (!rc && f->map.changed)
 		rc = write_map(f, err);
-	return rc ? rc : set_length(f, err);
+	return rc ? rc : set_lengths(f, err);
 }
 
 int sp__tablefile_finish(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc = 0;
 
-	if (!f->superblock.journal.bytes)
+	if (!sp__table_unfinished(&f->superblock))
 		return 0;
 	f->unfinished = true;
-	rc = sp__redo_apply(f, err);
+	if (f->superblock.journal.bytes)
+		rc = sp__redo_apply(f, err);
 	f->superblock.journal = (struct sp__table_journal){ 0 };
+	if (!rc)
+		rc = sp__tablevolumes_mark(f, err);
+	f->superblock.marking = false;
 	if (!rc)
 		rc = write_superblock(f, false, err);
 	f->unfinished = rc;
 	return rc ? rc : write_superblock(f, true, err);
 }
 
+static void cut(int fd, const struct sp__volume *v, uint64_t end)
+{
+	if (v->regular && lseek(fd, 0, SEEK_END) > (off_t)end)
+		(void)!ftruncate(fd, (off_t)end);
+}
+
 void sp__tablefile_cut(const struct sp__tablefile *f)
 {
-	uint64_t end = sp__tablefile_bytes(f, f->superblock.end);
+	const uint64_t end = sp__tablefile_length(f, f->superblock.end);
 
-	if (f->settled && f->volume->regular && lseek(f->fd, 0, SEEK_END) > (off_t)end)
-		(void)!ftruncate(f->fd, (off_t)end);
+	if (!f->settled)
+		return;
+	cut(f->fd, f->volume, end);
+	for (unsigned i = 0; i < f->nfurther; i++)
+		cut(f->further[i].fd, f->further[i].volume, end);
 }
 
 /* What the state before used is free now. */
@@ -149,6 +173,31 @@ static int settle(struct sp__tablefile *f, struct sp_errinfo *err)
 	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
 }
 
+/* Writes the superblock of a new table, after the headers of its further volumes. */
+static int write_first(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	int rc = sp__tablevolumes_mark(f, err);
+
+	return rc ? rc : write_superblock(f, false, err);
+}
+
+/* Writes the superblock of a change; the headers of further volumes get its number later. */
+static int write_generation(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	struct sp__table_superblock *s = &f->superblock;
+	int rc = sp__tablevolumes_sync(f, err);
+
+	s->marking = f->nfurther;
+	s->generation += s->marking;
+	if (!rc)
+		rc = write_superblock(f, false, err);
+	if (rc) {
+		s->generation -= s->marking;
+		s->marking = false;
+	}
+	return rc;
+}
+
 int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc = write_cells(f, err);
@@ -158,9 +207,9 @@ int sp__tablefile_commit(struct sp__tablefile *f, struct sp_errinfo *err)
 	f->settled = false;
 	f->superblock.end = f->map.end;
 	f->superblock.tombstone_cells = f->tombstones.written;
-	rc = write_superblock(f, false, err);
+	rc = f->superblock.slots.number ? write_generation(f, err) : write_first(f, err);
 	if (!rc)
-		rc = f->superblock.journal.bytes ? sp__tablefile_finish(f, err)
-						 : write_superblock(f, true, err);
+		rc = sp__table_unfinished(&f->superblock) ? sp__tablefile_finish(f, err)
+							  : write_superblock(f, true, err);
 	return rc ? rc : settle(f, err);
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Creates the file of a table: a new file that gets its name when it is complete, or a device, on
- * which the superblock is written last.
+ * Creates the files of a table: new files that get their names when all are complete, or devices.
+ * The superblock is written last, and the first file, which has it, gets its name last.
+ *
+ * Assumption: between the names of two files neither the power nor the system fails.  Otherwise new
+ * volumes can be next to an old first file, which refuses them, or next to none.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -13,67 +17,130 @@
 #include "base/rng.h"
 #include "datafile/lock.h"
 #include "table/file/open.h"
+#include "table/file/volumes.h"
 
-/* Locks the file that has the name now: nobody else may be using it. */
-static int lock_replaced(struct sp__tablefile *f, struct sp_errinfo *err)
+/* A file that is created, and the members for it. */
+struct newfile {
+	const char *name;
+	int *fd, *replaced;
+	struct sp_outfile **out;
+};
+
+/* Locks the file that has the name now: no other program may use it. */
+static int lock_replaced(const struct newfile *n, struct sp_errinfo *err)
 {
-	f->replaced = open(f->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (f->replaced >= 0 && sp__file_lock(f->replaced, SP__LOCK_EXCLUSIVE) == SP_ESTATE)
-		return sp__errf(err, SP_ESTATE, "create", f->path, -1,
+	*n->replaced = open(n->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (*n->replaced >= 0 && sp__file_lock(*n->replaced, SP__LOCK_EXCLUSIVE) == SP_ESTATE)
+		return sp__errf(err, SP_ESTATE, "create", n->name, -1,
 				"another program is using it");
 	return 0;
 }
 
 /* Creates a new file; *in_place: it must be written in place instead. */
-static int create_aside(struct sp__tablefile *f, bool *in_place, struct sp_errinfo *err)
+static int create_aside(const struct newfile *n, bool *in_place, struct sp_errinfo *err)
 {
-	int rc = lock_replaced(f, err);
+	int rc = lock_replaced(n, err);
 
 	if (!rc)
-		rc = sp_outfile_open(&f->out, f->path, 0, err);
+		rc = sp_outfile_open(n->out, n->name, 0, err);
 	if (rc)
 		return rc;
-	*in_place = sp_outfile_in_place(f->out);
+	*in_place = sp_outfile_in_place(*n->out);
 	if (*in_place) {
-		sp_outfile_close(f->out, NULL);
-		f->out = NULL;
-		close(f->replaced);
-		f->replaced = -1;
+		sp_outfile_close(*n->out, NULL);
+		*n->out = NULL;
+		close(*n->replaced);
+		*n->replaced = -1;
 		return 0;
 	}
-	f->fd = sp_outfile_begin(f->out, err);
-	return f->fd < 0 ? f->fd : 0;
+	*n->fd = sp_outfile_begin(*n->out, err);
+	return *n->fd < 0 ? *n->fd : 0;
 }
 
-static int create_in_place(struct sp__tablefile *f, struct sp_errinfo *err)
+static int create_in_place(struct sp__tablefile *f, const struct newfile *n)
 {
-	uint64_t front = sp__table_superblock_front(&f->superblock) * f->layout.cell_bytes;
-	int rc;
+	const struct sp__newfile *file = &f->creation.files[f->creation.n];
+	int rc = sp__creation_add(&f->creation, strdup(n->name));
+
+	*n->fd = file->opened ? file->fd : -1;
+	return rc;
+}
+
+static int create_file(struct sp__tablefile *f, const struct newfile *n, struct sp_errinfo *err)
+{
+	struct stat st;
+	bool exists = !stat(n->name, &st), in_place = exists && S_ISBLK(st.st_mode);
+	int rc = 0;
+
+	if (exists && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+		return sp__errf(err, SP_EUNSUP, "create", n->name, -1,
+				"is neither a plain file nor a block device");
+	if (!in_place)
+		rc = create_aside(n, &in_place, err);
+	return rc || !in_place ? rc : create_in_place(f, n);
+}
+
+/* Refuses a volume that is named twice, or that exists and may not be replaced. */
+static int check_volume(const struct sp__tablefile *f, unsigned i, struct sp_errinfo *err)
+{
+	const char *name = f->further[i].name;
+	struct sp_output_set own = { 0 };
+	struct stat st;
+	int rc = sp_output_set_add(&own, name, "volume", false, err);
+
+	if (!rc && sp_output_set_check_input(&own, f->path, NULL))
+		rc = SP_ESYNTAX;
+	for (unsigned k = 0; !rc && k < i; k++)
+		if (sp_output_set_check_input(&own, f->further[k].name, NULL))
+			rc = SP_ESYNTAX;
+	if (rc == SP_ESYNTAX)
+		return sp__errf(err, rc, "create", name, -1,
+				"is another volume of the table, too: name each one once");
+	if (!rc && !f->run.overwrite && !stat(name, &st) && S_ISREG(st.st_mode))
+		return sp__errf(err, -EEXIST, "create", name, -1,
+				"exists; --overwrite allows to replace it");
+	return rc;
+}
+
+/* Creates all files, those in place empty. */
+static int create_files(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	const uint64_t front = sp__table_superblock_front(&f->superblock) * f->layout.cell_bytes;
+	const struct newfile first = { f->path, &f->fd, &f->replaced, &f->out };
+	int rc = 0;
 
 	f->creation = (struct sp__creation){ .noun = "the table",
 					     .err = err,
 					     .overwrite = f->run.overwrite,
 					     .need_bytes = front,
 					     .clear_bytes = front };
-	rc = sp__creation_add(&f->creation, strdup(f->path));
+	/* Cells are on the tracks of whole drives. */
+	if (f->nfurther && !f->env.device)
+		f->creation.need_bytes = f->map.lanemap->volume_cells * f->layout.cell_bytes;
+	for (unsigned i = 0; !rc && i < f->nfurther; i++)
+		rc = check_volume(f, i, err);
 	if (!rc)
-		rc = sp__creation_empty(&f->creation);
-	f->fd = f->creation.n && f->creation.files[0].opened ? f->creation.files[0].fd : -1;
-	return rc;
+		rc = create_file(f, &first, err);
+	for (unsigned i = 0; !rc && i < f->nfurther; i++) {
+		struct sp__tablevolume *v = &f->further[i];
+
+		rc = create_file(f, &(struct newfile){ v->name, &v->fd, &v->replaced, &v->out },
+				 err);
+	}
+	return rc ? rc : sp__creation_empty(&f->creation);
 }
 
-static int create_file(struct sp__tablefile *f, struct sp_errinfo *err)
+/* Sets the names of the drives after the first one. */
+static int name_volumes(struct sp__tablefile *f, const char *const *names, struct sp_errinfo *err)
 {
-	struct stat st;
-	bool exists = !stat(f->path, &st), in_place = exists && S_ISBLK(st.st_mode);
-	int rc = 0;
+	struct sp__table_superblock *s = &f->superblock;
 
-	if (exists && !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-		return sp__errf(err, SP_EUNSUP, "create", f->path, -1,
-				"is neither a plain file nor a block device");
-	if (!in_place)
-		rc = create_aside(f, &in_place, err);
-	return rc || !in_place ? rc : create_in_place(f, err);
+	for (unsigned i = 1; names && i < sp__table_drives(s); i++) {
+		s->volumes[i] = strdup(names[i - 1]);
+		if (!s->volumes[i])
+			return sp__err(err, -ENOMEM, "create", f->path, -1);
+	}
+	return sp__tablevolumes_list(f, err);
 }
 
 /* Fills in the first state of the superblock, without records. */
@@ -105,7 +172,8 @@ static int begin_superblock(struct sp__tablefile *f, struct sp_errinfo *err)
 
 int sp__tablefile_create(struct sp__tablefile *f, const char *path, const struct sp_run_opts *run,
 			 struct sp__table_schema *schema, struct sp__table_layout *layout,
-			 struct sp__lanemap **lanemap, struct sp_errinfo *err)
+			 struct sp__lanemap **lanemap, const char *const *names,
+			 struct sp_errinfo *err)
 {
 	int rc = sp__tablefile_prepare(f, path, run, true, err);
 
@@ -119,22 +187,47 @@ int sp__tablefile_create(struct sp__tablefile *f, const char *path, const struct
 	*layout = (struct sp__table_layout){ 0 };
 	f->creating = true;
 	if (!rc)
+		rc = name_volumes(f, names, err);
+	if (!rc)
 		rc = begin_superblock(f, err);
 	if (!rc)
 		rc = sp__tablefile_open_env(f, err);
 	if (!rc)
 		rc = sp__tablefile_open_areas(f, err);
 	if (!rc)
-		rc = create_file(f, err);
+		rc = create_files(f, err);
 	return rc ? rc : sp__tablefile_open_cells(f, SP__SIM_OUTPUT, 0, err);
+}
+
+/* Gives all new files their names; after an error those that replaced none have none. */
+static int give_names(struct sp__tablefile *f, struct sp_errinfo *err)
+{
+	unsigned named = 0;
+	int rc = 0;
+
+	while (!rc && named < f->nfurther)
+		rc = sp_outfile_commit(f->further[named++].out, err);
+	if (!rc)
+		rc = sp_outfile_commit(f->out, err);
+	while (rc && named-- > 0)
+		if (f->further[named].out && f->further[named].replaced < 0)
+			(void)!unlink(f->further[named].name);
+	return rc;
 }
 
 int sp__tablefile_publish(struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	if (f->out)
-		return sp_outfile_commit(f->out, err);
+	sigset_t all, before;
+	int rc;
+
+	/* A signal comes before all names, or after them. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = give_names(f, err);
 	f->creation.err = err;
-	f->fd = -1;
 	f->published = true;
-	return sp__creation_end(&f->creation, 0);
+	rc = sp__creation_end(&f->creation, rc);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	f->fd = -1;
+	return rc;
 }

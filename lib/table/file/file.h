@@ -40,6 +40,15 @@ struct sp__redo {
 	uint64_t spent; /* and those whose time has been taken on a simulated volume */
 };
 
+/* A file or device of a table after the first one (table/file/volumes.h). */
+struct sp__tablevolume {
+	char *name;
+	int fd; /* not direct */
+	struct sp__volume *volume;
+	struct sp_outfile *out; /* of a new file; */
+	int replaced;		/* the file that has the name now, locked; -1: none */
+};
+
 struct sp__tablefile {
 	struct sp_run_opts run;	    /* volume: the one in use */
 	unsigned depth;		    /* set by the shell; 0: the default; */
@@ -56,7 +65,9 @@ struct sp__tablefile {
 	struct sp__env env;
 	const struct sp__env *plan;		/* whose device and trace env shares; NULL: none */
 	int fd;					/* for superblock, schema, map and journal */
-	struct sp__volume *volume;		/* for cells */
+	struct sp__volume *volume;		/* for its cells */
+	struct sp__tablevolume *further;	/* the other volumes, nfurther; */
+	unsigned nfurther;			/* 0: all cells are in the first file */
 	struct sp__queue *queue;		/* of single requests on a simulated volume */
 	struct sp__table_superblock superblock; /* of its layout only cell_bytes is set */
 	struct sp__table_schema schema;
@@ -100,15 +111,19 @@ int sp__tablefile_close(struct sp__tablefile *f);
 
 /*
  * Creates a table without records; takes over schema, layout and placement.  lanemap: NULL:
- * contiguous.  With run->seed the table's id follows from it, so equal inputs make equal files.
- * Returns 0; -EPERM or -EEXIST if a device or a file that is written in place needs run->overwrite;
- * SP_ESTATE; SP_EUNSUP; -ENOMEM; or -errno.  After an error, too, it must be closed.
+ * contiguous.  names: of the drives after the first one, each a file or device of its own; NULL:
+ * all are in the first file.  With run->seed the table's id follows from it, so equal inputs make
+ * equal files.
+ * Returns 0; -EPERM or -EEXIST if a device, a volume, or a file that is written in place needs
+ * run->overwrite; SP_ESYNTAX if a volume is named twice; SP_ESTATE; SP_EUNSUP; -ENOSPC if a device
+ * is smaller than the drive; -ENOMEM; or -errno.  After an error, too, it must be closed.
  */
 SP_MUST_CHECK int sp__tablefile_create(struct sp__tablefile *f, const char *path,
 				       const struct sp_run_opts *run,
 				       struct sp__table_schema *schema,
 				       struct sp__table_layout *layout,
-				       struct sp__lanemap **lanemap, struct sp_errinfo *err);
+				       struct sp__lanemap **lanemap, const char *const *names,
+				       struct sp_errinfo *err);
 /*
  * Makes a created table one without data: it has the cells that so many records would have, but
  * they are never written, and requests for them take only time.  Its volume is simulated.  Returns
@@ -118,7 +133,10 @@ SP_MUST_CHECK int sp__tablefile_leave_blank(struct sp__tablefile *f, uint64_t re
 					    struct sp_errinfo *err);
 /* Returns 0, or SP_EUNSUP if the table has no data: a command needs it. */
 int sp__tablefile_blank(const struct sp__tablefile *f, struct sp_errinfo *err);
-/* Gives a created table, which was committed, its name. */
+/*
+ * Gives a created table, which was committed, its name: the first file is the last one that gets
+ * it.
+ */
 SP_MUST_CHECK int sp__tablefile_publish(struct sp__tablefile *f, struct sp_errinfo *err);
 
 /*
@@ -159,12 +177,18 @@ SP_MUST_CHECK int sp__tablefile_reserve_page(struct sp__tablefile *f, uint64_t p
 					     struct sp_errinfo *err);
 /* Releases space that so many records do not need.  Returns 0 or -ENOMEM. */
 SP_MUST_CHECK int sp__tablefile_release(struct sp__tablefile *f, uint64_t records);
-/* Returns the bytes that the file has at least, on all volumes. */
+/* Returns the bytes of the address space up to a cell, on all drives. */
 static inline uint64_t sp__tablefile_bytes(const struct sp__tablefile *f, uint64_t end)
 {
 	const struct sp__lanemap *s = f->superblock.lanemap;
 
 	return (end + (s ? (s->volumes - 1) * s->volume_cells : 0)) * f->layout.cell_bytes;
+}
+
+/* Returns the bytes that each file of the table has at least. */
+static inline uint64_t sp__tablefile_length(const struct sp__tablefile *f, uint64_t end)
+{
+	return f->nfurther ? end * f->layout.cell_bytes : sp__tablefile_bytes(f, end);
 }
 
 /* Sets what a layout with lanes has of its placement; NULL: lanes are not apart. */
@@ -191,7 +215,7 @@ static inline struct sp__queue_opts sp__tablefile_queue(const struct sp__tablefi
 }
 /* The location of a cell of the file. */
 struct sp__cell_location {
-	struct sp__volume *volume; /* NULL: the table is being opened */
+	struct sp__volume *volume; /* NULL: the table is being opened; all have one alignment */
 	int fd;			   /* not direct */
 	const char *name;
 	uint64_t offset;
@@ -201,7 +225,14 @@ struct sp__cell_location {
 static inline struct sp__cell_location sp__tablefile_locate(const struct sp__tablefile *f,
 							    uint64_t cell)
 {
-	return (struct sp__cell_location){ f->volume, f->fd, f->path, cell * f->layout.cell_bytes };
+	const uint64_t bytes = f->layout.cell_bytes;
+	const uint64_t k = f->nfurther ? cell / f->map.lanemap->volume_cells : 0;
+	const struct sp__tablevolume *v = k ? &f->further[k - 1] : NULL;
+
+	if (!v)
+		return (struct sp__cell_location){ f->volume, f->fd, f->path, cell * bytes };
+	cell -= k * f->map.lanemap->volume_cells;
+	return (struct sp__cell_location){ v->volume, v->fd, v->name, cell * bytes };
 }
 
 /*
@@ -219,12 +250,12 @@ static inline uint8_t *sp__tablefile_aim(const struct sp__tablefile *f, struct s
 }
 
 /*
- * Counts a write that is made by the descriptor, and takes its time; only a simulated volume takes
- * any.
+ * Counts a write that is made by the descriptor, `at` bytes after the beginning of a cell, and
+ * takes its time; only a simulated volume takes any.
  * Returns 0, or an error of the machine.
  */
-SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes,
-				      struct sp_errinfo *err);
+SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t cell, uint64_t at,
+				      size_t bytes, struct sp_errinfo *err);
 /* Returns 0, or -ENOSPC if the device of a table has fewer bytes than `need`. */
 SP_MUST_CHECK int sp__tablefile_check_end(const struct sp__volume *v, const char *path,
 					  uint64_t need, struct sp_errinfo *err);

@@ -14,13 +14,14 @@
 #include <unistd.h>
 #include "base/err.h"
 #include "base/minmax.h"
-#include "datafile/lock.h"
 #include "io/cached.h"
 #include "run/volume_spec.h"
 #include "table/file/commit.h"
 #include "table/file/directory.h"
+#include "table/file/lock.h"
 #include "table/file/open.h"
 #include "table/file/tombstones.h"
+#include "table/file/volumes.h"
 #include "table/schema/code.h"
 
 #define DIRECT_BYTES (UINT64_C(1) << 20) /* smaller tables are cached by the first read */
@@ -36,20 +37,6 @@ int sp__tablefile_prepare(struct sp__tablefile *f, const char *path, const struc
 	*f = (struct sp__tablefile){ .run = *run, .write = write, .fd = -1, .replaced = -1 };
 	f->path = strdup(path);
 	return f->path ? 0 : sp__err(err, -ENOMEM, "open", path, -1);
-}
-
-/* Locks the file: a reader until it has opened the table, a writer until it closes it. */
-static int lock(const struct sp__tablefile *f, struct sp_errinfo *err)
-{
-	enum sp__lock kind = f->write ? SP__LOCK_EXCLUSIVE : SP__LOCK_SHARED;
-
-	if (sp__file_lock(f->fd, kind) == SP_ESTATE)
-		return refuse(f, SP_ESTATE, err,
-			      f->write ? "another program is using it"
-				       : "another program is changing it");
-	return sp__file_named(f->fd, f->path)
-		       ? 0
-		       : refuse(f, SP_ESTATE, err, "another program has replaced it");
 }
 
 /* Reads the superblock of a file that is open and locked. */
@@ -78,7 +65,7 @@ static int open_file(struct sp__tablefile *f, struct sp_errinfo *err)
 		return sp__volume_open_err(err, -errno, f->path);
 	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
 		return refuse(f, SP_EUNSUP, err, "is neither a plain file nor a block device");
-	rc = lock(f, err);
+	rc = sp__tablefile_lock(f, f->fd, f->path, err);
 	return rc ? rc : read_superblock(f, err);
 }
 
@@ -224,24 +211,6 @@ static bool wants_direct(const struct sp__tablefile *f)
 				     !sp__file_cached(f->fd, 0, f->volume->size_bytes));
 }
 
-/* Opens the cells for direct requests if that is possible. */
-static int open_direct(struct sp__tablefile *f)
-{
-	struct sp__volume *direct;
-	int rc;
-
-	if (!wants_direct(f))
-		return 0;
-	rc = sp__volume_reopen_direct(&direct, f->fd, false, f->path);
-	if (rc == -ENOMEM)
-		return rc;
-	if (!rc) {
-		sp__volume_close(f->volume);
-		f->volume = direct;
-	}
-	return 0;
-}
-
 /*
  * A table with lanes has the device from its first block on, so its cells are where the
  * mapping says.  A new one has all of it, one that may grow half of the rest of the last drive;
@@ -290,18 +259,20 @@ int sp__tablefile_open_cells(struct sp__tablefile *f, enum sp__sim_area area, ui
 
 	if (!rc && f->env.device)
 		rc = simulate(f, area, bytes, err);
+	if (!rc)
+		rc = sp__tablevolumes_adopt(f, err);
 	if (!rc && f->env.device && f->layout.align_bytes)
 		f->volume->align_bytes = f->layout.align_bytes;
 	if (!rc)
 		f->volume->hollow = f->superblock.no_data;
-	if (!rc && open_direct(f))
+	if (!rc && wants_direct(f) && sp__tablevolumes_open_direct(f))
 		rc = sp__err(err, -ENOMEM, "open", f->path, -1);
 	return rc;
 }
 
 static int check_size(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	uint64_t need = sp__tablefile_bytes(f, f->superblock.end);
+	uint64_t need = sp__tablefile_length(f, f->superblock.end);
 	off_t has = lseek(f->fd, 0, SEEK_END);
 
 	if (has < 0)
@@ -317,8 +288,10 @@ static int check_size(const struct sp__tablefile *f, struct sp_errinfo *err)
 static int open_state(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	uint64_t bytes = f->superblock.end * f->layout.cell_bytes;
-	int rc = check_size(f, err);
+	int rc = sp__tablevolumes_open(f, err);
 
+	if (!rc)
+		rc = check_size(f, err);
 	if (!rc)
 		rc = sp__tablefile_open_env(f, err);
 	if (!rc)
@@ -339,7 +312,7 @@ static int finish_for_reading(struct sp__tablefile *f, struct sp_errinfo *err)
 					 .parallel = f->run.parallel };
 	int rc;
 
-	sp__file_unlock(f->fd);
+	sp__tablefile_unlock(f);
 	rc = sp__tablefile_open(&writer, f->path, &run, true, &own);
 	(void)sp__tablefile_close(&writer);
 	if (rc)
@@ -356,7 +329,7 @@ static int open_prepared(struct sp__tablefile *f, struct sp_errinfo *err)
 {
 	int rc = open_file(f, err);
 
-	if (!rc && f->superblock.journal.bytes && !f->write)
+	if (!rc && sp__table_unfinished(&f->superblock) && !f->write)
 		rc = finish_for_reading(f, err);
 	if (!rc)
 		rc = open_state(f, err);
@@ -364,8 +337,8 @@ static int open_prepared(struct sp__tablefile *f, struct sp_errinfo *err)
 		rc = sp__tablefile_finish(f, err);
 	f->settled = f->write && !rc;
 	sp__tablefile_cut(f);
-	if (!f->write && f->fd >= 0)
-		sp__file_unlock(f->fd);
+	if (!f->write)
+		sp__tablefile_unlock(f);
 	return rc;
 }
 
@@ -384,24 +357,4 @@ int sp__tablefile_open_in(struct sp__tablefile *f, const char *path, const struc
 
 	f->plan = plan;
 	return rc ? rc : open_prepared(f, err);
-}
-
-int sp__tablefile_begin_reading(const struct sp__tablefile *f, struct sp_errinfo *err)
-{
-	int rc;
-
-	if (f->write)
-		return 0;
-	rc = lock(f, err);
-	if (!rc && !sp__superblocks_current(&f->superblock.slots, f->fd)) {
-		sp__file_unlock(f->fd);
-		rc = refuse(f, SP_ESTATE, err, "it has changed since it was opened");
-	}
-	return rc;
-}
-
-void sp__tablefile_end_reading(const struct sp__tablefile *f)
-{
-	if (!f->write)
-		sp__file_unlock(f->fd);
 }

@@ -72,7 +72,7 @@ static int spend(struct sp__tablefile *f, struct sp_errinfo *err)
 	uint64_t from = r->spent;
 
 	r->spent = r->at;
-	return sp__tablefile_spend(f, r->first * f->layout.cell_bytes + from, r->at - from, err);
+	return sp__tablefile_spend(f, r->first, from, r->at - from, err);
 }
 
 /* Appends a record of two parts. */
@@ -174,6 +174,7 @@ static bool is_cell(const struct sp__tablefile *f, const struct sp__journal_reco
 	cell = number_of(rec);
 	return cell >= sp__table_superblock_front(&f->superblock) &&
 	       cell % sp__table_volume_cells(&f->superblock) < f->superblock.end &&
+	       cell / sp__table_volume_cells(&f->superblock) < sp__table_drives(&f->superblock) &&
 	       sp__cell_valid((uint8_t *)rec->data + 8, cell_bytes, f->superblock.id, cell);
 }
 

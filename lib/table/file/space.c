@@ -25,7 +25,12 @@ int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64
 
 int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *err)
 {
-	return sp__tablefile_check_end(f->volume, f->path, sp__tablefile_bytes(f, f->map.end), err);
+	const uint64_t need = sp__tablefile_length(f, f->map.end);
+	int rc = sp__tablefile_check_end(f->volume, f->path, need, err);
+
+	for (unsigned i = 0; !rc && i < f->nfurther; i++)
+		rc = sp__tablefile_check_end(f->further[i].volume, f->further[i].name, need, err);
+	return rc;
 }
 
 /* Records that the device has no place for an A-page. */

@@ -54,7 +54,8 @@ static void code_stream(struct sp__coder *c, struct sp__table_stream *s)
 #define FLAG_NO_DATA UINT64_C(1)
 #define FLAG_SEMISEQ UINT64_C(2)
 #define FLAG_MEMS UINT64_C(4)
-#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS)
+#define FLAG_VOLUMES UINT64_C(8)
+#define KNOWN_FLAGS (FLAG_NO_DATA | FLAG_SEMISEQ | FLAG_MEMS | FLAG_VOLUMES)
 
 /* Codes the placement of lanes, without its parts, which the map has. */
 static void code_lanemap(struct sp__coder *c, struct sp__table_superblock *s, uint64_t flag)
@@ -71,6 +72,18 @@ static void code_lanemap(struct sp__coder *c, struct sp__table_superblock *s, ui
 		(uint64_t)s->lanemap->cell_blocks * s->lanemap->block_bytes != s->layout.cell_bytes;
 }
 
+/* Codes the names of the volumes after the first one: they are drives of the placement. */
+static void code_volumes(struct sp__coder *c, struct sp__table_superblock *s)
+{
+	const uint32_t n = s->lanemap ? s->lanemap->volumes : 0;
+
+	c->failed |= n < 2 || n > SP__LANEMAP_VOLUMES_MAX;
+	for (uint32_t i = 1; !c->failed && i < n; i++) {
+		sp__code_text(c, &s->volumes[i]);
+		c->failed |= !s->volumes[i];
+	}
+}
+
 /* flags: of what later versions add are not known. */
 static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_t *flags)
 {
@@ -84,6 +97,11 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 		return;
 	sp__code_u64(c, &s->id);
 	sp__code_u64(c, &s->contents);
+	if (*flags & FLAG_VOLUMES) {
+		/* Here, since a device does not tear the first sector. */
+		sp__code_u64(c, &s->generation);
+		sp__code_flag(c, &s->marking);
+	}
 	code_layout(c, &s->layout);
 	sp__code_u64(c, &s->records);
 	sp__code_u64(c, &s->deleted);
@@ -100,11 +118,15 @@ static void members(struct sp__coder *c, struct sp__table_superblock *s, uint64_
 		sp__code_u64(c, &s->changed[i]);
 	if (flag)
 		code_lanemap(c, s, flag);
+	if (*flags & FLAG_VOLUMES)
+		code_volumes(c, s);
 }
 
 void sp__table_superblock_free(struct sp__table_superblock *s)
 {
 	free(s->volume);
+	for (unsigned i = 0; i < SP__LANEMAP_VOLUMES_MAX; i++)
+		free(s->volumes[i]);
 	free(s->changed);
 	if (s->lanemap)
 		sp__lanemap_free(s->lanemap);
@@ -148,7 +170,7 @@ static bool possible(const struct sp__table_superblock *s)
 	       s->journal.bytes <= INT64_MAX / 4 &&
 	       s->journal.first <= SP__TABLE_CELLS_MAX / l->cell_bytes * SP__TABLE_CELL_MIN &&
 	       (!s->journal.bytes || s->journal.first >= sp__table_superblock_front(s)) &&
-	       (!s->no_data || s->volume);
+	       (!s->no_data || (s->volume && sp__table_own_volumes(s) == 1));
 }
 
 uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_t *bytes)
@@ -160,7 +182,8 @@ uint8_t *sp__table_superblock_encode(const struct sp__table_superblock *s, size_
 	if (s->lanemap)
 		flags |= sp__lanemap_info(s->lanemap).placement == SP_PLACE_MEMS ? FLAG_MEMS
 										 : FLAG_SEMISEQ;
-
+	if (sp__table_own_volumes(s) > 1)
+		flags |= FLAG_VOLUMES;
 	sp__superblock_begin(&c, &own.slots);
 	members(&c, &own, &flags);
 	return sp__superblock_finish(&c, &own.slots, &format, SP__TABLE_VERSION, bytes);

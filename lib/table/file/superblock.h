@@ -41,7 +41,15 @@ struct sp__table_superblock {
 	struct sp__table_journal journal;
 	char *volume;		     /* the simulated one; NULL: the file itself */
 	struct sp__lanemap *lanemap; /* NULL: cells are contiguous */
-	bool no_data;		     /* cells of all areas are never written; there is a volume */
+	/*
+	 * If each drive of it is a file or device of its own: the names of all except the first
+	 * one, and the number of changes, also in the headers of these volumes.  marking: headers
+	 * can have the number before, since the last change was interrupted.
+	 */
+	char *volumes[SP__LANEMAP_VOLUMES_MAX];
+	uint64_t generation;
+	bool marking;
+	bool no_data; /* cells of all areas are never written; there is a volume */
 	uint32_t ncolumns;
 	uint64_t *changed; /* of each column: the number of the state of its last change in place */
 	struct sp__table_layout layout; /* when read: without what sp__layout_compute() computes */
@@ -57,6 +65,24 @@ static inline uint64_t sp__table_identity(const struct sp__table_superblock *s)
 static inline uint64_t sp__table_volume_cells(const struct sp__table_superblock *s)
 {
 	return s->lanemap ? s->lanemap->volume_cells : SP__TABLE_CELLS_MAX;
+}
+
+/* Returns the number of parts of that many cells. */
+static inline unsigned sp__table_drives(const struct sp__table_superblock *s)
+{
+	return s->lanemap ? s->lanemap->volumes : 1;
+}
+
+/* Returns the number of its files or devices. */
+static inline unsigned sp__table_own_volumes(const struct sp__table_superblock *s)
+{
+	return s->volumes[1] ? sp__table_drives(s) : 1;
+}
+
+/* True if a change counts, but is not complete on all volumes: it must be finished first. */
+static inline bool sp__table_unfinished(const struct sp__table_superblock *s)
+{
+	return s->journal.bytes || s->marking;
 }
 
 /* Frees all members, the layout too. */

@@ -86,8 +86,10 @@ int sp__tablefile_write(struct sp__tablefile *f, uint64_t cell, uint64_t cells, 
 	return rc ? failed(f, rc, "write", &at, err) : 0;
 }
 
-int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes, struct sp_errinfo *err)
+int sp__tablefile_spend(struct sp__tablefile *f, uint64_t cell, uint64_t at, size_t bytes,
+			struct sp_errinfo *err)
 {
+	const struct sp__cell_location to = sp__tablefile_locate(f, cell);
 	struct sp__volume hollow;
 	int rc;
 
@@ -95,10 +97,10 @@ int sp__tablefile_spend(struct sp__tablefile *f, uint64_t at, size_t bytes, stru
 	f->io.write_bytes += bytes;
 	if (!timed(f) || !bytes)
 		return 0;
-	hollow = *f->volume;
+	hollow = *to.volume;
 	hollow.hollow = true;
-	rc = request(f, SP__OP_WRITE, &hollow, at, bytes, NULL);
-	return rc ? sp__volume_err(err, f->volume, rc, "write", (long long)at) : 0;
+	rc = request(f, SP__OP_WRITE, &hollow, to.offset + at, bytes, NULL);
+	return rc ? failed(f, rc, "write", &to, err) : 0;
 }
 
 /* Says which records and columns a cell of values has. */
