@@ -71,6 +71,14 @@ int sp__volume_set_mark(const struct sp__volume_set *s, unsigned i, int fd, cons
 	return rc ? sp__err(err, rc, "write", name, 0) : 0;
 }
 
+/* Refuses a file instead of volume i; the noun follows the reason. */
+static int refuse(const struct sp__volume_set *s, unsigned i, const char *name,
+		  struct sp_errinfo *err, const char *reason, const char *noun)
+{
+	return sp__errf(err, SP_EFORMAT, "open", name, -1,
+			"%s%s; put volume %u of %s back under this name", reason, noun, i, s->path);
+}
+
 /* Refuses a volume that is older or newer than the first one. */
 static int check_generation(const struct sp__volume_set *s, uint64_t generation, const char *name,
 			    struct sp_errinfo *err)
@@ -79,10 +87,13 @@ static int check_generation(const struct sp__volume_set *s, uint64_t generation,
 		return 0;
 	if (generation < s->generation)
 		return sp__errf(err, SP_EFORMAT, "open", name, -1,
-				"is an older copy of the volume: the %s has been changed since",
+				"is an older copy of the volume: the %s has been changed since; "
+				"restore all of its volumes together",
 				s->noun);
 	return sp__errf(err, SP_EFORMAT, "open", name, -1,
-			"is newer than %s, which is a copy from before the last change", s->path);
+			"is newer than %s, which is a copy from before the last change; restore "
+			"all volumes together",
+			s->path);
 }
 
 static int check_header(const struct sp__volume_set *s, unsigned i, const uint8_t *page,
@@ -96,19 +107,17 @@ static int check_header(const struct sp__volume_set *s, unsigned i, const uint8_
 	right_sum = sp__checksum(page, c.at);
 	sp__code_u64(&c, &sum);
 	if (memcmp(m.magic, right.magic, sizeof(m.magic)) != 0)
-		return sp__errf(err, SP_EFORMAT, "open", name, -1, "is not a volume of a %s",
-				s->noun);
+		return refuse(s, i, name, err, "is not a volume of a ", s->noun);
 	if (m.version != right.version)
-		return sp__errf(err, SP_EFORMAT, "open", name, -1,
-				"is a volume of another version of Spindle");
+		return refuse(s, i, name, err, "is a volume of another version of Spindle", "");
 	if (sum != right_sum)
-		return sp__errf(err, SP_EFORMAT, "open", name, -1, "its header is damaged");
+		return refuse(s, i, name, err, "its header is damaged", "");
 	if (m.id != right.id)
-		return sp__errf(err, SP_EFORMAT, "open", name, -1, "is a volume of another %s",
-				s->noun);
+		return refuse(s, i, name, err, "is a volume of another ", s->noun);
 	if (m.number != right.number || m.volumes != right.volumes)
 		return sp__errf(err, SP_EFORMAT, "open", name, -1,
-				"is volume %llu of the %s, not volume %u",
+				"is volume %llu of the %s, not volume %u; put each volume back "
+				"under its name",
 				(unsigned long long)m.number, s->noun, i);
 	return check_generation(s, m.generation, name, err);
 }

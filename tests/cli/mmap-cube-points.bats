@@ -217,7 +217,7 @@ restore() { cp kept/* .; }
 		# shellcheck disable=SC2086 # words
 		set -- $command
 		run -2 "$cube" "$1" c "${@:2}"
-		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
 	done
 	cp new.1 c.1
 	"$cube" check c

@@ -311,12 +311,12 @@ sums()
 	cp c c-1; cp there/x x-1
 	cp x-0 there/x
 	run -2 "$cube" export c
-	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
 	run -2 "$cube" put c 1,1,1 1
-	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+	[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
 	cp x-1 there/x; cp c-0 c
 	run -2 "$cube" export c
-	[ "$output" = "mmap-cube: c.1: is newer than c, which is a copy from before the last change" ]
+	[ "$output" = "mmap-cube: c.1: is newer than c, which is a copy from before the last change; restore all volumes together" ]
 	cp c-1 c
 	[ "$("$cube" get c --verify 12,0,0)" = 1 ]
 	for change in 'load c old' 'append c - --dim=2 --count=1' "load c one.csv"; do
@@ -326,12 +326,12 @@ sums()
 		head -c $((37 * 29 * 4)) new | "$cube" $change
 		cp there/x x-2; cp x-1 there/x
 		run -2 "$cube" check c
-		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since" ]
+		[ "$output" = "mmap-cube: c.1: is an older copy of the volume: the cube has been changed since; restore all of its volumes together" ]
 		cp x-2 there/x
 		"$cube" check c
 	done
 	rm c.1
 	ln -s c.2 c.1
 	run -2 "$cube" info c
-	[ "$output" = "mmap-cube: c.1: is volume 2 of the cube, not volume 1" ]
+	[ "$output" = "mmap-cube: c.1: is volume 2 of the cube, not volume 1; put each volume back under its name" ]
 }

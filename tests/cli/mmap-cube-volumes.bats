@@ -136,17 +136,17 @@ seconds()
 	[ "$output" = "mmap-cube: c.1: No such file or directory" ]
 	cp d.1 c.1
 	run -2 "$cube" info c
-	[ "$output" = "mmap-cube: c.1: is a volume of another cube" ]
+	[ "$output" = "mmap-cube: c.1: is a volume of another cube; put volume 1 of c back under this name" ]
 	cp c.2 c.1
 	run -2 "$cube" export c
-	[ "$output" = "mmap-cube: c.1: is volume 2 of the cube, not volume 1" ]
+	[ "$output" = "mmap-cube: c.1: is volume 2 of the cube, not volume 1; put each volume back under its name" ]
 	cp in c.1
 	run -2 "$cube" load c in
-	[ "$output" = "mmap-cube: c.1: is not a volume of a cube" ]
+	[ "$output" = "mmap-cube: c.1: is not a volume of a cube; put volume 1 of c back under this name" ]
 	cp kept c.1
 	printf x | dd of=c.1 bs=1 seek=41 conv=notrunc status=none
 	run -2 "$cube" info c
-	[ "$output" = "mmap-cube: c.1: its header is damaged" ]
+	[ "$output" = "mmap-cube: c.1: its header is damaged; put volume 1 of c back under this name" ]
 	run -2 "$cube" info d.1
 	[ "$output" = "mmap-cube: d.1: is not a cube" ]
 	run -2 "$cube" load d d.2
