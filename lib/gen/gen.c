@@ -7,6 +7,18 @@
 #include "base/enum.h"
 #include "gen/gen.h"
 
+uint64_t sp__gen_scaled(uint64_t at_one, double scale, uint64_t min)
+{
+	/* Millionths first: from there on all are integers, equal on all machines. */
+	uint64_t millionths = (uint64_t)(scale * 1e6);
+	uint64_t n;
+
+	if ((double)millionths + 0.5 <= scale * 1e6)
+		millionths++;
+	n = (uint64_t)((unsigned __int128)at_one * millionths / 1000000);
+	return n > min ? n : min;
+}
+
 static int bad(struct sp_errinfo *err, const char *reason)
 {
 	return sp__errf(err, -EINVAL, "generate", "", -1, "%s", reason);

@@ -50,6 +50,9 @@ static inline uint32_t sp__take(uint64_t *u, uint32_t n)
 	return (uint32_t)(v >> 64);
 }
 
+/* Returns the number of rows of a table that has at_one at scale 1, and at least min. */
+uint64_t sp__gen_scaled(uint64_t at_one, double scale, uint64_t min);
+
 /* Each sets emit, state, max_bytes and rows.  Returns 0 or a negative error. */
 int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err);

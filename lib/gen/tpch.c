@@ -18,18 +18,6 @@
 #include "gen/tpch.h"
 #include "gen/vocabulary.h"
 
-static uint64_t scaled(uint64_t at_one, double scale, uint64_t least)
-{
-	/* Millionths first: from there on all are integers, equal on all machines. */
-	uint64_t millionths = (uint64_t)(scale * 1e6);
-	uint64_t n;
-
-	if ((double)millionths + 0.5 <= scale * 1e6)
-		millionths++;
-	n = (uint64_t)((unsigned __int128)at_one * millionths / 1000000);
-	return n > least ? n : least;
-}
-
 static bool distinct(uint64_t step, uint64_t suppliers)
 {
 	for (uint64_t i = 1; i < SP__PER_PART; i++)
@@ -40,11 +28,11 @@ static bool distinct(uint64_t step, uint64_t suppliers)
 
 void sp__tpch_sizes(struct sp__tpch *t, double scale)
 {
-	t->suppliers = scaled(10000, scale, SP__PER_PART);
-	t->parts = scaled(200000, scale, 1);
-	t->customers = scaled(150000, scale, 1);
+	t->suppliers = sp__gen_scaled(10000, scale, SP__PER_PART);
+	t->parts = sp__gen_scaled(200000, scale, 1);
+	t->customers = sp__gen_scaled(150000, scale, 1);
 	t->orders = t->customers * 10;
-	t->clerks = scaled(1000, scale, 1);
+	t->clerks = sp__gen_scaled(1000, scale, 1);
 	for (uint64_t turn = 0; turn < SP__STEPS; turn++) {
 		t->step[turn] = t->suppliers / 4 + turn;
 		while (!distinct(t->step[turn], t->suppliers))
