@@ -22,14 +22,15 @@ static const char about[] =
 
 static const char notes[] =
 	"KIND is lines, records, runs, or one of the tables lineitem, orders, partsupp,\n"
-	"supplier, customer, part, r.\n"
+	"supplier, customer, part, r, t1, t2.\n"
 	"SIZE may have a suffix of K, M, G, T (powers of 1024).\n"
 	"\n"
 	"Examples:\n"
 	"  xgen records --bytes 1G > rec.asc\n"
 	"  xgen lines -n 1000000 --order nearly --nearly 0.05\n"
 	"  xgen runs -n 800000 --runs 15 --alpha 0.6\n"
-	"  xgen lineitem --scale 0.1 --shuffle -o lineitem.tbl\n";
+	"  xgen lineitem --scale 0.1 --shuffle -o lineitem.tbl\n"
+	"  xgen t1 --record-size 200 -o t1\n";
 
 /* Options that apply to some kinds of data only; the others refuse them. */
 enum special {
@@ -54,7 +55,8 @@ static const unsigned int kinds[SPECIALS] = {
 	[ORDER... NEARLY] = KIND(LINES) | KIND(RECORDS),
 	[WORDS] = KIND(LINES),
 	[BINARY] = KIND(RECORDS) | KIND(R),
-	[ALPHA... RECORD_SIZE] = KIND(RUNS),
+	[ALPHA... SORTED] = KIND(RUNS),
+	[RECORD_SIZE] = KIND(RUNS) | KIND(T1) | KIND(T2),
 	[SCALE... SHUFFLE] = ~(KIND(LINES) | KIND(RECORDS) | KIND(RUNS) | KIND(R)),
 };
 
@@ -102,10 +104,11 @@ static const struct setting settings[] = {
 	  SPECIAL(RUNS) },
 	{ "sorted", NULL, "each run ascending instead of in random order", TO(gen.sorted_runs),
 	  SPECIAL(SORTED) },
-	{ "record-size", "SIZE", "bytes of a record (64)", TO(gen.record_bytes),
-	  .whole = size_option, SPECIAL(RECORD_SIZE) },
+	{ .doc = "Runs, t1, t2:" },
+	{ "record-size", "SIZE", "bytes of a record (runs: 64; t1, t2: 100)", TO(gen.record_bytes),
+	  .whole = record_size_option, SPECIAL(RECORD_SIZE) },
 	{ .doc = "Tables but r:" },
-	{ "scale", "SF", "scale factor; 1 is 6 million lineitems (1)", TO(gen.scale),
+	{ "scale", "SF", "scale factor; 1: 6 million lineitems, 150000 t2 (1)", TO(gen.scale),
 	  .real = { 0, 100000 }, SPECIAL(SCALE) },
 	{ "shuffle", NULL, "rows in random order instead of key order", TO(gen.shuffle),
 	  SPECIAL(SHUFFLE) },

@@ -24,9 +24,31 @@ static int bad(struct sp_errinfo *err, const char *reason)
 	return sp__errf(err, -EINVAL, "generate", "", -1, "%s", reason);
 }
 
+/* A record of T1 or T2 is three integers of 4 bytes and at least 1 byte of padding. */
+static int check_record_bytes(const struct sp_gen_opts *o, struct sp_errinfo *err)
+{
+	size_t min = o->kind >= SP_GEN_T1 ? 13 : 12, bytes = o->record_bytes;
+
+	if (!bytes || (bytes >= min && bytes <= 32768))
+		return 0;
+	return sp__errf(err, -EINVAL, "generate", "", -1,
+			"the bytes of a record must be from %zu to 32768", min);
+}
+
+static int check_scale(const struct sp_gen_opts *o, struct sp_errinfo *err)
+{
+	if (!(o->scale > 0 && o->scale <= 100000))
+		return bad(err, "the scale must be above 0 and at most 100000");
+	if (o->kind >= SP_GEN_T1 && o->scale > 14316)
+		return bad(err, "the scale must be at most 14316: a1 has 4 bytes");
+	return 0;
+}
+
 static int check(const struct sp_gen_opts *o, struct sp_errinfo *err)
 {
-	if ((unsigned int)o->kind > SP_GEN_R)
+	int rc;
+
+	if ((unsigned int)o->kind > SP_GEN_T2)
 		return bad(err, "unknown kind of data");
 	if ((unsigned int)o->order > SP_GEN_NEARLY)
 		return bad(err, "unknown order of keys");
@@ -40,13 +62,10 @@ static int check(const struct sp_gen_opts *o, struct sp_errinfo *err)
 		return bad(err, "alpha must be from 0 to 1");
 	if (o->runs < 1 || o->runs > UINT32_MAX)
 		return bad(err, "the number of runs must be from 1 to 4294967295");
-	if (o->record_bytes < 12 || o->record_bytes > 32768)
-		return bad(err, "the bytes of a record must be from 12 to 32768");
 	if (o->words > 1024)
 		return bad(err, "a line has at most 1024 words");
-	if (!(o->scale > 0 && o->scale <= 100000))
-		return bad(err, "the scale must be above 0 and at most 100000");
-	return 0;
+	rc = check_record_bytes(o, err);
+	return rc < 0 ? rc : check_scale(o, err);
 }
 
 static int init(struct sp_gen *g, struct sp_errinfo *err)
@@ -60,6 +79,9 @@ static int init(struct sp_gen *g, struct sp_errinfo *err)
 		return sp__gen_runs(g, err);
 	case SP_GEN_R:
 		return sp__gen_reals(g, err);
+	case SP_GEN_T1:
+	case SP_GEN_T2:
+		return sp__gen_dbm(g, err);
 	default:
 		return sp__gen_table(g, err);
 	}
@@ -127,7 +149,7 @@ SP__ENUM_TABLE(sp_gen_kind, { "lines", SP_GEN_LINES }, { "records", SP_GEN_RECOR
 	       { "runs", SP_GEN_RUNS }, { "lineitem", SP_GEN_LINEITEM },
 	       { "orders", SP_GEN_ORDERS }, { "partsupp", SP_GEN_PARTSUPP },
 	       { "supplier", SP_GEN_SUPPLIER }, { "customer", SP_GEN_CUSTOMER },
-	       { "part", SP_GEN_PART }, { "r", SP_GEN_R })
+	       { "part", SP_GEN_PART }, { "r", SP_GEN_R }, { "t1", SP_GEN_T1 }, { "t2", SP_GEN_T2 })
 
 SP__ENUM_TABLE(sp_gen_order, { "uniform", SP_GEN_UNIFORM }, { "zipf", SP_GEN_ZIPF },
 	       { "few", SP_GEN_FEW }, { "sorted", SP_GEN_SORTED }, { "reverse", SP_GEN_REVERSE },

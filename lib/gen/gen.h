@@ -58,4 +58,5 @@ int sp__gen_lines(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_records(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_runs(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_table(struct sp_gen *g, struct sp_errinfo *err);
+int sp__gen_dbm(struct sp_gen *g, struct sp_errinfo *err);
 int sp__gen_reals(struct sp_gen *g, struct sp_errinfo *err);

@@ -19,6 +19,7 @@
 #include "gen/keys.h"
 
 #define RECORD 100
+#define RUN_RECORD 64	       /* by default */
 #define KEY_SPACE 10000000000u /* 10 decimal digits */
 
 struct runs {
@@ -172,6 +173,8 @@ int sp__gen_runs(struct sp_gen *g, struct sp_errinfo *err)
 	if (!s)
 		return sp__err(err, -ENOMEM, "generate", "", -1);
 	g->state = s;
+	if (!g->opts.record_bytes)
+		g->opts.record_bytes = RUN_RECORD;
 	g->rows = s->total = how_many(g, g->opts.record_bytes);
 	g->max_bytes = g->opts.record_bytes + 32;
 	g->emit = emit_run;

@@ -92,6 +92,18 @@
 	[ ! -s none ]
 }
 
+@test "t1 and t2: every row of t2 has 1 to 7 rows in t1, of the record size" {
+	"$xgen" t2 --scale=0.01 | cut -d'|' -f1 > owners
+	cmp owners <(seq 1500)
+	"$xgen" t1 --scale=0.01 --shuffle > t1
+	cmp <(sort t1) <("$xgen" t1 --scale=0.01 | sort)
+	cut -d'|' -f1 t1 | sort -n | uniq -c | awk '$1 > 7 { exit 1 } { print $2 }' | cmp - owners
+	run -1 grep -vE '^[0-9]+(\|[0-9]+){2}\|[A-Za-z0-9_-]{88}$' t1
+	run -1 grep -vE '^[0-9]+(\|[0-9]+){2}\|[A-Za-z0-9_-]{1}$' <("$xgen" t2 -n 20 --record-size=13)
+	run -1 cmp -s t1 <("$xgen" t1 --scale=0.01 --shuffle --seed=2)
+	[ "$("$xgen" t2 --scale=0.000001 | wc -l)" = 1 ]
+}
+
 @test "-o makes the file, and leaves an old one alone until it is complete" {
 	"$xgen" part --scale 0.01 -o out
 	"$xgen" part --scale 0.01 | cmp - out
@@ -169,6 +181,15 @@
 	run -2 "$xgen" lines -n 1 --order zipf --theta nan
 	run -2 "$xgen" runs -n 1 --alpha 1.5
 	run -2 "$xgen" runs -n 1 --record-size 3
+	run -2 "$xgen" t1 --record-size 12
+	[ "$output" = "xgen: t1: the bytes of a record must be from 13 to 32768" ]
+	run -2 "$xgen" t2 --record-size 32769
+	[ "$output" = "xgen: t2: the bytes of a record must be from 13 to 32768" ]
+	run -2 "$xgen" t1 --record-size 0
+	run -2 "$xgen" t1 --scale 14317
+	[ "$output" = "xgen: t1: the scale must be at most 14316: a1 has 4 bytes" ]
+	run -2 "$xgen" t1 --binary
+	run -2 "$xgen" lineitem --record-size 100
 	run -2 "$xgen" part --scale 0
 	run -2 "$xgen" part --binary
 	[[ $output == "xgen: --binary does not apply to part"* ]]

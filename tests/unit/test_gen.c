@@ -540,7 +540,9 @@ int main(void)
 	pure_formula();
 	for (enum sp_gen_kind kind = SP_GEN_LINEITEM; kind <= SP_GEN_PART; kind++)
 		shuffled(kind);
-	for (enum sp_gen_kind kind = SP_GEN_LINES; kind <= SP_GEN_R; kind++) {
+	shuffled(SP_GEN_T1);
+	shuffled(SP_GEN_T2);
+	for (enum sp_gen_kind kind = SP_GEN_LINES; kind <= SP_GEN_T2; kind++) {
 		min_buffer(kind, false);
 		min_buffer(kind, true);
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Generates deterministic test data.  One specification and one seed give identical bytes on every
- * machine.  Memory does not grow with the data, shuffled tables included.  The tables have the
- * shape of TPC-H; they are not TPC-H.
+ * machine.  Memory does not grow with the data, shuffled tables included.  The tables LINEITEM to
+ * PART have the shape of TPC-H; they are not TPC-H.  T1 and T2 are the tables of DBmbench.
  *
- * Source: Zhang & Larson 1998, section 5 (temporally skewed runs).
+ * Source: Zhang & Larson 1998, section 5 (temporally skewed runs); Shao 2008, chapter 3
+ * (DBmbench).
  *
  * Thread rule: a generator belongs to one thread.
  */
@@ -26,7 +27,9 @@ enum sp_gen_kind {
 	SP_GEN_SUPPLIER,
 	SP_GEN_CUSTOMER,
 	SP_GEN_PART,
-	SP_GEN_R, /* 15 f64, uniform in [0, 1) with 53 random bits each */
+	SP_GEN_R,  /* 15 f64, uniform in [0, 1) with 53 random bits each */
+	SP_GEN_T1, /* a1|a2|a3|padding, 1 to 7 rows for each row of T2 of this seed and scale */
+	SP_GEN_T2, /* a1|a2|a3|padding, a1 unique from 1 */
 };
 
 /* Distributions of the keys of lines (whole lines) and records (10 bytes). */
@@ -56,15 +59,16 @@ struct sp_gen_opts {
 	double alpha;		 /* RUNS: overlap of consecutive runs, 0 to 1 */
 	uint64_t runs;		 /* RUNS: number of runs */
 	bool sorted_runs;	 /* RUNS: each run ascending instead of in random order */
-	size_t record_bytes;	 /* RUNS: bytes of a record with newline, 12 to 32768 */
-	double scale;		 /* tables but R: scale factor, 1 = 6 million lineitems */
-	bool shuffle;		 /* tables but R: rows in random order instead of key order */
+	/* RUNS: bytes of a record with newline, 12 to 32768; 0: 64.  T1, T2: 12 for a1, a2 and a3,
+	 * and the bytes of padding, 13 to 32768; 0: 100. */
+	size_t record_bytes;
+	double scale; /* tables but R: scale factor; 1: 6 million lineitems, 150000 rows of T2 */
+	bool shuffle; /* tables but R: rows in random order instead of key order */
 };
 
 #define SP_GEN_OPTS_INIT                                                                           \
 	{                                                                                          \
-		.seed = 1, .theta = 1.0, .nearly = 0.01, .alpha = 1.0, .runs = 15,                 \
-		.record_bytes = 64, .scale = 1.0                                                   \
+		.seed = 1, .theta = 1.0, .nearly = 0.01, .alpha = 1.0, .runs = 15, .scale = 1.0    \
 	}
 
 /*
