@@ -20,6 +20,7 @@ void open_table(struct config *c, bool write, bool texts)
 {
 	struct sp_table_opts o = { .write = write,
 				   .depth = c->load.depth,
+				   .dsm_join = c->dsm_join,
 				   .progress = c->load.progress,
 				   .progress_arg = &c->progress };
 	struct sp_errinfo err = SP_ERRINFO_INIT;

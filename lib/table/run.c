@@ -18,6 +18,7 @@
 #include "obs/hist.h"
 #include "run/memory.h"
 #include "table/clients/client.h"
+#include "table/read/columnjoin.h"
 
 #define DEPTH 4096
 #define WINDOW_BYTES (UINT64_C(4) << 20) /* maximum; scans read this much together */
@@ -162,6 +163,8 @@ static int open_tables(struct run *r)
 		rc = sp__tablefile_open_in(&t->file, r->paths[i], &r->run, &r->env, write, r->err);
 		if (!rc && !write)
 			rc = sp__tablefile_begin_reading(&t->file, r->err);
+		if (!rc)
+			rc = sp__columnjoin_set(&t->file, r->opts->dsm_join, r->err);
 		t->file.env.err = r->err;
 		t->file.io = (struct sp__io_counters){ 0 };
 	}

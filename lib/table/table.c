@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/err.h"
 #include "table/file/commit.h"
+#include "table/read/columnjoin.h"
 #include "table/state.h"
 
 int sp_table_open(struct sp_table **table, const char *path, const struct sp_table_opts *opts,
@@ -21,6 +22,8 @@ int sp_table_open(struct sp_table **table, const char *path, const struct sp_tab
 	t->file.progress_arg = opts->progress_arg;
 	if (!rc && opts->pool)
 		rc = sp__clotho_attach_file(&t->pool, &t->file, opts->pool, err);
+	if (!rc)
+		rc = sp__columnjoin_set(&t->file, opts->dsm_join, err);
 	if (rc)
 		(void)sp_table_close(t);
 	else

@@ -112,3 +112,51 @@ both()
 	[ "$(sha256sum <t)" = "$sum" ]
 	run -2 "$xtable" scan t --agg='count()' --discard
 }
+
+# elapsed COMMAND TABLE HOW [ARGUMENT...]: seconds with joins of columns.
+elapsed()
+{
+	"$xtable" "$1" "$2" "${@:4}" --discard --dsm-join="$3" --stats=e.json
+	jq .result.elapsed_s e.json
+}
+# adds WANTED BASE NOW: so many seconds more, within 2 %.
+adds() { awk -v w="$1" -v b="$2" -v n="$3" 'BEGIN { print b, n; exit !(n - b >= 0.98 * w && n - b < 1.02 * w + 1e-9) }'; }
+
+@test "joins of the columns of dsm take virtual time, value by value or vector by vector" {
+	needs jq
+	sed 's/^ "kind"/ "host": {"compare_ns": 500000, "record_ns": 500000, "value_ns": 0, "copy_ps": 0},\n&/' \
+		"$BATS_TEST_DIRNAME/../../lib/dev/models/cheetah36es-like.json" >slow.json
+	printf 'a i32\nb i32\nc i32\n' >three
+	"$xtable" create d --no-data --schema=three --records=20480 --layout=dsm --volume="sim:$PWD/slow.json"
+	none=$(elapsed scan d none)
+	adds 40.96 "$none" "$(elapsed scan d tuple)"
+	adds 0.04 "$none" "$(elapsed scan d vector)"
+	adds 20.48 "$(elapsed scan d none --columns=a,b)" "$(elapsed scan d tuple --columns=a,b)"
+	adds 0 "$(elapsed scan d none --columns=c)" "$(elapsed scan d tuple --columns=c)"
+	adds 0.004 "$(elapsed get d none 1 9000)" "$(elapsed get d tuple 1 9000)"
+
+	# A predicate joins its columns for all records, the others for those that it chooses.
+	seq 0 999 | awk '{ print $1 "|" $1 % 10 "|" $1 "|" $1 }' >text
+	printf 'a i32\nb i32\nc i32\nd i32\n' >four
+	"$xtable" load e text -t'|' --schema=four --layout=dsm --volume="sim:$PWD/slow.json"
+	# An SI-scan joins all columns of the chosen records.
+	for pair in s-scan:1.2 si-scan:1.3; do
+		chosen=("--access=${pair%:*}" --where='b = 1 and a >= 0')
+		adds "${pair#*:}" "$(elapsed scan e none "${chosen[@]}")" "$(elapsed scan e tuple "${chosen[@]}")"
+	done
+}
+
+@test "joins of columns are refused where nothing is joined, or there is no virtual time" {
+	seq 9 | awk '{ print $1 "|" $1 }' >text
+	"$xtable" load file text -t'|' --layout=dsm
+	run -2 "$xtable" scan file --dsm-join=tuple
+	[[ $output == *"file: joins of columns take virtual time"*"--volume=sim:MODEL"* ]]
+	for how in --layout=csm --layout=nsm "--layout=dsm --together=c1,c2"; do
+		"$xtable" load t text -t'|' --overwrite $how
+		run -2 "$xtable" get t 1 --dsm-join=vector --volume=sim:cheetah36es-like
+		[[ $output == *"t: only the layout dsm, with no columns together, joins columns"* ]]
+		echo 'get 1 c1' >w
+		run -2 "$xtable" run t --workload=w --dsm-join=tuple --volume=sim:cheetah36es-like
+		[[ $output == *"only the layout dsm"* ]]
+	done
+}

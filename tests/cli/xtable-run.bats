@@ -236,3 +236,16 @@ refuses()
 	run -2 "$xtable" run t4 --workload=w
 	[[ $output == *"has no records"* ]]
 }
+
+@test "clients join the columns of dsm in virtual time" {
+	needs jq
+	sed 's/^ "kind"/ "host": {"compare_ns": 500000, "record_ns": 500000, "value_ns": 0, "copy_ps": 0},\n&/' \
+		"$BATS_TEST_DIRNAME/../../lib/dev/models/cheetah36es-like.json" >slow.json
+	volume=sim:$PWD/slow.json blank t --layout=dsm
+	echo 'get 1 a,b,c,d' >w
+	for how in none tuple; do
+		"$xtable" run t --workload=w --runtime=60s --dsm-join=$how --json >$how.json
+	done
+	awk -v none="$(jq '.kinds[0].latency_mean_ns' none.json)" -v tuple="$(jq '.kinds[0].latency_mean_ns' tuple.json)" \
+		'BEGIN { print none, tuple; exit !(tuple - none > 2.4e6 && tuple - none < 3.6e6) }'
+}

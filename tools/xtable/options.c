@@ -193,6 +193,10 @@ static const struct setting settings[] = {
 	  "read all needed columns (s-scan), those of --where first (si-scan), or use an index "
 	  "(index); auto chooses (auto)",
 	  TO(query.access), .values = sp_table_access_values, .by = SCAN },
+	{ "dsm-join", "HOW",
+	  "joins of columns of the layout dsm that take virtual time: none, tuple (for each value) "
+	  "or vector (for each 1024 values) (none)",
+	  TO(dsm_join), .values = sp_table_dsm_join_values, .by = PRINTERS | RUN },
 	{ "index", "FILE", "the index of the column (TABLE.COL.index)", TO(query.index),
 	  .by = SCAN | CHOOSERS },
 	{ .doc = "Output:", .by = PRINTERS },

@@ -75,6 +75,7 @@ int command_run(struct config *c)
 	open_pool(c, c->operands.n);
 	c->clients.run = c->run;
 	c->clients.pool = c->pool;
+	c->clients.dsm_join = c->dsm_join;
 	if (c->clients.changed_bytes && c->pool && !c->changed_given)
 		c->clients.changed_bytes = c->pool_opts.bytes;
 	c->clients.stop = &interrupted;

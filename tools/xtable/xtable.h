@@ -32,6 +32,7 @@ struct config {
 	const char *separator, *output, *keys, *by, *from;
 	uint64_t records;
 	bool csv, json, records_given, no_data, journal, changed_given;
+	enum sp_table_dsm_join dsm_join;
 	struct sp_pool_opts pool_opts; /* bytes, frame_bytes: 0: the default */
 	bool pool_given, update_unit_given;
 	struct sp_pool *pool; /* opened by open_pool(); NULL: none */

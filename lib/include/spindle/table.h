@@ -52,6 +52,14 @@ enum sp_table_access {
 };
 SP_ENUM(sp_table_access)
 
+/* Joins of the columns of the layout DSM by record number: they only take virtual time. */
+enum sp_table_dsm_join {
+	SP_TABLE_JOIN_NONE,   /* no time: the number of a record gives the place of its values */
+	SP_TABLE_JOIN_TUPLE,  /* a join for each value of each column after the first one */
+	SP_TABLE_JOIN_VECTOR, /* a join for each 1024 values of such a column */
+};
+SP_ENUM(sp_table_dsm_join)
+
 /* A question: records of a table, or aggregates of them. */
 struct sp_table_query {
 	const char *columns; /* in the order of the output; NULL: all */
@@ -169,6 +177,8 @@ struct sp_table_opts {
 	sp_table_progress progress; /* NULL: none */
 	void *progress_arg;
 	struct sp_pool *pool; /* of scans, gets and changes, beside run.memory_bytes; NULL: none */
+	/* Of scans and gets; not NONE: the volume is simulated, and the layout is DSM. */
+	enum sp_table_dsm_join dsm_join;
 };
 
 #define SP_TABLE_OPTS_INIT                                                                         \

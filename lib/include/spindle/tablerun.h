@@ -44,7 +44,8 @@ struct sp_table_run_opts {
 	 * their frame is needed for others; NULL: none, each step reads its cells.
 	 */
 	struct sp_pool *pool;
-	unsigned depth; /* requests outstanding, at most; 0: 4096 */
+	unsigned depth;			 /* requests outstanding, at most; 0: 4096 */
+	enum sp_table_dsm_join dsm_join; /* of the columns of all tables */
 	/* Polled; not 0: end, and report what was measured.  Or NULL. */
 	const volatile sig_atomic_t *stop;
 };

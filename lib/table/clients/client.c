@@ -8,6 +8,7 @@
 #include "table/clients/client.h"
 #include "table/file/tombstones.h"
 #include "table/layout/runs.h"
+#include "table/read/columnjoin.h"
 #include "table/read/frames.h"
 
 #define NODE_ALIGNMENT 4096
@@ -194,7 +195,8 @@ static int submit(struct sp__client *c)
 /* Charges the values of the records of a window, and checks its cells. */
 static int use(struct sp__client *c, struct sp__window *w)
 {
-	uint64_t records = 0, columns = 0;
+	uint64_t records = 0;
+	uint32_t columns = 0;
 
 	for (size_t i = 0; i < w->nranges; i++)
 		records += w->ranges[i].n;
@@ -202,6 +204,7 @@ static int use(struct sp__client *c, struct sp__window *w)
 		columns += step_of(c)->columns[i];
 	sp__charge_values(&w->file->env, records * columns, 0);
 	sp__charge_work(&w->file->env, records, 0, 0);
+	sp__columnjoin_charge(w->file, records, columns - 1);
 	c->all->stats.records_read += records;
 	c->all->stats.cells_read += w->cells_read;
 	return sp__window_check(w, c->all->err);

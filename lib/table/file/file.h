@@ -54,6 +54,7 @@ struct sp__tablefile {
 	unsigned depth;		    /* set by the shell; 0: the default; */
 	sp_table_progress progress; /* and this; NULL: none */
 	void *progress_arg;
+	enum sp_table_dsm_join dsm_join; /* set by read/columnjoin.c */
 	struct sp__clotho_file *pool; /* set by clotho/attach.c: reads through frames; NULL: none */
 	void (*written)(struct sp__tablefile *f, uint64_t cell); /* in place; if there is a pool */
 	bool write;	 /* under an exclusive lock until it is closed */

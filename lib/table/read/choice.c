@@ -8,6 +8,7 @@
 #include "table/file/directory.h"
 #include "table/file/tombstones.h"
 #include "table/read/choice.h"
+#include "table/read/columnjoin.h"
 
 /* True if the predicate is true for no record of a directory row. */
 static bool excluded(const void *choice, struct sp__tablefile *f, uint8_t *row)
@@ -44,12 +45,14 @@ static int take_columns(struct sp__record_choice *c, struct sp__scan_ranges *ran
 	return 0;
 }
 
-void sp__choice_charge(const struct sp__record_choice *c, const struct sp__env *env,
+void sp__choice_charge(const struct sp__record_choice *c, const struct sp__tablefile *f,
 		       uint64_t records)
 {
-	if (c->where)
-		sp__charge_values(env, records * c->columns,
-				  records * sp__predicate_tests(c->where));
+	if (!c->where)
+		return;
+	sp__charge_values(&f->env, records * c->columns, records * sp__predicate_tests(c->where));
+	if (c->columns)
+		sp__columnjoin_charge(f, records, c->columns - 1);
 }
 
 struct counter {

@@ -48,7 +48,7 @@ void sp__choice_close(struct sp__record_choice *c);
  */
 SP_MUST_CHECK int sp__choice_fill(void *unused, struct sp__window_slot *s);
 /* Charges the evaluation of so many records. */
-void sp__choice_charge(const struct sp__record_choice *c, const struct sp__env *env,
+void sp__choice_charge(const struct sp__record_choice *c, const struct sp__tablefile *f,
 		       uint64_t records);
 /* Sets d->selected to the chosen records of rows.  Returns their number. */
 uint32_t sp__choice_select(const struct sp__record_choice *c, struct sp__choice_slot *d,

@@ -10,6 +10,7 @@
 #include "run/charge.h"
 #include "run/memory.h"
 #include "table/file/tombstones.h"
+#include "table/read/columnjoin.h"
 #include "table/read/frames.h"
 #include "table/read/get.h"
 #include "table/read/ring.h"
@@ -295,6 +296,8 @@ static int give(void *get, struct sp__window_slot *s)
 	g->to->stats->cells_read += s->window.cells_read;
 	sp__charge_values(&g->ring.file->env, s->matched * g->ncolumns, 0);
 	sp__charge_work(&g->ring.file->env, s->matched, 0, s->out.bytes);
+	if (g->ncolumns)
+		sp__columnjoin_charge(g->ring.file, s->matched, g->ncolumns - 1);
 	if (g->opts->sums)
 		return 0;
 	if (g->ascending)

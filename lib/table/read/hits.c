@@ -87,7 +87,7 @@ int sp__hits_next(struct sp__hits *h, uint64_t *record)
 		h->numbers = (const uint64_t *)(const void *)s->out.data;
 		h->n = s->out.bytes / sizeof(*h->numbers);
 		h->next = 0;
-		sp__choice_charge(&h->choice, &h->ring.file->env, s->records);
+		sp__choice_charge(&h->choice, h->ring.file, s->records);
 		h->stats->records_read += s->records;
 		h->stats->cells_read += s->window.cells_read;
 	}

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/minmax.h"
 #include "run/charge.h"
+#include "table/read/columnjoin.h"
 #include "table/read/scan.h"
 
 /* Prints, aggregates or passes on the n chosen records of rows. */
@@ -89,6 +90,17 @@ int sp__rowscan_open(struct sp__rowscan *c, struct sp__tablefile *f,
 	return 0;
 }
 
+static void charge(const struct sp__rowscan *c, const struct sp__window_slot *s)
+{
+	const struct sp__tablefile *f = c->ring.file;
+
+	sp__choice_charge(&c->choice, f, s->records);
+	sp__charge_values(&f->env, s->matched * c->nothers, 0);
+	sp__charge_work(&f->env, s->matched, 0, s->out.bytes);
+	if (c->nothers)
+		sp__columnjoin_charge(f, s->matched, c->nothers - !c->choice.columns);
+}
+
 int sp__rowscan_next(struct sp__rowscan *c, struct sp__window_slot **slot)
 {
 	struct sp__window_slot *s;
@@ -106,9 +118,7 @@ int sp__rowscan_next(struct sp__rowscan *c, struct sp__window_slot **slot)
 	c->stats->records_matched += s->matched;
 	c->stats->cells_read += s->window.cells_read;
 	c->stats->output_bytes += s->out.bytes;
-	sp__choice_charge(&c->choice, &c->ring.file->env, s->records);
-	sp__charge_values(&c->ring.file->env, s->matched * c->nothers, 0);
-	sp__charge_work(&c->ring.file->env, s->matched, 0, s->out.bytes);
+	charge(c, s);
 	*slot = s;
 	return SP_READY;
 }
