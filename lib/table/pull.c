@@ -61,6 +61,7 @@ void sp__tablepull_close(struct sp__tablepull *p)
 {
 	if (p->scan.ring.file)
 		sp__rowscan_close(&p->scan);
+	sp__clotho_detach_file(&p->pool);
 	if (p->reading)
 		sp__tablefile_end_reading(&p->file);
 	(void)sp__tablefile_close(&p->file);

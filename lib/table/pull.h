@@ -9,13 +9,15 @@
  */
 #pragma once
 
+#include "table/clotho/attach.h"
 #include "table/read/scan.h"
 
 struct sp__tablepull {
 	struct sp__tablefile file;
-	bool reading;	      /* under a shared lock */
-	uint32_t *columns, n; /* of the query, in its order */
-	bool *read;	      /* columns that are read, by number */
+	struct sp__clotho_file pool; /* attached by the consumer; its file is NULL: none */
+	bool reading;		     /* under a shared lock */
+	uint32_t *columns, n;	     /* of the query, in its order */
+	bool *read;		     /* columns that are read, by number */
 	struct sp__predicate *where;
 	struct sp_table_stats stats;
 	struct sp__tablescan_opts opts;

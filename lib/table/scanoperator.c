@@ -11,6 +11,7 @@
 #include "base/minmax.h"
 #include "flow/operator.h"
 #include "table/pull.h"
+#include "table/read/columnjoin.h"
 
 #define SHARE 4 /* of the memory of the plan */
 
@@ -38,10 +39,13 @@ static void note(const void *operator, struct sp_run_stats * st)
 {
 	const struct scan_operator *o = operator;
 	const struct sp__queue *q = o->pull.scan.ring.requests.queue;
+	const struct sp__queue *pool = o->pull.pool.requests.queue;
 
 	if (!q)
 		return;
 	sp__env_note_io(st, sp__queue_counters(q));
+	if (pool)
+		sp__env_note_io(st, sp__queue_counters(pool));
 	snprintf(st->input_engine, sizeof(st->input_engine), "%s", sp__queue_engine(q));
 }
 
@@ -71,7 +75,24 @@ static void set_form(struct scan_operator *o)
 		     out->format == SP_TABLE_CSV);
 }
 
-static int open_scan(struct scan_operator *o, const char *table, const struct sp_table_query *query)
+static int open_table(struct scan_operator *o, const char *table, const struct sp_table_opts *opts,
+		      const struct sp_run_opts *run, const struct sp_table_query *query)
+{
+	const struct sp_flow *flow = o->op.flow;
+	struct sp__tablepull *p = &o->pull;
+	int rc = sp__tablepull_open(p, table, run, &flow->env, query, flow->env.err);
+
+	if (rc || !opts)
+		return rc;
+	p->file.depth = opts->depth;
+	rc = sp__columnjoin_set(&p->file, opts->dsm_join, flow->env.err);
+	return rc || !opts->pool
+		       ? rc
+		       : sp__clotho_attach_file(&p->pool, &p->file, opts->pool, flow->env.err);
+}
+
+static int open_scan(struct scan_operator *o, const char *table, const struct sp_table_opts *opts,
+		     const struct sp_table_query *query)
 {
 	struct sp_flow *flow = o->op.flow;
 	struct sp__tablepull *p = &o->pull;
@@ -81,7 +102,7 @@ static int open_scan(struct scan_operator *o, const char *table, const struct sp
 	run.memory_bytes = flow->env.budget.limit_bytes / SHARE;
 	rc = sp__flow_charge(flow, run.memory_bytes);
 	if (!rc)
-		rc = sp__tablepull_open(p, table, &run, &flow->env, query, flow->env.err);
+		rc = open_table(o, table, opts, &run, query);
 	if (rc)
 		return rc;
 	rc = sp__output_open(&o->output, &p->file.schema, query->format, p->columns, p->n,
@@ -97,7 +118,7 @@ static int open_scan(struct scan_operator *o, const char *table, const struct sp
 }
 
 int sp_table_operator(struct sp_operator **op, struct sp_flow *flow, const char *table,
-		      const struct sp_table_query *query)
+		      const struct sp_table_opts *opts, const struct sp_table_query *query)
 {
 	int rc;
 	struct scan_operator *o = sp__operator_new(flow, sizeof(*o), NULL, 0, &rc);
@@ -108,5 +129,5 @@ int sp_table_operator(struct sp_operator **op, struct sp_flow *flow, const char 
 	o->op.close = close_scan;
 	o->op.note = note;
 	*op = &o->op;
-	return open_scan(o, table, query);
+	return open_scan(o, table, opts, query);
 }

@@ -119,7 +119,7 @@ static void same(const char *columns, const char *where, uint64_t lo, uint64_t l
 	q.where = where;
 	q.lo = lo;
 	q.limit = limit;
-	rc = sp_table_operator(&op, flow, table, &q);
+	rc = sp_table_operator(&op, flow, table, NULL, &q);
 	if (!rc)
 		rc = take(flow, op, &got, &later);
 	scan(&q, &want);
@@ -156,9 +156,9 @@ static void joined(const char *volume, unsigned threads, double *seconds)
 	jo.separator = volume ? "\t" : ",";
 	jo.separator_bytes = 1;
 	jo.algorithm = volume ? SP_JOIN_MERGE : SP_JOIN_HYBRID;
-	rc = sp_table_operator(&a, flow, table, &left);
+	rc = sp_table_operator(&a, flow, table, NULL, &left);
 	if (!rc)
-		rc = sp_table_operator(&b, flow, table, &right);
+		rc = sp_table_operator(&b, flow, table, NULL, &right);
 	if (!rc)
 		rc = sp_join_operator(&join, a, b, &jo);
 	if (!rc)
@@ -178,12 +178,55 @@ static void joined(const char *volume, unsigned threads, double *seconds)
 	sp__bytes_release(&got, NULL);
 }
 
+/* Two scans of a plan share a pool: the second one reads nothing. */
+static void shared(const char *volume)
+{
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	struct sp_pool_opts po = SP_POOL_OPTS_INIT;
+	struct sp_table_opts opts = SP_TABLE_OPTS_INIT;
+	struct sp_table_query q = SP_TABLE_QUERY_INIT;
+	struct sp_flow *flow = open_plan(volume, 2, &err);
+	struct sp__bytes want = { 0 }, got[2] = { 0 };
+	struct sp_pool_counters c[2];
+	struct sp_run_stats stats[2] = { 0 };
+	struct sp_operator *ops[2];
+	unsigned later = 0;
+	int rc = 0;
+
+	po.bytes = 16 << 20;
+	po.frame_bytes = 1 << 20;
+	q.columns = "id,half";
+	if (sp_pool_open(&opts.pool, &po, &err))
+		exit(1);
+	for (unsigned i = 0; !rc && i < 2; i++)
+		rc = sp_table_operator(&ops[i], flow, table, &opts, &q);
+	for (unsigned i = 0; !rc && i < 2; i++) {
+		rc = take(flow, ops[i], &got[i], &later);
+		sp_pool_counters(opts.pool, &c[i]);
+		sp_flow_stats(flow, &stats[i]);
+	}
+	scan(&q, &want);
+	for (unsigned i = 0; i < 2; i++)
+		ok(!rc && got[i].bytes == want.bytes && !memcmp(got[i].data, want.data, want.bytes),
+		   "scan %u through a pool%s gives the records: %s", i + 1,
+		   volume ? " in virtual time" : "", rc ? err.text : "as a scan");
+	ok(!rc && c[0].misses && c[1].misses == c[0].misses && c[1].hits > c[0].hits &&
+		   stats[1].read_bytes == stats[0].read_bytes && stats[0].read_bytes,
+	   "the second scan finds all frames: %llu bytes read",
+	   (unsigned long long)stats[1].read_bytes);
+	(void)sp_flow_close(flow);
+	sp_pool_close(opts.pool);
+	for (unsigned i = 0; i < 2; i++)
+		sp__bytes_release(&got[i], NULL);
+	sp__bytes_release(&want, NULL);
+}
+
 static void refused(const struct sp_table_query *q, int code, const char *reason)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
 	struct sp_flow *flow = open_plan(NULL, 1, &err);
 	struct sp_operator *op;
-	int rc = sp_table_operator(&op, flow, table, q);
+	int rc = sp_table_operator(&op, flow, table, NULL, q);
 
 	ok(rc == code && strstr(err.text, reason), "refused: %s", err.text);
 	(void)sp_flow_close(flow);
@@ -210,7 +253,7 @@ static void errors(void)
 	if (!f || fseek(f, -3000, SEEK_END) || fputs("damage", f) < 0 || fclose(f))
 		exit(1);
 	flow = open_plan(NULL, 2, &err);
-	rc = sp_table_operator(&op, flow, table, &q);
+	rc = sp_table_operator(&op, flow, table, NULL, &q);
 	if (!rc)
 		rc = take(flow, op, &got, &later);
 	ok(rc == SP_ECORRUPT && strstr(err.text, "damaged"), "a damaged cell ends the plan: %s",
@@ -231,6 +274,8 @@ int main(void)
 		same("half,id", "id > '00100' and half < 9000", 0, UINT64_MAX, 3);
 		same("word", "word is null", 777, 999, 8);
 		joined(NULL, 2, &seconds[0]);
+		shared(NULL);
+		shared("sim:cheetah36es-like");
 	}
 	for (unsigned i = 0; i < 3; i++)
 		joined("sim:cheetah36es-like", i ? i : 1, &seconds[i]);

@@ -156,10 +156,7 @@ struct sp_table_stats {
 	struct sp_pool_counters pool; /* when the call ended; all 0: no pool */
 };
 
-/*
- * Receives output, whole records, valid during the call.  Returns 0, or a negative code, which ends
- * the call.
- */
+/* Receives whole records, valid during the call.  Returns 0, or a negative code: the call ends. */
 typedef int (*sp_table_sink)(void *arg, const char *data, size_t bytes);
 
 struct sp_table;
@@ -596,12 +593,14 @@ struct sp_operator;
  * Opens an operator of a plan (spindle/flow.h) that returns the records of a table that a query
  * chooses, in the order of their numbers, in the form of the query, without a header.  It has a
  * quarter of the memory of the plan.
+ * opts: depth, pool and dsm_join are used; NULL: the defaults.  The pool outlives the plan.
  * query: columns, where, lo, hi, limit and format are used; agg, and an access through an index or
  * by SI-scan, are refused.
  * Returns 0; SP_ESYNTAX; SP_EUNSUP; SP_EBUDGET if the plan has no memory left; or an error of
  * sp_table_open().
  */
 SP_API SP_MUST_CHECK int sp_table_operator(struct sp_operator **op, struct sp_flow *flow,
-					   const char *table, const struct sp_table_query *query);
+					   const char *table, const struct sp_table_opts *opts,
+					   const struct sp_table_query *query);
 
 #endif
