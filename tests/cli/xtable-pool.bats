@@ -77,3 +77,14 @@ setup()
 	run -2 "$xtable" scan r --pool=X
 	[[ $output == *"F"* && $output == *"D"* ]]
 }
+
+@test "changed A-pages stay in the pool for the reads of clients" {
+	printf 'client 1\nupdate 1 c3; get 1 c2,c3 same\n' >w
+	for unit in cells page; do
+		cp r $unit
+		"$xtable" run $unit --workload=w --runtime=2s --pool=F -S 256M --pool-size=64M --update-unit=$unit --json >$unit.json
+		"$xtable" check $unit
+	done
+	[ "$(jq '.pool.hits == 0 and .pool.invalidated > 0' cells.json)" = true ]
+	[ "$(jq '.pool.hits > 0 and .pool.invalidated == 0 and .pool.misses <= 2' page.json)" = true ] # 10 A-pages, 8 in a frame
+}

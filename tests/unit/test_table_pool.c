@@ -307,25 +307,23 @@ static bool has_seen(const struct actor *a)
 /* Writes the column groups of an actor, requests of others being completed meanwhile. */
 static void commit(struct actor *a, enum sp_pool_update_unit unit)
 {
-	bool put = false;
+	struct sp__clotho_frame *frame = NULL;
 
 	for (uint32_t g = 0; g < device.layout.ngroups; g++)
 		if (sp__groupset_has(&a->set, g)) {
 			device.on_device[a->page][g]++;
 			complete_some(3);
 		}
-	if (unit == SP_POOL_PAGE && a->pin.frame)
-		put = sp__clotho_publish(a->user, &a->pin);
-	else if (unit == SP_POOL_PAGE)
-		a->set = sp__clotho_all(&device.layout);
-	if (unit == SP_POOL_CELLS || !a->pin.frame)
+	sp__clotho_unpin(&a->pin);
+	if (unit == SP_POOL_PAGE)
+		frame = sp__clotho_publish(a->user, a->page);
+	else
 		sp__clotho_invalidate(a->user, a->page, &a->set);
 	memcpy(device.committed[a->page], device.on_device[a->page],
 	       sizeof(device.committed[a->page]));
-	for (uint32_t g = 0; put && g < device.layout.ngroups; g++)
-		put_version(cells_of(a->pin.frame, a->page, g), g, device.committed[a->page][g]);
-	device.kept += put;
-	sp__clotho_unpin(&a->pin);
+	for (uint32_t g = 0; frame && g < device.layout.ngroups; g++)
+		put_version(cells_of(frame, a->page, g), g, device.committed[a->page][g]);
+	device.kept += frame != NULL;
 	a->state = IDLE;
 }
 

@@ -314,6 +314,49 @@ static void check_reopened(void)
 	sp_pool_close(pool);
 }
 
+/* After a change of A-pages a get finds the new values in frames; after one of cells it reads. */
+static void check_kept(enum sp_table_layout layout, enum sp_placement placement)
+{
+	struct sp_table_load_opts lo = SP_TABLE_LOAD_OPTS_INIT;
+	struct sp_pool_opts o = SP_POOL_OPTS_INIT;
+	struct sp_table_choice some = { .where = "a < 50" };
+	struct command c = { .query = SP_TABLE_QUERY_INIT };
+	struct sp_errinfo err = SP_ERRINFO_INIT;
+	const char *const set = "b=7,d='other'";
+	struct sp_pool_counters before, after;
+
+	lo.layout = layout;
+	lo.placing.how = placement;
+	lo.run.volume = placement ? "sim:cheetah36es-like" : NULL;
+	(void)load_as(20000, lo);
+	for (int unit = SP_POOL_CELLS; unit <= SP_POOL_PAGE; unit++) {
+		struct sp_pool *pool;
+		struct sp_table *a, *b;
+		bool right;
+
+		o.update_unit = (enum sp_pool_update_unit)unit;
+		o.frame_bytes = 1 << 20;
+		if (sp_pool_open(&pool, &o, &err))
+			fail(&err);
+		a = open_table(tables[0], pool, true);
+		b = open_table(tables[1], NULL, true);
+		right = same(a, b, &c);
+		if (sp_table_update(a, &some, &set, 1, NULL, NULL) ||
+		    sp_table_update(b, &some, &set, 1, NULL, NULL))
+			abort();
+		sp_pool_counters(pool, &before);
+		right &= same(a, b, &c);
+		sp_pool_counters(pool, &after);
+		ok(right && (unit == SP_POOL_PAGE) == (after.misses == before.misses),
+		   "layout %d%s, unit %d: a scan after a change has %llu misses more", (int)layout,
+		   placement ? " along tracks" : "", unit,
+		   (unsigned long long)(after.misses - before.misses));
+		(void)sp_table_close(a);
+		(void)sp_table_close(b);
+		sp_pool_close(pool);
+	}
+}
+
 /* Cells that are new in the last A-page, which is in a frame, are read. */
 static void check_append(void)
 {
@@ -358,6 +401,10 @@ int main(void)
 	   (unsigned long long)read.misses);
 	check_reopened();
 	check_append();
+	check_kept(SP_TABLE_NSM, SP_PLACE_CONTIGUOUS);
+	check_kept(SP_TABLE_DSM, SP_PLACE_CONTIGUOUS);
+	check_kept(SP_TABLE_CSM, SP_PLACE_CONTIGUOUS);
+	check_kept(SP_TABLE_CSM, SP_PLACE_SEMISEQ);
 	unlink(input);
 	unlink(tables[0]);
 	unlink(tables[1]);

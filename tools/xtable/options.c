@@ -222,7 +222,7 @@ static const struct setting settings[] = {
 	{ "update-unit", "UNIT",
 	  "with --pool: change the cells that have new values (cells), or whole A-pages (page)",
 	  TO(pool_opts.update_unit), .values = sp_pool_update_unit_values,
-	  .given = offsetof(struct config, update_unit_given), .by = UPDATE },
+	  .given = offsetof(struct config, update_unit_given), .by = UPDATE | RUN },
 	{ "temporary-directory", "DIR", "put temporary data in DIR; may be repeated", TO(common),
 	  .call = tmpdir_add, .letter = 'T', .by = LOAD | APPEND | INDEX },
 	{ "parallel", "N", "use N threads", TO(run.parallel), .count = 1024,

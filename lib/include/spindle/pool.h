@@ -28,10 +28,10 @@ enum sp_pool_manager {
 };
 SP_ENUM(sp_pool_manager)
 
-/* What a change reads, and removes from the pool. */
+/* What a change reads and writes, and removes from the pool. */
 enum sp_pool_update_unit {
 	SP_POOL_CELLS, /* the column groups that change */
-	SP_POOL_PAGE,  /* the A-pages that change, with all column groups */
+	SP_POOL_PAGE,  /* all of the A-pages that change; frames that have all of them keep them */
 };
 SP_ENUM(sp_pool_update_unit)
 

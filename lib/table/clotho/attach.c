@@ -115,17 +115,28 @@ static int fetch(struct sp__clotho_user *u, struct sp__clotho_frame *frame, uint
 	return rc;
 }
 
-/* Removes the A-page of a cell that was written in place. */
-static void written(struct sp__tablefile *f, uint64_t cell)
+/*
+ * Removes the A-page of a cell that was written in place.  A change of A-pages writes all of their
+ * cells, and leaves them in a frame that has all column groups.
+ */
+static void written(struct sp__tablefile *f, uint64_t cell, const uint8_t *data)
 {
 	struct sp__groupset changed = { 0 };
 	struct sp__layout_position at;
+	struct sp__clotho_frame *frame;
 	enum sp__table_area area;
 	uint64_t n;
 
 	if (!sp__map_find(&f->map, cell, &area, &n) || area != SP__AREA_DATA)
 		return;
 	at = sp__layout_position(&f->layout, n);
+	if (data && sp__clotho_whole_pages(f)) {
+		frame = sp__clotho_publish(&f->pool->user, at.page);
+		if (frame)
+			memcpy(sp__clotho_cell(&f->pool->user, frame, &at), data,
+			       f->layout.cell_bytes);
+		return;
+	}
 	if (sp__clotho_whole_pages(f))
 		changed = sp__clotho_all(&f->layout);
 	else

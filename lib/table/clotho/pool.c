@@ -16,6 +16,7 @@
 #include "base/minmax.h"
 #include "base/rng.h"
 #include "table/clotho/pool.h"
+#include "table/layout/runs.h"
 
 #define CELL_MIN 512	  /* bytes of the smallest cells */
 #define BUCKET_BYTES 4096 /* of frames, for which there is a bucket */
@@ -440,14 +441,34 @@ int sp__clotho_pin_write(struct sp__clotho_user *u, uint64_t page, struct sp__cl
 	return rc;
 }
 
-bool sp__clotho_publish(struct sp__clotho_user *u, const struct sp__clotho_pin *p)
+struct sp__clotho_frame *sp__clotho_publish(struct sp__clotho_user *u, uint64_t page)
 {
 	const struct sp__groupset all = sp__clotho_all(u->layout);
-	const bool alone = p->frame->pins == 1 && sp__clotho_covers(p, p->page);
+	struct sp__clotho_entry *e = *bucket(u->pool, u->table, page);
+	struct sp__clotho_frame *f = NULL;
 
-	if (!alone)
-		remove_page(u, p->page, &all, NULL);
-	return alone;
+	for (e = find(e, u->table, page); e; e = find(e->next, u->table, page))
+		if (sp__groupset_contains(&e->frame->set, &all) && !e->frame->pins &&
+		    !e->frame->outstanding && !e->frame->error)
+			f = e->frame;
+	remove_page(u, page, &all, f);
+	return f;
+}
+
+uint8_t *sp__clotho_cell(const struct sp__clotho_user *u, const struct sp__clotho_frame *f,
+			 const struct sp__layout_position *at)
+{
+	const struct sp__table_layout *l = u->layout;
+	const uint64_t page = at->page - f->first, cells = l->groups[at->group].cells;
+	uint64_t n = 0;
+
+	for (uint32_t g = 0; g < at->group; g++)
+		if (sp__groupset_has(&f->set, g))
+			n += f->pages * l->groups[g].cells;
+	/* Lines of lanes have a cell of each A-page. */
+	n += sp__layout_lines_of(l, at->group) == 1 ? page * cells + at->j
+						    : at->j * f->pages + page;
+	return f->memory + n * l->cell_bytes;
 }
 
 void sp__clotho_invalidate(struct sp__clotho_user *u, uint64_t page,

@@ -137,11 +137,14 @@ bool sp__clotho_covers(const struct sp__clotho_pin *p, uint64_t page);
 SP_MUST_CHECK int sp__clotho_pin_write(struct sp__clotho_user *u, uint64_t page,
 				       struct sp__clotho_pin *p);
 /*
- * Ends a change of an A-page that is pinned by sp__clotho_pin_write(), after its commit.  Returns
- * true if the caller has to put the new state into the frame; false if others have pinned it: they
- * keep the state before, and later lookups read the A-page again.
+ * Removes an A-page that was changed from all frames, except one that has all column groups and is
+ * not pinned.  Returns this frame: the caller puts the new cells there; or NULL.  Queries that have
+ * pinned a frame keep the state before.
  */
-bool sp__clotho_publish(struct sp__clotho_user *u, const struct sp__clotho_pin *p);
+struct sp__clotho_frame *sp__clotho_publish(struct sp__clotho_user *u, uint64_t page);
+/* Returns where a frame has a cell of an A-page; it has the column group. */
+uint8_t *sp__clotho_cell(const struct sp__clotho_user *u, const struct sp__clotho_frame *f,
+			 const struct sp__layout_position *at);
 /* Removes an A-page from all frames that have one of these column groups. */
 void sp__clotho_invalidate(struct sp__clotho_user *u, uint64_t page,
 			   const struct sp__groupset *changed);

@@ -56,7 +56,8 @@ struct sp__tablefile {
 	void *progress_arg;
 	enum sp_table_dsm_join dsm_join; /* set by read/columnjoin.c */
 	struct sp__clotho_file *pool; /* set by clotho/attach.c: reads through frames; NULL: none */
-	void (*written)(struct sp__tablefile *f, uint64_t cell); /* in place; if there is a pool */
+	/* If there is a pool: a cell was written in place; data: NULL: perhaps. */
+	void (*written)(struct sp__tablefile *f, uint64_t cell, const uint8_t *data);
 	bool write;	 /* under an exclusive lock until it is closed */
 	bool settled;	 /* open for changes, and its last state is on the device */
 	bool unfinished; /* a committed change is not in place: only closing is possible */

@@ -207,7 +207,8 @@ static int write_sorted(struct sorted *w)
 			rc = sp__tablefile_write(w->file, number_of(&w->records[i]), 1,
 						 (uint8_t *)w->records[i].data + 8, w->err);
 		if (w->file->pool)
-			w->file->written(w->file, number_of(&w->records[i]));
+			w->file->written(w->file, number_of(&w->records[i]),
+					 rc ? NULL : (uint8_t *)w->records[i].data + 8);
 		free(w->records[i].data);
 	}
 	w->n = 0;
