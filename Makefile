@@ -427,7 +427,7 @@ bench-table: ## xtable beside databases and formats of tables; ROWS='scan get', 
 # Test programs that the experiments run.
 EXPERIMENT_PROGRAMS := $(addprefix $(B)/tests/,unit/test_join_plan unit/test_sequence_papers unit/test_readplan \
 	unit/test_flow_rivals unit/test_cube_mapping unit/test_cube_formula unit/test_adjacent \
-	bench/completion_speed) $(SIMS) $(B)/examples/08-through-an-index
+	bench/completion_speed) $(SIMS) $(B)/examples/08-through-an-index $(B)/examples/12-join-two-tables
 experiments: ## the figures of the papers on simulated drives; SCALE=1: at their sizes
 	$(Q)scripts/setup experiments
 	$(Q)+$(MAKE) --no-print-directory all \

@@ -120,6 +120,56 @@ setup()
 	[ "$output" = "36 busy days, the busiest was day 100" ]
 }
 
+@test "12 joins two tables" {
+	needs python3
+	program=$build/examples/12-join-two-tables
+	cd "$BATS_TEST_TMPDIR"
+	for t in lineitem orders part; do
+		"$xgen" --scale=0.01 -o $t.tbl $t
+		sed '/comment\|name\|type/s/char([0-9]*)/text/' "$examples/tpch/$t.schema" >$t.schema
+	done
+	python3 - <<-'PY'
+		import csv
+		from decimal import Decimal
+		def rows(name):
+		    return csv.reader(open(name + ".tbl"), delimiter="|", quoting=csv.QUOTE_NONE)
+		urgent = {r[0]: r[5] in ("1-URGENT", "2-HIGH") for r in rows("orders")}
+		promo = {r[0]: r[4].startswith("PROMO") for r in rows("part")}
+		modes, some, all_ = {}, 0, 0
+		for r in rows("lineitem"):
+		    shipped, committed, received = r[10:13]
+		    if r[14] in ("MAIL", "SHIP") and shipped < committed < received and "1994" <= received < "1995":
+		        modes.setdefault(r[14], [0, 0])[not urgent[r[0]]] += 1
+		    if shipped.startswith("1995-09"):
+		        revenue = Decimal(r[5]) * (1 - Decimal(r[6]))
+		        all_ += revenue
+		        some += revenue * promo[r[1]]
+		with open("want.12", "w") as f:
+		    f.writelines(f"{m}|{high}|{low}\n" for m, (high, low) in sorted(modes.items()))
+		with open("want.14", "w") as f:
+		    f.write(f"{100 * some / all_:.6f}\n")
+	PY
+	[ "$(wc -l <want.12)" -eq 2 ]
+	for layout in nsm dsm; do
+		for t in lineitem orders part; do
+			"$xtable" load $t.table $t.tbl -t'|' --schema=$t.schema --layout=$layout --overwrite
+		done
+		for volume in '' sim:cheetah36es-like; do
+			"$program" 12 lineitem.table orders.table "$volume" 2>seconds | cmp - want.12
+			"$program" 14 lineitem.table part.table "$volume" 2>seconds | cmp - want.14
+		done
+	done
+	tuple=$("$program" 12 lineitem.table orders.table sim:cheetah36es-like tuple 2>&1 >/dev/null)
+	none=$("$program" 12 lineitem.table orders.table sim:cheetah36es-like none 2>&1 >/dev/null)
+	awk "BEGIN { exit !($tuple > $none + 0.02) }" # 60,000 records, three more columns of the predicate: 27 ms
+	run -1 "$program" 12 lineitem.table orders.table '' tuple
+	[[ $output == *"joins of columns take virtual time"* ]]
+	run -1 "$program" 13 lineitem.table orders.table
+	[[ $output == usage:* ]]
+	run -1 "$program" 14 lineitem.table missing
+	[[ $output == *"missing: No such file"* ]]
+}
+
 @test "the mix like that of TPC-C runs on tables without data, on each layout" {
 	for layout in nsm csm; do
 		run -0 --separate-stderr "$examples/tpcc/run.sh" $layout 1 --ramp-time=1s --runtime=30s --seed=1
