@@ -56,8 +56,9 @@ static int check_capacity(const struct sp__creation *c, struct sp__newfile *f)
 		max = (uint64_t)end;
 	if (max && max < c->need_bytes)
 		return sp__errf(c->err, -ENOSPC, "create", f->name, -1,
-				"%s needs %llu bytes, the volume has %llu", c->noun,
-				(unsigned long long)c->need_bytes, (unsigned long long)max);
+				"%s needs %llu bytes, the volume has %llu: choose a larger one",
+				c->noun, (unsigned long long)c->need_bytes,
+				(unsigned long long)max);
 	f->lengthened = !f->device && (uint64_t)f->st.st_size < c->file_bytes;
 	return f->lengthened ? set_length(c, f) : 0;
 }

@@ -264,7 +264,7 @@ seconds()
 	for ((n = 800; n < 900; n++)); do
 		"$cube" create c "${cells[@]}" --dims $((n + 1))x1 2> err || break
 	done
-	[[ $(cat err) == "mmap-cube: c: the cube needs 709120 bytes, the volume has 708608" ]]
+	[[ $(cat err) == "mmap-cube: c: the cube needs 709120 bytes, the volume has 708608: choose a larger one" ]]
 	"$cube" create c "${cells[@]}" --dims ${n}x1
 	head -c $((n * 512)) /dev/urandom > in
 	"$cube" load c in

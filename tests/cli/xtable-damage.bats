@@ -90,17 +90,17 @@ END
 	seq 60000 | awk '{ print $1 "|text " $1 }' >texts
 	for input in in texts; do
 		run -2 --separate-stderr "$xtable" load t -t'|' "$input" --volume=sim:tiny
-		[[ $stderr =~ ^"xtable: t: the table needs at least "[0-9]+" bytes, the device has 709632"$ ]]
+		[[ $stderr =~ ^"xtable: t: the table needs at least "[0-9]+" bytes, the device has 709632: choose a larger one"$ ]]
 		[ ! -e t ]
 	done
 	head -n 9000 in | "$xtable" load t -t'|' --types c1:i32,c2:i32 --volume=sim:tiny
 	cp t before
 	run -2 --separate-stderr "$xtable" append t in
-	[[ $stderr == "xtable: t: the table needs at least "*" bytes, the device has 709632" ]]
+	[[ $stderr == "xtable: t: the table needs at least "*" bytes, the device has 709632: choose a larger one" ]]
 	"$xtable" scan t | cmp - <(head -n 9000 in)
 	"$xtable" load large -t'|' in
 	run -2 --separate-stderr "$xtable" convert large u --volume=sim:tiny
-	[[ $stderr == "xtable: large: the table needs at least "*" bytes, the device has 709632" && ! -e u ]]
+	[[ $stderr == "xtable: large: the table needs at least "*" bytes, the device has 709632: choose a larger one" && ! -e u ]]
 }
 
 @test "standard input that is the table itself" {

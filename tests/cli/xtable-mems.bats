@@ -103,6 +103,9 @@ fifteen()
 	refuse 'reads 16 blocks in a pass, not a multiple of a cell of 32' load t a -t'|' \
 		--placement=mems --cell=16K --volume=$volume
 	refuse 'contiguous, semiseq or mems' load t a --placement=track --volume=$volume
+	printf 'a i32\n' >schema
+	refuse 'no place for record .*: choose a larger device' create t --no-data --schema=schema \
+		--records=2000000000 --placement=mems --volume=$volume
 	[ ! -e t ]
 	"$xtable" load t a -t'|' --placement=mems --volume=$volume
 	refuse 'and this one has' scan t --volume=sim:mems-g2

@@ -148,6 +148,10 @@ row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
 	seq -f '%.0f|1|2' 60000 >many
 	refuse 'no place for record .* choose larger drives' load t many -t'|' \
 		--placement=semiseq --volume=sim:tiny
+	seq 3000 | awk '{ printf "%d|%0300d\n", $1, $1 }' >texts
+	printf 'a i32\nb text\n' >schema
+	refuse 'no place for the texts: choose larger drives, or more of them' load t texts -t'|' \
+		--schema=schema --placement=semiseq --volume=sim:tiny
 	[ ! -e t ]
 	"$xtable" load t a -t'|' --placement=semiseq --volumes=2 --volume=$volume
 	refuse 'and this one has' scan t --volume=sim:atlas10k3-like

@@ -117,8 +117,7 @@ static void check_texts(uint64_t memory, uint32_t max, const char *what)
 	make_layout(&t);
 	open_table(&t, 1 << 16);
 	front = t.file.map.end;
-	wrong += sp__texts_open(&x, &t.writer.slabs, &t.file.map, t.file.superblock.id,
-				TEXT_COLUMNS, memory, NULL) != 0;
+	wrong += sp__texts_open(&x, &t.writer.slabs, &t.file, TEXT_COLUMNS, memory, NULL) != 0;
 	for (uint32_t row = 0; row < 20; row++)
 		wrong += put_row(&x, row * 1000, 300 + row * 10, max, places[row]);
 	wrong += sp__texts_flush(&x) != 0;

@@ -31,7 +31,8 @@ static int extend(const struct sp__cubefile *c, const struct sp__volume *v, uint
 
 	if (max && max < need)
 		return sp__errf(err, -ENOSPC, op, v->name, -1,
-				"the cube would need %llu bytes, the volume has %llu",
+				"the cube would need %llu bytes, the volume has %llu: choose "
+				"a larger one",
 				(unsigned long long)need, (unsigned long long)max);
 	if (fstat(v->fd, &st))
 		return sp__err(err, -errno, "stat", v->name, -1);

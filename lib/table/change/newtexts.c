@@ -234,7 +234,7 @@ static int take_cells(struct change *c, uint64_t bytes, struct sp__text_place *n
 		rc = sp__map_add(m, SP__AREA_TEXT, new->first, new->cells);
 	if (!rc)
 		rc = sp__map_release_text(m, c->old.first, c->old.cells);
-	return rc ? sp__err(c->u->err, rc, "write", c->u->file->path, -1) : 0;
+	return rc ? sp__tablefile_no_place(c->u->file, rc, "the new texts", c->u->err) : 0;
 }
 
 static int move(struct change *c, int64_t shift, uint8_t *entry)

@@ -2,11 +2,21 @@
 /*
  * Reads and writes windows of an area.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/file/file.h"
 #include "table/file/redo.h"
+
+static int no_place(const struct sp__tablefile *f, const struct sp__areastream *s, int rc,
+		    struct sp_errinfo *err)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "the %s", sp__cell_kind_name(s->kind));
+	return sp__tablefile_no_place(f, rc, what, err);
+}
 
 int sp__areastream_reserve(struct sp__tablefile *f, const struct sp__areastream *s, uint64_t cells,
 			   struct sp_errinfo *err)
@@ -20,7 +30,7 @@ int sp__areastream_reserve(struct sp__tablefile *f, const struct sp__areastream 
 	rc = sp__map_take(&f->map, more, &first);
 	if (!rc)
 		rc = sp__map_add(&f->map, s->area, first, more);
-	return rc ? sp__err(err, rc, "write", f->path, -1) : 0;
+	return rc ? no_place(f, s, rc, err) : 0;
 }
 
 static uint8_t *cell_at(const struct sp__tablefile *f, const struct sp__areastream *s, uint64_t n)

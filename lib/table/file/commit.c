@@ -53,7 +53,7 @@ static int write_schema(struct sp__tablefile *f, struct sp_errinfo *err)
 	rc = sp__coder_end(&c);
 	if (!rc)
 		rc = move(f, &f->superblock.schema, c.at);
-	rc = rc ? sp__err(err, rc, "write", f->path, -1)
+	rc = rc ? sp__tablefile_no_place(f, rc, "the schema", err)
 		: sp__stream_write(f, SP__CELL_SCHEMA, &f->superblock.schema, c.data, err);
 	free(c.data);
 	if (!rc)
@@ -76,7 +76,7 @@ static int write_map(struct sp__tablefile *f, struct sp_errinfo *err)
 	if (!rc)
 		rc = sp__coder_end(&c);
 	s->bytes = c.at;
-	rc = rc ? sp__err(err, rc, "write", f->path, -1)
+	rc = rc ? sp__tablefile_no_place(f, rc, "the map", err)
 		: sp__stream_write(f, SP__CELL_MAP, s, c.data, err);
 	free(c.data);
 	if (!rc)

@@ -262,6 +262,12 @@ SP_MUST_CHECK int sp__tablefile_spend(struct sp__tablefile *f, uint64_t cell, ui
 SP_MUST_CHECK int sp__tablefile_check_end(const struct sp__volume *v, const char *path,
 					  uint64_t need, struct sp_errinfo *err);
 /*
+ * Records that cells were not taken: on drives that are full, for what, and what to do.  Returns
+ * rc.
+ */
+int sp__tablefile_no_place(const struct sp__tablefile *f, int rc, const char *what,
+			   struct sp_errinfo *err);
+/*
  * Read and write consecutive cells of the file, and wait; without data they are read as zeros.
  * Return 0, SP_ECORRUPT, or -errno.
  */

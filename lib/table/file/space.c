@@ -5,6 +5,7 @@
  * If all columns share cells there are no strips: then so many A-pages get cells together that a
  * large table has few extents.
  */
+#include <stdio.h>
 #include "base/err.h"
 #include "base/minmax.h"
 #include "table/file/commit.h"
@@ -19,7 +20,8 @@ int sp__tablefile_check_end(const struct sp__volume *v, const char *path, uint64
 	if (need <= has)
 		return 0;
 	return sp__errf(err, -ENOSPC, "write", path, -1,
-			"the table needs at least %llu bytes, the device has %llu",
+			"the table needs at least %llu bytes, the device has %llu: choose a larger "
+			"one",
 			(unsigned long long)need, (unsigned long long)has);
 }
 
@@ -33,29 +35,33 @@ int sp__tablefile_check_space(const struct sp__tablefile *f, struct sp_errinfo *
 	return rc;
 }
 
-/* Records that the device has no place for an A-page. */
-static int device_full(const struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
+int sp__tablefile_no_place(const struct sp__tablefile *f, int rc, const char *what,
+			   struct sp_errinfo *err)
 {
-	const struct sp__lanemap *s = f->map.lanemap;
+	const struct sp__lanemap *m = f->map.lanemap;
 
-	return sp__errf(err, -ENOSPC, "write", f->path, -1,
-			"the volume (of %u x %llu bytes) has no place for record %llu and those "
-			"after it: choose larger drives, or more of them",
-			s->volumes, (unsigned long long)(s->volume_cells * f->layout.cell_bytes),
-			(unsigned long long)(page * f->layout.page_records));
+	if (rc != -ENOSPC || !m)
+		return sp__err(err, rc, "write", f->path, -1);
+	return sp__errf(
+		err, rc, "write", f->path, -1,
+		"the volume (of %u x %llu bytes) has no place for %s: choose %s", m->volumes,
+		(unsigned long long)(m->volume_cells * f->layout.cell_bytes), what,
+		sp__lanemap_info(m).placement == SP_PLACE_SEMISEQ ? "larger drives, or more of them"
+								  : "a larger device");
 }
 
 /* Doubles the A-pages that have a place. */
 static int reserve_pages(struct sp__tablefile *f, uint64_t page, struct sp_errinfo *err)
 {
+	char what[64];
 	uint64_t have;
 	int rc = 0;
 
 	while (!rc && (have = sp__lanemap_pages(f->map.lanemap)) <= page)
 		rc = sp__map_add_pages(&f->map, sp__max(page + 1 - have, have));
-	return rc == -ENOSPC ? device_full(f, page, err)
-	       : rc	     ? sp__err(err, rc, "write", f->path, -1)
-			     : sp__tablefile_check_space(f, err);
+	snprintf(what, sizeof(what), "record %llu and those after it",
+		 (unsigned long long)(page * f->layout.page_records));
+	return rc ? sp__tablefile_no_place(f, rc, what, err) : sp__tablefile_check_space(f, err);
 }
 
 int sp__tablefile_reserve(struct sp__tablefile *f, uint64_t data_cells, struct sp_errinfo *err)

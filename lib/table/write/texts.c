@@ -18,12 +18,11 @@
 #include "table/file/cell.h"
 #include "table/write/texts.h"
 
-int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs, struct sp__table_map *map,
-		   uint64_t id, uint32_t n, uint64_t max_pending, struct sp_errinfo *err)
+int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs, struct sp__tablefile *file,
+		   uint32_t n, uint64_t max_pending, struct sp_errinfo *err)
 {
 	*t = (struct sp__texts){ .slabs = slabs,
-				 .map = map,
-				 .id = id,
+				 .file = file,
 				 .err = err,
 				 .n = n,
 				 .max_pending = max_pending,
@@ -34,7 +33,7 @@ int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs, struct sp__tabl
 void sp__texts_close(struct sp__texts *t)
 {
 	for (uint32_t k = 0; t->columns && k < t->n; k++)
-		sp__bytes_release(&t->columns[k].pending, &t->slabs->file->env.budget);
+		sp__bytes_release(&t->columns[k].pending, &t->file->env.budget);
 	free(t->columns);
 	*t = (struct sp__texts){ 0 };
 }
@@ -71,23 +70,23 @@ static int put_cell(struct sp__texts *t, uint64_t number, const char *text, uint
 	cell = t->out->data + (size_t)t->cells_out++ * cell_bytes;
 	memcpy(cell, text, n);
 	memset(cell + n, 0, payload(t) - n);
-	sp__cell_seal(cell, cell_bytes, 0, SP__CELL_TEXT, t->id, number);
+	sp__cell_seal(cell, cell_bytes, 0, SP__CELL_TEXT, t->file->superblock.id, number);
 	t->contents += sp__cell_digest(cell, cell_bytes, number);
 	return 0;
 }
 
 static int no_space(const struct sp__texts *t, int rc)
 {
-	return sp__err(t->err, rc, "allocate", t->slabs->file->path, -1);
+	return sp__tablefile_no_place(t->file, rc, "the texts", t->err);
 }
 
 /* Gives back cells that no outstanding request writes. */
 static int release(struct sp__texts *t, uint64_t first, uint64_t cells)
 {
-	int rc = cells ? sp__map_release(t->map, first, cells) : 0;
+	int rc = cells ? sp__map_release(&t->file->map, first, cells) : 0;
 
 	if (!rc && t->fresh)
-		rc = sp__map_settle(t->map);
+		rc = sp__map_settle(&t->file->map);
 	return rc ? no_space(t, rc) : 0;
 }
 
@@ -106,7 +105,7 @@ static int copy_cells(struct sp__texts *t, uint64_t from, uint64_t to, uint64_t 
 			rc = sp__slab_read(slab, from, cells);
 		for (uint32_t i = 0; !rc && i < cells; i++)
 			sp__cell_seal(slab->data + (size_t)i * cell_bytes, cell_bytes, 0,
-				      SP__CELL_TEXT, t->id, to + i);
+				      SP__CELL_TEXT, t->file->superblock.id, to + i);
 		if (!rc)
 			rc = sp__slab_write(slab, to, cells);
 	}
@@ -121,7 +120,7 @@ static int reserve(struct sp__texts *t, struct sp__text_column *c, uint64_t cell
 
 	if (cells <= c->reserved)
 		return 0;
-	rc = sp__map_take(t->map, cells, &first);
+	rc = sp__map_take(&t->file->map, cells, &first);
 	if (rc)
 		return no_space(t, rc);
 	if (c->written)
@@ -196,7 +195,7 @@ static int add_cells(struct sp__texts *t, struct sp__text_column *c, struct sp__
 
 		rc = sp__tablefile_check_cell(file, first + i, 0, SP__CELL_TEXT, cell, t->err);
 		if (!rc && sp__bytes_reserve(&c->pending, c->pending.bytes + part + SP__COPY_SHORT,
-					     &t->slabs->file->env.budget))
+					     &t->file->env.budget))
 			rc = sp__err(t->err, -ENOMEM, "allocate", NULL, -1);
 		if (rc)
 			break;
@@ -250,11 +249,11 @@ int sp__texts_add(struct sp__texts *t, uint32_t k, const char *base,
 	char *to;
 
 	if (end > UINT32_MAX)
-		return sp__errf(t->err, -EFBIG, "write", t->slabs->file->path, -1,
+		return sp__errf(t->err, -EFBIG, "write", t->file->path, -1,
 				"the texts of a column in one page exceed 4 GiB: choose fewer "
 				"records per page");
 	if (sp__bytes_reserve(&c->pending, c->pending.bytes + bytes + SP__COPY_SHORT,
-			      &t->slabs->file->env.budget))
+			      &t->file->env.budget))
 		return sp__err(t->err, -ENOMEM, "allocate", NULL, -1);
 	to = c->pending.data + c->pending.bytes;
 	for (size_t i = 0; i < n; i++)
@@ -283,14 +282,14 @@ static int end_column(struct sp__texts *t, struct sp__text_column *c, struct sp_
 	*place = (struct sp__text_place){ cells ? c->first : 0, (uint32_t)cells,
 					  (uint32_t)c->bytes };
 	if (cells)
-		rc = sp__map_add(t->map, SP__AREA_TEXT, c->first, cells);
+		rc = sp__map_add(&t->file->map, SP__AREA_TEXT, c->first, cells);
 	if (!rc && unused)
-		rc = sp__map_release(t->map, c->first + cells, unused);
+		rc = sp__map_release(&t->file->map, c->first + cells, unused);
 	if (!rc)
-		rc = sp__map_release_text(t->map, c->old.first, c->old.cells);
+		rc = sp__map_release_text(&t->file->map, c->old.first, c->old.cells);
 	c->old = (struct sp__text_place){ 0 };
 	c->bytes = c->first = c->reserved = c->written = 0;
-	sp__bytes_empty(&c->pending, &t->slabs->file->env.budget);
+	sp__bytes_empty(&c->pending, &t->file->env.budget);
 	return rc ? no_space(t, rc) : 0;
 }
 

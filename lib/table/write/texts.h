@@ -22,9 +22,8 @@ struct sp__text_column {
 
 struct sp__texts {
 	struct sp__slabs *slabs;
-	struct sp__table_map *map;
-	uint64_t id; /* of the table */
-	bool fresh;  /* it has no state yet: space that is released is free immediately */
+	struct sp__tablefile *file;
+	bool fresh; /* it has no state yet: space that is released is free immediately */
 	struct sp_errinfo *err;
 	uint32_t n;
 	struct sp__text_column *columns;
@@ -37,8 +36,8 @@ struct sp__texts {
 
 /* Prepares n columns of text, which may keep about max_pending bytes in memory. */
 SP_MUST_CHECK int sp__texts_open(struct sp__texts *t, struct sp__slabs *slabs,
-				 struct sp__table_map *map, uint64_t id, uint32_t n,
-				 uint64_t max_pending, struct sp_errinfo *err);
+				 struct sp__tablefile *file, uint32_t n, uint64_t max_pending,
+				 struct sp_errinfo *err);
 void sp__texts_close(struct sp__texts *t);
 /*
  * Continues a directory row: the texts of column k so far are in these cells, which the column

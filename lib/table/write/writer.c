@@ -59,8 +59,7 @@ static int open_columns(struct sp__tablewriter *w, uint64_t memory_bytes)
 	w->ends = calloc((size_t)texts * w->step + 1, sizeof(*w->ends));
 	if (!w->ends)
 		return no_memory(w);
-	rc = sp__texts_open(&w->texts, &w->slabs, &w->file->map, w->file->superblock.id, texts,
-			    memory_bytes / 4, w->err);
+	rc = sp__texts_open(&w->texts, &w->slabs, w->file, texts, memory_bytes / 4, w->err);
 	w->texts.fresh = !w->file->superblock.slots.number;
 	return rc;
 }
