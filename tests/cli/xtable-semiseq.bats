@@ -156,3 +156,22 @@ row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
 	"$xtable" load t a -t'|' --placement=semiseq --volumes=2 --volume=$volume
 	refuse 'and this one has' scan t --volume=sim:atlas10k3-like
 }
+
+@test "a table along tracks moves to other drives, and back to a file" {
+	needs jq
+	inputs
+	"$xtable" load t a -t'|' --placement=semiseq --volumes=2 --volume=$volume
+	"$xtable" convert t moved --placement=semiseq --volumes=3 --to-volume=sim:atlas10k3-like
+	run -0 "$xtable" info moved --json
+	[ "$(jq -r '.volume, .volumes' <<<"$output" | paste -sd' ')" = "sim:atlas10k3-like 3" ]
+	"$xtable" check moved
+	"$xtable" scan moved | cmp - a
+	"$xtable" convert moved sled --placement=mems --to-volume=sim:mems-thesis
+	"$xtable" scan sled | cmp - a
+	"$xtable" convert sled file
+	"$xtable" scan file | cmp - a
+	refuse 'no such model' convert t u --to-volume=sim:none
+	refuse 'is simulated, or its own file' convert t u --to-volume=dir:.
+	refuse 'does not go with --geometry' convert t u --to-volume=sim:flash --geometry=g
+	[ ! -e u ]
+}

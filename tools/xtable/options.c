@@ -237,6 +237,8 @@ static const struct setting settings[] = {
 	  "requests take the time of this simulated device; load and create keep it in TABLE",
 	  TO(common), .choices = volume_kinds, .call = volume_set,
 	  .by = WORKERS | JUDGES | CREATE },
+	{ "to-volume", "sim:MODEL", "the volume of OUT, if it is another one (that of --volume)",
+	  TO(to_volume), .by = CONVERT },
 	{ "geometry", "FILE", "geometry of the device, from diskprobe", TO(common.geometry),
 	  .by = WORKERS | JUDGES | CREATE },
 	{ "seed", "N", "seed of all random choices", TO(run.seed), .number = { 0, UINT64_MAX },
@@ -462,6 +464,8 @@ static void check_options(const struct command *command, struct config *c)
 					: "--layout=auto needs --workload");
 	if (command->bit == CONVERT && c->load.layout == SP_TABLE_AUTO)
 		die("convert: --layout=auto needs a workload: explain tells what it would choose");
+	if (c->to_volume && c->common.geometry)
+		die("--to-volume does not go with --geometry, which is that of one device");
 	if (command->bit == CREATE && (!c->no_data || !c->load.schema || !c->records_given))
 		die_usage(
 			"create: needs --no-data, --schema=FILE and --records=N; load makes tables "
@@ -498,6 +502,21 @@ static void show_progress(const struct command *command, struct config *c)
 	c->load.progress_arg = &c->progress;
 }
 
+/* Sets the volume of the table that convert makes. */
+static void set_to_volume(struct config *c, struct sp_errinfo *err)
+{
+	struct sp_geometry *g;
+	int rc;
+
+	if (!c->to_volume)
+		return;
+	rc = sp_run_geometry(&g, c->to_volume, err);
+	if (rc)
+		die_of(rc, err);
+	c->load.run.volume = c->to_volume;
+	c->load.run.geometry = g;
+}
+
 static void check(const struct command *command, struct config *c)
 {
 	struct sp_errinfo err = SP_ERRINFO_INIT;
@@ -510,6 +529,7 @@ static void check(const struct command *command, struct config *c)
 	if (common_options_resources(&c->common, true, &err))
 		die_of(err.code, &err);
 	c->load.run = c->compare.run = c->run;
+	set_to_volume(c, &err);
 	c->load.workload = c->clients.workload = c->compare.workload;
 	c->compare.placing = c->load.placing;
 	c->clients.depth = c->load.depth;

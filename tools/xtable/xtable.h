@@ -29,7 +29,7 @@ struct config {
 	const char *volumes[VOLUMES_MAX]; /* names of all except the first */
 	const char *together[LISTS_MAX], *set[LISTS_MAX], *queries[LISTS_MAX];
 	size_t nset;
-	const char *separator, *output, *keys, *by, *from;
+	const char *separator, *output, *keys, *by, *from, *to_volume;
 	uint64_t records;
 	bool csv, json, records_given, no_data, journal, changed_given;
 	enum sp_table_dsm_join dsm_join;

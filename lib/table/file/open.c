@@ -232,7 +232,7 @@ static int take_device(const struct sp__tablefile *f, uint64_t *bytes, struct sp
 		return 0;
 	return sp__errf(err, SP_EUNSUP, "open", f->path, -1,
 			"its cells are placed for drives of %llu bytes, and this one has "
-			"%llu: load it once more for other drives",
+			"%llu: convert it to other drives",
 			(unsigned long long)(s->volume_cells * f->layout.cell_bytes),
 			(unsigned long long)drive);
 }
