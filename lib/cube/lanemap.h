@@ -56,6 +56,7 @@ struct sp__lanemap_opts {
 	enum sp_placement placement;   /* SP_PLACE_SEMISEQ or SP_PLACE_MEMS */
 	unsigned volumes;	       /* 0: 1 */
 	uint32_t depth;		       /* along tracks; 0: with which a page is read fastest */
+	bool aim_writes;	       /* along tracks: hops are as long as those of writes */
 	uint32_t lanes, cell_bytes;
 	uint64_t skip_bytes; /* of each volume, before the first page */
 };

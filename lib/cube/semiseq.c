@@ -12,7 +12,8 @@
  * cells, so one cube is one track wide.  Cubes of all lanes lie together.
  *
  * The depth is limited so that the hops of a cube take at most one revolution: then its cells are
- * read within one revolution from wherever the head arrives.
+ * read within one revolution from wherever the head arrives.  Hops are those of reads, or of
+ * writes, which settle longer.
  *
  * Source: Shao 2008, section 4.4 (Atropos), figure 4.4; disk modulo: cube/mapping/decluster.h.
  */
@@ -271,6 +272,45 @@ static int set_depth(struct sp__lanemap *s, const struct sp__lanemap_opts *o,
 	return 0;
 }
 
+/*
+ * Finds by how much a hop of one track must be longer for writes, which settle longer, with the
+ * host's time between two requests.  Returns 0, or an error of sp_geometry_hop().
+ */
+static int more_of_writes(const struct sp__cubedrive *d, double *deg)
+{
+	const struct sp_geometry *g = d->geometry;
+	struct sp_geometry_info info;
+	double read, write;
+	int rc = sp_geometry_hop(g, SP_GEOMETRY_READ, 1, &read);
+
+	if (!rc)
+		rc = sp_geometry_hop(g, SP_GEOMETRY_WRITE, 1, &write);
+	if (rc)
+		return rc;
+	sp_geometry_info(g, &info);
+	*deg = fmax(write - read, 0) + 360 * d->host_ns / info.period_ns;
+	return 0;
+}
+
+/* Finds the zones and hops of the drive. */
+static int set_zones(struct sp__lanemap *s, const struct sp__lanemap_opts *o,
+		     const struct sp__cubedrive *d, struct sp_errinfo *err)
+{
+	double extra_deg = 0;
+	int rc = o->aim_writes ? more_of_writes(d, &extra_deg) : 0;
+
+	if (rc)
+		return refuse(o, SP_EUNSUP, err,
+			      "the geometry has no hops of writes: choose the aim of reads");
+	s->like->multimap.host_ns = d->host_ns;
+	rc = sp__multimap_zones(&s->like->multimap, d->geometry, 0, SP__AIM_TRACK, extra_deg);
+	if (rc == SP_EUNSUP)
+		return refuse(o, rc, err,
+			      "semiseq needs the times of hops, which the geometry does not have: "
+			      "probe the drive once more");
+	return rc ? sp__err(err, rc, "create", o->path, -1) : 0;
+}
+
 static int plan(struct sp__lanemap *s, const struct sp__lanemap_opts *o, struct sp_errinfo *err)
 {
 	struct sp__cubedrive d;
@@ -280,16 +320,8 @@ static int plan(struct sp__lanemap *s, const struct sp__lanemap_opts *o, struct 
 		rc = set_sizes(s, o, &d, err);
 	if (!rc && !(s->like = calloc(1, sizeof(*s->like))))
 		rc = sp__err(err, -ENOMEM, "create", o->path, -1);
-	if (!rc) {
-		s->like->multimap.host_ns = d.host_ns;
-		rc = sp__multimap_zones(&s->like->multimap, d.geometry, 0, SP__AIM_TRACK, 0);
-		if (rc == SP_EUNSUP)
-			rc = refuse(o, rc, err,
-				    "semiseq needs the times of hops, which the geometry does not "
-				    "have: probe the drive once more");
-		else if (rc)
-			rc = sp__err(err, rc, "create", o->path, -1);
-	}
+	if (!rc)
+		rc = set_zones(s, o, &d, err);
 	if (!rc) {
 		settle(s);
 		rc = set_depth(s, o, &d, err);

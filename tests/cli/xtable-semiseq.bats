@@ -175,3 +175,25 @@ row() { sed -n "s/^ *$2 //p" <<<"$1" | awk '{ print $3, $6; exit }'; }
 	refuse 'does not go with --geometry' convert t u --to-volume=sim:flash --geometry=g
 	[ ! -e u ]
 }
+
+@test "an aim of writes makes updates of full records faster, and reads slower, as predicted" {
+	needs jq
+	seq -f 'a%.0f f64 not null' 15 >schema
+	for aim in read write; do
+		"$xtable" create $aim --no-data --schema=schema --records=800000 --placement=semiseq --volumes=4 \
+			--cell=512 --records-per-page=63 --aim=$aim --volume=sim:cheetah36es-like
+		"$xtable" info $aim --json | jq .hop_blocks >$aim.hop
+		for query in get update; do
+			echo "$query 1 *" >w
+			"$xtable" run $aim --workload=w --runtime=60s --json --journal=no --changed-size=1M |
+				jq '.kinds[0].latency_mean_ns / 1e6' >$aim.$query
+		done
+		ms=$("$xtable" explain $aim -q 'get 1 *' | awk '$1 == "stored" { print $NF }')
+		awk -v p="$ms" -v m="$(<$aim.get)" 'BEGIN { print p, m; exit !(p > 0.95 * m && p < 1.05 * m) }'
+	done
+	[ "$(<read.hop)" -lt "$(<write.hop)" ]
+	awk -v r="$(<read.get)" -v w="$(<write.get)" 'BEGIN { print r, w; exit !(r < w && w < 1.2 * r) }'
+	awk -v r="$(<read.update)" -v w="$(<write.update)" 'BEGIN { print r, w; exit !(w < 0.85 * r) }'
+	refuse 'an aim of writes go with the placement semiseq' load t schema --aim=write
+	[ ! -e t ]
+}

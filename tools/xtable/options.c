@@ -41,6 +41,7 @@ enum command_bit {
 
 #define CHANGED_BYTES (UINT64_C(64) << 20) /* default of --changed-size */
 
+static const struct sp_enum_value aims[] = { { "read", false }, { "write", true }, { 0 } };
 static const struct sp_enum_value answers[] = { { "no", false }, { "yes", true }, { 0 } };
 
 static uint64_t cell_size(const char *option, const char *text)
@@ -136,6 +137,10 @@ static const struct setting settings[] = {
 	  .call = set_volumes },
 	{ "depth-rows", "N", "with semiseq: N cells of an A-page on consecutive tracks (fastest)",
 	  TO(load.placing.depth_rows), .count = 4096 },
+	{ "aim", "OP",
+	  "with semiseq: cells of an A-page are as far apart as hops of reads, or of writes, need "
+	  "(read)",
+	  TO(load.placing.aim_writes), .choices = aims },
 	{ "empty-lane", NULL, "with semiseq or mems: an A-page has one more cell, which is empty",
 	  TO(load.placing.empty_lane) },
 	{ "skip-size", "SIZE", "with semiseq or mems: leave SIZE of each drive to other tables (0)",

@@ -304,6 +304,7 @@ struct sp_table_placing {
 	 */
 	const char *const *volume_names;
 	uint32_t depth_rows; /* cells of an A-page on consecutive tracks; 0: the fastest number */
+	bool aim_writes;     /* hops between these let a write settle, too; reads take longer */
 	/* Of both: */
 	bool empty_lane;     /* an A-page has a cell more than its columns need */
 	uint64_t skip_bytes; /* of each drive, left to other tables */

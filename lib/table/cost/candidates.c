@@ -25,9 +25,10 @@ int sp__cost_check_placing(const struct sp_table_placing *p, enum sp_table_layou
 		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
 				"a table is placed contiguous, semiseq or mems, or auto with the "
 				"layout auto");
-	if (!tracks && (p->volumes > 1 || p->depth_rows))
+	if (!tracks && (p->volumes > 1 || p->depth_rows || p->aim_writes))
 		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
-				"several volumes and rows of depth go with the placement semiseq");
+				"several volumes, rows of depth and an aim of writes go with the "
+				"placement semiseq");
 	if (!lanes && (p->empty_lane || p->skip_bytes))
 		return sp__errf(err, SP_ESYNTAX, "plan", name, -1,
 				"an empty lane and skipped space go with the placements semiseq "
@@ -50,6 +51,7 @@ static int place(struct sp__lanemap **lanemap, struct sp__table_layout *l,
 					    .placement = mems ? SP_PLACE_MEMS : SP_PLACE_SEMISEQ,
 					    .volumes = tracks ? q->placing.volumes : 1,
 					    .depth = q->placing.depth_rows,
+					    .aim_writes = q->placing.aim_writes,
 					    .lanes = (uint32_t)l->page_cells,
 					    .cell_bytes = l->cell_bytes,
 					    .skip_bytes = q->placing.skip_bytes };
