@@ -82,24 +82,15 @@ verdict sh08.tab4.1 "between memory and storage NSM and PAX are good for OLTP, D
 
 # --- Section 4.8.2, updates.  Of pages: all 15 columns are read and written, whatever the payload.  Of cells: those that
 # change.  Writes are later, if changed cells stay in memory, or now, if as many have to leave as change.  csm-write is CSM with
-# hops as long as those of writes, which settle longer; its drives are those of the others all the same.
-awk '/head_switch_ms/ { $2 = $2 + 0.35 ","; print; next }
-	/"seek_ms"/ { seek = 1 }
-	seek { out = ""; while (match($0, /\[[0-9]+, [0-9.]+\]/)) {
-		split(substr($0, RSTART + 1, RLENGTH - 2), p, ", ")
-		out = out substr($0, 1, RSTART) p[1] ", " p[2] + 0.35
-		$0 = substr($0, RSTART + RLENGTH - 1) }
-		print out $0; next }
-	{ print }' "$drive" >"$work/write.json"
-r csm-write csm "$work/write.json"
+# hops as long as those of writes, which settle longer.
+r csm-write csm
 # changed TABLE K INDEX WHEN: the mean time of an update of K columns, after INDEX reads of nodes.
 changed()
 {
-	local room=64G more=()
+	local room=64G
 
 	[ "$4" = later ] || room=1M
-	[ "$1" != csm-write ] || more=("--volume=sim:$drive")
-	one "$1" "$([ "$3" = 0 ] || echo "index $3 ")update 1 $(columns "$2")" --journal=no --changed-size=$room "${more[@]}"
+	one "$1" "$([ "$3" = 0 ] || echo "index $3 ")update 1 $(columns "$2")" --journal=no --changed-size=$room
 }
 for when in later now; do
 	for index in 0 1 2; do
