@@ -2,8 +2,11 @@
 /*
  * Reads cells of a table's file into frames (attach.h).
  *
- * A request reads cells that are consecutive in the file.  If cells are smaller than the unit of
- * the volume, requests are wider than their cells, which are then copied into the frame.
+ * A request reads cells that are consecutive in the file.  Cells are copied into the frame if they
+ * are smaller than the unit of the volume, since requests are then wider than their cells; or if
+ * they begin within a track and continue at its beginning, since one request reads both parts.
+ *
+ * Memory: copied cells need at most the bytes of the frames that are being read.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -12,16 +15,16 @@
 #include "table/clotho/attach.h"
 #include "table/layout/runs.h"
 
-#define DEPTH 128			  /* requests outstanding */
-#define TOGETHER 16			  /* requests of a batch */
-#define COPIED_BYTES (UINT64_C(64) << 10) /* of a request whose cells are copied */
+#define DEPTH 128   /* requests outstanding */
+#define TOGETHER 16 /* requests of a batch */
 
 struct fetch {
 	struct sp__io_owner owner;
 	struct sp__request request;
 	struct sp__clotho_frame *frame;
 	const char *at; /* the cells */
-	uint8_t *to;	/* where they belong */
+	uint8_t *to;	/* where they belong, */
+	size_t last;	/* bytes of the first ones, which are the last ones there */
 	size_t bytes, buffer_bytes;
 	struct sp__budget *budget; /* of the buffer */
 	uint8_t buffer[];
@@ -38,20 +41,22 @@ static void completed(struct sp__io_owner *owner, struct sp__request *r)
 	struct fetch *q = (struct fetch *)(void *)owner;
 	const int rc = sp__request_result(r, q->at, q->bytes);
 
-	if (!rc && q->buffer_bytes)
-		memcpy(q->to, q->at, q->bytes);
+	if (!rc && q->buffer_bytes) {
+		memcpy(q->to, q->at + q->last, q->bytes - q->last);
+		memcpy(q->to + q->bytes - q->last, q->at, q->last);
+	}
 	sp__clotho_completed(q->frame, rc);
 	end(q);
 }
 
-/* Begins to read consecutive cells of the file. */
+/* Begins to read consecutive cells of the file, the first `last` of which are the last ones. */
 static int read_cells(struct sp__clotho_file *c, struct sp__clotho_frame *frame, uint64_t cell,
-		      uint64_t cells, uint8_t *to)
+		      uint64_t cells, uint64_t last, uint8_t *to)
 {
 	struct sp__tablefile *f = c->file;
 	const size_t bytes = (size_t)(cells * f->layout.cell_bytes);
 	const size_t align = f->volume->align_bytes;
-	const bool copied = f->layout.cell_bytes % align;
+	const bool copied = last || f->layout.cell_bytes % align;
 	const size_t buffer = copied ? sp__request_capacity(f->volume, bytes) + align : 0;
 	struct fetch *q = malloc(sizeof(*q) + buffer);
 	int rc;
@@ -61,6 +66,7 @@ static int read_cells(struct sp__clotho_file *c, struct sp__clotho_frame *frame,
 	*q = (struct fetch){ .owner = { completed },
 			     .frame = frame,
 			     .to = to,
+			     .last = (size_t)(last * f->layout.cell_bytes),
 			     .bytes = bytes,
 			     .buffer_bytes = buffer,
 			     .budget = &f->env.budget };
@@ -78,22 +84,30 @@ static int read_cells(struct sp__clotho_file *c, struct sp__clotho_frame *frame,
 	return c->user.requests->nadded < TOGETHER ? 0 : sp__requests_flush(c->user.requests);
 }
 
+/* Begins to read a run, each part of it that a track has by one request. */
 static int read_run(struct sp__clotho_file *c, struct sp__clotho_frame *frame,
 		    struct sp__layout_run run, uint8_t *memory)
 {
 	const struct sp__tablefile *f = c->file;
 	const uint32_t cell_bytes = f->layout.cell_bytes;
-	const uint64_t max =
-		(cell_bytes % f->volume->align_bytes ? COPIED_BYTES : SP__TABLE_REQUEST_BYTES) /
-		cell_bytes;
+	const uint64_t max = SP__TABLE_REQUEST_BYTES / cell_bytes;
 	int rc = 0;
 
 	while (!rc && run.cells) {
-		uint64_t first,
-			n = sp__map_run(&f->map, SP__AREA_DATA, run.cell, run.cells, &first);
+		uint64_t first, next, last = 0;
+		uint64_t n = sp__map_run(&f->map, SP__AREA_DATA, run.cell, run.cells, &first);
 
 		n = sp__min(n, max);
-		rc = read_cells(c, frame, first, n, memory);
+		if (f->layout.lanes && n < run.cells)
+			last = sp__map_run(&f->map, SP__AREA_DATA, run.cell + n, run.cells - n,
+					   &next);
+		if (last && next + last == first && n + last <= max) {
+			first = next;
+			n += last;
+		} else {
+			last = 0;
+		}
+		rc = read_cells(c, frame, first, n, last, memory);
 		run.cell += n;
 		run.cells -= n;
 		memory += n * cell_bytes;
