@@ -69,9 +69,9 @@ int sp__requests_flush(struct sp__requests *r)
 
 int sp__requests_collect(struct sp__requests *r)
 {
-	int n = sp__requests_flush(r);
+	int n = sp__requests_flush(r) ?: SP__QUEUE_COMPLETE_MAX;
 
-	if (!n && sp__queue_outstanding(r->queue))
+	while (n == SP__QUEUE_COMPLETE_MAX && sp__queue_outstanding(r->queue))
 		n = sp__queue_complete(r->queue, 0, 0);
 	if (n < 0 && !r->error)
 		r->error = sp__err(r->err, n, "wait", NULL, -1);

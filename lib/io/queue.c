@@ -357,8 +357,9 @@ int sp__queue_reap(struct sp__queue *q, struct sp__request **done, size_t max, s
 
 int sp__queue_complete(struct sp__queue *q, size_t min, int64_t timeout_ns)
 {
-	struct sp__request *done[64];
-	int n = sp__queue_reap(q, done, 64, sp__min(min, 64), timeout_ns);
+	struct sp__request *done[SP__QUEUE_COMPLETE_MAX];
+	const size_t max = SP__QUEUE_COMPLETE_MAX;
+	int n = sp__queue_reap(q, done, max, sp__min(min, max), timeout_ns);
 
 	sp__io_notify(done, n);
 	return n;

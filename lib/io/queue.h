@@ -122,7 +122,11 @@ static inline void sp__io_notify(struct sp__request *const *done, int n)
 		done[i]->owner->completed(done[i]->owner, done[i]);
 }
 
-/* Collects up to 64 completed requests like sp__queue_reap(), and notifies their owners. */
+/*
+ * Collects up to SP__QUEUE_COMPLETE_MAX completed requests like sp__queue_reap(), and notifies
+ * their owners.
+ */
+#define SP__QUEUE_COMPLETE_MAX 64
 SP_MUST_CHECK int sp__queue_complete(struct sp__queue *q, size_t min, int64_t timeout_ns);
 
 /*
