@@ -44,7 +44,7 @@ const struct sp_report_field sp__pool_fields[] = {
 	FIELD(table_stats, "pool.full_fetches", COUNT, pool.full_fetches,
 	      "misses that read all column groups"),
 	FIELD(table_stats, "pool.refused", COUNT, pool.refused,
-	      "misses for which no frame was free"),
+	      "misses after which no frame was read: gets, or none was free"),
 	FIELD(table_stats, "pool.invalidated", COUNT, pool.invalidated,
 	      "A-pages that changes removed from frames"),
 	FIELD(table_stats, "pool.schema_changes", COUNT, pool.schema_changes,

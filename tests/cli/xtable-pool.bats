@@ -32,6 +32,62 @@ setup()
 	[ "$(jq '.pool | .lookups == .hits + .misses and .full_fetches == .misses' f.json)" = true ]
 }
 
+# counts QUERY OPTION...: requests and bytes that it reads.
+counts()
+{
+	"$xtable" $1 "${@:2}" --discard --stats=c.json
+	jq -c '[.io.read_requests, .io.read_bytes]' c.json
+}
+
+@test "a get that misses reads what it reads without a pool" {
+	for columns in c3 c1,c7 ''; do
+		query="get r 17 20000 39000${columns:+ --columns=$columns}"
+		want=$(counts "$query")
+		for manager in F S D; do
+			[ "$(counts "$query" --pool=$manager)" = "$want" ]
+			[ "$(jq '.pool | .misses == 3 and .refused == 3 and .held_bytes == 0' c.json)" = true ]
+		done
+	done
+}
+
+@test "random gets read frames only for as many bytes as they read themselves" {
+	for n in 1 20; do
+		printf 'client 3\nget %s *\n' $n >w
+		"$xtable" run r --workload=w --runtime=2s --pool=D --pool-size=2M \
+			--volume=sim:cheetah36es-like --json >r.json
+		# A record has a cell of 4 KiB in each of 15 columns.
+		[ "$(jq '.io.read_bytes <= 2 * .result.records_read * 15 * 4096' r.json)" = true ]
+		[ "$(jq '.io.read_requests <= 2 * .result.records_read * 15' r.json)" = true ]
+	done
+}
+
+@test "a scan reads several frames ahead" {
+	needs python3
+	"$xtable" create t --no-data --schema=<(echo 'a i64 not null') --records=200000 --layout=csm --cell=4K \
+		--volume=sim:cheetah36es-like
+	"$xtable" scan t --discard --pool=D --pool-size=2M --frame=32K --trace=trace --stats=s.json
+	[ "$(jq .pool.misses s.json)" = 49 ]
+	python3 -c '
+lines = [line.split() for line in open("trace") if line[0] == "R" and int(line.split()[3]) > 4096]
+events = sorted([(int(f[5]), 1) for f in lines] + [(int(f[6]), -1) for f in lines])
+outstanding = [sum(step for _, step in events[: i + 1]) for i in range(len(events))]
+assert len(lines) == 49 and max(outstanding) >= 16, max(outstanding)'
+}
+
+@test "a frame along tracks is read by one request for each part of a track" {
+	cut -d'|' -f1,2 r.txt | head -9000 >few.txt
+	for volume in tiny serpentine; do
+		"$xtable" load t -t'|' few.txt --cell=512 --records-per-page=63 --placement=semiseq --volume=sim:$volume \
+			--overwrite
+		"$xtable" scan t --stats=plain.json | cmp - few.txt
+		for size in 7680 32K 256K; do
+			"$xtable" scan t --pool=D --pool-size=1M --frame=$size --stats=pool.json | cmp - few.txt
+		done
+		# The last size has space for the table.
+		[ "$(jq .io.read_requests pool.json)" = "$(jq .io.read_requests plain.json)" ]
+	done
+}
+
 @test "updates through a pool give the same table, cell by cell or A-page by A-page" {
 	cp r page && cp r plain
 	"$xtable" update plain --set c3=0.5 --where 'c1 < 0.0001'

@@ -274,7 +274,7 @@ static void complete_some(uint64_t most)
 
 struct actor {
 	struct sp__clotho_user *user;
-	bool writes;
+	bool writes, few; /* few: it reads a frame only if that is worth it */
 	enum { IDLE, PINNING, HOLDING } state;
 	struct sp__groupset set;
 	struct sp__clotho_pin pin;
@@ -361,7 +361,9 @@ static bool step(struct actor *a, enum sp_pool_update_unit unit)
 		a->state = IDLE;
 		return right;
 	}
-	if (!a->writes)
+	if (!a->writes && a->few && !before)
+		rc = sp__clotho_pin_few(a->user, &a->set, a->page, 1024, &a->pin);
+	else if (!a->writes)
 		rc = sp__clotho_pin(a->user, &a->set, a->page, &a->pin);
 	else if (unit == SP_POOL_PAGE)
 		rc = sp__clotho_pin_write(a->user, a->page, &a->pin);
@@ -401,7 +403,9 @@ static void interleave(const struct sp_pool_opts *o, bool failing)
 		attach(&users[i]);
 	}
 	for (unsigned i = 0; i < ACTORS; i++)
-		actors[i] = (struct actor){ .user = &users[i % 2], .writes = i % 4 == 3 };
+		actors[i] = (struct actor){ .user = &users[i % 2],
+					    .writes = i % 4 == 3,
+					    .few = i % 4 == 2 };
 	for (unsigned i = 0; right && i < 100000; i++) {
 		right = step(&actors[sp__rng_below(&device.rng, ACTORS)], o->update_unit);
 		complete_some(4);
@@ -475,6 +479,70 @@ static void check_order(void)
 	sp__layout_free(&l);
 }
 
+/* Looks up an A-page for few records, and releases it.  Returns true if it is in a frame. */
+static bool look_up_few(struct sp__clotho_user *u, uint64_t page, uint64_t bytes)
+{
+	const struct sp__groupset one = first_groups(1);
+	struct sp__clotho_pin pin = { 0 };
+	const int rc = sp__clotho_pin_few(u, &one, page, bytes, &pin);
+
+	if (rc != SP_READY && rc != SP_END)
+		abort();
+	sp__clotho_unpin(&pin);
+	return rc == SP_READY;
+}
+
+/* Frames of 15 A-pages of one column, for reads of one cell. */
+static void check_few(void)
+{
+	const uint64_t records = UINT64_C(63) * 15 * 400;
+	struct sp__table_layout l = layout_of_r();
+	struct sp_pool_opts o = { .bytes = 100 << 10,
+				  .frame_bytes = THESIS_FRAME,
+				  .manager = SP_POOL_QUERY };
+	struct sp__clotho_user u = {
+		.pool = open_pool(&o), .layout = &l, .records = &records, .fetch = fetch_nothing
+	};
+	const struct sp__groupset one = first_groups(1);
+	struct sp__rng rng = { 51 };
+	struct sp_pool_counters c;
+	uint64_t fetched, n = 0;
+	bool never = false, hot = true;
+
+	attach(&u);
+	while (n < 100 && !look_up_few(&u, n % 15, 512))
+		n++;
+	ok(n == 14 && look_up_few(&u, 3, 512), "a frame of 15 cells is read for the 15th (%llu)",
+	   (unsigned long long)n);
+	ok(look_up_few(&u, 15, THESIS_FRAME) && !look_up_few(&u, 30, 0),
+	   "one is read at once for all of its cells, and for none of them never");
+	sp_pool_counters(u.pool, &c);
+	for (uint64_t i = 0; i < c.frames; i++)
+		(void)look_up(&u, &one, 15 * i);
+	fetched = c.frames;
+	for (unsigned i = 0; i < 100000; i++)
+		(void)look_up_few(&u, sp__rng_below(&rng, 15 * 400), 512);
+	sp_pool_counters(u.pool, &c);
+	fetched = c.misses - c.refused - fetched;
+	ok(fetched < 3 && c.hits > 100000 / 400 * (c.frames - 1),
+	   "reads of 400 frames at random: %llu frames read, %llu hits, %llu misses",
+	   (unsigned long long)fetched, (unsigned long long)c.hits, (unsigned long long)c.misses);
+	/* Half of the reads are in 15 A-pages. */
+	for (unsigned i = 0; i < 3000; i++) {
+		const bool cold = sp__rng_below(&rng, 2);
+
+		(void)look_up_few(&u, cold ? sp__rng_below(&rng, 15 * 400) : 4500 + i % 15, 512);
+		never |= look_up_few(&u, 15 * 399, 0);
+	}
+	for (unsigned i = 0; i < 15; i++)
+		hot &= look_up_few(&u, 4500 + i, 512);
+	ok(hot && !never, "a frame that is asked for often takes the place of others");
+	ok(u.pool->budget.peak_bytes <= o.bytes, "memory within the budget");
+	sp__clotho_detach(&u);
+	sp_pool_close(u.pool);
+	sp__layout_free(&l);
+}
+
 static void check_refusals(void)
 {
 	const uint64_t records = 63;
@@ -500,6 +568,7 @@ int main(void)
 	check_frames();
 	check_worst_case();
 	check_order();
+	check_few();
 	check_refusals();
 	for (unsigned i = 0; i < 12; i++) {
 		o.manager = i % 3;

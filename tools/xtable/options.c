@@ -217,7 +217,7 @@ static const struct setting settings[] = {
 	  .letter = 'S', .by = WORKERS | SCHEMA | JUDGES },
 	{ "pool", "MANAGER",
 	  "read through a buffer pool whose frames have all columns (F), those of the query (S), "
-	  "or those of all queries that share one (D)",
+	  "or those of all scans that share one (D)",
 	  TO(pool_opts.manager), .values = sp_pool_manager_values,
 	  .given = offsetof(struct config, pool_given), .by = POOLED },
 	{ "pool-size", "SIZE", "memory of the pool, a part of -S (a quarter)", TO(pool_opts.bytes),

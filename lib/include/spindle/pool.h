@@ -6,6 +6,10 @@
  * A frame holds the cells of some column groups of consecutive A-pages.  Which column groups these
  * are depends on the queries that run (enum sp_pool_manager).
  *
+ * A scan or a change that finds no frame has one read.  A get that finds none reads its cells
+ * itself, which are fewer than those of a frame.  The frame is read when gets have read as many
+ * bytes that it has, while the frame that it replaces was not used.
+ *
  * Source: Shao 2008, section 4.6.
  *
  * Thread rule: one thread at a time uses a pool and all tables that share it.
@@ -21,8 +25,8 @@ enum sp_pool_manager {
 	SP_POOL_FULL,  /* all */
 	SP_POOL_QUERY, /* those of the query; of a change all */
 	/*
-	 * Those of the query, and of all running queries that share one with it, directly or
-	 * through other queries.
+	 * Those of the query, and of all running scans and changes that share one with it, directly
+	 * or through other ones.
 	 */
 	SP_POOL_DYNAMIC,
 };
@@ -59,7 +63,7 @@ struct sp_pool_counters {
 	uint64_t lookups;	 /* of a frame with an A-page and the column groups of a query */
 	uint64_t hits, misses;	 /* lookups: hits + misses */
 	uint64_t full_fetches;	 /* misses that read all column groups */
-	uint64_t refused;	 /* misses without a frame that was free */
+	uint64_t refused;	 /* misses after which no frame was read: gets, or none was free */
 	uint64_t invalidated;	 /* A-pages that changes removed from frames */
 	uint64_t schema_changes; /* of the lists of page schemas, by queries that began or ended */
 	/* Of the cells in frames that a lookup can find: */

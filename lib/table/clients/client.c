@@ -9,7 +9,6 @@
 #include "table/file/tombstones.h"
 #include "table/layout/runs.h"
 #include "table/read/columnjoin.h"
-#include "table/read/frames.h"
 
 #define NODE_ALIGNMENT 4096
 #define WINDOW_RECORDS 256 /* of a get */
@@ -167,12 +166,9 @@ static int fill(struct sp__client *c, struct sp__window *w)
 		return sp__ranges_next(&c->ranges, w, c->all->err);
 	if (c->at == c->nrows)
 		return SP_END;
-	for (; c->at < end; c->at++) {
-		if (w->nranges && w->file->pool && !sp__frames_left(w, c->rows[c->at]))
-			break;
+	for (; c->at < end; c->at++)
 		if (sp__window_add(w, c->rows[c->at], 1, NULL))
 			return no_memory(c);
-	}
 	return SP_READY;
 }
 

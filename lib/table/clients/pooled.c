@@ -7,13 +7,19 @@
 int sp__client_begin_pooled(struct sp__client *c, struct sp__client_table *t, bool change)
 {
 	struct sp__clotho_user *u = &t->pool.user;
+	const bool few = c->line->steps[c->step].kind != SP__STEP_SCAN;
 
 	if (!t->file.pool || (!change && !c->nwindows))
 		return 0;
-	c->set = change ? sp__clotho_all(&t->file.layout) : c->windows[0].set;
-	for (unsigned i = 0; i < c->nwindows; i++)
+	for (unsigned i = 0; i < c->nwindows; i++) {
 		c->windows[i].max_frames =
 			sp__max(sp__clotho_share(u) / c->all->nclients / c->nwindows, 1);
+		c->windows[i].few = few;
+	}
+	/* Gets have no part in the column groups of frames. */
+	if (few && !change)
+		return 0;
+	c->set = change ? sp__clotho_all(&t->file.layout) : c->windows[0].set;
 	c->begun = !sp__clotho_begin(u, &c->set);
 	return c->begun ? 0 : -ENOMEM;
 }

@@ -7,6 +7,10 @@
  * schema that the manager chooses, of as many A-pages as the frame has space for, from a multiple
  * of this number on.
  *
+ * A read of few records that misses reads less than a frame has.  Its bytes are counted for the
+ * frame that would have them, in a table of fixed size.  If another frame has that place in the
+ * table, its count is decreased, and it loses the place when the count is used up.
+ *
  * Memory: a frame has up to frame_bytes / 512 entries.  The frames are so many that all of these
  * fit into the memory of the pool.
  */
@@ -20,12 +24,13 @@
 
 #define CELL_MIN 512	  /* bytes of the smallest cells */
 #define BUCKET_BYTES 4096 /* of frames, for which there is a bucket */
+#define DEMANDS 4	  /* of a frame, at most */
 
 int sp_pool_open(struct sp_pool **pool, const struct sp_pool_opts *opts, struct sp_errinfo *err)
 {
 	const uint64_t frame_bytes =
 		opts->frame_bytes + opts->frame_bytes / CELL_MIN * sizeof(struct sp__clotho_entry) +
-		sizeof(struct sp__clotho_frame);
+		sizeof(struct sp__clotho_frame) + DEMANDS * sizeof(struct sp__clotho_demand);
 	struct sp_pool *p = calloc(1, sizeof(*p));
 	uint64_t bucket_bytes, frames;
 
@@ -48,12 +53,16 @@ int sp_pool_open(struct sp_pool **pool, const struct sp_pool_opts *opts, struct 
 	p->counters.frames = frames;
 	p->counters.frame_bytes = opts->frame_bytes;
 	TAILQ_INIT(&p->order);
+	for (p->ndemands = DEMANDS / 2; p->ndemands < frames * DEMANDS / 2;)
+		p->ndemands *= 2;
 	p->frames = calloc(frames, sizeof(*p->frames));
 	p->buckets = calloc(p->nbuckets, sizeof(*p->buckets));
-	sp__budget_charge(&p->budget, bucket_bytes + frames * sizeof(*p->frames));
+	p->demands = calloc(p->ndemands, sizeof(*p->demands));
+	sp__budget_charge(&p->budget, bucket_bytes + frames * sizeof(*p->frames) +
+					      p->ndemands * sizeof(*p->demands));
 	for (uint64_t i = 0; p->frames && i < frames; i++)
 		TAILQ_INSERT_TAIL(&p->order, &p->frames[i], link);
-	if (!p->frames || !p->buckets) {
+	if (!p->frames || !p->buckets || !p->demands) {
 		sp_pool_close(p);
 		return sp__err(err, -ENOMEM, "allocate", NULL, -1);
 	}
@@ -72,6 +81,7 @@ void sp_pool_close(struct sp_pool *p)
 	}
 	free(p->frames);
 	free(p->buckets);
+	free(p->demands);
 	free(p);
 }
 
@@ -119,6 +129,7 @@ static void touch(struct sp_pool *p, struct sp__clotho_frame *f)
 {
 	TAILQ_REMOVE(&p->order, f, link);
 	TAILQ_INSERT_HEAD(&p->order, f, link);
+	f->used_at = p->counters.lookups;
 }
 
 /* A frame that no lookup finds is the next one to be taken. */
@@ -345,8 +356,51 @@ void sp__clotho_completed(struct sp__clotho_frame *f, int rc)
 		f->error = rc;
 }
 
+/* Returns the key of a frame with these column groups whose first A-page is n * number. */
+static uint64_t key_of(const struct sp__clotho_table *t, const struct sp__groupset *set,
+		       uint64_t number)
+{
+	uint64_t key = sp__mix64(number ^ sp__mix64((uintptr_t)t));
+
+	for (uint32_t i = 0; i <= (t->ngroups - 1) / 64; i++)
+		key = sp__mix64(key ^ set->bits[i]);
+	return key;
+}
+
+/*
+ * Counts the bytes that a read of few records would read itself.  Returns true if a frame is to be
+ * read instead.
+ */
+static bool is_worth(struct sp__clotho_user *u, const struct sp__groupset *query, uint64_t page,
+		     uint64_t bytes)
+{
+	struct sp_pool *p = u->pool;
+	const struct sp__clotho_frame *f = victim(p);
+	struct sp__groupset set;
+	const uint64_t n = choose(u, query, &set), frame_bytes = n * set_bytes(u->table, &set);
+	const uint64_t key = key_of(u->table, &set, page / n);
+	struct sp__clotho_demand *d = &p->demands[key & (p->ndemands - 1)];
+
+	if (!f || bytes >= frame_bytes)
+		return f;
+	if (d->since < f->used_at)
+		d->bytes = 0;
+	if (d->key != key && d->bytes > bytes) {
+		d->bytes -= bytes;
+		return false;
+	}
+	if (d->key != key || !d->bytes)
+		*d = (struct sp__clotho_demand){ .key = key, .since = p->counters.lookups };
+	d->bytes += bytes;
+	if (d->bytes < frame_bytes)
+		return false;
+	d->bytes = 0;
+	return true;
+}
+
+/* bytes: that the reader would read itself after a miss. */
 static struct sp__clotho_frame *look_up(struct sp__clotho_user *u, const struct sp__groupset *set,
-					uint64_t page)
+					uint64_t page, uint64_t bytes)
 {
 	struct sp_pool *p = u->pool;
 	struct sp__clotho_entry *e = *bucket(p, u->table, page);
@@ -361,7 +415,7 @@ static struct sp__clotho_frame *look_up(struct sp__clotho_user *u, const struct 
 		touch(p, f);
 		p->counters.hits++;
 	} else {
-		f = fetch(u, set, page);
+		f = is_worth(u, set, page, bytes) ? fetch(u, set, page) : NULL;
 		p->counters.misses++;
 		p->counters.refused += !f;
 	}
@@ -387,7 +441,7 @@ int sp__clotho_pin(struct sp__clotho_user *u, const struct sp__groupset *set, ui
 		if (p->frame && p->page != page)
 			sp__clotho_unpin(p);
 		if (!p->frame) {
-			p->frame = look_up(u, set, page);
+			p->frame = look_up(u, set, page, UINT64_MAX);
 			if (!p->frame)
 				return SP_END;
 			p->frame->pins++;
@@ -406,6 +460,17 @@ int sp__clotho_pin(struct sp__clotho_user *u, const struct sp__groupset *set, ui
 		if (rc)
 			return rc;
 	}
+}
+
+int sp__clotho_pin_few(struct sp__clotho_user *u, const struct sp__groupset *set, uint64_t page,
+		       uint64_t bytes, struct sp__clotho_pin *p)
+{
+	p->frame = look_up(u, set, page, bytes);
+	if (!p->frame)
+		return SP_END;
+	p->frame->pins++;
+	p->page = page;
+	return sp__clotho_pin(u, set, page, p);
 }
 
 void sp__clotho_unpin(struct sp__clotho_pin *p)

@@ -43,6 +43,7 @@ struct sp__clotho_frame {
 	struct sp__groupset set, used;	/* column groups; those that lookups needed */
 	uint64_t first, pages;		/* A-pages */
 	uint64_t live;			/* entries that were not removed */
+	uint64_t used_at;		/* lookups of the pool at its last use */
 	struct sp__clotho_entry *entries;
 	size_t capacity; /* of entries */
 	uint8_t *memory;
@@ -51,6 +52,12 @@ struct sp__clotho_frame {
 };
 
 TAILQ_HEAD(sp__clotho_frames, sp__clotho_frame);
+
+/* Bytes that reads of few records read themselves, since no frame had them. */
+struct sp__clotho_demand {
+	uint64_t key;	       /* of the frame that would have them */
+	uint64_t bytes, since; /* since: lookups of the pool when it began */
+};
 
 /* A table's file, in one state. */
 struct sp__clotho_key {
@@ -73,7 +80,8 @@ struct sp_pool {
 	struct sp__clotho_frame *frames;
 	struct sp__clotho_frames order; /* all, the one used last first */
 	struct sp__clotho_entry **buckets;
-	uint64_t nbuckets; /* a power of two */
+	struct sp__clotho_demand *demands;
+	uint64_t nbuckets, ndemands; /* powers of two */
 	LIST_HEAD(, sp__clotho_table) tables;
 	struct sp_pool_counters counters;
 	/* Called for a frame before it gets other A-pages; NULL: not called. */
@@ -127,6 +135,14 @@ void sp__clotho_end(struct sp__clotho_user *u, const struct sp__groupset *query)
  */
 SP_MUST_CHECK int sp__clotho_pin(struct sp__clotho_user *u, const struct sp__groupset *set,
 				 uint64_t page, struct sp__clotho_pin *p);
+/*
+ * Pins a frame for a read of few records, which would read `bytes` of the A-page itself; p: nothing
+ * is pinned.  After a miss a frame is read only when such reads have read as many bytes as it has,
+ * since the frame that it replaces was used.  Returns as sp__clotho_pin(); SP_END: they read
+ * themselves.  bytes: 0: a frame is not read.
+ */
+SP_MUST_CHECK int sp__clotho_pin_few(struct sp__clotho_user *u, const struct sp__groupset *set,
+				     uint64_t page, uint64_t bytes, struct sp__clotho_pin *p);
 void sp__clotho_unpin(struct sp__clotho_pin *p);
 /* True if a lookup of an A-page would find it in a frame that is pinned. */
 bool sp__clotho_covers(const struct sp__clotho_pin *p, uint64_t page);

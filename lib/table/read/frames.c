@@ -4,195 +4,254 @@
  */
 #include "base/array.h"
 #include "base/minmax.h"
-#include "table/layout/runs.h"
 #include "table/read/frames.h"
+#include "table/read/window_impl.h"
 
-/* Returns the first A-page of a range, with that of the end before. */
-static uint64_t first_page(const struct sp__window *w, const struct sp__window_range *r)
+/* Returns the first record of a range; with texts the one before it, whose end is needed. */
+static uint64_t first_record(const struct sp__window *w, const struct sp__window_range *r)
 {
-	const struct sp__table_layout *l = &w->file->layout;
-
-	return (r->first - (w->ntexts && r->first % sp__layout_row_records(l))) / l->page_records;
+	return r->first - (w->ntexts && sp__window_has_before(&w->file->layout, r->first));
 }
 
-static uint64_t last_page(const struct sp__window *w, const struct sp__window_range *r)
+static bool covers(const struct sp__window *w, uint64_t page)
 {
-	return (r->first + r->n - 1) / w->file->layout.page_records;
+	return w->npins && sp__clotho_covers(&w->pins[w->npins - 1], page);
 }
 
 uint64_t sp__frames_left(const struct sp__window *w, uint64_t record)
 {
-	const uint64_t page = record / w->file->layout.page_records;
-	uint64_t n, end = w->frames_end;
+	const uint64_t records = w->file->layout.page_records;
+	const uint64_t n = sp__clotho_pages(&w->file->pool->user, &w->set) * records;
 
-	if (page >= end && w->frames >= w->max_frames)
-		return 0;
-	if (page >= end) {
-		n = sp__clotho_pages(&w->file->pool->user, &w->set);
-		end = (page / n + 1) * n;
-	}
-	return end * w->file->layout.page_records - record;
+	return (record / n + w->max_frames) * n - record;
 }
 
-void sp__frames_count(struct sp__window *w, uint64_t first, uint64_t n)
+/* Returns the bytes of the records from range i on that are in an A-page. */
+static uint64_t few_bytes(const struct sp__window *w, size_t i, uint64_t page)
 {
-	for (uint64_t left; n; first += left, n -= left) {
-		left = sp__frames_left(w, first);
-		if (first / w->file->layout.page_records >= w->frames_end) {
-			w->frames++;
-			w->frames_end = (first + left) / w->file->layout.page_records;
-		}
-		if (!left)
-			return;
-		left = sp__min(left, n);
-	}
+	const struct sp__table_layout *l = &w->file->layout;
+	const uint64_t end = (page + 1) * l->page_records;
+	uint64_t bytes = 0;
+
+	for (; i < w->nranges && w->ranges[i].first < end; i++)
+		bytes += w->record_bytes;
+	return bytes;
 }
 
-/* Pins a frame for A-page `page`, as pin number n. */
-static int pin_page(struct sp__window *w, size_t n, uint64_t page)
+/*
+ * Pins a frame for an A-page, after all others.  Returns 0 or -ENOMEM; then covers() is true if it
+ * has one.
+ */
+static int pin_page(struct sp__window *w, size_t range, uint64_t page)
 {
+	struct sp__clotho_user *u = &w->file->pool->user;
 	struct sp__clotho_pin *p;
+	int rc;
 
-	if (!SP__ARRAY_GROW(w->pins, w->pins_capacity, n + 1))
+	if (!SP__ARRAY_GROW(w->pins, w->pins_capacity, w->npins + 1))
 		return -ENOMEM;
-	p = &w->pins[n];
-	if (n == w->npins) {
-		*p = (struct sp__clotho_pin){ 0 };
-		w->npins++;
-	}
-	return sp__clotho_pin(&w->file->pool->user, &w->set, page, p);
+	p = &w->pins[w->npins];
+	*p = (struct sp__clotho_pin){ 0 };
+	if (!w->few && w->npins < w->max_frames)
+		rc = sp__clotho_pin(u, &w->set, page, p);
+	else
+		rc = sp__clotho_pin_few(u, &w->set, page, w->few ? few_bytes(w, range, page) : 0,
+					p);
+	w->npins += rc == SP_READY || rc == SP_LATER;
+	return 0;
 }
 
-/* Pins a frame for each A-page that the frame before does not have.  Returns as pin_page(). */
-static int pin_pages(struct sp__window *w)
-{
-	int rc, later = SP_READY;
-	size_t n = 0;
-
-	for (size_t i = 0; i < w->nranges; i++) {
-		uint64_t page = first_page(w, &w->ranges[i]);
-
-		for (; page <= last_page(w, &w->ranges[i]); page++) {
-			if (n && sp__clotho_covers(&w->pins[n - 1], page))
-				continue;
-			rc = pin_page(w, n++, page);
-			if (rc != SP_READY && rc != SP_LATER)
-				return rc;
-			later = rc == SP_LATER ? rc : later;
-		}
-	}
-	while (w->npins > n)
-		sp__clotho_unpin(&w->pins[--w->npins]);
-	rc = sp__requests_flush(w->file->pool->user.requests);
-	return rc ? rc : later;
-}
-
-/* Makes segments of a run whose cells are in a frame. */
+/* Makes segments of a run whose cells are in a frame, except those that are there. */
 static int add_run(struct sp__window *w, struct sp__segments *s, struct sp__layout_run run,
 		   uint8_t *at)
 {
+	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
+	const uint64_t done = last ? sp__max(last->cell + last->cells, run.cell) - run.cell : 0;
 	uint64_t first, n;
 
-	for (uint64_t done = 0; done < run.cells; done += n) {
-		n = sp__map_run(&w->file->map, SP__AREA_DATA, run.cell + done, run.cells - done,
-				&first);
+	for (uint64_t i = done; i < run.cells; i += n) {
+		n = sp__map_run(&w->file->map, SP__AREA_DATA, run.cell + i, run.cells - i, &first);
 		if (!SP__ARRAY_GROW(s->list, s->capacity, s->n + 1))
 			return -ENOMEM;
-		s->list[s->n++] =
-			(struct sp__segment){ .cell = run.cell + done,
-					      .file_cell = first,
-					      .cells = n,
-					      .at = at + done * w->file->layout.cell_bytes };
+		s->list[s->n++] = (struct sp__segment){ .in_frame = true,
+							.cell = run.cell + i,
+							.file_cell = first,
+							.cells = n,
+							.at = at + i * w->file->layout.cell_bytes };
 	}
 	return 0;
 }
 
-/* Makes segments of A-pages [page, end) of line k of a column group; at: where page's cells are. */
-static int add_line(struct sp__window *w, uint32_t group, uint32_t k, uint64_t page, uint64_t end,
-		    uint8_t *at)
+/*
+ * Makes segments of a column group of a frame, whose cells begin at memory, with records
+ * [first, end).
+ */
+static int add_group(struct sp__window *w, const struct sp__clotho_frame *f, uint32_t group,
+		     uint8_t *memory, uint64_t first, uint64_t end)
 {
 	const struct sp__table_layout *l = &w->file->layout;
-	const uint64_t cells = l->groups[group].cells / sp__layout_lines_of(l, group);
+	const uint32_t n = sp__layout_lines_of(l, group);
+	const uint64_t page = first / l->page_records, cells = l->groups[group].cells / n;
 	int rc = 0;
 
-	for (uint64_t pages; !rc && page < end; page += pages) {
-		const struct sp__strip strip = sp__layout_strip(l, page);
+	for (uint32_t k = 0; !rc && k < n; k++) {
+		const struct sp__layout_run run = sp__layout_run(l, group, k, first, end - 1);
+		/* Of the A-page in the frame, and of the run in the A-page. */
+		const uint64_t cell = (k * f->pages + page - f->first) * cells +
+				      (run.cell - sp__layout_cell(l, page, group, k));
 
-		pages = sp__min(strip.first + strip.pages, end) - page;
-		rc = add_run(w, &w->values[sp__layout_line(l, group, k)],
-			     (struct sp__layout_run){ sp__layout_cell(l, page, group, k),
-						      pages * cells },
-			     at);
-		at += pages * cells * l->cell_bytes;
+		if (run.cells)
+			rc = add_run(w, &w->values[sp__layout_line(l, group, k)], run,
+				     memory + cell * l->cell_bytes);
 	}
 	return rc;
 }
 
-/* Makes segments of a column group of a frame, whose cells begin there, from A-page `page` on. */
-static int add_group(struct sp__window *w, uint32_t group, const struct sp__clotho_frame *f,
-		     uint64_t page, uint64_t end, uint8_t *at)
+/* Makes segments of records [first, end), which are in the frame pinned last. */
+static int add_frame(struct sp__window *w, uint64_t first, uint64_t end)
 {
 	const struct sp__table_layout *l = &w->file->layout;
-	const uint32_t n = sp__layout_lines_of(l, group);
-	const uint64_t bytes = (uint64_t)(l->groups[group].cells / n) * l->cell_bytes;
+	const struct sp__clotho_frame *f = w->pins[w->npins - 1].frame;
+	uint8_t *memory = f->memory;
 	int rc = 0;
 
-	for (uint32_t k = 0; !rc && k < n; k++)
-		rc = add_line(w, group, k, page, end,
-			      at + (k * f->pages + page - f->first) * bytes);
+	for (uint32_t g = 0; !rc && g < l->ngroups; g++) {
+		if (w->groups[g])
+			rc = add_group(w, f, g, memory, first, end);
+		if (sp__groupset_has(&f->set, g))
+			memory += f->pages * l->groups[g].cells * l->cell_bytes;
+	}
+	return rc;
+}
+
+/* Makes segments that are requested, of a column group with records [first, end). */
+static int request_group(struct sp__window *w, uint32_t group, uint64_t first, uint64_t end)
+{
+	const struct sp__table_layout *l = &w->file->layout;
+	int rc = 0;
+
+	for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, group); k++)
+		rc = sp__window_add_run(w, &w->values[sp__layout_line(l, group, k)],
+					sp__layout_run(l, group, k, first, end - 1));
 	return rc;
 }
 
 /*
- * Makes segments of all frames.  A frame has the A-pages before that of the next one, which may
- * have changed since.
+ * Makes segments that are requested, of records [first, end).  Those before `from` are needed for
+ * the ends of texts alone.
  */
-static int add_frames(struct sp__window *w)
+static int request(struct sp__window *w, uint64_t first, uint64_t from, uint64_t end)
 {
-	const struct sp__table_layout *l = &w->file->layout;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < l->nlines; i++)
-		w->values[i].n = 0;
-	for (size_t i = 0; i < w->npins; i++) {
-		const struct sp__clotho_frame *f = w->pins[i].frame;
-		const uint64_t page = w->pins[i].page;
-		uint64_t end = f->first + f->pages;
-		uint8_t *at = f->memory;
+	for (uint32_t g = 0; !rc && g < w->file->layout.ngroups; g++) {
+		const uint64_t at = sp__window_has_text(w, g) ? first : sp__max(first, from);
 
-		if (i + 1 < w->npins)
-			end = sp__min(end, w->pins[i + 1].page);
-		for (uint32_t g = 0; !rc && g < l->ngroups; g++) {
-			const uint64_t bytes = (uint64_t)l->groups[g].cells * l->cell_bytes;
-
-			if (w->groups[g])
-				rc = add_group(w, g, f, page, end, at);
-			if (sp__groupset_has(&f->set, g))
-				at += f->pages * bytes;
-		}
+		if (w->groups[g] && at < end)
+			rc = request_group(w, g, at, end);
 	}
 	return rc;
 }
 
-int sp__frames_pin(struct sp__window *w)
+/*
+ * Makes segments of the records of a range from `at` on: those of its A-page, and of the A-pages
+ * after it that the same frame has.  *page: the A-page looked up last; *end: the record behind the
+ * last one.  Returns 0 or an error.
+ */
+static int take(struct sp__window *w, size_t range, uint64_t at, uint64_t *page, uint64_t *end)
 {
-	int rc = SP_END;
+	const struct sp__window_range *r = &w->ranges[range];
+	const uint64_t records = w->file->layout.page_records;
+	uint64_t next = at / records;
+	int rc = 0;
 
-	if (w->npins || w->frames <= w->max_frames)
-		rc = pin_pages(w);
-	if (rc == SP_READY)
-		return add_frames(w) ?: SP_READY;
-	if (rc == SP_LATER)
-		return SP_LATER;
+	if (next != *page && !covers(w, next))
+		rc = pin_page(w, range, next);
+	*page = next;
+	while (next * records < r->first + r->n && covers(w, next))
+		next++;
+	*end = sp__min(sp__max(next, *page + 1) * records, r->first + r->n);
+	if (rc)
+		return rc;
+	return next > *page ? add_frame(w, at, *end) : request(w, at, r->first, *end);
+}
+
+int sp__frames_take(struct sp__window *w)
+{
+	uint64_t page = UINT64_MAX, end;
+	int rc = 0;
+
+	for (size_t i = 0; i < w->nranges; i++)
+		for (uint64_t at = first_record(w, &w->ranges[i]);
+		     !rc && at < w->ranges[i].first + w->ranges[i].n; at = end)
+			rc = take(w, i, at, &page, &end);
+	return rc ? rc : sp__requests_flush(w->file->pool->user.requests);
+}
+
+/* True if no change has removed an A-page from the frames that are pinned. */
+static bool are_complete(const struct sp__window *w)
+{
+	const uint64_t records = w->file->layout.page_records;
+	const struct sp__clotho_pin *p = w->pins, *end = p + w->npins;
+
+	for (size_t i = 0; i < w->nranges; i++) {
+		const struct sp__window_range *r = &w->ranges[i];
+
+		for (uint64_t page = first_record(w, r) / records; page * records < r->first + r->n;
+		     page++) {
+			while (p + 1 < end && p[1].page <= page)
+				p++;
+			if (page >= p->page && page - p->frame->first < p->frame->pages &&
+			    !sp__clotho_covers(p, page))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Waits for the frames that are pinned.  Returns SP_READY, SP_LATER, or SP_END: one was removed. */
+static int wait_pins(struct sp__window *w)
+{
+	for (size_t i = 0; i < w->npins; i++) {
+		const struct sp__clotho_frame *frame = w->pins[i].frame;
+		const int rc =
+			sp__clotho_pin(&w->file->pool->user, &w->set, w->pins[i].page, &w->pins[i]);
+
+		if (w->pins[i].frame != frame)
+			return SP_END;
+		if (rc == SP_LATER)
+			return rc;
+	}
+	return are_complete(w) ? SP_READY : SP_END;
+}
+
+int sp__frames_ready(struct sp__window *w)
+{
+	int rc = wait_pins(w);
+
+	if (rc != SP_END)
+		return rc;
 	sp__frames_unpin(w);
-	return SP_END;
+	rc = sp__requests_flush(w->file->pool->user.requests);
+	for (uint32_t i = 0; i < w->file->layout.nlines; i++)
+		w->values[i].n = 0;
+	for (size_t i = 0; !rc && i < w->nranges; i++) {
+		const struct sp__window_range *r = &w->ranges[i];
+
+		rc = request(w, first_record(w, r), r->first, r->first + r->n);
+	}
+	return rc ? rc : SP_END;
 }
 
 void sp__frames_open(struct sp__window *w)
 {
-	for (uint32_t g = 0; g < w->file->layout.ngroups; g++)
-		if (w->groups[g])
+	const struct sp__table_layout *l = &w->file->layout;
+
+	for (uint32_t g = 0; g < l->ngroups; g++)
+		if (w->groups[g]) {
 			sp__bits_add(w->set.bits, g);
+			w->record_bytes += l->cell_bytes;
+		}
 }
 
 void sp__frames_unpin(struct sp__window *w)
@@ -204,13 +263,7 @@ void sp__frames_unpin(struct sp__window *w)
 struct sp__requests *sp__frames_requests(const struct sp__window *w)
 {
 	for (size_t i = w->npins; i; i--)
-		if (w->pins[i - 1].frame && w->pins[i - 1].frame->outstanding)
+		if (w->pins[i - 1].frame->outstanding)
 			return w->pins[i - 1].frame->reader->requests;
 	return w->requests;
-}
-
-void sp__frames_begin(struct sp__window *w)
-{
-	sp__frames_unpin(w);
-	w->frames = w->frames_end = 0;
 }

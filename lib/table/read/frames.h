@@ -2,6 +2,10 @@
 /*
  * The cells of a window in frames of a pool, instead of memory of its own.
  *
+ * It pins the frames that are there.  A scan has others read up to max_frames, and a window of few
+ * records if they are worth their bytes (sp__clotho_pin_few()).  The window reads the cells of all
+ * other A-pages itself.
+ *
  * Owner: the thread that reads.
  */
 #pragma once
@@ -10,22 +14,20 @@
 
 /* Sets the column groups of a window for the pool. */
 void sp__frames_open(struct sp__window *w);
-/* Unpins all frames, for an empty window. */
-void sp__frames_begin(struct sp__window *w);
-/*
- * Returns the records from one on that the window can have without more than its share of the
- * frames of the pool: those up to the end of a frame, or 0.
- */
+/* Returns the records from one on that a window can have in its frames. */
 uint64_t sp__frames_left(const struct sp__window *w, uint64_t record);
-/* Counts the frames of records that are added. */
-void sp__frames_count(struct sp__window *w, uint64_t first, uint64_t n);
 /*
- * Pins frames with the A-pages of all ranges of a window, and makes segments of their cells.
- * Returns SP_READY; SP_LATER while requests of frames are outstanding, and then it is to be
- * called again; SP_END, with the segments as they were, if the window has to read its cells: it
- * needs more than its share of the frames, no frame is free, or one cannot be read; or -ENOMEM.
+ * Pins frames for the A-pages of all ranges of a window, and makes segments of all cells: those in
+ * frames have no request.  Returns 0, -ENOMEM, or an error of the queue.
  */
-SP_MUST_CHECK int sp__frames_pin(struct sp__window *w);
+SP_MUST_CHECK int sp__frames_take(struct sp__window *w);
+/*
+ * Continues when no request of the window is outstanding.  Returns SP_READY; SP_LATER while
+ * requests of frames are outstanding, and then it is to be called again; SP_END, with segments that
+ * the window has to request, if a frame could not be read or a change has removed an A-page;
+ * -ENOMEM, or an error of the queue.
+ */
+SP_MUST_CHECK int sp__frames_ready(struct sp__window *w);
 void sp__frames_unpin(struct sp__window *w);
 /*
  * Returns the requests for which the window waits: those of another user of the pool, if it is

@@ -11,7 +11,6 @@
 #include "run/memory.h"
 #include "table/file/tombstones.h"
 #include "table/read/columnjoin.h"
-#include "table/read/frames.h"
 #include "table/read/get.h"
 #include "table/read/ring.h"
 
@@ -187,8 +186,6 @@ static int fill(void *get, struct sp__window_slot *s)
 			continue;
 		if (g->at > p->first && sp__tableget_full(&g->plan, &g->gather, g->at - p->first))
 			break;
-		if (g->at > p->first && g->ring.file->pool && !sp__frames_left(&s->window, record))
-			break;
 		row = sp__ranges_row(&g->ring.ranges, record, &rc, g->ring.err);
 		if (rc)
 			return rc;
@@ -359,6 +356,7 @@ static int open_get(struct get *g)
 	int rc;
 
 	g->ring.parts = 2 * parts;
+	g->ring.few = true;
 	rc = sp__ring_open(&g->ring, g->opts->columns, g->parts, sizeof(*g->parts));
 	if (rc)
 		return rc;

@@ -48,7 +48,7 @@ static void limit_ahead(struct sp__window_ring *r, const struct sp__window *w)
 				sp__max(r->ahead_bytes, r->file->layout.cell_bytes) * groups);
 }
 
-/* Finds the number of slots: windows have at most the share of a query of the frames of a pool. */
+/* Finds the number of slots.  Those of a scan have the share of a query of the frames of a pool. */
 static void set_slots(struct sp__window_ring *r, const struct sp__window *w)
 {
 	const struct sp__clotho_file *pool = r->file->pool;
@@ -57,7 +57,7 @@ static void set_slots(struct sp__window_ring *r, const struct sp__window *w)
 	r->nslots = sp__ring_slots(&r->run, &r->file->layout, w->groups, w->ntexts, &r->slot_bytes);
 	if (r->ahead_bytes)
 		limit_ahead(r, w);
-	if (!pool)
+	if (!pool || r->few)
 		return;
 	share = sp__clotho_share(&pool->user);
 	r->nslots = (unsigned)sp__min(r->nslots, share);
@@ -84,11 +84,12 @@ int sp__ring_open(struct sp__window_ring *r, const bool *columns, void *own, siz
 		if (!rc && !i)
 			set_slots(r, w);
 		w->max_frames = r->max_frames;
+		w->few = r->few;
 	}
 	r->ranges.file = r->file;
 	r->ranges.rows_needed = r->slots[0].window.ntexts;
 	r->ranges.window_bytes = r->slot_bytes;
-	if (!rc && r->file->pool) {
+	if (!rc && r->file->pool && !r->few) {
 		rc = sp__clotho_begin(&r->file->pool->user, &r->slots[0].window.set);
 		r->begun = !rc;
 	}

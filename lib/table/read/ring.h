@@ -59,6 +59,7 @@ struct sp__window_ring {
 	struct sp_errinfo *err;
 	uint64_t ahead_bytes;	 /* of each column group, read ahead; 0: as memory allows */
 	unsigned parts;		 /* of the memory, of which the ring has one; 0: 1 */
+	bool few;		 /* records of the windows, which are ranges of one each */
 	struct sp__waits *waits; /* of a plan: sp__ring_next() does not wait; NULL: it does */
 	/* at, end, printed_bytes and skip are the caller's; it calls sp__ranges_open(). */
 	struct sp__scan_ranges ranges;

@@ -16,7 +16,7 @@ static uint64_t growth(const struct sp__segments *s, uint64_t cell, uint64_t fil
 	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
 	uint64_t n;
 
-	if (!last || cell < last->cell + last->cells)
+	if (!last || last->in_frame || cell < last->cell + last->cells)
 		return 0;
 	n = cell + 1 - last->cell - last->cells;
 	return n <= gap_cells + 1 && file_cell - last->file_cell == cell - last->cell ? n : 0;

@@ -15,6 +15,7 @@
 struct sp__segment {
 	struct sp__request request;
 	bool shares;	    /* the request of the segment before */
+	bool in_frame;	    /* of a pool: it has no request */
 	uint64_t cell;	    /* the first one: of the data area, or of the file for texts */
 	uint64_t file_cell; /* the first one */
 	uint64_t cells;

@@ -81,7 +81,7 @@ void sp__window_close(struct sp__window *w)
 
 void sp__window_begin(struct sp__window *w)
 {
-	sp__frames_begin(w);
+	sp__frames_unpin(w);
 	for (uint32_t i = 0; i < w->file->layout.nlines; i++)
 		w->values[i].n = 0;
 	for (uint32_t k = 0; k < w->ntexts; k++)
@@ -105,8 +105,7 @@ static uint64_t max_cells(const struct sp__window *w)
 	return sp__max(SP__TABLE_REQUEST_BYTES / w->file->layout.cell_bytes, 1);
 }
 
-/* Adds cells of the data area that are a run, except those that are there. */
-static int add_values(struct sp__window *w, struct sp__segments *s, struct sp__layout_run run)
+int sp__window_add_run(struct sp__window *w, struct sp__segments *s, struct sp__layout_run run)
 {
 	const struct sp__segment *last = s->n ? &s->list[s->n - 1] : NULL;
 	uint64_t from = run.cell, end = run.cell + run.cells;
@@ -125,7 +124,7 @@ static int add_values(struct sp__window *w, struct sp__segments *s, struct sp__l
 	return 0;
 }
 
-static bool group_has_text(const struct sp__window *w, uint32_t group)
+bool sp__window_has_text(const struct sp__window *w, uint32_t group)
 {
 	for (uint32_t k = 0; k < w->ntexts; k++)
 		if (w->file->layout.places[w->texts[k]].group == group)
@@ -137,7 +136,7 @@ struct sp__layout_run sp__window_run(const struct sp__window *w, uint32_t group,
 				     uint64_t first, uint64_t n)
 {
 	const struct sp__table_layout *l = &w->file->layout;
-	const bool before = group_has_text(w, group) && sp__window_has_before(l, first);
+	const bool before = sp__window_has_text(w, group) && sp__window_has_before(l, first);
 
 	return sp__layout_run(l, group, k, first - before, first + n - 1);
 }
@@ -149,8 +148,8 @@ static int add_group(struct sp__window *w, uint32_t group, uint64_t first, uint6
 	int rc = 0;
 
 	for (uint32_t k = 0; !rc && k < sp__layout_lines_of(l, group); k++)
-		rc = add_values(w, &w->values[sp__layout_line(l, group, k)],
-				sp__window_run(w, group, k, first, n));
+		rc = sp__window_add_run(w, &w->values[sp__layout_line(l, group, k)],
+					sp__window_run(w, group, k, first, n));
 	return rc;
 }
 
@@ -164,7 +163,8 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 	    (w->ntexts && !SP__ARRAY_GROW(w->range_texts, w->range_texts_capacity,
 					  (w->nranges + 1) * w->ntexts)))
 		return -ENOMEM;
-	for (uint32_t f = 0; !rc && f < l->ngroups; f++)
+	/* With a pool sp__frames_take() adds them. */
+	for (uint32_t f = 0; !rc && !w->file->pool && f < l->ngroups; f++)
 		if (w->groups[f])
 			rc = add_group(w, f, first, n);
 	texts = w->range_texts + w->nranges * w->ntexts;
@@ -177,8 +177,6 @@ int sp__window_add(struct sp__window *w, uint64_t first, uint64_t n, uint8_t *ro
 			rc = SP_ECORRUPT;
 	}
 	w->ranges[w->nranges++] = (struct sp__window_range){ first, n };
-	if (w->file->pool)
-		sp__frames_count(w, first, n);
 	return rc;
 }
 
@@ -200,7 +198,8 @@ static size_t need(const struct sp__window *w, const struct sp__segments *s)
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		bytes += request_bytes(f, s->list[i].cells);
+		if (!s->list[i].in_frame)
+			bytes += request_bytes(f, s->list[i].cells);
 	return bytes;
 }
 
@@ -234,7 +233,7 @@ static uint64_t aim(struct sp__window *w, unsigned round, struct sp__segments *s
 	struct sp__segment *g = &s->list[i], *next = i + 1 < s->n ? g + 1 : NULL;
 
 	g->request = (struct sp__request){ 0 };
-	if (round || !w->file->layout.lanes || !next ||
+	if (round || !w->file->layout.lanes || !next || next->in_frame ||
 	    next->file_cell + next->cells != g->file_cell) {
 		g->at = sp__tablefile_aim(w->file, &g->request, &w->owner, g->file_cell, g->cells,
 					  memory);
@@ -254,7 +253,7 @@ static int submit(struct sp__window *w, unsigned round, struct sp__segments *s, 
 	for (size_t i = 0; !rc && i < s->n; i++) {
 		uint64_t cells;
 
-		if (s->list[i].shares)
+		if (s->list[i].shares || s->list[i].in_frame)
 			continue;
 		cells = aim(w, round, s, i, *memory);
 		*memory += request_bytes(w->file, cells);
@@ -287,11 +286,9 @@ static int submit_round(struct sp__window *w, unsigned round, struct sp__segment
 
 int sp__window_submit(struct sp__window *w)
 {
-	const int rc = w->file->pool ? sp__frames_pin(w) : SP_END;
+	const int rc = w->file->pool ? sp__frames_take(w) : 0;
 
-	if (rc)
-		return rc < 0 ? rc : 0;
-	return submit_round(w, 0, w->values, w->file->layout.nlines);
+	return rc ? rc : submit_round(w, 0, w->values, w->file->layout.nlines);
 }
 
 /* Finds the texts of a column in a range, from the ends around it.  False: they contradict. */
@@ -353,9 +350,12 @@ static int failed(struct sp__window *w, const struct sp__segments *s, struct sp_
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sp__segment *g = &s->list[i];
 		const struct sp__cell_location at = sp__tablefile_locate(w->file, g->file_cell);
-		int rc = sp__request_result(g->shares ? &g[-1].request : &g->request,
-					    (const char *)g->at, (size_t)(g->cells * cell_bytes));
+		int rc = 0;
 
+		if (!g->in_frame)
+			rc = sp__request_result(g->shares ? &g[-1].request : &g->request,
+						(const char *)g->at,
+						(size_t)(g->cells * cell_bytes));
 		if (rc == SP_ECORRUPT)
 			return sp__errf(err, rc, "read", at.name, -1,
 					"it was truncated: the file ends before cell %llu",
@@ -373,17 +373,18 @@ int sp__window_ready(struct sp__window *w, struct sp_errinfo *err)
 		uint32_t n = w->round ? w->ntexts : w->file->layout.nlines;
 		int rc = 0;
 
+		if (w->outstanding)
+			return SP_LATER;
 		if (!w->round && w->npins) {
-			rc = sp__frames_pin(w);
+			rc = sp__frames_ready(w);
 			if (rc == SP_END)
 				rc = submit_round(w, 0, lists, n);
 			if (rc < 0)
 				return sp__err(err, rc, "read", w->file->path, -1);
+			if (rc == SP_LATER || w->outstanding)
+				return SP_LATER;
+			rc = 0;
 		}
-		if (rc == SP_LATER || w->outstanding)
-			return SP_LATER;
-		if (rc == SP_READY)
-			rc = n = 0; /* there were no requests */
 		for (uint32_t i = 0; !rc && i < n; i++)
 			rc = failed(w, &lists[i], err);
 		if (!rc && !w->round && w->ntexts)

@@ -9,7 +9,7 @@
  * the window point into them; only texts are joined without the trailers of cells.
  *
  * If the table has a pool, the cells of values are in frames, which stay pinned until the window is
- * emptied.  If no frame is free, or one cannot be read, the window reads the cells it needs.
+ * emptied.  The window itself reads those of A-pages that have no frame.
  *
  *	sp__window_begin(), sp__window_add() for each range, sp__window_submit()
  *	sp__window_ready() until it returns SP_READY
@@ -48,10 +48,12 @@ struct sp__window {
 	struct sp__requests *requests;
 	bool *groups;		     /* column groups that are read */
 	struct sp__groupset set;     /* of a pool: these, */
+	uint64_t record_bytes;	     /* the bytes of a cell of each, */
 	struct sp__clotho_pin *pins; /* and npins frames with them */
 	size_t npins, pins_capacity;
-	/* Of the records: frames, at most max_frames (of the ring), and their last A-page + 1. */
-	uint64_t frames, max_frames, frames_end;
+	/* Set by the user: few records are read, each of which is a range; else frames at most. */
+	bool few;
+	uint64_t max_frames;
 	uint32_t *texts; /* columns of text that are read */
 	uint32_t ntexts;
 	uint64_t gap_cells; /* the longest gap that is read; set by the user */

@@ -17,6 +17,11 @@ static inline bool sp__window_has_before(const struct sp__table_layout *l, uint6
  */
 struct sp__layout_run sp__window_run(const struct sp__window *w, uint32_t group, uint32_t k,
 				     uint64_t first, uint64_t n);
+/* True if a column group has a column of text that is read. */
+bool sp__window_has_text(const struct sp__window *w, uint32_t group);
+/* Adds cells of the data area that are a run, except those that are there.  0 or -ENOMEM. */
+SP_MUST_CHECK int sp__window_add_run(struct sp__window *w, struct sp__segments *s,
+				     struct sp__layout_run run);
 /* Returns the end of a text whose cell is in memory; the cursor begins at 0. */
 uint32_t sp__window_end_at(const struct sp__window *w, uint32_t column, uint64_t record,
 			   size_t *cursor);
