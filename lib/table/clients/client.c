@@ -206,25 +206,36 @@ static int use(struct sp__client *c, struct sp__window *w)
 	return sp__window_check(w, c->all->err);
 }
 
-/* Takes the cells of a step.  Returns 0 when it has them all, SP_LATER, or an error. */
+/*
+ * Takes the cells of a step.  Returns 0 when it has them all, SP_LATER, or an error.  A step whose
+ * cells are in frames need not wait, so other clients continue when all of its windows were used.
+ */
 static int take_cells(struct sp__client *c)
 {
 	struct sp__client_table *t = table_of(c);
 	int rc = 0;
 
 	for (;;) {
+		struct sp__window *w = &c->windows[c->head];
+		bool in_frames;
+
 		while (!rc && !c->filled && c->used < c->nwindows && !t->changers)
 			rc = submit(c);
 		if (rc || !c->used)
 			return rc ? rc : c->filled ? 0 : SP_LATER;
-		rc = sp__window_ready(&c->windows[c->head], c->all->err);
+		rc = sp__window_ready(w, c->all->err);
 		if (rc != SP_READY)
 			return rc;
-		rc = use(c, &c->windows[c->head]);
+		in_frames = w->npins;
+		rc = use(c, w);
 		c->head = (c->head + 1) % c->nwindows;
 		c->used--;
 		t->reading--;
 		c->all->progress |= t->changers;
+		if (!rc && in_frames && !c->head && c->used) {
+			c->all->progress = true;
+			return SP_LATER;
+		}
 	}
 }
 
